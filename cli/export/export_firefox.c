@@ -8,6 +8,7 @@
 
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/output/json.h"
+#include "cli/samples/asked.h"
 #include "cli/samples/code.h"
 #include "cli/names/code_place.h"
 #include "cli/samples/events.h"
@@ -52,8 +53,8 @@ struct job {
 static uint32_t stack_of(struct job *j, const struct event_row *e)
 {
 	const struct stacks_group g = {
-		.kraw = e->kraw > 0 ? (uint32_t)e->kraw : 0,
-		.uraw = e->uraw > 0 ? (uint32_t)e->uraw : 0,
+		.kraw = id_of_row(e->kraw),
+		.uraw = id_of_row(e->uraw),
 		.verdict = (uint8_t)e->verdict,
 		.flags = (uint8_t)(e->flags & VERDICT_EXEC),
 	};

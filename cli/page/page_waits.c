@@ -144,12 +144,10 @@ static uint32_t page_chain_comm(const struct page_chains *p,
 static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
 				const struct proof_edge *e)
 {
-	enum chain_state leaf = chain_leaf(e);
-	const char *what = causes_what(c, e);
+	const char *what = causes_irq(c, e);
 	uint32_t id;
 
-	if (leaf == CHAIN_STATES || !what ||
-	    !strcmp(what, chain_state_word(leaf)))
+	if (!what)
 		return 0;
 	id = intern_add_bytes(&p->irq_index, what, strlen(what));
 	if (id == p->n_irq)
@@ -365,7 +363,7 @@ static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 		.ready = w->waker.ready,
 	};
 
-	if (w->waker.asleep && w->waker.proof != PROOF_UNKNOWN) {
+	if (waker_is_known(&w->waker)) {
 		/* the stack of the waker is a group, too */
 		struct stacks_group waker = offcpu_group(&w->waker.at);
 

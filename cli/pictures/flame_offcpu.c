@@ -178,7 +178,7 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 		if (flame_offcpu_has_no_stack(g))
 			flame_offcpu_add_missing(d, NO_STACK, &l);
 		/* a missing waker gets a frame where wake-ups are recorded */
-		if (g->waker.asleep && g->waker.proof != PROOF_UNKNOWN)
+		if (waker_is_known(&g->waker))
 			flame_offcpu_add_waker(d, &g->waker, &l);
 		else if (g->waker.asleep && sums->wakes)
 			flame_offcpu_add_missing(d, NOT_WOKEN, &l);

@@ -15,6 +15,13 @@ struct asked_row {
 	bool joined;
 };
 
+/* Returns the id of a row as it is kept; 0: none, as of a database from
+ * elsewhere it may be anything. */
+static inline uint32_t id_of_row(int64_t id)
+{
+	return id > 0 && id < INT32_MAX ? (uint32_t)id : 0;
+}
+
 /* Returns NULL and *err on failure. few: ip is not read. */
 struct asked *asked_open(struct store *db, bool few, struct err *err);
 void asked_close(struct asked *a); /* NULL is fine */

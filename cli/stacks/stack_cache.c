@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/samples/asked.h"
 #include "cli/samples/events.h"
 #include "cli/stacks/stacks.h"
 #include "stitch/base/intern.h"
@@ -79,17 +80,12 @@ struct stack_text stack_cache_group(struct stack_cache *c,
 		       (struct stack_text){ copy, len };
 }
 
-static uint32_t stack_cache_raw_id(int64_t id)
-{
-	return id > 0 && id < UINT32_MAX ? (uint32_t)id : 0;
-}
-
 struct stack_text stack_cache_event(struct stack_cache *c,
 				    const struct event_row *e)
 {
 	const struct stacks_group g = {
-		.kraw = stack_cache_raw_id(e->kraw),
-		.uraw = stack_cache_raw_id(e->uraw),
+		.kraw = id_of_row(e->kraw),
+		.uraw = id_of_row(e->uraw),
 		.verdict = (uint8_t)e->verdict,
 		.flags = (uint8_t)(e->flags & VERDICT_EXEC),
 	};

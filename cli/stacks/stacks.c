@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/samples/asked.h"
 #include "cli/samples/code.h"
 #include "cli/samples/events.h"
 #include "cli/samples/filter.h"
@@ -31,8 +32,6 @@
 
 /* At most this many events are named as left out. */
 #define NAMED_MAX 6
-/* Chains with larger ids are none. */
-#define CHAINS_MAX (1 << 28)
 
 struct stacks {
 	struct stacks_opts o;
@@ -184,11 +183,6 @@ void stacks_give(struct stacks *s, uint32_t from, uint32_t to)
 	a->weight = a->samples = a->stacked = 0;
 }
 
-static uint32_t stacks_raw_id(int64_t id)
-{
-	return id > 0 && id < CHAINS_MAX ? (uint32_t)id : 0;
-}
-
 /* Stores the weight of a row in g. Returns 1, 0 if it has none, or -1 and *err
  * if it is not a number. */
 static int take_weight(struct stacks *s, const struct rows *r,
@@ -228,8 +222,8 @@ bool stacks_group_of(const struct stacks *s, const struct event_row *e,
 		.event = s->type[e->type] - 1,
 		.comm = stacks_comm_of(s, e->comm),
 		.cpu = s->o.by_cpu && e->on_cpu ? (int32_t)e->cpu : -1,
-		.kraw = stacks_raw_id(e->kraw),
-		.uraw = stacks_raw_id(e->uraw),
+		.kraw = id_of_row(e->kraw),
+		.uraw = id_of_row(e->uraw),
 		.verdict = (uint8_t)e->verdict,
 		/* only this flag affects what is drawn */
 		.flags = (uint8_t)e->flags & VERDICT_EXEC,
@@ -320,8 +314,8 @@ static int stacks_read_served(struct stacks *s, struct store *db,
 			.cpu = s->o.by_cpu
 				       ? (int32_t)rows_int(r, SERVED_GROUPS_CPU)
 				       : -1,
-			.kraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_KRAW)),
-			.uraw = stacks_raw_id(rows_int(r, SERVED_GROUPS_URAW)),
+			.kraw = id_of_row(rows_int(r, SERVED_GROUPS_KRAW)),
+			.uraw = id_of_row(rows_int(r, SERVED_GROUPS_URAW)),
 			.verdict = (uint8_t)rows_int(r, SERVED_GROUPS_VERDICT),
 			.flags = (uint8_t)rows_int(r, SERVED_GROUPS_FLAGS),
 			.weight = (uint64_t)rows_int(r, SERVED_GROUPS_WEIGHT),

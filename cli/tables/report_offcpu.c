@@ -131,12 +131,6 @@ static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 		c->longest = ns;
 }
 
-/* Returns whether something is known of who woke the thread. */
-static bool report_offcpu_is_woken(const struct offcpu_wait *w)
-{
-	return w->waker.asleep && w->waker.proof != PROOF_UNKNOWN;
-}
-
 static void report_offcpu_take_wait(struct report_offcpu *rp,
 				    const struct offcpu_wait *w)
 {
@@ -157,7 +151,7 @@ static void report_offcpu_take_wait(struct report_offcpu *rp,
 		s->ready += ns;
 	if (state[0] == 'D')
 		s->disk += ns;
-	if (report_offcpu_is_woken(w)) {
+	if (waker_is_known(&w->waker)) {
 		s->woken++;
 		s->until_woken += (uint64_t)w->waker.ready - (uint64_t)w->from;
 	}
@@ -323,7 +317,7 @@ static void add_waker(const struct report_offcpu *rp, struct grid *g,
 {
 	const char *name = waker_name(rp->stacks, &w->waker);
 	bool thread = w->waker.what == CHAIN_STATES;
-	bool woken = report_offcpu_is_woken(w);
+	bool woken = waker_is_known(&w->waker);
 	bool asleep = w->waker.asleep && offcpu_state(w->state)[0] != 'R';
 	char text[WAKER_IRQ + 3];
 

@@ -9,12 +9,12 @@
 #include "cli/samples/filter.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/stacks.h"
+#include "cli/waits/offcpu.h"
 #include "cli/waits/wait_cause.h"
 #include "schema/db/int_rows.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/verdict.h"
 
 /* Columns of table event. */
 enum {
@@ -78,20 +78,13 @@ void callers_close(struct callers *c)
 	free(c);
 }
 
-/* Returns the id of a row; 0: it can be none. */
-static uint32_t callers_row(int64_t raw)
-{
-	return raw > 0 && raw < UINT32_MAX ? (uint32_t)raw : 0;
-}
-
 int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 	       uint32_t *name, struct err *err)
 {
-	struct asked_row q = { 0 };
-	int rc = asked_find(c->asked, e->id, &q, err);
-	uint32_t kraw = callers_row(e->kraw);
-	uint32_t uraw = callers_row(q.joined ? q.uraw : e->uraw);
-	uint64_t word[2] = { (uint64_t)kraw << 32 | uraw, kernel };
+	struct offcpu_stack s = { .kraw = id_of_row(e->kraw),
+				  .uraw = id_of_row(e->uraw) };
+	int rc = offcpu_join(c->asked, e->id, &s, err);
+	uint64_t word[2] = { (uint64_t)s.kraw << 32 | s.uraw, kernel };
 	uint64_t hash = hash_u64s(word, 2, 0);
 	const char *text;
 	bool missing;
@@ -100,7 +93,7 @@ int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 	*name = table_find_hash(&c->by_stack, hash);
 	if (rc < 0 || *name != TABLE_NONE)
 		return rc < 0 ? -1 : 0;
-	text = wait_causes_caller(c->words, kraw, uraw, kernel, &missing);
+	text = wait_causes_caller(c->words, s.kraw, s.uraw, kernel, &missing);
 	if (missing && *text)
 		snprintf(gap, sizeof(gap), STACK_NAMES_GAP " < %.400s", text);
 	*name = intern_add(c->names, missing && *text ? gap : text);
@@ -111,23 +104,22 @@ int callers_of(struct callers *c, const struct event_row *e, bool kernel,
 int callers_stack(struct callers *c, int64_t event, bool kernel,
 		  struct label_list *out, struct err *err)
 {
-	struct asked_row q = { 0 };
-	struct stacks_group g = { .cpu = -1 };
+	struct offcpu_stack s = { 0 };
+	struct stacks_group g;
 	struct int_row r;
 	int rc = int_rows_seek(c->events, event, &r, err);
 
-	if (rc <= 0 || asked_find(c->asked, event, &q, err) < 0)
-		return rc ? -1 : 0;
-	g.type = callers_row(r.v[CALLERS_TYPE]);
-	g.comm = callers_row(r.v[CALLERS_COMM]);
-	g.kraw = callers_row(r.v[CALLERS_KRAW]);
-	g.uraw = callers_row(q.joined ? q.uraw : r.v[CALLERS_URAW]);
-	g.verdict = (uint8_t)q.verdict;
-	g.flags = (uint8_t)q.flags & VERDICT_EXEC;
-	if (!kernel)
-		g.kraw = 0;
-	if (!g.kraw && !g.uraw && !g.verdict)
+	if (rc <= 0)
+		return rc;
+	s.type = id_of_row(r.v[CALLERS_TYPE]);
+	s.comm = id_of_row(r.v[CALLERS_COMM]);
+	s.kraw = kernel ? id_of_row(r.v[CALLERS_KRAW]) : 0;
+	s.uraw = id_of_row(r.v[CALLERS_URAW]);
+	if (offcpu_join(c->asked, event, &s, err))
+		return -1;
+	if (!s.kraw && !s.uraw && !s.verdict)
 		return 0;
+	g = offcpu_group(&s);
 	stacks_get(c->stacks, &g, out);
 	return 0;
 }

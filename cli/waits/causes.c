@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/causes/chain.h"
 #include "cli/causes/missing.h"
 #include "cli/samples/asked.h"
 #include "cli/waits/causes_names.h"
@@ -23,7 +24,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/task_state.h"
-#include "stitch/verdict.h"
 
 /* Columns of table event. */
 enum {
@@ -226,32 +226,17 @@ static uint32_t causes_intern_stack(struct causes *c,
 	return id;
 }
 
-/* Returns the id of a row; 0: none. */
-static uint32_t causes_row(int64_t v)
-{
-	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
-}
-
 /* Finds the stack of an event, whose user half may be that of a request. */
 static int causes_find_stack(struct causes *c, const struct int_row *event,
 			     struct offcpu_stack *s, struct err *err)
 {
-	struct asked_row q;
-	int rc = asked_find(c->requests, event->v[EVENTS_ID], &q, err);
-
 	*s = (struct offcpu_stack){
-		.type = causes_row(event->v[EVENTS_TYPE]),
-		.comm = causes_row(event->v[EVENTS_COMM]),
-		.kraw = causes_row(event->v[EVENTS_KRAW]),
-		.uraw = causes_row(event->v[EVENTS_URAW]),
+		.type = id_of_row(event->v[EVENTS_TYPE]),
+		.comm = id_of_row(event->v[EVENTS_COMM]),
+		.kraw = id_of_row(event->v[EVENTS_KRAW]),
+		.uraw = id_of_row(event->v[EVENTS_URAW]),
 	};
-	if (rc > 0) {
-		if (q.joined)
-			s->uraw = causes_row(q.uraw);
-		s->verdict = (uint8_t)q.verdict;
-		s->flags = (uint8_t)q.flags & VERDICT_EXEC;
-	}
-	return rc < 0 ? -1 : 0;
+	return offcpu_join(c->requests, event->v[EVENTS_ID], s, err);
 }
 
 /* Returns the state of the thread that leaves: a number, or of a text of ftrace
@@ -753,6 +738,14 @@ struct causes_premise causes_premise(const struct causes *c)
 const char *causes_what(const struct causes *c, const struct proof_edge *e)
 {
 	return wake_contexts_what(c->contexts, e);
+}
+
+const char *causes_irq(const struct causes *c, const struct proof_edge *e)
+{
+	enum chain_state leaf = chain_leaf(e);
+	const char *what = leaf == CHAIN_STATES ? NULL : causes_what(c, e);
+
+	return what && strcmp(what, chain_state_word(leaf)) != 0 ? what : NULL;
 }
 
 enum softirq_premise causes_softirq_premise(const struct causes *c,

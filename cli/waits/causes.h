@@ -90,6 +90,8 @@ const struct offcpu_stack *causes_stack_at(const struct causes *c,
 /* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
  * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *causes_what(const struct causes *c, const struct proof_edge *e);
+/* The same if it is more than what chain_leaf() says. */
+const char *causes_irq(const struct causes *c, const struct proof_edge *e);
 /* Returns on what it rests that a thread woke in a softirq. */
 enum softirq_premise causes_softirq_premise(const struct causes *c,
 					    const struct proof_edge *e);

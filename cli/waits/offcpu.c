@@ -3,9 +3,11 @@
 
 #include <string.h>
 
+#include "cli/samples/asked.h"
 #include "cli/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/task_state.h"
+#include "stitch/verdict.h"
 
 const char *offcpu_state(int64_t state)
 {
@@ -31,6 +33,21 @@ int64_t offcpu_state_bits(const struct value *v)
 		if (!strcmp(v->text, task_state(i)->name))
 			return task_state(i)->bits;
 	return STATE_UNKNOWN;
+}
+
+int offcpu_join(struct asked *a, int64_t event, struct offcpu_stack *s,
+		struct err *err)
+{
+	struct asked_row q;
+	int rc = asked_find(a, event, &q, err);
+
+	if (rc <= 0)
+		return rc;
+	if (q.joined)
+		s->uraw = id_of_row(q.uraw);
+	s->verdict = (uint8_t)q.verdict;
+	s->flags = (uint8_t)q.flags & VERDICT_EXEC;
+	return 0;
 }
 
 struct stacks_group offcpu_group(const struct offcpu_stack *s)

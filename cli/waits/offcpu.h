@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct asked;
+struct err;
 struct stacks_group;
 struct value;
 
@@ -14,6 +16,10 @@ struct offcpu_stack {
 	uint8_t verdict, flags;
 };
 
+/* Puts what the request of an event says in place of the halves of its own
+ * sample: events come by increasing ids. Returns 0, or -1 and *err. */
+int offcpu_join(struct asked *a, int64_t event, struct offcpu_stack *s,
+		struct err *err);
 /* Returns the stack as a group for stacks_get(). */
 struct stacks_group offcpu_group(const struct offcpu_stack *s);
 /* Returns the state as a letter: "S", "D", "R", "R+" (preempted), "?", ... */

@@ -432,7 +432,7 @@ static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 
 static int waits_open_part(struct waits *w, struct err *err)
 {
-	struct waits_part *p = waits_parts_get(w->parts, w->at);
+	struct waits_part *p = &w->parts->part[w->at];
 	struct waits_now *n = &w->now;
 
 	n->part = p;
@@ -582,7 +582,7 @@ struct waits *waits_open(struct store *db, const char *path,
 		waits_close(w, NULL);
 		return NULL;
 	}
-	w->sums.bare = waits_parts_bare(w->parts);
+	w->sums.bare = w->parts->spans->bare;
 	return w;
 }
 
@@ -618,7 +618,7 @@ static int waits_end(const struct waits *w, struct err *err)
 			       "the times sum up to more than 64 bits");
 	if (s->waits[OFFCPU_BACK])
 		return 0;
-	if (!waits_parts_count(w->parts))
+	if (!w->parts->n)
 		return waits_missing(w, err);
 	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
 		return err_set(
@@ -648,7 +648,7 @@ int waits_next(struct waits *w, struct waits_item *out, struct err *err)
 		return -1;
 	while (w->at_out == w->n_out) {
 		w->at_out = w->n_out = 0;
-		if (w->at == waits_parts_count(w->parts))
+		if (w->at == w->parts->n)
 			return w->ask.any ? 0 : waits_end(w, err);
 		if (waits_step(w, err))
 			return -1;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/samples/asked.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
@@ -19,12 +20,6 @@ struct waits_told {
 	int64_t from, to;
 	bool of_all;
 	struct table tids; /* of_all: empty */
-};
-
-struct waits_parts {
-	struct causes_spans *spans;
-	struct waits_part *part;
-	size_t n, cap;
 };
 
 /* Adds a part; its time is that of its captures. */
@@ -72,21 +67,6 @@ void waits_parts_free(struct waits_parts *p)
 	free(p->part);
 	causes_spans_free(p->spans);
 	free(p);
-}
-
-uint64_t waits_parts_bare(const struct waits_parts *p)
-{
-	return p->spans->bare;
-}
-
-size_t waits_parts_count(const struct waits_parts *p)
-{
-	return p->n;
-}
-
-struct waits_part *waits_parts_get(struct waits_parts *p, size_t i)
-{
-	return &p->part[i];
 }
 
 /* ---- what is missing in a part */
@@ -247,14 +227,6 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 	return p->rows ? 0 : -1;
 }
 
-/* Returns the id of a row; 0: none. */
-static uint32_t waits_id(const struct rows *r, size_t column)
-{
-	int64_t v = rows_int(r, column);
-
-	return v > 0 && v < INT32_MAX ? (uint32_t)v : 0;
-}
-
 /* A sum is of waits that began at any time of its capture, which was being
  * recorded when the first of the other waits began. Sums stand behind these. */
 static void waits_place(struct waits_part *p, struct waits_measured *w,
@@ -289,9 +261,9 @@ int waits_part_next(struct waits_part *p, struct waits_measured *out,
 	};
 	out->stack = (struct offcpu_stack){
 		.type = (uint32_t)p->measured->type,
-		.comm = waits_id(r, OFFCPU_MEASURED_COMM),
-		.kraw = waits_id(r, OFFCPU_MEASURED_KRAW),
-		.uraw = waits_id(r, OFFCPU_MEASURED_URAW),
+		.comm = id_of_row(rows_int(r, OFFCPU_MEASURED_COMM)),
+		.kraw = id_of_row(rows_int(r, OFFCPU_MEASURED_KRAW)),
+		.uraw = id_of_row(rows_int(r, OFFCPU_MEASURED_URAW)),
 		.verdict = (uint8_t)rows_int(r, OFFCPU_MEASURED_VERDICT),
 		.flags = (uint8_t)rows_int(r, OFFCPU_MEASURED_FLAGS) &
 			 VERDICT_EXEC,

@@ -10,7 +10,6 @@
 struct err;
 struct rows;
 struct store;
-struct waits_parts;
 struct waits_told;
 
 /* Times in which records may be missing: disjoint, ordered. */
@@ -60,14 +59,16 @@ struct waits_measured {
 	bool told;
 };
 
+struct waits_parts {
+	struct causes_spans *spans;
+	struct waits_part *part;
+	size_t n, cap;
+};
+
 /* Finds the kernels with context switches, and behind all of these the captures
  * with measured waits. Returns NULL and *err on failure. */
 struct waits_parts *waits_parts_load(struct store *db, struct err *err);
 void waits_parts_free(struct waits_parts *p);
-/* Returns how many events of sched_switch have no fields. */
-uint64_t waits_parts_bare(const struct waits_parts *p);
-size_t waits_parts_count(const struct waits_parts *p);
-struct waits_part *waits_parts_get(struct waits_parts *p, size_t i);
 /* Loads what a part lost, and which threads exited, and opens measured waits.
  */
 int waits_part_load(struct waits_parts *all, size_t i, struct store *db,

@@ -67,10 +67,10 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
  * name is known. */
 static uint16_t wakers_irq(struct wakers *w, const struct proof_edge *e)
 {
-	const char *what = causes_what(w->causes, e);
+	const char *what = causes_irq(w->causes, e);
 	uint32_t id;
 
-	if (!what || !strcmp(what, chain_state_word(chain_leaf(e))))
+	if (!what)
 		return 0;
 	id = intern_add_bytes(&w->irq_index, what, strlen(what));
 	if (id >= UINT16_MAX)
@@ -164,7 +164,7 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 
 const char *waker_name(const struct stacks *s, const struct waker *w)
 {
-	if (!w->asleep || w->proof == PROOF_UNKNOWN)
+	if (!waker_is_known(w))
 		return "";
 	if (w->what == CHAIN_STATES)
 		return stacks_comm(s, w->at.comm)->name;

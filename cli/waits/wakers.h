@@ -29,6 +29,12 @@ struct waker {
 				 * is the name of the thread */
 };
 
+/* Returns whether something is known of who woke the thread. */
+static inline bool waker_is_known(const struct waker *w)
+{
+	return w->asleep && w->proof != PROOF_UNKNOWN;
+}
+
 /* The same in few bytes, as long as there are many. */
 struct woken {
 	int64_t ready;

@@ -126,13 +126,7 @@ static void wall_take_interval(void *arg, const struct interval *i)
 		};
 }
 
-static int wall_compare_begins(const void *pa, const void *pb)
-{
-	const struct wall_interval *a = pa;
-	const struct wall_interval *b = pb;
-
-	return compare_numbers(a->event, b->event);
-}
+COMPARE_BY(wall_compare_begins, struct wall_interval, event);
 
 /* all: there are events of samples, too. */
 static uint32_t wall_interval_event(struct stacks *s, const char *kind,

@@ -110,10 +110,9 @@ static void slices_take_wake(struct slices *s, const struct offcpu_wait *w,
 	const struct waker *k = &w->waker;
 	struct arrow a = { .proved = k->proof == PROOF_PROVED };
 
-	if (w->end != OFFCPU_BACK || w->sum || !k->asleep ||
-	    k->proof == PROOF_UNKNOWN || k->what != CHAIN_STATES ||
-	    k->tid <= 0 || k->ready < from || w->to > to || s->t->filter->cpu ||
-	    s->n_arrow > SLICES_MAX)
+	if (w->end != OFFCPU_BACK || w->sum || !waker_is_known(k) ||
+	    k->what != CHAIN_STATES || k->tid <= 0 || k->ready < from ||
+	    w->to > to || s->t->filter->cpu || s->n_arrow > SLICES_MAX)
 		return;
 	a.from = slices_thread_at(s->t, k->tid, s->kernel, k->ready);
 	a.to = slices_thread_at(s->t, w->tid, s->kernel, w->to);
