@@ -260,13 +260,7 @@ struct kept {
 	int64_t time; /* when it was finished */
 };
 
-static int segments_compare(const void *pa, const void *pb)
-{
-	const struct kept *a = pa;
-	const struct kept *b = pb;
-
-	return compare_numbers(a->number, b->number);
-}
+COMPARE_BY(segments_compare, struct kept, number);
 
 /* Lists the databases by number; the caller frees *list. */
 static size_t segments_list(const struct claim *c, struct kept **list)

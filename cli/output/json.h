@@ -73,7 +73,7 @@ void json_lines(struct json *j);
 void json_break(struct json *j);
 /* Writes a newline at once; a comma may follow it. */
 void json_newline(struct json *j);
-/* Ends a text: the innermost container, and its line. */
+/* Ends the innermost container, and the line: the end of a text. */
 void json_finish(struct json *j);
 
 void json_null(struct json *j, const char *key);

@@ -9,6 +9,7 @@
 #include "schema/write/sums_code.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* The arrays as they grow, and one copy of each string. */
 struct code_loading {
@@ -101,19 +102,12 @@ static int code_read_symbols(struct code_loading *l, struct store *db,
 static const struct code_symbol *code_symbol_of(const struct code_symbols *s,
 						int64_t id)
 {
-	size_t low = 0, high = s->n;
+	size_t at;
 
 	if (id > 0 && (uint64_t)id <= s->n && s->at[id - 1].id == id)
 		return &s->at[id - 1];
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (s->at[mid].id < id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < s->n && s->at[low].id == id ? &s->at[low] : NULL;
+	at = search_where(s->n, i, s->at[i].id >= id);
+	return at < s->n && s->at[at].id == id ? &s->at[at] : NULL;
 }
 
 enum frame_columns {

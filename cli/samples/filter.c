@@ -63,10 +63,10 @@ static int filter_parse_number(const char **p, int64_t *out)
 	return 0;
 }
 
-/* Adds "0,2-4" as a condition on an integer column. */
+/* Adds "0,2-4" as a condition on an integer column, which has the name of its
+ * option. */
 static int filter_put_numbers(struct text *t, const char *column,
-			      const char *opt, const char *list,
-			      struct err *err)
+			      const char *list, struct err *err)
 {
 	const char *p = list;
 	const char *sep = " AND (";
@@ -93,8 +93,8 @@ static int filter_put_numbers(struct text *t, const char *column,
 			break;
 	}
 	return err_set(err, ERR_USAGE,
-		       "--%s needs numbers such as 1,3 or 0-4, not '%s'", opt,
-		       list);
+		       "--%s needs numbers such as 1,3 or 0-4, not '%s'",
+		       column, list);
 }
 
 /* Writes a pattern as an expression of RE2, which has the same sets in [ ]. */
@@ -480,16 +480,10 @@ static int filter_put_all(const struct filter *filter, struct text *t,
 			  struct store *db, struct err *err)
 {
 	text_out_add(&t->sql, "1");
-	if (filter->time && filter_put_time(filter, t, db, err))
-		return -1;
-	if (filter->cpu &&
-	    filter_put_numbers(t, "cpu", "cpu", filter->cpu, err))
-		return -1;
-	if (filter->pid &&
-	    filter_put_numbers(t, "pid", "pid", filter->pid, err))
-		return -1;
-	if (filter->tid &&
-	    filter_put_numbers(t, "tid", "tid", filter->tid, err))
+	if ((filter->time && filter_put_time(filter, t, db, err)) ||
+	    (filter->cpu && filter_put_numbers(t, "cpu", filter->cpu, err)) ||
+	    (filter->pid && filter_put_numbers(t, "pid", filter->pid, err)) ||
+	    (filter->tid && filter_put_numbers(t, "tid", filter->tid, err)))
 		return -1;
 	if (filter->comm)
 		put_names(t, "comm", filter->comm);

@@ -135,13 +135,7 @@ static struct latency_row *latency_row_of(struct latency *l, const char *kind,
 	return &l->row[id];
 }
 
-static int latency_compare_lengths(const void *pa, const void *pb)
-{
-	const struct latency_length *a = pa;
-	const struct latency_length *b = pb;
-
-	return compare_numbers(a->ns, b->ns);
-}
+COMPARE_BY(latency_compare_lengths, struct latency_length, ns);
 
 /* Sorts lengths, and adds up equal ones. Returns how many are left. */
 static size_t latency_add_up(struct latency_length *length, size_t n)
