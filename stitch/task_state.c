@@ -1,5 +1,6 @@
 /* task_state.c - in which state a thread leaves a CPU. */
 #include "stitch/task_state.h"
+#include "stitch/base/mem.h"
 
 static const struct task_state states[] = {
 	{ STATE_READY, "R", "preempted" },
@@ -13,7 +14,7 @@ static const struct task_state states[] = {
 	{ 0x80, "I", "idle" },
 	{ STATE_PREEMPTED, "R+", "preempted" },
 };
-#define N_STATES (sizeof(states) / sizeof(*states))
+#define N_STATES (ARRAY_SIZE(states))
 
 const struct task_state *task_state(size_t i)
 {

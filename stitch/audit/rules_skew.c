@@ -7,6 +7,7 @@
 #include "stitch/audit/audit.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/saturate.h"
+#include "stitch/base/search.h"
 #include "stitch/tasks/task.h"
 
 /* Two records that a thread cannot have in this order: the one of `time` was
@@ -53,7 +54,7 @@ void skew_by_order(struct audit *au)
 
 		if (!n || losses_any(au->losses, i))
 			continue;
-		qsort(as->order, n, sizeof(*as->order), skew_compare);
+		sort_items(as->order, n, skew_compare);
 		if (!as->skew) {
 			as->order[n / 2].n = as->n_orders;
 			audit_found(au, &as->order[n / 2], 0);

@@ -35,9 +35,9 @@ static inline int compare_i64(const void *a, const void *b)
 /* Sorts n items, of which there may be none: qsort() needs an array even then.
  * The second one gives `arg` to compare(). Both evaluate n twice. */
 #define sort_items(item, n, compare)                                           \
-	((n) ? qsort(item, n, sizeof(*(item)), compare) : (void)0)
+	((n) > 0 ? qsort(item, n, sizeof(*(item)), compare) : (void)0)
 #define sort_items_by(item, n, compare, arg)                                   \
-	((n) ? qsort_r(item, n, sizeof(*(item)), compare, arg) : (void)0)
+	((n) > 0 ? qsort_r(item, n, sizeof(*(item)), compare, arg) : (void)0)
 
 /* The index of the first of n items for which the expression `holds`, which
  * refers to the item's index as i, is true; n if there is none. It must be true

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/fact_queue.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/sessions.h"
@@ -99,8 +100,7 @@ static void orphans_push(struct orphans *os, struct sessions *ss,
  * orphans may have vanished as well. */
 void orphans_judge(struct orphans *os, struct sessions *ss)
 {
-	if (os->n)
-		qsort(os->at, os->n, sizeof(*os->at), orphan_compare);
+	sort_items(os->at, os->n, orphan_compare);
 	for (size_t i = 0, next; i < os->n; i = next) {
 		struct session *head = ss->at[os->at[i].line];
 

@@ -94,7 +94,7 @@ static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
 	for (size_t i = from; i < to; i++)
 		d[i - from] = (int64_t)((uint64_t)ps->p[i].d + ps->p[i].t -
 					clock_map_time(map, ps->p[i].t));
-	qsort(d, n, sizeof(*d), compare_i64);
+	sort_items(d, n, compare_i64);
 	for (size_t i = 0; i < n; i++) {
 		/* The differences of invalid times may not fit into int64_t. */
 		while ((uint64_t)d[i] - (uint64_t)d[low] > CLOCK_FIT_SPREAD)
@@ -165,7 +165,7 @@ static struct cluster fit_line(struct pairs *ps, struct clock_map *map)
 	struct cluster c, t;
 
 	memset(map, 0, sizeof(*map));
-	qsort(ps->p, ps->n, sizeof(*ps->p), compare_pair_times);
+	sort_items(ps->p, ps->n, compare_pair_times);
 	c = unexplained_rest(ps, 0, ps->n, map);
 	map->offset = c.middle;
 	memset(&tilted, 0, sizeof(tilted));

@@ -274,8 +274,7 @@ static void sort_names(struct fingerprint_names *l)
 {
 	size_t n = 0; /* names that differ */
 
-	if (l->n)
-		qsort(l->p, l->n, sizeof(*l->p), fingerprint_names_compare);
+	sort_items(l->p, l->n, fingerprint_names_compare);
 	for (size_t i = 0; i < l->n; i++)
 		if (!n || fingerprint_names_compare(&l->p[n - 1], &l->p[i]))
 			l->p[n++] = l->p[i];
@@ -297,9 +296,7 @@ void fingerprints_end(struct fingerprints *p)
 	drop_lanes(p);
 	oncpu_match_end(&p->oncpu);
 	for (int k = 0; k < FINGERPRINT_KINDS; k++)
-		if (p->list[k].n)
-			qsort(p->list[k].p, p->list[k].n,
-			      sizeof(struct fingerprint), compare_fingerprints);
+		sort_items(p->list[k].p, p->list[k].n, compare_fingerprints);
 	sort_names(&p->name);
 	sort_names(&p->map);
 }

@@ -79,8 +79,7 @@ static int compare_edges(const void *a, const void *b)
 
 void oncpu_match_end(struct oncpu_match *r)
 {
-	if (r->n_edge)
-		qsort(r->edge, r->n_edge, sizeof(*r->edge), compare_edges);
+	sort_items(r->edge, r->n_edge, compare_edges);
 }
 
 static const struct oncpu_edge *oncpu_edge_of(const struct oncpu_match *r,

@@ -135,9 +135,8 @@ static struct jit_code **jit_sorted_codes(struct jit *j)
 
 	for (size_t i = 0; i < j->n; i++)
 		by[i] = &j->code[i];
-	qsort(by, j->n, sizeof(struct jit_code *), compare_code_times);
-	if (j->n_change)
-		qsort(j->change, j->n_change, sizeof(*j->change), compare_i64);
+	sort_items(by, j->n, compare_code_times);
+	sort_items(j->change, j->n_change, compare_i64);
 	return by;
 }
 
@@ -150,7 +149,7 @@ static void jit_cut_pieces(struct jit *j)
 		at[2 * i] = j->code[i].start;
 		at[2 * i + 1] = j->code[i].start + j->code[i].len;
 	}
-	qsort(at, j->n * 2, sizeof(*at), compare_u64);
+	sort_items(at, j->n * 2, compare_u64);
 	j->piece = mem_new(j->n * 2, sizeof(*j->piece));
 	for (size_t i = 0; i < j->n * 2; i++)
 		if (!n || j->piece[n - 1].start != at[i])

@@ -78,8 +78,7 @@ static int late_maps_order(const void *a, const void *b)
 
 void late_maps_sort(struct late_maps *lm)
 {
-	if (lm->n)
-		qsort(lm->map, lm->n, sizeof(*lm->map), late_maps_order);
+	sort_items(lm->map, lm->n, late_maps_order);
 	for (size_t i = 0; i < lm->n; i++) {
 		struct late_map *m = &lm->map[i];
 

@@ -63,7 +63,7 @@ static void snapshots_range(struct snapshots *sn, int32_t pid, size_t *from,
 	if (!sn || !sn->n)
 		return;
 	if (!sn->sorted)
-		qsort(sn->item, sn->n, sizeof(*sn->item), compare_snapshots);
+		sort_items(sn->item, sn->n, compare_snapshots);
 	sn->sorted = true;
 	*from = *to = search_where(sn->n, i, sn->item[i].s.pid >= pid);
 	while (*to < sn->n && sn->item[*to].s.pid == pid &&

@@ -209,7 +209,7 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 	/* nobody looks up or asked for the past of regions without rows */
 	regions_each(&sp->now, !sp->keep_old, space_gather, &c);
 	if (!c.sorted)
-		qsort(c.region, c.n, sizeof(*c.region), space_by_id);
+		sort_items(c.region, c.n, space_by_id);
 	for (size_t i = 0; i < c.n; i++)
 		space_close_region(sp, &c.region[i], t, own);
 	free(c.region);

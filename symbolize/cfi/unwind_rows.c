@@ -194,9 +194,7 @@ void unwind_rows_finish(struct unwind_rows *t)
 					.fp = ROW_SAME,
 					.ra = ROW_SAME };
 
-	if (t->n_func)
-		qsort(t->func, t->n_func, sizeof(*t->func),
-		      unwind_rows_compare_start);
+	sort_items(t->func, t->n_func, unwind_rows_compare_start);
 	t->base = t->n_func ? t->func[0].start : 0;
 	for (size_t i = 0; i < t->n_func; i++) {
 		const struct unwind_rows_function *f = &t->func[i];

@@ -189,8 +189,7 @@ static void dwarf_sort_top(struct dwarf *d, size_t first)
 {
 	size_t n = first;
 
-	qsort(d->set + first, d->n_set - first, sizeof(*d->set),
-	      dwarf_compare_members);
+	sort_items(d->set + first, d->n_set - first, dwarf_compare_members);
 	for (size_t i = first; i < d->n_set; i++)
 		if (n == first || d->set[n - 1].want != d->set[i].want)
 			d->set[n++] = d->set[i];
@@ -599,7 +598,7 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 		if (!n)
 			continue;
 		/* Ranges are unsorted, wants are sorted. */
-		qsort(d->set, n, sizeof(*d->set), dwarf_compare_members);
+		sort_items(d->set, n, dwarf_compare_members);
 		bool skeleton = u->skeleton;
 
 		if (!dwarf_begin_unit(d, df, i, &unit))
@@ -692,8 +691,7 @@ struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
 						  .index = (uint32_t)i,
 						  .node = NONE,
 						  .size = UINT64_MAX };
-	if (d->n)
-		qsort(d->want, d->n, sizeof(*d->want), dwarf_compare_address);
+	sort_items(d->want, d->n, dwarf_compare_address);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &d->until);
 	d->until.tv_sec += SECONDS_MAX;
 	d->units = df->units;

@@ -245,8 +245,7 @@ void plt_add(const struct elf_file *ef, struct symtab *t, struct arena *names)
 		if (elf_section_find(ef, ".got.plt", &got) ||
 		    elf_section_find(ef, ".got", &got))
 			p.got = got.addr;
-		if (p.n)
-			qsort(p.rel, p.n, sizeof(*p.rel), plt_compare_slot);
+		sort_items(p.rel, p.n, plt_compare_slot);
 		plt_x86_stubs(&p, ".plt");
 		plt_x86_stubs(&p, ".plt.sec");
 		plt_x86_stubs(&p, ".plt.got");

@@ -9,6 +9,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/name_cache_file.h"
 #include "symbolize/files/name_cache_content.h"
@@ -326,9 +327,7 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		return false;
 	if (!m->noted)
 		return m->n > 0;
-	if (m->n)
-		qsort(m->entry, m->n, sizeof(*m->entry),
-		      name_cache_compare_offset);
+	sort_items(m->entry, m->n, name_cache_compare_offset);
 	m->n_old = m->n;
 	m->noted = false;
 	name_cache_put_report(m, rep);

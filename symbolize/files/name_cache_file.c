@@ -366,7 +366,7 @@ void name_cache_prune(const struct symbolizer *sy)
 		name_cache_list_folder(folder, 1, &l);
 	bool cut = l.size > max;
 	if (cut)
-		qsort(l.k, l.n, sizeof(*l.k), name_cache_compare_use);
+		sort_items(l.k, l.n, name_cache_compare_use);
 	for (size_t i = 0; i < l.n; i++) {
 		/* Deletes more than needed, so that not every run has to. */
 		if (cut && l.size > max / 4 * 3) {

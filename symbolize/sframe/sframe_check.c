@@ -322,9 +322,7 @@ static void sframe_check_section(struct judge *j)
 			    "return address at CFA%+d, %s has it at CFA%+d",
 			    h->fixed_ra, sframe_abi_name(j->sf), want);
 	/* From here on a function ends where the next one starts. */
-	if (j->n)
-		qsort(j->func, j->n, sizeof(*j->func),
-		      sframe_check_compare_start);
+	sort_items(j->func, j->n, sframe_check_compare_start);
 	for (size_t i = 0; i < j->n; i++) {
 		struct judge_function *f = &j->func[i];
 
@@ -354,9 +352,7 @@ static void sframe_check_read_parts(struct judge *j)
 			(struct judge_section){ s.addr, s.addr + s.size,
 						s.name };
 	}
-	if (j->n_part)
-		qsort(j->part, j->n_part, sizeof(*j->part),
-		      sframe_check_compare_part);
+	sort_items(j->part, j->n_part, sframe_check_compare_part);
 }
 
 static int sframe_check_compare_finding(const void *a, const void *b)
@@ -384,9 +380,7 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 	j.rows = sframe_table(&f->sf, NULL);
 	sframe_eh_check(&j);
 	ret = sframe_code_check(&j, err);
-	if (out->n)
-		qsort(out->finding, out->n, sizeof(*out->finding),
-		      sframe_check_compare_finding);
+	sort_items(out->finding, out->n, sframe_check_compare_finding);
 	unwind_rows_free(j.rows);
 	unwind_rows_free(j.eh);
 	free(j.func);

@@ -301,8 +301,7 @@ int sframe_code_check(struct judge *j, struct err *err)
 	for (size_t i = 0; i < j->n; i++)
 		sframe_code_check_function(&l, &j->func[i]);
 	sframe_code_add_exported(&l);
-	if (l.n)
-		qsort(l.entry, l.n, sizeof(*l.entry), compare_u64);
+	sort_items(l.entry, l.n, compare_u64);
 	for (size_t i = 0; i < j->n; i++)
 		if (!j->func[i].signal &&
 		    sframe_code_is_entry(&l, j->func[i].start))

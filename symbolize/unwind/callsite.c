@@ -128,9 +128,7 @@ static void callsite_take_symbols(struct callsite_file *f)
 	}
 	if (!f->n_name)
 		callsite_take_go(f);
-	if (f->n_name)
-		qsort(f->name, f->n_name, sizeof(*f->name),
-		      callsite_compare_hash);
+	sort_items(f->name, f->n_name, callsite_compare_hash);
 	callsite_find_injected(f);
 	symtab_finish(&f->funcs);
 	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
