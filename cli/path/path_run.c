@@ -173,17 +173,12 @@ static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
 						    (uint64_t)s->from };
 	}
 	*n = 0;
-	if (!c->n)
-		return sum;
 	sort_items(sum, c->n, path_compare_keys);
-	for (size_t i = 1; i < c->n; i++) {
-		if (path_compare_keys(&sum[*n], &sum[i])) {
-			sum[++*n] = sum[i];
-			continue;
-		}
-		sum[*n].ns += sum[i].ns;
-	}
-	++*n;
+	for (size_t i = 0; i < c->n; i++)
+		if (*n && !path_compare_keys(&sum[*n - 1], &sum[i]))
+			sum[*n - 1].ns += sum[i].ns;
+		else
+			sum[(*n)++] = sum[i];
 	sort_items(sum, *n, path_compare_sums);
 	return sum;
 }

@@ -482,8 +482,8 @@ static int causes_open_events(struct causes *c, struct err *err)
 	return int_rows_seek(c->events, c->kernel->first_event, &row, err);
 }
 
-int causes_missing(struct store *db, const char *path, enum recorder_lack lack,
-		   struct err *err)
+int causes_missing(const struct causes_spans *s, struct store *db,
+		   const char *path, enum recorder_lack lack, struct err *err)
 {
 	const char *advice = recorder_cure(db, lack, err);
 	struct rows *r = rows_of(db, "switches_unnamed", err);
@@ -496,6 +496,11 @@ int causes_missing(struct store *db, const char *path, enum recorder_lack lack,
 	}
 	if (rows_end(r, err) || !advice)
 		return -1;
+	if (s->bare)
+		return err_set(err, ERR_FORMAT,
+			       "%s: the database has no fields of "
+			       "sched_switch; ingest with --fields 'sched:*'",
+			       path);
 	/* perf.data has the names and formats behind all records */
 	if (n)
 		return err_set(err, ERR_FORMAT,
@@ -519,26 +524,21 @@ static void causes_refuse(const struct causes_spans *s, struct store *db,
 
 	if (!advice)
 		return;
-	if (s->bare)
-		err_set(err, ERR_FORMAT,
-			"%s: the database has no fields of sched_switch; "
-			"ingest with --fields 'sched:*'",
-			path);
-	else if (s->records)
+	if (!s->bare && s->records)
 		err_set(err, ERR_FORMAT,
 			"%s: the records of switches are those of some threads "
 			"only: they say how long one was off a CPU ('report "
 			"--off-cpu'), but not who ran meanwhile, or woke it; "
 			"record with %s",
 			path, advice);
-	else if (s->n_measured)
+	else if (!s->bare && s->n_measured)
 		err_set(err, ERR_FORMAT,
 			"%s: perf's own sums say how long a thread was off a "
 			"CPU ('report --off-cpu'), but not who ran meanwhile, "
 			"or woke it; record with %s",
 			path, advice);
 	else
-		causes_missing(db, path, LACKS_WAKES, err);
+		causes_missing(s, db, path, LACKS_WAKES, err);
 }
 
 static int causes_read_threads(struct causes *c, struct err *err)

@@ -50,8 +50,8 @@ int causes_next(struct causes *c, struct causes_switch *out, struct err *err);
 void causes_free(struct causes *c);
 /* Fails: nothing tells of context switches. lack: of what the advice is; path
  * is for the message. */
-int causes_missing(struct store *db, const char *path, enum recorder_lack lack,
-		   struct err *err);
+int causes_missing(const struct causes_spans *s, struct store *db,
+		   const char *path, enum recorder_lack lack, struct err *err);
 const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);

@@ -598,17 +598,6 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 	free(w);
 }
 
-/* Fails: nothing tells of context switches. */
-static int waits_missing(const struct waits *w, struct err *err)
-{
-	if (w->sums.bare)
-		return err_set(err, ERR_FORMAT,
-			       "%s: the database has no fields of "
-			       "sched_switch; ingest with --fields 'sched:*'",
-			       w->path);
-	return causes_missing(w->db, w->path, LACKS_SWITCHES, err);
-}
-
 static int waits_end(const struct waits *w, struct err *err)
 {
 	const struct offcpu_sums *s = &w->sums;
@@ -619,7 +608,8 @@ static int waits_end(const struct waits *w, struct err *err)
 	if (s->waits[OFFCPU_BACK])
 		return 0;
 	if (!w->parts->n)
-		return waits_missing(w, err);
+		return causes_missing(w->parts->spans, w->db, w->path,
+				      LACKS_SWITCHES, err);
 	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
 		return err_set(
 			err, ERR_FORMAT, "%s: no thread left a CPU%s", w->path,
