@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-words.sh - each word that screens print has one entry in 'help verdicts' and in backstitch(7), and none of its synonyms is printed anywhere.
+# check-words.sh - each word that screens print has one entry in 'help verdicts' and in backstitch(7), and none of its synonyms is printed anywhere; a message that says what to do names the command.
 # usage: tests/check-words.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
 # The words are those of the tables in the source that print them. A synonym is
 # looked for in the texts of the program and its page, in help and in man pages;
@@ -195,6 +195,16 @@ def is_identifier(s):
     return re.fullmatch(r"[a-z0-9_.%#-]*", s) or re.search(r"\b(SELECT|FROM|AS) ",
                                                            s)
 
+
+# ---- messages: an option is of a command that they name, but for --event, which
+# is of the one that says so
+
+for path in glob.glob("cli/**/*.c", recursive=True):
+    for call in re.findall(r'\bsay(?:_note)?\(((?:[^;"]|%s)*)\);' % STRING, text(path)):
+        said = "".join(re.findall(STRING, call[0]))
+        if re.search(r"(?<![\w-])--[a-z]", re.sub(
+                r"'(?:backstitch|perf|lttng) [^']*'|--event\b", "", said)):
+            bad.append("%s: '%s' names no command to follow" % (path, said[:60]))
 
 for path in glob.glob("cli/**/*.[ch]", recursive=True):
     code = re.sub(r"/\*.*?\*/|^#include.*$", "", text(path),

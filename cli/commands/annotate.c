@@ -2,10 +2,12 @@
  * samples at each instruction of one. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/input.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/tables/annotate.h"
 #include "cli/command.h"
@@ -60,12 +62,13 @@ static const struct opt opts[] = {
 /* ---- one function */
 
 /* Says that other functions have the name, and what chooses another one. */
-static void annotate_tell_others(const struct hot *h,
-				 const struct hot_choice *c)
+static void annotate_tell_others(const struct hot *h, const char *path,
+				 const struct hot_choice *c, const char *what)
 {
 	const struct hot_func *f = c->func;
 	const char *where = hot_base(h, c->image);
 	const char *tier = suffix_tier(f ? f->name : "");
+	char *db, *func;
 
 	if (!c->others)
 		return;
@@ -79,12 +82,17 @@ static void annotate_tell_others(const struct hot *h,
 	    where, f->samples, f->samples == 1 ? "" : "s");
 	if (f->size)
 		say("%" PRIu64 " bytes, ", f->size);
-	say("most first; '--nth %zu' chooses another\n",
-	    c->nth <= c->others ? c->nth + 1 : 1);
+	db = safe_text_word(path);
+	func = safe_text_word(what);
+	say("most first; 'backstitch annotate --nth %zu %s %s' chooses another\n",
+	    c->nth <= c->others ? c->nth + 1 : 1, db, func);
+	free(db);
+	free(func);
 }
 
 /* in: what else has its name. */
 static int annotate_code(struct store *db, const struct hot *h,
+			 const char *path, const char *what,
 			 const struct hot_choice *c, const struct inlined *in,
 			 struct err *err)
 {
@@ -97,7 +105,7 @@ static int annotate_code(struct store *db, const struct hot *h,
 	struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
 	int rc;
 
-	annotate_tell_others(h, c);
+	annotate_tell_others(h, path, c, what);
 	o.sources = lines ? sources_new(false) : NULL;
 	rc = annot_load(&a, db, sy, h, c, &o, err);
 	a.inlined = in;
@@ -147,7 +155,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 	else if (hot_choose(h, what, dso, (size_t)nth, &c, err))
 		rc = -1;
 	else
-		rc = annotate_code(db, h, &c, &in, err);
+		rc = annotate_code(db, h, path, what, &c, &in, err);
 out:
 	inlined_release(&in);
 	return rc;

@@ -157,13 +157,13 @@ static void record_say(const struct plan *p)
 	    level > (geteuid() ? 0 : 1))
 		say_note(
 			"kernel functions will have no names: kernel.kptr_restrict "
-			"is %d\n",
+			"is %d; as root, 'sysctl kernel.kptr_restrict=0' shows them\n",
 			level);
 	if (f)
 		fclose(f);
 	if (record_is_user(p->event) && !want.event)
-		say_note("without the kernel's part, which needs "
-			 "kernel.perf_event_paranoid below 2, or root\n");
+		say_note("without the kernel's part; as root, 'sysctl "
+			 "kernel.perf_event_paranoid=1' allows it\n");
 	if (p->code.n_replaced)
 		record_say_replaced(&p->code);
 	if (r && !p->env)
@@ -172,9 +172,12 @@ static void record_say(const struct plan *p)
 			"of its interpreter\n",
 			r->name, p->code.minor ? " before 3.12" : "");
 	else if (r && !(want.runtime && want.n_program))
-		say("for names of %s's functions%s %s=%s\n", r->name,
-		    want.pid ? " start it with" : ": --runtime, which sets",
-		    p->env, r->value);
+		say_note("%s's functions will have no names; %s %s=%s\n",
+			 r->name,
+			 want.pid ? "they have them if it is started with"
+				  : "'backstitch record --runtime' with these "
+				    "arguments sets",
+			 p->env, r->value);
 }
 
 /* ---- the run */
@@ -283,8 +286,9 @@ static int record_show(int n, char **shown, struct err *err)
 	/* perf records all CPUs, and so does what the first screen counts */
 	if (pid > 0)
 		say("'backstitch report --pid %lld %s' has the hot functions "
-		    "of this process, without '--pid' of the whole machine\n",
-		    (long long)pid, db);
+		    "of this process, 'backstitch report %s' those of the "
+		    "whole machine\n",
+		    (long long)pid, db, db);
 	else
 		say("'backstitch %s' has the hot functions\n", want.out);
 	return status ? status : rc;

@@ -341,12 +341,12 @@ static void say_no_slices(const struct chrome *c)
 		say_note("%s\n", sampled);
 	else if (s->bare)
 		say_note("%" PRIu64 " context switches without "
-			 "slices: their fields are not in the database, see "
-			 "ingest --fields\n",
+			 "slices: their fields are not in the database; "
+			 "'backstitch ingest --fields' stores them\n",
 			 s->bare);
 	else if (!s->happened && !s->records)
 		say_note("no context switches here, so no slices; "
-			 "perf record --switch-events takes them\n");
+			 "'perf record --switch-events' takes them\n");
 }
 
 static int chrome_put(struct chrome *c, struct err *err)

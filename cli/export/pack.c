@@ -390,10 +390,12 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 			 p->unproved, p->unproved == 1 ? " is" : "s are",
 			 p->doubt);
 	if (p->missing)
-		say_note("%" PRIu64 " image%s not here, such as "
-			 "'%s'; --symfs DIR says where\n",
-			 p->missing, p->missing == 1 ? " is" : "s are",
-			 p->example);
+		say_note(
+			"%" PRIu64 " image%s not here, such as "
+			"'%s'; 'backstitch bundle --symfs DIR' takes them from "
+			"DIR\n",
+			p->missing, p->missing == 1 ? " is" : "s are",
+			p->example);
 	return 0;
 }
 

@@ -102,7 +102,7 @@ static void naming_report(const char *what)
 
 	safe_text_clean_buf(note, sizeof(note), what, strlen(what), NULL);
 	progress_clear();
-	say("%s\n", note);
+	say_note("%s\n", note);
 }
 
 /* Prints a note, and stores it in the database. */

@@ -441,14 +441,13 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 		}
 		progress_clear();
 		say("%s: the run of host %s on %s %s (made with other "
-		    "options or another version); --replace puts these in "
-		    "their place\n",
+		    "options or another version); 'backstitch push "
+		    "--replace' puts these in their place\n",
 		    path, j->run->host, j->run->day,
 		    j->state == PUSH_OTHER
 			    ? "is there with other rows"
-			    : "is there in part only: a push, or one with "
-			      "--replace, has not ended, whose rows are "
-			      "others");
+			    : "is there in part only: another push, perhaps "
+			      "one that replaces it, has not ended");
 	}
 	/* a name is right for its place, whatever the options of the run */
 	if ((wanted && push_try(p, push_stacks_try, p, err)) ||

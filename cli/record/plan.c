@@ -284,7 +284,9 @@ static int plan_find(struct plan *p, struct err *err)
 
 			if (*l.proves)
 				say("half a second: %s%s%s\n", l.proves,
-				    other ? "; '--tracer ftrace' " : "",
+				    other ? "; 'backstitch record --waits "
+					    "--tracer ftrace' "
+					  : "",
 				    other ?: "");
 			return 0;
 		} else if (!p->no_ids && (strstr(plan_said, "buildid-mmap") ||

@@ -73,10 +73,10 @@ is folded_stacks_tell_them_apart \
 	"app;main;helper (a.c) 80 app;main;helper (b.c) 20" \
 	"$(sort folded | tr '\n' ' ' | sed 's/ $//')"
 "$B" annotate a.db helper >out 2>err
-grep -q "^note: this is 1 of 2 functions of this name, helper (a.c) of app, 80 samples, .*; '--nth 2' chooses another$" err
+grep -q "^note: this is 1 of 2 functions of this name, helper (a.c) of app, 80 samples, .*; 'backstitch annotate --nth 2 a.db helper' chooses another$" err
 ok annotate_says_what_chooses_the_other $?
 "$B" annotate --nth 2 a.db helper >out 2>err
-grep -q "^note: this is 2 of 2 .*helper (b.c) of app, 20 samples, .*; '--nth 1' " err &&
+grep -q "^note: this is 2 of 2 .*helper (b.c) of app, 20 samples, .*; 'backstitch annotate --nth 1 a.db helper' " err &&
 	"$B" annotate --nth 3 a.db helper 2>&1 | grep -q 'nth 3: 2 functions have this name' &&
 	"$B" annotate --nth 0 a.db helper 2>&1 | grep -q 'from 1; say which name' &&
 	"$B" annotate --nth 2 a.db 2>&1 | grep -q 'from 1; say which name'

@@ -59,7 +59,7 @@ is "a map says its process by its name" "$named" --perf-map maps/perf-77.map
 printf '%s\n' '11000 10 JS:*twice /srv/a.js:1' '14000 20 JS:*twice /srv/a.js:1' >two.map
 "$B" ingest -q -f -o two.db --perf-map 77=two.map c.data
 "$B" annotate two.db 'JS:*twice /srv/a.js:1' >out 2>err
-grep -q "^note: this is 1 of 2 functions of this name, .*in \[jit\], 1 sample, .*; '--nth 2' chooses another" err &&
+grep -q "^note: this is 1 of 2 functions of this name, .*in \[jit\], 1 sample, .*; 'backstitch annotate --nth 2 two.db 'JS:\*twice /srv/a.js:1'' chooses another" err &&
 	grep -q "a jitdump file has them: 'perf record -k mono' of" err &&
 	"$B" annotate two.db | grep -q ' \[jit\]+0x' && ! "$B" annotate two.db | grep -q ' a.js:1+'
 rc=$?

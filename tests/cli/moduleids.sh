@@ -20,7 +20,7 @@ data = open("sound.data", "rb").read()
 open("edit.data", "wb").write(data.replace(second, first))
 PY
 "$B" ingest -q -o edit.db edit.data 2>err
-grep -q '2 modules have the same build-id' err && echo ok two_of_one_build_id_are_told ||
+grep -q '^note: 2 modules have the same build-id' err && echo ok two_of_one_build_id_are_told ||
 	echo not ok two_of_one_build_id_are_told
 n=$("$B" query --format csv edit.db "SELECT count(*), sum(status = 'named')
 	FROM image WHERE build_id IN (SELECT build_id FROM image

@@ -280,7 +280,7 @@ cp noframes java && cp noframes python3.12 && cp noframes python3.13 && cp frame
 dry code_made_at_run_time_needs_its_clock \
 	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -k CLOCK_MONOTONIC -o perf.data -- ./python3.13' \
 	./python3.13
-says and_its_switch_is_told "--runtime, which sets PYTHON_PERF_JIT_SUPPORT=1" err
+says and_its_switch_is_told "note: CPython's functions will have no names; 'backstitch record --runtime' with these arguments sets PYTHON_PERF_JIT_SUPPORT=1" err
 dry the_switch_is_set_when_asked_for \
 	'NODE_OPTIONS=--perf-basic-prof perf record -e cycles -F 997 --call-graph fp --buildid-mmap -k CLOCK_MONOTONIC -o perf.data -- ./node' \
 	--runtime ./node

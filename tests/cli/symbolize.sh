@@ -121,7 +121,7 @@ data[at:at + 5] = b"other"
 open(sys.argv[1], "wb").write(data)
 EOF2
 	"$B" symbolize $cache --debug-dir d y.db 2>err
-	grep -q "$debug: .*is not what it was when names were read" err
+	grep -q "^note: $debug: .*is not what it was when names were read" err
 	ok "a_changed_debug_file_is_told $cache" $?
 	case $(sql y.db "$notes") in
 	names,*"is not what it was"*) ok "and_is_a_row $cache" 0 ;;
@@ -179,10 +179,10 @@ data[int(sys.argv[1])] ^= 1
 open("prog", "wb").write(data)
 EOF2
 "$B" annotate bogus.db outer >out 2>err
-grep -q "prog: .text is not what it was when its calls were looked at" err
+grep -q "^note: .*prog: .text is not what it was when its calls were looked at" err
 ok annotate_tells_that_code_changed $?
 "$B" symbolize bogus2.db 2>err
-grep -q "prog: .text is not what it was when its calls were looked at" err
+grep -q "^note: .*prog: .text is not what it was when its calls were looked at" err
 ok and_so_does_symbolize $?
 is which_makes_it_a_row 1 "$(sql bogus2.db "SELECT count(*) FROM damage
 	WHERE what = 'names' AND detail LIKE '%prog: .text is%'" | tr -d ' ')"
