@@ -13,6 +13,7 @@
 #include "cli/names/suffix.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/files/path.h"
 
 /* What decides on names: functions that are compared, or those that are only
  * drawn as well, which are inlined. */
@@ -40,14 +41,21 @@ struct match_brief {
 	uint32_t n[2];	 /* by enum match_of, how many functions have it */
 	uint32_t last;	 /* in lasts */
 	uint32_t group;	 /* in groups */
+	uint32_t script; /* 1 + that in scripts, of V8's named functions */
 	bool numbered;	 /* the group is not called so itself */
 	bool seen[2][2]; /* as those of its functions */
 };
 
-/* Functions of one short name without the numbers that compilers give: by enum
- * match_of, how many of them are on one side only. */
+/* Functions of one short name without the numbers that compilers give, and the
+ * place in a script: by enum match_of, how many of them are on one side only;
+ * by side, how many there are, and the script of the last one. */
 struct match_group {
-	uint32_t alone[2];
+	uint32_t alone[2], n[2], script[2];
+};
+
+/* A file of JavaScript. */
+struct match_script {
+	bool seen[2];
 };
 
 /* Functions of one last part. */
@@ -69,6 +77,9 @@ struct match_names {
 	struct match_group *group;
 	struct intern lasts;
 	struct match_last *last;
+	struct intern scripts;
+	struct match_script *script;
+	size_t n_script, cap_script;
 	size_t n_group, cap_group;
 	size_t n_name, cap_name, n_function, cap_function;
 	size_t n_brief, cap_brief, n_last, cap_last;
@@ -88,12 +99,14 @@ void match_names_free(struct match_names *m)
 	intern_release(&m->briefs);
 	intern_release(&m->groups);
 	intern_release(&m->lasts);
+	intern_release(&m->scripts);
 	intern_release(&m->apart);
 	free(m->named);
 	free(m->function);
 	free(m->brief);
 	free(m->group);
 	free(m->last);
+	free(m->script);
 	free(m);
 }
 
@@ -153,6 +166,30 @@ static const char *match_names_text(const struct intern *in, uint32_t id)
 	return intern_get(in, id) + sizeof(uint32_t);
 }
 
+/* Takes folders, line and column out of the name of a function of V8's,
+ * "JS:parse /srv/a.js:3:20". Returns 1 + the id of its script; 0: it has no
+ * name of its own, or is none of V8's. */
+static uint32_t match_names_script(struct match_names *m, char *name)
+{
+	size_t len;
+	const char *own = short_name_script(name, &len);
+	char *path = (char *)(own && own[len] ? own + len + 1 : NULL);
+	char *end = path ? strrchr(path, ':') : NULL;
+	uint32_t id;
+
+	if (!end)
+		return 0;
+	*end = 0;
+	end = strrchr(path, ':');
+	if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")])
+		*end = 0;
+	id = intern_add(&m->scripts, path);
+	m->script = mem_reach(m->script, &m->n_script, &m->cap_script,
+			      id + (size_t)1, sizeof(*m->script));
+	memmove(path, path_base(path), strlen(path_base(path)) + 1);
+	return id + 1;
+}
+
 /* Returns the id of the functions of a short name. */
 static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 				  const char *name)
@@ -160,13 +197,14 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	const char *part = match_names_last_part(name);
 	bool more = part > name;
 	uint32_t id = match_names_intern(&m->briefs, image, name, strlen(name));
-	uint32_t last, group;
+	uint32_t last, group, script;
 	char *folded;
 
 	if (id < m->n_brief)
 		return id;
 	folded = mem_strdup(name);
 	suffix_fold(folded);
+	script = match_names_script(m, folded);
 	group = match_names_intern(&m->groups, image, folded, strlen(folded));
 	m->group = mem_reach(m->group, &m->n_group, &m->cap_group,
 			     group + (size_t)1, sizeof(*m->group));
@@ -181,6 +219,7 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	*mem_add(m->brief, m->n_brief, m->cap_brief) = (struct match_brief){
 		.last = last,
 		.group = group,
+		.script = script,
 		.numbered = strcmp(folded, name) != 0,
 	};
 	free(folded);
@@ -201,11 +240,13 @@ static uint32_t match_names_name(struct match_names *m, uint32_t image,
 	text = mem_new(len + 1, 1);
 	/* a clone, and a member of another trait, is the same function */
 	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
+	suffix_fold_run(text);
 	id = match_names_intern(&m->functions, image, text, strlen(text));
 	*mem_add(m->named, m->n_name, m->cap_name) =
 		(struct match_named){ .function = id };
 	if (id == m->n_function) {
 		short_name(name, 0, text);
+		suffix_fold_run(text);
 		brief = match_names_brief(m, image, text);
 		*mem_add(m->function, m->n_function, m->cap_function) =
 			(struct match_function){ .brief = brief };
@@ -226,6 +267,22 @@ static void match_names_count(struct match_names *m, uint32_t function,
 		return;
 	b->seen[of][side] = true;
 	m->group[b->group].alone[of] += b->seen[of][!side] ? -1U : 1U;
+	if (!b->script)
+		return;
+	m->script[b->script - 1].seen[side] = true;
+	m->group[b->group].n[side] += of == MATCH_COMPARED;
+	m->group[b->group].script[side] = b->script - 1;
+}
+
+/* Returns whether a function of a script is the only one of its name on each
+ * side, in one file, or in files that may be one in another folder. */
+static bool match_names_moved(const struct match_names *m,
+			      const struct match_group *g)
+{
+	return g->n[0] == 1 && g->n[1] == 1 &&
+	       (g->script[0] == g->script[1] ||
+		(!m->script[g->script[0]].seen[1] &&
+		 !m->script[g->script[1]].seen[0]));
 }
 
 void match_names_see(struct match_names *m, int side, uint32_t image,
@@ -271,7 +328,8 @@ static const char *match_names_base(const struct match_names *m,
 		return name;
 	if (m->last[b->last].bare && m->last[b->last].more)
 		return match_names_text(&m->lasts, b->last);
-	if (b->numbered && !exact && m->group[b->group].alone[of])
+	if (b->numbered && !exact && m->group[b->group].alone[of] &&
+	    (!b->script || match_names_moved(m, &m->group[b->group])))
 		return match_names_text(&m->groups, b->group);
 	return b->n[of] > 1 && f->seen[of][0] && f->seen[of][1]
 		       ? match_names_text(&m->functions, named->function)

@@ -11,6 +11,10 @@
  * next number. So where the builds differ, and one side has a number that the
  * other has not, all of a function's are one, "f::{lambda#}", "main.f.func".
  *
+ * V8 has the place of a function in its name: if it is another one on each
+ * side, in one file or in one that only moved, the only function of a name is
+ * the same, "JS:parse a.js".
+ *
  * Where an image has several functions of one full name (homonyms.h), they are
  * told apart by their files if these are known of all that are compared: "f
  * (a.c)". Their offsets tell them apart only where both sides have the same
