@@ -156,15 +156,15 @@ static bool cause_is_function(const struct diff_rows *d, size_t row)
 	       kind != LABEL_WAIT;
 }
 
-/* Of functions whose code is known to differ only these are looked at first:
- * those, and functions that are on one side only, in images of other builds. */
+/* Of functions whose code may differ only these are looked at first: those, and
+ * functions that are on one side only, in images of other builds. */
 static bool cause_may_be(const struct diff_rows *d, size_t row)
 {
 	const struct diff_place *p = &d->place[1][row];
 	int8_t code = cause_code(d, row);
 
 	return cause_is_function(d, row) && d->row[row].real >= REAL &&
-	       (!d->by_code || code == DIFF_OTHER_CODE ||
+	       (!d->by_code || diff_rows_may_differ(d, row) ||
 		(code < 0 && (!p->a || !p->b)));
 }
 
@@ -209,7 +209,8 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 	if (caller == row || part / all < MOST)
 		return false;
 	if (cause_code(d, row) > 0)
-		return cause_code(d, caller) < 0;
+		return cause_code(d, caller) < 0 ||
+		       diff_rows_may_differ(d, caller);
 	return elsewhere >= ELSEWHERE &&
 	       elsewhere * (double)d->place[1][row].a >= TELLING &&
 	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
@@ -398,7 +399,7 @@ static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
 
 	return cause_is_function(d, row) && p->a >= TELLING &&
 	       p->b >= TELLING &&
-	       (d->by_code ? cause_code(d, row) == DIFF_OTHER_CODE &&
+	       (d->by_code ? diff_rows_may_differ(d, row) &&
 				     fabs(diff_rows_excess_of(d, row, true)) >=
 					     LEFT_OVER * most
 			   : p->change && d->row[row].real < REAL);
@@ -527,7 +528,7 @@ static void cause_search(struct diff_rows *d)
 	double before;
 
 	for (size_t i = 0; i < d->n; i++)
-		other |= cause_code(d, i) == DIFF_OTHER_CODE;
+		other |= diff_rows_may_differ(d, i);
 	for (int by_code = other; by_code >= 0; by_code--) {
 		int tried = 0;
 

@@ -339,7 +339,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	diff_rows_take_builds(d, known);
 	for (size_t i = 0; d->build && i < d->n; i++)
 		d->place[0][i].suspect = d->place[1][i].suspect =
-			d->build[i] == DIFF_OTHER_CODE;
+			diff_rows_may_differ(d, i);
 	d->cause.row = d->cause.blind = d->cause.same = REPORT_NONE;
 	diff_rows_judge(d, NULL);
 	return d;
@@ -484,6 +484,15 @@ const char *diff_rows_word(const struct diff_place *p)
 	       : p->change > 0 ? "more"
 	       : p->change < 0 ? "less"
 			       : "";
+}
+
+bool diff_rows_may_differ(const struct diff_rows *d, size_t row)
+{
+	int8_t code = d->build ? d->build[row] : 0;
+
+	return code == DIFF_OTHER_CODE ||
+	       (!code && d->keys & KEY_SYM &&
+		diff_rows_label(d, row)->kind == LABEL_JIT);
 }
 
 const char *diff_rows_code_word(const struct diff_rows *d, size_t row)

@@ -114,7 +114,7 @@ struct diff_rows {
 	/* private: */
 	struct diff_count *count[2]; /* of each row in each run */
 	struct cause_stacks **known; /* of each row; NULL: not yet */
-	bool by_code; /* only what is known to have other code is a cause */
+	bool by_code; /* only what may have other code is a cause */
 };
 
 /* What is known of the code of the first n labels that all runs share; all
@@ -174,6 +174,9 @@ struct diff_counts {
 
 /* Counts the rows that changed. */
 struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
+/* Returns whether a row is where a change of the program may be: its code is
+ * known to differ, or was made at run time, of which no file tells. */
+bool diff_rows_may_differ(const struct diff_rows *d, size_t row);
 /* Returns "same" or "other", of the code of a row on both sides, or "". */
 const char *diff_rows_code_word(const struct diff_rows *d, size_t row);
 /* Returns "more", "less", "new", "gone", "unknown" or "". */

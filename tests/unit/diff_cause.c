@@ -20,7 +20,8 @@
 /* same, other: functions of images with the same and with another build, as
  * words; of none of them it is known. same NULL: the code of others is another
  * one, that of all the rest is the same, and blind is diff_cause.same. cause,
- * instead, blind: ""; none. */
+ * instead, blind: ""; none. Functions that begin with "jit" were made at run
+ * time. */
 static const struct {
 	const char *name, *a, *b, *same, *other, *cause, *instead, *blind;
 } causes[] = {
@@ -83,6 +84,16 @@ static const struct {
 	{ "what_has_the_same_code_and_many_times_as_much_to_do",
 	  "m;f 1000|m;g 5000|m;z 3000", "m;f 3000|m;g 5000|m;z 3000", NULL, "",
 	  "f", "", "" },
+	/* the builtin that it calls is the same program's */
+	{ "code_made_at_run_time_that_calls_the_same_code_more_often",
+	  "m;jit_f;lock 300|m;jit_g 5000|m;z 3000",
+	  "m;jit_f;lock 900|m;jit_g 5000|m;z 3000", "m lock z", "", "jit_f", "",
+	  "" },
+	/* it changed more, but is the same */
+	{ "code_made_at_run_time_before_the_same_code",
+	  "m;jit_f 400|m;gc 400|m;jit_g 5000|m;z 3000",
+	  "m;jit_f 800|m;gc 1000|m;jit_g 5000|m;z 3000", "m gc z", "", "jit_f",
+	  "", "" },
 	/* clerk has little less, and teller little more */
 	{ "where_else_what_is_as_large_is_called",
 	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
@@ -110,11 +121,15 @@ static void diff_cause_take(struct report_rows *r, struct labels *labels,
 		for (char *f = strtok_r(line, ";", &at); f;
 		     f = strtok_r(NULL, ";", &at))
 			label_list_add(
-				&l, *f == '?' ? labels_add_name(labels,
-								LABEL_MISSING,
-								STACK_NAMES_GAP)
-					      : labels_add_name(labels,
-								LABEL_USER, f));
+				&l,
+				*f == '?'
+					? labels_add_name(labels, LABEL_MISSING,
+							  STACK_NAMES_GAP)
+					: labels_add_name(labels,
+							  strncmp(f, "jit", 3)
+								  ? LABEL_USER
+								  : LABEL_JIT,
+							  f));
 		report_rows_add(r, 0, &l, n, n);
 		free(l.label);
 	}
