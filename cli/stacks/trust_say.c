@@ -107,11 +107,12 @@ static bool trust_is_dump(const char *fix)
 }
 
 /* Returns how many samples more would be whole, of n for which dumps, or larger
- * ones, are the remedy. Of those that were too small as many will end elsewhere
- * as of the others, at least: deeper ones come through more code. */
+ * ones, are the remedy. Of those that were too small as many will end
+ * elsewhere, or in what no table proves, as of the others, at least: deeper
+ * ones come through more code. */
 static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
 {
-	int64_t whole = 0, ended = 0;
+	int64_t whole = 0, ended = 0, unproved = 0, others;
 
 	if (!trust_is_dump(fix))
 		return n;
@@ -122,14 +123,17 @@ static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
 			trust_tally(&ended, (uint64_t)r->n);
 		if (r->word->kind == TRUST_WHOLE)
 			trust_tally(&whole, (uint64_t)r->n);
+		if (r->word->name &&
+		    !strcmp(r->word->name, "not judged (no table)"))
+			trust_tally(&unproved, (uint64_t)r->n);
 	}
+	others = whole + ended + unproved;
 	/* few others tell nothing of many */
-	if (!ended || whole + ended < TRUST_FEW ||
-	    whole + ended < n / TRUST_FEW_OF)
+	if (others == whole || others < TRUST_FEW || others < n / TRUST_FEW_OF)
 		return n;
-	return ended > whole ? 0
-			     : (int64_t)((double)n * (double)whole /
-					 (double)(whole + ended));
+	return ended > whole
+		       ? 0
+		       : (int64_t)((double)n * (double)whole / (double)others);
 }
 
 /* Returns the cheapest that mends a good part, or else the one that mends most.

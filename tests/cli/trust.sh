@@ -212,3 +212,9 @@ done >fixes
 ok a_larger_dump_is_asked_for_if_there_is_one "$([ "$(tr -s ' ' <fixes | sed 's, $,,')" = \
 	"cut (truncated_dump)
 cut (truncated_dump) perf record --call-graph dwarf,65528" ]; echo $?)"
+# as many of 200 that were cut will be whole as of the 300 others, half of which no table proves
+sqlite3 deep-32768.db "UPDATE internal_user_trust SET n = 200;
+	INSERT INTO internal_user_trust (type, judged, n) SELECT type, 'whole', 150 FROM internal_user_trust
+	UNION ALL SELECT type, 'not judged (no table)', 150 FROM internal_user_trust"
+"$B" deep-32768.db >out 2>err
+ok what_no_table_proves_will_not_be_whole "$(sentence out | grep -qF "'perf record --call-graph dwarf,65528' may mend 20.00 %"; echo $?)"
