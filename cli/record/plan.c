@@ -110,6 +110,10 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "-a");
 	if (p->want->pid)
 		plan_add(p, "-p %ld", p->want->pid);
+	/* as root perf 5.1 and newer take a thread for BPF programs, which
+	 * looks once a second whether to end: a trial would take 1.1 s */
+	if (trial && !p->bpf_waits)
+		plan_add(p, "--no-bpf-event");
 }
 
 /* The largest dumps cannot grow. */
@@ -129,7 +133,9 @@ static void plan_build(struct plan *p, const char *trial)
 	plan_add(p, "-o");
 	plan_add_word(p, trial ? trial : p->want->out);
 	if (trial)
-		plan_add(p, plan_learns(p) ? "-- sleep 0.5" : "-- true");
+		plan_add(p, !plan_learns(p) ? "-- true"
+			    : p->want->all  ? "-- sleep 0.5"
+					    : "-- sleep 0.25");
 	else if (p->want->seconds > 0)
 		plan_add(p, "-- %s %.9g",
 			 p->want->n_program ? "timeout --foreground" : "sleep",
@@ -233,7 +239,7 @@ static bool plan_try(struct plan *p, const char *file, struct learned *learned)
 	if (plan_learns(p) && learn_from(file, NULL, learned, &err))
 		learned->cut = false;
 	if (learned->cut)
-		say("half a second: over 1 %% of the user stacks end with their "
+		say("a trial: over 1 %% of the user stacks end with their "
 		    "dump: dumps of %u bytes\n",
 		    learned->dump);
 	return true;
@@ -283,7 +289,7 @@ static int plan_find(struct plan *p, struct err *err)
 			const char *other = p->want->ftrace ? NULL : l.ftrace;
 
 			if (*l.proves)
-				say("half a second: %s%s%s\n", l.proves,
+				say("a trial: %s%s%s\n", l.proves,
 				    other ? "; 'backstitch record --waits "
 					    "--tracer ftrace' "
 					  : "",
@@ -292,6 +298,8 @@ static int plan_find(struct plan *p, struct err *err)
 		} else if (!p->no_ids && (strstr(plan_said, "buildid-mmap") ||
 					  strstr(plan_said, "build id")))
 			p->no_ids = true;
+		else if (!p->bpf_waits && strstr(plan_said, "no-bpf-event"))
+			p->bpf_waits = true;
 		else if (p->want->waits && !p->no_disks &&
 			 strstr(plan_said, "block:"))
 			p->no_disks = true;

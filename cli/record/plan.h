@@ -4,7 +4,8 @@
  * 6.1 takes --call-graph fp,defer and ignores the end of it, newer ones switch
  * it off without a word where the kernel is older than 6.19, and events fall
  * back to others. What was recorded tells which. What runs already is recorded
- * itself, for half a second, so that dumps are as large as its stacks. */
+ * itself, so that dumps are as large as its stacks: all CPUs for half a second,
+ * a process, which may end, for a quarter. */
 #pragma once
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ struct plan {
 	bool no_disks;		/* the kernel has no events of disks */
 	bool no_ids;		/* perf or the kernel cannot take build-ids of
 				 * mappings */
+	bool bpf_waits;		/* perf knows no --no-bpf-event */
 	const char *env;	/* of the runtime; NULL: none is needed */
 	const char **argv;	/* ends with NULL */
 	size_t n_argv, cap_argv;

@@ -53,6 +53,10 @@ do
 		esac
 		shift ;;
 	-a) all=1; shift ;;
+	--no-bpf-event)
+		case $LIKE in *nobpf*) echo "Error: unknown option \`no-bpf-event'" >&2; exit 129 ;; esac
+		: >"$LOG.quick"
+		shift ;;
 	--) shift; break ;;
 	*) echo "unknown option $1" >&2; exit 129 ;;
 	esac
@@ -176,6 +180,15 @@ dry a_perf_that_takes_no_build_ids_of_mappings_is_not_asked_for_them \
 LIKE=oldids,cycles
 dry nor_is_one_on_a_kernel_that_gives_none \
 	'perf record -e cycles -F 997 --call-graph fp -o perf.data -- ./frames' ./frames
+rm -f "$LOG.quick"
+LIKE=nobpf,cycles
+dry a_perf_that_cannot_do_without_bpf_is_asked_again \
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
+LIKE=cycles
+dry what_records_takes_names_of_bpf_programs \
+	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
+[ -e "$LOG.quick" ]
+ok and_the_trial_does_not_wait_for_them $?
 LIKE=strict,cycles
 dry refused_deferral_too \
 	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
@@ -468,7 +481,7 @@ then
 	"$B" record --waits --tracer ftrace -o both.data -- \
 		sh -c 'sleep 0.02; ./prog 100000; sleep 0.02' >out 2>err
 	is the_status_is_the_programs_with_ftrace_too 0 $?
-	says what_will_be_proved_is_said_before 'half a second: ' err
+	says what_will_be_proved_is_said_before 'a trial: ' err
 	tr '\n' ' ' <err | grep -q ' took .* [1-9][0-9.]* % proved'
 	ok switches_are_ftraces_and_proved $?
 	is samples_are_of_the_same_timeline '1:ftrace 1:perf' "$("$B" query \
