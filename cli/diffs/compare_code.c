@@ -2,11 +2,13 @@
 #include "cli/diffs/compare_code.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/diffs/compared.h"
+#include "cli/names/suffix.h"
 #include "cli/samples/code.h"
 #include "cli/stacks/label.h"
 #include "stitch/base/err.h"
@@ -17,6 +19,8 @@
 
 /* Larger functions are not read. */
 #define FUNCTION_MAX (256 << 10)
+/* How much more of a function in optimized code is another tier. */
+#define OTHER_TIER 0.2
 /* In coded_label.what: it is on that side, its code could be read there, and
  * there are several. */
 #define ON(side) (1 << (side))
@@ -159,6 +163,46 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 	}
 }
 
+/* Marks functions of V8's of which one of two runs has much more, itself, in
+ * optimized code: a run may optimize late, or not at all. */
+static void coded_tiers(const struct compare *c, int8_t *build)
+{
+	uint32_t n = labels_count(c->labels);
+	/* of each label and run: in all, and in optimized code */
+	double(*weight)[2][2] = mem_new(n, sizeof(*weight));
+
+	for (int run = 0; run < 2; run++) {
+		const struct stacks *st = c->run[run].stacks;
+
+		for (size_t i = 0; st && i < stacks_count(st); i++) {
+			const struct known_code *code = stacks_code(st);
+			const struct stacks_group *g = stacks_group(st, i);
+			uint32_t stack = code_chain_at(code, g->uraw)->stack;
+			uint32_t frame = code->stack[stack].frame, label;
+			const char *name = code->frame[frame].at.name;
+			const char *tier = name ? suffix_tier(name) : NULL;
+
+			if (!tier ||
+			    (c->run[run].event >= 0 &&
+			     g->event != (uint32_t)c->run[run].event) ||
+			    !stack_names_label(stacks_names(st), frame, &label))
+				continue;
+			weight[label][run][0] += (double)g->weight;
+			weight[label][run][1] += strcmp(tier, "TurboFan")
+							 ? 0
+							 : (double)g->weight;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const double *a = weight[i][0], *b = weight[i][1];
+
+		if (a[0] > 0 && b[0] > 0 &&
+		    fabs(a[1] / a[0] - b[1] / b[0]) >= OTHER_TIER)
+			build[i] = DIFF_OTHER_TIER;
+	}
+	free(weight);
+}
+
 void compare_code(const struct compare *c, int8_t *build)
 {
 	uint32_t n = labels_count(c->labels);
@@ -173,6 +217,9 @@ void compare_code(const struct compare *c, int8_t *build)
 			build[i] = l->hash[0] == l->hash[1] ? DIFF_SAME_CODE
 							    : DIFF_OTHER_CODE;
 	}
+	/* several runs tell how often */
+	if (c->n == 2)
+		coded_tiers(c, build);
 	for (size_t i = 0; i < o.n_file; i++) {
 		disasm_close(o.file[i].disasm);
 		code_bytes_close(o.file[i].bytes);

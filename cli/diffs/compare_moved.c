@@ -279,13 +279,17 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 			"in most of its stacks",
 			c->d->cause.sign > 0 ? "more" : "less");
 	} else if (same != REPORT_NONE) {
+		bool tier = c->d->build && c->d->build[same] == DIFF_OTHER_TIER;
+
 		fputs("; ", out);
 		moved_put_name(c->d, same, out);
-		fprintf(out,
-			", the same code, %s %s, as its input, its place in "
-			"memory or the machine may make it%s",
+		fprintf(out, ", %s, %s %s, as %s may make it%s",
+			tier ? "by another tier of its compiler"
+			     : "the same code",
 			two ? "took" : "takes",
 			c->d->cause.sign > 0 ? "more" : "less",
+			tier ? "the moment it is compiled"
+			     : "its input, its place in memory or the machine",
 			two ? ": several runs of each side tell more" : "");
 	} else if (moved) {
 		fputs("; no function is proved to have changed", out);

@@ -38,6 +38,9 @@
  * is more than both is no accident. */
 #define SAME_TIMES 2.5
 #define SAME_LEAST 5.5
+/* A change is one of tiers if so much of it is in a function of another one:
+ * builtins that only slow code calls lack it as their caller. */
+#define TIER 0.33
 /* So much of a change is one of the functions in it, and not only moved there,
  * or all of it; so many rows are looked at. */
 #define REAL 0.5
@@ -460,6 +463,28 @@ static void cause_find_moved(struct diff_rows *d)
 	}
 }
 
+/* Returns what a runtime ran in another tier, if that has enough of the change
+ * of a row with what it calls; REPORT_NONE: nothing. */
+static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
+{
+	double all = sign * diff_rows_excess_of(d, row, true);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct cause_stacks *s;
+		double in;
+
+		if (cause_code(d, i) != DIFF_OTHER_TIER)
+			continue;
+		s = cause_stacks_of(d, i);
+		in = i == row ? all
+			      : sign * diff_rows_excess(d, s->above[0][row],
+							s->above[1][row]);
+		if (in >= TIER * all)
+			return i;
+	}
+	return REPORT_NONE;
+}
+
 /* Returns whether a function has the same code, and changed no more than other
  * programs, or where it lies in memory, may make it. */
 static bool cause_is_same(const struct diff_rows *d, uint32_t row)
@@ -503,8 +528,10 @@ static bool cause_try(struct diff_rows *d)
 	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
 	c->blind = cause_blind(d, c->row, c->sign, caller != c->row);
-	if (c->blind == REPORT_NONE && cause_is_same(d, c->row))
-		c->same = c->row;
+	if (c->blind == REPORT_NONE)
+		c->same = cause_is_same(d, c->row)
+				  ? c->row
+				  : cause_tier(d, c->row, c->sign);
 	if (c->blind != REPORT_NONE || c->same != REPORT_NONE)
 		c->row = REPORT_NONE;
 	return false;

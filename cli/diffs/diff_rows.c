@@ -499,5 +499,8 @@ const char *diff_rows_code_word(const struct diff_rows *d, size_t row)
 {
 	int8_t code = d->build ? d->build[row] : 0;
 
-	return code > 0 ? "same" : code == DIFF_OTHER_CODE ? "other" : "";
+	return code == DIFF_OTHER_TIER	 ? "tier"
+	       : code > 0		 ? "same"
+	       : code == DIFF_OTHER_CODE ? "other"
+					 : "";
 }

@@ -89,6 +89,9 @@ struct diff_cause {
 #define DIFF_OTHER_BUILD (-1)
 #define DIFF_SAME_CODE 2
 #define DIFF_OTHER_CODE (-2)
+/* A runtime ran it in code of another compiler of its own: the program may be
+ * the same. */
+#define DIFF_OTHER_TIER 3
 
 struct diff_rows {
 	unsigned int keys;
@@ -177,7 +180,8 @@ struct diff_counts diff_rows_changed(const struct diff_rows *d, bool total);
 /* Returns whether a row is where a change of the program may be: its code is
  * known to differ, or was made at run time, of which no file tells. */
 bool diff_rows_may_differ(const struct diff_rows *d, size_t row);
-/* Returns "same" or "other", of the code of a row on both sides, or "". */
+/* Returns "same", "other" or "tier", of the code of a row on both sides, or "".
+ */
 const char *diff_rows_code_word(const struct diff_rows *d, size_t row);
 /* Returns "more", "less", "new", "gone", "unknown" or "". */
 const char *diff_rows_word(const struct diff_place *p);

@@ -167,17 +167,21 @@ static const char *match_names_text(const struct intern *in, uint32_t id)
 }
 
 /* Takes folders, line and column out of the name of a function of V8's,
- * "JS:parse /srv/a.js:3:20". Returns 1 + the id of its script; 0: it has no
- * name of its own, or is none of V8's. */
+ * "JS:parse /srv/a.js:3:20", or of a whole script, "JS: /srv/a.js:1:1". Returns
+ * 1 + the id of the script; 0: it has no name of its own, or is none of V8's.
+ */
 static uint32_t match_names_script(struct match_names *m, char *name)
 {
 	size_t len;
 	const char *own = short_name_script(name, &len);
 	char *path = (char *)(own && own[len] ? own + len + 1 : NULL);
-	char *end = path ? strrchr(path, ':') : NULL;
+	char *end = strrchr(name, ':');
 	uint32_t id;
 
-	if (!end)
+	if (!strncmp(name, "JS: ", 4) && end - name > 6 &&
+	    !strcmp(end - 2, ":1:1"))
+		path = name + 4;
+	if (!path || end <= path)
 		return 0;
 	*end = 0;
 	end = strrchr(path, ':');

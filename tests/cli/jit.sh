@@ -84,6 +84,19 @@ else
 	echo "not ok the tiers of a function are chosen by number, or by their names"
 	cat err err2
 fi
+# one of two runs has no optimized code of it
+for tier in '^' '*'
+do
+	printf '%s\n' "11000 10 JS:${tier}twice /srv/a.js:1:9" '14000 20 JS:*once /srv/a.js:5:9' >tier.map
+	"$B" ingest -q -f -o "tier$tier.db" --perf-map 77=tier.map c.data
+done
+"$B" report --diff --format csv 'tier^.db' 'tier*.db' >out 2>err
+if [ "$(grep -c 'JS:twice .*,tier$' out)" = 1 ] && [ "$(grep -c ',tier$' out)" = 1 ]
+then echo "ok a comparison tells which code was of another tier"
+else
+	echo "not ok a comparison tells which code was of another tier"
+	cat err out
+fi
 is "maps are taken from a folder" "$named" --perf-map maps
 is "a map of another process names nothing" "$bare" \
 	--perf-map 78=maps/perf-77.map

@@ -21,7 +21,7 @@
  * words; of none of them it is known. same NULL: the code of others is another
  * one, that of all the rest is the same, and blind is diff_cause.same. cause,
  * instead, blind: ""; none. Functions that begin with "jit" were made at run
- * time. */
+ * time, "jit_tier" by another tier of the compiler. */
 static const struct {
 	const char *name, *a, *b, *same, *other, *cause, *instead, *blind;
 } causes[] = {
@@ -94,6 +94,14 @@ static const struct {
 	  "m;jit_f 400|m;gc 400|m;jit_g 5000|m;z 3000",
 	  "m;jit_f 800|m;gc 1000|m;jit_g 5000|m;z 3000", "m gc z", "", "jit_f",
 	  "", "" },
+	{ "none_where_most_of_it_is_another_tier",
+	  "m;jit_f;jit_tier 300|m;jit_f 500|m;jit_g 5000|m;z 3000",
+	  "m;jit_f;jit_tier 900|m;jit_f 520|m;jit_g 5000|m;z 3000", "m z", "",
+	  "", "", "" },
+	{ "what_calls_another_tier_and_has_more_itself",
+	  "m;jit_f;jit_tier 300|m;jit_f 500|m;jit_g 5000|m;z 3000",
+	  "m;jit_f;jit_tier 360|m;jit_f 990|m;jit_g 5000|m;z 3000", "m z", "",
+	  "jit_f", "", "" },
 	/* clerk has little less, and teller little more */
 	{ "where_else_what_is_as_large_is_called",
 	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
@@ -177,6 +185,7 @@ START_TEST(the_cause_is_the_function_that_changed)
 		else
 			build[i] = diff_cause_has(causes[_i].same, name)
 					   ? DIFF_SAME_BUILD
+				   : !strcmp(name, "jit_tier") ? DIFF_OTHER_TIER
 				   : other ? DIFF_OTHER_BUILD
 					   : 0;
 	}
