@@ -33,6 +33,22 @@ GUILE = """
   (* internal-time-units-per-second (string->number (cadr (command-line))))))
 (let loop () (if (< (get-internal-real-time) end) (begin (fib 22) (work 3000) (loop))))
 """
+# Python that calls C and is called by it, and that has most of its time in modules of C
+CTYPES = """
+import ctypes, json, re, sys, time, zlib
+libc = ctypes.CDLL(None)
+kind = ctypes.CFUNCTYPE(ctypes.c_int, *2 * [ctypes.POINTER(ctypes.c_int)])
+compare = kind(lambda a, b: a[0] - b[0])
+def sort(n):
+    v = (ctypes.c_int * n)(*(i * 7919 % 10007 for i in range(n)))
+    libc.qsort(v, n, 4, compare)
+def pack(n):
+    text = json.dumps([{str(i): [i] * 5} for i in range(n)])
+    return len(zlib.compress(text.encode())) + len(re.findall('[0-9]+', text))
+end = time.time() + float(sys.argv[2])
+while time.time() < end:
+    sort(200) if sys.argv[1] == "ctypes" else pack(400)
+"""
 DEEP = """
 #include <stdlib.h>
 #include <time.h>
@@ -265,6 +281,13 @@ def rules(where):
         if record.python(version):
             yield "CPython %s -g" % version, lambda v=version, e=env: mended(
                 where, ["-g", "-k", "mono"], [record.python(v), hot, s], e)
+    mixed = os.path.join(where, "mixed.py")
+    with open(mixed, "w", encoding="ascii") as f:
+        f.write(CTYPES)
+    for what in "ctypes", "modules of C":
+        if record.python("3.11"):
+            yield "CPython 3.11 %s -g" % what, lambda w=what: mended(
+                where, ["-g"], [record.python("3.11"), mixed, w, s])
     if shutil.which("node"):
         yield "node --perf-basic-prof -g", lambda: mended(
             where, ["-g"], ["node", "--perf-basic-prof", *script])
