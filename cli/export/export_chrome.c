@@ -342,7 +342,7 @@ static void say_no_slices(const struct chrome *c)
 	else if (s->bare)
 		say_note("%" PRIu64 " context switches without "
 			 "slices: their fields are not in the database; "
-			 "'backstitch ingest --fields' stores them\n",
+			 "'backstitch ingest --fields all' stores them\n",
 			 s->bare);
 	else if (!s->happened && !s->records)
 		say_note("no context switches here, so no slices; "
