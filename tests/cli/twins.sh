@@ -262,9 +262,17 @@ then
 	exit
 fi
 
-# record NAME PROGRAM COUNT: NAME.db
+# record NAME PROGRAM COUNT: NAME.db. perf 6.1 now and then aborts at its end, over a
+# build-id ("buffer overflow detected"): it is started again then.
 record() {
-	env -i PATH="$PATH" perf record -q -N -g -F 1999 -e cpu-clock:u -o "$1.data" "$2" "$3" >err 2>&1 &&
+	for try in 1 2 3
+	do
+		env -i PATH="$PATH" perf record -q -N -g -F 1999 -e cpu-clock:u -o "$1.data" "$2" "$3" \
+			>err 2>&1
+		[ $? -lt 128 ] && break
+		echo "# perf aborted, try $try"
+	done
+	[ $try -lt 3 ] &&
 		"$B" ingest -q -f -o "$1.db" "$1.data" 2>>err
 }
 
