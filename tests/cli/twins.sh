@@ -265,14 +265,15 @@ fi
 # record NAME PROGRAM COUNT: NAME.db. perf 6.1 now and then aborts at its end, over a
 # build-id ("buffer overflow detected"): it is started again then.
 record() {
-	for try in 1 2 3
+	recorded=134
+	for _ in 1 2 3
 	do
+		[ $recorded -lt 128 ] && break
 		env -i PATH="$PATH" perf record -q -N -g -F 1999 -e cpu-clock:u -o "$1.data" "$2" "$3" \
 			>err 2>&1
-		[ $? -lt 128 ] && break
-		echo "# perf aborted, try $try"
+		recorded=$?
 	done
-	[ $try -lt 3 ] &&
+	[ $recorded = 0 ] &&
 		"$B" ingest -q -f -o "$1.db" "$1.data" 2>>err
 }
 
