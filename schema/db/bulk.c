@@ -110,25 +110,3 @@ void row_blob(struct row *r, unsigned int i, const void *p, size_t len)
 	if (p)
 		row_bytes(r, i, CELL_BLOB, p, len);
 }
-
-void row_list(struct row *r, int64_t a, uint32_t b, const uint32_t *list,
-	      uint32_t n)
-{
-	row_int(r, 0, a);
-	row_bytes(r, 1, CELL_BLOB, list, LIST_BYTES(n));
-	row_int(r, 2, b);
-}
-
-bool block_list(const struct block *b, const uint64_t *row,
-		struct block_list *out)
-{
-	const uint64_t *cell = row + 1;
-
-	if (b->table->shape.key != PAGES_PAIR || row_tag(row, 1) != CELL_BLOB)
-		return false;
-	out->a = (int64_t)cell[0];
-	out->b = (uint32_t)cell[2];
-	out->at = (const unsigned char *)b->word + (cell[1] >> 32);
-	out->n = (uint32_t)((cell[1] & UINT32_MAX) / sizeof(uint32_t));
-	return true;
-}

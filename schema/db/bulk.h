@@ -27,9 +27,8 @@ enum page_key {
 	PAGES_ROWID, /* the number of the row; no column has it */
 	PAGES_ID,    /* column 0, the INTEGER PRIMARY KEY */
 	PAGES_NEAR,  /* the same, in rows that are almost in its order */
-	PAGES_PAIR,  /* three columns of numbers, of which the second and third
-		      * have no sign and 32 bits; WITHOUT ROWID, PRIMARY
-		      * KEY(a, b DESC). See row_list() */
+	PAGES_PAIR,  /* columns of numbers; WITHOUT ROWID, PRIMARY
+		      * KEY(a, b DESC) */
 };
 
 struct bulk_shape {
@@ -170,22 +169,3 @@ void row_text(struct row *r, unsigned int i, const char *s);
 void row_blob(struct row *r, unsigned int i, const void *p, size_t len);
 void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,
 	       size_t len);
-/* Bytes of text of a row with a list of n numbers. */
-#define LIST_BYTES(n) ((size_t)(n) * sizeof(uint32_t))
-/* Makes the row stand for n rows of a table of three columns with PAGES_PAIR:
- * (a, b + n - 1, list[0]), (a, b + n - 2, list[1]), ..., (a, b, list[n - 1]).
- * Most rows of a database are made so: stack_path has one for each frame of
- * each stack. */
-void row_list(struct row *r, int64_t a, uint32_t b, const uint32_t *list,
-	      uint32_t n);
-
-/* The rows that a list stands for and that are not done yet. */
-struct block_list {
-	int64_t a;
-	uint32_t b, n;		 /* n 0: it is no list */
-	const unsigned char *at; /* numbers of 4 bytes, not aligned */
-};
-
-/* Returns true and *out if the row is a list. */
-bool block_list(const struct block *b, const uint64_t *row,
-		struct block_list *out);

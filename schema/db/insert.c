@@ -23,8 +23,7 @@ struct batch_cursor {
 	const uint64_t *row;
 	uint32_t left, tags;
 	const unsigned char *packed; /* the next packed row */
-	struct block_list list;	     /* what is left of the row's; n 0: none */
-	/* cells of a packed row, or of the first row of a list */
+	/* cells of a packed row */
 	uint64_t cell[BULK_COLUMNS + BULK_COLUMNS / 32];
 };
 
@@ -137,19 +136,6 @@ static void batch_unpack(struct batch_cursor *c)
 	c->packed += packing_size(&h);
 }
 
-/* Makes cells of the first row of a list. */
-static void batch_unpack_list(struct batch_cursor *c)
-{
-	const struct block_list *l = &c->list;
-	struct row r = batch_own_row(c);
-	uint32_t v;
-
-	memcpy(&v, l->at, sizeof(v));
-	row_int(&r, 0, l->a);
-	row_int(&r, 1, (int64_t)l->b + l->n - 1);
-	row_int(&r, 2, v);
-}
-
 static void batch_begin_row(struct batch_cursor *c)
 {
 	const struct block *b = c->block;
@@ -159,8 +145,6 @@ static void batch_begin_row(struct batch_cursor *c)
 		return;
 	}
 	c->row = b->word + (size_t)(b->n - c->left) * b->stride;
-	if (block_list(b, c->row, &c->list))
-		batch_unpack_list(c);
 }
 
 static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
@@ -175,7 +159,6 @@ static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
 	(void)argv;
 	c->block = b;
 	c->left = b ? b->n : 0;
-	c->list.n = 0;
 	if (!c->left)
 		return SQLITE_OK;
 	c->tags = b->stride - b->table->shape.n_columns;
@@ -188,13 +171,6 @@ static int batch_next(sqlite3_vtab_cursor *cur)
 {
 	struct batch_cursor *c = (struct batch_cursor *)cur;
 
-	if (c->list.n > 1) {
-		c->list.n--;
-		c->list.at += sizeof(uint32_t);
-		batch_unpack_list(c);
-		return SQLITE_OK;
-	}
-	c->list.n = 0;
 	if (--c->left)
 		batch_begin_row(c);
 	return SQLITE_OK;
@@ -390,7 +366,7 @@ int insert_block(sqlite3 *db, struct bulk *bulk, struct block *b)
 
 	if (!tree)
 		return b->n ? insert_by_sql(db, bulk, b) : SQLITE_OK;
-	if (!b->packed && b->table->shape.key != PAGES_PAIR)
+	if (!b->packed)
 		b = packed = packing_of_cells(b);
 	int rc = page_tree_add(tree, b);
 

@@ -42,9 +42,6 @@ struct block *packing_of_cells(const struct block *b)
 		struct packing p =
 			packing_at(out, key, packing_data(row, cell, n));
 
-		/* the type that it begins with is that of a key */
-		if (!first)
-			p.type--;
 		for (unsigned int i = first; i < n; i++)
 			packing_cell(&p, b, row_tag(row, i), cell[i]);
 		packing_end(&p);

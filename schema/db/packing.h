@@ -63,13 +63,16 @@ static inline struct packing packing_at(struct block *b, uint32_t key,
 	uint32_t room = (uint32_t)packing_room(b->table, data);
 	unsigned char *at = (unsigned char *)b->word + b->data;
 	unsigned char *type = at + sizeof(struct packing_head);
+	unsigned char *first = type + bulk_has_key(&b->table->shape);
 
+	/* stands for the key; SQLite has no record without a type */
 	*type = PACKED_NULL;
-	return (struct packing){ b,	   at,	type + 1, type + room,
-				 type + 1, key, room };
+	return (struct packing){
+		b, at, first, type + room, type + 1, key, room
+	};
 }
 
-/* The same for a new row of a table, whose column 0 is the key. */
+/* The same for a new row of a table, whose column 0 may be the key. */
 static inline struct packing packing_begin(struct block *b, uint32_t key,
 					   size_t data)
 {

@@ -94,11 +94,6 @@ struct page_file {
 	uint32_t base; /* pages that SQLite wrote; 0: before attach */
 };
 
-uint32_t page_get16(const unsigned char *from)
-{
-	return (uint32_t)from[0] << 8 | from[1];
-}
-
 void page_put32(unsigned char *to, uint32_t v)
 {
 	v = htobe32(v);
@@ -372,36 +367,6 @@ int page_file_add(struct page_file *pf, const void *page)
 		return SQLITE_FULL;
 	memcpy(pf->buf + (size_t)(pf->n++ - pf->n_at) * pf->page_size, page,
 	       pf->page_size);
-	return SQLITE_OK;
-}
-
-/* Returns where the page of a place is in memory; NULL: it is in the file. */
-static unsigned char *page_file_at(const struct page_file *pf, uint32_t place)
-{
-	return place < pf->n_at
-		       ? NULL
-		       : pf->buf + (size_t)(place - pf->n_at) * pf->page_size;
-}
-
-int page_file_get(struct page_file *pf, uint32_t place, void *page)
-{
-	const unsigned char *at = page_file_at(pf, place);
-
-	if (!at)
-		return page_file_read(pf, page, pf->page_size,
-				      page_file_offset(pf, pf->at[place]));
-	memcpy(page, at, pf->page_size);
-	return SQLITE_OK;
-}
-
-int page_file_put(struct page_file *pf, uint32_t place, const void *page)
-{
-	unsigned char *at = page_file_at(pf, place);
-
-	if (!at)
-		return page_file_write(pf, page, pf->page_size,
-				       page_file_offset(pf, pf->at[place]));
-	memcpy(at, page, pf->page_size);
 	return SQLITE_OK;
 }
 

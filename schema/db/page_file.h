@@ -29,9 +29,6 @@ uint32_t page_file_page_size(const struct page_file *pf);
 uint32_t page_file_pages(const struct page_file *pf);
 /* Adds a copy of a page. Its place is the number of pages before it. */
 int page_file_add(struct page_file *pf, const void *page);
-/* Read and replace the page of a place; it must have no page_file_pointer(). */
-int page_file_get(struct page_file *pf, uint32_t place, void *page);
-int page_file_put(struct page_file *pf, uint32_t place, const void *page);
 /* Says that the page added last has, at byte off, the place of a page (4 bytes,
  * big-endian), which becomes its number. */
 void page_file_pointer(struct page_file *pf, uint32_t off);
@@ -52,5 +49,3 @@ static inline void page_put16(unsigned char *to, uint32_t v)
 	to[1] = (unsigned char)v;
 }
 void page_put32(unsigned char *to, uint32_t v);
-/* Reads one. */
-uint32_t page_get16(const unsigned char *from);

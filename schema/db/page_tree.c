@@ -2,7 +2,6 @@
  * key. */
 #include "schema/db/page_tree.h"
 
-#include <assert.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -11,16 +10,9 @@
 #include "schema/db/packed_row.h"
 #include "schema/db/packing.h"
 #include "schema/db/page_file.h"
-#include "schema/db/row_runs.h"
+#include "schema/db/record_read.h"
+#include "stitch/base/digits.h"
 #include "stitch/base/mem.h"
-
-/* Types of pages. */
-enum {
-	PAGE_INDEX_INNER = 2,
-	PAGE_TABLE_INNER = 5,
-	PAGE_INDEX_LEAF = 10,
-	PAGE_TABLE_LEAF = 13
-};
 
 /* Offsets in the header of a page. */
 enum {
@@ -37,10 +29,7 @@ enum {
  * row that came too late nevertheless, and at most. */
 #define NEAR_FIRST ((size_t)1 << 20)
 #define NEAR_MORE 256
-#define NEAR_MAX ((size_t)12 << 20)
-/* Most bytes of rows that came too late, and are put between the others at the
- * end. */
-#define LATE_MAX ((size_t)8 << 20)
+#define NEAR_MAX ((size_t)8 << 20)
 
 /* A finished page. */
 struct page_child {
@@ -58,7 +47,7 @@ struct page_tree {
 	uint32_t *link;	     /* offsets in it that have the place of a page */
 	size_t n_link, cap_link;
 	bool any;	 /* there is a row */
-	int64_t last[2]; /* key of the last row */
+	int64_t last[2]; /* key of the last row: see page_tree_key() */
 	struct page_child *child;
 	size_t n_child, cap_child;
 	unsigned char *cell; /* PAGES_PAIR: cells between leaves */
@@ -66,12 +55,9 @@ struct page_tree {
 	uint32_t cell_max;
 	unsigned char *row; /* the record that was put together last */
 	size_t n_row, cap_row;
-	struct row_runs near; /* PAGES_NEAR: rows that wait */
-	size_t near_max;      /* bytes of them */
-	struct row_runs late; /* PAGES_NEAR: rows that came too late */
-	/* While these are put in: places of leaves that were taken apart. */
-	uint32_t *free;
-	size_t n_free, cap_free, next_free;
+	unsigned char *near; /* PAGES_NEAR: packed rows that wait */
+	size_t n_near, cap_near, near_max; /* bytes */
+	size_t near_rows;
 };
 
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key)
@@ -90,9 +76,7 @@ void page_tree_free(struct page_tree *t)
 	if (!t)
 		return;
 	free(t->row);
-	row_runs_release(&t->near);
-	row_runs_release(&t->late);
-	free(t->free);
+	free(t->near);
 	free(t->page);
 	free(t->link);
 	free(t->child);
@@ -153,18 +137,15 @@ static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 /* Writes the full leaf; its last row is above it if more rows follow. */
 static int page_tree_end_leaf(struct page_tree *t, bool more)
 {
-	const bool again = t->next_free < t->n_free;
 	struct page_child c = {
-		.place = again ? t->free[t->next_free++]
-			       : page_file_pages(t->pf),
+		.place = page_file_pages(t->pf),
 		.key = (uint64_t)t->last[0],
 	};
 
 	if (t->key == PAGES_PAIR && more)
 		page_tree_take_last(t, &c);
 	page_tree_leaf_head(t);
-	int rc = again ? page_file_put(t->pf, c.place, t->page)
-		       : page_file_add(t->pf, t->page);
+	int rc = page_file_add(t->pf, t->page);
 
 	if (rc)
 		return rc;
@@ -172,19 +153,6 @@ static int page_tree_end_leaf(struct page_tree *t, bool more)
 		page_file_pointer(t->pf, t->link[i]);
 	*mem_add(t->child, t->n_child, t->cap_child) = c;
 	return SQLITE_OK;
-}
-
-/* Returns how many bytes of a record are in its cell. */
-static size_t page_tree_local(const struct page_tree *t, size_t len)
-{
-	size_t max = t->size - 35;
-
-	if (len <= max)
-		return len;
-	size_t min = (t->size - 12) * 32 / 255 - 23;
-	size_t local = min + (len - min) % (t->size - POINTER);
-
-	return local <= max ? local : min;
 }
 
 /* Writes what a cell has no room for. */
@@ -233,7 +201,7 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 
 	if (t->key != PAGES_PAIR) {
 		n += packed_row_varint_bytes((uint64_t)key[0]);
-		local = page_tree_local(t, len);
+		local = record_local(len, t->size);
 	}
 	size_t size = n + local + (local < len ? POINTER : 0);
 	int rc = page_tree_make_room(t, size < CELL_MIN ? CELL_MIN : size);
@@ -257,126 +225,6 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 		t->top + (uint32_t)(n + local);
 	page_put32(cell + n + local, page_file_pages(t->pf));
 	return page_tree_overflow(t, row + local, len - local);
-}
-
-static int page_tree_put_near(void *arg, int64_t key, const void *row,
-			      size_t len)
-{
-	struct page_tree *t = arg;
-
-	if (t->any && key <= t->last[0])
-		return SQLITE_CONSTRAINT;
-	return page_tree_put_row(t, (const int64_t[]){ key, 0 }, row, len);
-}
-
-/* In the cell of a row of three numbers: its length, that of the header, and
- * the types. */
-#define LIST_HEAD 5
-
-/* Writes the last `bytes` bytes of a number, at most 4, so that they end at
- * `end`, and returns where they begin. It is always four bytes that are
- * written, as a copy of a known length is one instruction. Those that are too
- * many lie before the number. So a cell is written from its end to its start:
- * the next number goes over them, and the head, which is longer than four bytes
- * and comes last, over those before the first number. */
-static unsigned char *page_tree_number_before(unsigned char *end, uint32_t v,
-					      unsigned int bytes)
-{
-	page_put32(end - 4, v);
-	return end - bytes;
-}
-
-/* Adds a row of three numbers up to INT32_MAX; type and len are of the first.
- * In a system's capture these are nine of ten rows. */
-static int page_tree_put_small(struct page_tree *t, const uint32_t v[3],
-			       unsigned int type, unsigned int len)
-{
-	unsigned int len1, len2;
-	unsigned int type1 = packed_row_type(v[1], &len1);
-	unsigned int type2 = packed_row_type(v[2], &len2);
-	unsigned int size = LIST_HEAD + len + len1 + len2;
-
-	if (!t->page || PAGE_LEAF_HEAD + 2 * (t->n + 1) + size > t->top) {
-		int rc = page_tree_make_room(t, size);
-
-		if (rc)
-			return rc;
-	}
-	unsigned char *at = t->page + t->top;
-
-	at = page_tree_number_before(at, v[2], len2);
-	at = page_tree_number_before(at, v[1], len1);
-	at = page_tree_number_before(at, v[0], len);
-	at -= LIST_HEAD;
-	at[0] = (unsigned char)(size - 1);
-	at[1] = LIST_HEAD - 1;
-	at[2] = (unsigned char)type;
-	at[3] = (unsigned char)type1;
-	at[4] = (unsigned char)type2;
-	t->top -= size;
-	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
-	return SQLITE_OK;
-}
-
-/* The same for larger numbers. */
-static int page_tree_put_large(struct page_tree *t, int64_t a,
-			       const uint32_t v[3])
-{
-	const int64_t key[2] = { a, v[1] };
-	unsigned char row[4 + 3 * sizeof(uint64_t)] = { 4 };
-	unsigned char *to = row + 4;
-
-	row[1] = (unsigned char)packed_row_number(&to, (uint64_t)a);
-	row[2] = (unsigned char)packed_row_number(&to, v[1]);
-	row[3] = (unsigned char)packed_row_number(&to, v[2]);
-	return page_tree_put_row(t, key, row, (size_t)(to - row));
-}
-
-/* Adds the rows of a list. */
-static int page_tree_put_list(struct page_tree *t, struct block_list l)
-{
-	const uint64_t first = l.a < 0 ? UINT64_MAX : (uint64_t)l.a;
-	unsigned int len;
-	unsigned int type = packed_row_type((uint32_t)first, &len);
-	int rc = SQLITE_OK;
-
-	for (; !rc && l.n; l.n--, l.at += sizeof(uint32_t)) {
-		uint32_t v[3] = { (uint32_t)first, l.b + l.n - 1 };
-
-		memcpy(&v[2], l.at, sizeof(v[2]));
-		if ((first | v[1] | v[2]) <= INT32_MAX)
-			rc = page_tree_put_small(t, v, type, len);
-		else
-			rc = page_tree_put_large(t, l.a, v);
-	}
-	t->last[0] = l.a;
-	t->last[1] = l.b;
-	t->any = true;
-	return rc;
-}
-
-/* Adds lists, and rows that are none, which are as a list of one. */
-static int page_tree_add_lists(struct page_tree *t, struct block *b)
-{
-	const uint64_t *row = b->word;
-	uint32_t late = 0;
-	int rc = SQLITE_OK;
-
-	for (uint32_t i = 0; !rc && i < b->n; i++, row += b->stride) {
-		uint32_t one = (uint32_t)row[3];
-		struct block_list l = { (int64_t)row[1], (uint32_t)row[2], 1,
-					(const unsigned char *)&one };
-
-		block_list(b, row, &l);
-		if (!t->any || l.a > t->last[0] ||
-		    (l.a == t->last[0] && (int64_t)l.b + l.n <= t->last[1]))
-			rc = page_tree_put_list(t, l);
-		else
-			memmove(b->word + (size_t)late++ * b->stride, row,
-				b->stride * sizeof(*row));
-	}
-	b->n = late;
-	return rc;
 }
 
 /* ---- packed rows */
@@ -424,7 +272,7 @@ static void page_tree_join(struct page_tree *t, const struct packing_head *h,
 }
 
 /* Adds a packed row. */
-static int page_tree_put_packed(struct page_tree *t, int64_t key,
+static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 				const struct packing_head *h,
 				const unsigned char *type)
 {
@@ -434,35 +282,127 @@ static int page_tree_put_packed(struct page_tree *t, int64_t key,
 
 	if (!t->page || h->types + 1 >= 0x80 || most > t->top) {
 		page_tree_join(t, h, type);
-		return page_tree_put_row(t, (const int64_t[]){ key, 0 }, t->row,
-					 t->n_row);
+		return page_tree_put_row(t, key, t->row, t->n_row);
 	}
 	unsigned char *at = t->page + t->top;
 
 	at = page_tree_copy(at, type + h->room + h->values, h->values);
 	at = page_tree_copy(at, type + h->types, h->types);
 	*--at = (unsigned char)(h->types + 1);
-	at = page_tree_varint(at, (uint64_t)key);
+	if (t->key != PAGES_PAIR)
+		at = page_tree_varint(at, (uint64_t)key[0]);
 	at = page_tree_varint(at, len);
 	t->top = (uint32_t)(at - t->page);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
-	t->last[0] = key;
+	memcpy(t->last, key, sizeof(t->last));
 	t->any = true;
 	return SQLITE_OK;
 }
 
-/* Adds the row that was put together to those that wait. In these tables no row
- * has pages of its own, and late rows are put into leaves that are not the
- * root. */
-static bool page_tree_add_near(struct page_tree *t, int64_t key)
+/* Finds the key of a row in *key. */
+static void page_tree_key(const struct page_tree *t,
+			  const struct packing_head *h,
+			  const unsigned char *type, int64_t key[2])
 {
-	return t->n_row == page_tree_local(t, t->n_row) &&
-	       (row_runs_add(&t->near, key, t->row, t->n_row) ||
-		(t->n_child && t->late.bytes < LATE_MAX &&
-		 row_runs_add(&t->late, key, t->row, t->n_row)));
+	const unsigned char *value = type + h->room;
+
+	key[0] = t->key == PAGES_ROWID ? t->last[0] + 1 : h->key;
+	key[1] = 0;
+	if (t->key != PAGES_PAIR)
+		return;
+	for (unsigned int i = 0; i < 2; i++) {
+		size_t len = record_type_len(type[i]);
+
+		key[i] = record_int(type[i], value, len);
+		value += len;
+	}
+	key[1] = -key[1]; /* the second column descends */
 }
 
-static int page_tree_add_packed(struct page_tree *t, struct block *b)
+static bool page_tree_is_late(const struct page_tree *t, const int64_t key[2])
+{
+	return t->any && (key[0] < t->last[0] ||
+			  (key[0] == t->last[0] && key[1] <= t->last[1]));
+}
+
+/* A row that waits. */
+struct page_near {
+	uint64_t key;
+	size_t at;
+};
+
+SORT_BY_DIGITS(page_tree_by_key, struct page_near, key);
+
+/* Lists the rows that wait, in the order of their keys. To be freed. */
+static struct page_near *page_tree_sorted(const struct page_tree *t)
+{
+	struct page_near *row = mem_new(t->near_rows, sizeof(*row));
+	struct packing_head h;
+	size_t at = 0;
+
+	for (size_t i = 0; i < t->near_rows; i++, at += packing_size(&h)) {
+		packing_row(t->near + at, &h);
+		row[i] = (struct page_near){ h.key, at };
+	}
+	return page_tree_by_key(row, t->near_rows);
+}
+
+/* Forgets the rows up to a key, which wait no longer. */
+static void page_tree_forget(struct page_tree *t, int64_t upto)
+{
+	size_t rows = t->near_rows;
+	size_t left = 0;
+	struct packing_head h;
+
+	t->n_near = t->near_rows = 0;
+	for (; rows; rows--, left += packing_size(&h)) {
+		packing_row(t->near + left, &h);
+		if (h.key <= upto)
+			continue;
+		memmove(t->near + t->n_near, t->near + left, packing_size(&h));
+		t->n_near += packing_size(&h);
+		t->near_rows++;
+	}
+}
+
+/* Adds rows that wait, those with the lowest keys first, until at most `keep`
+ * bytes of them are left. */
+static int page_tree_take_near(struct page_tree *t, size_t keep)
+{
+	struct page_near *row;
+	size_t left = t->n_near;
+	int rc = SQLITE_OK;
+
+	if (!left)
+		return rc;
+	row = page_tree_sorted(t);
+	for (size_t i = 0; !rc && left > keep; i++) {
+		struct packing_head h;
+		const unsigned char *type =
+			packing_row(t->near + row[i].at, &h);
+
+		const int64_t key[2] = { h.key, 0 };
+
+		rc = page_tree_is_late(t, key)
+			     ? SQLITE_CONSTRAINT
+			     : page_tree_put_packed(t, key, &h, type);
+		left -= packing_size(&h);
+	}
+	free(row);
+	page_tree_forget(t, t->last[0]);
+	return rc;
+}
+
+static void page_tree_wait(struct page_tree *t, const void *row, size_t size)
+{
+	t->near = mem_grow(t->near, &t->cap_near, t->n_near + size, 1);
+	memcpy(t->near + t->n_near, row, size);
+	t->n_near += size;
+	t->near_rows++;
+}
+
+/* Adds rows, or lets them wait, but for those that come too late. */
+static int page_tree_add_rows(struct page_tree *t, struct block *b)
 {
 	unsigned char *const start = (unsigned char *)b->word;
 	const unsigned char *at = start;
@@ -475,19 +415,17 @@ static int page_tree_add_packed(struct page_tree *t, struct block *b)
 		struct packing_head h;
 		const unsigned char *type = packing_row(at, &h);
 		size_t size = packing_size(&h);
-		int64_t key = t->key == PAGES_ROWID ? t->last[0] + 1 : h.key;
-		bool late = t->key != PAGES_NEAR && t->any && key <= t->last[0];
+		int64_t key[2];
 
-		if (t->key == PAGES_NEAR) {
-			page_tree_join(t, &h, type);
-			late = !page_tree_add_near(t, key);
-		} else if (!late) {
-			rc = page_tree_put_packed(t, key, &h, type);
-		}
-		if (late) {
+		page_tree_key(t, &h, type, key);
+		if (page_tree_is_late(t, key)) {
 			memmove(kept, at, size);
 			kept += size;
 			b->n++;
+		} else if (t->key == PAGES_NEAR) {
+			page_tree_wait(t, at, size);
+		} else {
+			rc = page_tree_put_packed(t, key, &h, type);
 		}
 		at += size;
 	}
@@ -497,142 +435,15 @@ static int page_tree_add_packed(struct page_tree *t, struct block *b)
 
 int page_tree_add(struct page_tree *t, struct block *b)
 {
-	int rc = t->key == PAGES_PAIR ? page_tree_add_lists(t, b)
-				      : page_tree_add_packed(t, b);
+	int rc = page_tree_add_rows(t, b);
 
 	if (rc || t->key != PAGES_NEAR)
 		return rc;
 	t->near_max += (size_t)b->n * NEAR_MORE;
 	if (t->near_max > NEAR_MAX)
 		t->near_max = NEAR_MAX;
-	if (t->near.bytes > t->near_max)
-		rc = row_runs_take(&t->near, t->near_max - NEAR_FIRST / 2,
-				   page_tree_put_near, t);
-	return rc;
-}
-
-/* ---- rows between the others */
-
-/* Leaves are taken apart from the one with the first late row on, and made
- * again with those rows, up to a leaf with none. So there are never fewer than
- * before. */
-struct page_merge {
-	struct page_tree *t;
-	struct page_child *old; /* leaves as they were */
-	size_t n_old, next;
-	unsigned char *page; /* leaf next - 1, of which these cells are left: */
-	uint32_t cell, n;
-};
-
-/* Copies cells up to a key. */
-static int page_merge_copy(struct page_merge *m, int64_t below)
-{
-	struct page_tree *t = m->t;
-	int rc = SQLITE_OK;
-
-	for (; !rc && m->cell < m->n; m->cell++) {
-		const unsigned char *p =
-			m->page + PAGE_LEAF_HEAD + 2 * (size_t)m->cell;
-		uint32_t end = m->cell ? page_get16(p - 2) : t->size;
-		uint32_t at = page_get16(p);
-		uint64_t len, key;
-		unsigned int n = packed_row_number_at(m->page + at, &len);
-
-		packed_row_number_at(m->page + at + n, &key);
-		if ((int64_t)key >= below)
-			return (int64_t)key == below ? SQLITE_CONSTRAINT
-						     : SQLITE_OK;
-		rc = page_tree_make_room(t, end - at);
-		if (rc)
-			break;
-		t->top -= end - at;
-		memcpy(t->page + t->top, m->page + at, end - at);
-		page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
-		t->last[0] = (int64_t)key;
-	}
-	return rc;
-}
-
-/* Ends the leaf that is being made: what follows has no late rows. */
-static int page_merge_pause(struct page_merge *m)
-{
-	struct page_tree *t = m->t;
-	int rc = page_merge_copy(m, INT64_MAX);
-
-	if (!rc && t->n)
-		rc = page_tree_end_leaf(t, false);
-	page_tree_begin_leaf(t);
-	assert(rc || t->next_free == t->n_free);
-	t->n_free = t->next_free = 0;
-	return rc;
-}
-
-/* Takes leaves up to the one where a row belongs. */
-static int page_merge_seek(struct page_merge *m, int64_t key)
-{
-	struct page_tree *t = m->t;
-	const struct page_child *c;
-	int rc = SQLITE_OK;
-
-	if (m->next && key <= (int64_t)m->old[m->next - 1].key)
-		return rc;
-	/* the row belongs to the next leaf, or to one after that */
-	if (m->next < m->n_old && key > (int64_t)m->old[m->next].key)
-		rc = page_merge_pause(m);
-	while (!rc && m->next + 1 < m->n_old &&
-	       key > (int64_t)m->old[m->next].key)
-		*mem_add(t->child, t->n_child, t->cap_child) =
-			m->old[m->next++];
-	if (rc || m->next == m->n_old)
-		return rc;
-	rc = page_merge_copy(m, INT64_MAX);
-	if (rc)
-		return rc;
-	c = &m->old[m->next++];
-	*mem_add(t->free, t->n_free, t->cap_free) = c->place;
-	m->cell = 0;
-	rc = page_file_get(t->pf, c->place, m->page);
-	m->n = page_get16(m->page + PAGE_CELLS);
-	return rc;
-}
-
-static int page_merge_row(void *arg, int64_t key, const void *row, size_t len)
-{
-	struct page_merge *m = arg;
-	int rc = page_merge_seek(m, key);
-
-	if (!rc)
-		rc = page_merge_copy(m, key);
-	if (!rc && m->t->any && m->t->last[0] == key)
-		return SQLITE_CONSTRAINT;
-	return rc ? rc
-		  : page_tree_put_row(m->t, (const int64_t[]){ key, 0 }, row,
-				      len);
-}
-
-/* Puts the late rows where they belong; all leaves are finished. */
-static int page_tree_merge_late(struct page_tree *t)
-{
-	struct page_merge m = {
-		.t = t,
-		.old = t->child,
-		.n_old = t->n_child,
-		.page = mem_new(1, t->size),
-	};
-
-	t->child = NULL;
-	t->n_child = t->cap_child = 0;
-	t->any = false;
-	page_tree_begin_leaf(t);
-	int rc = row_runs_take(&t->late, 0, page_merge_row, &m);
-
-	if (!rc)
-		rc = page_merge_pause(&m);
-	while (m.next < m.n_old)
-		*mem_add(t->child, t->n_child, t->cap_child) = m.old[m.next++];
-	free(m.page);
-	free(m.old);
-	return rc;
+	return t->n_near > t->near_max ? page_tree_take_near(t, t->near_max / 2)
+				       : SQLITE_OK;
 }
 
 /* ---- what is above the leaves */
@@ -702,14 +513,12 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 
 int page_tree_end(struct page_tree *t, uint32_t root)
 {
-	int rc = row_runs_take(&t->near, 0, page_tree_put_near, t);
+	int rc = page_tree_take_near(t, 0);
 
 	if (rc || !t->page)
 		return rc;
 	if (t->n_child) {
 		rc = page_tree_end_leaf(t, false);
-		if (!rc && t->late.bytes)
-			rc = page_tree_merge_late(t);
 		return rc ? rc : page_tree_end_inner(t, root);
 	}
 	/* the only leaf is the root */

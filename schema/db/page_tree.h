@@ -12,9 +12,9 @@ struct page_tree;
 /* The file is borrowed. */
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key);
 void page_tree_free(struct page_tree *t); /* NULL is fine */
-/* Adds the rows of a block, which are packed unless the key is PAGES_PAIR,
- * whose key is above the last one. Moves the others to the front of the block
- * and sets b->n to their number. Returns an SQLite result code. */
+/* Adds the packed rows of a block whose key is above the last one. Moves the
+ * others to the front of the block and sets b->n to their number. Returns an
+ * SQLite result code. */
 int page_tree_add(struct page_tree *t, struct block *b);
 /* Completes the B-tree, whose root is page number root and empty so far. Called
  * between page_file_attach() and page_file_finish(). Returns an SQLite result

@@ -15,9 +15,6 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
-/* Most frames of a stack that are given to the writer at once. */
-#define LIST_MAX 4096u
-
 static int flush_image(struct store *db, uint32_t id, struct err *err)
 {
 	const struct image *m = frames_get_image(db->w->fr, id);
@@ -139,7 +136,6 @@ static int flush_path(struct store *db, uint32_t stack, struct err *err)
 {
 	uint32_t n = frames_get_stack(db->w->fr, stack)->depth;
 	uint32_t i = n;
-	struct row r;
 
 	db->w->work = mem_grow(db->w->work, &db->w->cap_work, n,
 			       sizeof(*db->w->work));
@@ -149,13 +145,17 @@ static int flush_path(struct store *db, uint32_t stack, struct err *err)
 		db->w->work[--i] = s->frame;
 		at = s->parent;
 	}
-	for (i = 0; i < n;) {
-		uint32_t some = n - i < LIST_MAX ? n - i : LIST_MAX;
+	for (i = 0; i < n; i++) {
+		struct block *b = db_packed(db, T_PATH, 0, err);
 
-		if (db_row(db, T_PATH, LIST_BYTES(some), &r, err))
+		if (!b)
 			return -1;
-		row_list(&r, stack, n - i - some, db->w->work + i, some);
-		i += some;
+		struct packing p = packing_begin(b, 0, 0);
+
+		packing_int(&p, stack);
+		packing_int(&p, n - 1 - i);
+		packing_int(&p, db->w->work[i]);
+		packing_end(&p);
 	}
 	return 0;
 }

@@ -31,8 +31,8 @@ struct filling {
 	unsigned int text; /* most bytes of a text */
 	unsigned int huge; /* one row in so many has a larger one; 0: none */
 	unsigned int late; /* one row in so many comes late; 0: none */
-	unsigned int list; /* rows come as lists of at most so many, or those of
-			    * PAGES_ID and PAGES_NEAR packed; 0: as cells */
+	unsigned int list; /* rows come packed, those of PAGES_PAIR at most so
+			    * many of one first column; 0: as cells */
 };
 
 static bool pages_has_id(const struct filling *f)
@@ -192,27 +192,28 @@ static void pages_put_key(struct row *r, const struct filling *f,
 	}
 }
 
-/* Puts rows i and following, as many as a list has. Returns how many. */
-static unsigned int pages_put_list(struct store *db, unsigned int t,
-				   const struct filling *f, unsigned int i,
-				   uint64_t *state)
+/* Puts rows i and following of one first column, at most f->list, whose second
+ * one descends. Returns how many. */
+static unsigned int pages_put_pairs(struct store *db, unsigned int t,
+				    const struct filling *f, unsigned int i,
+				    uint64_t *state)
 {
-	static uint32_t v[4096];
-	static int64_t key;
 	unsigned int n = 1 + (unsigned int)rnd_below(state, f->list);
-	uint32_t b = (uint32_t)(rnd(state) >> (33 + rnd_below(state, 31)));
+	uint32_t last = (uint32_t)(rnd(state) >> (33 + rnd_below(state, 31)));
 	bool late = f->late && i > f->late && !rnd_below(state, f->late);
-	struct row r;
+	int64_t key = late ? -(int64_t)i - 10 : (int64_t)i * i - 3;
 
-	if (!i)
-		key = -3;
 	if (n > f->rows - i)
 		n = f->rows - i;
-	for (unsigned int k = 0; k < n; k++)
-		v[k] = (uint32_t)(rnd(state) >> (32 + rnd_below(state, 32)));
-	key += 1 + (int64_t)(rnd(state) >> (44 + rnd_below(state, 20)));
-	pages_ok(db_row(db, t, LIST_BYTES(n), &r, &err));
-	row_list(&r, late ? -(int64_t)i - 10 : key, b, v, n);
+	for (unsigned int k = n; k--;) {
+		struct packing p =
+			packing_begin(db_packed(db, t, 0, &err), 0, 0);
+
+		packing_int(&p, key);
+		packing_int(&p, (int64_t)last + k);
+		packing_int(&p, pages_number(state));
+		packing_end(&p);
+	}
 	return n;
 }
 
@@ -282,7 +283,7 @@ static void pages_fill(struct store *db, unsigned int t,
 		return;
 	}
 	for (unsigned int i = 0; f->list && i < f->rows;)
-		i += pages_put_list(db, t, f, i, &seed);
+		i += pages_put_pairs(db, t, f, i, &seed);
 	for (unsigned int i = 0; !f->list && i < f->rows; i++) {
 		bool huge = f->huge && !rnd_below(&seed, f->huge);
 		size_t text = huge ? HUGE : f->text;
