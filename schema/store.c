@@ -14,6 +14,7 @@
 #include "schema/db/empty.h"
 #include "schema/db/insert.h"
 #include "schema/db/page_file.h"
+#include "schema/db/page_format.h"
 #include "schema/db/writer.h"
 #include "schema/functions/functions.h"
 #include "schema/guard/guard.h"
@@ -28,14 +29,11 @@
 
 #define APPLICATION_ID 0x62737463 /* "bstc" in the file's header */
 
-/* Offset of the application's id in the header of an SQLite file. */
-#define APPLICATION_OFF 68
-
 bool store_is_database(const void *head, size_t n)
 {
-	const char *id = (const char *)head + APPLICATION_OFF;
+	const char *id = (const char *)head + HEAD_APPLICATION;
 
-	return n >= APPLICATION_OFF + 4 &&
+	return n >= HEAD_APPLICATION + 4 &&
 	       !memcmp(head, "SQLite format 3", 16) && !memcmp(id, "bstc", 4);
 }
 

@@ -85,27 +85,16 @@ static size_t batch_unpack_value(const struct batch_cursor *c, struct row *r,
 				 unsigned int i, uint64_t type,
 				 const unsigned char *value)
 {
-	static const unsigned char bytes[PACKED_BLOB] = { 0, 1, 2, 3, 4, 6, 8 };
+	const size_t len = record_type_len(type);
 
-	if (type >= PACKED_BLOB) {
-		size_t len = (size_t)(type - PACKED_BLOB) / 2;
-		size_t off =
-			(size_t)(value - (const unsigned char *)c->block->word);
-
-		row_place(r, i, type & 1 ? CELL_TEXT : CELL_BLOB, off, len);
-		return len;
-	}
-	if (type >= PACKED_ZERO) {
-		row_int(r, i, (int64_t)(type - PACKED_ZERO));
-	} else if (type != PACKED_NULL) {
-		/* a number with a sign, the highest byte first */
-		uint64_t v = *value & 0x80 ? UINT64_MAX : 0;
-
-		for (unsigned int k = 0; k < bytes[type]; k++)
-			v = v << 8 | value[k];
-		row_int(r, i, (int64_t)v);
-	}
-	return bytes[type];
+	if (type >= RECORD_BLOB)
+		row_place(
+			r, i, type & 1 ? CELL_TEXT : CELL_BLOB,
+			(size_t)(value - (const unsigned char *)c->block->word),
+			len);
+	else if (type != RECORD_NULL)
+		row_int(r, i, record_int(type, value, len));
+	return len;
 }
 
 /* Returns a row without values, in the cursor's own cells. */
@@ -128,7 +117,7 @@ static void batch_unpack(struct batch_cursor *c)
 	for (unsigned int i = 0; type < end; i++) {
 		uint64_t t;
 
-		type += packed_row_number_at(type, &t);
+		type += record_varint(type, end, &t);
 		value += batch_unpack_value(c, &r, i, t, value);
 	}
 	if (bulk_has_key(&c->block->table->shape))

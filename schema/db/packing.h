@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "schema/db/bulk.h"
-#include "schema/db/packed_row.h"
+#include "schema/db/page_format.h"
 
 /* In front of a row. The types follow, then the values. */
 struct packing_head {
@@ -34,9 +34,6 @@ struct packing {
 	uint32_t key, room;
 };
 
-/* A value is written as 8 bytes, of which it keeps some. */
-#define PACKING_SLACK 8
-
 /* Bytes for types. One of a text or blob takes more than one byte if that has
  * more than 57, and never more than 1 for each 16 of its bytes. */
 static inline size_t packing_room(const struct bulk_table *t, size_t data)
@@ -48,7 +45,7 @@ static inline size_t packing_room(const struct bulk_table *t, size_t data)
 static inline size_t packing_need(const struct bulk_table *t, size_t data)
 {
 	return sizeof(struct packing_head) + packing_room(t, data) +
-	       (size_t)t->shape.n_columns * 8 + data + PACKING_SLACK;
+	       (size_t)t->shape.n_columns * 8 + data + RECORD_SLACK;
 }
 
 static inline bool packing_fits(const struct block *b, size_t data)
@@ -66,7 +63,7 @@ static inline struct packing packing_at(struct block *b, uint32_t key,
 	unsigned char *first = type + bulk_has_key(&b->table->shape);
 
 	/* stands for the key; SQLite has no record without a type */
-	*type = PACKED_NULL;
+	*type = RECORD_NULL;
 	return (struct packing){
 		b, at, first, type + room, type + 1, key, room
 	};
@@ -85,12 +82,12 @@ static inline struct packing packing_begin(struct block *b, uint32_t key,
 
 static inline void packing_null(struct packing *p)
 {
-	*p->type++ = PACKED_NULL;
+	*p->type++ = RECORD_NULL;
 }
 
 static inline void packing_int(struct packing *p, int64_t v)
 {
-	*p->type++ = (unsigned char)packed_row_number(&p->value, (uint64_t)v);
+	*p->type++ = (unsigned char)record_put_int(&p->value, (uint64_t)v);
 	p->end = p->type;
 }
 
@@ -113,7 +110,9 @@ static inline void packing_id(struct packing *p, uint64_t v)
 static inline void packing_written(struct packing *p, enum cell tag, size_t len)
 {
 	p->value += len;
-	p->type += packed_row_varint(p->type, packed_row_bytes_type(tag, len));
+	p->type += record_put_varint(
+		p->type, (tag == CELL_TEXT ? RECORD_TEXT : RECORD_BLOB) +
+				 2 * (uint64_t)len);
 	p->end = p->type;
 }
 

@@ -22,7 +22,6 @@
  * (page_pointer). */
 #include "schema/db/page_file.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -31,6 +30,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "schema/db/page_format.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/write_all.h"
@@ -43,17 +43,6 @@
 /* Each time this many bytes are written, the disk is told to begin with them:
  * when the file is flushed at the end, most of it is there. */
 #define EARLY ((size_t)8 << 20)
-
-/* Offsets in the header of a database. */
-enum {
-	HEAD_PAGE_SIZE = 16,
-	HEAD_RESERVED = 20,
-	HEAD_CHANGES = 24,
-	HEAD_PAGES = 28,
-	HEAD_AUTOVACUUM = 52,
-	HEAD_VALID_FOR = 92,
-	HEAD_SIZE = 100
-};
 
 /* A page number that stands in another page. */
 struct page_pointer {
@@ -94,18 +83,9 @@ struct page_file {
 	uint32_t base; /* pages that SQLite wrote; 0: before attach */
 };
 
-void page_put32(unsigned char *to, uint32_t v)
-{
-	v = htobe32(v);
-	memcpy(to, &v, sizeof(v));
-}
-
 static uint32_t page_get32(const unsigned char *p)
 {
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return be32toh(v);
+	return (uint32_t)record_be(p, 4);
 }
 
 struct page_file *page_file_new(sqlite3 *conn, const char *path,
@@ -415,7 +395,6 @@ static int page_file_fill_gap(struct page_file *pf)
 
 int page_file_attach(struct page_file *pf)
 {
-	uint32_t size;
 	int rc = pf->fd < 0 ? SQLITE_CANTOPEN
 		 : pf->gap  ? page_file_flush(pf)
 			    : SQLITE_OK;
@@ -425,14 +404,10 @@ int page_file_attach(struct page_file *pf)
 	page_file_unwatch(pf);
 	if (page_file_read(pf, pf->head, sizeof(pf->head), 0))
 		return SQLITE_CORRUPT;
-	size = page_get32(pf->head + HEAD_PAGE_SIZE) >> 16;
-	/* 65536 does not fit in 16 bits */
-	if (size == 1)
-		size = 65536;
 	pf->base = page_get32(pf->head + HEAD_PAGES);
-	if (size != pf->page_size || pf->head[HEAD_RESERVED] ||
-	    page_get32(pf->head + HEAD_AUTOVACUUM) || !pf->base ||
-	    pf->base > PAGES_MAX / 2)
+	if (page_size_of(pf->head) != pf->page_size ||
+	    pf->head[HEAD_RESERVED] || page_get32(pf->head + HEAD_AUTOVACUUM) ||
+	    !pf->base || pf->base > PAGES_MAX / 2)
 		return SQLITE_CORRUPT;
 	if (pf->n_at)
 		return page_file_fill_gap(pf);

@@ -41,11 +41,3 @@ uint32_t page_file_number(const struct page_file *pf, uint32_t place);
 int page_file_root(struct page_file *pf, uint32_t root, const void *page);
 /* Makes the pages part of the database, and closes it. */
 int page_file_finish(struct page_file *pf);
-
-/* Write big-endian numbers, as everywhere in a page. */
-static inline void page_put16(unsigned char *to, uint32_t v)
-{
-	to[0] = (unsigned char)(v >> 8);
-	to[1] = (unsigned char)v;
-}
-void page_put32(unsigned char *to, uint32_t v);

@@ -10,17 +10,14 @@
 
 #include "schema/columns.h"
 #include "schema/db/db.h"
+#include "schema/db/page_format.h"
 #include "schema/db/queries.h"
-#include "schema/db/record_read.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define HEAD 100  /* bytes before the B-tree on page 1 */
 #define DEPTH 20  /* levels of a B-tree; SQLite has as many */
 #define CELLS 255 /* columns of a record that are looked at */
 #define SIZE_LEAST 512
-#define INNER 12 /* bytes before the places of the cells, and in a leaf: */
-#define LEAF 8
 
 struct page_level {
 	uint32_t page; /* 0: none */
@@ -111,7 +108,7 @@ static bool page_rows_map(struct page_rows *p, const char *table,
 /* The file must be whole without a journal, and its text UTF-8. */
 static bool page_rows_head(struct page_rows *p)
 {
-	unsigned char head[HEAD];
+	unsigned char head[HEAD_SIZE];
 	const char *name = sqlite3_db_filename(p->db->db, "main");
 
 	/* what is in no file, or was not written yet */
@@ -120,11 +117,10 @@ static bool page_rows_head(struct page_rows *p)
 				 &p->file) ||
 	    !p->file || !p->file->pMethods)
 		return false;
-	if (p->file->pMethods->xRead(p->file, head, HEAD, 0) || head[18] != 1 ||
-	    head[19] != 1 || head[20] || record_be(head + 56, 4) != 1)
+	if (p->file->pMethods->xRead(p->file, head, HEAD_SIZE, 0) ||
+	    !page_head_is_plain(head))
 		return false;
-	p->size = (uint32_t)record_be(head + 16, 2);
-	p->size = p->size == 1 ? 65536 : p->size;
+	p->size = page_size_of(head);
 	return p->size >= SIZE_LEAST && !(p->size & (p->size - 1));
 }
 
@@ -186,7 +182,7 @@ static const unsigned char *page_rows_cell(const struct page_rows *p,
 {
 	uint64_t at = record_be(data + first + 2 * i, 2);
 
-	return at < first || at + 4 > p->size ? NULL : data + at;
+	return at < first || at + PAGE_CELL_MIN > p->size ? NULL : data + at;
 }
 
 /* Reads the id of a cell. Returns false if it is damaged. */
@@ -196,9 +192,9 @@ static bool page_rows_id(const struct page_rows *p, const unsigned char *data,
 	const unsigned char *end = data + p->size;
 	const unsigned char *cell = page_rows_cell(p, data, first, i);
 	uint64_t v;
-	size_t n = 4; /* a page */
+	size_t n = PAGE_POINTER;
 
-	if (cell && first == LEAF)
+	if (cell && first == PAGE_LEAF_HEAD)
 		n = record_varint(cell, end, &v);
 	if (!cell || !n || !record_varint(cell + n, end, &v))
 		return false;
@@ -245,10 +241,11 @@ static uint32_t page_rows_child(const struct page_rows *p,
 				const struct page_level *l)
 {
 	const unsigned char *cell =
-		l->at < l->cells ? page_rows_cell(p, l->data, INNER, l->at)
-				 : l->data + LEAF;
+		l->at < l->cells
+			? page_rows_cell(p, l->data, PAGE_INNER_HEAD, l->at)
+			: l->data + PAGE_RIGHT;
 
-	return cell ? (uint32_t)record_be(cell, 4) : 0;
+	return cell ? (uint32_t)record_be(cell, PAGE_POINTER) : 0;
 }
 
 /* Goes from a page to the leaf that has the first id above `after`, if one
@@ -266,17 +263,19 @@ static int page_rows_descend(struct page_rows *p, struct page_level *l,
 		if (!page_rows_load(p, l, page))
 			return PAGE_ROWS_SQLITE;
 		inner = *l->data == PAGE_TABLE_INNER;
-		l->cells = (uint32_t)record_be(l->data + 3, 2);
+		l->cells = (uint32_t)record_be(l->data + PAGE_CELLS, 2);
 		/* only a table without rows has a leaf without: each step of a
 		 * walk brings a row, whose id is above the one before */
 		if ((!inner && *l->data != PAGE_TABLE_LEAF) ||
-		    (inner ? INNER : LEAF) + 2 * l->cells > p->size ||
+		    (inner ? PAGE_INNER_HEAD : PAGE_LEAF_HEAD) + 2 * l->cells >
+			    p->size ||
 		    (!l->cells && (inner || l != p->level)))
 			return PAGE_ROWS_SQLITE;
 		l->at = 0;
 		if (after != INT64_MIN)
-			rc = page_rows_search(p, l, inner ? INNER : LEAF, after,
-					      &range);
+			rc = page_rows_search(
+				p, l, inner ? PAGE_INNER_HEAD : PAGE_LEAF_HEAD,
+				after, &range);
 		if (rc)
 			return rc;
 		if (!inner) {
@@ -387,7 +386,7 @@ int page_rows_take(struct page_rows *p, struct page_row *row)
 
 	if (l->at >= l->cells)
 		return 0;
-	cell = page_rows_cell(p, l->data, LEAF, l->at);
+	cell = page_rows_cell(p, l->data, PAGE_LEAF_HEAD, l->at);
 	n = cell ? record_varint(cell, end, &len) : 0;
 	k = n ? record_varint(cell + n, end, &id) : 0;
 	if (!k)

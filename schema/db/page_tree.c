@@ -7,24 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/db/packed_row.h"
 #include "schema/db/packing.h"
 #include "schema/db/page_file.h"
-#include "schema/db/record_read.h"
+#include "schema/db/page_format.h"
 #include "stitch/base/digits.h"
 #include "stitch/base/mem.h"
 
-/* Offsets in the header of a page. */
-enum {
-	PAGE_CELLS = 3,
-	PAGE_TOP = 5,
-	PAGE_RIGHT = 8, /* only of inner pages */
-	PAGE_LEAF_HEAD = 8,
-	PAGE_INNER_HEAD = 12
-};
-
-#define CELL_MIN 4 /* a cell must have room for a free block */
-#define POINTER 4  /* bytes of a page number */
 /* Bytes of rows that wait for others with lower keys: at first, more for each
  * row that came too late nevertheless, and at most. */
 #define NEAR_FIRST ((size_t)1 << 20)
@@ -117,12 +105,11 @@ static void page_tree_begin_leaf(struct page_tree *t)
  * last cell of the leaf. */
 static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 {
-	uint32_t before =
-		t->n > 1 ? (uint32_t)t->page[PAGE_LEAF_HEAD + 2 * t->n - 4]
-					   << 8 |
-				   t->page[PAGE_LEAF_HEAD + 2 * t->n - 3]
-			 : t->size;
+	uint32_t before = t->size;
 
+	if (t->n > 1)
+		before = (uint32_t)record_be(
+			t->page + PAGE_LEAF_HEAD + 2 * t->n - 4, 2);
 	c->len = before - t->top;
 	c->key = t->n_cell;
 	t->cell = mem_grow(t->cell, &t->cap_cell, t->n_cell + c->len, 1);
@@ -163,13 +150,15 @@ static int page_tree_overflow(struct page_tree *t, const unsigned char *from,
 	int rc = SQLITE_OK;
 
 	while (left && !rc) {
-		size_t n = left < t->size - POINTER ? left : t->size - POINTER;
+		size_t n = left < t->size - PAGE_POINTER
+				   ? left
+				   : t->size - PAGE_POINTER;
 		bool more = n < left;
 
 		memset(page, 0, t->size);
 		if (more)
 			page_put32(page, page_file_pages(t->pf) + 1);
-		memcpy(page + POINTER, from, n);
+		memcpy(page + PAGE_POINTER, from, n);
 		rc = page_file_add(t->pf, page);
 		if (!rc && more)
 			page_file_pointer(t->pf, 0);
@@ -196,25 +185,26 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 			     const unsigned char *row, size_t len)
 {
-	size_t n = packed_row_varint_bytes(len);
+	size_t n = record_varint_len(len);
 	size_t local = len;
 
 	if (t->key != PAGES_PAIR) {
-		n += packed_row_varint_bytes((uint64_t)key[0]);
+		n += record_varint_len((uint64_t)key[0]);
 		local = record_local(len, t->size);
 	}
-	size_t size = n + local + (local < len ? POINTER : 0);
-	int rc = page_tree_make_room(t, size < CELL_MIN ? CELL_MIN : size);
+	size_t size = n + local + (local < len ? PAGE_POINTER : 0);
+	int rc = page_tree_make_room(t, size < PAGE_CELL_MIN ? PAGE_CELL_MIN
+							     : size);
 
 	if (rc)
 		return rc;
-	t->top -= (uint32_t)(size < CELL_MIN ? CELL_MIN : size);
+	t->top -= (uint32_t)(size < PAGE_CELL_MIN ? PAGE_CELL_MIN : size);
 	unsigned char *cell = t->page + t->top;
 
-	unsigned char *to = cell + packed_row_varint(cell, len);
+	unsigned char *to = cell + record_put_varint(cell, len);
 
 	if (t->key != PAGES_PAIR)
-		packed_row_varint(to, (uint64_t)key[0]);
+		record_put_varint(to, (uint64_t)key[0]);
 	memcpy(cell + n, row, local);
 	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
 	memcpy(t->last, key, sizeof(t->last));
@@ -266,7 +256,7 @@ static void page_tree_join(struct page_tree *t, const struct packing_head *h,
 
 	t->n_row = head + h->values;
 	t->row = mem_grow(t->row, &t->cap_row, t->n_row, 1);
-	packed_row_varint(t->row, head);
+	record_put_varint(t->row, head);
 	memcpy(t->row + head - h->types, type, h->types);
 	memcpy(t->row + head, type + h->room, h->values);
 }
@@ -456,12 +446,12 @@ static void page_tree_inner(const struct page_tree *t, unsigned char *page,
 
 	memset(page, 0, t->size);
 	for (uint32_t i = 0; i + 1 < n; i++) {
-		unsigned char cell[POINTER + VARINT_MAX];
-		size_t len = POINTER;
+		unsigned char cell[PAGE_POINTER + VARINT_MAX];
+		size_t len = PAGE_POINTER;
 
 		page_put32(cell, page_file_number(t->pf, c[i].place));
 		if (t->key != PAGES_PAIR)
-			len += packed_row_varint(cell + POINTER, c[i].key);
+			len += record_put_varint(cell + PAGE_POINTER, c[i].key);
 		top -= (uint32_t)len + c[i].len;
 		memcpy(page + top, cell, len);
 		if (c[i].len)
@@ -480,7 +470,8 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 {
 	unsigned char *page = mem_new(1, t->size);
 	uint32_t cell = t->key == PAGES_PAIR ? t->cell_max : VARINT_MAX;
-	size_t most = (t->size - PAGE_INNER_HEAD) / (2 + POINTER + cell) + 1;
+	size_t most =
+		(t->size - PAGE_INNER_HEAD) / (2 + PAGE_POINTER + cell) + 1;
 	int rc = SQLITE_OK;
 
 	/* Each round replaces the pages of a level by the n above them, in
@@ -524,8 +515,7 @@ int page_tree_end(struct page_tree *t, uint32_t root)
 	/* the only leaf is the root */
 	for (size_t i = 0; i < t->n_link; i++) {
 		unsigned char *p = t->page + t->link[i];
-		uint32_t place = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
-				 (uint32_t)p[2] << 8 | p[3];
+		uint32_t place = (uint32_t)record_be(p, PAGE_POINTER);
 
 		page_put32(p, page_file_number(t->pf, place));
 	}

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "schema/db/db.h"
+#include "schema/db/page_format.h"
 #include "schema/db/page_rows.h"
 #include "schema/db/queries.h"
-#include "schema/db/record_read.h"
 #include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

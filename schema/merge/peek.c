@@ -10,14 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "schema/db/record_read.h"
+#include "schema/db/page_format.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
 #define DEPTH 6	   /* levels of a small B-tree */
 #define PAGES 200  /* pages that are read at most */
-#define HEAD 100   /* bytes before the B-tree on page 1 */
 #define COLUMNS 13 /* of a row that are looked at */
 
 /* Columns of the tables. */
@@ -63,8 +62,8 @@ static bool peek_int(const struct peek_column *c, int64_t *out)
 
 static bool peek_is_text(const struct peek_column *c, const char *s)
 {
-	return c->type >= 13 && c->type % 2 && c->at && c->len == strlen(s) &&
-	       !memcmp(c->at, s, c->len);
+	return c->type >= RECORD_TEXT && c->type % 2 && c->at &&
+	       c->len == strlen(s) && !memcmp(c->at, s, c->len);
 }
 
 /* Splits a record, of which `len` bytes are here. Columns that are not are
@@ -98,8 +97,8 @@ static bool peek_row(struct peek_file *f, const unsigned char *cell,
 		     const unsigned char *end, bool table, peek_fn *fn)
 {
 	struct peek_column c[COLUMNS];
-	size_t least = (f->size - 12) * 32 / 255 - 23;
-	size_t most = table ? f->size - 35 : (f->size - 12) * 64 / 255 - 23;
+	size_t least = record_least(f->size);
+	size_t most = record_most(f->size, table);
 	uint64_t len, id;
 	size_t n = record_varint(cell, end, &len);
 	size_t k = n && table ? record_varint(cell + n, end, &id) : 0;
@@ -129,8 +128,8 @@ static bool peek_cells(struct peek_file *f, const unsigned char *p,
 	int type = p[from];
 	bool inner = type == PAGE_INDEX_INNER || type == PAGE_TABLE_INNER;
 	bool table = type == PAGE_TABLE_INNER || type == PAGE_TABLE_LEAF;
-	uint32_t n = (uint32_t)record_be(p + from + 3, 2);
-	uint32_t first = from + (inner ? 12 : 8);
+	uint32_t n = (uint32_t)record_be(p + from + PAGE_CELLS, 2);
+	uint32_t first = from + (inner ? PAGE_INNER_HEAD : PAGE_LEAF_HEAD);
 
 	if ((!inner && type != PAGE_INDEX_LEAF && type != PAGE_TABLE_LEAF) ||
 	    first + 2 * n > f->size)
@@ -138,7 +137,7 @@ static bool peek_cells(struct peek_file *f, const unsigned char *p,
 	for (uint32_t i = 0; !f->bad && i < n; i++) {
 		uint32_t at = (uint32_t)record_be(p + first + 2 * i, 2);
 
-		if (at < first || at + 4 > f->size) {
+		if (at < first || at + PAGE_CELL_MIN > f->size) {
 			f->bad = true;
 			break;
 		}
@@ -146,11 +145,13 @@ static bool peek_cells(struct peek_file *f, const unsigned char *p,
 					depth + 1, fn))
 			return false;
 		if ((!inner || !table) &&
-		    !peek_row(f, p + at + (inner ? 4 : 0), end, table, fn))
+		    !peek_row(f, p + at + (inner ? PAGE_POINTER : 0), end,
+			      table, fn))
 			return false;
 	}
 	if (!f->bad && inner)
-		return peek_walk(f, (uint32_t)record_be(p + from + 8, 4),
+		return peek_walk(f,
+				 (uint32_t)record_be(p + from + PAGE_RIGHT, 4),
 				 depth + 1, fn);
 	return !f->bad;
 }
@@ -168,7 +169,7 @@ static bool peek_walk(struct peek_file *f, uint32_t page, unsigned int depth,
 	p = mem_new(1, f->size);
 	if (pread(f->fd, p, f->size, (off_t)(page - 1) * f->size) ==
 	    (ssize_t)f->size)
-		ret = peek_cells(f, p, page == 1 ? HEAD : 0, depth, fn);
+		ret = peek_cells(f, p, page == 1 ? HEAD_SIZE : 0, depth, fn);
 	else
 		f->bad = true;
 	free(p);
@@ -226,14 +227,13 @@ static bool peek_take_meta(struct peek_file *f, const struct peek_column *c)
  * no journal of its own kind. */
 static bool peek_head(struct peek_file *f)
 {
-	unsigned char head[HEAD];
+	unsigned char head[HEAD_SIZE];
 
-	if (pread(f->fd, head, HEAD, 0) != HEAD ||
-	    !store_is_database(head, HEAD) || head[18] != 1 || head[19] != 1 ||
-	    head[20] || (uint32_t)record_be(head + 56, 4) != 1 ||
-	    (uint32_t)record_be(head + 60, 4) != SCHEMA_VERSION)
+	if (pread(f->fd, head, HEAD_SIZE, 0) != HEAD_SIZE ||
+	    !store_is_database(head, HEAD_SIZE) || !page_head_is_plain(head) ||
+	    (uint32_t)record_be(head + HEAD_VERSION, 4) != SCHEMA_VERSION)
 		return false;
-	f->size = (uint32_t)record_be(head + 16, 2);
+	f->size = page_size_of(head);
 	return f->size >= 4096 && f->size <= 32768 &&
 	       !(f->size & (f->size - 1));
 }
