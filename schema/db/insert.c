@@ -276,7 +276,9 @@ static int insert_new_late(sqlite3 *db, struct bulk *bulk, struct bulk_table *t)
 	sqlite3_str *sql = sqlite3_str_new(db);
 
 	snprintf(name, sizeof(name), "temp.late_%u", bulk->n_late++);
-	sqlite3_str_appendf(sql, "CREATE TABLE %s(c0", name);
+	sqlite3_str_appendf(sql, "CREATE TABLE %s(c0%s", name,
+			    bulk_has_key(&t->shape) ? " INTEGER PRIMARY KEY"
+						    : "");
 	for (unsigned int i = 1; i < shape.n_columns; i++)
 		sqlite3_str_appendf(sql, ",c%u", i);
 	sqlite3_str_appendall(sql, ")");

@@ -664,8 +664,7 @@ static int merge_code_write_stacks(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Writes the frames of each stack that is used, the outermost first, which is
- * the order of the table's key. */
+/* Writes the frames of each stack that is used. */
 static int merge_code_write_paths(struct merge *m, struct err *err)
 {
 	const struct merge_code *c = m->code;
@@ -675,20 +674,13 @@ static int merge_code_write_paths(struct merge *m, struct err *err)
 
 	for (uint32_t id = 1; !rc && id <= c->n_stack; id++) {
 		size_t n = 0;
-		struct row row;
 
 		if (!c->stack[id - 1].used)
 			continue;
 		for (uint32_t at = id; at; at = c->stack[at - 1].parent)
 			*mem_add(frame, n, cap) = c->stack[at - 1].frame;
-		while (n--) {
-			rc = db_row(m->db, T_PATH, 0, &row, err);
-			if (rc)
-				break;
-			row_int(&row, 0, id);
-			row_int(&row, 1, (int64_t)n);
-			row_int(&row, 2, frame[n]);
-		}
+		while (!rc && n--)
+			rc = flush_path_row(m->db, id, n, frame[n], err);
 	}
 	free(frame);
 	return rc;

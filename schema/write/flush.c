@@ -130,8 +130,23 @@ static int flush_stack(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-/* Writes the frames of a stack, the outermost first, which has the highest pos:
- * the order of the table's key. */
+int flush_path_row(struct store *db, uint32_t stack, size_t pos, uint32_t frame,
+		   struct err *err)
+{
+	struct block *b = db_packed(db, T_PATH, 0, err);
+
+	if (!b)
+		return -1;
+	struct packing p = packing_begin(b, 0, 0);
+
+	packing_int(&p, stack);
+	packing_int(&p, (int64_t)pos);
+	packing_int(&p, frame);
+	packing_end(&p);
+	return 0;
+}
+
+/* Writes the frames of a stack. */
 static int flush_path(struct store *db, uint32_t stack, struct err *err)
 {
 	uint32_t n = frames_get_stack(db->w->fr, stack)->depth;
@@ -145,18 +160,9 @@ static int flush_path(struct store *db, uint32_t stack, struct err *err)
 		db->w->work[--i] = s->frame;
 		at = s->parent;
 	}
-	for (i = 0; i < n; i++) {
-		struct block *b = db_packed(db, T_PATH, 0, err);
-
-		if (!b)
+	for (i = 0; i < n; i++)
+		if (flush_path_row(db, stack, n - 1 - i, db->w->work[i], err))
 			return -1;
-		struct packing p = packing_begin(b, 0, 0);
-
-		packing_int(&p, stack);
-		packing_int(&p, n - 1 - i);
-		packing_int(&p, db->w->work[i]);
-		packing_end(&p);
-	}
 	return 0;
 }
 

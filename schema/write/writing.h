@@ -186,6 +186,10 @@ void mapped_code_free(struct mapped_code *mc); /* NULL is fine */
 
 /* flush.c: writes new images, frames, stacks and raw chains. */
 int flush_frames(struct store *db, struct err *err);
+/* Writes a frame of a stack. They come the outermost first, which has the
+ * highest pos: the order of the table's key. */
+int flush_path_row(struct store *db, uint32_t stack, size_t pos, uint32_t frame,
+		   struct err *err);
 /* Writes the hash of stacks that were used after they were written. */
 int flush_late_hashes(struct store *db, struct err *err);
 
