@@ -452,7 +452,7 @@ struct store *database_from_args(int argc, char **argv, const char *out,
 	return database_open(*path, status, err);
 }
 
-/* Adds what an argument names. A capture is what is no database. */
+/* Adds the databases that an argument names; if it names none, the capture. */
 static int inputs_add(struct inputs *in, const char *path, struct err *err)
 {
 	int ret = merged_expand(&in->list, path, err);

@@ -34,9 +34,8 @@ static void fill_descriptors(void)
  * libiberty goes deep. */
 #define STACK_LEAST ((rlim_t)1 << 20)
 
-/* The kernel lets the stack grow to what the limit is then, so it can still be
- * raised. Returns -1 if the hard limit is too low: a crash would tell nobody.
- */
+/* The kernel looks at the limit when the stack grows: it can still be raised.
+ * Returns -1 and *err if the hard limit is too low: a crash does not say so. */
 static int main_check_stack(struct err *err)
 {
 	struct rlimit r;

@@ -271,7 +271,7 @@ static uint32_t thread_slot(struct stitch *st)
 }
 
 /* Returns the slot of the incarnation that did what only a living thread can
- * do. */
+ * do. If it is a new one, look.ended becomes the one before. */
 static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 {
 	slot = incarnations_of_record(st->tasks, st->rec, record_time(st->rec),

@@ -71,8 +71,8 @@ void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 	pc->link = link;
 }
 
-/* What is TIMELINE_NONE is kept as the last one that is not, and a bit: so they
- * are near each other. */
+/* In place of TIMELINE_NONE the last other number is kept, with a bit, so that
+ * the numbers of neighbours are near each other. */
 #define NO_STAY 1
 #define NO_EDGE 2
 

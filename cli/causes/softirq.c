@@ -13,8 +13,8 @@
 #define SAME_TEXT 0x4000u
 #define NEAR 0x10000u
 
-/* A kernel has one or two entries of system calls; where more addresses look
- * like one, none is. */
+/* A kernel has one or two entries of system calls; if more addresses than these
+ * look like one, none is taken for one. */
 #define ENTRIES_MAX 8
 
 struct softirq_stack {
@@ -142,10 +142,8 @@ void softirqs_take(struct softirqs *s, uint32_t id, const uint64_t *addr,
 
 	if (!st || st->addr || !n)
 		return;
-	st->addr = mem_new(n, sizeof(*addr));
+	st->addr = mem_dup(addr, n * sizeof(*addr));
 	st->n = n;
-	for (size_t i = 0; i < n; i++)
-		st->addr[i] = addr[i];
 }
 
 static bool softirq_has(const struct table *t, uint64_t key)

@@ -24,7 +24,8 @@ struct rename_row {
 /* A time in which the recorder may have paused. */
 struct doubt {
 	int64_t from, to;
-	int64_t task; /* none, if this task is silent; -1: it is one anyway */
+	int64_t task; /* there is no doubt if this task is silent; -1: there is
+		       * one in any case; -2 - CPU: the idle task of that CPU */
 	size_t open;  /* number of another one of this CPU that has no end yet,
 		       * + 1 */
 };

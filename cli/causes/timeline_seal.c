@@ -106,8 +106,8 @@ static bool voice_is_silent(const struct voice *v, uint32_t gaps)
 	return v && !v->heard && v->gaps >= gaps;
 }
 
-/* Finds the silent tasks. What looks like one of theirs and is none is a
- * contradiction. */
+/* Lists the silent tasks, and drops the doubts that they explain. A loss that
+ * was put down to a task that is not silent is a contradiction. */
 static void timeline_end_silence(struct timeline *t)
 {
 	uint32_t gaps = timeline_silent_gaps(t);

@@ -12,9 +12,9 @@
 
 /* A function has a change in it if it has so much of it. */
 #define MOST 0.75
-/* What changed as called by one caller is by that, if in A others call it too,
- * for so much of it, and what they call has at most so much of the change that
- * it would have if all of it had changed. */
+/* A change is by one caller of a function if in A other callers have this much
+ * of the function, and at most this part of the change that they would have if
+ * the function itself had changed. */
 #define ELSEWHERE 0.25
 #define ELSEWHERE_CHANGED 0.5
 /* So few samples elsewhere tell nothing. */

@@ -120,7 +120,8 @@ static struct runs_range runs_counting(const struct diff_place *p,
 								: high };
 }
 
-/* Returns the variance of the mean of a side. */
+/* Returns the variance of the mean of a side: of its runs or, if it has only
+ * one, from the other side's; it is at least that of counting samples. */
 static struct runs_range runs_variance(const struct runs_side *s,
 				       const struct runs_side *other,
 				       struct runs_range rate)

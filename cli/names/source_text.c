@@ -99,7 +99,7 @@ static bool source_is_source(const char *path)
 }
 
 /* Writes the path without ".", ".." and double slashes, so that no part of it
- * leads out of a folder. Returns false if it is too long. */
+ * leads out of a folder. Returns false if it is too long or has no name. */
 static bool source_plain_path(const char *path, char out[PATH_MAX_TEXT])
 {
 	size_t len = 0;

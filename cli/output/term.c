@@ -90,8 +90,8 @@ const char *term_mark(enum term_style s)
 	uint64_t secret = 0;
 
 	if (!*mark[0]) {
-		/* without it a text could have a color, or erase the line that
-		 * it is in */
+		/* without the number a text could have a color, or erase the
+		 * line that it is in */
 		(void)!getrandom(&secret, sizeof(secret), GRND_NONBLOCK);
 		for (unsigned int i = 0; i < TERM_CODES; i++)
 			snprintf(mark[i], sizeof(mark[i]),

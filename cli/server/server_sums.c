@@ -1,5 +1,5 @@
-/* server_sums.c - what a server has beside samples and code: events, losses,
- * verdicts, trust and findings. */
+/* server_sums.c - events, which server_events() fetches before all that names
+ * them; then losses, verdicts, trust and findings of a server. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

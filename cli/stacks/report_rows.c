@@ -65,8 +65,8 @@ struct report_rows {
 	size_t n_label, cap_label;
 	struct report_row *row;
 	size_t n, cap;
-	/* Of row[] until it is sorted: with keys of code only, row + 1 by its
-	 * label, 0: none; with others, the rows. */
+	/* With keys of code only: row + 1 by its label, 0: none. With others,
+	 * index has the rows. Both until row[] is sorted. */
 	uint32_t *row_of;
 	size_t n_row_of, cap_row_of;
 	uint32_t *row_of_frame; /* by frame of plain stacks: row + 1, 0: none */

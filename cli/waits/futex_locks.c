@@ -104,8 +104,8 @@ static uint32_t futex_locks_find(const struct futex_locks *l, uint32_t process,
 	return name;
 }
 
-/* Returns the name of what has no symbol. An address is another lock in each
- * process, if it is not of memory that they share. */
+/* Names a futex without a symbol by its address and process, as processes that
+ * do not share the memory have another lock there. Returns the name's id. */
 static uint32_t futex_locks_address(const struct futex_locks *l,
 				    uint32_t process, int64_t pid,
 				    uint64_t addr)

@@ -83,9 +83,9 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 	return line_take_symbol(s, out);
 }
 
-/* Parses " : inode : major:minor", after which the number is an offset in that
- * file. Inode -1: it is an address. Only patches have this, no released kernel.
- */
+/* Parses " : inode : major:minor". The number in front is then an offset in
+ * that file; with inode -1 it is an address. Only patches have this, no
+ * released kernel. */
 static void line_take_inode(struct scan *s, struct line_frame *out)
 {
 	size_t at = scan_find(*s, "> : ");

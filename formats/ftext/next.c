@@ -73,8 +73,8 @@ ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
 	return NULL;
 }
 
-/* Returns the event whose stack starts with this line, or NULL if it is
- * unknown. */
+/* Returns the event whose stack starts with this line; NULL if it is unknown or
+ * has such a stack already, or if the stack is a deferred one. */
 static struct ftext_item *ftext_next_attach_stack(struct ftext *ft,
 						  const struct line *l,
 						  uint32_t buffer,

@@ -38,8 +38,8 @@ struct tp_part {
 	uint32_t number; /* it is this field alone, plus 1; 0: it is not */
 	uint32_t only;	 /* no other field is in it, plus 1; 0: others are */
 	bool variable;	 /* of the kernel: its value is in no capture */
-	bool bare;	 /* a number or text, `number` or `only`, without width,
-			  * precision and flags */
+	bool bare;	 /* it prints one field without width, precision and
+			  * flags: a number, decimal or hexadecimal, or text */
 	struct tp_memo *memo; /* MEMOS; NULL: not yet made, or never */
 };
 

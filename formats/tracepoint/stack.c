@@ -1,7 +1,7 @@
-/* stack.c - finds fields of tracepoints that are kernel stacks, as of synthetic
- * events: "unsigned long[] stack" in "s32 pid; unsigned long[] stack" of
- * tracefs' synthetic_events. __get_stacktrace(NAME) in the print format
- * distinguishes them from other arrays. */
+/* stack.c - finds the fields of a tracepoint that are kernel stacks, once, and
+ * takes the stacks of each event. Synthetic events have such fields: "s32 pid;
+ * unsigned long[] stack" of tracefs' synthetic_events. __get_stacktrace(NAME)
+ * in the print format distinguishes them from other arrays. */
 #include <string.h>
 
 #include "formats/tracepoint/fields.h"

@@ -1,6 +1,8 @@
 /* page_tree.h - the B-tree of one table, built from rows in the order of its
  * key: leaves one after the other, and what is above them at the end ("B-tree
- * Pages" of SQLite's documented file format). */
+ * Pages" of SQLite's documented file format).
+ *
+ * Calls: page_tree_new(), page_tree_add() with each block, page_tree_end(). */
 #pragma once
 #include <stdint.h>
 

@@ -66,8 +66,8 @@ static bool peek_is_text(const struct peek_column *c, const char *s)
 	       c->len == strlen(s) && !memcmp(c->at, s, c->len);
 }
 
-/* Splits a record, of which `len` bytes are here. Columns that are not are
- * bad if fn could need them. */
+/* Splits a record, of which `len` bytes are here. `at` of a column that is not
+ * among them is NULL; returns false if that is one of those to META_VALUE. */
 static bool peek_record(const unsigned char *p, size_t len,
 			struct peek_column c[COLUMNS])
 {

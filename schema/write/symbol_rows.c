@@ -1,4 +1,4 @@
-/* symbol_rows.c - rows of the table symbol. */
+/* symbol_rows.c - numbers symbols, and writes their rows of table symbol. */
 #include <string.h>
 
 #include "schema/write/frame_names.h"

@@ -275,8 +275,8 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 
 /* Code without frame pointers leads to wrong return addresses in the right
  * file, too: of 30 in the text of a cc1 built so, 19 are behind no call. Of
- * random addresses, about 29 in 30 are: this part of them at least is behind
- * one. */
+ * random addresses, about 29 in 30 are. So in the right file, one is behind a
+ * call for at most this many that are not. */
 #define CALLS_OF 4
 /* A file whose code is as long as what was mapped is doubted only with this
  * many that are behind none. */

@@ -111,22 +111,22 @@ unwind_find_step(struct table_unwinder *u, const struct unwind_in *in,
 	return p;
 }
 
-/* Whether code goes to another stack in front of a call: for good, or, with
- * back, to return. */
-static bool unwind_leaps(const struct unwind_code *c, bool back)
+/* Returns whether code loads SP in front of the call at c->vaddr: for good
+ * (frame_code_leaps()) or, with lands, for this call (frame_code_lands()). */
+static bool unwind_leaps(const struct unwind_code *c, bool lands)
 {
 	unsigned char code[FRAME_CODE_LEAP + FRAME_CODE_LEAP_BEHIND];
 
 	if (!unwind_is_file(c) || c->vaddr < FRAME_CODE_LEAP)
 		return false;
-	/* c->vaddr is in the call */
+	/* c->vaddr is the last byte of the call */
 	size_t n = unwind_images_read_code(c->m, c->vaddr + 1 - FRAME_CODE_LEAP,
 					   code, sizeof(code));
 
-	return back ? n >= FRAME_CODE_LEAP &&
-			       frame_code_lands(c->m->machine, code,
-						FRAME_CODE_LEAP)
-		    : frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
+	if (lands)
+		return n >= FRAME_CODE_LEAP &&
+		       frame_code_lands(c->m->machine, code, FRAME_CODE_LEAP);
+	return frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
 }
 
 /* Returns whether the caller of a function that has called another is not where

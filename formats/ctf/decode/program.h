@@ -3,7 +3,10 @@
  * A class tree is compiled once: structures disappear, fields that nobody needs
  * become distances, and what is needed says where it goes. run.c runs the
  * steps. Only lists and variants that become text are still walked as trees
- * (value.c). */
+ * (value.c).
+ *
+ * Order of calls: ctf_program_start(), one call for each field, and
+ * ctf_program_end(). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

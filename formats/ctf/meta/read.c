@@ -1,4 +1,4 @@
-/* read.c - reads metadata of either form. */
+/* read.c - reads metadata: the TSDL of CTF 1.8, or the JSON of CTF 2. */
 #include <string.h>
 
 #include "formats/ctf/meta/raw.h"

@@ -1,4 +1,4 @@
-/* tsdl_lex.c - tokens of TSDL, and values made of them. */
+/* tsdl_lex.c - makes tokens of the text of TSDL. */
 #include <string.h>
 
 #include "formats/ctf/meta/tsdl.h"

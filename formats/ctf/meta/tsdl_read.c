@@ -1,4 +1,4 @@
-/* tsdl_read.c - the blocks of TSDL: trace, env, clock, stream, event. */
+/* tsdl_read.c - TSDL: its packets, then its blocks (trace, env, clock ...). */
 #include <stdlib.h>
 #include <string.h>
 
