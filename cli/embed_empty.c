@@ -51,8 +51,7 @@ static size_t embed_runs(const unsigned char *p, size_t n, uint32_t page_size)
 				printf("%s\"", k > i ? "\"\n\t  " : "");
 			printf("\\%03o", p[k]);
 		}
-		printf("\"");
-		printf(" },\n");
+		printf("\" },\n");
 		i = end + embed_zeros(p, end, n);
 	}
 	printf("};\n\n");

@@ -52,13 +52,11 @@ static const struct opt opts[] = {
 static char *read_sql(const char *path, struct err *err)
 {
 	FILE *f = input_stream(path, err);
-	char *sql;
-	size_t n;
 
 	if (!f)
 		return NULL;
-	sql = mem_new(SQL_MAX + 1, 1);
-	n = fread(sql, 1, SQL_MAX, f);
+	char *sql = mem_new(SQL_MAX + 1, 1);
+	size_t n = fread(sql, 1, SQL_MAX, f);
 	fclose(f);
 	if (n == SQL_MAX || memchr(sql, 0, n)) {
 		err_set(err, ERR_LIMIT, "%s: %s", path,

@@ -66,12 +66,11 @@ static size_t align_find_capture(char *const *paths, size_t n, const char *text,
 				 size_t len)
 {
 	char *end;
-	unsigned long place;
 
 	for (size_t i = 0; i < n; i++)
 		if (strlen(paths[i]) == len && !memcmp(paths[i], text, len))
 			return i;
-	place = strtoul(text, &end, 10);
+	unsigned long place = strtoul(text, &end, 10);
 	return end == text + len && place >= 1 && place <= n ? place - 1 : n;
 }
 
