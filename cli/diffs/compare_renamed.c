@@ -76,7 +76,7 @@ static void lonely_find(const struct compare *c, int side, const bool *in_both,
 				.row = i, .total = lonely_share(c, i, true)
 			};
 	}
-	qsort(all, n, sizeof(*all), lonely_compare);
+	sort_items(all, n, lonely_compare);
 	for (out->n = 0; out->n < n && out->n < LONELY_MAX; out->n++) {
 		out->item[out->n] = all[out->n];
 		out->item[out->n].by = mem_new(c->d->n + 1, sizeof(*all->by));

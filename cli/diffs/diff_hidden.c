@@ -126,7 +126,7 @@ void diff_hidden_find(struct diff_rows *d)
 	if (any)
 		hidden_each(&h, hidden_pair_up, NULL);
 	if (h.n) {
-		qsort(h.pair, h.n, sizeof(*h.pair), hidden_compare);
+		sort_items(h.pair, h.n, hidden_compare);
 		hidden_each(&h, hidden_weigh, d->row);
 	}
 	diff_rows_take_hidden(d);

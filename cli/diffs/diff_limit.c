@@ -92,7 +92,7 @@ int diff_limit_end(struct diff_limit *l, int status)
 {
 	if (!l->n)
 		return status;
-	qsort(l->item, l->n, sizeof(*l->item), diff_limit_compare);
+	sort_items(l->item, l->n, diff_limit_compare);
 	for (size_t i = 0; i < l->n && i < LINES; i++) {
 		char p[24] = "new";
 

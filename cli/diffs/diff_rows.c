@@ -71,7 +71,7 @@ static void diff_rows_pair(struct diff_rows *d)
 			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
 						      i, j };
 	}
-	qsort(k, n, sizeof(*k), compare_keyed);
+	sort_items(k, n, compare_keyed);
 	for (size_t i = 0; i < n; i++)
 		d->n += !i || compare_keys(&k[i - 1], &k[i]);
 	d->row = mem_new(d->n, sizeof(*d->row));
@@ -454,7 +454,7 @@ uint32_t *diff_rows_order(const struct diff_rows *d, bool total,
 					   also->place[total][i].change != 0),
 			fabs(diff_rows_excess_of(d, i, total)), (uint32_t)i
 		};
-	qsort(rank, d->n, sizeof(*rank), compare_ranks);
+	sort_items(rank, d->n, compare_ranks);
 	for (size_t i = 0; i < d->n; i++)
 		order[i] = rank[i].row;
 	free(rank);

@@ -299,7 +299,7 @@ static size_t count_tests(const struct family *f, bool *out)
 		if (least[i] < 2)
 			sorted[used++] = least[i];
 	}
-	qsort(sorted, used, sizeof(*sorted), compare_double);
+	sort_items(sorted, used, compare_double);
 	/* sorted[k] would be the (k + 1)th that can pass */
 	while (k < used && sorted[k] <= DIFF_ALPHA / (double)(k * f->families))
 		k++;
@@ -349,7 +349,7 @@ static bool family_judge_one(const struct family *f)
 		p->sign = z > 0 ? 1 : -1;
 		rank[used++] = (struct ranked){ p->p, i };
 	}
-	qsort(rank, used, sizeof(*rank), compare_clear);
+	sort_items(rank, used, compare_clear);
 	for (size_t i = 0; i < used; i++) {
 		struct diff_place *at = &f->own[rank[i].at];
 
@@ -445,7 +445,7 @@ static double ratio_find(const struct diff_place *p, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 		rank[i] = (struct ranked){ -(double)(p[i].a + p[i].b), i };
-	qsort(rank, n, sizeof(*rank), compare_clear);
+	sort_items(rank, n, compare_clear);
 	for (size_t i = 0; i < n && i < PROPOSALS; i++) {
 		const struct diff_place *of = &p[rank[i].at];
 		double ratio = (double)of->b / (double)of->a;

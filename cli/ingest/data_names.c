@@ -62,8 +62,7 @@ static void data_names_find(struct data_names *d, const struct lock_futex *f,
 			};
 		}
 	}
-	if (d->n)
-		qsort(d->at, d->n, sizeof(*d->at), data_names_compare);
+	sort_items(d->at, d->n, data_names_compare);
 }
 
 /* A data_names_fn. */

@@ -262,7 +262,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 	if (!k->start || !k->len)
 		return 0;
 	place = mem_new(l->n, sizeof(*place));
-	qsort(l->at, l->n, sizeof(*l->at), lock_names_compare);
+	sort_items(l->at, l->n, lock_names_compare);
 	/* data is behind the code; what is allocated on x86-64, below */
 	for (size_t i = 0; i < l->n; i++) {
 		uint64_t off = l->at[i].addr - k->start;

@@ -11,6 +11,7 @@
 
 #include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 const char *term_color_option;
 
@@ -91,8 +92,9 @@ const char *term_mark(enum term_style s)
 
 	if (!*mark[0]) {
 		/* without the number a text could have a color, or erase the
-		 * line that it is in */
-		(void)!getrandom(&secret, sizeof(secret), GRND_NONBLOCK);
+		 * line that it is in; the time is not in a capture either */
+		if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) < 8)
+			secret = (uint64_t)now_wall_ns();
 		for (unsigned int i = 0; i < TERM_CODES; i++)
 			snprintf(mark[i], sizeof(mark[i]),
 				 "\033%016" PRIx64 "%c", secret, 'a' + i);

@@ -254,8 +254,7 @@ static int jitdump_take_debug(struct jitdump *d, struct bytes *b,
 	if (d->v8)
 		jitdump_shift_v8_lines(d);
 	if (n)
-		qsort(d->line, d->n_line, sizeof(*d->line),
-		      jitdump_compare_lines);
+		sort_items(d->line, d->n_line, jitdump_compare_lines);
 	/* V8 may make room for more lines than it writes: 13 of 2215 pieces of
 	 * code of one run have bytes left here. */
 	return 0;

@@ -170,8 +170,7 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		}
 		at += n + 1;
 	}
-	if (list->n)
-		qsort(m->map + first, list->n, sizeof(*m->map), maps_compare);
+	sort_items(m->map + first, list->n, maps_compare);
 	return list->n;
 }
 

@@ -63,9 +63,7 @@ void ctf_copies_sort(struct ctf *ctf, bool overlap)
 {
 	if (!overlap)
 		ctf->n_copy = 0;
-	if (ctf->n_copy)
-		qsort(ctf->copy, ctf->n_copy, sizeof(*ctf->copy),
-		      ctf_copy_compare);
+	sort_items(ctf->copy, ctf->n_copy, ctf_copy_compare);
 }
 
 bool ctf_copies_has(const struct ctf *ctf, const struct ctf_file *f,

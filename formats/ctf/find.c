@@ -15,6 +15,7 @@
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/search.h"
 
 #define DEPTH_MAX 24
 #define FOLDERS_MAX 50000
@@ -184,8 +185,7 @@ int ctf_find_traces(struct ctf *ctf, const char *path,
 	};
 
 	ctf_find_walk(&w, path, 0);
-	if (w.n)
-		qsort(w.found, w.n, sizeof(*w.found), ctf_find_compare_names);
+	sort_items(w.found, w.n, ctf_find_compare_names);
 	for (size_t i = 0; i < w.n; i++)
 		fn(ctf, w.found[i]);
 	if (w.n >= TRACES_MAX)

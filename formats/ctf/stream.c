@@ -115,9 +115,7 @@ void ctf_streams_make(struct ctf *ctf)
 	size_t first = 0;
 	bool overlap = false;
 
-	if (ctf->n_file)
-		qsort(ctf->file, ctf->n_file, sizeof(*ctf->file),
-		      ctf_stream_compare_files);
+	sort_items(ctf->file, ctf->n_file, ctf_stream_compare_files);
 	for (size_t i = 0; i < ctf->n_file; i++) {
 		const struct ctf_file *f = &ctf->file[i];
 		struct ctf_stream *to = NULL;

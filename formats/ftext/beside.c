@@ -20,6 +20,7 @@
 #include "formats/reader/scan.h"
 #include "formats/reader/trace_clock.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/order/clocks.h"
 
 #define CPUS_MAX 65536
@@ -122,9 +123,7 @@ int ftext_beside_read(struct ftext_beside *b, const char *dir, struct err *err)
 		closedir(d);
 	if (n < 0)
 		b->n_total = 0;
-	if (b->n_total)
-		qsort(b->total, b->n_total, sizeof(*b->total),
-		      ftext_beside_compare);
+	sort_items(b->total, b->n_total, ftext_beside_compare);
 	return n;
 }
 

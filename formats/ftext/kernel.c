@@ -65,8 +65,7 @@ static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 		ks->at = mem_grow(ks->at, &ks->cap, ks->n + 1, sizeof(*ks->at));
 		ks->at[ks->n++] = sym;
 	}
-	if (ks->n)
-		qsort(ks->at, ks->n, sizeof(*ks->at), ftext_symbol_compare);
+	sort_items(ks->at, ks->n, ftext_symbol_compare);
 	for (size_t i = 0; i < ks->n; i++)
 		if (!ftext_symbols_have(ks, ks->at[i].name))
 			table_add(&ks->by_name,

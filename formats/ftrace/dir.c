@@ -21,6 +21,7 @@
 #include "formats/ftrace/page.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 #define DEPTH_MAX 4
 #define ENTRIES_MAX 200000
@@ -475,8 +476,7 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 		ft_dir_take_texts(ft, ft->opts.formats);
 		ft_dir_walk(&w, ft->opts.formats, 0);
 	}
-	if (w.n)
-		qsort(w.raw, w.n, sizeof(*w.raw), ft_dir_compare_cpus);
+	sort_items(w.raw, w.n, ft_dir_compare_cpus);
 	ft->raw = w.raw;
 	ft->n_raw = w.n;
 	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);

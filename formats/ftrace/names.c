@@ -31,8 +31,7 @@ void ft_names_read(struct ft *ft, const struct bytes *text)
 		};
 		free(name);
 	}
-	if (ft->n_cmd)
-		qsort(ft->cmd, ft->n_cmd, sizeof(*ft->cmd), ft_names_compare);
+	sort_items(ft->cmd, ft->n_cmd, ft_names_compare);
 }
 
 /* The kernel lists threads in the order of their ids. */

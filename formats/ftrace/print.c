@@ -63,9 +63,7 @@ void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 			(struct ft_text){ addr,
 					  arena_strdup(&ft->arena, from + 1) };
 	}
-	if (ft->n_text)
-		qsort(ft->text, ft->n_text, sizeof(*ft->text),
-		      ft_print_compare);
+	sort_items(ft->text, ft->n_text, ft_print_compare);
 }
 
 const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
@@ -101,7 +99,7 @@ static void ft_print_sort_symbols(struct ft *ft)
 		from++;
 	if (from >= n)
 		return;
-	qsort(all + from, n - from, sizeof(*all), ft_print_compare_symbols);
+	sort_items(all + from, n - from, ft_print_compare_symbols);
 	size_t to = n;
 	size_t rest = n - from;
 	struct tp_symbol *put = mem_dup(all + from, rest * sizeof(*put));

@@ -67,8 +67,7 @@ int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err)
 	}
 	ft_sync_take_fractions(ft, b);
 	for (uint32_t c = 0; c < cpus; c++)
-		qsort(ft->sync[c].at, ft->sync[c].n, sizeof(*ft->sync[c].at),
-		      ft_sync_compare);
+		sort_items(ft->sync[c].at, ft->sync[c].n, ft_sync_compare);
 	return 0;
 }
 

@@ -207,7 +207,7 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 	struct cut_bytes data = c->late_data;
 	size_t done = 0;
 
-	qsort(c->late, c->n_late, sizeof(*c->late), cut_compare_late);
+	sort_items(c->late, c->n_late, cut_compare_late);
 	while (done < c->n_late && (done < n || c->late[done].time <= time)) {
 		struct cut_late *l = &c->late[done++];
 		struct perf_rec r;

@@ -97,7 +97,7 @@ static void cut_maps_sweep(struct cut_map_table *s, struct cut_kept *k)
 		place[2 * i] = s->map[i].start;
 		place[2 * i + 1] = cut_map_end(&s->map[i]);
 	}
-	qsort(place, n, sizeof(*place), cut_compare_places);
+	sort_items(place, n, cut_compare_places);
 	for (size_t i = 0; i <= n; i++)
 		next[i] = i;
 	for (size_t j = s->n; j-- > 0;) {

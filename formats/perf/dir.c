@@ -9,6 +9,7 @@
 
 #include "formats/perf/perf.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 #define FILES_MAX 32767 /* a handle has 15 bits for the file */
 
@@ -55,7 +56,7 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 			*mem_add(v, *n, cap) = number;
 	}
 	closedir(d);
-	qsort(v, *n, sizeof(*v), perf_dir_compare_numbers);
+	sort_items(v, *n, perf_dir_compare_numbers);
 	return v;
 }
 

@@ -31,8 +31,7 @@ void claims_check(struct claims *c, const struct source *src,
 	uint64_t end = 0;
 
 	claims_add(c, len, 1);
-	if (c->n)
-		qsort(c->claim, c->n, sizeof(*c->claim), claims_compare);
+	sort_items(c->claim, c->n, claims_compare);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct claim *at = &c->claim[i];
 		struct err why;

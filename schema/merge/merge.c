@@ -307,7 +307,7 @@ static int merge_leave_out(struct merge *m, struct err *err)
 			by[i]->aligned |= by[i]->n_capture > 1 &&
 					  by[i]->capture[k].aligned;
 	}
-	qsort(by, m->n_input, sizeof(*by), merge_compare_size);
+	sort_items(by, m->n_input, merge_compare_size);
 	for (size_t i = 0; !rc && i < m->n_input; i++) {
 		size_t kept = 0;
 
@@ -364,7 +364,7 @@ static void merge_number_captures(struct merge *m)
 				};
 		}
 	}
-	qsort(list, n, sizeof(*list), merge_compare_captures);
+	sort_items(list, n, merge_compare_captures);
 	for (size_t i = 0; i < n; i++)
 		m->capture[list[i].key] = (uint32_t)i + 1;
 	for (size_t i = 0; i < m->n_input; i++)
@@ -646,7 +646,7 @@ int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
 	out->captures = m->n_capture;
 	m->code = merge_code_new(db);
 	m->groups = merge_groups_new();
-	qsort(m->input, m->n_input, sizeof(*m->input), merge_compare_first);
+	sort_items(m->input, m->n_input, merge_compare_first);
 	if (merge_events(m, err) || merge_code_write(m, err) ||
 	    link_pages(db, err) || merge_join(m, err) ||
 	    merge_groups_write(m, err))

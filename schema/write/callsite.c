@@ -168,8 +168,7 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 						    sorted, n,
 						    callsite_link_row };
 
-		if (n)
-			qsort(sorted, n, sizeof(*sorted), callsite_by_link);
+		sort_items(sorted, n, callsite_by_link);
 		stored = callsite_is_stored(db, &list, err);
 		free(sorted);
 	}

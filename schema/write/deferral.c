@@ -151,7 +151,6 @@ int deferral_end(struct store *db, struct err *err)
 	}
 	if (!d)
 		return 0;
-	if (d->n)
-		qsort(d->sum, d->n, sizeof(*d->sum), deferral_compare);
+	sort_items(d->sum, d->n, deferral_compare);
 	return deferral_write(db, d, err);
 }

@@ -161,9 +161,7 @@ void labels_begin(struct label_making *l, const struct frames *fr)
 
 		labels_image_of(l, img->path, (int)img->kind);
 	}
-	if (l->n_inlined)
-		qsort(l->inlined, l->n_inlined, sizeof(*l->inlined),
-		      label_by_frame);
+	sort_items(l->inlined, l->n_inlined, label_by_frame);
 }
 
 static int labels_read_images(struct label_making *l, struct store *db,

@@ -131,9 +131,7 @@ int mapped_parts_load(struct store *db, struct mapped_parts *parts,
 						 p->len);
 		}
 	}
-	if (parts->n)
-		qsort(parts->part, parts->n, sizeof(*parts->part),
-		      mapped_part_by_image);
+	sort_items(parts->part, parts->n, mapped_part_by_image);
 	return 0;
 }
 

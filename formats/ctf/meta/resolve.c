@@ -332,12 +332,8 @@ static int resolve_sort(struct raw *r)
 		if (r->n_stream == 1)
 			r->event[i].stream = r->stream[0].id;
 	}
-	if (r->n_event)
-		qsort(r->event, r->n_event, sizeof(*r->event),
-		      resolve_compare_events);
-	if (r->n_stream)
-		qsort(r->stream, r->n_stream, sizeof(*r->stream),
-		      resolve_compare_streams);
+	sort_items(r->event, r->n_event, resolve_compare_events);
+	sort_items(r->stream, r->n_stream, resolve_compare_streams);
 	for (size_t i = 1; i < r->n_stream; i++)
 		if (r->stream[i].id == r->stream[i - 1].id)
 			return raw_fail(r, r->stream[i].at,
