@@ -307,17 +307,21 @@ static void path_say_ready(const struct path_run *r, FILE *out,
 			   const struct chain_segment *s)
 {
 	int32_t tid = path_on_cpu(r, s);
+	struct timeline_stay at;
 
 	fputs(" is ready", out);
 	if (tid < 0)
 		return;
 	fprintf(out, "; CPU %d is ", s->cpu);
-	if (!tid) {
+	if (tid) {
+		path_put_thread(r, timeline_thread(r->t, tid), out);
+		fputs("'s", out);
+	} else {
 		fputs("idle", out);
-		return;
 	}
-	path_put_thread(r, timeline_thread(r->t, tid), out);
-	fputs("'s", out);
+	/* others had it between this one and the thread */
+	if (timeline_on(r->t, s->cpu, s->from, &at) && at.to < s->to)
+		fputs(" at first", out);
 }
 
 /* Returns what a loss without a row in table loss is. */

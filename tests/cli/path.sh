@@ -81,6 +81,26 @@ places = {s.rindex(" pro") for s in lines}
 sys.exit(not (len(lines) == 3 and len(places) == 1 and "тест" in lines[1]))
 END
 ok "the_proof_is_below_its_head_whatever_the_names" $?
+# who has the CPU when a thread is woken, and may not have it until that runs
+turns() {
+	cat <<END | grep . >"$work/turns.txt"
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 5/5   #P:1
+#
+ waiter-5 [000] d..2. 1.000100: sched_switch: prev_comm=waiter prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
+ other-6 [000] d..2. 1.000200: sched_waking: comm=waiter pid=5 prio=120 target_cpu=000
+ other-6 [000] d..2. 1.000210: sched_switch: prev_comm=other prev_pid=6 prev_prio=120 prev_state=R ==> next_comm=$1 next_prio=120
+$2
+ waiter-5 [000] d..2. 1.000400: sched_switch: prev_comm=waiter prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
+END
+	"$B" path --worst 1 --tid 5 "$work/turns.txt" |
+		grep -o "waiter is ready; .*" | sed 's/ *proved$//'
+}
+is the_cpu_is_of_one_thread "waiter is ready; CPU 0 is other's" \
+	"$(turns 'waiter next_pid=5' '')"
+is or_of_one_at_first "waiter is ready; CPU 0 is other's at first" \
+	"$(turns 'third next_pid=7' ' third-7 [000] d..2. 1.000280: sched_switch: prev_comm=third prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=waiter next_pid=5 next_prio=120')"
 # 2^32 + 1 wake-ups are all of them, not one
 "$B" path --worst 3 --depth 4294967297 "$db" >"$work/deep" &&
 	"$B" path --worst 3 "$db" | cmp - "$work/deep" &&
