@@ -86,6 +86,7 @@ static const struct opt flame_opt_table[] = {
 		   "widths by an SQL expression on each sample, such as "
 		   "latency_ns or a field of its event"),
 	OPT_GROUP(offcpu_opt_table),
+	OPT_GROUP(wall_opt_table),
 	OPT_STRING(0, "latency", "KIND", &opts.latency,
 		   "the time between two events that belong together, as "
 		   "report --latency: syscall, lock, block, ..."),

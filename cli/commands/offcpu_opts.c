@@ -13,6 +13,10 @@ const struct opt offcpu_opt_table[] = {
 	OPT_HEADING("What to count"),
 	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
 		 "the time that threads were off the CPU, by switches"),
+	{ .kind = OPT_END }
+};
+
+const struct opt wall_opt_table[] = {
 	OPT_FLAG(0, "wall", &offcpu_opts.wall,
 		 "time on and off the CPU in one: samples of a clock, and the "
 		 "waits"),

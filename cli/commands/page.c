@@ -41,7 +41,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "absolute", &absolute,
 		 "with --diff: compare weights as they are, not shares"),
 	OPT_GROUP(matching_opts),
-	OPT_GROUP(offcpu_opt_table),
+	OPT_HEADING("What to count"),
+	OPT_GROUP(wall_opt_table),
 	OPT_GROUP(by_opts),
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
@@ -52,10 +53,6 @@ static const struct opt opts[] = {
 
 static int page_check(struct err *err)
 {
-	if (offcpu_opts.on)
-		return err_set(err, ERR_USAGE,
-			       "--off-cpu is a table of its own: leave out "
-			       "--html");
 	if (offcpu_opts.wall && (diff || by_given()))
 		return err_set(err, ERR_USAGE,
 			       "--wall counts time: leave out %s",

@@ -34,6 +34,7 @@ static const char *const order_words[] = { "self",    "total",	 "max",
 
 static const struct opt opts[] = {
 	OPT_GROUP(offcpu_opt_table),
+	OPT_GROUP(wall_opt_table),
 	OPT_COMMAND("sched", &cmd_sched,
 		    "what each thread did: on the CPU, ready for one, blocked"),
 	OPT_COMMAND("latency", &cmd_latency,
