@@ -166,6 +166,18 @@ ok and_in_json $?
 diff o2fp-1.db o2new.db | grep '^renamed'
 [ $? = 1 ]
 ok what_has_other_callers_is_not $?
+cp o2ren.db apart.db
+python3 - <<'PY'
+import sqlite3
+db = sqlite3.connect("apart.db")
+assert db.execute("UPDATE frame SET image = (SELECT id FROM image WHERE path LIKE '%libc.so.6') "
+                  "WHERE symbol = (SELECT id FROM symbol WHERE name LIKE 'round_to_cent%')").rowcount
+db.execute("DELETE FROM sample_group")
+db.commit()
+PY
+diff o2fp-1.db apart.db | grep '^renamed'
+[ $? = 1 ]
+ok what_is_of_another_image_is_not $?
 diff --fail-above 5 o2fp-1.db o2ren.db >/dev/null
 ok a_gate_does_not_take_it_for_growth $?
 
