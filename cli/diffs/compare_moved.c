@@ -36,8 +36,18 @@ static double moved_mean(const struct compare *c, int side, double *variance)
 	return mean;
 }
 
-/* Returns whether the runs of both sides differ: by Welch's t, or of one run a
- * side by what counting and other runs make likely. */
+/* Returns whether the sides differ by more than what counting and other runs
+ * make likely. */
+static bool moved_apart(const struct compare *c, double a, double b)
+{
+	return fabs(b - a) / a >
+	       MOVED_Z * sqrt(2 * DIFF_BETWEEN * DIFF_BETWEEN +
+			      1 / (double)c->d->side[0].samples +
+			      1 / (double)c->d->side[1].samples);
+}
+
+/* Returns whether the runs of both sides differ: by Welch's t, where a side has
+ * several. */
 static bool moved_is(const struct compare *c, double a, double b, double va,
 		     double vb)
 {
@@ -46,10 +56,7 @@ static bool moved_is(const struct compare *c, double a, double b, double va,
 	double df;
 
 	if (c->n == 2)
-		return fabs(b - a) / a >
-		       MOVED_Z * sqrt(2 * DIFF_BETWEEN * DIFF_BETWEEN +
-				      1 / (double)c->d->side[0].samples +
-				      1 / (double)c->d->side[1].samples);
+		return moved_apart(c, a, b);
 	if (n[0] < 2 || n[1] < 2) {
 		double known = n[0] < 2 ? vb * n[1] : va * n[0];
 
@@ -245,13 +252,21 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	const struct diff_rows *cause = compare_cause(c);
 	uint32_t blind = c->d->cause.blind, same = c->d->cause.same;
 
-	fprintf(out, "%s run of B %s ", two ? "the" : "a", verb);
+	/* means that lie apart, of runs that do too, are not about the same */
+	bool unproved = !moved && moved_apart(c, a, b);
+
+	fprintf(out, "%s%s run of B %s ",
+		unproved ? "it is not proved that " : "", two ? "the" : "a",
+		verb);
 	if (moved && b > MOVED_TIMES * a) {
 		fprintf(out, "%.0f times as %s%s as", b / a,
 			time ? "long" : "much", what);
-	} else if (moved) {
-		human_put_percent(out, fabs(b - a), a);
-		fprintf(out, " %s%s than",
+	} else if (moved || unproved) {
+		if (moved) {
+			human_put_percent(out, fabs(b - a), a);
+			fputc(' ', out);
+		}
+		fprintf(out, "%s%s than",
 			b < a  ? "less"
 			: time ? "longer"
 			       : "more",
