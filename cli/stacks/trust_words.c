@@ -7,7 +7,8 @@
 const struct trust_word trust_words[] = {
 	{ "whole", TRUST_WHOLE, "are whole",
 	  "nothing speaks against a frame, and the outermost is where its "
-	  "thread begins" },
+	  "thread begins; a function that jumped to what it calls last (a "
+	  "tail call) has left the stack" },
 	{ "caller missing", TRUST_SHORT, "lack the innermost caller",
 	  "the caller of the innermost function is not there: frame pointers "
 	  "do not show it, nor further ones that have none either" },
