@@ -534,6 +534,12 @@ static int summary_put(struct summary *s, const char *path)
 	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more_images(s);
+	if (!brief && s->n)
+		lines_print(&s->l, "",
+			    "the recorded files, not stripped, or their debug "
+			    "files have more: 'backstitch symbolize --symfs "
+			    "DIR %s', or --debug-dir DIR",
+			    s->word);
 	if (!brief && (summary_each(s, "info_unmapped", summary_put_unmapped) ||
 		       summary_put_unverified(s)))
 		return -1;

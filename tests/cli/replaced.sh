@@ -81,6 +81,7 @@ record c.data "$dir/prog" 1 '' "$id"
 is another_one_that_came_meanwhile 'replaced 0' "$(status c.data)"
 "$B" info x.db >out
 says info_says_so "no names for $dir/prog: replaced, 2 addresses" out
+says and_what_has_more "'backstitch symbolize --symfs DIR x.db'" out
 # The build-id in the capture is of the other one, and proves nothing.
 mkdir old && cp prog old
 "$B" symbolize --symfs old x.db >/dev/null 2>err
