@@ -126,14 +126,18 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 	const uint64_t *weight[2] = { d->row[cause->row].weight[0],
 				      d->row[cause->row].weight[1] };
 	const char *takes = c->n == 2 ? "took" : "takes";
+	int only = d->place[0][cause->row].only;
 	double moved =
 		((double)weight[1][1] - d->scale * (double)weight[0][1]) /
 		(double)d->side[1].runs;
 
 	moved_put_name(d, cause->row, out);
-	if (d->place[0][cause->row].only) {
-		fprintf(out, " is %s",
-			diff_rows_word(&d->place[0][cause->row]));
+	/* of symbols alone, which inlined functions lack: what it had before is
+	 * not known */
+	if (only) {
+		fputs(only > 0 ? " is new, or was inlined"
+			       : " is gone, or is inlined",
+		      out);
 	} else if (!weight[1][1]) {
 		fputs(" was not seen in B", out);
 	} else if (!(cause->times > 0)) {
@@ -155,7 +159,7 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 		moved_put_name(d, cause->instead, out);
 		fprintf(out, " itself as much %s: inlined?",
 			cause->sign > 0 ? "less" : "more");
-	} else if (moved * sum > 0) {
+	} else if (!only && moved * sum > 0) {
 		fputs(" and explains ", out);
 		if (moved / sum > 1)
 			fputs("all", out);

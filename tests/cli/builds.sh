@@ -105,6 +105,11 @@ ok what_only_one_build_has_is_new_without_a_test $?
 diff --json o2new.db o2fp-1.db >gone.json
 [ "$(rows gone gone.json)" = "$(rows new new.json)" ]
 ok and_gone_the_other_way_round $?
+# what the other build had inlined has no symbol there: how much of it is not known
+diff o2fp-1.db o2new.db | head -n 1 >said && diff o2new.db o2fp-1.db | head -n 1 >>said
+[ "$(grep -o 'Cubic::price is [a-z]*, or [a-z ]* inlined' said)" = "$(printf '%s\n' 'Cubic::price is new, or was inlined' 'Cubic::price is gone, or is inlined')" ] &&
+	! grep -q explains said
+ok the_first_sentence_does_not_tell_new_from_inlined_before $?
 "$B" flame --diff --symfs symfs o2new.db o2fp-1.db | grep -q '>gone from A: Cubic::price '
 ok the_picture_says_it_too $?
 # two overloads that are new, one of which A has inlined: pictures, which draw that, say what the table says
