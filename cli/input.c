@@ -199,8 +199,8 @@ const char *input_path(int argc, char **argv, struct err *err)
 	else
 		err_set(err, ERR_USAGE,
 			"which database or capture? there is no database "
-			"and no perf.data here; 'perf record -g -- ./prog' "
-			"makes one");
+			"and no perf.data here; 'backstitch record ./prog' "
+			"makes both");
 	return path;
 }
 
