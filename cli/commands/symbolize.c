@@ -165,6 +165,18 @@ static int symbolize_server(const char *url, struct err *err)
 	return STATUS_OK;
 }
 
+static int symbolize_name_locks(struct store *db, struct err *err)
+{
+	struct lock_names *l = lock_names_new();
+	int rc = lock_names_read(l, db, err) ||
+				 lock_names_store(l, db, NULL, err)
+			 ? -1
+			 : 0;
+
+	lock_names_free(l);
+	return rc;
+}
+
 static int symbolize_run(int argc, char **argv, struct err *err)
 {
 	struct name_counts c = { 0 };
@@ -210,7 +222,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		symbolize_free(sy);
 	}
 	if (!ret)
-		ret = lock_names_store(db, NULL, err);
+		ret = symbolize_name_locks(db, err);
 	/* a statement that was ended may have looked like one without rows */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");

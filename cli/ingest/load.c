@@ -131,6 +131,7 @@ struct load {
 	struct mapped *mapped;
 	struct jitted *jitted;
 	struct symbolizer *symbolizer;
+	struct lock_names *locks;
 	struct unwinder *unwinder;
 	struct unwind_compare_count
 		*pair;	   /* for unwind_compare_new(); NULL: none */
@@ -605,8 +606,9 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       order_source(ld->order, i),
 			       ask ? ld->symbolizer : NULL, err))
 			return -1;
+	ld->locks = lock_names_new();
 	ld->storing = storing_new(ld->db, ld->order, stitch_facts(ld->stitch),
-				  ld->no_fields);
+				  ld->locks, ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;
@@ -646,7 +648,7 @@ static int load_name_all(struct load *ld, const struct frames *made,
 	if (!rc)
 		rc = callsites_check(ld->db, made, ld->symbolizer, err);
 	if (!rc && !ld->sums && !stop_requested())
-		rc = lock_names_store(ld->db, captured, err);
+		rc = lock_names_store(ld->locks, ld->db, captured, err);
 	free(list);
 	return rc;
 }
@@ -753,6 +755,7 @@ out:
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);
 	symbolize_free(ld.symbolizer);
+	lock_names_free(ld.locks);
 	order_free(ld.order);
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);

@@ -30,175 +30,239 @@ struct lock_at {
 	unsigned int capture;
 };
 
-/* A type of events; at.addr 0: they begin to wait for nothing. */
+enum lock_is {
+	LOCK_NOT_ASKED,
+	LOCK_NONE,
+	LOCK_KERNEL,
+	LOCK_FUTEX,
+};
+
 struct lock_type {
+	uint8_t is; /* enum lock_is */
 	struct futex_at at;
-	struct futex_numbers numbers;
-	const char *machine;
-	unsigned int capture; /* from 0 on */
-	bool kernel;	      /* at a lock, not at a futex */
+};
+
+/* Of the types of events of a capture. */
+struct lock_types {
+	struct lock_type *type;
+	size_t n, cap;
+	struct futex_numbers numbers; /* n 0: not known yet */
 };
 
 struct lock_names {
-	struct store *db;
-	struct payloads *payloads; /* NULL: no type waits */
-	struct lock_type *type;	   /* by id */
-	size_t n_type, cap_type;
-	struct arena text;
+	struct lock_types *types; /* by capture */
+	size_t n_types, cap_types;
 	struct lock_at *at;
 	size_t n, cap;
 	struct table seen;
 	struct lock_futex *futex;
 	size_t n_futex, cap_futex;
 	struct table futexes;
+	/* of lock_names_store() */
+	struct store *db;
 	struct image kernel;
 	size_t next; /* the first whose symbol is still to come */
 };
 
-static bool lock_names_is_lock(const char *event)
+struct lock_names *lock_names_new(void)
+{
+	return mem_new(1, sizeof(struct lock_names));
+}
+
+void lock_names_free(struct lock_names *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->n_types; i++)
+		free(l->types[i].type);
+	free(l->types);
+	table_release(&l->seen);
+	table_release(&l->futexes);
+	free(l->futex);
+	free(l->at);
+	free(l);
+}
+
+static enum lock_is lock_names_of(const struct event_def *def,
+				  struct futex_at *at)
 {
 	const char *rest;
 	size_t len;
 
-	return pair_name_is("lock:contention_begin", event, &rest, &len);
+	if (pair_name_is("lock:contention_begin", def->name, &rest, &len))
+		return LOCK_KERNEL;
+	return futexes_find(def->name, def->fields, def->n_fields, at)
+		       ? LOCK_FUTEX
+		       : LOCK_NONE;
 }
 
-/* Returns whether events of this name may begin to wait. */
-static bool lock_names_may(const char *event)
+bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
+		      const struct event_def *def)
 {
-	const char *rest;
-	size_t len;
+	struct lock_types *t;
 
-	for (size_t i = 0; i < pair_kinds_n; i++)
-		if (pair_kinds[i].calls &&
-		    pair_name_is(pair_kinds[i].begin, event, &rest, &len))
-			return true;
-	return lock_names_is_lock(event);
+	l->types = mem_reach(l->types, &l->n_types, &l->cap_types, capture + 1u,
+			     sizeof(*l->types));
+	t = &l->types[capture];
+	t->type =
+		mem_reach(t->type, &t->n, &t->cap, type + 1u, sizeof(*t->type));
+	if (!t->type[type].is)
+		t->type[type].is =
+			(uint8_t)lock_names_of(def, &t->type[type].at);
+	return t->type[type].is > LOCK_NONE;
 }
 
-static void lock_names_find_fields(struct lock_type *t, const char *event,
-				   const struct field_def *def, size_t n)
+/* Returns whether a call of any kind is one of futex. */
+static bool lock_names_is_futex(struct lock_types *t, const char *machine,
+				int64_t number)
 {
-	t->kernel = lock_names_is_lock(event);
-	if (!t->kernel) {
-		if (!futexes_find(event, def, n, &t->at))
-			t->at.addr = 0;
-		futexes_numbers(t->machine, &t->numbers);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(def[i].name, "lock_addr"))
-			t->at.addr = i + 1;
+	bool is = false;
+
+	if (!t->numbers.n)
+		futexes_numbers(machine, &t->numbers);
+	for (size_t i = 0; i < t->numbers.n; i++)
+		is |= t->numbers.number[i] == number;
+	return is;
 }
 
-static int lock_names_read_types(struct lock_names *l, struct err *err)
-{
-	struct rows *r = rows_dense(l->db, "interval_types", err);
-
-	/* ids begin with 1 */
-	*mem_add(l->type, l->n_type, l->cap_type) = (struct lock_type){ 0 };
-	while (rows_step(r)) {
-		const char *name = rows_text(r, INTERVAL_TYPES_NAME);
-		int64_t id = rows_int(r, INTERVAL_TYPES_ID);
-		struct lock_type *t = mem_add(l->type, l->n_type, l->cap_type);
-		const struct field_def *def;
-		size_t n;
-
-		*t = (struct lock_type){ 0 };
-		if (!lock_names_may(name))
-			continue;
-		if (!l->payloads)
-			l->payloads = payloads_open(l->db, err);
-		if (!l->payloads)
-			return rows_stop(r);
-		t->machine = arena_strdup(&l->text,
-					  rows_text(r, INTERVAL_TYPES_ARCH));
-		t->capture =
-			(unsigned int)rows_int(r, INTERVAL_TYPES_CAPTURE) - 1;
-		def = payloads_defs(l->payloads, id, &n);
-		lock_names_find_fields(t, name, def, n);
-	}
-	return rows_end(r, err);
-}
-
-static void lock_names_take_lock(struct lock_names *l,
-				 const struct lock_type *t,
-				 const struct field *f)
-{
-	uint64_t word[2] = { (uint64_t)f->num, t->capture };
-	uint64_t hash;
-
-	/* of an event that was read as text */
-	if (f->text)
-		word[0] = strtoull(f->text, NULL, 0);
-	hash = hash_u64s(word, 2, 0);
-	if (!f->present || l->n == LOCKS_MAX ||
-	    table_find_hash(&l->seen, hash) != TABLE_NONE)
-		return;
-	table_add(&l->seen, hash, (uint32_t)l->n);
-	*mem_add(l->at, l->n, l->cap) = (struct lock_at){ word[0], t->capture };
-}
-
-/* Takes the futex of a call: of any call, if its number says that it is one. */
 static void lock_names_take_futex(struct lock_names *l,
-				  const struct lock_type *t, uint32_t thread,
+				  const struct lock_from *from,
 				  const struct field *f)
 {
-	uint64_t word[2] = { 0, thread };
-	bool is = !t->at.number;
+	struct lock_types *t = &l->types[from->capture];
+	const struct futex_at *at = &t->type[from->type].at;
+	const char *machine = from->machine ? from->machine : "";
+	uint64_t word[2] = { 0, from->thread };
 	uint64_t hash;
 
-	for (size_t i = 0; !is && i < t->numbers.n; i++)
-		is = t->numbers.number[i] == f[t->at.number - 1].num;
-	if (!is || l->n_futex == LOCKS_MAX ||
-	    !futexes_addr(&t->at, t->machine, f, &word[0]))
+	if (l->n_futex == LOCKS_MAX ||
+	    (at->number &&
+	     !lock_names_is_futex(t, machine, f[at->number - 1].num)) ||
+	    !futexes_addr(at, machine, f, &word[0]))
 		return;
-	hash = hash_u64s(word, 2, t->capture);
+	hash = hash_u64s(word, 2, from->capture);
 	if (table_find_hash(&l->futexes, hash) != TABLE_NONE)
 		return;
 	table_add(&l->futexes, hash, (uint32_t)l->n_futex);
 	*mem_add(l->futex, l->n_futex, l->cap_futex) =
-		(struct lock_futex){ word[0], t->capture, thread };
+		(struct lock_futex){ word[0], from->capture, from->thread };
 }
 
-/* Finds the locks and futexes of all events, each once. */
-static int lock_names_read(struct lock_names *l, struct err *err)
+void lock_names_take(struct lock_names *l, const struct lock_from *from,
+		     const struct event_def *def, const struct field *f)
+{
+	if (l->types[from->capture].type[from->type].is == LOCK_FUTEX) {
+		lock_names_take_futex(l, from, f);
+		return;
+	}
+	for (uint32_t i = 0; i < def->n_fields; i++) {
+		uint64_t word[2] = { (uint64_t)f[i].num, from->capture };
+		uint64_t hash;
+
+		if (!f[i].present ||
+		    strcmp(def->fields[i].name, "lock_addr") != 0)
+			continue;
+		/* of an event that was read as text */
+		if (f[i].text)
+			word[0] = strtoull(f[i].text, NULL, 0);
+		hash = hash_u64s(word, 2, 0);
+		if (l->n == LOCKS_MAX ||
+		    table_find_hash(&l->seen, hash) != TABLE_NONE)
+			return;
+		table_add(&l->seen, hash, (uint32_t)l->n);
+		*mem_add(l->at, l->n, l->cap) =
+			(struct lock_at){ word[0], from->capture };
+	}
+}
+
+/* ---- of a database */
+
+/* A type of events, as a reader of captures has it. */
+struct lock_event {
+	struct event_def
+		def; /* without a name: they begin to wait for nothing */
+	unsigned int capture; /* from 0 on */
+	const char *machine;
+};
+
+static int lock_names_read_types(struct lock_names *l, struct payloads *ps,
+				 struct lock_event **type, size_t *n,
+				 struct arena *text, struct store *db,
+				 struct err *err)
+{
+	struct rows *r = rows_dense(db, "interval_types", err);
+	size_t cap = 0;
+
+	/* ids begin with 1 */
+	*mem_add(*type, *n, cap) = (struct lock_event){ .machine = "" };
+	while (rows_step(r)) {
+		int64_t capture = rows_int(r, INTERVAL_TYPES_CAPTURE);
+		struct lock_event e = {
+			.def.name = rows_text(r, INTERVAL_TYPES_NAME),
+			.capture = capture > 0 && capture <= UINT16_MAX
+					   ? (unsigned int)capture - 1
+					   : 0,
+			.machine = arena_strdup(
+				text, rows_text(r, INTERVAL_TYPES_ARCH)),
+		};
+		size_t fields;
+
+		e.def.fields = payloads_defs(ps, (int64_t)*n, &fields);
+		e.def.n_fields = (uint32_t)fields;
+		if (!lock_names_wants(l, e.capture, (uint32_t)*n, &e.def))
+			e.def.name = NULL;
+		*mem_add(*type, *n, cap) = e;
+	}
+	return rows_end(r, err);
+}
+
+int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 {
 	static const char *const column[] = { "id", "type", "thread",
 					      "payload" };
-	struct int_rows *rows;
+	struct payloads *ps = payloads_open(db, err);
+	struct lock_event *type = NULL;
+	struct arena text = { 0 };
+	struct int_rows *rows = NULL;
 	struct int_row r;
+	size_t n = 0;
+	int rc = ps ? lock_names_read_types(l, ps, &type, &n, &text, db, err)
+		    : -1;
 
-	if (lock_names_read_types(l, err))
-		return -1;
-	if (!l->payloads)
-		return 0;
-	rows = int_rows_of(l->db, "event", column, ARRAY_SIZE(column), err);
-	while (int_rows_step(rows, &r)) {
+	if (!rc) {
+		rows = int_rows_of(db, "event", column, ARRAY_SIZE(column),
+				   err);
+		rc = rows ? 0 : -1;
+	}
+	while (!rc && (rc = int_rows_next(rows, &r, err)) > 0) {
 		const struct event_row e = { .id = r.v[0],
 					     .type = r.v[1],
-					     .thread = (uint32_t)r.v[2],
 					     .payload = r.v[3] };
-		const struct lock_type *t;
+		const struct lock_event *of;
 		const struct field *f;
-		int rc;
 
-		if (e.type < 1 || (uint64_t)e.type >= l->n_type ||
-		    !l->type[e.type].at.addr)
+		rc = 0;
+		if (e.type < 1 || (uint64_t)e.type >= n ||
+		    !type[e.type].def.name)
 			continue;
-		t = &l->type[e.type];
-		rc = payloads_fields(l->payloads, &e, &f, err);
-		if (rc < 0) {
-			int_rows_close(rows);
-			return -1;
-		}
-		if (rc && t->kernel)
-			lock_names_take_lock(l, t, &f[t->at.addr - 1]);
-		else if (rc)
-			lock_names_take_futex(l, t, e.thread, f);
+		of = &type[e.type];
+		rc = payloads_fields(ps, &e, &f, err);
+		if (rc > 0)
+			lock_names_take(l,
+					&(struct lock_from){
+						of->capture, (uint32_t)e.type,
+						(uint32_t)r.v[2], of->machine },
+					&of->def, f);
+		rc = rc < 0 ? -1 : 0;
 	}
-	return int_rows_end(rows, err);
+	int_rows_close(rows);
+	payloads_close(ps);
+	arena_release(&text);
+	free(type);
+	return rc;
 }
+
+/* ---- names */
 
 static int lock_names_compare(const void *pa, const void *pb)
 {
@@ -233,13 +297,14 @@ static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 }
 
 /* Reads the image of the kernel, without an address if there are several. */
-static int lock_names_find_kernel(struct lock_names *l, struct err *err)
+static int lock_names_find_kernel(struct lock_names *l, struct arena *text,
+				  struct err *err)
 {
 	struct rows *r = rows_of(l->db, "kernels", err);
 	size_t n = 0;
 
 	for (; rows_step(r); n++) {
-		rows_image(r, KERNELS_KIND, &l->text, &l->kernel);
+		rows_image(r, KERNELS_KIND, text, &l->kernel);
 		l->kernel.start = (uint64_t)rows_int(r, KERNELS_START);
 		l->kernel.len = (uint64_t)rows_int(r, KERNELS_LEN);
 	}
@@ -249,7 +314,7 @@ static int lock_names_find_kernel(struct lock_names *l, struct err *err)
 }
 
 static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
-				struct err *err)
+				struct arena *text, struct err *err)
 {
 	const struct image *k = &l->kernel;
 	struct image_report rep = { 0 };
@@ -257,7 +322,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 	size_t n = 0;
 	int rc;
 
-	if (!l->n || lock_names_find_kernel(l, err))
+	if (!l->n || lock_names_find_kernel(l, text, err))
 		return l->n ? -1 : 0;
 	if (!k->start || !k->len)
 		return 0;
@@ -277,28 +342,24 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 	return rc;
 }
 
-int lock_names_store(struct store *db, const struct symbolize_text *captured,
-		     struct err *err)
+int lock_names_store(struct lock_names *l, struct store *db,
+		     const struct symbolize_text *captured, struct err *err)
 {
-	struct lock_names l = { .db = db };
-	int rc = store_readable(db, err) || lock_names_read(&l, err) ? -1 : 0;
+	struct arena text = { 0 };
+	struct symbolizer *sy;
+	int rc;
 
-	if (!rc && (l.n || l.n_futex)) {
-		struct symbolizer *sy = name_symbolizer(db, captured, NULL);
-
-		rc = lock_names_of_kernel(&l, sy, err) ||
-				     data_names_store(db, sy, l.futex,
-						      l.n_futex, err)
-			     ? -1
-			     : 0;
-		symbolize_free(sy);
-	}
-	payloads_close(l.payloads);
-	table_release(&l.seen);
-	table_release(&l.futexes);
-	arena_release(&l.text);
-	free(l.type);
-	free(l.futex);
-	free(l.at);
+	if (!l->n && !l->n_futex)
+		return 0;
+	if (store_readable(db, err))
+		return -1;
+	l->db = db;
+	sy = name_symbolizer(db, captured, NULL);
+	rc = lock_names_of_kernel(l, sy, &text, err) ||
+			     data_names_store(db, sy, l->futex, l->n_futex, err)
+		     ? -1
+		     : 0;
+	symbolize_free(sy);
+	arena_release(&text);
 	return rc;
 }

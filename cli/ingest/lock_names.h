@@ -1,17 +1,46 @@
 /* lock_names.h - names of the locks and futexes at which threads waited, for
- * report --latency. */
+ * report --latency.
+ *
+ * Order of calls: lock_names_new(); while a capture is read, lock_names_take()
+ * for each event that begins to wait, or lock_names_read() for those of a
+ * database; lock_names_store() when all code is named. */
 #pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct err;
+struct event_def;
+struct field;
+struct lock_names;
 struct store;
 struct symbolize_text;
 
-/* Names each lock of the events of a database that is itself a symbol of data
- * of the kernel, or of a module of which its symbols tell, as meta "lock ADDR"
- * of the capture, and each futex in a variable of a file (data_names.h). A lock
- * inside of a structure has no name, as not all kernels list all of their data.
- * Where there are several kernels none has: an address does not tell which.
- * captured: copies of kallsyms in captures; NULL: none. Behind the call-site
- * check, which may doubt a file. Returns 0, or -1 and *err. */
-int lock_names_store(struct store *db, const struct symbolize_text *captured,
-		     struct err *err);
+struct lock_names *lock_names_new(void);
+void lock_names_free(struct lock_names *l); /* NULL is fine */
+/* Where an event is from. */
+struct lock_from {
+	unsigned int capture; /* its number, from 0 on */
+	uint32_t type;
+	uint32_t thread;     /* 0: not known */
+	const char *machine; /* NULL: not known */
+};
+
+/* Returns whether events of a type may begin to wait for a lock or a futex.
+ * capture: its number, from 0 on. */
+bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
+		      const struct event_def *def);
+/* Keeps the lock or futex of such an event, each once. */
+void lock_names_take(struct lock_names *l, const struct lock_from *from,
+		     const struct event_def *def, const struct field *f);
+/* Keeps those of all events of a database. Returns 0, or -1 and *err. */
+int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
+/* Names each lock that is itself a symbol of data of the kernel, or of a module
+ * of which its symbols tell, as meta "lock ADDR" of the capture, and each futex
+ * in a variable of a file (data_names.h). A lock inside of a structure has no
+ * name, as not all kernels list all of their data. Where there are several
+ * kernels none has: an address does not tell which. captured: copies of
+ * kallsyms in captures; NULL: none. Behind the call-site check, which may doubt
+ * a file. Returns 0, or -1 and *err. */
+int lock_names_store(struct lock_names *l, struct store *db,
+		     const struct symbolize_text *captured, struct err *err);

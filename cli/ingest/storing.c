@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ingest/lock_names.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
@@ -49,6 +50,7 @@ struct storing {
 	struct field *field;
 	size_t field_cap;
 	struct ledger *queue;
+	struct lock_names *locks; /* borrowed */
 	pthread_mutex_t lock;
 	pthread_cond_t more, less; /* blocks that are full; that are empty */
 	/* protected by lock: */
@@ -93,9 +95,11 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 	if (!src->ops->fields || e->type >= src->n_events)
 		return 0;
 	const struct event_def *def = &src->events[e->type];
+	bool lock = lock_names_wants(s->locks, src->index, e->type, def);
+	bool store = store_wants_fields(s->db, src, e->type);
 
 	n = def->n_fields;
-	if (!n || !store_wants_fields(s->db, src, e->type))
+	if (!n || (!lock && !store))
 		return 0;
 	s->field = mem_grow(s->field, &s->field_cap, n, sizeof(*s->field));
 	if (src->ops->fields(src, &rec->sample, s->field, &broken)) {
@@ -103,6 +107,14 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 			      &broken);
 		return 0;
 	}
+	if (lock)
+		lock_names_take(s->locks,
+				&(struct lock_from){ src->index, e->type,
+						     e->thread,
+						     src->info.arch },
+				def, s->field);
+	if (!store)
+		return 0;
 	if (rec->sample.n_held)
 		put_held(e, def, s->field);
 	return store_fields(s->db, src, e->type, e->id, s->field, n, err);
@@ -209,13 +221,15 @@ static void storing_passed(void *arg, bool changes)
 }
 
 struct storing *storing_new(struct store *db, struct order *order,
-			    struct fact_queue *queue, bool no_fields)
+			    struct fact_queue *queue, struct lock_names *locks,
+			    bool no_fields)
 {
 	struct storing *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
 	s->in = queue;
 	s->order = order;
+	s->locks = locks;
 	s->no_fields = no_fields;
 	s->queue = ledger_new_queue();
 	pthread_mutex_init(&s->lock, NULL);
