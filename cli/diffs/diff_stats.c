@@ -29,6 +29,10 @@
 #define AS_BEFORE_COUNTS 0.5
 /* Places with fewer samples do not tell whether the reference is one. */
 #define TELLING 10
+/* A reference of fewer samples, or of less of a side, is no measure for the
+ * rest: two samples beside one would make all of it grow by half. */
+#define REFERENCE_LEAST 25
+#define REFERENCE_PART 0.01
 /* Degrees of freedom of a variance that is known. */
 #define DF_KNOWN 10000.0
 
@@ -465,7 +469,7 @@ static double ratio_find(const struct diff_place *p, size_t n,
 
 /* Marks the places of self that did not change, as `kept`, and adds them up in
  * *left, with the p-value of their agreement: by Fisher's method, of those with
- * samples enough. Returns false if there are none on a side. */
+ * samples enough. Returns false if they are too few on a side. */
 static bool reference_find(struct diff_place *own, size_t n,
 			   const struct diff_whole *all,
 			   struct diff_whole *left, struct diff_run *room)
@@ -527,7 +531,9 @@ static bool reference_find(struct diff_place *own, size_t n,
 	left->kept_p = diff_p_chi(x, 2 * (double)tested);
 	free(count);
 	free(p);
-	return left->a && left->b;
+	return left->a >= REFERENCE_LEAST && left->b >= REFERENCE_LEAST &&
+	       (double)left->a >= REFERENCE_PART * (double)all->a &&
+	       (double)left->b >= REFERENCE_PART * (double)all->b;
 }
 
 /* Returns whether total is nothing but self: the test would be the same. */
@@ -628,6 +634,8 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		free(left->part ? all.run : left->run);
 		if (!left->part)
 			*left = all;
+		for (size_t i = 0; !left->part && i < n; i++)
+			f.own[i].kept = !self[i].skip && !self[i].only;
 	}
 	for (size_t i = 0; i < f.n; i++) {
 		struct diff_place *to = i < n ? &self[i] : &total[i - n];

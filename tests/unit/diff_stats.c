@@ -79,6 +79,30 @@ START_TEST(one_place_that_grew_is_the_only_change)
 }
 END_TEST
 
+START_TEST(three_samples_are_no_reference)
+{
+	/* all else is under a function that changed */
+	static const struct diff_count under[][2] = {
+		{ { .n = 20 }, { .n = 680 } },
+		{ { .n = 1635 }, { .n = 1325 } },
+	};
+	struct diff_place p[] = {
+		{ .a = 20, .b = 680, .under = under[0] },
+		{ .a = 1635, .b = 1325, .under = under[1] },
+		{ .a = 2, .b = 1 },
+	};
+	struct diff_whole w = sum(p, 3);
+	struct diff_whole left;
+
+	diff_judge(p, NULL, 3, &w, &left);
+	ck_assert(!left.part);
+	ck_assert_uint_eq(left.a, w.a);
+	ck_assert_int_eq(p[0].change, 1);
+	ck_assert_int_eq(p[1].change, -1);
+	ck_assert(p[0].kept && p[1].kept && p[2].kept);
+}
+END_TEST
+
 /* 5e-3 by itself, in one of eight places */
 START_TEST(p_allows_for_all_places_that_are_tested)
 {
@@ -363,7 +387,7 @@ END_TEST
 
 RUN("diff_stats", shares_have_the_p_of_fisher, rates_have_the_p_of_a_coin,
     huge_counts_are_quick_and_sane, one_place_that_grew_is_the_only_change,
-    p_allows_for_all_places_that_are_tested,
+    three_samples_are_no_reference, p_allows_for_all_places_that_are_tested,
     suspect_places_are_a_family_of_their_own,
     of_two_places_the_one_whose_numbers_changed_did,
     of_one_run_a_side_a_change_is_more_than_runs_differ,
