@@ -272,11 +272,11 @@ static void print_causes(struct report_offcpu *rp)
 	for (size_t i = 0; i < n; i++) {
 		const struct cause_sum *c = &rp->cause[i];
 		const struct wait_place *p = &c->place;
+		const char *shown = wait_causes_in(rp->causes, p);
 		const struct label *in =
 			report_offcpu_label(rp, p->has_in, p->in);
 		const struct label *caller =
 			report_offcpu_label(rp, p->has_caller, p->caller);
-		const char *shown = wait_causes_in(rp->causes, p);
 		/* "user_b <- worker"; a missing one has that in its name */
 		bool named = p->has_caller && shown == label_shown(in);
 		const char *by = named ? label_shown(caller) : "";
@@ -356,6 +356,7 @@ static void print_waits(struct report_offcpu *rp)
 		const struct offcpu_wait *w = &rp->wait[i];
 		const struct wait_place p =
 			wait_causes_place(rp->causes, &w->at);
+		const char *shown = wait_causes_in(rp->causes, &p);
 		const struct label *in =
 			report_offcpu_label(rp, p.has_in, p.in);
 		char from[40];
@@ -371,7 +372,7 @@ static void print_waits(struct report_offcpu *rp)
 		grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
 		grid_text(g, wait_cause_word(wait_causes_get(
 				     rp->causes, w->state, w->at.kraw)));
-		grid_text(g, wait_causes_in(rp->causes, &p));
+		grid_text(g, shown);
 		grid_text(g, in->name);
 		grid_text(g, label_shown(in));
 		add_waker(rp, g, w);

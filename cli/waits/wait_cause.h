@@ -56,7 +56,8 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 				    const struct offcpu_stack *at);
 /* Returns the name of the function in p->in as it is shown; of a missing one
  * "[caller missing] < NAME", with the next that is known; "" if there is none.
- * Valid as long as the labels. */
+ * Valid as long as the labels. May add one: what labels_get() returned before
+ * that is gone. */
 const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p);
 /* Leaves only the place and its callers of the frames of a wait, which are
  * outermost first; nothing of a stack without such a place. */
