@@ -179,18 +179,20 @@ void lock_names_take(struct lock_names *l, const struct lock_from *from,
 
 /* A type of events, as a reader of captures has it. */
 struct lock_event {
-	struct event_def
-		def; /* without a name: they begin to wait for nothing */
+	struct event_def def; /* without its name */
+	bool waits;
 	unsigned int capture; /* from 0 on */
 	const char *machine;
 };
 
+/* Returns 1 if events of some type begin to wait, 0 if none do, or -1. */
 static int lock_names_read_types(struct lock_names *l, struct payloads *ps,
 				 struct lock_event **type, size_t *n,
 				 struct arena *text, struct store *db,
 				 struct err *err)
 {
 	struct rows *r = rows_dense(db, "interval_types", err);
+	bool any = false;
 	size_t cap = 0;
 
 	/* ids begin with 1 */
@@ -209,11 +211,12 @@ static int lock_names_read_types(struct lock_names *l, struct payloads *ps,
 
 		e.def.fields = payloads_defs(ps, (int64_t)*n, &fields);
 		e.def.n_fields = (uint32_t)fields;
-		if (!lock_names_wants(l, e.capture, (uint32_t)*n, &e.def))
-			e.def.name = NULL;
+		e.waits = lock_names_wants(l, e.capture, (uint32_t)*n, &e.def);
+		e.def.name = NULL;
+		any |= e.waits;
 		*mem_add(*type, *n, cap) = e;
 	}
-	return rows_end(r, err);
+	return rows_end(r, err) ? -1 : any;
 }
 
 int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
@@ -229,12 +232,13 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	int rc = ps ? lock_names_read_types(l, ps, &type, &n, &text, db, err)
 		    : -1;
 
-	if (!rc) {
+	/* without such types the events are not read */
+	if (rc > 0) {
 		rows = int_rows_of(db, "event", column, ARRAY_SIZE(column),
 				   err);
 		rc = rows ? 0 : -1;
 	}
-	while (!rc && (rc = int_rows_next(rows, &r, err)) > 0) {
+	while (rows && !rc && (rc = int_rows_next(rows, &r, err)) > 0) {
 		const struct event_row e = { .id = r.v[0],
 					     .type = r.v[1],
 					     .payload = r.v[3] };
@@ -242,8 +246,7 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 		const struct field *f;
 
 		rc = 0;
-		if (e.type < 1 || (uint64_t)e.type >= n ||
-		    !type[e.type].def.name)
+		if (e.type < 1 || (uint64_t)e.type >= n || !type[e.type].waits)
 			continue;
 		of = &type[e.type];
 		rc = payloads_fields(ps, &e, &f, err);
