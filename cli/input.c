@@ -139,18 +139,18 @@ const char *input_database_name(const char *path, char *buf, size_t size)
 
 /* Databases that a command reads as one, and the name that stands for them in
  * messages. They live until the program ends. */
-static struct merged_paths several;
+static struct merged_paths several_paths;
 static char several_name[256];
 
 /* Returns several_name if the arguments are several databases, NULL if they are
  * one; then *err is set if they cannot be read as one. */
 static const char *input_several(int argc, char **argv, struct err *err)
 {
-	merged_paths_release(&several);
+	merged_paths_release(&several_paths);
 	if (argc == 1 && clickhouse_is_url(argv[0]))
 		return NULL;
 	for (int i = 0; i < argc; i++) {
-		int ret = merged_expand(&several, argv[i], err);
+		int ret = merged_expand(&several_paths, argv[i], err);
 
 		if (ret < 0)
 			return NULL;
@@ -163,11 +163,12 @@ static const char *input_several(int argc, char **argv, struct err *err)
 			return NULL;
 		}
 	}
-	if (several.n < 2)
+	if (several_paths.n < 2)
 		return NULL;
 	if (argc > 1)
 		snprintf(several_name, sizeof(several_name),
-			 "%.200s and %zu more", several.path[0], several.n - 1);
+			 "%.200s and %zu more", several_paths.path[0],
+			 several_paths.n - 1);
 	else
 		snprintf(several_name, sizeof(several_name), "%.200s", argv[0]);
 	return several_name;
@@ -412,7 +413,7 @@ struct store *database_open(const char *path, int *status, struct err *err)
 	int ret = 0;
 
 	if (path == several_name)
-		return database_open_several(&several, err);
+		return database_open_several(&several_paths, err);
 	if (clickhouse_is_url(path))
 		return database_open_server(path, err);
 	if (access(path, F_OK) || input_is_folder(path))
@@ -446,8 +447,8 @@ struct store *database_from_args(int argc, char **argv, const char *out,
 	*path = input_path(argc, argv, err);
 	if (!*path || input_apart(*path, out, err))
 		return NULL;
-	for (size_t i = 0; *path == several_name && i < several.n; i++)
-		if (input_apart(several.path[i], out, err))
+	for (size_t i = 0; *path == several_name && i < several_paths.n; i++)
+		if (input_apart(several_paths.path[i], out, err))
 			return NULL;
 	return database_open(*path, status, err);
 }

@@ -29,7 +29,7 @@
 #include "stitch/base/search.h"
 
 static const char *from_text, *to_text, *since_text;
-static long last = 0;
+static long newest_runs;
 
 const struct opt merged_opts[] = {
 	OPT_HEADING("Several databases"),
@@ -41,13 +41,14 @@ const struct opt merged_opts[] = {
 	OPT_STRING(0, "since", "TIME", &since_text,
 		   "those with events of the last seconds before the end of "
 		   "all: 90s, 5m, 2h"),
-	OPT_NUMBER(0, "last", "N", &last, "the N newest of several databases"),
+	OPT_NUMBER(0, "last", "N", &newest_runs,
+		   "the N newest of several databases"),
 	{ .kind = OPT_END }
 };
 
 bool merged_chosen(void)
 {
-	return from_text || to_text || since_text || last;
+	return from_text || to_text || since_text || newest_runs;
 }
 
 /* ---- the options */
@@ -95,7 +96,7 @@ int merged_choice(struct merge_choice *c, struct err *err)
 {
 	*c = (struct merge_choice){ .has_from = from_text,
 				    .has_to = to_text,
-				    .last = (size_t)last };
+				    .last = (size_t)newest_runs };
 	if (from_text && merged_time("from", from_text, &c->from, err))
 		return -1;
 	if (to_text && merged_time("to", to_text, &c->to, err))

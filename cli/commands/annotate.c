@@ -9,7 +9,7 @@
 #include "cli/commands/filter_opts.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "cli/command.h"
 #include "cli/names/shown_names.h"
 #include "cli/names/source_text.h"
@@ -24,9 +24,9 @@
 #define INSNS 5000
 #define FUNCTIONS 20
 
-static const char *dso, *syntax;
+static const char *dso, *syntax_word;
 static bool json, only_inlined;
-static bool lines = true;
+static bool with_source = true;
 static long limit = NUMBER_UNSET;
 static long around = NUMBER_UNSET;
 static long nth = 1;
@@ -38,7 +38,8 @@ static const struct opt opts[] = {
 	OPT_STRING(0, "dso", "NAME", &dso, "only functions of this image"),
 	OPT_NUMBER(0, "nth", "N", &nth,
 		   "of several functions of this name the Nth, by weight (1)"),
-	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax, syntax_words,
+	OPT_CHOICE('M', "disassembler-style", "SYNTAX", &syntax_word,
+		   syntax_words,
 		   "x86 as objdump writes it, or as Intel does (att)"),
 	OPT_GROUP(by_opts),
 	OPT_FLAG(0, "inlined", &only_inlined,
@@ -48,7 +49,7 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "at most N instructions, or functions in the list; 0: all "
 		   "(5000, 20)"),
-	OPT_NO(0, "no-source", &lines,
+	OPT_NO(0, "no-source", &with_source,
 	       "no source lines between the instructions"),
 	OPT_HEADING("Output"),
 	OPT_GROUP(full_names_opts),
@@ -91,14 +92,13 @@ static void annotate_tell_others(const struct hot *h, const char *path,
 }
 
 /* in: what else has its name. */
-static int annotate_code(struct store *db, const struct hot *h,
-			 const char *path, const char *what,
-			 const struct hot_choice *c, const struct inlined *in,
-			 struct err *err)
+static int annotate_one(struct store *db, const struct hot *h, const char *path,
+			const char *what, const struct hot_choice *c,
+			const struct inlined_copies *in, struct err *err)
 {
 	struct annot_opts o = {
-		.intel = syntax && !strcmp(syntax, "intel"),
-		.lines = lines,
+		.intel = syntax_word && !strcmp(syntax_word, "intel"),
+		.lines = with_source,
 		.limit = limit == NUMBER_UNSET ? INSNS : limit,
 	};
 	struct annot a = { .name = NULL };
@@ -106,7 +106,7 @@ static int annotate_code(struct store *db, const struct hot *h,
 	int rc;
 
 	annotate_tell_others(h, path, c, what);
-	o.sources = lines ? sources_new(false) : NULL;
+	o.sources = with_source ? sources_new(false) : NULL;
 	rc = annot_load(&a, db, sy, h, c, &o, err);
 	a.inlined = in;
 	if (!rc && json)
@@ -119,7 +119,7 @@ static int annotate_code(struct store *db, const struct hot *h,
 	return rc;
 }
 
-static int annotate_inlined(const struct inlined *in, const char *path,
+static int annotate_inlined(const struct inlined_copies *in, const char *path,
 			    struct err *err)
 {
 	if (!in->samples)
@@ -138,7 +138,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 			  const char *path, const char *what, struct err *err)
 {
 	struct hot_choice c;
-	struct inlined in;
+	struct inlined_copies in;
 	int rc;
 
 	if (!what) {
@@ -155,7 +155,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 	else if (hot_choose(h, what, dso, (size_t)nth, &c, err))
 		rc = -1;
 	else
-		rc = annotate_code(db, h, path, what, &c, &in, err);
+		rc = annotate_one(db, h, path, what, &c, &in, err);
 out:
 	inlined_release(&in);
 	return rc;

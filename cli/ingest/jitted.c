@@ -62,13 +62,13 @@ const struct opt jitted_opts[] = {
 };
 
 /* A file that the user names, and its process. */
-struct named {
+struct given_file {
 	const char *path;
 	int32_t pid;
 };
 
-/* The file found for a process of a source. */
-struct found {
+/* The file with the code of a process of a source. */
+struct process_code {
 	uint16_t source;
 	int32_t pid, inner; /* inner: in its own pid namespace */
 	struct jitdump *dump;
@@ -77,7 +77,7 @@ struct found {
 };
 
 /* The folder with the files beside a capture. */
-struct beside {
+struct beside_files {
 	char *dir;   /* NULL: there is none */
 	bool known;  /* dir was looked for */
 	bool listed; /* the processes of all files are in jitted.listed */
@@ -87,12 +87,12 @@ struct beside {
 struct jitted {
 	struct ledger *ledger;
 	const char *temp_dir;
-	struct named *dump, *map;
+	struct given_file *dump, *map;
 	size_t n_dump, n_map;
-	struct found *found;
+	struct process_code *found;
 	size_t n, cap;
 	struct table by_pid;
-	struct beside *beside; /* by source */
+	struct beside_files *beside; /* by source */
 	size_t n_beside, cap_beside;
 	/* Source and process of the files there: of thousands of processes that
 	 * come and go hardly one has a file, and to ask for each took 8 calls
@@ -134,7 +134,7 @@ static bool pid_in_front(const char **path, int32_t *pid)
 
 static int take_dump(struct jitted *jd, const char *word, struct err *err)
 {
-	struct named *f = &jd->dump[jd->n_dump++];
+	struct given_file *f = &jd->dump[jd->n_dump++];
 	struct jitdump *d;
 	bool said;
 
@@ -151,7 +151,7 @@ static int take_dump(struct jitted *jd, const char *word, struct err *err)
 
 static int take_map(struct jitted *jd, const char *word, struct err *err)
 {
-	struct named *f = &jd->map[jd->n_map++];
+	struct given_file *f = &jd->map[jd->n_map++];
 	struct stat st;
 
 	f->path = word;
@@ -220,7 +220,7 @@ static void jitted_note(struct jitted *jd, const struct source *src,
 }
 
 static void note_found(struct jitted *jd, const struct source *src,
-		       const struct found *f, const char *path)
+		       const struct process_code *f, const char *path)
 {
 	char text[PATH_SIZE + 256];
 	bool late =
@@ -238,14 +238,14 @@ static void note_found(struct jitted *jd, const struct source *src,
 /* Who wrote a file has its own number in the head: that of its pid namespace,
  * as in the name that it gave to the file. A copy, or what an earlier process
  * has left, may have the name of this one. */
-static bool is_of_process(const struct jitdump *d, const struct found *f)
+static bool is_of_process(const struct jitdump *d, const struct process_code *f)
 {
 	return jitdump_pid(d) == f->pid || jitdump_pid(d) == f->inner;
 }
 
 /* given: by the user, whose word counts. */
 static bool open_dump(struct jitted *jd, const struct source *src,
-		      struct found *f, const char *path, bool given)
+		      struct process_code *f, const char *path, bool given)
 {
 	char text[PATH_SIZE];
 	struct err why;
@@ -273,7 +273,7 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 }
 
 static bool open_map(struct jitted *jd, const struct source *src,
-		     struct found *f, const char *path, bool given)
+		     struct process_code *f, const char *path, bool given)
 {
 	struct err why;
 
@@ -338,7 +338,7 @@ static bool jitted_is_listed(const struct jitted *jd, unsigned int source,
 }
 
 static void jitted_list(struct jitted *jd, unsigned int source,
-			struct beside *b)
+			struct beside_files *b)
 {
 	DIR *d = b->dir ? opendir(b->dir) : NULL;
 	const struct dirent *e = NULL;
@@ -364,7 +364,7 @@ static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 	jd->beside = mem_reach(jd->beside, &jd->n_beside, &jd->cap_beside,
 			       (size_t)src->index + 1, sizeof(*jd->beside));
 
-	struct beside *b = &jd->beside[src->index];
+	struct beside_files *b = &jd->beside[src->index];
 
 	if (!b->known) {
 		b->dir = jitted_folder(src);
@@ -417,7 +417,8 @@ static bool in_time(const struct source *src, const struct stat *st)
 
 /* ---- finding */
 
-static const char *named_file(const struct named *list, size_t n, int32_t pid)
+static const char *named_file(const struct given_file *list, size_t n,
+			      int32_t pid)
 {
 	for (size_t i = 0; i < n; i++)
 		if (list[i].pid == pid && pid >= 0)
@@ -446,7 +447,7 @@ static bool written_here(const struct source *src, const struct rec_map *hint)
 }
 
 static bool find_dump(struct jitted *jd, const struct source *src,
-		      struct found *f, const struct rec_map *hint)
+		      struct process_code *f, const struct rec_map *hint)
 {
 	const char *named = named_file(jd->dump, jd->n_dump, f->pid);
 	char name[PATH_SIZE], path[PATH_SIZE];
@@ -477,7 +478,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 }
 
 static bool find_map(struct jitted *jd, const struct source *src,
-		     struct found *f)
+		     struct process_code *f)
 {
 	const char *named = named_file(jd->map, jd->n_map, f->pid);
 	char name[64], path[PATH_SIZE], wrote[80];
@@ -516,13 +517,13 @@ bool jitted_find(void *arg, const struct source *src, int32_t pid,
 
 	if (is_new) {
 		id = (uint32_t)jd->n;
-		*mem_add(jd->found, jd->n, jd->cap) = (struct found){
+		*mem_add(jd->found, jd->n, jd->cap) = (struct process_code){
 			.source = src->index, .pid = pid, .inner = pid
 		};
 		table_add(&jd->by_pid, h, id);
 	}
 
-	struct found *f = &jd->found[id];
+	struct process_code *f = &jd->found[id];
 
 	/* a map may have been found before the record of the jitdump file */
 	if (!f->dump && (is_new || hint)) {

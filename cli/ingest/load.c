@@ -55,7 +55,7 @@
 #define SHOW_EVERY 128
 
 static const char *fields, *compat;
-static unsigned long memory;
+static unsigned long order_memory;
 static long slack_ms;
 static bool no_symbols;
 static bool infer_callers = true;
@@ -66,7 +66,7 @@ static const char *request, *chain;
 
 const struct opt load_common_opts[] = {
 	OPT_HEADING("What a capture does not say"),
-	OPT_SIZE(0, "memory", "SIZE", &memory,
+	OPT_SIZE(0, "memory", "SIZE", &order_memory,
 		 "memory for records that wait to be ordered, such as 64M; "
 		 "the rest goes to a temporary file"),
 	OPT_NUMBER(0, "slack", "MS", &slack_ms,
@@ -277,7 +277,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 		.index = (uint16_t)index,
 		.slack_ns = (uint64_t)slack_ms * 1000000,
 		.temp_dir = folder_for_temp(),
-		.memory_bytes = memory,
+		.memory_bytes = order_memory,
 		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
 		.clock = clock_name,
 		.formats = formats_dir,
@@ -732,7 +732,7 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	ld.no_fields = fields && !strcmp(fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
-	ld.order = order_new(ld.ledger, memory, folder_for_temp());
+	ld.order = order_new(ld.ledger, order_memory, folder_for_temp());
 	so.large = are_large(paths, n);
 	ld.db = out ? store_create(out, &so, ld.frames, err)
 		    : store_create_temp(&so, ld.frames, err);

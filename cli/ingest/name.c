@@ -26,25 +26,25 @@
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/files/fetch.h"
 
-static const char *symfs, *kallsyms, *vmlinux;
-static bool no_demangle, no_inline, no_cache, use_debuginfod;
-static long fetch_seconds = 60, jobs;
-static struct opt_list debug_dirs;
+static struct symbolize_opts asked; /* what options say of them */
+static bool no_cache, use_debuginfod;
+static long fetch_seconds = 60, files_at_once;
+static struct opt_list more_debug_dirs;
 
 const struct opt name_place_opts[] = {
 	OPT_HEADING("Where files are"),
-	OPT_STRING(0, "symfs", "DIR", &symfs,
+	OPT_STRING(0, "symfs", "DIR", &asked.symfs,
 		   "look for the recorded programs below DIR, by path or name"),
 	{ .kind = OPT_END }
 };
 
 const struct opt name_opts[] = {
 	OPT_GROUP(name_place_opts),
-	OPT_STRING(0, "kallsyms", "FILE", &kallsyms,
+	OPT_STRING(0, "kallsyms", "FILE", &asked.kallsyms,
 		   "names of the kernel, from a copy of /proc/kallsyms"),
-	OPT_STRING(0, "vmlinux", "FILE", &vmlinux,
+	OPT_STRING(0, "vmlinux", "FILE", &asked.vmlinux,
 		   "names of the kernel, from its ELF file"),
-	OPT_LIST(0, "debug-dir", "DIR", &debug_dirs,
+	OPT_LIST(0, "debug-dir", "DIR", &more_debug_dirs,
 		 "one more folder of debug files, as /usr/lib/debug; may be "
 		 "given several times"),
 	OPT_FLAG(0, "debuginfod", &use_debuginfod,
@@ -53,11 +53,11 @@ const struct opt name_opts[] = {
 	OPT_NUMBER(0, "debuginfod-timeout", "SECONDS", &fetch_seconds,
 		   "fetch no longer than that, all files together (60)"),
 	OPT_HEADING("Names"),
-	OPT_FLAG(0, "no-demangle", &no_demangle,
+	OPT_FLAG(0, "no-demangle", &asked.no_demangle,
 		 "keep C++, Rust and D names as they are in the file"),
-	OPT_FLAG(0, "no-lines", &no_inline,
+	OPT_FLAG(0, "no-lines", &asked.no_inline,
 		 "do not look for source lines and inlined functions"),
-	OPT_NUMBER(0, "jobs", "N", &jobs,
+	OPT_NUMBER(0, "jobs", "N", &files_at_once,
 		   "unwind stack dumps in N threads, and look into N files at "
 		   "a time (as many as there are CPUs, up to 8; with "
 		   "--debuginfod one file)"),
@@ -68,12 +68,12 @@ const struct opt name_opts[] = {
 
 const char *name_kallsyms(void)
 {
-	return kallsyms;
+	return asked.kallsyms;
 }
 
 const char *name_vmlinux(void)
 {
-	return vmlinux;
+	return asked.vmlinux;
 }
 
 /* More threads would only wait for the database and the disk. */
@@ -175,7 +175,7 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 
 	if (store_shared_names(s->db, &code, &n, err))
 		return -1;
-	if (!n || no_inline)
+	if (!n || asked.no_inline)
 		return 0;
 	/* what is kept has no lines */
 	o.kept = NULL;
@@ -228,9 +228,9 @@ int name_check(struct err *err)
 	const struct {
 		const char *opt, *path;
 		bool folder;
-	} given[] = { { "symfs", symfs, true },
-		      { "kallsyms", kallsyms, false },
-		      { "vmlinux", vmlinux, false } };
+	} given[] = { { "symfs", asked.symfs, true },
+		      { "kallsyms", asked.kallsyms, false },
+		      { "vmlinux", asked.vmlinux, false } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
 		const char *path = given[i].path;
@@ -246,10 +246,10 @@ int name_check(struct err *err)
 				       given[i].opt, path,
 				       given[i].folder ? "folder" : "file");
 	}
-	if (jobs > 1024)
+	if (files_at_once > 1024)
 		return err_set(err, ERR_USAGE,
 			       "--jobs %ld: at most 1024 files at a time",
-			       jobs);
+			       files_at_once);
 	if (!use_debuginfod)
 		return 0;
 
@@ -379,41 +379,37 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 		       bool lines)
 {
 	const char *home = getenv("HOME");
-	size_t last = ARRAY_SIZE(debug_dirs.item) - 1;
+	size_t last = ARRAY_SIZE(more_debug_dirs.item) - 1;
 
 	/* the list of --debug-dir ends with NULL */
-	debug_dirs.item[debug_dirs.n < last ? debug_dirs.n : last] = NULL;
+	more_debug_dirs
+		.item[more_debug_dirs.n < last ? more_debug_dirs.n : last] =
+		NULL;
 	kernel_release(db, s->release, sizeof(s->release));
-	s->o = (struct symbolize_opts){
-		.fetch_cache =
-			fetched_folder(home, s->fetched, sizeof(s->fetched))
-				? s->fetched
-				: NULL,
-		.fetch_seconds =
-			fetch && use_debuginfod ? (double)fetch_seconds : 0,
-		.stop = stop_requested,
-		.release = *s->release ? s->release : NULL,
-		.unpack = unpack_all,
-		.cache = cache_folder(home, s->cache, sizeof(s->cache))
-				 ? s->cache
-				 : NULL,
-		.symfs = symfs,
-		.kallsyms = kallsyms,
-		.vmlinux = vmlinux,
-		.home = home && *home == '/' ? home : NULL,
-		.debug_dirs = debug_dirs.item,
-		.captured = captured,
-		.kept = kept,
-		.no_demangle = no_demangle,
-		.no_inline = no_inline || !lines,
-	};
+	s->o = asked;
+	if (fetched_folder(home, s->fetched, sizeof(s->fetched)))
+		s->o.fetch_cache = s->fetched;
+	if (fetch && use_debuginfod)
+		s->o.fetch_seconds = (double)fetch_seconds;
+	s->o.stop = stop_requested;
+	if (*s->release)
+		s->o.release = s->release;
+	s->o.unpack = unpack_all;
+	if (cache_folder(home, s->cache, sizeof(s->cache)))
+		s->o.cache = s->cache;
+	if (home && *home == '/')
+		s->o.home = home;
+	s->o.debug_dirs = more_debug_dirs.item;
+	s->o.captured = captured;
+	s->o.kept = kept;
+	s->o.no_inline |= !lines;
 	naming_recorded_where(db, &s->o);
 	naming_recorded_when(db, &s->o);
 }
 
 const char *name_symfs(void)
 {
-	return symfs;
+	return asked.symfs;
 }
 
 struct symbolizer *name_symbolizer(struct store *db,
@@ -433,7 +429,7 @@ bool name_asks_servers(void)
 
 bool name_has_places(void)
 {
-	return symfs || debug_dirs.n;
+	return asked.symfs || more_debug_dirs.n;
 }
 
 const char *name_not_given(char buf[NAME_NOT_GIVEN])
@@ -443,9 +439,9 @@ const char *name_not_given(char buf[NAME_NOT_GIVEN])
 		bool given;
 		const char *opt;
 	} of[] = {
-		{ symfs != NULL, "--symfs DIR" },
-		{ kallsyms || vmlinux, "--kallsyms FILE" },
-		{ debug_dirs.n != 0, "--debug-dir DIR" },
+		{ asked.symfs != NULL, "--symfs DIR" },
+		{ asked.kallsyms || asked.vmlinux, "--kallsyms FILE" },
+		{ more_debug_dirs.n != 0, "--debug-dir DIR" },
 		{ use_debuginfod || !urls || !*urls, "--debuginfod" },
 	};
 	const char *sep = "";
@@ -466,8 +462,8 @@ unsigned int name_jobs(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (jobs)
-		return (unsigned int)jobs;
+	if (files_at_once)
+		return (unsigned int)files_at_once;
 	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
 }
 
@@ -570,5 +566,6 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	return naming_name_all(db, NULL, NULL, true, !no_inline, counts, err);
+	return naming_name_all(db, NULL, NULL, true, !asked.no_inline, counts,
+			       err);
 }

@@ -12,7 +12,7 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/page/page_bytes.h"
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -381,8 +381,8 @@ void payloads_close(struct payloads *ps)
 }
 
 /* Formats a stack like the kernel, but in one line: " => f+0x1 => g+0x2". */
-static int stack_text(struct payloads *ps, int64_t chain, struct field *f,
-		      struct err *err)
+static int payloads_stack_text(struct payloads *ps, int64_t chain,
+			       struct field *f, struct err *err)
 {
 	const struct chain_style style = { .sym = true,
 					   .symoff = true,
@@ -446,7 +446,7 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 			v = rows_value(r, t->column[i]);
 		*f = (struct field){ 0 };
 		if (v.kind == VALUE_INT && def[i].is_stack) {
-			if (stack_text(ps, v.num, f, err))
+			if (payloads_stack_text(ps, v.num, f, err))
 				return -1;
 		} else if (v.kind == VALUE_INT && !def[i].is_text &&
 			   !def[i].is_blob) {

@@ -22,11 +22,11 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
-static const char *where;
+static const char *chosen_where;
 
 const struct opt server_opts[] = {
 	OPT_HEADING("Servers"),
-	OPT_STRING(0, "where", "COND", &where,
+	OPT_STRING(0, "where", "COND", &chosen_where,
 		   "of a server: the runs for which this condition on "
 		   "table run is true, such as \"host = 'web1'\""),
 	OPT_GROUP_TOLD(clickhouse_opts,
@@ -137,7 +137,8 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 /* Writes the conditions; a comment at an end must not hide the bracket. */
 static void server_put_where(const struct server *s, FILE *f)
 {
-	fprintf(f, "(%s\n) AND (%s\n)", where ? where : "1", s->where);
+	fprintf(f, "(%s\n) AND (%s\n)", chosen_where ? chosen_where : "1",
+		s->where);
 }
 
 /* Writes the time of --since, counted back from the end of the last run. */
@@ -198,7 +199,8 @@ static int server_runs(struct server *s, struct err *err)
 	return err_set(err, ERR_USAGE,
 		       "%s: has no run%s; 'backstitch push' sends runs there",
 		       clickhouse_name(s->c),
-		       where || merged_chosen() ? " that was chosen" : "");
+		       chosen_where || merged_chosen() ? " that was chosen"
+						       : "");
 }
 
 /* ---- which samples */

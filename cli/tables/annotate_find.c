@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "cli/names/homonyms.h"
 #include "cli/names/name_find.h"
 #include "cli/names/shown_names.h"

@@ -8,7 +8,7 @@
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
@@ -26,13 +26,14 @@ static int inlined_compare(const void *a, const void *b)
 	return x->func < y->func ? -1 : x->func > y->func;
 }
 
-int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
-		 const char *what, const char *dso, struct err *err)
+int inlined_load(struct inlined_copies *in, struct store *db,
+		 const struct hot *h, const char *what, const char *dso,
+		 struct err *err)
 {
 	struct rows *r;
 	int rc;
 
-	*in = (struct inlined){ .h = h, .what = what, .dso = dso };
+	*in = (struct inlined_copies){ .h = h, .what = what, .dso = dso };
 	for (size_t i = 0; i < h->n_spot; i++)
 		if (h->spot[i].frame >= in->n_spot)
 			in->n_spot = h->spot[i].frame + 1;
@@ -74,7 +75,7 @@ int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
 	return rc;
 }
 
-void inlined_release(struct inlined *in)
+void inlined_release(struct inlined_copies *in)
 {
 	hot_lines_release(&in->lines);
 	free(in->spot);
@@ -82,7 +83,7 @@ void inlined_release(struct inlined *in)
 	arena_release(&in->text);
 }
 
-static struct grid *inlined_grid(const struct inlined *in, bool json)
+static struct grid *inlined_grid(const struct inlined_copies *in, bool json)
 {
 	static const struct grid_column col[] = {
 		{ "Share %", "share_percent" },
@@ -111,7 +112,7 @@ static struct grid *inlined_grid(const struct inlined *in, bool json)
 	return g;
 }
 
-static void inlined_put_sum(FILE *out, const struct inlined *in)
+static void inlined_put_sum(FILE *out, const struct inlined_copies *in)
 {
 	human_put_grouped(out, in->samples);
 	fputs(in->samples == 1 ? " sample, " : " samples, ", out);
@@ -120,7 +121,7 @@ static void inlined_put_sum(FILE *out, const struct inlined *in)
 		in->n_into == 1 ? "" : "s");
 }
 
-void inlined_mention(FILE *out, const struct inlined *in)
+void inlined_mention(FILE *out, const struct inlined_copies *in)
 {
 	if (!in->samples)
 		return;
@@ -129,7 +130,7 @@ void inlined_mention(FILE *out, const struct inlined *in)
 	fputs("; --inlined shows them\n", out);
 }
 
-void inlined_text(const struct inlined *in, const char *path)
+void inlined_text(const struct inlined_copies *in, const char *path)
 {
 	struct grid *g = inlined_grid(in, false);
 
@@ -150,7 +151,7 @@ void inlined_text(const struct inlined *in, const char *path)
 	fputs(" FUNCTION' shows the instructions of one of these\n", stdout);
 }
 
-void inlined_json(const struct inlined *in)
+void inlined_json(const struct inlined_copies *in)
 {
 	struct grid *g = inlined_grid(in, true);
 	struct json j;

@@ -7,7 +7,7 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "stitch/base/search.h"
 #include "stitch/files/path.h"
 

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/names/source_text.h"
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "symbolize/dwarf/line_files.h"
 
 /* Lines that are shown at most at a time: a jump further ahead is mostly one

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cli/tables/annotate.h"
+#include "cli/tables/annotated.h"
 #include "cli/names/source_text.h"
 #include "cli/names/shown_names.h"
 #include "cli/output/grid.h"

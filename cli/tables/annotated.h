@@ -1,5 +1,5 @@
-/* annotate.h - what the files of the annotate command share: the functions with
- * samples, and the code of one function. */
+/* annotated.h - what the files of the annotate command share: the functions
+ * with samples, and the code of one function. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,7 +137,7 @@ struct inlined_into {
 
 /* An inlined function, in all functions that have samples in it or in what was
  * inlined into it. */
-struct inlined {
+struct inlined_copies {
 	const struct hot *h;
 	const char *what, *dso;
 	const char *name; /* NULL: there is no sample */
@@ -153,14 +153,15 @@ struct inlined {
 /* cli/tables/annotate_inlined.c: finds the samples; what and dso as in
  * hot_choose(), all three are borrowed. Returns 0, or -1 and *err;
  * inlined_release() in both cases. */
-int inlined_load(struct inlined *in, struct store *db, const struct hot *h,
-		 const char *what, const char *dso, struct err *err);
-void inlined_release(struct inlined *in);
+int inlined_load(struct inlined_copies *in, struct store *db,
+		 const struct hot *h, const char *what, const char *dso,
+		 struct err *err);
+void inlined_release(struct inlined_copies *in);
 /* Print the answer; path is the database. */
-void inlined_text(const struct inlined *in, const char *path);
-void inlined_json(const struct inlined *in);
+void inlined_text(const struct inlined_copies *in, const char *path);
+void inlined_json(const struct inlined_copies *in);
 /* Prints a line about it if it has samples. */
-void inlined_mention(FILE *out, const struct inlined *in);
+void inlined_mention(FILE *out, const struct inlined_copies *in);
 
 /* ---- code */
 
@@ -193,8 +194,9 @@ struct annot {
 	uint64_t all_weight, all_samples;
 	struct annot_insn *insn;
 	size_t n, cap;
-	size_t left_out;		   /* bytes beyond the limit */
-	const struct inlined *inlined;	   /* copies in other functions; NULL */
+	size_t left_out; /* bytes beyond the limit */
+	const struct inlined_copies
+		*inlined;		   /* copies in other functions; NULL */
 	struct hot_lines lines;		   /* by weight */
 	const struct source_file **source; /* the files of its lines */
 	size_t n_source, cap_source;
