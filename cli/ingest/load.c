@@ -363,12 +363,10 @@ static int read_facts(struct load *ld, struct err *err)
 static int put_window(struct load *ld, unsigned int i, int64_t since,
 		      int64_t until, struct err *err)
 {
-	return store_meta_number(ld->db, (int)i, "written_since_ns", since,
-				 err) ||
-			       store_meta_number(ld->db, (int)i,
-						 "written_until_ns", until, err)
-		       ? -1
-		       : 0;
+	if (store_meta_number(ld->db, (int)i, "written_since_ns", since, err))
+		return -1;
+	return store_meta_number(ld->db, (int)i, "written_until_ns", until,
+				 err);
 }
 
 static int64_t statx_ns(const struct statx_timestamp *t)
@@ -404,27 +402,30 @@ static int put_written(struct load *ld, const struct source *src,
 	return put_window(ld, src->index, since, until, err);
 }
 
-/* Likewise of a stream, if it is read while it is recorded: that takes as long
- * as what was recorded. Else it was done when the last record was made; the
- * clock of records, which counts since the machine was started, says when, or
- * if the machine was started since, a later time. */
+/* Likewise of a stream, if it is read while it is recorded: that takes as long,
+ * and the last record is made meanwhile. Else it was done when the last record
+ * was made; the clock of records, which counts since the machine was started,
+ * says when, or if the machine was started since, a later time. */
 static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source *src = order_source(ld->order, i);
 	const struct source_info *info = &src->info;
 	int64_t now = now_wall_ns();
+	int64_t took = now - ld->began;
 	int64_t last = info->last_ns < INT64_MAX ? (int64_t)info->last_ns : 0;
-	int64_t age = now_of(CLOCK_MONOTONIC_RAW) - last;
+	int64_t age = 0; /* of the last record, if that is known */
 
 	if (!ld->began || strcmp(src->path, "-") != 0)
 		return 0;
-	if ((uint64_t)(now - ld->began) >= info->last_ns - info->first_ns &&
+	if (info->clock_id == CLOCK_ID_PERF && last &&
+	    name_recorded_here(info->host, info->release))
+		age = now_of(CLOCK_MONOTONIC_RAW) - last;
+	/* a stream of some time ago may come slowly, too */
+	if ((uint64_t)took >= info->last_ns - info->first_ns && age <= took &&
 	    put_window(ld, i, ld->began, now, err))
 		return -1;
-	if (info->clock_id == CLOCK_ID_PERF && last && age > 0 &&
-	    name_recorded_here(info->host, info->release))
-		now -= age;
-	return store_meta_number(ld->db, (int)i, "written_before_ns", now, err);
+	return store_meta_number(ld->db, (int)i, "written_before_ns",
+				 age > 0 ? now - age : now, err);
 }
 
 static int open_all(struct load *ld, char *const *paths, size_t n,

@@ -170,6 +170,13 @@ is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
 # shellcheck disable=SC2002 # a pipe is asked
 cat inplace.data | "$B" ingest -q -f -o x.db - 2>err
 is nor_does_it_if_the_capture_comes_through_a_pipe '?' "$(names x.db pgm)"
+# It may come as slowly as one that is being recorded.
+{
+	dd bs=4096 count=1 2>/dev/null
+	sleep 0.6
+	cat
+} <inplace.data | "$B" ingest -q -f -o x.db - 2>err
+is nor_if_that_takes_as_long_as_the_recording '?' "$(names x.db pgm)"
 mkdir -p "p$dir"
 cp one "p$dir/pgm"
 both the_file_as_it_was_does pgm 'alpha beta' --symfs p inplace.data
