@@ -460,7 +460,7 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
-	struct diff_limit limit = { NULL, 0, 0 };
+	struct diff_limit limit = { .item = NULL };
 	bool total = f->diff_by && !strcmp(f->diff_by, "total");
 	int status = STATUS_OK;
 	int rc = 0;
@@ -485,8 +485,8 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 			int by = diff_rows_grew(d, i, total);
 			const struct diff_place *p = &d->place[by > 0][i];
 
-			if (by >= 0)
-				diff_limit_add(&limit, name, name,
+			if (diff_limit_looks(&limit, name) && by >= 0)
+				diff_limit_add(&limit, name,
 					       diff_rows_growth(d, i, by),
 					       p->only ? NAN : p->p);
 		}

@@ -560,21 +560,20 @@ static double report_diff_growth(const struct report_diff *rp, uint32_t row,
 /* Says what grew by more than is allowed. Returns an enum status. */
 static int report_diff_check_limit(const struct report_diff *rp, int status)
 {
-	struct diff_limit l = { NULL, 0, 0 };
+	struct diff_limit l = { .item = NULL };
 	bool total = rp->o->by_total;
 
 	for (uint32_t i = 0; i < rp->d->n; i++) {
 		int by = diff_rows_grew(rp->d, i, total);
+		const char *function = rp->o->keys & KEY_SYM
+					       ? diff_rows_label(rp->d, i)->name
+					       : NULL;
 
-		if (by >= 0) {
+		if (diff_limit_looks(&l, function) && by >= 0) {
 			const struct diff_place *p = &rp->d->place[by][i];
 			char *name = report_diff_name(rp, i);
 
-			diff_limit_add(&l, name,
-				       rp->o->keys & KEY_SYM
-					       ? diff_rows_label(rp->d, i)->name
-					       : NULL,
-				       report_diff_growth(rp, i, by),
+			diff_limit_add(&l, name, report_diff_growth(rp, i, by),
 				       p->only ? NAN : p->p);
 			free(name);
 		}

@@ -31,8 +31,8 @@
 
 #define COLUMNS 20
 #define SYMBOL_TITLE "Function"
-#define HINTS 5	 /* names that exist, for one that does not */
-#define HINT 400 /* bytes for them */
+#define HINTS 2	 /* names that exist, for one that does not */
+#define HINT 160 /* bytes for them */
 #define SEVERAL_FILES UINT32_MAX
 
 /* The source files of rows by the last part of their path. */
@@ -308,10 +308,12 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	return rc;
 }
 
-/* Sets *err, with the nearest name as a hint, or else the heaviest ones.
- * Returns -1. */
+/* Sets *err, with the nearest name as a hint, or else the heaviest ones, and
+ * with why a function that ran may have no frame. inlined: those that debug
+ * info tells of were searched. Returns -1. */
 static int report_no_such_function(const struct report_rows *r,
-				   const char *func, struct err *err)
+				   const char *func, bool inlined,
+				   struct err *err)
 {
 	struct nearest near = { .typed = func };
 	char have[HINT] = "";
@@ -334,9 +336,14 @@ static int report_no_such_function(const struct report_rows *r,
 			break;
 	}
 	return err_set(err, ERR_USAGE,
-		       near.best ? "no frame is called '%s'; did you mean %s?"
-				 : "no frame is called '%s'; there is %s",
-		       func, have);
+		       "no frame is called '%.80s'; %s %s%s it has none if it "
+		       "was not hit, was inlined (%s) or jumped to what it "
+		       "called last (a tail call): a build with -g "
+		       "-fno-optimize-sibling-calls shows it",
+		       func, near.best ? "did you mean" : "there is", have,
+		       near.best ? "?" : ";",
+		       inlined ? "no debug info that was read says so"
+			       : "--no-inline leaves out where");
 }
 
 /* The functions that a user may mean, heaviest first. */
@@ -475,7 +482,7 @@ static int report_print_around(const struct report *rp, const char *func,
 	int rc = found > 0 ? 0 : -1;
 
 	if (!found)
-		report_no_such_function(r, func, err);
+		report_no_such_function(r, func, rp->o->inlined, err);
 	for (int i = 0; i < found && !rc; i++) {
 		if (i)
 			putchar('\n');

@@ -198,6 +198,10 @@ diff --fail-above 5% --function '^Poly::' o2fp-1.db o2b.db >/dev/null
 ok a_gate_is_for_some_functions $?
 diff --fail-above 5% --function '^Sqrt::' o2fp-1.db o2b.db >/dev/null && ! [ -s err ]
 ok and_not_for_others $?
+diff --fail-above 5% --function NoSuch o2fp-1.db o2b.db >/dev/null &&
+	grep -q "^note: no function is called 'NoSuch': 'backstitch report --diff --inline' has what was inlined; what jumped to what it called last (a tail call) counts for others$" err &&
+	"$B" flame --diff --fail-above 5 --function NoSuch o2fp-1.db o2b.db 2>&1 >/dev/null | grep -q "^note: no function is called 'NoSuch'"
+ok a_gate_for_a_function_that_is_not_there_says_so $?
 diff --fail-above 5 --function '^Cubic::' o2fp-1.db o2new.db >/dev/null
 [ $? = 4 ] && grep -q '^grew by more than 5 %: Cubic::price, o2new, +[0-9.]* % (new)$' err
 ok a_new_function_is_growth $?

@@ -221,6 +221,10 @@ ok an_unknown_function_is_said $?
 "$B" report --callers hash_row5 --symfs "$captures/symfs" "$captures/shop.data.zst" >"$work/text" 2>&1
 [ $? = 2 ] && grep -q "no frame is called 'hash_row5'; did you mean 'hash_rows'?" "$work/text"
 ok and_the_nearest_one_proposed $?
+grep -q 'was inlined (no debug info that was read says so) or jumped to what it called last (a tail call): a build with -g -fno-optimize-sibling-calls shows it$' "$work/text" &&
+	! "$B" report --no-inline --callees no_such_function "$db" >"$work/text" 2>&1 &&
+	grep -q 'was inlined (--no-inline leaves out where) or jumped to .* shows it$' "$work/text"
+ok what_leaves_a_function_without_a_frame_is_told $?
 
 # with those that the kernel told of at the end only
 "$B" ingest -q --no-cache -o "$work/lost.db" "$captures/defer-lost-clock.data.zst"
