@@ -293,6 +293,8 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 			if (g->event == a || g->event == b)
 				trust_add(t, g);
 		}
+		if (i == n)
+			trust_of_waits(t);
 		trust_say(t, sentence);
 		trust_free(t);
 		d->trust[i] = mem_strdup(sentence);

@@ -256,6 +256,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (d->stacks)
 		told = !drawing_facts(d, db, err);
 	if (told && d->opts->wall)
+		trust_of_waits(d->trust);
+	if (told && d->opts->wall)
 		told = (d->event = wall_load(db, path, d->opts->filter,
 					     d->stacks, &waits, err)) >= 0;
 	else if (told && d->opts->latency)

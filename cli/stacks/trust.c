@@ -527,11 +527,6 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 	trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
 }
 
-void trust_of_waits(struct trust *t)
-{
-	t->waits = true;
-}
-
 const char *trust_class(struct trust *t, const struct stacks_group *g)
 {
 	const struct trust_rule *r = trust_rule_of(t, g);

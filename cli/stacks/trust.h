@@ -32,8 +32,8 @@ struct trust;
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err);
 void trust_free(struct trust *t);
-/* Says that what is counted are waits, so that the sentence advises no stack
- * dumps: at each switch they would lose records (backstitch-record(1)). */
+/* Says that samples are counted together with waits: what helps both are frame
+ * pointers and not, as of samples alone, stack dumps. */
 void trust_of_waits(struct trust *t);
 /* Counts the samples of a group, or waits. */
 void trust_add(struct trust *t, const struct stacks_group *g);

@@ -46,7 +46,6 @@ struct trust {
 	size_t n_stack;
 	bool chains;	/* some event takes stacks, if only the kernel's */
 	bool summed;	/* only all samples of an event can be counted */
-	bool waits;	/* trust_of_waits() */
 	bool unknown;	/* it cannot be told of these samples */
 	int64_t bare;	/* counted samples without any stack */
 	int64_t kernel; /* and with only that of the kernel */

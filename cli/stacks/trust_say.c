@@ -106,6 +106,18 @@ static bool trust_is_dump(const char *fix)
 	return !strncmp(fix, dump, strlen(dump));
 }
 
+void trust_of_waits(struct trust *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct trust_rule *r = &t->rule[i];
+
+		if (!trust_is_dump(r->fix))
+			continue;
+		free(r->fix);
+		r->fix = mem_strdup("build with -fno-omit-frame-pointer");
+	}
+}
+
 /* Returns how many samples more would be whole, of n for which dumps, or larger
  * ones, are the remedy. Of those that were too small as many will end
  * elsewhere, or in what no table proves, as of the others, at least: deeper
@@ -165,9 +177,7 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 		bool was = best.n * MENDS_OF >= wrong;
 		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
 
-		if (!m.fix[0] || m.n <= 0 ||
-		    (t->waits && trust_is_dump(m.fix)) ||
-		    m.n * 100 < s->samples ||
+		if (!m.fix[0] || m.n <= 0 || m.n * 100 < s->samples ||
 		    (s->samples && t->rule[i].word->kind == TRUST_SILENT))
 			continue;
 		if (!best.fix[0] || (good && !was) ||

@@ -255,7 +255,7 @@ int report_load_head(struct report *rp, struct err *err)
 	rp->trust = trust_of(rp->db, rp->stacks, rp->event, err);
 	if (!rp->trust)
 		return -1;
-	if (rp->o->off_cpu)
+	if (rp->waits)
 		trust_of_waits(rp->trust);
 	return loss_rows_sum(rp->db, &rp->lost, &rp->lost_unknown, err);
 }

@@ -253,6 +253,8 @@ CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
 -- One row for each kind of samples that hit user mode or asked for a user stack.
 -- mark, judged, frames, n, image: as in internal_user_trust. fix: the command
 -- that would help, of the recorder that made the capture; NULL: none is known.
+-- Of sched:* and context-switches it is no stack dump: at each switch dumps would
+-- lose records (backstitch-record(1)).
 -- class: what it means is in 'backstitch help verdicts' and backstitch(7), TRUST.
 -- It is that of the stack alone (word 'judged'), or 'missing (VERDICT)' (word
 -- 'request'), 'cut (WHY)' (word 'unwind', or 'full'), 'not judged (exec)' or
@@ -283,8 +285,11 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	AND (NOT coalesce(t.has_chain, 0) OR (c.format <> 'perf'
 		AND NOT EXISTS (SELECT 1 FROM asked a
 			WHERE a.capture = t.capture)))
-), classed(type, mark, judged, frames, class, n, image) AS (
-	SELECT b.type, b.mark, b.judged, b.frames, CASE
+), classed(type, mark, judged, frames, dumps, class, n, image) AS (
+	-- dumps: larger ones, or any, can be recorded
+	SELECT b.type, b.mark, b.judged, b.frames,
+		r.name = 'perf' AND t.name NOT GLOB 'sched:*'
+			AND t.name NOT GLOB 'context-switches*', CASE
 		WHEN x.type IS NOT NULL OR e.name = 'hit_only'
 			THEN 'not recorded'
 		WHEN b.judged IS NULL THEN 'missing (' || v.name || ')'
@@ -315,18 +320,20 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
 	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame',
 		'caller missing (further out)',
 		'ends early (no frame pointers)', 'ends early (function)')
-		THEN CASE r.name WHEN 'perf' THEN
-			CASE WHEN s.frames IS NOT 1 THEN
-			'perf record --call-graph dwarf,16384' END
-		ELSE 'build with -fno-omit-frame-pointer' END
-	WHEN s.class = 'caller missing' THEN CASE r.name WHEN 'perf' THEN
-			CASE WHEN s.frames IS NOT 1 THEN
-			'perf record --call-graph dwarf,16384' END
-		ELSE 'build with -mno-omit-leaf-frame-pointer' END
-	WHEN s.class = 'cut (truncated_dump)' AND NOT EXISTS (
-		SELECT 1 FROM meta m WHERE m.capture = t.capture
-		AND m.key = 'dump_bytes' AND m.value >= 65528)
-		THEN 'perf record --call-graph dwarf,65528'
+		THEN CASE WHEN NOT s.dumps
+			THEN 'build with -fno-omit-frame-pointer'
+		WHEN s.frames IS NOT 1
+			THEN 'perf record --call-graph dwarf,16384' END
+	WHEN s.class = 'caller missing' THEN CASE WHEN NOT s.dumps
+			THEN 'build with -mno-omit-leaf-frame-pointer'
+		WHEN s.frames IS NOT 1
+			THEN 'perf record --call-graph dwarf,16384' END
+	WHEN s.class = 'cut (truncated_dump)' THEN CASE WHEN NOT s.dumps
+			THEN 'build with -fno-omit-frame-pointer'
+		WHEN NOT EXISTS (SELECT 1 FROM meta m
+			WHERE m.capture = t.capture
+			AND m.key = 'dump_bytes' AND m.value >= 65528)
+			THEN 'perf record --call-graph dwarf,65528' END
 	WHEN s.class = 'cut (full)' THEN CASE r.name
 		WHEN 'perf' THEN 'sysctl kernel.perf_event_max_stack=1024' END
 	WHEN s.class = 'cut (no_file)'

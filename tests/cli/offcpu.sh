@@ -254,10 +254,17 @@ ok the_tree_begins_with_it_too $?
 ok path_says_it_too $?
 "$B" ingest -q -o "$work/chain.db" tests/causality/captures/chain.data.zst
 "$B" report --off-cpu "$work/chain.db" >"$work/text"
-"$B" report --event sched:sched_switch "$work/chain.db" | grep -q 'call-graph dwarf' &&
-	grep -q 'lack the innermost caller' "$work/text" &&
-	! grep -q 'call-graph dwarf' "$work/text" &&
-	! "$B" flame --off-cpu "$work/chain.db" | grep -q 'call-graph dwarf'
+grep -q 'lack the innermost caller' "$work/text" && {
+	cat "$work/text"
+	"$B" flame --off-cpu "$work/chain.db"
+	"$B" report --event sched:sched_switch "$work/chain.db"
+	"$B" annotate --event sched:sched_switch "$work/chain.db"
+	"$B" check "$work/chain.db"
+	"$B" info "$work/chain.db"
+	"$B" "$work/chain.db"
+	"$B" report --html "$work/chain.db"
+} >"$work/all" 2>&1 && ! grep -q 'call-graph dwarf' "$work/all" &&
+	grep -q 'Building with -mno-omit-leaf-frame-pointer may mend' "$work/text"
 ok no_dump_of_each_switch_is_advised $?
 
 # a timer wakes a thread from within another one
@@ -334,6 +341,15 @@ on=$("$B" query --format csv "$db" "SELECT sum(weight) FROM samples
 off=$(of_json "$work/json" 'r["ns"]')
 [ "$on" -gt 0 ] && [ "$(folded_sum "$work/folded")" = $((on + off)) ]
 ok wall_clock_time_is_that_of_samples_and_waits $?
+"$B" report --comm addr2line "$db" 2>/dev/null | grep -q 'call-graph dwarf'
+bad=$?
+for c in report flame
+do
+	"$B" $c --wall --comm addr2line "$db" >"$work/wall" 2>/dev/null &&
+		grep -q 'Building with -fno-omit-frame-pointer may mend' "$work/wall" &&
+		! grep -q 'call-graph dwarf' "$work/wall" || bad=1
+done
+ok samples_beside_waits_have_the_remedy_of_both $bad
 bad=0
 for s in S R I
 do
