@@ -72,6 +72,7 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 		const char *status = check_text(&unchecked, "status");
 
 		absent += !strcmp(status, "no file") ||
+			  !strcmp(status, "no copy") ||
 			  !strcmp(status, "other build-id");
 	}
 	if (absent)

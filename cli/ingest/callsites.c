@@ -257,7 +257,8 @@ static bool callsites_has_none(const struct pass *p, uint32_t image)
 {
 	const char *status = p->code->image[image].status;
 
-	return !strcmp(status, "replaced") || !strcmp(status, "no file");
+	return !strcmp(status, "replaced") || !strcmp(status, "no file") ||
+	       !strcmp(status, "no copy");
 }
 
 static int callsites_check_frames(struct pass *p, struct symbolizer *sy,

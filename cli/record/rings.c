@@ -342,6 +342,8 @@ static void rings_describe(struct rings *r)
 	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
 	rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
 	rings_copy(r, "/proc/sys/kernel/osrelease", "osrelease");
+	/* without it nothing names what only this machine has: its vdso */
+	rings_copy(r, "/proc/sys/kernel/hostname", "hostname");
 	rings_copy(r, "/proc/kallsyms", "kallsyms");
 }
 

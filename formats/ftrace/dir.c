@@ -5,8 +5,9 @@
  * behind a name and a hyphen or a dot. Formats:
  * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
- * osrelease (of /proc/sys/kernel), kallsyms, and stats beside the pages. Pages
- * do not record their byte order: it is the one in which they can be walked. */
+ * osrelease and hostname (of /proc/sys/kernel), kallsyms, and stats beside the
+ * pages. Pages do not record their byte order: it is the one in which they can
+ * be walked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <linux/magic.h>
@@ -380,14 +381,24 @@ static void ft_dir_take_clock(struct ft *ft, const struct bytes *b)
 	ft_option_read(ft, FT_TRACECLOCK, &text, NULL);
 }
 
-static void ft_dir_take_release(struct ft *ft, const struct bytes *b)
+static const char *ft_dir_first_line(struct ft *ft, const struct bytes *b)
 {
 	struct scan s = scan_of(b->pos, bytes_left(b));
-	char line[64];
+	char line[65]; /* no host name of Linux is longer */
 
 	snprintf(line, sizeof(line), "%.*s", (int)scan_line(&s).n,
 		 (const char *)b->pos);
-	ft->src.info.release = arena_strdup(&ft->arena, line);
+	return arena_strdup(&ft->arena, line);
+}
+
+static void ft_dir_take_release(struct ft *ft, const struct bytes *b)
+{
+	ft->src.info.release = ft_dir_first_line(ft, b);
+}
+
+static void ft_dir_take_host(struct ft *ft, const struct bytes *b)
+{
+	ft->src.info.host = ft_dir_first_line(ft, b);
 }
 
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
@@ -402,6 +413,7 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		{ "saved_cmdlines", NULL, ft_names_read },
 		{ "saved_tgids", NULL, ft_dir_take_tgids },
 		{ "osrelease", NULL, ft_dir_take_release },
+		{ "hostname", NULL, ft_dir_take_host },
 	};
 	struct input in;
 	struct bytes b;

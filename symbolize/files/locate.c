@@ -490,8 +490,9 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 	if (!ef && img->several)
 		said->why = "replaced";
 	if (!ef && !said->why)
-		said->why =
-			locate_is_no_elf(sy, img) ? "no ELF file" : "no file";
+		said->why = img->kind == IMAGE_VDSO	? "no copy"
+			    : locate_is_no_elf(sy, img) ? "no ELF file"
+							: "no file";
 	return ef;
 }
 

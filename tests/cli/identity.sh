@@ -377,7 +377,7 @@ then
 		"SELECT status FROM image WHERE path = '[vdso]'" | tail -n +2 |
 		tr -d '\r')"
 	away vdso.data
-	is elsewhere_it_is_not 'no file' "$("$B" query --format csv x.db \
+	is elsewhere_it_is_not 'no copy' "$("$B" query --format csv x.db \
 		"SELECT status FROM image WHERE path = '[vdso]'" | tail -n +2 |
 		tr -d '\r"')"
 else

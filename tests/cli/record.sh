@@ -490,6 +490,9 @@ then
 		(e.name LIKE '%sched_switch' OR e.name LIKE '%clock%' OR
 		e.name LIKE '%cycles%') AND e.events > 0 ORDER BY 2" |
 		awk -F, 'NR > 1 { printf "%s%s:%s", n++ ? " " : "", $1, $2 }')"
+	is the_machine_of_its_rings_is_known "$(uname -n):$(uname -r)" "$("$B" query \
+		--format csv both.db "SELECT host || ':' || release FROM capture
+		WHERE format = 'ftrace'" | tail -1)"
 	n=$("$B" query --format csv both.db "SELECT sum(e.kraw NOT NULL)
 		FROM event e JOIN event_type t ON t.id = e.type
 		WHERE t.name LIKE '%sched_switch'" | tail -1)
