@@ -87,14 +87,16 @@ static void words_add_gaps(const struct check *c, struct lines *l)
 					(double)b->all_time));
 }
 
-static void words_add_few(const struct check *c, struct lines *l)
+/* only: "only ", or "". */
+static void words_add_whole(const struct check *c, const char *only,
+			    struct lines *l)
 {
 	struct trust_counts t = trust_count(c->trust);
 	const char *known = t.unchecked ? "known to be " : "";
 	char share[16];
 
 	if (t.whole)
-		lines_add(l, "only %s of the user stacks are %swhole",
+		lines_add(l, "%s%s of the user stacks are %swhole", only,
 			  human_percent(share, sizeof(share), (double)t.whole,
 					(double)t.all),
 			  known);
@@ -113,7 +115,7 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 	lines_add(l, "nothing lost, but ");
 	switch (check_doubt(c)) {
 	case DOUBT_FEW:
-		words_add_few(c, l);
+		words_add_whole(c, "only ", l);
 		break;
 	case DOUBT_WRONG:
 		trust_say_wrong(c->trust, are);
@@ -133,6 +135,18 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 	}
 }
 
+/* What is clean may have half of its stacks cut. */
+static void words_add_clean(const struct check *c, struct lines *l)
+{
+	struct trust_counts t = trust_count(c->trust);
+
+	lines_add(l, "nothing lost, %s", words_of_clean(c));
+	if (t.recorded && t.whole < t.all) {
+		words_add_comma(l);
+		words_add_whole(c, "", l);
+	}
+}
+
 void check_say_verdict(const struct check *c, struct lines *l)
 {
 	const struct check_breaks *b = &c->breaks;
@@ -142,7 +156,7 @@ void check_say_verdict(const struct check *c, struct lines *l)
 		words_add_gaps(c, l);
 		if (b->few_whole) {
 			words_add_comma(l);
-			words_add_few(c, l);
+			words_add_whole(c, "only ", l);
 		}
 	} else if (c->status)
 		lines_add(l, "part of the input could not be read; nothing "
@@ -152,7 +166,7 @@ void check_say_verdict(const struct check *c, struct lines *l)
 	else if (!b->tolerated && check_doubt(c))
 		words_add_doubts(c, l);
 	else if (!b->tolerated)
-		lines_add(l, "nothing lost, %s", words_of_clean(c));
+		words_add_clean(c, l);
 	else
 		lines_add(l, "within what is tolerated: ");
 	if (b->tolerated) {

@@ -86,6 +86,18 @@ says losses_have_a_place '2,894 in 100 gaps'
 says and_there_is_advice 'larger buffers: perf record -m'
 ends what_is_clean_ends_with_0 0 clean.db
 says and_says_so 'clean.db: clean: nothing lost, nothing out of order'
+"$B" ingest -q --symfs "$root/tests/captures/symfs" -o part.db "$root/tests/captures/hits-group2.data.zst" 2>/dev/null
+# 87 of 89 are whole: now of 129
+python3 - <<'END'
+import sqlite3
+
+db = sqlite3.connect("part.db")
+db.execute("UPDATE internal_user_trust SET n = 41 WHERE judged = 'one frame'")
+db.commit()
+END
+ends what_is_clean_and_partly_whole_ends_with_0 0 part.db
+is and_says_which_part_first 'part.db: clean: nothing lost, nothing out of order, 67.44 % of the user stacks are whole' \
+	"$(tr -s '\n ' '  ' <out | sed 's/ are whole.*/ are whole/')"
 ends nothing_is_clean_that_nobody_checked 0 whole.db
 says and_that_is_said 'whole.db: doubtful: nothing lost, but '
 ends a_capture_without_requests_is_checked_too 0 plain.db
