@@ -42,10 +42,11 @@ void compare_tell_side(const struct compare *c, int side, FILE *out);
 /* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
 void compare_tell_trust(const struct compare *c, int side, FILE *out);
 /* "a run of B uses 13.75 % more processor time than one of A (+47.0 ms of
- * cpu-clock), in 2.00 s each; index_words takes 78 % more, in hash +4.10,
- * malloc +1.80 points, and explains all of it; nothing else is proved to have
- * changed"; of one run a side "the run of B used", of other times "took 13.75 %
- * longer than that of A". */
+ * cpu-clock; 95 %: +9.30 to +18.38 %), in 2.00 s each; index_words takes 78.00
+ * % more (95 %: +60.00 to +98.02 %), in hash +4.10, malloc +1.80 points, and
+ * explains all of it; nothing else is proved to have changed"; of one run a
+ * side "the run of B used", of other times "took 13.75 % longer than that of
+ * A". */
 void compare_tell_moved(const struct compare *c, int none, FILE *out);
 /* The second part of it; nothing if nothing changed. */
 void compare_tell_cause(const struct compare *c, int none, FILE *out);

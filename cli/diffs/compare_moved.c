@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "cli/diffs/diff_cause.h"
 #include "cli/diffs/diff_chance.h"
 #include "cli/stacks/label.h"
 #include "cli/output/human.h"
@@ -46,30 +47,53 @@ static bool moved_apart(const struct compare *c, double a, double b)
 			      1 / (double)c->d->side[1].samples);
 }
 
+/* A side with one run is taken to vary as the other one does. */
+static void moved_take_variance(const struct compare *c, double *va, double *vb)
+{
+	double n[2] = { (double)c->d->side[0].runs,
+			(double)c->d->side[1].runs };
+
+	if (isnan(*va))
+		*va = *vb * n[1] / n[0];
+	if (isnan(*vb))
+		*vb = *va * n[0] / n[1];
+}
+
+/* Returns Welch's degrees of freedom. */
+static double moved_freedom(const struct compare *c, double va, double vb)
+{
+	double n[2] = { (double)c->d->side[0].runs,
+			(double)c->d->side[1].runs };
+
+	if (n[0] < 2 || n[1] < 2)
+		return n[0] + n[1] - 2;
+	return (va + vb) * (va + vb) /
+	       (va * va / (n[0] - 1) + vb * vb / (n[1] - 1));
+}
+
 /* Returns whether the runs of both sides differ: by Welch's t, where a side has
  * several. */
 static bool moved_is(const struct compare *c, double a, double b, double va,
 		     double vb)
 {
-	double n[2] = { (double)c->d->side[0].runs,
-			(double)c->d->side[1].runs };
-	double df;
-
 	if (c->n == 2)
 		return moved_apart(c, a, b);
-	if (n[0] < 2 || n[1] < 2) {
-		double known = n[0] < 2 ? vb * n[1] : va * n[0];
+	return va + vb > 0 ? diff_p_student((b - a) / sqrt(va + vb),
+					    moved_freedom(c, va, vb)) < MOVED_P
+			   : a != b;
+}
 
-		va = known / n[0];
-		vb = known / n[1];
-		df = n[0] + n[1] - 2;
-	} else {
-		df = (va + vb) * (va + vb) /
-		     (va * va / (n[0] - 1) + vb * vb / (n[1] - 1));
-	}
-	return va + vb > 0
-		       ? diff_p_student((b - a) / sqrt(va + vb), df) < MOVED_P
-		       : a != b;
+/* Writes "95 %: +250.10 to +301.44 %", the interval of by how much more B has
+ * of something than A; times: how many times as much, which may be off by the
+ * factor. */
+static void moved_put_interval(double times, double factor, FILE *out)
+{
+	if (times > MOVED_TIMES)
+		fprintf(out, "95 %%: %.1f to %.1f times", times / factor,
+			times * factor);
+	else
+		fprintf(out, "95 %%: %+.2f to %+.2f %%",
+			100 * (times / factor - 1), 100 * (times * factor - 1));
 }
 
 /* Writes "47.0 ms" or "1,234 cycles". */
@@ -118,6 +142,30 @@ static void moved_put_parts(const struct compare *c, const struct diff_rows *d,
 		fputs(" points", out);
 }
 
+/* Writes by how much the cause changed, and how sure that number is. */
+static void moved_put_times(const struct compare *c, const struct diff_rows *d,
+			    FILE *out)
+{
+	const struct diff_cause *cause = &d->cause;
+	const char *takes = c->n == 2 ? "took" : "takes";
+	double factor = diff_cause_factor(d);
+
+	if (cause->times > MOVED_TIMES) {
+		fprintf(out, " %s %.0f times as much", takes, cause->times);
+	} else {
+		fprintf(out, " %s ", takes);
+		human_put_percent(out, fabs(cause->times - 1), 1);
+		fputs(cause->sign > 0 ? " more" : " less", out);
+	}
+	if (isnan(factor)) {
+		fputs(" (of one run a side: no interval)", out);
+		return;
+	}
+	fputs(" (", out);
+	moved_put_interval(cause->times, factor, out);
+	fputc(')', out);
+}
+
 /* sum: by how much the runs differ, in weight; 0: it is not said. */
 static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 			    double sum, FILE *out)
@@ -125,7 +173,6 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 	const struct diff_cause *cause = &d->cause;
 	const uint64_t *weight[2] = { d->row[cause->row].weight[0],
 				      d->row[cause->row].weight[1] };
-	const char *takes = c->n == 2 ? "took" : "takes";
 	int only = d->place[0][cause->row].only;
 	double moved =
 		((double)weight[1][1] - d->scale * (double)weight[0][1]) /
@@ -142,12 +189,8 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 		fputs(" was not seen in B", out);
 	} else if (!(cause->times > 0)) {
 		fputs(" was not seen in A", out);
-	} else if (cause->times > MOVED_TIMES) {
-		fprintf(out, " %s %.0f times as much", takes, cause->times);
 	} else {
-		fprintf(out, " %s ", takes);
-		human_put_percent(out, fabs(cause->times - 1), 1);
-		fputs(cause->sign > 0 ? " more" : " less", out);
+		moved_put_times(c, d, out);
 	}
 	moved_put_parts(c, d, out);
 	if (cause->moved) {
@@ -237,6 +280,58 @@ static void moved_put_wall(const struct compare *c, FILE *out)
 		fprintf(out, " where A took %s", took[0]);
 }
 
+/* Returns whether no row has a mark. */
+static bool moved_has_none(const struct compare *c)
+{
+	for (int i = 0; i < 4; i++) {
+		const struct diff_rows *d = c->by[i / 2];
+
+		if (!d)
+			continue;
+		struct diff_counts n = diff_rows_changed(d, i % 2);
+
+		if (n.more || n.less)
+			return false;
+	}
+	return true;
+}
+
+/* Writes what changed, behind a semicolon. sum: as of moved_put_cause(). */
+static void moved_put_what(const struct compare *c, double sum, FILE *out)
+{
+	const struct diff_rows *cause = compare_cause(c);
+	uint32_t blind = c->d->cause.blind, same = c->d->cause.same;
+	bool two = c->n == 2;
+
+	if (cause) {
+		fputs("; ", out);
+		moved_put_cause(c, cause, sum, out);
+	} else if (blind != REPORT_NONE) {
+		fputs("; ", out);
+		moved_put_name(c->d, blind, out);
+		fprintf(out,
+			", the same code, is called %s: by whom is missing "
+			"in most of its stacks",
+			c->d->cause.sign > 0 ? "more" : "less");
+	} else if (same != REPORT_NONE) {
+		bool tier = c->d->build && c->d->build[same] == DIFF_OTHER_TIER;
+
+		fputs("; ", out);
+		moved_put_name(c->d, same, out);
+		fprintf(out, ", %s, %s %s, as %s may make it%s",
+			tier ? "by another tier of its compiler"
+			     : "the same code",
+			two ? "took" : "takes",
+			c->d->cause.sign > 0 ? "more" : "less",
+			tier ? "the moment it is compiled"
+			     : "its input, its place in memory or the machine",
+			two ? ": several runs of each side tell more" : "");
+	} else if (moved_has_none(c)) {
+		fprintf(out, "; %s is proved to have changed",
+			c->d->keys & KEY_SYM ? "no function" : "nothing");
+	}
+}
+
 void compare_tell_moved(const struct compare *c, int none, FILE *out)
 {
 	(void)none;
@@ -252,9 +347,9 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 	double va, vb;
 	double a = moved_mean(c, 0, &va);
 	double b = moved_mean(c, 1, &vb);
+
+	moved_take_variance(c, &va, &vb);
 	bool moved = moved_is(c, a, b, va, vb);
-	const struct diff_rows *cause = compare_cause(c);
-	uint32_t blind = c->d->cause.blind, same = c->d->cause.same;
 
 	/* means that lie apart, of runs that do too, are not about the same */
 	bool unproved = !moved && moved_apart(c, a, b);
@@ -284,33 +379,17 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 		fputs(" of ", out);
 		safe_text_put(out, compare_event(c), 0, 0);
 	}
+	if (!two && a > 0 && b > 0) {
+		/* equal runs do not make it exact: counting remains */
+		va = diff_larger(va / a / a, 1 / (double)c->d->side[0].samples);
+		vb = diff_larger(vb / b / b, 1 / (double)c->d->side[1].samples);
+		fputs("; ", out);
+		moved_put_interval(
+			b / a, diff_factor(va + vb, moved_freedom(c, va, vb)),
+			out);
+	}
 	fputc(')', out);
 	if (cpu)
 		moved_put_wall(c, out);
-	if (cause) {
-		fputs("; ", out);
-		moved_put_cause(c, cause, moved ? b - a : 0, out);
-	} else if (blind != REPORT_NONE) {
-		fputs("; ", out);
-		moved_put_name(c->d, blind, out);
-		fprintf(out,
-			", the same code, is called %s: by whom is missing "
-			"in most of its stacks",
-			c->d->cause.sign > 0 ? "more" : "less");
-	} else if (same != REPORT_NONE) {
-		bool tier = c->d->build && c->d->build[same] == DIFF_OTHER_TIER;
-
-		fputs("; ", out);
-		moved_put_name(c->d, same, out);
-		fprintf(out, ", %s, %s %s, as %s may make it%s",
-			tier ? "by another tier of its compiler"
-			     : "the same code",
-			two ? "took" : "takes",
-			c->d->cause.sign > 0 ? "more" : "less",
-			tier ? "the moment it is compiled"
-			     : "its input, its place in memory or the machine",
-			two ? ": several runs of each side tell more" : "");
-	} else if (moved) {
-		fputs("; no function is proved to have changed", out);
-	}
+	moved_put_what(c, moved ? b - a : 0, out);
 }

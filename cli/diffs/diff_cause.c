@@ -604,3 +604,12 @@ void diff_cause_judge(struct diff_rows *d)
 	}
 	cause_known_free(d);
 }
+
+double diff_cause_factor(const struct diff_rows *d)
+{
+	struct diff_whole left = d->whole;
+
+	left.run = d->left;
+	return left.run ? diff_runs_factor(&d->place[1][d->cause.row], &left)
+			: NAN;
+}

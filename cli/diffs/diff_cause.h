@@ -25,3 +25,5 @@ struct diff_rows;
 void diff_cause_judge(struct diff_rows *d);
 /* Finds the cause again, after rows were marked as renamed. */
 void diff_cause_find(struct diff_rows *d);
+/* Returns the factor by which cause.times may be off, as diff_runs_factor(). */
+double diff_cause_factor(const struct diff_rows *d);

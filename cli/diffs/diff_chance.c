@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#define CONFIDENCE 0.95
+
 static double log_factorial(double n)
 {
 	int sign;
@@ -149,6 +151,23 @@ double diff_p_student(double t, double df)
 	if (!(df > 0) || isnan(t))
 		return 1;
 	return beta_part(df / (df + t * t), df / 2, 0.5);
+}
+
+double diff_factor(double variance, double df)
+{
+	double low = 0, high = 1;
+
+	while (diff_p_student(high, df) > 1 - CONFIDENCE && high < 1e6)
+		high *= 2;
+	for (int i = 0; i < 60; i++) {
+		double t = (low + high) / 2;
+
+		if (diff_p_student(t, df) > 1 - CONFIDENCE)
+			low = t;
+		else
+			high = t;
+	}
+	return exp(high * sqrt(variance));
 }
 
 double diff_p_chi(double x, double df)

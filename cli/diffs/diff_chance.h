@@ -14,6 +14,9 @@ double diff_p_rates(uint64_t a, uint64_t b, double chance);
 /* Returns the probability that Student's t with df degrees of freedom is at
  * least as far from 0 as t. */
 double diff_p_student(double t, double df);
+/* Returns the factor by which a ratio may be off, with a confidence of 95 %:
+ * Student's interval of its logarithm, which has this variance. */
+double diff_factor(double variance, double df);
 /* Returns the probability that chi squared with df degrees of freedom is at
  * least x, by Wilson and Hilferty: right to 0.01. */
 double diff_p_chi(double x, double df);

@@ -283,7 +283,8 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 		d->place[0][i].under = under ? &under[i * d->n_run] : NULL;
 	diff_judge(d->place[0], d->place[1], d->n, &d->whole, &left);
 	diff_rows_take_left(d, &left);
-	free(left.run);
+	free(d->left);
+	d->left = left.run;
 	for (size_t i = 0; i < d->n; i++)
 		d->place[0][i].under = NULL;
 	diff_rows_take_hidden(d);
@@ -359,6 +360,7 @@ void diff_rows_free(struct diff_rows *d)
 	free(d->build);
 	free(d->row);
 	free(d->whole.run);
+	free(d->left);
 	free(d);
 }
 

@@ -109,6 +109,7 @@ struct diff_rows {
 	 * did not change, the p-value that they differ by chance only, and
 	 * their own weight on each side */
 	bool part;
+	struct diff_run *left; /* of each run; NULL if whole.run is */
 	size_t n_kept;
 	double kept_p;
 	uint64_t kept[2];

@@ -181,6 +181,22 @@ struct runs_test runs_compare(const struct diff_place *p,
 	return out;
 }
 
+double diff_runs_factor(const struct diff_place *p, const struct diff_whole *w)
+{
+	struct runs_side s[2];
+	double v[2]; /* of the logarithm of a mean */
+
+	for (int i = 0; i < 2; i++)
+		s[i] = runs_side(p, w, i, false);
+	if ((s[0].n == 1 && s[1].n == 1) || !(s[0].mean.low > 0) ||
+	    !(s[1].mean.low > 0))
+		return NAN;
+	for (int i = 0; i < 2; i++)
+		v[i] = runs_variance(&s[i], &s[!i], s[i].mean).high /
+		       (s[i].mean.low * s[i].mean.low);
+	return diff_factor(v[0] + v[1], runs_freedom(s, v[0], v[1]));
+}
+
 double runs_least(const struct diff_place *p, const struct diff_whole *w,
 		  bool nested)
 {

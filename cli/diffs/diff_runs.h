@@ -84,6 +84,9 @@ struct runs_test runs_compare(const struct diff_place *p,
  * them are in one side, as evenly as can be. */
 double runs_least(const struct diff_place *p, const struct diff_whole *w,
 		  bool nested);
+/* Returns diff_factor() of the ratio of the means of B and A, as they are
+ * counted; NaN: of one run a side, or without samples of both. */
+double diff_runs_factor(const struct diff_place *p, const struct diff_whole *w);
 /* Stores the mean and the standard deviation (NaN of one run) of a place's
  * shares in the runs of A (side 0) or B (1); absolute: of its numbers. */
 void diff_spread(const struct diff_place *p, const struct diff_whole *w,

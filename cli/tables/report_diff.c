@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/diffs/diff_cause.h"
 #include "cli/diffs/diff_runs.h"
 #include "cli/diffs/diff_limit.h"
 #include "cli/stacks/label.h"
@@ -275,6 +276,15 @@ static void report_diff_print_head(const struct report_diff *rp)
 		putchar('\n');
 }
 
+/* Writes an end of an interval; NaN: there is none. */
+static void report_diff_json_bound(struct json *j, const char *key, double v)
+{
+	if (isnan(v))
+		json_null(j, key);
+	else
+		json_real(j, key, v);
+}
+
 /* Writes what the change comes from; nothing changed: null. */
 static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 {
@@ -285,6 +295,8 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 		json_null(j, "cause");
 		return;
 	}
+	double factor = diff_cause_factor(d);
+
 	json_object(j, "cause");
 	json_shown(j, "symbol", diff_rows_label(d, c->row)->name);
 	json_shown(j, "image", diff_rows_label(d, c->row)->image);
@@ -292,6 +304,8 @@ static void report_diff_json_cause(const struct report_diff *rp, struct json *j)
 	json_text(j, "change", c->sign > 0 ? "more" : "less");
 	json_real(j, "excess", c->excess);
 	json_real(j, "times", c->times);
+	report_diff_json_bound(j, "times_low", c->times / factor);
+	report_diff_json_bound(j, "times_high", c->times * factor);
 	if (c->instead == REPORT_NONE)
 		json_null(j, "instead");
 	else

@@ -70,7 +70,7 @@ assert row["self_weight_significant"] == "more"
 # beside what did not change
 same = d["reference"]["b_weight"] / d["reference"]["a_weight"]
 assert row["self_a_weight"] == row["total_a_weight"]
-want = "; Poly::price took %.2f %% more and explains all of it; " % (100 * (b / a / same - 1))
+want = "; Poly::price took %.2f %% more (of one run a side: no interval) and explains all of it; " % (100 * (b / a / same - 1))
 assert want in d["says"], (want, d["says"])
 assert b - a > whole
 PY

@@ -170,8 +170,8 @@ ok noise_within_a_recording_makes_p_larger $?
 [ "$(judge colored abs.svg)" = "r checksum" ]
 ok numbers_instead_of_shares_say_the_same $?
 "$B" report --diff before.db after.db >out
-head -n 1 out | grep -q '^the run of B used 27.[0-9]* % more processor time than that of A (+105 ms of cpu-clock), in 486 ms where A took 380 ms; checksum took 274.49 % more and explains all of it; nothing else is proved to have changed$' &&
-	"$B" report --diff before.db before.db | head -n 1 | grep -q '^the run of B used about as much processor time as that of A (+0 ns of cpu-clock), in 380 ms each$'
+head -n 1 out | grep -q '^the run of B used 27.[0-9]* % more processor time than that of A (+105 ms of cpu-clock), in 486 ms where A took 380 ms; checksum took 274.49 % more (of one run a side: no interval) and explains all of it; nothing else is proved to have changed$' &&
+	"$B" report --diff before.db before.db | head -n 1 | grep -q '^the run of B used about as much processor time as that of A (+0 ns of cpu-clock), in 380 ms each; no function is proved to have changed$'
 ok the_first_sentence_says_which_of_two_runs_used_more_time $?
 # half of the samples of one function vanish
 cp after.db luck.db
@@ -190,7 +190,7 @@ assert "; checksum, the same code, took less, as its input, its place in memory 
 ok what_other_programs_may_make_of_the_same_code_is_no_cause $?
 "$B" ingest -q -o also.db "$captures/before.data"
 "$B" ingest -q -o too.db "$captures/after.data"
-"$B" report --diff before.db also.db -- after.db too.db | head -n 1 | grep -q '^a run of B uses 27.[0-9]* % more processor time than one of A (+105 ms of cpu-clock), in 486 ms where A took 380 ms; '
+"$B" report --diff before.db also.db -- after.db too.db | head -n 1 | grep -q '^a run of B uses 27.[0-9]* % more processor time than one of A (+105 ms of cpu-clock; 95 %: +3.37 to +57.94 %), in 486 ms where A took 380 ms; '
 ok of_several_a_side_whether_a_run_uses_more $?
 # the same means, of runs of which the shortest of B is shorter than the longest of A
 for run in before after
@@ -201,7 +201,7 @@ db.execute("DELETE FROM event WHERE id % 2 = 0")
 db.execute("DELETE FROM sample_group")
 db.commit()' half-$run.db
 done
-"$B" report --diff before.db half-before.db -- after.db half-after.db | head -n 1 | grep -q '^it is not proved that a run of B uses more processor time than one of A (+[0-9.]* ms of cpu-clock), in '
+"$B" report --diff before.db half-before.db -- after.db half-after.db | head -n 1 | grep -q '^it is not proved that a run of B uses more processor time than one of A (+[0-9.]* ms of cpu-clock; 95 %: -[0-9.]* to +[0-9.]* %), in '
 ok runs_that_lie_apart_unproved_are_not_called_about_the_same $?
 for name in ctx2-defer.data.zst overwrite-defer.data.zst offcpu-60.data \
 	offcpu-616.data builds/o2b.data.zst builds/o2fp-1.data.zst
@@ -214,7 +214,7 @@ sentence() {
 	"$B" report --diff "said-$1.db" "said-$2.db" 2>/dev/null | head -n 1
 }
 sentence ctx2-defer.data.zst overwrite-defer.data.zst |
-	grep -q '% less processor time than that of A (-855 ms of cpu-clock), in .*; .* took 74.94 % less, in .*+0x12406cf. -82.13 points and explains 57.20 % of it; nothing else is proved to have changed$'
+	grep -q '% less processor time than that of A (-855 ms of cpu-clock), in .*; .* took 74.94 % less (of one run a side: no interval), in .*+0x12406cf. -82.13 points and explains 57.20 % of it; nothing else is proved to have changed$'
 ok it_says_what_explains_that_a_run_took_less $?
 sentence offcpu-60.data offcpu-616.data |
 	grep -q '^the run of B used 2000 times as much processor time as that of A (+2.00 ms'
@@ -338,7 +338,7 @@ printf 'c;m;f 210\nc;m;g_[k] 500\nc;m;h 190\nc;m;i 205\nc;m;j 3\n' >b
 grep -q '>gone from A: x 3.57 %; 30 samples<' t.svg &&
 	[ "$(judge colored t.svg)" = "r g" ]
 ok what_vanished_is_a_row_below $?
-grep -q '<text id="details"[^>]*>g took 150.82 % more; 1 other function changed<' t.svg &&
+grep -q '<text id="details"[^>]*>g took 150.82 % more (of one run a side: no interval); 1 other function changed<' t.svg &&
 	[ "$(grep -c 'class="dr[0-9] most"' t.svg)" = 1 ] &&
 	grep 'class="dr[0-9] most"' t.svg | grep -q '<title>g$'
 ok the_cause_is_said_and_has_a_frame $?
@@ -368,7 +368,7 @@ done
 bad=0
 "$B" flame --diff --from-folded --fail-above 0 spread-a spread-b >spread.svg 2>err
 [ $? = 4 ] && grep -q '^grew by more than 0 %: index_words, +[0-9.]* % (p ' err || bad=1
-grep -q '>index_words took 100.00 % more, in small[1-9] +[0-9.]*, .* points; nothing else is proved to have changed<' spread.svg || bad=1
+grep -q '>index_words took 100.00 % more (of one run a side: no interval), in small[1-9] +[0-9.]*, .* points; nothing else is proved to have changed<' spread.svg || bad=1
 judge colored spread.svg | grep -q '^r index_words$' || bad=1
 "$B" flame --diff --from-folded --diff-by total spread-a spread-b >spread.svg
 judge colored spread.svg >names
@@ -378,8 +378,8 @@ ok what_is_spread_over_callees_is_named_by_their_caller $bad
 printf 'c;main;x;copy 500\nc;main;y;copy 500\nc;main;z 4000\nc;main;x 300\nc;main;w 3000\n' >called-a
 printf 'c;main;x;copy 900\nc;main;y;copy 500\nc;main;z 4000\nc;main;x 300\nc;main;w 3000\n' >called-b
 printf 'c;main;x;copy 900\nc;main;y;copy 900\nc;main;z 4000\nc;main;x 300\nc;main;w 3000\n' >called-c
-"$B" flame --diff --from-folded called-a called-b | grep -q '>x took 50.00 % more, in copy ' &&
-	"$B" flame --diff --from-folded called-a called-c | grep -q '>copy took 80.00 % more; nothing else'
+"$B" flame --diff --from-folded called-a called-b | grep -q '>x took 50.00 % more (of one run a side: no interval), in copy ' &&
+	"$B" flame --diff --from-folded called-a called-c | grep -q '>copy took 80.00 % more (of one run a side: no interval); nothing else'
 ok who_calls_it_more_often_is_the_cause_unless_all_do $?
 # the share of who called a leaf that has no frame in B is in stacks without it
 {
@@ -397,7 +397,7 @@ ok who_vanishes_from_stacks_that_lack_a_caller_has_not_less $?
 # samples without a caller are of no other caller
 printf 'c;main;clerk;x 6000\nc;main;clerk;push 6\nc;push 8\nc;main;y 8000\n' >alone-a
 printf 'c;main;clerk;x 6010\nc;main;clerk;push;lock 200\nc;main;clerk;push;unlock 200\nc;push 9\nc;main;y 8000\n' >alone-b
-"$B" flame --diff --from-folded alone-a alone-b | grep -q '>push took .* times as much, in lock '
+"$B" flame --diff --from-folded alone-a alone-b | grep -q '>push took .* times as much (of one run a side: no interval), in lock '
 ok stacks_without_a_caller_do_not_tell_who_calls_more $?
 # its code is in its caller now
 printf 'c;main;f 1000\nc;main;f;g 900\nc;main;z 4000\n' >own-a
@@ -470,6 +470,26 @@ parts after
 [ "$(judge colored runs.svg)" = "r checksum" ] && grep -q 'how they differ between runs' runs.svg &&
 	grep -q '>A: before-\*.db (4 runs), 378 samples; B (the widths): after-\*.db (4 runs), 483 samples<' runs.svg
 ok of_several_runs_the_slower_function_is_red $?
+"$B" report --diff 'before-*.db' -- 'after-*.db' | head -n 1 >says
+sed 's/.*; checksum takes 274.49 % more (95 %: +\([0-9.]*\) to +\([0-9.]*\) %) and .*/\1 \2/' says |
+	awk '{ exit !($1 > 100 && $1 < 274.49 && $2 > 274.49 && $2 < 600) }' &&
+	! grep -q 'no interval' says
+ok its_number_has_an_interval $?
+"$B" report --diff --json 'before-*.db' -- 'after-*.db' >runs.json &&
+	"$B" report --diff --json before.db after.db >two.json && python3 - <<'END'
+import json
+
+two, runs = (json.load(open(f))["cause"] for f in ("two.json", "runs.json"))
+low, high = open("says").read().split("more (95 %: +")[1].split(" %)")[0].split(" to +")
+assert two["times_low"] is None and two["times_high"] is None
+assert "%.2f %.2f" % (100 * runs["times_low"] - 100, 100 * runs["times_high"] - 100) == low + " " + high
+END
+ok so_it_has_in_json $?
+"$B" report --diff before-1.db before-3.db -- before-2.db before-4.db | head -n 1 |
+	grep -q 'about as much .* each; no function is proved to have changed$' &&
+	"$B" report --diff --sort dso before-1.db before-3.db -- before-2.db before-4.db | head -n 1 |
+	grep -q '; nothing is proved to have changed$'
+ok that_nothing_changed_is_said_in_the_first_sentence $?
 "$B" flame --diff before-1.db before-2.db before-3.db before-4.db -- after-[1234].db >list.svg
 [ "$(judge colored list.svg)" = "r checksum" ] && grep -q 'A: before-1.db and 3 other runs, 378' list.svg
 ok runs_may_be_listed $?

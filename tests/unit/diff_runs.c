@@ -36,6 +36,10 @@ START_TEST(t_has_the_p_of_student)
 	ck_assert(diff_p_student(1e9, 5) < 1e-40);
 	/* many degrees: the normal distribution */
 	ck_assert(fabs(diff_p_student(1.959963985, 1e7) - 0.05) < 1e-6);
+	/* printed tables of t for 95 %: 12.706, 2.776, 2.228 */
+	ck_assert(fabs(log(diff_factor(1, 1)) - 12.7062) < 1e-4);
+	ck_assert(fabs(log(diff_factor(1, 4)) - 2.77645) < 1e-5);
+	ck_assert(fabs(log(diff_factor(4, 10)) - 2 * 2.22814) < 2e-5);
 }
 END_TEST
 
@@ -434,6 +438,36 @@ START_TEST(numbers_are_those_of_a_run)
 }
 END_TEST
 
+/* By how much a place has more, beside all others: 19 of 20 intervals have it
+ * in them. 400 draws may have 366 to 394 by chance. */
+START_TEST(the_interval_has_what_was_drawn)
+{
+	const double spread[2] = { 0.2, 0.1 };
+	int in = 0;
+
+	diff_runs_state = 11;
+	for (int i = 0; i < 400; i++) {
+		double mean[2], deviation, times;
+		struct diff_whole left;
+
+		diff_runs_judge(4, 5, spread, 1.5);
+		left = dr.w;
+		for (int k = 0; k < 9; k++)
+			dr.run[k].n -= dr.count[0][k].n;
+		for (int k = 0; k < 2; k++)
+			diff_spread(&dr.place[0], &left, k, &mean[k],
+				    &deviation);
+		times = mean[1] / mean[0] / 1.5;
+		in += fabs(log(times)) <
+		      log(diff_runs_factor(&dr.place[0], &left));
+	}
+	ck_assert_msg(in >= 366 && in <= 394, "%d of 400", in);
+	/* one run a side tells nothing */
+	dr.w.runs_a = dr.w.runs_b = 1;
+	ck_assert(isnan(diff_runs_factor(&dr.place[0], &dr.w)));
+}
+END_TEST
+
 static const struct run_table loops[] = {
 	RUN_TIMES(runs_of_one_program_hardly_ever_differ, 8),
 	RUN_TIMES(a_real_difference_is_found, 6)
@@ -444,4 +478,5 @@ RUN_TABLES("diff_runs", loops, t_has_the_p_of_student,
 	   what_loss_of_one_run_could_explain_is_no_change,
 	   loss_that_makes_runs_alike_proves_nothing,
 	   a_change_holds_for_every_way_the_lost_samples_went,
-	   equal_runs_have_the_variance_of_counting, numbers_are_those_of_a_run)
+	   equal_runs_have_the_variance_of_counting,
+	   the_interval_has_what_was_drawn, numbers_are_those_of_a_run)
