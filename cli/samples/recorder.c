@@ -3,9 +3,11 @@
 #include "cli/samples/recorder.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/base/text_out.h"
 
 static const char *const cure[][RECORDER_LACKS] = {
 	{ "perf record -g",
@@ -22,13 +24,44 @@ static const char *const cure[][RECORDER_LACKS] = {
 	  "sched_wakeup_new" },
 };
 
+/* Returns a row of cure[]; -1 and *err on failure. */
+static int recorder_of(struct store *db, struct err *err)
+{
+	struct rows *r = rows_of(db, "recorded_by", err);
+	int row = 0;
+
+	if (rows_step(r))
+		row = (int)rows_int(r, RECORDED_BY_RECORDER);
+	return rows_end(r, err) ? -1 : row;
+}
+
 const char *recorder_cure(struct store *db, enum recorder_lack lack,
 			  struct err *err)
 {
-	struct rows *r = rows_of(db, "recorded_by", err);
-	int64_t row = 0;
+	int row = recorder_of(db, err);
 
-	if (rows_step(r))
-		row = rows_int(r, RECORDED_BY_RECORDER);
-	return rows_end(r, err) ? NULL : cure[row][lack];
+	return row < 0 ? NULL : cure[row][lack];
+}
+
+int recorder_put_events(struct store *db, const char *const *event, size_t n,
+			struct text_out *out, struct err *err)
+{
+	static const char *const command[] = { "perf record -a -c 1",
+					       "trace-cmd record",
+					       "lttng enable-event --kernel" };
+	int row = recorder_of(db, err);
+
+	if (row < 0)
+		return -1;
+	text_out_add(out, "%s", command[row]);
+	for (size_t i = 0; i < n; i++) {
+		const char *colon = strchr(event[i], ':');
+
+		if (row < 2)
+			text_out_add(out, " -e %s", event[i]);
+		else
+			text_out_add(out, "%c%s", i ? ',' : ' ',
+				     colon ? colon + 1 : event[i]);
+	}
+	return 0;
 }

@@ -1,9 +1,11 @@
 /* recorder.h - how to record what a database lacks, with the recorder that made
  * its captures. */
 #pragma once
+#include <stddef.h>
 
 struct err;
 struct store;
+struct text_out;
 
 enum recorder_lack {
 	LACKS_STACKS,
@@ -16,3 +18,7 @@ enum recorder_lack {
  * recorders are together. NULL and *err: the database cannot be read. */
 const char *recorder_cure(struct store *db, enum recorder_lack lack,
 			  struct err *err);
+/* Writes the command that records these events, named as perf names them.
+ * Returns 0, or -1 and *err. */
+int recorder_put_events(struct store *db, const char *const *event, size_t n,
+			struct text_out *out, struct err *err);

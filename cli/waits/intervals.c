@@ -18,6 +18,7 @@
 #include "cli/samples/filter.h"
 #include "cli/samples/loss_rows.h"
 #include "cli/samples/payloads.h"
+#include "cli/samples/recorder.h"
 #include "cli/waits/silent_tasks.h"
 #include "cli/samples/weight.h"
 #include "schema/columns.h"
@@ -28,6 +29,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
+#include "stitch/base/text_out.h"
 #include "stitch/source.h"
 
 const char intervals_by_caller[] = "caller";
@@ -40,6 +42,9 @@ const char intervals_by_lock[] = "lock";
 /* Flags of lock:contention_begin (Linux 5.19, trace/events/lock.h). */
 #define LOCK_SPIN 1
 #define LOCK_MUTEX 32
+/* Events that a message says how to record: of the kind with most, timers. */
+#define EVENTS_TOLD 6
+#define COMMAND_TOLD 256
 
 /* Columns of table event. */
 enum {
@@ -356,6 +361,40 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 	return 0;
 }
 
+/* Sets *err, with the command that records the pairs which were asked for; of
+ * all kinds those of system calls. Returns -1. */
+static int intervals_refuse(const struct intervals *iv, struct err *err)
+{
+	const char *word = iv->ask->kind ? iv->ask->kind : pair_kinds[0].word;
+	bool own = !iv->ask->kind && iv->ask->n_pair;
+	const struct pair_kind *all = own ? iv->own : pair_kinds;
+	const char *event[EVENTS_TOLD];
+	char command[COMMAND_TOLD] = "";
+	struct text_out text = { .buf = command, .size = sizeof(command) };
+	size_t n = 0;
+
+	for (size_t i = 0; i < (own ? iv->ask->n_pair : pair_kinds_n); i++) {
+		const struct pair_kind *k = &all[i];
+		const char *const of[] = { k->begin, k->end, k->cancel };
+
+		/* the first pair of events of calls has them all */
+		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
+			continue;
+		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
+			if (of[e] && n < EVENTS_TOLD)
+				event[n++] = of[e];
+	}
+	if (recorder_put_events(iv->db, event, n, &text, err))
+		return -1;
+	return err_set(err, ERR_FORMAT,
+		       "%s: no two events that belong together were recorded "
+		       "for this; '%s' records those%s; 'backstitch info "
+		       "--events %s' lists what was",
+		       iv->path, command,
+		       own || iv->ask->kind ? "" : " of system calls",
+		       iv->path);
+}
+
 static int intervals_choose(struct intervals *iv, struct err *err)
 {
 	const char *kind = iv->ask->kind;
@@ -383,10 +422,7 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 	intervals_drop_roles(iv);
 	if (iv->n_role || iv->ask->any)
 		return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: no two events that belong together were recorded "
-		       "for this; 'backstitch info --events %s' lists what was",
-		       iv->path, iv->path);
+	return intervals_refuse(iv, err);
 }
 
 static int intervals_read_cgroups(struct intervals *iv, struct err *err)

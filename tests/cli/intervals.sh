@@ -110,6 +110,26 @@ is "rows_by_a_field_have_all_calls" "342 True" \
 	json '"%d %s" % (sum(x["count"] for x in r["rows"]), [x["count"] for x in r["rows"] if x["name"] == "0"] == ['"$("$B" query \
 	--format csv "$db" "SELECT count(*) FROM interval WHERE ret = 0
 	AND verdict = 'proved'" | tail -1 | tr -d '\r')"'])')"
+# lacks WANTED ARGUMENT...: what it says records what is not there
+lacks() {
+	want=$1
+	shift
+	"$B" "$@" >"$work/out" 2>"$work/err"
+	[ $? = 1 ] && grep -qF "recorded for this; '$want' records those" "$work/err" || bad=1
+}
+bad=0
+"$B" ingest -q --no-symbols -o "$work/bare.db" tests/captures/before.data
+lacks 'perf record -a -c 1 -e lock:contention_begin -e lock:contention_end' report --latency lock "$work/bare.db"
+lacks 'perf record -a -c 1 -e lock:contention_begin -e lock:contention_end' flame --latency lock "$work/bare.db"
+lacks 'perf record -a -c 1 -e block:block_rq_issue -e block:block_rq_complete -e block:block_rq_requeue' \
+	report --latency block "$work/bare.db"
+lacks 'perf record -a -c 1 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit' report --latency "$work/bare.db"
+lacks 'perf record -a -c 1 -e a:b -e c:d' report --latency --pair a:b,c:d,x "$work/bare.db"
+lacks 'trace-cmd record -e kvm:kvm_exit -e kvm:kvm_entry' report --latency kvm tests/captures/ftrace-v7.dat
+sqlite3 "$work/bare.db" "UPDATE capture SET format = 'ctf', version = 'lttng-modules'"
+lacks 'lttng enable-event --kernel workqueue_execute_start,workqueue_execute_end' report --latency work "$work/bare.db"
+ok a_kind_that_was_not_recorded_says_how_to $bad
+
 "$B" report --latency --by nothing "$db" >"$work/out" 2>"$work/err"
 is "a_field_that_is_none_is_an_error" 2 $?
 "$B" report --latency --by cgroup "$db" >"$work/out" 2>"$work/err"
