@@ -100,8 +100,8 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		  "keeps more of them" },
 		{ f.silent && !c->silent.text, loss_own_ring("perf") },
 		{ c->silent.text,
-		  "no recorder hears silent tasks; 'backstitch path' proves what "
-		  "they do not hide" },
+		  "no recorder gets records of such tasks; 'backstitch path' proves "
+		  "what they do not hide" },
 		{ f.throttled && !f.lost && f.perf,
 		  "the kernel throttled an event: a lower rate (-F)" },
 		{ f.aux && f.perf,

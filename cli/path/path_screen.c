@@ -111,9 +111,6 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 			fprintf(out, " record%s)", c.n == 1 ? "" : "s");
 		}
 	}
-	if (c.tasks)
-		fprintf(out, "%sno records of silent tasks",
-			parts++ ? ", " : "");
 	if (c.silent)
 		fprintf(out, "%srecords missing without a loss",
 			parts++ ? ", " : "");
@@ -124,6 +121,11 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 	if (c.open && !partial)
 		fprintf(out, "%sa CPU without records at one end",
 			parts++ ? ", " : "");
+	if (c.tasks)
+		fprintf(out,
+			"%sno record of what %s did, so that how long that "
+			"took, and whom it woke, is not known",
+			parts++ ? ", " : "", causes_silent(r->causes));
 	putc('\n', out);
 }
 
@@ -330,7 +332,9 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 	if (l->only_wakes)
 		fprintf(out, "no wake-ups recorded yet on CPU %d", l->cpu);
 	else if (l->of_task)
-		fprintf(out, "no records of a silent task on CPU %d", l->cpu);
+		fprintf(out,
+			"no record of a task that records nothing, on CPU %d",
+			l->cpu);
 	else if (l->silent && l->cpu < 0)
 		fputs("records missing without a loss", out);
 	else if (l->silent)

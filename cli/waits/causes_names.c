@@ -159,7 +159,7 @@ char *causes_silent_names(const struct timeline *t, struct thread_names *told,
 			fprintf(out, "thread %d", s.tid);
 	}
 	if (n > SILENT_NAMED)
-		fprintf(out, "%zu silent tasks", n);
+		fprintf(out, "%zu tasks that record nothing", n);
 	mem_stream_end(out);
 	return text;
 }

@@ -149,7 +149,9 @@ grep -q 'silent swapper/0 records nothing, a known' "$work/said" &&
 	[ "${gaps% *}" = "${gaps#* }" ]
 ok "every_gap_is_of_the_silent_task: $gaps" $?
 head_has idle 'proved, if only records of swapper/0 are missing' &&
-	head_has idle 'in this time: no records of silent tasks'
+	head_has idle 'no record of what swapper/0 did, so that how long that took, and whom it woke, is not known' &&
+	! "$B" path --limit 0 "$work/idle.db" | grep 'silent task' &&
+	! grep 'silent tasks' "$work/said"
 ok and_what_is_missing_has_its_name $?
 
 # rows by tid and time are those that a scan finds
