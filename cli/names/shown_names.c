@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "cli/names/short_name.h"
+#include "cli/names/suffix.h"
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
@@ -103,6 +106,18 @@ void shown_names_add(struct shown_names *s, const char *name)
 		intern_add(&s->names, name);
 }
 
+int shown_names_read(struct shown_names *s, struct store *db, struct err *err)
+{
+	struct rows *r;
+
+	if (full_names || suffix_asked())
+		return 0;
+	r = rows_of(db, "recorded_names", err);
+	while (rows_step(r))
+		shown_names_add(s, rows_text(r, RECORDED_NAMES_NAME));
+	return rows_end(r, err);
+}
+
 void shown_names_make(struct shown_names *of, struct arena *text)
 {
 	size_t n = of->names.n;
@@ -122,6 +137,7 @@ void shown_names_make(struct shown_names *of, struct arena *text)
 				 s[i].level < SHOWN_FULL)
 				shown_take_level(&s[i], s[i].level + 1, &tries);
 		}
+	free(of->shown);
 	of->shown = mem_new(n, sizeof(*of->shown));
 	of->n = n;
 	for (size_t i = 0; i < n; i++)

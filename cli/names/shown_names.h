@@ -1,10 +1,13 @@
-/* shown_names.h - short names that tell the functions of one output apart. */
+/* shown_names.h - short names that tell the functions of one output apart, and
+ * are the same in each output of a recording. */
 #pragma once
 #include <stdbool.h>
 
 #include "cli/command.h"
 
 struct arena;
+struct err;
+struct store;
 
 /* --full-names */
 extern const struct opt full_names_opts[];
@@ -18,6 +21,10 @@ struct shown_names *shown_names_new(void);
 void shown_names_free(struct shown_names *s);
 /* Copies a name; NULL is none. */
 void shown_names_add(struct shown_names *s, const char *name);
+/* Adds all functions of a database, inlined ones too: a name is not to be
+ * shorter where the output lacks another one. Nothing with --fold-suffixes,
+ * which makes names of its own. Returns 0, or -1 and *err. */
+int shown_names_read(struct shown_names *s, struct store *db, struct err *err);
 /* Finds the short forms of all names that were added, in memory of `text`.
  * Where short forms are equal, more is kept of them, as little as tells them
  * apart: clones, traits, template arguments, parameters, everything. No two are

@@ -13,6 +13,7 @@ struct labels {
 	size_t n, cap;
 	struct table index;
 	struct arena text;
+	struct shown_names *names; /* NULL: not yet */
 };
 
 struct labels *labels_new(void)
@@ -24,6 +25,7 @@ void labels_free(struct labels *l)
 {
 	if (!l)
 		return;
+	shown_names_free(l->names);
 	table_release(&l->index);
 	arena_release(&l->text);
 	free(l->item);
@@ -98,9 +100,16 @@ uint32_t labels_count(const struct labels *l)
 	return (uint32_t)l->n;
 }
 
+struct shown_names *labels_names(struct labels *l)
+{
+	if (!l->names)
+		l->names = shown_names_new();
+	return l->names;
+}
+
 void labels_shorten(struct labels *l)
 {
-	struct shown_names *names = shown_names_new();
+	struct shown_names *names = labels_names(l);
 
 	for (size_t i = 0; i < l->n; i++)
 		if (l->item[i].kind != LABEL_GROUP)
@@ -115,7 +124,6 @@ void labels_shorten(struct labels *l)
 
 		item->shown = shown != item->name ? shown : NULL;
 	}
-	shown_names_free(names);
 }
 
 const char *label_shown(const struct label *l)

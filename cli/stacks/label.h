@@ -40,6 +40,7 @@ struct label {
 };
 
 struct labels;
+struct shown_names;
 
 struct labels *labels_new(void);
 void labels_free(struct labels *l);
@@ -51,6 +52,9 @@ uint32_t labels_add_name(struct labels *l, enum label_kind kind,
 /* Returns a label; valid until the next labels_add(). */
 const struct label *labels_get(const struct labels *l, uint32_t id);
 uint32_t labels_count(const struct labels *l);
+/* Returns the names that labels_shorten() tells from each other, for more than
+ * those of the labels. */
+struct shown_names *labels_names(struct labels *l);
 /* Gives all labels that are there so far a short name, unless --full-names is
  * given. Copies of these labels, also in other sets, have it too. */
 void labels_shorten(struct labels *l);

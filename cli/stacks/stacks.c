@@ -10,6 +10,7 @@
 #include "cli/samples/events.h"
 #include "cli/samples/filter.h"
 #include "cli/names/homonyms.h"
+#include "cli/names/shown_names.h"
 #include "cli/stacks/label.h"
 #include "cli/samples/payloads.h"
 #include "cli/samples/recorder.h"
@@ -451,6 +452,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	    !(s->code = code_load(db, parts, err)) ||
 	    !(s->homonyms = homonyms_load(db, s->code, o->unnamed, err)) ||
 	    stacks_load_groups(s, db, err) ||
+	    shown_names_read(labels_names(s->labels), db, err) ||
 	    (o->field && o->field != weight_cgroup &&
 	     !(s->payloads = payloads_open(db, err))) ||
 	    (!o->unnamed && stacks_make_names(s, NULL, 0, err))) {

@@ -376,9 +376,10 @@ static void annot_add_lines(struct annot *a)
 /* ---- all of it */
 
 /* Gives the functions that the code names a name for people. */
-static void annot_shorten(struct annot *a)
+static int annot_shorten(struct annot *a, struct store *db, struct err *err)
 {
 	struct shown_names *names = shown_names_new();
+	int rc = shown_names_read(names, db, err);
 
 	for (size_t i = 0; i < a->n; i++) {
 		shown_names_add(names, a->insn[i].target);
@@ -392,6 +393,7 @@ static void annot_shorten(struct annot *a)
 		in->inlined_shown = shown_names_get(names, in->inlined);
 	}
 	shown_names_free(names);
+	return rc;
 }
 
 int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
@@ -423,7 +425,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		annot_put_names(&l);
-	annot_shorten(a);
+	rc = rc ? rc : annot_shorten(a, db, err);
 	if (!rc && o->sources)
 		annot_find_sources(a, sy, &l.img, o->sources);
 	if (!rc)

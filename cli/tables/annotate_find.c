@@ -158,9 +158,10 @@ static void hot_sort(struct hot *h)
 }
 
 /* Gives all functions a name for people. */
-static void hot_shorten(struct hot *h)
+static int hot_shorten(struct hot *h, struct store *db, struct err *err)
 {
 	struct shown_names *names = shown_names_new();
+	int rc = shown_names_read(names, db, err);
 
 	for (size_t i = 0; i < h->n_func; i++)
 		shown_names_add(names, h->func[i].name);
@@ -168,6 +169,7 @@ static void hot_shorten(struct hot *h)
 	for (size_t i = 0; i < h->n_func; i++)
 		h->func[i].shown = shown_names_get(names, h->func[i].name);
 	shown_names_free(names);
+	return rc;
 }
 
 static int hot_load_code(struct hot_loader *l, struct store *db,
@@ -227,9 +229,8 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 
 	if (trust)
 		trust_say(trust, h->trust);
-	if (trust && !hot_load_code(&l, db, err)) {
+	if (trust && !hot_load_code(&l, db, err) && !hot_shorten(h, db, err)) {
 		hot_count(h, s, event);
-		hot_shorten(h);
 		hot_sort(h);
 		rc = 0;
 	}

@@ -24,6 +24,10 @@ SELECT id, file FROM frame WHERE file IS NOT NULL
 SELECT frame, name, file, coalesce(line, 0) AS line FROM inline_frame
 ORDER BY frame, depth
 
+-- name: recorded_names
+SELECT name FROM symbol
+UNION ALL SELECT name FROM inline_frame WHERE name NOT NULL
+
 -- name: label_symbols
 SELECT id, name FROM symbol ORDER BY id
 

@@ -110,3 +110,35 @@ ok the_evidence_has_short_names $?
 "$B" check -v --full-names lost.db >text
 grep -q '^  int app::last<int>(int) in /wl/' text
 ok or_full_ones $?
+
+# a part of a function that is inlined elsewhere, and a clone beside another one
+"$B" ingest -q --symfs "$captures/symfs" -o parts.db "$captures/before.data"
+python3 - parts.db <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+for old, new in (("checksum", "scan.part.0"), ("parse", "walk.isra.0"),
+                 ("format", "walk.cold"), ("lookup", "alone.constprop.0")):
+    assert db.execute("UPDATE symbol SET name = ? WHERE name = ?", (new, old)).rowcount
+db.execute("DELETE FROM inline_frame")
+db.execute("INSERT INTO inline_frame SELECT f.id, 0, 'scan', 'a.c', 1 FROM frame f "
+           "JOIN symbol y ON y.id = f.symbol AND y.name = 'alone.constprop.0'")
+db.commit()
+END
+names() {
+	grep -o '\(scan\|walk\|alone\)\.[a-z]*\(\.0\)\?\|\balone\b' | sort -u | tr '\n' ' '
+}
+bad=0
+for c in report 'report --inline' 'report --no-inline' 'report -g' annotate flame
+do
+	# shellcheck disable=SC2086 # a command and an option
+	got=$("$B" $c parts.db 2>/dev/null | sed 's/<title>.*//; s/{"version".*//' | names)
+	[ "$got" = 'alone scan.part.0 walk.cold walk.isra.0 ' ] || bad=1
+	[ $bad = 0 ] || echo "# $c: $got"
+done
+ok each_output_has_the_same_names $bad
+[ "$("$B" report --filter "event_id IN (SELECT e.id FROM event e JOIN raw_chain u ON u.id = e.uraw
+	JOIN stack s ON s.id = u.stack JOIN frame f ON f.id = s.frame
+	JOIN symbol y ON y.id = f.symbol WHERE y.name = 'scan.part.0')" parts.db 2>/dev/null | names)" = 'scan.part.0 ' ]
+ok so_has_a_part_of_the_samples $?
