@@ -23,9 +23,11 @@
 #include "cli/tables/report.h"
 #include "cli/typed.h"
 #include "schema/columns.h"
+#include "schema/db/int_rows.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/files/path.h"
 #include "stitch/base/text_out.h"
 
@@ -34,6 +36,8 @@
 #define HINTS 2	 /* names that exist, for one that does not */
 #define HINT 160 /* bytes for them */
 #define SEVERAL_FILES UINT32_MAX
+/* Inlined functions are told of from this part of the weight on. */
+#define INLINED_OF 100
 
 /* The source files of rows by the last part of their path. */
 struct report_files {
@@ -246,6 +250,49 @@ static int report_write(const struct report *rp, const struct grid *g,
 	return rp->o->graph ? report_put_tree(rp, NULL, err) : 0;
 }
 
+/* Says how much is in inlined functions where the rows have none of them. */
+static int report_tell_inlined(const struct report *rp, struct err *err)
+{
+	enum {
+		ROW,
+		FRAME,
+		COLUMN_COUNT
+	};
+	static const char *const column[COLUMN_COUNT] = { "rowid", "frame" };
+	const struct known_code *c = stacks_code(rp->stacks);
+	struct int_rows *r =
+		int_rows_of(rp->db, "inline_frame", column, COLUMN_COUNT, err);
+	bool *has = mem_new(c->n_frame, sizeof(*has));
+	struct int_row row;
+	uint64_t in = 0;
+
+	while (int_rows_step(r, &row))
+		if (row.v[FRAME] > 0 && (uint64_t)row.v[FRAME] < c->n_frame)
+			has[row.v[FRAME]] = true;
+	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
+		const struct stacks_group *g = stacks_group(rp->stacks, i);
+		const struct code_chain *leaf =
+			code_chain_at(c, g->kraw ? g->kraw : g->uraw);
+
+		if ((rp->event < 0 || g->event == (uint32_t)rp->event) &&
+		    has[c->stack[leaf->stack].frame])
+			in = saturating_add(in, g->weight);
+	}
+	free(has);
+	if (in && in >= rp->weight / INLINED_OF) {
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+
+		putc('\n', out);
+		report_put_percent(out, in, rp->weight);
+		fputs(" is in functions that were inlined, and counts here for "
+		      "those that contain them; --inline shows them\n",
+		      out);
+		term_lines_end(&l);
+	}
+	return int_rows_end(r, err);
+}
+
 static int report_print_rows(const struct report *rp, struct err *err)
 {
 	unsigned int keys = rp->o->keys;
@@ -301,6 +348,9 @@ static int report_print_rows(const struct report *rp, struct err *err)
 			grid_text(g, label_shown(l));
 	}
 	rc = report_write(rp, g, &rest, NULL, err);
+	if (!rc && rp->people && !rp->o->top && !rp->o->graph &&
+	    rp->o->inlined && (keys & (KEY_SYM | KEY_INLINED)) == KEY_SYM)
+		rc = report_tell_inlined(rp, err);
 	grid_free(g);
 	intern_release(&files.base);
 	free(files.file);

@@ -156,7 +156,7 @@ ok its_samples_are_those_of_report_inline $?
 "$B" annotate --inlined "$work/gcc.db" hot >"$work/out" 2>&1
 [ $? -eq 2 ] && says a_function_with_code_is_not_inlined "no sample was taken in 'hot' where it is inlined" "$work/out"
 "$B" report "$work/gcc.db" >"$work/out" 2>&1
-! grep -q inlined "$work/out" && grep -q ' 95.45 .* hot  *lines-gcc' "$work/out"
+! grep -q '(inlined)' "$work/out" && grep -q ' 95.45 .* hot  *lines-gcc' "$work/out"
 ok a_row_is_a_function_with_what_is_inlined_into_it $?
 "$B" report --callers mix "$work/gcc.db" >"$work/out" 2>&1
 grep -q '^ 100.00  *80.91  *89  hot  *lines-gcc$' "$work/out"

@@ -218,6 +218,18 @@ ok the_table_names_the_one_by_library $?
 "$B" report --callers no_such_function "$db" >"$work/text" 2>&1
 [ $? = 2 ] && grep -q "no frame is called 'no_such_function'" "$work/text"
 ok an_unknown_function_is_said $?
+for c in lines-gcc lines-clang
+do
+	"$B" ingest -q --symfs "$captures/symfs" -o "$work/$c.db" "$captures/$c.data.zst" 2>/dev/null
+	want=$("$B" report --inline --limit 0 --format csv "$work/$c.db" 2>/dev/null |
+		awk -F, '/,inlined,/ { sum += $1 } END { printf "%.2f\n", sum }')
+	"$B" report "$work/$c.db" 2>/dev/null | tail -1 |
+		grep -q "^$want % is in functions that were inlined, and counts here for those that contain them; --inline shows them$"
+	ok "what_is_inlined_in_a_hot_function_is_told_of_$c" $?
+	! "$B" report --inline "$work/$c.db" 2>/dev/null | grep 'that were inlined' &&
+		! "$B" report --no-inline "$work/$c.db" 2>/dev/null | grep 'that were inlined'
+	ok "and_not_where_it_is_shown_or_left_out_of_$c" $?
+done
 "$B" report --callers hash_row5 --symfs "$captures/symfs" "$captures/shop.data.zst" >"$work/text" 2>&1
 [ $? = 2 ] && grep -q "no frame is called 'hash_row5'; did you mean 'hash_rows'?" "$work/text"
 ok and_the_nearest_one_proposed $?
