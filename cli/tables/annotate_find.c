@@ -458,9 +458,9 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		return rc;
 	}
 	return err_set(err, ERR_USAGE,
-		       "no sample was taken in '%s', nor does debug info that "
-		       "was read say that one was where it is inlined; 'report "
-		       "--callees' shows what a function called; without a "
-		       "name the hottest functions are listed",
+		       "no sample was taken in '%s', nor where debug info that "
+		       "was read says that it is inlined; 'report --callees' "
+		       "shows what a function called; without a name the "
+		       "hottest functions are listed",
 		       what);
 }

@@ -271,7 +271,7 @@ refuses() {
 	ok "$name" $?
 }
 refuses a_function_without_samples_is_said 'no sample was taken in' "$db" nosuch
-refuses it_may_be_inlined_or_only_call_others "nor does debug info that was read say that one was where it is inlined; 'report --callees' shows what" "$db" nosuch
+refuses it_may_be_inlined_or_only_call_others "nor where debug info that was read says that it is inlined; 'report --callees' shows what" "$db" nosuch
 refuses an_unknown_image_is_said "no image is called 'nolib'" "$db" nolib+0x10
 "$B" annotate --symfs /nonexistent "$db" "$func" >"$work/out" 2>"$work/err"
 ok a_wrong_symfs_fails $(($? != 1))
