@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
@@ -90,10 +91,15 @@ static int archive_load(struct err *err)
 
 /* ---- archives */
 
+/* How the name of the checksum of a file ends, which follows the file. */
+#define BUNDLE_SUM ".crc32"
+#define BUNDLE_SUM_LEN 8
+
 struct bundle {
 	struct archive *a;
 	char *path;
 	struct new_file *file;
+	uLong sum; /* of the file that was added last */
 };
 
 static const struct {
@@ -211,6 +217,7 @@ static int bundle_begin_entry(struct bundle *b, const char *name, uint64_t size,
 static int bundle_write(struct bundle *b, const void *data, size_t n,
 			struct err *err)
 {
+	b->sum = crc32_z(b->sum, data, n);
 	return libarchive.write_data(b->a, data, n) < 0 ? bundle_refuse(b, err)
 							: 0;
 }
@@ -237,6 +244,7 @@ int bundle_add_file(struct bundle *b, const char *name, int fd,
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	uint64_t left = (uint64_t)st.st_size;
 
+	b->sum = 0;
 	if (bundle_begin_entry(b, name, left, st.st_mode & 0111, err))
 		return -1;
 	while (left) {
@@ -257,6 +265,16 @@ int bundle_add_file(struct bundle *b, const char *name, int fd,
 	}
 	*bytes += (uint64_t)st.st_size;
 	return 0;
+}
+
+int bundle_add_sum(struct bundle *b, const char *name, struct err *err)
+{
+	char sum[BUNDLE_SUM_LEN + 1];
+	char path[512];
+
+	snprintf(sum, sizeof(sum), "%08lx", b->sum);
+	snprintf(path, sizeof(path), "%s" BUNDLE_SUM, name);
+	return bundle_add_text(b, path, sum, err);
 }
 
 static bool bundle_is_wanted(struct archive_entry *e, const char *ending)
@@ -292,7 +310,7 @@ static int bundle_entry_fails(struct archive *a, const char *path,
 /* Reads the data of an entry, all of which may be holes, and copies it to `to`
  * unless that is -1. */
 static int bundle_read_entry(struct archive *a, const char *path, int to,
-			     struct err *err)
+			     uLong *sum, struct err *err)
 {
 	static char buf[1 << 16];
 	uint64_t done = 0;
@@ -303,6 +321,7 @@ static int bundle_read_entry(struct archive *a, const char *path, int to,
 		uint64_t plain = (uint64_t)libarchive.filter_bytes(a, 0);
 
 		done += (uint64_t)n;
+		*sum = crc32_z(*sum, (const unsigned char *)buf, (size_t)n);
 		if (unpack_check(path, packed, done > plain ? done : plain,
 				 err))
 			return -1;
@@ -314,6 +333,30 @@ static int bundle_read_entry(struct archive *a, const char *path, int to,
 				path);
 	}
 	return n < 0 ? bundle_entry_fails(a, path, err) : 0;
+}
+
+/* A changed byte of a packed file can give other bytes of the same number:
+ * libarchive does not compare gzip's checksum, and writes none with zstd.
+ * An archive of an older version, or of tar, has no entry for it. */
+static int bundle_check_sum(struct archive *a, const char *path, uLong sum,
+			    struct err *err)
+{
+	struct archive_entry *e;
+	char text[BUNDLE_SUM_LEN + 1] = "";
+	int rc = libarchive.read_next_header(a, &e);
+
+	if (rc == ARCHIVE_EOF)
+		return 0;
+	if (rc != ARCHIVE_OK && rc != ARCHIVE_WARN)
+		return bundle_entry_fails(a, path, err);
+	if (!bundle_is_wanted(e, BUNDLE_SUM) ||
+	    (libarchive.read_data(a, text, BUNDLE_SUM_LEN) == BUNDLE_SUM_LEN &&
+	     strtoul(text, NULL, 16) == sum))
+		return 0;
+	return err_set(err, ERR_FORMAT,
+		       "%s: the database in it is not the one that was packed: "
+		       "the checksums differ; copy the archive again",
+		       path);
 }
 
 /* Finds the entry and copies it. Returns 1, 0 if there is none, or -1. */
@@ -332,12 +375,13 @@ static int bundle_find_entry(struct archive *a, const char *path,
 	while ((rc = libarchive.read_next_header(a, &e)) == ARCHIVE_OK ||
 	       rc == ARCHIVE_WARN) {
 		bool wanted = bundle_is_wanted(e, ending);
+		uLong sum = 0;
 
 		/* what is passed over is unpacked too */
-		if (bundle_read_entry(a, path, wanted ? to : -1, err))
+		if (bundle_read_entry(a, path, wanted ? to : -1, &sum, err))
 			return -1;
 		if (wanted)
-			return 1;
+			return bundle_check_sum(a, path, sum, err) ? -1 : 1;
 	}
 	return rc == ARCHIVE_EOF ? 0 : bundle_entry_fails(a, path, err);
 }

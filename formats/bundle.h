@@ -22,12 +22,15 @@ int bundle_add_file(struct bundle *b, const char *name, int fd,
 		    const char *path, uint64_t *bytes, struct err *err);
 int bundle_add_text(struct bundle *b, const char *name, const char *text,
 		    struct err *err);
+/* Adds the checksum of the file that was just added as `name`. */
+int bundle_add_sum(struct bundle *b, const char *name, struct err *err);
 /* Returns 0 if all of it is on disk. */
 int bundle_finish(struct bundle *b, struct err *err);
 /* Removes the file unless bundle_finish() succeeded. */
 void bundle_free(struct bundle *b);
 
 /* Copies the first file of the archive whose name ends so, and is in no folder,
- * to the file `to`. Returns 0, or -1 and *err, also if there is none. */
+ * to the file `to`. Returns 0, or -1 and *err, also if there is none, or if it
+ * has another checksum than the one behind it. */
 int bundle_extract(const char *path, const char *ending, int to,
 		   struct err *err);

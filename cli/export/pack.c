@@ -284,8 +284,10 @@ static int pack_fill(struct pack *p, struct err *err)
 	snprintf(name, sizeof(name), "%s.db", p->name);
 	rc = bundle_add_file(p->b, name, fd, p->copy, &p->bytes, err);
 	close(fd);
-	if (rc || p->o->redact)
-		return rc;
+	if (rc || bundle_add_sum(p->b, name, err))
+		return -1;
+	if (p->o->redact)
+		return 0;
 	*mem_add(p->image, p->n_image, p->cap_image) = (struct image){ 0 };
 	if (pack_put_images(p, err))
 		return -1;

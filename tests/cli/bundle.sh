@@ -89,6 +89,21 @@ ok "what only has the name of an archive is refused" $?
 	2>"$work/err"
 [ $? = 1 ] && grep -q 'no .db file is in this archive' "$work/err"
 ok "an archive of something else is refused" $?
+# One bit of the database: packed, some of them unpack to as many other bytes.
+"$B" bundle -f -o "$work/whole.tar" "$db" 2>/dev/null && python3 - "$work/whole.tar" "$work/changed.tar" <<'END'
+import sys
+import tarfile
+with tarfile.open(sys.argv[1]) as t:
+    db = next(m for m in t if m.name.endswith(".db"))
+data = bytearray(open(sys.argv[1], "rb").read())
+data[db.offset_data + db.size // 2] ^= 1
+open(sys.argv[2], "wb").write(data)
+END
+"$B" report "$work/changed.tar" >"$work/a" 2>"$work/err"
+[ $? = 1 ] && [ ! -s "$work/a" ] && grep -q 'the checksums differ; copy the archive again' "$work/err"
+ok "a database that was changed on its way is refused" $?
+tar cf "$work/older.tar" -C "$work" leaf.db && "$B" report "$work/older.tar" >"$work/a" 2>/dev/null
+ok "an archive of an older version is read" $?
 [ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'backstitch-bundle.db*')" ]
 ok "no copy is left behind" $?
 
