@@ -313,7 +313,8 @@ void ctf_event_take(struct ctf_stream *s)
 		tr->at = s->time;
 	for (; st->n_cut; st->n_cut--)
 		ledger_skip(ctf->src.ledger, ctf->src.index,
-			    "end of an event's fields beyond 64 KiB", 0, 0,
-			    NULL);
+			    "end of an event's fields beyond 64 KiB, or 256 "
+			    "times its packet",
+			    0, 0, NULL);
 	ctf_event_emit(s, cl, &item);
 }

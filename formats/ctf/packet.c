@@ -45,7 +45,7 @@ int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 	st->cur.at = 0;
 	st->cur.end = left * 8;
 	st->roles = 0;
-	st->idle = 0;
+	st->idle = st->told = 0;
 	ctf_state_clear(st);
 	if (ctf_run(&sm->head, st))
 		return -1;

@@ -1123,6 +1123,69 @@ START_TEST(a_payload_above_64_KiB_is_cut_and_stacks_are_not)
 }
 END_TEST
 
+/* A label is not in the event, so short events could have long payloads. */
+START_TEST(labels_take_256_times_their_packet)
+{
+	enum {
+		LABEL = 400
+	};
+	char label[LABEL + 1];
+	char meta[1000];
+	char want[2000];
+
+	memset(label, 'l', LABEL);
+	label[LABEL] = 0;
+	snprintf(meta, sizeof(meta),
+		 LE FIELDS("enum : u8 { %s = 0, z = 1 } t;"), label);
+	/* of 1024 bytes, with a 0 behind each */
+	snprintf(want, sizeof(want),
+		 "@0 e t=0 t_label='%s'\n@0 e t=0 t_label='%s'\n"
+		 "@0 e t=0 t_label='%.*s'\n@0 e t=1 t_label=''\n",
+		 label, label, 1024 - 2 * (LABEL + 1) - 1, label);
+	make_folder();
+	put_file("metadata", meta, strlen(meta));
+	put_file("s0", "\0\0\0\1", 4);
+	char *got = read_folder();
+
+	ck_assert_str_eq(got, want);
+	free(got);
+	remove_folder();
+}
+END_TEST
+
+/* Each event looks at 60,000 labels, of which the first ones say that they are
+ * not the number's. */
+START_TEST(events_that_would_look_at_more_labels_than_that_have_none)
+{
+	enum {
+		LABELS = 60000
+	};
+	const size_t room = (size_t)LABELS * 20;
+	char *meta = mem_new(room, 1);
+	unsigned char data[100] = { 0 };
+	size_t n = (size_t)snprintf(meta, room, "%s",
+				    LE "event { name = e; fields := struct {"
+				       " enum : u16 { ");
+
+	for (int i = 0; i < LABELS; i++)
+		n += (size_t)snprintf(meta + n, room - n, "l%d = %d, ", i, i);
+	snprintf(meta + n, room - n, "} t; }; };");
+	make_folder();
+	put_file("metadata", meta, strlen(meta));
+	put_file("s0", data, sizeof(data));
+	char *got = read_folder();
+	size_t labels = 0;
+
+	for (const char *at = got; (at = strstr(at, "t_label='l0'")); at++)
+		labels++;
+	/* 100 bytes are 25,600, of which each takes 15,000 */
+	ck_assert_uint_eq(labels, 2);
+	free(got);
+	free(meta);
+	remove_folder();
+}
+END_TEST
+
 /* ---- damage */
 
 #define FOUR_PACKETS                                                           \
@@ -1287,6 +1350,8 @@ RUN("ctf", fields_are_read, fields_that_nobody_reads_are_skipped,
     an_index_without_its_stream_file_is_damage,
     heads_without_an_end_do_not_take_the_square_of_the_file,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
+    labels_take_256_times_their_packet,
+    events_that_would_look_at_more_labels_than_that_have_none,
     every_cut_keeps_all_events_in_front_of_it, values_that_cannot_be_are_damage,
     every_flip_costs_one_packet_at_most,
     pool_keeps_what_is_not_released_and_reuses_the_rest,

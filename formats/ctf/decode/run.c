@@ -42,12 +42,23 @@ static void ctf_run_store(struct ctf_state *st, const struct ctf_want *w,
 	}
 }
 
+/* Returns how many bytes may be added to the payload. */
+static size_t ctf_run_left(const struct ctf_state *st)
+{
+	const uint64_t most = (st->cur.end + 7) / 8 * CTF_TOLD_RATIO;
+	const size_t left = st->raw_len < CTF_PAYLOAD_MAX
+				    ? CTF_PAYLOAD_MAX - st->raw_len
+				    : 0;
+
+	if (st->told >= most)
+		return 0;
+	return left < most - st->told ? left : (size_t)(most - st->told);
+}
+
 /* Begins a text at the end of the payload; there is room for a 0 behind it. */
 static struct ctf_text ctf_run_begin(struct ctf_state *st)
 {
-	size_t left = st->raw_len < CTF_PAYLOAD_MAX
-			      ? CTF_PAYLOAD_MAX - st->raw_len
-			      : 0;
+	size_t left = ctf_run_left(st);
 
 	return (struct ctf_text){
 		.at = st->raw + st->raw_len,
@@ -64,6 +75,7 @@ static void ctf_run_place(struct ctf_state *st, uint32_t off, size_t len)
 		loc = 0;
 	memcpy(st->raw + off, &loc, 4);
 	st->raw_len += len;
+	st->told += len;
 }
 
 /* Ends a text with a 0, also if it is cut. */
@@ -101,6 +113,11 @@ static int ctf_run_num(struct ctf_state *st, const struct ctf_op *op)
 	if (w->how == CTF_NUMBER && w->label != CTF_NO_PLACE) {
 		struct ctf_text t = ctf_run_begin(st);
 
+		if (!t.max) {
+			st->n_cut++;
+			return 0;
+		}
+		st->told += op->node->n_label / 4;
 		if (ctf_text_labels(&t, op->node, v))
 			ctf_run_finish(st, w->label, &t);
 	}
@@ -142,9 +159,7 @@ static int ctf_run_text(struct ctf_state *st, const struct ctf_op *op)
 static int ctf_run_bytes(struct ctf_state *st, const struct ctf_op *op)
 {
 	const struct ctf_node *e = ctf_node_element(op->node);
-	size_t left = st->raw_len < CTF_PAYLOAD_MAX
-			      ? CTF_PAYLOAD_MAX - st->raw_len
-			      : 0;
+	size_t left = ctf_run_left(st);
 	size_t len = 0;
 	struct bytes b;
 	uint64_t v;

@@ -10,6 +10,9 @@
 
 /* The place of a field of variable length has 16 bits for its offset. */
 #define CTF_PAYLOAD_MAX 0xffffu
+/* Labels, names of members and a packet's own fields, which all its events
+ * have, make long payloads of short events: of 4 MB 100 GB. */
+#define CTF_TOLD_RATIO 256
 #define CTF_ROLE_COUNT 16
 #define CTF_UUID 16
 
@@ -35,6 +38,8 @@ struct ctf_state {
 	unsigned char *raw;
 	size_t raw_len;
 	uint64_t idle;	/* elements of no size in this packet */
+	uint64_t told;	/* bytes that its payloads had behind their fixed part,
+			 * and labels that were looked at, four as one */
 	bool again;	/* a packet's context is read again for its fields: it
 			 * has no effects */
 	uint32_t n_cut; /* fields cut at the end of the payload */
