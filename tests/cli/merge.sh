@@ -255,6 +255,8 @@ refuse() {	# refuse STATUS TEXT COMMAND...
 bad=0
 refuse 2 'which databases' merge -o x.db
 refuse 2 '-o is the database to make' merge two
+refuse 2 '-o is the database to make' merge -o '' two
+refuse 2 '-o is the database to make' merge -o - two
 refuse 2 'not a backstitch database' merge -f -o x.db "$cap/fp-1.data"
 refuse 1 'no such file' merge -f -o x.db none.db
 mkdir none

@@ -78,3 +78,13 @@ ok no_weight_at_all_is_an_error $?
 n=$(one "$b" 'SELECT count(*) FROM event')
 [ "$n" -gt 0 ] && [ "$n" = "$(one "$b" 'SELECT max(id) FROM event')" ]
 ok nothing_was_changed $?
+# the second of two captures has a sample whose weight no sum may have
+for k in 1 9000000000000000000
+do
+	printf '%s\n' 'event cpu-clock period=1' 'comm pid=10 name=a' \
+		"sample pid=10 tid=10 cpu=0 time=1000 u=0x400010 period=$k" >"$work/$k.txt" &&
+		"$MKCAP" "$work/$k.txt" "$work/$k.data"
+done
+"$B" ingest -q --no-symbols --separate -o "$work/two.db" "$work/1.data" "$work/9000000000000000000.data" 2>"$work/err"
+"$B" info "$work/two.db" 2>&1 | grep -q 'periods too large to be added up'
+ok a_weight_too_large_is_a_note $?

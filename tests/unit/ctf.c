@@ -982,6 +982,44 @@ START_TEST(an_index_without_its_stream_file_is_damage)
 }
 END_TEST
 
+/* Of three packets of one size, which the index has, the file has the first. */
+START_TEST(a_file_that_ends_before_its_index_does_is_damage)
+{
+	static const char head[] = "c1f1dcc1 00000001 00000001 00000048";
+	unsigned char data[300] = { 0 };
+	char want[300];
+	char path[128];
+	const size_t len = hex_take(FIRST, data);
+
+	make_folder();
+	snprintf(path, sizeof(path), "%s/index", folder);
+	ck_assert(!mkdir(path, 0700));
+	put_file("metadata", UST("13"), strlen(UST("13")));
+	put_file("s0", data, len);
+	memset(data, 0, sizeof(data));
+	size_t at = hex_take(head, data);
+
+	for (size_t i = 0; i < 3; i++, at += 72) {
+		data[at + 7] = (unsigned char)(i * len);
+		data[at + 14] = (unsigned char)(len * 8 >> 8);
+		data[at + 15] = (unsigned char)(len * 8);
+	}
+	put_file("index/s0.idx", data, at);
+	snprintf(want, sizeof(want),
+		 "@16 e cpu3 a=1\n@17 e cpu3 a=2\ns0+0x%zx: the file ends "
+		 "here, 2 packets short of its index: it was cut, or copied "
+		 "while it was written\n",
+		 len);
+	char *got = read_folder();
+
+	ck_assert_str_eq(got, want);
+	free(got);
+	put_file("index/s0.idx", NULL, 0);
+	ck_assert(!rmdir(path));
+	remove_folder();
+}
+END_TEST
+
 /* A clock that is not said to count from 1970 does not tell the wall's time,
  * whatever its offset; LTTng does not say it of its own. */
 START_TEST(only_a_clock_of_1970_tells_wall_time)
@@ -1348,6 +1386,7 @@ RUN("ctf", fields_are_read, fields_that_nobody_reads_are_skipped,
     chunks_follow_each_other_by_number_and_copies_are_read_once,
     a_stream_that_was_not_ended_is_damage,
     an_index_without_its_stream_file_is_damage,
+    a_file_that_ends_before_its_index_does_is_damage,
     heads_without_an_end_do_not_take_the_square_of_the_file,
     a_payload_above_64_KiB_is_cut_and_stacks_are_not,
     labels_take_256_times_their_packet,

@@ -66,6 +66,8 @@ static const struct function x86[] = {
 	  CODE("\x48\x83\xec\x18\x90\x48\x83\xc4\x18\xc3"), 0, 5 },
 	{ "bytes that only look like it: mov $0xe5894855,%eax",
 	  CODE("\xb8\x55\x48\x89\xe5\x90\x90"), 0, 0 },
+	{ "two of two bytes in front, with an operand and without one",
+	  CODE("\x0f\xb6\xd0\x0f\xc8\x55\x48\x89\xe5\x90\x5d\xc3"), 9, 11 },
 	{ "behind a call it is no prologue",
 	  CODE("\xe8\0\0\0\0\x55\x48\x89\xe5\x90"), 0, 0 },
 };

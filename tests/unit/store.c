@@ -34,6 +34,10 @@ START_TEST(every_fact_becomes_a_row)
 	mkstore_expect("SELECT path,samples,first_ns,last_ns,cpus,system_wide,"
 		       "exact_order,complete FROM capture",
 		       "perf.data|6|1001|1006|4|1|1|1\n");
+	mkstore_expect("SELECT kind, min(id) FROM word GROUP BY kind",
+		       "as_perf|1\ncallsite|1\nchain|1\nconfidence|1\nend|1\n"
+		       "gap|1\nimage|0\njudged|1\nlink|1\nquality|1\n"
+		       "request|1\nstart|1\nunwind|1\n");
 	mkstore_expect("SELECT name,defer FROM event_type ORDER BY id",
 		       "cpu-clock|1\nsched:sched_switch|0\n");
 	mkstore_expect("SELECT line FROM maps",

@@ -115,6 +115,9 @@ START_TEST(content_hash_is_the_same_for_ever)
 {
 	ck_assert_uint_eq(hash_content("/usr/bin/ls", 11, 1),
 			  UINT64_C(0x35ab90e0c971754b));
+	/* whole words, and no byte behind them */
+	ck_assert_uint_eq(hash_content("0123456789abcdef", 16, 1),
+			  UINT64_C(0xf2cacb290446b463));
 }
 END_TEST
 

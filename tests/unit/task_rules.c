@@ -108,6 +108,7 @@ START_TEST(clone_flags_tell_the_process_of_a_child)
 	task_fork_record(&ev, 5, -1, &rec);
 	ck_assert_int_eq(rec.pid, 5);
 	ck_assert_int_eq(rec.fork.ptid, 7);
+	ck_assert_int_eq(rec.fork.ppid, -1);
 	ev.clone_flags = 0;
 	rec = (struct record){ .tid = 7 };
 	task_fork_record(&ev, 5, -1, &rec);
