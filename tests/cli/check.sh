@@ -614,3 +614,15 @@ change "UPDATE loss SET n = 9223372036854770000 WHERE id =
 ends a_loss_beyond_all_counts_is_a_loss 4 --max-loss 50% another.db
 ! grep -q 'runtime error' err
 ok and_overflows_no_sum $?
+
+# of fifty parts of a capture that lost nothing none has anything
+{
+	printf '%s\n' 'event cpu-clock period=1000' 'comm pid=10 name=a'
+	for i in 1 2 3
+	do
+		echo "sample pid=10 tid=10 cpu=0 time=${i}000 u=0x400010"
+	done
+} >"$work/kept.txt"
+"$MKCAP" "$work/kept.txt" "$work/kept.data" && COLUMNS=120 "$B" check --verbose "$work/kept.data" >"$work/out" 2>&1 &&
+	! grep -q 'in time' "$work/out"
+ok no_loss_has_no_place_in_time $?

@@ -383,3 +383,13 @@ ok a_capture_may_be_given $?
 "$B" report --no-symbols "$captures/task-exitexec.data" 2>/dev/null |
 	grep -q "^code without a name: .* %; 'backstitch info .*' says why"
 ok much_code_without_a_name_is_said $?
+
+# a column that a narrow screen has no room for leaves no blanks
+"$B" ingest -q -f --no-symbols -o "$work/narrow.db" $captures/defer-lost-clock.data.zst
+bad=0
+for columns in 30 60 80
+do
+	COLUMNS=$columns "$B" report "$work/narrow.db" >"$work/out" 2>&1
+	[ -s "$work/out" ] && ! grep -q 'Self %.* $' "$work/out" || bad=1
+done
+ok the_head_of_a_narrow_table_ends_with_a_word $bad
