@@ -86,6 +86,8 @@ done
 printf '7z\274\257\047\034' | cat - zeros | head -c 4096 >seven.data
 ends 1 '7z' archives_of_7z_are_refused ingest -f -o x.db seven.data
 
+python3 "$root/tests/cli/members.py" "$B" run.db
+
 # a folder that is full: the message says what to do
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=1M none small 2>err
 then
