@@ -6,6 +6,10 @@
  * a side is at least that of counting: shares of a few runs may be equal by
  * chance. A side with one run is taken to vary as the other side does.
  *
+ * A few runs tell little of how a place varies, and more of how all places do.
+ * So the variance of a share is drawn towards what is usual on its side, the
+ * more the more alike the places are (Smyth 2004): struct runs_usual.
+ *
  * Lost samples may belong to any place, so each number of a run is a range, and
  * what is computed of such numbers is one too (struct runs_range). What was
  * lost in one run may also be why its side differs so little: t and its degrees
@@ -21,6 +25,15 @@
  * but may belong there. */
 struct diff_count {
 	uint64_t n, may;
+	bool other; /* the run had it in code of another tier: two others of its
+		     * side tell more */
+};
+
+/* How places of one side vary: what their shares have beside the variance of
+ * counting is usually the square of `times` of themselves, and that is known
+ * as well as from `df` more runs; 0: not known. */
+struct runs_usual {
+	double times, df;
 };
 
 struct diff_place {
@@ -45,6 +58,8 @@ struct diff_place {
 		     * more, or not tested */
 	bool kept;  /* out: it is in the reference */
 	int sign;   /* private: of the change, if it is one */
+	/* private: of places like this one, on A and B; NULL: not known */
+	const struct runs_usual *usual;
 };
 
 /* One recording of a side. */
@@ -69,6 +84,12 @@ struct diff_whole {
 	double kept_p; /* out: p-value that its places differ by chance only */
 };
 
+/* How the mean of a place's shares on one side varies, by its runs and by
+ * counting, and what it would if each share varied by itself. */
+struct runs_varied {
+	double variance, counting, of_share;
+};
+
 struct runs_test {
 	double t, df;
 };
@@ -80,6 +101,11 @@ struct runs_test {
 struct runs_test runs_compare(const struct diff_place *p,
 			      const struct diff_whole *w, bool loss, bool more,
 			      bool nested);
+struct runs_varied runs_vary(const struct diff_place *p,
+			     const struct diff_whole *w, int side);
+/* Returns what is usual for n places on a side of so many runs. */
+struct runs_usual runs_usual_of(const struct runs_varied *v, size_t n,
+				size_t runs);
 /* Returns the smallest p-value that the samples of a place can have: all of
  * them are in one side, as evenly as can be. */
 double runs_least(const struct diff_place *p, const struct diff_whole *w,

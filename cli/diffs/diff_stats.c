@@ -214,14 +214,6 @@ static double p_least(const struct diff_place *p, const struct diff_whole *w)
 			    diff_p_shares(n - in_b, w->a, in_b, w->b));
 }
 
-static int compare_double(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa;
-	double b = *(const double *)pb;
-
-	return compare_numbers(a, b);
-}
-
 /* ---- all tests */
 
 /* The places of self, then those of total without what is out of them, and
@@ -233,6 +225,7 @@ struct family {
 	struct diff_run *room; /* for family_whole() */
 	size_t families;
 	bool suspect; /* the one that is judged: by diff_place.suspect */
+	struct runs_usual usual[2][2]; /* of self and of total */
 };
 
 /* Returns how many samples of a run are in a place; of one run a side A is run
@@ -372,12 +365,48 @@ static bool family_judge_one(const struct family *f)
 	return any;
 }
 
+/* Finds what is usual for places from the first one on, of self or of total. A
+ * place with few samples is none of these. If samples may be missing, each way
+ * in which they are would have its own. */
+static void family_usual(struct family *f, size_t first, size_t n,
+			 struct runs_usual usual[2])
+{
+	const struct diff_whole *w = f->with;
+	size_t runs = w->runs_a + w->runs_b;
+	struct runs_varied *v[2];
+	size_t used = 0;
+	bool may = !w->run || w->absolute || w->runs_a < 2 || w->runs_b < 2;
+
+	for (int side = 0; side < 2; side++)
+		v[side] = mem_new(n + 1, sizeof(**v));
+	for (size_t i = first; i < first + n; i++) {
+		struct diff_place *p = &f->own[i];
+		struct diff_whole own = family_whole(f, i);
+
+		p->usual = NULL;
+		may |= p->may_a || p->may_b;
+		if (may || p->skip || p->only || p->a + p->b < TELLING * runs)
+			continue;
+		p->usual = usual;
+		for (int side = 0; side < 2; side++)
+			v[side][used] = runs_vary(p, &own, side);
+		used++;
+	}
+	for (int side = 0; side < 2; side++) {
+		usual[side] = runs_usual_of(v[side], may ? 0 : used,
+					    side ? w->runs_b : w->runs_a);
+		free(v[side]);
+	}
+}
+
 /* Judges the families one after the other. Returns whether any place changed.
  */
-static bool family_judge(struct family *f)
+static bool family_judge(struct family *f, size_t n)
 {
 	bool any = false;
 
+	for (size_t i = 0; i < f->n; i += n)
+		family_usual(f, i, n, f->usual[i > 0]);
 	for (int suspect = 0; suspect < 2; suspect++) {
 		f->suspect = suspect;
 		any |= family_judge_one(f);
@@ -494,6 +523,7 @@ static bool reference_find(struct diff_place *own, size_t n,
 			uint64_t *sum = k < runs_a ? &p[i].a : &p[i].b;
 
 			c[k].n = place_free(&own[i], k);
+			c[k].other = all->run && own[i].run[k].other;
 			*sum += c[k].n;
 		}
 		p[i].run = all->run ? c : NULL;
@@ -622,7 +652,7 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 	}
 	/* Without a change the reference is all: only if something differs from
 	 * that beyond chance, what did not change is looked for. */
-	if (family_judge(&f) && !w->absolute) {
+	if (family_judge(&f, n) && !w->absolute) {
 		all = *left;
 		all.run = w->run ? mem_dup(left->run, runs * sizeof(*w->run))
 				 : NULL;
@@ -630,7 +660,7 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		if (left->part && total)
 			totals_without(f.own + n, n, &all, left, count);
 		if (left->part)
-			family_judge(&f);
+			family_judge(&f, n);
 		free(left->part ? all.run : left->run);
 		if (!left->part)
 			*left = all;

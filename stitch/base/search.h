@@ -31,6 +31,10 @@ static inline int compare_i64(const void *a, const void *b)
 {
 	return compare_numbers(*(const int64_t *)a, *(const int64_t *)b);
 }
+static inline int compare_double(const void *a, const void *b)
+{
+	return compare_numbers(*(const double *)a, *(const double *)b);
+}
 
 /* Sorts n items, of which there may be none: qsort() needs an array even then.
  * The second one gives `arg` to compare(). Both evaluate n twice. */

@@ -500,7 +500,7 @@ ok the_tooltip_has_what_the_runs_differ_by $?
 "$B" report --diff --json 'before-*.db' -- 'after-*.db' >runs.json
 [ "$(judge changed runs.json self)" = "more checksum" ]
 ok the_table_of_runs_names_the_same_function $?
-# Welch's t, by hand, of the first step: the samples of all places
+# Moderated t, by hand, of the first step: the samples of all places
 for i in 1 2 3 4
 do
 	"$B" report --json --sort sym before-$i.db >run-a$i.json && "$B" report --json --sort sym after-$i.db >run-b$i.json
@@ -532,11 +532,44 @@ ns = [sum(r["self_samples"] for r in json.load(open("run-%s%d.json" % (s, i)))["
 mean = {s: sum(v[s]) / 4 for s in "ab"}
 rate = (best["self_a_samples"] + best["self_b_samples"]) / sum(ns)
 var = []
+known = []
 for k, s in enumerate("ab"):
-    floor = sum(rate * (1 - rate) / n for n in ns[4 * k:4 * k + 4]) / 16
-    var.append(max(floor, sum((x - mean[s]) ** 2 for x in v[s]) / 3 / 4))
+    each = sum(1 / n for n in ns[4 * k:4 * k + 4]) / 16
+    # what is usual for functions with ten samples a run: the fewest degrees of
+    # freedom of its distribution that are likely; others are compared without
+    # what changed
+    vary = []
+    for sh in share.values():
+        size = [n * (1 if sh is v else 1 - x) for n, x in zip(ns, v["a"] + v["b"])]
+        count = [x * n for x, n in zip(sh["a"] + sh["b"], ns)]
+        if sum(count) < 79.5:
+            continue
+        rows = [c / n for c, n in zip(count, size)][4 * k:4 * k + 4]
+        m = sum(rows) / 4
+        part = sum(count) / sum(size)
+        vary.append((sum((x - m) ** 2 for x in rows) / 12,
+                     part * (1 - part) * sum(1 / n for n in size[4 * k:4 * k + 4]) / 16,
+                     (m * (1 - m)) ** 2 / 4))
+    likely = {}
+    for d0 in (2 ** (i / 2) for i in range(13)):
+        for b in [0] + [2 ** (i / 2) / 64 for i in range(13)]:
+            u = [c + b * b * o for _, c, o in vary]
+            likely[d0, b] = sum(
+                math.lgamma((3 + d0) / 2) - math.lgamma(d0 / 2) - 1.5 * math.log(d0 * x)
+                - (3 + d0) / 2 * math.log1p(3 * y[0] / d0 / x) for x, y in zip(u, vary))
+    most = max(likely.values())
+    d0 = min(d for (d, _), y in likely.items() if y > most - 2)
+    b = max((y, b) for (d, b), y in likely.items() if d == d0)[1]
+    if d0 < 1.2:
+        d0 = 0
+    m = max(mean.values())
+    own = sum((x - mean[s]) ** 2 for x in v[s]) / 3 / 4
+    usual = rate * (1 - rate) * each + b * b * (m * (1 - m)) ** 2 / 4
+    var.append(max(rate * (1 - rate) * each, (3 * own + d0 * usual) / (3 + d0)))
+    known.append(3 + d0)
 t = (mean["b"] - mean["a"]) / math.sqrt(sum(var))
-df = sum(var) ** 2 / sum(x * x / 3 for x in var)
+df = sum(var) ** 2 / sum(x * x / d for x, d in zip(var, known))
+assert max(known) > 3, known
 # the tail by Simpson's rule over the angle: t = sqrt(df) tan(u)
 c = math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(math.pi)
 lo, hi, n = math.atan(t / math.sqrt(df)), math.pi / 2, 20000
@@ -548,7 +581,7 @@ p = 2 * c * s * h / 3
 times = best["self_p"] / p
 assert round(times) > 1 and abs(times - round(times)) < 1e-4 * times, (p, best["self_p"], t, df)
 END
-ok the_p_of_runs_is_that_of_welch $?
+ok the_p_of_runs_is_that_of_a_moderated_t $?
 "$B" flame --diff before-1.db before-3.db -- before-2.db before-4.db >none.svg &&
 	[ -z "$(judge colored none.svg)" ] &&
 	"$B" flame --diff 'after-[12].db' -- 'after-[34].db' >none.svg && [ -z "$(judge colored none.svg)" ]

@@ -184,7 +184,7 @@ static int judge_pair(uint32_t stay, uint32_t often_b, bool blocks)
 		run[i].times = blocks ? &r[i].times : NULL;
 	}
 	d = diff_rows_new(run, 2, 1, KEY_SYM | KEY_DSO, false,
-			  (struct diff_known){ NULL, NULL, 0 });
+			  (struct diff_known){ .n = 0 });
 	for (size_t i = 0; i < d->n; i++) {
 		bool first = !strcmp(diff_rows_label(d, i)->name, "f0");
 

@@ -55,6 +55,10 @@ struct drawn {
 static struct drawn dr;
 static uint64_t diff_runs_state;
 static size_t diff_runs_samples = SAMPLES; /* of a run */
+/* By how much the spreads of places differ, and what each third of them varies
+ * by together: standard deviations of logarithms. */
+static double diff_runs_differ, diff_runs_together;
+static double diff_runs_spread[PLACES]; /* of this program, times the usual */
 
 static double diff_runs_draw(void)
 {
@@ -74,15 +78,19 @@ static double diff_runs_normal(void)
  * `spread`; the first one has `times` as much. */
 static void diff_runs_run(size_t run, double spread, double times)
 {
-	double up_to[PLACES];
+	double up_to[PLACES], together[3] = { 0 };
 	double sum = 0;
 
+	for (int i = 0; i < 3 && diff_runs_together > 0; i++)
+		together[i] = diff_runs_together * diff_runs_normal();
 	for (int i = 0; i < PLACES; i++) {
 		double share = 1.0 / (i + 3);
 
 		if (!i)
 			share *= times;
-		sum += share * exp(spread * diff_runs_normal());
+		sum += share *
+		       exp(spread * diff_runs_spread[i] * diff_runs_normal() +
+			   together[i % 3]);
 		up_to[i] = sum;
 	}
 	/* many samples: the counts are as good as normal */
@@ -113,6 +121,11 @@ static int diff_runs_judge(size_t a, size_t b, const double spread[2],
 	int wrong = 0;
 
 	memset(&dr, 0, sizeof(dr));
+	for (int i = 0; i < PLACES; i++)
+		diff_runs_spread[i] =
+			diff_runs_differ > 0
+				? exp(diff_runs_differ * diff_runs_normal())
+				: 1;
 	for (size_t i = 0; i < a + b; i++)
 		diff_runs_run(i, spread[i >= a], i >= a ? times : 1);
 	for (int i = 0; i < PLACES; i++)
@@ -160,6 +173,55 @@ START_TEST(runs_of_one_program_hardly_ever_differ)
 	       diff_runs_cases[_i].spread[0], diff_runs_cases[_i].spread[1],
 	       wrong);
 	ck_assert_msg(wrong <= 10, "%d of 400", wrong);
+}
+END_TEST
+
+static const struct {
+	size_t n;
+	double spread[2], differ, together, times;
+	int least; /* of 200 in which it is found */
+} diff_runs_usual[] = {
+	{ 4, { 0.1, 0.1 }, 0.7, 0, 1, 0 },
+	{ 3, { 0.1, 0.1 }, 0.7, 0, 1, 0 },
+	{ 4, { 0.1, 0.1 }, 0.7, 0.2, 1, 0 },
+	{ 4, { 0.1, 0.3 }, 0.4, 0, 1, 0 },
+	{ 4, { 0.1, 0.1 }, 1.2, 0, 1, 0 },
+	/* by the variance of each place alone 24, 9 and 15 */
+	{ 4, { 0.1, 0.1 }, 0.7, 0.1, 2, 110 },
+	{ 3, { 0.1, 0.1 }, 0.7, 0.1, 2, 50 },
+	{ 4, { 0.05, 0.05 }, 0.5, 0.05, 1.5, 110 },
+};
+
+/* Places vary by a tenth of themselves, each by its own, or some together. What
+ * is usual makes a change clear, and what is none stays none. */
+START_TEST(what_is_usual_tells_of_few_runs)
+{
+	bool equal = diff_runs_usual[_i].times <= 1;
+	int runs = equal ? 400 : 200;
+	int found = 0;
+	int wrong = 0;
+
+	if (RUN_ELSEWHERE && _i % 4)
+		return;
+	diff_runs_state = (uint64_t)_i + 3000;
+	diff_runs_samples = 2000;
+	diff_runs_differ = diff_runs_usual[_i].differ;
+	diff_runs_together = diff_runs_usual[_i].together;
+	for (int i = 0; i < runs; i++) {
+		wrong += diff_runs_judge(diff_runs_usual[_i].n,
+					 diff_runs_usual[_i].n,
+					 diff_runs_usual[_i].spread,
+					 diff_runs_usual[_i].times) > 0;
+		found += dr.place[0].change > 0;
+	}
+	printf("# %zu runs a side, %.2f times as much: found %d of %d, another "
+	       "one in %d\n",
+	       diff_runs_usual[_i].n, diff_runs_usual[_i].times,
+	       equal ? 0 : found, runs, wrong);
+	/* as above: 1 in 100 is expected at most */
+	ck_assert_msg(wrong <= (equal ? 10 : 7), "%d of %d", wrong, runs);
+	ck_assert_msg(equal || found >= diff_runs_usual[_i].least, "%d of %d",
+		      found, runs);
 }
 END_TEST
 
@@ -254,7 +316,7 @@ static struct diff_place diff_runs_one(const struct diff_count *count,
 	for (size_t i = 0; i < a + b; i++) {
 		*(i < a ? &w.a : &w.b) += run[i].n;
 		*(i < a ? &w.lost_a : &w.lost_b) += run[i].lost;
-		rest[i] = (struct diff_count){ run[i].n - count[i].n, 0 };
+		rest[i] = (struct diff_count){ .n = run[i].n - count[i].n };
 	}
 	diff_place_add_up(&p[0], count, a + b, a);
 	diff_place_add_up(&p[1], rest, a + b, a);
@@ -267,8 +329,9 @@ static struct diff_place diff_runs_one(const struct diff_count *count,
 START_TEST(loss_that_makes_runs_alike_proves_nothing)
 {
 	/* 400 samples in the first run, and all six are hardly apart */
-	struct diff_count count[6] = { { 600, 0 },  { 1000, 0 }, { 1000, 0 },
-				       { 1400, 0 }, { 1400, 0 }, { 1400, 0 } };
+	struct diff_count count[6] = { { .n = 600 },  { .n = 1000 },
+				       { .n = 1000 }, { .n = 1400 },
+				       { .n = 1400 }, { .n = 1400 } };
 	struct diff_run run[6];
 	struct diff_place p;
 
@@ -376,6 +439,55 @@ START_TEST(a_change_holds_for_every_way_the_lost_samples_went)
 }
 END_TEST
 
+/* Half of the last run is in code of another tier: its side is judged by the
+ * three others, unless fewer than two are left. */
+START_TEST(a_run_of_another_tier_does_not_count)
+{
+	struct diff_count count[8];
+	struct diff_run run[8];
+
+	for (int i = 0; i < 8; i++) {
+		count[i] = (struct diff_count){
+			.n = (uint64_t)(i == 7	? 6000
+					: i < 4 ? 1000 + i
+						: 1600 + i)
+		};
+		run[i] = (struct diff_run){ 100000, 0, 1 };
+	}
+	for (int other = 0; other < 2; other++) {
+		struct diff_place p[2] = { { .a = 0 }, { .a = 0 } };
+		struct diff_count rest[8];
+		struct diff_whole w = { .a = 400000,
+					.b = 400000,
+					.run = run,
+					.runs_a = 4,
+					.runs_b = 4,
+					.unit_a = 1,
+					.unit_b = 1 };
+		struct diff_whole left;
+
+		count[7].other = other;
+		for (int i = 0; i < 8; i++)
+			rest[i] =
+				(struct diff_count){ .n = run[i].n - count[i].n,
+						     .other = count[i].other };
+		diff_place_add_up(&p[0], count, 8, 4);
+		diff_place_add_up(&p[1], rest, 8, 4);
+		diff_judge(p, NULL, 2, &w, &left);
+		free(left.run);
+		ck_assert_int_eq(p[0].change, other);
+	}
+	count[5].other = count[6].other = true;
+	struct diff_place one = { .run = count };
+	struct diff_whole w = { .run = run, .runs_a = 4, .runs_b = 4 };
+	struct runs_test all = runs_compare(&one, &w, false, false, false);
+
+	count[5].other = count[6].other = count[7].other = false;
+	ck_assert(fabs(all.t - runs_compare(&one, &w, false, false, false).t) <
+		  1e-9);
+}
+END_TEST
+
 START_TEST(equal_runs_have_the_variance_of_counting)
 {
 	/* 1 of 100 against 3 of 100 samples, four times */
@@ -393,8 +505,8 @@ START_TEST(equal_runs_have_the_variance_of_counting)
 
 	memset(p, 0, sizeof(p));
 	for (int i = 0; i < 8; i++) {
-		count[0][i] = (struct diff_count){ i < 4 ? 1 : 3, 0 };
-		count[1][i] = (struct diff_count){ i < 4 ? 99 : 97, 0 };
+		count[0][i] = (struct diff_count){ .n = i < 4 ? 1 : 3 };
+		count[1][i] = (struct diff_count){ .n = i < 4 ? 99 : 97 };
 		run[i] = (struct diff_run){ 100, 0, 1 };
 	}
 	for (int i = 0; i < 2; i++)
@@ -424,7 +536,7 @@ START_TEST(numbers_are_those_of_a_run)
 	double mean, deviation;
 
 	for (int i = 0; i < 6; i++) {
-		count[i] = (struct diff_count){ i % 2 ? 1010 : 990, 0 };
+		count[i] = (struct diff_count){ .n = i % 2 ? 1010 : 990 };
 		run[i] = (struct diff_run){ 1000, 0, i < 2 ? 1 : 2 };
 	}
 	diff_place_add_up(&p, count, 6, 2);
@@ -470,7 +582,8 @@ END_TEST
 
 static const struct run_table loops[] = {
 	RUN_TIMES(runs_of_one_program_hardly_ever_differ, 8),
-	RUN_TIMES(a_real_difference_is_found, 6)
+	RUN_TIMES(a_real_difference_is_found, 6),
+	RUN_TIMES(what_is_usual_tells_of_few_runs, 8)
 };
 
 RUN_TABLES("diff_runs", loops, t_has_the_p_of_student,
@@ -478,5 +591,6 @@ RUN_TABLES("diff_runs", loops, t_has_the_p_of_student,
 	   what_loss_of_one_run_could_explain_is_no_change,
 	   loss_that_makes_runs_alike_proves_nothing,
 	   a_change_holds_for_every_way_the_lost_samples_went,
+	   a_run_of_another_tier_does_not_count,
 	   equal_runs_have_the_variance_of_counting,
 	   the_interval_has_what_was_drawn, numbers_are_those_of_a_run)
