@@ -395,14 +395,16 @@ static uint32_t cause_blind(const struct diff_rows *d, uint32_t row, int sign,
 }
 
 /* Returns whether a function may have lost work to another one, or got it: its
- * code differs or, if that is not known, all of its change only moved. */
+ * code differs, in whatever tier, or, if that is not known, all of its change
+ * only moved. */
 static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
 {
 	const struct diff_place *p = &d->place[1][row];
 
 	return cause_is_function(d, row) && p->a >= TELLING &&
 	       p->b >= TELLING &&
-	       (d->by_code ? diff_rows_may_differ(d, row) &&
+	       (d->by_code ? (diff_rows_may_differ(d, row) ||
+			      cause_code(d, row) == DIFF_OTHER_TIER) &&
 				     fabs(diff_rows_excess_of(d, row, true)) >=
 					     LEFT_OVER * most
 			   : p->change && d->row[row].real < REAL);
@@ -426,12 +428,26 @@ static double cause_moved(const struct diff_rows *d, uint32_t from, uint32_t to)
 	return sum;
 }
 
-/* Finds two functions of which one calls now what the other one called. Both
- * are on both sides, else one has only another name or place. */
+/* Returns whether one of two functions is called by its counterpart of two
+ * others. */
+static bool cause_moved_in(const struct diff_rows *d, uint32_t from,
+			   uint32_t to, uint32_t of_from, uint32_t of_to)
+{
+	return cause_stacks_of(d, to)->above[1][of_to] > 0 ||
+	       cause_stacks_of(d, from)->above[0][of_from] > 0;
+}
+
+/* Finds two functions of which one calls now what the other one called, and
+ * that is more than the change that was found. Both are on both sides, else one
+ * has only another name or place. */
 static void cause_find_moved(struct diff_rows *d)
 {
-	struct diff_cause *c = &d->cause;
-	double largest = 0, most = 0;
+	struct diff_cause found = cause_none;
+	struct diff_cause *c = &found;
+	double most = d->cause.row == REPORT_NONE
+			      ? 0
+			      : fabs(cause_excess(d, d->cause.row));
+	double largest = 0;
 
 	for (uint32_t i = 0; d->by_code && i < d->n; i++)
 		if (cause_may_move(d, i, 0))
@@ -441,26 +457,31 @@ static void cause_find_moved(struct diff_rows *d)
 		if (!cause_may_move(d, i, largest))
 			continue;
 		for (uint32_t k = 0; k < d->n; k++) {
-			double moved = k != i && cause_may_move(d, k, largest)
-					       ? cause_moved(d, i, k)
-					       : 0;
-			/* of one in another the inner one */
-			bool inner =
-				moved > 0 && moved >= most &&
-				(c->row == REPORT_NONE || moved > most ||
-				 cause_stacks_of(d, k)->above[1][c->row] > 0 ||
-				 cause_stacks_of(d, i)->above[0][c->instead] >
-					 0);
+			double moved =
+				k != i && cause_may_move(d, k, largest)
+					? diff_rows_size(d, 1,
+							 cause_moved(d, i, k))
+					: 0;
+			double than = most;
 
-			if (!inner)
+			/* of one in another the inner one, if it has nearly as
+			 * much: part of it may be interpreted */
+			if (c->row != REPORT_NONE &&
+			    cause_moved_in(d, i, k, c->instead, c->row))
+				than *= CALLED;
+			else if (c->row != REPORT_NONE &&
+				 cause_moved_in(d, c->instead, c->row, i, k))
+				than /= CALLED;
+			if (!(moved > than))
 				continue;
-			most = moved;
-			*c = cause_none;
+			most = fmax(most, moved);
 			c->row = k;
 			c->instead = i;
 			c->moved = true;
 		}
 	}
+	if (c->row != REPORT_NONE)
+		d->cause = found;
 }
 
 /* Returns what a runtime ran in another tier, if that has enough of the change
@@ -564,7 +585,7 @@ static void cause_search(struct diff_rows *d)
 			d->row[i].real = 1;
 		while (cause_try(d) && ++tried < MOVED_MAX)
 			;
-		if (c->row == REPORT_NONE && c->blind == REPORT_NONE)
+		if (c->blind == REPORT_NONE)
 			cause_find_moved(d);
 		if (c->row != REPORT_NONE)
 			break;

@@ -14,8 +14,8 @@
  *
  * What was under another function before, or beside it, only moved: a frame
  * that the stacks of one side lack has all of its total more there. Only where
- * there is no cause, and two functions have as much more and less, what moved
- * is told: from where to where. */
+ * there is no larger cause, and two functions have as much more and less, what
+ * moved is told: from where to where. */
 #pragma once
 struct diff_rows;
 

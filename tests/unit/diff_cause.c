@@ -107,6 +107,11 @@ static const struct {
 	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
 	  "m;a;clerk;x 6050|m;b;teller;sort 310|m;b;teller;y 8100|m;z 4000",
 	  NULL, "clerk teller", "teller", "clerk", "" },
+	/* w has more by chance of its compiler, and less than what moved */
+	{ "what_moved_before_what_changed_by_less",
+	  "m;jit_c;x 3000|m;jit_c;sort 900|m;jit_t;y 4000|m;z 4000|m;jit_w 900",
+	  "m;jit_c;x 3000|m;jit_t;sort 900|m;jit_t;y 4000|m;z 4000|m;jit_w 500",
+	  "", "", "jit_t", "jit_c", "" },
 	{ "nothing_where_who_called_it_has_the_same_code",
 	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
 	  "m;a;clerk;x 6050|m;b;teller;sort 310|m;b;teller;y 8100|m;z 4000",
