@@ -172,9 +172,11 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 	int8_t *build = compare_builds(c);
 	struct diff_known known = { .build = build,
 				    .n = labels_count(c->labels) };
+	struct diff_tier *tier = mem_new(known.n * c->n + 1, sizeof(*tier));
 
 	if (keys & KEY_SYM) {
-		compare_code(c, build);
+		compare_code(c, build, tier);
+		known.tier = tier;
 	}
 	if (keys == (KEY_SYM | KEY_DSO)) {
 		compare_prove_only(c);
@@ -188,6 +190,7 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 	}
 	c->d = c->by[absolute];
 	free(build);
+	free(tier);
 }
 
 void compare_release(struct compare *c)

@@ -10,10 +10,12 @@
 #include "cli/diffs/compared.h"
 #include "cli/names/suffix.h"
 #include "cli/samples/code.h"
+#include "cli/stacks/interpreter.h"
 #include "cli/stacks/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/disasm/disasm.h"
 
@@ -163,15 +165,11 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 	}
 }
 
-/* Marks functions of V8's of which one of two runs has much more, itself, in
- * optimized code: a run may optimize late, or not at all. */
-static void coded_tiers(const struct compare *c, int8_t *build)
+/* Adds up each label's own samples in each run, all and in V8's optimized code.
+ */
+static void coded_add_tiers(const struct compare *c, struct diff_tier *tier)
 {
-	uint32_t n = labels_count(c->labels);
-	/* of each label and run: in all, and in optimized code */
-	double(*weight)[2][2] = mem_new(n, sizeof(*weight));
-
-	for (int run = 0; run < 2; run++) {
+	for (size_t run = 0; run < c->n; run++) {
 		const struct stacks *st = c->run[run].stacks;
 
 		for (size_t i = 0; st && i < stacks_count(st); i++) {
@@ -180,30 +178,57 @@ static void coded_tiers(const struct compare *c, int8_t *build)
 			uint32_t stack = code_chain_at(code, g->uraw)->stack;
 			uint32_t frame = code->stack[stack].frame, label;
 			const char *name = code->frame[frame].at.name;
-			const char *tier = name ? suffix_tier(name) : NULL;
+			const char *in = name ? suffix_tier(name) : NULL;
+			struct diff_tier *t;
 
-			if (!tier ||
+			if (!in ||
 			    (c->run[run].event >= 0 &&
 			     g->event != (uint32_t)c->run[run].event) ||
 			    !stack_names_label(stacks_names(st), frame, &label))
 				continue;
-			weight[label][run][0] += (double)g->weight;
-			weight[label][run][1] += strcmp(tier, "TurboFan")
-							 ? 0
-							 : (double)g->weight;
+			t = &tier[label * c->n + run];
+			t->samples += (double)g->samples;
+			if (!strcmp(in, "TurboFan"))
+				t->optimized += (double)g->samples;
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		const double *a = weight[i][0], *b = weight[i][1];
-
-		if (a[0] > 0 && b[0] > 0 &&
-		    fabs(a[1] / a[0] - b[1] / b[0]) >= OTHER_TIER)
-			build[i] = DIFF_OTHER_TIER;
-	}
-	free(weight);
 }
 
-void compare_code(const struct compare *c, int8_t *build)
+/* Marks functions of V8's of which one of two runs has much more, itself, in
+ * optimized code: a run may optimize late, or not at all. Of several runs,
+ * those are marked that are not as most are. */
+static void coded_tiers(const struct compare *c, int8_t *build,
+			struct diff_tier *tier)
+{
+	double *part = mem_new(c->n, sizeof(*part));
+
+	for (uint32_t i = 0; i < labels_count(c->labels); i++) {
+		const struct label *l = labels_get(c->labels, i);
+		struct diff_tier *t = &tier[i * c->n];
+		size_t n = 0;
+
+		if (c->n == 2 && l->kind == LABEL_JIT &&
+		    interpreter_frame(interpreters_of("", true), true, l->name)
+				    .kind == INTERPRETER_OWN)
+			build[i] = DIFF_INTERPRETED;
+		for (size_t k = 0; k < c->n; k++)
+			if (t[k].samples > 0)
+				part[n++] = t[k].optimized / t[k].samples;
+		if (n < 2)
+			continue;
+		sort_items(part, n, compare_double);
+		if (c->n == 2 && part[1] - part[0] >= OTHER_TIER)
+			build[i] = DIFF_OTHER_TIER;
+		for (size_t k = 0; k < c->n; k++)
+			t[k].other = t[k].samples > 0 &&
+				     fabs(t[k].optimized / t[k].samples -
+					  part[n / 2]) >= OTHER_TIER;
+	}
+	free(part);
+}
+
+void compare_code(const struct compare *c, int8_t *build,
+		  struct diff_tier *tier)
 {
 	uint32_t n = labels_count(c->labels);
 	struct coded o = { .c = c, .label = mem_new(n, sizeof(*o.label)) };
@@ -217,9 +242,8 @@ void compare_code(const struct compare *c, int8_t *build)
 			build[i] = l->hash[0] == l->hash[1] ? DIFF_SAME_CODE
 							    : DIFF_OTHER_CODE;
 	}
-	/* several runs tell how often */
-	if (c->n == 2)
-		coded_tiers(c, build);
+	coded_add_tiers(c, tier);
+	coded_tiers(c, build, tier);
 	for (size_t i = 0; i < o.n_file; i++) {
 		disasm_close(o.file[i].disasm);
 		code_bytes_close(o.file[i].bytes);

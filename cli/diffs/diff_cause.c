@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/diffs/diff_chance.h"
 #include "cli/diffs/diff_hidden.h"
 #include "cli/diffs/diff_rows.h"
 #include "cli/stacks/label.h"
@@ -41,6 +42,8 @@
 /* A change is one of tiers if so much of it is in a function of another one:
  * builtins that only slow code calls lack it as their caller. */
 #define TIER 0.33
+/* By so much more in code of one tier is more. */
+#define SAME_TIER 0.2
 /* So much of a change is one of the functions in it, and not only moved there,
  * or all of it; so many rows are looked at. */
 #define REAL 0.5
@@ -328,9 +331,14 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 		double here = sign * cause_here(d, s, i);
 		double most = sign * diff_rows_excess_of(d, i, false);
 
-		real += here > 0 && most > 0 ? fmin(here, most) : 0;
+		/* what is interpreted tells nothing: it may be of any function;
+		 * what is not proved is less or more by chance */
+		if (cause_code(d, i) == DIFF_INTERPRETED)
+			all -= here;
+		else if (here > 0 && d->place[0][i].change != -sign)
+			real += fmax(-here, fmin(here, most));
 	}
-	d->row[row].real = real < REAL_ALL * all ? real / all : 1;
+	d->row[row].real = real >= REAL_ALL * all ? 1 : real / all;
 	return d->row[row].real >= REAL;
 }
 
@@ -484,6 +492,25 @@ static void cause_find_moved(struct diff_rows *d)
 		d->cause = found;
 }
 
+/* Returns whether a function took more, or less, whatever its tiers: the side
+ * with more of it in optimized code has less of its calls there. */
+static bool cause_tier_tells(const struct diff_rows *d, uint32_t row, int sign)
+{
+	const struct diff_tier *t = d->tier ? &d->tier[row * d->n_run] : NULL;
+	double scale = d->scale * d->whole.unit_a / d->whole.unit_b;
+	double much = 1 + SAME_TIER;
+
+	if (!t || d->n_run != 2 || cause_code(d, row) != DIFF_OTHER_TIER)
+		return false;
+	return sign * (t[0].optimized * t[1].samples -
+		       t[1].optimized * t[0].samples) >
+		       0 &&
+	       (sign > 0 ? t[1].optimized > much * scale * t[0].optimized
+			 : scale * t[0].optimized > much * t[1].optimized) &&
+	       diff_p_rates((uint64_t)t[0].optimized, (uint64_t)t[1].optimized,
+			    scale / (1 + scale)) <= DIFF_ALPHA;
+}
+
 /* Returns what a runtime ran in another tier, if that has enough of the change
  * of a row with what it calls; REPORT_NONE: nothing. */
 static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
@@ -494,7 +521,7 @@ static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 		const struct cause_stacks *s;
 		double in;
 
-		if (cause_code(d, i) != DIFF_OTHER_TIER)
+		if (cause_code(d, i) < DIFF_OTHER_TIER)
 			continue;
 		s = cause_stacks_of(d, i);
 		in = i == row ? all
@@ -553,6 +580,10 @@ static bool cause_try(struct diff_rows *d)
 		c->same = cause_is_same(d, c->row)
 				  ? c->row
 				  : cause_tier(d, c->row, c->sign);
+	if (c->same != REPORT_NONE && cause_tier_tells(d, c->same, c->sign)) {
+		c->row = c->same;
+		c->same = REPORT_NONE;
+	}
 	if (c->blind != REPORT_NONE || c->same != REPORT_NONE)
 		c->row = REPORT_NONE;
 	return false;

@@ -246,6 +246,22 @@ static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 		if (row != REPORT_NONE)
 			d->build[row] = known.build[i];
 	}
+	d->tier = known.tier ? mem_new(d->n * d->n_run + 1, sizeof(*d->tier))
+			     : NULL;
+	for (uint32_t i = 0; d->tier && i < known.n * d->n_run; i++) {
+		uint32_t row = known.tier[i].samples > 0
+				       ? diff_rows_of_label(
+						 d, (uint32_t)(i / d->n_run))
+				       : REPORT_NONE;
+		size_t run = i % d->n_run;
+
+		if (row == REPORT_NONE)
+			continue;
+		d->tier[row * d->n_run + run] = known.tier[i];
+		for (int k = 0; k < 2; k++)
+			diff_rows_count(d, k, row, run)->other =
+				known.tier[i].other;
+	}
 }
 
 /* Returns whether a row may be as it was, as stacks that lack a caller may be
@@ -358,6 +374,7 @@ void diff_rows_free(struct diff_rows *d)
 	}
 	free(d->of_row);
 	free(d->build);
+	free(d->tier);
 	free(d->row);
 	free(d->whole.run);
 	free(d->left);
@@ -501,7 +518,7 @@ const char *diff_rows_code_word(const struct diff_rows *d, size_t row)
 {
 	int8_t code = d->build ? d->build[row] : 0;
 
-	return code == DIFF_OTHER_TIER	 ? "tier"
+	return code >= DIFF_OTHER_TIER	 ? "tier"
 	       : code > 0		 ? "same"
 	       : code == DIFF_OTHER_CODE ? "other"
 					 : "";

@@ -92,6 +92,9 @@ struct diff_cause {
 /* A runtime ran it in code of another compiler of its own: the program may be
  * the same. */
 #define DIFF_OTHER_TIER 3
+/* It is a runtime's own, such as an interpreter: it runs what is not compiled
+ * yet. */
+#define DIFF_INTERPRETED 4
 
 struct diff_rows {
 	unsigned int keys;
@@ -115,10 +118,18 @@ struct diff_rows {
 	uint64_t kept[2];
 	uint32_t **of_row; /* by run and index of its rows: row here */
 	int8_t *build;	   /* of each row, DIFF_SAME_BUILD; NULL: not known */
+	struct diff_tier *tier; /* of each row and run; NULL: not known */
 	/* private: */
 	struct diff_count *count[2]; /* of each row in each run */
 	struct cause_stacks **known; /* of each row; NULL: not yet */
 	bool by_code; /* only what may have other code is a cause */
+};
+
+/* A function's own samples in one run: all whose tier is known, and those in
+ * optimized code; other: the part of these is not as in most runs. */
+struct diff_tier {
+	double samples, optimized;
+	bool other;
 };
 
 /* What is known of the code of the first n labels that all runs share; all
@@ -126,7 +137,8 @@ struct diff_rows {
 struct diff_known {
 	const int8_t
 		*only; /* diff_place.only; other values than 1 and -1 are 0 */
-	const int8_t *build; /* DIFF_SAME_BUILD */
+	const int8_t *build;	      /* DIFF_SAME_BUILD */
+	const struct diff_tier *tier; /* by label and run */
 	uint32_t n;
 };
 

@@ -150,6 +150,9 @@ static const struct rule rules[] = {
 	{ JVM, true, OWN, "call_stub" },
 	{ JVM, true, OWN, "StubRoutines*" },
 	{ JVM, true, OWN, "*I2C/C2I*" },
+	{ JVM, true, OWN, "vtable chunks" },
+	{ JVM, true, OWN, "RuntimeStub*" },
+	{ JVM, true, OWN, "*Blob" },
 	/* "Ljava/lang/String;::hashCode", "java.lang.String::hashCode" */
 	{ JVM, true, CODE, "L*;::*" },
 	{ JVM, true, CODE, "*.*::*" },

@@ -97,6 +97,15 @@ else
 	echo "not ok a comparison tells which code was of another tier"
 	cat err out
 fi
+printf '%s\n' '11000 10 Interpreter' '14000 20 a.B::once' >run.map
+"$B" ingest -q -f -o run.db --perf-map 77=run.map c.data
+"$B" report --diff --format csv run.db run.db >out 2>err
+if [ "$(grep -c 'Interpreter,.*,tier$' out)" = 1 ] && [ "$(grep -c ',tier$' out)" = 1 ]
+then echo "ok an interpreter runs what is not compiled yet"
+else
+	echo "not ok an interpreter runs what is not compiled yet"
+	cat err out
+fi
 is "maps are taken from a folder" "$named" --perf-map maps
 is "a map of another process names nothing" "$bare" \
 	--perf-map 78=maps/perf-77.map

@@ -21,7 +21,7 @@
  * words; of none of them it is known. same NULL: the code of others is another
  * one, that of all the rest is the same, and blind is diff_cause.same. cause,
  * instead, blind: ""; none. Functions that begin with "jit" were made at run
- * time, "jit_tier" by another tier of the compiler. */
+ * time, "jit_tier" by another tier of the compiler; "jit_run" interprets. */
 static const struct {
 	const char *name, *a, *b, *same, *other, *cause, *instead, *blind;
 } causes[] = {
@@ -112,6 +112,9 @@ static const struct {
 	  "m;jit_c;x 3000|m;jit_c;sort 900|m;jit_t;y 4000|m;z 4000|m;jit_w 900",
 	  "m;jit_c;x 3000|m;jit_t;sort 900|m;jit_t;y 4000|m;z 4000|m;jit_w 500",
 	  "", "", "jit_t", "jit_c", "" },
+	{ "none_where_more_is_interpreted",
+	  "m;jit_run 300|m;jit_g 5000|m;z 3000",
+	  "m;jit_run 900|m;jit_g 5000|m;z 3000", "m z", "", "", "", "" },
 	{ "nothing_where_who_called_it_has_the_same_code",
 	  "m;a;clerk;x 6000|m;a;clerk;sort 300|m;b;teller;y 8000|m;z 4000",
 	  "m;a;clerk;x 6050|m;b;teller;sort 310|m;b;teller;y 8100|m;z 4000",
@@ -191,8 +194,9 @@ START_TEST(the_cause_is_the_function_that_changed)
 			build[i] = diff_cause_has(causes[_i].same, name)
 					   ? DIFF_SAME_BUILD
 				   : !strcmp(name, "jit_tier") ? DIFF_OTHER_TIER
-				   : other ? DIFF_OTHER_BUILD
-					   : 0;
+				   : !strcmp(name, "jit_run") ? DIFF_INTERPRETED
+				   : other		      ? DIFF_OTHER_BUILD
+							      : 0;
 	}
 
 	struct diff_rows *d = diff_rows_new(run, 2, 1, KEYS, false, known);
@@ -207,6 +211,51 @@ START_TEST(the_cause_is_the_function_that_changed)
 	for (int side = 0; side < 2; side++)
 		report_rows_free(run[side].rows);
 	labels_free(labels);
+}
+END_TEST
+
+/* The run of B has half of it in slow code, and as much in optimized code as
+ * that of A has, or half as much again: of fewer calls. */
+START_TEST(more_in_code_of_one_tier_is_more)
+{
+	const char *text[2] = { "m;jit_tier 800|m;jit_g 5000|m;z 3000",
+				"m;jit_tier 2500|m;jit_g 5000|m;z 3000" };
+
+	for (int more = 0; more < 2; more++) {
+		struct labels *labels = labels_new();
+		struct diff_rows_run run[2] = { { .rows = NULL } };
+		int8_t build[BUILDS] = { 0 };
+		struct diff_tier tier[BUILDS][2] = { { { .samples = 0 } } };
+		struct diff_known known = { .build = build, .tier = tier[0] };
+
+		for (int side = 0; side < 2; side++) {
+			run[side].rows = report_rows_empty(labels, KEYS);
+			diff_cause_take(run[side].rows, labels, text[side]);
+		}
+		known.n = labels_count(labels);
+		ck_assert_uint_le(known.n, BUILDS);
+		for (uint32_t i = 0; i < known.n; i++) {
+			if (strcmp(labels_get(labels, i)->name, "jit_tier") !=
+			    0)
+				continue;
+			build[i] = DIFF_OTHER_TIER;
+			tier[i][0] = (struct diff_tier){ 800, 800, false };
+			tier[i][1] =
+				(struct diff_tier){ 2500, more ? 1200 : 820,
+						    false };
+		}
+
+		struct diff_rows *d =
+			diff_rows_new(run, 2, 1, KEYS, false, known);
+
+		diff_cause_judge(d);
+		diff_cause_expect(d, d->cause.row, more ? "jit_tier" : "");
+		diff_cause_expect(d, d->cause.same, more ? "" : "jit_tier");
+		diff_rows_free(d);
+		for (int side = 0; side < 2; side++)
+			report_rows_free(run[side].rows);
+		labels_free(labels);
+	}
 }
 END_TEST
 
@@ -279,5 +328,5 @@ static const struct run_table tables[] = {
 	RUN_TABLE(the_cause_is_the_function_that_changed, causes),
 };
 
-RUN_TABLES("diff_cause", tables,
+RUN_TABLES("diff_cause", tables, more_in_code_of_one_tier_is_more,
 	   equal_programs_have_a_cause_as_seldom_as_before)
