@@ -172,12 +172,10 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 	int8_t *build = compare_builds(c);
 	struct diff_known known = { .build = build,
 				    .n = labels_count(c->labels) };
-	struct diff_tier *tier = mem_new(known.n * c->n + 1, sizeof(*tier));
+	struct diff_tier *tier = NULL;
 
-	if (keys & KEY_SYM) {
-		compare_code(c, build, tier);
-		known.tier = tier;
-	}
+	if (keys & KEY_SYM)
+		known.tier = tier = compare_code(c, build);
 	if (keys == (KEY_SYM | KEY_DSO)) {
 		compare_prove_only(c);
 		known.only = c->only;

@@ -165,10 +165,12 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 	}
 }
 
-/* Adds up each label's own samples in each run, all and in V8's optimized code.
- */
-static void coded_add_tiers(const struct compare *c, struct diff_tier *tier)
+/* Returns each label's own samples in each run, all and in V8's optimized code;
+ * NULL if there is none. */
+static struct diff_tier *coded_add_tiers(const struct compare *c)
 {
+	struct diff_tier *tier = NULL;
+
 	for (size_t run = 0; run < c->n; run++) {
 		const struct stacks *st = c->run[run].stacks;
 
@@ -186,12 +188,16 @@ static void coded_add_tiers(const struct compare *c, struct diff_tier *tier)
 			     g->event != (uint32_t)c->run[run].event) ||
 			    !stack_names_label(stacks_names(st), frame, &label))
 				continue;
+			if (!tier)
+				tier = mem_new(labels_count(c->labels) * c->n,
+					       sizeof(*tier));
 			t = &tier[label * c->n + run];
 			t->samples += (double)g->samples;
 			if (!strcmp(in, "TurboFan"))
 				t->optimized += (double)g->samples;
 		}
 	}
+	return tier;
 }
 
 /* Marks functions of V8's of which one of two runs has much more, itself, in
@@ -204,14 +210,14 @@ static void coded_tiers(const struct compare *c, int8_t *build,
 
 	for (uint32_t i = 0; i < labels_count(c->labels); i++) {
 		const struct label *l = labels_get(c->labels, i);
-		struct diff_tier *t = &tier[i * c->n];
+		struct diff_tier *t = tier ? &tier[i * c->n] : NULL;
 		size_t n = 0;
 
 		if (c->n == 2 && l->kind == LABEL_JIT &&
 		    interpreter_frame(interpreters_of("", true), true, l->name)
 				    .kind == INTERPRETER_OWN)
 			build[i] = DIFF_INTERPRETED;
-		for (size_t k = 0; k < c->n; k++)
+		for (size_t k = 0; t && k < c->n; k++)
 			if (t[k].samples > 0)
 				part[n++] = t[k].optimized / t[k].samples;
 		if (n < 2)
@@ -227,8 +233,7 @@ static void coded_tiers(const struct compare *c, int8_t *build,
 	free(part);
 }
 
-void compare_code(const struct compare *c, int8_t *build,
-		  struct diff_tier *tier)
+struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 {
 	uint32_t n = labels_count(c->labels);
 	struct coded o = { .c = c, .label = mem_new(n, sizeof(*o.label)) };
@@ -242,7 +247,8 @@ void compare_code(const struct compare *c, int8_t *build,
 			build[i] = l->hash[0] == l->hash[1] ? DIFF_SAME_CODE
 							    : DIFF_OTHER_CODE;
 	}
-	coded_add_tiers(c, tier);
+	struct diff_tier *tier = coded_add_tiers(c);
+
 	coded_tiers(c, build, tier);
 	for (size_t i = 0; i < o.n_file; i++) {
 		disasm_close(o.file[i].disasm);
@@ -253,4 +259,5 @@ void compare_code(const struct compare *c, int8_t *build,
 	free(o.hash);
 	free(o.file);
 	free(o.label);
+	return tier;
 }

@@ -12,6 +12,6 @@ struct diff_tier;
 
 /* Sets build[] of each label whose code is in the files of both sides:
  * DIFF_SAME_CODE or DIFF_OTHER_CODE. What one side alone was seen to have, or
- * has several times, is left as it is. Sets tier[] of each label and run. */
-void compare_code(const struct compare *c, int8_t *build,
-		  struct diff_tier *tier);
+ * has several times, is left as it is. Returns the tiers of each label and run,
+ * which the caller frees; NULL if no runtime tells any. */
+struct diff_tier *compare_code(const struct compare *c, int8_t *build);

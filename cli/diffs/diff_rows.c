@@ -248,7 +248,7 @@ static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 	}
 	d->tier = known.tier ? mem_new(d->n * d->n_run + 1, sizeof(*d->tier))
 			     : NULL;
-	for (uint32_t i = 0; d->tier && i < known.n * d->n_run; i++) {
+	for (size_t i = 0; d->tier && i < known.n * d->n_run; i++) {
 		uint32_t row = known.tier[i].samples > 0
 				       ? diff_rows_of_label(
 						 d, (uint32_t)(i / d->n_run))
