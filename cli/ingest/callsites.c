@@ -16,6 +16,7 @@
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/symbol.h"
 #include "stitch/unwinder.h"
 #include "stitch/base/table.h"
@@ -144,10 +145,8 @@ static int by_place(const void *a, const void *b, void *arg)
 	uint32_t i = bare_code_frame(p->code, x)->image;
 	uint32_t k = bare_code_frame(p->code, y)->image;
 
-	if (i != k)
-		return i < k ? -1 : 1;
-	return (p->spot[x].off > p->spot[y].off) -
-	       (p->spot[x].off < p->spot[y].off);
+	return compare_numbers(i, k)
+		       ?: compare_numbers(p->spot[x].off, p->spot[y].off);
 }
 
 /* Returns whether code proved which function a frame is of, though not at which

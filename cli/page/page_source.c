@@ -58,9 +58,7 @@ static int page_source_compare(const void *a, const void *b)
 	const struct hot_func *y = *(const struct hot_func *const *)b;
 
 	/* weights of several events are not comparable, samples are */
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return compare_numbers(y->samples, x->samples) ?: compare_numbers(x, y);
 }
 
 static void page_source_choose(struct page_source *p)

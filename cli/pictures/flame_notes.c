@@ -116,9 +116,8 @@ static int drawing_compare_missing(const void *pa, const void *pb)
 	const struct drawing_missed *a = pa;
 	const struct drawing_missed *b = pb;
 
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return strcmp(a->word, b->word);
+	return compare_numbers(b->weight, a->weight)
+		       ?: strcmp(a->word, b->word);
 }
 
 void drawing_note_missing(struct drawing *d)

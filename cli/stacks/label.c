@@ -6,6 +6,7 @@
 
 #include "cli/names/shown_names.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 struct labels {
@@ -34,25 +35,16 @@ void labels_free(struct labels *l)
 
 int label_compare(const struct label *a, const struct label *b)
 {
-	int d = strcmp(a->name, b->name);
+	int d = strcmp(a->name, b->name)
+			?: compare_numbers(a->kind, b->kind)
+			?: strcmp(a->image, b->image)
+			?: compare_numbers(a->has_off, b->has_off)
+			?: compare_numbers(a->kernel, b->kernel)
+			?: compare_numbers(a->inlined, b->inlined);
 
-	if (d)
-		return d;
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	d = strcmp(a->image, b->image);
-	if (d)
-		return d;
-	if (a->has_off != b->has_off)
-		return a->has_off ? 1 : -1;
-	if (a->kernel != b->kernel)
-		return a->kernel ? 1 : -1;
-	if (a->inlined != b->inlined)
-		return a->inlined ? 1 : -1;
-	if (a->bogus != b->bogus)
-		return strcmp(a->bogus ? a->bogus : "",
-			      b->bogus ? b->bogus : "");
-	return a->off < b->off ? -1 : a->off > b->off;
+	if (!d && a->bogus != b->bogus)
+		return strcmp(a->bogus ?: "", b->bogus ?: "");
+	return d ?: compare_numbers(a->off, b->off);
 }
 
 static bool same_label(const void *owner, uint32_t id, const void *key)

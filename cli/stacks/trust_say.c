@@ -47,9 +47,7 @@ static int trust_compare(const void *pa, const void *pb)
 	const struct trust_sum *a = pa;
 	const struct trust_sum *b = pb;
 
-	if (a->n != b->n)
-		return a->n > b->n ? -1 : 1;
-	return a->word < b->word ? -1 : a->word > b->word;
+	return compare_numbers(b->n, a->n) ?: compare_numbers(a->word, b->word);
 }
 
 static void trust_sum(const struct trust *t, struct trust_sums *s)

@@ -118,11 +118,10 @@ static int hot_compare_functions(const void *a, const void *b, void *arg)
 	const struct hot_func *x = &h->func[*(const uint32_t *)a];
 	const struct hot_func *y = &h->func[*(const uint32_t *)b];
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+	return compare_numbers(y->weight, x->weight)
+		       ?: compare_numbers(y->samples, x->samples)
+		       ?: compare_numbers(*(const uint32_t *)a,
+					  *(const uint32_t *)b);
 }
 
 /* Drops functions and spots without samples, and sorts spots by function. */

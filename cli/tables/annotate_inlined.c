@@ -19,11 +19,9 @@ static int inlined_compare(const void *a, const void *b)
 	const struct inlined_into *x = a;
 	const struct inlined_into *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return x->func < y->func ? -1 : x->func > y->func;
+	return compare_numbers(y->weight, x->weight)
+		       ?: compare_numbers(y->samples, x->samples)
+		       ?: compare_numbers(x->func, y->func);
 }
 
 int inlined_load(struct inlined_copies *in, struct store *db,

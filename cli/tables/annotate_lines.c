@@ -39,13 +39,11 @@ static int hot_lines_compare(const void *a, const void *b)
 {
 	const struct hot_line *x = a;
 	const struct hot_line *y = b;
-	int d = strcmp(x->file, y->file);
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	if (x->samples != y->samples)
-		return x->samples > y->samples ? -1 : 1;
-	return d ? d : x->line < y->line ? -1 : x->line > y->line;
+	return compare_numbers(y->weight, x->weight)
+		       ?: compare_numbers(y->samples, x->samples)
+		       ?: strcmp(x->file, y->file)
+		       ?: compare_numbers(x->line, y->line);
 }
 
 void hot_lines_sort(struct hot_lines *l)

@@ -167,15 +167,11 @@ static int compare_sums(const void *pa, const void *pb, void *arg)
 {
 	const struct thread_sum *a = pa;
 	const struct thread_sum *b = pb;
-	uint64_t in_a = a->ns[OFFCPU_BACK];
-	uint64_t in_b = b->ns[OFFCPU_BACK];
 
-	if (in_a != in_b)
-		return in_a > in_b ? -1 : 1;
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
-	return label_compare(labels_get(arg, a->name),
-			     labels_get(arg, b->name));
+	return compare_numbers(b->ns[OFFCPU_BACK], a->ns[OFFCPU_BACK])
+		       ?: compare_numbers(a->tid, b->tid)
+		       ?: label_compare(labels_get(arg, a->name),
+					labels_get(arg, b->name));
 }
 
 static void add_time(struct grid *g, uint64_t ns)

@@ -57,9 +57,8 @@ static int report_tree_compare(const void *a, const void *b)
 	const struct flame_node *y = ((const struct tree_line *)b)->node;
 
 	/* the heaviest is the last, from where lines are taken */
-	if (x->weight != y->weight)
-		return x->weight < y->weight ? -1 : 1;
-	return x->label < y->label ? 1 : x->label > y->label ? -1 : 0;
+	return compare_numbers(x->weight, y->weight)
+		       ?: compare_numbers(y->label, x->label);
 }
 
 /* The lines that are still to be printed, the next one last. */

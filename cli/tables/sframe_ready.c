@@ -349,9 +349,8 @@ static int readiness_compare_images(const void *a, const void *b, void *arg)
 	uint32_t i = *(const uint32_t *)a;
 	uint32_t k = *(const uint32_t *)b;
 
-	if (p->place[i].at.n != p->place[k].at.n)
-		return p->place[i].at.n > p->place[k].at.n ? -1 : 1;
-	return i < k ? -1 : i > k;
+	return compare_numbers(p->place[k].at.n, p->place[i].at.n)
+		       ?: compare_numbers(i, k);
 }
 
 static const char *readiness_path(const struct readiness *p, uint32_t image)

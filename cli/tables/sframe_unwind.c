@@ -26,9 +26,9 @@ static int sframe_unwind_compare_stops(const void *a, const void *b)
 	const struct unwind_compare_stop *x = a;
 	const struct unwind_compare_stop *y = b;
 
-	if (x->n != y->n)
-		return x->n > y->n ? -1 : 1;
-	return x->n ? strcmp(x->path, y->path) : 0;
+	return compare_numbers(y->n, x->n)
+		       ?: x->n ? strcmp(x->path, y->path)
+			       : 0;
 }
 
 static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)

@@ -83,9 +83,8 @@ static int ftext_beside_compare(const void *a, const void *b)
 	const struct ftext_total *x = a;
 	const struct ftext_total *y = b;
 
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return (x->place > y->place) - (x->place < y->place);
+	return compare_numbers(x->cpu, y->cpu)
+		       ?: compare_numbers(x->place, y->place);
 }
 
 /* Reads the next name of a folder that is one of a CPU, "cpu7". Returns false

@@ -313,9 +313,8 @@ static int ft_dir_compare_cpus(const void *a, const void *b)
 	const struct ft_raw *x = a;
 	const struct ft_raw *y = b;
 
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return strcmp(x->in.path, y->in.path);
+	return compare_numbers(x->cpu, y->cpu)
+		       ?: strcmp(x->in.path, y->in.path);
 }
 
 /* ---- the byte order */

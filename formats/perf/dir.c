@@ -31,7 +31,7 @@ static int perf_dir_compare_numbers(const void *a, const void *b)
 	long x = *(const long *)a;
 	long y = *(const long *)b;
 
-	return (x > y) - (x < y);
+	return compare_numbers(x, y);
 }
 
 /* Returns the numbers of all data.N in a folder, ascending; the caller frees

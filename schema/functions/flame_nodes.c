@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stitch/base/search.h"
+
 struct flame_place {
 	uint32_t node, stack; /* the stack begins below node */
 	uint32_t end;	      /* the node of its last frame */
@@ -180,15 +182,12 @@ static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 	const struct flame_nodes *t = arg;
 	const struct flame_item *x = &t->item[*(const uint32_t *)a];
 	const struct flame_item *y = &t->item[*(const uint32_t *)b];
-	int c;
 
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
-	c = strcmp(intern_get(&t->names, x->name),
-		   intern_get(&t->names, y->name));
-	return c ? c : (x->image > y->image) - (x->image < y->image);
+	return compare_numbers(x->parent, y->parent)
+		       ?: compare_numbers(y->weight, x->weight)
+		       ?: strcmp(intern_get(&t->names, x->name),
+				 intern_get(&t->names, y->name))
+		       ?: compare_numbers(x->image, y->image);
 }
 
 /* Writes the nodes to walk[] in depth-first order. list[] has the children of

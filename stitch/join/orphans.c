@@ -36,13 +36,10 @@ static int orphan_compare(const void *a, const void *b)
 	const struct orphan *x = a;
 	const struct orphan *y = b;
 
-	if (x->line != y->line)
-		return x->line < y->line ? -1 : 1;
-	if (x->f.thread != y->f.thread)
-		return x->f.thread < y->f.thread ? -1 : 1;
-	if (x->f.time != y->f.time)
-		return x->f.time < y->f.time ? -1 : 1;
-	return (x->f.id > y->f.id) - (x->f.id < y->f.id);
+	return compare_numbers(x->line, y->line)
+		       ?: compare_numbers(x->f.thread, y->f.thread)
+		       ?: compare_numbers(x->f.time, y->f.time)
+		       ?: compare_numbers(x->f.id, y->f.id);
 }
 
 /* Returns whether the thread had no other cookie between two orphans. */

@@ -67,13 +67,10 @@ static int late_maps_order(const void *a, const void *b)
 	const struct late_map *x = a;
 	const struct late_map *y = b;
 
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
+	return compare_numbers(x->process, y->process)
+		       ?: compare_numbers(x->from, y->from)
+		       ?: compare_numbers(x->start, y->start)
+		       ?: compare_numbers(x->end, y->end);
 }
 
 void late_maps_sort(struct late_maps *lm)
