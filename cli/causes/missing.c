@@ -60,38 +60,26 @@ unsigned int missing_premise(const struct timeline *t)
 
 struct missing_look {
 	const struct timeline *t;
-	const struct missing_ask *ask;
-	struct missing *out;
+	int32_t cpu;
+	int64_t from, to;
+	bool tasks, found;
 };
 
 static void missing_take(void *arg, size_t loss)
 {
-	const struct missing_look *k = arg;
-	const struct missing_ask *ask = k->ask;
+	struct missing_look *k = arg;
 	const struct timeline_loss *l = timeline_loss(k->t, loss);
-	int32_t tid[2];
-	int n = missing_runs(k->t, l, tid);
-	bool runs = !l->of_task || l->seen < ask->to;
 
-	if (l->from >= ask->to || l->to <= ask->from ||
-	    (l->cpu >= 0 && ask->cpu >= 0 && l->cpu != ask->cpu))
-		return;
-	k->out->losses++;
-	k->out->of_tasks += l->of_task;
-	k->out->wakes = true;
-	k->out->runs |= n < 0 || (n && runs && ask->thread == TIMELINE_NONE) ||
-			(ask->thread != TIMELINE_NONE &&
-			 timeline_is_silent(k->t, ask->thread));
-	for (int i = 0; i < n && runs && ask->thread != TIMELINE_NONE; i++)
-		k->out->runs |= tid[i] == timeline_tid(k->t, ask->thread);
+	k->found |= l->from < k->to && l->to > k->from &&
+		    (l->cpu < 0 || k->cpu < 0 || l->cpu == k->cpu) &&
+		    (k->tasks || !l->of_task);
 }
 
-struct missing missing_in(const struct timeline *t,
-			  const struct missing_ask *ask)
+bool missing_in(const struct timeline *t, int32_t cpu, int64_t from, int64_t to,
+		bool tasks)
 {
-	struct missing out = { .premise = missing_premise(t) };
+	struct missing_look k = { t, cpu, from, to, tasks, false };
 
-	timeline_each_loss(t, ask->from, ask->to, missing_take,
-			   &(struct missing_look){ t, ask, &out });
-	return out;
+	timeline_each_loss(t, from, to, missing_take, &k);
+	return k.found;
 }

@@ -24,25 +24,12 @@ enum {
 /* The last but one in words. */
 #define MISSING_ON_WORDS "tracing was not switched off in between"
 
-struct missing_ask {
-	int64_t from, to; /* what only touches them does not count */
-	int32_t cpu;	  /* -1: of all */
-	uint32_t thread;  /* TIMELINE_NONE: of any */
-};
-
-struct missing {
-	size_t losses;	 /* that are in the time: timeline_losses_in() of that
-			  * CPU */
-	size_t of_tasks; /* of them those of silent tasks: records of
-			  * interrupts are complete where there are any */
-	bool wakes;	 /* a wake-up may be missing, */
-	bool runs; /* or a run of the thread, also one that goes on behind */
-	unsigned int premise;
-};
-
-/* Returns what may be missing. O(log n) besides the losses of the time. */
-struct missing missing_in(const struct timeline *t,
-			  const struct missing_ask *ask);
+/* Returns whether records of a CPU, -1: of any, may be missing in a time; a
+ * loss that only touches it does not count, and one of silent tasks only if
+ * `tasks`: records of interrupts are complete where there are any. O(log n)
+ * besides the losses of the time. */
+bool missing_in(const struct timeline *t, int32_t cpu, int64_t from, int64_t to,
+		bool tasks);
 /* Returns the premise of the timeline. */
 unsigned int missing_premise(const struct timeline *t);
 /* Stores the tids of the threads of which a loss may hide a run, where the

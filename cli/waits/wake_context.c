@@ -227,11 +227,7 @@ static int wake_load_addrs(struct wake_contexts *wc, struct store *db,
 static bool wake_lost(const struct wake_contexts *wc, int32_t cpu, int64_t from,
 		      int64_t to, bool inside)
 {
-	const struct missing_ask ask = { from, to, cpu, TIMELINE_NONE };
-
-	const struct missing x = missing_in(wc->t, &ask);
-
-	return x.losses > (inside ? x.of_tasks : 0);
+	return missing_in(wc->t, cpu, from, to, !inside);
 }
 
 /* Returns the stack of a wake-up in a softirq; NULL: it has none. */

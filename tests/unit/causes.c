@@ -2027,22 +2027,14 @@ END_TEST
 START_TEST(what_is_missing_is_told_with_its_premise)
 {
 	struct made m = silent_idle(5);
-	struct missing_ask ask = { 110, 130, 1, TIMELINE_NONE };
-	struct missing x;
 
 	ends(&m, B, A);
-	x = missing_in(m.t, &ask);
-	ck_assert_uint_eq(x.losses, 1);
-	ck_assert(x.wakes && x.runs);
-	ck_assert_uint_eq(x.premise, MISSING_IF_TASKS);
-	ask.thread = timeline_thread(m.t, B);
-	ck_assert(!missing_in(m.t, &ask).runs);
-	ask.thread = timeline_thread(m.t, A);
-	ck_assert(missing_in(m.t, &ask).runs);
-	ask.cpu = 0;
-	ck_assert_uint_eq(missing_in(m.t, &ask).losses, 0);
-	ask = (struct missing_ask){ 161, 200, -1, TIMELINE_NONE };
-	ck_assert_uint_eq(missing_in(m.t, &ask).losses, 0);
+	ck_assert_uint_eq(missing_premise(m.t), MISSING_IF_TASKS);
+	ck_assert(missing_in(m.t, 1, 110, 130, true));
+	ck_assert(missing_in(m.t, -1, 110, 130, true));
+	ck_assert(!missing_in(m.t, 1, 110, 130, false));
+	ck_assert(!missing_in(m.t, 0, 110, 130, true));
+	ck_assert(!missing_in(m.t, -1, 161, 200, true));
 	made_free(&m);
 }
 END_TEST
