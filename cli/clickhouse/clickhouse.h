@@ -81,7 +81,6 @@ struct clickhouse_done {
 	void *arg;
 	int rc;	       /* 0, or -1 and *err */
 	bool may_pass; /* as clickhouse_may_pass() */
-	long code;     /* as clickhouse_code() */
 };
 /* Lets the inserts go on, and waits up to `ms` for the end of one. Returns 1
  * and *done if one has ended; 0 if none has, -1 and *err (ERR_STOPPED) after

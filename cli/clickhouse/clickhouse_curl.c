@@ -639,7 +639,6 @@ int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 	done->arg = q->arg;
 	done->rc = request_judge(q, err);
 	done->may_pass = c->may_pass;
-	done->code = c->code;
 	request_free(q);
 	return 1;
 }

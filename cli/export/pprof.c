@@ -62,7 +62,6 @@ struct pprof_function {
 };
 
 struct pprof {
-	FILE *out;
 	struct pack *pack;
 	struct proto buf;	/* of the profile, not compressed so far */
 	struct proto msg, part; /* messages that are being made */
@@ -112,7 +111,6 @@ struct pprof *pprof_new(FILE *out)
 {
 	struct pprof *p = mem_new(1, sizeof(*p));
 
-	p->out = out;
 	p->pack = pack_new(put_packed, out);
 	pprof_string(p, ""); /* string 0 must be "" */
 	return p;

@@ -92,7 +92,6 @@ static int naming_put_symbol(void *arg, const struct symbol *sym,
 
 	if (!sym->depth && sym->name)
 		s->counts->found++;
-	s->counts->lines += !sym->depth && sym->line;
 	return store_symbol(s->db, s->image, sym, err);
 }
 

@@ -46,7 +46,6 @@ unsigned int name_jobs(void);
 struct name_counts {
 	uint64_t images, named;	 /* images; those with at least one name */
 	uint64_t offsets, found; /* code offsets; those with a name */
-	uint64_t lines;		 /* offsets with a source line */
 	uint64_t fetched;	 /* files fetched from debuginfod servers */
 	uint64_t missing;	 /* images for which the servers had no file */
 };

@@ -78,6 +78,5 @@ static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
 
 const struct output out_csv = {
 	.name = "csv",
-	.summary = "comma-separated values with a head line",
 	.write = out_csv_write,
 };

@@ -15,6 +15,5 @@ static int out_json_write(FILE *out, struct rows *rows, struct err *err)
 
 const struct output out_json = {
 	.name = "json",
-	.summary = "an object whose rows are an array of objects",
 	.write = out_json_write,
 };

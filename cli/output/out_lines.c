@@ -69,6 +69,5 @@ static int out_lines_write(FILE *out, struct rows *rows, struct err *err)
 
 const struct output out_lines = {
 	.name = "lines",
-	.summary = "one value below the other, for people",
 	.write = out_lines_write,
 };

@@ -110,6 +110,5 @@ static int out_markdown_write(FILE *out, struct rows *rows, struct err *err)
 
 const struct output out_markdown = {
 	.name = "markdown",
-	.summary = "a table of GitHub-flavoured Markdown",
 	.write = out_markdown_write,
 };

@@ -72,6 +72,5 @@ static int out_sql_write(FILE *out, struct rows *rows, struct err *err)
 
 const struct output out_sql = {
 	.name = "sql",
-	.summary = "SQL that makes a table 'result'",
 	.write = out_sql_write,
 };

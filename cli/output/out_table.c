@@ -202,6 +202,5 @@ static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 
 const struct output out_table = {
 	.name = "table",
-	.summary = "aligned columns for people",
 	.write = out_table_write,
 };

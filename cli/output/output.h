@@ -12,7 +12,6 @@ struct value;
 
 struct output {
 	const char *name; /* "table", "csv", "json" */
-	const char *summary;
 	/* Writes all rows. Returns 0, or -1 and *err; 0 also if it stops
 	 * because out_failed(). Control bytes are escaped. */
 	int (*write)(FILE *out, struct rows *rows, struct err *err);

@@ -43,7 +43,6 @@ struct page {
 	unsigned int rows, lines; /* rows of frames; lines of text below them */
 	unsigned int height;
 	uint32_t kinds;		/* bit set of drawn enum label_kind */
-	bool inferred;		/* some drawn frame was */
 	uint32_t drawn, narrow; /* frames; narrow ones are left out */
 	uint64_t narrow_weight; /* each stack is counted at most once */
 };
@@ -75,7 +74,6 @@ static void svg_measure(struct page *p)
 		} else {
 			p->drawn++;
 			p->kinds |= 1u << labels_get(labels, nd->label)->kind;
-			p->inferred |= nd->inferred > 0;
 			if (nd->depth + 1 > p->rows)
 				p->rows = nd->depth + 1;
 		}

@@ -59,8 +59,6 @@ static struct events *open_events(struct store *db, const struct filter *filter,
 					     rows_text(r, EVENT_TYPES_NAME)),
 			.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
 			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
-			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
-			.defer = rows_int(r, EVENT_TYPES_DEFER),
 		};
 	if (rows_end(r, err))
 		goto fail;

@@ -38,8 +38,6 @@ struct event_type {
 	const char *name;
 	uint32_t capture; /* capture.id */
 	bool sample;	  /* false: a record, such as a context switch */
-	bool has_chain;	  /* takes callchains */
-	bool defer;	  /* asks for deferred user stacks */
 };
 
 struct events;

@@ -19,12 +19,6 @@ struct stack_text {
 	size_t len;
 };
 
-enum stack_half {
-	HALF_KERNEL = 1,
-	HALF_USER = 2, /* "[user: VERDICT]" if it is missing */
-	HALF_BOTH = 3
-};
-
 /* Writes the frames, outermost first, in the form of an export. Those from
  * index `kernel` on are the kernel half. */
 typedef void stack_put_fn(void *arg, FILE *out, const struct labels *labels,
@@ -34,8 +28,7 @@ typedef void stack_put_fn(void *arg, FILE *out, const struct labels *labels,
 struct stack_cache *stack_cache_new(struct stacks *s, stack_put_fn *put,
 				    void *arg);
 void stack_cache_free(struct stack_cache *c);
-/* Return the stack of an event or a group; valid until stack_cache_free(). One
- * cache can hold all halves. */
+/* Return the stack of an event or a group; valid until stack_cache_free(). */
 struct stack_text stack_cache_event(struct stack_cache *c,
 				    const struct event_row *e);
 struct stack_text stack_cache_group(struct stack_cache *c,

@@ -74,7 +74,7 @@ struct latency {
 	struct latency_worst *worst; /* the longest first */
 	size_t n_worst;
 	struct callers *stacks; /* of worst[]; NULL: of none */
-	uint64_t verdict[INTERVAL_VERDICTS], lost;
+	uint64_t verdict[INTERVAL_VERDICTS];
 };
 
 /* ---- sums */

@@ -168,7 +168,6 @@ static void waits_end_unseen(struct waits *w, struct waits_thread *th,
 	    (end == OFFCPU_OPEN ||
 	     waits_part_exit(w->now.part, th->tid, to) != exit)) {
 		th->away = false;
-		w->sums.exits += th->chosen;
 		return;
 	}
 	if (exit > from && exit <= to)
@@ -191,10 +190,8 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 	th->comm = e->stack.comm;
 	if (th->away)
 		waits_end_unseen(w, th, e->time, OFFCPU_UNCERTAIN);
-	if (task_state_ends(e->state)) {
-		w->sums.exits += wanted;
+	if (task_state_ends(e->state))
 		return;
-	}
 	th->away = true;
 	th->chosen = wanted;
 	th->number = e->number;

@@ -60,7 +60,6 @@ struct offcpu_run {
 
 struct offcpu_sums {
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
-	uint64_t exits;		  /* threads that exited */
 	uint64_t cut;		  /* runs that were asked for, without an end */
 	uint64_t bare;		  /* sched_switch without its fields */
 	uint64_t lost;		  /* records, in these captures */

@@ -57,7 +57,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 /* What the first lines are. */
 struct ftext_first_lines {
 	bool tracer, table, graph, timed, mmio;
-	unsigned int events, others, frames;
+	unsigned int events, others;
 	const char *why; /* why the text cannot be read */
 };
 
@@ -88,9 +88,6 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 	case LINE_TASK:
 		lk->events++;
 		break;
-	case LINE_FRAME:
-		lk->frames++;
-		break;
 	case LINE_REFUSED:
 		if (!lk->why)
 			lk->why = l.why;
@@ -98,6 +95,7 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 	case LINE_OTHER:
 		lk->others++;
 		break;
+	case LINE_FRAME:
 	case LINE_BLANK:
 	case LINE_COOKIE:
 		break;

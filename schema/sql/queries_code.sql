@@ -54,8 +54,7 @@ FROM raw_chain ORDER BY id
 
 -- name: event_types
 SELECT id, coalesce(name, '') AS name, coalesce(capture, 0) AS capture,
-	kind = 'sample' AS is_sample, coalesce(has_chain, 0) AS has_chain,
-	coalesce(defer, 0) AS defer
+	kind = 'sample' AS is_sample
 FROM event_type ORDER BY id
 
 -- name: event_comms
