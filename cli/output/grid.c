@@ -128,6 +128,14 @@ void grid_number(struct grid *g, uint64_t n)
 	grid_add_cell(g, (struct cell){ .kind = CELL_NUMBER, .n = n });
 }
 
+void grid_ns(struct grid *g, uint64_t ns)
+{
+	char text[32];
+
+	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
+	grid_number(g, ns);
+}
+
 void grid_signed(struct grid *g, int64_t n)
 {
 	grid_add_cell(g,

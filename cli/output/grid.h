@@ -34,6 +34,8 @@ void grid_text(struct grid *g, const char *s);
  */
 void grid_marked(struct grid *g, const char *s, const char *mark);
 void grid_number(struct grid *g, uint64_t n);
+/* "47.0 ms", and ns in the next column. */
+void grid_ns(struct grid *g, uint64_t ns);
 /* "12.34", rounded, in text; six decimals in CSV and JSON. */
 void grid_percent(struct grid *g, uint64_t part, uint64_t whole);
 void grid_signed(struct grid *g, int64_t n);

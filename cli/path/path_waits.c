@@ -196,8 +196,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		char text[128];
 
 		path_chain(r, w.thread, w.from, w.to, &c);
-		grid_text(g, human_ns(text, sizeof(text), w.to - w.from));
-		grid_signed(g, w.to - w.from);
+		grid_ns(g, (uint64_t)(w.to - w.from));
 		grid_text(g, human_span(text, w.from, w.to));
 		grid_signed(g, w.from);
 		grid_signed(g, w.to);
@@ -605,8 +604,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 	for (size_t i = 0; i < n; i++) {
 		const struct path_share *s = &p->share[i];
 
-		grid_text(g, human_ns(ns, sizeof(ns), (int64_t)s->ns));
-		grid_number(g, s->ns);
+		grid_ns(g, s->ns);
 		grid_percent(g, s->ns, p->ns);
 		grid_number(g, s->waits);
 		grid_number(g, s->likely);

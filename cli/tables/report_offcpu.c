@@ -174,14 +174,6 @@ static int compare_sums(const void *pa, const void *pb, void *arg)
 					labels_get(arg, b->name));
 }
 
-static void add_time(struct grid *g, uint64_t ns)
-{
-	char text[32];
-
-	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
-	grid_number(g, ns);
-}
-
 static const struct grid_column thread_columns[] = {
 	{ "Off CPU", NULL },	  { NULL, "ns" },
 	{ "Share %", "percent" }, { "Waits", "waits" },
@@ -213,12 +205,12 @@ static void print_threads(struct report_offcpu *rp)
 	for (size_t i = 0; i < n; i++) {
 		const struct thread_sum *s = &rp->sum[i];
 
-		add_time(g, s->ns[OFFCPU_BACK]);
+		grid_ns(g, s->ns[OFFCPU_BACK]);
 		grid_percent(g, s->ns[OFFCPU_BACK], rp->sums.ns[OFFCPU_BACK]);
 		grid_number(g, s->waits[OFFCPU_BACK]);
-		add_time(g, s->longest);
-		add_time(g, s->ready);
-		add_time(g, s->disk);
+		grid_ns(g, s->longest);
+		grid_ns(g, s->ready);
+		grid_ns(g, s->disk);
 		grid_number(g, s->woken);
 		grid_number(g, s->until_woken);
 		grid_number(g, s->waits[OFFCPU_UNCERTAIN]);
@@ -280,10 +272,10 @@ static void print_causes(struct report_offcpu *rp)
 		char *text = mem_new(size, 1);
 
 		snprintf(text, size, "%s%s%s", shown, named ? " <- " : "", by);
-		add_time(g, c->ns);
+		grid_ns(g, c->ns);
 		grid_percent(g, c->ns, rp->sums.ns[OFFCPU_BACK]);
 		grid_number(g, c->waits);
-		add_time(g, c->longest);
+		grid_ns(g, c->longest);
 		grid_text(g, wait_cause_word(c->cause));
 		grid_text(g, text);
 		grid_text(g, in->name);
@@ -357,7 +349,7 @@ static void print_waits(struct report_offcpu *rp)
 			report_offcpu_label(rp, p.has_in, p.in);
 		char from[40];
 
-		add_time(g, report_offcpu_length(w));
+		grid_ns(g, report_offcpu_length(w));
 		grid_text(g,
 			  w->sum ? "a sum"
 				 : human_seconds(from, sizeof(from), w->from));
@@ -493,9 +485,8 @@ int report_offcpu(struct store *db, const char *path,
 
 	rp.keep = rp.people && o->limit > LONGEST ? LONGEST : o->limit;
 	rp.stacks = stacks_load(db, &so, err);
-	if (rp.stacks)
-		labels_shorten(rp.labels);
 	if (rp.stacks) {
+		labels_shorten(rp.labels);
 		rp.causes = wait_causes_new(rp.stacks);
 		rp.trust = trust_new(db, stacks_code(rp.stacks), err);
 	}

@@ -179,21 +179,13 @@ static int sched_compare_causes(const void *pa, const void *pb)
 
 /* ---- tables */
 
-static void sched_add_time(struct grid *g, uint64_t ns)
-{
-	char text[32];
-
-	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
-	grid_number(g, ns);
-}
-
 /* Adds what is proved of a time: if that is nothing, while part of the thread's
  * time is not known, it may have been any. */
 static void sched_add_proved(struct grid *g, const struct account *a,
 			     uint64_t ns)
 {
 	if (ns || !a->unknown) {
-		sched_add_time(g, ns);
+		grid_ns(g, ns);
 		return;
 	}
 	grid_text(g, "-");
@@ -296,7 +288,7 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		grid_number(g, o.ns);
 		sched_add_proved(g, a, a->blocked);
 		sched_add_proved(g, a, a->off);
-		sched_add_time(g, a->unknown);
+		grid_ns(g, a->unknown);
 		grid_number(g, a->woken);
 		grid_number(g, a->moves);
 	}
@@ -354,7 +346,7 @@ static void sched_put_causes(struct sched *s, struct json *j)
 	for (size_t i = 0; i < s->n_cause && i < most; i++) {
 		const struct sched_cause *c = &s->cause[i];
 
-		sched_add_time(g, c->ns);
+		grid_ns(g, c->ns);
 		grid_number(g, c->waits);
 		grid_text(g, c->word);
 		sched_add_name(s, g, c->thread);
