@@ -42,14 +42,6 @@ void chain_clear(struct chain *c)
 	c->n = c->n_path = 0;
 }
 
-static int chain_compare_numbers(const void *pa, const void *pb)
-{
-	const uint32_t *a = pa;
-	const uint32_t *b = pb;
-
-	return compare_numbers(*a, *b);
-}
-
 uint32_t *chain_edges(const struct chain *c, size_t *n)
 {
 	uint32_t *id = mem_new(c->n_path + 1, sizeof(*id));
@@ -58,7 +50,7 @@ uint32_t *chain_edges(const struct chain *c, size_t *n)
 	if (!c->n_path)
 		return id;
 	memcpy(id, c->path, c->n_path * sizeof(*id));
-	sort_items(id, c->n_path, chain_compare_numbers);
+	sort_items(id, c->n_path, compare_u32);
 	for (size_t i = 0; i < c->n_path; i++)
 		if (!i || id[i] != id[*n - 1])
 			id[(*n)++] = id[i];

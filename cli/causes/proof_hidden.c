@@ -17,14 +17,7 @@ static int64_t hidden_later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-static int hides_compare_own(const void *pa, const void *pb)
-{
-	const struct own_loss *a = pa;
-	const struct own_loss *b = pb;
-
-	return compare_numbers(a->tid, b->tid)
-		       ?: compare_numbers(a->loss, b->loss);
-}
+COMPARE_BY(hides_compare_own, struct own_loss, tid, loss);
 
 static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 {

@@ -318,15 +318,7 @@ void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
 	t->process_arg = arg;
 }
 
-static int timeline_compare_renames(const void *a, const void *b)
-{
-	const struct rename_row *x = a;
-	const struct rename_row *y = b;
-
-	return compare_numbers(x->to, y->to)
-		       ?: compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->time, y->time);
-}
+COMPARE_BY(timeline_compare_renames, struct rename_row, to, from, time);
 
 /* Returns the first change at or behind a time; NULL: there is none. */
 static const struct rename_row *

@@ -34,15 +34,7 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 	}
 }
 
-static int timeline_compare_losses(const void *a, const void *b)
-{
-	const struct timeline_loss *x = a;
-	const struct timeline_loss *y = b;
-
-	return compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->to, y->to)
-		       ?: compare_numbers(x->cpu, y->cpu);
-}
+COMPARE_BY(timeline_compare_losses, struct timeline_loss, from, to, cpu);
 
 /* Takes the times of doubt out of the stays, each of which may become several.
  */

@@ -121,15 +121,7 @@ static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
 
 /* ---- losses */
 
-static int chrome_by_time(const void *a, const void *b)
-{
-	const struct edge *x = a;
-	const struct edge *y = b;
-
-	return compare_numbers(x->time, y->time) ?:
-	       compare_numbers(x->end, y->end) ?:
-	       compare_numbers(x->loss, y->loss);
-}
+COMPARE_BY(chrome_by_time, struct edge, time, end, loss);
 
 /* A loss with only one time becomes a slice of length 0. */
 static int load_losses(struct chrome *c, struct err *err)

@@ -172,11 +172,6 @@ void segments_set_aside(const struct claim *c, uint32_t number)
 	}
 }
 
-static int segments_compare_numbers(const void *a, const void *b)
-{
-	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
-}
-
 /* Opens the folder once more, as a list of it moves in its descriptor. */
 static DIR *segments_folder(const struct claim *c)
 {
@@ -222,7 +217,7 @@ int segments_look(const struct claim *c, uint32_t *last,
 	}
 	closedir(d);
 	/* each number once, ascending */
-	sort_items(left->number, left->n, segments_compare_numbers);
+	sort_items(left->number, left->n, compare_u32);
 	for (size_t i = 0; i < left->n; i++)
 		if (!n || left->number[n - 1] != left->number[i])
 			left->number[n++] = left->number[i];

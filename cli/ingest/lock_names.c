@@ -294,15 +294,7 @@ struct data_names {
 	unsigned int capture;
 };
 
-static int data_names_compare(const void *pa, const void *pb)
-{
-	const struct data_at *a = pa;
-	const struct data_at *b = pb;
-
-	return compare_numbers(a->image, b->image)
-		       ?: compare_numbers(a->capture, b->capture)
-		       ?: compare_numbers(a->off, b->off);
-}
+COMPARE_BY(data_names_compare, struct data_at, image, capture, off);
 
 static void data_names_find(struct data_names *d, const struct lock_futex *f,
 			    size_t n)
@@ -417,14 +409,7 @@ static int data_names_store(struct store *db, struct symbolizer *sy,
 
 /* ---- names of locks of the kernel */
 
-static int lock_names_compare(const void *pa, const void *pb)
-{
-	const struct lock_at *a = pa;
-	const struct lock_at *b = pb;
-
-	return compare_numbers(a->addr, b->addr)
-		       ?: compare_numbers(a->capture, b->capture);
-}
+COMPARE_BY(lock_names_compare, struct lock_at, addr, capture);
 
 /* Takes the symbol that begins at a lock, if it is no mark at the begin or end
  * of a section. A symbol_fn. */

@@ -74,15 +74,7 @@ void lost_times_add(struct lost_times *l, uint32_t world,
 	lost_list_put(l, LOST_ANY_WORLD, -1, t);
 }
 
-static int lost_compare(const void *pa, const void *pb)
-{
-	const struct lost_time *a = pa;
-	const struct lost_time *b = pb;
-
-	return compare_numbers(a->from, b->from)
-		       ?: compare_numbers(a->to, b->to)
-		       ?: compare_numbers(a->id, b->id);
-}
+COMPARE_BY(lost_compare, struct lost_time, from, to, id);
 
 void lost_times_seal(struct lost_times *l)
 {

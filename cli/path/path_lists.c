@@ -170,17 +170,8 @@ void path_blame_free(struct path_blame *b)
 	free(b);
 }
 
-static int blame_compare(const void *pa, const void *pb)
-{
-	const struct blame_row *a = pa;
-	const struct blame_row *b = pb;
-
-	return compare_numbers(b->sum.ns, a->sum.ns)
-		       ?: compare_numbers(a->thread, b->thread)
-		       ?: compare_numbers(a->sum.thread, b->sum.thread)
-		       ?: compare_numbers(a->sum.state, b->sum.state)
-		       ?: compare_numbers(a->sum.proof, b->sum.proof);
-}
+COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
+		   sum.state, sum.proof);
 
 static int blame_compare_places(const void *pa, const void *pb, void *arg)
 {

@@ -97,23 +97,9 @@ static struct own_part own_part(struct own *o, const struct chain *c,
 	return part;
 }
 
-static int own_compare_keys(const void *pa, const void *pb)
-{
-	const struct own_part *a = pa;
-	const struct own_part *b = pb;
+COMPARE_BY(own_compare_keys, struct own_part, by, state, lock);
 
-	return compare_numbers(a->by, b->by)
-		       ?: compare_numbers(a->state, b->state)
-		       ?: compare_numbers(a->lock, b->lock);
-}
-
-static int own_compare(const void *pa, const void *pb)
-{
-	const struct own_part *a = pa;
-	const struct own_part *b = pb;
-
-	return compare_numbers(b->ns, a->ns) ?: own_compare_keys(a, b);
-}
+COMPARE_LARGEST_BY(own_compare, struct own_part, ns, by, state, lock);
 
 /* Returns the parts, largest first; the caller frees them. */
 static struct own_part *own_parts(struct own *o, const struct chain *c,

@@ -141,23 +141,10 @@ uint64_t path_with(const struct chain *c, enum proof proof)
 	return ns;
 }
 
-static int path_compare_keys(const void *pa, const void *pb)
-{
-	const struct path_sum *a = pa;
-	const struct path_sum *b = pb;
+COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof);
 
-	return compare_numbers(a->thread, b->thread)
-		       ?: compare_numbers(a->state, b->state)
-		       ?: compare_numbers(a->proof, b->proof);
-}
-
-static int path_compare_sums(const void *pa, const void *pb)
-{
-	const struct path_sum *a = pa;
-	const struct path_sum *b = pb;
-
-	return compare_numbers(b->ns, a->ns) ?: path_compare_keys(a, b);
-}
+COMPARE_LARGEST_BY(path_compare_sums, struct path_sum, ns, thread, state,
+		   proof);
 
 static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
 				     size_t *n)

@@ -44,15 +44,7 @@ struct path_longest {
 	bool only_idle; /* all are, and so none is left out */
 };
 
-static int path_compare_waits(const void *pa, const void *pb)
-{
-	const struct path_length *a = pa;
-	const struct path_length *b = pb;
-
-	return compare_numbers(b->ns, a->ns)
-		       ?: compare_numbers(a->from, b->from)
-		       ?: compare_numbers(a->thread, b->thread);
-}
+COMPARE_LARGEST_BY(path_compare_waits, struct path_length, ns, from, thread);
 
 static void path_cut_waits(struct path_longest *l)
 {
@@ -555,13 +547,7 @@ static void path_share_chain(struct path_shares *p, uint32_t thread,
 	}
 }
 
-static int path_compare_shares(const void *pa, const void *pb)
-{
-	const struct path_share *a = pa;
-	const struct path_share *b = pb;
-
-	return compare_numbers(b->ns, a->ns) ?: compare_numbers(a->key, b->key);
-}
+COMPARE_LARGEST_BY(path_compare_shares, struct path_share, ns, key);
 
 static const struct grid_column path_share_columns[] = {
 	{ "Time", NULL },

@@ -112,14 +112,7 @@ struct sort_key {
 	uint32_t parent, rank, node;
 };
 
-static int compare_key(const void *pa, const void *pb)
-{
-	const struct sort_key *a = pa;
-	const struct sort_key *b = pb;
-
-	return compare_numbers(a->parent, b->parent)
-		       ?: compare_numbers(a->rank, b->rank);
-}
+COMPARE_BY(compare_key, struct sort_key, parent, rank);
 
 static int compare_label(const void *pa, const void *pb, void *arg)
 {

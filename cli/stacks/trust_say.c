@@ -42,13 +42,7 @@ struct trust_sums {
 	int64_t samples; /* of all kinds but TRUST_SILENT */
 };
 
-static int trust_compare(const void *pa, const void *pb)
-{
-	const struct trust_sum *a = pa;
-	const struct trust_sum *b = pb;
-
-	return compare_numbers(b->n, a->n) ?: compare_numbers(a->word, b->word);
-}
+COMPARE_LARGEST_BY(trust_compare, struct trust_sum, n, word);
 
 static void trust_sum(const struct trust *t, struct trust_sums *s)
 {

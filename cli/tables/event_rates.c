@@ -18,13 +18,7 @@ struct event_rate {
 	int64_t first, last; /* ns; first is INT64_MAX if none is timed */
 };
 
-static int event_rates_compare(const void *pa, const void *pb)
-{
-	const struct event_rate *a = pa;
-	const struct event_rate *b = pb;
-
-	return compare_numbers(b->n, a->n) ?: compare_numbers(a->type, b->type);
-}
+COMPARE_LARGEST_BY(event_rates_compare, struct event_rate, n, type);
 
 /* Adds a time since the first event; empty where it is not known. */
 static void event_rates_time(struct grid *g, const struct event_rate *r,

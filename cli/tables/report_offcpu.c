@@ -242,14 +242,7 @@ static const struct label *report_offcpu_label(const struct report_offcpu *rp,
 	return has ? labels_get(rp->labels, id) : &none;
 }
 
-static int compare_causes(const void *pa, const void *pb)
-{
-	const struct cause_sum *a = pa;
-	const struct cause_sum *b = pb;
-
-	return compare_numbers(b->ns, a->ns)
-		       ?: compare_numbers(a->first, b->first);
-}
+COMPARE_LARGEST_BY(compare_causes, struct cause_sum, ns, first);
 
 static void print_causes(struct report_offcpu *rp)
 {

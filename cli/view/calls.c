@@ -73,14 +73,7 @@ uint32_t calls_nodes(const struct calls *c)
 	return (uint32_t)c->n_node;
 }
 
-static int calls_compare(const void *pa, const void *pb)
-{
-	const struct calls_node *a = pa;
-	const struct calls_node *b = pb;
-
-	return compare_numbers(b->weight, a->weight)
-		       ?: compare_numbers(a->label, b->label);
-}
+COMPARE_LARGEST_BY(calls_compare, struct calls_node, weight, label);
 
 const struct calls_node *calls_split(struct calls *c, uint32_t id)
 {

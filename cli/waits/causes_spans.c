@@ -386,14 +386,8 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 	return rows_end(r, err);
 }
 
-static int causes_compare_kernels(const void *pa, const void *pb)
-{
-	const struct causes_kernel *a = pa;
-	const struct causes_kernel *b = pb;
-
-	return compare_numbers(a->first_event, b->first_event)
-		       ?: compare_numbers(a->capture->id, b->capture->id);
-}
+COMPARE_BY(causes_compare_kernels, struct causes_kernel, first_event,
+	   capture->id);
 
 /* Puts captures with switches together to kernels. */
 static int causes_find_kernels(struct causes_spans *s, struct store *db,

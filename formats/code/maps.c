@@ -126,14 +126,7 @@ static bool maps_take_line(struct maps *m, const char *line,
 
 /* ---- one file */
 
-static int maps_compare(const void *a, const void *b)
-{
-	const struct rec_map *x = a;
-	const struct rec_map *y = b;
-
-	return compare_numbers(x->start, y->start)
-		       ?: compare_numbers(x->len, y->len);
-}
+COMPARE_BY(maps_compare, struct rec_map, start, len);
 
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 		 int32_t pid, int64_t time, struct ledger *lg, uint16_t capture)

@@ -78,14 +78,7 @@ static int ftext_beside_stats(struct ftext_beside *b, const char *path,
 	return 0;
 }
 
-static int ftext_beside_compare(const void *a, const void *b)
-{
-	const struct ftext_total *x = a;
-	const struct ftext_total *y = b;
-
-	return compare_numbers(x->cpu, y->cpu)
-		       ?: compare_numbers(x->place, y->place);
-}
+COMPARE_BY(ftext_beside_compare, struct ftext_total, cpu, place);
 
 /* Reads the next name of a folder that is one of a CPU, "cpu7". Returns false
  * at the end. */

@@ -78,14 +78,7 @@ const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 }
 
 /* In the order of kallsyms if they are at one address. */
-static int ft_print_compare_symbols(const void *a, const void *b)
-{
-	const struct tp_symbol *x = a;
-	const struct tp_symbol *y = b;
-
-	return compare_numbers(x->start, y->start)
-		       ?: compare_numbers(x->name, y->name);
-}
+COMPARE_BY(ft_print_compare_symbols, struct tp_symbol, start, name);
 
 /* Sorts the symbols. Those of the kernel itself, which come first, are in order
  * already: only the others are sorted, and put between them. */

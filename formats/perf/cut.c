@@ -192,14 +192,7 @@ static int cut_read_header(const struct perf_cut *c, const void *data,
 	return 0;
 }
 
-static int cut_compare_late(const void *pa, const void *pb)
-{
-	const struct cut_late *a = pa;
-	const struct cut_late *b = pb;
-	int by_time = compare_numbers(a->time, b->time);
-
-	return by_time ? by_time : compare_numbers(a->at, b->at);
-}
+COMPARE_BY(cut_compare_late, struct cut_late, time, at);
 
 /* Takes the records up to that time, and at least n of them. */
 static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)

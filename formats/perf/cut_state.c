@@ -65,14 +65,6 @@ static void cut_map_drop(struct cut_map_table *t, struct cut_map *m,
 	free(m->record);
 }
 
-static int cut_compare_places(const void *pa, const void *pb)
-{
-	const uint64_t *a = pa;
-	const uint64_t *b = pb;
-
-	return compare_numbers(*a, *b);
-}
-
 /* Returns the first place from i on that nothing covers yet. */
 static size_t cut_next_free(size_t *next, size_t i)
 {
@@ -97,7 +89,7 @@ static void cut_maps_sweep(struct cut_map_table *s, struct cut_kept *k)
 		place[2 * i] = s->map[i].start;
 		place[2 * i + 1] = cut_map_end(&s->map[i]);
 	}
-	sort_items(place, n, cut_compare_places);
+	sort_items(place, n, compare_u64);
 	for (size_t i = 0; i <= n; i++)
 		next[i] = i;
 	for (size_t j = s->n; j-- > 0;) {

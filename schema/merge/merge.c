@@ -598,14 +598,7 @@ static int merge_open_next(struct merge *m, struct merge_heap *h, size_t i,
 	return -1;
 }
 
-static int merge_compare_first(const void *pa, const void *pb)
-{
-	const struct merge_input *a = pa;
-	const struct merge_input *b = pb;
-
-	return compare_numbers(a->first, b->first)
-		       ?: compare_numbers(a->rank, b->rank);
-}
+COMPARE_BY(merge_compare_first, struct merge_input, first, rank);
 
 static int merge_events(struct merge *m, struct err *err)
 {

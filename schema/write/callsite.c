@@ -96,14 +96,7 @@ static void callsite_link_row(const void *list, size_t i,
 	v[2] = l->link;
 }
 
-static int callsite_by_link(const void *a, const void *b)
-{
-	const struct store_link *x = a;
-	const struct store_link *y = b;
-
-	return compare_numbers(x->inner, y->inner)
-		       ?: compare_numbers(x->frame, y->frame);
-}
+COMPARE_BY(callsite_by_link, struct store_link, inner, frame);
 
 static void callsite_stack_row(const void *list, size_t i,
 			       int64_t v[COLUMNS_MAX])

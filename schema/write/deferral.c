@@ -96,15 +96,7 @@ void deferral_request(struct writing *w, const struct fact_request *q,
 	deferral_add(w->deferral, type, cpu, q->latency);
 }
 
-static int deferral_compare(const void *pa, const void *pb)
-{
-	const struct deferral_sum *a = pa;
-	const struct deferral_sum *b = pb;
-
-	return compare_numbers(a->type, b->type) ?:
-	       compare_numbers(a->cpu, b->cpu) ?:
-	       compare_numbers(a->ns, b->ns);
-}
+COMPARE_BY(deferral_compare, struct deferral_sum, type, cpu, ns);
 
 static int deferral_write(struct store *db, const struct deferral_sums *d,
 			  struct err *err)

@@ -105,13 +105,7 @@ static int mapped_parts_read(struct store *db, struct mapped_parts *parts,
 	return rows_end(r, err);
 }
 
-static int mapped_part_by_image(const void *a, const void *b)
-{
-	const struct image_part *x = a;
-	const struct image_part *y = b;
-
-	return compare_numbers(x->image, y->image);
-}
+COMPARE_BY(mapped_part_by_image, struct image_part, image);
 
 int mapped_parts_load(struct store *db, struct mapped_parts *parts,
 		      struct err *err)

@@ -96,13 +96,7 @@ static struct ring *losses_ring_at(struct per_source *ps, size_t i)
 	return &ps->ring[i];
 }
 
-static int compare_loss_ends(const void *a, const void *b)
-{
-	const struct loss *x = a;
-	const struct loss *y = b;
-
-	return compare_numbers(x->t1, y->t1) ?: compare_numbers(x->id, y->id);
-}
+COMPARE_BY(compare_loss_ends, struct loss, t1, id);
 
 /* Adds an interval that is later than all of the run. */
 static void losses_run_add(struct run *rn, const struct loss *l)

@@ -9,20 +9,43 @@
  * ?:. Evaluates its arguments twice. */
 #define compare_numbers(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* Defines the function `name` for qsort() and bsearch(), which orders items of
- * a type by a number. A semicolon follows, so that ctags takes it for a
- * declaration. */
-#define COMPARE_BY(name, type, field)                                          \
+/* Of up to four fields of x and y, the first in which they differ. */
+#define COMPARE_1(f) compare_numbers(x->f, y->f)
+#define COMPARE_2(f, ...) COMPARE_1(f) ?: COMPARE_1(__VA_ARGS__)
+#define COMPARE_3(f, ...) COMPARE_1(f) ?: COMPARE_2(__VA_ARGS__)
+#define COMPARE_4(f, ...) COMPARE_1(f) ?: COMPARE_3(__VA_ARGS__)
+#define COMPARE_OF(f1, f2, f3, f4, compare, ...) compare
+
+#define COMPARE_FIELDS(...)                                                    \
+	COMPARE_OF(__VA_ARGS__, COMPARE_4, COMPARE_3, COMPARE_2, COMPARE_1, 0) \
+	(__VA_ARGS__)
+
+#define COMPARE_FUNCTION(name, type, order)                                    \
 	static int name(const void *a, const void *b)                          \
 	{                                                                      \
 		const type *x = a;                                             \
 		const type *y = b;                                             \
                                                                                \
-		return compare_numbers(x->field, y->field);                    \
+		return order;                                                  \
 	}                                                                      \
 	static int name(const void *a, const void *b)
 
+/* Define the function `name` for qsort() and bsearch(), which orders items of a
+ * type by numbers: by the first field, equal ones by the next one, up to four.
+ * With the second one, those with the largest `size` come first. A semicolon
+ * follows, so that ctags takes it for a declaration. */
+#define COMPARE_BY(name, type, ...)                                            \
+	COMPARE_FUNCTION(name, type, COMPARE_FIELDS(__VA_ARGS__))
+#define COMPARE_LARGEST_BY(name, type, size, ...)                              \
+	COMPARE_FUNCTION(name, type,                                           \
+			 compare_numbers(y->size, x->size)                     \
+				 ?: COMPARE_FIELDS(__VA_ARGS__))
+
 /* Order plain numbers, for qsort() and bsearch(). */
+static inline int compare_u32(const void *a, const void *b)
+{
+	return compare_numbers(*(const uint32_t *)a, *(const uint32_t *)b);
+}
 static inline int compare_u64(const void *a, const void *b)
 {
 	return compare_numbers(*(const uint64_t *)a, *(const uint64_t *)b);

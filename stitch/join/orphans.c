@@ -31,16 +31,7 @@ void orphans_asked(struct orphans *os, uint32_t thread)
 	os->asked[thread] = true;
 }
 
-static int orphan_compare(const void *a, const void *b)
-{
-	const struct orphan *x = a;
-	const struct orphan *y = b;
-
-	return compare_numbers(x->line, y->line)
-		       ?: compare_numbers(x->f.thread, y->f.thread)
-		       ?: compare_numbers(x->f.time, y->f.time)
-		       ?: compare_numbers(x->f.id, y->f.id);
-}
+COMPARE_BY(orphan_compare, struct orphan, line, f.thread, f.time, f.id);
 
 /* Returns whether the thread had no other cookie between two orphans. */
 static bool orphan_follows(const struct orphan *a, const struct orphan *b)

@@ -252,14 +252,7 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 			hash_pair(rec->chain.cookie, (uint32_t)rec->tid), t);
 }
 
-static int compare_fingerprints(const void *a, const void *b)
-{
-	const struct fingerprint *x = a;
-	const struct fingerprint *y = b;
-
-	return compare_numbers(x->hash, y->hash)
-		       ?: compare_numbers(x->time, y->time);
-}
+COMPARE_BY(compare_fingerprints, struct fingerprint, hash, time);
 
 int fingerprint_names_compare(const void *a, const void *b)
 {

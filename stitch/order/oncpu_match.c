@@ -66,16 +66,8 @@ void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
 		(struct oncpu_hit){ t, tid, cpu };
 }
 
-static int compare_edges(const void *a, const void *b)
-{
-	const struct oncpu_edge *x = a;
-	const struct oncpu_edge *y = b;
-
-	/* A thread leaves one CPU before it comes to another. */
-	return compare_numbers(x->tid, y->tid) ?:
-	       compare_numbers(x->time, y->time) ?:
-	       compare_numbers(x->comes, y->comes);
-}
+/* A thread leaves one CPU before it comes to another. */
+COMPARE_BY(compare_edges, struct oncpu_edge, tid, time, comes);
 
 void oncpu_match_end(struct oncpu_match *r)
 {

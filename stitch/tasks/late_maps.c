@@ -62,16 +62,7 @@ void late_maps_add(struct late_maps *lm, const struct process *p,
 }
 
 /* Of one process, by time, so that a later mapping replaces an earlier one. */
-static int late_maps_order(const void *a, const void *b)
-{
-	const struct late_map *x = a;
-	const struct late_map *y = b;
-
-	return compare_numbers(x->process, y->process)
-		       ?: compare_numbers(x->from, y->from)
-		       ?: compare_numbers(x->start, y->start)
-		       ?: compare_numbers(x->end, y->end);
-}
+COMPARE_BY(late_maps_order, struct late_map, process, from, start, end);
 
 void late_maps_sort(struct late_maps *lm)
 {

@@ -43,16 +43,7 @@ void snapshots_add(struct snapshots *sn, const struct snapshot *s,
 	sn->sorted = false;
 }
 
-static int compare_snapshots(const void *a, const void *b)
-{
-	const struct item *x = a;
-	const struct item *y = b;
-
-	return compare_numbers(x->s.pid, y->s.pid) ?:
-	       compare_numbers(x->rank, y->rank) ?:
-	       compare_numbers(x->s.time, y->s.time) ?:
-	       compare_numbers(x->seq, y->seq);
-}
+COMPARE_BY(compare_snapshots, struct item, s.pid, rank, s.time, seq);
 
 /* Sets [*from, *to) to the lists of a process that have the lowest rank, sorted
  * by time. */

@@ -191,14 +191,7 @@ static void space_gather(void *arg, const struct region *r)
 	*mem_add(c->region, c->n, c->cap) = *r;
 }
 
-static int space_by_id(const void *a, const void *b)
-{
-	const struct region *x = a;
-	const struct region *y = b;
-
-	return x->id != y->id ? compare_numbers(x->id, y->id)
-			      : compare_numbers(x->start, y->start);
-}
+COMPARE_BY(space_by_id, struct region, id, start);
 
 /* Regions end in the order of their ids, in which their rows are appended to a
  * table: in the order of addresses each would be put among the others. */

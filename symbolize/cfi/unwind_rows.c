@@ -147,14 +147,7 @@ void unwind_rows_end(struct unwind_rows *t)
 		t->n_func--;
 }
 
-static int unwind_rows_compare_start(const void *a, const void *b)
-{
-	const struct unwind_rows_function *x = a;
-	const struct unwind_rows_function *y = b;
-
-	return compare_numbers(x->start, y->start)
-		       ?: compare_numbers(x->row, y->row);
-}
+COMPARE_BY(unwind_rows_compare_start, struct unwind_rows_function, start, row);
 
 /* Appends a row to the table unless it equals the last one. */
 static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,

@@ -158,14 +158,7 @@ static bool dwarf_is_real_range(uint64_t start, uint64_t end)
 	return start && start < end;
 }
 
-static int dwarf_compare_members(const void *a, const void *b)
-{
-	const struct dwarf_member *x = a;
-	const struct dwarf_member *y = b;
-
-	return compare_numbers(x->want, y->want)
-		       ?: compare_numbers(x->size, y->size);
-}
+COMPARE_BY(dwarf_compare_members, struct dwarf_member, want, size);
 
 struct dwarf_range_walk {
 	ptrdiff_t at;
@@ -613,14 +606,7 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 
 /* ---- entry points */
 
-static int dwarf_compare_address(const void *a, const void *b)
-{
-	const struct dwarf_want *x = a;
-	const struct dwarf_want *y = b;
-
-	return compare_numbers(x->vaddr, y->vaddr)
-		       ?: compare_numbers(x->index, y->index);
-}
+COMPARE_BY(dwarf_compare_address, struct dwarf_want, vaddr, index);
 
 /* Forgets what was found. */
 static void dwarf_forget(struct dwarf *d)

@@ -290,14 +290,7 @@ static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
 	judge_found(r->j, SFRAME_T_READABLE, 0, 0, 1, "%s", err->msg);
 }
 
-static int sframe_check_compare_start(const void *a, const void *b)
-{
-	const struct judge_function *x = a;
-	const struct judge_function *y = b;
-
-	return compare_numbers(x->start, y->start)
-		       ?: compare_numbers(x->index, y->index);
-}
+COMPARE_BY(sframe_check_compare_start, struct judge_function, start, index);
 
 static void sframe_check_section(struct judge *j)
 {
@@ -355,14 +348,7 @@ static void sframe_check_read_parts(struct judge *j)
 	sort_items(j->part, j->n_part, sframe_check_compare_part);
 }
 
-static int sframe_check_compare_finding(const void *a, const void *b)
-{
-	const struct sframe_finding *x = a;
-	const struct sframe_finding *y = b;
-
-	return compare_numbers(x->test, y->test)
-		       ?: compare_numbers(x->start, y->start);
-}
+COMPARE_BY(sframe_check_compare_finding, struct sframe_finding, test, start);
 
 int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 		 struct sframe_report *out, struct err *err)

@@ -82,14 +82,7 @@ static void callsite_take_go(struct callsite_file *f)
 	symtab_release(&go);
 }
 
-static int callsite_compare_hash(const void *a, const void *b)
-{
-	const struct callsite_name *x = a;
-	const struct callsite_name *y = b;
-
-	return compare_numbers(x->hash, y->hash)
-		       ?: compare_numbers(x->addr, y->addr);
-}
+COMPARE_BY(callsite_compare_hash, struct callsite_name, hash, addr);
 
 /* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the ending
  * of the ABI they are stripped programs' names. */

@@ -144,16 +144,7 @@ static void slices_take(struct slices *s, const struct offcpu_run *r,
 		(struct slice){ thread, cpu, (int32_t)r->state, r->record };
 }
 
-static int slices_compare(const void *pa, const void *pb)
-{
-	const struct slice_edge *a = pa;
-	const struct slice_edge *b = pb;
-
-	return compare_numbers(a->time, b->time)
-		       ?: compare_numbers(a->event, b->event)
-		       ?: compare_numbers(a->kind, b->kind)
-		       ?: compare_numbers(a->item, b->item);
-}
+COMPARE_BY(slices_compare, struct slice_edge, time, event, kind, item);
 
 /* Filters remove tracks, not switches: they choose by the switch out. */
 static int slices_read(struct slices *s, struct store *db, const char *path,

@@ -6,17 +6,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-static int ctfout_loss_by_cpu(const void *a, const void *b)
-{
-	const struct ctfout_edge *x = a;
-	const struct ctfout_edge *y = b;
-
-	if (x->cpu != y->cpu)
-		return compare_numbers(x->cpu, y->cpu);
-	if (x->time != y->time)
-		return compare_numbers(x->time, y->time);
-	return compare_numbers(x->to, y->to);
-}
+COMPARE_BY(ctfout_loss_by_cpu, struct ctfout_edge, cpu, time, to);
 
 /* Two edges of one CPU at one time: the end of the earlier loss comes before
  * the start of the later one, but not the end of a loss before its start. */

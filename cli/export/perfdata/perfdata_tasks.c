@@ -239,15 +239,7 @@ static void pd_tasks_add_map(void *arg, int64_t time, uint32_t row)
 	add_side(arg, SIDE_MAP, time, row);
 }
 
-static int pd_tasks_by_time(const void *a, const void *b)
-{
-	const struct side *x = a;
-	const struct side *y = b;
-
-	return compare_numbers(x->time, y->time) ?:
-	       compare_numbers(x->kind, y->kind) ?:
-	       compare_numbers(x->id, y->id);
-}
+COMPARE_BY(pd_tasks_by_time, struct side, time, kind, id);
 
 void pd_tasks_start(struct pd_tasks *t, bool all)
 {
