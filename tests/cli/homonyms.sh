@@ -68,6 +68,17 @@ is annotate_counts_the_same \
 	'helper (a.c) 80, helper (b.c) 20' "$(rows annotate a.db)"
 is a_comparison_pairs_them_by_file \
 	'helper (a.c) 80 50, helper (b.c) 20 50' "$(changed a.db b.db)"
+
+# the function of the first frame has a short name like the others
+{
+	grep -v '^sample' a.txt
+	echo "sample pid=100 tid=100 cpu=1 time=1000 u=0x401010"
+	echo "sample pid=100 tid=100 cpu=1 time=2000 u=0x402010"
+} >lone.txt
+"$MKCAP" lone.txt lone.data && "$B" ingest -q -f -o lone.db lone.data && named lone.db /src/a.c /src/b.c &&
+	sqlite3 lone.db "UPDATE symbol SET name = 'int app::help<int>(int)' WHERE name = 'helper'"
+is functions_of_two_files_have_short_names \
+	'app::help<int> (a.c) 1, app::help<int> (b.c) 1' "$(rows annotate lone.db)"
 "$B" export --format folded -o folded a.db 2>err
 is folded_stacks_tell_them_apart \
 	"app;main;helper (a.c) 80 app;main;helper (b.c) 20" \

@@ -241,6 +241,15 @@ rows $((a + b)) --since 2d two || bad=1
 rows $((a + b)) --since 100000d two || bad=1
 say times_choose_databases
 
+# of the first one alone nobody knows what time of day it was
+cp -r two clocks
+python3 -c 'import sqlite3
+db = sqlite3.connect("clocks/2.db")
+db.execute("INSERT INTO meta(capture, key, value) SELECT id, ?, ? FROM capture", ("wall_offset_ns", 17 * 10**17))
+db.commit()' 2>err && rows "$a" --last 1 clocks
+bad=$?
+say times_of_day_choose_where_all_have_them
+
 refuse() {	# refuse STATUS TEXT COMMAND...
 	want=$1 text=$2
 	shift 2

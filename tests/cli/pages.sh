@@ -83,6 +83,8 @@ cp ring0 in/cpu-runs/one/per_cpu/cpu0/trace_pipe_raw
 cp print.format in/cpu-runs/one
 printf 'entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\ndropped events: 7\nread events: 9\n' \
 	>in/cpu-runs/one/per_cpu/cpu0/stats
+# another file is none of them, whatever it says
+sed 's/: 7/: 9/' in/cpu-runs/one/per_cpu/cpu0/stats >in/cpu-runs/one/per_cpu/cpu0/stats.old
 "$B" ingest -q -f -o one.db in/cpu-runs/one 2>err
 is losses_of_a_ring_are_read_below_any_folder 7 "$("$B" query --format csv one.db \
 	"SELECT max(n) FROM loss WHERE what = 'dropped'" | tail -n 1)"

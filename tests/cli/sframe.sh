@@ -80,6 +80,9 @@ hurt functions_out_of_order_are_found sorted "s + 28 + 17 + 1" 0
 hurt another_number_of_rows_is_found row-count "s + 12" 99
 hurt a_function_without_code_is_found in-code "s + 28 + 4 + 2" 1
 hurt a_broken_function_is_found readable "s + 28 + 16" 3
+holds what_cannot_be_read_has_no_address \
+	'{(f["start"], f["end"]) for f in j["findings"] if f["test"] == "readable"} == {("0x0", "0x0")}' \
+	"$work/broken.json"
 hurt another_return_address_is_found fixed-ra "s + 6" 0xf0
 
 "$B" sframe --unwind --json --symfs "$symfs" "$data" >"$work/unwind.json"

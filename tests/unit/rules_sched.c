@@ -170,6 +170,14 @@ static const struct rules_row sched_rows[] = {
 		.rule = NULL,
 	},
 	{
+		"an_id_that_had_another_life_changes_by_exec_too",
+		"3950 fork 11 1; 3960 switch 0 1 11; 3970 exit 11;"
+		"3980 switch 0 11 1;" LEADER_ENDED
+		" 5000 switch 0 1 11; 5010 switch 0 11 1 pid=10;"
+		"5020 switch 0 1 11; 5040 switch 0 10 1; 5050 exec 10",
+		.rule = NULL,
+	},
+	{
 		"an_id_that_changes_by_exec_is_so_in_both_kinds_of_record",
 		"3995 out 2 1;" LEADER_ENDED
 		" 5000 switch 0 1 11; 5001 out 1 11;"

@@ -283,18 +283,30 @@ static size_t memo_count(void)
 	return n;
 }
 
+static void memo_ask(const struct symbolize_opts *o)
+{
+	const struct code_place code = { .off = MKELF_OFF + 0x10 };
+	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
+	struct symbolizer *sy = symbolize_new(o);
+
+	memcpy(img.id, id_a, 20);
+	img.id_len = 20;
+	got[0] = '\0';
+	ck_assert_int_eq(symbolize_image(sy, &img, &code, 1, memo_collect, NULL,
+					 &rep, NULL),
+			 0);
+	report_release(&rep);
+	symbolize_free(sy);
+}
+
 /* What changes a name or where it is looked for. */
 START_TEST(each_way_to_ask_has_a_memo_of_its_own)
 {
 	static const char *const folders[] = { "/no", NULL };
-	const struct code_place code = { .off = MKELF_OFF + 0x10 };
 	const struct symbolize_opts plain = { .symfs = dir, .cache = cache };
 	struct symbolize_opts o[] = { plain, plain, plain, plain,
 				      plain, plain, plain, plain };
-	struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 
-	memcpy(img.id, id_a, 20);
-	img.id_len = 20;
 	o[1].no_demangle = true;
 	o[2].no_inline = true;
 	o[3].no_live = true;
@@ -303,17 +315,28 @@ START_TEST(each_way_to_ask_has_a_memo_of_its_own)
 	o[6].debug_dirs = folders;
 	o[7].no_inline = o[7].no_live = true;
 	for (size_t i = 0; i < sizeof(o) / sizeof(*o); i++) {
-		struct symbolizer *sy = symbolize_new(&o[i]);
-
-		got[0] = '\0';
-		ck_assert_int_eq(symbolize_image(sy, &img, &code, 1,
-						 memo_collect, NULL, &rep,
-						 NULL),
-				 0);
-		report_release(&rep);
-		symbolize_free(sy);
+		memo_ask(&o[i]);
 		ck_assert_uint_eq(memo_count(), i + 1);
 	}
+}
+END_TEST
+
+START_TEST(what_a_server_may_say_has_a_memo_of_its_own)
+{
+	struct symbolize_opts o = { .symfs = dir, .cache = cache };
+
+	/* with debug information of its own: none is fetched */
+	mkelf(memo_at("prog"), &(struct mkelf){ .sym = alpha,
+						.n_sym = 2,
+						.id = id_a,
+						.extra = "",
+						.extra_len = 1,
+						.extra_name = ".debug_info" });
+	unsetenv("DEBUGINFOD_URLS");
+	memo_ask(&o);
+	o.fetch_seconds = 1;
+	memo_ask(&o);
+	ck_assert_uint_eq(memo_count(), 2);
 }
 END_TEST
 
@@ -373,6 +396,7 @@ int main(void)
 		a_better_file_that_turns_up_is_used,
 		a_damaged_one_is_ignored_and_told,
 		each_way_to_ask_has_a_memo_of_its_own,
+		what_a_server_may_say_has_a_memo_of_its_own,
 		the_oldest_go_when_there_are_too_many,
 	};
 	Suite *s = suite_create("symbolize_name_cache");
