@@ -196,6 +196,21 @@ is "an_own_pair_of_a_thread_is_the_same" "342 4 4" \
 "$B" report --latency --pair raw_syscalls:sys_enter "$db" >"$work/out" 2>&1
 is "a_pair_needs_two_events" 2 $?
 
+# ---- fields of text have the names that are in it
+cat >"$work/irq.txt" <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 4/4   #P:1
+#
+ a-5 [000] d.h1. 1.000100: irq_handler_entry: irq=9 name=disk
+ a-5 [000] d.h1. 1.000200: irq_handler_exit: irq=9 ret=handled
+ a-5 [000] d.h1. 1.000300: irq_handler_entry: irq=9 name=net
+ a-5 [000] d.h1. 1.000500: irq_handler_exit: irq=9 ret=handled
+END
+is "rows_by_a_field_of_text_have_its_values" "{'disk': 100000, 'net': 200000}" \
+	"$("$B" report --latency --by name --json "$work/irq.txt" |
+	json '{x["name"]: x["total_ns"] for x in sorted(r["rows"], key=lambda x: x["name"])}')"
+
 # ---- drawn by the stacks of their begins
 calls() {	# calls OPTION...: ns of what is drawn
 	"$B" flame --latency syscall "$@" -o "$work/svg" "$db" &&

@@ -94,6 +94,18 @@ answer annotate --limit 0 a.db
 	"$cap/lines-clang.data.zst" 2>log
 answer annotate --symfs "$cap/symfs" --source-dir "$cap" lines.db hot
 answer script --show-lost lost.db
+"$B" script --show-lost --json lost.db | python3 -c 'import json, sys
+last, ends, lost = 0, [], 0
+for r in map(json.loads, sys.stdin):
+    if "lost" in r:
+        ends.append(r.get("to_ns", float("inf")))
+        assert last < ends[-1], (last, r)
+        lost += 1
+    elif r["time_ns"] is not None:
+        assert not ends or max(ends) <= r["time_ns"], (ends, r)
+        last, ends = r["time_ns"], []
+assert lost > 3, lost' 2>log
+ok losses_are_where_they_end $?
 answer query lost.db 'SELECT 1 AS x'
 answer sframe --readiness lost.db
 answer sframe --check "$cap/sframe/plt-got.so"

@@ -252,6 +252,11 @@ ok the_tree_begins_with_it_too $?
 "$B" path --waits --json --comm t-sleep "$work/gap.db" 2>/dev/null |
 	grep -q '\[caller missing\] < mid_sleep'
 ok path_says_it_too $?
+# a stack that is not there is nobody's
+"$B" report --off-cpu --json "$work/gap.db" >"$work/before"
+sqlite3 "$work/gap.db" "INSERT INTO internal_judged (stack, class, callerless) VALUES(1 << 40, 0, 1)"
+"$B" report --off-cpu --json "$work/gap.db" | cmp - "$work/before"
+ok a_stack_that_is_not_there_changes_nothing $?
 "$B" ingest -q -o "$work/chain.db" tests/causality/captures/chain.data.zst
 "$B" report --off-cpu "$work/chain.db" >"$work/text"
 grep -q 'lack the innermost caller' "$work/text" && {

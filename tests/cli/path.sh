@@ -360,6 +360,12 @@ c.write(sys.argv[1], lose.keep(c.records, lost, set()))
 END
 flame "$work/lost.data" 4535.70,4535.73 && grep -q '<g class="m' "$work/x.svg"
 ok what_is_not_proved_is_hatched_in_the_flame_graph $?
+# a loss of none is one of which the number is known
+"$B" ingest -q -f --no-symbols -o "$work/none.db" "$work/lost.data" &&
+	sqlite3 "$work/none.db" "UPDATE loss SET n = 0" &&
+	"$B" path --comm client --time 4535.70,4535.73 "$work/none.db" |
+	grep -q 'loss 2 (CPU 0, 0 '
+ok a_loss_of_none_has_its_number $?
 "$B" path --comm sysload --worst 1 tests/captures/ftrace-v6.dat.zst |
 	grep -q anon_pipe_write
 ok a_wakeup_is_in_what_called_the_scheduler $?
