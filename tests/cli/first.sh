@@ -183,6 +183,14 @@ cat pipe.data | "$B" ingest - >out 2>err
 check a_capture_through_a_pipe 0 $? backstitch.db
 truth its_database_is_there [ -s backstitch.db ]
 rm -f backstitch.db
+# a pipe that cannot be read on is not at its end
+python3 -c 'import os, subprocess, sys
+out, to = os.pipe()
+os.set_blocking(out, False)
+os.write(to, open("pipe.data", "rb").read(20001))
+sys.exit(subprocess.run([sys.argv[1], "ingest", "-"], stdin=out).returncode)' "$B" >out 2>err
+check a_pipe_that_cannot_be_read_on 1 $? 'stdin: cannot read ('
+rm -f backstitch.db
 "$B" ingest - <perf.data >out 2>err
 check a_capture_on_standard_input 0 $? backstitch.db
 rm -f backstitch.db
