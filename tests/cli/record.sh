@@ -519,7 +519,11 @@ then
 	"$B" record --waits --tracer ftrace -o own.data -- ./prog 300000 \
 		>out 2>err
 	tr '\n' ' ' <err |
-		grep -qE 'prog \([0-9]+\) took [^;]*% computing in leaf[,;]'
+		grep -qE 'prog \([0-9]+\) took [^;]*% computing in leaf[,;]' ||
+		{
+			sed 's/^/# /' err
+			false
+		}
 	ok where_a_program_computed_is_said $?
 	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
 	says the_hot_functions_are_those_of_the_program \
