@@ -38,6 +38,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 #include "stitch/base/text_out.h"
+#include "stitch/order/clocks.h"
 #include "stitch/order/order.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
@@ -417,9 +418,8 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 
 	if (!ld->began || strcmp(src->path, "-") != 0)
 		return 0;
-	if (info->clock_id == CLOCK_ID_PERF && last &&
-	    name_recorded_here(info->host, info->release))
-		age = now_of(CLOCK_MONOTONIC_RAW) - last;
+	if (last && name_recorded_here(info->host, info->release))
+		age = clock_age(info->clock_id, last);
 	/* a stream of some time ago may come slowly, too */
 	if ((uint64_t)took >= info->last_ns - info->first_ns && age <= took &&
 	    put_window(ld, i, ld->began, now, err))

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 
 enum clock_id clock_id_of(const char *name)
 {
@@ -38,6 +39,24 @@ bool clock_is_steered(enum clock_id id)
 {
 	return id == CLOCK_ID_MONO || id == CLOCK_ID_BOOT ||
 	       id == CLOCK_ID_REAL || id == CLOCK_ID_TAI;
+}
+
+int64_t clock_age(enum clock_id id, int64_t ns)
+{
+	static const clockid_t clock[] = {
+		[CLOCK_ID_PERF] = CLOCK_MONOTONIC_RAW,
+		[CLOCK_ID_SCHED] = CLOCK_MONOTONIC_RAW,
+		[CLOCK_ID_GLOBAL] = CLOCK_MONOTONIC_RAW,
+		[CLOCK_ID_MONO] = CLOCK_MONOTONIC,
+		[CLOCK_ID_MONO_RAW] = CLOCK_MONOTONIC_RAW,
+		[CLOCK_ID_BOOT] = CLOCK_BOOTTIME,
+		[CLOCK_ID_REAL] = CLOCK_REALTIME,
+		[CLOCK_ID_TAI] = CLOCK_TAI,
+	};
+
+	if (id == CLOCK_ID_NONE || id >= ARRAY_SIZE(clock))
+		return 0;
+	return now_of(clock[id]) - ns;
 }
 
 bool clock_is_raw(const struct source_info *info)

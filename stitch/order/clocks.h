@@ -13,6 +13,10 @@ enum clock_id clock_id_of(const char *name);
 /* Returns true for clocks whose rate the system adjusts: realtime, and others
  * that NTP steers. Other clocks deviate by their own errors only. */
 bool clock_is_steered(enum clock_id id);
+/* Returns how many ns ago this machine had this time on a clock, less than 0:
+ * it will have it; 0 if the clock cannot be asked. Those of perf and ftrace are
+ * as CLOCK_MONOTONIC_RAW, but for some ms (kernel/sched/clock.c). */
+int64_t clock_age(enum clock_id id, int64_t ns);
 /* Returns true if times are CPU cycles that must be converted to ns. */
 bool clock_is_raw(const struct source_info *info);
 

@@ -160,9 +160,9 @@ is a_finished_database_is_mended 'alpha beta' "$(names x.db daemon)"
 cp one pgm
 perf record -q -F 999 -g -o - timeout 0.4 ./pgm >inplace.data 2>/dev/null
 later() {
-	: >after && [ -n "$(find after -newer inplace.data)" ]
+	: >after && [ -n "$(find after -newer "$1")" ]
 }
-soon later
+soon later inplace.data
 cat two >pgm
 both a_file_that_was_written_later_names_nothing pgm '?' inplace.data
 is nor_judges_it_stacks 'not judged (no file)' "$(classes x.db pgm)"
@@ -177,6 +177,20 @@ is nor_does_it_if_the_capture_comes_through_a_pipe '?' "$(names x.db pgm)"
 	cat
 } <inplace.data | "$B" ingest -q -f -o x.db - 2>err
 is nor_if_that_takes_as_long_as_the_recording '?' "$(names x.db pgm)"
+# perf's clock is one of several.
+for clock in CLOCK_MONOTONIC CLOCK_BOOTTIME CLOCK_REALTIME
+do
+	cp one pgm
+	perf record -q -F 999 -g -k $clock -o - timeout 0.4 ./pgm >clock.data 2>/dev/null
+	soon later clock.data
+	cat two >pgm
+	{
+		dd bs=4096 count=1 2>/dev/null
+		sleep 0.6
+		cat
+	} <clock.data | "$B" ingest -q -f -o x.db - 2>err
+	is nor_if_its_times_are_of_$clock '?' "$(names x.db pgm)"
+done
 mkdir -p "p$dir"
 cp one "p$dir/pgm"
 both the_file_as_it_was_does pgm 'alpha beta' --symfs p inplace.data
