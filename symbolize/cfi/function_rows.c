@@ -13,6 +13,7 @@ struct function_rows {
 	const struct cfi *c;
 	struct unwind_rows **of; /* of each function; NULL: not made yet */
 	size_t n;
+	size_t rows; /* made so far */
 };
 
 struct function_rows *function_rows_new(const struct cfi *c)
@@ -43,7 +44,14 @@ const struct unwind_row *function_rows_find(struct function_rows *t,
 
 	if (!cfi_find(t->c, addr, &i))
 		return NULL;
-	if (!t->of[i])
+	if (!t->of[i]) {
 		t->of[i] = cfi_rows_of(t->c, i);
+		t->rows += unwind_rows_count(t->of[i]);
+	}
 	return unwind_rows_find(t->of[i], addr);
+}
+
+size_t function_rows_count(const struct function_rows *t)
+{
+	return t->rows;
 }

@@ -19,3 +19,5 @@ void function_rows_free(struct function_rows *t);
  * of the function). */
 const struct unwind_row *function_rows_find(struct function_rows *t,
 					    uint64_t addr);
+/* Number of rows made so far. */
+size_t function_rows_count(const struct function_rows *t);

@@ -651,5 +651,15 @@ bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
 
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
 {
-	return ms->count;
+	struct unwind_images_count c = ms->count;
+
+	for (size_t i = 0; i < ms->n; i++) {
+		const struct unwind_image *m = ms->m[i];
+
+		for (size_t k = 0; k < UNWIND_IMAGE_TABLES; k++)
+			c.rows += m->rows[k] ? function_rows_count(m->rows[k])
+					     : 0;
+		c.rows += m->sframe ? unwind_rows_count(m->sframe) : 0;
+	}
+	return c;
 }

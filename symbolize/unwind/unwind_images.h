@@ -75,6 +75,7 @@ struct unwind_image {
 /* Statistics. */
 struct unwind_images_count {
 	uint32_t asked, built; /* images looked for; those with tables */
+	uint64_t rows;	       /* made so far */
 };
 
 /* Creates an empty set that looks for files as the options of sy say. Borrows
