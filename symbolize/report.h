@@ -14,8 +14,9 @@ struct symbolizer;
 /* What was found out about an image, for the image table. */
 struct image_report {
 	char file[4096]; /* "": no file */
-	/* 'named', 'unverified', 'no file', 'other build-id', 'replaced', 'no
-	 * symbols', 'no names' (a kind of code that has no names) */
+	/* 'named', 'unverified', 'no file', 'no copy', 'other build-id',
+	 * 'replaced', 'no symbols', 'no names' (a kind of code that has none)
+	 */
 	const char *status;
 	/* what identity_judge() says of the file; NULL: it was not asked */
 	const char *identity;

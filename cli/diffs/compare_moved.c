@@ -59,16 +59,12 @@ static void moved_take_variance(const struct compare *c, double *va, double *vb)
 		*vb = *va * n[0] / n[1];
 }
 
-/* Returns Welch's degrees of freedom. */
 static double moved_freedom(const struct compare *c, double va, double vb)
 {
-	double n[2] = { (double)c->d->side[0].runs,
-			(double)c->d->side[1].runs };
+	double df[2] = { (double)c->d->side[0].runs - 1,
+			 (double)c->d->side[1].runs - 1 };
 
-	if (n[0] < 2 || n[1] < 2)
-		return n[0] + n[1] - 2;
-	return (va + vb) * (va + vb) /
-	       (va * va / (n[0] - 1) + vb * vb / (n[1] - 1));
+	return diff_freedom(df, !(df[0] > 0) || !(df[1] > 0), va, vb);
 }
 
 /* Returns whether the runs of both sides differ: by Welch's t, where a side has

@@ -153,6 +153,15 @@ double diff_p_student(double t, double df)
 	return beta_part(df / (df + t * t), df / 2, 0.5);
 }
 
+double diff_freedom(const double df[2], bool alone, double a, double b)
+{
+	if (alone)
+		return df[0] + df[1];
+	if (!(a + b > 0))
+		return diff_smaller(df[0], df[1]);
+	return (a + b) * (a + b) / (a * a / df[0] + b * b / df[1]);
+}
+
 double diff_factor(double variance, double df)
 {
 	double low = 0, high = 1;

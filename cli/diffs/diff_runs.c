@@ -193,11 +193,7 @@ static double runs_freedom(const struct runs_side s[2],
 	double n[2] = { (double)s[0].n - 1 + usual[0].df,
 			(double)s[1].n - 1 + usual[1].df };
 
-	if (s[0].n == 1 || s[1].n == 1)
-		return n[0] + n[1];
-	if (!(a + b > 0))
-		return diff_smaller(n[0], n[1]);
-	return (a + b) * (a + b) / (a * a / n[0] + b * b / n[1]);
+	return diff_freedom(n, s[0].n == 1 || s[1].n == 1, a, b);
 }
 
 struct runs_test runs_compare(const struct diff_place *p,
