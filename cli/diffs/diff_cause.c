@@ -42,6 +42,11 @@
 /* A change is one of tiers if so much of it is in a function of another one:
  * builtins that only slow code calls lack it as their caller. */
 #define TIER 0.33
+/* A caller of half of what runs is no cause, if so much of it did not change,
+ * and a function in it has this part of the change. */
+#define ENTRY 0.5
+#define UNCHANGED 0.5
+#define FOREMOST 0.33
 /* By so much more in code of one tier is more. */
 #define SAME_TIER 0.2
 /* So much of a change is one of the functions in it, and not only moved there,
@@ -370,6 +375,44 @@ static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
 	return best;
 }
 
+/* Returns whether a row is what calls most of the program, and most of that did
+ * not change: to name it tells no more than the whole run does. */
+static bool cause_is_entry(const struct diff_rows *d, uint32_t row)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, row);
+	double a = (double)d->row[row].weight[0][1];
+	double b = (double)d->row[row].weight[1][1];
+	double as_row = a > 0 ? b / a : 0;
+	double still = 0;
+
+	if (a < ENTRY * (double)d->side[0].weight)
+		return false;
+	/* nearer to what did not change than to the row */
+	for (uint32_t i = 0; i < d->n; i++)
+		if (fabs(s->self[1][i] - d->scale * s->self[0][i]) <
+		    fabs(s->self[1][i] - as_row * s->self[0][i]))
+			still += s->self[0][i];
+	return still > UNCHANGED * a;
+}
+
+/* Returns the function nearest to the change of those in an entry that have a
+ * proved part of it themselves; else the entry. */
+static uint32_t cause_foremost(const struct diff_rows *d, int sign,
+			       uint32_t entry)
+{
+	double all = sign * diff_rows_excess_of(d, entry, true);
+	uint32_t best = entry;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (i != entry && cause_may_be(d, i) &&
+		    d->place[0][i].change == sign &&
+		    sign * cause_excess(d, i) >= FOREMOST * all &&
+		    cause_stacks_of(d, i)->above[1][entry] > 0 &&
+		    cause_is_inner(d, sign, i, best))
+			best = i;
+	return best;
+}
+
 /* Returns the function of the same code that is called more or less often, if
  * by whom is missing: a row itself, if most of its stacks lack its callers, or
  * what has most of its change, if the function between them is missing in most
@@ -572,6 +615,8 @@ static bool cause_try(struct diff_rows *d)
 		}
 	}
 	c->row = cause_inner(d, c->sign, c->row);
+	if (cause_is_entry(d, c->row))
+		c->row = cause_foremost(d, c->sign, c->row);
 	caller = cause_nearest(d, c->sign, most, c->row);
 	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;

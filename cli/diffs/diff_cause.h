@@ -12,6 +12,10 @@
  * So is one of the same build whose caller is missing in most of its stacks, or
  * of what has the change: then there is no cause to be named.
  *
+ * What calls half of the program has a part of each change. Where most of that
+ * did not change, the cause is the function in it that is nearest to the
+ * change, and others are counted beside it.
+ *
  * What was under another function before, or beside it, only moved: a frame
  * that the stacks of one side lack has all of its total more there. Only where
  * there is no larger cause, and two functions have as much more and less, what

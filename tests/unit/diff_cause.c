@@ -35,6 +35,16 @@ static const struct {
 	  "m;clerk;x 6400|m;clerk;push;lock 300|m;clerk;push;unlock 300|m;y "
 	  "8000|m;z 9000",
 	  "", "", "push", "", "" },
+	/* of what main has more f has less than half, as others vary */
+	{ "a_leaf_and_not_the_entry_that_calls_all",
+	  "m;main;f 1200|m;main;g 900|m;main;h 2000|m;main;x 6000|m;main;y 1000|m;z 8000",
+	  "m;main;f 2200|m;main;g 1400|m;main;h 2600|m;main;x 6000|m;main;y 1000|m;z 8000",
+	  "", "", "f", "", "" },
+	/* and what is spread is the change of what calls it all */
+	{ "the_entry_of_what_grew_throughout",
+	  "m;main;f 1200|m;main;g 900|m;main;h 1000|m;z 2000|m;w 900",
+	  "m;main;f 2200|m;main;g 1700|m;main;h 1900|m;z 2000|m;w 900", "", "",
+	  "main", "", "" },
 	{ "what_has_less_and_not_a_caller_that_vanished_in_part",
 	  "m;top;parse 7000|m;top;x 500|m;y 9000|m;z 5000",
 	  "m;top;parse 1500|m;parse 1500|m;top;x 500|m;y 9000|m;z 5000", "", "",
