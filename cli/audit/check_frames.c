@@ -6,6 +6,7 @@
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
 #include "stitch/files/path.h"
+#include "symbolize/files/identity.h"
 
 #define IMAGES 3
 #define FUNCTIONS 3
@@ -71,8 +72,7 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 	while (check_next(&unchecked)) {
 		const char *status = check_text(&unchecked, "status");
 
-		absent += !strcmp(status, "no file") ||
-			  !strcmp(status, "no copy") ||
+		absent += identity_found_none(status) ||
 			  !strcmp(status, "other build-id");
 	}
 	if (absent)

@@ -20,6 +20,7 @@
 #include "stitch/symbol.h"
 #include "stitch/unwinder.h"
 #include "stitch/base/table.h"
+#include "symbolize/files/identity.h"
 #include "symbolize/unwind/callsite.h"
 
 /* Sums over the frames of a stack that have an inner frame. */
@@ -256,8 +257,7 @@ static bool callsites_has_none(const struct pass *p, uint32_t image)
 {
 	const char *status = p->code->image[image].status;
 
-	return !strcmp(status, "replaced") || !strcmp(status, "no file") ||
-	       !strcmp(status, "no copy");
+	return !strcmp(status, "replaced") || identity_found_none(status);
 }
 
 static int callsites_check_frames(struct pass *p, struct symbolizer *sy,

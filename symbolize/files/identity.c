@@ -374,6 +374,11 @@ SAID(cached_here, ANOTHER, NULL);
 SAID(replaced, ANOTHER, "replaced");
 SAID(other_id, ANOTHER, "other build-id");
 
+bool identity_found_none(const char *status)
+{
+	return !strcmp(status, "no file") || !strcmp(status, "no copy");
+}
+
 /* What the build-id says. */
 static struct identity_said identity_by_id(enum identity_id id, bool same)
 {

@@ -58,6 +58,9 @@ struct identity_said {
 	const char *why;
 };
 
+/* Returns whether image.status says that there is no file at all. */
+bool identity_found_none(const char *status);
+
 struct identity_said identity_judge(const struct symbolizer *sy,
 				    const struct image *img,
 				    const struct elf_file *ef,
