@@ -48,7 +48,12 @@ COMMANDS = [
     ["path", "DB"], ["path", "--waits", "--limit", "0", "DB"],
     ["path", "--worst", "3", "DB"], ["path", "--tree", "--json", "DB"],
     ["path", "--proved", "--worst", "1", "--depth", "1000", "DB"],
-    ["report", "--diff", "DB", "SOUND"], ["view", "DB"], ["view", "DB"],
+    ["report", "--diff", "DB", "SOUND"], ["report", "--diff", "DB", "SOUND", "--", "DB", "SOUND"],
+    ["report", "--latency", "DB"], ["report", "--latency", "--worst", "3", "DB"],
+    ["report", "--latency", "--by", "caller", "--json", "DB"], ["report", "--sched", "DB"],
+    ["report", "--wall", "DB"], ["query", "DB", "SELECT * FROM interval"],
+    ["query", "DB", "SELECT * FROM blame, wake"],
+    ["merge", "-f", "-o", "OUT", "DB", "SOUND"], ["view", "DB"], ["view", "DB"],
     ["symbolize", "COPY"], ["ingest", "-o", "OUT", "DB"], ["dump", "DB"], ["DB"],
 ] + [["export", "--format", f, "-o", "OUT", "DB"] for f in FORMATS]
 VALUES = ("NULL", "-1", "0", "1", "9223372036854775807", "-9223372036854775808",
