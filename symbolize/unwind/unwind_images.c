@@ -41,6 +41,18 @@ struct unwind_open_file {
  * 364,000 times. */
 #define CALLS_KNOWN 1024
 
+/* Code is read in blocks, as the same few places of a file are asked for again
+ * and again: without them 743,000 samples, of which each second is in a system
+ * call, read 5 to 24 bytes 190,000 times, from 3,000 places. */
+#define BLOCK 1024
+#define BLOCKS 1024
+
+struct code_block {
+	const struct unwind_image *m; /* NULL: none */
+	uint64_t at, n;		      /* its ELF address and length */
+	unsigned char code[BLOCK];
+};
+
 struct unwind_images {
 	bool sframe_only;
 	struct symbolizer *sy;
@@ -59,6 +71,7 @@ struct unwind_images {
 	struct known_call call[CALLS_KNOWN];
 	struct known_fp fp[CALLS_KNOWN], first[CALLS_KNOWN];
 	struct known_calls calls[CALLS_KNOWN];
+	struct code_block block[BLOCKS];
 	/* tables of debug files; only the main thread adds them */
 	_Atomic uint32_t added;
 	bool shared;
@@ -599,14 +612,48 @@ struct known_calls *unwind_images_calls(const struct unwind_image *m,
 	return &m->set->calls[h % CALLS_KNOWN];
 }
 
+/* Returns the block of code with an address of a segment. */
+static const struct code_block *unwind_images_block(struct unwind_image *m,
+						    const struct segment *s,
+						    uint64_t vaddr)
+{
+	uint64_t page = vaddr - vaddr % BLOCK;
+	uint64_t at = page > s->vaddr ? page : s->vaddr;
+	struct code_block *b =
+		&m->set->block[hash_pair((uintptr_t)m, at) % BLOCKS];
+
+	if (b->m != m || b->at != at) {
+		struct elf_file *ef = unwind_images_get_file(m);
+
+		*b = (struct code_block){ .m = m, .at = at };
+		b->n = ef ? elf_read_code(ef, at, b->code, page + BLOCK - at)
+			  : 0;
+	}
+	return b;
+}
+
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 			       void *buf, size_t n)
 {
+	size_t done = 0;
+
 	if (m->code)
 		return unwind_images_jit_code(m->code, vaddr, buf, n);
-	struct elf_file *ef = unwind_images_get_file(m);
+	const struct segment *s = elf_segment_at(m->seg, m->n_seg, vaddr);
 
-	return ef ? elf_read_code(ef, vaddr, buf, n) : 0;
+	while (s && done < n && vaddr + done - s->vaddr < s->filesz) {
+		uint64_t at = vaddr + done;
+		const struct code_block *b = unwind_images_block(m, s, at);
+
+		if (at - b->at >= b->n)
+			break;
+		uint64_t left = b->n - (at - b->at);
+		size_t some = left < n - done ? (size_t)left : n - done;
+
+		memcpy((char *)buf + done, b->code + (at - b->at), some);
+		done += some;
+	}
+	return done;
 }
 
 bool unwind_images_in_section(struct unwind_image *m, const char *name,
