@@ -131,12 +131,12 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 	}
 	n->block = mem_new(n->first[n->n_group], sizeof(*n->block));
 	for (size_t i = 0; i < t->n; i++) {
+		if (!noise_is_counted(n, counted, t->group[i]))
+			continue; /* it may be in front of the first block */
 		double at = ((double)t->time[i] - (double)from) / each;
 		size_t k =
 			at < (double)n->n_block ? (size_t)at : n->n_block - 1;
 
-		if (!noise_is_counted(n, counted, t->group[i]))
-			continue;
 		n->block[next[t->group[i]]++] = (uint16_t)k;
 		n->all[k]++;
 	}

@@ -120,6 +120,19 @@ START_TEST(samples_that_are_independent_vary_by_chance)
 }
 END_TEST
 
+/* Under sanitizers: it is in no block. */
+START_TEST(a_sample_of_no_row_before_all_others_does_not_count)
+{
+	struct drawn_run r;
+
+	draw_run(&r, 1, 3);
+	double times = noise_of_first(&r);
+	diff_times_add(&r.times, PLACES, -SAMPLES * 1000000);
+	ck_assert_double_eq(noise_of_first(&r), times);
+	drawn_release(&r);
+}
+END_TEST
+
 START_TEST(samples_that_come_together_vary_by_how_many_do)
 {
 	double sum = 0;
@@ -230,6 +243,7 @@ END_TEST
 
 RUN_WITH("diff_noise", drawn_begin, drawn_end,
 	 samples_that_are_independent_vary_by_chance,
+	 a_sample_of_no_row_before_all_others_does_not_count,
 	 samples_that_come_together_vary_by_how_many_do,
 	 a_phase_of_the_program_is_no_noise,
 	 without_times_or_with_few_samples_nothing_is_known,
