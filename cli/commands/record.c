@@ -14,6 +14,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/output/out.h"
 #include "cli/output/pager.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
@@ -23,6 +24,7 @@
 #include "cli/record/rings.h"
 #include "cli/stop.h"
 #include "cli/typed.h"
+#include "formats/formats.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -107,6 +109,11 @@ static int record_take(int argc, char **argv, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
 		if (wrong[i].is)
 			return err_set(err, ERR_USAGE, "%s", wrong[i].what);
+	/* a capture may go, of which perf keeps the last one */
+	if (!dry_run && !stat(want.out, &st) && S_ISREG(st.st_mode) &&
+	    !formats_is_capture(want.out) &&
+	    out_may_replace(want.out, false, err))
+		return -1;
 	want.all |= want.waits;
 	want.ftrace = tracer;
 	want.tries = !want.dump && !dry_run && !again;

@@ -363,6 +363,8 @@ wrong waits_and_a_mode 2 'the plain name of an event, as cpu-clock' --waits -e c
 wrong a_pipe 2 "needs the name of a file" -o - ./prog
 : >log
 wrong a_folder 2 '-o needs the name of a file, and this is a folder' -o tmp ./prog
+"$B" ingest -q -o kept.db "$cap/naps.data" 2>/dev/null
+wrong a_database 1 'kept.db: exists and is a database' -o kept.db ./prog
 is nothing_ran_before_that '' "$(cat log)"
 FAIL=paranoid
 if [ "$(id -u)" = 0 ]
