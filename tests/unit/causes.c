@@ -1604,6 +1604,48 @@ START_TEST(a_wait_for_who_computed_is_not_idle)
 }
 END_TEST
 
+/* C asked A at 90 and waits for it, as does who A woke at 110, unless others
+ * woke that one so often since that nobody looks as far back. */
+static bool idles_behind(int wakes)
+{
+	struct made m = schedule_new(two_cpus);
+
+	switched(&m, 0, 10, 0, R, A);
+	switched(&m, 1, 15, 0, R, C);
+	switched(&m, 0, 50, A, S, 0);
+	woke(&m, 1, 90, C, A);
+	switched(&m, 1, 95, C, S, 0);
+	switched(&m, 0, 100, 0, R, A);
+	woke(&m, 0, 110, A, B);
+	for (int i = 0; i < wakes; i++)
+		woke_in(&m, 1, 120 + i / 8, 0, B, TIMELINE_WAKING,
+			CONTEXT_TIMER);
+	switched(&m, 1, 195, 0, R, B);
+	switched(&m, 0, 200, A, S, 0);
+	switched(&m, 1, 210, B, S, 0);
+	woke_in(&m, 1, 600, 0, B, TIMELINE_WAKING, CONTEXT_TIMER);
+	switched(&m, 1, 605, 0, R, B);
+	woke(&m, 1, 700, B, A);
+	switched(&m, 0, 705, 0, R, A);
+	woke(&m, 0, 800, A, C);
+	switched(&m, 1, 810, B, R, C);
+	ends(&m, A, C);
+
+	bool is = may_idle(&m, A, 300);
+
+	made_free(&m);
+	return is;
+}
+
+START_TEST(an_answer_is_among_the_last_256_wake_ups)
+{
+	ck_assert(idles_behind(0));
+	ck_assert(idles_behind(255));
+	ck_assert(!idles_behind(256));
+	ck_assert(!idles_behind(400));
+}
+END_TEST
+
 /* It may have asked one that slept, and then no other wait tells so. */
 START_TEST(a_wait_for_who_slept_behind_an_answer_is_idle)
 {
@@ -2151,6 +2193,7 @@ RUN("causes", a_wakeup_kept_with_its_waking_is_told_as_it_was,
     a_run_on_another_cpu_is_a_move,
     a_wait_that_somebody_else_waits_for_is_not_idle,
     a_wait_for_who_computed_is_not_idle,
+    an_answer_is_among_the_last_256_wake_ups,
     a_wait_for_who_slept_behind_an_answer_is_idle,
     only_a_wait_that_can_be_interrupted_is_idle, a_sleep_of_its_own_is_idle,
     a_wait_behind_the_last_wake_up_is_looked_at,
