@@ -99,6 +99,62 @@ sqlite3 "$work/lossy.db" "DELETE FROM loss;
 	"-1,314900,314900,1 0,314500,314700,7 0,314700,314800,5 " ]
 ok "losses are ranges of their CPU, and those that overlap are one" $?
 
+# ---- a library that has no memory, and a file of it that was not finished
+
+cat >"$work/shim.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void *(*create)(void *class, void *trace, uint64_t id);
+/* there is no memory for the first one */
+static void *fail_first(void *class, void *trace, uint64_t id)
+{
+	static int calls;
+
+	return calls++ ? create(class, trace, id) : NULL;
+}
+void *dlsym(void *lib, const char *name)
+{
+	void *(*real)(void *, const char *) = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	void *found = real(lib, name);
+
+	if (!getenv("FAIL") || strcmp(name, "bt_stream_create_with_id"))
+		return found;
+	create = found;
+	return fail_first;
+}
+/* the first packet says that it has 4 bytes, and nothing is behind them */
+ssize_t pread64(int fd, void *to, size_t n, off_t off)
+{
+	ssize_t (*real)(int, void *, size_t, off_t) = dlsym(RTLD_NEXT, "pread64");
+	static int heads;
+
+	if (!getenv("SHORT") || n != 44)
+		return real(fd, to, n, off);
+	if (heads++)
+		return 0;
+	n = (size_t)real(fd, to, n, off);
+	memcpy((char *)to + 36, &(uint64_t){ 8 * 4 }, 8);
+	return (ssize_t)n;
+}
+END
+if grep -q __asan_init "$B"
+then echo "skip a library that has no memory: under sanitizers no library can be loaded first"
+elif gcc -shared -fPIC -w -o "$work/shim.so" "$work/shim.c" -ldl
+then
+	# the loss is before all events
+	sqlite3 "$work/lossy.db" "UPDATE loss SET cpu = 3, t0 = 1, t1 = 2 WHERE id = 1"
+	LD_PRELOAD=$work/shim.so FAIL=1 "$B" export --format ctf -o "$work/g" "$work/lossy.db" 2>"$work/err"
+	[ $? = 1 ] && grep -q "has no memory" "$work/err" && [ ! -e "$work/g" ]
+	ok "a library without memory for the stream of a loss is an error" $?
+	LD_PRELOAD=$work/shim.so SHORT=1 "$B" export --format ctf -o "$work/g" "$db" 2>"$work/err"
+	[ $? = 1 ] && grep -q "the trace is not complete" "$work/err" && [ ! -e "$work/g" ]
+	ok "a packet that is shorter than its head is an error" $?
+fi
+
 # bt ARGUMENT...: babeltrace2 with the plugin
 bt() {
 	babeltrace2 --plugin-path="${O:-build}/plugin" "$@"

@@ -461,3 +461,24 @@ END
 is "a_text_may_have_a_call_without_a_number" "NR 1 5000 proved" \
 	"$("$B" query --format csv "$work/return.db" "SELECT name, ns, verdict
 	FROM interval WHERE ns NOT NULL" | tr -d '\r"' | tail -n +2 | tr , ' ')"
+
+# d is there in the call without a switch to it: records are missing, and none in the next call
+{
+	head -n 2 "$work/ftrace.txt"
+	while read -r who time event
+	do
+		printf '%24s      [000] d..1.    %s: %s\n' "$who" "$time" "$event"
+	done <<'END'
+a-10 10.000010 sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=d next_pid=40 next_prio=120
+d-40 10.000020 sched_switch: prev_comm=d prev_pid=40 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120
+a-10 10.000100 sys_enter: NR 1 (2, 0, 0, 0, 0, 0)
+d-40 10.000200 sched_switch: prev_comm=d prev_pid=40 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120
+a-10 10.000300 sys_exit: NR 1 = 0
+a-10 10.000400 sys_enter: NR 1 (2, 0, 0, 0, 0, 0)
+a-10 10.000500 sys_exit: NR 1 = 0
+END
+} >"$work/gap.txt"
+"$B" ingest -q --fields all -o "$work/gap.db" "$work/gap.txt"
+is "the_only_gap_of_switches_leaves_no_proof_of_a_call" "200000 consistent silent 100000 proved" \
+	"$("$B" query --format csv "$work/gap.db" "SELECT ns, verdict, coalesce(reason, '')
+	FROM interval ORDER BY t0" | tr -d '\r"' | tail -n +2 | tr ',\n' '  ' | sed 's/ *$//')"

@@ -788,6 +788,13 @@ def check_refused():
     out, said, status = run("view", path("defer"))
     say(status == 2 and "needs a terminal" in said and "report" in said,
         "without_a_terminal_report_is_named", out, said)
+    # what keeps messages off the screen needs a descriptor of 64 or more
+    for limit in (64, 256):
+        t = Terminal("sh -c \"ulimit -n %d; exec '%s' view --comm nobody '%s'\""
+                     % (limit, B, path("defer")))
+        say(t.shows("^status 1") and "no thread named 'nobody'" in t.last,
+            "of_%d_files_an_error_is_told_behind_the_screen" % limit, t.last)
+        t.end()
     with open(path("text"), "rb") as f:
         before = f.read()
     t = view(path("text"))
