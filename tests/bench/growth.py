@@ -5,15 +5,17 @@
 #        growth.py --check
 #
 # For each kind of thing mkcap makes captures with 20,000, 80,000 and 320,000
-# of them, or fewer (SIZES_OF): four doublings. Shown for each size: processor time of `ingest --no-symbols` without
-# that of an empty capture, and peak memory; both per thing, and as a multiple
+# of them, or other numbers (SIZES_OF): four doublings. CTF, a tar, and databases
+# for other commands are made by growth_inputs.py. Shown for each size: processor
+# time of `ingest --no-symbols`, or of the command, without that of an empty
+# capture, or of FIRST things, and peak memory; both per thing, and as a multiple
 # of the least of the smaller sizes. Fails above 1.5 times as much per thing; a
 # square of time would be 16 times. The last column is the bound of memory that
 # backstitch-ingest(1), MEMORY, promises for one: more than that, beyond what it
-# promises for a run and the pages of the capture, fails, too. The fastest of $BENCH_RUNS (5) counts, of
-# runs that take the sizes in turn. What is left is caches: instructions for
-# each of 160,000 overlapping mappings are 1.10 times those for each of 20,000,
-# which is log n.
+# promises for a run and the pages of the capture, fails, too. The fastest of
+# $BENCH_RUNS (5) counts, of runs that take the sizes in turn. What is left is
+# caches: instructions for each of 160,000 overlapping mappings are 1.10 times
+# those for each of 20,000, which is log n.
 #
 # --table writes the last line of each kind into backstitch-ingest(1), whatever it
 # is; --check, of tests/check-bounds.sh, compares the table there with the text
@@ -24,13 +26,8 @@
 # per gigabyte must stay within 1.5 times, and the whole is read with the data
 # segment limited to the bound of backstitch-ingest(1), whatever the size.
 #
-# Last result (2 cores, busy; us and bytes each of 320,000, and how many times
-# those of 20,000): mappings upwards 1.1 us 580 B 1.05, downwards 1.1 450 1.06,
-# in any order 1.9 470 1.38, overlapping 1.8 480 1.01, nested 3.3 960 1.14, forks
-# and mappings in turn 23 5800 0.8, children that map 18 3900 0.8, processes 12.5
-# 1060 1.07, threads 2.3 450 1.10, names 2.4 300 1.03, execs 2.7 310 1.03, stacks
-# 4.0 610 1.04, events 1.1 140 1.06, requests waiting 5.4 1010 1.22, functions of
-# a JIT compiler 7.5 1070 1.27. --large: 3.9, 3.7, 3.8 s/GB, 16 MB of memory.
+# The last result is the table of backstitch-ingest(1). --large: 3.9, 3.7, 3.8 s/GB,
+# 16 MB of memory.
 import array
 import os
 import random
@@ -44,6 +41,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import growth_inputs  # noqa: E402
 import mkdwarf  # noqa: E402
 
 MANUAL = "man/backstitch-ingest.1"
@@ -345,6 +343,7 @@ SIZES_OF = {
     "CPUs": (500, 2000, 8000),
     "names of 60,000 bytes": (100, 400, 1600),
     "paths of 4,000 bytes": (1000, 4000, 16000),
+    **growth_inputs.SIZES_OF,
 }
 
 # What MEMORY of backstitch-ingest(1) says of one of them, in kB.
@@ -366,6 +365,7 @@ PROMISED = {
     "events": None,
     "functions inlined in each other": None,
     "switches": None,
+    **growth_inputs.PROMISED,
 }
 
 KINDS = {
@@ -402,12 +402,14 @@ KINDS = {
     "functions inlined in each other": inlines,
     "segments of a stream": segments,
     "segments that are merged": merged,
+    **growth_inputs.KINDS,
 }
 
 
-# The first forks write rows for the mappings of each child.
+# The first forks write rows for the mappings of each child. With few things the
+# peak of memory is elsewhere.
 FIRST = {fork_and_map: 500, children_map: 500, generations: 500, captures: 1,
-         segments: 1, merged: 1}
+         segments: 1, merged: 1, **growth_inputs.FIRST}
 
 # Bytes of text in each.
 TEXT = {long_names: 60000, long_paths: 4000}
@@ -432,18 +434,35 @@ def promised(name):
             (more and more * number(r"([\d.]+) times its bytes")))
 
 
-def run(args, limit=None):
-    """Seconds of processor time and bytes of a command; with a limit of the data
-    segment without the pages of files that are mapped."""
+# The peak of a process is at least that of the one that began it: this one stays small.
+BEGIN_ONE = """import os, sys
+null = (os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)
+pid = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ, file_actions=[null])
+_, status, used = os.wait4(pid, 0)
+print(os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+
+
+def run(args):
+    """Seconds of processor time and bytes of a command."""
+    said = subprocess.run([sys.executable, "-I", "-S", "-c", BEGIN_ONE, *args], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout.split()
+    if said[0] not in ("0", "3"):
+        sys.exit("%s failed: %s" % (args, said[0]))
+    return float(said[1]), int(said[2]) * 1024
+
+
+def run_limited(args, limit):
+    """The same with a limit of the data segment; bytes without the pages of files
+    that are mapped."""
     pid = os.fork()
     if pid == 0:
         null = os.open("/dev/null", os.O_WRONLY)
         os.dup2(null, 1)
-        if limit:
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         os.execvp(args[0], args)
     own = 0
-    while limit and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+    while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         with open("/proc/%d/status" % pid, encoding="ascii") as f:
             for line in f:
                 if line.startswith("RssAnon"):
@@ -452,7 +471,7 @@ def run(args, limit=None):
     _, status, used = os.wait4(pid, 0)
     if os.waitstatus_to_exitcode(status) not in (0, 3):
         sys.exit("%s failed: %s" % (args, status))
-    return used.ru_utime + used.ru_stime, own or used.ru_maxrss * 1024
+    return used.ru_utime + used.ru_stime, own
 
 
 def capture(build, folder, name, lines, head=HEAD, option=None):
@@ -481,6 +500,8 @@ def cut_stream(build, folder, n, keep):
 
 def prepared(build, folder, make, n):
     """Makes what is read for n things; returns the command, and its files."""
+    if make in growth_inputs.KINDS.values():
+        return make(build, folder, n)
     db = os.path.join(folder, "c.db")
     command = [build + "/backstitch", "ingest", "-q", "-f", "-o", db]
     plain = [*command, "--no-symbols"]
@@ -685,8 +706,8 @@ def large(build, folder, size):
     bad = 0
     for part in (size // 4, size // 2, size):
         path, n = large_capture(build, folder, part)
-        took, mem = run([build + "/backstitch", "ingest", "-q", "-f", "--no-symbols",
-                         "-o", db, path], BOUND)
+        took, mem = run_limited([build + "/backstitch", "ingest", "-q", "-f",
+                                 "--no-symbols", "-o", db, path], BOUND)
         row.append(took / part)
         grew = worst(row) if len(row) > 1 else 1
         bad += grew > LIMIT

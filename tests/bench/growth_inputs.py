@@ -1,0 +1,279 @@
+# growth_inputs.py - what growth.py measures that is no perf.data of mkcap alone.
+"""Each kind is a function of the build, a folder for files and a number of
+things: it makes what is read, and returns the command and its files. A command
+on a database gets one that was made before."""
+import os
+import struct
+import subprocess
+
+UUID = bytes(range(16))
+CTF = """/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+typealias integer { size = 32; align = 8; signed = false; } := u32;
+typealias integer { size = 64; align = 8; signed = false; } := u64;
+trace { major = 1; minor = 8; byte_order = le;
+ uuid = "00010203-0405-0607-0809-0a0b0c0d0e0f";
+ packet.header := struct { u32 magic; u8 uuid[16]; u32 stream_id; }; };
+env { domain = "ust"; tracer_name = "lttng-ust"; };
+clock { name = "monotonic"; freq = 1000000000; offset = 5; };
+typealias integer { size = 64; align = 8; signed = false;
+ map = clock.monotonic.value; } := t64;
+stream { id = 0;
+ packet.context := struct { t64 timestamp_begin; t64 timestamp_end;
+  u64 content_size; u64 packet_size; u32 cpu_id; };
+ event.header := struct { u32 id; t64 timestamp; };
+ event.context := struct { u32 _vpid; u32 _vtid; }; };
+event { id = 0; name = "app:tick"; stream_id = 0;
+ fields := struct { }; };
+"""
+
+
+def ingest(build, folder, *args, name="c"):
+    return [build + "/backstitch", "ingest", "-q", "-f", "-o",
+            os.path.join(folder, name + ".db"), *args]
+
+
+def database(build, folder, name, *args):
+    """Makes a database; returns its path."""
+    subprocess.run(ingest(build, folder, *args, name=name), check=True)
+    return os.path.join(folder, name + ".db")
+
+
+def text(folder, name, lines):
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="ascii") as f:
+        f.writelines(line + "\n" for line in lines)
+    return path
+
+
+def capture(build, folder, name, lines):
+    """A perf.data."""
+    data = os.path.join(folder, name + ".data")
+    subprocess.run([build + "/mkcap", text(folder, name + ".txt", lines), data],
+                   check=True)
+    return data
+
+
+# ---- CTF
+
+
+def packet(events):
+    """Events: time and tid."""
+    body = b"".join(struct.pack("<IQII", 0, time, 100, tid) for time, tid in events)
+    size = 60 + len(body)
+    return struct.pack("<I16sIQQQQI", 0xC1FC1FC1, UUID, 0, events[0][0],
+                       events[-1][0], size * 8, size * 8, 0) + body
+
+
+def ctf(build, folder, n, packets):
+    trace = os.path.join(folder, "%d.ctf" % n)
+    os.makedirs(trace, exist_ok=True)
+    with open(trace + "/metadata", "w", encoding="ascii") as f:
+        f.write(CTF)
+    with open(trace + "/stream", "wb") as f:
+        f.writelines(packet(events) for events in packets)
+    return (ingest(build, folder, "--no-symbols", trace),
+            [trace + "/stream", trace + "/metadata"])
+
+
+def packets_of_ctf(build, folder, n):
+    """Of an event each."""
+    return ctf(build, folder, n, ([(1000 + i, 100)] for i in range(n)))
+
+
+def threads_of_ctf(build, folder, n):
+    """An event of each."""
+    return ctf(build, folder, n, (
+        [(1000 + i + k, 1000 + i + k) for k in range(100)]
+        for i in range(0, n, 100)))
+
+
+# ---- perf.data with more
+
+
+def mapped(n):
+    yield "event cpu-clock period=1000"
+    yield "comm pid=100 name=app"
+    yield "mmap pid=100 start=0x10000000 len=%#x pgoff=0 path=//anon time=1 cpu=0" % (64 * n)
+
+
+def sampled(n, step=1, first=0):
+    """Samples in each of n functions of 64 bytes, or in one of `step`."""
+    for i in range(0, n, step):
+        yield "sample pid=100 tid=100 cpu=0 time=%d u=%#x" % (
+            1000 + i, 0x10000008 + 64 * ((first + i * 40503) % n))
+
+
+def perf_map(folder, name, n):
+    return text(folder, name + ".map", (
+        "%x 40 f%d" % (0x10000000 + 64 * i, i) for i in range(n)))
+
+
+def entries_of_a_map(build, folder, n):
+    """Samples in 1,000 of them."""
+    one = capture(build, folder, str(n), [*mapped(n), *sampled(n, max(n // 1000, 1))])
+    entries = perf_map(folder, str(n), n)
+    return (ingest(build, folder, "--no-symbols", "--perf-map", "100=" + entries, one),
+            [one, entries])
+
+
+def build_ids(build, folder, n):
+    """As perf lists them in front of the records, of files that none maps."""
+    def lines():
+        yield "event cpu-clock period=1000"
+        for i in range(n):
+            body = struct.pack("<i20sI", -1, b"%020d" % i, 0) + b"/lib/l%07d\0" % i
+            yield "raw type=67 misc=2 hex=" + (body + bytes(-len(body) % 8)).hex()
+        yield "comm pid=100 name=app"
+        yield "sample pid=100 tid=100 cpu=0 time=1000 u=0x401000"
+    one = capture(build, folder, str(n), lines())
+    return ingest(build, folder, "--no-symbols", one), [one]
+
+
+def children_that_execute(build, folder, n):
+    """Of a process with 8,000 mappings."""
+    def lines():
+        yield "event cpu-clock period=1000"
+        for i in range(8000):
+            yield "mmap pid=100 start=%#x len=0x1000 pgoff=0 path=/lib/l%d time=%d cpu=0" % (
+                0x10000000 + i * 0x2000, i % 50, 1000 + i)
+        for i in range(n):
+            at, pid = 10000 + 4 * i, 1000 + i
+            yield "fork pid=%d tid=%d ppid=100 ptid=100 time=%d cpu=0" % (pid, pid, at)
+            yield "comm pid=%d tid=%d name=p exec time=%d cpu=0" % (pid, pid, at + 1)
+            yield "mmap pid=%d start=0x400000 len=0x1000 pgoff=0 path=/bin/p time=%d cpu=0" % (
+                pid, at + 2)
+            yield "sample pid=%d tid=%d cpu=0 time=%d u=0x400010" % (pid, pid, at + 3)
+    one = capture(build, folder, str(n), lines())
+    return ingest(build, folder, "--no-symbols", one), [one]
+
+
+# ---- what other commands read
+
+
+def members_of_a_bundle(build, folder, n):
+    """Of a tar in front of the database; each is empty."""
+    db = database(build, folder, "run", "--no-symbols", capture(
+        build, folder, "one", [*mapped(1), *sampled(1)]))
+    tar = os.path.join(folder, "%d.tar" % n)
+    with open(db, "rb") as f:
+        last = member(b"run.db", os.path.getsize(db)) + f.read()
+    with open(tar, "wb") as f:
+        f.writelines(member(b"f%d" % i, 0) for i in range(n))
+        f.write(last + bytes(-len(last) % 512 + 1024))
+    return [build + "/backstitch", "info", tar], [tar]
+
+
+def member(name, size):
+    head = bytearray(name.ljust(100, b"\0") + b"0000644\0" + b"0000000\0" * 2 +
+                     b"%011o\0" % size + b"00000000000\0" + b" " * 8 + b"0")
+    head = head.ljust(257, b"\0") + b"ustar\00000"
+    head[148:156] = b"%06o\0 " % sum(head)
+    return bytes(head.ljust(512, b"\0"))
+
+
+def switch(time, was, now):
+    return "%16s-%-7d [000] d..2. %d.%06d: sched_switch: prev_comm=t prev_pid=%d " \
+           "prev_prio=120 prev_state=S ==> next_comm=t next_pid=%d next_prio=120" % (
+               "t", was, 1 + time // 1000000, time % 1000000, was, now)
+
+
+def nested_wake_ups(build, folder, n):
+    """Each thread sleeps until the next one wakes it: chains of up to n."""
+    def lines():
+        yield from ("# tracer: nop", "#",
+                    "# entries-in-buffer/entries-written: %d/%d   #P:1" % (3 * n, 3 * n), "#")
+        for i in range(n):
+            yield switch(i, 10 + i, 11 + i)
+        for i in range(n):
+            by = 10 + n - i
+            yield "%16s-%-7d [000] d..2. %d.%06d: sched_waking: comm=t pid=%d prio=120 " \
+                  "target_cpu=000" % ("t", by, 1 + (n + 2 * i) // 1000000,
+                                      (n + 2 * i) % 1000000, by - 1)
+            yield switch(n + 2 * i + 1, by, by - 1)
+    db = database(build, folder, str(n), text(folder, "%d.trace" % n, lines()))
+    return [build + "/backstitch", "path", "--tree", "--tid", "10", db], [db]
+
+
+def functions_compared(build, folder, n):
+    """Of two databases, with other numbers of samples."""
+    both = []
+    for name, step in (("a", 1), ("b", 2)):
+        name = "%d%s" % (n, name)
+        both.append(database(
+            build, folder, name, "--no-symbols", "--perf-map", "100=" + perf_map(folder, name, n),
+            capture(build, folder, name, [*mapped(n), *sampled(n), *sampled(n, step)])))
+    return [build + "/backstitch", "report", "--diff", *both], both
+
+
+def calls_at_once(build, folder, n):
+    """All threads are in one when the first returns."""
+    def lines():
+        yield from ("# tracer: nop", "#",
+                    "# entries-in-buffer/entries-written: %d/%d   #P:1" % (2 * n, 2 * n), "#")
+        for at in range(2 * n):
+            yield "%16s-%-7d [000] d..2. %d.%06d: %s" % (
+                "t", 10 + at % n, 1 + at // 1000000, at % 1000000,
+                "sys_enter: NR 1 (0, 0, 0, 0, 0, 0)" if at < n else "sys_exit: NR 1 = 0")
+    db = database(build, folder, str(n), "--fields", "all",
+                  text(folder, "%d.trace" % n, lines()))
+    return [build + "/backstitch", "report", "--latency", "syscall", db], [db]
+
+
+def drawn(build, folder, n):
+    db = database(build, folder, str(n), "--no-symbols", "--perf-map",
+                  "100=" + perf_map(folder, str(n), n),
+                  capture(build, folder, str(n), [*mapped(n), *sampled(n)]))
+    return [build + "/backstitch", "flame", "-o", os.path.join(folder, "c.svg"), db], [db]
+
+
+def redacted(build, folder, n):
+    """Names of threads."""
+    def lines():
+        yield "event cpu-clock period=1000"
+        for i in range(n):
+            yield "comm pid=100 name=n%d time=%d cpu=0" % (i, 1000 + 2 * i)
+            yield "sample pid=100 tid=100 cpu=0 time=%d u=0x401000" % (1001 + 2 * i)
+    db = database(build, folder, str(n), "--no-symbols",
+                  capture(build, folder, str(n), lines()))
+    return [build + "/backstitch", "bundle", "--redact", "-f", "-o",
+            os.path.join(folder, "c.db"), db], [db]
+
+
+KINDS = {
+    "packets of CTF": packets_of_ctf,
+    "threads of CTF": threads_of_ctf,
+    "entries of a perf map": entries_of_a_map,
+    "build-ids of a header": build_ids,
+    "children that execute": children_that_execute,
+    "members of a bundle": members_of_a_bundle,
+    "nested wake-ups of path --tree": nested_wake_ups,
+    "functions of report --diff": functions_compared,
+    "calls of report --latency": calls_at_once,
+    "functions of flame": drawn,
+    "names of bundle --redact": redacted,
+}
+
+# growth.py subtracts what the first ones need. Fewer take less memory than
+# another part of the command.
+MANY = (40000, 160000, 640000)
+MORE = (80000, 320000, 1280000)
+SIZES_OF = {
+    "entries of a perf map": MANY,
+    "children that execute": (5000, 20000, 80000),
+    "build-ids of a header": MORE,
+    "nested wake-ups of path --tree": MANY,
+    "functions of report --diff": MANY,
+    "calls of report --latency": MANY,
+    "functions of flame": MANY,
+    "names of bundle --redact": MANY,
+}
+BEGINS = {MANY: 20000, MORE: 60000}
+FIRST = {make: BEGINS.get(SIZES_OF.get(name), 1) for name, make in KINDS.items()}
+FIRST[children_that_execute] = 500
+PROMISED = {
+    **dict.fromkeys(KINDS),
+    "threads of CTF": r"([\d.]+) kB for each thread, name",
+    "entries of a perf map": r"([\d.]+) kB for its entry in a perf map",
+    "children that execute": r"up to ([\d.]+) kB for each fork",
+}
