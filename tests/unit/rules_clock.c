@@ -115,58 +115,77 @@ END_TEST
 /* Thread 1 has a cookie on CPU 2, and another one, as a row says. */
 #define OLD_COOKIE                                                             \
 	FAR_AHEAD "50000000 sample 1/1@2 cpu=2; 50100000 chain 1/1@2 cpu=2;"
+/* Thread 5 is made twice, and nothing tells of its end before. */
+#define REUSED                                                                 \
+	FAR_AHEAD                                                              \
+	"50000000 fork 5 1 cpu=0; 51000000 sample 5 cpu=0;"                    \
+	"100000000 fork 5 1 cpu=0;"
+/* Thread 5 runs long after its end. */
+#define ENDED_EARLY                                                            \
+	FAR_AHEAD "50000000 fork 5 1 cpu=0; 51000000 map 5 code cpu=0;"        \
+		  "52000000 exit 5 cpu=0; 100000000 hit 5 code cpu=0;"
 
 static const struct rules_skew_row {
 	const char *name, *records;
-	size_t n; /* findings of cookie_reused */
+	size_t n; /* findings */
+	const char *rule;
 } rules_skew_rows[] = {
 	{ "clocks_that_differ_change_nothing_on_one_cpu",
 	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
 		     "53000000 sample 1/1@2 cpu=2",
-	  1 },
+	  1, "cookie_reused" },
 	{ "clocks_of_other_cpus_change_nothing",
 	  OLD_COOKIE "51000000 sample 1/3@3 cpu=3; 52000000 chain 1/3@3 cpu=3;"
 		     "76000000 sample 1/1@2 cpu=2",
-	  1 },
+	  1, "cookie_reused" },
 	{ "clocks_that_differ_may_have_swapped_two_cookies",
 	  OLD_COOKIE "85000000 sample 1/9@1 cpu=1; 86000000 chain 1/9@1 cpu=1;"
 		     "110000000 sample 1/1@2 cpu=2",
-	  0 },
+	  0, "cookie_reused" },
 	{ "clocks_may_have_put_a_long_stay_before_what_closed_it",
 	  OLD_COOKIE "51000000 sample 1/9@1 cpu=1; 52000000 chain 1/9@1 cpu=1;"
 		     "96000000 sample 1/1@2 cpu=2",
-	  0 },
+	  0, "cookie_reused" },
 	{ "clocks_that_differ_by_less_have_not",
 	  OLD_COOKIE "85000000 sample 1/9@1 cpu=1; 86000000 chain 1/9@1 cpu=1;"
 		     "120000000 sample 1/1@2 cpu=2",
-	  1 },
+	  1, "cookie_reused" },
 	{ "clocks_do_not_bring_a_cookie_of_another_thread_back",
 	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
 		     "53000000 sample 1/5@2 cpu=2; 54000000 chain 1/5@2 cpu=2;"
 		     "55000000 sample 1/7@2 cpu=2; 56000000 chain 1/7@2 cpu=2;"
 		     "57000000 sample 1/9@2 cpu=2; 58000000 chain 1/9@2 cpu=2;"
 		     "60000000 sample 2/1@2 cpu=1",
-	  1 },
+	  1, "cookie_reused" },
 	{ "nor_one_of_the_thread_itself_on_one_cpu",
 	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
 		     "53000000 sample 1/5@2 cpu=2; 54000000 chain 1/5@2 cpu=2;"
 		     "55000000 sample 1/7@2 cpu=2; 56000000 chain 1/7@2 cpu=2;"
 		     "57000000 sample 1/9@2 cpu=2; 58000000 chain 1/9@2 cpu=2;"
 		     "60000000 sample 1/1@2 cpu=2",
-	  1 },
+	  1, "cookie_reused" },
 	{ "but_perhaps_by_way_of_another_cpu",
 	  OLD_COOKIE "51000000 sample 1/3@2 cpu=2; 52000000 chain 1/3@2 cpu=2;"
 		     "53000000 sample 1/5@2 cpu=2; 54000000 chain 1/5@2 cpu=2;"
 		     "55000000 sample 1/7@2 cpu=2; 56000000 chain 1/7@2 cpu=2;"
 		     "57000000 sample 1/9@2 cpu=2; 58000000 chain 1/9@2 cpu=2;"
 		     "60000000 sample 1/1@2 cpu=1",
-	  0 },
+	  0, "cookie_reused" },
+	{ "clocks_may_have_put_the_exit_behind_the_next_use_of_the_tid",
+	  REUSED "105000000 exit 5 cpu=1", 0, "tid_reused" },
+	{ "clocks_that_differ_by_less_leave_the_tid_in_use",
+	  REUSED "140000000 exit 5 cpu=1", 1, "tid_reused" },
+	{ "clocks_may_have_put_the_fork_behind_what_the_new_thread_does",
+	  ENDED_EARLY "105000000 fork 5 1 cpu=1", 0, "after_exit" },
+	{ "clocks_that_differ_by_less_leave_it_behind_the_exit",
+	  ENDED_EARLY "140000000 fork 5 1 cpu=1", 1, "after_exit" },
 };
 
 START_TEST(rules_skew_row_holds)
 {
 	const struct rules_skew_row *row = &rules_skew_rows[_i];
 	struct fake *f = fake_new();
+	uint32_t rule = rules_index(row->rule);
 	size_t n = 0;
 	bool skew = false;
 
@@ -176,7 +195,7 @@ START_TEST(rules_skew_row_holds)
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.fact[i].kind != FACT_FINDING)
 			continue;
-		n += all.fact[i].finding.rule == RULE_COOKIE_REUSED;
+		n += all.fact[i].finding.rule == rule;
 		skew |= all.fact[i].finding.rule == RULE_CLOCK_SKEW;
 	}
 	ck_assert(skew);
