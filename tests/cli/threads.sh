@@ -195,3 +195,14 @@ sqlite_heavy "$work/pipe-zstd.db"
 	"$B" report "$work/pipe-zstd.db" 2>/dev/null |
 	grep -q '^event: cpu-clock, 180 samples'
 ok a_clock_goes_before_a_heavier_tracepoint $?
+
+# 'perf record --threads' writes a folder; its files are records behind each other
+is a_folder_has_the_samples_of_all_its_files "$(python3 -c 'import struct, sys
+n = 0
+for path in sys.argv[1:]:
+    data, at = open(path, "rb").read(), 0
+    while at < len(data):
+        kind, _, size = struct.unpack_from("<IHH", data, at)
+        n, at = n + (kind == 9), at + size
+print(n)' "$captures/threads.data/data.0" "$captures/threads.data/data.1")" \
+	"$("$B" query --format csv "$captures/threads.data" "SELECT count(*) FROM event" | tail -n 1)"

@@ -258,6 +258,45 @@ START_TEST(values_that_no_kernel_writes_are_damage)
 }
 END_TEST
 
+/* The bytes of a path that perf lists with its build-id, and those behind it.
+ */
+static const struct {
+	const char *path;
+	size_t bytes, behind;
+	uint64_t bad;
+} listed[] = {
+	{ "/lib/libc.so", 13, 7, 0 },
+	{ "/lib/libc.so", 13, 63, 0 },
+	{ "/lib/libc.6", 12, 64, 1 },
+	{ "/lib/libc.so", 12, 0, 1 }, /* it does not end */
+};
+
+START_TEST(a_build_id_has_a_path_and_nothing_behind)
+{
+	const unsigned char id[20] = { 1, 2, 3 };
+	struct ledger *lg = ledger_new();
+	struct pb b;
+
+	pb_begin(&b, false, &timed, 1);
+	pb_rec(&b, PR_BUILD_ID, 2);
+	pb_u32(&b, UINT32_MAX);
+	pb_raw(&b, id, sizeof(id));
+	pb_u32(&b, 0);
+	pb_raw(&b, listed[_i].path, listed[_i].bytes);
+	pb_zeros(&b, listed[_i].behind);
+	pb_end(&b);
+	perf_damage_sample(&b, 1, 1);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, lg);
+
+	ck_assert_uint_eq(perf_damage_count(src), 1);
+	ck_assert_uint_eq(ledger_count(lg, LEDGER_DAMAGE), listed[_i].bad);
+	ck_assert_uint_eq(src->n_build_ids, !listed[_i].bad);
+	pb_close(src, &b);
+	ledger_free(lg);
+}
+END_TEST
+
 /* What sections tell of the processor; how many PMUs the section says. */
 static void perf_damage_features(struct pb *b, uint32_t pmus)
 {
@@ -667,6 +706,7 @@ static const struct run_table loops[] = {
 	RUN_TIMES(a_killed_recorder_leaves_a_readable_file, 2),
 	RUN_TIMES(a_record_without_a_size_ends_the_walk_and_is_said, 2),
 	RUN_TIMES(unknown_records_without_a_flag_that_asks_are_damage, 2),
+	RUN_TIMES(a_build_id_has_a_path_and_nothing_behind, 4),
 	RUN_TIMES(values_that_no_kernel_writes_are_damage,
 		  (int)(sizeof(values) / sizeof(*values))),
 	RUN_TIMES(an_address_that_perf_inject_could_not_map_is_no_damage,
