@@ -310,13 +310,16 @@ static void moved_put_what(const struct compare *c, double sum, FILE *out)
 			"in most of its stacks",
 			c->d->cause.sign > 0 ? "more" : "less");
 	} else if (same != REPORT_NONE) {
-		bool tier = c->d->build && c->d->build[same] == DIFF_OTHER_TIER;
+		int8_t code = c->d->build ? c->d->build[same] : 0;
+		bool tier = code >= DIFF_OTHER_TIER;
 
 		fputs("; ", out);
 		moved_put_name(c->d, same, out);
 		fprintf(out, ", %s, %s %s, as %s may make it%s",
-			tier ? "by another tier of its compiler"
-			     : "the same code",
+			code == DIFF_INTERPRETED
+				? "which runs what is not compiled yet"
+			: tier ? "by another tier of its compiler"
+			       : "the same code",
 			two ? "took" : "takes",
 			c->d->cause.sign > 0 ? "more" : "less",
 			tier ? "the moment it is compiled"

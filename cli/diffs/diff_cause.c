@@ -567,9 +567,15 @@ static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 		if (cause_code(d, i) < DIFF_OTHER_TIER)
 			continue;
 		s = cause_stacks_of(d, i);
-		in = i == row ? all
-			      : sign * diff_rows_excess(d, s->above[0][row],
-							s->above[1][row]);
+		if (i == row)
+			in = all;
+		/* it calls the row as well: what counts is what it is last in
+		 */
+		else if (cause_code(d, i) == DIFF_INTERPRETED)
+			in = sign * cause_here(d, cause_stacks_of(d, row), i);
+		else
+			in = sign * diff_rows_excess(d, s->above[0][row],
+						     s->above[1][row]);
 		if (in >= TIER * all)
 			return i;
 	}

@@ -108,6 +108,12 @@ static const struct {
 	  "m;jit_f;jit_tier 300|m;jit_f 500|m;jit_g 5000|m;z 3000",
 	  "m;jit_f;jit_tier 900|m;jit_f 520|m;jit_g 5000|m;z 3000", "m z", "",
 	  "", "", "" },
+	{ "none_where_an_interpreter_that_called_it_has_most_of_it",
+	  "jit_run;jit_f;jit_run 300|jit_run;jit_f 500|jit_run;jit_g 5000|z "
+	  "3000",
+	  "jit_run;jit_f;jit_run 900|jit_run;jit_f 520|jit_run;jit_g 5000|z "
+	  "3000",
+	  "z", "", "", "", "" },
 	{ "what_calls_another_tier_and_has_more_itself",
 	  "m;jit_f;jit_tier 300|m;jit_f 500|m;jit_g 5000|m;z 3000",
 	  "m;jit_f;jit_tier 360|m;jit_f 990|m;jit_g 5000|m;z 3000", "m z", "",
