@@ -161,24 +161,30 @@ def members(words):
     return [m for m in out if m]
 
 
+# Events of a packet have its context.
+@functools.lru_cache(4096)
+def kept(event, root, words):
+    """Of the members of a root those that are compared, with their prefix."""
+    out = []
+    for m in members(words):
+        name = m.partition(" = ")[0]
+        if root == "event.fields":
+            if name not in PERF and (event, name) != (CHAIN, "ips"):
+                out.append(m)
+        elif name not in USED:
+            out.append(("packet_" if "packet" in root else "ctx_") + m)
+    return out
+
+
 def their_text(event, rest, parts):
     out = []
     for part, after in zip(parts, parts[1:] + [None]):
         words = rest[part.end():after.start() - 2 if after else None]
-        root = part[1]
-        if root == "stream.event.header":
-            continue
-        for m in members(words):
-            name = m.partition(" = ")[0]
-            if root == "event.fields":
-                if name not in PERF and (event, name) != (CHAIN, "ips"):
-                    out.append(m)
-            elif name not in USED:
-                out.append(("packet_" if "packet" in root else "ctx_") + m)
+        if part[1] != "stream.event.header":
+            out += kept(event, part[1], words)
     return ", ".join(out)
 
 
-# Events of a packet have its context.
 @functools.lru_cache(4096)
 def value(words):
     pairs = PAIRS.fullmatch(words)
