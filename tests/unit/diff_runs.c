@@ -264,7 +264,8 @@ START_TEST(a_real_difference_is_found)
 	int found = 0;
 	int wrong = 0;
 
-	if (RUN_ELSEWHERE && _i % 4)
+	/* other tests have more runs a side under sanitizers */
+	if (RUN_ELSEWHERE && _i != 4)
 		return;
 	diff_runs_state = (uint64_t)_i + 1000;
 	diff_runs_samples = cases[_i].samples;
