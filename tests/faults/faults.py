@@ -161,8 +161,10 @@ def big_trace(folder):
 
 
 class Bench:
-    def __init__(self, build, folder):
+    def __init__(self, build, folder, words):
+        """words: of the commands, which say what is needed of what is large."""
         self.build, self.folder = build, folder
+        self.calls = 0
         self.db = os.path.join(folder, "a.db")
         self.db2 = os.path.join(folder, "b.db")
         self.shim = os.path.join(folder, "shim.so")
@@ -170,14 +172,15 @@ class Bench:
         os.mkdir(self.out)
         subprocess.run(["cc", "-O1", "-w", "-shared", "-fPIC", "-D_GNU_SOURCE",
                         "-o", self.shim, "tests/faults/shim.c", "-ldl"], check=True)
-        self.capture = big_capture(build, folder) if BIG else CAPTURE
+        samples = {"DB", "DB2", "CAPTURE", "OUT"} & words
+        self.capture = big_capture(build, folder) if BIG and samples else CAPTURE
         self.trace = big_trace(folder) if BIG else FTRACE
         self.db3 = os.path.join(folder, "c.db")
         self.stream = os.path.join(folder, "stream")
         with gzip.open(STREAM) as packed, open(self.stream, "wb") as f:
             f.write(packed.read())
         for db, capture in ((self.db, self.capture),
-                            (self.db2, self.capture if BIG else CAPTURE),
+                            (self.db2, self.capture),
                             (self.db3, self.trace)):
             subprocess.run([build + "/backstitch", "ingest", "-q", "--no-symbols",
                             "-o", db, capture], check=True)
@@ -392,11 +395,9 @@ def judge_signal(bench, text, got, want, old, sig):
     return None
 
 
-def signals(bench, text, want, old):
-    """Sends each signal at moments of a run; returns tries and {finding: moments}."""
-    start = time.monotonic()
-    bench.run(text, "write", 0, sent=(0, 0, 1))
-    took = time.monotonic() - start
+def signals(bench, text, took, want, old):
+    """Sends each signal at moments of a run, which took so many seconds; returns tries
+    and {finding: moments}."""
     said = {}
     for i in range(MAX):
         sig = SIGNALS[i % len(SIGNALS)]
@@ -658,12 +659,13 @@ def main():
     names = sys.argv[2:] or COMMANDS
     table, bad = {}, len(lacking)
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(build, folder)
+        bench = Bench(build, folder, {w for n in names for w in COMMANDS[n][0].split()})
         for name in names:
             text, _ = COMMANDS[name]
             for kind in kinds:
-                want = bench.run(text, kind, 0)
-                calls = bench.calls
+                start = time.monotonic()
+                want = bench.run(text, kind, 0, sent=(0, 0, 1) if kind == "signal" else None)
+                took, calls = time.monotonic() - start, bench.calls
                 old = {f: OLD for f in want[3]}
                 if " NEW " in text:
                     old = {}
@@ -671,7 +673,7 @@ def main():
                     with open(bench.db2, "rb") as f:
                         old = {k: f.read() for k in want[3]}
                 if kind == "signal":
-                    tries, said = signals(bench, text, want, old)
+                    tries, said = signals(bench, text, took, want, old)
                     tries = range(tries)
                 elif kind == "storm":
                     tries, said = storm(bench, text, want, old)
