@@ -32,6 +32,7 @@ again_known  of a capture without times: what was mapped later is known earlier
 """
 
 import collections
+import functools
 import glob
 import os
 import re
@@ -96,6 +97,13 @@ def empty_of(path):
     return empty
 
 
+# The same frame is in many stacks.
+@functools.lru_cache(1 << 16)
+def frame_of(line):
+    m = FRAME.match(line)
+    return m and (int(m[1], 16), m[2])
+
+
 def theirs(path, has_time, has_cpu):
     """perf's own decoding of the file, and what it makes of each address; it
     looks at no file, so that offsets stay what they are."""
@@ -128,9 +136,8 @@ def theirs(path, has_time, has_cpu):
                 addrs.append(int(m[1], 16))
         elif line.startswith(" ... thread: "):
             name = line[len(" ... thread: "):].rpartition(":")[0]
-        elif FRAME.match(line):
-            m = FRAME.match(line)
-            frames.append((int(m[1], 16), m[2]))
+        elif frame_of(line):
+            frames.append(frame_of(line))
         elif event is None and name is not None and line.startswith(
                 (" ", name[:1])):
             # of events without callchains the address is on this line

@@ -1,5 +1,6 @@
 # exportread.py - what the tests of exports share: folded stacks, and names as those write them.
 import collections
+import functools
 import os
 import re
 import tempfile
@@ -17,6 +18,8 @@ def export(form, db, *options):
     return path
 
 
+# A profile has few names, and each of them in many stacks.
+@functools.lru_cache(None)
 def visible(name):
     """As folded stacks write a name."""
     return "".join(":" if c == ";" else c if c.isprintable()

@@ -18,6 +18,8 @@ Profile = collections.namedtuple(
 
 
 def varint(data, at):
+    if data[at] < 128:  # most are of one byte
+        return data[at], at + 1
     value, shift = 0, 0
     while True:
         byte = data[at]
