@@ -155,13 +155,11 @@ static int merged_expand_folder(struct merged_paths *list, const char *dir,
 		len--;
 	while (is_db >= 0 && (e = readdir(d)) != NULL) {
 		size_t n = strlen(e->d_name);
-		size_t size = len + n + 2;
 		char *path;
 
 		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0)
 			continue;
-		path = mem_new(size, 1);
-		snprintf(path, size, "%.*s/%s", (int)len, dir, e->d_name);
+		path = mem_printf("%.*s/%s", (int)len, dir, e->d_name);
 		is_db = merged_is_database(path, false, err);
 		if (is_db > 0)
 			merged_put(list, path);

@@ -397,21 +397,18 @@ static int store_flush_file(struct store *db, struct err *err)
 static int store_put_in_place(struct store *db, struct err *err)
 {
 	static const char *const tail[] = { "-journal", "-wal", "-shm" };
-	size_t n = strlen(db->path) + 16;
-	char *name;
-
 	if (!db->w->temp)
 		return 0;
 	if (store_flush_file(db, err))
 		return -1;
 	/* SQLite would replay a journal that an older database of this name
 	 * left into the new one. */
-	name = mem_new(n, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(tail); i++) {
-		snprintf(name, n, "%s%s", db->path, tail[i]);
+		char *name = mem_printf("%s%s", db->path, tail[i]);
+
 		unlink(name);
+		free(name);
 	}
-	free(name);
 	return new_file_place(&db->w->temp, db->path, db->w->force, err);
 }
 

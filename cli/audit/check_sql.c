@@ -231,7 +231,6 @@ int check_filters(struct check *c, struct err *err)
 	struct rows *r = rows_of(c->db, "served_here", err);
 	char cond[FILTER_TEXT];
 	const struct sql_gap gap = { "filter", cond };
-	size_t len = 0;
 	FILE *out;
 
 	c->served = rows_step(r);
@@ -248,7 +247,7 @@ int check_filters(struct check *c, struct err *err)
 			       c->path);
 	if (filter_sql(c->filter, c->db, cond, &c->values, err))
 		return -1;
-	out = mem_stream(&c->prefix, &len);
+	out = mem_stream(&c->prefix, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(narrowed); i++) {
 		const struct narrowed *t = &narrowed[i];
 		char *view;
@@ -275,22 +274,14 @@ static char *check_sql_statement(const struct check *c, const char *name,
 {
 	char tail[32] = "";
 	const char *sql = check_sql_text(c, name);
-	char *text;
-	size_t n;
 
 	if (limit)
 		snprintf(tail, sizeof(tail), "\nLIMIT %ld", limit);
-	n = strlen(sql) + strlen(tail) + 4;
-	if (c->prefix)
-		n += strlen(c->prefix);
-	text = mem_new(n, 1);
 	if (!c->prefix)
-		snprintf(text, n, "%s%s", sql, tail);
-	else if (!strncmp(sql, "WITH ", 5))
-		snprintf(text, n, "%s,\n%s%s", c->prefix, sql + 5, tail);
-	else
-		snprintf(text, n, "%s\n%s%s", c->prefix, sql, tail);
-	return text;
+		return mem_printf("%s%s", sql, tail);
+	if (!strncmp(sql, "WITH ", 5))
+		return mem_printf("%s,\n%s%s", c->prefix, sql + 5, tail);
+	return mem_printf("%s\n%s%s", c->prefix, sql, tail);
 }
 
 struct rows *check_rows(const struct check *c, const struct check_query *q,

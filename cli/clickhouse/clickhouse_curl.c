@@ -246,13 +246,9 @@ static void request_free(struct request *q)
 static void request_add_head(struct request *q, const char *name,
 			     const char *value)
 {
-	char *line = NULL;
-	struct curl_slist *head;
+	char *line = mem_printf("%s: %s", name, value);
 
-	if (asprintf(&line, "%s: %s", name, value) < 0)
-		line = NULL;
-	head = curl.slist_append(q->head, mem_must(line));
-	q->head = mem_must(head);
+	q->head = mem_must(curl.slist_append(q->head, line));
 	explicit_bzero(line, strlen(line));
 	free(line);
 }
@@ -269,12 +265,11 @@ static struct request *request_new(struct clickhouse *c,
 	const struct clickhouse_options *o = &clickhouse_options;
 	struct request *q = mem_new(1, sizeof(*q));
 	CURL *e = mem_must(curl.easy_init());
-	size_t len;
 	FILE *f;
 
 	q->c = c;
 	q->curl = e;
-	f = mem_stream(&q->url, &len);
+	f = mem_stream(&q->url, NULL);
 	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
 		c->place.tls ? "https" : "http", c->place.host, c->place.port);
 	/* asynchronous inserts are the default from 26 on */
@@ -485,8 +480,7 @@ int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
 int clickhouse_create_database(struct clickhouse *c, struct err *err)
 {
 	char *sql = NULL;
-	size_t len = 0;
-	FILE *f = mem_stream(&sql, &len);
+	FILE *f = mem_stream(&sql, NULL);
 	int rc;
 
 	fputs("CREATE DATABASE IF NOT EXISTS ", f);
@@ -512,12 +506,9 @@ static int clickhouse_select_in(struct clickhouse *c, const char *database,
 	};
 	struct setting given[5];
 	struct request *q;
-	char *sql = NULL;
+	char *sql = mem_printf("%s FORMAT RowBinary", ask->sql);
 	int rc;
 
-	if (asprintf(&sql, "%s FORMAT RowBinary", ask->sql) < 0)
-		sql = NULL;
-	mem_must(sql);
 	memcpy(given, s, sizeof(given));
 	given[4].value = sql;
 	snprintf(structure, sizeof(structure), "%s_structure",

@@ -327,8 +327,7 @@ void compare_tell_result(const struct compare *c, int total, FILE *out)
 char *compare_said(const struct compare *c, compare_tell_fn *tell, int which)
 {
 	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	FILE *out = mem_stream(&text, NULL);
 
 	tell(c, which, out);
 	mem_stream_end(out);

@@ -83,12 +83,11 @@ static void chrome_put_half(struct json *j, const char *key,
 			    size_t n)
 {
 	char *text = NULL;
-	size_t len = 0;
 	FILE *folded;
 
 	if (!n)
 		return;
-	folded = mem_stream(&text, &len);
+	folded = mem_stream(&text, NULL);
 	folded_stack(folded, labels, label, n);
 	mem_stream_end(folded);
 	json_shown(j, key, text);

@@ -106,13 +106,7 @@ uint32_t data_maps_process(const struct data_maps *m, uint32_t thread)
 
 char *data_maps_key(const struct data_maps *m, uint32_t image, uint64_t off)
 {
-	size_t size;
-	char *key;
-
-	if (!image || image >= m->n_image)
-		return NULL;
-	size = strlen(m->image[image]) + 32;
-	key = mem_new(size, 1);
-	snprintf(key, size, "data %" PRIx64 " %s", off, m->image[image]);
-	return key;
+	return image && image < m->n_image
+		       ? mem_printf("data %" PRIx64 " %s", off, m->image[image])
+		       : NULL;
 }

@@ -206,13 +206,8 @@ static bool homonyms_is_told(const char *apart)
  */
 static char *homonyms_key(const struct homonyms_function *f, unsigned int depth)
 {
-	const char *file = homonyms_path_end(f->said.file, depth);
-	size_t size = strlen(file) + 24;
-	char *key = mem_new(size, 1);
-
-	snprintf(key, size, "%" PRIu32 " %" PRIu32 " %s", f->group, f->image,
-		 file);
-	return key;
+	return mem_printf("%" PRIu32 " %" PRIu32 " %s", f->group, f->image,
+			  homonyms_path_end(f->said.file, depth));
 }
 
 /* Finds of which groups `depth` parts of the files' paths tell the functions
@@ -324,9 +319,5 @@ const char *homonyms_of_inlined(const struct homonyms *h, uint32_t image,
 
 char *homonyms_name(const char *name, const char *apart)
 {
-	size_t size = strlen(name) + strlen(apart) + 4;
-	char *told = mem_new(size, 1);
-
-	snprintf(told, size, "%s (%s)", name, apart);
-	return told;
+	return mem_printf("%s (%s)", name, apart);
 }

@@ -241,18 +241,11 @@ char *matching_unnamed(const struct matched_image *img, uint64_t off)
 	/* "[vdso]" has brackets already */
 	bool bare = n < 2 || img->own[0] != '[' || img->own[n - 1] != ']';
 	const char *from = img->own + !bare;
-	char *name;
-	size_t len;
-	FILE *f;
 
 	if (!n)
 		return mem_strdup("[unknown]");
 	n -= bare ? 0 : 2;
-	f = mem_stream(&name, &len);
 	if (img->exact)
-		fprintf(f, "[%.*s+0x%" PRIx64 "]", (int)n, from, off);
-	else
-		fprintf(f, "[in %.*s]", (int)n, from);
-	mem_stream_end(f);
-	return name;
+		return mem_printf("[%.*s+0x%" PRIx64 "]", (int)n, from, off);
+	return mem_printf("[in %.*s]", (int)n, from);
 }

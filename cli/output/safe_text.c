@@ -230,13 +230,12 @@ static void safe_text_put_escaped(FILE *out, const char *s)
 char *safe_text_word(const char *s)
 {
 	char *word;
-	size_t len;
 	FILE *out;
 
 	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRST"
 			       "UVWXYZ0123456789_-+=.,:/@%")])
 		return mem_strdup(s);
-	out = mem_stream(&word, &len);
+	out = mem_stream(&word, NULL);
 	if (safe_text_escapes(s)) {
 		fputs("$'", out);
 		safe_text_put_escaped(out, s);

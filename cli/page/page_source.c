@@ -293,8 +293,7 @@ void page_source_free(struct page_source *p)
 static void page_source_put_text(const struct annot_insn *in, struct json *j)
 {
 	char *text = NULL;
-	size_t len = 0;
-	FILE *f = mem_stream(&text, &len);
+	FILE *f = mem_stream(&text, NULL);
 
 	fprintf(f, in->insn.operands[0] ? "%-8s %s" : "%s", in->insn.mnemonic,
 		in->insn.operands);

@@ -517,14 +517,13 @@ static void path_put_pieces(struct path_run *r, const struct chain *c,
 	while (i < c->n) {
 		const struct chain_segment *s = &c->segment[i];
 		char *text;
-		size_t len;
 		FILE *out;
 
 		if (s->to - s->from < least) {
 			i = path_put_short(c, i, start, least);
 			continue;
 		}
-		out = mem_stream(&text, &len);
+		out = mem_stream(&text, NULL);
 		path_say(r, out, c, s);
 		mem_stream_end(out);
 		path_put_line(text, s->from - start, s->to - s->from, s->depth,

@@ -564,8 +564,7 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 {
 	uint32_t word[CHAIN_MOST + 2];
 	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(word, intern_get(&p->keys, key), intern_length(&p->keys, key));
 	if (p->r->o->blame)

@@ -189,8 +189,7 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 				 uint32_t id, bool of_function, bool total)
 {
 	char *text;
-	size_t len;
-	FILE *line = mem_stream(&text, &len);
+	FILE *line = mem_stream(&text, NULL);
 
 	fprintf(line, "%s%s: ",
 		of_function || m->row[id] == REPORT_NONE ? "" : "here, ",
@@ -278,8 +277,7 @@ static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
 {
 	const struct diff_place *p = &d->place[total][row];
 	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	FILE *out = mem_stream(&text, NULL);
 
 	if (!gone) {
 		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
@@ -393,8 +391,7 @@ static void flame_diff_add_notes(struct drawing *d, const struct compare *c,
 static char *flame_diff_subtitle(const struct compare *c)
 {
 	char *text;
-	size_t len;
-	FILE *out = mem_stream(&text, &len);
+	FILE *out = mem_stream(&text, NULL);
 
 	fprintf(out, "A: %.80s, ", c->sides->side[0].name);
 	human_put_grouped(out, c->d->side[0].samples);

@@ -80,8 +80,7 @@ static int push_server_wait_run(struct push_server *s,
 {
 	char hex[PUSH_HEX_SIZE];
 	char *sql = NULL;
-	size_t len = 0;
-	FILE *f = mem_stream(&sql, &len);
+	FILE *f = mem_stream(&sql, NULL);
 	int ret;
 
 	push_run_hex(run, hex);
@@ -166,19 +165,16 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 			      struct err *err)
 {
 	char reason[PUSH_REASON_SIZE] = "";
-	struct clickhouse_ask ask = { .types = "string string string",
+	/* servers before 19 do not have the last column */
+	char *sql = mem_printf("SELECT table, command, latest_fail_reason "
+			       "FROM %s LIMIT 1",
+			       which);
+	struct clickhouse_ask ask = { .sql = sql,
+				      .types = "string string string",
 				      .row = push_take_reason,
 				      .arg = reason };
 	struct err ignored;
-	char *sql = NULL;
 
-	/* servers before 19 do not have the last column */
-	if (asprintf(&sql,
-		     "SELECT table, command, latest_fail_reason FROM %s LIMIT "
-		     "1",
-		     which) < 0)
-		sql = NULL;
-	ask.sql = mem_must(sql);
 	if (clickhouse_select(c, &ask, &ignored) &&
 	    ignored.code == ERR_STOPPED) {
 		*err = ignored;
@@ -197,18 +193,15 @@ static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
 				const struct fleet_run *run, struct err *err)
 {
 	char hex[PUSH_HEX_SIZE];
-	char *which = NULL;
-	char *sql = NULL;
-	size_t len;
-	FILE *f = mem_stream(&which, &len);
+	char *which, *sql;
+	FILE *f = mem_stream(&which, NULL);
 	int ret;
 
 	push_run_hex(run, hex);
 	push_put_mutations(f, c, cluster, hex);
 	mem_stream_end(f);
-	if (asprintf(&sql, "SELECT toUInt64(count()) FROM %s", which) < 0)
-		sql = NULL;
-	ret = push_server_wait(c, mem_must(sql), err);
+	sql = mem_printf("SELECT toUInt64(count()) FROM %s", which);
+	ret = push_server_wait(c, sql, err);
 	if (!ret)
 		ret = push_mutation_left(c, which, err);
 	free(sql);
@@ -270,8 +263,7 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	char hex[PUSH_HEX_SIZE];
 	char *sql = NULL;
 	const char *between = "";
-	size_t len;
-	FILE *f = mem_stream(&sql, &len);
+	FILE *f = mem_stream(&sql, NULL);
 	int rc;
 
 	push_ledger_release(l);

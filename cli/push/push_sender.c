@@ -48,7 +48,6 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		    const char *id, struct push_body *b, struct err *err)
 {
 	char *sql = NULL;
-	size_t len;
 	FILE *f;
 
 	if (!b->pack) {
@@ -68,7 +67,7 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		push_body_free(b);
 		return push_sender_fail(s, err);
 	}
-	f = mem_stream(&sql, &len);
+	f = mem_stream(&sql, NULL);
 	push_sql_insert(f, t);
 	mem_stream_end(f);
 	clickhouse_insert(s->c, sql, id, b->data, b->len, b);

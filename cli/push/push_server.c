@@ -58,8 +58,7 @@ static char *push_sql_text(enum fleet_table_id t, const char *database,
 			   const char *cluster, bool over)
 {
 	char *sql = NULL;
-	size_t len;
-	FILE *f = mem_stream(&sql, &len);
+	FILE *f = mem_stream(&sql, NULL);
 
 	if (over)
 		push_sql_create_over(f, t, database, cluster);

@@ -123,8 +123,7 @@ static void filter_put_quoted(struct text *t, const char *sep,
 	bool wild = strpbrk(name, "*?");
 	char *text = wild ? filter_expression(name) : mem_strdup(name);
 	char *quoted = NULL;
-	size_t len = 0;
-	FILE *f = mem_stream(&quoted, &len);
+	FILE *f = mem_stream(&quoted, NULL);
 
 	t->dialect->quote(f, text);
 	mem_stream_end(f);

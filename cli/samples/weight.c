@@ -129,21 +129,20 @@ static void weight_begin(struct weight *w)
 {
 	const struct weight_by *b = w->by;
 	const char *open = "[";
-	size_t len = 0;
 	FILE *f;
 
 	for (size_t i = 0; b->field && b->field != weight_cgroup && i < N_BASE;
 	     i++)
 		if (!strcasecmp(base[i], b->field))
 			open = "[field_";
-	f = mem_stream(&w->key, &len);
+	f = mem_stream(&w->key, NULL);
 	/* what is in double quotes and no column would be a text */
 	if (b->field)
 		fprintf(f, "%s%s]", open, b->field);
 	else
 		fputs("NULL", f);
 	mem_stream_end(f);
-	f = mem_stream(&w->given, &len);
+	f = mem_stream(&w->given, NULL);
 	if (b->weight)
 		fprintf(f, "--weight '%s'", b->weight);
 	if (b->filter->expr)
@@ -164,9 +163,8 @@ static int load_columns(struct store *db, struct table *t, struct err *err)
 			      .len = strlen(t->name) };
 	struct rows *r =
 		rows_open(db, store_sql("weight_columns"), &name, 1, err);
-	size_t sql_len = 0, names_len = 0;
-	FILE *sql = mem_stream(&t->columns, &sql_len);
-	FILE *names = mem_stream(&t->names, &names_len);
+	FILE *sql = mem_stream(&t->columns, NULL);
+	FILE *names = mem_stream(&t->names, NULL);
 	const char *sep = "";
 
 	while (rows_step(r)) {

@@ -147,13 +147,12 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 {
 	struct rowbinary_value last;
 	char *sql;
-	size_t len;
 	FILE *ask;
 	int rc;
 
 	if (!since)
 		return 0;
-	ask = mem_stream(&sql, &len);
+	ask = mem_stream(&sql, NULL);
 	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", ask);
 	server_put_where(s, ask);
 	mem_stream_end(ask);
@@ -169,13 +168,12 @@ static int server_runs(struct server *s, struct err *err)
 {
 	struct merge_choice choice;
 	char *sql;
-	size_t len;
 	FILE *f;
 	int rc;
 
 	if (merged_choice(&choice, err))
 		return -1;
-	f = mem_stream(&sql, &len);
+	f = mem_stream(&sql, NULL);
 	if (choice.last)
 		fputs("SELECT * FROM (", f);
 	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", f);

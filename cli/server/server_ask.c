@@ -85,13 +85,9 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 	struct server_counting c = { .row = ask->row, .arg = ask->arg };
 	struct clickhouse_ask count = *ask;
 	struct clickhouse_ask rows = *ask;
-	char *sql;
-	size_t len;
-	FILE *f = mem_stream(&sql, &len);
+	char *sql = mem_printf("SELECT count() FROM (%s)", ask->sql);
 	int rc;
 
-	fprintf(f, "SELECT count() FROM (%s)", ask->sql);
-	mem_stream_end(f);
 	count.sql = sql;
 	count.types = "u64";
 	count.row = server_take_count;

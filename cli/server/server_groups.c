@@ -202,12 +202,8 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 int server_groups(struct server *s, const char *cond, struct err *err)
 {
 	bool threads = s->detail & SERVER_THREADS;
-	char *sql;
-	size_t len;
-	FILE *f = mem_stream(&sql, &len);
 	int rc;
-
-	fprintf(f,
+	char *sql = mem_printf(
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
 		"user_mark, kernel_mark, %s AS process, %s AS thread, "
 		"%s AS place, min(pid), max(verdict != ''), sum(weight), "
@@ -223,7 +219,6 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		threads ? "pid" : "toInt32(-1)",
 		threads ? "tid" : "toInt32(-1)",
 		s->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);
-	mem_stream_end(f);
 	rc = server_select(s, sql, GROUP_TYPES, server_take_group, err);
 	free(sql);
 	return rc;

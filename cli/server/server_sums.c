@@ -197,8 +197,6 @@ static int server_chosen_trust(struct server *s, const char *cond,
 {
 	struct rowbinary_value has;
 	char *sql;
-	size_t len;
-	FILE *f;
 	int rc;
 
 	if (clickhouse_select_one(s->c,
@@ -207,14 +205,11 @@ static int server_chosen_trust(struct server *s, const char *cond,
 				  "table = 'sample' AND name = 'class'",
 				  "u64", &has, err))
 		return -1;
-	f = mem_stream(&sql, &len);
-	fprintf(f,
-		"SELECT run, event, %s AS judged, sum(n), toUInt64(0) "
-		"FROM sample WHERE " IN_CHOSEN " AND %s "
-		"GROUP BY run, event, judged HAVING judged != "
-		"'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
-		has.u ? "class" : "''", cond);
-	mem_stream_end(f);
+	sql = mem_printf("SELECT run, event, %s AS judged, sum(n), toUInt64(0) "
+			 "FROM sample WHERE " IN_CHOSEN " AND %s "
+			 "GROUP BY run, event, judged HAVING judged != "
+			 "'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
+			 has.u ? "class" : "''", cond);
 	rc = server_select_counted(s, sql, "hash string string u64 u64",
 				   server_take_trust, err);
 	free(sql);

@@ -398,8 +398,7 @@ static void report_diff_sql(const struct report_diff *rp, const struct grid *g,
 			    size_t left_out)
 {
 	char *head;
-	size_t len;
-	FILE *out = mem_stream(&head, &len);
+	FILE *out = mem_stream(&head, NULL);
 
 	report_diff_json(rp, NULL, left_out, out);
 	mem_stream_end(out);
@@ -543,8 +542,7 @@ static char *report_diff_name(const struct report_diff *rp, size_t at)
 	const struct label *l = diff_rows_label(rp->d, at);
 	unsigned int keys = rp->o->keys;
 	char *name;
-	size_t len;
-	struct key_text t = { mem_stream(&name, &len), false };
+	struct key_text t = { mem_stream(&name, NULL), false };
 
 	key_text_add(&t, keys & KEY_COMM, report_label(of, row->comm)->name);
 	key_text_number(&t, keys & KEY_PID, "pid", row->pid);

@@ -465,7 +465,7 @@ static void latency_json_stacks(const struct latency *l, struct json *j)
 static void latency_put_stack(const struct latency *l,
 			      const struct latency_worst *w)
 {
-	size_t n = w->stack.n, rest = 0, len;
+	size_t n = w->stack.n, rest = 0;
 	char ns[32];
 	char *text;
 	FILE *out;
@@ -474,7 +474,7 @@ static void latency_put_stack(const struct latency *l,
 		return;
 	if (n > STACK_INNER + STACK_OUTER + 1)
 		rest = n - STACK_INNER - STACK_OUTER;
-	out = mem_stream(&text, &len);
+	out = mem_stream(&text, NULL);
 	fprintf(out, "%s of ", human_ns(ns, sizeof(ns), w->ns));
 	safe_text_put(out, w->thread->comm, 0, 0);
 	fprintf(out, "/%" PRId64 ": ", w->thread->tid);

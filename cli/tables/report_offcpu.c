@@ -261,10 +261,9 @@ static void print_causes(struct report_offcpu *rp)
 		/* "user_b <- worker"; a missing one has that in its name */
 		bool named = p->has_caller && shown == label_shown(in);
 		const char *by = named ? label_shown(caller) : "";
-		size_t size = strlen(shown) + strlen(by) + 8;
-		char *text = mem_new(size, 1);
+		char *text =
+			mem_printf("%s%s%s", shown, named ? " <- " : "", by);
 
-		snprintf(text, size, "%s%s%s", shown, named ? " <- " : "", by);
 		grid_ns(g, c->ns);
 		grid_percent(g, c->ns, rp->sums.ns[OFFCPU_BACK]);
 		grid_number(g, c->waits);

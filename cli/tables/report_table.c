@@ -184,10 +184,8 @@ static void report_line_cells(const struct report *rp, struct grid *g,
 
 	if (file[0]) {
 		const char *shown = report_short_file(f, file);
-		size_t size = strlen(shown) + 16;
-		char *place = mem_new(size, 1);
+		char *place = mem_printf("%s:%" PRIu32, shown, row->line);
 
-		snprintf(place, size, "%s:%" PRIu32, shown, row->line);
 		grid_text(g, place);
 		free(place);
 	} else if (alone) {

@@ -137,14 +137,14 @@ int64_t causes_names_pid(const struct causes_names *n, int64_t tid)
 char *causes_silent_names(const struct timeline *t, struct thread_names *told,
 			  const struct causes_names *names)
 {
-	size_t n, len;
+	size_t n;
 	char *text;
 	FILE *out;
 
 	timeline_silent(t, 0, &n);
 	if (!n)
 		return NULL;
-	out = mem_stream(&text, &len);
+	out = mem_stream(&text, NULL);
 	for (size_t i = 0; i < n && n <= SILENT_NAMED; i++) {
 		const struct timeline_silent s = timeline_silent(t, i, &n);
 		const char *comm = causes_names_comm(names, s.tid);
@@ -167,13 +167,12 @@ char *causes_silent_names(const struct timeline *t, struct thread_names *told,
 char *causes_silent_premise(const struct timeline *t, const char *names)
 {
 	unsigned int on = missing_premise(t);
-	size_t len;
 	char *text;
 	FILE *out;
 
 	if (!names)
 		return NULL;
-	out = mem_stream(&text, &len);
+	out = mem_stream(&text, NULL);
 	fprintf(out, "if only records of %s are missing", names);
 	if (on & MISSING_IF_SHOWS)
 		fputs(", and others only where it shows", out);

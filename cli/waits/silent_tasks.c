@@ -17,7 +17,7 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 	struct silent_tasks *s = arg;
 	const struct timeline *t = causes_timeline(c);
 	uint64_t gaps = 0;
-	size_t n, len;
+	size_t n;
 	FILE *out;
 
 	s->told = timeline_types(t) & TIMELINE_HAS_SWITCH;
@@ -27,7 +27,7 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 		gaps += timeline_silent(t, i, &n).gaps;
 	if (!n)
 		return;
-	out = mem_stream(&s->text, &len);
+	out = mem_stream(&s->text, NULL);
 	fprintf(out, "%s record%s nothing, a known fault of guests: ",
 		causes_silent(c), n == 1 ? "s" : "");
 	human_put_grouped(out, gaps);

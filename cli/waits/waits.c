@@ -410,8 +410,7 @@ static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 			     struct err *err)
 {
 	char *types;
-	size_t len;
-	FILE *f = mem_stream(&types, &len);
+	FILE *f = mem_stream(&types, NULL);
 	struct sql_gap gap = { "types", NULL };
 
 	if (p->measured)

@@ -30,13 +30,10 @@ struct folder_walk {
 char *ctf_find_join_path(const char *dir, const char *name)
 {
 	size_t n = strlen(dir);
-	size_t len = n + strlen(name) + 2;
-	char *path = mem_new(len, 1);
 
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
-	snprintf(path, len, "%.*s/%s", (int)n, dir, name);
-	return path;
+	return mem_printf("%.*s/%s", (int)n, dir, name);
 }
 
 static bool ctf_find_is_trace(const char *dir)

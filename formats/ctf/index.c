@@ -62,10 +62,7 @@ bool ctf_index_check(const struct ctf *ctf, const char *folder,
 {
 	char *dir = ctf_find_join_path(folder, "index");
 	char *file = ctf_find_join_path(folder, name);
-	size_t n = strlen(name) + sizeof(".idx");
-	char *idx = mem_new(n, 1);
-
-	snprintf(idx, n, "%s.idx", name);
+	char *idx = mem_printf("%s.idx", name);
 	char *path = ctf_find_join_path(dir, idx);
 	uint64_t len;
 	void *data = ctf_file_map(path, &len);

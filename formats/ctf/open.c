@@ -263,13 +263,8 @@ char *ctf_session(const char *path)
 	char *session = NULL;
 
 	/* the uuid is that of the boot */
-	if (name && date && c && c->uid) {
-		const size_t n =
-			strlen(name) + strlen(date) + strlen(c->uid) + 3;
-
-		session = mem_new(n, 1);
-		snprintf(session, n, "%s/%s/%s", date, c->uid, name);
-	}
+	if (name && date && c && c->uid)
+		session = mem_printf("%s/%s/%s", date, c->uid, name);
 	for (size_t i = 0; i < ctf.n_schema; i++)
 		ctf_schema_free(ctf.schema[i]);
 	free(ctf.schema);

@@ -248,12 +248,10 @@ static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 		cpu = ft_dir_cpu_of_folder(path);
 	if (cpu < 0 || !ft_dir_has_pages(path) || !ft_dir_open_file(&in, path))
 		return;
-	size_t size = in.len + 32;
-	char *text = mem_new(size, 1);
+	char *text = mem_printf("CPU: %d\n%.*s", cpu, (int)in.len,
+				(const char *)in.data);
 	struct bytes b;
 
-	snprintf(text, size, "CPU: %d\n%.*s", cpu, (int)in.len,
-		 (const char *)in.data);
 	bytes_init(&b, text, strlen(text), path, 0, false);
 	ft_option_read(w->ft, FT_CPUSTAT, &b, NULL);
 	free(text);

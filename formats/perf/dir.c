@@ -62,7 +62,6 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 
 int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
-	size_t size = strlen(dir) + 32;
 	size_t n;
 	long *v = perf_dir_list_numbers(dir, &n, err);
 	int rc = v ? 0 : -1;
@@ -78,10 +77,9 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 	}
 	for (size_t i = 0; !rc && i < n; i++) {
 		struct perf_file *f = &p->file[p->n_file];
-		char *path = mem_new(size, 1);
+		char *path = mem_printf("%s/data.%ld", dir, v[i]);
 		struct stat st;
 
-		snprintf(path, size, "%s/data.%ld", dir, v[i]);
 		/* perf leaves an empty file for a CPU without records */
 		if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
 			rc = input_open(&f->in, path, p->opts.temp_dir, err);

@@ -79,8 +79,7 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
 		return input_open(&p->file[0].in, path, p->opts.temp_dir, err);
 	p->src.info.dir = true;
-	data = mem_new(strlen(path) + 8, 1);
-	snprintf(data, strlen(path) + 8, "%s/data", path);
+	data = mem_printf("%s/data", path);
 	rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
 	free(data);
 	return rc ? rc : perf_dir_open(p, path, err);

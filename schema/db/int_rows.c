@@ -143,8 +143,7 @@ struct int_rows *int_rows_of(struct store *db, const char *table,
 			     struct err *err)
 {
 	char *columns, *sql;
-	size_t len;
-	FILE *out = mem_stream(&columns, &len);
+	FILE *out = mem_stream(&columns, NULL);
 	struct int_rows *r;
 
 	for (size_t i = 0; i < n; i++)

@@ -87,8 +87,7 @@ const char *store_sql(const char *name)
 char *store_sql_fill(const char *query, const struct sql_gap *gap, size_t n)
 {
 	char *sql = NULL;
-	size_t size = 0;
-	FILE *out = mem_stream(&sql, &size);
+	FILE *out = mem_stream(&sql, NULL);
 
 	for (const char *p = store_sql(query); *p;) {
 		size_t plain = strcspn(p, "{");

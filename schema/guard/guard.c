@@ -131,12 +131,8 @@ const struct err *guard_refused(const struct guard *g)
 
 char *db_plain_name(const char *path)
 {
-	size_t n = strlen(path) + 3;
-	char *out = mem_new(n, 1);
-
-	snprintf(out, n, "%s%s", *path == '/' || *path == '.' ? "" : "./",
-		 path);
-	return out;
+	return mem_printf("%s%s", *path == '/' || *path == '.' ? "" : "./",
+			  path);
 }
 
 /* Returns a URI that opens the file without writing anything, not even journal

@@ -405,8 +405,7 @@ int views_add(struct store *db, const char *sql, struct err *err)
 static char *views_switch_state(bool has_fields)
 {
 	char *states, *sql;
-	size_t len;
-	FILE *f = mem_stream(&states, &len);
+	FILE *f = mem_stream(&states, NULL);
 	struct sql_gap fill = { "states", NULL };
 
 	for (size_t i = 0; task_state(i); i++)

@@ -2,6 +2,8 @@
 #include "stitch/base/mem.h"
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -78,18 +80,20 @@ void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 
 struct mem_text {
 	char **text;
-	size_t *len;
-	size_t cap;
+	size_t *len; /* NULL: nobody asks */
+	size_t n, cap;
 };
 
 static ssize_t mem_stream_take(void *cookie, const char *p, size_t n)
 {
 	struct mem_text *t = cookie;
 
-	*t->text = mem_grow(*t->text, &t->cap, *t->len + n + 1, 1);
-	memcpy(*t->text + *t->len, p, n);
-	*t->len += n;
-	(*t->text)[*t->len] = '\0';
+	*t->text = mem_grow(*t->text, &t->cap, t->n + n + 1, 1);
+	memcpy(*t->text + t->n, p, n);
+	t->n += n;
+	(*t->text)[t->n] = '\0';
+	if (t->len)
+		*t->len = t->n;
 	return (ssize_t)n;
 }
 
@@ -107,8 +111,9 @@ FILE *mem_stream(char **text, size_t *len)
 					   .close = mem_stream_close };
 	struct mem_text *t = mem_new(1, sizeof(*t));
 
-	*t = (struct mem_text){ text, len, 0 };
-	*len = 0;
+	*t = (struct mem_text){ .text = text, .len = len };
+	if (len)
+		*len = 0;
 	*text = mem_grow(NULL, &t->cap, 1, 1);
 	**text = '\0';
 	return mem_must(fopencookie(t, "w", io));
@@ -118,6 +123,18 @@ void mem_stream_end(FILE *f)
 {
 	if (fclose(f))
 		out_of_memory(0);
+}
+
+char *mem_printf(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return mem_must(n < 0 ? NULL : text);
 }
 
 void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)

@@ -49,9 +49,12 @@ void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));
 /* Returns p, which a library allocated, and which is not NULL. */
 void *mem_must(void *p) __attribute__((returns_nonnull));
 /* A stream into memory. mem_stream_end() closes it and sets *text, to be freed,
- * and *len: nothing is missing then. */
+ * and *len, unless that is NULL: nothing is missing then. */
 FILE *mem_stream(char **text, size_t *len) __attribute__((returns_nonnull));
 void mem_stream_end(FILE *f);
+/* Returns the text, to be freed. */
+char *mem_printf(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2), returns_nonnull));
 
 /* An arena: many small objects that are freed together. */
 struct arena {

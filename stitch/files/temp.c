@@ -12,17 +12,14 @@
 
 int temp_open(const char *dir)
 {
-	static const char base[] = "/backstitch-XXXXXX";
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	if (fd >= 0)
 		return fd;
 	/* Some file systems, such as NFS, lack O_TMPFILE: creates a file with a
 	 * name there and removes the name at once. */
-	size_t len = strlen(dir) + sizeof(base);
-	char *name = mem_new(len, 1);
+	char *name = mem_printf("%s/backstitch-XXXXXX", dir);
 
-	snprintf(name, len, "%s%s", dir, base);
 	fd = mkostemp(name, O_CLOEXEC);
 	int error = errno;
 
