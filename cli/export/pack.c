@@ -50,9 +50,7 @@
 static bool pack_proof_sections(struct store *db, int64_t id,
 				const struct elf_file *ef)
 {
-	struct value bind = { .kind = VALUE_INT, .num = id };
-	struct rows *r =
-		rows_open(db, store_sql("bundle_hashes"), &bind, 1, NULL);
+	struct rows *r = ROWS_BY(db, "bundle_hashes", NULL, id);
 	const char *base = path_base(ef->path);
 	bool same = true;
 	uint64_t largest = 0;

@@ -192,8 +192,7 @@ static void fleet_put_given(FILE *t, const char *s)
 static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 			  struct err *err)
 {
-	struct value id = { .kind = VALUE_INT, .num = c->id };
-	struct rows *r = rows_open(f->db, store_sql("fleet_made"), &id, 1, err);
+	struct rows *r = ROWS_BY(f->db, "fleet_made", err, c->id);
 	char *text = NULL;
 	size_t len = 0;
 	const struct filter *filter = f->filter;

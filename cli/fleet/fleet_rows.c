@@ -45,14 +45,9 @@ static void fleet_query_close(struct fleet_rows *r)
 static int fleet_query_begin(struct fleet_rows *r, const char *query,
 			     struct err *err)
 {
-	const struct value bind[] = {
-		{ .kind = VALUE_INT, .num = r->capture->id },
-		{ .kind = VALUE_INT, .num = r->capture->wall },
-	};
-
 	r->step = fleet_query_step;
 	r->close = fleet_query_close;
-	r->of = rows_open(r->f->db, store_sql(query), bind, 2, err);
+	r->of = ROWS_BY(r->f->db, query, err, r->capture->id, r->capture->wall);
 	return r->of ? 0 : -1;
 }
 

@@ -47,7 +47,6 @@ struct annot_loader {
 /* Reads code that a JIT compiler saved beside the capture. */
 static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
-	struct value id = { .kind = VALUE_INT, .num = l->c->image };
 	struct rows *r = rows_of(db, "annotate_has_jit", err);
 	bool has_jit = rows_step(r);
 
@@ -55,7 +54,7 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 		return -1;
 	if (!has_jit)
 		return 0;
-	r = rows_open(db, store_sql("annotate_jit"), &id, 1, err);
+	r = ROWS_BY(db, "annotate_jit", err, l->c->image);
 	if (rows_step(r)) {
 		struct value b = rows_value(r, ANNOTATE_JIT_BYTES);
 
@@ -73,8 +72,7 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 static int annot_check_code(struct annot_loader *l, struct store *db,
 			    struct err *err)
 {
-	struct value id = { .kind = VALUE_INT, .num = l->c->image };
-	struct rows *r = rows_open(db, store_sql("image_text"), &id, 1, err);
+	struct rows *r = ROWS_BY(db, "image_text", err, l->c->image);
 	uint64_t now;
 
 	if (rows_step(r) &&
@@ -91,9 +89,7 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 static int open_code(struct annot_loader *l, struct store *db,
 		     struct symbolizer *sy, bool checked, struct err *err)
 {
-	struct value id = { .kind = VALUE_INT, .num = l->c->image };
-	struct rows *r =
-		rows_open(db, store_sql("annotate_image"), &id, 1, err);
+	struct rows *r = ROWS_BY(db, "annotate_image", err, l->c->image);
 	bool found = rows_step(r);
 
 	if (found)

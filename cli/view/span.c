@@ -58,11 +58,7 @@ static int span_read_losses(struct span *s, struct store *db, struct err *err)
 
 static int span_read_samples(struct span *s, struct store *db, struct err *err)
 {
-	const struct value bind[] = {
-		{ .kind = VALUE_INT, .num = s->first },
-		{ .kind = VALUE_INT, .num = s->part },
-	};
-	struct rows *r = rows_open(db, store_sql("view_times"), bind, 2, err);
+	struct rows *r = ROWS_BY(db, "view_times", err, s->first, s->part);
 
 	while (rows_step(r)) {
 		int64_t at = rows_int(r, VIEW_TIMES_PART);

@@ -180,8 +180,7 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 static int causes_are_of_threads(struct store *db, int64_t type,
 				 struct err *err)
 {
-	const struct value bind = { .kind = VALUE_INT, .num = type };
-	struct rows *r = rows_open(db, store_sql("causes_wide"), &bind, 1, err);
+	struct rows *r = ROWS_BY(db, "causes_wide", err, type);
 	bool threads = true;
 
 	while (rows_step(r))
@@ -345,10 +344,7 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 			     bool *of, struct err *err)
 {
 	size_t n = s->n_capture;
-	const struct value bind = { .kind = VALUE_INT,
-				    .num = s->capture[i].id };
-	struct rows *r =
-		rows_open(db, store_sql("causes_captures"), &bind, 1, err);
+	struct rows *r = ROWS_BY(db, "causes_captures", err, s->capture[i].id);
 	bool *fits = mem_new(n, sizeof(*fits));
 	struct causes_kernel *k = mem_add(s->kernel, s->n, s->cap);
 
@@ -487,12 +483,8 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 {
 	for (size_t i = 0; i < k->n; i++) {
 		const struct causes_span *s = &k->span[i];
-		const struct value bind[] = {
-			{ .kind = VALUE_INT, .num = s->capture->id },
-			{ .kind = VALUE_INT, .num = s->capture->type },
-		};
-		struct rows *r = rows_open(db, store_sql(query), bind,
-					   ARRAY_SIZE(bind), err);
+		struct rows *r = ROWS_BY(db, query, err, s->capture->id,
+					 s->capture->type);
 
 		fn(arg, s, NULL);
 		while (rows_step(r)) {

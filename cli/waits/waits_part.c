@@ -125,9 +125,7 @@ static int waits_compare_lives(const void *pa, const void *pb)
 static int waits_read_lives(struct waits_part *p, struct store *db,
 			    int64_t together, struct err *err)
 {
-	const struct value bind = { .kind = VALUE_INT, .num = together };
-	struct rows *r =
-		rows_open(db, store_sql("offcpu_exits"), &bind, 1, err);
+	struct rows *r = ROWS_BY(db, "offcpu_exits", err, together);
 
 	while (rows_step(r))
 		*mem_add(p->life, p->n_life, p->cap_life) = (struct waits_life){
@@ -164,7 +162,6 @@ static int waits_load_lives(struct waits_part *p, struct store *db,
 static int waits_add_told(struct waits_part *p, struct store *db,
 			  const struct causes_capture *by, struct err *err)
 {
-	const struct value type = { .kind = VALUE_INT, .num = by->type };
 	struct waits_told *t = mem_add(p->told, p->n_told, p->cap_told);
 	struct rows *r;
 
@@ -173,7 +170,7 @@ static int waits_add_told(struct waits_part *p, struct store *db,
 				  .of_all = !by->some };
 	if (t->of_all)
 		return 0;
-	r = rows_open(db, store_sql("offcpu_told"), &type, 1, err);
+	r = ROWS_BY(db, "offcpu_told", err, by->type);
 	while (rows_step(r))
 		table_add(&t->tids,
 			  hash_u64((uint64_t)rows_int(r, OFFCPU_TOLD_TID)), 0);
@@ -208,12 +205,6 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 				       waits_load_lives(p, db, err)
 			       ? -1
 			       : 0;
-	const struct value bind[] = {
-		{ .kind = VALUE_INT, .num = m->type },
-		{ .kind = VALUE_INT, .num = m->first_event },
-		{ .kind = VALUE_INT, .num = m->last_event },
-	};
-
 	for (size_t k = 0; k < i && !all->part[k].measured; k++) {
 		const struct causes_kernel *by = all->part[k].kernel;
 
@@ -222,8 +213,8 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 			    waits_add_told(p, db, by->span[j].capture, err))
 				return -1;
 	}
-	p->rows = rows_open(db, store_sql("offcpu_measured"), bind,
-			    ARRAY_SIZE(bind), err);
+	p->rows = ROWS_BY(db, "offcpu_measured", err, m->type, m->first_event,
+			  m->last_event);
 	return p->rows ? 0 : -1;
 }
 

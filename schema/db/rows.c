@@ -1,4 +1,5 @@
 /* rows.c - statements that return rows, and the values of a row. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,17 @@ struct rows *rows_of(struct store *db, const char *query, struct err *err)
 	if (r)
 		r->query = query;
 	return r;
+}
+
+struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
+		     size_t n, struct err *err)
+{
+	struct value bind[3];
+
+	assert(n <= sizeof(bind) / sizeof(*bind));
+	for (size_t i = 0; i < n; i++)
+		bind[i] = (struct value){ .kind = VALUE_INT, .num = number[i] };
+	return rows_open(db, store_sql(query), bind, n, err);
 }
 
 #define ID_COLUMN 0 /* of every query for rows_dense() */

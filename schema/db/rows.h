@@ -52,6 +52,13 @@ struct rows *rows_open(struct store *db, const char *sql,
 		       struct err *err);
 /* The same for a named query (store_sql) without values. */
 struct rows *rows_of(struct store *db, const char *query, struct err *err);
+/* The same with numbers for ?1, ?2 and ?3, which ROWS_BY() takes one by one. */
+struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
+		     size_t n, struct err *err);
+#define ROWS_BY(db, query, err, ...)                                           \
+	rows_by(db, query, (const int64_t[]){ __VA_ARGS__ },                   \
+		sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t),    \
+		err)
 /* The same for a query whose column 0 is an id that counts 1, 2, 3 ..., so that
  * an array can be indexed by it. A gap is the error that the database is
  * damaged. */

@@ -169,9 +169,7 @@ static int settle_end_line(struct settle *s, struct err *err)
 /* Reads what is known of a line, and its losses. */
 static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 {
-	const struct value line = { .kind = VALUE_INT, .num = id };
-	struct rows *r =
-		rows_open(s->m->db, store_sql("settle_line"), &line, 1, err);
+	struct rows *r = ROWS_BY(s->m->db, "settle_line", err, id);
 
 	join_free(s->join);
 	losses_free(s->losses);
@@ -194,7 +192,7 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	r = rows_open(s->m->db, store_sql("settle_losses"), &line, 1, err);
+	r = ROWS_BY(s->m->db, "settle_losses", err, id);
 	while (rows_step(r)) {
 		int64_t t0 = rows_int_or(r, SETTLE_LOSSES_T0, TIME_NONE);
 		int64_t none = t0 == TIME_NONE ? TIME_NONE : INT64_MAX;

@@ -26,9 +26,7 @@ static int again_ask(struct store *db, int64_t from, int64_t until,
 		     store_again_fn *fn, void *arg, struct again_rows *out,
 		     struct err *err)
 {
-	const struct value bind[] = { { .kind = VALUE_INT, .num = from },
-				      { .kind = VALUE_INT, .num = until } };
-	struct rows *r = rows_open(db, store_sql("again_stacks"), bind, 2, err);
+	struct rows *r = ROWS_BY(db, "again_stacks", err, from, until);
 
 	while (rows_step(r)) {
 		uint32_t raw = (uint32_t)rows_int(r, AGAIN_STACKS_URAW);
