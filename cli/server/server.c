@@ -109,7 +109,8 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 		return 0;
 	*mem_add(s->run, s->n_run, s->cap_run) = run;
 
-	const struct value bind[] = {
+	return SERVED_PUT(
+		s->out, "served_put_capture", err,
 		server_int((int64_t)s->n_run),
 		server_text_of(v[RUN_PATH].text, v[RUN_PATH].len),
 		server_text_or_null(&v[RUN_FORMAT]),
@@ -127,11 +128,7 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 		server_int((int64_t)v[RUN_SAMPLES].u),
 		server_known(v[RUN_SYSTEM_WIDE].i, -1),
 		server_int(v[RUN_COMPLETE].u != 0),
-		server_text_or_null(&v[RUN_NOTE]),
-	};
-
-	return served_put(s->out, "served_put_capture", bind, ARRAY_SIZE(bind),
-			  err);
+		server_text_or_null(&v[RUN_NOTE]));
 }
 
 /* Writes the conditions; a comment at an end must not hide the bracket. */
@@ -278,6 +275,7 @@ static int server_check(struct server *s, struct err *err)
 
 static int server_fetch(struct server *s, struct err *err)
 {
+	struct ledger *lg;
 	char *cond;
 	int rc;
 
@@ -289,6 +287,12 @@ static int server_fetch(struct server *s, struct err *err)
 	    server_sums(s, cond, err))
 		rc = -1;
 	free(cond);
+	if (rc)
+		return -1;
+	lg = ledger_new();
+	if (served_end(s->out, err) || store_finish(s->db, lg, err))
+		rc = -1;
+	ledger_free(lg);
 	return rc;
 }
 
@@ -308,18 +312,37 @@ static void server_release(struct server *s)
 	free(s->raw);
 }
 
+/* Makes the database and fills it, then ends the connection. Returns the
+ * database, or NULL and *err. */
+static struct store *
+server_make(struct server *s, int (*fetch)(struct server *s, struct err *err),
+	    struct err *err)
+{
+	const struct store_opts so = { .no_pages = true };
+	int rc = -1;
+
+	s->db = store_create_temp(&so, NULL, err);
+	if (s->db)
+		s->out = served_new(s->db, err);
+	if (s->out)
+		rc = fetch(s, err);
+	server_release(s);
+	if (!rc)
+		return s->db;
+	store_close(s->db);
+	return NULL;
+}
+
 struct store *server_open(const char *url, const struct filter *filter,
 			  unsigned int detail, struct err *err)
 {
-	const struct store_opts so = { .no_pages = true };
 	struct server s = { .detail = detail,
 			    .filter = filter,
 			    .filtered = filter_given(filter) };
 	/* behind '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
 	char *plain = mem_dup(url, strcspn(url, "#"));
-	struct ledger *lg;
-	int rc = -1;
+	struct store *db;
 
 	s.where = cond ? cond + 1 : "1";
 	s.c = clickhouse_open(plain, err);
@@ -327,41 +350,14 @@ struct store *server_open(const char *url, const struct filter *filter,
 	if (!s.c)
 		return NULL;
 	progress_start("asking the server");
-	s.db = store_create_temp(&so, NULL, err);
-	if (s.db)
-		s.out = served_new(s.db, err);
-	if (s.out)
-		rc = server_fetch(&s, err);
-	if (!rc) {
-		lg = ledger_new();
-		if (served_end(s.out, err) || store_finish(s.db, lg, err))
-			rc = -1;
-		ledger_free(lg);
-	}
+	db = server_make(&s, server_fetch, err);
 	progress_clear();
-	server_release(&s);
-	if (!rc)
-		return s.db;
-	store_close(s.db);
-	return NULL;
+	return db;
 }
 
 struct store *server_open_unnamed(const char *url, struct err *err)
 {
-	const struct store_opts so = { .no_pages = true };
 	struct server s = { .c = clickhouse_open(url, err) };
-	int rc = -1;
 
-	if (!s.c)
-		return NULL;
-	s.db = store_create_temp(&so, NULL, err);
-	if (s.db)
-		s.out = served_new(s.db, err);
-	if (s.out)
-		rc = server_unnamed(&s, err);
-	server_release(&s);
-	if (!rc)
-		return s.db;
-	store_close(s.db);
-	return NULL;
+	return s.c ? server_make(&s, server_unnamed, err) : NULL;
 }

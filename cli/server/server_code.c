@@ -389,17 +389,15 @@ static int server_put_images(struct server_codes *c, struct err *err)
 
 		const char *path = key + sizeof(word) + word[1];
 		const char *status = c->unverified[i] ? "unverified" : "named";
-		const struct value bind[] = {
-			server_int(i + 1),
-			server_int(c->kind[word[0]]),
-			server_text_of(path, len - sizeof(word) - word[1]),
-			n ? server_blob(id, (size_t)n)
-			  : (struct value){ .kind = VALUE_NULL },
-			c->named[i] ? server_text_of(status, strlen(status))
-				    : (struct value){ .kind = VALUE_NULL },
-		};
 
-		if (served_put(c->s->out, "served_put_image", bind, 5, err))
+		if (SERVED_PUT(
+			    c->s->out, "served_put_image", err,
+			    server_int(i + 1), server_int(c->kind[word[0]]),
+			    server_text_of(path, len - sizeof(word) - word[1]),
+			    n ? server_blob(id, (size_t)n)
+			      : (struct value){ .kind = VALUE_NULL },
+			    c->named[i] ? server_text_of(status, strlen(status))
+					: (struct value){ .kind = VALUE_NULL }))
 			return -1;
 	}
 	return 0;
@@ -419,16 +417,11 @@ static int server_put_symbol(struct server_codes *c, uint32_t image,
 	if ((size_t)*id <= known)
 		return 0;
 
-	const struct value bind[] = {
-		server_int(*id),
-		server_int(image),
-		server_int((int64_t)n->start),
-		server_text_of(intern_get(&c->texts, n->symbol),
-			       intern_length(&c->texts, n->symbol)),
-		server_int(n->unverified),
-	};
-
-	return served_put(c->s->out, "served_put_symbol", bind, 5, err);
+	return SERVED_PUT(c->s->out, "served_put_symbol", err, server_int(*id),
+			  server_int(image), server_int((int64_t)n->start),
+			  server_text_of(intern_get(&c->texts, n->symbol),
+					 intern_length(&c->texts, n->symbol)),
+			  server_int(n->unverified));
 }
 
 static int server_put_frame(struct server_codes *c, uint32_t id,
@@ -442,35 +435,26 @@ static int server_put_frame(struct server_codes *c, uint32_t id,
 	if (n->named && server_put_symbol(c, f->image, n, &symbol, err))
 		return -1;
 
-	const struct value bind[] = {
-		server_int(id),
-		server_int(f->image),
-		server_int((int64_t)f->off),
-		server_int(f->flags),
-		server_known((int64_t)f->vaddr, 0),
-		server_known(symbol, 0),
-		symbol ? server_int((int64_t)(f->off - n->start)) : none,
-		server_kept_text(c, n->file),
-		n->file ? server_int(n->line) : none,
-	};
-
 	c->named[f->image - 1] |= n->named;
 	c->unverified[f->image - 1] |= n->unverified;
-	if (served_put(c->s->out, "served_put_frame", bind, 9, err))
+	if (SERVED_PUT(c->s->out, "served_put_frame", err, server_int(id),
+		       server_int(f->image), server_int((int64_t)f->off),
+		       server_int(f->flags), server_known((int64_t)f->vaddr, 0),
+		       server_known(symbol, 0),
+		       symbol ? server_int((int64_t)(f->off - n->start)) : none,
+		       server_kept_text(c, n->file),
+		       n->file ? server_int(n->line) : none))
 		return -1;
 	for (uint32_t i = 0; i < n->n_inlined; i++) {
 		const struct server_inlined *in = &c->inlined[n->inlined + i];
 		/* level 1 is inlined into the function, the last one is the
 		 * innermost, which is depth 0 */
-		const struct value inlined[] = {
-			server_int(id),
-			server_int(n->n_inlined - 1 - i),
-			server_kept_text(c, in->name),
-			server_kept_text(c, in->file),
-			server_int(in->line),
-		};
 
-		if (served_put(c->s->out, "served_put_inline", inlined, 5, err))
+		if (SERVED_PUT(c->s->out, "served_put_inline", err,
+			       server_int(id), server_int(n->n_inlined - 1 - i),
+			       server_kept_text(c, in->name),
+			       server_kept_text(c, in->file),
+			       server_int(in->line)))
 			return -1;
 	}
 	return 0;
@@ -489,14 +473,11 @@ static int server_put_frames(struct server_codes *c, struct err *err)
 		if (f.bogus == FLEET_FRAME_SOUND)
 			continue;
 
-		const struct value bind[] = {
-			server_int(i + 1),
-			server_int(f.bogus == FLEET_FRAME_NO_CODE
-					   ? CALLSITE_NO_CODE
-					   : CALLSITE_NO_CALL),
-		};
-
-		if (served_put(c->s->out, "served_put_callsite", bind, 2, err))
+		if (SERVED_PUT(c->s->out, "served_put_callsite", err,
+			       server_int(i + 1),
+			       server_int(f.bogus == FLEET_FRAME_NO_CODE
+						  ? CALLSITE_NO_CODE
+						  : CALLSITE_NO_CALL)))
 			return -1;
 	}
 	return 0;
@@ -518,16 +499,12 @@ static int server_put_stacks(struct server_codes *c, struct err *err)
 		memcpy(&node, intern_get(&c->nodes, i), sizeof(node));
 		depth[i + 1] = depth[node.parent] + 1;
 
-		const struct value bind[] = {
-			server_int(i + 1),
-			server_known(node.parent, 0),
-			server_int(node.frame),
+		rc = SERVED_PUT(
+			c->s->out, "served_put_stack", err, server_int(i + 1),
+			server_known(node.parent, 0), server_int(node.frame),
 			server_int(depth[i + 1]),
 			hash[i + 1] ? server_blob(hash[i + 1], SERVER_HASH)
-				    : (struct value){ .kind = VALUE_NULL },
-		};
-
-		rc = served_put(c->s->out, "served_put_stack", bind, 5, err);
+				    : (struct value){ .kind = VALUE_NULL });
 	}
 	free(depth);
 	free(hash);
@@ -539,24 +516,18 @@ static int server_put_chains(struct server_codes *c, struct err *err)
 	const struct server *s = c->s;
 
 	for (size_t i = 0; i < s->n_raw; i++) {
-		const struct value bind[] = {
-			server_int((int64_t)i + 1),
-			server_int(c->leaf[2 * (size_t)s->raw[i].stack +
-					   s->raw[i].bogus]),
-			server_known(s->raw[i].ended, 0),
-		};
-
-		if (served_put(s->out, "served_put_raw", bind, 3, err))
+		if (SERVED_PUT(s->out, "served_put_raw", err,
+			       server_int((int64_t)i + 1),
+			       server_int(c->leaf[2 * (size_t)s->raw[i].stack +
+						  s->raw[i].bogus]),
+			       server_known(s->raw[i].ended, 0)))
 			return -1;
 	}
 	for (size_t i = 0; i < c->n_bogus; i++) {
-		const struct value bind[] = {
-			server_int(c->bogus[i].stack),
-			server_int(c->bogus[i].n),
-			server_int(c->bogus[i].first),
-		};
-
-		if (served_put(s->out, "served_put_check", bind, 3, err))
+		if (SERVED_PUT(s->out, "served_put_check", err,
+			       server_int(c->bogus[i].stack),
+			       server_int(c->bogus[i].n),
+			       server_int(c->bogus[i].first)))
 			return -1;
 	}
 	return 0;

@@ -137,18 +137,14 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 	if (id < n)
 		return 0;
 
-	const struct value comm[] = { server_int(*out),
-				      server_text_of(name->text, name->len) };
-	const struct value thread[] = { server_int(*out),
-					server_known(c.tid, -1) };
-	const struct value process[] = { server_int(*out),
-					 server_known(c.pid, -1) };
-
-	return served_put(s->out, "served_put_comm", comm, 2, err) ||
-			       served_put(s->out, "served_put_thread", thread,
-					  2, err) ||
-			       served_put(s->out, "served_put_process", process,
-					  2, err)
+	return SERVED_PUT(s->out, "served_put_comm", err, server_int(*out),
+			  server_text_of(name->text, name->len)) ||
+			       SERVED_PUT(s->out, "served_put_thread", err,
+					  server_int(*out),
+					  server_known(c.tid, -1)) ||
+			       SERVED_PUT(s->out, "served_put_process", err,
+					  server_int(*out),
+					  server_known(c.pid, -1))
 		       ? -1
 		       : 0;
 }
@@ -184,19 +180,14 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 	if (!verdict && user && v[GROUP_ASKED].u)
 		verdict = REQ_MATCHED;
 
-	const struct value bind[] = {
-		server_int(type),
-		server_known(comm, 0),
-		server_known(v[GROUP_CPU].i, -1),
-		server_known(kernel, 0),
-		server_known(user, 0),
-		server_known(verdict, 0),
-		server_int(exec && user ? VERDICT_EXEC : 0),
-		server_int((int64_t)v[GROUP_WEIGHT].u),
-		server_int((int64_t)v[GROUP_N].u),
-	};
-
-	return served_put(s->out, "served_put_group", bind, 9, err);
+	return SERVED_PUT(s->out, "served_put_group", err, server_int(type),
+			  server_known(comm, 0),
+			  server_known(v[GROUP_CPU].i, -1),
+			  server_known(kernel, 0), server_known(user, 0),
+			  server_known(verdict, 0),
+			  server_int(exec && user ? VERDICT_EXEC : 0),
+			  server_int((int64_t)v[GROUP_WEIGHT].u),
+			  server_int((int64_t)v[GROUP_N].u));
 }
 
 int server_groups(struct server *s, const char *cond, struct err *err)

@@ -57,21 +57,14 @@ static int server_take_event(void *arg, const struct rowbinary_value *v,
 		*mem_add(s->type, s->n_type, s->cap_type) = id;
 	table_add(&s->typed, hash_u32s((uint32_t)run, i), id);
 
-	const struct value bind[] = {
-		server_int(id),
+	return SERVED_PUT(
+		s->out, "served_put_event", err, server_int(id),
 		server_int((int64_t)run + 1),
 		server_text_of(name->text, name->len),
-		server_text_or_null(&v[2]),
-		server_text_of(v[3].text, v[3].len),
-		server_int((int64_t)v[4].u),
-		server_int((int64_t)v[5].u),
-		server_int((int64_t)v[6].u),
-		server_int((int64_t)v[7].u),
-		server_int((int64_t)v[8].u),
-		server_int((int64_t)v[9].u),
-	};
-
-	return served_put(s->out, "served_put_event", bind, 11, err);
+		server_text_or_null(&v[2]), server_text_of(v[3].text, v[3].len),
+		server_int((int64_t)v[4].u), server_int((int64_t)v[5].u),
+		server_int((int64_t)v[6].u), server_int((int64_t)v[7].u),
+		server_int((int64_t)v[8].u), server_int((int64_t)v[9].u));
 }
 
 int server_events(struct server *s, struct err *err)
@@ -90,16 +83,14 @@ static int server_take_trust(void *arg, const struct rowbinary_value *v,
 {
 	struct server *s = arg;
 	size_t run = server_run_of(s, &v[0]);
-	const struct value bind[] = {
-		server_int(server_type_of(s, run, v[1].text, v[1].len)),
-		server_text_of(v[2].text, v[2].len),
-		server_int((int64_t)v[3].u),
-	};
+	uint32_t type = server_type_of(s, run, v[1].text, v[1].len);
 
 	s->marks += v[4].u;
-	if (!bind[0].num || v[3].u > INT64_MAX)
+	if (!type || v[3].u > INT64_MAX)
 		return server_bad("table trust has a row that cannot be", err);
-	return served_put(s->out, "served_put_trust", bind, 3, err);
+	return SERVED_PUT(s->out, "served_put_trust", err, server_int(type),
+			  server_text_of(v[2].text, v[2].len),
+			  server_int((int64_t)v[3].u));
 }
 
 /* All losses of a kind in a run become one; those of unknown size are another
@@ -132,45 +123,38 @@ static int server_take_loss_sum(void *arg, const struct rowbinary_value *v,
 				struct err *err)
 {
 	struct server *s = arg;
-	const struct value bind[] = {
-		server_text_of(v[0].text, v[0].len),
-		server_int((int64_t)v[1].u),
-		server_int(v[2].i),
-		server_int((int64_t)v[3].u),
-		server_int((int64_t)v[4].u),
-	};
 
-	return served_put(s->out, "served_put_loss_sum", bind, 5, err);
+	return SERVED_PUT(s->out, "served_put_loss_sum", err,
+			  server_text_of(v[0].text, v[0].len),
+			  server_int((int64_t)v[1].u), server_int(v[2].i),
+			  server_int((int64_t)v[3].u),
+			  server_int((int64_t)v[4].u));
 }
 
 static int server_take_verdict(void *arg, const struct rowbinary_value *v,
 			       struct err *err)
 {
 	struct server *s = arg;
-	const struct value bind[] = {
-		server_text_of(v[0].text, v[0].len),
-		server_text_of(v[1].text, v[1].len),
-		server_text_of(v[2].text, v[2].len),
-		server_int((int64_t)v[3].u),
-	};
 
 	s->marks += v[4].u;
-	return served_put(s->out, "served_put_verdict", bind, 4, err);
+	return SERVED_PUT(s->out, "served_put_verdict", err,
+			  server_text_of(v[0].text, v[0].len),
+			  server_text_of(v[1].text, v[1].len),
+			  server_text_of(v[2].text, v[2].len),
+			  server_int((int64_t)v[3].u));
 }
 
 static int server_take_finding(void *arg, const struct rowbinary_value *v,
 			       struct err *err)
 {
 	struct server *s = arg;
-	const struct value bind[] = {
-		server_text_of(v[0].text, v[0].len),
-		server_int((int64_t)v[1].u),
-		server_int((int64_t)v[2].u),
-		server_int((int64_t)v[3].u),
-	};
 
 	s->marks += v[4].u;
-	return served_put(s->out, "served_put_finding", bind, 4, err);
+	return SERVED_PUT(s->out, "served_put_finding", err,
+			  server_text_of(v[0].text, v[0].len),
+			  server_int((int64_t)v[1].u),
+			  server_int((int64_t)v[2].u),
+			  server_int((int64_t)v[3].u));
 }
 
 /* Returns what the marks of all rows of a table must add up to. */

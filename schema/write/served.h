@@ -14,10 +14,15 @@ struct value;
 /* Makes the tables of served.sql. db is borrowed. Returns NULL and *err on
  * failure. */
 struct served *served_new(struct store *db, struct err *err);
-/* Runs the named query with these values; it is prepared once. Returns 0, or -1
- * and *err. */
+/* Runs the named query with these values, which SERVED_PUT() takes one by one;
+ * it is prepared once. Returns 0, or -1 and *err. */
 int served_put(struct served *s, const char *query, const struct value *v,
 	       size_t n, struct err *err);
+#define SERVED_PUT(s, query, err, ...)                                         \
+	served_put(s, query, (const struct value[]){ __VA_ARGS__ },            \
+		   sizeof((const struct value[]){ __VA_ARGS__ }) /             \
+			   sizeof(struct value),                               \
+		   err)
 /* Makes the tables that depend on others. Returns 0, or -1 and *err. */
 int served_end(struct served *s, struct err *err);
 void served_free(struct served *s); /* NULL is fine */
