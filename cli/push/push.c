@@ -415,16 +415,6 @@ static int push_commit(struct push *p, struct push_job *j, struct err *err)
 
 /* ---- databases */
 
-static int push_stacks_try(void *arg, struct err *err)
-{
-	return push_stacks(arg, err) ? -1 : 1;
-}
-
-static int push_names_try(void *arg, struct err *err)
-{
-	return push_names(arg, err) ? -1 : 1;
-}
-
 static int push_jobs(struct push *p, struct push_job *job, size_t n,
 		     const char *path, struct err *err)
 {
@@ -450,8 +440,8 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 			      "one that replaces it, has not ended");
 	}
 	/* a name is right for its place, whatever the options of the run */
-	if ((wanted && push_try(p, push_stacks_try, p, err)) ||
-	    (n && push_try(p, push_names_try, p, err)))
+	if ((wanted && push_try(p, push_stacks, p, err)) ||
+	    (n && push_try(p, push_names, p, err)))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (push_commit(p, &job[i], err))
@@ -499,7 +489,7 @@ int push_database_names(struct push *p, struct store *db, struct err *err)
 	p->f = fleet_open(db, p->o->filter, err);
 	if (!p->f)
 		return -1;
-	rc = push_try(p, push_names_try, p, err);
+	rc = push_try(p, push_names, p, err);
 	fleet_close(p->f);
 	return rc;
 }

@@ -134,15 +134,16 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 	return 0;
 }
 
-int push_stacks(struct push *p, struct err *err)
+int push_stacks(void *push, struct err *err)
 {
+	struct push *p = push;
 	struct push_counts was = p->counts;
 	int rc = push_known(p, FLEET_STACK, push_stack_batch, err);
 
 	if (!p->o->dry_run)
 		intern_release(&p->stacks);
 	if (!rc)
-		return 0;
+		return 1;
 	p->counts.stacks = was.stacks;
 	/* in a dry run those are known from now on, and not counted again */
 	if (!p->o->dry_run)
@@ -258,15 +259,16 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 	return 0;
 }
 
-int push_names(struct push *p, struct err *err)
+int push_names(void *push, struct err *err)
 {
+	struct push *p = push;
 	struct push_counts was = p->counts;
 	int rc = push_known(p, FLEET_NAME, push_name_batch, err);
 
 	if (!p->o->dry_run)
 		table_release(&p->names);
 	if (!rc)
-		return 0;
+		return 1;
 	p->counts.names = was.names;
 	if (!p->o->dry_run)
 		p->counts.names_sent = was.names_sent;

@@ -26,7 +26,7 @@ struct push {
 	uint64_t name_version; /* and its version */
 };
 
-/* Send the stacks and names of the database that the server lacks. Return 0, or
- * -1 and *err. */
-int push_stacks(struct push *p, struct err *err);
-int push_names(struct push *p, struct err *err);
+/* Send the stacks and names that the server lacks, of the database of a struct
+ * push. Return 1, or -1 and *err. */
+int push_stacks(void *push, struct err *err);
+int push_names(void *push, struct err *err);
