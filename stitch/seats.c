@@ -18,9 +18,7 @@ void seats_take(struct seats *s, int32_t cpu, int32_t tid, const char *name)
 {
 	if (cpu < 0 || cpu >= CPU_MOST)
 		return;
-	s->at = mem_reach(s->at, &s->n, &s->cap, (size_t)cpu + 1,
-			  sizeof(*s->at));
-	s->at[cpu].tid = tid;
+	mem_at(s->at, s->n, s->cap, cpu)->tid = tid;
 	s->at[cpu].unsure = false;
 
 	/* snprintf() took 2 % of the main thread's instructions */

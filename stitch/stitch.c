@@ -130,9 +130,7 @@ void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg)
 
 static struct per_source *stitch_source_slot(struct stitch *st, uint16_t i)
 {
-	st->src = mem_reach(st->src, &st->n_src, &st->cap_src, i + 1u,
-			    sizeof(*st->src));
-	return &st->src[i];
+	return mem_at(st->src, st->n_src, st->cap_src, i);
 }
 
 void stitch_infer_callers(struct stitch *st)

@@ -63,8 +63,7 @@ static int64_t side_program_function(struct side_program *p, const char *name)
 	brief = mem_new(strlen(name) + 1, 1);
 	short_name(name, 0, brief);
 	id = intern_add(&p->functions, brief);
-	p->self = mem_reach(p->self, &p->n, &p->cap, (size_t)id + 1,
-			    sizeof(*p->self));
+	mem_reach(p->self, p->n, p->cap, (size_t)id + 1);
 	free(brief);
 	return id;
 }
@@ -175,9 +174,7 @@ int8_t *compare_builds(const struct compare *c)
 
 			if (id == n_first)
 				*mem_add(first, n_first, cap) = img;
-			sides = mem_reach(sides, &n_sides, &cap_sides,
-					  (size_t)id + 1, sizeof(*sides));
-			sides[id] |= 1 << side;
+			*mem_at(sides, n_sides, cap_sides, id) |= 1 << side;
 			if (!img->id_len)
 				sides[id] |= 8;
 			else if (img->id_len != first[id]->id_len ||

@@ -232,9 +232,8 @@ static int export_json_put_code(struct json_export *e, struct err *err)
 
 		if (id < 0 || id > UINT8_MAX)
 			continue;
-		e->kind = mem_reach(e->kind, &e->n_kind, &e->cap_kind,
-				    (size_t)id + 1, sizeof(*e->kind));
-		e->kind[id] = arena_strdup(&e->text, name);
+		*mem_at(e->kind, e->n_kind, e->cap_kind, id) =
+			arena_strdup(&e->text, name);
 	}
 	if (rows_end(r, err))
 		return -1;

@@ -123,10 +123,8 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 
 		at.mapping = place.mapping;
 		at.addr = place.addr;
-		j->mapping = mem_reach(
-			j->mapping, &j->n_mapping, &j->cap_mapping,
-			(size_t)place.mapping + 1, sizeof(*j->mapping));
-		m = &j->mapping[place.mapping];
+		m = mem_at(j->mapping, j->n_mapping, j->cap_mapping,
+			   place.mapping);
 		m->has_functions |= j->c->frame[frame].at.name != NULL;
 		for (size_t i = 0; i < at.n_line; i++) {
 			m->has_files |= j->line[i].file != NULL;

@@ -38,8 +38,7 @@ struct speedscope {
 
 static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 {
-	s->number = mem_reach(s->number, &s->n_number, &s->cap_number,
-			      (size_t)label + 1, sizeof(*s->number));
+	mem_reach(s->number, s->n_number, s->cap_number, (size_t)label + 1);
 	if (!s->number[label]) {
 		*mem_add(s->frame, s->n_frame, s->cap_frame) = label;
 		s->number[label] = (uint32_t)s->n_frame;
@@ -243,9 +242,7 @@ static int speedscope_put_threads(struct speedscope *s, struct err *err)
 
 		if (thread > events_comms(p.events))
 			continue; /* each thread has a name at least */
-		p.name = mem_reach(p.name, &p.n_name, &p.cap_name,
-				   (size_t)thread + 1, sizeof(*p.name));
-		p.name[thread] = (uint32_t)i;
+		*mem_at(p.name, p.n_name, p.cap_name, thread) = (uint32_t)i;
 	}
 	while (!out_failed() && (ret = events_next(p.events, &e, err)) > 0)
 		if (events_type(p.events, e.type)->sample)

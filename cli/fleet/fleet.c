@@ -252,9 +252,8 @@ static int fleet_read_wrong(struct fleet *f, struct err *err)
 
 		if (stack < 1 || (uint64_t)stack >= f->n_stack)
 			continue;
-		f->wrong = mem_reach(f->wrong, &f->n_wrong, &f->cap_wrong,
-				     (size_t)stack + 1, sizeof(*f->wrong));
-		f->wrong[stack].first = (uint32_t)first;
+		mem_at(f->wrong, f->n_wrong, f->cap_wrong, stack)->first =
+			(uint32_t)first;
 	}
 	return rows_end(r, err);
 }

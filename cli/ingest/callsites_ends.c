@@ -158,10 +158,8 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
 	(void)err;
 	if (!leaf)
 		return 0;
-	t->at = mem_reach(t->at, &t->n, &t->cap, (size_t)g->comm + 1,
-			  sizeof(*t->at));
 
-	struct thread_code *c = &t->at[g->comm];
+	struct thread_code *c = mem_at(t->at, t->n, t->cap, g->comm);
 	const uint64_t n = g->n > 0 ? (uint64_t)g->n : 0;
 	const uint32_t image = bare_code_frame(t->p->code, leaf)->image;
 

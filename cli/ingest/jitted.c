@@ -361,10 +361,9 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 			       int32_t pid, const char *name, char *out)
 {
-	jd->beside = mem_reach(jd->beside, &jd->n_beside, &jd->cap_beside,
-			       (size_t)src->index + 1, sizeof(*jd->beside));
 
-	struct beside_files *b = &jd->beside[src->index];
+	struct beside_files *b =
+		mem_at(jd->beside, jd->n_beside, jd->cap_beside, src->index);
 
 	if (!b->known) {
 		b->dir = jitted_folder(src);

@@ -112,11 +112,8 @@ bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
 {
 	struct lock_types *t;
 
-	l->types = mem_reach(l->types, &l->n_types, &l->cap_types, capture + 1u,
-			     sizeof(*l->types));
-	t = &l->types[capture];
-	t->type =
-		mem_reach(t->type, &t->n, &t->cap, type + 1u, sizeof(*t->type));
+	t = mem_at(l->types, l->n_types, l->cap_types, capture);
+	mem_reach(t->type, t->n, t->cap, type + 1u);
 	if (!t->type[type].is)
 		t->type[type].is =
 			(uint8_t)lock_names_of(def, &t->type[type].at);

@@ -407,8 +407,7 @@ static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 {
 	struct pairing_last last;
 
-	p->last = mem_reach(p->last, &p->n_last, &p->cap_last, r->pair + 1,
-			    sizeof(*p->last));
+	mem_reach(p->last, p->n_last, p->cap_last, r->pair + 1);
 	last = p->last[r->pair];
 	p->last[r->pair] = (struct pairing_last){ hash, r->time, r->role };
 	if (r->kind->rule == PAIR_STACK)

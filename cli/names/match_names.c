@@ -188,8 +188,7 @@ static uint32_t match_names_script(struct match_names *m, char *name)
 	if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")])
 		*end = 0;
 	id = intern_add(&m->scripts, path);
-	m->script = mem_reach(m->script, &m->n_script, &m->cap_script,
-			      id + (size_t)1, sizeof(*m->script));
+	mem_reach(m->script, m->n_script, m->cap_script, id + (size_t)1);
 	memmove(path, path_base(path), strlen(path_base(path)) + 1);
 	return id + 1;
 }
@@ -210,16 +209,13 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	suffix_fold(folded);
 	script = match_names_script(m, folded);
 	group = match_names_intern(&m->groups, image, folded, strlen(folded));
-	m->group = mem_reach(m->group, &m->n_group, &m->cap_group,
-			     group + (size_t)1, sizeof(*m->group));
+	mem_reach(m->group, m->n_group, m->cap_group, group + (size_t)1);
 	/* "f::{lambda#1}" is short for "f::{lambda#1}::operator()" */
 	if (!strncmp(part, "{lambda", 7))
 		part = "operator()";
 	last = match_names_intern(&m->lasts, image, part,
 				  match_names_bare_length(part));
-	m->last = mem_reach(m->last, &m->n_last, &m->cap_last, last + (size_t)1,
-			    sizeof(*m->last));
-	m->last[last].more |= more;
+	mem_at(m->last, m->n_last, m->cap_last, last)->more |= more;
 	*mem_add(m->brief, m->n_brief, m->cap_brief) = (struct match_brief){
 		.last = last,
 		.group = group,

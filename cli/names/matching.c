@@ -64,8 +64,7 @@ static uint32_t matching_path(struct matching *m, const char *path)
 	if (n >= sizeof(gone) && !strcmp(name + n - (sizeof(gone) - 1), gone))
 		n -= sizeof(gone) - 1;
 	id = intern_add_bytes(&m->names, name, n);
-	m->name = mem_reach(m->name, &m->n_name, &m->cap_name, (size_t)id + 1,
-			    sizeof(*m->name));
+	mem_reach(m->name, m->n_name, m->cap_name, (size_t)id + 1);
 	return id;
 }
 

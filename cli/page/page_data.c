@@ -99,9 +99,8 @@ static uint64_t page_data_bin(const void *arg, int64_t time)
 static void page_items_add(struct page_items *p, const struct stacks_sample *s,
 			   uint64_t bin)
 {
-	p->last_weight =
-		mem_reach(p->last_weight, &p->n_event, &p->cap_event,
-			  (size_t)s->event + 1, sizeof(*p->last_weight));
+	mem_reach(p->last_weight, p->n_event, p->cap_event,
+		  (size_t)s->event + 1);
 	page_bytes_signed(&p->bytes, bin - p->last_bin);
 	page_bytes_add(&p->bytes, s->group);
 	page_bytes_add(&p->bytes, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);

@@ -186,9 +186,8 @@ static void page_source_place(struct page_source *p)
 
 		if (!in)
 			continue;
-		p->insn = mem_reach(p->insn, &p->n_insn, &p->cap_insn,
-				    (size_t)s->frame + 1, sizeof(*p->insn));
-		p->insn[s->frame] = f->first + (uint32_t)(in - f->a.insn) + 1;
+		*mem_at(p->insn, p->n_insn, p->cap_insn, s->frame) =
+			f->first + (uint32_t)(in - f->a.insn) + 1;
 	}
 }
 

@@ -62,8 +62,7 @@ const struct path_list *path_list_of(struct path_lists *l, uint32_t thread)
 	n = proofs_pieces(l->r->proofs, thread);
 	/* Pieces that were made of nothing leave edges behind that ended no
 	 * wait. */
-	l->edge = mem_reach(l->edge, &l->n_edge, &l->cap_edge, proofs_edges(p),
-			    sizeof(*l->edge));
+	mem_reach(l->edge, l->n_edge, l->cap_edge, proofs_edges(p));
 	for (size_t k = 0; k < n; k++) {
 		const struct proof_piece pc = proofs_piece(p, thread, k);
 		struct listed_edge *e;

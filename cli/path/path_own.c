@@ -55,7 +55,7 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 		return o->lock[id];
 	g = offcpu_group(at);
 	stacks_get(o->r->stacks, &g, &l);
-	o->lock = mem_reach(o->lock, &o->n, &o->cap, id + 1u, 1);
+	mem_reach(o->lock, o->n, o->cap, id + 1u);
 	for (size_t i = 0; i < l.n && !o->lock[id]; i++)
 		o->lock[id] = wait_cause_is_lock(
 			labels_get(o->r->labels, l.label[i])->name);
@@ -161,8 +161,7 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 		all += g->weight;
 		if (!p.has_in)
 			continue;
-		of = mem_reach(of, &n, &cap, p.in + 1u, sizeof(*of));
-		of[p.in] += g->weight;
+		*mem_at(of, n, cap, p.in) += g->weight;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *name =

@@ -63,9 +63,7 @@ void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
 	uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
 	struct drawing_name *w;
 
-	d->name = mem_reach(d->name, &d->n_name, &d->cap_name, (size_t)id + 1,
-			    sizeof(*d->name));
-	w = &d->name[id];
+	w = mem_at(d->name, d->n_name, d->cap_name, id);
 	w->idle = !c->pid;
 	w->weight += weight;
 }

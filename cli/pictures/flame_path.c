@@ -206,8 +206,8 @@ static uint32_t flame_path_reach_edge(struct path_flame *f, uint32_t node,
 				      uint32_t edge, int64_t time,
 				      struct err *err)
 {
-	f->of_edge = mem_reach(f->of_edge, &f->n_of_edge, &f->cap_of_edge,
-			       proofs_edges(f->r.proofs), sizeof(*f->of_edge));
+	mem_reach(f->of_edge, f->n_of_edge, f->cap_of_edge,
+		  proofs_edges(f->r.proofs));
 	if (!f->of_edge[edge]) {
 		const struct proof_edge e = proofs_edge(f->r.proofs, edge);
 

@@ -87,9 +87,7 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 	char hex[PUSH_HEX_SIZE];
 	char id[100];
 
-	ours->rows = mem_reach(ours->rows, &ours->n, &ours->cap, (size_t)k + 1,
-			       sizeof(*ours->rows));
-	ours->rows[k] = b->rows;
+	*mem_at(ours->rows, ours->n, ours->cap, k) = b->rows;
 	j->blocks++;
 	j->rows += b->rows;
 	j->blocks_missing += missing;

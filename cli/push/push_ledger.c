@@ -243,9 +243,7 @@ static int push_take_block(void *arg, const struct rowbinary_value *v,
 		b->foreign += v[2].u;
 		return 0;
 	}
-	b->rows = mem_reach(b->rows, &b->n, &b->cap, (size_t)k + 1,
-			    sizeof(*b->rows));
-	b->rows[k] += v[2].u;
+	*mem_at(b->rows, b->n, b->cap, k) += v[2].u;
 	if (v[0].u == FLEET_RUN) {
 		r->l->committed = v[2].u == 1;
 		r->l->rows = v[3].u;

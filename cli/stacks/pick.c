@@ -71,8 +71,7 @@ void pick_free(struct pick *p)
 
 static uint64_t bits_of(struct pick *p, uint32_t label)
 {
-	p->bits = mem_reach(p->bits, &p->n_label, &p->cap, (size_t)label + 1,
-			    sizeof(*p->bits));
+	mem_reach(p->bits, p->n_label, p->cap, (size_t)label + 1);
 	if (p->bits[label])
 		return p->bits[label];
 

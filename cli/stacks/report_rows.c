@@ -161,9 +161,8 @@ static struct report_row *row_for(struct report_rows *r,
 	if (!(r->keys & ~code)) {
 		/* The label alone tells it. A search for it would take a third
 		 * of the time of a report. */
-		r->row_of =
-			mem_reach(r->row_of, &r->n_row_of, &r->cap_row_of,
-				  (size_t)key->label + 1, sizeof(*r->row_of));
+		mem_reach(r->row_of, r->n_row_of, r->cap_row_of,
+			  (size_t)key->label + 1);
 		if (!r->row_of[key->label]) {
 			*mem_add(r->row, r->n, r->cap) =
 				(struct report_row){ .label = key->label };

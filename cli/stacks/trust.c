@@ -356,10 +356,8 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 			continue;
 		bool gone = rows_int(r, UNVERIFIED_IMAGES_GONE) != 0;
 
-		t->file_of =
-			mem_reach(t->file_of, &t->n_file_of, &t->cap_file_of,
-				  (size_t)id + 1, sizeof(*t->file_of));
-		t->file_of[id] = gone ? TRUST_GONE : TRUST_UNPROVED;
+		*mem_at(t->file_of, t->n_file_of, t->cap_file_of, id) =
+			gone ? TRUST_GONE : TRUST_UNPROVED;
 		if (gone && !t->gone_path) {
 			t->gone_path = mem_strdup(
 				rows_text(r, UNVERIFIED_IMAGES_PATH));

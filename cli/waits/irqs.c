@@ -104,9 +104,7 @@ static struct irq_cpu *irqs_cpu(struct irqs *q, int32_t cpu)
 {
 	if (cpu < 0 || cpu >= CPUS_MAX)
 		return NULL;
-	q->cpu = mem_reach(q->cpu, &q->n_cpu, &q->cap_cpu, (size_t)cpu + 1,
-			   sizeof(*q->cpu));
-	return &q->cpu[cpu];
+	return mem_at(q->cpu, q->n_cpu, q->cap_cpu, cpu);
 }
 
 static const char *irqs_text(struct irqs *q, const char *text)

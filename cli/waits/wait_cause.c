@@ -243,8 +243,7 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 		return WAIT_READY;
 	if (!cause_has_chain(c, kraw))
 		return WAIT_UNKNOWN;
-	c->known = mem_reach(c->known, &c->n, &c->cap, (size_t)kraw + 1,
-			     sizeof(*c->known));
+	mem_reach(c->known, c->n, c->cap, (size_t)kraw + 1);
 	if (!c->known[kraw])
 		c->known[kraw] =
 			(uint8_t)(1 + cause_find(stacks_labels(c->stacks),
@@ -594,8 +593,7 @@ enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
 	*vector = -1;
 	if (!cause_has_chain(c, kraw))
 		return CONTEXT_UNKNOWN;
-	c->context = mem_reach(c->context, &c->n_context, &c->cap_context,
-			       (size_t)kraw + 1, sizeof(*c->context));
+	mem_reach(c->context, c->n_context, c->cap_context, (size_t)kraw + 1);
 	if (!c->context[kraw]) {
 		enum timeline_context found =
 			cause_find_context(stacks_labels(c->stacks),

@@ -262,10 +262,7 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	    (!placed && !e->capture->records))
 		return;
 	if (placed) {
-		w->now.seat =
-			mem_reach(w->now.seat, &w->now.n_seat, &w->now.cap_seat,
-				  (size_t)e->cpu + 1, sizeof(*w->now.seat));
-		s = &w->now.seat[e->cpu];
+		s = mem_at(w->now.seat, w->now.n_seat, w->now.cap_seat, e->cpu);
 	} else {
 		s = &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
 	}

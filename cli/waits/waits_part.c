@@ -88,7 +88,7 @@ static void waits_lose_on(struct waits_part *p, int64_t cpu, int64_t from,
 {
 	size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
 
-	p->of = mem_reach(p->of, &p->n_of, &p->cap_of, at + 1, sizeof(*p->of));
+	mem_reach(p->of, p->n_of, p->cap_of, at + 1);
 	waits_lose(&p->of[at], from, to);
 	waits_lose(&p->lost, from, to);
 }

@@ -166,11 +166,10 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 		s->has_said = s->has_said_end = false;
 		s->schema = f->schema;
 		/* Clocks keep their values from file to file. */
-		st->slot = mem_reach(st->slot, &s->n_slot, &s->cap_slot,
-				     s->schema->n_slot + 1u, sizeof(*st->slot));
-		st->clock = mem_reach(st->clock, &s->n_clock, &s->cap_clock,
-				      s->schema->tree.n_clock + 1u,
-				      sizeof(*st->clock));
+		mem_reach(st->slot, s->n_slot, s->cap_slot,
+			  s->schema->n_slot + 1u);
+		mem_reach(st->clock, s->n_clock, s->cap_clock,
+			  s->schema->tree.n_clock + 1u);
 		bytes_init(&b, s->data, s->len, s->path, 0, false);
 		const uint64_t before = *st->clock;
 

@@ -50,10 +50,8 @@ static void ftext_cut_count(struct ftext_cut *c, FILE *out)
 
 		if (t->place != LOST_WITHIN)
 			continue;
-		c->dropped =
-			mem_reach(c->dropped, &c->n_dropped, &c->cap_dropped,
-				  (size_t)t->cpu + 1, sizeof(*c->dropped));
-		struct ftext_dropped *d = &c->dropped[t->cpu];
+		struct ftext_dropped *d = mem_at(c->dropped, c->n_dropped,
+						 c->cap_dropped, t->cpu);
 		/* they begin anew when the buffer is emptied */
 		uint64_t n = t->n < d->n ? t->n : t->n - d->n;
 
@@ -99,9 +97,7 @@ static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
 	if (l->cpu >= -1 && l->cpu < CPUS_MAX) {
 		const size_t at = (size_t)(l->cpu + 1);
 
-		c->cpu = mem_reach(c->cpu, &c->n_cpu, &c->cap_cpu, at + 1,
-				   sizeof(*c->cpu));
-		piece = &c->cpu[at];
+		piece = mem_at(c->cpu, c->n_cpu, c->cap_cpu, at);
 	}
 	if (more && piece) {
 		c->late = *piece != c->piece;

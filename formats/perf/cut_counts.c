@@ -153,9 +153,7 @@ static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
 {
 	size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
 
-	c->ring = mem_reach(c->ring, &c->n_ring, &c->cap_ring, at + 1,
-			    sizeof(*c->ring));
-	struct cut_ring *ring = &c->ring[at];
+	struct cut_ring *ring = mem_at(c->ring, c->n_ring, c->cap_ring, at);
 
 	if (ring->piece < piece) {
 		ring->before = saturating_add(ring->before, ring->now);

@@ -258,7 +258,7 @@ static unsigned char *tp_make_room(struct tp *tp, size_t off, size_t n)
 {
 	if (off > PAYLOAD_MAX || n > PAYLOAD_MAX - off)
 		return NULL;
-	tp->made = mem_reach(tp->made, &tp->n_made, &tp->cap_made, off + n, 1);
+	mem_reach(tp->made, tp->n_made, tp->cap_made, off + n);
 	return tp->made + off;
 }
 

@@ -148,7 +148,7 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 {
 	bool is_new = id > l->n;
 
-	l->row = mem_reach(l->row, &l->n, &l->cap, id, sizeof(*l->row));
+	mem_reach(l->row, l->n, l->cap, id);
 	struct code_row *row = &l->row[id - 1];
 
 	if (!is_new && known <= row->known)
@@ -212,8 +212,7 @@ static int merge_code_take_image(struct merge *m, struct merge_part *p,
 	size_t before = c->images.n;
 	uint32_t id = intern_add_bytes(&c->images, key.byte, key.n) + 1;
 
-	c->fresh = mem_reach(c->fresh, &c->n_fresh, &c->cap_fresh,
-			     (size_t)id + 1, sizeof(*c->fresh));
+	mem_reach(c->fresh, c->n_fresh, c->cap_fresh, (size_t)id + 1);
 	if (c->images.n > before)
 		c->fresh[id] = rows_int(r, MERGE_IMAGES_ID);
 	merge_code_list_take(c, &c->image, id, v, IMAGE_COLUMNS,
@@ -470,9 +469,7 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p,
 
 	if (!frame)
 		return 0;
-	c->site = mem_reach(c->site, &c->n_site, &c->cap_site,
-			    (size_t)frame + 1, sizeof(*c->site));
-	struct code_site *s = &c->site[frame];
+	struct code_site *s = mem_at(c->site, c->n_site, c->cap_site, frame);
 
 	if (s->known && (s->checked || !checked))
 		return 0;
@@ -500,8 +497,7 @@ static int merge_code_take_end(struct merge *m, struct merge_part *p,
 
 	if (!frame)
 		return 0;
-	c->site = mem_reach(c->site, &c->n_site, &c->cap_site,
-			    (size_t)frame + 1, sizeof(*c->site));
+	mem_reach(c->site, c->n_site, c->cap_site, (size_t)frame + 1);
 	uint8_t start = (uint8_t)rows_int(r, MERGE_ENDS_START);
 
 	if (start && (!c->site[frame].start || start < c->site[frame].start))

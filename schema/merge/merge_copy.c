@@ -17,9 +17,7 @@ uint32_t merge_map_get(const struct merge_map *map, int64_t id)
 
 void merge_map_put(struct merge_map *map, int64_t id, uint32_t to)
 {
-	map->id = mem_reach(map->id, &map->n, &map->cap, (size_t)id + 1,
-			    sizeof(*map->id));
-	map->id[id] = to;
+	*mem_at(map->id, map->n, map->cap, id) = to;
 }
 
 int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,

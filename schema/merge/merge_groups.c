@@ -43,8 +43,7 @@ void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name)
 {
 	uint32_t i = intern_add(&g->names, name);
 
-	g->first = mem_reach(g->first, &g->n_first, &g->cap_first,
-			     (size_t)i + 1, sizeof(*g->first));
+	mem_reach(g->first, g->n_first, g->cap_first, (size_t)i + 1);
 	if (!g->first[i])
 		g->first[i] = comm;
 	merge_map_put(&g->comm, comm, g->first[i]);

@@ -47,8 +47,7 @@ static uint32_t redact_number(struct redact *rd, char prefix, const char *text,
 	memcpy(word + 1, text, len);
 	uint32_t id = intern_add_bytes(&rd->words, word, len + 1);
 
-	rd->number = mem_reach(rd->number, &rd->n_number, &rd->cap_number,
-			       (size_t)id + 1, sizeof(*rd->number));
+	mem_reach(rd->number, rd->n_number, rd->cap_number, (size_t)id + 1);
 	if (!rd->number[id])
 		rd->number[id] = ++rd->last[(unsigned char)prefix];
 	return rd->number[id];

@@ -77,9 +77,7 @@ static int capture_write_type(struct store *db, uint32_t id,
 
 static uint32_t *capture_type_slot(struct capture_map *c, uint32_t event)
 {
-	c->type = mem_reach(c->type, &c->n_type, &c->cap_type,
-			    (size_t)event + 1, sizeof(*c->type));
-	return &c->type[event];
+	return mem_at(c->type, c->n_type, c->cap_type, event);
 }
 
 uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,

@@ -176,8 +176,7 @@ static void fact_count_event(struct store *db, struct capture_map *c,
 	    (rec->sample.defer == DEFER_COOKIE ||
 	     rec->sample.defer == DEFER_MARK))
 		w->deferred++;
-	w->count = mem_reach(w->count, &w->n_count, &w->cap_count, type,
-			     sizeof(*w->count));
+	mem_reach(w->count, w->n_count, w->cap_count, type);
 	w->count[type - 1].events++;
 }
 

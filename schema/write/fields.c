@@ -165,13 +165,10 @@ static bool fields_is_wanted(const struct fields *fs, const char *event)
 static struct ev_map *fields_new_map(struct fields *fs, unsigned int source,
 				     uint32_t event)
 {
-	fs->source = mem_reach(fs->source, &fs->n_source, &fs->cap_source,
-			       (size_t)source + 1, sizeof(*fs->source));
-	struct ev_source *s = &fs->source[source];
+	struct ev_source *s =
+		mem_at(fs->source, fs->n_source, fs->cap_source, source);
 
-	s->map = mem_reach(s->map, &s->n, &s->cap, (size_t)event + 1,
-			   sizeof(*s->map));
-	return &s->map[event];
+	return mem_at(s->map, s->n, s->cap, event);
 }
 
 static struct ev_map *fields_map(struct fields *fs, unsigned int source,

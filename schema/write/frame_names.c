@@ -45,9 +45,7 @@ void frame_names_put(struct store *db, uint32_t frame,
 {
 	struct frame_names *fn = db->w->frame_names;
 
-	fn->name = mem_reach(fn->name, &fn->n, &fn->cap, (size_t)frame + 1,
-			     sizeof(*fn->name));
-	fn->name[frame] = *name;
+	*mem_at(fn->name, fn->n, fn->cap, frame) = *name;
 	if (name->file)
 		fn->name[frame].file = intern_get(
 			&fn->files, intern_add(&fn->files, name->file));

@@ -134,9 +134,8 @@ void labels_symbol(struct label_making *l, uint32_t id, const char *name)
 	char text[LABEL_SIZE];
 
 	labels_text(name, text, sizeof(text));
-	l->symbol = mem_reach(l->symbol, &l->n_symbol, &l->cap_symbol,
-			      (size_t)id + 1, sizeof(*l->symbol));
-	l->symbol[id] = arena_strdup(&l->text, text);
+	*mem_at(l->symbol, l->n_symbol, l->cap_symbol, id) =
+		arena_strdup(&l->text, text);
 }
 
 void labels_inlined(struct label_making *l, uint32_t frame, uint32_t depth,

@@ -132,8 +132,7 @@ void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 	struct sample_groups *sg = sample_groups_of(db);
 	uint32_t i = intern_add(&sg->names, name);
 
-	sg->named = mem_reach(sg->named, &sg->n_named, &sg->cap_named,
-			      (size_t)i + 1, sizeof(*sg->named));
+	mem_reach(sg->named, sg->n_named, sg->cap_named, (size_t)i + 1);
 	if (!sg->named[i])
 		sg->named[i] = id;
 	if (id != sg->n_first + 1)

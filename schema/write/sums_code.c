@@ -60,9 +60,7 @@ void sums_code_put(struct store *db, uint32_t frame, const char *name,
 {
 	struct sums_code *sc = db->w->sums;
 
-	sc->name = mem_reach(sc->name, &sc->n, &sc->cap, (size_t)frame + 1,
-			     sizeof(*sc->name));
-	sc->name[frame] = (struct code_name){
+	*mem_at(sc->name, sc->n, sc->cap, frame) = (struct code_name){
 		name, file ? sums_code_text(db, file) : NULL, symoff
 	};
 }

@@ -55,9 +55,7 @@ static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
 			rows_unsound(r);
 			continue;
 		}
-		sc->frame = mem_reach(sc->frame, &sc->n, &sc->cap,
-				      (size_t)id + 1, sizeof(*sc->frame));
-		sc->frame[id] = (uint32_t)frame;
+		*mem_at(sc->frame, sc->n, sc->cap, id) = (uint32_t)frame;
 		if (parent)
 			unnamed_add_callee(sc, sc->frame[parent]);
 	}

@@ -123,9 +123,7 @@ void account_free(struct account *ac)
 void account_source(struct account *ac, uint16_t index,
 		    const struct source *src)
 {
-	ac->src = mem_reach(ac->src, &ac->n_src, &ac->cap_src, index + 1u,
-			    sizeof(*ac->src));
-	ac->src[index].src = src;
+	mem_at(ac->src, ac->n_src, ac->cap_src, index)->src = src;
 	ac->src[index].all = ac->src[index].stray = no_ring;
 	ac->src[index].newest = TIME_NONE;
 }

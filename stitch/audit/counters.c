@@ -130,9 +130,7 @@ static uint64_t *newest_at(const struct counters *cs, struct per_source *ps,
 {
 	size_t at = (size_t)cpu * COOKIE_SHAPES + (size_t)(sh - cs->shape);
 
-	ps->newest = mem_reach(ps->newest, &ps->n_newest, &ps->cap_newest,
-			       at + 1, sizeof(*ps->newest));
-	return &ps->newest[at];
+	return mem_at(ps->newest, ps->n_newest, ps->cap_newest, at);
 }
 
 /* Notes what the source has seen while it was alone. */
@@ -170,9 +168,7 @@ static void find_group(struct counters *cs, uint16_t source)
 void counters_source(struct counters *cs, uint16_t source,
 		     const struct source_info *info, uint16_t line)
 {
-	cs->src = mem_reach(cs->src, &cs->n_src, &cs->cap_src, source + 1u,
-			    sizeof(*cs->src));
-	struct per_source *ps = &cs->src[source];
+	struct per_source *ps = mem_at(cs->src, cs->n_src, cs->cap_src, source);
 
 	ps->info = info;
 	ps->line = line;
@@ -640,9 +636,7 @@ static int read_cookie(struct counters *cs, struct reading *rd,
 	if (made_on < 0)
 		return -1;
 	made_on = carried_from(rd, made_on, s->cookie);
-	rd->cpu = mem_reach(rd->cpu, &rd->n_cpu, &rd->cap_cpu,
-			    (size_t)made_on + 1, sizeof(*rd->cpu));
-	struct per_cpu *pc = &rd->cpu[made_on];
+	struct per_cpu *pc = mem_at(rd->cpu, rd->n_cpu, rd->cap_cpu, made_on);
 	uint64_t e = extend_count(rd->shape, pc,
 				  count_in_cookie(rd->shape, s->cookie));
 

@@ -73,9 +73,7 @@ void audit_free(struct audit *au)
 
 void audit_source(struct audit *au, uint16_t source, const struct source *src)
 {
-	au->src = mem_reach(au->src, &au->n_src, &au->cap_src, source + 1u,
-			    sizeof(*au->src));
-	au->src[source].src = src;
+	mem_at(au->src, au->n_src, au->cap_src, source)->src = src;
 }
 
 /* Returns whether all tasks are recorded and nothing is left out on purpose. */

@@ -191,9 +191,8 @@ static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 						  "compressed", "unreadable",
 						  NULL };
 
-	lg->damage = mem_reach(lg->damage, &lg->n_damage, &lg->cap_damage,
-			       e->capture + 1u, sizeof(*lg->damage));
-	struct damage *d = &lg->damage[e->capture];
+	struct damage *d =
+		mem_at(lg->damage, lg->n_damage, lg->cap_damage, e->capture);
 
 	d->any = true;
 	if (is_listed_word(e->what, no_record) || ledger_is_beside(e->what))
@@ -226,9 +225,7 @@ bool ledger_broken(const struct ledger *lg, uint16_t capture,
 void ledger_align(struct ledger *lg, uint16_t capture,
 		  const struct clock_map *map)
 {
-	lg->map = mem_reach(lg->map, &lg->n_map, &lg->cap_map, capture + 1u,
-			    sizeof(*lg->map));
-	lg->map[capture] = *map;
+	*mem_at(lg->map, lg->n_map, lg->cap_map, capture) = *map;
 }
 
 uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)

@@ -91,9 +91,7 @@ static size_t losses_ring_index(int32_t cpu)
 
 static struct ring *losses_ring_at(struct per_source *ps, size_t i)
 {
-	ps->ring =
-		mem_reach(ps->ring, &ps->n, &ps->cap, i + 1, sizeof(*ps->ring));
-	return &ps->ring[i];
+	return mem_at(ps->ring, ps->n, ps->cap, i);
 }
 
 COMPARE_BY(compare_loss_ends, struct loss, t1, id);
@@ -175,9 +173,7 @@ void losses_add(struct losses *ls, uint16_t source, const struct loss *l)
 {
 	struct loss one = *l;
 
-	ls->src = mem_reach(ls->src, &ls->n, &ls->cap, source + 1u,
-			    sizeof(*ls->src));
-	struct per_source *ps = &ls->src[source];
+	struct per_source *ps = mem_at(ls->src, ls->n, ls->cap, source);
 
 	if (one.t1 == TIME_NONE) {
 		one.t0 = INT64_MIN;

@@ -33,15 +33,21 @@ static inline void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
 #define mem_add(p, n, cap)                                                     \
 	((p) = mem_grow((p), &(cap), (size_t)(n) + 1, sizeof(*(p))),           \
 	 &(p)[(n)++])
-/* Like mem_grow() for an array of *n items: if *n < need, sets *n to need and
- * zeroes the new items. */
+/* What mem_reach() assigns to its array. */
 void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
-static inline void *mem_reach(void *p, size_t *n, size_t *cap, size_t need,
-			      size_t size)
+static inline void *mem_reach_some(void *p, size_t *n, size_t *cap, size_t need,
+				   size_t size)
 {
 	return need <= *n ? p : mem_reach_more(p, n, cap, need, size);
 }
+/* Lets array p, which has n items and room for cap, have at least `need`: new
+ * items are zeroed. */
+#define mem_reach(p, n, cap, need)                                             \
+	((p) = mem_reach_some((p), &(n), &(cap), (need), sizeof(*(p))))
+/* Returns a pointer to item i of such an array, which has it then. As with
+ * mem_add(), what is assigned to the item must not refer to p, n or cap. */
+#define mem_at(p, n, cap, i) (mem_reach(p, n, cap, (size_t)(i) + 1), &(p)[i])
 /* Return a copy of s (NULL if s is NULL); of n bytes, followed by a 0. */
 char *mem_strdup(const char *s);
 void *mem_dup(const void *p, size_t n) __attribute__((returns_nonnull));

@@ -26,9 +26,7 @@ void orphans_release(struct orphans *os)
 
 void orphans_asked(struct orphans *os, uint32_t thread)
 {
-	os->asked = mem_reach(os->asked, &os->n_asked, &os->cap_asked,
-			      thread + (size_t)1, sizeof(bool));
-	os->asked[thread] = true;
+	*mem_at(os->asked, os->n_asked, os->cap_asked, thread) = true;
 }
 
 COMPARE_BY(orphan_compare, struct orphan, line, f.thread, f.time, f.id);

@@ -26,8 +26,7 @@ void pending_requests_release(struct pending_requests *ws)
 
 void pending_requests_source(struct pending_requests *ws, uint16_t source)
 {
-	ws->given = mem_reach(ws->given, &ws->n_given, &ws->cap_given,
-			      source + 1u, sizeof(*ws->given));
+	mem_reach(ws->given, ws->n_given, ws->cap_given, source + 1u);
 }
 
 /* Unique for each (source, tid), so the hash is the key. */

@@ -20,13 +20,12 @@ void sessions_release(struct sessions *ss)
 
 struct session *sessions_at(struct sessions *ss, uint16_t source)
 {
-	ss->at = mem_reach(ss->at, &ss->n, &ss->cap, source + 1u,
-			   sizeof(struct session *));
-	struct session *se = ss->at[source];
+	struct session **at = mem_at(ss->at, ss->n, ss->cap, source);
+	struct session *se = *at;
 
 	if (se)
 		return se;
-	se = ss->at[source] = mem_new(1, sizeof(*se));
+	se = *at = mem_new(1, sizeof(*se));
 	se->source = se->line = source;
 	se->members = 1;
 	se->bit = 1;
@@ -39,10 +38,8 @@ void session_add_foreign(struct session *se, int32_t cpu)
 	se->totals.foreign++;
 	if (cpu < 0 || cpu >= CPU_MAX)
 		return;
-	se->foreign_cpu =
-		mem_reach(se->foreign_cpu, &se->n_foreign_cpu,
-			  &se->cap_foreign_cpu, (size_t)cpu + 1, sizeof(bool));
-	se->foreign_cpu[cpu] = true;
+	*mem_at(se->foreign_cpu, se->n_foreign_cpu, se->cap_foreign_cpu, cpu) =
+		true;
 	se->totals.foreign_cpu = se->foreign_cpu;
 	se->totals.n_foreign_cpu = se->n_foreign_cpu;
 }

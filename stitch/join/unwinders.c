@@ -26,8 +26,7 @@ uint64_t unwinders_tick(struct unwinders *us)
 
 static void note_logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
 {
-	ls->life = mem_reach(ls->life, &ls->n, &ls->cap, id + (size_t)1,
-			     sizeof(*ls->life));
+	mem_reach(ls->life, ls->n, ls->cap, id + (size_t)1);
 	if (!ls->life[id].first)
 		ls->life[id].first = now;
 	ls->life[id].last = now;

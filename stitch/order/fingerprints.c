@@ -115,9 +115,7 @@ static void fingerprint_switch(struct switch_lane *ln, int32_t cpu,
 {
 	if (cpu < 0 || cpu >= CPUS_MAX || prev < 0 || next < 0)
 		return;
-	ln->cpu = mem_reach(ln->cpu, &ln->n_cpu, &ln->cap_cpu, (size_t)cpu + 1,
-			    sizeof(*ln->cpu));
-	struct cpu *c = &ln->cpu[cpu];
+	struct cpu *c = mem_at(ln->cpu, ln->n_cpu, ln->cap_cpu, cpu);
 	uint64_t hash = hash_pair(pack_tids(prev, next), (uint64_t)cpu);
 
 	ln->switches += c->any;

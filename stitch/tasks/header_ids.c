@@ -83,9 +83,7 @@ static void header_compare(struct header_index *ix, const struct source *src,
 
 	if (a->id_len == b->id_len && !memcmp(a->id, b->id, a->id_len))
 		return;
-	ix->several = mem_reach(ix->several, &ix->n_several, &ix->cap_several,
-				first + (size_t)1, sizeof(*ix->several));
-	ix->several[first] = true;
+	*mem_at(ix->several, ix->n_several, ix->cap_several, first) = true;
 }
 
 /* Returns the index of the source, after adding entries that a pipe brought
@@ -93,9 +91,7 @@ static void header_compare(struct header_index *ix, const struct source *src,
 static struct header_index *header_index(struct header_ids *ids,
 					 const struct source *src)
 {
-	ids->of = mem_reach(ids->of, &ids->n, &ids->cap, src->index + (size_t)1,
-			    sizeof(*ids->of));
-	struct header_index *ix = &ids->of[src->index];
+	struct header_index *ix = mem_at(ids->of, ids->n, ids->cap, src->index);
 
 	for (; ix->n < src->n_build_ids; ix->n++) {
 		const struct build_id_def *b = &src->build_ids[ix->n];

@@ -51,9 +51,7 @@ static const struct file *partial_maps_file(struct partial_maps *wh,
 {
 	struct file_part part[PARTS_MAX];
 
-	wh->file = mem_reach(wh->file, &wh->n, &wh->cap, image + (size_t)1,
-			     sizeof(*wh->file));
-	struct file *f = &wh->file[image];
+	struct file *f = mem_at(wh->file, wh->n, wh->cap, image);
 
 	if (f->asked)
 		return f;

@@ -56,9 +56,8 @@ void tasks_keep_old(struct tasks *ts)
 
 void tasks_together(struct tasks *ts, uint16_t source, uint16_t line)
 {
-	ts->side = mem_reach(ts->side, &ts->n_side, &ts->cap_side, source + 1u,
-			     sizeof(*ts->side));
-	ts->side[source] = (struct side){ true, line };
+	*mem_at(ts->side, ts->n_side, ts->cap_side, source) =
+		(struct side){ true, line };
 }
 
 void tasks_now(struct tasks *ts, int64_t t)

@@ -32,9 +32,8 @@ static void unwind_compare_stopped(struct compare_unwinder *p,
 
 	if (!in->find(in->arg, sf->ip[n - 1], &map))
 		map.image = 0;
-	c->stop = mem_reach(c->stop, &c->n, &c->cap, (size_t)map.image + 1,
-			    sizeof(*c->stop));
-	struct unwind_compare_stop *s = &c->stop[map.image];
+	struct unwind_compare_stop *s =
+		mem_at(c->stop, c->n, c->cap, map.image);
 
 	if (!s->path) {
 		const struct image *img =

@@ -409,8 +409,7 @@ bool unwind_images_is_file(const struct unwind_images *ms, uint32_t image)
 
 struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image)
 {
-	ms->of = mem_reach(ms->of, &ms->n_of, &ms->cap_of, image + (size_t)1,
-			   sizeof(*ms->of));
+	mem_reach(ms->of, ms->n_of, ms->cap_of, image + (size_t)1);
 	if (!ms->of[image])
 		ms->of[image] = unwind_images_look_up(ms, image);
 	return ms->of[image] >= OF_NO_FILE ? NULL : ms->m[ms->of[image] - 1];

@@ -41,10 +41,7 @@ static int tracks_read_captures(struct tracks *t, struct store *db,
 		size_t id = (size_t)rows_int(r, TRACK_CAPTURES_ID);
 		uint32_t at = kernel_of(
 			t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
-		t->of_capture =
-			mem_reach(t->of_capture, &t->n_capture, &t->cap_capture,
-				  id + 1, sizeof(*t->of_capture));
-		t->of_capture[id] = at;
+		*mem_at(t->of_capture, t->n_capture, t->cap_capture, id) = at;
 	}
 	return rows_end(r, err);
 }
@@ -60,9 +57,7 @@ void tracks_put(struct tracks *t, uint32_t id, const struct track *k)
 {
 	uint64_t hash = hash_u64((uint64_t)k->tid);
 
-	t->track = mem_reach(t->track, &t->n_track, &t->cap_track,
-			     (size_t)id + 1, sizeof(*t->track));
-	t->track[id] = *k;
+	*mem_at(t->track, t->n_track, t->cap_track, id) = *k;
 	t->track[id].same = tracks_find_tid(t, k->tid);
 	if (t->track[id].same)
 		table_remove(&t->by_tid, hash, t->track[id].same);
@@ -105,9 +100,8 @@ static void tracks_load_names(struct tracks *t)
 		/* the process has a thread with a name */
 		if (!c->process || c->process > events_comms(t->events))
 			continue;
-		t->leader =
-			mem_reach(t->leader, &t->n_leader, &t->cap_leader,
-				  (size_t)c->process + 1, sizeof(*t->leader));
+		mem_reach(t->leader, t->n_leader, t->cap_leader,
+			  (size_t)c->process + 1);
 		if (first || !t->leader[c->process])
 			t->leader[c->process] = (uint32_t)i;
 	}
@@ -147,9 +141,8 @@ struct tracks *tracks_load(struct json *j, struct store *db,
 	t->j = j;
 	t->events = events;
 	t->filter = filter;
-	t->track = mem_reach(NULL, &t->n_track, &t->cap_track, 1,
-			     sizeof(*t->track));
-	t->track[0].pid = t->track[0].tid = -1;
+	*mem_at(t->track, t->n_track, t->cap_track, 0) =
+		(struct track){ .pid = -1, .tid = -1 };
 	if (tracks_read_captures(t, db, err) ||
 	    tracks_read_threads(t, db, err) || load_wanted(t, db, err)) {
 		tracks_free(t);

@@ -119,9 +119,7 @@ static struct ctfout_stream *ctfout_stream_of(struct ctfout_iter *o,
 	struct ctfout_stream *s;
 	char name[32];
 
-	o->stream = mem_reach(o->stream, &o->n_stream, &o->cap_stream, at + 1,
-			      sizeof(*o->stream));
-	s = &o->stream[at];
+	s = mem_at(o->stream, o->n_stream, o->cap_stream, at);
 	if (s->begun)
 		return s;
 	s->begun = true;

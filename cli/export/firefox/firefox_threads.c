@@ -82,9 +82,8 @@ static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 			rows_unsound(r);
 			continue;
 		}
-		t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
-				      t->n_thread + 1, sizeof(*t->thread));
-		t->thread[t->n_thread - 1] = (struct thread){
+		*mem_add(t->thread, t->n_thread,
+			 t->cap_thread) = (struct thread){
 			.life = { .number = rows_int_or(r, FIREFOX_THREADS_TID,
 							-1),
 				  .start = rows_int_or(r,
@@ -94,9 +93,8 @@ static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 						     INT64_MAX) },
 			.process = (uint32_t)process,
 		};
-		t->process =
-			mem_reach(t->process, &t->n_process, &t->cap_process,
-				  (size_t)process + 1, sizeof(*t->process));
+		mem_reach(t->process, t->n_process, t->cap_process,
+			  (size_t)process + 1);
 		if (!process)
 			continue;
 		t->process[process] = (struct life){
@@ -156,20 +154,15 @@ static void numbering_release(struct numbering *g)
  * and process, which come last. */
 static void add_losses(struct firefox_threads *t)
 {
-	struct thread *th;
-	struct life *p;
+	struct life life = t->process[0];
 
+	life.name = "[losses]";
 	t->losses = (uint32_t)t->n_thread;
-	t->thread = mem_reach(t->thread, &t->n_thread, &t->cap_thread,
-			      t->n_thread + 1, sizeof(*t->thread));
-	t->process = mem_reach(t->process, &t->n_process, &t->cap_process,
-			       t->n_process + 1, sizeof(*t->process));
-	th = &t->thread[t->losses];
-	p = &t->process[t->n_process - 1];
-	*p = t->process[0];
-	p->name = "[losses]";
-	th->life = *p;
-	th->process = (uint32_t)t->n_process - 1;
+	*mem_add(t->thread, t->n_thread, t->cap_thread) = (struct thread){
+		.life = life,
+		.process = (uint32_t)t->n_process,
+	};
+	*mem_add(t->process, t->n_process, t->cap_process) = life;
 }
 
 struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
@@ -179,12 +172,8 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 				      .start = INT64_MIN,
 				      .end = INT64_MAX };
 
-	t->thread = mem_reach(NULL, &t->n_thread, &t->cap_thread, 1,
-			      sizeof(*t->thread));
-	t->thread[0].life = unknown;
-	t->process = mem_reach(NULL, &t->n_process, &t->cap_process, 1,
-			       sizeof(*t->process));
-	t->process[0] = unknown;
+	mem_at(t->thread, t->n_thread, t->cap_thread, 0)->life = unknown;
+	*mem_at(t->process, t->n_process, t->cap_process, 0) = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
 	t->marks = t->samples ? firefox_marks_new(err) : NULL;
 	if (!t->marks || firefox_threads_read_range(t, db, err) ||

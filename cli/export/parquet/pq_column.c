@@ -81,9 +81,8 @@ static void pq_column_add_words(struct pq_column *p,
 		uint32_t id = cells->id[from + i];
 
 		if (id >= p->n_known)
-			p->known =
-				mem_reach(p->known, &p->n_known, &p->cap_known,
-					  (size_t)id + 1, sizeof(*p->known));
+			mem_reach(p->known, p->n_known, p->cap_known,
+				  (size_t)id + 1);
 		if (!p->known[id])
 			p->known[id] =
 				1 + intern_add_bytes(

@@ -177,9 +177,7 @@ uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row)
 
 static struct space *pd_maps_space_of(struct pd_maps *m, uint32_t space)
 {
-	m->space = mem_reach(m->space, &m->n_space, &m->cap_space,
-			     (size_t)space + 1, sizeof(*m->space));
-	return &m->space[space];
+	return mem_at(m->space, m->n_space, m->cap_space, space);
 }
 
 void pd_maps_fork(struct pd_maps *m, uint32_t child, uint32_t parent)

@@ -235,8 +235,7 @@ static int ctf2_declare(struct ctf2 *j, struct json_object *o)
 
 	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &a))
 		return -1;
-	j->alias = mem_reach(j->alias, &j->n_alias, &j->cap_alias, a.name + 1,
-			     sizeof(*j->alias));
+	mem_reach(j->alias, j->n_alias, j->cap_alias, a.name + 1);
 	if (j->alias[a.name])
 		return ctf2_fail(j, "a second alias '%.60s'",
 				 intern_get(&j->r->names, a.name));

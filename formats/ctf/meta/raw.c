@@ -77,8 +77,7 @@ const char *raw_keep(struct raw *r, uint32_t name)
 {
 	if (name == RAW_NONE)
 		return NULL;
-	r->kept = mem_reach(r->kept, &r->n_kept, &r->cap_kept, name + 1,
-			    sizeof(*r->kept));
+	mem_reach(r->kept, r->n_kept, r->cap_kept, name + 1);
 	if (!r->kept[name])
 		r->kept[name] =
 			arena_strdup(r->out, intern_get(&r->names, name));
@@ -142,8 +141,7 @@ int raw_add_event(struct raw *r, const struct raw_event *e)
 /* Returns in which round each name was seen last. */
 static uint32_t *raw_seen(struct raw *r)
 {
-	r->seen = mem_reach(r->seen, &r->n_seen, &r->cap_seen, r->names.n,
-			    sizeof(*r->seen));
+	mem_reach(r->seen, r->n_seen, r->cap_seen, r->names.n);
 	return r->seen;
 }
 

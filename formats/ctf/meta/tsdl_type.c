@@ -18,8 +18,7 @@ static int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
 
 	if (name >= UINT32_MAX / TSDL_SPACES - 1)
 		return raw_fail(t->r, at, "too many names");
-	t->top = mem_reach(t->top, &t->n_top, &t->cap_top, key + 1,
-			   sizeof(*t->top));
+	mem_reach(t->top, t->n_top, t->cap_top, key + 1);
 	if (t->top[key] > t->block)
 		return raw_fail(t->r, at, "'%s' is declared twice",
 				tsdl_text(t, name));
