@@ -185,7 +185,7 @@ unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len)
 		return NULL;
 	struct unpack *u = unpack_new(fd, path, head, sizeof(head));
 	do {
-		out = mem_grow(out, &cap, n + UNPACK_BUF, 1);
+		mem_grow(out, cap, n + UNPACK_BUF);
 		got = unpack_read(u, out + n, cap - n, &cut, NULL);
 		if (got > 0)
 			n += (size_t)got;

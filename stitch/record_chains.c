@@ -310,8 +310,7 @@ static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 		.note = { 0, CALLER_INFERRED },
 	};
 
-	st->chain = mem_grow(st->chain, &st->cap_chain, a->n + (size_t)1,
-			     sizeof(*st->chain));
+	mem_grow(st->chain, st->cap_chain, a->n + (size_t)1);
 	st->chain[0] = a->ip[0];
 	st->chain[1] = caller;
 	memcpy(st->chain + 2, a->ip + 1, (a->n - 1) * sizeof(*st->chain));
@@ -361,8 +360,7 @@ static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
 		regs_pc(&s->user_regs, arch, &pc);
 		return resolve_user_chain(st, slot, &a, chain_note);
 	}
-	st->chain = mem_grow(st->chain, &st->cap_chain, UNWOUND_MAX,
-			     sizeof(*st->chain));
+	mem_grow(st->chain, st->cap_chain, UNWOUND_MAX);
 	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
 
 	record_unwind_dump(st, slot, &out);
@@ -436,8 +434,7 @@ uint64_t record_chains_weigh_group(struct stitch *st, uint32_t slot)
 	uint32_t thread = s->of_task ? tasks_thread_at(st->tasks, slot)->id : 0;
 	uint64_t own = s->weight;
 
-	st->gain = mem_grow(st->gain, &st->cap_gain, s->n_member,
-			    sizeof(*st->gain));
+	mem_grow(st->gain, st->cap_gain, s->n_member);
 	for (uint32_t i = 0; i < s->n_member; i++) {
 		const struct group_value *m = &s->member[i];
 		uint64_t n;

@@ -78,8 +78,7 @@ static int pool_collect(void *arg, const struct symbol *sym, struct err *err)
 	struct pool_job *j = arg;
 
 	(void)err;
-	j->told = mem_grow(j->told, &j->cap_told, j->n_told + 1,
-			   sizeof(*j->told));
+	mem_grow(j->told, j->cap_told, j->n_told + 1);
 	const struct symbol *last = j->n_told ? &j->told[j->n_told - 1] : &none;
 	struct symbol *s = &j->told[j->n_told++];
 

@@ -52,17 +52,14 @@ static inline void counts_put(const struct counts *c, unsigned char *to,
 static inline void counts_note(struct counts *c, uint64_t off,
 			       unsigned int width, const char *what)
 {
-	c->field = mem_grow(c->field, &c->cap_field, c->n_field + 1,
-			    sizeof(*c->field));
+	mem_grow(c->field, c->cap_field, c->n_field + 1);
 	c->field[c->n_field++] =
 		(struct count){ off, width, 0, width * 8, what };
 }
 
 static inline void counts_note_entry(struct counts *c, const struct count *f)
 {
-	c->entry =
-		mem_grow(c->entry, &c->cap_entry, c->n_entry + 1, sizeof(*f));
-	c->entry[c->n_entry++] = *f;
+	*mem_add(c->entry, c->n_entry, c->cap_entry) = *f;
 }
 
 /* Notes the field at the place of the walk, and returns its value. */

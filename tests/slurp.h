@@ -18,7 +18,7 @@ static inline unsigned char *slurp_slurp(const char *path, size_t *n)
 
 	*n = 0;
 	while (got > 0) {
-		data = mem_grow(data, &cap, *n + 65536, 1);
+		mem_grow(data, cap, *n + 65536);
 		got = read(fd, data + *n, 65536);
 		*n += got > 0 ? (size_t)got : 0;
 	}

@@ -58,8 +58,7 @@ static void touch_fields(struct use *u, const struct rec_sample *s)
 	char text[512];
 
 	if (ev->n_fields) {
-		u->field = mem_grow(u->field, &u->cap_field, ev->n_fields,
-				    sizeof(*u->field));
+		mem_grow(u->field, u->cap_field, ev->n_fields);
 		/* the payload may be too short for a type */
 		if (u->src->ops->fields(u->src, s, u->field, NULL))
 			return;

@@ -53,8 +53,7 @@ static struct check_answer *check_rows_keep(const struct check *c,
 	for (size_t i = 0; i < a->n_column; i++)
 		a->column[i] = arena_strdup(&a->text, rows_name(r, i));
 	while (rows_step(r)) {
-		a->value = mem_grow(a->value, &a->cap, a->n + a->n_column,
-				    sizeof(*a->value));
+		mem_grow(a->value, a->cap, a->n + a->n_column);
 		for (size_t i = 0; i < a->n_column; i++) {
 			struct value v = rows_value(r, i);
 

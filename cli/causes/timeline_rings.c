@@ -43,16 +43,13 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)t->n;
-	t->recorder = mem_grow(t->recorder, &t->cap_recorder, t->n + 1,
-			       sizeof(*t->recorder));
+	mem_grow(t->recorder, t->cap_recorder, t->n + 1);
 	t->recorder[t->n] = false;
-	t->gone = mem_grow(t->gone, &t->cap_gone, t->n + 1, sizeof(*t->gone));
+	mem_grow(t->gone, t->cap_gone, t->n + 1);
 	t->gone[t->n] = false;
-	t->voice =
-		mem_grow(t->voice, &t->cap_voice, t->n + 1, sizeof(*t->voice));
+	mem_grow(t->voice, t->cap_voice, t->n + 1);
 	t->voice[t->n] = (struct voice){ 0 };
-	t->waking = mem_grow(t->waking, &t->cap_waking, t->n + 1,
-			     sizeof(*t->waking));
+	mem_grow(t->waking, t->cap_waking, t->n + 1);
 	t->waking[t->n] = 0;
 	*mem_add(t->tid, t->n, t->cap) = tid;
 	table_add(&t->index, hash, id);

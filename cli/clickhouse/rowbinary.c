@@ -225,9 +225,7 @@ static int rowbinary_keep(struct rowbinary *r, const void *data, size_t n,
 			       r->rows + 1, ROWBINARY_ROW);
 	if (!n)
 		return 0;
-	r->rest = mem_grow(r->rest, &r->cap_rest, r->n_rest + n, 1);
-	memcpy(r->rest + r->n_rest, data, n);
-	r->n_rest += n;
+	mem_append(r->rest, r->n_rest, r->cap_rest, data, n);
 	return 0;
 }
 

@@ -32,9 +32,8 @@ struct diff_noises {
 
 void diff_times_add(struct diff_times *t, uint32_t group, int64_t time)
 {
-	t->group =
-		mem_grow(t->group, &t->cap_group, t->n + 1, sizeof(*t->group));
-	t->time = mem_grow(t->time, &t->cap_time, t->n + 1, sizeof(*t->time));
+	mem_grow(t->group, t->cap_group, t->n + 1);
+	mem_grow(t->time, t->cap_time, t->n + 1);
 	t->group[t->n] = group;
 	t->time[t->n++] = time;
 }

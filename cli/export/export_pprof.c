@@ -110,7 +110,7 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 	struct pprof_location at = { 0 };
 	uint32_t frame = j->l.from[from].frame;
 
-	j->line = mem_grow(j->line, &j->cap_line, to - from, sizeof(*j->line));
+	mem_grow(j->line, j->cap_line, to - from);
 	for (size_t i = to; i-- > from;) {
 		if (export_pprof_line_of(j, i, &j->line[at.n_line]))
 			at.n_line++;

@@ -22,7 +22,7 @@ void proto_release(struct proto *p)
 
 static void proto_put_varint(struct proto *p, uint64_t v)
 {
-	p->buf = mem_grow(p->buf, &p->cap, p->n + VARINT_MAX, 1);
+	mem_grow(p->buf, p->cap, p->n + VARINT_MAX);
 	for (; v >= 0x80; v >>= 7)
 		p->buf[p->n++] = (unsigned char)(v | 0x80);
 	p->buf[p->n++] = (unsigned char)v;
@@ -73,9 +73,7 @@ static void proto_append_bytes(struct proto *p, const void *data, size_t n)
 {
 	if (!n)
 		return;
-	p->buf = mem_grow(p->buf, &p->cap, p->n + n, 1);
-	memcpy(p->buf + p->n, data, n);
-	p->n += n;
+	mem_append(p->buf, p->n, p->cap, data, n);
 }
 
 void proto_bytes(struct proto *p, unsigned int field, const void *data,

@@ -20,8 +20,8 @@ void fleet_fill_init(struct fleet_fill *b, const struct fleet_table *table,
 		else if (c->type == FLEET_HASH)
 			b->cell[i].pool = hashes;
 		if (c->list)
-			b->of[i].first = mem_grow(NULL, &b->of[i].cap_first, 1,
-						  sizeof(uint32_t));
+			b->of[i].first = mem_grow_to(NULL, &b->of[i].cap_first,
+						     1, sizeof(uint32_t));
 	}
 	fleet_fill_clear(b);
 }
@@ -57,7 +57,7 @@ static inline void *fleet_fill_place(struct fleet_fill *b, size_t size)
 
 	assert(b->at < b->table->n_column);
 	if (__builtin_expect(v->n == v->cap, 0))
-		v->data = mem_grow(v->data, &v->cap, v->n + 1, size);
+		v->data = mem_grow_to(v->data, &v->cap, v->n + 1, size);
 	if (v->first)
 		b->items++;
 	else
@@ -100,8 +100,7 @@ void fleet_fill_list(struct fleet_fill *b)
 	struct fleet_values *v = &b->of[b->at];
 
 	assert(v->first);
-	v->first = mem_grow(v->first, &v->cap_first, b->rows + 2,
-			    sizeof(*v->first));
+	mem_grow(v->first, v->cap_first, b->rows + 2);
 	v->first[b->rows + 1] = (uint32_t)v->n;
 	b->at++;
 }
@@ -114,8 +113,8 @@ static void fleet_fill_grow(struct fleet_fill *b)
 
 		if (b->cell[i].pool)
 			size = sizeof(uint32_t);
-		b->of[i].data = mem_grow(b->of[i].data, &b->of[i].cap,
-					 b->rows + 1, size);
+		b->of[i].data = mem_grow_to(b->of[i].data, &b->of[i].cap,
+					    b->rows + 1, size);
 		b->room = !i || b->of[i].cap < b->room ? b->of[i].cap : b->room;
 	}
 }

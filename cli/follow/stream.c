@@ -406,7 +406,7 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 		return -1;
 	memmove(s->buf, s->buf + at, s->n - at);
 	s->n -= at;
-	s->buf = mem_grow(s->buf, &s->cap, (size_t)used + BUFFER, 1);
+	mem_grow(s->buf, s->cap, (size_t)used + BUFFER);
 	return 0;
 }
 
@@ -540,7 +540,7 @@ struct stream *stream_open(struct segment *g, const char *input,
 			      .fd = fd,
 			      .heard = g->now,
 			      .number = g->number };
-	s->buf = mem_grow(NULL, &s->cap, BUFFER, 1);
+	s->buf = mem_grow_to(NULL, &s->cap, BUFFER, 1);
 	return s;
 }
 

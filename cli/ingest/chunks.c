@@ -24,7 +24,7 @@ static void chunks_add_more(char ***list, char *path)
 		n++;
 	size_t cap = *list ? n + 1 : 0;
 
-	*list = mem_grow(*list, &cap, n + 2, sizeof(**list));
+	mem_grow(*list, cap, n + 2);
 	(*list)[n] = path;
 	(*list)[n + 1] = NULL;
 }

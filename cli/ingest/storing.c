@@ -101,7 +101,7 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 	n = def->n_fields;
 	if (!n || (!lock && !store))
 		return 0;
-	s->field = mem_grow(s->field, &s->field_cap, n, sizeof(*s->field));
+	mem_grow(s->field, s->field_cap, n);
 	if (src->ops->fields(src, &rec->sample, s->field, &broken)) {
 		ledger_damage(s->queue, src->index, "fields", rec->off, 0,
 			      &broken);
@@ -170,7 +170,7 @@ static void storing_fill(struct fact_queue *q, struct fact_block *b)
 	if (q->head || left > q->due) {
 		/* more facts are left than are due, as at the end, which tells
 		 * of all threads at once: those that are due are copied */
-		b->fact = mem_grow(b->fact, &b->cap, q->due, sizeof(*b->fact));
+		mem_grow(b->fact, b->cap, q->due);
 		if (q->due)
 			memcpy(b->fact, q->fact + q->head,
 			       q->due * sizeof(*q->fact));
@@ -179,8 +179,8 @@ static void storing_fill(struct fact_queue *q, struct fact_block *b)
 		/* the block and the queue change arrays, and the other facts
 		 * are copied */
 		q->n = was.n - was.due;
-		q->fact = mem_grow(b->fact, &b->cap, q->n + FACTS,
-				   sizeof(*b->fact));
+		q->fact = mem_grow_to(b->fact, &b->cap, q->n + FACTS,
+				      sizeof(*b->fact));
 		q->cap = b->cap;
 		if (q->n)
 			memcpy(q->fact, was.fact + was.due,

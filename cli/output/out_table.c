@@ -149,8 +149,7 @@ static void out_table_flush_held(struct table_out *t, struct rows *rows)
 
 static void out_table_hold_row(struct table_out *t, struct rows *rows)
 {
-	t->cell = mem_grow(t->cell, &t->cap, (t->held + 1) * t->n,
-			   sizeof(*t->cell));
+	mem_grow(t->cell, t->cap, (t->held + 1) * t->n);
 	for (size_t i = 0; i < t->n; i++) {
 		struct value v = rows_value(rows, i);
 		char *s = out_table_text(&v);

@@ -150,10 +150,7 @@ bool pager_keep(const char *buf, size_t n)
 	pager_measure(buf, n);
 	if (n > KEEP_MAX - pager.n)
 		pager.rows = -1;
-	pager.kept =
-		mem_grow(pager.kept, &pager.cap, pager.n + n, sizeof(char));
-	memcpy(pager.kept + pager.n, buf, n);
-	pager.n += n;
+	mem_append(pager.kept, pager.n, pager.cap, buf, n);
 	if (pager.rows >= 0)
 		return true;
 	pager.armed = false;

@@ -8,7 +8,7 @@
 
 void page_bytes_add(struct page_bytes *b, uint64_t v)
 {
-	b->byte = mem_grow(b->byte, &b->cap, b->n + 10, 1);
+	mem_grow(b->byte, b->cap, b->n + 10);
 	for (; v >= 0x80; v >>= 7)
 		b->byte[b->n++] = (uint8_t)(v | 0x80);
 	b->byte[b->n++] = (uint8_t)v;

@@ -18,9 +18,7 @@ static int push_body_take(void *arg, const void *data, size_t n,
 	struct push_body *b = arg;
 
 	(void)err;
-	b->data = mem_grow(b->data, &b->cap, b->len + n, 1);
-	memcpy(b->data + b->len, data, n);
-	b->len += n;
+	mem_append(b->data, b->len, b->cap, data, n);
 	return 0;
 }
 
@@ -46,7 +44,7 @@ void push_body_free(struct push_body *b)
 /* Returns room for n more bytes. */
 static unsigned char *push_body_room(struct push_body *b, size_t n)
 {
-	b->buf = mem_grow(b->buf, &b->room, b->used + n, 1);
+	mem_grow(b->buf, b->room, b->used + n);
 	return b->buf + b->used;
 }
 

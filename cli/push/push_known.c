@@ -23,9 +23,7 @@ struct push_asked {
 
 static void push_asked_add(struct push_asked *a, const void *key, size_t n)
 {
-	a->data = mem_grow(a->data, &a->cap, a->len + n, 1);
-	memcpy(a->data + a->len, key, n);
-	a->len += n;
+	mem_append(a->data, a->len, a->cap, key, n);
 }
 
 static int push_ask(struct push *p, struct push_asked *a,

@@ -68,8 +68,7 @@ static const char *chains_clean_once(struct chains *c, const char *s)
 	id = table_find_hash(&c->strings, hash);
 	if (id != TABLE_NONE)
 		return c->string[id];
-	c->string = mem_grow(c->string, &c->cap_string, c->n_string + 1,
-			     sizeof(*c->string));
+	mem_grow(c->string, c->cap_string, c->n_string + 1);
 	c->string[c->n_string] = chains_clean(c, s);
 	table_add(&c->strings, hash, (uint32_t)c->n_string);
 	return c->string[c->n_string++];
@@ -150,9 +149,7 @@ void chains_free(struct chains *c)
 
 static void chains_put(struct chains *c, const char *s, size_t n)
 {
-	c->text = mem_grow(c->text, &c->text_cap, c->text_len + n, 1);
-	memcpy(c->text + c->text_len, s, n);
-	c->text_len += n;
+	mem_append(c->text, c->text_len, c->text_cap, s, n);
 }
 
 static void chains_put_string(struct chains *c, const char *s)

@@ -434,8 +434,7 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 		return e->payload ? 2 : 0;
 	r = ps->cursor[t->cursor - 1].c.rows;
 	def = payload_defs(t->payload, &n);
-	ps->field =
-		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
+	mem_grow(ps->field, ps->cap_field, n + 1);
 	if (ps->stacks.used)
 		arena_release(&ps->stacks);
 	for (size_t i = 0; i < n; i++) {
@@ -553,8 +552,7 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 		const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
 		char number[24];
 
-		ps->field = mem_grow(ps->field, &ps->cap_field, t->n_text + 1,
-				     sizeof(*ps->field));
+		mem_grow(ps->field, ps->cap_field, t->n_text + 1);
 		for (size_t i = 0; i < t->n_text; i++) {
 			struct value x = rows_value(r, i + 1);
 
@@ -576,8 +574,7 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 	if (v.kind != VALUE_BLOB)
 		return 0;
 	payload_defs(t->payload, &n);
-	ps->field =
-		mem_grow(ps->field, &ps->cap_field, n + 1, sizeof(*ps->field));
+	mem_grow(ps->field, ps->cap_field, n + 1);
 	payload_fields(t->payload, v.text, v.len, ps->field);
 	*out = ps->field;
 	return 1;

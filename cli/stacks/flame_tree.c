@@ -24,7 +24,7 @@ static uint32_t flame_tree_add_node(struct flame_tree *t, uint32_t parent,
 {
 	uint32_t id = (uint32_t)t->n;
 
-	t->node = mem_grow(t->node, &t->cap, t->n + 1, sizeof(*t->node));
+	mem_grow(t->node, t->cap, t->n + 1);
 	t->node[id] = (struct flame_node){
 		.label = label,
 		.parent = parent,

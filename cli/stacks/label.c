@@ -66,7 +66,7 @@ uint32_t labels_add(struct labels *l, const struct label *want)
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)l->n;
-	l->item = mem_grow(l->item, &l->cap, l->n + 1, sizeof(*l->item));
+	mem_grow(l->item, l->cap, l->n + 1);
 	l->item[id] = *want;
 	l->item[id].name = arena_strdup(&l->text, want->name);
 	l->item[id].image = arena_strdup(&l->text, want->image);

@@ -105,10 +105,8 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 		if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID),
 				       &label))
 			continue;
-		f->fact = mem_grow(f->fact, &f->cap, (size_t)label + 1,
-				   sizeof(*f->fact));
-		f->several = mem_grow(f->several, &f->cap_several,
-				      (size_t)label + 1, sizeof(*f->several));
+		mem_grow(f->fact, f->cap, (size_t)label + 1);
+		mem_grow(f->several, f->cap_several, (size_t)label + 1);
 		for (; f->n <= label; f->n++) {
 			f->fact[f->n] =
 				(struct label_fact){ "", NULL, 0, 0, 0 };

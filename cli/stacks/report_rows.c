@@ -119,17 +119,9 @@ static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
 /* Returns the label of the rows to which a frame with that label belongs. */
 static uint32_t row_label(struct report_rows *r, uint32_t id)
 {
-	size_t n = r->n_label;
-
-	if (id < n && r->row_label[id])
+	mem_reach(r->row_label, r->n_label, r->cap_label, (size_t)id + 1);
+	if (r->row_label[id])
 		return r->row_label[id] - 1;
-	if (id >= n) {
-		r->row_label = mem_grow(r->row_label, &r->cap_label,
-					(size_t)id + 1, sizeof(*r->row_label));
-		memset(r->row_label + n, 0,
-		       ((size_t)id + 1 - n) * sizeof(*r->row_label));
-		r->n_label = (size_t)id + 1;
-	}
 
 	struct label l = *labels_get(r->names, id);
 

@@ -287,11 +287,10 @@ void stack_names_free(struct stack_names *sn)
 static void label_list_add_from(struct label_list *l, uint32_t label,
 				struct label_from from)
 {
-	l->label = mem_grow(l->label, &l->cap, l->n + 1, sizeof(*l->label));
+	mem_grow(l->label, l->cap, l->n + 1);
 	l->label[l->n] = label;
 	if (l->want_from) {
-		l->from = mem_grow(l->from, &l->cap_from, l->n + 1,
-				   sizeof(*l->from));
+		mem_grow(l->from, l->cap_from, l->n + 1);
 		l->from[l->n] = from;
 	}
 	l->n++;
@@ -434,8 +433,7 @@ static void label_list_add_function(struct stack_names *sn,
 	label_list_add_from(out, label, at);
 	if (sn->mode != INTERPRETER_COLLAPSE)
 		return;
-	sn->what = mem_grow(sn->what, &sn->cap_what, out->n - from,
-			    sizeof(*sn->what));
+	mem_grow(sn->what, sn->cap_what, out->n - from);
 	sn->what[out->n - from - 1] = interp;
 }
 

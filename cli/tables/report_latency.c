@@ -156,8 +156,7 @@ static void latency_add_length(struct latency_row *r, int64_t ns)
 	if (r->n == r->cap && r->n >= LENGTHS_MANY) {
 		r->n = latency_add_up(r->length, r->n);
 		if (r->n > r->cap / 2)
-			r->length = mem_grow(r->length, &r->cap, r->cap + 1,
-					     sizeof(*r->length));
+			mem_grow(r->length, r->cap, r->cap + 1);
 	}
 	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ ns, 1 };
 	r->count++;

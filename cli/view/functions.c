@@ -49,7 +49,7 @@ static void outline_open(struct outline *o, size_t at)
 	if (parent.open || !n)
 		return;
 	o->line[at].open = true;
-	o->line = mem_grow(o->line, &o->cap, o->n + n, sizeof(*o->line));
+	mem_grow(o->line, o->cap, o->n + n);
 
 	struct outline_line *to = o->line + at + 1;
 

@@ -240,7 +240,7 @@ static bool said_wait(struct screen *screen)
 		size_t from = s->len;
 		ssize_t n;
 
-		s->text = mem_grow(s->text, &s->cap, s->len + PART + 1, 1);
+		mem_grow(s->text, s->cap, s->len + PART + 1);
 		n = read(s->fd, s->text + s->len, PART);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;

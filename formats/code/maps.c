@@ -134,9 +134,8 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 	char line[LINE_SIZE];
 	size_t at = 0;
 
-	m->list = mem_grow(m->list, &m->cap, m->n + 1, sizeof(*m->list));
-	m->first =
-		mem_grow(m->first, &m->cap_first, m->n + 1, sizeof(*m->first));
+	mem_grow(m->list, m->cap, m->n + 1);
+	mem_grow(m->first, m->cap_first, m->n + 1);
 	struct snapshot *list = &m->list[m->n];
 	size_t first = m->n_map;
 

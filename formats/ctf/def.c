@@ -31,8 +31,7 @@ uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info)
 	if (i % CTF_EVENT_PAGE == 0)
 		ctf->event[i / CTF_EVENT_PAGE] =
 			mem_new(CTF_EVENT_PAGE, sizeof(struct ctf_event));
-	ctf->def = mem_grow(ctf->def, &ctf->cap_def, ctf->n_event,
-			    sizeof(*ctf->def));
+	mem_grow(ctf->def, ctf->cap_def, ctf->n_event);
 	struct ctf_event *ev = ctf_event_at(ctf, i);
 
 	bytes_init(&text, info->text, info->len, "format", 0, false);

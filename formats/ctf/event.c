@@ -73,8 +73,7 @@ static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
 
 		if (tr->ctf->n_on_cpu > ON_CPU_MAX)
 			return;
-		tr->on_cpu = mem_grow(tr->on_cpu, &cap, cpu + 1,
-				      sizeof(*tr->on_cpu));
+		mem_grow(tr->on_cpu, cap, cpu + 1);
 		tr->ctf->n_on_cpu += cap - tr->n_cpu;
 		for (; tr->n_cpu < cap; tr->n_cpu++)
 			tr->on_cpu[tr->n_cpu] = -1;

@@ -76,10 +76,8 @@ static void ctf_item_name_frames(struct ctf *ctf, const struct ctf_item *it,
 	const char *end = s + it->raw_len;
 	uint32_t i = 0;
 
-	ctf->place = mem_grow(ctf->place, &ctf->cap_place, it->n_user,
-			      sizeof(*ctf->place));
-	ctf->places = mem_grow(ctf->places, &ctf->cap_places, it->n_user,
-			       sizeof(*ctf->places));
+	mem_grow(ctf->place, ctf->cap_place, it->n_user);
+	mem_grow(ctf->places, ctf->cap_places, it->n_user);
 	for (; i < it->n_user && s < end; i++, s += strlen(s) + 1) {
 		ctf->place[i] = (struct place){ .symbol = s };
 		ctf->places[i] = &ctf->place[i];

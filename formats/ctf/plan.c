@@ -81,14 +81,14 @@ static void ctf_plan_print(struct plan_text *t, const char *fmt, ...)
 		return;
 	if ((size_t)n >= sizeof(buf))
 		n = sizeof(buf) - 1;
-	t->s = mem_grow(t->s, &t->cap, t->len + (size_t)n + 1, 1);
+	mem_grow(t->s, t->cap, t->len + (size_t)n + 1);
 	memcpy(t->s + t->len, buf, (size_t)n + 1);
 	t->len += (size_t)n;
 }
 
 static void ctf_plan_add(struct plan_text *t, const struct plan_text *more)
 {
-	t->s = mem_grow(t->s, &t->cap, t->len + more->len + 1, 1);
+	mem_grow(t->s, t->cap, t->len + more->len + 1);
 	memcpy(t->s + t->len, more->s ? more->s : "", more->len + 1);
 	t->len += more->len;
 }

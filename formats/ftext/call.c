@@ -96,7 +96,7 @@ bool ftext_call_parse(struct ftext *ft, const struct ftext_event *e,
 	if (!ftext_call_take_args(s, !raw, out, &path))
 		return false;
 	if (path.n) {
-		ft->path = mem_grow(ft->path, &ft->cap_path, path.n + 1, 1);
+		mem_grow(ft->path, ft->cap_path, path.n + 1);
 		memcpy(ft->path, path.p, path.n);
 		ft->path[path.n] = '\0';
 		out->path = ft->path;

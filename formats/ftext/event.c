@@ -357,10 +357,8 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	if (e.flags)
 		e.def[def.n_fields++] =
 			(struct field_def){ .name = "common_flags" };
-	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
-			     sizeof(*ft->event));
-	ft->def = mem_grow(ft->def, &ft->cap_def, ft->n_event + 1,
-			   sizeof(*ft->def));
+	mem_grow(ft->event, ft->cap_event, ft->n_event + 1);
+	mem_grow(ft->def, ft->cap_def, ft->n_event + 1);
 	ft->event[ft->n_event] = e;
 	ft->def[ft->n_event++] = def;
 	ft->src.events = ft->def;
@@ -412,7 +410,7 @@ void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
 	size_t n = text.n < TEXT_MAX ? text.n : TEXT_MAX;
 	size_t at = ft->event[it->event].flags ? 2 : 0;
 
-	ft->raw = mem_grow(ft->raw, &ft->cap_raw, 4 + at + n, 1);
+	mem_grow(ft->raw, ft->cap_raw, 4 + at + n);
 	ft->raw[0] = (unsigned char)at;
 	ft->raw[1] = 0;
 	ft->raw[2] = (unsigned char)n;

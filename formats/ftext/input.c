@@ -18,7 +18,7 @@ static int ftext_input_more(struct ftext *ft, struct err *err)
 		ft->end -= ft->pos;
 		ft->pos = 0;
 	}
-	ft->buf = mem_grow(ft->buf, &ft->cap, ft->end + STEP, 1);
+	mem_grow(ft->buf, ft->cap, ft->end + STEP);
 	int64_t got = input_read(&ft->in, ft->buf + ft->end, STEP, err);
 
 	if (got < 0)
@@ -41,7 +41,7 @@ int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err)
 		ft->end = ft->in.len;
 		ft->at_end = true;
 	} else if (ft->in.n_head) {
-		ft->buf = mem_grow(ft->buf, &ft->cap, STEP, 1);
+		mem_grow(ft->buf, ft->cap, STEP);
 		memcpy(ft->buf, ft->in.head, ft->in.n_head);
 		ft->end = ft->in.n_head;
 		ft->in.n_head = 0;
@@ -132,7 +132,7 @@ void ftext_part_add(struct ftext *ft, struct ftext_item *it, struct scan line,
 	 * with line feeds between them */
 	size_t sep = part->n ? 1 : 0;
 
-	it->own = mem_grow(it->own, &it->cap_own, it->n_own + s.n + sep + 1, 1);
+	mem_grow(it->own, it->cap_own, it->n_own + s.n + sep + 1);
 	if (sep)
 		it->own[it->n_own++] = '\n';
 	else

@@ -61,9 +61,8 @@ uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 			return (uint32_t)i + 1;
 	if (ft->n_buffer == BUFFERS_MAX)
 		return BUFFERS_MAX;
-	ft->buffer = mem_grow(ft->buffer, &ft->cap_buffer, ft->n_buffer + 1,
-			      sizeof(*ft->buffer));
-	ft->buffer[ft->n_buffer++] = ftext_keep_text(ft, name);
+	*mem_add(ft->buffer, ft->n_buffer, ft->cap_buffer) =
+		ftext_keep_text(ft, name);
 	reader_note(&ft->src, "instance", ft->buffer[ft->n_buffer - 1]);
 	return (uint32_t)ft->n_buffer;
 }
@@ -75,8 +74,7 @@ uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu)
 
 	if (i == TABLE_NONE) {
 		i = (uint32_t)ft->n_cpu++;
-		ft->cpu = mem_grow(ft->cpu, &ft->cap_cpu, ft->n_cpu,
-				   sizeof(*ft->cpu));
+		mem_grow(ft->cpu, ft->cap_cpu, ft->n_cpu);
 		ft->cpu[i] = 0;
 		table_add(&ft->cpus, h, i);
 	}
@@ -97,9 +95,7 @@ void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which)
 {
 	struct ftext_item *it = ftext_item_at(ft, item);
 
-	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
-			   sizeof(*ft->due));
-	ft->due[ft->n_due++] = (struct ref){
+	*mem_add(ft->due, ft->n_due, ft->cap_due) = (struct ref){
 		.key = it->key,
 		.seq = ++ft->seq,
 		.handle = item,

@@ -62,8 +62,7 @@ static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
 			ks->text = sym.addr;
 		else if (scan_is(sym.name, "_etext"))
 			ks->etext = sym.addr;
-		ks->at = mem_grow(ks->at, &ks->cap, ks->n + 1, sizeof(*ks->at));
-		ks->at[ks->n++] = sym;
+		*mem_add(ks->at, ks->n, ks->cap) = sym;
 	}
 	sort_items(ks->at, ks->n, ftext_symbol_compare);
 	for (size_t i = 0; i < ks->n; i++)

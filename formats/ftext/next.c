@@ -203,8 +203,7 @@ static void ftext_next_note_task(struct ftext *ft, struct line *l, bool tells)
 	if (l->cpu < 0 || l->cpu >= CPUS_MAX)
 		return;
 	if (tells && cpu >= ft->n_running) {
-		ft->running = mem_grow(ft->running, &ft->cap_running, cpu + 1,
-				       sizeof(*ft->running));
+		mem_grow(ft->running, ft->cap_running, cpu + 1);
 		while (ft->n_running <= cpu)
 			ft->running[ft->n_running++] = 0;
 	}
@@ -370,7 +369,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 /* Adds a ref of no item. */
 static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 {
-	ft->due = mem_grow(ft->due, &ft->cap_due, 1, sizeof(*ft->due));
+	mem_grow(ft->due, ft->cap_due, 1);
 	ft->due[ft->n_due++] = (struct ref){
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,

@@ -60,8 +60,7 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 			place->symbol = ftext_place_copy(ft, f->symbol);
 		p.place = place;
 	}
-	ft->place = mem_grow(ft->place, &ft->cap_place, ft->n_place + 1,
-			     sizeof(*ft->place));
+	mem_grow(ft->place, ft->cap_place, ft->n_place + 1);
 	table_add(&ft->places, h, (uint32_t)ft->n_place);
 	ft->place[ft->n_place++] = p;
 	return p.place;
@@ -91,10 +90,8 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 		} else if (!kernel && !f.addr && !f.key.n) {
 			break;
 		}
-		ft->ip[k] = mem_grow(ft->ip[k], &ft->cap_ip[k], a.n + 1,
-				     sizeof(**ft->ip));
-		ft->at[k] = mem_grow(ft->at[k], &ft->cap_at[k], a.n + 1,
-				     sizeof(**ft->at));
+		mem_grow(ft->ip[k], ft->cap_ip[k], a.n + 1);
+		mem_grow(ft->at[k], ft->cap_at[k], a.n + 1);
 		ft->ip[k][a.n] = f.addr;
 		ft->at[k][a.n++] = ftext_place_find(ft, &f, kernel);
 	}

@@ -29,8 +29,7 @@ void ft_boot_read(struct ft *ft, const struct bytes *b)
 	/* "# Current" means that the buffer is of this boot. */
 	if (end == line || strncmp(end, "\t[kernel]", 9) != 0)
 		goto out;
-	ft->boot = mem_grow(ft->boot, &ft->cap_boot, ft->n_boot + 1,
-			    sizeof(*ft->boot));
+	mem_grow(ft->boot, ft->cap_boot, ft->n_boot + 1);
 	ft->boot[ft->n_boot++] =
 		(struct ft_boot){ arena_strdup(&ft->arena, s), text };
 out:

@@ -215,8 +215,7 @@ static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
 		raw.cpu = ft_dir_cpu_of_folder(path);
 	if (raw.cpu < 0 || !ft_dir_open_file(&raw.in, path))
 		return;
-	w->raw = mem_grow(w->raw, &w->cap, w->n + 1, sizeof(raw));
-	w->raw[w->n++] = raw;
+	*mem_add(w->raw, w->n, w->cap) = raw;
 }
 
 /* Returns true if the pages of the same CPU are beside the file. */

@@ -41,8 +41,7 @@ static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 		m.pgoff = start - was->start + was->pgoff;
 		break;
 	}
-	ft->map = mem_grow(ft->map, &ft->cap_map, ft->n_map + 1, sizeof(m));
-	ft->map[ft->n_map++] = m;
+	*mem_add(ft->map, ft->n_map, ft->cap_map) = m;
 	ft->maps[ft->n_maps - 1].n++;
 }
 

@@ -112,8 +112,7 @@ void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 	}
 	ft_role_find(&t);
 	ft_entry_set_size(&t);
-	ft->type = mem_grow(ft->type, &ft->cap_type, ft->n_type + 1, sizeof(t));
-	ft->type[ft->n_type++] = t;
+	*mem_add(ft->type, ft->n_type, ft->cap_type) = t;
 	ft->by_id[t.fmt.id] = (uint32_t)ft->n_type;
 }
 

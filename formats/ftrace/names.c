@@ -23,9 +23,7 @@ void ft_names_read(struct ft *ft, const struct bytes *text)
 			continue;
 		char *name = mem_dup(line.p, line.n);
 
-		ft->cmd = mem_grow(ft->cmd, &ft->cap_cmd, ft->n_cmd + 1,
-				   sizeof(*ft->cmd));
-		ft->cmd[ft->n_cmd++] = (struct ft_cmd){
+		*mem_add(ft->cmd, ft->n_cmd, ft->cap_cmd) = (struct ft_cmd){
 			.tid = tid,
 			.name = arena_strdup(&ft->arena, name),
 		};
@@ -39,9 +37,8 @@ void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 {
 	if (tgid <= 0 || (ft->n_tgid && ft->tgid[ft->n_tgid - 1].tid >= tid))
 		return;
-	ft->tgid = mem_grow(ft->tgid, &ft->cap_tgid, ft->n_tgid + 1,
-			    sizeof(*ft->tgid));
-	ft->tgid[ft->n_tgid++] = (struct ft_tgid){ tid, tgid };
+	*mem_add(ft->tgid, ft->n_tgid, ft->cap_tgid) =
+		(struct ft_tgid){ tid, tgid };
 }
 
 COMPARE_BY(ft_names_compare_tgids, struct ft_tgid, tid);

@@ -242,8 +242,7 @@ static int ft_print(struct source *src, const struct rec_sample *s, char *buf,
 	buf[0] = '\0';
 	if (!t || !s->raw)
 		return -1;
-	ft->field = mem_grow(ft->field, &ft->cap_field, t->fmt.n,
-			     sizeof(*ft->field));
+	mem_grow(ft->field, ft->cap_field, t->fmt.n);
 	if (ft_fields(src, s, ft->field, NULL))
 		return -1;
 	tp_print_fields(&ft->tp, &t->fmt, ft->field, buf, size);

@@ -130,9 +130,7 @@ static void ft_option_stat(struct ft *ft, const struct bytes *b)
 				   ft_option_stat_number(s, "commit overrun:"),
 				   &within))
 		within = UINT64_MAX;
-	ft->stat = mem_grow(ft->stat, &ft->cap_stat, ft->n_stat + 1,
-			    sizeof(*ft->stat));
-	ft->stat[ft->n_stat++] = (struct ft_stat){
+	*mem_add(ft->stat, ft->n_stat, ft->cap_stat) = (struct ft_stat){
 		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)ft_option_int(s + 4),
 		.lost = { [LOST_BEFORE] = ft_option_stat_number(s, "overrun:"),
@@ -147,8 +145,7 @@ uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
 {
 	if (ft->n_inst >= INSTANCES_MAX)
 		return INSTANCES_MAX - 1;
-	ft->inst = mem_grow(ft->inst, &ft->cap_inst, ft->n_inst + 1,
-			    sizeof(*ft->inst));
+	mem_grow(ft->inst, ft->cap_inst, ft->n_inst + 1);
 	char plain[NAME_SIZE];
 
 	snprintf(plain, sizeof(plain), "%s", name);

@@ -80,8 +80,7 @@ static struct ft_stream *ft_stream_add(struct ft *ft, uint32_t instance,
 		reader_damage(&ft->src, "limit", off, 0, &why);
 		return NULL;
 	}
-	ft->stream = mem_grow(ft->stream, &ft->cap_stream, ft->n_stream + 1,
-			      sizeof(*ft->stream));
+	mem_grow(ft->stream, ft->cap_stream, ft->n_stream + 1);
 	struct ft_stream *s = &ft->stream[ft->n_stream++];
 
 	memset(s, 0, sizeof(*s));
@@ -174,8 +173,7 @@ static bool ft_stream_take_chunk(struct ft *ft, struct ft_stream *s,
 	}
 	if (bytes_skip(b, c.packed, err))
 		return false;
-	s->chunk = mem_grow(s->chunk, &s->cap_chunk, s->n_chunk + 1, sizeof(c));
-	s->chunk[s->n_chunk++] = c;
+	*mem_add(s->chunk, s->n_chunk, s->cap_chunk) = c;
 	s->len += c.len;
 	return true;
 }
@@ -294,7 +292,7 @@ static int ft_window_load(struct ft *ft, struct ft_stream *s, struct ft_win *w,
 		while (ft->win_bytes + c->len > WIN_MAX &&
 		       (old = ft_window_oldest(ft, s)))
 			ft_window_drop(ft, old);
-		w->data = mem_grow(NULL, &cap, c->len, 1);
+		w->data = mem_grow_to(NULL, &cap, c->len, 1);
 		w->cap = cap;
 		ft->win_bytes += cap;
 	}

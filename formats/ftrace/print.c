@@ -57,8 +57,7 @@ void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 			continue;
 		*to = '\0';
 		ft_print_unescape(from + 1);
-		ft->text = mem_grow(ft->text, &ft->cap_text, ft->n_text + 1,
-				    sizeof(*ft->text));
+		mem_grow(ft->text, ft->cap_text, ft->n_text + 1);
 		ft->text[ft->n_text++] =
 			(struct ft_text){ addr,
 					  arena_strdup(&ft->arena, from + 1) };

@@ -5,8 +5,7 @@
 
 void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind, uint32_t len)
 {
-	ft->due = mem_grow(ft->due, &ft->cap_due, ft->n_due + 1,
-			   sizeof(*ft->due));
+	mem_grow(ft->due, ft->cap_due, ft->n_due + 1);
 	struct ref *r = &ft->due[ft->n_due++];
 
 	*r = *ev;
@@ -67,9 +66,7 @@ uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
 		ev.adds_fields = t->printk || t->named;
 	}
 	ev.buffer = buffer;
-	ft->event = mem_grow(ft->event, &ft->cap_event, ft->n_event + 1,
-			     sizeof(ev));
-	ft->event[ft->n_event++] = ev;
+	*mem_add(ft->event, ft->n_event, ft->cap_event) = ev;
 	if (ft_refs_is_top(ft, instance))
 		ft->event_of[id] = (uint32_t)ft->n_event;
 	else

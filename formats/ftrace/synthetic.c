@@ -17,8 +17,7 @@
 static struct ft_synthetic *ft_synthetic_add(struct ft *ft,
 					     enum record_kind kind)
 {
-	ft->synthetic = mem_grow(ft->synthetic, &ft->cap_synthetic,
-				 ft->n_synthetic + 1, sizeof(*ft->synthetic));
+	mem_grow(ft->synthetic, ft->cap_synthetic, ft->n_synthetic + 1);
 	struct ft_synthetic *m = &ft->synthetic[ft->n_synthetic++];
 
 	*m = (struct ft_synthetic){ .kind = kind, .pid = -1, .cpu = -1 };

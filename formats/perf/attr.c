@@ -73,8 +73,7 @@ static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
 {
 	uint64_t t = a->sample_type;
 
-	p->event =
-		mem_grow(p->event, &p->cap_event, p->n_attr, sizeof(*p->event));
+	mem_grow(p->event, p->cap_event, p->n_attr);
 	p->event[p->n_attr - 1] = (struct event_def){
 		.name = event_kind_name(p, a),
 		.type = a->type,
@@ -210,7 +209,7 @@ void perf_id_add(struct perf *p, uint64_t id, uint32_t attr)
 		known->attr = attr;
 		return;
 	}
-	p->id = mem_grow(p->id, &p->cap_id, p->n_id + 1, sizeof(*p->id));
+	mem_grow(p->id, p->cap_id, p->n_id + 1);
 	p->id[p->n_id] = (struct perf_id){ id, attr, -2, -2 };
 	table_add(&p->by_id, hash_u64(id), (uint32_t)p->n_id++);
 }

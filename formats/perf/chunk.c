@@ -86,7 +86,7 @@ struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 	struct perf_chunk *c = mem_new(1, sizeof(*c));
 
 	if (!perf_chunk_is_too_much(p) || !perf_chunk_spill(p, c, cap)) {
-		c->data = mem_grow(NULL, &c->cap, cap, 1);
+		c->data = mem_grow_to(NULL, &c->cap, cap, 1);
 		p->chunk_bytes += c->cap;
 	}
 	c->off = off;

@@ -107,9 +107,7 @@ void perf_cut_free(struct perf_cut *c)
 
 static void cut_append(struct cut_bytes *b, const void *data, size_t n)
 {
-	b->data = mem_grow(b->data, &b->cap, b->n + n, 1);
-	memcpy(b->data + b->n, data, n);
-	b->n += n;
+	mem_append(b->data, b->n, b->cap, data, n);
 }
 
 static void cut_damage(struct perf_cut *c, const struct err *err)

@@ -58,7 +58,7 @@ int cut_unpack_next(struct cut_unpack *u, const unsigned char **data,
 		return err_at(err, path, off, "compressed data is damaged (%s)",
 			      why);
 	}
-	u->plain = mem_grow(u->plain, &u->cap, u->n + UNPACK_STEP, 1);
+	mem_grow(u->plain, u->cap, u->n + UNPACK_STEP);
 	ZSTD_outBuffer out = { u->plain, u->n + UNPACK_STEP, u->n };
 
 	u->error = zstd_stream_decode(&u->stream, &out);

@@ -48,7 +48,7 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 		err_set(err, ERR_IO, "%s: cannot list it (%m)", dir);
 		return NULL;
 	}
-	v = mem_grow(NULL, &cap, 1, sizeof(*v));
+	v = mem_grow_to(NULL, &cap, 1, sizeof(*v));
 	while ((ent = readdir(d))) {
 		long number = perf_dir_parse_number(ent->d_name);
 
@@ -72,7 +72,7 @@ int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 	if (!rc) {
 		size_t cap = 1;
 
-		p->file = mem_grow(p->file, &cap, n + 1, sizeof(*p->file));
+		mem_grow(p->file, cap, n + 1);
 		memset(p->file + 1, 0, n * sizeof(*p->file));
 	}
 	for (size_t i = 0; !rc && i < n; i++) {

@@ -64,7 +64,7 @@ static int perf_take_u64s(struct bytes *b, uint64_t n, uint64_t **v,
 {
 	if (n > bytes_left(b) / 8)
 		return bytes_short(b, n > UINT64_MAX / 8 ? n : n * 8, err);
-	*v = mem_grow(*v, cap, n, sizeof(**v));
+	mem_grow(*v, *cap, n);
 	return bytes_u64s(b, *v, n, err);
 }
 
@@ -100,8 +100,7 @@ static const char *perf_sample_read_name(struct perf *p, uint64_t member,
 	static const char *const kinds[READ_KINDS] = { "value", "id", "lost" };
 	size_t at = member * READ_KINDS + kind;
 
-	p->read_name = mem_grow(p->read_name, &p->cap_read_name, at + 1,
-				sizeof(*p->read_name));
+	mem_grow(p->read_name, p->cap_read_name, at + 1);
 	while (p->n_read_name <= at) {
 		char name[48];
 		size_t n = p->n_read_name++;
@@ -291,7 +290,7 @@ static void perf_sample_add_run(struct chain_half *h, const uint64_t *ip,
 		h->n += n;
 		return;
 	}
-	*h->copy = mem_grow(*h->copy, h->cap, most, sizeof(**h->copy));
+	mem_grow(*h->copy, *h->cap, most);
 	if (h->ip != *h->copy)
 		memcpy(*h->copy, h->ip, h->n * sizeof(*ip));
 	memcpy(*h->copy + h->n, ip, n * sizeof(*ip));
@@ -434,7 +433,7 @@ static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if (n > bytes_left(b) / 24)
 		return bytes_short(b, n > UINT64_MAX / 24 ? n : n * 24, err);
-	p->branch = mem_grow(p->branch, &p->cap_branch, n, sizeof(*p->branch));
+	mem_grow(p->branch, p->cap_branch, n);
 	for (uint64_t i = 0; i < n; i++) {
 		struct branch *br = &p->branch[i];
 
@@ -551,8 +550,7 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 
 	if (s->defer != DEFER_DIRECT || !s->n_branch)
 		return;
-	p->part = mem_grow(p->part, &p->cap_part, s->n_branch + 1u,
-			   sizeof(*p->part));
+	mem_grow(p->part, p->cap_part, s->n_branch + 1u);
 	p->part[0] = rec->flags & REC_F_USER && s->ip ? s->ip : s->branch[0].to;
 	for (uint32_t i = 0; i < s->n_branch; i++)
 		p->part[i + 1] = s->branch[i].from;
@@ -570,7 +568,7 @@ static void perf_sample_use_ip(struct perf *p, const struct perf_attr *a,
 	rec->flags |= REC_F_NO_CHAIN;
 	if (!a->s_ip)
 		return;
-	p->ip = mem_grow(p->ip, &p->cap_ip, 1, sizeof(*p->ip));
+	mem_grow(p->ip, p->cap_ip, 1);
 	p->ip[0] = s->ip;
 	if (rec->flags & REC_F_USER) {
 		s->user = (struct addrs){ .ip = p->ip, .n = 1 };

@@ -124,8 +124,7 @@ static void perf_scan_lower_floor(struct perf_file *f, uint64_t block,
 				  uint64_t key)
 {
 	if (block >= f->n_floor) {
-		f->floor = mem_grow(f->floor, &f->cap_floor, block + 1,
-				    sizeof(*f->floor));
+		mem_grow(f->floor, f->cap_floor, block + 1);
 		while (f->n_floor <= block)
 			f->floor[f->n_floor++] = UINT64_MAX;
 	}

@@ -329,7 +329,7 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 			break;
 		if (some > n - have)
 			some = n - have;
-		*owned = mem_grow(*owned, &cap, have + some, 1);
+		mem_grow(*owned, cap, have + some);
 		memcpy(*owned + have, f->raw.pos, some);
 		bytes_skip(&f->raw, some, NULL);
 		have += some;

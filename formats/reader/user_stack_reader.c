@@ -34,9 +34,8 @@ void user_stack_reader_add(struct user_stack_reader *u, uint64_t ip,
 {
 	const struct place none = { .off = 0 };
 
-	u->ip = mem_grow(u->ip, &u->cap_ip, u->n + 1, sizeof(*u->ip));
-	u->place =
-		mem_grow(u->place, &u->cap_place, u->n + 1, sizeof(*u->place));
+	mem_grow(u->ip, u->cap_ip, u->n + 1);
+	mem_grow(u->place, u->cap_place, u->n + 1);
 	u->ip[u->n] = ip;
 	u->place[u->n++] = place ? *place : none;
 	u->has_places |= place != NULL;
@@ -62,7 +61,7 @@ struct addrs user_stack_reader_addrs(struct user_stack_reader *u)
 
 	if (!u->has_places)
 		return a;
-	u->at = mem_grow(u->at, &u->cap_at, u->n, sizeof(*u->at));
+	mem_grow(u->at, u->cap_at, u->n);
 	for (size_t i = 0; i < u->n; i++) {
 		const struct place *p = &u->place[i];
 
@@ -111,8 +110,7 @@ void user_stack_reader_note_file(struct user_stack_reader *u,
 	    (id != TABLE_NONE && scan_is(path, u->file[id].path)))
 		return;
 	if (id == TABLE_NONE) {
-		u->file = mem_grow(u->file, &u->cap_file, u->n_file + 1,
-				   sizeof(*u->file));
+		mem_grow(u->file, u->cap_file, u->n_file + 1);
 		id = (uint32_t)u->n_file++;
 		table_add(&u->by_inode, user_stack_reader_hash(file), id);
 	}

@@ -144,10 +144,8 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	f.kind = tp_format_kind(s, semi, f.size);
 	f.is_signed = is_signed != 0;
 	f.relative = tp_format_has_word(s, semi, "__rel_loc");
-	fmt->field =
-		mem_grow(fmt->field, &fmt->cap_field, fmt->n + 1, sizeof(f));
-	fmt->def = mem_grow(fmt->def, &fmt->cap_def, fmt->n + 1,
-			    sizeof(*fmt->def));
+	mem_grow(fmt->field, fmt->cap_field, fmt->n + 1);
+	mem_grow(fmt->def, fmt->cap_def, fmt->n + 1);
 	fmt->field[fmt->n] = f;
 	fmt->def[fmt->n++] = (struct field_def){
 		.name = tp_format_keep(arena, name, len),

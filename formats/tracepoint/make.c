@@ -330,8 +330,7 @@ const void *tp_copy_payload(struct tp *tp, const struct tp_format *fmt,
 	unsigned char *to;
 
 	if (!tp_make_has_common(fmt)) {
-		tp->field = mem_grow(tp->field, &tp->cap_field, fmt->n + 1,
-				     sizeof(*tp->field));
+		mem_grow(tp->field, tp->cap_field, fmt->n + 1);
 		tp_fields_take(tp, fmt, raw, raw_len, tp->field);
 		return tp_make_payload(tp, fmt, tp->field, id, tid, len);
 	}

@@ -751,8 +751,7 @@ const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,
 	skip = of.n ? part[of.first].len : 0;
 	of.first += l->first;
 	buf[0] = 0;
-	tp->field =
-		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
+	mem_grow(tp->field, tp->cap_field, fmt->n);
 	memset(tp->field, 0, fmt->n * sizeof(*tp->field));
 	tp->field[i] = *f;
 	tp_print_begin(tp, tp->field);
@@ -802,8 +801,7 @@ bool tp_print_lacks_strings(struct tp *tp, const struct tp_format *fmt)
 void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 	      size_t len, char *buf, size_t size)
 {
-	tp->field =
-		mem_grow(tp->field, &tp->cap_field, fmt->n, sizeof(*tp->field));
+	mem_grow(tp->field, tp->cap_field, fmt->n);
 	tp_fields_take(tp, fmt, raw, len, tp->field);
 	tp_print_fields(tp, fmt, tp->field, buf, size);
 }

@@ -80,8 +80,7 @@ void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
 		return;
 	if (tp->scratch.used)
 		arena_release(&tp->scratch);
-	tp->ip = mem_grow(tp->ip, &tp->cap_ip,
-			  fmt->n_stack * most + fmt->n_code, sizeof(*tp->ip));
+	mem_grow(tp->ip, tp->cap_ip, fmt->n_stack * most + fmt->n_code);
 	for (size_t i = 0; fmt->n_stack && i < fmt->n && s->n_held < TP_STACKS;
 	     i++) {
 		if (!fmt->def[i].is_stack)

@@ -112,9 +112,7 @@ static void page_tree_take_last(struct page_tree *t, struct page_child *c)
 			t->page + PAGE_LEAF_HEAD + 2 * t->n - 4, 2);
 	c->len = before - t->top;
 	c->key = t->n_cell;
-	t->cell = mem_grow(t->cell, &t->cap_cell, t->n_cell + c->len, 1);
-	memcpy(t->cell + t->n_cell, t->page + t->top, c->len);
-	t->n_cell += c->len;
+	mem_append(t->cell, t->n_cell, t->cap_cell, t->page + t->top, c->len);
 	if (c->len > t->cell_max)
 		t->cell_max = c->len;
 	t->n--;
@@ -255,7 +253,7 @@ static void page_tree_join(struct page_tree *t, const struct packing_head *h,
 	size_t head = h->types + (h->types + 1 < 0x80 ? 1 : 2);
 
 	t->n_row = head + h->values;
-	t->row = mem_grow(t->row, &t->cap_row, t->n_row, 1);
+	mem_grow(t->row, t->cap_row, t->n_row);
 	record_put_varint(t->row, head);
 	memcpy(t->row + head - h->types, type, h->types);
 	memcpy(t->row + head, type + h->room, h->values);
@@ -385,9 +383,7 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 
 static void page_tree_wait(struct page_tree *t, const void *row, size_t size)
 {
-	t->near = mem_grow(t->near, &t->cap_near, t->n_near + size, 1);
-	memcpy(t->near + t->n_near, row, size);
-	t->n_near += size;
+	mem_append(t->near, t->n_near, t->cap_near, row, size);
 	t->near_rows++;
 }
 

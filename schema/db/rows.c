@@ -179,7 +179,7 @@ static void rows_set(struct rows *r, const struct page_row *row)
 
 	for (uint32_t left = row->texts; left; left &= left - 1)
 		need += row->text[__builtin_ctz(left)].len + 1;
-	r->text = mem_grow(r->text, &r->cap_text, need + 1, 1);
+	mem_grow(r->text, r->cap_text, need + 1);
 
 	char *to = r->text;
 

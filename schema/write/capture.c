@@ -17,8 +17,7 @@
 
 struct capture_map *capture_new_map(struct store *db, unsigned int index)
 {
-	db->w->capture = mem_grow(db->w->capture, &db->w->cap_capture,
-				  (size_t)index + 1, sizeof(*db->w->capture));
+	mem_grow(db->w->capture, db->w->cap_capture, (size_t)index + 1);
 	for (size_t i = db->w->n_capture; i <= index; i++) {
 		memset(&db->w->capture[i], 0, sizeof(*db->w->capture));
 		db->w->capture[i].first = TIME_NONE;
@@ -121,8 +120,7 @@ uint32_t capture_mark_type(struct store *db, unsigned int source,
 	if (capture_write_type(db, id, source, &def, err) ||
 	    db_exec(db, sql, err))
 		return 0;
-	c->mark = mem_grow(c->mark, &c->cap_mark, c->n_mark + 1,
-			   sizeof(*c->mark));
+	mem_grow(c->mark, c->cap_mark, c->n_mark + 1);
 	c->mark[c->n_mark].name = mem_strdup(def.name);
 	c->mark[c->n_mark++].id = id;
 	return id;

@@ -152,8 +152,7 @@ static int flush_path(struct store *db, uint32_t stack, struct err *err)
 	uint32_t n = frames_get_stack(db->w->fr, stack)->depth;
 	uint32_t i = n;
 
-	db->w->work = mem_grow(db->w->work, &db->w->cap_work, n,
-			       sizeof(*db->w->work));
+	mem_grow(db->w->work, db->w->cap_work, n);
 	for (uint32_t at = stack; at && i;) {
 		const struct stack *s = frames_get_stack(db->w->fr, at);
 
@@ -205,7 +204,7 @@ static void flush_mark_used(struct store *db, uint32_t stack)
 	size_t old = db->w->cap_used;
 	size_t byte = stack / 8;
 
-	db->w->used = mem_grow(db->w->used, &db->w->cap_used, byte + 1, 1);
+	mem_grow(db->w->used, db->w->cap_used, byte + 1);
 	if (db->w->cap_used > old)
 		memset(db->w->used + old, 0, db->w->cap_used - old);
 	db->w->used[byte] |= (unsigned char)(1 << (stack % 8));

@@ -213,9 +213,7 @@ static void label_add(struct label_making *l, const char *s)
 {
 	size_t n = strlen(s);
 
-	l->line = mem_grow(l->line, &l->cap_line, l->n_line + n, 1);
-	memcpy(l->line + l->n_line, s, n);
-	l->n_line += n;
+	mem_append(l->line, l->n_line, l->cap_line, s, n);
 }
 
 int labels_put(struct label_making *l, struct store *db, uint32_t frame,

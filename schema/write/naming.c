@@ -111,8 +111,7 @@ static int naming_symbol_id(struct store *db, struct naming *nm,
 
 	if (at == TABLE_NONE) {
 		at = (uint32_t)nm->n_known;
-		nm->known = mem_grow(nm->known, &nm->cap_known, nm->n_known + 1,
-				     sizeof(*nm->known));
+		mem_grow(nm->known, nm->cap_known, nm->n_known + 1);
 		struct known_symbol k = { s->start, NULL, at + 1 };
 
 		k.name = db->w->sums ? sums_code_text(db, s->name)
@@ -390,8 +389,7 @@ static void naming_make_answers(struct naming *nm)
 {
 	const struct unnamed_image *at = &nm->at;
 
-	nm->answer = mem_grow(nm->answer, &nm->cap_answer, at->n_code,
-			      sizeof(*nm->answer));
+	mem_grow(nm->answer, nm->cap_answer, at->n_code);
 	memset(nm->answer, 0, at->n_code * sizeof(*nm->answer));
 	for (size_t i = at->n_todo; i-- > 0;)
 		nm->answer[at->todo[i].at].todo = (uint32_t)i;
@@ -595,7 +593,7 @@ int store_image(struct store *db, uint32_t image, const char *file,
 	 * to be written */
 	if (image != nm->at.image)
 		return 0;
-	nm->seg = mem_grow(nm->seg, &nm->cap_seg, n, sizeof(*nm->seg));
+	mem_grow(nm->seg, nm->cap_seg, n);
 	if (n)
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;

@@ -137,7 +137,7 @@ void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 		sg->named[i] = id;
 	if (id != sg->n_first + 1)
 		return; /* ids are not dense: the comm stands for itself */
-	sg->first = mem_grow(sg->first, &sg->cap_first, id, sizeof(id));
+	mem_grow(sg->first, sg->cap_first, id);
 	sg->first[sg->n_first++] = sg->named[i];
 }
 
@@ -336,8 +336,7 @@ static void sample_groups_put_waiting(struct sample_groups *sg,
 		i = sg->hole[--sg->n_hole];
 	} else {
 		i = (uint32_t)sg->n_wait++;
-		sg->wait = mem_grow(sg->wait, &sg->cap_wait, sg->n_wait,
-				    sizeof(*sg->wait));
+		mem_grow(sg->wait, sg->cap_wait, sg->n_wait);
 	}
 	sg->wait[i] = *w;
 	uint32_t *near = &sg->near[w->event % NEAR];

@@ -182,8 +182,7 @@ account_new_ring(struct per_source *ps, const struct record *rec)
 	size_t n = (size_t)cpu + 1;
 
 	if (n > ps->n_ring) {
-		ps->ring =
-			mem_grow(ps->ring, &ps->cap_ring, n, sizeof(*ps->ring));
+		mem_grow(ps->ring, ps->cap_ring, n);
 		for (size_t i = ps->n_ring; i < n; i++) {
 			ps->ring[i] = no_ring;
 			ps->ring[i].cpu = (int32_t)i;

@@ -17,8 +17,7 @@ struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu)
 {
 	if (cpu < 0 || cpu >= CPU_MAX)
 		return NULL;
-	as->cpu = mem_grow(as->cpu, &as->cap_cpu, (size_t)cpu + 1,
-			   sizeof(*as->cpu));
+	mem_grow(as->cpu, as->cap_cpu, (size_t)cpu + 1);
 	while (as->n_cpu < as->cap_cpu && as->n_cpu < CPU_MAX)
 		as->cpu[as->n_cpu++] = (struct audit_cpu){
 			.bucket = TIME_NONE,

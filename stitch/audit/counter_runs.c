@@ -16,7 +16,7 @@ void counter_runs_release(struct counter_runs *rs)
 void counter_runs_insert(struct counter_runs *rs, size_t at,
 			 const struct counter_run *r)
 {
-	rs->at = mem_grow(rs->at, &rs->cap, rs->n + 1, sizeof(*rs->at));
+	mem_grow(rs->at, rs->cap, rs->n + 1);
 	memmove(rs->at + at + 1, rs->at + at, (rs->n - at) * sizeof(*rs->at));
 	rs->at[at] = *r;
 	rs->n++;

@@ -88,7 +88,7 @@ static ssize_t mem_stream_take(void *cookie, const char *p, size_t n)
 {
 	struct mem_text *t = cookie;
 
-	*t->text = mem_grow(*t->text, &t->cap, t->n + n + 1, 1);
+	mem_grow(*t->text, t->cap, t->n + n + 1);
 	memcpy(*t->text + t->n, p, n);
 	t->n += n;
 	(*t->text)[t->n] = '\0';
@@ -114,7 +114,7 @@ FILE *mem_stream(char **text, size_t *len)
 	*t = (struct mem_text){ .text = text, .len = len };
 	if (len)
 		*len = 0;
-	*text = mem_grow(NULL, &t->cap, 1, 1);
+	*text = mem_grow_to(NULL, &t->cap, 1, 1);
 	**text = '\0';
 	return mem_must(fopencookie(t, "w", io));
 }
@@ -139,7 +139,7 @@ char *mem_printf(const char *fmt, ...)
 
 void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 {
-	p = mem_grow(p, cap, need, size);
+	p = mem_grow_to(p, cap, need, size);
 	memset((char *)p + *n * size, 0, (need - *n) * size);
 	*n = need;
 	return p;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The items of an array, which is no pointer. */
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
@@ -18,33 +19,38 @@ void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
  * threads: of an ingest of 200,000 distinct stacks, 47 ms of 570. */
 void *mem_new_table(size_t n, size_t size)
 	__attribute__((malloc, returns_nonnull));
-/* Grows an array, or allocates it if p is NULL, to at least `need` items. *cap
- * is the capacity in items, which is doubled, or grows by half if the array is
- * large. New items are not zeroed. */
+/* Return array p, or a larger one in its place, or a new one if p is NULL, with
+ * room for at least `need` items. *cap is the capacity in items, which is
+ * doubled, or grows by half if the array is large. New items are not zeroed. */
 void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
-static inline void *mem_grow(void *p, size_t *cap, size_t need, size_t size)
+static inline void *mem_grow_to(void *p, size_t *cap, size_t need, size_t size)
 {
 	return p && need <= *cap ? p : mem_grow_more(p, cap, need, size);
 }
+/* The same, assigned to p. */
+#define mem_grow(p, cap, need)                                                 \
+	((p) = mem_grow_to((p), &(cap), (need), sizeof(*(p))))
 /* Adds an item, not zeroed, to array p, which has n items and room for cap.
  * Returns a pointer to it. Evaluates its arguments more than once; what is
  * assigned to the item must not refer to p, n or cap. */
-#define mem_add(p, n, cap)                                                     \
-	((p) = mem_grow((p), &(cap), (size_t)(n) + 1, sizeof(*(p))),           \
-	 &(p)[(n)++])
-/* What mem_reach() assigns to its array. */
+#define mem_add(p, n, cap) (mem_grow(p, cap, (size_t)(n) + 1), &(p)[(n)++])
+/* Appends `more` bytes to array p of bytes, which has n. */
+#define mem_append(p, n, cap, data, more)                                      \
+	(mem_grow(p, cap, (n) + (more)), memcpy((p) + (n), (data), (more)),    \
+	 (n) += (more))
+/* Like mem_grow_to() for an array of *n items: if *n < need, sets *n to need
+ * and zeroes the new items. */
 void *mem_reach_more(void *p, size_t *n, size_t *cap, size_t need, size_t size)
 	__attribute__((returns_nonnull));
-static inline void *mem_reach_some(void *p, size_t *n, size_t *cap, size_t need,
-				   size_t size)
+static inline void *mem_reach_to(void *p, size_t *n, size_t *cap, size_t need,
+				 size_t size)
 {
 	return need <= *n ? p : mem_reach_more(p, n, cap, need, size);
 }
-/* Lets array p, which has n items and room for cap, have at least `need`: new
- * items are zeroed. */
+/* The same, assigned to p. */
 #define mem_reach(p, n, cap, need)                                             \
-	((p) = mem_reach_some((p), &(n), &(cap), (need), sizeof(*(p))))
+	((p) = mem_reach_to((p), &(n), &(cap), (need), sizeof(*(p))))
 /* Returns a pointer to item i of such an array, which has it then. As with
  * mem_add(), what is assigned to the item must not refer to p, n or cap. */
 #define mem_at(p, n, cap, i) (mem_reach(p, n, cap, (size_t)(i) + 1), &(p)[i])

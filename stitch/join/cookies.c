@@ -15,7 +15,7 @@ void cookies_init(struct cookies *cs)
 {
 	*cs = (struct cookies){ .n = 1, .n_bucket = BUCKETS };
 	cs->bucket = mem_new(BUCKETS, sizeof(*cs->bucket));
-	cs->entry = mem_grow(NULL, &cs->cap, 1, sizeof(*cs->entry));
+	cs->entry = mem_grow_to(NULL, &cs->cap, 1, sizeof(*cs->entry));
 }
 
 void cookies_release(struct cookies *cs)
@@ -219,8 +219,7 @@ uint32_t cookies_new(struct cookies *cs, const struct cookie_key *key)
 	if (i) {
 		cs->free = cs->entry[i].first;
 	} else {
-		cs->entry = mem_grow(cs->entry, &cs->cap, cs->n + 1,
-				     sizeof(*cs->entry));
+		mem_grow(cs->entry, cs->cap, cs->n + 1);
 		i = (uint32_t)cs->n++;
 	}
 	cs->entry[i] = (struct cookie_entry){

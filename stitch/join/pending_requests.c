@@ -14,7 +14,7 @@
 void pending_requests_init(struct pending_requests *ws, struct fact_queue *out)
 {
 	*ws = (struct pending_requests){ .out = out, .n = 1 };
-	ws->wait = mem_grow(NULL, &ws->cap, 1, sizeof(*ws->wait));
+	ws->wait = mem_grow_to(NULL, &ws->cap, 1, sizeof(*ws->wait));
 }
 
 void pending_requests_release(struct pending_requests *ws)
@@ -73,8 +73,7 @@ uint32_t pending_requests_new(struct pending_requests *ws)
 	if (i) {
 		ws->free = ws->wait[i].next;
 	} else {
-		ws->wait = mem_grow(ws->wait, &ws->cap, ws->n + 1,
-				    sizeof(*ws->wait));
+		mem_grow(ws->wait, ws->cap, ws->n + 1);
 		i = (uint32_t)ws->n++;
 	}
 	ws->used++;

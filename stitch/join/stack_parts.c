@@ -49,7 +49,7 @@ static void stack_parts_insert(struct stack_part_hold *h,
 	uint32_t some;
 	size_t n = r->n;
 
-	h->at = mem_grow(h->at, &h->cap, h->n + n, sizeof(*h->at));
+	mem_grow(h->at, h->cap, h->n + n);
 	memmove(h->at + pos + n, h->at + pos, (h->n - pos) * sizeof(*h->at));
 	h->n += n;
 	/* A stack lists its innermost frame first. */

@@ -123,8 +123,8 @@ void order_add(struct order *ord, struct source *src)
 {
 	size_t i = ord->n_src++;
 
-	ord->src = mem_grow(ord->src, &ord->cap_src, i + 1, sizeof(src));
-	ord->done = mem_grow(ord->done, &ord->cap_done, i + 1, sizeof(bool));
+	mem_grow(ord->src, ord->cap_src, i + 1);
+	mem_grow(ord->done, ord->cap_done, i + 1);
 	ord->src[i] = src;
 	ord->done[i] = false;
 	ord->has_low = false;
@@ -266,8 +266,7 @@ static void sort_tail(struct order *ord, size_t from)
 
 	if (n < 2 || run_length(ord, a, n) == n)
 		return;
-	ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch, n,
-				sizeof(*ord->scratch));
+	mem_grow(ord->scratch, ord->cap_scratch, n);
 	b = ord->scratch;
 	while (merge_pass(ord, a, n, b) > 1) {
 		struct ref *t = a;
@@ -287,8 +286,7 @@ static void merge_waiting(struct order *ord, size_t mid)
 	if (!mid || mid == n ||
 	    !ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1]))
 		return;
-	ord->scratch = mem_grow(ord->scratch, &ord->cap_scratch, n,
-				sizeof(*ord->scratch));
+	mem_grow(ord->scratch, ord->cap_scratch, n);
 	merge_refs(ord, ord->wait, mid, ord->wait + mid, n - mid, ord->scratch);
 	memcpy(ord->wait, ord->scratch, n * sizeof(struct ref));
 }
@@ -471,8 +469,7 @@ static int order_refill(struct order *ord, struct err *err)
 
 	if (want < BATCH_MIN)
 		want = BATCH_MIN;
-	ord->wait = mem_grow(ord->wait, &ord->cap, ord->n + want,
-			     sizeof(*ord->wait));
+	mem_grow(ord->wait, ord->cap, ord->n + want);
 	while (src && ord->n - mid < want) {
 		struct ref *ref = &ord->wait[ord->n];
 		uint64_t floor = src->floor;

@@ -69,7 +69,7 @@ void kins_map(struct kins *ks, uint32_t kin, uint64_t start, uint64_t end)
 		return;
 	}
 	if (n == i)
-		k->at = mem_grow(k->at, &k->cap, k->n + 1, sizeof(*k->at));
+		mem_grow(k->at, k->cap, k->n + 1);
 	memmove(k->at + i + 1, k->at + n, (k->n - n) * sizeof(*k->at));
 	k->n = k->n + 1 - (n - i);
 	k->at[i] = (struct kin_range){ start, end };

@@ -45,7 +45,7 @@ static struct region_node *region_node_new(bool leaf, const void *item,
 	nd->refs = 1;
 	nd->leaf = leaf;
 	nd->n = n;
-	nd->item = mem_grow(NULL, &nd->cap, n + 1, region_node_size(nd));
+	nd->item = mem_grow_to(NULL, &nd->cap, n + 1, region_node_size(nd));
 	if (n)
 		memcpy(nd->item, item, n * region_node_size(nd));
 	return nd;
@@ -243,7 +243,7 @@ static void region_node_add(struct region_node *nd, size_t i, const void *item)
 {
 	size_t size = region_node_size(nd);
 
-	nd->item = mem_grow(nd->item, &nd->cap, nd->n + 1, size);
+	nd->item = mem_grow_to(nd->item, &nd->cap, nd->n + 1, size);
 	char *at = (char *)nd->item + i * size;
 
 	memmove(at + size, at, (nd->n - i) * size);
@@ -331,7 +331,8 @@ static void region_node_join(struct region_node *nd, size_t k, size_t *held)
 	struct region_node *right = regions_own(&link[k + 1], held);
 	size_t size = region_node_size(left);
 
-	left->item = mem_grow(left->item, &left->cap, left->n + right->n, size);
+	left->item =
+		mem_grow_to(left->item, &left->cap, left->n + right->n, size);
 	memcpy((char *)left->item + left->n * size, right->item,
 	       right->n * size);
 	left->n += right->n;

@@ -30,9 +30,8 @@ uint32_t stack_prefix_shared(struct stack_prefix *t,
 
 void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack)
 {
-	t->ip = mem_grow(t->ip, &t->cap_ip, t->n + 1, sizeof(*t->ip));
-	t->stack =
-		mem_grow(t->stack, &t->cap_stack, t->n + 1, sizeof(*t->stack));
+	mem_grow(t->ip, t->cap_ip, t->n + 1);
+	mem_grow(t->stack, t->cap_stack, t->n + 1);
 	t->ip[t->n] = ip;
 	t->stack[t->n++] = stack;
 }

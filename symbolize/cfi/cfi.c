@@ -256,7 +256,7 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 			cie.good = !cfi_read_cie(c, &cie, &b);
 		}
 	}
-	c->cie = mem_grow(c->cie, &c->cap_cie, c->n_cie + 1, sizeof(*c->cie));
+	mem_grow(c->cie, c->cap_cie, c->n_cie + 1);
 	c->cie[c->n_cie] = cie;
 	table_add(&c->by_off, hash_u64(off), (uint32_t)c->n_cie);
 	return (uint32_t)c->n_cie++;

@@ -31,9 +31,7 @@ struct go_frames {
 
 static void go_frames_put(struct go_frames *g, const void *data, size_t n)
 {
-	g->data = mem_grow(g->data, &g->cap, g->n + n, 1);
-	memcpy(g->data + g->n, data, n);
-	g->n += n;
+	mem_append(g->data, g->n, g->cap, data, n);
 }
 
 static void go_frames_byte(struct go_frames *g, unsigned int v)

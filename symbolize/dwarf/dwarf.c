@@ -210,8 +210,7 @@ static size_t dwarf_pick(struct dwarf *d, Dwarf_Die *die, size_t first,
 		size_t b = dwarf_lower_bound(d, a, first + n - a, end);
 		if (a == b)
 			continue;
-		d->set = mem_grow(d->set, &d->cap_set, d->n_set + (b - a),
-				  sizeof(*d->set));
+		mem_grow(d->set, d->cap_set, d->n_set + (b - a));
 		mixed |= d->n_set > top &&
 			 d->set[d->n_set - 1].want >= d->set[a].want;
 		for (; a < b; a++) {

@@ -18,7 +18,7 @@ struct symtab_key {
 
 void symtab_reserve(struct symtab *t, size_t n)
 {
-	t->sym = mem_grow(t->sym, &t->cap, t->n + n, sizeof(*t->sym));
+	mem_grow(t->sym, t->cap, t->n + n);
 }
 
 void symtab_add(struct symtab *t, const struct sym *s)

@@ -43,7 +43,7 @@ static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
 		return at;
 	if (m->n_text + len >= NONE)
 		return NONE;
-	m->text = mem_grow(m->text, &m->cap_text, m->n_text + len, 1);
+	mem_grow(m->text, m->cap_text, m->n_text + len);
 	memcpy(m->text + m->n_text, s, len);
 	at = (uint32_t)m->n_text;
 	m->n_text += len;

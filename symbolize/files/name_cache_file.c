@@ -81,7 +81,7 @@ static int name_cache_read_symbols(struct name_cache *m, struct bytes *b,
 {
 	if (n > bytes_left(b) / 36)
 		return -1;
-	m->row = mem_grow(m->row, &m->cap_row, n, sizeof(*m->row));
+	mem_grow(m->row, m->cap_row, n);
 	for (; m->n_row < n; m->n_row++) {
 		struct cached_symbol *r = &m->row[m->n_row];
 
@@ -101,7 +101,7 @@ static int name_cache_read_entries(struct name_cache *m, struct bytes *b,
 {
 	if (n > bytes_left(b) / 17)
 		return -1;
-	m->entry = mem_grow(m->entry, &m->cap, n, sizeof(*m->entry));
+	mem_grow(m->entry, m->cap, n);
 	for (; m->n < n; m->n++) {
 		struct cached_offset *e = &m->entry[m->n];
 		uint8_t flag;
@@ -132,7 +132,7 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 	    bytes_take(b, n[0], &text, NULL) || !n[0] ||
 	    text.pos[n[0] - 1] != '\0')
 		return -1;
-	m->text = mem_grow(m->text, &m->cap_text, n[0], 1);
+	mem_grow(m->text, m->cap_text, n[0]);
 	memcpy(m->text, text.pos, n[0]);
 	m->n_text = n[0];
 	if (m->file >= m->n_text || m->status >= m->n_text ||
@@ -213,9 +213,7 @@ static void name_cache_put(struct name_cache_output *o, const void *p, size_t n)
 {
 	if (!n)
 		return;
-	o->p = mem_grow(o->p, &o->cap, o->n + n, 1);
-	memcpy(o->p + o->n, p, n);
-	o->n += n;
+	mem_append(o->p, o->n, o->cap, p, n);
 }
 
 static void name_cache_put_u32(struct name_cache_output *o, size_t v)

@@ -21,7 +21,7 @@ void *unxz(const void *in, size_t in_len, size_t *out_len)
 	z.next_in = in;
 	z.avail_in = in_len;
 	while (rc == LZMA_OK && n < UNPACKED_MAX) {
-		out = mem_grow(out, &cap, n + 65536, 1);
+		mem_grow(out, cap, n + 65536);
 		z.next_out = out + n;
 		z.avail_out = cap - n;
 		rc = lzma_code(&z, LZMA_FINISH);

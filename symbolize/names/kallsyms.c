@@ -81,9 +81,9 @@ static char *kallsyms_read_file(const char *path, size_t *len, struct err *err)
 		return NULL;
 	/* Files in /proc report a size of 0. */
 	if (size && size < FILE_MAX)
-		buf = mem_grow(buf, &cap, (size_t)size + 2, 1);
+		mem_grow(buf, cap, (size_t)size + 2);
 	do {
-		buf = mem_grow(buf, &cap, n + 4096, 1);
+		mem_grow(buf, cap, n + 4096);
 		got = read(fd, buf + n, cap - n - 1);
 		if (got > 0)
 			n += (size_t)got;
@@ -175,7 +175,7 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 	 * last in the file wins, which is what perf shows (__x64_sys_vfork
 	 * follows __do_sys_vfork and __ia32_sys_vfork). */
 	ks->tab.last_wins = true;
-	ks->mod = mem_grow(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
+	ks->mod = mem_grow_to(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
 	symtab_reserve(&ks->tab, len / LINE_LEN + 1);
 	while (kallsyms_text_next(&t, &l)) {

@@ -152,7 +152,7 @@ static size_t sframe_code_read(struct sframe_code_check *l, uint64_t start,
 {
 	if (end - start > FUNC_MAX)
 		return 0;
-	l->buf = mem_grow(l->buf, &l->cap_buf, (size_t)(end - start), 1);
+	mem_grow(l->buf, l->cap_buf, (size_t)(end - start));
 	return elf_read_code(l->j->ef, start, l->buf, (size_t)(end - start));
 }
 

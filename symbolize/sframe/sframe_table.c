@@ -177,7 +177,7 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 {
 	struct sframe_table_maker *m = arg;
 
-	m->kept = mem_grow(m->kept, &m->cap, m->n + 1, sizeof(*m->kept));
+	mem_grow(m->kept, m->cap, m->n + 1);
 	m->kept[m->n].pc = row->pc;
 	sframe_table_rule(m->sf, f, rule, &m->kept[m->n++].rule);
 }

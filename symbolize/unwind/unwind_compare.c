@@ -88,7 +88,7 @@ static void unwind_compare_unwind(struct unwinder *uw,
 	p->all->ops->unwind(p->all, in, out);
 	if (!in->dumped || !out->max)
 		return;
-	p->ip = mem_grow(p->ip, &p->cap, out->max, sizeof(*p->ip));
+	mem_grow(p->ip, p->cap, out->max);
 	sf.ip = p->ip;
 	p->sframe->ops->unwind(p->sframe, in, &sf);
 	unwind_compare_stacks(p, in, out, &sf);

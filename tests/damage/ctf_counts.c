@@ -76,9 +76,7 @@ static void ctf_counts_note(struct walk *w, const struct ctf_node *node,
 	}
 	if (!node->role && !node->slot)
 		f.what = "number of the packet";
-	w->c->field = mem_grow(w->c->field, &w->c->cap_field, w->c->n_field + 1,
-			       sizeof(f));
-	w->c->field[w->c->n_field++] = f;
+	*mem_add(w->c->field, w->c->n_field, w->c->cap_field) = f;
 }
 
 static int ctf_counts_walk(struct walk *w, const struct ctf_node *node)

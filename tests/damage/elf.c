@@ -75,8 +75,7 @@ static void damage_elf_look_around(const char *path)
 		     strcmp(s.name, ".symtab") != 0 &&
 		     strcmp(s.name, ".strtab") != 0))
 			continue;
-		pieces = mem_grow(pieces, &cap_pieces, n_pieces + 2,
-				  sizeof(*pieces));
+		mem_grow(pieces, cap_pieces, n_pieces + 2);
 		pieces[n_pieces++] = (struct piece){ s.off, s.size };
 	}
 	pieces[n_pieces++] = (struct piece){ 0, 64 + 56 * 8 }; /* headers */

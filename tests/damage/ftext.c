@@ -24,8 +24,7 @@ static bool damage_ftext_seen(void *arg, struct source *src,
 	if (!rec || rec->kind != REC_SAMPLE)
 		return false;
 	if (e) {
-		e->off = mem_grow(e->off, &e->cap, e->n + 1, sizeof(*e->off));
-		e->off[e->n++] = rec->off;
+		*mem_add(e->off, e->n, e->cap) = rec->off;
 	}
 	return true;
 }

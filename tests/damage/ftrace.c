@@ -28,8 +28,7 @@ static void damage_ftrace_note_end(struct ft *ft, struct ends *e,
 		if (place >= s->chunk[i].at &&
 		    place - s->chunk[i].at < s->chunk[i].len)
 			end = s->chunk[i].off + s->chunk[i].packed;
-	e->end = mem_grow(e->end, &e->cap, e->n + 1, sizeof(*e->end));
-	e->end[e->n++] = end;
+	*mem_add(e->end, e->n, e->cap) = end;
 	if (!e->first || s->off < e->first)
 		e->first = s->off;
 }

@@ -13,8 +13,7 @@ static void counts_page(struct counts *c, uint64_t off, uint64_t size)
 	uint64_t commit = counts_get(c, off + 8, 8) & 0x3fffffff;
 	uint64_t at = off + 16;
 
-	c->field = mem_grow(c->field, &c->cap_field, c->n_field + 1,
-			    sizeof(*c->field));
+	mem_grow(c->field, c->cap_field, c->n_field + 1);
 	c->field[c->n_field++] =
 		(struct count){ off + 8, 8, 0, 30, "length of a page" };
 	if (commit > size - 16)

@@ -22,8 +22,8 @@ struct ends {
 
 static void damage_perf_note_end(struct ends *e, const struct ref *ref)
 {
-	e->end = mem_grow(e->end, &e->cap, e->n + 1, sizeof(*e->end));
-	e->end[e->n++] = (ref->handle & (((uint64_t)1 << 48) - 1)) + ref->len;
+	*mem_add(e->end, e->n, e->cap) =
+		(ref->handle & (((uint64_t)1 << 48) - 1)) + ref->len;
 }
 
 static bool damage_perf_seen(void *arg, struct source *src,

@@ -87,8 +87,7 @@ static void load_keys(struct store *db, struct whole *w)
 	int got = -1;
 
 	while (r && (got = rows_next(r, &err)) > 0) {
-		w->key = mem_grow(w->key, &w->cap, w->n + 1, sizeof(*w->key));
-		w->key[w->n++] = row_key_of(r);
+		*mem_add(w->key, w->n, w->cap) = row_key_of(r);
 	}
 	rows_close(r);
 	if (got < 0)
@@ -129,8 +128,7 @@ static void damage_pipeline_walk(struct source *src, struct whole *w)
 			w->plain = false;
 		if (!src->ops->decode(src, &ref, &rec, &err) &&
 		    rec.kind == REC_SAMPLE) {
-			w->end = mem_grow(w->end, &w->cap_end, w->n_end + 1,
-					  sizeof(*w->end));
+			mem_grow(w->end, w->cap_end, w->n_end + 1);
 			w->end[w->n_end++] =
 				(ref.handle & (((uint64_t)1 << 48) - 1)) +
 				ref.len;

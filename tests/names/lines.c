@@ -82,8 +82,7 @@ int main(int argc, char **argv)
 	img.id_len = ef->id_len;
 	elf_file_close(ef);
 	while (fgets(line, sizeof(line), stdin)) {
-		l.vaddr = mem_grow(l.vaddr, &l.cap, l.n + 1, sizeof(*l.vaddr));
-		l.vaddr[l.n++] = strtoull(line, NULL, 16);
+		*mem_add(l.vaddr, l.n, l.cap) = strtoull(line, NULL, 16);
 	}
 	l.code = mem_new(l.n, sizeof(*l.code));
 	for (int i = 0; i <= repeat; i++) {

@@ -131,8 +131,8 @@ static int names_check(struct symbolizer *sy, const char *symfs,
 static void add_row(struct table *t, uint64_t off, const char *name,
 		    uint64_t symoff)
 {
-	t->row = mem_grow(t->row, &t->cap, t->n + 1, sizeof(*t->row));
-	t->row[t->n++] = (struct row){ off, symoff, mem_strdup(name) };
+	*mem_add(t->row, t->n, t->cap) =
+		(struct row){ off, symoff, mem_strdup(name) };
 }
 
 int main(int argc, char **argv)

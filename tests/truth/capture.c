@@ -21,7 +21,7 @@ static void capture_strip(struct rec_sample *s)
 
 static void capture_keep(struct capture *c, const struct record *rec)
 {
-	c->rec = mem_grow(c->rec, &c->cap, c->n + 1, sizeof(*c->rec));
+	mem_grow(c->rec, c->cap, c->n + 1);
 	struct record *r = &c->rec[c->n++];
 
 	*r = *rec;

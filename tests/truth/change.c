@@ -81,9 +81,7 @@ bool change_fits(const struct record *r, enum kind kind)
 
 static void take_out(struct change *ch, size_t i)
 {
-	ch->gone = mem_grow(ch->gone, &ch->cap_gone, ch->n_gone + 1,
-			    sizeof(*ch->gone));
-	ch->gone[ch->n_gone++] = ch->list.at[i];
+	*mem_add(ch->gone, ch->n_gone, ch->cap_gone) = ch->list.at[i];
 	ch->sched |= ch->list.at[i].rec->kind == REC_SAMPLE &&
 		     ch->list.at[i].rec->sample.sched.kind != SCHED_NONE;
 	change_say(ch, " #%u", ch->list.at[i].origin);

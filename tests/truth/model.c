@@ -23,8 +23,7 @@ static void find_halves(const struct list *l, struct expect *ex)
 
 		if (!has_cookie(r))
 			continue;
-		ex->half = mem_grow(ex->half, &ex->cap_half, ex->n_half + 1,
-				    sizeof(*ex->half));
+		mem_grow(ex->half, ex->cap_half, ex->n_half + 1);
 		ex->half[ex->n_half++] =
 			(struct half){ cookie_of(r), r->tid, (uint32_t)i,
 				       l->at[i].source, r->kind == REC_CHAIN };
@@ -36,9 +35,8 @@ static void find_halves(const struct list *l, struct expect *ex)
 static void model_add_loss(struct expect *ex, uint16_t source, int32_t cpu,
 			   int64_t t0, int64_t t1, uint64_t n)
 {
-	ex->loss = mem_grow(ex->loss, &ex->cap_loss, ex->n_loss + 1,
-			    sizeof(*ex->loss));
-	ex->loss[ex->n_loss++] = (struct expect_loss){ source, cpu, t0, t1, n };
+	*mem_add(ex->loss, ex->n_loss, ex->cap_loss) =
+		(struct expect_loss){ source, cpu, t0, t1, n };
 }
 
 /* After the last record of that ring, up to the LOST record. */
@@ -534,18 +532,12 @@ static void model_clear(const struct list *l, struct expect *ex)
 {
 	ex->n = l->n;
 	ex->n_loss = ex->n_gap = ex->n_counter = 0;
-	ex->request = mem_grow(ex->request, &ex->cap_request, l->n + 1,
-			       sizeof(*ex->request));
-	ex->chain = mem_grow(ex->chain, &ex->cap_chain, l->n + 1,
-			     sizeof(*ex->chain));
-	ex->first = mem_grow(ex->first, &ex->cap_first, l->n + 1,
-			     sizeof(*ex->first));
-	ex->life =
-		mem_grow(ex->life, &ex->cap_life, l->n + 1, sizeof(*ex->life));
-	ex->prev =
-		mem_grow(ex->prev, &ex->cap_prev, l->n + 1, sizeof(*ex->prev));
-	ex->forgot = mem_grow(ex->forgot, &ex->cap_forgot, l->n + 1,
-			      sizeof(*ex->forgot));
+	mem_grow(ex->request, ex->cap_request, l->n + 1);
+	mem_grow(ex->chain, ex->cap_chain, l->n + 1);
+	mem_grow(ex->first, ex->cap_first, l->n + 1);
+	mem_grow(ex->life, ex->cap_life, l->n + 1);
+	mem_grow(ex->prev, ex->cap_prev, l->n + 1);
+	mem_grow(ex->forgot, ex->cap_forgot, l->n + 1);
 	memset(ex->request, 0, l->n * sizeof(*ex->request));
 	memset(ex->chain, 0, l->n * sizeof(*ex->chain));
 }

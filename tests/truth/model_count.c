@@ -139,10 +139,8 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 			continue;
 		c.gaps++;
 		c.missing += (uint64_t)(n->count - s->count) / 2 - 1;
-		ex->gap = mem_grow(ex->gap, &ex->cap_gap, ex->n_gap + 1,
-				   sizeof(*ex->gap));
-		ex->gap_late = mem_grow(ex->gap_late, &ex->cap_gap_late,
-					ex->n_gap + 1, sizeof(bool));
+		mem_grow(ex->gap, ex->cap_gap, ex->n_gap + 1);
+		mem_grow(ex->gap_late, ex->cap_gap_late, ex->n_gap + 1);
 		ex->gap_late[ex->n_gap] = !model_count_surely_made(ex, s);
 		ex->gap[ex->n_gap++] = (struct fact_gap){
 			.cpu = cpu,
@@ -156,9 +154,7 @@ static void count_cpu(struct expect *ex, int32_t cpu)
 		return;
 	c.first = (uint32_t)low;
 	c.last = (uint32_t)high;
-	ex->counter = mem_grow(ex->counter, &ex->cap_counter, ex->n_counter + 1,
-			       sizeof(*ex->counter));
-	ex->counter[ex->n_counter++] = c;
+	*mem_add(ex->counter, ex->n_counter, ex->cap_counter) = c;
 }
 
 /* Is it the first of its capture with that cookie, and no other half there? */

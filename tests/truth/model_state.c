@@ -38,15 +38,14 @@ static void add_life(struct expect *ex, int32_t tid, int32_t pid, size_t at)
 {
 	bool reused = life_of(ex, tid) != NOWHERE;
 
-	ex->lives = mem_grow(ex->lives, &ex->cap_lives, ex->n_lives + 1,
-			     sizeof(*ex->lives));
-	ex->lives[ex->n_lives++] = (struct life){ .tid = tid,
-						  .pid = pid,
-						  .first = (uint32_t)at,
-						  .last = NOWHERE,
-						  .reused = reused,
-						  .start = TIME_NONE,
-						  .end = TIME_NONE };
+	*mem_add(ex->lives, ex->n_lives, ex->cap_lives) =
+		(struct life){ .tid = tid,
+			       .pid = pid,
+			       .first = (uint32_t)at,
+			       .last = NOWHERE,
+			       .reused = reused,
+			       .start = TIME_NONE,
+			       .end = TIME_NONE };
 }
 
 /* Only who is alive does that: a task that is exiting gets no cookie and runs

@@ -100,8 +100,7 @@ struct comm_name {
 
 #define ADD(r, what, value)                                                    \
 	do {                                                                   \
-		(r)->what = mem_grow((r)->what, &(r)->cap_##what,              \
-				     (r)->n_##what + 1, sizeof(*(r)->what));   \
+		mem_grow((r)->what, (r)->cap_##what, (r)->n_##what + 1);       \
 		(r)->what[(r)->n_##what++] = (value);                          \
 	} while (0)
 
@@ -140,8 +139,8 @@ static void hash_all(struct result *r, const struct frames *fr)
 	uint32_t n = frames_images(fr);
 	uint32_t raws = frames_raws(fr);
 
-	r->image = mem_grow(r->image, &r->cap_image, n + 1u, 8);
-	r->raw = mem_grow(r->raw, &r->cap_raw, raws + 1u, 8);
+	mem_grow(r->image, r->cap_image, n + 1u);
+	mem_grow(r->raw, r->cap_raw, raws + 1u);
 	r->raw[0] = 0;
 	for (uint32_t i = 1; i <= n; i++)
 		r->image[i] = run_hash_image(frames_get_image(fr, i));
@@ -156,8 +155,7 @@ static void run_take_event(struct result *r, const struct fact_event *f)
 
 	e->has = true;
 	e->f = *f;
-	r->item_of_event = mem_grow(r->item_of_event, &r->cap_item_event,
-				    f->id + 1u, sizeof(uint32_t));
+	mem_grow(r->item_of_event, r->cap_item_event, f->id + 1u);
 	r->item_of_event[f->id] = (uint32_t)i;
 	if (f->comm && f->comm <= r->n_comm)
 		memcpy(e->comm, r->comm[f->comm - 1].name, sizeof(e->comm));
@@ -214,17 +212,13 @@ static void take_fact(struct result *r, const struct fact *f)
 static void run_clear(struct result *r, const struct list *l)
 {
 	r->n = l->n;
-	r->event =
-		mem_grow(r->event, &r->cap_event, l->n + 1, sizeof(*r->event));
-	r->request = mem_grow(r->request, &r->cap_request, l->n + 1,
-			      sizeof(*r->request));
-	r->chain =
-		mem_grow(r->chain, &r->cap_chain, l->n + 1, sizeof(*r->chain));
+	mem_grow(r->event, r->cap_event, l->n + 1);
+	mem_grow(r->request, r->cap_request, l->n + 1);
+	mem_grow(r->chain, r->cap_chain, l->n + 1);
 	memset(r->event, 0, l->n * sizeof(*r->event));
 	memset(r->request, 0, l->n * sizeof(*r->request));
 	memset(r->chain, 0, l->n * sizeof(*r->chain));
-	r->item_of_chain = mem_grow(r->item_of_chain, &r->cap_item_chain,
-				    l->n + 1, sizeof(uint32_t));
+	mem_grow(r->item_of_chain, r->cap_item_chain, l->n + 1);
 	r->n_process = r->n_thread = r->n_gap = r->n_counter = 0;
 	r->n_session = r->n_finding = r->n_loss = r->n_comm = r->n_copy = 0;
 	r->n_told = 0;
@@ -240,8 +234,7 @@ static void place_chains(struct result *r, const struct list *l)
 	size_t n = 0;
 
 	r->item_of_chain[0] = NOWHERE;
-	r->copy_item = mem_grow(r->copy_item, &r->cap_copy_item, r->n_copy + 1,
-				sizeof(uint32_t));
+	mem_grow(r->copy_item, r->cap_copy_item, r->n_copy + 1);
 	for (uint32_t i = 0; i < l->n; i++) {
 		if (l->at[i].rec->kind != REC_CHAIN)
 			continue;

@@ -6,8 +6,8 @@
 
 void list_add(struct list *l, const struct record *rec, uint32_t origin)
 {
-	l->at = mem_grow(l->at, &l->cap, l->n + 1, sizeof(*l->at));
-	l->at[l->n++] = (struct item){ .rec = rec, .origin = origin };
+	*mem_add(l->at, l->n, l->cap) =
+		(struct item){ .rec = rec, .origin = origin };
 }
 
 void list_insert(struct list *l, size_t at, const struct record *rec)
@@ -19,7 +19,7 @@ void list_insert(struct list *l, size_t at, const struct record *rec)
 
 void list_copy(struct list *to, const struct list *from)
 {
-	to->at = mem_grow(to->at, &to->cap, from->n + 1, sizeof(*to->at));
+	mem_grow(to->at, to->cap, from->n + 1);
 	if (from->n)
 		memcpy(to->at, from->at, from->n * sizeof(*to->at));
 	to->n = from->n;

@@ -37,9 +37,7 @@ stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 	for (uint16_t i = 0; together && i < n; i++)
 		stitch_together(st, i, 0);
 	while (next_fact(st, &fact, &err) > 0) {
-		all.fact =
-			mem_grow(all.fact, &all.cap, all.n + 1, sizeof(*fact));
-		all.fact[all.n++] = *fact;
+		*mem_add(all.fact, all.n, all.cap) = *fact;
 	}
 	stitch_free(st);
 	order_free(ord);

@@ -164,7 +164,7 @@ static inline struct fake_rec *fake_add(struct fake *f, enum record_kind kind,
 					enum record_class rank, uint64_t time,
 					int32_t tid)
 {
-	f->rec = mem_grow(f->rec, &f->cap, f->n + 1, sizeof(*f->rec));
+	mem_grow(f->rec, f->cap, f->n + 1);
 	struct fake_rec *fr = &f->rec[f->n];
 
 	memset(fr, 0, sizeof(*fr));

@@ -23,14 +23,12 @@ struct made_lines {
 
 static void put_lines(struct made_lines *m, const void *p, size_t n)
 {
-	m->p = mem_grow(m->p, &m->cap, m->n + n, 1);
-	memcpy(m->p + m->n, p, n);
-	m->n += n;
+	mem_append(m->p, m->n, m->cap, p, n);
 }
 
 static void put_lines_byte(struct made_lines *m, int byte, size_t n)
 {
-	m->p = mem_grow(m->p, &m->cap, m->n + n, 1);
+	mem_grow(m->p, m->cap, m->n + n);
 	memset(m->p + m->n, byte, n);
 	m->n += n;
 }

@@ -31,7 +31,7 @@ static struct ref *sorted(struct fake *const *f, size_t n_fake, size_t *n)
 	*n = 0;
 	for (size_t s = 0; s < n_fake; s++) {
 		for (size_t i = 0; i < f[s]->n; i++) {
-			all = mem_grow(all, &cap, *n + 1, sizeof(*all));
+			mem_grow(all, cap, *n + 1);
 			all[*n] = f[s]->rec[i].ref;
 			all[*n].source = (uint16_t)s;
 			all[(*n)++].handle = i;

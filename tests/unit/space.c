@@ -28,8 +28,7 @@ static void closed(void *arg, const struct region *r)
 {
 	struct seen *s = arg;
 
-	s->closed = mem_grow(s->closed, &s->cap, s->n + 1, sizeof(*s->closed));
-	s->closed[s->n++] = *r;
+	*mem_add(s->closed, s->n, s->cap) = *r;
 }
 
 static struct space_owner space_test_owner(struct seen *s)

@@ -19,7 +19,7 @@ unsigned char *pq_buf_take(struct pq_buf *b, size_t n)
 	unsigned char *p;
 
 	if (b->cap - b->len < n)
-		b->data = mem_grow(b->data, &b->cap, b->len + n, 1);
+		mem_grow(b->data, b->cap, b->len + n);
 	p = b->data + b->len;
 	b->len += n;
 	return p;

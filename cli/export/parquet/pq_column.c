@@ -100,15 +100,14 @@ void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 					       : fleet_type_size(p->c->type);
 
 	if (p->c->list) {
-		p->length = mem_grow(p->length, &p->cap_row, p->n_row + n,
-				     sizeof(*p->length));
+		mem_grow(p->length, p->cap_row, p->n_row + n);
 		for (size_t i = from; i < from + n; i++)
 			p->length[p->n_row++] =
 				cells->first[i + 1] - cells->first[i];
 		n = cells->first[from + n] - cells->first[from];
 		from = cells->first[from];
 	}
-	p->value = mem_grow(p->value, &p->cap, p->n + n, size);
+	p->value = mem_grow_to(p->value, &p->cap, p->n + n, size);
 	if (pq_is_pooled(p->c->type))
 		pq_column_add_words(p, cells, from, n);
 	else if (n)

@@ -7,7 +7,7 @@
 
 unsigned char *pd_buf_room(struct pd_buf *b, size_t n)
 {
-	b->at = mem_grow(b->at, &b->cap, b->n + n, 1);
+	mem_grow(b->at, b->cap, b->n + n);
 	b->n += n;
 	return b->at + b->n - n;
 }

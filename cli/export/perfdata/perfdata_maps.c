@@ -390,8 +390,7 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 	}
 	if (i == TABLE_NONE) {
 		i = (uint32_t)m->n_checked++;
-		m->checked = mem_grow(m->checked, &m->cap_checked, m->n_checked,
-				      sizeof(*m->checked));
+		mem_grow(m->checked, m->cap_checked, m->n_checked);
 		table_add(&m->by_chain, hash, i);
 	}
 	m->checked[i].any = pd_maps_space_of(m, who->space)->any;

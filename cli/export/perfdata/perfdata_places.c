@@ -82,7 +82,7 @@ const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 	int got;
 
 	*n = 0;
-	p->ip = mem_grow(p->ip, &p->cap_ip, chain->len + 1, sizeof(*p->ip));
+	mem_grow(p->ip, p->cap_ip, chain->len + 1);
 	got = store_addrs(chain->addrs, chain->len, p->ip, chain->len);
 	for (int i = 0; i < got && stack; i++) {
 		uint32_t frame = c->stack[stack].frame;
@@ -159,14 +159,11 @@ uint64_t pd_places_mark(struct pd_places *p, const char *word)
 		i++;
 	if (!p->mark_at || i >= MARKS)
 		return 0;
-	if (i == p->n_mark) {
-		p->mark = mem_grow(p->mark, &p->cap_mark, i + 1,
-				   sizeof(*p->mark));
-		p->mark[p->n_mark++] = (struct image){
+	if (i == p->n_mark)
+		*mem_add(p->mark, p->n_mark, p->cap_mark) = (struct image){
 			.kind = IMAGE_SPECIAL,
 			.path = arena_strdup(&p->text, name),
 		};
-	}
 	return p->mark_at + i * MARK_BYTES;
 }
 
@@ -234,10 +231,9 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 		return;
 	i = table_find_hash(&p->by_start, hash_u64(start));
 	if (i == TABLE_NONE) {
-		p->symbol = mem_grow(p->symbol, &p->cap_symbol, p->n_symbol + 1,
-				     sizeof(*p->symbol));
-		i = (uint32_t)p->n_symbol++;
-		p->symbol[i] = (struct pd_symbol){ start, 0, f->at.name };
+		i = (uint32_t)p->n_symbol;
+		*mem_add(p->symbol, p->n_symbol, p->cap_symbol) =
+			(struct pd_symbol){ start, 0, f->at.name };
 		table_add(&p->by_start, hash_u64(start), i);
 	}
 	if (len > p->symbol[i].len)

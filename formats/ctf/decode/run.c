@@ -225,7 +225,7 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 	    (e->bits && n > (st->cur.end - st->cur.at) / e->bits))
 		return ctf_field_too_short(st);
 	out->n = n < CHAIN_MAX ? (size_t)n : CHAIN_MAX;
-	out->ip = mem_grow(out->ip, &out->cap, out->n + 1, sizeof(*out->ip));
+	mem_grow(out->ip, out->cap, out->n + 1);
 	if (op->code == CTF_OP_WORDS && ctf_run_words(st, e, n, out))
 		return -1;
 	for (uint64_t i = 0; op->code == CTF_OP_STACK && i < n; i++) {
@@ -249,8 +249,7 @@ static int ctf_run_perf_stack(struct ctf_state *st, const struct ctf_op *op)
 		return -1;
 	const size_t n = st->user.n + st->user.cut;
 
-	st->kern.ip = mem_grow(st->kern.ip, &st->kern.cap, n + 1,
-			       sizeof(*st->kern.ip));
+	mem_grow(st->kern.ip, st->kern.cap, n + 1);
 	st->user.cut = false;
 	st->kern.n = st->user.n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -286,8 +285,7 @@ static int ctf_run_names(struct ctf_state *st, const struct ctf_node *node)
 			st->user.n == CHAIN_MAX;
 		if (full)
 			continue;
-		st->names = mem_grow(st->names, &st->cap_names,
-				     st->names_len + len, 1);
+		mem_grow(st->names, st->cap_names, st->names_len + len);
 		memcpy(st->names + st->names_len, b.pos, len - 1);
 		st->names_len += len;
 		st->names[st->names_len - 1] = 0;

@@ -47,8 +47,7 @@ static int locate_slot(struct locate *v, uint32_t at, uint16_t *out)
 					"more than %d lengths and selectors",
 					CTF_SLOTS_MAX);
 		slot = (uint16_t)(level << LOCATE_SHIFT | (int)k);
-		v->same[level] = mem_grow(v->same[level], &v->cap_same[level],
-					  k + 1, sizeof(slot));
+		mem_grow(v->same[level], v->cap_same[level], k + 1);
 		v->same[level][k] = slot;
 	}
 	for (size_t i = 0; i < v->n_target; i++)

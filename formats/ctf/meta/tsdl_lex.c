@@ -133,7 +133,7 @@ static int tsdl_lex_text(struct tsdl *t, char quote)
 	while (s.n && s.p[0] != quote) {
 		int c = (unsigned char)s.p[0];
 
-		t->word = mem_grow(t->word, &t->cap_word, n + 1, 1);
+		mem_grow(t->word, t->cap_word, n + 1);
 		scan_skip(&s, 1);
 		if (c == '\\')
 			c = tsdl_escape(&s);

@@ -13,9 +13,7 @@ static void tsdl_append(struct tsdl *t, size_t *n, const char *s)
 {
 	size_t len = strlen(s);
 
-	t->path = mem_grow(t->path, &t->cap_path, *n + len, 1);
-	memcpy(t->path + *n, s, len);
-	*n += len;
+	mem_append(t->path, *n, t->cap_path, s, len);
 }
 
 int tsdl_path(struct tsdl *t, uint32_t *name)
