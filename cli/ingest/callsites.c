@@ -729,17 +729,8 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 
 /* ---- samples by how far they can be trusted */
 
-static bool callsites_same_trust(const void *owner, uint32_t id,
-				 const void *key)
-{
-	const struct store_user_trust *a =
-		&((const struct pass *)owner)->trust[id];
-	const struct store_user_trust *b = key;
-
-	return a->type == b->type && a->mark == b->mark &&
-	       a->judged == b->judged && a->frames == b->frames &&
-	       a->image == b->image;
-}
+SAME_BY(callsites_same_trust, struct pass, trust[id], struct store_user_trust,
+	type, mark, judged, frames, image);
 
 static bool callsites_ends_dump(const struct pass *p, uint32_t stack)
 {

@@ -50,34 +50,14 @@ struct homonyms {
 	struct arena text;
 };
 
-static bool homonyms_same_function(const void *owner, uint32_t id,
-				   const void *key)
-{
-	const struct homonyms_function *a =
-		&((const struct homonyms *)owner)->function[id];
-	const struct homonyms_function *b = key;
+SAME_BY(homonyms_same_function, struct homonyms, function[id],
+	struct homonyms_function, said.start, image, name);
 
-	return a->said.start == b->said.start && a->image == b->image &&
-	       a->name == b->name;
-}
+SAME_BY(homonyms_same_name, struct homonyms, function[id],
+	struct homonyms_function, name, image);
 
-static bool homonyms_same_name(const void *owner, uint32_t id, const void *key)
-{
-	const struct homonyms_function *a =
-		&((const struct homonyms *)owner)->function[id];
-	const struct homonyms_function *b = key;
-
-	return a->name == b->name && a->image == b->image;
-}
-
-static bool homonyms_same_group(const void *owner, uint32_t id, const void *key)
-{
-	const struct homonyms_group *a =
-		&((const struct homonyms *)owner)->group[id];
-	const struct homonyms_group *b = key;
-
-	return a->name == b->name && a->path == b->path;
-}
+SAME_BY(homonyms_same_group, struct homonyms, group[id], struct homonyms_group,
+	name, path);
 
 /* Returns the group of a name; TABLE_NONE: there is none. */
 static uint32_t homonyms_group_of(const struct homonyms *h, uint32_t image,

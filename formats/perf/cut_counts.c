@@ -76,14 +76,8 @@ static void cut_counts_put(const struct cut_counts *c, void *at, uint64_t v)
 
 /* ---- values in samples */
 
-static bool cut_counts_is_same(const void *owner, uint32_t i, const void *key)
-{
-	const struct cut_value *a =
-		&((const struct cut_counts *)owner)->value[i];
-	const struct cut_value *b = key;
-
-	return a->id == b->id && a->tid == b->tid;
-}
+SAME_BY(cut_counts_is_same, struct cut_counts, value[id], struct cut_value, id,
+	tid);
 
 /* Returns what a counter has counted since the piece began. */
 static uint64_t cut_counts_since(struct cut_counts *c,

@@ -243,13 +243,7 @@ static uint64_t cut_object_hash(uint64_t a, uint64_t b)
 	return hash_pair(a, b);
 }
 
-static bool cut_object_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct cut_objects *s = owner;
-	const struct cut_object *k = key;
-
-	return s->item[id].a == k->a && s->item[id].b == k->b;
-}
+SAME_BY(cut_object_same, struct cut_objects, item[id], struct cut_object, a, b);
 
 /* Closes the gaps that removed objects left. */
 static void cut_objects_close_gaps(struct cut_objects *s)

@@ -79,15 +79,8 @@ void user_stack_reader_set_device(uint32_t dev, struct place *out)
 	out->min = dev & ((1u << MINOR_BITS) - 1);
 }
 
-static bool user_stack_reader_same_file(const void *owner, uint32_t id,
-					const void *key)
-{
-	const struct user_stack_reader *u = owner;
-	const struct place *f = &u->file[id];
-	const struct place *k = key;
-
-	return f->ino == k->ino && f->maj == k->maj && f->min == k->min;
-}
+SAME_BY(user_stack_reader_same_file, struct user_stack_reader, file[id],
+	struct place, ino, maj, min);
 
 static uint64_t user_stack_reader_hash(const struct place *file)
 {

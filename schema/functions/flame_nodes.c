@@ -63,16 +63,8 @@ int flame_nodes_stack(struct flame_nodes *t, int64_t parent, int64_t frame,
 	return 0;
 }
 
-static bool flame_nodes_same_item(const void *owner, uint32_t id,
-				  const void *key)
-{
-	const struct flame_nodes *t = owner;
-	const struct flame_item *a = &t->item[id];
-	const struct flame_item *b = key;
-
-	return a->parent == b->parent && a->name == b->name &&
-	       a->image == b->image;
-}
+SAME_BY(flame_nodes_same_item, struct flame_nodes, item[id], struct flame_item,
+	parent, name, image);
 
 uint32_t flame_nodes_child(struct flame_nodes *t, uint32_t node, uint32_t name,
 			   uint32_t image)

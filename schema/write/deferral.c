@@ -46,14 +46,8 @@ static int64_t deferral_round(int64_t ns)
 			 ((uint64_t)1 << shift) - 1);
 }
 
-static bool deferral_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct deferral_sum *a =
-		&((const struct deferral_sums *)owner)->sum[id];
-	const struct deferral_sum *b = key;
-
-	return a->type == b->type && a->cpu == b->cpu && a->ns == b->ns;
-}
+SAME_BY(deferral_is_same, struct deferral_sums, sum[id], struct deferral_sum,
+	type, cpu, ns);
 
 void deferral_free(struct deferral_sums *d)
 {

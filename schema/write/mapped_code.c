@@ -41,15 +41,8 @@ void mapped_code_free(struct mapped_code *mc)
 	free(mc);
 }
 
-static bool mapped_code_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct mapped_part *a =
-		&((const struct mapped_code *)owner)->part[id];
-	const struct mapped_part *b = key;
-
-	return a->image == b->image && a->prot == b->prot &&
-	       a->pgoff == b->pgoff && a->len == b->len;
-}
+SAME_BY(mapped_code_same, struct mapped_code, part[id], struct mapped_part,
+	image, prot, pgoff, len);
 
 bool mapped_code_add(struct store *db, const struct fact_mapping *m)
 {

@@ -410,15 +410,8 @@ static uint64_t stopped_hash(const struct stopped *s)
 	return hash_u64s(key, 3, 0);
 }
 
-static bool same_stopped(const void *owner, uint32_t i, const void *key)
-{
-	const struct stopped *a =
-		&((const struct per_source *)owner)->stopped[i];
-	const struct stopped *b = key;
-
-	return a->cpu == b->cpu && a->id == b->id &&
-	       a->stream_id == b->stream_id;
-}
+SAME_BY(same_stopped, struct per_source, stopped[id], struct stopped, cpu, id,
+	stream_id);
 
 static void push_stopped(struct account *ac, uint16_t source,
 			 const struct stopped *s, int64_t until)

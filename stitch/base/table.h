@@ -25,6 +25,28 @@ struct table {
 
 typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 
+/* Of up to five fields of x and y, whether all are equal. */
+#define SAME_1(f) x->f == y->f
+#define SAME_2(f, ...) SAME_1(f) && SAME_1(__VA_ARGS__)
+#define SAME_3(f, ...) SAME_1(f) && SAME_2(__VA_ARGS__)
+#define SAME_4(f, ...) SAME_1(f) && SAME_3(__VA_ARGS__)
+#define SAME_5(f, ...) SAME_1(f) && SAME_4(__VA_ARGS__)
+#define SAME_OF(f1, f2, f3, f4, f5, same, ...) same
+
+/* Defines the table_same_fn `name`: whether a member of the owner, such as
+ * item[id], has the numbers of a key of its type in these fields. A semicolon
+ * follows, as with COMPARE_BY(). */
+#define SAME_BY(name, of, member, type, ...)                                   \
+	static bool name(const void *owner, uint32_t id, const void *key)      \
+	{                                                                      \
+		const type *x = &((const of *)owner)->member;                  \
+		const type *y = key;                                           \
+                                                                               \
+		return SAME_OF(__VA_ARGS__, SAME_5, SAME_4, SAME_3, SAME_2,    \
+			       SAME_1, 0)(__VA_ARGS__);                        \
+	}                                                                      \
+	static bool name(const void *owner, uint32_t id, const void *key)
+
 /* All zeros is an empty table. */
 void table_release(struct table *t);
 /* Returns the id of the entry that has this hash and for which same() returns

@@ -146,13 +146,8 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 	return (uint32_t)fr->n_image;
 }
 
-static bool frame_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct frame *a = &((const struct frames *)owner)->frame[id];
-	const struct frame *b = key;
-
-	return a->image == b->image && a->off == b->off && a->flags == b->flags;
-}
+SAME_BY(frame_is_same, struct frames, frame[id], struct frame, image, off,
+	flags);
 
 uint32_t frames_frame(struct frames *fr, const struct frame *f)
 {
