@@ -50,14 +50,7 @@ void ctf_copies_note(struct ctf *ctf, const struct ctf_file *f,
 			(struct ctf_copy){ ctf_copy_hash(f, st, p), f->order };
 }
 
-static int ctf_copy_compare(const void *a, const void *b)
-{
-	const struct ctf_copy *x = a;
-	const struct ctf_copy *y = b;
-
-	return compare_numbers(x->packet, y->packet)
-		       ?: compare_numbers(x->file, y->file);
-}
+COMPARE_BY(ctf_copy_compare, struct ctf_copy, packet, file);
 
 void ctf_copies_sort(struct ctf *ctf, bool overlap)
 {

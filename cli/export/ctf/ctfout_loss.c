@@ -10,19 +10,7 @@ COMPARE_BY(ctfout_loss_by_cpu, struct ctfout_edge, cpu, time, to);
 
 /* Two edges of one CPU at one time: the end of the earlier loss comes before
  * the start of the later one, but not the end of a loss before its start. */
-static int ctfout_loss_by_time(const void *a, const void *b)
-{
-	const struct ctfout_edge *x = a;
-	const struct ctfout_edge *y = b;
-
-	if (x->time != y->time)
-		return compare_numbers(x->time, y->time);
-	if (x->cpu != y->cpu)
-		return compare_numbers(x->cpu, y->cpu);
-	if (x->to != y->to)
-		return compare_numbers(x->to, y->to);
-	return compare_numbers(x->end, y->end);
-}
+COMPARE_BY(ctfout_loss_by_time, struct ctfout_edge, time, cpu, to, end);
 
 static size_t ctfout_loss_merge(struct ctfout_edge *e, size_t n)
 {

@@ -213,14 +213,7 @@ static int resolve_scope(struct resolve *v, int scope,
 
 /* ---- events and streams */
 
-static int resolve_compare_events(const void *a, const void *b)
-{
-	const struct raw_event *x = a;
-	const struct raw_event *y = b;
-
-	return compare_numbers(x->stream, y->stream)
-		       ?: compare_numbers(x->id, y->id);
-}
+COMPARE_BY(resolve_compare_events, struct raw_event, stream, id);
 
 COMPARE_BY(resolve_compare_streams, struct raw_stream, id);
 
