@@ -13,8 +13,21 @@
 #include "cli/clickhouse/rowbinary.h"
 #include "cli/command.h"
 
-struct clickhouse;
 struct err;
+
+/* A connection, and what is known of it. */
+struct clickhouse {
+	const char *name; /* the URL without the user, for messages */
+	const char *database;
+	/* The statement that failed last may succeed if it is tried again
+	 * later: the server was away or busy. */
+	bool may_pass;
+	/* of the exception with which the server refused the last statement;
+	 * 0: it did not, or the failure was another one */
+	long code;
+	size_t inserts; /* that clickhouse_step() has not returned */
+	struct clickhouse_own *own;
+};
 
 /* --password-file, --ca-file, --timeout: for OPT_GROUP(). */
 extern const struct opt clickhouse_opts[];
@@ -31,15 +44,6 @@ bool clickhouse_is_url(const char *text);
  * does not answer or refuses the user. */
 struct clickhouse *clickhouse_open(const char *url, struct err *err);
 void clickhouse_close(struct clickhouse *c); /* NULL is fine */
-/* Returns the URL without the user, for messages. */
-const char *clickhouse_name(const struct clickhouse *c);
-const char *clickhouse_database(const struct clickhouse *c);
-/* Returns whether the statement that failed last may succeed if it is tried
- * again later: the server was away or busy. */
-bool clickhouse_may_pass(const struct clickhouse *c);
-/* Returns the code of the exception with which the server refused the last
- * statement; 0: it did not, or the failure was another one. */
-long clickhouse_code(const struct clickhouse *c);
 
 /* Runs a statement that has no rows. Returns 0, or -1 and *err. */
 int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err);
@@ -80,15 +84,13 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 struct clickhouse_done {
 	void *arg;
 	int rc;	       /* 0, or -1 and *err */
-	bool may_pass; /* as clickhouse_may_pass() */
+	bool may_pass; /* as of a connection */
 };
 /* Lets the inserts go on, and waits up to `ms` for the end of one. Returns 1
  * and *done if one has ended; 0 if none has, -1 and *err (ERR_STOPPED) after
  * Ctrl-C. */
 int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 		    struct err *err);
-/* Returns the number of inserts that clickhouse_step() has not returned. */
-size_t clickhouse_inserts(const struct clickhouse *c);
 /* Gives them all up: the server may have stored any of them, or still do so. */
 void clickhouse_drop_inserts(struct clickhouse *c);
 

@@ -110,37 +110,14 @@ struct request {
 	struct request *next; /* in inserts or ended */
 };
 
-struct clickhouse {
+struct clickhouse_own {
 	struct clickhouse_place place;
 	char *password; /* may be NULL */
 	CURLM *multi;
 	struct request *inserts; /* under way */
 	struct request *ended;	 /* while another statement was run */
-	size_t n_insert;
-	unsigned int version; /* 1816: 18.16 */
-	bool may_pass;
-	long code;
+	unsigned int version;	 /* 1816: 18.16 */
 };
-
-const char *clickhouse_name(const struct clickhouse *c)
-{
-	return c->place.name;
-}
-
-const char *clickhouse_database(const struct clickhouse *c)
-{
-	return c->place.database;
-}
-
-bool clickhouse_may_pass(const struct clickhouse *c)
-{
-	return c->may_pass;
-}
-
-long clickhouse_code(const struct clickhouse *c)
-{
-	return c->code;
-}
 
 /* ---- taking the reply */
 
@@ -232,7 +209,7 @@ static void request_free(struct request *q)
 	if (!q)
 		return;
 	if (q->curl)
-		curl.multi_remove_handle(q->c->multi, q->curl);
+		curl.multi_remove_handle(q->c->own->multi, q->curl);
 	curl.easy_cleanup(q->curl);
 	curl.mime_free(q->mime);
 	curl.slist_free_all(q->head);
@@ -271,9 +248,10 @@ static struct request *request_new(struct clickhouse *c,
 	q->curl = e;
 	f = mem_stream(&q->url, NULL);
 	fprintf(f, "%s://%s:%u/?wait_end_of_query=1&enable_http_compression=1",
-		c->place.tls ? "https" : "http", c->place.host, c->place.port);
+		c->own->place.tls ? "https" : "http", c->own->place.host,
+		c->own->place.port);
 	/* asynchronous inserts are the default from 26 on */
-	if (c->version >= 2111)
+	if (c->own->version >= 2111)
 		fputs("&async_insert=0", f);
 	for (size_t i = 0; i < n; i++) {
 		char *escaped;
@@ -286,9 +264,9 @@ static struct request *request_new(struct clickhouse *c,
 	}
 	mem_stream_end(f);
 	/* the user and the password are in no URL, which servers log */
-	request_add_head(q, "X-ClickHouse-User", c->place.user);
-	if (c->password)
-		request_add_head(q, "X-ClickHouse-Key", c->password);
+	request_add_head(q, "X-ClickHouse-User", c->own->place.user);
+	if (c->own->password)
+		request_add_head(q, "X-ClickHouse-Key", c->own->password);
 	request_add_head(q, "Accept-Encoding", "gzip");
 	q->head = curl.slist_append(q->head, "Expect:");
 	curl.easy_setopt(e, CURLOPT_URL, q->url);
@@ -321,7 +299,7 @@ static struct request *request_new(struct clickhouse *c,
 static int request_curl_failed(struct request *q, struct err *err)
 {
 	CURLcode rc = q->rc;
-	const char *name = q->c->place.name;
+	const char *name = q->c->name;
 	const char *why = q->said[0] ? q->said : curl.easy_strerror(rc);
 
 	q->c->may_pass = rc != CURLE_PEER_FAILED_VERIFICATION &&
@@ -369,18 +347,17 @@ static int request_judge(struct request *q, struct err *err)
 	c->may_pass = false;
 	c->code = 0;
 	if (q->broken)
-		return err_set(err, q->err.code, "%s: %s", c->place.name,
-			       q->err.msg);
+		return err_set(err, q->err.code, "%s: %s", c->name, q->err.msg);
 	if (q->rc != CURLE_OK)
 		return request_curl_failed(q, err);
 	q->refusal[q->n_refusal] = 0;
 	if (refusal.status != 200)
-		return clickhouse_refused(&c->place, &refusal, &c->code,
+		return clickhouse_refused(&c->own->place, &refusal, &c->code,
 					  &c->may_pass, err);
 	if (!request_check_whole(q, &q->err))
 		return 0;
 	c->may_pass = true;
-	return err_set(err, q->err.code, "%s: %s", c->place.name, q->err.msg);
+	return err_set(err, q->err.code, "%s: %s", c->name, q->err.msg);
 }
 
 /* Returns the request that has ended, or NULL. */
@@ -391,7 +368,7 @@ static struct request *clickhouse_ended(struct clickhouse *c)
 	char *of;
 	int left;
 
-	while ((m = curl.multi_info_read(c->multi, &left)) != NULL) {
+	while ((m = curl.multi_info_read(c->own->multi, &left)) != NULL) {
 		if (m->msg != CURLMSG_DONE)
 			continue;
 		curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &of);
@@ -410,17 +387,18 @@ static int clickhouse_go_on(struct clickhouse *c, int ms, struct request **q,
 	int running, ready;
 
 	for (;;) {
-		curl.multi_perform(c->multi, &running);
+		curl.multi_perform(c->own->multi, &running);
 		*q = clickhouse_ended(c);
 		if (*q)
 			return 1;
 		if (stop_requested())
 			return err_set(err, ERR_STOPPED, "stopped");
 		/* one call writes one buffer only: more if there is room */
-		if (curl.multi_poll(c->multi, NULL, 0, 0, &ready) || !ready) {
+		if (curl.multi_poll(c->own->multi, NULL, 0, 0, &ready) ||
+		    !ready) {
 			if (ms <= 0)
 				return 0;
-			curl.multi_poll(c->multi, NULL, 0,
+			curl.multi_poll(c->own->multi, NULL, 0,
 					ms < STEP_MS ? ms : STEP_MS, &ready);
 			ms -= STEP_MS;
 		}
@@ -448,11 +426,11 @@ static int request_run(struct request *q, struct err *err)
 	struct request *done = NULL;
 	int ret;
 
-	curl.multi_add_handle(c->multi, q->curl);
+	curl.multi_add_handle(c->own->multi, q->curl);
 	do {
 		ret = clickhouse_go_on(c, STEP_MS, &done, err);
 		if (ret > 0 && done != q)
-			request_move(done, &c->inserts, &c->ended);
+			request_move(done, &c->own->inserts, &c->own->ended);
 	} while (!ret || (ret > 0 && done != q));
 	if (ret > 0)
 		ret = request_judge(q, err);
@@ -474,7 +452,7 @@ static int clickhouse_run_in(struct clickhouse *c, const char *database,
 
 int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
 {
-	return clickhouse_run_in(c, c->place.database, sql, err);
+	return clickhouse_run_in(c, c->database, sql, err);
 }
 
 int clickhouse_create_database(struct clickhouse *c, struct err *err)
@@ -484,7 +462,7 @@ int clickhouse_create_database(struct clickhouse *c, struct err *err)
 	int rc;
 
 	fputs("CREATE DATABASE IF NOT EXISTS ", f);
-	clickhouse_quote_name(f, c->place.database);
+	clickhouse_quote_name(f, c->database);
 	mem_stream_end(f);
 	rc = clickhouse_run_in(c, NULL, sql, err);
 	free(sql);
@@ -536,7 +514,7 @@ static int clickhouse_select_in(struct clickhouse *c, const char *database,
 int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 		      struct err *err)
 {
-	return clickhouse_select_in(c, c->place.database, ask, err);
+	return clickhouse_select_in(c, c->database, ask, err);
 }
 
 struct one {
@@ -575,15 +553,14 @@ static int clickhouse_select_one_in(struct clickhouse *c, const char *database,
 	return one.rows == 1 ? 0
 			     : err_set(err, ERR_FORMAT,
 				       "%s: %zu rows in a reply that has one",
-				       c->place.name, one.rows);
+				       c->name, one.rows);
 }
 
 int clickhouse_select_one(struct clickhouse *c, const char *sql,
 			  const char *types, struct rowbinary_value *v,
 			  struct err *err)
 {
-	return clickhouse_select_one_in(c, c->place.database, sql, types, v,
-					err);
+	return clickhouse_select_one_in(c, c->database, sql, types, v, err);
 }
 
 /* ---- inserts */
@@ -592,7 +569,7 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 		       const void *body, size_t len, void *arg)
 {
 	const struct setting s[] = {
-		{ "database", c->place.database },
+		{ "database", c->database },
 		{ "insert_distributed_sync", "1" },
 		{ "query", sql },
 		{ id ? "query_id" : NULL, id },
@@ -610,33 +587,28 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 	 * before ends without an answer; the server may have the rows then */
 	curl.easy_setopt(q->curl, CURLOPT_FRESH_CONNECT, 1L);
 	curl.easy_setopt(q->curl, CURLOPT_FORBID_REUSE, 1L);
-	curl.multi_add_handle(c->multi, q->curl);
-	q->next = c->inserts;
-	c->inserts = q;
-	c->n_insert++;
+	curl.multi_add_handle(c->own->multi, q->curl);
+	q->next = c->own->inserts;
+	c->own->inserts = q;
+	c->inserts++;
 }
 
 int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 		    struct err *err)
 {
-	struct request *q = c->ended;
+	struct request *q = c->own->ended;
 	int ret = q ? 1 : clickhouse_go_on(c, ms, &q, err);
 
 	if (ret <= 0)
 		return ret;
-	request_move(q, &c->inserts, NULL);
-	request_move(q, &c->ended, NULL);
-	c->n_insert--;
+	request_move(q, &c->own->inserts, NULL);
+	request_move(q, &c->own->ended, NULL);
+	c->inserts--;
 	done->arg = q->arg;
 	done->rc = request_judge(q, err);
 	done->may_pass = c->may_pass;
 	request_free(q);
 	return 1;
-}
-
-size_t clickhouse_inserts(const struct clickhouse *c)
-{
-	return c->n_insert;
 }
 
 /* ---- the object */
@@ -651,22 +623,25 @@ static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 
 	if (clickhouse_select_one_in(c, NULL, ask, "u64 u64", v, err))
 		return -1;
-	c->version = (unsigned int)(v[0].u % 1000 * 100 + v[1].u % 100);
-	return c->version >= 1816
+	c->own->version = (unsigned int)(v[0].u % 1000 * 100 + v[1].u % 100);
+	return c->own->version >= 1816
 		       ? 0
 		       : err_set(err, ERR_FORMAT,
 				 "%s: ClickHouse %u.%u; 18.16 or later is "
 				 "needed",
-				 c->place.name, c->version / 100,
-				 c->version % 100);
+				 c->name, c->own->version / 100,
+				 c->own->version % 100);
 }
 
 struct clickhouse *clickhouse_open(const char *url, struct err *err)
 {
 	struct clickhouse *c = mem_new(1, sizeof(*c));
 
-	if (clickhouse_place_parse(&c->place, url, err) ||
-	    clickhouse_password(&c->password, err))
+	c->own = mem_new(1, sizeof(*c->own));
+	c->name = c->own->place.name;
+	c->database = c->own->place.database;
+	if (clickhouse_place_parse(&c->own->place, url, err) ||
+	    clickhouse_password(&c->own->password, err))
 		goto out;
 	if (clickhouse_options.timeout < 1) {
 		err_set(err, ERR_USAGE, "--timeout needs 1 second or more");
@@ -674,7 +649,7 @@ struct clickhouse *clickhouse_open(const char *url, struct err *err)
 	}
 	if (curl_load(err))
 		goto out;
-	c->multi = mem_must(curl.multi_init());
+	c->own->multi = mem_must(curl.multi_init());
 	if (!clickhouse_take_version(c, err))
 		return c;
 out:
@@ -694,9 +669,9 @@ static void clickhouse_drop(struct request **list)
 
 void clickhouse_drop_inserts(struct clickhouse *c)
 {
-	clickhouse_drop(&c->inserts);
-	clickhouse_drop(&c->ended);
-	c->n_insert = 0;
+	clickhouse_drop(&c->own->inserts);
+	clickhouse_drop(&c->own->ended);
+	c->inserts = 0;
 }
 
 void clickhouse_close(struct clickhouse *c)
@@ -704,10 +679,11 @@ void clickhouse_close(struct clickhouse *c)
 	if (!c)
 		return;
 	clickhouse_drop_inserts(c);
-	if (c->multi)
-		curl.multi_cleanup(c->multi);
-	if (c->password)
-		explicit_bzero(c->password, strlen(c->password));
-	free(c->password);
+	if (c->own->multi)
+		curl.multi_cleanup(c->own->multi);
+	if (c->own->password)
+		explicit_bzero(c->own->password, strlen(c->own->password));
+	free(c->own->password);
+	free(c->own);
 	free(c);
 }

@@ -19,30 +19,6 @@ void clickhouse_close(struct clickhouse *c)
 	(void)c;
 }
 
-const char *clickhouse_name(const struct clickhouse *c)
-{
-	(void)c;
-	return "";
-}
-
-const char *clickhouse_database(const struct clickhouse *c)
-{
-	(void)c;
-	return "";
-}
-
-bool clickhouse_may_pass(const struct clickhouse *c)
-{
-	(void)c;
-	return false;
-}
-
-long clickhouse_code(const struct clickhouse *c)
-{
-	(void)c;
-	return 0;
-}
-
 int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
 {
 	(void)c;
@@ -98,12 +74,6 @@ int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 	(void)done;
 	(void)err;
 	return -1;
-}
-
-size_t clickhouse_inserts(const struct clickhouse *c)
-{
-	(void)c;
-	return 0;
 }
 
 void clickhouse_drop_inserts(struct clickhouse *c)

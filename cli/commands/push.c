@@ -185,10 +185,10 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	push_free(p);
 	inputs_release(&in);
 	if (!quiet && !rc)
-		push_tell(clickhouse_name(s->c), &counts,
+		push_tell(s->c->name, &counts,
 			  (double)(now_ns() - begun) / 1e9);
 	if (json)
-		push_json(clickhouse_name(s->c), &counts,
+		push_json(s->c->name, &counts,
 			  (double)(now_ns() - begun) / 1e9);
 	if (rc)
 		return -1;

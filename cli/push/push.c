@@ -178,9 +178,8 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 	int ret;
 
 	while ((ret = fn(arg, err)) <= 0) {
-		bool may_pass = p->sender.failed
-					? p->sender.may_pass
-					: clickhouse_may_pass(p->server->c);
+		bool may_pass = p->sender.failed ? p->sender.may_pass
+						 : p->server->c->may_pass;
 		char text[32];
 
 		if (!ret)
@@ -241,7 +240,7 @@ static int push_limit_rounds(struct push_job *j, struct err *err)
 	return err_set(err, ERR_LIMIT,
 		       "%s: the rows of a run are not those that were sent%s; "
 		       "does someone else push it?",
-		       clickhouse_name(j->p->server->c),
+		       j->p->server->c->name,
 		       *cluster
 			       ? ", and cannot be removed without the --server "
 				 "URL of each server of the cluster"

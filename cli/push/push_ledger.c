@@ -95,7 +95,7 @@ static int push_server_wait_run(struct push_server *s,
 	return err_set(err, ERR_IO,
 		       "%s: an earlier push of the run has not ended; wait, "
 		       "then push again",
-		       clickhouse_name(s->c));
+		       s->c->name);
 }
 
 /* The conditions by which rows are removed, as we write them: of a run, and of
@@ -133,7 +133,7 @@ static void push_put_mutations(FILE *f, struct clickhouse *c,
 {
 	push_put_system(f, cluster, "mutations");
 	fputs(" WHERE NOT is_done AND database = ", f);
-	clickhouse_quote(f, clickhouse_database(c));
+	clickhouse_quote(f, c->database);
 	fputs(" AND table IN (''", f);
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run)
@@ -185,7 +185,7 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 	return err_set(err, ERR_IO,
 		       "%s: removing rows has not ended; wait, or stop it with "
 		       "KILL MUTATION, then push again%s",
-		       clickhouse_name(c), reason);
+		       c->name, reason);
 }
 
 /* Rows that a statement under way will remove are still counted. */

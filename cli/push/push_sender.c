@@ -58,7 +58,7 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		push_body_free(b);
 		return -1;
 	}
-	while (!s->failed && clickhouse_inserts(s->c) >= s->connections)
+	while (!s->failed && s->c->inserts >= s->connections)
 		if (push_sender_step(s, STEP_MS, err) < 0) {
 			push_body_free(b);
 			return -1;
@@ -81,7 +81,7 @@ int push_sender_go_on(struct push_sender *s, struct err *err)
 {
 	int ret = 1;
 
-	while (ret > 0 && clickhouse_inserts(s->c))
+	while (ret > 0 && s->c->inserts)
 		ret = push_sender_step(s, 0, err);
 	if (ret < 0)
 		return -1;
@@ -90,7 +90,7 @@ int push_sender_go_on(struct push_sender *s, struct err *err)
 
 int push_sender_drain(struct push_sender *s, struct err *err)
 {
-	while (clickhouse_inserts(s->c))
+	while (s->c->inserts)
 		if (push_sender_step(s, STEP_MS, err) < 0)
 			return -1;
 	return s->failed ? push_sender_fail(s, err) : 0;

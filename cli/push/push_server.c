@@ -33,13 +33,11 @@ int push_server_open(struct push_server *s, const char *url,
 		if (!s->other[i])
 			return -1;
 		s->n_other++;
-		if (strcmp(clickhouse_database(s->c),
-			   clickhouse_database(s->other[i])) != 0)
+		if (strcmp(s->c->database, s->other[i]->database) != 0)
 			return err_set(err, ERR_USAGE,
 				       "%s: all servers of a cluster have the "
 				       "same database; this is not that of %s",
-				       clickhouse_name(s->other[i]),
-				       clickhouse_name(s->c));
+				       s->other[i]->name, s->c->name);
 	}
 	return 0;
 }
@@ -71,7 +69,7 @@ static char *push_sql_text(enum fleet_table_id t, const char *database,
 /* ILLEGAL_COLUMN and DUPLICATE_COLUMN: how versions say that it is there. */
 static bool push_server_has_column(const struct clickhouse *c)
 {
-	return clickhouse_code(c) == 44 || clickhouse_code(c) == 15;
+	return c->code == 44 || c->code == 15;
 }
 
 /* Adds a column that tables of an older version do not have. The table of the
@@ -108,18 +106,17 @@ static int push_server_create_at(struct clickhouse *c, const char *cluster,
 	    push_server_find_cluster(c, &there, err))
 		return -1;
 	if (there.found && strcmp(there.name, cluster ? cluster : "") != 0)
-		return err_set(err, ERR_USAGE,
-			       "%s: the tables are there already, %s%s; %s",
-			       clickhouse_name(c),
-			       *there.name ? "over cluster " : "on one server",
-			       there.name,
-			       *there.name
-				       ? "name it with --cluster"
-				       : "use another database for a cluster");
+		return err_set(
+			err, ERR_USAGE,
+			"%s: the tables are there already, %s%s; %s", c->name,
+			*there.name ? "over cluster " : "on one server",
+			there.name,
+			*there.name ? "name it with --cluster"
+				    : "use another database for a cluster");
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		for (int over = 0; over <= (cluster != NULL); over++) {
-			char *sql = push_sql_text(t, clickhouse_database(c),
-						  cluster, over);
+			char *sql =
+				push_sql_text(t, c->database, cluster, over);
 			int rc = clickhouse_run(c, sql, err);
 
 			free(sql);
@@ -144,8 +141,7 @@ int push_server_create(struct push_server *s, const char *cluster,
 	if (!clickhouse_select_one(s->c, "SELECT count() FROM `run`", "u64", &v,
 				   err))
 		return 0;
-	if (cluster &&
-	    (clickhouse_code(s->c) == 60 || clickhouse_code(s->c) == 81))
+	if (cluster && (s->c->code == 60 || s->c->code == 81))
 		return err_set(err, ERR_USAGE,
 			       "a server of cluster '%s' has no tables yet: "
 			       "give its URL too, with --server URL",
@@ -156,14 +152,14 @@ int push_server_create(struct push_server *s, const char *cluster,
 void push_server_print(const struct push_server *s, const char *cluster)
 {
 	fputs("CREATE DATABASE IF NOT EXISTS ", stdout);
-	clickhouse_quote_name(stdout, clickhouse_database(s->c));
+	clickhouse_quote_name(stdout, s->c->database);
 	puts(";");
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		push_sql_create(stdout, t, cluster);
 		puts(";");
 		if (cluster) {
-			push_sql_create_over(
-				stdout, t, clickhouse_database(s->c), cluster);
+			push_sql_create_over(stdout, t, s->c->database,
+					     cluster);
 			puts(";");
 		}
 	}
@@ -235,7 +231,7 @@ static int push_server_compare(struct clickhouse *c, const char *cluster,
 			       bool add, struct err *err)
 {
 	struct push_known k = {
-		.server = clickhouse_name(c),
+		.server = c->name,
 		.cluster = cluster,
 		.add = add ? c : NULL,
 	};
@@ -323,7 +319,7 @@ int push_server_check(struct push_server *s, struct err *err)
 	return err_set(err, ERR_FORMAT,
 		       "%s: has runs of version %" PRIu64
 		       " of the tables, and this program writes %d; use %s",
-		       clickhouse_name(s->c), version.u, FLEET_VERSION,
+		       s->c->name, version.u, FLEET_VERSION,
 		       version.u > FLEET_VERSION ? "a newer backstitch"
 						 : "another database");
 }

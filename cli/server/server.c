@@ -193,7 +193,7 @@ static int server_runs(struct server *s, struct err *err)
 		return rc;
 	return err_set(err, ERR_USAGE,
 		       "%s: has no run%s; 'backstitch push' sends runs there",
-		       clickhouse_name(s->c),
+		       s->c->name,
 		       chosen_where || merged_chosen() ? " that was chosen"
 						       : "");
 }
@@ -265,11 +265,11 @@ static int server_check(struct server *s, struct err *err)
 			       "%s: table run tells of %" PRIu64
 			       " samples, table sample has %" PRIu64
 			       "; push the runs again",
-			       clickhouse_name(s->c), kept, s->there);
+			       s->c->name, kept, s->there);
 	if (s->filtered && !s->samples)
 		return err_set(err, ERR_USAGE,
 			       "%s: the filters let no sample through",
-			       clickhouse_name(s->c));
+			       s->c->name);
 	return 0;
 }
 

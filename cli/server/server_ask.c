@@ -49,7 +49,7 @@ int server_bad_reply(const struct server *s, const char *what, struct err *err)
 	struct err why = { 0 };
 
 	server_bad(what, &why);
-	return err_set(err, why.code, "%s: %s", clickhouse_name(s->c), why.msg);
+	return err_set(err, why.code, "%s: %s", s->c->name, why.msg);
 }
 
 /* Counts the rows of an answer. */

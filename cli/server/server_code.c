@@ -268,7 +268,7 @@ static int server_stacks(struct server_codes *c, struct err *err)
 			rc = err_set(err, ERR_FORMAT,
 				     "%s: table stack does not have all stacks "
 				     "of the samples; push the runs again",
-				     clickhouse_name(s->c));
+				     s->c->name);
 	return rc;
 }
 

@@ -252,7 +252,7 @@ int server_sums(struct server *s, const char *cond, struct err *err)
 				       "%s: table %s lacks rows of the chosen "
 				       "runs, or has some twice; push the runs "
 				       "again",
-				       clickhouse_name(s->c), of[i].table);
+				       s->c->name, of[i].table);
 	}
 	return 0;
 }
