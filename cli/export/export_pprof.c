@@ -226,10 +226,10 @@ static int export_pprof_read_range(struct job *j, struct err *err)
 {
 	struct rows *r;
 
-	r = rows_of(j->db, "export_range", err);
+	r = rows_of(j->db, "capture_range", err);
 	while (rows_step(r)) {
-		struct value first = rows_value(r, EXPORT_RANGE_FIRST_NS);
-		int64_t last = rows_int(r, EXPORT_RANGE_LAST_NS);
+		struct value first = rows_value(r, CAPTURE_RANGE_FIRST_NS);
+		int64_t last = rows_int(r, CAPTURE_RANGE_LAST_NS);
 		int64_t len;
 
 		if (first.kind == VALUE_INT &&

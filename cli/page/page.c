@@ -499,9 +499,9 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "is of the chosen one)</span>",
 		      out);
 	fputs("</p>\n<ul class=\"facts\">\n", out);
-	r = rows_of(p->db, "page_summary", err);
+	r = rows_of(p->db, "sampled", err);
 	while (rows_step(r)) {
-		uint64_t n = (uint64_t)rows_int(r, PAGE_SUMMARY_SAMPLES);
+		uint64_t n = (uint64_t)rows_int(r, SAMPLED_SAMPLES);
 
 		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
 	}

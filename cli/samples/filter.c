@@ -259,10 +259,10 @@ static int filter_read_share(struct store *db, const char *list,
 	if (filter_parse_share(&p, &a) || *p++ != '-' ||
 	    filter_parse_share(&p, &b) || *p || b < a)
 		return 1;
-	r = rows_of(db, "filter_range", err);
+	r = rows_of(db, "capture_range", err);
 	if (rows_step(r)) {
-		first = rows_int(r, FILTER_RANGE_FIRST_NS);
-		last = rows_int(r, FILTER_RANGE_LAST_NS);
+		first = rows_int(r, CAPTURE_RANGE_FIRST_NS);
+		last = rows_int(r, CAPTURE_RANGE_LAST_NS);
 	}
 	if (rows_end(r, err))
 		return -1;

@@ -134,11 +134,9 @@ int stack_sums_read(struct store *db, const struct known_code *code,
 	}
 	ret = store_groups_each(db, &w, err);
 	if (!ret && !s.unsound) {
-		/* the events say how many samples they have */
-		struct rows *r = rows_of(db, "stack_sums_samples", err);
+		struct rows *r = rows_of(db, "sampled", err);
 		bool same = rows_step(r) &&
-			    (uint64_t)rows_int(r, STACK_SUMS_SAMPLES_SAMPLES) ==
-				    s.samples;
+			    (uint64_t)rows_int(r, SAMPLED_SAMPLES) == s.samples;
 
 		ret = rows_end(r, err) ? -1 : same;
 	}

@@ -1,10 +1,8 @@
 -- queries_cli.sql - the queries of info, ingest's summary, script, query and
 -- the filters.
 
--- name: filter_range
-SELECT coalesce(min(first_ns), 0) AS first_ns,
-	coalesce(max(last_ns), 0) AS last_ns
-FROM capture
+-- name: capture_range
+SELECT min(first_ns) AS first_ns, max(last_ns) AS last_ns FROM capture
 
 -- name: filter_events
 SELECT name FROM event_type WHERE kind = 'sample' GROUP BY name ORDER BY min(id)

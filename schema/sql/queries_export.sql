@@ -65,9 +65,6 @@ SELECT coalesce(kind, '') AS kind, coalesce(what, '') AS what, count(*) AS n
 FROM damage
 WHERE kind <> 'note' GROUP BY 1, 2 ORDER BY 1, 2
 
--- name: export_range
-SELECT min(first_ns) AS first_ns, max(last_ns) AS last_ns FROM capture
-
 -- Events with a fixed period.
 -- name: export_periods
 SELECT name, min(period) AS min_period, max(period) AS max_period

@@ -71,10 +71,6 @@ SELECT image AS "Image", kind AS "Kind", frames AS "Places",
 	coalesce(build_id, '') AS "Build-id"
 FROM unsymbolized ORDER BY stacks DESC, image LIMIT 40
 
--- name: page_summary
-SELECT coalesce(sum(events), 0) AS samples FROM event_type
-WHERE kind = 'sample'
-
 -- name: page_times
 -- What the tables of verdicts, losses and findings count, with its time; the
 -- caller counts the rows of a key, or adds n. key: the table, and the cells

@@ -55,7 +55,8 @@ WHERE {wanted}
 -- name: filter_wanted
 e.id IN (SELECT event_id FROM samples WHERE {filter})
 
--- name: stack_sums_samples
+-- name: sampled
+-- how many samples the events say that they have
 SELECT coalesce(sum(events), 0) AS samples FROM event_type
 WHERE kind = 'sample'
 

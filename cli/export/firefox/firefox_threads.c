@@ -58,11 +58,11 @@ struct firefox_threads {
 static int firefox_threads_read_range(struct firefox_threads *t,
 				      struct store *db, struct err *err)
 {
-	struct rows *r = rows_of(db, "export_range", err);
+	struct rows *r = rows_of(db, "capture_range", err);
 
 	while (rows_step(r)) {
-		t->begin = rows_int_or(r, EXPORT_RANGE_FIRST_NS, 0);
-		t->end = rows_int_or(r, EXPORT_RANGE_LAST_NS, t->begin);
+		t->begin = rows_int_or(r, CAPTURE_RANGE_FIRST_NS, 0);
+		t->end = rows_int_or(r, CAPTURE_RANGE_LAST_NS, t->begin);
 		if (t->end < t->begin)
 			t->end = t->begin;
 	}
