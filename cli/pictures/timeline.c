@@ -76,15 +76,8 @@ void timeline_mark(struct timeline *tl, const struct timeline_mark *m)
 	*mem_add(tl->mark, tl->n_mark, tl->cap_mark) = added;
 }
 
-static int timeline_compare_marks(const void *a, const void *b)
-{
-	const struct timeline_mark *x = a;
-	const struct timeline_mark *y = b;
-
-	return timeline_compare_places(&x->at, &y->at) ?:
-	       compare_numbers(x->column, y->column) ?:
-	       compare_numbers(x->t0, y->t0);
-}
+COMPARE_BY(timeline_compare_marks, struct timeline_mark, at.capture, at.cpu,
+	   at.kind, column, t0);
 
 /* ---- bands */
 
@@ -105,15 +98,8 @@ void timeline_band(struct timeline *tl, const struct timeline_band *b)
 		added->t1 = added->t0;
 }
 
-static int timeline_compare_bands(const void *a, const void *b)
-{
-	const struct timeline_band *x = a;
-	const struct timeline_band *y = b;
-
-	return timeline_compare_places(&x->at, &y->at) ?:
-	       compare_numbers(x->t0, y->t0) ?:
-	       compare_numbers(x->t1, y->t1) ?: compare_numbers(x->n, y->n);
-}
+COMPARE_BY(timeline_compare_bands, struct timeline_band, at.capture, at.cpu,
+	   at.kind, t0, t1, n);
 
 /* Returns whether two bands, of which b starts later, are one: they overlap, or
  * both are in the same column. */

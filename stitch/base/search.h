@@ -9,15 +9,18 @@
  * ?:. Evaluates its arguments twice. */
 #define compare_numbers(x, y) (((x) > (y)) - ((x) < (y)))
 
-/* Of up to four fields of x and y, the first in which they differ. */
+/* Of up to six fields of x and y, the first in which they differ. */
 #define COMPARE_1(f) compare_numbers(x->f, y->f)
 #define COMPARE_2(f, ...) COMPARE_1(f) ?: COMPARE_1(__VA_ARGS__)
 #define COMPARE_3(f, ...) COMPARE_1(f) ?: COMPARE_2(__VA_ARGS__)
 #define COMPARE_4(f, ...) COMPARE_1(f) ?: COMPARE_3(__VA_ARGS__)
-#define COMPARE_OF(f1, f2, f3, f4, compare, ...) compare
+#define COMPARE_5(f, ...) COMPARE_1(f) ?: COMPARE_4(__VA_ARGS__)
+#define COMPARE_6(f, ...) COMPARE_1(f) ?: COMPARE_5(__VA_ARGS__)
+#define COMPARE_OF(f1, f2, f3, f4, f5, f6, compare, ...) compare
 
 #define COMPARE_FIELDS(...)                                                    \
-	COMPARE_OF(__VA_ARGS__, COMPARE_4, COMPARE_3, COMPARE_2, COMPARE_1, 0) \
+	COMPARE_OF(__VA_ARGS__, COMPARE_6, COMPARE_5, COMPARE_4, COMPARE_3,    \
+		   COMPARE_2, COMPARE_1, 0)                                    \
 	(__VA_ARGS__)
 
 #define COMPARE_FUNCTION(name, type, order)                                    \
@@ -31,7 +34,7 @@
 	static int name(const void *a, const void *b)
 
 /* Define the function `name` for qsort() and bsearch(), which orders items of a
- * type by numbers: by the first field, equal ones by the next one, up to four.
+ * type by numbers: by the first field, equal ones by the next one, up to six.
  * With the second one, those with the largest `size` come first. A semicolon
  * follows, so that ctags takes it for a declaration. */
 #define COMPARE_BY(name, type, ...)                                            \
