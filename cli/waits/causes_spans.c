@@ -8,6 +8,7 @@
 
 #include "cli/samples/loss_rows.h"
 #include "cli/samples/row_cursor.h"
+#include "formats/reader/bounds.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
@@ -90,8 +91,7 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 		.id = rows_int(r, CAUSES_TYPES_CAPTURE),
 		.together = rows_int(r, CAUSES_TYPES_TOGETHER),
 		.rules = {
-			.cpus = cpus > 0 && cpus < INT32_MAX ? (int32_t)cpus
-							     : 0,
+			.cpus = cpus > 0 && cpus <= CPU_ID_MAX + 1 ? (int32_t)cpus : 0,
 			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
 			/* unknown versions may have it */
 			.signal_bug = !version ||

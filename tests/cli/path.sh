@@ -785,3 +785,14 @@ for i in range(60000):
 "$B" ingest -q -f --no-symbols -o "$work/many.db" "$work/many.txt" 2>/dev/null
 "$B" path "$work/many.db" >"$work/many.out" 2>&1
 is many_pieces_are_freed_and_made_again '0 59,998 waits,' "$? $(head -n 1 "$work/many.out" | cut -d ' ' -f 1,2)"
+
+# of no kernel, as a loss on each of them takes memory
+"$B" ingest -q -f -o "$work/cpus.db" tests/causality/captures/fork.data.zst 2>/dev/null
+for n in NULL 8193 2147483000
+do
+	sqlite3 "$work/cpus.db" "UPDATE capture SET cpus = $n"
+	"$B" path --json "$work/cpus.db" >"$work/cpus.$n"
+done
+grep -q 'how many CPUs there were is not known' "$work/cpus.NULL" &&
+	cmp -s "$work/cpus.NULL" "$work/cpus.8193" && cmp -s "$work/cpus.NULL" "$work/cpus.2147483000"
+ok more_cpus_than_a_kernel_can_have_are_not_known $?
