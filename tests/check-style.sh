@@ -7,8 +7,7 @@ trap 'rm -f "$tmp"' EXIT
 rc=0
 c_files=$(find cli stitch formats symbolize schema tests -name '*.[ch]' \
 	-type f | sort)
-sh_files=$(find . \( -name 'build*' -o -name .git -o -name bench \
-	-path ./bench \) -prune -o -name '*.sh' -type f -print | sort)
+sh_files=$(find . \( -path './build*' -o -name .git -o -path ./bench \) -prune -o -name '*.sh' -type f -print | sort)
 
 # rule NAME: fails when $tmp holds a line
 rule() {

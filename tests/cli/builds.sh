@@ -158,8 +158,8 @@ db.execute("UPDATE image SET build_id = NULL WHERE path = '/wl/o2fp'")
 db.commit()
 PY
 diff --json o2fp-1.db quiet.db >quiet.json
-rows less quiet.json >less
-[ -z "$(rows gone quiet.json | tr -d '\n')" ] && grep -q '^round_half_up' less
+rows less quiet.json >less.txt
+[ -z "$(rows gone quiet.json | tr -d '\n')" ] && grep -q '^round_half_up' less.txt
 ok what_the_program_has_but_did_not_run_is_not_gone $?
 
 # a function that was renamed
@@ -235,6 +235,7 @@ rc=$?
 [ $? = $rc ] && sed '1d;/^````````````````````$/,$d' out | cmp -s - want && [ "$(head -n 1 out)" = '````````````````````text' ]
 ok markdown_of_check_is_its_screen $?
 "$B" query --format markdown o2b.db "SELECT 'a|b' AS x, '\`\`' AS y, '<b>@x' AS z, 5 AS n, 'c\\|' AS w" >out
+# shellcheck disable=SC2016 # backquotes of Markdown
 is hostile_text_stays_in_its_cell '| `a\|b` | ``` `` ``` | `<b>@x` | 5 | `c\ \|` |' "$(sed -n 3p out)"
 bad=0
 for o in '--callers main' '--off-cpu' '--sched' -g
