@@ -166,6 +166,23 @@ static double diff_rows_unit(uint64_t weight, uint64_t samples)
 	return samples ? (double)weight / (double)samples : 1;
 }
 
+/* Returns diff_whole.between. */
+static double diff_rows_between(const struct diff_rows *d)
+{
+	double made = 0;
+
+	if (d->n_run != 2)
+		return 0;
+	for (size_t i = 0; i < d->n; i++)
+		if (diff_rows_label(d, i)->kind == LABEL_JIT)
+			made += (double)d->place[0][i].a +
+				(double)d->place[0][i].b;
+	return made > DIFF_MADE * ((double)d->side[0].samples +
+				   (double)d->side[1].samples)
+		       ? DIFF_BETWEEN_MADE
+		       : DIFF_BETWEEN;
+}
+
 static void diff_rows_set_whole(struct diff_rows *d)
 {
 	const struct diff_side *a = &d->side[0];
@@ -182,7 +199,7 @@ static void diff_rows_set_whole(struct diff_rows *d)
 		.unit_b = diff_rows_unit(b->weight, b->samples),
 		.runs_a = a->runs,
 		.runs_b = b->runs,
-		.between = d->n_run == 2 ? DIFF_BETWEEN : 0,
+		.between = diff_rows_between(d),
 	};
 	if (d->n_run == 2)
 		return;
