@@ -569,7 +569,7 @@ static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 		s = cause_stacks_of(d, i);
 		if (i == row)
 			in = all;
-		/* it calls the row as well: what counts is what it is last in
+		/* it may be the row's caller, too: only its own samples count
 		 */
 		else if (cause_code(d, i) == DIFF_INTERPRETED)
 			in = sign * cause_here(d, cause_stacks_of(d, row), i);

@@ -19,10 +19,11 @@
  * shares with 3 or 5 %, and 11 with 10 %, which hides what is twice as large:
  * a recording that others disturbed differs by far more. */
 #define DIFF_BETWEEN 0.03
-/* The same of a program of which a part was compiled at run time, anew in each
- * run: functions of V8 vary by 0.09, those of the JVM by 0.05 (32 runs of equal
- * programs, tests/live/causes.py). With 0.03, 22 of 240 such pairs show a
- * change, with this 5, and the same of 128 planted changes are named. */
+/* The same of a program with more than DIFF_MADE of its samples in code that
+ * was compiled at run time, anew in each run: functions of V8 vary by 0.09,
+ * those of the JVM by 0.05 (32 runs of equal programs, tests/live/causes.py).
+ * With 0.03, 22 of 240 such pairs show a change, with this 5, and the same of
+ * 128 planted changes are named. */
 #define DIFF_BETWEEN_MADE 0.06
 #define DIFF_MADE 0.1
 
