@@ -147,7 +147,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
-	check-long builds ci-build ci-plain ci-san check-style style-run \
+	check-long builds ci-build ci-program ci-plain ci-san check-style style-run \
 	causality twins faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-hard mkcap install uninstall dist \
@@ -395,6 +395,9 @@ check-long: deps
 # The two builds that .ci/run tests, in one queue of compilers and linkers.
 ci-build:
 	$(SUBJ) ci-plain ci-san
+# What needs no package but those of deps-build.
+ci-program:
+	$(SUBJ) $(PLAIN_FLAVOUR) all
 ci-plain:
 	$(SUB) $(PLAIN_FLAVOUR) check-build
 ci-san:
