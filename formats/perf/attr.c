@@ -128,6 +128,7 @@ static void perf_attr_summarise(struct perf *p, const struct perf_attr *a)
 	    a->id_all != first->id_all)
 		p->same_time = false;
 	p->newer |= a->flags >= PA_UNKNOWN;
+	p->asks_build_ids |= (a->flags & PA_BUILD_ID) != 0;
 	info->has_time |= (a->sample_type & PS_TIME) != 0;
 	info->dumps |= (a->sample_type & PS_STACK_USER) != 0;
 	if ((a->sample_type & PS_STACK_USER) &&

@@ -134,6 +134,7 @@ static inline bool perf_type_is_simpleperf(uint32_t type)
 #define PA_EXCLUDE_GUEST ((uint64_t)1 << 20)
 #define PA_USE_CLOCKID ((uint64_t)1 << 25)
 #define PA_WRITE_BACKWARD ((uint64_t)1 << 27)
+#define PA_BUILD_ID ((uint64_t)1 << 34)
 #define PA_DEFER ((uint64_t)1 << 38)
 #define PA_DEFER_OUTPUT ((uint64_t)1 << 39)
 
@@ -299,6 +300,7 @@ struct perf {
 	struct event_def *event;
 	size_t n_attr, cap_attr, cap_event;
 	bool newer;	       /* an event has flags that we do not know */
+	bool asks_build_ids;   /* an event asks for those of mappings */
 	bool same_sample_time; /* the time has one offset in samples of all */
 	bool same_time; /* the time has one offset in records of all events */
 	struct perf_layout layout; /* forgotten with each new event or id */

@@ -52,15 +52,37 @@ static int perf_record_take_pids(struct bytes *b, struct record *rec,
 									    : 0;
 }
 
+/* Linux 5.12 (88a16a130933) to 6.18 prepare the header of a mapping once for
+ * all who record it: who asks for its build-id sets bit 14, and the next ones
+ * have it too, above a device and an inode. perf inject adds build-ids where no
+ * event asks for them. Returns true if nobody asked, the 24 bytes begin as a
+ * device does (12 and 20 bits), and are no build-id: too short, too long, not
+ * followed by zeros, or as short as some are and with the minor number of a
+ * disk. */
+static bool perf_record_is_device(const struct perf *p, const struct bytes *b)
+{
+	struct bytes rest = *b;
+	struct bytes id;
+	uint32_t maj, min;
+
+	if (p->asks_build_ids || bytes_u32(&rest, &maj, NULL) ||
+	    bytes_peek_u32(&rest, 0, &min) ||
+	    bytes_take(&rest, 20, &id, NULL) || maj >> 12 || min >> 20)
+		return false;
+	return p->src.info.big_endian || !maj || maj > 20 ||
+	       (maj < 16 && min < 4096) || perf_check_build_id(&id, maj, NULL);
+}
+
 /* Takes 24 bytes: a device and an inode, or a build-id. */
-static int perf_record_take_map_identity(struct bytes *b, uint16_t misc,
-					 struct record *rec, struct err *err)
+static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
+					 uint16_t misc, struct record *rec,
+					 struct err *err)
 {
 	struct rec_map *m = &rec->map;
 	struct bytes id;
 	uint8_t n;
 
-	if (!(misc & PM_BIT14))
+	if (!(misc & PM_BIT14) || perf_record_is_device(p, b))
 		return bytes_u32(b, &m->maj, err) ||
 				       bytes_u32(b, &m->min, err) ||
 				       bytes_u64(b, &m->ino, err) ||
@@ -88,8 +110,9 @@ static bool perf_record_begins_name(const struct bytes *b)
 	return (c[1] > ' ' && c[1] <= '~') || (c[0] == '/' && c[1] > 0x81);
 }
 
-static int perf_record_map(struct bytes *b, const struct perf_rec *r,
-			   struct record *rec, struct err *err)
+static int perf_record_map(const struct perf *p, struct bytes *b,
+			   const struct perf_rec *r, struct record *rec,
+			   struct err *err)
 {
 	struct rec_map *m = &rec->map;
 
@@ -100,7 +123,7 @@ static int perf_record_map(struct bytes *b, const struct perf_rec *r,
 	    bytes_u64(b, &m->pgoff, err))
 		return -1;
 	if (r->type == PR_MMAP2) {
-		if (perf_record_take_map_identity(b, r->misc, rec, err))
+		if (perf_record_take_map_identity(p, b, r->misc, rec, err))
 			return -1;
 		/* Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither prot
 		 * nor flags, but the name there. */
@@ -397,7 +420,7 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	switch (r->type) {
 	case PR_MMAP:
 	case PR_MMAP2:
-		return perf_record_map(b, r, rec, err);
+		return perf_record_map(p, b, r, rec, err);
 	case PR_COMM:
 		return perf_record_comm(b, r->misc, rec, err);
 	case PR_FORK:

@@ -50,6 +50,8 @@ def captures():
 
 
 def change(rnd, data):
+    if not data:  # all of it was taken out
+        return
     at = rnd.randrange(len(data))
     kind = rnd.randrange(6)
     if kind == 0:

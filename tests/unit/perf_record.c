@@ -114,6 +114,72 @@ START_TEST(maps_keep_device_or_build_id)
 }
 END_TEST
 
+/* A second recorder that asks for build-ids leaves their bit in our headers,
+ * above the device and inode of the mapping. */
+START_TEST(a_device_below_the_bit_of_build_ids_is_one)
+{
+	static const struct {
+		uint32_t maj, min;
+		uint64_t ino, gen;
+		const char *id; /* or: a build-id, as perf inject adds it */
+		bool asks, damage;
+	} rows[] = {
+		{ 254, 0, 0x51423, 0, NULL, false, false }, /* virtio */
+		{ 0, 27, 0x29545d, 0, NULL, false, false }, /* tmpfs */
+		{ 8, 1, 1234, 5, NULL, false, false },	    /* SCSI, ext4 */
+		{ 7, 3, 1234, 0, NULL, false, false },	    /* squashfs */
+		{ 259, 2, 1234, 0, NULL, false, false },    /* NVMe */
+		{ 254, 0, 0x51423, 0, NULL, true, true },
+		{ 4094, 0xffffff, 1234, 0, NULL, false, true },
+		{ 20, .id = "ABCDEFGHIJKLMNOPQRST" },
+		{ 8, .id = "ABCDEFGH\0\0\0\0\0\0\0\0\0\0\0" },
+		{ 99, .id = "ABCDEFGHIJKLMNOPQRST", .damage = true },
+	};
+	struct pb_event events[] = { two[0], two[1] };
+	const char id_size[4] = { (char)rows[_i / 2].maj };
+	struct err err = { 0 };
+	struct record rec;
+	struct ref ref;
+	struct pb b;
+
+	events[0].flags |= rows[_i / 2].asks ? PA_BUILD_ID : 0;
+	pb_begin(&b, _i & 1, events, 2);
+	pb_rec(&b, PR_MMAP2, 2 | 1 << 14);
+	pb_u32(&b, 7);
+	pb_u32(&b, 8);
+	for (int i = 0; i < 3; i++)
+		pb_u64(&b, 0x1000);
+	if (rows[_i / 2].id) {
+		pb_raw(&b, id_size, 4);
+		pb_raw(&b, rows[_i / 2].id, 20);
+	} else {
+		pb_u32(&b, rows[_i / 2].maj);
+		pb_u32(&b, rows[_i / 2].min);
+		pb_u64(&b, rows[_i / 2].ino);
+		pb_u64(&b, rows[_i / 2].gen);
+	}
+	pb_u32(&b, 5);
+	pb_u32(&b, 2);
+	pb_str(&b, "/bin/true");
+	perf_record_trailer(&b, 8, 10, 200);
+	pb_finish(&b);
+	struct source *src = pb_open(&b, NULL);
+
+	ck_assert_int_eq(src->ops->next(src, &ref, &err), 1);
+	ck_assert_int_eq(src->ops->decode(src, &ref, &rec, &err),
+			 rows[_i / 2].damage ? -1 : 0);
+	if (!rows[_i / 2].damage) {
+		ck_assert_str_eq(rec.map.path, "/bin/true");
+		ck_assert_uint_eq(rec.map.id_len,
+				  rows[_i / 2].id ? rows[_i / 2].maj : 0);
+		ck_assert_uint_eq(rec.map.maj,
+				  rows[_i / 2].id ? 0 : rows[_i / 2].maj);
+		ck_assert_uint_eq(rec.map.ino, rows[_i / 2].ino);
+	}
+	pb_close(src, &b);
+}
+END_TEST
+
 START_TEST(a_deferred_chain_has_the_trailer_of_its_own_event)
 {
 	struct record rec;
@@ -451,6 +517,7 @@ END_TEST
 
 static const struct run_table loops[] = {
 	RUN_TIMES(maps_keep_device_or_build_id, 2),
+	RUN_TIMES(a_device_below_the_bit_of_build_ids_is_one, 20),
 	RUN_TIMES(maps_without_rights_have_their_names, 10),
 	RUN_TIMES(a_deferred_chain_has_the_trailer_of_its_own_event, 2),
 	RUN_TIMES(task_records_sort_by_the_trailer_not_by_their_body, 2),
