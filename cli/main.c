@@ -17,6 +17,7 @@
 #include "cli/stop.h"
 #include "cli/output/term.h"
 #include "cli/version.h"
+#include "schema/guard/guard.h"
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 
@@ -179,6 +180,7 @@ int main(int argc, char **argv)
 	if (!c || !c->program)
 		options_hide_passwords(argc, argv);
 	options_color(argc, argv);
+	guard_start();
 	stop_init();
 	out_init();
 	stop_cleans(new_file_abandon);

@@ -215,7 +215,7 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 				    ? "exact: nothing can come late"
 				    : "by finished rounds");
 	if (!rows_int(r, INFO_CAPTURES_COMPLETE))
-		lines_print(&s->l, "complete", "no: see damage");
+		lines_print(&s->l, "complete", "no: see below");
 }
 
 static void summary_put_event(struct summary *s, const struct rows *r)

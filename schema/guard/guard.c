@@ -170,6 +170,11 @@ static int guard_check_file(const char *path, const char *name, struct err *err)
 	return 0;
 }
 
+void guard_start(void)
+{
+	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 void guard_bind(sqlite3 *conn)
 {
 	sqlite3_db_config(conn, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
