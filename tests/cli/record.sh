@@ -569,7 +569,7 @@ fi
 mkdir hangs
 cat >hangs/perf <<END2
 #!/bin/sh
-[ "\$1" = record ] || exec $(command -v perf) "\$@"
+[ "\$1" = record ] || exec $(env sh -c "command -v perf") "\$@"
 exec sleep 67
 END2
 chmod +x hangs/perf
