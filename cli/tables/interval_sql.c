@@ -22,7 +22,7 @@ struct interval_sql {
 	struct intervals *iv;
 	struct interval *row;
 	size_t n, cap;
-	bool loading, loaded;
+	bool loaded;
 	char name[SLICE_NAME]; /* of the slice at hand */
 };
 
@@ -33,19 +33,13 @@ static void interval_sql_keep(void *arg, const struct interval *i)
 	*mem_add(s->row, s->n, s->cap) = *i;
 }
 
-/* As with the tables of path, a view of the database may read this one. */
+/* Once: what fails ends the statements. */
 static int interval_sql_load(void *arg, struct err *err)
 {
 	struct interval_sql *s = arg;
 
 	if (s->loaded)
 		return 0;
-	if (s->loading)
-		return err_set(err, ERR_FORMAT,
-			       "%s: a table of the database reads the "
-			       "intervals that are computed from it",
-			       s->path);
-	s->loading = true;
 	s->iv = intervals_open(s->db, s->path, &s->ask, err);
 	if (!s->iv || intervals_each(s->iv, interval_sql_keep, s, err))
 		return -1;

@@ -67,7 +67,8 @@ static int given_connect(sqlite3 *db, void *aux, int argc,
 	(void)message;
 	if (rc)
 		return rc;
-	/* what views of a foreign database may not do */
+	/* Views of a foreign database may not read it, nor what it is computed
+	 * of be such a view: to load it needs no guard. */
 	sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
 	v = mem_new(1, sizeof(*v));
 	v->g = *g;

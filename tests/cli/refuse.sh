@@ -153,3 +153,11 @@ then
 else
 	echo "not ok a signal ends a view without end"
 fi
+# they cannot ask for the rows that the program computes of them
+sqlite3 bad.db "CREATE VIEW asks AS SELECT * FROM wait; CREATE VIEW asked AS SELECT * FROM interval"
+for view in asks asked
+do
+	timeout -k 1 20 "$B" query bad.db "SELECT * FROM $view" >out 2>err
+	[ $? = 1 ] && grep -q 'unsafe use of virtual table' err
+	ok "a view of a database reads no computed table: $view" $?
+done
