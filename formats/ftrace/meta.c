@@ -151,16 +151,28 @@ static int ft_meta_take_systems(struct ft *ft, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4. */
-static int ft_meta_take_text(struct bytes *b, bool wide, struct bytes *text,
-			     struct err *err)
+/* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4.
+ * trace-cmd (seen with 3.1) asks a file of the kernel for its size, then copies
+ * it; threads and functions of BPF come and go in between. Version 7 puts the
+ * text into a section: where the size is another, *text has the whole lines of
+ * the section, also if this returns -1. */
+static int ft_meta_take_text(const struct ft *ft, struct bytes *b, bool wide,
+			     struct bytes *text, struct err *err)
 {
 	uint32_t n32 = 0;
 	uint64_t n = 0;
 
+	*text = *b;
+	text->end = text->pos;
 	if (wide ? bytes_u64(b, &n, err) : bytes_u32(b, &n32, err))
 		return -1;
-	return bytes_take(b, n + n32, text, err) ? -1 : 0;
+	n += n32;
+	if (ft->version < 7 || n == bytes_left(b))
+		return bytes_take(b, n, text, err);
+	*text = *b;
+	while (bytes_left(text) && text->end[-1] != '\n')
+		text->end--;
+	return bytes_skip(b, n, err);
 }
 
 static void ft_meta_set_kallsyms(struct ft *ft, const struct bytes *text)
@@ -174,6 +186,7 @@ static void ft_meta_set_kallsyms(struct ft *ft, const struct bytes *text)
 int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	struct bytes text;
+	int rc;
 
 	if (id < FT_KNOWN)
 		ft->have[id] = true;
@@ -185,20 +198,17 @@ int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 	case FT_EVENT_FORMATS:
 		return ft_meta_take_systems(ft, b, err);
 	case FT_KALLSYMS:
-		if (ft_meta_take_text(b, false, &text, err))
-			return -1;
+		rc = ft_meta_take_text(ft, b, false, &text, err);
 		ft_meta_set_kallsyms(ft, &text);
-		return 0;
+		return rc;
 	case FT_PRINTK:
-		if (ft_meta_take_text(b, false, &text, err))
-			return -1;
+		rc = ft_meta_take_text(ft, b, false, &text, err);
 		ft_print_read_formats(ft, &text);
-		return 0;
+		return rc;
 	case FT_CMDLINES:
-		if (ft_meta_take_text(b, true, &text, err))
-			return -1;
+		rc = ft_meta_take_text(ft, b, true, &text, err);
 		ft_names_read(ft, &text);
-		return 0;
+		return rc;
 	default:
 		return 0;
 	}
