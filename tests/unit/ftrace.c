@@ -337,44 +337,6 @@ START_TEST(time_that_goes_back_is_noted)
 }
 END_TEST
 
-/* more: what the size says too much; names: whether version 6 can have them. */
-static void ftrace_names_of_size(unsigned int version, int more, bool names)
-{
-	static const char text[] = "7 seven\n12 twelve\n123 hundred\n";
-	const size_t n = sizeof(text) - 1;
-	unsigned char section[8 + sizeof(text)];
-	uint64_t said = n + (uint64_t)more;
-	struct ft ft = { .version = version };
-	struct err err = { 0 };
-	struct bytes b;
-
-	memcpy(section, &said, 8);
-	memcpy(section + 8, text, n);
-	bytes_init(&b, section, 8 + n, "f", 0, false);
-	ck_assert_int_eq(ft_meta_read(&ft, FT_CMDLINES, &b, &err),
-			 more > 0 ? -1 : 0);
-	/* what is left is noted */
-	if (more < 0)
-		ck_assert_uint_eq(bytes_left(&b), (size_t)-more);
-	if (names)
-		ck_assert_str_eq(ft_name_of(&ft, 123), "hundred");
-	else
-		ck_assert_ptr_null(ft_name_of(&ft, 7));
-	free(ft.cmd);
-	arena_release(&ft.arena);
-}
-
-/* trace-cmd wrote the size that the kernel's file had before it was copied. */
-START_TEST(names_of_another_size_than_was_asked_for_are_read)
-{
-	ftrace_names_of_size(6, 0, true);
-	ftrace_names_of_size(6, 15, false);
-	ftrace_names_of_size(7, 0, true);
-	ftrace_names_of_size(7, 15, true);
-	ftrace_names_of_size(7, -4, true);
-}
-END_TEST
-
 START_TEST(names_come_from_switches_and_then_from_saved_ones)
 {
 	struct fb_ring r;
@@ -827,7 +789,6 @@ RUN("ftrace", every_kind_of_entry_is_understood, version_6_says_the_same,
     records_stay_in_the_arena_of_the_caller, a_stack_goes_around_an_interrupt,
     a_stack_without_an_owner_is_an_event,
     lost_entries_are_marked_and_part_stacks, time_that_goes_back_is_noted,
-    names_of_another_size_than_was_asked_for_are_read,
     names_come_from_switches_and_then_from_saved_ones,
     forks_execs_and_exits_are_told, two_buffers_tell_of_one_fork_and_exec,
     fields_and_text_are_those_of_the_format,

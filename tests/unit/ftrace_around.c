@@ -470,6 +470,44 @@ START_TEST(packed_arguments_have_an_alignment_each)
 }
 END_TEST
 
+/* more: what the size says too much; names: whether version 6 can have them. */
+static void ftrace_names_of_size(unsigned int version, int more, bool names)
+{
+	static const char text[] = "7 seven\n12 twelve\n123 hundred\n";
+	const size_t n = sizeof(text) - 1;
+	unsigned char section[8 + sizeof(text)];
+	uint64_t said = n + (uint64_t)more;
+	struct ft ft = { .version = version };
+	struct err err = { 0 };
+	struct bytes b;
+
+	memcpy(section, &said, 8);
+	memcpy(section + 8, text, n);
+	bytes_init(&b, section, 8 + n, "f", 0, false);
+	ck_assert_int_eq(ft_meta_read(&ft, FT_CMDLINES, &b, &err),
+			 more > 0 ? -1 : 0);
+	/* what is left is noted */
+	if (more < 0)
+		ck_assert_uint_eq(bytes_left(&b), (size_t)-more);
+	if (names)
+		ck_assert_str_eq(ft_name_of(&ft, 123), "hundred");
+	else
+		ck_assert_ptr_null(ft_name_of(&ft, 7));
+	free(ft.cmd);
+	arena_release(&ft.arena);
+}
+
+/* trace-cmd wrote the size that the kernel's file had before it was copied. */
+START_TEST(names_of_another_size_than_was_asked_for_are_read)
+{
+	ftrace_names_of_size(6, 0, true);
+	ftrace_names_of_size(6, 15, false);
+	ftrace_names_of_size(7, 0, true);
+	ftrace_names_of_size(7, 15, true);
+	ftrace_names_of_size(7, -4, true);
+}
+END_TEST
+
 RUN("ftrace_around", what_trace_printk_wrote_is_text,
     names_of_functions_and_strings_are_fields_too,
     packed_arguments_have_an_alignment_each,
@@ -477,4 +515,5 @@ RUN("ftrace_around", what_trace_printk_wrote_is_text,
     sums_of_a_buffer_stand_behind_its_heading,
     recorded_mappings_hold_from_the_last_exec_on,
     times_of_a_guest_become_its_hosts_when_both_are_read,
-    time_samples_that_are_cut_are_damage, addresses_of_the_last_boot_are_moved)
+    time_samples_that_are_cut_are_damage, addresses_of_the_last_boot_are_moved,
+    names_of_another_size_than_was_asked_for_are_read)
