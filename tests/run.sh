@@ -21,8 +21,8 @@
 # A script of cli with a line "Waits: FOR WHAT" takes a minute and hardly any
 # processor time: it runs beside those JOBS programs.
 #
-# SHARE=1: each script of cli runs in one of two builds, a sixth of them under
-# sanitizers; the commit says which sixth. One that says "With sanitizers:
+# SHARE=1: each script of cli runs in one of two builds, an eighth of them under
+# sanitizers; the commit says which eighth. One that says "With sanitizers:
 # REASON" always runs under them, and without them with LONG only; one that says
 # "In both builds: REASON" runs in both.
 #
@@ -370,7 +370,7 @@ its_turn() {
 		return 1
 	fi
 	[ "${SHARE:-}" ] || return 0
-	if [ $((($2 + share_of) % 6)) = 0 ] ||
+	if [ $((($2 + share_of) % 8)) = 0 ] ||
 		grep -q '^# With sanitizers: ' "$1"
 	then
 		[ "$SAN" ] || grep -q 'echo "skip .*: under sanitizers' "$1"
