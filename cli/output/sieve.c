@@ -10,15 +10,17 @@
 #define BLOCK 256 /* bytes that the compiler looks at together */
 
 /* Without branches, so that a block of characters is one of vectors. */
-static unsigned char sieve_is_odd(signed char c)
+static inline unsigned char sieve_is_odd(signed char c)
 {
-	return (unsigned char)(((c < 0x20) & (c != '\n') & (c != '\t')) |
-			       (c == 0x7f));
+	/* 0x7f + 1 is less than 0, too */
+	return (unsigned char)(((signed char)((unsigned char)c + 1) < 0x21) &
+			       (c != '\n') & (c != '\t'));
 }
 
 /* Returns how many bytes in front are ASCII that passes as it is: nearly all
  * are. */
-static size_t sieve_plain(const char *s, size_t n)
+static inline __attribute__((always_inline)) size_t
+sieve_plain_any(const char *s, size_t n)
 {
 	size_t i = 0;
 
@@ -34,6 +36,26 @@ static size_t sieve_plain(const char *s, size_t n)
 	while (i < n && !sieve_is_odd((signed char)s[i]))
 		i++;
 	return i;
+}
+
+#ifdef __x86_64__
+/* Most processors have vectors of 32 bytes, which the compiler uses only where
+ * it may: with 16, a fifth of the time in which script prints stacks was here.
+ */
+__attribute__((target("avx2"))) static size_t sieve_plain_avx2(const char *s,
+							       size_t n)
+{
+	return sieve_plain_any(s, n);
+}
+#endif
+
+static size_t sieve_plain(const char *s, size_t n)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("avx2"))
+		return sieve_plain_avx2(s, n);
+#endif
+	return sieve_plain_any(s, n);
 }
 
 struct sieved {
