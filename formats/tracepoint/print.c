@@ -97,7 +97,8 @@ static void tp_out_fill(struct text_out *o, char c, int n)
 		tp_out_char(o, c);
 }
 
-/* Writes the digits of v so that they end at end. Returns where they begin. */
+/* Writes the digits of v so that they end at end. Returns where they begin. The
+ * compiler makes a loop for each base, without divisions. */
 static inline char *tp_digits(char *end, uint64_t v, unsigned int base,
 			      bool upper)
 {
@@ -123,7 +124,6 @@ static void tp_out_bare(struct text_out *o, const struct tp_conversion *c,
 
 	if (minus)
 		v = -v;
-	/* the compiler makes a loop for each base */
 	char *p = c->type == 'x' ? tp_digits(end, v, 16, false)
 				 : tp_digits(end, v, 10, false);
 
@@ -202,10 +202,10 @@ void tp_out_number(struct text_out *o, const struct tp_conversion *c,
 	} else if (c->alt && v && c->type == 'o') {
 		sign = "0";
 	}
-	unsigned int base = c->type == 'x' || c->type == 'X' ? 16
-			    : c->type == 'o'		     ? 8
-							     : 10;
-	const char *digits = tp_digits(end, v, base, c->type == 'X');
+	const char *digits = c->type == 'x'   ? tp_digits(end, v, 16, false)
+			     : c->type == 'X' ? tp_digits(end, v, 16, true)
+			     : c->type == 'o' ? tp_digits(end, v, 8, false)
+					      : tp_digits(end, v, 10, false);
 	int n = (int)(end - digits);
 	int zeros = c->precision > n ? c->precision - n : 0;
 
