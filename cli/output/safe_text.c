@@ -112,22 +112,28 @@ void safe_text_put(FILE *out, const char *s, char from, char to)
 
 #define SAFE_BLOCK 16 /* bytes that the compiler looks at together */
 
-/* Returns how many bytes in front are ASCII that is shown as it is. */
-static size_t safe_text_plain(const char *s, size_t n)
+/* Returns whether a block has other bytes than ASCII that is shown as it is. */
+static inline bool safe_text_odd(const char *s)
+{
+	unsigned char odd = 0;
+
+	for (size_t k = 0; k < SAFE_BLOCK; k++) {
+		const signed char c = (signed char)s[k];
+
+		odd |= (unsigned char)((c < 0x20) | (c == 0x7f));
+	}
+	return odd;
+}
+
+size_t safe_text_plain(const char *s, size_t n)
 {
 	size_t i = 0;
 
-	for (; n - i >= SAFE_BLOCK; i += SAFE_BLOCK) {
-		unsigned char odd = 0;
-
-		for (size_t k = 0; k < SAFE_BLOCK; k++) {
-			const signed char c = (signed char)s[i + k];
-
-			odd |= (unsigned char)((c < 0x20) | (c == 0x7f));
-		}
-		if (odd)
-			break;
-	}
+	while (n - i >= SAFE_BLOCK && !safe_text_odd(s + i))
+		i += SAFE_BLOCK;
+	/* the last block may begin in the one before */
+	if (i && n - i < SAFE_BLOCK && !safe_text_odd(s + n - SAFE_BLOCK))
+		return n;
 	while (i < n && (signed char)s[i] >= 0x20 && s[i] != 0x7f)
 		i++;
 	return i;

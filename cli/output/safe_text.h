@@ -30,6 +30,9 @@ char *safe_text_word(const char *s);
  * longer string is cut and ends with "..". */
 void safe_text_xml(FILE *out, const char *s, size_t cells);
 
+/* Returns how many bytes in front are ASCII that is shown as it is. */
+size_t safe_text_plain(const char *s, size_t n);
+
 /* Writes len bytes of s, with \xNN for each byte that cannot be shown. */
 void safe_text_clean(FILE *out, const char *s, size_t len);
 /* Does the same into dst, which has size bytes, and for the bytes in `also`

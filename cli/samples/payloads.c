@@ -18,7 +18,6 @@
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 #include "stitch/source.h"
 
 /* ---- raw payloads, read along with the events
@@ -39,7 +38,7 @@ struct payload_raws {
 /* A payload that is read again is one of the last few thousand, or one that is
  * read again and again; there is room for KEPT of either. Those that are shared
  * are not longer (schema/write/payload_rows.c). */
-#define KEPT 8192
+#define KEPT 16384
 #define KEPT_BYTES 120
 
 struct kept_payload {
@@ -155,8 +154,7 @@ static void payload_raws_release(struct payload_raws *raws)
 }
 
 #define TEXT_MAX (PAYLOADS_TEXT_MAX / 4)
-#define MEMOS 1024
-#define MEMO_DATA 96
+#define MEMOS 8192
 #define MEMO_TEXT 160
 
 /* An ev_ table. */
@@ -173,13 +171,11 @@ struct type_payload {
 	size_t n_text;
 };
 
-/* The text of a payload that was printed before: system calls of a loop have
- * equal ones, and to follow the format takes ten times as long as to find it
- * here. */
+/* The text of a payload that was printed before: system calls of a loop share
+ * one, and to follow the format takes ten times as long as to find it here. */
 struct payload_memo {
-	int64_t type; /* 0: none */
+	int64_t type, id; /* of the payload; 0: none */
 	size_t len;
-	unsigned char data[MEMO_DATA];
 	char text[MEMO_TEXT];
 };
 
@@ -195,7 +191,7 @@ struct payloads {
 	struct payload_symbol *symbol; /* by start */
 	size_t n_symbol, cap_symbol;
 	bool has_symbols;
-	struct payload_memo *memo; /* MEMOS, by hash; NULL: not yet made */
+	struct payload_memo *memo; /* MEMOS, by id; NULL: not yet made */
 	struct type_payload *type;
 	size_t n_type, cap_type;
 	struct payload_rows *cursor;
@@ -473,60 +469,58 @@ static const struct type_payload *payload_of(const struct payloads *ps,
 		       : NULL;
 }
 
-/* Returns the place of a payload's text; type is 0 if it is not there. */
-static struct payload_memo *payloads_memo(struct payloads *ps, int64_t type,
-					  const struct value *v)
+/* Returns the place of the text of a payload. */
+static struct payload_memo *payloads_memo(struct payloads *ps, int64_t id)
 {
 	if (!ps->memo)
 		ps->memo = mem_new(MEMOS, sizeof(*ps->memo));
-	struct payload_memo *m =
-		&ps->memo[hash_bytes(v->text, v->len, (uint64_t)type) % MEMOS];
-
-	if (m->type != type || m->len != v->len ||
-	    (v->len && memcmp(m->data, v->text, v->len)))
-		m->type = 0;
-	return m;
+	return &ps->memo[(uint64_t)id % MEMOS];
 }
 
 const char *payloads_text(struct payloads *ps, const struct event_row *e,
-			  struct err *err)
+			  size_t *len, struct err *err)
 {
 	const struct type_payload *t = payload_of(ps, e->type);
+	struct payload_memo *m = NULL;
 	struct value v = { 0 };
-	int rc;
 
-	if (!t)
-		return "";
+	*len = 0;
 	ps->raw[0] = '\0';
-	rc = payloads_find_event(ps, e, t, err);
+	if (!t)
+		return ps->raw;
+	int rc = payloads_find_event(ps, e, t, err);
+
 	if (rc < 0)
 		return NULL;
-	if (rc == 1)
-		payload_fields_text(t->payload, ps->field, ps->raw,
-				    sizeof(ps->raw));
-	if (rc == 2 &&
-	    payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
-		return NULL;
-	struct payload_memo *m = v.kind == VALUE_BLOB && v.len <= MEMO_DATA
-					 ? payloads_memo(ps, e->type, &v)
-					 : NULL;
-
-	if (m && m->type)
-		return m->text;
-	if (v.kind == VALUE_BLOB)
-		payload_text(t->payload, v.text, v.len, ps->raw,
-			     sizeof(ps->raw));
-	size_t n = safe_text_clean_buf(ps->text, sizeof(ps->text), ps->raw,
-				       strlen(ps->raw), NULL);
-
-	if (m && n < MEMO_TEXT) {
-		m->type = e->type;
-		m->len = v.len;
-		if (v.len)
-			memcpy(m->data, v.text, v.len);
-		memcpy(m->text, ps->text, n + 1);
+	if (rc == 2) {
+		m = payloads_memo(ps, e->payload);
+		if (m->id == e->payload && m->type == e->type) {
+			*len = m->len;
+			return m->text;
+		}
+		if (payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
+			return NULL;
 	}
-	return ps->text;
+	if (rc == 1)
+		*len = payload_fields_text(t->payload, ps->field, ps->raw,
+					   sizeof(ps->raw));
+	else if (v.kind == VALUE_BLOB)
+		*len = payload_text(t->payload, v.text, v.len, ps->raw,
+				    sizeof(ps->raw));
+	const char *text = ps->raw;
+
+	if (safe_text_plain(text, *len) < *len) {
+		*len = safe_text_clean_buf(ps->text, sizeof(ps->text), text,
+					   *len, NULL);
+		text = ps->text;
+	}
+	if (m && *len < MEMO_TEXT) {
+		m->type = e->type;
+		m->id = e->payload;
+		m->len = *len;
+		memcpy(m->text, text, *len + 1);
+	}
+	return text;
 }
 
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,

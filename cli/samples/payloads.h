@@ -22,10 +22,10 @@ struct store;
 
 struct payloads *payloads_open(struct store *db, struct err *err);
 void payloads_close(struct payloads *ps);
-/* Returns the payload of an event as one printable line, "" if it has none;
- * valid until the next call. NULL and *err on failure. */
+/* Returns the payload of an event as one printable line of *len bytes, "" if it
+ * has none; valid until the next call. NULL and *err on failure. */
 const char *payloads_text(struct payloads *ps, const struct event_row *e,
-			  struct err *err);
+			  size_t *len, struct err *err);
 /* Returns the n fields of events of this type; NULL and 0 if they have none. */
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 				      size_t *n);

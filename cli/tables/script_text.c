@@ -383,6 +383,7 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	const struct script_type *t = &s->type[e->type - 1];
 	struct script_thread *w = find_who(s, e->comm);
 	const char *text = "";
+	size_t n = 0;
 	char *p = s->line;
 
 	if (!w->head[t->has_chain])
@@ -406,10 +407,11 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	if (s->f.event)
 		p = script_put_text(p, t->text);
 	if (s->f.trace)
-		text = payloads_text(s->payloads, e, err);
+		text = payloads_text(s->payloads, e, &n, err);
 	if (!text)
 		return -1;
-	p = script_put_text(p, text);
+	memcpy(p, text, n);
+	p += n;
 	if (t->has_chain || !s->f.frame.ip)
 		*p++ = '\n';
 	fwrite(s->line, 1, (size_t)(p - s->line), stdout);
@@ -441,7 +443,8 @@ int script_text(struct script *s, const struct event_row *e, struct err *err)
 int script_json(struct script *s, const struct event_row *e, struct err *err)
 {
 	const struct script_thread *w = find_who(s, e->comm);
-	const char *trace = payloads_text(s->payloads, e, err);
+	size_t n;
+	const char *trace = payloads_text(s->payloads, e, &n, err);
 	struct json j;
 
 	if (!trace || chains_check(s->chains, e->kraw, err) ||
@@ -464,7 +467,7 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	json_int(&j, "tid", w->tid);
 	json_text(&j, "event", s->type[e->type - 1].name);
 	json_int(&j, "weight", e->weight);
-	if (*trace)
+	if (n)
 		json_text(&j, "trace", trace);
 	chains_json(s->chains, e->kraw, &j, "kernel", err);
 	chains_json(s->chains, e->uraw, &j, "user", err);

@@ -52,16 +52,16 @@ void payload_fields(struct payload *pl, const void *raw, size_t len,
 	tp_fields_take(&pl->tp, &pl->fmt, raw, len, field);
 }
 
-void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
-		  size_t size)
+size_t payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
+		    size_t size)
 {
-	tp_print(&pl->tp, &pl->fmt, raw, len, buf, size);
+	return tp_print(&pl->tp, &pl->fmt, raw, len, buf, size);
 }
 
-void payload_fields_text(struct payload *pl, const struct field *field,
-			 char *buf, size_t size)
+size_t payload_fields_text(struct payload *pl, const struct field *field,
+			   char *buf, size_t size)
 {
-	tp_print_fields(&pl->tp, &pl->fmt, field, buf, size);
+	return tp_print_fields(&pl->tp, &pl->fmt, field, buf, size);
 }
 
 const char *payload_value_text(struct payload *pl, size_t i,

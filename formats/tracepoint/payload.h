@@ -34,13 +34,13 @@ void payload_fields(struct payload *pl, const void *raw, size_t len,
 struct tp_symbol;
 typedef bool payload_symbol_fn(void *of, uint64_t addr, struct tp_symbol *out);
 void payload_name_by(struct payload *pl, payload_symbol_fn *fn, void *of);
-/* Makes the text from the bytes. buf becomes "" if that is not possible; size >
- * 0. */
-void payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
-		  size_t size);
+/* Makes the text from the bytes. Returns its length: 0 if that is not possible;
+ * size > 0. */
+size_t payload_text(struct payload *pl, const void *raw, size_t len, char *buf,
+		    size_t size);
 /* Makes the text from one field for each def. */
-void payload_fields_text(struct payload *pl, const struct field *field,
-			 char *buf, size_t size);
+size_t payload_fields_text(struct payload *pl, const struct field *field,
+			   char *buf, size_t size);
 
 /* tp_print_value_of(): the text of one value of the i-th field. */
 const char *payload_value_text(struct payload *pl, size_t i,

@@ -708,8 +708,8 @@ static void tp_print_begin(struct tp *tp, const struct field *field)
 	e->n_text = 0;
 }
 
-void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
-		     const struct field *field, char *buf, size_t size)
+size_t tp_print_fields(struct tp *tp, const struct tp_format *fmt,
+		       const struct field *field, char *buf, size_t size)
 {
 	struct text_out o = { .buf = buf, .size = size };
 	const struct tp_line *l =
@@ -732,6 +732,7 @@ void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 	/* Text written to trace_marker has its own line feed. */
 	while (o.len && buf[o.len - 1] == '\n')
 		buf[--o.len] = 0;
+	return o.len;
 }
 
 const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,
@@ -798,12 +799,12 @@ bool tp_print_lacks_strings(struct tp *tp, const struct tp_format *fmt)
 			sizeof(LACKS_STRING) - 1);
 }
 
-void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
-	      size_t len, char *buf, size_t size)
+size_t tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
+		size_t len, char *buf, size_t size)
 {
 	mem_grow(tp->field, tp->cap_field, fmt->n);
 	tp_fields_take(tp, fmt, raw, len, tp->field);
-	tp_print_fields(tp, fmt, tp->field, buf, size);
+	return tp_print_fields(tp, fmt, tp->field, buf, size);
 }
 
 void tp_release(struct tp *tp)

@@ -123,13 +123,13 @@ bool tp_format_id(const char *s, const char *end, uint32_t *out);
  * none. */
 bool tp_number_behind(const char *s, const char *end, const char *key,
 		      uint32_t *out);
-/* print.c: makes the text of a payload; size > 0. buf becomes "" if the payload
- * has no fields. */
-void tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
-	      size_t len, char *buf, size_t size);
+/* print.c: makes the text of a payload; size > 0. Returns its length: 0 if the
+ * payload has no fields. */
+size_t tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
+		size_t len, char *buf, size_t size);
 /* Makes the text of decoded fields. */
-void tp_print_fields(struct tp *tp, const struct tp_format *fmt,
-		     const struct field *field, char *buf, size_t size);
+size_t tp_print_fields(struct tp *tp, const struct tp_format *fmt,
+		       const struct field *field, char *buf, size_t size);
 /* Returns the text of the i-th field in that of the event, if it is there
  * without others, or else its value; a part of buf, without blanks around. */
 const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,

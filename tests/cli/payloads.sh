@@ -26,6 +26,22 @@ sql new.db 'SELECT max(id) - count(*), min(id) FROM payload' >a
 [ "$(cat a)" = "0|1" ]
 ok "ids of payloads are dense" $?
 
+own() {	# own DB: prints it, then a copy in which no event shares a payload
+	"$B" script "$1" >a
+	cp "$1" own.db && sql own.db 'CREATE TABLE own AS SELECT e.id, data
+		FROM event e JOIN payload p ON p.id = e.payload;
+		DELETE FROM payload; INSERT INTO payload SELECT * FROM own;
+		UPDATE event SET payload = id WHERE payload; DROP TABLE own'
+	"$B" script own.db >b
+}
+own new.db
+[ "$(sort -u a | wc -l)" -gt 300 ] && cmp -s a b
+ok "a shared payload is printed as one of an event alone" $?
+cp new.db edit.db && sql edit.db 'UPDATE event SET payload = 1 + id % 3 WHERE payload'
+own edit.db
+[ "$(sort -u a | wc -l)" -gt 300 ] && cmp -s a b
+ok "also by events of several types" $?
+
 raw='SELECT e.id, hex(p.data) FROM event e JOIN payload p ON p.id = e.payload ORDER BY 1'
 "$B" merge -q -o merged.db new.db
 [ "$(sql merged.db "$raw")" = "$(sql new.db "$raw")" ] &&
