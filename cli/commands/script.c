@@ -54,7 +54,8 @@ static int script_print_rows(struct script *s, struct events *ev,
 	while ((ret = events_next(ev, &e, err)) > 0) {
 		if (!script_is_sample(s, e.type))
 			continue;
-		if (l->more && e.timed && script_losses_until(l, e.time, err))
+		if (l->more && e.timed &&
+		    script_losses_until(l, s, e.time, err))
 			return -1;
 		ret = json ? script_json(s, &e, err) : script_text(s, &e, err);
 		if (ret)
@@ -64,7 +65,7 @@ static int script_print_rows(struct script *s, struct events *ev,
 	}
 	if (ret < 0)
 		return -1;
-	return script_losses_until(l, INT64_MAX, err);
+	return script_losses_until(l, s, INT64_MAX, err);
 }
 
 static int script_print_all(struct store *db, const struct script_fields *f,
@@ -83,6 +84,7 @@ static int script_print_all(struct store *db, const struct script_fields *f,
 	if (show_lost && script_losses_open(&l, db, f, err))
 		goto out;
 	ret = script_print_rows(s, ev, &l, err);
+	script_flush(s);
 out:
 	script_losses_close(&l);
 	events_close(ev);

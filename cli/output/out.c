@@ -92,7 +92,7 @@ void out_init(void)
 	FILE *e = mem_must(fopencookie(NULL, "w", err_io));
 
 	setvbuf(f, out_buffer, isatty(1) ? _IOLBF : _IOFBF, sizeof(out_buffer));
-	/* one thread prints: locks would cost a fifth of script's time */
+	/* one thread prints: it needs no locks */
 	__fsetlocking(f, FSETLOCKING_BYCALLER);
 	stdout = f;
 	setvbuf(e, NULL, _IONBF, 0);
@@ -103,6 +103,12 @@ void out_bytes(void)
 {
 	fflush(stdout);
 	out_is_bytes = true;
+}
+
+void out_text(const char *text, size_t n)
+{
+	fflush(stdout);
+	out_take(NULL, text, n);
 }
 
 bool out_failed(void)

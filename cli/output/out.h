@@ -13,6 +13,8 @@ struct err;
 void out_init(void);
 /* What is written to stdout from now on are bytes for a program, not text. */
 void out_bytes(void);
+/* Prints n bytes: as fwrite() to stdout, but what is long is not copied. */
+void out_text(const char *text, size_t n);
 /* Returns true once a write to standard output has failed. Commands with long
  * output then stop and return STATUS_OK. */
 bool out_failed(void);

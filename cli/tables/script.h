@@ -41,8 +41,11 @@ int script_parse(const char *list, bool marks, struct script_fields *f,
 struct script *script_new(struct store *db, const struct script_fields *f,
 			  struct err *err);
 bool script_is_sample(const struct script *s, int64_t type);
+/* Print an event to stdout. script_text() keeps lines until script_flush().
+ * Return 0, or -1 and *err. */
 int script_text(struct script *s, const struct event_row *e, struct err *err);
 int script_json(struct script *s, const struct event_row *e, struct err *err);
+void script_flush(struct script *s);
 void script_free(struct script *s);
 
 /* The losses of a database, in the order of their ends, to be printed between
@@ -57,6 +60,7 @@ struct script_losses {
 int script_losses_open(struct script_losses *l, struct store *db,
 		       const struct script_fields *f, struct err *err);
 void script_losses_close(struct script_losses *l);
-/* Prints the losses that ended until `time`, INT64_MAX: all that are left.
- * Returns 0, or -1 and *err. */
-int script_losses_until(struct script_losses *l, int64_t time, struct err *err);
+/* Prints the losses that ended until `time`, INT64_MAX: all that are left,
+ * behind the lines of s. Returns 0, or -1 and *err. */
+int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
+			struct err *err);

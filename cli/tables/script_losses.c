@@ -77,7 +77,8 @@ void script_losses_close(struct script_losses *l)
 	rows_close(l->rows);
 }
 
-int script_losses_until(struct script_losses *l, int64_t time, struct err *err)
+int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
+			struct err *err)
 {
 	while (l->more) {
 		struct value end = rows_value(l->rows, PRINT_LOSSES_T1);
@@ -85,6 +86,7 @@ int script_losses_until(struct script_losses *l, int64_t time, struct err *err)
 		if (time != INT64_MAX &&
 		    (end.kind != VALUE_INT || end.num > time))
 			return 0;
+		script_flush(s);
 		if (l->f->frame.json)
 			script_loss_json(l->rows);
 		else
