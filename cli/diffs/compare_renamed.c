@@ -48,14 +48,7 @@ static double lonely_share(const struct compare *c, uint32_t row, bool total)
 	       (double)c->d->side[side].weight;
 }
 
-static int lonely_compare(const void *pa, const void *pb)
-{
-	const struct lonely *a = pa;
-	const struct lonely *b = pb;
-
-	return compare_numbers(b->total, a->total)
-		       ?: compare_numbers(a->row, b->row);
-}
+COMPARE_LARGEST_BY(lonely_compare, struct lonely, total, row);
 
 /* Lists the functions of a side; in_both: by row, the other side's program has
  * it too. */

@@ -71,14 +71,7 @@ static void hidden_pair_up(struct hidden *h, size_t run,
 	}
 }
 
-static int hidden_compare(const void *pa, const void *pb)
-{
-	const struct hidden_pair *a = pa;
-	const struct hidden_pair *b = pb;
-
-	return compare_numbers(a->leaf, b->leaf)
-		       ?: compare_numbers(a->caller, b->caller);
-}
+COMPARE_BY(hidden_compare, struct hidden_pair, leaf, caller);
 
 /* Where a search for the pairs of a leaf has come to. */
 struct hidden_key {

@@ -85,14 +85,9 @@ void diff_limit_add(struct diff_limit *l, const char *name, double percent,
 			(struct diff_grown){ mem_strdup(name), percent, p };
 }
 
-static int diff_limit_compare(const void *pa, const void *pb)
-{
-	const struct diff_grown *a = pa;
-	const struct diff_grown *b = pb;
-
-	return compare_numbers(b->percent, a->percent)
-		       ?: strcmp(a->name, b->name);
-}
+COMPARE_FUNCTION(diff_limit_compare, struct diff_grown,
+		 compare_numbers(y->percent, x->percent)
+			 ?: strcmp(x->name, y->name));
 
 int diff_limit_end(struct diff_limit *l, int status)
 {

@@ -35,13 +35,8 @@ static int compare_keys(const struct keyed_row *a, const struct keyed_row *b)
 		       ?: compare_numbers(a->row->cpu, b->row->cpu);
 }
 
-static int compare_keyed(const void *pa, const void *pb)
-{
-	const struct keyed_row *a = pa;
-	const struct keyed_row *b = pb;
-
-	return compare_keys(a, b) ?: compare_numbers(a->run, b->run);
-}
+COMPARE_FUNCTION(compare_keyed, struct keyed_row,
+		 compare_keys(x, y) ?: compare_numbers(x->run, y->run));
 
 static struct diff_count *diff_rows_count(const struct diff_rows *d, bool total,
 					  size_t row, size_t run)
@@ -451,15 +446,10 @@ struct diff_rows_rank {
 	uint32_t row;
 };
 
-static int compare_ranks(const void *pa, const void *pb)
-{
-	const struct diff_rows_rank *a = pa;
-	const struct diff_rows_rank *b = pb;
-
-	return compare_numbers(b->first, a->first)
-		       ?: compare_numbers(b->size, a->size)
-		       ?: compare_numbers(a->row, b->row);
-}
+COMPARE_FUNCTION(compare_ranks, struct diff_rows_rank,
+		 compare_numbers(y->first, x->first)
+			 ?: compare_numbers(y->size, x->size)
+			 ?: compare_numbers(x->row, y->row));
 
 int diff_rows_grew(const struct diff_rows *d, size_t row, bool total)
 {

@@ -312,13 +312,7 @@ struct ranked {
 	size_t at;
 };
 
-static int compare_clear(const void *pa, const void *pb)
-{
-	const struct ranked *a = pa;
-	const struct ranked *b = pb;
-
-	return compare_numbers(a->p, b->p) ?: compare_numbers(a->at, b->at);
-}
+COMPARE_BY(compare_clear, struct ranked, p, at);
 
 /* Holm's method: one walk over the places sorted by p-value. Returns whether
  * any changed. */

@@ -84,16 +84,10 @@ static uint64_t page_chains_length(const struct page_chain_ask *a)
 	return (uint64_t)a->to - (uint64_t)a->from;
 }
 
-static int page_chains_compare(const void *pa, const void *pb)
-{
-	const struct page_chain_ask *a = pa;
-	const struct page_chain_ask *b = pb;
-
-	return compare_numbers(a->tid, b->tid)
-		       ?: compare_numbers(page_chains_length(b),
-					  page_chains_length(a))
-		       ?: compare_numbers(a->wait, b->wait);
-}
+COMPARE_FUNCTION(page_chains_compare, struct page_chain_ask,
+		 compare_numbers(x->tid, y->tid)
+			 ?: compare_numbers(page_chains_length(y), page_chains_length(x))
+			 ?: compare_numbers(x->wait, y->wait));
 
 struct page_rank {
 	uint32_t rank; /* among those of its thread */
@@ -101,15 +95,10 @@ struct page_rank {
 	uint64_t ns;
 };
 
-static int page_chains_compare_ranks(const void *pa, const void *pb)
-{
-	const struct page_rank *a = pa;
-	const struct page_rank *b = pb;
-
-	return compare_numbers(a->rank, b->rank)
-		       ?: compare_numbers(b->ns, a->ns)
-		       ?: compare_numbers(a->ask, b->ask);
-}
+COMPARE_FUNCTION(page_chains_compare_ranks, struct page_rank,
+		 compare_numbers(x->rank, y->rank)
+			 ?: compare_numbers(y->ns, x->ns)
+			 ?: compare_numbers(x->ask, y->ask));
 
 /* Returns the asks in the order in which they are answered. */
 static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)

@@ -109,14 +109,9 @@ static void drawing_say_names(const struct drawing *d, char *out, size_t size)
 
 /* ---- once all are there */
 
-static int drawing_compare_missing(const void *pa, const void *pb)
-{
-	const struct drawing_missed *a = pa;
-	const struct drawing_missed *b = pb;
-
-	return compare_numbers(b->weight, a->weight)
-		       ?: strcmp(a->word, b->word);
-}
+COMPARE_FUNCTION(drawing_compare_missing, struct drawing_missed,
+		 compare_numbers(y->weight, x->weight)
+			 ?: strcmp(x->word, y->word));
 
 void drawing_note_missing(struct drawing *d)
 {

@@ -14,15 +14,10 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-static int inlined_compare(const void *a, const void *b)
-{
-	const struct inlined_into *x = a;
-	const struct inlined_into *y = b;
-
-	return compare_numbers(y->weight, x->weight)
-		       ?: compare_numbers(y->samples, x->samples)
-		       ?: compare_numbers(x->func, y->func);
-}
+COMPARE_FUNCTION(inlined_compare, struct inlined_into,
+		 compare_numbers(y->weight, x->weight)
+			 ?: compare_numbers(y->samples, x->samples)
+			 ?: compare_numbers(x->func, y->func));
 
 int inlined_load(struct inlined_copies *in, struct store *db,
 		 const struct hot *h, const char *what, const char *dso,

@@ -35,16 +35,11 @@ struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
 	return &l->line[id];
 }
 
-static int hot_lines_compare(const void *a, const void *b)
-{
-	const struct hot_line *x = a;
-	const struct hot_line *y = b;
-
-	return compare_numbers(y->weight, x->weight)
-		       ?: compare_numbers(y->samples, x->samples)
-		       ?: strcmp(x->file, y->file)
-		       ?: compare_numbers(x->line, y->line);
-}
+COMPARE_FUNCTION(hot_lines_compare, struct hot_line,
+		 compare_numbers(y->weight, x->weight)
+			 ?: compare_numbers(y->samples, x->samples)
+			 ?: strcmp(x->file, y->file)
+			 ?: compare_numbers(x->line, y->line));
 
 void hot_lines_sort(struct hot_lines *l)
 {

@@ -73,14 +73,10 @@ static uint64_t report_offcpu_length(const struct offcpu_wait *w)
 	return (uint64_t)w->to - (uint64_t)w->from;
 }
 
-static int compare_waits(const void *pa, const void *pb)
-{
-	const struct offcpu_wait *a = pa;
-	const struct offcpu_wait *b = pb;
-
-	return compare_numbers(report_offcpu_length(b), report_offcpu_length(a))
-		       ?: compare_numbers(a->event, b->event);
-}
+COMPARE_FUNCTION(compare_waits, struct offcpu_wait,
+		 compare_numbers(report_offcpu_length(y),
+				 report_offcpu_length(x))
+			 ?: compare_numbers(x->event, y->event));
 
 static void cut_waits(struct report_offcpu *rp)
 {

@@ -167,15 +167,10 @@ static void sched_sort(struct sched *s, const char *order)
 	sort_items_by(s->th, s->n, sched_compare_threads, s);
 }
 
-static int sched_compare_causes(const void *pa, const void *pb)
-{
-	const struct sched_cause *a = pa;
-	const struct sched_cause *b = pb;
-
-	return compare_numbers(b->ns, a->ns)
-		       ?: compare_numbers(a->thread, b->thread)
-		       ?: strcmp(a->word, b->word);
-}
+COMPARE_FUNCTION(sched_compare_causes, struct sched_cause,
+		 compare_numbers(y->ns, x->ns)
+			 ?: compare_numbers(x->thread, y->thread)
+			 ?: strcmp(x->word, y->word));
 
 /* ---- tables */
 

@@ -94,16 +94,11 @@ static void threads_take_run(struct threads *th, const struct offcpu_run *r)
 	th->on_cpu = saturating_add(th->on_cpu, ns);
 }
 
-static int compare_thread_times(const void *pa, const void *pb)
-{
-	const struct thread_times *a = pa;
-	const struct thread_times *b = pb;
-
-	return compare_numbers(saturating_add(b->on_cpu, b->ready),
-			       saturating_add(a->on_cpu, a->ready))
-		       ?: compare_numbers(b->waiting, a->waiting)
-		       ?: compare_numbers(a->tid, b->tid);
-}
+COMPARE_FUNCTION(compare_thread_times, struct thread_times,
+		 compare_numbers(saturating_add(y->on_cpu, y->ready),
+				 saturating_add(x->on_cpu, x->ready))
+			 ?: compare_numbers(y->waiting, x->waiting)
+			 ?: compare_numbers(x->tid, y->tid));
 
 /* Returns the word of the longest cause; "" where most of the time has none. */
 static const char *threads_cause(const struct thread_times *t)

@@ -228,15 +228,10 @@ static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 	return 0;
 }
 
-static int causes_compare_captures(const void *pa, const void *pb)
-{
-	const struct causes_capture *a = pa;
-	const struct causes_capture *b = pb;
-
-	return compare_numbers(a->threads, b->threads)
-		       ?: compare_numbers(b->switches, a->switches)
-		       ?: compare_numbers(a->id, b->id);
-}
+COMPARE_FUNCTION(causes_compare_captures, struct causes_capture,
+		 compare_numbers(x->threads, y->threads)
+			 ?: compare_numbers(y->switches, x->switches)
+			 ?: compare_numbers(x->id, y->id));
 
 /* Finds when the events of each type were. Grouped by SQLite, a million of them
  * takes a second. */

@@ -111,15 +111,10 @@ static void waits_take_loss(void *arg, const struct causes_span *s,
 		waits_lose_on(p, -1, s->from, s->to);
 }
 
-static int waits_compare_lives(const void *pa, const void *pb)
-{
-	const struct waits_life *a = pa;
-	const struct waits_life *b = pb;
-
-	return compare_numbers(a->tid, b->tid)
-		       ?: compare_numbers(a->from, b->from)
-		       ?: compare_numbers(b->to, a->to);
-}
+COMPARE_FUNCTION(waits_compare_lives, struct waits_life,
+		 compare_numbers(x->tid, y->tid)
+			 ?: compare_numbers(x->from, y->from)
+			 ?: compare_numbers(y->to, x->to));
 
 /* Adds the lives of the threads of captures that were recorded together. */
 static int waits_read_lives(struct waits_part *p, struct store *db,

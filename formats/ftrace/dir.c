@@ -305,14 +305,9 @@ static void ft_dir_walk(struct ft_dir_state *w, const char *dir, int depth)
 		closedir(d);
 }
 
-static int ft_dir_compare_cpus(const void *a, const void *b)
-{
-	const struct ft_raw *x = a;
-	const struct ft_raw *y = b;
-
-	return compare_numbers(x->cpu, y->cpu)
-		       ?: strcmp(x->in.path, y->in.path);
-}
+COMPARE_FUNCTION(ft_dir_compare_cpus, struct ft_raw,
+		 compare_numbers(x->cpu, y->cpu)
+			 ?: strcmp(x->in.path, y->in.path));
 
 /* ---- the byte order */
 

@@ -203,13 +203,8 @@ static int64_t merge_end(const struct merge_input *in, bool walls)
 	return walls ? merge_sum(in->last, in->wall) : in->last;
 }
 
-static int merge_compare_end(const void *pa, const void *pb)
-{
-	const struct merge_input *a = pa;
-	const struct merge_input *b = pb;
-
-	return compare_numbers(a->last, b->last) ?: strcmp(a->path, b->path);
-}
+COMPARE_FUNCTION(merge_compare_end, struct merge_input,
+		 compare_numbers(x->last, y->last) ?: strcmp(x->path, y->path));
 
 static int merge_compare_wall_end(const void *pa, const void *pb)
 {
@@ -337,13 +332,9 @@ struct merge_order {
 	uint32_t key;
 };
 
-static int merge_compare_captures(const void *pa, const void *pb)
-{
-	const struct merge_order *a = pa;
-	const struct merge_order *b = pb;
-
-	return compare_numbers(a->first, b->first) ?: strcmp(a->hash, b->hash);
-}
+COMPARE_FUNCTION(merge_compare_captures, struct merge_order,
+		 compare_numbers(x->first, y->first)
+			 ?: strcmp(x->hash, y->hash));
 
 static void merge_number_captures(struct merge *m)
 {

@@ -23,6 +23,9 @@
 		   COMPARE_2, COMPARE_1, 0)                                    \
 	(__VA_ARGS__)
 
+/* Defines the function `name` for qsort() and bsearch(), which orders items x
+ * and y of a type by an expression. A semicolon follows, so that ctags takes it
+ * for a declaration. */
 #define COMPARE_FUNCTION(name, type, order)                                    \
 	static int name(const void *a, const void *b)                          \
 	{                                                                      \
@@ -33,10 +36,8 @@
 	}                                                                      \
 	static int name(const void *a, const void *b)
 
-/* Define the function `name` for qsort() and bsearch(), which orders items of a
- * type by numbers: by the first field, equal ones by the next one, up to six.
- * With the second one, those with the largest `size` come first. A semicolon
- * follows, so that ctags takes it for a declaration. */
+/* The same by numbers: by the first field, equal ones by the next one, up to
+ * six. With the second one, those with the largest `size` come first. */
 #define COMPARE_BY(name, type, ...)                                            \
 	COMPARE_FUNCTION(name, type, COMPARE_FIELDS(__VA_ARGS__))
 #define COMPARE_LARGEST_BY(name, type, size, ...)                              \
