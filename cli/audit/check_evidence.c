@@ -42,13 +42,10 @@ static void evidence_put_column(FILE *out, const struct check_row *r,
 static void evidence_put_when(FILE *out, const struct check_row *r,
 			      const char *column)
 {
-	char text[32];
-
 	if (check_null(r, column))
 		fputs("-", out);
 	else
-		fputs(human_seconds(text, sizeof(text), check_int(r, column)),
-		      out);
+		fputs(HUMAN_SECONDS(check_int(r, column)), out);
 }
 
 static void evidence_begin_line(struct evidence *e)

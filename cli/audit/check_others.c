@@ -50,7 +50,6 @@ static void add_why(struct others *o, const struct check_row *r)
 static void put_as_perf(struct others *o, const struct check_row *r)
 {
 	int64_t merged = check_int(r, "merged");
-	char held[32];
 
 	if (!check_int(r, "requests")) {
 		lines_print(&o->l, "as perf",
@@ -79,8 +78,7 @@ static void put_as_perf(struct others *o, const struct check_row *r)
 		  check_int(r, "late"));
 	if (!check_null(r, "longest_held_ns"))
 		lines_add(&o->l, ", and holds one back for %s",
-			  human_ns(held, sizeof(held),
-				   check_int(r, "longest_held_ns")));
+			  HUMAN_NS(check_int(r, "longest_held_ns")));
 	lines_put(&o->l, "");
 	if (!check_int(r, "only_perf"))
 		return;
@@ -91,7 +89,6 @@ static void put_as_perf(struct others *o, const struct check_row *r)
 
 static void put_as_tid(struct others *o, const struct check_row *r)
 {
-
 	if (!check_int(r, "requests")) {
 		lines_print(&o->l, "as tid",
 			    "no request has a cookie: nothing to compare");

@@ -433,7 +433,6 @@ static void put_lost_in_time(struct screen *s)
 	int64_t n = 0;
 	int64_t most = 1;
 	char bar[PARTS + 1];
-	char time[32];
 	struct check_row r = screen_rows(s, "lost_in_time");
 
 	while (check_next(&r)) {
@@ -457,8 +456,7 @@ static void put_lost_in_time(struct screen *s)
 				: level[lost[i] > 0 ? 1 + (size_t)(at * 5) : 0];
 	}
 	bar[PARTS] = '\0';
-	fprintf(s->l.out, "  %-12s |%s| %s\n", "in time", bar,
-		human_ns(time, sizeof(time), span));
+	fprintf(s->l.out, "  %-12s |%s| %s\n", "in time", bar, HUMAN_NS(span));
 }
 
 /* ---- cookies */
@@ -642,7 +640,6 @@ static void put_findings(struct screen *s)
 static void put_gaps(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "gaps");
-	char share[16];
 
 	if (!check_next(&r) || !check_int(&r, "places"))
 		return;
@@ -651,9 +648,8 @@ static void put_gaps(struct screen *s)
 		return;
 	}
 	lines_add(&s->l, "%s of the time of the CPUs is touched by ",
-		  human_percent(share, sizeof(share),
-				(double)check_int(&r, "touched_ns"),
-				(double)check_int(&r, "all_ns")));
+		  HUMAN_PERCENT(check_int(&r, "touched_ns"),
+				check_int(&r, "all_ns")));
 	lines_count(&s->l, "", check_int(&r, "places"), "place", "places");
 	lines_print(&s->l, "gaps",
 		    " in which records are missing without a loss");
@@ -664,7 +660,6 @@ static void put_gaps(struct screen *s)
 static void put_order(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "ordering");
-	char by[32];
 
 	if (!r.n && !s->failed && check_can(s->c, "ordering"))
 		lines_print(&s->l, "order", "kept by every record");
@@ -678,8 +673,7 @@ static void put_order(struct screen *s)
 			screen_reason(s, &r, "what");
 		if (!check_null(&r, "worst_ns"))
 			lines_add(&s->l, ", at worst by %s",
-				  human_ns(by, sizeof(by),
-					   check_int(&r, "worst_ns")));
+				  HUMAN_NS(check_int(&r, "worst_ns")));
 		if (round)
 			lines_add(&s->l, "; sorted here");
 		screen_put(s, &n, "order", !round);
@@ -706,7 +700,6 @@ static void put_damage(struct screen *s)
 static void put_close(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "close");
-	char ns[32];
 
 	while (check_next(&r)) {
 		if (!check_int(&r, "close"))
@@ -717,7 +710,7 @@ static void put_close(struct screen *s)
 			  "captures are closer than their clocks are exact "
 			  "(%s): which came first is not sure",
 			  check_int(&r, "close"), check_int(&r, "neighbours"),
-			  human_ns(ns, sizeof(ns), check_int(&r, "error_ns")));
+			  HUMAN_NS(check_int(&r, "error_ns")));
 		lines_put_styled(&s->l, "clocks", STYLE_YELLOW);
 	}
 }
@@ -725,16 +718,12 @@ static void put_close(struct screen *s)
 static void put_sampled(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "sampled");
-	char a[32], b[32];
 
 	for (int64_t n = 0; check_next(&r);) {
-		human_grouped(a, sizeof(a),
-			      (uint64_t)check_int(&r, "recorded"));
-		human_grouped(b, sizeof(b),
-			      (uint64_t)check_int(&r, "happened"));
 		lines_add(&s->l,
-			  "%s of %s recorded (sampled): no wait is certain", a,
-			  b);
+			  "%s of %s recorded (sampled): no wait is certain",
+			  HUMAN_GROUPED(check_int(&r, "recorded")),
+			  HUMAN_GROUPED(check_int(&r, "happened")));
 		screen_put(s, &n, "switches", true);
 	}
 }

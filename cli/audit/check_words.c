@@ -70,7 +70,6 @@ static void words_add_comma(struct lines *l)
 static void words_add_gaps(const struct check *c, struct lines *l)
 {
 	const struct check_breaks *b = &c->breaks;
-	char share[16];
 
 	if (!c->limits_gaps || (!b->touched && !b->unjudged))
 		return;
@@ -82,9 +81,7 @@ static void words_add_gaps(const struct check *c, struct lines *l)
 		lines_add(l,
 			  "%s of the time is touched by records missing "
 			  "without a loss",
-			  human_percent(share, sizeof(share),
-					(double)b->touched,
-					(double)b->all_time));
+			  HUMAN_PERCENT(b->touched, b->all_time));
 }
 
 /* only: "only ", or "". */
@@ -93,13 +90,10 @@ static void words_add_whole(const struct check *c, const char *only,
 {
 	struct trust_counts t = trust_count(c->trust);
 	const char *known = t.unchecked ? "known to be " : "";
-	char share[16];
 
 	if (t.whole)
 		lines_add(l, "%s%s of the user stacks are %swhole", only,
-			  human_percent(share, sizeof(share), (double)t.whole,
-					(double)t.all),
-			  known);
+			  HUMAN_PERCENT(t.whole, t.all), known);
 	else
 		lines_add(l, "no user stack is %swhole", known);
 }
@@ -110,7 +104,6 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 {
 	struct trust_counts t = trust_count(c->trust);
 	char are[TRUST_SENTENCE];
-	char share[16];
 
 	lines_add(l, "nothing lost, but ");
 	switch (check_doubt(c)) {
@@ -120,17 +113,14 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 	case DOUBT_WRONG:
 		trust_say_wrong(c->trust, are);
 		lines_add(l, "%s of the user stacks %s",
-			  human_percent(share, sizeof(share), (double)t.wrong,
-					(double)t.all),
-			  are);
+			  HUMAN_PERCENT(t.wrong, t.all), are);
 		break;
 	case DOUBT_UNPROVED:
 	case DOUBT_NONE:
 		lines_add(l,
 			  "%s of the samples have names of files that "
 			  "nothing proves",
-			  human_percent(share, sizeof(share),
-					(double)t.unproved, (double)t.counted));
+			  HUMAN_PERCENT(t.unproved, t.counted));
 		break;
 	}
 }

@@ -64,13 +64,12 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 
 static void timing_row(struct grid *g, const struct thread_work *w)
 {
-	char used[64] = "", share[16], n[32];
+	char used[64] = "";
 
 	if (w->of)
 		snprintf(used, sizeof(used), "%s of %s %s",
-			 human_percent(share, sizeof(share), (double)w->used,
-				       (double)w->of),
-			 human_grouped(n, sizeof(n), w->of), w->unit);
+			 HUMAN_PERCENT(w->used, w->of), HUMAN_GROUPED(w->of),
+			 w->unit);
 	grid_text(g, w->kind);
 	grid_number(g, w->threads);
 	grid_real(g, (double)w->busy / 1e6, false);

@@ -234,7 +234,6 @@ static int look_print_about(struct store *db, const char *trust,
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
-	char n[32], t[32];
 	uint64_t lost = 0;
 	bool unknown = false;
 	struct rows *r;
@@ -248,13 +247,12 @@ static int look_print_about(struct store *db, const char *trust,
 
 		report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
 				   rows_text(r, INFO_CAPTURES_HOST));
-		fprintf(out, ", %s events",
-			human_grouped(n, sizeof(n), (uint64_t)samples));
+		fprintf(out, ", %s events", HUMAN_GROUPED(samples));
 		if (!__builtin_sub_overflow(rows_int(r, INFO_CAPTURES_LAST_NS),
 					    rows_int(r, INFO_CAPTURES_FIRST_NS),
 					    &ns) &&
 		    ns > 0)
-			fprintf(out, " in %s", human_ns(t, sizeof(t), ns));
+			fprintf(out, " in %s", HUMAN_NS(ns));
 		putc('\n', out);
 	}
 	rc = rows_end(r, err);

@@ -88,18 +88,14 @@ static int merge_take_args(struct merged_paths *list, int argc, char **argv,
 
 static void merge_tell(const struct merge_counts *n)
 {
-	char number[32];
-
 	say("%s: %zu capture%s of %zu database%s, %s events", output,
 	    n->captures, n->captures == 1 ? "" : "s", n->databases,
-	    n->databases == 1 ? "" : "s",
-	    human_grouped(number, sizeof(number), n->events));
+	    n->databases == 1 ? "" : "s", HUMAN_GROUPED(n->events));
 	if (n->twice)
 		say("; %zu left out as given twice", n->twice);
 	if (n->joined)
 		say("; %s user stack%s found in another capture",
-		    human_grouped(number, sizeof(number), n->joined),
-		    n->joined == 1 ? "" : "s");
+		    HUMAN_GROUPED(n->joined), n->joined == 1 ? "" : "s");
 	say("\n");
 }
 

@@ -86,11 +86,6 @@ static int push_check_options(int argc, char **argv, struct err *err)
 static void push_tell(const char *name, const struct push_counts *c,
 		      double seconds)
 {
-	char rows[32];
-	char all[32];
-	char bytes[32];
-	char rate[32];
-
 	say("%s: %" PRIu64 " run%s%s", name, c->runs, c->runs == 1 ? "" : "s",
 	    how.dry_run ? " to send" : "");
 	if (c->there)
@@ -100,28 +95,23 @@ static void push_tell(const char *name, const struct push_counts *c,
 	say("\n");
 	if (c->sample_rows && c->samples > c->sample_rows)
 		say("%s samples in %s rows, %.1f each\n",
-		    human_grouped(all, sizeof(all), c->samples),
-		    human_grouped(rows, sizeof(rows), c->sample_rows),
+		    HUMAN_GROUPED(c->samples), HUMAN_GROUPED(c->sample_rows),
 		    (double)c->samples / (double)c->sample_rows);
 	if (!c->runs && !c->stacks_sent && !c->names_sent)
 		return;
 	say("%s %s of %s rows in %" PRIu64 " block%s",
-	    how.dry_run ? "would send" : "sent",
-	    human_grouped(rows, sizeof(rows), c->rows_sent),
-	    human_grouped(all, sizeof(all), c->rows), c->blocks_sent,
+	    how.dry_run ? "would send" : "sent", HUMAN_GROUPED(c->rows_sent),
+	    HUMAN_GROUPED(c->rows), c->blocks_sent,
 	    c->blocks_sent == 1 ? "" : "s");
-	say(", %s", human_grouped(rows, sizeof(rows), c->stacks_sent));
-	say(" of %s stacks", human_grouped(all, sizeof(all), c->stacks));
-	say(", %s", human_grouped(rows, sizeof(rows), c->names_sent));
-	say(" of %s names\n", human_grouped(all, sizeof(all), c->names));
+	say(", %s", HUMAN_GROUPED(c->stacks_sent));
+	say(" of %s stacks", HUMAN_GROUPED(c->stacks));
+	say(", %s", HUMAN_GROUPED(c->names_sent));
+	say(" of %s names\n", HUMAN_GROUPED(c->names));
 	if (how.dry_run || !c->packed || seconds <= 0)
 		return;
-	say("%s in %.1f s: %s rows/s",
-	    human_bytes(bytes, sizeof(bytes), c->packed), seconds,
-	    human_count(rate, sizeof(rate),
-			(uint64_t)((double)c->rows_sent / seconds)));
-	say(", %s before they were packed\n",
-	    human_bytes(bytes, sizeof(bytes), c->plain));
+	say("%s in %.1f s: %s rows/s", HUMAN_BYTES(c->packed), seconds,
+	    HUMAN_COUNT((double)c->rows_sent / seconds));
+	say(", %s before they were packed\n", HUMAN_BYTES(c->plain));
 }
 
 static void push_json(const char *name, const struct push_counts *c,

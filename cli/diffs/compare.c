@@ -231,18 +231,13 @@ void compare_tell_side(const struct compare *c, int side, FILE *out)
 		fputs(", ", out);
 		safe_text_put(out, event ? event : "several events", 0, 0);
 	}
-	fputs(", ", out);
-	human_put_grouped(out, s->samples);
-	fputs(s->samples == 1 ? " sample" : " samples", out);
-	if (s->unjoined) {
-		fputs(", ", out);
-		human_put_grouped(out, s->unjoined);
-		fputs(" without user half", out);
-	}
+	fprintf(out, ", %s%s", HUMAN_GROUPED(s->samples),
+		s->samples == 1 ? " sample" : " samples");
+	if (s->unjoined)
+		fprintf(out, ", %s without user half",
+			HUMAN_GROUPED(s->unjoined));
 	if (s->lost) {
-		fputs(", ", out);
-		human_put_grouped(out, s->lost);
-		fprintf(out, " records lost%s",
+		fprintf(out, ", %s records lost%s", HUMAN_GROUPED(s->lost),
 			s->lost_unknown ? " and an unknown number more" : "");
 	} else if (s->lost_unknown) {
 		fputs(", an unknown number of records lost", out);
@@ -299,14 +294,16 @@ void compare_tell_result(const struct compare *c, int total, FILE *out)
 			more.less, absolute ? "shares" : "weights");
 	}
 	if (c->d->part) {
-		fputs("; measured against ", out);
-		human_put_grouped(out, c->d->n_kept);
-		fprintf(out, " function%s that did not change, ",
+		fprintf(out,
+			"; measured against %s function%s that did not "
+			"change, ",
+			HUMAN_GROUPED(c->d->n_kept),
 			c->d->n_kept == 1 ? "" : "s");
 		for (int side = 0; side < 2; side++) {
-			human_put_percent(out, (double)c->d->kept[side],
-					  (double)c->d->side[side].weight);
-			fputs(side ? " of B" : " of A and ", out);
+			fprintf(out, "%s%s",
+				HUMAN_PERCENT(c->d->kept[side],
+					      c->d->side[side].weight),
+				side ? " of B" : " of A and ");
 		}
 		fprintf(out, " (p %.2g)", c->d->kept_p);
 	}

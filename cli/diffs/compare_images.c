@@ -270,9 +270,8 @@ void compare_tell_images(const struct compare *c, int none, FILE *out)
 		safe_text_put(out, r->from, 0, 0);
 		fputs(" of A is taken for ", out);
 		safe_text_put(out, r->to, 0, 0);
-		fputs(" of B: ", out);
-		human_put_percent(out, r->agrees, 1);
-		fputs(" of it is functions of the same names (", out);
+		fprintf(out, " of B: %s of it is functions of the same names (",
+			HUMAN_PERCENT(r->agrees, 1));
 		compare_put_match(r->from, r->from, out);
 		fputs(" keeps them apart)", out);
 		next = "; ";
@@ -316,11 +315,10 @@ void compare_tell_alone(const struct compare *c, int none, FILE *out)
 	}
 	if (alone[0] <= all[0] / 2 && alone[1] <= all[1] / 2)
 		return;
-	fputs("most cannot be compared: ", out);
-	human_put_percent(out, alone[0], all[0]);
-	fputs(" of the user code of A and ", out);
-	human_put_percent(out, alone[1], all[1]);
-	fputs(" of B are functions that the other does not have; if an image "
-	      "was renamed: --match OLD=NEW",
-	      out);
+	fprintf(out,
+		"most cannot be compared: %s of the user code of A and %s of B "
+		"are functions that the other does not have; if an image was "
+		"renamed: --match OLD=NEW",
+		HUMAN_PERCENT(alone[0], all[0]),
+		HUMAN_PERCENT(alone[1], all[1]));
 }

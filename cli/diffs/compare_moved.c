@@ -95,14 +95,11 @@ static void moved_put_interval(double times, double factor, FILE *out)
 /* Writes "47.0 ms" or "1,234 cycles". */
 static void moved_put_weight(const char *unit, double v, FILE *out)
 {
-	char buf[32];
-
 	if (!strcmp(unit, "ns")) {
-		fputs(human_ns(buf, sizeof(buf), (int64_t)v), out);
+		fputs(HUMAN_NS(v), out);
 		return;
 	}
-	human_put_grouped(out, (uint64_t)v);
-	fputc(' ', out);
+	fprintf(out, "%s ", HUMAN_GROUPED(v));
 	safe_text_put(out, unit, 0, 0);
 }
 
@@ -149,9 +146,9 @@ static void moved_put_times(const struct compare *c, const struct diff_rows *d,
 	if (cause->times > MOVED_TIMES) {
 		fprintf(out, " %s %.0f times as much", takes, cause->times);
 	} else {
-		fprintf(out, " %s ", takes);
-		human_put_percent(out, fabs(cause->times - 1), 1);
-		fputs(cause->sign > 0 ? " more" : " less", out);
+		fprintf(out, " %s %s%s", takes,
+			HUMAN_PERCENT(fabs(cause->times - 1), 1),
+			cause->sign > 0 ? " more" : " less");
 	}
 	if (isnan(factor)) {
 		fputs(" (of one run a side: no interval)", out);
@@ -203,7 +200,7 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 		if (moved / sum > 1)
 			fputs("all", out);
 		else
-			human_put_percent(out, fabs(moved), fabs(sum));
+			fputs(HUMAN_PERCENT(fabs(moved), fabs(sum)), out);
 		fputs(" of it", out);
 	}
 	if (cause->others)
@@ -360,10 +357,8 @@ void compare_tell_moved(const struct compare *c, int none, FILE *out)
 		fprintf(out, "%.0f times as %s%s as", b / a,
 			time ? "long" : "much", what);
 	} else if (moved || unproved) {
-		if (moved) {
-			human_put_percent(out, fabs(b - a), a);
-			fputc(' ', out);
-		}
+		if (moved)
+			fprintf(out, "%s ", HUMAN_PERCENT(fabs(b - a), a));
 		fprintf(out, "%s%s than",
 			b < a  ? "less"
 			: time ? "longer"

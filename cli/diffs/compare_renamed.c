@@ -215,10 +215,10 @@ void compare_tell_renamed(const struct compare *c, uint32_t row, FILE *out)
 		uint32_t at = side ? to : row;
 
 		safe_text_put(out, diff_rows_label(c->d, at)->name, 0, 0);
-		fputs(" (", out);
-		human_put_percent(out, (double)c->d->row[at].weight[side][1],
-				  (double)c->d->side[side].weight);
-		fputs(side ? " of B)" : " of A) -> ", out);
+		fprintf(out, " (%s%s",
+			HUMAN_PERCENT(c->d->row[at].weight[side][1],
+				      c->d->side[side].weight),
+			side ? " of B)" : " of A) -> ");
 	}
 	fputs(": of like weight, by the same callers", out);
 }

@@ -245,14 +245,11 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 {
 	const struct offcpu_sums *s = slices_sums(c->slices);
-	char some[32];
-	char whole[32];
 
 	snprintf(out, SAMPLED_SIZE,
 		 "context switches were sampled, %s of %s, so no slices; 'perf "
 		 "record -c 1' records all",
-		 human_grouped(some, sizeof(some), s->recorded),
-		 human_grouped(whole, sizeof(whole), s->happened));
+		 HUMAN_GROUPED(s->recorded), HUMAN_GROUPED(s->happened));
 	return offcpu_sampled(s);
 }
 

@@ -260,8 +260,6 @@ static int export_parquet_write(const char *folder,
 	struct lake l = { .folder = folder, .filter = *x->filter };
 	struct store *db;
 	int ret = lake_open(&l, err) ? -1 : 1;
-	char kept[32];
-	char rows[32];
 
 	l.filter.apart = &l.apart;
 	while (ret > 0 && (ret = inputs_next(x->inputs, &db, err)) > 0) {
@@ -276,10 +274,8 @@ static int export_parquet_write(const char *folder,
 			ret = parquet_finish(l.file[t], err);
 	/* a row stands for several samples if they were added up */
 	if (!ret && l.rows && l.kept > l.rows)
-		say("%s samples in %s rows, %.1f each\n",
-		    human_grouped(kept, sizeof(kept), l.kept),
-		    human_grouped(rows, sizeof(rows), l.rows),
-		    (double)l.kept / (double)l.rows);
+		say("%s samples in %s rows, %.1f each\n", HUMAN_GROUPED(l.kept),
+		    HUMAN_GROUPED(l.rows), (double)l.kept / (double)l.rows);
 	for (size_t t = 0; t < FLEET_TABLES; t++)
 		parquet_close(l.file[t]);
 	intern_release(&l.runs);

@@ -371,7 +371,6 @@ static int pack_place(struct pack *p, const char *out, struct err *err)
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
 	bool archive = bundle_is_name(out);
-	char size[32];
 
 	if (pack_check_target(out, p->o->force, err) ||
 	    pack_make_copy(p, out, err))
@@ -380,9 +379,9 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 		return pack_place(p, out, err);
 	if (pack_make_archive(p, out, err))
 		return -1;
-	human_bytes(size, sizeof(size), p->bytes);
 	say("%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
-	    out, p->name, p->files, p->files == 1 ? "" : "s", size);
+	    out, p->name, p->files, p->files == 1 ? "" : "s",
+	    HUMAN_BYTES(p->bytes));
 	if (p->unproved)
 		say_note("%" PRIu64 " file%s not packed, such as "
 			 "'%s': no build-id or hash proves that it is what was "

@@ -139,7 +139,6 @@ static void parts_tell_segment(const struct parts *q, uint32_t number,
 			       int64_t took)
 {
 	FILE *report = maker_report(q->maker);
-	char n[32], t[32], lag[32];
 	struct glance g;
 	int64_t behind;
 
@@ -153,19 +152,17 @@ static void parts_tell_segment(const struct parts *q, uint32_t number,
 	uint32_t waiting = parts_waiting(q, &behind);
 
 	say("segment-%06" PRIu32 ".db: %s samples, ", number,
-	    human_grouped(n, sizeof(n), g.samples));
+	    HUMAN_GROUPED(g.samples));
 	if (g.lost || !g.lost_unknown)
-		say("%s lost%s, ", human_grouped(n, sizeof(n), g.lost),
+		say("%s lost%s, ", HUMAN_GROUPED(g.lost),
 		    g.lost_unknown ? " and more" : "");
 	else
 		say("an unknown number lost, ");
 	if (g.open)
-		say("%s stacks still to come, ",
-		    human_grouped(n, sizeof(n), g.open));
-	say("made in %s", human_ns(t, sizeof(t), took));
+		say("%s stacks still to come, ", HUMAN_GROUPED(g.open));
+	say("made in %s", HUMAN_NS(took));
 	if (waiting)
-		say("; %" PRIu32 " wait, %s behind", waiting,
-		    human_ns(lag, sizeof(lag), behind));
+		say("; %" PRIu32 " wait, %s behind", waiting, HUMAN_NS(behind));
 	say("\n");
 }
 

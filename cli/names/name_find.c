@@ -160,13 +160,11 @@ static int name_which(const struct name_choice *c, size_t n, const char *text,
 	for (size_t i = 0; i < NAME_LISTED && left; i++) {
 		size_t at = name_heaviest(c, n, fit, want);
 		char name[LISTED_CUT];
-		char share[16];
 
 		safe_text_clean_buf(name, sizeof(name), c[at].shown,
 				    strlen(c[at].shown), NULL);
-		human_percent(share, sizeof(share), (double)c[at].weight,
-			      (double)whole);
-		text_out_add(&o, "%s'%s' %s", o.len ? ", " : "", name, share);
+		text_out_add(&o, "%s'%s' %s", o.len ? ", " : "", name,
+			     HUMAN_PERCENT(c[at].weight, whole));
 		left = name_drop(c, n, fit, want, at);
 	}
 	if (one)

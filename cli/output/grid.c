@@ -130,9 +130,7 @@ void grid_number(struct grid *g, uint64_t n)
 
 void grid_ns(struct grid *g, uint64_t ns)
 {
-	char text[32];
-
-	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
+	grid_text(g, HUMAN_NS(ns));
 	grid_number(g, ns);
 }
 
@@ -199,11 +197,9 @@ static void grid_put_time(const struct cell *c, char buf[32])
 	double v = c->kind == CELL_NUMBER ? (double)c->n : c->v;
 	double most = 9e18;
 	const char *sign = v < 0 ? "-" : c->kind == CELL_CHANGE ? "+" : "";
-	char digits[30];
 
 	v = fabs(v) < most ? fabs(v) : most;
-	snprintf(buf, 32, "%s%s", sign,
-		 human_ns(digits, sizeof(digits), (int64_t)(v + 0.5)));
+	snprintf(buf, 32, "%s%s", sign, HUMAN_NS(v + 0.5));
 }
 
 /* Returns the digits of a numeric cell, in buf. */

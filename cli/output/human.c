@@ -108,13 +108,6 @@ const char *human_percent(char *buf, size_t size, double part, double whole)
 	return buf;
 }
 
-void human_put_percent(FILE *out, double part, double whole)
-{
-	char buf[16];
-
-	fputs(human_percent(buf, sizeof(buf), part, whole), out);
-}
-
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals)
 {
 	uint64_t scale = 1;
@@ -140,11 +133,4 @@ const char *human_grouped(char *buf, size_t size, uint64_t n)
 	}
 	buf[at] = 0;
 	return buf;
-}
-
-void human_put_grouped(FILE *out, uint64_t n)
-{
-	char buf[32];
-
-	fputs(human_grouped(buf, sizeof(buf), n), out);
 }

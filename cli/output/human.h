@@ -27,9 +27,17 @@ const char *human_span(char buf[HUMAN_SPAN], int64_t from, int64_t to);
 const char *human_share(char *buf, size_t size, double part, double whole);
 /* The same with the sign, "12.35 %"; 16 bytes are always enough. */
 const char *human_percent(char *buf, size_t size, double part, double whole);
-void human_put_percent(FILE *out, double part, double whole);
+/* These need no buffer: the text is valid until the end of the block, so it is
+ * for the arguments of a call. */
+#define HUMAN_GROUPED(n) human_grouped((char[32]){ 0 }, 32, (uint64_t)(n))
+#define HUMAN_NS(ns) human_ns((char[32]){ 0 }, 32, (int64_t)(ns))
+#define HUMAN_BYTES(n) human_bytes((char[32]){ 0 }, 32, (uint64_t)(n))
+#define HUMAN_COUNT(n) human_count((char[32]){ 0 }, 32, (uint64_t)(n))
+#define HUMAN_SECONDS(ns) human_seconds((char[32]){ 0 }, 32, (int64_t)(ns))
+#define HUMAN_SHARE(part, whole)                                               \
+	human_share((char[16]){ 0 }, 16, (double)(part), (double)(whole))
+#define HUMAN_PERCENT(part, whole)                                             \
+	human_percent((char[16]){ 0 }, 16, (double)(part), (double)(whole))
 /* Writes n / d with `decimals` decimals, truncated; the decimal point is '.' in
  * every locale. */
 void human_put_fixed(FILE *out, uint64_t n, uint64_t d, unsigned int decimals);
-/* Writes the same to out. */
-void human_put_grouped(FILE *out, uint64_t n);

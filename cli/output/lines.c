@@ -16,11 +16,9 @@
 static void lines_put_grouped(struct text_out *o, int64_t v, bool is_signed)
 {
 	bool minus = is_signed && v < 0;
-	char buf[32];
 
 	text_out_add(o, "%s%s", minus ? "-" : "",
-		     human_grouped(buf, sizeof(buf),
-				   minus ? -(uint64_t)v : (uint64_t)v));
+		     HUMAN_GROUPED(minus ? -(uint64_t)v : (uint64_t)v));
 }
 
 /* Adds the value of one conversion, such as "%s" or "%6.2f", which is
@@ -111,19 +109,13 @@ void lines_clean(struct lines *l, const char *text)
 
 void lines_seconds(struct lines *l, int64_t ns)
 {
-	char text[32];
-
-	lines_add(l, "%s", human_seconds(text, sizeof(text), ns));
+	lines_add(l, "%s", HUMAN_SECONDS(ns));
 }
 
 void lines_share(struct lines *l, int64_t part, int64_t whole)
 {
-	char text[16];
-
 	if (whole > 0)
-		lines_add(l, " (%s)",
-			  human_percent(text, sizeof(text), (double)part,
-					(double)whole));
+		lines_add(l, " (%s)", HUMAN_PERCENT(part, whole));
 }
 
 void lines_count(struct lines *l, const char *before, int64_t n,

@@ -47,7 +47,6 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 		     const char *unit)
 {
 	char text[160];
-	char all[32];
 	char rate[32];
 	double seconds;
 	int64_t t;
@@ -68,7 +67,7 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 	 * unknown */
 	if (!total || done > total) {
 		snprintf(text, sizeof(text), "%s: %s %s, %s/s", line.what,
-			 human_count(all, sizeof(all), n), unit, rate);
+			 HUMAN_COUNT(n), unit, rate);
 	} else {
 		share = (int)((double)done * 100 / (double)total);
 		at = snprintf(text, sizeof(text), "%s: %d %%, %s %s/s",

@@ -83,20 +83,18 @@ static void page_tables_begin(FILE *out, const char *id, const char *title,
 
 static void page_tables_put_cell(FILE *out, struct value v)
 {
-	char share[16];
-
 	switch (v.kind) {
 	case VALUE_INT:
 		fputs("<td class=\"n\">", out);
 		if (v.num < 0)
 			fputs("\xe2\x88\x92", out);
-		human_put_grouped(out, v.num < 0 ? -(uint64_t)v.num
-						 : (uint64_t)v.num);
+		fputs(HUMAN_GROUPED(v.num < 0 ? -(uint64_t)v.num
+					      : (uint64_t)v.num),
+		      out);
 		break;
 	case VALUE_REAL: /* a share of all */
 		fputs("<td class=\"n\">", out);
-		human_percent(share, sizeof(share), v.real, 1);
-		safe_text_xml(out, share, 0);
+		safe_text_xml(out, HUMAN_PERCENT(v.real, 1), 0);
 		break;
 	case VALUE_TEXT:
 		/* texts such as "12.5" are aligned like numbers */
@@ -164,11 +162,8 @@ static int page_tables_write(FILE *out, struct store *db, struct err *err)
 
 static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
-	char share[16];
-
-	human_share(share, sizeof(share), (double)part, (double)whole);
 	fputs("<td class=\"n\">", out);
-	safe_text_xml(out, share, 0);
+	safe_text_xml(out, HUMAN_SHARE(part, whole), 0);
 	fputs("</td>", out);
 }
 
@@ -204,10 +199,8 @@ static void page_tables_hot(FILE *out, struct stacks *s, int event,
 		fputs("<tr>", out);
 		page_tables_put_percent(out, row->self, whole);
 		page_tables_put_percent(out, row->total, whole);
-		fputs("<td class=\"n\">", out);
-		human_put_grouped(out, row->n_self);
-		fprintf(out, "</td><td>%s</td><td title=\"",
-			label_kind_name(l->kind));
+		fprintf(out, "<td class=\"n\">%s</td><td>%s</td><td title=\"",
+			HUMAN_GROUPED(row->n_self), label_kind_name(l->kind));
 		safe_text_xml(out, l->name, 0);
 		fputs("\">", out);
 		safe_text_xml(out, label_shown(l), 0);
@@ -397,10 +390,9 @@ static int html_page_put_captures(const struct html_page *p, FILE *out,
 static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 			       const char *css_class)
 {
-	fprintf(out, "<li%s%s%s><b>", css_class ? " class=\"" : "",
-		css_class ? css_class : "", css_class ? "\"" : "");
-	human_put_grouped(out, n);
-	fprintf(out, "</b> %s</li>\n", what);
+	fprintf(out, "<li%s%s%s><b>%s</b> %s</li>\n",
+		css_class ? " class=\"" : "", css_class ? css_class : "",
+		css_class ? "\"" : "", HUMAN_GROUPED(n), what);
 }
 
 /* Writes the figures of check: only what it calls broken is red. */
@@ -516,13 +508,12 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      out);
 	/* why no waits are drawn of switches that were sampled */
 	if (offcpu_sampled(waits)) {
-		fputs("<p>Context switches were sampled, ", out);
-		human_put_grouped(out, waits->recorded);
-		fputs(" of ", out);
-		human_put_grouped(out, waits->happened);
-		fputs(", so no waits are drawn; <code>perf record -c 1</code> "
-		      "records all.</p>\n",
-		      out);
+		fprintf(out,
+			"<p>Context switches were sampled, %s of %s, so no "
+			"waits are drawn; <code>perf record -c 1</code> "
+			"records all.</p>\n",
+			HUMAN_GROUPED(waits->recorded),
+			HUMAN_GROUPED(waits->happened));
 	}
 	if (filter_given(p->filter))
 		fputs("<p>The samples are filtered; tables of losses and "

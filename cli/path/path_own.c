@@ -209,14 +209,12 @@ void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
 		  int64_t from, int64_t to, FILE *out)
 {
 	struct own o = { .r = r, .from = from, .to = to };
-	char share[16];
 	size_t n;
 	struct own_part *part = own_parts(&o, c, thread, &n);
 
 	for (size_t i = 0; i < n && i < OWN_SHOWN; i++) {
 		fprintf(out, "%s%s ", i ? ", " : " ",
-			human_percent(share, sizeof(share), (double)part[i].ns,
-				      (double)(to - from)));
+			HUMAN_PERCENT(part[i].ns, to - from));
 		own_put(&o, thread, &part[i], out);
 	}
 	free(part);

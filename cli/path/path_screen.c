@@ -103,12 +103,11 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 	fputs("\nin this time: ", out);
 	if (c.told) {
 		parts++;
-		human_put_grouped(out, c.told);
-		fprintf(out, " loss%s", c.told == 1 ? "" : "es");
+		fprintf(out, "%s loss%s", HUMAN_GROUPED(c.told),
+			c.told == 1 ? "" : "es");
 		if (c.n && !c.unknown) {
-			fputs(" (", out);
-			human_put_grouped(out, c.n);
-			fprintf(out, " record%s)", c.n == 1 ? "" : "s");
+			fprintf(out, " (%s record%s)", HUMAN_GROUPED(c.n),
+				c.n == 1 ? "" : "s");
 		}
 	}
 	if (c.silent)
@@ -166,29 +165,24 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	double all = (double)to - (double)from;
 	double likely = (double)path_with(c, PROOF_LIKELY);
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
-	char ns[32];
-	char share[16];
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 
 	safe_text_put(out, *comm ? comm : "thread", 0, 0);
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
-		human_ns(ns, sizeof(ns), to - from));
+		HUMAN_NS(to - from));
 	if (own) {
 		path_put_own(r, c, thread, from, to, out);
 		putc(';', out);
 	}
 	fprintf(out, " %s proved",
-		human_percent(share, sizeof(share),
-			      (double)path_with(c, PROOF_PROVED), all));
+		HUMAN_PERCENT(path_with(c, PROOF_PROVED), all));
 	if (path_with(c, PROOF_PROVED))
 		path_put_premise(r, c, out);
 	if (likely > 0)
-		fprintf(out, ", %s likely",
-			human_percent(share, sizeof(share), likely, all));
+		fprintf(out, ", %s likely", HUMAN_PERCENT(likely, all));
 	if (unknown > 0)
-		fprintf(out, ", %s not known",
-			human_percent(share, sizeof(share), unknown, all));
+		fprintf(out, ", %s not known", HUMAN_PERCENT(unknown, all));
 	path_put_losses(r, out, from, to);
 	term_lines_end(&lines);
 }
@@ -202,7 +196,6 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 	struct path_sum *sum = path_sums_of_all(c, &n);
-	char share[16];
 
 	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
 		if (own == sum[i].thread)
@@ -211,8 +204,7 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 			shown++		      ? ", "
 			: own < TIMELINE_NONE ? "behind these waits: "
 					      : "",
-			human_percent(share, sizeof(share), (double)sum[i].ns,
-				      (double)ns));
+			HUMAN_PERCENT(sum[i].ns, ns));
 		path_put_thread(r, sum[i].thread, out);
 		fprintf(out, " %s", path_doing(sum[i].state));
 	}
@@ -533,14 +525,10 @@ static void path_put_pieces(struct path_run *r, const struct chain *c,
 	}
 	path_lines(c, least, &ns);
 	if (least > r->o->least) {
-		char below[32], sum[32], share[16];
 
 		printf("below %s folded: %s, %s of the time; --limit 0 shows "
 		       "all\n",
-		       human_ns(below, sizeof(below), least),
-		       human_ns(sum, sizeof(sum), ns),
-		       human_percent(share, sizeof(share), (double)ns,
-				     (double)all));
+		       HUMAN_NS(least), HUMAN_NS(ns), HUMAN_PERCENT(ns, all));
 	}
 }
 

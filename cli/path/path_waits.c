@@ -109,8 +109,6 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 /* What was left out, or that nothing could be. */
 static void path_put_idle(const struct path_longest *l, FILE *out)
 {
-	char ns[32];
-
 	if (l->only_idle) {
 		fputs("\nall of them may be those of a server without work\n",
 		      out);
@@ -118,15 +116,12 @@ static void path_put_idle(const struct path_longest *l, FILE *out)
 	}
 	if (!l->idle)
 		return;
-	putc('\n', out);
-	human_put_grouped(out, l->idle);
 	fprintf(out,
-		" longer wait%s, %s together, end%s in work that came, or a "
-		"timer (or in a lock whose owner slept); '--idle' has them "
+		"\n%s longer wait%s, %s together, end%s in work that came, or "
+		"a timer (or in a lock whose owner slept); '--idle' has them "
 		"too\n",
-		l->idle == 1 ? "" : "s",
-		human_ns(ns, sizeof(ns), (int64_t)l->idle_ns),
-		l->idle == 1 ? "s" : "");
+		HUMAN_GROUPED(l->idle), l->idle == 1 ? "" : "s",
+		HUMAN_NS(l->idle_ns), l->idle == 1 ? "s" : "");
 }
 
 static struct path_wait path_long_wait(struct path_longest *l, size_t i)
@@ -184,7 +179,6 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		struct chain c = { 0 };
 		struct path_sum *sum;
 		size_t sums;
-		char share[16];
 		char text[128];
 
 		path_chain(r, w.thread, w.from, w.to, &c);
@@ -203,9 +197,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 			snprintf(text, sizeof(text), "%s %s %s",
 				 path_tell(r, sum[0].thread),
 				 chain_state_word(sum[0].state),
-				 human_percent(share, sizeof(share),
-					       (double)sum[0].ns,
-					       (double)(w.to - w.from)));
+				 HUMAN_PERCENT(sum[0].ns, w.to - w.from));
 		free(sum);
 		grid_text(g, text);
 		grid_percent(g, path_with(&c, PROOF_PROVED),
@@ -275,20 +267,16 @@ static void path_put_waits(struct path_longest *l)
 	struct grid *g = path_some_waits(l, &at, SIZE_MAX);
 	int64_t from = r->o->from;
 	int64_t to = r->o->to;
-	char ns[32];
-	char share[16];
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 
 	if (!r->o->timed)
 		timeline_span(r->t, &from, &to);
-	human_put_grouped(out, l->waits);
 	fprintf(out,
-		" wait%s, %s together; %s of the time of those shown is proved",
-		l->waits == 1 ? "" : "s",
-		human_ns(ns, sizeof(ns), (int64_t)l->ns),
-		human_percent(share, sizeof(share), (double)r->proved,
-			      (double)r->asked));
+		"%s wait%s, %s together; %s of the time of those shown is "
+		"proved",
+		HUMAN_GROUPED(l->waits), l->waits == 1 ? "" : "s",
+		HUMAN_NS(l->ns), HUMAN_PERCENT(r->proved, r->asked));
 	if (r->proved)
 		path_put_premise(r, NULL, out);
 	if (r->unknown)
@@ -582,8 +570,6 @@ static void path_put_shares(struct path_shares *p, const char *key)
 	struct grid *g =
 		grid_new(path_share_columns, ARRAY_SIZE(path_share_columns));
 	size_t n = p->n < p->r->o->limit ? p->n : p->r->o->limit;
-	char ns[32];
-	char share[16];
 
 	sort_items(p->share, p->n, path_compare_shares);
 	for (size_t i = 0; i < n; i++) {
@@ -597,19 +583,12 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		path_put_share(p, g, s->key);
 	}
 	if (!p->r->o->json) {
-		printf("%s: %s proved",
-		       human_ns(ns, sizeof(ns), (int64_t)p->ns),
-		       human_percent(share, sizeof(share),
-				     (double)(p->ns - p->likely - p->unknown),
-				     (double)p->ns));
+		printf("%s: %s proved", HUMAN_NS(p->ns),
+		       HUMAN_PERCENT(p->ns - p->likely - p->unknown, p->ns));
 		if (p->ns > p->likely + p->unknown)
 			path_put_premise(p->r, NULL, stdout);
-		printf(", %s likely",
-		       human_percent(share, sizeof(share), (double)p->likely,
-				     (double)p->ns));
-		printf(", %s not known\n\n",
-		       human_percent(share, sizeof(share), (double)p->unknown,
-				     (double)p->ns));
+		printf(", %s likely", HUMAN_PERCENT(p->likely, p->ns));
+		printf(", %s not known\n\n", HUMAN_PERCENT(p->unknown, p->ns));
 	}
 	path_put_grid(p->r, g, key);
 	grid_free(g);

@@ -91,12 +91,10 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 /* Writes a size: a share, or with --absolute a weight. */
 static void flame_diff_put_size(FILE *out, bool absolute, double v)
 {
-	char share[16];
-
 	if (absolute)
 		fprintf(out, "%.0f", v);
 	else
-		fputs(human_percent(share, sizeof(share), v, 100), out);
+		fputs(HUMAN_PERCENT(v, 100), out);
 }
 
 /* Writes "12.17 % to 30.43 %, +18.26 points", and what would be the same if
@@ -118,11 +116,8 @@ static void flame_diff_put_change(FILE *out, bool absolute, double a, double b,
 
 static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
 {
-	fputs("A ", out);
-	human_put_grouped(out, a);
-	fputs(" samples, B ", out);
-	human_put_grouped(out, b);
-	fputs(" samples; ", out);
+	fprintf(out, "A %s samples, B %s samples; ", HUMAN_GROUPED(a),
+		HUMAN_GROUPED(b));
 }
 
 /* Writes what is known of a row: its numbers, and how they are judged. */
@@ -291,9 +286,8 @@ static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
 			out, d->absolute,
 			diff_rows_size(d, 0,
 				       (double)d->row[row].weight[0][total]));
-		fputs("; ", out);
-		human_put_grouped(out, p->a);
-		fprintf(out, " sample%s%s", p->a == 1 ? "" : "s",
+		fprintf(out, "; %s sample%s%s", HUMAN_GROUPED(p->a),
+			p->a == 1 ? "" : "s",
 			p->change ? "" : ", not significant");
 	}
 	mem_stream_end(out);
@@ -393,12 +387,9 @@ static char *flame_diff_subtitle(const struct compare *c)
 	char *text;
 	FILE *out = mem_stream(&text, NULL);
 
-	fprintf(out, "A: %.80s, ", c->sides->side[0].name);
-	human_put_grouped(out, c->d->side[0].samples);
-	fprintf(out, " samples; B (the widths): %.80s, ",
-		c->sides->side[1].name);
-	human_put_grouped(out, c->d->side[1].samples);
-	fputs(" samples", out);
+	fprintf(out, "A: %.80s, %s samples; B (the widths): %.80s, %s samples",
+		c->sides->side[0].name, HUMAN_GROUPED(c->d->side[0].samples),
+		c->sides->side[1].name, HUMAN_GROUPED(c->d->side[1].samples));
 	mem_stream_end(out);
 	return text;
 }

@@ -31,13 +31,10 @@ void drawing_note_part(struct drawing *d, uint64_t part, const char *what)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	char *note = part ? drawing_note(d) : NULL;
-	char share[16];
 
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX, "%s of the weight %s",
-			 human_percent(share, sizeof(share), (double)part,
-				       whole),
-			 what);
+			 HUMAN_PERCENT(part, whole), what);
 }
 
 /* ---- what is counted while stacks are added */
@@ -118,7 +115,6 @@ void drawing_note_missing(struct drawing *d)
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
 	double sum = 0;
 	struct text_out o = { .size = DRAWING_NOTE_MAX };
-	char share[16];
 
 	for (size_t i = 0; i < d->n_missing; i++)
 		sum += (double)d->missing[i].weight;
@@ -126,11 +122,10 @@ void drawing_note_missing(struct drawing *d)
 		return;
 	sort_items(d->missing, d->n_missing, drawing_compare_missing);
 	text_out_add(&o, "%s of the weight has no user half:",
-		     human_percent(share, sizeof(share), sum, whole));
+		     HUMAN_PERCENT(sum, whole));
 	for (size_t i = 0; i < d->n_missing; i++)
 		text_out_add(&o, "%s %s %s", i ? "," : "",
-			     human_percent(share, sizeof(share),
-					   (double)d->missing[i].weight, whole),
+			     HUMAN_PERCENT(d->missing[i].weight, whole),
 			     d->missing[i].word);
 	text_out_add(&o, " ('backstitch help verdicts')");
 }
@@ -177,13 +172,12 @@ void drawing_note_dropped(struct drawing *d)
 	uint64_t dropped = pick_dropped(d->pick);
 	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
 	char *note = dropped ? drawing_note(d) : NULL;
-	char share[16];
 
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "%s of the weight is left out by --include and "
 			 "--exclude",
-			 human_percent(share, sizeof(share), (double)dropped,
+			 HUMAN_PERCENT(dropped,
 				       (double)whole + (double)dropped));
 }
 
@@ -207,28 +201,23 @@ void drawing_note_unweighed(struct drawing *d)
 void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
 {
 	char *note;
-	char ns[32], n[32];
 
 	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "not drawn: %s that did not end before the capture, "
 			 "%s of it until then",
-			 human_grouped(n, sizeof(n), s->waits[OFFCPU_OPEN]),
-			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
+			 HUMAN_GROUPED(s->waits[OFFCPU_OPEN]),
+			 HUMAN_NS(s->ns[OFFCPU_OPEN]));
 	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
-		snprintf(
-			note, DRAWING_NOTE_MAX,
-			"not drawn: %s uncertain, %s: %s",
-			human_grouped(n, sizeof(n), s->waits[OFFCPU_UNCERTAIN]),
-			human_ns(ns, sizeof(ns),
-				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
-			offcpu_reason(s));
+		snprintf(note, DRAWING_NOTE_MAX,
+			 "not drawn: %s uncertain, %s: %s",
+			 HUMAN_GROUPED(s->waits[OFFCPU_UNCERTAIN]),
+			 HUMAN_NS(s->ns[OFFCPU_UNCERTAIN]), offcpu_reason(s));
 }
 
 void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s)
 {
 	char *note;
-	char n[32];
 
 	if (*s->premise && (note = drawing_note(d)))
 		snprintf(note, DRAWING_NOTE_MAX, "their times are proved %s",
@@ -237,20 +226,19 @@ void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s)
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "not drawn: %s whose time nobody knows ('backstitch "
 			 "report --latency' counts them by reason)",
-			 human_grouped(n, sizeof(n), s->unknown));
+			 HUMAN_GROUPED(s->unknown));
 }
 
 void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
 {
 	char *note = drawing_note(d);
-	char ns[32], n[32];
 
 	if (note)
 		snprintf(note, DRAWING_NOTE_MAX,
 			 "%s wait%s of them, %s: time off the CPU, with a "
 			 "frame [off-CPU: STATE] on the stack",
-			 human_grouped(n, sizeof(n), s->waits[OFFCPU_BACK]),
+			 HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
 			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
-			 human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
+			 HUMAN_NS(s->ns[OFFCPU_BACK]));
 	drawing_note_waits(d, s);
 }

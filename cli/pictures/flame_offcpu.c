@@ -136,7 +136,6 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 {
 	double bare = 0;
 	double whole = 0;
-	char share[16];
 	char *note;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -150,7 +149,7 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 			 "%s of the time has no stack: no sample was "
 			 "taken at the switch; perf record -g -e "
 			 "sched:sched_switch -c 1 takes one each time",
-			 human_percent(share, sizeof(share), bare, whole));
+			 HUMAN_PERCENT(bare, whole));
 }
 
 static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,

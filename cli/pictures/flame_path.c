@@ -295,7 +295,6 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			 .minwidth = MINWIDTH,
 			 .show_samples = true },
 	};
-	char proved[16], unknown[16];
 	struct causes_premise premise;
 	int rc = path_open(&f.r, db, path, err);
 
@@ -316,16 +315,14 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	}
 	if (!rc) {
 		flame_tree_finish(f.tree);
-		human_percent(proved, sizeof(proved), (double)f.r.proved,
-			      (double)f.r.asked);
-		human_percent(unknown, sizeof(unknown), (double)f.r.unknown,
-			      (double)f.r.asked);
 		premise = causes_premise(f.r.causes);
 		snprintf(f.note, sizeof(f.note),
 			 "%s of the time is proved%s%s, %s is not known; what "
 			 "is not proved is hatched",
-			 proved, premise.words ? ", " : "",
-			 premise.words ? premise.words : "", unknown);
+			 HUMAN_PERCENT(f.r.proved, f.r.asked),
+			 premise.words ? ", " : "",
+			 premise.words ? premise.words : "",
+			 HUMAN_PERCENT(f.r.unknown, f.r.asked));
 		f.svg.note[0] = f.note;
 		rc = flame_tree_node(f.tree, 0)->weight
 			     ? out_write(file, flame_path_write, &f, err)

@@ -181,9 +181,8 @@ static void svg_put_head(const struct page *p)
 	safe_text_xml(out, o->title, 0);
 	fputs("</title>\n<desc id=\"about\">", out);
 	/* for screen readers */
-	human_put_grouped(out, p->drawn);
-	fprintf(out, " frames in %u rows, %s.", p->rows,
-		o->upward ? "the root below" : "the root on top");
+	fprintf(out, "%s frames in %u rows, %s.", HUMAN_GROUPED(p->drawn),
+		p->rows, o->upward ? "the root below" : "the root on top");
 	for (size_t i = 0; i < SVG_NOTES && o->note[i]; i++) {
 		size_t len = strlen(o->note[i]);
 
@@ -257,10 +256,7 @@ static void svg_put_buttons(const struct page *p, bool right)
 /* "<0.01 %" is no text of XML. */
 static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
-	char share[16];
-
-	human_percent(share, sizeof(share), (double)part, (double)whole);
-	safe_text_xml(out, share, 0);
+	safe_text_xml(out, HUMAN_PERCENT(part, whole), 0);
 }
 
 static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
@@ -268,13 +264,11 @@ static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
 	FILE *out = p->out;
 
 	if (p->o->show_samples) {
-		human_put_grouped(out, nd->samples);
-		fprintf(out, " %s%s, ",
+		fprintf(out, "%s %s%s, ", HUMAN_GROUPED(nd->samples),
 			p->o->sample_name ? p->o->sample_name : "sample",
 			nd->samples == 1 ? "" : "s");
 	}
-	human_put_grouped(out, nd->weight);
-	fputc(' ', out);
+	fprintf(out, "%s ", HUMAN_GROUPED(nd->weight));
 	if (nd->weight == 1 && !strcmp(p->o->count_name, "samples"))
 		fputs("sample", out);
 	else
@@ -573,10 +567,10 @@ static void svg_put_foot(const struct page *p)
 		svg_put_patch(p, PAD, y += line, o->look->rows[i].css_class,
 			      o->look->rows[i].text);
 	if (p->narrow) {
-		fprintf(p->out, "<text class=\"quiet\" x=\"%d\" y=\"%u\">", PAD,
-			y + line);
-		human_put_grouped(p->out, p->narrow);
-		fprintf(p->out, " frame%s narrower than ",
+		fprintf(p->out,
+			"<text class=\"quiet\" x=\"%d\" y=\"%u\">%s frame%s "
+			"narrower than ",
+			PAD, y + line, HUMAN_GROUPED(p->narrow),
 			p->narrow == 1 ? "" : "s");
 		human_put_fixed(p->out, o->minwidth, MILLI,
 				o->minwidth % 100     ? 3

@@ -180,7 +180,6 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 	while ((ret = fn(arg, err)) <= 0) {
 		bool may_pass = p->sender.failed ? p->sender.may_pass
 						 : p->server->c->may_pass;
-		char text[32];
 
 		if (!ret)
 			continue;
@@ -196,7 +195,7 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 		p->counts.retries++;
 		progress_clear();
 		say("%s; trying again in %s\n", err->msg,
-		    human_ns(text, sizeof(text), (int64_t)pause * 1000000));
+		    HUMAN_NS((int64_t)pause * 1000000));
 		if (push_settle(p, pause, err)) {
 			push_sender_drop(&p->sender);
 			return -1;

@@ -361,7 +361,6 @@ int plan_make(struct plan *p, struct err *err)
 void plan_say_why(const struct plan *p)
 {
 	const struct record_code *c = &p->code;
-	char cost[32];
 
 	if (p->dump)
 		say("stack dumps of %u bytes: ", p->dump);
@@ -381,8 +380,7 @@ void plan_say_why(const struct plan *p)
 		say("of %s, %u of %u functions looked at set a frame pointer",
 		    path_name(c->worst_path), c->worst.set, c->worst.functions);
 	say("; up to %s a second for each busy CPU%s\n",
-	    human_bytes(cost, sizeof(cost),
-			((uint64_t)p->dump + CHAIN) * (uint64_t)p->want->rate),
+	    HUMAN_BYTES(((uint64_t)p->dump + CHAIN) * (uint64_t)p->want->rate),
 	    p->want->waits ? "; switches along frame pointers" : "");
 	if (p->want->ftrace) {
 		char folder[PATH_MAX];

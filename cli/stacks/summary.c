@@ -74,12 +74,10 @@ static const char *summary_span(const struct summary *s, char *buf, size_t size,
 				int64_t last, int64_t first)
 {
 	const int64_t apart = saturating_apart(last, first);
-	char n[32];
 
 	if (!s->ticks)
 		return human_ns(buf, size, apart);
-	snprintf(buf, size, "%s tick%s",
-		 human_grouped(n, sizeof(n), (uint64_t)apart),
+	snprintf(buf, size, "%s tick%s", HUMAN_GROUPED(apart),
 		 apart == 1 ? "" : "s");
 	return buf;
 }
@@ -130,7 +128,6 @@ static void put_aligned(struct summary *s, const struct rows *r)
 	};
 	const char *word = rows_text(r, INFO_CAPTURES_ALIGN);
 	double drift = rows_value(r, INFO_CAPTURES_DRIFT_PPB).real;
-	char a[32];
 
 	for (size_t i = 0; i < ARRAY_SIZE(text); i++)
 		if (!strcmp(word, text[i][0]))
@@ -147,8 +144,7 @@ static void put_aligned(struct summary *s, const struct rows *r)
 		lines_add(&s->l, ", nobody knows how exactly");
 	else if (strcmp(word, "reference") != 0)
 		lines_add(&s->l, ", within %s",
-			  human_ns(a, sizeof(a),
-				   rows_int(r, INFO_CAPTURES_ERROR_NS)));
+			  HUMAN_NS(rows_int(r, INFO_CAPTURES_ERROR_NS)));
 	if (rows_int(r, INFO_CAPTURES_TOGETHER) !=
 	    rows_int(r, INFO_CAPTURES_ID))
 		lines_add(&s->l, "; one kernel with capture %" PRId64,
@@ -163,8 +159,6 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 					INFO_CAPTURES_ARCH };
 	const int64_t cpus = rows_int(r, INFO_CAPTURES_CPUS);
 	const int64_t steps = rows_int(r, INFO_CAPTURES_STEPS_BACK);
-	char a[32];
-	char b[32];
 
 	lines_clean(&s->l, rows_text(r, INFO_CAPTURES_PATH));
 	lines_add(&s->l, " (%s", rows_text(r, INFO_CAPTURES_FORMAT));
@@ -173,8 +167,7 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_NOTE));
 	}
 	lines_print(&s->l, "capture", ", %s)",
-		    human_bytes(a, sizeof(a),
-				(uint64_t)rows_int(r, INFO_CAPTURES_BYTES)));
+		    HUMAN_BYTES(rows_int(r, INFO_CAPTURES_BYTES)));
 	for (size_t i = 0; i < ARRAY_SIZE(about); i++) {
 		const char *text = rows_text(r, about[i]);
 
@@ -205,10 +198,8 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 	if (steps)
 		lines_print(&s->l, "order",
 			    "by time, which goes back %s time%s, at most by %s",
-			    human_grouped(a, sizeof(a), (uint64_t)steps),
-			    steps == 1 ? "" : "s",
-			    human_ns(b, sizeof(b),
-				     rows_int(r, INFO_CAPTURES_STEP_NS)));
+			    HUMAN_GROUPED(steps), steps == 1 ? "" : "s",
+			    HUMAN_NS(rows_int(r, INFO_CAPTURES_STEP_NS)));
 	else
 		lines_print(&s->l, "order",
 			    rows_int(r, INFO_CAPTURES_EXACT_ORDER)
@@ -224,7 +215,6 @@ static void summary_put_event(struct summary *s, const struct rows *r)
 	int64_t n = rows_int(r, INFO_EVENTS_EVENTS);
 	bool sample = !strcmp(rows_text(r, INFO_EVENTS_KIND), "sample");
 	bool marks = sample && !n && !strcmp(how, "mark");
-	char a[32];
 
 	if (marks && s->brief) {
 		s->n--;
@@ -239,7 +229,7 @@ static void summary_put_event(struct summary *s, const struct rows *r)
 	/* ": 12 samples" of an event that is sampled, ": 12 events" if each of
 	 * them was recorded, ": 12 readings of 340 events" of a member of a
 	 * group */
-	lines_add(&s->l, ": %s %s%s", human_grouped(a, sizeof(a), (uint64_t)n),
+	lines_add(&s->l, ": %s %s%s", HUMAN_GROUPED(n),
 		  !sample		  ? "record"
 		  : !strcmp(how, "count") ? "event"
 		  : !strcmp(how, "read")  ? "reading"
@@ -247,9 +237,7 @@ static void summary_put_event(struct summary *s, const struct rows *r)
 		  n == 1 ? "" : "s");
 	if (!strcmp(how, "read"))
 		lines_add(&s->l, " of %s %s",
-			  human_grouped(
-				  a, sizeof(a),
-				  (uint64_t)rows_int(r, INFO_EVENTS_WEIGHT)),
+			  HUMAN_GROUPED(rows_int(r, INFO_EVENTS_WEIGHT)),
 			  rows_text(r, INFO_EVENTS_UNIT));
 	if (rows_int(r, INFO_EVENTS_DEFERRED))
 		lines_add(&s->l, ", deferred user stacks");
@@ -300,23 +288,19 @@ static int summary_put_requests(struct summary *s)
 	struct rows *r = rows_of(s->db, "info_requests", s->err);
 	bool missing = false;
 	uint64_t n = 0;
-	char a[32];
 	int ret;
 
 	while (rows_step(r)) {
 		const char *verdict = rows_text(r, INFO_REQUESTS_VERDICT);
 
 		if (!n++)
-			lines_add(&s->l, "%s asked for: ",
-				  human_grouped(a, sizeof(a),
-						(uint64_t)rows_int(
-							r, INFO_REQUESTS_SUM)));
+			lines_add(
+				&s->l, "%s asked for: ",
+				HUMAN_GROUPED(rows_int(r, INFO_REQUESTS_SUM)));
 		else
 			lines_add(&s->l, ", ");
-		lines_add(
-			&s->l, "%s ",
-			human_grouped(a, sizeof(a),
-				      (uint64_t)rows_int(r, INFO_REQUESTS_N)));
+		lines_add(&s->l, "%s ",
+			  HUMAN_GROUPED(rows_int(r, INFO_REQUESTS_N)));
 		lines_clean(&s->l, verdict);
 		if (rows_int(r, INFO_REQUESTS_DOUBT))
 			lines_add(&s->l, " (unexplained)");
@@ -446,14 +430,13 @@ static void summary_put_unmapped(struct summary *s, const struct rows *r)
 	double part = (double)rows_int(r, INFO_UNMAPPED_SAMPLES);
 	double all = (double)rows_int(r, INFO_UNMAPPED_COUNTED);
 	bool kernel = !strcmp(kind, "unknown_kernel");
-	char share[32];
 
 	if (part < all / TRUST_UNPROVED_OF || s->n == LINES_FULL)
 		return;
 	lines_add(&s->l, "%s, %s of samples",
 		  kernel ? "kernel code without a symbol"
 			 : "user code in no mapping",
-		  human_percent(share, sizeof(share), part, all));
+		  HUMAN_PERCENT(part, all));
 	if (kernel && *caller) {
 		lines_add(&s->l, ", called by ");
 		lines_clean(&s->l, caller);
@@ -472,7 +455,6 @@ static void summary_put_unmapped(struct summary *s, const struct rows *r)
 static int summary_put_unverified(struct summary *s)
 {
 	struct rows *r = trust_unproved_files(s->db, s->err);
-	char share[32];
 	size_t n = 0;
 
 	while (rows_step(r)) {
@@ -484,7 +466,7 @@ static int summary_put_unverified(struct summary *s)
 			continue;
 		lines_clean(&s->l, rows_text(r, UNVERIFIED_FILES_PATH));
 		lines_add(&s->l, ", %s of samples: %s%s%s",
-			  human_percent(share, sizeof(share), part, all),
+			  HUMAN_PERCENT(part, all),
 			  rows_int(r, UNVERIFIED_FILES_COPY)
 				  ? "a copy of its code in other memory"
 			  : !rows_int(r, UNVERIFIED_FILES_OTHER) ? "no build-id"
@@ -514,8 +496,7 @@ static int summary_put(struct summary *s, const char *path)
 	fputs(term_on(out, STYLE_BOLD), out);
 	safe_text_put(out, path, 0, 0);
 	fprintf(out, "%s: %s sample%s", term_off(out),
-		human_grouped(n, sizeof(n), s->samples),
-		s->samples == 1 ? "" : "s");
+		HUMAN_GROUPED(s->samples), s->samples == 1 ? "" : "s");
 	if (s->last > s->first)
 		fprintf(out, " over %s",
 			summary_span(s, n, sizeof(n), s->last, s->first));

@@ -185,11 +185,7 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 /* "3.25 %" */
 static void trust_put_share(struct text_out *t, int64_t n, int64_t all)
 {
-	char share[16];
-
-	text_out_add(
-		t, "%s",
-		human_percent(share, sizeof(share), (double)n, (double)all));
+	text_out_add(t, "%s", HUMAN_PERCENT(n, all));
 }
 
 /* Returns the only class of a kind; NULL if there are several. */

@@ -107,10 +107,10 @@ static struct grid *inlined_grid(const struct inlined_copies *in, bool json)
 
 static void inlined_put_sum(FILE *out, const struct inlined_copies *in)
 {
-	human_put_grouped(out, in->samples);
-	fputs(in->samples == 1 ? " sample, " : " samples, ", out);
-	human_put_percent(out, (double)in->weight, (double)in->h->weight);
-	fprintf(out, " of all, in %zu function%s", in->n_into,
+	fprintf(out, "%s%s%s of all, in %zu function%s",
+		HUMAN_GROUPED(in->samples),
+		in->samples == 1 ? " sample, " : " samples, ",
+		HUMAN_PERCENT(in->weight, in->h->weight), in->n_into,
 		in->n_into == 1 ? "" : "s");
 }
 

@@ -78,12 +78,9 @@ void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 	for (size_t i = 0; i < n; i++) {
 		const struct hot_line *at = &l->line[i];
 		const char *text = source_line(at->source, at->line);
-		char share[16];
 
 		fprintf(out, "%8s %8" PRIu64 "  ",
-			human_percent(share, sizeof(share), (double)at->weight,
-				      (double)whole),
-			at->samples);
+			HUMAN_PERCENT(at->weight, whole), at->samples);
 		hot_lines_place(at, place, sizeof(place));
 		safe_text_put(out, place, 0, 0);
 		if (text && *text) {

@@ -78,11 +78,9 @@ static void annot_text_put_head(FILE *out, const struct annot *a)
 	safe_text_put(out, a->image, 0, 0);
 	fprintf(out, "\nevent: ");
 	safe_text_put(out, a->event, 0, 0);
-	fputs(", ", out);
-	human_put_grouped(out, a->samples);
-	fputs(a->samples == 1 ? " sample here, " : " samples here, ", out);
-	human_put_percent(out, (double)a->weight, (double)a->all_weight);
-	fputs(" of all\n", out);
+	fprintf(out, ", %s%s%s of all\n", HUMAN_GROUPED(a->samples),
+		a->samples == 1 ? " sample here, " : " samples here, ",
+		HUMAN_PERCENT(a->weight, a->all_weight));
 	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0) {
 		fputs("code: ", out);
 		safe_text_put(out, a->file, 0, 0);
@@ -103,7 +101,6 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 					     wide_mul(in->weight, BAR), a->peak)
 				   : 0;
 	char text[BAR + 1];
-	char share[16];
 
 	if (!in->samples) {
 		fprintf(out, "%*s", LEFT, "");
@@ -116,9 +113,7 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 		fputs(term_on(out, heat == ANNOT_HOT ? STYLE_RED : STYLE_GREEN),
 		      out);
 	fprintf(out, "%8s %8" PRIu64 " %s",
-		human_percent(share, sizeof(share), (double)in->weight,
-			      (double)a->weight),
-		in->samples, text);
+		HUMAN_PERCENT(in->weight, a->weight), in->samples, text);
 	if (heat != ANNOT_COLD)
 		fputs(term_off(out), out);
 	putc(' ', out);

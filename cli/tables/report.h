@@ -121,8 +121,6 @@ int report_put_tree(const struct report *rp, struct json *j, struct err *err);
 /* Returns whether the rows tell neither threads of one name, CPUs nor verdicts
  * apart: for stacks_opts. */
 bool report_summed(const struct report_opts *o);
-/* Writes "12.34 %". */
-void report_put_percent(FILE *out, uint64_t part, uint64_t whole);
 /* The columns of the keys that are not code, and their cells in one row.
  * report_key_columns() returns how many there are. */
 size_t report_key_columns(unsigned int keys, struct grid_column *col);

@@ -24,11 +24,6 @@
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
-void report_put_percent(FILE *out, uint64_t part, uint64_t whole)
-{
-	human_put_percent(out, (double)part, (double)whole);
-}
-
 /* Returns 1 if a sample of the event asked for a user stack, 0, or -1 and *err.
  * Groups from sums do not tell joined requests. */
 static int report_is_deferred(const struct report *rp, struct err *err)
@@ -59,11 +54,8 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 static void report_put_share(FILE *out, const char *what, uint64_t part,
 			     uint64_t whole)
 {
-	if (!part)
-		return;
-	fprintf(out, "%s ", what);
-	report_put_percent(out, part, whole);
-	putc('\n', out);
+	if (part)
+		fprintf(out, "%s %s\n", what, HUMAN_PERCENT(part, whole));
 }
 
 /* The weights of what is wrong with stacks. */
@@ -148,8 +140,8 @@ static bool report_print_halves(FILE *out, const struct report *rp,
 
 		if (!name || report_is_cut(name) != cut)
 			continue;
-		fprintf(out, "%s%s ", before, name);
-		report_put_percent(out, row->total, rp->weight);
+		fprintf(out, "%s%s %s", before, name,
+			HUMAN_PERCENT(row->total, rp->weight));
 		before = ", ";
 	}
 	if (before[0] != ',')
@@ -178,8 +170,8 @@ static void report_print_missing(FILE *out, const struct report *rp,
 		bool served = input_is_server(rp->path);
 		char *word = safe_text_word(rp->path);
 
-		fputs("code without a name: ", out);
-		report_put_percent(out, w.unnamed, rp->weight);
+		fprintf(out, "code without a name: %s",
+			HUMAN_PERCENT(w.unnamed, rp->weight));
 		if (w.generated > w.unnamed / 2) {
 			fputs(", made at run time; " LABEL_GENERATED_ADVICE
 			      "\n",
@@ -224,7 +216,7 @@ void report_put_lost(FILE *out, uint64_t lost, bool unknown)
 {
 	fputs("lost records: ", out);
 	if (lost || !unknown)
-		human_put_grouped(out, lost);
+		fputs(HUMAN_GROUPED(lost), out);
 	if (unknown)
 		fputs(lost ? " and an unknown number more"
 			   : "an unknown number",
@@ -334,14 +326,12 @@ static void report_print_event(FILE *out, const struct report *rp)
 {
 	fputs("event: ", out);
 	safe_text_put(out, report_event_name(rp), 0, 0);
-	fprintf(out, "%s, ", report_is_filtered(rp) ? " (filtered)" : "");
-	human_put_grouped(out, rp->samples);
-	fputs(rp->samples == 1 ? " sample" : " samples", out);
+	fprintf(out, "%s, %s%s", report_is_filtered(rp) ? " (filtered)" : "",
+		HUMAN_GROUPED(rp->samples),
+		rp->samples == 1 ? " sample" : " samples");
 	/* for an event that counts itself both numbers are the same */
 	if (!rp->o->by_samples && rp->weight != rp->samples) {
-		fputs(", ", out);
-		human_put_grouped(out, rp->weight);
-		putc(' ', out);
+		fprintf(out, ", %s ", HUMAN_GROUPED(rp->weight));
 		safe_text_put(out, stacks_unit(rp->stacks, rp->event, false), 0,
 			      0);
 	}
@@ -351,19 +341,16 @@ static void report_print_event(FILE *out, const struct report *rp)
 /* Prints what --wall adds to the samples. */
 static void report_print_waits(FILE *out, const struct offcpu_sums *s)
 {
-	char ns[32], n[32];
-
-	fputs("waits: ", out);
-	human_put_grouped(out, s->waits[OFFCPU_BACK]);
-	fprintf(out, " of them, %s",
-		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]));
+	fprintf(out, "waits: %s of them, %s",
+		HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
+		HUMAN_NS(s->ns[OFFCPU_BACK]));
 	if (s->waits[OFFCPU_OPEN])
 		fprintf(out, "; not counted: %s without an end",
-			human_grouped(n, sizeof(n), s->waits[OFFCPU_OPEN]));
+			HUMAN_GROUPED(s->waits[OFFCPU_OPEN]));
 	if (s->waits[OFFCPU_UNCERTAIN])
 		fprintf(out, "%s%s uncertain: %s",
 			s->waits[OFFCPU_OPEN] ? ", " : "; not counted: ",
-			human_grouped(n, sizeof(n), s->waits[OFFCPU_UNCERTAIN]),
+			HUMAN_GROUPED(s->waits[OFFCPU_UNCERTAIN]),
 			offcpu_reason(s));
 	putc('\n', out);
 }

@@ -333,9 +333,7 @@ static void latency_sort(struct latency *l)
 
 static void latency_add_ns(struct grid *g, int64_t ns, bool known)
 {
-	char text[32];
-
-	grid_text(g, known ? human_ns(text, sizeof(text), ns) : "-");
+	grid_text(g, known ? HUMAN_NS(ns) : "-");
 	grid_signed(g, known ? ns : -1);
 }
 
@@ -344,7 +342,6 @@ static void latency_add_bounds(struct grid *g, const struct latency_row *r)
 {
 	struct interval_range b = { 0, 0 };
 	char least[32];
-	char most[32];
 	char text[80] = "";
 
 	if (r->n_range) {
@@ -354,7 +351,7 @@ static void latency_add_bounds(struct grid *g, const struct latency_row *r)
 			snprintf(text, sizeof(text), "%s..", least);
 		else
 			snprintf(text, sizeof(text), "%s..%s", least,
-				 human_ns(most, sizeof(most), b.most));
+				 HUMAN_NS(b.most));
 	} else if (r->n) {
 		b.least = b.most = latency_at(r->length, r->n, 990);
 	}
@@ -465,7 +462,6 @@ static void latency_put_stack(const struct latency *l,
 			      const struct latency_worst *w)
 {
 	size_t n = w->stack.n, rest = 0;
-	char ns[32];
 	char *text;
 	FILE *out;
 
@@ -474,7 +470,7 @@ static void latency_put_stack(const struct latency *l,
 	if (n > STACK_INNER + STACK_OUTER + 1)
 		rest = n - STACK_INNER - STACK_OUTER;
 	out = mem_stream(&text, NULL);
-	fprintf(out, "%s of ", human_ns(ns, sizeof(ns), w->ns));
+	fprintf(out, "%s of ", HUMAN_NS(w->ns));
 	safe_text_put(out, w->thread->comm, 0, 0);
 	fprintf(out, "/%" PRId64 ": ", w->thread->tid);
 	for (size_t i = 0; i < n; i++) {
@@ -662,20 +658,18 @@ static void latency_put_head(const struct latency *l)
 	const struct intervals_sums s = latency_sums(l);
 	uint64_t all = 0;
 	const char *sep = ": ";
-	char ns[32];
 
 	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
 		all += l->verdict[i];
-	human_put_grouped(stdout, all);
-	printf(" interval%s in %s", all == 1 ? "" : "s",
-	       human_ns(ns, sizeof(ns), l->last - l->first));
+	printf("%s interval%s in %s", HUMAN_GROUPED(all), all == 1 ? "" : "s",
+	       HUMAN_NS(l->last - l->first));
 	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {
 		if (!l->verdict[i])
 			continue;
 		fputs(sep, stdout);
 		sep = ", ";
-		human_put_grouped(stdout, l->verdict[i]);
-		printf(" %s", interval_verdict_word(i));
+		printf("%s %s", HUMAN_GROUPED(l->verdict[i]),
+		       interval_verdict_word(i));
 		if (!i && s.premise)
 			printf(" %s", s.premise);
 	}

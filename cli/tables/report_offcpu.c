@@ -335,12 +335,9 @@ static void print_waits(struct report_offcpu *rp)
 		const char *shown = wait_causes_in(rp->causes, &p);
 		const struct label *in =
 			report_offcpu_label(rp, p.has_in, p.in);
-		char from[40];
 
 		grid_ns(g, report_offcpu_length(w));
-		grid_text(g,
-			  w->sum ? "a sum"
-				 : human_seconds(from, sizeof(from), w->from));
+		grid_text(g, w->sum ? "a sum" : HUMAN_SECONDS(w->from));
 		report_offcpu_add_end(g, w, w->from);
 		report_offcpu_add_end(g, w, w->to);
 		grid_text(g, offcpu_state(w->state));
@@ -365,16 +362,14 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 	char trust[TRUST_SENTENCE];
-	char ns[32];
 
 	trust_say(rp->trust, trust);
 	fprintf(out, "%s\n", trust);
 	safe_text_put(out, path, 0, 0);
-	fputs(": ", out);
-	human_put_grouped(out, s->waits[OFFCPU_BACK]);
-	fprintf(out, " wait%s, %s together%s\n",
+	fprintf(out, ": %s wait%s, %s together%s\n",
+		HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
 		s->waits[OFFCPU_BACK] == 1 ? "" : "s",
-		human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_BACK]),
+		HUMAN_NS(s->ns[OFFCPU_BACK]),
 		s->records ? ", by the records of switches" : "");
 	if (s->whole)
 		fputs("perf record --off-cpu measured them: those below its "
@@ -384,20 +379,16 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 		fprintf(out,
 			"not counted: %" PRIu64 " of these sums, %s: another "
 			"capture tells of a part of their waits\n",
-			s->mixed,
-			human_ns(ns, sizeof(ns), (int64_t)s->mixed_ns));
+			s->mixed, HUMAN_NS(s->mixed_ns));
 	if (s->waits[OFFCPU_OPEN])
 		fprintf(out,
 			"not counted: %" PRIu64 " that did not end before the "
 			"capture, %s of it until then\n",
-			s->waits[OFFCPU_OPEN],
-			human_ns(ns, sizeof(ns), (int64_t)s->ns[OFFCPU_OPEN]));
+			s->waits[OFFCPU_OPEN], HUMAN_NS(s->ns[OFFCPU_OPEN]));
 	if (s->waits[OFFCPU_UNCERTAIN])
 		fprintf(out, "not counted: %" PRIu64 " uncertain, %s: %s\n",
 			s->waits[OFFCPU_UNCERTAIN],
-			human_ns(ns, sizeof(ns),
-				 (int64_t)s->ns[OFFCPU_UNCERTAIN]),
-			offcpu_reason(s));
+			HUMAN_NS(s->ns[OFFCPU_UNCERTAIN]), offcpu_reason(s));
 	if (!s->wakes)
 		fputs("wakers: not known without sched:sched_switch and "
 		      "sched:sched_waking of all CPUs\n",

@@ -314,8 +314,7 @@ static void sched_put_longest(struct sched *s)
 
 		if (!a->delays)
 			break;
-		grid_text(g, human_ns(text, sizeof(text),
-				      (int64_t)sched_longest(a)));
+		grid_text(g, HUMAN_NS(sched_longest(a)));
 		grid_text(g, human_span(text, a->longest_from, a->longest_to));
 		grid_signed(g, a->longest_cpu);
 		grid_text(g, sched_behind(s, a, &o, path_tell));
@@ -352,21 +351,14 @@ static void sched_put_causes(struct sched *s, struct json *j)
 
 static void sched_put_head(const struct sched *s)
 {
-	char ns[32];
-	char share[16];
-
-	human_put_grouped(stdout, s->n);
-	printf(" thread%s in %s: ", s->n == 1 ? "" : "s",
-	       human_ns(ns, sizeof(ns), s->to - s->from));
-	printf("%s of their time proved",
-	       human_percent(share, sizeof(share),
-			     (double)(s->time - s->unknown), (double)s->time));
+	printf("%s thread%s in %s: %s of their time proved",
+	       HUMAN_GROUPED(s->n), s->n == 1 ? "" : "s",
+	       HUMAN_NS(s->to - s->from),
+	       HUMAN_PERCENT(s->time - s->unknown, s->time));
 	if (s->time > s->unknown)
 		path_put_premise(&s->r, NULL, stdout);
 	if (s->unknown)
-		printf(", %s not known",
-		       human_percent(share, sizeof(share), (double)s->unknown,
-				     (double)s->time));
+		printf(", %s not known", HUMAN_PERCENT(s->unknown, s->time));
 	path_put_losses(&s->r, stdout, s->from, s->to);
 	if (s->others)
 		printf("not shown: %" PRIu64 " thread%s that only switches of "

@@ -16,6 +16,7 @@
 #include "cli/stacks/trust.h"
 #include "cli/waits/wall.h"
 #include "cli/output/grid.h"
+#include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
@@ -235,11 +236,11 @@ static int report_write(const struct report *rp, const struct grid *g,
 	grid_write(g, rp->o->format, stdout);
 	if (rp->people && rest->rows && !rp->o->top) {
 		out = term_lines_begin(&l, stdout);
-		fprintf(out, "\n%zu more row%s with ", rest->rows,
-			rest->rows == 1 ? "" : "s");
-		report_put_percent(out, rest->weight, rest->whole);
-		fprintf(out, "%s not shown; --limit 0 shows all%s\n",
-			rest->what,
+		fprintf(out,
+			"\n%zu more row%s with %s%s not shown; --limit 0 shows "
+			"all%s\n",
+			rest->rows, rest->rows == 1 ? "" : "s",
+			HUMAN_PERCENT(rest->weight, rest->whole), rest->what,
 			rp->o->keys == (KEY_SYM | KEY_DSO)
 				? ", --sort dso sums up by library"
 				: "");
@@ -281,11 +282,11 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
 
-		putc('\n', out);
-		report_put_percent(out, in, rp->weight);
-		fputs(" is in functions that were inlined, and counts here for "
-		      "those that contain them; --inline shows them\n",
-		      out);
+		fprintf(out,
+			"\n%s is in functions that were inlined, and counts "
+			"here for those that contain them; --inline shows "
+			"them\n",
+			HUMAN_PERCENT(in, rp->weight));
 		term_lines_end(&l);
 	}
 	return int_rows_end(r, err);
@@ -438,9 +439,8 @@ static void report_print_subject(const struct report *rp,
 
 	fprintf(out, "%s ", callers ? "callers of" : "called by");
 	safe_text_put(out, label_shown(func), 0, 0);
-	fputs(", which is in ", out);
-	report_put_percent(out, weight, rp->weight);
-	fputs(" of all:\n", out);
+	fprintf(out, ", which is in %s of all:\n",
+		HUMAN_PERCENT(weight, rp->weight));
 	term_lines_end(&l);
 	putchar('\n');
 }

@@ -97,14 +97,9 @@ static void report_tree_put(const struct report *rp,
 			    const struct tree_line *line)
 {
 	const struct flame_node *nd = line->node;
-	char total[16], self[16] = "";
 
-	human_share(total, sizeof(total), (double)line->weight,
-		    (double)rp->weight);
-	if (nd)
-		human_share(self, sizeof(self), (double)nd->self,
-			    (double)rp->weight);
-	printf("%7s  %7s  %*s", total, rp->o->inverted ? "" : self,
+	printf("%7s  %7s  %*s", HUMAN_SHARE(line->weight, rp->weight),
+	       nd && !rp->o->inverted ? HUMAN_SHARE(nd->self, rp->weight) : "",
 	       (int)line->depth, "");
 	if (nd) {
 		const struct label *l =

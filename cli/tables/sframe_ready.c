@@ -414,10 +414,7 @@ static const char *readiness_package(const struct readiness *p, uint32_t image)
 
 static void readiness_put_share(uint64_t n, uint64_t of)
 {
-	char share[16];
-
-	printf(" %8s",
-	       human_percent(share, sizeof(share), (double)n, (double)of));
+	printf(" %8s", HUMAN_PERCENT(n, of));
 }
 
 static void readiness_put_all(const struct readiness *p)

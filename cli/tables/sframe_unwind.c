@@ -33,10 +33,7 @@ static int sframe_unwind_compare_stops(const void *a, const void *b)
 
 static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 {
-	char share[16];
-
-	printf("  %-40s %10" PRIu64 "  %8s\n", what, n,
-	       human_percent(share, sizeof(share), (double)n, (double)of));
+	printf("  %-40s %10" PRIu64 "  %8s\n", what, n, HUMAN_PERCENT(n, of));
 }
 
 static void sframe_unwind_put_all(const struct unwind_compare_count *c)

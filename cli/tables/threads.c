@@ -113,28 +113,21 @@ static const char *threads_cause(const struct thread_times *t)
 
 static void threads_time_cell(struct grid *g, uint64_t ns)
 {
-	char text[32];
-
-	grid_text(g, human_ns(text, sizeof(text), (int64_t)ns));
+	grid_text(g, HUMAN_NS(ns));
 }
 
 static void threads_print_sums(const struct threads *th)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
-	char a[32], b[32], c[32];
 
-	human_put_grouped(out, th->n);
-	fprintf(out, " thread%s: %s on the CPU, %s ready, %s waiting",
-		th->n == 1 ? "" : "s",
-		human_ns(a, sizeof(a), (int64_t)th->on_cpu),
-		human_ns(b, sizeof(b), (int64_t)th->ready),
-		human_ns(c, sizeof(c), (int64_t)th->waiting));
-	if (th->sums.waits[OFFCPU_UNCERTAIN]) {
-		fputs("; ", out);
-		human_put_grouped(out, th->sums.waits[OFFCPU_UNCERTAIN]);
-		fputs(" waits uncertain", out);
-	}
+	fprintf(out, "%s thread%s: %s on the CPU, %s ready, %s waiting",
+		HUMAN_GROUPED(th->n), th->n == 1 ? "" : "s",
+		HUMAN_NS(th->on_cpu), HUMAN_NS(th->ready),
+		HUMAN_NS(th->waiting));
+	if (th->sums.waits[OFFCPU_UNCERTAIN])
+		fprintf(out, "; %s waits uncertain",
+			HUMAN_GROUPED(th->sums.waits[OFFCPU_UNCERTAIN]));
 	if (!th->sums.wakes)
 		fputs("; wake-ups not recorded", out);
 	putc('\n', out);
@@ -175,12 +168,10 @@ static void threads_print_sampled(const struct offcpu_sums *s)
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
 
-	fputs("time of threads: not known, because switches were sampled, ",
-	      out);
-	human_put_grouped(out, s->recorded);
-	fputs(" of ", out);
-	human_put_grouped(out, s->happened);
-	fputs("; 'perf record -c 1' records all\n", out);
+	fprintf(out,
+		"time of threads: not known, because switches were sampled, %s "
+		"of %s; 'perf record -c 1' records all\n",
+		HUMAN_GROUPED(s->recorded), HUMAN_GROUPED(s->happened));
 	term_lines_end(&l);
 	putchar('\n');
 }

@@ -103,21 +103,17 @@ static void flame_draw_chosen(const struct flame *f, int row, int columns)
 	const struct calls_node *nd = flame_node_at(f, f->at);
 	const struct label *l = flame_label(f, f->at);
 	uint64_t whole = sums_weight(f->sums);
-	char share[16], self[16], found[16], n[32], text[512];
+	char text[512];
 	int len;
 
 	len = snprintf(text, sizeof(text), "%s, self %s, %s sample%s: ",
-		       human_percent(share, sizeof(share), (double)nd->weight,
-				     (double)whole),
-		       human_percent(self, sizeof(self), (double)nd->self,
-				     (double)whole),
-		       human_grouped(n, sizeof(n), nd->samples),
-		       nd->samples == 1 ? "" : "s");
+		       HUMAN_PERCENT(nd->weight, whole),
+		       HUMAN_PERCENT(nd->self, whole),
+		       HUMAN_GROUPED(nd->samples), nd->samples == 1 ? "" : "s");
 	if (f->text)
 		len = snprintf(text, sizeof(text), "found %s; %s of all: ",
-			       human_percent(found, sizeof(found),
-					     (double)f->found, (double)whole),
-			       share);
+			       HUMAN_PERCENT(f->found, whole),
+			       HUMAN_PERCENT(nd->weight, whole));
 	cells_put(row, 0, columns, CELLS_BOLD, text);
 	cells_put_name(row, len, columns - len, CELLS_BOLD, label_shown(l));
 	len += (int)strlen(label_shown(l)) + 2;

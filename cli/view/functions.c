@@ -229,13 +229,11 @@ static void functions_draw_numbers(const struct functions *f,
 {
 	bool callers = l->row == OUTLINE_ROOT && !f->is_tree && !f->callees;
 	uint64_t whole = f->of_parent ? l->parent : sums_weight(f->sums);
-	char self[16] = "", total[16], n[32], text[80];
+	char text[80];
 
-	if (!callers)
-		human_share(self, sizeof(self), (double)l->self, (double)whole);
-	human_share(total, sizeof(total), (double)l->weight, (double)whole);
-	human_grouped(n, sizeof(n), l->samples);
-	snprintf(text, sizeof(text), "%7s  %7s %10s  ", self, total, n);
+	snprintf(text, sizeof(text), "%7s  %7s %10s  ",
+		 callers ? "" : HUMAN_SHARE(l->self, whole),
+		 HUMAN_SHARE(l->weight, whole), HUMAN_GROUPED(l->samples));
 	cells_put(row, 0, numbers, style, text);
 }
 

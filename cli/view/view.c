@@ -236,7 +236,7 @@ static int view_draw_trust(const struct view *v, int columns)
 static void view_title_of_sums(const struct view *v, char *text, size_t size)
 {
 	size_t others = sums_other_events(v->sums);
-	char n[32], more[64] = "";
+	char more[64] = "";
 
 	if (others)
 		snprintf(more, sizeof(more), " (%zu more event%s: f event=)",
@@ -244,7 +244,7 @@ static void view_title_of_sums(const struct view *v, char *text, size_t size)
 	snprintf(text, size, "%.100s%s%s: %.200s, %s sample%s%s",
 		 v->live ? path_base(v->path) : "", v->live ? ": " : "",
 		 v->stack[v->n - 1]->title, sums_event(v->sums),
-		 human_grouped(n, sizeof(n), sums_samples(v->sums)),
+		 HUMAN_GROUPED(sums_samples(v->sums)),
 		 sums_samples(v->sums) == 1 ? "" : "s", more);
 }
 
@@ -411,7 +411,6 @@ static bool view_has(const struct view *v, enum view_needs what)
 
 static bool view_open_output(struct view *v, int key)
 {
-
 	for (size_t i = 0; i < ARRAY_SIZE(view_outputs); i++) {
 		if (view_outputs[i].key != key ||
 		    !view_has(v, view_outputs[i].needs))

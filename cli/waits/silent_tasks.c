@@ -28,12 +28,11 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 	if (!n)
 		return;
 	out = mem_stream(&s->text, NULL);
-	fprintf(out, "%s record%s nothing, a known fault of guests: ",
-		causes_silent(c), n == 1 ? "s" : "");
-	human_put_grouped(out, gaps);
-	fputs(" of ", out);
-	human_put_grouped(out, gaps + s->others);
-	fprintf(out, " gaps %s of %s", gaps == 1 ? "is" : "are",
+	fprintf(out,
+		"%s record%s nothing, a known fault of guests: %s of %s gaps "
+		"%s of %s",
+		causes_silent(c), n == 1 ? "s" : "", HUMAN_GROUPED(gaps),
+		HUMAN_GROUPED(gaps + s->others), gaps == 1 ? "is" : "are",
 		n == 1 ? "it" : "them");
 	mem_stream_end(out);
 }
