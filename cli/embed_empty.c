@@ -1,7 +1,5 @@
 /* embed_empty.c - prints C source that holds the pages of an empty database,
  * while the program is built: the table empty_files of schema/db/empty.h. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "schema/db/empty.h"
 #include "stitch/base/mem.h"

@@ -2,8 +2,6 @@
  * options. */
 #include "cli/help.h"
 
-#include <stdint.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/command.h"

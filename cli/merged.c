@@ -5,10 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>

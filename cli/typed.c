@@ -3,7 +3,6 @@
 #include "cli/typed.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 

@@ -2,8 +2,6 @@
  * them. */
 #include "formats/formats.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "formats/ftext/ftext.h"

@@ -1,7 +1,6 @@
 /* pack_zstd.c - compresses blocks of bytes with zstd. */
 #include "formats/pack_zstd.h"
 
-#include <stdlib.h>
 #include <zstd.h>
 
 #include "stitch/base/err.h"

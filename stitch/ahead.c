@@ -2,9 +2,6 @@
  * are due. */
 #include "stitch/ahead.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"

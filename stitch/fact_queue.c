@@ -1,9 +1,6 @@
 /* fact_queue.c - a queue of facts from the modules of stitch/ to the caller. */
 #include "stitch/fact_queue.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void fact_queue_push(struct fact_queue *q, const struct fact *f)
 {
 	*fact_queue_add(q) = *f;

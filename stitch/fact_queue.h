@@ -1,6 +1,5 @@
 /* fact_queue.h - a queue of facts from the modules of stitch/ to the caller. */
 #pragma once
-#include <stddef.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/fact.h"

@@ -14,8 +14,6 @@
  * addresses, and what is said of those that nothing is mapped at. */
 #include "stitch/record_chains.h"
 
-#include <string.h>
-
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/mmap_calls.h"

@@ -2,9 +2,6 @@
  */
 #include "stitch/seats.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 #define CPU_MOST 65536 /* switches of further ones name nobody */

@@ -6,9 +6,6 @@
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/ahead.h"
 #include "stitch/audit/account.h"
 #include "stitch/tasks/mmap_calls.h"

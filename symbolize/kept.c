@@ -3,9 +3,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"

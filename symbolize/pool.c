@@ -8,8 +8,6 @@
 #include "symbolize/pool.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

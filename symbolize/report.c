@@ -2,10 +2,6 @@
  * notes, and the sections that it read. */
 #include "symbolize/report.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
 #include "symbolize/symbolizer.h"

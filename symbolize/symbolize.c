@@ -1,9 +1,6 @@
 /* symbolize.c - names for code offsets, one image at a time: the driver. */
 #include "symbolize/symbolize.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf.h"

@@ -2,7 +2,6 @@
  * the report of the current image. For symbolize/ only. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

@@ -1,5 +1,4 @@
 /* check_advice.c - what to do about losses and missing stacks. */
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/samples/loss_rows.h"

@@ -2,8 +2,6 @@
  * numbers. */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/names/shown_names.h"

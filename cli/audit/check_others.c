@@ -1,8 +1,6 @@
 /* check_others.c - --as-perf and --as-tid: the stacks that perf's rule, or
  * taking the next chain of the thread, gives for the same records. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/human.h"

@@ -1,7 +1,5 @@
 /* check_rows.c - the results of check's statements, read once and kept. */
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "stitch/base/mem.h"

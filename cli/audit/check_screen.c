@@ -1,8 +1,6 @@
 /* check_screen.c - the first screen of check: verdict, reasons and advice, in
  * 24 lines of 80 columns. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/human.h"

@@ -1,7 +1,4 @@
 /* check_sql.c - the statements of check, and how filters narrow them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "stitch/base/err.h"

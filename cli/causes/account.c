@@ -1,8 +1,6 @@
 /* account.c - how long a thread was in which state, and how often. */
 #include "cli/causes/account.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

@@ -1,9 +1,6 @@
 /* chain.c - why a thread took from one time to another. */
 #include "cli/causes/chain.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

@@ -1,8 +1,6 @@
 /* moments.c - what happened at millions of times, in 6 to 12 bytes each. */
 #include "cli/causes/moments.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

@@ -5,9 +5,6 @@
  * and was woken at most once; each is judged alone (proof_quiet.c). */
 #include "cli/causes/proof_inner.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

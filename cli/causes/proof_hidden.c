@@ -6,8 +6,6 @@
  * to the next wake-up of the thread are one step. */
 #include "cli/causes/proof_inner.h"
 
-#include <stdlib.h>
-
 #include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

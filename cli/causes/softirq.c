@@ -1,8 +1,6 @@
 /* softirq.c - how a softirq was entered, told by the addresses of stacks. */
 #include "cli/causes/softirq.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"

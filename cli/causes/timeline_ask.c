@@ -2,8 +2,6 @@
  */
 #include "cli/causes/timeline.h"
 
-#include <stdlib.h>
-
 #include "cli/causes/timeline_inner.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -2,8 +2,6 @@
  * one before it on its CPU, and ends or begins a stay there. */
 #include "cli/causes/timeline_inner.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/task_state.h"

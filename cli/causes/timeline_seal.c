@@ -1,6 +1,5 @@
 /* timeline_seal.c - the end of a timeline: losses that no record tells, and the
  * lists of what each thread and each CPU has. */
-#include <stdlib.h>
 
 #include "cli/causes/timeline_inner.h"
 #include "stitch/base/mem.h"

@@ -11,9 +11,6 @@
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse_place.h"
 #include "cli/stop.h"

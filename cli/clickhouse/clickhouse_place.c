@@ -1,9 +1,6 @@
 /* clickhouse_place.c - the URL of a server, the password for it, and how names
  * and texts are written in statements. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/clickhouse/clickhouse_place.h"

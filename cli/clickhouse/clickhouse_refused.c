@@ -3,9 +3,6 @@
  * The body of such a reply is "Code: N, e.displayText() = DB::Exception: TEXT,
  * e.what() = DB::Exception" in 18.16, and "Code: N. DB::Exception: TEXT (NAME)
  * (version V)" in later versions. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse_place.h"
 #include "stitch/base/err.h"

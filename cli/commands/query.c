@@ -1,8 +1,5 @@
 /* query.c - the command that runs SQL statements. */
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"

@@ -1,10 +1,6 @@
 /* query_error.c - explains where a statement is wrong. */
 #include "cli/commands/query_error.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/typed.h"

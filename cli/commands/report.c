@@ -1,7 +1,6 @@
 /* report.c - the command that prints tables of one recording: hot functions,
  * callers, waits. --sched, --diff and --html stand for commands of their own.
  */
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"

@@ -1,8 +1,6 @@
 /* report_keys.c - options that report and its like share. */
 #include "cli/commands/report_keys.h"
 
-#include <string.h>
-
 #include "cli/commands/filter_opts.h"
 #include "cli/stacks/interpreter.h"
 #include "cli/names/library.h"

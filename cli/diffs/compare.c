@@ -1,9 +1,6 @@
 /* compare.c - the recordings that a comparison is of, read and matched. */
 #include "cli/diffs/compare.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/diffs/diff_cause.h"

@@ -3,9 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/diffs/compared.h"
 #include "cli/names/suffix.h"

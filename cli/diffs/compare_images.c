@@ -3,8 +3,6 @@
 #include "cli/diffs/compare_images.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/stacks/label.h"

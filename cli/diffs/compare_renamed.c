@@ -3,8 +3,6 @@
 #include "cli/diffs/compare.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/diffs/diff_cause.h"
 #include "cli/stacks/label.h"

@@ -2,9 +2,6 @@
  * symbols of the programs that ran. */
 #include "cli/diffs/compare_symbols.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/code.h"
 #include "cli/stacks/label.h"
 #include "cli/names/matching.h"

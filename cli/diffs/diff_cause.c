@@ -2,8 +2,6 @@
 #include "cli/diffs/diff_cause.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/diffs/diff_chance.h"
 #include "cli/diffs/diff_hidden.h"

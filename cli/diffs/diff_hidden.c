@@ -1,8 +1,6 @@
 /* diff_hidden.c - functions that may be where a stack lacks its callers. */
 #include "cli/diffs/diff_hidden.h"
 
-#include <stdlib.h>
-
 #include "cli/diffs/diff_rows.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

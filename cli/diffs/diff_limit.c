@@ -3,9 +3,6 @@
 
 #include <math.h>
 #include <regex.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/names/pattern.h"
 #include "cli/output/say.h"

@@ -1,9 +1,6 @@
 /* diff_noise.c - how much more the samples of a row vary than by chance. */
 #include "cli/diffs/diff_noise.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/stacks/report_rows.h"
 #include "stitch/base/mem.h"
 

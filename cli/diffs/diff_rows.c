@@ -2,8 +2,6 @@
 #include "cli/diffs/diff_rows.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/label.h"
 #include "stitch/base/mem.h"

@@ -6,8 +6,6 @@
 #include "cli/diffs/diff_stats.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/diffs/diff_chance.h"
 #include "stitch/base/mem.h"

@@ -2,9 +2,6 @@
 #include "cli/diffs/sides.h"
 
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "stitch/base/err.h"

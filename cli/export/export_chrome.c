@@ -7,8 +7,6 @@
  * for readers of stackFrames. Memory is bounded by the number of distinct
  * stacks, threads, losses and slices. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/chrome/chrome_slices.h"
 #include "cli/export/chrome/chrome_tracks.h"

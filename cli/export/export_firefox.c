@@ -3,8 +3,6 @@
  * The profile has a thread for each use of a thread id, with its samples in
  * time order. The format needs each thread as a whole, in columns, while events
  * come in time order: samples are put into a spool, linked by thread. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/firefox/firefox_marks.h"
 #include "cli/output/json.h"

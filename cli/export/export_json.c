@@ -5,7 +5,6 @@
  * added; removing a key or changing its meaning needs a new version. Each row
  * is a line. Samples are written as they are read, so that memory depends on
  * the number of distinct stacks only. */
-#include <stdlib.h>
 
 #include "cli/samples/code.h"
 #include "cli/samples/events.h"

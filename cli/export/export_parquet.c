@@ -1,9 +1,6 @@
 /* export_parquet.c - a folder of Parquet files, one for each table of
  * backstitch-fleet(7), from one or more databases. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/export/export.h"

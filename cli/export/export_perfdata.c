@@ -4,9 +4,6 @@
  * support for deferred user stacks can read the file. The events are read
  * twice: first to find the event types, then to write them. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/export/export.h"

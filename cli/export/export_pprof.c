@@ -7,8 +7,6 @@
  * A location is a frame as it is shown: a frame that is shown in two ways (with
  * and without an interpreter's functions, for example) is two locations with
  * one address. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/names/code_place.h"

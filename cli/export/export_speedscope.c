@@ -5,8 +5,6 @@
  * the same stack are one item. Frames are shared. The weights of one thread are
  * kept in memory until its stacks are written: 8 bytes for each item. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/events.h"
 #include "cli/export/export.h"

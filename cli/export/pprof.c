@@ -1,9 +1,6 @@
 /* pprof.c - writes the messages of pprof's profile.proto, gzipped. */
 #include "cli/export/pprof.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/output/json.h"
 #include "cli/export/proto.h"
 #include "cli/output/safe_text.h"

@@ -1,9 +1,6 @@
 /* proto.c - messages of Protocol Buffers, as bytes. */
 #include "cli/export/proto.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 /* The last three bits of a field's key. */

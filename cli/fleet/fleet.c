@@ -3,9 +3,6 @@
 #include "cli/fleet/fleet.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "cli/fleet/fleet_input.h"

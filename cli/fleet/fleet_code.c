@@ -1,8 +1,5 @@
 /* fleet_code.c - the rows of the tables stack and name, once for each content:
  * two stacks of a database can differ in a flag and have the same hash. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/code.h"

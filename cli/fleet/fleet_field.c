@@ -1,7 +1,5 @@
 /* fleet_field.c - the rows of table field: one for each field of each event of
  * a run. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/events.h"

@@ -2,8 +2,6 @@
 #include "cli/fleet/fleet_fill.h"
 
 #include <assert.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/store.h"
 #include "stitch/base/mem.h"

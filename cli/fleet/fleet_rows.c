@@ -2,9 +2,6 @@
  * tables. */
 #include "cli/fleet/fleet_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/filter.h"
 #include "cli/version.h"

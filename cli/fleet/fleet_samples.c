@@ -4,8 +4,6 @@
  * The order of samples in the database is that of their times. Those that are
  * added up keep the order in which the first of each came, so that the rows of
  * a database are the same ones, in the same order, each time. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/code.h"

@@ -1,7 +1,5 @@
 /* fleet_verdict.c - the rows of table verdict: requests and chains by verdict
  * and confidence. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/filter.h"

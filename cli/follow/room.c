@@ -2,8 +2,6 @@
 #include "cli/follow/room.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 

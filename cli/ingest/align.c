@@ -2,8 +2,6 @@
 #include "cli/ingest/align.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/progress.h"
 #include "cli/stop.h"

@@ -1,9 +1,6 @@
 /* callsites.c - the call-site check of a database. */
 #include "cli/ingest/callsites.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/ingest/callsites_pass.h"
 #include "cli/names/bare_code.h"
 #include "cli/output/progress.h"

@@ -1,6 +1,5 @@
 /* callsites_ends.c - where user stacks end: in the function in which their
  * thread begins, or early, and then why. */
-#include <stdlib.h>
 
 #include "cli/ingest/callsites_pass.h"
 #include "cli/names/bare_code.h"

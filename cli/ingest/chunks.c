@@ -1,9 +1,6 @@
 /* chunks.c - folders of one LTTng session that are given together. */
 #include "cli/ingest/chunks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/formats.h"
 #include "stitch/base/mem.h"
 

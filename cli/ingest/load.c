@@ -5,10 +5,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <pwd.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

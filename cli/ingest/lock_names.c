@@ -2,9 +2,6 @@
 #include "cli/ingest/lock_names.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/ingest/name.h"
 #include "cli/latency/futexes.h"

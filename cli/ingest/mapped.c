@@ -1,9 +1,6 @@
 /* mapped.c - mappings of processes from saved copies of /proc/PID/maps. */
 #include "cli/ingest/mapped.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "formats/code/maps.h"

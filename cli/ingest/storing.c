@@ -7,8 +7,6 @@
 #include "cli/ingest/storing.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/ingest/lock_names.h"
 #include "schema/write/write.h"

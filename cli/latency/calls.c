@@ -3,10 +3,6 @@
 #include "stitch/base/mem.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern const char text_calls_txt[];
 

@@ -2,9 +2,6 @@
  * futex. */
 #include "cli/latency/futexes.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "cli/latency/calls.h"
 #include "cli/latency/pair_kinds.h"
 #include "stitch/base/bytes.h"

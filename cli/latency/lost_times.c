@@ -1,8 +1,6 @@
 /* lost_times.c - when records may be missing. */
 #include "cli/latency/lost_times.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"

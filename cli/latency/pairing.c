@@ -1,8 +1,6 @@
 /* pairing.c - makes intervals of the records that begin and end them. */
 #include "cli/latency/pairing.h"
 
-#include <stdlib.h>
-
 #include "cli/latency/lost_times.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

@@ -2,8 +2,6 @@
  * and stacks, without names. */
 #include "cli/names/bare_code.h"
 
-#include <stdlib.h>
-
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 

@@ -1,8 +1,6 @@
 /* code_place.c - one address space for all the code of a database. */
 #include "cli/names/code_place.h"
 
-#include <stdlib.h>
-
 #include "cli/samples/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -2,9 +2,6 @@
 #include "cli/names/data_maps.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/store.h"

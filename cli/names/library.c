@@ -1,9 +1,6 @@
 /* library.c - which functions are of a standard library. */
 #include "cli/names/library.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/names/pattern.h"
 #include "stitch/base/mem.h"
 

@@ -3,9 +3,6 @@
 #include "cli/names/match_names.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/names/homonyms.h"
 #include "cli/names/short_name.h"

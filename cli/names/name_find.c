@@ -2,9 +2,6 @@
 #include "cli/names/name_find.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/names/short_name.h"
 #include "cli/output/human.h"

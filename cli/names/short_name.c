@@ -7,8 +7,6 @@
 #include "cli/names/short_name.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "cli/names/suffix.h"
 #include "stitch/base/mem.h"

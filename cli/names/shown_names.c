@@ -1,10 +1,6 @@
 /* shown_names.c - short names that tell the functions of one output apart. */
 #include "cli/names/shown_names.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/names/short_name.h"
 #include "cli/names/suffix.h"
 #include "schema/columns.h"

@@ -1,9 +1,6 @@
 /* source_text.c - the lines of source files that debug information names. */
 #include "cli/names/source_text.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,6 @@
 /* suffix.c - what compilers add to the name of a function. */
 #include "cli/names/suffix.h"
 
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 static bool fold;

@@ -2,9 +2,6 @@
 #include "cli/output/cut.h"
 
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"

@@ -3,8 +3,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/cut.h"
 #include "cli/output/human.h"

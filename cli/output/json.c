@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"

@@ -5,8 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,6 +1,4 @@
 /* out_markdown.c - rows as a table of GitHub-flavoured Markdown. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/markdown.h"
 #include "cli/output/out.h"

@@ -4,8 +4,6 @@
  * the rest of its line. On a terminal the widest columns are cut until a line
  * fits; in a file nothing is cut. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"

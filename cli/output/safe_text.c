@@ -2,7 +2,6 @@
 #include "cli/output/safe_text.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/utf8.h"

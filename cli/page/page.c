@@ -3,9 +3,6 @@
 #include "cli/page/page.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/audit/banner.h"
 #include "cli/output/human.h"

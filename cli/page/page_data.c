@@ -2,7 +2,6 @@
 #include "cli/page/page_data.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/samples/events.h"
 #include "cli/stacks/flame_tree.h"

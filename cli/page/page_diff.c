@@ -2,8 +2,6 @@
  * second. */
 #include "cli/page/page_diff.h"
 
-#include <stdlib.h>
-
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"
 #include "cli/output/json.h"

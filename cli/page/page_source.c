@@ -3,8 +3,6 @@
 #include "cli/page/page_source.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/ingest/name.h"
 #include "cli/names/source_text.h"

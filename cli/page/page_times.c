@@ -1,8 +1,6 @@
 /* page_times.c - when that happened which the page's tables count. */
 #include "cli/page/page_times.h"
 
-#include <stdlib.h>
-
 #include "cli/stacks/label.h"
 #include "cli/output/json.h"
 #include "cli/page/page_bytes.h"

@@ -1,9 +1,6 @@
 /* page_waits.c - what a page holds of threads off the CPU, and of what ran. */
 #include "cli/page/page_waits.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/chain.h"
 #include "cli/stacks/stacks.h"
 #include "cli/waits/causes.h"

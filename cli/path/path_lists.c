@@ -2,8 +2,6 @@
  * put down to. */
 #include "cli/path/path_lists.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -1,7 +1,6 @@
 /* path_own.c - what the command path says first of a program: what its thread
  * itself did all the time, and for whom it waited. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/causes/chain.h"
 #include "cli/waits/causes.h"

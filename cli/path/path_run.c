@@ -2,9 +2,6 @@
  * chains, the threads and waits that the options select. */
 #include "cli/path/path.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/waits/causes.h"
 #include "cli/stacks/label.h"
 #include "cli/waits/wait_cause.h"

@@ -2,8 +2,6 @@
 #include "cli/path/path.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/waits/causes.h"
 #include "cli/output/human.h"

@@ -1,9 +1,6 @@
 /* path_sql.c - the causes of waits as tables for SQL. */
 #include "cli/path/path_sql.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/account.h"
 #include "cli/waits/causes.h"
 #include "cli/waits/offcpu.h"

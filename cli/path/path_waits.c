@@ -2,9 +2,6 @@
  * time is put down to. */
 #include "cli/path/path.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/idle.h"
 #include "cli/waits/causes.h"
 #include "cli/stacks/label.h"

@@ -1,8 +1,6 @@
 /* diff_model.c - two recordings in one tree of frames, and what changed. */
 #include "cli/pictures/diff_model.h"
 
-#include <stdlib.h>
-
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"
 #include "cli/names/library.h"

@@ -2,9 +2,6 @@
 #include "cli/pictures/flame_diff.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/input.h"

@@ -1,10 +1,6 @@
 /* flame_notes.c - the title of a flame graph, and the lines below it. */
 #include "cli/pictures/flame_notes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/filter.h"
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"

@@ -2,9 +2,6 @@
 #include "cli/pictures/flame_offcpu.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_notes.h"

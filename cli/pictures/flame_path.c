@@ -1,10 +1,6 @@
 /* flame_path.c - a flame graph of chains of waits. */
 #include "cli/pictures/flame_path.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/waits/causes.h"
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"

@@ -1,8 +1,6 @@
 /* palette.c - which colour a frame has. */
 #include "cli/pictures/palette.h"
 
-#include <string.h>
-
 #include "cli/output/json.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

@@ -7,8 +7,6 @@
 #include "cli/pictures/svg.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"

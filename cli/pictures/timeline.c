@@ -2,9 +2,6 @@
  * CPU: reads the database into a struct timeline. */
 #include "cli/pictures/timeline.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

@@ -8,8 +8,6 @@
 #include "cli/push/push.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/output/human.h"

@@ -1,9 +1,6 @@
 /* push_body.c - the rows of an insert, as RowBinary packed with gzip. */
 #include "cli/push/push_body.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/fleet/fleet_batch.h"
 #include "cli/fleet/fleet_schema.h"
 #include "formats/pack.h"

@@ -1,7 +1,5 @@
 /* push_known.c - sends the stacks and names of a database that the server does
  * not have. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/push/push_body.h"

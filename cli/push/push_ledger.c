@@ -4,9 +4,6 @@
  * of what was sent: whatever became of an insert whose answer did not come, it
  * tells. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/fleet/fleet_batch.h"

@@ -1,8 +1,6 @@
 /* push_sender.c - inserts on their way to a server, a few at a time. */
 #include "cli/push/push_sender.h"
 
-#include <stdlib.h>
-
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/push/push_body.h"
 #include "cli/push/push_tables.h"

@@ -6,9 +6,6 @@
 #include "cli/push/push_server.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/push/push_tables.h"

@@ -2,8 +2,6 @@
 #include "cli/record/plan.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cli/child.h"

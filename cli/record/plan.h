@@ -7,7 +7,6 @@
  * itself, so that dumps are as large as its stacks: all CPUs for half a second,
  * a process, which may end, for a quarter. */
 #pragma once
-#include <stdio.h>
 
 #include "cli/record/code.h"
 #include "stitch/base/mem.h"

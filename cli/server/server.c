@@ -6,9 +6,6 @@
 #include "cli/server/server.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/merged.h"

@@ -2,10 +2,6 @@
  * for the temporary database, statements about the chosen runs. */
 #include "cli/server/server_ask.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -4,8 +4,6 @@
  * A stack becomes a path in the tree of stacks, frame by frame from the
  * outermost; equal images and frames are one. Rows are written when the names
  * are known. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"

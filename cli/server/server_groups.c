@@ -1,7 +1,4 @@
 /* server_groups.c - the sums of samples. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_detail.h"

@@ -1,8 +1,5 @@
 /* server_sums.c - events, which server_events() fetches before all that names
  * them; then losses, verdicts, trust and findings of a server. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"

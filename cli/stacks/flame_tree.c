@@ -1,8 +1,6 @@
 /* flame_tree.c - many stacks merged into one tree of widths. */
 #include "cli/stacks/flame_tree.h"
 
-#include <stdlib.h>
-
 #include "cli/stacks/label.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"

@@ -6,7 +6,6 @@
 #include "cli/stacks/interpreter.h"
 
 #include <fnmatch.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"

@@ -1,9 +1,6 @@
 /* label.c - interned names of frames for pictures and tables. */
 #include "cli/stacks/label.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/names/shown_names.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -2,9 +2,6 @@
 #include "cli/stacks/label_facts.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/stack_names.h"
 #include "cli/stacks/stacks.h"

@@ -1,8 +1,6 @@
 /* pick.c - selects stacks by the names of their frames. */
 #include "cli/stacks/pick.h"
 
-#include <stdlib.h>
-
 #include "cli/command.h"
 #include "cli/stacks/label.h"
 #include "cli/names/pattern.h"

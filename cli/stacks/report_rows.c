@@ -1,9 +1,6 @@
 /* report_rows.c - the rows of report. */
 #include "cli/stacks/report_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/code.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/stack_names.h"

@@ -1,9 +1,6 @@
 /* stack_cache.c - stacks as text, each formatted once. */
 #include "cli/stacks/stack_cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/asked.h"
 #include "cli/samples/events.h"
 #include "cli/stacks/stacks.h"

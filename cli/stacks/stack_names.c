@@ -1,10 +1,6 @@
 /* stack_names.c - all stacks of a database as labels. */
 #include "cli/stacks/stack_names.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/code.h"
 #include "cli/names/homonyms.h"
 #include "cli/stacks/interpreter.h"

@@ -8,8 +8,6 @@
  * or none does, the groups are of no use. */
 #include "cli/stacks/stack_sums.h"
 
-#include <stdlib.h>
-
 #include "cli/samples/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"

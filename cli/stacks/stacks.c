@@ -1,10 +1,6 @@
 /* stacks.c - the samples of a database in groups. */
 #include "cli/stacks/stacks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/asked.h"
 #include "cli/samples/code.h"
 #include "cli/samples/events.h"

@@ -3,8 +3,6 @@
 #include "cli/stacks/summary.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/label.h"
 #include "cli/samples/loss_rows.h"

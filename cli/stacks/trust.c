@@ -9,9 +9,6 @@
  * them. */
 #include "cli/stacks/trust.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/code.h"
 #include "cli/samples/filter.h"
 #include "cli/stacks/stacks.h"

@@ -1,8 +1,5 @@
 /* trust_say.c - how far user stacks can be trusted, in one sentence. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/trust.h"
 #include "cli/samples/filter.h"

@@ -1,7 +1,5 @@
 /* annotate_inlined.c - the functions that one was inlined into, with the
  * samples in it, and its lines. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/grid.h"
 #include "cli/output/human.h"

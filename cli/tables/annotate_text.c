@@ -1,6 +1,5 @@
 /* annotate_text.c - annotated code as text, and as JSON. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/tables/annotated.h"
 #include "cli/names/source_text.h"

@@ -2,9 +2,6 @@
  * with samples, and the code of one function. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "cli/stacks/trust.h"
 #include "stitch/base/intern.h"

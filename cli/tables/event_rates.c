@@ -1,10 +1,6 @@
 /* event_rates.c - how often each event of a trace came, and when. */
 #include "cli/tables/event_rates.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/samples/events.h"
 #include "cli/samples/filter.h"
 #include "cli/output/grid.h"

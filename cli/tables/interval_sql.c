@@ -2,10 +2,6 @@
  * kept, in 96 bytes each. */
 #include "cli/tables/interval_sql.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/waits/intervals.h"
 #include "schema/columns.h"
 #include "schema/db/given.h"

@@ -2,8 +2,6 @@
 #include "cli/tables/latency_sched.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/waits/causes.h"
 #include "cli/waits/intervals.h"

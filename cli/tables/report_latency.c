@@ -1,8 +1,6 @@
 /* report_latency.c - how long pairs of events took: sums of those that are
  * proved, how many others there are, and how much these may change. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/latency/calls.h"

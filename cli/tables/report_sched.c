@@ -2,8 +2,6 @@
  * whom, blocked for what. All is counted by cli/causes/account.h, so that only
  * what is proved is in a sum, and the rest is unknown. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/causes/account.h"
 #include "cli/waits/causes.h"

@@ -1,9 +1,6 @@
 /* report_table.c - the tables of report: functions by weight, callers and
  * callees of one function, a view. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/samples/filter.h"

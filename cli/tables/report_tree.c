@@ -1,6 +1,4 @@
 /* report_tree.c - the call tree below a table of report. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"

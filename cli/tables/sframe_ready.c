@@ -2,9 +2,6 @@
  * frame pointer, by SFrame, by neither. */
 #include <dirent.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/samples/code.h"

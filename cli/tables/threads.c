@@ -4,10 +4,6 @@
  * one is so from the wake-up on, where that was recorded. */
 #include "cli/tables/threads.h"
 
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/samples/filter.h"
 #include "cli/waits/waits.h"
 #include "cli/stacks/stacks.h"

@@ -1,9 +1,6 @@
 /* calls.c - a tree of calls that grows where somebody looks. */
 #include "cli/view/calls.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"

@@ -1,8 +1,5 @@
 /* flame.c - the screen with the flame graph in cells: outermost frames above,
  * what they call below them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/label.h"
 #include "cli/output/human.h"

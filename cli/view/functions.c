@@ -1,8 +1,5 @@
 /* functions.c - the screens of functions, each of which opens into its callers
  * or callees, and of the tree of all calls. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/stacks/label.h"
 #include "cli/stacks/report_rows.h"

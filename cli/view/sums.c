@@ -1,9 +1,6 @@
 /* sums.c - the samples that view shows. */
 #include "cli/view/sums.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/filter.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/report_rows.h"

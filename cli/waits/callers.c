@@ -1,9 +1,6 @@
 /* callers.c - which functions called what events are of. */
 #include "cli/waits/callers.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/samples/asked.h"
 #include "cli/samples/events.h"
 #include "cli/samples/filter.h"

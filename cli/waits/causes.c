@@ -3,9 +3,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/causes/chain.h"
 #include "cli/causes/missing.h"

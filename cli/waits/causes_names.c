@@ -2,9 +2,6 @@
 #include "cli/waits/causes_names.h"
 
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/causes/missing.h"
 #include "cli/names/thread_names.h"

@@ -2,10 +2,6 @@
  * which time. */
 #include "cli/waits/causes_spans.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/loss_rows.h"
 #include "cli/samples/row_cursor.h"
 #include "formats/reader/bounds.h"

@@ -2,9 +2,6 @@
  * fields of these events. */
 #include "cli/waits/causes_types.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/timeline.h"
 #include "cli/waits/causes_names.h"
 #include "cli/waits/causes_spans.h"

@@ -2,9 +2,6 @@
 #include "cli/waits/futex_locks.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/names/data_maps.h"
 #include "schema/columns.h"

@@ -2,9 +2,6 @@
 #include "cli/waits/intervals.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/causes/missing.h"
 #include "cli/latency/calls.h"

@@ -2,9 +2,6 @@
 #include "cli/waits/irqs.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

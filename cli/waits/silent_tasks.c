@@ -1,8 +1,6 @@
 /* silent_tasks.c - the tasks of which a capture has no record. */
 #include "cli/waits/silent_tasks.h"
 
-#include <stdlib.h>
-
 #include "cli/waits/causes.h"
 #include "cli/samples/filter.h"
 #include "cli/stacks/label.h"

@@ -1,10 +1,6 @@
 /* wait_cause.c - what a thread waits for, by the functions of the kernel. */
 #include "cli/waits/wait_cause.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/softirq.h"
 #include "cli/samples/code.h"
 #include "cli/stacks/label.h"

@@ -9,8 +9,6 @@
 #include "cli/waits/waits.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/waits/causes.h"
 #include "cli/samples/filter.h"

@@ -1,9 +1,6 @@
 /* waits_part.c - what may be missing in the events that tell of waits. */
 #include "cli/waits/waits_part.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/asked.h"
 #include "schema/columns.h"
 #include "schema/store.h"

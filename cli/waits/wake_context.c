@@ -2,12 +2,8 @@
  * which interrupt. */
 #include "cli/waits/wake_context.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/causes/proof.h"
 #include "cli/causes/missing.h"
-#include "cli/causes/softirq.h"
 #include "cli/causes/timeline.h"
 #include "cli/waits/causes_names.h"
 #include "cli/waits/causes_types.h"

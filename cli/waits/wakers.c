@@ -1,10 +1,6 @@
 /* wakers.c - who ended a wait, as cli/causes proves it. */
 #include "cli/waits/wakers.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/waits/causes.h"
 #include "cli/stacks/stacks.h"
 #include "stitch/base/intern.h"

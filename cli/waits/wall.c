@@ -1,10 +1,6 @@
 /* wall.c - times as events of stacks. */
 #include "cli/waits/wall.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/events.h"
 #include "cli/waits/intervals.h"
 #include "cli/stacks/stacks.h"

@@ -6,8 +6,6 @@
 #include "formats/reader/rest.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/input.h"
 #include "stitch/base/bytes.h"

@@ -2,10 +2,6 @@
  * /proc/kallsyms. */
 #include "formats/code/kernel_map.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/kallsyms_text.h"
 
 #define PAGE 4096u

@@ -2,8 +2,6 @@
  * /proc/kallsyms, for captures that record addresses but no mappings. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/base/mem.h"
 

@@ -1,9 +1,6 @@
 /* perfmap.c - reads perf-PID.map: names of code that a runtime generated. */
 #include "formats/code/perfmap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/input.h"
 #include "formats/reader/scan.h"
 #include "stitch/base/err.h"

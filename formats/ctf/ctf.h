@@ -16,8 +16,6 @@
  * it. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "formats/ctf/decode/run.h"
 #include "formats/ctf/meta/tree.h"

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/ctf/ctf.h"
 #include "stitch/base/bytes.h"
 
 #define DEPTH_MAX 16

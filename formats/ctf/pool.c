@@ -4,8 +4,6 @@
  * block is free again soon after it was filled. */
 #include "formats/ctf/pool.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 
 /* Small, as one record that waits keeps its whole block. */

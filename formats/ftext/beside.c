@@ -10,9 +10,6 @@
 
 #include <dirent.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 

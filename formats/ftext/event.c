@@ -3,9 +3,6 @@
  * A text has names only. If the name alone determines the system, in all
  * kernels, the event gets its full name, so that it has the same table as the
  * event of a trace.dat. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/ftext/ftext.h"
 #include "stitch/base/mem.h"

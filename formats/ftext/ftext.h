@@ -8,8 +8,6 @@
  * text. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "formats/ftext/beside.h"
 #include "formats/ftext/line.h"

@@ -3,7 +3,6 @@
  * Documentation/trace/mmiotrace.rst of the kernel lists them: a word, the
  * width of an access, the time, and values. They name no CPU, and the pid at
  * their end is always 0 (kernel/trace/trace_mmiotrace.c). */
-#include <string.h>
 
 #include "formats/ftext/line.h"
 #include "stitch/base/mem.h"

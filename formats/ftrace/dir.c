@@ -11,9 +11,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <linux/magic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 

@@ -1,9 +1,6 @@
 /* dump.c - prints the parts of a capture: sections, pages, entries. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/page.h"

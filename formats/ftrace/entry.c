@@ -6,7 +6,6 @@
 #include "formats/ftrace/entry.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -5,8 +5,6 @@
  * the link to the options that name the buffers last, so a truncated file does
  * not have it. Sections are then found by walking from one to the next. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"

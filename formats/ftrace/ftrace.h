@@ -7,8 +7,6 @@
  * in the stream's unpacked bytes, its place. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "formats/reader/bounds.h"
 #include "formats/reader/claims.h"

@@ -3,9 +3,6 @@
 #include "formats/ftrace/ftrace.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "formats/ftrace/pack.h"

@@ -2,9 +2,6 @@
  * mappings. */
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"

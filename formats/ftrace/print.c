@@ -2,9 +2,6 @@
  * pages have the address, printk_formats the text. The text becomes a field of
  * the event, and so does the function that called it, by the capture's
  * kallsyms, so that they are available without the capture too. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/tracepoint/fields.h"

@@ -1,6 +1,5 @@
 /* role.c - finds what an event means to the reader, and the fields that tell
  * it. */
-#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/tracepoint/fields.h"

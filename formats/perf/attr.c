@@ -1,6 +1,4 @@
 /* attr.c - events: attributes, ids, and the event of a record. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/perf/perf.h"
 #include "stitch/order/clocks.h"

@@ -2,9 +2,6 @@
  * alone. */
 #include "formats/perf/cut_counts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"

@@ -2,9 +2,6 @@
  * stream begins with. */
 #include "formats/perf/cut_state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/perf/cut_read.h"
 #include "formats/perf/perf.h"
 #include "stitch/base/mem.h"

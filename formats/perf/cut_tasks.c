@@ -2,9 +2,6 @@
  * mappings. */
 #include "formats/perf/cut_tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"
 #include "formats/perf/perf.h"

@@ -2,9 +2,6 @@
  */
 #include "formats/perf/cut_unpack.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "formats/perf/zstd_stream.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -1,9 +1,6 @@
 /* feature.c - facts about the machine and the events: the feature sections
  * after the records of a file, or the FEATURE records of a pipe. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"

@@ -1,9 +1,6 @@
 /* open.c - the perf.data reader: opens and closes captures. */
 #include "formats/perf/perf.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "formats/reader/refuse.h"

@@ -8,8 +8,6 @@
  * a position in a chunk of memory. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "formats/input.h"
 #include "formats/reader/bounds.h"

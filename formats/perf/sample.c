@@ -6,9 +6,6 @@
  * event again. */
 #include <endian.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/perf/perf.h"
 #include "formats/reader/rest.h"

@@ -1,7 +1,5 @@
 /* tool.c - records that the perf tool writes to describe the capture. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/perf/cut_mark.h"
 #include "formats/perf/perf.h"

@@ -3,7 +3,6 @@
 #include "formats/reader/claims.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "formats/reader/reader.h"
 #include "stitch/base/bytes.h"

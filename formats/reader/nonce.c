@@ -2,8 +2,6 @@
  * requests and stacks. */
 #include "formats/reader/nonce.h"
 
-#include <string.h>
-
 #include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -2,9 +2,6 @@
  * and exits of tasks. */
 #include "formats/reader/task_rules.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 

@@ -1,8 +1,6 @@
 /* trace_clock.c - the file trace_clock of tracefs. */
 #include "formats/reader/trace_clock.h"
 
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 struct scan trace_clock_chosen(struct scan s)

@@ -2,9 +2,6 @@
  * capture tells instead of an address. */
 #include "formats/reader/user_stack_reader.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* In the kernel a dev_t has this many bits for the minor number. */
 #define MINOR_BITS 20
 /* The inode of a frame outside of any mapping. */

@@ -4,8 +4,6 @@
  * A place is a file that an earlier event inode_cache named by its device and
  * inode. */
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
 
 #include "formats/reader/scan.h"
 #include "stitch/base/mem.h"

@@ -4,8 +4,6 @@
  * Samples are read from sample_group, where they are added up; with PID, FROM
  * or TO from event. */
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"

@@ -5,8 +5,6 @@
  * than the stack's own id: anything else is an error, so that a damaged table
  * cannot make the walk endless. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "schema/columns.h"
 #include "schema/functions/functions.h"

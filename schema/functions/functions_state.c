@@ -1,8 +1,6 @@
 /* functions_state.c - what our SQL functions keep on one connection. */
 #include "schema/functions/functions_state.h"
 
-#include <stdlib.h>
-
 #include "schema/db/queries.h"
 #include "stitch/base/mem.h"
 

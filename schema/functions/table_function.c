@@ -2,9 +2,6 @@
  */
 #include "schema/functions/table_function.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/functions/functions_state.h"
 #include "stitch/base/mem.h"
 

@@ -1,7 +1,5 @@
 /* merge_part.c - a database that is merged: its rows get new ids and are
  * copied. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/merge/merging.h"

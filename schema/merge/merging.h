@@ -7,8 +7,6 @@
 #pragma once
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "schema/db/int_rows.h"
 #include "schema/db/rows.h"

@@ -6,8 +6,6 @@
 #include "schema/merge/peek.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "schema/db/page_format.h"

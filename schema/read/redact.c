@@ -6,9 +6,6 @@
 #include "schema/read/redact.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/db/db.h"

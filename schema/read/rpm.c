@@ -2,9 +2,6 @@
 #include "schema/read/rpm.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/guard/guard.h"
 #include "stitch/base/err.h"

@@ -1,6 +1,5 @@
 /* again.c - user stacks that are another after the last record than when they
  * were stored. */
-#include <stdlib.h>
 
 #include "schema/columns.h"
 #include "schema/db/queries.h"

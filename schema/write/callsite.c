@@ -1,5 +1,4 @@
 /* callsite.c - rows of the call-site check. */
-#include <stdlib.h>
 
 #include "schema/db/queries.h"
 #include "schema/write/writing.h"

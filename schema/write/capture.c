@@ -1,6 +1,4 @@
 /* capture.c - rows of captures, their event types, and the run. */
-#include <stdio.h>
-#include <string.h>
 
 #include "schema/db/queries.h"
 #include "schema/write/capture.h"

@@ -1,8 +1,6 @@
 /* deferral.c - how long requests waited for their user stack, added up once
  * for the percentiles of info and check: sorting a million requests for them
  * takes three seconds. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/db/queries.h"

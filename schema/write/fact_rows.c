@@ -1,5 +1,4 @@
 /* fact_rows.c - facts become rows. */
-#include <string.h>
 
 #include "schema/write/capture.h"
 #include "schema/write/labels.h"

@@ -4,9 +4,6 @@
  * column_name_fold() leaves only [a-z0-9_] of them, a suffix makes them unique,
  * and they are quoted. There is one table for each event name; its columns are
  * the union over all captures. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/column_name.h"
 #include "schema/write/writing.h"

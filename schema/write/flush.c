@@ -4,8 +4,6 @@
  * highest one written so far are new. A stack is in use if a raw chain refers
  * to it. Only stacks in use have a path and a hash; the others are inner nodes.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/addrs.h"
 #include "schema/write/frame_names.h"

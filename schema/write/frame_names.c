@@ -1,9 +1,6 @@
 /* frame_names.c - the names of frames while a database is made. */
 #include "schema/write/frame_names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/write/labels.h"
 #include "schema/write/writing.h"
 #include "stitch/base/intern.h"

@@ -1,7 +1,5 @@
 /* jitted.c - bytes and source lines of jitted code: written while captures are
  * read, and lines read back for naming. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/db/queries.h"

@@ -1,9 +1,6 @@
 /* labels.c - the text of a frame in a line of folded stacks. */
 #include "schema/write/labels.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/columns.h"
 #include "schema/db/db.h"
 #include "schema/db/int_rows.h"

@@ -4,8 +4,6 @@
  * need not find these again was a tenth of the main thread's work. */
 #include "schema/write/mapped_code.h"
 
-#include <stdlib.h>
-
 #include "schema/columns.h"
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"

@@ -4,8 +4,6 @@
  * store_symbol() are kept in an array beside the offsets until the image is
  * complete. Those of a first naming go where the rows of frames are made
  * (frame_names.h), others are written with one UPDATE for each frame. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/columns.h"
 #include "schema/db/queries.h"

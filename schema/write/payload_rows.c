@@ -6,8 +6,6 @@
  * thousand contents. Bytes are compared, not only hashes. The memory does not
  * grow: a payload takes the slot of another one, which is stored again when it
  * comes back. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"

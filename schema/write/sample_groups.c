@@ -10,9 +10,6 @@
  * The verdict of a request comes later than its sample: such samples wait. */
 #include "schema/write/sample_groups.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/db/int_rows.h"
 #include "schema/db/queries.h"
 #include "schema/write/write.h"

@@ -2,8 +2,6 @@
 #include "schema/write/served.h"
 
 #include <sqlite3.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"

@@ -6,8 +6,6 @@
  * and with what the unwinder keeps 35 % of one at stack dumps. */
 #include "schema/write/sums_code.h"
 
-#include <stdlib.h>
-
 #include "schema/write/frame_names.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"

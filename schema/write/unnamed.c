@@ -10,8 +10,6 @@
 #include "schema/write/unnamed.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/write/writing.h"
 #include "schema/write/write.h"

@@ -5,9 +5,6 @@
  * from there: the views took a third of the time of a small capture. The
  * row that it makes is added here instead. A view with a wrong text is an error
  * of whoever opens the database next: tests read each of them. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/write/writing.h"
 #include "schema/guard/guard.h"

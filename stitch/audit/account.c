@@ -5,9 +5,6 @@
  * of its ring. */
 #include "stitch/audit/account.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"

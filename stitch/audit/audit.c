@@ -1,8 +1,6 @@
 /* audit.c - functions that all rules use. */
 #include "stitch/audit/audit.h"
 
-#include <string.h>
-
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"

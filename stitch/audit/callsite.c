@@ -1,8 +1,6 @@
 /* callsite.c - the words for results of the call-site check. */
 #include "stitch/audit/callsite.h"
 
-#include <stddef.h>
-
 #include "stitch/base/mem.h"
 
 const char *callsite_kind_name(unsigned int v)

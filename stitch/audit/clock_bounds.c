@@ -1,8 +1,6 @@
 /* clock_bounds.c - by how much the clocks of CPUs differ at the most. */
 #include "stitch/audit/clock_bounds.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 

@@ -1,9 +1,6 @@
 /* clock_skew.c - finds CPUs whose clocks differ, by the counters in cookies. */
 #include "stitch/audit/clock_skew.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/fact.h"

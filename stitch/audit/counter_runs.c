@@ -1,9 +1,6 @@
 /* counter_runs.c - the missing counters of a CPU, as a sorted list of runs. */
 #include "stitch/audit/counter_runs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

@@ -6,9 +6,6 @@
  * adjacent), or was in a run that was output. */
 #include "stitch/audit/counters.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/audit/clock_bounds.h"
 #include "stitch/audit/clock_skew.h"
 #include "stitch/audit/counter_runs.h"

@@ -2,9 +2,6 @@
  * (PERF_FORMAT_LOST). */
 #include "stitch/audit/readings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"

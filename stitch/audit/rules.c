@@ -4,9 +4,6 @@
  * when all losses are known and no late record can withdraw it. */
 #include "stitch/audit/rules.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/audit/audit.h"
 #include "stitch/audit/rules_sched.h"
 #include "stitch/audit/rules_skew.h"

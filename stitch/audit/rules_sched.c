@@ -5,10 +5,6 @@
  * and are followed separately. */
 #include "stitch/audit/rules_sched.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/audit/audit.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"

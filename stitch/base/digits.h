@@ -1,8 +1,6 @@
 /* digits.h - sorts by a number, digit by digit: where there are thousands of
  * items, in a fifth of the instructions of qsort(). */
 #pragma once
-#include <stdint.h>
-#include <stdlib.h>
 
 #include "stitch/base/mem.h"
 

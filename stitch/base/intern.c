@@ -1,9 +1,6 @@
 /* intern.c - strings stored once, each known by a dense id. */
 #include "stitch/base/intern.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct intern_key {
 	const char *s;
 	size_t len;

@@ -4,8 +4,6 @@
  * the order of the first intern_add() of each string. Adding and finding cost
  * one hash of the string. */
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

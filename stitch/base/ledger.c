@@ -1,9 +1,6 @@
 /* ledger.c - records everything that was skipped, lost, late or damaged. */
 #include "stitch/base/ledger.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/clock_map.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -10,8 +10,6 @@
  * so one comparison tells whether any of them starts early enough. */
 #include "stitch/base/losses.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"

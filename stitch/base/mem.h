@@ -1,11 +1,14 @@
 /* mem.h - allocation that never fails, and arenas.
  *
  * If memory is exhausted, the program prints one line to stderr and exits with
- * status 1. No other code outside cli/ may do so. */
+ * status 1. No other code outside cli/ may do so.
+ *
+ * What goes with memory comes with this header: free(), memcpy(), streams. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The items of an array, which is no pointer. */

@@ -2,8 +2,6 @@
 #include "stitch/base/table.h"
 
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 
 #include "stitch/base/mem.h"

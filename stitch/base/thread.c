@@ -2,8 +2,6 @@
 #include "stitch/base/thread.h"
 
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"

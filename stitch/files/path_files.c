@@ -1,9 +1,6 @@
 /* path_files.c - at which paths a capture has mapped more than one file. */
 #include "stitch/files/path_files.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 

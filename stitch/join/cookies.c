@@ -1,8 +1,6 @@
 /* cookies.c - a table of cookies, with what the join knows about each. */
 #include "stitch/join/cookies.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 

@@ -8,9 +8,6 @@
  * (pending_requests.h). */
 #include "stitch/join/join.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/join/chain_fact.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"

@@ -2,8 +2,6 @@
  * them. */
 #include "stitch/join/orphans.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/fact_queue.h"

@@ -2,9 +2,6 @@
  * would show. */
 #include "stitch/join/pending_requests.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/fact_queue.h"
 #include "stitch/join/join_data.h"
 #include "stitch/base/mem.h"

@@ -1,8 +1,6 @@
 /* sessions.c - the captures, and which of them are of one kernel. */
 #include "stitch/join/sessions.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 
 #define CPU_MAX 65536

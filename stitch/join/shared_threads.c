@@ -2,9 +2,6 @@
  * see. */
 #include "stitch/join/shared_threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 

@@ -1,9 +1,6 @@
 /* stack_parts.c - assembles stacks from the parts of several unwinders. */
 #include "stitch/join/stack_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"

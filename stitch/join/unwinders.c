@@ -1,9 +1,6 @@
 /* unwinders.c - when processes that unwind themselves logged stacks. */
 #include "stitch/join/unwinders.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/join/cookies.h"
 #include "stitch/tasks/join_task.h"

@@ -2,9 +2,6 @@
 #include "stitch/order/align.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"

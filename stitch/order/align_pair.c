@@ -6,8 +6,6 @@
  * equal clocks need no other proposal. */
 #include "stitch/order/align_pair.h"
 
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/order/clock_fit.h"
 #include "stitch/order/clocks.h"

@@ -6,9 +6,6 @@
  * least half of the possible pairs must agree. */
 #include "stitch/order/clock_fit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/wide.h"

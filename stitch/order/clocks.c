@@ -1,8 +1,6 @@
 /* clocks.c - the clocks of captures, and times as text. */
 #include "stitch/order/clocks.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "stitch/base/mem.h"

@@ -2,9 +2,6 @@
  * too. */
 #include "stitch/order/fingerprints.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"

@@ -1,8 +1,6 @@
 /* keep_record.c - makes a record last longer than its source keeps it. */
 #include "stitch/order/keep_record.h"
 
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 

@@ -1,8 +1,6 @@
 /* oncpu_match.c - checks samples of one capture against switches of another. */
 #include "stitch/order/oncpu_match.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/clock_map.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

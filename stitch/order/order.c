@@ -6,9 +6,6 @@
 #include "stitch/order/order.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "stitch/base/clock_map.h"

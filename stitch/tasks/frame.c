@@ -5,9 +5,6 @@
  * pointers to array entries do not, but for raw chains. */
 #include "stitch/tasks/frame.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"

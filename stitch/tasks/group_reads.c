@@ -2,8 +2,6 @@
  * the next. */
 #include "stitch/tasks/group_reads.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/record.h"

@@ -2,9 +2,6 @@
  * in the table of a capture. */
 #include "stitch/tasks/header_ids.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/files/path_files.h"
 #include "stitch/base/table.h"

@@ -5,9 +5,6 @@
  * nest, so these lists are short; a limit protects against hostile files. */
 #include "stitch/tasks/jit.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 #include "stitch/base/search.h"

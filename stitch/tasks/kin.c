@@ -1,9 +1,6 @@
 /* kin.c - processes that may share an address space. */
 #include "stitch/tasks/kin.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

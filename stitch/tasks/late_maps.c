@@ -1,9 +1,6 @@
 /* late_maps.c - mappings whose record came late, for stacks resolved before. */
 #include "stitch/tasks/late_maps.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"

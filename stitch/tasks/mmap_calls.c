@@ -1,9 +1,6 @@
 /* mmap_calls.c - derives mappings from mmap, munmap and mremap calls. */
 #include "stitch/tasks/mmap_calls.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"

@@ -2,7 +2,6 @@
 #include "stitch/tasks/partial_maps.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"

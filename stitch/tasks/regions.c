@@ -1,9 +1,6 @@
 /* regions.c - regions of an address space in a tree that is cheap to copy. */
 #include "stitch/tasks/regions.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

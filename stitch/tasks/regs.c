@@ -3,8 +3,6 @@
  * Register numbers are those of each architecture's uapi/asm/perf_regs.h. */
 #include "stitch/tasks/regs.h"
 
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 

@@ -1,10 +1,6 @@
 /* resolve.c - turns recorded addresses into interned stacks. */
 #include "stitch/tasks/resolve.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/tasks/header_ids.h"
 #include "stitch/tasks/jit_frame.h"
 #include "stitch/base/mem.h"

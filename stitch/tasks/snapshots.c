@@ -1,8 +1,6 @@
 /* snapshots.c - saved lists of mappings. */
 #include "stitch/tasks/snapshots.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"

@@ -1,9 +1,6 @@
 /* space.c - the mappings of an address space over time. */
 #include "stitch/tasks/space.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"

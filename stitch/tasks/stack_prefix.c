@@ -1,8 +1,6 @@
 /* stack_prefix.c - reuses the outer frames of the last resolved stack. */
 #include "stitch/tasks/stack_prefix.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 

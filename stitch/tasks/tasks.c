@@ -1,10 +1,6 @@
 /* tasks.c - threads and processes. */
 #include "stitch/tasks/tasks.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
 #include "stitch/base/mem.h"

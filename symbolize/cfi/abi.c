@@ -2,7 +2,6 @@
 #include "symbolize/cfi/abi.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/record.h"

@@ -3,8 +3,6 @@
 
 #include <dwarf.h>
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/digits.h"

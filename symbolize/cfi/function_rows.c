@@ -2,8 +2,6 @@
  * needed. */
 #include "symbolize/cfi/function_rows.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"

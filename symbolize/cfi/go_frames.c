@@ -3,9 +3,6 @@
 
 #include <dwarf.h>
 #include <elf.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"

@@ -1,9 +1,6 @@
 /* capstone_calls.c - loads capstone. */
 #include "symbolize/disasm/capstone_calls.h"
 
-#include <capstone/capstone.h>
-#include <stddef.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"
 

@@ -2,8 +2,6 @@
 #include "symbolize/disasm/code_bytes.h"
 
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

@@ -3,9 +3,6 @@
 
 #include <capstone/capstone.h>
 #include <elf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -2,7 +2,6 @@
 #include "symbolize/disasm/frame_code.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"

@@ -7,9 +7,6 @@
 
 #include <dwarf.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"

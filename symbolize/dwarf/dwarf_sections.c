@@ -4,7 +4,6 @@
 #include <dwarf.h>
 #include <endian.h>
 #include <gelf.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"

@@ -5,7 +5,6 @@
 #include "symbolize/dwarf/dwarf_units.h"
 
 #include <dwarf.h>
-#include <stdlib.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/section_inflate.h"

@@ -4,9 +4,6 @@
 
 #include <dwarf.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/intern.h"

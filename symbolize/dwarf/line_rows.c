@@ -3,7 +3,6 @@
 
 #include <dwarf.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/line_table.h"

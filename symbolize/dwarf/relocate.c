@@ -7,8 +7,6 @@
 #include "symbolize/dwarf/relocate.h"
 
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/dwarf/dwarf_sections.h"

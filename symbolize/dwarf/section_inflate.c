@@ -3,7 +3,6 @@
 #include "symbolize/dwarf/section_inflate.h"
 
 #include <gelf.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 #include "stitch/base/bytes.h"

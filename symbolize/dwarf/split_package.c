@@ -5,8 +5,6 @@
 #include "symbolize/dwarf/split_package.h"
 
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"

@@ -6,9 +6,6 @@
 #include "symbolize/elf/plt.h"
 
 #include <gelf.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"

@@ -1,9 +1,6 @@
 /* symtab.c - a sorted table of symbols: which symbol covers an address? */
 #include "symbolize/elf/symtab.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

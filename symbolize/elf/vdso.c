@@ -1,7 +1,6 @@
 /* vdso.c - the vdso of the running kernel. */
 #include "symbolize/elf/vdso.h"
 
-#include <stdint.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 

@@ -7,9 +7,6 @@
 
 #include <dlfcn.h>
 #include <elfutils/debuginfod.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "stitch/base/mem.h"

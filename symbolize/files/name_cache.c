@@ -3,9 +3,6 @@
 #include "symbolize/files/name_cache.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"

@@ -1,8 +1,6 @@
 /* tried_files.c - the files that were looked for, found or not. */
 #include "symbolize/files/tried_files.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 

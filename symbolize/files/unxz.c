@@ -2,7 +2,6 @@
 #include "symbolize/files/unxz.h"
 
 #include <lzma.h>
-#include <stdlib.h>
 
 #include "stitch/base/mem.h"
 

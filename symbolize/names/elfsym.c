@@ -6,9 +6,6 @@
  * the best. */
 #include <gelf.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"

@@ -10,9 +10,6 @@
 #include "symbolize/symbolizer.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "stitch/base/err.h"

@@ -4,8 +4,6 @@
 
 #include <elf.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -3,8 +3,6 @@
 
 #include <gelf.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"

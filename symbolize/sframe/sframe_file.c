@@ -3,7 +3,6 @@
 
 #include <gelf.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

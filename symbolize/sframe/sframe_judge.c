@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -2,8 +2,6 @@
  * of rows. */
 #include "symbolize/sframe/sframe_table.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/unwind_rows.h"

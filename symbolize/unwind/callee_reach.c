@@ -2,8 +2,6 @@
 #include "symbolize/unwind/callee_reach.h"
 
 #include <elf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/code_refs.h"

@@ -3,8 +3,6 @@
 #include "symbolize/unwind/callsite.h"
 
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"

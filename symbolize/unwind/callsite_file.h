@@ -2,8 +2,6 @@
  * of it. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "symbolize/files/identity.h"
 #include "stitch/audit/callsite.h"

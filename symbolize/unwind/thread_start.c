@@ -3,8 +3,6 @@
 #include "symbolize/unwind/thread_start.h"
 
 #include <gelf.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/abi.h"

@@ -2,8 +2,6 @@
  * SFrame alone, and compares the results. */
 #include "symbolize/unwind/unwind_compare.h"
 
-#include <stdlib.h>
-
 #include "stitch/tasks/frame.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwind.h"

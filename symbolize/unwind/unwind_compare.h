@@ -1,8 +1,6 @@
 /* unwind_compare.h - unwinds each stack dump twice, with all tables and with
  * SFrame alone, and compares the results. */
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"

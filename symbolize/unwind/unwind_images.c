@@ -4,8 +4,6 @@
 
 #include <gelf.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"

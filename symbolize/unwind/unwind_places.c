@@ -1,8 +1,6 @@
 /* unwind_places.c - the rows of addresses that were looked up before. */
 #include "symbolize/unwind/unwind_places.h"
 
-#include <stdlib.h>
-
 #include "stitch/base/mem.h"
 
 #define SETS ((size_t)1 << 16)

@@ -3,7 +3,6 @@
 #include "symbolize/unwind/unwind_readiness.h"
 
 #include <elf.h>
-#include <stdlib.h>
 
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"

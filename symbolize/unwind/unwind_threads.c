@@ -3,8 +3,6 @@
 #include "symbolize/unwind/unwind_threads.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"

@@ -2,8 +2,6 @@
  * chrome_tracks.c, which names them, and chrome_slices.c, which fills them. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

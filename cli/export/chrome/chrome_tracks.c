@@ -2,7 +2,6 @@
 #include "cli/export/chrome/chrome_tracks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/export/chrome/chrome_state.h"
 #include "cli/samples/events.h"

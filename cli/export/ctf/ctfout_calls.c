@@ -1,8 +1,6 @@
 /* ctfout_calls.c - loads libbabeltrace2. */
 #include "cli/export/ctf/ctfout_calls.h"
 
-#include <stddef.h>
-
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"
 

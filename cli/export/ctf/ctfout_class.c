@@ -5,9 +5,6 @@
  * Compass and our own reader know these. Numbers of a payload have 64 bits,
  * because a database stores no sizes. */
 #include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/samples/code.h"

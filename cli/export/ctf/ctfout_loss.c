@@ -1,5 +1,4 @@
 /* ctfout_loss.c - losses as ranges of time on each CPU. */
-#include <stdlib.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/samples/loss_rows.h"

@@ -5,8 +5,6 @@
  * losses at the end of a packet, so that a loss must last from the end of one
  * packet to the end of the next: a packet ends where a loss begins, and the
  * next one ends where the loss does. */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/samples/events.h"

@@ -3,8 +3,6 @@
 #include "cli/export/firefox/firefox.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/names/code_place.h"

@@ -2,8 +2,6 @@
  */
 #include "cli/export/firefox/firefox_marks.h"
 
-#include <stdlib.h>
-
 #include "cli/export/firefox/firefox.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"

@@ -3,7 +3,6 @@
 #include "cli/export/firefox/firefox_threads.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/samples/events.h"
 #include "cli/export/firefox/firefox.h"

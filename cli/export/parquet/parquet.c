@@ -6,9 +6,6 @@
 #include "cli/export/parquet/parquet.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/export/parquet/pq_buf.h"
 #include "cli/export/parquet/pq_column.h"

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stitch/base/mem.h"
 

@@ -1,9 +1,6 @@
 /* pq_column.c - a column of a Parquet file: its values of one row group. */
 #include "cli/export/parquet/pq_column.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/export/parquet/pq_pages.h"
 #include "cli/fleet/fleet_batch.h"
 #include "stitch/base/mem.h"

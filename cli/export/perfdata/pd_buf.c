@@ -1,8 +1,6 @@
 /* pd_buf.c - bytes of a perf.data file, little-endian. */
 #include "cli/export/perfdata/pd_buf.h"
 
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 unsigned char *pd_buf_room(struct pd_buf *b, size_t n)

@@ -1,7 +1,5 @@
 /* perfdata_head.c - the event types in front of the records of a perf.data
  * file, and the feature sections behind them. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"

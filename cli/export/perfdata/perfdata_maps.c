@@ -1,9 +1,6 @@
 /* perfdata_maps.c - mappings as a reader of a perf.data file sees them. */
 #include "cli/export/perfdata/perfdata_maps.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_places.h"

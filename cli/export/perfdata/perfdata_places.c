@@ -1,10 +1,6 @@
 /* perfdata_places.c - addresses of frames in a perf.data file. */
 #include "cli/export/perfdata/perfdata_places.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/code.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

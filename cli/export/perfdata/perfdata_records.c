@@ -2,8 +2,6 @@
 #include "cli/export/perfdata/perfdata.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/samples/payloads.h"

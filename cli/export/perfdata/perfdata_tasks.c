@@ -2,9 +2,6 @@
  */
 #include "cli/export/perfdata/perfdata_tasks.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/events.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_maps.h"

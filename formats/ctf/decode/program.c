@@ -5,8 +5,6 @@
  * become one distance, which the next step moves. */
 #include "formats/ctf/decode/program.h"
 
-#include <stdlib.h>
-
 #include "formats/ctf/decode/cursor.h"
 #include "formats/ctf/meta/tree.h"
 #include "stitch/base/mem.h"

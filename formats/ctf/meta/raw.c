@@ -2,9 +2,6 @@
 #include "formats/ctf/meta/raw.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 void raw_release(struct raw *r)
 {

@@ -6,7 +6,6 @@
 #pragma once
 #include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "formats/ctf/meta/tree.h"
 #include "stitch/base/err.h"
