@@ -7,10 +7,8 @@
 #include "cli/command.h"
 #include "cli/merged.h"
 
-struct err;
 struct filter;
 struct timespec;
-struct store;
 
 /* -i and the options of ingest, for commands that may ingest: for
  * OPT_GROUP(). */

@@ -6,7 +6,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct merge_choice;
 struct merge_counts;
 struct store;

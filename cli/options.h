@@ -6,8 +6,6 @@
 
 #include "cli/command.h"
 
-struct err;
-
 /* -h, --version, --color and --no-pager, which every command understands. */
 extern const struct opt common_opts[];
 extern bool options_help;  /* -h or --help was given */

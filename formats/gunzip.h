@@ -7,7 +7,6 @@
 
 #include "formats/pack.h"
 
-struct err;
 struct gunzip;
 
 /* put takes the plain bytes, in pieces of at most 64 KB. */

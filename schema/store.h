@@ -18,11 +18,9 @@
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 
-struct err;
 struct frames;
 struct ledger;
 struct sql_hooks;
-struct store;
 
 #define SCHEMA_VERSION 15
 /* That of release 1.0: a database since then can be read. */

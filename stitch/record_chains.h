@@ -5,8 +5,6 @@
 #include "stitch/record_unwind.h"
 #include "stitch/stitch_state.h"
 
-struct region;
-
 /* Notes how well region r, which the record's source has mapped, locates the
  * kernel. */
 void record_chains_note_kernel(struct stitch *st, const struct region *r);

@@ -9,12 +9,6 @@
 #include "stitch/stitch_state.h"
 #include "stitch/unwinder.h"
 
-struct addrs;
-struct jit_view;
-struct process;
-struct rec_map;
-struct space;
-
 /* Collects the address spaces that other captures have of the process. Returns
  * how many. */
 uint32_t record_unwind_spaces(struct stitch *st, uint32_t process,

@@ -12,7 +12,6 @@
 
 struct err;
 struct fact_queue;
-struct frames;
 struct late_maps;
 struct ledger;
 struct order;

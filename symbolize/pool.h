@@ -11,7 +11,6 @@
 
 #include "stitch/symbol.h"
 
-struct err;
 struct image;
 struct image_report;
 struct pool;

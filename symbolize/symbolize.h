@@ -11,7 +11,6 @@
 #include "symbolize/report.h"
 
 struct image;
-struct symbolizer;
 
 struct symbolizer *symbolize_new(const struct symbolize_opts *o);
 void symbolize_free(struct symbolizer *sy);

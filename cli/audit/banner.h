@@ -5,10 +5,6 @@
 
 #include "cli/stacks/trust.h"
 
-struct err;
-struct filter;
-struct store;
-
 /* What check prints first; with filters, of what they leave. */
 struct banner {
 	const char *word;   /* "broken", "clean", "unproved", ... */

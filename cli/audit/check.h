@@ -15,7 +15,6 @@
 #include "schema/store.h"
 
 struct check_answer;
-struct err;
 
 /* Which filters can narrow a statement. */
 enum check_scope {

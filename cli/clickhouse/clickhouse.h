@@ -13,8 +13,6 @@
 #include "cli/clickhouse/rowbinary.h"
 #include "cli/command.h"
 
-struct err;
-
 /* A connection, and what is known of it. */
 struct clickhouse {
 	const char *name; /* the URL without the user, for messages */

@@ -4,8 +4,6 @@
 
 #include "cli/command.h"
 
-struct err;
-
 /* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
 struct offcpu_opts {
 	bool on;

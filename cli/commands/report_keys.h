@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct report_opts;
 
 /* How functions are named, and whether those that were inlined have rows. */

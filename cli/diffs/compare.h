@@ -11,9 +11,6 @@
 #include "cli/stacks/stacks.h"
 #include "cli/diffs/compared.h"
 
-struct err;
-struct json;
-
 struct compare_opts {
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */

@@ -9,8 +9,6 @@
 #include "cli/stacks/stacks.h"
 #include "cli/stacks/trust.h"
 
-struct labels;
-struct matching;
 struct sides;
 struct symbolizer;
 

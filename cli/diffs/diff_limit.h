@@ -5,8 +5,6 @@
 
 #include "cli/command.h"
 
-struct err;
-
 /* --fail-above --function */
 extern const struct opt diff_limit_opts[];
 

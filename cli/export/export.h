@@ -11,7 +11,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct filter;
 struct inputs;
 struct store;

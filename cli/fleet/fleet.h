@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct filter;
 struct fleet;
 struct fleet_run;

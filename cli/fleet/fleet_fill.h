@@ -7,7 +7,6 @@
 #include "cli/fleet/fleet_batch.h"
 #include "cli/fleet/fleet_schema.h"
 
-struct intern;
 struct value;
 
 struct fleet_values {

@@ -12,7 +12,6 @@
 #include "cli/fleet/fleet_batch.h"
 #include "cli/fleet/fleet_schema.h"
 
-struct err;
 struct fleet_rows;
 
 /* Begins the rows of a table: of that run, or, if the table is not by_run, of

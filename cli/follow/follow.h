@@ -12,8 +12,6 @@
 
 #include "cli/follow/segments.h"
 
-struct err;
-
 /* Inputs at once. */
 #define FOLLOW_INPUTS 16
 

@@ -10,10 +10,7 @@
 
 #include "cli/follow/segments.h"
 
-struct claim;
-struct err;
 struct parts;
-struct room;
 
 /* Segments that may wait before the stream has to. */
 #define PARTS_WAITING 32

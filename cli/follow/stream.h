@@ -11,7 +11,6 @@
 
 #include "cli/follow/segments.h"
 
-struct err;
 struct stream;
 
 /* Opens "-", a FIFO or a file; index: of the input. Returns NULL and *err on

@@ -11,10 +11,6 @@
 
 struct bare_code;
 struct callee_reach;
-struct err;
-struct frames;
-struct store;
-struct symbolizer;
 
 /* The file of an image. */
 struct place {

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "stitch/tasks/jit.h"
 
-struct err;
 struct jitted;
 struct ledger;
 

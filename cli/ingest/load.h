@@ -6,7 +6,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct kept;
 struct store;
 

@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct ledger;
 struct mapped;
 struct source;

@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct kept;
 struct store;
 struct symbolize_text;

@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct library;
 
 /* --fold-library, --library */

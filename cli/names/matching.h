@@ -15,7 +15,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct homonym;
 struct homonyms;
 struct image;

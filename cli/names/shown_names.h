@@ -6,7 +6,6 @@
 #include "cli/command.h"
 
 struct arena;
-struct err;
 struct store;
 
 /* --full-names */

@@ -6,7 +6,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct rows;
 struct value;
 

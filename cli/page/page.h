@@ -10,10 +10,8 @@
 
 #include "cli/page/page_data.h"
 
-struct err;
 struct html_page;
 struct page_diff;
-struct store;
 
 /* Reads all samples that pass the filter. db is borrowed for the page's life;
  * path is the name the user gave. Returns a page to be freed, or NULL and

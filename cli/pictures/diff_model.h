@@ -12,12 +12,7 @@
 #include "cli/pictures/flame_draw.h"
 #include "cli/diffs/compare.h"
 
-struct err;
 struct flame_node;
-struct flame_opts;
-struct flame_tree;
-struct sides;
-struct svg_opts;
 
 /* Side 0 is A, the first recording; side 1 is B. */
 struct diff_model {

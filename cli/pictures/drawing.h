@@ -8,8 +8,6 @@
 #include "cli/pictures/svg.h"
 
 struct flame_opts;
-struct flame_tree;
-struct label_facts;
 struct labels;
 struct pick;
 struct report_rows;

@@ -9,11 +9,7 @@
 
 #include "cli/pictures/drawing.h"
 
-struct err;
-struct flame_opts;
 struct label_list;
-struct labels;
-struct stacks;
 struct stacks_comm;
 struct stacks_group;
 struct store;

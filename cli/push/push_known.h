@@ -7,7 +7,6 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
 
-struct err;
 struct push_server;
 
 struct push {

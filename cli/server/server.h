@@ -8,7 +8,6 @@
 #include "cli/command.h"
 #include "cli/server/server_detail.h"
 
-struct err;
 struct filter;
 struct store;
 

@@ -9,9 +9,7 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
 
-struct err;
 struct served;
-struct store;
 
 #define SERVER_HASH 16
 /* Runs at most; and stacks, names and the like. */

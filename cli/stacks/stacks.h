@@ -10,13 +10,8 @@
 
 #include "cli/stacks/stack_names.h"
 
-struct err;
 struct event_row;
 struct filter;
-struct homonyms;
-struct known_code;
-struct labels;
-struct matching;
 struct stacks;
 struct store;
 

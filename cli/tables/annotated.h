@@ -8,14 +8,9 @@
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 
-struct err;
 struct image;
-struct json;
 struct source_file;
 struct sources;
-struct stacks;
-struct stacks_group;
-struct store;
 struct symbolizer;
 
 /* An address with samples. */

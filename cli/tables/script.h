@@ -12,11 +12,9 @@
 
 #include "cli/samples/chains.h"
 
-struct err;
 struct event_row;
 struct rows;
 struct script;
-struct store;
 
 struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event, trace;

@@ -6,7 +6,6 @@
 
 #include "cli/samples/filter.h"
 
-struct err;
 struct opt;
 
 /* Writes the filter as text: "comm=server cpu=0". */

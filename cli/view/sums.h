@@ -8,12 +8,9 @@
 #include "cli/stacks/trust.h"
 
 struct calls;
-struct err;
-struct filter;
 struct label;
 struct labels;
 struct report_row;
-struct store;
 struct sums;
 
 /* Loads the samples that the filter selects, of the event that report chooses.

@@ -16,8 +16,6 @@
 #include "cli/samples/recorder.h"
 
 struct causes;
-struct err;
-struct store;
 struct wait_causes;
 
 /* A switch, as an event tells it: of sched_switch one thread leaves and one

@@ -18,10 +18,7 @@
 #include "cli/waits/offcpu.h"
 #include "cli/waits/wakers.h"
 
-struct causes;
-struct err;
 struct filter;
-struct stacks;
 struct store;
 struct wait_causes;
 struct waits;

@@ -7,9 +7,7 @@
 
 #include "cli/waits/causes.h"
 
-struct err;
 struct rows;
-struct store;
 struct waits_told;
 
 /* Times in which records may be missing: disjoint, ordered. */

@@ -20,8 +20,6 @@ struct causes_type;
 struct err;
 struct proof_edge;
 struct store;
-struct timeline;
-struct timeline_record;
 struct wait_causes;
 struct wake_contexts;
 

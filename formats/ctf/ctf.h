@@ -32,7 +32,6 @@
 struct dirent;
 
 struct ctf;
-struct err;
 
 extern const struct source_ops ctf_ops;
 

@@ -14,11 +14,9 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-struct err;
 struct merge_code;
 struct merge_groups;
 struct row;
-struct store;
 
 /* The rows that others refer to. */
 enum merge_kind {

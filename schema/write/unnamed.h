@@ -8,9 +8,7 @@
 #include "stitch/symbol.h"
 
 struct arena;
-struct err;
 struct image;
-struct store;
 
 /* A frame; several frames of an image may have the same offset. */
 struct todo {

@@ -11,7 +11,6 @@
 
 struct arena;
 struct deferral_sums;
-struct err;
 struct fact_chain;
 struct fact_event;
 struct fact_mapping;

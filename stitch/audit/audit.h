@@ -130,7 +130,6 @@ struct audit_task {
 
 struct fact_queue;
 struct join_clocks;
-struct ledger;
 struct losses;
 
 struct audit_waiting {

@@ -10,7 +10,6 @@
 
 #include "stitch/audit/rule.h"
 
-struct audit;
 struct fact_queue;
 struct ledger;
 struct losses;

@@ -8,8 +8,6 @@
 
 #include "stitch/tasks/frame.h"
 
-struct addrs;
-struct frames;
 struct jit_view;
 struct record;
 struct region;

@@ -7,10 +7,7 @@
 #include "symbolize/files/identity.h"
 
 struct code_bytes;
-struct elf_file;
 struct err;
-struct image;
-struct symbolizer;
 
 /* Opens the file of an image if it has its code; never another one. *said: how
  * sure that is; its why, if NULL is returned, says why not: "no file", "no

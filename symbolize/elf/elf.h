@@ -10,8 +10,6 @@
 
 #include "stitch/symbol.h"
 
-struct err;
-
 /* The smallest page size of the machines that are supported. */
 #define ELF_PAGE 4096u
 

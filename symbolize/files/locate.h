@@ -10,9 +10,6 @@
 
 #include "symbolize/files/identity.h"
 
-struct elf_file;
-struct image;
-struct symbolizer;
 struct tried_files;
 
 #define PLACES_MAX 48

@@ -8,7 +8,6 @@
 
 #include "stitch/tasks/partial_maps.h"
 
-struct image;
 struct symbolizer;
 
 struct mapping_offset {

@@ -12,7 +12,6 @@
 
 #include "stitch/symbol.h"
 
-struct err;
 struct image;
 struct image_report;
 struct name_cache;

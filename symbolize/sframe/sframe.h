@@ -16,8 +16,6 @@
 
 #include "stitch/base/bytes.h"
 
-struct err;
-
 enum sframe_abi {
 	SFRAME_AARCH64_BE = 1,
 	SFRAME_AARCH64_LE = 2,

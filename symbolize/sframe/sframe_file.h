@@ -7,7 +7,6 @@
 #include "symbolize/sframe/sframe.h"
 
 struct elf_file;
-struct err;
 
 struct sframe_file {
 	struct sframe sf;

@@ -5,8 +5,6 @@
 
 #include "symbolize/sframe/sframe.h"
 
-struct err;
-
 /* Callbacks, each may be NULL. For each function: func, row for each row, end.
  * If a function is damaged, bad replaces the calls that are left (all of them
  * if its index entry is damaged). */

@@ -13,9 +13,7 @@
 #include "symbolize/files/identity.h"
 
 struct callsite_file;
-struct image;
 struct section_used;
-struct symbolizer;
 
 /* Opens the file of an image. *said: how sure it is that it is the one that
  * ran; its why, if NULL is returned, is the reason ("no file", ...). */

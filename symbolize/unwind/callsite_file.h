@@ -11,8 +11,6 @@
 #include "symbolize/files/tried_files.h"
 #include "symbolize/unwind/frame_share.h"
 
-struct cfi;
-struct elf_file;
 struct kept;
 
 /* .plt, .plt.sec, .plt.got, .iplt */

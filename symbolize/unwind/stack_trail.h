@@ -11,8 +11,6 @@
 
 #include "symbolize/unwind/stack_walk.h"
 
-struct unwind_out;
-
 /* Most stacks have fewer frames. */
 #define STACK_TRAIL_MAX 128
 

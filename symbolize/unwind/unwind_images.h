@@ -20,15 +20,10 @@
 
 struct callsite_file;
 struct cfi;
-struct frames;
 struct function_rows;
-struct jit_code;
 struct unwind_images;
 struct unwind_map;
-struct unwind_row;
 struct unwind_rows;
-struct segment;
-struct symbolizer;
 
 /* .eh_frame and .debug_frame, which is used where the first has no entry.
  * That of a stripped file may be in its debug file, see

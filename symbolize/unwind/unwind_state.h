@@ -11,7 +11,6 @@
 #include "symbolize/unwind/stack_trail.h"
 #include "symbolize/unwind/unwind_images.h"
 
-struct stack_walk;
 struct unwind_places;
 struct unwind_threads;
 

@@ -6,10 +6,7 @@
 
 #include "cli/waits/waits.h"
 
-struct err;
 struct slices;
-struct stacks;
-struct store;
 struct tracks;
 
 /* t, stacks: borrowed. Returns NULL and *err on failure; there may be no

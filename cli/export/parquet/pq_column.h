@@ -14,7 +14,6 @@
 struct err;
 struct fleet_cells;
 struct pq_pages;
-struct pq_thrift;
 
 struct pq_column {
 	const struct fleet_column *c;

@@ -149,7 +149,6 @@ const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 int raw_resolve(struct raw *r);
 
 /* Parse the text in r->text, or a CTF 2 sequence. */
-struct bytes;
 int tsdl_read(struct raw *r, bool *cut);
 /* Copies the text of metadata to r->text, out of packets if it is in them. Sets
  * *cut if the last packet is not whole. */
