@@ -90,13 +90,10 @@ static void programs_add(struct programs *p, const struct compare *c,
 		program[i] = (uint32_t)(of - p->item) + 1;
 		function[i] = side_program_function(of, f->at.name);
 	}
-	for (size_t i = 0; i < stacks_count(r->stacks); i++) {
-		const struct stacks_group *g = stacks_group(r->stacks, i);
+	stacks_each (g, r->stacks, r->event) {
 		uint32_t at = code_chain_at(code, g->uraw)->stack;
 		uint32_t frame = at ? code->stack[at].frame : 0;
 
-		if (r->event >= 0 && g->event != (uint32_t)r->event)
-			continue;
 		p->weight += frame ? (double)g->weight : 0;
 		if (!program[frame])
 			continue;

@@ -28,11 +28,7 @@ static int write_folded(FILE *out, const struct export_request *x,
 		stacks_labels(s),
 		labels_add_name(stacks_labels(s), LABEL_GROUP, "all"));
 	event = stacks_choose(s, "exporting");
-	for (size_t i = 0; !rc && i < stacks_count(s); i++) {
-		const struct stacks_group *g = stacks_group(s, i);
-
-		if (event >= 0 && g->event != (uint32_t)event)
-			continue;
+	stacks_each (g, s, event) {
 		l.n = 0;
 		label_list_add(&l,
 			       labels_add_name(stacks_labels(s), LABEL_GROUP,
@@ -40,6 +36,8 @@ static int write_folded(FILE *out, const struct export_request *x,
 		stacks_get(s, g, &l);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
+		if (rc)
+			break;
 	}
 	if (!rc) {
 		flame_tree_finish(t);

@@ -299,11 +299,9 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 	uint32_t first;
 
 	add_types(j, event, x->samples);
-	for (size_t i = 0; i < stacks_count(j->s) && !out_failed(); i++) {
-		const struct stacks_group *g = stacks_group(j->s, i);
-
-		if (event >= 0 && g->event != (uint32_t)event)
-			continue;
+	stacks_each (g, j->s, event) {
+		if (out_failed())
+			break;
 		if (export_pprof_add_group(j, g, err))
 			return -1;
 	}

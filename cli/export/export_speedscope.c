@@ -122,14 +122,11 @@ static void speedscope_put_event(struct speedscope *s, size_t event)
 	if (!e->samples || out_failed())
 		return;
 	speedscope_begin_profile(s);
-	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
-		const struct stacks_group *g = stacks_group(s->stacks, i);
+	stacks_each (g, s->stacks, (int)event) {
 		const char *comm = stacks_comm(s->stacks, g->comm)->name;
 
-		if (g->event == event)
-			speedscope_put_item(s, speedscope_number(s, comm),
-					    stack_cache_group(s->cache, g),
-					    g->weight);
+		speedscope_put_item(s, speedscope_number(s, comm),
+				    stack_cache_group(s->cache, g), g->weight);
 	}
 	snprintf(name, sizeof(name), "%s, all threads", e->name);
 	speedscope_end_profile(

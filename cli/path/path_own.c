@@ -146,16 +146,14 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 	event = s ? stacks_heaviest(s) : -1;
 	if (event >= 0 && stacks_event(s, (size_t)event)->point)
 		event = -1;
-	for (size_t i = 0; event >= 0 && i < stacks_count(s); i++) {
-		const struct stacks_group *g = stacks_group(s, i);
+	for (const struct stacks_group *g = NULL;
+	     event >= 0 && (g = stacks_next(s, event, g));) {
 		const struct offcpu_stack at = { .type = g->type,
 						 .comm = g->comm,
 						 .kraw = g->kraw,
 						 .uraw = g->uraw };
 		struct wait_place p;
 
-		if (g->event != (uint32_t)event)
-			continue;
 		p = wait_causes_place(r->words, &at);
 		all += g->weight;
 		if (!p.has_in)

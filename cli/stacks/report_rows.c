@@ -578,13 +578,10 @@ struct report_rows *report_around_new(struct stacks *s, int event,
 	struct report_rows *r = new_rows(s, KEY_SYM | KEY_DSO | keys);
 	struct label_list l = { 0 };
 
-	for (size_t i = 0; i < stacks_count(s); i++) {
-		const struct stacks_group *g = stacks_group(s, i);
+	stacks_each (g, s, event) {
 		struct report_row key = { 0 };
 		int64_t label;
 
-		if (event >= 0 && g->event != (uint32_t)event)
-			continue;
 		report_rows_frames(r, g, &l);
 		label = neighbour(r, &l, func, callers);
 		if (label < 0)
@@ -606,6 +603,12 @@ struct order {
 	bool by_total;
 };
 
+static int compare_labels(const struct order *o, uint32_t a, uint32_t b)
+{
+	return label_compare(labels_get(o->labels, a),
+			     labels_get(o->labels, b));
+}
+
 static int compare_rows(const void *pa, const void *pb, void *arg)
 {
 	const struct report_row *a = pa;
@@ -613,37 +616,18 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 	const struct order *o = arg;
 	int self = compare_numbers(b->self, a->self); /* the largest first */
 	int all = compare_numbers(b->total, a->total);
-	int d = o->by_total ? all : self;
 
-	if (!d)
-		d = o->by_total ? self : all;
-	if (!d)
-		d = label_compare(labels_get(o->labels, a->comm),
-				  labels_get(o->labels, b->comm));
-	if (!d)
-		d = label_compare(labels_get(o->labels, a->label),
-				  labels_get(o->labels, b->label));
-	if (!d)
-		d = label_compare(labels_get(o->labels, a->file),
-				  labels_get(o->labels, b->file));
-	if (!d)
-		d = a->line < b->line ? -1 : a->line > b->line;
-	if (!d)
-		d = a->pid < b->pid ? -1 : a->pid > b->pid;
-	if (!d)
-		d = a->tid < b->tid ? -1 : a->tid > b->tid;
-	if (!d)
-		d = a->cpu < b->cpu ? -1 : a->cpu > b->cpu;
-	if (!d)
-		d = label_compare(labels_get(o->labels, a->verdict),
-				  labels_get(o->labels, b->verdict));
-	if (!d)
-		d = label_compare(labels_get(o->labels, a->trust),
-				  labels_get(o->labels, b->trust));
-	if (!d)
-		d = label_compare(labels_get(o->labels, a->field),
-				  labels_get(o->labels, b->field));
-	return d;
+	return (o->by_total ? all ?: self : self ?: all)
+		       ?: compare_labels(o, a->comm, b->comm)
+		       ?: compare_labels(o, a->label, b->label)
+		       ?: compare_labels(o, a->file, b->file)
+		       ?: compare_numbers(a->line, b->line)
+		       ?: compare_numbers(a->pid, b->pid)
+		       ?: compare_numbers(a->tid, b->tid)
+		       ?: compare_numbers(a->cpu, b->cpu)
+		       ?: compare_labels(o, a->verdict, b->verdict)
+		       ?: compare_labels(o, a->trust, b->trust)
+		       ?: compare_labels(o, a->field, b->field);
 }
 
 void report_rows_sort(struct report_rows *r, bool by_total)

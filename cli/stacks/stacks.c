@@ -495,6 +495,17 @@ const struct stacks_group *stacks_group(const struct stacks *s, size_t i)
 	return &s->group[i];
 }
 
+const struct stacks_group *stacks_next(const struct stacks *s, int event,
+				       const struct stacks_group *after)
+{
+	size_t i = after ? (size_t)(after - s->group) + 1 : 0;
+
+	while (i < s->n_group && event >= 0 &&
+	       s->group[i].event != (uint32_t)event)
+		i++;
+	return i < s->n_group ? &s->group[i] : NULL;
+}
+
 size_t stacks_events(const struct stacks *s)
 {
 	return s->n_event;

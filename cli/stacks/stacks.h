@@ -101,6 +101,14 @@ uint32_t stacks_add(struct stacks *s, const struct stacks_group *g);
 void stacks_give(struct stacks *s, uint32_t from, uint32_t to);
 size_t stacks_count(const struct stacks *s);
 const struct stacks_group *stacks_group(const struct stacks *s, size_t i);
+/* Returns the group of an event (-1: of any) that comes next; after NULL: the
+ * first one. NULL at the end. */
+const struct stacks_group *stacks_next(const struct stacks *s, int event,
+				       const struct stacks_group *after);
+/* A loop over the groups of an event, or of all. */
+#define stacks_each(g, s, event)                                               \
+	for (const struct stacks_group *g = NULL;                              \
+	     (g = stacks_next(s, event, g));)
 size_t stacks_events(const struct stacks *s);
 const struct stacks_event *stacks_event(const struct stacks *s, size_t i);
 /* Returns the event to show: the heaviest with stacks, of a clock or counter if

@@ -534,12 +534,10 @@ struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
 {
 	struct trust *t = trust_new(db, stacks_code(stacks), err);
 
-	for (size_t i = 0; t && i < stacks_count(stacks); i++) {
-		const struct stacks_group *g = stacks_group(stacks, i);
-
-		if (event < 0 || g->event == (uint32_t)event)
-			trust_add(t, g);
-	}
+	if (!t)
+		return NULL;
+	stacks_each (g, stacks, event)
+		trust_add(t, g);
 	return t;
 }
 

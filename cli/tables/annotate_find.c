@@ -88,12 +88,9 @@ uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g)
 /* Counts the samples of the event, or of all events if it is -1. */
 static void hot_count(struct hot *h, const struct stacks *s, int event)
 {
-	for (size_t i = 0; i < stacks_count(s); i++) {
-		const struct stacks_group *g = stacks_group(s, i);
+	stacks_each (g, s, event) {
 		uint32_t frame = hot_leaf(h, g);
 
-		if (event >= 0 && g->event != (uint32_t)event)
-			continue;
 		h->weight += g->weight;
 		h->samples += g->samples;
 		if (!frame || frame >= h->n_spot)

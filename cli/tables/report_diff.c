@@ -37,11 +37,8 @@ static int report_diff_check_weight(const struct compare_run *run,
 {
 	uint64_t weight = 0;
 
-	for (size_t i = 0; i < stacks_count(run->stacks); i++) {
-		const struct stacks_group *g = stacks_group(run->stacks, i);
-
-		if ((run->event < 0 || g->event == (uint32_t)run->event) &&
-		    __builtin_add_overflow(weight, g->weight, &weight))
+	stacks_each (g, run->stacks, run->event) {
+		if (__builtin_add_overflow(weight, g->weight, &weight))
 			return err_set(err, ERR_LIMIT,
 				       "%s: the weights sum up to more than "
 				       "64 bits; use --by samples",

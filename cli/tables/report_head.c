@@ -30,13 +30,9 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 {
 	struct value event = { .kind = VALUE_NULL };
 
-	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
-		const struct stacks_group *g = stacks_group(rp->stacks, i);
-
-		if (g->verdict &&
-		    (rp->event < 0 || g->event == (uint32_t)rp->event))
+	stacks_each (g, rp->stacks, rp->event)
+		if (g->verdict)
 			return 1;
-	}
 	if (filter_narrows(rp->o->filter))
 		return 0;
 	if (rp->event >= 0) {
@@ -192,13 +188,9 @@ static uint64_t report_inferred(const struct report *rp)
 {
 	uint64_t inferred = 0;
 
-	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
-		const struct stacks_group *g = stacks_group(rp->stacks, i);
-
-		if ((rp->event < 0 || g->event == (uint32_t)rp->event) &&
-		    stacks_inferred(rp->stacks, g))
+	stacks_each (g, rp->stacks, rp->event)
+		if (stacks_inferred(rp->stacks, g))
 			inferred += g->weight;
-	}
 	return inferred;
 }
 

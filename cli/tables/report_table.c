@@ -265,13 +265,11 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 	while (int_rows_step(r, &row))
 		if (row.v[FRAME] > 0 && (uint64_t)row.v[FRAME] < c->n_frame)
 			has[row.v[FRAME]] = true;
-	for (size_t i = 0; i < stacks_count(rp->stacks); i++) {
-		const struct stacks_group *g = stacks_group(rp->stacks, i);
+	stacks_each (g, rp->stacks, rp->event) {
 		const struct code_chain *leaf =
 			code_chain_at(c, g->kraw ? g->kraw : g->uraw);
 
-		if ((rp->event < 0 || g->event == (uint32_t)rp->event) &&
-		    has[c->stack[leaf->stack].frame])
+		if (has[c->stack[leaf->stack].frame])
 			in = saturating_add(in, g->weight);
 	}
 	free(has);

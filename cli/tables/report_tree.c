@@ -23,11 +23,7 @@ static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 	struct label_list l = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < stacks_count(rp->stacks); i++) {
-		const struct stacks_group *g = stacks_group(rp->stacks, i);
-
-		if (rp->event >= 0 && g->event != (uint32_t)rp->event)
-			continue;
+	stacks_each (g, rp->stacks, rp->event) {
 		l.n = 0;
 		stacks_get(rp->stacks, g, &l);
 		if (waits)
@@ -36,6 +32,8 @@ static int report_tree_fill(const struct report *rp, struct flame_tree *t,
 			label_list_reverse(&l, 0);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
 				    err);
+		if (rc)
+			break;
 	}
 	free(l.label);
 	wait_causes_free(waits);

@@ -38,12 +38,9 @@ static void sums_take_stacks(struct sums *s)
 {
 	s->rows =
 		report_rows_empty(stacks_labels(s->stacks), KEY_SYM | KEY_DSO);
-	for (size_t i = 0; i < stacks_count(s->stacks); i++) {
-		const struct stacks_group *g = stacks_group(s->stacks, i);
+	stacks_each (g, s->stacks, s->event) {
 		size_t at = s->label.n;
 
-		if (s->event >= 0 && g->event != (uint32_t)s->event)
-			continue;
 		stacks_get(s->stacks, g, &s->label);
 
 		const struct label_list part = { .label = sums_from(s, at),
