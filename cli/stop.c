@@ -70,11 +70,10 @@ static void stop_at_once(void)
 	stop_now();
 }
 
-static void stop_on_alarm(int sig)
+static void stop_on_alarm(int sig UNUSED)
 {
 	int saved = errno;
 
-	(void)sig;
 	if (live)
 		stop_end_input();
 	if (requested && !patient)

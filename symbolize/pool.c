@@ -70,12 +70,12 @@ static const char *pool_keep_string(struct pool_job *j, const char *s,
 	return arena_strdup(&j->text, s);
 }
 
-static int pool_collect(void *arg, const struct symbol *sym, struct err *err)
+static int pool_collect(void *arg, const struct symbol *sym,
+			struct err *err UNUSED)
 {
 	static const struct symbol none;
 	struct pool_job *j = arg;
 
-	(void)err;
 	mem_grow(j->told, j->cap_told, j->n_told + 1);
 	const struct symbol *last = j->n_told ? &j->told[j->n_told - 1] : &none;
 	struct symbol *s = &j->told[j->n_told++];

@@ -2,10 +2,10 @@
  * libcurl. */
 #include "cli/clickhouse/clickhouse.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
-struct clickhouse *clickhouse_open(const char *url, struct err *err)
+struct clickhouse *clickhouse_open(const char *url UNUSED, struct err *err)
 {
-	(void)url;
 	err_set(err, ERR_USAGE,
 		"this program was built without libcurl, which talks to "
 		"servers");
@@ -14,69 +14,49 @@ struct clickhouse *clickhouse_open(const char *url, struct err *err)
 
 /* Nobody has a struct clickhouse, so nothing below is ever called. */
 
-void clickhouse_close(struct clickhouse *c)
+void clickhouse_close(struct clickhouse *c UNUSED)
 {
-	(void)c;
 }
 
-int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
+int clickhouse_run(struct clickhouse *c UNUSED, const char *sql UNUSED,
+		   struct err *err UNUSED)
 {
-	(void)c;
-	(void)sql;
-	(void)err;
 	return -1;
 }
 
-int clickhouse_create_database(struct clickhouse *c, struct err *err)
+int clickhouse_create_database(struct clickhouse *c UNUSED,
+			       struct err *err UNUSED)
 {
-	(void)c;
-	(void)err;
 	return -1;
 }
 
-int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
-		      struct err *err)
+int clickhouse_select(struct clickhouse *c UNUSED,
+		      const struct clickhouse_ask *ask UNUSED,
+		      struct err *err UNUSED)
 {
-	(void)c;
-	(void)ask;
-	(void)err;
 	return -1;
 }
 
-int clickhouse_select_one(struct clickhouse *c, const char *sql,
-			  const char *types, struct rowbinary_value *v,
-			  struct err *err)
+int clickhouse_select_one(struct clickhouse *c UNUSED, const char *sql UNUSED,
+			  const char *types UNUSED,
+			  struct rowbinary_value *v UNUSED,
+			  struct err *err UNUSED)
 {
-	(void)c;
-	(void)sql;
-	(void)types;
-	(void)v;
-	(void)err;
 	return -1;
 }
 
-void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
-		       const void *body, size_t len, void *arg)
+void clickhouse_insert(struct clickhouse *c UNUSED, const char *sql UNUSED,
+		       const char *id UNUSED, const void *body UNUSED,
+		       size_t len UNUSED, void *arg UNUSED)
 {
-	(void)c;
-	(void)sql;
-	(void)id;
-	(void)body;
-	(void)len;
-	(void)arg;
 }
 
-int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
-		    struct err *err)
+int clickhouse_step(struct clickhouse *c UNUSED, int ms UNUSED,
+		    struct clickhouse_done *done UNUSED, struct err *err UNUSED)
 {
-	(void)c;
-	(void)ms;
-	(void)done;
-	(void)err;
 	return -1;
 }
 
-void clickhouse_drop_inserts(struct clickhouse *c)
+void clickhouse_drop_inserts(struct clickhouse *c UNUSED)
 {
-	(void)c;
 }

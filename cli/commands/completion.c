@@ -1,12 +1,11 @@
 /* completion.c - the command that generates shell completion from the option
  * tables. */
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/topics.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 /* Returns whether the arguments of a command are files. */
 static bool takes_files(const struct command *c)
@@ -33,9 +32,8 @@ static void completion_put_choices(const struct opt *o)
 		printf("%s%s", i ? " " : "", o->choices[i]);
 }
 
-static void bash_option(void *arg, const struct opt *o)
+static void bash_option(void *arg UNUSED, const struct opt *o)
 {
-	(void)arg;
 	printf(" --%s", o->name);
 	if (o->letter)
 		printf(" -%c", o->letter);
@@ -135,9 +133,8 @@ static void zsh_argument(const struct opt *o)
 	}
 }
 
-static void zsh_option(void *arg, const struct opt *o)
+static void zsh_option(void *arg UNUSED, const struct opt *o)
 {
-	(void)arg;
 	if (o->letter) {
 		printf("\t\t'-%c[", o->letter);
 		zsh_text(o->help);

@@ -248,10 +248,8 @@ static void compare_put_match(const char *from, const char *to, FILE *out)
 	safe_text_put(out, to, 0, 0);
 }
 
-void compare_tell_images(const struct compare *c, int none, FILE *out)
+void compare_tell_images(const struct compare *c, int none UNUSED, FILE *out)
 {
-	(void)none;
-
 	const char *next = "";
 	size_t competing = 0;
 
@@ -286,9 +284,8 @@ void compare_tell_images(const struct compare *c, int none, FILE *out)
 	}
 }
 
-void compare_tell_alone(const struct compare *c, int none, FILE *out)
+void compare_tell_alone(const struct compare *c, int none UNUSED, FILE *out)
 {
-	(void)none;
 	const struct diff_rows *d = c->d;
 	/* of user code on both sides: that of functions which the other side
 	 * does not have, and all of it */

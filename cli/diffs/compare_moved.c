@@ -5,13 +5,13 @@
 #include "cli/diffs/compare.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "cli/diffs/diff_cause.h"
 #include "cli/diffs/diff_chance.h"
 #include "cli/stacks/label.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
+#include "stitch/base/mem.h"
 
 /* Of a side that has so many times the weight of the other, percents say less
  * than that number. */
@@ -219,9 +219,8 @@ const struct diff_rows *compare_cause(const struct compare *c)
 							  : NULL;
 }
 
-void compare_tell_cause(const struct compare *c, int none, FILE *out)
+void compare_tell_cause(const struct compare *c, int none UNUSED, FILE *out)
 {
-	(void)none;
 	const struct diff_rows *d = compare_cause(c);
 
 	if (d)
@@ -328,9 +327,8 @@ static void moved_put_what(const struct compare *c, double sum, FILE *out)
 	}
 }
 
-void compare_tell_moved(const struct compare *c, int none, FILE *out)
+void compare_tell_moved(const struct compare *c, int none UNUSED, FILE *out)
 {
-	(void)none;
 	const char *unit = c->unit;
 	bool cpu = moved_is_cpu(c);
 	bool time = !cpu && !strcmp(unit, "ns");

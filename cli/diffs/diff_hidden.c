@@ -41,22 +41,21 @@ static void hidden_each(struct hidden *h, hidden_fn *fn, void *arg)
 
 static void hidden_note(struct hidden *h, size_t run,
 			const struct report_stack *st,
-			const struct report_hit *hit, size_t n, void *any)
+			const struct report_hit *hit UNUSED, size_t n UNUSED,
+			void *any)
 {
-	(void)hit;
-	(void)n;
 	if (st->lacks)
 		h->lacks[h->d->of_row[run][st->leaf]] = *(bool *)any = true;
 }
 
 static void hidden_pair_up(struct hidden *h, size_t run,
 			   const struct report_stack *st,
-			   const struct report_hit *hit, size_t n, void *arg)
+			   const struct report_hit *hit, size_t n,
+			   void *arg UNUSED)
 {
 	const uint32_t *of_row = h->d->of_row[run];
 	uint32_t leaf = of_row[st->leaf];
 
-	(void)arg;
 	for (size_t i = 0; h->lacks[leaf] && i < n && hit[i].row != st->leaf;
 	     i++) {
 		struct hidden_pair p = { leaf, of_row[hit[i].row] };

@@ -409,7 +409,6 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	return rc;
 }
 
-extern const struct exporter export_chrome;
 const struct exporter export_chrome = {
 	.summary = "Chrome trace events, for ui.perfetto.dev: what ran where "
 		   "by context switches, samples with stacks, losses",

@@ -13,7 +13,6 @@ static int export_ctf_write(const char *folder, const struct export_request *x,
 	return ctfout_write(&in, folder, err);
 }
 
-extern const struct exporter export_ctf;
 const struct exporter export_ctf = {
 	.summary = "a folder with a CTF trace: all events with fields, stacks, "
 		   "verdicts and losses, for babeltrace2 and Trace Compass",

@@ -304,7 +304,6 @@ static int write_firefox(FILE *out, const struct export_request *x,
 	return rc;
 }
 
-extern const struct exporter export_firefox;
 const struct exporter export_firefox = {
 	.summary = "JSON for the Firefox Profiler (profiler.firefox.com): "
 		   "each thread over time, stacks, losses as markers",

@@ -49,7 +49,6 @@ static int write_folded(FILE *out, const struct export_request *x,
 	return rc;
 }
 
-extern const struct exporter export_folded;
 const struct exporter export_folded = {
 	.summary = "one line for each stack, outermost first, and its weight: "
 		   "for flamegraph.pl and many others",

@@ -328,7 +328,6 @@ static int export_json_write(FILE *out, const struct export_request *x,
 	return rc ? -1 : 0;
 }
 
-extern const struct exporter export_json;
 const struct exporter export_json = {
 	.summary = "one JSON object: samples, stacks, frames with lines and "
 		   "inlined functions, images, captures, losses and verdicts",

@@ -281,7 +281,6 @@ static int export_parquet_write(const char *folder,
 	return ret;
 }
 
-extern const struct exporter export_parquet;
 const struct exporter export_parquet = {
 	.summary = "a folder of Parquet files, one for each table of "
 		   "backstitch-fleet(7), for DuckDB and other engines",

@@ -582,7 +582,6 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 	return rc;
 }
 
-extern const struct exporter export_perfdata;
 const struct exporter export_perfdata = {
 	.summary = "a perf.data file in time order with whole stacks, for "
 		   "perf 5.0 and later, hotspot and samply",

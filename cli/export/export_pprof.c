@@ -352,7 +352,6 @@ static int write_pprof(FILE *out, const struct export_request *x,
 	return rc;
 }
 
-extern const struct exporter export_pprof;
 const struct exporter export_pprof = {
 	.summary = "the gzipped protobuf of pprof: go tool pprof, Pyroscope, "
 		   "Parca, and others",

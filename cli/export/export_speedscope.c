@@ -52,14 +52,13 @@ static uint32_t speedscope_number(struct speedscope *s, const char *name)
 }
 
 static void speedscope_put_stack(void *arg, FILE *out,
-				 const struct labels *labels,
-				 const struct label_list *frames, size_t kernel)
+				 const struct labels *labels UNUSED,
+				 const struct label_list *frames,
+				 size_t kernel UNUSED)
 {
 	struct speedscope *s = arg;
 	struct json j;
 
-	(void)labels;
-	(void)kernel;
 	json_open_members(&j, out, false);
 	for (size_t i = 0; i < frames->n; i++)
 		json_uint(&j, NULL, speedscope_number_of(s, frames->label[i]));
@@ -354,7 +353,6 @@ static int write_speedscope(FILE *out, const struct export_request *x,
 	return rc;
 }
 
-extern const struct exporter export_speedscope;
 const struct exporter export_speedscope = {
 	.summary = "for www.speedscope.app: a profile of each event, and of "
 		   "each event of each thread in the order of time",

@@ -136,13 +136,12 @@ static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 	fleet_fill_list(b);
 }
 
-static int fleet_code_step_stack(struct fleet_rows *r, struct err *err)
+static int fleet_code_step_stack(struct fleet_rows *r, struct err *err UNUSED)
 {
 	static const struct fleet_wrong right = { .sound = true };
 	struct fleet_walk *w = r->of;
 	const struct fleet *f = r->f;
 
-	(void)err;
 	while (w->next < f->n_stack && w->next < f->code->n_stack) {
 		size_t id = w->next;
 		const struct fleet_wrong *wrong =
@@ -220,12 +219,11 @@ static void fleet_code_put_name(struct fleet_rows *r,
 	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
 }
 
-static int fleet_code_step_name(struct fleet_rows *r, struct err *err)
+static int fleet_code_step_name(struct fleet_rows *r, struct err *err UNUSED)
 {
 	struct fleet_walk *w = r->of;
 	const struct known_code *c = r->f->code;
 
-	(void)err;
 	for (; w->next < c->n_frame; w->next++, w->level = 0) {
 		const struct code_frame *fr = &c->frame[w->next];
 		uint64_t place = fleet_walk_place(w, fr);

@@ -42,11 +42,10 @@ static void fleet_verdict_put_text(struct fleet_rows *r, const char *s)
 		      s ? fleet_word(r->f, s, strlen(s)) : FLEET_NO_WORD);
 }
 
-static int fleet_verdict_step(struct fleet_rows *r, struct err *err)
+static int fleet_verdict_step(struct fleet_rows *r, struct err *err UNUSED)
 {
 	struct fleet_verdicts *v = r->of;
 
-	(void)err;
 	for (; v->at < 2 * PAIRS; v->at++) {
 		size_t chain = v->at / PAIRS;
 		unsigned int verdict = v->at % PAIRS / FLEET_CONFIDENCES;

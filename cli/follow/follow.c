@@ -4,9 +4,6 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/follow/claim.h"
@@ -19,6 +16,7 @@
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 
 #define NS 1000000000
@@ -44,9 +42,8 @@ struct follow {
 
 static volatile sig_atomic_t follow_cut_now;
 
-static void follow_on_hangup(int sig)
+static void follow_on_hangup(int sig UNUSED)
 {
-	(void)sig;
 	follow_cut_now = 1;
 }
 

@@ -149,12 +149,11 @@ static uint32_t callsites_leaf(const struct pass *p,
 }
 
 static int callsites_take_thread(void *arg, const struct store_group *g,
-				 struct err *err)
+				 struct err *err UNUSED)
 {
 	struct threads *t = arg;
 	const uint32_t leaf = callsites_leaf(t->p, g);
 
-	(void)err;
 	if (!leaf)
 		return 0;
 
@@ -174,12 +173,11 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
  * further out, or in Go's runtime, which calls C on another stack: not in Go's
  * own functions, of which each has a table. */
 static int callsites_mark_leaf(void *arg, const struct store_group *g,
-			       struct err *err)
+			       struct err *err UNUSED)
 {
 	const struct threads *t = arg;
 	const uint32_t leaf = callsites_leaf(t->p, g);
 
-	(void)err;
 	if (!leaf || (uint64_t)g->comm >= t->n)
 		return 0;
 	const struct thread_code *c = &t->at[g->comm];

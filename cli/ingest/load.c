@@ -246,11 +246,9 @@ static bool is_live(char *const *paths, size_t n)
 
 static uint64_t bytes_seen; /* nftw() has no argument for its function */
 
-static int add_bytes(const char *path, const struct stat *st, int what,
-		     struct FTW *at)
+static int add_bytes(const char *path UNUSED, const struct stat *st, int what,
+		     struct FTW *at UNUSED)
 {
-	(void)path;
-	(void)at;
 	if (what == FTW_F && S_ISREG(st->st_mode))
 		bytes_seen += (uint64_t)st->st_size;
 	return bytes_seen >= LARGE;

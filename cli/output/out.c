@@ -55,9 +55,8 @@ static void out_put(const char *buf, size_t size)
 
 static struct sieve out_sieve = { .put = out_put };
 
-static ssize_t out_take(void *cookie, const char *buf, size_t size)
+static ssize_t out_take(void *cookie UNUSED, const char *buf, size_t size)
 {
-	(void)cookie;
 	if (out_errno)
 		return 0;
 	if (out_is_bytes)
@@ -75,9 +74,8 @@ static void out_put_err(const char *buf, size_t size)
 
 static struct sieve out_err_sieve = { .put = out_put_err };
 
-static ssize_t out_take_err(void *cookie, const char *buf, size_t size)
+static ssize_t out_take_err(void *cookie UNUSED, const char *buf, size_t size)
 {
-	(void)cookie;
 	sieve_pass(&out_err_sieve, buf, size);
 	return (ssize_t)size;
 }

@@ -39,11 +39,11 @@ void path_lists_free(struct path_lists *l)
 	free(l);
 }
 
-static int path_list_wait(void *arg, const struct path_wait *w, struct err *err)
+static int path_list_wait(void *arg, const struct path_wait *w,
+			  struct err *err UNUSED)
 {
 	struct path_list *of = arg;
 
-	(void)err;
 	*mem_add(of->wait, of->n_wait, of->cap_wait) = w->piece;
 	return 0;
 }
@@ -179,7 +179,7 @@ static int blame_compare_places(const void *pa, const void *pb, void *arg)
 }
 
 static int blame_take_wait(void *arg, const struct path_wait *w,
-			   struct err *err)
+			   struct err *err UNUSED)
 {
 	struct path_blame *b = arg;
 	struct blamed *of = &b->of[w->thread];
@@ -187,7 +187,6 @@ static int blame_take_wait(void *arg, const struct path_wait *w,
 	struct path_sum *sum;
 	size_t n;
 
-	(void)err;
 	path_chain(b->r, w->thread, w->from, w->to, &c);
 	sum = path_sums(&c, &n);
 	for (size_t k = 0; k < n; k++) {

@@ -3,7 +3,6 @@
 #include "cli/path/path.h"
 
 #include "cli/waits/causes.h"
-#include "cli/stacks/label.h"
 #include "cli/waits/wait_cause.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/err.h"

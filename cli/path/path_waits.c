@@ -3,8 +3,6 @@
 #include "cli/path/path.h"
 
 #include "cli/causes/idle.h"
-#include "cli/waits/causes.h"
-#include "cli/stacks/label.h"
 #include "cli/waits/offcpu.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
@@ -52,11 +50,11 @@ static void path_cut_waits(struct path_longest *l)
 	l->least = l->wait[l->n - 1].ns;
 }
 
-static int path_keep_wait(void *arg, const struct path_wait *w, struct err *err)
+static int path_keep_wait(void *arg, const struct path_wait *w,
+			  struct err *err UNUSED)
 {
 	struct path_longest *l = arg;
 
-	(void)err;
 	l->waits++;
 	l->ns += (uint64_t)w->to - (uint64_t)w->from;
 	if (w->to - w->from < l->least)
@@ -592,9 +590,8 @@ static void path_put_shares(struct path_shares *p, const char *key)
 }
 
 static int path_share_wait(void *arg, const struct path_wait *w,
-			   struct err *err)
+			   struct err *err UNUSED)
 {
-	(void)err;
 	path_share_chain(arg, w->thread, w->from, w->to);
 	return 0;
 }

@@ -10,11 +10,10 @@
 #define PUSH_BUF ((size_t)256 * 1024)
 
 static int push_body_take(void *arg, const void *data, size_t n,
-			  struct err *err)
+			  struct err *err UNUSED)
 {
 	struct push_body *b = arg;
 
-	(void)err;
 	mem_append(b->data, b->len, b->cap, data, n);
 	return 0;
 }

@@ -89,11 +89,10 @@ static const char *push_stack_of(const struct fleet_batch *batch, size_t i)
 }
 
 static int push_take_stack(void *arg, const struct rowbinary_value *v,
-			   struct err *err)
+			   struct err *err UNUSED)
 {
 	struct push *p = arg;
 
-	(void)err;
 	intern_add_bytes(&p->stacks, v[0].text, v[0].len);
 	return 0;
 }
@@ -177,9 +176,8 @@ static void push_name_know(struct push *p, uint64_t place, uint32_t rank)
 }
 
 static int push_take_name(void *arg, const struct rowbinary_value *v,
-			  struct err *err)
+			  struct err *err UNUSED)
 {
-	(void)err;
 	push_name_know(arg, v[0].u, (uint32_t)v[1].u);
 	return 0;
 }

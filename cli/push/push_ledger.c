@@ -142,11 +142,10 @@ static void push_put_mutations(FILE *f, struct clickhouse *c,
 }
 
 static int push_take_reason(void *arg, const struct rowbinary_value *v,
-			    struct err *err)
+			    struct err *err UNUSED)
 {
 	char *out = arg;
 
-	(void)err;
 	snprintf(out, PUSH_REASON_SIZE, "; table %.*s, '%.*s': %.*s",
 		 (int)(v[0].len < 100 ? v[0].len : 100), v[0].text,
 		 (int)(v[1].len < 150 ? v[1].len : 150), v[1].text,

@@ -171,11 +171,10 @@ struct push_known {
 };
 
 static int push_take_column(void *arg, const struct rowbinary_value *v,
-			    struct err *err)
+			    struct err *err UNUSED)
 {
 	struct push_known *k = arg;
 
-	(void)err;
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		const struct fleet_table *table = &fleet_tables[t];
 		const struct push_column *ours = push_columns(t);

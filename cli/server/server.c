@@ -233,11 +233,10 @@ out:
 }
 
 static int server_take_all(void *arg, const struct rowbinary_value *v,
-			   struct err *err)
+			   struct err *err UNUSED)
 {
 	struct server *s = arg;
 
-	(void)err;
 	s->there = v[0].u;
 	return 0;
 }

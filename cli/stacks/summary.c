@@ -61,9 +61,8 @@ static void summary_take_range(struct summary *s, const struct rows *r)
 		s->last = rows_int(r, INFO_CAPTURES_LAST_NS);
 }
 
-static void summary_take_ticks(struct summary *s, const struct rows *r)
+static void summary_take_ticks(struct summary *s, const struct rows *r UNUSED)
 {
-	(void)r;
 	s->ticks = true;
 }
 

@@ -267,12 +267,11 @@ static const char *annot_keep_range(struct annot_loader *l, const char **last,
 /* Called for the innermost function first: the line is that of the first call,
  * the function that of the last. */
 static int annot_take_symbol(void *arg, const struct symbol *sym,
-			     struct err *err)
+			     struct err *err UNUSED)
 {
 	struct annot_loader *l = arg;
 	struct call_target *c = called_at(l, sym->off);
 
-	(void)err;
 	if (!c || !sym->name)
 		return 0;
 	if (!sym->depth) {

@@ -156,13 +156,13 @@ static void interval_sql_name(struct interval_sql *s, const struct interval *i,
 	interval_text(v, call);
 }
 
-static size_t interval_sql_next_slice(void *arg, const struct given_ask *ask,
+static size_t interval_sql_next_slice(void *arg,
+				      const struct given_ask *ask UNUSED,
 				      size_t row)
 {
 	const struct interval_sql *s = arg;
 	const struct given_ask all = { .low = INT64_MIN, .high = INT64_MAX };
 
-	(void)ask;
 	while ((row = interval_sql_next(arg, &all, row)) != GIVEN_END &&
 	       (!s->row[row].thread || s->row[row].begin == INTERVAL_NEVER))
 		row++;

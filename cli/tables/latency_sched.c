@@ -111,7 +111,7 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 
 /* A wait is proved if no piece of it may hide a run. */
 static int latency_sched_wait(void *arg, const struct path_wait *w,
-			      struct err *err)
+			      struct err *err UNUSED)
 {
 	struct latency_sched *s = arg;
 	struct proofs *p = s->r.proofs;
@@ -120,7 +120,6 @@ static int latency_sched_wait(void *arg, const struct path_wait *w,
 	};
 	enum proof least = PROOF_PROVED;
 
-	(void)err;
 	for (size_t k = w->piece; k < proofs_pieces(p, w->thread); k++) {
 		const struct proof_piece pc = proofs_piece(p, w->thread, k);
 

@@ -1,6 +1,5 @@
 /* sframe_dump.c - an SFrame section as text or JSON. */
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/output/json.h"
@@ -10,6 +9,7 @@
 #include "stitch/base/err.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
+#include "stitch/base/mem.h"
 
 struct sframe_dump_state {
 	const struct sframe *sf;
@@ -75,10 +75,9 @@ static uint64_t row_addr(const struct sframe_func *f,
 
 /* ---- text */
 
-static void sframe_dump_put_func(void *arg, uint32_t i,
+static void sframe_dump_put_func(void *arg UNUSED, uint32_t i,
 				 const struct sframe_func *f)
 {
-	(void)arg;
 	printf("\n[%" PRIu32 "] 0x%" PRIx64 ", %" PRIu32 " bytes", i, f->start,
 	       f->size);
 	if (f->rep)
@@ -112,10 +111,9 @@ static void sframe_dump_put_row(void *arg, const struct sframe_func *f,
 	       rule->is_signed ? "[s]" : "");
 }
 
-static void sframe_dump_put_bad(void *arg, uint32_t i, const struct err *err)
+static void sframe_dump_put_bad(void *arg UNUSED, uint32_t i UNUSED,
+				const struct err *err)
 {
-	(void)arg;
-	(void)i;
 	fputs("  damaged: ", stdout);
 	safe_text_clean(stdout, err->msg, strlen(err->msg));
 	putchar('\n');
@@ -223,13 +221,11 @@ static void sframe_dump_json_row(void *arg, const struct sframe_func *f,
 	json_end(j);
 }
 
-static void sframe_dump_json_end(void *arg, uint32_t i,
-				 const struct sframe_func *f)
+static void sframe_dump_json_end(void *arg, uint32_t i UNUSED,
+				 const struct sframe_func *f UNUSED)
 {
 	struct sframe_dump_state *d = arg;
 
-	(void)i;
-	(void)f;
 	json_end(&d->json);
 	json_end(&d->json);
 	d->in_func = false;

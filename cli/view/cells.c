@@ -7,9 +7,6 @@
 #include <limits.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <term.h>
 #include <termios.h>
@@ -21,6 +18,7 @@
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define ESCAPE 27
 #define ESCAPE_MS 25 /* until a lone ESC is no longer part of a key */
@@ -122,9 +120,8 @@ static void cells_abandon(void)
 
 static volatile sig_atomic_t cells_resized;
 
-static void cells_on_resize(int sig)
+static void cells_on_resize(int sig UNUSED)
 {
-	(void)sig;
 	cells_resized = 1;
 }
 

@@ -193,14 +193,12 @@ static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
 	return id + 1 < p->child + p->n_child ? id + 1 : id;
 }
 
-static bool flame_key(struct screen *s, int key, const struct area *a,
-		      struct reply *out)
+static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
+		      struct reply *out UNUSED)
 {
 	struct flame *f = flame_of(s);
 	uint32_t parent = flame_node_at(f, f->at)->parent;
 
-	(void)a;
-	(void)out;
 	switch (key) {
 	case CELLS_UP:
 		f->at = parent == CALLS_NONE ? f->at : parent;

@@ -1,10 +1,10 @@
 /* view_none.c - stands in for view in a build without ncurses. */
 #include "cli/view/view.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
-int view_run(const struct view_what *what, struct err *err)
+int view_run(const struct view_what *what UNUSED, struct err *err)
 {
-	(void)what;
 	return err_set(err, ERR_USAGE,
 		       "this program was built without ncurses, which view "
 		       "needs; 'backstitch report' prints the same as text");

@@ -87,12 +87,11 @@ static void ctf_item_name_frames(struct ctf *ctf, const struct ctf_item *it,
 }
 
 int ctf_item_decode(struct source *src, const struct ref *ref,
-		    struct record *rec, struct err *err)
+		    struct record *rec, struct err *err UNUSED)
 {
 	struct ctf *ctf = ctf_of(src);
 	const struct ctf_item *it = ctf_pool_at(&ctf->pool, ref->handle);
 
-	(void)err;
 	ctf->waiting -= ref->len;
 	*rec = (struct record){
 		.kind = (enum record_kind)it->kind,

@@ -74,11 +74,10 @@ static bool ctf_next_step(struct ctf *ctf)
 	return true;
 }
 
-int ctf_next(struct source *src, struct ref *ref, struct err *err)
+int ctf_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 {
 	struct ctf *ctf = ctf_of(src);
 
-	(void)err;
 	if (!ctf->told_kernel) {
 		ctf_next_map_kernel(ctf);
 		ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));

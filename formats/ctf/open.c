@@ -10,9 +10,8 @@
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
-static int ctf_probe(const char *path, const void *head, size_t n)
+static int ctf_probe(const char *path, const void *head UNUSED, size_t n)
 {
-	(void)head;
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
@@ -310,17 +309,14 @@ static struct source *ctf_open(const char *path, const struct source_opts *o,
 }
 
 /* Opening has walked the packets. */
-static int ctf_scan(struct source *src, struct err *err)
+static int ctf_scan(struct source *src UNUSED, struct err *err UNUSED)
 {
-	(void)src;
-	(void)err;
 	return 0;
 }
 
 /* What is read is copied to the pool, and events stay where they are. */
-static bool ctf_apart(const struct source *src)
+static bool ctf_apart(const struct source *src UNUSED)
 {
-	(void)src;
 	return true;
 }
 

@@ -443,7 +443,7 @@ static void ftext_field_set_text(struct ftext *ft, struct scan s,
 }
 
 int ftext_fields(struct source *src, const struct rec_sample *s,
-		 struct field *out, struct err *err)
+		 struct field *out, struct err *err UNUSED)
 {
 	struct ftext *ft = ftext_from_source(src);
 	const struct ftext_event *e = &ft->event[s->event];
@@ -453,7 +453,6 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 	uint32_t n = ft->def[s->event].n_fields;
 	size_t at = 0;
 
-	(void)err;
 	if (ft->scratch.used)
 		arena_release(&ft->scratch);
 	ftext_field_set_text(ft, text, &out[0]);
@@ -484,12 +483,11 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 	return 0;
 }
 
-int ftext_print(struct source *src, const struct rec_sample *s, char *buf,
-		size_t size)
+int ftext_print(struct source *src UNUSED, const struct rec_sample *s,
+		char *buf, size_t size)
 {
 	struct scan text = ftext_payload_text(s);
 
-	(void)src;
 	snprintf(buf, size, "%.*s",
 		 (int)(text.n < TEXT_MAX ? text.n : TEXT_MAX), text.p);
 	return 0;

@@ -122,11 +122,10 @@ static void ftext_look_at_text(struct scan s, struct ftext_first_lines *lk)
 	}
 }
 
-static int ftext_probe(const char *path, const void *head, size_t n)
+static int ftext_probe(const char *path UNUSED, const void *head, size_t n)
 {
 	struct ftext_first_lines lk;
 
-	(void)path;
 	ftext_look_at_text(scan_of(head, n), &lk);
 	if (lk.tracer || scan_starts(scan_of(head, n), FTEXT_BESIDE))
 		return 90;

@@ -154,11 +154,10 @@ static void ftext_record_event(struct ftext *ft, const struct ftext_item *it,
 }
 
 int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
-		 struct err *err)
+		 struct err *err UNUSED)
 {
 	struct ftext *ft = ftext_from_source(src);
 
-	(void)err;
 	*rec = (struct record){
 		.time = ref->key, .pid = -1, .tid = -1, .cpu = -1
 	};

@@ -440,11 +440,10 @@ static void ft_next_add_synthetic(struct ft *ft, uint64_t key, uint8_t kind)
 	}
 }
 
-int ft_next(struct source *src, struct ref *ref, struct err *err)
+int ft_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 {
 	struct ft *ft = ft_from_source(src);
 
-	(void)err;
 	for (;;) {
 		if (ft->due_pos < ft->n_due) {
 			*ref = ft->due[ft->due_pos++];
@@ -515,12 +514,11 @@ static void ft_scan_stream(struct ft *ft, struct ft_stream *s)
 	}
 }
 
-int ft_scan(struct source *src, struct err *err)
+int ft_scan(struct source *src, struct err *err UNUSED)
 {
 	struct ft *ft = ft_from_source(src);
 	struct source_info *info = &src->info;
 
-	(void)err;
 	info->has_time = true;
 	info->exact = true;
 	for (size_t i = 0; i < ft->n_stream; i++)

@@ -71,13 +71,13 @@ int perf_simpleperf_meta(struct perf *p, struct bytes *b, struct err *err)
 
 /* Passes over files and their functions, which are not used; but their lengths
  * must lead to the end. Later versions added a number of 8 bytes to a file. */
-int perf_simpleperf_files(struct perf *p, struct bytes *b, struct err *err)
+int perf_simpleperf_files(struct perf *p UNUSED, struct bytes *b,
+			  struct err *err)
 {
 	uint32_t size, type, n, n_offset, len;
 	const char *name;
 	struct bytes file;
 
-	(void)p;
 	while (bytes_left(b)) {
 		if (bytes_u32(b, &size, err) ||
 		    bytes_take(b, size, &file, err) ||

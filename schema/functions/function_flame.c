@@ -229,11 +229,10 @@ static int flame_load_tree(struct flame_marks *m)
 	return rc;
 }
 
-static int flame_next(struct table_call *c, char **message)
+static int flame_next(struct table_call *c, char **message UNUSED)
 {
 	const struct flame_nodes *t = c->data;
 
-	(void)message;
 	c->end = (uint64_t)c->row >= t->n_item;
 	return SQLITE_OK;
 }

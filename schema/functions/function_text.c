@@ -188,11 +188,11 @@ static sqlite3_str *text_begin(sqlite3_context *ctx, const char *name)
 	return sqlite3_str_new(functions_of(ctx)->db);
 }
 
-void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v)
+void function_stack_text(sqlite3_context *ctx, int argc UNUSED,
+			 sqlite3_value **v)
 {
 	struct stack_frames p = { 0 };
 
-	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
 	sqlite3_str *s = text_begin(ctx, "stack_text()");
@@ -240,11 +240,10 @@ static int text_put_folded(sqlite3_context *ctx, sqlite3_str *s,
 	return rc;
 }
 
-void function_folded(sqlite3_context *ctx, int argc, sqlite3_value **v)
+void function_folded(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 {
 	sqlite3_str *s = text_begin(ctx, "folded()");
 
-	(void)argc;
 	if (!s)
 		return;
 	int user = text_put_folded(ctx, s, v[1]);
@@ -253,11 +252,11 @@ void function_folded(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	text_end(ctx, s, user < 0 || kernel < 0 || (user && kernel));
 }
 
-void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
+void function_frame_name(sqlite3_context *ctx, int argc UNUSED,
+			 sqlite3_value **v)
 {
 	sqlite3_stmt *st;
 
-	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
 	sqlite3_str *s = text_begin(ctx, "frame_name()");
@@ -281,12 +280,11 @@ void function_frame_name(sqlite3_context *ctx, int argc, sqlite3_value **v)
 
 /* SQLite's own hex() converts the decimal digits of an integer one by one. This
  * one writes the value; for everything else it does the same as SQLite's. */
-void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v)
+void function_hex(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 {
 	static const char digit[] = "0123456789ABCDEF";
 	sqlite3 *db = sqlite3_context_db_handle(ctx);
 
-	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_INTEGER) {
 		char text[24];
 
@@ -317,13 +315,12 @@ void function_hex(sqlite3_context *ctx, int argc, sqlite3_value **v)
 }
 
 /* A name that is not mangled is returned unchanged. */
-void function_demangle(sqlite3_context *ctx, int argc, sqlite3_value **v)
+void function_demangle(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 {
 	const struct functions *fs = functions_of(ctx);
 	const char *name;
 	char *buf;
 
-	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
 	name = (const char *)sqlite3_value_text(v[0]);
@@ -356,13 +353,12 @@ static int text_wall_offset(sqlite3_context *ctx, sqlite3_int64 *offset)
 	return rc;
 }
 
-void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v)
+void function_wall(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 {
 	sqlite3_int64 offset = 0;
 	char text[CLOCK_UTC_SIZE];
 	int64_t t = sqlite3_value_int64(v[0]);
 
-	(void)argc;
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL ||
 	    text_wall_offset(ctx, &offset) ||
 	    __builtin_add_overflow(t, offset, &t) || !clock_utc(t, text))

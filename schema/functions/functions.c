@@ -6,11 +6,10 @@
  * arguments are deterministic; functions that read tables are not. */
 #include "schema/functions/functions.h"
 
-#include <stddef.h>
-
 #include "schema/db/queries.h"
 #include "schema/functions/functions_state.h"
 #include "schema/functions/table_function.h"
+#include "stitch/base/mem.h"
 
 #define READS (SQLITE_UTF8 | SQLITE_INNOCUOUS)
 #define PURE (READS | SQLITE_DETERMINISTIC)
@@ -40,11 +39,9 @@ static const struct function function_list[] = {
 };
 
 /* backstitch_functions: the list as a table. */
-static int list_filter(struct table_call *c, sqlite3_value **arg,
-		       char **message)
+static int list_filter(struct table_call *c, sqlite3_value **arg UNUSED,
+		       char **message UNUSED)
 {
-	(void)arg;
-	(void)message;
 	c->end = !function_list[c->row].name;
 	return SQLITE_OK;
 }

@@ -20,16 +20,13 @@ struct vtab {
 	struct module m;
 };
 
-static int vtab_connect(sqlite3 *db, void *aux, int argc,
-			const char *const *argv, sqlite3_vtab **out,
-			char **message)
+static int vtab_connect(sqlite3 *db, void *aux, int argc UNUSED,
+			const char *const *argv UNUSED, sqlite3_vtab **out,
+			char **message UNUSED)
 {
 	const struct module *m = aux;
 	int rc = sqlite3_declare_vtab(db, m->f->columns);
 
-	(void)argc;
-	(void)argv;
-	(void)message;
 	if (rc)
 		return rc;
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
@@ -125,8 +122,8 @@ static int vtab_result(struct table_call *c, int rc, char *message)
 	return rc;
 }
 
-static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
-		       int argc, sqlite3_value **argv)
+static int vtab_filter(sqlite3_vtab_cursor *cursor, int given,
+		       const char *str UNUSED, int argc, sqlite3_value **argv)
 {
 	struct table_call *c = (struct table_call *)cursor;
 	const struct vtab *v = (struct vtab *)cursor->pVtab;
@@ -135,7 +132,6 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int given, const char *str,
 	char *message = NULL;
 	int n = 0;
 
-	(void)str;
 	for (int i = 0; i < f->n_args && n < argc; i++)
 		if (given & 1 << i)
 			arg[i] = argv[n++];

@@ -316,19 +316,17 @@ static void merge_count_request(struct merge *m, const struct merge_part *p,
 		w->max_chain = chain;
 }
 
-static void merge_count_chain(struct merge *m, const struct merge_part *p,
+static void merge_count_chain(struct merge *m,
+			      const struct merge_part *p UNUSED,
 			      const struct rows *r)
 {
-	(void)p;
 	m->db->w->chains++;
 	m->db->w->chain_events += (uint64_t)rows_int(r, MERGE_CHAINS_N_EVENTS);
 }
 
-static void merge_count_copy(struct merge *m, const struct merge_part *p,
-			     const struct rows *r)
+static void merge_count_copy(struct merge *m, const struct merge_part *p UNUSED,
+			     const struct rows *r UNUSED)
 {
-	(void)p;
-	(void)r;
 	m->db->w->copies++;
 }
 

@@ -145,7 +145,8 @@ static size_t redact_put_path(struct redact *rd, const char *path, char *out,
 }
 
 /* redact(how, value): the word that replaces the value. */
-static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
+static void redact_value(sqlite3_context *ctx, int argc UNUSED,
+			 sqlite3_value **v)
 {
 	static const char *const form[] = {
 		[REDACT_COMM] = "comm-%u",
@@ -159,7 +160,6 @@ static void redact_value(sqlite3_context *ctx, int argc, sqlite3_value **v)
 	char out[WORD_MAX * 2];
 	size_t n;
 
-	(void)argc;
 	if (!text || !*text ||
 	    (how == REDACT_PATH && redact_is_special(text))) {
 		sqlite3_result_value(ctx, v[1]);
@@ -205,14 +205,14 @@ static bool redact_is_kernels(enum image_kind kind, const char *path)
 }
 
 /* kept(kind, path): 1 if the image is not redacted. */
-static void redact_kept(sqlite3_context *ctx, int argc, sqlite3_value **v)
+static void redact_kept(sqlite3_context *ctx, int argc UNUSED,
+			sqlite3_value **v)
 {
 	const struct redact *rd = sqlite3_user_data(ctx);
 	int kind = sqlite3_value_int(v[0]);
 	const char *path = (const char *)sqlite3_value_text(v[1]);
 	bool keep = redact_is_kernels((enum image_kind)kind, path);
 
-	(void)argc;
 	for (size_t i = 0; path && !keep && i < rd->o->n_keep; i++)
 		keep = !fnmatch(rd->o->keep[i], path, 0);
 	sqlite3_result_int(ctx, keep);

@@ -220,9 +220,8 @@ static void rule_unmapped(struct audit *au, const struct audit_in *in)
 /* A loss is for map_lost to tell. Where the clocks of CPUs differ, a sample may
  * only look older than its mapping. */
 static bool rule_unmapped_holds(struct audit *au, const struct fact_finding *f,
-				uint64_t key)
+				uint64_t key UNUSED)
 {
-	(void)key;
 	return !f->loss && !au->src[f->source].skew;
 }
 
@@ -308,11 +307,10 @@ static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 /* If a thread appears without a loss, a task that is not recorded forked it
  * (some kernels hide tasks), so other threads may have the same origin. */
 static bool rule_fork_lost_holds(struct audit *au, const struct fact_finding *f,
-				 uint64_t key)
+				 uint64_t key UNUSED)
 {
 	struct audit_source *as = &au->src[f->source];
 
-	(void)key;
 	as->odd_forks |= !f->loss;
 	return !as->odd_forks;
 }

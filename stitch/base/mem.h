@@ -13,6 +13,8 @@
 
 /* The items of an array, which is no pointer. */
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+/* Behind the name of a parameter that only the type of a function asks for. */
+#define UNUSED __attribute__((unused))
 
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */

@@ -209,13 +209,12 @@ static bool cfi_same_offset(const void *owner, uint32_t id, const void *key)
 
 /* Takes the next entry: 1, with *b behind its length; 0 at the end. *wide: it
  * is in the 64-bit format. */
-static int cfi_next_entry(const struct cfi *c, struct bytes *all,
+static int cfi_next_entry(const struct cfi *c UNUSED, struct bytes *all,
 			  struct bytes *b, bool *wide)
 {
 	uint32_t word;
 	uint64_t len;
 
-	(void)c;
 	if (bytes_u32(all, &word, NULL))
 		return 0;
 	len = word;

@@ -1,13 +1,11 @@
 /* disasm_none.c - stands in for disasm.c in a build without libcapstone. */
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 
-struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
-			   struct err *err)
+struct disasm *disasm_open(uint16_t machine UNUSED, bool big UNUSED,
+			   bool intel UNUSED, struct err *err)
 {
-	(void)machine;
-	(void)big;
-	(void)intel;
 	err_set(err, ERR_USAGE,
 		"this program was built without libcapstone, which shows "
 		"instructions; 'backstitch report --sort srcline' needs none");
@@ -16,25 +14,18 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 
 /* Nothing is open, so nothing below is ever called. */
 
-void disasm_close(struct disasm *d)
+void disasm_close(struct disasm *d UNUSED)
 {
-	(void)d;
 }
 
-bool disasm_next(struct disasm *d, const unsigned char **code, size_t *len,
-		 uint64_t *addr, struct insn *out)
+bool disasm_next(struct disasm *d UNUSED, const unsigned char **code UNUSED,
+		 size_t *len UNUSED, uint64_t *addr UNUSED,
+		 struct insn *out UNUSED)
 {
-	(void)d;
-	(void)code;
-	(void)len;
-	(void)addr;
-	(void)out;
 	return false;
 }
 
-enum disasm_sp disasm_sp(const struct disasm *d, int64_t *by)
+enum disasm_sp disasm_sp(const struct disasm *d UNUSED, int64_t *by UNUSED)
 {
-	(void)d;
-	(void)by;
 	return SP_SET;
 }

@@ -39,12 +39,10 @@ struct miss {
 };
 
 /* Called while a download runs; a result other than 0 cancels it. */
-static int fetch_progress(debuginfod_client *c, long a, long b)
+static int fetch_progress(debuginfod_client *c, long a UNUSED, long b UNUSED)
 {
 	static __typeof__(debuginfod_get_user_data) *user_data;
 
-	(void)a;
-	(void)b;
 	if (!user_data)
 		user_data = (__typeof__(user_data))dlsym(
 			RTLD_DEFAULT, "debuginfod_get_user_data");

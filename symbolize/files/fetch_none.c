@@ -1,22 +1,19 @@
 /* fetch_none.c - replaces fetch.c in builds without libdebuginfod. */
 #include "symbolize/files/fetch.h"
 
+#include "stitch/base/mem.h"
+
 bool fetch_available(void)
 {
 	return false;
 }
 
-bool fetch_file(struct symbolizer *sy, enum fetch_what what, const uint8_t *id,
-		size_t id_len)
+bool fetch_file(struct symbolizer *sy UNUSED, enum fetch_what what UNUSED,
+		const uint8_t *id UNUSED, size_t id_len UNUSED)
 {
-	(void)sy;
-	(void)what;
-	(void)id;
-	(void)id_len;
 	return false;
 }
 
-void fetch_free(struct symbolizer *sy)
+void fetch_free(struct symbolizer *sy UNUSED)
 {
-	(void)sy;
 }

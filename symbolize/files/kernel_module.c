@@ -61,13 +61,12 @@ static bool kernel_module_section_stays(const struct elf_section *s)
 	return (s->flags & code) == code && strncmp(s->name, ".init", 5) != 0;
 }
 
-void kernel_module_layout(const struct elf_file *ef, struct elf_section *sec,
-			  size_t n)
+void kernel_module_layout(const struct elf_file *ef UNUSED,
+			  struct elf_section *sec, size_t n)
 {
 	uint64_t at = KERNEL_MODULE_TEXT;
 	bool known = true;
 
-	(void)ef;
 	for (size_t i = 1; i < n; i++) {
 		struct elf_section *s = &sec[i];
 		GElf_Shdr sh;

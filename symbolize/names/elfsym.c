@@ -241,11 +241,10 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 }
 
 static int elfsym_open(struct symbolizer *sy, const struct image *img,
-		       const char *file, void **r, struct err *err)
+		       const char *file, void **r, struct err *err UNUSED)
 {
 	struct elf_file *ef = NULL;
 
-	(void)err;
 	if (img->kind != IMAGE_FILE && img->kind != IMAGE_VDSO &&
 	    img->kind != IMAGE_MAPPING)
 		return 0;
@@ -286,12 +285,11 @@ static bool elfsym_find_text(struct elfsym *en)
 }
 
 static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
-			       const char *file, void **r, struct err *err)
+			       const char *file UNUSED, void **r,
+			       struct err *err UNUSED)
 {
 	struct identity_said said;
 
-	(void)file;
-	(void)err;
 	if (img->kind != IMAGE_KERNEL)
 		return 0;
 	struct elf_file *ef = locate_open(sy, img, &said);
@@ -314,12 +312,11 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 
 /* Offsets count from where the kernel placed the module's first function. */
 static int elfsym_open_module(struct symbolizer *sy, const struct image *img,
-			      const char *file, void **r, struct err *err)
+			      const char *file UNUSED, void **r,
+			      struct err *err UNUSED)
 {
 	bool other = false;
 
-	(void)file;
-	(void)err;
 	if (img->kind != IMAGE_MODULE)
 		return 0;
 	struct elf_file *ef = kernel_module_open(sy, img, &other);
@@ -435,9 +432,8 @@ static int elfsym_runs(void *r, uint64_t off)
 	return en->whole ? -1 : 0;
 }
 
-static bool elfsym_has_dwarf(void *arg, const struct elf_file *ef)
+static bool elfsym_has_dwarf(void *arg UNUSED, const struct elf_file *ef)
 {
-	(void)arg;
 	return dwarf_has(ef);
 }
 

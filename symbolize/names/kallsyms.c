@@ -484,9 +484,9 @@ static bool kallsyms_names_image(const struct image *img)
 }
 
 static int kallsyms_open_file(struct symbolizer *sy, const struct image *img,
-			      const char *file, void **r, struct err *err)
+			      const char *file UNUSED, void **r,
+			      struct err *err)
 {
-	(void)file;
 	if (!kallsyms_names_image(img) || !sy->opts.kallsyms)
 		return 0;
 	/* The user named this file, so failing to read it is an error. */
@@ -535,13 +535,12 @@ static bool kallsyms_matches_capture(const struct image *img,
 }
 
 static int kallsyms_open_captured(struct symbolizer *sy,
-				  const struct image *img, const char *file,
-				  void **r, struct err *err)
+				  const struct image *img,
+				  const char *file UNUSED, void **r,
+				  struct err *err UNUSED)
 {
 	const struct symbolize_text *list = sy->opts.captured;
 
-	(void)file;
-	(void)err;
 	if (!kallsyms_names_image(img) || sy->opts.kallsyms || !list)
 		return 0;
 	while (list[sy->n_captured].text) {
@@ -561,12 +560,11 @@ static int kallsyms_open_captured(struct symbolizer *sy,
 /* perf caches a copy under the kernel's build-id. Modules have build-ids of
  * their own, so only the kernel itself is looked up. */
 static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
-			       const char *file, void **r, struct err *err)
+			       const char *file UNUSED, void **r,
+			       struct err *err UNUSED)
 {
 	struct places p = { .tried = sy->tried };
 
-	(void)file;
-	(void)err;
 	if (img->kind != IMAGE_KERNEL || sy->opts.kallsyms)
 		return 0;
 	kallsyms_leave(sy, sy->ks_cache);
@@ -607,10 +605,9 @@ static bool kallsyms_runs_here(const struct image *img)
 }
 
 static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
-			      const char *file, void **r, struct err *err)
+			      const char *file UNUSED, void **r,
+			      struct err *err UNUSED)
 {
-	(void)file;
-	(void)err;
 	if (!kallsyms_names_image(img) || sy->opts.kallsyms || sy->opts.no_live)
 		return 0;
 	/* No build-id is recorded by perf in pipe mode, by perf record -q -z

@@ -11,10 +11,9 @@
 #include "symbolize/symbolizer.h"
 
 static int recorded_names_open(struct symbolizer *sy, const struct image *img,
-			       const char *file, void **r, struct err *err)
+			       const char *file UNUSED, void **r,
+			       struct err *err UNUSED)
 {
-	(void)file;
-	(void)err;
 	if ((img->kind != IMAGE_BPF && img->kind != IMAGE_OOL &&
 	     img->kind != IMAGE_JIT) ||
 	    !img->path || !img->path[0])
@@ -69,9 +68,8 @@ static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	return 1;
 }
 
-static void recorded_names_close(void *r)
+static void recorded_names_close(void *r UNUSED)
 {
-	(void)r;
 }
 
 const struct resolver resolve_recorded = {

@@ -243,14 +243,12 @@ static void sframe_check_func(void *arg, uint32_t i,
 			    i, f->size);
 }
 
-static void sframe_check_row(void *arg, const struct sframe_func *f,
+static void sframe_check_row(void *arg, const struct sframe_func *f UNUSED,
 			     const struct sframe_row *row,
-			     const struct sframe_rule *rule)
+			     const struct sframe_rule *rule UNUSED)
 {
 	struct sframe_reading *r = arg;
 
-	(void)f;
-	(void)rule;
 	r->rows++;
 	if (r->first == UINT64_MAX)
 		r->first = row->pc;
@@ -280,11 +278,11 @@ static void sframe_check_end(void *arg, uint32_t i, const struct sframe_func *f)
 					 .repeats = f->rep != 0 };
 }
 
-static void sframe_check_bad(void *arg, uint32_t i, const struct err *err)
+static void sframe_check_bad(void *arg, uint32_t i UNUSED,
+			     const struct err *err)
 {
 	struct sframe_reading *r = arg;
 
-	(void)i;
 	judge_found(r->j, SFRAME_T_READABLE, 0, 0, 1, "%s", err->msg);
 }
 

@@ -159,13 +159,11 @@ struct sframe_table_maker {
 	uint32_t dropped;
 };
 
-static void sframe_table_begin(void *arg, uint32_t i,
-			       const struct sframe_func *f)
+static void sframe_table_begin(void *arg, uint32_t i UNUSED,
+			       const struct sframe_func *f UNUSED)
 {
 	struct sframe_table_maker *m = arg;
 
-	(void)i;
-	(void)f;
 	m->n = 0;
 }
 
@@ -223,13 +221,12 @@ static void sframe_table_add_repeated(struct sframe_table_maker *m,
 
 /* A function without rows has no caller, or is a signal frame that SFrame
  * cannot describe. */
-static void sframe_table_add_func(void *arg, uint32_t idx,
+static void sframe_table_add_func(void *arg, uint32_t idx UNUSED,
 				  const struct sframe_func *f)
 {
 	struct sframe_table_maker *m = arg;
 	struct unwind_rule none = { .kind = ROW_OUTERMOST };
 
-	(void)idx;
 	unwind_rows_begin(m->rows, f->start, f->start + f->size);
 	if (!f->n && f->signal) {
 		none.kind = ROW_COMPLEX;

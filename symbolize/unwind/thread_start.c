@@ -341,12 +341,11 @@ static void thread_start_take_call(struct thread_start_search *k,
 
 /* A routine that is called otherwise too may have a caller. */
 static void thread_start_drop_called(struct thread_start_search *k,
-				     const struct code_refs *refs,
+				     const struct code_refs *refs UNUSED,
 				     const struct code_ref *ref)
 {
 	struct thread_starts *t = k->t;
 
-	(void)refs;
 	if (!(k->routines & thread_start_bit(ref->to)))
 		return;
 	for (size_t i = 0; i < t->n; i++)

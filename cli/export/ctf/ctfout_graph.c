@@ -8,6 +8,7 @@
 #include "cli/output/folder.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 #define METADATA_BYTES ((size_t)4 << 20)
 
@@ -129,13 +130,12 @@ static int ctfout_graph_write(const struct ctfout_input *in,
 /* Without memory glib ends the program by a breakpoint, and without memory or a
  * file libbabeltrace2 does by abort(), both in the thread that called them.
  * Nothing can be returned from there: what was made is removed here. */
-static void ctfout_gave_up(int sig)
+static void ctfout_gave_up(int sig UNUSED)
 {
 	static const char text[] = "backstitch: libbabeltrace2 gave up: no "
 				   "memory, or a file cannot be written\n";
 	ssize_t n = write(STDERR_FILENO, text, sizeof(text) - 1);
 
-	(void)sig;
 	(void)n;
 	folder_drop();
 	_exit(STATUS_FAILED);

@@ -2,12 +2,11 @@
  * build without it. */
 #include "cli/export/ctf/ctfout.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
-int ctfout_write(const struct ctfout_input *in, const char *folder,
-		 struct err *err)
+int ctfout_write(const struct ctfout_input *in UNUSED,
+		 const char *folder UNUSED, struct err *err)
 {
-	(void)in;
-	(void)folder;
 	return err_set(err, ERR_USAGE,
 		       "this program was built without libbabeltrace2, which "
 		       "writes CTF");

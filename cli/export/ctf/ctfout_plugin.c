@@ -2,11 +2,10 @@
  * babeltrace2 and all that uses its library read a database.
  *
  * This is the only file of the plugin that is not in the program too. */
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
 #include "schema/store.h"
+#include "stitch/base/mem.h"
 
 /* It is linked to the library, which is there when it is loaded. */
 #define BT_CALL_HERE(call) .call = bt_##call,
@@ -24,16 +23,14 @@ static const char *ctfout_plugin_text(const bt_value *params, const char *key)
 /* Answers how sure we are that a file is for us: babeltrace2 asks every source
  * for each of its arguments. */
 static bt_component_class_query_method_status
-ctfout_plugin_query(bt_self_component_class_source *self,
-		    bt_private_query_executor *executor, const char *object,
-		    const bt_value *params, void *data, const bt_value **result)
+ctfout_plugin_query(bt_self_component_class_source *self UNUSED,
+		    bt_private_query_executor *executor UNUSED,
+		    const char *object, const bt_value *params,
+		    void *data UNUSED, const bt_value **result)
 {
 	char head[STORE_HEAD];
 	double weight = 0;
 
-	(void)self;
-	(void)executor;
-	(void)data;
 	if (strcmp(object, "babeltrace.support-info") != 0)
 		return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_UNKNOWN_OBJECT;
 	if (!strcmp(ctfout_plugin_text(params, "type"), "file")) {

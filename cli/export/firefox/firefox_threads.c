@@ -297,10 +297,9 @@ static bool is_used(const struct thread *th)
 
 /* ---- JSON */
 
-static void firefox_threads_put_stack(const struct firefox_threads *t,
+static void firefox_threads_put_stack(const struct firefox_threads *t UNUSED,
 				      struct json *j, const struct sample *s)
 {
-	(void)t;
 	json_int_or_null(j, NULL, s->stack, s->stack != FIREFOX_NONE);
 }
 
@@ -310,17 +309,15 @@ static void put_sample_time(const struct firefox_threads *t, struct json *j,
 	firefox_put_time(j, NULL, t->begin, s->time);
 }
 
-static void put_weight(const struct firefox_threads *t, struct json *j,
+static void put_weight(const struct firefox_threads *t UNUSED, struct json *j,
 		       const struct sample *s)
 {
-	(void)t;
 	json_uint(j, NULL, s->weight);
 }
 
-static void put_weight_ms(const struct firefox_threads *t, struct json *j,
-			  const struct sample *s)
+static void put_weight_ms(const struct firefox_threads *t UNUSED,
+			  struct json *j, const struct sample *s)
 {
-	(void)t;
 	firefox_put_ms(j, NULL, s->weight);
 }
 

@@ -151,11 +151,10 @@ static void each_event(const struct perfdata *pd, struct pd_buf *b,
 			fn(pd, &pd->event[i], pd->event[i].id, b);
 }
 
-static void pd_head_put_id(const struct perfdata *pd, const struct pd_event *e,
-			   uint64_t id, struct pd_buf *b)
+static void pd_head_put_id(const struct perfdata *pd UNUSED,
+			   const struct pd_event *e UNUSED, uint64_t id,
+			   struct pd_buf *b)
 {
-	(void)pd;
-	(void)e;
 	pd_u64(b, id);
 }
 

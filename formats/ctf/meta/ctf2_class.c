@@ -284,11 +284,11 @@ struct ctf2_part {
 	struct json_object *ranges;
 };
 
-static int ctf2_set_part_ranges(struct ctf2 *j, void *to, struct json_object *v)
+static int ctf2_set_part_ranges(struct ctf2 *j UNUSED, void *to,
+				struct json_object *v)
 {
 	struct json_object **ranges = to;
 
-	(void)j;
 	*ranges = v;
 	return 0;
 }

@@ -15,21 +15,20 @@
 
 /* ---- preamble and trace class */
 
-static int ctf2_set_version(struct ctf2 *j, void *to, struct json_object *v)
+static int ctf2_set_version(struct ctf2 *j, void *to UNUSED,
+			    struct json_object *v)
 {
 	uint64_t version;
 
-	(void)to;
 	return ctf2_u64(j, v, 2, 2, &version);
 }
 
-static int ctf2_set_uuid(struct ctf2 *j, void *to, struct json_object *v)
+static int ctf2_set_uuid(struct ctf2 *j, void *to UNUSED, struct json_object *v)
 {
 	struct ctf_tree *tree = j->r->tree;
 	uint64_t byte;
 	size_t n = 0;
 
-	(void)to;
 	if (ctf2_array(j, v, &n))
 		return -1;
 	if (n != sizeof(tree->uuid))
@@ -43,11 +42,10 @@ static int ctf2_set_uuid(struct ctf2 *j, void *to, struct json_object *v)
 	return 0;
 }
 
-static int ctf2_set_env(struct ctf2 *j, void *to, struct json_object *v)
+static int ctf2_set_env(struct ctf2 *j, void *to UNUSED, struct json_object *v)
 {
 	struct raw *r = j->r;
 
-	(void)to;
 	if (ctf2_object(j, v))
 		return -1;
 	json_object_object_foreach(v, key, value)

@@ -156,12 +156,11 @@ int tsdl_float(struct tsdl *t, const struct raw_class **out)
 	return 0;
 }
 
-static int tsdl_set_string(struct tsdl *t, void *to, uint32_t key,
+static int tsdl_set_string(struct tsdl *t, void *to UNUSED, uint32_t key,
 			   const struct tsdl_value *v)
 {
 	bool encoded;
 
-	(void)to;
 	return key == TSDL_ENCODING ? tsdl_encoding(t, v, &encoded) : 0;
 }
 

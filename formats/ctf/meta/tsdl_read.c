@@ -175,13 +175,12 @@ static int tsdl_set_trace(struct tsdl *t, void *to, uint32_t key,
 	}
 }
 
-static int tsdl_set_env(struct tsdl *t, void *to, uint32_t key,
+static int tsdl_set_env(struct tsdl *t, void *to UNUSED, uint32_t key,
 			const struct tsdl_value *v)
 {
 	struct raw *r = t->r;
 	struct ctf_env e = { .name = raw_keep(r, key) };
 
-	(void)to;
 	if (v->kind == TSDL_TEXT)
 		e.text = raw_keep(r, v->name);
 	else if (tsdl_signed(t, v, &e.num))
@@ -266,13 +265,10 @@ static int tsdl_set_event(struct tsdl *t, void *to, uint32_t key,
 	}
 }
 
-static int tsdl_set_nothing(struct tsdl *t, void *to, uint32_t key,
-			    const struct tsdl_value *v)
+static int tsdl_set_nothing(struct tsdl *t UNUSED, void *to UNUSED,
+			    uint32_t key UNUSED,
+			    const struct tsdl_value *v UNUSED)
 {
-	(void)t;
-	(void)to;
-	(void)key;
-	(void)v;
 	return 0;
 }
 
