@@ -70,19 +70,6 @@ static void hidden_pair_up(struct hidden *h, size_t run,
 
 COMPARE_BY(hidden_compare, struct hidden_pair, leaf, caller);
 
-/* Where a search for the pairs of a leaf has come to. */
-struct hidden_key {
-	const struct hidden_pair *pair;
-	uint32_t leaf;
-};
-
-static bool hidden_reached(const void *arg, size_t i)
-{
-	const struct hidden_key *key = arg;
-
-	return key->pair[i].leaf >= key->leaf;
-}
-
 /* Adds the weight of a stack to all that may be in it and are not. */
 static void hidden_weigh(struct hidden *h, size_t run,
 			 const struct report_stack *st,
@@ -90,11 +77,10 @@ static void hidden_weigh(struct hidden *h, size_t run,
 {
 	const uint32_t *of_row = h->d->of_row[run];
 	uint32_t leaf = of_row[st->leaf];
-	const struct hidden_key key = { h->pair, leaf };
 
 	if (!st->lacks)
 		return;
-	for (size_t at = search_first(h->n, hidden_reached, &key);
+	for (size_t at = search_where(h->n, k, h->pair[k].leaf >= leaf);
 	     at < h->n && h->pair[at].leaf == leaf; at++) {
 		struct diff_row *row =
 			(struct diff_row *)out + h->pair[at].caller;

@@ -190,22 +190,9 @@ static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 	return d ? 0 : -1;
 }
 
-struct annot_place {
-	const struct annot *a;
-	uint64_t off;
-};
-
-static bool annot_is_behind(const void *arg, size_t i)
-{
-	const struct annot_place *p = arg;
-
-	return p->a->insn[i].off > p->off;
-}
-
 struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off)
 {
-	const struct annot_place p = { a, off };
-	size_t next = search_first(a->n, annot_is_behind, &p);
+	size_t next = search_where(a->n, i, a->insn[i].off > off);
 	struct annot_insn *in = next ? &a->insn[next - 1] : NULL;
 
 	return in && off - in->off < in->insn.len ? in : NULL;

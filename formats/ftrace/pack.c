@@ -255,24 +255,11 @@ static struct ft_win *ft_window_oldest(struct ft *ft,
 	return old;
 }
 
-struct ft_chunk_after {
-	const struct ft_chunk *chunk;
-	uint64_t place;
-};
-
-static bool ft_chunk_is_after(const void *arg, size_t i)
-{
-	const struct ft_chunk_after *k = arg;
-
-	return k->chunk[i].at > k->place;
-}
-
 /* Returns the index of the chunk that holds place: the last one that begins at
  * or before it. */
 static size_t ft_chunk_index(const struct ft_stream *s, uint64_t place)
 {
-	const struct ft_chunk_after key = { s->chunk, place };
-	size_t i = search_first(s->n_chunk, ft_chunk_is_after, &key);
+	size_t i = search_where(s->n_chunk, k, s->chunk[k].at > place);
 
 	return i ? i - 1 : 0;
 }

@@ -80,23 +80,10 @@ void ft_sync_release(struct ft *ft)
 	ft->n_sync = 0;
 }
 
-struct ft_sync_after {
-	const struct ft_sample *at;
-	uint64_t time;
-};
-
-static bool ft_sync_is_after(const void *arg, size_t i)
-{
-	const struct ft_sync_after *k = arg;
-
-	return k->at[i].time > k->time;
-}
-
 /* Returns the last sample at or before t, except the last sample of all. */
 static size_t ft_sync_sample_before(const struct ft_sync *sy, uint64_t t)
 {
-	const struct ft_sync_after key = { sy->at, t };
-	size_t i = search_first(sy->n - 1, ft_sync_is_after, &key);
+	size_t i = search_where(sy->n - 1, k, sy->at[k].time > t);
 
 	return i ? i - 1 : 0;
 }

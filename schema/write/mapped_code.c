@@ -120,24 +120,10 @@ int mapped_parts_load(struct store *db, struct mapped_parts *parts,
 	return 0;
 }
 
-/* Where a search for the parts of an image has come to. */
-struct mapped_parts_key {
-	const struct mapped_parts *parts;
-	uint32_t image;
-};
-
-static bool mapped_parts_reached(const void *arg, size_t i)
-{
-	const struct mapped_parts_key *key = arg;
-
-	return key->parts->part[i].image >= key->image;
-}
-
 const struct image_part *mapped_parts_of(const struct mapped_parts *parts,
 					 uint32_t image, size_t *n)
 {
-	const struct mapped_parts_key key = { parts, image };
-	size_t i = search_first(parts->n, mapped_parts_reached, &key);
+	size_t i = search_where(parts->n, k, parts->part[k].image >= image);
 	size_t end = i;
 
 	while (end < parts->n && parts->part[end].image == image)

@@ -27,11 +27,6 @@ struct answer {
 	bool told;
 };
 
-struct answer_key {
-	const struct code_place *code;
-	uint64_t off;
-};
-
 struct known_symbol { /* symbols of the current image */
 	uint64_t start;
 	const char *name;
@@ -124,17 +119,9 @@ static int naming_symbol_id(struct store *db, struct naming *nm,
 	return 0;
 }
 
-static bool naming_off_reached(const void *arg, size_t i)
-{
-	const struct answer_key *key = arg;
-
-	return key->code[i].off >= key->off;
-}
-
 static struct answer *naming_answer_for(struct naming *nm, uint64_t off)
 {
-	struct answer_key key = { nm->at.code, off };
-	size_t i = search_first(nm->at.n_code, naming_off_reached, &key);
+	size_t i = search_where(nm->at.n_code, k, nm->at.code[k].off >= off);
 
 	return i < nm->at.n_code && nm->at.code[i].off == off ? &nm->answer[i]
 							      : NULL;

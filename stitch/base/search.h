@@ -1,6 +1,5 @@
 /* search.h - the order of numbers, and binary search in anything sorted. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -89,12 +88,3 @@ static inline int compare_double(const void *a, const void *b)
 		}                                                              \
 		low_;                                                          \
 	})
-
-/* The answer for item i of the sequence that arg describes. */
-typedef bool search_fn(const void *arg, size_t i);
-
-/* The same as a function, for a condition that does not fit in a line. */
-static inline size_t search_first(size_t n, search_fn *holds, const void *arg)
-{
-	return search_where(n, i, holds(arg, i));
-}

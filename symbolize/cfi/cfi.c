@@ -421,22 +421,9 @@ const struct abi *cfi_abi(const struct cfi *c)
 	return c->abi;
 }
 
-struct cfi_key {
-	const struct cfi_fde *fde;
-	uint64_t vaddr;
-};
-
-static bool cfi_fde_above(const void *arg, size_t i)
-{
-	const struct cfi_key *k = arg;
-
-	return k->fde[i].start > k->vaddr;
-}
-
 static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
-	const struct cfi_key key = { c->fde, vaddr };
-	size_t lo = search_first(c->n, cfi_fde_above, &key);
+	size_t lo = search_where(c->n, i, c->fde[i].start > vaddr);
 
 	return lo && vaddr < c->fde[lo - 1].end ? &c->fde[lo - 1] : NULL;
 }

@@ -1,6 +1,8 @@
 /* unwind_rows.c - a table of how to step from a frame to its caller. */
 #include "symbolize/cfi/unwind_rows.h"
 
+#include <stdbool.h>
+
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

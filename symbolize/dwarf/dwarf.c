@@ -126,27 +126,14 @@ bool dwarf_has(const struct elf_file *ef)
 
 /* ---- functions inlined at an address */
 
-struct dwarf_bound {
-	const struct dwarf_want *want;
-	const struct dwarf_member *set;
-	uint64_t addr;
-};
-
-static bool dwarf_not_below(const void *arg, size_t i)
-{
-	const struct dwarf_bound *b = arg;
-
-	return b->want[b->set ? b->set[i].want : i].vaddr >= b->addr;
-}
-
 /* Returns the first index in set[first..first+n) whose address is not below
  * addr. */
 static size_t dwarf_lower_bound(const struct dwarf *d, size_t first, size_t n,
 				uint64_t addr)
 {
-	const struct dwarf_bound b = { d->want, d->set + first, addr };
+	const struct dwarf_member *set = d->set + first;
 
-	return first + search_first(n, dwarf_not_below, &b);
+	return first + search_where(n, i, d->want[set[i].want].vaddr >= addr);
 }
 
 /* Code that the linker discarded has the address 0. */
@@ -479,11 +466,9 @@ static void dwarf_look_split(struct dwarf *d, struct symbolizer *sy,
 static size_t dwarf_range_wants(struct dwarf *d, uint64_t start, uint64_t end,
 				size_t n)
 {
-	const struct dwarf_bound b = { d->want, NULL, start };
-
 	if (!dwarf_is_real_range(start, end))
 		return n;
-	size_t lo = search_first(d->n, dwarf_not_below, &b);
+	size_t lo = search_where(d->n, i, d->want[i].vaddr >= start);
 
 	for (; lo < d->n && d->want[lo].vaddr < end; lo++) {
 		if (d->want[lo].taken)

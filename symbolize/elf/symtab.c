@@ -164,22 +164,9 @@ void symtab_finish(struct symtab *t)
 	}
 }
 
-struct symtab_search {
-	const struct sym *sym;
-	uint64_t addr;
-};
-
-static bool symtab_above(const void *arg, size_t i)
-{
-	const struct symtab_search *k = arg;
-
-	return k->sym[i].start > k->addr;
-}
-
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr)
 {
-	const struct symtab_search key = { t->sym, addr };
-	size_t lo = search_first(t->n, symtab_above, &key);
+	size_t lo = search_where(t->n, i, t->sym[i].start > addr);
 
 	for (int hops = 0; lo && hops < NEST_MAX; hops++) {
 		const struct sym *s = &t->sym[lo - 1];

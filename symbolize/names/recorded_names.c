@@ -23,18 +23,6 @@ static int recorded_names_open(struct symbolizer *sy, const struct image *img,
 	return 1;
 }
 
-struct recorded_line_key {
-	const struct jit_code *code;
-	uint64_t off;
-};
-
-static bool recorded_names_line_above(const void *arg, size_t i)
-{
-	const struct recorded_line_key *k = arg;
-
-	return k->code->line[i].off > k->off;
-}
-
 static const char *recorded_names_how(const struct image *img)
 {
 	if (img->kind != IMAGE_JIT)
@@ -57,9 +45,8 @@ static int recorded_names_resolve(void *r, uint64_t off, struct symbol *sym)
 	if (!img->code)
 		return 1;
 	/* The last line entry at or before the offset has the source line. */
-	const struct recorded_line_key key = { img->code, sym->off };
-	size_t lo = search_first(img->code->n_line, recorded_names_line_above,
-				 &key);
+	size_t lo = search_where(img->code->n_line, i,
+				 img->code->line[i].off > sym->off);
 
 	if (lo) {
 		sym->file = img->code->line[lo - 1].file;

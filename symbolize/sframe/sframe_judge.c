@@ -27,22 +27,9 @@ void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 	va_end(ap);
 }
 
-struct judge_key {
-	const struct judge_section *part;
-	uint64_t addr;
-};
-
-static bool judge_part_above(const void *arg, size_t i)
-{
-	const struct judge_key *k = arg;
-
-	return k->part[i].start > k->addr;
-}
-
 const char *judge_section_name(const struct judge *j, uint64_t addr)
 {
-	const struct judge_key key = { j->part, addr };
-	size_t lo = search_first(j->n_part, judge_part_above, &key);
+	size_t lo = search_where(j->n_part, i, j->part[i].start > addr);
 
 	return lo && addr < j->part[lo - 1].end ? j->part[lo - 1].name : "";
 }

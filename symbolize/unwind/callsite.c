@@ -349,23 +349,10 @@ bool callsite_has_table(const struct callsite_file *f, uint64_t off)
 	       cfi_function(f->cfi, vaddr, &start, &end);
 }
 
-struct callsite_key {
-	const struct callsite_name *name;
-	uint64_t hash;
-};
-
-static bool callsite_hash_reached(const void *arg, size_t i)
-{
-	const struct callsite_key *k = arg;
-
-	return k->name[i].hash >= k->hash;
-}
-
 const struct callsite_name *callsite_find_names(const struct callsite_file *f,
 						uint64_t hash, size_t *n)
 {
-	const struct callsite_key key = { f->name, hash };
-	size_t lo = search_first(f->n_name, callsite_hash_reached, &key);
+	size_t lo = search_where(f->n_name, i, f->name[i].hash >= hash);
 
 	*n = 0;
 	while (lo + *n < f->n_name && f->name[lo + *n].hash == hash)

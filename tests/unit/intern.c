@@ -37,18 +37,12 @@ START_TEST(bytes_with_a_zero_are_told_apart)
 }
 END_TEST
 
-static bool intern_test_reached(const void *arg, size_t i)
-{
-	return i >= *(const size_t *)arg;
-}
-
 START_TEST(search_finds_the_first_item)
 {
 	for (size_t n = 0; n < 20; n++)
 		for (size_t first = 0; first <= n; first++)
-			ck_assert_uint_eq(
-				search_first(n, intern_test_reached, &first),
-				first);
+			ck_assert_uint_eq(search_where(n, i, i >= first),
+					  first);
 }
 END_TEST
 
