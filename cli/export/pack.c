@@ -21,7 +21,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
@@ -83,10 +83,8 @@ struct pack {
 	char *copy;	     /* a copy of the database, until it is placed */
 	struct image *image; /* images, by id */
 	size_t n_image, cap_image;
-	char **program;	    /* by image id: the file with its code, or NULL */
-	struct table index; /* index of the names in the archive */
-	char **put;
-	size_t n_put, cap_put;
+	char **program;	   /* by image id: the file with its code, or NULL */
+	struct intern put; /* names in the archive */
 	struct arena text;
 	uint64_t files, bytes, missing, unproved;
 	char example[256]; /* one of the missing files */
@@ -137,11 +135,6 @@ static bool pack_debug_name(const struct image *img, char *out, size_t size)
 	return true;
 }
 
-static bool pack_same_name(const void *owner, uint32_t id, const void *key)
-{
-	return !strcmp(((const struct pack *)owner)->put[id], key);
-}
-
 /* Returns whether a path from a capture stays inside the archive's folder. */
 static bool pack_is_safe(const char *name)
 {
@@ -154,13 +147,10 @@ static bool pack_is_safe(const char *name)
 static int pack_put_file(struct pack *p, const char *name, int fd,
 			 const char *path, struct err *err)
 {
-	uint64_t hash = hash_bytes(name, strlen(name), 0);
+	size_t n = p->put.n;
 
-	if (!pack_is_safe(name) ||
-	    table_find(&p->index, hash, pack_same_name, p, name) != TABLE_NONE)
+	if (!pack_is_safe(name) || intern_add(&p->put, name) < n)
 		return 0;
-	table_add(&p->index, hash, (uint32_t)p->n_put);
-	*mem_add(p->put, p->n_put, p->cap_put) = arena_strdup(&p->text, name);
 	p->files++;
 	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);
 }
@@ -405,8 +395,7 @@ int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 	rc = pack_make(&p, o->out ? o->out : out, err);
 	new_file_drop(p.copy);
 	free(p.image);
-	free(p.put);
-	table_release(&p.index);
+	intern_release(&p.put);
 	arena_release(&p.text);
 	return rc;
 }

@@ -124,18 +124,12 @@ static void stacks_find_first(struct stacks *s)
 	free(named);
 }
 
-static bool stacks_same_group(const void *owner, uint32_t id, const void *key)
-{
-	const struct stacks *s = owner;
-	const struct stacks_group *a = &s->group[id];
-	const struct stacks_group *b = key;
-
-	return a->type == b->type && a->event == b->event &&
-	       a->comm == b->comm && a->cpu == b->cpu && a->field == b->field &&
-	       a->kraw == b->kraw && a->uraw == b->uraw &&
-	       a->verdict == b->verdict && a->flags == b->flags &&
-	       a->wait == b->wait;
-}
+SAME_FUNCTION(stacks_same_group, struct stacks, group[id], struct stacks_group,
+	      x->type == y->type && x->event == y->event &&
+		      x->comm == y->comm && x->cpu == y->cpu &&
+		      x->field == y->field && x->kraw == y->kraw &&
+		      x->uraw == y->uraw && x->verdict == y->verdict &&
+		      x->flags == y->flags && x->wait == y->wait);
 
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 {

@@ -368,13 +368,8 @@ struct ftext_event_key {
 	uint32_t buffer;
 };
 
-static bool ftext_event_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct ftext_event *e = &((const struct ftext *)owner)->event[id];
-	const struct ftext_event_key *k = key;
-
-	return e->buffer == k->buffer && scan_is(k->name, e->key);
-}
+SAME_FUNCTION(ftext_event_same, struct ftext, event[id], struct ftext_event_key,
+	      x->buffer == y->buffer && scan_is(y->name, x->key));
 
 uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 {

@@ -12,14 +12,9 @@ struct ftext_place_key {
 	bool kernel;
 };
 
-static bool ftext_place_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct ftext_place *p = &((const struct ftext *)owner)->place[id];
-	const struct ftext_place_key *k = key;
-
-	return p->kernel == k->kernel && p->n == k->key.n &&
-	       !memcmp(p->key, k->key.p, p->n);
-}
+SAME_FUNCTION(ftext_place_same, struct ftext, place[id], struct ftext_place_key,
+	      x->kernel == y->kernel && x->n == y->key.n &&
+		      !memcmp(x->key, y->key.p, x->n));
 
 /* Copies s with a final 0. The string ends at the first 0 in s. */
 static char *ftext_place_copy(struct ftext *ft, struct scan s)

@@ -59,17 +59,12 @@ void merge_group_join(struct merge_group *g, uint32_t user, bool after_exec)
 		g->mark = MARK_EXEC;
 }
 
-static bool group_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct merge_group *a =
-		&((const struct merge_groups *)owner)->sum[id].key;
-	const struct merge_group *b = key;
-
-	return a->type == b->type && a->comm == b->comm &&
-	       a->kernel == b->kernel && a->user == b->user &&
-	       a->mark == b->mark && a->kernel_mark == b->kernel_mark &&
-	       a->weighs == b->weighs;
-}
+SAME_FUNCTION(group_is_same, struct merge_groups, sum[id].key,
+	      struct merge_group,
+	      x->type == y->type && x->comm == y->comm &&
+		      x->kernel == y->kernel && x->user == y->user &&
+		      x->mark == y->mark && x->kernel_mark == y->kernel_mark &&
+		      x->weighs == y->weighs);
 
 void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 		      int64_t weight, int64_t n)

@@ -84,14 +84,8 @@ void naming_free(struct naming *nm)
 	free(nm);
 }
 
-static bool naming_same_symbol(const void *owner, uint32_t id, const void *key)
-{
-	const struct known_symbol *a =
-		&((const struct naming *)owner)->known[id];
-	const struct symbol *b = key;
-
-	return a->start == b->start && !strcmp(a->name, b->name);
-}
+SAME_FUNCTION(naming_same_symbol, struct naming, known[id], struct symbol,
+	      x->start == y->start && !strcmp(x->name, y->name));
 
 /* Stores the id of a symbol of the current image, and writes the symbol when it
  * comes for the first time. */

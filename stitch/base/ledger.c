@@ -276,14 +276,9 @@ void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
 	ledger_add(lg, &e);
 }
 
-static bool same_skip(const void *owner, uint32_t id, const void *key)
-{
-	const struct skip *a = &((const struct ledger *)owner)->skip[id];
-	const struct skip *b = key;
-
-	return a->capture == b->capture && a->key == b->key &&
-	       !strcmp(a->what, b->what);
-}
+SAME_FUNCTION(same_skip, struct ledger, skip[id], struct skip,
+	      x->capture == y->capture && x->key == y->key &&
+		      !strcmp(x->what, y->what));
 
 void ledger_skip(struct ledger *lg, uint16_t capture, const char *what,
 		 uint64_t key, uint64_t off, const char *says)

@@ -33,19 +33,25 @@ typedef bool table_same_fn(const void *owner, uint32_t id, const void *key);
 #define SAME_5(f, ...) SAME_1(f) && SAME_4(__VA_ARGS__)
 #define SAME_OF(f1, f2, f3, f4, f5, same, ...) same
 
-/* Defines the table_same_fn `name`: whether a member of the owner, such as
- * item[id], has the numbers of a key of its type in these fields. A semicolon
- * follows, as with COMPARE_BY(). */
-#define SAME_BY(name, of, member, type, ...)                                   \
+/* Defines the table_same_fn `name`: whether x, a member of the owner such as
+ * item[id], is what y, a key of a type, stands for. A semicolon follows, as
+ * with COMPARE_BY(). */
+#define SAME_FUNCTION(name, of, member, type, same)                            \
 	static bool name(const void *owner, uint32_t id, const void *key)      \
 	{                                                                      \
-		const type *x = &((const of *)owner)->member;                  \
+		const __typeof__(((of *)0)->member) *x =                       \
+			&((const of *)owner)->member;                          \
 		const type *y = key;                                           \
                                                                                \
-		return SAME_OF(__VA_ARGS__, SAME_5, SAME_4, SAME_3, SAME_2,    \
-			       SAME_1, 0)(__VA_ARGS__);                        \
+		return same;                                                   \
 	}                                                                      \
 	static bool name(const void *owner, uint32_t id, const void *key)
+
+/* The same by numbers: whether all these fields are equal. */
+#define SAME_BY(name, of, member, type, ...)                                   \
+	SAME_FUNCTION(name, of, member, type,                                  \
+		      SAME_OF(__VA_ARGS__, SAME_5, SAME_4, SAME_3, SAME_2,     \
+			      SAME_1, 0)(__VA_ARGS__))
 
 /* All zeros is an empty table. */
 void table_release(struct table *t);

@@ -105,17 +105,14 @@ static uint64_t image_hash(const struct image *img)
 	return hash_pair(h ^ img->t0, img->space);
 }
 
-static bool image_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct image *a = &((const struct frames *)owner)->image[id];
-	const struct image *b = key;
-
-	return a->kind == b->kind && a->id_len == b->id_len &&
-	       a->maj == b->maj && a->min == b->min && a->ino == b->ino &&
-	       a->ino_gen == b->ino_gen && a->start == b->start &&
-	       a->len == b->len && a->t0 == b->t0 && a->space == b->space &&
-	       !memcmp(a->id, b->id, a->id_len) && !strcmp(a->path, b->path);
-}
+SAME_FUNCTION(image_is_same, struct frames, image[id], struct image,
+	      x->kind == y->kind && x->id_len == y->id_len &&
+		      x->maj == y->maj && x->min == y->min &&
+		      x->ino == y->ino && x->ino_gen == y->ino_gen &&
+		      x->start == y->start && x->len == y->len &&
+		      x->t0 == y->t0 && x->space == y->space &&
+		      !memcmp(x->id, y->id, x->id_len) &&
+		      !strcmp(x->path, y->path));
 
 /* Hashes what identifies an image across runs: its build-id, or else its path.
  * The seeds are fixed, because the hash is stored in the database. */
@@ -272,13 +269,8 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	return fr->raw.n;
 }
 
-static bool symbol_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct named *a = &((const struct frames *)owner)->named[id];
-	const struct named *b = key;
-
-	return a->size == b->size && !strcmp(a->name, b->name);
-}
+SAME_FUNCTION(symbol_is_same, struct frames, named[id], struct named,
+	      x->size == y->size && !strcmp(x->name, y->name));
 
 uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 		       uint64_t off)

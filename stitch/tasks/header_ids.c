@@ -55,14 +55,8 @@ static uint64_t header_hash(const struct header_key *k)
 	return hash_bytes(k->path, strlen(k->path), k->kernel);
 }
 
-static bool header_is_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct build_id_def *b =
-		&((const struct source *)owner)->build_ids[id];
-	const struct header_key *k = key;
-
-	return b->kernel == k->kernel && !strcmp(b->path, k->path);
-}
+SAME_FUNCTION(header_is_same, struct source, build_ids[id], struct header_key,
+	      x->kernel == y->kernel && !strcmp(x->path, y->path));
 
 /* Returns the first entry for a path, or TABLE_NONE. */
 static uint32_t header_find(const struct header_index *ix,

@@ -65,13 +65,8 @@ struct numbered {
 	uint64_t number, start;
 };
 
-static bool jit_is_same_number(const void *owner, uint32_t id, const void *key)
-{
-	const struct jit_code *c = &((const struct jit *)owner)->code[id];
-	const struct numbered *k = key;
-
-	return c->number == k->number && c->start == k->start;
-}
+SAME_FUNCTION(jit_is_same_number, struct jit, code[id], struct numbered,
+	      x->number == y->number && x->start == y->start);
 
 bool jit_add(struct jit *j, const struct jit_code *c, int64_t t)
 {
