@@ -1,6 +1,6 @@
 #!/bin/sh
-# check-headers.sh - every header compiles alone, with gcc and with clang.
-# usage: tests/check-headers.sh [root]; one ok or not ok line per compiler
+# check-headers.sh - every header compiles alone, with gcc and with clang, and none is included twice.
+# usage: tests/check-headers.sh [root]; one ok or not ok line per compiler, and one for includes
 #
 # A header that its own .c file includes before anything else compiles alone
 # each time that this file does, which the builds of both compilers show. The
@@ -48,4 +48,32 @@ alone gcc gcc $flags -x c
 compiler=$(clang $flags -x c -'###' - 2>&1 </dev/null |
 	sed -n '/"-cc1"/s/ "-"$//p')
 eval "alone clang ${compiler:-false}"
+# What a file includes although its own header does, or mem.h, which comes with
+# what goes with memory.
+# shellcheck disable=SC2016 # of awk
+twice=$(find cli formats schema stitch symbolize -name '*.[ch]' -exec awk -v mem=stitch/base/mem.h '
+	/^#include/ {
+		gsub(/"/, "", $2)
+		has[FILENAME, $2] = 1
+		list[FILENAME] = list[FILENAME] " " $2
+	}
+	END {
+		for (f in list) {
+			own = f
+			sub(/\.c$/, ".h", own)
+			memory = has[f, mem] || has[own, mem]
+			n = split(list[f], of, " ")
+			for (i = 1; i <= n; i++)
+				if ((own != f && has[own, of[i]]) || (memory && has[mem, of[i]]))
+					print f ": includes " of[i] " twice"
+		}
+	}' {} +)
+if [ -z "$twice" ]
+then
+	echo "ok no header is included twice"
+else
+	echo "$twice"
+	echo "not ok no header is included twice"
+	rc=1
+fi
 exit $rc

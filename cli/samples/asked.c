@@ -1,8 +1,6 @@
 /* asked.c - what the requests of events say. */
 #include "cli/samples/asked.h"
 
-#include <stdlib.h>
-
 #include "schema/db/int_rows.h"
 #include "stitch/base/mem.h"
 

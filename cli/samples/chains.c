@@ -2,9 +2,6 @@
 #include "cli/samples/chains.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/code.h"
 #include "cli/output/json.h"

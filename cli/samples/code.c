@@ -1,9 +1,6 @@
 /* code.c - the code that a database knows. */
 #include "cli/samples/code.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/sums_code.h"

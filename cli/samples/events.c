@@ -1,9 +1,6 @@
 /* events.c - iterates over the events of a database in time order. */
 #include "cli/samples/events.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "cli/samples/asked.h"
 #include "cli/samples/filter.h"
 #include "schema/columns.h"

@@ -4,8 +4,6 @@
 #include <assert.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/output/safe_text.h"
 #include "cli/typed.h"

@@ -9,9 +9,7 @@
 #include "schema/db/rows.h"
 #include "stitch/base/err.h"
 
-struct rows;
 struct sql_gap;
-struct store;
 
 #define FILTER_LISTS 6
 /* What is known of each list while databases are read one by one. A zeroed

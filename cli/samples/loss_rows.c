@@ -1,10 +1,6 @@
 /* loss_rows.c - the losses of a database, in time order. */
 #include "cli/samples/loss_rows.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/samples/filter.h"
 #include "schema/columns.h"
 #include "schema/store.h"

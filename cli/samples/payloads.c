@@ -3,9 +3,6 @@
 #include "cli/samples/payloads.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "cli/samples/chains.h"

@@ -6,9 +6,6 @@
 #include "cli/samples/weight.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "cli/samples/filter.h"

@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 
-struct err;
 struct filter;
 struct rows;
 struct store;

@@ -4,10 +4,7 @@
  * lines of a chain) is formatted once, and the rest without printf, which took
  * two thirds of the time. Lines go to stdout many at a time. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdio_ext.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/samples/events.h"
 #include "cli/output/json.h"

@@ -1,6 +1,5 @@
 /* call.c - reads events of system calls that change mappings, or files that are
  * mapped, of any capture. */
-#include <string.h>
 
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"

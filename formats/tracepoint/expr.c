@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "formats/tracepoint/pointed.h"
 #include "formats/tracepoint/text.h"

@@ -6,8 +6,6 @@
  * output. No function is called and no address is dereferenced. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "formats/tracepoint/expr_types.h"
 #include "formats/tracepoint/expr_value.h"

@@ -3,7 +3,6 @@
 #include "formats/tracepoint/expr_types.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 #include "stitch/base/mem.h"
 

@@ -6,9 +6,6 @@
  * only, the order of the enum has changed between releases. */
 #include "formats/tracepoint/kernel_names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 struct kernel_name {

@@ -1,8 +1,6 @@
 /* make.c - makes a tracepoint's format and payload as perf.data files store
  * them: with the common fields first, which events of other tracers lack. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"

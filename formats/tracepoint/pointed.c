@@ -3,8 +3,6 @@
 #include "formats/tracepoint/pointed.h"
 
 #include <inttypes.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "formats/tracepoint/braces.h"
 #include "formats/tracepoint/expr_value.h"

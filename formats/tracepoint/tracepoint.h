@@ -6,8 +6,6 @@
  * payload come from the capture, so all of it is checked. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"

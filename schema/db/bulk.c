@@ -1,9 +1,6 @@
 /* bulk.c - rows of one table, in blocks of memory. */
 #include "schema/db/bulk.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "stitch/base/mem.h"
 
 #define BLOCK_FIRST 4096u

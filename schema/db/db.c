@@ -2,9 +2,6 @@
 #include "schema/db/db.h"
 
 #include <assert.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/guard/guard.h"
 #include "schema/db/page_file.h"

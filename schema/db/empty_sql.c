@@ -1,6 +1,5 @@
 /* empty_sql.c - a database with all tables and no rows, made by SQL. */
 #include <sqlite3.h>
-#include <stdio.h>
 
 #include "schema/db/empty.h"
 #include "schema/db/queries.h"

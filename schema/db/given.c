@@ -3,9 +3,6 @@
  */
 #include "schema/db/given.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/db/db.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"

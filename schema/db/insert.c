@@ -1,10 +1,6 @@
 /* insert.c - a block of rows into a B-tree of ours, or into SQLite. */
 #include "schema/db/insert.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/db/bulk.h"
 #include "schema/db/packing.h"
 #include "schema/db/page_tree.h"

@@ -2,9 +2,6 @@
 #include "schema/db/int_rows.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/db.h"
 #include "schema/db/page_rows.h"

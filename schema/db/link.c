@@ -7,9 +7,6 @@
  * its temporary name, so nobody else opens it. */
 #include "schema/db/link.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/db/db.h"
 #include "schema/db/insert.h"
 #include "schema/db/page_file.h"

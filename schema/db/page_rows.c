@@ -5,9 +5,6 @@
  * its end holds the lock. */
 #include "schema/db/page_rows.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "schema/columns.h"
 #include "schema/db/db.h"
 #include "schema/db/page_format.h"

@@ -4,8 +4,6 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/packing.h"
 #include "schema/db/page_file.h"

@@ -9,7 +9,6 @@
 #include "schema/db/bulk.h"
 
 struct page_file;
-struct page_tree;
 
 /* The file is borrowed. */
 struct page_tree *page_tree_new(struct page_file *pf, enum page_key key);

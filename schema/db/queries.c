@@ -1,7 +1,5 @@
 /* queries.c - finds embedded SQL: a whole file, or a named query. */
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "schema/db/queries.h"
 #include "stitch/base/mem.h"

@@ -1,8 +1,6 @@
 /* rows.c - statements that return rows, and the values of a row. */
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "schema/db/db.h"
 #include "schema/db/page_format.h"

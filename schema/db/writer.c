@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 
 #include "schema/db/bulk.h"
 #include "schema/db/insert.h"
