@@ -6,6 +6,7 @@ list of its own for either, and a capture that is in both is compared once."""
 
 import collections
 import fcntl
+import gc
 import glob
 import gzip
 import json
@@ -38,6 +39,8 @@ PACKINGS = ("", ".gz", ".zst")
 Capture = collections.namedtuple(
     "Capture", "name path script fields analysis stats shipped symfs")
 Block = collections.namedtuple("Block", "comm pid tid cpu time event addrs")
+
+gc.disable()
 
 failures = 0
 
@@ -294,11 +297,15 @@ def ingest_locked(c, db, options):
 def query(db, sql, *args, **functions):
     """Names may be any bytes. functions: by name, of two arguments."""
     con = sqlite3.connect("file:%s?mode=ro" % db, uri=True)
-    con.text_factory = lambda b: b.decode(errors="surrogateescape")
     try:
         for name, function in functions.items():
             con.create_function(name, 2, function)
-        return con.execute(sql, args).fetchall()
+        try:
+            return con.execute(sql, args).fetchall()
+        except sqlite3.OperationalError:
+            # perhaps a text that is not UTF-8; one by one they take longer
+            con.text_factory = lambda b: b.decode(errors="surrogateescape")
+            return con.execute(sql, args).fetchall()
     finally:
         con.close()
 

@@ -33,18 +33,24 @@ import common
 
 # damage: it is not whole, which must be said.
 Case = collections.namedtuple("Case", "name path text damage")
-# vpid: of the process with its own buffers.
+# vpid: of the process with its own buffers. flat: what theirs has as columns.
 Event = collections.namedtuple(
-    "Event", "time name cpu fields contexts text vpid", defaults=[None])
+    "Event", "time name cpu fields contexts text vpid flat", defaults=[None, ()])
 
 BT2 = shutil.which("babeltrace2")
 SECONDS = "--clock-seconds", "--clock-gmt"
 LOST = re.compile(r"Tracer discarded (?:at least )?(\d+) events? between "
                   r"\[([\d:.]+)\] and \[([\d:.]+)\]")
 TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([{}\[\](),:=])|([^\s{}\[\](),:="]+)')
-# Most structures: numbers with names.
+# Most structures: numbers, texts, labels and lists of numbers, with names.
 WORD = r'[^\s{}\[\](),:="]+'
-PAIRS = re.compile(r"\{ (%s = %s(?:, %s = %s)*) \}(?:, )?" % ((WORD,) * 4))
+MEMBER = r'%s = (?:%s|"[^"\\]*"|\[ (?:\[\d+\] = %s(?:, | ))*\]|\( "[^"\\]*" : container = %s \))' % ((WORD,) * 4)
+MEMBERS = re.compile(MEMBER)
+SIMPLE = re.compile(r"\{ (%s(?:, %s)*) \}(?:, )?" % (MEMBER, MEMBER))
+ELEMENT = re.compile(r"\] = (%s)" % WORD)
+STAMP = re.compile(r"timestamp = (\d+)\.(\d+)")
+VPID = re.compile(r"trace:vpid = \((\d+)\)")
+ROOT = re.compile(r"((?:stream|event)\.[\w.]+) = ")
 USED = ("pid", "tid", "vpid", "vtid", "procname", "cpu_id",
         "callstack_kernel", "callstack_user", "_callstack_kernel_length",
         "_callstack_user_length")
@@ -148,9 +154,6 @@ def number(word):
 
 def members(words):
     """Of "{ a = 1, b = { c = 2 } }" the members, as they are."""
-    pairs = PAIRS.fullmatch(words)
-    if pairs:
-        return pairs[1].split(", ")
     out, depth, last = [], 0, 2
     for m in TOKEN.finditer(words):
         depth += (m[2] or "") in ("{", "[", "(") and 1
@@ -161,12 +164,34 @@ def members(words):
     return [m for m in out if m]
 
 
-# Events of a packet have its context.
-@functools.lru_cache(4096)
-def kept(event, root, words):
+# The same stacks and names are in many events.
+@functools.lru_cache(1 << 14)
+def simple(words):
+    """The value of a simple member."""
+    if words[0] == '"':
+        return words[1:-1]
+    if words[0] == "[":
+        return [number(word) for word in ELEMENT.findall(words)]
+    return Text(words).value() if words[0] == "(" else number(words)
+
+
+def apart(words):
+    """The value of a structure, and its members as they are."""
+    found = SIMPLE.fullmatch(words)
+    if not found:
+        return Text(words).value(), members(words)
+    texts = MEMBERS.findall(found[1])
+    out = {}
+    for text in texts:
+        name, _, word = text.partition(" = ")
+        out[name] = simple(word)
+    return out, texts
+
+
+def kept(event, root, texts):
     """Of the members of a root those that are compared, with their prefix."""
     out = []
-    for m in members(words):
+    for m in texts:
         name = m.partition(" = ")[0]
         if root == "event.fields":
             if name not in PERF and (event, name) != (CHAIN, "ips"):
@@ -176,50 +201,56 @@ def kept(event, root, words):
     return out
 
 
-def their_text(event, rest, parts):
-    out = []
-    for part, after in zip(parts, parts[1:] + [None]):
-        words = rest[part.end():after.start() - 2 if after else None]
-        if part[1] != "stream.event.header":
-            out += kept(event, part[1], words)
-    return ", ".join(out)
+# Traces of one program have the same fields, and the events of a packet the same
+# contexts.
+@functools.lru_cache(1 << 17)
+def payload(event, words):
+    """The fields of an event: the value, as columns, their text."""
+    value, texts = apart(words)
+    return (value, tuple(flat({k: v for k, v in value.items() if k not in PERF}, "")),
+            kept(event, "event.fields", texts))
 
 
 @functools.lru_cache(4096)
-def value(words):
-    pairs = PAIRS.fullmatch(words)
-    if pairs:
-        return {name: number(word) for name, _, word in (
-            pair.partition(" = ") for pair in pairs[1].split(", "))}
-    return Text(words).value()
+def around(event, rest):
+    """What stands in front of the fields: the contexts, as columns, their text."""
+    roots, text = {}, []
+    # roots have dots in their names; values have none outside of quotes
+    parts = list(ROOT.finditer(rest))
+    for part, after in zip(parts, parts[1:] + [None]):
+        words = rest[part.end():after.start() - 2 if after else None]
+        # a name in quotes is not the next root
+        if words.count('"') % 2:
+            words = rest[part.end():]
+        roots[part[1]], texts = apart(words)
+        if part[1] != "stream.event.header":
+            text += kept(event, part[1], texts)
+    contexts = {"packet": roots.get("stream.packet.context", {}),
+                "ctx": {**roots.get("stream.event.context", {}),
+                        **roots.get("event.context", {})}}
+    columns = [pair for root, prefix in (("packet", "packet"), ("ctx", "ctx"))
+               for k, v in contexts[root].items() if k not in USED
+               for pair in flat(v, "%s_%s" % (prefix, k))]
+    return contexts, columns, text
 
 
 def theirs(text):
     for line in text.split("\n"):
-        m = re.search(r"(?:^|, )name = ", line)
-        if not m:
+        head, found, rest = (", " + line).partition(", name = ")
+        if not found:
             continue
-        head, rest = line[:m.start()], line[m.end():]
-        m = re.match(r"timestamp = (\d+)\.(\d+)", head)
+        m = STAMP.match(head, 2)
         time = int(m[1]) * 10**9 + int(m[2]) if m else None
-        m = re.search(r"trace:vpid = \((\d+)\)", head)
+        m = VPID.search(head) if "vpid" in head else None
         vpid = int(m[1]) if m else None
         name, _, rest = rest.partition(", ")
-        roots = {}
-        # roots have dots in their names; values have none outside of quotes
-        parts = list(re.finditer(r"((?:stream|event)\.[\w.]+) = ", rest))
-        for part, after in zip(parts, parts[1:] + [None]):
-            words = rest[part.end():after and after.start()]
-            # a name in quotes is not the next root
-            roots[part[1]] = value(words if words.count('"') % 2 == 0
-                                   else rest[part.end():])
-        packet = roots.get("stream.packet.context", {})
-        contexts = {"packet": packet,
-                    "ctx": {**roots.get("stream.event.context", {}),
-                            **roots.get("event.context", {})}}
-        yield Event(time, name, packet.get("cpu_id"),
-                    roots.get("event.fields", {}), contexts,
-                    their_text(name, rest, parts), vpid)
+        before, found, words = rest.rpartition("event.fields = ")
+        # not that of a text in quotes
+        assert words.count('"') % 2 == 0, line
+        contexts, columns, said = around(name, (before if found else rest).removesuffix(", "))
+        fields, more, own = payload(name, words) if found else ({}, (), [])
+        yield Event(time, name, contexts["packet"].get("cpu_id"), fields, contexts,
+                    ", ".join(said + own), vpid, (more, columns))
 
 
 def offsets(path):
@@ -334,20 +365,18 @@ def is_called(mine, name, value):
 
 
 def compare_fields(mine, their, found):
-    want = dict(flat({k: v for k, v in their.fields.items()
-                      if k not in PERF}, ""))
+    want = dict(their.flat[0])
     if their.name == CHAIN:
         found["chains"] += 1
         if mine.contexts["later"] != want.pop("ips"):
             found["chain differs"] += 1
-    for root, prefix in (("packet", "packet"), ("ctx", "ctx")):
-        for k, v in their.contexts[root].items():
-            if k not in USED:
-                want.update(flat(v, "%s_%s" % (prefix, k)))
+    want.update(their.flat[1])
+    found["fields"] += len(want)
     for name, value in want.items():
-        found["fields"] += 1
         # an SQL column that is taken gets a suffix
         got = mine.fields.get(name)
+        if type(value) in (int, str) and type(got) is type(value) and got == value:
+            continue
         if name not in mine.fields:
             found["field missing: " + name] += 1
         elif isinstance(value, Enum) and not is_called(mine, name, value):
@@ -393,6 +422,8 @@ def is_signed_hex(mine, their):
 def compare_text(mine, their, found):
     found["texts"] += 1
     text = their.text
+    if mine.text == text and text.isprintable() and "" not in mine.fields.values():
+        return
     for name, value in their.fields.items():
         # counted as a field that differs, see STALE
         if isinstance(value, str) and value and mine.fields.get(name) == "":
@@ -457,7 +488,8 @@ def compare(mine, their, found):
         mine.sort(key=key)
         their.sort(key=key)
     for m, t in zip(mine, their):
-        if key(m)[:2] != key(t)[:2] or (t.cpu is not None and t.cpu != m.cpu):
+        if (m.time or 0) != (t.time or 0) or m.name != t.name or (
+                t.cpu is not None and t.cpu != m.cpu):
             found["event differs: %r, %r" % (key(m), key(t))] += 1
             continue
         compare_fields(m, t, found)
