@@ -73,8 +73,7 @@ SLASH = "\u2215"  # of names of jitted code
 KERNEL, USER = (1 << 64) - 128, (1 << 64) - 512
 MARK = re.compile(r"^\[user: .*\]$")
 
-Theirs = collections.namedtuple(
-    "Theirs", "time cpu pid tid comm event ip weight addrs frames")
+Theirs = collections.namedtuple("Theirs", "time cpu pid tid ip weight said")
 
 
 def perf(*args):
@@ -88,6 +87,9 @@ DUMP = re.compile(r"^(?:(-?\d+) )?(?:(\d+) )?0x[0-9a-f]+ \[0x[0-9a-f]+\]: "
                   r"PERF_RECORD_SAMPLE\([^)]*\): (-?\d+)/(-?\d+): "
                   r"(?:0x)?([0-9a-f]+) period: (\d+)")
 FRAME = re.compile(r"^\s+([0-9a-f]+) \((.*)\)\s*$")
+ENTRY = re.compile(r"^\.+\s+\d+: ([0-9a-f]+)$")
+# of events without callchains the address is on this line
+EVENT = re.compile(r"^.*?\s(-?\d+)\s+(\S+):\s+(?:([0-9a-f]+) \((.*)\))?\s*$")
 
 
 def empty_of(path):
@@ -104,51 +106,62 @@ def frame_of(line):
     return m and (int(m[1], 16), m[2])
 
 
+class Printed:
+    """What perf prints of a record below its first line."""
+
+    def __init__(self, text):
+        self.addrs, self.frames, self.comm, self.event = [], [], None, None
+        for line in text.split("\n"):
+            if line.startswith("....."):
+                m = ENTRY.match(line)
+                if m:
+                    self.addrs.append(int(m[1], 16))
+            elif line.startswith(" ... thread: "):
+                self.comm = line[len(" ... thread: "):].rpartition(":")[0]
+            elif frame_of(line):
+                self.frames.append(frame_of(line))
+            elif self.event is None and self.comm is not None and line.startswith(
+                    (" ", self.comm[:1])):
+                m = EVENT.match(line)
+                if m:
+                    self.event = m[2]
+                    if m[3]:
+                        self.frames.append((int(m[3], 16), m[4]))
+
+
+def records(text):
+    """(first line, text below it) of what -D prints of each."""
+    at = text.find("PERF_RECORD_")
+    while at >= 0:
+        end = text.find("\n", at)
+        after = text.find("PERF_RECORD_", end)
+        below = text.rfind("\n", end, after) if after >= 0 else len(text)
+        yield text[text.rfind("\n", 0, at) + 1:end], text[end + 1:below]
+        at = after
+
+
 def theirs(path, has_time, has_cpu):
     """perf's own decoding of the file, and what it makes of each address; it
     looks at no file, so that offsets stay what they are."""
     r = perf("script", "-D", "-i", path, "-F", "comm,tid,event,ip,dso",
              "--max-stack", "2048", "--no-inline", "--symfs", empty_of(path))
-    head, addrs, frames, name, event = None, [], [], None, None
-
-    def put():
+    # without the bytes of records, which are most lines, and where they are
+    text = re.sub(r"(?m)^(?:\.(?:  .*| \.\.\. raw event: .*)?|0x[0-9a-f]+@.*)\n", "",
+                  r.stdout.decode(errors="surrogateescape"))
+    # many samples of a thread have one stack
+    said = {}
+    for first, below in records(text):
+        head = DUMP.match(first)
+        if not head:
+            continue
         cpu, time = head[1], head[2]
         if cpu and not time and has_time:
             cpu, time = None, cpu
-        return Theirs(int(time) if has_time and time else None,
-                      int(cpu) if has_cpu and cpu else None, int(head[3]),
-                      int(head[4]), name, event, int(head[5], 16),
-                      int(head[6]), addrs, frames)
-
-    for line in r.stdout.decode(errors="surrogateescape").split("\n"):
-        if line.startswith(".  "):
-            continue  # the bytes of a record, which are most lines
-        if "PERF_RECORD_" in line:
-            if head:
-                yield put()
-            head = DUMP.match(line)
-            addrs, frames, name, event = [], [], None, None
-        elif not head:
-            continue
-        elif line.startswith("....."):
-            m = re.match(r"^\.+\s+\d+: ([0-9a-f]+)$", line)
-            if m:
-                addrs.append(int(m[1], 16))
-        elif line.startswith(" ... thread: "):
-            name = line[len(" ... thread: "):].rpartition(":")[0]
-        elif frame_of(line):
-            frames.append(frame_of(line))
-        elif event is None and name is not None and line.startswith(
-                (" ", name[:1])):
-            # of events without callchains the address is on this line
-            m = re.match(r"^.*?\s(-?\d+)\s+(\S+):\s+(?:([0-9a-f]+) "
-                         r"\((.*)\))?\s*$", line)
-            if m:
-                event = m[2]
-                if m[3]:
-                    frames.append((int(m[3], 16), m[4]))
-    if head:
-        yield put()
+        if below not in said:
+            said[below] = Printed(below)
+        yield Theirs(int(time) if has_time and time else None,
+                     int(cpu) if has_cpu and cpu else None, int(head[3]),
+                     int(head[4]), int(head[5], 16), int(head[6]), said[below])
     if r.returncode:
         raise ValueError("perf script: status %d: %s" % (
             r.returncode, r.stderr.decode(errors="replace")[-300:]))
@@ -241,27 +254,40 @@ def same_frame(want, frame, got, count, has_chain):
     return False
 
 
-def differ(db, s, p, count):
-    """A word for what is not the same; None: nothing."""
-    addrs, frames = wanted(db, s, count)
+def differ(db, s, p, count, judged):
+    """A word for what is not the same; None: nothing. judged: what was said of each
+    stack, and counted."""
     pid = -1 if s.pid is None else s.pid
     tid = -1 if s.tid is None else s.tid
     comm = s.comm or ":%d" % tid
-    if p.comm.encode(errors="surrogateescape") != comm.encode(
+    if p.said.comm.encode(errors="surrogateescape") != comm.encode(
             errors="surrogateescape"):
         if not s.comm:
             count["name_late"] += 1
         else:
-            return "comm %r, not %r" % (p.comm, comm)
+            return "comm %r, not %r" % (p.said.comm, comm)
     for name, a, b in (("time", p.time, s.time), ("cpu", p.cpu, s.cpu),
                        ("pid", p.pid, pid), ("tid", p.tid, tid),
                        ("period", p.weight, s.weight)):
         if a != b and not (b is None and a in (0, -1, 2**32 - 1)):
             return "%s %s, not %s" % (name, a, b)
-    if p.event != s.event:
-        return "event %r, not %r" % (p.event, s.event)
+    if p.said.event != s.event:
+        return "event %r, not %r" % (p.said.event, s.event)
+    one = (s.kraw, s.uraw, s.verdict, s.flags & EXEC, s.has_chain,
+           None if s.has_chain else (s.ip, p.ip), p.said)
+    if one not in judged:
+        found = collections.Counter()
+        judged[one] = differ_stack(db, s, p, found), found
+    why, found = judged[one]
+    if found:
+        count.update(found)
+    return why
+
+
+def differ_stack(db, s, p, count):
+    addrs, frames = wanted(db, s, count)
     if s.has_chain:
-        got = p.addrs
+        got = p.said.addrs
     else:
         got, addrs = [p.ip], [a for a in addrs if a not in (KERNEL, USER)][:1]
         addrs = addrs or [s.ip or 0]
@@ -270,9 +296,9 @@ def differ(db, s, p, count):
         return "addresses %s, not %s" % (
             " ".join("%x" % a for a in got),
             " ".join("%x" % a if a is not None else "MARK" for a in addrs))
-    if len(p.frames) != len(frames) and s.has_chain:
-        return "%d frames, not %d" % (len(p.frames), len(frames))
-    for (a, frame), got in zip(frames, p.frames):
+    if len(p.said.frames) != len(frames) and s.has_chain:
+        return "%d frames, not %d" % (len(p.said.frames), len(frames))
+    for (a, frame), got in zip(frames, p.said.frames):
         if not same_frame(a, frame, got, count, s.has_chain):
             return "frame %x (%s), not %r" % (*got, frame)
     return None
@@ -280,12 +306,12 @@ def differ(db, s, p, count):
 
 def compare(ours, path):
     """Counter of classes, and the first differences that have none."""
-    count, bad, n = collections.Counter(), [], 0
+    count, bad, n, judged = collections.Counter(), [], 0, {}
     has_time = any(s.time is not None for s in ours.samples)
     has_cpu = any(s.cpu is not None for s in ours.samples)
     for p in theirs(path, has_time, has_cpu):
         if n < len(ours.samples):
-            why = differ(ours, ours.samples[n], p, count)
+            why = differ(ours, ours.samples[n], p, count, judged)
             if why:
                 bad.append("event %d: %s" % (ours.samples[n].id, why))
         n += 1
