@@ -3,6 +3,7 @@
 read(path) gives a Profile; check(profile) what is wrong with it, as text."""
 
 import collections
+import functools
 import gzip
 import os
 
@@ -49,6 +50,8 @@ def fields(data):
         yield key >> 3, value
 
 
+# Many samples have one stack, and profiles of one database the same messages.
+@functools.lru_cache(1 << 16)
 def numbers(value):
     """Of a repeated field: packed, or one."""
     if isinstance(value, int):
@@ -64,6 +67,7 @@ def signed(v):
     return v - (1 << 64) if v >> 63 else v
 
 
+@functools.lru_cache(1 << 16)
 def message(data):
     out = collections.defaultdict(list)
     for number, value in fields(data):
@@ -187,8 +191,9 @@ def names(p, location):
 def stacks(p, value):
     """Sums by stack, the outermost first."""
     out = collections.Counter()
+    at = {i: names(p, x) for i, x in p.locations.items()}
     for s in p.samples:
-        frames = [n for i in s.locations for n in names(p, p.locations[i])]
+        frames = [n for i in s.locations for n in at[i]]
         out[s.labels["thread"], tuple(reversed(frames))] += s.values[value]
     return out
 
@@ -196,9 +201,9 @@ def stacks(p, value):
 def functions(p, value, alias={}):
     """{name: (self, total)} as pprof's -top has it: recursion counts once."""
     own, total = collections.Counter(), collections.Counter()
+    at = {i: [alias.get(n, n) for n in names(p, x)] for i, x in p.locations.items()}
     for s in p.samples:
-        frames = [alias.get(n, n) for i in s.locations
-                  for n in names(p, p.locations[i])]
+        frames = [n for i in s.locations for n in at[i]]
         own[frames[0]] += s.values[value]
         for n in set(frames):
             total[n] += s.values[value]

@@ -4,6 +4,7 @@ two numbers of one object have, or the time between two. --limit cuts what
 scripts get, and reasons for missing stacks are always on the screen: so a row
 may be in the answer without a limit."""
 
+import functools
 import json
 import os
 import re
@@ -42,6 +43,7 @@ NUMBER = re.compile(r"(?<![\w.+-])\d[\d,]*(?:\.\d+)?(?: (?:ns|us|ms|s|kB|MB|GB)\
 NAME = re.compile(r"(?<![\w\[<-])[a-z]\w*_\w+")
 
 
+@functools.lru_cache(None)
 def human(ns):
     for unit, size in (("ns", 1), ("us", 1e3), ("ms", 1e6), ("s", 1e9)):
         v = ns / size
@@ -56,13 +58,23 @@ def seconds(n):
     return ("%d.%06d" % divmod(n // 1000 + up, 1000000) for up in (0, 1))
 
 
+# Answers have the same numbers again and again, and the same two beside each other.
+@functools.lru_cache(None)
 def shown(v):
     """A number of an answer as screens may have it."""
     n = int(v)
-    yield from ("%d" % v, "{:,}".format(n), "%.2f" % v, "%.1f" % v, "%.2f" % (v * 100), human(abs(v)))
-    yield from seconds(n)
-    yield from ("%.*f %s" % (d, v / size, unit) for unit, size in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
-                for d in (0, 1, 2))
+    return ("%d" % v, "{:,}".format(n), "%.2f" % v, "%.1f" % v, "%.2f" % (v * 100), human(abs(v)), *seconds(n),
+            *("%.*f %s" % (d, v / size, unit) for unit, size in (("kB", 1e3), ("MB", 1e6), ("GB", 1e9))
+              for d in (0, 1, 2)))
+
+
+@functools.lru_cache(None)
+def shown_beside(v, whole):
+    """A number of an object and another one of it, or around it."""
+    shares = ("%.2f" % (100 * v / whole), "%.2f" % (100 - 100 * v / whole)) if whole and 0 <= v <= whole else ()
+    apart = abs(whole - v)
+    return (*shares, human(apart), "{:,}".format(int(apart)), "%.1f" % (apart / 1000),
+            "{:,}".format(int(v + whole)), *seconds(int(v + whole)))
 
 
 def plain(v):
@@ -81,12 +93,7 @@ def said(answer, above=()):
         for v in own:
             yield from shown(v)
             for whole in near:
-                if whole and 0 <= v <= whole:
-                    yield "%.2f" % (100 * v / whole)
-                    yield "%.2f" % (100 - 100 * v / whole)
-                apart = abs(whole - v)
-                yield from (human(apart), "{:,}".format(int(apart)), "%.1f" % (apart / 1000))
-                yield from ("{:,}".format(int(v + whole)), *seconds(int(v + whole)))
+                yield from shown_beside(v, whole)
         for v in answer.values():
             if isinstance(v, (dict, list)):
                 yield from said(v, near)
