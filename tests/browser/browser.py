@@ -4,6 +4,7 @@ request that a page makes and every message on its console is recorded."""
 
 import atexit
 import base64
+import collections
 import json
 import os
 import re
@@ -191,21 +192,28 @@ def pictured(path, width, height=900):
             packed += data[at + 8:at + 8 + n]
         at += n + 12
     step = {2: 3, 6: 4}[form]
-    raw, row, colors = zlib.decompress(packed), bytearray(wide * step), {}
+    raw, row, colors = zlib.decompress(packed), bytearray(wide * step), collections.Counter()
     for y in range(high):
         line = y * (wide * step + 1)
-        how, over = raw[line], row
-        row = bytearray(raw[line + 1:line + 1 + wide * step])
-        for i, up in enumerate(over if how else ()):
-            a = row[i - step] if i >= step else 0
-            c = over[i - step] if i >= step else 0
-            near = min((abs(up - c), 0, a), (abs(a - c), 1, up),
-                       (abs(a + up - 2 * c), 2, c))[2]
-            row[i] = row[i] + (0, a, up, (a + up) // 2, near)[how] & 255
-        for i in range(0, len(row), step):
-            rgb = bytes(row[i:i + 3])
-            colors[rgb] = colors.get(rgb, 0) + 1
-    return colors
+        row = unfiltered(raw[line], raw[line + 1:line + 1 + wide * step], row, step)
+        colors.update(zip(row[::step], row[1::step], row[2::step]))
+    return {bytes(rgb): n for rgb, n in colors.items()}
+
+
+def unfiltered(how, data, over, step):
+    """A row of a PNG, by the row above it and its filter."""
+    row = bytearray(data)
+    if how == 2:
+        return bytearray((a + up) & 255 for a, up in zip(row, over))
+    for i, up in enumerate(over if how else ()):
+        a, c = (row[i - step], over[i - step]) if i >= step else (0, 0)
+        if how == 4:
+            to_a, to_up, to_c = abs(up - c), abs(a - c), abs(a + up - 2 * c)
+            near = a if to_a <= to_up and to_a <= to_c else up if to_up <= to_c else c
+        else:
+            near = a if how == 1 else (a + up) // 2
+        row[i] = row[i] + near & 255
+    return row
 
 
 class Browser:
