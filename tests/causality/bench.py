@@ -67,8 +67,8 @@ def ask(a, names):
     """Returns the answer, or None and why there is none."""
     if a.tool == "naive":
         segments, edges = [], []
-        naive.Pairs(names["capture"]).chain(names["tid"], names["from"],
-                                            names["to"], segments, edges)
+        names["pairs"].chain(names["tid"], names["from"], names["to"],
+                             segments, edges)
         return {"segments": segments, "edges": edges}, ""
     done = run(a.tool, names)
     if done.returncode in (1, 2) and not done.stdout:
@@ -221,6 +221,8 @@ class Bench:
         self.captures += 1
         if os.path.exists(names["db"]):
             os.remove(names["db"])
+        if self.a.tool == "naive":
+            names["pairs"] = naive.Pairs(names["capture"])
         if self.a.prepare:
             run(self.a.prepare, names)
         if self.a.all:

@@ -11,6 +11,7 @@ import sys
 
 FOREVER = 1 << 62
 LINE = re.compile(r"\s*(.*)-(\d+)\s+\[(\d+)\] (\S+) (\d+)\.(\d{9}): (\w+): (.*)")
+FIELD = re.compile(r"(\w+)=(\S+)")
 
 
 class Pairs:
@@ -22,7 +23,7 @@ class Pairs:
 
     def take(self, m):
         time = int(m[5]) * 10**9 + int(m[6])
-        f = dict(re.findall(r"(\w+)=(\S+)", m[8]))
+        f = dict(FIELD.findall(m[8]))
         if m[7] == "sched_switch":
             self.out.setdefault(int(f["prev_pid"]), []).append(
                 (time, f["prev_state"][0]))
