@@ -5,13 +5,14 @@
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 
-# page FILE QUESTION: what an HTML parser finds
-page() {
-	python3 - "$1" "$2" <<'END'
+# page FILE QUESTION: what an HTML parser finds, which runs until the end
+cat >"$work/parser.py" <<'END'
 import base64
+import contextlib
 import html.parser
 import json
 import sys
+import traceback
 
 class Page(html.parser.HTMLParser):
     def __init__(self):
@@ -52,44 +53,61 @@ def numbers(text):
 def signed(v):
     return -(v >> 1) - 1 if v & 1 else v >> 1
 
-p = Page()
-p.feed(open(sys.argv[1], encoding="utf-8").read())
-meta = json.loads(p.blocks["meta"])
-samples = numbers(p.blocks["samples"])
-groups = numbers(p.blocks["groups"])
-nodes = numbers(p.blocks["nodes"])
-question = sys.argv[2]
-if question == "foreign":
-    print(len(p.bad), sorted(p.blocks))
-elif question == "sizes":
-    print([len(nodes) // 2, len(groups) // 5, len(samples) // 4] ==
-          meta["sizes"])
-elif question == "sums":
-    # of each event: samples, weight
-    n, w, last = {}, {}, {}
-    for i in range(0, len(samples), 4):
-        e = groups[5 * samples[i + 1]]
-        last[e] = last.get(e, 0) + signed(samples[i + 3])
-        n[e] = n.get(e, 0) + 1
-        w[e] = w.get(e, 0) + last[e]
-    for e, (name, *_) in enumerate(meta["events"]):
-        if e in n:
-            print("%s,%d,%d" % (name, n[e], w[e]))
-elif question == "labels":
-    for l in meta["labels"]:
-        print(l[0])
-elif question == "bogus":
-    print(sum(bool(l[9]) for l in meta["labels"]))
-elif question == "sources":
-    for l in sorted("%s:%d" % tuple(l[6]) for l in meta["labels"] if l[6]):
-        print(l)
-elif question == "builds":
-    for l in sorted({(meta["strings"][l[3]], meta["strings"][l[5]])
-                     for l in meta["labels"] if meta["strings"][l[5]]}):
-        print(",".join(l))
-elif question == "csp":
-    print("default-src 'none'" in open(sys.argv[1]).read())
+def answer(path, question):
+    p = Page()
+    p.feed(open(path, encoding="utf-8").read())
+    meta = json.loads(p.blocks["meta"])
+    samples = numbers(p.blocks["samples"])
+    groups = numbers(p.blocks["groups"])
+    nodes = numbers(p.blocks["nodes"])
+    if question == "foreign":
+        print(len(p.bad), sorted(p.blocks))
+    elif question == "sizes":
+        print([len(nodes) // 2, len(groups) // 5, len(samples) // 4] ==
+              meta["sizes"])
+    elif question == "sums":
+        # of each event: samples, weight
+        n, w, last = {}, {}, {}
+        for i in range(0, len(samples), 4):
+            e = groups[5 * samples[i + 1]]
+            last[e] = last.get(e, 0) + signed(samples[i + 3])
+            n[e] = n.get(e, 0) + 1
+            w[e] = w.get(e, 0) + last[e]
+        for e, (name, *_) in enumerate(meta["events"]):
+            if e in n:
+                print("%s,%d,%d" % (name, n[e], w[e]))
+    elif question == "labels":
+        for l in meta["labels"]:
+            print(l[0])
+    elif question == "bogus":
+        print(sum(bool(l[9]) for l in meta["labels"]))
+    elif question == "sources":
+        for l in sorted("%s:%d" % tuple(l[6]) for l in meta["labels"] if l[6]):
+            print(l)
+    elif question == "builds":
+        for l in sorted({(meta["strings"][l[3]], meta["strings"][l[5]])
+                         for l in meta["labels"] if meta["strings"][l[5]]}):
+            print(",".join(l))
+    elif question == "csp":
+        print("default-src 'none'" in open(path).read())
+
+
+for path in map(str.rstrip, sys.stdin):
+    with open(sys.argv[1], "w") as said, contextlib.redirect_stdout(said):
+        try:
+            answer(path, next(sys.stdin).rstrip())
+            done = "answered"
+        except Exception:
+            traceback.print_exc()
+            done = "failed"
+    print(done, flush=True)
 END
+mkfifo "$work/ask" "$work/answered"
+python3 "$work/parser.py" "$work/said" <"$work/ask" >"$work/answered" &
+exec 3>"$work/ask" 4<"$work/answered"
+page() {
+	printf '%s\n' "$1" "$2" >&3
+	read -r went <&4 && cat "$work/said" && [ "$went" = answered ]
 }
 
 html() {	# html DB OPTION...
@@ -260,3 +278,5 @@ fi
 grep -q 'id="t-notes"' "$work/notes.html" && grep -q "<td>buffer &#39;stk&#39;: clock local\|<td>buffer 'stk': clock local" "$work/notes.html" &&
 	! grep -q 'id="t-damage"' "$work/notes.html"
 ok notes_do_not_stand_among_what_could_not_be_read $?
+exec 3>&-
+wait
