@@ -6,6 +6,7 @@ named twice; merged alone. All tables must have the same rows, and what is said
 of a database must be the same words. Without LONG a tenth of the captures is
 made, another one of each commit, and those of which a table is about locks."""
 
+import filecmp
 import os
 import shutil
 import subprocess
@@ -126,6 +127,8 @@ def compare(capture, symfs, work):
         if not db:
             wrong.append(why)
             continue
+        if filecmp.cmp(first, db, shallow=False):
+            continue  # what is asked of the same bytes is the same
         for base, other in ((tables, holds(db)), (words, says(home, db))):
             wrong += ["%s: %s" % (way, d) for d in differences(common.bare(capture), way, base, other)]
     return wrong
