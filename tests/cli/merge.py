@@ -136,6 +136,8 @@ def count(db, sql):
 
 
 def report(name, want, have):
+    if dict.__eq__(want, have):  # that of Counter is slower
+        return 0
     missing, more = want - have, have - want
     if not missing and not more:
         return 0

@@ -85,6 +85,8 @@ def unlike(want, have, none=None):
 
 def differences(have, want, n=3):
     """The first of what only one of two Counters has."""
+    if dict.__eq__(have, want):  # at once, as that of Counter is not
+        return []
     return ["%s: %r" % (word, item)
             for word, more in (("too many", have - want),
                                ("missing", want - have))
