@@ -321,9 +321,8 @@ def compare(ours, path):
 
 
 def trace_lines(text):
-    return [re.sub(r"\s+", " ", line).strip()
-            for line in text.decode(errors="surrogateescape").split("\n")
-            if line.strip()]
+    lines = text.decode(errors="surrogateescape").split("\n")
+    return [line for line in (" ".join(line.split()) for line in lines) if line]
 
 
 def trace_class(ours, got):
