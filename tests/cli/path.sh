@@ -796,3 +796,22 @@ done
 grep -q 'how many CPUs there were is not known' "$work/cpus.NULL" &&
 	cmp -s "$work/cpus.NULL" "$work/cpus.8193" && cmp -s "$work/cpus.NULL" "$work/cpus.2147483000"
 ok more_cpus_than_a_kernel_can_have_are_not_known $?
+
+# Another perf recorded beside it, and its program began first.
+"$B" ingest -q -f --no-symbols -o "$work/program.db" \
+	"$root/tests/causality/captures/fork.data.zst"
+sqlite3 "$work/program.db" "
+	INSERT INTO process(id, capture, pid) SELECT max(id) + 1, 1, 4242 FROM process;
+	INSERT INTO thread(id, process, tid)
+		SELECT max(id) + 1, (SELECT max(id) FROM process), 4242 FROM thread;
+	INSERT INTO comm(id, thread, time_ns, exec, name)
+		SELECT max(id) + 1, (SELECT max(id) FROM thread),
+			(SELECT min(time_ns) FROM event), 0, 'perf-exec' FROM comm;
+	INSERT INTO comm(id, thread, time_ns, exec, name)
+		SELECT max(id) + 1, (SELECT max(id) FROM thread),
+			(SELECT min(time_ns) FROM event), 1, 'true' FROM comm"
+"$B" path "$work/program.db" >"$work/text" 2>&1
+says the_program_is_that_of_the_command 'parent (125) took 27.9 ms' "$work/text"
+sqlite3 "$work/program.db" "UPDATE capture SET cmdline = replace(cmdline, 'workloads fork', 'true')"
+"$B" path "$work/program.db" >"$work/text" 2>&1
+says and_another_command_is_that_of_another '12 waits, 77.3 ms together' "$work/text"
