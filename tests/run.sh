@@ -12,7 +12,7 @@
 # and leaks are looked for in each command. Without it, a change is tested in
 # minutes. 'make check-long' sets it.
 #
-# JOBS programs (six more than processors by default) run side by side, each with a
+# JOBS programs (four more than processors by default) run side by side, each with a
 # home and a temporary folder of its own; their results are printed in the
 # order in which they were started. $O/log/times lists the time that each
 # took: by the clock, user and system; those that took the most processor time
@@ -85,9 +85,9 @@ passed=0
 failed=0
 skipped=0
 
-# six more than processors, as some wait for servers, a page or a minute to pass: with
-# four more, two processors had nothing to do for an eighth of the time
-JOBS=${JOBS:-$(($(nproc) + 6))}
+# four more than processors, as some wait for servers, a page or a minute to pass; with
+# six more, two processors have nothing to do for as long
+JOBS=${JOBS:-$(($(nproc) + 4))}
 export DAMAGE_JOBS=${DAMAGE_JOBS:-1}
 # A program that hangs is stopped after these seconds; one that takes a minute
 # must not be, however busy the machine is.
