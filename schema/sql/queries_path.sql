@@ -96,17 +96,17 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- name: path_program
 -- The program with which a recording began: its process, since its first exec.
 -- perf gives its child the name perf-exec, trace-cmd leaves it its own. So does
--- one that records beside it: what perf notes of its command has the name of the
--- program. A sleep only says for how long all CPUs are recorded.
+-- one that records beside it: what perf notes of its command, if it does, has the
+-- name of the program. A sleep only says for how long all CPUs are recorded.
 SELECT pid, t0, t1 FROM (
 SELECT p.pid, min(c.time_ns) AS t0, p.end_ns AS t1, c.name
 FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process
 WHERE c.exec AND c.time_ns NOT NULL AND EXISTS (SELECT 1 FROM comm d
 	WHERE d.thread = t.id AND d.id < c.id
 	AND d.name IN ('perf-exec', 'trace-cmd'))
-GROUP BY p.id HAVING p.pid > 0 AND coalesce(
-	(SELECT max(instr(cmdline, c.name)) FROM capture WHERE cmdline <> ''), 1)
-ORDER BY 2 LIMIT 1) WHERE name <> 'sleep'
+GROUP BY p.id HAVING p.pid > 0
+ORDER BY EXISTS (SELECT 1 FROM capture WHERE instr(cmdline, c.name)) DESC, 2
+LIMIT 1) WHERE name <> 'sleep'
 
 -- name: interval_types
 -- Events that may begin or end intervals, without the name of an ftrace

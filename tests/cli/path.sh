@@ -815,3 +815,6 @@ says the_program_is_that_of_the_command 'parent (125) took 27.9 ms' "$work/text"
 sqlite3 "$work/program.db" "UPDATE capture SET cmdline = replace(cmdline, 'workloads fork', 'true')"
 "$B" path "$work/program.db" >"$work/text" 2>&1
 says and_another_command_is_that_of_another '12 waits, 77.3 ms together' "$work/text"
+sqlite3 "$work/program.db" "UPDATE capture SET cmdline = '/usr/bin/perf'"
+"$B" path "$work/program.db" >"$work/text" 2>&1
+says where_it_names_none_the_first_is_taken '12 waits, 77.3 ms together' "$work/text"
