@@ -349,6 +349,14 @@ cp tests/captures/symfs/wl/locks-fixed "$work/other/wl/locks"
 is "a_file_that_is_not_the_one_that_ran_names_no_futex" 0 "$(cat "$work/out")"
 is "the_others_still_do" True "$(named "$work/other.db" |
 	python3 -c 'print("big_lock" in input())')"
+# a program that a database maps at 21 places below its two locks
+"$B" ingest -qf -o "$work/often.db" tests/captures/locks-raw.data.zst
+sqlite3 "$work/often.db" "WITH n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 20)
+	INSERT INTO mapping SELECT 1000 + i, process, start + i, end, pgoff, image, prot, flags, t0, t1
+	FROM n, mapping WHERE image = (SELECT id FROM image WHERE path = '/wl/locks')"
+"$B" symbolize --symfs tests/captures/symfs "$work/often.db" 2>"$work/err"
+is "each_lock_is_looked_for_at_16_of_them" 32 "$(one "$work/often.db" \
+	"SELECT count(*) FROM meta WHERE key LIKE 'data % /wl/locks'")"
 "$B" merge -f -o "$work/locks-both.db" "$work/locks-raw.db" \
 	"$work/locks-named.db" >"$work/out" 2>&1
 is "merged_databases_keep_them" "big_lock library_lock table+0x68" \

@@ -174,13 +174,24 @@ END
 echo 'void elsewhere(void); void elsewhere(void) {}' >elsewhere.c
 gcc -shared -o elsewhere.so elsewhere.c &&
 	gcc -nostdlib -no-pie -Wl,--build-id,-z,lazy -o reach reach.S ./elsewhere.so || exit 2
+# The first call by a stub enters the loader, which is known by its name alone.
+echo 'void resolve(void); void resolve(void) { __asm__("in_resolve: nop"); }' >ld.c
+gcc -shared -fno-omit-frame-pointer -Wl,--build-id -o ld-2.so ld.c && cp ld-2.so other.so || exit 2
 {
 	echo "event cpu-clock period=1000"
 	echo "comm pid=9 name=reach exec time=1"
 	readelf -lW reach | awk -v path="$PWD/reach" '/LOAD/ && /R E/ {
 		print "mmap pid=9 len=0x1000 time=2 start=" $3, "pgoff=" $2, "path=" path }'
 } >reach.txt
+for file in ld-2.so=0x7e0000000000 other.so=0x7e0000100000
+do
+	readelf -lW "${file%=*}" | awk -v path="$PWD/${file%=*}" -v at="${file#*=}" '/LOAD/ && /R E/ {
+		print "mmap pid=9 len=0x1000 time=2 start=" at, "pgoff=" $2, "path=" path }'
+done >>reach.txt
 nm reach >names
+nm ld-2.so | awk '$3 == "in_resolve" {
+	offset = substr($1, length($1) - 2)
+	print "7e0000000" offset, "t in_loader"; print "7e0000100" offset, "t in_other" }' >>names
 echo '7fff00001000 d heap' >>names
 time=10
 # stack TEST CLASS FRAME...: a sample with these, and what must be said of it
@@ -226,6 +237,8 @@ stack nor_what_it_has_left "$open" returned_to_clears after_bare_in_clears after
 stack before_it_there_is_one whole before_clears after_clears_in_clears after_clears
 stack and_behind_it whole behind_clears after_clears_in_clears after_clears
 stack a_function_of_another_file_is_not_known_to "$open" in_bare after_elsewhere
+stack the_loader_resolves_a_name "ends early (function)" in_loader after_elsewhere
+stack another_file_does_not "ends early (function)" in_other after_elsewhere
 stack the_first_function_of_a_fiber_ends_it whole in_work context
 stack nothing_is_behind_what_began_a_fiber "$open" in_work context after_work
 stack what_is_called_on_another_stack_lacks_a_caller "caller missing (further out)" in_work after_switching after_work
@@ -244,6 +257,13 @@ do
 		LEFT JOIN word w ON w.kind = 'judged' AND w.id = j.class
 		WHERE e.time_ns = $time" | tr -d '"')"
 done <wanted
+# missing TEST: the places at which a frame is missing in its stack
+missing() {
+	one reach.db "SELECT s.gaps FROM event e JOIN raw_chain c ON c.id = e.uraw
+		JOIN internal_stack_check s ON s.stack = c.stack
+		WHERE e.time_ns = $(awk -v test="$1" '$2 == test { print $1 }' wanted)"
+}
+is a_stub_may_have_entered_the_loader "0 1" "$(missing the_loader_resolves_a_name) $(missing another_file_does_not)"
 # Go's runtime, which the program has, knows none of these functions: they are in C, on a stack
 # of its own
 is no_dump_leads_to_another_stack "" "$(one reach.db \
