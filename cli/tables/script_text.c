@@ -2,7 +2,13 @@
  *
  * Written for speed: what does not change from sample to sample (thread, event,
  * lines of a chain) is formatted once, and the rest without printf, which took
- * two thirds of the time. Lines go to stdout many at a time. */
+ * two thirds of the time. Lines go to stdout many at a time.
+ *
+ * One thread prints, as a second one gives little: most of 'script CAPTURE' is
+ * to read the capture. Measured on two processors, for 'perf sched record',
+ * stacks and a trace.dat: two threads that print the blocks of one reader in
+ * turn save 5, 6 and 10 % of the time, and cost 10, 6 and 5 % on one processor.
+ * Two printers that share nothing would save 12, 7 and 14 %. */
 #include <inttypes.h>
 #include <stdio_ext.h>
 
