@@ -118,7 +118,10 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 	if (json)
 		ret = summary_json(stdout, db, err);
 	else if (!quiet)
-		ret = summary_print(stderr, db, out, name_not_given(more), err);
+		ret = summary_print(stderr, db, out, true,
+				    (struct summary_more){
+					    "symbolize", name_not_given(more) },
+				    err);
 	store_close(db);
 	return ret ? -1 : done;
 }

@@ -339,7 +339,10 @@ static int look_print(struct store *db, const char *path, const char *capture,
 		rc = look_print_trace(db, path, capture, trust, trace, wakes,
 				      err);
 	else
-		rc = summary_print(stdout, db, path, name_not_given(more), err);
+		rc = summary_print(stdout, db, path, true,
+				   (struct summary_more){
+					   "symbolize", name_not_given(more) },
+				   err);
 	if (rc)
 		return -1;
 	if (!samples) {

@@ -203,8 +203,9 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 			       path, path);
 	if (!is_db)
 		return err_set(err, ERR_USAGE,
-			       "%s: symbolize needs a database; make one with "
-			       "'backstitch ingest %s'",
+			       "%s: symbolize needs a database; "
+			       "'backstitch ingest %s' makes one, with the "
+			       "same options",
 			       path, path);
 	db = store_open(path, true, err);
 	if (!db)

@@ -29,7 +29,7 @@ struct summary {
 	struct store *db;
 	char *word; /* its path, for a shell */
 	bool brief;
-	const char *more;  /* if brief: options that may name more */
+	struct summary_more more;
 	uint64_t n;	   /* rows of the section being printed */
 	uint64_t problems; /* events whose print format is not followed */
 	uint64_t samples;
@@ -512,31 +512,27 @@ static int summary_put(struct summary *s, const char *path)
 	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
 	put_more_images(s);
-	if (!brief && s->n)
-		lines_print(&s->l, "",
-			    "the recorded files, not stripped, or their debug "
-			    "files have more: 'backstitch symbolize --symfs "
-			    "DIR %s', or --debug-dir DIR",
-			    s->word);
+	if (s->n && *s->more.options)
+		lines_print(&s->l, "", "%s: 'backstitch %s %s', with %s",
+			    brief ? "to name them"
+				  : "the recorded files, not stripped, or "
+				    "their debug files have more",
+			    s->more.command, s->word, s->more.options);
 	if (!brief && (summary_each(s, "info_unmapped", summary_put_unmapped) ||
 		       summary_put_unverified(s)))
 		return -1;
 	if (s->unnamed) {
 		lines_print(&s->l, "no names",
 			    "not looked for of %" PRId64
-			    " address%s; 'backstitch "
-			    "symbolize %s' does",
-			    s->unnamed, s->unnamed == 1 ? "" : "es", s->word);
+			    " address%s; 'backstitch %s %s' does",
+			    s->unnamed, s->unnamed == 1 ? "" : "es",
+			    s->more.command, s->word);
 	}
 	if (s->generated)
 		lines_print(&s->l, "no names for",
 			    "code made at run time, %" PRId64
 			    " address%s: " LABEL_GENERATED_ADVICE,
 			    s->generated, s->generated == 1 ? "" : "es");
-	if (s->n && brief && *s->more)
-		lines_print(&s->l, "",
-			    "to name them: 'backstitch symbolize %s', with %s",
-			    s->word, s->more);
 	if (!brief)
 		lines_print(&s->l, "more",
 			    "'backstitch check %s' says what was lost, and "
@@ -545,14 +541,14 @@ static int summary_put(struct summary *s, const char *path)
 	return 0;
 }
 
-int summary_print(FILE *out, struct store *db, const char *path,
-		  const char *brief, struct err *err)
+int summary_print(FILE *out, struct store *db, const char *path, bool brief,
+		  struct summary_more more, struct err *err)
 {
 	struct summary s = { .l = { .out = out, .width = term_limit(out) },
 			     .db = db,
 			     .word = safe_text_word(path),
-			     .brief = brief != NULL,
-			     .more = brief,
+			     .brief = brief,
+			     .more = more,
 			     .err = err };
 	int rc = summary_put(&s, path);
 

@@ -368,6 +368,7 @@ SAID(by_path, BELIEVED, "believed: path");
 SAID(by_addresses, BELIEVED, "believed: addresses");
 SAID(copy, BELIEVED, "believed: code in other memory");
 SAID(assumed, ASSUMED, "assumed: path on another machine, and addresses");
+SAID(assumed_inode, ASSUMED, "assumed: path with another inode, and addresses");
 SAID(doubtful, DOUBTFUL, "doubtful: build-id of another file, and addresses");
 SAID(offered, OFFERED, NULL);
 SAID(cached_here, ANOTHER, NULL);
@@ -428,6 +429,10 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 	if (img->several || identity_is_deleted(img->path, &len) ||
 	    (before && f->written > before))
 		return replaced;
+	/* of another machine, or replaced: a recording that was killed does not
+	 * name its machine */
+	if (f->inode == INODE_OTHER && !sy->opts.other_machine)
+		return assumed_inode;
 	return sy->opts.other_machine		 ? assumed
 	       : sy->opts.same_machine && before ? unwritten
 						 : by_path;

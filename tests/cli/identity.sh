@@ -268,6 +268,36 @@ do
 	is "nor_are_its_stacks_judged_by_it_$n" '' "$(classes x.db libhot.so |
 		grep -E 'whole|fabricated|lacks')"
 done
+# killed CAPTURE: what is there of it if perf is killed: neither machine nor build-ids
+killed() {
+	python3 - "$1" <<'END'
+import struct, sys
+d = bytearray(open(sys.argv[1], "rb").read())
+off, size = struct.unpack_from("<QQ", d, 40)
+struct.pack_into("<Q", d, 48, 0)
+d[72:104] = bytes(32)
+open("killed.data", "wb").write(d[:off + size])
+END
+}
+killed c1.data
+here killed.data
+is nor_if_no_machine_is_named '?' "$(names x.db libhot.so)"
+# One that was upgraded since has another inode, and was not written since.
+build short -DMAIN=1 hot.c && build upgrade -DB -DMAIN=1 hot.c
+for by in short upgrade
+do
+	cp -p short killed
+	# perf's cache would have a link to it
+	HOME=$dir/none record -o own.data ./killed
+	killed own.data
+	cp -p $by again && mv again killed
+	here killed.data
+	names x.db killed
+	"$B" query --format csv x.db "SELECT ': ' || identity FROM image
+		WHERE path LIKE '%/killed'" | tail -n +2 | tr -d '\r"'
+done >out
+is but_it_does_if_the_addresses_confirm_it "alpha beta: assumed: path with another inode, and addresses
+?" "$(cat out)"
 # Elsewhere, only the addresses tell that the build-id is of the host's file.
 away c1.data
 is nor_does_it_on_another_machine '?' "$(names x.db libhot.so)"

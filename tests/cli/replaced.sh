@@ -81,7 +81,7 @@ record c.data "$dir/prog" 1 '' "$id"
 is another_one_that_came_meanwhile 'replaced 0' "$(status c.data)"
 "$B" info x.db >out
 says info_says_so "no names for $dir/prog: replaced, 2 addresses" out
-says and_what_has_more "'backstitch symbolize --symfs DIR x.db'" out
+says and_what_has_more "'backstitch symbolize x.db', with --symfs DIR" out
 # The build-id in the capture is of the other one, and proves nothing.
 mkdir old && cp prog old
 "$B" symbolize --symfs old x.db >/dev/null 2>err
@@ -90,6 +90,19 @@ is the_old_build_may_be_given 'unverified 2' "$("$B" query --format csv x.db \
 	"SELECT i.status || ' ' || count(f.symbol) FROM image i
 	JOIN frame f ON f.image = i.id WHERE i.path LIKE '$dir/%'" |
 	tail -n +2 | tr -d '\r"')"
+# A capture has no names to add to: what is said of one can be done, too.
+"$B" info c.data >out
+advice=$(sed -n "s/.* have more: 'backstitch \(.*\)', with --symfs DIR.*/\1/p" out)
+is of_a_capture_another_command_has_more "ingest c.data" "$advice"
+# shellcheck disable=SC2086 # words
+"$B" $advice --symfs old 2>err
+is which_names_what_it_said "named 2" "$(one c.db "SELECT 'named ' || count(f.symbol) FROM image i
+	JOIN frame f ON f.image = i.id WHERE i.path LIKE '$dir/%'" | tr -d '\r"')"
+"$B" info --symfs old c.data >out
+! grep -q 'have more.*--symfs' out
+ok what_was_given_is_no_advice $?
+"$B" symbolize --symfs old c.data 2>err
+says who_tries_it_with_a_capture_is_told "'backstitch ingest c.data' makes one, with the same options" err
 # Nor does it tell what can be a return address, or what the instructions are.
 judged() {
 	"$B" query --format csv "$1" "SELECT w.name FROM internal_judged j
