@@ -319,8 +319,7 @@ static void walk_stay(struct walk *w, const struct timeline_stay *s)
 			run.seen = before.to;
 		timeline_each_loss(g->p->t, s->from, s->from, loss_start_take,
 				   &run);
-		if (run.from < g->came_from)
-			run.from = g->came_from;
+		raise_to(run.from, g->came_from);
 	}
 	g->came_from = TIMELINE_START;
 	w->last = *s;

@@ -35,8 +35,8 @@ static void quiet_take_loss(void *arg, size_t loss)
 		return;
 	q->n_lost++;
 	q->only = l;
-	q->lost_from = l->from < q->lost_from ? l->from : q->lost_from;
-	q->lost_to = l->to > q->lost_to ? l->to : q->lost_to;
+	lower_to(q->lost_from, l->from);
+	raise_to(q->lost_to, l->to);
 }
 
 static void quiet_look(const struct gap *g, struct quiet *q)
@@ -55,10 +55,8 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 	}
 	timeline_each_loss(g->p->t, q->from, q->to, quiet_take_loss,
 			   &(struct quiet_of){ g, q });
-	if (q->lost_from < q->from)
-		q->lost_from = q->from;
-	if (q->lost_to > q->to)
-		q->lost_to = q->to;
+	raise_to(q->lost_from, q->from);
+	lower_to(q->lost_to, q->to);
 }
 
 /* Whether clocks leave open if a wake-up came before the switch out, or the
@@ -175,8 +173,7 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 		ready = q->lost_to;
 	if (q->has_wakeup && q->wakeup.time < ready)
 		ready = q->wakeup.time;
-	if (lost > ready)
-		lost = ready;
+	lower_to(lost, ready);
 	if (ready < q->to || q->last)
 		edge = quiet_deduce(g, q, &link);
 	piece_add_blocked(g, q->from, lost, proof, edge,
@@ -201,8 +198,7 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 
 	if (q->last && !timeline_is_recorder(g->p->t, g->thread))
 		ready = q->n_lost ? q->lost_to : q->from;
-	if (ready > queued)
-		ready = queued;
+	lower_to(ready, queued);
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
 	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
 		       !lived		? PROOF_UNKNOWN

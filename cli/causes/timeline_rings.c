@@ -222,8 +222,8 @@ static void timeline_add_up(struct timeline_loss *sum,
 		*sum = *l;
 		return;
 	}
-	sum->from = l->from < sum->from ? l->from : sum->from;
-	sum->to = l->to > sum->to ? l->to : sum->to;
+	lower_to(sum->from, l->from);
+	raise_to(sum->to, l->to);
 	sum->silent |= l->silent;
 	if (l->n < 0 || sum->n < 0 ||
 	    __builtin_add_overflow(sum->n, l->n, &sum->n))
@@ -252,7 +252,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 			break;
 		if (l.from < r->last || !within) {
 			l.n = -1;
-			l.from = l.from < r->last ? r->last : l.from;
+			raise_to(l.from, r->last);
 			l.to = within ? l.to : rec->time;
 		}
 		if (l.to >= l.from) {
@@ -381,7 +381,7 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 	if (other && other->last > rec->time)
 		return false; /* not in the order of time */
 	at = other && at < other->last ? other->last : at;
-	at = at < rec->time ? at : rec->time;
+	lower_to(at, rec->time);
 	if (other)
 		timeline_end_stay(t, other, at, &gone);
 	timeline_end_stay(t, r, at, other ? NULL : &gone);
@@ -568,8 +568,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	}
 	timeline_change_seat(t, r, rec);
 	r->last = rec->time;
-	t->first = rec->time < t->first ? rec->time : t->first;
-	t->last = rec->time > t->last ? rec->time : t->last;
+	lower_to(t->first, rec->time);
+	raise_to(t->last, rec->time);
 }
 
 /* With a type that is on at a CPU, it is on at those behind it. */
@@ -593,14 +593,11 @@ void timeline_end_part(struct timeline *t, int64_t to)
 
 		for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
 			part.since_on[i] = r->since_on[i];
-			if (r->since_on[i] > p->since_on[i])
-				p->since_on[i] = r->since_on[i];
+			raise_to(p->since_on[i], r->since_on[i]);
 			r->since_on[i] = TIMELINE_END;
-			if (r->until[i] > until[i])
-				until[i] = r->until[i];
+			raise_to(until[i], r->until[i]);
 			part.until[i] = until[i];
-			if (until[i] < p->until[i])
-				p->until[i] = until[i];
+			lower_to(p->until[i], until[i]);
 			r->until[i] = TIMELINE_START;
 		}
 		if (r->began && !r->changed)

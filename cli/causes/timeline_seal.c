@@ -188,8 +188,7 @@ static int64_t timeline_reach(struct timeline *t, size_t low, size_t high)
 	left = timeline_reach(t, low, i);
 	right = timeline_reach(t, i + 1, high);
 	t->reach[i] = left > right ? left : right;
-	if (t->loss[i].to > t->reach[i])
-		t->reach[i] = t->loss[i].to;
+	raise_to(t->reach[i], t->loss[i].to);
 	return t->reach[i];
 }
 

@@ -72,8 +72,7 @@ const struct path_list *path_list_of(struct path_lists *l, uint32_t thread)
 			*mem_add(of->wake, of->n_wake, of->cap_wake) = pc.edge;
 			e->item = (uint32_t)of->n_wake;
 		}
-		if (pc.link > e->link)
-			e->link = pc.link;
+		raise_to(e->link, pc.link);
 	}
 	path_thread_waits(l->r, thread, path_list_wait, of, NULL);
 	return of;

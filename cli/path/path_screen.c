@@ -449,8 +449,7 @@ static size_t path_put_short(const struct chain *c, size_t i, int64_t start,
 
 	while (end < c->n &&
 	       c->segment[end].to - c->segment[end].from < least) {
-		if (c->segment[end].proof < proof)
-			proof = c->segment[end].proof;
+		lower_to(proof, c->segment[end].proof);
 		end++;
 	}
 	snprintf(text, sizeof(text), "%zu short piece%s", end - i,
@@ -489,7 +488,7 @@ static int64_t path_least(const struct path_run *r, const struct chain *c)
 
 	while (path_lines(c, least, &ns) > r->o->lines &&
 	       more < TIMELINE_END / 2) {
-		least = least > more ? least : more;
+		raise_to(least, more);
 		more += more / 8;
 	}
 	return least;

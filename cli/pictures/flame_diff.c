@@ -348,7 +348,7 @@ static void flame_diff_find_most(struct diff_page *pg)
 					   p->change
 			     : 0;
 
-		pg->most = v > pg->most ? v : pg->most;
+		raise_to(pg->most, v);
 		if (p && pg->m.row[id] == pg->m.c.d->cause.row &&
 		    v > of_cause) {
 			of_cause = v;

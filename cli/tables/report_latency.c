@@ -591,9 +591,9 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 			size_t bin = latency_bin(len->ns, l->o->bin);
 
 			count[bin] += len->n;
-			most = count[bin] > most ? count[bin] : most;
-			from = bin < from ? bin : from;
-			to = bin > to ? bin : to;
+			raise_to(most, count[bin]);
+			lower_to(from, bin);
+			raise_to(to, bin);
 			all += len->n;
 		}
 	for (size_t bin = from; bin <= to && all; bin++) {

@@ -78,8 +78,7 @@ COMPARE_FUNCTION(compare_waits, struct offcpu_wait,
 static void cut_waits(struct report_offcpu *rp)
 {
 	sort_items(rp->wait, rp->n_wait, compare_waits);
-	if (rp->n_wait > rp->keep)
-		rp->n_wait = rp->keep;
+	lower_to(rp->n_wait, rp->keep);
 }
 
 static struct thread_sum *sum_for(struct report_offcpu *rp,

@@ -418,8 +418,8 @@ static int sched_find_window(struct sched *s, struct err *err)
 	if (filter_window(s->o->filter, s->r.db, &s->from, &s->to, err))
 		return -1;
 	timeline_span(s->r.t, &first, &last);
-	s->from = s->from > first ? s->from : first;
-	s->to = s->to < last ? s->to : last;
+	raise_to(s->from, first);
+	lower_to(s->to, last);
 	if (s->from < s->to)
 		return 0;
 	return err_set(err, ERR_USAGE,

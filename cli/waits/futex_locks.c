@@ -91,8 +91,8 @@ static uint32_t futex_locks_find(const struct futex_locks *l, uint32_t process,
 	}
 	if (!map)
 		return TABLE_NONE;
-	k->from = map->from > k->from ? map->from : k->from;
-	k->to = map->to < k->to ? map->to : k->to;
+	raise_to(k->from, map->from);
+	lower_to(k->to, map->to);
 	key = data_maps_key(l->maps, map->image, data_maps_off(map, addr));
 	name = key ? table_find_hash(&l->by_key,
 				     hash_bytes(key, strlen(key), 0))

@@ -587,8 +587,7 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 			cpu = -1;
 		t = &iv->type[type];
 		c = intervals_cpu(iv, t->capture, (int32_t)cpu);
-		if (time < c->first)
-			c->first = time;
+		lower_to(c->first, time);
 		c->last = time;
 		if (intervals_by_thread(iv, t))
 			intervals_blind(iv, c, time,
@@ -626,19 +625,15 @@ static void intervals_bound_all(struct intervals *iv)
 	for (size_t i = 0; i < iv->n_cpu; i++) {
 		struct intervals_capture *of = &iv->capture[iv->cpu[i].capture];
 
-		if (iv->cpu[i].first < of->first)
-			of->first = iv->cpu[i].first;
-		if (iv->cpu[i].last > of->last)
-			of->last = iv->cpu[i].last;
+		lower_to(of->first, iv->cpu[i].first);
+		raise_to(of->last, iv->cpu[i].last);
 	}
 	iv->sums.first = INT64_MAX;
 	iv->sums.last = INT64_MIN;
 	for (size_t i = 0; i < iv->n_cpu; i++) {
 		intervals_bound(iv, &iv->cpu[i]);
-		if (iv->cpu[i].first < iv->sums.first)
-			iv->sums.first = iv->cpu[i].first;
-		if (iv->cpu[i].last > iv->sums.last)
-			iv->sums.last = iv->cpu[i].last;
+		lower_to(iv->sums.first, iv->cpu[i].first);
+		raise_to(iv->sums.last, iv->cpu[i].last);
 	}
 }
 

@@ -285,8 +285,7 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 {
 	int chosen = 1;
 
-	if (e->time > w->now.end)
-		w->now.end = e->time;
+	raise_to(w->now.end, e->time);
 	if (w->now.chosen.rows)
 		chosen = row_cursor_seek(&w->now.chosen, e->event, err);
 	if (chosen < 0)

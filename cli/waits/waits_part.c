@@ -32,8 +32,8 @@ static void waits_add_part(struct waits_parts *p, const struct causes_kernel *k,
 				    .end = c->end };
 	for (size_t i = 0; k && i < k->n; i++) {
 		c = k->span[i].capture;
-		add->start = c->begin < add->start ? c->begin : add->start;
-		add->end = c->end > add->end ? c->end : add->end;
+		lower_to(add->start, c->begin);
+		raise_to(add->end, c->end);
 	}
 }
 
@@ -223,8 +223,8 @@ static void waits_place(struct waits_part *p, struct waits_measured *w,
 	}
 	if (__builtin_sub_overflow(time, w->ns, &w->from))
 		w->from = INT64_MIN;
-	p->start = w->from < p->start ? w->from : p->start;
-	p->end = time > p->end ? time : p->end;
+	lower_to(p->start, w->from);
+	raise_to(p->end, time);
 	w->told = waits_is_told(p, w->tid, w->from, w->from);
 }
 

@@ -47,8 +47,7 @@ static void ftext_next_set_time(struct ftext *ft, uint64_t id,
 		reader_regress(&ft->src, it->off, it->time, ft->printed,
 			       it->cpu);
 	ft->printed = it->time;
-	if (it->time < ft->first_printed)
-		ft->first_printed = it->time;
+	lower_to(ft->first_printed, it->time);
 	if (it->key < it->time)
 		it->key = ft->newest_key = it->time;
 }

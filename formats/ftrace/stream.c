@@ -398,8 +398,7 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 
 static inline void ft_next_raise_floor(struct ft *ft, uint64_t key)
 {
-	if (key > ft->src.floor)
-		ft->src.floor = key;
+	raise_to(ft->src.floor, key);
 }
 
 /* Takes the first item if it makes a sample and nothing else, as nearly all do:
@@ -486,8 +485,7 @@ static void ft_scan_note_time(struct ft *ft, uint64_t t)
 		return;
 	if (!info->last_ns || t < info->first_ns)
 		info->first_ns = t;
-	if (t > info->last_ns)
-		info->last_ns = t;
+	raise_to(info->last_ns, t);
 }
 
 /* Finds the times of the first and last entries of a ring. */

@@ -530,8 +530,7 @@ static void note_record(struct account *ac, const struct record *rec, int64_t t)
 	if ((info->overwrite || info->overwrote) &&
 	    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
 		push_overwritten(ac, rec, t);
-	if (t > ps->newest)
-		ps->newest = t;
+	raise_to(ps->newest, t);
 	if (r)
 		note_time(&r->last, rec, t);
 }
@@ -649,7 +648,7 @@ static void end_lost(struct account *ac, uint16_t source)
 			uint64_t n =
 				r->total > r->lost ? r->total - r->lost : 0;
 
-			n = n < left ? n : left;
+			lower_to(n, left);
 			push_overwrote(ac, source, r->cpu, n);
 			left -= n;
 		}
@@ -667,7 +666,7 @@ static void end_lost(struct account *ac, uint16_t source)
 
 		if (!n)
 			continue;
-		n = n < left ? n : left;
+		lower_to(n, left);
 		left -= n;
 		const uint64_t within =
 			n < r->placed[LOST_WITHIN] ? n : r->placed[LOST_WITHIN];

@@ -468,8 +468,8 @@ static void find_full_range(struct audit_source *as)
 		if (c->first == TIME_NONE)
 			continue;
 		n++;
-		as->from = c->first > as->from ? c->first : as->from;
-		as->to = c->last < as->to ? c->last : as->to;
+		raise_to(as->from, c->first);
+		lower_to(as->to, c->last);
 	}
 	if (as->src && n < as->src->info.cpus_online)
 		as->to = INT64_MIN;

@@ -15,6 +15,10 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 /* Behind the name of a parameter that only the type of a function asks for. */
 #define UNUSED __attribute__((unused))
+/* Make a number at least, or at most, the other one. Both evaluate their
+ * arguments twice. */
+#define raise_to(x, least) ((x) < (least) ? (void)((x) = (least)) : (void)0)
+#define lower_to(x, most) ((x) > (most) ? (void)((x) = (most)) : (void)0)
 
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */

@@ -47,8 +47,7 @@ struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 		task->has_exec = true;
 		task->exec = view->exec;
 	}
-	if (view->execs > task->execs)
-		task->execs = view->execs;
+	raise_to(task->execs, view->execs);
 	return task;
 }
 

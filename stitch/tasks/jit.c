@@ -197,8 +197,7 @@ size_t jit_finish(struct jit *j)
 			struct piece *p = &j->piece[k];
 
 			j->place[p->first + p->n++] = c;
-			if (c->start < p->low)
-				p->low = c->start;
+			lower_to(p->low, c->start);
 		}
 	}
 	free(by);

@@ -87,8 +87,7 @@ static bool is_valid_range(uint64_t start, uint64_t end)
 
 static void space_set_changed(struct space *sp, int64_t t)
 {
-	if (t > sp->changed)
-		sp->changed = t;
+	raise_to(sp->changed, t);
 }
 
 /* Returns the part [start, end) of r. */
