@@ -16,31 +16,10 @@ struct quiet {
 	const struct timeline_loss *only; /* if n_lost is 1 */
 };
 
-struct quiet_of {
-	const struct gap *g;
-	struct quiet *q;
-};
-
-static void quiet_take_loss(void *arg, size_t loss)
-{
-	const struct quiet_of *of = arg;
-	struct quiet *q = of->q;
-	const struct timeline_loss *l = timeline_loss(of->g->p->t, loss);
-
-	/* a loss that ends where the quiet time begins, or begins where it
-	 * ends, is what bounds it */
-	if (!gap_has_loss(of->g, l) ||
-	    (l->to <= q->from && !(q->first && l->to == q->from)) ||
-	    (l->from >= q->to && !(q->last && l->from == q->to)))
-		return;
-	q->n_lost++;
-	q->only = l;
-	lower_to(q->lost_from, l->from);
-	raise_to(q->lost_to, l->to);
-}
-
 static void quiet_look(const struct gap *g, struct quiet *q)
 {
+	const struct timeline_loss *l = NULL;
+
 	q->has_waking =
 		gap_first(g, TIMELINE_WAKING, q->from, q->to, &q->waking);
 	q->has_wakeup =
@@ -53,8 +32,18 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 		q->n_waking += w.kind == TIMELINE_WAKING && w.time >= q->from &&
 			       w.time <= q->to;
 	}
-	timeline_each_loss(g->p->t, q->from, q->to, quiet_take_loss,
-			   &(struct quiet_of){ g, q });
+	while ((l = timeline_next_loss(g->p->t, q->from, q->to, l))) {
+		/* a loss that ends where the quiet time begins, or begins where
+		 * it ends, is what bounds it */
+		if (!gap_has_loss(g, l) ||
+		    (l->to <= q->from && !(q->first && l->to == q->from)) ||
+		    (l->from >= q->to && !(q->last && l->from == q->to)))
+			continue;
+		q->n_lost++;
+		q->only = l;
+		lower_to(q->lost_from, l->from);
+		raise_to(q->lost_to, l->to);
+	}
 	raise_to(q->lost_from, q->from);
 	lower_to(q->lost_to, q->to);
 }

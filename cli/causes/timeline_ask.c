@@ -274,72 +274,47 @@ static int64_t timeline_later(int64_t time, int64_t by)
 	return sum;
 }
 
-struct timeline_visit {
-	const struct timeline *t;
-	int64_t from, to;
-	timeline_loss_fn *fn;
-	void *arg;
-};
-
-/* One loss may last as long as all others: their ends have no order. */
-static void timeline_visit_losses(const struct timeline_visit *v, size_t low,
-				  size_t high)
+/* Returns the first of losses low to high - 1, from `first` on, that ends at a
+ * time or behind it; SIZE_MAX: none does. One loss may last as long as all
+ * others: their ends have no order. */
+static size_t timeline_find_loss(const struct timeline *t, size_t first,
+				 int64_t time, size_t low, size_t high)
 {
 	size_t i = low + (high - low) / 2;
+	size_t found;
 
-	if (low == high || v->t->reach[i] < v->from)
-		return;
-	if (v->t->loss[i].from <= v->to) {
-		timeline_visit_losses(v, i + 1, high);
-		if (v->t->loss[i].to >= v->from)
-			v->fn(v->arg, i);
-	}
-	timeline_visit_losses(v, low, i);
+	if (low == high || high <= first || t->reach[i] < time)
+		return SIZE_MAX;
+	found = timeline_find_loss(t, first, time, low, i);
+	if (found < SIZE_MAX)
+		return found;
+	return i >= first && t->loss[i].to >= time
+		       ? i
+		       : timeline_find_loss(t, first, time, i + 1, high);
 }
 
-void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
-			timeline_loss_fn *fn, void *arg)
+const struct timeline_loss *timeline_next_loss(const struct timeline *t,
+					       int64_t from, int64_t to,
+					       const struct timeline_loss *l)
 {
-	const struct timeline_visit v = {
-		.t = t,
-		.from = timeline_later(from, -t->rules.skew),
-		.to = timeline_later(to, t->rules.skew),
-		.fn = fn,
-		.arg = arg,
-	};
+	size_t i = timeline_find_loss(t, l ? (size_t)(l - t->loss) + 1 : 0,
+				      timeline_later(from, -t->rules.skew), 0,
+				      t->n_loss);
 
-	timeline_visit_losses(&v, 0, t->n_loss);
+	return i < SIZE_MAX && t->loss[i].from <=
+				       timeline_later(to, t->rules.skew)
+		       ? &t->loss[i]
+		       : NULL;
 }
 
-struct timeline_found {
-	const struct timeline *t;
-	int64_t from, to;
-	size_t *loss;
-	size_t n, cap;
-};
-
-static void timeline_find_loss(void *arg, size_t loss)
+const struct timeline_loss *timeline_next_loss_in(const struct timeline *t,
+						  int64_t from, int64_t to,
+						  const struct timeline_loss *l)
 {
-	struct timeline_found *f = arg;
-
-	if (f->t->loss[loss].from < f->to && f->t->loss[loss].to > f->from)
-		*mem_add(f->loss, f->n, f->cap) = loss;
-}
-
-size_t *timeline_losses_in(const struct timeline *t, int64_t from, int64_t to,
-			   size_t *n)
-{
-	struct timeline_found f = { .t = t, .from = from, .to = to };
-
-	timeline_each_loss(t, from, to, timeline_find_loss, &f);
-	for (size_t i = 0; i < f.n / 2; i++) {
-		size_t last = f.loss[f.n - 1 - i];
-
-		f.loss[f.n - 1 - i] = f.loss[i];
-		f.loss[i] = last;
-	}
-	*n = f.n;
-	return f.loss;
+	while ((l = timeline_next_loss(t, from, to, l)) &&
+	       (l->from >= to || l->to <= from))
+		;
+	return l;
 }
 
 const struct timeline_rules *timeline_rules(const struct timeline *t)

@@ -271,14 +271,11 @@ static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
 		     struct value *v)
 {
-	size_t n = 0;
-	size_t *loss =
-		pc->open ? timeline_losses_in(s->r.t, pc->from, pc->to, &n)
-			 : NULL;
+	const struct timeline_loss *l = NULL;
 
-	for (size_t i = 0; i < n && v->kind == VALUE_NULL; i++)
-		sql_int_or(v, timeline_loss(s->r.t, loss[i])->id, 0);
-	free(loss);
+	while (pc->open && v->kind == VALUE_NULL &&
+	       (l = timeline_next_loss_in(s->r.t, pc->from, pc->to, l)))
+		sql_int_or(v, l->id, 0);
 }
 
 static void sql_interval_cell(void *arg, size_t row, int column,
