@@ -44,11 +44,7 @@ void timeline_free(struct timeline *t)
 	intern_release(&t->stayed);
 	intern_release(&t->woke);
 	intern_release(&t->pairs);
-	free(t->tid);
-	free(t->recorder);
-	free(t->gone);
-	free(t->voice);
-	free(t->waking);
+	free(t->thread);
 	free(t->silent);
 	free(t->rename);
 	free(t->ring_part);
@@ -68,7 +64,7 @@ uint32_t timeline_threads(const struct timeline *t)
 
 int32_t timeline_tid(const struct timeline *t, uint32_t thread)
 {
-	return thread == TIMELINE_NONE ? 0 : t->tid[thread];
+	return thread == TIMELINE_NONE ? 0 : t->thread[thread].tid;
 }
 
 uint32_t timeline_thread(const struct timeline *t, int32_t tid)
@@ -80,7 +76,7 @@ uint32_t timeline_thread(const struct timeline *t, int32_t tid)
 
 bool timeline_is_recorder(const struct timeline *t, uint32_t thread)
 {
-	return t->recorder[thread];
+	return t->thread[thread].recorder;
 }
 
 struct numbers timeline_stays(const struct timeline *t, uint32_t thread)
@@ -142,7 +138,7 @@ static union wake_pair wake_pair(const struct timeline *t,
 
 uint32_t timeline_wake_number(struct timeline *t, const struct timeline_wake *w)
 {
-	uint32_t *waking = &t->waking[w->waiter];
+	uint32_t *waking = &t->thread[w->waiter].waking;
 	uint32_t number = 2 * (uint32_t)t->wake.n;
 
 	if (w->kind == TIMELINE_WAKEUP && *waking) {
@@ -349,7 +345,7 @@ struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
 
 bool timeline_is_silent(const struct timeline *t, uint32_t thread)
 {
-	return t->n_silent && !t->voice[thread].heard;
+	return t->n_silent && !t->thread[thread].voice.heard;
 }
 
 uint64_t timeline_contradictions(const struct timeline *t)

@@ -41,15 +41,7 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 	if (id != TABLE_NONE)
 		return id;
 	id = (uint32_t)t->n;
-	mem_grow(t->recorder, t->cap_recorder, t->n + 1);
-	t->recorder[t->n] = false;
-	mem_grow(t->gone, t->cap_gone, t->n + 1);
-	t->gone[t->n] = false;
-	mem_grow(t->voice, t->cap_voice, t->n + 1);
-	t->voice[t->n] = (struct voice){ 0 };
-	mem_grow(t->waking, t->cap_waking, t->n + 1);
-	t->waking[t->n] = 0;
-	*mem_add(t->tid, t->n, t->cap) = tid;
+	*mem_add(t->thread, t->n, t->cap) = (struct seen_thread){ .tid = tid };
 	table_add(&t->index, hash, id);
 	return id;
 }
@@ -59,14 +51,30 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid)
 	uint32_t id = timeline_take_tid(t, tid);
 
 	if (id != TIMELINE_NONE)
-		t->recorder[id] = true;
+		t->thread[id].recorder = true;
 }
 
 struct voice *timeline_voice(struct timeline *t, struct ring *r, int32_t tid)
 {
 	uint32_t id = timeline_take_tid(t, tid);
 
-	return id != TIMELINE_NONE ? &t->voice[id] : tid ? NULL : &r->idle;
+	return id != TIMELINE_NONE ? &t->thread[id].voice
+	       : tid		   ? NULL
+				   : &r->idle;
+}
+
+struct timeline_loss *timeline_add_loss(struct timeline *t, int64_t from,
+					int64_t to, int32_t cpu)
+{
+	struct timeline_loss *l = mem_add(t->loss, t->n_loss, t->cap_loss);
+
+	*l = (struct timeline_loss){ .from = from,
+				     .to = to,
+				     .n = -1,
+				     .cpu = cpu,
+				     .before = -1,
+				     .after = -1 };
+	return l;
 }
 
 /* Notes that the recorder may have paused where a loss is silent. */
@@ -121,7 +129,7 @@ static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 		t->event = out->id;
 	thread = timeline_take_tid(t, r->current);
 	if (thread != TIMELINE_NONE)
-		t->gone[thread] = out && task_state_ends(out->state);
+		t->thread[thread].gone = out && task_state_ends(out->state);
 	timeline_put_stay(t, &(struct timeline_stay){
 				     .from = r->since,
 				     .to = to,
@@ -376,7 +384,7 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 			       TIMELINE_END &&
 		       timeline_other_seat(t, r, rec->current);
 	other = timeline_other_seat(t, r, rec->current);
-	if (!other && !t->gone[timeline_take_tid(t, rec->current)])
+	if (!other && !t->thread[timeline_take_tid(t, rec->current)].gone)
 		return false;
 	if (other && other->last > rec->time)
 		return false; /* not in the order of time */
@@ -495,15 +503,7 @@ static void timeline_take_wake(struct timeline *t,
 static void timeline_disorder(struct timeline *t, struct ring *r,
 			      const struct timeline_record *rec)
 {
-	*mem_add(t->loss, t->n_loss, t->cap_loss) = (struct timeline_loss){
-		.from = rec->time,
-		.to = r->last,
-		.n = -1,
-		.cpu = rec->cpu,
-		.before = -1,
-		.after = -1,
-		.silent = true,
-	};
+	timeline_add_loss(t, rec->time, r->last, rec->cpu)->silent = true;
 	t->contradictions++;
 }
 
