@@ -93,25 +93,16 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	}
 }
 
-/* States of a piece that are the thread's own. */
-static enum chain_state chain_own(const struct proof_piece *pc)
+enum chain_state chain_own(const struct proof_piece *pc)
 {
-	switch (pc->state) {
-	case PIECE_RUN:
-		return CHAIN_RUN;
-	case PIECE_READY:
-		return CHAIN_READY;
-	case PIECE_BLOCKED:
-		return CHAIN_BLOCKED;
-	case PIECE_OFF:
-		return CHAIN_OFF;
-	case PIECE_UNBORN:
-		return CHAIN_UNBORN;
-	case PIECE_DEAD:
-		return CHAIN_DEAD;
-	default:
-		return CHAIN_UNKNOWN;
-	}
+	static const enum chain_state own[PIECE_STATES] = {
+		[PIECE_RUN] = CHAIN_RUN,	 [PIECE_READY] = CHAIN_READY,
+		[PIECE_BLOCKED] = CHAIN_BLOCKED, [PIECE_OFF] = CHAIN_OFF,
+		[PIECE_UNBORN] = CHAIN_UNBORN,	 [PIECE_DEAD] = CHAIN_DEAD,
+		[PIECE_UNKNOWN] = CHAIN_UNKNOWN,
+	};
+
+	return own[pc->state];
 }
 
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,

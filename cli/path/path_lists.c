@@ -187,7 +187,7 @@ static int blame_take_wait(void *arg, const struct path_wait *w,
 	size_t n;
 
 	path_chain(b->r, w->thread, w->from, w->to, &c);
-	sum = path_sums(&c, &n);
+	sum = path_sums(&c, true, &n);
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t key[3] = { sum[k].thread, (uint32_t)sum[k].state,
 					  (uint32_t)sum[k].proof };

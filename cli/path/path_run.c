@@ -137,43 +137,41 @@ uint64_t path_with(const struct chain *c, enum proof proof)
 	return ns;
 }
 
-COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof);
+COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof, lock);
 
-COMPARE_LARGEST_BY(path_compare_sums, struct path_sum, ns, thread, state,
-		   proof);
+COMPARE_LARGEST_BY(path_compare_sums, struct path_sum, ns, thread, state, proof,
+		   lock);
 
-static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
-				     size_t *n)
+size_t path_add_up(struct path_sum *sum, size_t n)
+{
+	size_t sums = 0;
+
+	sort_items(sum, n, path_compare_keys);
+	for (size_t i = 0; i < n; i++)
+		if (sums && !path_compare_keys(&sum[sums - 1], &sum[i]))
+			sum[sums - 1].ns += sum[i].ns;
+		else
+			sum[sums++] = sum[i];
+	sort_items(sum, sums, path_compare_sums);
+	return sums;
+}
+
+struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)
 {
 	struct path_sum *sum = mem_new(c->n + 1, sizeof(*sum));
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *s = &c->segment[i];
 
-		sum[i] = (struct path_sum){ s->thread, s->state,
-					    by_proof ? s->proof : PROOF_UNKNOWN,
-					    (uint64_t)s->to -
-						    (uint64_t)s->from };
+		sum[i] = (struct path_sum){
+			.thread = s->thread,
+			.state = s->state,
+			.proof = by_proof ? s->proof : PROOF_UNKNOWN,
+			.ns = (uint64_t)s->to - (uint64_t)s->from,
+		};
 	}
-	*n = 0;
-	sort_items(sum, c->n, path_compare_keys);
-	for (size_t i = 0; i < c->n; i++)
-		if (*n && !path_compare_keys(&sum[*n - 1], &sum[i]))
-			sum[*n - 1].ns += sum[i].ns;
-		else
-			sum[(*n)++] = sum[i];
-	sort_items(sum, *n, path_compare_sums);
+	*n = path_add_up(sum, c->n);
 	return sum;
-}
-
-struct path_sum *path_sums(const struct chain *c, size_t *n)
-{
-	return path_sums_by(c, true, n);
-}
-
-struct path_sum *path_sums_of_all(const struct chain *c, size_t *n)
-{
-	return path_sums_by(c, false, n);
 }
 
 /* ---- whose */

@@ -195,7 +195,7 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 	size_t shown = 0;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
-	struct path_sum *sum = path_sums_of_all(c, &n);
+	struct path_sum *sum = path_sums(c, false, &n);
 
 	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
 		if (own == sum[i].thread)

@@ -186,7 +186,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		grid_text(g, offcpu_state(w.bits));
 		grid_text(g, in);
 		/* "owner computing 52.31 %" */
-		sum = path_sums(&c, &sums);
+		sum = path_sums(&c, true, &sums);
 		*text = 0;
 		if (sums)
 			snprintf(text, sizeof(text), "%s %s %s",
