@@ -3,6 +3,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/words.h"
 
 struct chain_visit {
 	struct chain *c;
@@ -13,19 +14,13 @@ struct chain_visit {
 	uint32_t depth;
 };
 
-const char *chain_state_word(enum chain_state s)
-{
-	static const char *const word[CHAIN_STATES] = {
-		[CHAIN_RUN] = "run",	     [CHAIN_READY] = "ready",
-		[CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
-		[CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
-		[CHAIN_DISK] = "disk",	     [CHAIN_IDLE] = "idle",
-		[CHAIN_OFF] = "off",	     [CHAIN_UNBORN] = "unborn",
-		[CHAIN_DEAD] = "dead",	     [CHAIN_UNKNOWN] = "unknown",
-	};
-
-	return word[s];
-}
+WORDS_FUNCTION(chain_state_word,
+	       enum chain_state, [CHAIN_RUN] = "run", [CHAIN_READY] = "ready",
+	       [CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
+	       [CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
+	       [CHAIN_DISK] = "disk", [CHAIN_IDLE] = "idle",
+	       [CHAIN_OFF] = "off", [CHAIN_UNBORN] = "unborn",
+	       [CHAIN_DEAD] = "dead", [CHAIN_UNKNOWN] = "unknown");
 
 void chain_release(struct chain *c)
 {

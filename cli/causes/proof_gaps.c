@@ -8,6 +8,7 @@
 #include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/words.h"
 #include "stitch/task_state.h"
 
 /* Pieces that are not worth a walk over all threads to forget them. */
@@ -60,13 +61,7 @@ uint32_t proofs_edges(const struct proofs *p)
 	return (uint32_t)p->edge.n;
 }
 
-const char *proof_word(enum proof proof)
-{
-	static const char *const word[PROOFS] = { "unknown", "likely",
-						  "proved" };
-
-	return word[proof];
-}
+WORDS_FUNCTION(proof_word, enum proof, "unknown", "likely", "proved");
 
 const char *proof_key(enum proof proof)
 {

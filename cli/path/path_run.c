@@ -8,6 +8,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/words.h"
 
 const char *path_comm(const struct path_run *r, uint32_t thread)
 {
@@ -19,27 +20,12 @@ const char *path_tell(const struct path_run *r, uint32_t thread)
 	return causes_name(r->causes, timeline_tid(r->t, thread));
 }
 
-const char *path_context(enum timeline_context c)
-{
-	switch (c) {
-	case CONTEXT_TASK:
-		return "task";
-	case CONTEXT_INLINE:
-		return "softirq-inline";
-	case CONTEXT_SOFTIRQ:
-	case CONTEXT_SOFTIRQ_UNKNOWN:
-		return "softirq";
-	case CONTEXT_DISK:
-		return "disk";
-	case CONTEXT_TIMER:
-	case CONTEXT_HARDIRQ:
-		return "hardirq";
-	case CONTEXT_NMI:
-		return "nmi";
-	default:
-		return "unknown";
-	}
-}
+WORDS_FUNCTION(
+	path_context, enum timeline_context, [CONTEXT_UNKNOWN] = "unknown",
+	[CONTEXT_TASK] = "task", [CONTEXT_INLINE] = "softirq-inline",
+	[CONTEXT_SOFTIRQ] = "softirq", [CONTEXT_SOFTIRQ_UNKNOWN] = "softirq",
+	[CONTEXT_DISK] = "disk", [CONTEXT_TIMER] = "hardirq",
+	[CONTEXT_HARDIRQ] = "hardirq", [CONTEXT_NMI] = "nmi");
 
 const char *path_edge_kind(const struct proof_edge *e)
 {

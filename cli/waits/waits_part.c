@@ -269,13 +269,8 @@ void waits_part_release(struct waits_part *p)
 	free(p->told);
 	free(p->of);
 	free(p->life);
-	p->lost = (struct waits_lost){ 0 };
-	p->of = NULL;
-	p->life = NULL;
-	p->told = NULL;
-	p->rows = NULL;
-	p->n_of = p->cap_of = p->n_life = p->cap_life = 0;
-	p->n_told = p->cap_told = 0;
+	*p = (struct waits_part){ .kernel = p->kernel,
+				  .measured = p->measured };
 }
 
 static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to)
