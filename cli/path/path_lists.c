@@ -169,13 +169,8 @@ void path_blame_free(struct path_blame *b)
 COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
 		   sum.state, sum.proof);
 
-static int blame_compare_places(const void *pa, const void *pb, void *arg)
-{
-	const struct blame_row *row = arg;
-
-	return blame_compare(&row[*(const uint32_t *)pa],
-			     &row[*(const uint32_t *)pb]);
-}
+COMPARE_FUNCTION_OF(blame_compare_places, uint32_t, struct blame_row,
+		    blame_compare(&of[*x], &of[*y]));
 
 static int blame_take_wait(void *arg, const struct path_wait *w,
 			   struct err *err UNUSED)

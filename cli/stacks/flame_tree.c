@@ -112,11 +112,8 @@ struct sort_key {
 
 COMPARE_BY(compare_key, struct sort_key, parent, rank);
 
-static int compare_label(const void *pa, const void *pb, void *arg)
-{
-	return label_compare(labels_get(arg, *(const uint32_t *)pa),
-			     labels_get(arg, *(const uint32_t *)pb));
-}
+COMPARE_FUNCTION_OF(compare_label, uint32_t, struct labels,
+		    label_compare(labels_get(of, *x), labels_get(of, *y)));
 
 static void sort_children(struct flame_tree *t)
 {

@@ -109,17 +109,11 @@ static void hot_count(struct hot *h, const struct stacks *s, int event)
 	}
 }
 
-static int hot_compare_functions(const void *a, const void *b, void *arg)
-{
-	const struct hot *h = arg;
-	const struct hot_func *x = &h->func[*(const uint32_t *)a];
-	const struct hot_func *y = &h->func[*(const uint32_t *)b];
-
-	return compare_numbers(y->weight, x->weight)
-		       ?: compare_numbers(y->samples, x->samples)
-		       ?: compare_numbers(*(const uint32_t *)a,
-					  *(const uint32_t *)b);
-}
+COMPARE_FUNCTION_OF(hot_compare_functions, uint32_t, struct hot,
+		    compare_numbers(of->func[*y].weight, of->func[*x].weight)
+			    ?: compare_numbers(of->func[*y].samples,
+					       of->func[*x].samples)
+			    ?: compare_numbers(*x, *y));
 
 /* Drops functions and spots without samples, and sorts spots by function. */
 static void hot_sort(struct hot *h)

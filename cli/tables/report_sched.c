@@ -146,17 +146,11 @@ static uint64_t sched_key(const struct account *a, const char *order)
 	return keys[0].key;
 }
 
-static int sched_compare_threads(const void *pa, const void *pb, void *arg)
-{
-	const struct sched *s = arg;
-	const struct sched_thread *a = pa;
-	const struct sched_thread *b = pb;
-
-	return compare_numbers(sched_key(&b->a, s->order),
-			       sched_key(&a->a, s->order))
-		       ?: compare_numbers(b->a.run, a->a.run)
-		       ?: compare_numbers(a->thread, b->thread);
-}
+COMPARE_FUNCTION_OF(sched_compare_threads, struct sched_thread, struct sched,
+		    compare_numbers(sched_key(&y->a, of->order),
+				    sched_key(&x->a, of->order))
+			    ?: compare_numbers(y->a.run, x->a.run)
+			    ?: compare_numbers(x->thread, y->thread));
 
 /* By the longest first if order is NULL. */
 static void sched_sort(struct sched *s, const char *order)

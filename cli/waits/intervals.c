@@ -285,16 +285,11 @@ static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 	}
 }
 
-static int intervals_compare_roles(const void *pa, const void *pb)
-{
-	const struct intervals_role *a = pa;
-	const struct intervals_role *b = pb;
-
-	/* an end comes before the begin that the same event is */
-	return compare_numbers(a->type, b->type)
-		       ?: compare_numbers(b->role, a->role)
-		       ?: compare_numbers(a->pair, b->pair);
-}
+/* An end comes before the begin that the same event is. */
+COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
+		 compare_numbers(x->type, y->type)
+			 ?: compare_numbers(y->role, x->role)
+			 ?: compare_numbers(x->pair, y->pair));
 
 /* Leaves out pairs of which an end was not recorded, and calls that another
  * kind of events tells already. */
