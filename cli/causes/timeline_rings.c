@@ -32,17 +32,15 @@ struct ring *timeline_ring(struct timeline *t, int32_t cpu)
  * thread and for none. */
 static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 {
-	uint64_t hash = hash_u64((uint64_t)(uint32_t)tid);
 	uint32_t id;
 
 	if (tid <= 0)
 		return TIMELINE_NONE;
-	id = table_find_hash(&t->index, hash);
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)t->n;
-	*mem_add(t->thread, t->n, t->cap) = (struct seen_thread){ .tid = tid };
-	table_add(&t->index, hash, id);
+	id = table_find_or_add(&t->index, hash_u64((uint64_t)(uint32_t)tid),
+			       t->n);
+	if (id == t->n)
+		*mem_add(t->thread, t->n, t->cap) =
+			(struct seen_thread){ .tid = tid };
 	return id;
 }
 

@@ -59,9 +59,9 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 	struct hot *h = l->h;
 	int64_t symbol = rows_int(r, ANNOTATE_FRAMES_SYMBOL);
 	uint64_t hash = hash_u64((uint64_t)(symbol ? symbol : -(int64_t)image));
-	uint32_t id = table_find_hash(&l->by_symbol, hash);
+	uint32_t id = table_find_or_add(&l->by_symbol, hash, h->n_func);
 
-	if (id == TABLE_NONE) {
+	if (id == h->n_func) {
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
@@ -70,8 +70,6 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
 		*mem_add(h->func, h->n_func, h->cap_func) = f;
-		id = (uint32_t)h->n_func - 1;
-		table_add(&l->by_symbol, hash, id);
 	}
 	return id;
 }

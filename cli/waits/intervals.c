@@ -488,15 +488,12 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 					   uint32_t capture, int32_t cpu)
 {
 	uint64_t hash = hash_u32s(capture, (uint32_t)cpu);
-	uint32_t id = table_find_hash(&iv->by_cpu, hash);
+	uint32_t id = table_find_or_add(&iv->by_cpu, hash, iv->n_cpu);
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)iv->n_cpu;
-		table_add(&iv->by_cpu, hash, id);
+	if (id == iv->n_cpu)
 		*mem_add(iv->cpu, iv->n_cpu, iv->cap_cpu) =
 			(struct intervals_cpu){ capture, cpu, INT64_MAX,
 						INT64_MIN, INT64_MAX };
-	}
 	return &iv->cpu[id];
 }
 

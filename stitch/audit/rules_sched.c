@@ -39,12 +39,8 @@ static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
 
 	if (t)
 		return t;
-	if (au->n_free) {
-		i = au->free_task[--au->n_free];
-	} else {
-		i = (uint32_t)au->n_task;
-		(void)mem_add(au->task, au->n_task, au->cap_task);
-	}
+	i = mem_reuse(au->task, au->n_task, au->cap_task, au->free_task,
+		      au->n_free);
 	au->task[i] = (struct audit_task){
 		.source = source,
 		.tid = tid,

@@ -44,6 +44,13 @@ static inline void *mem_grow_to(void *p, size_t *cap, size_t need, size_t size)
  * Returns a pointer to it. Evaluates its arguments more than once; what is
  * assigned to the item must not refer to p, n or cap. */
 #define mem_add(p, n, cap) (mem_grow(p, cap, (size_t)(n) + 1), &(p)[(n)++])
+/* Returns the index of an item that is not in use: one of the n_free in `free`,
+ * which it leaves, or that of a new one. Evaluates its arguments more than
+ * once.
+ */
+#define mem_reuse(p, n, cap, free, n_free)                                     \
+	((n_free) ? (free)[--(n_free)]                                         \
+		  : ((void)mem_add(p, n, cap), (uint32_t)((n)-1)))
 /* Appends `more` bytes to array p of bytes, which has n. */
 #define mem_append(p, n, cap, data, more)                                      \
 	(mem_grow(p, cap, (n) + (more)), memcpy((p) + (n), (data), (more)),    \

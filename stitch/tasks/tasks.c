@@ -102,14 +102,9 @@ struct space_owner tasks_kernel_owner(struct tasks *ts)
 static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 				  int32_t pid)
 {
-	uint32_t slot;
-
-	if (ts->n_free_process) {
-		slot = ts->free_process[--ts->n_free_process];
-	} else {
-		slot = (uint32_t)ts->n_process;
-		(void)mem_add(ts->at.process, ts->n_process, ts->cap_process);
-	}
+	uint32_t slot =
+		mem_reuse(ts->at.process, ts->n_process, ts->cap_process,
+			  ts->free_process, ts->n_free_process);
 	struct process *p = &ts->at.process[slot];
 
 	memset(p, 0, sizeof(*p));
@@ -249,14 +244,8 @@ static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 				 uint32_t process, int32_t tid)
 {
-	uint32_t slot;
-
-	if (ts->n_free_thread) {
-		slot = ts->free_thread[--ts->n_free_thread];
-	} else {
-		slot = (uint32_t)ts->n_thread;
-		(void)mem_add(ts->at.thread, ts->n_thread, ts->cap_thread);
-	}
+	uint32_t slot = mem_reuse(ts->at.thread, ts->n_thread, ts->cap_thread,
+				  ts->free_thread, ts->n_free_thread);
 	struct thread *th = &ts->at.thread[slot];
 	struct process *p = &ts->at.process[process];
 
