@@ -360,10 +360,8 @@ static void flame_diff_find_most(struct diff_page *pg)
 /* Adds a note; text is freed. */
 static void flame_diff_note(struct drawing *d, char *text)
 {
-	char *note = *text ? drawing_note(d) : NULL;
-
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX, "%s", text);
+	if (*text)
+		drawing_say(d, "%s", text);
 	free(text);
 }
 
