@@ -497,14 +497,6 @@ static void timeline_take_wake(struct timeline *t,
 	timeline_put_wake(t, &w);
 }
 
-/* A record that comes late may have been anywhere. */
-static void timeline_disorder(struct timeline *t, struct ring *r,
-			      const struct timeline_record *rec)
-{
-	timeline_add_loss(t, rec->time, r->last, rec->cpu)->silent = true;
-	t->contradictions++;
-}
-
 /* Returns who is on a CPU, if the record does not say it and nothing was lost
  * since the one before; -1: unknown. */
 static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
@@ -551,8 +543,11 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	if (r->since_on[0] > rec->time ||
 	    (rec->current < 0 && rec->kind != TIMELINE_COME))
 		return;
+	/* a record that comes late may have been anywhere */
 	if (rec->time < r->last) {
-		timeline_disorder(t, r, rec);
+		timeline_add_loss(t, rec->time, r->last, rec->cpu)->silent =
+			true;
+		t->contradictions++;
 		return;
 	}
 	if (!r->began || r->changed) {
