@@ -131,9 +131,8 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 						 .comm = g->comm,
 						 .kraw = g->kraw,
 						 .uraw = g->uraw };
-		struct wait_place p;
+		struct wait_place p = wait_causes_place(r->words, &at);
 
-		p = wait_causes_place(r->words, &at);
 		all += g->weight;
 		if (!p.has_in)
 			continue;

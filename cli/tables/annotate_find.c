@@ -439,9 +439,8 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		return choose_address(h, dso, off, out, err);
 	if (plus && plus != what && parse_hex(plus + 1, &off)) {
 		char *name = mem_dup(what, (size_t)(plus - what));
-		int rc;
+		int rc = choose_offset(h, name, off, out, err);
 
-		rc = choose_offset(h, name, off, out, err);
 		free(name);
 		return rc;
 	}
