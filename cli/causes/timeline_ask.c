@@ -293,14 +293,14 @@ const struct timeline_loss *timeline_next_loss(const struct timeline *t,
 					       int64_t from, int64_t to,
 					       const struct timeline_loss *l)
 {
-	size_t i = timeline_find_loss(t, l ? (size_t)(l - t->loss) + 1 : 0,
-				      timeline_later(from, -t->rules.skew), 0,
-				      t->n_loss);
+	int64_t first = timeline_later(from, -t->rules.skew);
+	int64_t last = timeline_later(to, t->rules.skew);
+	size_t i = l ? (size_t)(l - t->loss) + 1 : 0;
 
-	return i < SIZE_MAX && t->loss[i].from <=
-				       timeline_later(to, t->rules.skew)
-		       ? &t->loss[i]
-		       : NULL;
+	/* they are in the order of their beginnings */
+	if (i < t->n_loss && t->loss[i].from <= last && t->loss[i].to < first)
+		i = timeline_find_loss(t, i, first, 0, t->n_loss);
+	return i < t->n_loss && t->loss[i].from <= last ? &t->loss[i] : NULL;
 }
 
 const struct timeline_loss *timeline_next_loss_in(const struct timeline *t,
