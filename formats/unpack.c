@@ -126,8 +126,7 @@ static int unpack_step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
 int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		    struct err *err)
 {
-	if (n > UNPACK_BUF)
-		n = UNPACK_BUF;
+	lower_to(n, UNPACK_BUF);
 	for (;;) {
 		size_t got = 0;
 

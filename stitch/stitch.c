@@ -834,8 +834,7 @@ static void stitch_take(struct stitch *st)
 	uint32_t slot;
 
 	st->own = per_source(st, st->rec->source);
-	if (t > st->own->last)
-		st->own->last = t;
+	raise_to(st->own->last, t);
 	account_record(st->account, st->rec);
 	st->look = (struct audit_in){ .rec = st->rec, .time = t };
 	st->who = TASKS_NONE;
@@ -845,8 +844,7 @@ static void stitch_take(struct stitch *st)
 	audit_current(st);
 	if (t == TIME_NONE)
 		return;
-	if (t > st->now)
-		st->now = t;
+	raise_to(st->now, t);
 	/* remove threads that ended long ago */
 	while (st->now > INT64_MIN + LINGER_NS && tasks_any_ended(st->tasks) &&
 	       tasks_retire(st->tasks, st->now - LINGER_NS, &slot))

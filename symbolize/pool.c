@@ -121,8 +121,7 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 {
 	if (threads < 2)
 		return NULL;
-	if (threads > THREADS_MAX)
-		threads = THREADS_MAX;
+	lower_to(threads, THREADS_MAX);
 
 	struct pool *p = mem_new(1, sizeof(*p));
 

@@ -2,32 +2,13 @@
  * the HTML page. */
 #include "cli/audit/banner.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
-#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 static void banner_take_advice(void *arg, const char *sentence)
 {
 	fprintf(arg, "%s\n", sentence);
-}
-
-static int banner_advise(struct check *c, struct banner *b, struct err *err)
-{
-	size_t len = 0;
-	FILE *out = open_memstream(&b->advice, &len);
-	int rc;
-
-	if (!out)
-		return err_set(err, ERR_IO, "cannot write the advice: %s",
-			       strerror(errno));
-	rc = check_advice(c, banner_take_advice, out, err);
-	fclose(out);
-	return rc;
 }
 
 int banner_read(struct store *db, const char *path, const struct filter *filter,
@@ -37,6 +18,7 @@ int banner_read(struct store *db, const char *path, const struct filter *filter,
 		.db = db, .path = path, .filter = filter, .banner = true
 	};
 	struct lines l = { .len = 0 };
+	FILE *advice;
 	int rc = -1;
 
 	*b = (struct banner){ .word = "" };
@@ -56,7 +38,9 @@ int banner_read(struct store *db, const char *path, const struct filter *filter,
 	b->lost_unknown = c.breaks.lost_unknown;
 	b->unexplained = c.breaks.findings;
 	b->open = c.breaks.open_findings;
-	rc = banner_advise(&c, b, err);
+	advice = mem_stream(&b->advice, NULL);
+	rc = check_advice(&c, banner_take_advice, advice, err);
+	mem_stream_end(advice);
 out:
 	check_forget(&c);
 	free(c.prefix);

@@ -414,8 +414,7 @@ static int64_t screen_span(struct screen *s)
 			continue;
 		if (!last || from < first)
 			first = from;
-		if (to > last)
-			last = to;
+		raise_to(last, to);
 	}
 	return last > first ? saturating_apart(last, first) : 0;
 }
@@ -440,7 +439,7 @@ static void put_lost_in_time(struct screen *s)
 			continue;
 		lost[i] = check_int(&r, "records");
 		unknown[i] = check_null(&r, "records");
-		most = lost[i] > most ? lost[i] : most;
+		raise_to(most, lost[i]);
 		n++;
 	}
 	if (!n || !span || s->l.width < PARTS + 25)

@@ -3,6 +3,7 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/words.h"
 
 struct chain_visit {
 	struct chain *c;
@@ -13,19 +14,13 @@ struct chain_visit {
 	uint32_t depth;
 };
 
-const char *chain_state_word(enum chain_state s)
-{
-	static const char *const word[CHAIN_STATES] = {
-		[CHAIN_RUN] = "run",	     [CHAIN_READY] = "ready",
-		[CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
-		[CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
-		[CHAIN_DISK] = "disk",	     [CHAIN_IDLE] = "idle",
-		[CHAIN_OFF] = "off",	     [CHAIN_UNBORN] = "unborn",
-		[CHAIN_DEAD] = "dead",	     [CHAIN_UNKNOWN] = "unknown",
-	};
-
-	return word[s];
-}
+WORDS_FUNCTION(chain_state_word,
+	       enum chain_state, [CHAIN_RUN] = "run", [CHAIN_READY] = "ready",
+	       [CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
+	       [CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
+	       [CHAIN_DISK] = "disk", [CHAIN_IDLE] = "idle",
+	       [CHAIN_OFF] = "off", [CHAIN_UNBORN] = "unborn",
+	       [CHAIN_DEAD] = "dead", [CHAIN_UNKNOWN] = "unknown");
 
 void chain_release(struct chain *c)
 {
@@ -93,25 +88,16 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 	}
 }
 
-/* States of a piece that are the thread's own. */
-static enum chain_state chain_own(const struct proof_piece *pc)
+enum chain_state chain_own(const struct proof_piece *pc)
 {
-	switch (pc->state) {
-	case PIECE_RUN:
-		return CHAIN_RUN;
-	case PIECE_READY:
-		return CHAIN_READY;
-	case PIECE_BLOCKED:
-		return CHAIN_BLOCKED;
-	case PIECE_OFF:
-		return CHAIN_OFF;
-	case PIECE_UNBORN:
-		return CHAIN_UNBORN;
-	case PIECE_DEAD:
-		return CHAIN_DEAD;
-	default:
-		return CHAIN_UNKNOWN;
-	}
+	static const enum chain_state own[PIECE_STATES] = {
+		[PIECE_RUN] = CHAIN_RUN,	 [PIECE_READY] = CHAIN_READY,
+		[PIECE_BLOCKED] = CHAIN_BLOCKED, [PIECE_OFF] = CHAIN_OFF,
+		[PIECE_UNBORN] = CHAIN_UNBORN,	 [PIECE_DEAD] = CHAIN_DEAD,
+		[PIECE_UNKNOWN] = CHAIN_UNKNOWN,
+	};
+
+	return own[pc->state];
 }
 
 static void chain_visit(struct chain_visit *v, uint32_t thread, int64_t from,

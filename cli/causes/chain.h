@@ -66,6 +66,8 @@ void chain_clear(struct chain *c);
 /* Returns the numbers of all edges of a chain, ascending, each once; the caller
  * frees them. */
 uint32_t *chain_edges(const struct chain *c, size_t *n);
+/* Returns the thread's own state in a piece. */
+enum chain_state chain_own(const struct proof_piece *pc);
 /* Returns what ended a wait: CHAIN_IDLE or an interrupt, or CHAIN_STATES if it
  * was thread e->waker. */
 enum chain_state chain_leaf(const struct proof_edge *e);

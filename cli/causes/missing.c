@@ -58,28 +58,14 @@ unsigned int missing_premise(const struct timeline *t)
 	return premise;
 }
 
-struct missing_look {
-	const struct timeline *t;
-	int32_t cpu;
-	int64_t from, to;
-	bool tasks, found;
-};
-
-static void missing_take(void *arg, size_t loss)
-{
-	struct missing_look *k = arg;
-	const struct timeline_loss *l = timeline_loss(k->t, loss);
-
-	k->found |= l->from < k->to && l->to > k->from &&
-		    (l->cpu < 0 || k->cpu < 0 || l->cpu == k->cpu) &&
-		    (k->tasks || !l->of_task);
-}
-
 bool missing_in(const struct timeline *t, int32_t cpu, int64_t from, int64_t to,
 		bool tasks)
 {
-	struct missing_look k = { t, cpu, from, to, tasks, false };
+	const struct timeline_loss *l = NULL;
 
-	timeline_each_loss(t, from, to, missing_take, &k);
-	return k.found;
+	while ((l = timeline_next_loss_in(t, from, to, l)))
+		if ((l->cpu < 0 || cpu < 0 || l->cpu == cpu) &&
+		    (tasks || !l->of_task))
+			return true;
+	return false;
 }

@@ -14,7 +14,7 @@ static void moments_measure(struct moments_row *r, const struct moment *x,
 		uint64_t differ = 0;
 
 		for (size_t i = 1; i < n; i++)
-			least = x[i].field[k] < least ? x[i].field[k] : least;
+			lower_to(least, x[i].field[k]);
 		for (size_t i = 0; i < n; i++)
 			differ |= x[i].field[k] - least;
 		r->base[k] = least;
@@ -48,7 +48,7 @@ static void moments_pack(struct moments *m)
 	size_t at = 0;
 	size_t bits = 0;
 
-	n = n < MOMENTS_ROW ? n : MOMENTS_ROW;
+	lower_to(n, MOMENTS_ROW);
 	moments_measure(r, m->open, n);
 	for (int k = 0; k < MOMENTS_FIELDS; k++)
 		bits += r->bits[k];

@@ -80,7 +80,7 @@ struct proof_piece {
 	uint8_t state; /* enum piece_state */
 	uint8_t proof; /* enum proof, of the state */
 	uint8_t link;  /* enum proof: that this edge ended it */
-	bool open;     /* losses in it may hide more: timeline_losses_in() */
+	bool open;     /* losses in it may hide more: timeline_next_loss_in() */
 	bool came;     /* it begins with a switch to the thread, of whose run
 			* no record tells the length: no wait begins there */
 };

@@ -8,6 +8,7 @@
 #include "cli/causes/missing.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/words.h"
 #include "stitch/task_state.h"
 
 /* Pieces that are not worth a walk over all threads to forget them. */
@@ -60,13 +61,7 @@ uint32_t proofs_edges(const struct proofs *p)
 	return (uint32_t)p->edge.n;
 }
 
-const char *proof_word(enum proof proof)
-{
-	static const char *const word[PROOFS] = { "unknown", "likely",
-						  "proved" };
-
-	return word[proof];
-}
+WORDS_FUNCTION(proof_word, enum proof, "unknown", "likely", "proved");
 
 const char *proof_key(enum proof proof)
 {
@@ -161,33 +156,19 @@ static void gap_guess(struct gap *g, size_t first_piece)
 	}
 }
 
-struct run_loss {
-	const struct gap *g;
-	const struct timeline_loss *loss;
-};
-
-static void run_loss_take(void *arg, size_t loss)
-{
-	struct run_loss *r = arg;
-	const struct timeline_loss *l = timeline_loss(r->g->p->t, loss);
-
-	if (l->cpu == r->g->a->cpu && !l->only_wakes && l->from <= r->g->from &&
-	    l->to >= r->g->to)
-		r->loss = l;
-}
-
 /* A thread that was on the same CPU before and after a single lost record
  * stayed there in between: to leave and to return takes two records. */
 static bool gap_is_run(const struct gap *g)
 {
-	struct run_loss r = { .g = g };
-	const struct timeline_loss *l;
+	const struct timeline_loss *l = NULL;
 
 	if (!g->p->counts || !g->a || !g->b || g->exact_from || g->exact_to ||
 	    g->a->cpu != g->b->cpu)
 		return false;
-	timeline_each_loss(g->p->t, g->from, g->from, run_loss_take, &r);
-	l = r.loss;
+	while ((l = timeline_next_loss(g->p->t, g->from, g->from, l)))
+		if (l->cpu == g->a->cpu && !l->only_wakes &&
+		    l->from <= g->from && l->to >= g->to)
+			break;
 	return l && is_known_number(g->p, l) && l->n < 2 &&
 	       l->from == g->from && l->to == g->to && l->before == l->after;
 }
@@ -286,51 +267,42 @@ static void walk_gap(struct walk *w)
 	gap_judge(g);
 }
 
-/* Finds where the loss before the record in which a thread was first seen
+/* Returns where the loss before the record in which a thread was first seen
  * began: the thread's run, and a race, may be in it. */
-struct loss_start {
-	const struct proofs *p;
-	int32_t cpu;
-	int64_t seen; /* end of the stay before it on this CPU */
-	int64_t from;
-};
-
-static void loss_start_take(void *arg, size_t loss)
+static int64_t walk_loss_start(const struct walk *w,
+			       const struct timeline_stay *s)
 {
-	struct loss_start *s = arg;
-	const struct timeline_loss *l = timeline_loss(s->p->t, loss);
-	int64_t from = l->spans && l->from < s->seen ? s->seen : l->from;
+	const struct timeline *t = w->g.p->t;
+	const struct timeline_loss *l = NULL;
+	int64_t start = s->from;
+	int64_t seen = TIMELINE_START; /* end of the stay before it there */
+	struct timeline_stay before;
 
-	if ((l->cpu == s->cpu || l->cpu < 0) && from < s->from)
-		s->from = from;
+	if (timeline_on(t, s->cpu, s->from - 1, &before))
+		seen = before.to;
+	while ((l = timeline_next_loss(t, s->from, s->from, l)))
+		if (l->cpu == s->cpu || l->cpu < 0)
+			lower_to(start,
+				 l->spans && l->from < seen ? seen : l->from);
+	raise_to(start, w->g.came_from);
+	return start;
 }
 
 /* Goes to the end of a stay: what comes next begins there. */
 static void walk_stay(struct walk *w, const struct timeline_stay *s)
 {
 	struct gap *g = &w->g;
-	struct loss_start run = { g->p, s->cpu, TIMELINE_START, s->from };
 	size_t first = w->at_wake;
 
-	if (!s->exact_from) {
-		struct timeline_stay before;
-
-		if (timeline_on(g->p->t, s->cpu, s->from - 1, &before))
-			run.seen = before.to;
-		timeline_each_loss(g->p->t, s->from, s->from, loss_start_take,
-				   &run);
-		if (run.from < g->came_from)
-			run.from = g->came_from;
-	}
+	g->run_from = s->exact_from ? s->from : walk_loss_start(w, s);
 	g->came_from = TIMELINE_START;
 	w->last = *s;
 	g->a = &w->last;
 	g->from = s->to;
 	g->exact_from = s->exact_to;
 	g->bits = s->exact_to ? s->state : -1;
-	g->run_from = run.from;
 	while (!s->exact_from && first &&
-	       wake_at(g, &w->wake, first - 1).time >= run.from)
+	       wake_at(g, &w->wake, first - 1).time >= g->run_from)
 		first--;
 	/* one at the time of the switch out, by another CPU, may be either */
 	g->before = walk_wakes(w, first, s->to);

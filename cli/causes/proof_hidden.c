@@ -197,8 +197,7 @@ static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
 	while (g->n_hidden && g->hidden[g->n_hidden - 1].to >= run.from) {
 		const struct span *last = &g->hidden[--g->n_hidden];
 
-		if (last->from < run.from)
-			run.from = last->from;
+		lower_to(run.from, last->from);
 	}
 	*mem_add(g->hidden, g->n_hidden, g->cap_hidden) = run;
 }

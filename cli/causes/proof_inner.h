@@ -103,8 +103,6 @@ struct gap {
 
 /* What is lost between two times; a loss that only touches them is not. */
 struct lost_sum {
-	const struct gap *g;
-	int64_t from, to;
 	int64_t n; /* records; -1: not known */
 	bool any;
 };

@@ -21,25 +21,20 @@ bool is_known_number(const struct proofs *p, const struct timeline_loss *l)
 	return p->counts && l->n >= 0;
 }
 
-static void lost_sum_add(void *arg, size_t loss)
-{
-	struct lost_sum *s = arg;
-	const struct timeline_loss *l = timeline_loss(s->g->p->t, loss);
-
-	if (!timeline_rules(s->g->p->t)->skew &&
-	    (l->from >= s->to || l->to <= s->from))
-		return;
-	s->any = true;
-	if (s->n >= 0 && (!is_known_number(s->g->p, l) ||
-			  __builtin_add_overflow(s->n, l->n, &s->n)))
-		s->n = -1;
-}
-
 struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to)
 {
-	struct lost_sum s = { .g = g, .from = from, .to = to };
+	bool exact = !timeline_rules(g->p->t)->skew;
+	const struct timeline_loss *l = NULL;
+	struct lost_sum s = { 0 };
 
-	timeline_each_loss(g->p->t, from, to, lost_sum_add, &s);
+	while ((l = timeline_next_loss(g->p->t, from, to, l))) {
+		if (exact && (l->from >= to || l->to <= from))
+			continue;
+		s.any = true;
+		if (s.n >= 0 && (!is_known_number(g->p, l) ||
+				 __builtin_add_overflow(s.n, l->n, &s.n)))
+			s.n = -1;
+	}
 	return s;
 }
 

@@ -16,31 +16,10 @@ struct quiet {
 	const struct timeline_loss *only; /* if n_lost is 1 */
 };
 
-struct quiet_of {
-	const struct gap *g;
-	struct quiet *q;
-};
-
-static void quiet_take_loss(void *arg, size_t loss)
-{
-	const struct quiet_of *of = arg;
-	struct quiet *q = of->q;
-	const struct timeline_loss *l = timeline_loss(of->g->p->t, loss);
-
-	/* a loss that ends where the quiet time begins, or begins where it
-	 * ends, is what bounds it */
-	if (!gap_has_loss(of->g, l) ||
-	    (l->to <= q->from && !(q->first && l->to == q->from)) ||
-	    (l->from >= q->to && !(q->last && l->from == q->to)))
-		return;
-	q->n_lost++;
-	q->only = l;
-	q->lost_from = l->from < q->lost_from ? l->from : q->lost_from;
-	q->lost_to = l->to > q->lost_to ? l->to : q->lost_to;
-}
-
 static void quiet_look(const struct gap *g, struct quiet *q)
 {
+	const struct timeline_loss *l = NULL;
+
 	q->has_waking =
 		gap_first(g, TIMELINE_WAKING, q->from, q->to, &q->waking);
 	q->has_wakeup =
@@ -53,12 +32,20 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 		q->n_waking += w.kind == TIMELINE_WAKING && w.time >= q->from &&
 			       w.time <= q->to;
 	}
-	timeline_each_loss(g->p->t, q->from, q->to, quiet_take_loss,
-			   &(struct quiet_of){ g, q });
-	if (q->lost_from < q->from)
-		q->lost_from = q->from;
-	if (q->lost_to > q->to)
-		q->lost_to = q->to;
+	while ((l = timeline_next_loss(g->p->t, q->from, q->to, l))) {
+		/* a loss that ends where the quiet time begins, or begins where
+		 * it ends, is what bounds it */
+		if (!gap_has_loss(g, l) ||
+		    (l->to <= q->from && !(q->first && l->to == q->from)) ||
+		    (l->from >= q->to && !(q->last && l->from == q->to)))
+			continue;
+		q->n_lost++;
+		q->only = l;
+		lower_to(q->lost_from, l->from);
+		raise_to(q->lost_to, l->to);
+	}
+	raise_to(q->lost_from, q->from);
+	lower_to(q->lost_to, q->to);
 }
 
 /* Whether clocks leave open if a wake-up came before the switch out, or the
@@ -175,8 +162,7 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 		ready = q->lost_to;
 	if (q->has_wakeup && q->wakeup.time < ready)
 		ready = q->wakeup.time;
-	if (lost > ready)
-		lost = ready;
+	lower_to(lost, ready);
 	if (ready < q->to || q->last)
 		edge = quiet_deduce(g, q, &link);
 	piece_add_blocked(g, q->from, lost, proof, edge,
@@ -201,8 +187,7 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 
 	if (q->last && !timeline_is_recorder(g->p->t, g->thread))
 		ready = q->n_lost ? q->lost_to : q->from;
-	if (ready > queued)
-		ready = queued;
+	lower_to(ready, queued);
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);
 	piece_add_time(g, ready, queued, lived ? PIECE_READY : PIECE_UNKNOWN,
 		       !lived		? PROOF_UNKNOWN

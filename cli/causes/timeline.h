@@ -254,15 +254,15 @@ bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack);
 /* Losses by their start. */
 size_t timeline_losses(const struct timeline *t);
 const struct timeline_loss *timeline_loss(const struct timeline *t, size_t i);
-/* Calls fn for each loss that touches the time between from and to, latest
- * start first. O(log n) besides them. */
-typedef void timeline_loss_fn(void *arg, size_t loss);
-void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
-			timeline_loss_fn *fn, void *arg);
-/* Returns the losses of which a part is between from and to, by their start;
- * the caller frees them. */
-size_t *timeline_losses_in(const struct timeline *t, int64_t from, int64_t to,
-			   size_t *n);
+/* Return the next loss behind l, by their starts, that touches the time between
+ * from and to, as far as clocks tell; or of which a part is in it. l NULL: the
+ * first one. NULL: there is none. O(log n). */
+const struct timeline_loss *timeline_next_loss(const struct timeline *t,
+					       int64_t from, int64_t to,
+					       const struct timeline_loss *l);
+const struct timeline_loss *
+timeline_next_loss_in(const struct timeline *t, int64_t from, int64_t to,
+		      const struct timeline_loss *l);
 
 const struct timeline_rules *timeline_rules(const struct timeline *t);
 /* Returns the types that were recorded at all, TIMELINE_HAS_ bits. */

@@ -44,11 +44,7 @@ void timeline_free(struct timeline *t)
 	intern_release(&t->stayed);
 	intern_release(&t->woke);
 	intern_release(&t->pairs);
-	free(t->tid);
-	free(t->recorder);
-	free(t->gone);
-	free(t->voice);
-	free(t->waking);
+	free(t->thread);
 	free(t->silent);
 	free(t->rename);
 	free(t->ring_part);
@@ -68,7 +64,7 @@ uint32_t timeline_threads(const struct timeline *t)
 
 int32_t timeline_tid(const struct timeline *t, uint32_t thread)
 {
-	return thread == TIMELINE_NONE ? 0 : t->tid[thread];
+	return thread == TIMELINE_NONE ? 0 : t->thread[thread].tid;
 }
 
 uint32_t timeline_thread(const struct timeline *t, int32_t tid)
@@ -80,7 +76,7 @@ uint32_t timeline_thread(const struct timeline *t, int32_t tid)
 
 bool timeline_is_recorder(const struct timeline *t, uint32_t thread)
 {
-	return t->recorder[thread];
+	return t->thread[thread].recorder;
 }
 
 struct numbers timeline_stays(const struct timeline *t, uint32_t thread)
@@ -142,7 +138,7 @@ static union wake_pair wake_pair(const struct timeline *t,
 
 uint32_t timeline_wake_number(struct timeline *t, const struct timeline_wake *w)
 {
-	uint32_t *waking = &t->waking[w->waiter];
+	uint32_t *waking = &t->thread[w->waiter].waking;
 	uint32_t number = 2 * (uint32_t)t->wake.n;
 
 	if (w->kind == TIMELINE_WAKEUP && *waking) {
@@ -274,72 +270,47 @@ static int64_t timeline_later(int64_t time, int64_t by)
 	return sum;
 }
 
-struct timeline_visit {
-	const struct timeline *t;
-	int64_t from, to;
-	timeline_loss_fn *fn;
-	void *arg;
-};
-
-/* One loss may last as long as all others: their ends have no order. */
-static void timeline_visit_losses(const struct timeline_visit *v, size_t low,
-				  size_t high)
+/* Returns the first of losses low to high - 1, from `first` on, that ends at a
+ * time or behind it; SIZE_MAX: none does. One loss may last as long as all
+ * others: their ends have no order. */
+static size_t timeline_find_loss(const struct timeline *t, size_t first,
+				 int64_t time, size_t low, size_t high)
 {
 	size_t i = low + (high - low) / 2;
+	size_t found;
 
-	if (low == high || v->t->reach[i] < v->from)
-		return;
-	if (v->t->loss[i].from <= v->to) {
-		timeline_visit_losses(v, i + 1, high);
-		if (v->t->loss[i].to >= v->from)
-			v->fn(v->arg, i);
-	}
-	timeline_visit_losses(v, low, i);
+	if (low == high || high <= first || t->reach[i] < time)
+		return SIZE_MAX;
+	found = timeline_find_loss(t, first, time, low, i);
+	if (found < SIZE_MAX)
+		return found;
+	return i >= first && t->loss[i].to >= time
+		       ? i
+		       : timeline_find_loss(t, first, time, i + 1, high);
 }
 
-void timeline_each_loss(const struct timeline *t, int64_t from, int64_t to,
-			timeline_loss_fn *fn, void *arg)
+const struct timeline_loss *timeline_next_loss(const struct timeline *t,
+					       int64_t from, int64_t to,
+					       const struct timeline_loss *l)
 {
-	const struct timeline_visit v = {
-		.t = t,
-		.from = timeline_later(from, -t->rules.skew),
-		.to = timeline_later(to, t->rules.skew),
-		.fn = fn,
-		.arg = arg,
-	};
+	int64_t first = timeline_later(from, -t->rules.skew);
+	int64_t last = timeline_later(to, t->rules.skew);
+	size_t i = l ? (size_t)(l - t->loss) + 1 : 0;
 
-	timeline_visit_losses(&v, 0, t->n_loss);
+	/* they are in the order of their beginnings */
+	if (i < t->n_loss && t->loss[i].from <= last && t->loss[i].to < first)
+		i = timeline_find_loss(t, i, first, 0, t->n_loss);
+	return i < t->n_loss && t->loss[i].from <= last ? &t->loss[i] : NULL;
 }
 
-struct timeline_found {
-	const struct timeline *t;
-	int64_t from, to;
-	size_t *loss;
-	size_t n, cap;
-};
-
-static void timeline_find_loss(void *arg, size_t loss)
+const struct timeline_loss *timeline_next_loss_in(const struct timeline *t,
+						  int64_t from, int64_t to,
+						  const struct timeline_loss *l)
 {
-	struct timeline_found *f = arg;
-
-	if (f->t->loss[loss].from < f->to && f->t->loss[loss].to > f->from)
-		*mem_add(f->loss, f->n, f->cap) = loss;
-}
-
-size_t *timeline_losses_in(const struct timeline *t, int64_t from, int64_t to,
-			   size_t *n)
-{
-	struct timeline_found f = { .t = t, .from = from, .to = to };
-
-	timeline_each_loss(t, from, to, timeline_find_loss, &f);
-	for (size_t i = 0; i < f.n / 2; i++) {
-		size_t last = f.loss[f.n - 1 - i];
-
-		f.loss[f.n - 1 - i] = f.loss[i];
-		f.loss[i] = last;
-	}
-	*n = f.n;
-	return f.loss;
+	while ((l = timeline_next_loss(t, from, to, l)) &&
+	       (l->from >= to || l->to <= from))
+		;
+	return l;
 }
 
 const struct timeline_rules *timeline_rules(const struct timeline *t)
@@ -374,7 +345,7 @@ struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
 
 bool timeline_is_silent(const struct timeline *t, uint32_t thread)
 {
-	return t->n_silent && !t->voice[thread].heard;
+	return t->n_silent && !t->thread[thread].voice.heard;
 }
 
 uint64_t timeline_contradictions(const struct timeline *t)

@@ -14,6 +14,15 @@ struct voice {
 	bool heard;
 };
 
+struct seen_thread {
+	int32_t tid;
+	uint32_t waking; /* number of its last wake-up + 1, if that is a
+			  * sched_waking alone; 0 */
+	struct voice voice;
+	bool recorder;
+	bool gone; /* it left its last CPU for good */
+};
+
 /* A thread whose tid changed: one that is not the first of its process and
  * calls exec goes on under the tid of the first, which has ended. */
 struct rename_row {
@@ -94,13 +103,8 @@ struct timeline {
 			      * sched_wakeup: union wake_pair */
 	struct intern stayed, woke, pairs; /* kinds */
 	int64_t event;			   /* of the last switch out */
-	int32_t *tid;			   /* by thread */
-	bool *recorder;
-	bool *gone; /* it left its last CPU for good */
-	struct voice *voice;
-	uint32_t *waking; /* number of its last wake-up + 1, if that is a
-			   * sched_waking alone; 0 */
-	size_t n, cap, cap_recorder, cap_gone, cap_voice, cap_waking;
+	struct seen_thread *thread;
+	size_t n, cap;
 	struct timeline_silent *silent;
 	size_t n_silent, cap_silent;
 	struct rename_row *rename;
@@ -138,6 +142,9 @@ struct voice *timeline_voice(struct timeline *t, struct ring *r, int32_t tid);
 /* Notes the silent losses of a ring that are not between two of its records, up
  * to a time. */
 void timeline_skip_losses(struct timeline *t, struct ring *r, int64_t until);
+/* Adds a loss of which no more is known, and returns it until the next one. */
+struct timeline_loss *timeline_add_loss(struct timeline *t, int64_t from,
+					int64_t to, int32_t cpu);
 /* Adds a loss to the ring: the stay there ends at l.from; from l.to on, the
  * thread `after` is there (-1: unknown). */
 void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,

@@ -32,25 +32,15 @@ struct ring *timeline_ring(struct timeline *t, int32_t cpu)
  * thread and for none. */
 static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 {
-	uint64_t hash = hash_u64((uint64_t)(uint32_t)tid);
 	uint32_t id;
 
 	if (tid <= 0)
 		return TIMELINE_NONE;
-	id = table_find_hash(&t->index, hash);
-	if (id != TABLE_NONE)
-		return id;
-	id = (uint32_t)t->n;
-	mem_grow(t->recorder, t->cap_recorder, t->n + 1);
-	t->recorder[t->n] = false;
-	mem_grow(t->gone, t->cap_gone, t->n + 1);
-	t->gone[t->n] = false;
-	mem_grow(t->voice, t->cap_voice, t->n + 1);
-	t->voice[t->n] = (struct voice){ 0 };
-	mem_grow(t->waking, t->cap_waking, t->n + 1);
-	t->waking[t->n] = 0;
-	*mem_add(t->tid, t->n, t->cap) = tid;
-	table_add(&t->index, hash, id);
+	id = table_find_or_add(&t->index, hash_u64((uint64_t)(uint32_t)tid),
+			       t->n);
+	if (id == t->n)
+		*mem_add(t->thread, t->n, t->cap) =
+			(struct seen_thread){ .tid = tid };
 	return id;
 }
 
@@ -59,14 +49,30 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid)
 	uint32_t id = timeline_take_tid(t, tid);
 
 	if (id != TIMELINE_NONE)
-		t->recorder[id] = true;
+		t->thread[id].recorder = true;
 }
 
 struct voice *timeline_voice(struct timeline *t, struct ring *r, int32_t tid)
 {
 	uint32_t id = timeline_take_tid(t, tid);
 
-	return id != TIMELINE_NONE ? &t->voice[id] : tid ? NULL : &r->idle;
+	return id != TIMELINE_NONE ? &t->thread[id].voice
+	       : tid		   ? NULL
+				   : &r->idle;
+}
+
+struct timeline_loss *timeline_add_loss(struct timeline *t, int64_t from,
+					int64_t to, int32_t cpu)
+{
+	struct timeline_loss *l = mem_add(t->loss, t->n_loss, t->cap_loss);
+
+	*l = (struct timeline_loss){ .from = from,
+				     .to = to,
+				     .n = -1,
+				     .cpu = cpu,
+				     .before = -1,
+				     .after = -1 };
+	return l;
 }
 
 /* Notes that the recorder may have paused where a loss is silent. */
@@ -121,7 +127,7 @@ static void timeline_end_stay(struct timeline *t, struct ring *r, int64_t to,
 		t->event = out->id;
 	thread = timeline_take_tid(t, r->current);
 	if (thread != TIMELINE_NONE)
-		t->gone[thread] = out && task_state_ends(out->state);
+		t->thread[thread].gone = out && task_state_ends(out->state);
 	timeline_put_stay(t, &(struct timeline_stay){
 				     .from = r->since,
 				     .to = to,
@@ -222,8 +228,8 @@ static void timeline_add_up(struct timeline_loss *sum,
 		*sum = *l;
 		return;
 	}
-	sum->from = l->from < sum->from ? l->from : sum->from;
-	sum->to = l->to > sum->to ? l->to : sum->to;
+	lower_to(sum->from, l->from);
+	raise_to(sum->to, l->to);
 	sum->silent |= l->silent;
 	if (l->n < 0 || sum->n < 0 ||
 	    __builtin_add_overflow(sum->n, l->n, &sum->n))
@@ -252,7 +258,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 			break;
 		if (l.from < r->last || !within) {
 			l.n = -1;
-			l.from = l.from < r->last ? r->last : l.from;
+			raise_to(l.from, r->last);
 			l.to = within ? l.to : rec->time;
 		}
 		if (l.to >= l.from) {
@@ -376,12 +382,12 @@ static bool timeline_take_exec(struct timeline *t, struct ring *r,
 			       TIMELINE_END &&
 		       timeline_other_seat(t, r, rec->current);
 	other = timeline_other_seat(t, r, rec->current);
-	if (!other && !t->gone[timeline_take_tid(t, rec->current)])
+	if (!other && !t->thread[timeline_take_tid(t, rec->current)].gone)
 		return false;
 	if (other && other->last > rec->time)
 		return false; /* not in the order of time */
 	at = other && at < other->last ? other->last : at;
-	at = at < rec->time ? at : rec->time;
+	lower_to(at, rec->time);
 	if (other)
 		timeline_end_stay(t, other, at, &gone);
 	timeline_end_stay(t, r, at, other ? NULL : &gone);
@@ -491,22 +497,6 @@ static void timeline_take_wake(struct timeline *t,
 	timeline_put_wake(t, &w);
 }
 
-/* A record that comes late may have been anywhere. */
-static void timeline_disorder(struct timeline *t, struct ring *r,
-			      const struct timeline_record *rec)
-{
-	*mem_add(t->loss, t->n_loss, t->cap_loss) = (struct timeline_loss){
-		.from = rec->time,
-		.to = r->last,
-		.n = -1,
-		.cpu = rec->cpu,
-		.before = -1,
-		.after = -1,
-		.silent = true,
-	};
-	t->contradictions++;
-}
-
 /* Returns who is on a CPU, if the record does not say it and nothing was lost
  * since the one before; -1: unknown. */
 static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
@@ -553,8 +543,11 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	if (r->since_on[0] > rec->time ||
 	    (rec->current < 0 && rec->kind != TIMELINE_COME))
 		return;
+	/* a record that comes late may have been anywhere */
 	if (rec->time < r->last) {
-		timeline_disorder(t, r, rec);
+		timeline_add_loss(t, rec->time, r->last, rec->cpu)->silent =
+			true;
+		t->contradictions++;
 		return;
 	}
 	if (!r->began || r->changed) {
@@ -568,8 +561,8 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	}
 	timeline_change_seat(t, r, rec);
 	r->last = rec->time;
-	t->first = rec->time < t->first ? rec->time : t->first;
-	t->last = rec->time > t->last ? rec->time : t->last;
+	lower_to(t->first, rec->time);
+	raise_to(t->last, rec->time);
 }
 
 /* With a type that is on at a CPU, it is on at those behind it. */
@@ -593,14 +586,11 @@ void timeline_end_part(struct timeline *t, int64_t to)
 
 		for (unsigned int i = 0; i < TIMELINE_TYPES; i++) {
 			part.since_on[i] = r->since_on[i];
-			if (r->since_on[i] > p->since_on[i])
-				p->since_on[i] = r->since_on[i];
+			raise_to(p->since_on[i], r->since_on[i]);
 			r->since_on[i] = TIMELINE_END;
-			if (r->until[i] > until[i])
-				until[i] = r->until[i];
+			raise_to(until[i], r->until[i]);
 			part.until[i] = until[i];
-			if (until[i] < p->until[i])
-				p->until[i] = until[i];
+			lower_to(p->until[i], until[i]);
 			r->until[i] = TIMELINE_START;
 		}
 		if (r->began && !r->changed)

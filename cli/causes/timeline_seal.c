@@ -10,26 +10,18 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 {
 	for (unsigned int i = 1; i < 3; i++) {
 		unsigned int type = 1u << i;
-		struct timeline_loss l = { .from = p->from,
-					   .to = p->since_on[i] < p->to
-							 ? p->since_on[i]
-							 : p->to,
-					   .n = -1,
-					   .cpu = p->cpu,
-					   .before = -1,
-					   .after = -1,
-					   .only_wakes = true };
+		int64_t on = p->since_on[i] < p->to ? p->since_on[i] : p->to;
 
 		/* sched_wakeup is not needed where sched_waking is recorded */
 		if (!(t->types & type) || (type != TIMELINE_HAS_WAKING &&
 					   t->types & TIMELINE_HAS_WAKING))
 			continue;
 		if (p->since_on[i] > p->since_on[0])
-			*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
-		l.from = p->until[i];
-		l.to = p->to;
+			timeline_add_loss(t, p->from, on, p->cpu)->only_wakes =
+				true;
 		if (p->since_on[i] < TIMELINE_END && p->until[i] < p->last)
-			*mem_add(t->loss, t->n_loss, t->cap_loss) = l;
+			timeline_add_loss(t, p->until[i], p->to, p->cpu)
+				->only_wakes = true;
 	}
 }
 
@@ -84,11 +76,11 @@ static uint32_t timeline_silent_gaps(const struct timeline *t)
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < t->n_ring; i++)
-		if (!t->ring[i].idle.heard && t->ring[i].idle.gaps > most)
-			most = t->ring[i].idle.gaps;
+		if (!t->ring[i].idle.heard)
+			raise_to(most, t->ring[i].idle.gaps);
 	for (size_t i = 0; i < t->n; i++)
-		if (!t->voice[i].heard && t->voice[i].gaps > most)
-			most = t->voice[i].gaps;
+		if (!t->thread[i].voice.heard)
+			raise_to(most, t->thread[i].voice.gaps);
 	return most >= SILENT_GAPS ? 1 : SILENT_GAPS;
 }
 
@@ -111,10 +103,11 @@ static void timeline_end_silence(struct timeline *t)
 					0, (int32_t)i, t->ring[i].idle.gaps
 				};
 	for (size_t i = 0; i < t->n; i++)
-		if (voice_is_silent(&t->voice[i], gaps))
-			*mem_add(t->silent, t->n_silent, t->cap_silent) =
-				(struct timeline_silent){ t->tid[i], -1,
-							  t->voice[i].gaps };
+		if (voice_is_silent(&t->thread[i].voice, gaps))
+			*mem_add(t->silent, t->n_silent,
+				 t->cap_silent) = (struct timeline_silent){
+				t->thread[i].tid, -1, t->thread[i].voice.gaps
+			};
 	for (size_t i = 0; i < t->n_loss; i++) {
 		struct timeline_loss *l = &t->loss[i];
 
@@ -167,14 +160,8 @@ static void timeline_end_doubts(struct timeline *t)
 		return;
 	timeline_merge_doubts(t);
 	for (size_t i = 0; i < t->n_doubt; i++)
-		*mem_add(t->loss, t->n_loss, t->cap_loss) =
-			(struct timeline_loss){ .from = t->doubt[i].from,
-						.to = t->doubt[i].to,
-						.n = -1,
-						.cpu = -1,
-						.before = -1,
-						.after = -1,
-						.silent = true };
+		timeline_add_loss(t, t->doubt[i].from, t->doubt[i].to, -1)
+			->silent = true;
 	timeline_cut_stays(t);
 }
 
@@ -188,8 +175,7 @@ static int64_t timeline_reach(struct timeline *t, size_t low, size_t high)
 	left = timeline_reach(t, low, i);
 	right = timeline_reach(t, i + 1, high);
 	t->reach[i] = left > right ? left : right;
-	if (t->loss[i].to > t->reach[i])
-		t->reach[i] = t->loss[i].to;
+	raise_to(t->reach[i], t->loss[i].to);
 	return t->reach[i];
 }
 
@@ -221,13 +207,7 @@ static void timeline_end_losses(struct timeline *t)
 	}
 	if (!t->rules.cpus || t->stray ||
 	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
-		*mem_add(t->loss, t->n_loss, t->cap_loss) =
-			(struct timeline_loss){ .from = TIMELINE_START,
-						.to = TIMELINE_END,
-						.n = -1,
-						.cpu = -1,
-						.before = -1,
-						.after = -1 };
+		timeline_add_loss(t, TIMELINE_START, TIMELINE_END, -1);
 	timeline_end_silence(t);
 	timeline_end_doubts(t);
 	sort_items(t->loss, t->n_loss, timeline_compare_losses);

@@ -1,5 +1,4 @@
 /* merge.c - the command that makes one database of several. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -33,7 +33,7 @@ static void show_place(const char *sql, size_t at)
 	for (size_t i = start; i < end;) {
 		size_t n = strcspn(sql + i, "\t\n");
 
-		n = n > end - i ? end - i : n;
+		lower_to(n, end - i);
 		safe_text_clean(stderr, sql + i, n);
 		i += n;
 		if (i < end && sql[i] == '\t') {

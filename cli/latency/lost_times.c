@@ -83,8 +83,7 @@ void lost_times_seal(struct lost_times *l)
 		sort_items(list->t, list->n, lost_compare);
 		list->last = mem_new(list->n, sizeof(*list->last));
 		for (size_t k = 0; k < list->n; k++) {
-			if (list->t[k].to > last)
-				last = list->t[k].to;
+			raise_to(last, list->t[k].to);
 			list->last[k] = last;
 		}
 	}

@@ -4,6 +4,7 @@
 #include "cli/latency/lost_times.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/base/words.h"
 
 /* A begin without an end so far. */
 struct open_pair {
@@ -455,25 +456,12 @@ void pairing_end(struct pairing *p)
 
 /* ---- words */
 
-const char *interval_verdict_word(uint8_t verdict)
-{
-	static const char *const word[INTERVAL_VERDICTS] = {
-		"proved",     "consistent", "began before", "unfinished",
-		"begin lost", "end lost",   "unexplained",  "cancelled",
-	};
+WORDS_FUNCTION(interval_verdict_word, uint8_t, "proved", "consistent",
+	       "began before", "unfinished", "begin lost", "end lost",
+	       "unexplained", "cancelled");
 
-	return word[verdict];
-}
-
-const char *interval_reason_word(uint8_t reason)
-{
-	static const char *const word[INTERVAL_REASONS] = {
-		"",	  "loss", "silent",    "start",	 "restart",
-		"cancel", "exec", "sigreturn", "merged",
-	};
-
-	return word[reason];
-}
+WORDS_FUNCTION(interval_reason_word, uint8_t, "", "loss", "silent", "start",
+	       "restart", "cancel", "exec", "sigreturn", "merged");
 
 int64_t interval_span(int64_t from, int64_t to)
 {

@@ -306,8 +306,7 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 		named->shared = true;
 		named->unclear |= !at->depth;
 	}
-	if (at->depth > named->depth)
-		named->depth = at->depth;
+	raise_to(named->depth, at->depth);
 	/* what is inlined and is not compared with others does not matter */
 	if (!at->file && (inlined || at->start != HOMONYM_INLINED))
 		named->unclear = true;

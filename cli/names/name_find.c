@@ -188,8 +188,7 @@ static enum name_fit name_fit_all(const struct name_choice *c, size_t n,
 
 	for (size_t i = 0; *text && i < n; i++) {
 		fit[i] = (unsigned char)name_fit(&c[i], text, buf);
-		if (fit[i] > best)
-			best = fit[i];
+		raise_to(best, fit[i]);
 	}
 	free(buf);
 	return best;

@@ -56,8 +56,7 @@ static bool short_ends(const struct shortening *sh, const char *text)
 /* Writes text; never more in all than the name has. */
 static void short_put(struct shortening *sh, const char *text, size_t len)
 {
-	if (len > sh->room - sh->n)
-		len = sh->room - sh->n;
+	lower_to(len, sh->room - sh->n);
 	memmove(sh->out + sh->n, text, len);
 	sh->n += len;
 }
@@ -549,8 +548,7 @@ static size_t short_params(struct shortening *sh, size_t i, size_t e)
 	size_t close = sh->close[i];
 	size_t behind = short_behind(sh, close);
 
-	if (behind > e)
-		behind = e;
+	lower_to(behind, e);
 	if (sh->keep & SHORT_KEEP_PARAMS) {
 		short_inside(sh, i, close);
 		short_put(sh, sh->s + close + 1, behind - close - 1);

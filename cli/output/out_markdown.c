@@ -18,7 +18,7 @@ static size_t markdown_longest_run(const char *s)
 
 	for (; *s; s++) {
 		n = *s == '`' ? n + 1 : 0;
-		most = n > most ? n : most;
+		raise_to(most, n);
 	}
 	return most;
 }

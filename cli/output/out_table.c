@@ -154,8 +154,7 @@ static void out_table_hold_row(struct table_out *t, struct rows *rows)
 		size_t w = safe_text_cells(s);
 
 		t->cell[t->held * t->n + i] = s;
-		if (w > t->col[i].width)
-			t->col[i].width = w;
+		raise_to(t->col[i].width, w);
 		if (v.kind == VALUE_TEXT || v.kind == VALUE_BLOB)
 			t->col[i].number = false;
 	}

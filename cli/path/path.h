@@ -82,6 +82,7 @@ struct path_sum {
 	uint32_t thread;
 	enum chain_state state;
 	enum proof proof;
+	bool lock; /* path_put_own(): it was waited for a lock */
 	uint64_t ns;
 };
 
@@ -93,10 +94,12 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
  * where there is nobody: what it did itself, or what interrupt woke it. */
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
 			   const struct chain_segment *s);
-/* Returns the sums of a chain, largest first; the caller frees them. */
-struct path_sum *path_sums(const struct chain *c, size_t *n);
-/* The same by thread and state alone; .proof says nothing. */
-struct path_sum *path_sums_of_all(const struct chain *c, size_t *n);
+/* Returns the sums of a chain, largest first; the caller frees them. by_proof
+ * false: by thread and state alone, .proof says nothing. */
+struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n);
+/* Adds up those of n parts that differ in nothing but ns, and sorts the sums,
+ * largest first. Returns how many there are. */
+size_t path_add_up(struct path_sum *sum, size_t n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);

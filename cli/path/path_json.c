@@ -9,33 +9,22 @@
 #include "cli/stacks/stacks.h"
 #include "cli/output/json.h"
 
-struct path_lost {
-	const struct timeline *t;
-	uint64_t n, losses;
-};
-
-static void path_json_count_loss(void *arg, size_t loss)
-{
-	struct path_lost *l = arg;
-	const struct timeline_loss *o = timeline_loss(l->t, loss);
-
-	l->losses++;
-	l->n += o->n > 0 ? (uint64_t)o->n : 0;
-}
-
 void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 			int64_t to)
 {
 	static const char *const type[] = { "sched_switch", "sched_waking",
 					    "sched_wakeup" };
-	struct path_lost l = { .t = r->t };
+	const struct timeline_loss *l = NULL;
+	uint64_t n = 0;
+	uint64_t losses = 0;
 	const struct causes_partial *partial = causes_partial(r->causes);
 	struct causes_premise premise = causes_premise(r->causes);
 
-	timeline_each_loss(r->t, from, to, path_json_count_loss, &l);
+	for (; (l = timeline_next_loss(r->t, from, to, l)); losses++)
+		n += l->n > 0 ? (uint64_t)l->n : 0;
 	json_object(j, "evidence");
-	json_uint(j, "lost", l.n);
-	json_uint(j, "losses", l.losses);
+	json_uint(j, "lost", n);
+	json_uint(j, "losses", losses);
 	json_uint(j, "contradictions", timeline_contradictions(r->t));
 	json_array(j, "types");
 	for (unsigned int i = 0; i < 3; i++)
@@ -73,10 +62,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 			      const struct chain *c,
 			      const struct chain_segment *s)
 {
-	size_t n = 0;
-	size_t *loss =
-		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
-
+	const struct timeline_loss *l = NULL;
 	int32_t on_cpu = s->state == CHAIN_READY ? path_on_cpu(r, s) : -1;
 
 	json_object(j, NULL);
@@ -94,13 +80,9 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	json_int_or_null(j, "cpu", s->cpu, s->cpu >= 0);
 	json_int_or_null(j, "on_cpu_tid", on_cpu, on_cpu >= 0);
 	json_array(j, "losses");
-	for (size_t i = 0; i < n; i++) {
-		int64_t id = timeline_loss(r->t, loss[i])->id;
-
-		if (id > 0)
-			json_int(j, NULL, id);
-	}
-	free(loss);
+	while (s->open && (l = timeline_next_loss_in(r->t, s->from, s->to, l)))
+		if (l->id > 0)
+			json_int(j, NULL, l->id);
 	json_end(j);
 	path_json_stack(r, j, "waiter_stack", s->out);
 	json_end(j);
@@ -153,7 +135,7 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	json_int(j, "from_ns", from);
 	json_int(j, "to_ns", to);
 	path_json_evidence(r, j, from, to);
-	sum = path_sums(&c, &n);
+	sum = path_sums(&c, true, &n);
 	json_array(j, "sums");
 	for (size_t i = 0; i < n; i++) {
 		json_object(j, NULL);

@@ -72,8 +72,7 @@ const struct path_list *path_list_of(struct path_lists *l, uint32_t thread)
 			*mem_add(of->wake, of->n_wake, of->cap_wake) = pc.edge;
 			e->item = (uint32_t)of->n_wake;
 		}
-		if (pc.link > e->link)
-			e->link = pc.link;
+		raise_to(e->link, pc.link);
 	}
 	path_thread_waits(l->r, thread, path_list_wait, of, NULL);
 	return of;
@@ -170,13 +169,8 @@ void path_blame_free(struct path_blame *b)
 COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
 		   sum.state, sum.proof);
 
-static int blame_compare_places(const void *pa, const void *pb, void *arg)
-{
-	const struct blame_row *row = arg;
-
-	return blame_compare(&row[*(const uint32_t *)pa],
-			     &row[*(const uint32_t *)pb]);
-}
+COMPARE_FUNCTION_OF(blame_compare_places, uint32_t, struct blame_row,
+		    blame_compare(&of[*x], &of[*y]));
 
 static int blame_take_wait(void *arg, const struct path_wait *w,
 			   struct err *err UNUSED)
@@ -188,7 +182,7 @@ static int blame_take_wait(void *arg, const struct path_wait *w,
 	size_t n;
 
 	path_chain(b->r, w->thread, w->from, w->to, &c);
-	sum = path_sums(&c, &n);
+	sum = path_sums(&c, true, &n);
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t key[3] = { sum[k].thread, (uint32_t)sum[k].state,
 					  (uint32_t)sum[k].proof };

@@ -14,21 +14,12 @@
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 
 #define NS 1000000000
 #define OWN_SHOWN 5
 /* Of the samples of a thread: in a function that has less, it did not compute.
  */
 #define OWN_FUNCTION 0.5
-
-/* What a thread did itself, or for whom and what it waited. */
-struct own_part {
-	uint32_t by;		/* thread; TIMELINE_NONE: none */
-	enum chain_state state; /* CHAIN_BLOCKED with `by`: for that one */
-	bool lock;
-	uint64_t ns;
-};
 
 struct own {
 	struct path_run *r;
@@ -65,8 +56,12 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
 			   const struct chain_segment *s)
 {
-	struct path_sum first = { TIMELINE_NONE, s->state, s->proof,
-				  (uint64_t)s->to - (uint64_t)s->from };
+	struct path_sum first = {
+		.thread = TIMELINE_NONE,
+		.state = s->state,
+		.proof = s->proof,
+		.ns = (uint64_t)s->to - (uint64_t)s->from,
+	};
 	struct proof_edge e;
 	enum chain_state leaf;
 
@@ -80,43 +75,27 @@ struct path_sum path_first(const struct path_run *r, const struct chain *c,
 	return first;
 }
 
-/* Returns what a segment of the chain is for the thread that was asked for. */
-static struct own_part own_part(struct own *o, const struct chain *c,
-				uint32_t thread, const struct chain_segment *s)
-{
-	const struct path_sum first = path_first(o->r, c, s);
-	struct own_part part = { first.thread, first.state, false, first.ns };
-
-	if (part.by == TIMELINE_NONE)
-		return part;
-	part.lock = own_waits_for_lock(
-		o, proofs_piece(o->r->proofs, thread,
-				proofs_find(o->r->proofs, thread, s->from))
-			   .out);
-	return part;
-}
-
-COMPARE_BY(own_compare_keys, struct own_part, by, state, lock);
-
-COMPARE_LARGEST_BY(own_compare, struct own_part, ns, by, state, lock);
-
-/* Returns the parts, largest first; the caller frees them. */
-static struct own_part *own_parts(struct own *o, const struct chain *c,
+/* Returns what the thread that was asked for did itself, or for whom and what
+ * it waited, largest parts first; the caller frees them. */
+static struct path_sum *own_parts(struct own *o, const struct chain *c,
 				  uint32_t thread, size_t *n)
 {
-	struct own_part *part = mem_new(c->n + 1, sizeof(*part));
+	struct path_sum *part = mem_new(c->n + 1, sizeof(*part));
+	struct proofs *p = o->r->proofs;
 
-	*n = 0;
-	for (size_t i = 0; i < c->n; i++)
-		part[i] = own_part(o, c, thread, &c->segment[i]);
-	sort_items(part, c->n, own_compare_keys);
 	for (size_t i = 0; i < c->n; i++) {
-		if (*n && !own_compare_keys(&part[*n - 1], &part[i]))
-			part[*n - 1].ns += part[i].ns;
-		else
-			part[(*n)++] = part[i];
+		const struct chain_segment *s = &c->segment[i];
+
+		part[i] = path_first(o->r, c, s);
+		part[i].proof = PROOF_UNKNOWN;
+		if (part[i].thread == TIMELINE_NONE)
+			continue;
+		part[i].lock = own_waits_for_lock(
+			o,
+			proofs_piece(p, thread, proofs_find(p, thread, s->from))
+				.out);
 	}
-	sort_items(part, *n, own_compare);
+	*n = path_add_up(part, c->n);
 	return part;
 }
 
@@ -152,9 +131,8 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 						 .comm = g->comm,
 						 .kraw = g->kraw,
 						 .uraw = g->uraw };
-		struct wait_place p;
+		struct wait_place p = wait_causes_place(r->words, &at);
 
-		p = wait_causes_place(r->words, &at);
 		all += g->weight;
 		if (!p.has_in)
 			continue;
@@ -174,7 +152,7 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 }
 
 static void own_put(const struct own *o, uint32_t thread,
-		    const struct own_part *p, FILE *out)
+		    const struct path_sum *p, FILE *out)
 {
 	const struct path_run *r = o->r;
 
@@ -192,13 +170,13 @@ static void own_put(const struct own *o, uint32_t thread,
 		fputs(path_doing(p->state), out);
 		return;
 	}
-	if (p->by == TIMELINE_NONE) {
+	if (p->thread == TIMELINE_NONE) {
 		fputs("waiting, woken by whom is not known", out);
 		return;
 	}
 	fputs(p->lock ? "waiting for a lock that " : "waiting for ", out);
-	safe_text_put(out, path_comm(r, p->by), 0, 0);
-	fprintf(out, " (%d)%s", timeline_tid(r->t, p->by),
+	safe_text_put(out, path_comm(r, p->thread), 0, 0);
+	fprintf(out, " (%d)%s", timeline_tid(r->t, p->thread),
 		p->lock ? " released" : "");
 }
 
@@ -207,7 +185,7 @@ void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
 {
 	struct own o = { .r = r, .from = from, .to = to };
 	size_t n;
-	struct own_part *part = own_parts(&o, c, thread, &n);
+	struct path_sum *part = own_parts(&o, c, thread, &n);
 
 	for (size_t i = 0; i < n && i < OWN_SHOWN; i++) {
 		fprintf(out, "%s%s ", i ? ", " : " ",

@@ -8,6 +8,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/words.h"
 
 const char *path_comm(const struct path_run *r, uint32_t thread)
 {
@@ -19,27 +20,12 @@ const char *path_tell(const struct path_run *r, uint32_t thread)
 	return causes_name(r->causes, timeline_tid(r->t, thread));
 }
 
-const char *path_context(enum timeline_context c)
-{
-	switch (c) {
-	case CONTEXT_TASK:
-		return "task";
-	case CONTEXT_INLINE:
-		return "softirq-inline";
-	case CONTEXT_SOFTIRQ:
-	case CONTEXT_SOFTIRQ_UNKNOWN:
-		return "softirq";
-	case CONTEXT_DISK:
-		return "disk";
-	case CONTEXT_TIMER:
-	case CONTEXT_HARDIRQ:
-		return "hardirq";
-	case CONTEXT_NMI:
-		return "nmi";
-	default:
-		return "unknown";
-	}
-}
+WORDS_FUNCTION(
+	path_context, enum timeline_context, [CONTEXT_UNKNOWN] = "unknown",
+	[CONTEXT_TASK] = "task", [CONTEXT_INLINE] = "softirq-inline",
+	[CONTEXT_SOFTIRQ] = "softirq", [CONTEXT_SOFTIRQ_UNKNOWN] = "softirq",
+	[CONTEXT_DISK] = "disk", [CONTEXT_TIMER] = "hardirq",
+	[CONTEXT_HARDIRQ] = "hardirq", [CONTEXT_NMI] = "nmi");
 
 const char *path_edge_kind(const struct proof_edge *e)
 {
@@ -137,43 +123,41 @@ uint64_t path_with(const struct chain *c, enum proof proof)
 	return ns;
 }
 
-COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof);
+COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof, lock);
 
-COMPARE_LARGEST_BY(path_compare_sums, struct path_sum, ns, thread, state,
-		   proof);
+COMPARE_LARGEST_BY(path_compare_sums, struct path_sum, ns, thread, state, proof,
+		   lock);
 
-static struct path_sum *path_sums_by(const struct chain *c, bool by_proof,
-				     size_t *n)
+size_t path_add_up(struct path_sum *sum, size_t n)
+{
+	size_t sums = 0;
+
+	sort_items(sum, n, path_compare_keys);
+	for (size_t i = 0; i < n; i++)
+		if (sums && !path_compare_keys(&sum[sums - 1], &sum[i]))
+			sum[sums - 1].ns += sum[i].ns;
+		else
+			sum[sums++] = sum[i];
+	sort_items(sum, sums, path_compare_sums);
+	return sums;
+}
+
+struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)
 {
 	struct path_sum *sum = mem_new(c->n + 1, sizeof(*sum));
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *s = &c->segment[i];
 
-		sum[i] = (struct path_sum){ s->thread, s->state,
-					    by_proof ? s->proof : PROOF_UNKNOWN,
-					    (uint64_t)s->to -
-						    (uint64_t)s->from };
+		sum[i] = (struct path_sum){
+			.thread = s->thread,
+			.state = s->state,
+			.proof = by_proof ? s->proof : PROOF_UNKNOWN,
+			.ns = (uint64_t)s->to - (uint64_t)s->from,
+		};
 	}
-	*n = 0;
-	sort_items(sum, c->n, path_compare_keys);
-	for (size_t i = 0; i < c->n; i++)
-		if (*n && !path_compare_keys(&sum[*n - 1], &sum[i]))
-			sum[*n - 1].ns += sum[i].ns;
-		else
-			sum[(*n)++] = sum[i];
-	sort_items(sum, *n, path_compare_sums);
+	*n = path_add_up(sum, c->n);
 	return sum;
-}
-
-struct path_sum *path_sums(const struct chain *c, size_t *n)
-{
-	return path_sums_by(c, true, n);
-}
-
-struct path_sum *path_sums_of_all(const struct chain *c, size_t *n)
-{
-	return path_sums_by(c, false, n);
 }
 
 /* ---- whose */

@@ -17,7 +17,6 @@
 /* ---- the first lines */
 
 struct path_loss_count {
-	const struct timeline *t;
 	uint64_t told;	 /* losses that the capture reports */
 	uint64_t silent; /* without a loss */
 	bool tasks;	 /* those of silent tasks */
@@ -35,23 +34,27 @@ static bool path_is_between(const struct timeline_loss *l)
 	       l->to != TIMELINE_END;
 }
 
-static void path_count_loss(void *arg, size_t loss)
+static struct path_loss_count path_count_losses(const struct path_run *r,
+						int64_t from, int64_t to)
 {
-	struct path_loss_count *c = arg;
-	const struct timeline_loss *l = timeline_loss(c->t, loss);
+	const struct timeline_loss *l = NULL;
+	struct path_loss_count c = { 0 };
 
-	if (l->of_task)
-		c->tasks = true;
-	else if (l->silent)
-		c->silent++;
-	else if (!l->id && path_is_between(l))
-		c->between = true;
-	else if (!l->id)
-		c->open = true;
-	else
-		c->told++;
-	c->unknown |= l->n < 0;
-	c->n += l->n > 0 ? (uint64_t)l->n : 0;
+	while ((l = timeline_next_loss(r->t, from, to, l))) {
+		if (l->of_task)
+			c.tasks = true;
+		else if (l->silent)
+			c.silent++;
+		else if (!l->id && path_is_between(l))
+			c.between = true;
+		else if (!l->id)
+			c.open = true;
+		else
+			c.told++;
+		c.unknown |= l->n < 0;
+		c.n += l->n > 0 ? (uint64_t)l->n : 0;
+	}
+	return c;
 }
 
 static void path_put_thread(const struct path_run *r, uint32_t thread,
@@ -86,12 +89,11 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to)
 {
-	struct path_loss_count c = { .t = r->t };
+	const struct path_loss_count c = path_count_losses(r, from, to);
 	const char *blind = causes_premise(r->causes).none;
 	const struct causes_partial *partial = causes_partial(r->causes);
 	int parts = 0;
 
-	timeline_each_loss(r->t, from, to, path_count_loss, &c);
 	if (blind)
 		fprintf(out, "\n%s", blind);
 	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
@@ -193,7 +195,7 @@ static void path_put_sums(const struct path_run *r, const struct chain *c,
 	size_t shown = 0;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
-	struct path_sum *sum = path_sums_of_all(c, &n);
+	struct path_sum *sum = path_sums(c, false, &n);
 
 	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
 		if (own == sum[i].thread)
@@ -349,16 +351,15 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 			    const struct chain_segment *s, const char *verb)
 {
 	const struct causes_partial *partial = causes_partial(r->causes);
-
+	const struct timeline_loss *l = NULL;
 	size_t n = 0;
-	size_t *loss =
-		s->open ? timeline_losses_in(r->t, s->from, s->to, &n) : NULL;
 	bool all = false;
 
-	for (size_t i = 0; i < n && i < 2 && !all; i++) {
-		const struct timeline_loss *l = timeline_loss(r->t, loss[i]);
-
-		fputs(i ? ", " : verb, out);
+	while (s->open &&
+	       (l = timeline_next_loss_in(r->t, s->from, s->to, l))) {
+		if (n++ >= 2 || all)
+			continue;
+		fputs(n > 1 ? ", " : verb, out);
 		all = !l->id && !l->silent && partial;
 		if (all)
 			fputs(partial->why, out);
@@ -367,7 +368,6 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 	}
 	if (n > 2 && !all)
 		fprintf(out, " and %zu more", n - 2);
-	free(loss);
 }
 
 static void path_say(struct path_run *r, FILE *out, const struct chain *c,
@@ -449,8 +449,7 @@ static size_t path_put_short(const struct chain *c, size_t i, int64_t start,
 
 	while (end < c->n &&
 	       c->segment[end].to - c->segment[end].from < least) {
-		if (c->segment[end].proof < proof)
-			proof = c->segment[end].proof;
+		lower_to(proof, c->segment[end].proof);
 		end++;
 	}
 	snprintf(text, sizeof(text), "%zu short piece%s", end - i,
@@ -489,7 +488,7 @@ static int64_t path_least(const struct path_run *r, const struct chain *c)
 
 	while (path_lines(c, least, &ns) > r->o->lines &&
 	       more < TIMELINE_END / 2) {
-		least = least > more ? least : more;
+		raise_to(least, more);
 		more += more / 8;
 	}
 	return least;
@@ -551,10 +550,8 @@ static void path_put_cure(const char *cure)
 
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 {
-	struct path_loss_count l = { .t = r->t };
 	const struct causes_partial *partial = causes_partial(r->causes);
 
-	timeline_each_loss(r->t, from, to, path_count_loss, &l);
 	if (partial && partial->cure)
 		path_put_cure(partial->cure);
 	else if (partial)
@@ -562,7 +559,7 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 	else if (!(timeline_types(r->t) & TIMELINE_HAS_WAKING))
 		fputs("\nto know more: record sched:sched_waking too\n",
 		      stdout);
-	else if (l.told)
+	else if (path_count_losses(r, from, to).told)
 		path_put_cure(causes_larger_buffers(r->causes));
 	else if (causes_premise(r->causes).cure)
 		path_put_cure(causes_premise(r->causes).cure);

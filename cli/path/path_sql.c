@@ -135,6 +135,12 @@ struct sql_number {
 	bool known;
 };
 
+static void sql_int_if(struct value *v, const struct sql_number *number)
+{
+	if (number->known)
+		sql_int(v, number->n);
+}
+
 /* NULL for `none`. */
 static void sql_int_or(struct value *v, int64_t n, int64_t none)
 {
@@ -150,7 +156,7 @@ static void sql_text(struct value *v, const char *text)
 /* "" is NULL. */
 static void sql_text_or_null(struct value *v, const char *text)
 {
-	if (*text)
+	if (text && *text)
 		sql_text(v, text);
 }
 
@@ -160,6 +166,14 @@ static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
 {
 	sql_text(v, proof_key_of(proof,
 				 !told && causes_premise(s->r.causes).words));
+}
+
+/* The id of the wake-up that ended something of a thread, if one did. */
+static void sql_wake_id(const struct path_sql *s, uint32_t thread,
+			uint32_t edge, struct value *v)
+{
+	if (edge != TIMELINE_NONE)
+		sql_int(v, path_list_wake_id(s->lists, thread, edge));
 }
 
 /* ---- stay */
@@ -215,7 +229,8 @@ static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 	if (column == COMPUTED_STAY_COMM)
 		sql_text(v, path_comm(&s->r, st.thread));
 	else if (column == COMPUTED_STAY_STATE)
-		sql_text_or_null(v, st.exact_to ? offcpu_state(st.state) : "");
+		sql_text_or_null(v,
+				 st.exact_to ? offcpu_state(st.state) : NULL);
 	else if (column == COMPUTED_STAY_EVENT)
 		sql_int_or(v, timeline_stay_out(&st), 0);
 	else
@@ -244,18 +259,6 @@ static size_t sql_next_interval(void *arg, const struct given_ask *ask,
 	return sql_next(arg, ask, row, sql_seek_interval);
 }
 
-static const char *sql_state_word(enum piece_state state)
-{
-	static const char *const word[PIECE_STATES] = {
-		[PIECE_RUN] = "run",	     [PIECE_READY] = "ready",
-		[PIECE_BLOCKED] = "blocked", [PIECE_OFF] = "off",
-		[PIECE_UNBORN] = "unborn",   [PIECE_DEAD] = "dead",
-		[PIECE_UNKNOWN] = "unknown",
-	};
-
-	return word[state];
-}
-
 /* Who was on the CPU to which the thread came, for most of the time. */
 static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 		       struct value *v)
@@ -271,14 +274,11 @@ static void sql_behind(const struct path_sql *s, const struct proof_piece *pc,
 static void sql_loss(const struct path_sql *s, const struct proof_piece *pc,
 		     struct value *v)
 {
-	size_t n = 0;
-	size_t *loss =
-		pc->open ? timeline_losses_in(s->r.t, pc->from, pc->to, &n)
-			 : NULL;
+	const struct timeline_loss *l = NULL;
 
-	for (size_t i = 0; i < n && v->kind == VALUE_NULL; i++)
-		sql_int_or(v, timeline_loss(s->r.t, loss[i])->id, 0);
-	free(loss);
+	while (pc->open && v->kind == VALUE_NULL &&
+	       (l = timeline_next_loss_in(s->r.t, pc->from, pc->to, l)))
+		sql_int_or(v, l->id, 0);
 }
 
 static void sql_interval_cell(void *arg, size_t row, int column,
@@ -301,33 +301,22 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 		[COMPUTED_STATE_INTERVAL_EVENT] = { pc.out, pc.out != 0 },
 	};
 
-	switch (column) {
-	case COMPUTED_STATE_INTERVAL_COMM:
+	if (column == COMPUTED_STATE_INTERVAL_COMM)
 		sql_text(v, path_comm(&s->r, thread));
-		break;
-	case COMPUTED_STATE_INTERVAL_STATE:
-		sql_text(v, sql_state_word((enum piece_state)pc.state));
-		break;
-	case COMPUTED_STATE_INTERVAL_PROOF:
+	else if (column == COMPUTED_STATE_INTERVAL_STATE)
+		sql_text(v, chain_state_word(chain_own(&pc)));
+	else if (column == COMPUTED_STATE_INTERVAL_PROOF)
 		sql_proof(s, (enum proof)pc.proof,
 			  pc.state == PIECE_UNBORN || pc.state == PIECE_DEAD,
 			  v);
-		break;
-	case COMPUTED_STATE_INTERVAL_BEHIND:
+	else if (column == COMPUTED_STATE_INTERVAL_BEHIND)
 		sql_behind(s, &pc, v);
-		break;
-	case COMPUTED_STATE_INTERVAL_WAKE:
-		if (pc.edge != TIMELINE_NONE)
-			sql_int(v,
-				path_list_wake_id(s->lists, thread, pc.edge));
-		break;
-	case COMPUTED_STATE_INTERVAL_LOSS:
+	else if (column == COMPUTED_STATE_INTERVAL_WAKE)
+		sql_wake_id(s, thread, pc.edge, v);
+	else if (column == COMPUTED_STATE_INTERVAL_LOSS)
 		sql_loss(s, &pc, v);
-		break;
-	default:
-		if (number[column].known)
-			sql_int(v, number[column].n);
-	}
+	else
+		sql_int_if(v, &number[column]);
 }
 
 /* ---- wake */
@@ -370,43 +359,29 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 		[COMPUTED_WAKE_BY_TID] = { waker, waker > 0 },
 		[COMPUTED_WAKE_CURRENT] = { e.waker, e.waker >= 0 },
 	};
-	const char *what;
 
-	switch (column) {
-	case COMPUTED_WAKE_ID:
-		sql_int(v, path_list_wake_id(s->lists, thread, edge));
-		break;
-	case COMPUTED_WAKE_CONTEXT:
+	if (column == COMPUTED_WAKE_ID)
+		sql_wake_id(s, thread, edge, v);
+	else if (column == COMPUTED_WAKE_CONTEXT)
 		sql_text(v, path_context(e.context));
-		break;
-	case COMPUTED_WAKE_WHAT:
-		what = causes_what(s->r.causes, &e);
-		sql_text_or_null(v, what ? what : "");
-		break;
-	case COMPUTED_WAKE_KIND:
+	else if (column == COMPUTED_WAKE_WHAT)
+		sql_text_or_null(v, causes_what(s->r.causes, &e));
+	else if (column == COMPUTED_WAKE_KIND)
 		sql_text(v, path_edge_kind(&e));
-		break;
-	case COMPUTED_WAKE_FUNCTION:
+	else if (column == COMPUTED_WAKE_FUNCTION)
 		/* that of a thread that was interrupted is nobody's */
 		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e.event)
-					      : "");
-		break;
-	case COMPUTED_WAKE_PROOF:
+					      : NULL);
+	else if (column == COMPUTED_WAKE_PROOF)
 		sql_text(v, proof_key_of(
 				    (enum proof)path_list_link(s->lists, edge),
 				    causes_wake_has_premise(s->r.causes, &e)));
-		break;
-	case COMPUTED_WAKE_COMM:
+	else if (column == COMPUTED_WAKE_COMM)
 		sql_text(v, path_comm(&s->r, e.waiter));
-		break;
-	case COMPUTED_WAKE_BY_COMM:
-		if (waker > 0)
-			sql_text(v, causes_comm(s->r.causes, waker));
-		break;
-	default:
-		if (number[column].known)
-			sql_int(v, number[column].n);
-	}
+	else if (column == COMPUTED_WAKE_BY_COMM && waker > 0)
+		sql_text(v, causes_comm(s->r.causes, waker));
+	else
+		sql_int_if(v, &number[column]);
 }
 
 /* ---- wait */
@@ -447,13 +422,14 @@ static struct path_wait sql_wait_at(struct path_sql *s, size_t row)
 }
 
 /* Sums what is proved of a wait; all else is unknown. */
-static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
+static const struct sql_wait *sql_sum_wait(struct path_sql *s,
+					   struct sql_wait *w)
 {
 	struct proofs *p = s->r.proofs;
 	size_t n = proofs_pieces(p, w->w.thread);
 
 	if (w->summed)
-		return;
+		return w;
 	w->summed = true;
 	for (size_t i = proofs_find(p, w->w.thread, w->w.from); i < n; i++) {
 		const struct proof_piece pc = proofs_piece(p, w->w.thread, i);
@@ -467,6 +443,7 @@ static void sql_sum_wait(struct path_sql *s, struct sql_wait *w)
 		if (pc.edge != TIMELINE_NONE)
 			w->edge = pc.edge;
 	}
+	return w;
 }
 
 /* What it waited for, by the stack of its begin. */
@@ -491,29 +468,22 @@ static void sql_wait_chain(struct path_sql *s, struct sql_wait *w, int column,
 		w->chained = true;
 		path_chain(&s->r, w->w.thread, w->w.from, w->w.to, &c);
 		w->proved = path_with(&c, PROOF_PROVED);
-		sum = path_sums(&c, &n);
+		sum = path_sums(&c, true, &n);
 		if (n)
 			w->most = sum[0];
 		free(sum);
 		chain_release(&c);
 	}
-	switch (column) {
-	case COMPUTED_WAIT_PROVED_NS:
+	if (column == COMPUTED_WAIT_PROVED_NS)
 		sql_int(v, (int64_t)w->proved);
-		break;
-	case COMPUTED_WAIT_BY_TID:
+	else if (column == COMPUTED_WAIT_BY_TID)
 		sql_int(v, timeline_tid(s->r.t, w->most.thread));
-		break;
-	case COMPUTED_WAIT_BY_COMM:
+	else if (column == COMPUTED_WAIT_BY_COMM)
 		sql_text(v, path_comm(&s->r, w->most.thread));
-		break;
-	case COMPUTED_WAIT_BY_STATE:
+	else if (column == COMPUTED_WAIT_BY_STATE)
 		sql_text(v, chain_state_word(w->most.state));
-		break;
-	case COMPUTED_WAIT_BY_NS:
+	else if (column == COMPUTED_WAIT_BY_NS)
 		sql_int(v, (int64_t)w->most.ns);
-		break;
-	}
 }
 
 static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
@@ -526,61 +496,40 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 		[COMPUTED_WAIT_UNKNOWN_NS] = PIECE_UNKNOWN,
 	};
 	struct path_sql *s = arg;
-	struct sql_wait *w = &s->at;
+	struct sql_wait *at = &s->at;
+	const struct path_wait *w = &at->w;
 
-	if (w->row != row + 1)
-		*w = (struct sql_wait){ .row = row + 1,
-					.w = sql_wait_at(s, row),
-					.edge = TIMELINE_NONE };
-	switch (column) {
-	case COMPUTED_WAIT_ID:
-		sql_int(v, path_list_wait_id(s->lists, w->w.thread,
-					     SQL_ITEM(row)));
-		return;
-	case COMPUTED_WAIT_TID:
-		sql_int(v, timeline_tid(s->r.t, w->w.thread));
-		return;
-	case COMPUTED_WAIT_COMM:
-		sql_text(v, path_comm(&s->r, w->w.thread));
-		return;
-	case COMPUTED_WAIT_T0:
-		sql_int(v, w->w.from);
-		return;
-	case COMPUTED_WAIT_T1:
-		sql_int(v, w->w.to);
-		return;
-	case COMPUTED_WAIT_NS:
-		sql_int(v, w->w.to - w->w.from);
-		return;
-	case COMPUTED_WAIT_STATE:
-		sql_text(v, offcpu_state(w->w.bits));
-		return;
-	case COMPUTED_WAIT_EVENT:
-		sql_int_or(v, w->w.out, 0);
-		return;
-	case COMPUTED_WAIT_BLOCKED_NS:
-	case COMPUTED_WAIT_READY_NS:
-	case COMPUTED_WAIT_OFF_NS:
-	case COMPUTED_WAIT_UNKNOWN_NS:
-		sql_sum_wait(s, w);
-		sql_int(v, (int64_t)w->ns[part[column]]);
-		return;
-	case COMPUTED_WAIT_WAKE:
-		sql_sum_wait(s, w);
-		if (w->edge != TIMELINE_NONE)
-			sql_int(v, path_list_wake_id(s->lists, w->w.thread,
-						     w->edge));
-		return;
-	case COMPUTED_WAIT_FUNCTION:
-		sql_text_or_null(v, path_function(&s->r, w->w.out));
-		return;
-	case COMPUTED_WAIT_CAUSE:
-		sql_wait_cause(s, &w->w, v);
-		return;
-	default:
-		sql_wait_chain(s, w, column, v);
-		return;
-	}
+	if (at->row != row + 1)
+		*at = (struct sql_wait){ .row = row + 1,
+					 .w = sql_wait_at(s, row),
+					 .edge = TIMELINE_NONE };
+	const struct sql_number number[] = {
+		[COMPUTED_WAIT_TID] = { timeline_tid(s->r.t, w->thread), true },
+		[COMPUTED_WAIT_T0] = { w->from, true },
+		[COMPUTED_WAIT_T1] = { w->to, true },
+		[COMPUTED_WAIT_NS] = { w->to - w->from, true },
+		[COMPUTED_WAIT_EVENT] = { w->out, w->out != 0 },
+	};
+
+	if (column == COMPUTED_WAIT_ID)
+		sql_int(v,
+			path_list_wait_id(s->lists, w->thread, SQL_ITEM(row)));
+	else if (column == COMPUTED_WAIT_COMM)
+		sql_text(v, path_comm(&s->r, w->thread));
+	else if (column == COMPUTED_WAIT_STATE)
+		sql_text(v, offcpu_state(w->bits));
+	else if (column == COMPUTED_WAIT_FUNCTION)
+		sql_text_or_null(v, path_function(&s->r, w->out));
+	else if (column == COMPUTED_WAIT_CAUSE)
+		sql_wait_cause(s, w, v);
+	else if (column == COMPUTED_WAIT_WAKE)
+		sql_wake_id(s, w->thread, sql_sum_wait(s, at)->edge, v);
+	else if (column >= COMPUTED_WAIT_PROVED_NS)
+		sql_wait_chain(s, at, column, v);
+	else if (column >= COMPUTED_WAIT_BLOCKED_NS)
+		sql_int(v, (int64_t)sql_sum_wait(s, at)->ns[part[column]]);
+	else
+		sql_int_if(v, &number[column]);
 }
 
 /* ---- blame */

@@ -186,7 +186,7 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		grid_text(g, offcpu_state(w.bits));
 		grid_text(g, in);
 		/* "owner computing 52.31 %" */
-		sum = path_sums(&c, &sums);
+		sum = path_sums(&c, true, &sums);
 		*text = 0;
 		if (sums)
 			snprintf(text, sizeof(text), "%s %s %s",
@@ -359,7 +359,7 @@ static int path_find_waits(struct path_longest *l, size_t most, struct err *err)
 	const struct path_opts *o = l->r->o;
 	int rc;
 
-	most = most < SIZE_MAX / 4 ? most : SIZE_MAX / 4;
+	lower_to(most, SIZE_MAX / 4);
 	l->keep = o->idle || most > KEPT_FIRST ? most : KEPT_FIRST;
 	for (;;) {
 		rc = path_each_wait(l->r, path_keep_wait, l, err);

@@ -348,7 +348,7 @@ static void flame_diff_find_most(struct diff_page *pg)
 					   p->change
 			     : 0;
 
-		pg->most = v > pg->most ? v : pg->most;
+		raise_to(pg->most, v);
 		if (p && pg->m.row[id] == pg->m.c.d->cause.row &&
 		    v > of_cause) {
 			of_cause = v;
@@ -360,10 +360,8 @@ static void flame_diff_find_most(struct diff_page *pg)
 /* Adds a note; text is freed. */
 static void flame_diff_note(struct drawing *d, char *text)
 {
-	char *note = *text ? drawing_note(d) : NULL;
-
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX, "%s", text);
+	if (*text)
+		drawing_say(d, "%s", text);
 	free(text);
 }
 

@@ -179,14 +179,11 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 		bool whole = rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
 				     VALUE_NULL ||
 			     rows_int(r, REPORT_CAPTURES_COMPLETE);
-		char *note = drawing_note(d);
 
-		if (note)
-			snprintf(note, DRAWING_NOTE_MAX,
-				 "capture %.120s%s%.60s%s",
-				 rows_text(r, REPORT_CAPTURES_PATH),
-				 *host ? " of " : "", host,
-				 whole ? "" : ", not complete");
+		drawing_say(d, "capture %.120s%s%.60s%s",
+			    rows_text(r, REPORT_CAPTURES_PATH),
+			    *host ? " of " : "", host,
+			    whole ? "" : ", not complete");
 	}
 	if (rows_end(r, err)) {
 		store_close(db);

@@ -1,6 +1,8 @@
 /* flame_notes.c - the title of a flame graph, and the lines below it. */
 #include "cli/pictures/flame_notes.h"
 
+#include <stdarg.h>
+
 #include "cli/samples/filter.h"
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"
@@ -23,14 +25,25 @@ char *drawing_note(struct drawing *d)
 	return d->note[d->n_note++];
 }
 
+void drawing_say(struct drawing *d, const char *fmt, ...)
+{
+	char *note = drawing_note(d);
+	va_list ap;
+
+	if (!note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(note, DRAWING_NOTE_MAX, fmt, ap);
+	va_end(ap);
+}
+
 void drawing_note_part(struct drawing *d, uint64_t part, const char *what)
 {
 	double whole = (double)flame_tree_node(d->tree, 0)->weight;
-	char *note = part ? drawing_note(d) : NULL;
 
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX, "%s of the weight %s",
-			 HUMAN_PERCENT(part, whole), what);
+	if (part)
+		drawing_say(d, "%s of the weight %s",
+			    HUMAN_PERCENT(part, whole), what);
 }
 
 /* ---- what is counted while stacks are added */
@@ -140,7 +153,6 @@ void drawing_note_event(struct drawing *d)
 		d->event < 0 ? "several events"
 			     : stacks_event(d->stacks, (size_t)d->event)->name;
 	const char *what = d->o.sample_name ? d->o.sample_name : "sample";
-	char *note = drawing_note(d);
 	char count[32];
 
 	human_grouped(count, sizeof(count), samples);
@@ -152,29 +164,26 @@ void drawing_note_event(struct drawing *d)
 			 names, count, what, samples == 1 ? "" : "s", event);
 		d->o.title = d->title;
 	}
-	if (!note)
-		return;
-	snprintf(note, DRAWING_NOTE_MAX, "%s %s%s of %.160s%s%s%s", count, what,
-		 samples == 1 ? "" : "s", event,
-		 filter_narrows(d->opts->filter) ? ", filtered" : "",
-		 d->opts->collapse ? "; recursion is collapsed" : "",
-		 d->opts->reverse
-			 ? "; stacks are merged from the innermost frame"
-			 : "");
+	drawing_say(d, "%s %s%s of %.160s%s%s%s", count, what,
+		    samples == 1 ? "" : "s", event,
+		    filter_narrows(d->opts->filter) ? ", filtered" : "",
+		    d->opts->collapse ? "; recursion is collapsed" : "",
+		    d->opts->reverse
+			    ? "; stacks are merged from the innermost frame"
+			    : "");
 }
 
 void drawing_note_dropped(struct drawing *d)
 {
 	uint64_t dropped = pick_dropped(d->pick);
 	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
-	char *note = dropped ? drawing_note(d) : NULL;
 
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "%s of the weight is left out by --include and "
-			 "--exclude",
-			 HUMAN_PERCENT(dropped,
-				       (double)whole + (double)dropped));
+	if (dropped)
+		drawing_say(d,
+			    "%s of the weight is left out by --include and "
+			    "--exclude",
+			    HUMAN_PERCENT(dropped,
+					  (double)whole + (double)dropped));
 }
 
 void drawing_note_unweighed(struct drawing *d)
@@ -196,45 +205,39 @@ void drawing_note_unweighed(struct drawing *d)
 
 void drawing_note_waits(struct drawing *d, const struct offcpu_sums *s)
 {
-	char *note;
-
-	if (s->waits[OFFCPU_OPEN] && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %s that did not end before the capture, "
-			 "%s of it until then",
-			 HUMAN_GROUPED(s->waits[OFFCPU_OPEN]),
-			 HUMAN_NS(s->ns[OFFCPU_OPEN]));
-	if (s->waits[OFFCPU_UNCERTAIN] && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %s uncertain, %s: %s",
-			 HUMAN_GROUPED(s->waits[OFFCPU_UNCERTAIN]),
-			 HUMAN_NS(s->ns[OFFCPU_UNCERTAIN]), offcpu_reason(s));
+	if (s->waits[OFFCPU_OPEN])
+		drawing_say(
+			d,
+			"not drawn: %s that did not end before the capture, "
+			"%s of it until then",
+			HUMAN_GROUPED(s->waits[OFFCPU_OPEN]),
+			HUMAN_NS(s->ns[OFFCPU_OPEN]));
+	if (s->waits[OFFCPU_UNCERTAIN])
+		drawing_say(d, "not drawn: %s uncertain, %s: %s",
+			    HUMAN_GROUPED(s->waits[OFFCPU_UNCERTAIN]),
+			    HUMAN_NS(s->ns[OFFCPU_UNCERTAIN]),
+			    offcpu_reason(s));
 }
 
 void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s)
 {
-	char *note;
-
-	if (*s->premise && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX, "their times are proved %s",
-			 s->premise);
-	if (s->unknown && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "not drawn: %s whose time nobody knows ('backstitch "
-			 "report --latency' counts them by reason)",
-			 HUMAN_GROUPED(s->unknown));
+	if (*s->premise)
+		drawing_say(d, "their times are proved %s", s->premise);
+	if (s->unknown)
+		drawing_say(
+			d,
+			"not drawn: %s whose time nobody knows ('backstitch "
+			"report --latency' counts them by reason)",
+			HUMAN_GROUPED(s->unknown));
 }
 
 void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s)
 {
-	char *note = drawing_note(d);
-
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "%s wait%s of them, %s: time off the CPU, with a "
-			 "frame [off-CPU: STATE] on the stack",
-			 HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
-			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
-			 HUMAN_NS(s->ns[OFFCPU_BACK]));
+	drawing_say(d,
+		    "%s wait%s of them, %s: time off the CPU, with a "
+		    "frame [off-CPU: STATE] on the stack",
+		    HUMAN_GROUPED(s->waits[OFFCPU_BACK]),
+		    s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+		    HUMAN_NS(s->ns[OFFCPU_BACK]));
 	drawing_note_waits(d, s);
 }

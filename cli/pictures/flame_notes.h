@@ -22,6 +22,9 @@ void drawing_note_inferred(struct drawing *d);
 /* Returns a buffer of DRAWING_NOTE_MAX bytes for a new note, NULL if there are
  * too many. */
 char *drawing_note(struct drawing *d);
+/* Adds a note, unless there are too many. */
+void drawing_say(struct drawing *d, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Counts the weight of a thread's name, which the title may say. */
 void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
 			uint64_t weight);

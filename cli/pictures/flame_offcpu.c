@@ -112,19 +112,16 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 static void flame_offcpu_note_waits(struct drawing *d,
 				    const struct offcpu_sums *s)
 {
-	char *note = drawing_note(d);
-
-	if (note)
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "%" PRIu64 " wait%s: time from a switch out of a CPU "
-			 "to the next switch in%s%s",
-			 s->waits[OFFCPU_BACK],
-			 s->waits[OFFCPU_BACK] == 1 ? "" : "s",
-			 s->records ? ", by the records of switches" : "",
-			 d->opts->wakeups && !s->wakes
-				 ? "; no wake-ups were recorded beside "
-				   "sched_switch"
-				 : "");
+	drawing_say(d,
+		    "%" PRIu64 " wait%s: time from a switch out of a CPU "
+		    "to the next switch in%s%s",
+		    s->waits[OFFCPU_BACK],
+		    s->waits[OFFCPU_BACK] == 1 ? "" : "s",
+		    s->records ? ", by the records of switches" : "",
+		    d->opts->wakeups && !s->wakes
+			    ? "; no wake-ups were recorded beside "
+			      "sched_switch"
+			    : "");
 }
 
 /* Notes waits without a stack, as when tracepoints are sampled by frequency. */
@@ -133,7 +130,6 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 {
 	double bare = 0;
 	double whole = 0;
-	char *note;
 
 	for (size_t i = 0; i < g->n; i++) {
 		whole += (double)g->group[i].ns;
@@ -141,12 +137,12 @@ static void flame_offcpu_note_no_stack(struct drawing *d,
 				? (double)g->group[i].ns
 				: 0;
 	}
-	if (bare > 0 && (note = drawing_note(d)))
-		snprintf(note, DRAWING_NOTE_MAX,
-			 "%s of the time has no stack: no sample was "
-			 "taken at the switch; perf record -g -e "
-			 "sched:sched_switch -c 1 takes one each time",
-			 HUMAN_PERCENT(bare, whole));
+	if (bare > 0)
+		drawing_say(d,
+			    "%s of the time has no stack: no sample was "
+			    "taken at the switch; perf record -g -e "
+			    "sched:sched_switch -c 1 takes one each time",
+			    HUMAN_PERCENT(bare, whole));
 }
 
 static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,

@@ -72,8 +72,7 @@ static void svg_measure(struct page *p)
 		} else {
 			p->drawn++;
 			p->kinds |= 1u << labels_get(labels, nd->label)->kind;
-			if (nd->depth + 1 > p->rows)
-				p->rows = nd->depth + 1;
+			raise_to(p->rows, nd->depth + 1);
 		}
 		id = flame_tree_next(p->tree, id, skip);
 	}

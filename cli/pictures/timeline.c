@@ -52,10 +52,8 @@ static void timeline_merge_mark(struct timeline_mark *a,
 				const struct timeline_mark *b)
 {
 	a->n = saturating_add(a->n, b->n);
-	if (b->t0 < a->t0)
-		a->t0 = b->t0;
-	if (b->t1 > a->t1)
-		a->t1 = b->t1;
+	lower_to(a->t0, b->t0);
+	raise_to(a->t1, b->t1);
 }
 
 void timeline_mark(struct timeline *tl, const struct timeline_mark *m)
@@ -85,14 +83,10 @@ void timeline_band(struct timeline *tl, const struct timeline_band *b)
 
 	*added = *b;
 	added->rows = 1;
-	if (added->t0 < tl->t0)
-		added->t0 = tl->t0;
-	if (added->t0 > tl->t1)
-		added->t0 = tl->t1;
-	if (added->t1 > tl->t1)
-		added->t1 = tl->t1;
-	if (added->t1 < added->t0)
-		added->t1 = added->t0;
+	raise_to(added->t0, tl->t0);
+	lower_to(added->t0, tl->t1);
+	lower_to(added->t1, tl->t1);
+	raise_to(added->t1, added->t0);
 }
 
 COMPARE_BY(timeline_compare_bands, struct timeline_band, at.capture, at.cpu,
@@ -131,8 +125,7 @@ void timeline_finish(struct timeline *tl)
 			tl->band[n++] = *b;
 			continue;
 		}
-		if (b->t1 > last->t1)
-			last->t1 = b->t1;
+		raise_to(last->t1, b->t1);
 		last->n = saturating_add(last->n, b->n);
 		last->rows += b->rows;
 	}

@@ -17,19 +17,14 @@ struct flame_tree {
 	uint32_t *place; /* where a node stands in child[] */
 };
 
-static uint32_t flame_tree_add_node(struct flame_tree *t, uint32_t parent,
-				    uint32_t label)
+static void flame_tree_add_node(struct flame_tree *t, uint32_t parent,
+				uint32_t label)
 {
-	uint32_t id = (uint32_t)t->n;
+	uint32_t depth = parent == FLAME_NONE ? 0 : t->node[parent].depth + 1;
 
-	mem_grow(t->node, t->cap, t->n + 1);
-	t->node[id] = (struct flame_node){
-		.label = label,
-		.parent = parent,
-		.depth = parent == FLAME_NONE ? 0 : t->node[parent].depth + 1,
-	};
-	t->n++;
-	return id;
+	*mem_add(t->node, t->n, t->cap) = (struct flame_node){ .label = label,
+							       .parent = parent,
+							       .depth = depth };
 }
 
 struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root)
@@ -62,13 +57,11 @@ uint32_t flame_tree_reach(struct flame_tree *t, uint32_t id,
 		return FLAME_NONE;
 	}
 	for (size_t i = 0; i < n; i++) {
-		uint64_t h = hash_u32s(id, label[i]);
-		uint32_t next = table_find_hash(&t->index, h);
+		uint32_t next = table_find_or_add(
+			&t->index, hash_u32s(id, label[i]), t->n);
 
-		if (next == TABLE_NONE) {
-			next = flame_tree_add_node(t, id, label[i]);
-			table_add(&t->index, h, next);
-		}
+		if (next == t->n)
+			flame_tree_add_node(t, id, label[i]);
 		id = next;
 	}
 	return id;
@@ -112,11 +105,8 @@ struct sort_key {
 
 COMPARE_BY(compare_key, struct sort_key, parent, rank);
 
-static int compare_label(const void *pa, const void *pb, void *arg)
-{
-	return label_compare(labels_get(arg, *(const uint32_t *)pa),
-			     labels_get(arg, *(const uint32_t *)pb));
-}
+COMPARE_FUNCTION_OF(compare_label, uint32_t, struct labels,
+		    label_compare(labels_get(of, *x), labels_get(of, *y)));
 
 static void sort_children(struct flame_tree *t)
 {

@@ -603,32 +603,24 @@ struct order {
 	bool by_total;
 };
 
-static int compare_labels(const struct order *o, uint32_t a, uint32_t b)
-{
-	return label_compare(labels_get(o->labels, a),
-			     labels_get(o->labels, b));
-}
+#define COMPARE_LABELS(field)                                                  \
+	label_compare(labels_get(of->labels, x->field),                        \
+		      labels_get(of->labels, y->field))
 
-static int compare_rows(const void *pa, const void *pb, void *arg)
-{
-	const struct report_row *a = pa;
-	const struct report_row *b = pb;
-	const struct order *o = arg;
-	int self = compare_numbers(b->self, a->self); /* the largest first */
-	int all = compare_numbers(b->total, a->total);
-
-	return (o->by_total ? all ?: self : self ?: all)
-		       ?: compare_labels(o, a->comm, b->comm)
-		       ?: compare_labels(o, a->label, b->label)
-		       ?: compare_labels(o, a->file, b->file)
-		       ?: compare_numbers(a->line, b->line)
-		       ?: compare_numbers(a->pid, b->pid)
-		       ?: compare_numbers(a->tid, b->tid)
-		       ?: compare_numbers(a->cpu, b->cpu)
-		       ?: compare_labels(o, a->verdict, b->verdict)
-		       ?: compare_labels(o, a->trust, b->trust)
-		       ?: compare_labels(o, a->field, b->field);
-}
+/* The largest first. */
+COMPARE_FUNCTION_OF(
+	compare_rows, struct report_row, struct order,
+	(of->by_total ? compare_numbers(y->total, x->total)
+				?: compare_numbers(y->self, x->self)
+		      : compare_numbers(y->self, x->self)
+				?: compare_numbers(y->total, x->total))
+		?: COMPARE_LABELS(comm)
+		?: COMPARE_LABELS(label)
+		?: COMPARE_LABELS(file)
+		?: COMPARE_FIELDS(line, pid, tid, cpu)
+		?: COMPARE_LABELS(verdict)
+		?: COMPARE_LABELS(trust)
+		?: COMPARE_LABELS(field));
 
 void report_rows_sort(struct report_rows *r, bool by_total)
 {

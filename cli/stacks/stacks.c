@@ -291,6 +291,19 @@ static int stacks_read_all(struct stacks *s, struct store *db, struct err *err)
 	return rc;
 }
 
+/* Adds samples of a type of event, if it is of one that is read. */
+static void stacks_add_sum(struct stacks *s, int64_t type,
+			   struct stacks_group *g)
+{
+	if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
+		return;
+	if (s->o.samples)
+		g->weight = g->samples;
+	g->type = (uint32_t)type;
+	g->event = s->type[type] - 1;
+	stacks_add(s, g);
+}
+
 /* Reads the sums of a server. */
 static int stacks_read_served(struct stacks *s, struct store *db,
 			      struct err *err)
@@ -298,7 +311,6 @@ static int stacks_read_served(struct stacks *s, struct store *db,
 	struct rows *r = rows_of(db, "served_groups", err);
 
 	while (rows_step(r)) {
-		int64_t type = rows_int(r, SERVED_GROUPS_TYPE);
 		int64_t comm = rows_int(r, SERVED_GROUPS_COMM);
 		struct stacks_group g = {
 			.comm = stacks_comm_of(s, comm),
@@ -313,13 +325,7 @@ static int stacks_read_served(struct stacks *s, struct store *db,
 			.samples = (uint64_t)rows_int(r, SERVED_GROUPS_N),
 		};
 
-		if (s->o.samples)
-			g.weight = g.samples;
-		if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
-			continue;
-		g.type = (uint32_t)type;
-		g.event = s->type[type] - 1;
-		stacks_add(s, &g);
+		stacks_add_sum(s, rows_int(r, SERVED_GROUPS_TYPE), &g);
 	}
 	return rows_end(r, err);
 }
@@ -348,16 +354,11 @@ static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
 			.uraw = sum[i].uraw,
 			.verdict = sum[i].verdict,
 			.flags = sum[i].flags,
-			.weight = s->o.samples ? sum[i].n : sum[i].weight,
+			.weight = sum[i].weight,
 			.samples = sum[i].n,
 		};
-		int64_t type = sum[i].type;
 
-		if (type < 0 || (size_t)type >= s->n_type || !s->type[type])
-			continue;
-		g.type = (uint32_t)type;
-		g.event = s->type[type] - 1;
-		stacks_add(s, &g);
+		stacks_add_sum(s, sum[i].type, &g);
 	}
 	free(sum);
 	return ret;

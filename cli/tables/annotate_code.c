@@ -216,8 +216,7 @@ static void add_samples(struct annot_loader *l)
 			continue;
 		in->weight += s->weight;
 		in->samples += s->samples;
-		if (in->weight > a->peak)
-			a->peak = in->weight;
+		raise_to(a->peak, in->weight);
 	}
 }
 

@@ -59,9 +59,9 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 	struct hot *h = l->h;
 	int64_t symbol = rows_int(r, ANNOTATE_FRAMES_SYMBOL);
 	uint64_t hash = hash_u64((uint64_t)(symbol ? symbol : -(int64_t)image));
-	uint32_t id = table_find_hash(&l->by_symbol, hash);
+	uint32_t id = table_find_or_add(&l->by_symbol, hash, h->n_func);
 
-	if (id == TABLE_NONE) {
+	if (id == h->n_func) {
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
@@ -70,8 +70,6 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
 		*mem_add(h->func, h->n_func, h->cap_func) = f;
-		id = (uint32_t)h->n_func - 1;
-		table_add(&l->by_symbol, hash, id);
 	}
 	return id;
 }
@@ -109,17 +107,11 @@ static void hot_count(struct hot *h, const struct stacks *s, int event)
 	}
 }
 
-static int hot_compare_functions(const void *a, const void *b, void *arg)
-{
-	const struct hot *h = arg;
-	const struct hot_func *x = &h->func[*(const uint32_t *)a];
-	const struct hot_func *y = &h->func[*(const uint32_t *)b];
-
-	return compare_numbers(y->weight, x->weight)
-		       ?: compare_numbers(y->samples, x->samples)
-		       ?: compare_numbers(*(const uint32_t *)a,
-					  *(const uint32_t *)b);
-}
+COMPARE_FUNCTION_OF(hot_compare_functions, uint32_t, struct hot,
+		    compare_numbers(of->func[*y].weight, of->func[*x].weight)
+			    ?: compare_numbers(of->func[*y].samples,
+					       of->func[*x].samples)
+			    ?: compare_numbers(*x, *y));
 
 /* Drops functions and spots without samples, and sorts spots by function. */
 static void hot_sort(struct hot *h)
@@ -447,9 +439,8 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		return choose_address(h, dso, off, out, err);
 	if (plus && plus != what && parse_hex(plus + 1, &off)) {
 		char *name = mem_dup(what, (size_t)(plus - what));
-		int rc;
+		int rc = choose_offset(h, name, off, out, err);
 
-		rc = choose_offset(h, name, off, out, err);
 		free(name);
 		return rc;
 	}

@@ -73,7 +73,7 @@ void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole)
 	for (size_t i = 0; i < n; i++) {
 		int len = hot_lines_place(&l->line[i], place, sizeof(place));
 
-		width = len > width ? len : width;
+		raise_to(width, len);
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct hot_line *at = &l->line[i];

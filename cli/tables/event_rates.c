@@ -42,8 +42,8 @@ static void event_rates_table(const struct events *ev, struct event_rate *r,
 	size_t used = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		first = r[i].first < first ? r[i].first : first;
-		last = r[i].last > last ? r[i].last : last;
+		lower_to(first, r[i].first);
+		raise_to(last, r[i].last);
 	}
 	span = last > first ? (uint64_t)last - (uint64_t)first : 0;
 	sort_items(r, n, event_rates_compare);
@@ -90,10 +90,8 @@ int event_rates_print(struct store *db, size_t limit, struct err *err)
 		of->n++;
 		if (!e.timed)
 			continue;
-		if (e.time < of->first)
-			of->first = e.time;
-		if (e.time > of->last)
-			of->last = e.time;
+		lower_to(of->first, e.time);
+		raise_to(of->last, e.time);
 	}
 	if (!rc)
 		event_rates_table(ev, r, n, limit);

@@ -305,20 +305,14 @@ static uint64_t latency_order(const struct latency_row *r, const char *order)
 	return r->total;
 }
 
-static int latency_compare_rows(const void *pa, const void *pb, void *arg)
-{
-	const struct latency *l = arg;
-	const struct latency_row *a = pa;
-	const struct latency_row *b = pb;
-
-	return compare_numbers(latency_order(b, l->o->order),
-			       latency_order(a, l->o->order))
-		       ?: compare_numbers(b->total, a->total)
-		       ?: strcmp(intern_get(&l->labels, a->kind),
-				 intern_get(&l->labels, b->kind))
-		       ?: strcmp(intern_get(&l->labels, a->label),
-				 intern_get(&l->labels, b->label));
-}
+COMPARE_FUNCTION_OF(latency_compare_rows, struct latency_row, struct latency,
+		    compare_numbers(latency_order(y, of->o->order),
+				    latency_order(x, of->o->order))
+			    ?: compare_numbers(y->total, x->total)
+			    ?: strcmp(intern_get(&of->labels, x->kind),
+				      intern_get(&of->labels, y->kind))
+			    ?: strcmp(intern_get(&of->labels, x->label),
+				      intern_get(&of->labels, y->label)));
 
 static void latency_sort(struct latency *l)
 {
@@ -591,9 +585,9 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 			size_t bin = latency_bin(len->ns, l->o->bin);
 
 			count[bin] += len->n;
-			most = count[bin] > most ? count[bin] : most;
-			from = bin < from ? bin : from;
-			to = bin > to ? bin : to;
+			raise_to(most, count[bin]);
+			lower_to(from, bin);
+			raise_to(to, bin);
 			all += len->n;
 		}
 	for (size_t bin = from; bin <= to && all; bin++) {
@@ -800,13 +794,8 @@ static int latency_status(const struct latency *l)
 	return STATUS_OK;
 }
 
-static int latency_compare_begins(const void *pa, const void *pb)
-{
-	const struct latency_worst *const *a = pa;
-	const struct latency_worst *const *b = pb;
-
-	return compare_numbers((*a)->i.begin_event, (*b)->i.begin_event);
-}
+COMPARE_FUNCTION(latency_compare_begins, struct latency_worst *const,
+		 compare_numbers((*x)->i.begin_event, (*y)->i.begin_event));
 
 /* Reads the stacks in which the longest began: of calls and own pairs, those of
  * the program. */

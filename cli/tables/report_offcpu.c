@@ -78,8 +78,7 @@ COMPARE_FUNCTION(compare_waits, struct offcpu_wait,
 static void cut_waits(struct report_offcpu *rp)
 {
 	sort_items(rp->wait, rp->n_wait, compare_waits);
-	if (rp->n_wait > rp->keep)
-		rp->n_wait = rp->keep;
+	lower_to(rp->n_wait, rp->keep);
 }
 
 static struct thread_sum *sum_for(struct report_offcpu *rp,
@@ -156,16 +155,11 @@ static void report_offcpu_take_wait(struct report_offcpu *rp,
 	*mem_add(rp->wait, rp->n_wait, rp->cap_wait) = *w;
 }
 
-static int compare_sums(const void *pa, const void *pb, void *arg)
-{
-	const struct thread_sum *a = pa;
-	const struct thread_sum *b = pb;
-
-	return compare_numbers(b->ns[OFFCPU_BACK], a->ns[OFFCPU_BACK])
-		       ?: compare_numbers(a->tid, b->tid)
-		       ?: label_compare(labels_get(arg, a->name),
-					labels_get(arg, b->name));
-}
+COMPARE_FUNCTION_OF(compare_sums, struct thread_sum, struct labels,
+		    compare_numbers(y->ns[OFFCPU_BACK], x->ns[OFFCPU_BACK])
+			    ?: compare_numbers(x->tid, y->tid)
+			    ?: label_compare(labels_get(of, x->name),
+					     labels_get(of, y->name)));
 
 static const struct grid_column thread_columns[] = {
 	{ "Off CPU", NULL },	  { NULL, "ns" },

@@ -146,17 +146,11 @@ static uint64_t sched_key(const struct account *a, const char *order)
 	return keys[0].key;
 }
 
-static int sched_compare_threads(const void *pa, const void *pb, void *arg)
-{
-	const struct sched *s = arg;
-	const struct sched_thread *a = pa;
-	const struct sched_thread *b = pb;
-
-	return compare_numbers(sched_key(&b->a, s->order),
-			       sched_key(&a->a, s->order))
-		       ?: compare_numbers(b->a.run, a->a.run)
-		       ?: compare_numbers(a->thread, b->thread);
-}
+COMPARE_FUNCTION_OF(sched_compare_threads, struct sched_thread, struct sched,
+		    compare_numbers(sched_key(&y->a, of->order),
+				    sched_key(&x->a, of->order))
+			    ?: compare_numbers(y->a.run, x->a.run)
+			    ?: compare_numbers(x->thread, y->thread));
 
 /* By the longest first if order is NULL. */
 static void sched_sort(struct sched *s, const char *order)
@@ -418,8 +412,8 @@ static int sched_find_window(struct sched *s, struct err *err)
 	if (filter_window(s->o->filter, s->r.db, &s->from, &s->to, err))
 		return -1;
 	timeline_span(s->r.t, &first, &last);
-	s->from = s->from > first ? s->from : first;
-	s->to = s->to < last ? s->to : last;
+	raise_to(s->from, first);
+	lower_to(s->to, last);
 	if (s->from < s->to)
 		return 0;
 	return err_set(err, ERR_USAGE,

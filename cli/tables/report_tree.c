@@ -47,15 +47,10 @@ struct tree_line {
 	size_t n, depth;
 };
 
-static int report_tree_compare(const void *a, const void *b)
-{
-	const struct flame_node *x = ((const struct tree_line *)a)->node;
-	const struct flame_node *y = ((const struct tree_line *)b)->node;
-
-	/* the heaviest is the last, from where lines are taken */
-	return compare_numbers(x->weight, y->weight)
-		       ?: compare_numbers(y->label, x->label);
-}
+/* The heaviest is the last, from where lines are taken. */
+COMPARE_FUNCTION(report_tree_compare, struct tree_line,
+		 compare_numbers(x->node->weight, y->node->weight)
+			 ?: compare_numbers(y->node->label, x->node->label));
 
 /* The lines that are still to be printed, the next one last. */
 struct tree_todo {

@@ -193,13 +193,6 @@ static void read_dpkg(struct packages *p)
 	closedir(d);
 }
 
-/* Reads all lists, and finds the packages of all paths that were added. */
-static void packages_read(struct packages *p)
-{
-	read_dpkg(p);
-	read_rpm(p);
-}
-
 /* Returns the package of a path that was added, NULL if it is unknown. The
  * string belongs to p. */
 static const char *packages_of(const struct packages *p, const char *path)
@@ -340,15 +333,9 @@ static int readiness_load(struct readiness *p, struct err *err)
 	return rows_end(r, err);
 }
 
-static int readiness_compare_images(const void *a, const void *b, void *arg)
-{
-	const struct readiness *p = arg;
-	uint32_t i = *(const uint32_t *)a;
-	uint32_t k = *(const uint32_t *)b;
-
-	return compare_numbers(p->place[k].at.n, p->place[i].at.n)
-		       ?: compare_numbers(i, k);
-}
+COMPARE_FUNCTION_OF(readiness_compare_images, uint32_t, struct readiness,
+		    compare_numbers(of->place[*y].at.n, of->place[*x].at.n)
+			    ?: compare_numbers(*x, *y));
 
 static const char *readiness_path(const struct readiness *p, uint32_t image)
 {
@@ -371,7 +358,8 @@ static void readiness_ask_packages(struct readiness *p)
 		if (p->place[p->order[i]].file)
 			packages_want(p->packages,
 				      readiness_path(p, p->order[i]));
-	packages_read(p->packages);
+	read_dpkg(p->packages);
+	read_rpm(p->packages);
 }
 
 /* ---- what is shown */

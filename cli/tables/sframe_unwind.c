@@ -21,15 +21,10 @@
 /* Images in which stacks end early that are listed in text. */
 #define SHOWN 20
 
-static int sframe_unwind_compare_stops(const void *a, const void *b)
-{
-	const struct unwind_compare_stop *x = a;
-	const struct unwind_compare_stop *y = b;
-
-	return compare_numbers(y->n, x->n)
-		       ?: x->n ? strcmp(x->path, y->path)
-			       : 0;
-}
+COMPARE_FUNCTION(sframe_unwind_compare_stops, struct unwind_compare_stop,
+		 compare_numbers(y->n, x->n)
+			 ?: x->n ? strcmp(x->path, y->path)
+				 : 0);
 
 static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
 {

@@ -69,8 +69,7 @@ static void threads_take_wait(struct threads *th, const struct offcpu_wait *w)
 	t->ready += ready;
 	t->waiting += ns;
 	t->cause[wait_causes_get(th->causes, w->state, w->at.kraw)] += ns;
-	if (ns > t->longest)
-		t->longest = ns;
+	raise_to(t->longest, ns);
 	th->ready += ready;
 	th->waiting += ns;
 }

@@ -286,11 +286,6 @@ static int32_t causes_thread(const struct causes *c, const struct int_row *r)
 							  : -1;
 }
 
-static int32_t causes_cpu(const struct int_row *r)
-{
-	return r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU]) : -1;
-}
-
 /* ---- switches */
 
 /* Returns where the stack for a thread's next record of a switch is kept; NULL:
@@ -396,7 +391,8 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	struct timeline_record rec = {
 		.time = r->v[EVENTS_TIME_NS],
 		.id = r->v[EVENTS_ID],
-		.cpu = causes_cpu(r),
+		.cpu = r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU])
+						  : -1,
 		.current = -1,
 		.other = -1,
 		.state = -1,

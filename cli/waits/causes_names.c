@@ -30,16 +30,13 @@ struct causes_names {
 /* Returns the name of a thread, which may be new and has no comm then. */
 static struct causes_name *causes_names_at(struct causes_names *n, int64_t tid)
 {
-	uint64_t hash = hash_u64((uint64_t)tid);
-	uint32_t id = table_find_hash(&n->index, hash);
-	struct causes_name *name;
+	uint32_t id =
+		table_find_or_add(&n->index, hash_u64((uint64_t)tid), n->n);
 
-	if (id != TABLE_NONE)
-		return &n->name[id];
-	table_add(&n->index, hash, (uint32_t)n->n);
-	name = mem_add(n->name, n->n, n->cap);
-	*name = (struct causes_name){ .pid = -1 };
-	return name;
+	if (id == n->n)
+		*mem_add(n->name, n->n, n->cap) =
+			(struct causes_name){ .pid = -1 };
+	return &n->name[id];
 }
 
 struct causes_names *causes_names_load(struct store *db, struct err *err)

@@ -251,13 +251,12 @@ static int causes_read_times(struct causes_found *f, struct store *db,
 		if (type >= f->n_type)
 			continue;
 		t = &f->type[type];
-		if (row.v[TIMES_ID] < t->first_event)
-			t->first_event = row.v[TIMES_ID];
+		lower_to(t->first_event, row.v[TIMES_ID]);
 		t->last_event = row.v[TIMES_ID];
 		if (!(row.known >> TIMES_TIME_NS & 1))
 			continue;
-		t->first = time < t->first ? time : t->first;
-		t->last = time > t->last ? time : t->last;
+		lower_to(t->first, time);
+		raise_to(t->last, time);
 	}
 	return int_rows_end(r, err);
 }
@@ -272,12 +271,10 @@ static void causes_take_times(const struct causes_found *f,
 
 		if (t->capture != c->id)
 			continue;
-		c->first = t->first < c->first ? t->first : c->first;
-		c->last = t->last > c->last ? t->last : c->last;
-		if (t->first_event < c->first_event)
-			c->first_event = t->first_event;
-		if (t->last_event > c->last_event)
-			c->last_event = t->last_event;
+		lower_to(c->first, t->first);
+		raise_to(c->last, t->last);
+		lower_to(c->first_event, t->first_event);
+		raise_to(c->last_event, t->last_event);
 	}
 }
 
@@ -312,11 +309,11 @@ static void causes_add_spans(struct causes_kernel *k,
 			end ? TIMELINE_END
 			    : causes_sum(causes_sum(k->span[i].to, off), 1);
 
-		to = to < c->last ? to : c->last;
+		lower_to(to, c->last);
 		if (from <= to)
 			*mem_add(k->span, k->n, k->cap) =
 				(struct causes_span){ from, to, c };
-		from = next > from ? next : from;
+		raise_to(from, next);
 	}
 	/* Moves those to their places. There are few of them, so this is less
 	 * than to sort all. */
@@ -359,10 +356,8 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 		if (!fits[j])
 			continue;
 		causes_add_spans(k, c);
-		if (c->first_event < k->first_event)
-			k->first_event = c->first_event;
-		if (c->last_event > k->last_event)
-			k->last_event = c->last_event;
+		lower_to(k->first_event, c->first_event);
+		raise_to(k->last_event, c->last_event);
 	}
 	free(fits);
 	if (!k->n)
@@ -438,8 +433,7 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
 		/* 0 hides everything, -1 is as many as there are */
 		if (all.cpus && (!r->cpus || r->cpus > all.cpus))
 			all.cpus = r->cpus;
-		if (r->skew > all.skew)
-			all.skew = r->skew;
+		raise_to(all.skew, r->skew);
 		all.signal_bug |= r->signal_bug;
 		all.unmarked |= r->unmarked;
 		if (r->pauses > all.pauses || (r->pauses && !all.pauses))
@@ -494,8 +488,8 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 			if (l.to < s->from || l.from > s->to)
 				continue;
 			if (l.from < s->from || l.to > s->to) {
-				l.from = l.from < s->from ? s->from : l.from;
-				l.to = l.to > s->to ? s->to : l.to;
+				raise_to(l.from, s->from);
+				lower_to(l.to, s->to);
 				l.n = -1;
 			}
 			fn(arg, s, &l);

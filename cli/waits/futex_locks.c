@@ -91,8 +91,8 @@ static uint32_t futex_locks_find(const struct futex_locks *l, uint32_t process,
 	}
 	if (!map)
 		return TABLE_NONE;
-	k->from = map->from > k->from ? map->from : k->from;
-	k->to = map->to < k->to ? map->to : k->to;
+	raise_to(k->from, map->from);
+	lower_to(k->to, map->to);
 	key = data_maps_key(l->maps, map->image, data_maps_off(map, addr));
 	name = key ? table_find_hash(&l->by_key,
 				     hash_bytes(key, strlen(key), 0))
@@ -120,15 +120,12 @@ uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 {
 	const uint64_t word[2] = { process, addr };
 	uint64_t hash = hash_u64s(word, 2, 0);
-	uint32_t id = table_find_hash(&l->by_addr, hash);
+	uint32_t id = table_find_or_add(&l->by_addr, hash, l->n);
 	struct futex_known *k;
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)l->n;
-		table_add(&l->by_addr, hash, id);
+	if (id == l->n)
 		*mem_add(l->known, l->n, l->cap) =
 			(struct futex_known){ .from = INT64_MAX };
-	}
 	k = &l->known[id];
 	if (k->from <= time && time < k->to)
 		return k->name;

@@ -285,16 +285,11 @@ static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 	}
 }
 
-static int intervals_compare_roles(const void *pa, const void *pb)
-{
-	const struct intervals_role *a = pa;
-	const struct intervals_role *b = pb;
-
-	/* an end comes before the begin that the same event is */
-	return compare_numbers(a->type, b->type)
-		       ?: compare_numbers(b->role, a->role)
-		       ?: compare_numbers(a->pair, b->pair);
-}
+/* An end comes before the begin that the same event is. */
+COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
+		 compare_numbers(x->type, y->type)
+			 ?: compare_numbers(y->role, x->role)
+			 ?: compare_numbers(x->pair, y->pair));
 
 /* Leaves out pairs of which an end was not recorded, and calls that another
  * kind of events tells already. */
@@ -493,15 +488,12 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 					   uint32_t capture, int32_t cpu)
 {
 	uint64_t hash = hash_u32s(capture, (uint32_t)cpu);
-	uint32_t id = table_find_hash(&iv->by_cpu, hash);
+	uint32_t id = table_find_or_add(&iv->by_cpu, hash, iv->n_cpu);
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)iv->n_cpu;
-		table_add(&iv->by_cpu, hash, id);
+	if (id == iv->n_cpu)
 		*mem_add(iv->cpu, iv->n_cpu, iv->cap_cpu) =
 			(struct intervals_cpu){ capture, cpu, INT64_MAX,
 						INT64_MIN, INT64_MAX };
-	}
 	return &iv->cpu[id];
 }
 
@@ -587,8 +579,7 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 			cpu = -1;
 		t = &iv->type[type];
 		c = intervals_cpu(iv, t->capture, (int32_t)cpu);
-		if (time < c->first)
-			c->first = time;
+		lower_to(c->first, time);
 		c->last = time;
 		if (intervals_by_thread(iv, t))
 			intervals_blind(iv, c, time,
@@ -626,19 +617,15 @@ static void intervals_bound_all(struct intervals *iv)
 	for (size_t i = 0; i < iv->n_cpu; i++) {
 		struct intervals_capture *of = &iv->capture[iv->cpu[i].capture];
 
-		if (iv->cpu[i].first < of->first)
-			of->first = iv->cpu[i].first;
-		if (iv->cpu[i].last > of->last)
-			of->last = iv->cpu[i].last;
+		lower_to(of->first, iv->cpu[i].first);
+		raise_to(of->last, iv->cpu[i].last);
 	}
 	iv->sums.first = INT64_MAX;
 	iv->sums.last = INT64_MIN;
 	for (size_t i = 0; i < iv->n_cpu; i++) {
 		intervals_bound(iv, &iv->cpu[i]);
-		if (iv->cpu[i].first < iv->sums.first)
-			iv->sums.first = iv->cpu[i].first;
-		if (iv->cpu[i].last > iv->sums.last)
-			iv->sums.last = iv->cpu[i].last;
+		lower_to(iv->sums.first, iv->cpu[i].first);
+		raise_to(iv->sums.last, iv->cpu[i].last);
 	}
 }
 

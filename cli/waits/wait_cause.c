@@ -7,6 +7,7 @@
 #include "cli/waits/offcpu.h"
 #include "cli/stacks/stacks.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 #include "stitch/files/path.h"
 
 struct wait_causes {
@@ -19,116 +20,53 @@ struct wait_causes {
 	struct label_list frames;
 };
 
-static const char *const cause_word[WAIT_CAUSES] = {
-	[WAIT_UNKNOWN] = "",	       [WAIT_FAULT] = "page fault",
-	[WAIT_FUTEX] = "futex",	       [WAIT_POLL] = "poll",
-	[WAIT_READ] = "read",	       [WAIT_WRITE] = "write",
-	[WAIT_SOCKET] = "socket",      [WAIT_TIMER] = "timer",
-	[WAIT_CHILD] = "child",	       [WAIT_SIGNAL] = "signal",
-	[WAIT_FILE] = "file",	       [WAIT_MEMORY] = "memory",
-	[WAIT_EXEC] = "exec",	       [WAIT_CLONE] = "fork",
-	[WAIT_EXIT] = "exit",	       [WAIT_IOCTL] = "ioctl",
-	[WAIT_KERNEL] = "kernel work", [WAIT_READY] = "a CPU",
+/* Names begin with one of these. */
+struct cause_names {
+	enum wait_cause cause;
+	const char *begin[13];
 };
 
-/* Beginnings of names. The function of a system call is often not in the stack,
- * because it jumps to the next one: __x64_sys_read() to ksys_read(). */
-static const struct {
-	const char *begin;
-	enum wait_cause cause;
-} cause_functions[] = {
-	{ "do_futex", WAIT_FUTEX },
-	{ "futex_wait", WAIT_FUTEX },
-	{ "__futex_wait", WAIT_FUTEX },
-	{ "do_sys_poll", WAIT_POLL },
-	{ "core_sys_select", WAIT_POLL },
-	{ "do_select", WAIT_POLL },
-	{ "do_pselect", WAIT_POLL },
-	{ "do_epoll_", WAIT_POLL },
-	{ "ep_poll", WAIT_POLL },
-	{ "ksys_read", WAIT_READ },
-	{ "ksys_pread", WAIT_READ },
-	{ "do_readv", WAIT_READ },
-	{ "vfs_read", WAIT_READ },
-	{ "ksys_write", WAIT_WRITE },
-	{ "ksys_pwrite", WAIT_WRITE },
-	{ "do_writev", WAIT_WRITE },
-	{ "vfs_write", WAIT_WRITE },
-	{ "do_nanosleep", WAIT_TIMER },
-	{ "hrtimer_nanosleep", WAIT_TIMER },
-	{ "common_nsleep", WAIT_TIMER },
-	{ "kernel_wait4", WAIT_CHILD },
-	{ "kernel_waitid", WAIT_CHILD },
-	{ "do_wait", WAIT_CHILD },
-	{ "do_sigtimedwait", WAIT_SIGNAL },
-	{ "sigsuspend", WAIT_SIGNAL },
-	{ "do_signal_stop", WAIT_SIGNAL },
-	{ "kernel_clone", WAIT_CLONE },
-	{ "do_execve", WAIT_EXEC },
-	{ "bprm_execve", WAIT_EXEC },
-	{ "do_exit", WAIT_EXIT },
-	{ "do_group_exit", WAIT_EXIT },
-	{ "inet_csk_accept", WAIT_SOCKET },
-	{ "sock_recvmsg", WAIT_SOCKET },
-	{ "sock_sendmsg", WAIT_SOCKET },
-	{ "do_sys_open", WAIT_FILE },
-	{ "ksys_sync", WAIT_FILE },
-	{ "vfs_fsync", WAIT_FILE },
-	{ "vm_mmap_pgoff", WAIT_MEMORY },
-	{ "kthread", WAIT_KERNEL },
-	{ "worker_thread", WAIT_KERNEL },
-	{ "smpboot_thread_fn", WAIT_KERNEL },
+/* The function of a system call is often not in the stack, because it jumps to
+ * the next one: __x64_sys_read() to ksys_read(). */
+static const struct cause_names cause_functions[] = {
+	{ WAIT_FUTEX, { "do_futex", "futex_wait", "__futex_wait" } },
+	{ WAIT_POLL,
+	  { "do_sys_poll", "core_sys_select", "do_select", "do_pselect",
+	    "do_epoll_", "ep_poll" } },
+	{ WAIT_READ, { "ksys_read", "ksys_pread", "do_readv", "vfs_read" } },
+	{ WAIT_WRITE,
+	  { "ksys_write", "ksys_pwrite", "do_writev", "vfs_write" } },
+	{ WAIT_TIMER,
+	  { "do_nanosleep", "hrtimer_nanosleep", "common_nsleep" } },
+	{ WAIT_CHILD, { "kernel_wait4", "kernel_waitid", "do_wait" } },
+	{ WAIT_SIGNAL, { "do_sigtimedwait", "sigsuspend", "do_signal_stop" } },
+	{ WAIT_CLONE, { "kernel_clone" } },
+	{ WAIT_EXEC, { "do_execve", "bprm_execve" } },
+	{ WAIT_EXIT, { "do_exit", "do_group_exit" } },
+	{ WAIT_SOCKET, { "inet_csk_accept", "sock_recvmsg", "sock_sendmsg" } },
+	{ WAIT_FILE, { "do_sys_open", "ksys_sync", "vfs_fsync" } },
+	{ WAIT_MEMORY, { "vm_mmap_pgoff" } },
+	{ WAIT_KERNEL, { "kthread", "worker_thread", "smpboot_thread_fn" } },
 };
 
-/* What the names of system calls begin with, behind __x64_sys_ and the like;
- * the longer ones of equal beginnings first. */
-static const struct {
-	const char *begin;
-	enum wait_cause cause;
-} cause_calls[] = {
-	{ "futex", WAIT_FUTEX },
-	{ "poll", WAIT_POLL },
-	{ "ppoll", WAIT_POLL },
-	{ "select", WAIT_POLL },
-	{ "pselect", WAIT_POLL },
-	{ "epoll_", WAIT_POLL },
-	{ "readlink", WAIT_FILE },
-	{ "read", WAIT_READ },
-	{ "pread", WAIT_READ },
-	{ "write", WAIT_WRITE },
-	{ "pwrite", WAIT_WRITE },
-	{ "nanosleep", WAIT_TIMER },
-	{ "clock_nanosleep", WAIT_TIMER },
-	{ "wait", WAIT_CHILD },
-	{ "rt_sig", WAIT_SIGNAL },
-	{ "pause", WAIT_SIGNAL },
-	{ "recv", WAIT_SOCKET },
-	{ "send", WAIT_SOCKET },
-	{ "accept", WAIT_SOCKET },
-	{ "connect", WAIT_SOCKET },
-	{ "open", WAIT_FILE },
-	{ "close", WAIT_FILE },
-	{ "fsync", WAIT_FILE },
-	{ "fdatasync", WAIT_FILE },
-	{ "sync", WAIT_FILE },
-	{ "stat", WAIT_FILE },
-	{ "newfstat", WAIT_FILE },
-	{ "newstat", WAIT_FILE },
-	{ "getdents", WAIT_FILE },
-	{ "unlink", WAIT_FILE },
-	{ "rename", WAIT_FILE },
-	{ "flock", WAIT_FILE },
-	{ "mmap", WAIT_MEMORY },
-	{ "munmap", WAIT_MEMORY },
-	{ "mprotect", WAIT_MEMORY },
-	{ "madvise", WAIT_MEMORY },
-	{ "brk", WAIT_MEMORY },
-	{ "execve", WAIT_EXEC },
-	{ "clone", WAIT_CLONE },
-	{ "fork", WAIT_CLONE },
-	{ "vfork", WAIT_CLONE },
-	{ "exit", WAIT_EXIT },
-	{ "ioctl", WAIT_IOCTL },
+/* Behind __x64_sys_ and the like; readlink is in front of read. */
+static const struct cause_names cause_calls[] = {
+	{ WAIT_FUTEX, { "futex" } },
+	{ WAIT_POLL, { "poll", "ppoll", "select", "pselect", "epoll_" } },
+	{ WAIT_FILE,
+	  { "readlink", "open", "close", "fsync", "fdatasync", "sync", "stat",
+	    "newfstat", "newstat", "getdents", "unlink", "rename", "flock" } },
+	{ WAIT_READ, { "read", "pread" } },
+	{ WAIT_WRITE, { "write", "pwrite" } },
+	{ WAIT_TIMER, { "nanosleep", "clock_nanosleep" } },
+	{ WAIT_CHILD, { "wait" } },
+	{ WAIT_SIGNAL, { "rt_sig", "pause" } },
+	{ WAIT_SOCKET, { "recv", "send", "accept", "connect" } },
+	{ WAIT_MEMORY, { "mmap", "munmap", "mprotect", "madvise", "brk" } },
+	{ WAIT_EXEC, { "execve" } },
+	{ WAIT_CLONE, { "clone", "fork", "vfork" } },
+	{ WAIT_EXIT, { "exit" } },
+	{ WAIT_IOCTL, { "ioctl" } },
 };
 
 #define cause_begins(name, begin) (!strncmp(name, begin, strlen(begin)))
@@ -141,6 +79,17 @@ static bool cause_in_list(const char *name, const char *const *begin, size_t n)
 		if (cause_begins(name, begin[i]))
 			return true;
 	return false;
+}
+
+static enum wait_cause cause_in(const struct cause_names *of, size_t n,
+				const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(of->begin); k++)
+			if (of[i].begin[k] &&
+			    cause_begins(name, of[i].begin[k]))
+				return of[i].cause;
+	return WAIT_UNKNOWN;
 }
 
 /* Functions that handle a page fault. */
@@ -158,18 +107,14 @@ static enum wait_cause cause_of_function(const char *name)
 		"__arm64_sys_", "__s390x_sys_", "__se_sys_",
 		"__do_sys_"
 	};
-	const char *call = NULL;
+	enum wait_cause cause =
+		cause_in(cause_functions, ARRAY_SIZE(cause_functions), name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(cause_functions); i++)
-		if (cause_begins(name, cause_functions[i].begin))
-			return cause_functions[i].cause;
-	for (size_t i = 0; i < ARRAY_SIZE(begin) && !call; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(begin) && !cause; i++)
 		if (cause_begins(name, begin[i]))
-			call = name + strlen(begin[i]);
-	for (size_t i = 0; call && i < ARRAY_SIZE(cause_calls); i++)
-		if (cause_begins(call, cause_calls[i].begin))
-			return cause_calls[i].cause;
-	return WAIT_UNKNOWN;
+			cause = cause_in(cause_calls, ARRAY_SIZE(cause_calls),
+					 name + strlen(begin[i]));
+	return cause;
 }
 
 /* The outermost function that tells something is the system call. A fault
@@ -601,7 +546,12 @@ enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
 	return (enum timeline_context)((c->context[kraw] >> 4) - 1);
 }
 
-const char *wait_cause_word(enum wait_cause cause)
-{
-	return cause_word[cause];
-}
+WORDS_FUNCTION(
+	wait_cause_word, enum wait_cause, [WAIT_UNKNOWN] = "",
+	[WAIT_FAULT] = "page fault", [WAIT_FUTEX] = "futex",
+	[WAIT_POLL] = "poll", [WAIT_READ] = "read", [WAIT_WRITE] = "write",
+	[WAIT_SOCKET] = "socket", [WAIT_TIMER] = "timer",
+	[WAIT_CHILD] = "child", [WAIT_SIGNAL] = "signal", [WAIT_FILE] = "file",
+	[WAIT_MEMORY] = "memory", [WAIT_EXEC] = "exec", [WAIT_CLONE] = "fork",
+	[WAIT_EXIT] = "exit", [WAIT_IOCTL] = "ioctl",
+	[WAIT_KERNEL] = "kernel work", [WAIT_READY] = "a CPU");

@@ -90,15 +90,12 @@ struct waits {
 
 static struct waits_thread *waits_thread_of(struct waits *w, int64_t tid)
 {
-	uint64_t hash = hash_u64((uint64_t)tid);
-	uint32_t id = table_find_hash(&w->now.index, hash);
+	uint32_t id = table_find_or_add(&w->now.index, hash_u64((uint64_t)tid),
+					w->now.n);
 
-	if (id == TABLE_NONE) {
-		id = (uint32_t)w->now.n;
+	if (id == w->now.n)
 		*mem_add(w->now.thread, w->now.n, w->now.cap) =
 			(struct waits_thread){ .tid = tid };
-		table_add(&w->now.index, hash, id);
-	}
 	return &w->now.thread[id];
 }
 
@@ -285,8 +282,7 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 {
 	int chosen = 1;
 
-	if (e->time > w->now.end)
-		w->now.end = e->time;
+	raise_to(w->now.end, e->time);
 	if (w->now.chosen.rows)
 		chosen = row_cursor_seek(&w->now.chosen, e->event, err);
 	if (chosen < 0)

@@ -32,8 +32,8 @@ static void waits_add_part(struct waits_parts *p, const struct causes_kernel *k,
 				    .end = c->end };
 	for (size_t i = 0; k && i < k->n; i++) {
 		c = k->span[i].capture;
-		add->start = c->begin < add->start ? c->begin : add->start;
-		add->end = c->end > add->end ? c->end : add->end;
+		lower_to(add->start, c->begin);
+		raise_to(add->end, c->end);
 	}
 }
 
@@ -223,8 +223,8 @@ static void waits_place(struct waits_part *p, struct waits_measured *w,
 	}
 	if (__builtin_sub_overflow(time, w->ns, &w->from))
 		w->from = INT64_MIN;
-	p->start = w->from < p->start ? w->from : p->start;
-	p->end = time > p->end ? time : p->end;
+	lower_to(p->start, w->from);
+	raise_to(p->end, time);
 	w->told = waits_is_told(p, w->tid, w->from, w->from);
 }
 
@@ -269,13 +269,8 @@ void waits_part_release(struct waits_part *p)
 	free(p->told);
 	free(p->of);
 	free(p->life);
-	p->lost = (struct waits_lost){ 0 };
-	p->of = NULL;
-	p->life = NULL;
-	p->told = NULL;
-	p->rows = NULL;
-	p->n_of = p->cap_of = p->n_life = p->cap_life = 0;
-	p->n_told = p->cap_told = 0;
+	*p = (struct waits_part){ .kernel = p->kernel,
+				  .measured = p->measured };
 }
 
 static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to)

@@ -52,7 +52,7 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 		bool woken = best != PROOF_UNKNOWN;
 
 		if (pc.edge == edge)
-			best = pc.link > best ? pc.link : best;
+			raise_to(best, pc.link);
 		else if (!woken || pc.state != PIECE_READY)
 			most = PROOF_LIKELY;
 	}

@@ -115,17 +115,13 @@ static void kernel_map_take(struct kernel_map_state *l,
 			l->stext = line->addr;
 		else if (kallsyms_line_is(line, "_etext"))
 			l->out->etext = line->addr;
-		if (line->addr < l->low)
-			l->low = line->addr;
-		if (line->addr > l->high)
-			l->high = line->addr;
+		lower_to(l->low, line->addr);
+		raise_to(l->high, line->addr);
 		return;
 	}
 	if (!l->is_pseudo) {
-		if (line->addr < l->mod_low)
-			l->mod_low = line->addr;
-		if (line->addr > l->mod_high)
-			l->mod_high = line->addr;
+		lower_to(l->mod_low, line->addr);
+		raise_to(l->mod_high, line->addr);
 		return;
 	}
 	if (l->n_ksymbols++ >= KSYMBOLS_MAX)

@@ -4,7 +4,6 @@
  * A packet has the number, the times and the size that no other packet of its
  * stream has. ctf_files_add() notes them all; if the files of some stream
  * overlap, ctf_copies_sort() keeps the list, else it is forgotten. */
-#include <stdlib.h>
 
 #include "formats/ctf/ctf.h"
 #include "stitch/base/search.h"

@@ -58,8 +58,8 @@ void ctf_ends_check(struct ctf_trace *tr)
 	struct err why;
 
 	for (size_t i = 0; tr->schema->ends_all && i < tr->n_stream; i++) {
-		newest = stream[i].last > newest ? stream[i].last : newest;
-		begun = stream[i].begun > begun ? stream[i].begun : begun;
+		raise_to(newest, stream[i].last);
+		raise_to(begun, stream[i].begun);
 	}
 	for (size_t i = 0; newest && i < tr->n_stream; i++) {
 		const struct ctf_stream *s = &stream[i];

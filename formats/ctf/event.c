@@ -306,8 +306,7 @@ void ctf_event_take(struct ctf_stream *s)
 		ctf_stream_drop_packet(s, st->why);
 		return;
 	}
-	if (st->cur.at - s->event_at > s->packet.plan->event_most)
-		s->packet.plan->event_most = st->cur.at - s->event_at;
+	raise_to(s->packet.plan->event_most, st->cur.at - s->event_at);
 	if (s->clock)
 		tr->at = s->time;
 	for (; st->n_cut; st->n_cut--)

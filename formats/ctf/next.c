@@ -105,8 +105,7 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 			if (ctf->waiting > WAITING_MAX &&
 			    floor < UINT64_MAX - 1)
 				floor++;
-			if (floor > src->floor)
-				src->floor = floor;
+			raise_to(src->floor, floor);
 			return 1;
 		}
 		if (tr)

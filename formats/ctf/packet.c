@@ -28,8 +28,7 @@ static int ctf_packet_sizes(struct ctf_state *st, uint64_t left,
 	out->cut = out->len > left;
 	if (out->cut)
 		out->len = left;
-	if (out->end > out->len * 8)
-		out->end = out->len * 8;
+	lower_to(out->end, out->len * 8);
 	return 0;
 }
 

@@ -200,8 +200,7 @@ struct ctf_schema *ctf_schema_new(const struct bytes *meta)
 	sm->plan = mem_new(t->n_stream + 1u, sizeof(*sm->plan));
 	for (uint32_t i = 0; i < t->n_stream; i++) {
 		sm->plan[i].sc = &t->stream[i];
-		if (t->stream[i].n_slot > sm->n_slot)
-			sm->n_slot = t->stream[i].n_slot;
+		raise_to(sm->n_slot, t->stream[i].n_slot);
 		ctf_plan_make(&sm->plan[i]);
 	}
 	return sm;

@@ -591,8 +591,7 @@ bool ctf_stream_next(struct ctf_stream *s)
 						 st->use[CTF_CPU] <= INT32_MAX
 					 ? (int32_t)st->use[CTF_CPU]
 					 : -1;
-			if (p->len > p->plan->packet_most)
-				p->plan->packet_most = p->len;
+			raise_to(p->plan->packet_most, p->len);
 			if (p->end > p->body && p->has_begin)
 				s->begun = ctf_stream_time(s, p->begin);
 			ctf_stream_blame_head(s, ctf_check_begin(s));

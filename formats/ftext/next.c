@@ -3,8 +3,6 @@
  * A stack belongs to the last event of the same task, on the same CPU, in the
  * same context (entries of an interrupt are among those of the task that it
  * interrupted, with the same pid), and never across a mark of lost events. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,8 +45,7 @@ static void ftext_next_set_time(struct ftext *ft, uint64_t id,
 		reader_regress(&ft->src, it->off, it->time, ft->printed,
 			       it->cpu);
 	ft->printed = it->time;
-	if (it->time < ft->first_printed)
-		ft->first_printed = it->time;
+	lower_to(ft->first_printed, it->time);
 	if (it->key < it->time)
 		it->key = ft->newest_key = it->time;
 }

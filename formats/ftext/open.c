@@ -4,8 +4,6 @@
 #include "formats/ftext/ftext.h"
 #include "formats/reader/nonce.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

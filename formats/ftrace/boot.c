@@ -5,7 +5,6 @@
  * gives the kernel's old address ("ADDRESS\t[kernel]"), and kallsyms its
  * current one. It does not give the current addresses of modules, so those are
  * not moved. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -53,7 +53,7 @@ void ft_entry_set_size(struct ft_type *t)
 		if (__builtin_add_overflow(f->off, f->size, &end) ||
 		    (stack && f->off == (uint32_t)t->part.at))
 			continue;
-		t->least = end > t->least ? end : t->least;
+		raise_to(t->least, end);
 	}
 }
 
@@ -70,7 +70,7 @@ uint64_t ft_entry_dynamic_end(const struct ft_type *t, const struct bytes *b)
 		uint64_t to = (at & 0xffff) + (at >> 16) +
 			      (f->relative ? f->off + f->size : 0);
 
-		end = to > end ? to : end;
+		raise_to(end, to);
 	}
 	return end;
 }

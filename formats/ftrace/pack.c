@@ -101,7 +101,7 @@ static uint64_t ft_stream_cut(struct ft *ft, uint64_t off, uint64_t len)
 	struct err why;
 	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
 
-	have = have < len ? have : len;
+	lower_to(have, len);
 	if (have > ft->in.len - ft->claimed) {
 		err_at(&why, ft->in.path, off,
 		       "rings are larger than the file that they are in");

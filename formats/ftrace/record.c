@@ -40,7 +40,7 @@ static void ft_record_addrs(struct ft *ft, const struct bytes *raw, uint64_t at,
 	uint32_t low = 0;
 	uint32_t got = 0;
 
-	n = n < most ? n : most;
+	lower_to(n, most);
 	uint64_t *ip = arena_take(ft_record_arena(ft), n * sizeof(*ip));
 
 	if (ft->commit32) {

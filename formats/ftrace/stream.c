@@ -4,7 +4,6 @@
  * each ring are walked ahead, because the stacks of an event are entries after
  * it. A stack that belongs to an event is not an event of its own. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -398,8 +397,7 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 
 static inline void ft_next_raise_floor(struct ft *ft, uint64_t key)
 {
-	if (key > ft->src.floor)
-		ft->src.floor = key;
+	raise_to(ft->src.floor, key);
 }
 
 /* Takes the first item if it makes a sample and nothing else, as nearly all do:
@@ -486,8 +484,7 @@ static void ft_scan_note_time(struct ft *ft, uint64_t t)
 		return;
 	if (!info->last_ns || t < info->first_ns)
 		info->first_ns = t;
-	if (t > info->last_ns)
-		info->last_ns = t;
+	raise_to(info->last_ns, t);
 }
 
 /* Finds the times of the first and last entries of a ring. */

@@ -6,7 +6,6 @@
  * what print.c adds to the events of trace_printk(): so that it is available
  * without the capture too. */
 #include <ctype.h>
-#include <inttypes.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/reader/scan.h"

@@ -3,7 +3,6 @@
  *
  * ftrace records no mappings. Those of the kernel and its modules come from the
  * addresses in the capture's own kallsyms. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -100,7 +100,7 @@ int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err)
 	for (; bytes_left(b) >= 8; cpus++) {
 		if (bytes_skip(b, 4, err) || bytes_u32(b, &n, err))
 			return -1;
-		most = n > most ? n : most;
+		raise_to(most, n);
 		for (; n; n--)
 			if (bytes_skip(b, 4, err) ||
 			    (version >= DOMAINS_NAMED &&

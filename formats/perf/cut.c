@@ -333,8 +333,7 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 	c->stamp = stamp;
 	c->is_state = state;
 	c->is_event = !state;
-	if (stamp.time > c->newest)
-		c->newest = stamp.time;
+	raise_to(c->newest, stamp.time);
 	if (state)
 		cut_put_late(c, r);
 	else if (r->type == PR_SAMPLE

@@ -97,8 +97,7 @@ static uint64_t cut_counts_since(struct cut_counts *c,
 		old->piece = v->piece;
 	}
 	/* one that is smaller is of a late record, and counts nothing */
-	if (v->last > old->last)
-		old->last = v->last;
+	raise_to(old->last, v->last);
 	return v->last > old->base ? v->last - old->base : 0;
 }
 

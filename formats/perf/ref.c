@@ -172,8 +172,7 @@ void perf_round_time(struct perf *p, uint64_t time)
 {
 	struct perf_rounds *ro = &p->rounds;
 
-	if (time > ro->max)
-		ro->max = time;
+	raise_to(ro->max, time);
 	if (time <= ro->limit && time > ro->behind)
 		ro->behind = time;
 }

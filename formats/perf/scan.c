@@ -5,7 +5,6 @@
  * scan reads every time once and keeps the smallest of each 64 KiB. The
  * smallest time of the blocks that were not read again yet is then a correct
  * floor, whatever the recorder did. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,8 +127,7 @@ static void perf_scan_lower_floor(struct perf_file *f, uint64_t block,
 		while (f->n_floor <= block)
 			f->floor[f->n_floor++] = UINT64_MAX;
 	}
-	if (key < f->floor[block])
-		f->floor[block] = key;
+	lower_to(f->floor[block], key);
 }
 
 /* perf 7.2 stores the kernel's build-id into its mapping record. */
@@ -179,8 +177,7 @@ static void perf_scan_time(struct perf *p, uint64_t time)
 		return;
 	if (!info->first_ns || time < info->first_ns)
 		info->first_ns = time;
-	if (time > info->last_ns)
-		info->last_ns = time;
+	raise_to(info->last_ns, time);
 }
 
 static void perf_scan_record(struct perf *p, struct perf_file *f,
@@ -258,8 +255,7 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 		}
 	}
 	for (size_t i = f->n_floor; i-- > 1;)
-		if (f->floor[i] < f->floor[i - 1])
-			f->floor[i - 1] = f->floor[i];
+		lower_to(f->floor[i - 1], f->floor[i]);
 	return got;
 }
 

@@ -45,8 +45,7 @@ int perf_stream_start(struct perf *p, struct err *err)
 
 static void perf_stream_raise_floor(struct perf *p, uint64_t to)
 {
-	if (to > p->src.floor)
-		p->src.floor = to;
+	raise_to(p->src.floor, to);
 }
 
 static void perf_stream_end_round(struct perf *p)
@@ -137,12 +136,10 @@ int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)
 		if (!w->any || ref->key < w->first)
 			w->first = ref->key;
 		w->any = true;
-		if (ref->key > w->max)
-			w->max = ref->key;
+		raise_to(w->max, ref->key);
 		if (info->has_time && ref->key <= INT64_MAX) {
 			info->first_ns = w->first;
-			if (ref->key > info->last_ns)
-				info->last_ns = ref->key;
+			raise_to(info->last_ns, ref->key);
 		} else if (!info->has_time) {
 			/* the offset, which only grows */
 			p->src.floor = ref->key;

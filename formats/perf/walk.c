@@ -148,8 +148,7 @@ static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 			f->skip = 0;
 			return 0;
 		}
-		if (n > f->skip)
-			n = f->skip;
+		lower_to(n, f->skip);
 		bytes_skip(&f->raw, n, NULL);
 		f->skip -= n;
 	}
@@ -327,8 +326,7 @@ int perf_walk_payload(struct perf *p, struct perf_file *f, struct bytes *out,
 
 		if (!some)
 			break;
-		if (some > n - have)
-			some = n - have;
+		lower_to(some, n - have);
 		mem_grow(*owned, cap, have + some);
 		memcpy(*owned + have, f->raw.pos, some);
 		bytes_skip(&f->raw, some, NULL);

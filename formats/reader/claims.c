@@ -61,8 +61,7 @@ void claims_check(struct claims *c, const struct source *src,
 			reader_damage(src, "overlap", at->off, end - at->off,
 				      &why);
 		}
-		if (at->off + at->len > end)
-			end = at->off + at->len;
+		raise_to(end, at->off + at->len);
 	}
 }
 

@@ -2,8 +2,6 @@
  * decoder does not see. */
 #include "formats/reader/rest.h"
 
-#include <inttypes.h>
-
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 

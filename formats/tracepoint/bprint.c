@@ -2,7 +2,6 @@
  * arguments (lib/vsprintf.c, vbin_printf): each argument has its own alignment,
  * 8 bytes that of 4, with strings between them. */
 #include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "formats/tracepoint/tracepoint.h"

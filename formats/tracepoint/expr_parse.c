@@ -268,8 +268,7 @@ static uint32_t expr_take_pairs(struct expr_source *in)
 		first = first ? first : i;
 		if (last)
 			n[last].b = i;
-		if (n[i].height > n[first].height)
-			n[first].height = n[i].height;
+		raise_to(n[first].height, n[i].height);
 		last = i;
 	}
 	return first;

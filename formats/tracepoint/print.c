@@ -79,8 +79,7 @@ static void tp_out_bytes(struct text_out *o, const char *s, size_t n)
 {
 	if (o->len + 1 >= o->size)
 		return;
-	if (n > o->size - o->len - 1)
-		n = o->size - o->len - 1;
+	lower_to(n, o->size - o->len - 1);
 	memcpy(o->buf + o->len, s, n);
 	o->len += n;
 	o->buf[o->len] = '\0';

@@ -253,6 +253,14 @@ static void account_explain(struct account *ac, uint16_t source, uint32_t id,
 	losses_add(ac->losses, source, &l);
 }
 
+/* Adds an entry, which explains what is missing between two times. */
+static void account_add(struct account *ac, const struct ledger_entry *e,
+			int64_t t0, int64_t t1)
+{
+	account_explain(ac, (uint16_t)e->capture, ledger_add(ac->ledger, e),
+			e->cpu, t0, t1);
+}
+
 /* ---- records dropped because the ring was full, or by the processor */
 
 /* Narrows a loss to the records around it in their ring. The kernel writes LOST
@@ -316,8 +324,7 @@ static void account_lost(struct account *ac, const struct record *rec)
 	/* a LOST record has the event of the record that follows it */
 	if (hardware)
 		e.event = rec->lost.event;
-	account_explain(ac, rec->source, ledger_add(ac->ledger, &e), rec->cpu,
-			t0, t1);
+	account_add(ac, &e, t0, t1);
 	if (hardware)
 		return;
 	ledger_add_up(&ps->all.lost, rec->lost.n);
@@ -363,8 +370,7 @@ static void account_reading(void *arg, uint64_t n, int64_t since)
 		account_record_entry(rec, "read_lost", since, t1);
 
 	e.n = n;
-	account_explain(rd->ac, rec->source, ledger_add(rd->ac->ledger, &e),
-			rec->cpu, since, t1);
+	account_add(rd->ac, &e, since, t1);
 }
 
 static void account_sample(struct account *ac, const struct record *rec)
@@ -530,8 +536,7 @@ static void note_record(struct account *ac, const struct record *rec, int64_t t)
 	if ((info->overwrite || info->overwrote) &&
 	    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
 		push_overwritten(ac, rec, t);
-	if (t > ps->newest)
-		ps->newest = t;
+	raise_to(ps->newest, t);
 	if (r)
 		note_time(&r->last, rec, t);
 }
@@ -585,8 +590,7 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 	e.n = n;
 	e.cpu = cpu;
 	e.counts = n != 0;
-	account_explain(ac, source, ledger_add(ac->ledger, &e), cpu, since,
-			account_loss_end(ps));
+	account_add(ac, &e, since, account_loss_end(ps));
 }
 
 /* What a ring overwrote is in front of one of its records: where a loss has no
@@ -602,7 +606,7 @@ static void push_lost_before(struct account *ac, uint16_t source,
 	e.n = n;
 	e.cpu = r->cpu;
 	e.counts = true;
-	account_explain(ac, source, ledger_add(ac->ledger, &e), r->cpu, t0, t1);
+	account_add(ac, &e, t0, t1);
 }
 
 static void push_dropped(struct account *ac, uint16_t source,
@@ -614,8 +618,7 @@ static void push_dropped(struct account *ac, uint16_t source,
 	e.n = n;
 	e.cpu = r->cpu;
 	e.counts = true;
-	account_explain(ac, source, ledger_add(ac->ledger, &e), r->cpu,
-			TIME_NONE, account_loss_end(&ac->src[source]));
+	account_add(ac, &e, TIME_NONE, account_loss_end(&ac->src[source]));
 }
 
 /* Each ring has an entry for the time before its first record. */
@@ -649,7 +652,7 @@ static void end_lost(struct account *ac, uint16_t source)
 			uint64_t n =
 				r->total > r->lost ? r->total - r->lost : 0;
 
-			n = n < left ? n : left;
+			lower_to(n, left);
 			push_overwrote(ac, source, r->cpu, n);
 			left -= n;
 		}
@@ -667,7 +670,7 @@ static void end_lost(struct account *ac, uint16_t source)
 
 		if (!n)
 			continue;
-		n = n < left ? n : left;
+		lower_to(n, left);
 		left -= n;
 		const uint64_t within =
 			n < r->placed[LOST_WITHIN] ? n : r->placed[LOST_WITHIN];
@@ -715,8 +718,7 @@ static void end_damage(struct account *ac, uint16_t source)
 			account_entry(source, "damage", t - 1, t);
 
 		e.n = 1;
-		account_explain(ac, source, ledger_add(ac->ledger, &e), -1,
-				t - 1, t);
+		account_add(ac, &e, t - 1, t);
 	}
 	/* A recorder that was killed did not read its rings to the end. */
 	if (d.end || ps->src->info.truncated)
@@ -725,8 +727,7 @@ static void end_damage(struct account *ac, uint16_t source)
 		struct ledger_entry e =
 			account_entry(source, "damage", TIME_NONE, TIME_NONE);
 
-		account_explain(ac, source, ledger_add(ac->ledger, &e), -1,
-				TIME_NONE, TIME_NONE);
+		account_add(ac, &e, TIME_NONE, TIME_NONE);
 	}
 }
 

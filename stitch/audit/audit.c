@@ -62,8 +62,7 @@ void audit_note_skew(struct audit *au, const struct fact_finding *f)
 	struct audit_source *as = &au->src[f->source];
 	int64_t skew = saturating_apart(f->time, f->since);
 
-	if (skew > as->skew)
-		as->skew = skew;
+	raise_to(as->skew, skew);
 	if (f->cpu >= 0 && (size_t)f->cpu < as->n_cpu &&
 	    skew > as->cpu[f->cpu].skew)
 		as->cpu[f->cpu].skew = skew;

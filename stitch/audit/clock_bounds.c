@@ -24,8 +24,7 @@ static void clock_bounds_add(struct clock_bounds *cb, int32_t ahead,
 	uint32_t i = table_find_hash(&cb->by_cpus, key);
 
 	if (i != TABLE_NONE) {
-		if (most < cb->at[i].most)
-			cb->at[i].most = most;
+		lower_to(cb->at[i].most, most);
 		return;
 	}
 	if (cb->n == BOUNDS_MAX)

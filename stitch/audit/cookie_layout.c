@@ -2,20 +2,15 @@
 #include "stitch/audit/cookie_layout.h"
 
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 
 /* Most bits for the CPU: CPU numbers are below 65536. */
 #define BITS_MAX 16
 
-const char *cookie_layout_name(unsigned int layout)
-{
-	static const char *const words[] = {
-		[LAYOUT_AUTO] = "auto",	  [LAYOUT_KERNEL] = "kernel",
-		[LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
-		[LAYOUT_PAIR] = "pair",	  [LAYOUT_OPAQUE] = "opaque",
-	};
-
-	return layout < ARRAY_SIZE(words) ? words[layout] : NULL;
-}
+WORDS_FUNCTION(cookie_layout_name,
+	       unsigned int, [LAYOUT_AUTO] = "auto", [LAYOUT_KERNEL] = "kernel",
+	       [LAYOUT_CPU48] = "cpu48", [LAYOUT_LOWCPU] = "lowcpu",
+	       [LAYOUT_PAIR] = "pair", [LAYOUT_OPAQUE] = "opaque");
 
 /* Reads ":BITS". Returns 0 if it is something else. */
 static unsigned int parse_bits(const char *s)

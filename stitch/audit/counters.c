@@ -679,8 +679,7 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 	ps->any = true;
 	if (ps->first == TIME_NONE)
 		ps->first = s->time;
-	if (s->time > ps->last)
-		ps->last = s->time;
+	raise_to(ps->last, s->time);
 	for (size_t i = gr->n_read; i-- > 0;) {
 		ret = read_cookie(cs, &gr->read[i], s);
 		if (ret < 0)

@@ -625,21 +625,18 @@ const struct rule rules[] = {
 		.proves = "two threads have the same cookie, which the kernel "
 			  "gives to one only",
 		.breaks = true,
-		.kinds = 0,
 	},
 	[RULE_COOKIE_REUSED] = {
 		.name = "cookie_reused",
 		.proves = "a cookie comes back after its stay in the kernel "
 			  "was over",
 		.breaks = true,
-		.kinds = 0,
 	},
 	[RULE_NONCE_EARLY] = {
 		.name = "nonce_early",
 		.proves = "a process logged the stack of a nonce before the "
 			  "nonce was asked for",
 		.breaks = true,
-		.kinds = 0,
 	},
 	[RULE_CLOCK_SKEW] = {
 		.name = "clock_skew",

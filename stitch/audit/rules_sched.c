@@ -39,12 +39,8 @@ static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
 
 	if (t)
 		return t;
-	if (au->n_free) {
-		i = au->free_task[--au->n_free];
-	} else {
-		i = (uint32_t)au->n_task;
-		(void)mem_add(au->task, au->n_task, au->cap_task);
-	}
+	i = mem_reuse(au->task, au->n_task, au->cap_task, au->free_task,
+		      au->n_free);
 	au->task[i] = (struct audit_task){
 		.source = source,
 		.tid = tid,
@@ -468,8 +464,8 @@ static void find_full_range(struct audit_source *as)
 		if (c->first == TIME_NONE)
 			continue;
 		n++;
-		as->from = c->first > as->from ? c->first : as->from;
-		as->to = c->last < as->to ? c->last : as->to;
+		raise_to(as->from, c->first);
+		lower_to(as->to, c->last);
 	}
 	if (as->src && n < as->src->info.cpus_online)
 		as->to = INT64_MIN;

@@ -31,15 +31,9 @@ void skew_note_order(struct audit_source *as, const struct fact_finding *f,
 	};
 }
 
-static int skew_compare(const void *a, const void *b)
-{
-	const struct fact_finding *x = a;
-	const struct fact_finding *y = b;
-	int64_t s = saturating_apart(x->time, x->since);
-	int64_t t = saturating_apart(y->time, y->since);
-
-	return (s > t) - (s < t);
-}
+COMPARE_FUNCTION(skew_compare, struct fact_finding,
+		 compare_numbers(saturating_apart(x->time, x->since),
+				 saturating_apart(y->time, y->since)));
 
 /* If counters do not show that clocks differ, the order of FORK and EXIT may.
  * That needs a capture without losses. Some orders may have another reason, so

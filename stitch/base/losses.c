@@ -139,7 +139,7 @@ static void losses_ring_halve(struct ring *rg)
 		if (i + 1 < rn->n) {
 			const struct loss *next = &rn->loss[i + 1];
 
-			l.t0 = next->t0 < l.t0 ? next->t0 : l.t0;
+			lower_to(l.t0, next->t0);
 			l.t1 = next->t1;
 		}
 		losses_run_add(&half, &l);

@@ -162,7 +162,7 @@ void *arena_take_chunk(struct arena *a, size_t n)
 		      : a->used < CHUNK_MAX ? a->used
 					    : CHUNK_MAX;
 
-	size = n > size ? n : size;
+	raise_to(size, n);
 	struct arena_chunk *c = malloc(sizeof(*c) + size);
 
 	if (!c)

@@ -15,6 +15,10 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 /* Behind the name of a parameter that only the type of a function asks for. */
 #define UNUSED __attribute__((unused))
+/* Make a number at least, or at most, the other one. Both evaluate their
+ * arguments twice. */
+#define raise_to(x, least) ((x) < (least) ? (void)((x) = (least)) : (void)0)
+#define lower_to(x, most) ((x) > (most) ? (void)((x) = (most)) : (void)0)
 
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */
@@ -40,6 +44,13 @@ static inline void *mem_grow_to(void *p, size_t *cap, size_t need, size_t size)
  * Returns a pointer to it. Evaluates its arguments more than once; what is
  * assigned to the item must not refer to p, n or cap. */
 #define mem_add(p, n, cap) (mem_grow(p, cap, (size_t)(n) + 1), &(p)[(n)++])
+/* Returns the index of an item that is not in use: one of the n_free in `free`,
+ * which it leaves, or that of a new one. Evaluates its arguments more than
+ * once.
+ */
+#define mem_reuse(p, n, cap, free, n_free)                                     \
+	((n_free) ? (free)[--(n_free)]                                         \
+		  : ((void)mem_add(p, n, cap), (uint32_t)((n)-1)))
 /* Appends `more` bytes to array p of bytes, which has n. */
 #define mem_append(p, n, cap, data, more)                                      \
 	(mem_grow(p, cap, (n) + (more)), memcpy((p) + (n), (data), (more)),    \

@@ -35,8 +35,22 @@
 	}                                                                      \
 	static int name(const void *a, const void *b)
 
-/* The same by numbers: by the first field, equal ones by the next one, up to
- * six. With the second one, those with the largest `size` come first. */
+/* The same for sort_items_by(): the order of x and y also depends on `of`, what
+ * that gives to it. */
+#define COMPARE_FUNCTION_OF(name, type, given, order)                          \
+	static int name(const void *a, const void *b, void *arg)               \
+	{                                                                      \
+		const type *x = a;                                             \
+		const type *y = b;                                             \
+		const given *of = arg;                                         \
+                                                                               \
+		return order;                                                  \
+	}                                                                      \
+	static int name(const void *a, const void *b, void *arg)
+
+/* The same as COMPARE_FUNCTION() by numbers: by the first field, equal ones by
+ * the next one, up to six. With the second one, those with the largest `size`
+ * come first. */
 #define COMPARE_BY(name, type, ...)                                            \
 	COMPARE_FUNCTION(name, type, COMPARE_FIELDS(__VA_ARGS__))
 #define COMPARE_LARGEST_BY(name, type, size, ...)                              \

@@ -67,6 +67,17 @@ static inline uint32_t table_find_hash(const struct table *t, uint64_t hash)
 }
 /* Adds an entry. The caller must know that it is not there. */
 void table_add(struct table *t, uint64_t hash, uint32_t id);
+/* Like table_find_hash(), but if there is none, adds one with the id n and
+ * returns that. */
+static inline uint32_t table_find_or_add(struct table *t, uint64_t hash,
+					 size_t n)
+{
+	uint32_t id = table_find_hash(t, hash);
+
+	if (id == TABLE_NONE)
+		table_add(t, hash, id = (uint32_t)n);
+	return id;
+}
 /* Removes the entry with this hash and id. Returns false if there is none. */
 bool table_remove(struct table *t, uint64_t hash, uint32_t id);
 

@@ -593,7 +593,7 @@ static bool same_addresses(const struct join *jn, uint32_t a, uint32_t b)
 		const uint64_t *p = frames_raw_ips(jn->frames, x, i, &n);
 		const uint64_t *q = frames_raw_ips(jn->frames, y, i, &m);
 
-		n = n < m ? n : m;
+		lower_to(n, m);
 		same = !memcmp(p, q, n * sizeof(*p));
 		i += n;
 	}

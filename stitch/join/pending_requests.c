@@ -172,8 +172,7 @@ void pending_requests_chain(struct pending_requests *ws,
 void pending_requests_other(struct pending_requests *ws, uint16_t source,
 			    uint32_t event)
 {
-	if (event > ws->given[source])
-		ws->given[source] = event;
+	raise_to(ws->given[source], event);
 }
 
 /* perf outputs the remaining samples in the order in which they came, so only

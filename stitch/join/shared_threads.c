@@ -20,12 +20,7 @@ static uint32_t shared_threads_find(struct shared_threads *ps, uint32_t row)
 
 	if (i != TABLE_NONE)
 		return i;
-	if (ps->n_free) {
-		i = ps->free[--ps->n_free];
-	} else {
-		i = (uint32_t)ps->n;
-		(void)mem_add(ps->at, ps->n, ps->cap);
-	}
+	i = mem_reuse(ps->at, ps->n, ps->cap, ps->free, ps->n_free);
 	ps->at[i] = (struct shared_thread){ .row = row, .end = TIME_NONE };
 	table_add(&ps->by_row, hash_u64(row), i);
 	return i;
@@ -47,8 +42,7 @@ struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
 		task->has_exec = true;
 		task->exec = view->exec;
 	}
-	if (view->execs > task->execs)
-		task->execs = view->execs;
+	raise_to(task->execs, view->execs);
 	return task;
 }
 

@@ -52,8 +52,7 @@ struct unwinder_life unwinders_life(const struct unwinders *us, uint32_t thread,
 
 	if (p.first && (!t.first || p.first < t.first))
 		t.first = p.first;
-	if (p.last > t.last)
-		t.last = p.last;
+	raise_to(t.last, p.last);
 	return t;
 }
 

@@ -6,6 +6,7 @@
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 
 /* Bytes of a path to show in a message. */
 #define PATH_SHOWN 60
@@ -27,17 +28,12 @@ struct align_graph {
 	bool *settled;
 };
 
-const char *align_method_name(unsigned int method)
-{
-	static const char *const name[] = {
-		[ALIGN_REFERENCE] = "reference", [ALIGN_GIVEN] = "given",
-		[ALIGN_HOST] = "host",		 [ALIGN_SAME] = "same_clock",
-		[ALIGN_TSC] = "time_conv",	 [ALIGN_SCHED] = "sched_clock",
-		[ALIGN_EVENTS] = "events",	 [ALIGN_WALL] = "wall",
-	};
-
-	return method < ARRAY_SIZE(name) ? name[method] : NULL;
-}
+WORDS_FUNCTION(
+	align_method_name,
+	unsigned int, [ALIGN_REFERENCE] = "reference", [ALIGN_GIVEN] = "given",
+	[ALIGN_HOST] = "host", [ALIGN_SAME] = "same_clock",
+	[ALIGN_TSC] = "time_conv", [ALIGN_SCHED] = "sched_clock",
+	[ALIGN_EVENTS] = "events", [ALIGN_WALL] = "wall");
 
 static struct align_told *align_told_of(const struct align_graph *g,
 					size_t from, size_t to)

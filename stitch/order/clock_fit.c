@@ -188,8 +188,7 @@ static bool clock_fit_kind(const struct fingerprints *a,
 	bool good = false;
 
 	clock_fit_pairs(&a->list[kind], &b->list[kind], &ps);
-	if (ps.n > out->found)
-		out->found = ps.n;
+	raise_to(out->found, ps.n);
 	if (ps.n >= CLOCK_FIT_MIN) {
 		ps.d = mem_new(ps.n, sizeof(*ps.d));
 		c = fit_line(&ps, &out->map);

@@ -231,8 +231,7 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 		return;
 	if (!p->last || t < p->first)
 		p->first = t;
-	if (t > p->last)
-		p->last = t;
+	raise_to(p->last, t);
 	if (rec->kind == REC_SAMPLE)
 		fingerprint_sample(p, rec);
 	else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT)

@@ -464,8 +464,7 @@ static int order_refill(struct order *ord, struct err *err)
 	struct source *src = lowest_source(ord, &until);
 	struct err why = { 0 };
 
-	if (want < BATCH_MIN)
-		want = BATCH_MIN;
+	raise_to(want, BATCH_MIN);
 	mem_grow(ord->wait, ord->cap, ord->n + want);
 	while (src && ord->n - mid < want) {
 		struct ref *ref = &ord->wait[ord->n];

@@ -36,15 +36,8 @@ void group_reads_free(struct group_reads *g)
 	free(g);
 }
 
-static bool group_reads_is_same(const void *owner, uint32_t i, const void *key)
-{
-	const struct group_read *a =
-		&((const struct group_reads *)owner)->read[i];
-	const struct group_read *b = key;
-
-	return a->id == b->id && a->thread == b->thread &&
-	       a->source == b->source;
-}
+SAME_BY(group_reads_is_same, struct group_reads, read[id], struct group_read,
+	id, thread, source);
 
 bool group_reads_since(struct group_reads *g, uint16_t source, uint32_t thread,
 		       const struct group_value *m, uint64_t *n)

@@ -112,13 +112,9 @@ bool jit_move(struct jit *j, uint64_t number, uint64_t from, uint64_t to,
 }
 
 /* Compares times, then positions in the file. */
-static int compare_code_times(const void *a, const void *b)
-{
-	const struct jit_code *x = *(struct jit_code *const *)a;
-	const struct jit_code *y = *(struct jit_code *const *)b;
-
-	return compare_numbers(x->t0, y->t0) ?: compare_numbers(x, y);
-}
+COMPARE_FUNCTION(compare_code_times, struct jit_code *const,
+		 compare_numbers((*x)->t0, (*y)->t0)
+			 ?: compare_numbers(*x, *y));
 
 /* Several threads of a runtime may write, so records may be out of order. */
 static struct jit_code **jit_sorted_codes(struct jit *j)
@@ -197,8 +193,7 @@ size_t jit_finish(struct jit *j)
 			struct piece *p = &j->piece[k];
 
 			j->place[p->first + p->n++] = c;
-			if (c->start < p->low)
-				p->low = c->start;
+			lower_to(p->low, c->start);
 		}
 	}
 	free(by);

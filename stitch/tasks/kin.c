@@ -54,10 +54,8 @@ void kins_map(struct kins *ks, uint32_t kin, uint64_t start, uint64_t end)
 	size_t n = i; /* behind those that the new one touches */
 
 	for (; n < k->n && k->at[n].start <= end; n++) {
-		if (k->at[n].start < start)
-			start = k->at[n].start;
-		if (k->at[n].end > end)
-			end = k->at[n].end;
+		lower_to(start, k->at[n].start);
+		raise_to(end, k->at[n].end);
 	}
 	if (n == i && k->n == RANGES_MAX) {
 		k->at[0].end = k->at[k->n - 1].end;

@@ -81,7 +81,6 @@ int partial_maps_get(struct partial_maps *wh, const struct region *all,
 	    __builtin_add_overflow(all->start, p->end, &out->end) ||
 	    out->start >= all->end)
 		return 0;
-	if (out->end > all->end)
-		out->end = all->end;
+	lower_to(out->end, all->end);
 	return out->end > out->start;
 }

@@ -309,8 +309,7 @@ static bool hand_over_to_next(struct tasks *ts, enum shared_kind kind,
 		return false;
 	add_start(&next->start, *start);
 	add_end(&next->end, &next->exit, *end, exit);
-	if (tw->source < next->source)
-		next->source = tw->source;
+	lower_to(next->source, tw->source);
 	ring_leave(ts, kind, slot);
 	return true;
 }

@@ -130,7 +130,7 @@ static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
 			tasks_unmap(to->tasks, process, free_from, r.start, t);
 		if (!space_has(&p->space, &r))
 			tasks_map(to->tasks, process, &r);
-		free_from = r.end > free_from ? r.end : free_from;
+		raise_to(free_from, r.end);
 	}
 	if (free_from)
 		tasks_unmap(to->tasks, process, free_from, 0, t);

@@ -20,6 +20,15 @@ void space_release(struct space *sp)
 	memset(sp, 0, sizeof(*sp));
 }
 
+/* Reserves n ids for mappings, and returns the first. */
+static uint32_t space_new_id(const struct space_owner *own, size_t n)
+{
+	uint32_t first = *own->ids + 1;
+
+	*own->ids += (uint32_t)n;
+	return first;
+}
+
 /* A late record cannot end a region before it began. */
 static void space_close_region(struct space *sp, const struct region *r,
 			       int64_t t, const struct space_owner *own)
@@ -28,7 +37,7 @@ static void space_close_region(struct space *sp, const struct region *r,
 
 	ended.t1 = t == TIME_NONE || t > r->t0 ? t : r->t0;
 	if (ended.id)
-		own->closed(own->arg, &ended);
+		own->closed(own, &ended);
 	if (!sp->keep_old)
 		return;
 	/* Records are hardly more than a second late, so older regions are not
@@ -65,7 +74,7 @@ static size_t space_cut_out(struct space *sp, uint64_t start, uint64_t end,
 		}
 		for (size_t k = 0; k < n; k++) {
 			if (keep[k].id)
-				keep[k].id = own->new_id(own->arg, 1);
+				keep[k].id = space_new_id(own, 1);
 			keep[k].t0 = t;
 		}
 		regions_remove(&sp->now, i, own->held);
@@ -87,8 +96,7 @@ static bool is_valid_range(uint64_t start, uint64_t end)
 
 static void space_set_changed(struct space *sp, int64_t t)
 {
-	if (t > sp->changed)
-		sp->changed = t;
+	raise_to(sp->changed, t);
 }
 
 /* Returns the part [start, end) of r. */
@@ -111,7 +119,7 @@ static void space_map_over(struct space *sp, struct region r,
 {
 	size_t i = space_cut_out(sp, r.start, r.end, r.t0, own);
 
-	r.id = own->told ? 0 : own->new_id(own->arg, 1);
+	r.id = own->told ? 0 : space_new_id(own, 1);
 	regions_insert(&sp->now, i, &r, own->held);
 }
 
@@ -154,7 +162,7 @@ void space_map(struct space *sp, const struct region *r,
 		struct region under =
 			region_part(r, at, last ? r->end : newer.end);
 
-		under.id = own->told ? 0 : own->new_id(own->arg, 1);
+		under.id = own->told ? 0 : space_new_id(own, 1);
 		space_close_region(sp, &under, newer.since, own);
 		if (last)
 			break;
@@ -253,7 +261,7 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		child->now = regions_share(&parent->now);
 		child->now.inherited = true;
 		child->now.forked = t;
-		child->now.first_id = rows ? own->new_id(own->arg, n) : 0;
+		child->now.first_id = rows ? space_new_id(own, n) : 0;
 	}
 	child->any++;
 	child->cut++;

@@ -30,14 +30,12 @@ struct space {
 	uint32_t cut, any;
 };
 
-typedef uint32_t region_id_fn(void *arg, size_t n);
-
-/* The owner of a space. new_id() reserves n ids for mappings and returns the
- * first; closed() is called for each region that ends. */
+/* The owner of a space. closed() is called for each region that ends. */
 struct space_owner {
-	region_id_fn *new_id;
-	region_fn *closed;
-	void *arg;
+	uint32_t *ids; /* the last id that a mapping got */
+	void (*closed)(const struct space_owner *own, const struct region *r);
+	void *arg;	  /* for closed(), and so is: */
+	uint32_t process; /* its row; 0: the kernel */
 	size_t *held; /* number of regions copied after forks; may be NULL */
 	bool told;    /* new mappings have a row already */
 };

@@ -61,23 +61,14 @@ void tasks_now(struct tasks *ts, int64_t t)
 	ts->now = t;
 }
 
-static uint32_t new_mapping_id(void *arg, size_t n)
+static void push_mapping(const struct space_owner *own, const struct region *r)
 {
-	struct tasks *ts = arg;
-	uint32_t first = ts->mapping_ids + 1;
-
-	ts->mapping_ids += (uint32_t)n;
-	return first;
-}
-
-static void push_mapping(struct tasks *ts, uint32_t process,
-			 const struct region *r)
-{
+	struct tasks *ts = own->arg;
 	struct fact f = {
 		.kind = FACT_MAPPING,
 		.mapping = {
 			.id = r->id,
-			.process = process,
+			.process = own->process,
 			.start = r->start,
 			.end = r->end,
 			.pgoff = r->pgoff,
@@ -92,52 +83,28 @@ static void push_mapping(struct tasks *ts, uint32_t process,
 	fact_queue_push(ts->out, &f);
 }
 
-/* Tells which process a closed region belonged to. */
-struct closing {
-	struct tasks *ts;
-	uint32_t process;
-};
-
-static uint32_t closing_new_id(void *arg, size_t n)
+static struct space_owner tasks_owner(struct tasks *ts, const struct process *p)
 {
-	return new_mapping_id(((struct closing *)arg)->ts, n);
-}
-
-static void closing_closed(void *arg, const struct region *r)
-{
-	struct closing *c = arg;
-
-	push_mapping(c->ts, c->process, r);
-}
-
-static struct space_owner closing_owner(struct closing *c)
-{
-	return (struct space_owner){ closing_new_id, closing_closed, c,
-				     &c->ts->held, false };
-}
-
-static void kernel_closed(void *arg, const struct region *r)
-{
-	push_mapping(arg, 0, r);
+	return (struct space_owner){ .ids = &ts->mapping_ids,
+				     .closed = push_mapping,
+				     .arg = ts,
+				     .process = p->id,
+				     .held = &ts->held };
 }
 
 struct space_owner tasks_kernel_owner(struct tasks *ts)
 {
-	return (struct space_owner){ new_mapping_id, kernel_closed, ts, NULL,
-				     false };
+	return (struct space_owner){ .ids = &ts->mapping_ids,
+				     .closed = push_mapping,
+				     .arg = ts };
 }
 
 static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 				  int32_t pid)
 {
-	uint32_t slot;
-
-	if (ts->n_free_process) {
-		slot = ts->free_process[--ts->n_free_process];
-	} else {
-		slot = (uint32_t)ts->n_process;
-		(void)mem_add(ts->at.process, ts->n_process, ts->cap_process);
-	}
+	uint32_t slot =
+		mem_reuse(ts->at.process, ts->n_process, ts->cap_process,
+			  ts->free_process, ts->n_free_process);
 	struct process *p = &ts->at.process[slot];
 
 	memset(p, 0, sizeof(*p));
@@ -156,8 +123,7 @@ static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 {
 	struct process *p = &ts->at.process[slot];
-	struct closing c = { ts, p->id };
-	struct space_owner own = closing_owner(&c);
+	struct space_owner own = tasks_owner(ts, p);
 
 	shared_tasks_drop_process(ts, slot);
 	kins_leave(&ts->kins, p->kin);
@@ -278,14 +244,8 @@ static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 				 uint32_t process, int32_t tid)
 {
-	uint32_t slot;
-
-	if (ts->n_free_thread) {
-		slot = ts->free_thread[--ts->n_free_thread];
-	} else {
-		slot = (uint32_t)ts->n_thread;
-		(void)mem_add(ts->at.thread, ts->n_thread, ts->cap_thread);
-	}
+	uint32_t slot = mem_reuse(ts->at.thread, ts->n_thread, ts->cap_thread,
+				  ts->free_thread, ts->n_free_thread);
 	struct thread *th = &ts->at.thread[slot];
 	struct process *p = &ts->at.process[process];
 
@@ -514,8 +474,7 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 static void tasks_unmap_all(struct tasks *ts, uint32_t process, int64_t t)
 {
 	struct process *p = &ts->at.process[process];
-	struct closing c = { ts, p->id };
-	struct space_owner own = closing_owner(&c);
+	struct space_owner own = tasks_owner(ts, p);
 
 	space_exec(&p->space, t, &own);
 }
@@ -582,8 +541,7 @@ static void tasks_inherit(struct tasks *ts, uint32_t slot, struct process *from,
 			  int64_t t)
 {
 	struct process *p = &ts->at.process[slot];
-	struct closing c = { ts, p->id };
-	struct space_owner own = closing_owner(&c);
+	struct space_owner own = tasks_owner(ts, p);
 	size_t n = space_count(&from->space);
 	bool share = ts->held <= HELD_MAX;
 	bool told = shared_tasks_have_all_maps(ts, slot, &from->space);
@@ -722,8 +680,7 @@ void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 {
 	struct process *p = &ts->at.process[process];
-	struct closing c = { ts, p->id };
-	struct space_owner own = closing_owner(&c);
+	struct space_owner own = tasks_owner(ts, p);
 
 	if (r->t0 != TIME_NONE)
 		kins_map(&ts->kins, p->kin, r->start, r->end);
@@ -741,8 +698,7 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 		 uint64_t end, int64_t t)
 {
 	struct process *p = &ts->at.process[process];
-	struct closing c = { ts, p->id };
-	struct space_owner own = closing_owner(&c);
+	struct space_owner own = tasks_owner(ts, p);
 
 	space_unmap(&p->space, start, end, t, &own);
 }

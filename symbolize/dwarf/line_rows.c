@@ -40,8 +40,7 @@ static void line_rows_add_folder(void *arg, const struct line_entry *e)
 	struct line_rows *r = arg;
 	size_t n = strlen(e->name);
 
-	if (n > r->longest)
-		r->longest = n;
+	raise_to(r->longest, n);
 	line_rows_add(r, FILE_BYTES);
 }
 

@@ -13,7 +13,6 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -200,7 +199,7 @@ uint64_t identity_span(const struct elf_file *ef)
 
 		if (__builtin_add_overflow(s->vaddr, s->filesz, &seg_end))
 			return 0;
-		end = seg_end > end ? seg_end : end;
+		raise_to(end, seg_end);
 		*first = s->vaddr < *first ? s->vaddr : *first;
 	}
 	return code < data ? end - elf_page_floor(code) : 0;
@@ -260,8 +259,8 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 			return true;
 		if (__builtin_add_overflow(part[i].pgoff, part[i].len, &end))
 			continue;
-		from = part[i].pgoff < from ? part[i].pgoff : from;
-		to = end > to ? end : to;
+		lower_to(from, part[i].pgoff);
+		raise_to(to, end);
 	}
 	return !n || !c->n_seg ||
 	       (from < to && identity_fits(c, from, to - from));

@@ -19,7 +19,8 @@
  * that ends. */
 struct heard {
 	struct region *at;
-	size_t n, cap, ids;
+	size_t n, cap;
+	uint32_t ids;
 };
 
 static void heard_closed(void *arg, const struct region *r)
@@ -29,12 +30,17 @@ static void heard_closed(void *arg, const struct region *r)
 	*mem_add(h->at, h->n, h->cap) = *r;
 }
 
-static uint32_t heard_new_id(void *arg, size_t n)
+static void heard_from_space(const struct space_owner *own,
+			     const struct region *r)
 {
-	struct heard *h = arg;
-	uint32_t first = (uint32_t)h->ids + 1;
+	heard_closed(own->arg, r);
+}
 
-	h->ids += n;
+static uint32_t heard_new_id(struct heard *h, size_t n)
+{
+	uint32_t first = h->ids + 1;
+
+	h->ids += (uint32_t)n;
 	return first;
 }
 
@@ -197,8 +203,11 @@ static uint64_t both_choose(uint64_t *seed, size_t i, int way)
 
 static void both_step(struct both *b, uint64_t *seed, size_t i, int way)
 {
-	struct space_owner own = { heard_new_id, heard_closed, &b->got,
-				   &b->held, false };
+	struct space_owner own = { .ids = &b->got.ids,
+				   .closed = heard_from_space,
+				   .arg = &b->got,
+				   .held = &b->held,
+				   .told = false };
 	size_t k = rnd_below(seed, SPACES);
 	size_t from = rnd_below(seed, SPACES);
 	uint64_t what = rnd_below(seed, 200);
@@ -234,8 +243,11 @@ static void both_step(struct both *b, uint64_t *seed, size_t i, int way)
 static void both_run(uint64_t seed, int way)
 {
 	struct both *b = mem_new(1, sizeof(*b));
-	struct space_owner own = { heard_new_id, heard_closed, &b->got,
-				   &b->held, false };
+	struct space_owner own = { .ids = &b->got.ids,
+				   .closed = heard_from_space,
+				   .arg = &b->got,
+				   .held = &b->held,
+				   .told = false };
 
 	for (size_t i = 0; i < OPS; i++) {
 		both_step(b, &seed, i, way);
@@ -267,8 +279,11 @@ START_TEST(mappings_from_high_to_low_addresses_take_no_square_of_time)
 {
 	struct heard h = { 0 };
 	struct space sp = { .changed = TIME_NONE };
-	struct space_owner own = { heard_new_id, heard_closed, &h, NULL,
-				   false };
+	struct space_owner own = { .ids = &h.ids,
+				   .closed = heard_from_space,
+				   .arg = &h,
+				   .held = NULL,
+				   .told = false };
 	const uint32_t n = 320000;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -292,8 +307,11 @@ START_TEST(a_fork_and_a_mapping_in_turn_copy_a_path)
 	struct heard h = { 0 };
 	size_t held = 0;
 	struct space sp = { .changed = TIME_NONE };
-	struct space_owner own = { heard_new_id, heard_closed, &h, &held,
-				   false };
+	struct space_owner own = { .ids = &h.ids,
+				   .closed = heard_from_space,
+				   .arg = &h,
+				   .held = &held,
+				   .told = false };
 	const size_t n = 20000;
 	struct space *child = mem_new(n, sizeof(*child));
 

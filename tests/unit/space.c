@@ -15,25 +15,18 @@ struct seen {
 	size_t held;
 };
 
-static uint32_t new_id(void *arg, size_t n)
+static void closed(const struct space_owner *own, const struct region *r)
 {
-	struct seen *s = arg;
-	uint32_t first = s->ids + 1;
-
-	s->ids += (uint32_t)n;
-	return first;
-}
-
-static void closed(void *arg, const struct region *r)
-{
-	struct seen *s = arg;
+	struct seen *s = own->arg;
 
 	*mem_add(s->closed, s->n, s->cap) = *r;
 }
 
 static struct space_owner space_test_owner(struct seen *s)
 {
-	return (struct space_owner){ new_id, closed, s, &s->held, false };
+	return (struct space_owner){
+		.ids = &s->ids, .closed = closed, .arg = s, .held = &s->held
+	};
 }
 
 static struct space space_empty(bool keep_old)

@@ -55,8 +55,7 @@ bool ctf_node_is_bytes(const struct ctf_node *node)
 
 static void ctf_program_forget(struct ctf_program *p, uint32_t mod)
 {
-	if (p->mod > mod)
-		p->mod = mod;
+	lower_to(p->mod, mod);
 	p->at %= p->mod;
 }
 
@@ -216,7 +215,7 @@ static void ctf_program_select(struct ctf_program *p,
 			mod = p->mod;
 			at = p->at;
 		}
-		mod = p->mod < mod ? p->mod : mod;
+		lower_to(mod, p->mod);
 		while (p->at % mod != at % mod)
 			mod /= 2;
 	}

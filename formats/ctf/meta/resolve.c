@@ -279,7 +279,7 @@ static int resolve_events(struct resolve *v, size_t *e,
 			locate_each(&v->find, to->specific, locate_joined);
 			locate_each(&v->find, to->payload, locate_joined);
 		}
-		most = v->find.n_slot[2] > most ? v->find.n_slot[2] : most;
+		raise_to(most, v->find.n_slot[2]);
 	}
 	out->n_event = (uint32_t)n;
 	out->n_slot = v->find.n_slot[1] + most;
