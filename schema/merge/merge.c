@@ -455,25 +455,6 @@ static void merge_note_run(struct merge_part *p, uint32_t from, uint32_t to)
 			(struct merge_run){ from, to, 1 };
 }
 
-/* Returns the map of the ids that a value of an event is one of, or NULL. */
-static const struct merge_map *merge_event_map(const struct merge_part *p,
-					       unsigned int i)
-{
-	switch (i) {
-	case MERGE_EVENT_THREAD:
-		return &p->map[MERGE_THREAD];
-	case MERGE_EVENT_COMM:
-		return &p->map[MERGE_COMM];
-	case MERGE_EVENT_TYPE:
-		return &p->map[MERGE_TYPE];
-	case MERGE_EVENT_KRAW:
-	case MERGE_EVENT_URAW:
-		return &p->map[MERGE_RAW];
-	default:
-		return NULL;
-	}
-}
-
 /* Copies payloads up to one with this id, and stores its new id in *to. As
  * events use new payloads in the order of their ids, no more payloads are read
  * than are needed so far. */
@@ -503,6 +484,13 @@ static int merge_reach_payload(struct merge *m, struct merge_part *p,
 	return 0;
 }
 
+/* What the values of an event refer to. */
+static const enum merge_kind event_refs[MERGE_EVENT_VALUES] = {
+	[MERGE_EVENT_THREAD] = MERGE_THREAD, [MERGE_EVENT_COMM] = MERGE_COMM,
+	[MERGE_EVENT_TYPE] = MERGE_TYPE,     [MERGE_EVENT_KRAW] = MERGE_RAW,
+	[MERGE_EVENT_URAW] = MERGE_RAW,
+};
+
 static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {
@@ -526,14 +514,13 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
 	row_key(&row, (uint32_t)w->events);
 	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_VALUES; i++) {
-		const struct merge_map *map = merge_event_map(p, i);
-
 		if (!(e->known >> i & 1))
 			continue;
 		if (i == MERGE_EVENT_PAYLOAD)
 			row_id(&row, i, payload);
-		else if (map)
-			row_id(&row, i, merge_map_get(map, e->v[i]));
+		else if (event_refs[i])
+			row_id(&row, i,
+			       merge_map_get(&p->map[event_refs[i]], e->v[i]));
 		else
 			row_int(&row, i, e->v[i]);
 	}

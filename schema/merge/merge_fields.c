@@ -41,11 +41,14 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	sqlite3_free(sql);
 	while (rows_step(r)) {
 		uint32_t id = merge_part_event(p, rows_int(r, MERGE_ID));
+		size_t bytes = 0;
 		struct row row;
 
 		if (!id)
 			continue;
-		if (db_row(m->db, table, merge_row_bytes(r), &row, err))
+		for (size_t i = 1; i < n; i++)
+			bytes += rows_value(r, i).len;
+		if (db_row(m->db, table, bytes, &row, err))
 			return rows_stop(r);
 		row_int(&row, 0, id);
 		for (size_t i = 1; i < n; i++) {
@@ -64,26 +67,20 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	return rows_end(r, err);
 }
 
-/* Tells the types of a part the name that their table has now. */
-static int merge_fields_rename(struct merge *m, struct merge_part *p,
+/* Tells a type the name that its table has now. */
+static int merge_fields_rename(struct merge *m, struct merge_part *p UNUSED,
+			       const struct rows *r, struct value *v,
 			       struct err *err)
 {
-	struct rows *r = rows_of(p->db, "merge_ev_types", err);
-
-	while (rows_step(r)) {
-		uint32_t type = merge_map_get(&p->map[MERGE_TYPE],
-					      rows_int(r, MERGE_EV_TYPES_ID));
-
-		if (type &&
-		    fields_name_type(m->db, type,
-				     rows_text(r, MERGE_EV_TYPES_EVENT), err))
-			return rows_stop(r);
-	}
-	return rows_end(r, err);
+	return fields_name_type(m->db, (uint32_t)v[MERGE_EV_TYPES_ID].num,
+				rows_text(r, MERGE_EV_TYPES_EVENT), err);
 }
 
 int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err)
 {
+	static const struct merge_copy types = { "merge_ev_types",
+						 .kind = MERGE_TYPE,
+						 .take = merge_fields_rename };
 	struct rows *r = rows_of(p->db, "merge_ev_tables", err);
 	bool any = false;
 
@@ -95,5 +92,5 @@ int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	return any ? merge_fields_rename(m, p, err) : 0;
+	return any ? merge_copy_rows(m, p, &types, 1, err) : 0;
 }

@@ -20,6 +20,7 @@ struct row;
 
 /* The rows that others refer to. */
 enum merge_kind {
+	MERGE_NONE,
 	MERGE_CAPTURE,
 	MERGE_PROCESS,
 	MERGE_THREAD,
@@ -124,24 +125,30 @@ struct merge {
 	uint64_t joined; /* see merge_counts */
 };
 
-/* What a column of a query is: 0, a value that is copied as it is; or the id
- * that a row has in the part. It is replaced by the row's new id: by NULL if
- * that row was left out, or, for MERGE_MUST, the row that has the column is
- * left out too. */
-#define MERGE_MUST_BIT 0x80
-#define MERGE_REF(kind) (MERGE_##kind + 1)
-#define MERGE_MUST(kind) (MERGE_REF(kind) | MERGE_MUST_BIT)
-#define MERGE_COLUMNS_MAX 32
 /* The first two columns of the queries that number rows, and of those that
  * begin with an id. */
 #define MERGE_ID 0
 #define MERGE_REFERENCE 1
-/* How a table is copied: the columns of the query are those of its row in the
- * result. */
+#define MERGE_COLUMNS_MAX 32
+
+/* Looks at a row before it is written; v[] has its values, with new ids, and
+ * may be changed. Returns 1, 0 if the row is left out, or -1 and *err. */
+typedef int merge_row_fn(struct merge *m, struct merge_part *p,
+			 const struct rows *r, struct value *v,
+			 struct err *err);
+
+/* How a table is copied. The columns of the query are those of its row in the
+ * result. One with the name of a reference (merge_copy.c) has an id of the
+ * part, which is replaced by the new id: by NULL if what it refers to was left
+ * out. If that is the first column, or the row cannot be without it, the row is
+ * left out too. */
 struct merge_copy {
-	unsigned int table; /* in store.table of the result */
-	const char *sql;
-	uint8_t ref[MERGE_COLUMNS_MAX]; /* by column of the query */
+	const char *query;
+	unsigned int table;   /* in store.table of the result */
+	enum merge_kind kind; /* that column "id" is of; MERGE_NONE: it stays */
+	merge_row_fn *take;   /* NULL: all rows are written as they are */
+	const char *put;      /* a statement that writes them; NULL: in bulk */
+	bool many; /* of the table's own columns, the first is its key */
 };
 
 /* ---- merge_copy.c */
@@ -154,26 +161,14 @@ int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,
 		   uint32_t to, struct err *err);
 /* Returns the new id of an event, 0 if it was left out. */
 uint32_t merge_part_event(const struct merge_part *p, int64_t event);
-/* Replaces the id *v by the new one; ref: of its column. Returns false if the
- * row is left out. */
-bool merge_map_value(const struct merge_part *p, uint8_t ref, struct value *v);
-/* Copies a row; *done: it was not left out. */
-int merge_copy_row(struct merge *m, const struct merge_part *p,
-		   const struct merge_copy *c, const struct rows *r, bool *done,
-		   struct err *err);
-/* Copies the rows of a query. Calls fn, unless it is NULL, with each row that
- * is copied. */
-typedef void merge_row_fn(struct merge *m, const struct merge_part *p,
-			  const struct rows *r);
+/* Copies the rows of n queries, one after the other. */
 int merge_copy_rows(struct merge *m, struct merge_part *p,
-		    const struct merge_copy *c, merge_row_fn *fn,
-		    struct err *err);
+		    const struct merge_copy *c, size_t n, struct err *err);
+/* Writes a row of the result: the n values of its columns. */
+int merge_put_row(struct merge *m, unsigned int table, const struct value *v,
+		  size_t n, struct err *err);
 /* Sets column i of a row to a value; the row has room for its text. */
 void merge_put_value(struct row *row, unsigned int i, const struct value *v);
-/* Sets the columns from `from` on to those of a row of a query. */
-void merge_put_values(struct row *row, const struct rows *r, unsigned int from);
-/* Returns the bytes of text and blobs in a row. */
-size_t merge_row_bytes(const struct rows *r);
 
 /* ---- merge_part.c */
 
