@@ -467,7 +467,7 @@ static const struct merge_copy code_tables[] = {
 	{ "merge_jit_code", .table = T_JIT_CODE, .take = merge_code_take_jit },
 	{ "merge_jit_lines", .table = T_JIT_LINE, .take = merge_code_take_jit },
 	{ "merge_segments", .take = merge_code_take_file,
-	  .put = "merge_put_segment" },
+	  .put = "put_segment" },
 	{ "merge_sections", .take = merge_code_take_file,
 	  .put = "put_section" },
 };
@@ -491,7 +491,7 @@ static int merge_code_write_list(struct merge *m, const struct code_list *l,
 {
 	for (size_t i = 0; i < l->n; i++) {
 		l->row[i].v[MERGE_ID].num = (int64_t)i + 1;
-		if (merge_put_row(m, table, l->row[i].v, n, err))
+		if (tables_put(m->db, table, l->row[i].v, n, err))
 			return -1;
 	}
 	return 0;

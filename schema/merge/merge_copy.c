@@ -48,46 +48,6 @@ uint32_t merge_part_event(const struct merge_part *p, int64_t event)
 		       : 0;
 }
 
-/* ---- rows */
-
-void merge_put_value(struct row *row, unsigned int i, const struct value *v)
-{
-	switch (v->kind) {
-	case VALUE_INT:
-		row_int(row, i, v->num);
-		break;
-	case VALUE_REAL:
-		row_int(row, i, (int64_t)v->real);
-		break;
-	case VALUE_TEXT:
-		row_text(row, i, v->text);
-		break;
-	case VALUE_BLOB:
-		row_blob(row, i, v->text, v->len);
-		break;
-	case VALUE_NULL:
-		break;
-	}
-}
-
-int merge_put_row(struct merge *m, unsigned int table, const struct value *v,
-		  size_t n, struct err *err)
-{
-	bool has_id = m->db->table[table]->shape.has_id;
-	size_t bytes = 0;
-	struct row row;
-
-	for (size_t i = has_id; i < n; i++)
-		bytes += v[i].len;
-	if (db_row(m->db, table, bytes, &row, err))
-		return -1;
-	if (has_id)
-		row_key(&row, (uint32_t)v[MERGE_ID].num);
-	for (size_t i = has_id; i < n; i++)
-		merge_put_value(&row, (unsigned int)i, &v[i]);
-	return 0;
-}
-
 /* ---- tables */
 
 /* Without the row that it refers to, a row is left out. */
@@ -171,11 +131,9 @@ static int merge_copy_query(struct merge *m, struct merge_part *p,
 		}
 		if (take && c->take)
 			take = c->take(m, p, r, v, err);
-		for (size_t i = 0; take > 0 && st && i < n; i++)
-			rows_bind_value(st, (int)i + 1, &v[i]);
 		if (take < 0 ||
-		    (take && (st ? db_step(m->db, st, err)
-				 : merge_put_row(m, c->table, v, n, err))))
+		    (take && (st ? tables_run(m->db, st, v, n, err)
+				 : tables_put(m->db, c->table, v, n, err))))
 			return -1;
 	}
 	return 0;

@@ -61,7 +61,7 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 				       merge_map_get(&p->map[MERGE_RAW],
 						     v.num));
 			else
-				merge_put_value(&row, at[i], &v);
+				row_value(&row, at[i], &v);
 		}
 	}
 	return rows_end(r, err);

@@ -139,23 +139,14 @@ int merge_groups_write(struct merge *m, struct err *err)
 {
 	for (size_t i = 0; i < m->groups->n; i++) {
 		const struct group_sum *s = &m->groups->sum[i];
-		struct row row;
 
-		if (!s->n)
-			continue;
-		if (db_row(m->db, T_GROUP, 0, &row, err))
+		if (s->n &&
+		    PUT_ROW(m->db, T_GROUP, err, VALUE_OF(s->key.type),
+			    VALUE_ID(s->key.comm), VALUE_ID(s->key.kernel),
+			    VALUE_ID(s->key.user), VALUE_ID(s->key.mark),
+			    value_known(s->key.weighs, s->weight),
+			    VALUE_OF(s->n), VALUE_ID(s->key.kernel_mark)))
 			return -1;
-		row_int(&row, 0, s->key.type);
-		row_id(&row, 1, s->key.comm);
-		row_id(&row, 2, s->key.kernel);
-		row_id(&row, 3, s->key.user);
-		if (s->key.mark)
-			row_int(&row, 4, s->key.mark);
-		if (s->key.weighs)
-			row_int(&row, 5, s->weight);
-		row_int(&row, 6, s->n);
-		if (s->key.kernel_mark)
-			row_int(&row, 7, s->key.kernel_mark);
 	}
 	return 0;
 }

@@ -141,7 +141,7 @@ static int merge_take_mapping(struct merge *m, struct merge_part *p UNUSED,
 /* Processes before the images of their anonymous memory. */
 static const struct merge_copy merge_tasks[] = {
 	{ "merge_captures", .kind = MERGE_CAPTURE, .put = "merge_put_capture" },
-	{ "merge_meta", .put = "merge_put_meta" },
+	{ "merge_meta", .put = "put_meta" },
 	{ "merge_event_types", .kind = MERGE_TYPE, .take = merge_take_type,
 	  .put = "merge_put_event_type" },
 	{ "merge_processes", .table = T_PROCESS, .kind = MERGE_PROCESS },

@@ -119,14 +119,10 @@ static int settle_put(struct settle *s, const struct fact_request *r,
 	if (!r->event || r->verdict == REQ_MATCHED || r->verdict == REQ_EMPTY ||
 	    (r->verdict == REQ_UNEXPLAINED && open))
 		return 0;
-	sqlite3_bind_int64(s->put, 1, r->event);
-	sqlite3_bind_int64(s->put, 2, r->verdict);
-	sqlite3_bind_int64(s->put, 3, r->confidence);
-	sqlite3_bind_int64(s->put, 4, r->end);
-	db_bind_known(s->put, 5, r->until != TIME_NONE, r->until);
-	db_bind_known(s->put, 6, r->loss != 0, r->loss);
-	sqlite3_bind_int64(s->put, 7, VERDICT_MERGED);
-	return db_step(s->m->db, s->put, err);
+	return PUT_VALUES(s->m->db, s->put, err, VALUE_OF(r->event),
+			  VALUE_OF(r->verdict), VALUE_OF(r->confidence),
+			  VALUE_OF(r->end), VALUE_TIME(r->until),
+			  VALUE_ID(r->loss), VALUE_OF(VERDICT_MERGED));
 }
 
 /* A loss that a piece tells which is not there may have had the sample. */
@@ -136,13 +132,10 @@ static int settle_put_chain(struct settle *s, const struct fact_chain *c,
 	if (!c->id || c->n_events ||
 	    (s->known != TIME_NONE && c->time > s->known))
 		return 0;
-	sqlite3_bind_int64(s->put_chain, 1, c->id);
-	sqlite3_bind_int64(s->put_chain, 2, c->verdict);
-	sqlite3_bind_int64(s->put_chain, 3, c->confidence);
-	db_bind_known(s->put_chain, 4, c->from != TIME_NONE, c->from);
-	db_bind_known(s->put_chain, 5, c->loss != 0, c->loss);
-	sqlite3_bind_int64(s->put_chain, 6, c->flags & VERDICT_CONFLICT);
-	return db_step(s->m->db, s->put_chain, err);
+	return PUT_VALUES(s->m->db, s->put_chain, err, VALUE_OF(c->id),
+			  VALUE_OF(c->verdict), VALUE_OF(c->confidence),
+			  VALUE_TIME(c->from), VALUE_ID(c->loss),
+			  VALUE_OF(c->flags & VERDICT_CONFLICT));
 }
 
 /* Takes the requests and chains that are judged. */

@@ -47,15 +47,13 @@ static int verdicts_count_chain(struct merge *m, sqlite3_stmt *st, uint32_t id,
 {
 	struct writing *w = m->db->w;
 
-	sqlite3_bind_int64(st, 1, id);
-	sqlite3_bind_int64(st, 2, CHAIN_USED);
-	sqlite3_bind_int64(st, 3, CONF_PROVED);
 	m->joined++;
 	w->joined++;
 	w->chain_events++;
 	if (id > w->max_chain)
 		w->max_chain = id;
-	return db_step(m->db, st, err);
+	return PUT_VALUES(m->db, st, err, VALUE_OF(id), VALUE_OF(CHAIN_USED),
+			  VALUE_OF(CONF_PROVED));
 }
 
 int merge_apply(struct merge *m, struct err *err)
@@ -72,16 +70,12 @@ int merge_apply(struct merge *m, struct err *err)
 
 	while (!rc && rows_step(r)) {
 		int64_t id = rows_int(r, MERGE_VERDICTS_CHAIN);
+		struct value v[MERGE_VERDICTS_URAW + 1];
 
-		for (int i = MERGE_VERDICTS_EVENT; i <= MERGE_VERDICTS_URAW;
-		     i++) {
-			struct value v = rows_value(r, (size_t)i);
-
-			db_bind_known(request, i + 1, v.kind == VALUE_INT,
-				      v.num);
-		}
+		for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+			v[i] = rows_value(r, i);
 		verdicts_regroup(m, r);
-		rc = db_step(m->db, request, err);
+		rc = tables_run(m->db, request, v, ARRAY_SIZE(v), err);
 		if (!rc && id)
 			rc = verdicts_count_chain(m, chain, (uint32_t)id, err);
 	}

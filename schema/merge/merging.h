@@ -16,7 +16,6 @@
 
 struct merge_code;
 struct merge_groups;
-struct row;
 
 /* The rows that others refer to. */
 enum merge_kind {
@@ -164,11 +163,6 @@ uint32_t merge_part_event(const struct merge_part *p, int64_t event);
 /* Copies the rows of n queries, one after the other. */
 int merge_copy_rows(struct merge *m, struct merge_part *p,
 		    const struct merge_copy *c, size_t n, struct err *err);
-/* Writes a row of the result: the n values of its columns. */
-int merge_put_row(struct merge *m, unsigned int table, const struct value *v,
-		  size_t n, struct err *err);
-/* Sets column i of a row to a value; the row has room for its text. */
-void merge_put_value(struct row *row, unsigned int i, const struct value *v);
 
 /* ---- merge_part.c */
 

@@ -41,7 +41,7 @@ INSERT INTO capture VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
 -- name: merge_meta
 SELECT capture, key, value FROM meta WHERE capture > 0
 
--- name: merge_put_meta
+-- name: put_meta
 INSERT OR REPLACE INTO meta VALUES(?1, ?2, ?3)
 
 -- name: merge_type_ids
@@ -117,7 +117,7 @@ SELECT image, off, file, line FROM jit_line ORDER BY image, off
 -- name: merge_segments
 SELECT image, off, vaddr, filesz, flags FROM internal_segment ORDER BY rowid
 
--- name: merge_put_segment
+-- name: put_segment
 INSERT INTO internal_segment VALUES(?1, ?2, ?3, ?4, ?5)
 
 -- name: merge_sections

@@ -102,11 +102,9 @@ static int deferral_write(struct store *db, const struct deferral_sums *d,
 		bool last = i + 1 == d->n || s[1].type != s->type ||
 			    s[1].cpu != s->cpu;
 
-		sqlite3_bind_int64(st, 1, s->type);
-		db_bind_known(st, 2, s->cpu >= 0, s->cpu);
-		sqlite3_bind_int64(st, 3, last ? s->max : s->ns);
-		sqlite3_bind_int64(st, 4, s->n);
-		rc = db_step(db, st, err);
+		rc = PUT_VALUES(
+			db, st, err, VALUE_OF(s->type), VALUE_CPU(s->cpu),
+			VALUE_OF(last ? s->max : s->ns), VALUE_OF(s->n));
 	}
 	sqlite3_finalize(st);
 	return rc;

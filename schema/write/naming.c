@@ -172,25 +172,19 @@ static int naming_put_inline(struct store *db, struct naming *nm,
 			     const struct symbol *s, struct err *err)
 {
 	const struct answer *a = naming_answer_for(nm, s->off);
-	size_t len = strlen(s->name) + (s->file ? strlen(s->file) : 0);
 
 	if (!a || db->w->sums)
 		return 0;
 	for (size_t i = a->todo; i < nm->at.n_todo; i++) {
-		struct row r;
-
 		if (nm->at.todo[i].at != (uint32_t)(a - nm->answer))
 			break;
-		if (db_row(db, T_INLINE, len, &r, err))
+		if (PUT_ROW(db, T_INLINE, err, VALUE_OF(nm->at.todo[i].frame),
+			    VALUE_OF(s->depth), value_text(s->name),
+			    value_text(s->file), VALUE_ID(s->line)))
 			return -1;
 		db->w->renamed = true;
 		frame_names_inlined(db, nm->at.todo[i].frame, s->depth,
 				    s->name);
-		row_int(&r, 0, nm->at.todo[i].frame);
-		row_int(&r, 1, s->depth);
-		row_text(&r, 2, s->name);
-		row_text(&r, 3, s->file);
-		row_id(&r, 4, s->line);
 	}
 	return 0;
 }
@@ -289,7 +283,6 @@ static int naming_replace(struct store *db, uint32_t frame,
 			  struct err *err)
 {
 	const struct frame *f = frames_get_frame(db->w->fr, frame);
-	struct row r;
 
 	if (frame_names_wait(db)) {
 		const struct frame_name name = {
@@ -304,22 +297,13 @@ static int naming_replace(struct store *db, uint32_t frame,
 		frame_names_put(db, frame, &name);
 		return 0;
 	}
-	if (db_row(db, T_NAMED, a->file ? strlen(a->file) : 0, &r, err))
-		return -1;
 	db->w->renamed = true;
-	row_int(&r, 0, frame);
-	row_int(&r, 1, f->image);
-	row_int(&r, 2, (int64_t)f->off);
-	row_int(&r, 3, f->flags);
-	if (vaddr)
-		row_int(&r, 4, *vaddr);
-	if (a->symbol) {
-		row_int(&r, 5, a->symbol);
-		row_int(&r, 6, (int64_t)a->symoff);
-	}
-	row_text(&r, 7, a->file);
-	row_id(&r, 8, a->line);
-	return 0;
+	return PUT_ROW(db, T_NAMED, err, VALUE_OF(frame), VALUE_OF(f->image),
+		       VALUE_OF(f->off), VALUE_OF(f->flags),
+		       value_known(vaddr, vaddr ? *vaddr : 0),
+		       VALUE_ID(a->symbol),
+		       value_known(a->symbol, (int64_t)a->symoff),
+		       value_text(a->file), VALUE_ID(a->line));
 }
 
 /* Writes the answers for the current image; afterwards there is none. */
@@ -491,18 +475,14 @@ static int naming_put_segments(struct store *db, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(
-		db, "INSERT INTO internal_segment VALUES(?1,?2,?3,?4,?5)", err);
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_segment"), err);
 	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, image);
-		sqlite3_bind_int64(st, 2, (int64_t)seg[i].off);
-		sqlite3_bind_int64(st, 3, (int64_t)seg[i].vaddr);
-		sqlite3_bind_int64(st, 4, (int64_t)seg[i].filesz);
-		sqlite3_bind_int64(st, 5, seg[i].flags);
-		rc = db_step(db, st, err);
-	}
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = PUT_VALUES(db, st, err, VALUE_OF(image),
+				VALUE_OF(seg[i].off), VALUE_OF(seg[i].vaddr),
+				VALUE_OF(seg[i].filesz),
+				VALUE_OF(seg[i].flags));
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -537,22 +517,6 @@ static int naming_has_segments(struct store *db, uint32_t image,
 	return rc == SQLITE_DONE && i == n;
 }
 
-static int naming_run(struct store *db, const char *name, uint32_t image,
-		      const char *file, const char *status,
-		      const char *identity, struct err *err)
-{
-	sqlite3_stmt *st = db_prepare(db, store_sql(name), err);
-
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	/* fails without harm for a statement that has no ?2, ?3 and ?4 */
-	sqlite3_bind_text(st, 2, file, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, status, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 4, identity, -1, SQLITE_STATIC);
-	return db_step_last(db, st, err);
-}
-
 int store_image(struct store *db, uint32_t image, const char *file,
 		const char *status, const char *identity,
 		const struct segment *seg, size_t n, struct err *err)
@@ -563,9 +527,10 @@ int store_image(struct store *db, uint32_t image, const char *file,
 
 	if (has < 0 ||
 	    (!has &&
-	     naming_run(db, "drop_segments", image, NULL, NULL, NULL, err)) ||
-	    naming_run(db, "image_status", image, file && *file ? file : NULL,
-		       status, identity, err) ||
+	     PUT_BY(db, store_sql("drop_segments"), err, VALUE_OF(image))) ||
+	    PUT_BY(db, store_sql("image_status"), err, VALUE_OF(image),
+		   value_text(file && *file ? file : NULL), value_text(status),
+		   value_text(identity)) ||
 	    (!has && naming_put_segments(db, image, seg, n, err)))
 		return -1;
 	/* answers wait for the image at hand only: no frame of another one is

@@ -14,13 +14,10 @@ int store_sections(struct store *db, uint32_t image,
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_section"), err);
 	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, image);
-		sqlite3_bind_text(st, 2, used[i].file, -1, SQLITE_STATIC);
-		sqlite3_bind_text(st, 3, used[i].name, -1, SQLITE_STATIC);
-		sqlite3_bind_int64(st, 4, (int64_t)used[i].hash);
-		rc = db_step(db, st, err);
-	}
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = PUT_VALUES(
+			db, st, err, VALUE_OF(image), value_text(used[i].file),
+			value_text(used[i].name), VALUE_OF(used[i].hash));
 	sqlite3_finalize(st);
 	return rc;
 }
