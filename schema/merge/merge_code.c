@@ -466,8 +466,7 @@ static const struct merge_copy code_tables[] = {
 	{ "merge_inlined", .table = T_INLINE, .take = merge_code_take_inlined },
 	{ "merge_jit_code", .table = T_JIT_CODE, .take = merge_code_take_jit },
 	{ "merge_jit_lines", .table = T_JIT_LINE, .take = merge_code_take_jit },
-	{ "merge_segments", .take = merge_code_take_file,
-	  .put = "put_segment" },
+	{ "merge_segments", .table = T_SEGMENT, .take = merge_code_take_file },
 	{ "merge_sections", .take = merge_code_take_file,
 	  .put = "put_section" },
 };

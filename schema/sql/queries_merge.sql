@@ -117,9 +117,6 @@ SELECT image, off, file, line FROM jit_line ORDER BY image, off
 -- name: merge_segments
 SELECT image, off, vaddr, filesz, flags FROM internal_segment ORDER BY rowid
 
--- name: put_segment
-INSERT INTO internal_segment VALUES(?1, ?2, ?3, ?4, ?5)
-
 -- name: merge_sections
 SELECT image, file, name, hash FROM internal_image_section
 ORDER BY image, file, name

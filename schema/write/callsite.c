@@ -114,15 +114,12 @@ int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_callsite"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = PUT_VALUES(db, st, err, VALUE_OF(c[i].frame),
-				VALUE_OF(c[i].kind), VALUE_ID(c[i].target),
-				VALUE_OF(c[i].unverified));
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_CALLSITE, err, VALUE_OF(c[i].frame),
+			    VALUE_OF(c[i].kind), VALUE_ID(c[i].target),
+			    VALUE_OF(c[i].unverified)))
+			return -1;
+	return 0;
 }
 
 int store_doubt(struct store *db, uint32_t image, const char *why,
@@ -149,14 +146,11 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 	}
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_link"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = PUT_VALUES(db, st, err, VALUE_OF(l[i].inner),
-				VALUE_OF(l[i].frame), VALUE_OF(l[i].link));
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_CALLSITE_LINK, err, VALUE_OF(l[i].inner),
+			    VALUE_OF(l[i].frame), VALUE_OF(l[i].link)))
+			return -1;
+	return 0;
 }
 
 int store_links_drop(struct store *db, struct err *err)
@@ -195,29 +189,23 @@ int store_judged(struct store *db, const struct store_judged *j, size_t n,
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_user_trust"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = PUT_VALUES(db, st, err, VALUE_OF(u[i].type),
-				VALUE_ID(u[i].mark), value_text(u[i].judged),
-				VALUE_ID(u[i].frames), VALUE_OF(u[i].n),
-				VALUE_ID(u[i].image));
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_USER_TRUST, err, VALUE_OF(u[i].type),
+			    VALUE_ID(u[i].mark), value_text(u[i].judged),
+			    VALUE_ID(u[i].frames), VALUE_OF(u[i].n),
+			    VALUE_ID(u[i].image)))
+			return -1;
+	return 0;
 }
 
 int store_ends(struct store *db, const struct store_end *s, size_t n,
 	       struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_end"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = PUT_VALUES(db, st, err, VALUE_OF(s[i].frame),
-				VALUE_ID(s[i].start), VALUE_ID(s[i].open));
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_END, err, VALUE_OF(s[i].frame),
+			    VALUE_ID(s[i].start), VALUE_ID(s[i].open)))
+			return -1;
+	return 0;
 }
 
 int store_frame_share(struct store *db, const struct store_frame_share *s,

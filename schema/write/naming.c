@@ -475,16 +475,12 @@ static int naming_put_segments(struct store *db, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_segment"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = PUT_VALUES(db, st, err, VALUE_OF(image),
-				VALUE_OF(seg[i].off), VALUE_OF(seg[i].vaddr),
-				VALUE_OF(seg[i].filesz),
-				VALUE_OF(seg[i].flags));
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_SEGMENT, err, VALUE_OF(image),
+			    VALUE_OF(seg[i].off), VALUE_OF(seg[i].vaddr),
+			    VALUE_OF(seg[i].filesz), VALUE_OF(seg[i].flags)))
+			return -1;
+	return 0;
 }
 
 /* Returns 1 if the image has these segments, 0, or -1 and *err. */
