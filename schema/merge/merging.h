@@ -208,9 +208,6 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err);
 int merge_groups_write(struct merge *m, struct err *err);
 
-/* ---- merge_fields.c: ev_ tables. */
-int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err);
-
 /* ---- merge_join.c: requests whose chain is in another capture. Called when
  * all rows are there but the groups. */
 int merge_join(struct merge *m, struct err *err);
