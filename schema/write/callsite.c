@@ -26,16 +26,16 @@ struct callsite_list {
 	void (*row)(const void *list, size_t i, int64_t v[COLUMNS_MAX]);
 };
 
-static bool callsite_same_row(sqlite3_stmt *st, const struct callsite_list *l,
-			      size_t i)
+static bool callsite_same_row(const struct rows *r,
+			      const struct callsite_list *l, size_t i)
 {
 	int64_t v[COLUMNS_MAX];
 
 	if (i >= l->n)
 		return false;
 	l->row(l->list, i, v);
-	for (int k = 0; k < sqlite3_column_count(st); k++)
-		if (sqlite3_column_int64(st, k) != v[k])
+	for (size_t k = 0; k < rows_columns(r); k++)
+		if (rows_int(r, k) != v[k])
 			return false;
 	return true;
 }
@@ -45,24 +45,18 @@ static bool callsite_same_row(sqlite3_stmt *st, const struct callsite_list *l,
 static int callsite_is_stored(struct store *db, const struct callsite_list *l,
 			      struct err *err)
 {
-	sqlite3_stmt *st;
+	bool same = true;
 	size_t n = 0;
-	int rc;
 
 	if (db->making)
 		return 0;
-	st = db_prepare(db, store_sql(l->old), err);
-	if (!st)
+	struct rows *r = rows_of(db, l->old, err);
+
+	for (; same && rows_step(r); n++)
+		same = callsite_same_row(r, l, n);
+	if (rows_end(r, err))
 		return -1;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
-	       callsite_same_row(st, l, n))
-		n++;
-	sqlite3_finalize(st);
-	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-		return db_error(db, rc, err);
-	if (rc == SQLITE_DONE && n == l->n)
-		return 1;
-	return db_exec(db, store_sql(l->drop), err);
+	return same && n == l->n ? 1 : db_exec(db, store_sql(l->drop), err);
 }
 
 static void callsite_row(const void *list, size_t i, int64_t v[COLUMNS_MAX])

@@ -45,27 +45,19 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		 struct jit_code *out, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("jit_lines"), err);
+	struct rows *r = ROWS_BY(db, "jit_lines", err, image);
 	struct jit_line *line = NULL;
 	size_t cap = 0;
-	int rc = 0;
 
 	*out = (struct jit_code){ 0 };
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *file = db_column_text(st, JIT_LINES_FILE);
-
+	while (rows_step(r))
 		*mem_add(line, out->n_line, cap) = (struct jit_line){
-			.off = (uint64_t)sqlite3_column_int64(st,
-							      JIT_LINES_OFF),
-			.file = arena_strdup(text, file ? file : ""),
-			.line = (uint32_t)sqlite3_column_int64(st,
-							       JIT_LINES_LINE),
+			.off = (uint64_t)rows_int(r, JIT_LINES_OFF),
+			.file = arena_strdup(text,
+					     rows_text(r, JIT_LINES_FILE)),
+			.line = (uint32_t)rows_int(r, JIT_LINES_LINE),
 		};
-	}
-	if (rc == SQLITE_DONE && out->n_line) {
+	if (out->n_line) {
 		struct jit_line *own =
 			arena_take(text, out->n_line * sizeof(*own));
 
@@ -73,6 +65,5 @@ int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		out->line = own;
 	}
 	free(line);
-	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	return rows_end(r, err);
 }

@@ -105,19 +105,12 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 static int ledger_is_noted(struct store *db, const char *what,
 			   const char *detail, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("same_note"), err);
+	struct rows *r =
+		rows_open(db, store_sql("same_note"),
+			  VALUES(value_text(what), value_text(detail)), err);
+	bool known = rows_step(r);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_text(st, 1, what, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 2, detail, -1, SQLITE_STATIC);
-
-	int rc = sqlite3_step(st);
-
-	sqlite3_finalize(st);
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		return rc == SQLITE_ROW;
-	return db_error(db, rc, err);
+	return rows_end(r, err) ? -1 : known;
 }
 
 int store_note(struct store *db, const char *what, const char *detail,

@@ -126,20 +126,14 @@ static struct answer *naming_answer_for(struct naming *nm, uint64_t off)
 static int naming_load_known(struct store *db, struct naming *nm,
 			     struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("known_symbols"), err);
-	int rc;
+	struct rows *r = ROWS_BY(db, "known_symbols", err, nm->at.image);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, nm->at.image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = db_column_text(st, KNOWN_SYMBOLS_NAME);
+	while (rows_step(r)) {
 		struct known_symbol k = {
-			.start = (uint64_t)sqlite3_column_int64(
-				st, KNOWN_SYMBOLS_START),
-			.name = arena_strdup(&nm->text, name ? name : ""),
-			.id = (uint32_t)sqlite3_column_int64(st,
-							     KNOWN_SYMBOLS_ID),
+			.start = (uint64_t)rows_int(r, KNOWN_SYMBOLS_START),
+			.name = arena_strdup(&nm->text,
+					     rows_text(r, KNOWN_SYMBOLS_NAME)),
+			.id = (uint32_t)rows_int(r, KNOWN_SYMBOLS_ID),
 		};
 
 		table_add(&nm->by_name,
@@ -147,8 +141,7 @@ static int naming_load_known(struct store *db, struct naming *nm,
 			  (uint32_t)nm->n_known);
 		*mem_add(nm->known, nm->n_known, nm->cap_known) = k;
 	}
-	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	return rows_end(r, err);
 }
 
 /* Takes the last answer as the function itself, not one inlined into it. */
@@ -488,29 +481,22 @@ static int naming_has_segments(struct store *db, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
-	sqlite3_stmt *st;
+	bool same = true;
 	size_t i = 0;
-	int rc;
 
 	if (db->making)
 		return 0;
-	st = db_prepare(db, store_sql("old_segments"), err);
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW && i < n &&
-	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_OFF) ==
-		       seg[i].off &&
-	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_VADDR) ==
-		       seg[i].vaddr &&
-	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_FILESZ) ==
-		       seg[i].filesz &&
-	       sqlite3_column_int64(st, OLD_SEGMENTS_FLAGS) == seg[i].flags)
-		i++;
-	sqlite3_finalize(st);
-	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-		return db_error(db, rc, err);
-	return rc == SQLITE_DONE && i == n;
+	struct rows *r = ROWS_BY(db, "old_segments", err, image);
+
+	for (; same && rows_step(r); i++)
+		same = i < n &&
+		       (uint64_t)rows_int(r, OLD_SEGMENTS_OFF) == seg[i].off &&
+		       (uint64_t)rows_int(r, OLD_SEGMENTS_VADDR) ==
+			       seg[i].vaddr &&
+		       (uint64_t)rows_int(r, OLD_SEGMENTS_FILESZ) ==
+			       seg[i].filesz &&
+		       rows_int(r, OLD_SEGMENTS_FLAGS) == seg[i].flags;
+	return rows_end(r, err) ? -1 : same && i == n;
 }
 
 int store_image(struct store *db, uint32_t image, const char *file,
