@@ -17,12 +17,29 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
-/* ---- markers */
-
-/* The markers of one thread. Zero-initialised is empty. */
-struct firefox_mark_list {
+/* Items of a spool, each of which begins with the next one's index. Indexes are
+ * + 1; 0 is the end. Zero-initialised is empty. */
+struct spooled {
 	uint64_t first, last, n;
 };
+
+/* Returns a new item of a list, and stores the one before it, NULL for none, in
+ * *before; NULL and *err on failure. */
+static void *spooled_add(struct spool *s, struct spooled *l, void **before,
+			 struct err *err)
+{
+	void *item = spool_add(s, err);
+
+	if (!item)
+		return NULL;
+	*before = l->last ? spool_at(s, l->last - 1) : NULL;
+	*(*before ? (uint64_t *)*before : &l->first) = spool_count(s);
+	l->last = spool_count(s);
+	l->n++;
+	return item;
+}
+
+/* ---- markers */
 
 enum firefox_mark_kind {
 	FIREFOX_MARK_LOSS,
@@ -44,14 +61,9 @@ enum phase {
 	PHASE_INTERVAL
 };
 
-/* An item of the spool. Indexes are + 1; 0 is the end. */
 struct item {
 	uint64_t next;
 	struct firefox_mark mark;
-};
-
-struct firefox_marks {
-	struct spool *spool;
 };
 
 /* What is being written. */
@@ -61,50 +73,16 @@ struct writing {
 	int64_t begin, end;
 };
 
-/* Returns NULL and *err on failure. */
-static struct firefox_marks *firefox_marks_new(struct err *err)
-{
-	struct firefox_marks *m = mem_new(1, sizeof(*m));
-
-	m->spool = spool_new(sizeof(struct item), err);
-	if (m->spool)
-		return m;
-	free(m);
-	return NULL;
-}
-
-static void firefox_marks_free(struct firefox_marks *m)
-{
-	if (!m)
-		return;
-	spool_free(m->spool);
-	free(m);
-}
-
-static struct item *firefox_marks_item_at(struct firefox_marks *m,
-					  uint64_t place)
-{
-	return spool_at(m->spool, place - 1);
-}
-
-/* Adds a marker. Returns 0, or -1 and *err. */
-static int firefox_mark_add(struct firefox_marks *m,
-			    struct firefox_mark_list *l,
+/* Adds a marker of a thread. Returns 0, or -1 and *err. */
+static int firefox_mark_add(struct spool *marks, struct spooled *l,
 			    const struct firefox_mark *mark, struct err *err)
 {
-	struct item *item = spool_add(m->spool, err);
-	uint64_t place = spool_count(m->spool);
+	void *before;
+	struct item *item = spooled_add(marks, l, &before, err);
 
-	if (!item)
-		return -1;
-	*item = (struct item){ .mark = *mark };
-	if (l->last)
-		firefox_marks_item_at(m, l->last)->next = place;
-	else
-		l->first = place;
-	l->last = place;
-	l->n++;
-	return 0;
+	if (item)
+		item->mark = *mark;
+	return item ? 0 : -1;
 }
 
 /* ---- JSON */
@@ -180,8 +158,7 @@ static const struct {
 
 /* Writes "markers": {...}. Times are relative to begin; end is the last time.
  */
-static void firefox_put_marks(struct firefox_marks *m,
-			      const struct firefox_mark_list *l,
+static void firefox_put_marks(struct spool *marks, const struct spooled *l,
 			      struct firefox *f, int64_t begin, int64_t end,
 			      struct json *j)
 {
@@ -193,7 +170,7 @@ static void firefox_put_marks(struct firefox_marks *m,
 		json_break(j);
 		json_array(j, columns[i].name);
 		for (uint64_t at = l->first; at && !out_failed();) {
-			const struct item *item = firefox_marks_item_at(m, at);
+			const struct item *item = spool_at(marks, at - 1);
 
 			columns[i].put(&w, &item->mark);
 			at = item->next;
@@ -262,7 +239,6 @@ void firefox_put_mark_schema(struct json *j)
 	json_end(j);
 }
 
-/* An item of the spool. Indexes are + 1; 0 is the end. */
 struct sample {
 	uint64_t next, weight;
 	int64_t time;
@@ -281,9 +257,8 @@ struct life {
 struct thread {
 	struct life life;
 	uint32_t process;
-	uint64_t first, last, n; /* samples */
 	uint64_t weight;
-	struct firefox_mark_list marks;
+	struct spooled samples, marks;
 };
 
 struct firefox_threads {
@@ -292,7 +267,7 @@ struct firefox_threads {
 	size_t n_thread, cap_thread;
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
-	struct firefox_marks *marks;
+	struct spool *marks;
 	uint32_t losses; /* place in thread[] */
 	struct arena text;
 	int64_t begin, end;
@@ -418,7 +393,7 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	mem_at(t->thread, t->n_thread, t->cap_thread, 0)->life = unknown;
 	*mem_at(t->process, t->n_process, t->cap_process, 0) = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
-	t->marks = t->samples ? firefox_marks_new(err) : NULL;
+	t->marks = t->samples ? spool_new(sizeof(struct item), err) : NULL;
 	if (!t->marks || firefox_threads_read_range(t, db, err) ||
 	    firefox_threads_read(t, db, err) ||
 	    firefox_threads_read_names(t, db, err)) {
@@ -434,7 +409,7 @@ void firefox_threads_free(struct firefox_threads *t)
 	if (!t)
 		return;
 	spool_free(t->samples);
-	firefox_marks_free(t->marks);
+	spool_free(t->marks);
 	arena_release(&t->text);
 	free(t->thread);
 	free(t->process);
@@ -462,27 +437,18 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   uint64_t weight, struct err *err)
 {
 	struct thread *th = firefox_threads_thread_of(t, comm);
-	struct sample *s = spool_add(t->samples, err);
-	uint64_t place = spool_count(t->samples);
+	void *before;
+	struct sample *s = spooled_add(t->samples, &th->samples, &before, err);
 
 	if (!s)
 		return -1;
-	*s = (struct sample){ .weight = weight, .stack = stack };
-	if (th->last)
-		((struct sample *)spool_at(t->samples, th->last - 1))->next =
-			place;
-	else
-		th->first = place;
+	s->weight = weight;
+	s->stack = stack;
 	/* an event without a time is put at the last time */
 	if (e->timed)
 		s->time = e->time;
-	else if (th->last)
-		s->time = ((struct sample *)spool_at(t->samples, th->last - 1))
-				  ->time;
 	else
-		s->time = t->begin;
-	th->last = place;
-	th->n++;
+		s->time = before ? ((struct sample *)before)->time : t->begin;
 	if (__builtin_add_overflow(th->weight, weight, &th->weight))
 		th->weight = UINT64_MAX;
 	return 0;
@@ -536,7 +502,7 @@ uint64_t firefox_duration(const struct firefox_threads *t)
 
 static bool is_used(const struct thread *th)
 {
-	return th->n || th->marks.n;
+	return th->samples.n || th->marks.n;
 }
 
 /* ---- JSON */
@@ -573,7 +539,7 @@ static void put_column(const struct firefox_threads *t, struct json *j,
 {
 	json_break(j);
 	json_array(j, name);
-	for (uint64_t at = th->first; at && !out_failed();) {
+	for (uint64_t at = th->samples.first; at && !out_failed();) {
 		const struct sample *s = spool_at(t->samples, at - 1);
 
 		put(t, j, s);
@@ -637,7 +603,7 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	put_life(t, j, &th->life, "registerTime", "unregisterTime");
 	json_break(j);
 	json_object(j, "samples");
-	json_uint(j, "length", th->n);
+	json_uint(j, "length", th->samples.n);
 	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
 	put_column(t, j, "stack", th, firefox_threads_put_stack);
 	put_column(t, j, "time", th, put_sample_time);
