@@ -12,6 +12,7 @@
 #include "schema/write/write.h"
 #include "schema/write/unnamed.h"
 #include "stitch/base/err.h"
+#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/intern.h"
@@ -524,6 +525,23 @@ int store_image(struct store *db, uint32_t image, const char *file,
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;
 	return naming_end_image(db, nm, err);
+}
+
+/* Rows of the sections that names were read from. */
+int store_sections(struct store *db, uint32_t image,
+		   const struct section_used *used, size_t n, struct err *err)
+{
+	if (!n)
+		return 0;
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_section"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = PUT_VALUES(
+			db, st, err, VALUE_OF(image), value_text(used[i].file),
+			value_text(used[i].name), VALUE_OF(used[i].hash));
+	sqlite3_finalize(st);
+	return rc;
 }
 
 int naming_end(struct store *db, struct err *err)
