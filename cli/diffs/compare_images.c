@@ -1,5 +1,6 @@
 /* compare_images.c - programs that have another file name on the other side of
- * a comparison, told by their functions. */
+ * a comparison, told by their functions, and functions that only one side has,
+ * by the symbols of the programs that ran. */
 #include "cli/diffs/compare_images.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "cli/diffs/compared.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "symbolize/names/function_names.h"
 
 /* Images with less of the user code are left as they are. */
 #define WEIGHT_MIN 0.05
@@ -49,20 +51,28 @@ static struct side_program *programs_get(struct programs *p,
 	return made;
 }
 
+/* Returns the id of a function's short name: what a compiler adds to the name
+ * of a clone, and parameters, are no other function. */
+static uint32_t short_name_id(struct intern *names, const char *name)
+{
+	char *brief = mem_new(strlen(name) + 1, 1);
+	uint32_t id;
+
+	short_name(name, 0, brief);
+	id = intern_add(names, brief);
+	free(brief);
+	return id;
+}
+
 /* Returns the id of a function. Each program has "main", and names that begin
  * with "_" are of its start; these tell nothing. */
 static int64_t side_program_function(struct side_program *p, const char *name)
 {
-	char *brief;
-	uint32_t id;
-
 	if (!name || !name[0] || name[0] == '_' || !strcmp(name, "main"))
 		return -1;
-	brief = mem_new(strlen(name) + 1, 1);
-	short_name(name, 0, brief);
-	id = intern_add(&p->functions, brief);
+	uint32_t id = short_name_id(&p->functions, name);
+
 	mem_reach(p->self, p->n, p->cap, (size_t)id + 1);
-	free(brief);
 	return id;
 }
 
@@ -144,6 +154,139 @@ static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 	*agrees = fmin(side_program_agrees(p[0], p[1]),
 		       side_program_agrees(p[1], p[0]));
 	return *agrees > 0.5;
+}
+
+/* ---- functions that one side only has */
+
+/* The functions of an image in all runs of a side, which may be of several
+ * builds. */
+struct side_image {
+	uint32_t id;	     /* matched_image.id */
+	bool all;	     /* they are all known */
+	struct intern names; /* theirs, then those that were asked for */
+	size_t n_own;
+};
+
+struct symbol_sides {
+	struct compare *c;
+	struct side_image *image[2];
+	size_t n[2], cap[2];
+	uint8_t *seen; /* of each label: 1 << side that has code of it */
+};
+
+static void side_image_add(void *arg, const char *name)
+{
+	short_name_id(&((struct side_image *)arg)->names, name);
+}
+
+/* Reads the programs of one image of a side. */
+static void side_image_read(struct symbol_sides *s, int side,
+			    struct side_image *to)
+{
+	struct intern done = { 0 }; /* build-ids */
+	struct compare *c = s->c;
+	bool any = false;
+
+	to->all = true;
+	for (size_t i = 0; i < c->n && to->all; i++) {
+		const struct known_code *code = stacks_code(c->run[i].stacks);
+
+		if (compare_side(c, i) != side)
+			continue;
+		for (size_t k = 1; k < code->n_image; k++) {
+			const struct image *img = &code->image[k].img;
+			size_t known = done.n;
+
+			if (matching_image(c->match, side, img).id != to->id ||
+			    intern_add_bytes(&done, img->id, img->id_len) <
+				    known)
+				continue;
+			any = true;
+			to->all &= c->run[i].files &&
+				   function_names_each(c->run[i].files, img,
+						       side_image_add, to);
+		}
+	}
+	to->all &= any;
+	to->n_own = to->names.n;
+	intern_release(&done);
+}
+
+static struct side_image *side_image_get(struct symbol_sides *s, int side,
+					 uint32_t id)
+{
+	for (size_t i = 0; i < s->n[side]; i++)
+		if (s->image[side][i].id == id)
+			return &s->image[side][i];
+
+	struct side_image *made =
+		mem_add(s->image[side], s->n[side], s->cap[side]);
+
+	*made = (struct side_image){ .id = id };
+	side_image_read(s, side, made);
+	return made;
+}
+
+/* Judges the functions of one run. */
+static void symbol_sides_prove(struct symbol_sides *s, size_t run)
+{
+	struct compare *c = s->c;
+	const struct known_code *code = stacks_code(c->run[run].stacks);
+	int side = compare_side(c, run);
+
+	for (uint32_t i = 1; i < code->n_frame; i++) {
+		const struct code_frame *f = &code->frame[i];
+		const struct image *img = &code->image[f->image].img;
+		struct matched_image same;
+		struct side_image *other;
+		uint32_t label;
+
+		/* no symbol has the name of a stub, "f@plt" */
+		if (img->kind != IMAGE_FILE || !f->at.name || !f->at.name[0] ||
+		    strchr(f->at.name, '@') ||
+		    !stack_names_label(stacks_names(c->run[run].stacks), i,
+				       &label) ||
+		    s->seen[label] != 1 << side || c->only[label])
+			continue;
+		same = matching_image(c->match, side, img);
+		if (same.exact)
+			continue;
+		other = side_image_get(s, !side, same.id);
+		if (other->all)
+			c->only[label] =
+				short_name_id(&other->names, f->at.name) <
+						other->n_own
+					? IN_BOTH
+				: side ? 1
+				       : -1;
+	}
+}
+
+void compare_prove_only(struct compare *c)
+{
+	struct symbol_sides s = { .c = c };
+
+	c->n_only = labels_count(c->labels);
+	c->only = mem_new(c->n_only, sizeof(*c->only));
+	s.seen = mem_new(c->n_only, sizeof(*s.seen));
+	for (size_t i = 0; i < c->n; i++) {
+		const struct stacks *st = c->run[i].stacks;
+		uint32_t label;
+
+		for (uint32_t k = 1; st && k < stacks_code(st)->n_frame; k++)
+			if (stack_names_label(stacks_names(st), k, &label))
+				s.seen[label] |=
+					(uint8_t)(1 << compare_side(c, i));
+	}
+	for (size_t i = 0; i < c->n; i++)
+		if (c->run[i].stacks)
+			symbol_sides_prove(&s, i);
+	for (int side = 0; side < 2; side++) {
+		for (size_t i = 0; i < s.n[side]; i++)
+			intern_release(&s.image[side][i].names);
+		free(s.image[side]);
+	}
+	free(s.seen);
 }
 
 int8_t *compare_builds(const struct compare *c)

@@ -12,6 +12,9 @@ void compare_match_images(struct compare *c);
 /* Returns DIFF_SAME_BUILD of each label whose image has it in all runs; the
  * caller frees it. */
 int8_t *compare_builds(const struct compare *c);
+/* Reads the symbols of programs for c->only, which compare_judge() wants. A
+ * program that is not at hand, or has no symbols, proves nothing. */
+void compare_prove_only(struct compare *c);
 /* Writes which images were matched by their functions, or cannot be. */
 void compare_tell_images(const struct compare *c, int none, FILE *out);
 /* Writes that most user code of a side is in functions that the other one

@@ -8,7 +8,6 @@
  * stacks, threads, losses and slices. */
 #include <inttypes.h>
 
-#include "cli/export/chrome/chrome_slices.h"
 #include "cli/export/chrome/chrome_tracks.h"
 #include "cli/samples/events.h"
 #include "cli/export/export.h"

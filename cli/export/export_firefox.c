@@ -4,7 +4,6 @@
  * time order. The format needs each thread as a whole, in columns, while events
  * come in time order: samples are put into a spool, linked by thread. */
 
-#include "cli/export/firefox/firefox_marks.h"
 #include "cli/output/json.h"
 #include "cli/samples/asked.h"
 #include "cli/samples/code.h"

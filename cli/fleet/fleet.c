@@ -62,9 +62,14 @@ uint32_t fleet_word(struct fleet *f, const char *s, size_t len)
 	return fleet_word_in(&f->words, s, len);
 }
 
-static uint32_t fleet_word_of(struct fleet *f, const char *s)
+uint32_t fleet_word_of(struct fleet *f, const char *s)
 {
 	return s ? fleet_word(f, s, strlen(s)) : FLEET_NO_WORD;
+}
+
+void fleet_put_text(struct fleet_rows *r, const char *s)
+{
+	fleet_fill_id(&r->fill, fleet_word_of(r->f, s));
 }
 
 /* ---- options */

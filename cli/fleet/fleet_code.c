@@ -35,7 +35,7 @@ static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
 		const char *name = rows_text(rows, EXPORT_IMAGE_KINDS_NAME);
 
 		if (id >= 0 && id < KINDS)
-			w->kind[id] = fleet_word(r->f, name, strlen(name));
+			w->kind[id] = fleet_word_of(r->f, name);
 	}
 	return rows_end(rows, err);
 }
@@ -67,8 +67,8 @@ static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
 		for (size_t k = 0; k < img->id_len; k++)
 			snprintf(hex + 2 * k, 3, "%02x", img->id[k]);
 		hex[2 * (size_t)img->id_len] = 0;
-		out->build_id = fleet_word(f, hex, strlen(hex));
-		out->path = fleet_word(f, path, strlen(path));
+		out->build_id = fleet_word_of(f, hex);
+		out->path = fleet_word_of(f, path);
 		if ((unsigned int)img->kind < KINDS)
 			out->kind = w->kind[img->kind];
 		out->hash = img->id_len ? hash_content(img->id, img->id_len, 1)
@@ -202,8 +202,6 @@ static void fleet_code_put_name(struct fleet_rows *r,
 		level ? &r->f->code
 				 ->inlined[fr->inlined + fr->n_inlined - level]
 		      : &fr->at;
-	const char *name = at->name ? at->name : "";
-	const char *file = at->file ? at->file : "";
 	struct fleet_fill *b = &r->fill;
 
 	fleet_fill_int(b, (int64_t)fleet_walk_place(w, fr));
@@ -212,8 +210,8 @@ static void fleet_code_put_name(struct fleet_rows *r,
 	fleet_fill_id(b, img->build_id);
 	fleet_fill_id(b, img->path);
 	fleet_fill_int(b, (int64_t)fr->off);
-	fleet_fill_id(b, fleet_word(r->f, name, strlen(name)));
-	fleet_fill_id(b, fleet_word(r->f, file, strlen(file)));
+	fleet_put_text(r, at->name);
+	fleet_put_text(r, at->file);
 	fleet_fill_int(b, at->line);
 	fleet_fill_int(b, !r->f->code->image[fr->image].proved);
 	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));

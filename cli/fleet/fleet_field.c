@@ -48,7 +48,7 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 	struct fleet_fill *b = &r->fill;
 	const struct field_def *def;
 	const struct field *v;
-	const char *event, *text;
+	const char *text;
 	size_t len;
 	int ret;
 
@@ -64,7 +64,6 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 	}
 	def = &s->def[s->at];
 	v = &s->field[s->at];
-	event = events_type(s->ev, s->e.type)->name;
 	text = def->is_text && v->text ? v->text : "";
 	len = strlen(text);
 	if (!b->rows)
@@ -72,8 +71,8 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
 	fleet_fill_int(b, s->e.on_cpu ? fleet_small(s->e.cpu) : -1);
 	fleet_fill_int(b, fleet_small(events_comm(s->ev, s->e.comm)->tid));
-	fleet_fill_id(b, fleet_word(r->f, event, strlen(event)));
-	fleet_fill_id(b, fleet_word(r->f, def->name, strlen(def->name)));
+	fleet_put_text(r, events_type(s->ev, s->e.type)->name);
+	fleet_put_text(r, def->name);
 	fleet_fill_int(b, def->is_text ? 0 : v->num);
 	fleet_fill_id(b, fleet_word_in(&s->texts, text, len));
 	b->items += len;

@@ -92,6 +92,8 @@ const struct opt_list *fleet_labels(void);
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
 /* The same in another pool. */
 uint32_t fleet_word_in(struct intern *in, const char *s, size_t len);
+/* The same of a whole text; NULL: FLEET_NO_WORD. */
+uint32_t fleet_word_of(struct fleet *f, const char *s);
 /* Loads what rows of samples and of code need, once. Returns 0, or -1 and *err.
  */
 int fleet_load_code(struct fleet *f, struct err *err);
@@ -124,6 +126,9 @@ struct fleet_rows {
 	void (*close)(struct fleet_rows *r);
 	void *of; /* what step() and close() know */
 };
+
+/* Puts a text as the next value. */
+void fleet_put_text(struct fleet_rows *r, const char *s);
 
 /* How rows of a table are made: sets step, close and of. Return 0, or -1 and
  * *err; close() is called in either case if it is set. */

@@ -76,11 +76,6 @@ static const enum fleet_table_id fleet_run_tables[] = {
 };
 #define RUN_TABLES ARRAY_SIZE(fleet_run_tables)
 
-static void fleet_run_put_text(struct fleet_rows *r, const char *s)
-{
-	fleet_fill_id(&r->fill, fleet_word(r->f, s, strlen(s)));
-}
-
 /* Puts the columns [from, to] of the query as the next ones. */
 static void fleet_run_put_values(struct fleet_rows *r, size_t from, size_t to)
 {
@@ -105,8 +100,8 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_fill_id(b, intern_add_bytes(&r->f->hashes, c->run.made,
 					  sizeof(c->run.made)));
 	fleet_fill_int(b, FLEET_VERSION);
-	fleet_run_put_text(r, VERSION);
-	fleet_run_put_text(r, c->run.host);
+	fleet_put_text(r, VERSION);
+	fleet_put_text(r, c->run.host);
 	fleet_run_put_values(r, FLEET_CAPTURES_RELEASE, FLEET_CAPTURES_CLOCK);
 	fleet_fill_int(b, c->has_wall);
 	fleet_fill_int(b, c->wall);
@@ -123,7 +118,7 @@ static void fleet_run_put(struct fleet_rows *r)
 					    strcspn(l->item[i], "=")));
 	fleet_fill_list(b);
 	for (size_t i = 0; i < l->n; i++)
-		fleet_run_put_text(r, strchr(l->item[i], '=') + 1);
+		fleet_put_text(r, strchr(l->item[i], '=') + 1);
 	fleet_fill_list(b);
 	fleet_run_put_values(r, FLEET_CAPTURES_PATH, FLEET_CAPTURES_PATH);
 	fleet_fill_int(b, 1);

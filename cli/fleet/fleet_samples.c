@@ -208,13 +208,8 @@ static void fleet_samples_put(struct fleet_rows *r,
 
 /* ---- added up */
 
-static bool fleet_samples_is_same(const void *owner, uint32_t id,
-				  const void *key)
-{
-	const struct fleet_samples *s = owner;
-
-	return !memcmp(&s->sum[id].key, key, sizeof(s->sum[id].key));
-}
+SAME_FUNCTION(fleet_samples_is_same, struct fleet_samples, sum[id].key,
+	      struct fleet_key, !memcmp(x, y, sizeof(*x)));
 
 static void fleet_samples_sum(struct fleet_samples *s,
 			      const struct fleet_sample *x)

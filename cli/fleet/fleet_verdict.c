@@ -36,12 +36,6 @@ static int fleet_verdict_count(struct fleet_rows *r, const char *query,
 	return int_rows_end(q, err);
 }
 
-static void fleet_verdict_put_text(struct fleet_rows *r, const char *s)
-{
-	fleet_fill_id(&r->fill,
-		      s ? fleet_word(r->f, s, strlen(s)) : FLEET_NO_WORD);
-}
-
 static int fleet_verdict_step(struct fleet_rows *r, struct err *err UNUSED)
 {
 	struct fleet_verdicts *v = r->of;
@@ -55,11 +49,10 @@ static int fleet_verdict_step(struct fleet_rows *r, struct err *err UNUSED)
 		/* no number of a verdict: the row is no request */
 		if (!n || (!chain && !verdict))
 			continue;
-		fleet_verdict_put_text(r, chain ? "chain" : "request");
-		fleet_verdict_put_text(r,
-				       chain ? chain_verdict_name(verdict)
-					     : request_verdict_name(verdict));
-		fleet_verdict_put_text(r, confidence_name(confidence));
+		fleet_put_text(r, chain ? "chain" : "request");
+		fleet_put_text(r, chain ? chain_verdict_name(verdict)
+					: request_verdict_name(verdict));
+		fleet_put_text(r, confidence_name(confidence));
 		fleet_fill_int(&r->fill, (int64_t)n);
 		v->at++;
 		return 1;

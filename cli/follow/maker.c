@@ -1,27 +1,259 @@
-/* maker.c - the process that makes the databases of segments, as it is seen by
- * the one that receives. */
+/* maker.c - the process that makes the databases of segments. */
 #include "cli/follow/maker.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/follow/make.h"
+#include "cli/command.h"
+#include "cli/follow/claim.h"
+#include "cli/follow/room.h"
+#include "cli/follow/segments.h"
+#include "cli/ingest/load.h"
+#include "cli/samples/loss_rows.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/kept.h"
 
 #define NS 1000000000
+/* A part of fewer bytes than this, left by a killed run or on a full disk, has
+ * no records. */
+#define EMPTY 64
+/* A process that keeps more than this makes room for another one. */
+#define KEPT_MAX ((unsigned long)256 << 20)
+/* Files that may be open: in all, besides those of what is kept, and those of
+ * each object that is kept. */
+#define FILES 4096
+#define FILES_LEFT 256
+#define FILES_OF_OBJECT 4
+
+/* ---- in the process */
+
+/* The parts of a segment. */
+struct make {
+	char *paths[SEGMENT_PARTS];
+	size_t n;
+	uint64_t bytes;
+	uint32_t gone;
+	FILE *said;
+};
+
+/* Closes all descriptors from 3 on but those in keep[]. */
+static void make_close_others(const int *keep, size_t n)
+{
+	unsigned int from = 3;
+
+	for (;;) {
+		unsigned int next = ~0U;
+
+		for (size_t i = 0; i < n; i++)
+			if (keep[i] >= (int)from &&
+			    (unsigned int)keep[i] < next)
+				next = (unsigned int)keep[i];
+		if (next > from)
+			close_range(from, next == ~0U ? next : next - 1, 0);
+		if (next == ~0U)
+			return;
+		from = next + 1;
+	}
+}
+
+/* What ends the recorder must not end this; no progress is shown, and the
+ * streams are not held open. Returns where messages go. */
+static FILE *make_leave_terminal(const struct claim *c, int talk)
+{
+	/* not as descriptor 0, which is free once standard input has ended */
+	int said = fcntl(2, F_DUPFD, 3);
+	int null = open("/dev/null", O_RDWR);
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	/* the handler of the table would change the terminal */
+	signal(SIGTSTP, SIG_DFL);
+	dup2(null, 0);
+	dup2(null, 2);
+	make_close_others((int[]){ talk, said, claim_fd(c) }, 3);
+	return said < 0 ? NULL : fdopen(said, "w");
+}
+
+static int make_load(struct make *m, const struct claim *c, struct kept *kept,
+		     const char *db, uint32_t number)
+{
+	const char *path = claim_path(c);
+	size_t n = strlen(path);
+	struct err err = { 0 };
+	bool damaged = false;
+
+	/* by name: they are not gone if the folder is */
+	bool here = !claim_check(c, &err);
+
+	if (here && !m->n)
+		return MAKE_GONE;
+	if (here && !load_again(m->paths, m->n, db, kept, &damaged, &err))
+		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
+	if (err.code == ERR_FULL && room_may_be_short(c, m->bytes))
+		return MAKE_NO_ROOM;
+	/* nothing was received for it, and that is no damage */
+	if (err.code == ERR_FORMAT && m->bytes < EMPTY)
+		return MAKE_EMPTY;
+	/* why there is no database, by the name that the user gave to the
+	 * folder */
+	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
+
+	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
+		inner ? claim_dir(c) : "", inner ? err.msg + n : err.msg);
+	return err.code == ERR_FORMAT ? MAKE_BAD : STATUS_FAILED;
+}
+
+/* Reads what is said of the database of a segment. Returns 0, or -1 and *err.
+ */
+static int make_glance(const char *path, struct glance *g, struct err *err)
+{
+	struct store *db = store_open(path, false, err);
+	struct rows *r = db ? rows_of(db, "follow_glance", err) : NULL;
+
+	if (rows_step(r)) {
+		g->samples = (uint64_t)rows_int(r, FOLLOW_GLANCE_SAMPLES);
+		g->open = (uint64_t)rows_int(r, FOLLOW_GLANCE_OPEN);
+	}
+	int rc = rows_end(r, err);
+
+	if (!rc)
+		rc = loss_rows_sum(db, &g->lost, &g->lost_unknown, err);
+	store_close(db);
+	return rc;
+}
+
+static struct maker_done make_segment(const struct maker_opts *o,
+				      struct kept *kept, uint32_t number,
+				      FILE *said)
+{
+	struct make m = { .said = said };
+	struct maker_done done = { .ends = false };
+	struct err err;
+	char name[SEGMENT_NAME], part[SEGMENT_PATH], target[SEGMENT_PATH],
+		db[SEGMENT_PATH];
+
+	/* a file of somebody else is a link to it: its own name is the one that
+	 * is stored */
+	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
+		struct stat st;
+
+		segments_part_name(number, i, name);
+		snprintf(part, sizeof(part), "%.4000s/%s", claim_dir(o->claim),
+			 name);
+
+		ssize_t n = readlink(part, target, sizeof(target) - 1);
+
+		if (lstat(part, &st))
+			continue;
+		if (n > 0)
+			target[n] = 0;
+		if (stat(part, &st)) {
+			fprintf(said, "backstitch: %s: %s before it was read\n",
+				n > 0 ? target : part,
+				errno == ENOENT ? "was removed"
+						: strerror(errno));
+			m.gone++;
+			continue;
+		}
+		m.bytes += S_ISDIR(st.st_mode) ? EMPTY : (uint64_t)st.st_size;
+		m.paths[m.n++] = mem_strdup(n > 0 ? target : part);
+	}
+	segments_database(claim_path(o->claim), number, db);
+	done.status = make_load(&m, o->claim, kept, db, number);
+	if (o->glances &&
+	    (done.status == STATUS_OK || done.status == STATUS_DAMAGED)) {
+		done.glanced = !make_glance(db, &done.glance, &err);
+		if (!done.glanced)
+			fprintf(said, "backstitch: %s\n", err.msg);
+	}
+	fflush(said);
+	for (size_t i = 0; i < m.n; i++)
+		free(m.paths[i]);
+	return done;
+}
+
+/* Returns the bytes of memory that are this process's alone. */
+static unsigned long make_memory(void)
+{
+	unsigned long resident = 0;
+	unsigned long shared = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (f && fscanf(f, "%*u %lu %lu", &resident, &shared) != 2)
+		resident = shared = 0;
+	if (f)
+		fclose(f);
+	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE);
+}
+
+/* Returns whether the process has more memory than it may keep, although what
+ * is free was given back. To do that each time would cost the kernel more than
+ * it saves. */
+static bool make_keeps_too_much(void)
+{
+	if (make_memory() <= KEPT_MAX)
+		return false;
+	malloc_trim(0);
+	return make_memory() > KEPT_MAX;
+}
+
+/* Returns how many objects may be kept: each has up to four files open. */
+static size_t make_objects(void)
+{
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l))
+		return 0;
+	if (l.rlim_cur < FILES && l.rlim_cur < l.rlim_max) {
+		l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
+		setrlimit(RLIMIT_NOFILE, &l);
+		getrlimit(RLIMIT_NOFILE, &l);
+	}
+	if (l.rlim_cur > FILES)
+		l.rlim_cur = FILES;
+	return l.rlim_cur <= FILES_LEFT
+		       ? 0
+		       : (size_t)(l.rlim_cur - FILES_LEFT) / FILES_OF_OBJECT;
+}
+
+/* Makes the databases of the segments that it is told to. */
+static _Noreturn void make_segments(const struct maker_opts *o, int talk)
+{
+	FILE *said = make_leave_terminal(o->claim, talk);
+	struct kept *kept = kept_new(make_objects());
+	struct maker_done done = { .ends = !said };
+	uint32_t number;
+
+	while (!done.ends &&
+	       recv(talk, &number, sizeof(number), 0) == sizeof(number)) {
+		done = make_segment(o, kept, number, said);
+		done.ends = make_keeps_too_much();
+		send(talk, &done, sizeof(done), MSG_NOSIGNAL);
+	}
+	_exit(STATUS_OK);
+}
+
+/* ---- in the process that receives */
 
 struct maker {
 	struct maker_opts o;
-	pid_t pid; /* 0: none */
-	int talk;  /* to it; -1: none */
-	int report;
+	pid_t pid;	 /* 0: none */
+	int talk;	 /* to it; -1: none */
 	int64_t used_ns; /* of the processor, as maker_sleeps() saw it last */
 };
 
@@ -29,9 +261,7 @@ struct maker *maker_new(const struct maker_opts *o)
 {
 	struct maker *m = mem_new(1, sizeof(*m));
 
-	*m = (struct maker){ .o = *o, .talk = -1, .report = -1 };
-	if (o->glances)
-		m->report = memfd_create("glance", MFD_CLOEXEC);
+	*m = (struct maker){ .o = *o, .talk = -1 };
 	return m;
 }
 
@@ -56,8 +286,6 @@ void maker_free(struct maker *m)
 		return;
 	if (m->pid)
 		maker_end(m);
-	if (m->report >= 0)
-		close(m->report);
 	free(m);
 }
 
@@ -81,9 +309,7 @@ static bool maker_start(struct maker *m)
 			_exit(EXIT_FAILURE);
 		if (m->o.leave)
 			m->o.leave(m->o.leave_arg);
-		make_segments(&(struct make_opts){ .claim = m->o.claim,
-						   .talk = pair[1],
-						   .report = m->report });
+		make_segments(&m->o, pair[1]);
 	}
 	int error = errno;
 
@@ -112,25 +338,23 @@ bool maker_give(struct maker *m, uint32_t number)
 	return true;
 }
 
-enum maker_got maker_take(struct maker *m, int wait_ms, int *status)
+enum maker_got maker_take(struct maker *m, int wait_ms, struct maker_done *done)
 {
 	struct pollfd p = { .fd = m->talk, .events = POLLIN };
-	struct make_done done;
 	ssize_t n;
 
 	if (wait_ms)
 		poll(&p, 1, wait_ms);
 	do
-		n = recv(m->talk, &done, sizeof(done), MSG_DONTWAIT);
+		n = recv(m->talk, done, sizeof(*done), MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return MAKER_BUSY;
-	if (n != sizeof(done)) {
-		*status = maker_end(m);
+	if (n != sizeof(*done)) {
+		done->status = maker_end(m);
 		return MAKER_LOST;
 	}
-	*status = done.status;
-	if (done.ends)
+	if (done->ends)
 		maker_end(m);
 	return MAKER_DONE;
 }
@@ -157,14 +381,4 @@ void maker_kill(struct maker *m)
 	close(m->talk);
 	m->talk = -1;
 	m->pid = 0;
-}
-
-FILE *maker_report(const struct maker *m)
-{
-	int fd = m->report < 0 ? -1 : dup(m->report);
-
-	if (fd < 0)
-		return NULL;
-	lseek(fd, 0, SEEK_SET);
-	return fdopen(fd, "r");
 }

@@ -7,10 +7,33 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct claim;
 struct maker;
+
+/* Statuses of a segment beside those of command.h. */
+enum make_status {
+	MAKE_EMPTY = 10, /* the parts have not even a header */
+	MAKE_GONE,	 /* the files of the segment were removed */
+	MAKE_BAD,	 /* the parts cannot be read */
+	MAKE_NO_ROOM,	 /* the disk is full */
+};
+
+/* What is said of a finished segment. */
+struct glance {
+	uint64_t samples;
+	uint64_t lost;	   /* records */
+	bool lost_unknown; /* and more, nobody knows how many */
+	uint64_t open;	   /* deferred stacks still to come */
+};
+
+/* How a segment went. */
+struct maker_done {
+	int status; /* that of waitpid() if the process is lost */
+	bool ends;  /* the process keeps too much, and ends */
+	bool glanced;
+	struct glance glance; /* if glanced */
+};
 
 enum maker_got {
 	MAKER_BUSY,
@@ -20,7 +43,7 @@ enum maker_got {
 
 struct maker_opts {
 	const struct claim *claim;
-	bool glances; /* each segment is reported */
+	bool glances; /* something is said of each segment */
 	/* Called in the process, which must not hold inputs open; NULL:
 	 * nothing. */
 	void (*leave)(void *arg);
@@ -34,14 +57,11 @@ void maker_free(struct maker *m);
 /* Has the database of a segment made. The one before must be done. Returns
  * false, and sets errno, if there is no process and none can be started. */
 bool maker_give(struct maker *m, uint32_t number);
-/* Asks how the segment went, and waits up to wait_ms for that. *status is that
- * of make_segment() if it is done, that of waitpid() if the process is lost. */
-enum maker_got maker_take(struct maker *m, int wait_ms, int *status);
+/* Asks how the segment went, and waits up to wait_ms for that. */
+enum maker_got maker_take(struct maker *m, int wait_ms,
+			  struct maker_done *done);
 /* Returns whether the process has used no processor time since this was asked
  * last: it waits for something. False if that is not known. */
 bool maker_sleeps(struct maker *m);
 /* Kills the process, whatever it waits for; maker_give() starts another one. */
 void maker_kill(struct maker *m);
-/* Returns the report of the segment that was done last, which the caller
- * closes; NULL: none. */
-FILE *maker_report(const struct maker *m);

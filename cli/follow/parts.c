@@ -2,15 +2,15 @@
 #include "cli/follow/parts.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/follow/claim.h"
-#include "cli/follow/glance.h"
-#include "cli/follow/make.h"
 #include "cli/follow/maker.h"
 #include "cli/follow/room.h"
 #include "cli/output/human.h"
@@ -131,32 +131,22 @@ static void parts_advance(struct parts *q)
 		q->first = q->begin;
 }
 
-/* Says one line about a finished segment, if the maker reported on it. */
+/* Says one line about a finished segment. */
 static void parts_tell_segment(const struct parts *q, uint32_t number,
-			       int64_t took)
+			       const struct glance *g, int64_t took)
 {
-	FILE *report = maker_report(q->maker);
-	struct glance g;
 	int64_t behind;
-
-	if (!report)
-		return;
-	bool known = glance_read(report, &g);
-
-	fclose(report);
-	if (!known)
-		return;
 	uint32_t waiting = parts_waiting(q, &behind);
 
 	say("segment-%06" PRIu32 ".db: %s samples, ", number,
-	    HUMAN_GROUPED(g.samples));
-	if (g.lost || !g.lost_unknown)
-		say("%s lost%s, ", HUMAN_GROUPED(g.lost),
-		    g.lost_unknown ? " and more" : "");
+	    HUMAN_GROUPED(g->samples));
+	if (g->lost || !g->lost_unknown)
+		say("%s lost%s, ", HUMAN_GROUPED(g->lost),
+		    g->lost_unknown ? " and more" : "");
 	else
 		say("an unknown number lost, ");
-	if (g.open)
-		say("%s stacks still to come, ", HUMAN_GROUPED(g.open));
+	if (g->open)
+		say("%s stacks still to come, ", HUMAN_GROUPED(g->open));
 	say("made in %s", HUMAN_NS(took));
 	if (waiting)
 		say("; %" PRIu32 " wait, %s behind", waiting, HUMAN_NS(behind));
@@ -194,6 +184,21 @@ static void parts_note_age(struct parts *q, uint32_t number)
 		(struct parts_age){ number, now_ns() };
 }
 
+/* Runs a shell's command with the path as $1. */
+static _Noreturn void parts_become_command(const char *command,
+					   const char *path)
+{
+	int fd = open("/dev/null", O_RDONLY);
+
+	if (fd >= 0)
+		dup2(fd, 0);
+	/* what is ignored stays so in another program */
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	execl("/bin/sh", "sh", "-c", command, "sh", path, (char *)NULL);
+	_exit(127);
+}
+
 /* Runs the user's command with the path of a database as $1. */
 static void parts_run_command(struct parts *q, uint32_t number)
 {
@@ -211,7 +216,7 @@ static void parts_run_command(struct parts *q, uint32_t number)
 			parts_tell_fork(q);
 	}
 	if (!pid)
-		make_command(q->o.command, path);
+		parts_become_command(q->o.command, path);
 	if (pid > 0) {
 		*mem_add(q->command, q->n_command, q->cap_command) =
 			(struct parts_command){ pid, number };
@@ -270,9 +275,10 @@ static void parts_start_next(struct parts *q)
 		parts_tell_fork(q);
 }
 
-/* Takes the status of the first segment. */
-static void parts_take_status(struct parts *q, int code)
+/* Takes how the first segment went. */
+static void parts_take_done(struct parts *q, const struct maker_done *done)
 {
+	int code = done->status;
 	int64_t took = now_ns() - q->making_since;
 	uint32_t number = q->first;
 
@@ -293,7 +299,8 @@ static void parts_take_status(struct parts *q, int code)
 		segments_set_aside(q->o.claim, number);
 	} else if (code == STATUS_OK || code == STATUS_DAMAGED) {
 		parts_note_age(q, number);
-		parts_tell_segment(q, number, took);
+		if (done->glanced)
+			parts_tell_segment(q, number, &done->glance, took);
 		parts_end_segment(q, number);
 	} else {
 		q->left++; /* the next run tries it again */
@@ -313,7 +320,8 @@ static void parts_take_loss(struct parts *q, int status)
 		     : "; another one tries it again");
 	q->making = false;
 	if (q->again)
-		parts_take_status(q, STATUS_FAILED);
+		parts_take_done(
+			q, &(struct maker_done){ .status = STATUS_FAILED });
 	else
 		q->again = true;
 }
@@ -339,14 +347,14 @@ static void parts_take_sleep(struct parts *q)
 /* Takes the result of the first segment, and waits for it up to wait_ms. */
 static void parts_take_segment(struct parts *q, int wait_ms)
 {
-	int status;
+	struct maker_done done;
 	enum maker_got got =
-		q->making ? maker_take(q->maker, wait_ms, &status) : MAKER_BUSY;
+		q->making ? maker_take(q->maker, wait_ms, &done) : MAKER_BUSY;
 
 	if (got == MAKER_DONE)
-		parts_take_status(q, status);
+		parts_take_done(q, &done);
 	else if (got == MAKER_LOST)
-		parts_take_loss(q, status);
+		parts_take_loss(q, done.status);
 	else if (q->making && wait_ms)
 		parts_take_sleep(q);
 }

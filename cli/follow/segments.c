@@ -116,15 +116,6 @@ void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
 	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
 }
 
-void segments_part(const char *dir, uint32_t number, unsigned int index,
-		   char out[SEGMENT_PATH])
-{
-	char name[SEGMENT_NAME];
-
-	segments_part_name(number, index, name);
-	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
-}
-
 bool segments_waits(const struct claim *c, uint32_t number)
 {
 	char name[SEGMENT_NAME];
@@ -198,17 +189,15 @@ int segments_look(const struct claim *c, uint32_t *last,
 		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
 	while ((e = readdir(d)) != NULL) {
 		const char *name = e->d_name;
-		uint32_t db = segments_number(name, "segment-", ".db", false);
-		uint32_t bad = segments_number(name, "segment-", ".bad", true);
 		uint32_t part =
 			segments_number(name, ".segment-", ".data", true);
+		uint32_t number =
+			part
+				?: segments_number(name, "segment-", ".db", false)
+				?: segments_number(name, "segment-", ".bad", true);
 
-		if (db > *last)
-			*last = db;
-		if (bad > *last)
-			*last = bad;
-		if (part > *last)
-			*last = part;
+		if (number > *last)
+			*last = number;
 		if (part)
 			*mem_add(left->number, left->n, left->cap) = part;
 	}

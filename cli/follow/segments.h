@@ -29,7 +29,6 @@ struct segment_limit {
 struct segment {
 	const struct claim *claim;
 	struct room *room;
-	const char *dir; /* its name */
 	struct segment_limit limit;
 	uint32_t number;
 	int64_t since, now; /* monotonic: its begin, and the time of a round */
@@ -60,11 +59,9 @@ int segments_look(const struct claim *c, uint32_t *last,
 /* Removes what processes that were killed left of databases, unless somebody
  * locks it. One of the last run may not have ended when this one begins. */
 void segments_sweep(const struct claim *c);
-/* Write the path of a database, and of the part of an input. */
+/* Write the path of a database, and the name of the part of an input. */
 void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
-void segments_part(const char *dir, uint32_t number, unsigned int index,
-		   char out[SEGMENT_PATH]);
 void segments_part_name(uint32_t number, unsigned int index,
 			char out[SEGMENT_NAME]);
 /* Returns whether there are parts of a segment. */

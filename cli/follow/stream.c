@@ -13,7 +13,6 @@
 #include "formats/perf/cut.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/files/path.h"
 
 #define NS 1000000000
 #define BUFFER ((size_t)128 << 10)
@@ -29,6 +28,13 @@
  */
 #define LATE_EVENTS 256
 
+/* The part of a segment that the stream has. */
+struct stream_part {
+	FILE *f; /* NULL: none */
+	uint32_t number;
+	char name[SEGMENT_NAME];
+};
+
 struct stream {
 	struct segment *g;
 	const char *input;
@@ -38,11 +44,9 @@ struct stream {
 	struct perf_cut *perf;
 	struct ftext_cut *text;
 	unsigned char *buf;
-	size_t n, cap; /* bytes in buf that are not taken yet */
-	/* the part that is received; NULL: none has begun */
-	FILE *part;
-	FILE *tail; /* the part before it gets the rest of what it needs */
-	uint32_t number, tail_number;
+	size_t n, cap;		 /* bytes in buf that are not taken yet */
+	struct stream_part part; /* is received */
+	struct stream_part tail; /* before it: gets the rest of what it needs */
 	/* Bytes of the buffer that the part gets in one write: of many small
 	 * ones, most of the time went into pages that the kernel made one by
 	 * one. */
@@ -62,50 +66,47 @@ struct stream {
 
 /* ---- parts */
 
-static int stream_fail(const char *path, int error, struct err *err)
+static int stream_fail(const struct stream *s, const struct stream_part *p,
+		       int error, struct err *err)
 {
-	return err_set(err, ERR_IO, "%s: %s; what is finished stays", path,
-		       strerror(error));
+	return err_set(err, ERR_IO, "%s/%s: %s; what is finished stays",
+		       claim_dir(s->g->claim), p->name, strerror(error));
 }
 
 static int stream_begin_part(struct stream *s, struct err *err)
 {
-	char path[SEGMENT_PATH];
-
-	s->number = s->g->number;
-	segments_part(s->g->dir, s->number, s->index, path);
-	s->part = room_create(s->g->room, path_base(path), err);
-	if (!s->part)
+	s->part.number = s->g->number;
+	segments_part_name(s->part.number, s->index, s->part.name);
+	s->part.f = room_create(s->g->room, s->part.name, err);
+	if (!s->part.f)
 		return -1;
 	if (s->perf)
-		perf_cut_head(s->perf, s->place, s->part);
+		perf_cut_head(s->perf, s->place, s->part.f);
 	else
-		ftext_cut_head(s->text, s->part);
+		ftext_cut_head(s->text, s->part.f);
 	/* so that a run that is killed leaves one that says what is missing */
 	s->events = 0;
-	if (!fflush(s->part))
+	if (!fflush(s->part.f))
 		return 0;
 	/* the wait for room was ended: without a head it is nothing, also if
 	 * there is room for the rest */
 	int failed = errno;
 
-	fclose(s->part);
-	s->part = NULL;
-	unlinkat(claim_fd(s->g->claim), path_base(path), 0);
-	return stream_fail(path, failed, err);
+	fclose(s->part.f);
+	s->part.f = NULL;
+	unlinkat(claim_fd(s->g->claim), s->part.name, 0);
+	return stream_fail(s, &s->part, failed, err);
 }
 
-static int stream_close(const struct stream *s, FILE **f, uint32_t number,
+static int stream_close(const struct stream *s, struct stream_part *p,
 			struct err *err)
 {
-	char path[SEGMENT_PATH];
-	int failed = ferror(*f) ? ENOSPC : 0;
+	int failed = ferror(p->f) ? ENOSPC : 0;
 
-	if (fclose(*f) && !failed)
+	if (fclose(p->f) && !failed)
 		failed = errno;
-	*f = NULL;
-	segments_part(s->g->dir, number, s->index, path);
-	return failed ? stream_fail(path, failed, err) : 0;
+	p->f = NULL;
+	return failed ? stream_fail(s, p, failed, err) : 0;
 }
 
 /* Returns whether all of the stream was stored. */
@@ -117,32 +118,31 @@ static bool stream_is_whole(const struct stream *s)
 /* Ends the part before the one that is received: it is complete. */
 static int stream_end_tail(struct stream *s, struct err *err)
 {
-	if (s->tail && s->part && s->perf)
-		perf_cut_mark(s->perf, PERF_CUT_ENDS, s->place, s->tail);
-	else if (s->tail && s->perf && s->stopped)
+	if (!s->tail.f)
+		return 0;
+	if (s->text)
+		ftext_cut_tail(s->text, s->tail.f);
+	else if (s->part.f)
+		perf_cut_mark(s->perf, PERF_CUT_ENDS, s->place, s->tail.f);
+	else if (s->stopped)
 		perf_cut_mark(s->perf, PERF_CUT_ENDS, perf_cut_place(s->perf),
-			      s->tail);
-	else if (s->tail && s->perf && stream_is_whole(s))
-		perf_cut_mark(s->perf, PERF_CUT_LAST, 0, s->tail);
-	if (s->tail && s->text)
-		ftext_cut_tail(s->text, s->tail);
-	return s->tail ? stream_close(s, &s->tail, s->tail_number, err) : 0;
+			      s->tail.f);
+	else if (stream_is_whole(s))
+		perf_cut_mark(s->perf, PERF_CUT_LAST, 0, s->tail.f);
+	return stream_close(s, &s->tail, err);
 }
 
-static int stream_write(struct stream *s, FILE **f, uint32_t number,
+static int stream_write(const struct stream *s, struct stream_part *p,
 			const void *data, uint64_t size, struct err *err)
 {
-	char path[SEGMENT_PATH];
-
 	errno = 0;
-	if (fwrite_unlocked(data, 1, (size_t)size, *f) == size)
+	if (fwrite_unlocked(data, 1, (size_t)size, p->f) == size)
 		return 0;
 	int failed = errno ? errno : ENOSPC;
 
-	fclose(*f);
-	*f = NULL;
-	segments_part(s->g->dir, number, s->index, path);
-	return stream_fail(path, failed, err);
+	fclose(p->f);
+	p->f = NULL;
+	return stream_fail(s, p, failed, err);
 }
 
 /* Writes what the part does not have yet: before anything else is written
@@ -152,7 +152,7 @@ static int stream_write_run(struct stream *s, struct err *err)
 	size_t n = s->n_run;
 
 	s->n_run = 0;
-	return n ? stream_write(s, &s->part, s->number, s->run, n, err) : 0;
+	return n ? stream_write(s, &s->part, s->run, n, err) : 0;
 }
 
 /* Appends to the part what is in a buffer; data that is not in the one before
@@ -171,31 +171,27 @@ static int stream_append(struct stream *s, const unsigned char *data,
 /* Ends the part; one without events is removed. */
 static int stream_end_part(struct stream *s, struct err *err)
 {
-	char path[SEGMENT_PATH];
-
-	if (!s->part)
+	if (!s->part.f)
 		return 0;
 	if (stream_write_run(s, err) || stream_end_tail(s, err))
 		return -1;
 	if (s->events) {
 		s->tail = s->part;
-		s->tail_number = s->number;
-		s->part = NULL;
+		s->part.f = NULL;
 		return 0;
 	}
-	segments_part(s->g->dir, s->number, s->index, path);
-	unlinkat(claim_fd(s->g->claim), path_base(path), 0);
-	return stream_close(s, &s->part, s->number, err);
+	unlinkat(claim_fd(s->g->claim), s->part.name, 0);
+	return stream_close(s, &s->part, err);
 }
 
 static int stream_cut(struct stream *s, struct err *err)
 {
-	if (s->number == s->g->number)
+	if (s->part.number == s->g->number)
 		segment_next(s->g);
 	if (stream_end_part(s, err))
 		return -1;
 	/* a part without events is removed: the next one begins where it did */
-	if (s->perf && s->tail)
+	if (s->perf && s->tail.f)
 		s->place = perf_cut_place(s->perf);
 	if (stream_begin_part(s, err))
 		return -1;
@@ -208,7 +204,7 @@ static int stream_cut(struct stream *s, struct err *err)
 /* Returns whether the part is to end where it may. */
 static bool stream_is_full(const struct stream *s)
 {
-	return s->number != s->g->number || segment_is_full(s->g);
+	return s->part.number != s->g->number || segment_is_full(s->g);
 }
 
 static void stream_count(struct stream *s, uint64_t size, uint64_t events)
@@ -237,12 +233,12 @@ static void stream_tell_damage(struct stream *s)
 static int stream_put_record(struct stream *s, const unsigned char *data,
 			     uint64_t size, struct err *err)
 {
-	bool old = s->tail && perf_cut_is_old(s->perf);
+	bool old = s->tail.f && perf_cut_is_old(s->perf);
 	const unsigned char *stored = perf_cut_stored(s->perf);
 
 	if (!stored)
 		return 0;
-	if (old && stream_write(s, &s->tail, s->tail_number, stored, size, err))
+	if (old && stream_write(s, &s->tail, stored, size, err))
 		return -1;
 	if (!old || perf_cut_is_state(s->perf)) {
 		/* a copy is valid until the next record */
@@ -265,7 +261,7 @@ static int stream_put_damage(struct stream *s, enum perf_cut_mark mark,
 {
 	if (stream_write_run(s, err))
 		return -1;
-	perf_cut_mark(s->perf, mark, 0, s->part);
+	perf_cut_mark(s->perf, mark, 0, s->part.f);
 	stream_count(s, PERF_CUT_MARK_SIZE, true);
 	if (mark == PERF_CUT_BROKEN)
 		say("backstitch: %s; the stream ends there, as nothing tells "
@@ -330,7 +326,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 	if (!begun && stream_write_run(s, err))
 		return -1;
 	if (!begun)
-		perf_cut_mark(s->perf, PERF_CUT_BEGINS, 0, s->part);
+		perf_cut_mark(s->perf, PERF_CUT_BEGINS, 0, s->part.f);
 	return 1;
 }
 
@@ -347,12 +343,11 @@ static int stream_take_line(struct stream *s, const unsigned char *data,
 	if (ftext_cut_may_begin(s->text) && stream_is_full(s) &&
 	    stream_cut(s, err))
 		return -1;
-	if (s->tail && s->events > LATE_EVENTS && stream_end_tail(s, err))
+	if (s->tail.f && s->events > LATE_EVENTS && stream_end_tail(s, err))
 		return -1;
 	stream_count(s, *used, ftext_cut_is_event(s->text));
-	if (s->tail && ftext_cut_is_late(s->text))
-		rc = stream_write(s, &s->tail, s->tail_number, data, *used,
-				  err);
+	if (s->tail.f && ftext_cut_is_late(s->text))
+		rc = stream_write(s, &s->tail, data, *used, err);
 	else
 		rc = stream_append(s, data, *used, err);
 	return rc ? -1 : ret;
@@ -388,7 +383,7 @@ static int stream_take(struct stream *s, bool all, struct err *err)
 {
 	size_t at = 0;
 	uint64_t used = 0;
-	int ret = s->part ? 1 : stream_recognize(s, all, err);
+	int ret = s->part.f ? 1 : stream_recognize(s, all, err);
 
 	s->failed = ret < 0;
 	if (ret <= 0)
@@ -417,7 +412,7 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 	 * damage, and the part ends as if another one came behind it. */
 	s->stopped = stop && !s->failed && !s->broken;
 	/* the part tells that something is missing, if it has nothing else */
-	if (s->perf && s->part && !s->stopped && !stream_is_whole(s))
+	if (s->perf && s->part.f && !s->stopped && !stream_is_whole(s))
 		stream_count(s, 0, true);
 	close(s->fd);
 	s->fd = -1;
@@ -465,10 +460,10 @@ int stream_receive(struct stream *s, bool stop, struct err *err)
 
 int stream_cut_now(struct stream *s, struct err *err)
 {
-	if (s->fd < 0 || !s->part)
+	if (s->fd < 0 || !s->part.f)
 		return 0;
 	/* one that another stream has ended is full, too */
-	s->g->cut_now = s->number == s->g->number;
+	s->g->cut_now = s->part.number == s->g->number;
 	if (stream_is_full(s) && stream_cut(s, err))
 		return -1;
 	return stream_end_tail(s, err);
@@ -480,10 +475,10 @@ static void stream_flush(struct stream *s)
 		return;
 	s->flushed = s->g->now;
 	/* closing tells of errors */
-	if (s->tail)
-		fflush(s->tail);
-	if (s->part)
-		fflush(s->part);
+	if (s->tail.f)
+		fflush(s->tail.f);
+	if (s->part.f)
+		fflush(s->part.f);
 }
 
 int stream_idle(struct stream *s, struct err *err)
@@ -491,7 +486,7 @@ int stream_idle(struct stream *s, struct err *err)
 	stream_flush(s);
 	if (s->fd < 0 || s->g->now - s->heard < SILENT)
 		return 0;
-	if (!s->part)
+	if (!s->part.f)
 		return stream_take(s, true, err);
 	bool now = s->g->cut_now;
 
@@ -536,7 +531,7 @@ struct stream *stream_open(struct segment *g, const char *input,
 			      .index = index,
 			      .fd = fd,
 			      .heard = g->now,
-			      .number = g->number };
+			      .part.number = g->number };
 	s->buf = mem_grow_to(NULL, &s->cap, BUFFER, 1);
 	return s;
 }
@@ -545,10 +540,10 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
-	if (s->part)
-		fclose(s->part);
-	if (s->tail)
-		fclose(s->tail);
+	if (s->part.f)
+		fclose(s->part.f);
+	if (s->tail.f)
+		fclose(s->tail.f);
 	if (s->fd > 0)
 		close(s->fd);
 	perf_cut_free(s->perf);
@@ -570,10 +565,10 @@ int stream_fd(const struct stream *s)
 
 uint32_t stream_oldest(const struct stream *s)
 {
-	if (s->tail)
-		return s->tail_number;
-	if (s->part)
-		return s->number;
+	if (s->tail.f)
+		return s->tail.number;
+	if (s->part.f)
+		return s->part.number;
 	return s->fd >= 0 ? s->g->number : UINT32_MAX;
 }
 

@@ -46,12 +46,8 @@ static uint64_t watched_hash(const char *path)
 	return hash_bytes(path, strlen(path), 0);
 }
 
-static bool watched_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct watched *w = owner;
-
-	return !strcmp(w->item[id].path, key);
-}
+SAME_FUNCTION(watched_same, struct watched, item[id], char,
+	      !strcmp(x->path, y));
 
 static struct watched_item *watched_find(struct watched *w, const char *path)
 {
@@ -65,11 +61,11 @@ static struct watched_item *watched_add(struct watched *w, const char *path)
 {
 	struct watched_item *it = watched_find(w, path);
 
-	if (it)
-		return it;
-	table_add(&w->by_path, watched_hash(path), (uint32_t)w->n);
-	it = mem_add(w->item, w->n, w->cap);
-	*it = (struct watched_item){ .path = mem_strdup(path) };
+	if (!it) {
+		table_add(&w->by_path, watched_hash(path), (uint32_t)w->n);
+		it = mem_add(w->item, w->n, w->cap);
+		*it = (struct watched_item){ .path = mem_strdup(path) };
+	}
 	return it;
 }
 

@@ -81,6 +81,23 @@ static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
 	return ret || push_sender_drain(&p->sender, err) ? -1 : 0;
 }
 
+/* Sends a table of which the server may have rows, and counts its rows: all and
+ * those that are sent. Returns 1; or -1 and *err, as if nothing was counted. */
+static int push_counted(struct push *p, enum fleet_table_id t,
+			push_known_fn *fn, uint64_t *all, uint64_t *sent,
+			struct err *err)
+{
+	uint64_t was[] = { *all, *sent };
+
+	if (!push_known(p, t, fn, err))
+		return 1;
+	*all = was[0];
+	/* in a dry run those are known from now on, and not counted again */
+	if (!p->o->dry_run)
+		*sent = was[1];
+	return -1;
+}
+
 /* ---- stacks */
 
 static const char *push_stack_of(const struct fleet_batch *batch, size_t i)
@@ -132,18 +149,12 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 int push_stacks(void *push, struct err *err)
 {
 	struct push *p = push;
-	struct push_counts was = p->counts;
-	int rc = push_known(p, FLEET_STACK, push_stack_batch, err);
+	int ret = push_counted(p, FLEET_STACK, push_stack_batch,
+			       &p->counts.stacks, &p->counts.stacks_sent, err);
 
 	if (!p->o->dry_run)
 		intern_release(&p->stacks);
-	if (!rc)
-		return 1;
-	p->counts.stacks = was.stacks;
-	/* in a dry run those are known from now on, and not counted again */
-	if (!p->o->dry_run)
-		p->counts.stacks_sent = was.stacks_sent;
-	return -1;
+	return ret;
 }
 
 /* ---- names */
@@ -256,15 +267,10 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 int push_names(void *push, struct err *err)
 {
 	struct push *p = push;
-	struct push_counts was = p->counts;
-	int rc = push_known(p, FLEET_NAME, push_name_batch, err);
+	int ret = push_counted(p, FLEET_NAME, push_name_batch, &p->counts.names,
+			       &p->counts.names_sent, err);
 
 	if (!p->o->dry_run)
 		table_release(&p->names);
-	if (!rc)
-		return 1;
-	p->counts.names = was.names;
-	if (!p->o->dry_run)
-		p->counts.names_sent = was.names_sent;
-	return -1;
+	return ret;
 }

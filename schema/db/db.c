@@ -162,31 +162,6 @@ struct block *db_new_packed(struct store *db, unsigned int i, size_t data,
 	return db_new_block(db, t, data, true, err) ? NULL : t->open;
 }
 
-int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err)
-{
-	int rc = db_step(db, st, err);
-
-	sqlite3_finalize(st);
-	return rc;
-}
-
-void db_bind_text(sqlite3_stmt *st, int i, const char *s)
-{
-	if (!s)
-		sqlite3_bind_null(st, i);
-	else if (sqlite3_bind_text(st, i, s, -1, SQLITE_TRANSIENT) ==
-		 SQLITE_NOMEM)
-		mem_must(NULL); /* it would be stored as NULL */
-}
-
-void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v)
-{
-	if (known)
-		sqlite3_bind_int64(st, i, v);
-	else
-		sqlite3_bind_null(st, i);
-}
-
 void db_close(struct store *db)
 {
 	if (!db)

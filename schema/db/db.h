@@ -58,12 +58,6 @@ sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err);
 /* Runs a statement that returns no rows, and resets it. No row was put since it
  * was made, or since db_drain(). */
 int db_step(struct store *db, sqlite3_stmt *st, struct err *err);
-/* The same for the last time: finalizes the statement too. */
-int db_step_last(struct store *db, sqlite3_stmt *st, struct err *err);
-/* Binds a copy of s, or NULL. */
-void db_bind_text(sqlite3_stmt *st, int i, const char *s);
-/* Binds v, or NULL if the value is not known. */
-void db_bind_known(sqlite3_stmt *st, int i, bool known, int64_t v);
 
 /* Waits until every row is inserted; then the caller may use the connection
  * until the next db_row(). Returns 0, or -1 and *err. Costs nothing if no row

@@ -1,8 +1,8 @@
 /* merge.c - several databases become one: which captures they have, and their
  * events in one order.
  *
- * A heap holds the open parts by the time of their next event. The first part
- * gives events until another one has an earlier one, so that databases that
+ * The open parts are in the order of their next event, the earliest last. That
+ * one gives events until another one has an earlier one, so that databases that
  * follow each other are copied one after the other. */
 #include "schema/merge/merge.h"
 
@@ -368,7 +368,7 @@ static void merge_number_captures(struct merge *m)
 
 /* ---- events in time order */
 
-struct merge_heap {
+struct merge_open {
 	struct merge_part **part;
 	size_t n, cap;
 };
@@ -381,37 +381,14 @@ static bool merge_is_before(const struct merge_part *a,
 	return a->at < b->at;
 }
 
-static void merge_heap_add(struct merge_heap *h, struct merge_part *p)
+static void merge_open_add(struct merge_open *o, struct merge_part *p)
 {
-	size_t i = h->n;
+	size_t at = search_where(o->n, i, merge_is_before(o->part[i], p));
 
-	*mem_add(h->part, h->n, h->cap) = p;
-	while (i && merge_is_before(p, h->part[(i - 1) / 2])) {
-		h->part[i] = h->part[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	h->part[i] = p;
-}
-
-static struct merge_part *merge_heap_take(struct merge_heap *h)
-{
-	struct merge_part *first = h->part[0];
-	struct merge_part *p = h->part[--h->n];
-	size_t i = 0;
-
-	/* the last part sinks from the top to its place */
-	while (2 * i + 1 < h->n) {
-		size_t k = 2 * i + 1;
-
-		if (k < h->n - 1 && merge_is_before(h->part[k + 1], h->part[k]))
-			k++;
-		if (!merge_is_before(h->part[k], p))
-			break;
-		h->part[i] = h->part[k];
-		i = k;
-	}
-	h->part[i] = p;
-	return first;
+	mem_grow(o->part, o->cap, o->n + 1);
+	memmove(o->part + at + 1, o->part + at,
+		(o->n++ - at) * sizeof(*o->part));
+	o->part[at] = p;
 }
 
 static int64_t merge_event_or(const struct int_row *e, enum merge_event_value i,
@@ -455,25 +432,6 @@ static void merge_note_run(struct merge_part *p, uint32_t from, uint32_t to)
 			(struct merge_run){ from, to, 1 };
 }
 
-/* Returns the map of the ids that a value of an event is one of, or NULL. */
-static const struct merge_map *merge_event_map(const struct merge_part *p,
-					       unsigned int i)
-{
-	switch (i) {
-	case MERGE_EVENT_THREAD:
-		return &p->map[MERGE_THREAD];
-	case MERGE_EVENT_COMM:
-		return &p->map[MERGE_COMM];
-	case MERGE_EVENT_TYPE:
-		return &p->map[MERGE_TYPE];
-	case MERGE_EVENT_KRAW:
-	case MERGE_EVENT_URAW:
-		return &p->map[MERGE_RAW];
-	default:
-		return NULL;
-	}
-}
-
 /* Copies payloads up to one with this id, and stores its new id in *to. As
  * events use new payloads in the order of their ids, no more payloads are read
  * than are needed so far. */
@@ -503,6 +461,13 @@ static int merge_reach_payload(struct merge *m, struct merge_part *p,
 	return 0;
 }
 
+/* What the values of an event refer to. */
+static const enum merge_kind event_refs[MERGE_EVENT_VALUES] = {
+	[MERGE_EVENT_THREAD] = MERGE_THREAD, [MERGE_EVENT_COMM] = MERGE_COMM,
+	[MERGE_EVENT_TYPE] = MERGE_TYPE,     [MERGE_EVENT_KRAW] = MERGE_RAW,
+	[MERGE_EVENT_URAW] = MERGE_RAW,
+};
+
 static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {
@@ -526,14 +491,13 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
 	row_key(&row, (uint32_t)w->events);
 	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_VALUES; i++) {
-		const struct merge_map *map = merge_event_map(p, i);
-
 		if (!(e->known >> i & 1))
 			continue;
 		if (i == MERGE_EVENT_PAYLOAD)
 			row_id(&row, i, payload);
-		else if (map)
-			row_id(&row, i, merge_map_get(map, e->v[i]));
+		else if (event_refs[i])
+			row_id(&row, i,
+			       merge_map_get(&p->map[event_refs[i]], e->v[i]));
 		else
 			row_int(&row, i, e->v[i]);
 	}
@@ -552,14 +516,14 @@ static int merge_end_part(struct merge *m, struct merge_part *p,
 
 /* Copies events of the earliest part until another part, or the database that
  * is opened next (NULL: none), has an earlier one. */
-static int merge_run_part(struct merge *m, struct merge_heap *h,
+static int merge_run_part(struct merge *m, struct merge_open *o,
 			  const struct merge_input *next, struct err *err)
 {
-	struct merge_part *p = merge_heap_take(h);
+	struct merge_part *p = o->part[--o->n];
 	int ret = 1;
 
 	while (ret > 0 && (!next || p->time < next->first) &&
-	       (!h->n || !merge_is_before(h->part[0], p))) {
+	       (!o->n || !merge_is_before(o->part[o->n - 1], p))) {
 		ret = merge_put_event(m, p, err) ? -1
 						 : merge_next_event(p, err);
 	}
@@ -569,18 +533,18 @@ static int merge_run_part(struct merge *m, struct merge_heap *h,
 	}
 	if (!ret)
 		return merge_end_part(m, p, err);
-	merge_heap_add(h, p);
+	merge_open_add(o, p);
 	return 0;
 }
 
-static int merge_open_next(struct merge *m, struct merge_heap *h, size_t i,
+static int merge_open_next(struct merge *m, struct merge_open *o, size_t i,
 			   struct err *err)
 {
 	struct merge_part *p = merge_part_open(m, &m->input[i], err);
 	int ret = p ? merge_next_event(p, err) : -1;
 
 	if (ret > 0) {
-		merge_heap_add(h, p);
+		merge_open_add(o, p);
 		return 0;
 	}
 	if (!ret)
@@ -593,25 +557,24 @@ COMPARE_BY(merge_compare_first, struct merge_input, first, rank);
 
 static int merge_events(struct merge *m, struct err *err)
 {
-	struct merge_heap h = { NULL, 0, 0 };
+	struct merge_open o = { NULL, 0, 0 };
 	size_t next = 0;
 	int rc = 0;
 
-	while (!rc && (next < m->n_input || h.n)) {
-		if (next < m->n_input && m->input[next].out)
+	while (!rc && (next < m->n_input || o.n)) {
+		const struct merge_input *in =
+			next < m->n_input ? &m->input[next] : NULL;
+
+		if (in && in->out)
 			next++;
-		else if (next < m->n_input &&
-			 (!h.n || h.part[0]->time >= m->input[next].first))
-			rc = merge_open_next(m, &h, next++, err);
+		else if (in && (!o.n || o.part[o.n - 1]->time >= in->first))
+			rc = merge_open_next(m, &o, next++, err);
 		else
-			rc = merge_run_part(m, &h,
-					    next < m->n_input ? &m->input[next]
-							      : NULL,
-					    err);
+			rc = merge_run_part(m, &o, in, err);
 	}
-	while (h.n)
-		merge_part_close(h.part[--h.n]);
-	free(h.part);
+	while (o.n)
+		merge_part_close(o.part[--o.n]);
+	free(o.part);
 	return rc;
 }
 

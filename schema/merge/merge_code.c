@@ -141,8 +141,8 @@ static void merge_code_key_add(struct code_key *k, const struct value *v)
 /* ---- images and frames */
 
 /* Stores the values of a row, if it is new or more is known of it than before.
- * Returns whether they were taken. */
-static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
+ */
+static void merge_code_list_take(struct merge_code *c, struct code_list *l,
 				 uint32_t id, const struct value *v, size_t n,
 				 uint8_t known)
 {
@@ -152,7 +152,7 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 	struct code_row *row = &l->row[id - 1];
 
 	if (!is_new && known <= row->known)
-		return false;
+		return;
 	if (!row->v)
 		row->v = arena_take(&c->text, n * sizeof(*v));
 	for (size_t i = 0; i < n; i++) {
@@ -169,7 +169,6 @@ static bool merge_code_list_take(struct merge_code *c, struct code_list *l,
 	row->owner = c->part;
 	row->from = v[MERGE_ID].num;
 	row->known = known;
-	return true;
 }
 
 /* What is known of an image's file: names, names of a file that may be another
@@ -186,20 +185,13 @@ static uint8_t merge_code_image_known(const struct value *status)
 }
 
 static int merge_code_take_image(struct merge *m, struct merge_part *p,
-				 const struct rows *r, struct err *err)
+				 const struct rows *r UNUSED, struct value *v,
+				 struct err *err)
 {
 	struct merge_code *c = m->code;
-	bool has_id = rows_value(r, MERGE_IMAGES_BUILD_ID).len > 0;
-	uint32_t process = merge_map_get(&p->map[MERGE_PROCESS],
-					 rows_int(r, MERGE_IMAGES_PROCESS));
-	struct value v[IMAGE_COLUMNS];
+	bool has_id = v[MERGE_IMAGES_BUILD_ID].len > 0;
 	struct code_key key = { .n = 0 };
 
-	for (unsigned int i = 0; i < IMAGE_COLUMNS; i++)
-		v[i] = rows_value(r, i);
-	v[MERGE_IMAGES_PROCESS] =
-		(struct value){ .kind = process ? VALUE_INT : VALUE_NULL,
-				.num = process };
 	for (unsigned int i = MERGE_IMAGES_KIND;
 	     i <= (has_id ? MERGE_IMAGES_BUILD_ID : MERGE_IMAGES_PROCESS); i++)
 		merge_code_key_add(&key, &v[i]);
@@ -214,83 +206,57 @@ static int merge_code_take_image(struct merge *m, struct merge_part *p,
 
 	mem_reach(c->fresh, c->n_fresh, c->cap_fresh, (size_t)id + 1);
 	if (c->images.n > before)
-		c->fresh[id] = rows_int(r, MERGE_IMAGES_ID);
+		c->fresh[id] = v[MERGE_IMAGES_ID].num;
 	merge_code_list_take(c, &c->image, id, v, IMAGE_COLUMNS,
 			     merge_code_image_known(&v[MERGE_IMAGES_STATUS]));
-	return merge_part_map(p, MERGE_IMAGE, rows_int(r, MERGE_IMAGES_ID), id,
-			      err);
+	return merge_part_map(p, MERGE_IMAGE, v[MERGE_IMAGES_ID].num, id, err);
 }
 
 static int merge_code_take_symbol(struct merge *m, struct merge_part *p,
-				  const struct rows *r, struct err *err)
+				  const struct rows *r UNUSED, struct value *v,
+				  struct err *err)
 {
 	struct merge_code *c = m->code;
-	uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
-				       rows_int(r, MERGE_SYMBOLS_IMAGE));
 	struct code_key key = { .n = 0 };
 	size_t before = c->symbols.n;
-	struct row row;
 
-	merge_code_key_add(&key,
-			   &(struct value){ .kind = VALUE_INT, .num = image });
-	for (unsigned int i = MERGE_SYMBOLS_START;
-	     i <= MERGE_SYMBOLS_UNVERIFIED; i++) {
-		struct value v = rows_value(r, i);
-
-		merge_code_key_add(&key, &v);
-	}
+	for (unsigned int i = MERGE_SYMBOLS_IMAGE;
+	     i <= MERGE_SYMBOLS_UNVERIFIED; i++)
+		merge_code_key_add(&key, &v[i]);
 	uint32_t id = intern_add_bytes(&c->symbols, key.byte, key.n) + 1;
 
-	if (merge_part_map(p, MERGE_SYMBOL, rows_int(r, MERGE_SYMBOLS_ID), id,
-			   err))
+	if (merge_part_map(p, MERGE_SYMBOL, v[MERGE_SYMBOLS_ID].num, id, err))
 		return -1;
-	if (c->symbols.n == before)
-		return 0;
-	if (db_row(m->db, T_SYMBOL, merge_row_bytes(r), &row, err))
-		return -1;
-	row_key(&row, id);
-	row_id(&row, MERGE_SYMBOLS_IMAGE, image);
-	merge_put_values(&row, r, MERGE_SYMBOLS_START);
-	return 0;
+	v[MERGE_SYMBOLS_ID].num = id;
+	return c->symbols.n > before;
 }
 
 #define FRAME_COLUMNS 9
 
 static int merge_code_take_frame(struct merge *m, struct merge_part *p,
-				 const struct rows *r, struct err *err)
+				 const struct rows *r, struct value *v,
+				 struct err *err)
 {
 	struct merge_code *c = m->code;
-	uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
-				       rows_int(r, MERGE_FRAMES_IMAGE));
-	uint32_t symbol = merge_map_get(&p->map[MERGE_SYMBOL],
-					rows_int(r, MERGE_FRAMES_SYMBOL));
-	struct value v[FRAME_COLUMNS];
 	struct {
 		int64_t off;
 		uint32_t image, flags;
-	} key = { rows_int(r, MERGE_FRAMES_OFF), image,
+	} key = { rows_int(r, MERGE_FRAMES_OFF),
+		  (uint32_t)v[MERGE_FRAMES_IMAGE].num,
 		  (uint32_t)rows_int(r, MERGE_FRAMES_FLAGS) };
 
-	if (!image)
+	if (!key.image)
 		return err_set(err, ERR_DB,
 			       "%s: the database is damaged: a frame is in no "
 			       "image",
 			       p->in->path);
-	for (unsigned int i = 0; i < FRAME_COLUMNS; i++)
-		v[i] = rows_value(r, i);
-	v[MERGE_FRAMES_IMAGE].num = image;
-	v[MERGE_FRAMES_SYMBOL] =
-		(struct value){ .kind = symbol ? VALUE_INT : VALUE_NULL,
-				.num = symbol };
-
 	uint32_t id = intern_add_bytes(&c->frames, &key, sizeof(key)) + 1;
 
 	merge_code_list_take(c, &c->frame, id, v, FRAME_COLUMNS,
-			     (uint8_t)((symbol ? 4 : 0) +
+			     (uint8_t)((v[MERGE_FRAMES_SYMBOL].num ? 4 : 0) +
 				       (v[MERGE_FRAMES_LINE].kind ? 2 : 0) +
 				       (v[MERGE_FRAMES_VADDR].kind ? 1 : 0)));
-	return merge_part_map(p, MERGE_FRAME, rows_int(r, MERGE_FRAMES_ID), id,
-			      err);
+	return merge_part_map(p, MERGE_FRAME, v[MERGE_FRAMES_ID].num, id, err);
 }
 
 /* ---- stacks and lists of addresses */
@@ -300,15 +266,15 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
 #define PATH_BYTES 7
 
 static int merge_code_take_stack(struct merge *m, struct merge_part *p,
-				 const struct rows *r, struct err *err)
+				 const struct rows *r, struct value *v,
+				 struct err *err)
 {
 	struct merge_code *c = m->code;
-	int64_t old = rows_int(r, MERGE_STACKS_ID);
-	int64_t above = rows_int(r, MERGE_STACKS_PARENT);
-	uint32_t parent = merge_map_get(&p->map[MERGE_STACK], above);
-	uint32_t frame = merge_map_get(&p->map[MERGE_FRAME],
-				       rows_int(r, MERGE_STACKS_FRAME));
-	struct value hash = rows_value(r, MERGE_STACKS_HASH);
+	int64_t old = v[MERGE_STACKS_ID].num;
+	int64_t above = rows_int(r, MERGE_STACKS_ABOVE);
+	uint32_t parent = (uint32_t)v[MERGE_STACKS_ABOVE].num;
+	uint32_t frame = (uint32_t)v[MERGE_STACKS_FRAME].num;
+	const struct value *hash = &v[MERGE_STACKS_HASH];
 
 	if (!frame || above >= old || (above && !parent))
 		return err_set(err, ERR_DB,
@@ -331,7 +297,7 @@ static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 	/* The frames of a stack with a hash are in stack_path. Without the
 	 * limit, a small hostile database of deep stacks, with few rows of
 	 * stack_path, could grow to any size. */
-	if (hash.len == HASH_BYTES) {
+	if (hash->len == HASH_BYTES) {
 		struct code_node *s = &c->stack[at];
 
 		if (!s->used && s->depth > c->paths)
@@ -342,134 +308,85 @@ static int merge_code_take_stack(struct merge *m, struct merge_part *p,
 				       p->in->path);
 		c->paths -= s->used ? 0 : s->depth;
 		s->used = true;
-		memcpy(s->hash, hash.text, HASH_BYTES);
+		memcpy(s->hash, hash->text, HASH_BYTES);
 	}
 	return merge_part_map(p, MERGE_STACK, old, at + 1, err);
 }
 
 static int merge_code_take_raw(struct merge *m, struct merge_part *p,
-			       const struct rows *r, struct err *err)
+			       const struct rows *r, struct value *v,
+			       struct err *err)
 {
 	struct merge_code *c = m->code;
-	uint32_t stack = merge_map_get(&p->map[MERGE_STACK],
-				       rows_int(r, MERGE_RAWS_STACK));
-	struct value addrs = rows_value(r, MERGE_RAWS_ADDRS);
-	int64_t ended = rows_int(r, MERGE_RAWS_ENDED);
-	int64_t caller = rows_int(r, MERGE_RAWS_CALLER);
+	const struct value *addrs = &v[MERGE_RAWS_ADDRS];
 	/* no two lists were ever seen with the same 128 bits */
 	const struct {
 		uint64_t hash[2];
 		uint32_t stack, note;
-	} key = { { hash_content(addrs.text, addrs.len, 1),
-		    hash_content(addrs.text, addrs.len, 2) },
-		  stack,
-		  (uint32_t)((uint64_t)ended << 8 | (uint64_t)caller) };
+	} key = { { hash_content(addrs->text, addrs->len, 1),
+		    hash_content(addrs->text, addrs->len, 2) },
+		  (uint32_t)v[MERGE_RAWS_STACK].num,
+		  (uint32_t)((uint64_t)rows_int(r, MERGE_RAWS_ENDED) << 8 |
+			     (uint64_t)rows_int(r, MERGE_RAWS_CALLER)) };
 	size_t before = c->raws.n;
 	uint32_t id = intern_add_bytes(&c->raws, &key, sizeof(key)) + 1;
-	struct row row;
 
-	if (merge_part_map(p, MERGE_RAW, rows_int(r, MERGE_RAWS_ID), id, err))
+	if (merge_part_map(p, MERGE_RAW, v[MERGE_RAWS_ID].num, id, err))
 		return -1;
-	if (c->raws.n == before)
-		return 0;
-	if (db_row(m->db, T_RAW, addrs.len, &row, err))
-		return -1;
-	row_key(&row, id);
-	row_id(&row, 1, stack);
-	merge_put_value(&row, 2, &addrs);
-	row_id(&row, 3, (uint64_t)ended);
-	row_id(&row, 4, (uint64_t)caller);
-	return 0;
+	v[MERGE_RAWS_ID].num = id;
+	return c->raws.n > before;
 }
 
 /* ---- what is known of an image's code */
 
 /* Returns whether a row of this part, whose id there is `from`, is the one that
  * the image or frame with the new id was taken from. */
-static bool merge_code_owns(const struct merge_code *c, enum merge_kind kind,
-			    uint32_t id, int64_t from)
+static bool merge_code_owns(const struct merge_code *c,
+			    const struct code_list *l, int64_t id, int64_t from)
 {
-	const struct code_list *l = kind == MERGE_IMAGE ? &c->image : &c->frame;
-
 	return id && l->row[id - 1].owner == c->part &&
 	       l->row[id - 1].from == from;
 }
 
-/* Copies the rows of a table that begin with the id of an image or a frame:
- * inlined functions of frames that this part has named; jitted code, which does
- * not need a name, of images that this part was the first to have. */
-static int merge_code_take_owned(struct merge *m, struct merge_part *p,
-				 const char *query, unsigned int table,
-				 enum merge_kind kind, struct err *err)
+/* Inlined functions of frames that this part has named. */
+static int merge_code_take_inlined(struct merge *m, struct merge_part *p UNUSED,
+				   const struct rows *r, struct value *v,
+				   struct err *err UNUSED)
 {
-	struct rows *r = rows_of(p->db, query, err);
-	const struct merge_code *c = m->code;
-
-	while (rows_step(r)) {
-		int64_t from = rows_int(r, MERGE_ID);
-		uint32_t id = merge_map_get(&p->map[kind], from);
-		struct row row;
-
-		if (kind == MERGE_IMAGE ? !id || c->fresh[id] != from
-					: !merge_code_owns(c, kind, id, from))
-			continue;
-		if (db_row(m->db, table, merge_row_bytes(r), &row, err))
-			return rows_stop(r);
-		if (m->db->table[table]->shape.has_id)
-			row_key(&row, id);
-		else
-			row_int(&row, 0, id);
-		merge_put_values(&row, r, 1);
-	}
-	return rows_end(r, err);
+	return merge_code_owns(m->code, &m->code->frame, v[MERGE_ID].num,
+			       rows_int(r, MERGE_ID));
 }
 
-/* Copies segments and sections of images whose file this part has named. */
-static int merge_code_take_files(struct merge *m, struct merge_part *p,
-				 const char *query, const char *put,
-				 struct err *err)
+/* Segments and sections of images whose file this part has named. */
+static int merge_code_take_file(struct merge *m, struct merge_part *p UNUSED,
+				const struct rows *r, struct value *v,
+				struct err *err UNUSED)
 {
-	struct rows *r = rows_of(p->db, query, err);
-	sqlite3_stmt *st = r ? db_prepare(m->db, store_sql(put), err) : NULL;
-	int rc = st ? 0 : -1;
+	return merge_code_owns(m->code, &m->code->image, v[MERGE_ID].num,
+			       rows_int(r, MERGE_ID));
+}
 
-	while (!rc && rows_step(r)) {
-		uint32_t image = merge_map_get(&p->map[MERGE_IMAGE],
-					       rows_int(r, MERGE_ID));
-
-		if (!merge_code_owns(m->code, MERGE_IMAGE, image,
-				     rows_int(r, MERGE_ID)))
-			continue;
-		sqlite3_bind_int64(st, 1, image);
-		for (unsigned int i = 1; i < rows_columns(r); i++) {
-			struct value v = rows_value(r, i);
-
-			if (v.kind == VALUE_TEXT)
-				db_bind_text(st, (int)i + 1, v.text);
-			else
-				db_bind_known(st, (int)i + 1,
-					      v.kind == VALUE_INT, v.num);
-		}
-		rc = db_step(m->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc ? rows_stop(r) : rows_end(r, err);
+/* Jitted code, which does not need a name, of images that this part was the
+ * first to have. */
+static int merge_code_take_jit(struct merge *m, struct merge_part *p UNUSED,
+			       const struct rows *r, struct value *v,
+			       struct err *err UNUSED)
+{
+	return v[MERGE_ID].num &&
+	       m->code->fresh[v[MERGE_ID].num] == rows_int(r, MERGE_ID);
 }
 
 /* ---- the check of calls */
 
-static int merge_code_take_site(struct merge *m, struct merge_part *p,
-				const struct rows *r)
+static int merge_code_take_site(struct merge *m, struct merge_part *p UNUSED,
+				const struct rows *r, struct value *v,
+				struct err *err UNUSED)
 {
 	struct merge_code *c = m->code;
-	uint32_t frame = merge_map_get(&p->map[MERGE_FRAME],
-				       rows_int(r, MERGE_SITES_FRAME));
 	uint8_t kind = (uint8_t)rows_int(r, MERGE_SITES_KIND);
 	bool checked = kind != CALLSITE_UNCHECKED;
-
-	if (!frame)
-		return 0;
-	struct code_site *s = mem_at(c->site, c->n_site, c->cap_site, frame);
+	struct code_site *s = mem_at(c->site, c->n_site, c->cap_site,
+				     v[MERGE_SITES_FRAME].num);
 
 	if (s->known && (s->checked || !checked))
 		return 0;
@@ -488,48 +405,30 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p,
 /* A part in which a stack ends in the frame knows more of it than one in which
  * none does: where a thread begins has the smallest numbers, that the function
  * has no frame pointer, which is asked in both, the largest but one. */
-static int merge_code_take_end(struct merge *m, struct merge_part *p,
-			       const struct rows *r)
+static int merge_code_take_end(struct merge *m, struct merge_part *p UNUSED,
+			       const struct rows *r, struct value *v,
+			       struct err *err UNUSED)
 {
 	struct merge_code *c = m->code;
-	uint32_t frame = merge_map_get(&p->map[MERGE_FRAME],
-				       rows_int(r, MERGE_ENDS_FRAME));
-
-	if (!frame)
-		return 0;
-	mem_reach(c->site, c->n_site, c->cap_site, (size_t)frame + 1);
 	uint8_t start = (uint8_t)rows_int(r, MERGE_ENDS_START);
+	struct code_site *s = mem_at(c->site, c->n_site, c->cap_site,
+				     v[MERGE_ENDS_FRAME].num);
 
-	if (start && (!c->site[frame].start || start < c->site[frame].start))
-		c->site[frame].start = start;
-	if (!c->site[frame].open)
-		c->site[frame].open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
+	if (start && (!s->start || start < s->start))
+		s->start = start;
+	if (!s->open)
+		s->open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
 	return 0;
 }
 
-/* The first part that counted the functions of a file has them. */
-static int merge_code_put_share(struct merge *m, struct merge_part *p,
-				const struct rows *r, struct err *err)
-{
-	const struct store_frame_share s = {
-		.image = merge_map_get(&p->map[MERGE_IMAGE],
-				       rows_int(r, MERGE_SHARES_IMAGE)),
-		.functions = (uint32_t)rows_int(r, MERGE_SHARES_FUNCTIONS),
-		.framed = (uint32_t)rows_int(r, MERGE_SHARES_FRAMED),
-	};
-
-	return s.image ? store_frame_share(m->db, &s, err) : 0;
-}
-
-static int merge_code_take_link(struct merge *m, struct merge_part *p,
-				const struct rows *r)
+static int merge_code_take_link(struct merge *m, struct merge_part *p UNUSED,
+				const struct rows *r, struct value *v,
+				struct err *err UNUSED)
 {
 	struct merge_code *c = m->code;
 	struct store_link l = {
-		.inner = merge_map_get(&p->map[MERGE_FRAME],
-				       rows_int(r, MERGE_LINKS_INNER)),
-		.frame = merge_map_get(&p->map[MERGE_FRAME],
-				       rows_int(r, MERGE_LINKS_FRAME)),
+		.inner = (uint32_t)v[MERGE_LINKS_INNER].num,
+		.frame = (uint32_t)v[MERGE_LINKS_FRAME].num,
 		.link = (enum callsite_link)rows_int(r, MERGE_LINKS_LINK),
 	};
 
@@ -549,32 +448,28 @@ static int merge_code_take_link(struct merge *m, struct merge_part *p,
 
 /* ---- all of a part */
 
-typedef int code_take_fn(struct merge *m, struct merge_part *p,
-			 const struct rows *r);
-typedef int code_write_fn(struct merge *m, struct merge_part *p,
-			  const struct rows *r, struct err *err);
-
-/* Calls one of the two functions for each row of a query. */
-static int merge_code_take_rows(struct merge *m, struct merge_part *p,
-				const char *query, code_take_fn *take,
-				code_write_fn *put, struct err *err)
-{
-	struct rows *r = rows_of(p->db, query, err);
-	int rc = 0;
-
-	while (!rc && rows_step(r)) {
-		int64_t id = rows_int(r, MERGE_ID);
-
-		if (id < 0 || id >= UINT32_MAX)
-			rc = err_set(err, ERR_DB,
-				     "%s: the database is damaged: an id is "
-				     "%lld",
-				     p->in->path, (long long)id);
-		else
-			rc = take ? take(m, p, r) : put(m, p, r, err);
-	}
-	return rc ? rows_stop(r) : rows_end(r, err);
-}
+/* Images come before their symbols and frames, frames before stacks, and these
+ * before lists of addresses. The first part that counted the functions of a
+ * file has them. */
+static const struct merge_copy code_tables[] = {
+	{ "merge_images", .take = merge_code_take_image },
+	{ "merge_symbols", .table = T_SYMBOL, .take = merge_code_take_symbol,
+	  .many = true },
+	{ "merge_frames", .take = merge_code_take_frame },
+	{ "merge_stacks", .take = merge_code_take_stack },
+	{ "merge_raws", .table = T_RAW, .take = merge_code_take_raw,
+	  .many = true },
+	{ "merge_sites", .take = merge_code_take_site },
+	{ "merge_ends", .take = merge_code_take_end },
+	{ "merge_shares", .put = "put_frame_share" },
+	{ "merge_links", .take = merge_code_take_link },
+	{ "merge_inlined", .table = T_INLINE, .take = merge_code_take_inlined },
+	{ "merge_jit_code", .table = T_JIT_CODE, .take = merge_code_take_jit },
+	{ "merge_jit_lines", .table = T_JIT_LINE, .take = merge_code_take_jit },
+	{ "merge_segments", .table = T_SEGMENT, .take = merge_code_take_file },
+	{ "merge_sections", .take = merge_code_take_file,
+	  .put = "put_section" },
+};
 
 int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 {
@@ -584,38 +479,7 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 	c->paths = p->in->bytes / PATH_BYTES;
 	if (c->n_fresh)
 		memset(c->fresh, 0, c->n_fresh * sizeof(*c->fresh));
-	if (merge_code_take_rows(m, p, "merge_images", NULL,
-				 merge_code_take_image, err) ||
-	    merge_code_take_rows(m, p, "merge_symbols", NULL,
-				 merge_code_take_symbol, err) ||
-	    merge_code_take_rows(m, p, "merge_frames", NULL,
-				 merge_code_take_frame, err) ||
-	    merge_code_take_rows(m, p, "merge_stacks", NULL,
-				 merge_code_take_stack, err) ||
-	    merge_code_take_rows(m, p, "merge_raws", NULL, merge_code_take_raw,
-				 err))
-		return -1;
-	if (merge_code_take_rows(m, p, "merge_sites", merge_code_take_site,
-				 NULL, err) ||
-	    merge_code_take_rows(m, p, "merge_ends", merge_code_take_end, NULL,
-				 err) ||
-	    merge_code_take_rows(m, p, "merge_shares", NULL,
-				 merge_code_put_share, err) ||
-	    merge_code_take_rows(m, p, "merge_links", merge_code_take_link,
-				 NULL, err) ||
-	    merge_code_take_owned(m, p, "merge_inlined", T_INLINE, MERGE_FRAME,
-				  err) ||
-	    merge_code_take_owned(m, p, "merge_jit_code", T_JIT_CODE,
-				  MERGE_IMAGE, err) ||
-	    merge_code_take_owned(m, p, "merge_jit_lines", T_JIT_LINE,
-				  MERGE_IMAGE, err))
-		return -1;
-	return merge_code_take_files(m, p, "merge_segments",
-				     "merge_put_segment", err) ||
-			       merge_code_take_files(m, p, "merge_sections",
-						     "put_section", err)
-		       ? -1
-		       : 0;
+	return merge_copy_rows(m, p, code_tables, ARRAY_SIZE(code_tables), err);
 }
 
 /* ---- writing */
@@ -625,17 +489,9 @@ static int merge_code_write_list(struct merge *m, const struct code_list *l,
 				 struct err *err)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		const struct value *v = l->row[i].v;
-		size_t bytes = 0;
-		struct row row;
-
-		for (unsigned int k = 1; k < n; k++)
-			bytes += v[k].len;
-		if (db_row(m->db, table, bytes, &row, err))
+		l->row[i].v[MERGE_ID].num = (int64_t)i + 1;
+		if (tables_put(m->db, table, l->row[i].v, n, err))
 			return -1;
-		row_key(&row, (uint32_t)i + 1);
-		for (unsigned int k = 1; k < n; k++)
-			merge_put_value(&row, k, &v[k]);
 	}
 	return 0;
 }
@@ -691,7 +547,7 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 	size_t ends = 0;
 	int rc;
 
-	for (size_t i = 0; i < c->n_site; i++) {
+	for (size_t i = 1; i < c->n_site; i++) {
 		if (c->site[i].start || c->site[i].open)
 			at[ends++] = (struct store_end){
 				(uint32_t)i,

@@ -48,101 +48,115 @@ uint32_t merge_part_event(const struct merge_part *p, int64_t event)
 		       : 0;
 }
 
-/* ---- rows */
+/* ---- tables */
 
-void merge_put_value(struct row *row, unsigned int i, const struct value *v)
+/* Without the row that it refers to, a row is left out. */
+#define MUST 0x80
+/* Of a smaller file, to find the pages of a table takes longer than to read it
+ * by SQLite. */
+#define LARGE ((uint64_t)1 << 20)
+
+/* Returns what a column of a query refers to, with MUST or not. */
+static uint8_t merge_ref(const struct merge_copy *c, const struct rows *r,
+			 size_t i)
 {
-	switch (v->kind) {
-	case VALUE_INT:
-		row_int(row, i, v->num);
-		break;
-	case VALUE_REAL:
-		row_int(row, i, (int64_t)v->real);
-		break;
-	case VALUE_TEXT:
-		row_text(row, i, v->text);
-		break;
-	case VALUE_BLOB:
-		row_blob(row, i, v->text, v->len);
-		break;
-	case VALUE_NULL:
-		break;
-	}
+	static const struct {
+		const char *column;
+		uint8_t ref;
+	} refs[] = {
+		{ "capture", MERGE_CAPTURE | MUST },
+		{ "together", MERGE_CAPTURE },
+		{ "event_type", MERGE_TYPE },
+		{ "process", MERGE_PROCESS },
+		{ "parent", MERGE_PROCESS },
+		{ "thread", MERGE_THREAD },
+		{ "comm", MERGE_COMM },
+		{ "image", MERGE_IMAGE },
+		{ "symbol", MERGE_SYMBOL },
+		{ "frame", MERGE_FRAME },
+		{ "inner", MERGE_FRAME },
+		{ "stack", MERGE_STACK },
+		{ "above", MERGE_STACK },
+		{ "kernel", MERGE_STACK },
+		{ "user", MERGE_STACK },
+		{ "uraw", MERGE_RAW },
+		{ "chain", MERGE_CHAIN },
+		{ "as_tid", MERGE_CHAIN },
+		{ "loss", MERGE_LOSS },
+		{ "event", MERGE_EVENT },
+		{ "leader", MERGE_EVENT | MUST },
+	};
+	const char *name = rows_name(r, i);
+
+	if (c->kind && !sqlite3_stricmp(name, "id"))
+		return (uint8_t)(c->kind | MUST);
+	for (size_t k = 0; k < ARRAY_SIZE(refs); k++)
+		if (!sqlite3_stricmp(name, refs[k].column))
+			return refs[k].ref | (i ? 0 : MUST);
+	return 0;
 }
 
-void merge_put_values(struct row *row, const struct rows *r, unsigned int from)
+/* Replaces an id by the new one. Returns false if the row is left out. */
+static bool merge_map_value(const struct merge_part *p, uint8_t ref,
+			    struct value *v)
 {
-	for (unsigned int i = from; i < rows_columns(r); i++) {
-		struct value v = rows_value(r, i);
+	uint8_t kind = ref & (MUST - 1);
 
-		merge_put_value(row, i, &v);
-	}
-}
-
-size_t merge_row_bytes(const struct rows *r)
-{
-	size_t sum = 0;
-
-	for (size_t i = 0; i < rows_columns(r); i++)
-		sum += rows_value(r, i).len;
-	return sum;
-}
-
-bool merge_map_value(const struct merge_part *p, uint8_t ref, struct value *v)
-{
-	uint8_t kind = ref & ~MERGE_MUST_BIT;
-
-	if (!ref || v->kind != VALUE_INT)
-		return true;
-	v->num = kind == MERGE_REF(EVENT)
-			 ? merge_part_event(p, v->num)
-			 : merge_map_get(&p->map[kind - 1], v->num);
+	v->num = kind == MERGE_EVENT ? merge_part_event(p, v->num)
+				     : merge_map_get(&p->map[kind], v->num);
 	if (!v->num)
 		v->kind = VALUE_NULL;
-	return v->num || !(ref & MERGE_MUST_BIT);
+	return v->num || !(ref & MUST);
 }
 
-int merge_copy_row(struct merge *m, const struct merge_part *p,
-		   const struct merge_copy *c, const struct rows *r, bool *done,
-		   struct err *err)
+/* Copies the rows of one query; st: what writes them, NULL: in bulk. */
+static int merge_copy_query(struct merge *m, struct merge_part *p,
+			    const struct merge_copy *c, struct rows *r,
+			    sqlite3_stmt *st, struct err *err)
 {
-	const struct bulk_shape *shape = &m->db->table[c->table]->shape;
-	struct value v[MERGE_COLUMNS_MAX];
+	uint8_t ref[MERGE_COLUMNS_MAX];
 	size_t n = rows_columns(r);
-	size_t bytes = 0;
-	struct row row;
 
 	assert(n <= MERGE_COLUMNS_MAX);
-	*done = false;
-	for (size_t i = 0; i < n; i++) {
-		v[i] = rows_value(r, i);
-		bytes += v[i].len;
-		if (!merge_map_value(p, c->ref[i], &v[i]))
-			return 0;
+	for (size_t i = 0; i < n; i++)
+		ref[i] = merge_ref(c, r, i);
+	while (rows_step(r)) {
+		struct value v[MERGE_COLUMNS_MAX];
+		int take = 1;
+
+		for (size_t i = 0; take && i < n; i++) {
+			v[i] = rows_value(r, i);
+			if (ref[i] && v[i].kind == VALUE_INT)
+				take = merge_map_value(p, ref[i], &v[i]);
+		}
+		if (take && c->take)
+			take = c->take(m, p, r, v, err);
+		if (take < 0 ||
+		    (take && (st ? tables_run(m->db, st, v, n, err)
+				 : tables_put(m->db, c->table, v, n, err))))
+			return -1;
 	}
-	if (db_row(m->db, c->table, bytes, &row, err))
-		return -1;
-	if (shape->has_id)
-		row_key(&row, (uint32_t)v[0].num);
-	for (size_t i = shape->has_id; i < n; i++)
-		merge_put_value(&row, (unsigned int)i, &v[i]);
-	*done = true;
 	return 0;
 }
 
 int merge_copy_rows(struct merge *m, struct merge_part *p,
-		    const struct merge_copy *c, merge_row_fn *fn,
-		    struct err *err)
+		    const struct merge_copy *c, size_t n, struct err *err)
 {
-	struct rows *r = rows_of(p->db, c->sql, err);
+	int rc = 0;
 
-	while (rows_step(r)) {
-		bool done;
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct rows *r = rows_of(p->db, c[i].query, err);
+		sqlite3_stmt *st = NULL;
 
-		if (merge_copy_row(m, p, c, r, &done, err))
-			return rows_stop(r);
-		if (done && fn)
-			fn(m, p, r);
+		if (r && c[i].many && p->in->bytes >= LARGE)
+			rows_by_pages(r, m->db->table[c[i].table]->shape.name);
+		if (r && c[i].put)
+			st = db_prepare(m->db, store_sql(c[i].put), err);
+		rc = !r || (c[i].put && !st)
+			     ? -1
+			     : merge_copy_query(m, p, &c[i], r, st, err);
+		sqlite3_finalize(st);
+		rc = rc ? rows_stop(r) : rows_end(r, err);
 	}
-	return rows_end(r, err);
+	return rc;
 }

@@ -97,71 +97,56 @@ void merge_groups_leave(struct merge_groups *g, const struct merge_group *key,
 	merge_groups_add(g, key, (int64_t)(0 - (uint64_t)weight), -1);
 }
 
-/* Returns the new id of a group's comm. It is the first one of its name in its
- * database, so that it may be of a capture that is left out. */
-static uint32_t group_comm(struct merge *m, const struct merge_part *p,
-			   const struct rows *r)
+static int merge_groups_take_row(struct merge *m, struct merge_part *p UNUSED,
+				 const struct rows *r, struct value *v,
+				 struct err *err UNUSED)
 {
 	struct merge_groups *g = m->groups;
-	int64_t id = rows_int(r, MERGE_GROUPS_COMM);
-	uint32_t to = merge_map_get(&p->map[MERGE_COMM], id);
+	struct merge_group key = {
+		.type = (uint32_t)v[MERGE_GROUPS_EVENT_TYPE].num,
+		.comm = (uint32_t)v[MERGE_GROUPS_COMM].num,
+		.kernel = (uint32_t)v[MERGE_GROUPS_KERNEL].num,
+		.user = (uint32_t)v[MERGE_GROUPS_USER].num,
+		.mark = (int32_t)rows_int(r, MERGE_GROUPS_MARK),
+		.kernel_mark = (int32_t)rows_int(r, MERGE_GROUPS_KERNEL_MARK),
+		.weighs = v[MERGE_GROUPS_WEIGHT].kind == VALUE_INT,
+	};
 
-	if (to || !id)
-		return to;
-	uint32_t i = intern_add(&g->names, rows_text(r, MERGE_GROUPS_NAME));
+	/* the comm is the first one of its name in its database, so that it may
+	 * be of a capture that is left out */
+	if (!key.comm && rows_int(r, MERGE_GROUPS_COMM)) {
+		uint32_t i =
+			intern_add(&g->names, rows_text(r, MERGE_GROUPS_NAME));
 
-	return i < g->n_first ? g->first[i] : 0;
+		key.comm = i < g->n_first ? g->first[i] : 0;
+	}
+	if (key.type)
+		merge_groups_add(g, &key, v[MERGE_GROUPS_WEIGHT].num,
+				 rows_int(r, MERGE_GROUPS_N));
+	return 0;
 }
 
 int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err)
 {
-	struct rows *r = rows_of(p->db, "merge_groups", err);
+	static const struct merge_copy groups = {
+		"merge_groups", .take = merge_groups_take_row
+	};
 
-	while (rows_step(r)) {
-		struct value weight = rows_value(r, MERGE_GROUPS_WEIGHT);
-		const struct merge_group key = {
-			.type = merge_map_get(&p->map[MERGE_TYPE],
-					      rows_int(r, MERGE_GROUPS_TYPE)),
-			.comm = group_comm(m, p, r),
-			.kernel =
-				merge_map_get(&p->map[MERGE_STACK],
-					      rows_int(r, MERGE_GROUPS_KERNEL)),
-			.user = merge_map_get(&p->map[MERGE_STACK],
-					      rows_int(r, MERGE_GROUPS_USER)),
-			.mark = (int32_t)rows_int(r, MERGE_GROUPS_MARK),
-			.kernel_mark =
-				(int32_t)rows_int(r, MERGE_GROUPS_KERNEL_MARK),
-			.weighs = weight.kind == VALUE_INT,
-		};
-
-		if (key.type)
-			merge_groups_add(m->groups, &key, weight.num,
-					 rows_int(r, MERGE_GROUPS_N));
-	}
-	return rows_end(r, err);
+	return merge_copy_rows(m, p, &groups, 1, err);
 }
 
 int merge_groups_write(struct merge *m, struct err *err)
 {
 	for (size_t i = 0; i < m->groups->n; i++) {
 		const struct group_sum *s = &m->groups->sum[i];
-		struct row row;
 
-		if (!s->n)
-			continue;
-		if (db_row(m->db, T_GROUP, 0, &row, err))
+		if (s->n &&
+		    PUT_ROW(m->db, T_GROUP, err, VALUE_OF(s->key.type),
+			    VALUE_ID(s->key.comm), VALUE_ID(s->key.kernel),
+			    VALUE_ID(s->key.user), VALUE_ID(s->key.mark),
+			    value_known(s->key.weighs, s->weight),
+			    VALUE_OF(s->n), VALUE_ID(s->key.kernel_mark)))
 			return -1;
-		row_int(&row, 0, s->key.type);
-		row_id(&row, 1, s->key.comm);
-		row_id(&row, 2, s->key.kernel);
-		row_id(&row, 3, s->key.user);
-		if (s->key.mark)
-			row_int(&row, 4, s->key.mark);
-		if (s->key.weighs)
-			row_int(&row, 5, s->weight);
-		row_int(&row, 6, s->n);
-		if (s->key.kernel_mark)
-			row_int(&row, 7, s->key.kernel_mark);
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include "schema/columns.h"
 #include "schema/merge/merging.h"
 #include "schema/store.h"
+#include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
 
@@ -12,139 +13,37 @@
 /* Gives new ids to the rows of a query, which are (id, reference). A row is
  * left out if what it refers to is. */
 static int merge_number(struct merge *m, struct merge_part *p,
-			enum merge_kind kind, const char *query, uint8_t ref,
-			struct err *err)
+			enum merge_kind kind, const char *query,
+			enum merge_kind of, struct err *err)
 {
 	struct rows *r = rows_of(p->db, query, err);
 
 	while (rows_step(r)) {
-		struct value of = rows_value(r, MERGE_REFERENCE);
-		uint32_t to =
-			merge_map_value(p, ref, &of) ? ++m->last[kind] : 0;
+		struct value v = rows_value(r, MERGE_REFERENCE);
+		bool keep = v.kind != VALUE_INT ||
+			    merge_map_get(&p->map[of], v.num);
 
-		if (merge_part_map(p, kind, rows_int(r, MERGE_ID), to, err))
+		if (merge_part_map(p, kind, rows_int(r, MERGE_ID),
+				   keep ? ++m->last[kind] : 0, err))
 			return rows_stop(r);
 	}
 	return rows_end(r, err);
 }
 
-/* ---- captures and their events */
-
-/* Tables of a few rows, which a statement fills. */
-struct merge_few {
-	const char *query, *put;
-	uint8_t ref[MERGE_COLUMNS_MAX]; /* as in struct merge_copy */
-};
-
-static int merge_copy_few(struct merge *m, struct merge_part *p,
-			  const struct merge_few *few, struct err *err)
-{
-	struct rows *r = rows_of(p->db, few->query, err);
-	sqlite3_stmt *st =
-		r ? db_prepare(m->db, store_sql(few->put), err) : NULL;
-	struct value v[MERGE_COLUMNS_MAX];
-	int rc = st ? 0 : -1;
-
-	while (!rc && rows_step(r)) {
-		size_t n = rows_columns(r);
-		bool keep = true;
-
-		for (size_t i = 0; keep && i < n; i++) {
-			v[i] = rows_value(r, i);
-			keep = merge_map_value(p, few->ref[i], &v[i]);
-		}
-		if (!keep)
-			continue;
-		for (size_t i = 0; i < n; i++)
-			rows_bind_value(st, (int)i + 1, &v[i]);
-		rc = db_step(m->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc ? rows_stop(r) : rows_end(r, err);
-}
-
-/* Notes for each type what emitting its events needs. */
-static int merge_take_types(struct merge_part *p, struct err *err)
-{
-	struct rows *r = rows_of(p->db, "merge_types", err);
-
-	p->n_type = p->map[MERGE_TYPE].n;
-	p->rank = mem_new(p->n_type + 1, sizeof(*p->rank));
-	p->is_sample = mem_new(p->n_type + 1, sizeof(*p->is_sample));
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, MERGE_TYPES_ID);
-
-		if (id < 1 || (uint64_t)id >= p->n_type)
-			continue;
-		p->rank[id] = merge_map_get(&p->map[MERGE_CAPTURE],
-					    rows_int(r, MERGE_TYPES_CAPTURE));
-		p->is_sample[id] = rows_int(r, MERGE_TYPES_IS_SAMPLE) != 0;
-	}
-	return rows_end(r, err);
-}
-
-/* Writes under which name a capture is known to later merges. */
-static int merge_put_keys(struct merge *m, const struct merge_part *p,
-			  struct err *err)
-{
-	sqlite3_stmt *st = db_prepare(m->db, store_sql("merge_put_key"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < p->in->n_capture; i++) {
-		const struct merge_capture *c = &p->in->capture[i];
-
-		if (c->out)
-			continue;
-		sqlite3_bind_int64(st, 1, m->capture[c->key]);
-		db_bind_text(st, 2, intern_get(&m->keys, c->key));
-		rc = db_step(m->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
-
-/* Notes of captures where their kernel was, for merge_boots. */
-static int merge_put_kernel(struct merge *m, const struct merge_part *p,
+static int merge_number_all(struct merge *m, struct merge_part *p,
 			    struct err *err)
 {
-	struct rows *r = rows_of(p->db, "merge_kernel_start", err);
-	sqlite3_stmt *st = NULL;
-	int rc = 0;
-
-	if (rows_step(r)) {
-		st = db_prepare(m->db, store_sql("merge_put_kernel_start"),
-				err);
-		rc = st ? 0 : -1;
-	}
-	for (size_t i = 0; st && !rc && i < p->in->n_capture; i++) {
-		const struct merge_capture *c = &p->in->capture[i];
-
-		if (c->out)
-			continue;
-		sqlite3_bind_int64(st, 1, m->capture[c->key]);
-		sqlite3_bind_int64(st, 2,
-				   rows_int(r, MERGE_KERNEL_START_START));
-		rc = db_step(m->db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc ? rows_stop(r) : rows_end(r, err);
-}
-
-static int merge_take_captures(struct merge *m, struct merge_part *p,
-			       struct err *err)
-{
-	static const struct merge_few few[] = {
-		{ "merge_captures",
-		  "merge_put_capture",
-		  { [MERGE_CAPTURES_ID] = MERGE_MUST(CAPTURE),
-		    [MERGE_CAPTURES_TOGETHER] = MERGE_REF(CAPTURE) } },
-		{ "merge_meta",
-		  "merge_put_meta",
-		  { [MERGE_META_CAPTURE] = MERGE_MUST(CAPTURE) } },
-		{ "merge_event_types",
-		  "merge_put_event_type",
-		  { [MERGE_EVENT_TYPES_ID] = MERGE_MUST(TYPE),
-		    [MERGE_EVENT_TYPES_CAPTURE] = MERGE_MUST(CAPTURE) } },
+	static const struct {
+		enum merge_kind kind;
+		const char *query;
+		enum merge_kind of;
+	} list[] = {
+		{ MERGE_TYPE, "merge_type_ids", MERGE_CAPTURE },
+		{ MERGE_PROCESS, "merge_process_ids", MERGE_CAPTURE },
+		{ MERGE_THREAD, "merge_thread_ids", MERGE_PROCESS },
+		{ MERGE_COMM, "merge_comm_ids", MERGE_THREAD },
+		{ MERGE_LOSS, "merge_loss_ids", MERGE_CAPTURE },
+		{ MERGE_CHAIN, "merge_chain_ids", MERGE_CAPTURE },
 	};
 
 	for (size_t i = 0; i < p->in->n_capture; i++) {
@@ -154,114 +53,109 @@ static int merge_take_captures(struct merge *m, struct merge_part *p,
 				   c->out ? 0 : m->capture[c->key], err))
 			return -1;
 	}
-	if (merge_number(m, p, MERGE_TYPE, "merge_type_ids",
-			 MERGE_MUST(CAPTURE), err))
-		return -1;
-	for (size_t i = 0; i < ARRAY_SIZE(few); i++)
-		if (merge_copy_few(m, p, &few[i], err))
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		if (merge_number(m, p, list[i].kind, list[i].query, list[i].of,
+				 err))
 			return -1;
-	return merge_put_keys(m, p, err) || merge_put_kernel(m, p, err)
-		       ? -1
-		       : merge_take_types(p, err);
+	return 0;
 }
 
-static void merge_take_comm(struct merge *m, const struct merge_part *p,
-			    const struct rows *r)
-{
-	uint32_t id =
-		merge_map_get(&p->map[MERGE_COMM], rows_int(r, MERGE_COMMS_ID));
+/* ---- captures, threads and mappings */
 
-	merge_groups_comm(m->groups, id, rows_text(r, MERGE_COMMS_NAME));
+/* Writes under which name a capture is known to later merges, and where its
+ * kernel was, for merge_boots. */
+static int merge_put_known(struct merge *m, const struct merge_part *p,
+			   struct err *err)
+{
+	struct rows *r = rows_of(p->db, "merge_kernel_start", err);
+	bool has_start = rows_step(r);
+	int64_t start = has_start ? rows_int(r, MERGE_KERNEL_START_START) : 0;
+	int rc = rows_end(r, err);
+
+	for (size_t i = 0; !rc && i < p->in->n_capture; i++) {
+		const struct merge_capture *c = &p->in->capture[i];
+		int index = (int)m->capture[c->key] - 1;
+
+		if (c->out)
+			continue;
+		rc = store_meta(m->db, index, "content",
+				intern_get(&m->keys, c->key), err);
+		if (!rc && has_start)
+			rc = store_meta_number(m->db, index, "kernel_start",
+					       start, err);
+	}
+	return rc;
 }
 
-/* Copies processes, threads, names and mappings. Processes before the images
- * of their anonymous memory, mappings after images. */
-static int merge_take_tasks(struct merge *m, struct merge_part *p,
-			    struct err *err)
+/* Notes for each type what emitting its events needs. */
+static int merge_take_type(struct merge *m UNUSED, struct merge_part *p,
+			   const struct rows *r, struct value *v,
+			   struct err *err UNUSED)
 {
-	static const struct merge_copy process = {
-		T_PROCESS,
-		"merge_processes",
-		{ [MERGE_PROCESSES_ID] = MERGE_MUST(PROCESS),
-		  [MERGE_PROCESSES_CAPTURE] = MERGE_REF(CAPTURE),
-		  [MERGE_PROCESSES_PARENT] = MERGE_REF(PROCESS) }
-	};
-	static const struct merge_copy thread = {
-		T_THREAD,
-		"merge_threads",
-		{ [MERGE_THREADS_ID] = MERGE_MUST(THREAD),
-		  [MERGE_THREADS_PROCESS] = MERGE_REF(PROCESS) }
-	};
-	static const struct merge_copy comm = {
-		T_COMM,
-		"merge_comms",
-		{ [MERGE_COMMS_ID] = MERGE_MUST(COMM),
-		  [MERGE_COMMS_THREAD] = MERGE_REF(THREAD) }
-	};
+	int64_t id = rows_int(r, MERGE_EVENT_TYPES_ID);
 
-	if (merge_number(m, p, MERGE_PROCESS, "merge_process_ids",
-			 MERGE_MUST(CAPTURE), err) ||
-	    merge_number(m, p, MERGE_THREAD, "merge_thread_ids",
-			 MERGE_MUST(PROCESS), err) ||
-	    merge_number(m, p, MERGE_COMM, "merge_comm_ids", MERGE_MUST(THREAD),
-			 err))
-		return -1;
-	return merge_copy_rows(m, p, &process, NULL, err) ||
-			       merge_copy_rows(m, p, &thread, NULL, err) ||
-			       merge_copy_rows(m, p, &comm, merge_take_comm,
-					       err)
-		       ? -1
-		       : 0;
+	if (id < 1 || (uint64_t)id >= p->n_type)
+		return 1;
+	p->rank[id] = (uint32_t)v[MERGE_EVENT_TYPES_CAPTURE].num;
+	p->is_sample[id] =
+		!strcmp(rows_text(r, MERGE_EVENT_TYPES_KIND), "sample");
+	return 1;
+}
+
+static int merge_take_comm(struct merge *m, struct merge_part *p UNUSED,
+			   const struct rows *r, struct value *v,
+			   struct err *err UNUSED)
+{
+	merge_groups_comm(m->groups, (uint32_t)v[MERGE_COMMS_ID].num,
+			  rows_text(r, MERGE_COMMS_NAME));
+	return 1;
 }
 
 /* Mappings of the kernel are those of all captures of a boot: equal ones are
  * stored once. */
-static bool merge_is_new_mapping(struct merge *m, const struct rows *r,
-				 uint32_t image)
+static bool merge_is_new_mapping(struct merge *m, const struct value *v)
 {
-	struct {
-		int64_t v[8];
-	} key = { .v = { image } };
+	int64_t key[MERGE_MAPPINGS_T1];
 	size_t n = m->kernel.n;
 
-	for (unsigned int i = 0; i < 7; i++)
-		key.v[i + 1] = rows_int_or(r,
-					   i < 3 ? i + MERGE_MAPPINGS_START
-						 : i - 3 + MERGE_MAPPINGS_PROT,
-					   INT64_MIN);
-	return intern_add_bytes(&m->kernel, &key, sizeof(key)) == n;
+	for (unsigned int i = 0; i < ARRAY_SIZE(key); i++)
+		key[i] = v[i + 1].kind == VALUE_INT ? v[i + 1].num : INT64_MIN;
+	return intern_add_bytes(&m->kernel, key, sizeof(key)) == n;
 }
 
-static int merge_take_mappings(struct merge *m, struct merge_part *p,
-			       struct err *err)
+static int merge_take_mapping(struct merge *m, struct merge_part *p UNUSED,
+			      const struct rows *r, struct value *v,
+			      struct err *err UNUSED)
 {
-	struct rows *r = rows_of(p->db, "merge_mappings", err);
+	bool of_kernel = !rows_int(r, MERGE_MAPPINGS_PROCESS);
 
-	while (rows_step(r)) {
-		int64_t old = rows_int(r, MERGE_MAPPINGS_PROCESS);
-		uint32_t process = merge_map_get(&p->map[MERGE_PROCESS], old);
-		uint32_t image =
-			merge_map_get(&p->map[MERGE_IMAGE],
-				      rows_int(r, MERGE_MAPPINGS_IMAGE));
-		struct row row;
-
-		if (old ? !process : !merge_is_new_mapping(m, r, image))
-			continue;
-		if (db_row(m->db, T_MAPPING, 0, &row, err))
-			return rows_stop(r);
-		row_key(&row, ++m->mappings);
-		row_int(&row, 1, process);
-		for (unsigned int i = MERGE_MAPPINGS_START;
-		     i <= MERGE_MAPPINGS_T1; i++) {
-			struct value v = rows_value(r, i);
-
-			if (i != MERGE_MAPPINGS_IMAGE)
-				merge_put_value(&row, i + 1, &v);
-		}
-		row_id(&row, MERGE_MAPPINGS_IMAGE + 1, image);
-	}
-	return rows_end(r, err);
+	if (of_kernel)
+		v[MERGE_MAPPINGS_PROCESS] = (struct value){ .kind = VALUE_INT };
+	if (of_kernel ? !merge_is_new_mapping(m, v)
+		      : !v[MERGE_MAPPINGS_PROCESS].num)
+		return 0;
+	v[MERGE_MAPPINGS_ID].num = ++m->mappings;
+	return 1;
 }
+
+/* Processes before the images of their anonymous memory. */
+static const struct merge_copy merge_tasks[] = {
+	{ "merge_captures", .kind = MERGE_CAPTURE, .put = "merge_put_capture" },
+	{ "merge_meta", .put = "put_meta" },
+	{ "merge_event_types", .kind = MERGE_TYPE, .take = merge_take_type,
+	  .put = "merge_put_event_type" },
+	{ "merge_processes", .table = T_PROCESS, .kind = MERGE_PROCESS },
+	{ "merge_threads", .table = T_THREAD, .kind = MERGE_THREAD,
+	  .many = true },
+	{ "merge_comms", .table = T_COMM, .kind = MERGE_COMM,
+	  .take = merge_take_comm, .many = true },
+};
+
+/* Behind images. */
+static const struct merge_copy merge_mappings = { "merge_mappings",
+						  .table = T_MAPPING,
+						  .take = merge_take_mapping,
+						  .many = true };
 
 struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 				   struct err *err)
@@ -271,17 +165,19 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	p->in = in;
 	p->time = INT64_MIN;
 	p->db = store_open(in->path, false, err);
-	if (p->db && !merge_take_captures(m, p, err) &&
-	    !merge_take_tasks(m, p, err) && !merge_code_take(m, p, err) &&
-	    !merge_take_mappings(m, p, err) &&
-	    !merge_number(m, p, MERGE_LOSS, "merge_loss_ids",
-			  MERGE_MUST(CAPTURE), err) &&
-	    !merge_number(m, p, MERGE_CHAIN, "merge_chain_ids",
-			  MERGE_MUST(CAPTURE), err) &&
+	if (!p->db || merge_number_all(m, p, err))
+		goto out;
+	p->n_type = p->map[MERGE_TYPE].n;
+	p->rank = mem_new(p->n_type + 1, sizeof(*p->rank));
+	p->is_sample = mem_new(p->n_type + 1, sizeof(*p->is_sample));
+	if (!merge_copy_rows(m, p, merge_tasks, ARRAY_SIZE(merge_tasks), err) &&
+	    !merge_put_known(m, p, err) && !merge_code_take(m, p, err) &&
+	    !merge_copy_rows(m, p, &merge_mappings, 1, err) &&
 	    (p->events = int_rows_open(p->db, store_sql("merge_take_events"),
 				       err)) &&
 	    (p->payloads = rows_of(p->db, "payloads", err)))
 		return p;
+out:
 	merge_part_close(p);
 	return NULL;
 }
@@ -303,140 +199,166 @@ void merge_part_close(struct merge_part *p)
 
 /* ---- what refers to events */
 
-static void merge_count_request(struct merge *m, const struct merge_part *p,
-				const struct rows *r)
+static int merge_take_request(struct merge *m, struct merge_part *p UNUSED,
+			      const struct rows *r UNUSED, struct value *v,
+			      struct err *err UNUSED)
 {
 	struct writing *w = m->db->w;
-	uint32_t chain = merge_map_get(&p->map[MERGE_CHAIN],
-				       rows_int(r, MERGE_REQUESTS_CHAIN));
+	uint32_t chain = (uint32_t)v[MERGE_REQUESTS_CHAIN].num;
 
 	w->requests++;
 	w->joined += chain != 0;
 	if (chain > w->max_chain)
 		w->max_chain = chain;
+	return 1;
 }
 
-static void merge_count_chain(struct merge *m,
-			      const struct merge_part *p UNUSED,
-			      const struct rows *r)
+static int merge_take_chain(struct merge *m, struct merge_part *p UNUSED,
+			    const struct rows *r, struct value *v UNUSED,
+			    struct err *err UNUSED)
 {
 	m->db->w->chains++;
 	m->db->w->chain_events += (uint64_t)rows_int(r, MERGE_CHAINS_N_EVENTS);
+	return 1;
 }
 
-static void merge_count_copy(struct merge *m, const struct merge_part *p UNUSED,
-			     const struct rows *r UNUSED)
+static int merge_take_copy(struct merge *m, struct merge_part *p UNUSED,
+			   const struct rows *r UNUSED, struct value *v UNUSED,
+			   struct err *err UNUSED)
 {
 	m->db->w->copies++;
+	return 1;
 }
 
 /* Notes that belong to no capture are written once. */
-static int merge_take_damage(struct merge *m, struct merge_part *p,
+static int merge_take_damage(struct merge *m, struct merge_part *p UNUSED,
+			     const struct rows *r, struct value *v,
+			     struct err *err UNUSED)
+{
+	size_t n = m->notes.n;
+
+	if (v[MERGE_DAMAGE_CAPTURE].kind != VALUE_NULL)
+		return 1;
+	return intern_add(&m->notes,
+			  arena_join(&m->notes.text,
+				     rows_text(r, MERGE_DAMAGE_WHAT), '\n',
+				     rows_text(r, MERGE_DAMAGE_DETAIL))) == n;
+}
+
+/* What refers to events, and losses. */
+static const struct merge_copy merge_tables[] = {
+	{ "merge_losses", .table = T_LOSS, .kind = MERGE_LOSS },
+	{ "merge_ordering", .table = T_ORDERING },
+	{ "merge_chains", .table = T_CHAIN, .kind = MERGE_CHAIN,
+	  .take = merge_take_chain, .many = true },
+	{ "merge_copies", .table = T_CHAIN_COPY, .take = merge_take_copy },
+	{ "merge_requests", .table = T_REQUEST, .take = merge_take_request },
+	{ "merge_branches", .table = T_BRANCH },
+	{ "merge_findings", .table = T_FINDING },
+	{ "merge_gaps", .table = T_GAP },
+	{ "merge_counters", .table = T_COUNTER },
+	{ "merge_cookies", .table = T_COOKIES },
+	{ "merge_extras", .table = T_EXTRA },
+	{ "merge_leaders", .table = T_EXTRA },
+	{ "merge_damage", .table = T_DAMAGE, .take = merge_take_damage },
+};
+
+/* ---- the fields of events: the ev_ table of an event has the columns of all
+ * databases */
+
+static int merge_fields_copy(struct merge *m, struct merge_part *p,
+			     const char *name, const char *event,
 			     struct err *err)
 {
-	struct rows *r = rows_of(p->db, "merge_damage", err);
-	static const struct merge_copy c = {
-		T_DAMAGE, NULL, { [MERGE_DAMAGE_CAPTURE] = MERGE_MUST(CAPTURE) }
-	};
+	const struct value of_table = { .kind = VALUE_TEXT, .text = name };
+	/* by column of the part's table: where it is in the result, and if it
+	 * has ids of lists of addresses */
+	unsigned int at[BULK_COLUMNS];
+	bool is_stack[BULK_COLUMNS];
+	size_t n = 1; /* event_id */
+	unsigned int ev, table;
+	struct rows *r;
 
-	while (rows_step(r)) {
-		size_t n = m->notes.n;
-		bool done;
-
-		if (rows_value(r, MERGE_DAMAGE_CAPTURE).kind == VALUE_NULL) {
-			char *text = arena_join(
-				&m->notes.text, rows_text(r, MERGE_DAMAGE_WHAT),
-				'\n', rows_text(r, MERGE_DAMAGE_DETAIL));
-
-			if (intern_add(&m->notes, text) != n)
-				continue;
-		}
-		if (merge_copy_row(m, p, &c, r, &done, err))
+	if (fields_reach_table(m->db, event, &ev, &table, err))
+		return -1;
+	r = rows_open(p->db, store_sql("merge_ev_columns"), &of_table, 1, err);
+	for (; rows_step(r) && n < BULK_COLUMNS; n++) {
+		is_stack[n] = rows_int(r, MERGE_EV_COLUMNS_IS_STACK) != 0;
+		if (fields_reach_column(m->db, ev,
+					rows_text(r, MERGE_EV_COLUMNS_NAME),
+					is_stack[n], &at[n], err))
 			return rows_stop(r);
+	}
+	if (rows_end(r, err))
+		return -1;
+
+	char *sql =
+		sqlite3_mprintf("SELECT * FROM \"%w\" ORDER BY event_id", name);
+
+	r = sql ? rows_open(p->db, sql, NULL, 0, err) : NULL;
+	sqlite3_free(sql);
+	while (rows_step(r)) {
+		uint32_t id = merge_part_event(p, rows_int(r, MERGE_ID));
+		size_t bytes = 0;
+		struct row row;
+
+		if (!id)
+			continue;
+		for (size_t i = 1; i < n; i++)
+			bytes += rows_value(r, i).len;
+		if (db_row(m->db, table, bytes, &row, err))
+			return rows_stop(r);
+		row_int(&row, 0, id);
+		for (size_t i = 1; i < n; i++) {
+			struct value v = rows_value(r, i);
+
+			if (!at[i])
+				continue;
+			if (is_stack[i] && v.kind == VALUE_INT)
+				row_id(&row, at[i],
+				       merge_map_get(&p->map[MERGE_RAW],
+						     v.num));
+			else
+				row_value(&row, at[i], &v);
+		}
 	}
 	return rows_end(r, err);
 }
 
-/* What refers to events, and losses. */
-static const struct {
-	struct merge_copy copy;
-	merge_row_fn *count;
-} merge_tables[] = {
-	{ { T_LOSS,
-	    "merge_losses",
-	    { [MERGE_LOSSES_ID] = MERGE_MUST(LOSS),
-	      [MERGE_LOSSES_CAPTURE] = MERGE_REF(CAPTURE),
-	      [MERGE_LOSSES_TYPE] = MERGE_REF(TYPE) } },
-	  NULL },
-	{ { T_ORDERING,
-	    "merge_ordering",
-	    { [MERGE_ORDERING_CAPTURE] = MERGE_MUST(CAPTURE) } },
-	  NULL },
-	{ { T_CHAIN,
-	    "merge_chains",
-	    { [MERGE_CHAINS_ID] = MERGE_MUST(CHAIN),
-	      [MERGE_CHAINS_CAPTURE] = MERGE_REF(CAPTURE),
-	      [MERGE_CHAINS_THREAD] = MERGE_REF(THREAD),
-	      [MERGE_CHAINS_URAW] = MERGE_REF(RAW),
-	      [MERGE_CHAINS_LOSS] = MERGE_REF(LOSS) } },
-	  merge_count_chain },
-	{ { T_CHAIN_COPY,
-	    "merge_copies",
-	    { [MERGE_COPIES_CHAIN] = MERGE_MUST(CHAIN),
-	      [MERGE_COPIES_CAPTURE] = MERGE_MUST(CAPTURE) } },
-	  merge_count_copy },
-	{ { T_REQUEST,
-	    "merge_requests",
-	    { [MERGE_REQUESTS_EVENT] = MERGE_MUST(EVENT),
-	      [MERGE_REQUESTS_CHAIN] = MERGE_REF(CHAIN),
-	      [MERGE_REQUESTS_URAW] = MERGE_REF(RAW),
-	      [MERGE_REQUESTS_LOSS] = MERGE_REF(LOSS),
-	      [MERGE_REQUESTS_AS_TID] = MERGE_REF(CHAIN) } },
-	  merge_count_request },
-	{ { T_BRANCH,
-	    "merge_branches",
-	    { [MERGE_BRANCHES_EVENT] = MERGE_MUST(EVENT) } },
-	  NULL },
-	{ { T_FINDING,
-	    "merge_findings",
-	    { [MERGE_FINDINGS_CAPTURE] = MERGE_MUST(CAPTURE),
-	      [MERGE_FINDINGS_THREAD] = MERGE_REF(THREAD),
-	      [MERGE_FINDINGS_EVENT] = MERGE_REF(EVENT),
-	      [MERGE_FINDINGS_LOSS] = MERGE_REF(LOSS) } },
-	  NULL },
-	{ { T_GAP,
-	    "merge_gaps",
-	    { [MERGE_GAPS_CAPTURE] = MERGE_MUST(CAPTURE),
-	      [MERGE_GAPS_LOSS] = MERGE_REF(LOSS) } },
-	  NULL },
-	{ { T_COUNTER,
-	    "merge_counters",
-	    { [MERGE_COUNTERS_CAPTURE] = MERGE_MUST(CAPTURE) } },
-	  NULL },
-	{ { T_COOKIES,
-	    "merge_cookies",
-	    { [MERGE_COOKIES_CAPTURE] = MERGE_MUST(CAPTURE) } },
-	  NULL },
-	{ { T_EXTRA,
-	    "merge_extras",
-	    { [MERGE_EXTRAS_EVENT] = MERGE_MUST(EVENT) } },
-	  NULL },
-	/* another event's id is the value */
-	{ { T_EXTRA,
-	    "merge_leaders",
-	    { [MERGE_LEADERS_EVENT] = MERGE_MUST(EVENT),
-	      [MERGE_LEADERS_VALUE] = MERGE_MUST(EVENT) } },
-	  NULL },
-};
+/* Tells a type the name that its table has now. */
+static int merge_fields_rename(struct merge *m, struct merge_part *p UNUSED,
+			       const struct rows *r, struct value *v,
+			       struct err *err)
+{
+	return fields_name_type(m->db, (uint32_t)v[MERGE_EV_TYPES_ID].num,
+				rows_text(r, MERGE_EV_TYPES_EVENT), err);
+}
+
+static int merge_fields_take(struct merge *m, struct merge_part *p,
+			     struct err *err)
+{
+	static const struct merge_copy types = { "merge_ev_types",
+						 .kind = MERGE_TYPE,
+						 .take = merge_fields_rename };
+	struct rows *r = rows_of(p->db, "merge_ev_tables", err);
+	bool any = false;
+
+	while (rows_step(r)) {
+		any = true;
+		if (merge_fields_copy(m, p, rows_text(r, MERGE_EV_TABLES_NAME),
+				      rows_text(r, MERGE_EV_TABLES_EVENT), err))
+			return rows_stop(r);
+	}
+	if (rows_end(r, err))
+		return -1;
+	return any ? merge_copy_rows(m, p, &types, 1, err) : 0;
+}
 
 int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(merge_tables); i++)
-		if (merge_copy_rows(m, p, &merge_tables[i].copy,
-				    merge_tables[i].count, err))
-			return -1;
-	if (merge_take_damage(m, p, err) || merge_groups_take(m, p, err) ||
-	    merge_fields_take(m, p, err))
+	if (merge_copy_rows(m, p, merge_tables, ARRAY_SIZE(merge_tables),
+			    err) ||
+	    merge_groups_take(m, p, err) || merge_fields_take(m, p, err))
 		return -1;
 	return tables_tidy(m->db, err);
 }

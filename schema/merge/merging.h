@@ -16,10 +16,10 @@
 
 struct merge_code;
 struct merge_groups;
-struct row;
 
 /* The rows that others refer to. */
 enum merge_kind {
+	MERGE_NONE,
 	MERGE_CAPTURE,
 	MERGE_PROCESS,
 	MERGE_THREAD,
@@ -124,24 +124,30 @@ struct merge {
 	uint64_t joined; /* see merge_counts */
 };
 
-/* What a column of a query is: 0, a value that is copied as it is; or the id
- * that a row has in the part. It is replaced by the row's new id: by NULL if
- * that row was left out, or, for MERGE_MUST, the row that has the column is
- * left out too. */
-#define MERGE_MUST_BIT 0x80
-#define MERGE_REF(kind) (MERGE_##kind + 1)
-#define MERGE_MUST(kind) (MERGE_REF(kind) | MERGE_MUST_BIT)
-#define MERGE_COLUMNS_MAX 32
 /* The first two columns of the queries that number rows, and of those that
  * begin with an id. */
 #define MERGE_ID 0
 #define MERGE_REFERENCE 1
-/* How a table is copied: the columns of the query are those of its row in the
- * result. */
+#define MERGE_COLUMNS_MAX 32
+
+/* Looks at a row before it is written; v[] has its values, with new ids, and
+ * may be changed. Returns 1, 0 if the row is left out, or -1 and *err. */
+typedef int merge_row_fn(struct merge *m, struct merge_part *p,
+			 const struct rows *r, struct value *v,
+			 struct err *err);
+
+/* How a table is copied. The columns of the query are those of its row in the
+ * result. One with the name of a reference (merge_copy.c) has an id of the
+ * part, which is replaced by the new id: by NULL if what it refers to was left
+ * out. If that is the first column, or the row cannot be without it, the row is
+ * left out too. */
 struct merge_copy {
-	unsigned int table; /* in store.table of the result */
-	const char *sql;
-	uint8_t ref[MERGE_COLUMNS_MAX]; /* by column of the query */
+	const char *query;
+	unsigned int table;   /* in store.table of the result */
+	enum merge_kind kind; /* that column "id" is of; MERGE_NONE: it stays */
+	merge_row_fn *take;   /* NULL: all rows are written as they are */
+	const char *put;      /* a statement that writes them; NULL: in bulk */
+	bool many; /* of the table's own columns, the first is its key */
 };
 
 /* ---- merge_copy.c */
@@ -154,26 +160,9 @@ int merge_part_map(struct merge_part *p, enum merge_kind kind, int64_t id,
 		   uint32_t to, struct err *err);
 /* Returns the new id of an event, 0 if it was left out. */
 uint32_t merge_part_event(const struct merge_part *p, int64_t event);
-/* Replaces the id *v by the new one; ref: of its column. Returns false if the
- * row is left out. */
-bool merge_map_value(const struct merge_part *p, uint8_t ref, struct value *v);
-/* Copies a row; *done: it was not left out. */
-int merge_copy_row(struct merge *m, const struct merge_part *p,
-		   const struct merge_copy *c, const struct rows *r, bool *done,
-		   struct err *err);
-/* Copies the rows of a query. Calls fn, unless it is NULL, with each row that
- * is copied. */
-typedef void merge_row_fn(struct merge *m, const struct merge_part *p,
-			  const struct rows *r);
+/* Copies the rows of n queries, one after the other. */
 int merge_copy_rows(struct merge *m, struct merge_part *p,
-		    const struct merge_copy *c, merge_row_fn *fn,
-		    struct err *err);
-/* Sets column i of a row to a value; the row has room for its text. */
-void merge_put_value(struct row *row, unsigned int i, const struct value *v);
-/* Sets the columns from `from` on to those of a row of a query. */
-void merge_put_values(struct row *row, const struct rows *r, unsigned int from);
-/* Returns the bytes of text and blobs in a row. */
-size_t merge_row_bytes(const struct rows *r);
+		    const struct merge_copy *c, size_t n, struct err *err);
 
 /* ---- merge_part.c */
 
@@ -219,18 +208,13 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err);
 int merge_groups_write(struct merge *m, struct err *err);
 
-/* ---- merge_fields.c: ev_ tables. */
-int merge_fields_take(struct merge *m, struct merge_part *p, struct err *err);
-
-/* ---- merge_verdicts.c */
-/* Gives requests the verdicts of table new_verdict, and empties it. */
-int merge_apply(struct merge *m, struct err *err);
-
 /* ---- merge_join.c: requests whose chain is in another capture. Called when
  * all rows are there but the groups. */
 int merge_join(struct merge *m, struct err *err);
 
 /* ---- merge_settle.c: requests of cut streams whose chain is in none. */
+/* Gives requests the verdicts of table new_verdict, and empties it. */
+int merge_apply(struct merge *m, struct err *err);
 /* Opens again what an earlier merge joined or settled: the result depends on
  * the captures alone, not on the order in which they were merged. */
 int merge_settle_open(struct merge *m, struct err *err);

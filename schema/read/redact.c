@@ -262,25 +262,19 @@ static enum redact_how redact_field_how(const char *column)
 
 static int redact_fields(struct redact *rd, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(rd->db, store_sql("redact_fields"), err);
-	int step = SQLITE_ERROR;
-	int rc = 0;
+	struct rows *r = rows_of(rd->db, "redact_fields", err);
 
-	while (st && !rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (rows_step(r)) {
+		const char *column = rows_text(r, REDACT_FIELDS_COLUMN);
 		const struct redact_column c = {
-			db_column_text(st, REDACT_FIELDS_TABLE),
-			db_column_text(st, REDACT_FIELDS_COLUMN),
-			redact_field_how(
-				db_column_text(st, REDACT_FIELDS_COLUMN)),
-			NULL
+			rows_text(r, REDACT_FIELDS_TABLE), column,
+			redact_field_how(column), NULL
 		};
 
-		rc = redact_column(rd, &c, err);
+		if (redact_column(rd, &c, err))
+			return rows_stop(r);
 	}
-	if (st && !rc && step != SQLITE_DONE)
-		rc = db_error(rd->db, step, err);
-	sqlite3_finalize(st);
-	return st ? rc : -1;
+	return rows_end(r, err);
 }
 
 static int redact_tables(struct redact *rd, struct err *err)

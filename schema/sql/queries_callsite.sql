@@ -12,15 +12,6 @@ FROM raw_chain WHERE stack NOT NULL
 SELECT e.type, e.cpu, r.latency_ns AS ns
 FROM request r JOIN event e ON e.id = r.event WHERE r.latency_ns NOT NULL
 
--- name: put_deferral
-INSERT INTO internal_deferral VALUES(?1, ?2, ?3, ?4)
-
--- name: put_user_trust
-INSERT INTO internal_user_trust VALUES(?1, ?2, ?3, ?4, ?5, ?6)
-
--- name: put_end
-INSERT INTO internal_end VALUES(?1, ?2, ?3)
-
 -- name: put_frame_share
 INSERT OR IGNORE INTO internal_frame_share VALUES(?1, ?2, ?3)
 
@@ -32,12 +23,6 @@ FROM mapping WHERE prot & 4 AND image IS NOT NULL
 -- name: put_doubt
 UPDATE image SET identity = 'doubted: ' || ?2 || '; ' || coalesce(identity, '')
 WHERE id = ?1
-
--- name: put_callsite
-INSERT INTO internal_callsite VALUES(?1, ?2, ?3, ?4)
-
--- name: put_link
-INSERT INTO internal_callsite_link VALUES(?1, ?2, ?3)
 
 -- What an earlier check stored, in the order of the keys.
 -- name: old_callsites

@@ -1,5 +1,6 @@
 -- queries_merge.sql - the queries of merge: what is read of each database, in
--- the order of the columns of the tables, and how captures fit together.
+-- the order of the columns of the tables, and how captures fit together. A
+-- column is called as what it refers to (merge_copy.c).
 
 -- What a capture is known by: its content as far as its rows tell, not its
 -- path. A merged database has stored it.
@@ -40,17 +41,11 @@ INSERT INTO capture VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
 -- name: merge_meta
 SELECT capture, key, value FROM meta WHERE capture > 0
 
--- name: merge_put_meta
+-- name: put_meta
 INSERT OR REPLACE INTO meta VALUES(?1, ?2, ?3)
-
--- name: merge_put_key
-INSERT OR REPLACE INTO meta VALUES(?1, 'content', ?2)
 
 -- name: merge_type_ids
 SELECT id, capture FROM event_type ORDER BY id
-
--- name: merge_types
-SELECT id, capture, kind = 'sample' AS is_sample FROM event_type
 
 -- name: merge_event_types
 SELECT id, capture, name, kind, type, config, sample_type, period, freq,
@@ -88,8 +83,8 @@ SELECT id, process, tid, start_ns, end_ns FROM thread ORDER BY id
 SELECT id, thread, time_ns, exec, name, label FROM comm ORDER BY id
 
 -- name: merge_mappings
-SELECT process, start, "end", pgoff, image, prot, flags, t0, t1 FROM mapping
-ORDER BY id
+SELECT id, process, start, "end", pgoff, image, prot, flags, t0, t1
+FROM mapping ORDER BY id
 
 -- name: merge_images
 SELECT id, kind, path, build_id, maj, min, ino, ino_gen, start, len, t0,
@@ -105,7 +100,7 @@ SELECT id, image, off, flags, vaddr, symbol, symoff, file, line FROM frame
 ORDER BY id
 
 -- name: merge_stacks
-SELECT id, parent, frame, depth, hash FROM stack ORDER BY id
+SELECT id, parent AS above, frame, depth, hash FROM stack ORDER BY id
 
 -- name: merge_raws
 SELECT id, stack, addrs, ended, caller FROM raw_chain ORDER BY id
@@ -122,17 +117,13 @@ SELECT image, off, file, line FROM jit_line ORDER BY image, off
 -- name: merge_segments
 SELECT image, off, vaddr, filesz, flags FROM internal_segment ORDER BY rowid
 
--- name: merge_put_segment
-INSERT INTO internal_segment VALUES(?1, ?2, ?3, ?4, ?5)
-
 -- name: merge_sections
 SELECT image, file, name, hash FROM internal_image_section
 ORDER BY image, file, name
 
 -- name: merge_sites
 SELECT frame, kind, coalesce(target, 0) AS target, unverified
-FROM internal_callsite
-ORDER BY frame
+FROM internal_callsite ORDER BY frame
 
 -- name: merge_ends
 SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open
@@ -146,7 +137,7 @@ SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 
 -- Earlier versions called requests matched (1) that are empty (12).
 -- name: merge_groups
-SELECT type, comm, kernel, user,
+SELECT type AS event_type, comm, kernel, user,
 	CASE mark WHEN -1 THEN -12 ELSE coalesce(mark, 0) END AS mark, weight, n,
 	coalesce(kernel_mark, 0) AS kernel_mark,
 	(SELECT name FROM comm WHERE comm.id = g.comm) AS name
@@ -160,8 +151,8 @@ WHERE id > ?1 AND take_ints(id, time_ns, cpu, thread, comm, type, weight, kraw,
 	uraw, payload, raw_ns)
 
 -- name: merge_losses
-SELECT id, capture, what, counts, cpu, type, t0, t1, n, off FROM loss
-ORDER BY id
+SELECT id, capture, what, counts, cpu, type AS event_type, t0, t1, n, off
+FROM loss ORDER BY id
 
 -- name: merge_ordering
 SELECT capture, what, time_ns, by_ns, cpu, n, off, detail FROM ordering
@@ -209,7 +200,7 @@ SELECT event, name, value FROM sample_extra WHERE name <> 'leader'
 ORDER BY rowid
 
 -- name: merge_leaders
-SELECT event, name, value FROM sample_extra WHERE name = 'leader'
+SELECT event, name, value AS leader FROM sample_extra WHERE name = 'leader'
 ORDER BY rowid
 
 -- The tables of fields, with the name of their event.
@@ -243,9 +234,6 @@ SELECT min(m.start) AS start FROM mapping m JOIN image i ON i.id = m.image
 WHERE m.process = 0 AND m.start <> 0 AND i.kind = (SELECT id FROM word
 	WHERE kind = 'image' AND name = 'kernel')
 HAVING min(m.start) = max(m.start)
-
--- name: merge_put_kernel_start
-INSERT OR IGNORE INTO meta VALUES(?1, 'kernel_start', ?2)
 
 -- Which captures are of one boot of one host, as far as they tell: they have
 -- the same clock, and the kernel's code at the same place. wall is when the

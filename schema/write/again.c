@@ -52,12 +52,10 @@ static int again_put(struct store *db, const struct again_rows *rows,
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_again"), err);
 	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < rows->n; i++) {
-		sqlite3_bind_int64(st, 1, rows->row[i].kind);
-		sqlite3_bind_int64(st, 2, rows->row[i].id);
-		sqlite3_bind_int64(st, 3, rows->row[i].raw);
-		rc = db_step(db, st, err);
-	}
+	for (size_t i = 0; !rc && i < rows->n; i++)
+		rc = PUT_VALUES(db, st, err, VALUE_OF(rows->row[i].kind),
+				VALUE_OF(rows->row[i].id),
+				VALUE_OF(rows->row[i].raw));
 	sqlite3_finalize(st);
 	return rc;
 }

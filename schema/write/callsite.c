@@ -6,15 +6,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* Binds v, or NULL if it is 0. */
-static void callsite_bind_some(sqlite3_stmt *st, int i, uint64_t v)
-{
-	if (v)
-		sqlite3_bind_int64(st, i, (int64_t)v);
-	else
-		sqlite3_bind_null(st, i);
-}
-
 int store_callsites_begin(struct store *db, struct err *err)
 {
 	return db->making ? flush_frames(db, err)
@@ -35,16 +26,16 @@ struct callsite_list {
 	void (*row)(const void *list, size_t i, int64_t v[COLUMNS_MAX]);
 };
 
-static bool callsite_same_row(sqlite3_stmt *st, const struct callsite_list *l,
-			      size_t i)
+static bool callsite_same_row(const struct rows *r,
+			      const struct callsite_list *l, size_t i)
 {
 	int64_t v[COLUMNS_MAX];
 
 	if (i >= l->n)
 		return false;
 	l->row(l->list, i, v);
-	for (int k = 0; k < sqlite3_column_count(st); k++)
-		if (sqlite3_column_int64(st, k) != v[k])
+	for (size_t k = 0; k < rows_columns(r); k++)
+		if (rows_int(r, k) != v[k])
 			return false;
 	return true;
 }
@@ -54,24 +45,18 @@ static bool callsite_same_row(sqlite3_stmt *st, const struct callsite_list *l,
 static int callsite_is_stored(struct store *db, const struct callsite_list *l,
 			      struct err *err)
 {
-	sqlite3_stmt *st;
+	bool same = true;
 	size_t n = 0;
-	int rc;
 
 	if (db->making)
 		return 0;
-	st = db_prepare(db, store_sql(l->old), err);
-	if (!st)
+	struct rows *r = rows_of(db, l->old, err);
+
+	for (; same && rows_step(r); n++)
+		same = callsite_same_row(r, l, n);
+	if (rows_end(r, err))
 		return -1;
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW &&
-	       callsite_same_row(st, l, n))
-		n++;
-	sqlite3_finalize(st);
-	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-		return db_error(db, rc, err);
-	if (rc == SQLITE_DONE && n == l->n)
-		return 1;
-	return db_exec(db, store_sql(l->drop), err);
+	return same && n == l->n ? 1 : db_exec(db, store_sql(l->drop), err);
 }
 
 static void callsite_row(const void *list, size_t i, int64_t v[COLUMNS_MAX])
@@ -123,30 +108,19 @@ int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
 
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_callsite"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, c[i].frame);
-		sqlite3_bind_int64(st, 2, c[i].kind);
-		callsite_bind_some(st, 3, c[i].target);
-		sqlite3_bind_int64(st, 4, c[i].unverified);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_CALLSITE, err, VALUE_OF(c[i].frame),
+			    VALUE_OF(c[i].kind), VALUE_ID(c[i].target),
+			    VALUE_OF(c[i].unverified)))
+			return -1;
+	return 0;
 }
 
 int store_doubt(struct store *db, uint32_t image, const char *why,
 		struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_doubt"), err);
-
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	db_bind_text(st, 2, why);
-	return db_step_last(db, st, err);
+	return PUT_BY(db, store_sql("put_doubt"), err, VALUE_OF(image),
+		      value_text(why));
 }
 
 int store_links(struct store *db, const struct store_link *l, size_t n,
@@ -166,17 +140,11 @@ int store_links(struct store *db, const struct store_link *l, size_t n,
 	}
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_link"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, l[i].inner);
-		sqlite3_bind_int64(st, 2, l[i].frame);
-		sqlite3_bind_int64(st, 3, l[i].link);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_CALLSITE_LINK, err, VALUE_OF(l[i].inner),
+			    VALUE_OF(l[i].frame), VALUE_OF(l[i].link)))
+			return -1;
+	return 0;
 }
 
 int store_links_drop(struct store *db, struct err *err)
@@ -201,73 +169,44 @@ int store_judged(struct store *db, const struct store_judged *j, size_t n,
 	const struct callsite_list list = { "old_judged", "drop_judged", j, n,
 					    callsite_judged_row };
 	int stored = callsite_is_stored(db, &list, err);
-	struct row r;
 
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	for (size_t i = 0; i < n; i++) {
-		if (db_row(db, T_JUDGED, 0, &r, err))
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_JUDGED, err, VALUE_OF(j[i].stack),
+			    VALUE_OF(j[i].judged), VALUE_OF(j[i].callerless),
+			    VALUE_ID(j[i].image)))
 			return -1;
-		row_key(&r, j[i].stack);
-		row_int(&r, 1, j[i].judged);
-		row_int(&r, 2, j[i].callerless);
-		row_id(&r, 3, j[i].image);
-	}
 	return 0;
 }
 
 int store_user_trust(struct store *db, const struct store_user_trust *u,
 		     size_t n, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_user_trust"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, u[i].type);
-		if (u[i].mark)
-			sqlite3_bind_int64(st, 2, u[i].mark);
-		else
-			sqlite3_bind_null(st, 2);
-		db_bind_text(st, 3, u[i].judged);
-		callsite_bind_some(st, 4, u[i].frames);
-		sqlite3_bind_int64(st, 5, u[i].n);
-		callsite_bind_some(st, 6, u[i].image);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_USER_TRUST, err, VALUE_OF(u[i].type),
+			    VALUE_ID(u[i].mark), value_text(u[i].judged),
+			    VALUE_ID(u[i].frames), VALUE_OF(u[i].n),
+			    VALUE_ID(u[i].image)))
+			return -1;
+	return 0;
 }
 
 int store_ends(struct store *db, const struct store_end *s, size_t n,
 	       struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_end"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, s[i].frame);
-		callsite_bind_some(st, 2, s[i].start);
-		callsite_bind_some(st, 3, s[i].open);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_END, err, VALUE_OF(s[i].frame),
+			    VALUE_ID(s[i].start), VALUE_ID(s[i].open)))
+			return -1;
+	return 0;
 }
 
 int store_frame_share(struct store *db, const struct store_frame_share *s,
 		      struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_frame_share"), err);
-	int rc = -1;
-
-	if (st) {
-		sqlite3_bind_int64(st, 1, s->image);
-		sqlite3_bind_int64(st, 2, s->functions);
-		sqlite3_bind_int64(st, 3, s->framed);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	return PUT_BY(db, store_sql("put_frame_share"), err, VALUE_OF(s->image),
+		      VALUE_OF(s->functions), VALUE_OF(s->framed));
 }
 
 int store_stack_checks(struct store *db, const struct store_stack_check *s,
@@ -277,20 +216,14 @@ int store_stack_checks(struct store *db, const struct store_stack_check *s,
 					    "drop_stack_checks", s, n,
 					    callsite_stack_row };
 	int stored = callsite_is_stored(db, &list, err);
-	struct row r;
 
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	for (size_t i = 0; i < n; i++) {
-		if (db_row(db, T_STACK_CHECK, 0, &r, err))
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_STACK_CHECK, err, VALUE_OF(s[i].stack),
+			    VALUE_OF(s[i].checked), VALUE_OF(s[i].bogus),
+			    VALUE_ID(s[i].first), VALUE_ID(s[i].image),
+			    VALUE_OF(s[i].gaps), VALUE_ID(s[i].caller)))
 			return -1;
-		row_key(&r, s[i].stack);
-		row_int(&r, 1, s[i].checked);
-		row_int(&r, 2, s[i].bogus);
-		row_id(&r, 3, s[i].first);
-		row_id(&r, 4, s[i].image);
-		row_int(&r, 5, s[i].gaps);
-		row_id(&r, 6, s[i].caller);
-	}
 	return 0;
 }

@@ -47,29 +47,17 @@ static int capture_write_type(struct store *db, uint32_t id,
 		[EVENT_READ] = "read",
 		[EVENT_MARK] = "mark",
 	};
-	sqlite3_stmt *st = db_prepare(db, sql_file("event_type"), err);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, id);
-	sqlite3_bind_int64(st, 2, source + 1);
-	db_bind_text(st, 3, e->name ? e->name : "unknown");
-	sqlite3_bind_text(st, 4, "sample", -1, SQLITE_STATIC);
-	sqlite3_bind_int64(st, 5, e->type);
-	sqlite3_bind_int64(st, 6, (int64_t)e->config);
-	sqlite3_bind_int64(st, 7, (int64_t)e->sample_type);
-	sqlite3_bind_int64(st, 8, (int64_t)e->period);
-	sqlite3_bind_int64(st, 9, e->freq);
-	sqlite3_bind_int64(st, 10, e->has_chain);
-	sqlite3_bind_int64(st, 11, e->has_cpu);
-	sqlite3_bind_int64(st, 12, e->has_time);
-	sqlite3_bind_int64(st, 13, e->defer);
-	sqlite3_bind_int64(st, 14, e->defer_output);
-	db_bind_text(st, 15, e->format);
-	db_bind_text(st, 16, e->buffer);
-	db_bind_text(st, 17, how[e->how]);
-	db_bind_text(st, 18, capture_unit(e));
-	return db_step_last(db, st, err);
+	return PUT_BY(
+		db, sql_file("event_type"), err, VALUE_OF(id),
+		VALUE_OF(source + 1), value_text(e->name ? e->name : "unknown"),
+		value_text("sample"), VALUE_OF(e->type), VALUE_OF(e->config),
+		VALUE_OF(e->sample_type), VALUE_OF(e->period),
+		VALUE_OF(e->freq), VALUE_OF(e->has_chain), VALUE_OF(e->has_cpu),
+		VALUE_OF(e->has_time), VALUE_OF(e->defer),
+		VALUE_OF(e->defer_output), value_text(e->format),
+		value_text(e->buffer), value_text(how[e->how]),
+		value_text(capture_unit(e)));
 }
 
 static uint32_t *capture_type_slot(struct capture_map *c, uint32_t event)
@@ -153,31 +141,22 @@ static int capture_write(struct store *db, const struct source *src,
 	const struct source_info *in = &src->info;
 	bool times = in->first_ns || in->last_ns;
 	char text[128];
-	sqlite3_stmt *st = db_prepare(db, sql_file("capture"), err);
 
-	if (!st)
-		return -1;
 	capture_note(in, text, sizeof(text));
-	sqlite3_bind_int64(st, 1, src->index + 1);
-	db_bind_text(st, 2, src->path);
-	db_bind_text(st, 3, src->ops ? src->ops->name : NULL);
-	db_bind_known(st, 4, src->size || src->pos,
-		      (int64_t)(src->size ? src->size : src->pos));
-	db_bind_text(st, 5, in->host);
-	db_bind_text(st, 6, in->release);
-	db_bind_text(st, 7, in->version);
-	db_bind_text(st, 8, in->arch);
-	db_bind_text(st, 9, in->cmdline);
-	db_bind_known(st, 10, in->cpus_online >= 0, in->cpus_online);
-	db_bind_text(st, 11, in->clock);
-	db_bind_known(st, 12, times, (int64_t)in->first_ns);
-	db_bind_known(st, 13, times, (int64_t)in->last_ns);
-	db_bind_known(st, 14, in->records, (int64_t)in->records);
-	db_bind_known(st, 15, in->system_wide != TRI_UNKNOWN, in->system_wide);
-	sqlite3_bind_int64(st, 16, in->exact);
-	sqlite3_bind_int64(st, 17, !in->truncated);
-	db_bind_text(st, 18, text);
-	return db_step_last(db, st, err);
+	return PUT_BY(
+		db, sql_file("capture"), err, VALUE_OF(src->index + 1),
+		value_text(src->path),
+		value_text(src->ops ? src->ops->name : NULL),
+		VALUE_ID(src->size ? src->size : src->pos),
+		value_text(in->host), value_text(in->release),
+		value_text(in->version), value_text(in->arch),
+		value_text(in->cmdline), VALUE_CPU(in->cpus_online),
+		value_text(in->clock),
+		value_known(times, (int64_t)in->first_ns),
+		value_known(times, (int64_t)in->last_ns), VALUE_ID(in->records),
+		value_known(in->system_wide != TRI_UNKNOWN, in->system_wide),
+		VALUE_OF(in->exact), VALUE_OF(!in->truncated),
+		value_text(text));
 }
 
 void store_capture_source(struct store *db, const struct source *src)
@@ -208,25 +187,21 @@ int store_align(struct store *db, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err)
 {
 	const struct clock_map *m = &a->map;
-	sqlite3_stmt *st =
-		db_prepare(db,
-			   "UPDATE capture SET align = ?2, offset_ns = ?3,"
-			   " drift_ppb = ?4, error_ns = ?5, pairs = ?6,"
-			   " together = ?7 WHERE id = ?1",
-			   err);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, (sqlite3_int64)source + 1);
-	db_bind_text(st, 2, align_method_name(a->method));
 	/* a clock in cycles has no offset in ns */
-	db_bind_known(st, 3, !m->tsc.mult,
-		      (int64_t)(clock_map_time(m, first) - first));
-	sqlite3_bind_double(st, 4, (double)m->drift * 1e9 / (double)DRIFT_ONE);
-	db_bind_known(st, 5, a->error != ALIGN_UNKNOWN, a->error);
-	sqlite3_bind_int64(st, 6, (sqlite3_int64)a->pairs);
-	sqlite3_bind_int64(st, 7, a->line + 1);
-	return db_step_last(db, st, err);
+	return PUT_BY(
+		db,
+		"UPDATE capture SET align = ?2, offset_ns = ?3, drift_ppb = ?4,"
+		" error_ns = ?5, pairs = ?6, together = ?7 WHERE id = ?1",
+		err, VALUE_OF((int64_t)source + 1),
+		value_text(align_method_name(a->method)),
+		value_known(!m->tsc.mult,
+			    (int64_t)(clock_map_time(m, first) - first)),
+		(struct value){ .kind = VALUE_REAL,
+				.real = (double)m->drift * 1e9 /
+					(double)DRIFT_ONE },
+		value_known(a->error != ALIGN_UNKNOWN, a->error),
+		VALUE_OF(a->pairs), VALUE_OF(a->line + 1));
 }
 
 /* Writes the sums over the events of each type. */
@@ -243,10 +218,8 @@ static int capture_types_end(struct store *db, struct err *err)
 
 		if (i < db->w->n_count)
 			c = db->w->count[i];
-		sqlite3_bind_int64(st, 1, (sqlite3_int64)i + 1);
-		sqlite3_bind_int64(st, 2, (sqlite3_int64)c.events);
-		sqlite3_bind_int64(st, 3, (sqlite3_int64)c.weight);
-		rc = db_step(db, st, err);
+		rc = PUT_VALUES(db, st, err, VALUE_OF(i + 1),
+				VALUE_OF(c.events), VALUE_OF(c.weight));
 	}
 	sqlite3_finalize(st);
 	return rc;
@@ -266,12 +239,9 @@ int captures_end(struct store *db, struct err *err)
 	for (size_t i = 0; !rc && i < db->w->n_capture; i++) {
 		const struct capture_map *c = &db->w->capture[i];
 
-		sqlite3_bind_int64(st, 1, (sqlite3_int64)i + 1);
-		sqlite3_bind_int64(st, 2, (sqlite3_int64)c->samples);
-		db_bind_known(st, 3, c->first != TIME_NONE, c->first);
-		db_bind_known(st, 4, c->last != TIME_NONE, c->last);
-		sqlite3_bind_int64(st, 5, c->damaged);
-		rc = db_step(db, st, err);
+		rc = PUT_VALUES(db, st, err, VALUE_OF(i + 1),
+				VALUE_OF(c->samples), VALUE_TIME(c->first),
+				VALUE_TIME(c->last), VALUE_OF(c->damaged));
 	}
 	sqlite3_finalize(st);
 	return rc ? rc : capture_types_end(db, err);
@@ -281,18 +251,9 @@ int captures_end(struct store *db, struct err *err)
 static int capture_put_meta(struct store *db, int capture, const char *key,
 			    const char *text, int64_t number, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(
-		db, "INSERT OR REPLACE INTO meta VALUES(?1,?2,?3)", err);
-
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, capture + 1);
-	db_bind_text(st, 2, key);
-	if (text)
-		db_bind_text(st, 3, text);
-	else
-		sqlite3_bind_int64(st, 3, number);
-	return db_step_last(db, st, err);
+	return PUT_BY(db, store_sql("put_meta"), err, VALUE_OF(capture + 1),
+		      value_text(key),
+		      text ? value_text(text) : VALUE_OF(number));
 }
 
 int store_meta(struct store *db, int capture, const char *key,

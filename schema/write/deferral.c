@@ -93,23 +93,18 @@ COMPARE_BY(deferral_compare, struct deferral_sum, type, cpu, ns);
 static int deferral_write(struct store *db, const struct deferral_sums *d,
 			  struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_deferral"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < d->n; i++) {
+	for (size_t i = 0; i < d->n; i++) {
 		const struct deferral_sum *s = &d->sum[i];
 		/* the longest time of an event and CPU is exact */
 		bool last = i + 1 == d->n || s[1].type != s->type ||
 			    s[1].cpu != s->cpu;
 
-		sqlite3_bind_int64(st, 1, s->type);
-		db_bind_known(st, 2, s->cpu >= 0, s->cpu);
-		sqlite3_bind_int64(st, 3, last ? s->max : s->ns);
-		sqlite3_bind_int64(st, 4, s->n);
-		rc = db_step(db, st, err);
+		if (PUT_ROW(db, T_DEFERRAL, err, VALUE_OF(s->type),
+			    VALUE_CPU(s->cpu), VALUE_OF(last ? s->max : s->ns),
+			    VALUE_OF(s->n)))
+			return -1;
 	}
-	sqlite3_finalize(st);
-	return rc;
+	return 0;
 }
 
 int deferral_end(struct store *db, struct err *err)

@@ -13,18 +13,6 @@
  * SQL's sum() overflow, which fails the whole statement. */
 #define WEIGHT_MAX ((uint64_t)1 << 53)
 
-static void row_time(struct row *r, unsigned int i, int64_t t)
-{
-	if (t != TIME_NONE)
-		row_int(r, i, t);
-}
-
-static void row_cpu(struct row *r, unsigned int i, int32_t cpu)
-{
-	if (cpu >= 0)
-		row_int(r, i, cpu);
-}
-
 static void fact_pack_time(struct packing *p, bool known, int64_t t)
 {
 	packing_known(p, known && t != TIME_NONE, t);
@@ -332,121 +320,65 @@ static int fact_put_chain(struct store *db, const struct fact_chain *f,
 static int fact_put_copy(struct store *db, const struct fact_copy *f,
 			 struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_CHAIN_COPY, 0, &r, err))
-		return -1;
 	db->w->copies++;
-	row_int(&r, 0, f->chain);
-	row_int(&r, 1, f->source + 1);
-	row_time(&r, 2, f->time);
-	row_cpu(&r, 3, f->cpu);
-	return 0;
+	return PUT_ROW(db, T_CHAIN_COPY, err, VALUE_OF(f->chain),
+		       VALUE_OF(f->source + 1), VALUE_TIME(f->time),
+		       VALUE_CPU(f->cpu));
 }
 
 static int fact_put_finding(struct store *db, const struct fact_finding *f,
 			    struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_FINDING, 0, &r, err))
-		return -1;
-	row_int(&r, 0, f->rule + 1);
-	row_int(&r, 1, f->source + 1);
-	row_time(&r, 2, f->time);
-	row_time(&r, 3, f->since);
-	row_cpu(&r, 4, f->cpu);
-	row_id(&r, 5, f->thread);
-	row_id(&r, 6, f->event);
-	row_id(&r, 7, f->loss);
-	row_int(&r, 8, (int64_t)f->n);
-	return 0;
+	return PUT_ROW(db, T_FINDING, err, VALUE_OF(f->rule + 1),
+		       VALUE_OF(f->source + 1), VALUE_TIME(f->time),
+		       VALUE_TIME(f->since), VALUE_CPU(f->cpu),
+		       VALUE_ID(f->thread), VALUE_ID(f->event),
+		       VALUE_ID(f->loss), VALUE_OF(f->n));
 }
 
 static int fact_put_gap(struct store *db, const struct fact_gap *g,
 			struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_GAP, 0, &r, err))
-		return -1;
-	row_int(&r, 0, g->source + 1);
-	row_cpu(&r, 1, g->cpu);
-	row_int(&r, 2, (int64_t)g->first);
-	row_int(&r, 3, (int64_t)g->n);
-	row_time(&r, 4, g->t0);
-	row_time(&r, 5, g->t1);
-	row_int(&r, 6, g->verdict);
-	row_id(&r, 7, g->loss);
-	return 0;
+	return PUT_ROW(db, T_GAP, err, VALUE_OF(g->source + 1),
+		       VALUE_CPU(g->cpu), VALUE_OF(g->first), VALUE_OF(g->n),
+		       VALUE_TIME(g->t0), VALUE_TIME(g->t1),
+		       VALUE_OF(g->verdict), VALUE_ID(g->loss));
 }
 
 static int fact_put_counter(struct store *db, const struct fact_counter *c,
 			    struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_COUNTER, 0, &r, err))
-		return -1;
-	row_int(&r, 0, c->source + 1);
-	row_cpu(&r, 1, c->cpu);
-	row_int(&r, 2, (int64_t)c->first);
-	row_int(&r, 3, (int64_t)c->last);
-	row_int(&r, 4, (int64_t)c->seen);
-	row_int(&r, 5, (int64_t)c->missing);
-	row_int(&r, 6, (int64_t)c->gaps);
-	row_int(&r, 7, (int64_t)c->late);
-	row_int(&r, 8, (int64_t)c->elsewhere);
-	row_int(&r, 9, (int64_t)c->wraps);
-	return 0;
+	return PUT_ROW(db, T_COUNTER, err, VALUE_OF(c->source + 1),
+		       VALUE_CPU(c->cpu), VALUE_OF(c->first), VALUE_OF(c->last),
+		       VALUE_OF(c->seen), VALUE_OF(c->missing),
+		       VALUE_OF(c->gaps), VALUE_OF(c->late),
+		       VALUE_OF(c->elsewhere), VALUE_OF(c->wraps));
 }
 
 static int fact_put_session(struct store *db, const struct fact_session *s,
 			    struct err *err)
 {
-	size_t len = strlen(s->layout) + (s->reason ? strlen(s->reason) : 0);
-	struct row r;
-
-	if (db_row(db, T_COOKIES, len, &r, err))
-		return -1;
-	row_int(&r, 0, s->source + 1);
-	row_text(&r, 1, s->layout);
-	row_text(&r, 2, s->reason);
-	row_int(&r, 3, (int64_t)s->no_chain);
-	row_int(&r, 4, (int64_t)s->no_sample);
-	row_int(&r, 5, (int64_t)s->missing);
-	return 0;
+	return PUT_ROW(db, T_COOKIES, err, VALUE_OF(s->source + 1),
+		       value_text(s->layout), value_text(s->reason),
+		       VALUE_OF(s->no_chain), VALUE_OF(s->no_sample),
+		       VALUE_OF(s->missing));
 }
 
 static int fact_put_process(struct store *db, const struct fact_process *p,
 			    struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_PROCESS, 0, &r, err))
-		return -1;
-	row_key(&r, p->id);
-	row_int(&r, 1, p->source + 1);
-	row_int(&r, 2, p->pid);
-	row_id(&r, 3, p->parent);
-	row_time(&r, 4, p->start);
-	row_time(&r, 5, p->end);
-	return 0;
+	return PUT_ROW(db, T_PROCESS, err, VALUE_OF(p->id),
+		       VALUE_OF(p->source + 1), VALUE_OF(p->pid),
+		       VALUE_ID(p->parent), VALUE_TIME(p->start),
+		       VALUE_TIME(p->end));
 }
 
 static int fact_put_thread(struct store *db, const struct fact_thread *t,
 			   struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_THREAD, 0, &r, err))
-		return -1;
-	row_key(&r, t->id);
-	row_id(&r, 1, t->process);
-	row_int(&r, 2, t->tid);
-	row_time(&r, 3, t->start);
-	row_time(&r, 4, t->end);
-	return 0;
+	return PUT_ROW(db, T_THREAD, err, VALUE_OF(t->id), VALUE_ID(t->process),
+		       VALUE_OF(t->tid), VALUE_TIME(t->start),
+		       VALUE_TIME(t->end));
 }
 
 static int fact_put_comm(struct store *db, const struct fact_comm *c,
@@ -454,20 +386,13 @@ static int fact_put_comm(struct store *db, const struct fact_comm *c,
 {
 	char label[256];
 	const char *name = c->name ? c->name : "";
-	size_t n = labels_text(name, label, sizeof(label));
-	struct row r;
 
-	if (db_row(db, T_COMM, strlen(name) + n, &r, err))
-		return -1;
-	row_key(&r, c->id);
-	row_id(&r, 1, c->thread);
-	row_time(&r, 2, c->time);
-	row_int(&r, 3, !!c->exec);
-	row_text(&r, 4, name);
-	if (strcmp(name, label) != 0)
-		row_text(&r, 5, label);
+	labels_text(name, label, sizeof(label));
 	sample_groups_comm(db, c->id, name);
-	return 0;
+	return PUT_ROW(db, T_COMM, err, VALUE_OF(c->id), VALUE_ID(c->thread),
+		       VALUE_TIME(c->time), VALUE_OF(!!c->exec),
+		       value_text(name),
+		       value_text(strcmp(name, label) != 0 ? label : NULL));
 }
 
 static int fact_put_mapping(struct store *db, const struct fact_mapping *m,

@@ -22,57 +22,42 @@ static bool jitted_line_counts(const struct jit_code *c, size_t i)
 int jitted_put(struct store *db, uint32_t id, struct err *err)
 {
 	const struct jit_code *c = frames_get_image(db->w->fr, id)->code;
-	struct row r;
 
 	if (!c)
 		return 0;
-	if (c->bytes && c->n_bytes <= JIT_BYTES_MAX) {
-		if (db_row(db, T_JIT_CODE, c->n_bytes, &r, err))
+	if (c->bytes && c->n_bytes <= JIT_BYTES_MAX &&
+	    PUT_ROW(db, T_JIT_CODE, err, VALUE_OF(id), VALUE_OF(c->machine),
+		    VALUE_OF(c->start),
+		    (struct value){ .kind = VALUE_BLOB,
+				    .text = (const char *)c->bytes,
+				    .len = c->n_bytes }))
+		return -1;
+	for (size_t i = 0; i < c->n_line; i++)
+		if (jitted_line_counts(c, i) &&
+		    PUT_ROW(db, T_JIT_LINE, err, VALUE_OF(id),
+			    VALUE_OF(c->line[i].off),
+			    value_text(c->line[i].file),
+			    VALUE_ID(c->line[i].line)))
 			return -1;
-		row_key(&r, id);
-		row_int(&r, 1, c->machine);
-		row_int(&r, 2, (int64_t)c->start);
-		row_blob(&r, 3, c->bytes, c->n_bytes);
-	}
-	for (size_t i = 0; i < c->n_line; i++) {
-		const char *file = c->line[i].file;
-
-		if (!jitted_line_counts(c, i))
-			continue;
-		if (db_row(db, T_JIT_LINE, file ? strlen(file) : 0, &r, err))
-			return -1;
-		row_int(&r, 0, id);
-		row_int(&r, 1, (int64_t)c->line[i].off);
-		row_text(&r, 2, file);
-		row_id(&r, 3, c->line[i].line);
-	}
 	return 0;
 }
 
 int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		 struct jit_code *out, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("jit_lines"), err);
+	struct rows *r = ROWS_BY(db, "jit_lines", err, image);
 	struct jit_line *line = NULL;
 	size_t cap = 0;
-	int rc = 0;
 
 	*out = (struct jit_code){ 0 };
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *file = db_column_text(st, JIT_LINES_FILE);
-
+	while (rows_step(r))
 		*mem_add(line, out->n_line, cap) = (struct jit_line){
-			.off = (uint64_t)sqlite3_column_int64(st,
-							      JIT_LINES_OFF),
-			.file = arena_strdup(text, file ? file : ""),
-			.line = (uint32_t)sqlite3_column_int64(st,
-							       JIT_LINES_LINE),
+			.off = (uint64_t)rows_int(r, JIT_LINES_OFF),
+			.file = arena_strdup(text,
+					     rows_text(r, JIT_LINES_FILE)),
+			.line = (uint32_t)rows_int(r, JIT_LINES_LINE),
 		};
-	}
-	if (rc == SQLITE_DONE && out->n_line) {
+	if (out->n_line) {
 		struct jit_line *own =
 			arena_take(text, out->n_line * sizeof(*own));
 
@@ -80,6 +65,5 @@ int jitted_lines(struct store *db, uint32_t image, struct arena *text,
 		out->line = own;
 	}
 	free(line);
-	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	return rows_end(r, err);
 }

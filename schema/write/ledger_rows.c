@@ -47,7 +47,6 @@ static int ledger_put_loss(struct store *db, const struct ledger_entry *e,
 			   struct err *err)
 {
 	const struct capture_map *c = capture_map(db, e->capture);
-	struct row r;
 	uint32_t type = 0;
 
 	if (e->event >= 0 && c->src && (uint32_t)e->event < c->src->n_events) {
@@ -55,21 +54,12 @@ static int ledger_put_loss(struct store *db, const struct ledger_entry *e,
 		if (!type)
 			return -1;
 	}
-	if (db_row(db, T_LOSS, strlen(e->what), &r, err))
-		return -1;
-	row_key(&r, e->id);
-	row_int(&r, 1, e->capture + 1);
-	row_text(&r, 2, e->what);
-	row_int(&r, 3, e->counts);
-	if (e->cpu >= 0)
-		row_int(&r, 4, e->cpu);
-	row_id(&r, 5, type);
-	row_id(&r, 6, e->t0);
-	row_id(&r, 7, e->t1);
 	/* so many records cannot be lost: the number is unknown */
-	row_id(&r, 8, e->n < NUMBER_MAX ? e->n : 0);
-	row_int(&r, 9, (int64_t)e->off);
-	return 0;
+	return PUT_ROW(
+		db, T_LOSS, err, VALUE_OF(e->id), VALUE_OF(e->capture + 1),
+		value_text(e->what), VALUE_OF(e->counts), VALUE_CPU(e->cpu),
+		VALUE_ID(type), VALUE_ID(e->t0), VALUE_ID(e->t1),
+		VALUE_ID(e->n < NUMBER_MAX ? e->n : 0), VALUE_OF(e->off));
 }
 
 /* t0 is the record's time, t1 the time of an earlier record that it should not
@@ -77,22 +67,11 @@ static int ledger_put_loss(struct store *db, const struct ledger_entry *e,
 static int ledger_put_order(struct store *db, const struct ledger_entry *e,
 			    struct err *err)
 {
-	size_t len = strlen(e->what) + (e->detail ? strlen(e->detail) : 0);
-	struct row r;
-
-	if (db_row(db, T_ORDERING, len, &r, err))
-		return -1;
-	row_int(&r, 0, e->capture + 1);
-	row_text(&r, 1, e->what);
-	row_id(&r, 2, e->t0);
-	if (e->t1 > e->t0)
-		row_int(&r, 3, (int64_t)(e->t1 - e->t0));
-	if (e->cpu >= 0)
-		row_int(&r, 4, e->cpu);
-	row_int(&r, 5, ledger_row_number(e->n));
-	row_int(&r, 6, (int64_t)e->off);
-	row_text(&r, 7, e->detail);
-	return 0;
+	return PUT_ROW(db, T_ORDERING, err, VALUE_OF(e->capture + 1),
+		       value_text(e->what), VALUE_ID(e->t0),
+		       value_known(e->t1 > e->t0, (int64_t)(e->t1 - e->t0)),
+		       VALUE_CPU(e->cpu), VALUE_OF(ledger_row_number(e->n)),
+		       VALUE_OF(e->off), value_text(e->detail));
 }
 
 /* In an entry of LEDGER_SKIPPED len is no length but the record's type. */
@@ -107,28 +86,18 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 	bool skipped = e->kind == LEDGER_SKIPPED;
 	char key[64];
 	const char *detail = e->detail;
-	struct row r;
 
 	if (skipped && !detail && e->len) {
 		snprintf(key, sizeof(key), "%s %" PRIu64, e->what, e->len);
 		detail = key;
 	}
-	if (db_row(db, T_DAMAGE,
-		   strlen(kind[e->kind]) + strlen(e->what) +
-			   (detail ? strlen(detail) : 0),
-		   &r, err))
-		return -1;
-	row_int(&r, 0, e->capture + 1);
-	row_text(&r, 1, kind[e->kind]);
-	row_text(&r, 2, e->what);
-	row_int(&r, 3, (int64_t)e->off);
-	if (!skipped)
-		row_id(&r, 4, ledger_row_number(e->len));
-	row_int(&r, 5, ledger_row_number(e->n));
-	row_text(&r, 6, detail);
 	if (e->kind == LEDGER_DAMAGE && !ledger_is_beside(e->what))
 		capture_map(db, e->capture)->damaged = true;
-	return 0;
+	return PUT_ROW(db, T_DAMAGE, err, VALUE_OF(e->capture + 1),
+		       value_text(kind[e->kind]), value_text(e->what),
+		       VALUE_OF(e->off),
+		       VALUE_ID(skipped ? 0 : ledger_row_number(e->len)),
+		       VALUE_OF(ledger_row_number(e->n)), value_text(detail));
 }
 
 /* Returns 1 if the note is there already, from an earlier naming, 0 if not, -1
@@ -136,36 +105,24 @@ static int ledger_put_damage(struct store *db, const struct ledger_entry *e,
 static int ledger_is_noted(struct store *db, const char *what,
 			   const char *detail, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("same_note"), err);
+	struct rows *r =
+		rows_open(db, store_sql("same_note"),
+			  VALUES(value_text(what), value_text(detail)), err);
+	bool known = rows_step(r);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_text(st, 1, what, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 2, detail, -1, SQLITE_STATIC);
-
-	int rc = sqlite3_step(st);
-
-	sqlite3_finalize(st);
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		return rc == SQLITE_ROW;
-	return db_error(db, rc, err);
+	return rows_end(r, err) ? -1 : known;
 }
 
 int store_note(struct store *db, const char *what, const char *detail,
 	       struct err *err)
 {
-	struct row r;
 	int known = ledger_is_noted(db, what, detail, err);
 
 	if (known)
 		return known < 0 ? -1 : 0;
-	if (db_row(db, T_DAMAGE, strlen(what) + strlen(detail) + 4, &r, err))
-		return -1;
-	row_text(&r, 1, "note");
-	row_text(&r, 2, what);
-	row_int(&r, 5, 1);
-	row_text(&r, 6, detail);
-	return 0;
+	return PUT_ROW(db, T_DAMAGE, err, VALUE_ID(0), value_text("note"),
+		       value_text(what), VALUE_ID(0), VALUE_ID(0), VALUE_OF(1),
+		       value_text(detail));
 }
 
 int store_entries(struct store *db, struct ledger *lg, struct err *err)

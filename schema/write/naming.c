@@ -12,6 +12,7 @@
 #include "schema/write/write.h"
 #include "schema/write/unnamed.h"
 #include "stitch/base/err.h"
+#include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/intern.h"
@@ -126,20 +127,14 @@ static struct answer *naming_answer_for(struct naming *nm, uint64_t off)
 static int naming_load_known(struct store *db, struct naming *nm,
 			     struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("known_symbols"), err);
-	int rc;
+	struct rows *r = ROWS_BY(db, "known_symbols", err, nm->at.image);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, nm->at.image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		const char *name = db_column_text(st, KNOWN_SYMBOLS_NAME);
+	while (rows_step(r)) {
 		struct known_symbol k = {
-			.start = (uint64_t)sqlite3_column_int64(
-				st, KNOWN_SYMBOLS_START),
-			.name = arena_strdup(&nm->text, name ? name : ""),
-			.id = (uint32_t)sqlite3_column_int64(st,
-							     KNOWN_SYMBOLS_ID),
+			.start = (uint64_t)rows_int(r, KNOWN_SYMBOLS_START),
+			.name = arena_strdup(&nm->text,
+					     rows_text(r, KNOWN_SYMBOLS_NAME)),
+			.id = (uint32_t)rows_int(r, KNOWN_SYMBOLS_ID),
 		};
 
 		table_add(&nm->by_name,
@@ -147,8 +142,7 @@ static int naming_load_known(struct store *db, struct naming *nm,
 			  (uint32_t)nm->n_known);
 		*mem_add(nm->known, nm->n_known, nm->cap_known) = k;
 	}
-	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	return rows_end(r, err);
 }
 
 /* Takes the last answer as the function itself, not one inlined into it. */
@@ -172,25 +166,19 @@ static int naming_put_inline(struct store *db, struct naming *nm,
 			     const struct symbol *s, struct err *err)
 {
 	const struct answer *a = naming_answer_for(nm, s->off);
-	size_t len = strlen(s->name) + (s->file ? strlen(s->file) : 0);
 
 	if (!a || db->w->sums)
 		return 0;
 	for (size_t i = a->todo; i < nm->at.n_todo; i++) {
-		struct row r;
-
 		if (nm->at.todo[i].at != (uint32_t)(a - nm->answer))
 			break;
-		if (db_row(db, T_INLINE, len, &r, err))
+		if (PUT_ROW(db, T_INLINE, err, VALUE_OF(nm->at.todo[i].frame),
+			    VALUE_OF(s->depth), value_text(s->name),
+			    value_text(s->file), VALUE_ID(s->line)))
 			return -1;
 		db->w->renamed = true;
 		frame_names_inlined(db, nm->at.todo[i].frame, s->depth,
 				    s->name);
-		row_int(&r, 0, nm->at.todo[i].frame);
-		row_int(&r, 1, s->depth);
-		row_text(&r, 2, s->name);
-		row_text(&r, 3, s->file);
-		row_id(&r, 4, s->line);
 	}
 	return 0;
 }
@@ -289,7 +277,6 @@ static int naming_replace(struct store *db, uint32_t frame,
 			  struct err *err)
 {
 	const struct frame *f = frames_get_frame(db->w->fr, frame);
-	struct row r;
 
 	if (frame_names_wait(db)) {
 		const struct frame_name name = {
@@ -304,22 +291,13 @@ static int naming_replace(struct store *db, uint32_t frame,
 		frame_names_put(db, frame, &name);
 		return 0;
 	}
-	if (db_row(db, T_NAMED, a->file ? strlen(a->file) : 0, &r, err))
-		return -1;
 	db->w->renamed = true;
-	row_int(&r, 0, frame);
-	row_int(&r, 1, f->image);
-	row_int(&r, 2, (int64_t)f->off);
-	row_int(&r, 3, f->flags);
-	if (vaddr)
-		row_int(&r, 4, *vaddr);
-	if (a->symbol) {
-		row_int(&r, 5, a->symbol);
-		row_int(&r, 6, (int64_t)a->symoff);
-	}
-	row_text(&r, 7, a->file);
-	row_id(&r, 8, a->line);
-	return 0;
+	return PUT_ROW(db, T_NAMED, err, VALUE_OF(frame), VALUE_OF(f->image),
+		       VALUE_OF(f->off), VALUE_OF(f->flags),
+		       value_known(vaddr, vaddr ? *vaddr : 0),
+		       VALUE_ID(a->symbol),
+		       value_known(a->symbol, (int64_t)a->symoff),
+		       value_text(a->file), VALUE_ID(a->line));
 }
 
 /* Writes the answers for the current image; afterwards there is none. */
@@ -491,20 +469,12 @@ static int naming_put_segments(struct store *db, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(
-		db, "INSERT INTO internal_segment VALUES(?1,?2,?3,?4,?5)", err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++) {
-		sqlite3_bind_int64(st, 1, image);
-		sqlite3_bind_int64(st, 2, (int64_t)seg[i].off);
-		sqlite3_bind_int64(st, 3, (int64_t)seg[i].vaddr);
-		sqlite3_bind_int64(st, 4, (int64_t)seg[i].filesz);
-		sqlite3_bind_int64(st, 5, seg[i].flags);
-		rc = db_step(db, st, err);
-	}
-	sqlite3_finalize(st);
-	return rc;
+	for (size_t i = 0; i < n; i++)
+		if (PUT_ROW(db, T_SEGMENT, err, VALUE_OF(image),
+			    VALUE_OF(seg[i].off), VALUE_OF(seg[i].vaddr),
+			    VALUE_OF(seg[i].filesz), VALUE_OF(seg[i].flags)))
+			return -1;
+	return 0;
 }
 
 /* Returns 1 if the image has these segments, 0, or -1 and *err. */
@@ -512,45 +482,22 @@ static int naming_has_segments(struct store *db, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
-	sqlite3_stmt *st;
+	bool same = true;
 	size_t i = 0;
-	int rc;
 
 	if (db->making)
 		return 0;
-	st = db_prepare(db, store_sql("old_segments"), err);
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW && i < n &&
-	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_OFF) ==
-		       seg[i].off &&
-	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_VADDR) ==
-		       seg[i].vaddr &&
-	       (uint64_t)sqlite3_column_int64(st, OLD_SEGMENTS_FILESZ) ==
-		       seg[i].filesz &&
-	       sqlite3_column_int64(st, OLD_SEGMENTS_FLAGS) == seg[i].flags)
-		i++;
-	sqlite3_finalize(st);
-	if (rc != SQLITE_DONE && rc != SQLITE_ROW)
-		return db_error(db, rc, err);
-	return rc == SQLITE_DONE && i == n;
-}
+	struct rows *r = ROWS_BY(db, "old_segments", err, image);
 
-static int naming_run(struct store *db, const char *name, uint32_t image,
-		      const char *file, const char *status,
-		      const char *identity, struct err *err)
-{
-	sqlite3_stmt *st = db_prepare(db, store_sql(name), err);
-
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-	/* fails without harm for a statement that has no ?2, ?3 and ?4 */
-	sqlite3_bind_text(st, 2, file, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 3, status, -1, SQLITE_STATIC);
-	sqlite3_bind_text(st, 4, identity, -1, SQLITE_STATIC);
-	return db_step_last(db, st, err);
+	for (; same && rows_step(r); i++)
+		same = i < n &&
+		       (uint64_t)rows_int(r, OLD_SEGMENTS_OFF) == seg[i].off &&
+		       (uint64_t)rows_int(r, OLD_SEGMENTS_VADDR) ==
+			       seg[i].vaddr &&
+		       (uint64_t)rows_int(r, OLD_SEGMENTS_FILESZ) ==
+			       seg[i].filesz &&
+		       rows_int(r, OLD_SEGMENTS_FLAGS) == seg[i].flags;
+	return rows_end(r, err) ? -1 : same && i == n;
 }
 
 int store_image(struct store *db, uint32_t image, const char *file,
@@ -563,9 +510,10 @@ int store_image(struct store *db, uint32_t image, const char *file,
 
 	if (has < 0 ||
 	    (!has &&
-	     naming_run(db, "drop_segments", image, NULL, NULL, NULL, err)) ||
-	    naming_run(db, "image_status", image, file && *file ? file : NULL,
-		       status, identity, err) ||
+	     PUT_BY(db, store_sql("drop_segments"), err, VALUE_OF(image))) ||
+	    PUT_BY(db, store_sql("image_status"), err, VALUE_OF(image),
+		   value_text(file && *file ? file : NULL), value_text(status),
+		   value_text(identity)) ||
 	    (!has && naming_put_segments(db, image, seg, n, err)))
 		return -1;
 	/* answers wait for the image at hand only: no frame of another one is
@@ -577,6 +525,23 @@ int store_image(struct store *db, uint32_t image, const char *file,
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;
 	return naming_end_image(db, nm, err);
+}
+
+/* Rows of the sections that names were read from. */
+int store_sections(struct store *db, uint32_t image,
+		   const struct section_used *used, size_t n, struct err *err)
+{
+	if (!n)
+		return 0;
+	sqlite3_stmt *st = db_prepare(db, store_sql("put_section"), err);
+	int rc = st ? 0 : -1;
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = PUT_VALUES(
+			db, st, err, VALUE_OF(image), value_text(used[i].file),
+			value_text(used[i].name), VALUE_OF(used[i].hash));
+	sqlite3_finalize(st);
+	return rc;
 }
 
 int naming_end(struct store *db, struct err *err)

@@ -184,28 +184,20 @@ static struct sample_group *sample_groups_find(const struct sample_groups *sg,
 static int sample_groups_write(struct store *db, struct err *err)
 {
 	struct sample_groups *sg = db->w->groups;
-	struct row r;
 
 	for (size_t i = 0; i < sg->n_slot; i++) {
 		const struct sample_group *g = &sg->slot[i];
 
-		if (!g->n)
-			continue;
-		if (db_row(db, T_GROUP, 0, &r, err))
+		if (g->n &&
+		    PUT_ROW(db, T_GROUP, err, VALUE_OF(sample_group_type(g)),
+			    VALUE_ID((uint32_t)g->what),
+			    VALUE_ID(g->stacks >> 32),
+			    VALUE_ID((uint32_t)g->stacks),
+			    VALUE_ID(sample_group_mark(g)),
+			    value_known(g->marks & GROUP_WEIGHS,
+					(int64_t)g->weight),
+			    VALUE_OF(g->n), VALUE_ID(g->marks >> 8 & 0xff)))
 			return -1;
-		int64_t kernel_mark = g->marks >> 8 & 0xff;
-
-		row_int(&r, 0, sample_group_type(g));
-		row_id(&r, 1, (uint32_t)g->what);
-		row_id(&r, 2, g->stacks >> 32);
-		row_id(&r, 3, (uint32_t)g->stacks);
-		if (sample_group_mark(g))
-			row_int(&r, 4, sample_group_mark(g));
-		if (g->marks & GROUP_WEIGHS)
-			row_int(&r, 5, (int64_t)g->weight);
-		row_int(&r, 6, g->n);
-		if (kernel_mark)
-			row_int(&r, 7, kernel_mark);
 	}
 	return 0;
 }
@@ -552,12 +544,6 @@ int sample_groups_make(struct store *db, struct err *err)
 {
 	/* the rows are no longer those in memory */
 	sample_groups_of(db)->part = true;
-	sqlite3_stmt *st = db_prepare(db, store_sql("make_groups"), err);
-
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, VERDICT_EXEC);
-	sqlite3_bind_int64(st, 2, UNWIND_OUTERMOST);
-	sqlite3_bind_int64(st, 3, MARK_ENDED);
-	return db_step_last(db, st, err);
+	return PUT_BY(db, store_sql("make_groups"), err, VALUE_OF(VERDICT_EXEC),
+		      VALUE_OF(UNWIND_OUTERMOST), VALUE_OF(MARK_ENDED));
 }

@@ -27,22 +27,14 @@ int symbol_rows_put(struct store *db, uint32_t image, const struct symbol *s,
 		    uint32_t *id, struct err *err)
 {
 	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
-	size_t len = strlen(s->name) + (raw ? strlen(s->raw_name) : 0) +
-		     (s->how ? strlen(s->how) : 0);
-	struct row r;
 
-	if (db_row(db, T_SYMBOL, len, &r, err))
+	*id = db->w->symbols + 1;
+	if (PUT_ROW(db, T_SYMBOL, err, VALUE_OF(*id), VALUE_OF(image),
+		    VALUE_OF(s->start), VALUE_OF(s->size), value_text(s->name),
+		    value_text(raw ? s->raw_name : NULL), value_text(s->how),
+		    VALUE_OF(s->unverified)))
 		return -1;
-	*id = ++db->w->symbols;
-	row_key(&r, *id);
-	row_int(&r, 1, image);
-	row_int(&r, 2, (int64_t)s->start);
-	row_int(&r, 3, (int64_t)s->size);
-	row_text(&r, 4, s->name);
-	if (raw)
-		row_text(&r, 5, s->raw_name);
-	row_text(&r, 6, s->how);
-	row_int(&r, 7, s->unverified);
+	db->w->symbols++;
 	frame_names_symbol(db, *id, s->name);
 	return 0;
 }

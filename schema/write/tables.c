@@ -46,6 +46,13 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_STACK_CHECK] = { "internal_stack_check", NULL, 7, true, PAGES_ID },
 	[T_JUDGED] = { "internal_judged", NULL, 4, true, PAGES_ID },
 	[T_LABEL] = { "internal_label", NULL, 2, true, PAGES_ID },
+	[T_CALLSITE] = { "internal_callsite", NULL, 4, true, PAGES_NONE },
+	[T_CALLSITE_LINK] = { "internal_callsite_link", NULL, 3, false,
+			      PAGES_NONE },
+	[T_END] = { "internal_end", NULL, 3, false, PAGES_NONE },
+	[T_USER_TRUST] = { "internal_user_trust", NULL, 6, false, PAGES_NONE },
+	[T_DEFERRAL] = { "internal_deferral", NULL, 4, false, PAGES_NONE },
+	[T_SEGMENT] = { "internal_segment", NULL, 5, false, PAGES_NONE },
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };
 
@@ -54,6 +61,75 @@ void tables_new(struct store *db)
 	for (unsigned int i = 0; i < T_FIXED; i++)
 		db_table_add(db, &shapes[i]);
 	db->table[T_NAMED]->replaces = true;
+}
+
+struct value value_known(bool known, int64_t v)
+{
+	return (struct value){ .kind = known ? VALUE_INT : VALUE_NULL,
+			       .num = v };
+}
+
+struct value value_text(const char *text)
+{
+	return (struct value){ .kind = text ? VALUE_TEXT : VALUE_NULL,
+			       .text = text,
+			       .len = text ? strlen(text) : 0 };
+}
+
+void row_value(struct row *r, unsigned int i, const struct value *v)
+{
+	switch (v->kind) {
+	case VALUE_INT:
+		row_int(r, i, v->num);
+		break;
+	case VALUE_REAL:
+		row_int(r, i, (int64_t)v->real);
+		break;
+	case VALUE_TEXT:
+		row_text(r, i, v->text);
+		break;
+	case VALUE_BLOB:
+		row_blob(r, i, v->text, v->len);
+		break;
+	case VALUE_NULL:
+		break;
+	}
+}
+
+int tables_put(struct store *db, unsigned int table, const struct value *v,
+	       size_t n, struct err *err)
+{
+	bool has_id = db->table[table]->shape.has_id;
+	size_t bytes = 0;
+	struct row r;
+
+	for (size_t i = has_id; i < n; i++)
+		bytes += v[i].len;
+	if (db_row(db, table, bytes, &r, err))
+		return -1;
+	if (has_id)
+		row_key(&r, (uint32_t)v[0].num);
+	for (size_t i = has_id; i < n; i++)
+		row_value(&r, (unsigned int)i, &v[i]);
+	return 0;
+}
+
+int tables_run(struct store *db, sqlite3_stmt *st, const struct value *v,
+	       size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		rows_bind_value(st, (int)i + 1, &v[i]);
+	return db_step(db, st, err);
+}
+
+int tables_run_once(struct store *db, const char *sql, const struct value *v,
+		    size_t n, struct err *err)
+{
+	sqlite3_stmt *st = db_prepare(db, sql, err);
+	int rc = st ? tables_run(db, st, v, n, err) : -1;
+
+	sqlite3_finalize(st);
+	return rc;
 }
 
 int tables_link(struct store *db, struct err *err)

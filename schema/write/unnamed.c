@@ -116,19 +116,11 @@ static int unnamed_find_several(struct store *db, struct err *err)
 /* Lists the modules with the build-id of another one. */
 static int unnamed_find_shared(struct store *db, struct err *err)
 {
-	sqlite3_stmt *st;
-	int rc;
-
 	if (db_exec(db, store_sql("shared_id"), err) ||
 	    unnamed_find_several(db, err))
 		return -1;
-	st = db_prepare(db, store_sql("fill_shared_id"), err);
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, IMAGE_MODULE);
-	rc = db_step(db, st, err);
-	sqlite3_finalize(st);
-	return rc;
+	return PUT_BY(db, store_sql("fill_shared_id"), err,
+		      VALUE_OF(IMAGE_MODULE));
 }
 
 /* Does what the query unnamed does, while only frames have names that the
@@ -175,7 +167,6 @@ static int unnamed_read(struct store *db, unsigned int how, struct unnamed *u,
 			struct err *err)
 {
 	struct stack_scan sc = { .n = 0 };
-	sqlite3_stmt *st = NULL;
 	int rc = -1;
 
 	if (db_exec(db, store_sql("heat"), err) ||
@@ -183,19 +174,14 @@ static int unnamed_read(struct store *db, unsigned int how, struct unnamed *u,
 	     db_exec(db, store_sql("measure_heat"), err)) ||
 	    unnamed_find_returns(db, &sc, err))
 		goto out;
-	st = db_prepare(db, store_sql("unnamed"), err);
-	if (!st)
-		goto out;
-	sqlite3_bind_int(st, 1, how & NAME_LINES);
-	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-		unnamed_add_frame(
-			u, &sc,
-			(uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE),
-			(uint64_t)sqlite3_column_int64(st, UNNAMED_OFF),
-			(uint64_t)sqlite3_column_int64(st, UNNAMED_ID));
-	rc = rc == SQLITE_DONE ? 0 : db_error(db, rc, err);
+	struct rows *r = ROWS_BY(db, "unnamed", err, how & NAME_LINES);
+
+	while (rows_step(r))
+		unnamed_add_frame(u, &sc, (uint32_t)rows_int(r, UNNAMED_IMAGE),
+				  (uint64_t)rows_int(r, UNNAMED_OFF),
+				  (uint64_t)rows_int(r, UNNAMED_ID));
+	rc = rows_end(r, err);
 out:
-	sqlite3_finalize(st);
 	free(sc.callees);
 	free(sc.frame);
 	return rc;
@@ -243,41 +229,23 @@ void unnamed_release(struct unnamed *u)
 int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
 		     struct arena *text, struct image *img, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("unnamed_image"), err);
+	struct rows *r = ROWS_BY(db, "unnamed_image", err, image);
 
-	if (!st)
-		return -1;
-	sqlite3_bind_int64(st, 1, image);
-
-	int rc = sqlite3_step(st);
-
-	if (rc != SQLITE_ROW) {
-		db_error(db, rc, err);
-		sqlite3_finalize(st);
-		return -1;
-	}
-	const char *path = db_column_text(st, UNNAMED_IMAGE_PATH);
-	const void *id = sqlite3_column_blob(st, UNNAMED_IMAGE_BUILD_ID);
-	int len = sqlite3_column_bytes(st, UNNAMED_IMAGE_BUILD_ID);
+	bool found = rows_step(r);
 
 	memset(img, 0, sizeof(*img));
-	img->kind = (enum image_kind)sqlite3_column_int(st, UNNAMED_IMAGE_KIND);
-	img->path = arena_strdup(text, path ? path : "");
-	if (id && len > 0 && len <= (int)sizeof(img->id)) {
-		memcpy(img->id, id, (size_t)len);
-		img->id_len = (uint8_t)len;
+	if (found) {
+		rows_image(r, UNNAMED_IMAGE_KIND, text, img);
+		img->several = rows_int(r, UNNAMED_IMAGE_SEVERAL) != 0;
+		img->start = (uint64_t)rows_int(r, UNNAMED_IMAGE_START);
+		img->len = (uint64_t)rows_int(r, UNNAMED_IMAGE_LEN);
+		img->t0 = (uint64_t)rows_int(r, UNNAMED_IMAGE_T0);
+		img->space = (uint32_t)rows_int(r, UNNAMED_IMAGE_PROCESS);
 	}
-	img->maj = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_MAJ);
-	img->min = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_MIN);
-	img->ino = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_INO);
-	img->ino_gen =
-		(uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_INO_GEN);
-	img->several = sqlite3_column_int(st, UNNAMED_IMAGE_SEVERAL);
-	img->start = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_START);
-	img->len = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_LEN);
-	img->t0 = (uint64_t)sqlite3_column_int64(st, UNNAMED_IMAGE_T0);
-	img->space = (uint32_t)sqlite3_column_int64(st, UNNAMED_IMAGE_PROCESS);
-	sqlite3_finalize(st);
+	if (rows_end(r, err))
+		return -1;
+	if (!found)
+		return db_error(db, SQLITE_DONE, err);
 	if (img->kind == IMAGE_FILE && !image_is_copy(img))
 		img->part = mapped_parts_of(&u->parts, image, &img->n_part);
 	return 0;

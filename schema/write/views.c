@@ -6,6 +6,7 @@
  * row that it makes is added here instead. A view with a wrong text is an error
  * of whoever opens the database next: tests read each of them. */
 
+#include "schema/columns.h"
 #include "schema/write/writing.h"
 #include "schema/guard/guard.h"
 #include "schema/db/queries.h"
@@ -266,20 +267,19 @@ static int views_check_table(struct store *db, const char *s, size_t len,
 	return views_refuse(db, "table", name, strcspn(name, " ("), err);
 }
 
-/* Refuses what the query finds. */
+/* Refuses what the query finds, whose columns are those of strange_fields. */
 static int views_check_none(struct store *db, const char *query,
 			    const char *what, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql(query), err);
-	int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
+	struct rows *r = rows_of(db, query, err);
 
-	if (rc == SQLITE_ROW)
-		views_refuse(db, what, db_column_text(st, 0),
-			     (size_t)sqlite3_column_bytes(st, 0), err);
-	else if (st && rc != SQLITE_DONE)
-		db_error(db, rc, err);
-	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : -1;
+	if (rows_step(r)) {
+		struct value name = rows_value(r, STRANGE_FIELDS_NAME);
+
+		views_refuse(db, what, name.text, name.len, err);
+		return rows_stop(r);
+	}
+	return rows_end(r, err);
 }
 
 /* Makes a view of this connection, which hides the one of the database. */

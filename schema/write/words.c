@@ -28,13 +28,10 @@ static int words_rules(struct store *db, struct err *err)
 		db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)", err);
 	int rc = st ? 0 : -1;
 
-	for (int i = 0; !rc && rules[i].name; i++) {
-		sqlite3_bind_int64(st, 1, i + 1);
-		db_bind_text(st, 2, rules[i].name);
-		db_bind_text(st, 3, rules[i].proves);
-		sqlite3_bind_int64(st, 4, rules[i].breaks);
-		rc = db_step(db, st, err);
-	}
+	for (int i = 0; !rc && rules[i].name; i++)
+		rc = PUT_VALUES(
+			db, st, err, VALUE_OF(i + 1), value_text(rules[i].name),
+			value_text(rules[i].proves), VALUE_OF(rules[i].breaks));
 	sqlite3_finalize(st);
 	return rc;
 }
@@ -70,10 +67,8 @@ int words_write(struct store *db, struct err *err)
 
 			if (!name)
 				break;
-			db_bind_text(st, 1, lists[i].kind);
-			sqlite3_bind_int64(st, 2, v);
-			db_bind_text(st, 3, name);
-			rc = db_step(db, st, err);
+			rc = PUT_VALUES(db, st, err, value_text(lists[i].kind),
+					VALUE_OF(v), value_text(name));
 		}
 	sqlite3_finalize(st);
 	return rc ? -1 : words_rules(db, err);

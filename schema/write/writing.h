@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "schema/db/db.h"
+#include "schema/db/rows.h"
 #include "stitch/base/table.h"
 
 struct arena;
@@ -62,6 +63,12 @@ enum store_table {
 	T_STACK_CHECK,
 	T_JUDGED,
 	T_LABEL,
+	T_CALLSITE,
+	T_CALLSITE_LINK,
+	T_END,
+	T_USER_TRUST,
+	T_DEFERRAL,
+	T_SEGMENT,
 	T_FIXED
 };
 
@@ -140,6 +147,36 @@ struct writing {
 
 /* tables.c: adds the fixed tables to store.table. */
 void tables_new(struct store *db);
+/* The values of a row: a number, which is NULL if it is not known; one that is
+ * NULL if it is 0, TIME_NONE or below 0; and text, which may be NULL. */
+struct value value_known(bool known, int64_t v);
+#define VALUE_OF(v) value_known(true, (int64_t)(v))
+#define VALUE_ID(v) value_known((v) != 0, (int64_t)(v))
+#define VALUE_TIME(v) value_known((v) != TIME_NONE, v)
+#define VALUE_CPU(v) value_known((v) >= 0, v)
+struct value value_text(const char *text);
+/* Sets column i of a row that is put in bulk; the row has room for its text. */
+void row_value(struct row *r, unsigned int i, const struct value *v);
+/* Puts a row of a table in bulk: the values of its first columns, one by one
+ * for PUT_ROW(). */
+int tables_put(struct store *db, unsigned int table, const struct value *v,
+	       size_t n, struct err *err);
+#define VALUES(...)                                                            \
+	(const struct value[]){ __VA_ARGS__ },                                 \
+		sizeof((const struct value[]){ __VA_ARGS__ }) /                \
+			sizeof(struct value)
+#define PUT_ROW(db, table, err, ...)                                           \
+	tables_put(db, table, VALUES(__VA_ARGS__), err)
+/* Runs a statement with these values for ?1 and those behind it, which
+ * PUT_VALUES() takes one by one; PUT_BY(): one that is prepared for it. */
+int tables_run(struct store *db, sqlite3_stmt *st, const struct value *v,
+	       size_t n, struct err *err);
+#define PUT_VALUES(db, st, err, ...)                                           \
+	tables_run(db, st, VALUES(__VA_ARGS__), err)
+int tables_run_once(struct store *db, const char *sql, const struct value *v,
+		    size_t n, struct err *err);
+#define PUT_BY(db, sql, err, ...)                                              \
+	tables_run_once(db, sql, VALUES(__VA_ARGS__), err)
 /* Makes the rows of large tables visible to SQL: writes those that wait, and
  * calls link_pages(). */
 int tables_link(struct store *db, struct err *err);

@@ -8,11 +8,14 @@
 #pragma once
 #include <stdint.h>
 
+#include "cli/waits/waits.h"
+
 struct err;
 struct event_row;
 struct events;
 struct filter;
 struct json;
+struct slices;
 struct store;
 struct tracks;
 
@@ -29,3 +32,17 @@ void tracks_time(struct json *j, int64_t ns);
  * a capture (-1: all CPUs). The names are written before the first use. */
 void tracks_begin_thread(struct tracks *t, const struct event_row *e);
 void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
+
+/* Slices are times in which a thread ran, from one switch to the next, and
+ * arrows from who woke a thread to the slice that this began, as
+ * cli/waits/waits.h tells them. About 64 bytes each.
+ *
+ * t, stacks: borrowed. Returns NULL and *err on failure; there may be no
+ * slices. */
+struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
+			   struct stacks *stacks, struct err *err);
+void slices_free(struct slices *s);
+/* Returns what was read, and what has no end. */
+const struct offcpu_sums *slices_sums(const struct slices *s);
+/* Writes the begins and ends of slices up to an event, which has that time. */
+void slices_put(struct slices *s, int64_t time, int64_t event);

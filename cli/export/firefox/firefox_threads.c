@@ -6,7 +6,6 @@
 
 #include "cli/samples/events.h"
 #include "cli/export/firefox/firefox.h"
-#include "cli/export/firefox/firefox_marks.h"
 #include "cli/samples/loss_rows.h"
 #include "cli/waits/waits.h"
 #include "cli/output/json.h"
@@ -18,7 +17,228 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
-/* An item of the spool. Indexes are + 1; 0 is the end. */
+/* Items of a spool, each of which begins with the next one's index. Indexes are
+ * + 1; 0 is the end. Zero-initialised is empty. */
+struct spooled {
+	uint64_t first, last, n;
+};
+
+/* Returns a new item of a list, and stores the one before it, NULL for none, in
+ * *before; NULL and *err on failure. */
+static void *spooled_add(struct spool *s, struct spooled *l, void **before,
+			 struct err *err)
+{
+	void *item = spool_add(s, err);
+
+	if (!item)
+		return NULL;
+	*before = l->last ? spool_at(s, l->last - 1) : NULL;
+	*(*before ? (uint64_t *)*before : &l->first) = spool_count(s);
+	l->last = spool_count(s);
+	l->n++;
+	return item;
+}
+
+/* ---- markers */
+
+enum firefox_mark_kind {
+	FIREFOX_MARK_LOSS,
+	FIREFOX_MARK_OFF_CPU
+};
+
+struct firefox_mark {
+	enum firefox_mark_kind kind;
+	int64_t start, end; /* INT64_MIN, INT64_MAX: not known */
+	int64_t cpu;	    /* -1: not known */
+	int64_t n;	    /* lost records; -1: not known */
+	bool counts;	    /* n counts towards the number of lost records */
+	const char *what;   /* borrowed until the markers are written */
+};
+
+/* Phases of markers in the format. */
+enum phase {
+	PHASE_INSTANT,
+	PHASE_INTERVAL
+};
+
+struct item {
+	uint64_t next;
+	struct firefox_mark mark;
+};
+
+/* What is being written. */
+struct writing {
+	struct firefox *f;
+	struct json *j;
+	int64_t begin, end;
+};
+
+/* Adds a marker of a thread. Returns 0, or -1 and *err. */
+static int firefox_mark_add(struct spool *marks, struct spooled *l,
+			    const struct firefox_mark *mark, struct err *err)
+{
+	void *before;
+	struct item *item = spooled_add(marks, l, &before, err);
+
+	if (item)
+		item->mark = *mark;
+	return item ? 0 : -1;
+}
+
+/* ---- JSON */
+
+static void put_data(const struct writing *w, const struct firefox_mark *k)
+{
+	bool loss = k->kind == FIREFOX_MARK_LOSS;
+	struct json *j = w->j;
+
+	json_break(j);
+	json_object(j, NULL);
+	json_text(j, "type", loss ? "Loss" : "OffCpu");
+	json_shown(j, "what", k->what);
+	if (k->cpu >= 0)
+		json_int(j, "cpu", k->cpu);
+	if (k->n >= 0)
+		json_int(j, "records", k->n);
+	if (loss)
+		json_text(j, "counts", k->counts ? "yes" : "no");
+	json_end(j);
+}
+
+static void firefox_marks_put_name(const struct writing *w,
+				   const struct firefox_mark *k)
+{
+	const char *name = k->kind == FIREFOX_MARK_LOSS ? k->what : "off CPU";
+
+	json_uint(w->j, NULL, firefox_string(w->f, name));
+}
+
+static bool is_instant(const struct firefox_mark *k)
+{
+	return k->kind == FIREFOX_MARK_OFF_CPU && k->end == INT64_MAX;
+}
+
+static void put_start(const struct writing *w, const struct firefox_mark *k)
+{
+	firefox_put_time(w->j, NULL, w->begin, k->start);
+}
+
+/* A loss without a known end lasts to the end of the profile. */
+static void firefox_marks_put_end(const struct writing *w,
+				  const struct firefox_mark *k)
+{
+	int64_t end = k->end < w->end ? k->end : w->end;
+
+	if (is_instant(k))
+		json_null(w->j, NULL);
+	else
+		firefox_put_time(w->j, NULL, w->begin,
+				 end > k->start ? end : k->start);
+}
+
+static void put_phase(const struct writing *w, const struct firefox_mark *k)
+{
+	json_int(w->j, NULL, is_instant(k) ? PHASE_INSTANT : PHASE_INTERVAL);
+}
+
+static void put_category(const struct writing *w, const struct firefox_mark *k)
+{
+	json_int(w->j, NULL,
+		 k->kind == FIREFOX_MARK_LOSS ? FIREFOX_LOSS : FIREFOX_OTHER);
+}
+
+static const struct {
+	const char *name;
+	void (*put)(const struct writing *w, const struct firefox_mark *k);
+} columns[] = {
+	{ "data", put_data },	    { "name", firefox_marks_put_name },
+	{ "startTime", put_start }, { "endTime", firefox_marks_put_end },
+	{ "phase", put_phase },	    { "category", put_category },
+};
+
+/* Writes "markers": {...}. Times are relative to begin; end is the last time.
+ */
+static void firefox_put_marks(struct spool *marks, const struct spooled *l,
+			      struct firefox *f, int64_t begin, int64_t end,
+			      struct json *j)
+{
+	const struct writing w = { f, j, begin, end };
+
+	json_object(j, "markers");
+	json_uint(j, "length", l->n);
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++) {
+		json_break(j);
+		json_array(j, columns[i].name);
+		for (uint64_t at = l->first; at && !out_failed();) {
+			const struct item *item = spool_at(marks, at - 1);
+
+			columns[i].put(&w, &item->mark);
+			at = item->next;
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+struct mark_field {
+	const char *key, *label, *format;
+};
+
+/* What the profiler shows of a marker, and where. */
+static const struct mark_schema {
+	const char *name, *description, *chart, *table;
+	bool overview;
+	struct mark_field field[5]; /* the last is zero */
+} mark_schemas[] = {
+	{ "Loss",
+	  "Records that were lost, or not recorded, in this time.",
+	  "{marker.data.records}",
+	  "{marker.data.records} records, CPU {marker.data.cpu}",
+	  true,
+	  { { "what", "What", "string" },
+	    { "records", "Records", "integer" },
+	    { "cpu", "CPU", "integer" },
+	    { "counts", "Adds to the records lost", "string" } } },
+	{ "OffCpu",
+	  "The thread left its CPU, until it came back.",
+	  "{marker.data.what}",
+	  "{marker.data.what}, CPU {marker.data.cpu}",
+	  false,
+	  { { "what", "Why", "string" }, { "cpu", "Left CPU", "integer" } } },
+};
+
+void firefox_put_mark_schema(struct json *j)
+{
+	json_array(j, "markerSchema");
+	for (size_t i = 0; i < ARRAY_SIZE(mark_schemas); i++) {
+		const struct mark_schema *s = &mark_schemas[i];
+
+		json_break(j);
+		json_object(j, NULL);
+		json_text(j, "name", s->name);
+		json_array(j, "display");
+		json_text(j, NULL, "marker-chart");
+		json_text(j, NULL, "marker-table");
+		if (s->overview)
+			json_text(j, NULL, "timeline-overview");
+		json_end(j);
+		json_text(j, "description", s->description);
+		json_text(j, "chartLabel", s->chart);
+		json_text(j, "tableLabel", s->table);
+		json_array(j, "fields");
+		for (const struct mark_field *f = s->field; f->key; f++) {
+			json_object(j, NULL);
+			json_text(j, "key", f->key);
+			json_text(j, "label", f->label);
+			json_text(j, "format", f->format);
+			json_end(j);
+		}
+		json_end(j);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 struct sample {
 	uint64_t next, weight;
 	int64_t time;
@@ -37,9 +257,8 @@ struct life {
 struct thread {
 	struct life life;
 	uint32_t process;
-	uint64_t first, last, n; /* samples */
 	uint64_t weight;
-	struct firefox_mark_list marks;
+	struct spooled samples, marks;
 };
 
 struct firefox_threads {
@@ -48,7 +267,7 @@ struct firefox_threads {
 	size_t n_thread, cap_thread;
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
-	struct firefox_marks *marks;
+	struct spool *marks;
 	uint32_t losses; /* place in thread[] */
 	struct arena text;
 	int64_t begin, end;
@@ -174,7 +393,7 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	mem_at(t->thread, t->n_thread, t->cap_thread, 0)->life = unknown;
 	*mem_at(t->process, t->n_process, t->cap_process, 0) = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
-	t->marks = t->samples ? firefox_marks_new(err) : NULL;
+	t->marks = t->samples ? spool_new(sizeof(struct item), err) : NULL;
 	if (!t->marks || firefox_threads_read_range(t, db, err) ||
 	    firefox_threads_read(t, db, err) ||
 	    firefox_threads_read_names(t, db, err)) {
@@ -190,7 +409,7 @@ void firefox_threads_free(struct firefox_threads *t)
 	if (!t)
 		return;
 	spool_free(t->samples);
-	firefox_marks_free(t->marks);
+	spool_free(t->marks);
 	arena_release(&t->text);
 	free(t->thread);
 	free(t->process);
@@ -218,27 +437,18 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 		   uint64_t weight, struct err *err)
 {
 	struct thread *th = firefox_threads_thread_of(t, comm);
-	struct sample *s = spool_add(t->samples, err);
-	uint64_t place = spool_count(t->samples);
+	void *before;
+	struct sample *s = spooled_add(t->samples, &th->samples, &before, err);
 
 	if (!s)
 		return -1;
-	*s = (struct sample){ .weight = weight, .stack = stack };
-	if (th->last)
-		((struct sample *)spool_at(t->samples, th->last - 1))->next =
-			place;
-	else
-		th->first = place;
+	s->weight = weight;
+	s->stack = stack;
 	/* an event without a time is put at the last time */
 	if (e->timed)
 		s->time = e->time;
-	else if (th->last)
-		s->time = ((struct sample *)spool_at(t->samples, th->last - 1))
-				  ->time;
 	else
-		s->time = t->begin;
-	th->last = place;
-	th->n++;
+		s->time = before ? ((struct sample *)before)->time : t->begin;
 	if (__builtin_add_overflow(th->weight, weight, &th->weight))
 		th->weight = UINT64_MAX;
 	return 0;
@@ -292,7 +502,7 @@ uint64_t firefox_duration(const struct firefox_threads *t)
 
 static bool is_used(const struct thread *th)
 {
-	return th->n || th->marks.n;
+	return th->samples.n || th->marks.n;
 }
 
 /* ---- JSON */
@@ -329,7 +539,7 @@ static void put_column(const struct firefox_threads *t, struct json *j,
 {
 	json_break(j);
 	json_array(j, name);
-	for (uint64_t at = th->first; at && !out_failed();) {
+	for (uint64_t at = th->samples.first; at && !out_failed();) {
 		const struct sample *s = spool_at(t->samples, at - 1);
 
 		put(t, j, s);
@@ -393,7 +603,7 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	put_life(t, j, &th->life, "registerTime", "unregisterTime");
 	json_break(j);
 	json_object(j, "samples");
-	json_uint(j, "length", th->n);
+	json_uint(j, "length", th->samples.n);
 	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
 	put_column(t, j, "stack", th, firefox_threads_put_stack);
 	put_column(t, j, "time", th, put_sample_time);

@@ -48,3 +48,5 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 uint32_t firefox_heaviest(const struct firefox_threads *t);
 /* Returns the duration of the profile in ns. */
 uint64_t firefox_duration(const struct firefox_threads *t);
+/* Writes "markerSchema": [...], which tells the profiler what to show. */
+void firefox_put_mark_schema(struct json *j);
