@@ -43,16 +43,6 @@ static int interval_sql_load(void *arg, struct err *err)
 	return 0;
 }
 
-static int64_t interval_sql_from(const struct interval *i)
-{
-	return i->begin != INTERVAL_NEVER ? i->begin : i->end;
-}
-
-static int64_t interval_sql_to(const struct interval *i)
-{
-	return i->end != INTERVAL_NEVER ? i->end : i->begin;
-}
-
 /* The rows are in the order in which they were told; their ids count from 1. */
 static size_t interval_sql_next(void *arg, const struct given_ask *ask,
 				size_t row)
@@ -67,9 +57,10 @@ static size_t interval_sql_next(void *arg, const struct given_ask *ask,
 	}
 	for (; row < s->n; row++) {
 		const struct interval *i = &s->row[row];
+		int64_t from = i->begin != INTERVAL_NEVER ? i->begin : i->end;
+		int64_t to = i->end != INTERVAL_NEVER ? i->end : i->begin;
 
-		if (interval_sql_to(i) >= ask->low &&
-		    interval_sql_from(i) <= ask->high &&
+		if (to >= ask->low && from <= ask->high &&
 		    (!ask->by_tid ||
 		     intervals_thread(s->iv, i->thread)->tid == ask->tid))
 			return row;

@@ -193,13 +193,6 @@ static void read_dpkg(struct packages *p)
 	closedir(d);
 }
 
-/* Reads all lists, and finds the packages of all paths that were added. */
-static void packages_read(struct packages *p)
-{
-	read_dpkg(p);
-	read_rpm(p);
-}
-
 /* Returns the package of a path that was added, NULL if it is unknown. The
  * string belongs to p. */
 static const char *packages_of(const struct packages *p, const char *path)
@@ -371,7 +364,8 @@ static void readiness_ask_packages(struct readiness *p)
 		if (p->place[p->order[i]].file)
 			packages_want(p->packages,
 				      readiness_path(p, p->order[i]));
-	packages_read(p->packages);
+	read_dpkg(p->packages);
+	read_rpm(p->packages);
 }
 
 /* ---- what is shown */
