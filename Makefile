@@ -93,7 +93,7 @@ twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
 	cli/embed_empty.c \
-	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_(bt|calls).h,$(CTFOUT)) \
+	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
 	$(call twins,$(CAPSTONE),capstone/capstone.h,symbolize/disasm) \
 	$(call twins,$(CURL),curl/curl.h,cli/clickhouse) \
@@ -111,7 +111,7 @@ EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
 	symbolize/names/demangle.c stitch/order/clocks.c \
 	$(addprefix stitch/base/,intern.c mem.c table.c)
 # The plugin of babeltrace2 that reads databases: what reading needs.
-PLUGIN_SRCS := $(filter-out %/ctfout_calls.c %/ctfout_graph.c %/ctfout_uuid.c \
+PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
 	$(filter-out %/extension.c schema/merge/%, \
 	$(call find,schema stitch/base stitch/files,c)) \

@@ -8,7 +8,8 @@
  *	frame pointers, AArch64's link	with the caller that the register holds:
  *	register beside them		resolve_inferred()
  *	frame pointers, or a deferred	as it is, with the caller that code
- *	chain				proves missing: resolve_recorded()
+ *	chain				proves missing:
+ *					record_chains_user_chain()
  *
  * All end in resolve_user_chain(), which finds the frames of a list of
  * addresses, and what is said of those that nothing is mapped at. */
@@ -320,8 +321,8 @@ static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 /* A chain that the kernel recorded by frame pointers lacks the caller of a
  * function that has not set up its frame yet. The unwinder knows whether that
  * is the case. */
-static uint32_t resolve_recorded(struct stitch *st, uint32_t slot,
-				 const struct addrs *a)
+uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
+				  const struct addrs *a)
 {
 	struct chain_note chain_note = as_recorded;
 	uint64_t caller;
@@ -403,13 +404,7 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 
 	if (record_unwind_link(st, slot, &caller))
 		return resolve_inferred(st, slot, &s->user, caller, false);
-	return resolve_recorded(st, slot, &s->user);
-}
-
-uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
-				  const struct addrs *a)
-{
-	return resolve_recorded(st, slot, a);
+	return record_chains_user_chain(st, slot, &s->user);
 }
 
 const uint32_t *record_chains_held_chains(struct stitch *st)

@@ -73,13 +73,6 @@ static int diff_check_keys(unsigned int keys, struct err *err)
 	return 0;
 }
 
-static int diff_check(struct err *err)
-{
-	if (output_check(err))
-		return -1;
-	return diff_limit_check(true, err);
-}
-
 static int diff_run(int argc, char **argv, struct err *err)
 {
 	const char *format = output_chosen()->name;
@@ -94,7 +87,8 @@ static int diff_run(int argc, char **argv, struct err *err)
 	struct sides s = { 0 };
 	int ret;
 
-	if (diff_check(err) || report_take_keys(&o, sort_keys, err) ||
+	if (output_check(err) || diff_limit_check(true, err) ||
+	    report_take_keys(&o, sort_keys, err) ||
 	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;
 	if (o.field)

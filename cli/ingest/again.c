@@ -7,7 +7,6 @@
  * is gone. */
 #include "cli/ingest/again.h"
 
-#include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/order/order.h"
 #include "stitch/source.h"

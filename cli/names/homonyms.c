@@ -179,14 +179,6 @@ static bool homonyms_is_told(const char *apart)
 	return is;
 }
 
-/* Returns what no two functions of a name in one image may have, to be freed.
- */
-static char *homonyms_key(const struct homonyms_function *f, unsigned int depth)
-{
-	return mem_printf("%" PRIu32 " %" PRIu32 " %s", f->group, f->image,
-			  homonyms_path_end(f->said.file, depth));
-}
-
 /* Finds of which groups `depth` parts of the files' paths tell the functions
  * apart, of those where fewer do not. */
 static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
@@ -197,16 +189,21 @@ static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 	for (size_t i = 0; i < h->n_function; i++) {
 		const struct homonyms_function *f = &h->function[i];
 		size_t known = seen.n;
-		char *key;
 
 		if (!h->group[f->group].shared || h->group[f->group].depth ||
 		    fails[f->group])
 			continue;
 		fails[f->group] = true;
-		if (!f->said.file ||
-		    !homonyms_is_told(homonyms_path_end(f->said.file, depth)))
+		if (!f->said.file)
 			continue;
-		key = homonyms_key(f, depth);
+		const char *end = homonyms_path_end(f->said.file, depth);
+
+		if (!homonyms_is_told(end))
+			continue;
+		/* what no two functions of a name in one image may have */
+		char *key = mem_printf("%" PRIu32 " %" PRIu32 " %s", f->group,
+				       f->image, end);
+
 		fails[f->group] = intern_add(&seen, key) < known;
 		free(key);
 	}

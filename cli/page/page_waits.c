@@ -117,15 +117,6 @@ static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)
 
 /* ---- one chain */
 
-static uint32_t page_chain_comm(const struct page_chains *p,
-				const struct causes *c,
-				const struct proof_edge *e)
-{
-	uint32_t comm = causes_stack_at(c, e->stack)->comm;
-
-	return comm ? comm : stacks_comm_of_tid(p->stacks, e->waker);
-}
-
 /* Returns 1 + the number of the name that an interrupt has besides its kind. */
 static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
 				const struct proof_edge *e)
@@ -176,10 +167,12 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 			uint32_t *edge = &out.chain.path[s->path + k];
 			const struct proof_edge e = proofs_edge(pr, *edge);
 			enum chain_state what = chain_leaf(&e);
-			uint32_t waker = what == CHAIN_STATES
-						 ? page_chain_comm(p, c, &e)
-						 : comm;
+			uint32_t waker = comm;
 
+			if (what == CHAIN_STATES)
+				waker = causes_stack_at(c, e.stack)->comm
+						?: stacks_comm_of_tid(p->stacks,
+								      e.waker);
 			*edge = (uint32_t)search_where(out.n_edge, n,
 						       id[n] >= *edge);
 			out.edge[*edge] = (struct page_edge){

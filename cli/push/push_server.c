@@ -63,12 +63,6 @@ static char *push_sql_text(enum fleet_table_id t, const char *database,
 	return sql;
 }
 
-/* ILLEGAL_COLUMN and DUPLICATE_COLUMN: how versions say that it is there. */
-static bool push_server_has_column(const struct clickhouse *c)
-{
-	return c->code == 44 || c->code == 15;
-}
-
 /* Adds a column that tables of an older version do not have. The table of the
  * shard has it already if this was killed between the two. */
 static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
@@ -82,8 +76,10 @@ static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
 		snprintf(sql, sizeof(sql),
 			 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
 			 fleet_tables[t].name, suffix[i], name, type);
+		/* 44, ILLEGAL_COLUMN, and 15, DUPLICATE_COLUMN: how versions
+		 * say that it is there */
 		if (clickhouse_run(c, sql, err) &&
-		    (i || !push_server_has_column(c)))
+		    (i || (c->code != 44 && c->code != 15)))
 			return -1;
 	}
 	return 0;

@@ -466,14 +466,6 @@ static const struct type_payload *payload_of(const struct payloads *ps,
 		       : NULL;
 }
 
-/* Returns the place of the text of a payload. */
-static struct payload_memo *payloads_memo(struct payloads *ps, int64_t id)
-{
-	if (!ps->memo)
-		ps->memo = mem_new(MEMOS, sizeof(*ps->memo));
-	return &ps->memo[(uint64_t)id % MEMOS];
-}
-
 const char *payloads_text(struct payloads *ps, const struct event_row *e,
 			  size_t *len, struct err *err)
 {
@@ -490,7 +482,9 @@ const char *payloads_text(struct payloads *ps, const struct event_row *e,
 	if (rc < 0)
 		return NULL;
 	if (rc == 2) {
-		m = payloads_memo(ps, e->payload);
+		if (!ps->memo)
+			ps->memo = mem_new(MEMOS, sizeof(*ps->memo));
+		m = &ps->memo[(uint64_t)e->payload % MEMOS];
 		if (m->id == e->payload && m->type == e->type) {
 			*len = m->len;
 			return m->text;

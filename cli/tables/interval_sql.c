@@ -57,11 +57,10 @@ static size_t interval_sql_next(void *arg, const struct given_ask *ask,
 	}
 	for (; row < s->n; row++) {
 		const struct interval *i = &s->row[row];
-		bool ends = i->end != INTERVAL_NEVER;
-		bool begins = i->begin != INTERVAL_NEVER;
+		int64_t from = i->begin != INTERVAL_NEVER ? i->begin : i->end;
+		int64_t to = i->end != INTERVAL_NEVER ? i->end : i->begin;
 
-		if ((ends ? i->end : i->begin) >= ask->low &&
-		    (begins ? i->begin : i->end) <= ask->high &&
+		if (to >= ask->low && from <= ask->high &&
 		    (!ask->by_tid ||
 		     intervals_thread(s->iv, i->thread)->tid == ask->tid))
 			return row;

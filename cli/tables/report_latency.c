@@ -314,13 +314,6 @@ COMPARE_FUNCTION_OF(latency_compare_rows, struct latency_row, struct latency,
 			    ?: strcmp(intern_get(&of->labels, x->label),
 				      intern_get(&of->labels, y->label)));
 
-static void latency_sort(struct latency *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		l->row[i].n = latency_add_up(l->row[i].length, l->row[i].n);
-	sort_items_by(l->row, l->n, latency_compare_rows, l);
-}
-
 /* ---- tables */
 
 static void latency_add_ns(struct grid *g, int64_t ns, bool known)
@@ -862,7 +855,10 @@ int report_latency(struct store *db, const char *path,
 		rc = err_set(err, ERR_USAGE,
 			     "%s: no interval that the options select", path);
 	if (!rc) {
-		latency_sort(&l);
+		for (size_t i = 0; i < l.n; i++)
+			l.row[i].n =
+				latency_add_up(l.row[i].length, l.row[i].n);
+		sort_items_by(l.row, l.n, latency_compare_rows, &l);
 		latency_put(&l);
 		rc = latency_status(&l);
 	}

@@ -164,16 +164,6 @@ static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
 	return -1;
 }
 
-/* trace-cmd saves the formats of the events that it enables, and another
- * program may enable more in the same buffer. */
-static void ft_stream_note_unknown(struct ft *ft, struct ft_stream *s,
-				   const struct ft_item *it)
-{
-	ledger_skip(ft->src.ledger, ft->src.index, "event", it->id,
-		    ft_stream_file_offset(s, it->place),
-		    "the file has no format for it");
-}
-
 /* Compares the length of an entry with its format. */
 static inline void ft_stream_check_size(struct ft *ft, struct ft_stream *s,
 					const struct ft_type *t,
@@ -218,8 +208,12 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 	ft_stream_check_size(ft, s, t, e);
 	if (ft_stream_check_entry(ft, s, it, e))
 		return;
+	/* trace-cmd saves the formats of the events that it enables, and
+	 * another program may enable more in the same buffer. */
 	if (!t && ft->version && !ft->unread_formats)
-		ft_stream_note_unknown(ft, s, it);
+		ledger_skip(ft->src.ledger, ft->src.index, "event", it->id,
+			    ft_stream_file_offset(s, it->place),
+			    "the file has no format for it");
 	if (ft_item_is_stack(it) && ft_stream_attach_stack(s, it))
 		return;
 	if (time < s->last)

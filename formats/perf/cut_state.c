@@ -235,11 +235,6 @@ void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
 
 /* ---- kernel objects */
 
-static uint64_t cut_object_hash(uint64_t a, uint64_t b)
-{
-	return hash_pair(a, b);
-}
-
 SAME_BY(cut_object_same, struct cut_objects, item[id], struct cut_object, a, b);
 
 /* Closes the gaps that removed objects left. */
@@ -253,7 +248,7 @@ static void cut_objects_close_gaps(struct cut_objects *s)
 
 		if (!o.record)
 			continue;
-		table_add(&s->by_key, cut_object_hash(o.a, o.b), (uint32_t)n);
+		table_add(&s->by_key, hash_pair(o.a, o.b), (uint32_t)n);
 		s->item[n++] = o;
 	}
 	s->n = n;
@@ -266,7 +261,7 @@ static void cut_object_drop(struct cut_objects *s, uint32_t at,
 	struct cut_object *o = &s->item[at];
 
 	cut_kept_give(k, o->size);
-	table_remove(&s->by_key, cut_object_hash(o->a, o->b), at);
+	table_remove(&s->by_key, hash_pair(o->a, o->b), at);
 	free(o->record);
 	o->record = NULL;
 	s->gone++;
@@ -276,8 +271,8 @@ static void cut_objects_remove(struct cut_objects *s, uint64_t a, uint64_t b,
 			       struct cut_kept *k)
 {
 	struct cut_object key = { .a = a, .b = b };
-	uint32_t at = table_find(&s->by_key, cut_object_hash(a, b),
-				 cut_object_same, s, &key);
+	uint32_t at = table_find(&s->by_key, hash_pair(a, b), cut_object_same,
+				 s, &key);
 
 	if (at != TABLE_NONE)
 		cut_object_drop(s, at, k);
@@ -303,8 +298,7 @@ void cut_objects_put(struct cut_objects *s, const struct cut_object *o,
 		return;
 	}
 	*mem_add(s->item, s->n, s->cap) = *o;
-	table_add(&s->by_key, cut_object_hash(o->a, o->b),
-		  (uint32_t)(s->n - 1));
+	table_add(&s->by_key, hash_pair(o->a, o->b), (uint32_t)(s->n - 1));
 }
 
 void cut_objects_release(struct cut_objects *s, struct cut_kept *k)

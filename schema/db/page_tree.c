@@ -379,12 +379,6 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 	return rc;
 }
 
-static void page_tree_wait(struct page_tree *t, const void *row, size_t size)
-{
-	mem_append(t->near, t->n_near, t->cap_near, row, size);
-	t->near_rows++;
-}
-
 /* Adds rows, or lets them wait, but for those that come too late. */
 static int page_tree_add_rows(struct page_tree *t, struct block *b)
 {
@@ -407,7 +401,8 @@ static int page_tree_add_rows(struct page_tree *t, struct block *b)
 			kept += size;
 			b->n++;
 		} else if (t->key == PAGES_NEAR) {
-			page_tree_wait(t, at, size);
+			mem_append(t->near, t->n_near, t->cap_near, at, size);
+			t->near_rows++;
 		} else {
 			rc = page_tree_put_packed(t, key, &h, type);
 		}

@@ -156,21 +156,11 @@ static bool is_random_address(uint64_t addr)
 		(upper >= 0xfeff && upper < 0xffff));
 }
 
-static void fingerprint_map(struct fingerprints *p, const struct record *rec)
+static void fingerprint_address(struct fingerprints *p, int32_t pid,
+				uint64_t addr)
 {
-	if (rec->pid > 0 && is_random_address(rec->map.start))
-		fingerprint_name_add(&p->map, rec->pid,
-				     hash_u64(rec->map.start / PAGE));
-}
-
-/* The last piece of a recording may have no mappings: its process has ended. */
-static void fingerprint_hit(struct fingerprints *p, const struct record *rec)
-{
-	const struct addrs *user = &rec->sample.user;
-
-	if (rec->pid > 0 && user->n && is_random_address(user->ip[user->n - 1]))
-		fingerprint_name_add(&p->map, rec->pid,
-				     hash_u64(user->ip[user->n - 1] / PAGE));
+	if (pid > 0 && is_random_address(addr))
+		fingerprint_name_add(&p->map, pid, hash_u64(addr / PAGE));
 }
 
 /* A switch may be recorded for several events and into several buffers. Take
@@ -179,7 +169,10 @@ static void fingerprint_sample(struct fingerprints *p, const struct record *rec)
 {
 	const struct rec_sample *s = &rec->sample;
 
-	fingerprint_hit(p, rec);
+	/* The last piece of a recording may have no mappings: its process has
+	 * ended. */
+	if (s->user.n)
+		fingerprint_address(p, rec->pid, s->user.ip[s->user.n - 1]);
 	if (s->sched.kind != SCHED_SWITCH) {
 		oncpu_match_add_hit(&p->oncpu, rec->cpu, rec->tid, rec->time);
 		return;
@@ -226,7 +219,7 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 	if (rec->kind == REC_COMM)
 		fingerprint_comm(p, rec);
 	if (rec->kind == REC_MAP && !(rec->flags & REC_F_GONE))
-		fingerprint_map(p, rec);
+		fingerprint_address(p, rec->pid, rec->map.start);
 	if (record_time(rec) == TIME_NONE || !t)
 		return;
 	if (!p->last || t < p->first)

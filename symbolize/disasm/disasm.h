@@ -8,8 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "symbolize/disasm/disasm_sp.h"
-
 struct disasm;
 struct err;
 
@@ -19,6 +17,12 @@ enum disasm_flow {
 	FLOW_JUMP, /* conditional or not */
 	FLOW_RETURN,
 	FLOW_BAD, /* not an instruction */
+};
+
+enum disasm_sp {
+	SP_KEPT,
+	SP_MOVED, /* changed by a constant */
+	SP_SET,	  /* changed otherwise */
 };
 
 struct insn {

@@ -10,7 +10,7 @@
 #include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/cfi.h"
-#include "symbolize/cfi/function_rows.h"
+#include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/gopclntab.h"

@@ -9,8 +9,32 @@
 #include "cli/stop.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/shared_library.h"
 
 #define METADATA_BYTES ((size_t)4 << 20)
+
+/* ---- the library */
+
+struct bt_calls bt;
+
+#define BT_CALL_NAME(call) "bt_" #call,
+static const char *const bt_names[] = { BT_CALLS(BT_CALL_NAME) };
+
+/* Loads it once, until the program ends. Returns 0, or -1 and *err
+ * (ERR_USAGE). */
+static int bt_load(struct err *err)
+{
+	/* that of all versions since 2.0 */
+	static const char *const files[] = { "libbabeltrace2.so.0", NULL };
+	const struct shared_library l = {
+		"CTF is written by",  files, "libbabeltrace2-0", bt_names,
+		ARRAY_SIZE(bt_names), &bt,
+	};
+
+	return shared_library_load(&l, err);
+}
+
+/* ---- the graph */
 
 static bt_component_class_source *ctfout_graph_class(void)
 {

@@ -43,7 +43,7 @@ struct parquet *parquet_open(const char *path, const struct fleet_table *table,
 	p->table = table;
 	p->path = mem_strdup(path);
 	for (size_t i = 0; i < table->n_column; i++)
-		pq_column_init(&p->column[i], &table->column[i]);
+		p->column[i].c = &table->column[i];
 	p->file = new_file_open(path, false, err);
 	if (p->file && !(out = new_file_stream(p->file)))
 		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
@@ -106,7 +106,7 @@ static bool parquet_group_is_full(const struct parquet *p)
 		return true;
 	for (size_t i = 0; i < p->table->n_column; i++) {
 		if (p->column[i].c->list)
-			values += pq_column_values(&p->column[i]);
+			values += p->column[i].n;
 		if (p->column[i].words.text.used >= GROUP_TEXT)
 			return true;
 	}

@@ -42,11 +42,6 @@ int pq_column_type(const struct fleet_column *c)
 	}
 }
 
-void pq_column_init(struct pq_column *p, const struct fleet_column *c)
-{
-	*p = (struct pq_column){ .c = c };
-}
-
 void pq_column_release(struct pq_column *p)
 {
 	intern_release(&p->words);
@@ -59,11 +54,6 @@ void pq_column_forget(struct pq_column *p)
 {
 	if (p->n_known)
 		memset(p->known, 0, p->n_known * sizeof(*p->known));
-}
-
-size_t pq_column_values(const struct pq_column *p)
-{
-	return p->n;
 }
 
 /* ---- adding */

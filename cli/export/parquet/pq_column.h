@@ -15,11 +15,12 @@ struct err;
 struct fleet_cells;
 struct pq_pages;
 
+/* Empty if all but c is 0. */
 struct pq_column {
 	const struct fleet_column *c;
 	/* numbers: as they are. Texts and hashes: numbers in words. */
 	unsigned char *value;
-	size_t n, cap;	       /* values */
+	size_t n, cap;	       /* values of the row group so far */
 	uint32_t *length;      /* of a list: values of each row */
 	size_t n_row, cap_row; /* rows, of a list */
 	struct intern words;
@@ -27,15 +28,12 @@ struct pq_column {
 	size_t n_known, cap_known;
 };
 
-void pq_column_init(struct pq_column *p, const struct fleet_column *c);
 void pq_column_release(struct pq_column *p);
 /* Adds rows [from, from + n). */
 void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 		   size_t from, size_t n);
 /* Forgets the numbers of the pools: those of the next batch are others. */
 void pq_column_forget(struct pq_column *p);
-/* Returns the values of the row group so far; those of a list count. */
-size_t pq_column_values(const struct pq_column *p);
 /* Writes the pages, and the ColumnChunk as the next item of meta. Returns 0, or
  * -1 and *err. */
 int pq_column_write(struct pq_column *p, struct pq_pages *out,

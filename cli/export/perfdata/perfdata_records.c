@@ -107,7 +107,7 @@ static void set_size(struct perfdata *pd)
 	pd->buf.at[pd->rec + 7] = (unsigned char)(size >> 8);
 }
 
-static void end_record(struct perfdata *pd)
+void perfdata_end_sample(struct perfdata *pd)
 {
 	set_size(pd);
 	if (++pd->n_round == ROUND) {
@@ -136,7 +136,7 @@ void perfdata_end(struct perfdata *pd, const struct pd_when *w)
 	if (pd->on_cpu)
 		pd_u64(b, (uint32_t)w->cpu);
 	pd_u64(b, w->id ? w->id : 1);
-	end_record(pd);
+	perfdata_end_sample(pd);
 }
 
 void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
@@ -153,11 +153,6 @@ void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 	if (pd->on_cpu)
 		pd_u64(b, (uint32_t)w->cpu);
 	pd_u64(b, period);
-}
-
-void perfdata_end_sample(struct perfdata *pd)
-{
-	end_record(pd);
 }
 
 /* ---- what the database says */

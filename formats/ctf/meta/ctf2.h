@@ -34,7 +34,6 @@ void ctf2_leave(struct ctf2 *j, size_t mark);
 /* These fail if the value is of another type, or outside lo to hi. */
 int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
 	     uint64_t *out);
-int ctf2_i64(struct ctf2 *j, struct json_object *o, int64_t *out);
 int ctf2_name(struct ctf2 *j, struct json_object *o, uint32_t *out);
 int ctf2_array(struct ctf2 *j, struct json_object *o, size_t *n);
 int ctf2_object(struct ctf2 *j, struct json_object *o);

@@ -55,7 +55,7 @@ static int ctf2_set_env(struct ctf2 *j, void *to UNUSED, struct json_object *v)
 		uint32_t text = 0;
 
 		if (json_object_is_type(value, json_type_int)) {
-			if (ctf2_i64(j, value, &e.num))
+			if (ctf2_put_i64(j, &e.num, value))
 				return -1;
 		} else {
 			if (ctf2_name(j, value, &text))

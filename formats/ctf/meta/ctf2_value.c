@@ -49,16 +49,6 @@ int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
 	return 0;
 }
 
-int ctf2_i64(struct ctf2 *j, struct json_object *o, int64_t *out)
-{
-	if (!json_object_is_type(o, json_type_int) ||
-	    (json_object_get_int64(o) >= 0 &&
-	     json_object_get_uint64(o) > INT64_MAX))
-		return ctf2_fail(j, "value is not a signed number of 64 bits");
-	*out = json_object_get_int64(o);
-	return 0;
-}
-
 int ctf2_name(struct ctf2 *j, struct json_object *o, uint32_t *out)
 {
 	if (!json_object_is_type(o, json_type_string))
@@ -117,7 +107,12 @@ int ctf2_put_u64(struct ctf2 *j, void *to, struct json_object *value)
 
 int ctf2_put_i64(struct ctf2 *j, void *to, struct json_object *value)
 {
-	return ctf2_i64(j, value, to);
+	if (!json_object_is_type(value, json_type_int) ||
+	    (json_object_get_int64(value) >= 0 &&
+	     json_object_get_uint64(value) > INT64_MAX))
+		return ctf2_fail(j, "value is not a signed number of 64 bits");
+	*(int64_t *)to = json_object_get_int64(value);
+	return 0;
 }
 
 /* ---- ranges */
