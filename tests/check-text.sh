@@ -15,10 +15,10 @@ none() {
 	printf '%s:\n%s\n' "$1" "$found"
 }
 
-# main.c prints its own errors, which err.c has made safe; query.c draws
+# main.c prints its own errors, which err.c has made safe; query_error.c draws
 # below a statement, piece by piece
 none 'a message that say() does not print' \
-	'cli/output/[a-z_]*\.c|cli/main\.c|cli/commands/query\.c|cli/embed_empty\.c' \
+	'cli/output/[a-z_]*\.c|cli/main\.c|cli/commands/query_error\.c|cli/embed_empty\.c' \
 	'(printf|puts?|putc|term_wrap|safe_text_[a-z_]+)\((.*[ (,])?stderr\b'
 # ctfout_graph.c, cells.c: in a signal handler, one text of ours
 none 'bytes that pass by the streams of out.c' \
