@@ -147,7 +147,7 @@ NAMES_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/names/*.c \
 FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
-	check-long builds ci-program ci-plain ci-san check-style style-run \
+	check-long builds ci-build ci-program ci-plain ci-san check-style style-run \
 	causality twins faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-hard mkcap install uninstall dist \
@@ -392,15 +392,16 @@ check-long: deps
 	LONG=1 FUZZ_SECONDS=60 $(MAKE) check-san
 	$(MAKE) faults causality twins
 
-# What .ci/run tests: first what needs no package but those of deps-build, then the
-# rest of that build, and the flags of the other, which is made beside the tests.
+# The two builds that .ci/run tests, in one queue of compilers and linkers.
+ci-build:
+	$(SUBJ) ci-plain ci-san
+# What needs no package but those of deps-build.
 ci-program:
 	$(SUBJ) $(PLAIN_FLAVOUR) all
 ci-plain:
-	$(SUBJ) $(PLAIN_FLAVOUR) check-build
-	$(SUB) $(SAN_FLAVOUR) build-fuzz/flags
+	$(SUB) $(PLAIN_FLAVOUR) check-build
 ci-san:
-	$(SUBJ) $(SAN_FLAVOUR) SAN_GROUPS= san-build
+	$(SUB) $(SAN_FLAVOUR) SAN_GROUPS= san-build
 
 # By other compilers, for other standards of C, without optional libraries: B=
 # takes names of the table in tests/builds.sh (B=c11,clang); without it all.

@@ -202,18 +202,17 @@ run_with() {
 
 # work_on N: runs the N-th program; leaves its status and seconds in N/end
 work_on() {
-	local dir=$work/$1 begun=$SECONDS rc=0 limit=$LIMIT
+	local dir=$work/$1 begun=$SECONDS rc=0
 	mkdir -p "$dir/home" "$dir/tmp"
 	export HOME=$dir/home TMPDIR=$dir/tmp
 	# It takes longer than most commands; the same functions run in units
 	# and cases, and first.sh runs every command.
 	case $LONG${groups[$1]}/${names[$1]} in
 	cli/first) ;;
-	*build/*) limit=$((4 * LIMIT)) ;;
 	cli/*) ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 ;;
 	esac
 	trap 'kill $!; exit 1' TERM
-	eval "timeout -k 5 $limit ${commands[$1]}" \
+	eval "timeout -k 5 $LIMIT ${commands[$1]}" \
 		>"$log/${groups[$1]}-${names[$1]}.log" 2>&1 </dev/null &
 	wait $! || rc=$?
 	rm -rf "${dir:?}/home" "${dir:?}/tmp"
@@ -252,13 +251,9 @@ still_waiting() {
 run_queue() {
 	while [ $started -lt ${#groups[@]} ]
 	do
-		case ${groups[$started]} in
-		build) ;;
-		*) wait_for build "${builds[$started]}" ;;
-		esac
 		# damage and fuzz begin with the captures that cases makes
 		case ${groups[$started]} in
-		damage | fuzz) wait_for cases "${builds[$started]}" ;;
+		damage | fuzz) wait_for_cases "${builds[$started]}" ;;
 		esac
 		build "${builds[$started]}"
 		work_on $started &
@@ -277,22 +272,17 @@ run_queue() {
 	done
 }
 
-# wait_for GROUP BUILD
-wait_for() {
+# wait_for_cases BUILD
+wait_for_cases() {
 	local i
 	for ((i = 0; i < started; i++))
 	do
-		while [ "${groups[$i]} ${builds[$i]}" = "$1 $2" ] &&
+		while [ "${groups[$i]} ${builds[$i]}" = "cases $1" ] &&
 			[ ! -f "$work/$i/end" ]
 		do
 			one_ended
 		done
 	done
-}
-
-# Compilers use the processors that other programs leave: many of those wait.
-group_build() {
-	run build sanitizers tests/quiet.sh sanitizers nice -n 5 make ci-san
 }
 
 # A test whose program was not built counts as a failure. Under sanitizers, the
@@ -487,8 +477,8 @@ do
 	wanted=()
 	[ "$g" = "${g#*/}" ] || wanted=("${g#*/}")
 	case ${g%%/*} in
-	build | unit | cases | truth | compare | fleet | cli | browser | damage | \
-		fuzz | docs | style)
+	unit | cases | truth | compare | fleet | cli | browser | damage | fuzz | \
+		docs | style)
 		before=${#groups[@]}
 		"group_${g%%/*}"
 		if [ ${#groups[@]} = "$before" ] && [ ${#wanted[@]} != 0 ]
