@@ -23,11 +23,11 @@ def text(path):
         return f.read()
 
 
-def part(path, begin, end="\n}"):
-    """The source from a text to the end of that table or function."""
+def part(path, begin, end=r"\n\}|\);\n"):
+    """The source from a text to the end of that table, function or WORDS_FUNCTION()."""
     s = text(path)
     at = s.index(begin)
-    return s[at:s.index(end, at)]
+    return s[at:re.compile(end).search(s, at).start()]
 
 
 def values(path, begin):
@@ -63,13 +63,13 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
                                            "trust_words[] = {"))),
     ("Marks in", "MARKS", sorted(marks()) + ["inferred", "inlined too"]),
     ("Kinds of", "KINDS OF FRAMES",
-     values("cli/stacks/label.c", "label_kind_name(")),
+     values("cli/stacks/label.c", "label_kind_name")),
     ("What check", "VERDICTS OF CHECK", re.findall(
         STRING, part("cli/audit/check_judge.c", "*check_verdict("))),
     ("States of", "STATES", re.findall(
         r"\{ \w+, " + STRING, part("stitch/task_state.c", "states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [
-        w for w in values("cli/waits/wait_cause.c", "cause_word[") if w]),
+        w for w in values("cli/waits/wait_cause.c", "wait_cause_word") if w]),
     ("On the page", "TIMELINE", re.findall(
         r"\] = \{ " + STRING, text("cli/pictures/timeline_words.c"))),
 )
@@ -221,7 +221,7 @@ for path in glob.glob("schema/sql/queries_page.sql"):
     for s in re.findall(r'AS "([^"]*)"', text(path)):
         look(path, s)
 look("cli/page/page.html", text("cli/page/page.html"))
-for w in values("cli/stacks/label.c", "label_kind_name("):
+for w in values("cli/stacks/label.c", "label_kind_name"):
     look("cli/stacks/label.c", w)
 
 for path in glob.glob("man/*.[157]"):
