@@ -307,6 +307,18 @@ class Browser:
         return self.call("POST", "/goog/cdp/execute",
                          {"cmd": command, "params": params})
 
+    def node(self, selector):
+        """The id of an element, once the page has it: without scripts nothing
+        says when it was read."""
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            root = self.cdp("DOM.getDocument")["root"]["nodeId"]
+            node = self.cdp("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+            if node:
+                return node
+            time.sleep(0.02)
+        sys.exit("no element is " + selector)
+
     def open(self, path, rest="", scripts=True):
         self.call("POST", "/url", {"url": "file://" + path + rest})
         if scripts:

@@ -178,10 +178,8 @@ def check_paper(b):
     b.cdp("Emulation.setEmulatedMedia", media="")
     b.cdp("Emulation.setScriptExecutionDisabled", value=True)
     b.open(page, scripts=False)
-    root_node = b.cdp("DOM.getDocument")["root"]["nodeId"]
-    node = b.cdp("DOM.querySelector", nodeId=root_node, selector="noscript p")
     ok("'backstitch report --diff' prints it" in b.cdp(
-        "DOM.getOuterHTML", nodeId=node["nodeId"])["outerHTML"],
+        "DOM.getOuterHTML", nodeId=b.node("noscript p"))["outerHTML"],
        "without_scripts_it_says_what_is_not_there")
     b.cdp("Emulation.setScriptExecutionDisabled", value=False)
 

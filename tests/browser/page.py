@@ -475,13 +475,10 @@ def check_tables(b):
 def check_without_script(b):
     b.cdp("Emulation.setScriptExecutionDisabled", value=True)
     b.open(page, "?plain", scripts=False)
-    root_node = b.cdp("DOM.getDocument")["root"]["nodeId"]
 
     def height(css):
-        node = b.cdp("DOM.querySelector", nodeId=root_node, selector=css)
         try:
-            return b.cdp("DOM.getBoxModel", nodeId=node["nodeId"])[
-                "model"]["height"]
+            return b.cdp("DOM.getBoxModel", nodeId=b.node(css))["model"]["height"]
         except SystemExit:
             return 0
     ok(height("#hot") > 100 and height("#t-requests table") > 40 and

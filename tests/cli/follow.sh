@@ -377,8 +377,11 @@ say a_text_that_ends_in_a_line_is_said
 
 # ---- compressed streams
 
-cp "$root/tests/captures/pipe-zstd.data" z.pipe && "$B" ingest -q -f -o whole.db z.pipe &&
-	follow seg --segment 1K - <z.pipe && [ "$(count seg)" -gt 2 ] && is_whole seg
+# Without files of this machine: what the addresses of a segment say of one may be less
+# than those of the whole do.
+mkdir nofiles
+cp "$root/tests/captures/pipe-zstd.data" z.pipe && "$B" ingest -q -f --symfs nofiles -o whole.db z.pipe &&
+	follow seg --segment 1K --symfs nofiles - <z.pipe && [ "$(count seg)" -gt 2 ] && is_whole seg
 bad=$?
 say a_compressed_stream_is_unpacked
 python3 -c 'import struct, sys

@@ -246,9 +246,9 @@ ok what_is_remembered_says_the_same $?
 id=$(od -An -v -tx1 /sys/kernel/notes 2>/dev/null | tr -d ' \n' |
 	sed -n 's/.*040000001400000003000000474e5500\(.\{40\}\).*/\1/p')
 text=$(sed -n 's/^\([0-9a-f]*\) . _text$/\1/p' /proc/kallsyms 2>/dev/null | head -n 1)
-case $text in
-'' | 0000000000000000)
-	echo "skip the_running_kernel_is_remembered: it tells no addresses"
+case $text,$id in
+,* | 0000000000000000,* | *,)
+	echo "skip the_running_kernel_is_remembered: it tells no addresses or no build-id"
 	;;
 *)
 	# live PLACE: the kernel's image, and a sample at _text + PLACE
