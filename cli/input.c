@@ -400,6 +400,15 @@ static void input_tell_newer(const char *path, struct store *db,
 	rows_end(r, &ignored);
 }
 
+bool input_is_capture(const char *path)
+{
+	struct err ignored = { 0 };
+	bool is_db;
+
+	return !load_check(path, &is_db, &ignored) && !is_db &&
+	       !input_is_several(path) && !bundle_is_name(path);
+}
+
 struct store *database_open(const char *path, int *status, struct err *err)
 {
 	struct store *db = NULL;

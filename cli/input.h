@@ -25,6 +25,9 @@ void input_take_sums(void);
 /* Returns whether it is several databases: a folder of them, a pattern, or what
  * input_path() has found; or will be, in a folder of 'follow'. */
 bool input_is_several(const char *path);
+/* Returns whether database_open() ingests it: it is there, and neither one or
+ * several databases nor a bundle. */
+bool input_is_capture(const char *path);
 /* Returns whether it is the URL of a server. */
 bool input_is_server(const char *path);
 /* Returns what to read: the argument, else -i, else the newest of perf.data and

@@ -3,13 +3,10 @@
 #include <stdio.h>
 
 #include "cli/command.h"
-#include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/stacks/summary.h"
-#include "formats/bundle.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 
 static bool json;
 
@@ -19,11 +16,9 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
 
 static int info_run(int argc, char **argv, struct err *err)
 {
-	struct summary_more more = { .command = "symbolize" };
+	struct summary_more more;
 	char options[NAME_NOT_GIVEN];
 	int status = STATUS_OK;
-	struct err ignored = { 0 };
-	bool is_db;
 	const char *path;
 	struct store *db =
 		database_from_args(argc, argv, NULL, &path, &status, err);
@@ -31,9 +26,7 @@ static int info_run(int argc, char **argv, struct err *err)
 
 	if (!db)
 		return -1;
-	if (!load_check(path, &is_db, &ignored) && !is_db &&
-	    !input_is_several(path) && !bundle_is_name(path))
-		more.command = "ingest";
+	more.command = input_is_capture(path) ? "ingest" : "symbolize";
 	more.options = name_not_given(options);
 	ret = json ? summary_json(stdout, db, err)
 		   : summary_print(stdout, db, path, false, more, err);

@@ -428,11 +428,10 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 	if (img->several || identity_is_deleted(img->path, &len) ||
 	    (before && f->written > before))
 		return replaced;
-	/* of another machine, or replaced: a recording that was killed does not
-	 * name its machine */
-	if (f->inode == INODE_OTHER && !sy->opts.other_machine)
-		return assumed_inode;
+	/* with another inode: of another machine, or replaced. A recording that
+	 * was killed does not name its machine. */
 	return sy->opts.other_machine		 ? assumed
+	       : f->inode == INODE_OTHER	 ? assumed_inode
 	       : sy->opts.same_machine && before ? unwritten
 						 : by_path;
 }

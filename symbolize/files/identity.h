@@ -14,7 +14,8 @@
  *    decide where 3 is in doubt, and refute it, and what a user gives.
  * 5. The path alone, unless the record says that the file was deleted, or the
  *    inode is another one, or it was written after the recording. On another
- *    machine it proves nothing: there 4 decides.
+ *    machine, or with another inode where none is named, it proves nothing:
+ *    there 4 decides.
  *
  * Of code in other memory where a file was mapped it is only believed that it
  * is that of the file. */
@@ -34,7 +35,8 @@ enum identity {
 	IDENTITY_OFFERED,  /* a copy that the user gives, where there were two
 			    * files: they choose among those */
 	IDENTITY_DOUBTFUL, /* only the addresses that ran can tell, see below */
-	IDENTITY_ASSUMED,  /* of another machine: used until they tell */
+	IDENTITY_ASSUMED,  /* of another machine, or of another inode where no
+			    * machine is named: used until they tell */
 	IDENTITY_BELIEVED, /* nothing speaks against it, nothing proves it */
 	IDENTITY_GIVEN, /* the same of a copy that the user gives, unless they
 			 * tell that it is of another file */
