@@ -36,6 +36,8 @@ struct ft_dir_state {
 	struct ft_raw *raw;
 	size_t n, cap;
 	bool no_pages; /* take only files that describe pages */
+	struct err *err;
+	bool failed; /* pages cannot be read; *err says why */
 };
 
 static bool ft_dir_ends_with(const char *s, const char *end)
@@ -203,16 +205,21 @@ static int32_t ft_dir_cpu_of_folder(const char *path)
 	return ft_dir_cpu(folder, "");
 }
 
+/* Pages are of any length. */
 static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
 			      const char *name)
 {
 	struct ft_raw raw = { .cpu = ft_dir_page_cpu(name) };
+	struct stat st;
 
 	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw"))
 		raw.cpu = ft_dir_cpu_of_folder(path);
-	if (raw.cpu < 0 || !ft_dir_open_file(&raw.in, path))
+	if (raw.cpu < 0 || stat(path, &st) || !st.st_size)
 		return;
-	*mem_add(w->raw, w->n, w->cap) = raw;
+	if (input_open(&raw.in, path, NULL, w->err))
+		w->failed = true;
+	else
+		*mem_add(w->raw, w->n, w->cap) = raw;
 }
 
 /* Returns true if the pages of the same CPU are beside the file. */
@@ -287,7 +294,8 @@ static void ft_dir_walk(struct ft_dir_state *w, const char *dir, int depth)
 	struct dirent *ent;
 	struct stat st;
 
-	while (d && (ent = readdir(d)) && ++w->entries < ENTRIES_MAX) {
+	while (d && !w->failed && (ent = readdir(d)) &&
+	       ++w->entries < ENTRIES_MAX) {
 		int n = snprintf(path, sizeof(path), "%s/%s", dir, ent->d_name);
 
 		if (ent->d_name[0] == '.' || n < 0 ||
@@ -464,7 +472,7 @@ static int32_t ft_dir_count_cpus(const struct ft_dir_state *w)
 
 int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 {
-	struct ft_dir_state w = { .ft = ft };
+	struct ft_dir_state w = { .ft = ft, .err = err };
 
 	ft->src.info.dir = true;
 	ft->version = 0;
@@ -479,6 +487,8 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	sort_items(w.raw, w.n, ft_dir_compare_cpus);
 	ft->raw = w.raw;
 	ft->n_raw = w.n;
+	if (w.failed)
+		return -1;
 	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);
 
 	for (size_t i = 0; i < w.n; i++)

@@ -40,6 +40,23 @@ pages "cpuN" cpu0 cpu1
 pages "per_cpu/cpuN" per_cpu/cpu0 per_cpu/cpu1
 pages "what trace-cmd leaves" trace.dat.cpu0 trace.dat.cpu1
 
+# a ring that was read for an hour: behind its pages are empty ones
+mkdir one
+cp ring0 one/cpu0
+cp ring1 one/cpu1
+cp print.format one/print.format
+truncate -s 300M one/cpu1
+[ "$("$B" script one 2>err | cksum)" = "$want" ]
+ok pages_of_300_MB_are_read $?
+# a part is not told for the whole
+chmod 0 one/cpu1
+set --
+[ "$(id -u)" != 0 ] || set -- setpriv --bounding-set=-dac_override,-dac_read_search
+"$@" "$B" script one >out 2>err
+[ $? = 1 ] && [ ! -s out ] && grep -q "^backstitch: one/cpu1: not allowed to read it" err
+ok pages_that_may_not_be_read_are_an_error $?
+rm -rf one
+
 # cpus NAME WANT FILE...: the number of CPUs that the capture has
 cpus() {
 	name=$1
