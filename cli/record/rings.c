@@ -25,6 +25,7 @@ struct rings {
 	int dir; /* that folder */
 	char *page;
 	size_t page_size;
+	long size; /* of a CPU's ring, bytes */
 	int cpus;
 	int *from, *to; /* by CPU; -1: it has none */
 	int failed;	/* errno of the first write that failed */
@@ -75,13 +76,14 @@ static void rings_write(struct rings *r, int fd, size_t n)
 	}
 }
 
-/* Copies what a file has now. */
-static void rings_copy_open(struct rings *r, int from, int to)
+/* Copies what a file has now, about `most` bytes of it. */
+static void rings_copy_open(struct rings *r, int from, int to, uint64_t most)
 {
 	ssize_t n;
 
-	while (from >= 0 && to >= 0 && !r->failed &&
-	       (n = read(from, r->page, r->page_size)) > 0)
+	for (uint64_t at = 0; from >= 0 && to >= 0 && !r->failed && at < most &&
+			      (n = read(from, r->page, r->page_size)) > 0;
+	     at += (uint64_t)n)
 		rings_write(r, to, (size_t)n);
 }
 
@@ -132,7 +134,7 @@ static void rings_copy(struct rings *r, const char *from, const char *name)
 	int in = open(from, O_RDONLY | O_CLOEXEC);
 	int out = rings_replace(r, name, in >= 0);
 
-	rings_copy_open(r, in, out);
+	rings_copy_open(r, in, out, UINT64_MAX);
 	if (in >= 0)
 		close(in);
 	if (out >= 0 && close(out) && !r->failed)
@@ -223,6 +225,7 @@ static bool rings_make_instance(struct rings *r)
 
 	while (mb > 1 && cpus > RINGS_MB / mb)
 		mb /= 2;
+	r->size = mb << 20;
 	snprintf(kb, sizeof(kb), "%ld", mb << 10);
 	rings_remove_dead();
 	if (mkdir(r->at, 0700))
@@ -299,12 +302,14 @@ int rings_start(struct rings *r, struct err *err)
 	return 0;
 }
 
+/* Twice what a ring holds, as pages that are not full are read, too: a CPU on
+ * which threads switch faster than its ring is copied would have no end. */
 int rings_drain(struct rings *r, struct err *err)
 {
 	if (r->failed)
 		return 0;
 	for (int i = 0; i < r->cpus; i++)
-		rings_copy_open(r, r->from[i], r->to[i]);
+		rings_copy_open(r, r->from[i], r->to[i], 2 * (uint64_t)r->size);
 	return r->failed ? err_set(err, ERR_IO, "%s: %s", r->folder,
 				   strerror(r->failed))
 			 : 0;
