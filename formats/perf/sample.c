@@ -340,6 +340,11 @@ static int perf_sample_callchain(struct perf *p, struct bytes *b,
 			continue;
 		perf_sample_add_run(now, ip + start, i - start, n);
 		start = i + 1;
+		/* Linux puts the user half last. Behind its mark, a walk along
+		 * a register that is no frame pointer took such a word from the
+		 * stack: it neither begins another half nor asks for one. */
+		if (s->defer == DEFER_DIRECT)
+			continue;
 		switch (v) {
 		case CONTEXT_HV:
 		case CONTEXT_KERNEL:

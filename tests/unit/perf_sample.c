@@ -269,8 +269,8 @@ END_TEST
 static void fill_parts(struct pb *b)
 {
 	perf_sample_chain(b,
-			  (uint64_t[]){ KERNEL, 1, 2, USER, 7, 8, GUEST_KERNEL,
-					3, USER, 9 },
+			  (uint64_t[]){ GUEST_KERNEL, 1, KERNEL, 2, 3, USER, 7,
+					8, GUEST_KERNEL, 9 },
 			  10);
 }
 
@@ -290,6 +290,30 @@ static void look_parts(const struct record *rec)
 START_TEST(parts_of_a_half_are_put_together)
 {
 	one_sample(&chains, _i, 1, fill_parts, look_parts);
+}
+END_TEST
+
+/* As of dash, whose rbp held -128 and stood in front of a pointer. */
+static void fill_words(struct pb *b)
+{
+	perf_sample_chain(b, (uint64_t[]){ USER, 7, KERNEL, 8, DEFERRED, 9 },
+			  6);
+}
+
+static void look_words(const struct record *rec)
+{
+	const struct rec_sample *s = &rec->sample;
+	static const uint64_t user[] = { 7, 8, 9 };
+
+	ck_assert_uint_eq(s->kern.n, 0);
+	ck_assert_uint_eq(s->user.n, 3);
+	ck_assert(!memcmp(s->user.ip, user, sizeof(user)));
+	ck_assert_int_eq(s->defer, DEFER_DIRECT);
+}
+
+START_TEST(a_word_behind_the_mark_of_the_user_is_no_mark)
+{
+	one_sample(&chains, _i, 2, fill_words, look_words);
 }
 END_TEST
 
@@ -698,6 +722,7 @@ static const struct run_table loops[] = {
 	RUN_TIMES(every_field_is_at_its_place_in_both_byte_orders, 2),
 	RUN_TIMES(the_cookie_is_no_address, 2),
 	RUN_TIMES(parts_of_a_half_are_put_together, 2),
+	RUN_TIMES(a_word_behind_the_mark_of_the_user_is_no_mark, 2),
 	RUN_TIMES(an_lbr_call_stack_is_the_user_half, 2),
 	RUN_TIMES(an_lbr_call_stack_begins_with_the_user_address_that_was_hit,
 		  2),
