@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [table] [waiting] [growth] [perf] [ftrace] [ctf]
-#        [names] [unwind] [looks] [dwarf] [sql] [pictures] [page] [view] [waits]
+#        [names] [unwind] [looks] [dwarf] [sql] [pictures] [page] [view] [waits] [kinds]
 #        table: all kinds of captures, in a quarter of an hour; without a name
 #        and by make bench; all: all of these, make bench BENCH=all
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
@@ -231,7 +231,7 @@ bench_follow() {
 
 [ $# -gt 0 ] || set -- table
 [ "$*" != all ] || set -- waiting growth perf ftrace ctf names unwind looks table dwarf \
-	sql pictures page view waits
+	sql pictures page view waits kinds
 rc=0
 for what
 do
@@ -251,6 +251,7 @@ do
 	page) bench_page || rc=1 ;;
 	view) bench_view || rc=1 ;;
 	waits) python3 tests/bench/waits.py "$O" || rc=1 ;;
+	kinds) python3 tests/bench/kinds.py "$O" || rc=1 ;;
 	fleet) bench_fleet || rc=1 ;;
 	follow) bench_follow || rc=1 ;;
 	pages) CK_RUN_CASE=large PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;

@@ -7,6 +7,7 @@ processor times (user + system, all threads) says more and stands beside it.
 Of perf, trace-cmd and babeltrace2 there are two versions, if newer.sh can get
 one; ratios are to the faster of them."""
 
+import functools
 import os
 import pathlib
 import re
@@ -18,13 +19,14 @@ import time
 
 RUNS = int(os.environ.get("BENCH_RUNS", "5"))
 LIMIT = 65536  # KiB, as in ulimit -d
+FIRST = []  # what each program is started by, such as chrt
 missed = 0
 
 
 def remove_output(args):
     """A database is made where none was. ext4 writes a file out when it takes
     the place of another: 37 ms for 75 MB, whoever wrote it."""
-    if "ingest" in args:
+    if "ingest" in args or "merge" in args:
         pathlib.Path(args[args.index("-o") + 1]).unlink(missing_ok=True)
 
 
@@ -40,7 +42,7 @@ class Run:
         remove_output(args)
         with open("bench/out.log", "wb") as log:
             start = time.monotonic()
-            p = subprocess.Popen(args, stdin=subprocess.DEVNULL,
+            p = subprocess.Popen(FIRST + args, stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=log,
                                  preexec_fn=prepare)
             pid = 0
@@ -71,6 +73,7 @@ class Run:
                 setattr(self, attr, max(getattr(self, attr), int(m[1])))
 
 
+@functools.cache
 def versions(program):
     """{"perf 6.1": "perf", "perf 7.2": "bench/newer-perf"}"""
     p = subprocess.run(["tests/bench/newer.sh", program],
@@ -90,6 +93,59 @@ def versions(program):
 def message():
     with open("bench/out.log", errors="replace") as f:
         return f.read()[-300:].strip()
+
+
+def script(*args):
+    return "perf", lambda perf: [perf, "--no-pager", "script", *args, "-i"]
+
+
+FLAT = "perf", lambda perf: [perf, "--no-pager", "report", "--stdio",
+                             "--no-children", "-g", "none", "-i"]
+
+
+def middle(run, key):
+    return statistics.median(getattr(r, key) for r in run)
+
+
+def pairs(rival, mine, key):
+    """The median of the ratios of two programs, round by round."""
+    return statistics.median(getattr(r, key) / getattr(m, key)
+                             for r, m in zip(rival, mine))
+
+
+def compare(work, rival, capture, own, wanted, memory=False):
+    """Runs both in turn; prints the line, and with memory the MiB of both. A
+    first look is judged by the processor's time, as it is short."""
+    global missed
+    took = {}
+    failed = set()
+    for _ in range(RUNS):
+        for name, command in [("ours", own)] + [
+                (name, rival[1](command) + [capture])
+                for name, command in versions(rival[0]).items()]:
+            if name in failed:
+                continue
+            r = Run(command)
+            if r.status:
+                print("  %s failed: %s" % (name, message()))
+                failed.add(name)
+                took.pop(name, None)
+            else:
+                took.setdefault(name, []).append(r)
+    mine = took.pop("ours", None)
+    if not mine or not took:
+        print("  %-31s not measured" % work)
+        return
+    key = "cpu" if "first look" in work else "wall"
+    other = min(took, key=lambda n: pairs(took[n], mine, key))
+    reached = pairs(took[other], mine, key)
+    missed += reached < wanted
+    peaks = "%6d %6d " % tuple(max(r.peak for r in run) >> 10
+                               for run in (took[other], mine))
+    print("  %-31s %-15s %6.2f %6.2f %6.2f %6.2f %6g %s%s" % (
+        work, other, middle(took[other], key), middle(mine, key), reached,
+        pairs(took[other], mine, "cpu"), wanted, peaks if memory else "",
+        "" if reached >= wanted else "MISSED"))
 
 
 def race(contenders, n, what):

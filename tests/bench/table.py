@@ -27,32 +27,25 @@ def ingest(*args, db=DB):
     return [US, "ingest", "-q", "-f", "--no-cache", "-o", db, *args]
 
 
-def script(*args):
-    return "perf", lambda perf: [perf, "--no-pager", "script", *args, "-i"]
-
-
-FLAT = "perf", lambda perf: [perf, "--no-pager", "report", "--stdio",
-                             "--no-children", "-g", "none", "-i"]
-
 # work, capture, rival, ours (the capture's name is put behind both), wanted
 WORK = [
-    ("mixed, addresses only", "mixed.data", script(*CHEAP),
+    ("mixed, addresses only", "mixed.data", runs.script(*CHEAP),
      ingest("--no-symbols"), 7),
-    ("mixed, names", "mixed.data", script("--no-inline"), ingest(), 9),
-    ("mixed, script of the database", "mixed.data", script("--no-inline"),
+    ("mixed, names", "mixed.data", runs.script("--no-inline"), ingest(), 9),
+    ("mixed, script of the database", "mixed.data", runs.script("--no-inline"),
      [US, "script", DB], 8),
-    ("mixed, first look", "mixed.data", FLAT, [US, "report"], 1),
-    ("dumps, addresses only", "dwarf.data", script("--no-inline", *CHEAP),
+    ("mixed, first look", "mixed.data", runs.FLAT, [US, "report"], 1),
+    ("dumps, addresses only", "dwarf.data", runs.script("--no-inline", *CHEAP),
      ingest("--no-symbols"), 7),
-    ("dumps, first look", "dwarf.data", FLAT, [US, "report"], 1),
+    ("dumps, first look", "dwarf.data", runs.FLAT, [US, "report"], 1),
     ("ftrace, all fields", "big.dat",
      ("trace-cmd", lambda command: [command, "report", "-i"]),
      ingest("--fields", "all"), 14),
     ("ftrace, no fields", "big.dat",
      ("trace-cmd", lambda command: [command, "report", "-i"]),
      ingest("--fields", "none"), 20),
-    ("script, perf sched record", "sched.data", script(), [US, "script"], 6),
-    ("script, tracepoints and stacks", "stacks.data", script("--no-inline"),
+    ("script, perf sched record", "sched.data", runs.script(), [US, "script"], 6),
+    ("script, tracepoints and stacks", "stacks.data", runs.script("--no-inline"),
      [US, "script"], 8),
     ("script, ftrace", "big.dat",
      ("trace-cmd", lambda command: [command, "report", "-i"]),
@@ -63,50 +56,6 @@ WORK = [
     ("CTF, fields; text", "big.ctf", ("babeltrace2", lambda command: [command]),
      ingest("--fields", "all"), 7),
 ]
-
-
-def middle(run, key):
-    return statistics.median(getattr(r, key) for r in run)
-
-
-def pairs(rival, mine, key):
-    """The median of the ratios of two programs, round by round."""
-    return statistics.median(getattr(r, key) / getattr(m, key)
-                             for r, m in zip(rival, mine))
-
-
-def compare(work, capture, rival, ours, wanted):
-    """Runs both in turn; prints the line. A first look is judged by the
-    processor's time, as it is short."""
-    rivals = runs.versions(rival[0])
-    took = {}
-    own = ours if DB in ours and ours[1] == "script" else ours + [capture]
-    failed = set()
-    for _ in range(runs.RUNS):
-        for name, command in [("ours", own)] + [
-                (name, rival[1](command) + [capture])
-                for name, command in rivals.items()]:
-            if name in failed:
-                continue
-            r = runs.Run(command)
-            if r.status:
-                print("  %s failed: %s" % (name, runs.message()))
-                failed.add(name)
-                took.pop(name, None)
-            else:
-                took.setdefault(name, []).append(r)
-    mine = took.pop("ours", None)
-    if not mine or not took:
-        print("  %-31s not measured" % work)
-        return
-    key = "cpu" if "first look" in work else "wall"
-    other = min(took, key=lambda n: pairs(took[n], mine, key))
-    ratio = pairs(took[other], mine, key)
-    runs.missed += ratio < wanted
-    print("  %-31s %-15s %6.2f %6.2f %6.2f %6.2f %6g %s" % (
-        work, other, middle(took[other], key), middle(mine, key), ratio,
-        pairs(took[other], mine, "cpu"), wanted,
-        "" if ratio >= wanted else "MISSED"))
 
 
 def at_once(cpus, capture):
@@ -148,7 +97,9 @@ def main():
     print("  %-31s %-15s %6s %6s %6s %6s %6s" % (
         "work", "rival", "rival", "ours", "ratio", "cpu", "wanted"))
     for work, capture, rival, ours, wanted in here:
-        compare(work, "bench/" + capture, rival, ours, wanted)
+        capture = "bench/" + capture
+        own = ours if DB in ours and ours[1] == "script" else ours + [capture]
+        runs.compare(work, rival, capture, own, wanted)
         if work == "mixed, names":
             size = os.path.getsize(DB) / os.path.getsize("bench/mixed.data")
             runs.target("mixed, database / capture", size, 0.28, True)
