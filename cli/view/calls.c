@@ -5,16 +5,6 @@
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
-struct calls {
-	int step;
-	struct calls_node *node;
-	size_t n_node, cap_node;
-	struct calls_stack *stack; /* those of a node lie side by side */
-	size_t n, cap;
-	struct calls_stack *spare; /* room to sort them */
-	uint32_t *of; /* while a node is split: its child + 1, by label */
-};
-
 struct calls *calls_new(uint32_t root, uint32_t labels, int step)
 {
 	struct calls *c = mem_new(1, sizeof(*c));
@@ -58,16 +48,6 @@ void calls_add(struct calls *c, const struct calls_stack *s)
 	if (!to->n)
 		to->label = NULL;
 	calls_count_stack(&c->node[0], s);
-}
-
-const struct calls_node *calls_node(const struct calls *c, uint32_t id)
-{
-	return &c->node[id];
-}
-
-uint32_t calls_nodes(const struct calls *c)
-{
-	return (uint32_t)c->n_node;
 }
 
 COMPARE_LARGEST_BY(calls_compare, struct calls_node, weight, label);

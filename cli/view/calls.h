@@ -28,16 +28,22 @@ struct calls_stack {
 	uint64_t weight, samples;
 };
 
-struct calls;
+struct calls {
+	struct calls_node *node; /* moved by the next split */
+	size_t n_node;
+	/* for calls.c only */
+	size_t cap_node;
+	int step;
+	struct calls_stack *stack; /* those of a node lie side by side */
+	size_t n, cap;
+	struct calls_stack *spare; /* room to sort them */
+	uint32_t *of; /* while a node is split: its child + 1, by label */
+};
 
 /* labels: how many there are, for calls_add(); step: of all stacks. */
 struct calls *calls_new(uint32_t root, uint32_t labels, int step);
 void calls_free(struct calls *c);
 /* Adds a stack, whose labels are borrowed; before the first split. */
 void calls_add(struct calls *c, const struct calls_stack *s);
-/* Returns a node, valid until the next split. */
-const struct calls_node *calls_node(const struct calls *c, uint32_t id);
 /* Makes the nodes below a node, if there are none yet, and returns it. */
 const struct calls_node *calls_split(struct calls *c, uint32_t id);
-/* Returns how many nodes were made. */
-uint32_t calls_nodes(const struct calls *c);

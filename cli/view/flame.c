@@ -26,23 +26,14 @@ static struct flame *flame_of(struct screen *s)
 	return (struct flame *)s;
 }
 
-static const struct calls_node *flame_node_at(const struct flame *f,
-					      uint32_t id)
-{
-	return calls_node(f->tree, id);
-}
-
 static const struct label *flame_label(const struct flame *f, uint32_t id)
 {
-	return labels_get(sums_labels(f->sums), flame_node_at(f, id)->label);
+	return labels_get(f->sums->labels, f->tree->node[id].label);
 }
 
 static bool flame_is_found(const struct flame *f, uint32_t id)
 {
-	const struct label *l = flame_label(f, id);
-
-	return f->text &&
-	       (strstr(label_shown(l), f->text) || strstr(l->name, f->text));
+	return f->text && sums_has(flame_label(f, id), f->text);
 }
 
 /* ---- drawing */
@@ -78,7 +69,7 @@ struct flame_bar {
 static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 			   const struct area *a)
 {
-	const struct calls_node *nd = flame_node_at(f, b->id);
+	const struct calls_node *nd = &f->tree->node[b->id];
 	int row = a->top + (int)nd->depth - (int)f->top;
 	int from = (int)(b->from + 0.5);
 	int to = (int)(b->to + 0.5);
@@ -97,9 +88,9 @@ static void flame_draw_bar(const struct flame *f, const struct flame_bar *b,
 
 static void flame_draw_chosen(const struct flame *f, int row, int columns)
 {
-	const struct calls_node *nd = flame_node_at(f, f->at);
+	const struct calls_node *nd = &f->tree->node[f->at];
 	const struct label *l = flame_label(f, f->at);
-	uint64_t whole = sums_weight(f->sums);
+	uint64_t whole = f->sums->weight;
 	char text[512];
 	int len;
 
@@ -123,7 +114,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 {
 	struct flame *f = flame_of(s);
 	const struct area bars = { a->top + 1, a->rows - 1, a->columns };
-	uint32_t depth = flame_node_at(f, f->at)->depth;
+	uint32_t depth = f->tree->node[f->at].depth;
 	struct flame_bar *todo = NULL;
 	size_t n = 0, cap = 0;
 
@@ -134,7 +125,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 	flame_draw_chosen(f, a->top, a->columns);
 	/* what the zoomed node is on is as wide as itself */
 	for (uint32_t id = f->zoom; id != CALLS_NONE;
-	     id = flame_node_at(f, id)->parent)
+	     id = f->tree->node[id].parent)
 		flame_draw_bar(f, &(struct flame_bar){ id, 0, a->columns + 1 },
 			       &bars);
 	/* then what is below it; what is narrower than half a cell is not
@@ -143,7 +134,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 		(struct flame_bar){ f->zoom, 0, a->columns + 1 };
 	while (n) {
 		const struct flame_bar b = todo[--n];
-		const struct calls_node *nd = flame_node_at(f, b.id);
+		const struct calls_node *nd = &f->tree->node[b.id];
 
 		flame_draw_bar(f, &b, &bars);
 		if (!nd->weight ||
@@ -156,7 +147,7 @@ static void flame_draw(struct screen *s, const struct area *a)
 
 		for (uint32_t i = 0; i < nd->n_child; i++) {
 			uint32_t id = nd->child + i;
-			double w = cells * (double)flame_node_at(f, id)->weight;
+			double w = cells * (double)f->tree->node[id].weight;
 
 			/* the heaviest are first */
 			if (w < 0.5)
@@ -182,12 +173,12 @@ static uint32_t flame_heaviest(struct flame *f, uint32_t id)
 /* Returns the node beside this one, below the same parent. */
 static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
 {
-	uint32_t parent = flame_node_at(f, id)->parent;
+	uint32_t parent = f->tree->node[id].parent;
 	const struct calls_node *p;
 
 	if (parent == CALLS_NONE)
 		return id;
-	p = flame_node_at(f, parent);
+	p = &f->tree->node[parent];
 	if (left)
 		return id > p->child ? id - 1 : id;
 	return id + 1 < p->child + p->n_child ? id + 1 : id;
@@ -197,13 +188,12 @@ static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
 		      struct reply *out UNUSED)
 {
 	struct flame *f = flame_of(s);
-	uint32_t parent = flame_node_at(f, f->at)->parent;
+	uint32_t parent = f->tree->node[f->at].parent;
 
 	switch (key) {
 	case CELLS_UP:
 		f->at = parent == CALLS_NONE ? f->at : parent;
-		if (flame_node_at(f, f->at)->depth <
-		    flame_node_at(f, f->zoom)->depth)
+		if (f->tree->node[f->at].depth < f->tree->node[f->zoom].depth)
 			f->zoom = f->at;
 		return true;
 	case CELLS_DOWN:
@@ -238,7 +228,7 @@ static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
 static bool flame_find(struct screen *s, const char *text, bool back)
 {
 	struct flame *f = flame_of(s);
-	uint32_t n = calls_nodes(f->tree);
+	uint32_t n = (uint32_t)f->tree->n_node;
 
 	if (!f->text || strcmp(f->text, text) != 0) {
 		free(f->text);

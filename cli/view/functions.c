@@ -23,7 +23,7 @@ struct outline_line {
 			     * made yet */
 	uint32_t node;	    /* in the tree */
 	uint32_t row;	    /* of sums; OUTLINE_ROOT: a node */
-	uint32_t label;	    /* of sums_labels(), unless it is a row */
+	uint32_t label;	    /* of sums.labels, unless it is a row */
 	uint32_t depth;
 	uint64_t weight, self, samples;
 	uint64_t parent; /* weight of the line that it is below */
@@ -54,7 +54,7 @@ static void outline_open(struct outline *o, size_t at)
 	o->n += n;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t id = nd->child + i;
-		const struct calls_node *child = calls_node(parent.tree, id);
+		const struct calls_node *child = &parent.tree->node[id];
 
 		to[i] = (struct outline_line){
 			.tree = parent.tree,
@@ -161,9 +161,12 @@ static struct functions *functions_in(struct screen *s)
 static const struct label *functions_label(const struct functions *f,
 					   const struct outline_line *l)
 {
+	const struct report_rows *rows = f->sums->rows;
+
 	return l->row == OUTLINE_ROOT
-		       ? labels_get(sums_labels(f->sums), l->label)
-		       : sums_row_label(f->sums, l->row);
+		       ? labels_get(f->sums->labels, l->label)
+		       : report_label(rows,
+				      report_rows_get(rows, l->row)->label);
 }
 
 /* ---- rows */
@@ -191,10 +194,12 @@ static int functions_compare(const void *pa, const void *pb, void *arg)
 /* Makes the rows anew, all closed. */
 static void functions_fill(struct functions *f)
 {
+	const struct report_rows *rows = f->sums->rows;
+
 	f->o.n = 0;
-	for (size_t i = 0; i < sums_rows(f->sums); i++) {
-		const struct report_row *row = sums_row(f->sums, i);
-		const struct label *l = sums_row_label(f->sums, i);
+	for (size_t i = 0; i < report_rows_count(rows); i++) {
+		const struct report_row *row = report_rows_get(rows, i);
+		const struct label *l = report_label(rows, row->label);
 
 		if ((f->text && !sums_has(l, f->text)) ||
 		    (f->image && strcmp(l->image, f->image) != 0))
@@ -204,7 +209,7 @@ static void functions_fill(struct functions *f)
 			.weight = row->total,
 			.self = row->self,
 			.samples = row->n_self,
-			.parent = sums_weight(f->sums),
+			.parent = f->sums->weight,
 		};
 	}
 	sort_items_by(f->o.line, f->o.n, functions_compare, f);
@@ -225,7 +230,7 @@ static void functions_draw_numbers(const struct functions *f,
 				   int numbers, enum cells_style style)
 {
 	bool callers = l->row == OUTLINE_ROOT && !f->is_tree && !f->callees;
-	uint64_t whole = f->of_parent ? l->parent : sums_weight(f->sums);
+	uint64_t whole = f->of_parent ? l->parent : f->sums->weight;
 	char text[80];
 
 	snprintf(text, sizeof(text), "%7s  %7s %10s  ",
@@ -356,7 +361,7 @@ static void functions_open(struct functions *f, bool hot, struct reply *out)
 		l->tree = f->callees ? sums_callees(f->sums, l->row)
 				     : sums_callers(f->sums, l->row);
 		*mem_add(f->tree, f->n_tree, f->cap_tree) = l->tree;
-		l->leaf = !calls_node(l->tree, 0)->goes_on;
+		l->leaf = !l->tree->node[0].goes_on;
 	}
 	if (l->leaf)
 		reply_say(out, f->is_tree || f->callees ? "it calls nothing"
@@ -600,7 +605,7 @@ struct screen *tree_screen(struct sums *s)
 {
 	struct calls *t = sums_tree(s);
 	struct functions *f = functions_make(s, &tree_ops, "tree of calls");
-	const struct calls_node *root = calls_node(t, 0);
+	const struct calls_node *root = &t->node[0];
 
 	f->is_tree = true;
 	*mem_add(f->tree, f->n_tree, f->cap_tree) = t;

@@ -15,19 +15,6 @@ struct sums_stack {
 	uint64_t weight, samples;
 };
 
-struct sums {
-	struct stacks *stacks;
-	int event; /* -1: all, added up */
-	uint64_t weight, samples;
-	char trust[TRUST_SENTENCE];
-	struct report_rows *rows;
-	uint32_t all;	  /* label of roots */
-	uint32_t *row_of; /* by label: the row that it counts for */
-	struct sums_stack *stack;
-	size_t n, cap;
-	struct label_list label;
-};
-
 /* Returns the labels from that one on; NULL if no stack has any. */
 static uint32_t *sums_from(const struct sums *s, size_t at)
 {
@@ -36,8 +23,7 @@ static uint32_t *sums_from(const struct sums *s, size_t at)
 
 static void sums_take_stacks(struct sums *s)
 {
-	s->rows =
-		report_rows_empty(stacks_labels(s->stacks), KEY_SYM | KEY_DSO);
+	s->rows = report_rows_empty(s->labels, KEY_SYM | KEY_DSO);
 	stacks_each (g, s->stacks, s->event) {
 		size_t at = s->label.n;
 
@@ -51,9 +37,8 @@ static void sums_take_stacks(struct sums *s)
 			(struct sums_stack){ at, part.n, g->weight,
 					     g->samples };
 	}
-	s->row_of = mem_new(labels_count(stacks_labels(s->stacks)),
-			    sizeof(*s->row_of));
-	for (uint32_t i = 0; i < labels_count(stacks_labels(s->stacks)); i++)
+	s->row_of = mem_new(labels_count(s->labels), sizeof(*s->row_of));
+	for (uint32_t i = 0; i < labels_count(s->labels); i++)
 		s->row_of[i] = report_rows_of_label(s->rows, i);
 }
 
@@ -101,6 +86,7 @@ struct sums *sums_load(struct store *db, const char *path,
 	}
 	trust_say(t, s->trust);
 	trust_free(t);
+	s->labels = stacks_labels(s->stacks);
 	labels_shorten(stacks_labels(s->stacks));
 	s->all = labels_add_name(stacks_labels(s->stacks), LABEL_GROUP, "all");
 	sums_take_stacks(s);
@@ -119,16 +105,6 @@ void sums_free(struct sums *s)
 	free(s);
 }
 
-uint64_t sums_weight(const struct sums *s)
-{
-	return s->weight;
-}
-
-uint64_t sums_samples(const struct sums *s)
-{
-	return s->samples;
-}
-
 const char *sums_event(const struct sums *s)
 {
 	return s->event < 0 ? "several, added up"
@@ -145,36 +121,11 @@ size_t sums_other_events(const struct sums *s)
 	return n;
 }
 
-const char *sums_trust(const struct sums *s)
-{
-	return s->trust;
-}
-
-const struct labels *sums_labels(const struct sums *s)
-{
-	return stacks_labels(s->stacks);
-}
-
-size_t sums_rows(const struct sums *s)
-{
-	return report_rows_count(s->rows);
-}
-
-const struct report_row *sums_row(const struct sums *s, size_t i)
-{
-	return report_rows_get(s->rows, i);
-}
-
-const struct label *sums_row_label(const struct sums *s, size_t i)
-{
-	return report_label(s->rows, report_rows_get(s->rows, i)->label);
-}
-
 /* ---- trees */
 
 static struct calls *sums_calls(const struct sums *s, int step)
 {
-	return calls_new(s->all, labels_count(stacks_labels(s->stacks)), step);
+	return calls_new(s->all, labels_count(s->labels), step);
 }
 
 /* Adds n labels of a stack, from label[at] on. */
@@ -198,7 +149,7 @@ struct calls *sums_tree(const struct sums *s)
 
 static bool sums_is_after_exec(const struct sums *s, uint32_t label)
 {
-	return labels_get(stacks_labels(s->stacks), label)->kind == LABEL_EXEC;
+	return labels_get(s->labels, label)->kind == LABEL_EXEC;
 }
 
 /* Returns how many of the labels in front of label[at] are its callers. */
@@ -258,13 +209,12 @@ bool sums_has(const struct label *l, const char *text)
 
 uint64_t sums_find(const struct sums *s, const char *text)
 {
-	const struct labels *labels = stacks_labels(s->stacks);
-	uint32_t n = labels_count(labels);
+	uint32_t n = labels_count(s->labels);
 	bool *has = mem_new(n, sizeof(*has));
 	uint64_t weight = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		has[i] = sums_has(labels_get(labels, i), text);
+		has[i] = sums_has(labels_get(s->labels, i), text);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct sums_stack *st = &s->stack[i];
 		size_t k = 0;

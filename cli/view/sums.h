@@ -5,13 +5,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/stacks/stack_names.h"
 #include "cli/stacks/trust.h"
 
 struct calls;
 struct label;
-struct labels;
-struct report_row;
-struct sums;
+struct report_rows;
+
+struct sums {
+	uint64_t weight, samples;
+	char trust[TRUST_SENTENCE]; /* the sentence about their stacks */
+	const struct labels *labels;
+	struct report_rows *rows; /* of functions */
+	/* for sums.c only */
+	struct stacks *stacks;
+	int event;	  /* -1: all, added up */
+	uint32_t all;	  /* label of roots */
+	uint32_t *row_of; /* by label: the row that it counts for */
+	struct sums_stack *stack;
+	size_t n, cap;
+	struct label_list label;
+};
 
 /* Loads the samples that the filter selects, of the event that report chooses.
  * path is for messages. Returns NULL and *err on failure, ERR_FORMAT if there
@@ -20,18 +34,9 @@ struct sums *sums_load(struct store *db, const char *path,
 		       const struct filter *filter, struct err *err);
 void sums_free(struct sums *s);
 
-uint64_t sums_weight(const struct sums *s);
-uint64_t sums_samples(const struct sums *s);
 const char *sums_event(const struct sums *s);
 /* Returns how many other events have samples. */
 size_t sums_other_events(const struct sums *s);
-/* Returns the sentence about the stacks of these samples. */
-const char *sums_trust(const struct sums *s);
-const struct labels *sums_labels(const struct sums *s);
-
-size_t sums_rows(const struct sums *s);
-const struct report_row *sums_row(const struct sums *s, size_t i);
-const struct label *sums_row_label(const struct sums *s, size_t i);
 
 /* The next functions return trees, which the caller frees before the sums. This
  * one: of all stacks, from their outermost frames. */

@@ -218,7 +218,7 @@ static const char *view_cut(const char *text, int columns,
 /* Writes the sentence about the stacks. Returns how many rows it has. */
 static int view_draw_trust(const struct view *v, int columns)
 {
-	const char *text = v->sums ? sums_trust(v->sums) : v->why;
+	const char *text = v->sums ? v->sums->trust : v->why;
 	char line[TRUST_SENTENCE];
 	int row = 0;
 
@@ -241,8 +241,8 @@ static void view_title_of_sums(const struct view *v, char *text, size_t size)
 	snprintf(text, size, "%.100s%s%s: %.200s, %s sample%s%s",
 		 v->live ? path_base(v->path) : "", v->live ? ": " : "",
 		 v->stack[v->n - 1]->title, sums_event(v->sums),
-		 HUMAN_GROUPED(sums_samples(v->sums)),
-		 sums_samples(v->sums) == 1 ? "" : "s", more);
+		 HUMAN_GROUPED(v->sums->samples),
+		 v->sums->samples == 1 ? "" : "s", more);
 }
 
 /* Writes the lines above a screen. Returns how many there are. */

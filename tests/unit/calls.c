@@ -31,20 +31,20 @@ START_TEST(children_are_heaviest_first_and_add_up)
 	ck_assert_uint_eq(root->weight, 43);
 	ck_assert_uint_eq(root->self, 1);
 	ck_assert_uint_eq(root->n_child, 2);
-	ck_assert_uint_eq(calls_node(c, a)->label, 1);
-	ck_assert_uint_eq(calls_node(c, a)->weight, 35);
-	ck_assert_uint_eq(calls_node(c, a + 1)->label, 5);
-	ck_assert_uint_eq(calls_node(c, a + 1)->weight, 7);
+	ck_assert_uint_eq(c->node[a].label, 1);
+	ck_assert_uint_eq(c->node[a].weight, 35);
+	ck_assert_uint_eq(c->node[a + 1].label, 5);
+	ck_assert_uint_eq(c->node[a + 1].weight, 7);
 	b = calls_split(c, a)->child;
-	ck_assert_uint_eq(calls_node(c, a)->self, 0);
+	ck_assert_uint_eq(c->node[a].self, 0);
 	ck_assert_uint_eq(calls_split(c, b)->self, 5);
-	ck_assert(calls_node(c, b)->goes_on);
-	ck_assert_uint_eq(calls_node(c, b)->n_child, 2);
-	ck_assert_uint_eq(calls_node(c, calls_node(c, b)->child)->label, 4);
-	ck_assert_uint_eq(calls_node(c, calls_node(c, b)->child)->depth, 3);
-	ck_assert_uint_eq(calls_node(c, calls_node(c, b)->child)->samples, 2);
+	ck_assert(c->node[b].goes_on);
+	ck_assert_uint_eq(c->node[b].n_child, 2);
+	ck_assert_uint_eq(c->node[c->node[b].child].label, 4);
+	ck_assert_uint_eq(c->node[c->node[b].child].depth, 3);
+	ck_assert_uint_eq(c->node[c->node[b].child].samples, 2);
 	ck_assert(!calls_split(c, a + 1)->goes_on);
-	ck_assert_uint_eq(calls_node(c, a + 1)->self, 7);
+	ck_assert_uint_eq(c->node[a + 1].self, 7);
 	calls_free(c);
 }
 END_TEST
@@ -55,9 +55,9 @@ START_TEST(a_node_is_split_once)
 	uint32_t n;
 
 	calls_split(c, 0);
-	n = calls_nodes(c);
+	n = c->n_node;
 	calls_split(c, 0);
-	ck_assert_uint_eq(calls_nodes(c), n);
+	ck_assert_uint_eq(c->n_node, n);
 	calls_free(c);
 }
 END_TEST
@@ -70,10 +70,10 @@ START_TEST(stacks_may_go_from_callee_to_caller)
 	calls_add(c, &(struct calls_stack){ abc + 1, 2, 10, 1 });
 	calls_add(c, &(struct calls_stack){ abd + 1, 2, 20, 2 });
 	id = calls_split(c, 0)->child;
-	ck_assert_uint_eq(calls_node(c, id)->label, 2);
-	ck_assert_uint_eq(calls_node(c, id)->weight, 30);
+	ck_assert_uint_eq(c->node[id].label, 2);
+	ck_assert_uint_eq(c->node[id].weight, 30);
 	id = calls_split(c, id)->child;
-	ck_assert_uint_eq(calls_node(c, id)->label, 1);
+	ck_assert_uint_eq(c->node[id].label, 1);
 	ck_assert_uint_eq(calls_split(c, id)->self, 30);
 	calls_free(c);
 }
@@ -84,7 +84,7 @@ START_TEST(a_tree_without_stacks_has_a_root)
 	struct calls *c = calls_new(9, 10, 1);
 
 	ck_assert_uint_eq(calls_split(c, 0)->n_child, 0);
-	ck_assert_uint_eq(calls_node(c, 0)->label, 9);
+	ck_assert_uint_eq(c->node[0].label, 9);
 	calls_free(c);
 }
 END_TEST
