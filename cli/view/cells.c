@@ -337,35 +337,23 @@ void cells_show(int row, int column)
 	refresh();
 }
 
-static int cells_special_key(wint_t key)
-{
-	switch (key) {
-	case KEY_RESIZE:
-		return CELLS_RESIZED;
-	case KEY_UP:
-		return CELLS_UP;
-	case KEY_DOWN:
-		return CELLS_DOWN;
-	case KEY_LEFT:
-		return CELLS_LEFT;
-	case KEY_RIGHT:
-		return CELLS_RIGHT;
-	case KEY_PPAGE:
-		return CELLS_PAGE_UP;
-	case KEY_NPAGE:
-		return CELLS_PAGE_DOWN;
-	case KEY_HOME:
-		return CELLS_FIRST;
-	case KEY_END:
-		return CELLS_LAST;
-	case KEY_BACKSPACE:
-		return CELLS_BACKSPACE;
-	case KEY_ENTER:
-		return CELLS_ENTER;
-	default:
-		return CELLS_NO_KEY;
-	}
-}
+/* Keys that ncurses has a number for. */
+static const struct {
+	wint_t code;
+	enum cells_key key;
+} special_keys[] = {
+	{ KEY_RESIZE, CELLS_RESIZED },
+	{ KEY_UP, CELLS_UP },
+	{ KEY_DOWN, CELLS_DOWN },
+	{ KEY_LEFT, CELLS_LEFT },
+	{ KEY_RIGHT, CELLS_RIGHT },
+	{ KEY_PPAGE, CELLS_PAGE_UP },
+	{ KEY_NPAGE, CELLS_PAGE_DOWN },
+	{ KEY_HOME, CELLS_FIRST },
+	{ KEY_END, CELLS_LAST },
+	{ KEY_ENTER, CELLS_ENTER },
+	{ KEY_BACKSPACE, CELLS_BACKSPACE },
+};
 
 int cells_key(int ms)
 {
@@ -384,8 +372,11 @@ int cells_key(int ms)
 				       !isatty(fileno(cells.in))
 			       ? CELLS_END
 			       : CELLS_NO_KEY;
+	for (size_t i = 0; i < ARRAY_SIZE(special_keys); i++)
+		if (kind == KEY_CODE_YES && special_keys[i].code == key)
+			return special_keys[i].key;
 	if (kind == KEY_CODE_YES)
-		return cells_special_key(key);
+		return CELLS_NO_KEY;
 	switch (key) {
 	case ESCAPE:
 		return CELLS_ESCAPE;

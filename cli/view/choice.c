@@ -229,24 +229,3 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 	text_out_add(&o, " > %s", name);
 	return 0;
 }
-
-/* ---- before */
-
-void choices_push(struct choices *c, const struct filter *f)
-{
-	*mem_add(c->filter, c->n, c->cap) = *f;
-}
-
-bool choices_pop(struct choices *c, struct filter *f)
-{
-	if (!c->n)
-		return false;
-	*f = c->filter[--c->n];
-	return true;
-}
-
-void choices_release(struct choices *c)
-{
-	free(c->filter);
-	*c = (struct choices){ .n = 0 };
-}

@@ -1,5 +1,5 @@
-/* choice.h - the filters as view's user types them, as arguments of other
- * commands, and those that were there before. */
+/* choice.h - the filters as view's user types them, and as arguments of other
+ * commands. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,13 +23,3 @@ size_t choice_args(const struct opt *opts, const char *command,
  * Writes the file and the command line to said. Returns 0, or -1 and *err. */
 int choice_write(const char *const *argv, const char *ending, char *said,
 		 size_t size, struct err *err);
-
-/* A zeroed struct has none. */
-struct choices {
-	struct filter *filter;
-	size_t n, cap;
-};
-void choices_push(struct choices *c, const struct filter *f);
-/* Stores the last one. Returns false if there is none. */
-bool choices_pop(struct choices *c, struct filter *f);
-void choices_release(struct choices *c);

@@ -50,7 +50,8 @@ struct view {
 	struct area area;    /* of the screen that is shown */
 	char said[512];	     /* in the last line */
 	char found[TYPED];   /* what is looked for */
-	struct choices past; /* filters before this one */
+	struct filter *past; /* filters before this one */
+	size_t n_past, cap_past;
 };
 
 /* ---- screens above each other */
@@ -406,19 +407,20 @@ static bool view_has(const struct view *v, enum view_needs what)
 	return found;
 }
 
-static bool view_open_output(struct view *v, int key)
+static void view_open_output(struct view *v, int key)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(view_outputs); i++) {
-		if (view_outputs[i].key != key ||
-		    !view_has(v, view_outputs[i].needs))
-			continue;
-		while (v->n > 1)
-			view_leave(v);
-		view_open_said(v, view_outputs[i].kind, view_outputs[i].title,
-			       view_outputs[i].argv, nothing);
-		return true;
-	}
-	return false;
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(view_outputs) &&
+	       (view_outputs[i].key != key ||
+		!view_has(v, view_outputs[i].needs)))
+		i++;
+	if (i == ARRAY_SIZE(view_outputs))
+		return;
+	while (v->n > 1)
+		view_leave(v);
+	view_open_said(v, view_outputs[i].kind, view_outputs[i].title,
+		       view_outputs[i].argv, nothing);
 }
 
 /* The code of the function under the cursor. */
@@ -480,16 +482,15 @@ static bool view_load(struct view *v)
 
 static void view_filter(struct view *v, const char *text)
 {
-	struct choices *past = &v->past;
+	const struct filter before = *v->filter;
 	struct err err = { 0 };
 
-	choices_push(past, v->filter);
-	if (choice_set(v->filter, text, &err)) {
+	if (choice_set(v->filter, text, &err))
 		view_say(v, "%s", err.msg);
-		choices_pop(past, v->filter);
-	} else if (!view_load(v)) {
-		choices_pop(past, v->filter);
-	}
+	else if (!view_load(v))
+		*v->filter = before;
+	else
+		*mem_add(v->past, v->n_past, v->cap_past) = before;
 }
 
 static void view_ask_filter(struct view *v)
@@ -540,10 +541,12 @@ static void view_ask_time(struct view *v)
 
 static void view_undo(struct view *v)
 {
-	if (!choices_pop(&v->past, v->filter))
+	if (!v->n_past) {
 		view_say(v, "no filter to undo");
-	else
-		view_load(v);
+		return;
+	}
+	*v->filter = v->past[--v->n_past];
+	view_load(v);
 }
 
 /* ---- search, comparison, files */
@@ -694,60 +697,38 @@ static void view_freeze(struct view *v)
 }
 
 /* Keys of things that all screens have. */
-static bool view_key_common(struct view *v, int key)
+static void view_key_common(struct view *v, int key)
 {
-	switch (key) {
-	case '1':
-		view_open_sums(v, functions_screen);
-		return true;
-	case '2':
-		view_open_sums(v, tree_screen);
-		return true;
-	case '3':
-		view_open_sums(v, flame_screen);
-		return true;
-	case '4':
-	case 'a':
+	static struct screen *(*const of_sums[])(struct sums *) = {
+		functions_screen, tree_screen, flame_screen
+	};
+
+	if (key >= '1' && key <= '3')
+		view_open_sums(v, of_sums[key - '1']);
+	else if (key == '4' || key == 'a')
 		view_code(v);
-		return true;
-	case '/':
+	else if (key == '/')
 		view_search(v);
-		return true;
-	case 'n':
-	case 'N':
+	else if (key == 'n' || key == 'N')
 		view_find(v, key == 'N');
-		return true;
-	case 'f':
+	else if (key == 'f')
 		view_ask_filter(v);
-		return true;
-	case 'T':
+	else if (key == 'T')
 		view_ask_time(v);
-		return true;
-	case 'u':
+	else if (key == 'u')
 		view_undo(v);
-		return true;
-	case 'b':
-	case 'B':
+	else if (key == 'b' || key == 'B')
 		view_compare(v, key == 'b');
-		return true;
-	case 'x':
+	else if (key == 'x')
 		view_ask_write(v);
-		return true;
-	case 'P':
+	else if (key == 'P')
 		view_write(v, 't');
-		return true;
-	case 't':
-		return view_open_output(v, '5');
-	case 'z':
-		if (v->live)
-			view_freeze(v);
-		return true;
-	case '?':
+	else if (key == 'z' && v->live)
+		view_freeze(v);
+	else if (key == '?')
 		view_help(v);
-		return true;
-	default:
-		return view_open_output(v, key);
-	}
+	else
+		view_open_output(v, key == 't' ? '5' : key);
 }
 
 static void view_take_reply(struct view *v, struct reply *r)
@@ -854,7 +835,7 @@ int view_run(const struct view_what *what, struct err *err)
 	while (v.n)
 		view_leave(&v);
 	sums_free(v.sums);
-	choices_release(&v.past);
+	free(v.past);
 	if (v.live)
 		store_close(v.db);
 	return rc;
