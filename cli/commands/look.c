@@ -203,7 +203,7 @@ static void event_rates_table(const struct events *ev, struct event_rate *r,
  * Returns 0, or -1 and *err. */
 static int event_rates_print(struct store *db, size_t limit, struct err *err)
 {
-	struct events *ev = events_open_few(db, &filter_none, err);
+	struct events *ev = events_open(db, &filter_none, EVENTS_FEW, err);
 	size_t n = ev ? events_types(ev) : 0;
 	struct event_rate *r = mem_new(n + 1, sizeof(*r));
 	struct event_row e;

@@ -78,7 +78,7 @@ static int script_print_all(struct store *db, const struct script_fields *f,
 
 	if (!s)
 		return -1;
-	ev = events_open(db, &filter, err);
+	ev = events_open(db, &filter, EVENTS_ALL, err);
 	if (!ev)
 		goto out;
 	if (show_lost && script_losses_open(&l, db, f, err))
@@ -86,7 +86,7 @@ static int script_print_all(struct store *db, const struct script_fields *f,
 	ret = script_print_rows(s, ev, &l, err);
 	script_flush(s);
 out:
-	script_losses_close(&l);
+	rows_close(l.rows);
 	events_close(ev);
 	script_free(s);
 	return ret;

@@ -306,7 +306,7 @@ static int chrome_load(struct chrome *c, struct err *err)
 	if (!c->stacks)
 		return -1;
 	c->cache = stack_cache_new(c->stacks, chrome_put_stack, c);
-	c->events = events_open(c->x->db, c->x->filter, err);
+	c->events = events_open(c->x->db, c->x->filter, EVENTS_ALL, err);
 	if (!c->events)
 		return -1;
 	c->tracks = tracks_load(&c->j, c->x->db, c->x->filter, c->events, err);

@@ -275,7 +275,7 @@ static int export_firefox_load(struct job *j, struct err *err)
 	j->threads = firefox_threads_new(j->x->db, err);
 	if (!j->threads)
 		return -1;
-	j->events = events_open(j->x->db, j->x->filter, err);
+	j->events = events_open(j->x->db, j->x->filter, EVENTS_ALL, err);
 	if (!j->events)
 		return -1;
 	return 0;

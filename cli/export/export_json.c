@@ -290,7 +290,7 @@ static int export_json_put_samples(struct json_export *e, struct err *err)
 	struct event_row row;
 	int ret;
 
-	e->events = events_open(e->x->db, e->x->filter, err);
+	e->events = events_open(e->x->db, e->x->filter, EVENTS_ALL, err);
 	if (!e->events)
 		return -1;
 	export_json_begin(&e->json, "samples");

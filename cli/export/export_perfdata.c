@@ -255,7 +255,8 @@ struct job {
 
 static int survey_events(struct job *j, struct err *err)
 {
-	struct events *ev = events_open(j->x->db, j->x->filter, err);
+	struct events *ev =
+		events_open(j->x->db, j->x->filter, EVENTS_ALL, err);
 	struct perfdata *pd = j->pd;
 	struct event_row e;
 	int rc = ev ? 1 : -1;
@@ -472,7 +473,8 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 
 static int export_perfdata_put_events(struct job *j, struct err *err)
 {
-	struct events *ev = events_open(j->x->db, j->x->filter, err);
+	struct events *ev =
+		events_open(j->x->db, j->x->filter, EVENTS_ALL, err);
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 

@@ -224,7 +224,8 @@ static void speedscope_take_stack(struct speedscope *s,
 static int speedscope_put_threads(struct speedscope *s, struct err *err)
 {
 	struct thread_profile p = {
-		.events = events_open_by_thread(s->x->db, s->x->filter, err),
+		.events = events_open(s->x->db, s->x->filter, EVENTS_BY_THREAD,
+				      err),
 	};
 	struct event_row e;
 	int ret = -1;

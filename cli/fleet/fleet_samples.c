@@ -327,7 +327,7 @@ int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 	s->trust = trust_new(r->f->db, r->f->code, err);
 	if (!s->trust)
 		return -1;
-	s->ev = events_open_few(r->f->db, r->f->filter, err);
+	s->ev = events_open(r->f->db, r->f->filter, EVENTS_FEW, err);
 	if (!s->ev)
 		return -1;
 	s->comm = fleet_samples_unasked(events_comms(s->ev));

@@ -41,10 +41,13 @@ static const char *const event_columns[] = {
 	[EVENT_BLOCKS_THREAD] = "thread", [EVENT_BLOCKS_PAYLOAD] = "payload",
 };
 
-/* order: an ORDER BY; NULL: in time order. */
-static struct events *open_events(struct store *db, const struct filter *filter,
-				  const char *order, bool few, struct err *err)
+struct events *events_open(struct store *db, const struct filter *filter,
+			   enum events_how how, struct err *err)
 {
+	const char *order = how == EVENTS_BY_THREAD
+				    ? "ORDER BY e.type, e.thread, e.id"
+				    : "";
+	bool few = how == EVENTS_FEW;
 	struct events *ev = mem_new(1, sizeof(*ev));
 	struct rows *r = rows_dense(db, "event_types", err);
 
@@ -74,8 +77,8 @@ static struct events *open_events(struct store *db, const struct filter *filter,
 		};
 	if (rows_end(r, err))
 		goto fail;
-	if (order || filter_given(filter)) {
-		const struct sql_gap gap = { "order", order ? order : "" };
+	if (*order || filter_given(filter)) {
+		const struct sql_gap gap = { "order", order };
 
 		ev->rows =
 			filter_rows(filter, db, "print_events", &gap, 1, err);
@@ -94,26 +97,6 @@ static struct events *open_events(struct store *db, const struct filter *filter,
 fail:
 	events_close(ev);
 	return NULL;
-}
-
-struct events *events_open(struct store *db, const struct filter *filter,
-			   struct err *err)
-{
-	return open_events(db, filter, NULL, false, err);
-}
-
-struct events *events_open_few(struct store *db, const struct filter *filter,
-			       struct err *err)
-{
-	return open_events(db, filter, NULL, true, err);
-}
-
-struct events *events_open_by_thread(struct store *db,
-				     const struct filter *filter,
-				     struct err *err)
-{
-	return open_events(db, filter, "ORDER BY e.type, e.thread, e.id", false,
-			   err);
 }
 
 void events_close(struct events *ev)

@@ -42,16 +42,14 @@ struct event_type {
 
 struct events;
 
+enum events_how {
+	EVENTS_ALL,	 /* in time order */
+	EVENTS_FEW,	 /* neither thread nor ip nor payload: they may be 0 */
+	EVENTS_BY_THREAD /* by event type, then thread, then time */
+};
 /* Returns NULL and *err if the database or a filter option is refused. */
 struct events *events_open(struct store *db, const struct filter *filter,
-			   struct err *err);
-/* The same, for who needs neither thread nor ip nor payload: they may be 0. */
-struct events *events_open_few(struct store *db, const struct filter *filter,
-			       struct err *err);
-/* Like events_open(), ordered by event type, then thread, then time. */
-struct events *events_open_by_thread(struct store *db,
-				     const struct filter *filter,
-				     struct err *err);
+			   enum events_how how, struct err *err);
 /* Returns 1 and *e, 0 at the end, or -1 and *err. */
 int events_next(struct events *ev, struct event_row *e, struct err *err);
 void events_close(struct events *ev);

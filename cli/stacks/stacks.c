@@ -280,7 +280,7 @@ static int stacks_take_sample(struct stacks *s, const struct rows *r,
 /* Reads all samples, which takes a third of the time with a condition. */
 static int stacks_read_all(struct stacks *s, struct store *db, struct err *err)
 {
-	struct events *ev = events_open_few(db, s->o.filter, err);
+	struct events *ev = events_open(db, s->o.filter, EVENTS_FEW, err);
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 

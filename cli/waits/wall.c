@@ -185,7 +185,7 @@ int wall_load_intervals(struct store *db, const char *path,
 			 intervals_sums(b.iv).premise);
 	if (!rc && b.n) {
 		sort_items(b.at, b.n, wall_compare_begins);
-		ev = events_open_few(db, filter, err);
+		ev = events_open(db, filter, EVENTS_FEW, err);
 		rc = ev ? 0 : -1;
 	}
 	while (!rc && ev && (rc = events_next(ev, &e, err)) > 0) {

@@ -292,7 +292,7 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 	struct rows *r;
 
 	c->db = db;
-	o->events = events_open(db, o->from->in.filter, err);
+	o->events = events_open(db, o->from->in.filter, EVENTS_ALL, err);
 	o->losses =
 		o->events ? loss_rows_load(db, o->from->in.filter, err) : NULL;
 	if (!o->losses)
@@ -377,8 +377,8 @@ ctfout_source_rewind(bt_self_message_iterator *self)
 
 	ctfout_drop(o);
 	events_close(o->events);
-	o->c.events = o->events =
-		events_open(o->from->in.db, o->from->in.filter, &err);
+	o->c.events = o->events = events_open(
+		o->from->in.db, o->from->in.filter, EVENTS_ALL, &err);
 	o->at_edge = 0;
 	o->now = o->c.zero;
 	o->content = 0;
