@@ -75,7 +75,7 @@ struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 	c->fr = fr;
 	c->n_frame = (fr ? frames_frames(fr) : 0) + (size_t)1;
 	c->n_stack = (fr ? frames_stacks(fr) : 0) + (size_t)1;
-	c->code = code_load_images(db, err);
+	c->code = code_load(db, CODE_BARE, err);
 	if (c->code) {
 		c->image = c->code->image;
 		c->n_image = c->code->n_image;

@@ -404,10 +404,10 @@ static void code_take_sums(struct code_loading *l, const struct store *db,
 	}
 }
 
-/* all: not only images, for which parts is 0. */
-static struct known_code *code_load_some(struct store *db, unsigned int parts,
-					 bool all, struct err *err)
+struct known_code *code_load(struct store *db, unsigned int parts,
+			     struct err *err)
 {
+	bool all = parts != CODE_BARE;
 	struct code_loading *l = mem_new(1, sizeof(*l));
 	/* a database of sums has the code in memory */
 	const struct frames *sums = all ? store_sums_code(db) : NULL;
@@ -436,17 +436,6 @@ static struct known_code *code_load_some(struct store *db, unsigned int parts,
 fail:
 	code_free(&l->c);
 	return NULL;
-}
-
-struct known_code *code_load(struct store *db, unsigned int parts,
-			     struct err *err)
-{
-	return code_load_some(db, parts, true, err);
-}
-
-struct known_code *code_load_images(struct store *db, struct err *err)
-{
-	return code_load_some(db, 0, false, err);
 }
 
 void code_free(struct known_code *c)

@@ -89,15 +89,14 @@ enum code_parts {
 	CODE_ADDRS = 32,  /* chains with addresses */
 	CODE_ALL = 63,
 	CODE_CALLERS = 64, /* callerless */
-	CODE_WRONG = 128   /* wrong */
+	CODE_WRONG = 128,  /* wrong */
+	CODE_BARE = 256	   /* images alone; see bare_code.h too */
 };
 
 /* Loads these parts (a sum of enum code_parts). Returns NULL and *err if the
  * database is damaged. Strings live until code_free(). */
 struct known_code *code_load(struct store *db, unsigned int parts,
 			     struct err *err);
-/* Loads images only; see bare_code.h too. */
-struct known_code *code_load_images(struct store *db, struct err *err);
 void code_free(struct known_code *c);
 /* Opens the rows of table stack, for int_rows_end(). Returns NULL and *err on
  * failure; code_next_stack() and int_rows_end() take NULL. */
