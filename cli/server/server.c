@@ -184,7 +184,8 @@ static int server_runs(struct server *s, struct err *err)
 	fputs(" ORDER BY start, run", f);
 	mem_stream_end(f);
 	if (!rc)
-		rc = server_select(s, sql, RUN_TYPES, server_take_run, err);
+		rc = server_select(s, sql, RUN_TYPES, server_take_run, false,
+				   err);
 	free(sql);
 	if (rc || s->n_run)
 		return rc;
@@ -252,7 +253,7 @@ static int server_check(struct server *s, struct err *err)
 	    server_select(s,
 			  "SELECT sum(n) FROM sample WHERE run GLOBAL IN "
 			  "(SELECT run FROM chosen)",
-			  "u64", server_take_all, err))
+			  "u64", server_take_all, false, err))
 		return -1;
 	for (size_t i = 0; i < s->n_run; i++)
 		kept += s->run[i].kept;

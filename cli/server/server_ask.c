@@ -103,9 +103,8 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 	return rc;
 }
 
-static int server_select_chosen(struct server *s, const char *sql,
-				const char *types, rowbinary_fn *row,
-				bool counted, struct err *err)
+int server_select(struct server *s, const char *sql, const char *types,
+		  rowbinary_fn *row, bool counted, struct err *err)
 {
 	const size_t size = SERVER_HASH + 1;
 	size_t n = s->n_run;
@@ -130,18 +129,6 @@ static int server_select_chosen(struct server *s, const char *sql,
 		     : clickhouse_select(s->c, &ask, err);
 	free(ids);
 	return rc;
-}
-
-int server_select(struct server *s, const char *sql, const char *types,
-		  rowbinary_fn *row, struct err *err)
-{
-	return server_select_chosen(s, sql, types, row, false, err);
-}
-
-int server_select_counted(struct server *s, const char *sql, const char *types,
-			  rowbinary_fn *row, struct err *err)
-{
-	return server_select_chosen(s, sql, types, row, true, err);
 }
 
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id)

@@ -72,11 +72,10 @@ struct server {
 /* Runs a statement that may read the table `chosen`, which has the ids of the
  * runs, and in column `counted` whether their rows[] is known. */
 int server_select(struct server *s, const char *sql, const char *types,
-		  rowbinary_fn *row, struct err *err);
-/* The same for an answer that may have no row. The server counts the rows
- * first, so that an empty reply is not taken for such an answer. */
-int server_select_counted(struct server *s, const char *sql, const char *types,
-			  rowbinary_fn *row, struct err *err);
+		  rowbinary_fn *row, bool counted, struct err *err);
+/* For an answer that may have no row, as server_select() does if it is to be
+ * counted: the server counts the rows first, so that an empty reply is not
+ * taken for such an answer. */
 int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 		       struct err *err);
 /* Sets *err for a value that no server of ours has. Returns -1. For functions

@@ -207,7 +207,7 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		threads ? "pid" : "toInt32(-1)",
 		threads ? "tid" : "toInt32(-1)",
 		s->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);
-	rc = server_select(s, sql, GROUP_TYPES, server_take_group, err);
+	rc = server_select(s, sql, GROUP_TYPES, server_take_group, false, err);
 	free(sql);
 	return rc;
 }

@@ -72,7 +72,7 @@ int server_events(struct server *s, struct err *err)
 		"deferred, samples, weight FROM event WHERE " IN_CHOSEN
 		" ORDER BY number, event, run",
 		"hash string string string u64 u8 u8 u8 u64 u64",
-		server_take_event, err);
+		server_take_event, false, err);
 }
 
 static int server_take_trust(void *arg, const struct rowbinary_value *v,
@@ -191,8 +191,8 @@ static int server_chosen_trust(struct server *s, const char *cond,
 			 "GROUP BY run, event, judged HAVING judged != "
 			 "'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
 			 has.u ? "class" : "''", cond);
-	rc = server_select_counted(s, sql, "hash string string u64 u64",
-				   server_take_trust, err);
+	rc = server_select(s, sql, "hash string string u64 u64",
+			   server_take_trust, true, err);
 	free(sql);
 	return rc;
 }
@@ -240,8 +240,8 @@ int server_sums(struct server *s, const char *cond, struct err *err)
 		return -1;
 	for (; i < ARRAY_SIZE(of); i++) {
 		s->marks = 0;
-		if (server_select_counted(s, of[i].sql, of[i].types, of[i].row,
-					  err))
+		if (server_select(s, of[i].sql, of[i].types, of[i].row, true,
+				  err))
 			return -1;
 		if (of[i].part != SERVER_PARTS &&
 		    s->marks != server_marks(s, of[i].part))
