@@ -424,9 +424,7 @@ static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 		print_threads(rp);
 	else
 		print_causes(rp);
-	if (!strcmp(rp->format, "csv"))
-		return;
-	if (rp->graph)
+	if (!strcmp(rp->format, "csv") || rp->graph)
 		return;
 	fputs("\nlongest waits:\n\n", stdout);
 	print_waits(rp);
@@ -485,9 +483,8 @@ int report_offcpu(struct store *db, const char *path,
 		tree.below = true;
 		rc = report_table(db, path, &tree, err);
 	}
-	if (!rc && json) {
+	if (!rc && json)
 		json_finish(&rp.json);
-	}
 	wait_causes_free(rp.causes);
 	intern_release(&rp.cause_index);
 	free(rp.cause);

@@ -54,10 +54,10 @@ struct script_losses {
 	bool more;
 };
 
-/* Reads the losses. Returns 0, or -1 and *err; close it in both cases. */
+/* Reads the losses. Returns 0, or -1 and *err; the
+ * caller closes rows in both cases. */
 int script_losses_open(struct script_losses *l, struct store *db,
 		       const struct script_fields *f, struct err *err);
-void script_losses_close(struct script_losses *l);
 /* Prints the losses that ended until `time`, INT64_MAX: all that are left,
  * behind the lines of s. Returns 0, or -1 and *err. */
 int script_losses_until(struct script_losses *l, struct script *s, int64_t time,

@@ -72,11 +72,6 @@ int script_losses_open(struct script_losses *l, struct store *db,
 	return l->rows ? script_losses_next(l, err) : -1;
 }
 
-void script_losses_close(struct script_losses *l)
-{
-	rows_close(l->rows);
-}
-
 int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
 			struct err *err)
 {

@@ -181,15 +181,15 @@ static const char *script_keep_name(struct script *s, struct value v)
 static int script_read_types(struct script *s, struct store *db,
 			     struct err *err)
 {
-	struct rows *r = rows_dense(db, "print_types", err);
+	struct rows *r = rows_dense(db, "event_types", err);
 
 	while (rows_step(r))
 		*mem_add(s->type, s->n_type, s->cap_type) =
 			(struct script_type){
 				.name = script_keep_name(
-					s, rows_value(r, PRINT_TYPES_NAME)),
-				.sample = rows_int(r, PRINT_TYPES_IS_SAMPLE),
-				.has_chain = rows_int(r, PRINT_TYPES_HAS_CHAIN),
+					s, rows_value(r, EVENT_TYPES_NAME)),
+				.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+				.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
 			};
 	return rows_end(r, err);
 }
@@ -197,14 +197,14 @@ static int script_read_types(struct script *s, struct store *db,
 static int script_read_comms(struct script *s, struct store *db,
 			     struct err *err)
 {
-	struct rows *r = rows_dense(db, "print_comms", err);
+	struct rows *r = rows_dense(db, "event_comms", err);
 
 	while (rows_step(r))
 		*mem_add(s->who, s->n_who, s->cap_who) = (struct script_thread){
 			.name = script_keep_name(
-				s, rows_value(r, PRINT_COMMS_NAME)),
-			.pid = rows_int(r, PRINT_COMMS_PID),
-			.tid = rows_int(r, PRINT_COMMS_TID),
+				s, rows_value(r, EVENT_COMMS_NAME)),
+			.pid = rows_int(r, EVENT_COMMS_PID),
+			.tid = rows_int(r, EVENT_COMMS_TID),
 		};
 	return rows_end(r, err);
 }

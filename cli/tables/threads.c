@@ -106,11 +106,6 @@ static const char *threads_cause(const struct thread_times *t)
 	return wait_cause_word((enum wait_cause)most);
 }
 
-static void threads_time_cell(struct grid *g, uint64_t ns)
-{
-	grid_text(g, HUMAN_NS(ns));
-}
-
 static void threads_print_sums(const struct threads *th)
 {
 	struct term_lines l;
@@ -146,10 +141,10 @@ static void threads_print_table(struct threads *th, size_t limit)
 		/* without stacks nobody knows any */
 		if (*cause)
 			col[4].title = "For";
-		threads_time_cell(g, t->on_cpu);
-		threads_time_cell(g, t->ready);
-		threads_time_cell(g, t->waiting);
-		threads_time_cell(g, t->longest);
+		grid_text(g, HUMAN_NS(t->on_cpu));
+		grid_text(g, HUMAN_NS(t->ready));
+		grid_text(g, HUMAN_NS(t->waiting));
+		grid_text(g, HUMAN_NS(t->longest));
 		grid_text(g, cause);
 		grid_signed(g, t->tid);
 		grid_text(g, stacks_comm(th->stacks, t->comm)->name);

@@ -203,15 +203,6 @@ WHERE i.status = 'replaced' OR i.identity GLOB 'doubted: *'
 	AND coalesce(i.identity, '') NOT GLOB 'proved:*'
 	AND coalesce(i.identity, '') NOT GLOB 'read:*')
 
--- name: print_types
-SELECT id, name, kind = 'sample' AS is_sample, has_chain
-FROM event_type ORDER BY id
-
--- name: print_comms
-SELECT c.id, c.name, p.pid, t.tid
-FROM comm c LEFT JOIN thread t ON t.id = c.thread
-LEFT JOIN process p ON p.id = t.process ORDER BY c.id
-
 -- name: stacks
 SELECT id, coalesce(parent, 0) AS parent, frame FROM stack ORDER BY id
 

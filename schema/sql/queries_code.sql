@@ -54,7 +54,7 @@ FROM raw_chain ORDER BY id
 
 -- name: event_types
 SELECT id, coalesce(name, '') AS name, coalesce(capture, 0) AS capture,
-	kind = 'sample' AS is_sample
+	kind = 'sample' AS is_sample, has_chain
 FROM event_type ORDER BY id
 
 -- name: event_comms
