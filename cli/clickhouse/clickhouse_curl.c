@@ -114,6 +114,8 @@ struct clickhouse_own {
 	struct request *inserts; /* under way */
 	struct request *ended;	 /* while another statement was run */
 	unsigned int version;	 /* 1816: 18.16 */
+	bool bare;		 /* without the database, which may have to
+				  * be made */
 };
 
 /* ---- taking the reply */
@@ -232,11 +234,20 @@ struct setting {
 	const char *name, *value; /* name NULL: none */
 };
 
+static void request_add_setting(CURL *e, FILE *url, const struct setting *s)
+{
+	char *escaped = mem_must(curl.easy_escape(e, s->value, 0));
+
+	fprintf(url, "&%s=%s", s->name, escaped);
+	curl.free(escaped);
+}
+
 /* Settings must be known to the server: it refuses others. */
 static struct request *request_new(struct clickhouse *c,
 				   const struct setting *s, size_t n)
 {
 	const struct clickhouse_options *o = &clickhouse_options;
+	const struct setting database = { "database", c->database };
 	struct request *q = mem_new(1, sizeof(*q));
 	CURL *e = mem_must(curl.easy_init());
 	FILE *f;
@@ -250,15 +261,11 @@ static struct request *request_new(struct clickhouse *c,
 	/* asynchronous inserts are the default from 26 on */
 	if (c->own->version >= 2111)
 		fputs("&async_insert=0", f);
-	for (size_t i = 0; i < n; i++) {
-		char *escaped;
-
-		if (!s[i].name)
-			continue;
-		escaped = mem_must(curl.easy_escape(e, s[i].value, 0));
-		fprintf(f, "&%s=%s", s[i].name, escaped);
-		curl.free(escaped);
-	}
+	if (!c->own->bare)
+		request_add_setting(e, f, &database);
+	for (size_t i = 0; i < n; i++)
+		if (s[i].name)
+			request_add_setting(e, f, &s[i]);
 	mem_stream_end(f);
 	/* the user and the password are in no URL, which servers log */
 	request_add_head(q, "X-ClickHouse-User", c->own->place.user);
@@ -437,19 +444,12 @@ static int request_run(struct request *q, struct err *err)
 
 /* ---- statements */
 
-static int clickhouse_run_in(struct clickhouse *c, const char *database,
-			     const char *sql, struct err *err)
+int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
 {
-	const struct setting s = { database ? "database" : NULL, database };
-	struct request *q = request_new(c, &s, 1);
+	struct request *q = request_new(c, NULL, 0);
 
 	curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
 	return request_run(q, err);
-}
-
-int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
-{
-	return clickhouse_run_in(c, c->database, sql, err);
 }
 
 int clickhouse_create_database(struct clickhouse *c, struct err *err)
@@ -461,35 +461,32 @@ int clickhouse_create_database(struct clickhouse *c, struct err *err)
 	fputs("CREATE DATABASE IF NOT EXISTS ", f);
 	clickhouse_quote_name(f, c->database);
 	mem_stream_end(f);
-	rc = clickhouse_run_in(c, NULL, sql, err);
+	c->own->bare = true;
+	rc = clickhouse_run(c, sql, err);
+	c->own->bare = false;
 	free(sql);
 	return rc;
 }
 
-static int clickhouse_select_in(struct clickhouse *c, const char *database,
-				const struct clickhouse_ask *ask,
-				struct err *err)
+int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
+		      struct err *err)
 {
 	char structure[300];
 	char form[300];
+	char *sql = mem_printf("%s FORMAT RowBinary", ask->sql);
 	const struct setting s[] = {
-		{ database ? "database" : NULL, database },
 		{ "max_query_size", "16777216" },
 		{ ask->extra ? structure : NULL, ask->extra_columns },
 		{ ask->extra ? form : NULL, "RowBinary" },
-		{ ask->extra ? "query" : NULL, NULL },
+		{ ask->extra ? "query" : NULL, sql },
 	};
-	struct setting given[5];
 	struct request *q;
-	char *sql = mem_printf("%s FORMAT RowBinary", ask->sql);
 	int rc;
 
-	memcpy(given, s, sizeof(given));
-	given[4].value = sql;
 	snprintf(structure, sizeof(structure), "%s_structure",
 		 ask->extra ? ask->extra : "");
 	snprintf(form, sizeof(form), "%s_format", ask->extra ? ask->extra : "");
-	q = request_new(c, given, 5);
+	q = request_new(c, s, ARRAY_SIZE(s));
 	q->rows = rowbinary_new(ask->types, ask->row, ask->arg);
 	if (ask->extra) {
 		curl_mimepart *part;
@@ -506,12 +503,6 @@ static int clickhouse_select_in(struct clickhouse *c, const char *database,
 	rc = request_run(q, err);
 	free(sql);
 	return rc;
-}
-
-int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
-		      struct err *err)
-{
-	return clickhouse_select_in(c, c->database, ask, err);
 }
 
 struct one {
@@ -531,9 +522,9 @@ static int clickhouse_take_one(void *arg, const struct rowbinary_value *row,
 	return 0;
 }
 
-static int clickhouse_select_one_in(struct clickhouse *c, const char *database,
-				    const char *sql, const char *types,
-				    struct rowbinary_value *v, struct err *err)
+int clickhouse_select_one(struct clickhouse *c, const char *sql,
+			  const char *types, struct rowbinary_value *v,
+			  struct err *err)
 {
 	struct one one = { .v = v, .n = 1 };
 	struct clickhouse_ask ask = {
@@ -545,19 +536,12 @@ static int clickhouse_select_one_in(struct clickhouse *c, const char *database,
 
 	for (const char *s = types; *s; s++)
 		one.n += *s == ' ';
-	if (clickhouse_select_in(c, database, &ask, err))
+	if (clickhouse_select(c, &ask, err))
 		return -1;
 	return one.rows == 1 ? 0
 			     : err_set(err, ERR_FORMAT,
 				       "%s: %zu rows in a reply that has one",
 				       c->name, one.rows);
-}
-
-int clickhouse_select_one(struct clickhouse *c, const char *sql,
-			  const char *types, struct rowbinary_value *v,
-			  struct err *err)
-{
-	return clickhouse_select_one_in(c, c->database, sql, types, v, err);
 }
 
 /* ---- inserts */
@@ -566,7 +550,6 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 		       const void *body, size_t len, void *arg)
 {
 	const struct setting s[] = {
-		{ "database", c->database },
 		{ "insert_distributed_sync", "1" },
 		{ "query", sql },
 		{ id ? "query_id" : NULL, id },
@@ -610,7 +593,6 @@ int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 
 /* ---- the object */
 
-/* Without the database, which may have to be made. */
 static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 {
 	static const char ask[] =
@@ -618,8 +600,10 @@ static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 		"toUInt64(extract(version(), '^[0-9]+\\\\.([0-9]+)'))";
 	struct rowbinary_value v[2];
 
-	if (clickhouse_select_one_in(c, NULL, ask, "u64 u64", v, err))
+	c->own->bare = true;
+	if (clickhouse_select_one(c, ask, "u64 u64", v, err))
 		return -1;
+	c->own->bare = false;
 	c->own->version = (unsigned int)(v[0].u % 1000 * 100 + v[1].u % 100);
 	return c->own->version >= 1816
 		       ? 0
