@@ -132,34 +132,24 @@ void fleet_fill_row(struct fleet_fill *b)
 	b->rows++;
 }
 
-static int64_t fleet_fill_within(int64_t v, int64_t low, int64_t high)
-{
-	return v < low ? low : v > high ? high : v;
-}
-
 void fleet_fill_value(struct fleet_fill *b, const struct value *v)
 {
+	static const struct {
+		int64_t low, high;
+	} range[] = {
+		[FLEET_U8] = { 0, UINT8_MAX },
+		[FLEET_U16] = { 0, UINT16_MAX },
+		[FLEET_U32] = { 0, UINT32_MAX },
+		[FLEET_U64] = { 0, INT64_MAX },
+		[FLEET_I32] = { INT32_MIN, INT32_MAX },
+		[FLEET_I64] = { INT64_MIN, INT64_MAX },
+	};
+	enum fleet_type type = fleet_fill_type(b);
 	int64_t n = v->kind == VALUE_INT ? v->num : 0;
 
-	switch (fleet_fill_type(b)) {
-	case FLEET_U8:
-		n = fleet_fill_within(n, 0, UINT8_MAX);
-		break;
-	case FLEET_U16:
-		n = fleet_fill_within(n, 0, UINT16_MAX);
-		break;
-	case FLEET_U32:
-		n = fleet_fill_within(n, 0, UINT32_MAX);
-		break;
-	case FLEET_I32:
-		n = fleet_fill_within(n, INT32_MIN, INT32_MAX);
-		break;
-	case FLEET_U64:
-		n = fleet_fill_within(n, 0, INT64_MAX);
-		break;
-	default:
-		break;
-	}
+	assert(type < ARRAY_SIZE(range));
+	raise_to(n, range[type].low);
+	lower_to(n, range[type].high);
 	fleet_fill_int(b, n);
 }
 

@@ -154,32 +154,22 @@ static int fleet_run_begin(struct fleet_rows *r, struct err *err)
 
 /* ---- all tables */
 
-static int fleet_rows_begin(struct fleet_rows *r, enum fleet_table_id table,
-			    struct err *err)
-{
-	switch (table) {
-	case FLEET_RUN:
-		return fleet_run_begin(r, err);
-	case FLEET_EVENT:
-		return fleet_query_begin(r, "fleet_event", err);
-	case FLEET_SAMPLE:
-		return fleet_sample_begin(r, err);
-	case FLEET_STACK:
-		return fleet_stack_begin(r, err);
-	case FLEET_NAME:
-		return fleet_name_begin(r, err);
-	case FLEET_LOSS:
-		return fleet_query_begin(r, "fleet_loss", err);
-	case FLEET_VERDICT:
-		return fleet_verdict_begin(r, err);
-	case FLEET_TRUST:
-		return fleet_query_begin(r, "fleet_trust", err);
-	case FLEET_FINDING:
-		return fleet_query_begin(r, "fleet_finding", err);
-	default:
-		return fleet_field_begin(r, err);
-	}
-}
+/* What begins a table: a function, or else a named query. */
+static const struct {
+	int (*begin)(struct fleet_rows *r, struct err *err);
+	const char *query;
+} fleet_begins[FLEET_TABLES] = {
+	[FLEET_RUN] = { fleet_run_begin, NULL },
+	[FLEET_EVENT] = { NULL, "fleet_event" },
+	[FLEET_SAMPLE] = { fleet_sample_begin, NULL },
+	[FLEET_STACK] = { fleet_stack_begin, NULL },
+	[FLEET_NAME] = { fleet_name_begin, NULL },
+	[FLEET_LOSS] = { NULL, "fleet_loss" },
+	[FLEET_VERDICT] = { fleet_verdict_begin, NULL },
+	[FLEET_TRUST] = { NULL, "fleet_trust" },
+	[FLEET_FINDING] = { NULL, "fleet_finding" },
+	[FLEET_FIELD] = { fleet_field_begin, NULL },
+};
 
 struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 				   size_t run, struct err *err)
@@ -193,7 +183,9 @@ struct fleet_rows *fleet_rows_open(struct fleet *f, enum fleet_table_id table,
 					  sizeof(r->capture->run.id));
 	}
 	fleet_fill_init(&r->fill, &fleet_tables[table], &f->words, &f->hashes);
-	if (!fleet_rows_begin(r, table, err))
+	if (!(fleet_begins[table].begin
+		      ? fleet_begins[table].begin(r, err)
+		      : fleet_query_begin(r, fleet_begins[table].query, err)))
 		return r;
 	fleet_rows_close(r);
 	return NULL;
