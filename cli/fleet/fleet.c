@@ -200,6 +200,8 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 	const struct filter *filter = f->filter;
 	FILE *t;
 
+	for (size_t i = 0; i < HASH_SIZE; i++)
+		snprintf(c->run.hex + 2 * i, 3, "%02x", c->run.id[i]);
 	if (rows_step(r)) {
 		t = mem_stream(&text, &len);
 		/* runs without the latest column are sent again */

@@ -9,6 +9,7 @@ struct intern;
 /* A run is a capture of a database. */
 struct fleet_run {
 	uint8_t id[16];	  /* by the content of the capture */
+	char hex[33];	  /* the id as text */
 	uint8_t made[16]; /* and by what its rows depend on: options, versions,
 			   * clock, how far its stacks can be trusted */
 	const char *host; /* "unknown" if it was not recorded */

@@ -82,7 +82,6 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 {
 	struct push_blocks *ours = &j->ours.of[t];
 	bool missing = !push_ledger_rows(&j->there, t, k);
-	char hex[PUSH_HEX_SIZE];
 	char id[100];
 
 	*mem_at(ours->rows, ours->n, ours->cap, k) = b->rows;
@@ -90,8 +89,8 @@ static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
 	j->rows += b->rows;
 	j->blocks_missing += missing;
 	j->rows_missing += missing ? b->rows : 0;
-	push_run_hex(j->run, hex);
-	snprintf(id, sizeof(id), "backstitch-%s-%s-%" PRIu64, hex,
+	/* see push_server_ledger() */
+	snprintf(id, sizeof(id), "backstitch-%s-%s-%" PRIu64, j->run->hex,
 		 fleet_tables[t].name, k);
 	return push_sender_put(&j->p->sender, t, id, b, err);
 }
@@ -118,8 +117,8 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 					p->o->dry_run ||
 					push_ledger_rows(&j->there, t, k));
 			push_body_row(b, batch, at);
-			push_body_u16(b, day <= UINT16_MAX ? (uint16_t)day : 0);
-			push_body_u64(b, push_block_name(j->run, k));
+			push_body_add(b, day <= UINT16_MAX ? day : 0, 2);
+			push_body_add(b, push_block_name(j->run, k), 8);
 			if (push_body_flush(b, err)) {
 				ret = -1;
 			} else if (b->rows >= PUSH_BLOCK_ROWS ||
@@ -161,7 +160,7 @@ static int push_settle(struct push *p, int ms, struct err *err)
 		*err = ignored;
 		return -1;
 	}
-	push_sender_again(&p->sender);
+	p->sender.failed = false;
 	return clickhouse_step(p->server->c, ms, &none, err) < 0 ? -1 : 0;
 }
 

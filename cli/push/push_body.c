@@ -123,16 +123,10 @@ void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 	b->plain += b->used - was;
 }
 
-void push_body_u16(struct push_body *b, uint16_t v)
+void push_body_add(struct push_body *b, uint64_t v, size_t size)
 {
-	push_body_number(b, v, 2);
-	b->plain += 2;
-}
-
-void push_body_u64(struct push_body *b, uint64_t v)
-{
-	push_body_number(b, v, 8);
-	b->plain += 8;
+	push_body_number(b, v, size);
+	b->plain += size;
 }
 
 int push_body_flush(struct push_body *b, struct err *err)

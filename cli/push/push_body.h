@@ -25,9 +25,8 @@ void push_body_free(struct push_body *b); /* NULL is fine */
 /* Adds row i of the batch. */
 void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 		   size_t i);
-/* Add a column of our own to the row. */
-void push_body_u16(struct push_body *b, uint16_t v);
-void push_body_u64(struct push_body *b, uint64_t v);
+/* Adds a column of our own to the row, of `size` bytes. */
+void push_body_add(struct push_body *b, uint64_t v, size_t size);
 /* Ends a body that is to be sent: data and len are whole. Returns 0, or -1 and
  * *err. */
 int push_body_finish(struct push_body *b, struct err *err);

@@ -19,11 +19,6 @@ struct push_asked {
 	size_t len, cap;
 };
 
-static void push_asked_add(struct push_asked *a, const void *key, size_t n)
-{
-	mem_append(a->data, a->len, a->cap, key, n);
-}
-
 static int push_ask(struct push *p, struct push_asked *a,
 		    struct clickhouse_ask *ask, struct err *err)
 {
@@ -126,7 +121,8 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 	struct push_asked asked = { 0 };
 
 	for (size_t i = 0; i < batch->n; i++)
-		push_asked_add(&asked, push_stack_of(batch, i), HASH_SIZE);
+		mem_append(asked.data, asked.len, asked.cap,
+			   push_stack_of(batch, i), HASH_SIZE);
 	if (push_ask(p, &asked, &ask, err))
 		return -1;
 	for (size_t i = 0; i < batch->n; i++) {
@@ -218,7 +214,7 @@ static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 			continue;
 		for (unsigned int k = 0; k < 8; k++)
 			key[k] = (unsigned char)(place >> (8 * k));
-		push_asked_add(&asked, key, sizeof(key));
+		mem_append(asked.data, asked.len, asked.cap, key, sizeof(key));
 	}
 	return push_ask(p, &asked, &ask, err);
 }
@@ -257,7 +253,7 @@ static int push_name_batch(struct push *p, const struct fleet_batch *batch,
 		    push_known_cut(p, FLEET_NAME, b, err))
 			return -1;
 		push_body_row(*b, batch, i);
-		push_body_u64(*b, p->name_version);
+		push_body_add(*b, p->name_version, 8);
 		if (push_body_flush(*b, err))
 			return -1;
 	}

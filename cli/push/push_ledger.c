@@ -16,12 +16,6 @@
 #define WAIT_MS 200
 #define PUSH_REASON_SIZE 600
 
-void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE])
-{
-	for (size_t i = 0; i < sizeof(run->id); i++)
-		snprintf(hex + 2 * i, 3, "%02x", run->id[i]);
-}
-
 /* Rows of the same run that were made with other options must not be taken for
  * ours: so the block says how they were made. */
 uint64_t push_block_name(const struct fleet_run *run, uint64_t k)
@@ -75,15 +69,13 @@ static void push_put_system(FILE *f, const char *cluster, const char *table)
 static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
-	char hex[PUSH_HEX_SIZE];
 	char *sql = NULL;
 	FILE *f = mem_stream(&sql, NULL);
 	int ret;
 
-	push_run_hex(run, hex);
 	fputs("SELECT toUInt64(count()) FROM ", f);
 	push_put_system(f, s->cluster, "processes");
-	fprintf(f, " WHERE initial_query_id LIKE 'backstitch-%s-%%'", hex);
+	fprintf(f, " WHERE initial_query_id LIKE 'backstitch-%s-%%'", run->hex);
 	mem_stream_end(f);
 	ret = push_server_wait(s->c, sql, err);
 	free(sql);
@@ -188,13 +180,11 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
 				const struct fleet_run *run, struct err *err)
 {
-	char hex[PUSH_HEX_SIZE];
 	char *which, *sql;
 	FILE *f = mem_stream(&which, NULL);
 	int ret;
 
-	push_run_hex(run, hex);
-	push_put_mutations(f, c, cluster, hex);
+	push_put_mutations(f, c, cluster, run->hex);
 	mem_stream_end(f);
 	sql = mem_printf("SELECT toUInt64(count()) FROM %s", which);
 	ret = push_server_wait(c, sql, err);
@@ -210,10 +200,9 @@ static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
 static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 			     struct err *err)
 {
-	if (push_wait_removed_at(s->c, s->cluster, run, err))
-		return -1;
-	for (size_t i = 0; i < s->n_other; i++)
-		if (push_wait_removed_at(s->other[i], "", run, err))
+	for (size_t i = 0; i < s->n; i++)
+		if (push_wait_removed_at(s->all[i], i ? "" : s->cluster, run,
+					 err))
 			return -1;
 	return 0;
 }
@@ -254,14 +243,12 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	struct clickhouse_ask ask = { .types = "u8 u64 u64 u64",
 				      .row = push_take_block,
 				      .arg = &r };
-	char hex[PUSH_HEX_SIZE];
 	char *sql = NULL;
 	const char *between = "";
 	FILE *f = mem_stream(&sql, NULL);
 	int rc;
 
 	push_ledger_release(l);
-	push_run_hex(run, hex);
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		if (!fleet_tables[t].by_run)
 			continue;
@@ -270,7 +257,7 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 			"toUInt64(%s) FROM `%s` WHERE " OF_RUN
 			" GROUP BY `block`",
 			between, t, t == FLEET_RUN ? "max(`rows`)" : "0",
-			fleet_tables[t].name, hex);
+			fleet_tables[t].name, run->hex);
 		between = " UNION ALL ";
 	}
 	mem_stream_end(f);
@@ -314,10 +301,8 @@ static int push_remove(struct push_server *s, const struct fleet_run *run,
 		       enum fleet_table_id t, const char *where,
 		       struct err *err)
 {
-	if (push_remove_at(s->c, s->cluster, t, where, err))
-		return -1;
-	for (size_t i = 0; i < s->n_other; i++)
-		if (push_remove_at(s->other[i], s->cluster, t, where, err))
+	for (size_t i = 0; i < s->n; i++)
+		if (push_remove_at(s->all[i], s->cluster, t, where, err))
 			return -1;
 	return push_wait_removed(s, run, err);
 }
@@ -325,11 +310,9 @@ static int push_remove(struct push_server *s, const struct fleet_run *run,
 int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 			     enum fleet_table_id t, uint64_t k, struct err *err)
 {
-	char hex[PUSH_HEX_SIZE];
 	char where[200];
 
-	push_run_hex(run, hex);
-	snprintf(where, sizeof(where), OF_RUN " AND " OF_BLOCK, hex,
+	snprintf(where, sizeof(where), OF_RUN " AND " OF_BLOCK, run->hex,
 		 push_block_name(run, k));
 	return push_remove(s, run, t, where, err);
 }
@@ -337,11 +320,9 @@ int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 			   struct err *err)
 {
-	char hex[PUSH_HEX_SIZE];
 	char where[200];
 
-	push_run_hex(run, hex);
-	snprintf(where, sizeof(where), OF_RUN, hex);
+	snprintf(where, sizeof(where), OF_RUN, run->hex);
 	/* table run is the first: nobody reads a run that is not in it */
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run &&

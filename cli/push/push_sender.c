@@ -8,10 +8,11 @@
 
 #define STEP_MS 1000
 
-static int push_sender_fail(struct push_sender *s, struct err *err)
+static int push_sender_told(const struct push_sender *s, struct err *err)
 {
-	*err = s->err;
-	return -1;
+	if (s->failed)
+		*err = s->err;
+	return s->failed ? -1 : 0;
 }
 
 /* Takes one that has ended. Returns as clickhouse_step(). */
@@ -45,25 +46,17 @@ static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		    const char *id, struct push_body *b, struct err *err)
 {
+	bool counted = !b->pack;
 	char *sql = NULL;
+	int ret = counted ? 0 : push_body_finish(b, err);
 	FILE *f;
 
-	if (!b->pack) {
+	while (!counted && ret >= 0 && !s->failed &&
+	       s->c->inserts >= s->connections)
+		ret = push_sender_step(s, STEP_MS, err);
+	if (counted || ret < 0 || push_sender_told(s, err)) {
 		push_body_free(b);
-		return 0;
-	}
-	if (push_body_finish(b, err)) {
-		push_body_free(b);
-		return -1;
-	}
-	while (!s->failed && s->c->inserts >= s->connections)
-		if (push_sender_step(s, STEP_MS, err) < 0) {
-			push_body_free(b);
-			return -1;
-		}
-	if (s->failed) {
-		push_body_free(b);
-		return push_sender_fail(s, err);
+		return counted ? 0 : -1;
 	}
 	f = mem_stream(&sql, NULL);
 	push_sql_insert(f, t);
@@ -83,7 +76,7 @@ int push_sender_go_on(struct push_sender *s, struct err *err)
 		ret = push_sender_step(s, 0, err);
 	if (ret < 0)
 		return -1;
-	return s->failed ? push_sender_fail(s, err) : 0;
+	return push_sender_told(s, err);
 }
 
 int push_sender_drain(struct push_sender *s, struct err *err)
@@ -91,12 +84,7 @@ int push_sender_drain(struct push_sender *s, struct err *err)
 	while (s->c->inserts)
 		if (push_sender_step(s, STEP_MS, err) < 0)
 			return -1;
-	return s->failed ? push_sender_fail(s, err) : 0;
-}
-
-void push_sender_again(struct push_sender *s)
-{
-	s->failed = false;
+	return push_sender_told(s, err);
 }
 
 void push_sender_drop(struct push_sender *s)

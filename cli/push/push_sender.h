@@ -14,7 +14,8 @@ struct push_sender {
 	struct clickhouse *c;
 	size_t connections; /* inserts at a time, at most */
 	bool failed;	/* one has; then err is set, nothing more is sent, */
-	bool may_pass;	/* and this tells whether to try again */
+	bool may_pass;	/* and this tells whether to try again: once all are
+			 * drained, by clearing `failed` */
 	struct err err; /* of the first that failed */
 	struct push_body *bodies; /* under way */
 	/* what was stored */
@@ -30,7 +31,5 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 int push_sender_go_on(struct push_sender *s, struct err *err);
 /* Waits for all of them. Returns 0 if all are stored, or -1 and *err. */
 int push_sender_drain(struct push_sender *s, struct err *err);
-/* Gets ready for another try, after push_sender_drain(). */
-void push_sender_again(struct push_sender *s);
 /* Gives up what is under way. */
 void push_sender_drop(struct push_sender *s);

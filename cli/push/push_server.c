@@ -21,47 +21,34 @@ struct push_cluster {
 int push_server_open(struct push_server *s, const char *url,
 		     const struct opt_list *others, struct err *err)
 {
-	*s = (struct push_server){ .c = clickhouse_open(url, err) };
-	if (!s->c)
-		return -1;
-	s->other = mem_new(others->n + 1, sizeof(*s->other));
-	for (size_t i = 0; i < others->n; i++) {
-		s->other[i] = clickhouse_open(others->item[i], err);
-		if (!s->other[i])
+	*s = (struct push_server){
+		.all = mem_new(others->n + 1, sizeof(*s->all)),
+	};
+	for (size_t i = 0; i <= others->n; i++) {
+		struct clickhouse *c =
+			clickhouse_open(i ? others->item[i - 1] : url, err);
+
+		if (!c)
 			return -1;
-		s->n_other++;
-		if (strcmp(s->c->database, s->other[i]->database) != 0)
+		s->all[s->n++] = c;
+		s->c = s->all[0];
+		if (strcmp(s->c->database, c->database) != 0)
 			return err_set(err, ERR_USAGE,
 				       "%s: all servers of a cluster have the "
 				       "same database; this is not that of %s",
-				       s->other[i]->name, s->c->name);
+				       c->name, s->c->name);
 	}
 	return 0;
 }
 
 void push_server_close(struct push_server *s)
 {
-	for (size_t i = 0; i < s->n_other; i++)
-		clickhouse_close(s->other[i]);
-	free(s->other);
-	clickhouse_close(s->c);
+	for (size_t i = 0; i < s->n; i++)
+		clickhouse_close(s->all[i]);
+	free(s->all);
 }
 
-/* ---- making tables */
-
-static char *push_sql_text(enum fleet_table_id t, const char *database,
-			   const char *cluster, bool over)
-{
-	char *sql = NULL;
-	FILE *f = mem_stream(&sql, NULL);
-
-	if (over)
-		push_sql_create_over(f, t, database, cluster);
-	else
-		push_sql_create(f, t, cluster);
-	mem_stream_end(f);
-	return sql;
-}
+/* ---- are they ours? */
 
 /* Adds a column that tables of an older version do not have. The table of the
  * shard has it already if this was killed between the two. */
@@ -84,81 +71,6 @@ static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
 	}
 	return 0;
 }
-
-static int push_server_compare(struct clickhouse *c, const char *cluster,
-			       bool add, struct err *err);
-static int push_server_find_cluster(struct clickhouse *c,
-				    struct push_cluster *out, struct err *err);
-
-static int push_server_create_at(struct clickhouse *c, const char *cluster,
-				 struct err *err)
-{
-	struct push_cluster there;
-
-	if (clickhouse_create_database(c, err) ||
-	    push_server_find_cluster(c, &there, err))
-		return -1;
-	if (there.found && strcmp(there.name, cluster ? cluster : "") != 0)
-		return err_set(
-			err, ERR_USAGE,
-			"%s: the tables are there already, %s%s; %s", c->name,
-			*there.name ? "over cluster " : "on one server",
-			there.name,
-			*there.name ? "name it with --cluster"
-				    : "use another database for a cluster");
-	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
-		for (int over = 0; over <= (cluster != NULL); over++) {
-			char *sql =
-				push_sql_text(t, c->database, cluster, over);
-			int rc = clickhouse_run(c, sql, err);
-
-			free(sql);
-			if (rc)
-				return -1;
-		}
-	}
-	return push_server_compare(c, cluster, true, err);
-}
-
-int push_server_create(struct push_server *s, const char *cluster,
-		       struct err *err)
-{
-	struct rowbinary_value v;
-
-	if (push_server_create_at(s->c, cluster, err))
-		return -1;
-	for (size_t i = 0; i < s->n_other; i++)
-		if (push_server_create_at(s->other[i], cluster, err))
-			return -1;
-	/* asks all shards */
-	if (!clickhouse_select_one(s->c, "SELECT count() FROM `run`", "u64", &v,
-				   err))
-		return 0;
-	if (cluster && (s->c->code == 60 || s->c->code == 81))
-		return err_set(err, ERR_USAGE,
-			       "a server of cluster '%s' has no tables yet: "
-			       "give its URL too, with --server URL",
-			       cluster);
-	return -1;
-}
-
-void push_server_print(const struct push_server *s, const char *cluster)
-{
-	fputs("CREATE DATABASE IF NOT EXISTS ", stdout);
-	clickhouse_quote_name(stdout, s->c->database);
-	puts(";");
-	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
-		push_sql_create(stdout, t, cluster);
-		puts(";");
-		if (cluster) {
-			push_sql_create_over(stdout, t, s->c->database,
-					     cluster);
-			puts(";");
-		}
-	}
-}
-
-/* ---- are they ours? */
 
 struct push_known {
 	const char *server, *cluster;
@@ -293,6 +205,76 @@ static int push_server_find_cluster(struct clickhouse *c,
 	*out = (struct push_cluster){ .found = false };
 	return clickhouse_select(c, &ask, err);
 }
+
+/* ---- making tables */
+
+static int push_server_create_at(struct clickhouse *c, const char *cluster,
+				 struct err *err)
+{
+	struct push_cluster there;
+
+	if (clickhouse_create_database(c, err) ||
+	    push_server_find_cluster(c, &there, err))
+		return -1;
+	if (there.found && strcmp(there.name, cluster ? cluster : "") != 0)
+		return err_set(
+			err, ERR_USAGE,
+			"%s: the tables are there already, %s%s; %s", c->name,
+			*there.name ? "over cluster " : "on one server",
+			there.name,
+			*there.name ? "name it with --cluster"
+				    : "use another database for a cluster");
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		for (int over = 0; over <= (cluster != NULL); over++) {
+			char *sql;
+			FILE *f = mem_stream(&sql, NULL);
+			int rc;
+
+			push_sql_create(f, t, c->database, cluster, over);
+			mem_stream_end(f);
+			rc = clickhouse_run(c, sql, err);
+			free(sql);
+			if (rc)
+				return -1;
+		}
+	}
+	return push_server_compare(c, cluster, true, err);
+}
+
+int push_server_create(struct push_server *s, const char *cluster,
+		       struct err *err)
+{
+	struct rowbinary_value v;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (push_server_create_at(s->all[i], cluster, err))
+			return -1;
+	/* asks all shards */
+	if (!clickhouse_select_one(s->c, "SELECT count() FROM `run`", "u64", &v,
+				   err))
+		return 0;
+	if (cluster && (s->c->code == 60 || s->c->code == 81))
+		return err_set(err, ERR_USAGE,
+			       "a server of cluster '%s' has no tables yet: "
+			       "give its URL too, with --server URL",
+			       cluster);
+	return -1;
+}
+
+void push_server_print(const struct push_server *s, const char *cluster)
+{
+	fputs("CREATE DATABASE IF NOT EXISTS ", stdout);
+	clickhouse_quote_name(stdout, s->c->database);
+	puts(";");
+	for (unsigned int t = 0; t < FLEET_TABLES; t++)
+		for (int over = 0; over <= (cluster != NULL); over++) {
+			push_sql_create(stdout, t, s->c->database, cluster,
+					over);
+			puts(";");
+		}
+}
+
+/* ---- before rows are sent */
 
 int push_server_check(struct push_server *s, struct err *err)
 {

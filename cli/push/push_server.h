@@ -14,9 +14,9 @@ struct fleet_run;
 struct opt_list;
 
 struct push_server {
-	struct clickhouse *c;	   /* rows go here */
-	struct clickhouse **other; /* more servers of the cluster */
-	size_t n_other;
+	struct clickhouse *c; /* rows go here: the first of */
+	struct clickhouse **all;
+	size_t n;
 	char cluster[256]; /* "": the tables are on one server */
 };
 
@@ -46,15 +46,12 @@ struct push_ledger {
 	bool committed; /* it has one row in table run */
 	uint64_t rows;	/* that this row tells of table sample */
 };
-/* Writes the run's id. The query_id of an insert is "backstitch-", this, "-",
- * the table, "-" and the block. */
-#define PUSH_HEX_SIZE 33
-void push_run_hex(const struct fleet_run *run, char hex[PUSH_HEX_SIZE]);
 /* Returns the name of block k of the run: the column `block`. */
 uint64_t push_block_name(const struct fleet_run *run, uint64_t k);
-/* Asks for it, after waiting until no server stores rows of the run. Returns 0,
- * or -1 and *err; *l, all 0 or of an earlier call, is to be released in either
- * case. */
+/* Asks for it, after waiting until no server stores rows of the run: the
+ * query_id of an insert is "backstitch-", fleet_run.hex, "-", the table, "-"
+ * and the block. Returns 0, or -1 and *err; *l, all 0 or of an earlier call, is
+ * to be released in either case. */
 int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 		       struct push_ledger *l, struct err *err);
 void push_ledger_release(struct push_ledger *l);

@@ -52,10 +52,31 @@ static void push_sql_columns(FILE *f, enum fleet_table_id t, bool types)
 			types ? c->type : "");
 }
 
-void push_sql_create(FILE *f, enum fleet_table_id t, const char *cluster)
+/* The table over those of the shards. */
+static void push_sql_create_over(FILE *f, enum fleet_table_id t,
+				 const char *database, const char *cluster)
 {
 	const struct fleet_table *table = &fleet_tables[t];
 
+	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
+	push_sql_columns(f, t, true);
+	fputs(") ENGINE = Distributed(", f);
+	clickhouse_quote(f, cluster);
+	fputs(", ", f);
+	clickhouse_quote(f, database);
+	fprintf(f, ", '%s_local', cityHash64(`%s`))", table->name,
+		table->column[0].name);
+}
+
+void push_sql_create(FILE *f, enum fleet_table_id t, const char *database,
+		     const char *cluster, bool over)
+{
+	const struct fleet_table *table = &fleet_tables[t];
+
+	if (over) {
+		push_sql_create_over(f, t, database, cluster);
+		return;
+	}
 	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s%s` (", table->name,
 		cluster ? "_local" : "");
 	push_sql_columns(f, t, true);
@@ -70,21 +91,6 @@ void push_sql_create(FILE *f, enum fleet_table_id t, const char *cluster)
 	for (size_t i = 0; i < table->key; i++)
 		fprintf(f, "%s`%s`", i ? ", " : "", table->column[i].name);
 	fputs(table->key ? ")" : "`run`, `time`)", f);
-}
-
-void push_sql_create_over(FILE *f, enum fleet_table_id t, const char *database,
-			  const char *cluster)
-{
-	const struct fleet_table *table = &fleet_tables[t];
-
-	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
-	push_sql_columns(f, t, true);
-	fputs(") ENGINE = Distributed(", f);
-	clickhouse_quote(f, cluster);
-	fputs(", ", f);
-	clickhouse_quote(f, database);
-	fprintf(f, ", '%s_local', cityHash64(`%s`))", table->name,
-		table->column[0].name);
 }
 
 void push_sql_insert(FILE *f, enum fleet_table_id t)

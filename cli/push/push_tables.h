@@ -28,8 +28,8 @@ const struct push_column *push_columns(enum fleet_table_id t);
 /* Returns the type of a column in the server. */
 const char *push_type(const struct fleet_column *c);
 
-/* Write statements. cluster: NULL for one server. */
-void push_sql_create(FILE *f, enum fleet_table_id t, const char *cluster);
-void push_sql_create_over(FILE *f, enum fleet_table_id t, const char *database,
-			  const char *cluster);
+/* Write statements. cluster: NULL for one server; over: the table over those of
+ * its shards. */
+void push_sql_create(FILE *f, enum fleet_table_id t, const char *database,
+		     const char *cluster, bool over);
 void push_sql_insert(FILE *f, enum fleet_table_id t);
