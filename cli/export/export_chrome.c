@@ -125,11 +125,11 @@ static int load_losses(struct chrome *c, struct err *err)
 	c->losses = loss_rows_load(c->x->db, c->x->filter, err);
 	if (!c->losses)
 		return -1;
-	size_t n = loss_rows_count(c->losses);
+	size_t n = c->losses->n;
 
 	c->edge = mem_new(2 * n + 1, sizeof(*c->edge));
 	for (size_t i = 0; i < n; i++) {
-		const struct loss_row *l = loss_rows_at(c->losses, i);
+		const struct loss_row *l = &c->losses->row[i];
 		int64_t to = l->has_to ? l->to : l->from;
 		int64_t from = l->has_from && l->from < to ? l->from : to;
 
@@ -150,7 +150,7 @@ static void put_edges(struct chrome *c, const int64_t *time)
 {
 	for (; c->at_edge < c->n_edge; c->at_edge++) {
 		const struct edge *e = &c->edge[c->at_edge];
-		const struct loss_row *l = loss_rows_at(c->losses, e->loss);
+		const struct loss_row *l = &c->losses->row[e->loss];
 		struct json *j = &c->j;
 		char name[96];
 		char id[24];

@@ -249,10 +249,9 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)
 		return -1;
-	for (size_t i = 0; i < loss_rows_count(j->losses); i++) {
-		if (firefox_loss(j->threads, loss_rows_at(j->losses, i), err))
+	for (size_t i = 0; i < j->losses->n; i++)
+		if (firefox_loss(j->threads, &j->losses->row[i], err))
 			return -1;
-	}
 	return firefox_write(j, event, err);
 }
 

@@ -104,8 +104,8 @@ static int export_json_put_losses(struct json_export *e, struct err *err)
 	if (!rows)
 		return -1;
 	export_json_begin(j, "losses");
-	for (size_t i = 0; i < loss_rows_count(rows); i++) {
-		const struct loss_row *l = loss_rows_at(rows, i);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct loss_row *l = &rows->row[i];
 
 		json_object(j, NULL);
 		json_int(j, "id", l->id);

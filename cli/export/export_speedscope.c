@@ -255,8 +255,8 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 	struct loss_rows *l = loss_rows_load(s->x->db, s->x->filter, err);
 	bool any = false;
 
-	for (size_t i = 0; l && i < loss_rows_count(l); i++) {
-		const struct loss_row *r = loss_rows_at(l, i);
+	for (size_t i = 0; l && i < l->n; i++) {
+		const struct loss_row *r = &l->row[i];
 		char text[64];
 		uint32_t cpu;
 

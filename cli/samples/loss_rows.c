@@ -4,13 +4,6 @@
 #include "cli/samples/filter.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/mem.h"
-
-struct loss_rows {
-	struct loss_row *row;
-	size_t n, cap;
-	struct arena text;
-};
 
 struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 				 struct err *err)
@@ -52,16 +45,6 @@ void loss_rows_free(struct loss_rows *l)
 	arena_release(&l->text);
 	free(l->row);
 	free(l);
-}
-
-size_t loss_rows_count(const struct loss_rows *l)
-{
-	return l->n;
-}
-
-const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i)
-{
-	return &l->row[i];
 }
 
 const char *loss_larger_buffers(const char *format)

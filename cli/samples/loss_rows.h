@@ -5,8 +5,8 @@
  * records about losses. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "stitch/base/mem.h"
 
 struct err;
 struct filter;
@@ -21,15 +21,17 @@ struct loss_row {
 	bool has_from, has_to; /* whether from, to are known */
 };
 
-struct loss_rows;
+/* They are ordered by their end; those without one come last. */
+struct loss_rows {
+	struct loss_row *row;
+	size_t n, cap;
+	struct arena text;
+};
 
 /* Returns NULL and *err if the database or a filter option is refused. */
 struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 				 struct err *err);
 void loss_rows_free(struct loss_rows *l);
-size_t loss_rows_count(const struct loss_rows *l);
-/* Losses are ordered by their end; those without one come last. */
-const struct loss_row *loss_rows_at(const struct loss_rows *l, size_t i);
 
 /* Returns what to record in place of a capture of this format that lost
  * records: "larger buffers: ...". */

@@ -684,12 +684,12 @@ static void intervals_lose_others(struct intervals *iv)
 static int intervals_read_losses(struct intervals *iv, struct err *err)
 {
 	struct loss_rows *rows = loss_rows_load(iv->db, &filter_none, err);
-	size_t n = rows ? loss_rows_count(rows) : 0;
+	size_t n = rows ? rows->n : 0;
 
 	for (size_t i = 0; i < n; i++)
-		iv->uncounted |= !strcmp(loss_rows_at(rows, i)->what, "silent");
+		iv->uncounted |= !strcmp(rows->row[i].what, "silent");
 	for (size_t i = 0; i < n; i++) {
-		const struct loss_row *l = loss_rows_at(rows, i);
+		const struct loss_row *l = &rows->row[i];
 		bool counted = !iv->uncounted && (!strcmp(l->what, "lost") ||
 						  !strcmp(l->what, "lost_end"));
 		struct lost_time t = {

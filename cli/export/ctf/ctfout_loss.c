@@ -33,12 +33,11 @@ static size_t ctfout_loss_merge(struct ctfout_edge *e, size_t n)
 struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l, int64_t start,
 				      bool timed, size_t *n)
 {
-	size_t rows = loss_rows_count(l);
-	struct ctfout_edge *e = mem_new(2 * rows + 1, sizeof(*e));
+	struct ctfout_edge *e = mem_new(2 * l->n + 1, sizeof(*e));
 	size_t used = 0;
 
-	for (size_t i = 0; i < rows; i++) {
-		const struct loss_row *r = loss_rows_at(l, i);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct loss_row *r = &l->row[i];
 		bool from_known = timed && r->has_from;
 		int64_t to = timed && r->has_to ? r->to
 			     : from_known	? r->from
