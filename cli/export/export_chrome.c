@@ -64,15 +64,13 @@ struct chrome {
 static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
 			       uint32_t label)
 {
-	uint64_t hash = hash_u32s(parent, label);
-	uint32_t id = table_find_hash(&c->by_node, hash);
+	uint32_t id = table_find_or_add(&c->by_node, hash_u32s(parent, label),
+					c->n_node);
 
-	if (id != TABLE_NONE)
-		return id + 1;
-	table_add(&c->by_node, hash, (uint32_t)c->n_node);
-	*mem_add(c->node, c->n_node, c->cap_node) =
-		(struct node){ parent, label };
-	return (uint32_t)c->n_node;
+	if (id == c->n_node)
+		*mem_add(c->node, c->n_node, c->cap_node) =
+			(struct node){ parent, label };
+	return id + 1;
 }
 
 static void chrome_put_half(struct json *j, const char *key,

@@ -126,13 +126,10 @@ static uint32_t server_image(struct server_codes *c,
 /* Returns the number of a place. */
 static uint32_t server_place(struct server_codes *c, uint64_t place)
 {
-	uint32_t i = table_find_hash(&c->places, hash_u64(place));
+	uint32_t i = table_find_or_add(&c->places, hash_u64(place), c->n_place);
 
-	if (i != TABLE_NONE)
-		return i;
-	i = (uint32_t)c->n_place;
-	*mem_add(c->place, c->n_place, c->cap_place) = place;
-	table_add(&c->places, hash_u64(place), i);
+	if (i == c->n_place)
+		*mem_add(c->place, c->n_place, c->cap_place) = place;
 	return i;
 }
 

@@ -282,15 +282,13 @@ static uint32_t tracks_find_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 
 	if (cpu < 0 || cpu >= CPU_MAX)
 		cpu = -1;
-	uint64_t hash = hash_u64((uint64_t)kernel << 32 | (uint32_t)cpu);
-	uint32_t id = table_find_hash(&t->by_cpu, hash);
+	uint32_t id = table_find_or_add(
+		&t->by_cpu, hash_u32s(kernel, (uint32_t)cpu), t->n_cpu);
 
-	if (id != TABLE_NONE)
-		return id;
-	table_add(&t->by_cpu, hash, (uint32_t)t->n_cpu);
-	*mem_add(t->cpu, t->n_cpu, t->cap_cpu) =
-		(struct cpu){ .kernel = kernel, .cpu = cpu };
-	return (uint32_t)t->n_cpu - 1;
+	if (id == t->n_cpu)
+		*mem_add(t->cpu, t->n_cpu, t->cap_cpu) =
+			(struct cpu){ .kernel = kernel, .cpu = cpu };
+	return id;
 }
 
 static void tracks_cpu(struct tracks *t, uint32_t id)

@@ -192,12 +192,10 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 		uint32_t at = recent[v % RECENT];
 
 		if (!i || v != plan->entry[at])
-			at = table_find_hash(&seen, hash_u64(v));
-		if (at == TABLE_NONE) {
-			at = (uint32_t)plan->n_entry;
-			table_add(&seen, hash_u64(v), at);
+			at = table_find_or_add(&seen, hash_u64(v),
+					       plan->n_entry);
+		if (at == plan->n_entry)
 			*mem_add(plan->entry, plan->n_entry, cap) = v;
-		}
 		plan->index[i] = recent[v % RECENT] = at;
 	}
 	table_release(&seen);

@@ -215,8 +215,9 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 
 	if (!f->at.name || !needs_name(&p->code->image[f->image].img))
 		return;
-	if (!addr && table_find_hash(&p->by_key, key) == TABLE_NONE)
-		table_add(&p->by_key, key, p->n_key++);
+	if (!addr)
+		p->n_key += table_find_or_add(&p->by_key, key, p->n_key) ==
+			    p->n_key;
 	if (!addr)
 		addr = made_up(p, frame);
 	if (!addr)
@@ -225,15 +226,11 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	start = addr - f->symoff;
 	if (start > addr || len > SYMBOL_BYTES)
 		return;
-	i = table_find_hash(&p->by_start, hash_u64(start));
-	if (i == TABLE_NONE) {
-		i = (uint32_t)p->n_symbol;
+	i = table_find_or_add(&p->by_start, hash_u64(start), p->n_symbol);
+	if (i == p->n_symbol)
 		*mem_add(p->symbol, p->n_symbol, p->cap_symbol) =
 			(struct pd_symbol){ start, 0, f->at.name };
-		table_add(&p->by_start, hash_u64(start), i);
-	}
-	if (len > p->symbol[i].len)
-		p->symbol[i].len = (uint32_t)len;
+	raise_to(p->symbol[i].len, (uint32_t)len);
 }
 
 COMPARE_BY(pd_places_by_start, struct pd_symbol, start);
@@ -245,8 +242,7 @@ static void settle_symbols(struct pd_places *p)
 	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
 		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
 
-		if (p->symbol[i].len > room)
-			p->symbol[i].len = (uint32_t)room;
+		lower_to(p->symbol[i].len, room);
 	}
 }
 

@@ -74,13 +74,10 @@ struct pd_tasks {
 /* Returns the number of an id, a new one for a new id. */
 static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 {
-	uint64_t hash = hash_u64((uint64_t)id);
-	uint32_t i = table_find_hash(t, hash);
+	uint32_t i = table_find_or_add(t, hash_u64((uint64_t)id), *n);
 
-	if (i != TABLE_NONE)
-		return i;
-	table_add(t, hash, *n);
-	return (*n)++;
+	*n += i == *n;
+	return i;
 }
 
 static int pd_tasks_read_processes(struct pd_tasks *t, struct err *err)
