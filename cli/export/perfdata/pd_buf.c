@@ -10,32 +10,16 @@ unsigned char *pd_buf_room(struct pd_buf *b, size_t n)
 	return b->at + b->n - n;
 }
 
-static void pd_put_number(struct pd_buf *b, uint64_t v, size_t n)
+void pd_set(struct pd_buf *b, size_t at, uint64_t v, size_t n)
 {
-	unsigned char *p = pd_buf_room(b, n);
-
 	for (size_t i = 0; i < n; i++)
-		p[i] = (unsigned char)(v >> (8 * i));
+		b->at[at + i] = (unsigned char)(v >> (8 * i));
 }
 
-void pd_u8(struct pd_buf *b, uint8_t v)
+void pd_put(struct pd_buf *b, uint64_t v, size_t n)
 {
-	pd_put_number(b, v, 1);
-}
-
-void pd_u16(struct pd_buf *b, uint16_t v)
-{
-	pd_put_number(b, v, 2);
-}
-
-void pd_u32(struct pd_buf *b, uint32_t v)
-{
-	pd_put_number(b, v, 4);
-}
-
-void pd_u64(struct pd_buf *b, uint64_t v)
-{
-	pd_put_number(b, v, 8);
+	pd_buf_room(b, n);
+	pd_set(b, b->n - n, v, n);
 }
 
 void pd_bytes(struct pd_buf *b, const void *p, size_t n)
@@ -60,9 +44,5 @@ void pd_string(struct pd_buf *b, const char *s)
 
 	pd_u32(b, 0);
 	pd_text(b, s, PD_NAME_MAX, 64);
-
-	uint32_t len = (uint32_t)(b->n - at - 4);
-
-	for (size_t i = 0; i < 4; i++)
-		b->at[at + i] = (unsigned char)(len >> (8 * i));
+	pd_set(b, at, b->n - at - 4, 4);
 }

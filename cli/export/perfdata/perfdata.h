@@ -7,11 +7,10 @@
  * parts. The file is little-endian, and perf 5.0 can read all of it. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #include "cli/export/perfdata/pd_buf.h"
+#include "stitch/base/mem.h"
+
 struct known_code;
 struct err;
 struct store;
@@ -89,7 +88,7 @@ struct perfdata {
 	bool timed, on_cpu, switches;
 	int64_t first, last, max_cpu;
 	struct pd_buf tracing; /* feature section 1; empty: none */
-	struct pd_text *texts;
+	struct arena texts;
 };
 
 /* The thread, time and CPU of a record. */

@@ -185,13 +185,25 @@ static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 	pd_u64(b, id);
 }
 
+static void put_descs(const struct perfdata *pd, struct pd_buf *b)
+{
+	pd_u32(b, pd->n_id ? pd->n_id : 1);
+	pd_u32(b, ATTR_SIZE);
+	each_event(pd, b, put_desc);
+}
+
+static void put_times(const struct perfdata *pd, struct pd_buf *b)
+{
+	pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);
+	pd_u64(b, pd->timed ? (uint64_t)pd->last : 0);
+}
+
 static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
 {
 	for (size_t i = 1; i < pd->code->n_image; i++) {
 		const struct image *img = &pd->code->image[i].img;
 		bool kernel = image_is_kernel(img->kind);
 		size_t at = b->n;
-		uint16_t size;
 
 		if (!img->id_len || img->kind == IMAGE_JIT)
 			continue;
@@ -202,9 +214,7 @@ static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
 		pd_bytes(b, img->id, 20);
 		pd_u32(b, img->id_len);
 		pd_text(b, img->path, PD_NAME_MAX, 64);
-		size = (uint16_t)(b->n - at);
-		b->at[at + 6] = (unsigned char)size;
-		b->at[at + 7] = (unsigned char)(size >> 8);
+		pd_set(b, at + 6, b->n - at, 2);
 	}
 }
 
@@ -225,8 +235,7 @@ static void put_words(const char *line, struct pd_buf *b)
 		n++;
 		line += len + (line[len] == ' ');
 	}
-	for (size_t i = 0; i < 4; i++)
-		b->at[at + i] = (unsigned char)(n >> (8 * i));
+	pd_set(b, at, n, 4);
 }
 
 static void put_cpus(const struct perfdata *pd, struct pd_buf *b)
@@ -254,63 +263,36 @@ static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
 	pd_u64(b, (uint64_t)pd->first);
 }
 
-static void pd_head_put_text(const char *s, struct pd_buf *b)
-{
-	if (s)
-		pd_string(b, s);
-}
-
 /* Adds nothing if the value is not known. */
 static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 				struct pd_buf *b)
 {
 	const struct pd_capture *c = main_capture(pd);
+	const char *const text[F_N] = {
+		[F_HOSTNAME] = c->host,
+		[F_OSRELEASE] = c->release,
+		[F_VERSION] = "backstitch",
+		[F_ARCH] = c->arch,
+	};
 
-	switch (f) {
-	case F_TRACING_DATA:
+	if (text[f])
+		pd_string(b, text[f]);
+	else if (f == F_TRACING_DATA)
 		pd_bytes(b, pd->tracing.at, pd->tracing.n);
-		return;
-	case F_BUILD_ID:
+	else if (f == F_BUILD_ID)
 		put_build_ids(pd, b);
-		return;
-	case F_HOSTNAME:
-		pd_head_put_text(c->host, b);
-		return;
-	case F_OSRELEASE:
-		pd_head_put_text(c->release, b);
-		return;
-	case F_VERSION:
-		pd_string(b, "backstitch");
-		return;
-	case F_ARCH:
-		pd_head_put_text(c->arch, b);
-		return;
-	case F_NRCPUS:
+	else if (f == F_NRCPUS)
 		put_cpus(pd, b);
-		return;
-	case F_CMDLINE:
-		if (c->cmdline)
-			put_words(c->cmdline, b);
-		return;
-	case F_EVENT_DESC:
-		pd_u32(b, pd->n_id ? pd->n_id : 1);
-		pd_u32(b, ATTR_SIZE);
-		each_event(pd, b, put_desc);
-		return;
-	case F_SAMPLE_TIME:
-		pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);
-		pd_u64(b, pd->timed ? (uint64_t)pd->last : 0);
-		return;
-	case F_CLOCKID:
-		if (clockid(pd) >= 0)
-			pd_u64(b, 1); /* ns */
-		return;
-	case F_CLOCK_DATA:
+	else if (f == F_CMDLINE && c->cmdline)
+		put_words(c->cmdline, b);
+	else if (f == F_EVENT_DESC)
+		put_descs(pd, b);
+	else if (f == F_SAMPLE_TIME)
+		put_times(pd, b);
+	else if (f == F_CLOCKID && clockid(pd) >= 0)
+		pd_u64(b, 1); /* ns */
+	else if (f == F_CLOCK_DATA)
 		put_clocks(pd, b);
-		return;
-	default:
-		return;
-	}
 }
 
 void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,

@@ -8,7 +8,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
 #include "stitch/user_mask.h"
 
 #define HEADER_SIZE 104u
@@ -101,10 +100,7 @@ struct pd_buf *perfdata_begin(struct perfdata *pd, enum pd_type type,
 
 static void set_size(struct perfdata *pd)
 {
-	size_t size = pd->buf.n - pd->rec;
-
-	pd->buf.at[pd->rec + 6] = (unsigned char)size;
-	pd->buf.at[pd->rec + 7] = (unsigned char)(size >> 8);
+	pd_set(&pd->buf, pd->rec + 6, pd->buf.n - pd->rec, 2);
 }
 
 void perfdata_end_sample(struct perfdata *pd)
@@ -157,16 +153,12 @@ void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 
 /* ---- what the database says */
 
-struct pd_text {
-	struct arena arena;
-};
-
 static const char *text_or_null(struct perfdata *pd, const struct rows *r,
 				size_t i)
 {
 	const char *s = rows_text(r, i);
 
-	return *s ? arena_strdup(&pd->texts->arena, s) : NULL;
+	return *s ? arena_strdup(&pd->texts, s) : NULL;
 }
 
 static int perfdata_read_captures(struct perfdata *pd, struct err *err)
@@ -205,7 +197,7 @@ static int perfdata_read_events(struct perfdata *pd, struct err *err)
 	while (rows_step(r)) {
 		const char *name = rows_text(r, PERFDATA_EVENTS_NAME);
 		struct pd_event e = {
-			.name = arena_strdup(&pd->texts->arena, name),
+			.name = arena_strdup(&pd->texts, name),
 			.capture =
 				(uint32_t)rows_int(r, PERFDATA_EVENTS_CAPTURE),
 			.sample = rows_int(r, PERFDATA_EVENTS_IS_SAMPLE),
@@ -230,7 +222,6 @@ struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 
 	pd->db = db;
 	pd->code = code;
-	pd->texts = mem_new(1, sizeof(*pd->texts));
 	if (!perfdata_read_captures(pd, err) && !perfdata_read_events(pd, err))
 		return pd;
 	perfdata_free(pd);
@@ -241,8 +232,7 @@ void perfdata_free(struct perfdata *pd)
 {
 	if (!pd)
 		return;
-	arena_release(&pd->texts->arena);
-	free(pd->texts);
+	arena_release(&pd->texts);
 	free(pd->buf.at);
 	free(pd->tracing.at);
 	free(pd->event);
