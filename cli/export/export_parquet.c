@@ -155,11 +155,7 @@ static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
 	    lake_add_folder(path, 3600, "day", r->day, err))
 		return -1;
 	n = strlen(path);
-	path[n++] = '/';
-	for (size_t i = 0; i < sizeof(r->id); i++)
-		n += (size_t)snprintf(path + n, sizeof(path) - n, "%02x",
-				      r->id[i]);
-	snprintf(path + n, sizeof(path) - n, ".parquet");
+	snprintf(path + n, sizeof(path) - n, "/%s.parquet", r->hex);
 	p = parquet_open(path, &fleet_tables[t], err);
 	if (p && !lake_put_table(l, p, t, run, err))
 		rc = parquet_finish(p, err);

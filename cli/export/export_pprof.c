@@ -287,10 +287,8 @@ static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 static int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
 			struct err *err)
 {
-	for (size_t i = 0; i < p->n_value; i++) {
-		if (p->value[i] > INT64_MAX)
-			p->value[i] = INT64_MAX;
-	}
+	for (size_t i = 0; i < p->n_value; i++)
+		lower_to(p->value[i], INT64_MAX);
 	proto_clear(&p->msg);
 	proto_packed(&p->msg, SAMPLE_LOCATION_ID, location, n);
 	proto_packed(&p->msg, SAMPLE_VALUE, p->value, p->n_value);
@@ -321,9 +319,11 @@ static void pprof_mapping(struct pprof *p, uint32_t id,
 	proto_message(&p->buf, PROFILE_MAPPING, &p->msg);
 }
 
-static void pprof_comment(struct pprof *p, const char *text)
+/* A note_fn. */
+static void pprof_comment(void *arg, const char *line)
 {
-	uint64_t id = pprof_string(p, text);
+	struct pprof *p = arg;
+	uint64_t id = pprof_string(p, line);
 
 	proto_packed(&p->buf, PROFILE_COMMENT, &id, 1);
 }
@@ -531,19 +531,11 @@ static void add_types(struct job *j, int event, bool samples)
 	}
 }
 
-static void take_note(void *arg, const char *line)
-{
-	struct job *j = arg;
-
-	pprof_comment(j->p, line);
-}
-
 /* Sets the duration of the profile. */
 static int export_pprof_read_range(struct job *j, struct err *err)
 {
-	struct rows *r;
+	struct rows *r = rows_of(j->db, "capture_range", err);
 
-	r = rows_of(j->db, "capture_range", err);
 	while (rows_step(r)) {
 		struct value first = rows_value(r, CAPTURE_RANGE_FIRST_NS);
 		int64_t last = rows_int(r, CAPTURE_RANGE_LAST_NS);
@@ -628,11 +620,10 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 	first = main_mapping(j);
 	if (first)
 		put_mapping(j, first, x->inlined);
-	for (uint32_t i = 1; i < j->n_mapping; i++) {
+	for (uint32_t i = 1; i < j->n_mapping; i++)
 		if (i != first)
 			put_mapping(j, i, x->inlined);
-	}
-	if (notes_each(j->db, take_note, j, err) ||
+	if (notes_each(j->db, pprof_comment, j->p, err) ||
 	    (!x->filter->time && export_pprof_read_range(j, err)) ||
 	    export_pprof_read_periods(j, err))
 		return -1;

@@ -21,8 +21,7 @@ static size_t ctfout_loss_merge(struct ctfout_edge *e, size_t n)
 		if (last && last->cpu == e[i].cpu &&
 		    (e[i].time < last->to || e[i].to == last->to)) {
 			last->n += e[i].n;
-			if (e[i].to > last->to)
-				last->to = e[i].to;
+			raise_to(last->to, e[i].to);
 			continue;
 		}
 		e[out++] = e[i];

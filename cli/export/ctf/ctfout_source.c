@@ -168,8 +168,7 @@ static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 			return;
 		struct ctfout_stream *s = ctfout_stream_of(o, e->cpu);
 
-		if (e->time > o->now)
-			o->now = e->time;
+		raise_to(o->now, e->time);
 		if (s && !e->end) {
 			ctfout_begin_loss(o, s, e);
 		} else if (s) {
@@ -258,6 +257,15 @@ static int ctfout_step(struct ctfout_iter *o, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+/* Tells the library what failed, and who writes a trace by it. */
+static void ctfout_failed(const struct ctfout_iter *o, const struct err *err)
+{
+	if (o->from->in.err)
+		*o->from->in.err = *err;
+	bt.current_thread_error_append_cause_from_message_iterator(
+		o->self, __FILE__, __LINE__, "%s", err->msg);
+}
+
 bt_message_iterator_class_next_method_status
 ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 		   uint64_t capacity, uint64_t *count)
@@ -267,10 +275,7 @@ ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 
 	while (o->n_due - o->at_due < capacity && !o->ended)
 		if (ctfout_step(o, &err)) {
-			if (o->from->in.err)
-				*o->from->in.err = err;
-			bt.current_thread_error_append_cause_from_message_iterator(
-				self, __FILE__, __LINE__, "%s", err.msg);
+			ctfout_failed(o, &err);
 			return BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_ERROR;
 		}
 	for (*count = 0; *count < capacity && o->at_due < o->n_due;)
@@ -360,10 +365,7 @@ ctfout_source_iterate(bt_self_message_iterator *self,
 	bt.self_message_iterator_set_data(self, o);
 	if (!ctfout_load(o, &err))
 		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;
-	if (o->from->in.err)
-		*o->from->in.err = err;
-	bt.current_thread_error_append_cause_from_message_iterator(
-		self, __FILE__, __LINE__, "%s", err.msg);
+	ctfout_failed(o, &err);
 	ctfout_free(o);
 	return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_ERROR;
 }
@@ -385,8 +387,7 @@ ctfout_source_rewind(bt_self_message_iterator *self)
 	o->ended = false;
 	if (o->events && !ctfout_class_rewind(&o->c, &err))
 		return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_OK;
-	bt.current_thread_error_append_cause_from_message_iterator(
-		self, __FILE__, __LINE__, "%s", err.msg);
+	ctfout_failed(o, &err);
 	return BT_MESSAGE_ITERATOR_CLASS_SEEK_BEGINNING_METHOD_STATUS_ERROR;
 }
 

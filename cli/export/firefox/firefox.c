@@ -219,15 +219,9 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 /* Returns whether the code is from a file, which may be missing. */
 static bool firefox_is_library(const struct image *img)
 {
-	switch (img->kind) {
-	case IMAGE_UNKNOWN_USER:
-	case IMAGE_UNKNOWN_KERNEL:
-	case IMAGE_ANON:
-	case IMAGE_JIT:
-		return false;
-	default:
-		return img->path[0] != 0;
-	}
+	return img->path[0] && img->kind != IMAGE_UNKNOWN_USER &&
+	       img->kind != IMAGE_UNKNOWN_KERNEL && img->kind != IMAGE_ANON &&
+	       img->kind != IMAGE_JIT;
 }
 
 static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
@@ -322,36 +316,20 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 
 static void set_category(struct frame_row *row, const struct label *l)
 {
-	uint32_t half = l->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
+	/* of others, FIREFOX_OTHER */
+	static const uint8_t category[] = {
+		[LABEL_USER] = FIREFOX_USER, [LABEL_KERNEL] = FIREFOX_KERNEL,
+		[LABEL_JIT] = FIREFOX_JIT,   [LABEL_MISSING] = FIREFOX_MISSING,
+		[LABEL_EXEC] = FIREFOX_EXEC,
+	};
 
-	row->subcategory = SUB_OTHER;
-	switch (l->kind) {
-	case LABEL_USER:
-		row->category = FIREFOX_USER;
-		break;
-	case LABEL_KERNEL:
-		row->category = FIREFOX_KERNEL;
-		break;
-	case LABEL_INLINED:
-		row->category = half;
-		row->subcategory = SUB_INLINED;
-		break;
-	case LABEL_UNNAMED:
-		row->category = half;
-		row->subcategory = SUB_UNNAMED;
-		break;
-	case LABEL_JIT:
-		row->category = FIREFOX_JIT;
-		break;
-	case LABEL_MISSING:
-		row->category = FIREFOX_MISSING;
-		break;
-	case LABEL_EXEC:
-		row->category = FIREFOX_EXEC;
-		break;
-	default:
-		row->category = FIREFOX_OTHER;
-	}
+	row->category = l->kind < ARRAY_SIZE(category) ? category[l->kind]
+						       : FIREFOX_OTHER;
+	row->subcategory = l->kind == LABEL_INLINED   ? SUB_INLINED
+			   : l->kind == LABEL_UNNAMED ? SUB_UNNAMED
+						      : SUB_OTHER;
+	if (row->subcategory != SUB_OTHER)
+		row->category = l->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
 }
 
 /* Returns the subcategory for what script marks such a frame with. */
