@@ -57,18 +57,16 @@ static const char *chains_clean(struct chains *c, const char *s)
  * frames. */
 static const char *chains_clean_once(struct chains *c, const char *s)
 {
-	uint64_t hash = hash_u64((uint64_t)(uintptr_t)s);
 	uint32_t id;
 
 	if (!s)
 		return NULL;
-	id = table_find_hash(&c->strings, hash);
-	if (id != TABLE_NONE)
-		return c->string[id];
-	mem_grow(c->string, c->cap_string, c->n_string + 1);
-	c->string[c->n_string] = chains_clean(c, s);
-	table_add(&c->strings, hash, (uint32_t)c->n_string);
-	return c->string[c->n_string++];
+	id = table_find_or_add(&c->strings, hash_u64((uint64_t)(uintptr_t)s),
+			       c->n_string);
+	if (id == c->n_string)
+		*mem_add(c->string, c->n_string, c->cap_string) =
+			chains_clean(c, s);
+	return c->string[id];
 }
 
 /* Returns perf's name for the image: "[kernel.kallsyms]" for kernel code, the

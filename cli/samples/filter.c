@@ -177,18 +177,14 @@ static size_t filter_name_len(const char *list)
 static void put_names(struct text *t, const char *column, const char *list)
 {
 	const char *sep = " AND (";
-	const char *p = list;
 
-	for (;;) {
-		size_t len = filter_name_len(p);
+	do {
+		size_t len = filter_name_len(list);
 
-		filter_put_name(t, sep, column, p, len);
+		filter_put_name(t, sep, column, list, len);
 		sep = " OR ";
-		p += len;
-		if (!*p)
-			break;
-		p++;
-	}
+		list += len;
+	} while (*list++);
 	text_out_add(&t->sql, ")");
 }
 

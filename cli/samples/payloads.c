@@ -335,7 +335,7 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 			continue;
 		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
 		added->name = mem_strdup(name);
-		if (row_cursor_open_pages(&added->c, db, name, err)) {
+		if (row_cursor_open_table(&added->c, db, name, true, err)) {
 			rows_stop(r);
 			goto fail;
 		}

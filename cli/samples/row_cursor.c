@@ -30,29 +30,15 @@ bool row_cursor_is_table(const char *name)
 	return len && !name[len] && len < STORE_NAME_MAX;
 }
 
-static struct rows *row_cursor_table(struct store *db, const char *name,
-				     struct err *err)
+int row_cursor_open_table(struct row_cursor *c, struct store *db,
+			  const char *name, bool pages, struct err *err)
 {
 	const struct sql_gap table = { "table", name };
 	char *sql = store_sql_fill("print_ev_rows", &table, 1);
-	struct rows *r = rows_open(db, sql, NULL, 0, err);
 
+	*c = (struct row_cursor){ .rows = rows_open(db, sql, NULL, 0, err) };
 	free(sql);
-	return r;
-}
-
-int row_cursor_open_table(struct row_cursor *c, struct store *db,
-			  const char *name, struct err *err)
-{
-	*c = (struct row_cursor){ .rows = row_cursor_table(db, name, err) };
-	return c->rows ? row_cursor_step(c, err) : -1;
-}
-
-int row_cursor_open_pages(struct row_cursor *c, struct store *db,
-			  const char *name, struct err *err)
-{
-	*c = (struct row_cursor){ .rows = row_cursor_table(db, name, err) };
-	if (c->rows)
+	if (c->rows && pages)
 		rows_by_pages(c->rows, name);
 	return c->rows ? row_cursor_step(c, err) : -1;
 }

@@ -24,12 +24,10 @@ int row_cursor_open(struct row_cursor *c, struct store *db, const char *sql,
 /* Returns whether this can be the name of an ev_ table: the store makes them
  * of letters, digits and '_', but a database may be from elsewhere. */
 bool row_cursor_is_table(const char *name);
-/* Like row_cursor_open() for all rows of the ev_ table of that name. */
+/* Like row_cursor_open() for all rows of the ev_ table of that name. pages:
+ * only values of their kind are asked for, see rows_by_pages(). */
 int row_cursor_open_table(struct row_cursor *c, struct store *db,
-			  const char *name, struct err *err);
-/* The same, for who asks for values of their kind only: see rows_by_pages(). */
-int row_cursor_open_pages(struct row_cursor *c, struct store *db,
-			  const char *name, struct err *err);
+			  const char *name, bool pages, struct err *err);
 /* Moves to the next row. Returns 0, at the end too, or -1 and *err. */
 int row_cursor_step(struct row_cursor *c, struct err *err);
 /* Moves to the first row of an event. Returns 1 if there is one, 0 if not, or

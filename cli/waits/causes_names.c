@@ -93,7 +93,7 @@ int causes_names_add(struct causes_names *n, struct store *db,
 	};
 	size_t at[2][3] = { 0 };
 	struct row_cursor c = { 0 };
-	int rc = row_cursor_open_table(&c, db, table, err);
+	int rc = row_cursor_open_table(&c, db, table, false, err);
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
 		for (size_t k = 0; k < 9; k++)

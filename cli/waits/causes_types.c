@@ -49,7 +49,7 @@ static int fields_open(struct causes_fields *f, struct store *db,
 	};
 	const char *column[1 + ARRAY_SIZE(want)] = { "event_id" };
 	struct row_cursor c;
-	int rc = row_cursor_open_table(&c, db, f->name, err);
+	int rc = row_cursor_open_table(&c, db, f->name, false, err);
 	uint8_t n = 1;
 
 	for (size_t i = 1; !rc && i < rows_columns(c.rows); i++)
