@@ -55,10 +55,9 @@ static void lay_out_jit(struct code_places *p)
 {
 	uint64_t at = JIT_START;
 
-	for (size_t i = 1; i < p->c->n_image; i++) {
+	for (size_t i = 1; i < p->c->n_image; i++)
 		if (p->c->image[i].img.kind == IMAGE_JIT)
 			p->image[i].high = p->c->image[i].img.len;
-	}
 	for (size_t i = 1; i < p->c->n_frame; i++) {
 		const struct code_frame *f = &p->c->frame[i];
 		struct place_image *img = &p->image[f->image];

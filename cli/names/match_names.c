@@ -203,7 +203,7 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	if (id < m->n_brief)
 		return id;
 	folded = mem_strdup(name);
-	suffix_fold(folded);
+	suffix_remove(folded, OF_BUILD);
 	script = match_names_script(m, folded);
 	group = match_names_intern(&m->groups, image, folded, strlen(folded));
 	mem_reach(m->group, m->n_group, m->cap_group, group + (size_t)1);
@@ -237,13 +237,13 @@ static uint32_t match_names_name(struct match_names *m, uint32_t image,
 	text = mem_new(len + 1, 1);
 	/* a clone, and a member of another trait, is the same function */
 	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
-	suffix_fold_run(text);
+	suffix_remove(text, OF_RUN);
 	id = match_names_intern(&m->functions, image, text, strlen(text));
 	*mem_add(m->named, m->n_name, m->cap_name) =
 		(struct match_named){ .function = id };
 	if (id == m->n_function) {
 		short_name(name, 0, text);
-		suffix_fold_run(text);
+		suffix_remove(text, OF_RUN);
 		brief = match_names_brief(m, image, text);
 		*mem_add(m->function, m->n_function, m->cap_function) =
 			(struct match_function){ .brief = brief };

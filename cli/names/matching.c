@@ -199,14 +199,13 @@ const char *matching_function(struct matching *m,
 
 int matching_check(const struct matching *m, struct err *err)
 {
-	for (size_t i = 0; i < m->n_rename; i++) {
+	for (size_t i = 0; i < m->n_rename; i++)
 		if (!m->rename[i].seen)
 			return err_set(
 				err, ERR_USAGE,
 				"--match: A has no image '%s'; 'OLD=NEW' "
 				"is an image of A, and its name in B",
 				intern_get(&m->names, m->rename[i].from));
-	}
 	return 0;
 }
 

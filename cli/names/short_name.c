@@ -688,7 +688,7 @@ static void short_name_of(const char *name, size_t len, unsigned int keep,
 	if (len >= sizeof(copy))
 		return;
 	if (!(keep & SHORT_KEEP_CLONE))
-		suffix_cut(buf);
+		suffix_remove(buf, OF_COMPILER);
 	if (!strpbrk(buf, "(<[{: "))
 		return;
 	memcpy(copy, buf, len + 1);

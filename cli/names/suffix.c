@@ -22,13 +22,6 @@ static const char hex_digits[] = "0123456789abcdef";
 #define HASH_MIN 8   /* digits of an address or a crate */
 #define HASH_RUST 16 /* digits of "::h0123456789abcdef" */
 
-/* What is left out. */
-enum suffix_of {
-	OF_COMPILER, /* what it adds, and hashes */
-	OF_RUN,	     /* only numbers that differ from run to run */
-	OF_BUILD, /* all of this, and numbers that differ from build to build */
-};
-
 /* A number behind this text is generated. */
 static const struct {
 	const char *text;
@@ -79,18 +72,13 @@ static bool suffix_is_go(const char *out, size_t n, const char *text)
 const char *suffix_tier(const char *name)
 {
 	/* CodeKindToMarker() of V8 12 */
-	switch (strncmp(name, "JS:", 3) ? '\0' : name[3]) {
-	case '~':
-		return "Ignition";
-	case '^':
-		return "Sparkplug";
-	case '+':
-		return "Maglev";
-	case '*':
-		return "TurboFan";
-	default:
-		return NULL;
-	}
+	static const char *const tier['~' + 1] = { ['~'] = "Ignition",
+						   ['^'] = "Sparkplug",
+						   ['+'] = "Maglev",
+						   ['*'] = "TurboFan" };
+	size_t mark = strncmp(name, "JS:", 3) ? 0 : (unsigned char)name[3];
+
+	return mark < ARRAY_SIZE(tier) ? tier[mark] : NULL;
 }
 
 /* Returns how many bytes at s are to be left out, where `out` is what is kept
@@ -165,7 +153,7 @@ static size_t suffix_end(const char *name, size_t n)
 	return dot > 1 && suffix_is_word(name + dot, end - dot) ? dot - 1 : n;
 }
 
-static void suffix_remove(char *name, enum suffix_of of)
+void suffix_remove(char *name, enum suffix_of of)
 {
 	size_t n = 0;
 	size_t shorter;
@@ -181,19 +169,4 @@ static void suffix_remove(char *name, enum suffix_of of)
 	while (of != OF_RUN && (shorter = suffix_end(name, n)) < n)
 		n = shorter;
 	name[n] = 0;
-}
-
-void suffix_cut(char *name)
-{
-	suffix_remove(name, OF_COMPILER);
-}
-
-void suffix_fold(char *name)
-{
-	suffix_remove(name, OF_BUILD);
-}
-
-void suffix_fold_run(char *name)
-{
-	suffix_remove(name, OF_RUN);
 }

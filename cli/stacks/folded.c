@@ -88,7 +88,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 					   .image = "" };
 
 			if (suffix_asked() && l.kind != LABEL_GROUP)
-				suffix_fold(s);
+				suffix_remove(s, OF_BUILD);
 			l.kernel = l.kind == LABEL_KERNEL;
 			if (l.kernel && s[0] == '[')
 				l.kind = LABEL_UNNAMED;

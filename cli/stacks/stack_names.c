@@ -94,14 +94,14 @@ static uint32_t add_function_label(struct stack_names *sn,
 
 	if (suffix_asked()) {
 		folded = mem_strdup(want->name);
-		suffix_fold(folded);
+		suffix_remove(folded, OF_BUILD);
 		l.name = folded;
 		/* parts of one function are in several places */
 		l.off = 0;
 		l.has_off = false;
 	} else if (sn->o.match) {
 		folded = mem_strdup(want->name);
-		suffix_fold_run(folded);
+		suffix_remove(folded, OF_RUN);
 		l.name = folded;
 	}
 	if (sn->mode == INTERPRETER_MARK && in.kind == INTERPRETER_OWN) {
@@ -123,12 +123,12 @@ static char *stack_names_told(const struct stack_names *sn, const char *name,
 	char *told;
 
 	if (suffix_asked()) {
-		suffix_fold(base);
+		suffix_remove(base, OF_BUILD);
 		/* parts of one function are in several places */
 		if (apart[0] == '+')
 			return base;
 	} else if (sn->o.match) {
-		suffix_fold_run(base);
+		suffix_remove(base, OF_RUN);
 	}
 	told = homonyms_name(base, apart);
 	free(base);

@@ -99,7 +99,7 @@ START_TEST(only_numbers_of_a_run_are_taken_out_of_a_diff)
 	char name[200];
 
 	snprintf(name, sizeof(name), "%s", run_cases[_i].name);
-	suffix_fold_run(name);
+	suffix_remove(name, OF_RUN);
 	ck_assert_str_eq(name, run_cases[_i].want ? run_cases[_i].want
 						  : run_cases[_i].name);
 }
@@ -110,11 +110,11 @@ START_TEST(only_generated_parts_are_folded)
 	char name[200];
 
 	snprintf(name, sizeof(name), "%s", suffix_cases[_i].name);
-	suffix_fold(name);
+	suffix_remove(name, OF_BUILD);
 	ck_assert_str_eq(name, suffix_cases[_i].want ? suffix_cases[_i].want
 						     : suffix_cases[_i].name);
 	/* nothing is left to fold */
-	suffix_fold(name);
+	suffix_remove(name, OF_BUILD);
 	ck_assert_str_eq(name, suffix_cases[_i].want ? suffix_cases[_i].want
 						     : suffix_cases[_i].name);
 }
