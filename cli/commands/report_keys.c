@@ -76,11 +76,10 @@ int report_take_keys(struct report_opts *o, const char *sort, struct err *err)
 		size_t len = strcspn(p, ",");
 		unsigned int key = 0;
 
-		for (size_t i = 0; i < ARRAY_SIZE(key_words); i++) {
+		for (size_t i = 0; i < ARRAY_SIZE(key_words); i++)
 			if (strlen(key_words[i].word) == len &&
 			    !strncmp(key_words[i].word, p, len))
 				key = key_words[i].key;
-		}
 		if (key == KEY_CGROUP || (!key && memchr(p, '.', len))) {
 			unsigned int of =
 				report_take_field(o, p, len, key, err);

@@ -428,10 +428,9 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 	uint32_t frame = j->l.from[from].frame;
 
 	mem_grow(j->line, j->cap_line, to - from);
-	for (size_t i = to; i-- > from;) {
+	for (size_t i = to; i-- > from;)
 		if (export_pprof_line_of(j, i, &j->line[at.n_line]))
 			at.n_line++;
-	}
 	at.line = j->line;
 	if (frame) {
 		struct code_place place =
@@ -484,12 +483,11 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 		label_list_add(&j->l,
 			       labels_add_name(stacks_labels(j->s),
 					       LABEL_MISSING, "[no stack]"));
-	for (size_t i = 0; i < j->l.n; i++) {
+	for (size_t i = 0; i < j->l.n; i++)
 		if (!is_sound(j, &j->l.from[i]))
 			return err_set(err, ERR_DB,
 				       "the database has a stack with no such "
 				       "frame; ingest the capture again");
-	}
 	value[0] = g->samples;
 	if (j->value[g->event] < j->p->n_value)
 		value[j->value[g->event]] = g->weight;

@@ -150,10 +150,9 @@ static int page_tables_put_table(FILE *out, struct store *db,
  * names. Returns 0, or -1 and *err. */
 static int page_tables_write(FILE *out, struct store *db, struct err *err)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		if (page_tables_put_table(out, db, &tables[i], err))
 			return -1;
-	}
 	return 0;
 }
 
@@ -504,14 +503,13 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "name, CPU and stack share their weight evenly.</p>\n",
 		      out);
 	/* why no waits are drawn of switches that were sampled */
-	if (offcpu_sampled(waits)) {
+	if (offcpu_sampled(waits))
 		fprintf(out,
 			"<p>Context switches were sampled, %s of %s, so no "
 			"waits are drawn; <code>perf record -c 1</code> "
 			"records all.</p>\n",
 			HUMAN_GROUPED(waits->recorded),
 			HUMAN_GROUPED(waits->happened));
-	}
 	if (filter_given(p->filter))
 		fputs("<p>The samples are filtered; tables of losses and "
 		      "verdicts are of the whole capture.</p>\n",

@@ -510,21 +510,19 @@ static int server_put_chains(struct server_codes *c, struct err *err)
 {
 	const struct server *s = c->s;
 
-	for (size_t i = 0; i < s->n_raw; i++) {
+	for (size_t i = 0; i < s->n_raw; i++)
 		if (SERVED_PUT(s->out, "served_put_raw", err,
 			       server_int((int64_t)i + 1),
 			       server_int(c->leaf[2 * (size_t)s->raw[i].stack +
 						  s->raw[i].bogus]),
 			       server_known(s->raw[i].ended, 0)))
 			return -1;
-	}
-	for (size_t i = 0; i < c->n_bogus; i++) {
+	for (size_t i = 0; i < c->n_bogus; i++)
 		if (SERVED_PUT(s->out, "served_put_check", err,
 			       server_int(c->bogus[i].stack),
 			       server_int(c->bogus[i].n),
 			       server_int(c->bogus[i].first)))
 			return -1;
-	}
 	return 0;
 }
 

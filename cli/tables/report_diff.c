@@ -37,13 +37,12 @@ static int report_diff_check_weight(const struct compare_run *run,
 {
 	uint64_t weight = 0;
 
-	stacks_each (g, run->stacks, run->event) {
+	stacks_each (g, run->stacks, run->event)
 		if (__builtin_add_overflow(weight, g->weight, &weight))
 			return err_set(err, ERR_LIMIT,
 				       "%s: the weights sum up to more than "
 				       "64 bits; use --by samples",
 				       run->path);
-	}
 	if (weight)
 		return 0;
 	return err_set(err, ERR_FORMAT,
