@@ -248,10 +248,9 @@ function chainGraph(tree)
 	const box = element("div", undefined, "bars");
 	let rows = 0;
 	const put = (n, x, depth) => {
-		const b = element("button");
+		const b = element("button", undefined, n.proof[0] === n.ns ?
+			"p0" : n.proof[2] === n.ns ? "p2" : "p1");
 
-		b.className = n.proof[0] === n.ns ? "p0" :
-			n.proof[2] === n.ns ? "p2" : "p1";
 		b.append(element("span", n.name));
 		b.style.left = x / tree.ns * 100 + "%";
 		b.style.width = n.ns / tree.ns * 100 + "%";
@@ -259,9 +258,9 @@ function chainGraph(tree)
 		b.title = n.name + ": " + inTime(n.ns) + ", " +
 			percent(n.ns, tree.ns) + " of the wait; " +
 			percent(n.proof[2], n.ns) + " proved";
-		b.addEventListener("click", () => {
+		b.onclick = () => {
 			$("details").textContent = b.title;
-		});
+		};
 		box.append(b);
 		rows = Math.max(rows, depth + 1);
 		[...n.below.values()].sort((a, b) => b.ns - a.ns).forEach(d => {
@@ -280,7 +279,8 @@ function chainGraph(tree)
 // Adds the chain of a wait to its panel, or why there is none.
 function showChain(box, k)
 {
-	const chain = chainOf(k), w = model.wait, part = element("div");
+	const chain = chainOf(k), w = model.wait;
+	const part = element("div", undefined, "", { id: "chain" });
 	const left = model.chains.left_out;
 
 	if (!chain) {
@@ -292,7 +292,6 @@ function showChain(box, k)
 				"quiet"));
 		return;
 	}
-	part.id = "chain";
 	part.append(element("h3", "Why it took so long: " +
 			    chainTrust(chain, w.ns[k])),
 		    chainGraph(chainTree(chain, k)),

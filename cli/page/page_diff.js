@@ -201,8 +201,7 @@ function makeDiffFlame()
 		facts: diffFacts,
 		details: "diff_details",
 		zoom: () => view.diff.zoom,
-		go: at => go({ diff: Object.assign({}, view.diff,
-						   { zoom: at }) })
+		go: at => goDiff({ zoom: at })
 	});
 }
 
@@ -229,7 +228,7 @@ function goToFunction(row)
 {
 	const [at, side] = placeOfFunction(row);
 
-	go({ diff: Object.assign({}, view.diff, { zoom: at, side: side }) });
+	goDiff({ zoom: at, side: side });
 }
 
 function fillChanges()
@@ -250,12 +249,11 @@ function fillChanges()
 		const f = diff.functions[row];
 		const c = f[row === diff.cause_row ? "total" : by];
 		const tr = body.insertRow();
-		const name = element("button", f.name, "link");
 		const [a, b] = c.weight.map(sizeOf);
 		const same = sameOf(c.weight[0]);
 
-		name.addEventListener("click", () => goToFunction(row));
-		tr.insertCell().append(name);
+		tr.insertCell().append(element("button", f.name, "link",
+			{ onclick: () => goToFunction(row) }));
 		tr.append(element("td", f.image),
 			  element("td", inSize(a), "n"),
 			  element("td", inSize(b), "n"),
@@ -288,16 +286,10 @@ function saySides()
 	return lines;
 }
 
-function diffButton(id, text, title, change)
-{
-	const b = element("button", text);
-
-	b.id = id;
-	b.title = title;
-	b.addEventListener("click", () =>
-		go({ diff: Object.assign({}, view.diff, change()) }));
-	return b;
-}
+const goDiff = change => go({ diff: Object.assign({}, view.diff, change) });
+const diffButton = (id, text, title, change) => element("button", text, "", {
+	id: id, title: title, onclick: () => goDiff(change())
+});
 
 // What the colours of diffColor() mean.
 function makeDiffLegend()
@@ -318,14 +310,19 @@ function makeDiffLegend()
 
 function makeChanges()
 {
-	const section = element("section"), space = element("div", undefined,
-							    "space");
+	const section = element("section", undefined, "", { id: "changes" });
+	const space = element("div", undefined, "space");
 	const graph = element("div", undefined, "graph");
-	const canvas = element("canvas"), table = element("table");
-	const line = element("p", undefined, "line"), wide = element("div");
+	const canvas = element("canvas", undefined, "", {
+		id: "diff_flame", tabIndex: 0, role: "application",
+		ariaRoleDescription: "flame graph",
+		ariaLabel: "what changed; arrow keys walk, Enter zooms"
+	});
+	const table = element("table", undefined, "", { id: "changed" });
+	const line = element("p", undefined, "line");
+	const wide = element("div", undefined, "wide");
 	const head = table.createTHead().insertRow();
 
-	section.id = "changes";
 	line.append(
 		diffButton("diff_side", "Widths of A", "widths are those of the " +
 			   "first recording: shows what is gone", () =>
@@ -335,27 +332,19 @@ function makeChanges()
 			({ by: view.diff.by === "self" ? "total" : "self" })),
 		diffButton("diff_out", "All of it", "no zoom", () =>
 			({ zoom: 0 })));
-	canvas.id = "diff_flame";
-	canvas.tabIndex = 0;
-	canvas.setAttribute("role", "application");
-	canvas.setAttribute("aria-roledescription", "flame graph");
-	canvas.ariaLabel = "what changed; arrow keys walk, Enter zooms";
 	space.append(canvas);
 	graph.append(space);
-	table.id = "changed";
 	["Function", "Image", "A", "B", "If same", "Change", "p", ""].forEach((text, i) =>
 		head.append(element("th", text, i > 1 && text ? "n" : "")));
 	table.createTBody();
-	wide.className = "wide";
 	wide.append(table);
 	section.append(element("h2", "What changed: " + diff.event),
 		       ...saySides(),
 		       element("p", diff.cause),
-		       Object.assign(element("p"), { id: "diff_says" }), line,
-		       graph, makeDiffLegend(), Object.assign(element("p"),
-					    { id: "diff_details" }), wide,
-		       Object.assign(element("p", "", "quiet"),
-				     { id: "changed_found" }));
+		       element("p", "", "", { id: "diff_says" }), line,
+		       graph, makeDiffLegend(),
+		       element("p", "", "", { id: "diff_details" }), wide,
+		       element("p", "", "quiet", { id: "changed_found" }));
 	$("app").prepend(section);
 }
 

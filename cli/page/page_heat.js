@@ -292,18 +292,16 @@ function addLongest(table, t, i)
 	const tr = table.insertRow();
 	const thread = model.group.thread[t.group[i]], ns = t.weight[i];
 	const word = t.word[i], verdict = word % 8, bin = t.time[i] - 1;
-	const when = element("button", since(nsOf(bin)) + " s", "link");
 	// proved, consistent, began before, unfinished
 	const bound = ["", "at most ", "at least ", "at least "][verdict];
 
-	when.title = "its time and thread only";
-	when.addEventListener("click", () => go({
-		threads: new Set([thread]), time: [bin, Math.min(
-			bin + Math.ceil(ns / model.binNs), model.bins - 1)]
-	}));
 	tr.append(element("td", bound === undefined || (verdict && !ns) ? "not known" :
 			  bound + inTime(ns), "n"));
-	tr.insertCell().append(when);
+	tr.insertCell().append(element("button", since(nsOf(bin)) + " s", "link", {
+		title: "its time and thread only",
+		onclick: () => go({ threads: new Set([thread]), time: [bin, Math.min(
+			bin + Math.ceil(ns / model.binNs), model.bins - 1)] })
+	}));
 	[model.intervals.names[word >> 3] || "", threadName(thread), t.cpu[i] ?
 	 String(t.cpu[i] - 1) : ""].forEach(s => tr.append(element("td", s)));
 }

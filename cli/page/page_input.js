@@ -218,15 +218,15 @@ function openMenu(at, x, y)
 {
 	const menu = $("menu");
 	const add = (text, fn) => {
-		const b = element("button", text);
 		const li = element("li");
 
-		b.setAttribute("role", "menuitem");
-		b.addEventListener("click", () => {
-			closeMenu();
-			fn();
-		});
-		li.append(b);
+		li.append(element("button", text, "", {
+			role: "menuitem",
+			onclick: () => {
+				closeMenu();
+				fn();
+			}
+		}));
 		menu.append(li);
 	};
 
@@ -474,10 +474,8 @@ function begin()
 	model.events.forEach((e, i) => {
 		if (!e[2])
 			return;
-		const o = element("option", e[0] + " (" + grouped(e[2]) + ")");
-
-		o.value = i;
-		$("event").append(o);
+		$("event").append(element("option", e[0] + " (" + grouped(e[2]) + ")",
+					  "", { value: i }));
 	});
 	keys.forEach(k => $("card").append(element("dt", k[0]),
 					   element("dd", k[1])));

@@ -97,10 +97,11 @@ function pngOf(parts)
 function savePng()
 {
 	pngOf(partsOfView()).toBlob(blob => {
-		const a = element("a");
+		const a = element("a", undefined, "", {
+			href: URL.createObjectURL(blob),
+			download: document.title.replace(/\.[^.]*$/, "") + ".png"
+		});
 
-		a.href = URL.createObjectURL(blob);
-		a.download = document.title.replace(/\.[^.]*$/, "") + ".png";
 		a.click();
 		$("details").textContent = "saved: " + a.download;
 		setTimeout(() => URL.revokeObjectURL(a.href), 10000);
@@ -113,11 +114,7 @@ const copyLink = () => copy(location.href);
 [["png", "PNG", "this view as a picture (p)", savePng],
  ["link", "Link", "copy the address of this view (l)", copyLink]]
 	.forEach(([id, text, title, fn]) => {
-	const b = element("button", text);
-
-	b.id = id;
-	b.title = title;
-	b.addEventListener("click", fn);
-	$("keys").before(b);
+	$("keys").before(element("button", text, "",
+				 { id: id, title: title, onclick: fn }));
 });
 Object.assign(onKey, { "p": savePng, "l": copyLink });

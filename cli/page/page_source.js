@@ -90,12 +90,8 @@ function addRow(body, counts, weight, samples, place, text, name)
 
 function addHeading(body, text)
 {
-	const tr = body.insertRow();
-	const td = tr.insertCell();
-
-	td.colSpan = 4;
-	td.className = "quiet head";
-	td.textContent = text;
+	body.insertRow().append(element("td", text, "quiet head",
+					{ colSpan: 4 }));
 }
 
 const lineKey = (file, line) => file + ":" + line;
@@ -275,33 +271,28 @@ function keyOfPane(e)
 
 function makeListing()
 {
-	const section = element("section");
-	const panes = element("div");
+	const section = element("section", undefined, "", { id: "listing" });
+	const panes = element("div", undefined, "", { id: "panes" });
 
-	section.id = "listing";
 	section.append(element("h3", "Source and assembly"),
-		       Object.assign(element("p", "", "quiet"),
-				     { id: "listing_says" }), panes);
-	panes.id = "panes";
+		       element("p", "", "quiet", { id: "listing_says" }), panes);
 	[["source", "source lines"], ["assembly", "instructions"]]
 		.forEach(([id, text]) => {
-		const pane = element("div", undefined, "pane");
-		const table = element("table");
+		const table = element("table", undefined, "", { id: id });
+		const pane = element("div", undefined, "pane", {
+			tabIndex: 0, role: "region", onkeydown: keyOfPane,
+			ariaLabel: text + "; arrow keys go from row to row, " +
+				"Enter follows a jump",
+			onclick: e => {
+				const row = e.target.closest("tr");
 
-		table.id = id;
-		table.createTBody();
-		pane.tabIndex = 0;
-		pane.setAttribute("aria-label", text +
-			"; arrow keys go from row to row, Enter follows a jump");
-		pane.setAttribute("role", "region");
-		pane.append(table);
-		pane.addEventListener("keydown", keyOfPane);
-		pane.addEventListener("click", e => {
-			const row = e.target.closest("tr");
-
-			if (row && row.dataset.line !== undefined)
-				markLine(row);
+				if (row && row.dataset.line !== undefined)
+					markLine(row);
+			}
 		});
+
+		table.createTBody();
+		pane.append(table);
 		panes.append(pane);
 	});
 	$("sandwich").append(section);

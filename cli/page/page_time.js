@@ -249,12 +249,8 @@ function listLanes()
 		return;
 	listed = view.event;
 	list.textContent = "";
-	const add = (text, id) => {
-		const o = element("option", text);
-
-		o.value = id;
-		list.append(o);
-	};
+	const add = (text, id) =>
+		list.append(element("option", text, "", { value: id }));
 
 	const most = weights => Array.from(weights.keys()).filter(i =>
 		weights[i] || i === view.lane || i === -1 - view.lane)

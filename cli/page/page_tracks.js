@@ -502,14 +502,14 @@ function stackList(group)
 	for (let i = leaf[group]; t.depth[i] > 1; i = t.parent[i]) {
 		const l = model.labels[t.label[i]];
 		const li = element("li");
-		const name = element("button", lineName(l.name), "link");
 
 		if (l.kind[0] === "w")
 			continue;
-		name.title = l.full + (l.file ? "\n" + l.file : "");
-		name.disabled = "gm".includes(l.kind[0]);
-		name.addEventListener("click", () => sandwich(t.label[i]));
-		li.append(name);
+		li.append(element("button", lineName(l.name), "link", {
+			title: l.full + (l.file ? "\n" + l.file : ""),
+			disabled: "gm".includes(l.kind[0]),
+			onclick: () => sandwich(t.label[i])
+		}));
 		if (l.kernel)
 			li.append(element("span", " kernel", "quiet"));
 		list.append(li);
@@ -529,7 +529,6 @@ function showWait()
 		return;
 	shownWait = k;
 
-	const close = element("button", "Close");
 	const halves = element("div", undefined, "halves");
 	const head = element("p", threadName(model.group.thread[w.group[k]]) +
 		", at " + since(model.t0 + BigInt(w.from[k])) + " s: " +
@@ -541,8 +540,8 @@ function showWait()
 		halves.append(part);
 	};
 
-	close.addEventListener("click", () => go({ wait: null }));
-	head.append(close);
+	head.append(element("button", "Close", "",
+			    { onclick: () => go({ wait: null }) }));
 	box.replaceChildren(head);
 	showChain(box, k);
 	box.append(halves);

@@ -66,12 +66,14 @@ const things = n => {
 		" samples");
 };
 const cpuName = c => c ? "CPU " + (c - 1) : "no CPU";
+const verdictName = i => model.verdicts[i][0];
 const threadName = i => model.threads[i][0] +
 	(model.threads[i][1] < 0 ? "" : " " + model.threads[i][1]);
 
-function element(name, text, className)
+// Makes an element; more: its other properties.
+function element(name, text, className, more)
 {
-	const e = document.createElement(name);
+	const e = Object.assign(document.createElement(name), more);
 
 	if (text !== undefined)
 		e.textContent = text;
@@ -399,16 +401,15 @@ function fillList(name, weights, nameOf, hintOf)
 	ul.textContent = "";
 	ids.slice(0, LIST_MAX).forEach(i => {
 		const li = element("li");
-		const row = element("label");
-		const box = element("input");
+		const row = element("label", undefined, "", { title: hintOf(i) });
+		const box = element("input", undefined, "", {
+			type: "checkbox", value: String(i),
+			checked: Boolean(view[name] && view[name].has(i)),
+			onchange: () => toggle(name, i)
+		});
 
-		box.type = "checkbox";
-		box.value = String(i);
-		box.checked = Boolean(view[name] && view[name].has(i));
-		box.addEventListener("change", () => toggle(name, i));
 		row.style.setProperty("--part", most ? 100 * weights[i] / most +
 				      "%" : "0");
-		row.title = hintOf(i);
 		row.append(box, element("span", nameOf(i), "name"),
 			   element("span", percent(weights[i], whole), "n"));
 		li.append(row);
@@ -427,8 +428,8 @@ function showFacets()
 	// silent about deferral where nothing was deferred: 0 is no request
 	$("verdicts").parentNode.hidden = !view.verdicts &&
 		!sel.verdicts.some((w, i) => i > 0 && w > 0);
-	fillList("verdicts", sel.verdicts, i => model.verdicts[i][0],
-		 i => model.verdicts[i][1]);
+	fillList("verdicts", sel.verdicts, verdictName, i =>
+		model.verdicts[i][1]);
 	// nor about CPUs where none was recorded
 	$("cpus").parentNode.hidden = !view.cpus &&
 		!sel.cpus.some((w, i) => i > 0 && w > 0);
@@ -441,11 +442,9 @@ function showFacets()
 
 function chip(text, change)
 {
-	const b = element("button", text + " \u00d7", "chip");
-
-	b.title = "take this back";
-	b.addEventListener("click", () => go(change));
-	$("chips").append(b);
+	$("chips").append(element("button", text + " \u00d7", "chip", {
+		title: "take this back", onclick: () => go(change)
+	}));
 }
 
 function showChips()
@@ -464,13 +463,9 @@ function showChips()
 		     since(lastOf(view.time[1])) + " s", { time: null });
 	if (view.took)
 		chip(lengthWords(view.took), { took: null });
-	if (view.verdicts)
-		chip(words(view.verdicts, i => model.verdicts[i][0]),
-		     { verdicts: null });
-	if (view.cpus)
-		chip(words(view.cpus, cpuName), { cpus: null });
-	if (view.threads)
-		chip(words(view.threads, threadName), { threads: null });
+	[["verdicts", verdictName], ["cpus", cpuName], ["threads", threadName]]
+		.forEach(([name, nameOf]) => view[name] &&
+			chip(words(view[name], nameOf), { [name]: null }));
 	view.frames.forEach(f =>
 		chip((f.keep ? "only " : "without ") +
 		     model.labels[f.label].name,
@@ -490,17 +485,17 @@ function addHot(body, f, i)
 {
 	const tr = body.insertRow();
 	const l = model.labels[i];
-	const name = element("button", lineName(l.name), "link");
 	const add = (text, c) => tr.append(element("td", text, c));
 
 	add(share(f.self[i], sel.weight[0]), "n");
 	add(share(f.total[i], sel.weight[0]), "n");
 	add(grouped(f.samples[i]), "n");
 	add(kindWord[rowKind(l)]);
-	name.title = (l.name === l.full ? "" : l.full + "\n") +
-		"callers and callees";
-	name.addEventListener("click", () => sandwich(i));
-	tr.insertCell().append(name);
+	tr.insertCell().append(element("button", lineName(l.name), "link", {
+		title: (l.name === l.full ? "" : l.full + "\n") +
+			"callers and callees",
+		onclick: () => sandwich(i)
+	}));
 	add(imageName(l.file));
 	tr.lastChild.title = l.file;
 }
@@ -560,37 +555,30 @@ function sortable()
 {
 	const heads = Array.from($("hot").tHead.rows[0].cells);
 	const line = element("p", undefined, "line");
-	const field = element("input");
 
-	field.type = "search";
-	field.id = "hot_search";
-	field.placeholder = "part of a name";
-	field.ariaLabel = "search the table of functions";
-	field.addEventListener("input", later(120, showHot));
-
-	const more = element("button", "More");
-
-	more.id = "hot_more";
-	more.hidden = true;
-	more.addEventListener("click", () => {
-		hotRows *= 4;
-		showHot();
-	});
-	line.append(field, more, Object.assign(element("span", "", "quiet"),
-					 { id: "hot_found" }));
+	line.append(element("input", undefined, "", {
+		type: "search", id: "hot_search", placeholder: "part of a name",
+		ariaLabel: "search the table of functions",
+		oninput: later(120, showHot)
+	}), element("button", "More", "", {
+		id: "hot_more", hidden: true,
+		onclick: () => {
+			hotRows *= 4;
+			showHot();
+		}
+	}), element("span", "", "quiet", { id: "hot_found" }));
 	$("hot").parentNode.before(line);
 	["self", "total", "samples", "", "name", "file"].forEach((word, i) => {
-		const b = element("button", heads[i].textContent, "link");
-
-		if (!word)
-			return;
-		b.addEventListener("click", () => {
+		const sort = () => {
 			order = word;
 			heads.forEach(h => h.removeAttribute("aria-sort"));
 			heads[i].ariaSort = i < 3 ? "descending" : "ascending";
 			showHot();
-		});
-		heads[i].replaceChildren(b);
+		};
+
+		if (word)
+			heads[i].replaceChildren(element("button",
+				heads[i].textContent, "link", { onclick: sort }));
 	});
 	heads[0].ariaSort = "descending";
 }
