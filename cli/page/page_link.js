@@ -75,18 +75,38 @@ function placeOfWords(t, text)
 
 // ---- the words
 
-const setOf = (list, text, wordOf) => {
-	const words = new Set(inParts(text, ","));
-	const found = Array.from(list.keys()).filter(i => words.has(wordOf(i)));
-
-	return found.length ? new Set(found) : wrongLink();
-};
 const threadWord = i => model.threads[i][0] + ":" + model.threads[i][1];
 const cpuWord = c => c ? String(c - 1) : "none";
 const flag = (word, name) => ({
 	word: word, put: v => v[name] ? [""] : [],
 	take: next => {
 		next[name] = true;
+	}
+});
+// The word of what is shown or hidden, unless it is as usual(view).
+const shownWord = (word, usual) => ({
+	word: word,
+	put: v => v[word] === usual(v) ? [] : [v[word] ? "shown" : "hidden"],
+	take: (next, text) => {
+		next[word] = text === "shown";
+	}
+});
+// The word of a set of those of n that are chosen, by their words.
+const setWord = (word, n, wordOf) => ({
+	word: word,
+	put: v => nameList(Array.from(v[word] || [], wordOf), ","),
+	take: (next, text) => {
+		const words = new Set(inParts(text, ","));
+		const found = Array.from({ length: n }, (x, i) => i)
+			.filter(i => words.has(wordOf(i)));
+
+		next[word] = found.length ? new Set(found) : wrongLink();
+	}
+});
+const diffWord = (word, name, put, take) => ({
+	word: word, put: v => diff ? put(v.diff) : [],
+	take: (next, text) => {
+		next.diff = Object.assign({}, next.diff, { [name]: take(text) });
 	}
 });
 const timeWord = (word, name, i) => ({
@@ -132,12 +152,7 @@ const linkWords = [
 		next.wait = /^\d+$/.test(text) && +text < model.wait.n ? +text :
 			wrongLink();
 	  } },
-	{ word: "tracks",
-	  put: v => v.tracks === start.tracks ? [] : [v.tracks ? "shown" :
-						     "hidden"],
-	  take: (next, text) => {
-		next.tracks = text === "shown";
-	  } },
+	shownWord("tracks", () => start.tracks),
 	{ word: "event",
 	  put: v => v.event === start.event ? [] :
 		[escapeName(model.events[v.event][0])],
@@ -149,12 +164,7 @@ const linkWords = [
 		next.span = ownSpan(next.event);
 		next.heat = isLatency(next.event);
 	  } },
-	{ word: "heat",
-	  put: v => v.heat === isLatency(v.event) ? [] :
-		[v.heat ? "shown" : "hidden"],
-	  take: (next, text) => {
-		next.heat = text === "shown";
-	  } },
+	shownWord("heat", v => isLatency(v.event)),
 	// rows of the heat map: 14..16 is from 2^14 ns to 2^17 ns
 	{ word: "took", put: v => v.took ? [v.took.join("..")] : [],
 	  take: (next, text) => {
@@ -177,39 +187,15 @@ const linkWords = [
 	  } },
 	timeWord("from", "time", 0), timeWord("to", "time", 1),
 	timeWord("strip-from", "span", 0), timeWord("strip-to", "span", 1),
-	{ word: "threads",
-	  put: v => nameList(Array.from(v.threads || [], threadWord), ","),
-	  take: (next, text) => {
-		next.threads = setOf(model.threads, text, threadWord);
-	  } },
-	{ word: "cpus",
-	  put: v => nameList(Array.from(v.cpus || [], cpuWord), ","),
-	  take: (next, text) => {
-		next.cpus = setOf(new Array(model.cpus).fill(0), text, cpuWord);
-	  } },
-	{ word: "verdicts",
-	  put: v => nameList(Array.from(v.verdicts || [], i =>
-		model.verdicts[i][0]), ","),
-	  take: (next, text) => {
-		next.verdicts = setOf(model.verdicts, text, i =>
-			model.verdicts[i][0]);
-	  } },
-	{ word: "changes",
-	  put: v => diff && v.diff.by === "total" ? ["total"] : [],
-	  take: next => {
-		next.diff = Object.assign({}, next.diff, { by: "total" });
-	  } },
-	{ word: "widths", put: v => diff && !v.diff.side ? ["A"] : [],
-	  take: next => {
-		next.diff = Object.assign({}, next.diff, { side: 0 });
-	  } },
-	{ word: "changes-zoom",
-	  put: v => diff && v.diff.zoom ?
-		wordsOfPlace(diff.tree, v.diff.zoom) : [],
-	  take: (next, text) => {
-		next.diff = Object.assign({}, next.diff, {
-			zoom: diff ? placeOfWords(diff.tree, text) : 0 });
-	  } }
+	setWord("threads", model.threads.length, threadWord),
+	setWord("cpus", model.cpus, cpuWord),
+	setWord("verdicts", model.verdicts.length, verdictName),
+	diffWord("changes", "by", d => d.by === "total" ? ["total"] : [],
+		 () => "total"),
+	diffWord("widths", "side", d => d.side ? [] : ["A"], () => 0),
+	diffWord("changes-zoom", "zoom",
+		 d => d.zoom ? wordsOfPlace(diff.tree, d.zoom) : [],
+		 text => diff ? placeOfWords(diff.tree, text) : 0)
 ].concat([["only", true], ["without", false]].map(([word, keep]) => ({
 	word: word,
 	put: v => v.frames.filter(f => f.keep === keep).map(f =>
