@@ -68,12 +68,8 @@ function drawChain(c, high, top)
 	c.beginPath();
 	c.rect(0, 0, strip.width, high);
 	c.clip();
-	if (own !== undefined) {
-		c.globalAlpha = 0.6;
-		c.fillStyle = css("--ground");
-		c.fillRect(x0, own - LANE / 2 + 3, x1 - x0, LANE - 8);
-		c.globalAlpha = 1;
-	}
+	if (own !== undefined)
+		dim(c, 0.6, [x0, own - LANE / 2 + 3, x1 - x0, LANE - 8]);
 	chain.parts.forEach((p, i) => drawPart(c, y, p, chain.parts[i - 1]));
 	chain.edges.forEach(e => drawEdge(c, y, e));
 	c.restore();

@@ -22,6 +22,9 @@ function css(name)
 	return painted[name];
 }
 
+const colorOfKind = kind => (model.colors[kind] || ["#ccc", "#555"])[
+	darkScreen.matches ? 1 : 0];
+
 darkScreen.addEventListener("change", () => {
 	painted = {};
 	hatches = {};
@@ -45,6 +48,21 @@ function prepare(canvas, width, height)
 	c.setTransform(ratio, 0, 0, ratio, 0, 0);
 	c.clearRect(0, 0, width, height);
 	return c;
+}
+
+// Fills a rectangle with a colour of the page.
+function fill(c, color, x, y, width, height)
+{
+	c.fillStyle = css(color);
+	c.fillRect(x, y, width, height);
+}
+
+// Lets what is drawn in rectangles, [x, y, width, height], fade.
+function dim(c, alpha, ...rects)
+{
+	c.globalAlpha = alpha;
+	rects.forEach(r => fill(c, "--ground", ...r));
+	c.globalAlpha = 1;
 }
 
 const inGroups = new Intl.NumberFormat("en-US");
@@ -131,8 +149,7 @@ function hatch(c, kind)
 		const p = tile.getContext("2d");
 
 		tile.width = tile.height = 8;
-		p.fillStyle = css("--" + kind + "-ground");
-		p.fillRect(0, 0, 8, 8);
+		fill(p, "--" + kind + "-ground", 0, 0, 8, 8);
 		p.strokeStyle = css("--" + kind + "-line");
 		p.lineWidth = 2;
 		p.beginPath();
@@ -285,8 +302,7 @@ const makeFlame = (name, part, icicle) => ({
 		return hits && hits[this.tree.label[at]] ? css("--hit") :
 			this.colorOf && this.colorOf(at) ? this.colorOf(at) :
 			"meb".includes(l.kind) ? hatch(c, l.kind) :
-			(model.colors[l.kind] || ["#ccc", "#555"])[
-				darkScreen.matches ? 1 : 0];
+			colorOfKind(l.kind);
 	},
 
 	box(c, b, y, cell)
@@ -306,10 +322,8 @@ const makeFlame = (name, part, icicle) => ({
 			c.strokeRect(b.x + 0.5, y + 0.5, Math.max(w - 1, 1),
 				     ROW - 2);
 		}
-		if (this.isSeam(b.at)) {
-			c.fillStyle = css("--seam");
-			c.fillRect(b.x, this.seamTop(y), w, 1.8);
-		}
+		if (this.isSeam(b.at))
+			fill(c, "--seam", b.x, this.seamTop(y), w, 1.8);
 
 		const cells = Math.floor((b.w - 8) / cell);
 		const text = cells < 3 ? "" :
@@ -413,8 +427,7 @@ const map = {
 
 		return hits && hits[tree.label[at]] ? css("--hit") :
 			"meb".includes(l.kind) ? css("--" + l.kind + "-line") :
-			(model.colors[l.kind] || ["#ccc", "#555"])[
-				darkScreen.matches ? 1 : 0];
+			colorOfKind(l.kind);
 	},
 
 	top(depth, g)
@@ -435,13 +448,9 @@ const map = {
 		const h = Math.min(g.frame.clientHeight * scale, this.high - y);
 		const w = Math.max(z.w, 2);
 
-		c.fillStyle = css("--ground");
-		c.globalAlpha = 0.6;
-		c.fillRect(0, 0, z.x, this.high);
-		c.fillRect(z.x + w, 0, this.width, this.high);
-		c.fillRect(z.x, 0, w, y);
-		c.fillRect(z.x, y + h, w, this.high);
-		c.globalAlpha = 1;
+		dim(c, 0.6, [0, 0, z.x, this.high],
+		    [z.x + w, 0, this.width, this.high],
+		    [z.x, 0, w, y], [z.x, y + h, w, this.high]);
 		c.strokeStyle = css("--accent");
 		c.lineWidth = 1;
 		c.strokeRect(z.x + 0.5, y + 0.5, w - 1, Math.max(h - 1, 1));
@@ -528,8 +537,7 @@ const strip = {
 		const most = columns.reduce((a, b) => a > b ? a : b, 0) || 1;
 		const one = this.width / columns.length;
 
-		c.fillStyle = css("--lane");
-		c.fillRect(0, 0, this.width, this.plot);
+		fill(c, "--lane", 0, 0, this.width, this.plot);
 		c.fillStyle = css("--density");
 		columns.forEach((w, i) => {
 			const h = w ? Math.max(this.plot * w / most, 1) : 0;
@@ -550,30 +558,24 @@ const strip = {
 		const x = (this.span[0] - model.first) * this.width / n;
 		const w = (this.span[1] + 1 - this.span[0]) * this.width / n;
 
-		c.fillStyle = css("--grid");
-		c.fillRect(0, 0, this.width, 4);
-		c.fillStyle = css("--accent");
-		c.fillRect(x, 0, Math.max(w, 2), 4);
+		fill(c, "--grid", 0, 0, this.width, 4);
+		fill(c, "--accent", x, 0, Math.max(w, 2), 4);
 	},
 
 	losses(c)
 	{
-		c.fillStyle = css("--lane");
 		for (let y = bandRow; y < axisRow; y += BAND)
-			c.fillRect(0, y, this.width, BAND - 2);
+			fill(c, "--lane", 0, y, this.width, BAND - 2);
+		c.globalAlpha = 0.7;
 		model.bands.forEach(b => {
 			const x = this.x(b[3]);
 
-			c.globalAlpha = 0.7;
-			c.fillStyle = css(bandColor(b[2]));
-			c.fillRect(x, bandRow,
-				   Math.max(this.x(b[4] + 1) - x, 1), BAND - 2);
+			fill(c, bandColor(b[2]), x, bandRow,
+			     Math.max(this.x(b[4] + 1) - x, 1), BAND - 2);
 		});
-		model.marks.forEach(m => {
-			c.globalAlpha = 0.8;
-			c.fillStyle = css(markColor(m[2]));
-			c.fillRect(this.x(m[3]), markRow, 1.2, BAND - 2);
-		});
+		c.globalAlpha = 0.8;
+		model.marks.forEach(m => fill(c, markColor(m[2]), this.x(m[3]),
+					      markRow, 1.2, BAND - 2));
 		c.globalAlpha = 1;
 	},
 
@@ -594,8 +596,7 @@ const strip = {
 			const text = seconds(t).replace(/(\.\d+)$/, s =>
 				digits ? s.slice(0, digits + 1) : "") + " s";
 
-			c.fillStyle = css("--grid");
-			c.fillRect(x, 0, 1, axisRow + 2);
+			fill(c, "--grid", x, 0, 1, axisRow + 2);
 			c.fillStyle = css("--quiet");
 			if (x + c.measureText(text).width + 4 < this.width)
 				c.fillText(text, x + 3, axisRow + 4);
@@ -609,11 +610,8 @@ const strip = {
 
 		const x = this.x(time[0]), x1 = this.x(time[1] + 1);
 
-		c.globalAlpha = 0.55;
-		c.fillStyle = css("--ground");
-		c.fillRect(0, 0, x, this.plot);
-		c.fillRect(x1, 0, this.width - x1, this.plot);
-		c.globalAlpha = 1;
+		dim(c, 0.55, [0, 0, x, this.plot],
+		    [x1, 0, this.width - x1, this.plot]);
 		c.fillStyle = css("--accent");
 		c.fillRect(x - 1, 0, 2, axisRow);
 		c.fillRect(x1 - 1, 0, 2, axisRow);

@@ -137,8 +137,7 @@ const heat = {
 		const m = this.map;
 		const c = prepare($("heat"), strip.width, m.rows * m.high);
 
-		c.fillStyle = css("--lane");
-		c.fillRect(0, 0, strip.width, m.rows * m.high);
+		fill(c, "--lane", 0, 0, strip.width, m.rows * m.high);
 		m.n.forEach((n, at) => {
 			const x = Math.floor(at / m.rows), row = at % m.rows;
 			const box = [x * m.wide, (m.rows - 1 - row) * m.high,
@@ -154,9 +153,8 @@ const heat = {
 			}
 			c.globalAlpha *= (m.unknown[at] ? 0.1 : 0.2) +
 				0.8 * Math.sqrt((n - m.unknown[at]) / m.most);
-			c.fillStyle = css("--accent");
 			if (n > m.unknown[at])
-				c.fillRect(...box);
+				fill(c, "--accent", ...box);
 		});
 		c.globalAlpha = 1;
 		this.scale(c, m);

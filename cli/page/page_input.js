@@ -415,8 +415,7 @@ function legend()
 		add("legend", "var(--accent)", "woken");
 	[["u", "user"], ["k", "kernel"], ["i", "inlined"], ["j", "JIT"],
 	 ["n", "no name"], ["w", "off the CPU"]].forEach(([k, text]) => kinds.has(k) &&
-		add("kinds", model.colors[k + "3"][darkScreen.matches ? 1 : 0],
-		    text));
+		add("kinds", colorOfKind(k + "3"), text));
 	if (kinds.has("m"))
 		add("kinds", hatched("m"), "stack or caller missing");
 	if (kinds.has("e"))

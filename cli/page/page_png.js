@@ -77,8 +77,7 @@ function pngOf(parts)
 	canvas.width = widest + 2 * PNG_MARGIN * ratio;
 	canvas.height = Math.ceil(high * ratio);
 	c.setTransform(ratio, 0, 0, ratio, 0, 0);
-	c.fillStyle = css("--ground");
-	c.fillRect(0, 0, canvas.width, canvas.height);
+	fill(c, "--ground", 0, 0, canvas.width, canvas.height);
 	parts.reduce((y, p) => {
 		c.font = p.font || c.font;
 		c.fillStyle = css("--ink");

@@ -169,11 +169,8 @@ const tracks = {
 			const x = strip.x(view.time[0]);
 			const x1 = strip.x(view.time[1] + 1);
 
-			c.globalAlpha = 0.55;
-			c.fillStyle = css("--ground");
-			c.fillRect(0, 0, x, high);
-			c.fillRect(x1, 0, strip.width - x1, high);
-			c.globalAlpha = 1;
+			dim(c, 0.55, [0, 0, x, high],
+			    [x1, 0, strip.width - x1, high]);
 		}
 		drawChain(c, high, box.scrollTop);
 	},
@@ -182,8 +179,7 @@ const tracks = {
 	{
 		const set = l.cpu === undefined ? view.threads : view.cpus;
 
-		c.fillStyle = css("--lane");
-		c.fillRect(0, y, strip.width, LANE - 2);
+		fill(c, "--lane", 0, y, strip.width, LANE - 2);
 		if (l.waits.length)
 			this.waits(c, l, y);
 		if (l.runs.length)
@@ -277,17 +273,13 @@ const tracks = {
 				w.ready[k] < 0 ? w.ns[k] : w.ready[k];
 			const at = this.x(w.from[k] + ready);
 
-			c.fillStyle = css(stateOf(k) === "D" ? "--missing" :
-					  "--other");
-			c.fillRect(x, y + LANE / 2 - 2,
-				   Math.max(Math.min(at - x, wide), 0), 2);
-			c.fillStyle = css("--ready");
+			fill(c, stateOf(k) === "D" ? "--missing" : "--other", x,
+			     y + LANE / 2 - 2, Math.max(Math.min(at - x, wide), 0), 2);
 			if (at < x + wide)
-				c.fillRect(Math.max(at, x), y + LANE / 2 - 4,
-					   x + wide - Math.max(at, x), 6);
-			c.fillStyle = css("--accent");
+				fill(c, "--ready", Math.max(at, x), y + LANE / 2 - 4,
+				     x + wide - Math.max(at, x), 6);
 			if (w.proof[k] && at >= x)
-				c.fillRect(at - 0.5, y + 1, 1.5, LANE - 4);
+				fill(c, "--accent", at - 0.5, y + 1, 1.5, LANE - 4);
 			if (k === view.wait) {
 				c.strokeStyle = css("--accent");
 				c.lineWidth = 1.5;
@@ -360,9 +352,8 @@ const tracks = {
 				return;
 			const x = strip.x(b[3]);
 
-			c.fillStyle = css(bandColor(b[2]));
-			c.fillRect(x, y + LANE - 4,
-				   Math.max(strip.x(b[4] + 1) - x, 1), 2);
+			fill(c, bandColor(b[2]), x, y + LANE - 4,
+			     Math.max(strip.x(b[4] + 1) - x, 1), 2);
 		});
 	},
 
