@@ -98,6 +98,7 @@ fail:
 struct store *beside_open(int argc, char **argv, bool again, char *out,
 			  int *status, struct err *err)
 {
+	struct load_ask ask = { .force = true };
 	bool damaged = false;
 	bool is_db = false;
 	struct store *db;
@@ -127,8 +128,8 @@ struct store *beside_open(int argc, char **argv, bool again, char *out,
 		say_note("%s: cannot be written, and is not kept\n", out);
 		*out = '\0';
 	}
-	if (load_captures(argv, (size_t)argc, *out ? out : NULL, true, &db,
-			  &damaged, err))
+	ask.out = *out ? out : NULL;
+	if (load_captures(argv, (size_t)argc, &ask, &db, &damaged, err))
 		return NULL;
 	if (damaged)
 		*status = input_damaged(argv[0]);

@@ -437,9 +437,8 @@ struct store *database_open(const char *path, int *status, struct err *err)
 			input_tell_newer(path, db, &st);
 		return db;
 	}
-	if (input_sums
-		    ? load_sums(path, &db, &damaged, err)
-		    : load_captures(paths, 1, NULL, false, &db, &damaged, err))
+	if (load_captures(paths, 1, &(struct load_ask){ .sums = input_sums },
+			  &db, &damaged, err))
 		return NULL;
 	if (damaged)
 		*status = input_damaged(path);

@@ -59,9 +59,10 @@ static inline int pipeline_file(const void *data, size_t n)
 
 static inline struct pipeline pipeline_load_path(char *path, const char *out)
 {
+	const struct load_ask ask = { .out = out, .force = true };
 	struct pipeline p = { 0 };
 
-	p.ret = load_captures(&path, 1, out, true, &p.db, &p.damaged, &p.err);
+	p.ret = load_captures(&path, 1, &ask, &p.db, &p.damaged, &p.err);
 	return p;
 }
 

@@ -145,7 +145,9 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			       "a database is a file; -o needs its name");
 	if (check_inputs(argc, argv, out, err))
 		return -1;
-	if (load_captures(argv, (size_t)argc, out, force, &db, &damaged, err))
+	if (load_captures(argv, (size_t)argc,
+			  &(struct load_ask){ .out = out, .force = force }, &db,
+			  &damaged, err))
 		return -1;
 	if (timing)
 		timing_print(began);

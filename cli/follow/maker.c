@@ -93,8 +93,10 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 		     const char *db, uint32_t number)
 {
 	const char *path = claim_path(c);
+	const struct load_ask ask = { .out = db, .force = true, .kept = kept };
 	size_t n = strlen(path);
 	struct err err = { 0 };
+	struct store *none;
 	bool damaged = false;
 
 	/* by name: they are not gone if the folder is */
@@ -102,7 +104,7 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 
 	if (here && !m->n)
 		return MAKE_GONE;
-	if (here && !load_again(m->paths, m->n, db, kept, &damaged, &err))
+	if (here && !load_captures(m->paths, m->n, &ask, &none, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
 	if (err.code == ERR_FULL && room_may_be_short(c, m->bytes))
 		return MAKE_NO_ROOM;

@@ -121,6 +121,7 @@ const struct opt load_opts[] = {
 };
 
 struct load {
+	const struct load_ask *ask;
 	struct frames *frames;
 	struct ledger *ledger;
 	struct order *order;
@@ -130,11 +131,6 @@ struct load {
 	struct symbolizer *symbolizer;
 	struct lock_names *locks;
 	struct unwinder *unwinder;
-	struct unwind_compare_count
-		*pair;	   /* for unwind_compare_new(); NULL: none */
-	bool unnamed;	   /* names are not needed */
-	bool sums;	   /* sums of samples are enough */
-	struct kept *kept; /* NULL: nothing */
 	struct store *db;
 	struct storing *storing;
 	bool no_fields; /* no event has an ev_ table */
@@ -562,17 +558,18 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
 	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
 		return -1;
-	if (ld->sums)
+	if (ld->ask->sums)
 		load_sums_only(ld);
 	/* With --no-symbols stack dumps are unwound, but no file is asked what
 	 * a recorded stack lacks. */
-	bool ask = !no_symbols || name_has_places() || ld->pair;
+	bool ask = !no_symbols || name_has_places() || ld->ask->pair;
 
-	ld->symbolizer = name_symbolizer(ld->db, NULL, ld->kept);
-	ld->unwinder = ld->pair ? unwind_compare_new(ld->symbolizer, ld->frames,
-						     ld->pair)
-				: unwind_new(ld->symbolizer, ld->frames);
-	if (!ld->pair && name_jobs() > 1) {
+	ld->symbolizer = name_symbolizer(ld->db, NULL, ld->ask->kept);
+	ld->unwinder = ld->ask->pair
+			       ? unwind_compare_new(ld->symbolizer, ld->frames,
+						    ld->ask->pair)
+			       : unwind_new(ld->symbolizer, ld->frames);
+	if (!ld->ask->pair && name_jobs() > 1) {
 		unwind_use_threads(ld->unwinder, name_jobs() - 1);
 		order_use_thread(ld->order);
 		for (unsigned int i = 0; order_source(ld->order, i); i++)
@@ -638,11 +635,12 @@ static int load_name_all(struct load *ld, const struct frames *made,
 	}
 	/* names of the kernel are not cached where there is a copy */
 	const struct symbolize_text *captured = n ? list : NULL;
-	int rc = name_images(ld->db, captured, ld->kept, !ld->sums, err);
+	int rc = name_images(ld->db, captured, ld->ask->kept, !ld->ask->sums,
+			     err);
 
 	if (!rc)
 		rc = callsites_check(ld->db, made, ld->symbolizer, err);
-	if (!rc && !ld->sums && !stop_requested())
+	if (!rc && !ld->ask->sums && !stop_requested())
 		rc = lock_names_store(ld->locks, ld->db, captured, err);
 	free(list);
 	return rc;
@@ -682,7 +680,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	bool named = !no_symbols && !ld->unnamed;
+	bool named = !no_symbols && !ld->ask->unnamed;
 	/* late mappings give chains of the database other stacks */
 	const struct frames *made =
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
@@ -701,14 +699,14 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	return store_finish(ld->db, ld->ledger, err);
 }
 
-static int load_into_store(struct load ld, char *const *paths, size_t n,
-			   const char *out, bool force, struct store **db,
-			   bool *damaged, struct err *err)
+int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
+		  struct store **db, bool *damaged, struct err *err)
 {
 	struct store_opts so = { .fields = fields,
 				 .compat = compat,
 				 .temp_dir = folder_for_temp(),
-				 .force = force };
+				 .force = ask->force };
+	struct load ld = { .ask = ask };
 	int ret = -1;
 
 	*db = NULL;
@@ -729,14 +727,14 @@ static int load_into_store(struct load ld, char *const *paths, size_t n,
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, order_memory, folder_for_temp());
 	so.large = are_large(paths, n);
-	ld.db = out ? store_create(out, &so, ld.frames, err)
-		    : store_create_temp(&so, ld.frames, err);
+	ld.db = ask->out ? store_create(ask->out, &so, ld.frames, err)
+			 : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)
 		goto out;
 	chunks_join(&ld.chunks, paths, n, align_keeps_apart());
 	ret = load_store(&ld, ld.chunks.path, ld.chunks.n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
-	if (!ret && !out) {
+	if (!ret && !ask->out) {
 		*db = ld.db;
 		ld.db = NULL;
 		if (store_sums_code(*db)) {
@@ -757,38 +755,4 @@ out:
 	free(ld.align);
 	chunks_release(&ld.chunks);
 	return ret;
-}
-
-int load_captures(char *const *paths, size_t n, const char *out, bool force,
-		  struct store **db, bool *damaged, struct err *err)
-{
-	return load_into_store((struct load){ 0 }, paths, n, out, force, db,
-			       damaged, err);
-}
-
-int load_sums(const char *path, struct store **db, bool *damaged,
-	      struct err *err)
-{
-	char *paths[] = { (char *)path };
-
-	return load_into_store((struct load){ .sums = true }, paths, 1, NULL,
-			       false, db, damaged, err);
-}
-
-int load_again(char *const *paths, size_t n, const char *out, struct kept *kept,
-	       bool *damaged, struct err *err)
-{
-	struct store *none;
-
-	return load_into_store((struct load){ .kept = kept }, paths, n, out,
-			       true, &none, damaged, err);
-}
-
-int load_unnamed(const char *path, struct unwind_compare_count *pair,
-		 struct store **db, bool *damaged, struct err *err)
-{
-	char *paths[] = { (char *)path };
-
-	return load_into_store((struct load){ .pair = pair, .unnamed = true },
-			       paths, 1, NULL, false, db, damaged, err);
 }

@@ -496,7 +496,9 @@ static struct store *open_database(const char *path, int *status,
 		return NULL;
 	if (is_db)
 		return store_open(path, false, err);
-	if (load_unnamed(path, NULL, &db, &damaged, err))
+	if (load_captures((char *[]){ (char *)path }, 1,
+			  &(struct load_ask){ .unnamed = true }, &db, &damaged,
+			  err))
 		return NULL;
 	if (damaged)
 		*status = input_damaged(path);

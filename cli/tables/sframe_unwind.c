@@ -110,6 +110,7 @@ static void sframe_unwind_json(const struct unwind_compare_count *c)
 int sframe_unwind(const char *path, bool json, struct err *err)
 {
 	struct unwind_compare_count c = { 0 };
+	const struct load_ask ask = { .pair = &c, .unnamed = true };
 	bool damaged = false;
 	bool is_db = false;
 	struct store *db = NULL;
@@ -121,7 +122,8 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			      "capture it was made from",
 			      path);
 	if (!ret)
-		ret = load_unnamed(path, &c, &db, &damaged, err);
+		ret = load_captures((char *[]){ (char *)path }, 1, &ask, &db,
+				    &damaged, err);
 	if (!ret && !c.stacks)
 		ret = err_set(err, ERR_FORMAT,
 			      "%s: has no stack dumps; 'perf record "

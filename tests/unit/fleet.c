@@ -48,8 +48,9 @@ START_TEST(texts_of_fields_are_kept_for_one_batch)
 	struct fleet *f;
 	struct err err;
 
-	ck_assert_int_eq(
-		load_captures(paths, 1, NULL, false, &db, &damaged, &err), 0);
+	ck_assert_int_eq(load_captures(paths, 1, &(struct load_ask){ 0 }, &db,
+				       &damaged, &err),
+			 0);
 	f = fleet_open(db, &filter_none, &err);
 	ck_assert_ptr_nonnull(f);
 	uint64_t hash = fleet_read_texts(f, FLEET_BATCH, &rows, &known);
