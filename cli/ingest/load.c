@@ -476,44 +476,33 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 				 (int64_t)(wall - at), err);
 }
 
-/* Stores where the stream was cut of which the capture is a piece. */
-static int put_cuts(struct load *ld, unsigned int i, struct err *err)
+/* Stores what is known of how it was recorded. */
+static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 {
 	const struct source_info *info = &order_source(ld->order, i)->info;
+	const struct {
+		const char *name;
+		bool known;
+		int64_t value;
+	} number[] = {
+		/* where the stream was cut of which it is a piece */
+		{ "cut_before", info->cut_before, (int64_t)info->cut_before },
+		{ "cut_behind", info->cut_behind, (int64_t)info->cut_behind },
+		/* samples may have been left out */
+		{ "filtered", info->filtered, 1 },
+		/* whether the recorder may have paused: its command line tells
+		 */
+		{ "pauses", info->paused || info->unpaused, info->paused },
+		/* how much of its stack a sample may have */
+		{ "dump_bytes", info->dump_bytes, info->dump_bytes },
+	};
+	int rc = 0;
 
-	if (info->cut_before &&
-	    store_meta_number(ld->db, (int)i, "cut_before",
-			      (int64_t)info->cut_before, err))
-		return -1;
-	return info->cut_behind
-		       ? store_meta_number(ld->db, (int)i, "cut_behind",
-					   (int64_t)info->cut_behind, err)
-		       : 0;
-}
-
-/* Stores whether its recorder may have paused, if its command line tells, and
- * that it may have left out samples, if it may. */
-static int put_pauses(struct load *ld, unsigned int i, struct err *err)
-{
-	const struct source_info *info = &order_source(ld->order, i)->info;
-
-	if (info->filtered &&
-	    store_meta_number(ld->db, (int)i, "filtered", 1, err))
-		return -1;
-	return info->paused || info->unpaused
-		       ? store_meta_number(ld->db, (int)i, "pauses",
-					   info->paused, err)
-		       : 0;
-}
-
-/* Stores how much of its stack a sample may have. */
-static int put_dumps(struct load *ld, unsigned int i, struct err *err)
-{
-	uint32_t bytes = order_source(ld->order, i)->info.dump_bytes;
-
-	return bytes ? store_meta_number(ld->db, (int)i, "dump_bytes", bytes,
-					 err)
-		     : 0;
+	for (size_t k = 0; !rc && k < ARRAY_SIZE(number); k++)
+		if (number[k].known)
+			rc = store_meta_number(ld->db, (int)i, number[k].name,
+					       number[k].value, err);
+	return rc;
 }
 
 /* Puts each source's clock on the timeline. */
@@ -606,8 +595,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (store_capture(ld->db, order_source(ld->order, i), err) ||
-		    put_wall(ld, i, err) || put_cuts(ld, i, err) ||
-		    put_pauses(ld, i, err) || put_dumps(ld, i, err) ||
+		    put_wall(ld, i, err) || put_numbers(ld, i, err) ||
 		    put_streamed(ld, i, err))
 			return -1;
 	ledger_end(ld->ledger);
