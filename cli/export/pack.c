@@ -110,7 +110,7 @@ static void pack_stem(const char *path, char *out, size_t size)
 /* Returns the path without the folder of --symfs. */
 static const char *pack_without_symfs(const char *path)
 {
-	const char *symfs = name_symfs();
+	const char *symfs = name_asked()->symfs;
 	size_t n = symfs ? strlen(symfs) : 0;
 
 	while (n && symfs[n - 1] == '/')
@@ -187,7 +187,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 		if (!img.path)
 			continue;
 		ef = code_bytes_find_file(p->sy, &img, &said);
-		chosen = img.kind == IMAGE_KERNEL && name_vmlinux();
+		chosen = img.kind == IMAGE_KERNEL && name_asked()->vmlinux;
 		snprintf(name, sizeof(name), "symfs%s",
 			 img.kind == IMAGE_KERNEL ? "/vmlinux" : img.path);
 		if (!ef && img.kind == IMAGE_FILE && !p->missing++)

@@ -28,6 +28,7 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/files/identity.h"
+#include "symbolize/options.h"
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
@@ -327,13 +328,6 @@ static char *jitted_folder(const struct source *src)
 	return dir;
 }
 
-static bool jitted_is_listed(const struct jitted *jd, unsigned int source,
-			     int32_t pid)
-{
-	return table_find_hash(&jd->listed, hash_u32s(source, (uint32_t)pid)) !=
-	       TABLE_NONE;
-}
-
 static void jitted_list(struct jitted *jd, unsigned int source,
 			struct beside_files *b)
 {
@@ -344,11 +338,10 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 	b->looked = 2 * LIST_EACH * b->asked;
 	errno = 0;
 	for (size_t i = 0; d && i < b->looked && (e = readdir(d)); i++)
-		if ((pid_in_name(e->d_name, "jit-", ".dump", &pid) ||
-		     pid_in_name(e->d_name, "perf-", ".map", &pid)) &&
-		    !jitted_is_listed(jd, source, pid))
-			table_add(&jd->listed, hash_u32s(source, (uint32_t)pid),
-				  0);
+		if (pid_in_name(e->d_name, "jit-", ".dump", &pid) ||
+		    pid_in_name(e->d_name, "perf-", ".map", &pid))
+			table_find_or_add(&jd->listed,
+					  hash_u32s(source, (uint32_t)pid), 0);
 	b->listed = d && !e && !errno;
 	if (d)
 		closedir(d);
@@ -369,7 +362,8 @@ static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 	if (!b->listed && ++b->asked * LIST_EACH > b->looked)
 		jitted_list(jd, src->index, b);
 	if (b->listed && pid <= PID_MAX &&
-	    !jitted_is_listed(jd, src->index, pid))
+	    table_find_hash(&jd->listed,
+			    hash_u32s(src->index, (uint32_t)pid)) == TABLE_NONE)
 		return false;
 	return b->dir && in_folder(b->dir, strlen(b->dir), name, out);
 }
@@ -377,7 +371,7 @@ static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 /* Looks for the path, which may be from a capture, below --symfs. */
 static bool jitted_below_symfs(const char *path, char *out)
 {
-	const char *symfs = name_symfs();
+	const char *symfs = name_asked()->symfs;
 
 	return symfs && path[0] == '/' && !path_leaves_root(path) &&
 	       in_folder(symfs, strlen(symfs), path + 1, out);
@@ -413,13 +407,27 @@ static bool in_time(const struct source *src, const struct stat *st)
 
 /* ---- finding */
 
+/* Returns the file that the user names for a process, by the number that it
+ * has outside or else inside; NULL: none. */
 static const char *named_file(const struct given_file *list, size_t n,
-			      int32_t pid)
+			      const struct process_code *f)
 {
-	for (size_t i = 0; i < n; i++)
-		if (list[i].pid == pid && pid >= 0)
-			return list[i].path;
+	const int32_t pid[] = { f->pid, f->inner };
+
+	for (size_t k = 0; k < ARRAY_SIZE(pid); k++)
+		for (size_t i = 0; i < n; i++)
+			if (list[i].pid == pid[k] && pid[k] >= 0)
+				return list[i].path;
 	return NULL;
+}
+
+/* Returns whether a process of the capture may have written the file. */
+static bool may_be_here(const struct source *src, const char *path,
+			struct stat *st)
+{
+	return !name_asked()->symfs &&
+	       name_recorded_here(src->info.host, src->info.release) &&
+	       jitted_is_file(path, st) && is_ours(src, st);
 }
 
 /* The file at the path that the mapping record of the process has, if it is
@@ -436,20 +444,16 @@ static bool written_here(const struct source *src, const struct rec_map *hint)
 	};
 	struct stat st;
 
-	return !name_symfs() &&
-	       name_recorded_here(src->info.host, src->info.release) &&
-	       jitted_is_file(hint->path, &st) && is_ours(src, &st) &&
+	return may_be_here(src, hint->path, &st) &&
 	       identity_may_be_mapped(&img);
 }
 
 static bool find_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const struct rec_map *hint)
 {
-	const char *named = named_file(jd->dump, jd->n_dump, f->pid);
+	const char *named = named_file(jd->dump, jd->n_dump, f);
 	char name[PATH_SIZE], path[PATH_SIZE];
 
-	if (!named && f->inner != f->pid)
-		named = named_file(jd->dump, jd->n_dump, f->inner);
 	if (named)
 		return open_dump(jd, src, f, named, true);
 	if (!find_jit)
@@ -476,14 +480,12 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 static bool find_map(struct jitted *jd, const struct source *src,
 		     struct process_code *f)
 {
-	const char *named = named_file(jd->map, jd->n_map, f->pid);
+	const char *named = named_file(jd->map, jd->n_map, f);
 	char name[64], path[PATH_SIZE], wrote[80];
 	struct stat st;
 
 	snprintf(name, sizeof(name), "perf-%" PRId32 ".map", f->inner);
 	snprintf(wrote, sizeof(wrote), "/tmp/%s", name);
-	if (!named && f->inner != f->pid)
-		named = named_file(jd->map, jd->n_map, f->inner);
 	if (named)
 		return open_map(jd, src, f, named, true);
 	for (size_t i = 0; i < jd->n_map; i++)
@@ -493,31 +495,25 @@ static bool find_map(struct jitted *jd, const struct source *src,
 			return open_map(jd, src, f, path, false);
 	if (!find_jit)
 		return false;
-	if (jitted_path_beside(jd, src, f->inner, name, path))
+	if (jitted_path_beside(jd, src, f->inner, name, path) ||
+	    jitted_below_symfs(wrote, path))
 		return open_map(jd, src, f, path, false);
-	if (jitted_below_symfs(wrote, path))
-		return open_map(jd, src, f, path, false);
-	return !name_symfs() &&
-	       name_recorded_here(src->info.host, src->info.release) &&
-	       jitted_is_file(wrote, &st) && is_ours(src, &st) &&
-	       in_time(src, &st) && open_map(jd, src, f, wrote, false);
+	return may_be_here(src, wrote, &st) && in_time(src, &st) &&
+	       open_map(jd, src, f, wrote, false);
 }
 
 bool jitted_find(void *arg, const struct source *src, int32_t pid,
 		 const struct rec_map *hint, struct jit **out)
 {
 	struct jitted *jd = arg;
-	uint64_t h = hash_u32s(src->index, (uint32_t)pid);
-	uint32_t id = table_find_hash(&jd->by_pid, h);
-	bool is_new = id == TABLE_NONE;
+	uint32_t id = table_find_or_add(
+		&jd->by_pid, hash_u32s(src->index, (uint32_t)pid), jd->n);
+	bool is_new = id == jd->n;
 
-	if (is_new) {
-		id = (uint32_t)jd->n;
+	if (is_new)
 		*mem_add(jd->found, jd->n, jd->cap) = (struct process_code){
 			.source = src->index, .pid = pid, .inner = pid
 		};
-		table_add(&jd->by_pid, h, id);
-	}
 
 	struct process_code *f = &jd->found[id];
 

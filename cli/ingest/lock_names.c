@@ -138,19 +138,17 @@ static void lock_names_take_futex(struct lock_names *l,
 	const struct futex_at *at = &t->type[from->type].at;
 	const char *machine = from->machine ? from->machine : "";
 	uint64_t word[2] = { 0, from->thread };
-	uint64_t hash;
 
 	if (l->n_futex == LOCKS_MAX ||
 	    (at->number &&
 	     !lock_names_is_futex(t, machine, f[at->number - 1].num)) ||
 	    !futexes_addr(at, machine, f, &word[0]))
 		return;
-	hash = hash_u64s(word, 2, from->capture);
-	if (table_find_hash(&l->futexes, hash) != TABLE_NONE)
-		return;
-	table_add(&l->futexes, hash, (uint32_t)l->n_futex);
-	*mem_add(l->futex, l->n_futex, l->cap_futex) =
-		(struct lock_futex){ word[0], from->capture, from->thread };
+	if (table_find_or_add(&l->futexes, hash_u64s(word, 2, from->capture),
+			      l->n_futex) == l->n_futex)
+		*mem_add(l->futex, l->n_futex, l->cap_futex) =
+			(struct lock_futex){ word[0], from->capture,
+					     from->thread };
 }
 
 void lock_names_take(struct lock_names *l, const struct lock_from *from,
@@ -162,7 +160,6 @@ void lock_names_take(struct lock_names *l, const struct lock_from *from,
 	}
 	for (uint32_t i = 0; i < def->n_fields; i++) {
 		uint64_t word[2] = { (uint64_t)f[i].num, from->capture };
-		uint64_t hash;
 
 		if (!f[i].present ||
 		    strcmp(def->fields[i].name, "lock_addr") != 0)
@@ -170,11 +167,10 @@ void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		/* of an event that was read as text */
 		if (f[i].text)
 			word[0] = strtoull(f[i].text, NULL, 0);
-		hash = hash_u64s(word, 2, 0);
 		if (l->n == LOCKS_MAX ||
-		    table_find_hash(&l->seen, hash) != TABLE_NONE)
+		    table_find_or_add(&l->seen, hash_u64s(word, 2, 0), l->n) !=
+			    l->n)
 			return;
-		table_add(&l->seen, hash, (uint32_t)l->n);
 		*mem_add(l->at, l->n, l->cap) =
 			(struct lock_at){ word[0], from->capture };
 	}
@@ -454,8 +450,10 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 	size_t n = 0;
 	int rc;
 
-	if (!l->n || lock_names_find_kernel(l, text, err))
-		return l->n ? -1 : 0;
+	if (!l->n)
+		return 0;
+	if (lock_names_find_kernel(l, text, err))
+		return -1;
 	if (!k->start || !k->len)
 		return 0;
 	place = mem_new(l->n, sizeof(*place));

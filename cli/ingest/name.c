@@ -63,14 +63,9 @@ const struct opt name_opts[] = {
 	{ .kind = OPT_END }
 };
 
-const char *name_kallsyms(void)
+const struct symbolize_opts *name_asked(void)
 {
-	return asked.kallsyms;
-}
-
-const char *name_vmlinux(void)
-{
-	return asked.vmlinux;
+	return &asked;
 }
 
 /* More threads would only wait for the database and the disk. */
@@ -401,11 +396,6 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 	s->o.no_inline |= !lines;
 	naming_recorded_where(db, &s->o);
 	naming_recorded_when(db, &s->o);
-}
-
-const char *name_symfs(void)
-{
-	return asked.symfs;
 }
 
 struct symbolizer *name_symbolizer(struct store *db,

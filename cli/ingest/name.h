@@ -7,6 +7,7 @@
 
 struct kept;
 struct store;
+struct symbolize_opts;
 struct symbolize_text;
 struct symbolizer;
 
@@ -21,12 +22,8 @@ extern const struct opt name_opts[];
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured,
 				   struct kept *kept);
-/* Returns the file that --kallsyms names; NULL: none. */
-const char *name_kallsyms(void);
-/* Returns the file that --vmlinux names; NULL: none. */
-const char *name_vmlinux(void);
-/* Returns the folder that --symfs names; NULL: none. */
-const char *name_symfs(void);
+/* Returns what --symfs, --kallsyms and --vmlinux name; NULL each: none. */
+const struct symbolize_opts *name_asked(void);
 /* Returns whether --debuginfod was given. */
 bool name_asks_servers(void);
 /* Returns whether --symfs or --debug-dir was given. */

@@ -353,7 +353,7 @@ static void readiness_sort_images(struct readiness *p)
 
 static void readiness_ask_packages(struct readiness *p)
 {
-	p->packages = packages_new(name_symfs());
+	p->packages = packages_new(name_asked()->symfs);
 	for (size_t i = 0; i < p->n_order; i++)
 		if (p->place[p->order[i]].file)
 			packages_want(p->packages,
