@@ -110,8 +110,7 @@ static void grid_add_cell(struct grid *g, struct cell c)
 
 void grid_text(struct grid *g, const char *s)
 {
-	grid_add_cell(g, (struct cell){ .kind = CELL_TEXT,
-					.text = arena_strdup(&g->text, s) });
+	grid_marked(g, s, NULL);
 }
 
 void grid_marked(struct grid *g, const char *s, const char *mark)

@@ -35,18 +35,7 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 		putc('"', out);
 	if (spreadsheet && out_csv_is_formula(s, len))
 		putc('\'', out);
-	while (len) {
-		const char *q = memchr(s, '"', len);
-		size_t n = q ? (size_t)(q - s) : len;
-
-		safe_text_clean(out, s, n);
-		if (q) {
-			fputs("\"\"", out);
-			n++;
-		}
-		s += n;
-		len -= n;
-	}
+	safe_text_doubled(out, s, len, '"');
 	if (quote)
 		putc('"', out);
 }

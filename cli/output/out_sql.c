@@ -13,16 +13,7 @@
 void sql_put_text(FILE *out, const char *s, size_t len)
 {
 	putc('\'', out);
-	while (len) {
-		const char *q = memchr(s, '\'', len);
-		size_t n = q ? (size_t)(q - s) : len;
-
-		safe_text_clean(out, s, n);
-		fputs(q ? "''" : "", out);
-		n += q != NULL;
-		s += n;
-		len -= n;
-	}
+	safe_text_doubled(out, s, len, '\'');
 	putc('\'', out);
 }
 

@@ -29,6 +29,14 @@ void progress_start(const char *what)
 	line.on = isatty(2) && term && strcmp(term, "dumb");
 }
 
+static void progress_draw(const char *text)
+{
+	fprintf(stderr, "%s%.*s%s", term_mark(LINE_START),
+		term_columns(stderr) - 1, text, term_mark(LINE_REST));
+	fflush(stderr);
+	line.drawn = true;
+}
+
 void progress_start_live(const char *what, const char *hint)
 {
 	char text[160];
@@ -37,10 +45,7 @@ void progress_start_live(const char *what, const char *hint)
 	if (!line.on)
 		return;
 	snprintf(text, sizeof(text), "%s: %s", what, hint);
-	fprintf(stderr, "%s%.*s%s", term_mark(LINE_START),
-		term_columns(stderr) - 1, text, term_mark(LINE_REST));
-	fflush(stderr);
-	line.drawn = true;
+	progress_draw(text);
 }
 
 void progress_update(uint64_t done, uint64_t total, uint64_t n,
@@ -59,7 +64,6 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 	if (t - line.start < NS / 2 || t - line.drawn_at < NS / 10)
 		return;
 	line.drawn_at = t;
-	line.drawn = true;
 	seconds = (double)(t - line.start) / (double)NS;
 	human_count(rate, sizeof(rate),
 		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
@@ -78,9 +82,7 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 				 seconds * (double)(total - done) /
 					 (double)done);
 	}
-	fprintf(stderr, "%s%.*s%s", term_mark(LINE_START),
-		term_columns(stderr) - 1, text, term_mark(LINE_REST));
-	fflush(stderr);
+	progress_draw(text);
 }
 
 void progress_clear(void)

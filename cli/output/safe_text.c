@@ -57,25 +57,13 @@ size_t safe_text_cells(const char *s)
 
 static void safe_text_put_xml(FILE *out, const struct safe_text *u)
 {
-	switch (u->text[0]) {
-	case '<':
-		fputs("&lt;", out);
-		break;
-	case '>':
-		fputs("&gt;", out);
-		break;
-	case '&':
-		fputs("&amp;", out);
-		break;
-	case '"':
-		fputs("&quot;", out);
-		break;
-	case '\'':
-		fputs("&#39;", out);
-		break;
-	default:
-		fputs(u->text, out);
-	}
+	static const char *const entity[] = {
+		['<'] = "&lt;",	  ['>'] = "&gt;",   ['&'] = "&amp;",
+		['"'] = "&quot;", ['\''] = "&#39;",
+	};
+	const unsigned char c = (unsigned char)u->text[0];
+
+	fputs(c < ARRAY_SIZE(entity) && entity[c] ? entity[c] : u->text, out);
 }
 
 void safe_text_xml(FILE *out, const char *s, size_t cells)
@@ -202,6 +190,23 @@ void safe_text_clean(FILE *out, const char *s, size_t len)
 		       out);
 		s += part;
 		len -= part;
+	}
+}
+
+void safe_text_doubled(FILE *out, const char *s, size_t len, char quote)
+{
+	while (len) {
+		const char *q = memchr(s, quote, len);
+		size_t n = q ? (size_t)(q - s) : len;
+
+		safe_text_clean(out, s, n);
+		if (q) {
+			putc(quote, out);
+			putc(quote, out);
+			n++;
+		}
+		s += n;
+		len -= n;
 	}
 }
 

@@ -35,6 +35,8 @@ size_t safe_text_plain(const char *s, size_t n);
 
 /* Writes len bytes of s, with \xNN for each byte that cannot be shown. */
 void safe_text_clean(FILE *out, const char *s, size_t len);
+/* The same, with a quote twice for each one. */
+void safe_text_doubled(FILE *out, const char *s, size_t len, char quote);
 /* Does the same into dst, which has size bytes, and for the bytes in `also`
  * (NULL: none); what does not fit is left out. Returns the length without the
  * final 0 that is added; a size of 4 * len + 1 is always enough. */
