@@ -214,9 +214,7 @@ static void request_free(struct request *q)
 	curl.slist_free_all(q->head);
 	rowbinary_free(q->rows);
 	gunzip_free(q->gunzip);
-	free(q->url);
-	free(q->sql);
-	free(q);
+	free_all(q->url, q->sql, q);
 }
 
 static void request_add_head(struct request *q, const char *name,
@@ -664,7 +662,5 @@ void clickhouse_close(struct clickhouse *c)
 		curl.multi_cleanup(c->own->multi);
 	if (c->own->password)
 		explicit_bzero(c->own->password, strlen(c->own->password));
-	free(c->own->password);
-	free(c->own);
-	free(c);
+	free_all(c->own->password, c->own, c);
 }

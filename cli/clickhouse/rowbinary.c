@@ -92,9 +92,7 @@ void rowbinary_free(struct rowbinary *r)
 {
 	if (!r)
 		return;
-	free(r->item);
-	free(r->rest);
-	free(r);
+	free_all(r->item, r->rest, r);
 }
 
 /* ---- values; these return 1, 0 if the bytes end before the value, or -1 */

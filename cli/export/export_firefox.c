@@ -295,10 +295,7 @@ static int write_firefox(FILE *out, const struct export_request *x,
 	code_places_free(j.places);
 	stacks_free(j.s);
 	intern_release(&j.known);
-	free(j.stack);
-	free(j.wanted);
-	free(j.l.label);
-	free(j.l.from);
+	free_all(j.stack, j.wanted, j.l.label, j.l.from);
 	return rc;
 }
 

@@ -652,12 +652,7 @@ static int write_pprof(FILE *out, const struct export_request *x,
 	pprof_free(j.p);
 	code_places_free(j.places);
 	stacks_free(j.s);
-	free(j.l.label);
-	free(j.l.from);
-	free(j.location);
-	free(j.line);
-	free(j.mapping);
-	free(j.value);
+	free_all(j.l.label, j.l.from, j.location, j.line, j.mapping, j.value);
 	return rc;
 }
 

@@ -348,9 +348,7 @@ static int write_speedscope(FILE *out, const struct export_request *x,
 	rc = speedscope_put(&s, err);
 	stack_cache_free(s.cache);
 	stacks_free(s.stacks);
-	free(s.number);
-	free(s.frame);
-	free(s.weight);
+	free_all(s.number, s.frame, s.weight);
 	return rc;
 }
 

@@ -391,11 +391,7 @@ void fleet_close(struct fleet *f)
 	code_free(f->code);
 	intern_release(&f->words);
 	intern_release(&f->hashes);
-	free(f->capture);
-	free(f->stack);
-	free(f->chain);
-	free(f->wrong);
-	free(f);
+	free_all(f->capture, f->stack, f->chain, f->wrong, f);
 }
 
 size_t fleet_runs(const struct fleet *f)

@@ -307,10 +307,7 @@ static void fleet_samples_close(struct fleet_rows *r)
 	events_close(s->ev);
 	trust_free(s->trust);
 	table_release(&s->index);
-	free(s->comm);
-	free(s->type);
-	free(s->sum);
-	free(s);
+	free_all(s->comm, s->type, s->sum, s);
 }
 
 int fleet_sample_begin(struct fleet_rows *r, struct err *err)

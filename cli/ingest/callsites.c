@@ -827,16 +827,9 @@ void callsites_release(struct pass *p)
 		callsite_close(p->place[i].file);
 	bare_code_free(p->code);
 	table_release(&p->by_pair);
-	free(p->place);
-	free(p->spot);
-	free(p->stack);
-	free(p->trust);
+	free_all(p->place, p->spot, p->stack, p->trust);
 	table_release(&p->by_trust);
-	free(p->order);
-	free(p->link);
-	free(p->doubt);
-	free(p->reach);
-	free(p->found);
+	free_all(p->order, p->link, p->doubt, p->reach, p->found);
 }
 
 int callsites_check(struct store *db, const struct frames *fr,

@@ -70,9 +70,7 @@ static void callsites_find_parts(struct pass *p)
 			s->parent &&
 			p->spot[s->frame].site.kind != CALLSITE_UNCHECKED;
 	}
-	free(bogus);
-	free(part);
-	free(further);
+	free_all(bogus, part, further);
 }
 
 static void callsites_check_ends(struct pass *p)

@@ -54,7 +54,5 @@ void chunks_release(struct chunks *c)
 		free(c->session[i]);
 		free(c->more[i]);
 	}
-	free(c->path);
-	free(c->session);
-	free(c->more);
+	free_all(c->path, c->session, c->more);
 }

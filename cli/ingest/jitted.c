@@ -204,9 +204,7 @@ void jitted_free(struct jitted *jd)
 		free(jd->beside[i].dir);
 	free(jd->beside);
 	table_release(&jd->listed);
-	free(jd->dump);
-	free(jd->map);
-	free(jd);
+	free_all(jd->dump, jd->map, jd);
 }
 
 /* ---- opening */

@@ -86,9 +86,7 @@ void lock_names_free(struct lock_names *l)
 	free(l->types);
 	table_release(&l->seen);
 	table_release(&l->futexes);
-	free(l->futex);
-	free(l->at);
-	free(l);
+	free_all(l->futex, l->at, l);
 }
 
 static enum lock_is lock_names_of(const struct event_def *def,

@@ -92,7 +92,5 @@ void bare_code_free(struct bare_code *c)
 	if (!c)
 		return;
 	code_free(c->code);
-	free(c->frame);
-	free(c->stack);
-	free(c);
+	free_all(c->frame, c->stack, c);
 }

@@ -130,10 +130,7 @@ void code_places_free(struct code_places *p)
 	if (!p)
 		return;
 	intern_release(&p->index);
-	free(p->image);
-	free(p->segment);
-	free(p->mapping);
-	free(p);
+	free_all(p->image, p->segment, p->mapping, p);
 }
 
 static struct code_place code_place_in_mapping(struct code_places *p,

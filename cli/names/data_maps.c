@@ -67,9 +67,7 @@ void data_maps_free(struct data_maps *m)
 {
 	if (!m)
 		return;
-	free(m->map);
-	free(m->process);
-	free(m->image);
+	free_all(m->map, m->process, m->image);
 	arena_release(&m->text);
 	free(m);
 }

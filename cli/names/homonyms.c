@@ -263,11 +263,7 @@ void homonyms_free(struct homonyms *h)
 	table_release(&h->by_image);
 	table_release(&h->by_name);
 	arena_release(&h->text);
-	free(h->path);
-	free(h->of_frame);
-	free(h->function);
-	free(h->group);
-	free(h);
+	free_all(h->path, h->of_frame, h->function, h->group, h);
 }
 
 const struct homonym *homonyms_of_frame(const struct homonyms *h,

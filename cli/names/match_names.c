@@ -98,13 +98,8 @@ void match_names_free(struct match_names *m)
 	intern_release(&m->lasts);
 	intern_release(&m->scripts);
 	intern_release(&m->apart);
-	free(m->named);
-	free(m->function);
-	free(m->brief);
-	free(m->group);
-	free(m->last);
-	free(m->script);
-	free(m);
+	free_all(m->named, m->function, m->brief, m->group, m->last, m->script,
+		 m);
 }
 
 /* Returns the last part of a short name: what is behind the last "::" outside

@@ -117,9 +117,7 @@ void matching_free(struct matching *m)
 		return;
 	match_names_free(m->functions);
 	intern_release(&m->names);
-	free(m->name);
-	free(m->rename);
-	free(m);
+	free_all(m->name, m->rename, m);
 }
 
 /* Returns the id of the name under which an image is compared. */

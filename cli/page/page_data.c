@@ -373,19 +373,10 @@ void page_data_free(struct page_data *d)
 	label_facts_free(d->facts);
 	stacks_free(d->stacks);
 	labels_free(d->strings);
-	free(d->samples.bytes.byte);
-	free(d->samples.last_weight);
-	free(d->intervals.bytes.byte);
-	free(d->intervals.last_weight);
-	free(d->nodes.byte);
-	free(d->groups.byte);
-	free(d->thread);
-	free(d->comm);
-	free(d->leaf);
-	free(d->inferred);
-	free(d->place);
-	free(d->label);
-	free(d);
+	free_all(d->samples.bytes.byte, d->samples.last_weight,
+		 d->intervals.bytes.byte, d->intervals.last_weight,
+		 d->nodes.byte, d->groups.byte, d->thread, d->comm, d->leaf,
+		 d->inferred, d->place, d->label, d);
 }
 
 struct stacks *page_data_stacks(const struct page_data *d)

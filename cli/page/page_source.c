@@ -274,10 +274,7 @@ void page_source_free(struct page_source *p)
 	}
 	for (size_t i = 0; i < p->n_file; i++)
 		free(p->file[i].wanted);
-	free(p->func);
-	free(p->file);
-	free(p->insn);
-	free(p->spots.byte);
+	free_all(p->func, p->file, p->insn, p->spots.byte);
 	sources_free(p->sources);
 	hot_release(&p->h);
 	free(p);

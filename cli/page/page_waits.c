@@ -423,11 +423,7 @@ void page_waits_free(struct page_waits *w)
 	page_chains_release(&w->chains);
 	free(w->ask);
 	intern_release(&w->words);
-	free(w->wait);
-	free(w->run);
-	free(w->waits.byte);
-	free(w->runs.byte);
-	free(w);
+	free_all(w->wait, w->run, w->waits.byte, w->runs.byte, w);
 }
 
 const struct offcpu_sums *page_waits_sums(const struct page_waits *w)

@@ -32,9 +32,7 @@ void push_body_free(struct push_body *b)
 	if (!b)
 		return;
 	pack_free(b->pack);
-	free(b->data);
-	free(b->buf);
-	free(b);
+	free_all(b->data, b->buf, b);
 }
 
 /* Returns room for n more bytes. */

@@ -247,10 +247,7 @@ static void rings_free(struct rings *r)
 		close(r->lock);
 	if (r->dir >= 0)
 		close(r->dir);
-	free(r->from);
-	free(r->to);
-	free(r->page);
-	free(r);
+	free_all(r->from, r->to, r->page, r);
 }
 
 struct rings *rings_open(const char *folder, struct err *err)

@@ -137,9 +137,7 @@ void chains_free(struct chains *c)
 	free(c->string);
 	free(c->dso);
 	code_free(c->code);
-	free(c->chain);
-	free(c->text);
-	free(c);
+	free_all(c->chain, c->text, c);
 }
 
 static void chains_put(struct chains *c, const char *s, size_t n)

@@ -446,11 +446,6 @@ void code_free(struct known_code *c)
 		return;
 	arena_release(&l->text);
 	intern_release(&l->strings);
-	free(c->image);
-	free(c->frame);
-	free(c->inlined);
-	free(c->stack);
-	free(c->chain);
-	free(c->wrong);
-	free(l);
+	free_all(c->image, c->frame, c->inlined, c->stack, c->chain, c->wrong,
+		 l);
 }

@@ -107,9 +107,7 @@ void events_close(struct events *ev)
 	int_rows_close(ev->ints);
 	asked_close(ev->asked);
 	arena_release(&ev->text);
-	free(ev->type);
-	free(ev->comm);
-	free(ev);
+	free_all(ev->type, ev->comm, ev);
 }
 
 static int events_next_all(struct events *ev, struct event_row *e,

@@ -542,9 +542,7 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 	sql = store_sql_fill(query, all, 2 + n);
 	r = rows_open(db, sql, values.item, values.n, err);
 out:
-	free(sql);
-	free(wanted);
-	free(cond);
+	free_all(sql, wanted, cond);
 	return r;
 }
 

@@ -362,11 +362,7 @@ void payloads_close(struct payloads *ps)
 		free(ps->cursor[i].name);
 	}
 	payload_raws_release(&ps->raws);
-	free(ps->type);
-	free(ps->cursor);
-	free(ps->field);
-	free(ps->memo);
-	free(ps->symbol);
+	free_all(ps->type, ps->cursor, ps->field, ps->memo, ps->symbol);
 	chains_free(ps->chains);
 	arena_release(&ps->stacks);
 	arena_release(&ps->names);

@@ -374,10 +374,8 @@ struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 	free(w.key);
 	free(w.given);
 	for (size_t i = 0; i < w.n; i++) {
-		free(w.table[i].event);
-		free(w.table[i].name);
-		free(w.table[i].columns);
-		free(w.table[i].names);
+		free_all(w.table[i].event, w.table[i].name, w.table[i].columns,
+			 w.table[i].names);
 	}
 	free(w.table);
 	return r;

@@ -304,9 +304,7 @@ static void server_release(struct server *s)
 	intern_release(&s->hashes);
 	table_release(&s->typed);
 	table_release(&s->raws);
-	free(s->run);
-	free(s->type);
-	free(s->raw);
+	free_all(s->run, s->type, s->raw);
 }
 
 /* Makes the database and fills it, then ends the connection. Returns the

@@ -589,14 +589,8 @@ static void server_code_release(struct server_codes *c)
 	intern_release(&c->texts);
 	intern_release(&c->symbols);
 	table_release(&c->places);
-	free(c->named);
-	free(c->unverified);
-	free(c->place);
-	free(c->name);
-	free(c->inlined);
-	free(c->leaf);
-	free(c->wanted);
-	free(c->bogus);
+	free_all(c->named, c->unverified, c->place, c->name, c->inlined,
+		 c->leaf, c->wanted, c->bogus);
 }
 
 static int server_code_begin(struct server_codes *c, struct err *err)

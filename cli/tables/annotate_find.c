@@ -232,10 +232,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 
 void hot_release(struct hot *h)
 {
-	free(h->spot);
-	free(h->func);
-	free(h->path);
-	free(h->leaf);
+	free_all(h->spot, h->func, h->path, h->leaf);
 	arena_release(&h->text);
 }
 

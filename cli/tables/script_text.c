@@ -275,9 +275,7 @@ void script_free(struct script *s)
 	chains_free(s->chains);
 	payloads_close(s->payloads);
 	arena_release(&s->arena);
-	free(s->who);
-	free(s->type);
-	free(s);
+	free_all(s->who, s->type, s);
 }
 
 bool script_is_sample(const struct script *s, int64_t type)

@@ -77,9 +77,7 @@ static void packages_free(struct packages *p)
 		return;
 	table_release(&p->by_path);
 	arena_release(&p->text);
-	free(p->item);
-	free(p->root);
-	free(p);
+	free_all(p->item, p->root, p);
 }
 
 /* Adds a path below the root to look for. */
@@ -530,9 +528,6 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 	symbolize_free(p.sy);
 	store_close(p.db);
 	code_free(p.code);
-	free(p.place);
-	free(p.spot);
-	free(p.callers);
-	free(p.order);
+	free_all(p.place, p.spot, p.callers, p.order);
 	return ret ? -1 : status;
 }

@@ -20,11 +20,7 @@ void calls_free(struct calls *c)
 {
 	if (!c)
 		return;
-	free(c->node);
-	free(c->stack);
-	free(c->spare);
-	free(c->of);
-	free(c);
+	free_all(c->node, c->stack, c->spare, c->of, c);
 }
 
 /* Counts a stack, of which s has what is behind the node. */

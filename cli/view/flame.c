@@ -271,9 +271,7 @@ static void flame_free(struct screen *s)
 	struct flame *f = flame_of(s);
 
 	calls_free(f->tree);
-	free(f->text);
-	free(f->screen.title);
-	free(f);
+	free_all(f->text, f->screen.title, f);
 }
 
 static const struct screen_ops flame_ops = {

@@ -554,10 +554,7 @@ static void functions_free(struct screen *s)
 		calls_free(f->tree[i]);
 	free(f->tree);
 	outline_release(&f->o);
-	free(f->text);
-	free(f->image);
-	free(f->screen.title);
-	free(f);
+	free_all(f->text, f->image, f->screen.title, f);
 }
 
 static const struct screen_ops functions_ops = {

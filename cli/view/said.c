@@ -456,11 +456,7 @@ static void said_free(struct screen *screen)
 	said_end(s);
 	for (size_t i = 0; s->argv[i]; i++)
 		free(s->argv[i]);
-	free(s->argv);
-	free(s->text);
-	free(s->line);
-	free(s->screen.title);
-	free(s);
+	free_all(s->argv, s->text, s->line, s->screen.title, s);
 }
 
 #define SAID_OPS(keys_)                                                        \

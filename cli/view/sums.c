@@ -99,10 +99,7 @@ void sums_free(struct sums *s)
 		return;
 	report_rows_free(s->rows);
 	stacks_free(s->stacks);
-	free(s->stack);
-	free(s->label.label);
-	free(s->row_of);
-	free(s);
+	free_all(s->stack, s->label.label, s->row_of, s);
 }
 
 const char *sums_event(const struct sums *s)

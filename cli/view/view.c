@@ -742,10 +742,7 @@ static void view_take_reply(struct view *v, struct reply *r)
 		view_open_waits(v, r->thread, r->wait);
 	if (r->kind)
 		view_open_latency(v, r->kind, r->name);
-	free(r->code);
-	free(r->thread);
-	free(r->kind);
-	free(r->name);
+	free_all(r->code, r->thread, r->kind, r->name);
 }
 
 /* Returns false once the user leaves. */

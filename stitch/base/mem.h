@@ -20,6 +20,16 @@
 #define raise_to(x, least) ((x) < (least) ? (void)((x) = (least)) : (void)0)
 #define lower_to(x, most) ((x) > (most) ? (void)((x) = (most)) : (void)0)
 
+static inline void mem_free_all(void *const *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(p[i]);
+}
+/* Frees each of its arguments. */
+#define free_all(...)                                                          \
+	mem_free_all((void *const[]){ __VA_ARGS__ },                           \
+		     ARRAY_SIZE(((void *const[]){ __VA_ARGS__ })))
+
 /* Returns zeroed memory for n items; checks n * size for overflow. The caller
  * frees it with free(). */
 void *mem_new(size_t n, size_t size) __attribute__((malloc, returns_nonnull));

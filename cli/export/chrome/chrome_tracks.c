@@ -197,12 +197,7 @@ void tracks_free(struct tracks *t)
 		return;
 	table_release(&t->by_tid);
 	table_release(&t->by_cpu);
-	free(t->track);
-	free(t->cpu);
-	free(t->of_capture);
-	free(t->leader);
-	free(t->named);
-	free(t);
+	free_all(t->track, t->cpu, t->of_capture, t->leader, t->named, t);
 }
 
 /* ---- names and numbers */
@@ -530,10 +525,7 @@ void slices_free(struct slices *s)
 {
 	if (!s)
 		return;
-	free(s->slice);
-	free(s->arrow);
-	free(s->edge);
-	free(s);
+	free_all(s->slice, s->arrow, s->edge, s);
 }
 
 const struct offcpu_sums *slices_sums(const struct slices *s)

@@ -342,10 +342,7 @@ static void ctfout_free(struct ctfout_iter *o)
 	ctfout_class_release(&o->c);
 	events_close(o->events);
 	loss_rows_free(o->losses);
-	free(o->stream);
-	free(o->edge);
-	free(o->due);
-	free(o);
+	free_all(o->stream, o->edge, o->due, o);
 }
 
 bt_message_iterator_class_initialize_method_status

@@ -199,14 +199,8 @@ void firefox_free(struct firefox *f)
 	intern_release(&f->funcs);
 	intern_release(&f->natives);
 	intern_release(&f->sources);
-	free(f->stack);
-	free(f->frame);
-	free(f->func);
-	free(f->native);
-	free(f->source);
-	free(f->lib);
-	free(f->lib_of);
-	free(f);
+	free_all(f->stack, f->frame, f->func, f->native, f->source, f->lib,
+		 f->lib_of, f);
 }
 
 uint32_t firefox_string(struct firefox *f, const char *s)

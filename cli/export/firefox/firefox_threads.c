@@ -411,9 +411,7 @@ void firefox_threads_free(struct firefox_threads *t)
 	spool_free(t->samples);
 	spool_free(t->marks);
 	arena_release(&t->text);
-	free(t->thread);
-	free(t->process);
-	free(t);
+	free_all(t->thread, t->process, t);
 }
 
 static struct thread *firefox_threads_thread_of(struct firefox_threads *t,

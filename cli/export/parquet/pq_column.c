@@ -45,9 +45,7 @@ int pq_column_type(const struct fleet_column *c)
 void pq_column_release(struct pq_column *p)
 {
 	intern_release(&p->words);
-	free(p->value);
-	free(p->length);
-	free(p->known);
+	free_all(p->value, p->length, p->known);
 }
 
 void pq_column_forget(struct pq_column *p)

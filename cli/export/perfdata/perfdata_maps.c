@@ -152,11 +152,7 @@ void pd_maps_free(struct pd_maps *m)
 		return;
 	for (size_t i = 0; i < m->n_space; i++)
 		space_release(&m->space[i]);
-	free(m->space);
-	free(m->row);
-	free(m->first);
-	free(m->checked);
-	free(m->own_id);
+	free_all(m->space, m->row, m->first, m->checked, m->own_id);
 	table_release(&m->by_chain);
 	free(m);
 }

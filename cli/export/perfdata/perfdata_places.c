@@ -277,10 +277,7 @@ void pd_places_free(struct pd_places *p)
 {
 	if (!p)
 		return;
-	free(p->ip);
-	free(p->mark);
-	free(p->symbol);
-	free(p->named);
+	free_all(p->ip, p->mark, p->symbol, p->named);
 	table_release(&p->by_start);
 	table_release(&p->by_key);
 	arena_release(&p->text);

@@ -233,11 +233,7 @@ void perfdata_free(struct perfdata *pd)
 	if (!pd)
 		return;
 	arena_release(&pd->texts);
-	free(pd->buf.at);
-	free(pd->tracing.at);
-	free(pd->event);
-	free(pd->capture);
-	free(pd);
+	free_all(pd->buf.at, pd->tracing.at, pd->event, pd->capture, pd);
 }
 
 const struct pd_event *perfdata_event(const struct perfdata *pd, int64_t type)

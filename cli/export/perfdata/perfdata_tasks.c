@@ -181,15 +181,8 @@ void pd_tasks_free(struct pd_tasks *t)
 	table_release(&t->by_pid);
 	table_release(&t->by_tid);
 	arena_release(&t->text);
-	free(t->process);
-	free(t->thread);
-	free(t->comm);
-	free(t->loss);
-	free(t->side);
-	free(t->used_space);
-	free(t->name);
-	free(t->life);
-	free(t);
+	free_all(t->process, t->thread, t->comm, t->loss, t->side,
+		 t->used_space, t->name, t->life, t);
 }
 
 struct pd_maps *pd_tasks_maps(struct pd_tasks *t)
