@@ -246,6 +246,7 @@ struct html_page {
 	const struct filter *filter;
 	bool inlined_rows;
 	struct page_data *data;
+	struct page_shown shown;
 	struct page_source *source;   /* NULL: not in the page */
 	const struct page_diff *diff; /* likewise */
 };
@@ -254,19 +255,17 @@ struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err)
 {
 	struct html_page *p = mem_new(1, sizeof(*p));
-	const struct stacks *s;
 	int event;
 
 	p->db = db;
 	p->path = path;
 	p->filter = o->filter;
 	p->inlined_rows = o->inlined_rows;
-	p->data = page_data_new(db, path, o, err);
+	p->data = page_data_new(db, path, o, &p->shown, err);
 	if (!p->data)
 		goto out;
-	s = page_data_stacks(p->data);
-	event = page_data_event(p->data);
-	if (event >= 0 && stacks_event(s, (size_t)event)->weight)
+	event = p->shown.event;
+	if (event >= 0 && stacks_event(p->shown.stacks, (size_t)event)->weight)
 		return p;
 	if (event < 0)
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
@@ -282,7 +281,7 @@ out:
 
 int html_page_add_source(struct html_page *p, struct err *err)
 {
-	p->source = page_source_new(p->db, page_data_stacks(p->data), err);
+	p->source = page_source_new(p->db, p->shown.stacks, err);
 	return p->source ? 0 : -1;
 }
 
@@ -457,7 +456,7 @@ static void html_page_put_advice(FILE *out, const char *s)
 /* Returns how many events have samples. */
 static size_t html_page_events(const struct html_page *p)
 {
-	const struct stacks *s = page_data_stacks(p->data);
+	const struct stacks *s = p->shown.stacks;
 	size_t n = 0;
 
 	for (size_t i = 0; i < stacks_events(s); i++)
@@ -469,8 +468,8 @@ static size_t html_page_events(const struct html_page *p)
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
 {
-	const char *trust = page_data_trust(p->data);
-	const struct offcpu_sums *waits = page_data_waits(p->data);
+	const char *trust = p->shown.trust;
+	const struct offcpu_sums *waits = p->shown.waits;
 	struct rows *r;
 	struct banner b;
 	int rc = banner_read(p->db, p->path, p->filter, &b, err);
@@ -497,7 +496,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 	html_page_put_figures(out, &b);
 	fputs("</ul>\n", out);
 	html_page_put_advice(out, b.advice);
-	if (page_data_served(p->data))
+	if (p->shown.served)
 		fputs("<p>A server added these samples up: they have no times, "
 		      "so there is no track of time, and those of one thread "
 		      "name, CPU and stack share their weight evenly.</p>\n",
@@ -523,7 +522,6 @@ out:
 int html_page_write(FILE *out, void *page, struct err *err)
 {
 	const struct html_page *p = page;
-	struct stacks *s = page_data_stacks(p->data);
 	const char *base = path_base(p->path);
 	const char *title = *base ? base : p->path;
 
@@ -547,7 +545,7 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs("</p></noscript>\n", out);
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
-	page_tables_hot(out, s, page_data_event(p->data), p->inlined_rows);
+	page_tables_hot(out, p->shown.stacks, p->shown.event, p->inlined_rows);
 	if (page_tables_write(out, p->db, err))
 		return -1;
 	if (p->source)

@@ -301,8 +301,18 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 	return 0;
 }
 
+static const char *page_data_trust(const struct page_data *d)
+{
+	size_t n = stacks_events(d->stacks);
+
+	if (d->wall && d->n_trust > n)
+		return d->trust[n];
+	return d->event < 0 ? NULL : d->trust[d->event];
+}
+
 struct page_data *page_data_new(struct store *db, const char *path,
-				const struct page_opts *o, struct err *err)
+				const struct page_opts *o,
+				struct page_shown *shown, struct err *err)
 {
 	struct page_data *d = mem_new(1, sizeof(*d));
 	int served = stacks_served(db, err);
@@ -352,6 +362,13 @@ struct page_data *page_data_new(struct store *db, const char *path,
 			   sizeof(*d->place));
 	page_data_encode_tree(d);
 	page_waits_encode(d->waits, d->tl.t0, page_data_thread, d);
+	*shown = (struct page_shown){
+		.stacks = d->stacks,
+		.event = d->event,
+		.trust = page_data_trust(d),
+		.waits = page_waits_sums(d->waits),
+		.served = d->served,
+	};
 	return d;
 out:
 	page_data_free(d);
@@ -377,35 +394,6 @@ void page_data_free(struct page_data *d)
 		 d->intervals.bytes.byte, d->intervals.last_weight,
 		 d->nodes.byte, d->groups.byte, d->thread, d->comm, d->leaf,
 		 d->inferred, d->place, d->label, d);
-}
-
-struct stacks *page_data_stacks(const struct page_data *d)
-{
-	return d->stacks;
-}
-
-const char *page_data_trust(const struct page_data *d)
-{
-	size_t n = stacks_events(d->stacks);
-
-	if (d->wall && d->n_trust > n)
-		return d->trust[n];
-	return d->event < 0 ? NULL : d->trust[d->event];
-}
-
-int page_data_event(const struct page_data *d)
-{
-	return d->event;
-}
-
-const struct offcpu_sums *page_data_waits(const struct page_data *d)
-{
-	return page_waits_sums(d->waits);
-}
-
-bool page_data_served(const struct page_data *d)
-{
-	return d->served;
 }
 
 /* ---- meta */

@@ -46,18 +46,21 @@ struct page_opts {
 	bool wall;	   /* shows waits beside samples first */
 };
 
-/* Loads the data of a page. Returns an object to be freed, or NULL and *err. */
+/* What the page around the data tells of it, until page_data_free(). */
+struct page_shown {
+	struct stacks *stacks;
+	int event; /* of the samples to show first; -1: there is none */
+	/* how far the user stacks of what is shown first can be trusted; NULL:
+	 * there is no sample */
+	const char *trust;
+	const struct offcpu_sums *waits;
+	bool served; /* the sums of a server: no sample has a time */
+};
+
+/* Loads the data of a page, and fills *shown. Returns an object to be freed, or
+ * NULL and *err. */
 struct page_data *page_data_new(struct store *db, const char *path,
-				const struct page_opts *o, struct err *err);
+				const struct page_opts *o,
+				struct page_shown *shown, struct err *err);
 void page_data_free(struct page_data *d);
 void page_data_write(const struct page_data *d, FILE *out);
-/* Returns whether they are the sums of a server: no sample has a time. */
-bool page_data_served(const struct page_data *d);
-/* Returns what was read of waits. */
-const struct offcpu_sums *page_data_waits(const struct page_data *d);
-struct stacks *page_data_stacks(const struct page_data *d);
-/* Returns how far the user stacks of what is shown first can be trusted, until
- * page_data_free(); NULL: there is no sample. */
-const char *page_data_trust(const struct page_data *d);
-/* Returns the event of the samples to show first, -1 if there is none. */
-int page_data_event(const struct page_data *d);
