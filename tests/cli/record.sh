@@ -474,7 +474,7 @@ then
 	# an earlier recording of more CPUs wrote, with a link in it
 	instances=/sys/kernel/tracing/instances
 	mkdir $instances/backstitch-0-dead $instances/backstitch-0-alive
-	flock $instances/backstitch-0-alive sleep 60 &
+	flock $instances/backstitch-0-alive sleep 600 &
 	alive=$!
 	mkdir -p both.data.ftrace/per_cpu/cpu4000
 	echo stale >both.data.ftrace/per_cpu/cpu4000/trace_pipe_raw
