@@ -200,14 +200,13 @@ static int bundle_begin_entry(struct bundle *b, const char *name, uint64_t size,
 			      bool program, struct err *err)
 {
 	struct archive_entry *e = libarchive.entry_new();
-	int rc;
 
 	libarchive.entry_set_pathname(e, name);
 	libarchive.entry_set_size(e, (la_int64_t)size);
 	libarchive.entry_set_filetype(e, AE_IFREG);
 	libarchive.entry_set_perm(e, program ? 0755 : 0644);
 	libarchive.entry_set_mtime(e, 0, 0);
-	rc = libarchive.write_header(b->a, e);
+	int rc = libarchive.write_header(b->a, e);
 	libarchive.entry_free(e);
 	return rc < ARCHIVE_WARN ? bundle_refuse(b, err) : 0;
 }
@@ -390,16 +389,15 @@ int bundle_extract(const char *path, const char *ending, int to,
 	if (archive_load(err))
 		return -1;
 	struct archive *a = mem_must(libarchive.read_new());
-	int rc;
 
 	/* not all filters: for some of them it would start other programs */
 	libarchive.read_support_filter_gzip(a);
 	libarchive.read_support_filter_xz(a);
 	libarchive.read_support_filter_zstd(a);
 	libarchive.read_support_format_tar(a);
-	rc = libarchive.read_open_filename(a, path, 1 << 16)
-		     ? bundle_fail(a, path, err)
-		     : bundle_find_entry(a, path, ending, to, err);
+	int rc = libarchive.read_open_filename(a, path, 1 << 16)
+			 ? bundle_fail(a, path, err)
+			 : bundle_find_entry(a, path, ending, to, err);
 	if (!rc)
 		err_set(err, ERR_FORMAT,
 			"%s: no %s file is in this archive, needs to be one "

@@ -66,14 +66,13 @@ static int store_check_target(const char *path, bool force, struct err *err)
 static int store_check_replaced(const char *path, struct err *err)
 {
 	unsigned char head[STORE_HEAD];
-	ssize_t n;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0
 				       : err_set(err, ERR_IO, "%s: %s", path,
 						 strerror(errno));
-	n = read(fd, head, sizeof(head));
+	ssize_t n = read(fd, head, sizeof(head));
 	close(fd);
 	if (n > 0 && !store_is_database(head, (size_t)n))
 		return err_set(err, ERR_IO,

@@ -39,7 +39,6 @@ void record_unwind_find_jit(struct stitch *st, struct process *p,
 	const struct record *rec = st->rec;
 	int64_t shift = wrapping_difference(rec->raw, rec->time);
 	struct jit *j = NULL;
-	int64_t first;
 
 	if (!st->find_jit || (p->jit.asked && !hint) || p->pid < 0)
 		return;
@@ -48,7 +47,7 @@ void record_unwind_find_jit(struct stitch *st, struct process *p,
 	    j == p->jit.own)
 		return;
 	/* It belongs to an earlier program with this process id. */
-	first = jit_first(j);
+	int64_t first = jit_first(j);
 	if (first != TIME_NONE && p->jit.since &&
 	    wrapping_difference((uint64_t)first, (uint64_t)shift) <
 		    p->jit.since)

@@ -534,7 +534,6 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	struct symbolize_best best = { .path = "" };
 	struct image as = *img;
 	struct image_names *in = image_names_take(sy, img);
-	const struct name_source *lines;
 	struct symbolize_teller t = { .m = in->m, .fn = fn, .arg = arg };
 	struct code_place *uncached = NULL;
 	const struct code_place *rest = code; /* those that no cache names */
@@ -568,7 +567,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	/* what is remembered is of the file with that build-id */
 	if (in->refused)
 		t.m = NULL;
-	lines = image_names_lines(in);
+	const struct name_source *lines = image_names_lines(in);
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);
 	rc = symbolize_name_all(sy, in, code, n, &t, err);

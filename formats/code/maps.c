@@ -168,11 +168,10 @@ static int maps_take_file(struct maps *m, struct input *in, const char *path,
 			  int32_t pid, int64_t time, struct ledger *lg,
 			  uint16_t capture, struct err *err)
 {
-	size_t n;
-
-	n = in->data ? maps_text(m, (const char *)in->data, (size_t)in->len,
-				 path, pid, time, lg, capture)
-		     : 0;
+	size_t n =
+		in->data ? maps_text(m, (const char *)in->data, (size_t)in->len,
+				     path, pid, time, lg, capture)
+			 : 0;
 	input_close(in);
 	if (n)
 		return 0;

@@ -71,12 +71,11 @@ static bool ctf_clock_own_zero(const struct ctf_clock *clock, int64_t *out)
 		minus ? -(uint64_t)clock->offset : (uint64_t)clock->offset;
 	uint64_t seconds = cycles / clock->freq;
 	struct wide part = wide_mul(cycles % clock->freq, NS);
-	int64_t ns;
 	int64_t s;
 
 	/* towards minus infinity */
-	ns = (int64_t)wide_div(minus ? wide_add(part, clock->freq - 1) : part,
-			       clock->freq);
+	int64_t ns = (int64_t)wide_div(
+		minus ? wide_add(part, clock->freq - 1) : part, clock->freq);
 	if (minus ? __builtin_sub_overflow(clock->offset_s, seconds, &s)
 		  : __builtin_add_overflow(clock->offset_s, seconds, &s))
 		return false;

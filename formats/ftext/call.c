@@ -32,7 +32,6 @@ void ftext_call_find(const char *key, struct ftext_event *e)
 /* Takes a path in quotes after a number. The path may contain quotes. */
 static struct scan ftext_call_take_path(struct scan *s)
 {
-	struct scan path;
 	size_t n = 0;
 
 	if (!scan_take(s, " \""))
@@ -41,7 +40,7 @@ static struct scan ftext_call_take_path(struct scan *s)
 	       (s->p[n] != '"' ||
 		!(n + 1 == s->n || s->p[n + 1] == ',' || s->p[n + 1] == ')')))
 		n++;
-	path = scan_head(*s, n);
+	struct scan path = scan_head(*s, n);
 	scan_skip(s, n + 1);
 	return path;
 }

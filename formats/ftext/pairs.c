@@ -20,11 +20,9 @@ static bool ftext_is_number(struct scan s, int64_t *out)
 static void ftext_pair_add(struct ftext_pairs *out, struct scan key,
 			   struct scan value)
 {
-	struct ftext_pair *p;
-
 	if (out->n == FTEXT_PAIRS)
 		return;
-	p = &out->pair[out->n++];
+	struct ftext_pair *p = &out->pair[out->n++];
 	*p = (struct ftext_pair){ .key = key, .value = value };
 	p->is_num = ftext_is_number(value, &p->num);
 }
@@ -158,11 +156,9 @@ static void ftext_take_key_values(struct scan s, struct ftext_pairs *out)
 /* Takes "NR 5 (1, 2, 3, 4, 5, 6)" and "NR 5 = -2". */
 static bool ftext_take_syscall(struct scan s, struct ftext_pairs *out)
 {
-	struct scan id;
-
 	if (!scan_take(&s, "NR "))
 		return false;
-	id = scan_token(s);
+	struct scan id = scan_token(s);
 	ftext_pair_add_key(out, "id", id);
 	scan_skip(&s, id.n);
 	if (scan_take(&s, " = "))

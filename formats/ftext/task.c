@@ -157,14 +157,13 @@ void ftext_task_record(struct ftext *ft, const struct ftext_item *it,
  * decimal one; a preempted task (R+, 0x100) still runs. */
 static bool ftext_state_sleeps(struct scan state)
 {
-	int64_t n;
 	uint64_t bits;
 
 	if (scan_starts(state, "0x"))
 		return scan_hex(&state, &bits) && bits & 0xff;
 	if (scan_u64(&state, &bits))
 		return bits & 0xff;
-	n = state.n ? state.p[0] : 'R';
+	int64_t n = state.n ? state.p[0] : 'R';
 	return n != 'R';
 }
 

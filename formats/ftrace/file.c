@@ -241,11 +241,10 @@ static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
 	unsigned char *owned = NULL;
 	struct bytes b;
 	uint16_t id = 0;
-	int rc;
 
 	if (ft->have[want])
 		return 0;
-	rc = ft_section_read(ft, off, &id, &b, &owned, err);
+	int rc = ft_section_read(ft, off, &id, &b, &owned, err);
 	if (!rc && id != want)
 		rc = err_at(err, ft->in.path, off, "section %u, needs %u", id,
 			    want);

@@ -169,7 +169,6 @@ static bool symbols_print(struct symbols_text *st, const char *string)
 		const char *from = string++;
 		struct tp_conversion c = { .type = '%' };
 		struct scan name;
-		char letter;
 
 		if (*from == '%')
 			tp_conversion(&string, &c, false);
@@ -178,9 +177,9 @@ static bool symbols_print(struct symbols_text *st, const char *string)
 			continue;
 		if (k == n)
 			return false;
-		letter = symbols_is_field(args[k], &name)
-				 ? symbols_letter(st, string, &c, name)
-				 : 0;
+		char letter = symbols_is_field(args[k], &name)
+				      ? symbols_letter(st, string, &c, name)
+				      : 0;
 		if (letter && symbols_add(st, name, letter)) {
 			named[k] = name;
 			st->out[st->len - 1] = 's';

@@ -112,11 +112,9 @@ static uint64_t ft_sync_interpolate(const struct ft_sample *a,
 
 uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
 {
-	const struct ft_sync *sy;
-
 	if (cpu < 0 || (size_t)cpu >= ft->n_sync)
 		return t;
-	sy = &ft->sync[cpu];
+	const struct ft_sync *sy = &ft->sync[cpu];
 	if (!sy->n)
 		return t;
 	if (sy->n == 1)

@@ -175,11 +175,9 @@ static int cut_read_header(const struct perf_cut *c, const void *data,
 			   size_t len, uint64_t off, struct perf_rec *r,
 			   struct err *err)
 {
-	struct bytes b;
-
 	*r = (struct perf_rec){ .off = off };
 	bytes_init(&r->b, data, len, c->path, off, c->swap);
-	b = r->b;
+	struct bytes b = r->b;
 	if (bytes_u32(&b, &r->type, err) || bytes_u16(&b, &r->misc, err) ||
 	    bytes_u16(&b, &r->size, err))
 		return -1;

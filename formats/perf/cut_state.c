@@ -139,13 +139,11 @@ static struct cut_map_table *cut_maps_own(struct cut_maps *s)
 void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
 		  struct cut_kept *k)
 {
-	struct cut_map_table *t;
-
 	if (!cut_kept_take(k, m->size)) {
 		free(m->record);
 		return;
 	}
-	t = cut_maps_own(s);
+	struct cut_map_table *t = cut_maps_own(s);
 	*mem_add(t->map, t->n, t->cap) = *m;
 	t->kept += m->size + KEPT_EACH;
 	if (t->n < SWEEP_MIN || t->n < t->sweep_at)

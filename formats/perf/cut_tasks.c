@@ -103,11 +103,10 @@ static void cut_set_comm(struct cut_tasks *c, struct cut_task *t,
 static void cut_forget(struct cut_tasks *c, int32_t tid)
 {
 	uint32_t at = table_find_hash(&c->by_tid, cut_task_hash(tid));
-	struct cut_task *t;
 
 	if (at == TABLE_NONE)
 		return;
-	t = &c->task[at];
+	struct cut_task *t = &c->task[at];
 	table_remove(&c->by_tid, cut_task_hash(tid), at);
 	cut_kept_give(c->kept, sizeof(*t));
 	cut_maps_release(&t->maps, c->kept);

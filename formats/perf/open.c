@@ -67,8 +67,6 @@ static int perf_read_start(struct perf *p, struct err *err)
 static int perf_open_files(struct perf *p, const char *path, struct err *err)
 {
 	struct stat st;
-	char *data;
-	int rc;
 
 	p->file = mem_new(1, sizeof(*p->file));
 	p->n_file = 1;
@@ -76,8 +74,8 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
 		return input_open(&p->file[0].in, path, p->opts.temp_dir, err);
 	p->src.info.dir = true;
-	data = mem_printf("%s/data", path);
-	rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
+	char *data = mem_printf("%s/data", path);
+	int rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
 	free(data);
 	return rc ? rc : perf_dir_open(p, path, err);
 }

@@ -545,7 +545,6 @@ static uint32_t expr_take_number(struct expr_source *in)
 	uint64_t v = 0;
 	unsigned int base = 10;
 	unsigned int longs = 0;
-	bool fits;
 
 	if (in->s[0] == '0' && (in->s[1] == 'x' || in->s[1] == 'X')) {
 		base = 16;
@@ -567,7 +566,7 @@ static uint32_t expr_take_number(struct expr_source *in)
 		else
 			longs++;
 	}
-	fits = v <= (type.is_signed ? INT32_MAX : UINT32_MAX);
+	bool fits = v <= (type.is_signed ? INT32_MAX : UINT32_MAX);
 	if (!fits && base != 10 && type.is_signed && v <= UINT32_MAX) {
 		type.is_signed = false;
 		fits = true;

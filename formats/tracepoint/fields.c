@@ -39,11 +39,10 @@ static bool tp_field_find_dynamic(const struct bytes *raw,
 {
 	struct bytes b = *raw;
 	uint32_t loc;
-	uint64_t at;
 
 	if (bytes_peek_u32(raw, f->off, &loc))
 		return false;
-	at = loc & 0xffff;
+	uint64_t at = loc & 0xffff;
 	if (f->relative)
 		at += (uint64_t)f->off + 4;
 	return !bytes_skip(&b, at, NULL) &&

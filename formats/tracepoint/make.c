@@ -325,15 +325,13 @@ const void *tp_copy_payload(struct tp *tp, const struct tp_format *fmt,
 			    const void *raw, size_t raw_len, uint32_t id,
 			    uint32_t tid, size_t *len)
 {
-	unsigned char *to;
-
 	if (!tp_make_has_common(fmt)) {
 		mem_grow(tp->field, tp->cap_field, fmt->n + 1);
 		tp_fields_take(tp, fmt, raw, raw_len, tp->field);
 		return tp_make_payload(tp, fmt, tp->field, id, tid, len);
 	}
 	tp->n_made = 0;
-	to = tp_make_room(tp, 0, raw_len < 2 ? 2 : raw_len);
+	unsigned char *to = tp_make_room(tp, 0, raw_len < 2 ? 2 : raw_len);
 	if (!to)
 		to = tp_make_room(tp, 0, raw_len = PAYLOAD_MAX);
 	if (raw_len)

@@ -742,13 +742,12 @@ const char *tp_print_value_of(struct tp *tp, const struct tp_format *fmt,
 	const struct tp_line *l = tp_print_find(tp, fmt, true);
 	const struct tp_part *part = tp->print->part + l->first;
 	struct tp_line of = { 0 };
-	size_t skip;
 
 	while (of.first < l->n && part[of.first].only != i + 1)
 		of.first++;
 	while (of.first + of.n < l->n && part[of.first + of.n].only == i + 1)
 		of.n++;
-	skip = of.n ? part[of.first].len : 0;
+	size_t skip = of.n ? part[of.first].len : 0;
 	of.first += l->first;
 	buf[0] = 0;
 	mem_grow(tp->field, tp->cap_field, fmt->n);

@@ -79,11 +79,10 @@ static const char *tp_sched_name(const struct tp_format *fmt,
 {
 	struct bytes b = *raw;
 	struct bytes name;
-	const struct tp_field *f;
 
 	if (!at)
 		return NULL;
-	f = &fmt->field[at - 1];
+	const struct tp_field *f = &fmt->field[at - 1];
 	if (f->size != THREAD_NAME || bytes_skip(&b, f->off, NULL) ||
 	    bytes_take(&b, f->size, &name, NULL) || !*name.pos ||
 	    !memchr(name.pos, 0, THREAD_NAME))

@@ -86,7 +86,6 @@ static void int_rows_take(struct int_rows *r, int n, sqlite3_value **value)
 static void int_rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
 	struct int_rows *r = ((struct store *)sqlite3_user_data(ctx))->taking;
-	int64_t id;
 
 	if (!r || n < 1 || n > COLUMNS_MAX || (r->columns && n != r->columns)) {
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
@@ -97,7 +96,7 @@ static void int_rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 		sqlite3_result_int(ctx, 0);
 		return;
 	}
-	id = sqlite3_value_int64(*value);
+	int64_t id = sqlite3_value_int64(*value);
 	if (id <= r->last || sqlite3_value_type(*value) != SQLITE_INTEGER) {
 		r->bad = true;
 		sqlite3_result_error(ctx, "ids", -1);
@@ -141,7 +140,6 @@ struct int_rows *int_rows_of(struct store *db, const char *table,
 {
 	char *columns, *sql;
 	FILE *out = mem_stream(&columns, NULL);
-	struct int_rows *r;
 
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, "%s%s", i ? ", " : "", column[i]);
@@ -152,7 +150,7 @@ struct int_rows *int_rows_of(struct store *db, const char *table,
 				       { "key", column[0] } };
 
 	sql = store_sql_fill("int_rows", gap, sizeof(gap) / sizeof(*gap));
-	r = int_rows_open(db, sql, err);
+	struct int_rows *r = int_rows_open(db, sql, err);
 	free(sql);
 	free(columns);
 	if (r)

@@ -254,12 +254,11 @@ static int page_rows_descend(struct page_rows *p, struct page_level *l,
 	struct page_range range = { INT64_MIN, INT64_MAX };
 
 	for (p->leaf = NULL; l < p->level + DEPTH; l++) {
-		bool inner;
 		int rc = 0;
 
 		if (!page_rows_load(p, l, page))
 			return PAGE_ROWS_SQLITE;
-		inner = *l->data == PAGE_TABLE_INNER;
+		bool inner = *l->data == PAGE_TABLE_INNER;
 		l->cells = (uint32_t)record_be(l->data + PAGE_CELLS, 2);
 		/* only a table without rows has a leaf without: each step of a
 		 * walk brings a row, whose id is above the one before */
@@ -350,7 +349,6 @@ static bool page_rows_record(const struct page_rows *p,
 	for (unsigned int i = 0; i < p->n_want && at < types; i++) {
 		unsigned int want = p->want[i];
 		uint64_t type = *at++;
-		size_t bytes;
 
 		if (__builtin_expect(type >= 0x80, 0)) {
 			n = record_varint(at - 1, types, &type);
@@ -358,7 +356,7 @@ static bool page_rows_record(const struct page_rows *p,
 				return false;
 			at += n - 1;
 		}
-		bytes = record_type_len(type);
+		size_t bytes = record_type_len(type);
 		if (bytes > (size_t)(end - body))
 			return false;
 		if (want > 1 && record_is_int(type)) {

@@ -355,13 +355,12 @@ static void page_tree_forget(struct page_tree *t, int64_t upto)
  * bytes of them are left. */
 static int page_tree_take_near(struct page_tree *t, size_t keep)
 {
-	struct page_near *row;
 	size_t left = t->n_near;
 	int rc = SQLITE_OK;
 
 	if (!left)
 		return rc;
-	row = page_tree_sorted(t);
+	struct page_near *row = page_tree_sorted(t);
 	for (size_t i = 0; !rc && left > keep; i++) {
 		struct packing_head h;
 		const unsigned char *type =

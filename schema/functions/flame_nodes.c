@@ -135,11 +135,10 @@ uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
 				  uint32_t stack)
 {
 	const struct flame_stack *s = stack ? &t->stack[stack - 1] : NULL;
-	uint32_t at;
 
 	if (!s || !s->callerless || !s->parent)
 		return flame_nodes_place(t, node, stack);
-	at = flame_nodes_place(t, node, s->parent);
+	uint32_t at = flame_nodes_place(t, node, s->parent);
 	if (at != FLAME_ROOT)
 		at = flame_nodes_child(
 			t, at, intern_add(&t->names, "[caller missing]"),

@@ -318,13 +318,11 @@ void function_hex(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 void function_demangle(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 {
 	const struct functions *fs = functions_of(ctx);
-	const char *name;
-	char *buf;
 
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
-	name = (const char *)sqlite3_value_text(v[0]);
-	buf = name ? sqlite3_malloc(NAME_BUF) : NULL;
+	const char *name = (const char *)sqlite3_value_text(v[0]);
+	char *buf = name ? sqlite3_malloc(NAME_BUF) : NULL;
 	if (!buf)
 		sqlite3_result_error_nomem(ctx);
 	else if (fs->hooks->demangle(name, buf, NAME_BUF))

@@ -169,13 +169,11 @@ static int64_t journal_read_part(struct journal *j, uint64_t off)
 
 	off += j->sector;
 	for (; n; n--, off += record) {
-		uint32_t page;
-
 		if (journal_read(j, off, j->buf, record) != record ||
 		    side_u32(j->buf, record, j->page + 4) !=
 			    journal_sum(j->buf + 4, j->page, nonce))
 			return open_end ? 0 : -1;
-		page = side_u32(j->buf, record, 0);
+		uint32_t page = side_u32(j->buf, record, 0);
 		if (!page || page > j->pages ||
 		    (page == 1 && !journal_is_first(j, j->buf + 4)))
 			return -1;
@@ -191,7 +189,6 @@ static int journal_read_all(struct journal *j, struct err *err)
 	unsigned char head[JOURNAL_HEAD] = { 0 };
 	unsigned char end[MAGIC];
 	size_t n = journal_read(j, 0, head, sizeof(head));
-	uint32_t was;
 
 	if (j->size >= 2 * MAGIC &&
 	    journal_read(j, j->size - MAGIC, end, MAGIC) == MAGIC &&
@@ -220,7 +217,7 @@ static int journal_read_all(struct journal *j, struct err *err)
 	do
 		at = journal_read_part(j, (uint64_t)at);
 	while (at > 0);
-	was = side_pages(j->db->head);
+	uint32_t was = side_pages(j->db->head);
 	if (at < 0)
 		return journal_refuse(j, "is damaged, or of another database",
 				      err);

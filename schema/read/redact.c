@@ -331,11 +331,10 @@ int store_copy(struct store *db, const char *path, const char *name,
 {
 	char *plain = db_plain_name(path);
 	sqlite3_stmt *st = NULL;
-	int rc;
 
 	sqlite3_set_authorizer(db->db, NULL, NULL);
 	sqlite3_limit(db->db, SQLITE_LIMIT_ATTACHED, 1);
-	rc = db_exec(db, "PRAGMA query_only=OFF", err);
+	int rc = db_exec(db, "PRAGMA query_only=OFF", err);
 	if (!rc)
 		st = db_prepare(db, "VACUUM INTO ?1", err);
 	if (st) {

@@ -33,13 +33,11 @@ struct deferral_sums {
 /* Returns the largest time that counts as the same. */
 static int64_t deferral_round(int64_t ns)
 {
-	int shift;
-
 	if (ns <= 0)
 		return 0;
 	if (ns < 1 << BITS)
 		return ns;
-	shift = 64 - BITS - __builtin_clzll((unsigned long long)ns);
+	int shift = 64 - BITS - __builtin_clzll((unsigned long long)ns);
 	return (int64_t)(((uint64_t)ns >> shift << shift) +
 			 ((uint64_t)1 << shift) - 1);
 }

@@ -53,12 +53,11 @@ size_t labels_text(const char *s, char *out, size_t size)
 static size_t labels_image(const char *path, char *out, size_t size)
 {
 	const char *base = path && *path ? path_name(path) : "unknown";
-	size_t n;
 
 	if (*base == '[')
 		return labels_text(base, out, size);
 	out[0] = '[';
-	n = labels_text(base, out + 1, size - 2) + 1;
+	size_t n = labels_text(base, out + 1, size - 2) + 1;
 	out[n++] = ']';
 	out[n] = '\0';
 	return n;

@@ -421,12 +421,11 @@ int views_add_compat(struct store *db, const char *tool, bool temp,
 		     struct err *err)
 {
 	char name[32];
-	char *state;
 	int64_t has;
 
 	if (db_number(db, store_sql("has_switch_fields"), &has, err))
 		return -1;
-	state = views_switch_state(has);
+	char *state = views_switch_state(has);
 	snprintf(name, sizeof(name), "compat_%s", tool);
 	const char *const text[] = {
 		state,

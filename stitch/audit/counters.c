@@ -513,11 +513,9 @@ static bool count_is_late(struct counters *cs, uint16_t source,
 			  const struct cookie_shape *sh, int32_t cpu,
 			  uint64_t e)
 {
-	uint64_t *newest;
-
 	if (counters_is_alone(cs, source))
 		return true;
-	newest = newest_at(cs, &cs->src[source], sh, cpu);
+	uint64_t *newest = newest_at(cs, &cs->src[source], sh, cpu);
 	if (e < *newest)
 		return true;
 	*newest = e;

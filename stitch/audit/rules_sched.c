@@ -35,12 +35,11 @@ static struct audit_task *sched_task_get(struct audit *au, uint16_t source,
 					 int32_t tid)
 {
 	struct audit_task *t = sched_task_find(au, source, tid);
-	uint32_t i;
 
 	if (t)
 		return t;
-	i = mem_reuse(au->task, au->n_task, au->cap_task, au->free_task,
-		      au->n_free);
+	uint32_t i = mem_reuse(au->task, au->n_task, au->cap_task,
+			       au->free_task, au->n_free);
 	au->task[i] = (struct audit_task){
 		.source = source,
 		.tid = tid,
@@ -241,13 +240,12 @@ static void check_seat(struct audit *au, const struct audit_in *in)
 	const struct audit_source *as = audit_source_of(au, in);
 	const struct record *rec = in->rec;
 	struct fact_finding f;
-	struct audit_cpu *c;
 
 	if (!as->switch_event || as->other_ids || rec->by <= 0 ||
 	    as->src->info.system_wide != TRI_YES || in->time == TIME_NONE ||
 	    rec->flags & (REC_F_LATE | REC_F_SYNTH))
 		return;
-	c = audit_cpu(au, in);
+	struct audit_cpu *c = audit_cpu(au, in);
 	if (!c || c->event.tid < 0 || c->event.tid == rec->by || c->seat ||
 	    in->time <= c->event.since)
 		return;
@@ -261,11 +259,10 @@ static void check_seat(struct audit *au, const struct audit_in *in)
 /* A switch follows a record that proves one before it. */
 static void settle_seat(struct audit *au, struct audit_cpu *c)
 {
-	struct audit_waiting *w;
-
 	if (!c->seat)
 		return;
-	w = &au->found[RULE_SWITCH_BROKEN].at[c->seat - 1];
+	struct audit_waiting *w =
+		&au->found[RULE_SWITCH_BROKEN].at[c->seat - 1];
 	w->dropped = false;
 	w->seat = true;
 	c->seat = 0;

@@ -126,10 +126,9 @@ char *mem_printf(const char *fmt, ...)
 {
 	char *text;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	int n = vasprintf(&text, fmt, ap);
 	va_end(ap);
 	return mem_must(n < 0 ? NULL : text);
 }

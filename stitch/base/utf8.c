@@ -42,10 +42,9 @@ bool utf8_shown(uint32_t c)
 size_t utf8_safe(const char *s, size_t len)
 {
 	uint32_t c = 0;
-	size_t n;
 
 	if (len && *s >= 0x20 && *s < 0x7f) /* nearly all */
 		return 1;
-	n = utf8_char(s, len, &c);
+	size_t n = utf8_char(s, len, &c);
 	return n && utf8_shown(c) ? n : 0;
 }

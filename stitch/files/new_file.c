@@ -97,15 +97,13 @@ static void new_file_forget(char *temp)
 static pid_t new_file_pid(const char *text)
 {
 	char *end;
-	long pid;
-	long n;
 
 	if (*text != '.' || text[1] < '1' || text[1] > '9')
 		return 0;
-	pid = strtol(text + 1, &end, 10);
+	long pid = strtol(text + 1, &end, 10);
 	if (*end != '-' || end[1] < '0' || end[1] > '9' || pid > INT_MAX)
 		return 0;
-	n = strtol(end + 1, &end, 10);
+	long n = strtol(end + 1, &end, 10);
 	if (strcmp(end, ".tmp") != 0 && strcmp(end, ".tmp" JOURNAL) != 0)
 		return 0;
 	return n > INT_MAX ? 0 : (pid_t)pid;
@@ -145,15 +143,14 @@ static bool new_file_is_dead(int dir, const char *name)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
-	bool dead;
 	int fd;
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
 	    !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return false;
 	fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	dead = fd >= 0 && !fcntl(fd, F_OFD_GETLK, &lock) &&
-	       lock.l_type == F_UNLCK;
+	bool dead = fd >= 0 && !fcntl(fd, F_OFD_GETLK, &lock) &&
+		    lock.l_type == F_UNLCK;
 	if (fd >= 0)
 		close(fd);
 	return dead;
@@ -299,11 +296,10 @@ static char *new_file_create(const char *path, mode_t mode, int *fd)
 
 char *new_file_temp(const char *path, mode_t mode)
 {
-	char *temp;
 	int fd = -1;
 
 	new_file_remove_dead(path);
-	temp = new_file_create(path, mode, &fd);
+	char *temp = new_file_create(path, mode, &fd);
 	if (fd >= 0)
 		close(fd);
 	return temp;
@@ -447,14 +443,12 @@ static int new_file_put(struct new_file *nf, struct err *err)
 
 int new_file_finish(struct new_file *nf, struct err *err)
 {
-	int last;
-
 	if (nf->stream && (fflush(nf->stream) || ferror(nf->stream)))
 		return new_file_refuse(nf->shown, errno ? errno : EIO, err);
 	if (new_file_flush(nf->fd))
 		return new_file_refuse(nf->shown, errno, err);
 	/* NFS tells at each close what could not be written */
-	last = dup(nf->fd);
+	int last = dup(nf->fd);
 	if (last >= 0 && close(last))
 		return new_file_refuse(nf->shown, errno, err);
 	if (!nf->direct && new_file_put(nf, err))

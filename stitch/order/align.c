@@ -313,7 +313,6 @@ int align_captures(const struct align_in *in, size_t n,
 		.sum = mem_new(n, sizeof(int64_t)),
 		.settled = mem_new(n, sizeof(bool)),
 	};
-	int rc;
 
 	memset(out, 0, n * sizeof(*out));
 	g.ref = find_reference(&g);
@@ -326,7 +325,7 @@ int align_captures(const struct align_in *in, size_t n,
 	find_ways(&g);
 	for (size_t i = 0; i < n; i++)
 		follow_host(&g, i);
-	rc = align_check(&g, err);
+	int rc = align_check(&g, err);
 	if (!rc)
 		find_lines(&g);
 	free(g.told);

@@ -259,12 +259,11 @@ static void sort_tail(struct order *ord, size_t from)
 {
 	size_t n = ord->n - from;
 	struct ref *a = ord->wait + from;
-	struct ref *b;
 
 	if (n < 2 || run_length(ord, a, n) == n)
 		return;
 	mem_grow(ord->scratch, ord->cap_scratch, n);
-	b = ord->scratch;
+	struct ref *b = ord->scratch;
 	while (merge_pass(ord, a, n, b) > 1) {
 		struct ref *t = a;
 

@@ -280,10 +280,9 @@ void jit_view_fork(struct jit_view *child, const struct jit_view *parent,
 bool jit_is_marker(const struct rec_map *m)
 {
 	const char *s = path_base(m->path);
-	size_t n;
 
 	if (strncmp(s, "jit-", 4) != 0)
 		return false;
-	n = strspn(s + 4, "0123456789");
+	size_t n = strspn(s + 4, "0123456789");
 	return n && n <= 10 && !strcmp(s + 4 + n, ".dump");
 }

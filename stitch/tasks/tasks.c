@@ -293,11 +293,10 @@ bool tasks_replaced(struct tasks *ts, struct thread *out)
 static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 			 int32_t pid)
 {
-	uint32_t now;
-
 	if (ts->at.process[th->process].pid != pid)
 		return false;
-	now = table_find_hash(&ts->processes, process_key(th->source, pid));
+	uint32_t now =
+		table_find_hash(&ts->processes, process_key(th->source, pid));
 	return now == th->process || now == TABLE_NONE || th->ended;
 }
 

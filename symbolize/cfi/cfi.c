@@ -213,11 +213,10 @@ static int cfi_next_entry(const struct cfi *c UNUSED, struct bytes *all,
 			  struct bytes *b, bool *wide)
 {
 	uint32_t word;
-	uint64_t len;
 
 	if (bytes_u32(all, &word, NULL))
 		return 0;
-	len = word;
+	uint64_t len = word;
 	*wide = word == UINT32_MAX;
 	if (*wide && bytes_u64(all, &len, NULL))
 		return 0;

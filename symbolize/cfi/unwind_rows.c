@@ -121,12 +121,11 @@ void unwind_rows_add(struct unwind_rows *t, uint64_t addr,
 {
 	struct unwind_rows_function *f = &t->func[t->n_func - 1];
 	struct unwind_row row = unwind_rows_pack(rule, t->word);
-	struct unwind_row *last;
 
 	if (addr < f->start || addr >= f->end || addr - f->start > UINT32_MAX)
 		return;
 	row.pc = (uint32_t)(addr - f->start);
-	last = f->n ? &t->made[t->n_made - 1] : NULL;
+	struct unwind_row *last = f->n ? &t->made[t->n_made - 1] : NULL;
 	if (last && last->pc > row.pc)
 		return;
 	if (last && last->pc == row.pc) {

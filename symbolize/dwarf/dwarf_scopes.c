@@ -126,15 +126,13 @@ static unsigned int scopes_lambdas_before(struct dwarf_scopes *s,
 	if (depth > SCOPES_MAX || dwarf_child(parent, &die))
 		return 0;
 	do {
-		struct scopes_place at;
-
 		if (dwarf_tag(&die) == DW_TAG_lexical_block) {
 			n += scopes_lambdas_before(s, &die, place, depth + 1);
 			continue;
 		}
 		if (!scopes_is_lambda(s, &die))
 			continue;
-		at = scopes_place_of(&die);
+		struct scopes_place at = scopes_place_of(&die);
 		n += at.file == place->file &&
 		     (at.line < place->line ||
 		      (at.line == place->line && at.column < place->column));
@@ -254,15 +252,13 @@ const char *dwarf_scopes_name(struct dwarf_scopes *s, Dwarf_Die *function)
 {
 	Dwarf_Attribute a;
 	Dwarf_Die die = *function;
-	uint64_t hash;
-	uint32_t id;
 
 	if (dwarf_attr_integrate(function, DW_AT_linkage_name, &a) ||
 	    dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &a))
 		return NULL;
 	scopes_origin(&die);
-	hash = hash_u64((uintptr_t)die.addr);
-	id = table_find_hash(&s->known, hash);
+	uint64_t hash = hash_u64((uintptr_t)die.addr);
+	uint32_t id = table_find_hash(&s->known, hash);
 	if (id == TABLE_NONE) {
 		char *name = scopes_make(s, &die);
 

@@ -170,7 +170,6 @@ bool section_inflate_part(struct section_inflate *si, uint64_t off,
 {
 	uint64_t long_len = 0;
 	uint32_t len = 0;
-	uint64_t at;
 	struct bytes b;
 
 	/* 64-bit lengths have 12 bytes */
@@ -181,7 +180,7 @@ bool section_inflate_part(struct section_inflate *si, uint64_t off,
 	if (bytes_skip(&b, off, NULL) || bytes_u32(&b, &len, NULL) ||
 	    (len == UINT32_MAX && bytes_u64(&b, &long_len, NULL)))
 		return false;
-	at = bytes_off(&b);
+	uint64_t at = bytes_off(&b);
 	if (__builtin_add_overflow(at, len == UINT32_MAX ? long_len : len,
 				   end) ||
 	    *end > si->size || !section_inflate_to(si, *end))

@@ -326,7 +326,6 @@ const struct segment *elf_segment_at(const struct segment *seg, size_t n,
 size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
 {
 	uint64_t end;
-	ssize_t got;
 
 	if (ef->mem) {
 		size_t size = 0;
@@ -340,7 +339,7 @@ size_t elf_read(const struct elf_file *ef, uint64_t off, void *buf, size_t n)
 	}
 	if (__builtin_add_overflow(off, n, &end) || end > INT64_MAX)
 		return 0;
-	got = pread(ef->fd, buf, n, (off_t)off);
+	ssize_t got = pread(ef->fd, buf, n, (off_t)off);
 	return got > 0 ? (size_t)got : 0;
 }
 

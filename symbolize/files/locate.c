@@ -524,18 +524,17 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 {
 	char *real = realpath(path, NULL);
 	char cache[PATH_SIZE];
-	bool is;
 
 	if (!real)
 		return false;
 	snprintf(cache, sizeof(cache), "%s/.debug",
 		 sy->opts.home ? sy->opts.home : "");
-	is = locate_is_below(real, DEBUG_ROOT) ||
-	     (sy->opts.home && locate_is_below(real, cache)) ||
-	     (sy->opts.symfs && locate_is_below(real, sy->opts.symfs)) ||
-	     (sy->opts.fetch_cache &&
-	      locate_is_below(real, sy->opts.fetch_cache)) ||
-	     (beside && locate_is_beside(real, beside));
+	bool is = locate_is_below(real, DEBUG_ROOT) ||
+		  (sy->opts.home && locate_is_below(real, cache)) ||
+		  (sy->opts.symfs && locate_is_below(real, sy->opts.symfs)) ||
+		  (sy->opts.fetch_cache &&
+		   locate_is_below(real, sy->opts.fetch_cache)) ||
+		  (beside && locate_is_beside(real, beside));
 	for (const char *const *d = locate_debug_dirs(sy); !is && *d; d++)
 		is = locate_is_below(real, *d);
 	free(real);

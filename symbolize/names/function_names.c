@@ -47,18 +47,16 @@ bool function_names_each(struct symbolizer *sy, const struct image *img,
 {
 	struct function_names f = { sy, fn, arg };
 	struct elf_file *debug = NULL;
-	struct elf_file *ef;
 	struct identity_said said;
-	bool all;
 
 	if (img->kind != IMAGE_FILE || !img->id_len)
 		return false;
-	ef = locate_open(sy, img, &said);
+	struct elf_file *ef = locate_open(sy, img, &said);
 	if (!ef || !identity_is_sure(said.is)) {
 		elf_file_close(ef);
 		return false;
 	}
-	all = function_names_read(&f, ef);
+	bool all = function_names_read(&f, ef);
 	if (!all) {
 		debug = debugfile_open(sy, img, ef);
 		all = debug && function_names_read(&f, debug);

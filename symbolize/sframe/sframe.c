@@ -104,7 +104,6 @@ int sframe_init(struct sframe *sf, const void *data, size_t len,
 		const char *path, uint64_t off, uint64_t addr, struct err *err)
 {
 	struct bytes b;
-	struct bytes rest;
 
 	memset(sf, 0, sizeof(*sf));
 	bytes_init(&b, data, len, path, off, false);
@@ -113,7 +112,7 @@ int sframe_init(struct sframe *sf, const void *data, size_t len,
 	const struct sframe_head *h = &sf->head;
 	uint64_t funcs_len = (uint64_t)h->funcs * versions[h->version].func_len;
 
-	rest = b;
+	struct bytes rest = b;
 	if (bytes_skip(&rest, h->func_off, err) ||
 	    bytes_take(&rest, funcs_len, &sf->func, err))
 		return err_while(err,
@@ -380,11 +379,9 @@ static int sframe_flex_place(const struct sframe *sf,
 			     const struct sframe_row *row, unsigned int *i,
 			     struct sframe_place *out, struct err *err)
 {
-	uint32_t control;
-
 	if (*i >= row->n)
 		return 0;
-	control = row->word[(*i)++];
+	uint32_t control = row->word[(*i)++];
 	if (!control) {
 		out->kind = SFRAME_PADDED;
 		return 0;

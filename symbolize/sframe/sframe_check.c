@@ -350,7 +350,6 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 		 struct sframe_report *out, struct err *err)
 {
 	struct judge j = { .ef = ef, .sf = &f->sf, .r = out };
-	int ret;
 
 	if (f->object)
 		return err_set(err, ERR_FORMAT,
@@ -361,7 +360,7 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 	sframe_check_section(&j);
 	j.rows = sframe_table(&f->sf, NULL);
 	sframe_eh_check(&j);
-	ret = sframe_code_check(&j, err);
+	int ret = sframe_code_check(&j, err);
 	sort_items(out->finding, out->n, sframe_check_compare_finding);
 	unwind_rows_free(j.rows);
 	unwind_rows_free(j.eh);

@@ -158,14 +158,12 @@ static bool sframe_code_next_step(struct sframe_code_check *l,
 				  const unsigned char **code, size_t *len,
 				  uint64_t *addr, struct sframe_code_step *s)
 {
-	const struct unwind_row *row;
-
 	if (!disasm_next(l->d, code, len, addr, &s->in))
 		return false;
 	s->sp = SP_SET;
 	if (s->in.flow != FLOW_BAD)
 		s->sp = disasm_sp(l->d, &s->by);
-	row = unwind_rows_find(l->j->rows, s->in.addr);
+	const struct unwind_row *row = unwind_rows_find(l->j->rows, s->in.addr);
 	s->rule = (struct unwind_rule){ .kind = ROW_GAP };
 	if (row)
 		unwind_rows_rule(l->j->rows, row, &s->rule);
@@ -176,7 +174,6 @@ static bool sframe_code_next_step(struct sframe_code_check *l,
 static void sframe_code_check_function(struct sframe_code_check *l,
 				       const struct judge_function *f)
 {
-	const unsigned char *code;
 	uint64_t addr = f->start;
 	uint64_t inside[16]; /* instructions inside of which a row starts */
 	size_t n_inside = 0;
@@ -187,7 +184,7 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 	struct sframe_code_step s;
 
 	size_t len = sframe_code_read(l, f->start, f->limit);
-	code = l->buf;
+	const unsigned char *code = l->buf;
 	while (sframe_code_next_step(l, &code, &len, &addr, &s)) {
 		const struct unwind_row *now =
 			unwind_rows_find(l->j->rows, s.in.addr);
@@ -244,7 +241,6 @@ static bool sframe_code_is_entry(const struct sframe_code_check *l,
 static void sframe_code_check_entry(struct sframe_code_check *l,
 				    const struct judge_function *f)
 {
-	const unsigned char *code;
 	uint64_t addr = f->start;
 	struct judge *j = l->j;
 	struct rule_text t;
@@ -252,7 +248,7 @@ static void sframe_code_check_entry(struct sframe_code_check *l,
 	bool first = true;
 
 	size_t len = sframe_code_read(l, f->start, f->limit);
-	code = l->buf;
+	const unsigned char *code = l->buf;
 	if (len)
 		j->r->asked[SFRAME_T_ENTRY]++;
 	for (; sframe_code_next_step(l, &code, &len, &addr, &s);

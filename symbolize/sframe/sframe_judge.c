@@ -11,14 +11,13 @@ void judge_found(struct judge *j, enum sframe_test test, uint64_t start,
 		 uint64_t end, uint64_t n, const char *fmt, ...)
 {
 	struct sframe_report *r = j->r;
-	struct sframe_finding *f;
 	va_list ap;
 
 	r->found[test] += n;
 	if (r->kept[test] >= r->limit)
 		return;
 	r->kept[test]++;
-	f = mem_add(r->finding, r->n, r->cap);
+	struct sframe_finding *f = mem_add(r->finding, r->n, r->cap);
 	f->test = test;
 	f->start = start;
 	f->end = end;

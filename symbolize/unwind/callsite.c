@@ -279,8 +279,6 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	const struct segment *seg = NULL;
-	size_t before;
-	size_t n;
 
 	*out = (struct callsite){ .kind = CALLSITE_NO_CODE };
 	/* A call may be the last instruction: off - 1 is in the code. */
@@ -290,9 +288,9 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 			seg = &f->seg[i];
 	if (!seg)
 		return;
-	before = off - seg->off < CALL_BEFORE ? (size_t)(off - seg->off)
-					      : CALL_BEFORE;
-	n = elf_read(f->ef, off - before, code, before + CALL_AFTER);
+	size_t before = off - seg->off < CALL_BEFORE ? (size_t)(off - seg->off)
+						     : CALL_BEFORE;
+	size_t n = elf_read(f->ef, off - before, code, before + CALL_AFTER);
 	if (n < before) {
 		out->kind = CALLSITE_UNCHECKED;
 		return;
@@ -329,11 +327,9 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 			  uint64_t *start, uint64_t *end)
 {
-	const struct sym *s;
-
 	if (cfi_function(f->cfi, vaddr, start, end))
 		return true;
-	s = symtab_find(&f->funcs, vaddr);
+	const struct sym *s = symtab_find(&f->funcs, vaddr);
 	if (!s)
 		return false;
 	*start = s->start;
@@ -395,11 +391,10 @@ callsite_link_by_name(const char *stub, const struct callsite_file *inner,
 {
 	const char *at = strrchr(stub, '@');
 	size_t n;
-	const struct callsite_name *nm;
 
 	if (!at || inner->loader)
 		return CALLSITE_UNKNOWN;
-	nm = callsite_find_names(
+	const struct callsite_name *nm = callsite_find_names(
 		inner, callsite_hash_name(stub, (size_t)(at - stub)), &n);
 	for (size_t i = 0; i < n; i++)
 		if (nm[i].chosen || (nm[i].addr >= start && nm[i].addr < end))
@@ -431,7 +426,6 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 				 const struct callsite_file *inner,
 				 uint64_t off)
 {
-	const struct sym *stub;
 	uint64_t vaddr;
 	uint64_t start;
 	uint64_t end;
@@ -442,7 +436,7 @@ enum callsite_link callsite_link(const struct callsite_file *f,
 	    !elf_vaddr(inner->seg, inner->n_seg, off, &vaddr) ||
 	    !callsite_function_at(inner, vaddr, &start, &end))
 		return CALLSITE_UNKNOWN;
-	stub = symtab_find(&f->stubs, site->target);
+	const struct sym *stub = symtab_find(&f->stubs, site->target);
 	/* the inner frame is in the stub itself */
 	if (stub && f == inner && vaddr >= stub->start && vaddr < stub->end)
 		return CALLSITE_PROVED;

@@ -614,13 +614,12 @@ static enum thread_start thread_start_soon(struct callsite_file *f,
 enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 				  const struct callsite *site)
 {
-	enum thread_start found;
 	uint64_t start, vaddr;
 
 	/* A return address may be behind its function. */
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
-	found = thread_start_soon(f, vaddr, site, &start);
+	enum thread_start found = thread_start_soon(f, vaddr, site, &start);
 	if (found || !start)
 		return found;
 	struct thread_starts *t = thread_starts_of(f);
@@ -634,14 +633,13 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 
 enum thread_start thread_start_first(struct callsite_file *f, uint64_t off)
 {
-	enum thread_start found;
 	struct callsite site;
 	uint64_t start, entry, end, vaddr;
 
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
 	callsite_at(f, off, &site);
-	found = thread_start_soon(f, vaddr, &site, &start);
+	enum thread_start found = thread_start_soon(f, vaddr, &site, &start);
 	/* main() has a caller */
 	return found == START_ENTRY && start &&
 			       !(callsite_function_at(f, f->starts.entry,

@@ -111,12 +111,11 @@ enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 				     int64_t *fp)
 {
 	unsigned char code[FRAME_CODE_WHOLE];
-	size_t n;
 
 	if (!unwind_is_file(c))
 		return FRAME_CODE_UNKNOWN;
-	n = unwind_images_read_code(c->m, c->vaddr + !w->exact, code,
-				    sizeof(code));
+	size_t n = unwind_images_read_code(c->m, c->vaddr + !w->exact, code,
+					   sizeof(code));
 	return frame_code_ends(c->m->machine, code, n, cfa, fp);
 }
 

@@ -30,7 +30,6 @@ struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 	struct identity_said said;
 	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
 	struct sframe_file sframe;
-	struct cfi *cfi;
 
 	*why = said.why;
 	if (!ef)
@@ -46,7 +45,7 @@ struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 		r->by_sframe = sframe_table(&sframe.sf, NULL);
 		sframe_file_release(&sframe);
 	}
-	cfi = cfi_open(ef, ".eh_frame");
+	struct cfi *cfi = cfi_open(ef, ".eh_frame");
 	if (cfi)
 		r->by_eh = cfi_rows(cfi);
 	cfi_close(cfi);

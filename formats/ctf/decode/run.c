@@ -141,12 +141,11 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 
 static int ctf_run_text(struct ctf_state *st, const struct ctf_op *op)
 {
-	struct ctf_text t;
 	struct bytes b;
 
 	if (ctf_field_chars(st, op->node, &b))
 		return -1;
-	t = ctf_run_begin(st);
+	struct ctf_text t = ctf_run_begin(st);
 	ctf_text_string(&t, op->node, &b);
 	ctf_run_finish(st, op->want.off, &t);
 	return 0;

@@ -319,7 +319,6 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 {
 	uint64_t v = 0;
 	uint64_t more = 0;
-	uint32_t v32;
 	float f;
 	double d;
 
@@ -330,7 +329,7 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 		return ctf_field_too_short(st);
 	if (!t)
 		return 0;
-	v32 = (uint32_t)v;
+	uint32_t v32 = (uint32_t)v;
 	switch (node->bits) {
 	case 16:
 		ctf_value_put_real(t, ctf_value_half(v32), true, top);

@@ -295,7 +295,6 @@ static int ctf2_fragment(struct ctf2 *j, struct json_object *o)
 		{ "field-class-alias", ctf2_declare },
 	};
 	struct json_object *type = NULL;
-	const char *name;
 
 	ctf2_enter(j, "fragment");
 	if (ctf2_object(j, o))
@@ -303,7 +302,7 @@ static int ctf2_fragment(struct ctf2 *j, struct json_object *o)
 	if (!json_object_object_get_ex(o, "type", &type) ||
 	    !json_object_is_type(type, json_type_string))
 		return ctf2_fail(j, "property 'type' is missing");
-	name = json_object_get_string(type);
+	const char *name = json_object_get_string(type);
 	j->n_where = 0;
 	ctf2_enter(j, name);
 	if (!strcmp(name, "preamble") != !j->n_fragment++)
@@ -355,19 +354,14 @@ static bool ctf2_fits(struct scan s)
 static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
 		     bool *whole)
 {
-	struct json_object *o;
-	enum json_tokener_error error;
-	size_t end;
-	int ret;
-
 	if (!ctf2_fits(s))
 		return raw_fail(j->r, j->at,
 				"fragment is too large, or has a string in "
 				"single quotes");
 	json_tokener_reset(tok);
-	o = json_tokener_parse_ex(tok, s.p, (int)s.n);
-	error = json_tokener_get_error(tok);
-	end = json_tokener_get_parse_end(tok);
+	struct json_object *o = json_tokener_parse_ex(tok, s.p, (int)s.n);
+	enum json_tokener_error error = json_tokener_get_error(tok);
+	size_t end = json_tokener_get_parse_end(tok);
 	*whole = error != json_tokener_continue &&
 		 (error != json_tokener_error_parse_utf8_string || end < s.n);
 	if (error != json_tokener_success)
@@ -375,10 +369,10 @@ static int ctf2_text(struct ctf2 *j, struct json_tokener *tok, struct scan s,
 				*whole ? json_tokener_error_desc(error)
 				       : "the text ends inside a value");
 	j->n_where = 0;
-	ret = ctf2_is_blank(scan_tail(s, end))
-		      ? ctf2_fragment(j, o)
-		      : raw_fail(j->r, j->at + (uint32_t)end,
-				 "JSON: a second value in one fragment");
+	int ret = ctf2_is_blank(scan_tail(s, end))
+			  ? ctf2_fragment(j, o)
+			  : raw_fail(j->r, j->at + (uint32_t)end,
+				     "JSON: a second value in one fragment");
 	json_object_put(o);
 	return ret;
 }

@@ -393,13 +393,12 @@ static void resolve_clocks(struct raw *r)
 int raw_resolve(struct raw *r)
 {
 	struct resolve *v = mem_new(1, sizeof(*v));
-	int ret;
 
 	v->find.r = r;
 	v->clock = -1;
 	r->tree->env = raw_copy(r->out, r->env, r->n_env, sizeof(*r->env));
 	r->tree->n_env = (uint32_t)r->n_env;
-	ret = resolve_sort(r);
+	int ret = resolve_sort(r);
 	if (!ret)
 		ret = resolve_scope(v, RAW_HEADER, r->header, &r->tree->header);
 	if (!ret)

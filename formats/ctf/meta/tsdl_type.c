@@ -199,7 +199,6 @@ static int tsdl_use(struct tsdl *t, enum tsdl_space space, uint32_t name,
 
 static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
 {
-	struct raw_class *c;
 	uint32_t at = t->tok.at;
 	uint32_t name;
 
@@ -207,7 +206,7 @@ static int tsdl_struct(struct tsdl *t, const struct raw_class **out)
 		return -1;
 	if (!tsdl_is(t, '{'))
 		return tsdl_use(t, TSDL_STRUCTS, name, "struct", out);
-	c = raw_class(t->r, CTF_STRUCT, at);
+	struct raw_class *c = raw_class(t->r, CTF_STRUCT, at);
 	*out = c;
 	if (tsdl_body(t, c))
 		return -1;
