@@ -204,10 +204,7 @@ static bool ftext_is_blk(struct scan s)
 
 	if (!action.n || action.n > 2)
 		return false;
-	for (size_t i = 0; i < action.n; i++)
-		if (action.p[i] < 'A' || action.p[i] > 'Z')
-			return false;
-	return true;
+	return !any_where(action.n, i, action.p[i] < 'A' || action.p[i] > 'Z');
 }
 
 /* What was written to trace_marker_raw: "# ID buf: BYTES". */

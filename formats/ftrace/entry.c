@@ -22,10 +22,7 @@ static bool ft_entry_may_be_longer(const struct tp_format *fmt)
 	for (size_t i = 0; i < ARRAY_SIZE(systems); i++)
 		if (!strcmp(fmt->system, systems[i]))
 			return true;
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!strncmp(fmt->def[i].name, "__probe", 7))
-			return true;
-	return false;
+	return any_where(fmt->n, i, !strncmp(fmt->def[i].name, "__probe", 7));
 }
 
 static bool ft_entry_is_dynamic(const struct tp_field *f)

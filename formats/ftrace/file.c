@@ -457,20 +457,12 @@ static void ft_salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
 		ft_stream_plain(ft, inst, cpu, from, off - from);
 }
 
-static bool ft_salvage_is_known(const struct ft *ft, uint64_t off)
-{
-	for (size_t i = 0; i < ft->n_inst; i++)
-		if (ft->inst[i].section == off)
-			return true;
-	return false;
-}
-
 static void ft_salvage_buffer(struct ft *ft, const struct ft_section *s,
 			      uint64_t end)
 {
 	uint64_t off = s->off - FT_SECTION_HEAD;
 
-	if (ft_salvage_is_known(ft, off))
+	if (any_where(ft->n_inst, i, ft->inst[i].section == off))
 		return;
 	uint32_t inst = ft_instance_add(ft, "", NULL, off, ft->subbuf);
 

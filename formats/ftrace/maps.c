@@ -107,14 +107,6 @@ static void ft_maps_find_execs(struct ft *ft, struct ft_stream *s)
 	}
 }
 
-static bool ft_maps_has_execs(const struct ft *ft)
-{
-	for (size_t i = 0; i < ft->n_type; i++)
-		if (ft->type[i].role == ROLE_EXEC)
-			return true;
-	return false;
-}
-
 void ft_maps_date(struct ft *ft)
 {
 	size_t at = 0;
@@ -123,7 +115,8 @@ void ft_maps_date(struct ft *ft)
 		ft->maps[i].map = ft->map ? ft->map + at : NULL;
 		at += ft->maps[i].n;
 	}
-	if (ft->n_maps && ft_maps_has_execs(ft))
+	if (ft->n_maps &&
+	    any_where(ft->n_type, i, ft->type[i].role == ROLE_EXEC))
 		for (size_t i = 0; i < ft->n_stream; i++)
 			ft_maps_find_execs(ft, &ft->stream[i]);
 	ft->src.info.maps = ft->maps;

@@ -205,10 +205,7 @@ static bool ft_apart(const struct source *src)
 {
 	const struct ft *ft = (const struct ft *)src;
 
-	for (size_t i = 0; i < ft->n_stream; i++)
-		if (ft->stream[i].n_chunk)
-			return false;
-	return true;
+	return !any_where(ft->n_stream, i, ft->stream[i].n_chunk);
 }
 
 static int ft_fields(struct source *src, const struct rec_sample *s,

@@ -87,10 +87,7 @@ static bool redact_is_special(const char *path)
 		"[jit]",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
-		if (!strcmp(path, word[i]))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(word), i, !strcmp(path, word[i]));
 }
 
 /* Writes "[anon:text-1]" for "[anon:pool]". Returns the length, or 0 if path is

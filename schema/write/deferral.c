@@ -3,7 +3,6 @@
  * takes three seconds. */
 
 #include "schema/columns.h"
-#include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"

@@ -132,15 +132,6 @@ static bool fields_matches(const char *pat, size_t len, const char *s)
 	return pat == end;
 }
 
-/* A stack in a field becomes frames only if the field is stored as a column. */
-static bool fields_has_stack(const struct event_def *e)
-{
-	for (uint32_t i = 0; i < e->n_fields; i++)
-		if (e->fields[i].is_stack)
-			return true;
-	return false;
-}
-
 /* A pattern without ':' is compared with the name after the system. */
 static bool fields_is_wanted(const struct fields *fs, const char *event)
 {
@@ -187,11 +178,15 @@ fields_ask(struct fields *fs, const struct source *src, uint32_t event)
 	const struct event_def *e = &src->events[event];
 
 	m->asked = true;
+	/* a stack in a field becomes frames only if the field is stored as a
+	 * column */
 	m->wanted = e->n_fields && e->n_fields < BULK_COLUMNS && e->name &&
 		    fs->n_wanted < TABLES_MAX &&
 		    fs->n_columns + e->n_fields <= COLUMNS_MAX &&
 		    (fields_is_wanted(fs, event_plain_name(e)) ||
-		     (fs->usual && (e->adds_fields || fields_has_stack(e))));
+		     (fs->usual &&
+		      (e->adds_fields ||
+		       any_where(e->n_fields, i, e->fields[i].is_stack))));
 	if (m->wanted) {
 		fs->n_wanted++;
 		fs->n_columns += e->n_fields;
@@ -210,24 +205,6 @@ bool store_wants_fields(struct store *db, const struct source *src,
 	return fields_ask(db->w->fields, src, event);
 }
 
-static bool fields_column_taken(const struct ev_table *ev, const char *name)
-{
-	if (!strcmp(name, "event_id"))
-		return true;
-	for (size_t i = 0; i < ev->n_col; i++)
-		if (!strcmp(ev->col[i].name, name))
-			return true;
-	return false;
-}
-
-static bool fields_table_taken(const struct fields *fs, const char *name)
-{
-	for (size_t i = 0; i < fs->n_ev; i++)
-		if (!strcmp(fs->ev[i].name, name))
-			return true;
-	return false;
-}
-
 static void fields_add_suffix(char *name, size_t len, unsigned int n)
 {
 	snprintf(name + len, STORE_NAME_MAX - len, "_%u", n);
@@ -241,8 +218,11 @@ static const char *fields_name_column(struct ev_table *ev, const char *field)
 	store_column_name(field, c.name);
 	size_t len = strlen(c.name);
 
-	for (unsigned int i = 2; fields_column_taken(ev, c.name); i++)
-		fields_add_suffix(c.name, len, i);
+	for (unsigned int n = 2;
+	     !strcmp(c.name, "event_id") ||
+	     any_where(ev->n_col, i, !strcmp(ev->col[i].name, c.name));
+	     n++)
+		fields_add_suffix(c.name, len, n);
 	struct ev_column *to = mem_add(ev->col, ev->n_col, ev->cap_col);
 
 	*to = c;
@@ -262,8 +242,9 @@ static int fields_new_table(struct store *db, const char *event,
 	column_name_fold("ev_", event, ev.name);
 	size_t len = strlen(ev.name);
 
-	for (unsigned int i = 2; fields_table_taken(fs, ev.name); i++)
-		fields_add_suffix(ev.name, len, i);
+	for (unsigned int n = 2;
+	     any_where(fs->n_ev, i, !strcmp(fs->ev[i].name, ev.name)); n++)
+		fields_add_suffix(ev.name, len, n);
 	sqlite3_str_appendf(sql,
 			    "CREATE TABLE \"%w\"(event_id INTEGER PRIMARY "
 			    "KEY",

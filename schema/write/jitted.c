@@ -2,7 +2,6 @@
  * read, and lines read back for naming. */
 
 #include "schema/columns.h"
-#include "schema/db/queries.h"
 #include "schema/write/writing.h"
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"

@@ -238,10 +238,7 @@ bool account_explains(const char *what)
 		"hardware", "overwritten", "damage",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(what, kinds[i]))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(kinds), i, !strcmp(what, kinds[i]));
 }
 
 /* Adds the loss with this id to those that explain missing records. */

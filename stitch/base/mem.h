@@ -19,6 +19,16 @@
  * arguments twice. */
 #define raise_to(x, least) ((x) < (least) ? (void)((x) = (least)) : (void)0)
 #define lower_to(x, most) ((x) > (most) ? (void)((x) = (most)) : (void)0)
+/* Whether the expression `holds`, which refers to an item's index as i, is true
+ * for any of n items. Not evaluated behind the first such one. */
+#define any_where(n, i, holds)                                                 \
+	({                                                                     \
+		size_t i = 0;                                                  \
+                                                                               \
+		while (i < (n) && !(holds))                                    \
+			i++;                                                   \
+		i < (n);                                                       \
+	})
 
 static inline void mem_free_all(void *const *p, size_t n)
 {

@@ -32,10 +32,7 @@ static bool named_file_is_kernels(int fd)
 
 	if (fstatfs(fd, &fs))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(type); i++)
-		if ((uint32_t)fs.f_type == type[i])
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(type), i, (uint32_t)fs.f_type == type[i]);
 }
 
 /* Opens for reading what is behind a descriptor of O_PATH. Without /proc the

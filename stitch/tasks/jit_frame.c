@@ -1,13 +1,11 @@
 /* jit_frame.c - frames in code that a process made at run time. */
 #include "stitch/tasks/jit_frame.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/record.h"
 #include "stitch/tasks/space.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
 /* Most names in the path of an image for several codes. */
@@ -18,14 +16,6 @@
 #define SEED_0 0x6a69742d636f6465u
 #define SEED_1 0x636f64652d6a6974u
 
-static bool jit_named_before(const struct jit_hit *hit, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (!strcmp(hit->code[k]->name, hit->code[i]->name))
-			return true;
-	return false;
-}
-
 static void jit_put_names(const struct jit_hit *hit, char *out, size_t size)
 {
 	size_t max = hit->n < NAMES_MAX ? hit->n : NAMES_MAX;
@@ -35,7 +25,7 @@ static void jit_put_names(const struct jit_hit *hit, char *out, size_t size)
 	for (size_t i = 0; i < max; i++) {
 		const char *name = hit->code[i]->name;
 
-		if (jit_named_before(hit, i))
+		if (any_where(i, k, !strcmp(hit->code[k]->name, name)))
 			continue;
 		if (n + strlen(name) + 40 > size)
 			left++;

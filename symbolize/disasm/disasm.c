@@ -292,10 +292,7 @@ static bool disasm_sp_writes(csh cs, const cs_insn *in, uint16_t sp)
 	if (capstone.regs_access(cs, in, reads, &n_read, written, &n) !=
 	    CS_ERR_OK)
 		return true;
-	for (uint8_t i = 0; i < n; i++)
-		if (written[i] == sp)
-			return true;
-	return false;
+	return any_where(n, i, written[i] == sp);
 }
 
 static enum disasm_sp disasm_sp_x86(csh cs, const cs_insn *in, int64_t *by)

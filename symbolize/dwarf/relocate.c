@@ -40,10 +40,7 @@ struct relocate_state {
 
 bool relocate_knows(uint16_t machine)
 {
-	for (size_t i = 0; i < N_RULES; i++)
-		if (rules[i].machine == machine)
-			return true;
-	return false;
+	return any_where(N_RULES, i, rules[i].machine == machine);
 }
 
 static size_t relocate_width(uint16_t machine, uint64_t type)

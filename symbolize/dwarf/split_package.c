@@ -117,11 +117,9 @@ static int split_package_read_index(struct split_package *p)
 static bool split_package_is_column(const struct split_package *p,
 				    const struct elf_section *s)
 {
-	for (uint32_t i = 0; i < p->n_column; i++)
-		if (p->column[i].raw &&
-		    p->column[i].raw == elf_rawdata(s->scn, NULL))
-			return true;
-	return false;
+	return any_where(p->n_column, i,
+			 p->column[i].raw &&
+				 p->column[i].raw == elf_rawdata(s->scn, NULL));
 }
 
 /* Takes the names off the sections that are not cut, and off the index. With an

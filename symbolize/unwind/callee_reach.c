@@ -144,8 +144,5 @@ bool callee_reach_has(const struct callsite_file *f,
 	if (r->open || !elf_vaddr(f->seg, f->n_seg, off, &vaddr) ||
 	    !callsite_function_at(f, vaddr, &start, &end))
 		return true;
-	for (size_t i = 0; i < r->n; i++)
-		if (r->start[i] == start)
-			return true;
-	return false;
+	return any_where(r->n, i, r->start[i] == start);
 }

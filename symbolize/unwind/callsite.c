@@ -363,10 +363,7 @@ bool callsite_is_injected(const struct callsite_file *f, uint64_t off)
 	if (!f->n_injected || !elf_vaddr(f->seg, f->n_seg, off, &vaddr) ||
 	    !callsite_function_at(f, vaddr, &start, &end))
 		return false;
-	for (size_t i = 0; i < f->n_injected; i++)
-		if (f->injected[i] == start)
-			return true;
-	return false;
+	return any_where(f->n_injected, i, f->injected[i] == start);
 }
 
 bool callsite_is_go(const struct callsite_file *f)

@@ -504,10 +504,8 @@ bool unwind_images_has_data(const struct unwind_image *m,
 	uint64_t start = code->vaddr - code->off + map->pgoff;
 	uint64_t vaddr = addr - map->start + start;
 
-	for (size_t i = 0; i < m->n_data; i++)
-		if (vaddr - m->data[i].vaddr < m->data[i].filesz)
-			return true;
-	return false;
+	return any_where(m->n_data, i,
+			 vaddr - m->data[i].vaddr < m->data[i].filesz);
 }
 
 /* Of the smallest pages, to which a mapping is rounded. What is between
