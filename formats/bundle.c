@@ -224,10 +224,8 @@ int bundle_add_text(struct bundle *b, const char *name, const char *text,
 {
 	size_t n = strlen(text);
 
-	return bundle_begin_entry(b, name, n, false, err) ||
-			       bundle_write(b, text, n, err)
-		       ? -1
-		       : 0;
+	return bundle_begin_entry(b, name, n, false, err)
+		       ?: bundle_write(b, text, n, err);
 }
 
 int bundle_add_file(struct bundle *b, const char *name, int fd,

@@ -337,10 +337,8 @@ int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
 {
 	struct bytes b;
 
-	return ft_stream_rest(ft, s, place, &b, err) ||
-			       bytes_take(&b, n, out, err)
-		       ? -1
-		       : 0;
+	return ft_stream_rest(ft, s, place, &b, err)
+		       ?: bytes_take(&b, n, out, err);
 }
 
 uint64_t ft_stream_chunk_offset(const struct ft_stream *s, uint64_t place)

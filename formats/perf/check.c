@@ -140,10 +140,8 @@ static int perf_check_map(const struct perf *p, const struct perf_rec *r,
 			      m->len, m->start);
 	if (!p->halves.kernel_start)
 		return 0;
-	return perf_check_address(p, r, m->start, err) ||
-			       perf_check_address(p, r, last, err)
-		       ? -1
-		       : 0;
+	return perf_check_address(p, r, m->start, err)
+		       ?: perf_check_address(p, r, last, err);
 }
 
 int perf_check_record(struct perf *p, const struct perf_rec *r,
@@ -163,16 +161,11 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
 		return perf_check_map(p, r, rec, err);
 	case REC_FORK:
 	case REC_EXIT:
-		return perf_check_thread(r, rec->fork.ppid, err) ||
-				       perf_check_thread(r, rec->fork.ptid, err)
-			       ? -1
-			       : 0;
+		return perf_check_thread(r, rec->fork.ppid, err)
+			       ?: perf_check_thread(r, rec->fork.ptid, err);
 	case REC_SWITCH:
-		return perf_check_thread(r, rec->sw.other_pid, err) ||
-				       perf_check_thread(r, rec->sw.other_tid,
-							 err)
-			       ? -1
-			       : 0;
+		return perf_check_thread(r, rec->sw.other_pid, err)
+			       ?: perf_check_thread(r, rec->sw.other_tid, err);
 	default:
 		return 0;
 	}

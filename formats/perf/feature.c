@@ -57,10 +57,8 @@ static int perf_feature_arch(struct perf *p, struct bytes *b, struct err *err)
 
 static int perf_feature_cpus(struct perf *p, struct bytes *b, struct err *err)
 {
-	return bytes_i32(b, &p->src.info.cpus_avail, err) ||
-			       bytes_i32(b, &p->src.info.cpus_online, err)
-		       ? -1
-		       : 0;
+	return bytes_i32(b, &p->src.info.cpus_avail, err)
+		       ?: bytes_i32(b, &p->src.info.cpus_online, err);
 }
 
 /* Tells perf inject by the second string: its own name, or, from perf 7.2, the
@@ -140,11 +138,9 @@ static int perf_feature_event_desc(struct perf *p, struct bytes *b,
 static int perf_feature_clock_data(struct perf *p, struct bytes *b,
 				   struct err *err)
 {
-	return bytes_skip(b, 8, err) ||
-			       bytes_u64(b, &p->src.info.wall_ns, err) ||
-			       bytes_u64(b, &p->src.info.wall_clock_ns, err)
-		       ? -1
-		       : 0;
+	return bytes_skip(b, 8, err)
+		       ?: bytes_u64(b, &p->src.info.wall_ns, err)
+		       ?: bytes_u64(b, &p->src.info.wall_clock_ns, err);
 }
 
 static int perf_feature_e_machine(struct perf *p, struct bytes *b,

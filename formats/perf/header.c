@@ -23,8 +23,7 @@ struct section {
 static int perf_header_take_section(struct bytes *b, struct section *s,
 				    struct err *err)
 {
-	return bytes_u64(b, &s->off, err) || bytes_u64(b, &s->size, err) ? -1
-									 : 0;
+	return bytes_u64(b, &s->off, err) ?: bytes_u64(b, &s->size, err);
 }
 
 /* Sets *out to a section, all of which must be in the file. */

@@ -47,8 +47,7 @@ static uint32_t perf_record_map_flags(uint16_t misc)
 static int perf_record_take_pids(struct bytes *b, struct record *rec,
 				 struct err *err)
 {
-	return bytes_i32(b, &rec->pid, err) || bytes_i32(b, &rec->tid, err) ? -1
-									    : 0;
+	return bytes_i32(b, &rec->pid, err) ?: bytes_i32(b, &rec->tid, err);
 }
 
 /* Linux since 5.12 (88a16a130933; measured on 6.18) prepares the header of a
@@ -82,12 +81,10 @@ static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
 	uint8_t n;
 
 	if (!(misc & PM_BIT14) || perf_record_is_device(p, b))
-		return bytes_u32(b, &m->maj, err) ||
-				       bytes_u32(b, &m->min, err) ||
-				       bytes_u64(b, &m->ino, err) ||
-				       bytes_u64(b, &m->ino_gen, err)
-			       ? -1
-			       : 0;
+		return bytes_u32(b, &m->maj, err)
+			       ?: bytes_u32(b, &m->min, err)
+			       ?: bytes_u64(b, &m->ino, err)
+			       ?: bytes_u64(b, &m->ino_gen, err);
 	if (bytes_u8(b, &n, err) || bytes_skip(b, 3, err) ||
 	    bytes_take(b, 20, &id, err) || perf_check_build_id(&id, n, err))
 		return -1;
@@ -140,10 +137,8 @@ static int perf_record_comm(struct bytes *b, uint16_t misc, struct record *rec,
 	rec->kind = REC_COMM;
 	if (misc & PM_BIT13)
 		rec->flags |= REC_F_EXEC;
-	return perf_record_take_pids(b, rec, err) ||
-			       perf_record_take_name(b, &rec->comm.name, err)
-		       ? -1
-		       : 0;
+	return perf_record_take_pids(b, rec, err)
+		       ?: perf_record_take_name(b, &rec->comm.name, err);
 }
 
 static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
@@ -154,13 +149,11 @@ static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
 	/* perf made it up; the file has the maps of the child */
 	if (type == PR_FORK && (misc & PM_BIT13))
 		rec->flags |= REC_F_SYNTH;
-	return bytes_i32(b, &rec->pid, err) ||
-			       bytes_i32(b, &rec->fork.ppid, err) ||
-			       bytes_i32(b, &rec->tid, err) ||
-			       bytes_i32(b, &rec->fork.ptid, err) ||
-			       bytes_skip(b, 8, err) /* a time */
-		       ? -1
-		       : 0;
+	return bytes_i32(b, &rec->pid, err)
+		       ?: bytes_i32(b, &rec->fork.ppid, err)
+		       ?: bytes_i32(b, &rec->tid, err)
+		       ?: bytes_i32(b, &rec->fork.ptid, err)
+		       ?: bytes_skip(b, 8, err) /* a time */;
 }
 
 static int perf_record_lost(struct perf *p, const struct perf_attr *a,
@@ -241,10 +234,8 @@ static int perf_record_switch(struct bytes *b, const struct perf_rec *r,
 		rec->flags |= REC_F_PREEMPT;
 	if (r->type == PR_SWITCH)
 		return 0;
-	return bytes_i32(b, &rec->sw.other_pid, err) ||
-			       bytes_i32(b, &rec->sw.other_tid, err)
-		       ? -1
-		       : 0;
+	return bytes_i32(b, &rec->sw.other_pid, err)
+		       ?: bytes_i32(b, &rec->sw.other_tid, err);
 }
 
 static int perf_record_deferred_chain(struct perf *p, struct bytes *b,
@@ -470,13 +461,10 @@ int perf_record_decode_other(struct perf *p, const struct perf_attr *a,
 {
 	struct bytes b = r->b;
 
-	return perf_record_take_trailer(a, r, &b, rec, err) ||
-			       perf_record_decode_body(p, a, r, &b, untimed,
-						       rec, err) ||
-			       rest_end(&b, err) ||
-			       perf_check_record(p, r, rec, err)
-		       ? -1
-		       : 0;
+	return perf_record_take_trailer(a, r, &b, rec, err)
+		       ?: perf_record_decode_body(p, a, r, &b, untimed, rec, err)
+		       ?: rest_end(&b, err)
+		       ?: perf_check_record(p, r, rec, err);
 }
 
 int perf_record_decode(struct source *src, const struct ref *ref,

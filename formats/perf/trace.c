@@ -13,11 +13,9 @@
 
 static bool perf_trace_is_recorded(const struct perf *p, uint64_t id)
 {
-	for (size_t i = 0; i < p->n_attr; i++)
-		if (p->attr[i].type == PERF_TYPE_TRACEPOINT &&
-		    p->attr[i].config == id)
-			return true;
-	return false;
+	return any_where(p->n_attr, i,
+			 p->attr[i].type == PERF_TYPE_TRACEPOINT &&
+				 p->attr[i].config == id);
 }
 
 /* Skips a file of tracefs: name, 0, u64 length, as many bytes. */
@@ -26,10 +24,9 @@ static int perf_trace_skip_file(struct bytes *b, struct err *err)
 	const char *name;
 	uint64_t n;
 
-	return bytes_str(b, &name, err) || bytes_u64(b, &n, err) ||
-			       bytes_skip(b, n, err)
-		       ? -1
-		       : 0;
+	return bytes_str(b, &name, err)
+		       ?: bytes_u64(b, &n, err)
+		       ?: bytes_skip(b, n, err);
 }
 
 /* Takes one format, and keeps it if samples of it are recorded. Formats of
@@ -135,10 +132,8 @@ static int perf_trace_parse(struct perf *p, struct bytes *b, size_t padding,
 			if (perf_trace_take_format(p, system, b, err))
 				return -1;
 	}
-	return perf_trace_take_tail(p, b, version, err) ||
-			       rest_padding(b, padding, err)
-		       ? -1
-		       : 0;
+	return perf_trace_take_tail(p, b, version, err)
+		       ?: rest_padding(b, padding, err);
 }
 
 void perf_tracing_data(struct perf *p, struct bytes *b, size_t padding)

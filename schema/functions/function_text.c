@@ -204,10 +204,8 @@ void function_stack_text(sqlite3_context *ctx, int argc UNUSED,
 	for (size_t i = 0; !rc && i < p.n && !sqlite3_str_errcode(s); i++) {
 		if (i)
 			sqlite3_str_appendchar(s, 1, '\n');
-		rc = text_put_inlined(ctx, s, p.frame[i]) ||
-				     text_put_line(ctx, s, p.frame[i])
-			     ? -1
-			     : 0;
+		rc = text_put_inlined(ctx, s, p.frame[i])
+			     ?: text_put_line(ctx, s, p.frame[i]);
 	}
 	free(p.frame);
 	text_end(ctx, s, rc);

@@ -81,11 +81,9 @@ static int sums_check_verdicts(struct store *db, struct err *err)
 
 	if (w->merged)
 		return sums_equal(db, store_sql("sums_requests"), w->requests,
-				  what[0], err) ||
-				       sums_equal(db, store_sql("sums_chains"),
-						  w->chains, what[1], err)
-			       ? -1
-			       : 0;
+				  what[0], err)
+			       ?: sums_equal(db, store_sql("sums_chains"),
+					     w->chains, what[1], err);
 	if (db_number(db, store_sql("sums_overwritten"), &overwritten, err))
 		return -1;
 	uint64_t bad[2];
@@ -93,12 +91,10 @@ static int sums_check_verdicts(struct store *db, struct err *err)
 	for (int i = 0; i < 2; i++)
 		bad[i] = w->unsound[i] + (overwritten ? 0 : w->unnamed[i]);
 	return sums_equal_but(db, "SELECT count(*) FROM request",
-			      bad[SUMS_REQUEST], w->requests, what[0], err) ||
-			       sums_equal_but(db, "SELECT count(*) FROM chain",
-					      bad[SUMS_CHAIN], w->chains,
-					      what[1], err)
-		       ? -1
-		       : 0;
+			      bad[SUMS_REQUEST], w->requests, what[0], err)
+		       ?: sums_equal_but(db, "SELECT count(*) FROM chain",
+					 bad[SUMS_CHAIN], w->chains, what[1],
+					 err);
 }
 
 /* Event ids are dense, which is checked when they are stored, so comparing the

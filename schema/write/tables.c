@@ -136,10 +136,8 @@ int tables_link(struct store *db, struct err *err)
 {
 	if (!db->making)
 		return 0;
-	return frame_names_write(db, db->w->naming_ended, err) ||
-			       link_pages(db, err)
-		       ? -1
-		       : 0;
+	return frame_names_write(db, db->w->naming_ended, err)
+		       ?: link_pages(db, err);
 }
 
 #define OPEN_MAX ((size_t)1 << 20)

@@ -105,9 +105,8 @@ static int unnamed_find_several(struct store *db, struct err *err)
 {
 	const struct sql_gap gap = { "several", store_sql("several_images") };
 	char *sql = store_sql_fill("fill_several", &gap, 1);
-	int rc = db_exec(db, store_sql("several"), err) || db_exec(db, sql, err)
-			 ? -1
-			 : 0;
+	int rc =
+		db_exec(db, store_sql("several"), err) ?: db_exec(db, sql, err);
 
 	free(sql);
 	return rc;
@@ -201,8 +200,7 @@ int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
 	if (u->first)
 		unnamed_list(db, u);
 	else
-		rc = tables_link(db, err) || unnamed_read(db, how, u, err) ? -1
-									   : 0;
+		rc = tables_link(db, err) ?: unnamed_read(db, how, u, err);
 	/* now that the arrays do not move any more: which parts of them belong
 	 * to each image */
 	struct code_place *code = u->code;
