@@ -31,7 +31,7 @@ static uint64_t ctf_copy_hash(const struct ctf_file *f,
 		p->len,
 	};
 
-	return hash_u64s(known, sizeof(known) / sizeof(*known), 0);
+	return hash_u64s(known, ARRAY_SIZE(known), 0);
 }
 
 static bool ctf_copy_is_known(const struct ctf_state *st,

@@ -200,8 +200,7 @@ static enum ctf_use ctf_plan_payload_use(const struct plan *p,
 	}
 	if (!p->sm->perf)
 		return CTF_FIELD;
-	return ctf_plan_find_use(
-		perf_uses, sizeof(perf_uses) / sizeof(*perf_uses), node, only);
+	return ctf_plan_find_use(perf_uses, ARRAY_SIZE(perf_uses), node, only);
 }
 
 static enum ctf_use ctf_plan_member_use(const struct plan *p,
@@ -227,9 +226,8 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 		*only = true;
 		return CTF_FIELD;
 	}
-	return ctf_plan_find_use(context_uses,
-				 sizeof(context_uses) / sizeof(*context_uses),
-				 node, only);
+	return ctf_plan_find_use(context_uses, ARRAY_SIZE(context_uses), node,
+				 only);
 }
 
 /* ---- fields */
@@ -475,7 +473,7 @@ static void ctf_plan_compile(const struct plan *p, enum plan_root from,
 	ctf_program_start(out);
 	for (size_t i = p->first[from]; i < p->first[to]; i++) {
 		if (p->step[i].enter)
-			ctf_program_enter(out, p->step[i].node);
+			ctf_program_align(out, p->step[i].node->align);
 		else
 			ctf_program_add(out, p->step[i].node, &p->step[i].want);
 	}
@@ -583,7 +581,7 @@ void ctf_plan_make(struct ctf_plan *plan)
 	/* of the packet's context only the CPU is read here */
 	ctf_program_start(&plan->packet);
 	if (ctx)
-		ctf_program_enter(&plan->packet, ctx);
+		ctf_program_align(&plan->packet, ctx->align);
 	for (uint32_t i = 0; ctx && i < ctx->n_child; i++) {
 		const struct ctf_node *m = &ctx->child[i];
 

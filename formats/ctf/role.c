@@ -104,7 +104,7 @@ void ctf_role_find(struct ctf_event *ev)
 {
 	for (int i = 0; i < CTF_PARTS; i++)
 		ev->part[i] = -1;
-	for (size_t i = 0; i < sizeof(ctf_roles) / sizeof(*ctf_roles); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ctf_roles); i++) {
 		if (!ctf_role_matches(ctf_roles[i].name, ev->fmt.name))
 			continue;
 		ev->role = ctf_roles[i].role;

@@ -161,7 +161,7 @@ static bool ctf_schema_is_loose(const struct ctf_tree *t)
 	const char *name = ctf_tree_env(t, "tracer_name");
 	const int64_t version = ctf_schema_version(t);
 
-	for (size_t i = 0; name && i < sizeof(known) / sizeof(*known); i++)
+	for (size_t i = 0; name && i < ARRAY_SIZE(known); i++)
 		if (!strcmp(name, known[i].name))
 			return version < known[i].good;
 	return false;

@@ -93,22 +93,15 @@ static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
 
 static const char *perf_attr_clock_name(const struct perf_attr *a)
 {
+	static const char *const names[] = {
+		[0] = "realtime", [1] = "monotonic", [4] = "monotonic_raw",
+		[7] = "boottime", [11] = "tai",
+	};
+	uint32_t id = (uint32_t)a->clockid;
+
 	if (!(a->flags & PA_USE_CLOCKID))
 		return "perf";
-	switch (a->clockid) {
-	case 0:
-		return "realtime";
-	case 1:
-		return "monotonic";
-	case 4:
-		return "monotonic_raw";
-	case 7:
-		return "boottime";
-	case 11:
-		return "tai";
-	default:
-		return "unknown";
-	}
+	return id < ARRAY_SIZE(names) && names[id] ? names[id] : "unknown";
 }
 
 /* Adds the newest event to what all have in common, and to facts about the

@@ -11,7 +11,6 @@
 #define TYPE_CACHE 3
 #define TYPE_RAW 4
 #define TYPE_BREAKPOINT 5
-#define COUNT(a) (sizeof(a) / sizeof(*(a)))
 #define NAME_SIZE 96
 
 static const char *const software[] = {
@@ -60,7 +59,7 @@ static bool event_kind_cache(uint64_t config, char *out)
 	uint64_t c = config & 0xff, o = config >> 8 & 0xff;
 	uint64_t result = config >> 16;
 
-	if (c >= COUNT(cache) || o >= COUNT(op) || result > 1)
+	if (c >= ARRAY_SIZE(cache) || o >= ARRAY_SIZE(op) || result > 1)
 		return false;
 	snprintf(out, NAME_SIZE, "%s-%s", cache[c], op[o][result]);
 	return true;
@@ -72,9 +71,9 @@ static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 	static const char *const access[] = { "", "r", "w", "rw" };
 	uint64_t config = event_kind_config(a);
 
-	if (a->type == TYPE_SOFTWARE && config < COUNT(software))
+	if (a->type == TYPE_SOFTWARE && config < ARRAY_SIZE(software))
 		snprintf(out, NAME_SIZE, "%s", software[config]);
-	else if (a->type == TYPE_HARDWARE && config < COUNT(hardware))
+	else if (a->type == TYPE_HARDWARE && config < ARRAY_SIZE(hardware))
 		snprintf(out, NAME_SIZE, "%s", hardware[config]);
 	else if (a->type == TYPE_CACHE)
 		return event_kind_cache(config, out);
@@ -167,7 +166,7 @@ const char *event_kind_unit(const struct perf_attr *a)
 
 	if (a->type == TYPE_SOFTWARE && config < SOFTWARE_CLOCKS)
 		return "ns";
-	if (a->type == TYPE_HARDWARE && config < COUNT(hardware) &&
+	if (a->type == TYPE_HARDWARE && config < ARRAY_SIZE(hardware) &&
 	    strstr(hardware[config], "cycles"))
 		return "cycles";
 	return "events";

@@ -149,7 +149,7 @@ struct int_rows *int_rows_of(struct store *db, const char *table,
 				       { "table", table },
 				       { "key", column[0] } };
 
-	sql = store_sql_fill("int_rows", gap, sizeof(gap) / sizeof(*gap));
+	sql = store_sql_fill("int_rows", gap, ARRAY_SIZE(gap));
 	struct int_rows *r = int_rows_open(db, sql, err);
 	free(sql);
 	free(columns);

@@ -284,7 +284,7 @@ struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
 {
 	struct value bind[3];
 
-	assert(n <= sizeof(bind) / sizeof(*bind));
+	assert(n <= ARRAY_SIZE(bind));
 	for (size_t i = 0; i < n; i++)
 		bind[i] = (struct value){ .kind = VALUE_INT, .num = number[i] };
 	return rows_open(db, store_sql(query), bind, n, err);

@@ -89,7 +89,7 @@ static void ctf_program_move(struct ctf_program *p, uint32_t bits)
 	p->at = (uint32_t)(((uint64_t)p->at + bits) % p->mod);
 }
 
-static void ctf_program_align(struct ctf_program *p, uint32_t align)
+void ctf_program_align(struct ctf_program *p, uint32_t align)
 {
 	if (align <= 1)
 		return;
@@ -319,11 +319,6 @@ static enum ctf_code ctf_program_stack(const struct ctf_program *p,
 			       e->align <= 64 && p->mod >= 8 && p->at % 8 == 0
 		       ? CTF_OP_WORDS
 		       : CTF_OP_STACK;
-}
-
-void ctf_program_enter(struct ctf_program *p, const struct ctf_node *node)
-{
-	ctf_program_align(p, node->align);
 }
 
 void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,

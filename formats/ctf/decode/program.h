@@ -117,7 +117,7 @@ struct ctf_program {
 /* Begins a program at a position of unknown alignment. */
 void ctf_program_start(struct ctf_program *p);
 /* Adds the alignment of a structure, before its members. */
-void ctf_program_enter(struct ctf_program *p, const struct ctf_node *node);
+void ctf_program_align(struct ctf_program *p, uint32_t align);
 /* Adds a field that is needed. */
 void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 		     const struct ctf_want *want);

@@ -27,14 +27,13 @@ struct ctf2 {
 /* Sets the error, with the place that ctf2_enter() told. Returns -1. */
 int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Adds a name to the place that messages tell, until ctf2_leave(). */
+/* Adds a name to the place that messages tell. Returns what n_where was, to
+ * which the caller sets it. */
 size_t ctf2_enter(struct ctf2 *j, const char *name);
-void ctf2_leave(struct ctf2 *j, size_t mark);
 
 /* These fail if the value is of another type, or outside lo to hi. */
 int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
 	     uint64_t *out);
-int ctf2_name(struct ctf2 *j, struct json_object *o, uint32_t *out);
 int ctf2_array(struct ctf2 *j, struct json_object *o, size_t *n);
 int ctf2_object(struct ctf2 *j, struct json_object *o);
 /* Sets *out to the index of the string in a table of n words. */

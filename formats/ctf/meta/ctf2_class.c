@@ -4,8 +4,6 @@
 
 #include "formats/ctf/meta/ctf2.h"
 
-#define CTF2_COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
 static struct raw_class *ctf2_to(void *to)
 {
 	return to;
@@ -34,7 +32,7 @@ static int ctf2_set_byte_order(struct ctf2 *j, void *to, struct json_object *v)
 	static const char *const words[] = { "little-endian", "big-endian" };
 	size_t i = 0;
 
-	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
 		return -1;
 	ctf2_to(to)->node.big = i == 1;
 	return 0;
@@ -47,7 +45,7 @@ static int ctf2_set_bit_order(struct ctf2 *j, void *to, struct json_object *v)
 	static const char *const words[] = { "first-to-last", "last-to-first" };
 	size_t i = 0;
 
-	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
 		return -1;
 	ctf2_to(to)->bit_order = (uint8_t)(i + 1);
 	return 0;
@@ -84,7 +82,7 @@ static int ctf2_set_encoding(struct ctf2 *j, void *to, struct json_object *v)
 					     "utf-32le", "utf-32be" };
 	size_t i = 0;
 
-	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
 		return -1;
 	ctf2_to(to)->node.encoding = (uint8_t)i;
 	return 0;
@@ -114,7 +112,7 @@ static int ctf2_set_roles(struct ctf2 *j, void *to, struct json_object *v)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (ctf2_word(j, json_object_array_get_idx(v, i), words,
-			      CTF2_COUNT(words), &role))
+			      ARRAY_SIZE(words), &role))
 			return -1;
 		role += CTF_MAGIC;
 		if (n->role && n->role != role)
@@ -171,7 +169,7 @@ static int ctf2_set_labels(struct ctf2 *j, void *to, struct json_object *v)
 		ret = ret ? ret
 			  : ctf2_ranges(j, c, intern_add(&j->r->names, name),
 					ranges, &range, &n, &cap);
-		ctf2_leave(j, ret ? j->n_where : mark);
+		j->n_where = ret ? j->n_where : mark;
 	}
 	if (!ret && (is_signed ? c->wide : c->negative))
 		ret = ctf2_fail(j, "range is outside the values of the number");
@@ -215,7 +213,7 @@ static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
 		struct json_object *o = json_object_array_get_idx(v, i);
 
 		/* null is one structure up: it takes the name before it away */
-		if (o && ctf2_name(j, o, &name[p->n]))
+		if (o && ctf2_put_name(j, &name[p->n], o))
 			return -1;
 		if (o)
 			p->n++;
@@ -243,7 +241,7 @@ static int ctf2_set_origin(struct ctf2 *j, void *to, struct json_object *v)
 	struct raw_place *p = to;
 	size_t i = 0;
 
-	if (ctf2_word(j, v, words, CTF2_COUNT(words), &i))
+	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
 		return -1;
 	p->scope = (int8_t)i;
 	return 0;
@@ -259,7 +257,7 @@ static int ctf2_set_from(struct ctf2 *j, void *to, struct json_object *v)
 
 	p->scope = RAW_RELATIVE;
 	ctf2_to(to)->from = p;
-	if (ctf2_properties(j, v, table, CTF2_COUNT(table), p))
+	if (ctf2_properties(j, v, table, ARRAY_SIZE(table), p))
 		return -1;
 	if (p->scope != RAW_RELATIVE && p->up)
 		return ctf2_fail(j, "path leads out of its origin");
@@ -316,10 +314,10 @@ static int ctf2_part(struct ctf2 *j, struct json_object *o, enum ctf_kind kind,
 	if (json_object_object_get_ex(o, "name", &name))
 		ctf2_enter(j, json_object_get_string(name));
 	if (kind == CTF_STRUCT
-		    ? ctf2_properties(j, o, member, CTF2_COUNT(member), p)
-		    : ctf2_properties(j, o, option, CTF2_COUNT(option), p))
+		    ? ctf2_properties(j, o, member, ARRAY_SIZE(member), p)
+		    : ctf2_properties(j, o, option, ARRAY_SIZE(option), p))
 		return -1;
-	ctf2_leave(j, mark);
+	j->n_where = mark;
 	return raw_room(j->r, j->at);
 }
 
@@ -377,39 +375,15 @@ static int ctf2_set_ranges(struct ctf2 *j, void *to, struct json_object *v)
 	{                                                                      \
 		"mappings", false, ctf2_set_labels, 0                          \
 	}
-#define CTF2_ROLES                                                             \
-	{                                                                      \
-		"roles", false, ctf2_set_roles, 0                              \
-	}
+#define CTF2_ROLES "roles", false, ctf2_set_roles, 0
 #define CTF2_LENGTH                                                            \
-	{                                                                      \
-		"length", true, ctf2_put_u64,                                  \
-			offsetof(struct raw_class, node.count)                 \
-	}
-#define CTF2_FROM                                                              \
-	{                                                                      \
-		"length-field-location", true, ctf2_set_from, 0                \
-	}
-#define CTF2_SELECTOR                                                          \
-	{                                                                      \
-		"selector-field-location", true, ctf2_set_from, 0              \
-	}
-#define CTF2_ENCODING                                                          \
-	{                                                                      \
-		"encoding", false, ctf2_set_encoding, 0                        \
-	}
-#define CTF2_MEDIA                                                             \
-	{                                                                      \
-		"media-type", false, NULL, 0                                   \
-	}
-#define CTF2_MINIMUM                                                           \
-	{                                                                      \
-		"minimum-alignment", false, ctf2_set_alignment, 0              \
-	}
-#define CTF2_ELEMENT                                                           \
-	{                                                                      \
-		"element-field-class", true, ctf2_element, 0                   \
-	}
+	"length", true, ctf2_put_u64, offsetof(struct raw_class, node.count)
+#define CTF2_FROM "length-field-location", true, ctf2_set_from, 0
+#define CTF2_SELECTOR "selector-field-location", true, ctf2_set_from, 0
+#define CTF2_ENCODING "encoding", false, ctf2_set_encoding, 0
+#define CTF2_MEDIA "media-type", false, NULL, 0
+#define CTF2_MINIMUM "minimum-alignment", false, ctf2_set_alignment, 0
+#define CTF2_ELEMENT "element-field-class", true, ctf2_element, 0
 #define CTF2_KIND(name, kind, align, ...)                                      \
 	{                                                                      \
 		name, kind, align,                                             \
@@ -425,7 +399,7 @@ static const struct ctf2_kind {
 	struct ctf2_property property[8];
 } ctf2_kinds[] = {
 	CTF2_KIND("fixed-length-unsigned-integer", CTF_UINT, 1, CTF2_FIXED,
-		  CTF2_BASE, CTF2_ROLES),
+		  CTF2_BASE, { CTF2_ROLES }),
 	CTF2_KIND("fixed-length-signed-integer", CTF_SINT, 1, CTF2_FIXED,
 		  CTF2_BASE),
 	CTF2_KIND("fixed-length-bit-array", CTF_BITS, 1, CTF2_FIXED),
@@ -435,27 +409,27 @@ static const struct ctf2_kind {
 	CTF2_KIND("fixed-length-floating-point-number", CTF_REAL, 1,
 		  CTF2_FIXED),
 	CTF2_KIND("variable-length-unsigned-integer", CTF_VAR_UINT, 8,
-		  CTF2_BASE, CTF2_ROLES),
+		  CTF2_BASE, { CTF2_ROLES }),
 	CTF2_KIND("variable-length-signed-integer", CTF_VAR_SINT, 8, CTF2_BASE),
-	CTF2_KIND("null-terminated-string", CTF_STRING, 8, CTF2_ENCODING),
-	CTF2_KIND("static-length-string", CTF_FIXED_STRING, 8, CTF2_LENGTH,
-		  CTF2_ENCODING),
-	CTF2_KIND("dynamic-length-string", CTF_LENGTH_STRING, 8, CTF2_FROM,
-		  CTF2_ENCODING),
-	CTF2_KIND("static-length-blob", CTF_FIXED_BLOB, 8, CTF2_LENGTH,
-		  CTF2_MEDIA, CTF2_ROLES),
-	CTF2_KIND("dynamic-length-blob", CTF_LENGTH_BLOB, 8, CTF2_FROM,
-		  CTF2_MEDIA),
-	CTF2_KIND("static-length-array", CTF_ARRAY, 1, CTF2_LENGTH,
-		  CTF2_MINIMUM, CTF2_ELEMENT),
-	CTF2_KIND("dynamic-length-array", CTF_SEQUENCE, 1, CTF2_FROM,
-		  CTF2_MINIMUM, CTF2_ELEMENT),
-	CTF2_KIND("structure", CTF_STRUCT, 1, CTF2_MINIMUM,
+	CTF2_KIND("null-terminated-string", CTF_STRING, 8, { CTF2_ENCODING }),
+	CTF2_KIND("static-length-string", CTF_FIXED_STRING, 8, { CTF2_LENGTH },
+		  { CTF2_ENCODING }),
+	CTF2_KIND("dynamic-length-string", CTF_LENGTH_STRING, 8, { CTF2_FROM },
+		  { CTF2_ENCODING }),
+	CTF2_KIND("static-length-blob", CTF_FIXED_BLOB, 8, { CTF2_LENGTH },
+		  { CTF2_MEDIA }, { CTF2_ROLES }),
+	CTF2_KIND("dynamic-length-blob", CTF_LENGTH_BLOB, 8, { CTF2_FROM },
+		  { CTF2_MEDIA }),
+	CTF2_KIND("static-length-array", CTF_ARRAY, 1, { CTF2_LENGTH },
+		  { CTF2_MINIMUM }, { CTF2_ELEMENT }),
+	CTF2_KIND("dynamic-length-array", CTF_SEQUENCE, 1, { CTF2_FROM },
+		  { CTF2_MINIMUM }, { CTF2_ELEMENT }),
+	CTF2_KIND("structure", CTF_STRUCT, 1, { CTF2_MINIMUM },
 		  { "member-classes", false, ctf2_set_parts, 0 }),
-	CTF2_KIND("optional", CTF_OPTIONAL, 1, CTF2_SELECTOR,
+	CTF2_KIND("optional", CTF_OPTIONAL, 1, { CTF2_SELECTOR },
 		  { "selector-field-ranges", false, ctf2_set_ranges, 0 },
 		  { "field-class", true, ctf2_element, 0 }),
-	CTF2_KIND("variant", CTF_VARIANT, 1, CTF2_SELECTOR,
+	CTF2_KIND("variant", CTF_VARIANT, 1, { CTF2_SELECTOR },
 		  { "options", true, ctf2_set_parts, 0 }),
 };
 
@@ -463,14 +437,14 @@ int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 {
 	const struct raw_class **out = to;
 	const struct ctf2_kind *k = ctf2_kinds;
-	const struct ctf2_kind *end = ctf2_kinds + CTF2_COUNT(ctf2_kinds);
+	const struct ctf2_kind *end = ctf2_kinds + ARRAY_SIZE(ctf2_kinds);
 	struct json_object *type = NULL;
 	size_t n = 0;
 
 	if (json_object_is_type(o, json_type_string)) {
 		uint32_t alias;
 
-		if (ctf2_name(j, o, &alias))
+		if (ctf2_put_name(j, &alias, o))
 			return -1;
 		*out = alias < j->n_alias ? j->alias[alias] : NULL;
 		return *out ? 0
@@ -492,7 +466,7 @@ int ctf2_put_class(struct ctf2 *j, void *to, struct json_object *o)
 	if (j->depth == CTF_DEPTH_MAX)
 		return ctf2_fail(j, "classes are nested deeper than %d",
 				 CTF_DEPTH_MAX);
-	while (n < CTF2_COUNT(k->property) && k->property[n].name)
+	while (n < ARRAY_SIZE(k->property) && k->property[n].name)
 		n++;
 
 	struct raw_class *c = raw_class(j->r, k->kind, j->at);

@@ -7,7 +7,6 @@
 #include "formats/reader/scan.h"
 #include "stitch/base/bytes.h"
 
-#define CTF2_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 /* What the values of one fragment may take. */
 #define CTF2_TEXT_ROOM ((size_t)20 << 20)
 /* Of objects and arrays: five for a level of classes, and a few around. */
@@ -58,12 +57,12 @@ static int ctf2_set_env(struct ctf2 *j, void *to UNUSED, struct json_object *v)
 			if (ctf2_put_i64(j, &e.num, value))
 				return -1;
 		} else {
-			if (ctf2_name(j, value, &text))
+			if (ctf2_put_name(j, &text, value))
 				return -1;
 			e.text = raw_keep(r, text);
 		}
 		*mem_add(r->env, r->n_env, r->cap_env) = e;
-		ctf2_leave(j, mark);
+		j->n_where = mark;
 	}
 	return 0;
 }
@@ -92,9 +91,9 @@ static int ctf2_set_clock_origin(struct ctf2 *j, void *to,
 	size_t i = 0;
 
 	if (!json_object_is_type(v, json_type_string))
-		return ctf2_properties(j, v, table, CTF2_COUNT(table), &name);
+		return ctf2_properties(j, v, table, ARRAY_SIZE(table), &name);
 	c->clock.unix_epoch = true;
-	return ctf2_word(j, v, words, CTF2_COUNT(words), &i);
+	return ctf2_word(j, v, words, ARRAY_SIZE(words), &i);
 }
 
 static int ctf2_set_cycles(struct ctf2 *j, void *to, struct json_object *v)
@@ -116,7 +115,7 @@ static int ctf2_set_offset(struct ctf2 *j, void *to, struct json_object *v)
 		{ "cycles", false, ctf2_set_cycles, 0 },
 	};
 
-	return ctf2_properties(j, v, table, CTF2_COUNT(table), to);
+	return ctf2_properties(j, v, table, ARRAY_SIZE(table), to);
 }
 
 static int ctf2_clock(struct ctf2 *j, struct json_object *o)
@@ -138,7 +137,7 @@ static int ctf2_clock(struct ctf2 *j, struct json_object *o)
 	struct raw *r = j->r;
 	struct raw_clock c = { .name = RAW_NONE };
 
-	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &c))
+	if (ctf2_properties(j, o, table, ARRAY_SIZE(table), &c))
 		return -1;
 	if ((uint64_t)c.clock.offset >= c.clock.freq)
 		return ctf2_fail(j, "offset has as many cycles as a second");
@@ -160,7 +159,7 @@ static int ctf2_set_default_clock(struct ctf2 *j, void *to,
 {
 	struct raw_stream *s = to;
 
-	if (ctf2_name(j, v, &s->clock))
+	if (ctf2_put_name(j, &s->clock, v))
 		return -1;
 	for (size_t i = 0; i < j->r->n_clock; i++)
 		if (j->r->clock[i].name == s->clock)
@@ -187,7 +186,7 @@ static int ctf2_stream(struct ctf2 *j, struct json_object *o)
 	};
 	struct raw_stream s = { .at = j->at, .clock = RAW_NONE };
 
-	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &s))
+	if (ctf2_properties(j, o, table, ARRAY_SIZE(table), &s))
 		return -1;
 	return raw_add_stream(j->r, &s);
 }
@@ -209,7 +208,7 @@ static int ctf2_event(struct ctf2 *j, struct json_object *o)
 	};
 	struct raw_event e = { .at = j->at, .name = RAW_NONE };
 
-	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &e))
+	if (ctf2_properties(j, o, table, ARRAY_SIZE(table), &e))
 		return -1;
 	return raw_add_event(j->r, &e);
 }
@@ -231,7 +230,7 @@ static int ctf2_declare(struct ctf2 *j, struct json_object *o)
 	};
 	struct ctf2_alias a = { RAW_NONE, NULL };
 
-	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &a))
+	if (ctf2_properties(j, o, table, ARRAY_SIZE(table), &a))
 		return -1;
 	mem_reach(j->alias, j->n_alias, j->cap_alias, a.name + 1);
 	if (j->alias[a.name])
@@ -250,7 +249,7 @@ static int ctf2_preamble(struct ctf2 *j, struct json_object *o)
 		{ "uuid", false, ctf2_set_uuid, 0 },
 	};
 
-	return ctf2_properties(j, o, table, CTF2_COUNT(table), j);
+	return ctf2_properties(j, o, table, ARRAY_SIZE(table), j);
 }
 
 struct ctf2_trace {
@@ -275,7 +274,7 @@ static int ctf2_trace(struct ctf2 *j, struct json_object *o)
 	if (j->trace_seen)
 		return ctf2_fail(j, "a second trace class");
 	j->trace_seen = true;
-	if (ctf2_properties(j, o, table, CTF2_COUNT(table), &trace))
+	if (ctf2_properties(j, o, table, ARRAY_SIZE(table), &trace))
 		return -1;
 	j->r->header = trace.header;
 	return 0;
@@ -308,7 +307,7 @@ static int ctf2_fragment(struct ctf2 *j, struct json_object *o)
 	if (!strcmp(name, "preamble") != !j->n_fragment++)
 		return ctf2_fail(j, "the first fragment, and no other, is the "
 				    "preamble");
-	for (size_t i = 0; i < CTF2_COUNT(table); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
 		if (!strcmp(table[i].type, name))
 			return table[i].read(j, o);
 	return ctf2_fail(j, "fragment is not known");

@@ -28,11 +28,6 @@ size_t ctf2_enter(struct ctf2 *j, const char *name)
 	return mark;
 }
 
-void ctf2_leave(struct ctf2 *j, size_t mark)
-{
-	j->n_where = mark;
-}
-
 /* ---- numbers and strings */
 
 int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
@@ -47,15 +42,6 @@ int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
 			j, "value is not a number from %" PRIu64 " to %" PRIu64,
 			lo, hi);
 	return 0;
-}
-
-int ctf2_name(struct ctf2 *j, struct json_object *o, uint32_t *out)
-{
-	if (!json_object_is_type(o, json_type_string))
-		return ctf2_fail(j, "value is not a string");
-	*out = intern_add_bytes(&j->r->names, json_object_get_string(o),
-				(size_t)json_object_get_string_len(o));
-	return raw_room(j->r, j->at);
 }
 
 int ctf2_array(struct ctf2 *j, struct json_object *o, size_t *n)
@@ -86,7 +72,12 @@ int ctf2_word(struct ctf2 *j, struct json_object *o, const char *const *words,
 
 int ctf2_put_name(struct ctf2 *j, void *to, struct json_object *value)
 {
-	return ctf2_name(j, value, to);
+	if (!json_object_is_type(value, json_type_string))
+		return ctf2_fail(j, "value is not a string");
+	*(uint32_t *)to =
+		intern_add_bytes(&j->r->names, json_object_get_string(value),
+				 (size_t)json_object_get_string_len(value));
+	return raw_room(j->r, j->at);
 }
 
 int ctf2_put_text(struct ctf2 *j, void *to, struct json_object *value)
@@ -94,7 +85,7 @@ int ctf2_put_text(struct ctf2 *j, void *to, struct json_object *value)
 	const char **text = to;
 	uint32_t name = 0;
 
-	if (ctf2_name(j, value, &name))
+	if (ctf2_put_name(j, &name, value))
 		return -1;
 	*text = raw_keep(j->r, name);
 	return 0;
@@ -160,7 +151,7 @@ static int ctf2_property(struct ctf2 *j, const char *name,
 
 		if (p->set && p->set(j, (char *)to + p->at, value))
 			return -1;
-		ctf2_leave(j, mark);
+		j->n_where = mark;
 		return 0;
 	}
 	if (!strcmp(name, "type") || !strcmp(name, "attributes"))

@@ -69,7 +69,7 @@ static void resolve_time(const struct resolve *v, enum ctf_field_role role,
 static void resolve_role(const struct resolve *v, struct ctf_node *to)
 {
 	const struct resolve_role *known = NULL;
-	size_t n = sizeof(resolve_roles) / sizeof(resolve_roles[0]);
+	size_t n = ARRAY_SIZE(resolve_roles);
 	bool direct = v->find.n_frame == 1 || v->find.now == RAW_EVENT_HEADER;
 
 	for (size_t i = 0; i < n && to->name && direct; i++)

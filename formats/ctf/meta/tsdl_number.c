@@ -30,7 +30,7 @@ static int tsdl_base(struct tsdl *t, const struct tsdl_value *v, uint8_t *out)
 		{ 2, " binary b 2 " },
 	};
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		struct scan s = scan_of(known[i].names, strlen(known[i].names));
 		struct scan word;
 
@@ -143,7 +143,7 @@ int tsdl_float(struct tsdl *t, const struct raw_class **out)
 	n->align = 0;
 	if (tsdl_next(t) || tsdl_attributes(t, tsdl_set_float, &f))
 		return -1;
-	for (size_t i = 0; i < sizeof(ieee) / sizeof(ieee[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ieee); i++)
 		if (ieee[i][0] == f.exp && ieee[i][1] == f.mant)
 			n->bits = ieee[i][0] + ieee[i][1];
 	if (!n->bits)

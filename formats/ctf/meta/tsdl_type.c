@@ -248,8 +248,7 @@ static int tsdl_place(struct tsdl *t, const struct raw_place **out)
 		return -1;
 	struct scan s = scan_of(tsdl_text(t, path), strlen(tsdl_text(t, path)));
 
-	for (size_t i = 0; i < sizeof(tsdl_scopes) / sizeof(tsdl_scopes[0]);
-	     i++)
+	for (size_t i = 0; i < ARRAY_SIZE(tsdl_scopes); i++)
 		if (p.climb && scan_take(&s, tsdl_scopes[i].prefix)) {
 			p.scope = tsdl_scopes[i].scope;
 			p.climb = false;
