@@ -42,7 +42,7 @@ static void sframe_check_put_report(const char *path,
 {
 	safe_text_clean(stdout, path, strlen(path));
 	printf(": SFrame version %u for %s, %" PRIu32 " functions\n",
-	       f->sf.head.version, sframe_abi_name(&f->sf), f->sf.head.funcs);
+	       f->sf.head.version, f->sf.machine->name, f->sf.head.funcs);
 	printf("\n  %-10s  %-6s %12s %12s\n", "test", "", "looked at", "found");
 	for (unsigned int t = 0; t < SFRAME_TESTS; t++)
 		printf("  %-10s  %-6s %12" PRIu64 " %12" PRIu64 " %s\n",

@@ -26,9 +26,9 @@ static const char *reg_name(const struct sframe *sf, uint32_t reg,
 {
 	if (reg == SFRAME_CFA)
 		return "c";
-	if (reg == sframe_sp(sf))
+	if (reg == sf->machine->sp)
 		return "sp";
-	if (reg == sframe_fp(sf))
+	if (reg == sf->machine->fp)
 		return "fp";
 	snprintf(t->s, sizeof(t->s), "r%" PRIu32, reg);
 	return t->s;
@@ -126,7 +126,7 @@ static void sframe_dump_put_head(const char *path, const struct sframe_file *f)
 	safe_text_clean(stdout, path, strlen(path));
 	printf(": SFrame version %u for %s, %zu bytes at file+0x%" PRIx64
 	       ", address 0x%" PRIx64 "\n",
-	       h->version, sframe_abi_name(&f->sf), f->len, f->off, f->sf.addr);
+	       h->version, f->sf.machine->name, f->len, f->off, f->sf.addr);
 	printf("%" PRIu32 " functions, %" PRIu32 " rows in %" PRIu32
 	       " bytes;%s starts count from the %s",
 	       h->funcs, h->rows, h->rows_len,
@@ -156,7 +156,7 @@ void sframe_head_json(struct json *j, const char *key,
 
 	json_object(j, key);
 	json_int(j, "version", h->version);
-	json_text(j, "machine", sframe_abi_name(&f->sf));
+	json_text(j, "machine", f->sf.machine->name);
 	json_int(j, "flags", h->flags);
 	json_bool(j, "sorted", h->flags & SFRAME_SORTED);
 	json_bool(j, "pc_relative", h->flags & SFRAME_PCREL);

@@ -1,6 +1,7 @@
 /* sframe.c - reads untrusted SFrame sections, versions 1 to 3. */
 #include "symbolize/sframe/sframe.h"
 
+#include <elf.h>
 #include <inttypes.h>
 
 #include "stitch/base/err.h"
@@ -22,31 +23,13 @@ static const struct {
  * info, info2, rep. */
 #define ATTR_LEN 5
 
-static const struct sframe_machine {
-	const char *name;
-	uint8_t sp, fp;
-	bool big;
-} abis[] = {
-	[SFRAME_AARCH64_BE] = { "aarch64 big-endian", 31, 29, true },
-	[SFRAME_AARCH64_LE] = { "aarch64", 31, 29, false },
-	[SFRAME_AMD64] = { "amd64", 7, 6, false },
-	[SFRAME_S390X] = { "s390x", 15, 11, true },
+static const struct sframe_machine machines[] = {
+	[SFRAME_AARCH64_BE] = { "aarch64 big-endian", EM_AARCH64, 31, 29, true,
+				0, true },
+	[SFRAME_AARCH64_LE] = { "aarch64", EM_AARCH64, 31, 29, false, 0, true },
+	[SFRAME_AMD64] = { "amd64", EM_X86_64, 7, 6, false, 8, false },
+	[SFRAME_S390X] = { "s390x", EM_S390, 15, 11, true, 160, true },
 };
-
-uint32_t sframe_sp(const struct sframe *sf)
-{
-	return abis[sf->head.abi].sp;
-}
-
-uint32_t sframe_fp(const struct sframe *sf)
-{
-	return abis[sf->head.abi].fp;
-}
-
-const char *sframe_abi_name(const struct sframe *sf)
-{
-	return abis[sf->head.abi].name;
-}
 
 static int sframe_read_head(struct bytes *b, struct sframe_head *h,
 			    struct err *err)
@@ -91,12 +74,12 @@ static int sframe_read_head(struct bytes *b, struct sframe_head *h,
 		return err_at(err, b->path, b->base_off,
 			      "SFrame machine %u, this program knows 1 to 4",
 			      h->abi);
-	if (abis[h->abi].big !=
+	if (machines[h->abi].big !=
 	    (b->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)))
 		return err_at(err, b->path, b->base_off,
 			      "SFrame section of %s with bytes in the other "
 			      "order",
-			      abis[h->abi].name);
+			      machines[h->abi].name);
 	return bytes_skip(b, h->aux_len, err);
 }
 
@@ -126,6 +109,7 @@ int sframe_init(struct sframe *sf, const void *data, size_t len,
 		return err_at(err, path, bytes_off(&sf->row),
 			      "rows begin inside or before the index of "
 			      "functions");
+	sf->machine = &machines[h->abi];
 	sf->addr = addr;
 	sf->func_at = bytes_off(&sf->func) - off;
 	sf->func_len = versions[h->version].func_len;
@@ -364,8 +348,8 @@ static int sframe_plain_rule(const struct sframe *sf,
 	unsigned int i = 1;
 
 	out->cfa = (struct sframe_place){ SFRAME_VALUE,
-					  row->info & 1 ? sframe_sp(sf)
-							: sframe_fp(sf),
+					  row->info & 1 ? sf->machine->sp
+							: sf->machine->fp,
 					  sframe_cfa_offset(sf, row, 0) };
 	if (!sf->head.fixed_ra && i < row->n)
 		out->ra = sframe_plain_place(sf, row, i++);

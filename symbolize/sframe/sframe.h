@@ -40,8 +40,19 @@ struct sframe_head {
 	uint32_t func_off, row_off; /* relative to the end of the header */
 };
 
+struct sframe_machine {
+	const char *name; /* "amd64", "aarch64", ... */
+	uint16_t elf;	  /* EM_... */
+	uint8_t sp, fp;	  /* DWARF numbers of the stack and frame pointer */
+	bool big;
+	/* The rule that is valid right after a call, and at the return. */
+	uint8_t call_cfa;
+	bool link; /* the return address is in the link register */
+};
+
 struct sframe {
 	struct sframe_head head;
+	const struct sframe_machine *machine;
 	uint64_t addr;	       /* ELF address of the section */
 	struct bytes func;     /* function index, whole entries only */
 	struct bytes row;      /* row data */
@@ -134,9 +145,3 @@ struct sframe_rule {
 int sframe_rule(const struct sframe *sf, const struct sframe_func *f,
 		const struct sframe_row *row, struct sframe_rule *out,
 		struct err *err);
-
-/* Return the DWARF number of the stack and of the frame pointer. */
-uint32_t sframe_sp(const struct sframe *sf);
-uint32_t sframe_fp(const struct sframe *sf);
-/* Returns "amd64", "aarch64", ... */
-const char *sframe_abi_name(const struct sframe *sf);

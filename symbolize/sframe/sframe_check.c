@@ -309,7 +309,7 @@ static void sframe_check_section(struct judge *j)
 	if (h->fixed_ra != want)
 		judge_found(j, SFRAME_T_FIXED_RA, 0, 0, 1,
 			    "return address at CFA%+d, %s has it at CFA%+d",
-			    h->fixed_ra, sframe_abi_name(j->sf), want);
+			    h->fixed_ra, j->sf->machine->name, want);
 	/* From here on a function ends where the next one starts. */
 	sort_items(j->func, j->n, sframe_check_compare_start);
 	for (size_t i = 0; i < j->n; i++) {

@@ -14,17 +14,6 @@
 /* A longer function is data. */
 #define FUNC_MAX (64u << 20)
 
-/* The rule that is valid right after a call, and at the return. */
-static const struct {
-	int64_t cfa;
-	bool link; /* the return address is in the link register */
-} calls[] = {
-	[SFRAME_AARCH64_BE] = { 0, true },
-	[SFRAME_AARCH64_LE] = { 0, true },
-	[SFRAME_AMD64] = { 8, false },
-	[SFRAME_S390X] = { 160, true },
-};
-
 /* An instruction and its rule. */
 struct sframe_code_step {
 	struct insn in;
@@ -46,8 +35,8 @@ struct sframe_code_check {
 static bool sframe_code_is_call_rule(const struct judge *j,
 				     const struct unwind_rule *r)
 {
-	return r->kind == ROW_SP && r->cfa == calls[j->sf->head.abi].cfa &&
-	       (!calls[j->sf->head.abi].link || r->ra.kind == PLACE_SAME);
+	return r->kind == ROW_SP && r->cfa == j->sf->machine->call_cfa &&
+	       (!j->sf->machine->link || r->ra.kind == PLACE_SAME);
 }
 
 static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
@@ -107,7 +96,7 @@ static void sframe_code_check_call(struct sframe_code_check *l,
 				   const struct sframe_code_step *s)
 {
 	struct judge *j = l->j;
-	bool link = calls[j->sf->head.abi].link;
+	bool link = j->sf->machine->link;
 	struct rule_text t;
 
 	if (s->in.has_target)
@@ -260,7 +249,7 @@ static void sframe_code_check_entry(struct sframe_code_check *l,
 		    (!first && s.rule.kind != ROW_SP))
 			return;
 		if (first ? !sframe_code_is_call_rule(j, &s.rule)
-			  : s.rule.cfa != calls[j->sf->head.abi].cfa) {
+			  : s.rule.cfa != j->sf->machine->call_cfa) {
 			judge_found(j, SFRAME_T_ENTRY, s.in.addr,
 				    s.in.addr + s.in.len, 1,
 				    "'%s %.40s' at a function entry%s%s, "
@@ -281,15 +270,13 @@ static void sframe_code_check_entry(struct sframe_code_check *l,
 
 int sframe_code_check(struct judge *j, struct err *err)
 {
-	bool big = j->sf->head.abi == SFRAME_AARCH64_BE ||
-		   j->sf->head.abi == SFRAME_S390X;
 	struct sframe_code_check l = { .j = j };
 
 	if (j->ef->no_code) {
 		j->r->no_code = true;
 		return 0;
 	}
-	l.d = disasm_open(j->ef->machine, big, true, err);
+	l.d = disasm_open(j->ef->machine, j->sf->machine->big, true, err);
 	if (!l.d)
 		return -1;
 	for (size_t i = 0; i < j->n; i++)

@@ -46,21 +46,15 @@ static bool sframe_file_by_segment(const struct elf_file *ef,
 static bool sframe_file_by_name(const struct elf_file *ef,
 				struct sframe_file_place *out)
 {
-	size_t n = elf_sections(ef);
 	struct elf_section s;
+	Elf_Data *d = elf_section_find(ef, ".sframe", &s) ? elf_section_data(&s)
+							  : NULL;
 
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(ef, i, &s) || strcmp(s.name, ".sframe"))
-			continue;
-		Elf_Data *d = elf_section_data(&s);
-
-		if (!d)
-			continue;
-		*out = (struct sframe_file_place){ d->d_buf, d->d_size, s.off,
-						   s.addr, i };
-		return true;
-	}
-	return false;
+	if (!d)
+		return false;
+	*out = (struct sframe_file_place){ d->d_buf, d->d_size, s.off, s.addr,
+					   elf_ndxscn(s.scn) };
+	return true;
 }
 
 /* Returns the bytes that a relocation "symbol + addend - place" changes; 0 for
@@ -149,19 +143,6 @@ static int sframe_file_relocate(const struct elf_file *ef,
 	return 0;
 }
 
-static bool sframe_file_same_machine(const struct elf_file *ef,
-				     const struct sframe *sf)
-{
-	switch (sf->head.abi) {
-	case SFRAME_AMD64:
-		return ef->machine == EM_X86_64;
-	case SFRAME_S390X:
-		return ef->machine == EM_S390;
-	default:
-		return ef->machine == EM_AARCH64;
-	}
-}
-
 static int sframe_file_init(const struct elf_file *ef,
 			    const struct sframe_file_place *p,
 			    struct sframe_file *out, struct err *err)
@@ -169,11 +150,11 @@ static int sframe_file_init(const struct elf_file *ef,
 	if (sframe_init(&out->sf, p->data, p->len, ef->path, p->off, p->addr,
 			err))
 		return -1;
-	if (!sframe_file_same_machine(ef, &out->sf))
+	if (ef->machine != out->sf.machine->elf)
 		return err_at(err, ef->path, p->off,
 			      "SFrame section of %s in a file of ELF machine "
 			      "%u",
-			      sframe_abi_name(&out->sf), ef->machine);
+			      out->sf.machine->name, ef->machine);
 	if (out->object && !(out->sf.head.flags & SFRAME_PCREL))
 		return err_at(err, ef->path, p->off,
 			      "SFrame section of an object file, made by "

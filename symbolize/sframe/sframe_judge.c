@@ -36,9 +36,9 @@ const char *judge_section_name(const struct judge *j, uint64_t addr)
 static const char *judge_reg_text(const struct judge *j, uint32_t reg,
 				  struct rule_text *t)
 {
-	if (reg == sframe_sp(j->sf))
+	if (reg == j->sf->machine->sp)
 		return "sp";
-	if (reg == sframe_fp(j->sf))
+	if (reg == j->sf->machine->fp)
 		return "fp";
 	snprintf(t->s, sizeof(t->s), "r%" PRIu32, reg);
 	return t->s;

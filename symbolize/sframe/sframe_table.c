@@ -95,9 +95,9 @@ static bool sframe_table_place(const struct sframe *sf,
 		return false;
 	if (in->reg == SFRAME_CFA)
 		out->kind = PLACE_CFA;
-	else if (in->reg == sframe_fp(sf))
+	else if (in->reg == sf->machine->fp)
 		out->kind = PLACE_FP;
-	else if (in->reg == sframe_sp(sf))
+	else if (in->reg == sf->machine->sp)
 		out->kind = PLACE_SP;
 	else
 		return false;
@@ -109,9 +109,9 @@ static enum row_kind sframe_table_cfa_kind(const struct sframe *sf,
 {
 	bool deref = cfa->kind == SFRAME_MEMORY;
 
-	if (cfa->reg == sframe_sp(sf))
+	if (cfa->reg == sf->machine->sp)
 		return deref ? ROW_SP_DEREF : ROW_SP;
-	if (cfa->reg == sframe_fp(sf))
+	if (cfa->reg == sf->machine->fp)
 		return deref ? ROW_FP_DEREF : ROW_FP;
 	if (sf->head.abi == SFRAME_AMD64 && cfa->reg == 10 && !deref)
 		return ROW_DRAP;
@@ -173,9 +173,10 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 {
 	struct sframe_table_maker *m = arg;
 
-	mem_grow(m->kept, m->cap, m->n + 1);
-	m->kept[m->n].pc = row->pc;
-	sframe_table_rule(m->sf, f, rule, &m->kept[m->n++].rule);
+	struct sframe_table_row *k = mem_add(m->kept, m->n, m->cap);
+
+	k->pc = row->pc;
+	sframe_table_rule(m->sf, f, rule, &k->rule);
 }
 
 /* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */
