@@ -10,6 +10,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
+#include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/cfi/go_frames.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/dwarf_number.h"
@@ -500,46 +501,38 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 	return bytes_take(&b, len, out, NULL);
 }
 
-static void cfi_each_row(const struct cfi *c, const struct cfi_fde *f,
-			 struct cfi_run *r, const struct cfi_visit *v)
+static void cfi_add_function(const struct cfi *c, const struct cfi_fde *f,
+			     struct unwind_rows *rows, cfi_rules_fn *fn,
+			     void *arg)
 {
-	struct cfi_loc_arg arg;
+	const struct unwind_rule gap = { .kind = ROW_GAP };
+	struct cfi_loc_arg loc;
+	struct cfi_run r;
 	struct bytes b;
 	int ret = 1;
 
 	if (cfi_window(c, f->off, f->len, &b))
 		return;
-	cfi_start_run(r, c, &c->cie[f->cie], &arg);
-	r->loc = f->start;
-	r->changed = true;
-	v->begin(v->arg, f->start, f->end);
-	while (ret > 0 && r->loc < f->end) {
-		uint64_t from = r->loc;
+	cfi_start_run(&r, c, &c->cie[f->cie], &loc);
+	r.loc = f->start;
+	r.changed = true;
+	unwind_rows_begin(rows, f->start, f->end);
+	while (ret > 0 && r.loc < f->end) {
+		uint64_t from = r.loc;
 
-		ret = cfi_run(r, &b);
-		if (ret < 0) {
-			v->end(v->arg, from, true);
-			return;
-		}
-		if (r->changed)
-			v->rules(v->arg, from, &r->now);
-		r->changed = r->loc <= from;
+		ret = cfi_run(&r, &b);
+		if (ret < 0)
+			unwind_rows_add(rows, from, &gap);
+		else if (r.changed)
+			fn(arg, from, &r.now);
+		r.changed = r.loc <= from;
 	}
-	v->end(v->arg, f->end, false);
+	unwind_rows_end(rows);
 }
 
-void cfi_visit_one(const struct cfi *c, size_t i, const struct cfi_visit *v)
+void cfi_add_rows(const struct cfi *c, size_t first, size_t n,
+		  struct unwind_rows *rows, cfi_rules_fn *fn, void *arg)
 {
-	struct cfi_run r;
-
-	cfi_each_row(c, &c->fde[i], &r, v);
-}
-
-void cfi_each(const struct cfi *c, const struct cfi_visit *v)
-{
-	struct cfi_run *r = mem_new(1, sizeof(*r));
-
-	for (size_t i = 0; i < c->n; i++)
-		cfi_each_row(c, &c->fde[i], r, v);
-	free(r);
+	for (size_t i = first; i < c->n && n; i++, n--)
+		cfi_add_function(c, &c->fde[i], rows, fn, arg);
 }

@@ -14,6 +14,7 @@
 struct bytes;
 struct cfi;
 struct elf_file;
+struct unwind_rows;
 
 /* Reads a section. Returns NULL if the file does not have it, or is for a
  * machine that cannot be unwound. The .debug_frame of a Go program without one
@@ -25,8 +26,7 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 		       uint64_t addr, bool swap);
 /* Reads both: .debug_frame is asked where .eh_frame has no function, as for the
  * Go part of a program that gcc has linked. For functions and the rules of
- * addresses only, not for cfi_find(), cfi_expr(), cfi_each()
- * and cfi_visit_one(). */
+ * addresses only, not for cfi_find(), cfi_expr() and cfi_add_rows(). */
 struct cfi *cfi_open_both(const struct elf_file *ef);
 void cfi_close(struct cfi *c);
 const struct abi *cfi_abi(const struct cfi *c);
@@ -48,14 +48,10 @@ int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out);
  * -1 if there is none. */
 int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out);
 
-/* Callbacks of cfi_each() and cfi_visit_one(); see cfi_rows.c. */
-struct cfi_visit {
-	void (*begin)(void *arg, uint64_t start, uint64_t end);
-	void (*rules)(void *arg, uint64_t addr, const struct cfi_rules *r);
-	/* lost: the rest of the function is damaged. */
-	void (*end)(void *arg, uint64_t addr, bool lost);
-	void *arg;
-};
-void cfi_each(const struct cfi *c, const struct cfi_visit *v);
-/* Only function i. */
-void cfi_visit_one(const struct cfi *c, size_t i, const struct cfi_visit *v);
+/* Adds n functions, as far as there are so many, to a table of rows: for each
+ * of their rows fn adds one. A gap begins where the rest of a function is
+ * damaged.
+ */
+typedef void cfi_rules_fn(void *arg, uint64_t addr, const struct cfi_rules *r);
+void cfi_add_rows(const struct cfi *c, size_t first, size_t n,
+		  struct unwind_rows *rows, cfi_rules_fn *fn, void *arg);

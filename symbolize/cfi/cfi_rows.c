@@ -198,12 +198,6 @@ static void cfi_rows_convert(const struct cfi_rows_maker *m,
 	out->kind = cfi_rows_cfa_kind(m, r, &out->cfa);
 }
 
-static void cfi_rows_begin(void *arg, uint64_t start, uint64_t cfi_rows_end)
-{
-	unwind_rows_begin(((struct cfi_rows_maker *)arg)->rows, start,
-			  cfi_rows_end);
-}
-
 static void cfi_rows_rules(void *arg, uint64_t addr, const struct cfi_rules *r)
 {
 	const struct cfi_rows_maker *m = arg;
@@ -213,35 +207,21 @@ static void cfi_rows_rules(void *arg, uint64_t addr, const struct cfi_rules *r)
 	unwind_rows_add(m->rows, addr, &rule);
 }
 
-static void cfi_rows_end(void *arg, uint64_t addr, bool lost)
-{
-	const struct unwind_rule gap = { .kind = ROW_GAP };
-	const struct cfi_rows_maker *m = arg;
-
-	if (lost)
-		unwind_rows_add(m->rows, addr, &gap);
-	unwind_rows_end(m->rows);
-}
-
-/* Returns the rows of function i; SIZE_MAX: of all. */
-static struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t i)
+/* Returns the rows of n functions. */
+static struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t first,
+				       size_t n)
 {
 	struct cfi_rows_maker m = { .c = c, .abi = cfi_abi(c) };
-	const struct cfi_visit v = { cfi_rows_begin, cfi_rows_rules,
-				     cfi_rows_end, &m };
 
 	m.rows = unwind_rows_new(m.abi->word);
-	if (i == SIZE_MAX)
-		cfi_each(c, &v);
-	else
-		cfi_visit_one(c, i, &v);
+	cfi_add_rows(c, first, n, m.rows, cfi_rows_rules, &m);
 	unwind_rows_finish(m.rows);
 	return m.rows;
 }
 
 struct unwind_rows *cfi_rows(const struct cfi *c)
 {
-	return cfi_rows_of(c, SIZE_MAX);
+	return cfi_rows_of(c, 0, SIZE_MAX);
 }
 
 /* ---- one function at a time */
@@ -282,7 +262,7 @@ const struct unwind_row *function_rows_find(struct function_rows *t,
 	if (!cfi_find(t->c, addr, &i))
 		return NULL;
 	if (!t->of[i]) {
-		t->of[i] = cfi_rows_of(t->c, i);
+		t->of[i] = cfi_rows_of(t->c, i, 1);
 		t->rows += unwind_rows_count(t->of[i]);
 	}
 	return unwind_rows_find(t->of[i], addr);

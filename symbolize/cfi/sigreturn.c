@@ -2,8 +2,8 @@
 #include "symbolize/cfi/sigreturn.h"
 
 #include <gelf.h>
-#include <string.h>
 
+#include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/cfi/unwind_rows.h"
@@ -15,7 +15,9 @@
 
 struct sigreturn sigreturn_find(const struct elf_file *ef)
 {
-	struct sigreturn found = { .rt = { 0, 0 }, .old = { 0, 0 } };
+	static const char *const names[] = { "__kernel_rt_sigreturn",
+					     "__kernel_sigreturn" };
+	struct sigreturn found = { .end = { 0 } };
 	struct elf_section s;
 	struct elf_symbols it;
 	GElf_Sym sym;
@@ -29,14 +31,11 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 		if (sym.st_size > SIZE_MAX_BYTES || !sym.st_size ||
 		    !sym.st_value)
 			continue;
-		uint64_t end = sym.st_value + sym.st_size;
-		if (!strcmp(name, "__kernel_rt_sigreturn")) {
-			found.rt.start = sym.st_value;
-			found.rt.end = end;
-		} else if (!strcmp(name, "__kernel_sigreturn")) {
-			found.old.start = sym.st_value;
-			found.old.end = end;
-		}
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (!strcmp(name, names[i])) {
+				found.start[i] = sym.st_value;
+				found.end[i] = sym.st_value + sym.st_size;
+			}
 	}
 	return found;
 }
@@ -46,17 +45,16 @@ struct sigreturn sigreturn_find(const struct elf_file *ef)
 bool sigreturn_row(const struct sigreturn *s, uint64_t vaddr,
 		   struct unwind_row *out)
 {
-	bool rt = s->rt.end && vaddr + 1 >= s->rt.start && vaddr < s->rt.end;
-	bool old =
-		s->old.end && vaddr + 1 >= s->old.start && vaddr < s->old.end;
-
-	if (!rt && !old)
-		return false;
-	*out = (struct unwind_row){
-		.how = ROW_SIGNAL | ROW_INTERRUPTED,
-		.cfa = old,
-		.fp = ROW_SAME,
-		.ra = ROW_SAME,
-	};
-	return true;
+	for (int i = 0; i < 2; i++)
+		if (s->end[i] && vaddr + 1 >= s->start[i] &&
+		    vaddr < s->end[i]) {
+			*out = (struct unwind_row){
+				.how = ROW_SIGNAL | ROW_INTERRUPTED,
+				.cfa = i,
+				.fp = ROW_SAME,
+				.ra = ROW_SAME,
+			};
+			return true;
+		}
+	return false;
 }

@@ -6,11 +6,10 @@
 struct elf_file;
 struct unwind_row;
 
-/* ELF addresses; end 0: no such function. */
+/* ELF addresses of rt_sigreturn, and of the older system call; end 0: no such
+ * function. */
 struct sigreturn {
-	struct {
-		uint64_t start, end;
-	} rt, old;
+	uint64_t start[2], end[2];
 };
 
 /* Finds them in a vdso whose unwind tables do not describe them: AArch64 has no

@@ -91,22 +91,21 @@ static bool unwind_rows_pack_place(const struct place_rule *p, int32_t word,
 static struct unwind_row unwind_rows_pack(const struct unwind_rule *r,
 					  int32_t word)
 {
-	struct unwind_row row = { .how = r->kind | r->flags };
+	struct unwind_row row = { .how = r->kind | r->flags,
+				  .fp = ROW_SAME,
+				  .ra = ROW_SAME };
+	struct unwind_row whole = row;
 
-	row.fp = ROW_SAME;
-	row.ra = ROW_SAME;
 	if (r->kind < ROW_SP || r->kind > ROW_PLT)
 		return row;
-	if (r->cfa < -CFA_MAX || r->cfa > CFA_MAX ||
-	    !unwind_rows_pack_place(&r->fp, word, &row.fp) ||
-	    !unwind_rows_pack_place(&r->ra, word, &row.ra)) {
-		row.how = ROW_COMPLEX | r->flags;
-		row.fp = ROW_SAME;
-		row.ra = ROW_SAME;
-		return row;
-	}
-	row.cfa = (int32_t)r->cfa;
-	return row;
+	row.how = ROW_COMPLEX | r->flags;
+	whole.cfa = (int32_t)r->cfa;
+	return r->cfa >= -CFA_MAX && r->cfa <= CFA_MAX &&
+			       unwind_rows_pack_place(&r->fp, word,
+						      &whole.fp) &&
+			       unwind_rows_pack_place(&r->ra, word, &whole.ra)
+		       ? whole
+		       : row;
 }
 
 static bool unwind_rows_same_rule(const struct unwind_row *a,
