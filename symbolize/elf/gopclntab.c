@@ -51,16 +51,9 @@ static bool gopclntab_header(const struct gopclntab *g, unsigned int i,
 			     uint64_t *out)
 {
 	struct bytes b;
-	uint32_t narrow = 0;
 
-	if (!gopclntab_at(g, HEADER + (uint64_t)i * g->word, &b))
-		return false;
-	if (g->word == 8)
-		return !bytes_u64(&b, out, NULL);
-	if (bytes_u32(&b, &narrow, NULL))
-		return false;
-	*out = narrow;
-	return true;
+	return gopclntab_at(g, HEADER + (uint64_t)i * g->word, &b) &&
+	       !dwarf_number_fixed(&b, g->word, false, out);
 }
 
 static bool gopclntab_read_header(struct gopclntab *g)

@@ -49,23 +49,18 @@ static const char *plt_symbol_name(const struct plt_reader *p,
 static const char *plt_chooser_name(const struct plt_reader *p, uint64_t info,
 				    int64_t addend)
 {
-	uint64_t type = GELF_R_TYPE(info);
-	bool irelative;
+	static const struct {
+		uint16_t machine;
+		uint64_t irelative;
+	} known[] = {
+		{ EM_X86_64, R_X86_64_IRELATIVE },
+		{ EM_AARCH64, R_AARCH64_IRELATIVE },
+		{ EM_S390, R_390_IRELATIVE },
+	};
 
-	switch (p->ef->machine) {
-	case EM_X86_64:
-		irelative = type == R_X86_64_IRELATIVE;
-		break;
-	case EM_AARCH64:
-		irelative = type == R_AARCH64_IRELATIVE;
-		break;
-	case EM_S390:
-		irelative = type == R_390_IRELATIVE;
-		break;
-	default:
-		irelative = false;
-	}
-	if (!irelative)
+	if (!any_where(ARRAY_SIZE(known), i,
+		       known[i].machine == p->ef->machine &&
+			       known[i].irelative == GELF_R_TYPE(info)))
 		return NULL;
 	const struct sym *s = symtab_find(p->t, (uint64_t)addend);
 	return s && s->start == (uint64_t)addend ? s->name : NULL;

@@ -37,8 +37,6 @@ struct symtab {
 	bool last_wins;
 };
 
-/* Reserves room for n more symbols. */
-void symtab_reserve(struct symtab *t, size_t n);
 void symtab_add(struct symtab *t, const struct sym *s);
 /* Sorts, keeps the best symbol of each address, and ends the open ones. */
 void symtab_finish(struct symtab *t);

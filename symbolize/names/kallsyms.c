@@ -174,7 +174,7 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 	ks->tab.last_wins = true;
 	ks->mod = mem_grow_to(NULL, &ks->cap_mod, 1, sizeof(*ks->mod));
 	ks->mod[ks->n_mod++] = "";
-	symtab_reserve(&ks->tab, len / LINE_LEN + 1);
+	mem_grow(ks->tab.sym, ks->tab.cap, len / LINE_LEN + 1);
 	while (kallsyms_text_next(&t, &l)) {
 		struct sym s = { .start = l.addr,
 				 .end = UINT64_MAX,
