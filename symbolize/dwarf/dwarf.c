@@ -246,16 +246,6 @@ static void dwarf_claim(struct dwarf *d, size_t top, uint32_t node)
 	}
 }
 
-static uint64_t dwarf_number(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute attr;
-	Dwarf_Word v = 0;
-
-	if (!dwarf_attr(die, name, &attr) || dwarf_formudata(&attr, &v))
-		return 0;
-	return v;
-}
-
 /* The linkage name, as in symbol tables, distinguishes overloads. */
 static const char *dwarf_entry_name(Dwarf_Die *die)
 {
@@ -280,13 +270,14 @@ static uint32_t dwarf_add_node(struct dwarf *d, Dwarf_Die *die, uint32_t outer)
 		d->reaches_out = true;
 	const char *scoped = dwarf_scopes_name(&d->scopes, die);
 	const char *name = scoped ? scoped : dwarf_entry_name(die);
-	uint64_t line = dwarf_number(die, DW_AT_call_line);
+	uint64_t line = dwarf_sections_number(die, DW_AT_call_line, 0);
 	const char *file = NULL;
 
 	if (d->files)
-		file = dwarf_filesrc(d->files,
-				     (size_t)dwarf_number(die, DW_AT_call_file),
-				     NULL, NULL);
+		file = dwarf_filesrc(
+			d->files,
+			(size_t)dwarf_sections_number(die, DW_AT_call_file, 0),
+			NULL, NULL);
 	*mem_add(d->node, d->n_node, d->cap_node) = (struct dwarf_node){
 		.name = dwarf_keep(d, name ? name : "[inlined]"),
 		.file = dwarf_keep_file(d, file),
@@ -529,8 +520,7 @@ static bool dwarf_begin_unit(struct dwarf *d, struct dwarf_file *df, size_t i,
 	uint64_t bytes = 0;
 
 	dwarf_units_need_lines(d->units, unit);
-	d->folder =
-		dwarf_sections_string(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	d->folder = dwarf_sections_text(unit, DW_AT_comp_dir);
 	if (!dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attr), &off))
 		bytes = line_rows_bytes(df->ef, off, d->folder);
 	d->no_lines = bytes > LINE_ROWS_BYTES_MAX;
@@ -545,13 +535,12 @@ static bool dwarf_begin_unit(struct dwarf *d, struct dwarf_file *df, size_t i,
 	dwarf_end(df->dw);
 	if (!dwarf_file_begin(df))
 		return false;
-	dwarf_units_begin_again(df->units, df->dw);
+	dwarf_units_begin(df->units, df->dw);
 	const struct dwarf_unit *u = dwarf_units_get(df->units, i);
 	if (!u)
 		return false;
 	*unit = u->die;
-	d->folder =
-		dwarf_sections_string(dwarf_attr(unit, DW_AT_comp_dir, &attr));
+	d->folder = dwarf_sections_text(unit, DW_AT_comp_dir);
 	df->lines = bytes;
 	return true;
 }

@@ -39,8 +39,7 @@ static void scopes_origin(Dwarf_Die *die)
 
 static const char *scopes_string(Dwarf_Die *die, unsigned int name)
 {
-	Dwarf_Attribute a;
-	const char *s = dwarf_sections_string(dwarf_attr(die, name, &a));
+	const char *s = dwarf_sections_text(die, name);
 
 	return s && *s ? s : NULL;
 }

@@ -143,6 +143,25 @@ const char *dwarf_sections_string(Dwarf_Attribute *a)
 	return first ? dwarf_getstring(dw, (Dwarf_Off)(s - first), &len) : NULL;
 }
 
+const char *dwarf_sections_text(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_sections_string(dwarf_attr(die, name, &a));
+}
+
+uint64_t dwarf_sections_number(Dwarf_Die *die, unsigned int name,
+			       unsigned int gnu)
+{
+	Dwarf_Attribute a;
+	Dwarf_Word v = 0;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &a), &v) &&
+	    (!gnu || dwarf_formudata(dwarf_attr(die, gnu, &a), &v)))
+		return 0;
+	return v;
+}
+
 /* libdw decompresses every section it knows when it opens a file: for libc half
  * of the time went into location lists. Sections without bytes are skipped. */
 bool dwarf_sections_reads(const char *section)
@@ -156,10 +175,8 @@ bool dwarf_sections_reads(const char *section)
 
 	if (strncmp(section, ".debug_", 7) != 0)
 		return false;
-	for (size_t k = 0; k < ARRAY_SIZE(not_read); k++)
-		if (!strcmp(section, not_read[k]))
-			return false;
-	return true;
+	return !any_where(ARRAY_SIZE(not_read), k,
+			  !strcmp(section, not_read[k]));
 }
 
 void dwarf_sections_drop_unread(const struct elf_file *ef)

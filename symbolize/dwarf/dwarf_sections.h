@@ -14,6 +14,11 @@ bool dwarf_sections_are_zstd(const struct elf_file *ef);
 /* Returns the string of an attribute of a readable file, or NULL; a: NULL, or
  * what dwarf_attr() gave. Belongs to libdw, until it is ended. */
 const char *dwarf_sections_string(Dwarf_Attribute *a);
+/* The same of an attribute of a DIE; and its number, or that of the attribute
+ * `gnu` (0: none) if it has none, or 0. */
+const char *dwarf_sections_text(Dwarf_Die *die, unsigned int name);
+uint64_t dwarf_sections_number(Dwarf_Die *die, unsigned int name,
+			       unsigned int gnu);
 /* Returns true if dwarf_look() reads the section of this name. */
 bool dwarf_sections_reads(const char *section);
 /* Marks the debug sections that dwarf_look() does not read as empty, in memory

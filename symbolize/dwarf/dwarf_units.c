@@ -78,11 +78,6 @@ void dwarf_units_free(struct dwarf_units *us)
 void dwarf_units_begin(struct dwarf_units *us, Dwarf *dw)
 {
 	us->dw = dw;
-}
-
-void dwarf_units_begin_again(struct dwarf_units *us, Dwarf *dw)
-{
-	us->dw = dw;
 	us->last = NULL;
 	for (size_t i = 0; i < us->n; i++) {
 		if (!dwarf_offdie(dw, us->unit[i].off, &us->unit[i].die)) {

@@ -26,13 +26,9 @@ struct dwarf_unit {
 struct dwarf_units *dwarf_units_new(const struct elf_file *ef, bool lazy);
 /* Call it after dwarf_end(). NULL is fine. */
 void dwarf_units_free(struct dwarf_units *us);
-/* Call it with what dwarf_begin_elf() returned, before the others. */
+/* Call it with what dwarf_begin_elf() returned, before the others; and once
+ * more for another one of the same file: DIEs are of that one then. */
 void dwarf_units_begin(struct dwarf_units *us, Dwarf *dw);
-
-/* The same once more, for another one of the same file: DIEs are of that one
- * then. */
-void dwarf_units_begin_again(struct dwarf_units *us, Dwarf *dw);
-
 /* Returns unit i in the order of the file, which is borrowed until the next
  * call; NULL: there are no more. */
 const struct dwarf_unit *dwarf_units_get(struct dwarf_units *us, size_t i);

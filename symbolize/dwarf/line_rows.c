@@ -84,16 +84,11 @@ static int line_rows_head(struct line_rows *r, struct bytes *b)
 	if (bytes_skip(b, r->opcodes - 1u, NULL))
 		return -1;
 	if (r->version >= 5)
-		return line_table_entries(&r->table, b, line_rows_add_folder,
-					  r) ||
-				       line_table_entries(&r->table, b,
-							  line_rows_add_file, r)
-			       ? -1
-			       : 0;
-	return line_rows_list(r, b, line_rows_add_folder, 0) ||
-			       line_rows_list(r, b, line_rows_add_file, 3)
-		       ? -1
-		       : 0;
+		return line_table_entries(&r->table, b, line_rows_add_folder, r)
+			       ?: line_table_entries(&r->table, b,
+						     line_rows_add_file, r);
+	return line_rows_list(r, b, line_rows_add_folder, 0)
+		       ?: line_rows_list(r, b, line_rows_add_file, 3);
 }
 
 /* ---- the program */

@@ -55,13 +55,6 @@ static void split_dwarf_section(const struct elf_file *ef, const char *name,
 		   d && d->d_buf ? d->d_size : 0, ef->path, 0, ef->swap);
 }
 
-static const char *split_dwarf_text(Dwarf_Die *die, unsigned int name)
-{
-	Dwarf_Attribute a;
-
-	return dwarf_sections_string(dwarf_attr(die, name, &a));
-}
-
 /* Returns whether a .debug_info.dwo section holds a type: with
  * -fdebug-types-section each has one of its own, before that of the unit. */
 static bool split_dwarf_is_type(const struct elf_file *ef,
@@ -111,21 +104,9 @@ static void split_dwarf_hide_others(const struct elf_file *ef)
 
 const char *split_dwarf_name(Dwarf_Die *skeleton)
 {
-	const char *name = split_dwarf_text(skeleton, DW_AT_dwo_name);
+	const char *name = dwarf_sections_text(skeleton, DW_AT_dwo_name);
 
-	return name ? name : split_dwarf_text(skeleton, DW_AT_GNU_dwo_name);
-}
-
-static uint64_t split_dwarf_number(Dwarf_Die *die, unsigned int name,
-				   unsigned int gnu)
-{
-	Dwarf_Attribute a;
-	Dwarf_Word v = 0;
-
-	if (dwarf_formudata(dwarf_attr(die, name, &a), &v) &&
-	    (!gnu || dwarf_formudata(dwarf_attr(die, gnu, &a), &v)))
-		return 0;
-	return v;
+	return name ? name : dwarf_sections_text(skeleton, DW_AT_GNU_dwo_name);
 }
 
 /* Opens the unit with this id. Owns `own`, even if there is no such unit; ef
@@ -161,7 +142,7 @@ struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 				     Dwarf_Die *skeleton)
 {
 	const char *name = split_dwarf_name(skeleton);
-	const char *folder = split_dwarf_text(skeleton, DW_AT_comp_dir);
+	const char *folder = dwarf_sections_text(skeleton, DW_AT_comp_dir);
 	struct places p = { .n = 0 };
 	struct split_dwarf *s = NULL;
 	uint64_t id;
@@ -191,9 +172,10 @@ struct split_dwarf *split_dwarf_open(struct symbolizer *sy,
 	split_dwarf_section(s->ef, ".debug_rnglists.dwo", &s->lists);
 	split_dwarf_section(ef, ".debug_addr", &s->addr);
 	split_dwarf_section(ef, ".debug_ranges", &s->pairs);
-	s->addr_base = split_dwarf_number(skeleton, DW_AT_addr_base,
-					  DW_AT_GNU_addr_base);
-	s->pairs_base = split_dwarf_number(skeleton, DW_AT_GNU_ranges_base, 0);
+	s->addr_base = dwarf_sections_number(skeleton, DW_AT_addr_base,
+					     DW_AT_GNU_addr_base);
+	s->pairs_base =
+		dwarf_sections_number(skeleton, DW_AT_GNU_ranges_base, 0);
 	if (dwarf_lowpc(skeleton, &s->low))
 		s->low = 0;
 	return s;
@@ -215,9 +197,9 @@ Dwarf_Die *split_dwarf_unit(struct split_dwarf *s)
 
 uint64_t split_dwarf_lines_bytes(struct split_dwarf *s)
 {
-	return line_rows_bytes(s->ef,
-			       split_dwarf_number(&s->unit, DW_AT_stmt_list, 0),
-			       split_dwarf_text(&s->unit, DW_AT_comp_dir));
+	return line_rows_bytes(
+		s->ef, dwarf_sections_number(&s->unit, DW_AT_stmt_list, 0),
+		dwarf_sections_text(&s->unit, DW_AT_comp_dir));
 }
 
 /* ---- addresses */
@@ -363,12 +345,10 @@ static int split_dwarf_take_pair(const struct split_dwarf *s, struct bytes *b,
 
 	switch (kind) {
 	case DW_RLE_startx_endx:
-		return leb128_unsigned(b, &i) ||
-				       split_dwarf_address_at(s, i, x) ||
-				       leb128_unsigned(b, &i) ||
-				       split_dwarf_address_at(s, i, y)
-			       ? -1
-			       : 0;
+		return leb128_unsigned(b, &i)
+			       ?: split_dwarf_address_at(s, i, x)
+			       ?: leb128_unsigned(b, &i)
+			       ?: split_dwarf_address_at(s, i, y);
 	case DW_RLE_startx_length:
 		return leb128_unsigned(b, &i) ||
 				       split_dwarf_address_at(s, i, x) ||
@@ -379,10 +359,8 @@ static int split_dwarf_take_pair(const struct split_dwarf *s, struct bytes *b,
 	case DW_RLE_offset_pair:
 		return leb128_unsigned(b, x) || leb128_unsigned(b, y) ? -1 : 0;
 	case DW_RLE_start_end:
-		return split_dwarf_take_address(s, b, x) ||
-				       split_dwarf_take_address(s, b, y)
-			       ? -1
-			       : 0;
+		return split_dwarf_take_address(s, b, x)
+			       ?: split_dwarf_take_address(s, b, y);
 	case DW_RLE_start_length:
 		return split_dwarf_take_address(s, b, x) ||
 				       leb128_unsigned(b, y) ||
