@@ -119,7 +119,7 @@ static void forget_exec_if_started(struct stitch *st, struct space *sp,
 {
 	if (st->rec->kind == REC_CHAIN ||
 	    (a->n && space_find(sp, a->ip[0] & mask, record_time(st->rec))))
-		space_forget_exec(sp);
+		regions_release(&sp->before);
 }
 
 /* Notes that the process ran code at addr that no mapping covers. Ignores a

@@ -362,7 +362,7 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 	struct bytes raw;
 
 	if (it->kind == FT_LOST) {
-		told_tasks_lose(&ft->told);
+		ft->told.n_lost++;
 		ft_add_ref(ft, &ev, CLASS_LOST, 0);
 	}
 	if (it->kind != FT_ENTRY)

@@ -116,11 +116,6 @@ bool told_tasks_has_process(const struct told_tasks *t, int64_t tid)
 	return at && at->forked == t->n_lost + 1;
 }
 
-void told_tasks_lose(struct told_tasks *t)
-{
-	t->n_lost++;
-}
-
 void told_tasks_unname(struct told_tasks *t, int64_t tid)
 {
 	struct told_name *at = told_tasks_find(t, tid);

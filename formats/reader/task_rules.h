@@ -104,7 +104,9 @@ struct told_tasks {
 	struct table by_tid; /* hash_u64() of the id: index of its name */
 	struct told_name *name;
 	size_t n, cap;
-	uint64_t n_lost;    /* calls of told_tasks_lose() */
+	/* Losses of records, which the reader counts: behind each one other
+	 * tasks may have the thread ids. */
+	uint64_t n_lost;
 	uint64_t n_changed; /* names that were told or forgotten */
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
@@ -128,8 +130,6 @@ bool told_tasks_has_name(const struct told_tasks *t, int64_t tid);
  * thread id when it prints a text, or in saved_tgids, is the process of the
  * last thread that had it. */
 bool told_tasks_has_process(const struct told_tasks *t, int64_t tid);
-/* Records were lost: other tasks may have the thread ids now. */
-void told_tasks_lose(struct told_tasks *t);
 /* Forgets the name, since a new task has the thread id. */
 void told_tasks_unname(struct told_tasks *t, int64_t tid);
 

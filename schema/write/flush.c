@@ -59,7 +59,7 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 		return -1;
 	if (symbol)
 		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
-	if (frame_names_wait(db)) {
+	if (db->w->frame_names) {
 		const struct frame_name name = { .symbol = symbol,
 						 .symoff = symoff };
 
@@ -247,10 +247,8 @@ int flush_frames(struct store *db, struct err *err)
 	if (!db->w->fr)
 		return 0;
 	for (; !rc && db->w->images < frames_images(db->w->fr); db->w->images++)
-		rc = flush_image(db, db->w->images + 1, err) ||
-				     jitted_put(db, db->w->images + 1, err)
-			     ? -1
-			     : 0;
+		rc = flush_image(db, db->w->images + 1, err)
+			     ?: jitted_put(db, db->w->images + 1, err);
 	for (; db->w->sums && db->w->frames < frames_frames(db->w->fr);)
 		flush_sums_frame(db, ++db->w->frames);
 	if (db->w->sums)

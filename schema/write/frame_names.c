@@ -32,11 +32,6 @@ void frame_names_free(struct frame_names *fn)
 	free(fn);
 }
 
-bool frame_names_wait(const struct store *db)
-{
-	return db->w->frame_names;
-}
-
 void frame_names_put(struct store *db, uint32_t frame,
 		     const struct frame_name *name)
 {

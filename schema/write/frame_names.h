@@ -26,8 +26,6 @@ struct frame_name {
 
 struct frame_names *frame_names_new(void);
 void frame_names_free(struct frame_names *fn); /* NULL is fine */
-/* Whether the rows of frames wait for names. */
-bool frame_names_wait(const struct store *db);
 /* Keeps what the row of a frame will have, in place of what it had. Copies. */
 void frame_names_put(struct store *db, uint32_t frame,
 		     const struct frame_name *name);

@@ -278,7 +278,7 @@ static int naming_replace(struct store *db, uint32_t frame,
 {
 	const struct frame *f = frames_get_frame(db->w->fr, frame);
 
-	if (frame_names_wait(db)) {
+	if (db->w->frame_names) {
 		const struct frame_name name = {
 			.symoff = a->symoff,
 			.vaddr = vaddr ? *vaddr : 0,

@@ -23,7 +23,7 @@ struct cookie_entry {
 	uint64_t asked_by, told_by; /* sets of captures: with samples, with
 				     * the chain */
 	uint32_t thread, process;   /* row ids of the last sample; 0: unknown */
-	uint64_t asked;	  /* nonces: time of the request, as unwinders_tick() */
+	uint64_t asked;	  /* nonces: time of the request, as unwinders.now */
 	bool in_unwinder; /* nonces: requested while an earlier request was
 			   * answered */
 	uint32_t newer, older; /* list of the same cookie; 0: none. The head

@@ -86,7 +86,8 @@ void join_source(struct join *jn, uint16_t source,
 	se->system_wide = info->system_wide;
 	se->cookies = info->cookies;
 	se->last = info->last_ns <= INT64_MAX ? (int64_t)info->last_ns : 0;
-	pending_requests_source(&jn->pending, source);
+	mem_reach(jn->pending.given, jn->pending.n_given, jn->pending.cap_given,
+		  source + 1u);
 }
 
 void join_found(struct join *jn, join_found_fn *fn, void *arg)
@@ -125,7 +126,7 @@ void join_has_chains(struct join *jn, uint16_t source)
 
 void join_other(struct join *jn, uint16_t source, uint32_t event)
 {
-	pending_requests_other(&jn->pending, source, event);
+	raise_to(jn->pending.given[source], event);
 }
 
 void join_totals(const struct join *jn, uint16_t source,
@@ -553,7 +554,7 @@ void join_sample(struct join *jn, struct join_task *task,
 	join_note_cookie_time(line, s->time);
 	orphans_asked(&jn->orphans, s->thread);
 	if (s->nonce && !e->asked)
-		e->asked = unwinders_tick(&jn->unwinders);
+		e->asked = ++jn->unwinders.now;
 	e->thread = s->thread;
 	e->process = s->process;
 	e->asked_by |= se->bit;
@@ -652,7 +653,7 @@ static void count_chain(struct join *jn, const struct join_chain *c,
 	struct session *se = join_session(jn, c->source);
 
 	if (c->nonce) {
-		unwinders_tick(&jn->unwinders);
+		jn->unwinders.now++;
 		unwinders_logged(&jn->unwinders, c->thread, c->process);
 		se->n_logged++;
 	} else {

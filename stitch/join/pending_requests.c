@@ -21,11 +21,6 @@ void pending_requests_release(struct pending_requests *ws)
 	free(ws->given);
 }
 
-void pending_requests_source(struct pending_requests *ws, uint16_t source)
-{
-	mem_reach(ws->given, ws->n_given, ws->cap_given, source + 1u);
-}
-
 /* Unique for each (source, tid), so the hash is the key. */
 static uint64_t pending_tid_key(uint16_t source, int32_t tid)
 {
@@ -163,16 +158,10 @@ void pending_requests_chain(struct pending_requests *ws,
 		w->r.as_tid = c->id;
 		w->r.held = pending_held_time(w, c->time);
 		pending_mark_late(ws, w);
-		pending_requests_other(ws, w->source, w->r.event);
+		raise_to(ws->given[w->source], w->r.event);
 		pending_settle(ws, i);
 		i = right;
 	} while (i != first);
-}
-
-void pending_requests_other(struct pending_requests *ws, uint16_t source,
-			    uint32_t event)
-{
-	raise_to(ws->given[source], event);
 }
 
 /* perf outputs the remaining samples in the order in which they came, so only

@@ -46,14 +46,14 @@ struct pending_requests {
 	uint32_t oldest, newest; /* list of requests with a verdict that are
 				  * still held; 0: none */
 	struct table by_tid;	 /* the first held request of each tid */
-	uint32_t *given; /* by source: largest event id that perf has output */
+	/* By source: the largest event id that perf has output, of samples that
+	 * it outputs at once too. The caller has it reach each source. */
+	uint32_t *given;
 	size_t n_given, cap_given;
 };
 
 void pending_requests_init(struct pending_requests *ws, struct fact_queue *out);
 void pending_requests_release(struct pending_requests *ws);
-/* Call it before the first sample of a source. */
-void pending_requests_source(struct pending_requests *ws, uint16_t source);
 
 /* Returns the number of a request whose content the caller writes. Nothing is
  * copied: a processor waits if it reads in wide pieces what it has just written
@@ -65,9 +65,6 @@ void pending_requests_hold(struct pending_requests *ws, uint32_t i);
 void pending_requests_decided(struct pending_requests *ws, uint32_t i);
 void pending_requests_chain(struct pending_requests *ws,
 			    const struct join_chain *c);
-/* perf outputs this sample at once. */
-void pending_requests_other(struct pending_requests *ws, uint16_t source,
-			    uint32_t event);
 /* No chain follows: perf outputs the remaining samples. */
 void pending_requests_end(struct pending_requests *ws);
 

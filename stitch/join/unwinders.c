@@ -16,11 +16,6 @@ void unwinders_release(struct unwinders *us)
 	free(us->process.life);
 }
 
-uint64_t unwinders_tick(struct unwinders *us)
-{
-	return ++us->now;
-}
-
 static void note_logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)
 {
 	mem_reach(ls->life, ls->n, ls->cap, id + (size_t)1);

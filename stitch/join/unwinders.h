@@ -22,12 +22,10 @@ struct unwinder_lives {
 /* Both are kept, because a thread may be known before its process. */
 struct unwinders {
 	struct unwinder_lives thread, process;
-	uint64_t now;
+	uint64_t now; /* records with a nonce so far; the caller counts them */
 };
 
 void unwinders_release(struct unwinders *us);
-/* Counts one more record with a nonce. Returns its number, from 1. */
-uint64_t unwinders_tick(struct unwinders *us);
 /* The thread logged a stack now. process 0: unknown. */
 void unwinders_logged(struct unwinders *us, uint32_t thread, uint32_t process);
 /* Returns when the thread or its process logged stacks; zeros: never. */

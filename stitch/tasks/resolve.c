@@ -585,7 +585,7 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 	/* A frame that is not in code of the own space depends on more than the
 	 * key. */
 	if (t && s->partial)
-		stack_prefix_forget(t);
+		t->n = 0;
 	s->raw = frames_noted(rv->fr, stack, a,
 			      s->behind ? hash_u64s(a->ip, a->n, 0) : hash,
 			      in->note);

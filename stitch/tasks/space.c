@@ -219,15 +219,10 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 
 void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 {
-	space_forget_exec(sp);
+	regions_release(&sp->before);
 	sp->before = regions_share(&sp->now);
 	sp->complete = sp->anon_code = false;
 	space_clear(sp, t, own);
-}
-
-void space_forget_exec(struct space *sp)
-{
-	regions_release(&sp->before);
 }
 
 /* Returns the region of rs that covers addr, as it is stored, or NULL. */
@@ -283,10 +278,8 @@ bool space_has_all(const struct space *sp, const struct space *other)
 		return false;
 	if (sp->now.node == other->now.node)
 		return true;
-	for (size_t i = 0; i < space_count(other); i++)
-		if (!space_has(sp, regions_stored(&other->now, i)))
-			return false;
-	return true;
+	return !any_where(space_count(other), i,
+			  !space_has(sp, regions_stored(&other->now, i)));
 }
 
 static bool region_covers(const struct region *r, uint64_t addr)

@@ -80,8 +80,6 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own);
  * execve() starts the new program, the task's user registers are those of the
  * old program. */
 const struct region *space_before_exec(const struct space *sp, uint64_t addr);
-/* Discards the regions from before exec, as the new program runs. */
-void space_forget_exec(struct space *sp);
 /* Returns the current region with the highest end below addr, or NULL. */
 const struct region *space_below(const struct space *sp, uint64_t addr);
 /* Sets the bounds of the gap around an address that is not mapped: the end of

@@ -33,8 +33,3 @@ void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack)
 	t->ip[t->n] = ip;
 	t->stack[t->n++] = stack;
 }
-
-void stack_prefix_forget(struct stack_prefix *t)
-{
-	t->n = 0;
-}

@@ -31,5 +31,3 @@ uint32_t stack_prefix_shared(struct stack_prefix *t,
 			     const struct addrs *a, uint32_t *stack);
 /* Adds the next inner address, and the stack up to it. */
 void stack_prefix_push(struct stack_prefix *t, uint64_t ip, uint32_t stack);
-/* Forgets all frames. */
-void stack_prefix_forget(struct stack_prefix *t);

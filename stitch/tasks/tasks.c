@@ -584,7 +584,7 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	if (was != TABLE_NONE && listed) {
 		/* those of the list are of an exec that is recorded */
 		tasks_unmap_all(ts, was, t);
-		space_forget_exec(&ts->at.process[was].space);
+		regions_release(&ts->at.process[was].space.before);
 	} else if (was != TABLE_NONE && !synth) {
 		tasks_forget_process(ts, was, t);
 		was = TABLE_NONE;
