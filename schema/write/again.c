@@ -49,15 +49,9 @@ static int again_ask(struct store *db, int64_t from, int64_t until,
 static int again_put(struct store *db, const struct again_rows *rows,
 		     struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_again"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < rows->n; i++)
-		rc = PUT_VALUES(db, st, err, VALUE_OF(rows->row[i].kind),
-				VALUE_OF(rows->row[i].id),
-				VALUE_OF(rows->row[i].raw));
-	sqlite3_finalize(st);
-	return rc;
+	return PUT_EACH(db, store_sql("put_again"), err, rows->n, i,
+			VALUE_OF(rows->row[i].kind), VALUE_OF(rows->row[i].id),
+			VALUE_OF(rows->row[i].raw));
 }
 
 /* Runs the statements that use the new raw chains. */

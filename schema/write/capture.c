@@ -207,43 +207,28 @@ int store_align(struct store *db, unsigned int source,
 /* Writes the sums over the events of each type. */
 static int capture_types_end(struct store *db, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(
+	const struct type_count *c = mem_reach(
+		db->w->count, db->w->n_count, db->w->cap_count, db->w->n_types);
+
+	return PUT_EACH(
 		db,
 		"UPDATE event_type SET events = ?2, weight = ?3 WHERE id = ?1",
-		err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < db->w->n_types; i++) {
-		struct type_count c = { 0 };
-
-		if (i < db->w->n_count)
-			c = db->w->count[i];
-		rc = PUT_VALUES(db, st, err, VALUE_OF(i + 1),
-				VALUE_OF(c.events), VALUE_OF(c.weight));
-	}
-	sqlite3_finalize(st);
-	return rc;
+		err, db->w->n_types, i, VALUE_OF(i + 1), VALUE_OF(c[i].events),
+		VALUE_OF(c[i].weight));
 }
 
 int captures_end(struct store *db, struct err *err)
 {
-	sqlite3_stmt *st =
-		db_prepare(db,
-			   "UPDATE capture SET samples = ?2,"
-			   " first_ns = coalesce(first_ns, ?3),"
-			   " last_ns = coalesce(last_ns, ?4),"
-			   " complete = complete AND NOT ?5 WHERE id = ?1",
-			   err);
-	int rc = st ? 0 : -1;
+	const struct capture_map *c = db->w->capture;
+	int rc = PUT_EACH(db,
+			  "UPDATE capture SET samples = ?2,"
+			  " first_ns = coalesce(first_ns, ?3),"
+			  " last_ns = coalesce(last_ns, ?4),"
+			  " complete = complete AND NOT ?5 WHERE id = ?1",
+			  err, db->w->n_capture, i, VALUE_OF(i + 1),
+			  VALUE_OF(c[i].samples), VALUE_TIME(c[i].first),
+			  VALUE_TIME(c[i].last), VALUE_OF(c[i].damaged));
 
-	for (size_t i = 0; !rc && i < db->w->n_capture; i++) {
-		const struct capture_map *c = &db->w->capture[i];
-
-		rc = PUT_VALUES(db, st, err, VALUE_OF(i + 1),
-				VALUE_OF(c->samples), VALUE_TIME(c->first),
-				VALUE_TIME(c->last), VALUE_OF(c->damaged));
-	}
-	sqlite3_finalize(st);
 	return rc ? rc : capture_types_end(db, err);
 }
 

@@ -533,15 +533,9 @@ int store_sections(struct store *db, uint32_t image,
 {
 	if (!n)
 		return 0;
-	sqlite3_stmt *st = db_prepare(db, store_sql("put_section"), err);
-	int rc = st ? 0 : -1;
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = PUT_VALUES(
-			db, st, err, VALUE_OF(image), value_text(used[i].file),
+	return PUT_EACH(db, store_sql("put_section"), err, n, i,
+			VALUE_OF(image), value_text(used[i].file),
 			value_text(used[i].name), VALUE_OF(used[i].hash));
-	sqlite3_finalize(st);
-	return rc;
 }
 
 int naming_end(struct store *db, struct err *err)

@@ -24,16 +24,10 @@ static const char *image_kind_name(unsigned int k)
 /* Fills the table rule. */
 static int words_rules(struct store *db, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(
-		db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)", err);
-	int rc = st ? 0 : -1;
-
-	for (int i = 0; !rc && rules[i].name; i++)
-		rc = PUT_VALUES(
-			db, st, err, VALUE_OF(i + 1), value_text(rules[i].name),
-			value_text(rules[i].proves), VALUE_OF(rules[i].breaks));
-	sqlite3_finalize(st);
-	return rc;
+	return PUT_EACH(db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)",
+			err, RULES, i, VALUE_OF(i + 1),
+			value_text(rules[i].name), value_text(rules[i].proves),
+			VALUE_OF(rules[i].breaks));
 }
 
 int words_write(struct store *db, struct err *err)

@@ -177,6 +177,18 @@ int tables_run_once(struct store *db, const char *sql, const struct value *v,
 		    size_t n, struct err *err);
 #define PUT_BY(db, sql, err, ...)                                              \
 	tables_run_once(db, sql, VALUES(__VA_ARGS__), err)
+/* Runs one statement for each of n items, with values that refer to the item's
+ * index as i. Is 0, or -1 and *err. */
+#define PUT_EACH(db, sql, err, n, i, ...)                                      \
+	({                                                                     \
+		sqlite3_stmt *each_ = db_prepare(db, sql, err);                \
+		int rc_ = each_ ? 0 : -1;                                      \
+                                                                               \
+		for (size_t i = 0; !rc_ && i < (n); i++)                       \
+			rc_ = PUT_VALUES(db, each_, err, __VA_ARGS__);         \
+		sqlite3_finalize(each_);                                       \
+		rc_;                                                           \
+	})
 /* Makes the rows of large tables visible to SQL: writes those that wait, and
  * calls link_pages(). */
 int tables_link(struct store *db, struct err *err);
