@@ -27,7 +27,7 @@ static int words_rules(struct store *db, struct err *err)
 	return PUT_EACH(db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)",
 			err, RULES, i, VALUE_OF(i + 1),
 			value_text(rules[i].name), value_text(rules[i].proves),
-			VALUE_OF(rules[i].breaks));
+			VALUE_OF(!rules[i].harmless));
 }
 
 int words_write(struct store *db, struct err *err)

@@ -43,7 +43,7 @@ enum rule_loss {
 struct rule {
 	const char *name;   /* "map_lost" */
 	const char *proves; /* one sentence for users */
-	bool breaks;	    /* check ends with exit status 4 */
+	bool harmless;	    /* check does not end with exit status 4 for it */
 	uint32_t kinds; /* kinds of records to examine: 1 << enum record_kind */
 	bool rare;	/* Of samples it needs only those of scheduler events,
 			 * of threads whose id had another owner before, and of

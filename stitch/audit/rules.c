@@ -498,7 +498,6 @@ const struct rule rules[] = {
 		.name = "tid_reused",
 		.proves = "the EXIT record of a thread is missing: its id "
 			  "was used again",
-		.breaks = true,
 		.kinds = KINDS_ALL,
 		.rare = true,
 		.late = KIND(REC_EXIT) | KIND(REC_FORK),
@@ -510,7 +509,6 @@ const struct rule rules[] = {
 		.name = "map_lost",
 		.proves = "a mapping record was lost: code ran that no "
 			  "mapping covers",
-		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
 		.rare = true,
 		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
@@ -522,7 +520,6 @@ const struct rule rules[] = {
 		.name = "fork_lost",
 		.proves = "the FORK record of a thread was lost: nothing "
 			  "tells where it comes from",
-		.breaks = true,
 		.kinds = KINDS_ALL,
 		.settles = true,
 		.late = KIND(REC_FORK) | KIND(REC_COMM),
@@ -535,7 +532,6 @@ const struct rule rules[] = {
 		.proves = "a thread continues after its EXIT record: the "
 			  "FORK that reused its id is missing, or times are "
 			  "wrong",
-		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_MAP) | KIND(REC_FORK) |
 			 KIND(REC_COMM) | KIND(REC_EXIT),
 		.settles = true,
@@ -549,7 +545,6 @@ const struct rule rules[] = {
 		.proves = "a task leaves a CPU that another one was switched "
 			  "to: records between are missing, or their order is "
 			  "wrong",
-		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_SWITCH) | KIND(REC_COMM) |
 			 KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_EXIT),
 		.rare = true,
@@ -562,7 +557,6 @@ const struct rule rules[] = {
 		.name = "wakeup_order",
 		.proves = "the wakeup of a task precedes its sleep: the "
 			  "clocks of two CPUs differ",
-		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_FORK) | KIND(REC_COMM) |
 			 KIND(REC_EXIT),
 		.rare = true,
@@ -575,7 +569,6 @@ const struct rule rules[] = {
 		.name = "wakeup_lost",
 		.proves = "the wakeup of a task is missing: it slept and "
 			  "runs again",
-		.breaks = true,
 		.kinds = 0, /* the rule before this one finds it */
 		.late = KIND(REC_SAMPLE),
 		.loss = RULE_LOSS_ANY,
@@ -584,13 +577,13 @@ const struct rule rules[] = {
 	[RULE_DUPLICATE] = {
 		.name = "duplicate",
 		.proves = "the recorder wrote a record twice",
+		.harmless = true,
 		.kinds = 0, /* audit_record() finds it */
 	},
 	[RULE_CLOCK_STEP] = {
 		.name = "clock_step",
 		.proves = "the clock of a CPU was set back by more than a "
 			  "second",
-		.breaks = true,
 		.kinds = KINDS_ALL,
 		.fn = rule_clock_step,
 	},
@@ -599,7 +592,6 @@ const struct rule rules[] = {
 		.proves = "a mapping record is missing, and no loss explains "
 			  "it: a program ran code that no mapping covers, "
 			  "though all of its mappings since exec are known",
-		.breaks = true,
 		.kinds = KIND(REC_SAMPLE) | KIND(REC_CHAIN),
 		.rare = true,
 		.late = KIND(REC_MAP) | KIND(REC_FORK) | KIND(REC_COMM),
@@ -611,38 +603,32 @@ const struct rule rules[] = {
 		.name = "uncounted",
 		.proves = "stays in the kernel vanished: no record has their "
 			  "counters, and no loss was counted",
-		.breaks = true,
 		.kinds = 0, /* counters.c finds it */
 	},
 	[RULE_COOKIE_CONFLICT] = {
 		.name = "cookie_conflict",
 		.proves = "one cookie has two different user stacks",
-		.breaks = true,
 		.kinds = 0, /* the join finds this rule and the next three */
 	},
 	[RULE_COOKIE_SHARED] = {
 		.name = "cookie_shared",
 		.proves = "two threads have the same cookie, which the kernel "
 			  "gives to one only",
-		.breaks = true,
 	},
 	[RULE_COOKIE_REUSED] = {
 		.name = "cookie_reused",
 		.proves = "a cookie comes back after its stay in the kernel "
 			  "was over",
-		.breaks = true,
 	},
 	[RULE_NONCE_EARLY] = {
 		.name = "nonce_early",
 		.proves = "a process logged the stack of a nonce before the "
 			  "nonce was asked for",
-		.breaks = true,
 	},
 	[RULE_CLOCK_SKEW] = {
 		.name = "clock_skew",
 		.proves = "the clock of a CPU differs from that of others: "
 			  "counters were seen before they were made",
-		.breaks = true,
 		.kinds = 0, /* counters.c finds it */
 	},
 	[RULE_EXIT_ORDER] = {
@@ -650,6 +636,7 @@ const struct rule rules[] = {
 		.proves = "not proved: a thread seems to continue after its "
 			  "EXIT record, on another CPU, within the time by "
 			  "which clocks may differ",
+		.harmless = true,
 		.kinds = 0, /* what after_exit finds, if clocks may differ */
 		.late = KIND(REC_FORK) | KIND(REC_EXIT),
 		.loss = RULE_LOSS_ANY,
@@ -660,6 +647,7 @@ const struct rule rules[] = {
 		.proves = "not proved: a task leaves a CPU that another one "
 			  "was switched to: what was between was filtered, or "
 			  "lost without a record",
+		.harmless = true,
 		.kinds = 0, /* what switch_broken finds, if there may be
 			     * filters of which the capture has no note */
 		.late = KIND(REC_SAMPLE),

@@ -209,7 +209,8 @@ static void edit_other_rules(enum edit e, uint32_t set)
 	for (size_t i = 0; i < ed.got.n_finding; i++) {
 		const struct fact_finding *f = &ed.got.finding[i].f;
 
-		if (rules[f->rule].breaks && !f->loss && !(set >> f->rule & 1))
+		if (!rules[f->rule].harmless && !f->loss &&
+		    !(set >> f->rule & 1))
 			edit_false(e, rules[f->rule].name, 1);
 	}
 }
@@ -619,7 +620,7 @@ static void edit_fork(size_t at)
 
 		sc->found += own && proof;
 		proof &= !own;
-		if (!own && rules[f->f.rule].breaks)
+		if (!own && !rules[f->f.rule].harmless)
 			edit_false(EDIT_FORK, rules[f->f.rule].name, 1);
 	}
 }

@@ -600,7 +600,7 @@ START_TEST(a_record_that_stands_there_twice_is_a_duplicate)
 	script_play_on(f, "10 fork 5 1 twin=1; 10 fork 5 1 twin=1;"
 			  "20 sample 5; 20 sample 5");
 	ck_assert_int_eq(rules_only(f, "duplicate").time, 10);
-	ck_assert(!rules[rules_index("duplicate")].breaks);
+	ck_assert(rules[rules_index("duplicate")].harmless);
 }
 END_TEST
 
