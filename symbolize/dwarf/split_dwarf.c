@@ -307,7 +307,6 @@ static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
 			      struct split_dwarf_walk *w)
 {
 	Dwarf_Attribute a;
-	Dwarf_Word off;
 	struct bytes b;
 	uint64_t i;
 
@@ -327,12 +326,11 @@ static void split_dwarf_begin(const struct split_dwarf *s, Dwarf_Die *die,
 	uint32_t at;
 	if (bytes_u32(&b, &at, NULL))
 		return;
-	off = at;
-	w->at = off;
+	w->at = at;
 	w->state = WALK_LIST;
 	if (bytes_left(&s->lists))
 		return;
-	w->state = __builtin_add_overflow(off, s->pairs_base, &w->at)
+	w->state = __builtin_add_overflow(at, s->pairs_base, &w->at)
 			   ? WALK_END
 			   : WALK_PAIRS;
 }

@@ -33,6 +33,19 @@ static bool missing_caller_function(const struct unwind_image *m,
 	return false;
 }
 
+/* Whether the code from f->start, up to f->end, sets FP. */
+static bool missing_caller_sets_in(struct unwind_image *m,
+				   const struct function_range *f)
+{
+	unsigned char code[FRAME_CODE_PROLOGUE];
+	size_t n = f->end - f->start < sizeof(code)
+			   ? (size_t)(f->end - f->start)
+			   : sizeof(code);
+
+	return frame_code_sets(m->machine, code,
+			       unwind_images_read_code(m, f->start, code, n));
+}
+
 /* Whether FP is that of the function, by its instructions. Where the table of
  * AArch64 says that FP is saved, only the rest of the prologue is asked. */
 static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr,
@@ -40,20 +53,17 @@ static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr,
 {
 	unsigned char code[FRAME_CODE_PROLOGUE];
 	struct function_range f;
-	size_t n;
 
 	if (m->machine != EM_X86_64 && m->machine != EM_AARCH64)
 		return false;
 	if (!saved) {
 		if (!missing_caller_function(m, vaddr, &f))
 			return false;
-		n = vaddr - f.start < sizeof(code) ? (size_t)(vaddr - f.start)
-						   : sizeof(code);
-		n = unwind_images_read_code(m, f.start, code, n);
-		if (!frame_code_sets(m->machine, code, n))
+		f.end = vaddr;
+		if (!missing_caller_sets_in(m, &f))
 			return false;
 	}
-	n = unwind_images_read_code(m, vaddr, code, FRAME_CODE_EPILOGUE);
+	size_t n = unwind_images_read_code(m, vaddr, code, FRAME_CODE_EPILOGUE);
 	return saved ? !frame_code_sets(m->machine, code, n)
 		     : !frame_code_leaves(m->machine, code, n);
 }
@@ -227,7 +237,6 @@ static void missing_caller_add_bytes(const struct unwind_image *m,
 static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
 				    struct frame_bytes *b)
 {
-	unsigned char code[FRAME_CODE_PROLOGUE];
 	size_t step = cfi_functions(c) / FUNCTIONS_READ + 1;
 
 	for (size_t i = 0; i < cfi_functions(c); i += step) {
@@ -236,13 +245,8 @@ static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
 		cfi_range(c, i, &f.start, &f.end);
 		if (f.end <= f.start)
 			continue;
-		size_t n = f.end - f.start < sizeof(code)
-				   ? (size_t)(f.end - f.start)
-				   : sizeof(code);
-
-		n = unwind_images_read_code(m, f.start, code, n);
 		b->all += f.end - f.start;
-		if (frame_code_sets(m->machine, code, n))
+		if (missing_caller_sets_in(m, &f))
 			b->with += f.end - f.start;
 	}
 }
@@ -357,7 +361,6 @@ static bool missing_caller_framed_at(struct unwind_image *m, uint64_t ret)
 static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 				  uint64_t to)
 {
-	unsigned char code[FRAME_CODE_PROLOGUE];
 	struct function_range f;
 	struct direct_walk w;
 	uint64_t ret, target;
@@ -366,11 +369,7 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 	if (!missing_caller_function(m, via, &f) || f.start != via ||
 	    f.end - f.start > FUNCTION_MAX)
 		return false;
-	size_t n = f.end - f.start < sizeof(code) ? (size_t)(f.end - f.start)
-						  : sizeof(code);
-
-	if (frame_code_sets(m->machine, code,
-			    unwind_images_read_code(m, via, code, n)))
+	if (missing_caller_sets_in(m, &f))
 		return false;
 	direct_walk_init(&w, m, &f);
 	while (direct_walk_next(&w, &ret, &target, &jump))
