@@ -11,8 +11,9 @@
 # and those of 10 of its entries, or 40 of its records; ctf_counts every number of
 # packets, and 10 of the numbers of events in each file.
 # edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
-# Under sanitizers, every fifth capture stands for the others unless LONG is set;
-# without them, all are damaged, or with SHARE the others.
+# Under sanitizers, an eighth of the captures stands for the others unless LONG is
+# set, another one for the next commit; without them, all are damaged, or with
+# SHARE the others.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -93,13 +94,24 @@ ctf_traces() {
 		grep -v -e /lttng-damaged/ -e /lttng-rotated/
 }
 
+# part OTHERS: an eighth of the lines, one at least, or the others
+part() {
+	awk -v others="$1" -v turn=$((0x$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0))) '
+	{ line[NR] = $0 }
+	END {
+		step = NR < 8 ? NR : 8
+		for (i = 1; i <= NR; i++)
+			if ((i % step == turn % step) != others)
+				print line[i]
+	}'
+}
 # With SHARE, the others are damaged without sanitizers, and no capture twice.
 some() {
 	case ${LONG:+long}${SAN:-}${SHARE:+share},$prog in
-	san*) sed -n 1~5p ;;
+	san*) part 0 ;;
 	# of CTF traces there may be one
 	share,*/edits | share,*/ctf) cat ;;
-	share,*) sed 1~5d ;;
+	share,*) part 1 ;;
 	*) cat ;;
 	esac
 }

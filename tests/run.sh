@@ -319,7 +319,7 @@ group_truth() {
 		[ ! -f "$f" ] || set -- "$@" "$f"
 	done
 	# sanitizers make a case ten times as long
-	cases=6000
+	cases=4000
 	[ -z "$LONG" ] || cases=30000
 	[ -z "$SAN" ] || cases=3000
 	run truth truth env BACKSTITCH_CASES="${BACKSTITCH_CASES:-$cases}" \

@@ -59,7 +59,7 @@ mkfifo fifo
 cat >run.sh <<END
 sleep 900 >fifo &
 stty -a >before
-'$B' follow --top --no-symbols -o seg --segment 1s fifo
+'$B' follow --top --no-symbols -o seg --segment 3s fifo
 echo "status \$?"
 stty -a >after
 kill %1
@@ -83,13 +83,13 @@ for _ in $(seq 100); do
 done
 shows 'segment-000001.db: ' && tmux send-keys z && shows 'segment-000002.db: functions'
 say and_shows_the_newest_one_again
-# on a busy machine a second may end between two records: a later segment, then
+# on a busy machine three seconds may end between two records: a later segment, then
 for _ in $(seq 8); do
 	tmux send-keys 6
 	! shows 'what was lost' || ! shows '5 records lost' 10 || break
 	tmux send-keys q
 	shows 'functions: ' && cat more.part >fifo
-	sleep 3
+	sleep 5
 done
 shows '5 records lost' 10
 say losses_have_a_screen
