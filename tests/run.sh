@@ -19,7 +19,7 @@
 # are named at the end.
 #
 # A script of cli with a line "Waits: FOR WHAT" takes a minute and hardly any
-# processor time: it runs beside those JOBS programs.
+# processor time: it runs beside those JOBS programs, from the beginning.
 #
 # SHARE=1: each script of cli runs in one of two builds, an eighth of them under
 # sanitizers; the commit says which eighth. One that says "With sanitizers:
@@ -248,7 +248,35 @@ still_waiting() {
 	echo $n
 }
 
+# waits I: does the I-th program wait more than it computes?
+waits() {
+	grep -qs '^# Waits: ' "tests/${groups[$1]}/${names[$1]}.sh"
+}
+
+# begin_with_those_that_wait: nothing else would run beside the last of them
+begin_with_those_that_wait() {
+	local i first=() rest=()
+	for i in "${!groups[@]}"
+	do
+		if waits "$i"
+		then first+=("$i")
+		else rest+=("$i")
+		fi
+	done
+	local -n list
+	for list in groups builds names commands
+	do
+		local old=("${list[@]}")
+		list=()
+		for i in "${first[@]}" "${rest[@]}"
+		do
+			list+=("${old[$i]}")
+		done
+	done
+}
+
 run_queue() {
+	begin_with_those_that_wait
 	while [ $started -lt ${#groups[@]} ]
 	do
 		# damage and fuzz begin with the captures that cases makes
@@ -257,8 +285,7 @@ run_queue() {
 		esac
 		build "${builds[$started]}"
 		work_on $started &
-		! grep -qs '^# Waits: ' "tests/${groups[$started]}/${names[$started]}.sh" ||
-			waiting+=("$started")
+		! waits $started || waiting+=("$started")
 		started=$((started + 1))
 		running=$((running + 1))
 		while [ $running -ge $((JOBS + $(still_waiting))) ]

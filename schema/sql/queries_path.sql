@@ -97,7 +97,9 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- The program with which a recording began: its process, since its first exec.
 -- perf gives its child the name perf-exec, trace-cmd leaves it its own. So does
 -- one that records beside it: what perf notes of its command, if it does, has the
--- name of the program. A sleep only says for how long all CPUs are recorded.
+-- name of the program, behind "--" if that is there, as 'record' writes it; and its
+-- child is older than the first record. A sleep only says for how long all CPUs are
+-- recorded.
 SELECT pid, t0, t1 FROM (
 SELECT p.pid, min(c.time_ns) AS t0, p.end_ns AS t1, c.name
 FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process
@@ -105,7 +107,9 @@ WHERE c.exec AND c.time_ns NOT NULL AND EXISTS (SELECT 1 FROM comm d
 	WHERE d.thread = t.id AND d.id < c.id
 	AND d.name IN ('perf-exec', 'trace-cmd'))
 GROUP BY p.id HAVING p.pid > 0
-ORDER BY EXISTS (SELECT 1 FROM capture WHERE instr(cmdline, c.name)) DESC, 2
+ORDER BY (SELECT max(instr('/' || substr(word, 1, instr(word || ' ', ' ') - 1), '/' || c.name) > 0)
+	FROM (SELECT substr(cmdline, instr(cmdline, ' -- ') + 4) AS word FROM capture
+	WHERE instr(cmdline, c.name))) DESC, p.start_ns NOT NULL, 2
 LIMIT 1) WHERE name <> 'sleep'
 
 -- name: interval_types

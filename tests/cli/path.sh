@@ -815,6 +815,18 @@ says the_program_is_that_of_the_command 'parent (125) took 27.9 ms' "$work/text"
 sqlite3 "$work/program.db" "UPDATE capture SET cmdline = replace(cmdline, 'workloads fork', 'true')"
 "$B" path "$work/program.db" >"$work/text" 2>&1
 says and_another_command_is_that_of_another '12 waits, 77.3 ms together' "$work/text"
+# its name is an argument of this one
+sqlite3 "$work/program.db" "UPDATE comm SET name = 'sleep' WHERE name = 'true';
+	UPDATE capture SET cmdline = '/usr/bin/perf record -a -- ./workloads fork sleep 1'"
+"$B" path "$work/program.db" >"$work/text" 2>&1
+says the_program_is_behind_two_hyphens 'parent (125) took 27.9 ms' "$work/text"
+# both have one name: that of this perf was there when it began
+sqlite3 "$work/program.db" "UPDATE comm SET name = 'workloads' WHERE name = 'sleep';
+	UPDATE process SET start_ns = (SELECT min(time_ns) FROM event) WHERE pid = 4242"
+"$B" path "$work/program.db" >"$work/text" 2>&1
+says of_two_with_one_name_it_is_the_older 'parent (125) took 27.9 ms' "$work/text"
+sqlite3 "$work/program.db" "UPDATE comm SET name = 'true' WHERE id = (SELECT max(id) FROM comm);
+	UPDATE process SET start_ns = NULL WHERE pid = 4242"
 sqlite3 "$work/program.db" "UPDATE capture SET cmdline = '/usr/bin/perf'"
 "$B" path "$work/program.db" >"$work/text" 2>&1
 says where_it_names_none_the_first_is_taken '12 waits, 77.3 ms together' "$work/text"

@@ -473,15 +473,17 @@ then
 	# what a killed one leaves, what one that lives has, and a folder that
 	# an earlier recording of more CPUs wrote, with a link in it
 	instances=/sys/kernel/tracing/instances
-	mkdir $instances/backstitch-0-dead $instances/backstitch-0-alive
-	flock $instances/backstitch-0-alive sleep 600 &
+	mkdir $instances/backstitch-dead$$ $instances/backstitch-alive$$
+	flock $instances/backstitch-alive$$ sleep 600 &
 	alive=$!
 	mkdir -p both.data.ftrace/per_cpu/cpu4000
 	echo stale >both.data.ftrace/per_cpu/cpu4000/trace_pipe_raw
 	echo kept >victim
 	ln -s ../victim both.data.ftrace/kallsyms
 	"$B" record --waits --tracer ftrace -o both.data -- \
-		sh -c 'sleep 0.02; ./prog 100000; sleep 0.02' >out 2>err
+		sh -c 'sleep 0.02; ./prog 100000; sleep 0.02' >out 2>err &
+	made=$!
+	wait $made
 	is the_status_is_the_programs_with_ftrace_too 0 $?
 	says what_will_be_proved_is_said_before 'a trial: ' err
 	tr '\n' ' ' <err | grep -q ' took .* [1-9][0-9.]* % proved'
@@ -505,23 +507,21 @@ then
 	is a_link_in_the_folder_is_replaced_and_not_followed kept "$(cat victim)"
 	[ -s both.data.ftrace/kallsyms ] && [ ! -L both.data.ftrace/kallsyms ]
 	ok and_the_file_is_there $?
-	# instances of nobody: another recording beside this one has its own
-	left() {
-		for i in "$instances"/backstitch-*
+	is instances_are_gone_except_that_of_one_that_lives alive$$ "$(for i in $made dead$$ alive$$
 		do
-			! flock -n "$i" true 2>/dev/null || echo "$i"
-		done
-	}
-	is instances_are_gone_except_that_of_one_that_lives yes: \
-		"$([ ! -d $instances/backstitch-0-alive ] || echo yes):$(left)"
+			[ ! -d $instances/backstitch-"$i" ] || echo "$i"
+		done)"
 	kill $alive
 	wait $alive 2>/dev/null
-	rmdir $instances/backstitch-0-alive
+	rmdir $instances/backstitch-alive$$
 	mkdir elsewhere && ln -s elsewhere link.data.ftrace
-	"$B" record --waits --tracer ftrace -o link.data -- true >out 2>err
+	"$B" record --waits --tracer ftrace -o link.data -- true >out 2>err &
+	made=$!
+	wait $made
 	says a_folder_that_is_a_link_is_refused 'link.data.ftrace: ' err
 	is and_nothing_is_written_there '' "$(ls elsewhere)"
-	is nor_is_an_instance_left '' "$(left)"
+	[ ! -d $instances/backstitch-$made ]
+	ok nor_is_an_instance_left $?
 
 	"$B" record --waits --tracer ftrace -o own.data -- ./prog 300000 \
 		>out 2>err
