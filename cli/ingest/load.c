@@ -490,8 +490,7 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 		{ "cut_behind", info->cut_behind, (int64_t)info->cut_behind },
 		/* samples may have been left out */
 		{ "filtered", info->filtered, 1 },
-		/* whether the recorder may have paused: its command line tells
-		 */
+		/* it may have paused, if its command line tells */
 		{ "pauses", info->paused || info->unpaused, info->paused },
 		/* how much of its stack a sample may have */
 		{ "dump_bytes", info->dump_bytes, info->dump_bytes },

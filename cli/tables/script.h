@@ -54,8 +54,8 @@ struct script_losses {
 	bool more;
 };
 
-/* Reads the losses. Returns 0, or -1 and *err; the
- * caller closes rows in both cases. */
+/* Reads the losses. Returns 0, or -1 and *err; the caller closes l->rows in
+ * both cases. */
 int script_losses_open(struct script_losses *l, struct store *db,
 		       const struct script_fields *f, struct err *err);
 /* Prints the losses that ended until `time`, INT64_MAX: all that are left,

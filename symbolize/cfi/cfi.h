@@ -50,8 +50,7 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out);
 
 /* Adds n functions, as far as there are so many, to a table of rows: for each
  * of their rows fn adds one. A gap begins where the rest of a function is
- * damaged.
- */
+ * damaged. */
 typedef void cfi_rules_fn(void *arg, uint64_t addr, const struct cfi_rules *r);
 void cfi_add_rows(const struct cfi *c, size_t first, size_t n,
 		  struct unwind_rows *rows, cfi_rules_fn *fn, void *arg);

@@ -70,7 +70,7 @@ MB=1000000
 fixed=$((32 * MB))
 events=$("$B" query --format csv "$captures/tiny-sframe.data" 'SELECT count(*) FROM event' | tail -n 1)
 holds threads_that_unwind_need_what_is_documented \
-	$((fixed + 64 * MB * 3 / 10)) "$events" --jobs 64 "$captures/tiny-sframe.data"
+	$((fixed + 64 * MB * 4 / 10)) "$events" --jobs 64 "$captures/tiny-sframe.data"
 
 # Stacks of 20 frames, two of which are in no other stack.
 stacks=70000
