@@ -12,8 +12,8 @@
 # packets, and 10 of the numbers of events in each file.
 # edits changes single bytes, of a CTF trace in each of its files, and compares what nobody notices with damage/edits.txt.
 # Under sanitizers, an eighth of the captures stands for the others unless LONG is
-# set, another one for the next commit; without them, all are damaged, or with
-# SHARE the others.
+# set, another one for the next commit (run.sh says which, by $SHARE_OF); without
+# them, all are damaged, or with SHARE the others.
 # The seed is fixed, so a failure can be reproduced. One line per capture.
 prog=$1
 if [ $# = 2 ]
@@ -96,7 +96,7 @@ ctf_traces() {
 
 # part OTHERS: an eighth of the lines, one at least, or the others
 part() {
-	awk -v others="$1" -v turn=$((0x$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0))) '
+	awk -v others="$1" -v turn="${SHARE_OF:-0}" '
 	{ line[NR] = $0 }
 	END {
 		step = NR < 8 ? NR : 8

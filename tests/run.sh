@@ -48,6 +48,8 @@ then
 	BACKSTITCH_SHARED=$(cd ../shared && pwd)
 fi
 export BACKSTITCH_SHARED
+# which eighth it is under sanitizers
+export SHARE_OF=$((0x$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0)))
 
 # Files are made and removed all the time: in memory, that takes half of what it
 # takes on a disk. Needs room for all that runs, and to start what was compiled.
@@ -398,7 +400,7 @@ its_turn() {
 		return 1
 	fi
 	[ "${SHARE:-}" ] || return 0
-	if [ $((($2 + share_of) % 8)) = 0 ] ||
+	if [ $((($2 + SHARE_OF) % 8)) = 0 ] ||
 		grep -q '^# With sanitizers: ' "$1"
 	then
 		[ "$SAN" ] || grep -q 'echo "skip .*: under sanitizers' "$1"
@@ -409,7 +411,6 @@ its_turn() {
 
 group_cli() {
 	local t n=0
-	share_of=0x$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0)
 	for t in tests/cli/*.sh
 	do
 		[ -f "$t" ] || continue

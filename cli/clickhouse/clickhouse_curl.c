@@ -114,8 +114,6 @@ struct clickhouse_own {
 	struct request *inserts; /* under way */
 	struct request *ended;	 /* while another statement was run */
 	unsigned int version;	 /* 1816: 18.16 */
-	bool bare;		 /* without the database, which may have to
-				  * be made */
 };
 
 /* ---- taking the reply */
@@ -240,12 +238,13 @@ static void request_add_setting(CURL *e, FILE *url, const struct setting *s)
 	curl.free(escaped);
 }
 
-/* Settings must be known to the server: it refuses others. */
-static struct request *request_new(struct clickhouse *c,
+/* Settings must be known to the server: it refuses others. database NULL: none
+ * is chosen, as it may have to be made. */
+static struct request *request_new(struct clickhouse *c, const char *database,
 				   const struct setting *s, size_t n)
 {
 	const struct clickhouse_options *o = &clickhouse_options;
-	const struct setting database = { "database", c->database };
+	const struct setting chosen = { "database", database };
 	struct request *q = mem_new(1, sizeof(*q));
 	CURL *e = mem_must(curl.easy_init());
 	FILE *f;
@@ -259,8 +258,8 @@ static struct request *request_new(struct clickhouse *c,
 	/* asynchronous inserts are the default from 26 on */
 	if (c->own->version >= 2111)
 		fputs("&async_insert=0", f);
-	if (!c->own->bare)
-		request_add_setting(e, f, &database);
+	if (database)
+		request_add_setting(e, f, &chosen);
 	for (size_t i = 0; i < n; i++)
 		if (s[i].name)
 			request_add_setting(e, f, &s[i]);
@@ -442,12 +441,18 @@ static int request_run(struct request *q, struct err *err)
 
 /* ---- statements */
 
-int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
+static int clickhouse_run_in(struct clickhouse *c, const char *database,
+			     const char *sql, struct err *err)
 {
-	struct request *q = request_new(c, NULL, 0);
+	struct request *q = request_new(c, database, NULL, 0);
 
 	curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
 	return request_run(q, err);
+}
+
+int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
+{
+	return clickhouse_run_in(c, c->database, sql, err);
 }
 
 int clickhouse_create_database(struct clickhouse *c, struct err *err)
@@ -459,9 +464,7 @@ int clickhouse_create_database(struct clickhouse *c, struct err *err)
 	fputs("CREATE DATABASE IF NOT EXISTS ", f);
 	clickhouse_quote_name(f, c->database);
 	mem_stream_end(f);
-	c->own->bare = true;
-	rc = clickhouse_run(c, sql, err);
-	c->own->bare = false;
+	rc = clickhouse_run_in(c, NULL, sql, err);
 	free(sql);
 	return rc;
 }
@@ -484,7 +487,9 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 	snprintf(structure, sizeof(structure), "%s_structure",
 		 ask->extra ? ask->extra : "");
 	snprintf(form, sizeof(form), "%s_format", ask->extra ? ask->extra : "");
-	q = request_new(c, s, ARRAY_SIZE(s));
+	/* the version is asked before the database is made */
+	q = request_new(c, c->own->version ? c->database : NULL, s,
+			ARRAY_SIZE(s));
 	q->rows = rowbinary_new(ask->types, ask->row, ask->arg);
 	if (ask->extra) {
 		curl_mimepart *part;
@@ -552,7 +557,7 @@ void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 		{ "query", sql },
 		{ id ? "query_id" : NULL, id },
 	};
-	struct request *q = request_new(c, s, ARRAY_SIZE(s));
+	struct request *q = request_new(c, c->database, s, ARRAY_SIZE(s));
 
 	q->arg = arg;
 	q->head =
@@ -598,10 +603,8 @@ static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 		"toUInt64(extract(version(), '^[0-9]+\\\\.([0-9]+)'))";
 	struct rowbinary_value v[2];
 
-	c->own->bare = true;
 	if (clickhouse_select_one(c, ask, "u64 u64", v, err))
 		return -1;
-	c->own->bare = false;
 	c->own->version = (unsigned int)(v[0].u % 1000 * 100 + v[1].u % 100);
 	return c->own->version >= 1816
 		       ? 0

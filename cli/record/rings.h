@@ -20,8 +20,8 @@ struct rings;
 struct rings *rings_open(const char *folder, struct err *err);
 /* Turns the events on. Returns 0, or -1 and *err. */
 int rings_start(struct rings *r, struct err *err);
-/* Copies what the rings have. Returns -1 and *err when a write fails first:
- * from then on nothing is copied; else 0. */
+/* Copies what the rings have, at most twice what they hold. Returns -1 and *err
+ * when a write fails first: from then on nothing is copied; else 0. */
 int rings_drain(struct rings *r, struct err *err);
 /* Copies the rest, and what describes it, and takes the instance away; r may be
  * NULL. Returns 0, or -1 and *err if something could not be written. */

@@ -216,7 +216,7 @@ static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
 		raw.cpu = ft_dir_cpu_of_folder(path);
 	if (raw.cpu < 0 || stat(path, &st) || !st.st_size)
 		return;
-	if (input_open(&raw.in, path, NULL, w->err))
+	if (input_open(&raw.in, path, w->ft->opts.temp_dir, w->err))
 		w->failed = true;
 	else
 		*mem_add(w->raw, w->n, w->cap) = raw;

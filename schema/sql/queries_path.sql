@@ -98,8 +98,8 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- perf gives its child the name perf-exec, trace-cmd leaves it its own. So does
 -- one that records beside it: what perf notes of its command, if it does, has the
 -- name of the program, behind "--" if that is there, as 'record' writes it; and its
--- child is older than the first record. A sleep only says for how long all CPUs are
--- recorded.
+-- child was there before the first record. A sleep only says for how long all CPUs
+-- are recorded.
 SELECT pid, t0, t1 FROM (
 SELECT p.pid, min(c.time_ns) AS t0, p.end_ns AS t1, c.name
 FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process

@@ -220,7 +220,7 @@ class Browser:
     """with Browser() as b: b.open(path); b.js("return 1")
     The window of the one Chromium that a program starts, empty: pages keep nothing
     (storage, cookies) that it would show, and a window of its own for each took a
-    fifth of the processor time of all."""
+    third of the processor time of all."""
     driver = home = base = None
 
     def __init__(self, width=1280, height=900, look=None):
