@@ -635,7 +635,8 @@ def check_latency():
     """From the kinds to the names of one, and to the longest of a name."""
     t = view(path("calls"), width=120, height=60)
     t.keys("9")
-    t.until(lambda: "syscall" in t.cursor())
+    t.shows("^latency")
+    t.until(lambda: re.search("syscall +syscall ", t.cursor()))
     t.keys("Enter")
     names = ("report", "--latency", "--kind", "syscall", "--limit", "0")
     if check_lines(t, "names", "syscall latency",
