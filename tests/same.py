@@ -252,11 +252,14 @@ class Run:
         lines = []
         for where, _, names in os.walk(top):
             for n in names:
-                with open(os.path.join(where, n), "rb") as f:
+                path = os.path.join(where, n)
+                with open(path, "rb") as f:
                     data = f.read()
-                lines.append("%s %d %s" % (
-                    os.path.relpath(os.path.join(where, n), top), len(data),
-                    hashlib.sha256(data).hexdigest()))
+                size = len(data)
+                if n.endswith(".db"):
+                    data = b"".join(sameread.streamed(path))
+                lines.append("%s %d %s" % (os.path.relpath(path, top), size,
+                                           hashlib.sha256(data).hexdigest()))
         shutil.rmtree(top, ignore_errors=True)
         return "\n".join(sorted(lines)).encode()
 
@@ -281,7 +284,7 @@ class Run:
     def ask(self, kind, form, args, label=None):
         return self.keep(kind, label or " ".join(args), self.call(args), form)
 
-    def database(self, name, label):
+    def database(self, name, label, read=sameread.database):
         """The rows of a database and the text of its schema."""
         path = os.path.join(self.work, name)
         if not os.path.exists(path):
@@ -289,7 +292,7 @@ class Run:
         with open(path, "rb") as f:
             key = "db " + name + hashlib.sha256(f.read()).hexdigest()
         if key not in self.facts:
-            self.facts[key] = sameread.database(path)
+            self.facts[key] = read(path)
         schema, rows = self.facts[key]
         self.keep("schema", label, (0, b"", schema))
         self.keep("database", label, (0, b"", rows))
@@ -463,12 +466,12 @@ def run_follow(run, path):
         run.call(["follow", "-q", "-o", "again", *run.case.options, "-"], f)
     run.keep("follow", "follow -q", (0, b"", run.folder("again")))
     for name in run.segments():
-        run.database("segments/" + name, "follow: " + name)
+        run.database("segments/" + name, "follow: " + name, sameread.streamed)
     run.ask("follow", "text", ["report", "--since", "1h", "segments"])
     run.ask("follow", "text", ["check", "--last", "1h", "segments"])
     run.ask("follow", "text", ["merge", "--last", "1h", "-o", "g.db",
                                "segments"])
-    run.database("g.db", "follow: merge")
+    run.database("g.db", "follow: merge", sameread.streamed)
 
 
 def run_merge(run):
