@@ -45,6 +45,24 @@ struct unwind_known_code {
 	struct unwind_code code;
 };
 
+/* The innermost function of a recorded chain, at the place that was sampled. */
+struct unwind_leaf {
+	enum {
+		LEAF_NOT_ASKED, /* nothing is known, or the chain has it all */
+		LEAF_FRAMED,	/* FP is that of the function */
+		LEAF_SIGNAL,	/* a signal trampoline */
+		LEAF_BARE	/* FP is that of a caller */
+	} how : 8;
+	bool low; /* missing_caller_fp_is_low() */
+};
+
+struct unwind_known_leaf {
+	const struct unwind_image *m; /* NULL: none is known here */
+	uint64_t vaddr;
+	uint32_t added; /* unwind_images_added() at that time */
+	struct unwind_leaf is;
+};
+
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
@@ -59,8 +77,10 @@ struct table_unwinder {
 	bool stuck; /* only the main thread can look up an image or a debug
 		     * file */
 	bool dated; /* as for struct unwinder_ops.finish */
-	struct unwind_step_at last;	 /* that was found */
-	struct unwind_known_code *known; /* NULL: no chain was checked yet */
+	struct unwind_step_at last; /* that was found */
+	/* NULL: no chain was checked yet */
+	struct unwind_known_code *known;
+	struct unwind_known_leaf *leaf;
 	struct stack_trail trail[TRAILS];
 };
 
