@@ -2,6 +2,7 @@
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [table] [waiting] [growth] [perf] [ftrace] [ctf]
 #        [names] [unwind] [looks] [dwarf] [sql] [pictures] [page] [view] [waits] [kinds]
+#        [why]
 #        table: all kinds of captures, in a quarter of an hour; without a name
 #        and by make bench; all: all of these, make bench BENCH=all
 #        fleet: 100 runs, or $FLEET_RUNS, as Parquet and in ClickHouse
@@ -231,7 +232,7 @@ bench_follow() {
 
 [ $# -gt 0 ] || set -- table
 [ "$*" != all ] || set -- waiting growth perf ftrace ctf names unwind looks table dwarf \
-	sql pictures page view waits kinds
+	sql pictures page view waits kinds why
 rc=0
 for what
 do
@@ -252,10 +253,11 @@ do
 	view) bench_view || rc=1 ;;
 	waits) python3 tests/bench/waits.py "$O" || rc=1 ;;
 	kinds) python3 tests/bench/kinds.py "$O" || rc=1 ;;
+	why) has perf linux-perf && python3 tests/bench/why.py "$O" || rc=1 ;;
 	fleet) bench_fleet || rc=1 ;;
 	follow) bench_follow || rc=1 ;;
 	pages) CK_RUN_CASE=large PAGES_ROWS=10000000 "$O/unit/pages" || rc=1 ;;
-	*) echo "no bench '$what': 'sed -n 2,9p $0' lists them" >&2; exit 2 ;;
+	*) echo "no bench '$what': 'sed -n 2,10p $0' lists them" >&2; exit 2 ;;
 	esac
 	echo
 done

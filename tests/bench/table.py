@@ -113,4 +113,5 @@ def main():
     print("%d targets missed" % runs.missed)
 
 
-main()
+if __name__ == "__main__":
+    main()
