@@ -639,7 +639,7 @@ class Plan(Run):
         self.call(["view", *args])
         return b""
 
-    def database(self, name, label):
+    def database(self, name, label, read=None):
         pass
 
     def has(self, name):

@@ -1,12 +1,14 @@
 # exportperf.py - perf reads what export --format perf.data writes, as it is.
 """usage: exportperf.py [--print] [NAME...]
 
-Each capture is read, exported, and printed by perf 6.1 (that of Debian 12),
-which must say for each sample, in the same order: time, CPU, process, thread,
-name, event, period, every address as it was recorded, and for every address
-the file and the offset that we have; and of times of day and the scheduler's
-events what it says of the capture itself. Differences belong to a named class, and each is counted and must be as tests/compare/expect-exportperf.txt says (0 when
-it says nothing); --print prints what would be expected instead.
+Each capture (without LONG each second one, the others for the next commit) is
+read, exported, and printed by perf 6.1 (that of Debian 12), which must say for
+each sample, in the same order: time, CPU, process, thread, name, event, period,
+every address as it was recorded, and for every address the file and the offset
+that we have; and of times of day and the scheduler's events what it says of the
+capture itself. Differences belong to a named class, and each is counted and must
+be as tests/compare/expect-exportperf.txt says (0 when it says nothing); --print
+prints what would be expected instead.
 
 verdict      the user half is missing: the mark [user: VERDICT] stands for it
 after_exec   the user half is another program's: [user: after exec] instead
@@ -463,8 +465,8 @@ def others(only, folder):
 def cases(only, folder):
     """The readable captures of tests/cases that are perf.data files. (Names
     with line breaks in them perf prints as they are.)"""
-    for text in sorted(glob.glob(os.path.join(common.ROOT,
-                                              "tests/cases/*/capture.txt"))):
+    texts = sorted(glob.glob(os.path.join(common.ROOT, "tests/cases/*/capture.txt")))
+    for text in texts if only else common.share(texts, 2):
         name = os.path.basename(os.path.dirname(text))
         data = os.path.join(folder, "case.data")
         if only and name not in only or name.startswith(
@@ -533,7 +535,7 @@ def main():
         common.finish()
     table = common.expectations("expect-exportperf.txt")
     with tempfile.TemporaryDirectory() as folder:
-        for c in common.captures(args):
+        for c in args and common.captures(args) or common.share(common.captures(), 2):
             # sums of waits have no time, by which perf sorts
             if c.name.startswith("offcpu-"):
                 continue
