@@ -30,7 +30,7 @@ import tempfile
 import common
 
 EXPECT = {
-    "k-callstack": {"ready": 47, "interrupt": 77, "doubt": 98, "lost": 2,
+    "k-callstack": {"ready": 47, "interrupt": 77, "doubt": 99, "lost": 1,
                     "hidden": 1},
 }
 LINE = re.compile(r"^\[(\d+)\] .*?(sched_switch|sched_waking): "

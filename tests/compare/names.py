@@ -7,7 +7,9 @@ addresses; then each frame's symbol and offset is compared. An image counts
 when its file is at hand and it was named; the others are counted, not
 compared. What differs belongs to a class, whose count is in expect.txt:
 
-names_only_ours   perf let go of the mappings at EXIT, and prints [unknown]"""
+names_only_ours   perf let go of the mappings at EXIT, and prints [unknown]
+names_of_next     a call ends its function, as that of one that does not return:
+                  perf prints the function behind, with offset 0"""
 
 import collections
 import os
@@ -96,7 +98,7 @@ def compare(perf, ours, known):
         else:
             count["block not compared"] += 1
             continue
-        for p, o in zip(fs, mine):
+        for i, (p, o) in enumerate(zip(fs, mine)):
             if p[3] not in known and not (
                     p[3].startswith("[") and o[1] != "[unknown]"):
                 count["image not at hand"] += 1
@@ -104,6 +106,8 @@ def compare(perf, ours, known):
                 count["equal"] += 1
             elif p[1] == "[unknown]" and p[3] == "[unknown]":
                 count["names_only_ours"] += 1
+            elif i and p[2] and int(p[2], 16) == 0 and o[2] and int(o[2], 16):
+                count["names_of_next"] += 1
             else:
                 count["different"] += 1
                 wrong["perf %s (%s), ours %s (%s)"
