@@ -74,7 +74,7 @@ static int query_answer(struct store *db, const char *sql, struct err *err)
 	stop_query(db);
 	r = rows_open(db, sql, NULL, 0, err);
 	if (r)
-		ret = o->write(stdout, r, err);
+		ret = output_write(o, stdout, r, err);
 	else
 		query_error(db, sql, err);
 	rows_close(r);

@@ -7,11 +7,11 @@
 #include "cli/output/cut.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
-#include "cli/output/markdown.h"
 #include "cli/output/out.h"
+#include "cli/output/output.h"
 #include "cli/output/safe_text.h"
-#include "cli/output/sql.h"
 #include "cli/output/term.h"
+#include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"
 
@@ -487,116 +487,54 @@ static void grid_write_table(const struct grid *g, FILE *out)
 	free(col);
 }
 
-static void grid_put_quoted(FILE *out, const char *s)
+static struct value grid_value(const struct cell *c, bool people, char buf[32])
 {
-	struct safe_text u;
+	struct value v = { .kind = VALUE_REAL };
 
-	fputc('"', out);
-	while (safe_text_next(&s, &u))
-		fputs(u.text[0] == '"' ? "\"\"" : u.text, out);
-	fputc('"', out);
+	if (c->kind == CELL_TEXT)
+		v = (struct value){ .kind = VALUE_TEXT,
+				    .text = c->text,
+				    .len = strlen(c->text) };
+	else if (grid_is_empty(c))
+		v.kind = VALUE_NULL;
+	else
+		v.text = grid_digits(c, people, buf);
+	return v;
 }
 
-static void grid_write_csv(const struct grid *g, FILE *out)
+/* Columns without a name are left out, for people those without a title. */
+static void grid_write_form(const struct grid *g, const struct output *o,
+			    FILE *out)
 {
-	const char *sep = "";
-	char buf[32];
-
-	for (size_t i = 0; i < g->n_col; i++) {
-		if (!g->col[i].name)
-			continue;
-		fprintf(out, "%s%s", sep, g->col[i].name);
-		sep = ",";
-	}
-	for (size_t i = 0; i < g->n && !out_failed(); i++) {
-		const struct cell *c = &g->cell[i];
-
-		if (i % g->n_col == 0) {
-			fputc('\n', out);
-			sep = "";
-		}
-		if (!g->col[i % g->n_col].name)
-			continue;
-		fputs(sep, out);
-		sep = ",";
-		if (c->kind != CELL_TEXT)
-			fputs(grid_digits(c, false, buf), out);
-		else if (c->text[0] && !strpbrk(c->text, ",\" "))
-			safe_text_put(out, c->text, 0, 0);
-		else
-			grid_put_quoted(out, c->text);
-	}
-	fputc('\n', out);
-}
-
-static void grid_write_sql(const struct grid *g, FILE *out)
-{
-	char buf[32];
+	const size_t n = g->n_col;
+	const bool people = o->rule[0][0];
+	const size_t head = people ? 2 : 1; /* lines: names, and a rule */
 	bool first = true;
-
-	for (size_t i = 0; i < g->n_col; i++) {
-		if (!g->col[i].name)
-			continue;
-		sql_put_column(out, g->col[i].name, first);
-		first = false;
-	}
-	fputs(");\n", out);
-	for (size_t i = 0; i < g->n && !out_failed(); i++) {
-		const struct cell *c = &g->cell[i];
-
-		first |= i % g->n_col == 0;
-		if (g->col[i % g->n_col].name) {
-			fputs(first ? "INSERT INTO result VALUES(" : ", ", out);
-			first = false;
-			if (c->kind == CELL_TEXT)
-				sql_put_text(out, c->text, strlen(c->text));
-			else
-				fputs(grid_is_empty(c)
-					      ? "NULL"
-					      : grid_digits(c, false, buf),
-				      out);
-		}
-		if ((i + 1) % g->n_col == 0)
-			fputs(");\n", out);
-	}
-	fputs("COMMIT;\n", out);
-}
-
-static void grid_write_markdown(const struct grid *g, FILE *out)
-{
 	char buf[32];
 
-	for (int line = 0; line < 2; line++) {
-		putc('|', out);
-		for (size_t i = 0; i < g->n_col; i++) {
-			const char *title = g->col[i].title;
-			bool right = g->n && g->cell[i].kind != CELL_TEXT;
+	for (size_t i = 0; i < head * n + g->n && !out_failed(); i++) {
+		const struct grid_column *col = &g->col[i % n];
+		const char *name = people ? col->title : col->name;
 
-			if (title && line)
-				markdown_put_rule(out, right);
-			else if (title)
-				fprintf(out, " %s |", title);
-		}
-		putc('\n', out);
-	}
-	for (size_t i = 0; i < g->n && !out_failed(); i++) {
-		const struct cell *c = &g->cell[i];
+		first |= i % n == 0;
+		if (name && i < n) {
+			output_put_name(o, out, name, first);
+		} else if (name && i < head * n) {
+			bool right = g->n && g->cell[i - n].kind != CELL_TEXT;
 
-		if (i % g->n_col == 0)
-			putc('|', out);
-		if (g->col[i % g->n_col].title) {
-			putc(' ', out);
-			if (c->kind == CELL_TEXT)
-				markdown_put_cell(out, c->text,
-						  strlen(c->text));
-			else
-				fputs(grid_digits(c, true, buf), out);
-			fputs(c->mark ? c->mark : "", out);
-			fputs(" |", out);
+			fprintf(out, "%s%s", first ? "|" : "", o->rule[right]);
+		} else if (name) {
+			const struct cell *c = &g->cell[i - head * n];
+			struct value v = grid_value(c, people, buf);
+
+			output_put(o, out, &v, people && c->mark ? c->mark : "",
+				   first);
 		}
-		if ((i + 1) % g->n_col == 0)
-			putc('\n', out);
+		first &= !name;
+		if (i % n == n - 1)
+			fputs(o->end, out);
 	}
+	fputs(o->last, out);
 }
 
 void grid_json_rows(const struct grid *g, struct json *j)
@@ -615,18 +553,15 @@ void grid_json(const struct grid *g, struct json *j, const char *key)
 
 void grid_write(const struct grid *g, const char *format, FILE *out)
 {
+	const struct output *o = output_find(format);
 	struct json j;
 
 	if (!strcmp(format, "json")) {
 		json_answer(&j, out, JSON_COMPACT);
 		grid_json(g, &j, "rows");
 		json_finish(&j);
-	} else if (!strcmp(format, "csv")) {
-		grid_write_csv(g, out);
-	} else if (!strcmp(format, "sql")) {
-		grid_write_sql(g, out);
-	} else if (!strcmp(format, "markdown")) {
-		grid_write_markdown(g, out);
+	} else if (o->text) {
+		grid_write_form(g, o, out);
 	} else {
 		grid_write_table(g, out);
 	}

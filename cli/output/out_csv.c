@@ -1,10 +1,8 @@
 /* out_csv.c - rows as comma-separated values (RFC 4180), with a head line. */
 #include <string.h>
 
-#include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
-#include "schema/store.h"
 
 static bool spreadsheet;
 
@@ -40,32 +38,9 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 		putc('"', out);
 }
 
-static int out_csv_write(FILE *out, struct rows *rows, struct err *err)
-{
-	size_t n = rows_columns(rows);
-	int ret;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *name = rows_name(rows, i);
-
-		out_csv_put_text(out, name, strlen(name));
-		putc(i + 1 < n ? ',' : '\n', out);
-	}
-	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
-		for (size_t i = 0; i < n; i++) {
-			struct value v = rows_value(rows, i);
-
-			if (v.kind == VALUE_TEXT)
-				out_csv_put_text(out, v.text, v.len);
-			else
-				output_value(out, &v);
-			putc(i + 1 < n ? ',' : '\n', out);
-		}
-	}
-	return ret < 0 ? -1 : 0;
-}
-
 const struct output out_csv = {
 	.name = "csv",
-	.write = out_csv_write,
+	.text = out_csv_put_text,
+	.before = ",",
+	.end = "\n",
 };

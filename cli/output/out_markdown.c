@@ -1,10 +1,8 @@
 /* out_markdown.c - rows as a table of GitHub-flavoured Markdown. */
 
 #include "cli/output/markdown.h"
-#include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
-#include "schema/store.h"
 #include "stitch/base/mem.h"
 
 /* Longer than any run of them that begins a line: a thread's name, which has 15
@@ -29,7 +27,9 @@ static void markdown_put_ticks(FILE *out, size_t n)
 		putc('`', out);
 }
 
-void markdown_put_cell(FILE *out, const char *s, size_t len)
+/* Writes the text of a cell of a table: a code span, in which names of captures
+ * are no HTML, link or mention, unless it is plain words. */
+static void markdown_put_cell(FILE *out, const char *s, size_t len)
 {
 	char *text;
 	size_t n;
@@ -62,51 +62,17 @@ void markdown_put_cell(FILE *out, const char *s, size_t len)
 	free(text);
 }
 
-void markdown_put_rule(FILE *out, bool right)
-{
-	fputs(right ? " ---: |" : " --- |", out);
-}
-
 void markdown_fence(FILE *out, bool begin)
 {
 	fputs(begin ? FENCE "text\n" : FENCE "\n\n", out);
 }
 
-static int out_markdown_write(FILE *out, struct rows *rows, struct err *err)
-{
-	size_t n = rows_columns(rows);
-	int ret;
-
-	putc('|', out);
-	for (size_t i = 0; i < n; i++) {
-		const char *name = rows_name(rows, i);
-
-		putc(' ', out);
-		markdown_put_cell(out, name, strlen(name));
-		fputs(" |", out);
-	}
-	fputs("\n|", out);
-	for (size_t i = 0; i < n; i++)
-		markdown_put_rule(out, false);
-	putc('\n', out);
-	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
-		putc('|', out);
-		for (size_t i = 0; i < n; i++) {
-			struct value v = rows_value(rows, i);
-
-			putc(' ', out);
-			if (v.kind == VALUE_TEXT)
-				markdown_put_cell(out, v.text, v.len);
-			else
-				output_value(out, &v);
-			fputs(" |", out);
-		}
-		putc('\n', out);
-	}
-	return ret < 0 ? -1 : 0;
-}
-
 const struct output out_markdown = {
 	.name = "markdown",
-	.write = out_markdown_write,
+	.text = markdown_put_cell,
+	.first = "| ",
+	.before = " ",
+	.behind = " |",
+	.end = "\n",
+	.rule = { " --- |", " ---: |" },
 };

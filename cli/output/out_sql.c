@@ -4,11 +4,9 @@
  */
 #include <string.h>
 
-#include "cli/output/out.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/sql.h"
-#include "schema/store.h"
 
 void sql_put_text(FILE *out, const char *s, size_t len)
 {
@@ -17,7 +15,9 @@ void sql_put_text(FILE *out, const char *s, size_t len)
 	putc('\'', out);
 }
 
-void sql_put_column(FILE *out, const char *name, bool first)
+/* Writes the name of a column of the table, for the first one with what is
+ * before it. */
+static void out_sql_put_column(FILE *out, const char *name, bool first)
 {
 	fputs(first ? "BEGIN;\nDROP TABLE IF EXISTS result;\n"
 		      "CREATE TABLE result(\""
@@ -32,36 +32,15 @@ void sql_put_column(FILE *out, const char *name, bool first)
 	putc('"', out);
 }
 
-static int out_sql_write(FILE *out, struct rows *rows, struct err *err)
-{
-	size_t n = rows_columns(rows);
-	int ret;
-
-	for (size_t i = 0; i < n; i++)
-		sql_put_column(out, rows_name(rows, i), !i);
-	fputs(");\n", out);
-	while ((ret = rows_next(rows, err)) > 0 && !out_failed()) {
-		for (size_t i = 0; i < n; i++) {
-			struct value v = rows_value(rows, i);
-
-			fputs(i ? ", " : "INSERT INTO result VALUES(", out);
-			if (v.kind == VALUE_TEXT)
-				sql_put_text(out, v.text, v.len);
-			else if (v.kind == VALUE_NULL)
-				fputs("NULL", out);
-			else if (v.kind == VALUE_BLOB)
-				fputs("X'", out);
-			output_value(out, &v);
-			if (v.kind == VALUE_BLOB)
-				putc('\'', out);
-		}
-		fputs(");\n", out);
-	}
-	fputs("COMMIT;\n", out);
-	return ret < 0 ? -1 : 0;
-}
-
 const struct output out_sql = {
 	.name = "sql",
-	.write = out_sql_write,
+	.text = sql_put_text,
+	.column = out_sql_put_column,
+	.first = "INSERT INTO result VALUES(",
+	.before = ", ",
+	.end = ");\n",
+	.last = "COMMIT;\n",
+	.null = "NULL",
+	.blob = "X'",
+	.blob_end = "'",
 };

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 
+struct err;
 struct rows;
 struct value;
 
@@ -14,6 +15,19 @@ struct output {
 	/* Writes all rows. Returns 0, or -1 and *err; 0 also if it stops
 	 * because out_failed(). Control bytes are escaped. */
 	int (*write)(FILE *out, struct rows *rows, struct err *err);
+	/* Or else each value stands for itself, whatever the others are:
+	 * writes one that is text, and the first line's name of a column;
+	 * NULL: as a text. */
+	void (*text)(FILE *out, const char *s, size_t len);
+	void (*column)(FILE *out, const char *name, bool first);
+	/* what is written in front of the first value of a row and of others,
+	 * behind each, behind a row and all of them; for NULL, and around a
+	 * blob */
+	char first[28], before[4], behind[4], end[4], last[12];
+	char null[8], blob[4], blob_end[4];
+	/* Markdown's rule below a name, and that below one of numbers; then
+	 * people read it, and it has titles for names */
+	char rule[2][8];
 };
 
 extern const struct output *const outputs[]; /* ends with NULL */
@@ -23,6 +37,17 @@ extern const struct opt output_opts[];
 int output_check(struct err *err);
 /* Returns the output that the user chose, else the first. */
 const struct output *output_chosen(void);
+/* Returns that of a name, NULL: none. */
+const struct output *output_find(const char *name);
+/* Writes all rows as struct output says. */
+int output_write(const struct output *o, FILE *out, struct rows *rows,
+		 struct err *err);
+/* For those without write(): write a name, or a value with a mark behind it,
+ * and what is around them. */
+void output_put_name(const struct output *o, FILE *out, const char *name,
+		     bool first);
+void output_put(const struct output *o, FILE *out, const struct value *v,
+		const char *mark, bool first);
 /* Returns whether an output is read by people, with text around its table. */
 bool output_is_text(const char *name);
 bool output_is_markdown(const char *name);
@@ -34,5 +59,6 @@ bool output_asked(void);
 /* --spreadsheet, which is part of output_opts. */
 extern const struct opt csv_opts[];
 
-/* Writes a value that is not text: nothing for NULL, hexadecimal for a blob. */
+/* Writes a value that is not text: nothing for NULL, hexadecimal for a blob;
+ * of a number its text if that is set. */
 void output_value(FILE *out, const struct value *v);

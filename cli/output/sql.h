@@ -1,11 +1,7 @@
 /* sql.h - the words of SQL that tables as such are made of. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /* Writes a text as a literal; what a terminal would interpret is \xNN. */
 void sql_put_text(FILE *out, const char *s, size_t len);
-/* Writes the name of a column of the table, for the first one with what is
- * before it. */
-void sql_put_column(FILE *out, const char *name, bool first);
