@@ -110,7 +110,8 @@ static int look_open(struct store *db, const char *path, const char *name,
 		     struct err *err)
 {
 	const struct page_opts what = { .filter = &filter_none,
-					.inlined = true };
+					.inlined = true,
+					.source = true };
 	char page[PATH_MAX];
 	size_t n = strlen(name);
 	struct html_page *p;
@@ -122,9 +123,7 @@ static int look_open(struct store *db, const char *path, const char *name,
 			       name);
 	snprintf(page, sizeof(page), "%.*s.html", (int)n, name);
 	p = html_page_new(db, path, &what, err);
-	rc = p ? html_page_add_source(p, err) : -1;
-	if (!rc)
-		rc = out_write(page, html_page_write, p, err);
+	rc = p ? out_write(page, html_page_write, p, err) : -1;
 	html_page_free(p);
 	if (rc)
 		return -1;

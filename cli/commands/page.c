@@ -13,9 +13,9 @@
 #include "cli/samples/weight.h"
 #include "cli/options.h"
 #include "cli/output/out.h"
+#include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_opts.h"
 #include "cli/page/page.h"
-#include "cli/page/page_diff.h"
 #include "cli/stacks/report_rows.h"
 #include "cli/tables/report.h"
 #include "cli/server/server.h"
@@ -75,7 +75,7 @@ static int page_check(struct err *err)
 /* Writes the page of an open recording, or nothing if there is none. */
 static int page_write(struct store *db, const char *path,
 		      const struct report_opts *o,
-		      const struct page_diff *changes, struct err *err)
+		      const struct diff_model *changes, struct err *err)
 {
 	const struct page_opts what = {
 		.filter = &filter,
@@ -83,16 +83,12 @@ static int page_write(struct store *db, const char *path,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.samples = by_samples(),
 		.wall = offcpu_opts.wall,
+		.source = with_source,
+		.diff = changes,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
-	int rc = p ? 0 : -1;
+	int rc = p ? out_write(out_path, html_page_write, p, err) : -1;
 
-	if (!rc)
-		html_page_add_diff(p, changes);
-	if (!rc && with_source)
-		rc = html_page_add_source(p, err);
-	if (!rc)
-		rc = out_write(out_path, html_page_write, p, err);
 	html_page_free(p);
 	store_close(db);
 	return rc;
@@ -110,8 +106,9 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 		.absolute = absolute,
 	};
 	const struct side *b = &s->side[1];
-	const char *path = NULL;
-	struct page_diff *p;
+	const struct svg_opts none = { .title = NULL };
+	struct diff_model m = { .all = NULL };
+	const char *path;
 	int status = STATUS_OK;
 	int rc = 0;
 
@@ -122,13 +119,13 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 		rc = err_set(err, ERR_USAGE,
 			     "--html compares the numbers of two recordings; "
 			     "leave out --absolute for several runs");
-	p = rc ? NULL : page_diff_new(s, &what, &status, err);
-	if (p)
-		path = input_path((int)b->n, b->path, err);
-	rc = path ? page_write(database_open(path, &status, err), path, o, p,
+	if (!rc)
+		rc = diff_model_read(&m, s, &what, &none, &status, err);
+	path = rc ? NULL : input_path((int)b->n, b->path, err);
+	rc = path ? page_write(database_open(path, &status, err), path, o, &m,
 			       err)
 		  : -1;
-	page_diff_free(p);
+	diff_model_release(&m);
 	return rc ? -1 : status;
 }
 

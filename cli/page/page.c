@@ -247,8 +247,8 @@ struct html_page {
 	bool inlined_rows;
 	struct page_data *data;
 	struct page_shown shown;
-	struct page_source *source;   /* NULL: not in the page */
-	const struct page_diff *diff; /* likewise */
+	struct page_source *source;    /* NULL: not in the page */
+	const struct diff_model *diff; /* likewise */
 };
 
 struct html_page *html_page_new(struct store *db, const char *path,
@@ -261,33 +261,28 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->path = path;
 	p->filter = o->filter;
 	p->inlined_rows = o->inlined_rows;
+	p->diff = o->diff;
 	p->data = page_data_new(db, path, o, &p->shown, err);
 	if (!p->data)
 		goto out;
 	event = p->shown.event;
-	if (event >= 0 && stacks_event(p->shown.stacks, (size_t)event)->weight)
-		return p;
-	if (event < 0)
+	if (event >= 0 &&
+	    stacks_event(p->shown.stacks, (size_t)event)->weight) {
+		if (o->source)
+			p->source = page_source_new(db, p->shown.stacks, err);
+		if (!o->source || p->source)
+			return p;
+	} else if (event < 0) {
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			filter_that_passed(o->filter));
-	else
+	} else {
 		err_set(err, ERR_FORMAT,
 			"%s: all samples have weight 0; use --by samples",
 			path);
+	}
 out:
 	html_page_free(p);
 	return NULL;
-}
-
-int html_page_add_source(struct html_page *p, struct err *err)
-{
-	p->source = page_source_new(p->db, p->shown.stacks, err);
-	return p->source ? 0 : -1;
-}
-
-void html_page_add_diff(struct html_page *p, const struct page_diff *diff)
-{
-	p->diff = diff;
 }
 
 void html_page_free(struct html_page *p)

@@ -11,18 +11,12 @@
 #include "cli/page/page_data.h"
 
 struct html_page;
-struct page_diff;
 
 /* Reads all samples that pass the filter. db is borrowed for the page's life;
  * path is the name the user gave. Returns a page to be freed, or NULL and
  * *err. */
 struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err);
-/* Adds the code of the hot functions. Returns 0, or -1 and *err. */
-int html_page_add_source(struct html_page *p, struct err *err);
-/* Adds what changed since another recording; diff is borrowed for the page's
- * life. */
-void html_page_add_diff(struct html_page *p, const struct page_diff *diff);
 void html_page_free(struct html_page *p);
 /* Writes the page; an out_write_fn. */
 int html_page_write(FILE *out, void *page, struct err *err);

@@ -30,6 +30,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct diff_model;
 struct err;
 struct filter;
 struct offcpu_sums;
@@ -44,6 +45,10 @@ struct page_opts {
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
 	bool wall;	   /* shows waits beside samples first */
+	bool source;	   /* with the code of the hot functions */
+	/* what changed since another recording; borrowed likewise, NULL: none
+	 */
+	const struct diff_model *diff;
 };
 
 /* What the page around the data tells of it, until page_data_free(). */

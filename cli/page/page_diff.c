@@ -11,34 +11,6 @@
 #include "cli/diffs/compare_images.h"
 #include "stitch/base/mem.h"
 
-struct page_diff {
-	struct diff_model m;
-};
-
-struct page_diff *page_diff_new(const struct sides *s,
-				const struct flame_opts *f, int *status,
-				struct err *err)
-{
-	const struct svg_opts none = { .title = NULL };
-	struct page_diff *p = mem_new(1, sizeof(*p));
-
-	if (diff_model_read(&p->m, s, f, &none, status, err)) {
-		page_diff_free(p);
-		return NULL;
-	}
-	return p;
-}
-
-void page_diff_free(struct page_diff *p)
-{
-	if (!p)
-		return;
-	diff_model_release(&p->m);
-	free(p);
-}
-
-/* ---- the blocks */
-
 static void page_diff_put_sentence(const struct compare *c,
 				   compare_tell_fn *tell, int which,
 				   struct json *j, const char *key)
@@ -154,9 +126,8 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	fputs("\n</script>\n", out);
 }
 
-void page_diff_write(const struct page_diff *p, FILE *out)
+void page_diff_write(const struct diff_model *m, FILE *out)
 {
-	const struct diff_model *m = &p->m;
 	struct page_bytes b = { 0 };
 
 	page_diff_put_json(m, out);

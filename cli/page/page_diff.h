@@ -9,16 +9,6 @@
 #pragma once
 #include <stdio.h>
 
-struct err;
-struct flame_opts;
-struct page_diff;
-struct sides;
+struct diff_model;
 
-/* Reads and judges both sides, which are borrowed, as are the options: inlined,
- * inlined_rows and absolute. Returns an object to be freed, or NULL and *err;
- * *status as for database_open(). */
-struct page_diff *page_diff_new(const struct sides *s,
-				const struct flame_opts *f, int *status,
-				struct err *err);
-void page_diff_free(struct page_diff *p);
-void page_diff_write(const struct page_diff *p, FILE *out);
+void page_diff_write(const struct diff_model *m, FILE *out);
