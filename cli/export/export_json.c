@@ -11,9 +11,9 @@
 #include "cli/export/export.h"
 #include "cli/samples/loss_rows.h"
 #include "cli/output/json.h"
-#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 
@@ -54,10 +54,7 @@ struct json_export {
 	const struct export_request *x;
 	struct events *events;
 	struct known_code *code;
-	const char **kind; /* name of each enum image_kind */
-	size_t n_kind, cap_kind;
 	uint64_t *addr; /* CHAIN_MAX addresses */
-	struct arena text;
 };
 
 static void export_json_put_words(struct json *j, const char *key,
@@ -129,13 +126,12 @@ static void export_json_put_image(struct json_export *e, size_t id)
 {
 	const struct code_image *i = &e->code->image[id];
 	const struct image *img = &i->img;
-	size_t kind = (size_t)img->kind;
 	size_t len = img->id_len;
 	struct json *j = &e->json;
 
 	json_object(j, NULL);
 	json_int(j, "id", (int64_t)id);
-	json_text(j, "kind", id && kind < e->n_kind ? e->kind[kind] : NULL);
+	json_text(j, "kind", id ? image_kind_name(img->kind) : NULL);
 	json_text(j, "path", img->path);
 	if (len)
 		json_hex_bytes(j, "build_id", img->id,
@@ -223,19 +219,6 @@ static void put_array(struct json_export *e, const char *key, size_t n,
 
 static int export_json_put_code(struct json_export *e, struct err *err)
 {
-	struct rows *r = rows_of(e->x->db, "export_image_kinds", err);
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, EXPORT_IMAGE_KINDS_ID);
-		const char *name = rows_text(r, EXPORT_IMAGE_KINDS_NAME);
-
-		if (id < 0 || id > UINT8_MAX)
-			continue;
-		*mem_at(e->kind, e->n_kind, e->cap_kind, id) =
-			arena_strdup(&e->text, name);
-	}
-	if (rows_end(r, err))
-		return -1;
 	e->code = code_load(e->x->db, CODE_ALL, err);
 	if (!e->code)
 		return -1;
@@ -322,9 +305,7 @@ static int export_json_write(FILE *out, const struct export_request *x,
 	json_finish(&e.json);
 	events_close(e.events);
 	code_free(e.code);
-	free(e.kind);
 	free(e.addr);
-	arena_release(&e.text);
 	return rc ? -1 : 0;
 }
 

@@ -3,42 +3,24 @@
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/code.h"
-#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/tasks/frame.h"
 
 struct fleet_image {
 	uint32_t build_id, path, kind; /* in words */
 	uint64_t hash;		       /* of the build-id, or else the path */
 };
 
-#define KINDS 64 /* more than enum image_kind has */
-
 struct fleet_walk {
-	uint32_t kind[KINDS];	   /* by enum image_kind: in words */
 	struct fleet_image *image; /* by image.id */
 	struct table done;	   /* hashes and places that have rows */
 	size_t next;		   /* stack.id or frame.id */
 	/* of the frame's next function; of a stack, 1: with bogus frames */
 	size_t level;
 };
-
-static int fleet_walk_kinds(struct fleet_rows *r, struct err *err)
-{
-	struct fleet_walk *w = r->of;
-	struct rows *rows = rows_of(r->f->db, "export_image_kinds", err);
-
-	while (rows_step(rows)) {
-		int64_t id = rows_int(rows, EXPORT_IMAGE_KINDS_ID);
-		const char *name = rows_text(rows, EXPORT_IMAGE_KINDS_NAME);
-
-		if (id >= 0 && id < KINDS)
-			w->kind[id] = fleet_word_of(r->f, name);
-	}
-	return rows_end(rows, err);
-}
 
 /* Returns the place of a frame: a hash of what names it on every host. */
 static uint64_t fleet_walk_place(const struct fleet_walk *w,
@@ -55,7 +37,7 @@ static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
 
 	r->of = w;
 	w->next = 1;
-	if (fleet_walk_kinds(r, err) || fleet_load_code(f, err))
+	if (fleet_load_code(f, err))
 		return -1;
 	w->image = mem_new(f->code->n_image, sizeof(*w->image));
 	for (size_t i = 1; i < f->code->n_image; i++) {
@@ -69,8 +51,7 @@ static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
 		hex[2 * (size_t)img->id_len] = 0;
 		out->build_id = fleet_word_of(f, hex);
 		out->path = fleet_word_of(f, path);
-		if ((unsigned int)img->kind < KINDS)
-			out->kind = w->kind[img->kind];
+		out->kind = fleet_word_of(f, image_kind_name(img->kind));
 		out->hash = img->id_len ? hash_content(img->id, img->id_len, 1)
 					: hash_content(path, strlen(path), 2);
 	}

@@ -82,7 +82,7 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 				  .period = v[RUN_PERIOD].u,
 				  .counted = v[RUN_COUNTED].u != 0 };
 	const struct rowbinary_value *host = &v[RUN_HOST];
-	bool unknown = host->len == 7 && !memcmp(host->text, "unknown", 7);
+	bool unknown = server_is(host, "unknown");
 	uint64_t boot = (uint64_t)run.boot;
 
 	if (v[RUN_VERSION].u > FLEET_VERSION)

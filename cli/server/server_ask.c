@@ -32,6 +32,11 @@ struct value server_known(int64_t v, int64_t unknown)
 			    : server_int(v);
 }
 
+bool server_is(const struct rowbinary_value *v, const char *word)
+{
+	return v->len == strlen(word) && !memcmp(v->text, word, v->len);
+}
+
 int server_bad(const char *what, struct err *err)
 {
 	return err_set(err, ERR_FORMAT,

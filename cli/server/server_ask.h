@@ -84,6 +84,8 @@ int server_bad(const char *what, struct err *err);
 /* The same with the name, for all others. */
 int server_bad_reply(const struct server *s, const char *what, struct err *err);
 
+/* Returns whether a text is that word. */
+bool server_is(const struct rowbinary_value *v, const char *word);
 /* Values for served_put(). */
 struct value server_int(int64_t v);
 struct value server_text_of(const char *text, size_t len);

@@ -7,15 +7,14 @@
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"
-#include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/served.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/tasks/frame.h"
 
 #define FRAMES_MAX 8192
-#define KINDS 64
 
 /* No padding in these: they are keys. */
 struct server_frame_key {
@@ -45,8 +44,6 @@ struct server_inlined {
 
 struct server_codes {
 	struct server *s;
-	struct intern kinds; /* words */
-	int64_t kind[KINDS];
 	struct intern images;	  /* kind, build-id, path: image.id - 1 */
 	bool *named, *unverified; /* by image.id - 1 */
 	struct intern frames;	  /* struct server_frame_key: frame.id - 1 */
@@ -94,14 +91,15 @@ static uint32_t server_image(struct server_codes *c,
 			     const struct rowbinary_value *kind,
 			     struct err *err)
 {
-	size_t known = c->kinds.n;
-	uint32_t k = intern_add_bytes(&c->kinds, kind->text, kind->len);
 	size_t len = 2 * sizeof(uint32_t);
-	uint32_t word[2] = { k, (uint32_t)build_id->len };
+	uint32_t word[2] = { 0, (uint32_t)build_id->len };
+	const char *name;
 	uint32_t id;
 	char *key;
 
-	if (k >= known || k >= KINDS) {
+	while ((name = image_kind_name(word[0])) && !server_is(kind, name))
+		word[0]++;
+	if (!name) {
 		server_bad("a frame is in a kind of file that is not "
 			   "known",
 			   err);
@@ -387,7 +385,7 @@ static int server_put_images(struct server_codes *c, struct err *err)
 
 		if (SERVED_PUT(
 			    c->s->out, "served_put_image", err,
-			    server_int(i + 1), server_int(c->kind[word[0]]),
+			    server_int(i + 1), server_int(word[0]),
 			    server_text_of(path, len - sizeof(word) - word[1]),
 			    n ? server_blob(id, (size_t)n)
 			      : (struct value){ .kind = VALUE_NULL },
@@ -582,7 +580,6 @@ static int server_code_places(struct server_codes *c, struct err *err)
 
 static void server_code_release(struct server_codes *c)
 {
-	intern_release(&c->kinds);
 	intern_release(&c->images);
 	intern_release(&c->frames);
 	intern_release(&c->nodes);
@@ -593,33 +590,16 @@ static void server_code_release(struct server_codes *c)
 		 c->leaf, c->wanted, c->bogus);
 }
 
-static int server_code_begin(struct server_codes *c, struct err *err)
-{
-	struct rows *r = rows_of(c->s->db, "export_image_kinds", err);
-
-	intern_add(&c->texts, "");
-	while (rows_step(r)) {
-		uint32_t i = intern_add(&c->kinds,
-					rows_text(r, EXPORT_IMAGE_KINDS_NAME));
-
-		if (i < KINDS)
-			c->kind[i] = rows_int(r, EXPORT_IMAGE_KINDS_ID);
-	}
-	return rows_end(r, err);
-}
-
 int server_code(struct server *s, struct err *err)
 {
 	struct server_codes c = { .s = s };
-	int rc = server_code_begin(&c, err) || server_stacks(&c, err) ||
-				 server_names(&c, err) ||
-				 server_put_frames(&c, err) ||
-				 server_put_images(&c, err) ||
-				 server_put_stacks(&c, err) ||
-				 server_put_chains(&c, err)
-			 ? -1
-			 : 0;
+	int rc = -1;
 
+	intern_add(&c.texts, "");
+	if (!server_stacks(&c, err) && !server_names(&c, err) &&
+	    !server_put_frames(&c, err) && !server_put_images(&c, err) &&
+	    !server_put_stacks(&c, err))
+		rc = server_put_chains(&c, err);
 	server_code_release(&c);
 	return rc;
 }
@@ -627,12 +607,11 @@ int server_code(struct server *s, struct err *err)
 int server_unnamed(struct server *s, struct err *err)
 {
 	struct server_codes c = { .s = s };
-	int rc = server_code_begin(&c, err) || server_code_places(&c, err) ||
-				 server_put_frames(&c, err) ||
-				 server_put_images(&c, err)
-			 ? -1
-			 : 0;
+	int rc = -1;
 
+	intern_add(&c.texts, "");
+	if (!server_code_places(&c, err) && !server_put_frames(&c, err))
+		rc = server_put_images(&c, err);
 	server_code_release(&c);
 	return rc;
 }

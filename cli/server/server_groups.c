@@ -35,11 +35,6 @@ enum {
 	"string string hash hash string string string i32 i32 i32 i32 u8 "     \
 	"u64 u64 f64"
 
-static bool server_is(const struct rowbinary_value *v, const char *word)
-{
-	return v->len == strlen(word) && !memcmp(v->text, word, v->len);
-}
-
 /* Stores the number of a verdict, 0 if there is none. */
 static int server_verdict(const struct rowbinary_value *v, int64_t *out,
 			  struct err *err)

@@ -26,9 +26,6 @@ SELECT kind, verdict, confidence, n FROM verdicts ORDER BY 1, 2, 3
 SELECT h.id, p.capture, p.pid, h.tid, h.process, p.parent, h.start_ns, h.end_ns
 FROM thread h LEFT JOIN process p ON p.id = h.process ORDER BY h.id
 
--- name: export_image_kinds
-SELECT id, name FROM word WHERE kind = 'image' ORDER BY id
-
 -- name: switch_records
 SELECT event, max(CASE name WHEN 'out' THEN value END) AS away,
 	max(CASE name WHEN 'preempt' THEN value END) AS preempt,

@@ -3,23 +3,8 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/audit/rules.h"
 #include "stitch/base/mem.h"
+#include "stitch/tasks/frame.h"
 #include "stitch/verdict.h"
-
-static const char *image_kind_name(unsigned int k)
-{
-	static const char *const name[] = {
-		"unknown", "unknown_kernel",
-		"file",	   "kernel",
-		"module",  "bpf",
-		"ool",	   "vdso",
-		"anon",	   "special",
-		"jit",	   "guest",
-		"symbols", "mapping",
-		"script",
-	};
-
-	return k < ARRAY_SIZE(name) ? name[k] : NULL;
-}
 
 /* Fills the table rule. */
 static int words_rules(struct store *db, struct err *err)

@@ -81,6 +81,22 @@ void frames_free(struct frames *fr)
 	free(fr);
 }
 
+const char *image_kind_name(unsigned int k)
+{
+	static const char *const name[] = {
+		"unknown", "unknown_kernel",
+		"file",	   "kernel",
+		"module",  "bpf",
+		"ool",	   "vdso",
+		"anon",	   "special",
+		"jit",	   "guest",
+		"symbols", "mapping",
+		"script",
+	};
+
+	return k < ARRAY_SIZE(name) ? name[k] : NULL;
+}
+
 bool image_is_kernel(enum image_kind kind)
 {
 	return kind == IMAGE_UNKNOWN_KERNEL || kind == IMAGE_KERNEL ||

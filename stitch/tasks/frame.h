@@ -39,6 +39,8 @@ enum image_kind {
 			* frames_symbol() */
 };
 
+/* Returns the word for a kind, NULL if there is no such kind. */
+const char *image_kind_name(unsigned int kind);
 /* Returns whether it is code of a kernel, that of a guest included. */
 bool image_is_kernel(enum image_kind kind);
 /* Returns whether equal offsets in equal builds of such an image are the same
