@@ -255,7 +255,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 				const struct page_opts *o, struct err *err)
 {
 	struct html_page *p = mem_new(1, sizeof(*p));
-	int event;
+	uint64_t weight, samples;
 
 	p->db = db;
 	p->path = path;
@@ -265,21 +265,18 @@ struct html_page *html_page_new(struct store *db, const char *path,
 	p->data = page_data_new(db, path, o, &p->shown, err);
 	if (!p->data)
 		goto out;
-	event = p->shown.event;
-	if (event >= 0 &&
-	    stacks_event(p->shown.stacks, (size_t)event)->weight) {
-		if (o->source)
-			p->source = page_source_new(db, p->shown.stacks, err);
-		if (!o->source || p->source)
-			return p;
-	} else if (event < 0) {
+	/* waits are no samples, and have an event, too */
+	if (p->shown.event < 0)
 		err_set(err, ERR_FORMAT, "%s: no samples%s", path,
 			filter_that_passed(o->filter));
-	} else {
-		err_set(err, ERR_FORMAT,
-			"%s: all samples have weight 0; use --by samples",
-			path);
-	}
+	if (p->shown.event < 0 ||
+	    stacks_whole(p->shown.stacks, p->shown.event, path,
+			 "use --by samples", &weight, &samples, err))
+		goto out;
+	if (o->source)
+		p->source = page_source_new(db, p->shown.stacks, err);
+	if (!o->source || p->source)
+		return p;
 out:
 	html_page_free(p);
 	return NULL;

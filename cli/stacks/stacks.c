@@ -536,6 +536,39 @@ int stacks_heaviest(const struct stacks *s)
 	return best;
 }
 
+const char *stacks_event_name(const struct stacks *s, int event)
+{
+	return event < 0 ? "several, added up" : s->event[event].name;
+}
+
+int stacks_whole(const struct stacks *s, int event, const char *path,
+		 const char *how, uint64_t *weight, uint64_t *samples,
+		 struct err *err)
+{
+	*weight = *samples = 0;
+	if (stacks_heaviest(s) < 0)
+		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
+			       filter_that_passed(s->o.filter));
+	for (size_t i = 0; i < s->n_event; i++) {
+		const struct stacks_event *e = &s->event[i];
+
+		if (event >= 0 && i != (size_t)event)
+			continue;
+		*samples += e->samples;
+		/* that of an event is UINT64_MAX if it is more */
+		*weight = saturating_add(*weight, e->weight);
+	}
+	if (*weight == UINT64_MAX)
+		return err_set(err, ERR_LIMIT,
+			       "%s: the weights sum up to more than 64 bits; "
+			       "%s",
+			       path, how);
+	return *weight ? 0
+		       : err_set(err, ERR_FORMAT,
+				 "%s: all samples have weight 0; %s", path,
+				 how);
+}
+
 static void say_choice(const struct stacks *s, int event, const char *doing)
 {
 	const char *sep = "left out: ";

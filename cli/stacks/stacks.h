@@ -125,6 +125,14 @@ const char *stacks_unit(const struct stacks *s, int event, bool samples);
  * counters, and those with stacks, if there are any; -1 if there is no sample.
  */
 int stacks_heaviest(const struct stacks *s);
+/* Returns its name, or what is said of all events (-1). */
+const char *stacks_event_name(const struct stacks *s, int event);
+/* Stores weight and number of the samples of an event (-1: of all). Returns 0,
+ * or -1 and *err if there is no sample at all, they weigh nothing, or too much:
+ * then `how` says what counts them. */
+int stacks_whole(const struct stacks *s, int event, const char *path,
+		 const char *how, uint64_t *weight, uint64_t *samples,
+		 struct err *err);
 const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 /* Returns its name, with the tid if another thread has had that name too;
  * valid until stacks_free(). */

@@ -222,8 +222,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 		hot_sort(h);
 		rc = 0;
 	}
-	h->event = event < 0 ? "several, added up"
-			     : stacks_event(s, (size_t)event)->name;
+	h->event = stacks_event_name(s, event);
 	h->unit = stacks_unit(s, event, false);
 	trust_free(trust);
 	table_release(&l.by_symbol);

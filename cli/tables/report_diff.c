@@ -32,24 +32,6 @@ struct report_diff {
 	bool time;			   /* weights are ns */
 };
 
-static int report_diff_check_weight(const struct compare_run *run,
-				    struct err *err)
-{
-	uint64_t weight = 0;
-
-	stacks_each (g, run->stacks, run->event)
-		if (__builtin_add_overflow(weight, g->weight, &weight))
-			return err_set(err, ERR_LIMIT,
-				       "%s: the weights sum up to more than "
-				       "64 bits; use --by samples",
-				       run->path);
-	if (weight)
-		return 0;
-	return err_set(err, ERR_FORMAT,
-		       "%s: all samples have weight 0; use --by samples",
-		       run->path);
-}
-
 static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
@@ -66,12 +48,15 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    .summed = report_summed(rp->o) },
 	};
 
+	uint64_t weight, samples;
+
 	if (compare_load(&rp->c, s, &co, status, err))
 		return -1;
 	for (size_t i = 0; i < rp->c.n; i++) {
 		struct compare_run *run = &rp->c.run[i];
 
-		if (report_diff_check_weight(run, err))
+		if (stacks_whole(run->stacks, run->event, run->path,
+				 "use --by samples", &weight, &samples, err))
 			return -1;
 		rp->c.rows[i].rows = report_rows_new(run->stacks, run->event,
 						     rp->o->keys | KEY_HITS);

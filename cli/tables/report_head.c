@@ -244,13 +244,6 @@ int report_load_head(struct report *rp, struct err *err)
 	return loss_rows_sum(rp->db, &rp->lost, &rp->lost_unknown, err);
 }
 
-static const char *report_event_name(const struct report *rp)
-{
-	return rp->event < 0
-		       ? "several, added up"
-		       : stacks_event(rp->stacks, (size_t)rp->event)->name;
-}
-
 /* Returns whether a filter other than --event is on; the head names the event
  * anyway. */
 static bool report_is_filtered(const struct report *rp)
@@ -295,7 +288,7 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	if (rc)
 		return -1;
 	trust_put_json(rp->trust, j);
-	json_text(j, "event", report_event_name(rp));
+	json_text(j, "event", stacks_event_name(rp->stacks, rp->event));
 	json_bool(j, "filtered", report_is_filtered(rp));
 	json_uint(j, "samples", rp->samples);
 	json_uint(j, "weight", rp->weight);
@@ -317,7 +310,7 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 static void report_print_event(FILE *out, const struct report *rp)
 {
 	fputs("event: ", out);
-	safe_text_put(out, report_event_name(rp), 0, 0);
+	safe_text_put(out, stacks_event_name(rp->stacks, rp->event), 0, 0);
 	fprintf(out, "%s, %s%s", report_is_filtered(rp) ? " (filtered)" : "",
 		HUMAN_GROUPED(rp->samples),
 		rp->samples == 1 ? " sample" : " samples");

@@ -542,27 +542,9 @@ static int report_print(struct report *rp, struct err *err)
 {
 	if (!rp->waits)
 		rp->event = stacks_choose(rp->stacks, "counting");
-	if (stacks_heaviest(rp->stacks) < 0)
-		return err_set(err, ERR_FORMAT, "%s: no samples%s", rp->path,
-			       filter_that_passed(rp->o->filter));
-	for (size_t i = 0; i < stacks_events(rp->stacks); i++) {
-		const struct stacks_event *e = stacks_event(rp->stacks, i);
-
-		if (rp->event >= 0 && i != (size_t)rp->event)
-			continue;
-		rp->samples += e->samples;
-		if (__builtin_add_overflow(rp->weight, e->weight,
-					   &rp->weight) ||
-		    rp->weight == UINT64_MAX)
-			return err_set(err, ERR_LIMIT,
-				       "the weights sum up to "
-				       "more than 64 bits; use --by samples");
-	}
-	if (!rp->weight)
-		return err_set(
-			err, ERR_FORMAT,
-			"%s: all samples have weight 0; use --by samples",
-			rp->path);
+	if (stacks_whole(rp->stacks, rp->event, rp->path, "use --by samples",
+			 &rp->weight, &rp->samples, err))
+		return -1;
 	if (report_load_head(rp, err))
 		return -1;
 	if (rp->o->callers)

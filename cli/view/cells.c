@@ -46,7 +46,6 @@ static const struct {
 	[CELLS_DIM] = { -1, -1, A_DIM, A_DIM },
 	[CELLS_KEYS] = { -1, -1, A_REVERSE, A_REVERSE },
 	[CELLS_CHOSEN] = { -1, -1, A_REVERSE, A_REVERSE },
-	[CELLS_FOUND] = { COLOR_MAGENTA, -1, A_BOLD, A_BOLD },
 	[CELLS_WRONG] = { COLOR_RED, -1, A_BOLD, A_BOLD },
 	[CELLS_MISSING] = { COLOR_YELLOW, -1, A_NORMAL, A_NORMAL },
 	[CELLS_HOT] = { COLOR_RED, -1, A_BOLD, A_BOLD },
@@ -383,8 +382,6 @@ int cells_key(int ms)
 	case '\r':
 	case '\n':
 		return CELLS_ENTER;
-	case '\t':
-		return CELLS_TAB;
 	case 127:
 	case '\b':
 		return CELLS_BACKSPACE;

@@ -14,7 +14,6 @@ enum cells_style {
 	CELLS_DIM,
 	CELLS_KEYS,    /* the line of keys */
 	CELLS_CHOSEN,  /* where the cursor is */
-	CELLS_FOUND,   /* what was searched for */
 	CELLS_WRONG,   /* not to be trusted */
 	CELLS_MISSING, /* not recorded */
 	CELLS_HOT,
@@ -46,7 +45,6 @@ enum cells_key {
 	CELLS_BACKSPACE,
 	CELLS_ENTER,
 	CELLS_ESCAPE,
-	CELLS_TAB,
 };
 
 /* Takes the terminal. Returns 0, or -1 and *err if there is none, or it can do

@@ -18,7 +18,6 @@ struct flame {
 	uint32_t top;	   /* depth of the first row */
 	char *text;	   /* is looked for; NULL: nothing */
 	uint64_t found;	   /* weight of stacks with it */
-	const char *command[4];
 };
 
 static struct flame *flame_of(struct screen *s)
@@ -256,16 +255,6 @@ static const char *flame_function(struct screen *s)
 								  : l->name;
 }
 
-static const char *const *flame_command(struct screen *s)
-{
-	struct flame *f = flame_of(s);
-
-	f->command[0] = "report";
-	f->command[1] = "-g";
-	f->command[2] = NULL;
-	return f->command;
-}
-
 static void flame_free(struct screen *s)
 {
 	struct flame *f = flame_of(s);
@@ -280,7 +269,7 @@ static const struct screen_ops flame_ops = {
 	.key = flame_key,
 	.find = flame_find,
 	.function = flame_function,
-	.command = flame_command,
+	.command = { "report", "-g" },
 	.free = flame_free,
 };
 

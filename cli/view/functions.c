@@ -150,7 +150,6 @@ struct functions {
 	char *image; /* only rows of it; NULL: all */
 	struct calls **tree;
 	size_t n_tree, cap_tree;
-	const char *command[6];
 };
 
 static struct functions *functions_in(struct screen *s)
@@ -532,20 +531,6 @@ static void functions_go(struct screen *s, const char *name)
 		}
 }
 
-static const char *const *functions_command(struct screen *s)
-{
-	struct functions *f = functions_in(s);
-	size_t n = 0;
-
-	f->command[n++] = "report";
-	if (f->is_tree)
-		f->command[n++] = "-g";
-	f->command[n++] = "--limit";
-	f->command[n++] = "0";
-	f->command[n] = NULL;
-	return f->command;
-}
-
 static void functions_free(struct screen *s)
 {
 	struct functions *f = functions_in(s);
@@ -565,7 +550,7 @@ static const struct screen_ops functions_ops = {
 	.find = functions_find,
 	.go = functions_go,
 	.function = functions_function,
-	.command = functions_command,
+	.command = { "report", "--limit", "0" },
 	.free = functions_free,
 };
 
@@ -575,7 +560,7 @@ static const struct screen_ops tree_ops = {
 	.key = functions_key,
 	.find = functions_find,
 	.function = functions_function,
-	.command = functions_command,
+	.command = { "report", "-g", "--limit", "0" },
 	.free = functions_free,
 };
 

@@ -42,10 +42,10 @@ struct screen_ops {
 	/* Returns the name of the function under the cursor, borrowed; NULL: no
 	 * function. NULL: the screen has none. */
 	const char *(*function)(struct screen *s);
-	/* One of these is NULL. Returns the arguments that print the same,
-	 * without filters and the database, borrowed; they end with NULL. */
-	const char *const *(*command)(struct screen *s);
-	/* Copies the whole command line, of fewer than max arguments. */
+	/* The arguments that print the same, without filters and the database;
+	 * or, if it is not NULL, a function that copies the whole command line,
+	 * of fewer than max arguments. */
+	const char *command[5];
 	void (*line)(struct screen *s, const char **argv, size_t max);
 	/* Takes what came meanwhile. Returns whether there is more to come.
 	 * NULL: nothing comes. */

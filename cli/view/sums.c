@@ -1,7 +1,6 @@
 /* sums.c - the samples that view shows. */
 #include "cli/view/sums.h"
 
-#include "cli/samples/filter.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/report_rows.h"
 #include "cli/stacks/stacks.h"
@@ -42,32 +41,6 @@ static void sums_take_stacks(struct sums *s)
 		s->row_of[i] = report_rows_of_label(s->rows, i);
 }
 
-static int sums_take_event(struct sums *s, const char *path,
-			   const struct filter *filter, struct err *err)
-{
-	s->event = stacks_choose(s->stacks, "counting");
-	if (stacks_heaviest(s->stacks) < 0)
-		return err_set(err, ERR_FORMAT, "%s: no samples%s", path,
-			       filter_that_passed(filter));
-	for (size_t i = 0; i < stacks_events(s->stacks); i++) {
-		const struct stacks_event *e = stacks_event(s->stacks, i);
-
-		if (s->event >= 0 && i != (size_t)s->event)
-			continue;
-		s->samples += e->samples;
-		if (__builtin_add_overflow(s->weight, e->weight, &s->weight))
-			return err_set(err, ERR_LIMIT,
-				       "the weights sum up to more than 64 "
-				       "bits; 'report --by samples' counts");
-	}
-	if (!s->weight)
-		return err_set(err, ERR_FORMAT,
-			       "%s: all samples have weight 0; 'report --by "
-			       "samples' counts them",
-			       path);
-	return 0;
-}
-
 struct sums *sums_load(struct store *db, const char *path,
 		       const struct filter *filter, struct err *err)
 {
@@ -78,7 +51,11 @@ struct sums *sums_load(struct store *db, const char *path,
 	struct trust *t = NULL;
 
 	s->stacks = stacks_load(db, &o, err);
-	if (s->stacks && !sums_take_event(s, path, filter, err))
+	if (s->stacks)
+		s->event = stacks_choose(s->stacks, "counting");
+	if (s->stacks && !stacks_whole(s->stacks, s->event, path,
+				       "'report --by samples' counts them",
+				       &s->weight, &s->samples, err))
 		t = trust_of(db, s->stacks, s->event, err);
 	if (!t) {
 		sums_free(s);
@@ -104,8 +81,7 @@ void sums_free(struct sums *s)
 
 const char *sums_event(const struct sums *s)
 {
-	return s->event < 0 ? "several, added up"
-			    : stacks_event(s->stacks, (size_t)s->event)->name;
+	return stacks_event_name(s->stacks, s->event);
 }
 
 size_t sums_other_events(const struct sums *s)

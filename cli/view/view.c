@@ -617,7 +617,7 @@ static void view_write(struct view *v, int key)
 		else if (s->ops->line)
 			s->ops->line(s, argv + 1, LINE);
 		else
-			view_line(v, s->ops->command(s), nothing, argv + 1);
+			view_line(v, s->ops->command, nothing, argv + 1);
 		if (choice_write(argv, view_files[i].ending, v->said,
 				 sizeof(v->said), &err))
 			view_say(v, "%s", err.msg);
