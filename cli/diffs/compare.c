@@ -156,14 +156,14 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 	for (size_t run = 0; run < o->c->n; run++) {
 		const struct stacks *st = o->c->run[run].stacks;
 
-		for (uint32_t i = 1; st && i < stacks_code(st)->n_frame; i++) {
-			const struct known_code *code = stacks_code(st);
+		for (uint32_t i = 1; st && i < st->code->n_frame; i++) {
+			const struct known_code *code = st->code;
 			const struct code_frame *f = &code->frame[i];
 			const struct image *img = &code->image[f->image].img;
 			uint32_t label;
 
 			if (img->kind != IMAGE_FILE ||
-			    !stack_names_label(stacks_names(st), i, &label) ||
+			    !stack_names_label(st->names, i, &label) ||
 			    build[label] == DIFF_SAME_BUILD || !f->symsize ||
 			    f->symsize > FUNCTION_MAX || f->symoff > f->off)
 				continue;
@@ -186,9 +186,9 @@ static struct diff_tier *coded_add_tiers(const struct compare *c)
 	for (size_t run = 0; run < c->n; run++) {
 		const struct stacks *st = c->run[run].stacks;
 
-		for (size_t i = 0; st && i < stacks_count(st); i++) {
-			const struct known_code *code = stacks_code(st);
-			const struct stacks_group *g = stacks_group(st, i);
+		for (size_t i = 0; st && i < st->n_group; i++) {
+			const struct known_code *code = st->code;
+			const struct stacks_group *g = &st->group[i];
 			uint32_t stack = code_chain_at(code, g->uraw)->stack;
 			uint32_t frame = code->stack[stack].frame, label;
 			const char *name = code->frame[frame].at.name;
@@ -198,7 +198,7 @@ static struct diff_tier *coded_add_tiers(const struct compare *c)
 			if (!in ||
 			    (c->run[run].event >= 0 &&
 			     g->event != (uint32_t)c->run[run].event) ||
-			    !stack_names_label(stacks_names(st), frame, &label))
+			    !stack_names_label(st->names, frame, &label))
 				continue;
 			if (!tier)
 				tier = mem_new(labels_count(c->labels) * c->n,
@@ -308,8 +308,8 @@ static int compare_choose_event(struct compare_run *run, const char *want,
 		run->event = stacks_choose(run->stacks, "comparing");
 		return 0;
 	}
-	for (size_t i = 0; want && i < stacks_events(run->stacks); i++) {
-		const struct stacks_event *e = stacks_event(run->stacks, i);
+	for (size_t i = 0; want && i < run->stacks->n_event; i++) {
+		const struct stacks_event *e = &run->stacks->event[i];
 
 		if (!e->samples || strcmp(e->name, want) != 0)
 			continue;
@@ -332,8 +332,7 @@ static int compare_choose_event(struct compare_run *run, const char *want,
 const char *compare_event(const struct compare *c)
 {
 	return c->run[0].stacks && c->run[0].event >= 0
-		       ? stacks_event(c->run[0].stacks, (size_t)c->run[0].event)
-				 ->name
+		       ? c->run[0].stacks->event[(size_t)c->run[0].event].name
 		       : NULL;
 }
 
@@ -411,8 +410,7 @@ int compare_load(struct compare *c, const struct sides *s,
 	compare_match_images(c);
 	for (size_t i = 0; i < n; i++)
 		matching_add(c->match, compare_side(c, i),
-			     stacks_code(c->run[i].stacks),
-			     stacks_homonyms(c->run[i].stacks),
+			     c->run[i].stacks->code, c->run[i].stacks->homonyms,
 			     o->stacks.inlined_same);
 	if (matching_check(c->match, err))
 		return -1;

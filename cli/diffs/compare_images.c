@@ -81,7 +81,7 @@ static void programs_add(struct programs *p, const struct compare *c,
 			 size_t run)
 {
 	const struct compare_run *r = &c->run[run];
-	const struct known_code *code = stacks_code(r->stacks);
+	const struct known_code *code = r->stacks->code;
 	int side = compare_side(c, run);
 	/* of each frame */
 	int64_t *function = mem_new(code->n_frame, sizeof(*function));
@@ -189,7 +189,7 @@ static void side_image_read(struct symbol_sides *s, int side,
 
 	to->all = true;
 	for (size_t i = 0; i < c->n && to->all; i++) {
-		const struct known_code *code = stacks_code(c->run[i].stacks);
+		const struct known_code *code = c->run[i].stacks->code;
 
 		if (compare_side(c, i) != side)
 			continue;
@@ -231,7 +231,7 @@ static struct side_image *side_image_get(struct symbol_sides *s, int side,
 static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 {
 	struct compare *c = s->c;
-	const struct known_code *code = stacks_code(c->run[run].stacks);
+	const struct known_code *code = c->run[run].stacks->code;
 	int side = compare_side(c, run);
 
 	for (uint32_t i = 1; i < code->n_frame; i++) {
@@ -244,8 +244,7 @@ static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 		/* no symbol has the name of a stub, "f@plt" */
 		if (img->kind != IMAGE_FILE || !f->at.name || !f->at.name[0] ||
 		    strchr(f->at.name, '@') ||
-		    !stack_names_label(stacks_names(c->run[run].stacks), i,
-				       &label) ||
+		    !stack_names_label(c->run[run].stacks->names, i, &label) ||
 		    s->seen[label] != 1 << side || c->only[label])
 			continue;
 		same = matching_image(c->match, side, img);
@@ -273,8 +272,8 @@ void compare_prove_only(struct compare *c)
 		const struct stacks *st = c->run[i].stacks;
 		uint32_t label;
 
-		for (uint32_t k = 1; st && k < stacks_code(st)->n_frame; k++)
-			if (stack_names_label(stacks_names(st), k, &label))
+		for (uint32_t k = 1; st && k < st->code->n_frame; k++)
+			if (stack_names_label(st->names, k, &label))
 				s.seen[label] |=
 					(uint8_t)(1 << compare_side(c, i));
 	}
@@ -301,7 +300,7 @@ int8_t *compare_builds(const struct compare *c)
 	int8_t *build = mem_new(n, sizeof(*build));
 
 	for (size_t i = 0; i < c->n && c->run[i].stacks; i++) {
-		const struct known_code *code = stacks_code(c->run[i].stacks);
+		const struct known_code *code = c->run[i].stacks->code;
 		int side = compare_side(c, i);
 
 		for (size_t k = 1; k < code->n_image; k++) {

@@ -29,7 +29,7 @@ static double moved_mean(const struct compare *c, int side, double *variance)
 	double sum = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		double off = (double)report_weight(c->rows[i].rows) - mean;
+		double off = (double)c->rows[i].rows->weight - mean;
 
 		sum += compare_side(c, i) == side ? off * off : 0;
 	}

@@ -80,13 +80,12 @@ static void lonely_find(const struct compare *c, int side, const bool *in_both,
 static void lonely_add_callers(const struct compare *c, size_t run,
 			       const uint32_t *which, struct lonely_list *l)
 {
-	size_t n, n_hit, k = 0;
-	const struct report_stack *st =
-		report_rows_stacks(c->rows[run].rows, &n);
-	const struct report_hit *hit =
-		report_rows_hits(c->rows[run].rows, &n_hit);
+	const struct report_rows *rows = c->rows[run].rows;
+	const struct report_stack *st = rows->stack;
+	const struct report_hit *hit = rows->hit;
+	size_t k = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < rows->n_stack; i++) {
 		uint32_t caller = (uint32_t)c->d->n;
 
 		for (; k < st[i].end; k++) {

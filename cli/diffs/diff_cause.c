@@ -88,14 +88,13 @@ static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
 			  size_t run, uint32_t row, struct diff_count *count)
 {
 	int side = run >= d->side[0].runs;
-	size_t n, n_hit, first = 0;
-	const struct report_stack *st =
-		report_rows_stacks(d->run[run].rows, &n);
-	const struct report_hit *hit =
-		report_rows_hits(d->run[run].rows, &n_hit);
+	const struct report_rows *rows = d->run[run].rows;
+	const struct report_stack *st = rows->stack;
+	const struct report_hit *hit = rows->hit;
+	size_t first = 0;
 	const uint32_t *of_row = d->of_row[run];
 
-	for (size_t i = 0; i < n; first = st[i++].end) {
+	for (size_t i = 0; i < rows->n_stack; first = st[i++].end) {
 		uint32_t leaf = of_row[hit[st[i].end - 1].row];
 		size_t at = first;
 

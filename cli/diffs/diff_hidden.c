@@ -28,13 +28,12 @@ static void hidden_each(struct hidden *h, hidden_fn *fn, void *arg)
 {
 	for (size_t run = 0; run < h->d->n_run; run++) {
 		const struct report_rows *rows = h->d->run[run].rows;
-		size_t n, n_hit, first = 0;
-		const struct report_stack *st = report_rows_stacks(rows, &n);
-		const struct report_hit *hit = report_rows_hits(rows, &n_hit);
+		const struct report_stack *st = rows->stack;
+		size_t first = 0;
 
-		for (size_t i = 0; i < n; first = st[i++].end)
+		for (size_t i = 0; i < rows->n_stack; first = st[i++].end)
 			if (st[i].leaf != REPORT_NONE)
-				fn(h, run, &st[i], hit + first,
+				fn(h, run, &st[i], rows->hit + first,
 				   st[i].end - first, arg);
 	}
 }

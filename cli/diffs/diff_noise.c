@@ -57,9 +57,8 @@ void diff_noises_free(struct diff_noises *n)
 /* Orders the rows' groups by row. */
 static void noise_sort_hits(struct diff_noises *n)
 {
-	size_t count;
-	const struct report_hit *h = report_rows_hits(n->rows, &count);
-	size_t rows = report_rows_count(n->rows);
+	const struct report_hit *h = n->rows->hit;
+	size_t count = n->rows->n_hit, rows = n->rows->n;
 
 	n->hit = mem_new(rows + 2, sizeof(*n->hit));
 	n->hits = mem_new(count, sizeof(*n->hits));
@@ -86,7 +85,7 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 {
 	/* the groups whose samples are counted: those of some row */
 	bool *counted = mem_new(n->n_group, sizeof(*counted));
-	size_t rows = report_rows_count(n->rows);
+	size_t rows = n->rows->n;
 	int64_t from = INT64_MAX;
 	int64_t to = INT64_MIN;
 	size_t samples = 0;

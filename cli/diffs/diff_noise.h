@@ -17,7 +17,7 @@ struct report_rows;
 
 /* The samples of a recording, in any order. */
 struct diff_times {
-	uint32_t *group; /* for stacks_group() */
+	uint32_t *group; /* of stacks.group */
 	int64_t *time;
 	size_t n, cap_group, cap_time;
 	bool untimed; /* some have no time: nothing is known */

@@ -55,14 +55,13 @@ static void diff_rows_pair(struct diff_rows *d)
 	size_t at = 0;
 
 	for (size_t i = 0; i < d->n_run; i++)
-		n += report_rows_count(d->run[i].rows);
+		n += d->run[i].rows->n;
 	k = mem_new(n, sizeof(*k));
 	for (size_t i = 0; i < d->n_run; i++) {
 		const struct report_rows *r = d->run[i].rows;
 
-		for (size_t j = 0; j < report_rows_count(r); j++)
-			k[at++] = (struct keyed_row){ report_rows_get(r, j), r,
-						      i, j };
+		for (size_t j = 0; j < r->n; j++)
+			k[at++] = (struct keyed_row){ &r->row[j], r, i, j };
 	}
 	sort_items(k, n, compare_keyed);
 	for (size_t i = 0; i < n; i++)
@@ -74,8 +73,7 @@ static void diff_rows_pair(struct diff_rows *d)
 	}
 	d->of_row = mem_new(d->n_run, sizeof(*d->of_row));
 	for (size_t i = 0; i < d->n_run; i++)
-		d->of_row[i] = mem_new(report_rows_count(d->run[i].rows),
-				       sizeof(**d->of_row));
+		d->of_row[i] = mem_new(d->run[i].rows->n, sizeof(**d->of_row));
 	for (size_t i = 0, next = 0; i < n; i++) {
 		const struct report_row *from = k[i].row;
 		int side = diff_rows_side(d, k[i].run);
@@ -125,8 +123,7 @@ static void diff_rows_fill(struct diff_rows *d, size_t row)
 	bool code = d->keys & (KEY_SYM | KEY_DSO) && l->kind != LABEL_GROUP;
 
 	for (size_t i = 0; i < d->n_run; i++) {
-		const struct report_missing *m =
-			report_rows_missing(d->run[i].rows);
+		const struct report_missing *m = &d->run[i].rows->missing;
 		uint64_t lost = d->run[i].lost;
 
 		diff_rows_count(d, false, row, i)->may =
@@ -204,7 +201,7 @@ static void diff_rows_set_whole(struct diff_rows *d)
 			n += diff_rows_count(d, false, row, i)->n;
 		w->run[i] = (struct diff_run){
 			n, d->run[i].lost,
-			diff_rows_unit(report_weight(d->run[i].rows), n)
+			diff_rows_unit(d->run[i].rows->weight, n)
 		};
 	}
 }
@@ -332,11 +329,10 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		struct diff_side *s = &d->side[diff_rows_side(d, i)];
 
-		s->weight =
-			saturating_add(s->weight, report_weight(run[i].rows));
+		s->weight = saturating_add(s->weight, run[i].rows->weight);
 		s->lost = saturating_add(s->lost, run[i].lost);
 		s->lost_unknown |= run[i].lost_unknown;
-		s->unjoined += report_rows_missing(run[i].rows)->half;
+		s->unjoined += run[i].rows->missing.half;
 	}
 	for (size_t i = 0; i < d->n * n; i++)
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
@@ -351,7 +347,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		if (!run[i].times)
 			continue;
 		noise = diff_noises_new(rows, run[i].times);
-		for (size_t k = 0; noise && k < report_rows_count(rows); k++) {
+		for (size_t k = 0; noise && k < rows->n; k++) {
 			uint32_t row = d->of_row[i][k];
 
 			for (int total = 0; total < 2; total++)

@@ -334,7 +334,7 @@ static void say_no_slices(const struct chrome *c)
 
 static int chrome_put(struct chrome *c, struct err *err)
 {
-	const struct labels *labels = stacks_labels(c->stacks);
+	const struct labels *labels = c->stacks->labels;
 	struct json *j = &c->j;
 
 	json_object(j, NULL);

@@ -65,8 +65,8 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 	stacks_get(j->s, &g, &j->l);
 	if (!j->l.n)
 		label_list_add(&j->l,
-			       labels_add_name(stacks_labels(j->s),
-					       LABEL_MISSING, "[no stack]"));
+			       labels_add_name(j->s->labels, LABEL_MISSING,
+					       "[no stack]"));
 	*mem_add(j->stack, j->n_stack, j->cap_stack) =
 		firefox_stack(j->f, &j->l);
 	return j->stack[id];
@@ -200,8 +200,8 @@ static int firefox_put_meta(struct json *j, const struct job *d,
 static int firefox_write(struct job *d, int event, struct err *err)
 {
 	const char *unit = stacks_unit(d->s, event, d->x->samples);
-	const char *name = event < 0 ? "several events"
-				     : stacks_event(d->s, (size_t)event)->name;
+	const char *name =
+		event < 0 ? "several events" : d->s->event[event].name;
 	const struct firefox_weights w = { d->weighted, !strcmp(unit, "ns") };
 	struct json j;
 
@@ -230,11 +230,9 @@ static void export_firefox_choose_event(struct job *j, int event)
 	for (size_t i = 1; i <= n; i++) {
 		const struct event_type *t = events_type(j->events, (int64_t)i);
 
-		j->wanted[i] =
-			t->sample &&
-			(event < 0 ||
-			 !strcmp(t->name,
-				 stacks_event(j->s, (size_t)event)->name));
+		j->wanted[i] = t->sample &&
+			       (event < 0 ||
+				!strcmp(t->name, j->s->event[event].name));
 	}
 }
 
@@ -266,11 +264,11 @@ static int export_firefox_load(struct job *j, struct err *err)
 	j->s = stacks_load(j->x->db, &o, err);
 	if (!j->s)
 		return -1;
-	j->c = stacks_code(j->s);
+	j->c = j->s->code;
 	j->places = code_places_load(j->x->db, j->c, err);
 	if (!j->places)
 		return -1;
-	j->f = firefox_new(j->c, j->places, stacks_labels(j->s));
+	j->f = firefox_new(j->c, j->places, j->s->labels);
 	j->threads = firefox_threads_new(j->x->db, err);
 	if (!j->threads)
 		return -1;

@@ -24,14 +24,13 @@ static int write_folded(FILE *out, const struct export_request *x,
 
 	if (!s)
 		return -1;
-	t = flame_tree_new(
-		stacks_labels(s),
-		labels_add_name(stacks_labels(s), LABEL_GROUP, "all"));
+	t = flame_tree_new(s->labels,
+			   labels_add_name(s->labels, LABEL_GROUP, "all"));
 	event = stacks_choose(s, "exporting");
 	stacks_each (g, s, event) {
 		l.n = 0;
 		label_list_add(&l,
-			       labels_add_name(stacks_labels(s), LABEL_GROUP,
+			       labels_add_name(s->labels, LABEL_GROUP,
 					       stacks_comm(s, g->comm)->name));
 		stacks_get(s, g, &l);
 		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,

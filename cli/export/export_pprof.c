@@ -376,7 +376,7 @@ static bool export_pprof_line_of(const struct job *j, size_t i,
 				 struct pprof_line *line)
 {
 	const struct label_from *from = &j->l.from[i];
-	const struct label *l = labels_get(stacks_labels(j->s), j->l.label[i]);
+	const struct label *l = labels_get(j->s->labels, j->l.label[i]);
 	const struct code_frame *f = &j->c->frame[from->frame];
 	const struct code_where *at = &f->at;
 
@@ -481,8 +481,8 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	stacks_get(j->s, g, &j->l);
 	if (!j->l.n)
 		label_list_add(&j->l,
-			       labels_add_name(stacks_labels(j->s),
-					       LABEL_MISSING, "[no stack]"));
+			       labels_add_name(j->s->labels, LABEL_MISSING,
+					       "[no stack]"));
 	for (size_t i = 0; i < j->l.n; i++)
 		if (!is_sound(j, &j->l.from[i]))
 			return err_set(err, ERR_DB,
@@ -509,12 +509,12 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 /* Adds the sample types: the count first, then the weight of each event. */
 static void add_types(struct job *j, int event, bool samples)
 {
-	size_t n = stacks_events(j->s);
+	size_t n = j->s->n_event;
 
 	j->value = mem_new(n ? n : 1, sizeof(*j->value));
 	pprof_type(j->p, "samples", "count");
 	for (size_t i = 0; i < n; i++) {
-		const struct stacks_event *e = stacks_event(j->s, i);
+		const struct stacks_event *e = &j->s->event[i];
 
 		if ((event >= 0 && i != (size_t)event) || !e->samples)
 			continue;
@@ -557,9 +557,9 @@ static int export_pprof_read_periods(struct job *j, struct err *err)
 
 		if (period != rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
 			continue;
-		for (size_t i = 0; i < stacks_events(j->s); i++)
+		for (size_t i = 0; i < j->s->n_event; i++)
 			if (j->n_value == 1 && j->value[i] == 1 &&
-			    !strcmp(stacks_event(j->s, i)->name, name))
+			    !strcmp(j->s->event[i].name, name))
 				pprof_period(j->p, period);
 	}
 	return rows_end(r, err);
@@ -642,7 +642,7 @@ static int write_pprof(FILE *out, const struct export_request *x,
 
 	j.s = stacks_load(x->db, &o, err);
 	if (j.s) {
-		j.c = stacks_code(j.s);
+		j.c = j.s->code;
 		j.places = code_places_load(x->db, j.c, err);
 	}
 	if (j.places) {

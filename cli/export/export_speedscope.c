@@ -47,8 +47,8 @@ static uint32_t speedscope_number_of(struct speedscope *s, uint32_t label)
 /* Returns the number of a frame that is a name only. */
 static uint32_t speedscope_number(struct speedscope *s, const char *name)
 {
-	return speedscope_number_of(s, labels_add_name(stacks_labels(s->stacks),
-						       LABEL_GROUP, name));
+	return speedscope_number_of(
+		s, labels_add_name(s->stacks->labels, LABEL_GROUP, name));
 }
 
 static void speedscope_put_stack(void *arg, FILE *out,
@@ -115,7 +115,7 @@ static void speedscope_end_profile(struct speedscope *s, const char *name,
 
 static void speedscope_put_event(struct speedscope *s, size_t event)
 {
-	const struct stacks_event *e = stacks_event(s->stacks, event);
+	const struct stacks_event *e = &s->stacks->event[event];
 	char name[512];
 
 	if (!e->samples || out_failed())
@@ -140,7 +140,7 @@ static void speedscope_put_events(struct speedscope *s)
 	if (first < 0)
 		return;
 	speedscope_put_event(s, (size_t)first);
-	for (size_t i = 0; i < stacks_events(s->stacks); i++)
+	for (size_t i = 0; i < s->stacks->n_event; i++)
 		if ((int)i != first)
 			speedscope_put_event(s, i);
 }
@@ -158,8 +158,8 @@ struct thread_profile {
 
 static int speedscope_event_of(const struct speedscope *s, const char *name)
 {
-	for (size_t i = 0; i < stacks_events(s->stacks); i++)
-		if (!strcmp(stacks_event(s->stacks, i)->name, name))
+	for (size_t i = 0; i < s->stacks->n_event; i++)
+		if (!strcmp(s->stacks->event[i].name, name))
 			return (int)i;
 	return -1;
 }
@@ -282,7 +282,7 @@ static int speedscope_put_losses(struct speedscope *s, struct err *err)
 
 static int speedscope_put(struct speedscope *s, struct err *err)
 {
-	const struct labels *labels = stacks_labels(s->stacks);
+	const struct labels *labels = s->stacks->labels;
 	struct json *j = &s->j;
 	int rc = -1;
 

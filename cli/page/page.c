@@ -175,7 +175,7 @@ static void page_tables_hot(FILE *out, struct stacks *s, int event,
 	uint64_t whole = 0;
 
 	if (event >= 0)
-		whole = stacks_event(s, (size_t)event)->weight;
+		whole = s->event[event].weight;
 	report_rows_sort(r, false);
 	page_tables_begin(
 		out, "hot", "Hot functions",
@@ -188,8 +188,8 @@ static void page_tables_hot(FILE *out, struct stacks *s, int event,
 	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 		page_tables_put_head_cell(out, head[i], i < 3);
 	fputs("</tr></thead><tbody>\n", out);
-	for (size_t i = 0; i < report_rows_count(r) && i < HOT_ROWS; i++) {
-		const struct report_row *row = report_rows_get(r, i);
+	for (size_t i = 0; i < r->n && i < HOT_ROWS; i++) {
+		const struct report_row *row = &r->row[i];
 		const struct label *l = report_label(r, row->label);
 
 		fputs("<tr>", out);
@@ -451,8 +451,8 @@ static size_t html_page_events(const struct html_page *p)
 	const struct stacks *s = p->shown.stacks;
 	size_t n = 0;
 
-	for (size_t i = 0; i < stacks_events(s); i++)
-		n += stacks_event(s, i)->samples > 0;
+	for (size_t i = 0; i < s->n_event; i++)
+		n += s->event[i].samples > 0;
 	return n;
 }
 

@@ -125,7 +125,7 @@ static void page_data_take_interval(void *arg, const struct wall_interval *w,
 	uint32_t id = intern_add(&d->names, name);
 	const struct stacks_sample s = {
 		.group = group,
-		.event = stacks_group(d->stacks, group)->event,
+		.event = d->stacks->group[group].event,
 		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
 		.weight = (uint64_t)w->ns,
 	};
@@ -143,16 +143,16 @@ static int page_data_take_sums(struct page_data *d, struct err *err)
 {
 	uint64_t all = 0;
 
-	for (size_t i = 0; i < stacks_events(d->stacks); i++)
-		all = saturating_add(all, stacks_event(d->stacks, i)->samples);
+	for (size_t i = 0; i < d->stacks->n_event; i++)
+		all = saturating_add(all, d->stacks->event[i].samples);
 	if (all > PAGE_SUMS_MAX)
 		return err_set(err, ERR_LIMIT,
 			       "a page of %llu samples is too large for a "
 			       "browser, which takes %d; choose fewer runs "
 			       "with --where, or draw with 'backstitch flame'",
 			       (unsigned long long)all, PAGE_SUMS_MAX);
-	for (size_t i = 0; i < stacks_count(d->stacks); i++) {
-		const struct stacks_group *g = stacks_group(d->stacks, i);
+	for (size_t i = 0; i < d->stacks->n_group; i++) {
+		const struct stacks_group *g = &d->stacks->group[i];
 		struct stacks_sample one = { .group = (uint32_t)i,
 					     .event = g->event,
 					     .cpu = g->cpu };
@@ -172,7 +172,7 @@ static uint32_t page_data_thread(void *arg, uint32_t comm)
 {
 	struct page_data *d = arg;
 
-	comm = comm < stacks_comms(d->stacks) ? comm : 0;
+	comm = comm < d->stacks->n_comm ? comm : 0;
 	if (!d->thread[comm]) {
 		*mem_add(d->comm, d->n_thread, d->cap_thread) = comm;
 		d->thread[comm] = (uint32_t)d->n_thread;
@@ -184,7 +184,7 @@ static uint32_t page_data_thread(void *arg, uint32_t comm)
 static uint32_t page_data_inferred(const struct page_data *d,
 				   const struct label_list *l)
 {
-	const struct stack_names *names = stacks_names(d->stacks);
+	const struct stack_names *names = d->stacks->names;
 
 	for (size_t i = 0; i < l->n; i++)
 		if (stack_names_inferred(names, &l->from[i]))
@@ -194,8 +194,8 @@ static uint32_t page_data_inferred(const struct page_data *d,
 
 static int page_data_build_tree(struct page_data *d, struct err *err)
 {
-	struct labels *labels = stacks_labels(d->stacks);
-	size_t n = stacks_count(d->stacks);
+	struct labels *labels = d->stacks->labels;
+	size_t n = d->stacks->n_group;
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
@@ -205,7 +205,7 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 	d->inferred = mem_new(n, sizeof(*d->inferred));
 	/* no weights: the page adds up those of the samples it shows */
 	for (size_t i = 0; !rc && i < n; i++) {
-		const struct stacks_group *g = stacks_group(d->stacks, i);
+		const struct stacks_group *g = &d->stacks->group[i];
 
 		/* the thread's name, then the frames */
 		l.n = 0;
@@ -240,20 +240,20 @@ static uint32_t page_data_label(struct page_data *d, uint32_t label)
  * written. */
 static void page_data_encode_tree(struct page_data *d)
 {
-	size_t n = stacks_count(d->stacks);
-	uint32_t *number = mem_new(flame_tree_count(d->tree), sizeof(*number));
+	size_t n = d->stacks->n_group;
+	uint32_t *number = mem_new(d->tree->n, sizeof(*number));
 	uint32_t next = 0;
 
 	for (uint32_t id = 0; id != FLAME_NONE;
 	     id = flame_tree_next(d->tree, id, 0)) {
-		const struct flame_node *nd = flame_tree_node(d->tree, id);
+		const struct flame_node *nd = &d->tree->node[id];
 
 		number[id] = next++;
 		page_bytes_add(&d->nodes, nd->depth);
 		page_bytes_add(&d->nodes, page_data_label(d, nd->label));
 	}
 	for (size_t i = 0; i < n; i++) {
-		const struct stacks_group *g = stacks_group(d->stacks, i);
+		const struct stacks_group *g = &d->stacks->group[i];
 
 		page_bytes_add(&d->groups, g->event);
 		page_bytes_add(&d->groups, page_data_thread(d, g->comm));
@@ -269,7 +269,7 @@ static void page_data_encode_tree(struct page_data *d)
 static int page_data_load_trust(struct page_data *d, struct store *db,
 				struct err *err)
 {
-	int n = (int)stacks_events(d->stacks);
+	int n = (int)d->stacks->n_event;
 	int waits = page_waits_event(d->waits);
 
 	d->trust = mem_new((size_t)n + 1, sizeof(*d->trust));
@@ -280,13 +280,12 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 
 		if (i == n && (d->clock < 0 || waits < 0))
 			break;
-		struct trust *t = trust_new(db, stacks_code(d->stacks), err);
+		struct trust *t = trust_new(db, d->stacks->code, err);
 
 		if (!t)
 			return -1;
-		for (size_t k = 0; k < stacks_count(d->stacks); k++) {
-			const struct stacks_group *g =
-				stacks_group(d->stacks, k);
+		for (size_t k = 0; k < d->stacks->n_group; k++) {
+			const struct stacks_group *g = &d->stacks->group[k];
 
 			if (g->event == a || g->event == b)
 				trust_add(t, g);
@@ -303,7 +302,7 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 
 static const char *page_data_trust(const struct page_data *d)
 {
-	size_t n = stacks_events(d->stacks);
+	size_t n = d->stacks->n_event;
 
 	if (d->wall && d->n_trust > n)
 		return d->trust[n];
@@ -344,11 +343,11 @@ struct page_data *page_data_new(struct store *db, const char *path,
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);
-	d->sampled = stacks_events(d->stacks);
+	d->sampled = d->stacks->n_event;
 	intern_add(&d->names, ""); /* of waits */
-	labels_shorten(stacks_labels(d->stacks));
+	labels_shorten(d->stacks->labels);
 	d->waits = page_waits_load(db, path, o->filter, d->stacks, err);
-	d->waited = stacks_events(d->stacks);
+	d->waited = d->stacks->n_event;
 	if (!d->waits ||
 	    (d->timed &&
 	     wall_load_intervals(db, path, o->filter, NULL, d->stacks, &d->sums,
@@ -357,9 +356,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
 		goto out;
 	d->strings = labels_new();
-	d->thread = mem_new(stacks_comms(d->stacks), sizeof(*d->thread));
-	d->place = mem_new(labels_count(stacks_labels(d->stacks)),
-			   sizeof(*d->place));
+	d->thread = mem_new(d->stacks->n_comm, sizeof(*d->thread));
+	d->place = mem_new(labels_count(d->stacks->labels), sizeof(*d->place));
 	page_data_encode_tree(d);
 	page_waits_encode(d->waits, d->tl.t0, page_data_thread, d);
 	*shown = (struct page_shown){
@@ -414,8 +412,8 @@ static void page_data_put_events(const struct page_data *d, struct json *j)
 	json_bool(j, "wall", d->wall);
 	json_break(j);
 	json_array(j, "events");
-	for (size_t i = 0; i < stacks_events(d->stacks); i++) {
-		const struct stacks_event *e = stacks_event(d->stacks, i);
+	for (size_t i = 0; i < d->stacks->n_event; i++) {
+		const struct stacks_event *e = &d->stacks->event[i];
 
 		page_data_begin(j, i);
 		json_shown(j, NULL, e->name);
@@ -488,8 +486,7 @@ static void page_data_put_labels(const struct page_data *d, struct json *j)
 	json_array(j, "labels");
 	for (size_t i = 0; i < d->n_label; i++) {
 		uint32_t id = d->label[i];
-		const struct label *l =
-			labels_get(stacks_labels(d->stacks), id);
+		const struct label *l = labels_get(d->stacks->labels, id);
 		const struct label_fact *fact = label_facts_get(d->facts, id);
 		const char *mark =
 			l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
@@ -591,7 +588,7 @@ static void page_data_put_intervals(const struct page_data *d, struct json *j)
 	json_object(j, "intervals");
 	json_uint(j, "n", d->intervals.n);
 	json_uint(j, "first", d->waited);
-	json_uint(j, "kinds", stacks_events(d->stacks) - d->waited);
+	json_uint(j, "kinds", d->stacks->n_event - d->waited);
 	json_text(j, "premise", d->sums.premise);
 	json_array(j, "names");
 	for (uint32_t i = 0; i < d->n_names; i++)
@@ -612,8 +609,8 @@ static void page_data_put_clock(const struct page_data *d, struct json *j)
 	json_uint(j, "bins", d->timed ? span / d->bin + 1 : 0);
 	json_break(j);
 	json_array(j, "sizes");
-	json_uint(j, NULL, flame_tree_count(d->tree));
-	json_uint(j, NULL, stacks_count(d->stacks));
+	json_uint(j, NULL, d->tree->n);
+	json_uint(j, NULL, d->stacks->n_group);
 	json_uint(j, NULL, d->samples.n);
 	json_end(j);
 }

@@ -93,7 +93,7 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 		   compare_event(&m->c) ? compare_event(&m->c)
 					: "several events");
 	json_bool(&j, "absolute", m->c.d->absolute);
-	json_uint(&j, "nodes", flame_tree_count(m->all));
+	json_uint(&j, "nodes", m->all->n);
 	page_diff_put_sentences(&m->c, &j);
 	json_real(&j, "scale", m->c.d->scale);
 	json_int(&j, "cause_row",
@@ -133,7 +133,7 @@ void page_diff_write(const struct diff_model *m, FILE *out)
 	page_diff_put_json(m, out);
 	for (uint32_t id = 0; id != FLAME_NONE;
 	     id = flame_tree_next(m->all, id, 0)) {
-		const struct flame_node *nd = flame_tree_node(m->all, id);
+		const struct flame_node *nd = &m->all->node[id];
 
 		page_bytes_add(&b, nd->depth);
 		page_bytes_add(&b, nd->label);

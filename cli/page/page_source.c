@@ -253,8 +253,8 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 	page_source_choose(p);
 	page_source_load(p, db);
 	page_source_place(p);
-	for (size_t i = 0; i < stacks_count(s); i++) {
-		uint32_t frame = hot_leaf(&p->h, stacks_group(s, i));
+	for (size_t i = 0; i < s->n_group; i++) {
+		uint32_t frame = hot_leaf(&p->h, &s->group[i]);
 
 		page_bytes_add(&p->spots,
 			       frame < p->n_insn ? p->insn[frame] : 0);

@@ -123,7 +123,7 @@ static void own_put_function(const struct path_run *r, uint32_t thread,
 		 from % NS, to / NS, to % NS);
 	s = stacks_load(r->db, &so, &none);
 	event = s ? stacks_heaviest(s) : -1;
-	if (event >= 0 && stacks_event(s, (size_t)event)->point)
+	if (event >= 0 && s->event[event].point)
 		event = -1;
 	for (const struct stacks_group *g = NULL;
 	     event >= 0 && (g = stacks_next(s, event, g));) {

@@ -15,11 +15,11 @@
 static uint32_t *diff_model_map(const struct diff_model *m,
 				const struct flame_tree *t)
 {
-	uint32_t count = flame_tree_count(m->all);
+	uint32_t count = m->all->n;
 	uint32_t *to = mem_new(count, sizeof(*to));
 
 	for (uint32_t id = 1; id < count; id++) {
-		const struct flame_node *nd = flame_tree_node(m->all, id);
+		const struct flame_node *nd = &m->all->node[id];
 
 		to[id] = FLAME_NONE;
 		if (to[nd->parent] != FLAME_NONE)
@@ -87,12 +87,11 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		      f->absolute);
 
 	/* the row of each node's function */
-	uint32_t count = flame_tree_count(m->all);
+	uint32_t count = m->all->n;
 
 	m->row = mem_new(count, sizeof(*m->row));
 	for (uint32_t id = 0; id < count; id++)
-		m->row[id] = diff_rows_of_label(
-			m->c.d, flame_tree_node(m->all, id)->label);
+		m->row[id] = diff_rows_of_label(m->c.d, m->all->node[id].label);
 	return 0;
 }
 
@@ -120,8 +119,7 @@ const struct flame_node *diff_model_node(const struct diff_model *m, int side,
 	static const struct flame_node none;
 	uint32_t at = m->node[side][id];
 
-	return at == FLAME_NONE ? &none
-				: flame_tree_node(m->side[side].tree, at);
+	return at == FLAME_NONE ? &none : &m->side[side].tree->node[at];
 }
 
 uint64_t diff_model_samples(const struct diff_model *m, int side, uint32_t id,
@@ -132,8 +130,7 @@ uint64_t diff_model_samples(const struct diff_model *m, int side, uint32_t id,
 	uint64_t n = nd->samples;
 
 	for (uint32_t i = 0; !total && i < nd->n_child; i++)
-		n -= flame_tree_node(t, flame_tree_child(t, nd->child + i))
-			     ->samples;
+		n -= t->node[t->child[nd->child + i]].samples;
 	return n;
 }
 

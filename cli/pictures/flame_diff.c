@@ -77,8 +77,7 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 		snprintf(out, SVG_CLASS, doubt > 0 ? "dm" : "dl");
 		return;
 	}
-	palette_class(labels_get(pg->m.c.labels,
-				 flame_tree_node(pg->m.all, id)->label),
+	palette_class(labels_get(pg->m.c.labels, pg->m.all->node[id].label),
 		      name);
 	/* what has a pattern keeps it */
 	snprintf(out, SVG_CLASS, "%s%s", name[1] ? "dw" : "",
@@ -339,7 +338,7 @@ static void flame_diff_find_most(struct diff_page *pg)
 {
 	double of_cause = 0;
 
-	for (uint32_t id = 0; id < flame_tree_count(pg->m.all); id++) {
+	for (uint32_t id = 0; id < pg->m.all->n; id++) {
 		bool total = flame_diff_by_total(pg, id);
 		const struct diff_place *p =
 			diff_model_place(&pg->m, id, total);
@@ -398,9 +397,9 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 
 	/* parents have smaller ids than their children, so they are mapped
 	 * first */
-	pg->both = mem_new(flame_tree_count(d->tree), sizeof(*pg->both));
-	for (uint32_t id = 1; id < flame_tree_count(d->tree); id++) {
-		const struct flame_node *nd = flame_tree_node(d->tree, id);
+	pg->both = mem_new(d->tree->n, sizeof(*pg->both));
+	for (uint32_t id = 1; id < d->tree->n; id++) {
+		const struct flame_node *nd = &d->tree->node[id];
 
 		pg->both[id] = flame_tree_child_of(
 			pg->m.all, pg->both[nd->parent], nd->label);

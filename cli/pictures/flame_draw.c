@@ -85,7 +85,7 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 void drawing_infer(struct drawing *d, const struct stacks_group *g,
 		   const struct label_list *l, uint64_t weight)
 {
-	const struct stack_names *names = stacks_names(d->stacks);
+	const struct stack_names *names = d->stacks->names;
 	uint32_t at = 0;
 	size_t n = 0;
 
@@ -106,8 +106,8 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
-	for (size_t i = 0; rc >= 0 && i < stacks_count(d->stacks); i++) {
-		const struct stacks_group *g = stacks_group(d->stacks, i);
+	for (size_t i = 0; rc >= 0 && i < d->stacks->n_group; i++) {
+		const struct stacks_group *g = &d->stacks->group[i];
 
 		d->group = (uint32_t)i;
 		if (d->event >= 0 && g->event != (uint32_t)d->event)
@@ -194,7 +194,7 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 
 int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 {
-	d->trust = trust_new(db, stacks_code(d->stacks), err);
+	d->trust = trust_new(db, d->stacks->code, err);
 	d->facts = d->trust ? label_facts_load(db, d->stacks, err) : NULL;
 	d->o.facts = d->facts;
 	return d->facts ? 0 : -1;
@@ -209,7 +209,7 @@ void drawing_trust(struct drawing *d, const struct stacks_group *g)
 int drawing_finish(struct drawing *d, const char *path, struct err *err)
 {
 	flame_tree_finish(d->tree);
-	if (flame_tree_node(d->tree, 0)->weight) {
+	if (d->tree->node[0].weight) {
 		if (d->trust)
 			trust_say(d->trust, d->note[0]);
 		drawing_note_dropped(d);
@@ -221,7 +221,7 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 			       path);
 	return err_set(err, ERR_FORMAT, "%s: %s", path,
 		       d->opts->from_folded ? "no folded stacks"
-		       : flame_tree_node(d->tree, 0)->samples
+		       : d->tree->node[0].samples
 			       ? "all samples have weight 0; use --by samples"
 			       : "no stacks");
 }

@@ -39,7 +39,7 @@ void drawing_say(struct drawing *d, const char *fmt, ...)
 
 void drawing_note_part(struct drawing *d, uint64_t part, const char *what)
 {
-	double whole = (double)flame_tree_node(d->tree, 0)->weight;
+	double whole = (double)d->tree->node[0].weight;
 
 	if (part)
 		drawing_say(d, "%s of the weight %s",
@@ -121,7 +121,7 @@ COMPARE_FUNCTION(drawing_compare_missing, struct drawing_missed,
 
 void drawing_note_missing(struct drawing *d)
 {
-	double whole = (double)flame_tree_node(d->tree, 0)->weight;
+	double whole = (double)d->tree->node[0].weight;
 	double sum = 0;
 	struct text_out o = { .size = DRAWING_NOTE_MAX };
 
@@ -148,10 +148,9 @@ void drawing_note_inferred(struct drawing *d)
 
 void drawing_note_event(struct drawing *d)
 {
-	uint64_t samples = flame_tree_node(d->tree, 0)->samples;
-	const char *event =
-		d->event < 0 ? "several events"
-			     : stacks_event(d->stacks, (size_t)d->event)->name;
+	uint64_t samples = d->tree->node[0].samples;
+	const char *event = d->event < 0 ? "several events"
+					 : d->stacks->event[d->event].name;
 	const char *what = d->o.sample_name ? d->o.sample_name : "sample";
 	char count[32];
 
@@ -176,7 +175,7 @@ void drawing_note_event(struct drawing *d)
 void drawing_note_dropped(struct drawing *d)
 {
 	uint64_t dropped = pick_dropped(d->pick);
-	uint64_t whole = flame_tree_node(d->tree, 0)->weight;
+	uint64_t whole = d->tree->node[0].weight;
 
 	if (dropped)
 		drawing_say(d,

@@ -320,7 +320,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			 premise.words ? premise.words : "",
 			 HUMAN_PERCENT(f.r.unknown, f.r.asked));
 		f.svg.note[0] = f.note;
-		rc = flame_tree_node(f.tree, 0)->weight
+		rc = f.tree->node[0].weight
 			     ? out_write(file, flame_path_write, &f, err)
 			     : path_no_waits(&f.r, err);
 	}

@@ -60,11 +60,11 @@ static bool svg_is_narrow(const struct page *p, uint64_t weight)
 /* Finds out which frames will be drawn, and how many rows they need. */
 static void svg_measure(struct page *p)
 {
-	const struct labels *labels = flame_tree_labels(p->tree);
+	const struct labels *labels = p->tree->labels;
 	uint32_t id = 0;
 
 	while (id != FLAME_NONE) {
-		const struct flame_node *nd = flame_tree_node(p->tree, id);
+		const struct flame_node *nd = &p->tree->node[id];
 		bool skip = id && svg_is_narrow(p, nd->weight);
 
 		if (skip) {
@@ -76,7 +76,7 @@ static void svg_measure(struct page *p)
 		}
 		id = flame_tree_next(p->tree, id, skip);
 	}
-	p->narrow = flame_tree_count(p->tree) - p->drawn;
+	p->narrow = p->tree->n - p->drawn;
 }
 
 static bool svg_has_legend(const struct page *p)
@@ -276,7 +276,7 @@ static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
 	if (nd->parent != FLAME_NONE) {
 		fputs(", ", out);
 		svg_put_percent(out, nd->weight,
-				flame_tree_node(p->tree, nd->parent)->weight);
+				p->tree->node[nd->parent].weight);
 		fputs(" of its parent", out);
 	}
 	if (nd->self && nd->self != nd->weight) {
@@ -374,9 +374,8 @@ static void svg_put_name(const struct page *p, const struct label *l,
 
 static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 {
-	const struct flame_node *nd = flame_tree_node(p->tree, id);
-	const struct label *l =
-		labels_get(flame_tree_labels(p->tree), nd->label);
+	const struct flame_node *nd = &p->tree->node[id];
+	const struct label *l = labels_get(p->tree->labels, nd->label);
 	uint64_t x = (uint64_t)PAD * MILLI + svg_milli_px(p, start);
 	uint64_t w =
 		(uint64_t)PAD * MILLI + svg_milli_px(p, start + nd->weight) - x;
@@ -429,7 +428,7 @@ static void svg_put_frames(const struct page *p)
 
 	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p->out);
 	while (id != FLAME_NONE) {
-		const struct flame_node *nd = flame_tree_node(p->tree, id);
+		const struct flame_node *nd = &p->tree->node[id];
 		bool skip = id && svg_is_narrow(p, nd->weight);
 
 		/* a svg_is_narrow frame may lie one row above the last drawn
@@ -589,7 +588,7 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 		.out = out,
 		.tree = t,
 		.o = o,
-		.total = flame_tree_node(t, 0)->weight,
+		.total = t->node[0].weight,
 	};
 
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;

@@ -5,17 +5,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
-
-struct flame_tree {
-	const struct labels *labels;
-	struct flame_node *node;
-	size_t n, cap;
-	struct table index; /* (parent, label) to node */
-	uint64_t weight, samples;
-	uint32_t *child; /* nodes by (parent, order of labels) */
-	uint32_t *place; /* where a node stands in child[] */
-};
 
 static void flame_tree_add_node(struct flame_tree *t, uint32_t parent,
 				uint32_t label)
@@ -159,27 +148,6 @@ void flame_tree_finish(struct flame_tree *t)
 		t->node[nd->parent].samples += nd->samples;
 	}
 	sort_children(t);
-}
-
-const struct labels *flame_tree_labels(const struct flame_tree *t)
-{
-	return t->labels;
-}
-
-uint32_t flame_tree_count(const struct flame_tree *t)
-{
-	return (uint32_t)t->n;
-}
-
-const struct flame_node *flame_tree_node(const struct flame_tree *t,
-					 uint32_t id)
-{
-	return &t->node[id];
-}
-
-uint32_t flame_tree_child(const struct flame_tree *t, uint32_t i)
-{
-	return t->child[i];
 }
 
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/table.h"
+
 struct err;
 struct labels;
 
@@ -18,14 +20,24 @@ struct flame_node {
 	uint32_t label;
 	uint32_t parent;	 /* FLAME_NONE: the root, node 0 */
 	uint32_t depth;		 /* root: 0 */
-	uint32_t child, n_child; /* flame_tree_child(t, child + 0 .. n-1) */
+	uint32_t child, n_child; /* of flame_tree.child */
 	uint64_t weight;	 /* with all above it */
 	uint64_t self;		 /* ended here */
 	uint64_t samples;	 /* with all above it */
 	uint64_t inferred;	 /* weight of flame_tree_infer() */
 };
 
-struct flame_tree;
+/* Read only. */
+struct flame_tree {
+	const struct labels *labels;
+	struct flame_node *node;
+	size_t n, cap;
+	uint32_t *child; /* nodes by (parent, order of labels) */
+	/* For flame_tree.c. */
+	uint32_t *place;    /* where a node stands in child[] */
+	struct table index; /* (parent, label) to node */
+	uint64_t weight, samples;
+};
 
 /* labels are borrowed for the tree's life; root: label of the root. */
 struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root);
@@ -49,11 +61,6 @@ uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
 			 size_t n);
 void flame_tree_finish(struct flame_tree *t);
 
-const struct labels *flame_tree_labels(const struct flame_tree *t);
-uint32_t flame_tree_count(const struct flame_tree *t);
-const struct flame_node *flame_tree_node(const struct flame_tree *t,
-					 uint32_t id);
-uint32_t flame_tree_child(const struct flame_tree *t, uint32_t i);
 /* The node after `id` when a parent comes before its children, children in
  * order; FLAME_NONE behind the last. skip: leave out what is above id. */
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip);

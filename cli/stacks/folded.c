@@ -132,13 +132,13 @@ int folded_write(FILE *out, const struct flame_tree *t, struct err *err)
 	uint32_t id = 0;
 
 	while ((id = flame_tree_next(t, id, 0)) != FLAME_NONE) {
-		const struct flame_node *nd = flame_tree_node(t, id);
+		const struct flame_node *nd = &t->node[id];
 
 		path.n = nd->depth - 1;
 		label_list_add(&path, nd->label);
 		if (!nd->self)
 			continue;
-		folded_stack(out, flame_tree_labels(t), path.label, path.n);
+		folded_stack(out, t->labels, path.label, path.n);
 		fprintf(out, " %llu\n", (unsigned long long)nd->self);
 	}
 	free(path.label);

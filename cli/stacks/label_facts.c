@@ -95,7 +95,7 @@ struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
 	struct label_facts *f = mem_new(1, sizeof(*f));
 	struct rows *r = rows_of(db, "label_facts", err);
 
-	f->names = stacks_names(s);
+	f->names = s->names;
 	while (rows_step(r)) {
 		uint32_t label = 0;
 

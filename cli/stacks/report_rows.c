@@ -8,7 +8,6 @@
 #include "cli/stacks/trust.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/intern.h"
 #include "stitch/base/text_out.h"
 
 /* Returns whether a function of the kernel is called by an interrupt only, so
@@ -51,32 +50,6 @@ static bool interrupts_enter(const char *name)
 /* Of samples that hit the kernel only. */
 #define NO_CLASS "no user stack"
 
-struct report_rows {
-	struct stacks *stacks;	    /* NULL: of code only */
-	const struct labels *names; /* of the frames */
-	struct trust *trust;	    /* while samples are counted by class */
-	unsigned int keys;
-	struct labels *labels; /* names of rows */
-	uint32_t *row_label; /* label of rows + 1 by label of stacks; 0: not yet
-				known */
-	size_t n_label, cap_label;
-	struct report_row *row;
-	size_t n, cap;
-	/* With keys of code only: row + 1 by its label, 0: none. With others,
-	 * index has the rows. Both until row[] is sorted. */
-	uint32_t *row_of;
-	size_t n_row_of, cap_row_of;
-	uint32_t *row_of_frame; /* by frame of plain stacks: row + 1, 0: none */
-	struct intern index;
-	uint64_t weight;
-	struct report_missing missing;
-	uint64_t stamp; /* of the last stack that was counted */
-	struct report_hit *hit;
-	size_t n_hit, cap_hit;
-	struct report_stack *stack;
-	size_t n_stack, cap_stack;
-};
-
 void report_rows_free(struct report_rows *r)
 {
 	if (!r)
@@ -107,7 +80,7 @@ struct report_rows *report_rows_empty(const struct labels *labels,
 
 static struct report_rows *new_rows(struct stacks *s, unsigned int keys)
 {
-	struct report_rows *r = report_rows_empty(stacks_labels(s), keys);
+	struct report_rows *r = report_rows_empty(s->labels, keys);
 
 	r->stacks = s;
 	return r;
@@ -249,7 +222,7 @@ static void report_rows_frames(const struct report_rows *r,
 			       const struct stacks_group *g,
 			       struct label_list *l)
 {
-	const struct labels *labels = stacks_labels(r->stacks);
+	const struct labels *labels = r->stacks->labels;
 	size_t n = 0;
 
 	l->n = 0;
@@ -267,7 +240,7 @@ static void report_rows_key_code(struct report_rows *r,
 {
 	key->label = key->file = key->line = 0;
 	if (r->keys & KEY_LINE) {
-		const struct known_code *c = stacks_code(r->stacks);
+		const struct known_code *c = r->stacks->code;
 		const struct code_frame *f = &c->frame[l->from[i].frame];
 		const struct code_where *at = &f->at;
 
@@ -399,27 +372,13 @@ void report_rows_add(struct report_rows *r, uint32_t group,
 				samples);
 }
 
-const struct report_hit *report_rows_hits(const struct report_rows *r,
-					  size_t *n)
-{
-	*n = r->n_hit;
-	return r->hit;
-}
-
-const struct report_stack *report_rows_stacks(const struct report_rows *r,
-					      size_t *n)
-{
-	*n = r->n_stack;
-	return r->stack;
-}
-
 /* Counts a chain for the totals of its frames. Returns the row of the innermost
  * one, + 1; 0: there is none. */
 static uint32_t report_rows_count_chain(struct report_rows *r,
 					const struct stacks_group *g,
 					uint32_t raw)
 {
-	const struct known_code *c = stacks_code(r->stacks);
+	const struct known_code *c = r->stacks->code;
 	uint32_t inner = 0;
 
 	for (uint32_t at = code_chain_at(c, raw)->stack; at;
@@ -431,8 +390,7 @@ static uint32_t report_rows_count_chain(struct report_rows *r,
 		if (!*known) {
 			struct report_row key = { 0 };
 
-			stack_names_label(stacks_names(r->stacks), frame,
-					  &key.label);
+			stack_names_label(r->stacks->names, frame, &key.label);
 			key.label = row_label(r, key.label);
 			row = row_for(r, &key); /* may move r->row */
 			*known = (uint32_t)(row - r->row) + 1;
@@ -485,10 +443,10 @@ struct report_rows *report_rows_classed(struct stacks *s, int event,
 
 	if (keys & (KEY_DSO | KEY_SYM) &&
 	    !(keys & ~(unsigned int)(KEY_DSO | KEY_SYM | KEY_INLINED)))
-		r->row_of_frame = mem_new(stacks_code(s)->n_frame,
-					  sizeof(*r->row_of_frame));
-	for (size_t i = 0; i < stacks_count(s); i++) {
-		const struct stacks_group *g = stacks_group(s, i);
+		r->row_of_frame =
+			mem_new(s->code->n_frame, sizeof(*r->row_of_frame));
+	for (size_t i = 0; i < s->n_group; i++) {
+		const struct stacks_group *g = &s->group[i];
 
 		if ((event >= 0 && g->event != (uint32_t)event) ||
 		    report_rows_count_plain(r, g))
@@ -632,24 +590,9 @@ void report_rows_sort(struct report_rows *r, bool by_total)
 	r->n_row_of = 0;
 }
 
-size_t report_rows_count(const struct report_rows *r)
-{
-	return r->n;
-}
-
-const struct report_row *report_rows_get(const struct report_rows *r, size_t i)
-{
-	return &r->row[i];
-}
-
 const struct label *report_label(const struct report_rows *r, uint32_t i)
 {
 	return labels_get(r->labels, i);
-}
-
-uint64_t report_weight(const struct report_rows *r)
-{
-	return r->weight;
 }
 
 uint32_t report_rows_of_label(struct report_rows *r, uint32_t label)
@@ -662,9 +605,4 @@ uint32_t report_rows_of_label(struct report_rows *r, uint32_t label)
 	key.label = r->row_label[label] - 1;
 	row = row_for(r, &key); /* a label that was asked for has a row */
 	return (uint32_t)(row - r->row);
-}
-
-const struct report_missing *report_rows_missing(const struct report_rows *r)
-{
-	return &r->missing;
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/intern.h"
+
 struct label;
 struct label_list;
 struct labels;
@@ -30,7 +32,7 @@ enum report_key {
 	KEY_NODIGIT = 1 << 7, /* with KEY_COMM: "<N>" for each number */
 	KEY_INLINED = 1 << 8, /* rows of inlined functions */
 	KEY_LINE = 1 << 9,    /* needs REPORT_LINE_PARTS of the code */
-	KEY_HITS = 1 << 10,   /* for report_rows_hits() */
+	KEY_HITS = 1 << 10,   /* for report_rows.hit */
 	KEY_GAPS = 1 << 11,   /* a row of callers that are missing */
 	KEY_TRUST = 1 << 12,  /* needs the trust of report_rows_classed() */
 	KEY_FIELD = 1 << 13,  /* needs stacks_opts.field */
@@ -71,17 +73,14 @@ struct report_rows *report_rows_empty(const struct labels *labels,
 				      unsigned int keys);
 /* Counts samples of one stack, outermost frame first. Labels of threads are
  * not counted, nor inlined ones without KEY_INLINED. group: where they are
- * from, for report_rows_hits(). */
+ * from, for report_rows.hit. */
 void report_rows_add(struct report_rows *r, uint32_t group,
 		     const struct label_list *l, uint64_t weight,
 		     uint64_t samples);
 void report_rows_free(struct report_rows *r);
 /* Sorts by self or by total, largest first; equal rows by name. */
 void report_rows_sort(struct report_rows *r, bool by_total);
-size_t report_rows_count(const struct report_rows *r);
-const struct report_row *report_rows_get(const struct report_rows *r, size_t i);
 const struct label *report_label(const struct report_rows *r, uint32_t i);
-uint64_t report_weight(const struct report_rows *r);
 #define REPORT_NONE UINT32_MAX
 /* Returns the row, of rows of code only, that the frames with a label count
  * for; REPORT_NONE if there is none. No report_rows_sort() before it. */
@@ -92,10 +91,6 @@ struct report_hit {
 	uint32_t group, row; /* row: an index */
 	bool self;
 };
-/* Returns all of them, *n; without KEY_HITS none. No report_rows_sort() before
- * it. */
-const struct report_hit *report_rows_hits(const struct report_rows *r,
-					  size_t *n);
 
 /* A stack that was counted with KEY_HITS: its hits are those before `end`, from
  * the end of the stack before; outermost first, the last one is of self. */
@@ -107,9 +102,6 @@ struct report_stack {
 			* stack_names_opts.gaps, a bogus one, or as it is alone
 			*/
 };
-/* Returns all of them, *n. No report_rows_sort() before it. */
-const struct report_stack *report_rows_stacks(const struct report_rows *r,
-					      size_t *n);
 
 /* Samples of which a part of the stack is not known. */
 struct report_missing {
@@ -118,7 +110,35 @@ struct report_missing {
 	uint64_t user;	 /* a part of the user half, or all of it, is missing */
 	uint64_t kernel; /* a part of the kernel half is missing */
 };
-const struct report_missing *report_rows_missing(const struct report_rows *r);
+
+/* Read only. */
+struct report_rows {
+	struct report_row *row;
+	size_t n, cap;
+	uint64_t weight;
+	struct report_missing missing;
+	/* With KEY_HITS, until report_rows_sort(). */
+	struct report_hit *hit;
+	size_t n_hit, cap_hit;
+	struct report_stack *stack;
+	size_t n_stack, cap_stack;
+	/* For report_rows.c. */
+	struct stacks *stacks;	    /* NULL: of code only */
+	const struct labels *names; /* of the frames */
+	struct trust *trust;	    /* while samples are counted by class */
+	unsigned int keys;
+	struct labels *labels; /* names of rows */
+	uint32_t *row_label; /* label of rows + 1 by label of stacks; 0: not yet
+				known */
+	size_t n_label, cap_label;
+	/* With keys of code only: row + 1 by its label, 0: none. With others,
+	 * index has the rows. Both until row[] is sorted. */
+	uint32_t *row_of;
+	size_t n_row_of, cap_row_of;
+	uint32_t *row_of_frame; /* by frame of plain stacks: row + 1, 0: none */
+	struct intern index;
+	uint64_t stamp; /* of the last stack that was counted */
+};
 
 /* Returns the callers of `func` (of its outermost frame in each stack) or its
  * callees (of its innermost frame): rows with `total` only, whose sum is the

@@ -67,7 +67,7 @@ struct stack_text stack_cache_group(struct stack_cache *c,
 	stacks_get(c->stacks, &user, &c->frames);
 	n = c->frames.n;
 	stacks_get(c->stacks, &kernel, &c->frames);
-	c->put(c->arg, out, stacks_labels(c->stacks), &c->frames, n);
+	c->put(c->arg, out, c->stacks->labels, &c->frames, n);
 	mem_stream_end(out);
 	copy = arena_take(&c->text, len + 1);
 	memcpy(copy, text, len);

@@ -11,7 +11,6 @@
 #include "cli/samples/payloads.h"
 #include "cli/samples/recorder.h"
 #include "cli/stacks/stack_sums.h"
-#include "cli/names/thread_names.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
@@ -20,7 +19,6 @@
 #include "schema/store.h"
 #include "schema/write/sums_code.h"
 #include "stitch/base/err.h"
-#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
@@ -29,29 +27,6 @@
 
 /* At most this many events are named as left out. */
 #define NAMED_MAX 6
-
-struct stacks {
-	struct stacks_opts o;
-	struct labels *labels;
-	struct known_code *code;
-	struct homonyms *homonyms;
-	struct stack_names *names;
-	struct stacks_group *group;
-	size_t n_group, cap_group;
-	struct table index; /* of group[] */
-	struct stacks_event *event;
-	size_t n_event, cap_event;
-	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
-	size_t n_type, cap_type;
-	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
-	size_t n_comm, cap_comm;
-	struct thread_names told; /* of comm[], once it is asked */
-	uint32_t *first;	  /* comm.id -> the first comm of that name */
-	struct arena text;
-	struct intern field;	   /* values */
-	struct payloads *payloads; /* whose fields they are; NULL: of none */
-	const char *cure;	   /* takes stacks */
-};
 
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
 {
@@ -480,16 +455,6 @@ void stacks_free(struct stacks *s)
 	free(s);
 }
 
-size_t stacks_count(const struct stacks *s)
-{
-	return s->n_group;
-}
-
-const struct stacks_group *stacks_group(const struct stacks *s, size_t i)
-{
-	return &s->group[i];
-}
-
 const struct stacks_group *stacks_next(const struct stacks *s, int event,
 				       const struct stacks_group *after)
 {
@@ -499,16 +464,6 @@ const struct stacks_group *stacks_next(const struct stacks *s, int event,
 	       s->group[i].event != (uint32_t)event)
 		i++;
 	return i < s->n_group ? &s->group[i] : NULL;
-}
-
-size_t stacks_events(const struct stacks *s)
-{
-	return s->n_event;
-}
-
-const struct stacks_event *stacks_event(const struct stacks *s, size_t i)
-{
-	return &s->event[i];
 }
 
 /* Compares by what can be hot, then by stacks: where all events weigh 1, the
@@ -671,11 +626,6 @@ uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid)
 	return 0;
 }
 
-size_t stacks_comms(const struct stacks *s)
-{
-	return s->n_comm;
-}
-
 const char *stacks_field(const struct stacks *s, const struct stacks_group *g)
 {
 	const char *value = intern_get(&s->field, g->field);
@@ -683,26 +633,6 @@ const char *stacks_field(const struct stacks *s, const struct stacks_group *g)
 	return s->payloads ? payloads_value_text(s->payloads, g->type,
 						 s->o.field, value)
 			   : value;
-}
-
-struct labels *stacks_labels(const struct stacks *s)
-{
-	return s->labels;
-}
-
-const struct known_code *stacks_code(const struct stacks *s)
-{
-	return s->code;
-}
-
-const struct homonyms *stacks_homonyms(const struct stacks *s)
-{
-	return s->homonyms;
-}
-
-const struct stack_names *stacks_names(const struct stacks *s)
-{
-	return s->names;
 }
 
 const char *stacks_missing(const struct stacks_group *g)

@@ -8,18 +8,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/names/thread_names.h"
 #include "cli/stacks/stack_names.h"
+#include "stitch/base/intern.h"
 
 struct event_row;
 struct filter;
-struct stacks;
 struct store;
 
 /* The frame below the frames of a program that was executed after the sample.
  */
 #define STACKS_AFTER_EXEC "[user: after exec]"
 
-/* One sample, in time order. group: for stacks_group(). */
+/* One sample, in time order. group: of stacks.group. */
 struct stacks_sample {
 	uint32_t group, event;
 	int32_t cpu; /* -1: not known */
@@ -44,7 +45,7 @@ struct stacks_opts {
 	bool summed; /* threads of one name are one, and the verdicts of joined
 		      * requests are not told: where no option needs each
 		      * sample, the sums of the database are read */
-	unsigned int code;     /* enum code_parts to load for stacks_code() */
+	unsigned int code;     /* enum code_parts to load */
 	struct labels *labels; /* shared by several loads; NULL: own ones */
 	const char *weight;    /* SQL expressions, as in struct weight_by */
 	const char *field;
@@ -55,7 +56,7 @@ struct stacks_opts {
 /* Samples with the same thread name, stacks and fate. */
 struct stacks_group {
 	uint32_t type;		/* event_type.id; 0: of none */
-	uint32_t event;		/* for stacks_event() */
+	uint32_t event;		/* of stacks.event */
 	uint32_t comm;		/* for stacks_comm() */
 	int32_t cpu;		/* -1 unless by_cpu */
 	uint32_t field;		/* for stacks_field(); 0: not asked for */
@@ -80,6 +81,31 @@ struct stacks_comm {
 	int64_t pid, tid; /* -1: not known */
 };
 
+/* Read only. */
+struct stacks {
+	struct labels *labels;
+	struct known_code *code;   /* with at least the parts of opts.code */
+	struct homonyms *homonyms; /* tells functions of this code apart */
+	struct stack_names *names;
+	struct stacks_group *group;
+	size_t n_group, cap_group;
+	struct stacks_event *event;
+	size_t n_event, cap_event;
+	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
+	size_t n_comm, cap_comm;
+	/* For stacks.c. */
+	struct stacks_opts o;
+	struct table index; /* of group[] */
+	uint32_t *type;	    /* event_type.id -> event + 1; 0: no sample */
+	size_t n_type, cap_type;
+	struct thread_names told; /* of comm[], once it is asked */
+	uint32_t *first;	  /* comm.id -> the first comm of that name */
+	struct arena text;
+	struct intern field;	   /* values */
+	struct payloads *payloads; /* whose fields they are; NULL: of none */
+	const char *cure;	   /* takes stacks */
+};
+
 /* Returns 1 if the samples of the database are sums of a server, which has
  * applied the filters; 0 if not, or -1 and *err. */
 int stacks_served(struct store *db, struct err *err);
@@ -99,8 +125,6 @@ bool stacks_group_of(const struct stacks *s, const struct event_row *e,
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g);
 /* Gives the samples of one event to another. No stacks_add() after it. */
 void stacks_give(struct stacks *s, uint32_t from, uint32_t to);
-size_t stacks_count(const struct stacks *s);
-const struct stacks_group *stacks_group(const struct stacks *s, size_t i);
 /* Returns the group of an event (-1: of any) that comes next; after NULL: the
  * first one. NULL at the end. */
 const struct stacks_group *stacks_next(const struct stacks *s, int event,
@@ -109,8 +133,6 @@ const struct stacks_group *stacks_next(const struct stacks *s, int event,
 #define stacks_each(g, s, event)                                               \
 	for (const struct stacks_group *g = NULL;                              \
 	     (g = stacks_next(s, event, g));)
-size_t stacks_events(const struct stacks *s);
-const struct stacks_event *stacks_event(const struct stacks *s, size_t i);
 /* Returns the event to show: the heaviest with stacks, of a clock or counter if
  * there is one; a line on stderr names the others. Periods of different events
  * are not comparable and are summed up only if --event names several: then
@@ -139,17 +161,9 @@ const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
 const char *stacks_tell_comm(struct stacks *s, uint32_t i);
 /* Returns the first name of a thread, for stacks_comm(); 0: there is none. */
 uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid);
-size_t stacks_comms(const struct stacks *s);
 /* Returns the value of the field in a group's samples, as the text of its event
  * has it; valid until the next call. */
 const char *stacks_field(const struct stacks *s, const struct stacks_group *g);
-struct labels *stacks_labels(const struct stacks *s);
-/* Returns the code that the stacks are of, with at least the parts of
- * opts.code; valid until stacks_free(). */
-const struct known_code *stacks_code(const struct stacks *s);
-/* Returns what tells functions of this code apart, until stacks_free(). */
-const struct homonyms *stacks_homonyms(const struct stacks *s);
-const struct stack_names *stacks_names(const struct stacks *s);
 /* Appends the group's frames, outermost first. A missing user half is the frame
  * "[user: VERDICT]"; the stack of a program that was executed after the sample
  * follows the frame "[user: after exec]"; a stack that was not unwound to its

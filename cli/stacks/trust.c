@@ -531,7 +531,7 @@ const char *trust_class(struct trust *t, const struct stacks_group *g)
 struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
 		       struct err *err)
 {
-	struct trust *t = trust_new(db, stacks_code(stacks), err);
+	struct trust *t = trust_new(db, stacks->code, err);
 
 	if (!t)
 		return NULL;

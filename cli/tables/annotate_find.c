@@ -211,7 +211,7 @@ static int hot_load_code(struct hot_loader *l, struct store *db,
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err)
 {
-	struct hot_loader l = { .h = h, .homonyms = stacks_homonyms(s) };
+	struct hot_loader l = { .h = h, .homonyms = s->homonyms };
 	struct trust *trust = trust_of(db, s, event, err);
 	int rc = -1;
 

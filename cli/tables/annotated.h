@@ -53,7 +53,7 @@ struct hot {
 };
 
 /* annotate_find.c: loads the innermost frames of the samples that the filters
- * select; event is an index for stacks_event(), or -1 for all. Returns 0, or -1
+ * select; event is an index for stacks.event, or -1 for all. Returns 0, or -1
  * and *err. */
 int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	     struct err *err);

@@ -37,7 +37,7 @@ static int report_is_deferred(const struct report *rp, struct err *err)
 		return 0;
 	if (rp->event >= 0) {
 		event.kind = VALUE_TEXT;
-		event.text = stacks_event(rp->stacks, (size_t)rp->event)->name;
+		event.text = rp->stacks->event[rp->event].name;
 		event.len = strlen(event.text);
 	}
 	struct rows *r =
@@ -82,8 +82,8 @@ static void report_count_wrong(const struct report *rp, struct report_wrong *w)
 	if (w->own)
 		w->rows = report_rows_new(rp->stacks, rp->event, KEY_SYM);
 	report_rows_sort(w->rows, true);
-	for (size_t i = 0; i < report_rows_count(w->rows); i++) {
-		const struct report_row *row = report_rows_get(w->rows, i);
+	for (size_t i = 0; i < w->rows->n; i++) {
+		const struct report_row *row = &w->rows->row[i];
 		const struct label *l = report_label(w->rows, row->label);
 
 		if (l->kind == LABEL_UNNAMED && strcmp(l->name, "[no stack]"))
@@ -130,8 +130,8 @@ static bool report_print_halves(FILE *out, const struct report *rp,
 	const char *before =
 		cut ? "user half cut off: " : "user half missing: ";
 
-	for (size_t i = 0; i < report_rows_count(w->rows); i++) {
-		const struct report_row *row = report_rows_get(w->rows, i);
+	for (size_t i = 0; i < w->rows->n; i++) {
+		const struct report_row *row = &w->rows->row[i];
 		const char *name = report_missing_name(w->rows, row);
 
 		if (!name || report_is_cut(name) != cut)
@@ -259,8 +259,8 @@ static void report_missing_json(const struct report *rp, struct json *j)
 
 	report_count_wrong(rp, &w);
 	json_array(j, "user_half_missing");
-	for (size_t i = 0; i < report_rows_count(w.rows); i++) {
-		const struct report_row *row = report_rows_get(w.rows, i);
+	for (size_t i = 0; i < w.rows->n; i++) {
+		const struct report_row *row = &w.rows->row[i];
 		const char *name = report_missing_name(w.rows, row);
 
 		if (!name)

@@ -456,7 +456,7 @@ int report_offcpu(struct store *db, const char *path,
 	if (rp.stacks) {
 		labels_shorten(rp.labels);
 		rp.causes = wait_causes_new(rp.stacks);
-		rp.trust = trust_new(db, stacks_code(rp.stacks), err);
+		rp.trust = trust_new(db, rp.stacks->code, err);
 	}
 	const struct waits_ask ask = { .filter = o->filter,
 				       .stacks = rp.stacks,

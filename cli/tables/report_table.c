@@ -148,8 +148,8 @@ static const char *report_short_image(const struct report *rp, const char *path)
 static void report_find_files(struct report_files *f,
 			      const struct report_rows *r)
 {
-	for (size_t i = 0; i < report_rows_count(r); i++) {
-		uint32_t file = report_rows_get(r, i)->file;
+	for (size_t i = 0; i < r->n; i++) {
+		uint32_t file = r->row[i].file;
 		uint32_t id = intern_add(
 			&f->base, path_base(report_label(r, file)->name));
 
@@ -255,7 +255,7 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 		COLUMN_COUNT
 	};
 	static const char *const column[COLUMN_COUNT] = { "rowid", "frame" };
-	const struct known_code *c = stacks_code(rp->stacks);
+	const struct known_code *c = rp->stacks->code;
 	struct int_rows *r =
 		int_rows_of(rp->db, "inline_frame", column, COLUMN_COUNT, err);
 	bool *has = mem_new(c->n_frame, sizeof(*has));
@@ -306,8 +306,8 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	if (keys & KEY_LINE)
 		report_find_files(&files, r);
 	report_rows_sort(r, rp->o->by_total);
-	for (size_t i = 0; i < report_rows_count(r); i++) {
-		const struct report_row *row = report_rows_get(r, i);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct report_row *row = &r->row[i];
 		const struct label *l = report_label(r, row->label);
 
 		if (rp->o->self_only && !row->self)
@@ -363,12 +363,12 @@ static int report_no_such_function(const struct report_rows *r,
 	char have[HINT] = "";
 	struct text_out o = { .buf = have, .size = sizeof(have) };
 
-	for (size_t i = 0; i < report_rows_count(r); i++)
-		nearest_offer(&near, label_shown(report_label(
-					     r, report_rows_get(r, i)->label)));
-	for (size_t i = 0; i < report_rows_count(r) && i < HINTS; i++) {
-		const char *name = label_shown(
-			report_label(r, report_rows_get(r, i)->label));
+	for (size_t i = 0; i < r->n; i++)
+		nearest_offer(&near,
+			      label_shown(report_label(r, r->row[i].label)));
+	for (size_t i = 0; i < r->n && i < HINTS; i++) {
+		const char *name =
+			label_shown(report_label(r, r->row[i].label));
 		char clean[HINT / HINTS - 4];
 
 		if (near.best)
@@ -403,13 +403,13 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 		       const char *func, struct report_found *found,
 		       struct err *err)
 {
-	size_t n = report_rows_count(r);
+	size_t n = r->n;
 	struct name_choice *c = mem_new(n, sizeof(*c));
 	size_t at[NAME_LISTED];
 	int rc;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct report_row *row = report_rows_get(r, i);
+		const struct report_row *row = &r->row[i];
 		const struct label *l = report_label(r, row->label);
 
 		c[i] = (struct name_choice){ .full = l->name,
@@ -420,8 +420,7 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 			: name_find(c, n, func, rp->weight, at, err);
 	free(c);
 	for (int i = 0; i < rc; i++)
-		found->label[i] =
-			report_label(r, report_rows_get(r, at[i])->label);
+		found->label[i] = report_label(r, r->row[at[i]].label);
 	return rc;
 }
 
@@ -469,16 +468,16 @@ static int report_print_neighbours(const struct report *rp,
 	struct report_rows *r = report_around_new(
 		rp->stacks, rp->event, func->name, callers,
 		func->inlined ? KEY_INLINED : rp->o->keys & KEY_INLINED);
-	struct report_rest rest = { 0, 0, report_weight(r), "" };
+	struct report_rest rest = { 0, 0, r->weight, "" };
 	struct grid *g;
-	size_t n = report_rows_count(r);
+	size_t n = r->n;
 	int rc = 0;
 
 	g = grid_new(col, n_col);
 	grid_names(g, SYMBOL_TITLE, !full_names_asked());
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < n; i++) {
-		const struct report_row *row = report_rows_get(r, i);
+		const struct report_row *row = &r->row[i];
 		const struct label *l = report_label(r, row->label);
 
 		if (i >= rp->o->limit) {
@@ -486,7 +485,7 @@ static int report_print_neighbours(const struct report *rp,
 			rest.weight += row->total;
 			continue;
 		}
-		grid_percent(g, row->total, report_weight(r));
+		grid_percent(g, row->total, r->weight);
 		grid_percent(g, row->total, rp->weight);
 		grid_number(g, row->n_total);
 		grid_number(g, row->total);
@@ -497,7 +496,7 @@ static int report_print_neighbours(const struct report *rp,
 	if (head)
 		rc = report_print_head(rp, err);
 	if (!rc && rp->people)
-		report_print_subject(rp, func, callers, report_weight(r));
+		report_print_subject(rp, func, callers, r->weight);
 	if (!rc)
 		rc = report_write(rp, g, &rest, func, err);
 	grid_free(g);
@@ -595,7 +594,7 @@ int report_table(struct store *db, const char *path,
 
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
-		labels_shorten(stacks_labels(rp.stacks));
+		labels_shorten(rp.stacks->labels);
 	if (rp.stacks && (o->wall || o->off_cpu)) {
 		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
 			db, path, o->filter, rp.stacks, &waits, err);

@@ -69,8 +69,7 @@ static void report_tree_add(const struct report *rp, const struct flame_tree *t,
 	*mem_add(todo->line, todo->n, todo->cap) = rest;
 	first = todo->n;
 	for (uint32_t i = 0; i < at->n_child; i++) {
-		const struct flame_node *nd =
-			flame_tree_node(t, flame_tree_child(t, at->child + i));
+		const struct flame_node *nd = &t->node[t->child[at->child + i]];
 
 		if (nd->weight < rp->weight / PRUNED_OF) {
 			rest.weight += nd->weight;
@@ -94,7 +93,7 @@ static void report_tree_put(const struct report *rp,
 	       (int)line->depth, "");
 	if (nd) {
 		const struct label *l =
-			labels_get(stacks_labels(rp->stacks), nd->label);
+			labels_get(rp->stacks->labels, nd->label);
 
 		safe_text_put(stdout, label_shown(l), 0, 0);
 		fputs(l->inlined ? " (inlined)\n" : "\n", stdout);
@@ -112,7 +111,7 @@ static void report_tree_json(const struct report *rp,
 	json_uint(j, "depth", line->depth);
 	if (nd) {
 		const struct label *l =
-			labels_get(stacks_labels(rp->stacks), nd->label);
+			labels_get(rp->stacks->labels, nd->label);
 
 		json_text(j, "symbol", l->name);
 		json_text(j, "kind", label_kind_name(l->kind));
@@ -131,12 +130,12 @@ static void report_tree_json(const struct report *rp,
 static void report_tree_tell_inlined(const struct report *rp,
 				     const struct flame_tree *t)
 {
-	const struct labels *labels = stacks_labels(rp->stacks);
+	const struct labels *labels = rp->stacks->labels;
 
 	if (rp->o->keys & KEY_INLINED || rp->o->off_cpu)
 		return;
-	for (uint32_t i = 0; i < flame_tree_count(t); i++) {
-		if (!labels_get(labels, flame_tree_node(t, i)->label)->inlined)
+	for (uint32_t i = 0; i < t->n; i++) {
+		if (!labels_get(labels, t->node[i].label)->inlined)
 			continue;
 		fputs("inlined functions have lines of their own here; the "
 		      "table counts them in the\nfunctions that contain "
@@ -167,7 +166,7 @@ static void report_tree_write(const struct report *rp,
 		printf("\n%7s  %7s  %s\n", "Total %",
 		       rp->o->inverted ? "" : "Self %", "Function");
 	}
-	report_tree_add(rp, t, flame_tree_node(t, 0), 0, &todo);
+	report_tree_add(rp, t, &t->node[0], 0, &todo);
 	while (todo.n) {
 		struct tree_line line = todo.line[--todo.n];
 
@@ -189,7 +188,7 @@ static void report_tree_write(const struct report *rp,
 
 int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 {
-	struct labels *labels = stacks_labels(rp->stacks);
+	struct labels *labels = rp->stacks->labels;
 	struct flame_tree *t = flame_tree_new(
 		labels, labels_add_name(labels, LABEL_GROUP, "all"));
 	int rc = report_tree_fill(rp, t, err);

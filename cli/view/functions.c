@@ -164,8 +164,7 @@ static const struct label *functions_label(const struct functions *f,
 
 	return l->row == OUTLINE_ROOT
 		       ? labels_get(f->sums->labels, l->label)
-		       : report_label(rows,
-				      report_rows_get(rows, l->row)->label);
+		       : report_label(rows, rows->row[l->row].label);
 }
 
 /* ---- rows */
@@ -196,8 +195,8 @@ static void functions_fill(struct functions *f)
 	const struct report_rows *rows = f->sums->rows;
 
 	f->o.n = 0;
-	for (size_t i = 0; i < report_rows_count(rows); i++) {
-		const struct report_row *row = report_rows_get(rows, i);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct report_row *row = &rows->row[i];
 		const struct label *l = report_label(rows, row->label);
 
 		if ((f->text && !sums_has(l, f->text)) ||

@@ -63,9 +63,9 @@ struct sums *sums_load(struct store *db, const char *path,
 	}
 	trust_say(t, s->trust);
 	trust_free(t);
-	s->labels = stacks_labels(s->stacks);
-	labels_shorten(stacks_labels(s->stacks));
-	s->all = labels_add_name(stacks_labels(s->stacks), LABEL_GROUP, "all");
+	s->labels = s->stacks->labels;
+	labels_shorten(s->stacks->labels);
+	s->all = labels_add_name(s->stacks->labels, LABEL_GROUP, "all");
 	sums_take_stacks(s);
 	return s;
 }
@@ -88,9 +88,8 @@ size_t sums_other_events(const struct sums *s)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; s->event >= 0 && i < stacks_events(s->stacks); i++)
-		n += i != (size_t)s->event &&
-		     stacks_event(s->stacks, i)->samples > 0;
+	for (size_t i = 0; s->event >= 0 && i < s->stacks->n_event; i++)
+		n += i != (size_t)s->event && s->stacks->event[i].samples > 0;
 	return n;
 }
 

@@ -174,7 +174,7 @@ static const struct label_list *cause_read_kernel(struct wait_causes *c,
  * comes from a database. */
 static bool cause_has_chain(const struct wait_causes *c, uint32_t kraw)
 {
-	return kraw && kraw < stacks_code(c->stacks)->n_chain;
+	return kraw && kraw < c->stacks->code->n_chain;
 }
 
 enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
@@ -187,7 +187,7 @@ enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
 	mem_reach(c->known, c->n, c->cap, (size_t)kraw + 1);
 	if (!c->known[kraw])
 		c->known[kraw] =
-			(uint8_t)(1 + cause_find(stacks_labels(c->stacks),
+			(uint8_t)(1 + cause_find(c->stacks->labels,
 						 cause_read_kernel(c, kraw)));
 	return (enum wait_cause)(c->known[kraw] - 1);
 }
@@ -321,7 +321,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 					  const struct label_list *l,
 					  size_t *depth)
 {
-	const struct labels *labels = stacks_labels(c->stacks);
+	const struct labels *labels = c->stacks->labels;
 	struct wait_place kernel = { 0 };
 	struct wait_place user = { 0 };
 
@@ -364,7 +364,7 @@ struct wait_place wait_causes_place(struct wait_causes *c,
 
 const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p)
 {
-	struct labels *labels = stacks_labels(c->stacks);
+	struct labels *labels = c->stacks->labels;
 	const struct label *in = p->has_in ? labels_get(labels, p->in) : NULL;
 	char text[512];
 
@@ -385,7 +385,7 @@ const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 	*missing = false;
 	for (size_t i = l->n; i-- > 0;) {
 		const struct label *f =
-			labels_get(stacks_labels(c->stacks), l->label[i]);
+			labels_get(c->stacks->labels, l->label[i]);
 
 		if (cause_is_gap(f))
 			*missing = true;
@@ -401,7 +401,7 @@ const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
 
 void wait_causes_cut(const struct wait_causes *c, struct label_list *l)
 {
-	const struct labels *labels = stacks_labels(c->stacks);
+	const struct labels *labels = c->stacks->labels;
 	size_t depth;
 
 	while (l->n &&
@@ -536,9 +536,8 @@ enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
 		return CONTEXT_UNKNOWN;
 	mem_reach(c->context, c->n_context, c->cap_context, (size_t)kraw + 1);
 	if (!c->context[kraw]) {
-		enum timeline_context found =
-			cause_find_context(stacks_labels(c->stacks),
-					   cause_read_kernel(c, kraw), vector);
+		enum timeline_context found = cause_find_context(
+			c->stacks->labels, cause_read_kernel(c, kraw), vector);
 
 		c->context[kraw] = (uint8_t)((found + 1) << 4 | (*vector + 1));
 	}

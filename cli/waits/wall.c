@@ -24,14 +24,13 @@ int wall_clock(const struct stacks *s)
 {
 	int best = -1;
 
-	for (size_t i = 0; i < stacks_events(s); i++) {
-		const struct stacks_event *e = stacks_event(s, i);
+	for (size_t i = 0; i < s->n_event; i++) {
+		const struct stacks_event *e = &s->event[i];
 
 		/* perf record --off-cpu counts ns, too: they are waits */
 		if (e->weight && !strcmp(e->unit, "ns") &&
 		    strcmp(e->name, "offcpu-time") != 0 &&
-		    (best < 0 ||
-		     e->weight > stacks_event(s, (size_t)best)->weight))
+		    (best < 0 || e->weight > s->event[(size_t)best].weight))
 			best = (int)i;
 	}
 	return best;
@@ -81,7 +80,7 @@ int wall_load(struct store *db, const char *path, const struct filter *filter,
 			       "switches",
 			       path);
 	snprintf(name, sizeof(name), "%.100s and waits",
-		 stacks_event(s, (size_t)clock)->name);
+		 s->event[(size_t)clock].name);
 	event = stacks_add_event(s, name, "ns");
 	if (wall_add(db, path, filter, s, event, sums, err))
 		return -1;

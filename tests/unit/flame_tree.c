@@ -71,22 +71,22 @@ static void expect_folded(const char *want)
 
 static const struct flame_node *flame_tree_test_child(uint32_t id, uint32_t i)
 {
-	const struct flame_node *nd = flame_tree_node(tree, id);
+	const struct flame_node *nd = &tree->node[id];
 
 	ck_assert_uint_lt(i, nd->n_child);
-	return flame_tree_node(tree, flame_tree_child(tree, nd->child + i));
+	return &tree->node[tree->child[nd->child + i]];
 }
 
 START_TEST(children_are_sorted_and_sum_up_to_their_parent)
 {
 	flame_tree_read_text("b;x 2\na;y;z 3\na;y 4\na;b 1\na 5\n", false);
-	ck_assert_uint_eq(flame_tree_node(tree, 0)->weight, 15);
-	ck_assert_uint_eq(flame_tree_node(tree, 0)->n_child, 2);
+	ck_assert_uint_eq(tree->node[0].weight, 15);
+	ck_assert_uint_eq(tree->node[0].n_child, 2);
 	ck_assert_uint_eq(flame_tree_test_child(0, 0)->weight, 13);
 	ck_assert_uint_eq(flame_tree_test_child(0, 0)->self, 5);
 	ck_assert_uint_eq(flame_tree_test_child(0, 1)->weight, 2);
-	for (uint32_t i = 0; i < flame_tree_count(tree); i++) {
-		const struct flame_node *nd = flame_tree_node(tree, i);
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct flame_node *nd = &tree->node[i];
 		uint64_t sum = nd->self;
 
 		for (uint32_t j = 0; j < nd->n_child; j++)
@@ -162,7 +162,7 @@ START_TEST(weights_beyond_64_bits_are_refused_whole)
 	ck_assert_int_eq(flame_tree_add(tree, &id, 1, 1, 1, &err), -1);
 	ck_assert_int_eq(err.code, ERR_LIMIT);
 	flame_tree_finish(tree);
-	ck_assert_uint_eq(flame_tree_node(tree, 0)->weight, UINT64_MAX);
+	ck_assert_uint_eq(tree->node[0].weight, UINT64_MAX);
 }
 END_TEST
 
@@ -188,7 +188,7 @@ END_TEST
 
 static uint32_t flame_tree_at(uint32_t id, uint32_t i)
 {
-	return flame_tree_child(tree, flame_tree_node(tree, id)->child + i);
+	return tree->child[tree->node[id].child + i];
 }
 
 START_TEST(the_seam_is_where_the_kernel_begins)
@@ -214,12 +214,9 @@ START_TEST(the_seam_is_where_the_kernel_begins)
 	ck_assert(!flame_tree_is_seam(tree,
 				      flame_tree_at(flame_tree_at(0, 1), 0)));
 	ck_assert_uint_eq(
-		flame_tree_child_of(tree, read_,
-				    flame_tree_node(tree, vfs)->label),
-		vfs);
-	ck_assert_uint_eq(
-		flame_tree_child_of(tree, 0, flame_tree_node(tree, vfs)->label),
-		FLAME_NONE);
+		flame_tree_child_of(tree, read_, tree->node[vfs].label), vfs);
+	ck_assert_uint_eq(flame_tree_child_of(tree, 0, tree->node[vfs].label),
+			  FLAME_NONE);
 }
 END_TEST
 
