@@ -91,9 +91,9 @@ static void take_id(struct pd_trace *t, size_t i)
 static void pd_trace_put_number(const struct pd_trace *t, uint64_t v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		pd_u8(&t->pd->tracing,
-		      (uint8_t)(v >>
-				8 * (t->machine->big_endian ? n - 1 - i : i)));
+		blob_u8(&t->pd->tracing,
+			(uint8_t)(v >> 8 * (t->machine->big_endian ? n - 1 - i
+								   : i)));
 }
 
 static void pd_trace_put_section(const struct pd_trace *t, const char *name,
@@ -101,19 +101,19 @@ static void pd_trace_put_section(const struct pd_trace *t, const char *name,
 {
 	pd_text(&t->pd->tracing, name, PD_NAME_MAX, 1);
 	pd_trace_put_number(t, strlen(text), 8);
-	pd_bytes(&t->pd->tracing, text, strlen(text));
+	blob_add(&t->pd->tracing, text, strlen(text));
 }
 
 static void pd_trace_put_header(const struct pd_trace *t)
 {
-	struct pd_buf *b = &t->pd->tracing;
+	struct blob *b = &t->pd->tracing;
 	unsigned int size = t->machine->long32 ? 4 : 8;
 	char page[512];
 
-	pd_bytes(b, "\x17\x08\x44tracing", 10);
+	blob_add(b, "\x17\x08\x44tracing", 10);
 	pd_text(b, "0.5", 8, 1);
-	pd_u8(b, t->machine->big_endian);
-	pd_u8(b, (uint8_t)size);
+	blob_u8(b, t->machine->big_endian);
+	blob_u8(b, (uint8_t)size);
 	pd_trace_put_number(t, PAGE, 4);
 	snprintf(page, sizeof(page),
 		 "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
@@ -141,7 +141,7 @@ static void pd_trace_split_name(const char *name, char system[64],
 
 static void pd_trace_put_formats(const struct pd_trace *t)
 {
-	struct pd_buf *b = &t->pd->tracing;
+	struct blob *b = &t->pd->tracing;
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < t->pd->n_event; i++)
@@ -163,7 +163,7 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 		pd_text(b, system, sizeof(system), 1);
 		pd_trace_put_number(t, 1, 4);
 		pd_trace_put_number(t, text ? strlen(text) : 0, 8);
-		pd_bytes(b, text ? text : "", text ? strlen(text) : 0);
+		blob_add(b, text ? text : "", text ? strlen(text) : 0);
 		free(text);
 	}
 	pd_trace_put_number(t, 0, 4); /* kallsyms */
@@ -355,14 +355,14 @@ static uint64_t make_perf_chain(struct job *j, const struct event_row *e,
 }
 
 /* The size of raw data includes zeros up to a multiple of 8 bytes. */
-static void put_raw(struct pd_buf *b, const void *raw, size_t len)
+static void put_raw(struct blob *b, const void *raw, size_t len)
 {
 	size_t all = (4 + len + 7) / 8 * 8 - 4;
 
-	pd_u32(b, (uint32_t)all);
-	pd_bytes(b, raw, len);
+	blob_u32(b, (uint32_t)all);
+	blob_add(b, raw, len);
 	for (; len < all; len++)
-		pd_u8(b, 0);
+		blob_u8(b, 0);
 }
 
 static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
@@ -371,7 +371,7 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 				      struct err *err)
 {
 	const struct pd_event *type = perfdata_event(j->pd, e->type);
-	struct pd_buf *b = &j->pd->buf;
+	struct blob *b = &j->pd->buf;
 	const void *raw = NULL; /* gcc with LTO does not see that it is set */
 	size_t len = 0;
 	uint64_t ip;
@@ -383,9 +383,9 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
 			j->x->samples ? 1 : (uint64_t)e->weight, when);
 	if (type->chain) {
-		pd_u64(b, j->n);
+		blob_u64(b, j->n);
 		for (size_t i = 0; i < j->n; i++)
-			pd_u64(b, j->ip[i]);
+			blob_u64(b, j->ip[i]);
 	}
 	if (type->raw)
 		put_raw(b, raw, len);
@@ -429,12 +429,12 @@ static int pd_put_switch(struct job *j, const struct event_row *e,
 		tid = rows_int(r, SWITCH_RECORDS_OTHER_TID);
 	}
 	wide = pid >= 0 || tid >= 0;
-	struct pd_buf *b = perfdata_begin(
+	struct blob *b = perfdata_begin(
 		j->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
 
 	if (wide) {
-		pd_u32(b, (uint32_t)pid);
-		pd_u32(b, (uint32_t)tid);
+		blob_u32(b, (uint32_t)pid);
+		blob_u32(b, (uint32_t)tid);
 	}
 	perfdata_end(j->pd, when);
 	return 0;
@@ -443,11 +443,11 @@ static int pd_put_switch(struct job *j, const struct event_row *e,
 static void pd_put_throttle(struct job *j, enum pd_type type,
 			    const struct pd_when *when)
 {
-	struct pd_buf *b = perfdata_begin(j->pd, type, 0);
+	struct blob *b = perfdata_begin(j->pd, type, 0);
 
-	pd_u64(b, when->time < 0 ? 0 : (uint64_t)when->time);
-	pd_u64(b, 1); /* the ids of the event and its stream are not known */
-	pd_u64(b, 1);
+	blob_u64(b, when->time < 0 ? 0 : (uint64_t)when->time);
+	blob_u64(b, 1); /* the ids of the event and its stream are not known */
+	blob_u64(b, 1);
 	perfdata_end(j->pd, when);
 }
 

@@ -110,9 +110,9 @@ struct pprof_function {
 
 struct pprof {
 	struct pack *pack;
-	struct proto buf;	/* of the profile, not compressed so far */
-	struct proto msg, part; /* messages that are being made */
-	struct proto labels;	/* of the current sample */
+	struct blob buf;       /* of the profile, not compressed so far */
+	struct blob msg, part; /* messages that are being made */
+	struct blob labels;    /* of the current sample */
 	/* by id - 1; a location's key is its message without the id */
 	struct intern functions, locations;
 	struct intern strings;
@@ -168,10 +168,10 @@ static void pprof_free(struct pprof *p)
 	if (!p)
 		return;
 	pack_free(p->pack);
-	proto_release(&p->buf);
-	proto_release(&p->msg);
-	proto_release(&p->part);
-	proto_release(&p->labels);
+	blob_release(&p->buf);
+	blob_release(&p->msg);
+	blob_release(&p->part);
+	blob_release(&p->labels);
 	intern_release(&p->strings);
 	intern_release(&p->functions);
 	intern_release(&p->locations);
@@ -181,7 +181,7 @@ static void pprof_free(struct pprof *p)
 
 static void put_value_type(struct pprof *p, unsigned int field)
 {
-	proto_clear(&p->msg);
+	p->msg.n = 0;
 	proto_uint(&p->msg, VALUE_TYPE_TYPE, p->type);
 	proto_uint(&p->msg, VALUE_TYPE_UNIT, p->unit);
 	proto_message(&p->buf, field, &p->msg);
@@ -205,7 +205,7 @@ static uint64_t *pprof_values(struct pprof *p)
 
 static void pprof_label(struct pprof *p, const char *key, const char *value)
 {
-	proto_clear(&p->msg);
+	p->msg.n = 0;
 	proto_uint(&p->msg, LABEL_KEY, pprof_string(p, key));
 	proto_uint(&p->msg, LABEL_STR, pprof_string(p, value));
 	proto_message(&p->labels, SAMPLE_LABEL, &p->msg);
@@ -215,7 +215,7 @@ static void pprof_label(struct pprof *p, const char *key, const char *value)
  * the unit. */
 static void pprof_label_num(struct pprof *p, const char *key, int64_t value)
 {
-	proto_clear(&p->msg);
+	p->msg.n = 0;
 	proto_uint(&p->msg, LABEL_KEY, pprof_string(p, key));
 	proto_item(&p->msg, LABEL_NUM, (uint64_t)value);
 	proto_uint(&p->msg, LABEL_NUM_UNIT, pprof_string(p, key));
@@ -236,7 +236,7 @@ static uint64_t pprof_add_function(struct pprof *p,
 
 	if (id < n)
 		return (uint64_t)id + 1;
-	proto_clear(&p->part);
+	p->part.n = 0;
 	proto_uint(&p->part, FUNCTION_ID, (uint64_t)id + 1);
 	proto_uint(&p->part, FUNCTION_NAME, f.name);
 	proto_uint(&p->part, FUNCTION_SYSTEM_NAME, f.raw_name);
@@ -248,21 +248,21 @@ static uint64_t pprof_add_function(struct pprof *p,
 /* Returns the id of an equal location, or of a new one. */
 static uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
 {
-	proto_clear(&p->msg);
+	p->msg.n = 0;
 	proto_uint(&p->msg, LOCATION_MAPPING_ID, at->mapping);
 	/* written also if 0, so that the message is never empty */
 	proto_item(&p->msg, LOCATION_ADDRESS, at->addr);
 	for (size_t i = 0; i < at->n_line; i++) {
 		uint64_t function = pprof_add_function(p, &at->line[i]);
 
-		proto_clear(&p->part);
+		p->part.n = 0;
 		proto_uint(&p->part, LINE_FUNCTION_ID, function);
 		proto_uint(&p->part, LINE_LINE, at->line[i].line);
 		proto_message(&p->msg, LOCATION_LINE, &p->part);
 	}
 
 	size_t n = p->locations.n;
-	uint32_t id = intern_add_bytes(&p->locations, p->msg.buf, p->msg.n);
+	uint32_t id = intern_add_bytes(&p->locations, p->msg.at, p->msg.n);
 
 	if (id == n) {
 		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
@@ -276,8 +276,8 @@ static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 	int rc = 0;
 
 	if (p->buf.n >= at) {
-		rc = pack_add(p->pack, p->buf.buf, p->buf.n, err);
-		proto_clear(&p->buf);
+		rc = pack_add(p->pack, p->buf.at, p->buf.n, err);
+		p->buf.n = 0;
 	}
 	return rc;
 }
@@ -289,12 +289,12 @@ static int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
 {
 	for (size_t i = 0; i < p->n_value; i++)
 		lower_to(p->value[i], INT64_MAX);
-	proto_clear(&p->msg);
+	p->msg.n = 0;
 	proto_packed(&p->msg, SAMPLE_LOCATION_ID, location, n);
 	proto_packed(&p->msg, SAMPLE_VALUE, p->value, p->n_value);
-	proto_add(&p->msg, &p->labels);
+	blob_add(&p->msg, p->labels.at, p->labels.n);
 	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
-	proto_clear(&p->labels);
+	p->labels.n = 0;
 	return pprof_flush(p, FLUSH_AT, err);
 }
 
@@ -305,7 +305,7 @@ static void pprof_mapping(struct pprof *p, uint32_t id,
 
 	for (size_t i = 0; i < m->build_id_len && i < 64; i++)
 		snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
-	proto_clear(&p->msg);
+	p->msg.n = 0;
 	proto_uint(&p->msg, MAPPING_ID, id);
 	proto_uint(&p->msg, MAPPING_MEMORY_START, m->start);
 	proto_uint(&p->msg, MAPPING_MEMORY_LIMIT, m->limit);

@@ -1,29 +1,11 @@
 /* proto.c - messages of Protocol Buffers, as bytes. */
 #include "cli/export/proto.h"
 
-#include "stitch/base/mem.h"
-
 /* The last three bits of a field's key. */
 enum wire {
 	WIRE_VARINT = 0,
 	WIRE_BYTES = 2
 };
-
-#define VARINT_MAX 10 /* bytes of 64 bits */
-
-void proto_release(struct proto *p)
-{
-	free(p->buf);
-	*p = (struct proto){ 0 };
-}
-
-static void proto_put_varint(struct proto *p, uint64_t v)
-{
-	mem_grow(p->buf, p->cap, p->n + VARINT_MAX);
-	for (; v >= 0x80; v >>= 7)
-		p->buf[p->n++] = (unsigned char)(v | 0x80);
-	p->buf[p->n++] = (unsigned char)v;
-}
 
 static size_t varint_len(uint64_t v)
 {
@@ -34,24 +16,24 @@ static size_t varint_len(uint64_t v)
 	return n;
 }
 
-static void proto_put_key(struct proto *p, unsigned int field, enum wire wire)
+static void proto_put_key(struct blob *p, unsigned int field, enum wire wire)
 {
-	proto_put_varint(p, (uint64_t)field << 3 | wire);
+	blob_leb(p, (uint64_t)field << 3 | wire);
 }
 
-void proto_item(struct proto *p, unsigned int field, uint64_t v)
+void proto_item(struct blob *p, unsigned int field, uint64_t v)
 {
 	proto_put_key(p, field, WIRE_VARINT);
-	proto_put_varint(p, v);
+	blob_leb(p, v);
 }
 
-void proto_uint(struct proto *p, unsigned int field, uint64_t v)
+void proto_uint(struct blob *p, unsigned int field, uint64_t v)
 {
 	if (v)
 		proto_item(p, field, v);
 }
 
-void proto_packed(struct proto *p, unsigned int field, const uint64_t *v,
+void proto_packed(struct blob *p, unsigned int field, const uint64_t *v,
 		  size_t n)
 {
 	size_t len = 0;
@@ -61,32 +43,19 @@ void proto_packed(struct proto *p, unsigned int field, const uint64_t *v,
 	for (size_t i = 0; i < n; i++)
 		len += varint_len(v[i]);
 	proto_put_key(p, field, WIRE_BYTES);
-	proto_put_varint(p, len);
+	blob_leb(p, len);
 	for (size_t i = 0; i < n; i++)
-		proto_put_varint(p, v[i]);
+		blob_leb(p, v[i]);
 }
 
-static void proto_append_bytes(struct proto *p, const void *data, size_t n)
-{
-	if (!n)
-		return;
-	mem_append(p->buf, p->n, p->cap, data, n);
-}
-
-void proto_bytes(struct proto *p, unsigned int field, const void *data,
-		 size_t n)
+void proto_bytes(struct blob *p, unsigned int field, const void *data, size_t n)
 {
 	proto_put_key(p, field, WIRE_BYTES);
-	proto_put_varint(p, n);
-	proto_append_bytes(p, data, n);
+	blob_leb(p, n);
+	blob_add(p, data, n);
 }
 
-void proto_add(struct proto *p, const struct proto *fields)
+void proto_message(struct blob *p, unsigned int field, const struct blob *m)
 {
-	proto_append_bytes(p, fields->buf, fields->n);
-}
-
-void proto_message(struct proto *p, unsigned int field, const struct proto *m)
-{
-	proto_bytes(p, field, m->buf, m->n);
+	proto_bytes(p, field, m->at, m->n);
 }

@@ -6,27 +6,14 @@
 /* Some editors cannot handle very long lines: 1024 characters of base64. */
 #define LINE_BYTES 768
 
-void page_bytes_add(struct page_bytes *b, uint64_t v)
-{
-	mem_grow(b->byte, b->cap, b->n + 10);
-	for (; v >= 0x80; v >>= 7)
-		b->byte[b->n++] = (uint8_t)(v | 0x80);
-	b->byte[b->n++] = (uint8_t)v;
-}
-
-void page_bytes_signed(struct page_bytes *b, uint64_t v)
-{
-	page_bytes_add(b, v << 1 ^ (v >> 63 ? UINT64_MAX : 0));
-}
-
-void page_base64(const struct page_bytes *b, FILE *out)
+void page_base64(const struct blob *b, FILE *out)
 {
 	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				    "abcdefghijklmnopqrstuvwxyz0123456789+/";
 	char line[LINE_BYTES / 3 * 4 + 1];
 
 	for (size_t at = 0; at < b->n; at += LINE_BYTES) {
-		const uint8_t *p = b->byte + at;
+		const uint8_t *p = b->at + at;
 		size_t n = b->n - at < LINE_BYTES ? b->n - at : LINE_BYTES;
 		size_t len = 0;
 
@@ -45,7 +32,7 @@ void page_base64(const struct page_bytes *b, FILE *out)
 	}
 }
 
-void page_bytes_write(const struct page_bytes *b, const char *id, FILE *out)
+void page_bytes_write(const struct blob *b, const char *id, FILE *out)
 {
 	fprintf(out, "<script type=\"application/octet-stream\" id=\"%s\">\n",
 		id);

@@ -29,7 +29,7 @@
 
 /* Samples, or intervals, each as the differences to those before. */
 struct page_items {
-	struct page_bytes bytes;
+	struct blob bytes;
 	uint64_t n, last_bin;
 	uint64_t *last_weight; /* of each event */
 	size_t n_event, cap_event;
@@ -55,7 +55,7 @@ struct page_data {
 	struct label_facts *facts;
 	struct labels *strings; /* a label's name is the string */
 	struct flame_tree *tree;
-	struct page_bytes nodes, groups;
+	struct blob nodes, groups;
 	uint32_t *thread; /* comm.id -> place + 1; 0: has no sample */
 	uint32_t *comm;	  /* place -> comm.id */
 	size_t n_thread, cap_thread;
@@ -100,10 +100,10 @@ static void page_items_add(struct page_items *p, const struct stacks_sample *s,
 {
 	mem_reach(p->last_weight, p->n_event, p->cap_event,
 		  (size_t)s->event + 1);
-	page_bytes_signed(&p->bytes, bin - p->last_bin);
-	page_bytes_add(&p->bytes, s->group);
-	page_bytes_add(&p->bytes, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
-	page_bytes_signed(&p->bytes, s->weight - p->last_weight[s->event]);
+	blob_zigzag(&p->bytes, bin - p->last_bin);
+	blob_leb(&p->bytes, s->group);
+	blob_leb(&p->bytes, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+	blob_zigzag(&p->bytes, s->weight - p->last_weight[s->event]);
 	p->last_weight[s->event] = s->weight;
 	p->last_bin = bin;
 	p->n++;
@@ -132,7 +132,7 @@ static void page_data_take_interval(void *arg, const struct wall_interval *w,
 
 	d->n_names = id < d->n_names ? d->n_names : id + 1u;
 	page_items_add(&d->intervals, &s, 1 + page_data_bin(d, e->time));
-	page_bytes_add(&d->intervals.bytes, (uint64_t)id * 8 + w->verdict);
+	blob_leb(&d->intervals.bytes, (uint64_t)id * 8 + w->verdict);
 }
 
 #define PAGE_SUMS_MAX 4000000
@@ -249,17 +249,17 @@ static void page_data_encode_tree(struct page_data *d)
 		const struct flame_node *nd = &d->tree->node[id];
 
 		number[id] = next++;
-		page_bytes_add(&d->nodes, nd->depth);
-		page_bytes_add(&d->nodes, page_data_label(d, nd->label));
+		blob_leb(&d->nodes, nd->depth);
+		blob_leb(&d->nodes, page_data_label(d, nd->label));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct stacks_group *g = &d->stacks->group[i];
 
-		page_bytes_add(&d->groups, g->event);
-		page_bytes_add(&d->groups, page_data_thread(d, g->comm));
-		page_bytes_add(&d->groups, g->verdict);
-		page_bytes_add(&d->groups, number[d->leaf[i]]);
-		page_bytes_add(&d->groups, number[d->inferred[i]]);
+		blob_leb(&d->groups, g->event);
+		blob_leb(&d->groups, page_data_thread(d, g->comm));
+		blob_leb(&d->groups, g->verdict);
+		blob_leb(&d->groups, number[d->leaf[i]]);
+		blob_leb(&d->groups, number[d->inferred[i]]);
 	}
 	free(number);
 }
@@ -388,10 +388,10 @@ void page_data_free(struct page_data *d)
 	label_facts_free(d->facts);
 	stacks_free(d->stacks);
 	labels_free(d->strings);
-	free_all(d->samples.bytes.byte, d->samples.last_weight,
-		 d->intervals.bytes.byte, d->intervals.last_weight,
-		 d->nodes.byte, d->groups.byte, d->thread, d->comm, d->leaf,
-		 d->inferred, d->place, d->label, d);
+	free_all(d->samples.bytes.at, d->samples.last_weight,
+		 d->intervals.bytes.at, d->intervals.last_weight, d->nodes.at,
+		 d->groups.at, d->thread, d->comm, d->leaf, d->inferred,
+		 d->place, d->label, d);
 }
 
 /* ---- meta */

@@ -128,22 +128,20 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 
 void page_diff_write(const struct diff_model *m, FILE *out)
 {
-	struct page_bytes b = { 0 };
+	struct blob b = { 0 };
 
 	page_diff_put_json(m, out);
 	for (uint32_t id = 0; id != FLAME_NONE;
 	     id = flame_tree_next(m->all, id, 0)) {
 		const struct flame_node *nd = &m->all->node[id];
 
-		page_bytes_add(&b, nd->depth);
-		page_bytes_add(&b, nd->label);
+		blob_leb(&b, nd->depth);
+		blob_leb(&b, nd->label);
 		for (int side = 0; side < 2; side++)
-			page_bytes_add(&b,
-				       diff_model_node(m, side, id)->weight);
+			blob_leb(&b, diff_model_node(m, side, id)->weight);
 		for (int side = 0; side < 2; side++)
-			page_bytes_add(&b,
-				       diff_model_node(m, side, id)->samples);
+			blob_leb(&b, diff_model_node(m, side, id)->samples);
 	}
 	page_bytes_write(&b, "diff_nodes", out);
-	free(b.byte);
+	free(b.at);
 }

@@ -39,7 +39,7 @@ struct page_source {
 	size_t n_func;
 	uint32_t *insn; /* by frame: 1 + number of the instruction; 0: none */
 	size_t n_insn, cap_insn;
-	struct page_bytes spots;
+	struct blob spots;
 	/* files with lines in the page, and the lines that are, by number */
 	struct page_file {
 		const struct source_file *f;
@@ -256,8 +256,7 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 	for (size_t i = 0; i < s->n_group; i++) {
 		uint32_t frame = hot_leaf(&p->h, &s->group[i]);
 
-		page_bytes_add(&p->spots,
-			       frame < p->n_insn ? p->insn[frame] : 0);
+		blob_leb(&p->spots, frame < p->n_insn ? p->insn[frame] : 0);
 	}
 	for (size_t i = 0; i < p->n_func; i++)
 		page_source_mark(p, &p->func[i].a);
@@ -274,7 +273,7 @@ void page_source_free(struct page_source *p)
 	}
 	for (size_t i = 0; i < p->n_file; i++)
 		free(p->file[i].wanted);
-	free_all(p->func, p->file, p->insn, p->spots.byte);
+	free_all(p->func, p->file, p->insn, p->spots.at);
 	sources_free(p->sources);
 	hot_release(&p->h);
 	free(p);

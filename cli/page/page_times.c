@@ -10,7 +10,7 @@
 
 struct page_times {
 	struct labels *keys; /* a label's name is the text */
-	struct page_bytes bytes;
+	struct blob bytes;
 	uint64_t n, last;
 	uint64_t (*bin_of)(const void *arg, int64_t time);
 	const void *arg;
@@ -43,13 +43,13 @@ struct page_times *page_times_load(struct store *db,
 		uint64_t to = page_times_bin(t, r, PAGE_TIMES_T1);
 		uint64_t n = (uint64_t)rows_int(r, PAGE_TIMES_N);
 
-		page_bytes_add(&t->bytes,
-			       (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
-		page_bytes_signed(&t->bytes, from - t->last);
+		blob_leb(&t->bytes,
+			 (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
+		blob_zigzag(&t->bytes, from - t->last);
 		if (to != from)
-			page_bytes_add(&t->bytes, to);
+			blob_leb(&t->bytes, to);
 		if (n != 1)
-			page_bytes_add(&t->bytes, n);
+			blob_leb(&t->bytes, n);
 		t->last = from;
 		t->n++;
 	}
@@ -64,7 +64,7 @@ void page_times_free(struct page_times *t)
 	if (!t)
 		return;
 	labels_free(t->keys);
-	free(t->bytes.byte);
+	free(t->bytes.at);
 	free(t);
 }
 

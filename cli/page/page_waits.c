@@ -53,7 +53,7 @@ struct page_chains {
 	const char **irq;
 	size_t n_irq, cap_irq;
 	const char *premise; /* what is proved rests on; NULL: nothing */
-	struct page_bytes bytes;
+	struct blob bytes;
 };
 
 static void page_chain_release(struct page_chain *c)
@@ -71,7 +71,7 @@ static void page_chains_release(struct page_chains *p)
 	free(p->irq);
 	intern_release(&p->irq_index);
 	arena_release(&p->text);
-	free(p->bytes.byte);
+	free(p->bytes.at);
 }
 
 /* ---- which */
@@ -241,37 +241,36 @@ static void page_chains_encode(struct page_chains *p,
 			       uint32_t (*thread_of)(void *arg, uint32_t comm),
 			       void *arg)
 {
-	struct page_bytes *b = &p->bytes;
+	struct blob *b = &p->bytes;
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct page_chain *c = &p->chain[i];
 
-		page_bytes_add(b, c->ask.wait);
-		page_bytes_add(b, c->n_edge);
-		page_bytes_add(b, c->chain.n);
+		blob_leb(b, c->ask.wait);
+		blob_leb(b, c->n_edge);
+		blob_leb(b, c->chain.n);
 		for (size_t k = 0; k < c->n_edge; k++) {
 			const struct page_edge *e = &c->edge[k];
 
-			page_bytes_signed(b, (uint64_t)e->time -
-						     (uint64_t)c->ask.from);
-			page_bytes_add(b, thread_of(arg, e->waiter));
-			page_bytes_add(b, thread_of(arg, e->waker));
-			page_bytes_add(b, e->what);
-			page_bytes_add(b, e->proof);
-			page_bytes_add(b, e->irq);
+			blob_zigzag(b,
+				    (uint64_t)e->time - (uint64_t)c->ask.from);
+			blob_leb(b, thread_of(arg, e->waiter));
+			blob_leb(b, thread_of(arg, e->waker));
+			blob_leb(b, e->what);
+			blob_leb(b, e->proof);
+			blob_leb(b, e->irq);
 		}
 		for (size_t k = 0; k < c->chain.n; k++) {
 			const struct chain_segment *s = &c->chain.segment[k];
 
-			page_bytes_add(b, (uint64_t)s->to - (uint64_t)s->from);
-			page_bytes_add(b, thread_of(arg, c->comm[k]));
-			page_bytes_add(b, s->state);
-			page_bytes_add(b, s->proof);
-			page_bytes_add(b,
-				       s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
-			page_bytes_add(b, s->depth);
+			blob_leb(b, (uint64_t)s->to - (uint64_t)s->from);
+			blob_leb(b, thread_of(arg, c->comm[k]));
+			blob_leb(b, s->state);
+			blob_leb(b, s->proof);
+			blob_leb(b, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+			blob_leb(b, s->depth);
 			for (uint32_t d = 0; d < s->depth; d++)
-				page_bytes_add(b, c->chain.path[s->path + d]);
+				blob_leb(b, c->chain.path[s->path + d]);
 		}
 	}
 }
@@ -305,7 +304,7 @@ struct page_waits {
 	struct page_run *run;
 	size_t n_run, cap_run;
 	struct offcpu_sums sums;
-	struct page_bytes waits, runs;
+	struct blob waits, runs;
 	struct page_chains chains;
 	struct page_chain_ask *ask; /* of the capture that is read */
 	size_t n_ask, cap_ask;
@@ -423,7 +422,7 @@ void page_waits_free(struct page_waits *w)
 	page_chains_release(&w->chains);
 	free(w->ask);
 	intern_release(&w->words);
-	free_all(w->wait, w->run, w->waits.byte, w->runs.byte, w);
+	free_all(w->wait, w->run, w->waits.at, w->runs.at, w);
 }
 
 const struct offcpu_sums *page_waits_sums(const struct page_waits *w)
@@ -463,18 +462,17 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		const struct page_wait *x = &w->wait[i];
 		uint64_t from = (uint64_t)x->from;
 
-		page_bytes_signed(&w->waits, from - last);
-		page_bytes_add(&w->waits, (uint64_t)x->to - from);
-		page_bytes_add(&w->waits, x->group);
-		page_bytes_add(&w->waits, x->cause);
-		page_bytes_add(&w->waits,
-			       x->ready < INT64_MAX
-				       ? 1 + (uint64_t)x->ready - from
-				       : 0);
-		page_bytes_add(&w->waits, x->proof);
+		blob_zigzag(&w->waits, from - last);
+		blob_leb(&w->waits, (uint64_t)x->to - from);
+		blob_leb(&w->waits, x->group);
+		blob_leb(&w->waits, x->cause);
+		blob_leb(&w->waits, x->ready < INT64_MAX
+					    ? 1 + (uint64_t)x->ready - from
+					    : 0);
+		blob_leb(&w->waits, x->proof);
 		if (x->proof) {
-			page_bytes_add(&w->waits, x->waker);
-			page_bytes_add(&w->waits, x->word);
+			blob_leb(&w->waits, x->waker);
+			blob_leb(&w->waits, x->word);
 		}
 		last = from;
 	}
@@ -484,10 +482,10 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		const struct page_run *x = &w->run[i];
 		uint64_t from = (uint64_t)x->from;
 
-		page_bytes_signed(&w->runs, from - last);
-		page_bytes_add(&w->runs, (uint64_t)x->to - from);
-		page_bytes_add(&w->runs, (uint64_t)x->cpu);
-		page_bytes_add(&w->runs, thread_of(arg, x->comm));
+		blob_zigzag(&w->runs, from - last);
+		blob_leb(&w->runs, (uint64_t)x->to - from);
+		blob_leb(&w->runs, (uint64_t)x->cpu);
+		blob_leb(&w->runs, thread_of(arg, x->comm));
 		last = from;
 	}
 }

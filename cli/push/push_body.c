@@ -12,9 +12,7 @@
 static int push_body_take(void *arg, const void *data, size_t n,
 			  struct err *err UNUSED)
 {
-	struct push_body *b = arg;
-
-	mem_append(b->data, b->len, b->cap, data, n);
+	blob_add(arg, data, n);
 	return 0;
 }
 
@@ -23,7 +21,7 @@ struct push_body *push_body_new(bool count_only)
 	struct push_body *b = mem_new(1, sizeof(*b));
 
 	if (!count_only)
-		b->pack = pack_new_fast(push_body_take, b);
+		b->pack = pack_new_fast(push_body_take, &b->packed);
 	return b;
 }
 
@@ -32,35 +30,7 @@ void push_body_free(struct push_body *b)
 	if (!b)
 		return;
 	pack_free(b->pack);
-	free_all(b->data, b->buf, b);
-}
-
-/* Returns room for n more bytes. */
-static unsigned char *push_body_room(struct push_body *b, size_t n)
-{
-	mem_grow(b->buf, b->room, b->used + n);
-	return b->buf + b->used;
-}
-
-/* Little-endian, as the server wants it. */
-static void push_body_number(struct push_body *b, uint64_t v, size_t size)
-{
-	unsigned char *to = push_body_room(b, 8);
-
-	for (unsigned int i = 0; i < 8; i++)
-		to[i] = (unsigned char)(v >> (8 * i));
-	b->used += size;
-}
-
-static void push_body_length(struct push_body *b, uint64_t n)
-{
-	unsigned char *to = push_body_room(b, 10);
-	size_t at = 0;
-
-	for (; n > 127; n >>= 7)
-		to[at++] = (unsigned char)(n | 128);
-	to[at++] = (unsigned char)n;
-	b->used += at;
+	free_all(b->packed.at, b->buf.at, b);
 }
 
 static void push_body_text(struct push_body *b, const struct fleet_cells *c,
@@ -69,9 +39,8 @@ static void push_body_text(struct push_body *b, const struct fleet_cells *c,
 	size_t n = intern_length(c->pool, id);
 
 	if (sized)
-		push_body_length(b, n);
-	memcpy(push_body_room(b, n), intern_get(c->pool, id), n);
-	b->used += n;
+		blob_leb(&b->buf, n);
+	blob_add(&b->buf, intern_get(c->pool, id), n);
 }
 
 static void push_body_value(struct push_body *b, const struct fleet_cells *c,
@@ -79,19 +48,19 @@ static void push_body_value(struct push_body *b, const struct fleet_cells *c,
 {
 	switch (type) {
 	case FLEET_U8:
-		push_body_number(b, c->u8[i], 1);
+		blob_put(&b->buf, c->u8[i], 1);
 		break;
 	case FLEET_U16:
-		push_body_number(b, c->u16[i], 2);
+		blob_put(&b->buf, c->u16[i], 2);
 		break;
 	case FLEET_U32:
 	case FLEET_I32:
-		push_body_number(b, c->u32[i], 4);
+		blob_put(&b->buf, c->u32[i], 4);
 		break;
 	case FLEET_U64:
 	case FLEET_I64:
 	case FLEET_F64:
-		push_body_number(b, c->u64[i], 8);
+		blob_put(&b->buf, c->u64[i], 8);
 		break;
 	case FLEET_STRING:
 	case FLEET_HASH:
@@ -103,7 +72,7 @@ static void push_body_value(struct push_body *b, const struct fleet_cells *c,
 void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 		   size_t i)
 {
-	size_t was = b->used;
+	size_t was = b->buf.n;
 
 	for (size_t k = 0; k < batch->table->n_column; k++) {
 		const struct fleet_cells *c = &batch->cell[k];
@@ -113,17 +82,17 @@ void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 			push_body_value(b, c, type, i);
 			continue;
 		}
-		push_body_length(b, c->first[i + 1] - c->first[i]);
+		blob_leb(&b->buf, c->first[i + 1] - c->first[i]);
 		for (size_t at = c->first[i]; at < c->first[i + 1]; at++)
 			push_body_value(b, c, type, at);
 	}
 	b->rows++;
-	b->plain += b->used - was;
+	b->plain += b->buf.n - was;
 }
 
 void push_body_add(struct push_body *b, uint64_t v, size_t size)
 {
-	push_body_number(b, v, size);
+	blob_put(&b->buf, v, size);
 	b->plain += size;
 }
 
@@ -131,23 +100,21 @@ int push_body_flush(struct push_body *b, struct err *err)
 {
 	int rc = 0;
 
-	if (b->used < PUSH_BUF)
+	if (b->buf.n < PUSH_BUF)
 		return 0;
 	if (b->pack)
-		rc = pack_add(b->pack, b->buf, b->used, err);
-	b->used = 0;
+		rc = pack_add(b->pack, b->buf.at, b->buf.n, err);
+	b->buf.n = 0;
 	return rc;
 }
 
 int push_body_finish(struct push_body *b, struct err *err)
 {
-	if (pack_add(b->pack, b->buf, b->used, err) ||
+	if (pack_add(b->pack, b->buf.at, b->buf.n, err) ||
 	    pack_finish(b->pack, err))
 		return -1;
 	pack_free(b->pack);
 	b->pack = NULL;
-	free(b->buf);
-	b->buf = NULL;
-	b->used = b->room = 0;
+	blob_release(&b->buf);
 	return 0;
 }

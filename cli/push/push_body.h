@@ -4,18 +4,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/base/blob.h"
+
 struct err;
 struct fleet_batch;
 struct pack;
 
 struct push_body {
-	unsigned char *data; /* packed */
-	size_t len, cap;
+	struct blob packed;
 	uint32_t rows;
 	uint64_t plain;	   /* bytes before they were packed */
 	struct pack *pack; /* NULL: rows are only counted */
-	unsigned char *buf;
-	size_t used, room;
+	struct blob buf;
 	struct push_body *next; /* for its sender */
 };
 
@@ -27,7 +27,7 @@ void push_body_row(struct push_body *b, const struct fleet_batch *batch,
 		   size_t i);
 /* Adds a column of our own to the row, of `size` bytes. */
 void push_body_add(struct push_body *b, uint64_t v, size_t size);
-/* Ends a body that is to be sent: data and len are whole. Returns 0, or -1 and
+/* Ends a body that is to be sent: packed is whole. Returns 0, or -1 and
  * *err. */
 int push_body_finish(struct push_body *b, struct err *err);
 /* Packs what waits, so that buf stays small. Returns 0, or -1 and *err. */

@@ -13,24 +13,19 @@
 #define BODY_BYTES ((size_t)32 << 20)
 #define HASH_SIZE 16
 
-/* The hashes or places of a batch, as the rows of a table for a statement. */
-struct push_asked {
-	unsigned char *data;
-	size_t len, cap;
-};
-
-static int push_ask(struct push *p, struct push_asked *a,
-		    struct clickhouse_ask *ask, struct err *err)
+/* a: the hashes or places of a batch, as the rows of a table. */
+static int push_ask(struct push *p, struct blob *a, struct clickhouse_ask *ask,
+		    struct err *err)
 {
 	int rc = 0;
 
 	ask->extra = "asked";
-	ask->data = a->data;
-	ask->len = a->len;
+	ask->data = a->at;
+	ask->len = a->n;
 	ask->arg = p;
-	if (a->len)
+	if (a->n)
 		rc = clickhouse_select(p->server->c, ask, err);
-	free(a->data);
+	free(a->at);
 	return rc;
 }
 
@@ -118,11 +113,10 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 		.row = push_take_stack,
 		.extra_columns = "stack FixedString(16)",
 	};
-	struct push_asked asked = { 0 };
+	struct blob asked = { 0 };
 
 	for (size_t i = 0; i < batch->n; i++)
-		mem_append(asked.data, asked.len, asked.cap,
-			   push_stack_of(batch, i), HASH_SIZE);
+		blob_add(&asked, push_stack_of(batch, i), HASH_SIZE);
 	if (push_ask(p, &asked, &ask, err))
 		return -1;
 	for (size_t i = 0; i < batch->n; i++) {
@@ -204,17 +198,13 @@ static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 		.row = push_take_name,
 		.extra_columns = "place UInt64",
 	};
-	struct push_asked asked = { 0 };
+	struct blob asked = { 0 };
 
 	for (size_t i = 0; i < batch->n; i++) {
 		uint64_t place = batch->cell[PLACE].u64[i];
-		unsigned char key[8];
 
-		if (table_find_hash(&p->names, place) != TABLE_NONE)
-			continue;
-		for (unsigned int k = 0; k < 8; k++)
-			key[k] = (unsigned char)(place >> (8 * k));
-		mem_append(asked.data, asked.len, asked.cap, key, sizeof(key));
+		if (table_find_hash(&p->names, place) == TABLE_NONE)
+			blob_u64(&asked, place);
 	}
 	return push_ask(p, &asked, &ask, err);
 }

@@ -33,7 +33,7 @@ static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 		s->inserts++;
 		s->rows += b->rows;
 		s->plain += b->plain;
-		s->packed += b->len;
+		s->packed += b->packed.n;
 	} else if (!s->failed) {
 		s->failed = true;
 		s->may_pass = done.may_pass;
@@ -61,7 +61,7 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 	f = mem_stream(&sql, NULL);
 	push_sql_insert(f, t);
 	mem_stream_end(f);
-	clickhouse_insert(s->c, sql, id, b->data, b->len, b);
+	clickhouse_insert(s->c, sql, id, b->packed.at, b->packed.n, b);
 	b->next = s->bodies;
 	s->bodies = b;
 	free(sql);

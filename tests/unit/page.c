@@ -23,7 +23,7 @@ static char *page_text_of(const char *s)
 
 static char *base64_of(const void *bytes, size_t n)
 {
-	struct page_bytes b = { .byte = (uint8_t *)bytes, .n = n };
+	struct blob b = { .at = (uint8_t *)bytes, .n = n };
 	char *got = NULL;
 	size_t len = 0;
 	FILE *f = open_memstream(&got, &len);
@@ -89,34 +89,34 @@ START_TEST(base64_lines_break_between_whole_groups)
 }
 END_TEST
 
-static void check_number(void (*add)(struct page_bytes *, uint64_t), uint64_t v,
+static void check_number(void (*add)(struct blob *, uint64_t), uint64_t v,
 			 const char *want, size_t n)
 {
-	struct page_bytes b = { 0 };
+	struct blob b = { 0 };
 
 	add(&b, v);
 	ck_assert_uint_eq(b.n, n);
-	ck_assert_mem_eq(b.byte, want, n);
-	free(b.byte);
+	ck_assert_mem_eq(b.at, want, n);
+	free(b.at);
 }
 
 START_TEST(numbers_are_leb128)
 {
-	check_number(page_bytes_add, 0, "\0", 1);
-	check_number(page_bytes_add, 127, "\x7f", 1);
-	check_number(page_bytes_add, 128, "\x80\x01", 2);
-	check_number(page_bytes_add, UINT64_MAX,
+	check_number(blob_leb, 0, "\0", 1);
+	check_number(blob_leb, 127, "\x7f", 1);
+	check_number(blob_leb, 128, "\x80\x01", 2);
+	check_number(blob_leb, UINT64_MAX,
 		     "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
 }
 END_TEST
 
 START_TEST(differences_are_zigzag)
 {
-	check_number(page_bytes_signed, 0, "\0", 1);
-	check_number(page_bytes_signed, (uint64_t)-1, "\x01", 1);
-	check_number(page_bytes_signed, 1, "\x02", 1);
-	check_number(page_bytes_signed, (uint64_t)-64, "\x7f", 1);
-	check_number(page_bytes_signed, (uint64_t)INT64_MIN,
+	check_number(blob_zigzag, 0, "\0", 1);
+	check_number(blob_zigzag, (uint64_t)-1, "\x01", 1);
+	check_number(blob_zigzag, 1, "\x02", 1);
+	check_number(blob_zigzag, (uint64_t)-64, "\x7f", 1);
+	check_number(blob_zigzag, (uint64_t)INT64_MIN,
 		     "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10);
 }
 END_TEST

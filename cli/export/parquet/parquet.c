@@ -30,7 +30,7 @@ struct parquet {
 	struct pq_column column[FLEET_COLUMNS_MAX];
 	size_t n_row; /* of the open row group */
 	uint64_t rows;
-	struct pq_buf groups; /* the RowGroup structs */
+	struct blob groups; /* the RowGroup structs */
 	size_t n_group;
 };
 
@@ -62,7 +62,7 @@ void parquet_close(struct parquet *p)
 	for (size_t i = 0; i < p->table->n_column; i++)
 		pq_column_release(&p->column[i]);
 	pq_pages_release(&p->pages);
-	pq_buf_release(&p->groups);
+	blob_release(&p->groups);
 	new_file_free(p->file);
 	free(p->path);
 	free(p);
@@ -79,7 +79,7 @@ static int parquet_end_group(struct parquet *p, struct err *err)
 	if (!p->n_row)
 		return 0;
 	pq_begin(&t, &p->groups);
-	pq_list(&t, 1, PQ_ITEM_STRUCT, p->table->n_column);
+	pq_list(&t, 1, PQ_STRUCT, p->table->n_column);
 	for (size_t i = 0; i < p->table->n_column; i++) {
 		if (pq_column_write(&p->column[i], &p->pages, &t, err))
 			return err_while(err, "writing %s", p->path);
@@ -204,7 +204,7 @@ static void parquet_put_schema(const struct parquet *p, struct pq_thrift *t)
 
 	for (size_t i = 0; i < p->table->n_column; i++)
 		n += p->table->column[i].list ? 3 : 1;
-	pq_list(t, 2, PQ_ITEM_STRUCT, n);
+	pq_list(t, 2, PQ_STRUCT, n);
 	parquet_put_group(t, p->table->name, -1, p->table->n_column, false);
 	for (size_t i = 0; i < p->table->n_column; i++) {
 		const struct fleet_column *c = &p->table->column[i];
@@ -217,7 +217,7 @@ static void parquet_put_schema(const struct parquet *p, struct pq_thrift *t)
 	}
 }
 
-static void parquet_put_footer(const struct parquet *p, struct pq_buf *b)
+static void parquet_put_footer(const struct parquet *p, struct blob *b)
 {
 	char version[12];
 	struct pq_thrift t;
@@ -227,16 +227,16 @@ static void parquet_put_footer(const struct parquet *p, struct pq_buf *b)
 	pq_i32(&t, 1, 2);
 	parquet_put_schema(p, &t);
 	pq_i64(&t, 3, (int64_t)p->rows);
-	pq_list(&t, 4, PQ_ITEM_STRUCT, p->n_group);
-	pq_put_bytes(b, p->groups.data, p->groups.len);
-	pq_list(&t, 5, PQ_ITEM_STRUCT, 1);
+	pq_list(&t, 4, PQ_STRUCT, p->n_group);
+	blob_add(b, p->groups.at, p->groups.n);
+	pq_list(&t, 5, PQ_STRUCT, 1);
 	pq_struct_item(&t);
 	pq_text(&t, 1, "backstitch.fleet");
 	pq_text(&t, 2, version);
 	pq_end(&t);
 	pq_text(&t, 6, "backstitch version " VERSION);
 	/* all columns have the order of their type */
-	pq_list(&t, 7, PQ_ITEM_STRUCT, p->table->n_column);
+	pq_list(&t, 7, PQ_STRUCT, p->table->n_column);
 	for (size_t i = 0; i < p->table->n_column; i++) {
 		pq_struct_item(&t);
 		pq_struct(&t, 1);
@@ -248,22 +248,22 @@ static void parquet_put_footer(const struct parquet *p, struct pq_buf *b)
 
 int parquet_finish(struct parquet *p, struct err *err)
 {
-	struct pq_buf footer = { 0 };
+	struct blob footer = { 0 };
 	int rc = parquet_end_group(p, err);
 
 	if (rc)
 		return rc;
 	parquet_put_footer(p, &footer);
-	if (footer.len > INT32_MAX) {
+	if (footer.n > INT32_MAX) {
 		rc = err_set(err, ERR_LIMIT,
 			     "%s: a footer of %zu bytes, 2 GB is the most",
-			     p->path, footer.len);
+			     p->path, footer.n);
 	} else {
-		pq_put_u32(&footer, (uint32_t)footer.len);
-		pq_put_bytes(&footer, MAGIC, 4);
-		pq_pages_raw(&p->pages, footer.data, footer.len);
+		blob_u32(&footer, (uint32_t)footer.n);
+		blob_add(&footer, MAGIC, 4);
+		pq_pages_raw(&p->pages, footer.at, footer.n);
 		rc = new_file_finish(p->file, err);
 	}
-	pq_buf_release(&footer);
+	blob_release(&footer);
 	return rc;
 }

@@ -6,58 +6,6 @@
 
 #include "stitch/base/mem.h"
 
-void pq_buf_release(struct pq_buf *b)
-{
-	free(b->data);
-	*b = (struct pq_buf){ NULL, 0, 0 };
-}
-
-unsigned char *pq_buf_take(struct pq_buf *b, size_t n)
-{
-	unsigned char *p;
-
-	if (b->cap - b->len < n)
-		mem_grow(b->data, b->cap, b->len + n);
-	p = b->data + b->len;
-	b->len += n;
-	return p;
-}
-
-void pq_put_bytes(struct pq_buf *b, const void *p, size_t n)
-{
-	if (n)
-		memcpy(pq_buf_take(b, n), p, n);
-}
-
-void pq_put_byte(struct pq_buf *b, unsigned int v)
-{
-	*pq_buf_take(b, 1) = (unsigned char)v;
-}
-
-void pq_put_u32(struct pq_buf *b, uint32_t v)
-{
-	v = htole32(v);
-	pq_put_bytes(b, &v, sizeof(v));
-}
-
-void pq_put_u64(struct pq_buf *b, uint64_t v)
-{
-	v = htole64(v);
-	pq_put_bytes(b, &v, sizeof(v));
-}
-
-static void pq_put_varint(struct pq_buf *b, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		pq_put_byte(b, (v & 0x7f) | 0x80);
-	pq_put_byte(b, (unsigned int)v);
-}
-
-static void pq_put_zigzag(struct pq_buf *b, int64_t v)
-{
-	pq_put_varint(b, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
-}
-
 unsigned int pq_width(uint64_t v)
 {
 	return v ? 64 - (unsigned int)__builtin_clzll(v) : 0;
@@ -69,10 +17,10 @@ unsigned int pq_width(uint64_t v)
 #define GROUPS_MAX 64 /* in one run: its header then has two bytes at most */
 
 /* Packs n numbers, lowest bit first; n * width is a multiple of 8. */
-static void pq_put_packed(struct pq_buf *b, const uint64_t *v, size_t n,
+static void pq_put_packed(struct blob *b, const uint64_t *v, size_t n,
 			  unsigned int width)
 {
-	unsigned char *p = pq_buf_take(b, n * width / 8);
+	unsigned char *p = blob_room(b, n * width / 8);
 	uint64_t acc = 0;
 	unsigned int bits = 0;
 
@@ -100,11 +48,11 @@ static size_t pq_same(const uint32_t *v, size_t n)
 
 /* The same for numbers of 32 bits; behind the last there are zeros up to a
  * group. Whole words go out: byte by byte it takes twice as long. */
-static void pq_put_packed_u32(struct pq_buf *b, const uint32_t *v, size_t n,
+static void pq_put_packed_u32(struct blob *b, const uint32_t *v, size_t n,
 			      unsigned int width)
 {
 	size_t groups = (n + GROUP - 1) / GROUP;
-	unsigned char *p = pq_buf_take(b, groups * width);
+	unsigned char *p = blob_room(b, groups * width);
 	unsigned char *end = p + groups * width;
 	uint64_t acc = 0;
 	unsigned int bits = 0;
@@ -127,7 +75,7 @@ static void pq_put_packed_u32(struct pq_buf *b, const uint32_t *v, size_t n,
 
 /* Puts groups of 8 up to the next run of equal numbers. Returns how many
  * numbers that were. The last group of all is filled with zeros. */
-static size_t pq_put_groups(struct pq_buf *b, const uint32_t *v, size_t n,
+static size_t pq_put_groups(struct blob *b, const uint32_t *v, size_t n,
 			    unsigned int width)
 {
 	size_t done = 0;
@@ -136,12 +84,12 @@ static size_t pq_put_groups(struct pq_buf *b, const uint32_t *v, size_t n,
 		done += n - done < GROUP ? n - done : GROUP;
 	while (done < n && done < GROUP * GROUPS_MAX &&
 	       pq_same(v + done, n - done < GROUP ? n - done : GROUP) < GROUP);
-	pq_put_varint(b, (done + GROUP - 1) / GROUP << 1 | 1);
+	blob_leb(b, (done + GROUP - 1) / GROUP << 1 | 1);
 	pq_put_packed_u32(b, v, done, width);
 	return done;
 }
 
-void pq_put_hybrid(struct pq_buf *b, const uint32_t *v, size_t n,
+void pq_put_hybrid(struct blob *b, const uint32_t *v, size_t n,
 		   unsigned int width)
 {
 	while (n) {
@@ -150,8 +98,8 @@ void pq_put_hybrid(struct pq_buf *b, const uint32_t *v, size_t n,
 		if (same >= GROUP || same == n) {
 			uint32_t le = htole32(v[0]);
 
-			pq_put_varint(b, (uint64_t)same << 1);
-			pq_put_bytes(b, &le, (width + 7) / 8);
+			blob_leb(b, (uint64_t)same << 1);
+			blob_add(b, &le, (width + 7) / 8);
 		} else {
 			same = pq_put_groups(b, v, n, width);
 		}
@@ -164,7 +112,7 @@ void pq_put_hybrid(struct pq_buf *b, const uint32_t *v, size_t n,
 #define MINI 32
 
 /* Puts the differences of v[1] to v[n] from the value before each. */
-static void pq_put_delta_block(struct pq_buf *b, const uint64_t *v, size_t n)
+static void pq_put_delta_block(struct blob *b, const uint64_t *v, size_t n)
 {
 	uint64_t d[BLOCK] = { 0 };
 	int64_t low = INT64_MAX;
@@ -178,47 +126,35 @@ static void pq_put_delta_block(struct pq_buf *b, const uint64_t *v, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		d[i] -= (uint64_t)low;
-	pq_put_zigzag(b, low);
+	blob_zigzag(b, (uint64_t)low);
 
-	size_t at = b->len;
+	size_t at = b->n;
 
-	memset(pq_buf_take(b, BLOCK / MINI), 0, BLOCK / MINI);
+	memset(blob_room(b, BLOCK / MINI), 0, BLOCK / MINI);
 	for (size_t m = 0; m < minis; m++) {
 		uint64_t all = 0;
 
 		for (size_t i = 0; i < MINI; i++)
 			all |= d[m * MINI + i];
-		width = b->data + at + m;
+		width = b->at + at + m;
 		*width = (unsigned char)pq_width(all);
 		pq_put_packed(b, d + m * MINI, MINI, *width);
 	}
 }
 
-void pq_put_delta(struct pq_buf *b, const uint64_t *v, size_t n)
+void pq_put_delta(struct blob *b, const uint64_t *v, size_t n)
 {
-	pq_put_varint(b, BLOCK);
-	pq_put_varint(b, BLOCK / MINI);
-	pq_put_varint(b, n);
-	pq_put_zigzag(b, n ? (int64_t)v[0] : 0);
+	blob_leb(b, BLOCK);
+	blob_leb(b, BLOCK / MINI);
+	blob_leb(b, n);
+	blob_zigzag(b, n ? v[0] : 0);
 	for (size_t i = 1; i < n; i += BLOCK)
 		pq_put_delta_block(b, v + i - 1, n - i < BLOCK ? n - i : BLOCK);
 }
 
 /* ---- thrift */
 
-enum pq_kind {
-	PQ_TRUE = 1,
-	PQ_FALSE = 2,
-	PQ_I8 = 3,
-	PQ_I16 = 4,
-	PQ_I32 = 5,
-	PQ_I64 = 6,
-	PQ_BINARY = 8,
-	PQ_LIST = 9,
-	PQ_STRUCT = 12
-};
-
-void pq_begin(struct pq_thrift *t, struct pq_buf *out)
+void pq_begin(struct pq_thrift *t, struct blob *out)
 {
 	*t = (struct pq_thrift){ .out = out };
 }
@@ -228,7 +164,7 @@ static void pq_field(struct pq_thrift *t, int id, enum pq_kind kind)
 	int step = id - t->last[t->depth];
 
 	assert(step >= 1 && step <= 15);
-	pq_put_byte(t->out, (unsigned int)step << 4 | kind);
+	blob_u8(t->out, (unsigned int)step << 4 | kind);
 	t->last[t->depth] = id;
 }
 
@@ -246,7 +182,7 @@ void pq_struct(struct pq_thrift *t, int id)
 
 void pq_end(struct pq_thrift *t)
 {
-	pq_put_byte(t->out, 0);
+	blob_u8(t->out, 0);
 	if (t->depth)
 		t->depth--;
 }
@@ -254,25 +190,13 @@ void pq_end(struct pq_thrift *t)
 void pq_i8(struct pq_thrift *t, int id, int v)
 {
 	pq_field(t, id, PQ_I8);
-	pq_put_byte(t->out, (unsigned int)v & 0xff);
+	blob_u8(t->out, (unsigned int)v & 0xff);
 }
 
-void pq_i16(struct pq_thrift *t, int id, int v)
+void pq_int(struct pq_thrift *t, int id, enum pq_kind kind, int64_t v)
 {
-	pq_field(t, id, PQ_I16);
-	pq_put_zigzag(t->out, v);
-}
-
-void pq_i32(struct pq_thrift *t, int id, int64_t v)
-{
-	pq_field(t, id, PQ_I32);
-	pq_put_zigzag(t->out, v);
-}
-
-void pq_i64(struct pq_thrift *t, int id, int64_t v)
-{
-	pq_field(t, id, PQ_I64);
-	pq_put_zigzag(t->out, v);
+	pq_field(t, id, kind);
+	pq_item_i32(t, v);
 }
 
 void pq_bool(struct pq_thrift *t, int id, int v)
@@ -283,8 +207,8 @@ void pq_bool(struct pq_thrift *t, int id, int v)
 void pq_bytes(struct pq_thrift *t, int id, const void *p, size_t n)
 {
 	pq_field(t, id, PQ_BINARY);
-	pq_put_varint(t->out, n);
-	pq_put_bytes(t->out, p, n);
+	blob_leb(t->out, n);
+	blob_add(t->out, p, n);
 }
 
 void pq_text(struct pq_thrift *t, int id, const char *s)
@@ -292,24 +216,24 @@ void pq_text(struct pq_thrift *t, int id, const char *s)
 	pq_bytes(t, id, s, strlen(s));
 }
 
-void pq_list(struct pq_thrift *t, int id, enum pq_item kind, size_t n)
+void pq_list(struct pq_thrift *t, int id, enum pq_kind kind, size_t n)
 {
 	pq_field(t, id, PQ_LIST);
 	if (n < 15) {
-		pq_put_byte(t->out, (unsigned int)n << 4 | kind);
+		blob_u8(t->out, (unsigned int)n << 4 | kind);
 	} else {
-		pq_put_byte(t->out, 0xf0 | kind);
-		pq_put_varint(t->out, n);
+		blob_u8(t->out, 0xf0 | kind);
+		blob_leb(t->out, n);
 	}
 }
 
 void pq_item_i32(struct pq_thrift *t, int64_t v)
 {
-	pq_put_zigzag(t->out, v);
+	blob_zigzag(t->out, (uint64_t)v);
 }
 
 void pq_item_text(struct pq_thrift *t, const char *s)
 {
-	pq_put_varint(t->out, strlen(s));
-	pq_put_bytes(t->out, s, strlen(s));
+	blob_leb(t->out, strlen(s));
+	blob_add(t->out, s, strlen(s));
 }

@@ -122,23 +122,19 @@ static uint64_t pq_column_at(const struct pq_column *p, size_t i)
 	}
 }
 
-static void pq_put_number(struct pq_buf *b, const struct pq_column *p,
-			  uint64_t v)
+static void pq_put_number(struct blob *b, const struct pq_column *p, uint64_t v)
 {
-	if (pq_column_type(p->c) == PQ_INT32)
-		pq_put_u32(b, (uint32_t)v);
-	else
-		pq_put_u64(b, v);
+	blob_put(b, v, pq_column_type(p->c) == PQ_INT32 ? 4 : 8);
 }
 
-static void pq_put_word(struct pq_buf *b, const struct pq_column *p,
+static void pq_put_word(struct blob *b, const struct pq_column *p,
 			uint32_t word)
 {
 	size_t n = intern_length(&p->words, word);
 
 	if (p->c->type == FLEET_STRING)
-		pq_put_u32(b, (uint32_t)n);
-	pq_put_bytes(b, intern_get(&p->words, word), n);
+		blob_u32(b, (uint32_t)n);
+	blob_add(b, intern_get(&p->words, word), n);
 }
 
 /* How a row group's values of a column are written. */
@@ -219,10 +215,10 @@ static void pq_plan(const struct pq_column *p, struct pq_plan *plan)
 
 /* Puts the values [from, from + n). */
 static void pq_put_values(const struct pq_column *p, const struct pq_plan *plan,
-			  struct pq_buf *b, size_t from, size_t n)
+			  struct blob *b, size_t from, size_t n)
 {
 	if (plan->encoding == PQ_DICTIONARY) {
-		pq_put_byte(b, plan->width);
+		blob_u8(b, plan->width);
 		pq_put_hybrid(b, plan->index + from, n, plan->width);
 	} else if (plan->encoding == PQ_DELTA) {
 		pq_put_delta(b, (const uint64_t *)p->value + from, n);
@@ -235,16 +231,13 @@ static void pq_put_values(const struct pq_column *p, const struct pq_plan *plan,
 	}
 }
 
-static void pq_put_level(struct pq_buf *b, const uint32_t *v, size_t n)
+static void pq_put_level(struct blob *b, const uint32_t *v, size_t n)
 {
-	size_t at = b->len;
-	uint32_t len;
+	size_t at = b->n;
 
-	pq_put_u32(b, 0);
+	blob_u32(b, 0);
 	pq_put_hybrid(b, v, n, 1);
-	len = (uint32_t)(b->len - at - sizeof(len));
-	for (unsigned int i = 0; i < sizeof(len); i++)
-		b->data[at + i] = (unsigned char)(len >> (8 * i));
+	blob_set(b, at, b->n - at - 4, 4);
 }
 
 /* A part of a row group: what a page has. */
@@ -256,7 +249,7 @@ struct pq_part {
 /* Puts the levels of the lists of a page: entries begin a row (0) or continue
  * it (1), and are values (1) or stand for an empty list (0). */
 static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
-			  struct pq_buf *b)
+			  struct blob *b)
 {
 	uint32_t *again = mem_new(g->n_entry, sizeof(*again));
 	uint32_t *there = mem_new(g->n_entry, sizeof(*there));
@@ -347,8 +340,8 @@ static int pq_compare_words(const struct pq_column *p, uint32_t a, uint32_t b)
 
 /* Stores the smallest and the largest value as they are written. Returns
  * false if there are none that are short enough. */
-static bool pq_word_bounds(const struct pq_column *p, struct pq_buf *low,
-			   struct pq_buf *high)
+static bool pq_word_bounds(const struct pq_column *p, struct blob *low,
+			   struct blob *high)
 {
 	uint32_t a = 0;
 	uint32_t b = 0;
@@ -362,16 +355,14 @@ static bool pq_word_bounds(const struct pq_column *p, struct pq_buf *low,
 	if (!p->words.n || intern_length(&p->words, a) > BOUND_MAX ||
 	    intern_length(&p->words, b) > BOUND_MAX)
 		return false;
-	pq_put_bytes(low, intern_get(&p->words, a),
-		     intern_length(&p->words, a));
-	pq_put_bytes(high, intern_get(&p->words, b),
-		     intern_length(&p->words, b));
+	blob_add(low, intern_get(&p->words, a), intern_length(&p->words, a));
+	blob_add(high, intern_get(&p->words, b), intern_length(&p->words, b));
 	return true;
 }
 
 static bool pq_number_bounds(const struct pq_column *p,
-			     const struct pq_plan *plan, struct pq_buf *low,
-			     struct pq_buf *high)
+			     const struct pq_plan *plan, struct blob *low,
+			     struct blob *high)
 {
 	bool known = plan->encoding == PQ_DICTIONARY; /* its values are all */
 	size_t n = known ? plan->n_entry : p->n;
@@ -400,20 +391,20 @@ static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
 {
 	bool dictionary = plan->encoding == PQ_DICTIONARY;
 	bool rle = p->c->list; /* of the levels */
-	struct pq_buf low = { 0 };
-	struct pq_buf high = { 0 };
+	struct blob low = { 0 };
+	struct blob high = { 0 };
 
 	pq_struct_item(t);
 	pq_i64(t, 2, (int64_t)k->start);
 	pq_struct(t, 3);
 	pq_i32(t, 1, pq_column_type(p->c));
-	pq_list(t, 2, PQ_ITEM_I32, 1u + dictionary + rle);
+	pq_list(t, 2, PQ_I32, 1u + dictionary + rle);
 	pq_item_i32(t, plan->encoding);
 	if (dictionary)
 		pq_item_i32(t, PQ_PLAIN);
 	if (rle)
 		pq_item_i32(t, PQ_RLE);
-	pq_list(t, 3, PQ_ITEM_TEXT, p->c->list ? 3 : 1);
+	pq_list(t, 3, PQ_BINARY, p->c->list ? 3 : 1);
 	pq_item_text(t, p->c->name);
 	if (p->c->list) {
 		pq_item_text(t, "list");
@@ -432,12 +423,12 @@ static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
 				    : pq_number_bounds(p, plan, &low, &high))) {
 		pq_struct(t, 12);
 		pq_i64(t, 3, 0);
-		pq_bytes(t, 5, high.data, high.len);
-		pq_bytes(t, 6, low.data, low.len);
+		pq_bytes(t, 5, high.at, high.n);
+		pq_bytes(t, 6, low.at, low.n);
 		pq_end(t);
 	}
-	pq_buf_release(&low);
-	pq_buf_release(&high);
+	blob_release(&low);
+	blob_release(&high);
 	pq_end(t);
 	pq_end(t);
 }

@@ -20,9 +20,9 @@ int pq_pages_init(struct pq_pages *p, FILE *out, struct err *err)
 void pq_pages_release(struct pq_pages *p)
 {
 	pack_zstd_free(p->zstd);
-	pq_buf_release(&p->body);
-	pq_buf_release(&p->packed);
-	pq_buf_release(&p->head);
+	blob_release(&p->body);
+	blob_release(&p->packed);
+	blob_release(&p->head);
 }
 
 void pq_pages_raw(struct pq_pages *p, const void *data, size_t n)
@@ -34,26 +34,26 @@ void pq_pages_raw(struct pq_pages *p, const void *data, size_t n)
 int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
 		 struct err *err)
 {
-	size_t room = pack_zstd_room(p->body.len);
+	size_t room = pack_zstd_room(p->body.n);
 	bool dictionary = encoding < 0;
 	struct pq_thrift t;
 	size_t n = 0;
 
-	if (p->body.len > INT32_MAX || room > INT32_MAX)
+	if (p->body.n > INT32_MAX || room > INT32_MAX)
 		return err_set(err, ERR_LIMIT,
 			       "a page of a Parquet file holds 2 GB, not %zu "
 			       "bytes",
-			       p->body.len);
-	p->packed.len = 0;
-	if (pack_zstd_put(p->zstd, p->body.data, p->body.len,
-			  pq_buf_take(&p->packed, room), &n, err))
+			       p->body.n);
+	p->packed.n = 0;
+	if (pack_zstd_put(p->zstd, p->body.at, p->body.n,
+			  blob_room(&p->packed, room), &n, err))
 		return -1;
-	p->packed.len = n;
-	p->head.len = 0;
+	p->packed.n = n;
+	p->head.n = 0;
 	pq_begin(&t, &p->head);
 	pq_i32(&t, 1, dictionary ? PQ_PAGE_DICTIONARY : PQ_PAGE_DATA);
-	pq_i32(&t, 2, (int64_t)p->body.len);
-	pq_i32(&t, 3, (int64_t)p->packed.len);
+	pq_i32(&t, 2, (int64_t)p->body.n);
+	pq_i32(&t, 3, (int64_t)p->packed.n);
 	pq_struct(&t, dictionary ? 7 : 5);
 	pq_i32(&t, 1, (int64_t)n_values);
 	pq_i32(&t, 2, dictionary ? PQ_PLAIN : encoding);
@@ -63,9 +63,9 @@ int pq_pages_put(struct pq_pages *p, size_t n_values, int encoding,
 	}
 	pq_end(&t);
 	pq_end(&t);
-	p->plain += p->head.len + p->body.len;
-	pq_pages_raw(p, p->head.data, p->head.len);
-	pq_pages_raw(p, p->packed.data, p->packed.len);
-	p->body.len = 0;
+	p->plain += p->head.n + p->body.n;
+	pq_pages_raw(p, p->head.at, p->head.n);
+	pq_pages_raw(p, p->packed.at, p->packed.n);
+	p->body.n = 0;
 	return 0;
 }

@@ -20,11 +20,11 @@ enum pq_encoding {
 struct pq_pages {
 	FILE *out;
 	struct pack_zstd *zstd;
-	uint64_t at;	    /* bytes written */
-	uint64_t plain;	    /* what they were before compression, headers
-			     * included, since the caller cleared it */
-	struct pq_buf body; /* of the next page; the caller fills it */
-	struct pq_buf packed, head;
+	uint64_t at;	  /* bytes written */
+	uint64_t plain;	  /* what they were before compression, headers
+			   * included, since the caller cleared it */
+	struct blob body; /* of the next page; the caller fills it */
+	struct blob packed, head;
 };
 
 int pq_pages_init(struct pq_pages *p, FILE *out, struct err *err);

@@ -1,14 +1,15 @@
 /* perfdata.h - writes a perf.data file.
  *
  * Order of calls: perfdata_new(), perfdata_open(), then for each record
- * perfdata_begin(), its body by pd_u32() and so on, and perfdata_end() or, for
- * samples, perfdata_end_sample(). perfdata_finish() adds the feature sections
- * and the header, which comes first in the file but has the sizes of all other
- * parts. The file is little-endian, and perf 5.0 can read all of it. */
+ * perfdata_begin(), its body by blob_u32() and so on, and perfdata_end() or,
+ * for samples, perfdata_end_sample(). perfdata_finish() adds the feature
+ * sections and the header, which comes first in the file but has the sizes of
+ * all other parts. The file is little-endian, and perf 5.0 can read all of it.
+ */
 #pragma once
 #include <stdbool.h>
 
-#include "cli/export/perfdata/pd_buf.h"
+#include "stitch/base/blob.h"
 #include "stitch/base/mem.h"
 
 struct known_code;
@@ -47,6 +48,8 @@ enum pd_type {
 /* A record's size is a u16. */
 #define PD_RECORD_MAX 65528u
 
+#define PD_NAME_MAX 4000u
+
 /* Instead of a time: from the start of the capture on. */
 #define PD_START INT64_MIN
 
@@ -76,8 +79,8 @@ struct perfdata {
 	struct store *db;
 	const struct known_code *code;
 	FILE *out;
-	struct pd_buf buf; /* records that were not written yet */
-	size_t rec;	   /* start of the current record */
+	struct blob buf; /* records that were not written yet */
+	size_t rec;	 /* start of the current record */
 	uint64_t written, data_at, n_round;
 	struct pd_event *event; /* by event_type.id - 1 */
 	size_t n_event, cap_event;
@@ -87,7 +90,7 @@ struct perfdata {
 	/* Set before perfdata_open(). */
 	bool timed, on_cpu, switches;
 	int64_t first, last, max_cpu;
-	struct pd_buf tracing; /* feature section 1; empty: none */
+	struct blob tracing; /* feature section 1; empty: none */
 	struct arena texts;
 };
 
@@ -110,8 +113,8 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err);
 int perfdata_finish(struct perfdata *pd, struct err *err);
 
 /* Begins a record; the caller adds its body to the returned buffer. */
-struct pd_buf *perfdata_begin(struct perfdata *pd, enum pd_type type,
-			      unsigned int misc);
+struct blob *perfdata_begin(struct perfdata *pd, enum pd_type type,
+			    unsigned int misc);
 /* Ends a record other than a sample. */
 void perfdata_end(struct perfdata *pd, const struct pd_when *when);
 void perfdata_end_sample(struct perfdata *pd);
@@ -120,8 +123,10 @@ void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 		     uint64_t period, const struct pd_when *when);
 
 /* perfdata_head.c */
-void perfdata_attrs(struct perfdata *pd, struct pd_buf *b);
+/* Adds at most max bytes of s, a 0, and zeros up to a multiple of align. */
+void pd_text(struct blob *b, const char *s, size_t max, size_t align);
+void perfdata_attrs(struct perfdata *pd, struct blob *b);
 /* Adds the feature sections and the table in front of them, for a file in which
  * they start at `at`. Stores the bits of the features. */
-void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
+void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 		       uint64_t features[4]);

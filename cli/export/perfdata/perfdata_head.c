@@ -56,6 +56,26 @@ enum feature {
 	F_N = 32,
 };
 
+void pd_text(struct blob *b, const char *s, size_t max, size_t align)
+{
+	size_t len = strnlen(s, max);
+	size_t all = (len + align) / align * align;
+	unsigned char *p = blob_room(b, all);
+
+	memcpy(p, s, len);
+	memset(p + len, 0, all - len);
+}
+
+/* Adds a string after its length, as in feature sections. */
+static void pd_string(struct blob *b, const char *s)
+{
+	size_t at = b->n;
+
+	blob_u32(b, 0);
+	pd_text(b, s, PD_NAME_MAX, 64);
+	blob_set(b, at, b->n - at - 4, 4);
+}
+
 static const struct pd_event no_event = { .name = "dummy",
 					  .type = TYPE_SOFTWARE,
 					  .config = SW_DUMMY };
@@ -101,7 +121,7 @@ static bool is_perfs(const struct perfdata *pd, const struct pd_event *e)
 }
 
 static void pd_head_put_attr(const struct perfdata *pd,
-			     const struct pd_event *e, struct pd_buf *b)
+			     const struct pd_event *e, struct blob *b)
 {
 	size_t at = b->n;
 	bool perfs = is_perfs(pd, e);
@@ -124,25 +144,25 @@ static void pd_head_put_attr(const struct perfdata *pd,
 		flags |= A_USE_CLOCKID;
 	if (pd->switches)
 		flags |= A_CONTEXT_SWITCH;
-	pd_u32(b, perfs ? e->type : TYPE_SOFTWARE);
-	pd_u32(b, ATTR_SIZE);
-	pd_u64(b, perfs ? e->config : SW_OTHER + e->id);
-	pd_u64(b, e->period);
-	pd_u64(b, sample_type);
-	pd_u64(b, 0); /* read_format */
-	pd_u64(b, flags);
+	blob_u32(b, perfs ? e->type : TYPE_SOFTWARE);
+	blob_u32(b, ATTR_SIZE);
+	blob_u64(b, perfs ? e->config : SW_OTHER + e->id);
+	blob_u64(b, e->period);
+	blob_u64(b, sample_type);
+	blob_u64(b, 0); /* read_format */
+	blob_u64(b, flags);
 	while (b->n < at + 92)
-		pd_u32(b, 0);
-	pd_u32(b, clock >= 0 ? (uint32_t)clock : 0);
+		blob_u32(b, 0);
+	blob_u32(b, clock >= 0 ? (uint32_t)clock : 0);
 	while (b->n < at + ATTR_SIZE)
-		pd_u32(b, 0);
+		blob_u32(b, 0);
 }
 
 /* Calls the function for each event of the file, ordered by id. */
-static void each_event(const struct perfdata *pd, struct pd_buf *b,
+static void each_event(const struct perfdata *pd, struct blob *b,
 		       void (*fn)(const struct perfdata *pd,
 				  const struct pd_event *e, uint64_t id,
-				  struct pd_buf *b))
+				  struct blob *b))
 {
 	if (!pd->n_id)
 		fn(pd, &no_event, 1, b);
@@ -153,22 +173,22 @@ static void each_event(const struct perfdata *pd, struct pd_buf *b,
 
 static void pd_head_put_id(const struct perfdata *pd UNUSED,
 			   const struct pd_event *e UNUSED, uint64_t id,
-			   struct pd_buf *b)
+			   struct blob *b)
 {
-	pd_u64(b, id);
+	blob_u64(b, id);
 }
 
 /* Adds the attribute of an event, and the position of its only id. */
 static void pd_head_put_entry(const struct perfdata *pd,
 			      const struct pd_event *e, uint64_t id,
-			      struct pd_buf *b)
+			      struct blob *b)
 {
 	pd_head_put_attr(pd, e, b);
-	pd_u64(b, 104 + (id - 1) * 8);
-	pd_u64(b, 8);
+	blob_u64(b, 104 + (id - 1) * 8);
+	blob_u64(b, 8);
 }
 
-void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
+void perfdata_attrs(struct perfdata *pd, struct blob *b)
 {
 	each_event(pd, b, pd_head_put_id);
 	each_event(pd, b, pd_head_put_entry);
@@ -177,28 +197,28 @@ void perfdata_attrs(struct perfdata *pd, struct pd_buf *b)
 /* ---- feature sections */
 
 static void put_desc(const struct perfdata *pd, const struct pd_event *e,
-		     uint64_t id, struct pd_buf *b)
+		     uint64_t id, struct blob *b)
 {
 	pd_head_put_attr(pd, e, b);
-	pd_u32(b, 1);
+	blob_u32(b, 1);
 	pd_string(b, e->name);
-	pd_u64(b, id);
+	blob_u64(b, id);
 }
 
-static void put_descs(const struct perfdata *pd, struct pd_buf *b)
+static void put_descs(const struct perfdata *pd, struct blob *b)
 {
-	pd_u32(b, pd->n_id ? pd->n_id : 1);
-	pd_u32(b, ATTR_SIZE);
+	blob_u32(b, pd->n_id ? pd->n_id : 1);
+	blob_u32(b, ATTR_SIZE);
 	each_event(pd, b, put_desc);
 }
 
-static void put_times(const struct perfdata *pd, struct pd_buf *b)
+static void put_times(const struct perfdata *pd, struct blob *b)
 {
-	pd_u64(b, pd->timed ? (uint64_t)pd->first : 0);
-	pd_u64(b, pd->timed ? (uint64_t)pd->last : 0);
+	blob_u64(b, pd->timed ? (uint64_t)pd->first : 0);
+	blob_u64(b, pd->timed ? (uint64_t)pd->last : 0);
 }
 
-static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
+static void put_build_ids(const struct perfdata *pd, struct blob *b)
 {
 	for (size_t i = 1; i < pd->code->n_image; i++) {
 		const struct image *img = &pd->code->image[i].img;
@@ -207,23 +227,23 @@ static void put_build_ids(const struct perfdata *pd, struct pd_buf *b)
 
 		if (!img->id_len || img->kind == IMAGE_JIT)
 			continue;
-		pd_u32(b, 0);
-		pd_u16(b, (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
-		pd_u16(b, 0);
-		pd_u32(b, UINT32_MAX);
-		pd_bytes(b, img->id, 20);
-		pd_u32(b, img->id_len);
+		blob_u32(b, 0);
+		blob_u16(b, (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
+		blob_u16(b, 0);
+		blob_u32(b, UINT32_MAX);
+		blob_add(b, img->id, 20);
+		blob_u32(b, img->id_len);
 		pd_text(b, img->path, PD_NAME_MAX, 64);
-		pd_set(b, at + 6, b->n - at, 2);
+		blob_set(b, at + 6, b->n - at, 2);
 	}
 }
 
-static void put_words(const char *line, struct pd_buf *b)
+static void put_words(const char *line, struct blob *b)
 {
 	size_t at = b->n;
 	uint32_t n = 0;
 
-	pd_u32(b, 0);
+	blob_u32(b, 0);
 	while (*line) {
 		char word[512];
 		size_t len = strcspn(line, " ");
@@ -235,21 +255,21 @@ static void put_words(const char *line, struct pd_buf *b)
 		n++;
 		line += len + (line[len] == ' ');
 	}
-	pd_set(b, at, n, 4);
+	blob_set(b, at, n, 4);
 }
 
-static void put_cpus(const struct perfdata *pd, struct pd_buf *b)
+static void put_cpus(const struct perfdata *pd, struct blob *b)
 {
 	int64_t n = main_capture(pd)->cpus;
 
 	if (n <= pd->max_cpu)
 		n = pd->max_cpu + 1;
-	pd_u32(b, (uint32_t)n);
-	pd_u32(b, (uint32_t)n);
+	blob_u32(b, (uint32_t)n);
+	blob_u32(b, (uint32_t)n);
 }
 
 /* Adds the same moment on the file's clock and since 1970, for times of day. */
-static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
+static void put_clocks(const struct perfdata *pd, struct blob *b)
 {
 	const struct pd_capture *c = main_capture(pd);
 	int64_t wall;
@@ -257,15 +277,15 @@ static void put_clocks(const struct perfdata *pd, struct pd_buf *b)
 	if (!c->has_wall || !pd->timed || clockid(pd) < 0 ||
 	    __builtin_add_overflow(pd->first, c->wall_offset, &wall))
 		return;
-	pd_u32(b, 1);
-	pd_u32(b, (uint32_t)clockid(pd));
-	pd_u64(b, (uint64_t)wall);
-	pd_u64(b, (uint64_t)pd->first);
+	blob_u32(b, 1);
+	blob_u32(b, (uint32_t)clockid(pd));
+	blob_u64(b, (uint64_t)wall);
+	blob_u64(b, (uint64_t)pd->first);
 }
 
 /* Adds nothing if the value is not known. */
 static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
-				struct pd_buf *b)
+				struct blob *b)
 {
 	const struct pd_capture *c = main_capture(pd);
 	const char *const text[F_N] = {
@@ -278,7 +298,7 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 	if (text[f])
 		pd_string(b, text[f]);
 	else if (f == F_TRACING_DATA)
-		pd_bytes(b, pd->tracing.at, pd->tracing.n);
+		blob_add(b, pd->tracing.at, pd->tracing.n);
 	else if (f == F_BUILD_ID)
 		put_build_ids(pd, b);
 	else if (f == F_NRCPUS)
@@ -290,15 +310,15 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 	else if (f == F_SAMPLE_TIME)
 		put_times(pd, b);
 	else if (f == F_CLOCKID && clockid(pd) >= 0)
-		pd_u64(b, 1); /* ns */
+		blob_u64(b, 1); /* ns */
 	else if (f == F_CLOCK_DATA)
 		put_clocks(pd, b);
 }
 
-void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
+void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 		       uint64_t features[4])
 {
-	struct pd_buf body = { 0 };
+	struct blob body = { 0 };
 	size_t start[F_N + 1];
 	uint64_t n = 0;
 
@@ -313,9 +333,9 @@ void perfdata_features(struct perfdata *pd, struct pd_buf *b, uint64_t at,
 	start[F_N] = body.n;
 	for (unsigned int f = 0; f < F_N; f++)
 		if (start[f + 1] > start[f]) {
-			pd_u64(b, at + n * 16 + start[f]);
-			pd_u64(b, start[f + 1] - start[f]);
+			blob_u64(b, at + n * 16 + start[f]);
+			blob_u64(b, start[f + 1] - start[f]);
 		}
-	pd_bytes(b, body.at, body.n);
+	blob_add(b, body.at, body.n);
 	free(body.at);
 }

@@ -189,7 +189,7 @@ void pd_maps_exec(struct pd_maps *m, uint32_t space)
 
 /* Writes the name of jitted code in full, though readers show only what follows
  * the last '/'. */
-static void put_function(struct pd_buf *b, const char *name)
+static void put_function(struct blob *b, const char *name)
 {
 	char buf[PD_NAME_MAX + 1];
 	size_t n = 0;
@@ -209,12 +209,12 @@ static void put_function(struct pd_buf *b, const char *name)
 static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
 			       unsigned int kind, int64_t time)
 {
-	struct pd_buf *b = perfdata_begin(m->pd, PD_KSYMBOL, PD_KERNEL);
+	struct blob *b = perfdata_begin(m->pd, PD_KSYMBOL, PD_KERNEL);
 
-	pd_u64(b, s->start);
-	pd_u32(b, s->len);
-	pd_u16(b, (uint16_t)kind);
-	pd_u16(b, 0);
+	blob_u64(b, s->start);
+	blob_u32(b, s->len);
+	blob_u16(b, (uint16_t)kind);
+	blob_u16(b, 0);
 	pd_text(b, s->name, 255, 8);
 	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
 }
@@ -236,7 +236,7 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	struct pd_symbol s = { r->start,
 			       len < UINT32_MAX ? (uint32_t)len : UINT32_MAX,
 			       img->path };
-	struct pd_buf *b;
+	struct blob *b;
 
 	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL) {
 		pd_maps_put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
@@ -246,13 +246,13 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	    (!core || pd_places_named(m->places, r->image)))
 		return;
 	b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
-	pd_u32(b, UINT32_MAX);
-	pd_u32(b, 0);
-	pd_u64(b, r->start);
-	pd_u64(b, len);
+	blob_u32(b, UINT32_MAX);
+	blob_u32(b, 0);
+	blob_u64(b, r->start);
+	blob_u64(b, len);
 	/* for the kernel: the address of _text, by which readers relocate names
 	 */
-	pd_u64(b, core ? r->start : 0);
+	blob_u64(b, core ? r->start : 0);
 	pd_text(b, core ? "[kernel.kallsyms]_text" : img->path, PD_NAME_MAX, 8);
 	perfdata_end(m->pd, &(struct pd_when){ -1, 0, time, -1, 0 });
 }
@@ -264,31 +264,31 @@ static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
 	const struct image *img = pd_places_image(m->places, r->image);
 	bool own = r->image < m->pd->code->n_image && m->own_id[r->image];
 	struct region now = *r;
-	struct pd_buf *b;
+	struct blob *b;
 
 	now.t0 = 0;
 	now.id = 0;
 	space_map(sp, &now, &owner);
 	b = perfdata_begin(m->pd, PD_MMAP2,
 			   PD_USER | (own ? PD_HAS_BUILD_ID : 0));
-	pd_u32(b, (uint32_t)who->pid);
-	pd_u32(b, (uint32_t)who->tid);
-	pd_u64(b, r->start);
-	pd_u64(b, r->end - r->start);
-	pd_u64(b, r->pgoff);
+	blob_u32(b, (uint32_t)who->pid);
+	blob_u32(b, (uint32_t)who->tid);
+	blob_u64(b, r->start);
+	blob_u64(b, r->end - r->start);
+	blob_u64(b, r->pgoff);
 	if (own) {
-		pd_u8(b, img->id_len);
-		pd_u8(b, 0);
-		pd_u16(b, 0);
-		pd_bytes(b, img->id, 20);
+		blob_u8(b, img->id_len);
+		blob_u8(b, 0);
+		blob_u16(b, 0);
+		blob_add(b, img->id, 20);
 	} else {
-		pd_u32(b, img->maj);
-		pd_u32(b, img->min);
-		pd_u64(b, img->ino);
-		pd_u64(b, img->ino_gen);
+		blob_u32(b, img->maj);
+		blob_u32(b, img->min);
+		blob_u64(b, img->ino);
+		blob_u64(b, img->ino_gen);
 	}
-	pd_u32(b, r->prot);
-	pd_u32(b, r->flags);
+	blob_u32(b, r->prot);
+	blob_u32(b, r->flags);
 	if (img->kind == IMAGE_JIT)
 		put_function(b, img->path);
 	else

@@ -18,7 +18,7 @@
 
 /* ---- the file */
 
-static int perfdata_write_all(struct perfdata *pd, const struct pd_buf *b,
+static int perfdata_write_all(struct perfdata *pd, const struct blob *b,
 			      struct err *err)
 {
 	if (b->n && fwrite(b->at, b->n, 1, pd->out) != 1)
@@ -29,14 +29,14 @@ static int perfdata_write_all(struct perfdata *pd, const struct pd_buf *b,
 
 int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 {
-	struct pd_buf b = { 0 };
+	struct blob b = { 0 };
 	int rc;
 
 	pd->out = out;
 	for (size_t i = 0; i < pd->n_event; i++)
 		if (pd->event[i].n && pd->event[i].sample)
 			pd->event[i].id = ++pd->n_id;
-	memset(pd_buf_room(&b, HEADER_SIZE), 0, HEADER_SIZE);
+	memset(blob_room(&b, HEADER_SIZE), 0, HEADER_SIZE);
 	perfdata_attrs(pd, &b);
 	pd->data_at = b.n;
 	rc = perfdata_write_all(pd, &b, err);
@@ -57,24 +57,24 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 {
 	uint64_t n = pd->n_id ? pd->n_id : 1;
 	uint64_t features[4] = { 0 };
-	struct pd_buf b = { 0 };
+	struct blob b = { 0 };
 	int rc;
 
 	perfdata_flush(pd);
 	perfdata_features(pd, &b, pd->data_at + pd->written, features);
 	rc = perfdata_write_all(pd, &b, err);
 	b.n = 0;
-	pd_bytes(&b, "PERFILE2", 8);
-	pd_u64(&b, HEADER_SIZE);
-	pd_u64(&b, ATTR_ENTRY);
-	pd_u64(&b, HEADER_SIZE + n * 8); /* behind the ids */
-	pd_u64(&b, n * ATTR_ENTRY);
-	pd_u64(&b, pd->data_at);
-	pd_u64(&b, pd->written);
-	pd_u64(&b, 0);
-	pd_u64(&b, 0);
+	blob_add(&b, "PERFILE2", 8);
+	blob_u64(&b, HEADER_SIZE);
+	blob_u64(&b, ATTR_ENTRY);
+	blob_u64(&b, HEADER_SIZE + n * 8); /* behind the ids */
+	blob_u64(&b, n * ATTR_ENTRY);
+	blob_u64(&b, pd->data_at);
+	blob_u64(&b, pd->written);
+	blob_u64(&b, 0);
+	blob_u64(&b, 0);
 	for (size_t i = 0; i < 4; i++)
-		pd_u64(&b, features[i]);
+		blob_u64(&b, features[i]);
 	if (!rc && fseeko(pd->out, 0, SEEK_SET))
 		rc = err_set(err, ERR_IO, "cannot write perf.data: %s",
 			     strerror(errno));
@@ -88,19 +88,19 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 
 /* ---- records */
 
-struct pd_buf *perfdata_begin(struct perfdata *pd, enum pd_type type,
-			      unsigned int misc)
+struct blob *perfdata_begin(struct perfdata *pd, enum pd_type type,
+			    unsigned int misc)
 {
 	pd->rec = pd->buf.n;
-	pd_u32(&pd->buf, type);
-	pd_u16(&pd->buf, (uint16_t)misc);
-	pd_u16(&pd->buf, 0);
+	blob_u32(&pd->buf, type);
+	blob_u16(&pd->buf, (uint16_t)misc);
+	blob_u16(&pd->buf, 0);
 	return &pd->buf;
 }
 
 static void set_size(struct perfdata *pd)
 {
-	pd_set(&pd->buf, pd->rec + 6, pd->buf.n - pd->rec, 2);
+	blob_set(&pd->buf, pd->rec + 6, pd->buf.n - pd->rec, 2);
 }
 
 void perfdata_end_sample(struct perfdata *pd)
@@ -123,32 +123,32 @@ static uint64_t perfdata_time_of(const struct pd_when *w)
 
 void perfdata_end(struct perfdata *pd, const struct pd_when *w)
 {
-	struct pd_buf *b = &pd->buf;
+	struct blob *b = &pd->buf;
 
-	pd_u32(b, (uint32_t)w->pid);
-	pd_u32(b, (uint32_t)w->tid);
+	blob_u32(b, (uint32_t)w->pid);
+	blob_u32(b, (uint32_t)w->tid);
 	if (pd->timed)
-		pd_u64(b, perfdata_time_of(w));
+		blob_u64(b, perfdata_time_of(w));
 	if (pd->on_cpu)
-		pd_u64(b, (uint32_t)w->cpu);
-	pd_u64(b, w->id ? w->id : 1);
+		blob_u64(b, (uint32_t)w->cpu);
+	blob_u64(b, w->id ? w->id : 1);
 	perfdata_end_sample(pd);
 }
 
 void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 		     uint64_t period, const struct pd_when *w)
 {
-	struct pd_buf *b = perfdata_begin(pd, PD_SAMPLE, misc);
+	struct blob *b = perfdata_begin(pd, PD_SAMPLE, misc);
 
-	pd_u64(b, w->id);
-	pd_u64(b, ip);
-	pd_u32(b, (uint32_t)w->pid);
-	pd_u32(b, (uint32_t)w->tid);
+	blob_u64(b, w->id);
+	blob_u64(b, ip);
+	blob_u32(b, (uint32_t)w->pid);
+	blob_u32(b, (uint32_t)w->tid);
 	if (pd->timed)
-		pd_u64(b, perfdata_time_of(w));
+		blob_u64(b, perfdata_time_of(w));
 	if (pd->on_cpu)
-		pd_u64(b, (uint32_t)w->cpu);
-	pd_u64(b, period);
+		blob_u64(b, (uint32_t)w->cpu);
+	blob_u64(b, period);
 }
 
 /* ---- what the database says */

@@ -261,11 +261,11 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 static void put_task(struct pd_tasks *t, enum pd_type type, unsigned int misc,
 		     const int64_t id[4], int64_t time)
 {
-	struct pd_buf *b = perfdata_begin(t->pd, type, misc);
+	struct blob *b = perfdata_begin(t->pd, type, misc);
 
 	for (size_t i = 0; i < 4; i++)
-		pd_u32(b, (uint32_t)id[i]);
-	pd_u64(b, time == PD_START ? 0 : (uint64_t)time);
+		blob_u32(b, (uint32_t)id[i]);
+	blob_u64(b, time == PD_START ? 0 : (uint64_t)time);
 	perfdata_end(t->pd, &(struct pd_when){ id[0], id[2], time, -1, 0 });
 }
 
@@ -273,11 +273,11 @@ static void pd_tasks_put_comm(struct pd_tasks *t, const struct process *p,
 			      const struct thread *th, const char *name,
 			      bool exec, int64_t time)
 {
-	struct pd_buf *b =
+	struct blob *b =
 		perfdata_begin(t->pd, PD_COMM, exec ? PD_COMM_EXEC : 0);
 
-	pd_u32(b, (uint32_t)p->pid);
-	pd_u32(b, (uint32_t)th->tid);
+	blob_u32(b, (uint32_t)p->pid);
+	blob_u32(b, (uint32_t)th->tid);
 	pd_text(b, name, 63, 8);
 	perfdata_end(t->pd, &(struct pd_when){ p->pid, th->tid, time, -1, 0 });
 	t->name[th->seat] = name;
@@ -364,12 +364,12 @@ static void do_loss(struct pd_tasks *t, const struct loss *l)
 {
 	uint32_t id = perfdata_event(t->pd, l->type)->id;
 	struct pd_when when = { -1, -1, l->time, l->cpu, id };
-	struct pd_buf *b = perfdata_begin(t->pd, PD_LOST, 0);
+	struct blob *b = perfdata_begin(t->pd, PD_LOST, 0);
 
 	if (l->time == INT64_MAX)
 		when.time = t->pd->last;
-	pd_u64(b, id ? id : 1);
-	pd_u64(b, (uint64_t)l->n);
+	blob_u64(b, id ? id : 1);
+	blob_u64(b, (uint64_t)l->n);
 	perfdata_end(t->pd, &when);
 }
 
