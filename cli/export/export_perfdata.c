@@ -239,6 +239,7 @@ struct job {
 	const struct export_request *x;
 	struct perfdata *pd;
 	struct pd_places *places;
+	struct pd_maps *maps;
 	struct pd_tasks *tasks;
 	struct pd_trace *trace;
 	struct row_cursor switches; /* what is more of them */
@@ -293,7 +294,7 @@ static void add_context_mark(struct job *j, const char *word,
 
 	if (!addr)
 		return;
-	pd_maps_mark(pd_tasks_maps(j->tasks), addr, who);
+	pd_maps_mark(j->maps, addr, who);
 	add_ip(j, addr);
 }
 
@@ -324,7 +325,7 @@ static void add_user(struct job *j, const struct event_row *e,
 	} else if (e->flags & VERDICT_EXEC) {
 		add_context_mark(j, "after exec", who);
 	} else {
-		pd_maps_chain(pd_tasks_maps(j->tasks), (uint32_t)e->uraw, who);
+		pd_maps_chain(j->maps, (uint32_t)e->uraw, who);
 		add_half(j, e->uraw, who->user_mask);
 		/* why unwinding by tables ended before the outermost frame; a
 		 * stack that was recorded has no such word */
@@ -567,7 +568,9 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 	j.places = pd_places_new(code);
 	j.pd = perfdata_new(x->db, code, err);
 	if (j.pd)
-		j.tasks = pd_tasks_new(j.pd, j.places, err);
+		j.maps = pd_maps_new(j.pd, j.places, err);
+	if (j.maps)
+		j.tasks = pd_tasks_new(j.pd, j.maps, err);
 	if (j.tasks && !survey_events(&j, err))
 		j.trace = pd_trace_new(j.pd, err);
 	if (j.trace && !open_switches(&j, err))
@@ -577,6 +580,7 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 	row_cursor_close(&j.switches);
 	pd_trace_free(j.trace);
 	pd_tasks_free(j.tasks);
+	pd_maps_free(j.maps);
 	perfdata_free(j.pd);
 	pd_places_free(j.places);
 	code_free(code);

@@ -6,38 +6,10 @@
 #include "cli/export/perfdata/perfdata_places.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/mem.h"
-#include "stitch/tasks/space.h"
-#include "stitch/base/table.h"
 
 #define NONE UINT32_MAX
 #define PROT_RX 5u
 #define MAP_PRIVATE_FLAG 2u
-
-struct row {
-	struct region r;	/* t0 PD_START: from the start on */
-	uint32_t process, next; /* the next one of the process */
-};
-
-/* A chain that was checked against this generation of a space. */
-struct checked {
-	uint32_t any;
-};
-
-struct pd_maps {
-	struct perfdata *pd;
-	struct pd_places *places;
-	struct row *row;
-	size_t n_row, cap_row;
-	uint32_t *first; /* row of a process */
-	size_t n_first, cap_first;
-	struct space *space;
-	size_t n_space, cap_space;
-	struct table by_chain; /* (space, chain): checked */
-	struct checked *checked;
-	size_t n_checked, cap_checked;
-	bool *own_id; /* by image: another image has the same path */
-};
 
 static const struct space_owner owner = { .told = true };
 
@@ -63,7 +35,7 @@ static int pd_maps_read(struct pd_maps *m, struct err *err)
 			.t0 = rows_int_or(r, PERFDATA_MAPPINGS_T0, PD_START),
 		};
 
-		*mem_add(m->row, m->n_row, m->cap_row) = (struct row){
+		*mem_add(m->row, m->n_row, m->cap_row) = (struct pd_row){
 			.r = region, .process = (uint32_t)process, .next = NONE
 		};
 	}
@@ -85,7 +57,7 @@ static void link_rows(struct pd_maps *m)
 	m->first = mem_new(m->n_first, sizeof(*m->first));
 	memset(m->first, 0xff, m->n_first * sizeof(*m->first));
 	for (size_t i = 0; i < m->n_row; i++) {
-		struct row *row = &m->row[i];
+		struct pd_row *row = &m->row[i];
 
 		if (row->process < m->n_first) {
 			row->next = m->first[row->process];
@@ -157,17 +129,6 @@ void pd_maps_free(struct pd_maps *m)
 	free(m);
 }
 
-void pd_maps_each(const struct pd_maps *m, pd_maps_fn *fn, void *arg)
-{
-	for (size_t i = 0; i < m->n_row; i++)
-		fn(arg, m->row[i].r.t0, (uint32_t)i);
-}
-
-uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row)
-{
-	return m->row[row].process;
-}
-
 static struct space *pd_maps_space_of(struct pd_maps *m, uint32_t space)
 {
 	return mem_at(m->space, m->n_space, m->cap_space, space);
@@ -221,11 +182,8 @@ static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
 
 void pd_maps_symbols(struct pd_maps *m)
 {
-	size_t n;
-	const struct pd_symbol *s = pd_places_symbols(m->places, &n);
-
-	for (size_t i = 0; i < n; i++)
-		pd_maps_put_symbol(m, &s[i], 0, PD_START);
+	for (size_t i = 0; i < m->places->n_symbol; i++)
+		pd_maps_put_symbol(m, &m->places->symbol[i], 0, PD_START);
 }
 
 static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
@@ -242,8 +200,7 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 		pd_maps_put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
 		return;
 	}
-	if (img->kind != IMAGE_MODULE &&
-	    (!core || pd_places_named(m->places, r->image)))
+	if (img->kind != IMAGE_MODULE && (!core || m->places->named[r->image]))
 		return;
 	b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
 	blob_u32(b, UINT32_MAX);
@@ -373,7 +330,7 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 		return;
 	i = table_find_hash(&m->by_chain, hash);
 	if (i != TABLE_NONE &&
-	    m->checked[i].any == pd_maps_space_of(m, who->space)->any)
+	    m->checked[i] == pd_maps_space_of(m, who->space)->any)
 		return;
 	stack = c->chain[raw].stack;
 	ip = pd_places_chain(m->places, raw, who->user_mask, &n);
@@ -382,11 +339,11 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 		stack = c->stack[stack].parent;
 	}
 	if (i == TABLE_NONE) {
-		i = (uint32_t)m->n_checked++;
-		mem_grow(m->checked, m->cap_checked, m->n_checked);
+		i = (uint32_t)m->n_checked;
+		*mem_add(m->checked, m->n_checked, m->cap_checked) = 0;
 		table_add(&m->by_chain, hash, i);
 	}
-	m->checked[i].any = pd_maps_space_of(m, who->space)->any;
+	m->checked[i] = pd_maps_space_of(m, who->space)->any;
 }
 
 void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)

@@ -5,22 +5,43 @@
  * finds other code (jitted code that was replaced, code of the program before
  * an exec), a mapping that corrects it is written. */
 #pragma once
-#include <stdint.h>
+#include <stdbool.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/tasks/space.h"
 
 struct err;
-struct pd_maps;
 struct pd_places;
 struct perfdata;
 
-/* fn is called with the time of each mapping. Returns NULL and *err on failure.
- */
-typedef void pd_maps_fn(void *arg, int64_t time, uint32_t row);
+struct pd_row {
+	struct region r;	/* t0 PD_START: from the start on */
+	uint32_t process, next; /* process.id, 0: the kernel; its next one */
+};
+
+/* Read only. */
+struct pd_maps {
+	struct pd_row *row;
+	size_t n_row, cap_row;
+	/* For perfdata_maps.c. */
+	struct perfdata *pd;
+	struct pd_places *places;
+	uint32_t *first; /* row of a process */
+	size_t n_first, cap_first;
+	struct space *space;
+	size_t n_space, cap_space;
+	struct table by_chain; /* (space, chain): checked */
+	uint32_t *checked;     /* the generation of a space that a chain was
+				* checked against */
+	size_t n_checked, cap_checked;
+	bool *own_id; /* by image: another image has the same path */
+};
+
+/* Returns NULL and *err on failure. */
 struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
 			    struct err *err);
 void pd_maps_free(struct pd_maps *m);
-void pd_maps_each(const struct pd_maps *m, pd_maps_fn *fn, void *arg);
-/* Returns the process.id of a mapping; 0: the kernel. */
-uint32_t pd_maps_process(const struct pd_maps *m, uint32_t row);
 
 /* Writes a mapping. A space is the number, 0 and up, of what a reader knows
  * under one process id. */

@@ -3,10 +3,8 @@
 
 #include "cli/samples/code.h"
 #include "schema/store.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/tasks/space.h"
-#include "stitch/base/table.h"
 
 /* Marks get addresses below vm.mmap_min_addr, where no process has mappings, in
  * the first page without a recorded address. */
@@ -23,21 +21,6 @@
 
 /* Ids of images for marks, which are not in the database. */
 #define MARK_IMAGES 0x80000000u
-
-struct pd_places {
-	const struct known_code *code;
-	uint64_t *ip;
-	size_t cap_ip;
-	uint64_t mark_at;
-	struct image *mark;
-	size_t n_mark, cap_mark;
-	struct pd_symbol *symbol;
-	size_t n_symbol, cap_symbol;
-	struct table by_start, by_key; /* symbols; symbols without an address */
-	uint32_t n_key;
-	bool *named; /* by image: symbols of it are in the file */
-	struct arena text;
-};
 
 static bool by_name_only(enum image_kind kind)
 {
@@ -184,23 +167,12 @@ const struct image *pd_places_image(const struct pd_places *p, uint32_t id)
 
 /* ---- one pass over all frames */
 
-const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n)
-{
-	*n = p->n_symbol;
-	return p->symbol;
-}
-
 /* Returns whether the file must have names of this image. For a kernel without
  * a build-id, a reader would use the names of its own kernel. */
 static bool needs_name(const struct image *img)
 {
 	return img->kind == IMAGE_SYMBOLS ||
 	       (img->kind == IMAGE_KERNEL && !img->id_len);
-}
-
-bool pd_places_named(const struct pd_places *p, uint32_t image)
-{
-	return image < p->code->n_image && p->named[image];
 }
 
 /* Adds the symbol of a frame if the file must have it. */

@@ -6,20 +6,36 @@
  * are far from all recorded ones. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 
 struct known_code;
 struct image;
 struct region;
-
-struct pd_places;
 
 /* A symbol of the kernel that the file itself must name. */
 struct pd_symbol {
 	uint64_t start;
 	uint32_t len;
 	const char *name;
+};
+
+/* Read only. */
+struct pd_places {
+	struct pd_symbol *symbol; /* those that the file must have, by start */
+	size_t n_symbol, cap_symbol;
+	bool *named; /* by image: symbols of it are in the file */
+	/* For perfdata_places.c. */
+	const struct known_code *code;
+	uint64_t *ip;
+	size_t cap_ip;
+	uint64_t mark_at;
+	struct image *mark;
+	size_t n_mark, cap_mark;
+	struct table by_start, by_key; /* symbols; symbols without an address */
+	uint32_t n_key;
+	struct arena text;
 };
 
 /* Borrows code. */
@@ -44,7 +60,3 @@ void pd_places_mark_want(const struct pd_places *p, uint64_t addr,
 			 struct region *want);
 /* Returns the image of a wanted region, from the database or for a mark. */
 const struct image *pd_places_image(const struct pd_places *p, uint32_t id);
-/* Returns the symbols that the file must have, sorted by start. */
-const struct pd_symbol *pd_places_symbols(const struct pd_places *p, size_t *n);
-/* Returns whether symbols of this image are among them. */
-bool pd_places_named(const struct pd_places *p, uint32_t image);

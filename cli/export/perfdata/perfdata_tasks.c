@@ -157,17 +157,16 @@ static int pd_tasks_read_losses(struct pd_tasks *t, struct err *err)
 	return rows_end(r, err);
 }
 
-struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
+struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_maps *maps,
 			      struct err *err)
 {
 	struct pd_tasks *t = mem_new(1, sizeof(*t));
 
 	t->pd = pd;
+	t->maps = maps;
 	if (!pd_tasks_read_processes(t, err) &&
 	    !pd_tasks_read_threads(t, err) && !pd_tasks_read_comms(t, err) &&
 	    !pd_tasks_read_losses(t, err))
-		t->maps = pd_maps_new(pd, places, err);
-	if (t->maps)
 		return t;
 	pd_tasks_free(t);
 	return NULL;
@@ -177,17 +176,11 @@ void pd_tasks_free(struct pd_tasks *t)
 {
 	if (!t)
 		return;
-	pd_maps_free(t->maps);
 	table_release(&t->by_pid);
 	table_release(&t->by_tid);
 	arena_release(&t->text);
 	free_all(t->process, t->thread, t->comm, t->loss, t->side,
 		 t->used_space, t->name, t->life, t);
-}
-
-struct pd_maps *pd_tasks_maps(struct pd_tasks *t)
-{
-	return t->maps;
 }
 
 static struct process *pd_tasks_process_of(struct pd_tasks *t, uint32_t id)
@@ -221,11 +214,6 @@ static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
 		(struct side){ time, (uint32_t)id, (uint8_t)kind };
 }
 
-static void pd_tasks_add_map(void *arg, int64_t time, uint32_t row)
-{
-	add_side(arg, SIDE_MAP, time, row);
-}
-
 COMPARE_BY(pd_tasks_by_time, struct side, time, kind, id);
 
 void pd_tasks_start(struct pd_tasks *t, bool all)
@@ -248,7 +236,8 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 		add_side(t, SIDE_COMM, t->comm[i].time, i);
 	for (size_t i = 0; i < t->n_loss; i++)
 		add_side(t, SIDE_LOSS, t->loss[i].time, i);
-	pd_maps_each(t->maps, pd_tasks_add_map, t);
+	for (size_t i = 0; i < t->maps->n_row; i++)
+		add_side(t, SIDE_MAP, t->maps->row[i].r.t0, i);
 	sort_items(t->side, t->n_side, pd_tasks_by_time);
 	t->used_space = mem_new((size_t)t->n_space + 1, 1);
 	t->name = mem_new((size_t)t->n_seat + 1, sizeof(*t->name));
@@ -350,7 +339,7 @@ static void do_comm(struct pd_tasks *t, const struct comm *c)
 
 static void pd_tasks_put_map(struct pd_tasks *t, uint32_t row, int64_t time)
 {
-	uint32_t id = pd_maps_process(t->maps, row);
+	uint32_t id = t->maps->row[row].process;
 	const struct process *p = pd_tasks_process_of(t, id);
 
 	if (id && (!p || !p->wanted || p->pid < 0))

@@ -11,16 +11,14 @@
 struct err;
 struct event_comm;
 struct pd_maps;
-struct pd_places;
 struct pd_tasks;
 struct pd_who;
 struct perfdata;
 
-/* Returns NULL and *err on failure. */
-struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_places *places,
+/* Borrows maps. Returns NULL and *err on failure. */
+struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_maps *maps,
 			      struct err *err);
 void pd_tasks_free(struct pd_tasks *t);
-struct pd_maps *pd_tasks_maps(struct pd_tasks *t);
 void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 		   int64_t time);
 /* all: also write records of processes without events. */
