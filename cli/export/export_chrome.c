@@ -25,7 +25,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
-#include "stitch/verdict.h"
 
 /* A frame and its caller, in a tree with the stacks of both halves. */
 struct node {
@@ -205,7 +204,6 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 			      const struct event_type *type)
 {
 	struct stack_text t = stack_cache_event(c->cache, e);
-	const char *verdict = request_verdict_name((unsigned int)e->verdict);
 	size_t common = strlen(t.text); /* the members before args */
 	struct json *j = &c->j;
 
@@ -230,7 +228,7 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 	if (e->on_cpu)
 		json_int(j, "cpu", e->cpu);
 	if (e->verdict)
-		json_text(j, "verdict", verdict ? verdict : "unexplained");
+		json_text(j, "verdict", stacks_verdict(e->verdict));
 	json_end(j);
 	json_end(j);
 }

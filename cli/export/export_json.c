@@ -11,6 +11,7 @@
 #include "cli/export/export.h"
 #include "cli/samples/loss_rows.h"
 #include "cli/output/json.h"
+#include "cli/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
@@ -243,7 +244,6 @@ static void export_json_put_sample(struct json_export *e,
 	const struct event_comm *c = events_comm(e->events, row->comm);
 	bool named = row->comm >= 1 &&
 		     (uint64_t)row->comm <= events_comms(e->events);
-	const char *verdict = request_verdict_name((unsigned int)row->verdict);
 	struct json *j = &e->json;
 
 	json_object(j, NULL);
@@ -259,9 +259,8 @@ static void export_json_put_sample(struct json_export *e,
 	json_int(j, "weight", e->x->samples ? 1 : row->weight);
 	json_int(j, "kernel", export_json_chain(e, row->kraw));
 	json_int(j, "user", export_json_chain(e, row->uraw));
-	if (row->verdict && !verdict)
-		verdict = "unexplained";
-	json_text(j, "verdict", row->verdict ? verdict : NULL);
+	json_text(j, "verdict",
+		  row->verdict ? stacks_verdict(row->verdict) : NULL);
 	export_json_put_words(j, "flags",
 			      row->verdict ? (uint64_t)row->flags : 0,
 			      sample_words);

@@ -313,8 +313,7 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
 static void add_user(struct job *j, const struct event_row *e,
 		     const struct pd_who *who)
 {
-	const char *missing = stacks_missing(&(struct stacks_group){
-		.verdict = (uint8_t)e->verdict, .uraw = (uint32_t)e->uraw });
+	const char *missing = stacks_missing(e->verdict, e->uraw);
 	unsigned int end = code_chain_at(j->pd->code, e->uraw)->ended;
 
 	if (!missing && !e->uraw)

@@ -502,7 +502,7 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	if (g->cpu >= 0)
 		pprof_label_num(j->p, "cpu", g->cpu);
 	if (g->verdict)
-		pprof_label(j->p, "verdict", stacks_verdict(g));
+		pprof_label(j->p, "verdict", stacks_verdict(g->verdict));
 	return pprof_sample(j->p, j->location, n, err);
 }
 

@@ -119,7 +119,8 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		if (d->opts->by_verdict) {
 			char text[64];
 
-			snprintf(text, sizeof(text), "[%s]", stacks_verdict(g));
+			snprintf(text, sizeof(text), "[%s]",
+				 stacks_verdict(g->verdict));
 			drawing_group(d, text, &l);
 		}
 		drawing_thread(d, c, &l);
@@ -129,7 +130,8 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 			continue;
 		drawing_trust(d, g);
 		drawing_count_name(d, c, g->weight);
-		drawing_missing(d, stacks_missing(g), g->weight);
+		drawing_missing(d, stacks_missing(g->verdict, g->uraw),
+				g->weight);
 		if (stacks_bogus(d->stacks, g))
 			d->bogus += g->weight;
 		drawing_infer(d, g, &l, g->weight);

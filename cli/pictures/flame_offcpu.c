@@ -106,7 +106,7 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 {
 	struct stacks_group at = offcpu_group(&g->at);
 
-	return !at.kraw && !at.uraw && !stacks_missing(&at);
+	return !at.kraw && !at.uraw && !stacks_missing(at.verdict, at.uraw);
 }
 
 static void flame_offcpu_note_waits(struct drawing *d,
@@ -178,7 +178,8 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 		if (rc > 0) {
 			drawing_trust(d, &at);
 			drawing_infer(d, &at, &l, g->ns);
-			drawing_missing(d, stacks_missing(&at), g->ns);
+			drawing_missing(d, stacks_missing(at.verdict, at.uraw),
+					g->ns);
 		}
 	}
 	free(l.label);

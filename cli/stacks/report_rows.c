@@ -190,7 +190,7 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 		key.cpu = g->cpu;
 	if (r->keys & KEY_VERDICT)
 		key.verdict = labels_add_name(r->labels, LABEL_GROUP,
-					      stacks_verdict(g));
+					      stacks_verdict(g->verdict));
 	if (r->keys & KEY_FIELD)
 		key.field = labels_add_name(r->labels, LABEL_GROUP,
 					    stacks_field(r->stacks, g));

@@ -635,16 +635,19 @@ const char *stacks_field(const struct stacks *s, const struct stacks_group *g)
 			   : value;
 }
 
-const char *stacks_missing(const struct stacks_group *g)
+const char *stacks_verdict(int64_t verdict)
 {
-	const char *word;
+	const char *word = request_verdict_name((unsigned int)verdict);
 
-	if (!g->verdict || g->uraw)
+	return !verdict ? "no request" : word ? word : "unexplained";
+}
+
+const char *stacks_missing(int64_t verdict, int64_t uraw)
+{
+	if (!verdict || uraw)
 		return NULL;
 	/* earlier versions stored this verdict for empty ones */
-	word = request_verdict_name(g->verdict == REQ_MATCHED ? REQ_EMPTY
-							      : g->verdict);
-	return word ? word : "unexplained";
+	return stacks_verdict(verdict == REQ_MATCHED ? REQ_EMPTY : verdict);
 }
 
 bool stacks_inferred(const struct stacks *s, const struct stacks_group *g)
@@ -657,15 +660,6 @@ bool stacks_bogus(const struct stacks *s, const struct stacks_group *g)
 	return stack_names_bogus(s->names, g->uraw);
 }
 
-const char *stacks_verdict(const struct stacks_group *g)
-{
-	const char *word = request_verdict_name(g->verdict);
-
-	if (!g->verdict)
-		return "no request";
-	return word ? word : "unexplained";
-}
-
 static void stacks_add_mark(struct stacks *s, enum label_kind kind,
 			    const char *name, struct label_list *out)
 {
@@ -675,7 +669,7 @@ static void stacks_add_mark(struct stacks *s, enum label_kind kind,
 void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out)
 {
-	const char *missing = stacks_missing(g);
+	const char *missing = stacks_missing(g->verdict, g->uraw);
 	bool exec = g->uraw && (g->flags & VERDICT_EXEC);
 	char name[64];
 
@@ -705,7 +699,8 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 
 bool stacks_plain(const struct stacks *s, const struct stacks_group *g)
 {
-	return !stacks_missing(g) && !(g->flags & VERDICT_EXEC) && !g->wait &&
+	return !stacks_missing(g->verdict, g->uraw) &&
+	       !(g->flags & VERDICT_EXEC) && !g->wait &&
 	       !stack_names_ended(s->names, g->uraw) &&
 	       !stack_names_ended(s->names, g->kraw) &&
 	       stack_names_plain(s->names, g->uraw) &&

@@ -172,8 +172,10 @@ const char *stacks_field(const struct stacks *s, const struct stacks_group *g);
  * "[off-CPU: STATE]". */
 void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);
+/* Returns the verdict of a request as a word; 0: "no request". */
+const char *stacks_verdict(int64_t verdict);
 /* Returns a word for why the user half is missing; NULL if it is not. */
-const char *stacks_missing(const struct stacks_group *g);
+const char *stacks_missing(int64_t verdict, int64_t uraw);
 /* Returns whether the caller of the innermost user frame was not recorded, but
  * inferred from the code. */
 bool stacks_inferred(const struct stacks *s, const struct stacks_group *g);
@@ -182,5 +184,3 @@ bool stacks_inferred(const struct stacks *s, const struct stacks_group *g);
 bool stacks_plain(const struct stacks *s, const struct stacks_group *g);
 /* Returns whether the user stack has a bogus frame; needs opts.bogus. */
 bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);
-/* Returns the verdict of the group's requests as a word, or "no request". */
-const char *stacks_verdict(const struct stacks_group *g);

@@ -17,6 +17,7 @@
 #include "cli/samples/payloads.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
+#include "cli/stacks/stacks.h"
 #include "cli/tables/script.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -58,7 +59,6 @@ struct script {
 	struct script_type *type;
 	size_t n_type, cap_type;
 	struct script_thread nobody;
-	const char *verdict[32];
 	/* of the last time: its second, and what is printed up to that */
 	uint64_t second;
 	size_t n_before; /* 0: there was none */
@@ -209,27 +209,6 @@ static int script_read_comms(struct script *s, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Reads the words of verdicts. A database of a newer version may have unknown
- * ones. */
-static int script_read_words(struct script *s, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_of(db, "print_words", err);
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, PRINT_WORDS_ID);
-		struct value v = rows_value(r, PRINT_WORDS_NAME);
-		char name[COMM_MAX];
-
-		if (id < 1 || id >= 32)
-			continue;
-		safe_text_clean_buf(name, sizeof(name), v.len ? v.text : "",
-				    v.len, "[]");
-		s->verdict[id] = arena_strdup(&s->arena, name);
-	}
-	return rows_end(r, err);
-}
-
 /* Aligns the names of events to the longest, as perf does. */
 static void align_types(struct script *s)
 {
@@ -254,8 +233,7 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	s->f = *f;
 	s->nobody = (struct script_thread){ .name = "", .pid = -1, .tid = -1 };
 	s->most = __flbf(stdout) ? 0 : LINES;
-	if (script_read_types(s, db, err) || script_read_comms(s, db, err) ||
-	    script_read_words(s, db, err))
+	if (script_read_types(s, db, err) || script_read_comms(s, db, err))
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);
@@ -376,17 +354,10 @@ static inline void script_put(struct script *s, const char *text, size_t len)
 /* Prints why the user stack is missing, or that it was taken after an exec. */
 static void script_put_verdict(struct script *s, const struct event_row *e)
 {
-	const char *word = NULL;
+	const char *word = e->flags & VERDICT_EXEC
+				   ? "after exec"
+				   : stacks_missing(e->verdict, e->uraw);
 
-	if (e->verdict < 1 || e->verdict >= 32)
-		return;
-	if (e->flags & VERDICT_EXEC)
-		word = "after exec";
-	else if (!e->uraw)
-		/* earlier versions stored matched for empty ones */
-		word = e->verdict == REQ_MATCHED
-			       ? request_verdict_name(REQ_EMPTY)
-			       : s->verdict[e->verdict];
 	if (!word)
 		return;
 	script_put(s, "\t[user: ", 8);
@@ -553,8 +524,8 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 		json_text(&j, "trace", trace);
 	chains_json(s->chains, e->kraw, &j, "kernel", err);
 	chains_json(s->chains, e->uraw, &j, "user", err);
-	if (e->verdict >= 1 && e->verdict < 32 && s->verdict[e->verdict])
-		json_text(&j, "verdict", s->verdict[e->verdict]);
+	if (e->verdict)
+		json_text(&j, "verdict", stacks_verdict(e->verdict));
 	if (e->flags & VERDICT_EXEC)
 		json_bool(&j, "exec_between", true);
 	json_finish(&j);

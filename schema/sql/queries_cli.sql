@@ -212,9 +212,6 @@ SELECT c.frame, w.name FROM internal_callsite c
 JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 	AND w.name IN ('no_call', 'no_code')
 
--- name: print_words
-SELECT id, name FROM word WHERE kind = 'request' ORDER BY id
-
 -- name: print_losses
 SELECT what, cpu, t0, t1, n FROM loss
 WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id

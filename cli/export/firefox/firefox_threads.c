@@ -269,7 +269,6 @@ struct firefox_threads {
 	size_t n_process, cap_process;
 	struct spool *marks;
 	uint32_t losses; /* place in thread[] */
-	struct arena text;
 	int64_t begin, end;
 };
 
@@ -326,24 +325,6 @@ static int firefox_threads_read(struct firefox_threads *t, struct store *db,
 	return rows_end(r, err);
 }
 
-/* The name of the main thread is also that of the process. */
-static int firefox_threads_read_names(struct firefox_threads *t,
-				      struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "event_comms", err);
-
-	while (rows_step(r)) {
-		int64_t process = rows_int(r, EVENT_COMMS_PROCESS);
-
-		if (process > 0 && (size_t)process < t->n_process &&
-		    rows_int(r, EVENT_COMMS_PID) ==
-			    rows_int(r, EVENT_COMMS_TID))
-			t->process[process].name = arena_strdup(
-				&t->text, rows_text(r, EVENT_COMMS_NAME));
-	}
-	return rows_end(r, err);
-}
-
 /* How many lives of each pid, or of each tid, were numbered so far. */
 struct numbering {
 	struct intern numbers; /* the id of a number is its place in lives[] */
@@ -395,8 +376,7 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	t->samples = spool_new(sizeof(struct sample), err);
 	t->marks = t->samples ? spool_new(sizeof(struct item), err) : NULL;
 	if (!t->marks || firefox_threads_read_range(t, db, err) ||
-	    firefox_threads_read(t, db, err) ||
-	    firefox_threads_read_names(t, db, err)) {
+	    firefox_threads_read(t, db, err)) {
 		firefox_threads_free(t);
 		return NULL;
 	}
@@ -410,7 +390,6 @@ void firefox_threads_free(struct firefox_threads *t)
 		return;
 	spool_free(t->samples);
 	spool_free(t->marks);
-	arena_release(&t->text);
 	free_all(t->thread, t->process, t);
 }
 
@@ -426,6 +405,10 @@ void firefox_name_threads(struct firefox_threads *t, const struct events *e)
 		const struct event_comm *c = events_comm(e, (int64_t)i);
 
 		firefox_threads_thread_of(t, c)->life.name = c->name;
+		/* the name of the main thread is also that of the process */
+		if (c->process && c->process < t->n_process - 1 &&
+		    c->pid == c->tid)
+			t->process[c->process].name = c->name;
 	}
 	t->thread[0].life.name = events_comm(e, 0)->name;
 }
