@@ -24,8 +24,7 @@ static int write_folded(FILE *out, const struct export_request *x,
 
 	if (!s)
 		return -1;
-	t = flame_tree_new(s->labels,
-			   labels_add_name(s->labels, LABEL_GROUP, "all"));
+	t = flame_tree_new(s->labels);
 	event = stacks_choose(s, "exporting");
 	stacks_each (g, s, event) {
 		l.n = 0;

@@ -199,8 +199,7 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 	struct label_list l = { .want_from = true };
 	int rc = 0;
 
-	d->tree = flame_tree_new(labels,
-				 labels_add_name(labels, LABEL_GROUP, "all"));
+	d->tree = flame_tree_new(labels);
 	d->leaf = mem_new(n, sizeof(*d->leaf));
 	d->inferred = mem_new(n, sizeof(*d->inferred));
 	/* no weights: the page adds up those of the samples it shows */

@@ -49,8 +49,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 
 	if (compare_load(&m->c, s, &co, status, err))
 		return -1;
-	m->all = flame_tree_new(
-		m->c.labels, labels_add_name(m->c.labels, LABEL_GROUP, "all"));
+	m->all = flame_tree_new(m->c.labels);
 	for (int i = 0; i < 2; i++) {
 		m->side[i].o = *o;
 		m->side[i].also = m->all;

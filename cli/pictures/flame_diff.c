@@ -395,15 +395,10 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	const struct compare_run *b = &c->run[c->runs_a];
 	const char *event = compare_event(c);
 
-	/* parents have smaller ids than their children, so they are mapped
-	 * first */
 	pg->both = mem_new(d->tree->n, sizeof(*pg->both));
-	for (uint32_t id = 1; id < d->tree->n; id++) {
-		const struct flame_node *nd = &d->tree->node[id];
-
-		pg->both[id] = flame_tree_child_of(
-			pg->m.all, pg->both[nd->parent], nd->label);
-	}
+	for (uint32_t id = 1; id < pg->m.all->n; id++)
+		if (pg->m.node[1][id] != FLAME_NONE)
+			pg->both[pg->m.node[1][id]] = id;
 	pg->most_at = FLAME_NONE;
 	flame_diff_find_most(pg);
 	pg->lead = compare_said(c, compare_tell_cause, 0);

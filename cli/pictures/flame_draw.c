@@ -64,8 +64,9 @@ static void drawing_collapse(const struct drawing *d, struct label_list *l)
 	l->n = n;
 }
 
-int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
-		uint64_t samples, struct err *err)
+/* Adds a stack as drawing_add_group() does. */
+static int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
+		       uint64_t samples, struct err *err)
 {
 	if (d->opts->collapse)
 		drawing_collapse(d, l);
@@ -82,23 +83,38 @@ int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		       : 1;
 }
 
-void drawing_infer(struct drawing *d, const struct stacks_group *g,
-		   const struct label_list *l, uint64_t weight)
+/* Counts the frames of the stack just added that were inferred. */
+static void drawing_infer(struct drawing *d, const struct stacks_group *g,
+			  const struct label_list *l)
 {
 	const struct stack_names *names = d->stacks->names;
 	uint32_t at = 0;
 	size_t n = 0;
 
 	if (stacks_inferred(d->stacks, g))
-		d->inferred += weight;
+		d->inferred += g->weight;
 	for (size_t i = 0; i < l->n; i++)
 		if (stack_names_inferred(names, &l->from[i]))
 			n = i + 1;
 	for (size_t i = 0; i < n; i++) {
 		at = flame_tree_child_of(d->tree, at, l->label[i]);
 		if (stack_names_inferred(names, &l->from[i]))
-			flame_tree_infer(d->tree, at, weight);
+			flame_tree_infer(d->tree, at, g->weight);
 	}
+}
+
+int drawing_add_group(struct drawing *d, const struct stacks_group *g,
+		      struct label_list *l, struct err *err)
+{
+	int rc = drawing_add(d, l, g->weight, g->samples, err);
+
+	if (rc <= 0)
+		return rc;
+	if (d->trust)
+		trust_add(d->trust, g);
+	drawing_missing(d, stacks_missing(g->verdict, g->uraw), g->weight);
+	drawing_infer(d, g, l);
+	return rc;
 }
 
 static int drawing_add_groups(struct drawing *d, struct err *err)
@@ -125,16 +141,12 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		}
 		drawing_thread(d, c, &l);
 		stacks_get(d->stacks, g, &l);
-		rc = drawing_add(d, &l, g->weight, g->samples, err);
+		rc = drawing_add_group(d, g, &l, err);
 		if (rc <= 0)
 			continue;
-		drawing_trust(d, g);
 		drawing_count_name(d, c, g->weight);
-		drawing_missing(d, stacks_missing(g->verdict, g->uraw),
-				g->weight);
 		if (stacks_bogus(d->stacks, g))
 			d->bogus += g->weight;
-		drawing_infer(d, g, &l, g->weight);
 	}
 	free(l.label);
 	free(l.from);
@@ -147,8 +159,7 @@ int drawing_init(struct drawing *d, const struct flame_opts *f,
 	d->opts = f;
 	d->event = -1;
 	d->labels = labels;
-	d->tree = flame_tree_new(labels,
-				 labels_add_name(labels, LABEL_GROUP, "all"));
+	d->tree = flame_tree_new(labels);
 	d->pick = pick_new(labels, &f->include, &f->exclude, err);
 	return d->pick ? 0 : -1;
 }
@@ -200,12 +211,6 @@ int drawing_facts(struct drawing *d, struct store *db, struct err *err)
 	d->facts = d->trust ? label_facts_load(db, d->stacks, err) : NULL;
 	d->o.facts = d->facts;
 	return d->facts ? 0 : -1;
-}
-
-void drawing_trust(struct drawing *d, const struct stacks_group *g)
-{
-	if (d->trust)
-		trust_add(d->trust, g);
 }
 
 int drawing_finish(struct drawing *d, const char *path, struct err *err)

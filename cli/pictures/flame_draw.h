@@ -37,15 +37,10 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 /* Loads what is said about frames and user stacks. d->stacks must be loaded.
  * Returns 0, or -1 and *err. */
 int drawing_facts(struct drawing *d, struct store *db, struct err *err);
-/* Adds a stack, outermost frame first; may reverse l. Returns 1, 0 if --include
- * or --exclude leaves it out, or -1 and *err. */
-int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
-		uint64_t samples, struct err *err);
-/* Counts the samples of the stack just added for the note of trust. */
-void drawing_trust(struct drawing *d, const struct stacks_group *g);
-/* Counts the frames of the stack just added that were inferred. */
-void drawing_infer(struct drawing *d, const struct stacks_group *g,
-		   const struct label_list *l, uint64_t weight);
+/* Adds the stack of a group, outermost frame first; may reverse l. Returns 1, 0
+ * if --include or --exclude leaves it out, or -1 and *err. */
+int drawing_add_group(struct drawing *d, const struct stacks_group *g,
+		      struct label_list *l, struct err *err);
 /* Finishes the tree. Returns 0, or -1 and *err, which names path, if the tree
  * has no weight. */
 int drawing_finish(struct drawing *d, const char *path, struct err *err);

@@ -156,6 +156,7 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 		const struct group *g = &all->group[i];
 		struct stacks_group at = offcpu_group(&g->at);
 
+		at.weight = g->ns;
 		at.samples = g->waits;
 		l.n = 0;
 		if (d->opts->by_state) {
@@ -174,13 +175,7 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 			flame_offcpu_add_waker(d, &g->waker, &l);
 		else if (g->waker.asleep && sums->wakes)
 			flame_offcpu_add_missing(d, NOT_WOKEN, &l);
-		rc = drawing_add(d, &l, g->ns, g->waits, err);
-		if (rc > 0) {
-			drawing_trust(d, &at);
-			drawing_infer(d, &at, &l, g->ns);
-			drawing_missing(d, stacks_missing(at.verdict, at.uraw),
-					g->ns);
-		}
+		rc = drawing_add_group(d, &at, &l, err);
 	}
 	free(l.label);
 	free(l.from);

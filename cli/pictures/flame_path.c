@@ -295,9 +295,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	int rc = path_open(&f.r, db, path, err);
 
 	if (!rc) {
-		f.tree = flame_tree_new(
-			f.r.labels,
-			labels_add_name(f.r.labels, LABEL_GROUP, "all"));
+		f.tree = flame_tree_new(f.r.labels);
 		f.name = mem_new(timeline_threads(f.r.t) + 1u, sizeof(*f.name));
 	}
 	if (!rc && !o->timed) {

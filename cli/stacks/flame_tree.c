@@ -16,12 +16,13 @@ static void flame_tree_add_node(struct flame_tree *t, uint32_t parent,
 							       .depth = depth };
 }
 
-struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root)
+struct flame_tree *flame_tree_new(struct labels *labels)
 {
 	struct flame_tree *t = mem_new(1, sizeof(*t));
 
 	t->labels = labels;
-	flame_tree_add_node(t, FLAME_NONE, root);
+	flame_tree_add_node(t, FLAME_NONE,
+			    labels_add_name(labels, LABEL_GROUP, "all"));
 	return t;
 }
 

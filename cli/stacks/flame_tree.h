@@ -39,8 +39,8 @@ struct flame_tree {
 	uint64_t weight, samples;
 };
 
-/* labels are borrowed for the tree's life; root: label of the root. */
-struct flame_tree *flame_tree_new(const struct labels *labels, uint32_t root);
+/* labels are borrowed for the tree's life; the root is the label "all". */
+struct flame_tree *flame_tree_new(struct labels *labels);
 void flame_tree_free(struct flame_tree *t);
 /* One stack, outermost label first (n 0: the root itself). -1 when the sum of
  * all weights leaves 64 bits; then the tree is of no use. */

@@ -189,8 +189,7 @@ static void report_tree_write(const struct report *rp,
 int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 {
 	struct labels *labels = rp->stacks->labels;
-	struct flame_tree *t = flame_tree_new(
-		labels, labels_add_name(labels, LABEL_GROUP, "all"));
+	struct flame_tree *t = flame_tree_new(labels);
 	int rc = report_tree_fill(rp, t, err);
 
 	if (!rc) {

@@ -20,11 +20,6 @@ struct flame {
 	uint64_t found;	   /* weight of stacks with it */
 };
 
-static struct flame *flame_of(struct screen *s)
-{
-	return (struct flame *)s;
-}
-
 static const struct label *flame_label(const struct flame *f, uint32_t id)
 {
 	return labels_get(f->sums->labels, f->tree->node[id].label);
@@ -111,7 +106,7 @@ static void flame_draw_chosen(const struct flame *f, int row, int columns)
 
 static void flame_draw(struct screen *s, const struct area *a)
 {
-	struct flame *f = flame_of(s);
+	struct flame *f = (void *)s;
 	const struct area bars = { a->top + 1, a->rows - 1, a->columns };
 	uint32_t depth = f->tree->node[f->at].depth;
 	struct flame_bar *todo = NULL;
@@ -186,7 +181,7 @@ static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
 static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
 		      struct reply *out UNUSED)
 {
-	struct flame *f = flame_of(s);
+	struct flame *f = (void *)s;
 	uint32_t parent = f->tree->node[f->at].parent;
 
 	switch (key) {
@@ -226,7 +221,7 @@ static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
 /* Goes on among the frames that somebody has looked at. */
 static bool flame_find(struct screen *s, const char *text, bool back)
 {
-	struct flame *f = flame_of(s);
+	struct flame *f = (void *)s;
 	uint32_t n = (uint32_t)f->tree->n_node;
 
 	if (!f->text || strcmp(f->text, text) != 0) {
@@ -248,7 +243,7 @@ static bool flame_find(struct screen *s, const char *text, bool back)
 
 static const char *flame_function(struct screen *s)
 {
-	struct flame *f = flame_of(s);
+	struct flame *f = (void *)s;
 	const struct label *l = flame_label(f, f->at);
 
 	return l->kind == LABEL_GROUP || l->kind == LABEL_MISSING ? NULL
@@ -257,7 +252,7 @@ static const char *flame_function(struct screen *s)
 
 static void flame_free(struct screen *s)
 {
-	struct flame *f = flame_of(s);
+	struct flame *f = (void *)s;
 
 	calls_free(f->tree);
 	free_all(f->text, f->screen.title, f);

@@ -152,11 +152,6 @@ struct functions {
 	size_t n_tree, cap_tree;
 };
 
-static struct functions *functions_in(struct screen *s)
-{
-	return (struct functions *)s;
-}
-
 static const struct label *functions_label(const struct functions *f,
 					   const struct outline_line *l)
 {
@@ -327,7 +322,7 @@ static void functions_draw_lines(const struct functions *f, size_t n,
 
 static void functions_draw(struct screen *s, const struct area *a)
 {
-	struct functions *f = functions_in(s);
+	struct functions *f = (void *)s;
 	int numbers = functions_numbers(f, a->columns);
 	char head[160];
 
@@ -442,7 +437,7 @@ static bool functions_key_rows(struct functions *f, int key, struct reply *out)
 static bool functions_key(struct screen *s, int key, const struct area *a,
 			  struct reply *out)
 {
-	struct functions *f = functions_in(s);
+	struct functions *f = (void *)s;
 
 	if (!f->o.n)
 		return false;
@@ -479,7 +474,7 @@ static bool functions_key(struct screen *s, int key, const struct area *a,
 
 static const char *functions_function(struct screen *s)
 {
-	struct functions *f = functions_in(s);
+	struct functions *f = (void *)s;
 	const struct label *l;
 
 	if (!f->o.n)
@@ -491,28 +486,16 @@ static const char *functions_function(struct screen *s)
 		       : l->name;
 }
 
-static bool functions_find_next(struct functions *f, const char *text,
-				bool back)
-{
-	for (size_t i = 1; i <= f->o.n; i++) {
-		size_t at = (f->list.at + (back ? f->o.n - i : i)) % f->o.n;
-		const struct label *l = functions_label(f, &f->o.line[at]);
-
-		if (sums_has(l, text)) {
-			list_go(&f->list, at);
-			return true;
-		}
-	}
-	return false;
-}
-
 static bool functions_find(struct screen *s, const char *text, bool back)
 {
-	struct functions *f = functions_in(s);
+	struct functions *f = (void *)s;
 	bool same = f->text && !strcmp(f->text, text);
 
 	if (f->is_tree || same)
-		return !*text || functions_find_next(f, text, back);
+		return !*text ||
+		       list_find(&f->list, back, at,
+				 sums_has(functions_label(f, &f->o.line[at]),
+					  text));
 	free(f->text);
 	f->text = *text ? mem_strdup(text) : NULL;
 	functions_fill(f);
@@ -521,7 +504,7 @@ static bool functions_find(struct screen *s, const char *text, bool back)
 
 static void functions_go(struct screen *s, const char *name)
 {
-	struct functions *f = functions_in(s);
+	struct functions *f = (void *)s;
 
 	for (size_t i = 0; i < f->o.n; i++)
 		if (!strcmp(functions_label(f, &f->o.line[i])->name, name)) {
@@ -532,7 +515,7 @@ static void functions_go(struct screen *s, const char *name)
 
 static void functions_free(struct screen *s)
 {
-	struct functions *f = functions_in(s);
+	struct functions *f = (void *)s;
 
 	for (size_t i = 0; i < f->n_tree; i++)
 		calls_free(f->tree[i]);

@@ -38,11 +38,6 @@ struct said {
 	int fd;		  /* -1: it ended */
 };
 
-static struct said *said_of(struct screen *s)
-{
-	return (struct said *)s;
-}
-
 /* ---- lines */
 
 static const char *said_text(const struct said *s, size_t at)
@@ -231,7 +226,7 @@ static void said_take_lines(struct said *s, size_t from)
 
 static bool said_wait(struct screen *screen)
 {
-	struct said *s = said_of(screen);
+	struct said *s = (void *)screen;
 
 	while (s->fd >= 0) {
 		size_t from = s->len;
@@ -270,7 +265,7 @@ static enum cells_style said_style(const struct said *s, size_t at)
 
 static void said_draw(struct screen *screen, const struct area *a)
 {
-	struct said *s = said_of(screen);
+	struct said *s = (void *)screen;
 
 	list_fit(&s->list, a->rows);
 	for (int i = 0; i < a->rows; i++) {
@@ -289,19 +284,6 @@ static void said_draw(struct screen *screen, const struct area *a)
 /* ---- where lines lead */
 
 /* Goes to the next line with samples that is hot. */
-static void said_next_hot(struct said *s, bool back)
-{
-	for (size_t i = 1; i <= s->list.n; i++) {
-		size_t at =
-			(s->list.at + (back ? s->list.n - i : i)) % s->list.n;
-
-		if (said_share(s, at) >= 0.5) {
-			list_go(&s->list, at);
-			return;
-		}
-	}
-}
-
 /* Returns the bytes of a JSON string, to be freed. */
 static char *said_string(const char *json)
 {
@@ -379,7 +361,7 @@ static void said_follow_kind(const struct said *s, struct reply *out)
 static bool said_key(struct screen *screen, int key, const struct area *a,
 		     struct reply *out)
 {
-	struct said *s = said_of(screen);
+	struct said *s = (void *)screen;
 
 	if (list_key(&s->list, key, a->rows))
 		return true;
@@ -415,7 +397,8 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 	case 'p':
 		if (s->kind != SAID_CODE)
 			return false;
-		said_next_hot(s, key == 'p');
+		(void)list_find(&s->list, key == 'p', at,
+				said_share(s, at) >= 0.5);
 		return true;
 	default:
 		return false;
@@ -424,23 +407,15 @@ static bool said_key(struct screen *screen, int key, const struct area *a,
 
 static bool said_find(struct screen *screen, const char *text, bool back)
 {
-	struct said *s = said_of(screen);
+	struct said *s = (void *)screen;
 
-	for (size_t i = 1; *text && i <= s->list.n; i++) {
-		size_t at =
-			(s->list.at + (back ? s->list.n - i : i)) % s->list.n;
-
-		if (strstr(said_text(s, at), text)) {
-			list_go(&s->list, at);
-			return true;
-		}
-	}
-	return !*text;
+	return !*text || list_find(&s->list, back, at,
+				   strstr(said_text(s, at), text) != NULL);
 }
 
 static void said_copy_line(struct screen *screen, const char **argv, size_t max)
 {
-	struct said *s = said_of(screen);
+	struct said *s = (void *)screen;
 	size_t n = 0;
 
 	/* without the name of the program */
@@ -451,7 +426,7 @@ static void said_copy_line(struct screen *screen, const char **argv, size_t max)
 
 static void said_free(struct screen *screen)
 {
-	struct said *s = said_of(screen);
+	struct said *s = (void *)screen;
 
 	said_end(s);
 	for (size_t i = 0; s->argv[i]; i++)

@@ -91,5 +91,20 @@ bool list_key(struct list *l, int key, int rows);
 /* Moves the cursor to a line, which has others around it if it was not shown.
  */
 void list_go(struct list *l, size_t at);
+/* Does that for the next line, in a circle, of which the expression `holds`,
+ * which refers to its index as `at`, is true. Returns whether there is one. */
+#define list_find(l, back, at, holds)                                          \
+	({                                                                     \
+		size_t i_ = 0, at, n_ = (l)->n;                                \
+                                                                               \
+		while (++i_ <= n_) {                                           \
+			at = ((l)->at + ((back) ? n_ - i_ : i_)) % n_;         \
+			if (holds)                                             \
+				break;                                         \
+		}                                                              \
+		if (i_ <= n_)                                                  \
+			list_go(l, at);                                        \
+		i_ <= n_;                                                      \
+	})
 /* Moves `top` so that the cursor is in that many rows. */
 void list_fit(struct list *l, int rows);

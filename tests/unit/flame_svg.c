@@ -17,10 +17,8 @@ static struct svg_opts opts;
 
 static void flame_svg_setup(void)
 {
-	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
-
 	labels = labels_new();
-	tree = flame_tree_new(labels, labels_add(labels, &all));
+	tree = flame_tree_new(labels);
 	opts = (struct svg_opts){
 		.title = "T",
 		.count_name = "ns",

@@ -14,10 +14,8 @@ static struct flame_tree *tree;
 
 static void flame_tree_setup(void)
 {
-	struct label all = { .kind = LABEL_GROUP, .name = "all", .image = "" };
-
 	labels = labels_new();
-	tree = flame_tree_new(labels, labels_add(labels, &all));
+	tree = flame_tree_new(labels);
 }
 
 static void flame_tree_teardown(void)
