@@ -32,8 +32,8 @@
  *
  * Strings, functions and locations are interned: equal ones are written once.
  * Types come first, then samples in any order; mappings may come any time.
- * For a sample: pprof_values(), its labels, then pprof_sample(). Strings are
- * cleaned if they are not UTF-8. */
+ * For a sample: its values and labels, then pprof_sample(). Strings are cleaned
+ * if they are not UTF-8. */
 
 struct pprof_line {
 	const char *name;     /* of the function */
@@ -42,20 +42,10 @@ struct pprof_line {
 	uint32_t line;
 };
 
-struct pprof_location {
-	uint32_t mapping; /* 0: none */
-	uint64_t addr;
-	const struct pprof_line *line; /* the innermost first */
-	size_t n_line;
-};
-
+/* What is known in a mapping. */
 struct pprof_mapping {
-	uint64_t start, limit, off;
-	const char *file;
-	const uint8_t *build_id;
-	size_t build_id_len;
-	bool has_functions, has_files, has_lines, has_inlined;
-	uint64_t samples; /* for the caller */
+	bool has_functions, has_files, has_lines;
+	uint64_t samples;
 };
 
 #define FLUSH_AT ((size_t)64 * 1024)
@@ -196,13 +186,6 @@ static void pprof_type(struct pprof *p, const char *type, const char *unit)
 	*mem_add(p->value, p->n_value, p->cap_value) = 0;
 }
 
-/* Returns the values of the next sample, one for each type, all 0. */
-static uint64_t *pprof_values(struct pprof *p)
-{
-	memset(p->value, 0, p->n_value * sizeof(*p->value));
-	return p->value;
-}
-
 static void pprof_label(struct pprof *p, const char *key, const char *value)
 {
 	p->msg.n = 0;
@@ -245,32 +228,6 @@ static uint64_t pprof_add_function(struct pprof *p,
 	return (uint64_t)id + 1;
 }
 
-/* Returns the id of an equal location, or of a new one. */
-static uint64_t pprof_location(struct pprof *p, const struct pprof_location *at)
-{
-	p->msg.n = 0;
-	proto_uint(&p->msg, LOCATION_MAPPING_ID, at->mapping);
-	/* written also if 0, so that the message is never empty */
-	proto_item(&p->msg, LOCATION_ADDRESS, at->addr);
-	for (size_t i = 0; i < at->n_line; i++) {
-		uint64_t function = pprof_add_function(p, &at->line[i]);
-
-		p->part.n = 0;
-		proto_uint(&p->part, LINE_FUNCTION_ID, function);
-		proto_uint(&p->part, LINE_LINE, at->line[i].line);
-		proto_message(&p->msg, LOCATION_LINE, &p->part);
-	}
-
-	size_t n = p->locations.n;
-	uint32_t id = intern_add_bytes(&p->locations, p->msg.at, p->msg.n);
-
-	if (id == n) {
-		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
-		proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
-	}
-	return (uint64_t)id + 1;
-}
-
 static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 {
 	int rc = 0;
@@ -298,27 +255,6 @@ static int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
 	return pprof_flush(p, FLUSH_AT, err);
 }
 
-static void pprof_mapping(struct pprof *p, uint32_t id,
-			  const struct pprof_mapping *m)
-{
-	char hex[2 * 64 + 1] = "";
-
-	for (size_t i = 0; i < m->build_id_len && i < 64; i++)
-		snprintf(hex + 2 * i, 3, "%02x", m->build_id[i]);
-	p->msg.n = 0;
-	proto_uint(&p->msg, MAPPING_ID, id);
-	proto_uint(&p->msg, MAPPING_MEMORY_START, m->start);
-	proto_uint(&p->msg, MAPPING_MEMORY_LIMIT, m->limit);
-	proto_uint(&p->msg, MAPPING_FILE_OFFSET, m->off);
-	proto_uint(&p->msg, MAPPING_FILENAME, pprof_string(p, m->file));
-	proto_uint(&p->msg, MAPPING_BUILD_ID, pprof_string(p, hex));
-	proto_uint(&p->msg, MAPPING_HAS_FUNCTIONS, m->has_functions);
-	proto_uint(&p->msg, MAPPING_HAS_FILENAMES, m->has_files);
-	proto_uint(&p->msg, MAPPING_HAS_LINE_NUMBERS, m->has_lines);
-	proto_uint(&p->msg, MAPPING_HAS_INLINE_FRAMES, m->has_inlined);
-	proto_message(&p->buf, PROFILE_MAPPING, &p->msg);
-}
-
 /* A note_fn. */
 static void pprof_comment(void *arg, const char *line)
 {
@@ -326,12 +262,6 @@ static void pprof_comment(void *arg, const char *line)
 	uint64_t id = pprof_string(p, line);
 
 	proto_packed(&p->buf, PROFILE_COMMENT, &id, 1);
-}
-
-static void pprof_period(struct pprof *p, int64_t period)
-{
-	put_value_type(p, PROFILE_PERIOD_TYPE);
-	proto_uint(&p->buf, PROFILE_PERIOD, (uint64_t)period);
 }
 
 /* Writes the rest. Returns 0, or -1 and *err. */
@@ -352,8 +282,6 @@ struct job {
 	struct label_list l; /* of the sample at hand */
 	uint64_t *location;  /* the innermost first */
 	size_t cap_location;
-	struct pprof_line *line;
-	size_t cap_line;
 	struct pprof_mapping *mapping; /* by id, [0] none */
 	size_t n_mapping, cap_mapping;
 	size_t *value; /* index of each event's value; 0: left out */
@@ -419,36 +347,48 @@ static size_t end_of_frame(const struct job *j, size_t i)
 	return end;
 }
 
-/* Adds a location for the items [from, to), and to its mapping what is known
- * there. */
+/* Returns the id of the location of the items [from, to), which is new or an
+ * equal one, and adds to its mapping what is known there. */
 static uint64_t add_location(struct job *j, size_t from, size_t to,
 			     uint64_t samples)
 {
-	struct pprof_location at = { 0 };
-	uint32_t frame = j->l.from[from].frame;
+	const struct label_from *at = &j->l.from[from];
+	struct code_place place = { 0 };
+	struct pprof *p = j->p;
+	struct pprof_mapping *m;
 
-	mem_grow(j->line, j->cap_line, to - from);
-	for (size_t i = to; i-- > from;)
-		if (export_pprof_line_of(j, i, &j->line[at.n_line]))
-			at.n_line++;
-	at.line = j->line;
-	if (frame) {
-		struct code_place place =
-			code_place(j->places, frame, j->l.from[from].called);
-		struct pprof_mapping *m;
+	if (at->frame)
+		place = code_place(j->places, at->frame, at->called);
+	m = mem_at(j->mapping, j->n_mapping, j->cap_mapping, place.mapping);
+	m->has_functions |= j->c->frame[at->frame].at.name != NULL;
+	m->samples += samples;
+	p->msg.n = 0;
+	proto_uint(&p->msg, LOCATION_MAPPING_ID, place.mapping);
+	/* written also if 0, so that the message is never empty */
+	proto_item(&p->msg, LOCATION_ADDRESS, place.addr);
+	for (size_t i = to; i-- > from;) {
+		struct pprof_line line;
+		uint64_t function;
 
-		at.mapping = place.mapping;
-		at.addr = place.addr;
-		m = mem_at(j->mapping, j->n_mapping, j->cap_mapping,
-			   place.mapping);
-		m->has_functions |= j->c->frame[frame].at.name != NULL;
-		for (size_t i = 0; i < at.n_line; i++) {
-			m->has_files |= j->line[i].file != NULL;
-			m->has_lines |= j->line[i].line > 0;
-		}
-		m->samples += samples;
+		if (!export_pprof_line_of(j, i, &line))
+			continue;
+		m->has_files |= line.file != NULL;
+		m->has_lines |= line.line > 0;
+		function = pprof_add_function(p, &line);
+		p->part.n = 0;
+		proto_uint(&p->part, LINE_FUNCTION_ID, function);
+		proto_uint(&p->part, LINE_LINE, line.line);
+		proto_message(&p->msg, LOCATION_LINE, &p->part);
 	}
-	return pprof_location(j->p, &at);
+
+	size_t n = p->locations.n;
+	uint32_t id = intern_add_bytes(&p->locations, p->msg.at, p->msg.n);
+
+	if (id == n) {
+		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
+		proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
+	}
+	return (uint64_t)id + 1;
 }
 
 static size_t add_locations(struct job *j, uint64_t samples)
@@ -475,7 +415,7 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 				  struct err *err)
 {
 	const struct stacks_comm *comm = stacks_comm(j->s, g->comm);
-	uint64_t *value = pprof_values(j->p);
+	uint64_t *value = j->p->value;
 
 	j->l.n = 0;
 	stacks_get(j->s, g, &j->l);
@@ -488,6 +428,7 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 			return err_set(err, ERR_DB,
 				       "the database has a stack with no such "
 				       "frame; ingest the capture again");
+	memset(value, 0, j->p->n_value * sizeof(*value));
 	value[0] = g->samples;
 	if (j->value[g->event] < j->p->n_value)
 		value[j->value[g->event]] = g->weight;
@@ -559,8 +500,11 @@ static int export_pprof_read_periods(struct job *j, struct err *err)
 			continue;
 		for (size_t i = 0; i < j->s->n_event; i++)
 			if (j->n_value == 1 && j->value[i] == 1 &&
-			    !strcmp(j->s->event[i].name, name))
-				pprof_period(j->p, period);
+			    !strcmp(j->s->event[i].name, name)) {
+				put_value_type(j->p, PROFILE_PERIOD_TYPE);
+				proto_uint(&j->p->buf, PROFILE_PERIOD,
+					   (uint64_t)period);
+			}
 	}
 	return rows_end(r, err);
 }
@@ -588,17 +532,27 @@ static uint32_t main_mapping(const struct job *j)
 static void put_mapping(struct job *j, uint32_t id, bool inlined)
 {
 	const struct code_mapping *m = code_mapping(j->places, id);
-	struct pprof_mapping *out = &j->mapping[id];
+	const struct pprof_mapping *has = &j->mapping[id];
 	const struct image *img = &j->c->image[m->image].img;
+	struct pprof *p = j->p;
+	char hex[2 * sizeof(img->id) + 1] = "";
 
-	out->start = m->start;
-	out->limit = m->limit;
-	out->off = m->off;
-	out->file = m->image ? img->path : "[jit]";
-	out->build_id = img->id;
-	out->build_id_len = m->image ? img->id_len : 0;
-	out->has_inlined = inlined && out->has_lines;
-	pprof_mapping(j->p, id, out);
+	for (size_t i = 0; m->image && i < img->id_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", img->id[i]);
+	p->msg.n = 0;
+	proto_uint(&p->msg, MAPPING_ID, id);
+	proto_uint(&p->msg, MAPPING_MEMORY_START, m->start);
+	proto_uint(&p->msg, MAPPING_MEMORY_LIMIT, m->limit);
+	proto_uint(&p->msg, MAPPING_FILE_OFFSET, m->off);
+	proto_uint(&p->msg, MAPPING_FILENAME,
+		   pprof_string(p, m->image ? img->path : "[jit]"));
+	proto_uint(&p->msg, MAPPING_BUILD_ID, pprof_string(p, hex));
+	proto_uint(&p->msg, MAPPING_HAS_FUNCTIONS, has->has_functions);
+	proto_uint(&p->msg, MAPPING_HAS_FILENAMES, has->has_files);
+	proto_uint(&p->msg, MAPPING_HAS_LINE_NUMBERS, has->has_lines);
+	proto_uint(&p->msg, MAPPING_HAS_INLINE_FRAMES,
+		   inlined && has->has_lines);
+	proto_message(&p->buf, PROFILE_MAPPING, &p->msg);
 }
 
 static int export_pprof_write_all(struct job *j, const struct export_request *x,
@@ -652,7 +606,7 @@ static int write_pprof(FILE *out, const struct export_request *x,
 	pprof_free(j.p);
 	code_places_free(j.places);
 	stacks_free(j.s);
-	free_all(j.l.label, j.l.from, j.location, j.line, j.mapping, j.value);
+	free_all(j.l.label, j.l.from, j.location, j.mapping, j.value);
 	return rc;
 }
 
