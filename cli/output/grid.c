@@ -567,6 +567,15 @@ void grid_write(const struct grid *g, const char *format, FILE *out)
 	}
 }
 
+void grid_put(const struct grid *g, const char *format, struct json *j,
+	      const char *key)
+{
+	if (!strcmp(format, "json"))
+		grid_json(g, j, key);
+	else
+		grid_write(g, format, stdout);
+}
+
 void grid_say_rest(size_t n, const char *what)
 {
 	printf("\n%zu more %s%s not shown; --limit 0 shows all\n", n, what,

@@ -55,6 +55,9 @@ bool grid_has_rows(const struct grid *g);
 /* Writes the table; format is "table", "csv", "json",
  * "markdown" or "sql". */
 void grid_write(const struct grid *g, const char *format, FILE *out);
+/* Writes it to stdout, or with "json" as a member of *j. */
+void grid_put(const struct grid *g, const char *format, struct json *j,
+	      const char *key);
 /* Says below a table how many more rows there are: "row", "thread". */
 void grid_say_rest(size_t n, const char *what);
 /* Writes the rows as objects, for an array that the caller begins and ends: the

@@ -388,15 +388,6 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 		grid_number(g, r->verdict[i]);
 }
 
-static void latency_put_grid(const struct latency *l, const struct grid *g,
-			     struct json *j, const char *key)
-{
-	if (j)
-		grid_json(g, j, key);
-	else
-		grid_write(g, l->o->format, stdout);
-}
-
 static void latency_put_rows(const struct latency *l, struct json *j)
 {
 	size_t n = l->n < l->o->limit ? l->n : l->o->limit;
@@ -417,7 +408,7 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	grid_spare(g, "p50");
 	for (size_t i = 0; i < n; i++)
 		latency_add_row(l, g, &l->row[i]);
-	latency_put_grid(l, g, j, "rows");
+	grid_put(g, l->o->format, j, "rows");
 	if (!strcmp(l->o->format, "table") && n < l->n)
 		grid_say_rest(l->n - n, "row");
 	grid_free(g);
@@ -520,7 +511,7 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 	}
 	if (!j)
 		printf("\nthe longest:\n\n");
-	latency_put_grid(l, g, j, "worst");
+	grid_put(g, l->o->format, j, "worst");
 	grid_free(g);
 	if (j) {
 		latency_json_stacks(l, j);

@@ -174,15 +174,6 @@ static const struct grid_column thread_columns[] = {
 	{ "Comm", "comm" },
 };
 
-static void print_grid(struct report_offcpu *rp, const struct grid *g,
-		       const char *key)
-{
-	if (!strcmp(rp->format, "json"))
-		grid_json(g, &rp->json, key);
-	else
-		grid_write(g, rp->format, stdout);
-}
-
 static void print_threads(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(thread_columns, ARRAY_SIZE(thread_columns));
@@ -208,7 +199,7 @@ static void print_threads(struct report_offcpu *rp)
 		grid_signed(g, s->tid);
 		grid_text(g, labels_get(rp->labels, s->name)->name);
 	}
-	print_grid(rp, g, "threads");
+	grid_put(g, rp->format, &rp->json, "threads");
 	if (rp->people && n < rp->n)
 		grid_say_rest(rp->n - n, "thread");
 	grid_free(g);
@@ -262,7 +253,7 @@ static void print_causes(struct report_offcpu *rp)
 		grid_text(g, in->image);
 		free(text);
 	}
-	print_grid(rp, g, "causes");
+	grid_put(g, rp->format, &rp->json, "causes");
 	if (rp->people && n < rp->n_cause)
 		grid_say_rest(rp->n_cause - n, "row");
 	grid_free(g);
@@ -342,7 +333,7 @@ static void print_waits(struct report_offcpu *rp)
 		add_waker(rp, g, w);
 		grid_signed(g, w->event);
 	}
-	print_grid(rp, g, "longest");
+	grid_put(g, rp->format, &rp->json, "longest");
 	grid_free(g);
 }
 

@@ -229,15 +229,12 @@ static const struct grid_column sched_columns[] = {
 static void sched_put(const struct sched *s, const struct grid *g,
 		      struct json *j, const char *key, const char *title)
 {
-	if (!strcmp(s->o->format, "json")) {
-		grid_json(g, j, key);
-		return;
-	}
-	if (title && !grid_has_rows(g))
-		return;
-	if (title)
+	if (title && !j) {
+		if (!grid_has_rows(g))
+			return;
 		printf("\n%s\n\n", title);
-	grid_write(g, s->o->format, stdout);
+	}
+	grid_put(g, s->o->format, j, key);
 }
 
 static void sched_put_threads(const struct sched *s, struct json *j)

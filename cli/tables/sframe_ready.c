@@ -219,9 +219,9 @@ struct ready_image { /* what is known of an image */
 	struct ready_counts at;
 };
 
-struct ready_frame {	      /* what is known of a frame */
-	uint8_t leaf, caller; /* enum ready_by as innermost frame, as caller;
-			       * SUMS: unknown yet */
+struct ready_frame {   /* what is known of a frame */
+	uint8_t by[2]; /* enum ready_by as innermost frame, as caller; SUMS:
+			* unknown yet */
 };
 
 struct readiness {
@@ -253,25 +253,15 @@ static unsigned int readiness_ask_file(struct readiness *p, uint32_t image,
 
 /* Looks a caller up inside its call instruction: the return address may be in
  * another function. */
-static uint8_t readiness_of_caller(struct readiness *p, uint32_t frame)
+static uint8_t readiness_of(struct readiness *p, uint32_t frame, bool caller)
 {
 	const struct code_frame *f = &p->code->frame[frame];
-	struct ready_frame *s = &p->spot[frame];
+	uint8_t *by = &p->spot[frame].by[caller];
 
-	if (s->caller == SUMS)
-		s->caller = (uint8_t)readiness_ask_file(
-			p, f->image, f->off ? f->off - 1 : 0);
-	return s->caller;
-}
-
-static uint8_t readiness_of_leaf(struct readiness *p, uint32_t frame)
-{
-	const struct code_frame *f = &p->code->frame[frame];
-	struct ready_frame *s = &p->spot[frame];
-
-	if (s->leaf == SUMS)
-		s->leaf = (uint8_t)readiness_ask_file(p, f->image, f->off);
-	return s->leaf;
+	if (*by == SUMS)
+		*by = (uint8_t)readiness_ask_file(p, f->image,
+						  f->off - (caller && f->off));
+	return *by;
 }
 
 /* Returns how all callers of a stack can be unwound. Results are kept for each
@@ -284,7 +274,7 @@ static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 
 	/* up to a known stack, or the outermost */
 	while (tree[todo].parent && p->callers[todo] == SUMS) {
-		by &= readiness_of_caller(p, tree[tree[todo].parent].frame);
+		by &= readiness_of(p, tree[tree[todo].parent].frame, true);
 		todo = tree[todo].parent;
 	}
 	if (tree[todo].parent)
@@ -316,7 +306,7 @@ static int readiness_load(struct readiness *p, struct err *err)
 			return rows_stop(r);
 		}
 		uint32_t frame = p->code->stack[stack].frame;
-		uint8_t leaf = readiness_of_leaf(p, frame);
+		uint8_t leaf = readiness_of(p, frame, false);
 		uint8_t whole = leaf & readiness_of_callers(p, (uint32_t)stack);
 		struct ready_counts *at =
 			&p->place[p->code->frame[frame].image].at;
