@@ -336,24 +336,19 @@ static int chrome_put(struct chrome *c, struct err *err)
 	struct json *j = &c->j;
 
 	json_object(j, NULL);
-	json_break(j);
 	json_text(j, "displayTimeUnit", "ns");
-	json_break(j);
 	json_array(j, "traceEvents");
 	int rc = chrome_put_events(c, err);
 
 	put_edges(c, NULL);
 	slices_put(c->slices, INT64_MAX, INT64_MAX);
-	json_break(j);
 	json_end(j);
-	json_break(j);
 	json_object(j, "stackFrames");
 	for (size_t i = 0; i < c->n_node; i++) {
 		const struct label *l = labels_get(labels, c->node[i].label);
 		char key[24];
 
 		snprintf(key, sizeof(key), "%zu", i + 1);
-		json_break(j);
 		json_object(j, key);
 		json_shown(j, "name", l->name);
 		json_shown(j, "category",
@@ -362,9 +357,7 @@ static int chrome_put(struct chrome *c, struct err *err)
 			json_uint(j, "parent", c->node[i].parent);
 		json_end(j);
 	}
-	json_break(j);
 	json_end(j);
-	json_break(j);
 	json_object(j, "otherData");
 	json_uint(j, "events_without_time", c->no_time);
 	json_uint(j, "losses_without_time", c->lost_no_time);
@@ -375,7 +368,6 @@ static int chrome_put(struct chrome *c, struct err *err)
 			  ? 0
 			  : slices_sums(c->slices)->cut);
 	json_end(j);
-	json_break(j);
 	json_finish(j);
 	return rc;
 }
@@ -385,7 +377,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 {
 	struct chrome c = { .x = x };
 
-	json_open(&c.j, out, JSON_COMPACT);
+	json_open(&c.j, out, JSON_ROWS);
 	int rc = chrome_load(&c, err);
 
 	if (!rc) {

@@ -148,40 +148,31 @@ static int firefox_put_meta(struct json *j, const struct job *d,
 	json_object(j, "meta");
 	json_int(j, "version", FIREFOX_GECKO_VERSION);
 	json_int(j, "preprocessedProfileVersion", FIREFOX_VERSION);
-	json_break(j);
 	json_shown(j, "product", path_name(d->x->path));
 	json_text(j, "importedFrom", "backstitch");
 	json_shown(j, "arguments", event);
-	json_break(j);
 	json_int(j, "startTime", 0);
 	json_int(j, "profilingStartTime", 0);
 	/* The profiler leaves out what is at the end: it is one interval later.
 	 */
 	firefox_put_ms(j, "profilingEndTime",
 		       firefox_duration(d->threads) + interval(d, is_time));
-	json_break(j);
 	firefox_put_ms(j, "interval", interval(d, is_time));
 	json_int(j, "processType", 0);
 	json_int(j, "stackwalk", 1);
 	json_bool(j, "symbolicated", true);
-	json_break(j);
 	json_bool(j, "sourceCodeIsNotOnSearchfox", true);
 	json_bool(j, "usesOnlyOneStackType", true);
-	json_break(j);
 	json_object(j, "sampleUnits");
 	json_text(j, "time", "ms");
 	json_text(j, "eventDelay", "ms");
 	json_text(j, "threadCPUDelta", "ns");
 	json_end(j);
-	json_break(j);
 	json_array(j, "initialSelectedThreads");
 	json_uint(j, NULL, firefox_heaviest(d->threads));
 	json_end(j);
-	json_break(j);
 	firefox_put_categories(j);
-	json_break(j);
 	firefox_put_mark_schema(j);
-	json_break(j);
 	/* The profiler shows notes with its own facts about the profile. */
 	json_array(j, "extra");
 	json_object(j, NULL);
@@ -205,15 +196,12 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	const struct firefox_weights w = { d->weighted, !strcmp(unit, "ns") };
 	struct json j;
 
-	json_open(&j, d->out, JSON_COMPACT);
+	json_open(&j, d->out, JSON_ROWS);
 	json_object(&j, NULL);
 	if (firefox_put_meta(&j, d, name, w.is_time, err))
 		return -1;
-	json_break(&j);
 	firefox_put_threads(d->threads, d->f, &w, &j);
-	json_break(&j);
 	firefox_put_libs(d->f, &j);
-	json_break(&j);
 	firefox_put_shared(d->f, &j);
 	json_finish(&j);
 	return 0;

@@ -70,7 +70,6 @@ static void speedscope_put_stack(void *arg, FILE *out,
 
 static void speedscope_begin_profile(struct speedscope *s)
 {
-	json_break(&s->j);
 	json_object(&s->j, NULL);
 	json_text(&s->j, "type", "sampled");
 	json_array(&s->j, "samples");
@@ -287,22 +286,15 @@ static int speedscope_put(struct speedscope *s, struct err *err)
 	int rc = -1;
 
 	json_object(j, NULL);
-	json_break(j);
 	json_text(j, "$schema", SCHEMA);
-	json_break(j);
 	json_text(j, "exporter", "backstitch");
-	json_break(j);
 	json_shown(j, "name", s->x->path);
-	json_break(j);
 	json_int(j, "activeProfileIndex", 0);
-	json_break(j);
 	json_array(j, "profiles");
 	speedscope_put_events(s);
 	if (!speedscope_put_threads(s, err))
 		rc = speedscope_put_losses(s, err);
-	json_break(j);
 	json_end(j);
-	json_break(j);
 	json_object(j, "shared");
 	json_array(j, "frames");
 	for (size_t i = 0; i < s->n_frame; i++) {
@@ -322,10 +314,8 @@ static int speedscope_put(struct speedscope *s, struct err *err)
 			json_shown(j, "file", l->image);
 		json_end(j);
 	}
-	json_break(j);
 	json_end(j);
 	json_end(j);
-	json_break(j);
 	json_finish(j);
 	return rc;
 }
@@ -340,7 +330,7 @@ static int write_speedscope(FILE *out, const struct export_request *x,
 	struct speedscope s = { .x = x };
 	int rc = -1;
 
-	json_open(&s.j, out, JSON_COMPACT);
+	json_open(&s.j, out, JSON_ROWS);
 	s.stacks = stacks_load(x->db, &o, err);
 	if (!s.stacks)
 		return -1;

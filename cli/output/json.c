@@ -151,6 +151,13 @@ static void json_put_indent(struct json *j)
 		fputs_unlocked("  ", j->out);
 }
 
+/* Returns whether members of the innermost container are on lines. */
+static bool json_has_lines(struct json *j)
+{
+	return json_now(j)->lines ||
+	       (j->form >= JSON_ROWS && j->depth && j->depth <= 2);
+}
+
 /* Writes what separates two members: comma and line break. */
 static void json_put_gap(struct json *j)
 {
@@ -160,7 +167,7 @@ static void json_put_gap(struct json *j)
 		putc_unlocked(',', j->out);
 	if (j->form == JSON_PRETTY && j->depth)
 		json_put_indent(j);
-	else if (l->lines || l->new_line)
+	else if (l->new_line || json_has_lines(j))
 		putc_unlocked('\n', j->out);
 	l->new_line = false;
 	l->has_members = true;
@@ -202,12 +209,13 @@ void json_array(struct json *j, const char *key)
 void json_end(struct json *j)
 {
 	const struct json_level *l = json_now(j);
+	bool lines = l->new_line || (l->has_members && json_has_lines(j));
 
 	assert(j->depth);
 	j->depth--;
 	if (j->form == JSON_PRETTY)
 		json_put_indent(j);
-	else if (l->new_line || (l->lines && l->has_members))
+	else if (lines)
 		putc_unlocked('\n', j->out);
 	putc_unlocked(l->is_object ? '}' : ']', j->out);
 }

@@ -34,7 +34,10 @@ struct value;
 enum json_form {
 	JSON_COMPACT, /* {"a":1,"b":[2,3]} */
 	JSON_PRETTY,  /* a member a line, indented by two spaces a level */
-	JSON_HTML     /* compact, for a <script> element: no '<' in strings */
+	/* compact, but each member of the outermost container, and of those in
+	 * it, on a line of its own */
+	JSON_ROWS,
+	JSON_HTML /* the same for a <script> element: no '<' in strings */
 };
 
 /* For json.c only. */

@@ -395,26 +395,17 @@ void page_data_free(struct page_data *d)
 
 /* ---- meta */
 
-/* Begins the i-th array of an array, each on a line of its own. */
-static void page_data_begin(struct json *j, size_t i)
-{
-	if (i)
-		json_break(j);
-	json_array(j, NULL);
-}
-
 /* [name, unit, samples, samples with a stack] */
 static void page_data_put_events(const struct page_data *d, struct json *j)
 {
 	json_int(j, "event", d->event);
 	json_int(j, "clock", d->clock);
 	json_bool(j, "wall", d->wall);
-	json_break(j);
 	json_array(j, "events");
 	for (size_t i = 0; i < d->stacks->n_event; i++) {
 		const struct stacks_event *e = &d->stacks->event[i];
 
-		page_data_begin(j, i);
+		json_array(j, NULL);
 		json_shown(j, NULL, e->name);
 		json_shown(j, NULL,
 			   stacks_unit(d->stacks, (int)i,
@@ -438,7 +429,7 @@ static void page_data_put_threads(const struct page_data *d, struct json *j)
 		const struct stacks_comm *c =
 			stacks_comm(d->stacks, d->comm[i]);
 
-		page_data_begin(j, i);
+		json_array(j, NULL);
 		json_shown(j, NULL, c->name);
 		json_int(j, NULL, c->tid);
 		json_int(j, NULL, c->pid);
@@ -447,10 +438,10 @@ static void page_data_put_threads(const struct page_data *d, struct json *j)
 	json_end(j);
 }
 
-static void page_data_put_pair(struct json *j, size_t i, const char *name,
+static void page_data_put_pair(struct json *j, const char *name,
 			       const char *text)
 {
-	page_data_begin(j, i);
+	json_array(j, NULL);
 	json_shown(j, NULL, name);
 	json_shown(j, NULL, text ? text : "");
 	json_end(j);
@@ -462,11 +453,10 @@ static void page_data_put_verdicts(struct json *j)
 	const char *word;
 
 	json_array(j, "verdicts");
-	page_data_put_pair(j, 0, "no request",
+	page_data_put_pair(j, "no request",
 			   "its user stack was not to come later");
 	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
-		page_data_put_pair(j, v, word,
-				   verdict_meaning("request", word));
+		page_data_put_pair(j, word, verdict_meaning("request", word));
 	json_end(j);
 }
 
@@ -491,7 +481,7 @@ static void page_data_put_labels(const struct page_data *d, struct json *j)
 			l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
 		char css_class[3];
 
-		page_data_begin(j, i);
+		json_array(j, NULL);
 		palette_class(l, css_class);
 		json_shown(j, NULL, l->name);
 		json_text(j, NULL, css_class);
@@ -518,13 +508,9 @@ static void page_data_put_labels(const struct page_data *d, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
-	json_break(j);
 	json_array(j, "strings");
-	for (uint32_t i = 0; i < labels_count(d->strings); i++) {
-		if (i)
-			json_break(j);
+	for (uint32_t i = 0; i < labels_count(d->strings); i++)
 		json_shown(j, NULL, labels_get(d->strings, i)->name);
-	}
 	json_end(j);
 }
 
@@ -547,7 +533,7 @@ static void page_data_put_bands(const struct page_data *d, struct json *j)
 	for (size_t i = 0; i < d->tl.n_band; i++) {
 		const struct timeline_band *b = &d->tl.band[i];
 
-		page_data_begin(j, i);
+		json_array(j, NULL);
 		page_data_put_place(d, j, &b->at, b->t0, b->t1);
 		json_uint(j, NULL, b->n);
 		json_uint(j, NULL, b->rows);
@@ -563,7 +549,7 @@ static void page_data_put_marks(const struct page_data *d, struct json *j)
 	for (size_t i = 0; i < d->tl.n_mark; i++) {
 		const struct timeline_mark *m = &d->tl.mark[i];
 
-		page_data_begin(j, i);
+		json_array(j, NULL);
 		page_data_put_place(d, j, &m->at, m->t0, m->t1);
 		json_uint(j, NULL, m->n);
 		json_end(j);
@@ -577,7 +563,7 @@ static void page_data_put_words(struct json *j, const char *name,
 {
 	json_array(j, name);
 	for (size_t i = 0; i < n; i++)
-		page_data_put_pair(j, i, word[i].name, word[i].says);
+		page_data_put_pair(j, word[i].name, word[i].says);
 	json_end(j);
 }
 
@@ -606,7 +592,6 @@ static void page_data_put_clock(const struct page_data *d, struct json *j)
 	snprintf(text, sizeof(text), "%" PRIu64, d->bin);
 	json_text(j, "bin", text);
 	json_uint(j, "bins", d->timed ? span / d->bin + 1 : 0);
-	json_break(j);
 	json_array(j, "sizes");
 	json_uint(j, NULL, d->tree->n);
 	json_uint(j, NULL, d->stacks->n_group);
@@ -622,34 +607,20 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_open(&j, out, JSON_HTML);
 	json_object(&j, NULL);
 	json_uint(&j, "version", 2);
-	json_break(&j);
 	page_data_put_clock(d, &j);
-	json_break(&j);
 	page_data_put_events(d, &j);
-	json_break(&j);
 	page_data_put_threads(d, &j);
-	json_break(&j);
 	page_waits_meta(d->waits, &j);
-	json_break(&j);
 	if (d->times)
 		page_times_meta(d->times, &j);
-	json_break(&j);
 	page_data_put_intervals(d, &j);
-	json_break(&j);
 	page_data_put_verdicts(&j);
-	json_break(&j);
 	json_bool(&j, "inlined_rows", d->inlined_rows);
-	json_break(&j);
 	page_data_put_labels(d, &j);
-	json_break(&j);
 	page_data_put_words(&j, "band_kinds", timeline_bands, BAND_KINDS);
-	json_break(&j);
 	page_data_put_words(&j, "mark_kinds", timeline_marks, MARK_KINDS);
-	json_break(&j);
 	page_data_put_bands(d, &j);
-	json_break(&j);
 	page_data_put_marks(d, &j);
-	json_break(&j);
 	palette_json(palette_find(palette_names[0]), &j, "colors");
 	json_end(&j);
 	fputs("\n</script>\n", out);

@@ -70,7 +70,6 @@ static void page_diff_put_functions(const struct diff_rows *d, struct json *j)
 	for (size_t row = 0; row < d->n; row++) {
 		const struct label *l = diff_rows_label(d, row);
 
-		json_break(j);
 		json_array(j, NULL);
 		json_shown(j, NULL, l->name);
 		json_shown(j, NULL, l->image);
@@ -110,7 +109,6 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 		uint32_t row = diff_rows_of_label(m->c.d, id);
 		char css_class[3];
 
-		json_break(&j);
 		palette_class(l, css_class);
 		json_array(&j, NULL);
 		json_shown(&j, NULL, l->name);

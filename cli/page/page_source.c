@@ -353,7 +353,6 @@ void page_source_write(const struct page_source *p, FILE *out)
 		const struct page_func *f = &p->func[i];
 		const char *image = p->h.path[f->f->image];
 
-		json_break(&j);
 		json_array(&j, NULL);
 		json_shown(&j, NULL, f->f->name);
 		json_shown(&j, NULL, image ? image : "");
@@ -370,7 +369,6 @@ void page_source_write(const struct page_source *p, FILE *out)
 		json_end(&j);
 	}
 	json_end(&j);
-	json_break(&j);
 	json_array(&j, "files");
 	/* [path, how it was found, runs of lines ...], a run: [first, text,
 	 * ...] */
@@ -378,7 +376,6 @@ void page_source_write(const struct page_source *p, FILE *out)
 		const bool *wanted = p->file[i].wanted;
 		const struct source_file *f = p->file[i].f;
 
-		json_break(&j);
 		json_array(&j, NULL);
 		json_shown(&j, NULL, f->found ? f->found : f->path);
 		json_text(&j, NULL, f->how);

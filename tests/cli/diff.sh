@@ -590,7 +590,7 @@ ok runs_of_one_recording_show_no_change $?
 ok one_run_against_one_is_as_without_a_line $?
 bad=0
 "$B" report --html --diff before.db -- before.db after.db >page.html 2>err &&
-	grep -q '"sides":\[\["A: before.db, .*, cpu-clock, 378 samples","A: All user stacks [^"]*"\],\["B: before.db and 1 other run, cpu-clock, 861 samples","B, its first run: All user stacks [^"]*"\]\]' page.html || bad=1
+	tr -d '\n' <page.html | grep -q '"sides":\[\["A: before.db, .*, cpu-clock, 378 samples","A: All user stacks [^"]*"\],\["B: before.db and 1 other run, cpu-clock, 861 samples","B, its first run: All user stacks [^"]*"\]\]' || bad=1
 "$B" report --html --diff --absolute before.db -- before.db after.db >page.html 2>err
 [ $? = 2 ] || bad=1
 ok a_page_compares_runs $bad

@@ -164,8 +164,8 @@ START_TEST(html_form_has_no_less_than_sign)
 	json_text(&j, "</script>", "<!--");
 	json_shown(&j, "s", "<\n");
 	json_end(&j);
-	ck_assert_str_eq(text(), "{\"\\u003c/script>\":\"\\u003c!--\","
-				 "\"s\":\"\\u003c\\\\x0a\"}");
+	ck_assert_str_eq(text(), "{\n\"\\u003c/script>\":\"\\u003c!--\",\n"
+				 "\"s\":\"\\u003c\\\\x0a\"\n}");
 }
 END_TEST
 

@@ -212,12 +212,6 @@ void tracks_time(struct json *j, int64_t ns)
 	json_number(j, "ts", digits);
 }
 
-static void tracks_next(struct tracks *t)
-{
-	json_break(t->j);
-	json_object(t->j, NULL);
-}
-
 /* Unknown ids (-1) become 0. */
 static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 			   int64_t tid)
@@ -231,7 +225,7 @@ static void tracks_put_ids(struct tracks *t, uint32_t kernel, int64_t pid,
 static void tracks_put_name(struct tracks *t, const char *what, uint32_t kernel,
 			    int64_t pid, int64_t tid, const char *name)
 {
-	tracks_next(t);
+	json_object(t->j, NULL);
 	json_text(t->j, "ph", "M");
 	json_text(t->j, "name", what);
 	tracks_put_ids(t, kernel, pid, tid);
@@ -261,7 +255,7 @@ static void tracks_thread(struct tracks *t, uint32_t id)
 		tracks_put_name(t, "thread_name", k->kernel, k->pid, k->tid,
 				tracks_name(t, k));
 	k->named = true;
-	tracks_next(t);
+	json_object(t->j, NULL);
 	tracks_put_ids(t, k->kernel, k->pid, k->tid);
 }
 
@@ -302,7 +296,7 @@ static void tracks_cpu(struct tracks *t, uint32_t id)
 				name);
 	}
 	c->named = true;
-	tracks_next(t);
+	json_object(t->j, NULL);
 	tracks_put_ids(t, c->kernel, CPUS_PID, tid);
 }
 

@@ -452,8 +452,8 @@ static const struct column source_columns[] = {
 };
 
 #define TABLE(j, title, f, name, columns)                                      \
-	(json_break(j), columns_json(j, title, columns, (f)->name,             \
-				     sizeof(*(f)->name), (f)->n_##name))
+	columns_json(j, title, columns, (f)->name, sizeof(*(f)->name),         \
+		     (f)->n_##name)
 
 void firefox_put_shared(const struct firefox *f, struct json *j)
 {
@@ -508,7 +508,6 @@ void firefox_put_libs(const struct firefox *f, struct json *j)
 		const char *name = path_name(img->path);
 		char id[34] = "";
 
-		json_break(j);
 		json_object(j, NULL);
 		json_text(j, "arch", "");
 		json_text(j, "name", name);

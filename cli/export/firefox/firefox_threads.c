@@ -569,7 +569,6 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 {
 	const struct life *p = &t->process[firefox_threads_process(t, th)];
 
-	json_break(j);
 	json_object(j, NULL);
 	json_text(j, "processType", "default");
 	json_array(j, "pausedRanges");
