@@ -103,9 +103,11 @@ static enum unwind_caller callers_look(struct unwinder *uw,
 	/* Both, up to the chain's end. */
 	if (with == without && with > 1)
 		return c;
+	const bool said = c == CALLER_KNOWN || c == CALLER_FRAMED;
+
 	l->samples++;
-	l->marked += c != CALLER_KNOWN;
-	l->right += there == (c == CALLER_KNOWN);
+	l->marked += !said;
+	l->right += there == said;
 	if (c == CALLER_INFERRED || c == CALLER_FUNCTION)
 		callers_judge(l, in, *caller, out.ip[1]);
 	return c;
