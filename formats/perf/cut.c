@@ -10,8 +10,7 @@
 #include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"
 #include "formats/perf/cut_tasks.h"
-#include "formats/perf/cut_unpack.h"
-#include "formats/perf/perf.h"
+#include "formats/perf/zstd_stream.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
@@ -32,6 +31,9 @@
 #define LATE_BYTES ((size_t)64 << 20)
 /* Bytes of a buffer for them that is kept while it is empty. */
 #define LATE_SPARE ((size_t)1 << 20)
+/* 64 KiB of compressed data can become gigabytes: it is unpacked in such
+ * steps. */
+#define UNPACK_STEP ((size_t)256 << 10)
 
 /* Records in a row. */
 struct cut_bytes {
@@ -46,6 +48,15 @@ struct cut_late {
 	size_t size;
 };
 
+/* The records in compressed ones, which may be split between two of them. */
+struct cut_unpack {
+	struct zstd_stream stream;
+	bool more;
+	bool dead;		/* zstd needs the earlier data for the later */
+	const char *error;	/* is told when what is before it was taken */
+	struct cut_bytes plain; /* that was not used yet */
+};
+
 struct perf_cut {
 	char *path;
 	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
@@ -55,7 +66,7 @@ struct perf_cut {
 	uint64_t packed_off, behind;
 	bool inside;   /* a compressed record */
 	uint64_t more; /* samples that were taken with the record */
-	struct cut_unpack *unpack;
+	struct cut_unpack unpack;
 	struct cut_read *read;
 	struct cut_counts *counts;
 	struct cut_tasks *tasks;
@@ -98,7 +109,8 @@ void perf_cut_free(struct perf_cut *c)
 	free(c->late_data.data);
 	free(c->late_spare.data);
 	free(c->path);
-	cut_unpack_free(c->unpack);
+	ZSTD_freeDStream(c->unpack.stream.d);
+	free(c->unpack.plain.data);
 	cut_counts_free(c->counts);
 	cut_tasks_free(c->tasks);
 	cut_read_free(c->read);
@@ -135,9 +147,12 @@ static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 		cut_damage(c, &why);
 		return;
 	}
-	if (!c->unpack)
-		c->unpack = cut_unpack_new();
-	cut_unpack_feed(c->unpack, data.pos, bytes_left(&data));
+	struct zstd_stream *z = &c->unpack.stream;
+
+	if (!z->d)
+		z->d = mem_must(ZSTD_createDStream());
+	z->in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
+	c->unpack.more = true;
 	c->is_packed = true;
 	c->packed_off = r->off;
 }
@@ -255,18 +270,9 @@ static void cut_end_round(struct perf_cut *c)
 /* Gives a record to the counters. Returns what is to be stored. */
 static const void *cut_count(struct perf_cut *c, const struct perf_rec *r)
 {
-	const struct perf_attr *a =
-		r->type == PR_SAMPLE ? cut_read_attr(c->read, r) : NULL;
-	const struct cut_counted counted = {
-		.type = r->type,
-		.misc = r->misc,
-		.data = r->b.pos,
-		.size = r->size,
-		.piece = c->piece - (perf_cut_is_old(c) ? 1 : 0),
-		.stamp = c->stamp,
-	};
+	uint32_t piece = c->piece - (perf_cut_is_old(c) ? 1 : 0);
 
-	return cut_counts_take(c->counts, &counted, a);
+	return cut_counts_take(c->counts, r, &c->stamp, piece);
 }
 
 /* Keeps a record of the session, with its payload, for all pieces. */
@@ -335,7 +341,7 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 	if (state)
 		cut_put_late(c, r);
 	else if (r->type == PR_SAMPLE
-			 ? cut_read_has_counts(c->read)
+			 ? c->read->counts
 			 : r->type == PR_LOST || r->type == PR_LOST_SAMPLES)
 		c->stored = cut_count(c, r);
 }
@@ -470,7 +476,7 @@ static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
 {
 	struct perf_rec r;
 
-	if (!c->rounds || c->end || cut_read_has_counts(c->read))
+	if (!c->rounds || c->end || c->read->counts)
 		return;
 	while (!cut_read_header(c, data + *used, len - *used, c->off, &r,
 				NULL) &&
@@ -549,14 +555,42 @@ bool perf_cut_is_packed(const struct perf_cut *c)
 	return c->is_packed;
 }
 
+/* Unpacks the next bytes. Returns as perf_cut_unpack(); of all that comes
+ * behind damaged data, each is told once. */
+static int cut_unpack_next(struct perf_cut *c, struct err *err)
+{
+	struct cut_unpack *u = &c->unpack;
+	struct cut_bytes *plain = &u->plain;
+
+	if (!u->more)
+		return 0;
+	if (u->dead) {
+		const char *why = u->error ? u->error : "data before it is";
+
+		u->more = false;
+		u->error = NULL;
+		/* messages name the place of what was compressed */
+		return err_at(err, c->path, c->packed_off,
+			      "compressed data is damaged (%s)", why);
+	}
+	mem_grow(plain->data, plain->cap, plain->n + UNPACK_STEP);
+	ZSTD_outBuffer out = { plain->data, plain->n + UNPACK_STEP, plain->n };
+
+	u->error = zstd_stream_decode(&u->stream, &out);
+	u->dead = u->error != NULL;
+	plain->n = out.pos;
+	/* if there is no room, the decoder may still hold output */
+	u->more = u->dead || out.pos == out.size;
+	return 1;
+}
+
 int perf_cut_unpack(struct perf_cut *c, const unsigned char **data, size_t *len,
 		    struct err *err)
 {
-	/* messages name the place of what was compressed */
-	int ret = c->unpack ? cut_unpack_next(c->unpack, data, len, c->path,
-					      c->packed_off, err)
-			    : 0;
+	int ret = cut_unpack_next(c, err);
 
+	*data = c->unpack.plain.data;
+	*len = c->unpack.plain.n;
 	if (!c->inside)
 		c->behind = c->off;
 	c->inside = ret > 0;
@@ -566,12 +600,18 @@ int perf_cut_unpack(struct perf_cut *c, const unsigned char **data, size_t *len,
 
 void perf_cut_unpacked(struct perf_cut *c, size_t n)
 {
-	cut_unpack_used(c->unpack, n);
+	struct cut_bytes *plain = &c->unpack.plain;
+
+	memmove(plain->data, plain->data + n, plain->n - n);
+	plain->n -= n;
 }
 
 bool perf_cut_is_open(const struct perf_cut *c)
 {
-	return c->payload || (c->unpack && cut_unpack_is_open(c->unpack));
+	const struct cut_unpack *u = &c->unpack;
+
+	return c->payload || u->plain.n ||
+	       (!u->dead && zstd_stream_is_open(&u->stream));
 }
 
 bool perf_cut_may_end(const struct perf_cut *c)

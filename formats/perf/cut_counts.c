@@ -2,8 +2,6 @@
  * alone. */
 #include "formats/perf/cut_counts.h"
 
-#include "formats/perf/perf.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"
 
@@ -29,7 +27,6 @@ struct cut_ring {
 
 struct cut_counts {
 	struct cut_read *read;
-	bool swap;
 	struct cut_value *value;
 	size_t n_value, cap_value;
 	struct table by_key;
@@ -43,7 +40,6 @@ struct cut_counts *cut_counts_new(struct cut_read *read)
 	struct cut_counts *c = mem_new(1, sizeof(*c));
 
 	c->read = read;
-	c->swap = cut_read_swaps(read);
 	return c;
 }
 
@@ -57,18 +53,10 @@ void cut_counts_free(struct cut_counts *c)
 	free(c);
 }
 
-static uint64_t cut_counts_u64(const struct cut_counts *c, const void *at)
+static void cut_counts_put(struct cut_counts *c, size_t at, uint64_t v)
 {
-	uint64_t v;
-
-	memcpy(&v, at, sizeof(v));
-	return c->swap ? __builtin_bswap64(v) : v;
-}
-
-static void cut_counts_put(const struct cut_counts *c, void *at, uint64_t v)
-{
-	v = c->swap ? __builtin_bswap64(v) : v;
-	memcpy(at, &v, sizeof(v));
+	v = c->read->p.swap ? __builtin_bswap64(v) : v;
+	memcpy(c->copy + at, &v, sizeof(v));
 }
 
 /* ---- values in samples */
@@ -102,25 +90,26 @@ static uint64_t cut_counts_since(struct cut_counts *c,
 }
 
 static const void *cut_counts_sample(struct cut_counts *c,
-				     const struct cut_counted *r,
-				     const struct perf_attr *e)
+				     const struct perf_rec *r, uint32_t piece)
 {
+	const struct perf_attr *e = perf_attr_of_record(&c->read->p, r);
+
 	if (!e || !(e->sample_type & PS_READ) || !(e->read_format & READ_ID))
-		return r->data;
+		return r->b.pos;
 	size_t at = e->s_end;
 	size_t times =
 		8 * (size_t)__builtin_popcountll(e->read_format &
 						 (READ_ENABLED | READ_RUNNING));
-	struct cut_value v = { .piece = r->piece };
+	struct cut_value v = { .piece = piece };
 	uint64_t n = 1;
 
 	if (at + 16 > r->size)
-		return r->data;
-	memcpy(c->copy, r->data, r->size);
+		return r->b.pos;
+	memcpy(c->copy, r->b.pos, r->size);
 	if ((e->flags & PA_INHERIT) && e->s_tid)
 		memcpy(&v.tid, c->copy + e->s_tid + 4, sizeof(v.tid));
 	if (e->read_format & READ_GROUP) {
-		n = cut_counts_u64(c, c->copy + at);
+		bytes_peek_u64(&r->b, at, &n);
 		at += 8 + times;
 		times = 0;
 	}
@@ -128,9 +117,9 @@ static const void *cut_counts_sample(struct cut_counts *c,
 	size_t each = 16 + times + (e->read_format & READ_LOST ? 8 : 0);
 
 	for (; n && each <= r->size && at <= r->size - each; n--, at += each) {
-		v.last = cut_counts_u64(c, c->copy + at);
-		v.id = cut_counts_u64(c, c->copy + at + 8 + times);
-		cut_counts_put(c, c->copy + at, cut_counts_since(c, &v));
+		bytes_peek_u64(&r->b, at, &v.last);
+		bytes_peek_u64(&r->b, at + 8 + times, &v.id);
+		cut_counts_put(c, at, cut_counts_since(c, &v));
 	}
 	return c->copy;
 }
@@ -153,19 +142,15 @@ static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
 	return ring;
 }
 
-static const void *cut_counts_lost(struct cut_counts *c,
-				   const struct cut_counted *r, int32_t cpu)
+static void cut_counts_lost(struct cut_counts *c, const struct perf_rec *r,
+			    int32_t cpu, uint32_t piece)
 {
-	struct cut_ring *ring = cut_counts_ring(c, cpu, r->piece);
+	struct cut_ring *ring = cut_counts_ring(c, cpu, piece);
+	uint64_t *sum = piece < ring->piece ? &ring->before : &ring->now;
+	uint64_t n;
 
-	if (r->size < LOST_AT + 8)
-		return r->data;
-	uint64_t n =
-		cut_counts_u64(c, (const unsigned char *)r->data + LOST_AT);
-	uint64_t *sum = r->piece < ring->piece ? &ring->before : &ring->now;
-
-	*sum = saturating_add(*sum, n);
-	return r->data;
+	if (!bytes_peek_u64(&r->b, LOST_AT, &n))
+		*sum = saturating_add(*sum, n);
 }
 
 /* Takes from *n what the pieces before have told. */
@@ -178,38 +163,39 @@ static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
 }
 
 static const void *cut_counts_lost_sum(struct cut_counts *c,
-				       const struct cut_counted *r, uint64_t id)
+				       const struct perf_rec *r, uint64_t id,
+				       uint32_t piece)
 {
 	int32_t cpu = cut_read_cpu(c->read, id);
+	uint64_t n;
 
-	if (r->size < LOST_SUM_AT + 8)
-		return r->data;
-	memcpy(c->copy, r->data, r->size);
-	uint64_t n = cut_counts_u64(c, c->copy + LOST_SUM_AT);
-
-	cut_counts_take_told(cut_counts_ring(c, cpu, r->piece), &n);
+	if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))
+		return r->b.pos;
+	memcpy(c->copy, r->b.pos, r->size);
+	cut_counts_take_told(cut_counts_ring(c, cpu, piece), &n);
 	for (size_t i = 0; cpu < 0 && i < c->n_ring; i++)
-		cut_counts_take_told(
-			cut_counts_ring(c, (int32_t)i - 1, r->piece), &n);
-	cut_counts_put(c, c->copy + LOST_SUM_AT, n);
+		cut_counts_take_told(cut_counts_ring(c, (int32_t)i - 1, piece),
+				     &n);
+	cut_counts_put(c, LOST_SUM_AT, n);
 	return c->copy;
 }
 
-const void *cut_counts_take(struct cut_counts *c, const struct cut_counted *r,
-			    const struct perf_attr *a)
+const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
+			    const struct cut_stamp *stamp, uint32_t piece)
 {
 	switch (r->type) {
 	case PR_SAMPLE:
-		return cut_counts_sample(c, r, a);
+		return cut_counts_sample(c, r, piece);
 	case PR_LOST:
-		return cut_counts_lost(c, r, r->stamp.cpu);
+		cut_counts_lost(c, r, stamp->cpu, piece);
+		return r->b.pos;
 	case PR_LOST_SAMPLES:
 		/* with a time it is no sum, and what a filter removed is not
 		 * lost */
-		if (r->stamp.time || r->misc & PM_BIT15)
-			return r->data;
-		return cut_counts_lost_sum(c, r, r->stamp.id);
+		if (stamp->time || r->misc & PM_BIT15)
+			return r->b.pos;
+		return cut_counts_lost_sum(c, r, stamp->id, piece);
 	default:
-		return r->data;
+		return r->b.pos;
 	}
 }

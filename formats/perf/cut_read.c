@@ -4,20 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perf/perf.h"
 #include "stitch/base/err.h"
 
 /* More ids of events are not kept; the reader of a piece knows them. */
 #define IDS_MAX (1u << 20)
-
-/* A reader that has no file: it is given one record after the other. */
-struct cut_read {
-	struct perf p;
-	struct perf_file file; /* for the times before that of a record */
-	bool records;	       /* there were some of the kernel */
-	bool counts;	       /* samples may have values of counters */
-	bool late; /* an event, or the kind of machine, came behind them */
-};
 
 struct cut_read *cut_read_new(const char *path, bool big_endian)
 {
@@ -39,11 +29,6 @@ void cut_read_free(struct cut_read *c)
 	free(c);
 }
 
-bool cut_read_swaps(const struct cut_read *c)
-{
-	return c->p.swap;
-}
-
 int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 		     struct err *err)
 {
@@ -60,17 +45,6 @@ int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 				      : err_at(err, r->b.path, r->off,
 					       "a record of type %s is damaged",
 					       perf_type_name(r->type));
-}
-
-const struct perf_attr *cut_read_attr(struct cut_read *c,
-				      const struct perf_rec *r)
-{
-	return perf_attr_of_record(&c->p, r);
-}
-
-bool cut_read_has_counts(const struct cut_read *c)
-{
-	return c->counts;
 }
 
 int32_t cut_read_cpu(struct cut_read *c, uint64_t id)
@@ -98,7 +72,7 @@ int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
 		out->time = ref.key;
 	if (r->type != PR_LOST && r->type != PR_LOST_SAMPLES)
 		return 0;
-	const struct perf_attr *a = cut_read_attr(c, r);
+	const struct perf_attr *a = perf_attr_of_record(&c->p, r);
 
 	if (!a || r->size < 8 + a->t_size)
 		return 0;
@@ -112,7 +86,7 @@ int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,
 int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
 		    struct record *rec, struct err *err)
 {
-	const struct perf_attr *a = cut_read_attr(c, r);
+	const struct perf_attr *a = perf_attr_of_record(&c->p, r);
 
 	*rec = (struct record){ .pid = -1, .tid = -1, .cpu = -1 };
 	if (!a)
@@ -125,7 +99,7 @@ int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
 /* Without an id, the reader takes a record for one of the first event. */
 unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r)
 {
-	const struct perf_attr *a = cut_read_attr(c, r);
+	const struct perf_attr *a = perf_attr_of_record(&c->p, r);
 	unsigned char *copy = mem_dup(r->b.pos, r->size);
 	unsigned char *end = copy + r->size;
 

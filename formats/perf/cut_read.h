@@ -5,16 +5,9 @@
  * What the reader calls damaged is so here too. Otherwise a piece would begin
  * with a record that another one has as damage. */
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-struct cut_read;
-struct err;
-struct perf_attr;
-struct perf_rec;
-struct record;
+#include "formats/perf/perf.h"
 
 /* What a record tells beside its contents. */
 struct cut_stamp {
@@ -24,21 +17,22 @@ struct cut_stamp {
 	uint64_t id; /* 0: unknown */
 };
 
+/* A reader that has no file: it is given one record after the other. */
+struct cut_read {
+	struct perf p;
+	struct perf_file file; /* for the times before that of a record */
+	bool records;	       /* there were some of the kernel */
+	bool counts;	       /* samples may have values of counters */
+	bool late; /* an event, or the kind of machine, came behind them */
+};
+
 /* path is for messages; borrowed. */
 struct cut_read *cut_read_new(const char *path, bool big_endian);
 void cut_read_free(struct cut_read *c); /* NULL is fine */
-/* Returns whether the bytes of integers are to be swapped. */
-bool cut_read_swaps(const struct cut_read *c);
 /* Takes a record of the session, without a payload. Returns 0, or -1 and *err:
  * it is damaged, though what was read of it may count. */
 int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 		     struct err *err);
-/* Returns the event of a record of the kernel, or NULL if it is unknown;
- * borrowed until the next record of the session. */
-const struct perf_attr *cut_read_attr(struct cut_read *c,
-				      const struct perf_rec *r);
-/* Returns whether a sample may have values of counters. */
-bool cut_read_has_counts(const struct cut_read *c);
 /* Returns the CPU of an id; -1: unknown, or any. */
 int32_t cut_read_cpu(struct cut_read *c, uint64_t id);
 /* Reads what a record of the kernel tells beside its contents; nothing of a

@@ -3,7 +3,6 @@
 #include "formats/perf/cut_state.h"
 
 #include "formats/perf/cut_read.h"
-#include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -216,7 +215,7 @@ void cut_set_owner(bool swap, unsigned char *record, int32_t pid, int32_t tid)
 void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
 		    int32_t pid, FILE *out)
 {
-	bool swap = cut_read_swaps(read);
+	bool swap = read->p.swap;
 	unsigned char record[UINT16_MAX];
 	unsigned char owner[4];
 

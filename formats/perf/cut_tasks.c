@@ -4,7 +4,6 @@
 
 #include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"
-#include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
@@ -36,7 +35,7 @@ struct cut_tasks *cut_tasks_new(struct cut_read *read, struct cut_kept *kept)
 
 	c->read = read;
 	c->kept = kept;
-	c->swap = cut_read_swaps(read);
+	c->swap = read->p.swap;
 	return c;
 }
 
