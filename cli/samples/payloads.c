@@ -9,8 +9,8 @@
 #include "cli/samples/events.h"
 #include "cli/samples/row_cursor.h"
 #include "cli/output/safe_text.h"
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/payload.h"
-#include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
@@ -207,12 +207,11 @@ static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
 {
 	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
 	char name[STORE_NAME_MAX];
-	size_t n;
-	const struct field_def *def = payload_defs(t->payload, &n);
+	const struct tp_format *fmt = &t->payload->fmt;
 
-	t->column = mem_new(n + 1, sizeof(*t->column));
-	for (size_t i = 0; i < n; i++) {
-		store_column_name(def[i].name, name);
+	t->column = mem_new(fmt->n + 1, sizeof(*t->column));
+	for (size_t i = 0; i < fmt->n; i++) {
+		store_column_name(fmt->def[i].name, name);
 		for (size_t j = 1; j < rows_columns(r); j++)
 			if (!strcmp(rows_name(r, j), name))
 				t->column[i] = j;
@@ -295,8 +294,10 @@ static int payloads_read_types(struct payloads *ps, struct err *err)
 		struct type_payload t = { 0 };
 		const char *table = rows_text(r, PRINT_FORMATS_FIELDS);
 		t.payload = payloads_of_row(r);
-		if (t.payload)
-			payload_name_by(t.payload, payloads_symbol, ps);
+		if (t.payload) {
+			t.payload->tp.symbol = payloads_symbol;
+			t.payload->tp.symbols_of = ps;
+		}
 		for (size_t i = 0; t.payload && i < ps->n_cursor; i++)
 			if (!strcmp(ps->cursor[i].name, table))
 				t.cursor = i + 1;
@@ -410,9 +411,8 @@ static int payloads_stack_text(struct payloads *ps, int64_t chain,
 static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 			       const struct type_payload *t, struct err *err)
 {
-	const struct field_def *def;
+	const struct tp_format *fmt = &t->payload->fmt;
 	const struct rows *r;
-	size_t n;
 	int rc = 0;
 
 	if (t->cursor)
@@ -422,28 +422,28 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 	if (!rc)
 		return e->payload ? 2 : 0;
 	r = ps->cursor[t->cursor - 1].c.rows;
-	def = payload_defs(t->payload, &n);
-	mem_grow(ps->field, ps->cap_field, n + 1);
+	mem_grow(ps->field, ps->cap_field, fmt->n + 1);
 	if (ps->stacks.used)
 		arena_release(&ps->stacks);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < fmt->n; i++) {
+		const struct field_def *def = &fmt->def[i];
 		struct field *f = &ps->field[i];
 		struct value v = { .kind = VALUE_NULL };
 
 		if (t->column[i])
 			v = rows_value(r, t->column[i]);
 		*f = (struct field){ 0 };
-		if (v.kind == VALUE_INT && def[i].is_stack) {
+		if (v.kind == VALUE_INT && def->is_stack) {
 			if (payloads_stack_text(ps, v.num, f, err))
 				return -1;
-		} else if (v.kind == VALUE_INT && !def[i].is_text &&
-			   !def[i].is_blob) {
+		} else if (v.kind == VALUE_INT && !def->is_text &&
+			   !def->is_blob) {
 			*f = (struct field){ .present = true, .num = v.num };
-		} else if (v.kind == VALUE_TEXT && def[i].is_text) {
+		} else if (v.kind == VALUE_TEXT && def->is_text) {
 			*f = (struct field){ .present = true,
 					     .text = v.text,
 					     .len = (uint32_t)v.len };
-		} else if (v.kind == VALUE_BLOB && def[i].is_blob) {
+		} else if (v.kind == VALUE_BLOB && def->is_blob) {
 			*f = (struct field){ .present = true,
 					     .blob = v.text,
 					     .len = (uint32_t)v.len };
@@ -489,11 +489,11 @@ const char *payloads_text(struct payloads *ps, const struct event_row *e,
 			return NULL;
 	}
 	if (rc == 1)
-		*len = payload_fields_text(t->payload, ps->field, ps->raw,
-					   sizeof(ps->raw));
+		*len = tp_print_fields(&t->payload->tp, &t->payload->fmt,
+				       ps->field, ps->raw, sizeof(ps->raw));
 	else if (v.kind == VALUE_BLOB)
-		*len = payload_text(t->payload, v.text, v.len, ps->raw,
-				    sizeof(ps->raw));
+		*len = tp_print(&t->payload->tp, &t->payload->fmt, v.text,
+				v.len, ps->raw, sizeof(ps->raw));
 	const char *text = ps->raw;
 
 	if (safe_text_plain(text, *len) < *len) {
@@ -518,7 +518,8 @@ const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 	*n = t ? t->n_text : 0;
 	if (!t || t->text)
 		return t ? t->text : NULL;
-	return payload_defs(t->payload, n);
+	*n = t->payload->fmt.n;
+	return t->payload->fmt.def;
 }
 
 int payloads_fields(struct payloads *ps, const struct event_row *e,
@@ -527,7 +528,6 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 	const struct type_payload *t = payload_of(ps, e->type);
 	int rc = t ? payloads_find_event(ps, e, t, err) : 0;
 	struct value v;
-	size_t n;
 
 	if (rc == 1 && t->text) {
 		const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
@@ -554,9 +554,9 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 		return -1;
 	if (v.kind != VALUE_BLOB)
 		return 0;
-	payload_defs(t->payload, &n);
-	mem_grow(ps->field, ps->cap_field, n + 1);
-	payload_fields(t->payload, v.text, v.len, ps->field);
+	mem_grow(ps->field, ps->cap_field, t->payload->fmt.n + 1);
+	tp_fields_take(&t->payload->tp, &t->payload->fmt, v.text, v.len,
+		       ps->field);
 	*out = ps->field;
 	return 1;
 }
@@ -566,9 +566,9 @@ const char *payloads_value_text(struct payloads *ps, int64_t type,
 {
 	const struct type_payload *t = payload_of(ps, type);
 	char name[STORE_NAME_MAX];
-	size_t n = 0;
+	const size_t n = t ? t->payload->fmt.n : 0;
+	const struct field_def *def = t ? t->payload->fmt.def : NULL;
 	size_t i = 0;
-	const struct field_def *def = t ? payload_defs(t->payload, &n) : NULL;
 
 	for (; i < n; i++) {
 		store_column_name(def[i].name, name);
@@ -581,7 +581,8 @@ const char *payloads_value_text(struct payloads *ps, int64_t type,
 	const struct field f = { .present = true,
 				 .num = strtoll(value, NULL, 10) };
 
-	return payload_value_text(t->payload, i, &f, ps->raw, sizeof(ps->raw));
+	return tp_print_value_of(&t->payload->tp, &t->payload->fmt, i, &f,
+				 ps->raw, sizeof(ps->raw));
 }
 
 char *payloads_perf_format(const struct payloads *ps, int64_t type,
@@ -589,7 +590,7 @@ char *payloads_perf_format(const struct payloads *ps, int64_t type,
 {
 	const struct type_payload *t = payload_of(ps, type);
 
-	return t ? payload_perf_format(t->payload, name, id) : NULL;
+	return t ? tp_make_format(&t->payload->fmt, name, id) : NULL;
 }
 
 int payloads_perf(struct payloads *ps, const struct event_row *e,
@@ -601,14 +602,15 @@ int payloads_perf(struct payloads *ps, const struct event_row *e,
 	struct value v;
 
 	if (rc == 1)
-		*data = payload_fields_perf(t->payload, ps->field, of->id,
-					    of->tid, len);
+		*data = tp_make_payload(&t->payload->tp, &t->payload->fmt,
+					ps->field, of->id, of->tid, len);
 	if (rc != 2)
 		return rc;
 	if (payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
 		return -1;
 	if (v.kind != VALUE_BLOB)
 		return 0;
-	*data = payload_perf(t->payload, v.text, v.len, of->id, of->tid, len);
+	*data = tp_copy_payload(&t->payload->tp, &t->payload->fmt, v.text,
+				v.len, of->id, of->tid, len);
 	return 1;
 }

@@ -248,7 +248,7 @@ static void summary_put_problem(struct summary *s, const struct rows *r)
 {
 	struct payload *pl =
 		rows_int(r, PRINT_FORMATS_EVENTS) ? payloads_of_row(r) : NULL;
-	const char *problem = pl ? payload_problem(pl) : "";
+	const char *problem = pl ? tp_print_problem(&pl->tp, &pl->fmt) : "";
 
 	if (*problem) {
 		lines_clean(&s->l, rows_text(r, PRINT_FORMATS_NAME));
@@ -567,7 +567,8 @@ static int summary_json_problems(struct json *j, struct store *db,
 		struct payload *pl = rows_int(r, PRINT_FORMATS_EVENTS)
 					     ? payloads_of_row(r)
 					     : NULL;
-		const char *problem = pl ? payload_problem(pl) : "";
+		const char *problem =
+			pl ? tp_print_problem(&pl->tp, &pl->fmt) : "";
 
 		if (*problem) {
 			json_object(j, NULL);

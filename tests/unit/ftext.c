@@ -589,9 +589,10 @@ START_TEST(fields_are_pairs_of_the_text)
 		payload_new(e->format, &(struct payload_machine){ 0 });
 	char buf[256];
 
-	payload_text(pl, rec.sample.raw, rec.sample.raw_len, buf, sizeof(buf));
+	tp_print(&pl->tp, &pl->fmt, rec.sample.raw, rec.sample.raw_len, buf,
+		 sizeof(buf));
 	ck_assert_str_eq(buf, f[0].text);
-	payload_fields_text(pl, f, buf, sizeof(buf));
+	tp_print_fields(&pl->tp, &pl->fmt, f, buf, sizeof(buf));
 	ck_assert_str_eq(buf, f[0].text);
 	payload_free(pl);
 	source_close(src);

@@ -413,8 +413,8 @@ START_TEST(names_of_functions_and_strings_are_fields_too)
 			payload_new(e->format, &(struct payload_machine){ 0 });
 
 		/* without the fields, of the payload alone */
-		payload_text(pl, rec.sample.raw, rec.sample.raw_len, text,
-			     sizeof(text));
+		tp_print(&pl->tp, &pl->fmt, rec.sample.raw, rec.sample.raw_len,
+			 text, sizeof(text));
 		ck_assert_str_eq(text, named[n].alone);
 		payload_free(pl);
 		ck_assert_str_eq(e->fields[7].name, "caller_name");

@@ -25,7 +25,7 @@ START_TEST(bytes_of_both_orders_give_the_text_of_the_kernel)
 		payload_new(format, &(struct payload_machine){ .big = _i });
 	char buf[64];
 
-	payload_text(pl, _i ? big : little, 12, buf, sizeof(buf));
+	tp_print(&pl->tp, &pl->fmt, _i ? big : little, 12, buf, sizeof(buf));
 	ck_assert_str_eq(buf, "tone=-2 who=dog");
 	payload_free(pl);
 }
@@ -36,8 +36,8 @@ START_TEST(fields_give_the_same_text)
 	struct payload *pl =
 		payload_new(format, &(struct payload_machine){ 0 });
 	char buf[64];
-	size_t n;
-	const struct field_def *def = payload_defs(pl, &n);
+	size_t n = pl->fmt.n;
+	const struct field_def *def = pl->fmt.def;
 	struct field f[8] = { { 0 } };
 
 	ck_assert_uint_le(n, 8);
@@ -49,7 +49,7 @@ START_TEST(fields_give_the_same_text)
 					       .text = "dog",
 					       .len = 3 };
 	}
-	payload_fields_text(pl, f, buf, sizeof(buf));
+	tp_print_fields(&pl->tp, &pl->fmt, f, buf, sizeof(buf));
 	ck_assert_str_eq(buf, "tone=-2 who=dog");
 	payload_free(pl);
 }
@@ -65,7 +65,7 @@ START_TEST(a_payload_that_is_cut_off_is_no_danger)
 		char *cut = malloc(len + 1);
 
 		memcpy(cut, little, len);
-		payload_text(pl, cut, len, buf, sizeof(buf));
+		tp_print(&pl->tp, &pl->fmt, cut, len, buf, sizeof(buf));
 		ck_assert_ptr_nonnull(memchr(buf, 0, sizeof(buf)));
 		free(cut);
 	}
@@ -85,11 +85,11 @@ START_TEST(an_array_without_a_length_goes_to_the_end)
 	struct payload *pl = payload_new(mark, &(struct payload_machine){ 0 });
 	char buf[64];
 
-	payload_text(pl, raw, sizeof(raw) - 1, buf, sizeof(buf));
+	tp_print(&pl->tp, &pl->fmt, raw, sizeof(raw) - 1, buf, sizeof(buf));
 	ck_assert_str_eq(buf, "0x10: a line");
-	payload_text(pl, raw, 20, buf, sizeof(buf));
+	tp_print(&pl->tp, &pl->fmt, raw, 20, buf, sizeof(buf));
 	ck_assert_str_eq(buf, "0x10: a li");
-	payload_text(pl, raw, 16, buf, sizeof(buf));
+	tp_print(&pl->tp, &pl->fmt, raw, 16, buf, sizeof(buf));
 	ck_assert_str_eq(buf, "0x10: ");
 	payload_free(pl);
 }
@@ -109,13 +109,13 @@ START_TEST(an_old_string_at_the_end_is_a_string)
 				   "\0\0\0\0\0\0\0\0"
 				   "hello";
 	struct payload *pl = payload_new(old, &(struct payload_machine){ 0 });
-	size_t n;
-	const struct field_def *def = payload_defs(pl, &n);
+	size_t n = pl->fmt.n;
+	const struct field_def *def = pl->fmt.def;
 	char buf[64];
 
 	ck_assert_uint_eq(n, 2);
 	ck_assert(def[1].is_text && !def[1].is_blob);
-	payload_text(pl, data, sizeof(data), buf, sizeof(buf));
+	tp_print(&pl->tp, &pl->fmt, data, sizeof(data), buf, sizeof(buf));
 	ck_assert_str_eq(buf, "hello");
 	payload_free(pl);
 }
@@ -140,7 +140,7 @@ START_TEST(an_event_may_be_named_like_the_line_of_its_id)
 			    &(struct payload_machine){ 0 });
 
 	ck_assert_ptr_nonnull(pl);
-	char *text = payload_perf_format(pl, "an ID: of", 300);
+	char *text = tp_make_format(&pl->fmt, "an ID: of", 300);
 
 	ck_assert_ptr_nonnull(strstr(text, "name: an ID: of\nID: 300\n"));
 	free(text);
@@ -163,7 +163,7 @@ static void read_back(const char *text, const void *raw, size_t len,
 		payload_new(text, &(struct payload_machine){ .big = is_big });
 
 	ck_assert_ptr_nonnull(pl);
-	payload_text(pl, raw, len, buf, size);
+	tp_print(&pl->tp, &pl->fmt, raw, len, buf, size);
 	payload_free(pl);
 }
 
@@ -174,10 +174,11 @@ START_TEST(a_foreign_event_becomes_a_tracepoint_of_perf)
 	struct field f[] = { { .present = true, .num = -2 },
 			     { .present = true, .text = "dog", .len = 3 },
 			     { .present = true, .num = 1LL << 40 } };
-	char *text = payload_perf_format(pl, "honk", 300);
+	char *text = tp_make_format(&pl->fmt, "honk", 300);
 	char buf[64];
 	size_t len;
-	const unsigned char *raw = payload_fields_perf(pl, f, 300, 77, &len);
+	const unsigned char *raw =
+		tp_make_payload(&pl->tp, &pl->fmt, f, 300, 77, &len);
 
 	ck_assert_ptr_nonnull(strstr(text, "name: honk\nID: 300\n"));
 	ck_assert_ptr_nonnull(strstr(text, "common_type;\toffset:0;"));
@@ -205,11 +206,12 @@ START_TEST(the_flags_of_a_text_are_where_tracepoints_have_them)
 		payload_new(text, &(struct payload_machine){ .big = _i });
 	struct field f[] = { { .present = true, .text = "dog", .len = 3 },
 			     { .present = true, .num = 0x19 } };
-	char *made = payload_perf_format(pl, "bark", 300);
+	char *made = tp_make_format(&pl->fmt, "bark", 300);
 	char *twice = strstr(made, "common_flags");
 	char buf[64];
 	size_t len;
-	const unsigned char *raw = payload_fields_perf(pl, f, 300, 77, &len);
+	const unsigned char *raw =
+		tp_make_payload(&pl->tp, &pl->fmt, f, 300, 77, &len);
 
 	ck_assert_uint_eq(raw[2], 0x19);
 	ck_assert_ptr_nonnull(twice);
@@ -225,11 +227,11 @@ START_TEST(a_tracepoint_keeps_its_bytes_under_another_id)
 {
 	struct payload *pl =
 		payload_new(format, &(struct payload_machine){ .big = _i });
-	char *text = payload_perf_format(pl, "beep", 9);
+	char *text = tp_make_format(&pl->fmt, "beep", 9);
 	char buf[64];
 	size_t len;
-	const unsigned char *raw =
-		payload_perf(pl, _i ? big : little, 12, 9, 1, &len);
+	const unsigned char *raw = tp_copy_payload(
+		&pl->tp, &pl->fmt, _i ? big : little, 12, 9, 1, &len);
 
 	ck_assert_uint_eq(len, 12);
 	ck_assert_uint_eq(raw[_i], 9);
@@ -251,7 +253,7 @@ START_TEST(functions_that_old_perf_lacks_are_not_printed_with)
 		"\tfield:int __tone;\toffset:4;\tsize:4;\tsigned:1;\n"
 		"\nprint fmt: \"%s\", __get_sockaddr(REC->__tone)\n";
 	struct payload *pl = payload_new(newer, &(struct payload_machine){ 0 });
-	char *text = payload_perf_format(pl, "beep", 7);
+	char *text = tp_make_format(&pl->fmt, "beep", 7);
 
 	ck_assert_ptr_null(strstr(text, "__get_sockaddr"));
 	ck_assert_ptr_nonnull(
@@ -271,15 +273,15 @@ START_TEST(a_payload_is_never_larger_than_a_record)
 			      { .present = true, .num = 1 } };
 	size_t len;
 
-	payload_fields_perf(pl, f, 1, 1, &len);
+	tp_make_payload(&pl->tp, &pl->fmt, f, 1, 1, &len);
 	ck_assert_uint_lt(len, 65000);
-	payload_perf(pl, much, 100000, 1, 1, &len);
+	tp_copy_payload(&pl->tp, &pl->fmt, much, 100000, 1, 1, &len);
 	ck_assert_uint_lt(len, 65000);
 	payload_free(pl);
 	pl = payload_new(format, &(struct payload_machine){ 0 });
-	payload_perf(pl, much, 100000, 1, 1, &len);
+	tp_copy_payload(&pl->tp, &pl->fmt, much, 100000, 1, 1, &len);
 	ck_assert_uint_lt(len, 65000);
-	payload_perf(pl, NULL, 0, 1, 1, &len);
+	tp_copy_payload(&pl->tp, &pl->fmt, NULL, 0, 1, 1, &len);
 	ck_assert_uint_eq(len, 2);
 	payload_free(pl);
 	free(much);
@@ -317,8 +319,9 @@ START_TEST(a_value_is_printed_as_in_the_text_of_its_event)
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		const struct field f = { .present = true, .num = row[i].num };
 
-		ck_assert_str_eq(payload_value_text(pl, row[i].field, &f, buf,
-						    sizeof(buf)),
+		ck_assert_str_eq(tp_print_value_of(&pl->tp, &pl->fmt,
+						   row[i].field, &f, buf,
+						   sizeof(buf)),
 				 row[i].want);
 	}
 	payload_free(pl);

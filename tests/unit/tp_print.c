@@ -236,8 +236,9 @@ START_TEST(conversions_are_those_of_the_kernel)
 	struct payload *pl = open_line(lines[_i].print, "6.18.44-cloud");
 	char buf[512];
 
-	ck_assert_str_eq(payload_problem(pl), lines[_i].problem);
-	payload_text(pl, payload, sizeof(payload), buf, sizeof(buf));
+	ck_assert_str_eq(tp_print_problem(&pl->tp, &pl->fmt),
+			 lines[_i].problem);
+	tp_print(&pl->tp, &pl->fmt, payload, sizeof(payload), buf, sizeof(buf));
 	if (lines[_i].want)
 		ck_assert_str_eq(buf, lines[_i].want);
 	else
@@ -266,12 +267,14 @@ START_TEST(what_was_printed_before_is_printed_again)
 		int32_t n = i % 7 ? i % 23 : -i;
 
 		memcpy(raw + 80, &n, sizeof(n));
-		payload_text(often, raw, sizeof(raw), again, sizeof(again));
-		payload_text(once, raw, sizeof(raw), first, sizeof(first));
+		tp_print(&often->tp, &often->fmt, raw, sizeof(raw), again,
+			 sizeof(again));
+		tp_print(&once->tp, &once->fmt, raw, sizeof(raw), first,
+			 sizeof(first));
 		ck_assert_str_eq(again, first);
 		payload_free(once);
 		/* not what was cut */
-		payload_text(often, raw, sizeof(raw), again, 5);
+		tp_print(&often->tp, &often->fmt, raw, sizeof(raw), again, 5);
 		ck_assert_int_eq(strncmp(again, first, 4), 0);
 	}
 	payload_free(often);
@@ -283,7 +286,7 @@ START_TEST(a_name_of_another_release_is_not_guessed)
 	static const char *const releases[] = { "6.19.0", "4.19", "", NULL };
 	struct payload *pl = open_line("\"%d\", I_DIRTY_SYNC", releases[_i]);
 
-	ck_assert_str_eq(payload_problem(pl),
+	ck_assert_str_eq(tp_print_problem(&pl->tp, &pl->fmt),
 			 "needs I_DIRTY_SYNC, which is in no capture");
 	payload_free(pl);
 }
