@@ -41,11 +41,8 @@ void maps_free(struct maps *m)
 {
 	if (!m)
 		return;
-	free(m->map);
-	free(m->list);
-	free(m->first);
 	arena_release(&m->arena);
-	free(m);
+	free_all(m->map, m->list, m->first, m);
 }
 
 const struct snapshot *maps_list(struct maps *m, size_t *n)

@@ -187,32 +187,22 @@ static void ctf_close(struct source *src)
 	}
 	for (size_t i = 0; i < ctf->n_schema; i++)
 		ctf_schema_free(ctf->schema[i]);
-	free(ctf->schema);
 	ctf_rules_release(ctf);
 	for (size_t i = 0; i < ctf->n_event; i++)
 		tp_format_release(&ctf_event_at(ctf, i)->fmt);
 	table_release(&ctf->by_layout);
 	table_release(&ctf->by_base);
-	free(ctf->mapped);
-	free(ctf->place);
-	free(ctf->places);
 	ctf_pool_release(&ctf->pool);
 	tp_release(&ctf->tp);
 	tp_release(&ctf->look);
 	tp_release(&ctf->said);
 	arena_release(&ctf->arena);
-	free(ctf->trace);
-	free(ctf->file);
-	free(ctf->stream);
-	free(ctf->copy);
-	free(ctf->spare);
 	for (size_t i = 0; i < CTF_EVENT_PAGES; i++)
 		free(ctf->event[i]);
-	free(ctf->def);
-	free(ctf->heap);
 	told_tasks_release(&ctf->told);
-	free(ctf->src.path);
-	free(ctf);
+	free_all(ctf->mapped, ctf->place, ctf->places, ctf->trace, ctf->file,
+		 ctf->stream, ctf->copy, ctf->spare, ctf->def, ctf->heap,
+		 ctf->schema, ctf->src.path, ctf);
 }
 
 /* Threads of two kernels have the same numbers. The boot id, which is the uuid

@@ -201,8 +201,3 @@ uint64_t ftext_beside_sum(const struct ftext_beside *b)
 			sum = UINT64_MAX;
 	return sum;
 }
-
-void ftext_beside_release(struct ftext_beside *b)
-{
-	free(b->total);
-}

@@ -52,4 +52,3 @@ int ftext_beside_read(struct ftext_beside *b, const char *dir, struct err *err);
 int32_t ftext_beside_cpus(const struct ftext_beside *b);
 /* Adds up the totals; at most UINT64_MAX. */
 uint64_t ftext_beside_sum(const struct ftext_beside *b);
-void ftext_beside_release(struct ftext_beside *b);

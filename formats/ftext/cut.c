@@ -80,11 +80,7 @@ void ftext_cut_free(struct ftext_cut *c)
 {
 	if (!c)
 		return;
-	free(c->head);
-	free(c->cpu);
-	free(c->dropped);
-	ftext_beside_release(&c->beside);
-	free(c);
+	free_all(c->head, c->cpu, c->dropped, c->beside.total, c);
 }
 
 static void ftext_cut_event(struct ftext_cut *c, const struct line *l)

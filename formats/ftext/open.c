@@ -175,22 +175,11 @@ static void ftext_close(struct source *src)
 	table_release(&ft->places);
 	arena_release(&ft->arena);
 	arena_release(&ft->scratch);
-	free(ft->item);
-	free(ft->event);
-	free(ft->def);
-	free(ft->place);
-	free(ft->cpu);
-	ftext_beside_release(&ft->beside);
-	free(ft->buffer);
-	free(ft->due);
 	told_tasks_release(&ft->told);
-	free(ft->raw);
-	free(ft->running);
-	free(ft->path);
 	user_stack_reader_release(&ft->stack);
-	free(ft->buf);
-	free(ft->src.path);
-	free(ft);
+	free_all(ft->item, ft->event, ft->def, ft->place, ft->cpu, ft->buffer,
+		 ft->beside.total, ft->due, ft->raw, ft->running, ft->path,
+		 ft->buf, ft->src.path, ft);
 }
 
 static struct source *ftext_open(const char *path, const struct source_opts *o,

@@ -493,7 +493,6 @@ void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 void ft_maps_read(struct ft *ft, const struct bytes *b);
 /* Sets from when on the mappings hold. Call after the rings are known. */
 void ft_maps_date(struct ft *ft);
-void ft_maps_release(struct ft *ft);
 
 /* role.c: sets role and part of a type from its format. */
 void ft_role_find(struct ft_type *t);

@@ -122,9 +122,3 @@ void ft_maps_date(struct ft *ft)
 	ft->src.info.maps = ft->maps;
 	ft->src.info.n_maps = ft->n_maps;
 }
-
-void ft_maps_release(struct ft *ft)
-{
-	free(ft->map);
-	free(ft->maps);
-}

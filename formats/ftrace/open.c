@@ -111,35 +111,19 @@ static void ft_close(struct source *src)
 	input_close(&ft->in);
 	for (size_t i = 0; i < ft->n_raw; i++)
 		input_close(&ft->raw[i].in);
-	free(ft->raw);
-	free(ft->tgid);
 	tp_release(&ft->tp);
 	tp_release(&ft->look);
 	arena_release(&ft->arena);
-	free(ft->type);
-	free(ft->by_id);
-	free(ft->event_of);
+	arena_release(&ft->made);
 	table_release(&ft->events);
-	free(ft->event);
-	free(ft->inst);
-	free(ft->stat);
 	claims_release(&ft->claims);
-	free(ft->text);
-	free(ft->field);
-	free(ft->boot);
-	ft_maps_release(ft);
 	ft_sync_release(ft);
-	free(ft->kallsyms);
-	free(ft->symbol);
-	free(ft->cmd);
-	free(ft->synthetic);
-	free(ft->heap);
-	free(ft->due);
 	told_tasks_release(&ft->told);
 	user_stack_reader_release(&ft->stack);
-	arena_release(&ft->made);
-	free(ft->src.path);
-	free(ft);
+	free_all(ft->raw, ft->tgid, ft->type, ft->by_id, ft->event_of,
+		 ft->event, ft->inst, ft->stat, ft->text, ft->field, ft->boot,
+		 ft->map, ft->maps, ft->kallsyms, ft->symbol, ft->cmd,
+		 ft->synthetic, ft->heap, ft->due, ft->src.path, ft);
 }
 
 static int ft_open_capture(struct ft *ft, const char *path, struct err *err)

@@ -247,8 +247,6 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 
 void perf_attr_release(struct perf *p)
 {
-	free(p->attr);
-	free(p->event);
-	free(p->id);
+	free_all(p->attr, p->event, p->id);
 	table_release(&p->by_id);
 }

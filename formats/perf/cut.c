@@ -102,19 +102,14 @@ void perf_cut_free(struct perf_cut *c)
 {
 	if (!c)
 		return;
-	free(c->head.data);
 	for (size_t i = 0; i < CUT_KERNEL; i++)
 		cut_objects_release(&c->kernel[i], &c->kept);
-	free(c->late);
-	free(c->late_data.data);
-	free(c->late_spare.data);
-	free(c->path);
 	ZSTD_freeDStream(c->unpack.stream.d);
-	free(c->unpack.plain.data);
 	cut_counts_free(c->counts);
 	cut_tasks_free(c->tasks);
 	cut_read_free(c->read);
-	free(c);
+	free_all(c->head.data, c->late, c->late_data.data, c->late_spare.data,
+		 c->path, c->unpack.plain.data, c);
 }
 
 static void cut_append(struct cut_bytes *b, const void *data, size_t n)

@@ -47,10 +47,8 @@ void cut_counts_free(struct cut_counts *c)
 {
 	if (!c)
 		return;
-	free(c->value);
-	free(c->ring);
 	table_release(&c->by_key);
-	free(c);
+	free_all(c->value, c->ring, c);
 }
 
 static void cut_counts_put(struct cut_counts *c, size_t at, uint64_t v)

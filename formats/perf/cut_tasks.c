@@ -47,10 +47,8 @@ void cut_tasks_free(struct cut_tasks *c)
 		cut_maps_release(&c->task[i].maps, c->kept);
 		free(c->task[i].comm);
 	}
-	free(c->task);
-	free(c->hole);
 	table_release(&c->by_tid);
-	free(c);
+	free_all(c->task, c->hole, c);
 }
 
 static uint64_t cut_task_hash(int32_t tid)

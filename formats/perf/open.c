@@ -87,14 +87,9 @@ void perf_release(struct perf *p)
 	arena_release(&p->arena);
 	claims_release(&p->claims);
 	path_files_free(p->files);
-	void *const owned[] = {
-		p->build_id, p->state,	p->ip,	      p->kern,	  p->user,
-		p->part,     p->regs,	p->intr,      p->counter, p->branch,
-		p->extra,    p->member, p->read_name,
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
-		free(owned[i]);
+	free_all(p->build_id, p->state, p->ip, p->kern, p->user, p->part,
+		 p->regs, p->intr, p->counter, p->branch, p->extra, p->member,
+		 p->read_name);
 }
 
 static void perf_close(struct source *src)
@@ -108,9 +103,7 @@ static void perf_close(struct source *src)
 	}
 	perf_chunk_release(p);
 	perf_release(p);
-	free(p->file);
-	free(p->src.path);
-	free(p);
+	free_all(p->file, p->src.path, p);
 }
 
 static struct source *perf_open(const char *path, const struct source_opts *o,

@@ -9,12 +9,9 @@
 
 void user_stack_reader_release(struct user_stack_reader *u)
 {
-	free(u->ip);
-	free(u->place);
-	free(u->at);
-	arena_release(&u->text);
-	free(u->file);
+	free_all(u->ip, u->place, u->at, u->file);
 	table_release(&u->by_inode);
+	arena_release(&u->text);
 	arena_release(&u->paths);
 }
 

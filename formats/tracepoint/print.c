@@ -687,11 +687,8 @@ static void tp_print_free(struct tp_print *pr)
 	for (size_t i = 0; i < pr->n_part; i++)
 		free(pr->part[i].memo);
 	table_release(&pr->lines);
-	free(pr->line);
-	free(pr->part);
-	free(pr->tree.node);
 	arena_release(&pr->tree.texts);
-	free(pr);
+	free_all(pr->line, pr->part, pr->tree.node, pr);
 }
 
 static void tp_print_begin(struct tp *tp, const struct field *field)
@@ -808,8 +805,6 @@ size_t tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,
 void tp_release(struct tp *tp)
 {
 	arena_release(&tp->scratch);
-	free(tp->field);
-	free(tp->ip);
-	free(tp->made);
+	free_all(tp->field, tp->ip, tp->made);
 	tp_print_free(tp->print);
 }

@@ -7,13 +7,8 @@ void raw_release(struct raw *r)
 {
 	arena_release(&r->scratch);
 	intern_release(&r->names);
-	free(r->kept);
-	free(r->seen);
-	free(r->clock);
-	free(r->stream);
-	free(r->event);
-	free(r->env);
-	free(r->span);
+	free_all(r->kept, r->seen, r->clock, r->stream, r->event, r->env,
+		 r->span);
 }
 
 static uint64_t raw_file_off(const struct raw *r, uint32_t at)

@@ -397,10 +397,6 @@ int tsdl_read(struct raw *r, bool *cut)
 		*cut = true;
 		ret = 0;
 	}
-	free(t.symbol);
-	free(t.top);
-	free(t.part);
-	free(t.word);
-	free(t.path);
+	free_all(t.symbol, t.top, t.part, t.word, t.path);
 	return ret;
 }
