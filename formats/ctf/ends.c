@@ -15,7 +15,6 @@
 
 #include "formats/ctf/ctf.h"
 #include "formats/reader/reader.h"
-#include "stitch/base/err.h"
 
 /* Does a name begin like the pattern, in which 0 is a digit and + a sign? */
 static bool ctf_ends_name_is(const char *name, const char *pattern)
@@ -55,7 +54,6 @@ void ctf_ends_check(struct ctf_trace *tr)
 	uint64_t newest = 0;
 	uint64_t begun = 0;
 	struct source *src = &tr->ctf->src;
-	struct err why;
 
 	for (size_t i = 0; tr->schema->ends_all && i < tr->n_stream; i++) {
 		raise_to(newest, stream[i].last);
@@ -70,13 +68,13 @@ void ctf_ends_check(struct ctf_trace *tr)
 		    (!ctf_ends_full(s) && end >= begun) ||
 		    ctf_ends_is_piece(s->path))
 			continue;
-		err_at(&why, s->path, s->len,
-		       "the stream's next packet was not written, while "
-		       "another stream goes on for %" PRIu64
-		       " us: the recorder was killed, or still writes "
-		       "('lttng stop' ends it)",
-		       (newest - end) / 1000);
-		reader_damage(src, "truncated", s->len, 0, &why);
+		reader_damage_text(
+			src, s->path, "truncated", s->len, 0,
+			"the stream's next packet was not written, while "
+			"another stream goes on for %" PRIu64
+			" us: the recorder was killed, or still writes "
+			"('lttng stop' ends it)",
+			(newest - end) / 1000);
 		src->info.truncated = true;
 	}
 	if (!newest || !tr->empty)

@@ -15,7 +15,6 @@
 
 #include "formats/ctf/ctf.h"
 #include "formats/reader/reader.h"
-#include "stitch/base/err.h"
 
 /* lttng-tools, include/lttng/lttng-index.h: big endian on all machines. */
 #define INDEX_MAGIC 0xC1F1DCC1u
@@ -67,20 +66,18 @@ bool ctf_index_check(const struct ctf *ctf, const char *folder,
 	uint64_t len;
 	void *data = ctf_file_map(path, &len);
 	struct bytes b;
-	struct err why;
 
 	bytes_init(&b, data, len, path, 0, bytes_must_swap(true));
 	const uint64_t missing =
 		data ? ctf_index_count_missing(&b, file_len) : 0;
 
-	if (missing) {
-		err_at(&why, file, file_len,
-		       "the file ends here, %" PRIu64
-		       " packet%s short of its index: it was cut, or copied "
-		       "while it was written",
-		       missing, missing == 1 ? "" : "s");
-		reader_damage(&ctf->src, "truncated", file_len, 0, &why);
-	}
+	if (missing)
+		reader_damage_text(
+			&ctf->src, file, "truncated", file_len, 0,
+			"the file ends here, %" PRIu64
+			" packet%s short of its index: it was cut, or copied "
+			"while it was written",
+			missing, missing == 1 ? "" : "s");
 	ctf_file_unmap(data, len);
 	free(path);
 	free(idx);

@@ -327,7 +327,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		why = ftext_next_is_impossible(ft, &l);
 		if (why) {
 			reader_damage_text(&ft->src, ft->in.path, "line", off,
-					   s.n, why);
+					   s.n, "%s", why);
 			ft->last = 0;
 			break;
 		}

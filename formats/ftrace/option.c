@@ -162,16 +162,13 @@ static void ft_option_check_section(struct ft *ft, const struct ft_section *s,
 				    uint64_t end)
 {
 	uint64_t off = s->off;
-	struct err why;
 
-	if (!end || end - off == s->size ||
-	    (s->flags & 1 && end - off + 4 == s->size))
-		return;
-	err_at(&why, ft->in.path, off - 8,
-	       "the section of a buffer has %" PRIu64
-	       " bytes, but its rings end after %" PRIu64,
-	       s->size, end - off);
-	reader_damage(&ft->src, "size", off - 8, 8, &why);
+	if (end && end - off != s->size &&
+	    !(s->flags & 1 && end - off + 4 == s->size))
+		reader_damage_text(&ft->src, ft->in.path, "size", off - 8, 8,
+				   "the section of a buffer has %" PRIu64
+				   " bytes, but its rings end after %" PRIu64,
+				   s->size, end - off);
 }
 
 /* Takes a buffer with a ring per CPU. The section says whether the rings are

@@ -73,11 +73,8 @@ static struct ft_stream *ft_stream_add(struct ft *ft, uint32_t instance,
 				       int32_t cpu, uint64_t off)
 {
 	if (ft->n_stream >= STREAMS_MAX) {
-		struct err why;
-
-		err_at(&why, ft->in.path, off, "more than %u rings",
-		       STREAMS_MAX);
-		reader_damage(&ft->src, "limit", off, 0, &why);
+		reader_damage_text(&ft->src, ft->in.path, "limit", off, 0,
+				   "more than %u rings", STREAMS_MAX);
 		return NULL;
 	}
 	mem_grow(ft->stream, ft->cap_stream, ft->n_stream + 1);
@@ -98,23 +95,22 @@ static struct ft_stream *ft_stream_add(struct ft *ft, uint32_t instance,
  * hours. */
 static uint64_t ft_stream_cut(struct ft *ft, uint64_t off, uint64_t len)
 {
-	struct err why;
 	uint64_t have = off < ft->in.len ? ft->in.len - off : 0;
 
 	lower_to(have, len);
 	if (have > ft->in.len - ft->claimed) {
-		err_at(&why, ft->in.path, off,
-		       "rings are larger than the file that they are in");
-		reader_damage(&ft->src, "overlap", off, len, &why);
+		reader_damage_text(
+			&ft->src, ft->in.path, "overlap", off, len,
+			"rings are larger than the file that they are in");
 		return 0;
 	}
 	ft->claimed += have;
 	if (have == len)
 		return len;
-	err_at(&why, ft->in.path, ft->in.len,
-	       "the file ends here, needs %llu more bytes of a ring at 0x%llx",
-	       (unsigned long long)(len - have), (unsigned long long)off);
-	reader_damage(&ft->src, "truncated", ft->in.len, len - have, &why);
+	reader_damage_text(
+		&ft->src, ft->in.path, "truncated", ft->in.len, len - have,
+		"the file ends here, needs %llu more bytes of a ring at 0x%llx",
+		(unsigned long long)(len - have), (unsigned long long)off);
 	ft->src.info.truncated = true;
 	return have;
 }

@@ -136,19 +136,19 @@ static void ft_stream_note_odd(struct ft *ft, struct ft_stream *s,
 			       const struct ft_item *it,
 			       const struct ft_entry *e)
 {
-	bool odd = ft_item_is_odd(it);
 	uint64_t off = ft_stream_file_offset(s, it->place);
-	struct err why;
+	size_t len = bytes_left(&e->b);
 
-	if (odd)
-		err_at(&why, s->path, off,
-		       "an entry of thread %" PRId32 ", needs 0 to %d", it->pid,
-		       THREAD_ID_MAX);
+	if (ft_item_is_odd(it))
+		reader_damage_text(&ft->src, s->path, "entry", off, len,
+				   "an entry of thread %" PRId32
+				   ", needs 0 to %d",
+				   it->pid, THREAD_ID_MAX);
 	else
-		err_at(&why, s->path, off,
-		       "an entry of %" PRIu64 " ns, years from those before it",
-		       it->time);
-	reader_damage(&ft->src, "entry", off, bytes_left(&e->b), &why);
+		reader_damage_text(&ft->src, s->path, "entry", off, len,
+				   "an entry of %" PRIu64
+				   " ns, years from those before it",
+				   it->time);
 }
 
 /* Notes as damage a thread that cannot be, and a time that is years from that

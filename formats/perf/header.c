@@ -150,12 +150,10 @@ static int perf_header_find_records(struct perf *p, const struct section *data,
 			  "as it goes");
 		return 0;
 	}
-	struct err e;
-
-	err_at(&e, f->in.path, len,
-	       "file ends here, its records go on for %" PRIu64 " bytes",
-	       data->size - (len - data->off));
-	perf_damage(p, "truncated", len, data->size - (len - data->off), &e);
+	perf_damage_text(
+		p, f->in.path, "truncated", len, data->size - (len - data->off),
+		"file ends here, its records go on for %" PRIu64 " bytes",
+		data->size - (len - data->off));
 	return 0;
 }
 

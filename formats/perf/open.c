@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include "formats/reader/refuse.h"
-#include "formats/reader/reader.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path_files.h"
 

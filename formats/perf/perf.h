@@ -12,6 +12,7 @@
 #include "formats/input.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/claims.h"
+#include "formats/reader/reader.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
@@ -445,6 +446,13 @@ static inline uint64_t perf_in_file(const struct perf_file *f, uint64_t v)
 void perf_damage(struct perf *p, const char *what, uint64_t off, uint64_t len,
 		 const struct err *err);
 void perf_note(struct perf *p, const char *what, const char *detail);
+/* perf_damage() with the arguments of reader_damage_text(). */
+#define perf_damage_text(p, ...)                                               \
+	do {                                                                   \
+		(p)->damaged++;                                                \
+		if ((p)->loud)                                                 \
+			reader_damage_text(&(p)->src, __VA_ARGS__);            \
+	} while (0)
 /* Tells once for each event what its samples have, in either pass. */
 void perf_note_event(struct perf *p, uint32_t event, enum perf_noted what);
 /* Counts a record that is skipped for its type; one of a type that no recorder

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "formats/perf/perf.h"
-#include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
 /* Returns the time of a record; 0 if it has none. */
@@ -31,27 +30,21 @@ static uint64_t perf_ref_time(const struct perf_attr *a,
 /* Each record of the kernel is a multiple of 8 bytes. */
 static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
 {
-	struct err why;
-
 	if (!(r->size % 8))
 		return 0;
-	err_at(&why, r->b.path, r->off,
-	       "record of type %s is %u bytes, needs a multiple of 8",
-	       perf_type_name(r->type), r->size);
-	perf_damage(p, "record", r->off, r->size, &why);
+	perf_damage_text(p, r->b.path, "record", r->off, r->size,
+			 "record of type %s is %u bytes, needs a multiple of 8",
+			 perf_type_name(r->type), r->size);
 	return -1;
 }
 
 static void perf_ref_damage_time(struct perf *p, const struct perf_rec *r,
 				 uint64_t time)
 {
-	struct err why;
-
-	err_at(&why, r->b.path, r->off,
-	       "record of type %s is of %" PRIu64
-	       " ns, years from those before it",
-	       perf_type_name(r->type), time);
-	perf_damage(p, "time", r->off, r->size, &why);
+	perf_damage_text(p, r->b.path, "time", r->off, r->size,
+			 "record of type %s is of %" PRIu64
+			 " ns, years from those before it",
+			 perf_type_name(r->type), time);
 }
 
 bool perf_ref_make(struct perf *p, struct perf_file *f,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "formats/perf/perf.h"
-#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
@@ -65,14 +64,12 @@ static bool perf_type_is_likely(const struct perf *p, uint32_t type)
 
 void perf_skip_type(struct perf *p, const struct perf_rec *r)
 {
-	struct err why;
-
 	if (!perf_type_is_likely(p, r->type)) {
-		err_at(&why, r->b.path, r->off,
-		       "record of type %" PRIu32 ", which no recorder writes; "
-		       "the size of the one before it may be wrong",
-		       r->type);
-		perf_damage(p, "record", r->off, r->size, &why);
+		perf_damage_text(p, r->b.path, "record", r->off, r->size,
+				 "record of type %" PRIu32
+				 ", which no recorder writes; "
+				 "the size of the one before it may be wrong",
+				 r->type);
 		return;
 	}
 	ledger_skip(p->src.ledger, p->src.index, "record type", r->type, r->off,
@@ -81,10 +78,8 @@ void perf_skip_type(struct perf *p, const struct perf_rec *r)
 
 void perf_damage_id(struct perf *p, const struct perf_rec *r)
 {
-	struct err why;
-
-	err_at(&why, r->b.path, r->off,
-	       "a record of type %s has the id of no event of the header",
-	       perf_type_name(r->type));
-	reader_damage(&p->src, "event id", r->off, r->size, &why);
+	reader_damage_text(
+		&p->src, r->b.path, "event id", r->off, r->size,
+		"a record of type %s has the id of no event of the header",
+		perf_type_name(r->type));
 }

@@ -247,11 +247,9 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 		} else if (p->n_attr) {
 			perf_scan_record(p, f, &r);
 		} else {
-			struct err why;
-
-			err_at(&why, f->in.path, r.off,
-			       "record comes before any event is described");
-			perf_damage(p, "record", r.off, r.size, &why);
+			perf_damage_text(
+				p, f->in.path, "record", r.off, r.size,
+				"record comes before any event is described");
 		}
 	}
 	for (size_t i = f->n_floor; i-- > 1;)

@@ -105,7 +105,6 @@ static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 			 struct bytes *b, struct err *err)
 {
 	struct source_info *info = &p->src.info;
-	struct err why;
 	uint64_t place;
 
 	if (bytes_u64(b, &place, err) || rest_end(b, err))
@@ -123,18 +122,18 @@ static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 		info->cut_behind = place;
 		break;
 	case PERF_CUT_PACKED:
-		err_at(&why, b->path, r->off,
-		       "compressed data at 0x%" PRIx64
-		       " of the stream is damaged, and was not stored",
-		       place);
-		perf_damage(p, "compressed", r->off, r->size, &why);
+		perf_damage_text(
+			p, b->path, "compressed", r->off, r->size,
+			"compressed data at 0x%" PRIx64
+			" of the stream is damaged, and was not stored",
+			place);
 		break;
 	case PERF_CUT_BROKEN:
-		err_at(&why, b->path, r->off,
-		       "the size of the record at 0x%" PRIx64
-		       " of the stream is damaged: nothing behind it was read",
-		       place);
-		perf_damage(p, "record", r->off, r->size, &why);
+		perf_damage_text(
+			p, b->path, "record", r->off, r->size,
+			"the size of the record at 0x%" PRIx64
+			" of the stream is damaged: nothing behind it was read",
+			place);
 		break;
 	default:
 		break;
@@ -146,17 +145,16 @@ void perf_tool_end(struct perf *p)
 {
 	const struct perf_file *f = &p->file[0];
 	uint64_t off = bytes_off(&f->raw);
-	struct err why;
 
 	if (!p->is_piece || p->piece_ends)
 		return;
 	/* what is behind it may tell of a loss in it */
 	p->src.info.cut_behind = CUT_UNKNOWN;
 	p->src.info.truncated = true;
-	err_at(&why, f->in.path, off,
-	       "the rest of the stream is missing: it ended in a record, or "
-	       "'backstitch follow' was ended before it had stored that");
-	perf_damage(p, "truncated", off, 0, &why);
+	perf_damage_text(
+		p, f->in.path, "truncated", off, 0,
+		"the rest of the stream is missing: it ended in a record, or "
+		"'backstitch follow' was ended before it had stored that");
 }
 
 /* How x86 converts TSC to time, from the kernel's user page. The later fields

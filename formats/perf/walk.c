@@ -95,15 +95,14 @@ static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
 static void perf_walk_report_cut(struct perf *p, struct perf_file *f,
 				 uint64_t needs)
 {
-	struct err e;
 	uint64_t left = bytes_left(&f->raw);
 
 	f->done = true;
 	p->src.info.truncated = true;
-	err_at(&e, f->in.path, bytes_off(&f->raw),
-	       "record is cut off: has %" PRIu64 " bytes, needs %" PRIu64, left,
-	       needs);
-	perf_damage(p, "truncated", bytes_off(&f->raw), left, &e);
+	perf_damage_text(p, f->in.path, "truncated", bytes_off(&f->raw), left,
+			 "record is cut off: has %" PRIu64
+			 " bytes, needs %" PRIu64,
+			 left, needs);
 }
 
 /* Reports that the rest of the file cannot be read: only the size of a record
@@ -112,13 +111,10 @@ static void perf_walk_report_bad_size(struct perf *p, struct perf_file *f,
 				      uint64_t off, uint16_t size,
 				      uint64_t left)
 {
-	struct err e;
-
-	err_at(&e, f->in.path, off,
-	       "record size is %u, needs at least 8; the %" PRIu64
-	       " bytes from here on are not readable",
-	       size, left);
-	perf_damage(p, "record", off, left, &e);
+	perf_damage_text(p, f->in.path, "record", off, left,
+			 "record size is %u, needs at least 8; the %" PRIu64
+			 " bytes from here on are not readable",
+			 size, left);
 }
 
 /* Cuts a record of simpleperf above 64 KiB to its header, and returns how many
@@ -254,14 +250,14 @@ static int perf_walk_next_unpacked(struct perf *p, struct perf_file *f,
 static void perf_walk_report_rest(struct perf *p, struct perf_file *f)
 {
 	size_t rest = perf_z_rest(f);
-	struct err e;
 
 	if (!rest)
 		return;
 	p->src.info.truncated = true;
-	err_at(&e, f->in.path, f->plain->off,
-	       "record is cut off inside compressed data: has %zu bytes", rest);
-	perf_damage(p, "truncated", f->plain->off, rest, &e);
+	perf_damage_text(
+		p, f->in.path, "truncated", f->plain->off, rest,
+		"record is cut off inside compressed data: has %zu bytes",
+		rest);
 	f->plain_at = f->plain->len;
 }
 

@@ -50,9 +50,9 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 	}
 	if (z->dead) {
 		/* zstd needs the earlier data to decompress the later */
-		err_at(&why, f->in.path, r->off,
-		       "compressed data follows damaged compressed data");
-		perf_damage(p, "compressed", r->off, r->size, &why);
+		perf_damage_text(
+			p, f->in.path, "compressed", r->off, r->size,
+			"compressed data follows damaged compressed data");
 		return;
 	}
 	z->stream.in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
@@ -66,10 +66,9 @@ void perf_z_feed(struct perf *p, struct perf_file *f, const struct perf_rec *r)
 static void perf_z_fail(struct perf *p, struct perf_file *f, const char *why)
 {
 	struct perf_z *z = f->z;
-	struct err e;
 
-	err_at(&e, f->in.path, z->off, "compressed data is damaged (%s)", why);
-	perf_damage(p, "compressed", z->off, 0, &e);
+	perf_damage_text(p, f->in.path, "compressed", z->off, 0,
+			 "compressed data is damaged (%s)", why);
 	z->dead = true;
 	perf_z_end_input(p, z);
 }

@@ -6,7 +6,6 @@
 
 #include "formats/reader/reader.h"
 #include "stitch/base/bytes.h"
-#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -33,7 +32,6 @@ void claims_check(struct claims *c, const struct source *src,
 	sort_items(c->claim, c->n, claims_compare);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct claim *at = &c->claim[i];
-		struct err why;
 
 		if (at->off > end) {
 			/* zeros are padding: note what stands behind them */
@@ -43,23 +41,22 @@ void claims_check(struct claims *c, const struct source *src,
 			while (from < at->off &&
 			       !bytes_peek(file, from, &v, 1) && !v)
 				from++;
-			if (from < at->off) {
-				err_at(&why, file->path, from,
-				       "%" PRIu64
-				       " bytes that no table of the file "
-				       "describes; a size or a count in front "
-				       "of them may be too small",
-				       at->off - from);
-				reader_damage(src, "unclaimed", from,
-					      at->off - from, &why);
-			}
+			if (from < at->off)
+				reader_damage_text(
+					src, file->path, "unclaimed", from,
+					at->off - from,
+					"%" PRIu64
+					" bytes that no table of the file "
+					"describes; a size or a count in front "
+					"of them may be too small",
+					at->off - from);
 		} else if (at->off < end) {
-			err_at(&why, file->path, at->off,
-			       "the bytes up to 0x%" PRIx64
-			       " belong to what stands in front of them too",
-			       end);
-			reader_damage(src, "overlap", at->off, end - at->off,
-				      &why);
+			reader_damage_text(
+				src, file->path, "overlap", at->off,
+				end - at->off,
+				"the bytes up to 0x%" PRIx64
+				" belong to what stands in front of them too",
+				end);
 		}
 		raise_to(end, at->off + at->len);
 	}
@@ -68,12 +65,9 @@ void claims_check(struct claims *c, const struct source *src,
 void claims_check_rest(const struct source *src, const struct bytes *b,
 		       const char *what)
 {
-	struct err why;
-
-	if (!bytes_left(b))
-		return;
-	err_at(&why, b->path, bytes_off(b),
-	       "%zu bytes are left of %s; a size or a count in it is wrong",
-	       bytes_left(b), what);
-	reader_damage(src, "rest", bytes_off(b), bytes_left(b), &why);
+	if (bytes_left(b))
+		reader_damage_text(
+			src, b->path, "rest", bytes_off(b), bytes_left(b),
+			"%zu bytes are left of %s; a size or a count in it is wrong",
+			bytes_left(b), what);
 }

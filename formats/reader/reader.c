@@ -2,6 +2,8 @@
  * notes and times that go back to the ledger. */
 #include "formats/reader/reader.h"
 
+#include <stdarg.h>
+
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -41,10 +43,15 @@ void reader_damage(const struct source *src, const char *what, uint64_t off,
 
 void reader_damage_text(const struct source *src, const char *path,
 			const char *what, uint64_t off, uint64_t len,
-			const char *why)
+			const char *fmt, ...)
 {
+	char why[sizeof(((struct err *)0)->msg)];
 	struct err err;
+	va_list ap;
 
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
 	err_at(&err, path, off, "%s", why);
 	reader_damage(src, what, off, len, &err);
 }

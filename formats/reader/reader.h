@@ -19,10 +19,11 @@ void reader_damage_packed(struct source *src, const char *path);
 /* Notes damage of len bytes at off once, even if several passes see it. */
 void reader_damage(const struct source *src, const char *what, uint64_t off,
 		   uint64_t len, const struct err *err);
-/* Notes damage in a file of this path, for the reason why. */
+/* Notes damage in a file of this path, with a message of its place. */
 void reader_damage_text(const struct source *src, const char *path,
 			const char *what, uint64_t off, uint64_t len,
-			const char *why);
+			const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
 /* Notes something that `info` shows. */
 void reader_note(const struct source *src, const char *what,
 		 const char *detail);
