@@ -30,11 +30,10 @@ static struct kernel_code *kernel_map_add(struct kernel_map *km,
 					  const char *name, size_t len)
 {
 	struct kernel_code *c = mem_add(km->at, km->n, km->cap);
-	char *copy = arena_take(&km->names, len + 1);
 
-	memcpy(copy, name, len);
-	copy[len] = '\0';
-	*c = (struct kernel_code){ .name = copy };
+	*c = (struct kernel_code){
+		.name = arena_strndup(&km->names, name, len),
+	};
 	return c;
 }
 

@@ -81,11 +81,8 @@ static bool perfmap_take_line(struct perfmap *m, struct scan s)
 	if (!c.len)
 		return true;
 	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
-	char *name = arena_take(&m->names, n + 1);
 
-	memcpy(name, s.p, n);
-	name[n] = '\0';
-	c.name = name;
+	c.name = arena_strndup(&m->names, s.p, n);
 	perfmap_take_table(m, &c);
 	return jit_add(m->jit, &c, 0);
 }

@@ -341,7 +341,8 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	e.def[0] = (struct field_def){ .name = "text", .is_text = true };
 	for (size_t i = 0; i < p->n; i++)
 		e.def[i + 1] = (struct field_def){
-			.name = ftext_keep_text(ft, p->pair[i].key),
+			.name = arena_strndup(&ft->arena, p->pair[i].key.p,
+					      p->pair[i].key.n),
 			.is_text = !p->pair[i].is_num,
 			.is_signed = true,
 			.is_stack = ftext_pair_is_stack(p, i, text),
@@ -423,13 +424,9 @@ static struct scan ftext_payload_text(const struct rec_sample *s)
 static void ftext_field_set_text(struct ftext *ft, struct scan s,
 				 struct field *out)
 {
-	char *copy = arena_take(&ft->scratch, s.n + 1);
-
-	memcpy(copy, s.p, s.n);
-	copy[s.n] = '\0';
 	*out = (struct field){
 		.present = true,
-		.text = copy,
+		.text = arena_strndup(&ft->scratch, s.p, s.n),
 		.len = (uint32_t)s.n,
 	};
 }

@@ -43,15 +43,6 @@ void ftext_release(struct source *src, const struct ref *ref)
 	}
 }
 
-char *ftext_keep_text(struct ftext *ft, struct scan s)
-{
-	char *copy = mem_dup(s.p, s.n);
-	char *kept = arena_strdup(&ft->arena, copy);
-
-	free(copy);
-	return kept;
-}
-
 uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 {
 	if (!name.n)
@@ -62,7 +53,7 @@ uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 	if (ft->n_buffer == BUFFERS_MAX)
 		return BUFFERS_MAX;
 	*mem_add(ft->buffer, ft->n_buffer, ft->cap_buffer) =
-		ftext_keep_text(ft, name);
+		arena_strndup(&ft->arena, name.p, name.n);
 	reader_note(&ft->src, "instance", ft->buffer[ft->n_buffer - 1]);
 	return (uint32_t)ft->n_buffer;
 }

@@ -30,7 +30,8 @@ void ftext_header(struct ftext *ft, struct scan s)
 	int32_t of_report;
 
 	if (trace < s.n && on < s.n && release.n)
-		ft->src.info.release = ftext_keep_text(ft, release);
+		ft->src.info.release =
+			arena_strndup(&ft->arena, release.p, release.n);
 	if (scan_find(s, "#P:") < s.n)
 		scan_i32(&cpus, &ft->src.info.cpus_online);
 	/* of trace-cmd report, from each file that it printed */

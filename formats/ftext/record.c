@@ -16,16 +16,6 @@ SAME_FUNCTION(ftext_place_same, struct ftext, place[id], struct ftext_place_key,
 	      x->kernel == y->kernel && x->n == y->key.n &&
 		      !memcmp(x->key, y->key.p, x->n));
 
-/* Copies s with a final 0. The string ends at the first 0 in s. */
-static char *ftext_place_copy(struct ftext *ft, struct scan s)
-{
-	char *copy = arena_take(&ft->arena, s.n + 1);
-
-	memcpy(copy, s.p, s.n);
-	copy[s.n] = '\0';
-	return copy;
-}
-
 /* Returns the place of a frame, or NULL if the text has only an address. */
 static const struct place *
 ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
@@ -40,7 +30,7 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 	if (id != TABLE_NONE)
 		return ft->place[id].place;
 	struct ftext_place p = {
-		.key = ftext_place_copy(ft, f->key),
+		.key = arena_strndup(&ft->arena, f->key.p, f->key.n),
 		.n = f->key.n,
 		.kernel = kernel,
 	};
@@ -50,9 +40,11 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 
 		*place = (struct place){ .off = f->off, .size = f->size };
 		if (f->path.n)
-			place->path = ftext_place_copy(ft, f->path);
+			place->path =
+				arena_strndup(&ft->arena, f->path.p, f->path.n);
 		if (kernel)
-			place->symbol = ftext_place_copy(ft, f->symbol);
+			place->symbol = arena_strndup(&ft->arena, f->symbol.p,
+						      f->symbol.n);
 		p.place = place;
 	}
 	mem_grow(ft->place, ft->cap_place, ft->n_place + 1);

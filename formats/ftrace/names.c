@@ -21,13 +21,10 @@ void ft_names_read(struct ft *ft, const struct bytes *text)
 		if (!scan_i32(&line, &tid) || !scan_take(&line, " ") ||
 		    scan_is(line, "<...>"))
 			continue;
-		char *name = mem_dup(line.p, line.n);
-
 		*mem_add(ft->cmd, ft->n_cmd, ft->cap_cmd) = (struct ft_cmd){
 			.tid = tid,
-			.name = arena_strdup(&ft->arena, name),
+			.name = arena_strndup(&ft->arena, line.p, line.n),
 		};
-		free(name);
 	}
 	sort_items(ft->cmd, ft->n_cmd, ft_names_compare);
 }

@@ -359,8 +359,9 @@ void nonce_chain(const struct nonce_line *l, struct user_stack_reader *frames,
 		scan_trim(&name);
 		if (!name.n)
 			continue;
-		const struct place p = { .symbol = user_stack_reader_text(
-						 frames, name) };
+		const struct place p = {
+			.symbol = arena_strndup(&frames->text, name.p, name.n),
+		};
 
 		user_stack_reader_add(frames, 0, &p);
 	}

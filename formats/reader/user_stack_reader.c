@@ -35,20 +35,6 @@ void user_stack_reader_add(struct user_stack_reader *u, uint64_t ip,
 	u->has_places |= place != NULL;
 }
 
-static char *user_stack_reader_copy(struct arena *arena, struct scan s)
-{
-	char *copy = arena_take(arena, s.n + 1);
-
-	memcpy(copy, s.p, s.n);
-	copy[s.n] = '\0';
-	return copy;
-}
-
-const char *user_stack_reader_text(struct user_stack_reader *u, struct scan s)
-{
-	return user_stack_reader_copy(&u->text, s);
-}
-
 struct addrs user_stack_reader_addrs(struct user_stack_reader *u)
 {
 	struct addrs a = { .ip = u->ip, .n = (uint32_t)u->n };
@@ -102,7 +88,7 @@ void user_stack_reader_note_file(struct user_stack_reader *u,
 		table_add(&u->by_inode, user_stack_reader_hash(file), id);
 	}
 	u->file[id] = *file;
-	u->file[id].path = user_stack_reader_copy(&u->paths, path);
+	u->file[id].path = arena_strndup(&u->paths, path.p, path.n);
 }
 
 void user_stack_reader_add_file(struct user_stack_reader *u, uint64_t value,

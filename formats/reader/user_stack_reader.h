@@ -35,8 +35,6 @@ void user_stack_reader_add(struct user_stack_reader *u, uint64_t ip,
  * device and inode, or an address if the inode is -1. */
 void user_stack_reader_add_file(struct user_stack_reader *u, uint64_t value,
 				const struct place *file);
-/* Copies s and adds a final 0. The copy lives as long as the stack. */
-const char *user_stack_reader_text(struct user_stack_reader *u, struct scan s);
 /* The frames, borrowed until the next user_stack_reader_start(). */
 struct addrs user_stack_reader_addrs(struct user_stack_reader *u);
 

@@ -176,9 +176,16 @@ void *arena_take_chunk(struct arena *a, size_t n)
 
 char *arena_strdup(struct arena *a, const char *s)
 {
-	size_t n = strlen(s) + 1;
+	return arena_strndup(a, s, strlen(s));
+}
 
-	return memcpy(arena_take(a, n), s, n);
+char *arena_strndup(struct arena *a, const char *s, size_t n)
+{
+	char *copy = arena_take(a, n + 1);
+
+	memcpy(copy, s, n);
+	copy[n] = '\0';
+	return copy;
 }
 
 char *arena_join(struct arena *a, const char *x, char between, const char *y)

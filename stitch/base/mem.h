@@ -131,6 +131,8 @@ static inline void *arena_take(struct arena *a, size_t n)
 	return c->data + c->used - n;
 }
 char *arena_strdup(struct arena *a, const char *s);
+/* Returns a copy of n bytes with a final 0. */
+char *arena_strndup(struct arena *a, const char *s, size_t n);
 /* Returns x, the character, y. */
 char *arena_join(struct arena *a, const char *x, char between, const char *y);
 void arena_release(struct arena *a);
