@@ -151,8 +151,7 @@ static void ctf_map_build_id(struct ctf_trace *tr, const struct ctf_event *ev,
 			     const struct ctf_item *head,
 			     const struct bytes *raw)
 {
-	int at = ev->part[CTF_PATH];
-	struct field f = { 0 };
+	struct field f;
 
 	if (!tr->n_pending)
 		return;
@@ -161,12 +160,9 @@ static void ctf_map_build_id(struct ctf_trace *tr, const struct ctf_event *ev,
 	if (!p->used || p->pid != head->pid || p->tid != head->tid ||
 	    p->start != (uint64_t)ctf_number(ev, CTF_BASE, raw, 0))
 		return;
-	if (at >= 0) {
-		if (tr->ctf->look.scratch.used)
-			arena_release(&tr->ctf->look.scratch);
-		tp_field_take(&tr->ctf->look, raw, &ev->fmt.field[at], &f);
-	}
-	if (f.present && f.blob && f.len && f.len <= ID_MAX) {
+	tp_field_take_alone(&tr->ctf->look, &ev->fmt, ev->part[CTF_PATH], raw,
+			    &f);
+	if (f.blob && f.len && f.len <= ID_MAX) {
 		memcpy(p->id, f.blob, f.len);
 		p->id_len = (uint8_t)f.len;
 	}

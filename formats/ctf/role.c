@@ -138,13 +138,8 @@ int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		     enum ctf_part_of part, const struct bytes *raw)
 {
-	int at = ev->part[part];
-	struct field f = { 0 };
+	struct field f;
 
-	if (at < 0)
-		return NULL;
-	if (ctf->look.scratch.used)
-		arena_release(&ctf->look.scratch);
-	tp_field_take(&ctf->look, raw, &ev->fmt.field[at], &f);
-	return f.present ? f.text : NULL;
+	tp_field_take_alone(&ctf->look, &ev->fmt, ev->part[part], raw, &f);
+	return f.text;
 }

@@ -13,17 +13,6 @@
 
 /* ---- arrays and texts of an entry */
 
-static void ft_defer_take_field(struct ft *ft, const struct ft_type *t,
-				int field, const struct bytes *raw,
-				struct field *out)
-{
-	*out = (struct field){ .present = false };
-	if (ft->look.scratch.used)
-		arena_release(&ft->look.scratch);
-	if (field >= 0)
-		tp_field_take(&ft->look, raw, &t->fmt.field[field], out);
-}
-
 /* The bytes of an array, as recorded in the entry. */
 static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
 					int field, const struct bytes *raw)
@@ -31,7 +20,7 @@ static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
 	struct bytes b = *raw;
 	struct field f;
 
-	ft_defer_take_field(ft, t, field, raw, &f);
+	tp_field_take_alone(&ft->look, &t->fmt, field, raw, &f);
 	b.pos = b.end;
 	if (f.present && f.blob) {
 		b.pos = f.blob;
@@ -88,7 +77,7 @@ void ft_defer_inode(struct ft *ft, const struct ft_type *t,
 
 	user_stack_reader_set_device(
 		(uint32_t)ft_field_number(t, t->part.dev, raw, 0), &file);
-	ft_defer_take_field(ft, t, t->part.size, raw, &f);
+	tp_field_take_alone(&ft->look, &t->fmt, t->part.size, raw, &f);
 	if (f.present && f.text)
 		user_stack_reader_note_file(&ft->stack, &file,
 					    scan_of(f.text, strlen(f.text)));

@@ -139,7 +139,8 @@ static void ft_dir_guess_system(const char *name, const struct bytes *b,
 	const char *dash = strchr(name, '-');
 	uint32_t id = OWN_IDS;
 
-	tp_format_id((const char *)b->pos, (const char *)b->end, &id);
+	tp_number_behind((const char *)b->pos, (const char *)b->end, TP_ID,
+			 &id);
 	if (dash)
 		snprintf(out, size, "%.*s", (int)(dash - name), name);
 	else if (id < OWN_IDS)

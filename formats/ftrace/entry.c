@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -25,11 +26,6 @@ static bool ft_entry_may_be_longer(const struct tp_format *fmt)
 	return any_where(fmt->n, i, !strncmp(fmt->def[i].name, "__probe", 7));
 }
 
-static bool ft_entry_is_dynamic(const struct tp_field *f)
-{
-	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
-}
-
 void ft_entry_set_size(struct ft_type *t)
 {
 	bool stack = t->role == ROLE_KSTACK;
@@ -42,8 +38,8 @@ void ft_entry_set_size(struct ft_type *t)
 		if (f->off >= FT_SYMBOL_OFF)
 			continue;
 		t->open |= !f->size && !stack;
-		t->dynamic |= ft_entry_is_dynamic(f);
-		t->open |= ft_entry_is_dynamic(f) &&
+		t->dynamic |= tp_field_is_dynamic(f);
+		t->open |= tp_field_is_dynamic(f) &&
 			   ft_entry_may_be_longer(&t->fmt);
 		/* The format of kernel_stack declares more addresses than an
 		 * entry may have. */
@@ -62,7 +58,7 @@ uint64_t ft_entry_dynamic_end(const struct ft_type *t, const struct bytes *b)
 		const struct tp_field *f = &t->fmt.field[i];
 		uint32_t at;
 
-		if (!ft_entry_is_dynamic(f) || bytes_peek_u32(b, f->off, &at))
+		if (!tp_field_is_dynamic(f) || bytes_peek_u32(b, f->off, &at))
 			continue;
 		uint64_t to = (at & 0xffff) + (at >> 16) +
 			      (f->relative ? f->off + f->size : 0);

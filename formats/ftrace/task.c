@@ -20,14 +20,10 @@ static struct scan ft_task_name(struct ft *ft, const struct ft_type *t,
 				int field, const struct bytes *raw,
 				char out[COMM_LEN + 1])
 {
-	struct field f = { 0 };
+	struct field f;
 
-	if (field >= 0) {
-		if (ft->look.scratch.used)
-			arena_release(&ft->look.scratch);
-		tp_field_take(&ft->look, raw, &t->fmt.field[field], &f);
-	}
-	if (!f.present || !f.text)
+	tp_field_take_alone(&ft->look, &t->fmt, field, raw, &f);
+	if (!f.text)
 		return scan_of(NULL, 0);
 	struct scan s = scan_of(f.text, strlen(f.text));
 

@@ -45,8 +45,8 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	if (tp_format_check(system ? system : "", &text, &why))
 		perf_damage(p, "tracing data", bytes_off(&text), n, &why);
 	if (!system || n > FORMAT_MAX ||
-	    !tp_format_id((const char *)text.pos, (const char *)text.end,
-			  &id) ||
+	    !tp_number_behind((const char *)text.pos, (const char *)text.end,
+			      TP_ID, &id) ||
 	    !perf_trace_is_recorded(p, id))
 		return 0;
 	for (size_t i = 0; i < p->n_fmt; i++)

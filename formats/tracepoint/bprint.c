@@ -4,35 +4,22 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "formats/tracepoint/tracepoint.h"
+#include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/text.h"
 
 static bool tp_bprint_take_number(struct bytes *args, int size, uint64_t *out)
 {
 	uint64_t align = size == 8 ? 4 : (uint64_t)size;
 	uint64_t at = (uint64_t)(args->pos - args->base);
-	uint32_t v32 = 0;
-	uint16_t v16 = 0;
-	uint8_t v8 = 0;
+	const struct tp_field as = { .kind = FMT_NUM, .size = (uint32_t)size };
+	struct bytes number;
+	int64_t v;
 
-	if (bytes_skip(args, (align - at % align) % align, NULL))
+	if (bytes_skip(args, (align - at % align) % align, NULL) ||
+	    bytes_take(args, (uint32_t)size, &number, NULL) ||
+	    !tp_field_number(&number, &as, &v))
 		return false;
-	switch (size) {
-	case 8:
-		return !bytes_u64(args, out, NULL);
-	case 4:
-		if (bytes_u32(args, &v32, NULL))
-			return false;
-		break;
-	case 2:
-		if (bytes_u16(args, &v16, NULL))
-			return false;
-		break;
-	default:
-		if (bytes_u8(args, &v8, NULL))
-			return false;
-	}
-	*out = (uint64_t)v32 | v16 | v8;
+	*out = (uint64_t)v;
 	return true;
 }
 

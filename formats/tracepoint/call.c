@@ -161,7 +161,7 @@ void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 		  const struct bytes *raw, struct call *out)
 {
 	const struct tp_call *c = &fmt->call;
-	struct field f = { 0 };
+	struct field f;
 	bool ok = true;
 
 	*out = (struct call){ .what = c->what, .exit = c->exit, .nr = -1 };
@@ -185,8 +185,6 @@ void tp_call_take(struct tp *tp, const struct tp_format *fmt,
 		out->what = CALL_NONE;
 	if (!c->path)
 		return;
-	if (tp->scratch.used)
-		arena_release(&tp->scratch);
-	tp_field_take(tp, raw, &fmt->field[c->path - 1], &f);
-	out->path = f.present ? f.text : NULL;
+	tp_field_take_alone(tp, fmt, c->path - 1, raw, &f);
+	out->path = f.text;
 }

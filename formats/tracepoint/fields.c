@@ -53,11 +53,11 @@ static bool tp_field_find_dynamic(const struct bytes *raw,
 static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 			       const struct tp_field *f, struct field *out)
 {
-	bool dynamic = f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
 	struct bytes b = *raw;
 	struct bytes data;
 
-	if (dynamic ? !tp_field_find_dynamic(raw, f, &data)
+	if (tp_field_is_dynamic(f)
+		    ? !tp_field_find_dynamic(raw, f, &data)
 		    : bytes_skip(&b, f->off, NULL) ||
 			      bytes_take(&b, f->size ? f->size : bytes_left(&b),
 					 &data, NULL))
@@ -78,16 +78,11 @@ static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 		out->len = (uint32_t)(nul - data.pos);
 		return;
 	}
-	char *copy = arena_take(&tp->scratch, n + 1);
-
-	memcpy(copy, data.pos, n);
-	copy[n] = 0;
-	out->text = copy;
+	out->text = arena_strndup(&tp->scratch, (const char *)data.pos, n);
 }
 
-static inline void tp_field_take_any(struct tp *tp, const struct bytes *raw,
-				     const struct tp_field *f,
-				     struct field *out)
+void tp_field_take(struct tp *tp, const struct bytes *raw,
+		   const struct tp_field *f, struct field *out)
 {
 	*out = (struct field){ 0 };
 	if (f->kind == FMT_NUM)
@@ -96,10 +91,15 @@ static inline void tp_field_take_any(struct tp *tp, const struct bytes *raw,
 		tp_field_take_data(tp, raw, f, out);
 }
 
-void tp_field_take(struct tp *tp, const struct bytes *raw,
-		   const struct tp_field *f, struct field *out)
+void tp_field_take_alone(struct tp *tp, const struct tp_format *fmt, int field,
+			 const struct bytes *raw, struct field *out)
 {
-	tp_field_take_any(tp, raw, f, out);
+	*out = (struct field){ 0 };
+	if (field < 0)
+		return;
+	if (tp->scratch.used)
+		arena_release(&tp->scratch);
+	tp_field_take(tp, raw, &fmt->field[field], out);
 }
 
 void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
@@ -111,5 +111,5 @@ void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
 		arena_release(&tp->scratch);
 	bytes_init(&b, raw ? raw : "", raw ? len : 0, "payload", 0, tp->swap);
 	for (size_t i = 0; i < fmt->n; i++)
-		tp_field_take_any(tp, &b, &fmt->field[i], &out[i]);
+		tp_field_take(tp, &b, &fmt->field[i], &out[i]);
 }

@@ -6,6 +6,10 @@
 /* The index of the field of that name; -1 if there is none or name is
  * NULL. */
 int tp_field_index(const struct tp_format *fmt, const char *name);
+static inline bool tp_field_is_dynamic(const struct tp_field *f)
+{
+	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
+}
 /* Sets *out to one field for each def, borrowed until the next call.
  * raw may be NULL. */
 void tp_fields_take(struct tp *tp, const struct tp_format *fmt, const void *raw,
@@ -50,3 +54,7 @@ static inline int64_t tp_field_number_or(const struct tp_format *fmt, int field,
 /* Reads one field. Text without a final 0 is copied to tp->scratch. */
 void tp_field_take(struct tp *tp, const struct bytes *raw,
 		   const struct tp_field *f, struct field *out);
+/* The same of the field with this index, not present if it is negative;
+ * borrowed until the next call. */
+void tp_field_take_alone(struct tp *tp, const struct tp_format *fmt, int field,
+			 const struct bytes *raw, struct field *out);

@@ -31,21 +31,6 @@ bool tp_number_behind(const char *s, const char *end, const char *key,
 	return true;
 }
 
-bool tp_format_id(const char *s, const char *end, uint32_t *out)
-{
-	return tp_number_behind(s, end, "\nID: ", out);
-}
-
-/* Returns a copy of n bytes up to their first 0. */
-static const char *tp_format_keep(struct arena *arena, const char *s, size_t n)
-{
-	char *copy = mem_dup(s, n);
-	const char *kept = arena_strdup(arena, copy);
-
-	free(copy);
-	return kept;
-}
-
 static bool tp_format_has_word(const char *s, const char *end, const char *word)
 {
 	return memmem(s, (size_t)(end - s), word, strlen(word)) != NULL;
@@ -148,7 +133,7 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	mem_grow(fmt->def, fmt->cap_def, fmt->n + 1);
 	fmt->field[fmt->n] = f;
 	fmt->def[fmt->n++] = (struct field_def){
-		.name = tp_format_keep(arena, name, len),
+		.name = arena_strndup(arena, name, len),
 		.is_text = f.kind == FMT_TEXT || f.kind == FMT_DYN_TEXT,
 		.is_blob = f.kind == FMT_BLOB || f.kind == FMT_DYN_BLOB,
 		.is_signed = f.is_signed,
@@ -185,7 +170,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 	const char *end = (const char *)b->end;
 	uint32_t id;
 
-	if (!tp_format_id(s, end, &id))
+	if (!tp_number_behind(s, end, TP_ID, &id))
 		return false;
 	*out = (struct tp_format){ .id = id, .len = (size_t)(end - s) };
 	out->system = arena_strdup(arena, system);
@@ -195,10 +180,10 @@ bool tp_format_parse(struct arena *arena, const char *system,
 		name += 6;
 		const char *nl = memchr(name, '\n', (size_t)(end - name));
 
-		out->name = tp_format_keep(arena, name,
-					   (size_t)((nl ? nl : end) - name));
+		out->name = arena_strndup(arena, name,
+					  (size_t)((nl ? nl : end) - name));
 	}
-	out->text = tp_format_keep(arena, s, out->len);
+	out->text = arena_strndup(arena, s, out->len);
 	for (const char *at = s; at < end;) {
 		const char *nl = memchr(at, '\n', (size_t)(end - at));
 		const char *stop = nl ? nl : end;

@@ -30,11 +30,6 @@ static bool tp_make_is_added(const struct tp_format *fmt, size_t i)
 	return fmt->field[i].off >= TP_ADDED_OFF;
 }
 
-static bool tp_make_is_dynamic(const struct tp_field *f)
-{
-	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;
-}
-
 /* ---- the format */
 
 static void tp_make_field_line(const struct tp_field *f, const char *name,
@@ -47,7 +42,7 @@ static void tp_make_field_line(const struct tp_field *f, const char *name,
 	if (f->kind == FMT_NUM)
 		text_out_add(o, "\tfield:%c%u %s;", f->is_signed ? 's' : 'u',
 			     f->size * 8, name);
-	else if (tp_make_is_dynamic(f))
+	else if (tp_field_is_dynamic(f))
 		text_out_add(o, "\tfield:__data_loc %s[] %s;", type, name);
 	else
 		text_out_add(o, "\tfield:%s %s[%u];", type, name, f->size);
@@ -280,7 +275,7 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 			tp_make_number(tp, tp->made + 2, 1, (uint64_t)v->num);
 			continue;
 		}
-		if (tp_make_is_dynamic(f)) {
+		if (tp_field_is_dynamic(f)) {
 			tp_make_room(tp, f->off + shift, 4);
 			continue;
 		}
@@ -299,7 +294,7 @@ const void *tp_make_payload(struct tp *tp, const struct tp_format *fmt,
 		const struct field *v = &field[i];
 		const size_t off = f->off + shift;
 
-		if (!tp_make_is_dynamic(f) || !v->present ||
+		if (!tp_field_is_dynamic(f) || !v->present ||
 		    off + 4 > tp->n_made)
 			continue;
 		/* The text of a stack was not recorded; its bytes were. */

@@ -409,13 +409,12 @@ static bool tp_parse_line(struct tp_print *pr, struct expr_source *args,
 static void tp_print_bytes(struct text_out *o, const struct tp_conversion *c,
 			   const struct expr_value *v)
 {
-	struct tp_conversion cut = *c;
 	char copy[1024];
 	size_t n = v->len < sizeof(copy) ? v->len : sizeof(copy) - 1;
 
 	memcpy(copy, v->blob, n);
 	copy[n] = '\0';
-	tp_out_text(o, &cut, copy);
+	tp_out_text(o, c, copy);
 }
 
 static bool tp_print_string(struct text_out *o, const struct tp_conversion *c,

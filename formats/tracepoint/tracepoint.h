@@ -114,11 +114,10 @@ int tp_format_check(const char *system, const struct bytes *text,
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out);
 void tp_format_release(struct tp_format *fmt);
-/* Takes the id of a format, of the line that begins with it: the name in front
- * may have the same letters. Returns false if there is none. */
-bool tp_format_id(const char *s, const char *end, uint32_t *out);
 /* Takes the number after key ("offset:") in [s, end). Returns false if there is
- * none. */
+ * none. TP_ID is the key of a format's id: the name in the line in front may
+ * have the same letters. */
+#define TP_ID "\nID: "
 bool tp_number_behind(const char *s, const char *end, const char *key,
 		      uint32_t *out);
 /* print.c: makes the text of a payload; size > 0. Returns its length: 0 if the
