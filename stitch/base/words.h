@@ -1,6 +1,7 @@
-/* words.h - the words for the values of an enum. */
+/* words.h - the words for the values of an enum, and words in a text. */
 #pragma once
 #include <stddef.h>
+#include <string.h>
 
 /* Defines the function `name`, which returns the word for a value, of those
  * that follow by their values; NULL: it has none. A semicolon follows, as with
@@ -14,3 +15,17 @@
 								: NULL;        \
 	}                                                                      \
 	const char *name(type v)
+
+/* Returns which of the words, with a blank between them, has these n bytes; -1:
+ * none. */
+static inline int words_find(const char *words, const char *word, size_t n)
+{
+	for (int i = 0; *words; i++) {
+		size_t len = strcspn(words, " ");
+
+		if (len == n && !memcmp(words, word, n))
+			return i;
+		words += len + (words[len] == ' ');
+	}
+	return -1;
+}
