@@ -6,6 +6,7 @@
 
 #include "formats/ftext/ftext.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 
 #define NAME_SIZE 128
 /* A dynamic field has a 16-bit length. */
@@ -34,85 +35,53 @@ static const char flags_format[] =
 
 /* ---- names */
 
-struct ftext_known_event {
-	const char *name, *full;
+static const struct {
+	const char *system, *names;
 	enum event_role role;
-};
-
-static const struct ftext_known_event known[] = {
-	{ "sched_switch", "sched:sched_switch", ROLE_SWITCH },
-	{ "sched_wakeup", "sched:sched_wakeup", ROLE_WAKEUP },
-	{ "sched_wakeup_new", "sched:sched_wakeup_new", ROLE_WAKEUP_NEW },
-	{ "sched_process_fork", "sched:sched_process_fork", ROLE_FORK },
-	{ "sched_process_exec", "sched:sched_process_exec", ROLE_EXEC },
-	{ "sched_process_exit", "sched:sched_process_exit", ROLE_EXIT },
-	{ "sched_waking", "sched:sched_waking", ROLE_NAMED },
-	{ "sched_migrate_task", "sched:sched_migrate_task", ROLE_NAMED },
-	{ "sched_process_free", "sched:sched_process_free", ROLE_NAMED },
-	{ "sched_process_wait", "sched:sched_process_wait", ROLE_PLAIN },
-	{ "sched_prepare_exec", "sched:sched_prepare_exec", ROLE_NAMED },
-	{ "sched_stat_runtime", "sched:sched_stat_runtime", ROLE_NAMED },
-	{ "sched_stat_wait", "sched:sched_stat_wait", ROLE_NAMED },
-	{ "sched_stat_sleep", "sched:sched_stat_sleep", ROLE_NAMED },
-	{ "sched_stat_iowait", "sched:sched_stat_iowait", ROLE_NAMED },
-	{ "sched_stat_blocked", "sched:sched_stat_blocked", ROLE_NAMED },
-	{ "sched_pi_setprio", "sched:sched_pi_setprio", ROLE_NAMED },
-	{ "sched_wait_task", "sched:sched_wait_task", ROLE_NAMED },
-	{ "irq_handler_entry", "irq:irq_handler_entry", ROLE_PLAIN },
-	{ "irq_handler_exit", "irq:irq_handler_exit", ROLE_PLAIN },
-	{ "softirq_entry", "irq:softirq_entry", ROLE_PLAIN },
-	{ "softirq_exit", "irq:softirq_exit", ROLE_PLAIN },
-	{ "softirq_raise", "irq:softirq_raise", ROLE_PLAIN },
-	{ "contention_begin", "lock:contention_begin", ROLE_PLAIN },
-	{ "contention_end", "lock:contention_end", ROLE_PLAIN },
-	{ "block_rq_insert", "block:block_rq_insert", ROLE_PLAIN },
-	{ "block_rq_issue", "block:block_rq_issue", ROLE_PLAIN },
-	{ "block_rq_requeue", "block:block_rq_requeue", ROLE_PLAIN },
-	{ "block_rq_complete", "block:block_rq_complete", ROLE_PLAIN },
-	{ "workqueue_queue_work", "workqueue:workqueue_queue_work",
+} known[] = {
+	{ "sched", "sched_switch", ROLE_SWITCH },
+	{ "sched", "sched_wakeup", ROLE_WAKEUP },
+	{ "sched", "sched_wakeup_new", ROLE_WAKEUP_NEW },
+	{ "sched", "sched_process_fork", ROLE_FORK },
+	{ "sched", "sched_process_exec", ROLE_EXEC },
+	{ "sched", "sched_process_exit", ROLE_EXIT },
+	{ "sched",
+	  "sched_waking sched_migrate_task sched_process_free "
+	  "sched_prepare_exec sched_stat_runtime sched_stat_wait "
+	  "sched_stat_sleep sched_stat_iowait sched_stat_blocked "
+	  "sched_pi_setprio sched_wait_task",
+	  ROLE_NAMED },
+	{ "sched", "sched_process_wait", ROLE_PLAIN },
+	{ "irq",
+	  "irq_handler_entry irq_handler_exit "
+	  "softirq_entry softirq_exit softirq_raise",
 	  ROLE_PLAIN },
-	{ "workqueue_activate_work", "workqueue:workqueue_activate_work",
+	{ "lock", "contention_begin contention_end", ROLE_PLAIN },
+	{ "block",
+	  "block_rq_insert block_rq_issue block_rq_requeue block_rq_complete",
 	  ROLE_PLAIN },
-	{ "workqueue_execute_start", "workqueue:workqueue_execute_start",
+	{ "workqueue",
+	  "workqueue_queue_work workqueue_activate_work "
+	  "workqueue_execute_start workqueue_execute_end",
 	  ROLE_PLAIN },
-	{ "workqueue_execute_end", "workqueue:workqueue_execute_end",
+	{ "kvm", "kvm_exit kvm_entry", ROLE_PLAIN },
+	{ "timer",
+	  "timer_start timer_cancel timer_expire_entry timer_expire_exit "
+	  "hrtimer_start hrtimer_cancel hrtimer_expire_entry "
+	  "hrtimer_expire_exit",
 	  ROLE_PLAIN },
-	{ "kvm_exit", "kvm:kvm_exit", ROLE_PLAIN },
-	{ "kvm_entry", "kvm:kvm_entry", ROLE_PLAIN },
-	{ "timer_start", "timer:timer_start", ROLE_PLAIN },
-	{ "timer_cancel", "timer:timer_cancel", ROLE_PLAIN },
-	{ "timer_expire_entry", "timer:timer_expire_entry", ROLE_PLAIN },
-	{ "timer_expire_exit", "timer:timer_expire_exit", ROLE_PLAIN },
-	{ "hrtimer_start", "timer:hrtimer_start", ROLE_PLAIN },
-	{ "hrtimer_cancel", "timer:hrtimer_cancel", ROLE_PLAIN },
-	{ "hrtimer_expire_entry", "timer:hrtimer_expire_entry", ROLE_PLAIN },
-	{ "hrtimer_expire_exit", "timer:hrtimer_expire_exit", ROLE_PLAIN },
-	{ "task_newtask", "task:task_newtask", ROLE_NEWTASK },
-	{ "task_rename", "task:task_rename", ROLE_RENAME },
-	{ "sys_enter", "raw_syscalls:sys_enter", ROLE_PLAIN },
-	{ "sys_exit", "raw_syscalls:sys_exit", ROLE_PLAIN },
-	{ "tracing_mark_write", "ftrace:print", ROLE_MARKER },
-	{ "print", "ftrace:print", ROLE_MARKER },
-	{ "user_unwind_cookie", "ftrace:user_unwind_cookie", ROLE_COOKIE },
-	{ "user_unwind_stack", "ftrace:user_unwind_stack", ROLE_PLAIN },
-	{ "inode_cache", "inode_cache:inode_cache", ROLE_INODE },
-	{ "kernel_stack", "ftrace:kernel_stack", ROLE_PLAIN },
-	{ "user_stack", "ftrace:user_stack", ROLE_PLAIN },
-	{ "function", "ftrace:function", ROLE_PLAIN },
-	{ "func_repeats", "ftrace:func_repeats", ROLE_PLAIN },
-	{ "blk", "ftrace:blk", ROLE_PLAIN },
-	{ "raw_data", "ftrace:raw_data", ROLE_PLAIN },
-	{ "mmiotrace_rw", "ftrace:mmiotrace_rw", ROLE_PLAIN },
-	{ "mmiotrace_map", "ftrace:mmiotrace_map", ROLE_PLAIN },
-	{ "hwlat", "ftrace:hwlat", ROLE_PLAIN },
-	{ "timerlat", "ftrace:timerlat", ROLE_PLAIN },
-	{ "osnoise", "ftrace:osnoise", ROLE_PLAIN },
-	{ "wakeup", "ftrace:wakeup", ROLE_PLAIN },
-	{ "context_switch", "ftrace:context_switch", ROLE_PLAIN },
-	{ "funcgraph_entry", "ftrace:funcgraph_entry", ROLE_PLAIN },
-	{ "funcgraph_exit", "ftrace:funcgraph_exit", ROLE_PLAIN },
-	{ "funcgraph_irq_entry", "ftrace:funcgraph_irq_entry", ROLE_PLAIN },
-	{ "funcgraph_irq_exit", "ftrace:funcgraph_irq_exit", ROLE_PLAIN },
+	{ "task", "task_newtask", ROLE_NEWTASK },
+	{ "task", "task_rename", ROLE_RENAME },
+	{ "raw_syscalls", "sys_enter sys_exit", ROLE_PLAIN },
+	{ "ftrace", "print", ROLE_MARKER },
+	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE },
+	{ "inode_cache", "inode_cache", ROLE_INODE },
+	{ "ftrace",
+	  "user_unwind_stack kernel_stack user_stack function func_repeats blk "
+	  "raw_data mmiotrace_rw mmiotrace_map hwlat timerlat osnoise wakeup "
+	  "context_switch funcgraph_entry funcgraph_exit "
+	  "funcgraph_irq_entry funcgraph_irq_exit",
+	  ROLE_PLAIN },
 };
 
 /* How the text of those begins whose fields have no keys: ftext_pairs_parse().
@@ -281,11 +250,15 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 			    enum event_role *role)
 {
 	*role = ROLE_PLAIN;
+	/* a kernel prints what was written to trace_marker by the function
+	 * that took it */
+	if (!strcmp(name, "tracing_mark_write"))
+		name = "print";
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		if (strcmp(known[i].name, name) != 0)
+		if (words_find(known[i].names, name, strlen(name)) < 0)
 			continue;
 		*role = known[i].role;
-		snprintf(out, NAME_SIZE, "%s", known[i].full);
+		snprintf(out, NAME_SIZE, "%s:%s", known[i].system, name);
 		return;
 	}
 	if (strncmp(name, "sys_enter_", 10) && strncmp(name, "sys_exit_", 9))
