@@ -14,25 +14,21 @@
 #define BOOTS_MAX 4096u
 
 /* The text is "INSTANCE:" and then lines. */
-void ft_boot_read(struct ft *ft, const struct bytes *b)
+void ft_boot_read(struct ft *ft, const char *s)
 {
-	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
-	char *line = strchr(s, ':');
+	const char *line = strchr(s, ':');
 	char *end;
 
 	if (!line || ft->n_boot >= BOOTS_MAX)
-		goto out;
-	*line++ = '\0';
-	uint64_t text = strtoull(line, &end, 16);
+		return;
+	uint64_t text = strtoull(line + 1, &end, 16);
 
 	/* "# Current" means that the buffer is of this boot. */
-	if (end == line || strncmp(end, "\t[kernel]", 9) != 0)
-		goto out;
-	mem_grow(ft->boot, ft->cap_boot, ft->n_boot + 1);
-	ft->boot[ft->n_boot++] =
-		(struct ft_boot){ arena_strdup(&ft->arena, s), text };
-out:
-	free(s);
+	if (end == line + 1 || strncmp(end, "\t[kernel]", 9) != 0)
+		return;
+	*mem_add(ft->boot, ft->n_boot, ft->cap_boot) = (struct ft_boot){
+		arena_strndup(&ft->arena, s, (size_t)(line - s)), text
+	};
 }
 
 void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end)

@@ -340,14 +340,12 @@ static uint64_t ft_dir_count_entries(struct ft *ft, bool big)
 			struct ft_page pg;
 			struct ft_entry e;
 			uint64_t n = 0;
-			int got = 1;
+			int got;
 
 			if (ft_page_open(ft, s, p * s->subbuf, &pg, NULL))
 				continue;
-			while (got > 0) {
-				got = ft_page_next(ft, &pg, &e, NULL);
-				n += got > 0;
-			}
+			while ((got = ft_page_next(ft, &pg, &e, NULL)) > 0)
+				n++;
 			good += got == 0 ? n : 0;
 		}
 	}

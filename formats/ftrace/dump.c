@@ -76,33 +76,28 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 
 	while (off && off < ft->in.len) {
 		unsigned char *owned = NULL;
-		struct bytes head, b;
-		uint16_t id, flags;
-		uint64_t size = 0;
+		struct ft_section s;
+		struct bytes b;
+		uint16_t id;
 		int rc = 0;
 
-		bytes_init(&head, ft->in.data, ft->in.len, ft->in.path, 0,
-			   ft->swap);
-		bytes_skip(&head, off, NULL);
-		if (bytes_u16(&head, &id, NULL) ||
-		    bytes_u16(&head, &flags, NULL) ||
-		    bytes_skip(&head, 4, NULL) || bytes_u64(&head, &size, NULL))
+		if (ft_section_head(ft, off, &s, NULL))
 			break;
 		if (ft_dump_line(o,
 				 "0x%" PRIx64 " section %s(%u) size=%" PRIu64
 				 "%s",
-				 off, ft_dump_id_name(id), id, size,
-				 flags & 1 ? " packed" : ""))
+				 off, ft_dump_id_name(s.id), s.id, s.size,
+				 s.flags & 1 ? " packed" : ""))
 			return -1;
-		if (id == FT_OPTIONS &&
+		if (s.id == FT_OPTIONS &&
 		    !ft_section_read(ft, off, &id, &b, &owned, &why))
 			rc = ft_dump_options(&b, o);
 		free(owned);
 		if (rc)
 			return -1;
-		if (size > ft->in.len - bytes_off(&head))
+		if (s.size > ft->in.len - s.off)
 			break;
-		off = bytes_off(&head) + size;
+		off = s.off + s.size;
 	}
 	return 0;
 }

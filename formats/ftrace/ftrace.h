@@ -198,19 +198,6 @@ struct ft_instance {
 	uint64_t last_text, text_len, moved;
 };
 
-/* A record that is not made of an entry: see synthetic.c. */
-struct ft_synthetic {
-	enum record_kind kind;
-	uint32_t flags;
-	int32_t pid, cpu;
-	uint32_t ring;
-	uint64_t addr, len, n;
-	enum lost_place place;
-	uint64_t pgoff;
-	uint16_t type;
-	const char *name;
-};
-
 /* From the option LAST_BOOT. */
 struct ft_boot {
 	const char *instance;
@@ -344,7 +331,7 @@ struct ft {
 	struct ft_tgid *tgid; /* sorted by tid */
 	size_t n_tgid, cap_tgid;
 	/* State of next(). */
-	struct ft_synthetic *synthetic;
+	struct record *synthetic; /* not made of an entry: synthetic.c */
 	size_t n_synthetic, cap_synthetic, synthetic_pos;
 	struct ft_heap_at *heap; /* streams that have an item, earliest first */
 	size_t n_heap;
@@ -399,9 +386,10 @@ enum ft_whose {
 	FT_SAVED, /* of common_pid, from saved_cmdlines */
 };
 
-#define FT_SYNTHETIC                                                           \
-	0xffffu /* stream number in the handle of records made without an      \
-		   entry */
+/* The stream number in the handle of records made without an entry; the rest
+ * is the place. */
+#define FT_SYNTHETIC 0xffffu
+#define PLACE_MASK (((uint64_t)1 << 48) - 1)
 
 /* file.c: the header and everything before the pages of a trace.dat. */
 int ft_file_read(struct ft *ft, struct err *err);
@@ -454,7 +442,7 @@ int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
  * ft_page_next() (page.h) has returned 0. */
 int ft_page_check_end(const struct ft_page *pg, struct err *err);
 /* boot.c: takes last_boot_info of a buffer from the option LAST_BOOT. */
-void ft_boot_read(struct ft *ft, const struct bytes *b);
+void ft_boot_read(struct ft *ft, const char *s);
 /* Sets where the kernel is now: from its _text to its end; 0, 0: unknown. */
 void ft_boot_moved(struct ft *ft, uint64_t text, uint64_t end);
 
@@ -490,7 +478,7 @@ void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 		     struct field *out);
 
 /* maps.c: the option PROCMAPS. */
-void ft_maps_read(struct ft *ft, const struct bytes *b);
+void ft_maps_read(struct ft *ft, char *rest);
 /* Sets from when on the mappings hold. Call after the rings are known. */
 void ft_maps_date(struct ft *ft);
 
@@ -533,7 +521,6 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 void ft_synthetic_first(struct ft *ft);
 /* Adds the sums of lost entries. */
 void ft_synthetic_last(struct ft *ft);
-void ft_synthetic_record(struct ft *ft, size_t i, struct record *rec);
 
 /* record.c */
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,

@@ -46,10 +46,8 @@ static void ft_maps_add(struct ft *ft, const char *s, size_t first)
 }
 
 /* For each process: "PID COUNT COMM" (both hexadecimal) and COUNT lines. */
-void ft_maps_read(struct ft *ft, const struct bytes *b)
+void ft_maps_read(struct ft *ft, char *rest)
 {
-	char *s = mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
-	char *rest = s;
 	uint64_t left = 0;
 	size_t first = ft->n_map;
 
@@ -72,7 +70,6 @@ void ft_maps_read(struct ft *ft, const struct bytes *b)
 		left = strtoul(at, &at, 16);
 		first = ft->n_map;
 	}
-	free(s);
 }
 
 static void ft_maps_note_exec(struct ft *ft, int64_t pid, uint64_t time)

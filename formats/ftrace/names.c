@@ -38,26 +38,16 @@ void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid)
 		(struct ft_tgid){ tid, tgid };
 }
 
-COMPARE_BY(ft_names_compare_tgids, struct ft_tgid, tid);
-
 int32_t ft_tgid_of(const struct ft *ft, int32_t tid)
 {
-	const struct ft_tgid key = { .tid = tid };
-	const struct ft_tgid *t = NULL;
+	const size_t n = search_where(ft->n_tgid, i, ft->tgid[i].tid >= tid);
 
-	if (ft->n_tgid)
-		t = bsearch(&key, ft->tgid, ft->n_tgid, sizeof(key),
-			    ft_names_compare_tgids);
-	return t ? t->tgid : -1;
+	return n < ft->n_tgid && ft->tgid[n].tid == tid ? ft->tgid[n].tgid : -1;
 }
 
 const char *ft_name_of(const struct ft *ft, int32_t tid)
 {
-	const struct ft_cmd key = { .tid = tid };
-	const struct ft_cmd *c = NULL;
+	const size_t n = search_where(ft->n_cmd, i, ft->cmd[i].tid >= tid);
 
-	if (ft->n_cmd)
-		c = bsearch(&key, ft->cmd, ft->n_cmd, sizeof(key),
-			    ft_names_compare);
-	return c ? c->name : NULL;
+	return n < ft->n_cmd && ft->cmd[n].tid == tid ? ft->cmd[n].name : NULL;
 }

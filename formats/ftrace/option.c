@@ -17,12 +17,6 @@
 /* An instance is a folder of tracefs: its name has up to 255 bytes. */
 #define NAME_SIZE 256
 
-/* Copies a text that may lack its final 0. The caller frees it. */
-static char *ft_option_text(const struct bytes *b)
-{
-	return mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
-}
-
 /* Reads as much as is a number: "0x5f3c", "-17", "12". */
 static int64_t ft_option_int(const char *s)
 {
@@ -49,35 +43,26 @@ static int64_t ft_option_int(const char *s)
 	return (int64_t)(minus ? -v : v);
 }
 
-static void ft_option_add_shift(struct ft *ft, const struct bytes *b,
-				int64_t unit)
+static void ft_option_add_shift(struct ft *ft, const char *s, int64_t unit)
 {
-	char *s = ft_option_text(b);
 	uint64_t ns = (uint64_t)ft_option_int(s) * (uint64_t)unit;
 
 	ft->shift = (int64_t)((uint64_t)ft->shift + ns);
-	free(s);
 }
 
-static void ft_option_clock(struct ft *ft, const struct bytes *b)
+static void ft_option_clock(struct ft *ft, const char *s)
 {
-	char *s = ft_option_text(b);
 	struct scan name = trace_clock_chosen(scan_of(s, strlen(s)));
 
-	if (name.n && !ft->src.info.clock) {
-		s[(size_t)(name.p - s) + name.n] = '\0';
-		ft->src.info.clock = arena_strdup(&ft->arena, name.p);
-	}
-	free(s);
+	if (name.n && !ft->src.info.clock)
+		ft->src.info.clock = arena_strndup(&ft->arena, name.p, name.n);
 }
 
 /* Takes "Linux HOST RELEASE MACHINE". */
-static void ft_option_uname(struct ft *ft, const struct bytes *b)
+static void ft_option_uname(struct ft *ft, char *rest)
 {
 	const char **const to[] = { NULL, &ft->src.info.host,
 				    &ft->src.info.release, &ft->src.info.arch };
-	char *s = ft_option_text(b);
-	char *rest = s;
 
 	for (size_t i = 0; rest && i < ARRAY_SIZE(to); i++) {
 		char *w = strsep(&rest, " \n");
@@ -86,17 +71,14 @@ static void ft_option_uname(struct ft *ft, const struct bytes *b)
 			*to[i] = arena_strdup(&ft->arena, w);
 	}
 	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
-	free(s);
 }
 
-static void ft_option_version(struct ft *ft, const struct bytes *b)
+static void ft_option_version(struct ft *ft, const char *s)
 {
 	char line[128];
-	char *s = ft_option_text(b);
 
 	snprintf(line, sizeof(line), "trace-cmd %s", s);
 	ft->src.info.version = arena_strdup(&ft->arena, line);
-	free(s);
 }
 
 static uint64_t ft_option_stat_number(const char *s, const char *key)
@@ -109,18 +91,15 @@ static uint64_t ft_option_stat_number(const char *s, const char *key)
 	return 0;
 }
 
-static void ft_option_stat(struct ft *ft, const struct bytes *b)
+static void ft_option_stat(struct ft *ft, const char *s)
 {
-	char *s = ft_option_text(b);
-
 	/* trace-cmd writes a heading, then one option for each CPU of that
 	 * buffer. */
-	if (!strncmp(s, "\nBuffer: ", 9)) {
-		s[9 + strcspn(s + 9, "\n")] = '\0';
-		ft->stat_buffer = arena_strdup(&ft->arena, s + 9);
-	}
+	if (!strncmp(s, "\nBuffer: ", 9))
+		ft->stat_buffer =
+			arena_strndup(&ft->arena, s + 9, strcspn(s + 9, "\n"));
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
-		goto out;
+		return;
 	uint64_t within = ft_option_stat_number(s, "dropped events:");
 
 	if (__builtin_add_overflow(within,
@@ -133,8 +112,6 @@ static void ft_option_stat(struct ft *ft, const struct bytes *b)
 		.lost = { [LOST_BEFORE] = ft_option_stat_number(s, "overrun:"),
 			  [LOST_WITHIN] = within },
 	};
-out:
-	free(s);
 }
 
 uint32_t ft_instance_add(struct ft *ft, const char *name, const char *clock,
@@ -272,44 +249,57 @@ static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 
 int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
+	/* that of most; it may lack its final 0 */
+	char *text =
+		mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
+	int rc = 0;
+
 	switch (id) {
 	case FT_DATE:
-		ft_option_add_shift(ft, b, 1000);
-		return 0;
+		ft_option_add_shift(ft, text, 1000);
+		break;
 	case FT_OFFSET:
 		ft->moved = true;
-		ft_option_add_shift(ft, b, 1);
-		return 0;
+		ft_option_add_shift(ft, text, 1);
+		break;
 	case FT_CPUSTAT:
-		ft_option_stat(ft, b);
-		return 0;
+		ft_option_stat(ft, text);
+		break;
 	case FT_BUFFER:
-		return ft->version < 7 ? ft_option_buffer6(ft, b, err)
-				       : ft_option_buffer7(ft, b, err);
+		rc = ft->version < 7 ? ft_option_buffer6(ft, b, err)
+				     : ft_option_buffer7(ft, b, err);
+		break;
 	case FT_TRACECLOCK:
-		ft_option_clock(ft, b);
-		return 0;
+		ft_option_clock(ft, text);
+		break;
 	case FT_UNAME:
-		ft_option_uname(ft, b);
-		return 0;
+		ft_option_uname(ft, text);
+		break;
 	case FT_CPUCOUNT:
-		return ft_option_cpu_count(ft, b, err);
+		rc = ft_option_cpu_count(ft, b, err);
+		break;
 	case FT_VERSION:
-		ft_option_version(ft, b);
-		return 0;
+		ft_option_version(ft, text);
+		break;
 	case FT_PROCMAPS:
-		ft_maps_read(ft, b);
-		return 0;
+		ft_maps_read(ft, text);
+		break;
 	case FT_TRACEID:
-		return bytes_u64(b, &ft->trace_id, err);
+		rc = bytes_u64(b, &ft->trace_id, err);
+		break;
 	case FT_TIME_SHIFT:
-		return ft_sync_read(ft, b, err);
+		rc = ft_sync_read(ft, b, err);
+		break;
 	case FT_LAST_BOOT:
-		ft_boot_read(ft, b);
-		return 0;
+		ft_boot_read(ft, text);
+		break;
 	case FT_TSC2NSEC:
-		return ft_option_tsc2nsec(ft, b, err);
+		rc = ft_option_tsc2nsec(ft, b, err);
+		break;
 	default:
-		return ft_option_note(ft, id, b);
+		rc = ft_option_note(ft, id, b);
+		break;
 	}
+	free(text);
+	return rc;
 }

@@ -64,13 +64,10 @@ void ft_print_read_formats(struct ft *ft, const struct bytes *text)
 
 const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 {
-	const struct ft_text key = { .addr = addr };
-	const struct ft_text *t = NULL;
+	const size_t n = search_where(ft->n_text, i, ft->text[i].addr >= addr);
 
-	if (ft->n_text)
-		t = bsearch(&key, ft->text, ft->n_text, sizeof(key),
-			    ft_print_compare);
-	return t ? t->text : NULL;
+	return n < ft->n_text && ft->text[n].addr == addr ? ft->text[n].text
+							  : NULL;
 }
 
 /* In the order of kallsyms if they are at one address. */
@@ -183,19 +180,14 @@ char *ft_print_format(const char *system, const struct bytes *text)
 	     !memmem(s, n, "name: bputs\n", 12)))
 		return NULL;
 	static const char field[] =
-		"\tfield:__data_loc char[] function;\toffset:%d;\tsize:4;\t"
+		"%.*s\tfield:__data_loc char[] function;\toffset:%d;\tsize:4;\t"
 		"signed:0;\n"
 		"\tfield:__data_loc char[] text;\toffset:%d;\tsize:4;\t"
 		"signed:0;\n\n"
 		"print fmt: \"%%s: %%s\", __get_str(function), "
 		"__get_str(text)\n";
-	size_t keep = (size_t)(print - s);
-	size_t more = sizeof(field) + 32;
-	char *out = mem_new(keep + more, 1);
-
-	memcpy(out, s, keep);
-	snprintf(out + keep, more, field, FT_FUNCTION_OFF, FT_TEXT_OFF);
-	return out;
+	return mem_printf(field, (int)(print - s), s, FT_FUNCTION_OFF,
+			  FT_TEXT_OFF);
 }
 
 static struct field ft_print_field(const char *text)

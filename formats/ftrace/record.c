@@ -12,8 +12,6 @@
 #include "stitch/base/err.h"
 #include "stitch/order/keep_record.h"
 
-#define PLACE_MASK (((uint64_t)1 << 48) - 1)
-
 /* Where decode() puts what a record points to. */
 static inline struct arena *ft_record_arena(struct ft *ft)
 {
@@ -278,8 +276,8 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 		arena_clear(&ft->made);
 	*rec = (struct record){ .time = ref->key, .pid = -1, .tid = -1 };
 	if (stream == FT_SYNTHETIC) {
-		ft_synthetic_record(ft, (size_t)(ref->handle & PLACE_MASK),
-				    rec);
+		*rec = ft->synthetic[ref->handle & PLACE_MASK];
+		rec->time = ref->key;
 		ft_record_keep(ft, rec);
 		return 0;
 	}

@@ -16,7 +16,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 
-#define PLACE_MASK (((uint64_t)1 << 48) - 1)
 #define LAST_PAGES 16
 
 /* ---- one ring */

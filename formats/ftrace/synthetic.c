@@ -13,14 +13,26 @@
 /* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
 #define TRAMPOLINE 0x7fffffffu
 
-static struct ft_synthetic *ft_synthetic_add(struct ft *ft,
-					     enum record_kind kind)
+static struct record *ft_synthetic_add(struct ft *ft, enum record_kind kind,
+				       uint32_t flags)
 {
-	mem_grow(ft->synthetic, ft->cap_synthetic, ft->n_synthetic + 1);
-	struct ft_synthetic *m = &ft->synthetic[ft->n_synthetic++];
+	struct record *rec =
+		mem_add(ft->synthetic, ft->n_synthetic, ft->cap_synthetic);
 
-	*m = (struct ft_synthetic){ .kind = kind, .pid = -1, .cpu = -1 };
-	return m;
+	*rec = (struct record){
+		.kind = kind, .flags = flags, .pid = -1, .tid = -1, .cpu = -1
+	};
+	return rec;
+}
+
+static void ft_synthetic_add_symbol(struct ft *ft, const char *name,
+				    uint64_t addr, uint64_t len, uint16_t type)
+{
+	ft_synthetic_add(ft, REC_KSYMBOL, REC_F_SYNTH)->ksymbol =
+		(struct rec_ksymbol){ .addr = addr,
+				      .len = (uint32_t)len,
+				      .type = type,
+				      .name = name };
 }
 
 /* Adds the code of the kernel and of its modules. */
@@ -32,15 +44,21 @@ static void ft_synthetic_add_kernel(struct ft *ft)
 	ft_boot_moved(ft, km.text, km.etext);
 	for (size_t i = 0; i < km.n; i++) {
 		const struct kernel_code *c = &km.at[i];
-		struct ft_synthetic *m = ft_synthetic_add(
-			ft, c->is_symbol ? REC_KSYMBOL : REC_MAP);
+		const char *name = arena_strdup(&ft->arena, c->name);
 
-		m->flags = REC_F_SYNTH | (c->is_symbol ? 0 : REC_F_KERNEL);
-		m->addr = c->start;
-		m->len = c->len;
-		m->pgoff = c->pgoff;
-		m->type = c->type;
-		m->name = arena_strdup(&ft->arena, c->name);
+		if (c->is_symbol)
+			ft_synthetic_add_symbol(ft, name, c->start, c->len,
+						c->type);
+		else
+			ft_synthetic_add(ft, REC_MAP,
+					 REC_F_SYNTH | REC_F_KERNEL)
+				->map = (struct rec_map){
+				.start = c->start,
+				.len = c->len,
+				.pgoff = c->pgoff,
+				.prot = PROT_READ | PROT_EXEC,
+				.path = name,
+			};
 	}
 	kernel_map_release(&km);
 }
@@ -51,18 +69,9 @@ void ft_synthetic_first(struct ft *ft)
 		ft_synthetic_add_kernel(ft);
 	else
 		ft_boot_moved(ft, 0, 0);
-	for (size_t i = 0; i < ft->n_type; i++) {
-		if (ft->type[i].role != ROLE_KSTACK)
-			continue;
-		struct ft_synthetic *m = ft_synthetic_add(ft, REC_KSYMBOL);
-
-		m->flags = REC_F_SYNTH;
-		m->addr = TRAMPOLINE;
-		m->len = 1;
-		m->type = TYPE_OOL;
-		m->name = "[FTRACE TRAMPOLINE]";
-		break;
-	}
+	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
+		ft_synthetic_add_symbol(ft, "[FTRACE TRAMPOLINE]", TRAMPOLINE,
+					1, TYPE_OOL);
 }
 
 /* The ring that the sums are of; 0 if nothing was written to the buffer. */
@@ -82,42 +91,12 @@ void ft_synthetic_last(struct ft *ft)
 
 		if (!n)
 			continue;
-		struct ft_synthetic *m = ft_synthetic_add(ft, REC_LOST_TOTAL);
+		struct record *rec = ft_synthetic_add(ft, REC_LOST_TOTAL, 0);
 
-		m->cpu = st->cpu;
-		m->ring = ft_synthetic_ring(ft, st->buffer);
-		m->n = n;
-		m->place = (enum lost_place)(i % LOST_PLACES);
-	}
-}
-
-void ft_synthetic_record(struct ft *ft, size_t i, struct record *rec)
-{
-	if (i >= ft->n_synthetic)
-		return;
-	const struct ft_synthetic *m = &ft->synthetic[i];
-
-	rec->kind = m->kind;
-	rec->flags = m->flags;
-	rec->pid = rec->tid = m->pid;
-	rec->cpu = m->cpu;
-	rec->ring = m->ring;
-	if (m->kind == REC_LOST_TOTAL) {
-		rec->lost.n = m->n;
-		rec->lost.place = m->place;
+		rec->cpu = st->cpu;
+		rec->ring = ft_synthetic_ring(ft, st->buffer);
+		rec->lost.n = n;
+		rec->lost.place = (enum lost_place)(i % LOST_PLACES);
 		rec->lost.event = -1;
-	} else if (m->kind == REC_KSYMBOL) {
-		rec->ksymbol.addr = m->addr;
-		rec->ksymbol.len = (uint32_t)m->len;
-		rec->ksymbol.type = m->type;
-		rec->ksymbol.name = m->name;
-	} else {
-		rec->map = (struct rec_map){
-			.start = m->addr,
-			.len = m->len,
-			.pgoff = m->pgoff,
-			.prot = PROT_READ | PROT_EXEC,
-			.path = m->name,
-		};
 	}
 }
