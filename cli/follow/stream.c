@@ -196,7 +196,7 @@ static int stream_cut(struct stream *s, struct err *err)
 	if (stream_begin_part(s, err))
 		return -1;
 	/* without rounds, nothing of the part before comes later */
-	return s->perf && !perf_cut_has_rounds(s->perf)
+	return s->perf && !perf_cut_taken(s->perf)->rounds
 		       ? stream_end_tail(s, err)
 		       : 0;
 }
@@ -233,19 +233,20 @@ static void stream_tell_damage(struct stream *s)
 static int stream_put_record(struct stream *s, const unsigned char *data,
 			     uint64_t size, struct err *err)
 {
+	const struct perf_cut_taken *taken = perf_cut_taken(s->perf);
 	bool old = s->tail.f && perf_cut_is_old(s->perf);
-	const unsigned char *stored = perf_cut_stored(s->perf);
+	const unsigned char *stored = taken->stored;
 
 	if (!stored)
 		return 0;
 	if (old && stream_write(s, &s->tail, stored, size, err))
 		return -1;
-	if (!old || perf_cut_is_state(s->perf)) {
+	if (!old || taken->is_state) {
 		/* a copy is valid until the next record */
 		if (stream_append(s, stored, size, err) ||
 		    (stored != data && stream_write_run(s, err)))
 			return -1;
-		stream_count(s, size, perf_cut_events(s->perf));
+		stream_count(s, size, taken->events);
 	}
 	stream_tell_damage(s);
 	if (!perf_cut_may_end(s->perf))
@@ -306,7 +307,7 @@ static int stream_take_packed(struct stream *s, struct err *err)
 static int stream_take_record(struct stream *s, const unsigned char *data,
 			      size_t len, uint64_t *used, struct err *err)
 {
-	bool begun = perf_cut_has_begun(s->perf);
+	bool begun = perf_cut_taken(s->perf)->begun;
 	struct err why;
 	int ret = s->broken ? 0 : perf_cut_take(s->perf, data, len, used, &why);
 
@@ -318,7 +319,7 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 		*err = why;
 	if (ret <= 0)
 		return ret;
-	if (perf_cut_is_packed(s->perf))
+	if (perf_cut_taken(s->perf)->is_packed)
 		return stream_take_packed(s, err) ? -1 : 1;
 	if (stream_put_record(s, data, *used, err))
 		return -1;
@@ -335,22 +336,22 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 static int stream_take_line(struct stream *s, const unsigned char *data,
 			    size_t len, uint64_t *used, struct err *err)
 {
-	int ret = ftext_cut_take(s->text, data, len, used);
+	const struct ftext_cut_line *line =
+		ftext_cut_take(s->text, data, len, used);
 	int rc;
 
-	if (ret <= 0)
-		return ret;
-	if (ftext_cut_may_begin(s->text) && stream_is_full(s) &&
-	    stream_cut(s, err))
+	if (!line)
+		return 0;
+	if (line->may_begin && stream_is_full(s) && stream_cut(s, err))
 		return -1;
 	if (s->tail.f && s->events > LATE_EVENTS && stream_end_tail(s, err))
 		return -1;
-	stream_count(s, *used, ftext_cut_is_event(s->text));
-	if (s->tail.f && ftext_cut_is_late(s->text))
+	stream_count(s, *used, line->is_event);
+	if (s->tail.f && line->is_late)
 		rc = stream_write(s, &s->tail, data, *used, err);
 	else
 		rc = stream_append(s, data, *used, err);
-	return rc ? -1 : ret;
+	return rc ? -1 : 1;
 }
 
 /* ---- bytes */

@@ -15,7 +15,8 @@ struct ftext_cut {
 	char *head;
 	size_t n_head, cap_head;
 	bool begun; /* an event was seen: the header has ended */
-	bool may_begin, is_event, late, lost, inside;
+	bool lost, inside;
+	struct ftext_cut_line line;
 	uint32_t piece; /* number of the piece that is received */
 	size_t at;	/* the CPU of the event, plus 1 */
 	/* by CPU plus 1: the piece that has its last event */
@@ -96,14 +97,14 @@ static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
 		piece = mem_at(c->cpu, c->n_cpu, c->cap_cpu, at);
 	}
 	if (more && piece) {
-		c->late = *piece != c->piece;
+		c->line.is_late = *piece != c->piece;
 		return;
 	}
-	c->late = false;
+	c->line.is_late = false;
 	/* a mark of lost events is counted for the event behind it */
-	c->may_begin = !c->lost;
+	c->line.may_begin = !c->lost;
 	c->lost = false;
-	c->is_event = true;
+	c->line.is_event = true;
 	if (!piece)
 		return;
 	c->at = (size_t)(piece - c->cpu);
@@ -115,18 +116,18 @@ static void ftext_cut_line(struct ftext_cut *c, struct scan s)
 	struct line l;
 
 	line_parse(s, false, &l);
-	c->may_begin = c->is_event = false;
+	c->line.may_begin = c->line.is_event = false;
 	if (l.kind == LINE_EVENT) {
 		ftext_cut_event(c, &l);
 	} else if (l.kind == LINE_LOST) {
-		c->may_begin = !c->lost;
-		c->is_event = c->lost = true;
+		c->line.may_begin = !c->lost;
+		c->line.is_event = c->lost = true;
 		c->at = SIZE_MAX;
-		c->late = false;
+		c->line.is_late = false;
 	} else if (l.kind == LINE_HEAD || l.kind == LINE_STARTED) {
-		c->late = false;
+		c->line.is_late = false;
 	}
-	c->begun |= c->is_event;
+	c->begun |= c->line.is_event;
 	/* what was overwritten before the text is counted once */
 	if (!c->begun && l.kind == LINE_HEAD && c->n_head + s.n < HEAD_MAX &&
 	    !scan_starts(s, "# entries-in-buffer")) {
@@ -137,8 +138,9 @@ static void ftext_cut_line(struct ftext_cut *c, struct scan s)
 	}
 }
 
-int ftext_cut_take(struct ftext_cut *c, const void *data, size_t len,
-		   uint64_t *used)
+const struct ftext_cut_line *ftext_cut_take(struct ftext_cut *c,
+					    const void *data, size_t len,
+					    uint64_t *used)
 {
 	struct scan s = scan_of(data, len);
 	size_t n = scan_find_char(s, '\n');
@@ -146,36 +148,21 @@ int ftext_cut_take(struct ftext_cut *c, const void *data, size_t len,
 
 	*used = len + 1;
 	if (n == len && len < FTEXT_LINE)
-		return 0;
+		return NULL;
 	c->inside = n == len;
 	*used = n == len ? n : n + 1;
 	if (!inside)
 		ftext_cut_line(c, scan_head(s, n));
 	else
-		c->may_begin = c->is_event = false;
-	return 1;
-}
-
-bool ftext_cut_may_begin(const struct ftext_cut *c)
-{
-	return c->may_begin;
-}
-
-bool ftext_cut_is_event(const struct ftext_cut *c)
-{
-	return c->is_event;
-}
-
-bool ftext_cut_is_late(const struct ftext_cut *c)
-{
-	return c->late;
+		c->line.may_begin = c->line.is_event = false;
+	return &c->line;
 }
 
 void ftext_cut_head(struct ftext_cut *c, FILE *out)
 {
 	c->piece++;
 	/* that line was counted for the piece before */
-	if (c->is_event && c->at < c->n_cpu)
+	if (c->line.is_event && c->at < c->n_cpu)
 		c->cpu[c->at] = c->piece;
 	if (c->beside.cpus || *c->beside.clock)
 		fprintf(out, FTEXT_BESIDE "%s%s\n",

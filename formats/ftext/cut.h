@@ -14,21 +14,23 @@
 
 struct ftext_cut;
 
+/* What the line is that ftext_cut_take() took last. */
+struct ftext_cut_line {
+	bool may_begin; /* a piece */
+	bool is_event;	/* or a mark of lost ones */
+	bool is_late;	/* it belongs to an event of the piece before */
+};
+
 /* Returns whether the first bytes of a stream are such a text. */
 bool ftext_cut_probe(const void *head, size_t n);
 /* path: of the stream, beside which tracefs may be, or a copy of it. */
 struct ftext_cut *ftext_cut_new(const char *path);
 void ftext_cut_free(struct ftext_cut *c); /* NULL is fine */
-/* Looks at the line at the begin of len bytes. Returns 1 and its length, 0 if
- * it is not whole. Lines are taken in parts of 64 KiB at most. */
-int ftext_cut_take(struct ftext_cut *c, const void *data, size_t len,
-		   uint64_t *used);
-/* Returns whether a piece may begin with that line. */
-bool ftext_cut_may_begin(const struct ftext_cut *c);
-/* Returns whether it is an event or a mark of lost ones. */
-bool ftext_cut_is_event(const struct ftext_cut *c);
-/* Returns whether it belongs to an event of the piece before. */
-bool ftext_cut_is_late(const struct ftext_cut *c);
+/* Looks at the line at the begin of len bytes, and stores its length; NULL: it
+ * is not whole. Lines are taken in parts of 64 KiB at most. */
+const struct ftext_cut_line *ftext_cut_take(struct ftext_cut *c,
+					    const void *data, size_t len,
+					    uint64_t *used);
 /* Says that a piece begins with that line, and writes the header of the text,
  * with which each begins. Errors are those of the stream. */
 void ftext_cut_head(struct ftext_cut *c, FILE *out);

@@ -59,18 +59,17 @@ struct cut_unpack {
 
 struct perf_cut {
 	char *path;
-	bool begun, swap, rounds, round_ended, is_event, is_state, is_packed;
+	bool swap, round_ended;
+	struct perf_cut_taken taken;
 	uint64_t off;
 	uint64_t payload; /* bytes that still follow a record */
 	/* of the compressed record that is unpacked, and behind it */
 	uint64_t packed_off, behind;
-	bool inside;   /* a compressed record */
-	uint64_t more; /* samples that were taken with the record */
+	bool inside; /* a compressed record */
 	struct cut_unpack unpack;
 	struct cut_read *read;
 	struct cut_counts *counts;
 	struct cut_tasks *tasks;
-	const void *stored;		    /* the record, as a piece has it */
 	unsigned char bare[UINT16_MAX + 1]; /* one without its payload */
 	uint32_t piece;
 	struct cut_bytes head; /* of the session */
@@ -148,7 +147,7 @@ static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 		z->d = mem_must(ZSTD_createDStream());
 	z->in = (ZSTD_inBuffer){ data.pos, bytes_left(&data), 0 };
 	c->unpack.more = true;
-	c->is_packed = true;
+	c->taken.is_packed = true;
 	c->packed_off = r->off;
 }
 
@@ -255,7 +254,7 @@ static void cut_end_round(struct perf_cut *c)
 {
 	uint64_t limit = c->limit;
 
-	c->rounds = c->round_ended = true;
+	c->taken.rounds = c->round_ended = true;
 	c->end = 0;
 	c->limit = c->newest;
 	if (c->n_late)
@@ -283,8 +282,8 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 	if (r->type != PR_TRACING_DATA && cut_read_session(c->read, r, &why)) {
 		cut_damage(c, &why);
 		/* without its event, no sample could be read */
-		c->is_event = r->type != PR_HEADER_ATTR;
-		if (c->is_event) {
+		c->taken.events = r->type != PR_HEADER_ATTR;
+		if (c->taken.events) {
 			c->head_bad += (size_t)whole;
 			return;
 		}
@@ -325,20 +324,20 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 
 	if (cut_read_stamp(c->read, r, &stamp, &why) ||
 	    (state && cut_read_decode(c->read, r, &rec, &why))) {
-		c->is_event = true;
+		c->taken.events = 1;
 		cut_damage(c, &why);
 		return;
 	}
 	c->stamp = stamp;
-	c->is_state = state;
-	c->is_event = !state;
+	c->taken.is_state = state;
+	c->taken.events = !state;
 	raise_to(c->newest, stamp.time);
 	if (state)
 		cut_put_late(c, r);
 	else if (r->type == PR_SAMPLE
 			 ? c->read->counts
 			 : r->type == PR_LOST || r->type == PR_LOST_SAMPLES)
-		c->stored = cut_count(c, r);
+		c->taken.stored = cut_count(c, r);
 }
 
 /* Payloads follow records of the perf tool, which are never compressed: behind
@@ -352,11 +351,11 @@ static void cut_leave_payload(struct perf_cut *c, const struct perf_rec *r)
 	       "a record of type %s is in a compressed one",
 	       perf_type_name(r->type));
 	cut_damage(c, &why);
-	c->is_event = true;
+	c->taken.events = 1;
 	memcpy(c->bare, r->b.pos, r->size);
 	if (r->size >= RECORD_HEADER + 8)
 		memset(c->bare + RECORD_HEADER, 0, 8);
-	c->stored = c->bare;
+	c->taken.stored = c->bare;
 }
 
 /* Keeps what a piece needs of a record; whole: its length with its payload. */
@@ -392,17 +391,17 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		break;
 	case PR_CUT:
 		/* the stream itself is a piece, or lies */
-		c->is_event = r->size != PERF_CUT_MARK_SIZE;
+		c->taken.events = r->size != PERF_CUT_MARK_SIZE;
 		/* what it says to be missing is missing here, too */
-		if (!c->is_event && r->misc != PERF_CUT_PACKED &&
+		if (!c->taken.events && r->misc != PERF_CUT_PACKED &&
 		    r->misc != PERF_CUT_BROKEN)
-			c->stored = NULL;
+			c->taken.stored = NULL;
 		break;
 	default:
 		if (r->type < PR_TOOL)
 			cut_keep_kernel(c, r);
 		else
-			c->is_event = true;
+			c->taken.events = 1;
 	}
 }
 
@@ -435,8 +434,8 @@ static int cut_take_header(struct perf_cut *c, const void *data, size_t len,
 	c->read = cut_read_new(c->path, big);
 	c->counts = cut_counts_new(c->read);
 	c->tasks = cut_tasks_new(c->read, &c->kept);
-	c->stored = data;
-	c->begun = true;
+	c->taken.stored = data;
+	c->taken.begun = true;
 	c->off = PIPE_HEADER;
 	return 1;
 }
@@ -470,8 +469,9 @@ static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
 			     size_t len, uint64_t *used)
 {
 	struct perf_rec r;
+	uint64_t more = 0;
 
-	if (!c->rounds || c->end || c->read->counts)
+	if (!c->taken.rounds || c->end || c->read->counts)
 		return;
 	while (!cut_read_header(c, data + *used, len - *used, c->off, &r,
 				NULL) &&
@@ -480,9 +480,10 @@ static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
 		cut_keep_kernel(c, &r);
 		*used += r.size;
 		c->off += r.size;
-		c->more++;
+		more++;
 	}
-	c->stored = data;
+	c->taken.events += more;
+	c->taken.stored = data;
 }
 
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
@@ -491,7 +492,7 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 	uint64_t payload;
 	struct perf_rec r;
 
-	if (!c->begun)
+	if (!c->taken.begun)
 		return cut_take_header(c, data, len, used, err);
 	*used = c->payload ? 1 : RECORD_HEADER;
 	if (len < *used)
@@ -502,10 +503,10 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		*used = r.size;
 		return 0;
 	}
-	c->round_ended = c->is_event = c->is_state = c->is_packed = false;
-	c->more = 0;
+	c->round_ended = c->taken.is_state = c->taken.is_packed = false;
+	c->taken.events = 0;
 	c->stamp = (struct cut_stamp){ .cpu = -1 };
-	c->stored = data;
+	c->taken.stored = data;
 	if (c->payload) {
 		*used = len < c->payload ? len : c->payload;
 		c->payload -= *used;
@@ -525,29 +526,19 @@ int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		return 0;
 	cut_keep(c, &r, *used);
 	c->off += *used;
-	if (r.type == PR_SAMPLE && c->stored == data)
+	if (r.type == PR_SAMPLE && c->taken.stored == data)
 		cut_take_samples(c, data, len, used);
 	return 1;
 }
 
-const void *perf_cut_stored(const struct perf_cut *c)
+const struct perf_cut_taken *perf_cut_taken(const struct perf_cut *c)
 {
-	return c->stored;
-}
-
-bool perf_cut_has_begun(const struct perf_cut *c)
-{
-	return c->begun;
+	return &c->taken;
 }
 
 uint64_t perf_cut_off(const struct perf_cut *c)
 {
 	return c->inside ? c->packed_off : c->off;
-}
-
-bool perf_cut_is_packed(const struct perf_cut *c)
-{
-	return c->is_packed;
 }
 
 /* Unpacks the next bytes. Returns as perf_cut_unpack(); of all that comes
@@ -611,27 +602,12 @@ bool perf_cut_is_open(const struct perf_cut *c)
 
 bool perf_cut_may_end(const struct perf_cut *c)
 {
-	return !c->payload && (c->round_ended || !c->rounds);
-}
-
-uint64_t perf_cut_events(const struct perf_cut *c)
-{
-	return (c->is_event ? 1 : 0) + c->more;
-}
-
-bool perf_cut_is_state(const struct perf_cut *c)
-{
-	return c->is_state;
+	return !c->payload && (c->round_ended || !c->taken.rounds);
 }
 
 bool perf_cut_is_old(const struct perf_cut *c)
 {
-	return c->stamp.time ? c->stamp.time <= c->end : c->is_state;
-}
-
-bool perf_cut_has_rounds(const struct perf_cut *c)
-{
-	return c->rounds;
+	return c->stamp.time ? c->stamp.time <= c->end : c->taken.is_state;
 }
 
 uint64_t perf_cut_place(const struct perf_cut *c)
@@ -651,7 +627,7 @@ void perf_cut_mark(struct perf_cut *c, enum perf_cut_mark mark, uint64_t place,
 	uint16_t misc = (uint16_t)mark;
 	uint16_t size = sizeof(record);
 
-	if (!c->begun)
+	if (!c->taken.begun)
 		return;
 	if (mark == PERF_CUT_ENDS)
 		c->end = 0;

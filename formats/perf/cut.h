@@ -22,6 +22,24 @@
 struct err;
 struct perf_cut;
 
+/* What is known of the stream, and of the record that was taken last. */
+struct perf_cut_taken {
+	bool begun;    /* the header of the stream was taken */
+	bool rounds;   /* the stream has rounds */
+	bool is_state; /* the record tells of threads or their code */
+	/* it is a compressed one, which is not stored: the records in it are
+	 * taken one by one, before the next one of the stream */
+	bool is_packed;
+	/* What a piece has of the record: itself, or a copy of the same size
+	 * with the counts of this piece alone; NULL: nothing, as it is a mark
+	 * of another cut. Valid until the next call of perf_cut_take(). */
+	const void *stored;
+	/* Records that were taken for which a piece is made: all but those of
+	 * the session, names, mappings and threads, with which the next piece
+	 * begins anyway. */
+	uint64_t events;
+};
+
 /* path is for messages; copied. */
 struct perf_cut *perf_cut_new(const char *path);
 void perf_cut_free(struct perf_cut *c); /* NULL is fine */
@@ -33,18 +51,10 @@ void perf_cut_free(struct perf_cut *c); /* NULL is fine */
  * that is damaged otherwise is stored as it is. */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
-/* Returns whether the header of the stream was taken. */
-bool perf_cut_has_begun(const struct perf_cut *c);
+const struct perf_cut_taken *perf_cut_taken(const struct perf_cut *c);
 /* Returns the offset in the stream behind the record that was taken last; of
  * one that was compressed, that of the compressed record. */
 uint64_t perf_cut_off(const struct perf_cut *c);
-/* Returns what a piece has of the record that was taken last: itself, or a copy
- * of the same size with the counts of this piece alone; NULL: nothing, as it is
- * a mark of another cut. Valid until the next call of perf_cut_take(). */
-const void *perf_cut_stored(const struct perf_cut *c);
-/* Returns whether that record is a compressed one, which is not stored: the
- * records in it are taken one by one, before the next one of the stream. */
-bool perf_cut_is_packed(const struct perf_cut *c);
 /* Of a compressed record: stores the next bytes of the records in it, and those
  * that were not used before. Returns 1, 0 if there are no more, -1 and *err if
  * the rest of it is damaged, as all that is compressed behind it is then. What
@@ -59,12 +69,6 @@ bool perf_cut_is_open(const struct perf_cut *c);
 /* Returns whether a piece may end behind the record that was taken last: a
  * round has ended there, or the stream has none. */
 bool perf_cut_may_end(const struct perf_cut *c);
-/* Returns how many records were taken for which a piece is made: all but those
- * of the session, names, mappings and threads, with which the next piece begins
- * anyway. */
-uint64_t perf_cut_events(const struct perf_cut *c);
-/* Returns whether that record tells of threads or their code. */
-bool perf_cut_is_state(const struct perf_cut *c);
 /* Returns whether that record is not later than the newest one before the last
  * head, and the piece before that head has no end so far. The ring of one CPU
  * may be read a round later than that of another: in the round behind its end,
@@ -72,8 +76,6 @@ bool perf_cut_is_state(const struct perf_cut *c);
  * piece needs them only if they tell of threads or code. Such a record without
  * a time is taken for old. */
 bool perf_cut_is_old(const struct perf_cut *c);
-/* Returns whether the stream has rounds. */
-bool perf_cut_has_rounds(const struct perf_cut *c);
 /* Returns a number of the place behind the record that was taken last: another
  * place of this stream or of another one has another number. */
 uint64_t perf_cut_place(const struct perf_cut *c);

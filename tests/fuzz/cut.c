@@ -51,7 +51,8 @@ static void fuzz_cut_is_head(const struct perf_cut *c)
 	struct err first = { .msg = "" };
 
 	perf_cut_damaged(c, &first);
-	fuzz_cut_holds(!perf_cut_events(c) || strstr(first.msg, "is damaged"));
+	fuzz_cut_holds(!perf_cut_taken(c)->events ||
+		       strstr(first.msg, "is damaged"));
 }
 
 /* The begin of a piece is a stream. */
@@ -90,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		n = fuzz_cut_take(c, data + at, size - at, &err);
 		if (!n)
 			break;
-		if (at && perf_cut_has_rounds(c) && perf_cut_may_end(c) &&
+		if (at && perf_cut_taken(c)->rounds && perf_cut_may_end(c) &&
 		    heads++ < HEADS_MAX)
 			fuzz_cut_look(c);
 	}

@@ -406,10 +406,10 @@ START_TEST(what_a_ring_had_before_the_end_of_a_piece_is_of_that_piece)
 	ck_assert(!perf_cut_is_old(c));
 	put_timed(&t, PR_EXIT, 10, 1999);
 	cutting_take(&t, c, &at);
-	ck_assert(perf_cut_is_old(c) && perf_cut_is_state(c));
+	ck_assert(perf_cut_is_old(c) && perf_cut_taken(c)->is_state);
 	put_timed(&t, PR_EXIT, 11, 2002);
 	cutting_take(&t, c, &at);
-	ck_assert(!perf_cut_is_old(c) && perf_cut_is_state(c));
+	ck_assert(!perf_cut_is_old(c) && perf_cut_taken(c)->is_state);
 	put_timed(&t, PR_COMM, 12, 0);
 	cutting_take(&t, c, &at);
 	ck_assert(perf_cut_is_old(c));
@@ -515,8 +515,8 @@ START_TEST(what_a_piece_lacks_its_own_pieces_lack)
 		pb_u64(&t.b, 4711);
 		pb_end(&t.b);
 		cutting_take(&t, c, &at);
-		ck_assert(!perf_cut_events(c));
-		ck_assert_int_eq(perf_cut_stored(c) != NULL, i < 2);
+		ck_assert(!perf_cut_taken(c)->events);
+		ck_assert_int_eq(perf_cut_taken(c)->stored != NULL, i < 2);
 		perf_cut_free(c);
 		free(t.b.d);
 	}
@@ -534,7 +534,7 @@ START_TEST(a_size_that_is_no_size_ends_the_stream)
 	cutting_begin(&t);
 	put_round(&t);
 	cutting_take(&t, c, &at);
-	ck_assert(perf_cut_has_begun(c));
+	ck_assert(perf_cut_taken(c)->begun);
 	ck_assert_int_eq(perf_cut_take(c, "\4\0\0\0\0\0\7\0", 8, &used, &err),
 			 -1);
 	ck_assert_uint_eq(perf_cut_off(c), at);
@@ -734,7 +734,7 @@ static uint64_t cutting_stored_count(const struct perf_cut *c)
 {
 	uint64_t v;
 
-	memcpy(&v, (const char *)perf_cut_stored(c) + 24, sizeof(v));
+	memcpy(&v, (const char *)perf_cut_taken(c)->stored + 24, sizeof(v));
 	return v;
 }
 
