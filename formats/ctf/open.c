@@ -169,8 +169,6 @@ static void ctf_open_folder(struct ctf *ctf, const char *folder)
 
 static void ctf_close(struct source *src)
 {
-	if (!src)
-		return;
 	struct ctf *ctf = ctf_of(src);
 
 	for (size_t i = 0; i < ctf->n_stream; i++)

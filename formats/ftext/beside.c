@@ -17,6 +17,7 @@
 #include "formats/reader/scan.h"
 #include "formats/reader/trace_clock.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 #include "stitch/order/clocks.h"
 
@@ -38,11 +39,9 @@ static int ftext_beside_file(struct input *in, const char *path,
 static uint64_t ftext_beside_number(struct scan s, const char *key)
 {
 	while (s.n) {
-		size_t n = scan_find_char(s, '\n');
-		struct scan line = scan_head(s, n);
+		struct scan line = scan_line(&s);
 		uint64_t value;
 
-		scan_skip(&s, n < s.n ? n + 1 : n);
 		if (!scan_take(&line, key))
 			continue;
 		scan_blanks(&line);
@@ -62,10 +61,8 @@ static int ftext_beside_stats(struct ftext_beside *b, const char *path,
 	struct scan s = scan_of(in.data, in.len);
 
 	before = ftext_beside_number(s, "overrun:");
-	within = ftext_beside_number(s, "dropped events:");
-	if (__builtin_add_overflow(
-		    within, ftext_beside_number(s, "commit overrun:"), &within))
-		within = UINT64_MAX;
+	within = saturating_add(ftext_beside_number(s, "dropped events:"),
+				ftext_beside_number(s, "commit overrun:"));
 	input_close(&in);
 	*mem_add(b->total, b->n_total, b->cap_total) =
 		(struct ftext_total){ cpu, LOST_BEFORE, before };
@@ -197,7 +194,6 @@ uint64_t ftext_beside_sum(const struct ftext_beside *b)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < b->n_total; i++)
-		if (__builtin_add_overflow(sum, b->total[i].n, &sum))
-			sum = UINT64_MAX;
+		sum = saturating_add(sum, b->total[i].n);
 	return sum;
 }

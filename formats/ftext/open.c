@@ -158,8 +158,6 @@ static int ftext_refuse(struct ftext *ft, struct err *err)
 
 static void ftext_close(struct source *src)
 {
-	if (!src)
-		return;
 	struct ftext *ft = ftext_from_source(src);
 
 	for (uint64_t i = ft->first; i < ft->end_item; i++)

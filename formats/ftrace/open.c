@@ -101,8 +101,6 @@ static void ft_note_instances(struct ft *ft)
 
 static void ft_close(struct source *src)
 {
-	if (!src)
-		return;
 	struct ft *ft = ft_from_source(src);
 
 	for (size_t i = 0; i < ft->n_type; i++)

@@ -10,6 +10,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/user_mask.h"
 
 #define STATS_MAX 65536u
@@ -100,17 +101,14 @@ static void ft_option_stat(struct ft *ft, const char *s)
 			arena_strndup(&ft->arena, s + 9, strcspn(s + 9, "\n"));
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
 		return;
-	uint64_t within = ft_option_stat_number(s, "dropped events:");
-
-	if (__builtin_add_overflow(within,
-				   ft_option_stat_number(s, "commit overrun:"),
-				   &within))
-		within = UINT64_MAX;
 	*mem_add(ft->stat, ft->n_stat, ft->cap_stat) = (struct ft_stat){
 		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)ft_option_int(s + 4),
 		.lost = { [LOST_BEFORE] = ft_option_stat_number(s, "overrun:"),
-			  [LOST_WITHIN] = within },
+			  [LOST_WITHIN] = saturating_add(
+				  ft_option_stat_number(s, "dropped events:"),
+				  ft_option_stat_number(s,
+							"commit overrun:")) },
 	};
 }
 

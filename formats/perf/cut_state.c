@@ -4,6 +4,7 @@
 
 #include "formats/perf/cut_read.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
 #define SWEEP_MIN 64
@@ -46,10 +47,7 @@ struct cut_map_table {
 
 static uint64_t cut_map_end(const struct cut_map *m)
 {
-	uint64_t end;
-
-	return __builtin_add_overflow(m->start, m->len, &end) ? UINT64_MAX
-							      : end;
+	return saturating_add(m->start, m->len);
 }
 
 /* Of a table of one user. */
