@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +39,6 @@ struct plan_step {
 	bool enter;	       /* a structure: its members follow */
 };
 
-struct plan_text {
-	char *s;
-	size_t len, cap;
-};
-
 /* State while a plan is made. */
 struct plan {
 	struct ctf *ctf;
@@ -56,41 +50,14 @@ struct plan {
 	uint32_t off;
 	uint32_t n_field;
 	char prefix[NAME_MAX_LEN];
-	struct plan_text text;	      /* the format */
-	struct plan_text print, args; /* its print format */
-	bool comma;		      /* a member is in front */
+	FILE *text;	    /* the format */
+	FILE *print, *args; /* its print format */
+	bool comma;	    /* a member is in front */
 	struct plan_step *step;
 	size_t n_step, cap_step;
 	size_t first[PLAN_ROOTS + 1]; /* steps of a root */
 	uint32_t uses;		      /* a bit for each */
 };
-
-static void ctf_plan_print(struct plan_text *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static void ctf_plan_print(struct plan_text *t, const char *fmt, ...)
-{
-	char buf[512];
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vsnprintf(buf, sizeof(buf), fmt, ap);
-
-	va_end(ap);
-	if (n < 0)
-		return;
-	if ((size_t)n >= sizeof(buf))
-		n = sizeof(buf) - 1;
-	mem_grow(t->s, t->cap, t->len + (size_t)n + 1);
-	memcpy(t->s + t->len, buf, (size_t)n + 1);
-	t->len += (size_t)n;
-}
-
-static void ctf_plan_add(struct plan_text *t, const struct plan_text *more)
-{
-	mem_grow(t->s, t->cap, t->len + more->len + 1);
-	memcpy(t->s + t->len, more->s ? more->s : "", more->len + 1);
-	t->len += more->len;
-}
 
 /* Makes a name of letters, digits and '_'. Only ftrace's own fields may begin
  * with "common_". */
@@ -241,8 +208,7 @@ static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 
 	*field = ++p->n_field;
 	p->off += 4;
-	ctf_plan_print(
-		&p->text,
+	fprintf(p->text,
 		"\tfield:__data_loc %s[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n",
 		bytes ? "unsigned char" : "char", name, off);
 	return off;
@@ -257,11 +223,11 @@ static void ctf_plan_begin(struct plan *p, const struct ctf_node *node,
 	char own[NAME_MAX_LEN];
 
 	ctf_plan_clean_name("", node->name, own);
-	ctf_plan_print(&p->print, "%s%s = ",
-		       p->comma	  ? ", "
-		       : p->depth ? " "
-				  : "",
-		       p->depth ? own : name);
+	fprintf(p->print, "%s%s = ",
+		p->comma   ? ", "
+		: p->depth ? " "
+			   : "",
+		p->depth ? own : name);
 	p->comma = true;
 }
 
@@ -275,25 +241,25 @@ static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
 	const bool fixed = node->bits && bits < 64;
 
 	if (label) {
-		ctf_plan_print(&p->print, "( %%pJl : container = ");
-		ctf_plan_print(&p->args, ", REC->%s", label);
+		fprintf(p->print, "( %%pJl : container = ");
+		fprintf(p->args, ", REC->%s", label);
 	}
 	if (node->base == 2 && node->bits) {
-		ctf_plan_print(&p->print, "%%*pJb");
-		ctf_plan_print(&p->args, ", %u", node->bits);
+		fprintf(p->print, "%%*pJb");
+		fprintf(p->args, ", %u", node->bits);
 	} else {
-		ctf_plan_print(&p->print, "%s",
-			       node->base == 16		  ? "0x%llX"
-			       : node->base == 8	  ? "0%llo"
-			       : ctf_node_is_signed(node) ? "%lld"
-							  : "%llu");
+		fprintf(p->print, "%s",
+			node->base == 16	   ? "0x%llX"
+			: node->base == 8	   ? "0%llo"
+			: ctf_node_is_signed(node) ? "%lld"
+						   : "%llu");
 	}
-	ctf_plan_print(&p->args, ", REC->%s", name);
+	fprintf(p->args, ", REC->%s", name);
 	if (fixed && (node->base == 8 || node->base == 16))
-		ctf_plan_print(&p->args, " & 0x%" PRIx64 "LL",
-			       ((uint64_t)1 << bits) - 1);
+		fprintf(p->args, " & 0x%" PRIx64 "LL",
+			((uint64_t)1 << bits) - 1);
 	if (label)
-		ctf_plan_print(&p->print, " )");
+		fprintf(p->print, " )");
 }
 
 static void ctf_plan_print_other(struct plan *p, const struct ctf_node *node,
@@ -312,8 +278,8 @@ static void ctf_plan_print_other(struct plan *p, const struct ctf_node *node,
 		how = e && e->base == 16	   ? "%pJx"
 		      : e && ctf_node_is_signed(e) ? "%pJi"
 						   : "%pJd";
-	ctf_plan_print(&p->print, "%s", how);
-	ctf_plan_print(&p->args, ", REC->%s", name);
+	fprintf(p->print, "%s", how);
+	fprintf(p->args, ", REC->%s", name);
 }
 
 /* An enumeration's label stands beside its number, which can be compared and
@@ -335,10 +301,9 @@ static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 	p->off = (p->off + w->size - 1) & ~(uint32_t)(w->size - 1);
 	w->off = p->off;
 	p->off += w->size;
-	ctf_plan_print(&p->text,
-		       "\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
-		       is_signed ? 's' : 'u', w->size * 8, name, w->off,
-		       w->size, is_signed);
+	fprintf(p->text, "\tfield:%c%d %s;\toffset:%u;\tsize:%d;\tsigned:%d;\n",
+		is_signed ? 's' : 'u', w->size * 8, name, w->off, w->size,
+		is_signed);
 	char label[NAME_MAX_LEN];
 	const bool has = st->node->n_label && ctf_node_is_integer(st->node);
 
@@ -363,13 +328,13 @@ static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 			memcpy(before, p->prefix, sizeof(before));
 			ctf_plan_step(p, node)->enter = true;
 			ctf_plan_begin(p, node, name);
-			ctf_plan_print(&p->print, "{");
+			fprintf(p->print, "{");
 			p->comma = false;
 			snprintf(p->prefix, sizeof(p->prefix), "%.100s_", name);
 			p->depth++;
 			ctf_plan_struct(p, node);
 			p->depth--;
-			ctf_plan_print(&p->print, " }");
+			fprintf(p->print, " }");
 			p->comma = true;
 			memcpy(p->prefix, before, sizeof(before));
 			continue;
@@ -496,10 +461,15 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 			   const struct ctf_event_class *ec,
 			   struct ctf_class *cl)
 {
+	char *text, *print, *args;
+	size_t len;
 	struct plan p = {
 		.ctf = ctf,
 		.sm = sm,
 		.event = ec->name && *ec->name ? ec->name : "unnamed",
+		.text = mem_stream(&text, &len),
+		.print = mem_stream(&print, NULL),
+		.args = mem_stream(&args, NULL),
 	};
 	char line[256];
 
@@ -511,12 +481,12 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	for (char *c = line; *c; c++)
 		if ((unsigned char)*c < ' ')
 			*c = ' ';
-	ctf_plan_print(&p.text, "name: %s\nID: 0\nformat:\n", line);
+	fprintf(p.text, "name: %s\nID: 0\nformat:\n", line);
 	ctf_plan_roots(&p, sc, ec);
-	ctf_plan_print(&p.text, "\nprint fmt: \"");
-	ctf_plan_add(&p.text, &p.print);
-	ctf_plan_print(&p.text, "\"");
-	ctf_plan_add(&p.text, &p.args);
+	mem_stream_end(p.print);
+	mem_stream_end(p.args);
+	fprintf(p.text, "\nprint fmt: \"%s\"%s", print, args);
+	mem_stream_end(p.text);
 	if (!ctf_plan_has(&p, CTF_COOKIE))
 		p.request = p.chain = NULL;
 	if (p.chain && !ctf_plan_has(&p, CTF_CHAIN) &&
@@ -529,8 +499,8 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 	cl->fixed = p.off;
 	const struct ctf_event_info info = {
 		.name = p.event,
-		.text = p.text.s,
-		.len = p.text.len,
+		.text = text,
+		.len = len,
 		.defer = p.request != NULL,
 		.has_time = sc->clock >= 0,
 	};
@@ -542,12 +512,9 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		ctf_plan_compile(&p, PLAN_PACKET, PLAN_COMMON, &cl->packet);
 	ctf_plan_compile(&p, PLAN_COMMON, PLAN_ROOTS, &cl->event_fields);
 	/* the text is kept, and again as fields with names */
-	ctf->planned += 4 * p.text.len + (cl->packet.n + cl->event_fields.n) *
-						 sizeof(struct ctf_op);
-	free(p.text.s);
-	free(p.print.s);
-	free(p.args.s);
-	free(p.step);
+	ctf->planned += 4 * len + (cl->packet.n + cl->event_fields.n) *
+					  sizeof(struct ctf_op);
+	free_all(text, print, args, p.step);
 }
 
 struct ctf_class *ctf_class_find(struct ctf *ctf, const struct ctf_schema *sm,
@@ -592,7 +559,5 @@ void ctf_plan_make(struct ctf_plan *plan)
 			ctf_program_skip(&plan->packet, m);
 	}
 	ctf_program_end(&plan->packet);
-	ctf_program_start(&plan->header);
-	ctf_program_skip(&plan->header, plan->sc->header);
-	ctf_program_end(&plan->header);
+	ctf_program_header(&plan->header, plan->sc->header);
 }

@@ -103,29 +103,6 @@ int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node)
 	return 0;
 }
 
-bool ctf_field_header(struct ctf_state *st, const struct ctf_node *node)
-{
-	const struct ctf_node *id = &node->child[0];
-	const struct ctf_node *rest = &node->child[1];
-	const struct ctf_node *time = rest->child[0].child;
-	const uint32_t bits = id->bits + time->bits;
-	const uint64_t at = st->cur.at;
-	uint64_t v;
-
-	if (!ctf_cursor_has(&st->cur, bits) ||
-	    !ctf_cursor_word(&st->cur, bits, false, &v))
-		return false;
-	const uint64_t tag = v & (UINT64_MAX >> (64 - id->bits));
-
-	if (!ctf_field_is_inside(rest->choice, tag, false)) {
-		st->cur.at = at;
-		return false;
-	}
-	ctf_field_effects(st, id, tag);
-	ctf_field_effects(st, time, v >> id->bits);
-	return true;
-}
-
 int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 		     uint64_t *out)
 {

@@ -11,10 +11,6 @@ int ctf_field_number(struct ctf_state *st, const struct ctf_node *node,
 		     uint64_t *out);
 /* The same for an unsigned number of CTF_UINT, whose value is not needed. */
 int ctf_field_plain(struct ctf_state *st, const struct ctf_node *node);
-/* Reads a number, and one that is there if the first is in the first choice of
- * what follows: see ctf_program_is_header(). Returns false, and has read
- * nothing, if it is not, or if they are not in 8 bytes that are there. */
-bool ctf_field_header(struct ctf_state *st, const struct ctf_node *node);
 /* Is the value in a range of the label? */
 bool ctf_field_is_inside(const struct ctf_label *l, uint64_t v, bool is_signed);
 /* Returns the option that a selector's value chooses, or -1. */

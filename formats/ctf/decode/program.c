@@ -156,37 +156,6 @@ static void ctf_program_skip_many(struct ctf_program *p,
 	ctf_program_forget(p, bits % 8 ? 1 : 8);
 }
 
-/* Is it a number that ctf_field_header() reads? */
-static bool ctf_program_is_plain(const struct ctf_node *node)
-{
-	return node->kind == CTF_UINT && !node->reverse && !node->big;
-}
-
-/* Is it a number, and an option by its value whose first choice is a structure
- * of one number? LTTng's event headers are: an id of 5 or 16 bits with 27 or 32
- * bits of the clock; larger ids and times are the other choice. */
-static bool ctf_program_is_header(const struct ctf_program *p,
-				  const struct ctf_node *node)
-{
-	if (node->n_child != 2 || p->mod < 8 || p->at % 8 ||
-	    !ctf_cursor_is_native(false))
-		return false;
-	const struct ctf_node *id = &node->child[0];
-	const struct ctf_node *rest = &node->child[1];
-
-	if (!ctf_program_is_plain(id) || !id->slot || id->align > 8 ||
-	    rest->kind != CTF_VARIANT || rest->from != id->slot ||
-	    rest->sel_signed || !rest->n_child)
-		return false;
-	const struct ctf_node *first = &rest->child[0];
-
-	return first->kind == CTF_STRUCT && first->n_child == 1 &&
-	       ctf_program_is_plain(first->child) && first->align <= 8 &&
-	       first->child->align <= 8 && id->bits % first->align == 0 &&
-	       id->bits % first->child->align == 0 &&
-	       id->bits + first->child->bits <= 64;
-}
-
 /* Options have their own steps. What is known of the position behind them is
  * what holds for all. */
 static void ctf_program_select(struct ctf_program *p,
@@ -243,15 +212,8 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		ctf_program_move(p, 0);
 		ctf_program_forget(p, 8);
 	} else if (node->kind == CTF_STRUCT) {
-		const size_t at = p->n;
-		const bool header = ctf_program_is_header(p, node);
-
-		if (header)
-			ctf_program_op(p, CTF_OP_HEADER, node);
 		for (uint32_t i = 0; i < node->n_child; i++)
 			ctf_program_skip(p, &node->child[i]);
-		if (header)
-			p->op[at].n = (uint32_t)p->n;
 	} else if (ctf_program_is_dull(node, &bits) && bits < PRE_MAX) {
 		ctf_program_move(p, (uint32_t)bits);
 	} else if (ctf_node_is_number(node)) {
@@ -371,40 +333,64 @@ void ctf_program_start(struct ctf_program *p)
 	*p = (struct ctf_program){ .mod = 1 };
 }
 
-/* Sets p->brief if the program is one header, with an id and the low bits of a
- * clock for usual ids. The steps behind it are what the header of other ids
- * has: for these, ctf_run_header() runs the program. */
-static void ctf_program_brief(struct ctf_program *p)
-{
-	const struct ctf_op *header = p->op;
-	const struct ctf_op *end = &p->op[p->n - 1];
-
-	/* it begins with a whole byte, and all ends where it does */
-	if (header->code != CTF_OP_HEADER || header->pre || header->mask < 7 ||
-	    end != &p->op[header->n] || end->pre || end->mask)
-		return;
-	const struct ctf_node *id = &header->node->child[0];
-	const struct ctf_node *variant = &header->node->child[1];
-	const struct ctf_label *usual = variant->choice;
-	const struct ctf_node *time = variant->child->child;
-
-	if (id->role == CTF_EVENT_CLASS_ID && time->role == CTF_CLOCK &&
-	    !time->slot && time->clock >= 0 && usual->n_range == 1)
-		p->brief = (struct ctf_brief_header){
-			.id_bits = id->bits,
-			.bits = id->bits + time->bits,
-			.mask = header->mask,
-			.lo = usual->range->lo,
-			.hi = usual->range->hi,
-			.slot = id->slot,
-			.clock = time->clock,
-		};
-}
-
 void ctf_program_end(struct ctf_program *p)
 {
 	ctf_program_op(p, CTF_OP_END, NULL);
-	ctf_program_brief(p);
+}
+
+/* Is it a number that ctf_run_header() reads in a word with others? */
+static bool ctf_program_is_plain(const struct ctf_node *node, uint32_t at)
+{
+	return node->kind == CTF_UINT && !node->reverse && !node->big &&
+	       node->align <= 8 && at % node->align == 0;
+}
+
+/* Sets p->brief if the header is a number, and an option by its value whose
+ * first choice is a structure of one number. LTTng's event headers are: an id
+ * of 5 or 16 bits with 27 or 32 bits of the clock; larger ids and times are the
+ * other choice. For these, ctf_run_header() runs the program. */
+static void ctf_program_brief(struct ctf_program *p,
+			      const struct ctf_node *header)
+{
+	/* it begins with a whole byte */
+	if (header->kind != CTF_STRUCT || header->n_child != 2 ||
+	    header->align < 8 || !ctf_cursor_is_native(false))
+		return;
+	const struct ctf_node *id = &header->child[0];
+	const struct ctf_node *rest = &header->child[1];
+
+	if (!ctf_program_is_plain(id, 0) || !id->slot ||
+	    id->role != CTF_EVENT_CLASS_ID || rest->kind != CTF_VARIANT ||
+	    rest->from != id->slot || rest->sel_signed || !rest->n_child)
+		return;
+	const struct ctf_node *first = &rest->child[0];
+	const struct ctf_node *time = first->child;
+	const struct ctf_label *usual = rest->choice;
+
+	if (first->kind != CTF_STRUCT || first->n_child != 1 ||
+	    first->align > 8 || id->bits % first->align ||
+	    !ctf_program_is_plain(time, id->bits) ||
+	    id->bits + time->bits > 64 || time->role != CTF_CLOCK ||
+	    time->slot || time->clock < 0 || usual->n_range != 1)
+		return;
+	p->brief = (struct ctf_brief_header){
+		.id_bits = id->bits,
+		.bits = id->bits + time->bits,
+		.mask = header->align - 1,
+		.lo = usual->range->lo,
+		.hi = usual->range->hi,
+		.slot = id->slot,
+		.clock = time->clock,
+	};
+}
+
+void ctf_program_header(struct ctf_program *p, const struct ctf_node *header)
+{
+	ctf_program_start(p);
+	ctf_program_skip(p, header);
+	ctf_program_end(p);
+	if (header)
+		ctf_program_brief(p, header);
 }
 
 void ctf_program_release(struct ctf_program *p)

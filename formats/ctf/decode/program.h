@@ -61,8 +61,7 @@ enum ctf_code {
 	CTF_OP_USE32,
 	CTF_OP_USE64,
 	CTF_OP_MARK, /* an unsigned one that has effects and no other purpose */
-	CTF_OP_HEADER, /* two of them: ctf_field_header(); else what follows */
-	CTF_OP_NUM,    /* any number, with all its effects */
+	CTF_OP_NUM,  /* any number, with all its effects */
 	CTF_OP_JUMP,
 	CTF_OP_SELECT,
 	CTF_OP_TEXT,
@@ -83,7 +82,7 @@ struct ctf_op {
 	bool swap;
 	uint32_t pre;  /* bits to move, then ... */
 	uint32_t mask; /* ... alignment minus 1 */
-	/* JUMP, HEADER: the step to go to; SELECT: the first of its jumps;
+	/* JUMP: the step to go to; SELECT: the first of its jumps;
 	 * SKIP_MANY: bits; USE: bits of 64 above a signed number;
 	 * NAME_HERE: bytes. */
 	uint32_t n;
@@ -125,6 +124,8 @@ void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
  * node may be NULL. */
 void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node);
 void ctf_program_end(struct ctf_program *p);
+/* Makes the program of an event header; NULL: there is none. */
+void ctf_program_header(struct ctf_program *p, const struct ctf_node *header);
 void ctf_program_release(struct ctf_program *p);
 
 /* Is it an integer, an enumeration's too? A number of any fixed size, that is

@@ -405,8 +405,6 @@ static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
 	case CTF_OP_NAME:
 		rc = ctf_run_name(st, op);
 		break;
-	case CTF_OP_HEADER:
-		return ctf_field_header(st, op->node) ? &p->op[op->n] : op + 1;
 	case CTF_OP_JUMP:
 		return &p->op[op->n];
 	case CTF_OP_SELECT:
