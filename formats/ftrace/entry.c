@@ -10,6 +10,7 @@
 #include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 
 /* The kernel measures the strings and arrays of a probe before it copies them.
  * Where the copy fails, the entry keeps the bytes that were reserved
@@ -17,13 +18,9 @@
  * calls. */
 static bool ft_entry_may_be_longer(const struct tp_format *fmt)
 {
-	const char *const systems[] = { "kprobes", "uprobes", "eprobes",
-					"fprobes", "syscalls" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(systems); i++)
-		if (!strcmp(fmt->system, systems[i]))
-			return true;
-	return any_where(fmt->n, i, !strncmp(fmt->def[i].name, "__probe", 7));
+	return words_find("kprobes uprobes eprobes fprobes syscalls",
+			  fmt->system, strlen(fmt->system)) >= 0 ||
+	       any_where(fmt->n, i, !strncmp(fmt->def[i].name, "__probe", 7));
 }
 
 void ft_entry_set_size(struct ft_type *t)

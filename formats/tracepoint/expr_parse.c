@@ -11,6 +11,7 @@
 #include "formats/tracepoint/kernel_names.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/source.h"
+#include "stitch/base/words.h"
 
 /* Of the text, and of the nodes: a sum of many fields is one high tree. */
 #define DEPTH_MAX 100
@@ -370,26 +371,18 @@ enum expr_function {
 };
 
 static const struct {
-	const char *name;
+	const char *names;
 	enum expr_function is;
 } functions[] = {
-	{ "__print_flags", CALL_FLAGS },
-	{ "__print_symbolic", CALL_SYMBOLIC },
-	{ "__get_str", CALL_FIELD },
-	{ "__get_rel_str", CALL_FIELD },
-	{ "__get_dynamic_array", CALL_FIELD },
-	{ "__get_rel_dynamic_array", CALL_FIELD },
-	{ "__get_sockaddr", CALL_FIELD },
-	{ "__get_rel_sockaddr", CALL_FIELD },
-	{ "__get_dynamic_array_len", CALL_LENGTH },
-	{ "__get_rel_dynamic_array_len", CALL_LENGTH },
-	{ "__get_bitmask", CALL_BITMASK },
-	{ "__get_rel_bitmask", CALL_BITMASK },
-	{ "__get_cpumask", CALL_BITMASK },
-	{ "__get_rel_cpumask", CALL_BITMASK },
+	{ "__print_flags __print_flags_u64", CALL_FLAGS },
+	{ "__print_symbolic __print_symbolic_u64", CALL_SYMBOLIC },
+	{ "__get_str __get_rel_str __get_dynamic_array "
+	  "__get_rel_dynamic_array __get_sockaddr __get_rel_sockaddr",
+	  CALL_FIELD },
+	{ "__get_dynamic_array_len __get_rel_dynamic_array_len", CALL_LENGTH },
+	{ "__get_bitmask __get_rel_bitmask __get_cpumask __get_rel_cpumask",
+	  CALL_BITMASK },
 	{ "__get_stacktrace", CALL_STACK },
-	{ "__print_flags_u64", CALL_FLAGS },
-	{ "__print_symbolic_u64", CALL_SYMBOLIC },
 	{ "__print_hex", CALL_HEX },
 	{ "__print_hex_str", CALL_HEX_STR },
 	{ "__print_array", CALL_ARRAY },
@@ -464,7 +457,7 @@ static uint32_t expr_take_call(struct expr_source *in, const char *w, size_t n)
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(functions) &&
-	       !expr_word_is(w, n, functions[i].name))
+	       words_find(functions[i].names, w, n) < 0)
 		i++;
 	if (i == ARRAY_SIZE(functions))
 		return expr_refuse_word(in, "calls", w, n);
@@ -639,21 +632,18 @@ static uint32_t expr_take_member(struct expr_source *in)
  * kernel. */
 static uint32_t expr_take_name(struct expr_source *in, const char *w, size_t n)
 {
-	/* What they are when the kernel prints is in no capture. */
-	static const char *const variables[] = { "jiffies", "vmemmap_base",
-						 "mem_map", "vmemmap" };
 	int64_t value;
 
 	for (size_t i = in->n_local; i--;)
 		if (in->local[i].len == n && !memcmp(in->local[i].name, w, n))
 			return in->local[i].node;
-	if (expr_word_is(w, n, "NULL") || expr_word_is(w, n, "false"))
+	if (words_find("NULL false", w, n) >= 0)
 		return expr_add_number(in, 0, type_int);
 	if (expr_word_is(w, n, "true"))
 		return expr_add_number(in, 1, type_int);
-	for (size_t i = 0; i < ARRAY_SIZE(variables); i++)
-		if (expr_word_is(w, n, variables[i]))
-			return expr_add_unknown(in, w, n, true);
+	/* what they are when the kernel prints is in no capture */
+	if (words_find("jiffies vmemmap_base mem_map vmemmap", w, n) >= 0)
+		return expr_add_unknown(in, w, n, true);
 	if (kernel_name_value(w, n, in->release, &value))
 		return expr_add_number(in, (uint64_t)value, type_int);
 	return expr_add_unknown(in, w, n, false);

@@ -5,6 +5,7 @@
 #include <ctype.h>
 
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 
 size_t expr_types_word(const char **s, const char **word)
 {
@@ -26,9 +27,9 @@ static bool expr_types_star(const char **s)
 	return true;
 }
 
-struct expr_type_name {
-	const char *name;
-	uint8_t bytes; /* 0: it says nothing of the size */
+struct expr_type_names {
+	const char *names;
+	uint8_t bytes; /* 0: they say nothing of the size */
 	enum {
 		TYPE_SIGNED,
 		TYPE_UNSIGNED,
@@ -44,81 +45,37 @@ struct expr_type_name {
 /* Words of types; LONG: of 4 bytes on a machine of 32 bits, and a second one
  * makes 8; TAG: another word follows. Names of the kernel are those that
  * formats of Linux 3.0 to 7.3 cast to. */
-static const struct expr_type_name types[] = {
-	{ "char", 1, TYPE_SIGNED, TYPE_IS },
+static const struct expr_type_names types[] = {
+	{ "unsigned", 0, TYPE_UNSIGNED, TYPE_IS },
+	{ "signed", 0, TYPE_SIGNED, TYPE_IS },
+	{ "const volatile static", 0, TYPE_EITHER, TYPE_IS },
+	{ "struct union", 0, TYPE_EITHER, TYPE_TAG },
+	{ "enum", 4, TYPE_UNSIGNED, TYPE_TAG },
 	{ "short", 2, TYPE_EITHER, TYPE_IS },
 	{ "int", 4, TYPE_EITHER, TYPE_IS },
 	{ "long", 8, TYPE_EITHER, TYPE_LONG },
-	{ "unsigned", 0, TYPE_UNSIGNED, TYPE_IS },
-	{ "signed", 0, TYPE_SIGNED, TYPE_IS },
-	{ "const", 0, TYPE_EITHER, TYPE_IS },
-	{ "volatile", 0, TYPE_EITHER, TYPE_IS },
-	{ "static", 0, TYPE_EITHER, TYPE_IS },
-	{ "void", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "bool", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "struct", 0, TYPE_EITHER, TYPE_TAG },
-	{ "union", 0, TYPE_EITHER, TYPE_TAG },
-	{ "enum", 4, TYPE_UNSIGNED, TYPE_TAG },
-	{ "u8", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "u16", 2, TYPE_UNSIGNED, TYPE_IS },
-	{ "u32", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "u64", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "s8", 1, TYPE_SIGNED, TYPE_IS },
-	{ "s16", 2, TYPE_SIGNED, TYPE_IS },
-	{ "s32", 4, TYPE_SIGNED, TYPE_IS },
-	{ "s64", 8, TYPE_SIGNED, TYPE_IS },
-	{ "__u8", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "__u16", 2, TYPE_UNSIGNED, TYPE_IS },
-	{ "__u32", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "__u64", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "__s8", 1, TYPE_SIGNED, TYPE_IS },
-	{ "__s16", 2, TYPE_SIGNED, TYPE_IS },
-	{ "__s32", 4, TYPE_SIGNED, TYPE_IS },
-	{ "__s64", 8, TYPE_SIGNED, TYPE_IS },
-	{ "uint8_t", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "uint16_t", 2, TYPE_UNSIGNED, TYPE_IS },
-	{ "uint32_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "uint64_t", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "int8_t", 1, TYPE_SIGNED, TYPE_IS },
-	{ "int16_t", 2, TYPE_SIGNED, TYPE_IS },
-	{ "int32_t", 4, TYPE_SIGNED, TYPE_IS },
-	{ "int64_t", 8, TYPE_SIGNED, TYPE_IS },
-	{ "__be16", 2, TYPE_UNSIGNED, TYPE_IS },
-	{ "__be32", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "__be64", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "__le16", 2, TYPE_UNSIGNED, TYPE_IS },
-	{ "__le32", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "__le64", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "uint", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "ulong", 8, TYPE_UNSIGNED, TYPE_LONG },
-	{ "uchar", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "size_t", 8, TYPE_UNSIGNED, TYPE_LONG },
+	{ "char s8 __s8 int8_t", 1, TYPE_SIGNED, TYPE_IS },
+	{ "s16 __s16 int16_t", 2, TYPE_SIGNED, TYPE_IS },
+	{ "s32 __s32 int32_t __kernel_rwf_t pid_t", 4, TYPE_SIGNED, TYPE_IS },
+	{ "s64 __s64 int64_t loff_t ktime_t xfs_daddr_t", 8, TYPE_SIGNED,
+	  TYPE_IS },
 	{ "ssize_t", 8, TYPE_SIGNED, TYPE_LONG },
-	{ "uintptr_t", 8, TYPE_UNSIGNED, TYPE_LONG },
-	{ "gfp_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "isolate_mode_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "__kernel_rwf_t", 4, TYPE_SIGNED, TYPE_IS },
-	{ "vm_fault_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "blk_opf_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "fmode_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "umode_t", 2, TYPE_UNSIGNED, TYPE_IS },
-	{ "dev_t", 4, TYPE_UNSIGNED, TYPE_IS },
-	{ "pid_t", 4, TYPE_SIGNED, TYPE_IS },
-	{ "sector_t", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "ino_t", 8, TYPE_UNSIGNED, TYPE_LONG },
-	{ "loff_t", 8, TYPE_SIGNED, TYPE_IS },
-	{ "ktime_t", 8, TYPE_SIGNED, TYPE_IS },
-	{ "dma_addr_t", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "phys_addr_t", 8, TYPE_UNSIGNED, TYPE_IS },
-	{ "pgoff_t", 8, TYPE_UNSIGNED, TYPE_LONG },
-	{ "xfs_daddr_t", 8, TYPE_SIGNED, TYPE_IS },
-	{ "xfs_fsblock_t", 8, TYPE_UNSIGNED, TYPE_IS },
+	{ "void bool u8 __u8 uint8_t uchar", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "u16 __u16 uint16_t __be16 __le16 umode_t", 2, TYPE_UNSIGNED,
+	  TYPE_IS },
+	{ "u32 __u32 uint32_t __be32 __le32 uint dev_t fmode_t gfp_t "
+	  "isolate_mode_t vm_fault_t blk_opf_t",
+	  4, TYPE_UNSIGNED, TYPE_IS },
+	{ "u64 __u64 uint64_t __be64 __le64 sector_t dma_addr_t phys_addr_t "
+	  "xfs_fsblock_t",
+	  8, TYPE_UNSIGNED, TYPE_IS },
+	{ "ulong size_t uintptr_t ino_t pgoff_t", 8, TYPE_UNSIGNED, TYPE_LONG },
 };
 
-static const struct expr_type_name *expr_type_name(const char *w, size_t n)
+static const struct expr_type_names *expr_type_find(const char *w, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		if (expr_word_is(w, n, types[i].name))
+		if (words_find(types[i].names, w, n) >= 0)
 			return &types[i];
 	return NULL;
 }
@@ -137,7 +94,7 @@ bool expr_types_take(const char **s, bool long32, struct expr_declared *out)
 	for (;; any = true) {
 		was = *s;
 		n = expr_types_word(s, &w);
-		const struct expr_type_name *t = expr_type_name(w, n);
+		const struct expr_type_names *t = expr_type_find(w, n);
 
 		if (!t)
 			break;

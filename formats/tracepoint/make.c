@@ -6,6 +6,7 @@
 #include "formats/tracepoint/tracepoint.h"
 #include "formats/tracepoint/text.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/words.h"
 #include "stitch/source.h"
 
 /* common_type, common_flags, common_preempt_count, common_pid */
@@ -119,20 +120,13 @@ static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
 /* Returns true for functions of "print fmt" that perf 6.1 has. */
 static bool tp_make_perf_knows(const char *name, size_t len)
 {
-	static const char *const known[] = {
-		"__get_str",	     "__get_dynamic_array",
-		"__get_bitmask",     "__get_dynamic_array_len",
-		"__get_rel_str",     "__get_rel_dynamic_array",
-		"__get_rel_bitmask", "__get_rel_dynamic_array_len",
-		"__print_flags",     "__print_symbolic",
-		"__print_hex",	     "__print_hex_str",
-		"__print_array",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (strlen(known[i]) == len && !memcmp(name, known[i], len))
-			return true;
-	return false;
+	return words_find("__get_str __get_dynamic_array __get_bitmask "
+			  "__get_dynamic_array_len __get_rel_str "
+			  "__get_rel_dynamic_array __get_rel_bitmask "
+			  "__get_rel_dynamic_array_len __print_flags "
+			  "__print_symbolic __print_hex __print_hex_str "
+			  "__print_array",
+			  name, len) >= 0;
 }
 
 /* perf prints nothing at all for a format with other functions. */

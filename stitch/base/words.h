@@ -20,12 +20,13 @@
  * none. */
 static inline int words_find(const char *words, const char *word, size_t n)
 {
-	for (int i = 0; *words; i++) {
-		size_t len = strcspn(words, " ");
+	for (int i = 0;; i++) {
+		const char *end = strchrnul(words, ' ');
 
-		if (len == n && !memcmp(words, word, n))
+		if ((size_t)(end - words) == n && !memcmp(words, word, n))
 			return i;
-		words += len + (words[len] == ' ');
+		if (!*end)
+			return -1;
+		words = end + 1;
 	}
-	return -1;
 }
