@@ -36,9 +36,8 @@ int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
 	     uint64_t *out);
 int ctf2_array(struct ctf2 *j, struct json_object *o, size_t *n);
 int ctf2_object(struct ctf2 *j, struct json_object *o);
-/* Sets *out to the index of the string in a table of n words. */
-int ctf2_word(struct ctf2 *j, struct json_object *o, const char *const *words,
-	      size_t n, size_t *out);
+/* Returns which of the words the string is, words_find(), or -1. */
+int ctf2_word(struct ctf2 *j, struct json_object *o, const char *words);
 
 /* A range of numbers. */
 struct ctf2_range {

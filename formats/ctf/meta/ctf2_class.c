@@ -29,26 +29,20 @@ static int ctf2_set_bits(struct ctf2 *j, void *to, struct json_object *v)
 
 static int ctf2_set_byte_order(struct ctf2 *j, void *to, struct json_object *v)
 {
-	static const char *const words[] = { "little-endian", "big-endian" };
-	size_t i = 0;
+	int i = ctf2_word(j, v, "little-endian big-endian");
 
-	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
-		return -1;
 	ctf2_to(to)->node.big = i == 1;
-	return 0;
+	return i < 0 ? -1 : 0;
 }
 
 /* Which of the two orders is the usual one depends on the byte order, which may
  * follow: ctf2_finish() compares them. */
 static int ctf2_set_bit_order(struct ctf2 *j, void *to, struct json_object *v)
 {
-	static const char *const words[] = { "first-to-last", "last-to-first" };
-	size_t i = 0;
+	int i = ctf2_word(j, v, "first-to-last last-to-first");
 
-	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
-		return -1;
 	ctf2_to(to)->bit_order = (uint8_t)(i + 1);
-	return 0;
+	return i < 0 ? -1 : 0;
 }
 
 static int ctf2_set_alignment(struct ctf2 *j, void *to, struct json_object *v)
@@ -78,43 +72,32 @@ static int ctf2_set_base(struct ctf2 *j, void *to, struct json_object *v)
 
 static int ctf2_set_encoding(struct ctf2 *j, void *to, struct json_object *v)
 {
-	static const char *const words[] = { "utf-8", "utf-16le", "utf-16be",
-					     "utf-32le", "utf-32be" };
-	size_t i = 0;
+	int i = ctf2_word(j, v, "utf-8 utf-16le utf-16be utf-32le utf-32be");
 
-	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
-		return -1;
 	ctf2_to(to)->node.encoding = (uint8_t)i;
-	return 0;
+	return i < 0 ? -1 : 0;
 }
 
 static int ctf2_set_roles(struct ctf2 *j, void *to, struct json_object *v)
 {
 	/* in the order of enum ctf_field_role */
-	static const char *const words[] = {
-		"packet-magic-number",
-		"metadata-stream-uuid",
-		"data-stream-class-id",
-		"data-stream-id",
-		"packet-total-length",
-		"packet-content-length",
-		"default-clock-timestamp",
-		"packet-end-default-clock-timestamp",
-		"packet-sequence-number",
-		"discarded-event-record-counter-snapshot",
-		"event-record-class-id",
-	};
+	static const char words[] =
+		"packet-magic-number metadata-stream-uuid data-stream-class-id "
+		"data-stream-id packet-total-length packet-content-length "
+		"default-clock-timestamp packet-end-default-clock-timestamp "
+		"packet-sequence-number "
+		"discarded-event-record-counter-snapshot event-record-class-id";
 	struct ctf_node *n = &ctf2_to(to)->node;
 	size_t count = 0;
-	size_t role = 0;
 
 	if (ctf2_array(j, v, &count))
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		if (ctf2_word(j, json_object_array_get_idx(v, i), words,
-			      ARRAY_SIZE(words), &role))
+		int word = ctf2_word(j, json_object_array_get_idx(v, i), words);
+		int role = CTF_MAGIC + word;
+
+		if (word < 0)
 			return -1;
-		role += CTF_MAGIC;
 		if (n->role && n->role != role)
 			return ctf2_fail(j, "field has two roles");
 		if ((role == CTF_UUID_FIELD) != (n->kind == CTF_FIXED_BLOB))
@@ -230,21 +213,15 @@ static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_set_origin(struct ctf2 *j, void *to, struct json_object *v)
 {
 	/* in the order of enum raw_scope */
-	static const char *const words[] = {
-		"packet-header",
-		"packet-context",
-		"event-record-header",
-		"event-record-common-context",
-		"event-record-specific-context",
-		"event-record-payload",
-	};
+	static const char words[] =
+		"packet-header packet-context event-record-header "
+		"event-record-common-context event-record-specific-context "
+		"event-record-payload";
 	struct raw_place *p = to;
-	size_t i = 0;
+	int i = ctf2_word(j, v, words);
 
-	if (ctf2_word(j, v, words, ARRAY_SIZE(words), &i))
-		return -1;
 	p->scope = (int8_t)i;
-	return 0;
+	return i < 0 ? -1 : 0;
 }
 
 static int ctf2_set_from(struct ctf2 *j, void *to, struct json_object *v)

@@ -85,15 +85,13 @@ static int ctf2_set_clock_origin(struct ctf2 *j, void *to,
 		{ "name", true, ctf2_put_name, 0 },
 		{ "uid", true, ctf2_put_name, 0 },
 	};
-	static const char *const words[] = { "unix-epoch" };
 	struct raw_clock *c = to;
 	uint32_t name = 0;
-	size_t i = 0;
 
 	if (!json_object_is_type(v, json_type_string))
 		return ctf2_properties(j, v, table, ARRAY_SIZE(table), &name);
 	c->clock.unix_epoch = true;
-	return ctf2_word(j, v, words, ARRAY_SIZE(words), &i);
+	return ctf2_word(j, v, "unix-epoch");
 }
 
 static int ctf2_set_cycles(struct ctf2 *j, void *to, struct json_object *v)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/ctf/meta/ctf2.h"
+#include "stitch/base/words.h"
 
 int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
 {
@@ -59,15 +60,14 @@ int ctf2_object(struct ctf2 *j, struct json_object *o)
 	return 0;
 }
 
-int ctf2_word(struct ctf2 *j, struct json_object *o, const char *const *words,
-	      size_t n, size_t *out)
+int ctf2_word(struct ctf2 *j, struct json_object *o, const char *words)
 {
 	if (!json_object_is_type(o, json_type_string))
 		return ctf2_fail(j, "value is not a string");
-	for (*out = 0; *out < n; ++*out)
-		if (!strcmp(words[*out], json_object_get_string(o)))
-			return 0;
-	return ctf2_fail(j, "'%.60s' is not known", json_object_get_string(o));
+	const char *word = json_object_get_string(o);
+	int i = words_find(words, word, strlen(word));
+
+	return i < 0 ? ctf2_fail(j, "'%.60s' is not known", word) : i;
 }
 
 int ctf2_put_name(struct ctf2 *j, void *to, struct json_object *value)

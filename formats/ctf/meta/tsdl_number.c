@@ -3,15 +3,15 @@
 #include <string.h>
 
 #include "formats/ctf/meta/tsdl.h"
+#include "stitch/base/words.h"
 
 static int tsdl_encoding(struct tsdl *t, const struct tsdl_value *v,
 			 bool *encoded)
 {
 	const char *s = v->kind == TSDL_NUMBER ? "" : tsdl_text(t, v->name);
 
-	*encoded = !strcmp(s, "UTF8") || !strcmp(s, "ASCII") ||
-		   !strcmp(s, "utf8") || !strcmp(s, "ascii") ||
-		   !strcmp(s, "UTF-8") || !strcmp(s, "utf-8");
+	*encoded = words_find("UTF8 ASCII utf8 ascii UTF-8 utf-8", s,
+			      strlen(s)) >= 0;
 	if (!*encoded && strcmp(s, "none"))
 		return raw_fail(t->r, v->at,
 				"encoding is not 'UTF8', 'ASCII' or 'none'");
@@ -24,25 +24,20 @@ static int tsdl_base(struct tsdl *t, const struct tsdl_value *v, uint8_t *out)
 		uint8_t base;
 		const char *names;
 	} known[] = {
-		{ 10, " decimal dec d i u 10 " },
-		{ 16, " hexadecimal hex x X p 16 " },
-		{ 8, " octal oct o 8 " },
-		{ 2, " binary b 2 " },
+		{ 10, "decimal dec d i u 10" },
+		{ 16, "hexadecimal hex x X p 16" },
+		{ 8, "octal oct o 8" },
+		{ 2, "binary b 2" },
 	};
+	const char *s = v->kind == TSDL_NUMBER ? "" : tsdl_text(t, v->name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		struct scan s = scan_of(known[i].names, strlen(known[i].names));
-		struct scan word;
-
-		if (v->kind == TSDL_NUMBER && v->num == known[i].base)
-			return *out = known[i].base, 0;
-		while (scan_blanks(&s), s.n && v->kind != TSDL_NUMBER) {
-			word = scan_token(s);
-			if (scan_is(word, tsdl_text(t, v->name)))
-				return *out = known[i].base, 0;
-			scan_skip(&s, word.n);
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (v->kind == TSDL_NUMBER
+			    ? v->num == known[i].base
+			    : words_find(known[i].names, s, strlen(s)) >= 0) {
+			*out = known[i].base;
+			return 0;
 		}
-	}
 	return raw_fail(t->r, v->at, "base is not 2, 8, 10 or 16");
 }
 
