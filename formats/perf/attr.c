@@ -244,9 +244,3 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 	}
 	return p->n_id ? NULL : first;
 }
-
-void perf_attr_release(struct perf *p)
-{
-	free_all(p->attr, p->event, p->id);
-	table_release(&p->by_id);
-}

@@ -1,13 +1,18 @@
 /* open.c - the perf.data reader: opens and closes captures. */
 #include "formats/perf/perf.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "formats/reader/refuse.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/files/path_files.h"
 
 #define PIPE_HEADER 16
+#define FILES_MAX 32767 /* a handle has 15 bits for the file */
 #define MAGIC_LE "PERFILE2"
 #define MAGIC_BE "2ELIFREP"
 
@@ -63,6 +68,87 @@ static int perf_read_start(struct perf *p, struct err *err)
 	return 0;
 }
 
+/* ---- the folder that perf record --threads writes */
+
+/* Returns N for "data.N", else -1. */
+static long perf_dir_parse_number(const char *name)
+{
+	char *end;
+
+	if (strncmp(name, "data.", 5) || !isdigit((unsigned char)name[5]))
+		return -1;
+	errno = 0;
+	long n = strtol(name + 5, &end, 10);
+
+	return *end || errno ? -1 : n;
+}
+
+COMPARE_FUNCTION(perf_dir_compare_numbers, long, compare_numbers(*x, *y));
+
+/* Returns the numbers of all data.N in a folder, ascending; the caller frees
+ * them. NULL: it cannot be listed. */
+static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+	long *v = NULL;
+	size_t cap = 0;
+
+	*n = 0;
+	if (!d) {
+		err_set(err, ERR_IO, "%s: cannot list it (%m)", dir);
+		return NULL;
+	}
+	v = mem_grow_to(NULL, &cap, 1, sizeof(*v));
+	while ((ent = readdir(d))) {
+		long number = perf_dir_parse_number(ent->d_name);
+
+		if (number >= 0)
+			*mem_add(v, *n, cap) = number;
+	}
+	closedir(d);
+	sort_items(v, *n, perf_dir_compare_numbers);
+	return v;
+}
+
+/* Opens each non-empty DIR/data.N as a file after file[0]; there may be none.
+ */
+static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
+{
+	size_t n;
+	long *v = perf_dir_list_numbers(dir, &n, err);
+	int rc = v ? 0 : -1;
+
+	if (n >= FILES_MAX)
+		rc = err_set(err, ERR_LIMIT, "%s: more than %d files", dir,
+			     FILES_MAX);
+	if (!rc) {
+		size_t cap = 1;
+
+		mem_grow(p->file, cap, n + 1);
+		memset(p->file + 1, 0, n * sizeof(*p->file));
+	}
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct perf_file *f = &p->file[p->n_file];
+		char *path = mem_printf("%s/data.%ld", dir, v[i]);
+		struct stat st;
+
+		/* perf leaves an empty file for a CPU without records */
+		if (!stat(path, &st) && S_ISREG(st.st_mode) && st.st_size) {
+			rc = input_open(&f->in, path, p->opts.temp_dir, err);
+			if (!rc) {
+				f->index = (uint16_t)p->n_file++;
+				f->end = f->in.len;
+			}
+		}
+		free(path);
+	}
+	free(v);
+	return rc;
+}
+
+/* ---- the source */
+
 static int perf_open_files(struct perf *p, const char *path, struct err *err)
 {
 	struct stat st;
@@ -81,14 +167,17 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 
 void perf_release(struct perf *p)
 {
-	perf_attr_release(p);
-	perf_trace_release(p);
+	for (size_t i = 0; i < p->n_fmt; i++)
+		tp_format_release(&p->fmt[i]);
+	tp_release(&p->tp);
+	tp_release(&p->look);
+	table_release(&p->by_id);
 	arena_release(&p->arena);
 	claims_release(&p->claims);
 	path_files_free(p->files);
-	free_all(p->build_id, p->state, p->ip, p->kern, p->user, p->part,
-		 p->regs, p->intr, p->counter, p->branch, p->extra, p->member,
-		 p->read_name);
+	free_all(p->attr, p->event, p->id, p->fmt, p->build_id, p->state, p->ip,
+		 p->kern, p->user, p->part, p->regs, p->intr, p->counter,
+		 p->branch, p->extra, p->member, p->read_name);
 }
 
 static void perf_close(struct source *src)

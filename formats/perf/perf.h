@@ -379,7 +379,6 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 					    const struct perf_rec *r);
 /* Names event attr. Ignores an empty name and an index out of range. */
 void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
-void perf_attr_release(struct perf *p);
 /* ---- event_kind.c */
 /* Returns the name to use unless the capture has one, as long-lived as p. */
 const char *event_kind_name(struct perf *p, const struct perf_attr *a);
@@ -527,16 +526,6 @@ void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 			      struct err *err);
 
-/* ---- cpu_features.c: sections that become notes, and the strings of all */
-/* Takes a u32 length and as many bytes, which hold a string and its 0. *out is
- * borrowed from the file. */
-int perf_feature_take_string(struct bytes *b, const char **out,
-			     struct err *err);
-int perf_feature_cpu_pmu_caps(struct perf *p, struct bytes *b, struct err *err);
-int perf_feature_pmu_caps(struct perf *p, struct bytes *b, struct err *err);
-int perf_feature_cpu_domains(struct perf *p, struct bytes *b, struct err *err);
-int perf_feature_cache_line(struct perf *p, struct bytes *b, struct err *err);
-
 /* ---- type.c */
 /* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
 const char *perf_type_name(uint32_t type);
@@ -596,11 +585,6 @@ void perf_extra_blob(struct perf *p, const char *name, const void *blob,
 int perf_take_addrs(struct perf *p, struct bytes *b, uint64_t n,
 		    struct addrs *a, struct err *err);
 
-/* ---- dir.c */
-/* Opens each non-empty DIR/data.N as a file after file[0]; there may be none.
- */
-int perf_dir_open(struct perf *p, const char *dir, struct err *err);
-
 /* ---- trace.c */
 /* Reads feature section 1, or the payload of a TRACING_DATA record, which may
  * end with this much padding. */
@@ -614,7 +598,6 @@ int perf_trace_fields(struct source *src, const struct rec_sample *s,
 		      struct field *out, struct err *err);
 int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
 		     size_t size);
-void perf_trace_release(struct perf *p);
 
 /* ---- dump.c */
 int perf_dump(struct source *src,

@@ -234,12 +234,3 @@ int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
 	tp_print(&p->tp, fmt, s->raw, s->raw_len, buf, size);
 	return 0;
 }
-
-void perf_trace_release(struct perf *p)
-{
-	for (size_t i = 0; i < p->n_fmt; i++)
-		tp_format_release(&p->fmt[i]);
-	free(p->fmt);
-	tp_release(&p->tp);
-	tp_release(&p->look);
-}
