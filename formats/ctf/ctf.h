@@ -351,15 +351,6 @@ struct ctf_file {
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		   uint32_t trace);
 
-/* ---- index.c */
-
-/* Notes as damage if the index of a stream file has packets behind its end.
- * Returns whether it has. */
-bool ctf_index_check(const struct ctf *ctf, const char *folder,
-		     const char *name, uint64_t file_len);
-/* Notes as damage each index whose stream file is missing. */
-void ctf_index_check_files(struct ctf *ctf, const char *folder);
-
 /* ---- ends.c */
 
 /* Notes as damage the streams of a trace, which were read to their ends, that
@@ -534,21 +525,10 @@ void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid);
 /* Does so for all threads. */
 void ctf_map_flush_all(struct ctf_trace *tr);
-void ctf_maps_release(struct ctf_trace *tr);
 
 /* ---- settle.c */
 /* Completes an item. Returns false if it repeats an earlier one. */
 bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it);
-
-/* ---- def.c: the events of all traces */
-struct ctf_event_info {
-	const char *name, *text; /* the format */
-	size_t len;		 /* of text */
-	bool defer, has_time;
-};
-
-/* Returns the index of the event, which is added if no equal one exists. */
-uint32_t ctf_event_add(struct ctf *ctf, const struct ctf_event_info *info);
 
 /* ---- find.c */
 bool ctf_is_folder(const char *path);

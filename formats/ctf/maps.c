@@ -105,14 +105,6 @@ void ctf_map_flush_all(struct ctf_trace *tr)
 		ctf_map_flush_one(tr, &tr->pending[i]);
 }
 
-void ctf_maps_release(struct ctf_trace *tr)
-{
-	for (size_t i = 0; tr->pending && i < CTF_PENDING; i++)
-		free(tr->pending[i].path);
-	free(tr->pending);
-	tr->pending = NULL;
-}
-
 static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 			  const struct ctf_item *head, const struct bytes *raw)
 {

@@ -179,9 +179,9 @@ static void ctf_close(struct source *src)
 		struct ctf_trace *tr = &ctf->trace[i];
 
 		told_tasks_release(&tr->told);
-		free(tr->due);
-		free(tr->on_cpu);
-		ctf_maps_release(tr);
+		for (size_t k = 0; tr->pending && k < CTF_PENDING; k++)
+			free(tr->pending[k].path);
+		free_all(tr->due, tr->on_cpu, tr->pending);
 	}
 	for (size_t i = 0; i < ctf->n_schema; i++)
 		ctf_schema_free(ctf->schema[i]);
