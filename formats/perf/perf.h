@@ -21,56 +21,68 @@
 
 extern const struct source_ops perf_ops;
 
+/* Records of the kernel, by their numbers from 1 on, with their sort classes.
+ */
+#define PERF_KERNEL_TYPES(X)                                                   \
+	X(MMAP, MAP)                                                           \
+	X(LOST, LOST)                                                          \
+	X(COMM, COMM)                                                          \
+	X(EXIT, EXIT)                                                          \
+	X(THROTTLE, LOST)                                                      \
+	X(UNTHROTTLE, LOST)                                                    \
+	X(FORK, FORK)                                                          \
+	X(READ, SAMPLE)                                                        \
+	X(SAMPLE, SAMPLE)                                                      \
+	X(MMAP2, MAP)                                                          \
+	X(AUX, SAMPLE)                                                         \
+	X(ITRACE_START, SAMPLE)                                                \
+	X(LOST_SAMPLES, LOST)                                                  \
+	X(SWITCH, SWITCH_IN)                                                   \
+	X(SWITCH_CPU_WIDE, SWITCH_IN)                                          \
+	X(NAMESPACES, SPACE)                                                   \
+	X(KSYMBOL, MAP)                                                        \
+	X(BPF_EVENT, MAP)                                                      \
+	X(CGROUP, SPACE)                                                       \
+	X(TEXT_POKE, MAP)                                                      \
+	X(AUX_OUTPUT_HW_ID, SAMPLE)                                            \
+	X(CALLCHAIN_DEFERRED, CHAIN)
+/* Those of the perf tool behind PR_HEADER_ATTR, which have no sort class: they
+ * get no ref. */
+#define PERF_TOOL_TYPES(X)                                                     \
+	X(EVENT_TYPE)                                                          \
+	X(TRACING_DATA)                                                        \
+	X(BUILD_ID)                                                            \
+	X(FINISHED_ROUND)                                                      \
+	X(ID_INDEX)                                                            \
+	X(AUXTRACE_INFO)                                                       \
+	X(AUXTRACE)                                                            \
+	X(AUXTRACE_ERROR)                                                      \
+	X(THREAD_MAP)                                                          \
+	X(CPU_MAP)                                                             \
+	X(STAT_CONFIG)                                                         \
+	X(STAT)                                                                \
+	X(STAT_ROUND)                                                          \
+	X(EVENT_UPDATE)                                                        \
+	X(TIME_CONV)                                                           \
+	X(FEATURE)                                                             \
+	X(COMPRESSED)                                                          \
+	X(FINISHED_INIT)                                                       \
+	X(COMPRESSED2)                                                         \
+	X(BPF_METADATA)                                                        \
+	X(SCHEDSTAT_CPU)                                                       \
+	X(SCHEDSTAT_DOMAIN)
+
 /* Record types. The perf tool writes those from PR_TOOL on, the kernel the
  * others. */
 enum perf_type {
-	PR_MMAP = 1,
-	PR_LOST,
-	PR_COMM,
-	PR_EXIT,
-	PR_THROTTLE,
-	PR_UNTHROTTLE,
-	PR_FORK,
-	PR_READ,
-	PR_SAMPLE,
-	PR_MMAP2,
-	PR_AUX,
-	PR_ITRACE_START,
-	PR_LOST_SAMPLES,
-	PR_SWITCH,
-	PR_SWITCH_CPU_WIDE,
-	PR_NAMESPACES,
-	PR_KSYMBOL,
-	PR_BPF_EVENT,
-	PR_CGROUP,
-	PR_TEXT_POKE,
-	PR_AUX_OUTPUT_HW_ID,
-	PR_CALLCHAIN_DEFERRED,
+	PR_NONE, /* no record is of it */
+#define PERF_TYPE(name, ...) PR_##name,
+	PERF_KERNEL_TYPES(PERF_TYPE)
 	PR_KERNEL_KNOWN, /* first kernel type that is unknown to us */
 	PR_TOOL = 64,
 	PR_HEADER_ATTR = 64,
-	PR_EVENT_TYPE,
-	PR_TRACING_DATA,
-	PR_BUILD_ID,
-	PR_FINISHED_ROUND,
-	PR_ID_INDEX,
-	PR_AUXTRACE_INFO,
-	PR_AUXTRACE,
-	PR_AUXTRACE_ERROR,
-	PR_THREAD_MAP,
-	PR_CPU_MAP,
-	PR_STAT_CONFIG,
-	PR_STAT,
-	PR_STAT_ROUND,
-	PR_EVENT_UPDATE,
-	PR_TIME_CONV,
-	PR_FEATURE,
-	PR_COMPRESSED,
-	PR_FINISHED_INIT,
-	PR_COMPRESSED2,
-	PR_BPF_METADATA,
-	PR_SCHEDSTAT_CPU,
-	PR_SCHEDSTAT_DOMAIN,
+	PERF_TOOL_TYPES(PERF_TYPE)
+#undef PERF_TYPE
 	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
 	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
 	PR_EVENT_ID = PR_SIMPLEPERF + 6,

@@ -1,62 +1,16 @@
-/* type.c - the name and the sort class of each record type.
- *
- * Records of the perf tool have no sort class: they get no ref. */
+/* type.c - the name and the sort class of each record type. */
 #include "formats/perf/perf.h"
 #include "stitch/base/mem.h"
 
-#define KERNEL(type, kind) [PR_##type] = { #type, CLASS_##kind }
-#define TOOL(type) [PR_##type] = { #type, 0 }
+#define KERNEL(type, kind) [PR_##type] = { #type, CLASS_##kind },
+#define TOOL(type) [PR_##type] = { #type, 0 },
 
 static const struct {
 	const char *name;
 	uint8_t kind; /* enum record_class */
-} perf_types[PR_TOOL_KNOWN] = {
-	KERNEL(MMAP, MAP),
-	KERNEL(LOST, LOST),
-	KERNEL(COMM, COMM),
-	KERNEL(EXIT, EXIT),
-	KERNEL(THROTTLE, LOST),
-	KERNEL(UNTHROTTLE, LOST),
-	KERNEL(FORK, FORK),
-	KERNEL(READ, SAMPLE),
-	KERNEL(SAMPLE, SAMPLE),
-	KERNEL(MMAP2, MAP),
-	KERNEL(AUX, SAMPLE),
-	KERNEL(ITRACE_START, SAMPLE),
-	KERNEL(LOST_SAMPLES, LOST),
-	KERNEL(SWITCH, SWITCH_IN),
-	KERNEL(SWITCH_CPU_WIDE, SWITCH_IN),
-	KERNEL(NAMESPACES, SPACE),
-	KERNEL(KSYMBOL, MAP),
-	KERNEL(BPF_EVENT, MAP),
-	KERNEL(CGROUP, SPACE),
-	KERNEL(TEXT_POKE, MAP),
-	KERNEL(AUX_OUTPUT_HW_ID, SAMPLE),
-	KERNEL(CALLCHAIN_DEFERRED, CHAIN),
-	[PR_HEADER_ATTR] = { "ATTR", 0 },
-	TOOL(EVENT_TYPE),
-	TOOL(TRACING_DATA),
-	TOOL(BUILD_ID),
-	TOOL(FINISHED_ROUND),
-	TOOL(ID_INDEX),
-	TOOL(AUXTRACE_INFO),
-	TOOL(AUXTRACE),
-	TOOL(AUXTRACE_ERROR),
-	TOOL(THREAD_MAP),
-	TOOL(CPU_MAP),
-	TOOL(STAT_CONFIG),
-	TOOL(STAT),
-	TOOL(STAT_ROUND),
-	TOOL(EVENT_UPDATE),
-	TOOL(TIME_CONV),
-	TOOL(FEATURE),
-	TOOL(COMPRESSED),
-	TOOL(FINISHED_INIT),
-	TOOL(COMPRESSED2),
-	TOOL(BPF_METADATA),
-	TOOL(SCHEDSTAT_CPU),
-	TOOL(SCHEDSTAT_DOMAIN),
-};
+} perf_types[PR_TOOL_KNOWN] = { PERF_KERNEL_TYPES(
+					KERNEL)[PR_HEADER_ATTR] = { "ATTR", 0 },
+				PERF_TOOL_TYPES(TOOL) };
 
 const char *perf_type_name(uint32_t type)
 {
