@@ -141,12 +141,9 @@ static int ctf2_clock(struct ctf2 *j, struct json_object *o)
 		return ctf2_fail(j, "offset has as many cycles as a second");
 	if (!c.clock.name)
 		c.clock.name = raw_keep(r, c.name);
-	for (size_t i = 0; i < r->n_clock; i++)
-		if (r->clock[i].name == c.name)
-			return ctf2_fail(j,
-					 "a second clock class with id "
-					 "'%.60s'",
-					 intern_get(&r->names, c.name));
+	if (raw_clock_find(r, c.name) >= 0)
+		return ctf2_fail(j, "a second clock class with id '%.60s'",
+				 intern_get(&r->names, c.name));
 	return raw_add_clock(r, j->at, &c);
 }
 
@@ -159,9 +156,8 @@ static int ctf2_set_default_clock(struct ctf2 *j, void *to,
 
 	if (ctf2_put_name(j, &s->clock, v))
 		return -1;
-	for (size_t i = 0; i < j->r->n_clock; i++)
-		if (j->r->clock[i].name == s->clock)
-			return 0;
+	if (raw_clock_find(j->r, s->clock) >= 0)
+		return 0;
 	return ctf2_fail(j, "clock class '%.60s' is not declared",
 			 json_object_get_string(v));
 }

@@ -105,6 +105,14 @@ static int raw_too_many(struct raw *r, uint32_t at, unsigned most,
 	return raw_fail(r, at, "more than %u %s", most, what);
 }
 
+int32_t raw_clock_find(const struct raw *r, uint32_t name)
+{
+	for (size_t i = 0; i < r->n_clock && name != RAW_NONE; i++)
+		if (r->clock[i].name == name)
+			return (int32_t)i;
+	return -1;
+}
+
 int raw_add_clock(struct raw *r, uint32_t at, const struct raw_clock *c)
 {
 	if (r->n_clock >= RAW_CLOCKS_MAX)

@@ -128,6 +128,8 @@ void *raw_copy(struct arena *a, const void *p, size_t n, size_t size);
 /* Returns a new class of this kind with the values that CTF 2 gives to what is
  * not said: alignment 1, base 10. */
 struct raw_class *raw_class(struct raw *r, enum ctf_kind kind, uint32_t at);
+/* Returns the index of the clock of that name; -1: none, or no name. */
+int32_t raw_clock_find(const struct raw *r, uint32_t name);
 /* Add to what the trace has; each fails if there are too many. */
 int raw_add_clock(struct raw *r, uint32_t at, const struct raw_clock *c);
 int raw_add_stream(struct raw *r, const struct raw_stream *s);

@@ -17,14 +17,14 @@ struct resolve {
 static int resolve_clock(struct resolve *v, const struct raw_class *c,
 			 struct ctf_node *to)
 {
-	for (size_t i = 0; i < v->find.r->n_clock; i++)
-		if (v->find.r->clock[i].name == c->clock) {
-			to->clock = (int32_t)i;
-			to->role = CTF_CLOCK;
-			return 0;
-		}
-	return raw_fail(v->find.r, c->at, "clock '%s' is not declared",
-			intern_get(&v->find.r->names, c->clock));
+	int32_t clock = raw_clock_find(v->find.r, c->clock);
+
+	if (clock < 0)
+		return raw_fail(v->find.r, c->at, "clock '%s' is not declared",
+				intern_get(&v->find.r->names, c->clock));
+	to->clock = clock;
+	to->role = CTF_CLOCK;
+	return 0;
 }
 
 static const struct resolve_role {
@@ -292,10 +292,7 @@ static int resolve_stream(struct resolve *v, const struct raw_stream *s,
 	out->id = s->id;
 	v->find.n_slot[1] = 0;
 	v->find.joined[1] = false;
-	v->clock = -1;
-	for (size_t i = 0; i < v->find.r->n_clock && s->clock != RAW_NONE; i++)
-		if (v->find.r->clock[i].name == s->clock)
-			v->clock = (int32_t)i;
+	v->clock = raw_clock_find(v->find.r, s->clock);
 	if (resolve_scope(v, RAW_PACKET, s->scope[RAW_PACKET], &out->packet) ||
 	    resolve_scope(v, RAW_EVENT_HEADER, s->scope[RAW_EVENT_HEADER],
 			  &out->header) ||
