@@ -498,8 +498,6 @@ void ctf_item_release(struct source *src, const struct ref *ref);
 /* ---- role.c */
 /* Sets role and parts of an event from its format. */
 void ctf_role_find(struct ctf_event *ev);
-/* Returns what an event of this role tells of the scheduler. */
-enum sched_kind ctf_role_sched(enum ctf_role role);
 /* Return the value of a field; a string that is valid until the next call. */
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);

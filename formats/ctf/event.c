@@ -84,7 +84,8 @@ static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
 static void ctf_event_sched(const struct ctf_event *ev, const struct bytes *raw,
 			    struct sched *out)
 {
-	const enum sched_kind kind = ctf_role_sched(ev->role);
+	const enum sched_kind kind =
+		event_role_sched((enum event_role)ev->role);
 
 	if (kind == SCHED_NONE)
 		return;

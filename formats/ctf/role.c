@@ -94,20 +94,6 @@ void ctf_role_find(struct ctf_event *ev)
 	}
 }
 
-enum sched_kind ctf_role_sched(enum ctf_role role)
-{
-	switch (role) {
-	case CTF_SWITCH:
-		return SCHED_SWITCH;
-	case CTF_WAKEUP:
-		return SCHED_WAKEUP;
-	case CTF_WAKEUP_NEW:
-		return SCHED_NEW;
-	default:
-		return SCHED_NONE;
-	}
-}
-
 int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise)
 {

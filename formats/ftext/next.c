@@ -199,20 +199,15 @@ static void ftext_next_note_task(struct ftext *ft, struct line *l, bool tells)
 
 	if (l->cpu < 0 || l->cpu >= CPUS_MAX)
 		return;
-	if (tells && cpu >= ft->n_running) {
-		mem_grow(ft->running, ft->cap_running, cpu + 1);
-		while (ft->n_running <= cpu)
-			ft->running[ft->n_running++] = 0;
-	}
 	if (tells)
-		ft->running[cpu] = l->pid < INT32_MAX ? l->pid + 1 : 0;
+		*mem_at(ft->running, ft->n_running, ft->cap_running, cpu) =
+			l->pid < INT32_MAX ? l->pid + 1 : 0;
 	else if (l->pid < 0 && cpu < ft->n_running)
 		l->pid = ft->running[cpu] - 1;
 }
 
-/* A mark of loss belongs before the event that was recorded next. */
-static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
-				 const struct line *l)
+static uint64_t ftext_next_add_lost(struct ftext *ft, uint64_t off,
+				    const struct line *l)
 {
 	uint64_t id = ftext_item_new(ft, off, l);
 	struct ftext_item *it = ftext_item_at(ft, id);
@@ -222,6 +217,15 @@ static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
 	it->time = ft->printed;
 	it->key = ++ft->newest_key;
 	it->untimed = ft->bare || ft->untimed;
+	return id;
+}
+
+/* A mark of loss belongs before the event that was recorded next. */
+static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
+				 const struct line *l)
+{
+	uint64_t id = ftext_next_add_lost(ft, off, l);
+
 	ftext_item_link(ft, id, ftext_buffer_of(ft, l->buffer));
 	ft->lost = ft->bare ? 0 : id + 1;
 	ft->last = 0;
@@ -241,14 +245,8 @@ static void ftext_next_take_beside(struct ftext *ft, struct scan s,
 	    !scan_take(&s, " dropped=") || !scan_u64(&s, &l.n_lost) ||
 	    l.cpu < 0 || l.cpu > CPU_ID_MAX)
 		return;
-	struct ftext_item *it = ftext_item_at(ft, ftext_item_new(ft, off, &l));
-
-	it->kind = ITEM_LOST;
-	it->n_lost = l.n_lost;
-	it->dropped = ft->first_printed != UINT64_MAX;
-	it->time = ft->printed;
-	it->key = ++ft->newest_key;
-	it->untimed = ft->bare || ft->untimed;
+	ftext_item_at(ft, ftext_next_add_lost(ft, off, &l))->dropped =
+		ft->first_printed != UINT64_MAX;
 }
 
 /* Does the text of an event end within a string or the name of a task, which
@@ -366,8 +364,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 /* Adds a ref of no item. */
 static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)
 {
-	mem_grow(ft->due, ft->cap_due, 1);
-	ft->due[ft->n_due++] = (struct ref){
+	*mem_add(ft->due, ft->n_due, ft->cap_due) = (struct ref){
 		.key = ++ft->newest_key,
 		.seq = ++ft->seq,
 		.len = which,

@@ -171,11 +171,11 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 		 struct sched *out)
 {
 	enum event_role role = ft->event[it->event].role;
+	const enum sched_kind kind = event_role_sched(role);
 	struct ftext_pairs *p = &ft->pairs;
 
 	*out = (struct sched){ .kind = SCHED_NONE };
-	if (role != ROLE_SWITCH && role != ROLE_WAKEUP &&
-	    role != ROLE_WAKEUP_NEW)
+	if (kind == SCHED_NONE)
 		return;
 	ftext_pairs_parse(role, NULL, ftext_part_of(ft, it, &it->text), p);
 	out->tid = ftext_task_tid(p, role == ROLE_SWITCH ? "prev_pid" : "pid");
@@ -184,9 +184,7 @@ void ftext_sched(struct ftext *ft, const struct ftext_item *it,
 	if (out->tid < 0 || (role == ROLE_SWITCH && out->next_tid < 0) ||
 	    !ftext_task_tid(p, "success"))
 		return;
-	out->kind = role == ROLE_SWITCH	  ? SCHED_SWITCH
-		    : role == ROLE_WAKEUP ? SCHED_WAKEUP
-					  : SCHED_NEW;
+	out->kind = kind;
 	if (role == ROLE_SWITCH)
 		out->sleeps =
 			ftext_state_sleeps(ftext_task_value(p, "prev_state"));

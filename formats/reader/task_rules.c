@@ -2,11 +2,9 @@
  * and exits of tasks. */
 #include "formats/reader/task_rules.h"
 
+#include "formats/reader/bounds.h"
 #include "stitch/base/mem.h"
-#include "stitch/record.h"
 
-/* Linux pid_max is 4194304 at most. */
-#define TID_MAX (1 << 22)
 /* No task executes two programs within this time. */
 #define SAME_EXEC_NS 1000000u
 /* The low bit of a name's hash: an event told the name. */
@@ -85,7 +83,7 @@ static struct told_name *told_tasks_add(struct told_tasks *t, int64_t tid)
 bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 		       size_t n, bool sure)
 {
-	if (tid <= 0 || tid >= TID_MAX || !name)
+	if (tid <= 0 || tid >= THREAD_ID_MAX || !name)
 		return false;
 	uint64_t *at = &told_tasks_add(t, tid)->hash;
 	uint64_t h = hash_bytes(name, n, 0);
@@ -179,7 +177,7 @@ static unsigned int told_tasks_fork(struct told_tasks *t,
 		return 0;
 	/* The child has its parent's name, but that may be unknown. */
 	told_tasks_unname(t, ev->tid2);
-	if (ev->tid2 < TID_MAX)
+	if (ev->tid2 < THREAD_ID_MAX)
 		told_tasks_add(t, ev->tid2)->forked =
 			told_tasks_tells_process(t, ev) ? t->n_lost + 1 : 0;
 	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);

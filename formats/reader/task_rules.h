@@ -13,6 +13,7 @@
 
 #include "formats/reader/scan.h"
 #include "stitch/base/table.h"
+#include "stitch/record.h"
 
 struct record;
 
@@ -39,6 +40,15 @@ enum event_role {
 	ROLE_RENAME,
 	ROLES
 };
+
+/* What an event of that role is to the scheduler. */
+static inline enum sched_kind event_role_sched(enum event_role role)
+{
+	return role == ROLE_SWITCH	 ? SCHED_SWITCH
+	       : role == ROLE_WAKEUP	 ? SCHED_WAKEUP
+	       : role == ROLE_WAKEUP_NEW ? SCHED_NEW
+					 : SCHED_NONE;
+}
 
 /* Names of the fields of an event that tell about tasks. NULL: none. */
 struct task_fields {
