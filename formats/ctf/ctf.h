@@ -22,6 +22,7 @@
 #include "formats/ctf/pool.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/task_rules.h"
+#include "formats/reader/turns.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
@@ -237,12 +238,6 @@ struct ctf_mapped {
 	bool told_of_load; /* load was recorded, so unload will be, too */
 };
 
-/* When a stream is due: its time, beside those that it is compared with. */
-struct ctf_turn {
-	uint64_t time;
-	uint32_t stream;
-};
-
 struct ctf_trace;
 struct ctf_stream;
 
@@ -271,7 +266,7 @@ struct ctf {
 	uint64_t planned;     /* bytes that event classes take */
 	unsigned char *spare; /* a payload that no item has; NULL */
 	uint64_t seq;
-	struct ctf_turn *heap; /* earliest first */
+	struct turn *heap; /* earliest first */
 	size_t n_heap;
 	uint64_t done; /* bytes of packets that were read */
 	int64_t base;  /* zero of the capture's clock, ns since 1970 */

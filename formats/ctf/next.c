@@ -11,27 +11,6 @@
 /* Most bytes of items of one time before some of them are returned. */
 #define WAITING_MAX ((uint64_t)16 << 20)
 
-static bool ctf_next_is_earlier(const struct ctf_turn *a,
-				const struct ctf_turn *b)
-{
-	return a->time != b->time ? a->time < b->time : a->stream < b->stream;
-}
-
-static void ctf_next_sift_down(struct ctf *ctf, size_t i)
-{
-	struct ctf_turn *heap = ctf->heap;
-	const struct ctf_turn moved = heap[i];
-
-	for (size_t c; (c = 2 * i + 1) < ctf->n_heap; i = c) {
-		c += c + 1 < ctf->n_heap &&
-		     ctf_next_is_earlier(&heap[c + 1], &heap[c]);
-		if (!ctf_next_is_earlier(&heap[c], &moved))
-			break;
-		heap[i] = heap[c];
-	}
-	heap[i] = moved;
-}
-
 /* Maps the kernel once, with the first trace of the kernel domain. */
 static void ctf_next_map_kernel(struct ctf *ctf)
 {
@@ -70,7 +49,7 @@ static bool ctf_next_step(struct ctf *ctf)
 			ctf_ends_check(s->trace);
 		}
 	}
-	ctf_next_sift_down(ctf, 0);
+	turns_put(ctf->heap, ctf->n_heap, 0, ctf->heap[0]);
 	return true;
 }
 
@@ -83,10 +62,10 @@ int ctf_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 		ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));
 		for (size_t i = 0; i < ctf->n_stream; i++)
 			ctf->heap[ctf->n_heap++] =
-				(struct ctf_turn){ ctf->stream[i].time,
-						   (uint32_t)i };
+				(struct turn){ ctf->stream[i].time,
+					       (uint32_t)i };
 		for (size_t i = ctf->n_heap; i-- > 0;)
-			ctf_next_sift_down(ctf, i);
+			turns_put(ctf->heap, ctf->n_heap, i, ctf->heap[i]);
 	}
 	do {
 		struct ctf_trace *tr = ctf->giving;

@@ -12,6 +12,7 @@
 #include "formats/reader/claims.h"
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
+#include "formats/reader/turns.h"
 #include "formats/input.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
@@ -244,12 +245,6 @@ struct ft_stat {
 	uint64_t lost[LOST_PLACES];
 };
 
-/* A stream, and the time of its first item. */
-struct ft_heap_at {
-	uint64_t time;
-	uint32_t stream;
-};
-
 #define FT_NEAR 256u
 #define FT_SETTLED 64u
 
@@ -333,7 +328,7 @@ struct ft {
 	/* State of next(). */
 	struct record *synthetic; /* not made of an entry: synthetic.c */
 	size_t n_synthetic, cap_synthetic, synthetic_pos;
-	struct ft_heap_at *heap; /* streams that have an item, earliest first */
+	struct turn *heap; /* streams that have an item, earliest first */
 	size_t n_heap;
 	struct ref *due; /* refs of the current item, not returned yet */
 	size_t n_due, cap_due, due_pos;

@@ -257,34 +257,10 @@ static void ft_stream_fill(struct ft *ft, struct ft_stream *s)
 
 /* ---- all rings */
 
-static bool ft_heap_is_earlier(const struct ft_heap_at *a,
-			       const struct ft_heap_at *b)
+static struct turn ft_heap_item(struct ft *ft, uint32_t stream)
 {
-	return a->time < b->time ||
-	       (a->time == b->time && a->stream < b->stream);
-}
-
-/* Puts `at` where the item i was, or below. */
-static void ft_heap_put(struct ft *ft, size_t i, struct ft_heap_at at)
-{
-	struct ft_heap_at *heap = ft->heap;
-	size_t n = ft->n_heap;
-
-	for (size_t c; (c = 2 * i + 1) < n; i = c) {
-		if (c + 1 < n && ft_heap_is_earlier(&heap[c + 1], &heap[c]))
-			c++;
-		if (!ft_heap_is_earlier(&heap[c], &at))
-			break;
-		heap[i] = heap[c];
-	}
-	heap[i] = at;
-}
-
-static struct ft_heap_at ft_heap_item(struct ft *ft, uint32_t stream)
-{
-	return (struct ft_heap_at){
-		ft_stream_item(&ft->stream[stream], 0)->time, stream
-	};
+	return (struct turn){ ft_stream_item(&ft->stream[stream], 0)->time,
+			      stream };
 }
 
 static void ft_heap_start(struct ft *ft)
@@ -299,7 +275,7 @@ static void ft_heap_start(struct ft *ft)
 			ft->heap[ft->n_heap++] = ft_heap_item(ft, i);
 	}
 	for (size_t i = ft->n_heap / 2; i-- > 0;)
-		ft_heap_put(ft, i, ft->heap[i]);
+		turns_put(ft->heap, ft->n_heap, i, ft->heap[i]);
 }
 
 /* Removes the earliest item and refills its ring. */
@@ -314,9 +290,9 @@ static void ft_heap_drop_first(struct ft *ft)
 	if (s->n < FT_AHEAD / 2 && !s->at_end)
 		ft_stream_fill(ft, s);
 	if (s->n)
-		ft_heap_put(ft, 0, ft_heap_item(ft, stream));
+		turns_put(ft->heap, ft->n_heap, 0, ft_heap_item(ft, stream));
 	else if (--ft->n_heap)
-		ft_heap_put(ft, 0, ft->heap[ft->n_heap]);
+		turns_put(ft->heap, ft->n_heap, 0, ft->heap[ft->n_heap]);
 }
 
 /* ---- refs */
