@@ -139,11 +139,6 @@ const char *expr_string(struct expr_source *in)
 	return kept;
 }
 
-static size_t expr_take_word(struct expr_source *in, const char **out)
-{
-	return expr_types_word(&in->s, out);
-}
-
 static uint32_t expr_add_number(struct expr_source *in, uint64_t num,
 				struct expr_type type)
 {
@@ -314,7 +309,7 @@ static uint32_t expr_take_hex(struct expr_source *in, const char *between)
 static uint32_t expr_take_field(struct expr_source *in)
 {
 	const char *w;
-	size_t n = expr_take_word(in, &w);
+	size_t n = expr_types_word(&in->s, &w);
 
 	return expr_find_field(in, w, n);
 }
@@ -440,7 +435,7 @@ static uint32_t expr_take_arguments(struct expr_source *in,
 		expr_parse(in);
 		return v;
 	case CALL_CONFIG:
-		v = (uint32_t)expr_take_word(in, &w);
+		v = (uint32_t)expr_types_word(&in->s, &w);
 		return expr_add_unknown(in, w, v, true);
 	case CALL_MSECS: /* none are 0 ms with every HZ */
 		n.op = EXPR_CHOICE;
@@ -495,7 +490,7 @@ static uint32_t expr_take_statements(struct expr_source *in)
 			expr_need(in, ';');
 			continue;
 		}
-		local.len = expr_take_word(in, &local.name);
+		local.len = expr_types_word(&in->s, &local.name);
 		if (!expr_is(in, '=') || in->n_local == EXPR_LOCALS)
 			return expr_refuse_word(in, "declares", local.name,
 						local.len);
@@ -671,14 +666,14 @@ static uint32_t expr_take_primary(struct expr_source *in)
 	if (expr_is(in, '(')) {
 		/* in brackets for casts: ((u64)(REC)->field) */
 		const char *was = in->s;
-		const size_t len = expr_take_word(in, &w);
+		const size_t len = expr_types_word(&in->s, &w);
 
 		if (expr_word_is(w, len, "REC") && expr_is(in, ')'))
 			return expr_take_indexes(in, expr_take_member(in));
 		in->s = was;
 		return expr_take_indexes(in, expr_take_bracket(in));
 	}
-	size_t n = expr_take_word(in, &w);
+	size_t n = expr_types_word(&in->s, &w);
 
 	if (!n || isdigit((unsigned char)*w))
 		return expr_refuse(in);
