@@ -12,7 +12,6 @@
 
 /* lttng-tools, include/lttng/lttng-index.h: big endian on all machines. */
 #define INDEX_MAGIC 0xC1F1DCC1u
-#define INDEX_HEAD 16u
 #define ENTRY_LEAST 56u
 
 /* Takes what a packet tells about its file. */

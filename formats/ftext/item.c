@@ -61,15 +61,9 @@ uint32_t ftext_buffer_of(struct ftext *ft, struct scan name)
 uint64_t *ftext_item_newest(struct ftext *ft, uint32_t buffer, int32_t cpu)
 {
 	uint64_t h = hash_u64((uint64_t)buffer << 32 | (uint32_t)cpu);
-	uint32_t i = table_find_hash(&ft->cpus, h);
+	uint32_t i = table_find_or_add(&ft->cpus, h, ft->n_cpu);
 
-	if (i == TABLE_NONE) {
-		i = (uint32_t)ft->n_cpu++;
-		mem_grow(ft->cpu, ft->cap_cpu, ft->n_cpu);
-		ft->cpu[i] = 0;
-		table_add(&ft->cpus, h, i);
-	}
-	return &ft->cpu[i];
+	return mem_at(ft->cpu, ft->n_cpu, ft->cap_cpu, i);
 }
 
 void ftext_item_link(struct ftext *ft, uint64_t id, uint32_t buffer)

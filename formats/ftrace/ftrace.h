@@ -477,9 +477,6 @@ void ft_maps_read(struct ft *ft, char *rest);
 /* Sets from when on the mappings hold. Call after the rings are known. */
 void ft_maps_date(struct ft *ft);
 
-/* role.c: sets role and part of a type from its format. */
-void ft_role_find(struct ft_type *t);
-
 /* task.c: scheduling events. */
 /* Adds the refs of the names, forks and exits that an entry leads to. t may be
  * NULL: then only the name of `pid` is looked up. */
