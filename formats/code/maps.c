@@ -160,7 +160,8 @@ size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
 	return list->n;
 }
 
-/* Reads and closes an opened file. */
+/* Reads and closes an opened file. time: ns, or TIME_NONE if unknown. capture:
+ * of the ledger entries. Returns -1 and *err if the file has no such line. */
 static int maps_take_file(struct maps *m, struct input *in, const char *path,
 			  int32_t pid, int64_t time, struct ledger *lg,
 			  uint16_t capture, struct err *err)
@@ -174,21 +175,6 @@ static int maps_take_file(struct maps *m, struct input *in, const char *path,
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: it has no line of /proc/PID/maps",
 		       path);
-}
-
-/* Reads a copy. time: ns, or TIME_NONE if unknown. capture: of the ledger
- * entries. Returns -1 and *err if the file cannot be read or has no such line.
- */
-static int maps_file(struct maps *m, const char *path, int32_t pid,
-		     int64_t time, struct ledger *lg, uint16_t capture,
-		     struct err *err)
-{
-	struct input in;
-
-	return input_open(&in, path, NULL, err)
-		       ? -1
-		       : maps_take_file(m, &in, path, pid, time, lg, capture,
-					err);
 }
 
 /* ---- names */
@@ -312,6 +298,7 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 {
 	char file[PATH_SIZE];
 	struct scan s = scan_of(word, strlen(word));
+	struct input in;
 	struct stat st;
 	int32_t pid;
 
@@ -334,5 +321,8 @@ int maps_option(struct maps *m, const char *word, struct ledger *lg,
 	memcpy(file, s.p, s.n + 1);
 	int64_t time = maps_cut_time(file);
 
-	return maps_file(m, file, pid, time, lg, capture, err);
+	return input_open(&in, file, NULL, err)
+		       ? -1
+		       : maps_take_file(m, &in, file, pid, time, lg, capture,
+					err);
 }

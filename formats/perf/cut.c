@@ -261,14 +261,6 @@ static void cut_end_round(struct perf_cut *c)
 		cut_settle(c, limit, 0);
 }
 
-/* Gives a record to the counters. Returns what is to be stored. */
-static const void *cut_count(struct perf_cut *c, const struct perf_rec *r)
-{
-	uint32_t piece = c->piece - (perf_cut_is_old(c) ? 1 : 0);
-
-	return cut_counts_take(c->counts, r, &c->stamp, piece);
-}
-
 /* Keeps a record of the session, with its payload, for all pieces. */
 static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 			     uint64_t whole)
@@ -289,11 +281,6 @@ static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 		}
 	}
 	cut_append(&c->head, r->b.pos, (size_t)whole);
-}
-
-static bool cut_has_payload(uint32_t type)
-{
-	return type == PR_TRACING_DATA || type == PR_AUXTRACE;
 }
 
 static bool cut_tells_state(uint32_t type)
@@ -337,7 +324,9 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 	else if (r->type == PR_SAMPLE
 			 ? c->read->counts
 			 : r->type == PR_LOST || r->type == PR_LOST_SAMPLES)
-		c->taken.stored = cut_count(c, r);
+		c->taken.stored = cut_counts_take(
+			c->counts, r, &c->stamp,
+			c->piece - (perf_cut_is_old(c) ? 1 : 0));
 }
 
 /* Payloads follow records of the perf tool, which are never compressed: behind
@@ -362,7 +351,8 @@ static void cut_leave_payload(struct perf_cut *c, const struct perf_rec *r)
 static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		     uint64_t whole)
 {
-	if (c->inside && cut_has_payload(r->type)) {
+	if (c->inside &&
+	    (r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE)) {
 		cut_leave_payload(c, r);
 		return;
 	}

@@ -43,18 +43,13 @@ int perf_stream_start(struct perf *p, struct err *err)
 	return 0;
 }
 
-static void perf_stream_raise_floor(struct perf *p, uint64_t to)
-{
-	raise_to(p->src.floor, to);
-}
-
 static void perf_stream_end_round(struct perf *p)
 {
 	struct perf_window *w = &p->window;
 	uint64_t slack = p->opts.slack_ns;
 	uint64_t held = w->max > slack ? w->max - slack : 0;
 
-	perf_stream_raise_floor(p, w->round2 < held ? w->round2 : held);
+	raise_to(p->src.floor, w->round2 < held ? w->round2 : held);
 	w->round2 = w->round1;
 	w->round1 = w->max;
 }
@@ -89,7 +84,7 @@ static void perf_stream_limit_memory(struct perf *p)
 		.event = -1,
 	};
 	ledger_add(p->src.ledger, &e);
-	perf_stream_raise_floor(p, to);
+	raise_to(p->src.floor, to);
 }
 
 int perf_stream_next(struct perf *p, struct ref *ref, struct err *err)

@@ -86,11 +86,6 @@ static bool nonce_is_list(enum nonce_item k)
 	return k == ITEM_IPS || k == ITEM_NAMES;
 }
 
-static struct scan nonce_template_text(const char *form)
-{
-	return scan_of(form, strlen(form));
-}
-
 static bool nonce_is_nonce(enum nonce_item k)
 {
 	return k == ITEM_NONCE || k == ITEM_NONCE_HEX;
@@ -98,7 +93,7 @@ static bool nonce_is_nonce(enum nonce_item k)
 
 int nonce_check(const char *form, struct err *err)
 {
-	struct scan t = nonce_template_text(form);
+	struct scan t = scan_of(form, strlen(form));
 	bool open = false;
 	bool nonce = false;
 	bool stack = false;
@@ -262,7 +257,7 @@ static bool nonce_is_word_end(const struct scan *s, char before)
 static bool nonce_matches(const char *form, struct scan s,
 			  struct nonce_line *out)
 {
-	struct scan t = nonce_template_text(form);
+	struct scan t = scan_of(form, strlen(form));
 	struct scan behind = {
 		NULL, 0
 	}; /* the template after the group being tried */
