@@ -34,26 +34,17 @@ static void ctf_text_word(struct ctf_text *t, const char *s)
 
 static void ctf_text_code(struct ctf_text *t, uint32_t c)
 {
+	static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
 	char s[4];
-	size_t n = 0;
 
 	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
 		c = 0xfffd;
-	if (c < 0x80) {
-		s[n++] = (char)c;
-	} else if (c < 0x800) {
-		s[n++] = (char)(0xc0 | c >> 6);
-	} else if (c < 0x10000) {
-		s[n++] = (char)(0xe0 | c >> 12);
-		s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-	} else {
-		s[n++] = (char)(0xf0 | c >> 18);
-		s[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-		s[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-	}
-	if (c >= 0x80)
-		s[n++] = (char)(0x80 | (c & 0x3f));
-	ctf_text_put(t, s, n);
+	const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+
+	s[0] = (char)(first[more] | c >> (6 * more));
+	for (int i = 1; i <= more; i++)
+		s[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+	ctf_text_put(t, s, (size_t)more + 1);
 }
 
 /* Takes a character of UTF-16 or UTF-32. Returns -1 at the end. */
@@ -182,28 +173,10 @@ static void ctf_value_hexadecimal(struct ctf_text *t, uint64_t v)
 }
 
 /* Powers of ten that have 64 bits, and are exact as double, too. */
-static const uint64_t ctf_value_ten[] = {
-	1,
-	10,
-	100,
-	1000,
-	10000,
-	100000,
-	1000000,
-	10000000,
-	100000000,
-	1000000000,
-	10000000000,
-	100000000000,
-	1000000000000,
-	10000000000000,
-	100000000000000,
-	1000000000000000,
-	10000000000000000,
-	100000000000000000,
-	1000000000000000000,
-	10000000000000000000u,
-};
+static const uint64_t ctf_value_ten[] = { 1e0,	1e1,  1e2,  1e3,  1e4,
+					  1e5,	1e6,  1e7,  1e8,  1e9,
+					  1e10, 1e11, 1e12, 1e13, 1e14,
+					  1e15, 1e16, 1e17, 1e18, 1e19 };
 
 /* Returns size * 10^decimals, rounded to the nearest, of two to the even one.
  * size is from 0.001 to 10^15, and the result has at most 17 digits. */
