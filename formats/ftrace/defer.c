@@ -34,14 +34,11 @@ static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
 static bool ft_defer_next_long(const struct ft *ft, struct bytes *b,
 			       uint64_t *out)
 {
-	uint32_t low;
-
-	if (!ft->commit32)
-		return !bytes_u64(b, out, NULL);
-	if (bytes_u32(b, &low, NULL))
+	if (tp_take_long(b, ft->commit32, out, NULL))
 		return false;
 	/* -1 ends a stack with longs of either size. */
-	*out = low == UINT32_MAX ? UINT64_MAX : low;
+	if (ft->commit32 && *out == UINT32_MAX)
+		*out = UINT64_MAX;
 	return true;
 }
 

@@ -2,6 +2,7 @@
  * entries with their times, and marks of lost entries. */
 #include "formats/ftrace/page.h"
 
+#include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 
 #define LOST ((uint64_t)1 << 31)	/* entries before this page were lost */
@@ -9,19 +10,6 @@
 #define LENGTH_MASK (((uint64_t)1 << 30) - 1)
 
 #define STAMP_BITS 59
-
-static int ft_page_take_commit(const struct ft *ft, struct bytes *b,
-			       uint64_t *out, struct err *err)
-{
-	uint32_t n;
-
-	if (!ft->commit32)
-		return bytes_u64(b, out, err);
-	if (bytes_u32(b, &n, err))
-		return -1;
-	*out = n;
-	return 0;
-}
 
 /* ring_buffer_read_page() fills the rest of a page with zeros: the first byte
  * is one, and each other equals the one before it. */
@@ -41,7 +29,7 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 	*pg = (struct ft_page){ .place = place };
 	if (ft_stream_bytes(ft, s, place, s->subbuf, &b, err) ||
 	    bytes_u64(&b, &pg->time, err) ||
-	    ft_page_take_commit(ft, &b, &commit, err))
+	    tp_take_long(&b, ft->commit32, &commit, err))
 		return -1;
 	uint64_t len = commit & LENGTH_MASK;
 
@@ -54,7 +42,7 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
 	pg->lost = commit & LOST;
 	if (pg->lost && commit & LOST_STORED)
 		pg->has_number =
-			!ft_page_take_commit(ft, &b, &pg->n_lost, NULL);
+			!tp_take_long(&b, ft->commit32, &pg->n_lost, NULL);
 	pg->unread = ft_page_has_data(&b);
 	return 0;
 }

@@ -6,6 +6,19 @@
 /* The index of the field of that name; -1 if there is none or name is
  * NULL. */
 int tp_field_index(const struct tp_format *fmt, const char *name);
+/* Takes a long of the kernel, which has 4 bytes if long32. */
+static inline int tp_take_long(struct bytes *b, bool long32, uint64_t *out,
+			       struct err *err)
+{
+	uint32_t low;
+
+	if (!long32)
+		return bytes_u64(b, out, err);
+	if (bytes_u32(b, &low, err))
+		return -1;
+	*out = low;
+	return 0;
+}
 static inline bool tp_field_is_dynamic(const struct tp_field *f)
 {
 	return f->kind == FMT_DYN_TEXT || f->kind == FMT_DYN_BLOB;

@@ -30,18 +30,6 @@ void tp_stack_find(struct tp_format *fmt)
 	}
 }
 
-static bool tp_stack_next_addr(struct bytes *b, bool long32, uint64_t *out)
-{
-	uint32_t low;
-
-	if (!long32)
-		return !bytes_u64(b, out, NULL);
-	if (bytes_u32(b, &low, NULL))
-		return false;
-	*out = low;
-	return true;
-}
-
 /* Linux 7.2 stores the number of addresses before them; no address is that
  * small. A 0 also ends the stack. */
 static uint32_t tp_stack_take_addrs(const struct field *f, bool swap,
@@ -55,7 +43,7 @@ static uint32_t tp_stack_take_addrs(const struct field *f, bool swap,
 	if (!f->present || !f->blob)
 		return 0;
 	bytes_init(&b, f->blob, f->len, "", 0, swap);
-	if (!tp_stack_next_addr(&b, long32, &addr))
+	if (tp_take_long(&b, long32, &addr, NULL))
 		return 0;
 	uint64_t most = f->len / width;
 
@@ -63,7 +51,7 @@ static uint32_t tp_stack_take_addrs(const struct field *f, bool swap,
 		most = addr;
 	else
 		ip[n++] = addr;
-	while (n < most && tp_stack_next_addr(&b, long32, &addr) && addr)
+	while (n < most && !tp_take_long(&b, long32, &addr, NULL) && addr)
 		ip[n++] = addr;
 	return n;
 }
