@@ -42,33 +42,33 @@ struct expr_type_names {
 	} what;
 };
 
-/* Words of types; LONG: of 4 bytes on a machine of 32 bits, and a second one
- * makes 8; TAG: another word follows. Names of the kernel are those that
- * formats of Linux 3.0 to 7.3 cast to. */
+/* Words of types, those that formats have most often first; LONG: of 4 bytes on
+ * a machine of 32 bits, and a second one makes 8; TAG: another word follows.
+ * Names of the kernel are those that formats of Linux 3.0 to 7.3 cast to. */
 static const struct expr_type_names types[] = {
 	{ "unsigned", 0, TYPE_UNSIGNED, TYPE_IS },
-	{ "signed", 0, TYPE_SIGNED, TYPE_IS },
+	{ "char s8 __s8 int8_t", 1, TYPE_SIGNED, TYPE_IS },
+	{ "int", 4, TYPE_EITHER, TYPE_IS },
+	{ "u32 __u32 uint32_t __be32 __le32 uint dev_t fmode_t gfp_t "
+	  "isolate_mode_t vm_fault_t blk_opf_t",
+	  4, TYPE_UNSIGNED, TYPE_IS },
+	{ "short", 2, TYPE_EITHER, TYPE_IS },
+	{ "u64 __u64 uint64_t __be64 __le64 sector_t dma_addr_t phys_addr_t "
+	  "xfs_fsblock_t",
+	  8, TYPE_UNSIGNED, TYPE_IS },
+	{ "long", 8, TYPE_EITHER, TYPE_LONG },
 	{ "const volatile static", 0, TYPE_EITHER, TYPE_IS },
 	{ "struct union", 0, TYPE_EITHER, TYPE_TAG },
+	{ "u16 __u16 uint16_t __be16 __le16 umode_t", 2, TYPE_UNSIGNED,
+	  TYPE_IS },
+	{ "void bool u8 __u8 uint8_t uchar", 1, TYPE_UNSIGNED, TYPE_IS },
+	{ "signed", 0, TYPE_SIGNED, TYPE_IS },
 	{ "enum", 4, TYPE_UNSIGNED, TYPE_TAG },
-	{ "short", 2, TYPE_EITHER, TYPE_IS },
-	{ "int", 4, TYPE_EITHER, TYPE_IS },
-	{ "long", 8, TYPE_EITHER, TYPE_LONG },
-	{ "char s8 __s8 int8_t", 1, TYPE_SIGNED, TYPE_IS },
 	{ "s16 __s16 int16_t", 2, TYPE_SIGNED, TYPE_IS },
 	{ "s32 __s32 int32_t __kernel_rwf_t pid_t", 4, TYPE_SIGNED, TYPE_IS },
 	{ "s64 __s64 int64_t loff_t ktime_t xfs_daddr_t", 8, TYPE_SIGNED,
 	  TYPE_IS },
 	{ "ssize_t", 8, TYPE_SIGNED, TYPE_LONG },
-	{ "void bool u8 __u8 uint8_t uchar", 1, TYPE_UNSIGNED, TYPE_IS },
-	{ "u16 __u16 uint16_t __be16 __le16 umode_t", 2, TYPE_UNSIGNED,
-	  TYPE_IS },
-	{ "u32 __u32 uint32_t __be32 __le32 uint dev_t fmode_t gfp_t "
-	  "isolate_mode_t vm_fault_t blk_opf_t",
-	  4, TYPE_UNSIGNED, TYPE_IS },
-	{ "u64 __u64 uint64_t __be64 __le64 sector_t dma_addr_t phys_addr_t "
-	  "xfs_fsblock_t",
-	  8, TYPE_UNSIGNED, TYPE_IS },
 	{ "ulong size_t uintptr_t ino_t pgoff_t", 8, TYPE_UNSIGNED, TYPE_LONG },
 };
 

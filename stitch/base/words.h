@@ -16,17 +16,20 @@
 	}                                                                      \
 	const char *name(type v)
 
-/* Returns which of the words, with a blank between them, has these n bytes; -1:
- * none. */
+/* Returns which of the words, with a blank between them, has these n bytes, of
+ * which none is 0; -1: none. Few of the words begin with the same letter, so it
+ * is looked for first: of formats with 20,000 fields, 5 % of an ingest. */
 static inline int words_find(const char *words, const char *word, size_t n)
 {
-	for (int i = 0;; i++) {
-		const char *end = strchrnul(words, ' ');
+	for (const char *at = words; n && (at = strchr(at, *word)); at++) {
+		if ((at > words && at[-1] != ' ') || strncmp(at, word, n) ||
+		    (at[n] && at[n] != ' ') || memchr(word, ' ', n))
+			continue;
+		int i = 0;
 
-		if ((size_t)(end - words) == n && !memcmp(words, word, n))
-			return i;
-		if (!*end)
-			return -1;
-		words = end + 1;
+		for (const char *s = words; s < at; s++)
+			i += *s == ' ';
+		return i;
 	}
+	return -1;
 }
