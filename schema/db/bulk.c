@@ -44,9 +44,8 @@ void block_begin(struct block *b, struct bulk_table *t)
 
 	*b = (struct block){
 		.table = t,
-		.stride = t->shape.n_columns + (t->shape.n_columns + 31) / 32,
 		.size = was.size,
-		.word = was.word,
+		.rows = was.rows,
 	};
 }
 
@@ -54,11 +53,10 @@ struct block *block_make(struct bulk_table *t, size_t size)
 {
 	struct block *b = mem_new(1, sizeof(*b));
 
-	size = (size + 7) & ~(size_t)7;
 	b->size = (uint32_t)size;
-	b->word = malloc(size);
-	if (!b->word)
-		b->word = mem_new(1, size);
+	b->rows = malloc(size);
+	if (!b->rows)
+		b->rows = mem_new(1, size);
 	block_begin(b, t);
 	return b;
 }
@@ -78,32 +76,6 @@ void block_free(struct block *b)
 {
 	if (!b)
 		return;
-	free(b->word);
+	free(b->rows);
 	free(b);
-}
-
-void row_bytes(struct row *r, unsigned int i, enum cell tag, const void *p,
-	       size_t len)
-{
-	struct block *b = r->block;
-	size_t left = b->size - (size_t)b->n * b->stride * 8 - b->data;
-
-	if (len > left)
-		len = left;
-	b->data += (uint32_t)len;
-	if (len)
-		memcpy((unsigned char *)b->word + b->size - b->data, p, len);
-	row_place(r, i, tag, b->size - b->data, len);
-}
-
-void row_text(struct row *r, unsigned int i, const char *s)
-{
-	if (s)
-		row_bytes(r, i, CELL_TEXT, s, strlen(s));
-}
-
-void row_blob(struct row *r, unsigned int i, const void *p, size_t len)
-{
-	if (p)
-		row_bytes(r, i, CELL_BLOB, p, len);
 }

@@ -117,49 +117,29 @@ int db_drain(struct store *db, struct err *err)
 	return 0;
 }
 
-/* Begins a block of a table for a row with `data` bytes of text. */
-static int db_new_block(struct store *db, struct bulk_table *t, size_t data,
-			bool packed, struct err *err)
+struct block *db_new_packed(struct store *db, unsigned int i, size_t data,
+			    struct err *err)
 {
+	struct bulk_table *t = db->table[i];
+
 	if (data > ROW_MAX)
-		return err_set(err, ERR_LIMIT,
-			       "%s: a row of %zu bytes in '%s', at "
-			       "most %zu are stored",
-			       db->path, data, t->shape.name, ROW_MAX);
-	if (db_submit(db, t, err))
-		return -1;
-	size_t size = block_next_size(t, packed ? packing_need(t, data)
-						: block_need(t, data));
+		err_set(err, ERR_LIMIT,
+			"%s: a row of %zu bytes in '%s', at most %zu are "
+			"stored",
+			db->path, data, t->shape.name, ROW_MAX);
+	if (data > ROW_MAX || db_submit(db, t, err))
+		return NULL;
+	size_t size = block_next_size(t, packing_need(t, data));
 	struct block *b = size == BLOCK_USUAL ? writer_spare(db->wr) : NULL;
 
 	if (b)
 		block_begin(b, t);
 	else
 		b = block_make(t, size);
-	b->packed = packed;
 	b->dense = t->dense;
 	t->open = b;
 	db->filling = true;
-	return 0;
-}
-
-int db_new_row(struct store *db, unsigned int i, size_t data, struct row *row,
-	       struct err *err)
-{
-	struct bulk_table *t = db->table[i];
-
-	if (db_new_block(db, t, data, false, err))
-		return -1;
-	block_row(t->open, row);
-	return 0;
-}
-
-struct block *db_new_packed(struct store *db, unsigned int i, size_t data,
-			    struct err *err)
-{
-	struct bulk_table *t = db->table[i];
-
-	return db_new_block(db, t, data, true, err) ? NULL : t->open;
+	return b;
 }
 
 void db_close(struct store *db)

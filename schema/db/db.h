@@ -60,38 +60,22 @@ sqlite3_stmt *db_prepare(struct store *db, const char *sql, struct err *err);
 int db_step(struct store *db, sqlite3_stmt *st, struct err *err);
 
 /* Waits until every row is inserted; then the caller may use the connection
- * until the next db_row(). Returns 0, or -1 and *err. Costs nothing if no row
- * was put since the last time. */
+ * until the next db_packed(). Returns 0, or -1 and *err. Costs nothing if no
+ * row was put since the last time. */
 int db_drain(struct store *db, struct err *err);
 /* Adds a table that is filled in bulk. Returns its number. */
 unsigned int db_table_add(struct store *db, const struct bulk_shape *shape);
-/* db_row() where the open block has no room. */
-int db_new_row(struct store *db, unsigned int t, size_t data, struct row *row,
-	       struct err *err);
-/* Begins a row of table t with room for `data` bytes of text and blobs. All
- * cells of *row are NULL. Returns 0, or -1 and *err. */
-static inline int db_row(struct store *db, unsigned int t, size_t data,
-			 struct row *row, struct err *err)
-{
-	struct block *b = db->table[t]->open;
-
-	if (__builtin_expect(!b || b->packed || !block_fits(b, data), 0))
-		return db_new_row(db, t, data, row, err);
-	block_row(b, row);
-	return 0;
-}
 /* db_packed() where the open block has no room. */
 struct block *db_new_packed(struct store *db, unsigned int t, size_t data,
 			    struct err *err);
-/* Returns a block with room for a packed row of table t with `data` bytes of
- * text and blobs, for packing_begin(), or NULL and *err. Column 0 of the table
- * is its INTEGER PRIMARY KEY. */
+/* Returns a block with room for a row of table t with `data` bytes of text and
+ * blobs, for packing_begin(), or NULL and *err. */
 static inline struct block *db_packed(struct store *db, unsigned int t,
 				      size_t data, struct err *err)
 {
 	struct block *b = db->table[t]->open;
 
-	if (__builtin_expect(!b || !b->packed || !packing_fits(b, data), 0))
+	if (__builtin_expect(!b || !packing_fits(b, data), 0))
 		return db_new_packed(db, t, data, err);
 	return b;
 }

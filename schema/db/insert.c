@@ -15,12 +15,14 @@ struct batch {
 
 struct batch_cursor {
 	sqlite3_vtab_cursor base;
-	const struct block *block;
-	const uint64_t *row;
-	uint32_t left, tags;
-	const unsigned char *packed; /* the next packed row */
-	/* cells of a packed row */
-	uint64_t cell[BULK_COLUMNS + BULK_COLUMNS / 32];
+	const struct bulk_table *table;
+	uint32_t left;
+	const unsigned char *next; /* the row behind this one */
+	uint32_t key;
+	struct batch_value {
+		uint64_t type;
+		const unsigned char *at;
+	} value[BULK_COLUMNS];
 };
 
 static int batch_connect(sqlite3 *db, void *aux, int argc,
@@ -76,60 +78,24 @@ static int batch_close(sqlite3_vtab_cursor *cur)
 	return SQLITE_OK;
 }
 
-/* Makes cells of a value. Returns its bytes. */
-static size_t batch_unpack_value(const struct batch_cursor *c, struct row *r,
-				 unsigned int i, uint64_t type,
-				 const unsigned char *value)
-{
-	const size_t len = record_type_len(type);
-
-	if (type >= RECORD_BLOB)
-		row_place(
-			r, i, type & 1 ? CELL_TEXT : CELL_BLOB,
-			(size_t)(value - (const unsigned char *)c->block->word),
-			len);
-	else if (type != RECORD_NULL)
-		row_int(r, i, record_int(type, value, len));
-	return len;
-}
-
-/* Returns a row without values, in the cursor's own cells. */
-static struct row batch_own_row(struct batch_cursor *c)
-{
-	memset(c->cell, 0, c->tags * sizeof(*c->cell));
-	c->row = c->cell;
-	return (struct row){ .word = c->cell, .tags = c->tags };
-}
-
-/* Makes cells of the next packed row. */
-static void batch_unpack(struct batch_cursor *c)
-{
-	struct packing_head h;
-	const unsigned char *type = packing_row(c->packed, &h);
-	const unsigned char *end = type + h.types;
-	const unsigned char *value = type + h.room;
-	struct row r = batch_own_row(c);
-
-	for (unsigned int i = 0; type < end; i++) {
-		uint64_t t;
-
-		type += record_varint(type, end, &t);
-		value += batch_unpack_value(c, &r, i, t, value);
-	}
-	if (bulk_has_key(&c->block->table->shape))
-		row_int(&r, 0, h.key);
-	c->packed += packing_size(&h);
-}
-
+/* Finds the values of the next row. */
 static void batch_begin_row(struct batch_cursor *c)
 {
-	const struct block *b = c->block;
+	struct packing_head h;
+	const unsigned char *type = packing_row(c->next, &h);
+	const unsigned char *end = type + h.types;
+	const unsigned char *at = type + h.room;
 
-	if (b->packed) {
-		batch_unpack(c);
-		return;
+	for (unsigned int i = 0; i < c->table->shape.n_columns; i++) {
+		struct batch_value *v = &c->value[i];
+
+		*v = (struct batch_value){ RECORD_NULL, at };
+		if (type < end)
+			type += record_varint(type, end, &v->type);
+		at += record_type_len(v->type);
 	}
-	c->row = b->word + (size_t)(b->n - c->left) * b->stride;
+	c->key = h.key;
+	c->next += packing_size(&h);
 }
 
 static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
@@ -142,12 +108,11 @@ static int batch_filter(sqlite3_vtab_cursor *cur, int num, const char *str,
 	(void)str;
 	(void)argc;
 	(void)argv;
-	c->block = b;
 	c->left = b ? b->n : 0;
 	if (!c->left)
 		return SQLITE_OK;
-	c->tags = b->stride - b->table->shape.n_columns;
-	c->packed = (const unsigned char *)b->word;
+	c->table = b->table;
+	c->next = b->rows;
 	batch_begin_row(c);
 	return SQLITE_OK;
 }
@@ -168,25 +133,19 @@ static int batch_eof(sqlite3_vtab_cursor *cur)
 
 static int batch_column(sqlite3_vtab_cursor *cur, sqlite3_context *ctx, int i)
 {
-	struct batch_cursor *c = (struct batch_cursor *)cur;
-	uint64_t v = c->row[c->tags + (unsigned int)i];
-	const char *p = (const char *)c->block->word + (v >> 32);
+	const struct batch_cursor *c = (const struct batch_cursor *)cur;
+	const struct batch_value *v = &c->value[i];
+	const size_t len = record_type_len(v->type);
 
-	switch (row_tag(c->row, (unsigned int)i)) {
-	case CELL_INT:
-		sqlite3_result_int64(ctx, (int64_t)v);
-		break;
-	case CELL_TEXT:
-		sqlite3_result_text(ctx, p, (int)(v & 0xffffffff),
+	if (!i && bulk_has_key(&c->table->shape))
+		sqlite3_result_int64(ctx, c->key);
+	else if (v->type >= RECORD_BLOB && v->type & 1)
+		sqlite3_result_text(ctx, (const char *)v->at, (int)len,
 				    SQLITE_STATIC);
-		break;
-	case CELL_BLOB:
-		sqlite3_result_blob(ctx, p, (int)(v & 0xffffffff),
-				    SQLITE_STATIC);
-		break;
-	default: /* SQLite starts with NULL */
-		break;
-	}
+	else if (v->type >= RECORD_BLOB)
+		sqlite3_result_blob(ctx, v->at, (int)len, SQLITE_STATIC);
+	else if (v->type != RECORD_NULL) /* with which SQLite starts */
+		sqlite3_result_int64(ctx, record_int(v->type, v->at, len));
 	return SQLITE_OK;
 }
 
@@ -349,16 +308,9 @@ int insert_late_rows(sqlite3 *db, struct bulk_table *t)
 int insert_block(sqlite3 *db, struct bulk *bulk, struct block *b)
 {
 	struct page_tree *tree = b->table->tree;
-	struct block *packed = NULL;
+	int rc = tree ? page_tree_add(tree, b) : SQLITE_OK;
 
-	if (!tree)
-		return b->n ? insert_by_sql(db, bulk, b) : SQLITE_OK;
-	if (!b->packed)
-		b = packed = packing_of_cells(b);
-	int rc = page_tree_add(tree, b);
-
-	if (!rc && b->n)
-		rc = insert_late(db, bulk, b);
-	block_free(packed);
-	return rc;
+	if (rc || !b->n)
+		return rc;
+	return tree ? insert_late(db, bulk, b) : insert_by_sql(db, bulk, b);
 }

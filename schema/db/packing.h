@@ -1,12 +1,10 @@
-/* packing.h - rows that are written in SQLite's record format at once, for the
- * tables with most rows.
+/* packing.h - rows that are written in SQLite's record format at once.
  *
- * packing_begin() starts a row in a block of packed rows (db_packed() returns
- * one that has room), then comes one call for each column but the key, in their
- * order, and packing_end(). Beside cells of 8 bytes, from which
- * packing_of_cells() makes the record later, this takes half of the
- * instructions and of the memory for a row of event; most of its numbers have
- * one or two bytes.
+ * packing_begin() starts a row in a block (db_packed() returns one that has
+ * room), then comes one call for each column but the key, in their order, and
+ * packing_end(). Beside cells of 8 bytes, of which the record is made later,
+ * this takes half of the instructions and of the memory for a row of event;
+ * most of its numbers have one or two bytes.
  *
  * struct packing is used by value: its pointers stay in registers. */
 #pragma once
@@ -53,12 +51,17 @@ static inline bool packing_fits(const struct block *b, size_t data)
 	return b->data + packing_need(b->table, data) <= b->size;
 }
 
-/* Begins a row, for which the block has room. */
-static inline struct packing packing_at(struct block *b, uint32_t key,
-					size_t data)
+/* Begins a row, for which the block has room. Column 0 of the table may be the
+ * key. */
+static inline struct packing packing_begin(struct block *b, uint32_t key,
+					   size_t data)
 {
+	if (key != b->table->next_id++) {
+		b->table->dense = false;
+		b->dense = false;
+	}
 	uint32_t room = (uint32_t)packing_room(b->table, data);
-	unsigned char *at = (unsigned char *)b->word + b->data;
+	unsigned char *at = b->rows + b->data;
 	unsigned char *type = at + sizeof(struct packing_head);
 	unsigned char *first = type + bulk_has_key(&b->table->shape);
 
@@ -67,17 +70,6 @@ static inline struct packing packing_at(struct block *b, uint32_t key,
 	return (struct packing){
 		b, at, first, type + room, type + 1, key, room
 	};
-}
-
-/* The same for a new row of a table, whose column 0 may be the key. */
-static inline struct packing packing_begin(struct block *b, uint32_t key,
-					   size_t data)
-{
-	if (key != b->table->next_id++) {
-		b->table->dense = false;
-		b->dense = false;
-	}
-	return packing_at(b, key, data);
 }
 
 static inline void packing_null(struct packing *p)
@@ -106,29 +98,27 @@ static inline void packing_id(struct packing *p, uint64_t v)
 	packing_known(p, v != 0, (int64_t)v);
 }
 
-/* Ends a text or blob that was written at p->value. */
-static inline void packing_written(struct packing *p, enum cell tag, size_t len)
+/* Ends a RECORD_TEXT or RECORD_BLOB that was written at p->value. */
+static inline void packing_written(struct packing *p, unsigned int type,
+				   size_t len)
 {
 	p->value += len;
-	p->type += record_put_varint(
-		p->type, (tag == CELL_TEXT ? RECORD_TEXT : RECORD_BLOB) +
-				 2 * (uint64_t)len);
+	p->type += record_put_varint(p->type, type + 2 * (uint64_t)len);
 	p->end = p->type;
 }
 
 /* Copies len bytes, which are part of the `data` of the row; what exceeds the
  * block is cut off. */
-static inline void packing_bytes(struct packing *p, enum cell tag,
+static inline void packing_bytes(struct packing *p, unsigned int type,
 				 const void *from, size_t len)
 {
-	const unsigned char *end =
-		(const unsigned char *)p->block->word + p->block->size;
+	const unsigned char *end = p->block->rows + p->block->size;
 
 	if (len > (size_t)(end - p->value))
 		len = (size_t)(end - p->value);
 	if (len)
 		memcpy(p->value, from, len);
-	packing_written(p, tag, len);
+	packing_written(p, type, len);
 }
 
 /* Ends the row. NULLs at its end are left out: what a row lacks is NULL, as
@@ -144,7 +134,7 @@ static inline void packing_end(struct packing *p)
 	};
 
 	memcpy(p->at, &h, sizeof(h));
-	p->block->data = (uint32_t)(p->value - (unsigned char *)p->block->word);
+	p->block->data = (uint32_t)(p->value - p->block->rows);
 	p->block->n++;
 }
 
@@ -161,6 +151,3 @@ static inline size_t packing_size(const struct packing_head *h)
 {
 	return sizeof(*h) + h->room + h->values;
 }
-
-/* Returns a packed block with the same rows, for block_free(). */
-struct block *packing_of_cells(const struct block *b);

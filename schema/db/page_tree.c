@@ -213,7 +213,7 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 	return page_tree_overflow(t, row + local, len - local);
 }
 
-/* ---- packed rows */
+/* ---- rows of blocks */
 
 /* Writes a varint of at most 8 bytes that ends at `end`. Returns its start. */
 static unsigned char *page_tree_varint(unsigned char *end, uint64_t v)
@@ -381,7 +381,7 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 /* Adds rows, or lets them wait, but for those that come too late. */
 static int page_tree_add_rows(struct page_tree *t, struct block *b)
 {
-	unsigned char *const start = (unsigned char *)b->word;
+	unsigned char *const start = b->rows;
 	const unsigned char *at = start;
 	unsigned char *kept = start;
 	const uint32_t n = b->n;

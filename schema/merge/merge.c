@@ -475,32 +475,32 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 	struct writing *w = m->db->w;
 	int64_t id = e->v[MERGE_EVENT_ID];
 	uint32_t payload = 0;
-	struct row row;
 
 	if (id < 1 || id >= UINT32_MAX || w->events >= UINT32_MAX - 1)
 		return err_set(err, ERR_LIMIT,
 			       "%s: more than 2^32 events do not fit into a "
 			       "database",
 			       p->in->path);
-	if ((e->known >> MERGE_EVENT_PAYLOAD & 1 &&
-	     merge_reach_payload(m, p, e->v[MERGE_EVENT_PAYLOAD], &payload,
-				 err)) ||
-	    db_row(m->db, T_EVENT, 0, &row, err))
+	if (e->known >> MERGE_EVENT_PAYLOAD & 1 &&
+	    merge_reach_payload(m, p, e->v[MERGE_EVENT_PAYLOAD], &payload, err))
+		return -1;
+	struct block *b = db_packed(m->db, T_EVENT, 0, err);
+
+	if (!b)
 		return -1;
 	merge_note_run(p, (uint32_t)id, (uint32_t)++w->events);
 	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
-	row_key(&row, (uint32_t)w->events);
-	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_VALUES; i++) {
-		if (!(e->known >> i & 1))
-			continue;
+	struct packing row = packing_begin(b, (uint32_t)w->events, 0);
+
+	for (unsigned int i = MERGE_EVENT_TIME; i < MERGE_EVENT_VALUES; i++)
 		if (i == MERGE_EVENT_PAYLOAD)
-			row_id(&row, i, payload);
+			packing_id(&row, payload);
 		else if (event_refs[i])
-			row_id(&row, i,
-			       merge_map_get(&p->map[event_refs[i]], e->v[i]));
+			packing_id(&row, merge_map_get(&p->map[event_refs[i]],
+						       e->v[i]));
 		else
-			row_int(&row, i, e->v[i]);
-	}
+			packing_known(&row, e->known >> i & 1, e->v[i]);
+	packing_end(&row);
 	return 0;
 }
 

@@ -502,16 +502,16 @@ static int merge_code_write_stacks(struct merge *m, struct err *err)
 
 	for (size_t i = 0; i < c->n_stack; i++) {
 		const struct code_node *s = &c->stack[i];
-		struct row row;
+		const struct value hash = {
+			.kind = s->used ? VALUE_BLOB : VALUE_NULL,
+			.text = (const char *)s->hash,
+			.len = HASH_BYTES,
+		};
 
-		if (db_row(m->db, T_STACK, HASH_BYTES, &row, err))
+		if (PUT_ROW(m->db, T_STACK, err, VALUE_OF(i + 1),
+			    VALUE_ID(s->parent), VALUE_OF(s->frame),
+			    VALUE_OF(s->depth), hash))
 			return -1;
-		row_key(&row, (uint32_t)i + 1);
-		row_id(&row, 1, s->parent);
-		row_int(&row, 2, s->frame);
-		row_int(&row, 3, s->depth);
-		if (s->used)
-			row_blob(&row, 4, s->hash, HASH_BYTES);
 	}
 	return 0;
 }

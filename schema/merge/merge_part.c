@@ -275,7 +275,8 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	 * has ids of lists of addresses */
 	unsigned int at[BULK_COLUMNS];
 	bool is_stack[BULK_COLUMNS];
-	size_t n = 1; /* event_id */
+	struct value v[BULK_COLUMNS]; /* by column of the result */
+	size_t n = 1;		      /* event_id */
 	unsigned int ev, table;
 	struct rows *r;
 
@@ -297,30 +298,26 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 
 	r = sql ? rows_open(p->db, sql, NULL, 0, err) : NULL;
 	sqlite3_free(sql);
+	const size_t columns = m->db->table[table]->shape.n_columns;
+
 	while (rows_step(r)) {
 		uint32_t id = merge_part_event(p, rows_int(r, MERGE_ID));
-		size_t bytes = 0;
-		struct row row;
 
 		if (!id)
 			continue;
-		for (size_t i = 1; i < n; i++)
-			bytes += rows_value(r, i).len;
-		if (db_row(m->db, table, bytes, &row, err))
-			return rows_stop(r);
-		row_int(&row, 0, id);
+		memset(v, 0, columns * sizeof(*v));
+		*v = VALUE_OF(id);
 		for (size_t i = 1; i < n; i++) {
-			struct value v = rows_value(r, i);
+			const struct value was = rows_value(r, i);
 
-			if (!at[i])
-				continue;
-			if (is_stack[i] && v.kind == VALUE_INT)
-				row_id(&row, at[i],
-				       merge_map_get(&p->map[MERGE_RAW],
-						     v.num));
-			else
-				row_value(&row, at[i], &v);
+			if (at[i] && is_stack[i] && was.kind == VALUE_INT)
+				v[at[i]] = VALUE_ID(merge_map_get(
+					&p->map[MERGE_RAW], was.num));
+			else if (at[i])
+				v[at[i]] = was;
 		}
+		if (tables_put(m->db, table, v, columns, err))
+			return rows_stop(r);
 	}
 	return rows_end(r, err);
 }

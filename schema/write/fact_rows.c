@@ -21,32 +21,22 @@ static void fact_pack_time(struct packing *p, bool known, int64_t t)
 static int fact_put_extra(struct store *db, uint32_t event, const char *name,
 			  uint64_t v, struct err *err)
 {
-	struct row r;
-
-	if (db_row(db, T_EXTRA, strlen(name), &r, err))
-		return -1;
-	row_int(&r, 0, event);
-	row_text(&r, 1, name);
-	row_int(&r, 2, (int64_t)v);
-	return 0;
+	return PUT_ROW(db, T_EXTRA, err, VALUE_OF(event), value_text(name),
+		       VALUE_OF(v));
 }
 
 static int fact_put_extras(struct store *db, uint32_t event,
 			   const struct extra *x, uint32_t n, struct err *err)
 {
-	struct row r;
-
 	for (uint32_t i = 0; i < n; i++, x++) {
-		const char *name = x->name ? x->name : "?";
+		const struct value blob = { .kind = VALUE_BLOB,
+					    .text = x->blob,
+					    .len = x->len };
 
-		if (db_row(db, T_EXTRA, strlen(name) + x->len, &r, err))
+		if (PUT_ROW(db, T_EXTRA, err, VALUE_OF(event),
+			    value_text(x->name ? x->name : "?"),
+			    x->blob ? blob : VALUE_OF(x->value)))
 			return -1;
-		row_int(&r, 0, event);
-		row_text(&r, 1, name);
-		if (x->blob)
-			row_blob(&r, 2, x->blob, x->len);
-		else
-			row_int(&r, 2, (int64_t)x->value);
 	}
 	return 0;
 }
@@ -112,17 +102,12 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 
 	if (s->n_extra && fact_put_extras(db, e->id, s->extra, s->n_extra, err))
 		return -1;
-	for (uint32_t i = 0; i < s->n_branch; i++) {
-		struct row r;
-
-		if (db_row(db, T_BRANCH, 0, &r, err))
+	for (uint32_t i = 0; i < s->n_branch; i++)
+		if (PUT_ROW(db, T_BRANCH, err, VALUE_OF(e->id), VALUE_OF(i),
+			    VALUE_OF(s->branch[i].from),
+			    VALUE_OF(s->branch[i].to),
+			    VALUE_OF(s->branch[i].flags)))
 			return -1;
-		row_int(&r, 0, e->id);
-		row_int(&r, 1, i);
-		row_int(&r, 2, (int64_t)s->branch[i].from);
-		row_int(&r, 3, (int64_t)s->branch[i].to);
-		row_int(&r, 4, (int64_t)s->branch[i].flags);
-	}
 	return 0;
 }
 

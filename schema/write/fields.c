@@ -451,9 +451,9 @@ static void fields_pack(struct packing *p, const struct field *f)
 	if (!f->present)
 		packing_null(p);
 	else if (f->text)
-		packing_bytes(p, CELL_TEXT, f->text, strlen(f->text));
+		packing_bytes(p, RECORD_TEXT, f->text, strlen(f->text));
 	else if (f->blob)
-		packing_bytes(p, CELL_BLOB, f->blob, f->len);
+		packing_bytes(p, RECORD_BLOB, f->blob, f->len);
 	else
 		packing_int(p, f->num);
 }

@@ -16,29 +16,23 @@
 static int flush_image(struct store *db, uint32_t id, struct err *err)
 {
 	const struct image *m = frames_get_image(db->w->fr, id);
-	size_t len = (m->path ? strlen(m->path) : 0) + m->id_len;
-	struct row r;
+	const bool inode = m->maj || m->min || m->ino;
+	const bool range = m->start || m->len;
+	const struct value build_id = {
+		.kind = m->id_len && m->id_len <= sizeof(m->id) ? VALUE_BLOB
+								: VALUE_NULL,
+		.text = (const char *)m->id,
+		.len = m->id_len,
+	};
 
-	if (db_row(db, T_IMAGE, len, &r, err))
-		return -1;
-	row_key(&r, id);
-	row_int(&r, 1, m->kind);
-	row_text(&r, 2, m->path);
-	if (m->id_len && m->id_len <= sizeof(m->id))
-		row_blob(&r, 3, m->id, m->id_len);
-	if (m->maj || m->min || m->ino) {
-		row_int(&r, 4, m->maj);
-		row_int(&r, 5, m->min);
-		row_int(&r, 6, (int64_t)m->ino);
-		row_int(&r, 7, (int64_t)m->ino_gen);
-	}
-	if (m->start || m->len) {
-		row_int(&r, 8, (int64_t)m->start);
-		row_int(&r, 9, (int64_t)m->len);
-	}
-	row_id(&r, 10, m->t0);
-	row_id(&r, 11, m->space);
-	return 0;
+	return PUT_ROW(db, T_IMAGE, err, VALUE_OF(id), VALUE_OF(m->kind),
+		       value_text(m->path), build_id,
+		       value_known(inode, m->maj), value_known(inode, m->min),
+		       value_known(inode, (int64_t)m->ino),
+		       value_known(inode, (int64_t)m->ino_gen),
+		       value_known(range, (int64_t)m->start),
+		       value_known(range, (int64_t)m->len), VALUE_ID(m->t0),
+		       VALUE_ID(m->space));
 }
 
 static bool flush_named_by_capture(enum image_kind kind)
@@ -122,7 +116,7 @@ static int flush_stack(struct store *db, uint32_t id, struct err *err)
 	packing_int(&p, s->depth);
 	if (used) {
 		frames_hash(db->w->fr, id, hash);
-		packing_bytes(&p, CELL_BLOB, hash, sizeof(hash));
+		packing_bytes(&p, RECORD_BLOB, hash, sizeof(hash));
 	}
 	packing_end(&p);
 	return 0;
@@ -184,7 +178,7 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 
 		end = addrs_pack(end, ip, n, &last);
 	}
-	packing_written(&p, CELL_BLOB, (size_t)(end - p.value));
+	packing_written(&p, RECORD_BLOB, (size_t)(end - p.value));
 	packing_id(&p, c->note.ended);
 	packing_id(&p, c->note.caller);
 	packing_end(&p);

@@ -82,7 +82,7 @@ static int frame_names_put_row(struct store *db, uint32_t id,
 	packing_id(&p, name->symbol);
 	packing_known(&p, name->symbol, (int64_t)name->symoff);
 	if (name->file)
-		packing_bytes(&p, CELL_TEXT, name->file, len);
+		packing_bytes(&p, RECORD_TEXT, name->file, len);
 	else
 		packing_null(&p);
 	packing_id(&p, name->line);

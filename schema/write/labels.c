@@ -216,7 +216,6 @@ int labels_put(struct label_making *l, struct store *db, uint32_t frame,
 	       uint64_t image, uint64_t symbol, struct err *err)
 {
 	const char *name = symbol < l->n_symbol ? l->symbol[symbol] : NULL;
-	struct row row;
 
 	if (!image || image >= l->n_image)
 		return 0; /* no view shows a frame without an image */
@@ -230,10 +229,14 @@ int labels_put(struct label_making *l, struct store *db, uint32_t frame,
 			label_add(l, l->inlined[l->at].name);
 			label_add(l, "_[i]");
 		}
-	if (db_row(db, T_LABEL, l->n_line, &row, err))
+	struct block *b = db_packed(db, T_LABEL, l->n_line, err);
+
+	if (!b)
 		return -1;
-	row_key(&row, frame);
-	row_bytes(&row, 1, CELL_TEXT, l->line, l->n_line);
+	struct packing p = packing_begin(b, frame, l->n_line);
+
+	packing_bytes(&p, RECORD_TEXT, l->line, l->n_line);
+	packing_end(&p);
 	return 0;
 }
 

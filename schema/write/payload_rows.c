@@ -84,7 +84,7 @@ int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
 	*id = ++w->payloads;
 	struct packing r = packing_begin(b, *id, len);
 
-	packing_bytes(&r, CELL_BLOB, p, len);
+	packing_bytes(&r, RECORD_BLOB, p, len);
 	packing_end(&r);
 	if (s) {
 		s->id = *id;

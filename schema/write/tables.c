@@ -76,41 +76,38 @@ struct value value_text(const char *text)
 			       .len = text ? strlen(text) : 0 };
 }
 
-void row_value(struct row *r, unsigned int i, const struct value *v)
+static void tables_put_value(struct packing *p, const struct value *v)
 {
-	switch (v->kind) {
-	case VALUE_INT:
-		row_int(r, i, v->num);
-		break;
-	case VALUE_REAL:
-		row_int(r, i, (int64_t)v->real);
-		break;
-	case VALUE_TEXT:
-		row_text(r, i, v->text);
-		break;
-	case VALUE_BLOB:
-		row_blob(r, i, v->text, v->len);
-		break;
-	case VALUE_NULL:
-		break;
-	}
+	if (v->kind == VALUE_INT)
+		packing_int(p, v->num);
+	else if (v->kind == VALUE_REAL)
+		packing_int(p, (int64_t)v->real);
+	else if (v->kind == VALUE_TEXT)
+		packing_bytes(p, RECORD_TEXT, v->text, strlen(v->text));
+	else if (v->kind == VALUE_BLOB && v->text)
+		packing_bytes(p, RECORD_BLOB, v->text, v->len);
+	else
+		packing_null(p);
 }
 
 int tables_put(struct store *db, unsigned int table, const struct value *v,
 	       size_t n, struct err *err)
 {
-	bool has_id = db->table[table]->shape.has_id;
+	const bool key = bulk_has_key(&db->table[table]->shape);
 	size_t bytes = 0;
-	struct row r;
 
-	for (size_t i = has_id; i < n; i++)
+	for (size_t i = key; i < n; i++)
 		bytes += v[i].len;
-	if (db_row(db, table, bytes, &r, err))
+	struct block *b = db_packed(db, table, bytes, err);
+
+	if (!b)
 		return -1;
-	if (has_id)
-		row_key(&r, (uint32_t)v[0].num);
-	for (size_t i = has_id; i < n; i++)
-		row_value(&r, (unsigned int)i, &v[i]);
+	struct packing p =
+		packing_begin(b, key ? (uint32_t)v[0].num : 0, bytes);
+
+	for (size_t i = key; i < n; i++)
+		tables_put_value(&p, &v[i]);
+	packing_end(&p);
 	return 0;
 }
 

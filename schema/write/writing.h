@@ -155,8 +155,6 @@ struct value value_known(bool known, int64_t v);
 #define VALUE_TIME(v) value_known((v) != TIME_NONE, v)
 #define VALUE_CPU(v) value_known((v) >= 0, v)
 struct value value_text(const char *text);
-/* Sets column i of a row that is put in bulk; the row has room for its text. */
-void row_value(struct row *r, unsigned int i, const struct value *v);
 /* Puts a row of a table in bulk: the values of its first columns, one by one
  * for PUT_ROW(). */
 int tables_put(struct store *db, unsigned int table, const struct value *v,

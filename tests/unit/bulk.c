@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/db/bulk.h"
+#include "schema/db/packing.h"
 #include "tests/unit/run.h"
 
 #define NONE INT64_MIN
@@ -44,16 +44,15 @@ static void bulk_put(const int64_t (*v)[2], size_t n)
 {
 	static uint32_t id;
 	struct block *b = block_make(table, BLOCK_USUAL);
-	struct row r;
 
 	if (table->next_id == 1)
 		id = 0;
 	for (size_t i = 0; i < n; i++) {
-		block_row(b, &r);
-		row_key(&r, ++id);
-		for (unsigned int k = 0; k < 2; k++)
-			if (v[i][k] != NONE)
-				row_int(&r, k + 1, v[i][k]);
+		struct packing p = packing_begin(b, ++id, 0);
+
+		for (unsigned int k = 0; k + 1 < table->shape.n_columns; k++)
+			packing_known(&p, v[i][k] != NONE, v[i][k]);
+		packing_end(&p);
 	}
 	bulk_test_insert(b);
 }
@@ -87,15 +86,16 @@ START_TEST(text_of_one_block_is_not_that_of_the_next)
 	bulk_start(",a,b", 3);
 	for (uint32_t k = 0; k < 3; k++) {
 		struct block *b = block_make(table, BLOCK_USUAL);
-		struct row r;
 
 		for (uint32_t i = 1; i <= 2; i++) {
-			block_row(b, &r);
-			row_key(&r, k * 2 + i);
+			struct packing p = packing_begin(b, k * 2 + i, 1);
+
 			if (k)
-				row_text(&r, 1, k == 1 ? "x" : "y");
+				packing_bytes(&p, RECORD_TEXT,
+					      k == 1 ? "x" : "y", 1);
 			else
-				row_int(&r, 1, 9);
+				packing_int(&p, 9);
+			packing_end(&p);
 		}
 		bulk_test_insert(b);
 	}
@@ -109,7 +109,6 @@ START_TEST(many_columns_have_their_values)
 	char columns[1024] = "";
 	size_t n = 0;
 	struct block *b;
-	struct row r;
 
 	for (unsigned int i = 1; i < 70; i++)
 		n += (size_t)snprintf(columns + n, sizeof(columns) - n, ",c%u",
@@ -117,10 +116,11 @@ START_TEST(many_columns_have_their_values)
 	bulk_start(columns, 70);
 	b = block_make(table, BLOCK_USUAL);
 	for (uint32_t id = 1; id <= 2; id++) {
-		block_row(b, &r);
-		row_key(&r, id);
+		struct packing p = packing_begin(b, id, 0);
+
 		for (unsigned int i = 1; i < 70; i++)
-			row_int(&r, i, i);
+			packing_int(&p, i);
+		packing_end(&p);
 	}
 	bulk_test_insert(b);
 	bulk_expect(

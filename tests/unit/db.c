@@ -46,16 +46,23 @@ static struct store *db_open_with(bool thread)
 	return db;
 }
 
+static void db_put_row(struct store *db, uint32_t id, unsigned int value)
+{
+	struct block *b = db_packed(db, 0, 0, &err);
+
+	db_ok(b != NULL);
+	struct packing p = packing_begin(b, id, 0);
+
+	packing_int(&p, value);
+	packing_end(&p);
+}
+
 static void db_put(struct store *db, unsigned int n)
 {
 	static uint32_t id;
-	struct row r;
 
-	for (unsigned int i = 0; i < n; i++) {
-		db_ok(!db_row(db, 0, 0, &r, &err));
-		row_key(&r, ++id);
-		row_int(&r, 1, i);
-	}
+	for (unsigned int i = 0; i < n; i++)
+		db_put_row(db, ++id, i);
 }
 
 static int64_t db_ask_prepared(struct store *db)
@@ -168,13 +175,9 @@ END_TEST
 START_TEST(a_statement_after_a_row_that_failed_fails)
 {
 	struct store *db = db_open_with(true);
-	struct row r;
 
-	for (int i = 0; i < 2; i++) {
-		db_ok(!db_row(db, 0, 0, &r, &err));
-		row_key(&r, 1);
-		row_int(&r, 1, i);
-	}
+	for (unsigned int i = 0; i < 2; i++)
+		db_put_row(db, 1, i);
 	for (int i = 0; i < 2; i++) {
 		err.msg[0] = '\0';
 		ck_assert_ptr_null(db_prepare(db, COUNT, &err));

@@ -31,8 +31,9 @@ struct filling {
 	unsigned int text; /* most bytes of a text */
 	unsigned int huge; /* one row in so many has a larger one; 0: none */
 	unsigned int late; /* one row in so many comes late; 0: none */
-	unsigned int list; /* rows come packed, those of PAGES_PAIR at most so
-			    * many of one first column; 0: as cells */
+	unsigned int list; /* rows of PAGES_PAIR come at most so many of one
+			    * first column; of others, keys grow evenly; 0:
+			    * neither */
 };
 
 static bool pages_has_id(const struct filling *f)
@@ -114,7 +115,12 @@ static int64_t pages_number(uint64_t *state)
 
 /* A value that is one of all kinds. */
 struct pages_cell {
-	enum cell kind;
+	enum {
+		CELL_NULL,
+		CELL_INT,
+		CELL_TEXT,
+		CELL_BLOB
+	} kind;
 	int64_t num;
 	char bytes[1 << 18];
 	size_t len;
@@ -145,17 +151,6 @@ static const struct pages_cell *pages_cell(size_t text, uint64_t *state)
 	return &c;
 }
 
-static void pages_put_cell(struct row *r, unsigned int i,
-			   const struct pages_cell *c)
-{
-	if (c->kind == CELL_TEXT)
-		row_text(r, i, c->bytes);
-	else if (c->kind == CELL_BLOB)
-		row_blob(r, i, c->bytes, c->len);
-	else if (c->kind == CELL_INT)
-		row_int(r, i, c->num);
-}
-
 static void pages_pack_cell(struct packing *p, const struct pages_cell *c)
 {
 	if (c->kind == CELL_NULL)
@@ -163,14 +158,14 @@ static void pages_pack_cell(struct packing *p, const struct pages_cell *c)
 	else if (c->kind == CELL_INT)
 		packing_int(p, c->num);
 	else
-		packing_bytes(p, c->kind, c->bytes, c->len);
+		packing_bytes(p,
+			      c->kind == CELL_TEXT ? RECORD_TEXT : RECORD_BLOB,
+			      c->bytes, c->len);
 }
 
 /* The key of row i, which grows, but for the late ones. */
-static void pages_put_key(struct row *r, const struct filling *f,
-			  unsigned int i, uint64_t *state)
+static uint32_t pages_key(const struct filling *f, unsigned int i, bool late)
 {
-	bool late = f->late && i > f->late && !rnd_below(state, f->late);
 	int64_t gap = (int64_t)1 << (i % 7 == 0 && i < 200 ? i / 7 : 0);
 	/* keys of late rows are below, and have no sign either */
 	int64_t first = f->late ? 1 << 21 : 1;
@@ -179,17 +174,14 @@ static void pages_put_key(struct row *r, const struct filling *f,
 
 	if (!i)
 		key = first;
-	if (f->key == PAGES_NEAR) {
-		/* in groups of 8, each backwards */
-		row_int(r, 0, late ? before : first - 1 + 2 * (int64_t)(i ^ 7));
-	} else if (f->key == PAGES_ID) {
+	if (f->key == PAGES_ID)
 		key += 2 * gap;
-		row_int(r, 0, late ? before : key);
-	} else if (f->key == PAGES_PAIR) {
-		row_int(r, 0, late ? -(int64_t)(i / 4) - 10 : (int64_t)(i / 4));
-		row_int(r, 1, 9 - (int64_t)(i % 4));
-		row_int(r, 2, (int64_t)(rnd(state) >> 32));
-	}
+	if (late)
+		return (uint32_t)before;
+	/* in groups of 8, each backwards */
+	return (uint32_t)(f->key == PAGES_NEAR
+				  ? first - 1 + 2 * (int64_t)(i ^ 7)
+				  : key);
 }
 
 /* Puts rows i and following of one first column, at most f->list, whose second
@@ -217,41 +209,9 @@ static unsigned int pages_put_pairs(struct store *db, unsigned int t,
 	return n;
 }
 
-/* Puts a row of packed values, or of the same as cells if SQLite makes the
- * table. */
-static void pages_pack_row(struct store *db, unsigned int t,
-			   const struct filling *f, uint32_t key, size_t text,
-			   uint64_t *state)
-{
-	size_t data = text * f->columns;
-	struct block *b = NULL;
-	struct packing p = { 0 };
-	struct row r;
-
-	if (db->pages) {
-		b = db_packed(db, t, data, &err);
-		ck_assert_msg(b != NULL, "%s", err.msg);
-		p = packing_begin(b, key, data);
-	} else {
-		pages_ok(db_row(db, t, data, &r, &err));
-		row_key(&r, key);
-	}
-	for (unsigned int i = 1; i < f->columns; i++) {
-		const struct pages_cell *c =
-			pages_cell(text == HUGE && i > 1 ? 9 : text, state);
-
-		if (b)
-			pages_pack_cell(&p, c);
-		else
-			pages_put_cell(&r, i, c);
-	}
-	if (b)
-		packing_end(&p);
-}
-
-/* Returns the key of packed row i; those of PAGES_NEAR are in groups of 8, each
+/* Returns a key that grows evenly; those of PAGES_NEAR are in groups of 8, each
  * backwards. */
-static uint32_t pages_packed_key(const struct filling *f, uint32_t i, bool late)
+static uint32_t pages_even_key(const struct filling *f, uint32_t i, bool late)
 {
 	const uint32_t first = 1 << 21;
 
@@ -260,42 +220,55 @@ static uint32_t pages_packed_key(const struct filling *f, uint32_t i, bool late)
 	return first + 2 * (f->key == PAGES_NEAR ? i ^ 7 : i);
 }
 
-static void pages_pack(struct store *db, unsigned int t,
-		       const struct filling *f, uint64_t seed)
-{
-	for (uint32_t i = 0; i < f->rows; i++) {
-		bool huge = f->huge && !rnd_below(&seed, f->huge);
-		bool late =
-			f->late && i > f->late && !rnd_below(&seed, f->late);
-
-		pages_pack_row(db, t, f, pages_packed_key(f, i, late),
-			       huge ? HUGE : f->text, &seed);
-	}
-}
-
 static void pages_fill(struct store *db, unsigned int t,
 		       const struct filling *f, uint64_t seed)
 {
-	unsigned int key = f->key == PAGES_ROWID ? 0 : pages_has_id(f) ? 1 : 3;
+	unsigned int first = f->key == PAGES_ROWID ? 0
+			     : pages_has_id(f)	   ? 1
+						   : 3;
+	const bool list = f->list && !pages_has_id(f);
 
-	if (f->list && pages_has_id(f)) {
-		pages_pack(db, t, f, seed);
-		return;
-	}
-	for (unsigned int i = 0; f->list && i < f->rows;)
+	for (unsigned int i = 0; list && i < f->rows;)
 		i += pages_put_pairs(db, t, f, i, &seed);
-	for (unsigned int i = 0; !f->list && i < f->rows; i++) {
+	for (unsigned int i = 0; !list && i < f->rows; i++) {
 		bool huge = f->huge && !rnd_below(&seed, f->huge);
+		bool late =
+			f->late && i > f->late && !rnd_below(&seed, f->late);
 		size_t text = huge ? HUGE : f->text;
-		struct row r;
+		struct block *b = db_packed(db, t, text * f->columns, &err);
 
-		pages_ok(db_row(db, t, text * f->columns, &r, &err));
-		pages_put_key(&r, f, i, &seed);
-		for (unsigned int c = key; c < f->columns; c++)
-			pages_put_cell(
-				&r, c,
-				pages_cell(huge && c != key ? 9 : text, &seed));
+		ck_assert_msg(b != NULL, "%s", err.msg);
+		struct packing p =
+			packing_begin(b,
+				      f->list ? pages_even_key(f, i, late)
+					      : pages_key(f, i, late),
+				      text * f->columns);
+
+		if (f->key == PAGES_PAIR) {
+			packing_int(&p, late ? -(int64_t)(i / 4) - 10
+					     : (int64_t)(i / 4));
+			packing_int(&p, 9 - (int64_t)(i % 4));
+			packing_int(&p, (int64_t)(rnd(&seed) >> 32));
+		}
+		for (unsigned int c = first; c < f->columns; c++)
+			pages_pack_cell(
+				&p, pages_cell(huge && c != first ? 9 : text,
+					       &seed));
+		packing_end(&p);
 	}
+}
+
+/* Puts a row that has a key only. */
+static int pages_put_bare(struct store *db, unsigned int t, uint32_t key)
+{
+	struct block *b = db_packed(db, t, 0, &err);
+
+	if (!b)
+		return -1;
+	struct packing p = packing_begin(b, key, 0);
+
+	packing_end(&p);
+	return 0;
 }
 
 static sqlite3_stmt *pages_select(struct store *db, const char *name)
@@ -556,15 +529,9 @@ START_TEST(a_key_that_comes_twice_is_an_error)
 		int rc = 0;
 
 		for (unsigned int i = 0; !rc && i <= n; i++) {
-			struct row r;
-
-			rc = db_row(db, t, 0, &r, &err);
-			if (!rc)
-				row_int(&r, 0, i < n ? i + 1 : 1);
-			if (!rc && !n) {
-				rc = db_row(db, t, 0, &r, &err);
-				row_int(&r, 0, 1);
-			}
+			rc = pages_put_bare(db, t, i < n ? i + 1 : 1);
+			if (!rc && !n)
+				rc = pages_put_bare(db, t, 1);
 		}
 		ck_assert_int_eq(
 			rc || link_pages(db, &err) || db_drain(db, &err), 1);
@@ -677,16 +644,12 @@ START_TEST(a_full_disk_ends_it)
 	const struct rlimit lim = { 40000, 40000 };
 	struct store *db = pages_open("full", 1024, true, PAGE_FILE_LOCK);
 	unsigned int t = pages_table(db, "t", &f);
-	struct row r;
 	int rc = 0;
 
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &lim), 0);
-	for (unsigned int i = 0; !rc && i < f.rows; i++) {
-		rc = db_row(db, t, 0, &r, &err);
-		if (!rc)
-			row_int(&r, 0, i);
-	}
+	for (unsigned int i = 0; !rc && i < f.rows; i++)
+		rc = pages_put_bare(db, t, i);
 	ck_assert_int_eq(rc ? rc : link_pages(db, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "no space left"));
 	db_close(db);
