@@ -183,7 +183,7 @@ static struct per_source *stitch_know_source(struct stitch *st, uint16_t i)
 	ps->base.changed = ps->over.changed = TIME_NONE;
 	ps->base.keep_old = ps->over.keep_old = !src->info.exact;
 	if (!src->info.exact)
-		tasks_keep_old(st->tasks);
+		st->tasks->keep_old = true;
 	join_source(st->join, i, &src->info);
 	account_source(st->account, i, src);
 	counters_source(st->counters, i, &src->info, ps->line);
@@ -801,7 +801,7 @@ static void stitch_finish(struct stitch *st)
 	if (tasks_drop_rest(st->tasks))
 		return;
 	ledger_note_skipped(st, "mapping inherited by a fork", "limit exceeded",
-			    tasks_unlisted(st->tasks));
+			    st->tasks->unlisted);
 	ledger_note_skipped(st, "value of an event group",
 			    "smaller than the one before it, or one too many",
 			    group_reads_refused(st->reads));
@@ -839,7 +839,7 @@ static void stitch_take(struct stitch *st)
 	st->look = (struct audit_in){ .rec = st->rec, .time = t };
 	st->who = TASKS_NONE;
 	st->gone.used = false;
-	tasks_now(st->tasks, t);
+	st->tasks->now = t;
 	stitch_take_record(st);
 	audit_current(st);
 	if (t == TIME_NONE)

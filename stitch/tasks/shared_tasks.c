@@ -19,7 +19,7 @@
 
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
-#include "stitch/tasks/tasks_state.h"
+#include "stitch/tasks/task.h"
 
 /* Greatest difference between the times that two captures give to one event.
  * Each takes the time itself (7 us apart for a FORK in 7.2, 5 ms for an EXIT in
@@ -52,15 +52,15 @@ static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
 static struct shared_task *shared_task_of(const struct tasks *ts,
 					  enum shared_kind kind, uint32_t slot)
 {
-	return kind == SHARED_THREAD ? &ts->at.thread[slot].shared
-				     : &ts->at.process[slot].shared;
+	return kind == SHARED_THREAD ? &ts->thread[slot].shared
+				     : &ts->process[slot].shared;
 }
 
 static uint32_t *shared_row_of(struct tasks *ts, enum shared_kind kind,
 			       uint32_t slot)
 {
-	return kind == SHARED_THREAD ? &ts->at.thread[slot].id
-				     : &ts->at.process[slot].id;
+	return kind == SHARED_THREAD ? &ts->thread[slot].id
+				     : &ts->process[slot].id;
 }
 
 /* Adds slot to the ring of `to`. TABLE_NONE: creates a ring and a row id. */
@@ -92,13 +92,12 @@ static void drop_cached_stacks(struct tasks *ts, enum shared_kind kind,
 	if (kind != SHARED_PROCESS)
 		return;
 	do {
-		sum += ts->at.process[i].space.any +
-		       ts->at.process[i].space.cut;
-		i = ts->at.process[i].shared.next;
+		sum += ts->process[i].space.any + ts->process[i].space.cut;
+		i = ts->process[i].shared.next;
 	} while (i != slot);
 	do {
-		ts->at.process[i].space.any += sum;
-		i = ts->at.process[i].shared.next;
+		ts->process[i].space.any += sum;
+		i = ts->process[i].shared.next;
 	} while (i != slot);
 }
 
@@ -120,8 +119,8 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 	uint32_t i = slot;
 
 	do {
-		if (kind == SHARED_THREAD ? ts->at.thread[i].source == source
-					  : ts->at.process[i].source == source)
+		if (kind == SHARED_THREAD ? ts->thread[i].source == source
+					  : ts->process[i].source == source)
 			return true;
 		i = shared_task_of(ts, kind, i)->next;
 	} while (i != slot);
@@ -132,8 +131,8 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 
 static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
 {
-	return ts->at.process[a].id == ts->at.process[b].id ||
-	       ts->at.process[a].pid < 0 || ts->at.process[b].pid < 0;
+	return ts->process[a].id == ts->process[b].id ||
+	       ts->process[a].pid < 0 || ts->process[b].pid < 0;
 }
 
 /* Returns true if it ended so long ago that something that begins now is not
@@ -147,17 +146,17 @@ static bool ended_before(const struct tasks *ts, bool ended, int64_t end,
 
 bool shared_tasks_is_past(const struct tasks *ts, uint32_t slot)
 {
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 
 	return th->shared.replaced ||
-	       ts->at.process[th->process].shared.replaced ||
+	       ts->process[th->process].shared.replaced ||
 	       (th->over != TIME_NONE && !th->ended &&
 		ended_before(ts, true, th->over, GONE_NS));
 }
 
 bool shared_tasks_is_over(const struct tasks *ts, uint32_t slot)
 {
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 
 	return th->over != TIME_NONE && !th->ended && th->tid > 0 &&
 	       ended_before(ts, true, th->over, APART_NS);
@@ -165,17 +164,17 @@ bool shared_tasks_is_over(const struct tasks *ts, uint32_t slot)
 
 bool shared_tasks_process_ended(const struct tasks *ts, uint32_t slot)
 {
-	bool ended = ts->at.process[slot].shared.exit;
+	bool ended = ts->process[slot].shared.exit;
 
 	for (uint32_t i = shared_tasks_next(ts, slot); i != slot;
 	     i = shared_tasks_next(ts, i))
-		ended |= ts->at.process[i].ended && ts->at.process[i].exit_seen;
+		ended |= ts->process[i].ended && ts->process[i].exit_seen;
 	return ended;
 }
 
 uint32_t shared_tasks_next(const struct tasks *ts, uint32_t process)
 {
-	return ts->at.process[process].shared.next;
+	return ts->process[process].shared.next;
 }
 
 /* Returns the slot in source i of an incarnation that begins in `source`, or
@@ -188,7 +187,7 @@ static uint32_t thread_in(const struct tasks *ts, int i, uint16_t source,
 
 	if (slot == TABLE_NONE)
 		return TABLE_NONE;
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 
 	/* A second slot in the same capture means another incarnation. */
 	if (shared_tasks_is_past(ts, slot) ||
@@ -206,7 +205,7 @@ static uint32_t process_in(const struct tasks *ts, int i, uint16_t source,
 
 	if (slot == TABLE_NONE)
 		return TABLE_NONE;
-	const struct process *p = &ts->at.process[slot];
+	const struct process *p = &ts->process[slot];
 
 	if (p->shared.replaced ||
 	    ended_before(ts, p->ended, p->end, APART_NS) ||
@@ -230,7 +229,7 @@ static struct shared_task new_shared_task(struct tasks *ts, uint32_t slot,
 
 void shared_tasks_add_process(struct tasks *ts, uint32_t slot)
 {
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 	uint32_t to = TABLE_NONE;
 
 	p->shared = new_shared_task(ts, slot, p->source);
@@ -243,8 +242,8 @@ void shared_tasks_add_process(struct tasks *ts, uint32_t slot)
 /* Of threads without an id, only the process is known. */
 void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->at.thread[slot];
-	int32_t pid = ts->at.process[th->process].pid;
+	struct thread *th = &ts->thread[slot];
+	int32_t pid = ts->process[th->process].pid;
 	uint32_t to = TABLE_NONE;
 
 	th->shared = new_shared_task(ts, slot, th->source);
@@ -252,8 +251,7 @@ void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 			 (i = next_sharing_source(ts, th->source, i)) >= 0;) {
 		to = thread_in(ts, i, th->source, pid, th->tid);
 		if (to != TABLE_NONE &&
-		    !is_same_process(ts, ts->at.thread[to].process,
-				     th->process))
+		    !is_same_process(ts, ts->thread[to].process, th->process))
 			to = TABLE_NONE;
 	}
 	ring_enter(ts, SHARED_THREAD, slot, to);
@@ -266,8 +264,8 @@ int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid)
 		uint32_t slot = thread_in(ts, i, source, -1, tid);
 
 		if (slot != TABLE_NONE &&
-		    ts->at.process[ts->at.thread[slot].process].pid >= 0)
-			return ts->at.process[ts->at.thread[slot].process].pid;
+		    ts->process[ts->thread[slot].process].pid >= 0)
+			return ts->process[ts->thread[slot].process].pid;
 		if (slot == TABLE_NONE &&
 		    process_in(ts, i, source, tid) != TABLE_NONE)
 			return tid;
@@ -317,12 +315,12 @@ static bool hand_over_to_next(struct tasks *ts, enum shared_kind kind,
 static void push_thread(struct tasks *ts, uint32_t slot, int64_t start,
 			int64_t end)
 {
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 	const struct fact f = {
 		.kind = FACT_THREAD,
 		.thread = {
 			.id = th->id,
-			.process = ts->at.process[th->process].id,
+			.process = ts->process[th->process].id,
 			.tid = th->tid,
 			.start = start,
 			.end = end,
@@ -335,7 +333,7 @@ static void push_thread(struct tasks *ts, uint32_t slot, int64_t start,
 static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
 			 int64_t end)
 {
-	const struct process *p = &ts->at.process[slot];
+	const struct process *p = &ts->process[slot];
 	const struct fact f = {
 		.kind = FACT_PROCESS,
 		.process = {
@@ -354,7 +352,7 @@ static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
 
 void shared_tasks_drop_process(struct tasks *ts, uint32_t slot)
 {
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 	uint32_t next = p->shared.next;
 	int64_t start = p->start;
 	int64_t end = p->end;
@@ -362,13 +360,13 @@ void shared_tasks_drop_process(struct tasks *ts, uint32_t slot)
 	if (!hand_over_to_next(ts, SHARED_PROCESS, slot, &start, &end,
 			       p->exit_seen))
 		push_process(ts, slot, start, end);
-	else if (!ts->at.process[next].parent)
-		ts->at.process[next].parent = p->parent;
+	else if (!ts->process[next].parent)
+		ts->process[next].parent = p->parent;
 }
 
 void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot)
 {
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 	int64_t start = th->start;
 	int64_t end = th->end;
 
@@ -395,7 +393,7 @@ static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 	tw->start = tw->end = TIME_NONE;
 	tw->exit = false;
 	if (kind == SHARED_THREAD)
-		ts->at.thread[slot].over = TIME_NONE;
+		ts->thread[slot].over = TIME_NONE;
 }
 
 /* ---- news from other captures */
@@ -409,12 +407,12 @@ static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 	int64_t start, first;
 
 	if (kind == SHARED_THREAD) {
-		const struct thread *th = &ts->at.thread[slot];
+		const struct thread *th = &ts->thread[slot];
 
 		start = th->start;
 		first = th->shared.first;
 	} else {
-		const struct process *p = &ts->at.process[slot];
+		const struct process *p = &ts->process[slot];
 
 		start = p->start;
 		first = p->shared.first;
@@ -425,7 +423,7 @@ static bool slot_began(const struct tasks *ts, enum shared_kind kind,
 		return start >= t - APART_NS;
 	if (first != TIME_NONE)
 		return first >= t - APART_NS;
-	return thread == TABLE_NONE || ts->at.thread[thread].last == TIME_NONE;
+	return thread == TABLE_NONE || ts->thread[thread].last == TIME_NONE;
 }
 
 /* Returns true if the slot shares its row with the life that a FORK of `source`
@@ -482,7 +480,7 @@ static void tell_fork_to_others(struct tasks *ts, enum shared_kind kind,
 			leave_row(ts, kind, slot);
 			ring_enter(ts, kind, slot, new_life);
 			if (kind == SHARED_THREAD)
-				ts->at.thread[slot].comm = 0;
+				ts->thread[slot].comm = 0;
 		}
 		new_life = slot;
 	}
@@ -499,16 +497,16 @@ void shared_tasks_tell_fork(struct tasks *ts, const struct forked *f, int64_t t)
 		return;
 	tell_fork_to_others(ts, SHARED_PROCESS, f, t);
 	for (size_t i = 0; i < RECENT; i++)
-		ts->at.recent[i].known = false;
+		ts->recent[i].known = false;
 }
 
 void shared_tasks_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	for (uint32_t i = ts->at.thread[slot].shared.next; i != slot;
-	     i = ts->at.thread[i].shared.next)
-		if (!ts->at.thread[i].ended)
-			ts->at.thread[i].over = t;
-	tasks_forget_recent(ts, ts->at.thread[slot].tid);
+	for (uint32_t i = ts->thread[slot].shared.next; i != slot;
+	     i = ts->thread[i].shared.next)
+		if (!ts->thread[i].ended)
+			ts->thread[i].over = t;
+	tasks_forget_recent(ts, ts->thread[slot].tid);
 }
 
 /* ---- names */
@@ -538,14 +536,14 @@ static bool name_is_told(const struct thread *by, const struct thread *th)
 
 bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 
 	for (uint32_t i = th->shared.next; i != slot;
-	     i = ts->at.thread[i].shared.next) {
-		if (!name_is_told(&ts->at.thread[i], th))
+	     i = ts->thread[i].shared.next) {
+		if (!name_is_told(&ts->thread[i], th))
 			continue;
-		th->lent = ts->at.thread[i].name != th->name;
-		th->comm = ts->at.thread[i].comm;
+		th->lent = ts->thread[i].name != th->name;
+		th->comm = ts->thread[i].comm;
 		return true;
 	}
 	th->lent = false;
@@ -554,23 +552,23 @@ bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot)
 
 void shared_tasks_lend_name(struct tasks *ts, uint32_t slot)
 {
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 
 	for (uint32_t i = th->shared.next; i != slot && !th->made_up;
-	     i = ts->at.thread[i].shared.next)
-		if (!has_own_name(&ts->at.thread[i])) {
-			ts->at.thread[i].comm = th->comm;
-			ts->at.thread[i].lent = true;
+	     i = ts->thread[i].shared.next)
+		if (!has_own_name(&ts->thread[i])) {
+			ts->thread[i].comm = th->comm;
+			ts->thread[i].lent = true;
 		}
 }
 
 bool shared_tasks_borrow_name(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 
 	for (uint32_t i = th->shared.next; i != slot;
-	     i = ts->at.thread[i].shared.next) {
-		const struct thread *by = &ts->at.thread[i];
+	     i = ts->thread[i].shared.next) {
+		const struct thread *by = &ts->thread[i];
 
 		if (!by->comm || (th->comm && !has_own_name(by)))
 			continue;
@@ -589,7 +587,7 @@ bool shared_tasks_have_map(const struct tasks *ts, uint32_t process,
 {
 	for (uint32_t i = shared_tasks_next(ts, process); i != process;
 	     i = shared_tasks_next(ts, i))
-		if (space_has(&ts->at.process[i].space, r))
+		if (space_has(&ts->process[i].space, r))
 			return true;
 	return false;
 }
@@ -599,7 +597,7 @@ bool shared_tasks_have_all_maps(const struct tasks *ts, uint32_t process,
 {
 	for (uint32_t i = shared_tasks_next(ts, process); i != process;
 	     i = shared_tasks_next(ts, i))
-		if (space_has_all(&ts->at.process[i].space, sp))
+		if (space_has_all(&ts->process[i].space, sp))
 			return true;
 	return false;
 }

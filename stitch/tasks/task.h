@@ -1,11 +1,14 @@
-/* task.h - the state of a thread and of a process. */
+/* task.h - the state of threads and processes, for who changes it: tasks.c and
+ * shared_tasks.c. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/join_task.h"
+#include "stitch/tasks/kin.h"
 #include "stitch/tasks/space.h"
 
 /* Links the slots that several captures of one kernel have for one incarnation:
@@ -71,6 +74,8 @@ struct thread {
 	struct join_task join;
 };
 
+struct fact_queue;
+
 /* The slot that a record's ids led to. */
 struct recent {
 	uint16_t source;
@@ -82,17 +87,68 @@ struct recent {
 /* Size of a cache, as most records are of a recently used thread. */
 #define RECENT 64
 
-/* What struct tasks begins with, by slot: each record asks for these several
- * times. */
-struct tasks_slots {
-	struct thread *thread;
-	struct process *process;
-	size_t dying_head, n_dying;   /* of those that wait to be retired */
-	struct recent recent[RECENT]; /* cache of tasks_thread() */
+/* Ended threads, in the order of their ends. */
+struct dying {
+	uint32_t slot, id;
+	int64_t end;
 };
 
-/* All negative ids share an entry, as in the index of threads. */
-static inline struct recent *tasks_recent(struct tasks_slots *at, int32_t tid)
+/* Whether a source shares, and with which line. */
+struct side {
+	bool shares;
+	uint16_t line;
+};
+
+struct tasks {
+	struct thread *thread; /* by slot */
+	struct process *process;
+	struct recent recent[RECENT]; /* cache of tasks_thread() */
+	struct fact_queue *out;
+	struct side *side;
+	size_t n_side, cap_side;
+	int64_t now; /* time of the current record; TIME_NONE: unknown */
+	size_t n_thread, cap_thread, n_process, cap_process;
+	uint32_t *free_thread, *free_process;
+	size_t n_free_thread, cap_free_thread;
+	size_t n_free_process, cap_free_process;
+	struct table threads, processes; /* (source, id) -> slot */
+	struct thread replaced;		 /* used: valid */
+	struct dying *dying; /* those that wait to be retired: from head on */
+	size_t dying_head, n_dying, cap_dying;
+	size_t sweep;	      /* position of tasks_retire(TIME_NONE) */
+	size_t sweep_process; /* position of tasks_drop_rest() */
+	uint32_t thread_ids, process_ids, comm_ids, mapping_ids, views;
+	bool keep_old;	     /* keep ended mappings for look-ups in the past */
+	size_t inherit;	     /* number of inherited mappings that may still get
+			      * rows */
+	size_t held;	     /* number of regions copied after forks */
+	uint64_t unlisted;   /* inherited mappings without a row */
+	struct intern names; /* of threads */
+	struct kins kins;
+};
+
+/* The kernel writes tid -1 for tasks that are unhashed already (do_exit()).
+ * They are distinguished by the pid, which may still be valid. */
+static inline uint64_t thread_key(uint16_t source, int32_t pid, int32_t tid)
 {
-	return &at->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
+	if (tid < 0)
+		return hash_u64(((uint64_t)source << 40) | (1ull << 39) |
+				(uint32_t)pid);
+	return hash_u64(((uint64_t)source << 40) | (uint32_t)tid);
+}
+
+static inline uint64_t process_key(uint16_t source, int32_t pid)
+{
+	return hash_u64(((uint64_t)source << 40) | (uint32_t)pid);
+}
+
+/* All negative ids share an entry, as in the index of threads. */
+static inline struct recent *tasks_recent(struct tasks *ts, int32_t tid)
+{
+	return &ts->recent[tid < 0 ? 0 : (uint32_t)tid % RECENT];
+}
+
+static inline void tasks_forget_recent(struct tasks *ts, int32_t tid)
+{
+	tasks_recent(ts, tid)->known = false;
 }

@@ -3,8 +3,6 @@
 
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
-#include "stitch/base/mem.h"
-#include "stitch/tasks/tasks_state.h"
 #include "stitch/tasks/shared_tasks.h"
 
 /* Rows of inherited mappings, of 35 bytes each, that a capture may have, plus a
@@ -31,9 +29,9 @@ void tasks_free(struct tasks *ts)
 	if (!ts)
 		return;
 	for (size_t i = 0; i < ts->n_process; i++)
-		space_release(&ts->at.process[i].space);
-	free(ts->at.thread);
-	free(ts->at.process);
+		space_release(&ts->process[i].space);
+	free(ts->thread);
+	free(ts->process);
 	free(ts->free_thread);
 	free(ts->free_process);
 	free(ts->side);
@@ -45,20 +43,10 @@ void tasks_free(struct tasks *ts)
 	free(ts);
 }
 
-void tasks_keep_old(struct tasks *ts)
-{
-	ts->keep_old = true;
-}
-
 void tasks_together(struct tasks *ts, uint16_t source, uint16_t line)
 {
 	*mem_at(ts->side, ts->n_side, ts->cap_side, source) =
 		(struct side){ true, line };
-}
-
-void tasks_now(struct tasks *ts, int64_t t)
-{
-	ts->now = t;
 }
 
 static void push_mapping(const struct space_owner *own, const struct region *r)
@@ -102,10 +90,9 @@ struct space_owner tasks_kernel_owner(struct tasks *ts)
 static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 				  int32_t pid)
 {
-	uint32_t slot =
-		mem_reuse(ts->at.process, ts->n_process, ts->cap_process,
-			  ts->free_process, ts->n_free_process);
-	struct process *p = &ts->at.process[slot];
+	uint32_t slot = mem_reuse(ts->process, ts->n_process, ts->cap_process,
+				  ts->free_process, ts->n_free_process);
+	struct process *p = &ts->process[slot];
 
 	memset(p, 0, sizeof(*p));
 	p->pid = pid;
@@ -122,7 +109,7 @@ static uint32_t tasks_new_process(struct tasks *ts, uint16_t source,
 
 static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 {
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 	struct space_owner own = tasks_owner(ts, p);
 
 	shared_tasks_drop_process(ts, slot);
@@ -139,10 +126,10 @@ static void tasks_drop_process(struct tasks *ts, uint32_t slot)
  * table only, so it is dropped. */
 static void tasks_forget_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
-	memset(ts->at.recent, 0, sizeof(ts->at.recent));
+	memset(ts->recent, 0, sizeof(ts->recent));
 	if (p->n_slots)
 		return;
 	p->ended = true;
@@ -157,7 +144,7 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 
 	if (slot == TABLE_NONE)
 		return tasks_new_process(ts, source, pid);
-	if (!ts->at.process[slot].shared.replaced)
+	if (!ts->process[slot].shared.replaced)
 		return slot;
 	tasks_forget_process(ts, slot, TIME_NONE);
 	return tasks_new_process(ts, source, pid);
@@ -166,15 +153,15 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 /* Puts the thread in the queue of those to be retired. */
 static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 
 	if (th->ended)
 		return;
 	th->ended = true;
 	th->end = t;
-	if (ts->at.dying_head == ts->at.n_dying)
-		ts->at.dying_head = ts->at.n_dying = 0;
-	*mem_add(ts->dying, ts->at.n_dying, ts->cap_dying) =
+	if (ts->dying_head == ts->n_dying)
+		ts->dying_head = ts->n_dying = 0;
+	*mem_add(ts->dying, ts->n_dying, ts->cap_dying) =
 		(struct dying){ slot, th->id, t };
 }
 
@@ -182,21 +169,21 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
  * end with the process. */
 static void tasks_end_process(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 	uint32_t dead = table_find_hash(&ts->threads,
 					thread_key(p->source, p->pid, -1));
 
 	p->ended = true;
 	p->end = t;
-	if (dead != TABLE_NONE && ts->at.thread[dead].process == slot)
+	if (dead != TABLE_NONE && ts->thread[dead].process == slot)
 		tasks_end_life(ts, dead, t);
 }
 
 /* Ends a thread: by its EXIT, or because its id got a new incarnation. */
 static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	const struct thread *th = &ts->at.thread[slot];
-	struct process *p = &ts->at.process[th->process];
+	const struct thread *th = &ts->thread[slot];
+	struct process *p = &ts->process[th->process];
 
 	if (th->ended)
 		return;
@@ -210,9 +197,9 @@ static void tasks_end_thread(struct tasks *ts, uint32_t slot, int64_t t)
  * until a record names their process. Nothing else changes. */
 static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 {
-	struct thread *th = &ts->at.thread[slot];
-	struct process *from = &ts->at.process[th->process];
-	struct process *to = &ts->at.process[process];
+	struct thread *th = &ts->thread[slot];
+	struct process *from = &ts->process[th->process];
+	struct process *to = &ts->process[process];
 
 	from->n_slots--;
 	to->n_slots++;
@@ -228,15 +215,15 @@ static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 /* Tells the slots of other captures which process the thread belongs to. */
 static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 {
-	int32_t pid = ts->at.process[ts->at.thread[slot].process].pid;
+	int32_t pid = ts->process[ts->thread[slot].process].pid;
 
 	if (pid < 0)
 		return;
-	for (uint32_t i = ts->at.thread[slot].shared.next; i != slot;
-	     i = ts->at.thread[i].shared.next) {
-		const struct thread *th = &ts->at.thread[i];
+	for (uint32_t i = ts->thread[slot].shared.next; i != slot;
+	     i = ts->thread[i].shared.next) {
+		const struct thread *th = &ts->thread[i];
 
-		if (ts->at.process[th->process].pid < 0)
+		if (ts->process[th->process].pid < 0)
 			tasks_move(ts, i, tasks_process(ts, th->source, pid));
 	}
 }
@@ -244,10 +231,10 @@ static void tasks_tell_process(struct tasks *ts, uint32_t slot)
 static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 				 uint32_t process, int32_t tid)
 {
-	uint32_t slot = mem_reuse(ts->at.thread, ts->n_thread, ts->cap_thread,
+	uint32_t slot = mem_reuse(ts->thread, ts->n_thread, ts->cap_thread,
 				  ts->free_thread, ts->n_free_thread);
-	struct thread *th = &ts->at.thread[slot];
-	struct process *p = &ts->at.process[process];
+	struct thread *th = &ts->thread[slot];
+	struct process *p = &ts->process[process];
 
 	memset(th, 0, sizeof(*th));
 	th->process = process;
@@ -272,9 +259,9 @@ static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 /* Remembers a thread that loses its id, as it was before that. */
 static void tasks_note_replaced(struct tasks *ts, uint32_t slot)
 {
-	const struct process *p = &ts->at.process[ts->at.thread[slot].process];
+	const struct process *p = &ts->process[ts->thread[slot].process];
 
-	ts->replaced = ts->at.thread[slot];
+	ts->replaced = ts->thread[slot];
 	ts->replaced.took_over = p->taken_over != TIME_NONE &&
 				 p->taken_over >= ts->replaced.last;
 }
@@ -293,7 +280,7 @@ bool tasks_replaced(struct tasks *ts, struct thread *out)
 static bool thread_is_of(const struct tasks *ts, const struct thread *th,
 			 int32_t pid)
 {
-	if (ts->at.process[th->process].pid != pid)
+	if (ts->process[th->process].pid != pid)
 		return false;
 	uint32_t now =
 		table_find_hash(&ts->processes, process_key(th->source, pid));
@@ -307,8 +294,8 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
  * The leader's id is that of its process. */
 static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
 {
-	const struct thread *th = &ts->at.thread[slot];
-	struct process *p = &ts->at.process[th->process];
+	const struct thread *th = &ts->thread[slot];
+	struct process *p = &ts->process[th->process];
 	uint16_t source = th->source;
 	int32_t tid = th->tid;
 
@@ -318,8 +305,8 @@ static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
 	tasks_forget_recent(ts, tid);
 	tasks_end_thread(ts, slot, TIME_NONE);
 	slot = tasks_find_thread(ts, source, pid, tid);
-	ts->at.thread[slot].reused_tid = true;
-	ts->at.thread[slot].introduced = true;
+	ts->thread[slot].reused_tid = true;
+	ts->thread[slot].introduced = true;
 	return slot;
 }
 
@@ -330,14 +317,14 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 		table_find_hash(&ts->threads, thread_key(source, pid, tid));
 
 	if (slot != TABLE_NONE) {
-		const struct thread *th = &ts->at.thread[slot];
+		const struct thread *th = &ts->thread[slot];
 
 		if (shared_tasks_is_past(ts, slot))
 			return tasks_next_told(ts, slot, pid);
 		/* A dead task has pid -1, but the thread is known. */
 		if (pid < 0 || thread_is_of(ts, th, pid))
 			return slot;
-		if (tid >= 0 && ts->at.process[th->process].pid < 0) {
+		if (tid >= 0 && ts->process[th->process].pid < 0) {
 			tasks_move(ts, slot, tasks_process(ts, source, pid));
 			tasks_tell_process(ts, slot);
 			return slot;
@@ -351,8 +338,8 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 		tasks_forget_recent(ts, tid);
 		slot = tasks_new_thread(ts, source,
 					tasks_process(ts, source, pid), tid);
-		ts->at.thread[slot].reused_tid = true;
-		ts->at.thread[slot].introduced = introduced;
+		ts->thread[slot].reused_tid = true;
+		ts->thread[slot].introduced = introduced;
 		return slot;
 	}
 	if (pid < 0)
@@ -371,8 +358,8 @@ uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
 {
 	uint32_t slot = tasks_find_thread(ts, source, pid, tid);
 
-	*tasks_recent(&ts->at, tid) =
-		(struct recent){ source, ts->at.thread[slot].over == TIME_NONE,
+	*tasks_recent(ts, tid) =
+		(struct recent){ source, ts->thread[slot].over == TIME_NONE,
 				 pid, tid, slot };
 	return slot;
 }
@@ -384,8 +371,8 @@ static uint32_t tasks_look_member(const struct tasks *ts, uint16_t source,
 	uint32_t slot =
 		table_find_hash(&ts->threads, thread_key(source, pid, tid));
 
-	return slot == TABLE_NONE || ts->at.process[ts->at.thread[slot].process]
-						     .pid != pid
+	return slot == TABLE_NONE ||
+			       ts->process[ts->thread[slot].process].pid != pid
 		       ? TASKS_NONE
 		       : slot;
 }
@@ -396,8 +383,8 @@ uint32_t tasks_exited(const struct tasks *ts, uint16_t source, int32_t tid)
 						  thread_key(source, -1, tid))
 				: TABLE_NONE;
 
-	return slot != TABLE_NONE && ts->at.thread[slot].exit_seen ? slot
-								   : TASKS_NONE;
+	return slot != TABLE_NONE && ts->thread[slot].exit_seen ? slot
+								: TASKS_NONE;
 }
 
 uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid)
@@ -421,14 +408,14 @@ uint32_t tasks_peek(const struct tasks *ts, uint16_t source, int32_t pid,
 uint32_t tasks_next(struct tasks *ts, uint32_t slot)
 {
 	return tasks_next_told(ts, slot,
-			       ts->at.process[ts->at.thread[slot].process].pid);
+			       ts->process[ts->thread[slot].process].pid);
 }
 
 /* A name that another capture has reported already has a row. */
 static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 			   int64_t t, bool exec)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 	struct fact f = {
 		.kind = FACT_COMM,
 		.comm = {
@@ -452,7 +439,7 @@ static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 	char name[16];
 
 	/* The name's row turned out to be that of another name. */
@@ -466,13 +453,13 @@ uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
 		snprintf(name, sizeof(name), ":%d", (int)th->tid);
 	th->made_up = true;
 	tasks_add_comm(ts, slot, name, TIME_NONE, false);
-	return ts->at.thread[slot].comm;
+	return ts->thread[slot].comm;
 }
 
 /* Ends all mappings of a process. */
 static void tasks_unmap_all(struct tasks *ts, uint32_t process, int64_t t)
 {
-	struct process *p = &ts->at.process[process];
+	struct process *p = &ts->process[process];
 	struct space_owner own = tasks_owner(ts, p);
 
 	space_exec(&p->space, t, &own);
@@ -481,10 +468,10 @@ static void tasks_unmap_all(struct tasks *ts, uint32_t process, int64_t t)
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 
 	if (exec) {
-		struct process *p = &ts->at.process[th->process];
+		struct process *p = &ts->process[th->process];
 
 		p->since = t;
 		tasks_unmap_all(ts, th->process, t);
@@ -500,35 +487,35 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
 		     int64_t t)
 {
-	const struct thread *th = &ts->at.thread[slot];
+	const struct thread *th = &ts->thread[slot];
 
 	if (th->tid <= 0 || th->lent || shared_tasks_is_past(ts, slot) ||
 	    (th->name && !th->made_up &&
 	     (!th->hinted || !strcmp(th->name, name))))
 		return;
 	tasks_set_comm(ts, slot, name, t, false);
-	ts->at.thread[slot].hinted = true;
+	ts->thread[slot].hinted = true;
 }
 
 /* Ends the incarnation that has this id. Its slot stays until it is retired. */
 static void tasks_replace(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	struct thread *th = &ts->at.thread[slot];
-	int32_t pid = ts->at.process[th->process].pid;
+	struct thread *th = &ts->thread[slot];
+	int32_t pid = ts->process[th->process].pid;
 
 	tasks_note_replaced(ts, slot);
 	tasks_end_thread(ts, slot, t);
 	tasks_forget_recent(ts, th->tid);
-	table_remove(&ts->threads,
-		     thread_key(ts->at.thread[slot].source, pid,
-				ts->at.thread[slot].tid),
-		     slot);
+	table_remove(
+		&ts->threads,
+		thread_key(ts->thread[slot].source, pid, ts->thread[slot].tid),
+		slot);
 }
 
 void tasks_forget(struct tasks *ts, uint32_t slot)
 {
-	uint32_t process = ts->at.thread[slot].process;
-	const struct process *p = &ts->at.process[process];
+	uint32_t process = ts->thread[slot].process;
+	const struct process *p = &ts->process[process];
 
 	tasks_replace(ts, slot, TIME_NONE);
 	if (p->ended)
@@ -539,7 +526,7 @@ void tasks_forget(struct tasks *ts, uint32_t slot)
 static void tasks_inherit(struct tasks *ts, uint32_t slot, struct process *from,
 			  int64_t t)
 {
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 	struct space_owner own = tasks_owner(ts, p);
 	size_t n = space_count(&from->space);
 	bool share = ts->held <= HELD_MAX;
@@ -554,18 +541,13 @@ static void tasks_inherit(struct tasks *ts, uint32_t slot, struct process *from,
 		space_copy(&p->space, &from->space, t, rows, &own);
 }
 
-uint64_t tasks_unlisted(const struct tasks *ts)
-{
-	return ts->unlisted;
-}
-
 /* Is all that is known of a thread, the only one of its process, that the
  * recorder listed it? perf lists /proc when it records already (perf 6.1,
  * record__synthesize()): one whose FORK follows was forked before that. */
 static bool tasks_is_listed(const struct tasks *ts, uint32_t slot)
 {
-	const struct thread *th = &ts->at.thread[slot];
-	const struct process *p = &ts->at.process[th->process];
+	const struct thread *th = &ts->thread[slot];
+	const struct process *p = &ts->process[th->process];
 
 	return th->introduced && !th->ended && th->start == TIME_NONE &&
 	       th->last == TIME_NONE && th->tid == p->pid && p->n_slots == 1;
@@ -584,25 +566,25 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	if (was != TABLE_NONE && listed) {
 		/* those of the list are of an exec that is recorded */
 		tasks_unmap_all(ts, was, t);
-		regions_release(&ts->at.process[was].space.before);
+		regions_release(&ts->process[was].space.before);
 	} else if (was != TABLE_NONE && !synth) {
 		tasks_forget_process(ts, was, t);
 		was = TABLE_NONE;
 	}
 	uint32_t slot =
 		was != TABLE_NONE ? was : tasks_new_process(ts, source, pid);
-	struct process *p = &ts->at.process[slot];
+	struct process *p = &ts->process[slot];
 
-	p->parent = ts->at.process[from].id;
+	p->parent = ts->process[from].id;
 	if (synth)
 		return slot;
 	p->start = t;
-	p->since = ts->at.process[from].since;
-	tasks_inherit(ts, slot, &ts->at.process[from], t);
-	if (!ts->at.process[from].kin)
-		ts->at.process[from].kin = kins_join(&ts->kins, 0);
-	p->kin = kins_join(&ts->kins, ts->at.process[from].kin);
-	jit_view_fork(&ts->at.process[slot].jit, &ts->at.process[from].jit, t);
+	p->since = ts->process[from].since;
+	tasks_inherit(ts, slot, &ts->process[from], t);
+	if (!ts->process[from].kin)
+		ts->process[from].kin = kins_join(&ts->kins, 0);
+	p->kin = kins_join(&ts->kins, ts->process[from].kin);
+	jit_view_fork(&ts->process[slot].jit, &ts->process[from].jit, t);
 	return slot;
 }
 
@@ -634,7 +616,7 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	struct forked f = { source, pid, tid, ppid };
 
 	if (old != TABLE_NONE && synth) {
-		ts->at.thread[old].introduced = true;
+		ts->thread[old].introduced = true;
 		return old;
 	}
 	bool listed = old != TABLE_NONE && pid == tid && pid != ppid &&
@@ -643,22 +625,21 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 	if (old != TABLE_NONE && !listed)
 		tasks_replace(ts, old, t);
 	if (ppid < 0 && ptid >= 0 && parent != TABLE_NONE)
-		f.ppid = ts->at.process[ts->at.thread[parent].process].pid;
+		f.ppid = ts->process[ts->thread[parent].process].pid;
 	uint32_t process = tasks_forked_process(ts, &f, t, synth, listed);
 	uint32_t slot =
 		listed ? old : tasks_new_thread(ts, source, process, tid);
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 
 	th->start = synth ? TIME_NONE : t;
 	th->introduced = true;
 	th->reused_tid = old != TABLE_NONE && !listed;
 	/* ":1234" is no name: that of the child is its own number. "swapper",
 	 * the idle thread's, is one. */
-	if (parent != TABLE_NONE && parent != slot &&
-	    ts->at.thread[parent].name &&
-	    (!ts->at.thread[parent].made_up || ptid == 0)) {
-		th->made_up = ts->at.thread[parent].made_up;
-		tasks_add_comm(ts, slot, ts->at.thread[parent].name, th->start,
+	if (parent != TABLE_NONE && parent != slot && ts->thread[parent].name &&
+	    (!ts->thread[parent].made_up || ptid == 0)) {
+		th->made_up = ts->thread[parent].made_up;
+		tasks_add_comm(ts, slot, ts->thread[parent].name, th->start,
 			       false);
 	}
 	return slot;
@@ -666,19 +647,19 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	ts->at.process[ts->at.thread[slot].process].taken_over = t;
+	ts->process[ts->thread[slot].process].taken_over = t;
 }
 
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	ts->at.thread[slot].exit_seen |= !ts->at.thread[slot].ended;
+	ts->thread[slot].exit_seen |= !ts->thread[slot].ended;
 	tasks_end_thread(ts, slot, t);
 	shared_tasks_tell_exit(ts, slot, t);
 }
 
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 {
-	struct process *p = &ts->at.process[process];
+	struct process *p = &ts->process[process];
 	struct space_owner own = tasks_owner(ts, p);
 
 	if (r->t0 != TIME_NONE)
@@ -696,7 +677,7 @@ bool tasks_kin_maps(const struct tasks *ts, const struct process *p,
 void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 		 uint64_t end, int64_t t)
 {
-	struct process *p = &ts->at.process[process];
+	struct process *p = &ts->process[process];
 	struct space_owner own = tasks_owner(ts, p);
 
 	space_unmap(&p->space, start, end, t, &own);
@@ -704,21 +685,20 @@ void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,
 
 bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 {
-	while (ts->at.dying_head < ts->at.n_dying) {
-		size_t head = ts->at.dying_head;
+	while (ts->dying_head < ts->n_dying) {
+		size_t head = ts->dying_head;
 		struct dying *d = &ts->dying[head];
 
 		if (t != TIME_NONE && d->end != TIME_NONE && d->end >= t)
 			return false;
 		/* the part of the queue that was processed is removed */
-		if (head >= 1024 && head >= ts->at.n_dying / 2) {
-			ts->at.n_dying -= head;
-			memmove(ts->dying, d,
-				ts->at.n_dying * sizeof(*ts->dying));
-			ts->at.dying_head = 0;
+		if (head >= 1024 && head >= ts->n_dying / 2) {
+			ts->n_dying -= head;
+			memmove(ts->dying, d, ts->n_dying * sizeof(*ts->dying));
+			ts->dying_head = 0;
 		}
-		d = &ts->dying[ts->at.dying_head++];
-		const struct thread *th = &ts->at.thread[d->slot];
+		d = &ts->dying[ts->dying_head++];
+		const struct thread *th = &ts->thread[d->slot];
 		if (!th->used || th->id != d->id)
 			continue;
 		*slot = d->slot;
@@ -727,7 +707,7 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 	if (t != TIME_NONE)
 		return false;
 	for (; ts->sweep < ts->n_thread; ts->sweep++) {
-		if (!ts->at.thread[ts->sweep].used)
+		if (!ts->thread[ts->sweep].used)
 			continue;
 		*slot = (uint32_t)ts->sweep;
 		return true;
@@ -737,9 +717,9 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 
 void tasks_drop(struct tasks *ts, uint32_t slot)
 {
-	struct thread *th = &ts->at.thread[slot];
+	struct thread *th = &ts->thread[slot];
 	uint32_t process = th->process;
-	struct process *p = &ts->at.process[process];
+	struct process *p = &ts->process[process];
 
 	shared_tasks_drop_thread(ts, slot);
 	tasks_forget_recent(ts, th->tid);
@@ -755,7 +735,7 @@ void tasks_drop(struct tasks *ts, uint32_t slot)
 bool tasks_drop_rest(struct tasks *ts)
 {
 	for (; ts->sweep_process < ts->n_process; ts->sweep_process++)
-		if (ts->at.process[ts->sweep_process].used) {
+		if (ts->process[ts->sweep_process].used) {
 			tasks_drop_process(ts, (uint32_t)ts->sweep_process);
 			return true;
 		}

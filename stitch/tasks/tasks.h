@@ -15,27 +15,21 @@
 #include "stitch/tasks/task.h"
 
 struct fact_queue;
-struct tasks;
 
 struct tasks *tasks_new(struct fact_queue *out);
 void tasks_free(struct tasks *ts);
-/* Keeps ended mappings for look-ups in the past. */
-void tasks_keep_old(struct tasks *ts);
-
 /* Declares that the source shares what it knows with the other captures of a
  * line, which is named after its first source. Call it before the source's
  * first task. */
 void tasks_together(struct tasks *ts, uint16_t source, uint16_t line);
-/* Sets the time of the current record; TIME_NONE: unknown. */
-void tasks_now(struct tasks *ts, int64_t t);
 
 static inline struct thread *tasks_thread_at(struct tasks *ts, uint32_t slot)
 {
-	return &((struct tasks_slots *)ts)->thread[slot];
+	return &ts->thread[slot];
 }
 static inline struct process *tasks_process_at(struct tasks *ts, uint32_t slot)
 {
-	return &((struct tasks_slots *)ts)->process[slot];
+	return &ts->process[slot];
 }
 
 /* tasks_thread() of a thread that is not among the recent ones. */
@@ -47,7 +41,7 @@ uint32_t tasks_thread_anew(struct tasks *ts, uint16_t source, int32_t pid,
 static inline uint32_t tasks_thread(struct tasks *ts, uint16_t source,
 				    int32_t pid, int32_t tid)
 {
-	const struct recent *r = tasks_recent((struct tasks_slots *)ts, tid);
+	const struct recent *r = tasks_recent(ts, tid);
 
 	return r->known && r->tid == tid && r->pid == pid && r->source == source
 		       ? r->slot
@@ -93,8 +87,7 @@ void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,
  * record. */
 static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
 {
-	const struct thread *th =
-		&((const struct tasks_slots *)ts)->thread[slot];
+	const struct thread *th = &ts->thread[slot];
 
 	return !th->name || th->made_up || th->hinted;
 }
@@ -122,9 +115,7 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot);
  * record. */
 static inline bool tasks_any_ended(const struct tasks *ts)
 {
-	const struct tasks_slots *at = (const struct tasks_slots *)ts;
-
-	return at->dying_head < at->n_dying;
+	return ts->dying_head < ts->n_dying;
 }
 /* Outputs the thread's rows, and with its last thread those of the process. */
 void tasks_drop(struct tasks *ts, uint32_t slot);
@@ -132,10 +123,6 @@ void tasks_drop(struct tasks *ts, uint32_t slot);
  * left. Call it last: the mappings of all of them together would need more
  * memory than any other step. */
 bool tasks_drop_rest(struct tasks *ts);
-
-/* Returns the number of inherited mappings that got no row because of a
- * limit. */
-uint64_t tasks_unlisted(const struct tasks *ts);
 
 /* Returns the owner of kernel spaces: mapping rows with process 0. */
 struct space_owner tasks_kernel_owner(struct tasks *ts);

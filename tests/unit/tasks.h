@@ -281,7 +281,7 @@ static inline void world_step(struct world *w, struct script_line *l)
 	s.verb = l->word[1];
 	/* a name from before the records may be told of late */
 	if (s.time != TIME_NONE || strcmp(s.verb, "comm"))
-		tasks_now(w->ts, s.time);
+		w->ts->now = s.time;
 	const char *who = l->n > 2 ? l->word[2] : "1";
 	bool known;
 
