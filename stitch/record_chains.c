@@ -16,7 +16,6 @@
 #include "stitch/record_chains.h"
 
 #include "stitch/tasks/frame.h"
-#include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
@@ -433,7 +432,7 @@ uint64_t record_chains_weigh_group(struct stitch *st, uint32_t slot)
 		uint64_t n;
 
 		st->gain[i] = 0;
-		if (!group_reads_since(st->reads, st->rec->source, thread, m,
+		if (!group_reads_since(&st->reads, st->rec->source, thread, m,
 				       &n))
 			continue;
 		if (m->event == s->event)

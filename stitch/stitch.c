@@ -9,7 +9,6 @@
 #include "stitch/ahead.h"
 #include "stitch/audit/account.h"
 #include "stitch/tasks/mmap_calls.h"
-#include "stitch/tasks/group_reads.h"
 #include "stitch/audit/counters.h"
 #include "stitch/fact_queue.h"
 #include "stitch/record_chains.h"
@@ -54,25 +53,33 @@ static void stitch_contradicts(void *arg, const struct fact_finding *f,
 }
 
 struct stitch *stitch_new(struct order *in, struct frames *fr,
-			  struct ledger *lg, struct unwinder *uw)
+			  struct ledger *lg, const struct stitch_opts *o)
 {
+	static const struct stitch_opts none;
 	struct stitch *st = mem_new(1, sizeof(*st));
 
+	o = o ? o : &none;
 	st->in = in;
 	st->fr = fr;
 	st->ledger = lg;
-	st->uw = uw;
-	st->ahead = ahead_new(in, uw);
+	st->uw = o->unwinder;
+	st->infer = o->infer;
+	st->dumps_only = o->dumps_only;
+	st->find_jit = o->jit;
+	st->find_arg = o->jit_arg;
+	st->ahead = ahead_new(in, st->uw);
 	st->tasks = tasks_new(&st->facts);
 	st->losses = losses_new();
 	st->account = account_new(lg, st->losses);
-	st->counters = counters_new(&st->facts, st->losses, LAYOUT_AUTO);
+	st->counters = counters_new(&st->facts, st->losses, o->layout);
 	st->audit = audit_new(&st->facts, st->losses, lg);
 	st->join = join_new(&st->facts, st->losses, fr);
 	join_found(st->join, stitch_contradicts, st);
 	st->resolve = resolve_new(fr);
 	st->calls = mmap_calls_new();
-	st->reads = group_reads_new();
+	st->whole = (struct partial_maps){ .fr = fr,
+					   .fn = o->files,
+					   .arg = o->files_arg };
 	st->now = TIME_NONE;
 	st->rec = &st->none;
 	return st;
@@ -104,8 +111,8 @@ void stitch_free(struct stitch *st)
 	resolve_free(st->resolve);
 	stack_parts_release(&st->parts);
 	mmap_calls_free(st->calls);
-	group_reads_free(st->reads);
-	partial_maps_free(st->whole);
+	group_reads_release(&st->reads);
+	partial_maps_release(&st->whole);
 	late_maps_release(&st->late);
 	fact_queue_release(&st->facts);
 	free(st->chain);
@@ -113,31 +120,9 @@ void stitch_free(struct stitch *st)
 	free(st);
 }
 
-void stitch_layout(struct stitch *st, unsigned int layout)
-{
-	counters_free(st->counters);
-	st->counters = counters_new(&st->facts, st->losses, layout);
-}
-
-void stitch_files(struct stitch *st, partial_maps_fn fn, void *arg)
-{
-	partial_maps_free(st->whole);
-	st->whole = partial_maps_new(st->fr, fn, arg);
-}
-
 static struct per_source *stitch_source_slot(struct stitch *st, uint16_t i)
 {
 	return mem_at(st->src, st->n_src, st->cap_src, i);
-}
-
-void stitch_infer_callers(struct stitch *st)
-{
-	st->infer = true;
-}
-
-void stitch_dumps_only(struct stitch *st)
-{
-	st->dumps_only = true;
 }
 
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
@@ -152,12 +137,6 @@ void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,
 		one.time =
 			(int64_t)order_time(st->in, source, (uint64_t)one.time);
 	snapshots_add(ps->maps, &one, rank);
-}
-
-void stitch_jit(struct stitch *st, jit_find_fn *fn, void *arg)
-{
-	st->find_jit = fn;
-	st->find_arg = arg;
 }
 
 void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
@@ -622,7 +601,7 @@ static void stitch_take_map(struct stitch *st)
 	if (!rec->map.whole)
 		tasks_map(st->tasks, process, &r);
 	else
-		for (size_t i = 0; partial_maps_get(st->whole, &r, i, &part);
+		for (size_t i = 0; partial_maps_get(&st->whole, &r, i, &part);
 		     i++)
 			tasks_map(st->tasks, process, &part);
 	record_chains_note_map(st, process, &r);
@@ -804,7 +783,7 @@ static void stitch_finish(struct stitch *st)
 			    st->tasks->unlisted);
 	ledger_note_skipped(st, "value of an event group",
 			    "smaller than the one before it, or one too many",
-			    group_reads_refused(st->reads));
+			    st->reads.refused);
 	join_end(st->join);
 	record_chains_find_skew(st, stitch_found);
 	skew_judge(st->audit);

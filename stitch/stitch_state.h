@@ -9,6 +9,8 @@
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/late_maps.h"
 #include "stitch/seats.h"
+#include "stitch/tasks/group_reads.h"
+#include "stitch/tasks/partial_maps.h"
 #include "stitch/tasks/space.h"
 #include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
@@ -64,18 +66,18 @@ struct stitch {
 	struct resolve *resolve;
 	struct stack_parts parts; /* incomplete stacks */
 	struct mmap_calls *calls;
-	struct group_reads *reads;
+	struct group_reads reads;
 	struct late_maps late;
-	struct partial_maps *whole; /* NULL: segments of files are unknown */
+	struct partial_maps whole;
 	struct per_source *src;
 	size_t n_src, cap_src;
-	struct record *rec, none;   /* the newest record; before the first */
-	struct per_source *own;	    /* of its source; borrowed from src */
+	struct record *rec, none; /* the newest record; before the first */
+	struct per_source *own;	  /* of its source; borrowed from src */
+	jit_find_fn *find_jit;	  /* NULL: code made at run time is unknown */
+	void *find_arg;
 	struct audit_in look;	    /* what the rules need to know about rec */
 	uint32_t who;		    /* slot of its thread, or TASKS_NONE */
 	struct thread before, gone; /* memory that look points to */
-	jit_find_fn *find_jit;	    /* NULL: code made at run time is unknown */
-	void *find_arg;
 	struct known_caller caller[KNOWN_CALLERS]; /* by hash of the address or
 						    * list */
 	uint64_t *chain; /* a chain with an inferred address */

@@ -564,23 +564,25 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			store_capture_source(ld->db,
 					     order_source(ld->order, i));
 	}
-	ld->stitch =
-		stitch_new(ld->order, ld->frames, ld->ledger, ld->unwinder);
-	stitch_layout(ld->stitch, ld->layout);
-	if (infer_callers)
-		stitch_infer_callers(ld->stitch);
-	if (!ask)
-		stitch_dumps_only(ld->stitch);
-	if (ask)
-		stitch_files(ld->stitch, file_parts, ld->symbolizer);
-	for (unsigned int i = 0; ld->align && i < n; i++)
-		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	ld->mapped = mapped_new(ld->ledger, err);
 	ld->jitted = ld->mapped ? jitted_new(ld->ledger, folder_for_temp(), err)
 				: NULL;
 	if (!ld->jitted)
 		return -1;
-	stitch_jit(ld->stitch, jitted_find, ld->jitted);
+	const struct stitch_opts opts = {
+		.unwinder = ld->unwinder,
+		.layout = ld->layout,
+		.infer = infer_callers,
+		.dumps_only = !ask,
+		.files = ask ? file_parts : NULL,
+		.files_arg = ld->symbolizer,
+		.jit = jitted_find,
+		.jit_arg = ld->jitted,
+	};
+
+	ld->stitch = stitch_new(ld->order, ld->frames, ld->ledger, &opts);
+	for (unsigned int i = 0; ld->align && i < n; i++)
+		stitch_together(ld->stitch, (uint16_t)i, ld->align[i].line);
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
 			       order_source(ld->order, i),

@@ -3,37 +3,15 @@
 #include "stitch/tasks/group_reads.h"
 
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/record.h"
 
 /* Most values, one for each member, CPU and thread. */
 #define READS_MAX (1u << 20)
 
-struct group_read {
-	uint64_t id, value;
-	uint32_t thread;
-	uint16_t source;
-};
-
-struct group_reads {
-	struct group_read *read;
-	size_t n, cap;
-	struct table by_key;
-	uint64_t refused;
-};
-
-struct group_reads *group_reads_new(void)
+void group_reads_release(struct group_reads *g)
 {
-	return mem_new(1, sizeof(struct group_reads));
-}
-
-void group_reads_free(struct group_reads *g)
-{
-	if (!g)
-		return;
 	free(g->read);
 	table_release(&g->by_key);
-	free(g);
 }
 
 SAME_BY(group_reads_is_same, struct group_reads, read[id], struct group_read,
@@ -63,9 +41,4 @@ bool group_reads_since(struct group_reads *g, uint16_t source, uint32_t thread,
 	*n = m->value - g->read[i].value;
 	g->read[i].value = m->value;
 	return true;
-}
-
-uint64_t group_reads_refused(const struct group_reads *g)
-{
-	return g->refused;
 }

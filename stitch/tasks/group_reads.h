@@ -10,15 +10,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct group_reads;
+#include "stitch/base/table.h"
+
 struct group_value;
 
-struct group_reads *group_reads_new(void);
-void group_reads_free(struct group_reads *g);
+/* The last value of a member. */
+struct group_read {
+	uint64_t id, value;
+	uint32_t thread;
+	uint16_t source;
+};
+
+/* All zeros: empty. */
+struct group_reads {
+	struct group_read *read;
+	size_t n, cap;
+	struct table by_key;
+	uint64_t refused; /* values that had no difference */
+};
+
+void group_reads_release(struct group_reads *g);
 /* Stores in *n what a member of a capture counted since its last sample.
  * thread: row id of the thread that the value is of, 0: not of one. Returns
  * false if the value has no difference. */
 bool group_reads_since(struct group_reads *g, uint16_t source, uint32_t thread,
 		       const struct group_value *m, uint64_t *n);
-/* Returns how many values had no difference. */
-uint64_t group_reads_refused(const struct group_reads *g);

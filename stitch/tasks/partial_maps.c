@@ -1,56 +1,25 @@
 /* partial_maps.c - mappings known only by file and lowest address. */
 #include "stitch/tasks/partial_maps.h"
 
-#include <stdbool.h>
-
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/space.h"
 
 #define PARTS_MAX 64
 
-/* The segments of one image. */
-struct file {
-	bool asked;
-	size_t n;
-	struct file_part *part; /* owned */
-};
-
-struct partial_maps {
-	const struct frames *fr;
-	partial_maps_fn fn;
-	void *arg;
-	struct file *file; /* by image */
-	size_t n, cap;
-};
-
-struct partial_maps *partial_maps_new(const struct frames *fr,
-				      partial_maps_fn fn, void *arg)
+void partial_maps_release(struct partial_maps *wh)
 {
-	struct partial_maps *wh = mem_new(1, sizeof(*wh));
-
-	wh->fr = fr;
-	wh->fn = fn;
-	wh->arg = arg;
-	return wh;
-}
-
-void partial_maps_free(struct partial_maps *wh)
-{
-	if (!wh)
-		return;
 	for (size_t i = 0; i < wh->n; i++)
 		free(wh->file[i].part);
 	free(wh->file);
-	free(wh);
 }
 
-static const struct file *partial_maps_file(struct partial_maps *wh,
-					    uint32_t image)
+static const struct partial_file *partial_maps_file(struct partial_maps *wh,
+						    uint32_t image)
 {
 	struct file_part part[PARTS_MAX];
 
-	struct file *f = mem_at(wh->file, wh->n, wh->cap, image);
+	struct partial_file *f = mem_at(wh->file, wh->n, wh->cap, image);
 
 	if (f->asked)
 		return f;
@@ -65,7 +34,8 @@ static const struct file *partial_maps_file(struct partial_maps *wh,
 int partial_maps_get(struct partial_maps *wh, const struct region *all,
 		     size_t i, struct region *out)
 {
-	const struct file *f = wh ? partial_maps_file(wh, all->image) : NULL;
+	const struct partial_file *f =
+		wh->fn ? partial_maps_file(wh, all->image) : NULL;
 
 	*out = *all;
 	out->derived = true;

@@ -3,6 +3,7 @@
  * The mappings are derived from the file's own segments, if the file is
  * available. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,12 +21,23 @@ struct file_part {
 typedef size_t (*partial_maps_fn)(void *arg, const struct image *img,
 				  struct file_part *out, size_t max);
 
-struct partial_maps;
+/* The segments of one image. */
+struct partial_file {
+	bool asked;
+	size_t n;
+	struct file_part *part; /* owned */
+};
 
-/* Calls fn once for each image. */
-struct partial_maps *partial_maps_new(const struct frames *fr,
-				      partial_maps_fn fn, void *arg);
-void partial_maps_free(struct partial_maps *wh);
+struct partial_maps {
+	const struct frames *fr;
+	partial_maps_fn fn; /* called once for each image; NULL: no file is
+			     * available */
+	void *arg;
+	struct partial_file *file; /* by image */
+	size_t n, cap;
+};
+
+void partial_maps_release(struct partial_maps *wh);
 /* Stores the i-th mapping of a file in *out. all is the complete range with its
  * image. Returns 1, or 0 if there are no more. A file that is not available has
  * one mapping, whose offsets equal the relative addresses; that is right for

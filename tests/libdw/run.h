@@ -78,10 +78,10 @@ static inline int run_capture(struct run *r, const char *symfs,
 		run_ops.decode = run_look;
 		src->ops = &run_ops;
 		order_add(ord, src);
-		struct stitch *st = stitch_new(ord, fr, lg, &r->uw);
+		const struct stitch_opts sto = { .unwinder = &r->uw,
+						 .infer = r->infer };
+		struct stitch *st = stitch_new(ord, fr, lg, &sto);
 
-		if (r->infer)
-			stitch_infer_callers(st);
 		while ((got = next_fact(st, &f, err)) > 0)
 			;
 		stitch_free(st);

@@ -33,7 +33,9 @@ stitch_line_with(struct unwinder *uw, struct fake **f, size_t n, bool together)
 		order_add(ord, &f[i]->src);
 	if (uw && uw->ops->begin)
 		order_use_thread(ord);
-	struct stitch *st = stitch_new(ord, all.frames, all.ledger, uw);
+	const struct stitch_opts opts = { .unwinder = uw };
+	struct stitch *st = stitch_new(ord, all.frames, all.ledger, &opts);
+
 	for (uint16_t i = 0; together && i < n; i++)
 		stitch_together(st, i, 0);
 	while (next_fact(st, &fact, &err) > 0) {

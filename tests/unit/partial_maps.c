@@ -34,7 +34,7 @@ static size_t parts(void *arg, const struct image *img, struct file_part *out,
 START_TEST(each_segment_has_its_own_offset)
 {
 	fr = frames_new();
-	struct partial_maps *wh = partial_maps_new(fr, parts, NULL);
+	struct partial_maps wh = { .fr = fr, .fn = parts };
 	struct region r;
 	const struct region all = {
 		.start = 0x7000,
@@ -43,18 +43,18 @@ START_TEST(each_segment_has_its_own_offset)
 	};
 
 	asked = 0;
-	ck_assert_int_eq(partial_maps_get(wh, &all, 0, &r), 1);
+	ck_assert_int_eq(partial_maps_get(&wh, &all, 0, &r), 1);
 	ck_assert_uint_eq(r.start, 0x7000);
 	ck_assert_uint_eq(r.end, 0x8000);
 	ck_assert_uint_eq(r.pgoff, 0);
 	ck_assert(!r.derived);
-	ck_assert_int_eq(partial_maps_get(wh, &all, 1, &r), 1);
+	ck_assert_int_eq(partial_maps_get(&wh, &all, 1, &r), 1);
 	ck_assert_uint_eq(r.start, 0x9000);
 	ck_assert_uint_eq(r.end, 0xa000); /* what was said to be mapped */
 	ck_assert_uint_eq(r.pgoff, 0x1000);
-	ck_assert_int_eq(partial_maps_get(wh, &all, 2, &r), 0);
+	ck_assert_int_eq(partial_maps_get(&wh, &all, 2, &r), 0);
 	ck_assert_uint_eq(asked, 1);
-	partial_maps_free(wh);
+	partial_maps_release(&wh);
 	frames_free(fr);
 }
 END_TEST
@@ -62,7 +62,8 @@ END_TEST
 START_TEST(file_that_is_not_here_has_addresses_for_offsets)
 {
 	fr = frames_new();
-	struct partial_maps *wh = partial_maps_new(fr, parts, NULL);
+	struct partial_maps none = { .fr = fr };
+	struct partial_maps wh = { .fr = fr, .fn = parts };
 	struct region r;
 	const struct region all = {
 		.start = 0x7000,
@@ -71,16 +72,16 @@ START_TEST(file_that_is_not_here_has_addresses_for_offsets)
 	};
 
 	for (int i = 0; i < 2; i++) {
-		ck_assert_int_eq(partial_maps_get(i ? wh : NULL, &all, 0, &r),
+		ck_assert_int_eq(partial_maps_get(i ? &wh : &none, &all, 0, &r),
 				 1);
 		ck_assert_uint_eq(r.start, 0x7000);
 		ck_assert_uint_eq(r.end, 0x9000);
 		ck_assert_uint_eq(r.pgoff, 0);
 		ck_assert(r.derived);
-		ck_assert_int_eq(partial_maps_get(i ? wh : NULL, &all, 1, &r),
+		ck_assert_int_eq(partial_maps_get(i ? &wh : &none, &all, 1, &r),
 				 0);
 	}
-	partial_maps_free(wh);
+	partial_maps_release(&wh);
 	frames_free(fr);
 }
 END_TEST
