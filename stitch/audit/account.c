@@ -8,7 +8,6 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/losses.h"
 #include "stitch/base/mem.h"
-#include "stitch/audit/readings.h"
 #include "stitch/record.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"
@@ -18,6 +17,9 @@
 /* Most events that can be throttled at the same time; of others only the end is
  * reported. */
 #define STOPPED_MAX 4096
+/* Most ids whose numbers of lost records are followed, one for each event and
+ * CPU. */
+#define IDS_MAX 65536
 
 /* include/uapi/linux/perf_event.h: PERF_AUX_FLAG_*; bit 2 is overwrite mode,
  * which is no loss. */
@@ -58,6 +60,12 @@ struct stopped {
 	uint64_t off;
 };
 
+/* What the last sample with a counter's id said of it. */
+struct reading {
+	uint64_t lost;
+	int64_t time;
+};
+
 struct per_source {
 	const struct source *src;
 	struct ring *ring; /* rings with number 0, by CPU */
@@ -71,7 +79,9 @@ struct per_source {
 	struct stopped *stopped;
 	size_t n_stopped, cap_stopped;
 	struct table by_event; /* index of stopped */
-	struct readings *readings;
+	struct reading *reading;
+	size_t n_reading, cap_reading;
+	struct table by_id;  /* index of reading */
 	uint32_t near[NEAR]; /* index of more that a CPU had last */
 };
 
@@ -111,7 +121,8 @@ void account_free(struct account *ac)
 		table_release(&ac->src[i].by_number);
 		free(ac->src[i].stopped);
 		table_release(&ac->src[i].by_event);
-		readings_free(ac->src[i].readings);
+		free(ac->src[i].reading);
+		table_release(&ac->src[i].by_id);
 	}
 	free(ac->src);
 	free(ac);
@@ -205,7 +216,7 @@ static inline struct ring *account_ring_of(struct per_source *ps,
 /* ---- ledger entries */
 
 static struct ledger_entry account_entry(uint16_t source, const char *what,
-					 int64_t t0, int64_t t1)
+					 int32_t cpu, int64_t t0, int64_t t1)
 {
 	return (struct ledger_entry){
 		.kind = LEDGER_LOSS,
@@ -214,7 +225,7 @@ static struct ledger_entry account_entry(uint16_t source, const char *what,
 		.t0 = t0 == TIME_NONE ? 0 : (uint64_t)t0,
 		.t1 = t1 == TIME_NONE ? 0 : (uint64_t)t1,
 		.on_line = true,
-		.cpu = -1,
+		.cpu = cpu,
 		.event = -1,
 	};
 }
@@ -224,10 +235,10 @@ static struct ledger_entry account_record_entry(const struct record *rec,
 						const char *what, int64_t t0,
 						int64_t t1)
 {
-	struct ledger_entry e = account_entry(rec->source, what, t0, t1);
+	struct ledger_entry e =
+		account_entry(rec->source, what, rec->cpu, t0, t1);
 
 	e.off = rec->off;
-	e.cpu = rec->cpu;
 	return e;
 }
 
@@ -353,32 +364,55 @@ static void account_lost_total(struct account *ac, const struct record *rec)
 		ledger_add_up(&r->placed[rec->lost.place], rec->lost.n);
 }
 
-struct reader {
-	struct account *ac;
-	const struct record *rec;
-};
-
-static void account_reading(void *arg, uint64_t n, int64_t since)
-{
-	const struct reader *rd = arg;
-	const struct record *rec = rd->rec;
-	int64_t t1 = record_time(rec);
-	struct ledger_entry e =
-		account_record_entry(rec, "read_lost", since, t1);
-
-	e.n = n;
-	account_add(rd->ac, &e, since, t1);
-}
-
-static void account_sample(struct account *ac, const struct record *rec)
+/* A sample says how many records were lost of the counter with this id. */
+static void account_reading(struct account *ac, const struct record *rec,
+			    uint64_t id, uint64_t lost)
 {
 	struct per_source *ps = &ac->src[rec->source];
-	struct reader rd = { ac, rec };
+	const struct reading now = { lost, record_time(rec) };
+	uint64_t h = hash_u64(id);
+	uint32_t at = table_find_hash(&ps->by_id, h);
 
-	if (!ps->readings)
-		ps->readings = readings_new();
-	readings_sample(ps->readings, &rec->sample, record_time(rec),
-			account_reading, &rd);
+	if (at == TABLE_NONE && ps->n_reading == IDS_MAX)
+		return;
+	if (at == TABLE_NONE) {
+		table_add(&ps->by_id, h, (uint32_t)ps->n_reading);
+		*mem_add(ps->reading, ps->n_reading, ps->cap_reading) = now;
+		return;
+	}
+	const struct reading was = ps->reading[at];
+
+	ps->reading[at] = now;
+	if (lost <= was.lost)
+		return;
+	struct ledger_entry e =
+		account_record_entry(rec, "read_lost", was.time, now.time);
+
+	e.n = lost - was.lost;
+	account_add(ac, &e, was.time, now.time);
+}
+
+/* A sample that reads its counters may contain, for each event of its group,
+ * how many records of that event were dropped so far (PERF_FORMAT_LOST, Linux
+ * 6.0). If the number grows from one sample to the next, records of that event
+ * were dropped in between. LOST records report the same drops for the whole
+ * ring. */
+static void account_sample(struct account *ac, const struct record *rec)
+{
+	const struct rec_sample *s = &rec->sample;
+	uint64_t id = 0;
+
+	for (uint32_t i = 0; i < s->n_extra; i++) {
+		const struct extra *x = &s->extra[i];
+		const char *last = strrchr(x->name, '.');
+
+		if (!last || strncmp(x->name, "read.", 5) != 0)
+			continue;
+		if (!strcmp(last, ".id"))
+			id = x->value;
+		else if (!strcmp(last, ".lost"))
+			account_reading(ac, rec, id, x->value);
+	}
 }
 
 /* ---- events that the kernel throttled */
@@ -417,10 +451,9 @@ static void push_stopped(struct account *ac, uint16_t source,
 			 const struct stopped *s, int64_t until)
 {
 	struct ledger_entry e =
-		account_entry(source, "throttled", s->since, until);
+		account_entry(source, "throttled", s->cpu, s->since, until);
 
 	e.off = s->off;
-	e.cpu = s->cpu;
 	e.event = s->event;
 	ledger_add(ac->ledger, &e);
 }
@@ -514,10 +547,8 @@ static inline void note_time(struct last *l, const struct record *rec,
 static __attribute__((noinline)) void
 push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 {
-	struct ledger_entry e =
-		account_entry(rec->source, "overwritten", TIME_NONE, t);
-
-	e.cpu = rec->cpu;
+	const struct ledger_entry e = account_entry(rec->source, "overwritten",
+						    rec->cpu, TIME_NONE, t);
 	uint32_t id = ledger_add(ac->ledger, &e);
 
 	if (ac->src[rec->source].src->info.overwrote)
@@ -574,6 +605,15 @@ static int64_t account_loss_end(const struct per_source *ps)
 	return ps->newest == TIME_NONE ? TIME_NONE : INT64_MAX;
 }
 
+/* Adds n records that are missing at a time; 0: their number is not known. */
+static void push_lost(struct account *ac, struct ledger_entry e, uint64_t n,
+		      int64_t t0, int64_t t1)
+{
+	e.n = n;
+	e.counts = n != 0;
+	account_add(ac, &e, t0, t1);
+}
+
 static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 			  int64_t since, uint64_t n)
 {
@@ -581,13 +621,10 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 	int64_t last = ps->newest;
 	/* If the ring has the last record of all, the drops follow all records.
 	 */
-	struct ledger_entry e = account_entry(source, "lost_end", since,
-					      last > since ? last : TIME_NONE);
-
-	e.n = n;
-	e.cpu = cpu;
-	e.counts = n != 0;
-	account_add(ac, &e, since, account_loss_end(ps));
+	push_lost(ac,
+		  account_entry(source, "lost_end", cpu, since,
+				last > since ? last : TIME_NONE),
+		  n, since, account_loss_end(ps));
 }
 
 /* What a ring overwrote is in front of one of its records: where a loss has no
@@ -598,24 +635,8 @@ static void push_lost_before(struct account *ac, uint16_t source,
 	bool blank = r->blank_to != TIME_NONE;
 	int64_t t0 = blank ? r->blank_from : TIME_NONE;
 	int64_t t1 = blank ? r->blank_to : r->last.at[0].time;
-	struct ledger_entry e = account_entry(source, "lost", t0, t1);
 
-	e.n = n;
-	e.cpu = r->cpu;
-	e.counts = true;
-	account_add(ac, &e, t0, t1);
-}
-
-static void push_dropped(struct account *ac, uint16_t source,
-			 const struct ring *r, uint64_t n)
-{
-	struct ledger_entry e =
-		account_entry(source, "dropped", TIME_NONE, TIME_NONE);
-
-	e.n = n;
-	e.cpu = r->cpu;
-	e.counts = true;
-	account_add(ac, &e, TIME_NONE, account_loss_end(&ac->src[source]));
+	push_lost(ac, account_entry(source, "lost", r->cpu, t0, t1), n, t0, t1);
 }
 
 /* Each ring has an entry for the time before its first record. */
@@ -623,11 +644,10 @@ static void push_overwrote(struct account *ac, uint16_t source, int32_t cpu,
 			   uint64_t n)
 {
 	struct ledger_entry e =
-		account_entry(source, "overwritten", TIME_NONE, TIME_NONE);
+		account_entry(source, "overwritten", cpu, TIME_NONE, TIME_NONE);
 
 	e.n = n;
-	e.cpu = cpu;
-	e.counts = n != 0;
+	e.counts = true;
 	if (n)
 		ledger_add(ac->ledger, &e);
 }
@@ -676,7 +696,10 @@ static void end_lost(struct account *ac, uint16_t source)
 						: r->placed[LOST_BEFORE];
 
 		if (within)
-			push_dropped(ac, source, r, within);
+			push_lost(ac,
+				  account_entry(source, "dropped", r->cpu,
+						TIME_NONE, TIME_NONE),
+				  within, TIME_NONE, account_loss_end(ps));
 		if (before)
 			push_lost_before(ac, source, r, before);
 		if (n > within + before || !n)
@@ -689,8 +712,8 @@ static void end_lost(struct account *ac, uint16_t source)
 static void push_cut(struct account *ac, uint16_t source)
 {
 	const struct per_source *ps = &ac->src[source];
-	struct ledger_entry e =
-		account_entry(source, "damage", ps->newest, TIME_NONE);
+	const struct ledger_entry e =
+		account_entry(source, "damage", -1, ps->newest, TIME_NONE);
 	uint32_t id = ledger_add(ac->ledger, &e);
 
 	account_explain(ac, source, id, -1, ps->newest, account_loss_end(ps));
@@ -712,7 +735,7 @@ static void end_damage(struct account *ac, uint16_t source)
 		int64_t t =
 			d.time[i] > INT64_MAX ? INT64_MAX : (int64_t)d.time[i];
 		struct ledger_entry e =
-			account_entry(source, "damage", t - 1, t);
+			account_entry(source, "damage", -1, t - 1, t);
 
 		e.n = 1;
 		account_add(ac, &e, t - 1, t);
@@ -721,8 +744,8 @@ static void end_damage(struct account *ac, uint16_t source)
 	if (d.end || ps->src->info.truncated)
 		push_cut(ac, source);
 	if (d.anywhere) {
-		struct ledger_entry e =
-			account_entry(source, "damage", TIME_NONE, TIME_NONE);
+		const struct ledger_entry e = account_entry(
+			source, "damage", -1, TIME_NONE, TIME_NONE);
 
 		account_add(ac, &e, TIME_NONE, TIME_NONE);
 	}

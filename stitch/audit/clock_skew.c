@@ -19,11 +19,6 @@ void clock_skew_release(struct clock_skew *cs)
 	*cs = (struct clock_skew){ 0 };
 }
 
-static uint64_t clock_key(int32_t ahead, int32_t behind)
-{
-	return hash_u64((uint64_t)(uint32_t)ahead << 32 | (uint32_t)behind);
-}
-
 void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 		    const struct clock_far *far)
 {
@@ -32,7 +27,7 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 	if (ahead == far->cpu || saturating_apart(time, since) <= EXACT_NS ||
 	    saturating_apart(time, since) > SKEW_MAX_NS)
 		return;
-	uint64_t key = clock_key(ahead, far->cpu);
+	uint64_t key = hash_u32s((uint32_t)ahead, (uint32_t)far->cpu);
 	uint32_t i = table_find_hash(&cs->by_cpus, key);
 
 	if (i == TABLE_NONE) {
@@ -89,15 +84,10 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	for (size_t i = 0; i < 2 * cs->n; i++) {
 		const struct clock_pair *p = &cs->pair[i / 2];
 		bool is_ahead = i % 2 == 0;
-		uint64_t key =
-			clock_key(is_ahead ? p->ahead : p->behind, is_ahead);
-		uint32_t k = table_find_hash(&at, key);
+		uint64_t key = hash_u32s(
+			(uint32_t)(is_ahead ? p->ahead : p->behind), is_ahead);
 
-		if (k == TABLE_NONE) {
-			k = (uint32_t)i;
-			table_add(&at, key, k);
-		}
-		sum[k] += p->records;
+		sum[table_find_or_add(&at, key, i)] += p->records;
 	}
 	for (size_t i = 0; i < 2 * cs->n; i++) {
 		if (sum[i] <= n)
