@@ -22,10 +22,8 @@
 #include "stitch/base/mem.h"
 #include "stitch/tasks/regs.h"
 #include "stitch/tasks/resolve.h"
-#include "stitch/join/join.h"
-#include "stitch/join/sessions.h"
+#include "stitch/source.h"
 #include "stitch/unwinder.h"
-#include "stitch/audit/rules_skew.h"
 
 /* Number of frames of 64 bytes in a dump of 64 KiB. */
 #define UNWOUND_MAX 1024
@@ -456,19 +454,4 @@ void record_chains_take_call(struct stitch *st, uint32_t slot)
 					  st->own->from, slot };
 
 	mmap_calls_take(st->calls, &in, st->rec);
-}
-
-void record_chains_find_skew(struct stitch *st, counters_found_fn *fn)
-{
-	for (size_t i = 0; i < st->n_src; i++) {
-		struct cookie_totals end;
-
-		if (!st->src[i].known)
-			continue;
-		join_totals(st->join, (uint16_t)i, &end);
-		skew_take_bounds(
-			st->audit, (uint16_t)i,
-			counters_bounds(st->counters, (uint16_t)i, &end));
-		counters_clocks(st->counters, (uint16_t)i, &end, fn, st);
-	}
 }

@@ -1,6 +1,5 @@
 /* record_chains.h - the kernel and user stacks of a record, as raw chains. */
 #pragma once
-#include "stitch/audit/counters.h"
 #include "stitch/record.h"
 #include "stitch/record_unwind.h"
 #include "stitch/stitch_state.h"
@@ -61,5 +60,3 @@ void record_chains_note_map(struct stitch *st, uint32_t process,
  * it. */
 void record_chains_late_map(struct stitch *st, uint32_t process,
 			    const struct region *r);
-/* Calls fn with each CPU whose clock differs, before the sources end. */
-void record_chains_find_skew(struct stitch *st, counters_found_fn *fn);

@@ -37,13 +37,6 @@
  * gives. */
 #define RANK_OWN 100
 
-static void stitch_found(void *arg, const struct fact_finding *f)
-{
-	struct stitch *st = arg;
-
-	audit_add(st->audit, f, NULL);
-}
-
 static void stitch_contradicts(void *arg, const struct fact_finding *f,
 			       const struct join_clocks *clocks)
 {
@@ -688,7 +681,7 @@ static void stitch_take_record(struct stitch *st)
 	if (rec->flags & REC_F_DUPLICATE && is_state_record(k))
 		return;
 	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
-		join_filtered(st->join, rec->source);
+		join_session(st->join, rec->source)->filtered = true;
 	if (k == REC_LOST)
 		seats_lose(&st->own->seats, rec->cpu);
 	if (k == REC_SAMPLE)
@@ -767,6 +760,19 @@ static void ledger_note_skipped(struct stitch *st, const char *what,
 		ledger_add(st->ledger, &e);
 }
 
+/* Tells the rules by how much the clocks of a capture's CPUs differ. */
+static void stitch_find_skew(struct stitch *st, uint16_t source)
+{
+	const struct cookie_totals *end =
+		&join_session(st->join, source)->totals;
+	struct fact_finding f;
+
+	skew_take_bounds(st->audit, source,
+			 counters_bounds(st->counters, source, end));
+	while (counters_next_skew(st->counters, source, end, &f))
+		audit_add(st->audit, &f, NULL);
+}
+
 /* At the end of the capture, removes one thread or process at a time: the facts
  * of all together would need more memory than any other step. */
 static void stitch_finish(struct stitch *st)
@@ -785,17 +791,15 @@ static void stitch_finish(struct stitch *st)
 			    "smaller than the one before it, or one too many",
 			    st->reads.refused);
 	join_end(st->join);
-	record_chains_find_skew(st, stitch_found);
+	for (uint16_t i = 0; i < st->n_src; i++)
+		if (st->src[i].known)
+			stitch_find_skew(st, i);
 	skew_judge(st->audit);
 	audit_end(st->audit);
-	for (size_t i = 0; i < st->n_src; i++) {
-		struct cookie_totals end;
-
-		if (!st->src[i].known)
-			continue;
-		join_totals(st->join, (uint16_t)i, &end);
-		counters_end(st->counters, (uint16_t)i, &end);
-	}
+	for (uint16_t i = 0; i < st->n_src; i++)
+		if (st->src[i].known)
+			counters_end(st->counters, i,
+				     &join_session(st->join, i)->totals);
 	for (size_t i = 0; i < st->n_src; i++) {
 		struct space_owner own = tasks_kernel_owner(st->tasks);
 

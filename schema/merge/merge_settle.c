@@ -28,6 +28,7 @@
 #include "stitch/fact.h"
 #include "stitch/fact_queue.h"
 #include "stitch/join/join.h"
+#include "stitch/join/sessions.h"
 #include "stitch/source.h"
 #include "stitch/verdict.h"
 
@@ -265,7 +266,7 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 				.system_wide = (enum tri)rows_int(
 					r, SETTLE_LINE_SYSTEM_WIDE) });
 		join_last(s->join, 0, rows_int(r, SETTLE_LINE_LAST_NS));
-		join_has_chains(s->join, 0);
+		join_session(s->join, 0)->n_chains++;
 	}
 	if (rows_end(r, err))
 		return -1;

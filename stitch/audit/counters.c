@@ -597,20 +597,16 @@ static void compare_clocks(struct counters *cs, const struct counters_sight *s,
 		far->unmade = false;
 }
 
-void counters_clocks(struct counters *cs, uint16_t source,
-		     const struct cookie_totals *end, counters_found_fn *fn,
-		     void *arg)
+int counters_next_skew(struct counters *cs, uint16_t source,
+		       const struct cookie_totals *end, struct fact_finding *f)
 {
-	struct fact_finding f;
-
 	/* A sample that was lost, or one of another session, made the counter,
 	 * and this is a later one. */
-	if (losses_any(cs->losses, source) || end->foreign)
-		return;
-	while (clock_skew_take(&cs->src[source].skew, &f)) {
-		f.source = source;
-		fn(arg, &f);
-	}
+	if (losses_any(cs->losses, source) || end->foreign ||
+	    !clock_skew_take(&cs->src[source].skew, f))
+		return 0;
+	f->source = source;
+	return 1;
 }
 
 const struct clock_bounds *counters_bounds(const struct counters *cs,

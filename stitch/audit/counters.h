@@ -73,13 +73,11 @@ int32_t counters_cpu(const struct counters *cs, uint16_t source,
 const struct clock_bounds *counters_bounds(const struct counters *cs,
 					   uint16_t source,
 					   const struct cookie_totals *end);
-/* Calls fn with each CPU of the source whose clock differs from the others'.
- * end: the source's totals. Call it before counters_end(), when all losses are
- * known. */
-typedef void counters_found_fn(void *arg, const struct fact_finding *f);
-void counters_clocks(struct counters *cs, uint16_t source,
-		     const struct cookie_totals *end, counters_found_fn *fn,
-		     void *arg);
+/* Takes a CPU of the source whose clock differs from the others': returns 1 and
+ * *f, or 0 if there is none left. end: the source's totals. Call it before
+ * counters_end(), when all losses are known. */
+int counters_next_skew(struct counters *cs, uint16_t source,
+		       const struct cookie_totals *end, struct fact_finding *f);
 /* Ends a source. Facts are output when all captures of its line have ended. */
 void counters_end(struct counters *cs, uint16_t source,
 		  const struct cookie_totals *end);

@@ -90,14 +90,14 @@ void join_source(struct join *jn, uint16_t source,
 		  source + 1u);
 }
 
+struct session *join_session(struct join *jn, uint16_t source)
+{
+	return jn->sessions.at[source];
+}
+
 void join_found(struct join *jn, join_found_fn *fn, void *arg)
 {
 	jn->contradictions = (struct contradictions){ fn, arg };
-}
-
-void join_filtered(struct join *jn, uint16_t source)
-{
-	sessions_at(&jn->sessions, source)->filtered = true;
 }
 
 void join_together(struct join *jn, uint16_t source, uint16_t first)
@@ -119,30 +119,14 @@ void join_last(struct join *jn, uint16_t source, int64_t time)
 		jn->sessions.at[source]->last = time;
 }
 
-void join_has_chains(struct join *jn, uint16_t source)
-{
-	jn->sessions.at[source]->n_chains++;
-}
-
 void join_other(struct join *jn, uint16_t source, uint32_t event)
 {
 	raise_to(jn->pending.given[source], event);
 }
 
-void join_totals(const struct join *jn, uint16_t source,
-		 struct cookie_totals *out)
-{
-	*out = jn->sessions.at[source]->totals;
-}
-
 static struct cookie_entry *join_entry(struct join *jn, uint32_t i)
 {
 	return &jn->cookies.entry[i];
-}
-
-static struct session *join_session(struct join *jn, uint16_t source)
-{
-	return jn->sessions.at[source];
 }
 
 /* Iterates over the captures of a set. Start with se = NULL; returns NULL at

@@ -25,8 +25,8 @@
 struct fact_queue;
 struct frames;
 struct join;
-struct cookie_totals;
 struct losses;
+struct session;
 struct source_info;
 
 /* fr has the addresses of chains; NULL: only chains with equal ids are
@@ -36,8 +36,9 @@ struct join *join_new(struct fact_queue *out, struct losses *ls,
 void join_free(struct join *jn);
 /* Calls fn with each contradiction among cookies. */
 void join_found(struct join *jn, join_found_fn *fn, void *arg);
-/* A filter removed samples of the source. */
-void join_filtered(struct join *jn, uint16_t source);
+/* What is known of a source: a filter removed samples of it (filtered), it has
+ * chains of the kernel that are not given to the join (n_chains). */
+struct session *join_session(struct join *jn, uint16_t source);
 /* Like stitch_together(). */
 void join_together(struct join *jn, uint16_t source, uint16_t first);
 /* Call it before the first record of a source. */
@@ -69,15 +70,8 @@ void join_other(struct join *jn, uint16_t source, uint32_t event);
  * the capture's own state. */
 void join_retire(struct join *jn, struct join_task *task, enum join_reason why,
 		 int64_t end);
-/* The source has chains of the kernel that are not given to the join. */
-void join_has_chains(struct join *jn, uint16_t source);
 /* Sets the time of the source's last record; TIME_NONE: it has no times. Call
  * it before the threads that still live are retired. */
 void join_last(struct join *jn, uint16_t source, int64_t time);
 /* Outputs everything that still waits. */
 void join_end(struct join *jn);
-
-/* Returns the totals of one source, after join_end(). They count cookies, not
- * samples or records. */
-void join_totals(const struct join *jn, uint16_t source,
-		 struct cookie_totals *out);

@@ -15,7 +15,8 @@
  * alone. */
 #define LINE_MAX 64
 
-/* Totals of one source at the end. */
+/* Totals of one source, after join_end(). They count cookies, not samples or
+ * records. */
 struct cookie_totals {
 	uint64_t no_chain;  /* cookies of samples without a chain */
 	uint64_t no_sample; /* cookies of chains without a sample */

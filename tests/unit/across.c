@@ -456,8 +456,8 @@ START_TEST(totals_are_of_each_capture)
 	for (uint16_t i = 0; i < 2; i++)
 		join_retire(rg.jn, &rg.view[i], JOIN_CAPTURE, TIME_NONE);
 	join_end(rg.jn);
-	join_totals(rg.jn, 0, &sum[0]);
-	join_totals(rg.jn, 1, &sum[1]);
+	sum[0] = join_session(rg.jn, 0)->totals;
+	sum[1] = join_session(rg.jn, 1)->totals;
 	across_join_end(JOIN_CAPTURE, TIME_NONE);
 	ck_assert_uint_eq(sum[0].no_chain, 1);
 	ck_assert_uint_eq(sum[1].no_chain, 2);

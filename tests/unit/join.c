@@ -541,8 +541,8 @@ START_TEST(cookies_without_their_other_half_are_counted)
 	for (size_t i = 0; i < 3; i++)
 		join_retire(rg.jn, &task[i], JOIN_CAPTURE, TIME_NONE);
 	join_end(rg.jn);
-	join_totals(rg.jn, 0, &sum[0]);
-	join_totals(rg.jn, 1, &sum[1]);
+	sum[0] = join_session(rg.jn, 0)->totals;
+	sum[1] = join_session(rg.jn, 1)->totals;
 	ck_assert_uint_eq(sum[0].no_chain + sum[0].no_sample + sum[0].foreign,
 			  0);
 	ck_assert_uint_eq(sum[1].no_chain, 4);
