@@ -329,7 +329,7 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
 		.ip = st->rec->flags & REC_F_USER && !s->kern.n ? s->ip : 0,
 		.thread = th->id,
 		.process = known_process(st, slot),
-		.reused_tid = th->reused_tid,
+		.flags = th->reused_tid ? VERDICT_REUSED_TID : 0,
 		.nonce = nonce,
 	};
 
@@ -340,7 +340,8 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
 			*seen = js.nonce ? 0
 					 : stitch_see_cookie(st, th, js.cookie,
 							     true);
-		js.first_lost = *seen & COUNTER_FIRST_LOST;
+		if (*seen & COUNTER_FIRST_LOST)
+			js.flags |= VERDICT_FIRST_LOST;
 		js.again = *seen & COUNTER_AGAIN;
 		join_sample(st->join, stitch_join_task(st, th), &js);
 	} else if (s->defer == DEFER_MARK) {
@@ -472,9 +473,9 @@ static void stitch_take_chain(struct stitch *st)
 		.uraw = uraw,
 		.n = c->user.n,
 		.asked_cpu = -1,
-		.after_exit = th->ended,
+		.flags = (th->ended ? VERDICT_AFTER_EXIT : 0) |
+			 (th->reused_tid ? VERDICT_REUSED_TID : 0),
 		.duplicate = st->rec->flags & REC_F_DUPLICATE,
-		.reused_tid = th->reused_tid,
 		.nonce = st->rec->flags & REC_F_NONCE,
 		.late = st->rec->flags & REC_F_LATE,
 	};

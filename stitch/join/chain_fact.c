@@ -30,18 +30,8 @@ void chain_fill_fact(struct fact *f, const struct join_chain *c)
 			.verdict = CHAIN_USED,
 			.confidence = CONF_PROVED,
 			.quality = chain_quality(c),
+			.flags = c->flags | (c->nonce ? VERDICT_NONCE : 0),
 			.from = TIME_NONE,
 		},
 	};
-
-	if (c->after_exit)
-		f->chain.flags |= VERDICT_AFTER_EXIT;
-	if (c->reused_tid)
-		f->chain.flags |= VERDICT_REUSED_TID;
-	if (c->parts)
-		f->chain.flags |= VERDICT_PARTS;
-	if (c->unproved)
-		f->chain.flags |= VERDICT_UNPROVED;
-	if (c->nonce)
-		f->chain.flags |= VERDICT_NONCE;
 }

@@ -174,12 +174,7 @@ static uint32_t join_add_request(struct join *jn, const struct join_task *task,
 		.source = s->source,
 	};
 	fill_request(&w->r, s);
-	if (s->reused_tid)
-		w->r.flags |= VERDICT_REUSED_TID;
-	if (s->first_lost)
-		w->r.flags |= VERDICT_FIRST_LOST;
-	if (s->nonce)
-		w->r.flags |= VERDICT_NONCE;
+	w->r.flags |= s->flags | (s->nonce ? VERDICT_NONCE : 0);
 	if (!s->nonce && join_session(jn, s->source)->cookies == COOKIES_PERF)
 		pending_requests_hold(&jn->pending, i);
 	return i;

@@ -12,11 +12,10 @@ struct join_sample {
 	uint64_t cookie;
 	uint64_t ip; /* sampled address if it is in user mode; else 0 */
 	uint32_t thread, process; /* row ids; process 0: unknown */
-	bool reused_tid;
-	bool first_lost; /* by counters_see() */
-	bool again;	 /* by counters_see() */
-	bool late;	 /* newer records were read before */
-	bool nonce;	 /* the cookie is a nonce */
+	uint32_t flags;		  /* VERDICT_REUSED_TID, VERDICT_FIRST_LOST */
+	bool again;		  /* by counters_see() */
+	bool late;		  /* newer records were read before */
+	bool nonce;		  /* the cookie is a nonce */
 };
 
 struct join_chain {
@@ -29,11 +28,12 @@ struct join_chain {
 	uint32_t uraw;	   /* raw chain id; 0: empty */
 	uint32_t n;	   /* number of addresses */
 	int32_t asked_cpu; /* CPU on which the cookie was made; -1: unknown */
-	bool after_exit, duplicate, reused_tid;
-	bool again;	      /* by counters_see() */
-	bool late;	      /* newer records were read before */
-	bool nonce;	      /* the cookie is a nonce */
-	bool parts, unproved; /* see VERDICT_PARTS, VERDICT_UNPROVED */
+	uint32_t flags;	   /* VERDICT_REUSED_TID, VERDICT_AFTER_EXIT,
+			    * VERDICT_PARTS, VERDICT_UNPROVED */
+	bool duplicate;
+	bool again; /* by counters_see() */
+	bool late;  /* newer records were read before */
+	bool nonce; /* the cookie is a nonce */
 };
 
 /* Why a thread is removed. */

@@ -6,6 +6,7 @@
 #include "stitch/record.h"
 #include "stitch/base/table.h"
 #include "stitch/tasks/tasks.h"
+#include "stitch/verdict.h"
 
 void stack_parts_release(struct stack_parts *ps)
 {
@@ -37,7 +38,7 @@ static void stack_parts_insert(struct stack_part_hold *h,
 	if (c->part != h->part + 1 ||
 	    (h->n &&
 	     (!c->meet || (pos == h->n && h->at[h->n - 1].ip != c->meet))))
-		h->chain.unproved = true;
+		h->chain.flags |= VERDICT_UNPROVED;
 	h->part = c->part;
 	if (!uraw)
 		return;
@@ -79,7 +80,7 @@ static void stack_parts_finish(struct stack_parts *ps,
 	jc->uraw =
 		a.n ? frames_raw(fr, stack, &a, hash_u64s(ip, a.n, stack)) : 0;
 	if (h->part != h->parts)
-		jc->unproved = true;
+		jc->flags |= VERDICT_UNPROVED;
 	free(ip);
 	struct stack_part_hold *last = &ps->hold[--ps->n];
 	struct stack_part_hold old = *h;
@@ -108,9 +109,9 @@ bool stack_parts_add(struct stack_parts *ps, struct frames *fr, uint32_t slot,
 
 	if (!c->parts)
 		return true;
-	jc->parts = true;
+	jc->flags |= VERDICT_PARTS;
 	if (!h && (c->part >= c->parts || ps->n == STACK_PARTS_HELD)) {
-		jc->unproved = true;
+		jc->flags |= VERDICT_UNPROVED;
 		return true;
 	}
 	if (!h) {

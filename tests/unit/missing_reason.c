@@ -303,9 +303,11 @@ START_TEST(a_lost_first_sample_is_flagged)
 {
 	struct join_rig rg;
 	struct fact_request r[3];
-	const struct join_sample s = {
-		.event = 1, .tid = 1, .time = 5, .cookie = 5, .first_lost = true
-	};
+	const struct join_sample s = { .event = 1,
+				       .tid = 1,
+				       .time = 5,
+				       .cookie = 5,
+				       .flags = VERDICT_FIRST_LOST };
 
 	join_rig_init(&rg, &timed);
 	join_sample(rg.jn, &rg.task, &s);
