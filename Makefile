@@ -116,7 +116,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(filter-out %/extension.c schema/merge/%, \
 	$(call find,schema stitch/base stitch/files,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
-	stitch/fact_queue.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
+	stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
 	$(addprefix cli/samples/,asked.c chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c row_cursor.c) cli/typed.c \
 	$(addprefix cli/output/,human.c json.c safe_text.c)

@@ -15,13 +15,16 @@ struct fact_queue {
 	uint64_t gone; /* facts that were taken */
 };
 
-void fact_queue_push(struct fact_queue *q, const struct fact *f);
 /* Appends a fact, not zeroed, that the caller fills before its next call. */
 static inline struct fact *fact_queue_add(struct fact_queue *q)
 {
 	if (q->head == q->n)
 		q->head = q->n = 0;
 	return mem_add(q->fact, q->n, q->cap);
+}
+static inline void fact_queue_push(struct fact_queue *q, const struct fact *f)
+{
+	*fact_queue_add(q) = *f;
 }
 /* Returns how many facts there are. */
 static inline size_t fact_queue_left(const struct fact_queue *q)
@@ -43,4 +46,9 @@ static inline int fact_queue_take(struct fact_queue *q, struct fact *f)
 		*f = *oldest;
 	return oldest != NULL;
 }
-void fact_queue_release(struct fact_queue *q);
+static inline void fact_queue_release(struct fact_queue *q)
+{
+	free(q->fact);
+	arena_release(&q->lists);
+	memset(q, 0, sizeof(*q));
+}
