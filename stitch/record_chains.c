@@ -126,7 +126,7 @@ static void forget_exec_if_started(struct stitch *st, struct space *sp,
 static void note_unmapped(struct stitch *st, const struct process *p,
 			  uint64_t addr)
 {
-	if ((!space_count(&p->space) && p->since == TIME_NONE) || addr >> 63 ||
+	if ((!p->space.now.n && p->since == TIME_NONE) || addr >> 63 ||
 	    addr < 4096 || tasks_kin_maps(st->tasks, p, addr))
 		return;
 	st->look.unmapped = true;
@@ -141,7 +141,7 @@ static void note_unmapped(struct stitch *st, const struct process *p,
 void record_chains_note_map(struct stitch *st, uint32_t process,
 			    const struct region *r)
 {
-	const struct image *img = resolve_image(st->resolve, r->image);
+	const struct image *img = frames_get_image(st->fr, r->image);
 
 	if (img->kind == IMAGE_ANON && region_is_code(r))
 		tasks_process_at(st->tasks, process)->space.anon_code = true;
@@ -450,8 +450,8 @@ bool record_chains_is_living(const struct record *rec)
 
 void record_chains_take_call(struct stitch *st, uint32_t slot)
 {
-	const struct mmap_calls_in in = { st->tasks, st->resolve, st->losses,
-					  st->own->from, slot };
+	const struct mmap_calls_in in = { st->tasks,  st->resolve,   st->fr,
+					  st->losses, st->own->from, slot };
 
 	mmap_calls_take(st->calls, &in, st->rec);
 }

@@ -213,7 +213,8 @@ static void map_call_range(const struct mmap_calls_in *in, uint32_t slot,
 static bool region_agrees(const struct mmap_calls_in *in,
 			  const struct region *r, uint64_t addr, uint64_t pgoff)
 {
-	return r && resolve_image(in->resolve, r->image)->kind == IMAGE_FILE &&
+	return r &&
+	       frames_get_image(in->frames, r->image)->kind == IMAGE_FILE &&
 	       r->pgoff + (addr - r->start) == pgoff;
 }
 
@@ -230,8 +231,9 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	struct range left = *all;
 
 	if (!path && region_agrees(in, r, all->start, p->arg[5])) {
-		open_file_set_path(cs, pr->id, fd,
-				   resolve_image(in->resolve, r->image)->path);
+		open_file_set_path(
+			cs, pr->id, fd,
+			frames_get_image(in->frames, r->image)->path);
 		path = open_file_path(cs, pr->id, fd);
 	}
 	for (int i = 0; i < PIECES_MAX && left.start < left.end; i++) {
@@ -240,15 +242,19 @@ static void map_call_file(struct mmap_calls *cs, const struct mmap_calls_in *in,
 
 		pr = tasks_process_at(in->tasks, slot);
 		r = space_find(&pr->space, left.start, TIME_NONE);
-		bool same = region_agrees(in, r, left.start, pgoff) && path &&
-			    !strcmp(resolve_image(in->resolve, r->image)->path,
-				    path);
+		bool same =
+			region_agrees(in, r, left.start, pgoff) && path &&
+			!strcmp(frames_get_image(in->frames, r->image)->path,
+				path);
 
-		if (r && r->end < piece.end)
-			piece.end = r->end;
-		else if (!r)
-			piece.end =
-				space_gap_end(&pr->space, left.start, left.end);
+		uint64_t below, above;
+
+		if (!r)
+			space_hole(&pr->space, left.start, &below, &above);
+		else
+			above = r->end;
+		if (above && above < piece.end)
+			piece.end = above;
 		if (!same)
 			map_call_range(in, slot, &piece, pgoff, p,
 				       path ? path : RESOLVE_UNNAMED);
@@ -305,7 +311,8 @@ static void apply_mremap(const struct mmap_calls_in *in, uint32_t slot,
 	if (was) {
 		region = *was;
 		region.pgoff += p->arg[0] - was->start;
-		if (resolve_image(in->resolve, was->image)->kind == IMAGE_ANON)
+		if (frames_get_image(in->frames, was->image)->kind ==
+		    IMAGE_ANON)
 			region.pgoff = to.start;
 		region.start = to.start;
 		region.end = to.end;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct frames;
 struct mmap_calls;
 struct losses;
 struct record;
@@ -18,6 +19,7 @@ struct tasks;
 struct mmap_calls_in {
 	struct tasks *tasks;
 	struct resolve *resolve;
+	const struct frames *frames;
 	struct losses *losses;
 	const struct source *src;
 	uint32_t thread; /* slot of the thread */

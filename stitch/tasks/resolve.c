@@ -228,11 +228,6 @@ uint32_t resolve_ksymbol_image(struct resolve *rv, const struct record *rec)
 	return frames_image(rv->fr, &img);
 }
 
-const struct image *resolve_image(const struct resolve *rv, uint32_t image)
-{
-	return frames_get_image(rv->fr, image);
-}
-
 /* Returns the one frame that stands for all addresses of a kind. */
 static uint32_t resolve_fixed_frame(struct resolve *rv, uint32_t *frame,
 				    enum image_kind kind, const char *path,
@@ -378,7 +373,7 @@ static bool is_never_code(const struct resolve_in *in, uint64_t addr)
 	uint64_t above;
 
 	if (is_never_mapped(addr))
-		return !in->partial || space_count(in->space);
+		return !in->partial || in->space->now.n;
 	if (!in->is_data || !in->partial)
 		return false;
 	space_hole(in->space, addr, &below, &above);

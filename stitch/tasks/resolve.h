@@ -32,9 +32,6 @@ uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len);
 /* Returns whether an image is of memory that is not of a file of a disk. */
 bool resolve_is_memory(const struct resolve *rv, uint32_t image);
 
-/* Returns an image by its id; valid until the next image is added. */
-const struct image *resolve_image(const struct resolve *rv, uint32_t image);
-
 /* Path of a file whose name is unknown: each mapping becomes a separate
  * image. */
 #define RESOLVE_UNNAMED "[unnamed file]"

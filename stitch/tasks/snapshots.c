@@ -126,7 +126,7 @@ static void snapshot_apply(const struct snapshots_to *to, uint32_t process,
 					    &r.pgoff);
 		if (r.end <= r.start)
 			continue;
-		if (r.start > free_from && space_count(&p->space))
+		if (r.start > free_from && p->space.now.n)
 			tasks_unmap(to->tasks, process, free_from, r.start, t);
 		if (!space_has(&p->space, &r))
 			tasks_map(to->tasks, process, &r);

@@ -7,11 +7,6 @@
 
 #define OLD_MAX 8192
 
-size_t space_count(const struct space *sp)
-{
-	return sp->now.n;
-}
-
 void space_release(struct space *sp)
 {
 	regions_release(&sp->now);
@@ -247,7 +242,7 @@ const struct region *space_before_exec(const struct space *sp, uint64_t addr)
 void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 		const struct space_owner *own)
 {
-	size_t n = space_count(parent);
+	size_t n = parent->now.n;
 
 	child->complete = parent->complete;
 	child->anon_code = parent->anon_code;
@@ -274,11 +269,11 @@ bool space_has(const struct space *sp, const struct region *r)
 
 bool space_has_all(const struct space *sp, const struct space *other)
 {
-	if (space_count(sp) < space_count(other))
+	if (sp->now.n < other->now.n)
 		return false;
 	if (sp->now.node == other->now.node)
 		return true;
-	return !any_where(space_count(other), i,
+	return !any_where(other->now.n, i,
 			  !space_has(sp, regions_stored(&other->now, i)));
 }
 
@@ -350,15 +345,6 @@ void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 
 	*start = i ? regions_stored(&sp->now, i - 1)->end : 0;
 	*end = i < sp->now.n ? regions_stored(&sp->now, i)->start : 0;
-}
-
-uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end)
-{
-	size_t i = regions_first_above(&sp->now, addr);
-	uint64_t start =
-		i < sp->now.n ? regions_stored(&sp->now, i)->start : end;
-
-	return start < end ? start : end;
 }
 
 const struct region *space_below(const struct space *sp, uint64_t addr)

@@ -63,8 +63,6 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 bool space_has(const struct space *sp, const struct region *r);
 /* Returns true if all mappings of other are mapped in sp too. */
 bool space_has_all(const struct space *sp, const struct space *other);
-/* Returns the number of regions. */
-size_t space_count(const struct space *sp);
 /* Returns the region that covered addr at t (TIME_NONE: now), or NULL. Its id
  * and times may be the parent's. */
 const struct region *space_find(const struct space *sp, uint64_t addr,
@@ -86,6 +84,4 @@ const struct region *space_below(const struct space *sp, uint64_t addr);
  * the region below (0: none) and the start of the region above (0: none). */
 void space_hole(const struct space *sp, uint64_t addr, uint64_t *start,
 		uint64_t *end);
-/* Returns the start of the next region above addr, at most end. */
-uint64_t space_gap_end(const struct space *sp, uint64_t addr, uint64_t end);
 void space_release(struct space *sp);

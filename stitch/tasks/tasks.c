@@ -528,7 +528,7 @@ static void tasks_inherit(struct tasks *ts, uint32_t slot, struct process *from,
 {
 	struct process *p = &ts->process[slot];
 	struct space_owner own = tasks_owner(ts, p);
-	size_t n = space_count(&from->space);
+	size_t n = from->space.now.n;
 	bool share = ts->held <= HELD_MAX;
 	bool told = shared_tasks_have_all_maps(ts, slot, &from->space);
 	bool rows = share && n <= ts->inherit && !told;
