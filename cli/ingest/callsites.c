@@ -90,7 +90,7 @@ int callsites_load(struct pass *p, struct err *err)
 	}
 	p->stack = mem_new(p->code->n_stack, sizeof(*p->stack));
 	/* as query callsite_used, of what the database was made of */
-	for (uint32_t i = 1; p->fr && i <= frames_raws(p->fr); i++) {
+	for (uint32_t i = 1; p->fr && i <= p->fr->n_raw; i++) {
 		const struct raw_chain *c = frames_get_raw(p->fr, i);
 
 		if (c->stack)

@@ -73,8 +73,8 @@ struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 	struct bare_code *c = mem_new(1, sizeof(*c));
 
 	c->fr = fr;
-	c->n_frame = (fr ? frames_frames(fr) : 0) + (size_t)1;
-	c->n_stack = (fr ? frames_stacks(fr) : 0) + (size_t)1;
+	c->n_frame = (fr ? fr->n_frame : 0) + (size_t)1;
+	c->n_stack = (fr ? fr->n_stack : 0) + (size_t)1;
 	c->code = code_load(db, CODE_BARE, err);
 	if (c->code) {
 		c->image = c->code->image;

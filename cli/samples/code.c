@@ -378,7 +378,7 @@ static int code_read_callerless(struct code_loading *l, struct store *db,
 static void code_take_sums(struct code_loading *l, const struct store *db,
 			   const struct frames *fr)
 {
-	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
+	for (uint32_t i = 1; i <= fr->n_frame; i++) {
 		const struct frame *from = frames_get_frame(fr, i);
 		struct code_frame f = { .off = from->off,
 					.image = from->image,
@@ -388,13 +388,13 @@ static void code_take_sums(struct code_loading *l, const struct store *db,
 		f.at.name = name ? code_text(l, name) : NULL;
 		CODE_ADD(l, frame, f);
 	}
-	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
+	for (uint32_t i = 1; i <= fr->n_stack; i++) {
 		const struct stack *s = frames_get_stack(fr, i);
 
 		CODE_ADD(l, stack,
 			 (struct code_stack){ s->parent, s->frame, false });
 	}
-	for (uint32_t i = 1; i <= frames_raws(fr); i++) {
+	for (uint32_t i = 1; i <= fr->n_raw; i++) {
 		const struct raw_chain *c = frames_get_raw(fr, i);
 
 		CODE_ADD(l, chain,

@@ -210,7 +210,7 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 	struct flush_used *list = NULL;
 	size_t n = 0;
 	size_t cap = 0;
-	uint32_t stacks = frames_stacks(w->fr);
+	uint32_t stacks = w->fr->n_stack;
 	int rc = 0;
 
 	for (uint32_t id = w->raws + 1; id <= raws; id++) {
@@ -235,19 +235,19 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 
 int flush_frames(struct store *db, struct err *err)
 {
-	uint32_t raws = db->w->fr ? frames_raws(db->w->fr) : 0;
+	uint32_t raws = db->w->fr ? db->w->fr->n_raw : 0;
 	int rc = 0;
 
 	if (!db->w->fr)
 		return 0;
-	for (; !rc && db->w->images < frames_images(db->w->fr); db->w->images++)
+	for (; !rc && db->w->images < db->w->fr->n_image; db->w->images++)
 		rc = flush_image(db, db->w->images + 1, err)
 			     ?: jitted_put(db, db->w->images + 1, err);
-	for (; db->w->sums && db->w->frames < frames_frames(db->w->fr);)
+	for (; db->w->sums && db->w->frames < db->w->fr->n_frame;)
 		flush_sums_frame(db, ++db->w->frames);
 	if (db->w->sums)
 		return rc;
-	for (; !rc && db->w->frames < frames_frames(db->w->fr); db->w->frames++)
+	for (; !rc && db->w->frames < db->w->fr->n_frame; db->w->frames++)
 		rc = flush_frame(db, db->w->frames + 1, err);
 	if (!rc)
 		rc = flush_stacks(db, raws, err);

@@ -151,7 +151,7 @@ COMPARE_BY(label_by_frame, struct label_inlined, key);
 
 void labels_begin(struct label_making *l, const struct frames *fr)
 {
-	for (uint32_t i = 1; i <= frames_images(fr); i++) {
+	for (uint32_t i = 1; i <= fr->n_image; i++) {
 		const struct image *img = frames_get_image(fr, i);
 
 		labels_image_of(l, img->path, (int)img->kind);

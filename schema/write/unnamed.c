@@ -130,21 +130,21 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 	const struct frames *fr = db->w->fr;
 	struct stack_scan sc = { .n = 0 };
 	struct unnamed_frame *list =
-		mem_new(frames_frames(fr) + (size_t)1, sizeof(*list));
+		mem_new(fr->n_frame + (size_t)1, sizeof(*list));
 	size_t n = 0;
 	size_t k = 0;
 
 	/* as unnamed_find_returns(), of stacks in memory */
-	sc.n_frame = (size_t)frames_frames(fr) + 1;
+	sc.n_frame = (size_t)fr->n_frame + 1;
 	sc.callees = mem_new(sc.n_frame, sizeof(*sc.callees));
-	for (uint32_t i = 1; i <= frames_stacks(fr); i++) {
+	for (uint32_t i = 1; i <= fr->n_stack; i++) {
 		uint32_t parent = frames_get_stack(fr, i)->parent;
 
 		if (parent)
 			unnamed_add_callee(&sc,
 					   frames_get_stack(fr, parent)->frame);
 	}
-	for (uint32_t i = 1; i <= frames_frames(fr); i++) {
+	for (uint32_t i = 1; i <= fr->n_frame; i++) {
 		const struct frame *f = frames_get_frame(fr, i);
 
 		if (k < db->w->n_named && db->w->named[k] == i)

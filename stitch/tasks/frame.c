@@ -5,54 +5,12 @@
  * pointers to array entries do not, but for raw chains. */
 #include "stitch/tasks/frame.h"
 
-#include "stitch/base/mem.h"
 #include "stitch/record.h"
-#include "stitch/base/table.h"
 
 /* A kernel offset without an address: 40 bits identify the symbol, 24 bits are
  * the offset in it. No Linux function is larger than that. */
 #define IN_SYMBOL 24
 #define NUMBERS (1ull << (64 - IN_SYMBOL))
-
-/* Unwound stacks that later ones are compared with: one for each outermost
- * address, as threads take turns. */
-#define OUTER_MAX 64
-
-struct named {
-	const char *name;
-	uint64_t number, size;
-};
-
-/* Identifies an image across runs. */
-struct name {
-	uint64_t hash[2];
-};
-
-/* What a frame adds to the hashes of its stacks. Looked up in image and frame
- * for each frame of each stack, and hashed there, it took 1 % of an ingest of
- * stack dumps. */
-struct frame_mix {
-	uint64_t a, b;
-};
-
-struct frames {
-	struct raw_chains raw; /* must be the first */
-	struct arena arena;
-	struct name *name; /* by image */
-	size_t n_name, cap_name;
-	struct image *image;
-	struct frame *frame;
-	struct frame_mix *mix; /* by frame */
-	struct stack *stack;
-	size_t n_image, n_frame, n_stack;
-	size_t n_mix, cap_mix;
-	size_t cap_image, cap_frame, cap_stack;
-	struct table images, frames, stacks, raws;
-	struct named *named;
-	size_t n_named, cap_named;
-	struct table names, numbers; /* both index named[] */
-	uint32_t outer[OUTER_MAX];   /* raw chains; 0: none */
-};
 
 struct frames *frames_new(void)
 {
@@ -69,14 +27,9 @@ void frames_free(struct frames *fr)
 	table_release(&fr->raws);
 	table_release(&fr->names);
 	table_release(&fr->numbers);
-	free(fr->named);
-	free(fr->name);
-	free(fr->image);
-	free(fr->frame);
-	free(fr->mix);
-	free(fr->stack);
+	free_all(fr->named, fr->name, fr->image, fr->frame, fr->mix, fr->stack);
 	for (size_t i = 0; i < 32 - RAW_FIRST_BITS; i++)
-		free(fr->raw.shelf[i]);
+		free(fr->shelf[i]);
 	arena_release(&fr->arena);
 	free(fr);
 }
@@ -148,12 +101,12 @@ uint32_t frames_image(struct frames *fr, const struct image *img)
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	table_add(&fr->images, h, (uint32_t)fr->n_image);
+	table_add(&fr->images, h, fr->n_image);
 	struct image *im = mem_add(fr->image, fr->n_image, fr->cap_image);
 	*im = *img;
 	im->path = arena_strdup(&fr->arena, img->path);
 	image_name_hash(im, mem_add(fr->name, fr->n_name, fr->cap_name)->hash);
-	return (uint32_t)fr->n_image;
+	return fr->n_image;
 }
 
 SAME_BY(frame_is_same, struct frames, frame[id], struct frame, image, off,
@@ -166,14 +119,14 @@ uint32_t frames_frame(struct frames *fr, const struct frame *f)
 
 	if (id != TABLE_NONE)
 		return id + 1;
-	table_add(&fr->frames, h, (uint32_t)fr->n_frame);
+	table_add(&fr->frames, h, fr->n_frame);
 	*mem_add(fr->frame, fr->n_frame, fr->cap_frame) = *f;
 	const uint64_t *image = fr->name[f->image - 1].hash;
 
 	*mem_add(fr->mix, fr->n_mix, fr->cap_mix) =
 		(struct frame_mix){ image[0] ^ f->off,
 				    image[1] ^ hash_u64(f->off + 1) };
-	return (uint32_t)fr->n_frame;
+	return fr->n_frame;
 }
 
 uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
@@ -187,10 +140,10 @@ uint32_t frames_push(struct frames *fr, uint32_t stack, uint32_t frame)
 		return id + 1;
 	uint32_t depth = stack ? fr->stack[stack - 1].depth + 1 : 1;
 
-	table_add(&fr->stacks, h, (uint32_t)fr->n_stack);
+	table_add(&fr->stacks, h, fr->n_stack);
 	*mem_add(fr->stack, fr->n_stack, fr->cap_stack) =
 		(struct stack){ stack, frame, depth };
-	return (uint32_t)fr->n_stack;
+	return fr->n_stack;
 }
 
 struct raw_key {
@@ -234,7 +187,7 @@ static void frames_share_outer(struct frames *fr, const uint64_t *ip,
 			same++;
 	}
 	if (same < c->n - same || c->n - same > UINT16_MAX) {
-		*outer = fr->raw.n + 1;
+		*outer = fr->n_raw + 1;
 		return;
 	}
 	c->before = *outer;
@@ -249,9 +202,9 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 
 static struct raw_chain *frames_new_raw(struct frames *fr)
 {
-	uint32_t i = fr->raw.n++ + (1u << RAW_FIRST_BITS);
+	uint32_t i = fr->n_raw++ + (1u << RAW_FIRST_BITS);
 	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
-	struct raw_chain **shelf = &fr->raw.shelf[bit - RAW_FIRST_BITS];
+	struct raw_chain **shelf = &fr->shelf[bit - RAW_FIRST_BITS];
 
 	if (!*shelf)
 		*shelf = mem_new(1u << bit, sizeof(**shelf));
@@ -280,18 +233,18 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 	size_t size = (c.own ? c.own : c.n) * sizeof(*c.inner);
 
 	c.inner = memcpy(arena_take(&fr->arena, size), a->ip, size);
-	table_add(&fr->raws, h, fr->raw.n);
+	table_add(&fr->raws, h, fr->n_raw);
 	*frames_new_raw(fr) = c;
-	return fr->raw.n;
+	return fr->n_raw;
 }
 
-SAME_FUNCTION(symbol_is_same, struct frames, named[id], struct named,
+SAME_FUNCTION(symbol_is_same, struct frames, named[id], struct frame_symbol,
 	      x->size == y->size && !strcmp(x->name, y->name));
 
 uint64_t frames_symbol(struct frames *fr, const char *name, uint64_t size,
 		       uint64_t off)
 {
-	struct named key = { .name = name, .size = size };
+	struct frame_symbol key = { .name = name, .size = size };
 	uint64_t h = hash_bytes(name, strlen(name), size);
 	uint32_t id = table_find(&fr->names, h, symbol_is_same, fr, &key);
 
@@ -325,21 +278,6 @@ const char *frames_symbol_at(const struct frames *fr, uint64_t off,
 	return fr->named[id].name;
 }
 
-const struct image *frames_get_image(const struct frames *fr, uint32_t id)
-{
-	return &fr->image[id - 1];
-}
-
-const struct frame *frames_get_frame(const struct frames *fr, uint32_t id)
-{
-	return &fr->frame[id - 1];
-}
-
-const struct stack *frames_get_stack(const struct frames *fr, uint32_t id)
-{
-	return &fr->stack[id - 1];
-}
-
 const uint64_t *frames_raw_ips(const struct frames *fr,
 			       const struct raw_chain *c, uint32_t from,
 			       uint32_t *n)
@@ -364,21 +302,6 @@ void frames_raw_copy(const struct frames *fr, const struct raw_chain *c,
 
 		memcpy(ip + at, some, n * sizeof(*ip));
 	}
-}
-
-uint32_t frames_images(const struct frames *fr)
-{
-	return (uint32_t)fr->n_image;
-}
-
-uint32_t frames_frames(const struct frames *fr)
-{
-	return (uint32_t)fr->n_frame;
-}
-
-uint32_t frames_stacks(const struct frames *fr)
-{
-	return (uint32_t)fr->n_stack;
 }
 
 void frames_hash(const struct frames *fr, uint32_t stack, uint8_t out[16])

@@ -7,12 +7,12 @@
  * only. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 
 struct addrs;
 struct jit_code;
-struct frames; /* owns all images, frames, stacks and raw chains of a run */
 
 enum image_kind {
 	IMAGE_UNKNOWN_USER, /* no mapping covers the address: one frame for
@@ -140,13 +140,51 @@ struct raw_chain {
 	uint64_t hash;
 };
 
-/* What struct frames begins with: each sample asks for its raw chains. A shelf
- * has room for twice as many as the one before, and none moves, so that the
- * thread that stores samples may ask while others are added. */
+/* Unwound stacks that later ones are compared with: one for each outermost
+ * address, as threads take turns. */
+#define OUTER_MAX 64
 #define RAW_FIRST_BITS 8
-struct raw_chains {
+
+/* See frames_symbol(). */
+struct frame_symbol {
+	const char *name;
+	uint64_t number, size;
+};
+
+/* Identifies an image across runs. */
+struct image_name {
+	uint64_t hash[2];
+};
+
+/* What a frame adds to the hashes of its stacks. Looked up in image and frame
+ * for each frame of each stack, and hashed there, it took 1 % of an ingest of
+ * stack dumps. */
+struct frame_mix {
+	uint64_t a, b;
+};
+
+/* Owns all images, frames, stacks and raw chains of a run. */
+struct frames {
+	/* Raw chains. A shelf has room for twice as many as the one before, and
+	 * none moves, so that the thread that stores samples may ask while
+	 * others are added. */
 	struct raw_chain *shelf[32 - RAW_FIRST_BITS];
-	uint32_t n;
+	uint32_t n_raw;
+	struct arena arena;
+	struct image_name *name; /* by image */
+	size_t n_name, cap_name;
+	struct image *image;
+	struct frame *frame;
+	struct frame_mix *mix; /* by frame */
+	struct stack *stack;
+	uint32_t n_image, n_frame, n_stack; /* the highest id of each kind */
+	size_t n_mix, cap_mix;
+	size_t cap_image, cap_frame, cap_stack;
+	struct table images, frames, stacks, raws;
+	struct frame_symbol *named;
+	size_t n_named, cap_named;
+	struct table names, numbers; /* both index named[] */
+	uint32_t outer[OUTER_MAX];   /* raw chains; 0: none */
 };
 
 struct frames *frames_new(void);
@@ -179,17 +217,28 @@ const char *frames_symbol_at(const struct frames *fr, uint64_t off,
 
 /* Return the object of a valid id, which must not be 0. The pointer is valid
  * until the next object is added, that of a raw chain for ever. */
-const struct image *frames_get_image(const struct frames *fr, uint32_t id);
-const struct frame *frames_get_frame(const struct frames *fr, uint32_t id);
-const struct stack *frames_get_stack(const struct frames *fr, uint32_t id);
+static inline const struct image *frames_get_image(const struct frames *fr,
+						   uint32_t id)
+{
+	return &fr->image[id - 1];
+}
+static inline const struct frame *frames_get_frame(const struct frames *fr,
+						   uint32_t id)
+{
+	return &fr->frame[id - 1];
+}
+static inline const struct stack *frames_get_stack(const struct frames *fr,
+						   uint32_t id)
+{
+	return &fr->stack[id - 1];
+}
 static inline const struct raw_chain *frames_get_raw(const struct frames *fr,
 						     uint32_t id)
 {
 	uint32_t i = id - 1 + (1u << RAW_FIRST_BITS);
 	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
 
-	return &((const struct raw_chains *)fr)
-			->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
+	return &fr->shelf[bit - RAW_FIRST_BITS][i ^ 1u << bit];
 }
 /* Returns the addresses of a raw chain from number `from` on, and sets *n to
  * how many of them stand together; 0 at the end. */
@@ -199,15 +248,6 @@ const uint64_t *frames_raw_ips(const struct frames *fr,
 /* Copies the addresses of a raw chain to ip, which has room for its n. */
 void frames_raw_copy(const struct frames *fr, const struct raw_chain *c,
 		     uint64_t *ip);
-/* Return the highest id of each kind. */
-uint32_t frames_images(const struct frames *fr);
-uint32_t frames_frames(const struct frames *fr);
-uint32_t frames_stacks(const struct frames *fr);
-static inline uint32_t frames_raws(const struct frames *fr)
-{
-	return ((const struct raw_chains *)fr)->n;
-}
-
 /* Stores a hash of 128 bits of the (build-id or path, offset) of each frame,
  * from the innermost to the outermost. Equal stacks have equal hashes in every
  * run, on every host and at every load address. */

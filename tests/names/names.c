@@ -23,7 +23,7 @@ struct row {
 	char *name;
 };
 
-struct table {
+struct names_table {
 	char place[4096];
 	struct row *row;
 	size_t n, cap, at;
@@ -44,7 +44,7 @@ static bool is_marker(const char *name)
 	       !strcmp(name, "_text") || !strcmp(name, "__pi__text");
 }
 
-static void names_report(const struct table *t, const struct row *r,
+static void names_report(const struct names_table *t, const struct row *r,
 			 const char *name, uint64_t symoff)
 {
 	bool more = !strcmp(r->name, "-");
@@ -61,7 +61,7 @@ static void names_report(const struct table *t, const struct row *r,
 
 static int names_compare(void *arg, const struct symbol *sym, struct err *err)
 {
-	struct table *t = arg;
+	struct names_table *t = arg;
 
 	(void)err;
 	if (sym->how && !strcmp(sym->how, "dwarf"))
@@ -82,7 +82,7 @@ static int names_compare(void *arg, const struct symbol *sym, struct err *err)
 }
 
 static int names_check(struct symbolizer *sy, const char *symfs,
-		       struct table *t)
+		       struct names_table *t)
 {
 	/* Which addresses ran and which are callers is not in the table: they
 	 * must not speak against the file. */
@@ -128,7 +128,7 @@ static int names_check(struct symbolizer *sy, const char *symfs,
 	return rc;
 }
 
-static void add_row(struct table *t, uint64_t off, const char *name,
+static void add_row(struct names_table *t, uint64_t off, const char *name,
 		    uint64_t symoff)
 {
 	*mem_add(t->row, t->n, t->cap) =
@@ -137,7 +137,7 @@ static void add_row(struct table *t, uint64_t off, const char *name,
 
 int main(int argc, char **argv)
 {
-	static struct table t;
+	static struct names_table t;
 	static char line[16384];
 	int rc = 0;
 

@@ -136,8 +136,8 @@ static uint64_t hash_raw(const struct result *r, const struct frames *fr,
 
 static void hash_all(struct result *r, const struct frames *fr)
 {
-	uint32_t n = frames_images(fr);
-	uint32_t raws = frames_raws(fr);
+	uint32_t n = fr->n_image;
+	uint32_t raws = fr->n_raw;
 
 	mem_grow(r->image, r->cap_image, n + 1u);
 	mem_grow(r->raw, r->cap_raw, raws + 1u);

@@ -52,8 +52,8 @@ static void check_fact(const struct all_facts *all, const struct fact *f,
 	case FACT_EVENT:
 		must(stitch_known(thread, f->event.thread));
 		must(stitch_known(comm, f->event.comm));
-		must(f->event.kraw <= frames_raws(all->frames));
-		must(f->event.uraw <= frames_raws(all->frames));
+		must(f->event.kraw <= all->frames->n_raw);
+		must(f->event.uraw <= all->frames->n_raw);
 		break;
 	case FACT_CHAIN:
 		must(stitch_known(thread, f->chain.thread));
