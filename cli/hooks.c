@@ -1,5 +1,5 @@
 /* hooks.c - connects the SQL functions in schema/ with symbolize/. */
-#include "schema/functions/hooks.h"
+#include "schema/functions/functions.h"
 #include "symbolize/names/demangle.h"
 
-const struct sql_hooks sql_hooks = { .demangle = demangle_name };
+demangle_fn *const sql_demangle = demangle_name;

@@ -354,12 +354,13 @@ void store_close(struct store *db)
 	new_file_drop(temp);
 }
 
-int store_functions(struct store *db, const struct sql_hooks *hooks,
+int store_functions(struct store *db,
+		    bool (*demangle)(const char *name, char *buf, size_t size),
 		    struct err *err)
 {
 	if (db_drain(db, err))
 		return -1;
-	int rc = functions_add(db->db, hooks);
+	int rc = functions_add(db->db, demangle);
 
 	return rc ? db_error(db, rc, err) : 0;
 }

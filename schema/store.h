@@ -20,7 +20,6 @@
 
 struct frames;
 struct ledger;
-struct sql_hooks;
 
 #define SCHEMA_VERSION 15
 /* That of release 1.0: a database since then can be read. */
@@ -73,9 +72,9 @@ void store_close(struct store *db); /* NULL is fine */
 /* Returns true if n bytes from the begin of a file are those of a database that
  * this program made. */
 bool store_is_database(const void *head, size_t n);
-/* Adds our SQL functions to the connection; hooks are borrowed until
- * store_close(). Returns 0, or -1 and *err. */
-int store_functions(struct store *db, const struct sql_hooks *hooks,
+/* Adds our SQL functions to the connection. Returns 0, or -1 and *err. */
+int store_functions(struct store *db,
+		    bool (*demangle)(const char *name, char *buf, size_t size),
 		    struct err *err);
 /* Tools for whose databases there are queries: "perf" (export-to-sqlite),
  * "perfetto". Ends with NULL. */

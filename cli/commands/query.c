@@ -13,11 +13,11 @@
 #include "cli/tables/interval_sql.h"
 #include "cli/path/path_sql.h"
 #include "cli/output/term.h"
-#include "schema/functions/hooks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/names/demangle.h"
 
 #define SQL_MAX (1 << 20)
 /* Of the longest name of a view to begin with. */
@@ -185,7 +185,7 @@ static int query_run(int argc, char **argv, struct err *err)
 			return -1;
 	}
 	db = database_open(path, &status, err);
-	if (db && !store_functions(db, &sql_hooks, err))
+	if (db && !store_functions(db, demangle_name, err))
 		causes = path_sql_new(db, path, err);
 	if (causes)
 		intervals = interval_sql_new(

@@ -6,7 +6,6 @@
 SQLITE_EXTENSION_INIT1
 
 #include "schema/functions/functions.h"
-#include "schema/functions/hooks.h"
 
 /* SQLite derives this name from the name of the file: sqlite3_, its letters,
  * _init. */
@@ -25,7 +24,7 @@ int sqlite3_backstitchsql_init(sqlite3 *db, char **message,
 			sqlite3_libversion());
 		return SQLITE_ERROR;
 	}
-	int rc = functions_add(db, &sql_hooks);
+	int rc = functions_add(db, sql_demangle);
 
 	/* SQLite does not replace its functions while a statement runs */
 	if (rc == SQLITE_BUSY)

@@ -9,7 +9,6 @@
 #include "schema/columns.h"
 #include "schema/functions/functions.h"
 #include "schema/functions/functions_state.h"
-#include "schema/functions/hooks.h"
 #include "stitch/files/path.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"
@@ -315,15 +314,13 @@ void function_hex(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 /* A name that is not mangled is returned unchanged. */
 void function_demangle(sqlite3_context *ctx, int argc UNUSED, sqlite3_value **v)
 {
-	const struct functions *fs = functions_of(ctx);
-
 	if (sqlite3_value_type(v[0]) == SQLITE_NULL)
 		return;
 	const char *name = (const char *)sqlite3_value_text(v[0]);
 	char *buf = name ? sqlite3_malloc(NAME_BUF) : NULL;
 	if (!buf)
 		sqlite3_result_error_nomem(ctx);
-	else if (fs->hooks->demangle(name, buf, NAME_BUF))
+	else if (functions_of(ctx)->demangle(name, buf, NAME_BUF))
 		sqlite3_result_text(ctx, buf, -1, SQLITE_TRANSIENT);
 	else
 		sqlite3_result_value(ctx, v[0]);

@@ -68,15 +68,15 @@ const struct table_function list_function = {
 	.disconnect = functions_forget_statements,
 };
 
-int functions_add(sqlite3 *db, const struct sql_hooks *hooks)
+int functions_add(sqlite3 *db, demangle_fn *demangle)
 {
-	struct functions *fs = functions_new(db, hooks);
+	struct functions *fs = mem_new(1, sizeof(*fs));
 	int rc = SQLITE_OK;
 
+	*fs = (struct functions){ .db = db, .demangle = demangle, .refs = 1 };
 	for (const struct function *f = function_list; !rc && f->name; f++) {
 		fs->refs++; /* SQLite drops it if the call fails */
-		rc = f->table ? table_function_add(fs, f->name, f->table,
-						   functions_unref)
+		rc = f->table ? table_function_add(fs, f->name, f->table)
 			      : sqlite3_create_function_v2(
 					db, f->name, f->n_args, f->flags, fs,
 					f->value, NULL, NULL, functions_unref);

@@ -52,13 +52,3 @@ void functions_unref(void *arg)
 	functions_forget_statements(fs);
 	free(fs);
 }
-
-struct functions *functions_new(sqlite3 *db, const struct sql_hooks *hooks)
-{
-	struct functions *fs = mem_new(1, sizeof(*fs));
-
-	fs->db = db;
-	fs->hooks = hooks;
-	fs->refs = 1;
-	return fs;
-}

@@ -9,10 +9,9 @@
  * may call our functions: functions_enter() refuses a second entry. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "schema/guard/sqlite_api.h"
-
-struct sql_hooks;
 
 /* The statements of the functions that return one value. */
 enum function_query {
@@ -26,14 +25,12 @@ enum function_query {
 
 struct functions {
 	sqlite3 *db;
-	const struct sql_hooks *hooks; /* borrowed */
+	bool (*demangle)(const char *name, char *buf, size_t size);
 	unsigned int refs; /* functions and modules that point here */
 	bool inside;	   /* a statement of ours is running */
 	sqlite3_stmt *st[Q_N];
 };
 
-/* Returns a state with one reference. */
-struct functions *functions_new(sqlite3 *db, const struct sql_hooks *hooks);
 /* Drops a reference; the last one frees the state. */
 void functions_unref(void *fs);
 void functions_forget_statements(struct functions *fs);

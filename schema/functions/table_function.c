@@ -10,7 +10,6 @@ struct module {
 	struct functions *fs;
 	const char *name;
 	const struct table_function *f;
-	void (*destroy)(void *fs);
 };
 
 /* When a module is replaced, SQLite frees it before it disconnects its table:
@@ -44,7 +43,7 @@ static int vtab_disconnect(sqlite3_vtab *vtab)
 
 	if (v->m.f->disconnect)
 		v->m.f->disconnect(v->m.fs);
-	v->m.destroy(v->m.fs);
+	functions_unref(v->m.fs);
 	free(v);
 	return SQLITE_OK;
 }
@@ -199,17 +198,16 @@ static void vtab_module_free(void *arg)
 {
 	struct module *m = arg;
 
-	m->destroy(m->fs);
+	functions_unref(m->fs);
 	free(m);
 }
 
 int table_function_add(struct functions *fs, const char *name,
-		       const struct table_function *f,
-		       void (*destroy)(void *fs))
+		       const struct table_function *f)
 {
 	struct module *m = mem_new(1, sizeof(*m));
 
-	*m = (struct module){ fs, name, f, destroy };
+	*m = (struct module){ fs, name, f };
 	return sqlite3_create_module_v2(fs->db, name, &vtab_methods, m,
 					vtab_module_free);
 }

@@ -40,8 +40,7 @@ extern const struct table_function flame_function;
 extern const struct table_function at_function;
 extern const struct table_function list_function;
 
-/* Registers f under a name; destroy(fs) is called when it goes. Returns an
- * SQLite result code. */
+/* Registers f under a name, which drops a reference to fs when it goes. Returns
+ * an SQLite result code. */
 int table_function_add(struct functions *fs, const char *name,
-		       const struct table_function *f,
-		       void (*destroy)(void *fs));
+		       const struct table_function *f);

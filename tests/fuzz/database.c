@@ -11,8 +11,8 @@
 #include "cli/page/page.h"
 #include "cli/samples/filter.h"
 #include "cli/path/path.h"
-#include "schema/functions/hooks.h"
 #include "stitch/base/err.h"
+#include "symbolize/names/demangle.h"
 #include "tests/fuzz_file.h"
 #include "tests/fuzz_sqlite.h"
 #include "tests/pipeline.h"
@@ -216,7 +216,7 @@ static void functions(struct store *db, struct err *err)
 		NULL,
 	};
 
-	if (store_functions(db, &sql_hooks, err))
+	if (store_functions(db, demangle_name, err))
 		return;
 	for (size_t i = 0; sql[i]; i++)
 		pipeline_all(db, sql[i], err);

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schema/functions/hooks.h"
 #include "schema/db/db.h"
 #include "schema/db/int_rows.h"
 #include "stitch/base/mem.h"
+#include "symbolize/names/demangle.h"
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
@@ -78,7 +78,7 @@ static void open_empty(void)
 	static const char *const id = "id";
 
 	open_store(true, false);
-	ok(store_functions(run.db, &sql_hooks, &err));
+	ok(store_functions(run.db, demangle_name, &err));
 	ok(store_finish(run.db, run.lg, &err));
 	/* what writes is only prepared here, but that has to be allowed */
 	sqlite3_set_authorizer(run.db->db, NULL, NULL);
