@@ -502,15 +502,11 @@ static int merge_code_write_stacks(struct merge *m, struct err *err)
 
 	for (size_t i = 0; i < c->n_stack; i++) {
 		const struct code_node *s = &c->stack[i];
-		const struct value hash = {
-			.kind = s->used ? VALUE_BLOB : VALUE_NULL,
-			.text = (const char *)s->hash,
-			.len = HASH_BYTES,
-		};
 
 		if (PUT_ROW(m->db, T_STACK, err, VALUE_OF(i + 1),
 			    VALUE_ID(s->parent), VALUE_OF(s->frame),
-			    VALUE_OF(s->depth), hash))
+			    VALUE_OF(s->depth),
+			    value_blob(s->used ? s->hash : NULL, HASH_BYTES)))
 			return -1;
 	}
 	return 0;

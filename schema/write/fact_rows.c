@@ -28,16 +28,12 @@ static int fact_put_extra(struct store *db, uint32_t event, const char *name,
 static int fact_put_extras(struct store *db, uint32_t event,
 			   const struct extra *x, uint32_t n, struct err *err)
 {
-	for (uint32_t i = 0; i < n; i++, x++) {
-		const struct value blob = { .kind = VALUE_BLOB,
-					    .text = x->blob,
-					    .len = x->len };
-
+	for (uint32_t i = 0; i < n; i++, x++)
 		if (PUT_ROW(db, T_EXTRA, err, VALUE_OF(event),
 			    value_text(x->name ? x->name : "?"),
-			    x->blob ? blob : VALUE_OF(x->value)))
+			    x->blob ? value_blob(x->blob, x->len)
+				    : VALUE_OF(x->value)))
 			return -1;
-	}
 	return 0;
 }
 

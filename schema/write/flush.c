@@ -18,15 +18,11 @@ static int flush_image(struct store *db, uint32_t id, struct err *err)
 	const struct image *m = frames_get_image(db->w->fr, id);
 	const bool inode = m->maj || m->min || m->ino;
 	const bool range = m->start || m->len;
-	const struct value build_id = {
-		.kind = m->id_len && m->id_len <= sizeof(m->id) ? VALUE_BLOB
-								: VALUE_NULL,
-		.text = (const char *)m->id,
-		.len = m->id_len,
-	};
+	const bool has_id = m->id_len && m->id_len <= sizeof(m->id);
 
 	return PUT_ROW(db, T_IMAGE, err, VALUE_OF(id), VALUE_OF(m->kind),
-		       value_text(m->path), build_id,
+		       value_text(m->path),
+		       value_blob(has_id ? m->id : NULL, m->id_len),
 		       value_known(inode, m->maj), value_known(inode, m->min),
 		       value_known(inode, (int64_t)m->ino),
 		       value_known(inode, (int64_t)m->ino_gen),

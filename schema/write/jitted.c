@@ -26,10 +26,7 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 		return 0;
 	if (c->bytes && c->n_bytes <= JIT_BYTES_MAX &&
 	    PUT_ROW(db, T_JIT_CODE, err, VALUE_OF(id), VALUE_OF(c->machine),
-		    VALUE_OF(c->start),
-		    (struct value){ .kind = VALUE_BLOB,
-				    .text = (const char *)c->bytes,
-				    .len = c->n_bytes }))
+		    VALUE_OF(c->start), value_blob(c->bytes, c->n_bytes)))
 		return -1;
 	for (size_t i = 0; i < c->n_line; i++)
 		if (jitted_line_counts(c, i) &&

@@ -251,20 +251,11 @@ static int naming_update(struct store *db, struct naming *nm, uint32_t frame,
 			 const struct answer *a, const int64_t *vaddr,
 			 struct err *err)
 {
-	sqlite3_stmt *st = nm->update;
-
-	sqlite3_clear_bindings(st);
-	sqlite3_bind_int64(st, 1, frame);
-	if (a->symbol) {
-		sqlite3_bind_int64(st, 2, a->symbol);
-		sqlite3_bind_int64(st, 3, (int64_t)a->symoff);
-	}
-	if (vaddr)
-		sqlite3_bind_int64(st, 4, *vaddr);
-	sqlite3_bind_text(st, 5, a->file, -1, SQLITE_STATIC);
-	if (a->line)
-		sqlite3_bind_int64(st, 6, a->line);
-	if (db_step(db, st, err))
+	if (PUT_VALUES(db, nm->update, err, VALUE_OF(frame),
+		       VALUE_ID(a->symbol),
+		       value_known(a->symbol, (int64_t)a->symoff),
+		       value_known(vaddr, vaddr ? *vaddr : 0),
+		       value_text(a->file), VALUE_ID(a->line)))
 		return -1;
 	db->w->renamed |= sqlite3_changes(db->db) > 0;
 	return 0;

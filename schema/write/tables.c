@@ -76,6 +76,13 @@ struct value value_text(const char *text)
 			       .len = text ? strlen(text) : 0 };
 }
 
+struct value value_blob(const void *p, size_t n)
+{
+	return (struct value){ .kind = p ? VALUE_BLOB : VALUE_NULL,
+			       .text = p,
+			       .len = p ? n : 0 };
+}
+
 static void tables_put_value(struct packing *p, const struct value *v)
 {
 	if (v->kind == VALUE_INT)

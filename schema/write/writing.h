@@ -155,6 +155,8 @@ struct value value_known(bool known, int64_t v);
 #define VALUE_TIME(v) value_known((v) != TIME_NONE, v)
 #define VALUE_CPU(v) value_known((v) >= 0, v)
 struct value value_text(const char *text);
+/* NULL: NULL. */
+struct value value_blob(const void *p, size_t n);
 /* Puts a row of a table in bulk: the values of its first columns, one by one
  * for PUT_ROW(). */
 int tables_put(struct store *db, unsigned int table, const struct value *v,
