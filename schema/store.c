@@ -15,7 +15,6 @@
 #include "schema/db/writer.h"
 #include "schema/functions/functions.h"
 #include "schema/guard/guard.h"
-#include "schema/db/guard_reading.h"
 #include "schema/write/frame_names.h"
 #include "schema/write/labels.h"
 #include "schema/write/write.h"

@@ -81,5 +81,13 @@ static inline struct block *db_packed(struct store *db, unsigned int t,
 }
 /* Hands the open block of a table to the writer. */
 int db_submit(struct store *db, struct bulk_table *t, struct err *err);
+/* link.c: commits, puts the pages of all tables behind SQLite's own, and begins
+ * the next transaction. Until then these tables are empty for SQL; afterwards
+ * their rows are inserted by SQL. Does nothing the second time, or if there are
+ * no such tables. Returns 0, or -1 and *err. */
+int link_pages(struct store *db, struct err *err);
+/* guard_reading.c: refuses everything but reading on this connection from now
+ * on. Returns 0, or -1 and *err. */
+int guard_reading(struct store *db, struct err *err);
 /* Closes the connection and frees *db, all but db->w. NULL is fine. */
 void db_close(struct store *db);

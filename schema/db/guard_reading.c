@@ -2,11 +2,10 @@
  *
  * A database may come from anywhere. Nothing in its schema may call a function
  * with side effects, and no statement may write, attach or load. */
-#include "schema/db/guard_reading.h"
+#include "schema/db/db.h"
 
 #include <string.h>
 
-#include "schema/db/db.h"
 #include "schema/guard/guard.h"
 
 /* Returns true for pragmas that change nothing. */

@@ -5,8 +5,6 @@
  * transaction: as if another process wrote to the file. By the change counter
  * SQLite then sees that what it knows of the pages is old. The file still has
  * its temporary name, so nobody else opens it. */
-#include "schema/db/link.h"
-
 #include "schema/db/db.h"
 #include "schema/db/insert.h"
 #include "schema/db/page_file.h"

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #include "schema/columns.h"
-#include "schema/db/link.h"
 #include "schema/merge/merging.h"
 #include "schema/merge/peek.h"
 #include "schema/store.h"

@@ -10,7 +10,6 @@
 #include "schema/columns.h"
 #include "schema/db/db.h"
 #include "schema/guard/guard.h"
-#include "schema/db/guard_reading.h"
 #include "schema/guard/problem.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"

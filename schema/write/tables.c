@@ -1,5 +1,4 @@
 /* tables.c - the fixed tables that are filled in bulk. */
-#include "schema/db/link.h"
 #include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 

@@ -1,8 +1,6 @@
 /* pages.c - tables whose B-trees are built without SQLite have the rows that
  * SQLite's own have. Each table is made twice, by both ways. */
 /* A process for each test: a limit of the size of files stays. */
-#include "schema/db/link.h"
-
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
