@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "schema/db/empty.h"
-#include "schema/db/insert.h"
 #include "schema/db/page_file.h"
 #include "schema/db/page_format.h"
 #include "schema/db/writer.h"
@@ -128,16 +127,15 @@ static int store_set_up(struct store *db, const struct store_opts *o,
 		new_file_drop(db->w->temp);
 		db->w->temp = NULL;
 	}
-	int rc = insert_register(db->db, &db->bulk);
-	if (!rc)
-		rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
+	int rc = sqlite3_exec(db->db, setup, NULL, NULL, NULL);
+
 	if (!rc)
 		rc = file ? sqlite3_exec(db->db, "BEGIN", NULL, NULL, NULL)
 			  : empty_by_sql(db->db, page);
 	if (rc)
 		return db_error(db, rc, err);
 	tables_new(db);
-	db->wr = writer_new(db->db, &db->bulk, db->path, !o->no_thread);
+	db->wr = writer_new(db->db, db->path, !o->no_thread);
 	return words_write(db, err);
 }
 
@@ -277,12 +275,8 @@ static int store_begin_writing(struct store *db, struct err *err)
 		    err))
 		return -1;
 	guard_accept(db->db);
-	int rc = insert_register(db->db, &db->bulk);
-
-	if (rc)
-		return db_error(db, rc, err);
 	tables_new(db);
-	db->wr = writer_new(db->db, &db->bulk, db->path, false);
+	db->wr = writer_new(db->db, db->path, false);
 	return symbol_rows_resume(db, err);
 }
 

@@ -20,10 +20,8 @@ struct bulk_table *bulk_table_new(const struct bulk_shape *shape)
 
 void bulk_table_reset(struct bulk_table *t)
 {
-	for (int i = 0; i < 2; i++) {
-		sqlite3_finalize(t->insert[i]);
-		t->insert[i] = NULL;
-	}
+	sqlite3_finalize(t->insert);
+	t->insert = NULL;
 }
 
 void bulk_table_free(struct bulk_table *t)

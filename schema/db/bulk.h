@@ -50,23 +50,17 @@ struct bulk_table {
 	struct block *open; /* being filled */
 	uint32_t size;	    /* bytes of the next block */
 	uint32_t next_id;
-	bool dense;		 /* all ids so far were 1, 2, 3 ... */
-	bool replaces;		 /* a row takes the place of that with its id */
-	sqlite3_stmt *insert[2]; /* by block.dense */
+	bool dense;    /* all ids so far were 1, 2, 3 ... */
+	bool replaces; /* a row takes the place of that with its id */
+	sqlite3_stmt *insert;
 	struct page_tree *tree;	 /* NULL: SQLite takes the rows; not freed
 				  * with the table */
 	struct bulk_table *late; /* rows that the tree did not take */
 };
 
-/* Of a connection. */
-struct bulk {
-	const struct block *now; /* that the virtual table shows */
-	unsigned int n_late;	 /* tables of late rows */
-};
-
 struct bulk_table *bulk_table_new(const struct bulk_shape *shape);
 void bulk_table_free(struct bulk_table *t);
-/* Finalizes the statements: after a change of shape, or before the connection
+/* Finalizes the statement: after a change of shape, or before the connection
  * is closed. */
 void bulk_table_reset(struct bulk_table *t);
 

@@ -34,8 +34,7 @@ struct store {
 	struct bulk_table **table;
 	size_t n_table, cap_table;
 	bool filling; /* blocks are open or on their way: see db_drain() */
-	struct bulk bulk;
-	bool takes;		 /* take_ints() is registered */
+	bool takes;   /* take_ints() is registered */
 	struct int_rows *taking; /* whose statement runs; see int_rows.h */
 	struct writer *wr;	 /* NULL: rows cannot be added */
 	struct page_file *pages; /* of large tables; NULL: SQL inserts all */

@@ -19,7 +19,6 @@
 
 struct writer {
 	sqlite3 *db;
-	struct bulk *bulk;
 	const char *path;
 	bool wanted;   /* start a thread with the first block */
 	bool threaded; /* the thread runs */
@@ -38,7 +37,7 @@ struct writer {
 /* Inserts the block, unless an earlier one failed. */
 static void writer_insert(struct writer *wr, struct block *b)
 {
-	int rc = wr->failed ? 0 : insert_block(wr->db, wr->bulk, b);
+	int rc = wr->failed ? 0 : insert_block(wr->db, b);
 
 	if (rc) {
 		struct err err;
@@ -93,13 +92,11 @@ static void *writer_run(void *arg)
 	return NULL;
 }
 
-struct writer *writer_new(sqlite3 *db, struct bulk *bulk, const char *path,
-			  bool thread)
+struct writer *writer_new(sqlite3 *db, const char *path, bool thread)
 {
 	struct writer *wr = mem_new(1, sizeof(*wr));
 
 	wr->db = db;
-	wr->bulk = bulk;
 	wr->path = path;
 	wr->last = &wr->first;
 	pthread_mutex_init(&wr->lock, NULL);

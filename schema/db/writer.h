@@ -7,15 +7,13 @@
 #include <stdbool.h>
 
 struct block;
-struct bulk;
 struct err;
 struct sqlite3;
 struct writer;
 
 /* thread false: writer_put() inserts the block itself. path is for messages;
- * borrowed, like db and bulk. */
-struct writer *writer_new(struct sqlite3 *db, struct bulk *bulk,
-			  const char *path, bool thread);
+ * borrowed, like db. */
+struct writer *writer_new(struct sqlite3 *db, const char *path, bool thread);
 /* Waits until the queue is empty, ends the thread, frees. NULL is fine. */
 void writer_free(struct writer *wr);
 /* Takes ownership of the block, also on failure. Waits while the queue is full.

@@ -11,7 +11,6 @@
 #define NONE INT64_MIN
 
 static sqlite3 *db;
-static struct bulk bulk;
 static struct bulk_table *table;
 
 static void bulk_start(const char *columns, unsigned int n)
@@ -20,7 +19,6 @@ static void bulk_start(const char *columns, unsigned int n)
 	char sql[2048];
 
 	ck_assert_int_eq(sqlite3_open(":memory:", &db), SQLITE_OK);
-	ck_assert_int_eq(insert_register(db, &bulk), SQLITE_OK);
 	snprintf(sql, sizeof(sql), "CREATE TABLE t(id INTEGER PRIMARY KEY%s)",
 		 columns);
 	ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
@@ -35,7 +33,7 @@ static void bulk_stop(void)
 
 static void bulk_test_insert(struct block *b)
 {
-	ck_assert_int_eq(insert_block(db, &bulk, b), SQLITE_OK);
+	ck_assert_int_eq(insert_block(db, b), SQLITE_OK);
 	block_free(b);
 }
 

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "schema/db/insert.h"
 #include "schema/db/rows.h"
 #include "schema/db/writer.h"
 #include "stitch/base/err.h"
@@ -39,8 +38,7 @@ static struct store *db_open_with(bool thread)
 						 SQLITE_OPEN_NOMUTEX,
 					 NULL),
 			 SQLITE_OK);
-	ck_assert_int_eq(insert_register(db->db, &db->bulk), SQLITE_OK);
-	db->wr = writer_new(db->db, &db->bulk, db->path, thread);
+	db->wr = writer_new(db->db, db->path, thread);
 	db_ok(!db_exec(db, "CREATE TABLE t(id INTEGER PRIMARY KEY, v)", &err));
 	ck_assert_uint_eq(db_table_add(db, &shape), 0);
 	return db;

@@ -68,11 +68,10 @@ static struct store *pages_open_with(const char *first, const char *name,
 		 "BEGIN; CREATE TABLE first(a)",
 		 page_size, first);
 	pages_ok(db_exec(db, sql, &err));
-	ck_assert_int_eq(insert_register(db->db, &db->bulk), SQLITE_OK);
 	if (pages)
 		db->pages =
 			page_file_new(db->db, path, (uint32_t)page_size, lock);
-	db->wr = writer_new(db->db, &db->bulk, db->path, false);
+	db->wr = writer_new(db->db, db->path, false);
 	return db;
 }
 
