@@ -1,5 +1,7 @@
-/* merge_settle.c - requests whose stack never came, and stacks that nobody
- * asked for, in the pieces of a stream that was cut: why that is so.
+/* merge_settle.c - requests that waited when their capture ended get the chain
+ * that the next capture has, and those that were made after their chain get the
+ * one that the capture before has. In the pieces of a stream that was cut: why
+ * the stack of other requests never came, and who asked for other stacks.
  *
  * A piece ends before it is known what became of the requests that wait in it,
  * and a loss is told by a later record of its ring, so that a request that
@@ -85,7 +87,8 @@ static int verdicts_count_chain(struct merge *m, sqlite3_stmt *st, uint32_t id,
 			  VALUE_OF(CONF_PROVED));
 }
 
-int merge_apply(struct merge *m, struct err *err)
+/* Gives requests the verdicts of table new_verdict, and empties it. */
+static int merge_apply(struct merge *m, struct err *err)
 {
 	struct rows *r = rows_of(m->db, "merge_verdicts", err);
 	sqlite3_stmt *request = NULL, *chain = NULL;
@@ -337,7 +340,9 @@ static int settle_judge(struct merge *m, struct err *err)
 	return rc;
 }
 
-int merge_settle_open(struct merge *m, struct err *err)
+/* Opens again what an earlier merge joined or settled: the result depends on
+ * the captures alone, not on the order in which they were merged. */
+static int merge_settle_open(struct merge *m, struct err *err)
 {
 	int64_t merged, joined, events;
 
@@ -370,7 +375,7 @@ static int settle_pieces(struct merge *m, struct err *err)
 	return db_exec(m->db, store_sql("settle_lines_end"), err);
 }
 
-int merge_settle(struct merge *m, struct err *err)
+static int merge_settle(struct merge *m, struct err *err)
 {
 	int64_t has;
 
@@ -378,4 +383,50 @@ int merge_settle(struct merge *m, struct err *err)
 			       (has && settle_pieces(m, err))
 		       ? -1
 		       : 0;
+}
+
+/* ---- requests whose chain is in another capture
+ *
+ * A cookie is the CPU and a counter since the boot, so that of two captures of
+ * one boot (see merge_boots) the same cookie of the same thread id is the same
+ * stay in the kernel, if the chain is the later one, or is less than a second
+ * earlier, in which no counter wraps. For the same reason a counter that
+ * another such capture has is not missing, and a request that an earlier
+ * capture has was the first of its cookie. */
+
+/* Joins each request that waits with the chain that another capture has. */
+static int join_open(struct merge *m, struct err *err)
+{
+	return db_exec(m->db, store_sql("merge_join_begin"), err) ||
+			       db_exec(m->db, store_sql("merge_join_verdicts"),
+				       err) ||
+			       merge_apply(m, err)
+		       ? -1
+		       : db_exec(m->db, store_sql("merge_join_end"), err);
+}
+
+/* Joins halves of different captures. */
+static int join_captures(struct merge *m, struct err *err)
+{
+	int64_t open, kin;
+
+	if (db_number(m->db, store_sql("merge_has_open"), &open, err) ||
+	    db_number(m->db, store_sql("merge_has_kin"), &kin, err))
+		return -1;
+	if (!open && !kin)
+		return 0;
+	if (db_exec(m->db, store_sql("merge_boots"), err) ||
+	    (open && join_open(m, err)) ||
+	    (kin && db_exec(m->db, store_sql("merge_kin"), err)))
+		return -1;
+	return db_exec(m->db, store_sql("merge_boots_end"), err);
+}
+
+int merge_join(struct merge *m, struct err *err)
+{
+	return db_exec(m->db, store_sql("merge_verdicts_begin"), err) ||
+			       merge_settle_open(m, err) ||
+			       join_captures(m, err) || merge_settle(m, err)
+		       ? -1
+		       : db_exec(m->db, store_sql("merge_verdicts_end"), err);
 }

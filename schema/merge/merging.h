@@ -208,14 +208,6 @@ void merge_groups_add(struct merge_groups *g, const struct merge_group *key,
 int merge_groups_take(struct merge *m, struct merge_part *p, struct err *err);
 int merge_groups_write(struct merge *m, struct err *err);
 
-/* ---- merge_join.c: requests whose chain is in another capture. Called when
- * all rows are there but the groups. */
+/* ---- merge_settle.c: requests whose chain is in another capture, or in no
+ * piece of their stream. Called when all rows are there but the groups. */
 int merge_join(struct merge *m, struct err *err);
-
-/* ---- merge_settle.c: requests of cut streams whose chain is in none. */
-/* Gives requests the verdicts of table new_verdict, and empties it. */
-int merge_apply(struct merge *m, struct err *err);
-/* Opens again what an earlier merge joined or settled: the result depends on
- * the captures alone, not on the order in which they were merged. */
-int merge_settle_open(struct merge *m, struct err *err);
-int merge_settle(struct merge *m, struct err *err);
