@@ -52,63 +52,6 @@ static inline uint64_t bytes_off(const struct bytes *b)
 /* Sets *err to "path+0xoff: needs n bytes, has m" and returns -1. */
 int bytes_short(const struct bytes *b, uint64_t n, struct err *err);
 
-/* Each of the following functions returns 0 and advances pos, or calls
- * bytes_short(), returns -1 and leaves pos unchanged. (The ', -1' lets the
- * compiler see that *out is set whenever 0 is returned.) */
-static inline int bytes_u8(struct bytes *b, uint8_t *out, struct err *err)
-{
-	if (__builtin_expect(bytes_left(b) < 1, 0))
-		return bytes_short(b, 1, err), -1;
-	*out = *b->pos++;
-	return 0;
-}
-
-static inline int bytes_u16(struct bytes *b, uint16_t *out, struct err *err)
-{
-	uint16_t v;
-
-	if (__builtin_expect(bytes_left(b) < sizeof(v), 0))
-		return bytes_short(b, sizeof(v), err), -1;
-	memcpy(&v, b->pos, sizeof(v));
-	b->pos += sizeof(v);
-	*out = b->swap ? __builtin_bswap16(v) : v;
-	return 0;
-}
-
-static inline int bytes_u32(struct bytes *b, uint32_t *out, struct err *err)
-{
-	uint32_t v;
-
-	if (__builtin_expect(bytes_left(b) < sizeof(v), 0))
-		return bytes_short(b, sizeof(v), err), -1;
-	memcpy(&v, b->pos, sizeof(v));
-	b->pos += sizeof(v);
-	*out = b->swap ? __builtin_bswap32(v) : v;
-	return 0;
-}
-
-static inline int bytes_i32(struct bytes *b, int32_t *out, struct err *err)
-{
-	uint32_t v;
-
-	if (bytes_u32(b, &v, err))
-		return -1;
-	*out = (int32_t)v;
-	return 0;
-}
-
-static inline int bytes_u64(struct bytes *b, uint64_t *out, struct err *err)
-{
-	uint64_t v;
-
-	if (__builtin_expect(bytes_left(b) < sizeof(v), 0))
-		return bytes_short(b, sizeof(v), err), -1;
-	memcpy(&v, b->pos, sizeof(v));
-	b->pos += sizeof(v);
-	*out = b->swap ? __builtin_bswap64(v) : v;
-	return 0;
-}
-
 /* Copies the n bytes at pos + off without moving pos. Returns -1, without a
  * message, if not all of them are inside the window. */
 static inline int bytes_peek(const struct bytes *b, uint64_t off, void *out,
@@ -120,31 +63,49 @@ static inline int bytes_peek(const struct bytes *b, uint64_t off, void *out,
 	return 0;
 }
 
-/* Like bytes_peek(), for numbers. */
-static inline int bytes_peek_u16(const struct bytes *b, uint64_t off,
-				 uint16_t *out)
+/* Each of the following functions returns 0 and advances pos, or calls
+ * bytes_short(), returns -1 and leaves pos unchanged. (The ', -1' lets the
+ * compiler see that *out is set whenever 0 is returned.) */
+static inline int bytes_u8(struct bytes *b, uint8_t *out, struct err *err)
 {
-	if (bytes_peek(b, off, out, sizeof(*out)))
-		return -1;
-	*out = b->swap ? __builtin_bswap16(*out) : *out;
+	if (__builtin_expect(bytes_left(b) < 1, 0))
+		return bytes_short(b, 1, err), -1;
+	*out = *b->pos++;
 	return 0;
 }
 
-static inline int bytes_peek_u32(const struct bytes *b, uint64_t off,
-				 uint32_t *out)
-{
-	if (bytes_peek(b, off, out, sizeof(*out)))
-		return -1;
-	*out = b->swap ? __builtin_bswap32(*out) : *out;
-	return 0;
-}
+/* For numbers of several bytes; `peek` is as bytes_peek(). */
+#define BYTES_NUMBER(read, peek, type, swapped)                                \
+	static inline int read(struct bytes *b, type *out, struct err *err)    \
+	{                                                                      \
+		type v;                                                        \
+                                                                               \
+		if (__builtin_expect(bytes_left(b) < sizeof(v), 0))            \
+			return bytes_short(b, sizeof(v), err), -1;             \
+		memcpy(&v, b->pos, sizeof(v));                                 \
+		b->pos += sizeof(v);                                           \
+		*out = b->swap ? swapped(v) : v;                               \
+		return 0;                                                      \
+	}                                                                      \
+	static inline int peek(const struct bytes *b, uint64_t off, type *out) \
+	{                                                                      \
+		if (bytes_peek(b, off, out, sizeof(*out)))                     \
+			return -1;                                             \
+		*out = b->swap ? swapped(*out) : *out;                         \
+		return 0;                                                      \
+	}                                                                      \
+	struct bytes
+BYTES_NUMBER(bytes_u16, bytes_peek_u16, uint16_t, __builtin_bswap16);
+BYTES_NUMBER(bytes_u32, bytes_peek_u32, uint32_t, __builtin_bswap32);
+BYTES_NUMBER(bytes_u64, bytes_peek_u64, uint64_t, __builtin_bswap64);
 
-static inline int bytes_peek_u64(const struct bytes *b, uint64_t off,
-				 uint64_t *out)
+static inline int bytes_i32(struct bytes *b, int32_t *out, struct err *err)
 {
-	if (bytes_peek(b, off, out, sizeof(*out)))
+	uint32_t v;
+
+	if (bytes_u32(b, &v, err))
 		return -1;
-	*out = b->swap ? __builtin_bswap64(*out) : *out;
+	*out = (int32_t)v;
 	return 0;
 }
 
