@@ -12,7 +12,6 @@
 #include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/partial_maps.h"
 #include "stitch/tasks/space.h"
-#include "stitch/fact.h"
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"
 

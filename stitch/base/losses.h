@@ -6,7 +6,6 @@
  * any other order. Neighbours are merged if a capture has too many intervals.
  */
 #pragma once
-#include <stdbool.h>
 #include <stdint.h>
 
 struct losses;

@@ -5,7 +5,6 @@
  * compare, so that the sum of errors is smallest (backstitch-formats(5),
  * "Alignment"). Also finds out which captures are of one kernel. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/base/clock_map.h"
 #include "stitch/source.h"
 
 /* Returns the clock with this name of perf, ftrace, LTTng or the user;

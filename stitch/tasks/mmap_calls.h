@@ -5,7 +5,6 @@
  * second the result. The mapped file is only known as a file descriptor; its
  * path comes from an openat call, or from a mapping that is already known. */
 #pragma once
-#include <stdbool.h>
 #include <stdint.h>
 
 struct frames;
