@@ -22,10 +22,6 @@ static inline struct fact *fact_queue_add(struct fact_queue *q)
 		q->head = q->n = 0;
 	return mem_add(q->fact, q->n, q->cap);
 }
-static inline void fact_queue_push(struct fact_queue *q, const struct fact *f)
-{
-	*fact_queue_add(q) = *f;
-}
 /* Returns how many facts there are. */
 static inline size_t fact_queue_left(const struct fact_queue *q)
 {

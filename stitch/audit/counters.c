@@ -392,11 +392,11 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 	else if (!reason && sure && r->t0 != TIME_NONE &&
 		 witness_recorded(cs, source, r))
 		f.gap.verdict = GAP_UNCOUNTED;
-	fact_queue_push(cs->out, &f);
+	*fact_queue_add(cs->out) = f;
 	if (f.gap.verdict != GAP_UNCOUNTED)
 		return;
 	/* a gap that nothing explains is a finding as well */
-	const struct fact finding = {
+	*fact_queue_add(cs->out) = (struct fact){
 		.kind = FACT_FINDING,
 		.finding = {
 			.rule = RULE_UNCOUNTED,
@@ -407,8 +407,6 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 			.n = f.gap.n,
 		},
 	};
-
-	fact_queue_push(cs->out, &finding);
 }
 
 /* Outputs the older half of the runs; only the likelier reading remains. */
@@ -717,7 +715,7 @@ static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 		.wraps = (pc->last >> sh->count_bits) -
 			 (pc->first >> sh->count_bits),
 	};
-	fact_queue_push(cs->out, &f);
+	*fact_queue_add(cs->out) = f;
 	return missing;
 }
 
@@ -744,7 +742,7 @@ static void push_session(struct counters *cs, uint16_t source)
 		if (gr->read[0].cpu[i].any)
 			f.session.missing +=
 				push_cpu_counters(cs, source, (int32_t)i);
-	fact_queue_push(cs->out, &f);
+	*fact_queue_add(cs->out) = f;
 }
 
 void counters_end(struct counters *cs, uint16_t source,

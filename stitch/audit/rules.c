@@ -737,7 +737,7 @@ static void audit_push_finding(struct audit *au, const struct rule *r,
 		return;
 	if (w->f.rule == RULE_SWITCH_BROKEN && !f.finding.loss)
 		audit_add_silent(au, &w->f, true);
-	fact_queue_push(au->out, &f);
+	*fact_queue_add(au->out) = f;
 }
 
 void audit_end(struct audit *au)

@@ -8,7 +8,6 @@
  * (pending_requests.h). */
 #include "stitch/join/join.h"
 
-#include "stitch/join/chain_fact.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"
 #include "stitch/join/orphans.h"
@@ -304,6 +303,41 @@ static void give_up_waiting(struct join *jn, struct cookie_entry *e)
 	e->first = e->last = 0;
 }
 
+/* kernel/unwind/deferred.c (7.2) limits a chain to one page of addresses. */
+#define CHAIN_LIMIT 508
+
+static enum quality chain_quality(const struct join_chain *c)
+{
+	if (!c->n)
+		return QUALITY_EMPTY;
+	if (c->n == 1)
+		return QUALITY_ONE;
+	return c->n >= CHAIN_LIMIT ? QUALITY_CUT : QUALITY_OPEN;
+}
+
+/* Sets *f to the fact of a chain that is used. The caller changes what
+ * differs. */
+static void chain_fill_fact(struct fact *f, const struct join_chain *c)
+{
+	*f = (struct fact){
+		.kind = FACT_CHAIN,
+		.chain = {
+			.id = c->id,
+			.time = c->time,
+			.cpu = c->cpu,
+			.thread = c->thread,
+			.source = c->source,
+			.cookie = c->cookie,
+			.uraw = c->uraw,
+			.verdict = CHAIN_USED,
+			.confidence = CONF_PROVED,
+			.quality = chain_quality(c),
+			.flags = c->flags | (c->nonce ? VERDICT_NONCE : 0),
+			.from = TIME_NONE,
+		},
+	};
+}
+
 static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 {
 	struct session *se = NULL;
@@ -324,7 +358,7 @@ static void resolve_chain(struct join *jn, const struct cookie_entry *e)
 	if (f.chain.verdict == CHAIN_FOREIGN)
 		orphans_take(&jn->orphans, &jn->sessions, e, &f.chain);
 	else
-		fact_queue_push(jn->out, &f);
+		*fact_queue_add(jn->out) = f;
 }
 
 /* Gives the entry its verdict, as nothing more can follow. */
@@ -603,7 +637,7 @@ static void join_push_copy(struct join *jn, struct cookie_entry *e,
 
 	e->told_by |= join_session(jn, c->source)->bit;
 	join_match_waiting(jn, e, NULL);
-	fact_queue_push(jn->out, &f);
+	*fact_queue_add(jn->out) = f;
 }
 
 /* A second chain for a cookie: perf record wrote it twice, or once for each
@@ -622,7 +656,7 @@ static void second_chain(struct join *jn, const struct cookie_entry *e,
 		contradiction_found(&jn->contradictions, RULE_COOKIE_CONFLICT,
 				    half, e->chain.time);
 	}
-	fact_queue_push(jn->out, &f);
+	*fact_queue_add(jn->out) = f;
 }
 
 /* For perf's rule, a copy counts as the chain it is a copy of. */

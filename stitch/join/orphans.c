@@ -69,7 +69,7 @@ static void orphans_push(struct orphans *os, struct sessions *ss,
 
 	f.chain.verdict = foreign ? CHAIN_FOREIGN : CHAIN_UNEXPLAINED;
 	f.chain.confidence = foreign ? CONF_EXPLAINED : CONF_UNEXPLAINED;
-	fact_queue_push(os->out, &f);
+	*fact_queue_add(os->out) = f;
 	if (!foreign)
 		return;
 	do {

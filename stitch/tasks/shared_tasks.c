@@ -316,7 +316,8 @@ static void push_thread(struct tasks *ts, uint32_t slot, int64_t start,
 			int64_t end)
 {
 	const struct thread *th = &ts->thread[slot];
-	const struct fact f = {
+
+	*fact_queue_add(ts->out) = (struct fact){
 		.kind = FACT_THREAD,
 		.thread = {
 			.id = th->id,
@@ -326,15 +327,14 @@ static void push_thread(struct tasks *ts, uint32_t slot, int64_t start,
 			.end = end,
 		},
 	};
-
-	fact_queue_push(ts->out, &f);
 }
 
 static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
 			 int64_t end)
 {
 	const struct process *p = &ts->process[slot];
-	const struct fact f = {
+
+	*fact_queue_add(ts->out) = (struct fact){
 		.kind = FACT_PROCESS,
 		.process = {
 			.id = p->id,
@@ -346,8 +346,6 @@ static void push_process(struct tasks *ts, uint32_t slot, int64_t start,
 			.end = end,
 		},
 	};
-
-	fact_queue_push(ts->out, &f);
 }
 
 void shared_tasks_drop_process(struct tasks *ts, uint32_t slot)

@@ -52,7 +52,8 @@ void tasks_together(struct tasks *ts, uint16_t source, uint16_t line)
 static void push_mapping(const struct space_owner *own, const struct region *r)
 {
 	struct tasks *ts = own->arg;
-	struct fact f = {
+
+	*fact_queue_add(ts->out) = (struct fact){
 		.kind = FACT_MAPPING,
 		.mapping = {
 			.id = r->id,
@@ -67,8 +68,6 @@ static void push_mapping(const struct space_owner *own, const struct region *r)
 			.t1 = r->t1,
 		},
 	};
-
-	fact_queue_push(ts->out, &f);
 }
 
 static struct space_owner tasks_owner(struct tasks *ts, const struct process *p)
@@ -434,7 +433,7 @@ static void tasks_add_comm(struct tasks *ts, uint32_t slot, const char *name,
 	f.comm.id = ++ts->comm_ids;
 	th->comm = f.comm.id;
 	shared_tasks_lend_name(ts, slot);
-	fact_queue_push(ts->out, &f);
+	*fact_queue_add(ts->out) = f;
 }
 
 uint32_t tasks_comm(struct tasks *ts, uint32_t slot)
