@@ -24,11 +24,25 @@ static bool intern_is_same(const void *owner, uint32_t id, const void *key)
 	       !memcmp(in->string[id], k->s, k->len);
 }
 
-uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len)
+static uint32_t intern_find_hash(const struct intern *in, const void *s,
+				 size_t len, uint64_t hash)
 {
 	struct intern_key key = { s, len };
+
+	return table_find(&in->index, hash, intern_is_same, in, &key);
+}
+
+uint32_t intern_find(const struct intern *in, const char *s)
+{
+	size_t len = strlen(s);
+
+	return intern_find_hash(in, s, len, hash_bytes(s, len, 0));
+}
+
+uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len)
+{
 	uint64_t hash = hash_bytes(s, len, 0);
-	uint32_t id = table_find(&in->index, hash, intern_is_same, in, &key);
+	uint32_t id = intern_find_hash(in, s, len, hash);
 
 	if (id != TABLE_NONE)
 		return id;

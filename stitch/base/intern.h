@@ -21,6 +21,8 @@ struct intern {
 uint32_t intern_add_bytes(struct intern *in, const void *s, size_t len);
 /* Like intern_add_bytes(), for a string that ends with a 0. */
 uint32_t intern_add(struct intern *in, const char *s);
+/* Returns the id of a string that ends with a 0, or TABLE_NONE: it is new. */
+uint32_t intern_find(const struct intern *in, const char *s);
 /* Returns the string of an id that was given out. A 0 follows its last byte.
  * Valid until intern_release(). */
 const char *intern_get(const struct intern *in, uint32_t id);

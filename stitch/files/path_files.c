@@ -1,21 +1,17 @@
 /* path_files.c - at which paths a capture has mapped more than one file. */
 #include "stitch/files/path_files.h"
 
-#include "stitch/base/mem.h"
-#include "stitch/base/table.h"
+#include "stitch/base/intern.h"
 
 struct path_entry {
-	const char *path; /* in text */
-	size_t len;
 	struct path_file first;
 	bool several;
 };
 
 struct path_files {
-	struct path_entry *entry;
+	struct intern paths;
+	struct path_entry *entry; /* by path */
 	size_t n, cap;
-	struct table by_path;
-	struct arena text;
 	uint32_t last; /* most processes map the same few files in turn */
 };
 
@@ -32,64 +28,18 @@ static bool path_file_differs(const struct path_file *a,
 	return (a->maj && b->maj) || (a->gen && b->gen);
 }
 
-static bool path_entry_is(const struct path_entry *e, const char *path,
-			  size_t len)
-{
-	return e->len == len && !memcmp(e->path, path, len);
-}
-
-struct path_key {
-	const char *path;
-	size_t len;
-};
-
-static bool path_files_same(const void *owner, uint32_t id, const void *key)
-{
-	const struct path_key *k = key;
-
-	return path_entry_is(&((const struct path_files *)owner)->entry[id],
-			     k->path, k->len);
-}
-
-static uint32_t path_files_find(const struct path_files *pf, const char *path,
-				size_t len, uint64_t hash)
-{
-	const struct path_key k = { path, len };
-
-	return table_find(&pf->by_path, hash, path_files_same, pf, &k);
-}
-
-static const char *path_files_keep(struct path_files *pf, const char *path,
-				   size_t len)
-{
-	char *copy = arena_take(&pf->text, len);
-
-	memcpy(copy, path, len);
-	return copy;
-}
-
 static struct path_entry *path_files_entry(struct path_files *pf,
 					   const char *path, size_t len,
 					   const struct path_file *f)
 {
-	uint32_t next = pf->last + 1 < pf->n ? pf->last + 1 : 0;
+	uint32_t id = pf->last + 1 < pf->n ? pf->last + 1 : 0;
 
-	if (pf->n && path_entry_is(&pf->entry[next], path, len)) {
-		pf->last = next;
-		return &pf->entry[next];
-	}
-	uint64_t hash = hash_bytes(path, len, 0);
-	uint32_t id = path_files_find(pf, path, len, hash);
-
-	if (id == TABLE_NONE) {
-		id = (uint32_t)pf->n;
-		table_add(&pf->by_path, hash, id);
-		*mem_add(pf->entry, pf->n, pf->cap) = (struct path_entry){
-			.path = path_files_keep(pf, path, len),
-			.len = len,
-			.first = *f,
-		};
-	}
+	if (!pf->n || intern_length(&pf->paths, id) != len ||
+	    memcmp(intern_get(&pf->paths, id), path, len) != 0)
+		id = intern_add_bytes(&pf->paths, path, len);
+	if (id == pf->n)
+		*mem_add(pf->entry, pf->n, pf->cap) =
+			(struct path_entry){ .first = *f };
 	pf->last = id;
 	return &pf->entry[id];
 }
@@ -110,11 +60,7 @@ void path_files_add(struct path_files **pf, const char *path, size_t len,
 
 bool path_files_several(const struct path_files *pf, const char *path)
 {
-	size_t len = strlen(path);
-
-	if (!pf)
-		return false;
-	uint32_t id = path_files_find(pf, path, len, hash_bytes(path, len, 0));
+	uint32_t id = pf ? intern_find(&pf->paths, path) : TABLE_NONE;
 
 	return id != TABLE_NONE && pf->entry[id].several;
 }
@@ -123,8 +69,7 @@ void path_files_free(struct path_files *pf)
 {
 	if (!pf)
 		return;
-	table_release(&pf->by_path);
-	arena_release(&pf->text);
+	intern_release(&pf->paths);
 	free(pf->entry);
 	free(pf);
 }
