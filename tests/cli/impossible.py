@@ -34,7 +34,7 @@ SOURCES = ("formats/perf", "formats/ftrace", "formats/ftext", "formats/ctf",
 # refuses a whole trace; tests/unit/ctf_tree.c has these
 NOT_THESE = ("formats/ctf/meta/",)
 SAYS = re.compile(
-    r"\b(?:err_at|err_set|reader_damage_text|ctf_stream_damage|ctf_field_stop)"
+    r"\b(?:err_at|err_set|[a-z]+_damage_text|ctf_stream_damage|ctf_field_stop)"
     r"\(|\bwhy = |\.detail = |\breturn (?=\")|\? (?=\"a packet)|: (?=\"an event)")
 MACHINE = "raw type=80 misc=0 hex=0600000000000000" "40000000" + \
     b"x86_64".ljust(64, b"\0").hex()
@@ -90,7 +90,9 @@ def messages():
                           lambda m: m[0] if m[0][0] == '"'
                           else re.sub(".", " ", m[0]), text, flags=re.S)
             for m in SAYS.finditer(text):
-                for s in strings(statement(text, m.start())):
+                said = strings(statement(text, m.start()))
+                # the kind of damage is in front of what is said of it
+                for s in said["damage_text" in m[0]:]:
                     s = re.sub(r"^%s(: |$)", "", s.replace('\\"', '"'))
                     if re.search(r"\w+\W+\w+", s):
                         line = text.count("\n", 0, m.start()) + 1
