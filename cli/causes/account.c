@@ -82,7 +82,7 @@ static void account_piece(struct accounting *k, const struct proof_piece *pc,
 static void account_runs(struct account *a, const struct timeline *t,
 			 uint32_t thread, const struct account_ask *ask)
 {
-	const struct numbers id = timeline_stays(t, thread);
+	const struct numbers id = lists_get(&t->stays, thread);
 	int32_t cpu = -1;
 
 	for (size_t i = 0; i < id.n; i++) {
@@ -100,10 +100,10 @@ static void account_runs(struct account *a, const struct timeline *t,
 static void account_wakes(struct account *a, const struct timeline *t,
 			  uint32_t thread, const struct account_ask *ask)
 {
-	enum timeline_kind kind = timeline_types(t) & TIMELINE_HAS_WAKING
+	enum timeline_kind kind = t->types & TIMELINE_HAS_WAKING
 					  ? TIMELINE_WAKING
 					  : TIMELINE_WAKEUP;
-	const struct numbers id = timeline_wakes(t, thread);
+	const struct numbers id = lists_get(&t->wakes, thread);
 
 	for (size_t i = 0; i < id.n; i++) {
 		const struct timeline_wake w =

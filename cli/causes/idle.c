@@ -83,7 +83,7 @@ static size_t idle_first_wake(const struct idle *s, const struct numbers *wake,
 static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 			  uint32_t by)
 {
-	const struct numbers wake = timeline_wakes(s->t, thread);
+	const struct numbers wake = lists_get(&s->t->wakes, thread);
 	size_t first = idle_first_wake(s, &wake, time);
 
 	for (size_t i = first;
@@ -146,7 +146,7 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 {
 	int64_t since = idle_alone_since(s, thread, first);
 	int64_t from = proofs_piece(s->p, thread, first).from;
-	const struct numbers wake = timeline_wakes(s->t, other);
+	const struct numbers wake = lists_get(&s->t->wakes, other);
 	size_t at = idle_first_wake(s, &wake, from);
 	size_t last = at < WAKES_MOST ? 0 : at - WAKES_MOST;
 	uint32_t by;

@@ -3,10 +3,7 @@
 
 bool missing_counts(const struct timeline *t)
 {
-	size_t silent;
-
-	timeline_silent(t, 0, &silent);
-	return !silent && !timeline_contradictions(t);
+	return !t->n_silent && !t->contradictions;
 }
 
 int missing_runs(const struct timeline *t, const struct timeline_loss *l,
@@ -18,7 +15,7 @@ int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 		return 0;
 	/* who came behind a silent task and left again would be recorded,
 	 * unless records of others are missing too */
-	if (l->of_task && !timeline_contradictions(t)) {
+	if (l->of_task && !t->contradictions) {
 		if (l->after > 0)
 			tid[n++] = l->after;
 		return n;
@@ -36,24 +33,22 @@ int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 
 bool missing_holds(const struct timeline *t, const struct timeline_loss *l)
 {
-	if (l->only_wakes || (l->of_task && !timeline_contradictions(t)))
+	if (l->only_wakes || (l->of_task && !t->contradictions))
 		return false;
 	return l->n < 0 || l->n >= UNSEEN_RUN;
 }
 
 unsigned int missing_premise(const struct timeline *t)
 {
-	size_t silent;
 	unsigned int premise = 0;
 
 	if (timeline_is_blind(t))
 		return MISSING_ANYWHERE;
-	timeline_silent(t, 0, &silent);
-	if (silent)
+	if (t->n_silent)
 		premise |= MISSING_IF_TASKS;
-	if (timeline_contradictions(t))
+	if (t->contradictions)
 		premise |= MISSING_IF_SHOWS;
-	else if (timeline_rules(t)->pauses)
+	else if (t->rules.pauses)
 		premise |= MISSING_IF_ON;
 	return premise;
 }

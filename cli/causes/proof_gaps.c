@@ -19,11 +19,11 @@ struct proofs *proofs_new(const struct timeline *t)
 	struct proofs *p = mem_new(1, sizeof(*p));
 
 	p->t = t;
-	p->of = mem_new(timeline_threads(t) + 1u, sizeof(*p->of));
-	p->wakings = timeline_types(t) & TIMELINE_HAS_WAKING;
-	p->wakeups = timeline_types(t) & TIMELINE_HAS_WAKEUP;
+	p->of = mem_new(t->n_thread + 1, sizeof(*p->of));
+	p->wakings = t->types & TIMELINE_HAS_WAKING;
+	p->wakeups = t->types & TIMELINE_HAS_WAKEUP;
 	p->counts = missing_counts(t);
-	p->complete = !timeline_contradictions(t);
+	p->complete = !t->contradictions;
 	p->blind = timeline_is_blind(t);
 	hides_init(p);
 	return p;
@@ -31,7 +31,7 @@ struct proofs *proofs_new(const struct timeline *t)
 
 static void proofs_forget_all(struct proofs *p)
 {
-	for (uint32_t i = 0; i < timeline_threads(p->t); i++) {
+	for (uint32_t i = 0; i < p->t->n_thread; i++) {
 		moments_release(&p->of[i].kept);
 		p->of[i] = (struct pieces){ 0 };
 	}
@@ -87,7 +87,7 @@ static bool gap_likely(const struct gap *g, int64_t *from,
 	*from = TIMELINE_START;
 	if (!g->n_hidden || g->holds || (!g->exact_to && !g->came) ||
 	    !g->exact_from || task_state_ends(g->bits) ||
-	    gap_race_since(g, g->a ? g->a->from : TIMELINE_START))
+	    gap_race(g, g->a ? g->a->from : TIMELINE_START))
 		return false;
 	if (!woken && is_ready(g->bits))
 		*from = g->from;
@@ -318,10 +318,10 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 				 .run_from = TIMELINE_START,
 				 .came_from = TIMELINE_START,
 				 .bits = -1 } };
-	const struct numbers id = timeline_stays(p->t, thread);
+	const struct numbers id = lists_get(&p->t->stays, thread);
 
 	out->end = TIMELINE_START;
-	w.wake = timeline_wakes(p->t, thread);
+	w.wake = lists_get(&p->t->wakes, thread);
 	w.g.own = hides_own(p, thread, &w.g.n_own);
 	for (size_t i = 0; i < id.n; i++) {
 		const struct timeline_stay stay =

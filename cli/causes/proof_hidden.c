@@ -21,7 +21,7 @@ static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 {
 	struct hides *h = &p->hides;
 	int32_t tid[2];
-	int n = missing_runs(p->t, timeline_loss(p->t, i), tid);
+	int n = missing_runs(p->t, &p->t->loss[i], tid);
 
 	if (n < 0)
 		*mem_add(h->loss, h->n, *cap) = i;
@@ -35,21 +35,19 @@ void hides_init(struct proofs *p)
 	struct hides *h = &p->hides;
 	size_t cap = 0;
 
-	for (size_t i = 0; i < timeline_losses(p->t); i++)
+	for (size_t i = 0; i < p->t->n_loss; i++)
 		hides_sort_loss(p, (uint32_t)i, &cap);
 	h->holds = mem_new(h->n + 1, sizeof(*h->holds));
 	for (size_t i = 0; i < h->n; i++)
-		h->holds[i + 1] =
-			h->holds[i] +
-			missing_holds(p->t, timeline_loss(p->t, h->loss[i]));
+		h->holds[i + 1] = h->holds[i] +
+				  missing_holds(p->t, &p->t->loss[h->loss[i]]);
 	sort_items(h->own, h->n_own, hides_compare_own);
 	for (h->size = 1; h->size < h->n; h->size *= 2)
 		;
 	h->latest = mem_new(h->size * 2, sizeof(*h->latest));
 	for (size_t i = 0; i < h->size; i++)
 		h->latest[h->size + i] =
-			i < h->n ? timeline_loss(p->t, h->loss[i])->to
-				 : TIMELINE_START;
+			i < h->n ? p->t->loss[h->loss[i]].to : TIMELINE_START;
 	for (size_t i = h->size; i-- > 1;)
 		h->latest[i] =
 			hidden_later(h->latest[2 * i], h->latest[2 * i + 1]);
@@ -138,7 +136,7 @@ static int64_t hidden_woken(const struct gap *g, int64_t time)
  * thousands of them. */
 static void hidden_add(struct gap *g, const struct timeline_loss *l)
 {
-	int64_t skew = timeline_rules(g->p->t)->skew;
+	int64_t skew = g->p->t->rules.skew;
 	int64_t from = l->from;
 	int64_t to = l->to;
 	struct span *last;
@@ -188,7 +186,7 @@ static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
 		    w.target != l->cpu)
 			from = hidden_later(from, w.time);
 	}
-	from -= timeline_rules(g->p->t)->skew;
+	from -= g->p->t->rules.skew;
 	run = (struct span){ hidden_later(g->from, from), g->to };
 	if (run.from > run.to)
 		return;
@@ -208,19 +206,17 @@ static size_t hidden_pass(struct gap *g, size_t i)
 {
 	const struct hides *h = &g->p->hides;
 	const struct timeline *t = g->p->t;
-	int64_t skew = timeline_rules(t)->skew;
+	int64_t skew = t->rules.skew;
 	struct span *last = &g->hidden[g->n_hidden - 1];
 	size_t n = h->n - i;
 
-	n = search_where(n, k, timeline_loss(t, h->loss[i + k])->from >= g->to);
+	n = search_where(n, k, t->loss[h->loss[i + k]].from >= g->to);
 	while (n) {
 		int64_t woken = hidden_woken(g, last->to);
 		size_t next = search_where(
 			n, k,
-			timeline_loss(t, h->loss[i + k])->from - skew >=
-					woken &&
-				timeline_loss(t, h->loss[i + k])->from - skew >
-					last->to);
+			t->loss[h->loss[i + k]].from - skew >= woken &&
+				t->loss[h->loss[i + k]].from - skew > last->to);
 		int64_t to = hides_latest(h, i, i + next);
 
 		if (!next)
@@ -238,7 +234,7 @@ void gap_find_hidden(struct gap *g)
 {
 	const struct hides *h = &g->p->hides;
 	const struct timeline *t = g->p->t;
-	int64_t skew = timeline_rules(t)->skew;
+	int64_t skew = t->rules.skew;
 	int64_t from = g->from == TIMELINE_START ? g->from : g->from - skew;
 	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
 	size_t i = hides_find(h, 0, from);
@@ -246,7 +242,7 @@ void gap_find_hidden(struct gap *g)
 	const struct timeline_loss *run = NULL;
 
 	/* nothing behind this gap begins before it */
-	while (g->n_own && timeline_loss(t, g->own->loss)->to < from) {
+	while (g->n_own && t->loss[g->own->loss].to < from) {
 		g->own++;
 		g->n_own--;
 	}
@@ -255,9 +251,9 @@ void gap_find_hidden(struct gap *g)
 	g->came_from = TIMELINE_START;
 	g->counted = TIMELINE_START;
 	for (;;) {
-		bool all = i < h->n && timeline_loss(t, h->loss[i])->from <= to;
-		bool some = own < g->n_own &&
-			    timeline_loss(t, g->own[own].loss)->from <= to;
+		bool all = i < h->n && t->loss[h->loss[i]].from <= to;
+		bool some =
+			own < g->n_own && t->loss[g->own[own].loss].from <= to;
 
 		if (!all && !some)
 			break;
@@ -265,7 +261,7 @@ void gap_find_hidden(struct gap *g)
 			g->counted = gap_count(g);
 		if (some && (!all || g->own[own].loss < h->loss[i])) {
 			const struct timeline_loss *l =
-				timeline_loss(t, g->own[own++].loss);
+				&t->loss[g->own[own++].loss];
 
 			if (hidden_is_run(g, l))
 				run = l;
@@ -273,9 +269,9 @@ void gap_find_hidden(struct gap *g)
 				hidden_add(g, l);
 			continue;
 		}
-		hidden_add(g, timeline_loss(t, h->loss[i]));
+		hidden_add(g, &t->loss[h->loss[i]]);
 		if (g->n_hidden && g->counted == g->from &&
-		    timeline_loss(t, h->loss[i])->from > g->from)
+		    t->loss[h->loss[i]].from > g->from)
 			i = hidden_pass(g, i + 1);
 		else
 			i = hides_find(h, i + 1, from);

@@ -146,11 +146,9 @@ struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
 			     size_t i);
 /* Returns whether a wake-up came while the thread was on its way to sleep: a
  * sched_waking of the run at or behind a time without a sched_wakeup up to the
- * switch out. */
-bool gap_race_since(const struct gap *g, int64_t since);
-/* The same of the whole run. Where its start is missing, what may have been in
- * it counts, and may as well have ended the wait before. */
-bool gap_race(const struct gap *g);
+ * switch out. Where the start of the run is missing, what may have been in it
+ * counts, and may as well have ended the wait before. */
+bool gap_race(const struct gap *g, int64_t since);
 /* Whether the thread certainly slept right behind the switch out. */
 bool gap_slept(const struct gap *g);
 /* Finds the first wake-up of a kind between two times. Returns whether there is

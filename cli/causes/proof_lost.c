@@ -23,7 +23,7 @@ bool is_known_number(const struct proofs *p, const struct timeline_loss *l)
 
 struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to)
 {
-	bool exact = !timeline_rules(g->p->t)->skew;
+	bool exact = !g->p->t->rules.skew;
 	const struct timeline_loss *l = NULL;
 	struct lost_sum s = { 0 };
 
@@ -52,7 +52,7 @@ struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
 	return *w;
 }
 
-bool gap_race_since(const struct gap *g, int64_t since)
+bool gap_race(const struct gap *g, int64_t since)
 {
 	bool race = false;
 
@@ -69,17 +69,13 @@ bool gap_race_since(const struct gap *g, int64_t since)
 	return race;
 }
 
-bool gap_race(const struct gap *g)
-{
-	return gap_race_since(g, TIMELINE_START);
-}
-
 /* Whether the thread certainly slept right behind the switch out. */
 bool gap_slept(const struct gap *g)
 {
 	return g->exact_from && is_sleep(g->bits) && g->p->wakings &&
-	       !timeline_rules(g->p->t)->signal_bug &&
-	       !timeline_is_recorder(g->p->t, g->thread) && !gap_race(g) &&
+	       !g->p->t->rules.signal_bug &&
+	       !g->p->t->thread[g->thread].recorder &&
+	       !gap_race(g, TIMELINE_START) &&
 	       !gap_lost(g, g->run_from, g->from).any;
 }
 
@@ -108,8 +104,8 @@ int64_t gap_count(const struct gap *g)
 
 	if (!g->p->counts || !g->exact_from || !is_sleep(g->bits) ||
 	    task_state_ends(g->bits) || !g->p->wakings ||
-	    timeline_rules(g->p->t)->signal_bug ||
-	    timeline_is_recorder(g->p->t, g->thread) || gap_race(g))
+	    g->p->t->rules.signal_bug || g->p->t->thread[g->thread].recorder ||
+	    gap_race(g, TIMELINE_START))
 		return g->from;
 	if (!g->p->wakeups ||
 	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||

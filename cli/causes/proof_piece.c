@@ -201,15 +201,15 @@ uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from)
 
 uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l)
 {
-	return edge_put(g->p, g->thread, true,
-			&(struct edge_odd){ l->from,
-					    timeline_loss_number(g->p->t, l) });
+	return edge_put(
+		g->p, g->thread, true,
+		&(struct edge_odd){ l->from, (uint32_t)(l - g->p->t->loss) });
 }
 
 static struct proof_edge edge_deduced(const struct proofs *p, uint32_t waiter,
 				      const struct edge_odd *odd)
 {
-	const struct timeline_loss *l = timeline_loss(p->t, odd->loss);
+	const struct timeline_loss *l = &p->t->loss[odd->loss];
 
 	return (struct proof_edge){
 		.time = l->from,

@@ -53,7 +53,7 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 static bool quiet_is_close(const struct gap *g, const struct quiet *q,
 			   const struct timeline_wake *w)
 {
-	int64_t skew = timeline_rules(g->p->t)->skew;
+	int64_t skew = g->p->t->rules.skew;
 	bool same = q->first && g->a && g->a->cpu == w->cpu;
 
 	return w->time - q->from <= (same ? 0 : skew) ||
@@ -67,7 +67,7 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	const struct timeline_wake *w = &q->waking;
 	bool doubt = quiet_is_close(g, q, w) ||
 		     (q->first && !is_sleep(g->bits) &&
-		      (g->bits >= 0 || timeline_rules(g->p->t)->unmarked));
+		      (g->bits >= 0 || g->p->t->rules.unmarked));
 	enum proof proof = doubt ? PROOF_LIKELY : PROOF_PROVED;
 	enum proof link = edge_proof(w);
 
@@ -86,10 +86,10 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
  * then it was ready all the time. */
 static bool quiet_raced(const struct gap *g)
 {
-	return gap_race(g) && g->p->wakeups &&
+	return gap_race(g, TIMELINE_START) && g->p->wakeups &&
 	       timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from,
 			      g->from) &&
-	       !timeline_is_recorder(g->p->t, g->thread) &&
+	       !g->p->t->thread[g->thread].recorder &&
 	       !gap_lost(g, g->run_from, g->from).any;
 }
 
@@ -107,9 +107,10 @@ static bool quiet_left_idle(const struct gap *g)
 static void quiet_unwoken(struct gap *g, const struct quiet *q)
 {
 	bool lost = gap_lost(g, g->run_from, g->from).any;
-	bool signal = timeline_rules(g->p->t)->signal_bug;
+	bool signal = g->p->t->rules.signal_bug;
 
-	if (gap_race(g) || lost || (signal && !quiet_left_idle(g)))
+	if (gap_race(g, TIMELINE_START) || lost ||
+	    (signal && !quiet_left_idle(g)))
 		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_LIKELY);
 	else
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
@@ -154,7 +155,7 @@ static void quiet_asleep(struct gap *g, const struct quiet *q)
 		quiet_unwoken(g, q);
 		return;
 	}
-	if (timeline_is_recorder(g->p->t, g->thread)) {
+	if (g->p->t->thread[g->thread].recorder) {
 		piece_add_time(g, q->from, q->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		return;
 	}
@@ -185,7 +186,7 @@ static void quiet_open(struct gap *g, const struct quiet *q)
 	int64_t ready = q->to;
 	int64_t queued = q->has_wakeup ? q->wakeup.time : q->to;
 
-	if (q->last && !timeline_is_recorder(g->p->t, g->thread))
+	if (q->last && !g->p->t->thread[g->thread].recorder)
 		ready = q->n_lost ? q->lost_to : q->from;
 	lower_to(ready, queued);
 	piece_add_time(g, q->from, ready, PIECE_UNKNOWN, PROOF_UNKNOWN);

@@ -43,6 +43,7 @@
 #include <stdint.h>
 
 #include "cli/causes/moments.h"
+#include "stitch/base/table.h"
 
 #define TIMELINE_NONE UINT32_MAX
 /* Before and after all times. */
@@ -190,7 +191,87 @@ struct timeline_rules {
 			* options, -1 nothing tells */
 };
 
-struct timeline;
+/* Switches to a task of which the next record does not know, and whether any
+ * record was written in its context. */
+struct voice {
+	uint32_t gaps;
+	bool heard;
+};
+
+/* Threads are numbered from 0, in the order in which they appear; idle threads
+ * are none. */
+struct seen_thread {
+	int32_t tid;
+	uint32_t waking; /* number of its last wake-up + 1, if that is a
+			  * sched_waking alone; 0 */
+	struct voice voice;
+	bool recorder;
+	bool gone; /* it left its last CPU for good */
+};
+
+/* A task of which nothing was recorded. */
+struct timeline_silent {
+	int32_t tid;
+	int32_t cpu; /* of the idle task, whose tid is 0; else -1 */
+	uint32_t gaps;
+};
+
+/* Returns the process of a thread; -1: not known. */
+typedef int32_t timeline_process_fn(void *arg, int32_t tid);
+
+/* What the rings are read into: for whoever asks, loss, thread, silent, the
+ * lists, types and contradictions are there once it is sealed. */
+struct timeline {
+	struct timeline_rules rules;
+	struct ring *ring;
+	size_t n_ring, cap_ring;
+	struct timeline_loss *told; /* as they were added */
+	size_t n_told, cap_told;
+	size_t *anywhere; /* those of an unknown CPU */
+	size_t n_anywhere, cap_anywhere;
+	struct timeline_loss *loss; /* as they are in the rings; by their start,
+				     * once it is sealed */
+	size_t n_loss, cap_loss;
+	/* Latest end of those losses that are below loss[i] in the tree whose
+	 * root is in the middle, and so on: timeline_visit_losses() */
+	int64_t *reach;
+	struct moments stay; /* by their end; a: length, b: in `stayed` */
+	struct moments wake; /* of one record, or of sched_waking and its
+			      * sched_wakeup: union wake_pair */
+	struct intern stayed, woke, pairs; /* kinds */
+	int64_t event;			   /* of the last switch out */
+	struct seen_thread *thread;
+	size_t n_thread, cap_thread;
+	struct timeline_silent *silent;
+	size_t n_silent, cap_silent;
+	struct rename_row *rename;
+	size_t n_rename, cap_rename;
+	bool renames_sorted;
+	timeline_process_fn *process; /* NULL: nobody knows */
+	void *process_arg;
+	struct table index; /* tid to thread */
+	/* Numbers of the stays and the wake-ups of each thread, and of the
+	 * stays on each CPU, in time order: item i of x = lists_get(&stays,
+	 * thread) is timeline_stay(t, numbers_get(&x, i)). timeline_seats() */
+	struct lists stays, wakes, seats;
+	struct ring_part *ring_part;
+	size_t n_ring_part, cap_ring_part;
+	struct timeline_part *part; /* the last one begins at part_from */
+	size_t n_part, cap_part;
+	int64_t part_from;
+	size_t part_stay;    /* stays before this one are of earlier parts */
+	unsigned int types;  /* that were recorded at all: TIMELINE_HAS_ bits */
+	int64_t first, last; /* records in rings */
+	/* How often records were missing without a loss, but for those of
+	 * silent tasks. If there is any, numbers of lost records prove nothing.
+	 */
+	uint64_t contradictions;
+	struct doubt *doubt;
+	size_t n_doubt, cap_doubt;
+	/* when a thread without a tid came last: it had left as if dead */
+	int64_t undead;
+	bool stray; /* a record is of no CPU, or no time, that is known */
+};
 
 struct timeline *timeline_new(const struct timeline_rules *r);
 void timeline_free(struct timeline *t);
@@ -212,37 +293,19 @@ void timeline_mark_recorder(struct timeline *t, int32_t tid);
  */
 void timeline_rename(struct timeline *t, int64_t time, int32_t from,
 		     int32_t to);
-/* Returns the process of a thread; -1: not known. */
-typedef int32_t timeline_process_fn(void *arg, int32_t tid);
-void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
-			     void *arg);
 void timeline_seal(struct timeline *t);
 /* Calls fn for each wake-up that is CONTEXT_SOFTIRQ_UNKNOWN or CONTEXT_HARDIRQ
  * so far, which returns what it is. Behind timeline_seal(). */
 typedef uint8_t timeline_settle_fn(void *arg, const struct timeline_wake *w);
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg);
 
-/* Threads are numbered from 0, in the order in which they appear; idle threads
- * are none. */
-uint32_t timeline_threads(const struct timeline *t);
 int32_t timeline_tid(const struct timeline *t, uint32_t thread);
 /* Returns TIMELINE_NONE if no record names it. */
 uint32_t timeline_thread(const struct timeline *t, int32_t tid);
-bool timeline_is_recorder(const struct timeline *t, uint32_t thread);
 
-/* Returns the numbers of a thread's stays, in time order: item i is
- * timeline_stay(t, numbers_get(&x, i)). */
-struct numbers timeline_stays(const struct timeline *t, uint32_t thread);
 struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i);
-/* Returns the number of a loss. */
-uint32_t timeline_loss_number(const struct timeline *t,
-			      const struct timeline_loss *l);
-/* Returns how many there are of all threads and CPUs. */
-size_t timeline_all_stays(const struct timeline *t);
-/* Stays on a CPU, likewise; none if the CPU has no records. */
+/* Returns the numbers of the stays on a CPU; none if it has no records. */
 struct numbers timeline_seats(const struct timeline *t, int32_t cpu);
-/* Wake-ups of a thread, likewise. */
-struct numbers timeline_wakes(const struct timeline *t, uint32_t thread);
 struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i);
 /* Returns the number of the wake-up, of any thread, that was added next, but
  * for a sched_wakeup kept with its sched_waking; TIMELINE_NONE. */
@@ -251,9 +314,6 @@ uint32_t timeline_next_wake(const struct timeline *t, uint32_t i);
  * stack. Events must have come in the order of their ids. */
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack);
 
-/* Losses by their start. */
-size_t timeline_losses(const struct timeline *t);
-const struct timeline_loss *timeline_loss(const struct timeline *t, size_t i);
 /* Return the next loss behind l, by their starts, that touches the time between
  * from and to, as far as clocks tell; or of which a part is in it. l NULL: the
  * first one. NULL: there is none. O(log n). */
@@ -264,9 +324,6 @@ const struct timeline_loss *
 timeline_next_loss_in(const struct timeline *t, int64_t from, int64_t to,
 		      const struct timeline_loss *l);
 
-const struct timeline_rules *timeline_rules(const struct timeline *t);
-/* Returns the types that were recorded at all, TIMELINE_HAS_ bits. */
-unsigned int timeline_types(const struct timeline *t);
 /* Returns whether records of this type were on at all CPUs between two times,
  * by the capture that tells of the first one. */
 bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
@@ -274,21 +331,9 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 /* Returns the times of the first and the last record that names the thread on a
  * CPU; from > to: there is none. */
 void timeline_span(const struct timeline *t, int64_t *from, int64_t *to);
-/* A task of which nothing was recorded. */
-struct timeline_silent {
-	int32_t tid;
-	int32_t cpu; /* of the idle task, whose tid is 0; else -1 */
-	uint32_t gaps;
-};
-/* Returns silent task i; *n is how many there are. */
-struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
-				       size_t *n);
 /* Returns whether the thread may be one, so that nothing is known of it: some
  * are, and no record was written in its context. */
 bool timeline_is_silent(const struct timeline *t, uint32_t thread);
-/* Returns how often records were missing without a loss, but for those of
- * silent tasks. If there is any, numbers of lost records prove nothing. */
-uint64_t timeline_contradictions(const struct timeline *t);
 /* Returns whether that is so often, or so much the recorder's habit, that the
  * absence of a record proves nothing anywhere. */
 bool timeline_is_blind(const struct timeline *t);

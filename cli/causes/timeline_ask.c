@@ -57,11 +57,6 @@ void timeline_free(struct timeline *t)
 	free(t);
 }
 
-uint32_t timeline_threads(const struct timeline *t)
-{
-	return (uint32_t)t->n;
-}
-
 int32_t timeline_tid(const struct timeline *t, uint32_t thread)
 {
 	return thread == TIMELINE_NONE ? 0 : t->thread[thread].tid;
@@ -72,16 +67,6 @@ uint32_t timeline_thread(const struct timeline *t, int32_t tid)
 	return tid <= 0 ? TIMELINE_NONE
 			: table_find_hash(&t->index,
 					  hash_u64((uint64_t)(uint32_t)tid));
-}
-
-bool timeline_is_recorder(const struct timeline *t, uint32_t thread)
-{
-	return t->thread[thread].recorder;
-}
-
-struct numbers timeline_stays(const struct timeline *t, uint32_t thread)
-{
-	return lists_get(&t->stays, thread);
 }
 
 struct numbers timeline_seats(const struct timeline *t, int32_t cpu)
@@ -203,22 +188,6 @@ uint32_t timeline_next_wake(const struct timeline *t, uint32_t i)
 	return next < t->wake.n ? 2 * (uint32_t)next : TIMELINE_NONE;
 }
 
-uint32_t timeline_loss_number(const struct timeline *t,
-			      const struct timeline_loss *l)
-{
-	return (uint32_t)(l - t->loss);
-}
-
-size_t timeline_all_stays(const struct timeline *t)
-{
-	return t->stay.n;
-}
-
-struct numbers timeline_wakes(const struct timeline *t, uint32_t thread)
-{
-	return lists_get(&t->wakes, thread);
-}
-
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 {
 	size_t at = moments_find(&t->stay, event);
@@ -248,16 +217,6 @@ bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 			return true;
 	}
 	return false;
-}
-
-size_t timeline_losses(const struct timeline *t)
-{
-	return t->n_loss;
-}
-
-const struct timeline_loss *timeline_loss(const struct timeline *t, size_t i)
-{
-	return &t->loss[i];
 }
 
 static int64_t timeline_later(int64_t time, int64_t by)
@@ -313,16 +272,6 @@ const struct timeline_loss *timeline_next_loss_in(const struct timeline *t,
 	return l;
 }
 
-const struct timeline_rules *timeline_rules(const struct timeline *t)
-{
-	return &t->rules;
-}
-
-unsigned int timeline_types(const struct timeline *t)
-{
-	return t->types;
-}
-
 bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 		    int64_t to)
 {
@@ -336,21 +285,9 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 	return true;
 }
 
-struct timeline_silent timeline_silent(const struct timeline *t, size_t i,
-				       size_t *n)
-{
-	*n = t->n_silent;
-	return i < *n ? t->silent[i] : (struct timeline_silent){ .cpu = -1 };
-}
-
 bool timeline_is_silent(const struct timeline *t, uint32_t thread)
 {
 	return t->n_silent && !t->thread[thread].voice.heard;
-}
-
-uint64_t timeline_contradictions(const struct timeline *t)
-{
-	return t->contradictions;
 }
 
 bool timeline_is_blind(const struct timeline *t)

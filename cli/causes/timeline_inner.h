@@ -3,25 +3,8 @@
  * only. */
 #pragma once
 #include "cli/causes/timeline.h"
-#include "stitch/base/table.h"
 
 #define TIMELINE_CPUS_MAX 65536 /* records of further ones are ignored */
-
-/* Switches to a task of which the next record does not know, and whether any
- * record was written in its context. */
-struct voice {
-	uint32_t gaps;
-	bool heard;
-};
-
-struct seen_thread {
-	int32_t tid;
-	uint32_t waking; /* number of its last wake-up + 1, if that is a
-			  * sched_waking alone; 0 */
-	struct voice voice;
-	bool recorder;
-	bool gone; /* it left its last CPU for good */
-};
 
 /* A thread whose tid changed: one that is not the first of its process and
  * calls exec goes on under the tid of the first, which has ended. */
@@ -83,51 +66,6 @@ struct ring_part {
 struct timeline_part {
 	int64_t from;
 	int64_t since_on[TIMELINE_TYPES], until[TIMELINE_TYPES];
-};
-
-struct timeline {
-	struct timeline_rules rules;
-	struct ring *ring;
-	size_t n_ring, cap_ring;
-	struct timeline_loss *told; /* as they were added */
-	size_t n_told, cap_told;
-	size_t *anywhere; /* those of an unknown CPU */
-	size_t n_anywhere, cap_anywhere;
-	struct timeline_loss *loss; /* as they are in the rings */
-	size_t n_loss, cap_loss;
-	/* Latest end of those losses that are below loss[i] in the tree whose
-	 * root is in the middle, and so on: timeline_visit_losses() */
-	int64_t *reach;
-	struct moments stay; /* by their end; a: length, b: in `stayed` */
-	struct moments wake; /* of one record, or of sched_waking and its
-			      * sched_wakeup: union wake_pair */
-	struct intern stayed, woke, pairs; /* kinds */
-	int64_t event;			   /* of the last switch out */
-	struct seen_thread *thread;
-	size_t n, cap;
-	struct timeline_silent *silent;
-	size_t n_silent, cap_silent;
-	struct rename_row *rename;
-	size_t n_rename, cap_rename;
-	bool renames_sorted;
-	timeline_process_fn *process;
-	void *process_arg;
-	struct table index; /* tid to thread */
-	struct lists stays, wakes, seats;
-	struct ring_part *ring_part;
-	size_t n_ring_part, cap_ring_part;
-	struct timeline_part *part; /* the last one begins at part_from */
-	size_t n_part, cap_part;
-	int64_t part_from;
-	size_t part_stay; /* stays before this one are of earlier parts */
-	unsigned int types;
-	int64_t first, last; /* records in rings */
-	uint64_t contradictions;
-	struct doubt *doubt;
-	size_t n_doubt, cap_doubt;
-	/* when a thread without a tid came last: it had left as if dead */
-	int64_t undead;
-	bool stray; /* a record is of no CPU, or no time, that is known */
 };
 
 void timeline_put_stay(struct timeline *t, const struct timeline_stay *s);

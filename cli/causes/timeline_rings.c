@@ -37,9 +37,9 @@ static uint32_t timeline_take_tid(struct timeline *t, int32_t tid)
 	if (tid <= 0)
 		return TIMELINE_NONE;
 	id = table_find_or_add(&t->index, hash_u64((uint64_t)(uint32_t)tid),
-			       t->n);
-	if (id == t->n)
-		*mem_add(t->thread, t->n, t->cap) =
+			       t->n_thread);
+	if (id == t->n_thread)
+		*mem_add(t->thread, t->n_thread, t->cap_thread) =
 			(struct seen_thread){ .tid = tid };
 	return id;
 }
@@ -310,13 +310,6 @@ void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
 	if (from != to && to > 0)
 		*mem_add(t->rename, t->n_rename, t->cap_rename) =
 			(struct rename_row){ time, from, to };
-}
-
-void timeline_know_processes(struct timeline *t, timeline_process_fn *fn,
-			     void *arg)
-{
-	t->process = fn;
-	t->process_arg = arg;
 }
 
 COMPARE_BY(timeline_compare_renames, struct rename_row, to, from, time);

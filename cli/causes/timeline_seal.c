@@ -78,7 +78,7 @@ static uint32_t timeline_silent_gaps(const struct timeline *t)
 	for (size_t i = 0; i < t->n_ring; i++)
 		if (!t->ring[i].idle.heard)
 			raise_to(most, t->ring[i].idle.gaps);
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n_thread; i++)
 		if (!t->thread[i].voice.heard)
 			raise_to(most, t->thread[i].voice.gaps);
 	return most >= SILENT_GAPS ? 1 : SILENT_GAPS;
@@ -102,7 +102,7 @@ static void timeline_end_silence(struct timeline *t)
 				(struct timeline_silent){
 					0, (int32_t)i, t->ring[i].idle.gaps
 				};
-	for (size_t i = 0; i < t->n; i++)
+	for (size_t i = 0; i < t->n_thread; i++)
 		if (voice_is_silent(&t->thread[i].voice, gaps))
 			*mem_add(t->silent, t->n_silent,
 				 t->cap_silent) = (struct timeline_silent){
@@ -309,10 +309,11 @@ void timeline_seal(struct timeline *t)
 {
 	timeline_end_losses(t);
 	timeline_doubt_deaths(t);
-	timeline_make_lists(t, &t->stays, t->stay.n, t->n, timeline_stay_owner);
+	timeline_make_lists(t, &t->stays, t->stay.n, t->n_thread,
+			    timeline_stay_owner);
 	timeline_make_lists(t, &t->seats, t->stay.n, t->n_ring,
 			    timeline_seat_owner);
-	timeline_make_lists(t, &t->wakes, 2 * t->wake.n, t->n,
+	timeline_make_lists(t, &t->wakes, 2 * t->wake.n, t->n_thread,
 			    timeline_wake_owner);
 }
 

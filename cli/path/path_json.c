@@ -25,10 +25,10 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 	json_object(j, "evidence");
 	json_uint(j, "lost", n);
 	json_uint(j, "losses", losses);
-	json_uint(j, "contradictions", timeline_contradictions(r->t));
+	json_uint(j, "contradictions", r->t->contradictions);
 	json_array(j, "types");
 	for (unsigned int i = 0; i < 3; i++)
-		if (timeline_types(r->t) >> i & 1)
+		if (r->t->types >> i & 1)
 			json_text(j, NULL, type[i]);
 	json_end(j);
 	json_text(j, "partial", partial ? partial->why : NULL);

@@ -22,7 +22,7 @@ struct path_lists *path_lists_new(struct path_run *r)
 	struct path_lists *l = mem_new(1, sizeof(*l));
 
 	l->r = r;
-	l->of = mem_new(timeline_threads(r->t) + 1u, sizeof(*l->of));
+	l->of = mem_new(r->t->n_thread + 1, sizeof(*l->of));
 	return l;
 }
 
@@ -30,7 +30,7 @@ void path_lists_free(struct path_lists *l)
 {
 	if (!l)
 		return;
-	for (uint32_t i = 0; i < timeline_threads(l->r->t); i++) {
+	for (uint32_t i = 0; i < l->r->t->n_thread; i++) {
 		free(l->of[i].wait);
 		free(l->of[i].wake);
 	}
@@ -88,8 +88,7 @@ static void path_lists_number(struct path_lists *l)
 	int64_t waits = 0;
 	int64_t wakes = 0;
 
-	for (uint32_t i = 0; !l->numbered && i < timeline_threads(l->r->t);
-	     i++) {
+	for (uint32_t i = 0; !l->numbered && i < l->r->t->n_thread; i++) {
 		const struct path_list *of = path_list_of(l, i);
 
 		l->of[i].waits = waits;
@@ -115,7 +114,7 @@ int64_t path_list_wait_id(struct path_lists *l, uint32_t thread, uint32_t wait)
 bool path_lists_find(struct path_lists *l, int64_t id, bool wakes,
 		     uint32_t *thread, size_t *item)
 {
-	size_t n = timeline_threads(l->r->t);
+	size_t n = l->r->t->n_thread;
 	const struct path_list *of;
 	size_t at;
 
@@ -152,7 +151,7 @@ struct path_blame *path_blame_new(struct path_run *r)
 	struct path_blame *b = mem_new(1, sizeof(*b));
 
 	b->r = r;
-	b->of = mem_new(timeline_threads(r->t) + 1u, sizeof(*b->of));
+	b->of = mem_new(r->t->n_thread + 1, sizeof(*b->of));
 	return b;
 }
 
@@ -222,7 +221,7 @@ const struct blame_row *path_blame_row(struct path_blame *b, uint32_t thread,
 const struct blame_row *path_blame_any(struct path_blame *b, size_t i)
 {
 	if (!b->order) {
-		for (uint32_t k = 0; k < timeline_threads(b->r->t); k++)
+		for (uint32_t k = 0; k < b->r->t->n_thread; k++)
 			path_blame_row(b, k, 0);
 		b->order = mem_new(b->n + 1, sizeof(*b->order));
 		for (size_t k = 0; k < b->n; k++)

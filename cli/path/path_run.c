@@ -225,7 +225,7 @@ int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < timeline_threads(r->t); i++) {
+	for (uint32_t i = 0; !rc && i < r->t->n_thread; i++) {
 		if (path_selects(r, i))
 			rc = path_thread_waits(r, i, fn, arg, err);
 		/* chains need the pieces of many threads, a list does not */
@@ -251,7 +251,7 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 {
 	uint32_t found = TIMELINE_NONE;
 
-	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
+	for (uint32_t i = 0; i < r->t->n_thread; i++) {
 		if (!path_selects(r, i))
 			continue;
 		if (found != TIMELINE_NONE) {

@@ -556,7 +556,7 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 		path_put_cure(partial->cure);
 	else if (partial)
 		return;
-	else if (!(timeline_types(r->t) & TIMELINE_HAS_WAKING))
+	else if (!(r->t->types & TIMELINE_HAS_WAKING))
 		fputs("\nto know more: record sched:sched_waking too\n",
 		      stdout);
 	else if (path_count_losses(r, from, to).told)

@@ -59,7 +59,7 @@ static size_t sql_next(struct path_sql *s, const struct given_ask *ask,
 		       size_t row, sql_seek_fn *seek)
 {
 	uint32_t thread = SQL_THREAD(row);
-	uint32_t end = timeline_threads(s->r.t);
+	uint32_t end = (uint32_t)s->r.t->n_thread;
 	size_t at = SQL_ITEM(row);
 
 	if (ask->by_tid) {
@@ -184,10 +184,10 @@ static bool sql_stay(const struct path_sql *s, size_t row,
 		     struct timeline_stay *out)
 {
 	uint32_t item = SQL_ITEM(row);
-	struct numbers id = { .n = timeline_all_stays(s->r.t) };
+	struct numbers id = { .n = s->r.t->stay.n };
 
 	if (SQL_THREAD(row))
-		id = timeline_stays(s->r.t, SQL_THREAD(row) - 1);
+		id = lists_get(&s->r.t->stays, SQL_THREAD(row) - 1);
 	if (item >= id.n)
 		return false;
 	*out = timeline_stay(s->r.t, id.of ? numbers_get(&id, item) : item);

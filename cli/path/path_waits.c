@@ -83,7 +83,7 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
 
-		if ((all && timeline_is_recorder(l->r->t, w.thread)) ||
+		if ((all && l->r->t->thread[w.thread].recorder) ||
 		    idle_wait(&s, w.thread, w.piece)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
@@ -330,12 +330,12 @@ int path_no_waits(const struct path_run *r, struct err *err)
 	size_t threads = 0;
 	size_t stays = 0;
 
-	for (uint32_t i = 0; i < timeline_threads(r->t); i++) {
+	for (uint32_t i = 0; i < r->t->n_thread; i++) {
 		if (!path_selects(r, i))
 			continue;
 		threads++;
-		stays += timeline_stays(r->t, i).n;
-		recorder |= timeline_is_recorder(r->t, i);
+		stays += lists_get(&r->t->stays, i).n;
+		recorder |= r->t->thread[i].recorder;
 	}
 	if (some && !threads)
 		return path_no_thread(r, err);
@@ -601,7 +601,7 @@ int path_shares(struct path_run *r, struct err *err)
 	struct path_shares p = { .r = r };
 	int rc = 0;
 
-	p.name = mem_new(timeline_threads(r->t) + 1u, sizeof(*p.name));
+	p.name = mem_new(r->t->n_thread + 1, sizeof(*p.name));
 	if (r->o->timed && !r->o->blame) {
 		uint32_t asker = path_asker(r, err);
 

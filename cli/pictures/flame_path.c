@@ -296,7 +296,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 
 	if (!rc) {
 		f.tree = flame_tree_new(f.r.labels);
-		f.name = mem_new(timeline_threads(f.r.t) + 1u, sizeof(*f.name));
+		f.name = mem_new(f.r.t->n_thread + 1, sizeof(*f.name));
 	}
 	if (!rc && !o->timed) {
 		rc = path_each_wait(&f.r, flame_path_take_wait, &f, err);

@@ -39,8 +39,8 @@ struct latency_sched *latency_sched_open(struct store *db, const char *path,
 		latency_sched_close(s);
 		return NULL;
 	}
-	s->thread = mem_new(timeline_threads(s->r.t) + 1, sizeof(*s->thread));
-	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+	s->thread = mem_new(s->r.t->n_thread + 1, sizeof(*s->thread));
+	for (uint32_t i = 0; i < s->r.t->n_thread; i++) {
 		int64_t tid = timeline_tid(s->r.t, i);
 
 		s->thread[i] = (struct intervals_thread){
@@ -138,7 +138,7 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
 	s->kind = kind;
 	s->fn = fn;
 	s->arg = arg;
-	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+	for (uint32_t i = 0; i < s->r.t->n_thread; i++) {
 		if (!strcmp(kind, sched_kinds[0]))
 			latency_sched_ready(s, i);
 		else

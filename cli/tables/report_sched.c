@@ -90,7 +90,7 @@ static void sched_count(struct sched *s)
 		.arg = filter,
 	};
 
-	for (uint32_t i = 0; i < timeline_threads(s->r.t); i++) {
+	for (uint32_t i = 0; i < s->r.t->n_thread; i++) {
 		int64_t tid = timeline_tid(s->r.t, i);
 		struct sched_thread th = { .thread = i };
 
@@ -110,7 +110,7 @@ static void sched_count(struct sched *s)
 		s->time += account_time(&th.a);
 		s->off += th.a.off;
 		s->unknown += th.a.unknown;
-		s->recorder |= timeline_is_recorder(s->r.t, i) && th.a.unknown;
+		s->recorder |= s->r.t->thread[i].recorder && th.a.unknown;
 		proofs_forget(s->r.proofs);
 	}
 }

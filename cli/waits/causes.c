@@ -112,7 +112,7 @@ static int causes_name_others(struct causes *c, struct store *db,
 {
 	bool all = true;
 
-	for (uint32_t i = 0; all && i < timeline_threads(c->t); i++)
+	for (uint32_t i = 0; all && i < c->t->n_thread; i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
 	for (size_t i = 0; !all && i < c->types.n_table; i++) {
 		const char *table = causes_types_names(&c->types, i);
@@ -169,14 +169,14 @@ static void causes_lose_all(struct causes *c, const struct causes_span *span)
 	if (!capture->some && !capture->filtered && !sampled)
 		return;
 	causes_say_partial(c, capture, sampled);
-	for (l.cpu = 0; l.cpu < timeline_rules(c->t)->cpus; l.cpu++)
+	for (l.cpu = 0; l.cpu < c->t->rules.cpus; l.cpu++)
 		timeline_lose(c->t, &l);
 }
 
 /* Nothing is proved where there may be CPUs without records. */
 static void causes_say_cpus(struct causes *c)
 {
-	if (timeline_rules(c->t)->cpus || c->partial.why)
+	if (c->t->rules.cpus || c->partial.why)
 		return;
 	c->partial.why = "how many CPUs there were is not known";
 	if (c->kernel->capture->text)
@@ -578,7 +578,7 @@ static int causes_end(struct causes *c, struct err *err)
 	timeline_seal(c->t);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
-	for (uint32_t i = 0; i < timeline_threads(c->t); i++) {
+	for (uint32_t i = 0; i < c->t->n_thread; i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
 		thread_names_add(c->told, causes_comm(c, tid), tid);
@@ -701,7 +701,7 @@ struct causes_premise causes_premise(const struct causes *c)
 {
 	unsigned int on = missing_premise(c->t);
 
-	if ((on & MISSING_ANYWHERE) && timeline_rules(c->t)->pauses > 0)
+	if ((on & MISSING_ANYWHERE) && c->t->rules.pauses > 0)
 		return (struct causes_premise){
 			.cards = wake_contexts_cards(c->contexts),
 			.cure = "record without what may pause perf: -D, "

@@ -131,16 +131,15 @@ int64_t causes_names_pid(const struct causes_names *n, int64_t tid)
 char *causes_silent_names(const struct timeline *t, struct thread_names *told,
 			  const struct causes_names *names)
 {
-	size_t n;
+	size_t n = t->n_silent;
 	char *text;
 	FILE *out;
 
-	timeline_silent(t, 0, &n);
 	if (!n)
 		return NULL;
 	out = mem_stream(&text, NULL);
 	for (size_t i = 0; i < n && n <= SILENT_NAMED; i++) {
-		const struct timeline_silent s = timeline_silent(t, i, &n);
+		const struct timeline_silent s = t->silent[i];
 		const char *comm = causes_names_comm(names, s.tid);
 
 		fputs(!i ? "" : i + 1 < n ? ", " : " and ", out);

@@ -162,7 +162,8 @@ int causes_types_execs(const struct causes_types *ts, struct store *db,
 	while (rows_step(r))
 		timeline_rename(t, rows_int(r, CAUSES_EXECS_TIME_NS), -1,
 				causes_id(rows_int(r, CAUSES_EXECS_TID)));
-	timeline_know_processes(t, execs_process, names);
+	t->process = execs_process;
+	t->process_arg = names;
 	if (rows_end(r, err))
 		return -1;
 	for (size_t i = 0; i < ts->n_table; i++)

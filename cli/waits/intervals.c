@@ -661,10 +661,9 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 		iv->sums.premise = arena_strdup(&iv->text, premise);
 	if (blind)
 		intervals_lose_silent(iv, ALL_CAPTURES, &all);
-	for (size_t i = 0; !blind && i < timeline_losses(t); i++)
-		if (timeline_loss(t, i)->silent)
-			intervals_lose_silent(iv, ALL_CAPTURES,
-					      timeline_loss(t, i));
+	for (size_t i = 0; !blind && i < t->n_loss; i++)
+		if (t->loss[i].silent)
+			intervals_lose_silent(iv, ALL_CAPTURES, &t->loss[i]);
 }
 
 /* What others did than the tasks that were recorded is missing at all times. */

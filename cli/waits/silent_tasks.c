@@ -15,14 +15,13 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 	struct silent_tasks *s = arg;
 	const struct timeline *t = causes_timeline(c);
 	uint64_t gaps = 0;
-	size_t n;
+	size_t n = t->n_silent;
 	FILE *out;
 
-	s->told = timeline_types(t) & TIMELINE_HAS_SWITCH;
-	s->others = timeline_contradictions(t);
-	timeline_silent(t, 0, &n);
+	s->told = t->types & TIMELINE_HAS_SWITCH;
+	s->others = t->contradictions;
 	for (size_t i = 0; i < n; i++)
-		gaps += timeline_silent(t, i, &n).gaps;
+		gaps += t->silent[i].gaps;
 	if (!n)
 		return;
 	out = mem_stream(&s->text, NULL);

@@ -525,7 +525,7 @@ static void waits_end_part(struct waits *w)
 	if (!n->wakes)
 		return;
 	waits_prove(w);
-	w->sums.wakes |= timeline_types(causes_timeline(n->causes)) &
+	w->sums.wakes |= causes_timeline(n->causes)->types &
 			 (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
 }
 

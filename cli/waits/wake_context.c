@@ -258,7 +258,7 @@ static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
 static bool wake_is_for_disk(const struct timeline *t,
 			     const struct timeline_wake *w)
 {
-	const struct numbers id = timeline_stays(t, w->waiter);
+	const struct numbers id = lists_get(&t->stays, w->waiter);
 	size_t at = search_where(
 		id.n, i, timeline_stay(t, numbers_get(&id, i)).to > w->time);
 	int32_t state =

@@ -137,7 +137,7 @@ static int fuzz_path_wait(void *arg, const struct path_wait *w, struct err *err)
 		const struct chain_segment *s = &c.segment[i];
 
 		if (s->from != at || s->to <= at ||
-		    s->thread >= timeline_threads(walk->r->t) ||
+		    s->thread >= walk->r->t->n_thread ||
 		    s->path + (size_t)s->depth > c.n_path)
 			pipeline_die("a chain with holes");
 		at = s->to;

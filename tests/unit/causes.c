@@ -257,7 +257,7 @@ START_TEST(records_of_switches_tell_what_sched_switch_does)
 	check_state(&m, A, 250, PIECE_READY, PROOF_PROVED);
 	check_state(&m, A, 350, PIECE_RUN, PROOF_PROVED);
 	ck_assert_int_eq(piece_at(&m, A, 350).from, 300);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	made_free(&m);
 }
 END_TEST
@@ -417,7 +417,7 @@ START_TEST(who_has_no_tid_may_come_back)
 		leaves(&m, 0, 220, -1, 0x10, 0);
 		comes(&m, 0, 221, 0);
 		ends(&m, 0, B);
-		ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+		ck_assert_uint_eq(m.t->contradictions, 0);
 		check_state(&m, A, 150, back ? PIECE_UNKNOWN : PIECE_DEAD,
 			    back ? PROOF_UNKNOWN : PROOF_PROVED);
 		check_state(&m, back ? A : D, 300, PIECE_DEAD, PROOF_PROVED);
@@ -430,7 +430,7 @@ START_TEST(a_dying_thread_that_leaves_is_who_was_there)
 {
 	struct made m = by_records(-1, 0);
 
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	check_state(&m, A, 50, PIECE_RUN, PROOF_PROVED);
 	check_state(&m, A, 150, PIECE_BLOCKED, PROOF_PROVED);
 	made_free(&m);
@@ -442,7 +442,7 @@ START_TEST(half_of_a_switch_is_missing_without_a_loss)
 	for (int i = 1; i <= 3; i++) {
 		struct made m = by_records(A, i);
 
-		ck_assert_uint_eq(timeline_contradictions(m.t), 1);
+		ck_assert_uint_eq(m.t->contradictions, 1);
 		proof_is_unknown_or_less(&m, A, 299);
 		made_free(&m);
 	}
@@ -458,7 +458,7 @@ START_TEST(another_thread_comes_than_the_one_that_was_to)
 	leaves(&m, 0, 100, A, -1, C);
 	comes(&m, 0, 300, D);
 	ends(&m, D, B);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 1);
+	ck_assert_uint_eq(m.t->contradictions, 1);
 	proof_is_unknown_or_less(&m, D, 200);
 	made_free(&m);
 }
@@ -475,7 +475,7 @@ START_TEST(a_loss_between_records_of_switches_is_told)
 	leaves(&m, 0, 298, D, -1, A);
 	comes(&m, 0, 300, A);
 	ends(&m, A, B);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	proof_is_unknown_or_less(&m, A, 200);
 	made_free(&m);
 }
@@ -494,7 +494,8 @@ static struct made by_exec(int32_t state, bool told, int32_t before)
 	static int32_t other = C;
 	struct made m = schedule_new(two_cpus);
 
-	timeline_know_processes(m.t, process_of, &other);
+	m.t->process = process_of;
+	m.t->process_arg = &other;
 	if (told)
 		timeline_rename(m.t, 450, before, A);
 	switched(&m, 1, 5, 0, R, C);
@@ -514,7 +515,7 @@ START_TEST(a_thread_that_calls_exec_goes_on_as_the_first)
 	for (int by_name = 0; by_name < 2; by_name++) {
 		struct made m = by_exec(STATE_DEAD, true, by_name ? -1 : B);
 
-		ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+		ck_assert_uint_eq(m.t->contradictions, 0);
 		check_state(&m, B, 250, PIECE_READY, PROOF_PROVED);
 		check_state(&m, B, 350, PIECE_RUN, PROOF_PROVED);
 		check_state(&m, B, 700, PIECE_DEAD, PROOF_PROVED);
@@ -538,7 +539,7 @@ START_TEST(without_an_exec_another_thread_is_a_missing_switch)
 	};
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++) {
-		ck_assert_uint_eq(timeline_contradictions(made[i].t), 1);
+		ck_assert_uint_eq(made[i].t->contradictions, 1);
 		proof_is_unknown_or_less(&made[i], B, 400);
 		made_free(&made[i]);
 	}
@@ -568,7 +569,7 @@ START_TEST(the_first_thread_may_leave_behind_the_exec)
 	for (int late = 0; late < 2; late++) {
 		struct made m = exec_on_two_cpus(late ? 550 : 400);
 
-		ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+		ck_assert_uint_eq(m.t->contradictions, 0);
 		check_state(&m, B, 300, PIECE_RUN, PROOF_PROVED);
 		check_state(&m, A, 550, PIECE_RUN, PROOF_PROVED);
 		check_state(&m, A, 700, PIECE_BLOCKED, PROOF_PROVED);
@@ -700,7 +701,7 @@ START_TEST(a_record_of_an_impossible_time_may_have_been_anywhere)
 		switched(&m, 0, 600, A, S, 0);
 		switched(&m, 1, 700, 0, R, B);
 		ends(&m, A, B);
-		for (uint32_t k = 0; k < timeline_threads(m.t); k++)
+		for (uint32_t k = 0; k < m.t->n_thread; k++)
 			ck_assert_uint_gt(proofs_pieces(m.p, k), 0);
 		check_state(&m, A, 650, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		made_free(&m);
@@ -969,7 +970,7 @@ START_TEST(a_thread_that_is_away_has_no_piece_for_each_loss)
 		seen(&m, 0, 100 + 2 * i, i % 2 ? A : C);
 	switched(&m, 1, 980, 0, R, B);
 	ends(&m, A, B);
-	ck_assert_uint_gt(timeline_contradictions(m.t), (uint64_t)losses - 2);
+	ck_assert_uint_gt(m.t->contradictions, (uint64_t)losses - 2);
 	ck_assert_uint_lt(proofs_pieces(m.p, timeline_thread(m.t, B)), 8);
 	check_state(&m, B, 500, PIECE_UNKNOWN, PROOF_UNKNOWN);
 	ck_assert_uint_gt(made_losses_in(&m, 500, 600), 40);
@@ -992,7 +993,7 @@ START_TEST(numbers_prove_nothing_where_records_are_missing_silently)
 		ends(&m, A, silent ? C : B);
 		ck_assert_int_eq(piece_at(&m, A, 70).proof == PROOF_PROVED,
 				 !silent);
-		ck_assert_uint_eq(timeline_contradictions(m.t), silent);
+		ck_assert_uint_eq(m.t->contradictions, silent);
 		made_free(&m);
 	}
 }
@@ -1268,7 +1269,7 @@ START_TEST(a_record_that_comes_late_may_be_anywhere)
 		if (late)
 			seen(&m, 1, 390, B);
 		ends(&m, A, B);
-		ck_assert_uint_eq(timeline_contradictions(m.t), late);
+		ck_assert_uint_eq(m.t->contradictions, late);
 		made_free(&m);
 	}
 }
@@ -1311,7 +1312,7 @@ START_TEST(a_loss_that_lasts_is_one_loss)
 		switched(&m, 0, 900, C, R, A);
 		ends(&m, A, B);
 		/* it, and what is before and behind all records */
-		ck_assert_uint_eq(timeline_losses(m.t), 5);
+		ck_assert_uint_eq(m.t->n_loss, 5);
 		check_state(&m, A, 500, PIECE_UNKNOWN, PROOF_UNKNOWN);
 		ck_assert(piece_at(&m, A, 500).open);
 		ck_assert_uint_eq(made_losses_in(&m, 400, 600), 1);
@@ -1811,7 +1812,7 @@ START_TEST(who_leaves_may_write_a_record_in_the_switch)
 	seen(&m, 0, 120, B);
 	switched(&m, 0, 300, B, S, A);
 	ends(&m, A, C);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	check_state(&m, B, 200, PIECE_RUN, PROOF_PROVED);
 	made_free(&m);
 }
@@ -1823,7 +1824,7 @@ START_TEST(but_not_with_interrupts_on)
 
 	switched(&m, 0, 300, B, S, A);
 	ends(&m, A, C);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 2);
+	ck_assert_uint_eq(m.t->contradictions, 2);
 	made_free(&m);
 }
 END_TEST
@@ -1843,7 +1844,7 @@ START_TEST(nor_in_an_interrupt)
 					  .kind = TIMELINE_SEEN });
 	switched(&m, 0, 300, B, S, A);
 	ends(&m, A, C);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 2);
+	ck_assert_uint_eq(m.t->contradictions, 2);
 	made_free(&m);
 }
 END_TEST
@@ -1855,7 +1856,7 @@ START_TEST(nor_if_it_is_there_at_the_next_switch)
 
 	switched(&m, 0, 300, A, S, B);
 	ends(&m, B, C);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 1);
+	ck_assert_uint_eq(m.t->contradictions, 1);
 	proof_is_unknown_or_less(&m, B, 200);
 	made_free(&m);
 }
@@ -1872,7 +1873,7 @@ START_TEST(a_switch_that_is_there_twice_is_one)
 	switched(&m, 0, 300, B, S, A);
 	switched(&m, 0, 300, B, S, A);
 	ends(&m, A, C);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	check_state(&m, B, 200, PIECE_RUN, PROOF_PROVED);
 	made_free(&m);
 }
@@ -1881,15 +1882,14 @@ END_TEST
 START_TEST(a_silent_task_leaves_all_others_complete)
 {
 	struct made m = silent_idle(5);
-	size_t n;
 
 	woke(&m, 0, 700, B, C);
 	switched(&m, 0, 800, B, S, C);
 	ends(&m, C, A);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
-	ck_assert_int_eq(timeline_silent(m.t, 0, &n).cpu, 1);
-	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(timeline_silent(m.t, 0, &n).gaps, 5);
+	ck_assert_uint_eq(m.t->contradictions, 0);
+	ck_assert_int_eq(m.t->silent[0].cpu, 1);
+	ck_assert_uint_eq(m.t->n_silent, 1);
+	ck_assert_uint_eq(m.t->silent[0].gaps, 5);
 	/* A may have come at any time, and been on its way to sleep again */
 	proof_is_unknown_or_less(&m, A, 120);
 	check_state(&m, A, 180, PIECE_RUN, PROOF_PROVED);
@@ -1903,12 +1903,10 @@ END_TEST
 START_TEST(a_few_gaps_make_no_silent_task)
 {
 	struct made m = silent_idle(3);
-	size_t n;
 
 	ends(&m, B, A);
-	timeline_silent(m.t, 0, &n);
-	ck_assert_uint_eq(n, 0);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 3);
+	ck_assert_uint_eq(m.t->n_silent, 0);
+	ck_assert_uint_eq(m.t->contradictions, 3);
 	proof_is_unknown_or_less(&m, A, 120);
 	made_free(&m);
 }
@@ -1921,7 +1919,7 @@ START_TEST(a_task_that_is_heard_once_is_not_silent)
 	switched(&m, 1, 700, A, S, 0);
 	seen(&m, 1, 710, 0);
 	ends(&m, B, 0);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 5);
+	ck_assert_uint_eq(m.t->contradictions, 5);
 	proof_is_unknown_or_less(&m, A, 120);
 	made_free(&m);
 }
@@ -1999,7 +1997,7 @@ START_TEST(an_interrupt_shows_that_a_silent_task_is_there)
 					  .kind = TIMELINE_SEEN });
 	seen(&m, 1, 800, A);
 	ends(&m, B, A);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	check_state(&m, A, 720, PIECE_BLOCKED, PROOF_PROVED);
 	ck_assert(is_by(&m, A, 720, B));
 	check_state(&m, A, 745, PIECE_READY, PROOF_PROVED);
@@ -2036,7 +2034,6 @@ START_TEST(silent_tasks_follow_each_other)
 	struct timeline_record idle = { .cpu = 1,
 					.interrupt = true,
 					.kind = TIMELINE_SEEN };
-	size_t n;
 
 	add(&m, idle);
 	seen(&m, 0, 5, B);
@@ -2052,9 +2049,8 @@ START_TEST(silent_tasks_follow_each_other)
 		idle.current = 0;
 	}
 	ends(&m, B, A);
-	timeline_silent(m.t, 0, &n);
-	ck_assert_uint_eq(n, 2);
-	ck_assert_uint_eq(timeline_contradictions(m.t), 0);
+	ck_assert_uint_eq(m.t->n_silent, 2);
+	ck_assert_uint_eq(m.t->contradictions, 0);
 	check_state(&m, A, 115, PIECE_BLOCKED, PROOF_PROVED);
 	made_free(&m);
 }
@@ -2116,7 +2112,7 @@ START_TEST(a_wakeup_kept_with_its_waking_is_told_as_it_was)
 	m.id = 299;
 	queued(&m, 0, 4000001, A, B);
 	timeline_seal(m.t);
-	x = timeline_wakes(m.t, timeline_thread(m.t, B));
+	x = lists_get(&m.t->wakes, timeline_thread(m.t, B));
 	ck_assert_uint_eq(x.n, ARRAY_SIZE(want));
 	for (size_t i = 0; i < x.n; i++) {
 		struct timeline_wake w = timeline_wake(m.t, numbers_get(&x, i));

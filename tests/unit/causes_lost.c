@@ -420,9 +420,9 @@ static struct score judge(const struct machine *m, uint8_t types)
 	struct proofs *p = proofs_new(t);
 	struct score s = { 0 };
 	/* who removes a thread without a sign deceives everybody */
-	bool hidden = m->silent && !timeline_contradictions(t);
+	bool hidden = m->silent && !t->contradictions;
 
-	for (uint32_t i = 0; !hidden && i < timeline_threads(t); i++) {
+	for (uint32_t i = 0; !hidden && i < t->n_thread; i++) {
 		size_t n = proofs_pieces(p, i);
 		int64_t at = TIMELINE_START;
 
@@ -436,7 +436,7 @@ static struct score judge(const struct machine *m, uint8_t types)
 		}
 		must(at == TIMELINE_END);
 	}
-	must(m->silent || !timeline_contradictions(t));
+	must(m->silent || !t->contradictions);
 	s.all = (uint64_t)(m->rec[m->n - 1].time - m->rec[0].time) *
 		(uint64_t)m->threads;
 	proofs_free(p);
