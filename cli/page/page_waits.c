@@ -136,7 +136,7 @@ static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
 static void page_chain_make(struct page_chains *p, const struct causes *c,
 			    struct proofs *pr, const struct page_chain_ask *a)
 {
-	const struct timeline *t = causes_timeline(c);
+	const struct timeline *t = c->t;
 	struct page_chain out = { .ask = *a };
 	const struct chain_ask ask = {
 		.thread = a->tid > 0 && a->tid < INT32_MAX
@@ -170,7 +170,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 			uint32_t waker = comm;
 
 			if (what == CHAIN_STATES)
-				waker = causes_stack_at(c, e.stack)->comm
+				waker = c->stack[e.stack].comm
 						?: stacks_comm_of_tid(p->stacks,
 								      e.waker);
 			*edge = (uint32_t)search_where(out.n_edge, n,
@@ -200,7 +200,7 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 			    struct page_chain_ask *ask, size_t n)
 {
 	struct page_rank *r = page_chains_rank(ask, n);
-	struct proofs *pr = proofs_new(causes_timeline(c));
+	struct proofs *pr = proofs_new(c->t);
 	struct causes_premise premise = causes_premise(c);
 
 	/* of silent tasks the words are gone with what was read */

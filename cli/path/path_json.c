@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "cli/waits/causes.h"
+#include "cli/waits/wake_context.h"
 #include "cli/stacks/label.h"
 #include "cli/waits/offcpu.h"
 #include "cli/stacks/stacks.h"
@@ -107,7 +108,8 @@ static void path_json_edges(struct path_run *r, struct json *j,
 		json_int(j, "current", e->waker);
 		json_text(j, "kind", path_edge_kind(e));
 		json_text(j, "context", path_context(e->context));
-		json_text(j, "what", causes_what(r->causes, e));
+		json_text(j, "what",
+			  wake_contexts_what(r->causes->contexts, e));
 		json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
 		json_text(j, "proof", proof_key(e->proof));
 		json_int_or_null(j, "event", e->event, e->event != 0);

@@ -121,7 +121,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 	r->causes = causes_load(db, path, r->words, err);
 	if (!r->causes)
 		return -1;
-	r->t = causes_timeline(r->causes);
+	r->t = r->causes->t;
 	r->proofs = proofs_new(r->t);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "cli/waits/causes.h"
+#include "cli/waits/wake_context.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"
@@ -77,7 +78,7 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 	for (size_t i = 0; !cards && p.cards && i < c->n_path; i++) {
 		const struct proof_edge e = proofs_edge(r->proofs, c->path[i]);
 
-		cards = causes_softirq_premise(r->causes, &e) ==
+		cards = wake_contexts_premise(r->causes->contexts, &e) ==
 			SOFTIRQ_IF_NO_IRQ;
 	}
 	if (p.words)
@@ -124,7 +125,7 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fprintf(out,
 			"%sno record of what %s did, so that how long that "
 			"took, and whom it woke, is not known",
-			parts++ ? ", " : "", causes_silent(r->causes));
+			parts++ ? ", " : "", r->causes->silent);
 	putc('\n', out);
 }
 
@@ -240,7 +241,7 @@ static void path_add_function(struct path_run *r, FILE *out, const char *before,
 static void path_say_softirq(const struct path_run *r, FILE *out,
 			     const struct proof_edge *e)
 {
-	const char *what = causes_what(r->causes, e);
+	const char *what = wake_contexts_what(r->causes->contexts, e);
 	const char *vector = what ? strchr(what, ':') : NULL;
 
 	fputs(" through ", out);
@@ -255,7 +256,7 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 			       const struct chain_segment *s)
 {
 	const struct proof_edge e = path_last_edge(r, c, s);
-	const char *what = causes_what(r->causes, &e);
+	const char *what = wake_contexts_what(r->causes->contexts, &e);
 	const char *name = what ? strchr(what, ':') : NULL;
 
 	if (!what && s->state == CHAIN_SOFTIRQ) {
@@ -560,7 +561,7 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 		fputs("\nto know more: record sched:sched_waking too\n",
 		      stdout);
 	else if (path_count_losses(r, from, to).told)
-		path_put_cure(causes_larger_buffers(r->causes));
+		path_put_cure(r->causes->kernel->capture->larger);
 	else if (causes_premise(r->causes).cure)
 		path_put_cure(causes_premise(r->causes).cure);
 }

@@ -3,6 +3,7 @@
 
 #include "cli/causes/account.h"
 #include "cli/waits/causes.h"
+#include "cli/waits/wake_context.h"
 #include "cli/waits/offcpu.h"
 #include "cli/waits/wait_cause.h"
 #include "cli/path/path.h"
@@ -365,7 +366,8 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_WAKE_CONTEXT)
 		sql_text(v, path_context(e.context));
 	else if (column == COMPUTED_WAKE_WHAT)
-		sql_text_or_null(v, causes_what(s->r.causes, &e));
+		sql_text_or_null(v,
+				 wake_contexts_what(s->r.causes->contexts, &e));
 	else if (column == COMPUTED_WAKE_KIND)
 		sql_text(v, path_edge_kind(&e));
 	else if (column == COMPUTED_WAKE_FUNCTION)

@@ -2,6 +2,7 @@
 #include "cli/pictures/flame_path.h"
 
 #include "cli/waits/causes.h"
+#include "cli/waits/wake_context.h"
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"
 #include "cli/waits/offcpu.h"
@@ -172,7 +173,7 @@ static uint32_t flame_path_edge_step(struct path_flame *f,
 				     const struct proof_edge *e, int64_t time)
 {
 	enum chain_state leaf = chain_leaf(e);
-	const char *what = causes_what(f->r.causes, e);
+	const char *what = wake_contexts_what(f->r.causes->contexts, e);
 	const char *who = leaf == CHAIN_STATES
 				  ? causes_comm(f->r.causes, e->waker)
 			  : what ? what
@@ -183,9 +184,8 @@ static uint32_t flame_path_edge_step(struct path_flame *f,
 					flame_path_out(f, e->waiter, time))),
 		/* who was interrupted has no part in it */
 		.waker = leaf == CHAIN_STATES && e->event
-				 ? flame_path_stack(f,
-						    causes_stack_at(f->r.causes,
-								    e->stack))
+				 ? flame_path_stack(
+					   f, &f->r.causes->stack[e->stack])
 				 : 0,
 		.who = intern_add(&f->whos, who) + 1,
 		.name = flame_path_name(f, e->waiter),

@@ -8,18 +8,12 @@
 #include "cli/causes/missing.h"
 #include "cli/samples/asked.h"
 #include "cli/waits/causes_names.h"
-#include "cli/waits/causes_types.h"
 #include "cli/waits/irqs.h"
-#include "cli/samples/row_cursor.h"
 #include "cli/names/thread_names.h"
 #include "cli/waits/wake_context.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/intern.h"
-#include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/task_state.h"
 
 /* Columns of table event. */
@@ -38,34 +32,6 @@ enum {
 struct causes_pending {
 	bool known;
 	struct offcpu_stack stack;
-};
-
-struct causes {
-	struct timeline *t;
-	struct causes_spans *spans; /* NULL: they are the caller's */
-	const struct causes_kernel *kernel;
-	const struct causes_span *span; /* that is read; NULL: none yet */
-	struct causes_types types;
-	struct int_rows *events;
-	struct asked *requests;
-	struct store *db;
-	struct wait_causes *words; /* NULL: switches are all that is read */
-	struct row_cursor record;  /* of switches */
-	int32_t *tid;		   /* by thread.id */
-	size_t n_tid, cap_tid;
-	struct causes_pending *pending; /* likewise; NULL: none are read */
-	struct causes_names *names;
-	struct thread_names *told;  /* of the timeline's threads */
-	struct table recorded;	    /* tids that have records of their own */
-	struct offcpu_stack *stack; /* by stack_index */
-	size_t n_stack, cap_stack;
-	struct intern stack_index;
-	struct arena text;
-	struct wake_contexts *contexts;
-	struct causes_partial partial;
-	char *silent;	/* names of silent tasks; NULL: there are none */
-	char *premise;	/* about them */
-	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
 /* ---- threads and their names */
@@ -115,9 +81,10 @@ static int causes_name_others(struct causes *c, struct store *db,
 	for (uint32_t i = 0; all && i < c->t->n_thread; i++)
 		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
 	for (size_t i = 0; !all && i < c->types.n_table; i++) {
-		const char *table = causes_types_names(&c->types, i);
+		const struct causes_fields *f = &c->types.table[i];
 
-		if (table && causes_names_add(c->names, db, table, err))
+		if ((f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN]) &&
+		    causes_names_add(c->names, db, f->name, err))
 			return -1;
 	}
 	return 0;
@@ -352,7 +319,7 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 			      const struct int_row *r,
 			      struct timeline_record *rec, struct err *err)
 {
-	const struct causes_fields *f = causes_types_fields(&c->types, t);
+	const struct causes_fields *f = &c->types.table[t->table - 1];
 	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
 	struct offcpu_stack stack;
 
@@ -386,8 +353,9 @@ static void causes_note_ids(struct causes *c, const struct int_row *r,
 static int causes_take_event(struct causes *c, const struct int_row *r,
 			     struct causes_switch *out, struct err *err)
 {
+	uint64_t type = (uint64_t)r->v[EVENTS_TYPE];
 	const struct causes_type *t =
-		causes_types_get(&c->types, r->v[EVENTS_TYPE]);
+		type < c->types.n ? &c->types.type[type] : NULL;
 	struct timeline_record rec = {
 		.time = r->v[EVENTS_TIME_NS],
 		.id = r->v[EVENTS_ID],
@@ -398,7 +366,8 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		.state = -1,
 		.target = -1,
 	};
-	struct causes_fields *f = t ? causes_types_fields(&c->types, t) : NULL;
+	struct causes_fields *f =
+		t && t->table ? &c->types.table[t->table - 1] : NULL;
 	int rc;
 	bool told;
 
@@ -428,7 +397,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	if (t->role == CAUSES_RECORD)
 		rc = causes_tell_record(c, r, out, &rec, err);
 	else
-		rc = f ? causes_fields_seek(f, rec.id, err) : 0;
+		rc = f ? int_rows_seek(f->rows, rec.id, &f->row, err) : 0;
 	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
 		return rc < 0 ? -1 : 0;
 	if (t->role == CAUSES_SWITCH)
@@ -677,88 +646,53 @@ void causes_free(struct causes *c)
 	free(c);
 }
 
-const struct timeline *causes_timeline(const struct causes *c)
-{
-	return c->t;
-}
-
 const struct causes_partial *causes_partial(const struct causes *c)
 {
 	return c->partial.why ? &c->partial : NULL;
 }
 
-const char *causes_larger_buffers(const struct causes *c)
-{
-	return c->kernel->capture->larger;
-}
-
-const char *causes_silent(const struct causes *c)
-{
-	return c->silent;
-}
-
 struct causes_premise causes_premise(const struct causes *c)
 {
 	unsigned int on = missing_premise(c->t);
+	struct causes_premise p = { .cards = wake_contexts_cards(c->contexts) };
 
-	if ((on & MISSING_ANYWHERE) && c->t->rules.pauses > 0)
-		return (struct causes_premise){
-			.cards = wake_contexts_cards(c->contexts),
-			.cure = "record without what may pause perf: -D, "
-				"--control, --overwrite, --snapshot, "
-				"--switch-output",
-			.none = "recording paused, so the absence of a record "
-				"proves nothing",
-		};
-	if (on & MISSING_ANYWHERE)
-		return (struct causes_premise){
-			.cards = wake_contexts_cards(c->contexts),
-			.cure = c->kernel->capture->ring,
-			.none = "records are missing without a loss in too "
-				"many places: the absence of one proves "
-				"nothing",
-		};
-	return (struct causes_premise){
-		.cards = wake_contexts_cards(c->contexts),
-		.words = c->premise ? c->premise
-			 : on & MISSING_IF_SHOWS
-				 ? "if records are missing only where it shows"
-			 : on & MISSING_IF_ON ? "if " MISSING_ON_WORDS
-					      : NULL,
-	};
-}
-
-const char *causes_what(const struct causes *c, const struct proof_edge *e)
-{
-	return wake_contexts_what(c->contexts, e);
+	if ((on & MISSING_ANYWHERE) && c->t->rules.pauses > 0) {
+		p.cure = "record without what may pause perf: -D, "
+			 "--control, --overwrite, --snapshot, "
+			 "--switch-output";
+		p.none = "recording paused, so the absence of a record "
+			 "proves nothing";
+	} else if (on & MISSING_ANYWHERE) {
+		p.cure = c->kernel->capture->ring;
+		p.none = "records are missing without a loss in too "
+			 "many places: the absence of one proves "
+			 "nothing";
+	} else {
+		p.words = c->premise ? c->premise
+			  : on & MISSING_IF_SHOWS
+				  ? "if records are missing only where it shows"
+			  : on & MISSING_IF_ON ? "if " MISSING_ON_WORDS
+					       : NULL;
+	}
+	return p;
 }
 
 const char *causes_irq(const struct causes *c, const struct proof_edge *e)
 {
 	enum chain_state leaf = chain_leaf(e);
-	const char *what = leaf == CHAIN_STATES ? NULL : causes_what(c, e);
+	const char *what = leaf == CHAIN_STATES
+				   ? NULL
+				   : wake_contexts_what(c->contexts, e);
 
 	return what && strcmp(what, chain_state_word(leaf)) != 0 ? what : NULL;
 }
 
-enum softirq_premise causes_softirq_premise(const struct causes *c,
-					    const struct proof_edge *e)
-{
-	return wake_contexts_premise(c->contexts, e);
-}
-
 bool causes_wake_has_premise(const struct causes *c, const struct proof_edge *e)
 {
-	enum softirq_premise rests = causes_softirq_premise(c, e);
+	enum softirq_premise rests = wake_contexts_premise(c->contexts, e);
 
 	return rests == SOFTIRQ_IF_NO_IRQ ||
 	       (rests != SOFTIRQ_SURE && causes_premise(c).words);
-}
-
-const struct offcpu_stack *causes_stack_at(const struct causes *c,
-					   uint32_t number)
-{
-	return &c->stack[number];
 }
 
 const struct offcpu_stack *causes_stack(const struct causes *c, int64_t event)

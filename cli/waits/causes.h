@@ -6,7 +6,6 @@
  * and edges that are asked for (proof.h), by about 70 for each wait. */
 #pragma once
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/causes/proof.h"
 #include "cli/causes/softirq.h"
@@ -14,8 +13,11 @@
 #include "cli/waits/causes_spans.h"
 #include "cli/waits/offcpu.h"
 #include "cli/samples/recorder.h"
+#include "cli/samples/row_cursor.h"
+#include "cli/waits/causes_types.h"
+#include "stitch/base/mem.h"
 
-struct causes;
+struct thread_names;
 struct wait_causes;
 
 /* A switch, as an event tells it: of sched_switch one thread leaves and one
@@ -30,7 +32,43 @@ struct causes_switch {
 	int64_t state; /* of the thread that leaves; -1: not known */
 	/* that of a record is the one of the sample in front of it */
 	struct offcpu_stack stack;
-	uint32_t number; /* of the stack, for causes_stack_at() */
+	uint32_t number; /* of the stack, in causes.stack */
+};
+
+/* Why records may be missing at all times, and what to record to know more. */
+struct causes_partial {
+	const char *why;
+	const char *cure; /* NULL: nothing is known to help */
+};
+
+struct causes {
+	struct timeline *t;	    /* NULL: nobody asks why */
+	struct causes_spans *spans; /* NULL: they are the caller's */
+	const struct causes_kernel *kernel;
+	const struct causes_span *span; /* that is read; NULL: none yet */
+	struct causes_types types;
+	struct int_rows *events;
+	struct asked *requests;
+	struct store *db;
+	struct wait_causes *words; /* NULL: switches are all that is read */
+	struct row_cursor record;  /* of switches */
+	int32_t *tid;		   /* by thread.id */
+	size_t n_tid, cap_tid;
+	struct causes_pending *pending; /* likewise; NULL: none are read */
+	struct causes_names *names;
+	struct thread_names *told; /* of the timeline's threads */
+	struct table recorded;	   /* tids that have records of their own */
+	/* by the numbers of causes_switch and of the timeline */
+	struct offcpu_stack *stack;
+	size_t n_stack, cap_stack;
+	struct intern stack_index;
+	struct arena text;
+	struct wake_contexts *contexts;
+	struct causes_partial partial;
+	char *silent;	/* names of silent tasks, "swapper/1 and NAME"; NULL:
+			 * there are none */
+	char *premise;	/* about them */
+	bool other_ids; /* records of switches have those of a pid namespace */
 };
 
 /* Reads all of the kernel with the most context switches. w: for what the
@@ -50,7 +88,6 @@ void causes_free(struct causes *c);
  * is for the message. */
 int causes_missing(const struct causes_spans *s, struct store *db,
 		   const char *path, enum recorder_lack lack, struct err *err);
-const struct timeline *causes_timeline(const struct causes *c);
 /* Returns the last name of a thread; "swapper" for 0, "" if it has none. */
 const char *causes_comm(const struct causes *c, int64_t tid);
 /* The same, with its tid if another thread has that name too. */
@@ -60,15 +97,8 @@ int64_t causes_pid(const struct causes *c, int64_t tid);
 /* Returns whether only some tasks were recorded, this one not: only switches of
  * others name it. */
 bool causes_is_named_only(const struct causes *c, int64_t tid);
-/* Why records may be missing at all times, and what to record to know more. */
-struct causes_partial {
-	const char *why;
-	const char *cure; /* NULL: nothing is known to help */
-};
 /* Returns NULL if all CPUs were recorded. */
 const struct causes_partial *causes_partial(const struct causes *c);
-/* Returns what to record where its buffers were full. */
-const char *causes_larger_buffers(const struct causes *c);
 /* What proofs by the absence of records rest on. */
 struct causes_premise {
 	const char *words; /* behind "proved"; NULL: nothing */
@@ -79,20 +109,8 @@ struct causes_premise {
 	const char *cure; /* what to record for them; NULL: not known */
 };
 struct causes_premise causes_premise(const struct causes *c);
-/* Returns the names of the silent tasks: "swapper/1 and NAME"; NULL: none are.
- */
-const char *causes_silent(const struct causes *c);
-/* Returns the stack of a switch or a wake-up, by its number there. */
-const struct offcpu_stack *causes_stack_at(const struct causes *c,
-					   uint32_t number);
-/* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
- * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
-const char *causes_what(const struct causes *c, const struct proof_edge *e);
 /* The same if it is more than what chain_leaf() says. */
 const char *causes_irq(const struct causes *c, const struct proof_edge *e);
-/* Returns on what it rests that a thread woke in a softirq. */
-enum softirq_premise causes_softirq_premise(const struct causes *c,
-					    const struct proof_edge *e);
 /* Returns whether it is proved on a premise at most who woke: on that, or on
  * causes_premise(), unless a record tells it. */
 bool causes_wake_has_premise(const struct causes *c,

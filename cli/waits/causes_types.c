@@ -8,17 +8,8 @@
 #include "cli/waits/irqs.h"
 #include "cli/samples/row_cursor.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
-
-/* An ev_ table, its rows, and that of the event at hand. */
-struct causes_fields {
-	char *name;
-	struct int_rows *rows;
-	struct int_row row;
-	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
-};
 
 /* ---- fields */
 
@@ -82,17 +73,6 @@ static size_t fields_of_table(struct causes_types *ts, struct store *db,
 	return fields_open(f, db, kind, err) ? 0 : ts->n_table;
 }
 
-struct causes_fields *causes_types_fields(struct causes_types *ts,
-					  const struct causes_type *t)
-{
-	return t->table ? &ts->table[t->table - 1] : NULL;
-}
-
-int causes_fields_seek(struct causes_fields *f, int64_t event, struct err *err)
-{
-	return int_rows_seek(f->rows, event, &f->row, err);
-}
-
 bool causes_fields_has(const struct causes_fields *f, enum causes_field field)
 {
 	return f->column[field] && (f->row.known >> f->column[field] & 1);
@@ -110,14 +90,6 @@ const char *causes_fields_text(const struct causes_fields *f,
 	return f->column[field]
 		       ? int_rows_text(f->rows, &f->row, f->column[field])
 		       : NULL;
-}
-
-const char *causes_types_names(const struct causes_types *ts, size_t i)
-{
-	const struct causes_fields *f = &ts->table[i];
-
-	return f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN] ? f->name
-								 : NULL;
 }
 
 /* ---- execs */
@@ -328,12 +300,6 @@ void causes_types_release(struct causes_types *ts)
 	}
 	free(ts->table);
 	free(ts->type);
-}
-
-const struct causes_type *causes_types_get(const struct causes_types *ts,
-					   int64_t id)
-{
-	return id > 0 && (uint64_t)id < ts->n ? &ts->type[id] : NULL;
 }
 
 const struct causes_type *causes_types_sampled(const struct causes_types *ts,

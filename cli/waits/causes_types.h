@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/db/int_rows.h"
+
 struct causes_kernel;
-struct causes_fields;
 struct causes_names;
 struct err;
 struct store;
@@ -24,7 +25,7 @@ struct causes_type {
 	enum causes_role role;
 	uint8_t kind;	      /* enum timeline_kind */
 	uint8_t shows, ended; /* as in struct timeline_record */
-	size_t table;	      /* index + 1; 0: none */
+	size_t table;	      /* of its fields: index + 1; 0: none */
 	int64_t capture;
 	bool sampled; /* not every occurrence is recorded: */
 	int64_t recorded, happened;
@@ -33,29 +34,6 @@ struct causes_type {
 	bool timers; /* of timers, which a switch may set and cancel */
 	bool stacks; /* its samples have those of records behind them */
 };
-
-/* All zeros: none so far. */
-struct causes_types {
-	struct causes_type *type; /* by event_type.id */
-	size_t n, cap;
-	struct causes_fields *table; /* one for each ev_ table that is read */
-	size_t n_table, cap_table;
-};
-
-/* Reads the types of the captures that tell of the kernel. why: wakers and
- * interrupts are read, too, not only switches. db is borrowed until
- * causes_types_release(), which is to be called also after a failure. Returns
- * 0, or -1 and *err. */
-int causes_types_load(struct causes_types *ts, struct store *db,
-		      const struct causes_kernel *k, bool why, struct err *err);
-void causes_types_release(struct causes_types *ts);
-/* Returns the type of that id; NULL: there is none. */
-const struct causes_type *causes_types_get(const struct causes_types *ts,
-					   int64_t id);
-/* Returns a type of a capture that proofs need and that was sampled, that of
- * the switches if it was; NULL: none was. */
-const struct causes_type *causes_types_sampled(const struct causes_types *ts,
-					       int64_t capture);
 
 /* Fields of the tracepoints that are read. */
 enum causes_field {
@@ -74,19 +52,41 @@ enum causes_field {
 	FIELDS
 };
 
-/* Returns the fields of a type; NULL: it has none. */
-struct causes_fields *causes_types_fields(struct causes_types *ts,
-					  const struct causes_type *t);
+/* An ev_ table, its rows, and that of the event at hand. */
+struct causes_fields {
+	char *name;
+	struct int_rows *rows;
+	struct int_row row;
+	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
+};
+
+/* All zeros: none so far. */
+struct causes_types {
+	struct causes_type *type; /* by event_type.id */
+	size_t n, cap;
+	struct causes_fields *table; /* one for each ev_ table that is read */
+	size_t n_table, cap_table;
+};
+
+/* Reads the types of the captures that tell of the kernel. why: wakers and
+ * interrupts are read, too, not only switches. db is borrowed until
+ * causes_types_release(), which is to be called also after a failure. Returns
+ * 0, or -1 and *err. */
+int causes_types_load(struct causes_types *ts, struct store *db,
+		      const struct causes_kernel *k, bool why, struct err *err);
+void causes_types_release(struct causes_types *ts);
+/* Returns a type of a capture that proofs need and that was sampled, that of
+ * the switches if it was; NULL: none was. */
+const struct causes_type *causes_types_sampled(const struct causes_types *ts,
+					       int64_t capture);
+
 /* Returns a number of a thread or a CPU; -1: it is none. */
 static inline int32_t causes_id(int64_t v)
 {
 	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
 }
 
-/* Reads the fields of an event; ids ascend. Returns 1, 0 if the event has none,
- * or -1 and *err. */
-int causes_fields_seek(struct causes_fields *f, int64_t event, struct err *err);
-/* These tell of the event that was read last. */
+/* These tell of the event whose row is at hand. */
 bool causes_fields_has(const struct causes_fields *f, enum causes_field field);
 /* Returns -1 if the event does not have it. */
 int64_t causes_fields_int(const struct causes_fields *f,
@@ -101,6 +101,3 @@ const char *causes_fields_text(const struct causes_fields *f,
 int causes_types_execs(const struct causes_types *ts, struct store *db,
 		       struct causes_names *names, struct timeline *t,
 		       struct err *err);
-/* Returns the name of table i of ts->table if its rows tell who comes or who is
- * woken; NULL: they do not. */
-const char *causes_types_names(const struct causes_types *ts, size_t i);

@@ -648,7 +648,7 @@ static bool intervals_is_loss(const struct loss_row *l)
 static void intervals_take_missing(void *arg, const struct causes *c)
 {
 	struct intervals *iv = arg;
-	const struct timeline *t = causes_timeline(c);
+	const struct timeline *t = c->t;
 	bool blind = missing_premise(t) & MISSING_ANYWHERE;
 	const char *premise = causes_premise(c).words;
 	const struct timeline_loss all = { .from = TIMELINE_START,

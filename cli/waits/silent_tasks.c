@@ -13,7 +13,7 @@
 static void silent_tasks_tell(void *arg, const struct causes *c)
 {
 	struct silent_tasks *s = arg;
-	const struct timeline *t = causes_timeline(c);
+	const struct timeline *t = c->t;
 	uint64_t gaps = 0;
 	size_t n = t->n_silent;
 	FILE *out;
@@ -28,7 +28,7 @@ static void silent_tasks_tell(void *arg, const struct causes *c)
 	fprintf(out,
 		"%s record%s nothing, a known fault of guests: %s of %s gaps "
 		"%s of %s",
-		causes_silent(c), n == 1 ? "s" : "", HUMAN_GROUPED(gaps),
+		c->silent, n == 1 ? "s" : "", HUMAN_GROUPED(gaps),
 		HUMAN_GROUPED(gaps + s->others), gaps == 1 ? "is" : "are",
 		n == 1 ? "it" : "them");
 	mem_stream_end(out);

@@ -326,7 +326,7 @@ static void waits_end_seat(struct waits *w, size_t cpu)
  * are. */
 static void waits_prove(struct waits *w)
 {
-	const struct timeline *t = causes_timeline(w->now.causes);
+	const struct timeline *t = w->now.causes->t;
 	struct proofs *p = proofs_new(t);
 
 	w->now.wakers = wakers_new(w->now.causes, w->ask.stacks);
@@ -363,7 +363,7 @@ static void waits_give_kept(struct waits *w, const struct waits_kept *k)
 		.state = k->state,
 		.cpu = k->cpu,
 		.waker = wakers_tell(w->now.wakers, &k->woken),
-		.at = *causes_stack_at(w->now.causes, k->number),
+		.at = w->now.causes->stack[k->number],
 	};
 	waits_give(w, &item);
 }
@@ -525,7 +525,7 @@ static void waits_end_part(struct waits *w)
 	if (!n->wakes)
 		return;
 	waits_prove(w);
-	w->sums.wakes |= causes_timeline(n->causes)->types &
+	w->sums.wakes |= n->causes->t->types &
 			 (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
 }
 

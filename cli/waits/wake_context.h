@@ -41,9 +41,11 @@ void wake_contexts_take(struct wake_contexts *wc,
  */
 int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
 			 const struct causes_names *names, struct err *err);
-/* As causes_what() and causes_softirq_premise().*/
+/* Returns what woke in an interrupt, "timer", "irq:NAME", "softirq:VECTOR" or
+ * "disk:MAJOR,MINOR", as events of the capture prove it; NULL: not known. */
 const char *wake_contexts_what(const struct wake_contexts *wc,
 			       const struct proof_edge *e);
+/* Returns on what it rests that a thread woke in a softirq. */
 enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
 					   const struct proof_edge *e);
 /* Returns the words of SOFTIRQ_IF_NO_IRQ; NULL: no wake-up rests on it. */

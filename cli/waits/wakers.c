@@ -143,7 +143,7 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 
 	if (out.proof == PROOF_UNKNOWN)
 		return out;
-	out.at = *causes_stack_at(w->causes, x->stack);
+	out.at = w->causes->stack[x->stack];
 	if (out.what == CHAIN_STATES) {
 		out.tid = x->tid;
 		if (!out.at.comm)

@@ -38,7 +38,7 @@ static inline bool waker_is_known(const struct waker *w)
 /* The same in few bytes, as long as there are many. */
 struct woken {
 	int64_t ready;
-	uint32_t stack; /* for causes_waker() */
+	uint32_t stack; /* in causes.stack */
 	int32_t tid;
 	uint16_t irq;	   /* 1 + its number; 0: it has no name */
 	uint8_t what;	   /* enum chain_state */
