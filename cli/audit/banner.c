@@ -2,7 +2,6 @@
  * the HTML page. */
 #include "cli/audit/banner.h"
 
-#include "cli/audit/check.h"
 #include "cli/output/lines.h"
 #include "stitch/base/mem.h"
 
@@ -30,14 +29,7 @@ int banner_read(struct store *db, const char *path, const struct filter *filter,
 	check_say_verdict(&c, &l);
 	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
 	trust_say(c.trust, b->trust);
-	b->asked = c.breaks.asked;
-	b->joined = c.breaks.joined;
-	b->refused = c.breaks.refused;
-	b->missing = c.breaks.requests;
-	b->lost = c.breaks.lost;
-	b->lost_unknown = c.breaks.lost_unknown;
-	b->unexplained = c.breaks.findings;
-	b->open = c.breaks.open_findings;
+	b->breaks = c.breaks;
 	advice = mem_stream(&b->advice, NULL);
 	rc = check_advice(&c, banner_take_advice, advice, err);
 	mem_stream_end(advice);

@@ -68,16 +68,6 @@ static struct check_answer *check_rows_keep(const struct check *c,
 	return NULL;
 }
 
-static struct check_answer *check_rows_kept(const struct check *c,
-					    const struct check_query *q)
-{
-	struct check_answer *a = c->answers;
-
-	while (a && a->name != q->name)
-		a = a->next;
-	return a;
-}
-
 int64_t check_open(struct check *c, const char *name, struct check_row *r,
 		   struct err *err)
 {
@@ -87,7 +77,8 @@ int64_t check_open(struct check *c, const char *name, struct check_row *r,
 	*r = (struct check_row){ .kept = NULL };
 	if (!check_can(c, name))
 		return 0;
-	a = check_rows_kept(c, q);
+	for (a = c->answers; a && a->name != q->name; a = a->next)
+		;
 	if (!a) {
 		a = check_rows_keep(c, q, err);
 		if (!a)

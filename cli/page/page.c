@@ -385,46 +385,49 @@ static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 /* Writes the figures of check: only what it calls broken is red. */
 static void html_page_put_figures(FILE *out, const struct banner *b)
 {
-	int64_t excused = b->asked - b->joined - b->refused - b->missing;
+	int64_t excused = b->breaks.asked - b->breaks.joined -
+			  b->breaks.refused - b->breaks.requests;
 
-	if (b->asked) {
-		html_page_put_fact(out, (uint64_t)b->asked,
+	if (b->breaks.asked) {
+		html_page_put_fact(out, (uint64_t)b->breaks.asked,
 				   "user stacks asked for", NULL);
-		html_page_put_fact(out, (uint64_t)b->joined, "joined", NULL);
-		if (b->refused)
-			html_page_put_fact(out, (uint64_t)b->refused,
+		html_page_put_fact(out, (uint64_t)b->breaks.joined, "joined",
+				   NULL);
+		if (b->breaks.refused)
+			html_page_put_fact(out, (uint64_t)b->breaks.refused,
 					   "answered at once", NULL);
-		html_page_put_fact(out, (uint64_t)b->missing, "missing",
-				   b->missing ? "bad" : NULL);
+		html_page_put_fact(out, (uint64_t)b->breaks.requests, "missing",
+				   b->breaks.requests ? "bad" : NULL);
 		if (excused > 0)
 			html_page_put_fact(out, (uint64_t)excused,
 					   "not to be expected", NULL);
 	}
-	if (!b->lost && b->lost_unknown)
-		html_page_put_fact(out, (uint64_t)b->lost_unknown,
-				   b->lost_unknown == 1
+	if (!b->breaks.lost && b->breaks.lost_unknown)
+		html_page_put_fact(out, (uint64_t)b->breaks.lost_unknown,
+				   b->breaks.lost_unknown == 1
 					   ? "loss of an unknown number"
 					   : "losses of an unknown number",
 				   "bad");
 	else
-		html_page_put_fact(out, (uint64_t)b->lost,
-				   b->lost_unknown ? "records lost, and more"
-				   : b->lost == 1  ? "record lost"
-						   : "records lost",
-				   b->lost ? "bad" : NULL);
+		html_page_put_fact(out, (uint64_t)b->breaks.lost,
+				   b->breaks.lost_unknown
+					   ? "records lost, and more"
+				   : b->breaks.lost == 1 ? "record lost"
+							 : "records lost",
+				   b->breaks.lost ? "bad" : NULL);
 	/* those that the verdict beside it counts, if there are any */
-	int64_t n = b->unexplained ? b->unexplained
-		    : b->open	   ? b->open
-				   : b->findings;
+	int64_t n = b->breaks.findings	      ? b->breaks.findings
+		    : b->breaks.open_findings ? b->breaks.open_findings
+					      : b->findings;
 	char what[48];
 
 	snprintf(what, sizeof(what), "finding%s%s", n == 1 ? "" : "s",
-		 b->unexplained ? ""
-		 : b->open	? ", not proved"
-				: ", harmless or explained");
+		 b->breaks.findings	   ? ""
+		 : b->breaks.open_findings ? ", not proved"
+					   : ", harmless or explained");
 	if (n)
 		html_page_put_fact(out, (uint64_t)n, what,
-				   b->unexplained ? "bad" : NULL);
+				   b->breaks.findings ? "bad" : NULL);
 }
 
 static void html_page_put_advice(FILE *out, const char *s)
