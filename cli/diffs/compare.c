@@ -15,7 +15,6 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
-#include "cli/diffs/compare_images.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

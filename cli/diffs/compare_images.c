@@ -1,7 +1,7 @@
 /* compare_images.c - programs that have another file name on the other side of
  * a comparison, told by their functions, and functions that only one side has,
  * by the symbols of the programs that ran. */
-#include "cli/diffs/compare_images.h"
+#include "cli/diffs/compared.h"
 
 #include <math.h>
 
@@ -11,7 +11,6 @@
 #include "cli/names/short_name.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
-#include "cli/diffs/compared.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "symbolize/names/function_names.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "cli/diffs/diff_chance.h"
-#include "cli/diffs/diff_hidden.h"
 #include "cli/diffs/diff_rows.h"
 #include "cli/stacks/label.h"
 #include "stitch/base/mem.h"

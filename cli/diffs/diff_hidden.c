@@ -1,7 +1,11 @@
-/* diff_hidden.c - functions that may be where a stack lacks its callers. */
-#include "cli/diffs/diff_hidden.h"
-
+/* diff_hidden.c - functions that may be where a stack lacks its callers.
+ *
+ * A leaf that a compiler gives no frame in one build only makes its caller
+ * vanish from a chain along frame pointers: that has not less for it. So a
+ * sample whose innermost function lacks its callers may be of all functions
+ * that another stack has in front of that function. */
 #include "cli/diffs/diff_rows.h"
+
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"

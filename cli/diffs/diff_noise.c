@@ -203,13 +203,12 @@ static double noise_variance(const struct diff_noises *n, double rest,
 }
 
 struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
-				enum diff_noise_kind kind)
+				bool absolute)
 {
 	double count = noise_count(n, row, total);
 	double share = count / n->n;
-	double rest = kind == DIFF_NOISE_NUMBER ? 0 : share;
-	double counting =
-		kind == DIFF_NOISE_SHARE ? count * (1 - share) : count;
+	double rest = absolute ? 0 : share;
+	double counting = absolute ? count : count * (1 - share);
 	struct diff_noise out = { 0, 0 };
 
 	for (size_t merged = 1; counting > 0 && merged <= MERGED_MAX;

@@ -29,12 +29,6 @@ struct diff_noise {
 	double times, df;
 };
 
-/* Of what a row is compared by. */
-enum diff_noise_kind {
-	DIFF_NOISE_SHARE,  /* a share of all samples */
-	DIFF_NOISE_NUMBER, /* alone */
-};
-
 struct diff_noises;
 
 void diff_times_add(struct diff_times *t, uint32_t group, int64_t time);
@@ -44,6 +38,7 @@ void diff_times_release(struct diff_times *t);
 struct diff_noises *diff_noises_new(const struct report_rows *rows,
 				    const struct diff_times *t);
 void diff_noises_free(struct diff_noises *n);
-/* Returns the noise of a row, by its index: of its self, or its total. */
+/* Returns the noise of a row, by its index: of its self, or its total; of its
+ * number of samples if absolute, else of its share of all. */
 struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
-				enum diff_noise_kind kind);
+				bool absolute);

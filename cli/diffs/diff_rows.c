@@ -352,9 +352,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 
 			for (int total = 0; total < 2; total++)
 				d->place[total][row].noise[i] = diff_noise_of(
-					noise, k, total,
-					d->absolute ? DIFF_NOISE_NUMBER
-						    : DIFF_NOISE_SHARE);
+					noise, k, total, d->absolute);
 		}
 		diff_noises_free(noise);
 	}

@@ -8,7 +8,6 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/page/page_bytes.h"
 #include "cli/pictures/palette.h"
-#include "cli/diffs/compare_images.h"
 #include "stitch/base/mem.h"
 
 static void page_diff_put_sentence(const struct compare *c,

@@ -19,7 +19,6 @@
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"
-#include "cli/diffs/compare_images.h"
 #include "stitch/base/mem.h"
 
 #define STEPS 7	     /* shades of red and of blue */

@@ -18,7 +18,6 @@
 #include "cli/output/sql.h"
 #include "cli/output/term.h"
 #include "cli/diffs/compare.h"
-#include "cli/diffs/compare_images.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

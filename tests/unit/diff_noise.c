@@ -87,7 +87,7 @@ static double noise_of_first(struct drawn_run *r)
 	struct diff_noise got;
 
 	ck_assert_ptr_nonnull(n);
-	got = diff_noise_of(n, 0, false, DIFF_NOISE_SHARE);
+	got = diff_noise_of(n, 0, false, false);
 	ck_assert(got.df > 5);
 	diff_noises_free(n);
 	return got.times;
