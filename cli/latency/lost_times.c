@@ -3,7 +3,6 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 
 /* Those of a CPU, or of all, by their start. */
 struct lost_list {
@@ -12,28 +11,14 @@ struct lost_list {
 	size_t n, cap;
 };
 
-struct lost_times {
-	struct lost_list *list;
-	size_t n, cap;
-	struct table index; /* of list[], by world and CPU */
-};
-
-struct lost_times *lost_times_new(void)
+void lost_times_release(struct lost_times *l)
 {
-	return mem_new(1, sizeof(struct lost_times));
-}
-
-void lost_times_free(struct lost_times *l)
-{
-	if (!l)
-		return;
 	for (size_t i = 0; i < l->n; i++) {
 		free(l->list[i].t);
 		free(l->list[i].last);
 	}
 	free(l->list);
 	table_release(&l->index);
-	free(l);
 }
 
 static struct lost_list *lost_list_of(const struct lost_times *l,

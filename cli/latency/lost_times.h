@@ -1,11 +1,13 @@
 /* lost_times.h - when records may be missing: losses, gaps that no loss tells
  * of, and the times in which the recorder was not on.
  *
- * Each recording is a world of its own. Order of calls: lost_times_new(),
- * lost_times_add() for all, lost_times_seal(); then questions. */
+ * Each recording is a world of its own. Order of calls: lost_times_add() for
+ * all, lost_times_seal(); then questions. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "stitch/base/table.h"
 
 #define LOST_ANY_WORLD UINT32_MAX
 
@@ -19,10 +21,14 @@ struct lost_time {
 	bool of_tasks;	  /* only those of tasks of which nothing is recorded */
 };
 
-struct lost_times;
+/* All zeros is empty. */
+struct lost_times {
+	struct lost_list *list;
+	size_t n, cap;
+	struct table index; /* of list[], by world and CPU */
+};
 
-struct lost_times *lost_times_new(void);
-void lost_times_free(struct lost_times *l);
+void lost_times_release(struct lost_times *l);
 void lost_times_add(struct lost_times *l, uint32_t world,
 		    const struct lost_time *t);
 void lost_times_seal(struct lost_times *l);

@@ -111,13 +111,6 @@ const struct pair_kind pair_kinds[] = {
 };
 const size_t pair_kinds_n = sizeof(pair_kinds) / sizeof(*pair_kinds);
 
-unsigned int pair_kind_needs(const struct pair_kind *k)
-{
-	/* Nested or begun again: one begin. Else the end of the one, and the
-	 * begin of the other. */
-	return k->rule == PAIR_AGAIN || k->rule == PAIR_STACK ? 1 : 2;
-}
-
 bool pair_name_is(const char *pattern, const char *event, const char **rest,
 		  size_t *len)
 {

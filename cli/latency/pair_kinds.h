@@ -48,9 +48,6 @@ struct pair_kind {
 extern const struct pair_kind pair_kinds[];
 extern const size_t pair_kinds_n;
 
-/* Returns how many records must be missing between a begin and an end of the
- * key that are recorded, so that they do not belong together. */
-unsigned int pair_kind_needs(const struct pair_kind *k);
 /* Returns whether an event, as a recorder names it, is the one of a pattern.
  * *rest: what its '*' stands for, of that length; 0: it has none. */
 bool pair_name_is(const char *pattern, const char *event, const char **rest,

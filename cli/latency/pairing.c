@@ -236,7 +236,11 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 			      const struct pairing_record *r)
 {
 	struct interval i = pairing_of(&o->at);
-	unsigned int needs = pair_kind_needs(o->at.kind);
+	enum pair_rule rule = o->at.kind->rule;
+	/* So many records must be missing if they do not belong together:
+	 * nested or begun again, one begin; else the end of the one, and the
+	 * begin of the other. */
+	unsigned int needs = rule == PAIR_AGAIN || rule == PAIR_STACK ? 1 : 2;
 	struct lost_sum lost =
 		pairing_lost(p, &o->at, o->at.time, r->time, needs);
 	bool hidden = lost.n >= needs || o->before.n;

@@ -111,10 +111,10 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 
 	switch (column) {
 	case COMPUTED_INTERVAL_KIND:
-		interval_text(v, intervals_kind(s->iv, i->pair));
+		interval_text(v, s->iv->pair[i->pair].kind->word);
 		break;
 	case COMPUTED_INTERVAL_NAME:
-		interval_text(v, intervals_name(s->iv, i->name));
+		interval_text(v, intern_get(&s->iv->names, i->name));
 		break;
 	case COMPUTED_INTERVAL_COMM:
 		interval_text(v, t->comm);
@@ -138,9 +138,9 @@ static void interval_sql_name(struct interval_sql *s, const struct interval *i,
 			      struct value *v)
 {
 	char *name = s->name;
-	const char *call = intervals_name(s->iv, i->name);
+	const char *call = intern_get(&s->iv->names, i->name);
 
-	if (intervals_are_calls(s->iv, i->pair) && strncmp(call, "NR ", 3)) {
+	if (s->iv->pair[i->pair].kind->calls && strncmp(call, "NR ", 3)) {
 		snprintf(name, SLICE_NAME, "sys_%s", call);
 		call = name;
 	}
@@ -179,7 +179,7 @@ static void interval_sql_slice(void *arg, size_t row, int column,
 	};
 
 	if (column == COMPUTED_PERFETTO_SLICE_CATEGORY)
-		interval_text(v, intervals_kind(s->iv, i->pair));
+		interval_text(v, s->iv->pair[i->pair].kind->word);
 	else if (column == COMPUTED_PERFETTO_SLICE_NAME)
 		interval_sql_name(s, i, v);
 	else if (column != COMPUTED_PERFETTO_SLICE_PARENT_ID)

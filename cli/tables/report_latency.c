@@ -213,13 +213,13 @@ static void latency_take_interval(void *arg, const struct interval *i)
 	struct latency *l = arg;
 	const struct latency_worst w = { *i,
 					 interval_span(i->begin, i->end),
-					 intervals_kind(l->iv, i->pair),
-					 intervals_name(l->iv, i->name),
-					 intervals_name(l->iv, i->by),
+					 l->iv->pair[i->pair].kind->word,
+					 intern_get(&l->iv->names, i->name),
+					 intern_get(&l->iv->names, i->by),
 					 intervals_thread(l->iv, i->thread),
 					 { 0 } };
 
-	latency_take(l, &w, intervals_are_calls(l->iv, i->pair));
+	latency_take(l, &w, l->iv->pair[i->pair].kind->calls);
 }
 
 static void latency_take_sched(void *arg, const struct interval *i,
@@ -622,7 +622,7 @@ static struct intervals_sums latency_sums(const struct latency *l)
 	struct intervals_sums s = { 0 };
 
 	if (l->iv)
-		s = intervals_sums(l->iv);
+		s = l->iv->sums;
 	/* of who was waited for, too */
 	if (l->sched && !s.premise)
 		s.premise = latency_sched_premise(l->sched);
@@ -826,8 +826,8 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 	l->iv = intervals_open(db, path, &ask, err);
 	if (!l->iv)
 		return -1;
-	l->first = intervals_sums(l->iv).first;
-	l->last = intervals_sums(l->iv).last;
+	l->first = l->iv->sums.first;
+	l->last = l->iv->sums.last;
 	if (intervals_each(l->iv, latency_take_interval, l, err))
 		return -1;
 	return l->n_worst ? latency_read_stacks(l, db, err) : 0;

@@ -6,7 +6,6 @@
 #include "cli/causes/missing.h"
 #include "cli/latency/calls.h"
 #include "cli/latency/futexes.h"
-#include "cli/latency/lost_times.h"
 #include "cli/latency/pair_kinds.h"
 #include "cli/waits/callers.h"
 #include "cli/waits/causes.h"
@@ -22,10 +21,7 @@
 #include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/intern.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 #include "stitch/base/text_out.h"
 #include "stitch/source.h"
 
@@ -85,45 +81,6 @@ struct intervals_cpu {
 	int32_t cpu;
 	int64_t first, last; /* of its records */
 	int64_t blind;	     /* since then, threads are not known; INT64_MAX */
-};
-
-struct intervals_pair {
-	const struct pair_kind *kind;
-	uint32_t world;
-	bool begins, ends;
-};
-
-struct intervals {
-	struct store *db;
-	const char *path;
-	const struct intervals_ask *ask;
-	struct pair_kind *own; /* of ask->pair */
-	struct intervals_type *type;
-	size_t n_type, cap_type;
-	struct intervals_capture *capture; /* by capture.id */
-	size_t n_capture, cap_capture;
-	struct intervals_cpu *cpu;
-	size_t n_cpu, cap_cpu;
-	struct table by_cpu;
-	struct intervals_pair *pair;
-	size_t n_pair, cap_pair;
-	struct intervals_role *role;
-	size_t n_role, cap_role;
-	struct intervals_thread *thread; /* by thread.id */
-	size_t n_thread, cap_thread;
-	struct intern names;	     /* 0: "" */
-	struct table by_value;	     /* of names, by type and value */
-	struct table by_lock;	     /* of names, by capture and address */
-	struct table by_event;	     /* of names, for ask->by "cgroup" */
-	struct callers *callers;     /* NULL: not asked for */
-	struct futex_locks *futexes; /* likewise */
-	bool by_cgroup, by_field;    /* there are such names */
-	struct arena text;
-	struct lost_times *lost;
-	struct payloads *payloads;
-	struct pairing *pairing;
-	struct intervals_sums sums;
-	bool uncounted; /* records are missing that no loss counts */
 };
 
 /* ---- types and pairs */
@@ -518,7 +475,7 @@ static void intervals_lose(struct intervals *iv, uint32_t capture,
 		if ((iv->type[i].capture == capture ||
 		     capture == ALL_CAPTURES) &&
 		    iv->type[i].world == i)
-			lost_times_add(iv->lost, i, t);
+			lost_times_add(&iv->lost, i, t);
 }
 
 /* The same, of which nobody knows how many records are missing. */
@@ -1022,7 +979,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	struct int_row r;
 	int rc = rows ? 0 : -1;
 
-	iv->pairing = pairing_new(iv->lost, fn, arg);
+	iv->pairing = pairing_new(&iv->lost, fn, arg);
 	while (!rc && iv->n_role && (rc = int_rows_next(rows, &r, err)) > 0)
 		rc = intervals_take_event(iv, &r, err);
 	if (!rc)
@@ -1069,7 +1026,6 @@ static struct intervals *intervals_begin(struct store *db, const char *path,
 	iv->path = path;
 	iv->ask = a;
 	intern_add(&iv->names, "");
-	iv->lost = lost_times_new();
 	if (intervals_read_types(iv, err))
 		goto fail;
 	/* the formats of all events are read only where they are needed */
@@ -1110,7 +1066,7 @@ struct intervals *intervals_open(struct store *db, const char *path,
 	}
 	intervals_lose_others(iv);
 	intervals_bound_all(iv);
-	lost_times_seal(iv->lost);
+	lost_times_seal(&iv->lost);
 	return iv;
 }
 
@@ -1121,7 +1077,7 @@ void intervals_close(struct intervals *iv)
 	callers_close(iv->callers);
 	futex_locks_close(iv->futexes);
 	payloads_close(iv->payloads);
-	lost_times_free(iv->lost);
+	lost_times_release(&iv->lost);
 	table_release(&iv->by_cpu);
 	table_release(&iv->by_value);
 	table_release(&iv->by_lock);
@@ -1138,16 +1094,6 @@ void intervals_close(struct intervals *iv)
 	free(iv);
 }
 
-const char *intervals_kind(const struct intervals *iv, uint32_t pair)
-{
-	return iv->pair[pair].kind->word;
-}
-
-bool intervals_are_calls(const struct intervals *iv, uint32_t pair)
-{
-	return iv->pair[pair].kind->calls;
-}
-
 bool intervals_of_program(const struct intervals *iv, uint32_t pair)
 {
 	const struct pair_kind *k = iv->pair[pair].kind;
@@ -1155,18 +1101,8 @@ bool intervals_of_program(const struct intervals *iv, uint32_t pair)
 	return k->calls || intervals_is_own(iv, k);
 }
 
-const char *intervals_name(const struct intervals *iv, uint32_t name)
-{
-	return intern_get(&iv->names, name);
-}
-
 const struct intervals_thread *intervals_thread(const struct intervals *iv,
 						uint32_t thread)
 {
 	return &iv->thread[thread < iv->n_thread ? thread : 0];
-}
-
-struct intervals_sums intervals_sums(const struct intervals *iv)
-{
-	return iv->sums;
 }

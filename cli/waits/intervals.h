@@ -6,13 +6,14 @@
  * an end come last, or when it is clear that they have none. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "cli/latency/lost_times.h"
 #include "cli/latency/pairing.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 
 struct err;
-struct intervals;
 struct store;
 
 extern const char intervals_by_caller[], intervals_by_lock[];
@@ -46,6 +47,46 @@ struct intervals_sums {
 	const char *premise; /* of what is proved: "if ..."; NULL: none */
 };
 
+struct intervals_pair {
+	/* .calls: results below 0 are errors */
+	const struct pair_kind *kind;
+	uint32_t world;
+	bool begins, ends;
+};
+
+struct intervals {
+	struct store *db;
+	const char *path;
+	const struct intervals_ask *ask;
+	struct pair_kind *own; /* of ask->pair */
+	struct intervals_type *type;
+	size_t n_type, cap_type;
+	struct intervals_capture *capture; /* by capture.id */
+	size_t n_capture, cap_capture;
+	struct intervals_cpu *cpu;
+	size_t n_cpu, cap_cpu;
+	struct table by_cpu;
+	struct intervals_pair *pair;
+	size_t n_pair, cap_pair;
+	struct intervals_role *role;
+	size_t n_role, cap_role;
+	struct intervals_thread *thread; /* by thread.id */
+	size_t n_thread, cap_thread;
+	struct intern names;	     /* of interval.name and .by; 0: "" */
+	struct table by_value;	     /* of names, by type and value */
+	struct table by_lock;	     /* of names, by capture and address */
+	struct table by_event;	     /* of names, for ask->by "cgroup" */
+	struct callers *callers;     /* NULL: not asked for */
+	struct futex_locks *futexes; /* likewise */
+	bool by_cgroup, by_field;    /* there are such names */
+	struct arena text;
+	struct lost_times lost;
+	struct payloads *payloads;
+	struct pairing *pairing;
+	struct intervals_sums sums;
+	bool uncounted; /* records are missing that no loss counts */
+};
+
 /* Returns whether pairs were recorded, or -1 and *err. */
 int intervals_any(struct store *db, struct err *err);
 /* a: borrowed. Returns NULL and *err, also if nothing that was recorded makes
@@ -57,15 +98,8 @@ void intervals_close(struct intervals *iv);
 /* Calls fn for each interval. Returns 0, or -1 and *err. */
 int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 		   struct err *err);
-/* Returns the word of its kind. */
-const char *intervals_kind(const struct intervals *iv, uint32_t pair);
-/* Returns whether results below 0 are errors. */
-bool intervals_are_calls(const struct intervals *iv, uint32_t pair);
 /* Returns whether they are of programs, not of the kernel: calls, own pairs. */
 bool intervals_of_program(const struct intervals *iv, uint32_t pair);
-/* Returns the text of interval.name or .by, "" for 0. */
-const char *intervals_name(const struct intervals *iv, uint32_t name);
 /* Returns what is known of a thread, also of 0. */
 const struct intervals_thread *intervals_thread(const struct intervals *iv,
 						uint32_t thread);
-struct intervals_sums intervals_sums(const struct intervals *iv);

@@ -103,7 +103,7 @@ struct wall_begins {
 static void wall_take_interval(void *arg, const struct interval *i)
 {
 	struct wall_begins *b = arg;
-	const struct intervals_sums sums = intervals_sums(b->iv);
+	const struct intervals_sums sums = b->iv->sums;
 	const struct interval_range r =
 		interval_range(i, sums.first, sums.last);
 
@@ -148,7 +148,7 @@ static void wall_add_intervals(const struct wall_begins *b,
 		char name[400];
 
 		g.event = wall_interval_event(
-			b->stacks, intervals_kind(b->iv, w->pair), b->fn);
+			b->stacks, b->iv->pair[w->pair].kind->word, b->fn);
 		g.samples = w->verdict == INTERVAL_PROVED;
 		g.weight = g.samples ? (uint64_t)w->ns : 0;
 		group = stacks_add(b->stacks, &g);
@@ -156,7 +156,8 @@ static void wall_add_intervals(const struct wall_begins *b,
 		if (!b->fn)
 			continue;
 		snprintf(name, sizeof(name), "%.300s%s%s%s%s",
-			 intervals_name(b->iv, w->name), g.samples ? "" : ", ",
+			 intern_get(&b->iv->names, w->name),
+			 g.samples ? "" : ", ",
 			 g.samples ? "" : interval_verdict_word(w->verdict),
 			 w->reason ? ": " : "",
 			 interval_reason_word(w->reason));
@@ -179,9 +180,9 @@ int wall_load_intervals(struct store *db, const char *path,
 
 	b.iv = intervals_open(db, path, &ask, err);
 	rc = b.iv ? intervals_each(b.iv, wall_take_interval, &b, err) : -1;
-	if (!rc && intervals_sums(b.iv).premise)
+	if (!rc && b.iv->sums.premise)
 		snprintf(sums->premise, sizeof(sums->premise), "%s",
-			 intervals_sums(b.iv).premise);
+			 b.iv->sums.premise);
 	if (!rc && b.n) {
 		sort_items(b.at, b.n, wall_compare_begins);
 		ev = events_open(db, filter, EVENTS_FEW, err);

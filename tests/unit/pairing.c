@@ -8,6 +8,7 @@
 
 #include "cli/latency/calls.h"
 #include "cli/latency/lost_times.h"
+#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "tests/unit/run.h"
 
@@ -275,7 +276,7 @@ static void pairing_read(struct pairing *p, const struct pair_kind *k,
 START_TEST(pairing_row_test)
 {
 	const struct pairing_row *row = &pairing_rows[_i];
-	struct lost_times *l = lost_times_new();
+	struct lost_times *l = mem_new(1, sizeof(*l));
 	char got[512] = "";
 	struct pairing *p = pairing_new(l, pairing_put, got);
 
@@ -283,7 +284,8 @@ START_TEST(pairing_row_test)
 	pairing_read(p, pairing_kind(row->kind), row->records);
 	ck_assert_str_eq(got, row->intervals);
 	pairing_free(p);
-	lost_times_free(l);
+	lost_times_release(l);
+	free(l);
 }
 END_TEST
 
@@ -414,7 +416,7 @@ START_TEST(no_proved_interval_is_false_whatever_is_removed)
 	uint64_t consistent = 0;
 
 	for (int k = 0; k < 2000 / RUN_FEWER; k++) {
-		struct lost_times *l = lost_times_new();
+		struct lost_times *l = mem_new(1, sizeof(*l));
 		struct truth t;
 		struct pairing *p = pairing_new(l, truth_take, &t);
 
@@ -443,7 +445,8 @@ START_TEST(no_proved_interval_is_false_whatever_is_removed)
 		proved += t.proved;
 		consistent += t.consistent;
 		pairing_free(p);
-		lost_times_free(l);
+		lost_times_release(l);
+		free(l);
 	}
 	ck_assert_uint_gt(proved, 0);
 	ck_assert_uint_gt(consistent, 0);
