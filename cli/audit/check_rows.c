@@ -17,9 +17,7 @@ struct check_answer {
 static void answer_free(struct check_answer *a)
 {
 	arena_release(&a->text);
-	free(a->column);
-	free(a->value);
-	free(a);
+	free_all(a->column, a->value, a);
 }
 
 void check_forget(struct check *c)

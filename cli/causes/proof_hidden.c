@@ -55,10 +55,7 @@ void hides_init(struct proofs *p)
 
 void hides_release(struct hides *h)
 {
-	free(h->loss);
-	free(h->holds);
-	free(h->latest);
-	free(h->own);
+	free_all(h->loss, h->holds, h->latest, h->own);
 }
 
 const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,

@@ -93,9 +93,7 @@ void softirqs_free(struct softirqs *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		free(s->stack[i].addr);
-	free(s->stack);
-	free(s->entry);
-	free(s->outer);
+	free_all(s->stack, s->entry, s->outer);
 	table_release(&s->index);
 	table_release(&s->judged);
 	table_release(&s->calls);

@@ -34,22 +34,14 @@ void timeline_free(struct timeline *t)
 		return;
 	for (size_t i = 0; i < t->n_ring; i++)
 		free(t->ring[i].loss);
-	free(t->ring);
-	free(t->told);
-	free(t->anywhere);
-	free(t->loss);
-	free(t->reach);
+	free_all(t->ring, t->told, t->anywhere, t->loss, t->reach);
 	moments_release(&t->stay);
 	moments_release(&t->wake);
 	intern_release(&t->stayed);
 	intern_release(&t->woke);
 	intern_release(&t->pairs);
-	free(t->thread);
-	free(t->silent);
-	free(t->rename);
-	free(t->ring_part);
-	free(t->part);
-	free(t->doubt);
+	free_all(t->thread, t->silent, t->rename, t->ring_part, t->part,
+		 t->doubt);
 	table_release(&t->index);
 	timeline_free_lists(&t->stays);
 	timeline_free_lists(&t->wakes);

@@ -271,9 +271,7 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 	}
 	intern_release(&o.images);
 	intern_release(&o.functions);
-	free(o.hash);
-	free(o.file);
-	free(o.label);
+	free_all(o.hash, o.file, o.label);
 	return tier;
 }
 
@@ -454,9 +452,7 @@ void compare_release(struct compare *c)
 		diff_times_release(&c->run[i].times);
 		symbolize_free(c->run[i].files);
 	}
-	free(c->renames);
-	free(c->only);
-	free(c->renamed);
+	free_all(c->renames, c->only, c->renamed);
 	matching_free(c->match);
 	labels_free(c->labels);
 	free(c->run);

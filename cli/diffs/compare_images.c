@@ -133,10 +133,7 @@ static double side_program_agrees(struct side_program *a,
 static bool programs_lack(const struct programs *p,
 			  const struct side_program *of)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->item[i].id == of->id)
-			return false;
-	return true;
+	return !any_where(p->n, i, p->item[i].id == of->id);
 }
 
 /* Returns whether two images of both sides may be one, and how much of the

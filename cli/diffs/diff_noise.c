@@ -45,13 +45,7 @@ void diff_noises_free(struct diff_noises *n)
 {
 	if (!n)
 		return;
-	free(n->all);
-	free(n->own);
-	free(n->first);
-	free(n->block);
-	free(n->hit);
-	free(n->hits);
-	free(n);
+	free_all(n->all, n->own, n->first, n->block, n->hit, n->hits, n);
 }
 
 /* Orders the rows' groups by row. */

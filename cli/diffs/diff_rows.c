@@ -376,13 +376,8 @@ void diff_rows_free(struct diff_rows *d)
 		free(d->place[i]);
 		free(d->count[i]);
 	}
-	free(d->of_row);
-	free(d->build);
-	free(d->tier);
-	free(d->row);
-	free(d->whole.run);
-	free(d->left);
-	free(d);
+	free_all(d->of_row, d->build, d->tier, d->row, d->whole.run, d->left,
+		 d);
 }
 
 uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label)

@@ -672,9 +672,7 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		total[i].change = self[i].change;
 		total[i].p = self[i].p;
 	}
-	free(count);
-	free(f.room);
-	free(f.own);
+	free_all(count, f.room, f.own);
 }
 
 double diff_scale(const struct diff_whole *left)

@@ -45,12 +45,9 @@ static const char *calls_of(const char *machine, const char *name,
 {
 	static const char *const known[] = { "x86_64", "i386", "aarch64",
 					     "s390x" };
-	bool is = false;
 	const char *p;
 
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		is |= !strcmp(known[i], machine);
-	if (!is)
+	if (!any_where(ARRAY_SIZE(known), i, !strcmp(known[i], machine)))
 		return NULL;
 	p = calls_find(machine, name, number, len);
 	return p ? p : calls_find("all", name, number, len);
@@ -91,11 +88,7 @@ bool calls_wait(const char *name, bool *either)
 	};
 	static const char *const may[] = { "read", "readv", "write", "writev" };
 
-	*either = false;
-	for (size_t i = 0; i < ARRAY_SIZE(may); i++)
-		*either |= !strcmp(name, may[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
-		if (!strncmp(name, begin[i], strlen(begin[i])))
-			return true;
-	return *either;
+	*either = any_where(ARRAY_SIZE(may), i, !strcmp(name, may[i]));
+	return *either || any_where(ARRAY_SIZE(begin), i,
+				    !strncmp(name, begin[i], strlen(begin[i])));
 }

@@ -17,10 +17,7 @@ static const char *const futex_calls[] = { "futex", "futex_time64",
 
 bool futexes_is(const char *call)
 {
-	for (size_t i = 0; i < FUTEX_CALLS; i++)
-		if (!strcmp(call, futex_calls[i]))
-			return true;
-	return false;
+	return any_where(FUTEX_CALLS, i, !strcmp(call, futex_calls[i]));
 }
 
 static size_t futexes_field(const struct field_def *def, size_t n,

@@ -58,9 +58,7 @@ void pairing_free(struct pairing *p)
 {
 	if (!p)
 		return;
-	free(p->open);
-	free(p->seen);
-	free(p->last);
+	free_all(p->open, p->seen, p->last);
 	table_release(&p->by_key);
 	table_release(&p->by_seen);
 	free(p);

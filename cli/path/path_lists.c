@@ -34,9 +34,7 @@ void path_lists_free(struct path_lists *l)
 		free(l->of[i].wait);
 		free(l->of[i].wake);
 	}
-	free(l->of);
-	free(l->edge);
-	free(l);
+	free_all(l->of, l->edge, l);
 }
 
 static int path_list_wait(void *arg, const struct path_wait *w,
@@ -159,10 +157,7 @@ void path_blame_free(struct path_blame *b)
 {
 	if (!b)
 		return;
-	free(b->row);
-	free(b->of);
-	free(b->order);
-	free(b);
+	free_all(b->row, b->of, b->order, b);
 }
 
 COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,

@@ -44,10 +44,8 @@ static bool causes_is_recorder(const char *comm)
 					    "lttng-consumerd",
 					    "lttng-sessiond" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(name); i++)
-		if (!strcmp(comm, name[i]))
-			return true;
-	return !strncmp(comm, "perf_", 5) && isdigit((unsigned char)comm[5]);
+	return any_where(ARRAY_SIZE(name), i, !strcmp(comm, name[i])) ||
+	       (!strncmp(comm, "perf_", 5) && isdigit((unsigned char)comm[5]));
 }
 
 const char *causes_comm(const struct causes *c, int64_t tid)
@@ -630,9 +628,7 @@ void causes_free(struct causes *c)
 	int_rows_close(c->events);
 	asked_close(c->requests);
 	row_cursor_close(&c->record);
-	free(c->pending);
-	free(c->silent);
-	free(c->premise);
+	free_all(c->pending, c->silent, c->premise);
 	causes_types_release(&c->types);
 	free(c->tid);
 	causes_names_free(c->names);

@@ -58,10 +58,7 @@ void causes_spans_free(struct causes_spans *s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		free(s->kernel[i].span);
-	free(s->kernel);
-	free(s->measured);
-	free(s->capture);
-	free(s);
+	free_all(s->kernel, s->measured, s->capture, s);
 }
 
 /* ---- the captures */

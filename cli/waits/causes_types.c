@@ -156,10 +156,8 @@ static bool types_name_current(const char *full)
 		"signal:", "raw_syscalls:", "syscalls:",
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(begin); i++)
-		if (!strncmp(full, begin[i], strlen(begin[i])))
-			return true;
-	return false;
+	return any_where(ARRAY_SIZE(begin), i,
+			 !strncmp(full, begin[i], strlen(begin[i])));
 }
 
 static const struct {

@@ -347,11 +347,9 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 static int intervals_choose(struct intervals *iv, struct err *err)
 {
 	const char *kind = iv->ask->kind;
-	bool known = !kind;
 
-	for (size_t i = 0; !known && i < pair_kinds_n; i++)
-		known = !strcmp(kind, pair_kinds[i].word);
-	if (!known)
+	if (kind &&
+	    !any_where(pair_kinds_n, i, !strcmp(kind, pair_kinds[i].word)))
 		return err_set(err, ERR_USAGE,
 			       "no kind of latency is called %s; 'backstitch "
 			       "help report' lists them",
@@ -458,11 +456,10 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 static bool intervals_by_thread(const struct intervals *iv,
 				const struct intervals_type *t)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		if (iv->pair[iv->role[t->first + i].pair].kind->scope ==
-		    PAIR_THREAD)
-			return true;
-	return false;
+	const struct intervals_role *r = &iv->role[t->first];
+
+	return any_where(t->n, i,
+			 iv->pair[r[i].pair].kind->scope == PAIR_THREAD);
 }
 
 #define ALL_CAPTURES UINT32_MAX
@@ -593,10 +590,7 @@ static bool intervals_is_loss(const struct loss_row *l)
 					     "lost_total", "read_lost",
 					     "hardware",   "throttled" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(other); i++)
-		if (!strcmp(l->what, other[i]))
-			return false;
-	return true;
+	return !any_where(ARRAY_SIZE(other), i, !strcmp(l->what, other[i]));
 }
 
 /* Takes what the switches show to be missing: the same timeline tells `path`
@@ -1084,14 +1078,8 @@ void intervals_close(struct intervals *iv)
 	table_release(&iv->by_event);
 	intern_release(&iv->names);
 	arena_release(&iv->text);
-	free(iv->own);
-	free(iv->type);
-	free(iv->capture);
-	free(iv->cpu);
-	free(iv->pair);
-	free(iv->role);
-	free(iv->thread);
-	free(iv);
+	free_all(iv->own, iv->type, iv->capture, iv->cpu, iv->pair, iv->role,
+		 iv->thread, iv);
 }
 
 bool intervals_of_program(const struct intervals *iv, uint32_t pair)

@@ -59,9 +59,7 @@ void irqs_free(struct irqs *q)
 {
 	if (!q)
 		return;
-	free(q->cpu);
-	free(q->wake);
-	free(q->name);
+	free_all(q->cpu, q->wake, q->name);
 	arena_release(&q->text);
 	free(q);
 }

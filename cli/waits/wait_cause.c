@@ -75,10 +75,7 @@ static const struct cause_names cause_calls[] = {
 #define cause_is_any(name, list) cause_in_list(name, list, ARRAY_SIZE(list))
 static bool cause_in_list(const char *name, const char *const *begin, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (cause_begins(name, begin[i]))
-			return true;
-	return false;
+	return any_where(n, i, cause_begins(name, begin[i]));
 }
 
 static enum wait_cause cause_in(const struct cause_names *of, size_t n,
@@ -147,10 +144,7 @@ void wait_causes_free(struct wait_causes *c)
 {
 	if (!c)
 		return;
-	free(c->known);
-	free(c->context);
-	free(c->frames.label);
-	free(c);
+	free_all(c->known, c->context, c->frames.label, c);
 }
 
 /* Reads the frames of one or both halves of a stack, outermost first. */
@@ -284,12 +278,9 @@ static bool cause_is_static_libc(const char *name, bool inner)
 		"waitid",	 "waitpid",	    "write",
 	};
 
-	if (cause_is_any(name, begin))
-		return true;
-	for (size_t i = 0; inner && i < ARRAY_SIZE(call); i++)
-		if (!strcmp(name, call[i]))
-			return true;
-	return false;
+	return cause_is_any(name, begin) ||
+	       (inner &&
+		any_where(ARRAY_SIZE(call), i, !strcmp(name, call[i])));
 }
 
 static bool cause_is_library(const struct label *f, bool inner)

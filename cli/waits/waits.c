@@ -453,9 +453,7 @@ static void waits_close_part(struct waits *w)
 	if (n->part)
 		waits_part_release(n->part);
 	table_release(&n->index);
-	free(n->thread);
-	free(n->seat);
-	free(n->kept);
+	free_all(n->thread, n->seat, n->kept);
 	*n = (struct waits_now){ 0 };
 }
 

@@ -266,9 +266,7 @@ void waits_part_release(struct waits_part *p)
 		table_release(&p->told[i].tids);
 	if (p->rows)
 		rows_stop(p->rows);
-	free(p->told);
-	free(p->of);
-	free(p->life);
+	free_all(p->told, p->of, p->life);
 	*p = (struct waits_part){ .kernel = p->kernel,
 				  .measured = p->measured };
 }
