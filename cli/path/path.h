@@ -139,14 +139,17 @@ uint32_t path_asker(struct path_run *r, struct err *err);
 bool path_selects(const struct path_run *r, uint32_t thread);
 /* Sets *err: the capture has no such thread. Returns -1. */
 int path_no_thread(const struct path_run *r, struct err *err);
-/* Calls fn for the waits of the threads that the options select, thread by
- * thread in time order, until it returns other than 0. */
-typedef int path_wait_fn(void *arg, const struct path_wait *w, struct err *err);
-int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
-		   struct err *err);
-/* The same for one thread. */
-int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
-		      void *arg, struct err *err);
+/* Where a walk over waits is: all zeros: before the first. */
+struct path_walk {
+	uint32_t thread;
+	size_t piece; /* of this thread, from which on waits are looked for */
+};
+/* Return whether there is a next wait, and *out: of the threads that the
+ * options select, thread by thread in time order; or of at->thread alone. */
+bool path_next_wait(struct path_run *r, struct path_walk *at,
+		    struct path_wait *out);
+bool path_next_of_thread(struct path_run *r, struct path_walk *at,
+			 struct path_wait *out);
 
 /* The program with which a recording began. */
 struct path_program {

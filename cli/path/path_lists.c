@@ -37,19 +37,12 @@ void path_lists_free(struct path_lists *l)
 	free_all(l->of, l->edge, l);
 }
 
-static int path_list_wait(void *arg, const struct path_wait *w,
-			  struct err *err UNUSED)
-{
-	struct path_list *of = arg;
-
-	*mem_add(of->wait, of->n_wait, of->cap_wait) = w->piece;
-	return 0;
-}
-
 const struct path_list *path_list_of(struct path_lists *l, uint32_t thread)
 {
 	const struct proofs *p = l->r->proofs;
 	struct path_list *of = &l->of[thread];
+	struct path_walk at = { .thread = thread };
+	struct path_wait w;
 	size_t n;
 
 	if (of->made)
@@ -72,7 +65,8 @@ const struct path_list *path_list_of(struct path_lists *l, uint32_t thread)
 		}
 		raise_to(e->link, pc.link);
 	}
-	path_thread_waits(l->r, thread, path_list_wait, of, NULL);
+	while (path_next_of_thread(l->r, &at, &w))
+		*mem_add(of->wait, of->n_wait, of->cap_wait) = w.piece;
 	return of;
 }
 
@@ -166,10 +160,8 @@ COMPARE_LARGEST_BY(blame_compare, struct blame_row, sum.ns, thread, sum.thread,
 COMPARE_FUNCTION_OF(blame_compare_places, uint32_t, struct blame_row,
 		    blame_compare(&of[*x], &of[*y]));
 
-static int blame_take_wait(void *arg, const struct path_wait *w,
-			   struct err *err UNUSED)
+static void blame_take_wait(struct path_blame *b, const struct path_wait *w)
 {
-	struct path_blame *b = arg;
 	struct blamed *of = &b->of[w->thread];
 	struct chain c = { 0 };
 	struct path_sum *sum;
@@ -195,18 +187,20 @@ static int blame_take_wait(void *arg, const struct path_wait *w,
 	}
 	free(sum);
 	chain_release(&c);
-	return 0;
 }
 
 const struct blame_row *path_blame_row(struct path_blame *b, uint32_t thread,
 				       size_t i)
 {
 	struct blamed *of = &b->of[thread];
+	struct path_walk at = { .thread = thread };
+	struct path_wait w;
 
 	if (!of->made) {
 		of->made = true;
 		of->first = b->n;
-		path_thread_waits(b->r, thread, blame_take_wait, b, NULL);
+		while (path_next_of_thread(b->r, &at, &w))
+			blame_take_wait(b, &w);
 		sort_items(b->row + of->first, of->n, blame_compare);
 		intern_release(&b->index);
 	}

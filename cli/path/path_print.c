@@ -37,12 +37,6 @@ static int path_program_find(const struct path_run *r, struct path_program *out,
 	return rows_end(q, err);
 }
 
-static int path_has_wait(void *arg UNUSED, const struct path_wait *w UNUSED,
-			 struct err *err UNUSED)
-{
-	return 1;
-}
-
 /* Tells of the program with which the recording began, and then of the longest
  * waits of its threads; of all threads, if there is none. */
 static int path_of_program(struct path_run *r, struct err *err)
@@ -51,16 +45,17 @@ static int path_of_program(struct path_run *r, struct err *err)
 	struct path_opts own = *all;
 	struct path_program p;
 	struct chain c = { 0 };
+	struct path_walk at = { 0 };
+	struct path_wait first;
 	int rc;
 
 	if (path_program_find(r, &p, err))
 		return -1;
 	own.pid = p.pid;
 	r->o = &own;
-	rc = p.pid < 0 ? 0 : path_each_wait(r, path_has_wait, NULL, err);
-	if (rc <= 0) {
+	if (p.pid < 0 || !path_next_wait(r, &at, &first)) {
 		r->o = all;
-		return rc ? rc : path_waits(r, err);
+		return path_waits(r, err);
 	}
 	if (all->json) {
 		r->program = &p;

@@ -190,49 +190,45 @@ struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 	};
 }
 
-int path_thread_waits(struct path_run *r, uint32_t thread, path_wait_fn *fn,
-		      void *arg, struct err *err)
+bool path_next_of_thread(struct path_run *r, struct path_walk *at,
+			 struct path_wait *out)
 {
-	size_t n = proofs_pieces(r->proofs, thread);
-	size_t k = 0;
-	int rc = 0;
+	size_t n = proofs_pieces(r->proofs, at->thread);
 
-	while (!rc && k < n) {
+	while (at->piece < n) {
 		const struct proof_piece pc =
-			proofs_piece(r->proofs, thread, k);
-		struct path_wait w;
+			proofs_piece(r->proofs, at->thread, at->piece);
 
 		if (pc.state == PIECE_RUN) {
-			k++;
+			at->piece++;
 			continue;
 		}
 		/* A wait is between two times on a CPU; what came before the
 		 * first, or behind the last, has no length. Between a thread
 		 * that ended and one that has its tid, nobody waits. */
-		w = path_wait_of(r, thread, k, &k);
-		if (pc.state == PIECE_DEAD || pc.state == PIECE_UNBORN ||
-		    pc.came || w.from == TIMELINE_START ||
-		    w.to == TIMELINE_END ||
-		    (r->o->timed && (w.to <= r->o->from || w.from >= r->o->to)))
-			continue;
-		rc = fn(arg, &w, err);
+		*out = path_wait_of(r, at->thread, at->piece, &at->piece);
+		if (pc.state != PIECE_DEAD && pc.state != PIECE_UNBORN &&
+		    !pc.came && out->from != TIMELINE_START &&
+		    out->to != TIMELINE_END &&
+		    !(r->o->timed &&
+		      (out->to <= r->o->from || out->from >= r->o->to)))
+			return true;
 	}
-	return rc;
+	return false;
 }
 
-int path_each_wait(struct path_run *r, path_wait_fn *fn, void *arg,
-		   struct err *err)
+bool path_next_wait(struct path_run *r, struct path_walk *at,
+		    struct path_wait *out)
 {
-	int rc = 0;
-
-	for (uint32_t i = 0; !rc && i < r->t->n_thread; i++) {
-		if (path_selects(r, i))
-			rc = path_thread_waits(r, i, fn, arg, err);
+	for (; at->thread < r->t->n_thread; at->thread++, at->piece = 0) {
+		if ((at->piece || path_selects(r, at->thread)) &&
+		    path_next_of_thread(r, at, out))
+			return true;
 		/* chains need the pieces of many threads, a list does not */
 		if (!r->asked)
 			proofs_forget(r->proofs);
 	}
-	return rc;
+	return false;
 }
 
 int path_no_thread(const struct path_run *r, struct err *err)

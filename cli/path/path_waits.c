@@ -50,21 +50,17 @@ static void path_cut_waits(struct path_longest *l)
 	l->least = l->wait[l->n - 1].ns;
 }
 
-static int path_keep_wait(void *arg, const struct path_wait *w,
-			  struct err *err UNUSED)
+static void path_keep_wait(struct path_longest *l, const struct path_wait *w)
 {
-	struct path_longest *l = arg;
-
 	l->waits++;
 	l->ns += (uint64_t)w->to - (uint64_t)w->from;
 	if (w->to - w->from < l->least)
-		return 0;
+		return;
 	if (l->n >= l->keep * 2)
 		path_cut_waits(l);
 	*mem_add(l->wait, l->n, l->cap) =
 		(struct path_length){ w->to - w->from, w->from, w->thread,
 				      w->piece };
-	return 0;
 }
 
 /* Leaves at most `most` waits, those that are not idle. Returns whether there
@@ -354,18 +350,21 @@ int path_no_waits(const struct path_run *r, struct err *err)
 }
 
 /* Finds the longest waits, at most `most`. */
-static int path_find_waits(struct path_longest *l, size_t most, struct err *err)
+static void path_find_waits(struct path_longest *l, size_t most)
 {
-	const struct path_opts *o = l->r->o;
-	int rc;
+	bool idle = l->r->o->idle;
 
 	lower_to(most, SIZE_MAX / 4);
-	l->keep = o->idle || most > KEPT_FIRST ? most : KEPT_FIRST;
+	l->keep = idle || most > KEPT_FIRST ? most : KEPT_FIRST;
 	for (;;) {
-		rc = path_each_wait(l->r, path_keep_wait, l, err);
+		struct path_walk at = { 0 };
+		struct path_wait w;
+
+		while (path_next_wait(l->r, &at, &w))
+			path_keep_wait(l, &w);
 		path_cut_waits(l);
-		if (rc || o->idle || !path_leave_idle(l, most))
-			return rc;
+		if (idle || !path_leave_idle(l, most))
+			return;
 		l->keep *= KEPT_MORE;
 		l->n = 0;
 		l->least = 0;
@@ -375,19 +374,17 @@ static int path_find_waits(struct path_longest *l, size_t most, struct err *err)
 
 int path_waits(struct path_run *r, struct err *err)
 {
-	struct path_longest l = {
-		.r = r,
-	};
-	size_t most = r->o->worst ? r->o->worst : r->o->limit;
-	int rc = path_find_waits(&l, most, err);
+	struct path_longest l = { .r = r };
+	int rc = 0;
 
-	if (!rc && !l.n)
+	path_find_waits(&l, r->o->worst ? r->o->worst : r->o->limit);
+	if (!l.n)
 		rc = path_no_waits(r, err);
-	else if (!rc && r->o->worst)
+	else if (r->o->worst)
 		path_put_worst(&l);
-	else if (!rc && r->o->json)
+	else if (r->o->json)
 		path_put_waits_json(&l);
-	else if (!rc)
+	else
 		path_put_waits(&l);
 	free(l.wait);
 	return rc;
@@ -589,13 +586,6 @@ static void path_put_shares(struct path_shares *p, const char *key)
 	grid_free(g);
 }
 
-static int path_share_wait(void *arg, const struct path_wait *w,
-			   struct err *err UNUSED)
-{
-	path_share_chain(arg, w->thread, w->from, w->to);
-	return 0;
-}
-
 int path_shares(struct path_run *r, struct err *err)
 {
 	struct path_shares p = { .r = r };
@@ -610,7 +600,11 @@ int path_shares(struct path_run *r, struct err *err)
 		else
 			path_share_chain(&p, asker, r->o->from, r->o->to);
 	} else {
-		rc = path_each_wait(r, path_share_wait, &p, err);
+		struct path_walk at = { 0 };
+		struct path_wait w;
+
+		while (path_next_wait(r, &at, &w))
+			path_share_chain(&p, w.thread, w.from, w.to);
 	}
 	if (!rc && !p.n)
 		rc = path_no_waits(r, err);

@@ -264,12 +264,6 @@ static int flame_path_add(struct path_flame *f, uint32_t thread, int64_t from,
 	return rc;
 }
 
-static int flame_path_take_wait(void *arg, const struct path_wait *w,
-				struct err *err)
-{
-	return flame_path_add(arg, w->thread, w->from, w->to, err);
-}
-
 static int flame_path_write(FILE *out, void *arg, struct err *err)
 {
 	struct path_flame *f = arg;
@@ -299,7 +293,11 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 		f.name = mem_new(f.r.t->n_thread + 1, sizeof(*f.name));
 	}
 	if (!rc && !o->timed) {
-		rc = path_each_wait(&f.r, flame_path_take_wait, &f, err);
+		struct path_walk at = { 0 };
+		struct path_wait w;
+
+		while (!rc && path_next_wait(&f.r, &at, &w))
+			rc = flame_path_add(&f, w.thread, w.from, w.to, err);
 	} else if (!rc) {
 		uint32_t asker = path_asker(&f.r, err);
 

@@ -110,10 +110,9 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 }
 
 /* A wait is proved if no piece of it may hide a run. */
-static int latency_sched_wait(void *arg, const struct path_wait *w,
-			      struct err *err UNUSED)
+static void latency_sched_wait(struct latency_sched *s,
+			       const struct path_wait *w)
 {
-	struct latency_sched *s = arg;
 	struct proofs *p = s->r.proofs;
 	struct interval i = {
 		.begin = w->from, .end = w->to, .begin_event = w->out, .cpu = -1
@@ -129,7 +128,6 @@ static int latency_sched_wait(void *arg, const struct path_wait *w,
 			least = PROOF_LIKELY;
 	}
 	latency_sched_tell(s, w->thread, &i, least);
-	return 0;
 }
 
 void latency_sched_each(struct latency_sched *s, const char *kind,
@@ -139,11 +137,14 @@ void latency_sched_each(struct latency_sched *s, const char *kind,
 	s->fn = fn;
 	s->arg = arg;
 	for (uint32_t i = 0; i < s->r.t->n_thread; i++) {
+		struct path_walk at = { .thread = i };
+		struct path_wait w;
+
 		if (!strcmp(kind, sched_kinds[0]))
 			latency_sched_ready(s, i);
 		else
-			path_thread_waits(&s->r, i, latency_sched_wait, s,
-					  NULL);
+			while (path_next_of_thread(&s->r, &at, &w))
+				latency_sched_wait(s, &w);
 		proofs_forget(s->r.proofs);
 	}
 }

@@ -125,13 +125,12 @@ struct fuzz_path_walk {
 };
 
 /* The chain of a wait covers it once. */
-static int fuzz_path_wait(void *arg, const struct path_wait *w, struct err *err)
+static bool fuzz_path_wait(struct fuzz_path_walk *walk,
+			   const struct path_wait *w)
 {
-	struct fuzz_path_walk *walk = arg;
 	struct chain c = { 0 };
 	int64_t at = w->from;
 
-	(void)err;
 	path_chain(walk->r, w->thread, w->from, w->to, &c);
 	for (size_t i = 0; i < c.n; i++) {
 		const struct chain_segment *s = &c.segment[i];
@@ -154,10 +153,12 @@ static int fuzz_path_chains(struct store *db, const struct path_opts *o,
 {
 	struct path_run r = { .o = o };
 	struct fuzz_path_walk walk = { .r = &r };
+	struct path_walk at = { 0 };
+	struct path_wait w;
 	int rc = path_open(&r, db, "fuzz", err);
 
-	if (!rc)
-		path_each_wait(&r, fuzz_path_wait, &walk, err);
+	while (!rc && path_next_wait(&r, &at, &w) && !fuzz_path_wait(&walk, &w))
+		;
 	path_close(&r);
 	return rc;
 }
