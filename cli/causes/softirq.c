@@ -3,7 +3,6 @@
 
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 
 /* x86-64 has entries of 16 to 64 bytes each in .entry.text, which is aligned
  * to 2 MB and alone there. Two entries are in SAME_TEXT; what is further than
@@ -19,21 +18,6 @@ struct softirq_stack {
 	uint64_t *addr; /* innermost first */
 	size_t n;
 	uint8_t roles; /* enum softirq_role */
-};
-
-struct softirqs {
-	struct softirq_stack *stack;
-	size_t n, cap;
-	struct table index;  /* stacks by id */
-	struct table judged; /* outermost addresses of sleepers */
-	struct table calls;  /* the two outermost addresses of threads that went
-			      * to sleep in a system call */
-	struct table stubs;  /* entries of interrupts */
-	struct table exits;  /* what calls softirqs behind an interrupt */
-	uint64_t *outer;     /* outermost addresses of interrupts, ascending */
-	size_t n_outer, cap_outer;
-	uint64_t *entry; /* of system calls */
-	size_t n_entry, cap_entry;
 };
 
 enum timeline_context softirq_judge(const struct softirq_facts *f,
@@ -82,15 +66,8 @@ const char *softirq_name(int64_t vector)
 	return vector >= 0 && vector < SOFTIRQ_VECTORS ? name[vector] : NULL;
 }
 
-struct softirqs *softirqs_new(void)
+void softirqs_release(struct softirqs *s)
 {
-	return mem_new(1, sizeof(struct softirqs));
-}
-
-void softirqs_free(struct softirqs *s)
-{
-	if (!s)
-		return;
 	for (size_t i = 0; i < s->n; i++)
 		free(s->stack[i].addr);
 	free_all(s->stack, s->entry, s->outer);
@@ -99,7 +76,6 @@ void softirqs_free(struct softirqs *s)
 	table_release(&s->calls);
 	table_release(&s->stubs);
 	table_release(&s->exits);
-	free(s);
 }
 
 /* Returns NULL if nothing was said of it. */

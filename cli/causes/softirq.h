@@ -27,17 +27,14 @@
  * Nothing is told of machines on which interrupts of user mode and system calls
  * share an entry (FRED), nor of threads of the kernel.
  *
- * Order of calls: softirqs_new(), softirqs_want() for each stack,
- * softirqs_take() for each that is wanted, softirqs_learn(); then
- * softirqs_context(). */
+ * Order of calls: softirqs_want() for each stack, softirqs_take() for each that
+ * is wanted, softirqs_learn(); then softirqs_context(). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "cli/causes/timeline.h"
-
-struct softirqs;
 
 enum softirq_role {
 	SOFTIRQ_SLEEP = 1,   /* a thread that left its CPU to sleep, S or D */
@@ -89,8 +86,22 @@ enum timeline_context softirq_judge(const struct softirq_facts *f,
 /* Returns "softirq:NET_RX"; NULL: there is none of that number. */
 const char *softirq_name(int64_t vector);
 
-struct softirqs *softirqs_new(void);
-void softirqs_free(struct softirqs *s);
+/* All zeros is empty. */
+struct softirqs {
+	struct softirq_stack *stack;
+	size_t n, cap;
+	struct table index;  /* stacks by id */
+	struct table judged; /* outermost addresses of sleepers */
+	struct table calls;  /* the two outermost addresses of threads that went
+			      * to sleep in a system call */
+	struct table stubs;  /* entries of interrupts */
+	struct table exits;  /* what calls softirqs behind an interrupt */
+	uint64_t *outer;     /* outermost addresses of interrupts, ascending */
+	size_t n_outer, cap_outer;
+	uint64_t *entry; /* of system calls */
+	size_t n_entry, cap_entry;
+};
+void softirqs_release(struct softirqs *s);
 /* Says of what the stack `id` is: roles, as bits. 0 is no stack. */
 void softirqs_want(struct softirqs *s, uint32_t id, unsigned int roles);
 bool softirqs_is_wanted(const struct softirqs *s, uint32_t id);

@@ -150,6 +150,8 @@ static void causes_say_cpus(struct causes *c)
 				  "per_cpu beside it";
 }
 
+/* Adds the losses of each CPU in the order of time, as timeline_lose() wants
+ * them. */
 static void causes_take_loss(void *arg, const struct causes_span *span,
 			     const struct timeline_loss *l)
 {
@@ -159,18 +161,6 @@ static void causes_take_loss(void *arg, const struct causes_span *span,
 		timeline_lose(c->t, l);
 	else
 		causes_lose_all(c, span);
-}
-
-/* Adds the losses of each CPU in the order of time, as timeline_lose() wants
- * them. */
-static int causes_load_losses(struct causes *c, struct store *db,
-			      struct err *err)
-{
-	int rc = causes_kernel_losses(c->kernel, db, "causes_losses",
-				      causes_take_loss, c, err);
-
-	causes_say_cpus(c);
-	return rc;
 }
 
 /* ---- events */
@@ -515,6 +505,7 @@ static int causes_read_threads(struct causes *c, struct err *err)
 static int causes_begin(struct causes *c, struct err *err)
 {
 	const struct timeline_rules rules = causes_kernel_rules(c->kernel);
+	int rc;
 
 	c->t = timeline_new(&rules);
 	c->contexts =
@@ -523,7 +514,10 @@ static int causes_begin(struct causes *c, struct err *err)
 	if (!c->names ||
 	    causes_types_execs(&c->types, c->db, c->names, c->t, err))
 		return -1;
-	return causes_load_losses(c, c->db, err);
+	rc = causes_kernel_losses(c->kernel, c->db, "causes_losses",
+				  causes_take_loss, c, err);
+	causes_say_cpus(c);
+	return rc;
 }
 
 /* Finishes the timeline, when all events are read. */

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
 #define CPUS_MAX 65536
@@ -34,34 +33,16 @@ struct irq_cpu {
 	bool raises; /* softirq_raise is recorded here */
 };
 
-struct irqs {
-	struct irq_cpu *cpu;
-	size_t n_cpu, cap_cpu;
-	struct irq_wake *wake; /* by event */
-	size_t n_wake, cap_wake;
-	const char **name; /* of devices and disks, each once */
-	size_t n_name, cap_name;
-	struct arena text;
-};
-
-struct irqs *irqs_new(void)
-{
-	return mem_new(1, sizeof(struct irqs));
-}
-
 void irqs_change(struct irqs *q)
 {
 	for (size_t i = 0; i < q->n_cpu; i++)
 		q->cpu[i] = (struct irq_cpu){ 0 };
 }
 
-void irqs_free(struct irqs *q)
+void irqs_release(struct irqs *q)
 {
-	if (!q)
-		return;
 	free_all(q->cpu, q->wake, q->name);
 	arena_release(&q->text);
-	free(q);
 }
 
 enum irq_kind irqs_kind(const char *name, bool *leaves)

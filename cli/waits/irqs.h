@@ -7,16 +7,13 @@
  * since that ran last on this CPU, what is woken there is woken by its call.
  * softirq_judge() decides it.
  *
- * Order of calls: irqs_new(); irqs_raise(), irqs_enter(), irqs_leave() and
- * irqs_wake() for each record of a CPU in the order of its ring; then
- * irqs_find(). */
+ * Order of calls: irqs_raise(), irqs_enter(), irqs_leave() and irqs_wake() for
+ * each record of a CPU in the order of its ring; then irqs_find(). */
 #pragma once
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "cli/causes/softirq.h"
-
-struct irqs;
+#include "stitch/base/mem.h"
 
 enum irq_kind {
 	IRQ_NONE,
@@ -33,10 +30,19 @@ static inline bool irq_interrupts(enum irq_kind kind)
 	return kind == IRQ_HARD || kind == IRQ_SOFT || kind == IRQ_TIMER;
 }
 
-struct irqs *irqs_new(void);
+/* All zeros is empty. */
+struct irqs {
+	struct irq_cpu *cpu;
+	size_t n_cpu, cap_cpu;
+	struct irq_wake *wake; /* by event */
+	size_t n_wake, cap_wake;
+	const char **name; /* of devices and disks, each once */
+	size_t n_name, cap_name;
+	struct arena text;
+};
 /* The records from here on are of another capture. */
 void irqs_change(struct irqs *q);
-void irqs_free(struct irqs *q);
+void irqs_release(struct irqs *q);
 /* Returns what an event is of, by its name without system; *leaves: it is the
  * end. */
 enum irq_kind irqs_kind(const char *name, bool *leaves);

@@ -79,7 +79,7 @@ struct waits {
 	struct store *db;
 	const char *path;
 	struct waits_ask ask;
-	struct waits_parts *parts;
+	struct waits_parts parts;
 	size_t at; /* in parts */
 	struct offcpu_sums sums;
 	bool overflow; /* of a sum of times */
@@ -419,12 +419,12 @@ static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 
 static int waits_open_part(struct waits *w, struct err *err)
 {
-	struct waits_part *p = &w->parts->part[w->at];
+	struct waits_part *p = &w->parts.part[w->at];
 	struct waits_now *n = &w->now;
 
 	n->part = p;
 	n->end = p->end;
-	if (waits_part_load(w->parts, w->at, w->db, err))
+	if (waits_part_load(&w->parts, w->at, w->db, err))
 		return -1;
 	waits_add_sums(&w->sums, p);
 	if (filter_given(w->ask.filter) && waits_open_chosen(w, p, err))
@@ -562,12 +562,11 @@ struct waits *waits_open(struct store *db, const char *path,
 	w->db = db;
 	w->path = path;
 	w->ask = *a;
-	w->parts = waits_parts_load(db, err);
-	if (!w->parts) {
+	if (waits_parts_load(&w->parts, db, err)) {
 		waits_close(w, NULL);
 		return NULL;
 	}
-	w->sums.bare = w->parts->spans->bare;
+	w->sums.bare = w->parts.spans->bare;
 	return w;
 }
 
@@ -578,7 +577,7 @@ void waits_close(struct waits *w, struct offcpu_sums *sums)
 	if (!w)
 		return;
 	waits_close_part(w);
-	waits_parts_free(w->parts);
+	waits_parts_release(&w->parts);
 	free(w->out);
 	free(w);
 }
@@ -592,8 +591,8 @@ static int waits_end(const struct waits *w, struct err *err)
 			       "the times sum up to more than 64 bits");
 	if (s->waits[OFFCPU_BACK])
 		return 0;
-	if (!w->parts->n)
-		return causes_missing(w->parts->spans, w->db, w->path,
+	if (!w->parts.n)
+		return causes_missing(w->parts.spans, w->db, w->path,
 				      LACKS_SWITCHES, err);
 	if (!s->waits[OFFCPU_UNCERTAIN] && !s->waits[OFFCPU_OPEN])
 		return err_set(
@@ -623,7 +622,7 @@ int waits_next(struct waits *w, struct waits_item *out, struct err *err)
 		return -1;
 	while (w->at_out == w->n_out) {
 		w->at_out = w->n_out = 0;
-		if (w->at == w->parts->n)
+		if (w->at == w->parts.n)
 			return w->ask.any ? 0 : waits_end(w, err);
 		if (waits_step(w, err))
 			return -1;

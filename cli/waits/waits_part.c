@@ -37,33 +37,26 @@ static void waits_add_part(struct waits_parts *p, const struct causes_kernel *k,
 	}
 }
 
-struct waits_parts *waits_parts_load(struct store *db, struct err *err)
+int waits_parts_load(struct waits_parts *p, struct store *db, struct err *err)
 {
 	struct causes_spans *s = causes_spans_load(db, true, err);
-	struct waits_parts *p;
 
-	if (!s)
-		return NULL;
-	p = mem_new(1, sizeof(*p));
 	p->spans = s;
-	for (size_t i = 0; i < s->n; i++)
+	for (size_t i = 0; s && i < s->n; i++)
 		waits_add_part(p, &s->kernel[i], NULL);
 	/* Waits that the kernel has measured are read behind all switches,
 	 * which tell of the same ones as far as they were recorded. */
-	for (size_t i = 0; i < s->n_measured; i++)
+	for (size_t i = 0; s && i < s->n_measured; i++)
 		waits_add_part(p, NULL, &s->measured[i]);
-	return p;
+	return s ? 0 : -1;
 }
 
-void waits_parts_free(struct waits_parts *p)
+void waits_parts_release(struct waits_parts *p)
 {
-	if (!p)
-		return;
 	for (size_t i = 0; i < p->n; i++)
 		waits_part_release(&p->part[i]);
 	free(p->part);
 	causes_spans_free(p->spans);
-	free(p);
 }
 
 /* ---- what is missing in a part */

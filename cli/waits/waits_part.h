@@ -64,9 +64,9 @@ struct waits_parts {
 };
 
 /* Finds the kernels with context switches, and behind all of these the captures
- * with measured waits. Returns NULL and *err on failure. */
-struct waits_parts *waits_parts_load(struct store *db, struct err *err);
-void waits_parts_free(struct waits_parts *p);
+ * with measured waits. Returns 0, or -1 and *err. */
+int waits_parts_load(struct waits_parts *p, struct store *db, struct err *err);
+void waits_parts_release(struct waits_parts *p);
 /* Loads what a part lost, and which threads exited, and opens measured waits.
  */
 int waits_part_load(struct waits_parts *all, size_t i, struct store *db,

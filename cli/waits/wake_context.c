@@ -40,9 +40,10 @@ struct wake_open {
 struct wake_contexts {
 	struct timeline *t;
 	struct wait_causes *words;
-	struct irqs *irqs;
-	struct softirqs *softirqs; /* NULL: addresses tell nothing */
-	struct wake_open *open;	   /* by event */
+	struct irqs irqs;
+	bool x86_64; /* else addresses tell nothing */
+	struct softirqs softirqs;
+	struct wake_open *open; /* by event */
 	size_t n_open, cap_open;
 	const struct causes_names *names;
 	bool cards;	      /* some wake-up rests on SOFTIRQ_IF_NO_IRQ */
@@ -56,9 +57,7 @@ struct wake_contexts *wake_contexts_new(struct timeline *t,
 
 	wc->t = t;
 	wc->words = w;
-	wc->irqs = irqs_new();
-	if (x86_64)
-		wc->softirqs = softirqs_new();
+	wc->x86_64 = x86_64;
 	return wc;
 }
 
@@ -66,8 +65,8 @@ void wake_contexts_free(struct wake_contexts *wc)
 {
 	if (!wc)
 		return;
-	softirqs_free(wc->softirqs);
-	irqs_free(wc->irqs);
+	softirqs_release(&wc->softirqs);
+	irqs_release(&wc->irqs);
 	table_release(&wc->premise);
 	free(wc->open);
 	free(wc);
@@ -75,7 +74,7 @@ void wake_contexts_free(struct wake_contexts *wc)
 
 void wake_contexts_change(struct wake_contexts *wc)
 {
-	irqs_change(wc->irqs);
+	irqs_change(&wc->irqs);
 }
 
 /* ---- events */
@@ -110,17 +109,17 @@ static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
 	    rec->context == CONTEXT_SOFTIRQ_UNKNOWN)
 		*mem_add(wc->open, wc->n_open, wc->cap_open) =
 			(struct wake_open){ rec->id, kraw, -1 };
-	if (!wc->softirqs || !kraw || flags < 0)
+	if (!wc->x86_64 || !kraw || flags < 0)
 		return;
 	if (rec->kind == TIMELINE_SWITCH && !(flags & FLAG_INTERRUPT) &&
 	    rec->state > 0 && !(rec->state & 0xff & ~STATE_SLEEPS))
-		softirqs_want(wc->softirqs, kraw, roles | SOFTIRQ_SLEEP);
+		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_SLEEP);
 	if (rec->kind < TIMELINE_WAKING || (flags & FLAG_NMI))
 		return;
 	if (flags & FLAG_HARDIRQ)
-		softirqs_want(wc->softirqs, kraw, roles | SOFTIRQ_HARDIRQ);
+		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_HARDIRQ);
 	else if (flags & FLAG_SOFTIRQ)
-		softirqs_want(wc->softirqs, kraw, roles | SOFTIRQ_ASKED);
+		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_ASKED);
 }
 
 /* Returns who raises a softirq in a record of these flags. A thread with
@@ -154,20 +153,20 @@ static void wake_note_irq(struct wake_contexts *wc,
 	if (type->sampled)
 		return;
 	if (e.kind == IRQ_RAISE)
-		irqs_raise(wc->irqs, rec->cpu, &e, wake_raised(flags));
+		irqs_raise(&wc->irqs, rec->cpu, &e, wake_raised(flags));
 	else if (flags < 0)
 		return;
 	else if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
-		irqs_disk(wc->irqs, rec->cpu, hard,
+		irqs_disk(&wc->irqs, rec->cpu, hard,
 			  causes_fields_int(f, FIELDS_DISK));
 	else if (e.kind == IRQ_DISK)
 		return;
 	else if (e.kind && type->leaves)
-		irqs_leave(wc->irqs, rec->cpu, e.kind);
+		irqs_leave(&wc->irqs, rec->cpu, e.kind);
 	else if (e.kind)
-		irqs_enter(wc->irqs, rec->cpu, &e);
+		irqs_enter(&wc->irqs, rec->cpu, &e);
 	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
-		irqs_wake(wc->irqs, rec->cpu, rec->id, hard, timer);
+		irqs_wake(&wc->irqs, rec->cpu, rec->id, hard, timer);
 }
 
 void wake_contexts_take(struct wake_contexts *wc,
@@ -207,11 +206,11 @@ static int wake_load_addrs(struct wake_contexts *wc, struct store *db,
 		int n;
 
 		if (id < 1 || id > UINT32_MAX ||
-		    !softirqs_is_wanted(wc->softirqs, (uint32_t)id))
+		    !softirqs_is_wanted(&wc->softirqs, (uint32_t)id))
 			continue;
 		n = store_addrs(v.text, v.len, addr, FRAMES_MAX);
 		if (n > 0)
-			softirqs_take(wc->softirqs, (uint32_t)id, addr,
+			softirqs_take(&wc->softirqs, (uint32_t)id, addr,
 				      (size_t)n);
 	}
 	free(addr);
@@ -241,7 +240,7 @@ static struct wake_open *wake_open(const struct wake_contexts *wc,
 static const struct irq_wake *wake_irq(const struct wake_contexts *wc,
 				       int64_t event, int32_t cpu, int64_t time)
 {
-	const struct irq_wake *q = event ? irqs_find(wc->irqs, event) : NULL;
+	const struct irq_wake *q = event ? irqs_find(&wc->irqs, event) : NULL;
 
 	return q && !wake_lost(wc, cpu, q->since, time, true) ? q : NULL;
 }
@@ -284,8 +283,8 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	if (f.entered == CONTEXT_INLINE && f.vector < 0)
 		f.entered = CONTEXT_SOFTIRQ_UNKNOWN;
 	else if (f.entered != CONTEXT_INLINE && f.entered != CONTEXT_SOFTIRQ)
-		f.entered = wc->softirqs ? softirqs_context(wc->softirqs, kraw)
-					 : CONTEXT_SOFTIRQ_UNKNOWN;
+		f.entered = wc->x86_64 ? softirqs_context(&wc->softirqs, kraw)
+				       : CONTEXT_SOFTIRQ_UNKNOWN;
 	if (at)
 		at->vector = (int8_t)f.vector;
 	/* it is woken between softirqs, for all that are left */
@@ -326,10 +325,10 @@ int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
 			 const struct causes_names *names, struct err *err)
 {
 	wc->names = names;
-	if (wc->n_open && wc->softirqs) {
+	if (wc->n_open && wc->x86_64) {
 		if (wake_load_addrs(wc, db, err))
 			return -1;
-		softirqs_learn(wc->softirqs);
+		softirqs_learn(&wc->softirqs);
 	}
 	timeline_settle(wc->t, wake_find_context, wc);
 	return 0;

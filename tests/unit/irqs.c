@@ -35,7 +35,7 @@ static void rx_ran(struct irqs *q, int64_t time, int32_t current,
 /* NET_RX ran at 100, so that all is known of it from there on. */
 static struct irqs *rx_known(void)
 {
-	struct irqs *q = irqs_new();
+	struct irqs *q = mem_new(1, sizeof(*q));
 
 	rx_raised(q, B, RCU, RAISED_MIXED);
 	rx_ran(q, 100, B, NET_RX);
@@ -61,7 +61,8 @@ static enum softirq_raised rx_raised_by(struct irqs *q, int64_t vector)
 	by = w->raised;
 	if (by == RAISED_OWN)
 		ck_assert_int_eq(w->raised_since, 100);
-	irqs_free(q);
+	irqs_release(q);
+	free(q);
 	return by;
 }
 
@@ -141,12 +142,12 @@ END_TEST
  * first record, or before softirq_raise was on. */
 START_TEST(a_softirq_is_nobodys_until_it_ran_once)
 {
-	struct irqs *q = irqs_new();
+	struct irqs *q = mem_new(1, sizeof(*q));
 
 	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
 
-	q = irqs_new();
+	q = mem_new(1, sizeof(*q));
 	rx_ran(q, 100, B, NET_RX);
 	rx_raised(q, A, NET_RX, RAISED_OWN);
 	ck_assert(!rx_is_own(q, NET_RX));
@@ -165,7 +166,8 @@ START_TEST(a_wake_up_behind_the_softirq_is_not_in_it)
 	rx_ran(q, 200, A, NET_RX);
 	irqs_wake(q, 0, EVENT, false, false);
 	ck_assert_ptr_null(irqs_find(q, EVENT));
-	irqs_free(q);
+	irqs_release(q);
+	free(q);
 }
 END_TEST
 
@@ -183,7 +185,7 @@ START_TEST(what_interrupts_raised_alone_is_theirs)
 	rx_raised(q, A, NET_RX, RAISED_IRQ);
 	ck_assert_int_eq(rx_raised_by(q, NET_RX), RAISED_MIXED);
 
-	q = irqs_new();
+	q = mem_new(1, sizeof(*q));
 	rx_raised(q, B, NET_RX, RAISED_IRQ);
 	ck_assert_int_eq(rx_raised_by(q, NET_RX), RAISED_UNKNOWN);
 }
@@ -209,7 +211,7 @@ END_TEST
 /* A timer that expires in softirq TIMER is in that softirq. */
 START_TEST(a_timer_in_a_softirq_has_its_vector)
 {
-	struct irqs *q = irqs_new();
+	struct irqs *q = mem_new(1, sizeof(*q));
 	const struct irq_wake *w;
 
 	irqs_enter(q, 0,
@@ -222,7 +224,8 @@ START_TEST(a_timer_in_a_softirq_has_its_vector)
 	ck_assert_int_eq(w->vector, 1);
 	ck_assert_int_eq(w->since, 10);
 	ck_assert_str_eq(w->what, "timer");
-	irqs_free(q);
+	irqs_release(q);
+	free(q);
 }
 END_TEST
 

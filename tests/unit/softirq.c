@@ -54,7 +54,7 @@ static size_t depth(const struct stack *st)
 static enum timeline_context stacks_tell(const struct stack *const *st,
 					 size_t n)
 {
-	struct softirqs *s = softirqs_new();
+	struct softirqs *s = mem_new(1, sizeof(*s));
 	enum timeline_context context;
 
 	for (size_t i = 0; i < n; i++) {
@@ -65,7 +65,8 @@ static enum timeline_context stacks_tell(const struct stack *const *st,
 	}
 	softirqs_learn(s);
 	context = softirqs_context(s, st[n - 1]->id);
-	softirqs_free(s);
+	softirqs_release(s);
+	free(s);
 	return context;
 }
 
