@@ -270,11 +270,9 @@ bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 	size_t k = search_where(t->n_part, i, t->part[i].from >= from);
 	const struct timeline_part *p = &t->part[k ? k - 1 : 0];
 
-	for (unsigned int i = 0; i < TIMELINE_TYPES; i++)
-		if ((type >> i & 1) &&
-		    (p->since_on[i] > from || p->until[i] < to))
-			return false;
-	return true;
+	return !any_where(TIMELINE_TYPES, i,
+			  (type >> i & 1) &&
+				  (p->since_on[i] > from || p->until[i] < to));
 }
 
 bool timeline_is_silent(const struct timeline *t, uint32_t thread)

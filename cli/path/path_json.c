@@ -18,7 +18,6 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 	const struct timeline_loss *l = NULL;
 	uint64_t n = 0;
 	uint64_t losses = 0;
-	const struct causes_partial *partial = causes_partial(r->causes);
 	struct causes_premise premise = causes_premise(r->causes);
 
 	for (; (l = timeline_next_loss(r->t, from, to, l)); losses++)
@@ -32,8 +31,8 @@ void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 		if (r->t->types >> i & 1)
 			json_text(j, NULL, type[i]);
 	json_end(j);
-	json_text(j, "partial", partial ? partial->why : NULL);
-	json_text(j, "cure", partial ? partial->cure : NULL);
+	json_text(j, "partial", r->causes->partial.why);
+	json_text(j, "cure", r->causes->partial.cure);
 	json_text(j, "premise", premise.words);
 	json_text(j, "softirq_premise", premise.cards);
 	json_text(j, "blind", premise.none);

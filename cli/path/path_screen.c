@@ -92,7 +92,7 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 {
 	const struct path_loss_count c = path_count_losses(r, from, to);
 	const char *blind = causes_premise(r->causes).none;
-	const struct causes_partial *partial = causes_partial(r->causes);
+	const char *partial = r->causes->partial.why;
 	int parts = 0;
 
 	if (blind)
@@ -115,7 +115,7 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fprintf(out, "%srecords missing without a loss",
 			parts++ ? ", " : "");
 	if ((c.between || c.open) && partial)
-		fprintf(out, "%s%s", parts++ ? ", " : "", partial->why);
+		fprintf(out, "%s%s", parts++ ? ", " : "", partial);
 	else if (c.between)
 		fprintf(out, "%sthe end of a capture", parts++ ? ", " : "");
 	if (c.open && !partial)
@@ -351,7 +351,7 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 static void path_say_losses(const struct path_run *r, FILE *out,
 			    const struct chain_segment *s, const char *verb)
 {
-	const struct causes_partial *partial = causes_partial(r->causes);
+	const char *partial = r->causes->partial.why;
 	const struct timeline_loss *l = NULL;
 	size_t n = 0;
 	bool all = false;
@@ -363,7 +363,7 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 		fputs(n > 1 ? ", " : verb, out);
 		all = !l->id && !l->silent && partial;
 		if (all)
-			fputs(partial->why, out);
+			fputs(partial, out);
 		else
 			path_say_loss(l, out);
 	}
@@ -551,11 +551,11 @@ static void path_put_cure(const char *cure)
 
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 {
-	const struct causes_partial *partial = causes_partial(r->causes);
+	const struct causes_partial *partial = &r->causes->partial;
 
-	if (partial && partial->cure)
+	if (partial->cure)
 		path_put_cure(partial->cure);
-	else if (partial)
+	else if (partial->why)
 		return;
 	else if (!(r->t->types & TIMELINE_HAS_WAKING))
 		fputs("\nto know more: record sched:sched_waking too\n",

@@ -636,11 +636,6 @@ void causes_free(struct causes *c)
 	free(c);
 }
 
-const struct causes_partial *causes_partial(const struct causes *c)
-{
-	return c->partial.why ? &c->partial : NULL;
-}
-
 struct causes_premise causes_premise(const struct causes *c)
 {
 	unsigned int on = missing_premise(c->t);

@@ -37,7 +37,7 @@ struct causes_switch {
 
 /* Why records may be missing at all times, and what to record to know more. */
 struct causes_partial {
-	const char *why;
+	const char *why;  /* NULL: all CPUs were recorded */
 	const char *cure; /* NULL: nothing is known to help */
 };
 
@@ -97,8 +97,6 @@ int64_t causes_pid(const struct causes *c, int64_t tid);
 /* Returns whether only some tasks were recorded, this one not: only switches of
  * others name it. */
 bool causes_is_named_only(const struct causes *c, int64_t tid);
-/* Returns NULL if all CPUs were recorded. */
-const struct causes_partial *causes_partial(const struct causes *c);
 /* What proofs by the absence of records rest on. */
 struct causes_premise {
 	const char *words; /* behind "proved"; NULL: nothing */

@@ -167,22 +167,13 @@ static bool intervals_is_own(const struct intervals *iv,
 	return k >= iv->own && k < iv->own + iv->ask->n_pair;
 }
 
-static void intervals_find_futex(const struct intervals *iv, uint32_t type,
-				 struct futex_at *out)
-{
-	size_t n;
-	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
-
-	if (!futexes_find(iv->type[type].name, def, n, out))
-		*out = (struct futex_at){ 0 };
-}
-
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
 {
 	struct intervals_role r = { .type = type, .role = (uint8_t)role };
 	size_t n;
+	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
 
 	/* without its key it would pair with anything */
 	for (size_t i = 0; i < PAIR_KEYS; i++) {
@@ -204,9 +195,10 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 		r.by = intervals_field(iv, type, iv->ask->by);
 	else if (!strcmp(k->word, "lock"))
 		r.by = intervals_field(iv, type, "lock_addr");
-	else if (k->calls && role == PAIRING_BEGIN)
-		intervals_find_futex(iv, type, &r.futex);
-	if (r.by && payloads_defs(iv->payloads, type, &n)[r.by - 1].is_blob)
+	else if (k->calls && role == PAIRING_BEGIN &&
+		 !futexes_find(iv->type[type].name, def, n, &r.futex))
+		r.futex = (struct futex_at){ 0 };
+	if (r.by && def[r.by - 1].is_blob)
 		r.by = 0;
 	iv->by_field |= r.by || r.futex.addr;
 	if (role == PAIRING_END)
@@ -605,7 +597,7 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 	const struct timeline_loss all = { .from = TIMELINE_START,
 					   .to = TIMELINE_END,
 					   .cpu = -1,
-					   .of_task = causes_partial(c) };
+					   .of_task = c->partial.why };
 
 	iv->uncounted = !missing_counts(t);
 	if (premise)
