@@ -5,7 +5,6 @@
 
 #include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 /* A vdso has about ten dynamic symbols, and such a function has two

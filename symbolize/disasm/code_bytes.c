@@ -8,7 +8,6 @@
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 
 struct code_bytes {

@@ -2,7 +2,7 @@
 #include "symbolize/elf/elf.h"
 
 #include <errno.h>
-#include <gelf.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,6 +18,8 @@
 /* Notes are a few hundred bytes. Only those of core files are larger, and core
  * files are not read. */
 #define NOTES_MAX (64 * 1024)
+/* Of the vdso. The kernel maps whole pages; the section headers come last. */
+#define VDSO_MAX ((uint64_t)256 * 1024)
 
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20])
 {
@@ -220,6 +222,21 @@ struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,
 	return elf_file_fill(ef, err);
 }
 
+struct elf_file *vdso_own(void)
+{
+	const Elf64_Ehdr *eh = (void *)getauxval(AT_SYSINFO_EHDR);
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (!eh || eh->e_ident[EI_CLASS] != ELFCLASS64)
+		return NULL;
+	uint64_t len = eh->e_shoff + (uint64_t)eh->e_shnum * eh->e_shentsize;
+	if (!eh->e_shoff || len > VDSO_MAX)
+		return NULL;
+	/* Round up to the pages that the headers are in. */
+	len = (len + page - 1) / page * page;
+	return elf_file_memory(mem_dup(eh, len), len, "[vdso]", NULL);
+}
+
 void elf_file_close(struct elf_file *ef)
 {
 	if (!ef)
@@ -375,4 +392,52 @@ bool elf_has_loader(const struct elf_file *ef)
 bool elf_is_program(const struct elf_file *ef)
 {
 	return ef->type == ET_EXEC || elf_has_loader(ef);
+}
+
+/* ---- symbols */
+
+bool elf_symbols_open(const struct elf_file *ef,
+		      const struct elf_section *table, struct elf_symbols *out)
+{
+	size_t each = gelf_fsize(ef->elf, ELF_T_SYM, 1, EV_CURRENT);
+
+	*out = (struct elf_symbols){ .data = elf_section_data(table), .i = 1 };
+	if (!out->data || out->data->d_type != ELF_T_SYM || !each ||
+	    !elf_section_get(ef, table->link, &out->strings) ||
+	    out->strings.type != SHT_STRTAB)
+		return false;
+	Elf_Data *d = elf_section_data(&out->strings);
+	if (!d)
+		return false;
+	out->n = out->data->d_size / each;
+	if (out->n > INT32_MAX)
+		out->n = INT32_MAX;
+	/* Any name that starts before the last 0 byte ends inside the table. */
+	out->text = d->d_buf;
+	out->len = d->d_size;
+	while (out->len && out->text[out->len - 1])
+		out->len--;
+	return true;
+}
+
+bool elf_symbols_find(const struct elf_file *ef, uint32_t type,
+		      struct elf_symbols *out)
+{
+	size_t n = elf_sections(ef);
+	struct elf_section s;
+
+	for (size_t i = 1; i < n; i++)
+		if (elf_section_get(ef, i, &s) && s.type == type &&
+		    elf_symbols_open(ef, &s, out))
+			return true;
+	return false;
+}
+
+bool elf_symbols_next(struct elf_symbols *it, GElf_Sym *sym, const char **name)
+{
+	if (it->i >= it->n || !gelf_getsym(it->data, (int)it->i, sym))
+		return false;
+	it->i++;
+	*name = sym->st_name < it->len ? it->text + sym->st_name : "";
+	return true;
 }

@@ -3,7 +3,7 @@
  * Files are read, not mapped: if another process truncated a mapped file, an
  * access would end the program. Only the sections asked for are read. */
 #pragma once
-#include <libelf.h>
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -95,3 +95,24 @@ bool elf_has_loader(const struct elf_file *ef);
 /* Returns whether it is a program: one that is linked statically to run at any
  * address is not told from a library. */
 bool elf_is_program(const struct elf_file *ef);
+/* Returns a copy of this process's vdso, or NULL if it has none of 64 bits. */
+struct elf_file *vdso_own(void);
+
+/* An iteration over a symbol table. */
+struct elf_symbols {
+	struct elf_section strings; /* the string table's header */
+	Elf_Data *data;
+	const char *text;
+	size_t i, n, len;
+};
+
+/* Starts at symbol 1 of a table (SHT_SYMTAB or SHT_DYNSYM). Returns false if
+ * the table or its strings cannot be read. */
+bool elf_symbols_open(const struct elf_file *ef,
+		      const struct elf_section *table, struct elf_symbols *out);
+/* As elf_symbols_open(), of the first table of a type that can be read. */
+bool elf_symbols_find(const struct elf_file *ef, uint32_t type,
+		      struct elf_symbols *out);
+/* Gets the next symbol and its name, borrowed from the file; "" if the name is
+ * damaged. Returns false at the end. */
+bool elf_symbols_next(struct elf_symbols *it, GElf_Sym *sym, const char **name);

@@ -11,7 +11,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/vdso.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/report.h"

@@ -6,7 +6,6 @@
 
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/symtab.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/files/locate.h"

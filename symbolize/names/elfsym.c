@@ -17,7 +17,6 @@
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/kernel_module.h"
@@ -27,7 +26,6 @@
 #include "symbolize/symbolizer.h"
 #include "symbolize/elf/symtab.h"
 #include "symbolize/files/unxz.h"
-#include "symbolize/elf/vdso.h"
 
 struct elfsym {
 	const struct symbolizer *sy; /* used while files are read */

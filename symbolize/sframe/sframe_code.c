@@ -7,7 +7,6 @@
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/sframe/sframe_judge.h"
 #include "stitch/base/search.h"
 

@@ -12,7 +12,6 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/plt.h"
 #include "symbolize/files/tried_files.h"

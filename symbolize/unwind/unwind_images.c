@@ -14,7 +14,6 @@
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/gopclntab.h"
-#include "symbolize/elf/elf_symbols.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
