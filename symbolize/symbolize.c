@@ -110,12 +110,6 @@ static bool symbolize_has_names(enum image_kind kind)
 	return false;
 }
 
-static bool symbolize_same_raw_name(const void *owner, uint32_t id,
-				    const void *key)
-{
-	return ((const struct demangled_names *)owner)->name[id].raw == key;
-}
-
 /* Returns the demangled form of a name. Many offsets share a symbol, so results
  * are cached. */
 static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
@@ -124,25 +118,23 @@ static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 
 	if (sy->opts.no_demangle)
 		return raw;
-	uint64_t h = hash_u64((uintptr_t)raw);
 	uint32_t id =
-		table_find(&p->by_raw, h, symbolize_same_raw_name, p, raw);
-	if (id != TABLE_NONE)
-		return p->name[id].plain;
+		table_find_or_add(&p->by_raw, hash_u64((uintptr_t)raw), p->n);
+	const char *plain = raw;
 
-	struct demangled_name n = { raw, raw };
+	if (id < p->n)
+		return p->plain[id];
 	if (demangle_name(raw, sy->name, sizeof(sy->name)))
-		n.plain = arena_strdup(&p->text, sy->name);
-	table_add(&p->by_raw, h, (uint32_t)p->n);
-	*mem_add(p->name, p->n, p->cap) = n;
-	return n.plain;
+		plain = arena_strdup(&p->text, sy->name);
+	*mem_add(p->plain, p->n, p->cap) = plain;
+	return plain;
 }
 
 static void symbolize_release_demangled(struct demangled_names *p)
 {
 	table_release(&p->by_raw);
 	arena_release(&p->text);
-	free(p->name);
+	free(p->plain);
 	memset(p, 0, sizeof(*p));
 }
 

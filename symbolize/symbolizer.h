@@ -22,14 +22,10 @@ struct symbol;
 /* Files that are tried for an image until one has its addresses. */
 #define REFUSED_MAX 8
 
-struct demangled_name {
-	const char *raw, *plain;
-};
-
 /* Demangled names of the current image, indexed by the pointer to the raw
  * name. */
 struct demangled_names {
-	struct demangled_name *name;
+	const char **plain;
 	size_t n, cap;
 	struct table by_raw;
 	struct arena text;

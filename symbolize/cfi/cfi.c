@@ -202,12 +202,6 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 	return ret;
 }
 
-static bool cfi_same_offset(const void *owner, uint32_t id, const void *key)
-{
-	return ((const struct cfi *)owner)->cie[id].off ==
-	       *(const uint64_t *)key;
-}
-
 /* Takes the next entry: 1, with *b behind its length; 0 at the end. *wide: it
  * is in the 64-bit format. */
 static int cfi_next_entry(const struct cfi *c UNUSED, struct bytes *all,
@@ -228,8 +222,7 @@ static int cfi_next_entry(const struct cfi *c UNUSED, struct bytes *all,
  * result is TABLE_NONE if there are too many; a damaged one has !good. */
 static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 {
-	uint32_t id =
-		table_find(&c->by_off, hash_u64(off), cfi_same_offset, c, &off);
+	uint32_t id = table_find_hash(&c->by_off, hash_u64(off));
 	struct cfi_cie cie = { .off = off };
 	struct bytes all;
 	struct bytes b;

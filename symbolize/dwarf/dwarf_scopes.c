@@ -256,14 +256,13 @@ const char *dwarf_scopes_name(struct dwarf_scopes *s, Dwarf_Die *function)
 	    dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &a))
 		return NULL;
 	scopes_origin(&die);
-	uint64_t hash = hash_u64((uintptr_t)die.addr);
-	uint32_t id = table_find_hash(&s->known, hash);
-	if (id == TABLE_NONE) {
+	uint32_t id = table_find_or_add(&s->known,
+					hash_u64((uintptr_t)die.addr), s->n);
+
+	if (id == s->n) {
 		char *name = scopes_make(s, &die);
 
-		id = (uint32_t)s->n;
 		*mem_add(s->name, s->n, s->cap) = name;
-		table_add(&s->known, hash, id);
 	}
 	return s->name[id];
 }

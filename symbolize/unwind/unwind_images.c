@@ -412,22 +412,15 @@ struct unwind_image *unwind_images_of(struct unwind_images *ms, uint32_t image)
 	return ms->of[image] >= OF_NO_FILE ? NULL : ms->m[ms->of[image] - 1];
 }
 
-static bool unwind_images_same_code(const void *owner, uint32_t id,
-				    const void *key)
-{
-	return ((const struct unwind_images *)owner)->m[id]->code == key;
-}
-
 struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 					   const struct jit_code *c)
 {
 	if (!c->n_frame && !c->n_bytes)
 		return NULL;
-	uint64_t hash = hash_u64((uint64_t)(uintptr_t)c);
 	uint32_t id =
-		table_find(&ms->by_code, hash, unwind_images_same_code, ms, c);
+		table_find_or_add(&ms->by_code, hash_u64((uintptr_t)c), ms->n);
 
-	if (id != TABLE_NONE)
+	if (id < ms->n)
 		return ms->m[id];
 	struct unwind_image *m = mem_new(1, sizeof(*m));
 
@@ -444,7 +437,6 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 				   c->start + c->frame_off, c->swapped));
 	ms->count.built += m->cfi[0] != NULL;
 	*mem_add(ms->m, ms->n, ms->cap) = m;
-	table_add(&ms->by_code, hash, (uint32_t)ms->n - 1);
 	return m;
 }
 
