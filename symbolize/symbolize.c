@@ -7,8 +7,6 @@
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
-#include "symbolize/files/name_cache_file.h"
-#include "symbolize/files/tried_files.h"
 #include "symbolize/kept.h"
 #include "symbolize/names/demangle.h"
 #include "symbolize/symbolizer.h"
@@ -197,7 +195,7 @@ static struct image_names *image_names_take(struct symbolizer *sy,
 	struct image_names *in = keep ? kept_take(sy->opts.kept, name) : NULL;
 
 	free(name);
-	if (in && tried_files_unchanged(name_cache_tried(in->m)))
+	if (in && tried_files_unchanged(&in->m->tried))
 		return in;
 	if (in)
 		image_names_free(in);
@@ -217,8 +215,7 @@ static void image_names_give(struct symbolizer *sy, struct image_names *in,
 {
 	bool good = in->m && rep && name_cache_end(in->m, sy, rep);
 
-	if (!good || !image_names_may_be_kept(sy, img) ||
-	    name_cache_tried(in->m)->young ||
+	if (!good || !image_names_may_be_kept(sy, img) || in->m->tried.young ||
 	    !name_source_outlives(&in->names) ||
 	    !name_source_outlives(&in->extra)) {
 		image_names_free(in);
@@ -538,7 +535,7 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	if (in->m) {
 		rest = uncached = mem_new(n, sizeof(*uncached));
 		n_rest = name_cache_rest(in->m, code, n, uncached);
-		sy->tried = name_cache_tried(in->m);
+		sy->tried = &in->m->tried;
 	}
 	/* What the cache reports is the whole answer if it has all names, or if
 	 * what finds the others is open since an earlier symbolizer. */

@@ -6,10 +6,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/files/name_cache_file.h"
-#include "symbolize/files/name_cache_content.h"
 #include "symbolize/report.h"
 
 /* ---- strings */
@@ -23,7 +20,7 @@ static bool name_cache_same_text(const void *owner, uint32_t id,
 static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
 {
 	if (!s)
-		return NONE;
+		return NO_TEXT;
 	/* Before the first string is added to a cache that was loaded, those
 	 * that it has are indexed. */
 	for (size_t i = 0, n; !m->indexed && i < m->n_text; i += n + 1) {
@@ -38,8 +35,8 @@ static uint32_t name_cache_put_text(struct name_cache *m, const char *s)
 
 	if (at != TABLE_NONE)
 		return at;
-	if (m->n_text + len >= NONE)
-		return NONE;
+	if (m->n_text + len >= NO_TEXT)
+		return NO_TEXT;
 	mem_grow(m->text, m->cap_text, m->n_text + len);
 	memcpy(m->text + m->n_text, s, len);
 	at = (uint32_t)m->n_text;
@@ -124,18 +121,13 @@ struct name_cache *name_cache_open(struct symbolizer *sy,
 	return m;
 }
 
-static int name_cache_compare_offset(const void *a, const void *b)
-{
-	return cached_offset_compare(a, b);
-}
-
 static const struct cached_offset *
 name_cache_find(const struct name_cache *m, uint64_t off, bool after_call)
 {
 	const struct cached_offset e = { .off = off, .after_call = after_call };
 
 	return m->n_old ? bsearch(&e, m->entry, m->n_old, sizeof(e),
-				  name_cache_compare_offset)
+				  cached_offset_compare)
 			: NULL;
 }
 
@@ -171,18 +163,13 @@ int name_cache_tell(const struct name_cache *m, const struct code_place *code,
 			.file = name_cache_text(m, r->file),
 			.how = name_cache_text(m, r->how),
 			.line = r->line,
-			.unverified = m->unverified && r->name != NONE,
+			.unverified = m->unverified && r->name != NO_TEXT,
 		};
 
 		if (fn(arg, &sym, err))
 			return -1;
 	}
 	return 1;
-}
-
-struct tried_files *name_cache_tried(struct name_cache *m)
-{
-	return &m->tried;
 }
 
 bool name_cache_report(const struct name_cache *m, struct image_report *rep)
@@ -324,7 +311,7 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		return false;
 	if (!m->noted)
 		return m->n > 0;
-	sort_items(m->entry, m->n, name_cache_compare_offset);
+	sort_items(m->entry, m->n, cached_offset_compare);
 	m->n_old = m->n;
 	m->noted = false;
 	name_cache_put_report(m, rep);

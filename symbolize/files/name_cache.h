@@ -11,12 +11,10 @@
 #include <stddef.h>
 
 #include "stitch/symbol.h"
+#include "symbolize/files/name_cache_content.h"
 
 struct image;
 struct image_report;
-struct name_cache;
-struct symbolizer;
-struct tried_files;
 
 /* Reads what is on disk. Returns NULL if the image cannot be cached there: no
  * cache folder, no build-id, or an image kind without files; with memory, an
@@ -33,8 +31,6 @@ size_t name_cache_rest(const struct name_cache *m,
  * -1 if fn failed. */
 int name_cache_tell(const struct name_cache *m, const struct code_place *code,
 		    symbol_fn *fn, void *arg, struct err *err);
-/* Returns the list in which to record each file searched for. */
-struct tried_files *name_cache_tried(struct name_cache *m);
 /* Fills *rep from the cache, so that no file of the image has to be opened.
  * Returns false if there is no cached report. */
 bool name_cache_report(const struct name_cache *m, struct image_report *rep);

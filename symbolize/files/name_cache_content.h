@@ -1,5 +1,4 @@
-/* name_cache_content.h - the contents of a name cache, for name_cache.c and
- * name_cache_file.c only. */
+/* name_cache_content.h - the contents of a name cache, and its file. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,18 +6,18 @@
 
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
-#include "symbolize/files/tried_files.h"
 #include "stitch/symbol.h"
+#include "symbolize/files/tried_files.h"
 #include "symbolize/symbolizer.h"
 
-#define NONE UINT32_MAX /* no string */
+#define NO_TEXT UINT32_MAX /* no string */
 /* Ends with the version of the format, and of what demangling and what stands
  * for a name that a file lacks give. */
 #define NAME_CACHE_MAGIC "bstitch\5"
 
 struct cached_symbol { /* one symbol */
 	uint64_t start, size;
-	uint32_t name, raw, file, how; /* offsets in text; NONE: NULL */
+	uint32_t name, raw, file, how; /* offsets in text; NO_TEXT: NULL */
 	uint32_t line;
 };
 
@@ -27,15 +26,16 @@ struct cached_symbol { /* one symbol */
 struct cached_offset {
 	uint64_t off;
 	uint32_t first, n; /* range in row[] */
-	bool after_call;
+	uint8_t after_call;
 };
 
-/* The order of the entries. */
-static inline int cached_offset_compare(const struct cached_offset *a,
-					const struct cached_offset *b)
+/* The order of the entries, for qsort() and bsearch(). */
+static inline int cached_offset_compare(const void *a, const void *b)
 {
-	return compare_numbers(a->off, b->off)
-		       ?: compare_numbers(a->after_call, b->after_call);
+	const struct cached_offset *x = a;
+	const struct cached_offset *y = b;
+
+	return COMPARE_FIELDS(off, after_call);
 }
 
 struct cached_section {	     /* a section that names were read from */
@@ -67,3 +67,13 @@ struct name_cache {
 	/* outdated contents, since files changed; may be NULL */
 	struct name_cache *old;
 };
+
+/* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
+ * which m->note then says. */
+void name_cache_load(struct name_cache *m);
+/* Writes the entries, which are sorted, to m->path. Returns false if that
+ * fails, which only costs the next run time. */
+bool name_cache_save(struct name_cache *m);
+void name_cache_release(struct name_cache *m);
+/* Deletes the least recently used files if the folder is too large. */
+void name_cache_prune(const struct symbolizer *sy);

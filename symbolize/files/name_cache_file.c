@@ -3,7 +3,7 @@
  * They are in host byte order and read through struct bytes like other
  * untrusted files; a damaged one is reported and ignored. They are written
  * under a temporary name and renamed, so of two concurrent runs one wins. */
-#include "symbolize/files/name_cache_file.h"
+#include "symbolize/files/name_cache_content.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,14 +13,21 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/named_file.h"
-#include "symbolize/files/name_cache_content.h"
-#include "stitch/base/search.h"
 #include "stitch/files/write_all.h"
 
 /* A larger file was not written by this program. */
 #define FILE_MAX ((uint64_t)256 << 20)
 /* Limit of the folder. A desktop's libraries take some 20 MB. */
 #define FOLDER_MAX ((uint64_t)256 << 20)
+
+/* Bytes of an item in the file: as it is in memory, up to the end of its last
+ * field. */
+#define ITEM_BYTES(type, last)                                                 \
+	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
+#define SEGMENT_BYTES ITEM_BYTES(segment, flags)
+#define SECTION_BYTES ITEM_BYTES(cached_section, hash)
+#define SYMBOL_BYTES ITEM_BYTES(cached_symbol, line)
+#define ENTRY_BYTES ITEM_BYTES(cached_offset, after_call)
 
 /* ---- reading */
 
@@ -40,80 +47,35 @@ static int name_cache_read_tried(struct name_cache *m, struct bytes *b,
 	return 0;
 }
 
-static int name_cache_read_segments(struct name_cache *m, struct bytes *b,
-				    uint32_t n)
+/* Takes n items of a size in memory. Returns NULL if the bytes end first. */
+static void *name_cache_take(struct bytes *b, uint32_t n, size_t size,
+			     size_t bytes)
 {
-	if (n > bytes_left(b) / 28)
-		return -1;
-	m->seg = mem_new(n, sizeof(*m->seg));
-	for (uint32_t i = 0; i < n; i++, m->n_seg++)
-		if (bytes_u64(b, &m->seg[i].off, NULL) ||
-		    bytes_u64(b, &m->seg[i].vaddr, NULL) ||
-		    bytes_u64(b, &m->seg[i].filesz, NULL) ||
-		    bytes_u32(b, &m->seg[i].flags, NULL))
-			return -1;
-	return 0;
+	struct bytes part;
+
+	if (n > bytes_left(b) / bytes)
+		return NULL;
+	unsigned char *item = mem_new(n, size);
+
+	for (size_t i = 0; i < n && !bytes_take(b, bytes, &part, NULL); i++)
+		memcpy(item + i * size, part.pos, bytes);
+	return item;
 }
 
-static int name_cache_read_sections(struct name_cache *m, struct bytes *b,
-				    uint32_t n)
+/* Returns whether what was taken refers to what is there, in its order. */
+static bool name_cache_is_sound(const struct name_cache *m)
 {
-	if (n > bytes_left(b) / 16)
-		return -1;
-	m->part = mem_new(n, sizeof(*m->part));
-	for (uint32_t i = 0; i < n; i++, m->n_part++) {
-		struct cached_section *p = &m->part[i];
+	for (size_t i = 0; i < m->n; i++) {
+		const struct cached_offset *e = &m->entry[i];
 
-		if (bytes_u32(b, &p->file, NULL) ||
-		    bytes_u32(b, &p->name, NULL) ||
-		    bytes_u64(b, &p->hash, NULL) || p->file >= m->n_text ||
-		    p->name >= m->n_text)
-			return -1;
+		if (e->after_call > 1 || !e->n || e->first > m->n_row ||
+		    e->n > m->n_row - e->first ||
+		    (i && cached_offset_compare(e, e - 1) <= 0))
+			return false;
 	}
-	return 0;
-}
-
-static int name_cache_read_symbols(struct name_cache *m, struct bytes *b,
-				   uint32_t n)
-{
-	if (n > bytes_left(b) / 36)
-		return -1;
-	mem_grow(m->row, m->cap_row, n);
-	for (; m->n_row < n; m->n_row++) {
-		struct cached_symbol *r = &m->row[m->n_row];
-
-		if (bytes_u64(b, &r->start, NULL) ||
-		    bytes_u64(b, &r->size, NULL) ||
-		    bytes_u32(b, &r->name, NULL) ||
-		    bytes_u32(b, &r->raw, NULL) ||
-		    bytes_u32(b, &r->file, NULL) ||
-		    bytes_u32(b, &r->how, NULL) || bytes_u32(b, &r->line, NULL))
-			return -1;
-	}
-	return 0;
-}
-
-static int name_cache_read_entries(struct name_cache *m, struct bytes *b,
-				   uint32_t n)
-{
-	if (n > bytes_left(b) / 17)
-		return -1;
-	mem_grow(m->entry, m->cap, n);
-	for (; m->n < n; m->n++) {
-		struct cached_offset *e = &m->entry[m->n];
-		uint8_t flag;
-
-		if (bytes_u64(b, &e->off, NULL) ||
-		    bytes_u32(b, &e->first, NULL) ||
-		    bytes_u32(b, &e->n, NULL) || bytes_u8(b, &flag, NULL) ||
-		    flag > 1 || !e->n || e->first > m->n_row ||
-		    e->n > m->n_row - e->first)
-			return -1;
-		e->after_call = flag;
-		if (m->n && cached_offset_compare(e, e - 1) <= 0)
-			return -1;
-	}
-	return 0;
+	return !any_where(m->n_part, i,
+			  m->part[i].file >= m->n_text ||
+				  m->part[i].name >= m->n_text);
 }
 
 static int name_cache_read_all(struct name_cache *m, struct bytes *b)
@@ -133,14 +95,19 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 	memcpy(m->text, text.pos, n[0]);
 	m->n_text = n[0];
 	if (m->file >= m->n_text || m->status >= m->n_text ||
-	    name_cache_read_tried(m, b, n[1]) ||
-	    name_cache_read_segments(m, b, n[2]) ||
-	    name_cache_read_sections(m, b, n[3]) ||
-	    name_cache_read_symbols(m, b, n[4]) ||
-	    name_cache_read_entries(m, b, n[5]) || bytes_left(b))
+	    name_cache_read_tried(m, b, n[1]))
 		return -1;
-	m->n_old = m->n;
-	return 0;
+	m->seg = name_cache_take(b, n[2], sizeof(*m->seg), SEGMENT_BYTES);
+	m->part = name_cache_take(b, n[3], sizeof(*m->part), SECTION_BYTES);
+	m->row = name_cache_take(b, n[4], sizeof(*m->row), SYMBOL_BYTES);
+	m->entry = name_cache_take(b, n[5], sizeof(*m->entry), ENTRY_BYTES);
+	if (!m->seg || !m->part || !m->row || !m->entry || bytes_left(b))
+		return -1;
+	m->n_seg = n[2];
+	m->n_part = n[3];
+	m->n_row = m->cap_row = n[4];
+	m->n = m->cap = m->n_old = n[5];
+	return name_cache_is_sound(m) ? 0 : -1;
 }
 
 void name_cache_release(struct name_cache *m)
@@ -220,9 +187,11 @@ static void name_cache_put_u32(struct name_cache_output *o, size_t v)
 	name_cache_put(o, &x, sizeof(x));
 }
 
-static void name_cache_put_u64(struct name_cache_output *o, uint64_t v)
+static void name_cache_put_items(struct name_cache_output *o, const void *item,
+				 size_t n, size_t size, size_t bytes)
 {
-	name_cache_put(o, &v, sizeof(v));
+	for (size_t i = 0; i < n; i++)
+		name_cache_put(o, (const char *)item + i * size, bytes);
 }
 
 static void name_cache_put_all(struct name_cache_output *o,
@@ -230,9 +199,10 @@ static void name_cache_put_all(struct name_cache_output *o,
 {
 	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
 		       m->n_part, m->n_row,   m->n };
+	uint64_t sum = 0;
 
 	name_cache_put(o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
-	name_cache_put_u64(o, 0); /* checksum, set below */
+	name_cache_put(o, &sum, sizeof(sum)); /* set below */
 	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
 		name_cache_put_u32(o, n[i]);
 	name_cache_put_u32(o, m->file);
@@ -242,35 +212,14 @@ static void name_cache_put_all(struct name_cache_output *o,
 		name_cache_put_u32(o, m->tried_text[i]);
 		name_cache_put(o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
 	}
-	for (size_t i = 0; i < m->n_seg; i++) {
-		name_cache_put_u64(o, m->seg[i].off);
-		name_cache_put_u64(o, m->seg[i].vaddr);
-		name_cache_put_u64(o, m->seg[i].filesz);
-		name_cache_put_u32(o, m->seg[i].flags);
-	}
-	for (size_t i = 0; i < m->n_part; i++) {
-		name_cache_put_u32(o, m->part[i].file);
-		name_cache_put_u32(o, m->part[i].name);
-		name_cache_put_u64(o, m->part[i].hash);
-	}
-	for (size_t i = 0; i < m->n_row; i++) {
-		const struct cached_symbol *r = &m->row[i];
-
-		name_cache_put_u64(o, r->start);
-		name_cache_put_u64(o, r->size);
-		name_cache_put_u32(o, r->name);
-		name_cache_put_u32(o, r->raw);
-		name_cache_put_u32(o, r->file);
-		name_cache_put_u32(o, r->how);
-		name_cache_put_u32(o, r->line);
-	}
-	for (size_t i = 0; i < m->n; i++) {
-		name_cache_put_u64(o, m->entry[i].off);
-		name_cache_put_u32(o, m->entry[i].first);
-		name_cache_put_u32(o, m->entry[i].n);
-		name_cache_put(o, &m->entry[i].after_call, 1);
-	}
-	uint64_t sum = hash_content(o->p + 16, o->n - 16, 0);
+	name_cache_put_items(o, m->seg, m->n_seg, sizeof(*m->seg),
+			     SEGMENT_BYTES);
+	name_cache_put_items(o, m->part, m->n_part, sizeof(*m->part),
+			     SECTION_BYTES);
+	name_cache_put_items(o, m->row, m->n_row, sizeof(*m->row),
+			     SYMBOL_BYTES);
+	name_cache_put_items(o, m->entry, m->n, sizeof(*m->entry), ENTRY_BYTES);
+	sum = hash_content(o->p + 16, o->n - 16, 0);
 	memcpy(o->p + 8, &sum, sizeof(sum));
 }
 

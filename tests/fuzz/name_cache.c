@@ -8,8 +8,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "symbolize/files/name_cache.h"
-#include "symbolize/files/name_cache_file.h"
-#include "symbolize/files/name_cache_content.h"
 #include "symbolize/report.h"
 #include "tests/fuzz_file.h"
 
