@@ -43,14 +43,19 @@ static bool debugfile_read_link(const struct elf_file *ef, const char *section,
 	return !bytes_str(b, name, NULL);
 }
 
-static bool debugfile_link_crc(const struct elf_file *ef, uint32_t *crc)
+/* Opens the first place with the build-id, or downloads the file. */
+static struct elf_file *debugfile_by_id(struct symbolizer *sy,
+					const struct image *img,
+					struct places *p)
 {
-	struct bytes b;
-	const char *name;
+	struct elf_file *ef = places_open(p, img->id, img->id_len);
 
-	return debugfile_read_link(ef, ".gnu_debuglink", &b, &name) &&
-	       !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
-	       !bytes_u32(&b, crc, NULL);
+	if (!ef && fetch_file(sy, FETCH_DEBUG, img->id, img->id_len)) {
+		places_release(p);
+		locate_debug(sy, img, p);
+		ef = places_open(p, img->id, img->id_len);
+	}
+	return ef;
 }
 
 struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
@@ -59,20 +64,20 @@ struct elf_file *debugfile_open(struct symbolizer *sy, const struct image *img,
 	struct image found = *img;
 	struct places p = { .tried = sy->tried };
 	struct elf_file *debug = NULL;
+	struct bytes b;
+	const char *name;
+	bool linked = debugfile_read_link(ef, ".gnu_debuglink", &b, &name);
 	uint32_t crc = 0;
 
 	found.id_len = ef->id_len;
 	memcpy(found.id, ef->id, sizeof(found.id));
 	locate_debug(sy, &found, &p);
-	locate_link(sy, &found, ef, &p);
+	if (linked)
+		locate_link(sy, &found, ef, name, &p);
 	if (ef->id_len) {
-		debug = places_open(&p, ef->id, ef->id_len);
-		if (!debug && fetch_file(sy, FETCH_DEBUG, ef->id, ef->id_len)) {
-			places_release(&p);
-			locate_debug(sy, &found, &p);
-			debug = places_open(&p, ef->id, ef->id_len);
-		}
-	} else if (debugfile_link_crc(ef, &crc)) {
+		debug = debugfile_by_id(sy, &found, &p);
+	} else if (linked && !bytes_skip(&b, -(bytes_off(&b)) & 3, NULL) &&
+		   !bytes_u32(&b, &crc, NULL)) {
 		for (size_t i = 0; i < p.n && !debug; i++) {
 			debug = elf_file_open(p.path[i], NULL);
 			if (debug && !debugfile_has_crc(debug, crc)) {
@@ -102,12 +107,8 @@ struct elf_file *debugfile_shared(struct symbolizer *sy,
 	img.id_len = (uint8_t)len;
 	locate_debug(sy, &img, &p);
 	locate_shared(sy, ef, name, &p);
-	struct elf_file *found = places_open(&p, img.id, len);
-	if (!found && fetch_file(sy, FETCH_DEBUG, img.id, len)) {
-		places_release(&p);
-		locate_debug(sy, &img, &p);
-		found = places_open(&p, img.id, len);
-	}
+	struct elf_file *found = debugfile_by_id(sy, &img, &p);
+
 	places_release(&p);
 	return found;
 }
@@ -134,4 +135,22 @@ struct elf_file *debugfile_copy(const struct symbolizer *sy,
 	}
 	places_release(&p);
 	return copy;
+}
+
+bool debugfile_try(struct symbolizer *sy, const struct image *img,
+		   const struct elf_file *ef, debugfile_fn *fn, void *arg,
+		   struct elf_file **debug)
+{
+	if (fn(arg, ef))
+		return true;
+	*debug = debugfile_open(sy, img, ef);
+	if (*debug && fn(arg, *debug))
+		return true;
+	struct elf_file *copy = debugfile_copy(sy, img, ef, fn, arg);
+
+	if (!copy)
+		return false;
+	elf_file_close(*debug);
+	*debug = copy;
+	return true;
 }

@@ -25,3 +25,9 @@ struct elf_file *debugfile_copy(const struct symbolizer *sy,
 				const struct image *img,
 				const struct elf_file *ef, debugfile_fn *fn,
 				void *arg);
+/* Calls fn for ef, its debug file and other copies, in this order, until it
+ * returns true. Returns false if it never does. *debug, NULL before: the debug
+ * file or the copy that was opened, for the caller to close. */
+bool debugfile_try(struct symbolizer *sy, const struct image *img,
+		   const struct elf_file *ef, debugfile_fn *fn, void *arg,
+		   struct elf_file **debug);

@@ -247,17 +247,11 @@ const char *locate_recorded(const struct image *img)
 
 /* The name comes from the file: only a plain file name is accepted. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
-		 const struct elf_file *ef, struct places *out)
+		 const struct elf_file *ef, const char *name,
+		 struct places *out)
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
-	struct elf_section s;
 
-	if (!elf_section_find(ef, ".gnu_debuglink", &s))
-		return;
-	Elf_Data *d = elf_section_data(&s);
-	if (!d || !memchr(d->d_buf, 0, d->d_size))
-		return;
-	const char *name = d->d_buf;
 	if (!name[0] || strchr(name, '/') || !strcmp(name, ".."))
 		return;
 

@@ -32,7 +32,8 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 		  struct places *out);
 /* Adds places of the file named by .gnu_debuglink of ef. */
 void locate_link(const struct symbolizer *sy, const struct image *img,
-		 const struct elf_file *ef, struct places *out);
+		 const struct elf_file *ef, const char *name,
+		 struct places *out);
 /* Adds places of the file named by .gnu_debugaltlink of ef. */
 void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		   const char *name, struct places *out);

@@ -37,7 +37,7 @@ static bool data_names_read(struct symtab *t, const struct elf_file *ef,
 	return t->n > before;
 }
 
-static bool data_names_read_copy(void *arg, const struct elf_file *ef)
+static bool data_names_read_all(void *arg, const struct elf_file *ef)
 {
 	return data_names_read(arg, ef, SHT_SYMTAB);
 }
@@ -106,17 +106,7 @@ int data_names_each(struct symbolizer *sy, const struct image *img,
 	int rc = 0;
 
 	if (ef && data_names_sure(img, ef, &said)) {
-		bool all = data_names_read(&t, ef, SHT_SYMTAB);
-
-		if (!all) {
-			debug = debugfile_open(sy, img, ef);
-			all = debug && data_names_read(&t, debug, SHT_SYMTAB);
-		}
-		if (!all) {
-			elf_file_close(debug);
-			debug = debugfile_copy(sy, img, ef,
-					       data_names_read_copy, &t);
-		}
+		debugfile_try(sy, img, ef, data_names_read_all, &t, &debug);
 		data_names_read(&t, ef, SHT_DYNSYM);
 		symtab_finish(&t);
 		rc = data_names_tell(sy, &t, ef, off, n, fn, arg, err);

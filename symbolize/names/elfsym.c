@@ -172,30 +172,12 @@ static void elfsym_load_go(struct elfsym *en)
 		section_hashes_add(en->sy, en->ef, &s);
 }
 
-static bool elfsym_load_debug(struct elfsym *en, struct symbolizer *sy,
-			      const struct image *img)
+static bool elfsym_load_symtab(void *arg, const struct elf_file *ef)
 {
-	en->debug = debugfile_open(sy, img, en->ef);
-	return en->debug &&
-	       elfsym_load_symbols(en, en->debug, SHT_SYMTAB, "debug");
-}
+	struct elfsym *en = arg;
 
-static bool elfsym_load_from_copy(void *arg, const struct elf_file *copy)
-{
-	return elfsym_load_symbols(arg, copy, SHT_SYMTAB, "symtab");
-}
-
-static bool elfsym_load_copy(struct elfsym *en, const struct symbolizer *sy,
-			     const struct image *img)
-{
-	struct elf_file *copy =
-		debugfile_copy(sy, img, en->ef, elfsym_load_from_copy, en);
-
-	if (!copy)
-		return false;
-	elf_file_close(en->debug);
-	en->debug = copy;
-	return true;
+	return elfsym_load_symbols(en, ef, SHT_SYMTAB,
+				   ef == en->debug ? "debug" : "symtab");
 }
 
 static void elfsym_close(void *r)
@@ -224,9 +206,8 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 
 	en->sy = sy;
 	en->ef = ef;
-	en->whole = elfsym_load_symbols(en, ef, SHT_SYMTAB, "symtab") ||
-		    elfsym_load_debug(en, sy, img) ||
-		    elfsym_load_copy(en, sy, img);
+	en->whole =
+		debugfile_try(sy, img, ef, elfsym_load_symtab, en, &en->debug);
 	if (!en->whole && !elfsym_load_debugdata(en))
 		elfsym_load_go(en);
 	elfsym_load_symbols(en, ef, SHT_DYNSYM, "dynsym");

@@ -55,16 +55,8 @@ bool function_names_each(struct symbolizer *sy, const struct image *img,
 		elf_file_close(ef);
 		return false;
 	}
-	bool all = function_names_read(&f, ef);
-	if (!all) {
-		debug = debugfile_open(sy, img, ef);
-		all = debug && function_names_read(&f, debug);
-	}
-	if (!all) {
-		elf_file_close(debug);
-		debug = debugfile_copy(sy, img, ef, function_names_read, &f);
-		all = debug;
-	}
+	bool all = debugfile_try(sy, img, ef, function_names_read, &f, &debug);
+
 	elf_file_close(debug);
 	elf_file_close(ef);
 	return all;
