@@ -213,9 +213,8 @@ int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start)
 	return 1;
 }
 
-/* Finds the depths of the function around an ELF address. */
-static bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
-			     struct gopclntab_depths *d)
+bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
+		      struct gopclntab_depths *d)
 {
 	struct gopclntab_function fn;
 	struct elf_section from;
@@ -237,20 +236,6 @@ static bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
 			return gopclntab_depths(&g, &fn, d);
 	}
 	return false;
-}
-
-bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr)
-{
-	struct gopclntab_depths d;
-
-	return gopclntab_around(ef, vaddr, &d) && d.top;
-}
-
-bool gopclntab_covers(const struct elf_file *ef, uint64_t vaddr)
-{
-	struct gopclntab_depths d;
-
-	return gopclntab_around(ef, vaddr, &d);
 }
 
 bool gopclntab_add(const struct elf_file *ef, struct symtab *t,

@@ -56,11 +56,10 @@ bool gopclntab_depths(const struct gopclntab *g,
 /* Sets d->depth, which is that from *start to d->pc. Returns 1; 0 at the end of
  * the function; -1 if the rest is damaged. */
 int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start);
-/* Returns whether Go's runtime says of the function around an ELF address that
- * nothing called it: a stack begins there. O(log functions). */
-bool gopclntab_is_top(const struct elf_file *ef, uint64_t vaddr);
-/* Returns whether it knows the depths of the function around one. Likewise. */
-bool gopclntab_covers(const struct elf_file *ef, uint64_t vaddr);
+/* Starts to read the depths of the function around an ELF address. Returns
+ * false if Go's runtime does not know them. O(log functions). */
+bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
+		      struct gopclntab_depths *d);
 /* Adds a symbol for each function of the table, and sets *from as
  * gopclntab_open() does. Names are borrowed from ef. Returns false if there is
  * no table. */

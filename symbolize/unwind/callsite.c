@@ -372,11 +372,12 @@ bool callsite_is_go(const struct callsite_file *f)
 
 bool callsite_is_go_code(const struct callsite_file *f, uint64_t off)
 {
+	struct gopclntab_depths unused;
 	uint64_t vaddr;
 
 	return f->ef && callsite_is_go(f) &&
 	       elf_vaddr(f->seg, f->n_seg, off, &vaddr) &&
-	       gopclntab_covers(f->ef, vaddr);
+	       gopclntab_around(f->ef, vaddr, &unused);
 }
 
 /* Compares the function in `inner` with the name of the PLT stub that is

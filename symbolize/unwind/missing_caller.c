@@ -73,8 +73,8 @@ static bool missing_caller_known_fp(struct unwind_image *m, uint64_t vaddr,
 {
 	if (m->code) /* the process may write other code there */
 		return missing_caller_read_fp(m, vaddr, saved);
-	struct known_fp *k = unwind_images_fp(m, vaddr);
-	uint32_t added = unwind_images_added(m->set);
+	struct known_fp *k = &m->set->fp[unwind_images_place(m, vaddr)];
+	uint32_t added = m->set->added;
 
 	if (k->m != m || k->vaddr != vaddr || k->added != added)
 		*k = (struct known_fp){ m, vaddr,
@@ -121,7 +121,7 @@ static enum call_kind missing_caller_call_at(struct unwind_image *m,
 {
 	if (m->code) /* the process may write other code there */
 		return missing_caller_decode(m, vaddr, target);
-	struct known_call *c = unwind_images_call(m, vaddr);
+	struct known_call *c = &m->set->call[unwind_images_place(m, vaddr)];
 
 	if (c->m != m || c->vaddr != vaddr) {
 		*c = (struct known_call){ .m = m, .vaddr = vaddr };
@@ -454,8 +454,10 @@ static unsigned int missing_caller_known_calls(struct unwind_image *m,
 {
 	if (m->code) /* the process may write other code there */
 		return missing_caller_count_calls(m, g, to, last);
-	struct known_calls *c = unwind_images_calls(m, g->start, to);
-	uint32_t added = unwind_images_added(m->set);
+	struct known_calls *c =
+		&m->set->calls[hash_pair((uintptr_t)m ^ to, g->start) %
+			       CALLS_KNOWN];
+	uint32_t added = m->set->added;
 
 	if (c->m != m || c->from != g->start || c->to != to ||
 	    c->added != added) {

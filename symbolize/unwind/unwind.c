@@ -400,12 +400,11 @@ static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 		&u->leaf[hash_pair((uintptr_t)c->m, c->vaddr) % LEAVES_KNOWN];
 
 	if (k->m != c->m || k->vaddr != c->vaddr ||
-	    k->added != unwind_images_added(u->modules)) {
+	    k->added != u->modules->added) {
 		const struct unwind_leaf is = unwind_leaf_at(u, in, abi, pc, c);
 
-		*k = (struct unwind_known_leaf){
-			c->m, c->vaddr, unwind_images_added(u->modules), is
-		};
+		*k = (struct unwind_known_leaf){ c->m, c->vaddr,
+						 u->modules->added, is };
 	}
 	return k->is;
 }
@@ -527,7 +526,8 @@ static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
 	struct unwind_image *m = unwind_images_of(u->modules, map->image);
 
 	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
-		struct known_fp *k = unwind_images_first(m, vaddr);
+		struct known_fp *k =
+			&m->set->first[unwind_images_place(m, vaddr)];
 
 		if (k->m != m || k->vaddr != vaddr)
 			*k = (struct known_fp){
@@ -548,7 +548,7 @@ static void unwind_ahead(struct unwinder *uw, struct unwind_job *j)
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
 	u->stuck = u->dated = false;
-	j->added = unwind_images_added(u->modules);
+	j->added = u->modules->added;
 	unwind_stack(uw, &j->in, &j->out);
 	j->stuck = u->stuck;
 	j->dated = u->dated;
@@ -603,8 +603,7 @@ static bool unwind_finish(struct unwinder *uw, struct unwind_job *j,
 
 	/* No thread adds a table: the number is that of the main thread. */
 	if (!unwind_threads_finish(u->threads, j) || j->stuck ||
-	    j->added != unwind_images_added(u->modules) ||
-	    out->max != j->out.max)
+	    j->added != u->modules->added || out->max != j->out.max)
 		return false;
 	*dated = j->dated;
 	memcpy(out->ip, j->ip, j->out.n * sizeof(*out->ip));

@@ -4,6 +4,7 @@
 
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/elf/gopclntab.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/stack_walk.h"
 #include "symbolize/unwind/unwind_images.h"
@@ -134,12 +135,16 @@ bool unwind_bare_exits(const struct unwind_code *c)
 bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
 			const struct unwind_code *c, const struct stack_walk *w)
 {
+	struct gopclntab_depths d;
 	uint64_t pc;
 
-	return unwind_is_file(c) &&
-	       !stack_walk_read_word(w, w->v.reg[w->abi->sp], &pc) &&
-	       !unwind_is_called(u, in, true, pc) &&
-	       unwind_images_is_go_top(c->m, c->vaddr);
+	if (!unwind_is_file(c) ||
+	    stack_walk_read_word(w, w->v.reg[w->abi->sp], &pc) ||
+	    unwind_is_called(u, in, true, pc))
+		return false;
+	const struct elf_file *ef = unwind_images_file(c->m);
+
+	return ef && gopclntab_around(ef, c->vaddr, &d) && d.top;
 }
 
 /* Steps out of a function without a table by its code, which says the same as a

@@ -131,7 +131,7 @@ struct unwinder *unwind_compare_new(struct symbolizer *sy,
 	p->c = out;
 	p->all = unwind_new(sy, fr);
 	p->sframe = unwind_new(sy, fr);
-	unwind_images_sframe_only(unwind_get_images(p->sframe));
+	unwind_get_images(p->sframe)->sframe_only = true;
 	return &p->uw;
 }
 

@@ -3,17 +3,14 @@
 #include "symbolize/unwind/unwind_images.h"
 
 #include <gelf.h>
-#include <pthread.h>
 
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/table.h"
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/elf/gopclntab.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
@@ -21,59 +18,6 @@
 #include "symbolize/kept.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite.h"
-
-/* Files kept open; their tables stay in memory anyway. */
-#define OPEN_MAX 32
-/* A vdso has about ten symbols. */
-#define SYMBOLS_MAX 256
-
-struct unwind_open_file {
-	struct unwind_image *m; /* NULL: free */
-	uint64_t used;		/* time of last use, in lookups */
-	struct elf_file *ef;
-};
-
-/* Frame-pointer chains have the same return addresses again and again: with
- * these, 242,000 samples of a busy system read files 32,000 times, without them
- * 364,000 times. */
-#define CALLS_KNOWN 1024
-
-/* Code is read in blocks, as the same few places of a file are asked for again
- * and again: without them 743,000 samples, of which each second is in a system
- * call, read 5 to 24 bytes 190,000 times, from 3,000 places. */
-#define BLOCK 1024
-#define BLOCKS 1024
-
-struct code_block {
-	const struct unwind_image *m; /* NULL: none */
-	uint64_t at, n;		      /* its ELF address and length */
-	unsigned char code[BLOCK];
-};
-
-struct unwind_images {
-	bool sframe_only;
-	struct symbolizer *sy;
-	const struct frames *fr;
-	struct unwind_image **m;
-	size_t n, cap;
-	struct table by_id;   /* by build-id */
-	struct table by_code; /* by JIT code */
-	/* Index by image id: 0 not looked up yet, OF_NO_FILE, OF_NOT_FOUND, or
-	 * index + 1. */
-	uint32_t *of;
-	size_t n_of, cap_of;
-	struct unwind_open_file file[OPEN_MAX];
-	uint64_t clock;
-	struct unwind_images_count count;
-	struct known_call call[CALLS_KNOWN];
-	struct known_fp fp[CALLS_KNOWN], first[CALLS_KNOWN];
-	struct known_calls calls[CALLS_KNOWN];
-	struct code_block block[BLOCKS];
-	/* tables of debug files; only the main thread adds them */
-	_Atomic uint32_t added;
-	bool shared;
-	pthread_mutex_t lock; /* if shared */
-};
 
 /* How often the lock is tried before the thread sleeps for it: another thread
  * holds it for one look-up, which takes less than to sleep and to wake. */
@@ -157,16 +101,11 @@ static void unwind_images_leave(struct unwind_images *ms,
 	free(name);
 }
 
-void unwind_images_sframe_only(struct unwind_images *ms)
-{
-	ms->sframe_only = true;
-}
-
 void unwind_images_free(struct unwind_images *ms)
 {
 	if (!ms)
 		return;
-	for (size_t i = 0; i < OPEN_MAX; i++)
+	for (size_t i = 0; i < UNWIND_OPEN_MAX; i++)
 		elf_file_close(ms->file[i].ef);
 	for (size_t i = 0; i < ms->n; i++)
 		unwind_images_leave(ms, ms->m[i]);
@@ -227,7 +166,7 @@ static void unwind_images_hold_open(struct unwind_images *ms,
 {
 	struct unwind_open_file *f = &ms->file[0];
 
-	for (size_t i = 1; i < OPEN_MAX; i++)
+	for (size_t i = 1; i < UNWIND_OPEN_MAX; i++)
 		if (ms->file[i].used < f->used)
 			f = &ms->file[i];
 	if (f->m)
@@ -237,8 +176,7 @@ static void unwind_images_hold_open(struct unwind_images *ms,
 	m->open = (uint32_t)(f - ms->file) + 1;
 }
 
-/* Returns the file, reopened if it was closed. */
-static struct elf_file *unwind_images_get_file(struct unwind_image *m)
+struct elf_file *unwind_images_file(struct unwind_image *m)
 {
 	struct unwind_images *ms = m->set;
 
@@ -525,11 +463,6 @@ bool unwind_images_has_text(const struct unwind_image *m,
 	return false;
 }
 
-uint32_t unwind_images_added(const struct unwind_images *ms)
-{
-	return ms->added;
-}
-
 bool unwind_images_more_tables(struct unwind_image *m)
 {
 	struct unwind_images *ms = m->set;
@@ -538,7 +471,7 @@ bool unwind_images_more_tables(struct unwind_image *m)
 	if (!unwind_images_may_add(m))
 		return false;
 	m->asked = true;
-	struct elf_file *ef = unwind_images_get_file(m);
+	struct elf_file *ef = unwind_images_file(m);
 	struct elf_file *debug = ef ? debugfile_open(ms->sy, m->img, ef) : NULL;
 
 	if (debug)
@@ -567,52 +500,22 @@ static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
 	return i;
 }
 
-struct known_call *unwind_images_call(const struct unwind_image *m,
-				      uint64_t vaddr)
-{
-	uint64_t h = hash_pair((uintptr_t)m, vaddr);
-
-	return &m->set->call[h % CALLS_KNOWN];
-}
-
-struct known_fp *unwind_images_fp(const struct unwind_image *m, uint64_t vaddr)
-{
-	uint64_t h = hash_pair((uintptr_t)m, vaddr);
-
-	return &m->set->fp[h % CALLS_KNOWN];
-}
-
-struct known_fp *unwind_images_first(const struct unwind_image *m,
-				     uint64_t vaddr)
-{
-	uint64_t h = hash_pair((uintptr_t)m, vaddr);
-
-	return &m->set->first[h % CALLS_KNOWN];
-}
-
-struct known_calls *unwind_images_calls(const struct unwind_image *m,
-					uint64_t from, uint64_t to)
-{
-	uint64_t h = hash_pair((uintptr_t)m ^ to, from);
-
-	return &m->set->calls[h % CALLS_KNOWN];
-}
-
 /* Returns the block of code with an address of a segment. */
 static const struct code_block *unwind_images_block(struct unwind_image *m,
 						    const struct segment *s,
 						    uint64_t vaddr)
 {
-	uint64_t page = vaddr - vaddr % BLOCK;
+	uint64_t page = vaddr - vaddr % CODE_BLOCK;
 	uint64_t at = page > s->vaddr ? page : s->vaddr;
 	struct code_block *b =
-		&m->set->block[hash_pair((uintptr_t)m, at) % BLOCKS];
+		&m->set->block[hash_pair((uintptr_t)m, at) % CODE_BLOCKS];
 
 	if (b->m != m || b->at != at) {
-		struct elf_file *ef = unwind_images_get_file(m);
+		struct elf_file *ef = unwind_images_file(m);
 
 		*b = (struct code_block){ .m = m, .at = at };
-		b->n = ef ? elf_read_code(ef, at, b->code, page + BLOCK - at)
+		b->n = ef ? elf_read_code(ef, at, b->code,
+					  page + CODE_BLOCK - at)
 			  : 0;
 	}
 	return b;
@@ -640,46 +543,6 @@ size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 		done += some;
 	}
 	return done;
-}
-
-bool unwind_images_in_section(struct unwind_image *m, const char *name,
-			      uint64_t vaddr)
-{
-	struct elf_file *ef = unwind_images_get_file(m);
-	struct elf_section s;
-
-	return ef && elf_section_find(ef, name, &s) && vaddr >= s.addr &&
-	       vaddr - s.addr < s.size;
-}
-
-bool unwind_images_is_go_top(struct unwind_image *m, uint64_t vaddr)
-{
-	const struct elf_file *ef = unwind_images_get_file(m);
-
-	return ef && gopclntab_is_top(ef, vaddr);
-}
-
-bool unwind_images_symbol(struct unwind_image *m, uint64_t vaddr,
-			  struct unwind_image_symbol *out)
-{
-	struct elf_file *ef = unwind_images_get_file(m);
-	struct elf_section s;
-	struct elf_symbols it;
-	GElf_Sym sym;
-	const char *name;
-
-	if (!ef || !elf_section_find(ef, ".dynsym", &s) ||
-	    !elf_symbols_open(ef, &s, &it))
-		return false;
-	while (elf_symbols_next(&it, &sym, &name) && it.i <= SYMBOLS_MAX) {
-		if (GELF_ST_TYPE(sym.st_info) != STT_FUNC ||
-		    vaddr < sym.st_value || vaddr - sym.st_value >= sym.st_size)
-			continue;
-		out->value = sym.st_value;
-		out->size = sym.st_size;
-		return true;
-	}
-	return false;
 }
 
 struct unwind_images_count unwind_images_count(const struct unwind_images *ms)

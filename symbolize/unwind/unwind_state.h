@@ -59,7 +59,7 @@ struct unwind_leaf {
 struct unwind_known_leaf {
 	const struct unwind_image *m; /* NULL: none is known here */
 	uint64_t vaddr;
-	uint32_t added; /* unwind_images_added() at that time */
+	uint32_t added; /* tables of debug files at that time */
 	struct unwind_leaf is;
 };
 

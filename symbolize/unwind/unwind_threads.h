@@ -26,7 +26,7 @@ struct unwind_job {
 	struct unwind_out out; /* out.ip is ip */
 	bool dated;	       /* as for finish() */
 	bool stuck;	       /* only the main thread can do it */
-	uint32_t added;	       /* unwind_images_added() when it was done */
+	uint32_t added;	       /* tables of debug files when it was done */
 	uint64_t ip[UNWIND_JOB_MAX];
 	atomic_int state; /* of unwind_threads.c */
 };
