@@ -8,9 +8,7 @@
 #include "stitch/base/digits.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 #include "symbolize/cfi/cfi_run.h"
-#include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/cfi/go_frames.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/dwarf_number.h"
@@ -20,43 +18,6 @@
 /* The header of a compressed section may claim any size. */
 #define SECTION_MAX ((uint64_t)1 << 30)
 
-/* The fields of a CIE that its FDEs need. */
-struct cfi_cie {
-	uint64_t off;
-	uint8_t enc;	 /* DW_EH_PE_* encoding of addresses */
-	bool sized;	 /* FDEs have augmentation data with a length */
-	bool good;	 /* was read without error */
-	uint8_t address; /* bytes of an address */
-	uint64_t code_align;
-	int64_t data_align;
-	struct cfi_rules initial;
-};
-
-struct cfi_fde {
-	uint64_t start, end; /* ELF addresses; end is exclusive */
-	uint32_t cie;
-	uint32_t len; /* bytes of instructions */
-	uint64_t off; /* of the instructions, in the section */
-};
-
-struct cfi {
-	const struct abi *abi;
-	unsigned char *data; /* owned */
-	size_t len;
-	bool eh;   /* else .debug_frame */
-	bool swap; /* the file has the other byte order */
-	uint64_t addr;
-	struct cfi_cie *cie;
-	size_t n_cie, cap_cie;
-	struct table by_off; /* index of cie[] */
-	/* bytes that may still be read as CIEs. In a valid file CIEs do not
-	 * overlap. */
-	uint64_t cie_room;
-	struct cfi_fde *fde;
-	size_t n, cap;
-	struct cfi *other; /* asked where this one has no function; or NULL */
-};
-
 /* Sets *b to [off, off + len), with section offsets as positions. */
 static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
 		      struct bytes *b)
@@ -64,31 +25,6 @@ static int cfi_window(const struct cfi *c, uint64_t off, uint64_t len,
 	if (off > c->len || len > c->len - off)
 		return -1;
 	bytes_init(b, c->data + off, len, "", off, c->swap);
-	return 0;
-}
-
-/* Reads a pointer in encoding enc (DW_EH_PE_*). Encodings through memory or
- * relative to run-time values are not used for code addresses. */
-static int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
-			    uint8_t size, uint64_t *out)
-{
-	static const uint8_t sizes[8] = {
-		[DW_EH_PE_udata2] = 2,
-		[DW_EH_PE_udata4] = 4,
-		[DW_EH_PE_udata8] = 8,
-	};
-	uint64_t here = c->addr + bytes_off(b);
-	unsigned int bytes = sizes[enc & 7];
-
-	if ((enc & 0xf) == DW_EH_PE_absptr)
-		bytes = size == 8 ? 8 : 4;
-	if (enc & 0xe0 ||
-	    dwarf_number_fixed(b, bytes, enc & DW_EH_PE_signed, out))
-		return -1;
-	if (enc & DW_EH_PE_pcrel)
-		*out += here;
-	if (size == 4)
-		*out &= UINT32_MAX;
 	return 0;
 }
 
@@ -127,31 +63,12 @@ static int cfi_read_augmentation(const struct cfi *c, struct cfi_cie *cie,
 	return 0;
 }
 
-/* What reading the operand of DW_CFA_set_loc needs. */
-struct cfi_loc_arg {
-	const struct cfi *c;
-	const struct cfi_cie *cie;
-};
-
-static int cfi_loc_address(void *arg, struct bytes *b, uint64_t *out)
-{
-	const struct cfi_loc_arg *l = arg;
-
-	return cfi_read_pointer(l->c, b, l->cie->enc, l->cie->address, out);
-}
-
 static void cfi_start_run(struct cfi_run *r, const struct cfi *c,
-			  const struct cfi_cie *cie, struct cfi_loc_arg *arg)
+			  const struct cfi_cie *cie)
 {
-	arg->c = c;
-	arg->cie = cie;
-	r->abi = c->abi;
-	r->code_align = cie->code_align;
-	r->data_align = cie->data_align;
-	r->address = cfi_loc_address;
-	r->arg = arg;
+	r->c = c;
+	r->cie = cie;
 	r->now = cie->initial;
-	r->initial = cie->initial;
 	r->loc = 0;
 	r->depth = 0;
 	r->changed = false;
@@ -161,7 +78,6 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 			struct bytes *b)
 {
 	struct cfi_run r;
-	struct cfi_loc_arg arg;
 	uint8_t version;
 	uint8_t byte;
 	uint64_t ra;
@@ -195,7 +111,7 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 	cie->initial.ra = (uint8_t)ra;
 	if (cfi_read_augmentation(c, cie, a, b))
 		return -1;
-	cfi_start_run(&r, c, cie, &arg);
+	cfi_start_run(&r, c, cie);
 	while ((ret = cfi_run(&r, b)) > 0)
 		;
 	cie->initial = r.now;
@@ -204,8 +120,7 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 
 /* Takes the next entry: 1, with *b behind its length; 0 at the end. *wide: it
  * is in the 64-bit format. */
-static int cfi_next_entry(const struct cfi *c UNUSED, struct bytes *all,
-			  struct bytes *b, bool *wide)
+static int cfi_next_entry(struct bytes *all, struct bytes *b, bool *wide)
 {
 	uint32_t word;
 
@@ -233,7 +148,7 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 	if (id != TABLE_NONE || c->n_cie == CIES_MAX)
 		return id;
 	if (!cfi_window(c, off, off > c->len ? 0 : c->len - off, &all) &&
-	    cfi_next_entry(c, &all, &b, &wide)) {
+	    cfi_next_entry(&all, &b, &wide)) {
 		if (wide && !c->eh)
 			cie.good = !bytes_u64(&b, &mark, NULL) &&
 				   mark == UINT64_MAX;
@@ -331,7 +246,7 @@ static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 	c->addr = addr;
 	c->cie_room = len;
 	bytes_init(&all, c->data, len, "", 0, swap);
-	while (cfi_next_entry(c, &all, &b, &wide)) {
+	while (cfi_next_entry(&all, &b, &wide)) {
 		uint64_t off = 0; /* gcc -O1 does not see that it is set */
 		struct cfi_fde f;
 
@@ -409,12 +324,7 @@ void cfi_close(struct cfi *c)
 	free(c);
 }
 
-const struct abi *cfi_abi(const struct cfi *c)
-{
-	return c->abi;
-}
-
-static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
+const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 {
 	size_t lo = search_where(c->n, i, c->fde[i].start > vaddr);
 
@@ -424,16 +334,6 @@ static const struct cfi_fde *cfi_find_fde(const struct cfi *c, uint64_t vaddr)
 size_t cfi_functions(const struct cfi *c)
 {
 	return c->n + (c->other ? c->other->n : 0);
-}
-
-bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i)
-{
-	const struct cfi_fde *f = cfi_find_fde(c, vaddr);
-
-	if (!f)
-		return false;
-	*i = (size_t)(f - c->fde);
-	return true;
 }
 
 void cfi_range(const struct cfi *c, size_t i, uint64_t *start, uint64_t *end)
@@ -457,19 +357,26 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 	return true;
 }
 
+int cfi_begin(const struct cfi *c, const struct cfi_fde *f, struct cfi_run *r,
+	      struct bytes *b)
+{
+	if (cfi_window(c, f->off, f->len, b))
+		return -1;
+	cfi_start_run(r, c, &c->cie[f->cie]);
+	r->loc = f->start;
+	return 0;
+}
+
 int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out)
 {
 	const struct cfi_fde *f = cfi_find_fde(c, vaddr);
-	struct cfi_loc_arg arg;
 	struct cfi_run r;
 	struct bytes b;
 
 	if (!f && c->other)
 		return cfi_rules(c->other, vaddr, out);
-	if (!f || cfi_window(c, f->off, f->len, &b))
+	if (!f || cfi_begin(c, f, &r, &b))
 		return 0;
-	cfi_start_run(&r, c, &c->cie[f->cie], &arg);
-	r.loc = f->start;
 	for (;;) {
 		int ret = cfi_run(&r, &b);
 
@@ -492,40 +399,4 @@ int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out)
 	    leb128_unsigned(&b, &len))
 		return -1;
 	return bytes_take(&b, len, out, NULL);
-}
-
-static void cfi_add_function(const struct cfi *c, const struct cfi_fde *f,
-			     struct unwind_rows *rows, cfi_rules_fn *fn,
-			     void *arg)
-{
-	const struct unwind_rule gap = { .kind = ROW_GAP };
-	struct cfi_loc_arg loc;
-	struct cfi_run r;
-	struct bytes b;
-	int ret = 1;
-
-	if (cfi_window(c, f->off, f->len, &b))
-		return;
-	cfi_start_run(&r, c, &c->cie[f->cie], &loc);
-	r.loc = f->start;
-	r.changed = true;
-	unwind_rows_begin(rows, f->start, f->end);
-	while (ret > 0 && r.loc < f->end) {
-		uint64_t from = r.loc;
-
-		ret = cfi_run(&r, &b);
-		if (ret < 0)
-			unwind_rows_add(rows, from, &gap);
-		else if (r.changed)
-			fn(arg, from, &r.now);
-		r.changed = r.loc <= from;
-	}
-	unwind_rows_end(rows);
-}
-
-void cfi_add_rows(const struct cfi *c, size_t first, size_t n,
-		  struct unwind_rows *rows, cfi_rules_fn *fn, void *arg)
-{
-	for (size_t i = first; i < c->n && n; i++, n--)
-		cfi_add_function(c, &c->fde[i], rows, fn, arg);
 }

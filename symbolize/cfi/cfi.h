@@ -14,7 +14,6 @@
 struct bytes;
 struct cfi;
 struct elf_file;
-struct unwind_rows;
 
 /* Reads a section. Returns NULL if the file does not have it, or is for a
  * machine that cannot be unwound. The .debug_frame of a Go program without one
@@ -26,18 +25,15 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
 		       uint64_t addr, bool swap);
 /* Reads both: .debug_frame is asked where .eh_frame has no function, as for the
  * Go part of a program that gcc has linked. For functions and the rules of
- * addresses only, not for cfi_find(), cfi_expr() and cfi_add_rows(). */
+ * addresses only, not for cfi_expr() and cfi_rows.h. */
 struct cfi *cfi_open_both(const struct elf_file *ef);
 void cfi_close(struct cfi *c);
-const struct abi *cfi_abi(const struct cfi *c);
 /* Finds the function [*start, *end) around an ELF address. Returns false if
  * there is none or c is NULL. O(log n). */
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end);
-/* Number of functions, and the one around an ELF address: of several the one
- * with the highest start. Returns false if there is none. O(log n). */
+/* Number of functions. */
 size_t cfi_functions(const struct cfi *c);
-bool cfi_find(const struct cfi *c, uint64_t vaddr, size_t *i);
 /* Sets the range of function i. */
 void cfi_range(const struct cfi *c, size_t i, uint64_t *start, uint64_t *end);
 /* Computes the rules at an ELF address. Returns 1, or 0 if no FDE covers it or
@@ -47,10 +43,3 @@ int cfi_rules(const struct cfi *c, uint64_t vaddr, struct cfi_rules *out);
 /* Sets *out to the bytes of the expression that a rule's v refers to. Returns
  * -1 if there is none. */
 int cfi_expr(const struct cfi *c, int64_t v, struct bytes *out);
-
-/* Adds n functions, as far as there are so many, to a table of rows: for each
- * of their rows fn adds one. A gap begins where the rest of a function is
- * damaged. */
-typedef void cfi_rules_fn(void *arg, uint64_t addr, const struct cfi_rules *r);
-void cfi_add_rows(const struct cfi *c, size_t first, size_t n,
-		  struct unwind_rows *rows, cfi_rules_fn *fn, void *arg);

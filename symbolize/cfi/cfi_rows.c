@@ -7,16 +7,11 @@
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/cfi_run.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/cfi/unwind_rows.h"
 
 #define X86_64_R10 10
-
-struct cfi_rows_maker {
-	const struct cfi *c;
-	const struct abi *abi;
-	struct unwind_rows *rows;
-};
 
 /* Matches expressions that are register + off, or the memory there (*deref). */
 static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
@@ -39,14 +34,13 @@ static bool cfi_rows_simple_expr(const struct cfi *c, int64_t v, uint8_t *reg,
 
 /* Matches the expression ld writes for lazy PLTs, whose entries are 16 bytes:
  * SP + word + ((pc & 15) >= N ? word : 0). */
-static bool cfi_rows_plt_expr(const struct cfi_rows_maker *m, int64_t v,
-			      int64_t *n)
+static bool cfi_rows_plt_expr(const struct cfi *c, int64_t v, int64_t *n)
 {
-	const uint8_t wide = m->abi->word == 8;
+	const uint8_t wide = c->abi->word == 8;
 	const uint8_t want[] = {
-		(uint8_t)(DW_OP_breg0 + m->abi->sp),
-		m->abi->word,
-		(uint8_t)(DW_OP_breg0 + m->abi->ra),
+		(uint8_t)(DW_OP_breg0 + c->abi->sp),
+		c->abi->word,
+		(uint8_t)(DW_OP_breg0 + c->abi->ra),
 		0,
 		DW_OP_lit15,
 		DW_OP_and,
@@ -58,44 +52,43 @@ static bool cfi_rows_plt_expr(const struct cfi_rows_maker *m, int64_t v,
 	};
 	struct bytes b;
 
-	if (cfi_expr(m->c, v, &b) || bytes_left(&b) != sizeof(want))
+	if (cfi_expr(c, v, &b) || bytes_left(&b) != sizeof(want))
 		return false;
 	*n = b.pos[6] - DW_OP_lit0;
 	return *n >= 0 && *n < 16 && !memcmp(b.pos, want, 6) &&
 	       !memcmp(b.pos + 7, want + 7, 4);
 }
 
-static bool cfi_rows_saved_at_sp(const struct cfi_rows_maker *m,
-				 const struct cfi_rule *r, int64_t off)
+static bool cfi_rows_saved_at_sp(const struct cfi *c, const struct cfi_rule *r,
+				 int64_t off)
 {
 	uint8_t reg;
 	int64_t v;
 	bool deref;
 
 	return r->kind == RULE_EXPR &&
-	       cfi_rows_simple_expr(m->c, r->v, &reg, &v, &deref) &&
-	       reg == m->abi->sp && v == off && !deref;
+	       cfi_rows_simple_expr(c, r->v, &reg, &v, &deref) &&
+	       reg == c->abi->sp && v == off && !deref;
 }
 
 /* Matches glibc's __restore_rt: all registers are where the kernel saved
  * them. */
-static bool cfi_rows_is_signal(const struct cfi_rows_maker *m,
-			       const struct cfi_rules *r)
+static bool cfi_rows_is_signal(const struct cfi *c, const struct cfi_rules *r)
 {
-	const struct abi_signal *s = &m->abi->signal[0];
+	const struct abi_signal *s = &c->abi->signal[0];
 	uint8_t reg;
 	int64_t off;
 	bool deref;
 
-	return m->abi->machine == EM_X86_64 && r->interrupted &&
+	return c->abi->machine == EM_X86_64 && r->interrupted &&
 	       r->cfa.kind == RULE_EXPR &&
-	       cfi_rows_simple_expr(m->c, r->cfa.v, &reg, &off, &deref) &&
-	       deref && reg == m->abi->sp && off == s->sp &&
-	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->fp], s->fp) &&
-	       cfi_rows_saved_at_sp(m, &r->reg[m->abi->ra], s->pc);
+	       cfi_rows_simple_expr(c, r->cfa.v, &reg, &off, &deref) && deref &&
+	       reg == c->abi->sp && off == s->sp &&
+	       cfi_rows_saved_at_sp(c, &r->reg[c->abi->fp], s->fp) &&
+	       cfi_rows_saved_at_sp(c, &r->reg[c->abi->ra], s->pc);
 }
 
-static enum row_kind cfi_rows_cfa_kind(const struct cfi_rows_maker *m,
+static enum row_kind cfi_rows_cfa_kind(const struct cfi *c,
 				       const struct cfi_rules *r, int64_t *cfa)
 {
 	uint8_t reg;
@@ -106,22 +99,22 @@ static enum row_kind cfi_rows_cfa_kind(const struct cfi_rows_maker *m,
 		reg = r->cfa_reg;
 	} else if (r->cfa.kind != RULE_EXPR) {
 		return ROW_COMPLEX;
-	} else if (!cfi_rows_simple_expr(m->c, r->cfa.v, &reg, cfa, &deref)) {
-		return cfi_rows_plt_expr(m, r->cfa.v, cfa) ? ROW_PLT
+	} else if (!cfi_rows_simple_expr(c, r->cfa.v, &reg, cfa, &deref)) {
+		return cfi_rows_plt_expr(c, r->cfa.v, cfa) ? ROW_PLT
 							   : ROW_COMPLEX;
 	}
-	if (reg == m->abi->sp)
+	if (reg == c->abi->sp)
 		return deref ? ROW_SP_DEREF : ROW_SP;
-	if (reg == m->abi->fp)
+	if (reg == c->abi->fp)
 		return deref ? ROW_FP_DEREF : ROW_FP;
-	if (reg == X86_64_R10 && m->abi->machine == EM_X86_64 && !deref)
+	if (reg == X86_64_R10 && c->abi->machine == EM_X86_64 && !deref)
 		return ROW_DRAP;
 	return ROW_COMPLEX;
 }
 
 /* Returns false if a row cannot express the rule. */
-static bool cfi_rows_place(const struct cfi_rows_maker *m,
-			   const struct cfi_rule *r, struct place_rule *out)
+static bool cfi_rows_place(const struct cfi *c, const struct cfi_rule *r,
+			   struct place_rule *out)
 {
 	int64_t off = r->v;
 	uint8_t reg;
@@ -142,10 +135,10 @@ static bool cfi_rows_place(const struct cfi_rows_maker *m,
 		out->kind = PLACE_REG;
 		break;
 	case RULE_EXPR:
-		if (!cfi_rows_simple_expr(m->c, r->v, &reg, &off, &deref) ||
-		    deref || (reg != m->abi->fp && reg != m->abi->sp))
+		if (!cfi_rows_simple_expr(c, r->v, &reg, &off, &deref) ||
+		    deref || (reg != c->abi->fp && reg != c->abi->sp))
 			return false;
-		out->kind = reg == m->abi->fp ? PLACE_FP : PLACE_SP;
+		out->kind = reg == c->abi->fp ? PLACE_FP : PLACE_SP;
 		break;
 	default:
 		return false;
@@ -156,20 +149,19 @@ static bool cfi_rows_place(const struct cfi_rows_maker *m,
 
 /* Returns true if SP after the step is the CFA. On s390x SP may be saved in the
  * frame, where the same value is found. */
-static bool cfi_rows_sp_is_cfa(const struct cfi_rows_maker *m,
-			       const struct cfi_rules *r)
+static bool cfi_rows_sp_is_cfa(const struct cfi *c, const struct cfi_rules *r)
 {
-	const struct cfi_rule *sp = &r->reg[m->abi->sp];
+	const struct cfi_rule *sp = &r->reg[c->abi->sp];
 
-	if (m->abi->sp_below)
+	if (c->abi->sp_below)
 		return sp->kind != RULE_EXPR && sp->kind != RULE_VAL_EXPR &&
 		       sp->kind != RULE_UNDEFINED;
 	return sp->kind == RULE_UNSET ||
 	       (sp->kind == RULE_VAL_OFFSET && !sp->v);
 }
 
-static void cfi_rows_convert(const struct cfi_rows_maker *m,
-			     const struct cfi_rules *r, struct unwind_rule *out)
+static void cfi_rows_convert(const struct cfi *c, const struct cfi_rules *r,
+			     struct unwind_rule *out)
 {
 	const struct cfi_rule *ra = &r->reg[r->ra];
 
@@ -182,56 +174,69 @@ static void cfi_rows_convert(const struct cfi_rows_maker *m,
 		out->kind = ROW_OUTERMOST;
 		return;
 	}
-	if (cfi_rows_is_signal(m, r)) {
+	if (cfi_rows_is_signal(c, r)) {
 		out->kind = ROW_SIGNAL;
 		return;
 	}
-	if (r->ra != m->abi->ra || !cfi_rows_sp_is_cfa(m, r) ||
-	    (m->abi->sp_below && r->interrupted) ||
-	    !cfi_rows_place(m, &r->reg[m->abi->fp], &out->fp) ||
-	    !cfi_rows_place(m, ra, &out->ra))
+	if (r->ra != c->abi->ra || !cfi_rows_sp_is_cfa(c, r) ||
+	    (c->abi->sp_below && r->interrupted) ||
+	    !cfi_rows_place(c, &r->reg[c->abi->fp], &out->fp) ||
+	    !cfi_rows_place(c, ra, &out->ra))
 		return;
-	if (m->abi->link < 0 && ra->kind == RULE_UNSET)
-		out->ra = (struct place_rule){ PLACE_CFA, -m->abi->word };
-	else if (m->abi->link < 0 && out->ra.kind == PLACE_SAME)
+	if (c->abi->link < 0 && ra->kind == RULE_UNSET)
+		out->ra = (struct place_rule){ PLACE_CFA, -c->abi->word };
+	else if (c->abi->link < 0 && out->ra.kind == PLACE_SAME)
 		return;
-	out->kind = cfi_rows_cfa_kind(m, r, &out->cfa);
+	out->kind = cfi_rows_cfa_kind(c, r, &out->cfa);
 }
 
-static void cfi_rows_rules(void *arg, uint64_t addr, const struct cfi_rules *r)
+/* Adds the rows of a function. A gap begins where the rest of it is damaged. */
+static void cfi_rows_add(const struct cfi *c, const struct cfi_fde *f,
+			 struct unwind_rows *rows)
 {
-	const struct cfi_rows_maker *m = arg;
+	const struct unwind_rule gap = { .kind = ROW_GAP };
 	struct unwind_rule rule;
+	struct cfi_run r;
+	struct bytes b;
+	int ret = 1;
 
-	cfi_rows_convert(m, r, &rule);
-	unwind_rows_add(m->rows, addr, &rule);
+	if (cfi_begin(c, f, &r, &b))
+		return;
+	r.changed = true;
+	unwind_rows_begin(rows, f->start, f->end);
+	while (ret > 0 && r.loc < f->end) {
+		uint64_t from = r.loc;
+
+		ret = cfi_run(&r, &b);
+		if (ret < 0) {
+			unwind_rows_add(rows, from, &gap);
+		} else if (r.changed) {
+			cfi_rows_convert(c, &r.now, &rule);
+			unwind_rows_add(rows, from, &rule);
+		}
+		r.changed = r.loc <= from;
+	}
+	unwind_rows_end(rows);
 }
 
 /* Returns the rows of n functions. */
 static struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t first,
 				       size_t n)
 {
-	struct cfi_rows_maker m = { .c = c, .abi = cfi_abi(c) };
+	struct unwind_rows *rows = unwind_rows_new(c->abi->word);
 
-	m.rows = unwind_rows_new(m.abi->word);
-	cfi_add_rows(c, first, n, m.rows, cfi_rows_rules, &m);
-	unwind_rows_finish(m.rows);
-	return m.rows;
+	for (size_t i = first; i < first + n; i++)
+		cfi_rows_add(c, &c->fde[i], rows);
+	unwind_rows_finish(rows);
+	return rows;
 }
 
 struct unwind_rows *cfi_rows(const struct cfi *c)
 {
-	return cfi_rows_of(c, 0, SIZE_MAX);
+	return cfi_rows_of(c, 0, c->n);
 }
 
 /* ---- one function at a time */
-
-struct function_rows {
-	const struct cfi *c;
-	struct unwind_rows **of; /* of each function; NULL: not made yet */
-	size_t n;
-	size_t rows; /* made so far */
-};
 
 struct function_rows *function_rows_new(const struct cfi *c)
 {
@@ -257,18 +262,15 @@ void function_rows_free(struct function_rows *t)
 const struct unwind_row *function_rows_find(struct function_rows *t,
 					    uint64_t addr)
 {
-	size_t i;
+	const struct cfi_fde *f = cfi_find_fde(t->c, addr);
 
-	if (!cfi_find(t->c, addr, &i))
+	if (!f)
 		return NULL;
+	size_t i = (size_t)(f - t->c->fde);
+
 	if (!t->of[i]) {
 		t->of[i] = cfi_rows_of(t->c, i, 1);
 		t->rows += unwind_rows_count(t->of[i]);
 	}
 	return unwind_rows_find(t->of[i], addr);
-}
-
-size_t function_rows_count(const struct function_rows *t)
-{
-	return t->rows;
 }

@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 struct cfi;
-struct function_rows;
 struct unwind_row;
 struct unwind_rows;
 
@@ -18,6 +17,13 @@ struct unwind_rows *cfi_rows(const struct cfi *c);
  * 60,000 of a compiler through some thousands, of libc through a hundred. Rows
  * of all functions were a third of the time that a small capture took. */
 
+struct function_rows {
+	const struct cfi *c;
+	struct unwind_rows **of; /* of each function; NULL: not made yet */
+	size_t n;
+	size_t rows; /* made so far */
+};
+
 /* Creates a table of the functions of c, which is borrowed. */
 struct function_rows *function_rows_new(const struct cfi *c);
 void function_rows_free(struct function_rows *t);
@@ -26,5 +32,3 @@ void function_rows_free(struct function_rows *t);
  * of the function). */
 const struct unwind_row *function_rows_find(struct function_rows *t,
 					    uint64_t addr);
-/* Number of rows made so far. */
-size_t function_rows_count(const struct function_rows *t);

@@ -63,18 +63,41 @@ static const struct cfi_run_op ops[64] = {
 	[DW_CFA_GNU_negative_offset_extended] = { SET, RULE_OFFSET, "rN" },
 };
 
+int cfi_read_pointer(const struct cfi *c, struct bytes *b, uint8_t enc,
+		     uint8_t size, uint64_t *out)
+{
+	static const uint8_t sizes[8] = {
+		[DW_EH_PE_udata2] = 2,
+		[DW_EH_PE_udata4] = 4,
+		[DW_EH_PE_udata8] = 8,
+	};
+	uint64_t here = c->addr + bytes_off(b);
+	unsigned int bytes = sizes[enc & 7];
+
+	if ((enc & 0xf) == DW_EH_PE_absptr)
+		bytes = size == 8 ? 8 : 4;
+	if (enc & 0xe0 ||
+	    dwarf_number_fixed(b, bytes, enc & DW_EH_PE_signed, out))
+		return -1;
+	if (enc & DW_EH_PE_pcrel)
+		*out += here;
+	if (size == 4)
+		*out &= UINT32_MAX;
+	return 0;
+}
+
 static void cfi_run_restore(struct cfi_run *r, uint64_t reg)
 {
 	if (reg >= ABI_REGS)
 		return;
-	r->now.reg[reg] = r->initial.reg[reg];
+	r->now.reg[reg] = r->cie->initial.reg[reg];
 	r->changed = true;
 }
 
 /* Multiplies by the data alignment; fails on overflow. */
 static int cfi_run_scale(const struct cfi_run *r, int64_t v, int64_t *out)
 {
-	return __builtin_mul_overflow(v, r->data_align, out);
+	return __builtin_mul_overflow(v, r->cie->data_align, out);
 }
 
 static int cfi_run_operand(const struct cfi_run *r, struct bytes *b, char kind,
@@ -156,7 +179,7 @@ static int cfi_run_action(struct cfi_run *r, const struct cfi_run_op *op,
 	case SIGN:
 		r->now.is_signed = !r->now.is_signed;
 		r->changed = true;
-		return r->abi->machine == EM_AARCH64 ? 0 : -1;
+		return r->c->abi->machine == EM_AARCH64 ? 0 : -1;
 	case BAD:
 		break;
 	}
@@ -171,14 +194,15 @@ static int cfi_run_advance(struct cfi_run *r, struct bytes *b, uint8_t op)
 	int ret = 0;
 
 	if (op == DW_CFA_set_loc)
-		return r->address(r->arg, b, &r->loc);
+		return cfi_read_pointer(r->c, b, r->cie->enc, r->cie->address,
+					&r->loc);
 	if (op >= DW_CFA_advance_loc1 && op <= DW_CFA_advance_loc4)
 		ret = dwarf_number_fixed(b, 1u << (op - DW_CFA_advance_loc1),
 					 false, &by);
 	else if ((op & 0xc0) != DW_CFA_advance_loc)
 		return 1;
 	if (!ret)
-		r->loc += by * r->code_align;
+		r->loc += by * r->cie->code_align;
 	return ret;
 }
 

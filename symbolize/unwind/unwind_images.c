@@ -553,8 +553,7 @@ struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
 		const struct unwind_image *m = ms->m[i];
 
 		for (size_t k = 0; k < UNWIND_IMAGE_TABLES; k++)
-			c.rows += m->rows[k] ? function_rows_count(m->rows[k])
-					     : 0;
+			c.rows += m->rows[k] ? m->rows[k]->rows : 0;
 		c.rows += m->sframe ? unwind_rows_count(m->sframe) : 0;
 	}
 	return c;
