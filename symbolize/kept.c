@@ -71,20 +71,15 @@ void kept_give(struct kept *k, const char *name, void *object, kept_free_fn *fn)
 char *kept_name(const struct symbolizer *sy, const char *what,
 		const struct image *img)
 {
-	const char *path = img->path ? img->path : "";
-	const char *release = sy->opts.release ? sy->opts.release : "";
-	size_t size = strlen(path) + strlen(release) + strlen(what) +
-		      2 * sizeof(img->id) + 128;
-	char *name = mem_new(size, 1);
-	size_t n = (size_t)snprintf(name, size,
-				    "%s %d %d %" PRIx32 ":%" PRIx32 ":%" PRIx64
-				    ":%" PRIx64 " %" PRIx64 "+%" PRIx64 " ",
-				    what, img->kind, sy->opts.same_machine,
-				    img->maj, img->min, img->ino, img->ino_gen,
-				    img->start, img->len);
+	char id[2 * sizeof(img->id) + 1] = "";
 
 	for (size_t i = 0; i < img->id_len && i < sizeof(img->id); i++)
-		n += (size_t)snprintf(name + n, size - n, "%02x", img->id[i]);
-	snprintf(name + n, size - n, " %s %s", release, path);
-	return name;
+		snprintf(id + 2 * i, 3, "%02x", img->id[i]);
+	return mem_printf("%s %d %d %" PRIx32 ":%" PRIx32 ":%" PRIx64
+			  ":%" PRIx64 " %" PRIx64 "+%" PRIx64 " %s %s %s",
+			  what, img->kind, sy->opts.same_machine, img->maj,
+			  img->min, img->ino, img->ino_gen, img->start,
+			  img->len, id,
+			  sy->opts.release ? sy->opts.release : "",
+			  img->path ? img->path : "");
 }

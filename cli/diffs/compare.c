@@ -86,8 +86,8 @@ static uint32_t coded_file(struct coded *o, size_t run, const struct image *img)
 		return id;
 	f.bytes = code_bytes_open(o->c->run[run].files, img, &err);
 	if (f.bytes)
-		f.disasm = disasm_open(code_bytes_machine(f.bytes),
-				       code_bytes_big(f.bytes), false, &err);
+		f.disasm = disasm_open(f.bytes->machine, f.bytes->big, false,
+				       &err);
 	*mem_add(o->file, o->n_file, o->cap_file) = f;
 	return id;
 }

@@ -166,8 +166,7 @@ static int disassemble(struct annot_loader *l, const struct annot_opts *o,
 			       "%s: has no code at offset 0x%" PRIx64, a->image,
 			       a->start);
 	}
-	d = disasm_open(code_bytes_machine(l->code), code_bytes_big(l->code),
-			o->intel, err);
+	d = disasm_open(l->code->machine, l->code->big, o->intel, err);
 	while (d && (!o->limit || a->n < (size_t)o->limit)) {
 		const unsigned char *at = p;
 
@@ -394,8 +393,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 		a->trust = h->trust;
 		a->all_weight = h->weight;
 		a->all_samples = h->samples;
-		if (code_bytes_machine(l.code) == EM_X86_64 ||
-		    code_bytes_machine(l.code) == EM_386)
+		if (l.code->machine == EM_X86_64 || l.code->machine == EM_386)
 			a->syntax = o->intel ? "intel" : "att";
 		find_bounds(&l);
 		rc = disassemble(&l, o, err);

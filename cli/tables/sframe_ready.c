@@ -410,7 +410,7 @@ static void readiness_put_all(const struct readiness *p)
 	       "SFrame", "neither", ".eh_fr", "v", "package", "image");
 	for (size_t i = 0; i < p->n_order; i++) {
 		const struct ready_image *pl = &p->place[p->order[i]];
-		int v = pl->file ? unwind_readiness_sframe(pl->file) : 0;
+		int v = pl->file ? pl->file->sframe : 0;
 		const char *name = readiness_package(p, p->order[i]);
 		const char *path = readiness_path(p, p->order[i]);
 
@@ -462,8 +462,7 @@ static void readiness_json(const struct readiness *p)
 		json_object(&j, NULL);
 		json_text(&j, "image", readiness_path(p, p->order[i]));
 		json_text(&j, "package", *name == '-' ? NULL : name);
-		json_int(&j, "sframe_version",
-			 pl->file ? unwind_readiness_sframe(pl->file) : 0);
+		json_int(&j, "sframe_version", pl->file ? pl->file->sframe : 0);
 		json_text(&j, "missing", pl->file ? NULL : pl->why);
 		json_uint(&j, "samples", pl->at.n);
 		readiness_json_sums(&j, &pl->at);

@@ -38,21 +38,8 @@ static bool call_insn_next_is(const struct call_insn_site *s, const void *bytes,
 /* Segment (notrack is one), size and bnd prefixes, and REX on x86-64. */
 static bool call_insn_x86_prefix(unsigned char c, bool wide)
 {
-	switch (c) {
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-	case 0x64:
-	case 0x65:
-	case 0x66:
-	case 0x67:
-	case 0xf2:
-	case 0xf3:
-		return true;
-	default:
-		return wide && (c & 0xf0) == 0x40;
-	}
+	return (c & 0xe7) == 0x26 || (c & 0xfc) == 0x64 || (c & 0xfe) == 0xf2 ||
+	       (wide && (c & 0xf0) == 0x40);
 }
 
 /* Returns true if p[0..n) is exactly one "call r/m", ff /2. */

@@ -10,15 +10,6 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 
-struct code_bytes {
-	struct elf_file *ef; /* NULL: copied bytes */
-	unsigned char *bytes;
-	size_t len;
-	uint64_t addr; /* of bytes[0]; for the kernel, of _text */
-	uint16_t machine;
-	bool big, kernel;
-};
-
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
 				      struct identity_said *said)
@@ -115,16 +106,6 @@ void code_bytes_close(struct code_bytes *c)
 const char *code_bytes_path(const struct code_bytes *c)
 {
 	return c->ef ? c->ef->path : "";
-}
-
-uint16_t code_bytes_machine(const struct code_bytes *c)
-{
-	return c->machine;
-}
-
-bool code_bytes_big(const struct code_bytes *c)
-{
-	return c->big;
 }
 
 bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr)

@@ -6,8 +6,16 @@
 
 #include "symbolize/files/identity.h"
 
-struct code_bytes;
 struct err;
+
+struct code_bytes {
+	struct elf_file *ef; /* NULL: copied bytes */
+	unsigned char *bytes;
+	size_t len;
+	uint64_t addr; /* of bytes[0]; for the kernel, of _text */
+	uint16_t machine;
+	bool big, kernel;
+};
 
 /* Opens the file of an image if it has its code; never another one. *said: how
  * sure that is; its why, if NULL is returned, says why not: "no file", "no
@@ -28,8 +36,6 @@ void code_bytes_close(struct code_bytes *c);
 
 /* Returns the path of the file; "" for bytes. */
 const char *code_bytes_path(const struct code_bytes *c);
-uint16_t code_bytes_machine(const struct code_bytes *c);
-bool code_bytes_big(const struct code_bytes *c);
 /* Convert between offsets and the addresses a disassembler shows. Return false
  * if the place is outside the code. */
 bool code_bytes_addr(const struct code_bytes *c, uint64_t off, uint64_t *addr);

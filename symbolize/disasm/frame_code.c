@@ -458,11 +458,7 @@ bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n)
 			       (saved == 16 && sp - in.by == saved);
 		case STEP_ENTER:
 			return sp == 8;
-		case STEP_JUMP:
-		case STEP_RETURN:
-		case STEP_CALL:
-		case STEP_AWAY:
-		case STEP_END:
+		default:
 			return false;
 		}
 	}
@@ -492,16 +488,7 @@ bool frame_code_leaves(uint16_t machine, const unsigned char *code, size_t n)
 			return true;
 		case STEP_JUMP: /* to another function, or in a loop */
 			return moved;
-		case STEP_SAVE:
-		case STEP_PUSH:
-		case STEP_SET:
-		case STEP_ENTER:
-		case STEP_RESTORE:
-		case STEP_POP:
-		case STEP_LEAVE:
-		case STEP_CALL:
-		case STEP_AWAY:
-		case STEP_END:
+		default:
 			return false;
 		}
 	}
@@ -547,9 +534,7 @@ enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 				       : FRAME_CODE_UNKNOWN;
 		case STEP_AWAY:
 			return FRAME_CODE_SWITCHES;
-		case STEP_ENTER:
-		case STEP_LEAVE:
-		case STEP_END:
+		default:
 			return FRAME_CODE_UNKNOWN;
 		}
 	}

@@ -19,7 +19,6 @@ struct fetch {
 	void *lib;
 	debuginfod_client *client;
 	__typeof__(debuginfod_find_debuginfo) *find_debug, *find_code;
-	__typeof__(debuginfod_get_user_data) *user_data;
 	__typeof__(debuginfod_end) *end;
 	bool (*stop)(void);
 	double left, began; /* seconds */

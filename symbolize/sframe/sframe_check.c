@@ -11,7 +11,6 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/sframe/sframe_code.h"
 #include "symbolize/sframe/sframe_judge.h"
 #include "symbolize/sframe/sframe_table.h"
 

@@ -1,5 +1,5 @@
 /* sframe_code.c - checks an SFrame section against the code it describes. */
-#include "symbolize/sframe/sframe_code.h"
+#include "symbolize/sframe/sframe_judge.h"
 
 #include <gelf.h>
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/sframe/sframe_judge.h"
 #include "stitch/base/search.h"
 
 /* A longer function is data. */

@@ -43,3 +43,7 @@ struct rule_text {
 };
 const char *judge_rule(const struct judge *j, const struct unwind_rule *rule,
 		       struct rule_text *t);
+
+/* Runs the tests that disassemble the functions. Returns 0, or -1 and *err if
+ * the machine cannot be disassembled. */
+int sframe_code_check(struct judge *j, struct err *err);

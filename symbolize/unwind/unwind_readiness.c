@@ -15,14 +15,6 @@
 
 #define WORD 8
 
-struct unwind_readiness {
-	uint16_t machine;
-	int sframe;
-	struct unwind_rows *by_sframe, *by_eh; /* NULL: none */
-	struct segment *seg;
-	size_t n_seg;
-};
-
 struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 					       const struct image *img,
 					       const char **why)
@@ -107,9 +99,4 @@ unsigned int unwind_readiness_at(const struct unwind_readiness *r, uint64_t off)
 	if (by && unwind_readiness_has_chain(r, by & READY_EH ? &eh : &sf))
 		by |= READY_FP;
 	return by;
-}
-
-int unwind_readiness_sframe(const struct unwind_readiness *r)
-{
-	return r->sframe;
 }
