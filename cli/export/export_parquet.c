@@ -5,7 +5,7 @@
 
 #include "cli/export/export.h"
 #include "cli/export/parquet/parquet.h"
-#include "cli/fleet/fleet_rows.h"
+#include "cli/fleet/fleet.h"
 #include "cli/input.h"
 #include "cli/samples/filter.h"
 #include "cli/output/human.h"

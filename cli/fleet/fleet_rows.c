@@ -1,6 +1,6 @@
 /* fleet_rows.c - the rows of a table, batch by batch, and those of the small
  * tables. */
-#include "cli/fleet/fleet_rows.h"
+#include "cli/fleet/fleet.h"
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/filter.h"

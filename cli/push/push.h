@@ -4,7 +4,7 @@
  * the others. The row of table run is the last one: a run without it is not
  * there yet. */
 #pragma once
-#include "cli/push/push_counts.h"
+#include "cli/push/push_known.h"
 
 struct err;
 struct push;

@@ -2,7 +2,6 @@
  * not have. */
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/push/push_body.h"
 #include "cli/push/push_known.h"
 #include "cli/push/push_server.h"
 #include "cli/stop.h"

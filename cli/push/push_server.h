@@ -1,10 +1,15 @@
 /* push_server.h - the tables of a fleet on one server, or on those of a
  * cluster: makes them, checks them, says what they have of a run, and removes
- * that. */
+ * that.
+ *
+ * On one server they are MergeTree tables. In a cluster each server has the
+ * rows of its shard in TABLE_local, and a Distributed table TABLE over those of
+ * all servers. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/fleet/fleet_schema.h"
 
@@ -36,6 +41,15 @@ void push_server_print(const struct push_server *s, const char *cluster);
  * and *err. */
 int push_server_check(struct push_server *s, struct err *err);
 
+/* A block is this number of rows, the next ones in their order, or fewer once
+ * they have PUSH_BLOCK_BYTES. Each is stored whole or not at all: it is one
+ * insert, of one run, for one partition of one shard, and below the number at
+ * which servers cut an insert (max_insert_block_size, 1,048,576). To change
+ * these means to push everything again, so they are a part of the version of
+ * the tables. */
+#define PUSH_BLOCK_ROWS 262144
+#define PUSH_BLOCK_BYTES ((size_t)64 << 20)
+
 /* What the server has of a run. */
 struct push_ledger {
 	struct push_blocks {
@@ -66,3 +80,5 @@ int push_server_remove_block(struct push_server *s, const struct fleet_run *run,
 			     struct err *err);
 int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 			   struct err *err);
+/* Writes the statement that inserts rows of a table. */
+void push_sql_insert(FILE *f, enum fleet_table_id t);

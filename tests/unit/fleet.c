@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdbool.h>
 
-#include "cli/fleet/fleet_rows.h"
+#include "cli/fleet/fleet.h"
 #include "cli/ingest/load.h"
 #include "cli/samples/filter.h"
 #include "schema/store.h"
