@@ -246,22 +246,6 @@ static int fleet_read_hashes(struct fleet *f, struct err *err)
 	return rows_end(r, err);
 }
 
-static int fleet_read_wrong(struct fleet *f, struct err *err)
-{
-	struct rows *r = rows_of(f->db, "report_bogus", err);
-
-	while (rows_step(r)) {
-		int64_t stack = rows_int(r, REPORT_BOGUS_STACK);
-		int64_t first = rows_int(r, REPORT_BOGUS_FIRST);
-
-		if (stack < 1 || (uint64_t)stack >= f->n_stack)
-			continue;
-		mem_at(f->wrong, f->n_wrong, f->cap_wrong, stack)->first =
-			(uint32_t)first;
-	}
-	return rows_end(r, err);
-}
-
 enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
 			     uint32_t pos, uint32_t first)
 {
@@ -283,13 +267,17 @@ static void fleet_hash_wrong(struct fleet *f)
 	const struct known_code *c = f->code;
 	uint8_t key[HASH_SIZE + FLEET_FRAMES_MAX];
 
-	for (size_t i = 1; i < f->n_wrong; i++) {
-		struct fleet_wrong *w = &f->wrong[i];
+	for (size_t i = 1; i < c->n_stack && i < f->n_stack; i++) {
+		struct fleet_wrong *w;
 		uint8_t hash[HASH_SIZE];
 		size_t n = HASH_SIZE;
 
+		if (!c->wrong[i])
+			continue;
+		w = mem_at(f->wrong, f->n_wrong, f->cap_wrong, i);
+		w->first = c->wrong[i];
 		w->hash = f->stack[i];
-		if (!w->first || w->hash == FLEET_NO_HASH || i >= c->n_stack)
+		if (w->hash == FLEET_NO_HASH)
 			continue;
 		for (size_t s = i; s && n < HASH_SIZE + FLEET_FRAMES_MAX;
 		     s = c->stack[s].parent) {
@@ -304,60 +292,47 @@ static void fleet_hash_wrong(struct fleet *f)
 	}
 }
 
-static int fleet_read_chains(struct fleet *f, struct err *err)
+static void fleet_take_chains(struct fleet *f)
 {
-	struct rows *r = rows_dense(f->db, "code_chain_stacks", err);
-
-	while (rows_step(r)) {
-		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
-		int64_t ended = rows_int(r, CODE_CHAINS_ENDED);
+	for (size_t i = 1; i < f->code->n_chain; i++) {
+		const struct code_chain *from = &f->code->chain[i];
+		size_t stack = from->stack;
 		struct fleet_chain c = { .stack = FLEET_NO_HASH };
 
-		if (stack > 0 && (uint64_t)stack < f->n_stack)
+		if (stack < f->n_stack)
 			c.stack = f->stack[stack];
-		if (ended > UNWIND_OUTERMOST && ended < UINT8_MAX)
-			c.ended = fleet_word_of(
-				f, unwind_end_name((unsigned int)ended));
-		if (stack > 0 && (uint64_t)stack < f->n_wrong &&
-		    f->wrong[stack].first) {
-			f->wrong[stack].sound |= ended != 0;
-			if (!ended) {
+		if (from->ended > UNWIND_OUTERMOST)
+			c.ended =
+				fleet_word_of(f, unwind_end_name(from->ended));
+		if (stack < f->n_wrong && f->wrong[stack].first) {
+			f->wrong[stack].sound |= from->ended != 0;
+			if (!from->ended) {
 				c.ended = fleet_word_of(f, FLEET_FABRICATED);
 				c.stack = f->wrong[stack].hash;
 			}
 		}
 		*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
 	}
-	return rows_end(r, err);
 }
 
-static int fleet_read_code(struct fleet *f, struct err *err)
+int fleet_load_code(struct fleet *f, struct err *err)
 {
-	if (!f->code)
-		f->code = code_load(f->db, CODE_ALL & ~CODE_ADDRS, err);
-	return f->code ? 0 : -1;
-}
-
-static int fleet_load_chains(struct fleet *f, struct err *err)
-{
-	if (f->n_chain)
+	if (f->code)
 		return 0;
+	f->code = code_load(f->db, (CODE_ALL & ~CODE_ADDRS) | CODE_WRONG, err);
+	if (!f->code)
+		return -1;
 	*mem_add(f->chain, f->n_chain, f->cap_chain) =
 		(struct fleet_chain){ FLEET_NO_HASH, FLEET_NO_WORD };
 	f->after_exec = fleet_word_of(f, "after exec");
 	for (unsigned int i = 0; i < 32; i++)
 		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
 	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
-	if (fleet_read_hashes(f, err) || fleet_read_wrong(f, err) ||
-	    (f->n_wrong && fleet_read_code(f, err)))
+	if (fleet_read_hashes(f, err))
 		return -1;
 	fleet_hash_wrong(f);
-	return fleet_read_chains(f, err);
-}
-
-int fleet_load_code(struct fleet *f, struct err *err)
-{
-	return fleet_read_code(f, err) || fleet_load_chains(f, err) ? -1 : 0;
+	fleet_take_chains(f);
+	return 0;
 }
 
 /* ---- the object */

@@ -66,10 +66,7 @@ static uint32_t *fleet_samples_unasked(size_t n)
 /* Returns the number of a chain, 0 for one that is not there. */
 static uint32_t fleet_samples_raw(const struct fleet *f, int64_t raw)
 {
-	bool known = raw > 0 && (uint64_t)raw < f->n_chain &&
-		     (uint64_t)raw < f->code->n_chain;
-
-	return known ? (uint32_t)raw : 0;
+	return raw > 0 && (uint64_t)raw < f->n_chain ? (uint32_t)raw : 0;
 }
 
 /* As in a sum of samples: one whose weight is not known counts as 1. */

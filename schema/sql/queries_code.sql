@@ -46,12 +46,6 @@ FROM raw_chain ORDER BY id
 -- name: code_callerless
 SELECT stack FROM internal_judged WHERE callerless
 
--- name: code_chain_stacks
--- columns: as code_chains
-SELECT id, coalesce(stack, 0) AS stack, NULL AS addrs,
-	coalesce(ended, 0) AS ended, coalesce(caller, 0) AS caller
-FROM raw_chain ORDER BY id
-
 -- name: event_types
 SELECT id, coalesce(name, '') AS name, coalesce(capture, 0) AS capture,
 	kind = 'sample' AS is_sample, has_chain
