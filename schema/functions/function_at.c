@@ -1,9 +1,8 @@
 /* function_at.c - at(TIME): the mappings of each process at a time. */
 #include <stddef.h>
 
-#include "schema/functions/functions_state.h"
 #include "schema/db/queries.h"
-#include "schema/functions/table_function.h"
+#include "schema/functions/functions.h"
 
 static int at_step(struct table_call *c, char **message)
 {

@@ -7,9 +7,8 @@
 
 #include "schema/columns.h"
 #include "schema/functions/flame_nodes.h"
-#include "schema/functions/functions_state.h"
 #include "schema/db/queries.h"
-#include "schema/functions/table_function.h"
+#include "schema/functions/functions.h"
 #include "stitch/base/mem.h"
 #include "stitch/verdict.h"
 

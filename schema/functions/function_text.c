@@ -8,7 +8,6 @@
 
 #include "schema/columns.h"
 #include "schema/functions/functions.h"
-#include "schema/functions/functions_state.h"
 #include "stitch/files/path.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"

@@ -7,9 +7,272 @@
 #include "schema/functions/functions.h"
 
 #include "schema/db/queries.h"
-#include "schema/functions/functions_state.h"
-#include "schema/functions/table_function.h"
 #include "stitch/base/mem.h"
+
+/* ---- what they keep on one connection */
+
+static const char *const query_name[Q_N] = {
+	[Q_STACK] = "fn_stack",	    [Q_FRAME] = "fn_frame",
+	[Q_INLINED] = "fn_inlined", [Q_LABEL] = "fn_label",
+	[Q_WALL] = "fn_wall",
+};
+
+bool functions_enter(struct functions *fs, const char *name, char **message)
+{
+	if (fs->inside) {
+		*message = sqlite3_mprintf("%s: a table of this database "
+					   "calls it while it is read",
+					   name);
+		return false;
+	}
+	fs->inside = true;
+	return true;
+}
+
+void functions_leave(struct functions *fs)
+{
+	fs->inside = false;
+}
+
+sqlite3_stmt *functions_statement(struct functions *fs, enum function_query q)
+{
+	if (!fs->st[q])
+		sqlite3_prepare_v3(fs->db, store_sql(query_name[q]), -1,
+				   SQLITE_PREPARE_PERSISTENT, &fs->st[q], NULL);
+	return fs->st[q];
+}
+
+static void functions_forget_statements(struct functions *fs)
+{
+	for (int i = 0; i < Q_N; i++) {
+		sqlite3_finalize(fs->st[i]);
+		fs->st[i] = NULL;
+	}
+}
+
+/* Drops a reference; the last one frees the state. */
+static void functions_unref(void *arg)
+{
+	struct functions *fs = arg;
+
+	if (--fs->refs)
+		return;
+	functions_forget_statements(fs);
+	free(fs);
+}
+
+/* ---- functions that return rows, as eponymous virtual tables */
+
+/* Freed with the module. */
+struct module {
+	struct functions *fs;
+	const char *name;
+	const struct table_function *f;
+};
+
+/* When a module is replaced, SQLite frees it before it disconnects its table:
+ * so the table has a copy and a reference to fs. */
+struct vtab {
+	sqlite3_vtab base;
+	struct module m;
+};
+
+static int vtab_connect(sqlite3 *db, void *aux, int argc UNUSED,
+			const char *const *argv UNUSED, sqlite3_vtab **out,
+			char **message UNUSED)
+{
+	const struct module *m = aux;
+	int rc = sqlite3_declare_vtab(db, m->f->columns);
+
+	if (rc)
+		return rc;
+	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+	struct vtab *v = mem_new(1, sizeof(*v));
+
+	v->m = *m;
+	v->m.fs->refs++;
+	*out = &v->base;
+	return SQLITE_OK;
+}
+
+static int vtab_disconnect(sqlite3_vtab *vtab)
+{
+	struct vtab *v = (struct vtab *)vtab;
+
+	if (v->m.f->disconnect)
+		v->m.f->disconnect(v->m.fs);
+	functions_unref(v->m.fs);
+	free(v);
+	return SQLITE_OK;
+}
+
+/* A comparison of a hidden column with = gives the argument. idxNum has a bit
+ * for each argument given, in the order of argv. */
+static int vtab_best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	const struct table_function *f = ((struct vtab *)vtab)->m.f;
+	int at[TABLE_ARGS_MAX];
+	int n = 0;
+
+	memset(at, -1, sizeof(at));
+	info->idxNum = 0;
+	for (int i = 0; i < info->nConstraint; i++) {
+		int arg = info->aConstraint[i].iColumn - f->n_columns;
+
+		if (arg < 0 || arg >= f->n_args ||
+		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		/* another plan must provide the value first */
+		if (!info->aConstraint[i].usable)
+			return SQLITE_CONSTRAINT;
+		if (at[arg] < 0)
+			at[arg] = i;
+	}
+	for (int arg = 0; arg < f->n_args; arg++) {
+		if (at[arg] < 0)
+			continue;
+		info->aConstraintUsage[at[arg]].argvIndex = ++n;
+		info->aConstraintUsage[at[arg]].omit = 1;
+		info->idxNum |= 1 << arg;
+	}
+	info->estimatedCost = 100000;
+	info->estimatedRows = 10000;
+	return SQLITE_OK;
+}
+
+static int vtab_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **out)
+{
+	struct table_call *c = mem_new(1, sizeof(*c));
+
+	c->fs = ((struct vtab *)vtab)->m.fs;
+	*out = &c->base;
+	return SQLITE_OK;
+}
+
+static const struct table_function *vtab_function(const struct table_call *c)
+{
+	return ((struct vtab *)c->base.pVtab)->m.f;
+}
+
+static int vtab_close(sqlite3_vtab_cursor *cursor)
+{
+	struct table_call *c = (struct table_call *)cursor;
+
+	if (vtab_function(c)->close)
+		vtab_function(c)->close(c);
+	free(c);
+	return SQLITE_OK;
+}
+
+/* Ends the call on an error; the message goes where SQLite looks for it. */
+static int vtab_result(struct table_call *c, int rc, char *message)
+{
+	sqlite3_vtab *v = c->base.pVtab;
+
+	if (rc) {
+		c->end = 1;
+		sqlite3_free(v->zErrMsg);
+		v->zErrMsg = message ? message
+				     : sqlite3_mprintf(
+					       "%s", sqlite3_errmsg(c->fs->db));
+	}
+	return rc;
+}
+
+static int vtab_filter(sqlite3_vtab_cursor *cursor, int given,
+		       const char *str UNUSED, int argc, sqlite3_value **argv)
+{
+	struct table_call *c = (struct table_call *)cursor;
+	const struct vtab *v = (struct vtab *)cursor->pVtab;
+	const struct table_function *f = v->m.f;
+	sqlite3_value *arg[TABLE_ARGS_MAX] = { NULL };
+	char *message = NULL;
+	int n = 0;
+
+	for (int i = 0; i < f->n_args && n < argc; i++)
+		if (given & 1 << i)
+			arg[i] = argv[n++];
+	c->row = 0;
+	c->end = 0;
+	for (int i = 0; i < f->required; i++)
+		if (!arg[i])
+			return vtab_result(
+				c, SQLITE_ERROR,
+				sqlite3_mprintf("%s() needs an argument",
+						v->m.name));
+	int rc = f->filter(c, arg, &message);
+
+	return vtab_result(c, rc, message);
+}
+
+static int vtab_next(sqlite3_vtab_cursor *cursor)
+{
+	struct table_call *c = (struct table_call *)cursor;
+	char *message = NULL;
+
+	c->row++;
+	int rc = vtab_function(c)->next(c, &message);
+
+	return vtab_result(c, rc, message);
+}
+
+static int vtab_eof(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct table_call *)cursor)->end;
+}
+
+/* Hidden columns are NULL: SQLite knows the argument that it passed. */
+static int vtab_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int i)
+{
+	const struct table_call *c = (struct table_call *)cursor;
+
+	if (i < vtab_function(c)->n_columns)
+		vtab_function(c)->column(c, ctx, i);
+	return SQLITE_OK;
+}
+
+static int vtab_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *id)
+{
+	*id = ((struct table_call *)cursor)->row + 1;
+	return SQLITE_OK;
+}
+
+/* Without xCreate the table exists without CREATE VIRTUAL TABLE. */
+static const sqlite3_module vtab_methods = {
+	.iVersion = 1,
+	.xConnect = vtab_connect,
+	.xBestIndex = vtab_best_index,
+	.xDisconnect = vtab_disconnect,
+	.xOpen = vtab_open,
+	.xClose = vtab_close,
+	.xFilter = vtab_filter,
+	.xNext = vtab_next,
+	.xEof = vtab_eof,
+	.xColumn = vtab_column,
+	.xRowid = vtab_rowid,
+};
+
+static void vtab_module_free(void *arg)
+{
+	struct module *m = arg;
+
+	functions_unref(m->fs);
+	free(m);
+}
+
+/* Registers f under a name, which drops a reference to fs when it goes. Returns
+ * an SQLite result code. */
+static int table_function_add(struct functions *fs, const char *name,
+			      const struct table_function *f)
+{
+	struct module *m = mem_new(1, sizeof(*m));
+
+	*m = (struct module){ fs, name, f };
+	return sqlite3_create_module_v2(fs->db, name, &vtab_methods, m,
+					vtab_module_free);
+}
+
+/* ---- the list */
 
 #define READS (SQLITE_UTF8 | SQLITE_INNOCUOUS)
 #define PURE (READS | SQLITE_DETERMINISTIC)
