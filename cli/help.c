@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
-#include "cli/help_options.h"
 #include "cli/options.h"
 #include "cli/output/term.h"
 #include "cli/topics.h"
