@@ -8,7 +8,6 @@
 #include "cli/commands/filter_opts.h"
 #include "cli/input.h"
 #include "cli/names/shown_names.h"
-#include "cli/output/markdown.h"
 #include "cli/output/output.h"
 #include "cli/stop.h"
 #include "cli/server/server.h"

@@ -1,6 +1,5 @@
 /* out_markdown.c - rows as a table of GitHub-flavoured Markdown. */
 
-#include "cli/output/markdown.h"
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/mem.h"

@@ -6,7 +6,6 @@
 
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"
-#include "cli/output/sql.h"
 
 void sql_put_text(FILE *out, const char *s, size_t len)
 {

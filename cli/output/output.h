@@ -2,6 +2,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "cli/command.h"
@@ -62,3 +63,9 @@ extern const struct opt csv_opts[];
 /* Writes a value that is not text: nothing for NULL, hexadecimal for a blob;
  * of a number its text if that is set. */
 void output_value(FILE *out, const struct value *v);
+
+/* Begins or ends a block of Markdown that shows text as a screen has it. */
+void markdown_fence(FILE *out, bool begin);
+/* Writes a text as a literal of SQL; what a terminal would interpret is \xNN.
+ */
+void sql_put_text(FILE *out, const char *s, size_t len);

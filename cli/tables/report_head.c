@@ -15,7 +15,6 @@
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
-#include "cli/output/markdown.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
 #include "cli/tables/report.h"
