@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/ingest/again.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/chunks.h"
@@ -648,6 +647,33 @@ static void load_end_reading(struct load *ld)
 	ld->unwinder = NULL;
 }
 
+static uint32_t load_stack_again(void *arg, unsigned int source,
+				 uint32_t process, int64_t t, uint32_t raw)
+{
+	const struct load *ld = arg;
+	const struct source *src = order_source(ld->order, source);
+
+	return src ? late_maps_again(stitch_late_maps(ld->stitch), ld->frames,
+				     process, t, src->info.user_mask, raw)
+		   : raw;
+}
+
+/* Corrects the user stacks that were stored before mappings of their processes
+ * came; behind store_groups_end(). A live pipe shows samples before it is
+ * certain that no earlier record follows. Waiting longer (--slack) would be
+ * exact, but a live view late. The recorded addresses are stored with each
+ * stack, so that the end of the stream is the time to correct it. What a stack
+ * dump was unwound to stays: the dump is gone. */
+static int load_stacks_again(struct load *ld, struct err *err)
+{
+	struct late_maps *late = stitch_late_maps(ld->stitch);
+
+	late_maps_sort(late);
+	return late->n ? store_again(ld->db, late->from, late->until,
+				     load_stack_again, ld, err)
+		       : 0;
+}
+
 static int load_store(struct load *ld, char *const *paths, size_t n,
 		      struct err *err)
 {
@@ -674,8 +700,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	const struct frames *made =
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
-	if (store_groups_end(ld->db, err) ||
-	    again_resolve(ld->db, ld->stitch, ld->order, ld->frames, err))
+	if (store_groups_end(ld->db, err) || load_stacks_again(ld, err))
 		return -1;
 	load_end_reading(ld);
 	if (named ? load_name_all(ld, made, err)
