@@ -24,12 +24,6 @@ struct script_fields {
 	struct chain_style frame;
 };
 
-/* Formats a time as script prints it, "12.345678" or UTC. Returns its
- * length. */
-#define SCRIPT_TIME_SIZE 64
-size_t script_time(const struct script_fields *f, int64_t time,
-		   char buf[SCRIPT_TIME_SIZE]);
-
 /* Parses the list of -F; NULL gives the fields that script prints by default,
  * with `marks` after frames that are bogus, inferred or guessed. Returns 0, or
  * -1 and *err. */

@@ -316,23 +316,6 @@ static char *put_micros(char *p, uint64_t time)
 	return p + 6;
 }
 
-size_t script_time(const struct script_fields *f, int64_t time,
-		   char buf[SCRIPT_TIME_SIZE])
-{
-	uint64_t t = (uint64_t)time;
-	char *p = buf;
-	int64_t utc;
-	size_t n = 0;
-
-	if (f->wall && !__builtin_add_overflow(time, f->wall_offset, &utc))
-		n = clock_utc(utc, buf);
-	if (n)
-		return n;
-	p = put_decimal(p, t / NS, 5, ' ');
-	*p++ = '.';
-	return (size_t)(put_micros(p, t) - buf);
-}
-
 void script_flush(struct script *s)
 {
 	if (s->n)
@@ -403,6 +386,26 @@ static char *script_put_part(char *p, struct script_part part)
 {
 	memcpy(p, part.text, part.len);
 	return p + part.len;
+}
+
+/* Formats a time as script prints it, "12.345678" or UTC. Returns its
+ * length. */
+#define SCRIPT_TIME_SIZE 64
+static size_t script_time(const struct script_fields *f, int64_t time,
+			  char buf[SCRIPT_TIME_SIZE])
+{
+	uint64_t t = (uint64_t)time;
+	char *p = buf;
+	int64_t utc;
+	size_t n = 0;
+
+	if (f->wall && !__builtin_add_overflow(time, f->wall_offset, &utc))
+		n = clock_utc(utc, buf);
+	if (n)
+		return n;
+	p = put_decimal(p, t / NS, 5, ' ');
+	*p++ = '.';
+	return (size_t)(put_micros(p, t) - buf);
 }
 
 /* script_time() of times of which most are of the same second. */
@@ -529,5 +532,90 @@ int script_json(struct script *s, const struct event_row *e, struct err *err)
 	if (e->flags & VERDICT_EXEC)
 		json_bool(&j, "exec_between", true);
 	json_finish(&j);
+	return 0;
+}
+
+/* ---- losses between the samples: --show-lost */
+
+/* "[lost 12 records on CPU 3 from 1.000000 to 1.200000]" */
+static void script_loss_moment(const struct script_fields *f, const char *word,
+			       struct value time)
+{
+	char text[SCRIPT_TIME_SIZE];
+	size_t skip = 0;
+
+	if (time.kind != VALUE_INT)
+		return;
+	size_t n = script_time(f, time.num, text);
+
+	while (skip < n && text[skip] == ' ')
+		skip++;
+	printf(" %s %.*s", word, (int)(n - skip), text + skip);
+}
+
+static void script_loss_text(const struct script_fields *f, struct rows *r)
+{
+	printf("[lost %" PRId64 " record%s", rows_int(r, PRINT_LOSSES_N),
+	       rows_int(r, PRINT_LOSSES_N) == 1 ? "" : "s");
+	if (rows_value(r, PRINT_LOSSES_CPU).kind == VALUE_INT)
+		printf(" on CPU %" PRId64, rows_int(r, PRINT_LOSSES_CPU));
+	script_loss_moment(f, "from", rows_value(r, PRINT_LOSSES_T0));
+	script_loss_moment(f, "to", rows_value(r, PRINT_LOSSES_T1));
+	if (strcmp(rows_text(r, PRINT_LOSSES_WHAT), "lost")) {
+		fputs(": ", stdout);
+		safe_text_put(stdout, rows_text(r, PRINT_LOSSES_WHAT), 0, 0);
+	}
+	fputs("]\n\n", stdout);
+}
+
+static void script_loss_json(struct rows *r)
+{
+	static const char *const name[] = { "lost", "cpu", "from_ns", "to_ns",
+					    "records" };
+	struct json j;
+
+	json_answer(&j, stdout, JSON_COMPACT);
+	for (size_t i = 0; i < 5; i++) {
+		struct value v = rows_value(r, i);
+
+		if (v.kind != VALUE_NULL)
+			json_value(&j, name[i], &v);
+	}
+	json_finish(&j);
+}
+
+static int script_losses_next(struct script_losses *l, struct err *err)
+{
+	int ret = rows_next(l->rows, err);
+
+	l->more = ret > 0;
+	return ret < 0 ? -1 : 0;
+}
+
+int script_losses_open(struct script_losses *l, struct store *db,
+		       const struct script_fields *f, struct err *err)
+{
+	l->f = f;
+	l->rows = rows_of(db, "print_losses", err);
+	return l->rows ? script_losses_next(l, err) : -1;
+}
+
+int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
+			struct err *err)
+{
+	while (l->more) {
+		struct value end = rows_value(l->rows, PRINT_LOSSES_T1);
+
+		if (time != INT64_MAX &&
+		    (end.kind != VALUE_INT || end.num > time))
+			return 0;
+		script_flush(s);
+		if (l->f->frame.json)
+			script_loss_json(l->rows);
+		else
+			script_loss_text(l->f, l->rows);
+		if (script_losses_next(l, err))
+			return -1;
+	}
 	return 0;
 }
