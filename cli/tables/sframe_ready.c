@@ -17,9 +17,9 @@
 #include "schema/read/rpm.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/base/table.h"
 #include "stitch/files/named_file.h"
 #include "symbolize/unwind/unwind_readiness.h"
 #include "symbolize/symbolize.h"
@@ -28,17 +28,12 @@
 
 #define LISTS "/var/lib/dpkg/info"
 
-struct wanted {
-	const char *path; /* as packages_key() returns it */
-	const char *owner;
-};
-
 struct packages {
-	char *root;
-	struct arena text;
-	struct wanted *item;
+	const char *root;   /* the folder of the system whose packages to use */
+	struct intern path; /* as packages_key() returns them */
+	const char **owner; /* by path, in text; NULL: not known */
 	size_t n, cap;
-	struct table by_path;
+	struct arena text;
 };
 
 /* Returns the path without a leading /usr, since lists and mappings may name a
@@ -46,50 +41,6 @@ struct packages {
 static const char *packages_key(const char *path)
 {
 	return strncmp(path, "/usr/", 5) ? path : path + 4;
-}
-
-static bool packages_same_path(const void *owner, uint32_t id, const void *key)
-{
-	return !strcmp(((const struct packages *)owner)->item[id].path, key);
-}
-
-static uint32_t packages_find(const struct packages *p, const char *path)
-{
-	const char *key = packages_key(path);
-
-	return table_find(&p->by_path, hash_bytes(key, strlen(key), 0),
-			  packages_same_path, p, key);
-}
-
-/* root: the folder of the system whose packages to use; NULL: this one. Reads
- * nothing yet, and never runs a program. */
-static struct packages *packages_new(const char *root)
-{
-	struct packages *p = mem_new(1, sizeof(*p));
-
-	p->root = mem_strdup(root ? root : "");
-	return p;
-}
-
-static void packages_free(struct packages *p)
-{
-	if (!p)
-		return;
-	table_release(&p->by_path);
-	arena_release(&p->text);
-	free_all(p->item, p->root, p);
-}
-
-/* Adds a path below the root to look for. */
-static void packages_want(struct packages *p, const char *path)
-{
-	const char *key = packages_key(path);
-
-	if (packages_find(p, path) != TABLE_NONE)
-		return;
-	table_add(&p->by_path, hash_bytes(key, strlen(key), 0), (uint32_t)p->n);
-	*mem_add(p->item, p->n, p->cap) =
-		(struct wanted){ arena_strdup(&p->text, key), NULL };
 }
 
 /* Reads a file if it is a list such as "libc6:amd64.list"; the package name
@@ -117,16 +68,16 @@ static void read_list(struct packages *p, const char *file)
 	while ((len = getline(&line, &cap, f)) > 0) {
 		if (line[len - 1] == '\n')
 			line[len - 1] = '\0';
-		uint32_t id = packages_find(p, line);
+		uint32_t id = intern_find(&p->path, packages_key(line));
 
-		if (id == TABLE_NONE || p->item[id].owner)
+		if (id == TABLE_NONE || p->owner[id])
 			continue;
 		char *owner = arena_strdup(&p->text, file);
 
 		owner[strcspn(owner, ":")] = '\0';
 		if (!strchr(file, ':'))
 			owner[strlen(owner) - strlen(".list")] = '\0';
-		p->item[id].owner = owner;
+		p->owner[id] = owner;
 	}
 	free(line);
 	fclose(f);
@@ -164,12 +115,13 @@ static void read_rpm(struct packages *p)
 			    (int)sizeof(path) &&
 		    !stat(path, &st) && S_ISREG(st.st_mode))
 			r = rpm_open(path);
-	for (size_t i = 0; r && i < p->n; i++) {
-		struct wanted *w = &p->item[i];
-		const char *owner = w->owner ? NULL : owner_by_rpm(r, w->path);
+	for (uint32_t i = 0; r && i < p->n; i++) {
+		const char *owner =
+			p->owner[i] ? NULL
+				    : owner_by_rpm(r, intern_get(&p->path, i));
 
 		if (owner)
-			w->owner = arena_strdup(&p->text, owner);
+			p->owner[i] = arena_strdup(&p->text, owner);
 	}
 	rpm_close(r);
 }
@@ -189,15 +141,6 @@ static void read_dpkg(struct packages *p)
 	while ((e = readdir(d)))
 		read_list(p, e->d_name);
 	closedir(d);
-}
-
-/* Returns the package of a path that was added, NULL if it is unknown. The
- * string belongs to p. */
-static const char *packages_of(const struct packages *p, const char *path)
-{
-	uint32_t id = packages_find(p, path);
-
-	return id == TABLE_NONE ? NULL : p->item[id].owner;
 }
 
 /* ---- how ready */
@@ -235,7 +178,7 @@ struct readiness {
 	struct ready_counts at, whole; /* innermost frames; whole stacks */
 	uint32_t *order;	       /* images, sorted by samples */
 	size_t n_order;
-	struct packages *packages;
+	struct packages packages;
 };
 
 static unsigned int readiness_ask_file(struct readiness *p, uint32_t image,
@@ -341,13 +284,20 @@ static void readiness_sort_images(struct readiness *p)
 
 static void readiness_ask_packages(struct readiness *p)
 {
-	p->packages = packages_new(name_asked()->symfs);
-	for (size_t i = 0; i < p->n_order; i++)
+	struct packages *packages = &p->packages;
+
+	packages->root = name_asked()->symfs ?: "";
+	for (size_t i = 0; i < p->n_order; i++) {
+		const char *path = readiness_path(p, p->order[i]);
+
 		if (p->place[p->order[i]].file)
-			packages_want(p->packages,
-				      readiness_path(p, p->order[i]));
-	read_dpkg(p->packages);
-	read_rpm(p->packages);
+			intern_add(&packages->path, packages_key(path));
+	}
+	mem_reach(packages->owner, packages->n, packages->cap,
+		  packages->path.n);
+	/* neither runs a program */
+	read_dpkg(packages);
+	read_rpm(packages);
 }
 
 /* ---- what is shown */
@@ -377,12 +327,13 @@ static uint64_t readiness_sum(const struct ready_counts *s,
 
 static const char *readiness_package(const struct readiness *p, uint32_t image)
 {
-	const char *name =
-		p->place[image].file
-			? packages_of(p->packages, readiness_path(p, image))
-			: NULL;
+	const char *key = packages_key(readiness_path(p, image));
+	uint32_t id = p->place[image].file ? intern_find(&p->packages.path, key)
+					   : TABLE_NONE;
 
-	return name ? name : "-";
+	return id == TABLE_NONE || !p->packages.owner[id]
+		       ? "-"
+		       : p->packages.owner[id];
 }
 
 static void readiness_put_share(uint64_t n, uint64_t of)
@@ -513,10 +464,11 @@ int sframe_readiness(const char *path, bool json, struct err *err)
 	}
 	for (size_t i = 0; p.place && i < p.code->n_image; i++)
 		unwind_readiness_close(p.place[i].file);
-	packages_free(p.packages);
+	intern_release(&p.packages.path);
+	arena_release(&p.packages.text);
 	symbolize_free(p.sy);
 	store_close(p.db);
 	code_free(p.code);
-	free_all(p.place, p.spot, p.callers, p.order);
+	free_all(p.place, p.spot, p.callers, p.order, p.packages.owner);
 	return ret ? -1 : status;
 }
