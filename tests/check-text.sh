@@ -26,8 +26,8 @@ none 'bytes that pass by the streams of out.c' \
 	'\b(write|writev|write_all|dprintf|vdprintf|fdopen)\((STDOUT_FILENO|STDERR_FILENO|fileno\(std|[12]\b|pager_fd)'
 none 'a sequence for terminals; term_on() and term_mark() have all' \
 	'cli/output/(term|pager)\.c' '"[^"]*\\(033|x1[bB]|e\[)|'"'"'\\(033|x1[bB])'
-# top.c gives the terminal to a process of this program; room.c is of files that are no output
+# follow.c gives the terminal to a process of this program; room.c is of files that are no output
 none 'streams that are not those of out.c' \
-	'cli/output/out\.c|cli/follow/(top|room)\.c' \
+	'cli/output/out\.c|cli/follow/(follow|room)\.c' \
 	'\b(fopencookie|freopen)\(|\bstd(out|err) = |/dev/(tty|stdout|stderr)'
 exit $rc

@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/follow/claim.h"
 #include "cli/follow/parts.h"
 #include "cli/follow/room.h"
 #include "cli/follow/stream.h"
-#include "cli/follow/top.h"
 #include "cli/follow/watched.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
@@ -18,6 +20,80 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
+
+/* ---- the screens of view beside it */
+
+struct top {
+	pid_t pid;	/* 0: it has ended */
+	FILE *messages; /* standard error meanwhile; NULL: none */
+	int said;	/* what it was */
+};
+
+/* Shows the segments in dir. Returns NULL and *err if there is no terminal. */
+static struct top *top_open(const char *dir, struct err *err)
+{
+	int tty = open("/dev/tty", O_RDWR | O_CLOEXEC);
+	struct top *t;
+
+	if (tty < 0) {
+		err_set(err, ERR_USAGE, "--top needs a terminal");
+		return NULL;
+	}
+	t = mem_new(1, sizeof(*t));
+	/* messages would be on its screen, and gone with the next one */
+	t->messages = tmpfile();
+	/* and the signal that ends the input would end this one too */
+	t->said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
+	if (t->messages && t->said >= 0)
+		dup2(fileno(t->messages), STDERR_FILENO);
+	t->pid = fork();
+	if (!t->pid) {
+		/* the terminal, wherever descriptors 0 and 1 lead */
+		dup2(tty, STDIN_FILENO);
+		dup2(tty, STDOUT_FILENO);
+		execl("/proc/self/exe", "backstitch", "view", "--live", dir,
+		      (char *)NULL);
+		_exit(127);
+	}
+	close(tty);
+	if (t->pid < 0)
+		t->pid = 0;
+	return t;
+}
+
+/* NULL is fine */
+static void top_close(struct top *t)
+{
+	char buf[4096];
+	size_t n;
+
+	if (!t)
+		return;
+	if (t->pid) {
+		kill(t->pid, SIGTERM);
+		waitpid(t->pid, NULL, 0);
+	}
+	if (t->said >= 0) {
+		dup2(t->said, STDERR_FILENO);
+		close(t->said);
+	}
+	/* the messages that came meanwhile */
+	if (t->messages) {
+		rewind(t->messages);
+		while ((n = fread(buf, 1, sizeof(buf), t->messages)) > 0)
+			fwrite(buf, 1, n, stderr);
+		fclose(t->messages);
+	}
+	free(t);
+}
+
+/* Returns whether the user left it. */
+static bool top_ended(struct top *t)
+{
+	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
+		t->pid = 0;
+	return !t->pid;
+}
 
 #define NS 1000000000
 #define POLL_MS 200

@@ -1,5 +1,5 @@
 /* choice.c - the filters of view, as text and as arguments. */
-#include "cli/view/choice.h"
+#include "cli/view/screen.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,9 +2,14 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "cli/samples/filter.h"
 
 struct err;
 struct screen;
+struct opt;
+struct store;
 struct sums;
 
 /* The part of the terminal that is a screen's own. */
@@ -108,3 +113,44 @@ void list_go(struct list *l, size_t at);
 	})
 /* Moves `top` so that the cursor is in that many rows. */
 void list_fit(struct list *l, int rows);
+
+/* ---- when samples were taken and records were lost, in a line of the
+ * terminal, to choose a time from */
+
+#define SPAN_PARTS 64
+
+struct span {
+	int64_t first, part; /* ns: where it begins, how long a part is */
+	uint64_t samples[SPAN_PARTS], most;
+	bool lost[SPAN_PARTS];
+};
+
+/* Returns 0, or -1 and *err, also if the database has no times. */
+int span_load(struct span *s, struct store *db, struct err *err);
+/* Draws it in two rows, with the parts from `from` to `to` chosen. */
+void span_draw(const struct span *s, int row, size_t from, size_t to);
+/* Moves the chosen part for a key; once marked, only its end. Returns false
+ * when Enter ends the choice. */
+bool span_move(int key, size_t *from, size_t *to, bool *marked);
+/* Writes the filter that selects these parts: "time=1.5,2.25". */
+void span_filter(const struct span *s, size_t from, size_t to, char *buf,
+		 size_t size);
+
+/* ---- the filters as the user types them, and as arguments of other commands
+ */
+
+/* Writes the filter as text: "comm=server cpu=0". */
+void choice_text(const struct filter *f, char *buf, size_t size);
+/* Sets the filter from such a text. Returns 0, or -1 and *err if it is none;
+ * the filter is as before then. */
+int choice_set(struct filter *f, const char *text, struct err *err);
+/* Stores those of the options in the table opts that were given, and that a
+ * command has as well, in argv, which has room for CHOICE_ARGS. Returns how
+ * many there are. */
+#define CHOICE_ARGS 32
+size_t choice_args(const struct opt *opts, const char *command,
+		   const char **argv);
+/* Runs a command of this program with its output in a new file "view-N.ending".
+ * Writes the file and the command line to said. Returns 0, or -1 and *err. */
+int choice_write(const char *const *argv, const char *ending, char *said,
+		 size_t size, struct err *err);

@@ -1,5 +1,5 @@
 /* span.c - when samples were taken and records were lost. */
-#include "cli/view/span.h"
+#include "cli/view/screen.h"
 
 #include <inttypes.h>
 #include <stdio.h>

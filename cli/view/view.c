@@ -5,15 +5,14 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <dirent.h>
+#include <inttypes.h>
 
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/stop.h"
 #include "cli/view/cells.h"
-#include "cli/view/choice.h"
-#include "cli/view/live.h"
 #include "cli/view/screen.h"
-#include "cli/view/span.h"
 #include "cli/view/sums.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -647,7 +646,40 @@ static void view_help(struct view *v)
 	view_push(v, said_screen(SAID_TEXT, "help", argv, &err), &err);
 }
 
-/* ---- segments */
+/* ---- segments: the databases of a folder that follow fills */
+
+/* Reads the number of "segment-000001.db"; 0: it is another file. */
+static uint32_t live_number(const char *name)
+{
+	uint32_t n = 0;
+	int end = 0;
+
+	if (sscanf(name, "segment-%9" SCNu32 ".db%n", &n, &end) < 1 || !end ||
+	    name[end])
+		return 0;
+	return n;
+}
+
+/* Writes the path of the segment with the highest number to path. Returns false
+ * if there is none. */
+static bool live_newest(const char *dir, char *path, size_t size)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	uint32_t most = 0;
+
+	while (d && (e = readdir(d)) != NULL) {
+		uint32_t n = live_number(e->d_name);
+
+		if (n <= most)
+			continue;
+		most = n;
+		snprintf(path, size, "%s/%s", dir, e->d_name);
+	}
+	if (d)
+		closedir(d);
+	return most > 0;
+}
 
 /* Opens the newest segment. Returns whether it is another one than before. */
 static bool view_open_newest(struct view *v)
