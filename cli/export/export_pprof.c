@@ -118,29 +118,15 @@ static int put_packed(void *arg, const void *data, size_t n, struct err *err)
 	return 0;
 }
 
-static uint32_t intern_clean(struct pprof *p, const char *s)
-{
-	size_t n = p->strings.n;
-	uint32_t id = intern_add(&p->strings, s);
-
-	if (id == n)
-		proto_bytes(&p->buf, PROFILE_STRING_TABLE, s, strlen(s));
-	return id;
-}
-
 static uint32_t pprof_string(struct pprof *p, const char *s)
 {
-	size_t len = strlen(s);
-	size_t size = 4 * len + 1;
-	uint32_t id;
-	char *clean;
+	size_t n = p->strings.n;
+	uint32_t id = json_intern(&p->strings, s, strlen(s));
 
-	if (json_can(s, len))
-		return intern_clean(p, s);
-	clean = mem_new(size, 1);
-	safe_text_clean_buf(clean, size, s, len, NULL);
-	id = intern_clean(p, clean);
-	free(clean);
+	if (id == n)
+		proto_bytes(&p->buf, PROFILE_STRING_TABLE,
+			    intern_get(&p->strings, id),
+			    intern_length(&p->strings, id));
 	return id;
 }
 
@@ -165,8 +151,7 @@ static void pprof_free(struct pprof *p)
 	intern_release(&p->strings);
 	intern_release(&p->functions);
 	intern_release(&p->locations);
-	free(p->value);
-	free(p);
+	free_all(p->value, p);
 }
 
 static void put_value_type(struct pprof *p, unsigned int field)

@@ -9,7 +9,6 @@
 #include "cli/samples/code.h"
 #include "cli/samples/filter.h"
 #include "cli/output/json.h"
-#include "cli/output/safe_text.h"
 #include "cli/typed.h"
 #include "cli/version.h"
 #include "schema/columns.h"
@@ -43,23 +42,9 @@ const struct opt_list *fleet_labels(void)
 	return &labels;
 }
 
-uint32_t fleet_word_in(struct intern *in, const char *s, size_t len)
-{
-	char *clean;
-	uint32_t id;
-
-	if (json_can(s, len))
-		return intern_add_bytes(in, s, len);
-	clean = mem_new(len + 1, 4);
-	len = safe_text_clean_buf(clean, 4 * len + 4, s, len, NULL);
-	id = intern_add_bytes(in, clean, len);
-	free(clean);
-	return id;
-}
-
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len)
 {
-	return fleet_word_in(&f->words, s, len);
+	return json_intern(&f->words, s, len);
 }
 
 uint32_t fleet_word_of(struct fleet *f, const char *s)

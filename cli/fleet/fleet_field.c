@@ -2,6 +2,7 @@
  * a run. */
 
 #include "cli/fleet/fleet_input.h"
+#include "cli/output/json.h"
 #include "cli/samples/events.h"
 #include "cli/samples/payloads.h"
 #include "stitch/base/mem.h"
@@ -74,7 +75,7 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 	fleet_put_text(r, events_type(s->ev, s->e.type)->name);
 	fleet_put_text(r, def->name);
 	fleet_fill_int(b, def->is_text ? 0 : v->num);
-	fleet_fill_id(b, fleet_word_in(&s->texts, text, len));
+	fleet_fill_id(b, json_intern(&s->texts, text, len));
 	b->items += len;
 	s->at++;
 	return 1;

@@ -90,8 +90,6 @@ struct fleet {
 const struct opt_list *fleet_labels(void);
 /* Returns the number of a text, which is made UTF-8 if it is not. */
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
-/* The same in another pool. */
-uint32_t fleet_word_in(struct intern *in, const char *s, size_t len);
 /* The same of a whole text; NULL: FLEET_NO_WORD. */
 uint32_t fleet_word_of(struct fleet *f, const char *s);
 /* Loads what rows of samples and of code need, once. Returns 0, or -1 and *err.
@@ -181,5 +179,4 @@ void fleet_put_text(struct fleet_rows *r, const char *s);
 int fleet_sample_begin(struct fleet_rows *r, struct err *err);
 int fleet_stack_begin(struct fleet_rows *r, struct err *err);
 int fleet_name_begin(struct fleet_rows *r, struct err *err);
-int fleet_verdict_begin(struct fleet_rows *r, struct err *err);
 int fleet_field_begin(struct fleet_rows *r, struct err *err);

@@ -7,6 +7,7 @@
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "schema/store.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/utf8.h"
 
@@ -50,6 +51,20 @@ bool json_can(const char *s, size_t len)
 			return false;
 	}
 	return true;
+}
+
+uint32_t json_intern(struct intern *in, const char *s, size_t len)
+{
+	char *clean;
+	uint32_t id;
+
+	if (json_can(s, len))
+		return intern_add_bytes(in, s, len);
+	clean = mem_new(len + 1, 4);
+	len = safe_text_clean_buf(clean, 4 * len + 4, s, len, NULL);
+	id = intern_add_bytes(in, clean, len);
+	free(clean);
+	return id;
 }
 
 /* ---- strings */

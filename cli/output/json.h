@@ -25,6 +25,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct intern;
 struct err;
 struct rows;
 struct value;
@@ -119,6 +120,8 @@ int json_rows(struct json *j, const char *key, struct rows *r, struct err *err);
 
 /* Returns whether s can be a JSON string unchanged: UTF-8 without a 0. */
 bool json_can(const char *s, size_t len);
+/* Returns the id of a text, made one that can be a string if it is none. */
+uint32_t json_intern(struct intern *in, const char *s, size_t len);
 /* Returns whether a row of text is to have its JSON and a tab in front, by
  * which view knows what the row is about: $BACKSTITCH_ROWS. */
 bool json_before_rows(void);
