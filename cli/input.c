@@ -44,12 +44,10 @@ const struct opt ingest_opts[] = {
 const struct opt input_server_opts[] = { OPT_GROUP(server_opts),
 					 { .kind = OPT_END } };
 
-/* Returns whether a was modified after b, or at the same time. */
-static bool is_newer(const struct stat *a, const struct stat *b)
+static bool input_is_after(const struct timespec *a, const struct timespec *b)
 {
-	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
-		return a->st_mtim.tv_sec > b->st_mtim.tv_sec;
-	return a->st_mtim.tv_nsec >= b->st_mtim.tv_nsec;
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
+				      : a->tv_nsec > b->tv_nsec;
 }
 
 /* Returns the newest of perf.data and the databases of the current folder, or
@@ -70,7 +68,7 @@ static const char *input_guess(void)
 
 		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0 ||
 		    stat(e->d_name, &st) || !S_ISREG(st.st_mode) ||
-		    (name[0] && !is_newer(&st, &best)) ||
+		    (name[0] && input_is_after(&best.st_mtim, &st.st_mtim)) ||
 		    load_check(e->d_name, &is_db, &ignored) || !is_db)
 			continue;
 		best = st;
@@ -339,12 +337,6 @@ bool input_is_several(const char *path)
 	return several_found;
 }
 
-static bool input_is_after(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
-				      : a->tv_nsec > b->tv_nsec;
-}
-
 bool input_is_newer(const char *path, const struct timespec *than)
 {
 	struct stat st;
@@ -394,8 +386,7 @@ static void input_tell_newer(const char *path, struct store *db,
 			"%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
 			"again\n",
 			path, at, db_word, word);
-		free(db_word);
-		free(word);
+		free_all(db_word, word);
 	}
 	rows_end(r, &ignored);
 }
