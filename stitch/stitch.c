@@ -108,9 +108,7 @@ void stitch_free(struct stitch *st)
 	partial_maps_release(&st->whole);
 	late_maps_release(&st->late);
 	fact_queue_release(&st->facts);
-	free(st->chain);
-	free(st->gain);
-	free(st);
+	free_all(st->chain, st->gain, st);
 }
 
 static struct per_source *stitch_source_slot(struct stitch *st, uint16_t i)

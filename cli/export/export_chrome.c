@@ -391,8 +391,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	stack_cache_free(c.cache);
 	stacks_free(c.stacks);
 	table_release(&c.by_node);
-	free(c.node);
-	free(c.edge);
+	free_all(c.node, c.edge);
 	return rc;
 }
 

@@ -63,8 +63,7 @@ static void fleet_walk_close(struct fleet_rows *r)
 	struct fleet_walk *w = r->of;
 
 	table_release(&w->done);
-	free(w->image);
-	free(w);
+	free_all(w->image, w);
 }
 
 /* ---- stacks */

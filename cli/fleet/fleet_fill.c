@@ -27,8 +27,7 @@ void fleet_fill_init(struct fleet_fill *b, const struct fleet_table *table,
 void fleet_fill_release(struct fleet_fill *b)
 {
 	for (size_t i = 0; b->table && i < b->table->n_column; i++) {
-		free(b->of[i].data);
-		free(b->of[i].first);
+		free_all(b->of[i].data, b->of[i].first);
 	}
 	b->table = NULL;
 }

@@ -94,10 +94,7 @@ void parts_free(struct parts *q)
 	if (!q)
 		return;
 	maker_free(q->maker);
-	free(q->command);
-	free(q->age);
-	free(q->left_over.number);
-	free(q);
+	free_all(q->command, q->age, q->left_over.number, q);
 }
 
 static bool parts_may_start(const struct parts *q)

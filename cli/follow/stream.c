@@ -549,8 +549,7 @@ void stream_free(struct stream *s)
 		close(s->fd);
 	perf_cut_free(s->perf);
 	ftext_cut_free(s->text);
-	free(s->buf);
-	free(s);
+	free_all(s->buf, s);
 }
 
 void stream_leave(struct stream *s)

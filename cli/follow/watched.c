@@ -204,8 +204,7 @@ void watched_close(struct watched *w)
 		return;
 	for (size_t i = 0; i < w->n; i++)
 		free(w->item[i].path);
-	free(w->item);
-	free(w->root);
+	free_all(w->item, w->root);
 	table_release(&w->by_path);
 	free(w);
 }

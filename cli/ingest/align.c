@@ -203,8 +203,7 @@ out:
 		fingerprints_free(lk[i].fingerprints);
 		order_free(lk[i].order);
 	}
-	free(lk);
-	free(in);
+	free_all(lk, in);
 	if (rc) {
 		free(*out);
 		*out = NULL;

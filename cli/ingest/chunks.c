@@ -51,8 +51,7 @@ void chunks_join(struct chunks *c, char *const *paths, size_t n, bool apart)
 void chunks_release(struct chunks *c)
 {
 	for (size_t i = 0; i < c->n; i++) {
-		free(c->session[i]);
-		free(c->more[i]);
+		free_all(c->session[i], c->more[i]);
 	}
 	free_all(c->path, c->session, c->more);
 }

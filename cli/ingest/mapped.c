@@ -71,8 +71,7 @@ void mapped_free(struct mapped *md)
 	free(md->beside);
 	for (size_t i = 0; i < md->n_copy; i++)
 		free(md->copy[i]);
-	free(md->copy);
-	free(md);
+	free_all(md->copy, md);
 }
 
 static bool mapped_is_folder(const char *path)

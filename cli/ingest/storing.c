@@ -260,8 +260,7 @@ void storing_free(struct storing *s)
 		free(s->block[i].fact);
 		arena_release(&s->block[i].lists);
 	}
-	free(s->block);
-	free(s->field);
+	free_all(s->block, s->field);
 	ledger_free(s->queue);
 	free(s);
 }

@@ -184,8 +184,7 @@ void matching_add(struct matching *m, int side, const struct known_code *c,
 						   .file = in->file });
 		}
 	}
-	free(ran);
-	free(image);
+	free_all(ran, image);
 }
 
 const char *matching_function(struct matching *m,

@@ -209,8 +209,7 @@ int name_find(const struct name_choice *c, size_t n, const char *text,
 			     ? name_which(c, n, text, whole, fit, best, err)
 			     : 1;
 	}
-	free(left);
-	free(fit);
+	free_all(left, fit);
 	return rc;
 }
 

@@ -92,8 +92,7 @@ void shown_names_free(struct shown_names *s)
 	if (!s)
 		return;
 	intern_release(&s->names);
-	free(s->shown);
-	free(s);
+	free_all(s->shown, s);
 }
 
 void shown_names_add(struct shown_names *s, const char *name)
@@ -140,8 +139,7 @@ void shown_names_make(struct shown_names *of, struct arena *text)
 		if (s[i].text != s[i].full)
 			of->shown[i] = arena_strdup(text, s[i].text);
 	arena_release(&tries);
-	free(count);
-	free(s);
+	free_all(count, s);
 }
 
 const char *shown_names_get(struct shown_names *s, const char *name)

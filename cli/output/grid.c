@@ -69,8 +69,7 @@ void grid_free(struct grid *g)
 	if (!g)
 		return;
 	arena_release(&g->text);
-	free(g->cell);
-	free(g);
+	free_all(g->cell, g);
 }
 
 /* Returns the set of the column of that title, if it is one of the first 64. */

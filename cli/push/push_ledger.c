@@ -190,8 +190,7 @@ static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
 	ret = push_server_wait(c, sql, err);
 	if (!ret)
 		ret = push_mutation_left(c, which, err);
-	free(sql);
-	free(which);
+	free_all(sql, which);
 	return ret < 0 ? -1 : 0;
 }
 

@@ -134,8 +134,7 @@ void chains_free(struct chains *c)
 		return;
 	arena_release(&c->arena);
 	table_release(&c->strings);
-	free(c->string);
-	free(c->dso);
+	free_all(c->string, c->dso);
 	code_free(c->code);
 	free_all(c->chain, c->text, c);
 }

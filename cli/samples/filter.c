@@ -127,8 +127,7 @@ static void filter_put_quoted(struct text *t, const char *sep,
 	mem_stream_end(f);
 	text_out_add(&t->sql, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep,
 		     column, quoted);
-	free(quoted);
-	free(text);
+	free_all(quoted, text);
 }
 
 static void filter_put_name(struct text *t, const char *sep, const char *column,

@@ -145,8 +145,7 @@ static void payload_raws_release(struct payload_raws *raws)
 {
 	rows_close(raws->next);
 	rows_close(raws->one);
-	free(raws->kept);
-	free(raws->again);
+	free_all(raws->kept, raws->again);
 	*raws = (struct payload_raws){ 0 };
 }
 
@@ -355,8 +354,7 @@ void payloads_close(struct payloads *ps)
 		return;
 	for (size_t i = 0; i < ps->n_type; i++) {
 		payload_free(ps->type[i].payload);
-		free(ps->type[i].column);
-		free(ps->type[i].text);
+		free_all(ps->type[i].column, ps->type[i].text);
 	}
 	for (size_t i = 0; i < ps->n_cursor; i++) {
 		row_cursor_close(&ps->cursor[i].c);

@@ -221,8 +221,7 @@ static struct rows *weight_open_rows(const struct weight *w,
 
 	r = filter_rows(filter, w->db, "weight_rows", gap, ARRAY_SIZE(gap),
 			err);
-	free(of_type);
-	free(ev_table);
+	free_all(of_type, ev_table);
 	return r;
 }
 
@@ -371,8 +370,7 @@ struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 	    (!condition || !check_expr("filter", condition, err)) &&
 	    !weight_find_row(&w, &t, err))
 		r = weight_open_rows(&w, t, false, err);
-	free(w.key);
-	free(w.given);
+	free_all(w.key, w.given);
 	for (size_t i = 0; i < w.n; i++) {
 		free_all(w.table[i].event, w.table[i].name, w.table[i].columns,
 			 w.table[i].names);

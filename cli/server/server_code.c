@@ -499,8 +499,7 @@ static int server_put_stacks(struct server_codes *c, struct err *err)
 			hash[i + 1] ? server_blob(hash[i + 1], SERVER_HASH)
 				    : (struct value){ .kind = VALUE_NULL });
 	}
-	free(depth);
-	free(hash);
+	free_all(depth, hash);
 	return rc;
 }
 

@@ -69,8 +69,7 @@ int inlined_load(struct inlined_copies *in, struct store *db,
 void inlined_release(struct inlined_copies *in)
 {
 	hot_lines_release(&in->lines);
-	free(in->spot);
-	free(in->into);
+	free_all(in->spot, in->into);
 	arena_release(&in->text);
 }
 

@@ -214,6 +214,5 @@ void interval_sql_free(struct interval_sql *s)
 	if (!s)
 		return;
 	intervals_close(s->iv);
-	free(s->row);
-	free(s);
+	free_all(s->row, s);
 }

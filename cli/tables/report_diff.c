@@ -230,8 +230,7 @@ static void report_diff_print_head(const struct report_diff *rp)
 	putc('\n', out);
 	fprintf(out, "%s%s", images, *images ? "\n" : "");
 	fprintf(out, "%s%s", alone, *alone ? "\n" : "");
-	free(images);
-	free(alone);
+	free_all(images, alone);
 	for (int side = 0; side < 2; side++) {
 		compare_tell_side(&rp->c, side, out);
 		putc('\n', out);
@@ -364,8 +363,7 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 	}
 	json_uint(&j, "rows_left_out", left_out);
 	json_finish(&j);
-	free(alone);
-	free(moved);
+	free_all(alone, moved);
 }
 
 /* Writes a table `result_head` too: what JSON has beside the rows. */

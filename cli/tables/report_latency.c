@@ -743,8 +743,7 @@ static void latency_put_advice(const struct latency *l)
 		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
 		       "their stacks by time\n",
 		       intern_get(&l->labels, r->kind), path);
-	free(name);
-	free(path);
+	free_all(name, path);
 }
 
 static void latency_put(const struct latency *l)
@@ -854,8 +853,7 @@ int report_latency(struct store *db, const char *path,
 		rc = latency_status(&l);
 	}
 	for (size_t i = 0; i < l.n; i++) {
-		free(l.row[i].length);
-		free(l.row[i].range);
+		free_all(l.row[i].length, l.row[i].range);
 	}
 	free(l.row);
 	for (size_t i = 0; i < l.n_worst; i++)

@@ -483,7 +483,6 @@ int report_offcpu(struct store *db, const char *path,
 	stacks_free(rp.stacks);
 	labels_free(rp.labels);
 	intern_release(&rp.index);
-	free(rp.sum);
-	free(rp.wait);
+	free_all(rp.sum, rp.wait);
 	return rc;
 }

@@ -437,7 +437,6 @@ int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		sched_put_all(&s);
 	path_close(&s.r);
 	intern_release(&s.index);
-	free(s.th);
-	free(s.cause);
+	free_all(s.th, s.cause);
 	return rc;
 }

@@ -315,8 +315,7 @@ static void functions_draw_lines(const struct functions *f, size_t n,
 					    a->top + 1 + (int)line[i],
 					    a->columns, cut[i].cut);
 	}
-	free(line);
-	free(cut);
+	free_all(line, cut);
 	arena_release(&text);
 }
 
