@@ -3,7 +3,7 @@
  *
  * No value is ever NULL, and no row has an id that only one database knows; the
  * value that means "unknown" is in backstitch-fleet(7), which describes every
- * column. The rows come from fleet_rows.h. Columns may be added at the end of a
+ * column. The rows come from fleet.h. Columns may be added at the end of a
  * table; FLEET_VERSION grows if a column changes its meaning. */
 #pragma once
 #include <stdbool.h>

@@ -212,8 +212,8 @@ void annot_release(struct annot *a);
 /* Returns the instruction at the offset, NULL if there is none. */
 struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off);
 
-/* cli/tables/annotate_lines.c: finds the source files of the instructions, once they have
- * their lines. */
+/* cli/tables/annotate_lines.c: finds the source files of the instructions, once
+ * they have their lines. */
 void annot_find_sources(struct annot *a, struct symbolizer *sy,
 			const struct image *img, struct sources *s);
 /* Walks over the source lines to show before an instruction: as objdump does,
