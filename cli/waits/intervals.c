@@ -448,10 +448,9 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 static bool intervals_by_thread(const struct intervals *iv,
 				const struct intervals_type *t)
 {
-	const struct intervals_role *r = &iv->role[t->first];
-
 	return any_where(t->n, i,
-			 iv->pair[r[i].pair].kind->scope == PAIR_THREAD);
+			 iv->pair[iv->role[t->first + i].pair].kind->scope ==
+				 PAIR_THREAD);
 }
 
 #define ALL_CAPTURES UINT32_MAX
