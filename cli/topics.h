@@ -1,4 +1,5 @@
-/* topics.h - what 'backstitch help TOPIC' can explain. */
+/* topics.h - what 'backstitch help TOPIC' can explain, and the options in a
+ * help text. */
 #pragma once
 #include <stdio.h>
 

@@ -140,5 +140,5 @@ void page_diff_write(const struct diff_model *m, FILE *out)
 			blob_leb(&b, diff_model_node(m, side, id)->samples);
 	}
 	page_bytes_write(&b, "diff_nodes", out);
-	free(b.at);
+	blob_release(&b);
 }

@@ -64,7 +64,7 @@ void page_times_free(struct page_times *t)
 	if (!t)
 		return;
 	labels_free(t->keys);
-	free(t->bytes.at);
+	blob_release(&t->bytes);
 	free(t);
 }
 

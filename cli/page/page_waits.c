@@ -71,7 +71,7 @@ static void page_chains_release(struct page_chains *p)
 	free(p->irq);
 	intern_release(&p->irq_index);
 	arena_release(&p->text);
-	free(p->bytes.at);
+	blob_release(&p->bytes);
 }
 
 /* ---- which */

@@ -24,7 +24,7 @@ static int push_ask(struct push *p, struct blob *a, struct clickhouse_ask *ask,
 	ask->arg = p;
 	if (a->n)
 		rc = clickhouse_select(p->server->c, ask, err);
-	free(a->at);
+	blob_release(a);
 	return rc;
 }
 

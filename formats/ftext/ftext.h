@@ -240,7 +240,6 @@ uint64_t ftext_item_new(struct ftext *ft, uint64_t off, const struct line *l);
 void ftext_release(struct source *src, const struct ref *ref);
 /* Adds a ref of a record of the item. */
 void ftext_add_ref(struct ftext *ft, uint64_t item, uint32_t which);
-/* Returns a copy of s up to its first 0, which lives as long as ft. */
 /* The number of a buffer by its name; 0: no name. */
 uint32_t ftext_buffer_of(struct ftext *ft, struct scan name);
 /* The newest item of a CPU of a buffer, plus 1; 0: none. */

@@ -8,9 +8,9 @@
 static const struct {
 	const char *name;
 	uint8_t kind; /* enum record_class */
-} perf_types[PR_TOOL_KNOWN] = { PERF_KERNEL_TYPES(
-					KERNEL)[PR_HEADER_ATTR] = { "ATTR", 0 },
-				PERF_TOOL_TYPES(TOOL) };
+} perf_types[PR_TOOL_KNOWN] = { [PR_HEADER_ATTR] = { "ATTR", 0 },
+				PERF_KERNEL_TYPES(KERNEL)
+					PERF_TOOL_TYPES(TOOL) };
 
 const char *perf_type_name(uint32_t type)
 {

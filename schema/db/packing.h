@@ -2,9 +2,9 @@
  *
  * packing_begin() starts a row in a block (db_packed() returns one that has
  * room), then comes one call for each column but the key, in their order, and
- * packing_end(). Beside cells of 8 bytes, of which the record is made later,
- * this takes half of the instructions and of the memory for a row of event;
- * most of its numbers have one or two bytes.
+ * packing_end(). Cells of 8 bytes, of which the record is made later, took
+ * twice the instructions and the memory for a row of event: most of its numbers
+ * have one or two bytes.
  *
  * struct packing is used by value: its pointers stay in registers. */
 #pragma once

@@ -92,7 +92,7 @@ enum function_query {
 
 struct functions {
 	sqlite3 *db;
-	bool (*demangle)(const char *name, char *buf, size_t size);
+	demangle_fn *demangle;
 	unsigned int refs; /* functions and modules that point here */
 	bool inside;	   /* a statement of ours is running */
 	sqlite3_stmt *st[Q_N];

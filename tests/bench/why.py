@@ -68,27 +68,30 @@ US = table.US
 LEAST = 3  # percent
 
 
-def report(capture, *args):
+def report(capture):
     got = subprocess.run([US, "report", "--no-children", "--limit", "0", "--json",
-                          "--by", "samples", *args, capture], check=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+                          "--by", "samples", "--sort", "tid,dso,srcline", capture],
+                         check=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL).stdout
     return json.loads(got)
 
 
 def rooms(capture):
-    """Percent by folder, library or kernel."""
-    said = report(capture, "--sort", "dso,srcline")
+    """Percent by folder, library or kernel; and of the thread that has most."""
+    said = report(capture)
     here = os.getcwd() + "/"
-    of = collections.Counter()
+    of, threads = collections.Counter(), collections.Counter()
     for row in said["rows"]:
+        share = 100 * row["self_samples"] / said["samples"]
         file = row["file"]
         if file.startswith(here):
             name = os.path.normpath(os.path.dirname(file[len(here):]))
         else:
             name = os.path.basename(row["image"])
             name = "kernel" if name.startswith("[kernel") else name.split(".so")[0]
-        of[name] += 100 * row["self_samples"] / said["samples"]
-    return of
+        of[name] += share
+        threads[row["tid"]] += share
+    return of, max(threads.values())
 
 
 def main():
@@ -103,9 +106,7 @@ def main():
             subprocess.run(["perf", "record", "-q", "-F", frequency, "-e", "cpu-clock",
                             "-o", data, *command], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            threads = report(data, "--sort", "tid")
-            first = max(row["self_percent"] for row in threads["rows"])
-            of = rooms(data)
+            of, first = rooms(data)
         print("  %-31s %s; one thread has %.0f" % (work, ", ".join(
             "%.0f %s" % (share, name) for name, share in of.most_common()
             if share >= LEAST), first))

@@ -535,7 +535,7 @@ def main():
         common.finish()
     table = common.expectations("expect-exportperf.txt")
     with tempfile.TemporaryDirectory() as folder:
-        for c in args and common.captures(args) or common.share(common.captures(), 2):
+        for c in common.captures(args) if args else common.share(common.captures(), 2):
             # sums of waits have no time, by which perf sorts
             if c.name.startswith("offcpu-"):
                 continue

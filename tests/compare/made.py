@@ -138,8 +138,8 @@ def captures():
     """The captures of the project: one file each."""
     found = sorted(os.path.join(common.HERE, f) for f in os.listdir(common.HERE)
                    if common.bare(f).endswith((".data", ".dat")) or f.startswith("ftext-"))
-    return [f for f in found
-            if f in common.share(found, 10) or "locks-named" in f or "ftrace-v7" in f]
+    chosen = common.share(found, 10)
+    return [f for f in found if f in chosen or "locks-named" in f or "ftrace-v7" in f]
 
 
 def main():

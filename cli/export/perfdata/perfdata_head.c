@@ -337,5 +337,5 @@ void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
 			blob_u64(b, start[f + 1] - start[f]);
 		}
 	blob_add(b, body.at, body.n);
-	free(body.at);
+	blob_release(&body);
 }

@@ -40,7 +40,7 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 	perfdata_attrs(pd, &b);
 	pd->data_at = b.n;
 	rc = perfdata_write_all(pd, &b, err);
-	free(b.at);
+	blob_release(&b);
 	return rc;
 }
 
@@ -80,7 +80,7 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 			     strerror(errno));
 	if (!rc)
 		rc = perfdata_write_all(pd, &b, err);
-	free(b.at);
+	blob_release(&b);
 	if (!rc && (ferror(pd->out) || fseeko(pd->out, 0, SEEK_END)))
 		rc = err_set(err, ERR_IO, "cannot write perf.data");
 	return rc;
