@@ -33,6 +33,11 @@ KEYS = {"Backspace": "\ue003", "Enter": "\ue007", "Shift": "\ue008",
 failures = 0
 
 
+class Refused(SystemExit):
+    """What the driver says of a request that it did not carry out; a script
+    that does not expect it ends with that."""
+
+
 def ok(good, name, *detail):
     """One line for tests/run.sh; the details first, as they explain it."""
     global failures
@@ -274,7 +279,6 @@ class Browser:
             self.start()
         # the page before it may have been of another size and without scripts
         self.call("POST", "/url", {"url": "about:blank"})
-        self.cdp("Page.resetNavigationHistory")
         self.cdp("Emulation.setScriptExecutionDisabled", value=False)
         width, height = self.size
         self.call("POST", "/window/rect",
@@ -304,7 +308,7 @@ class Browser:
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as e:
-            sys.exit("%s: %s" % (path, json.load(e)["value"]["message"]))
+            raise Refused("%s: %s" % (path, json.load(e)["value"]["message"]))
 
     def cdp(self, command, **params):
         return self.call("POST", "/goog/cdp/execute",
@@ -312,11 +316,15 @@ class Browser:
 
     def node(self, selector):
         """The id of an element, once the page has it: without scripts nothing
-        says when it was read."""
+        says when it was read, and the document of one request may be gone at
+        the next."""
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            root = self.cdp("DOM.getDocument")["root"]["nodeId"]
-            node = self.cdp("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+            try:
+                root = self.cdp("DOM.getDocument")["root"]["nodeId"]
+                node = self.cdp("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+            except Refused:
+                node = 0
             if node:
                 return node
             time.sleep(0.02)
