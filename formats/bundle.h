@@ -4,7 +4,6 @@
  * The same files give the same bytes: owners and times are 0. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct bundle;

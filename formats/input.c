@@ -13,7 +13,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/named_file.h"
-#include "stitch/files/temp.h"
+#include "stitch/files/new_file.h"
 #include "stitch/files/write_all.h"
 
 /* Larger than what records that wait to be ordered mostly are apart. */

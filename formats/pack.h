@@ -1,4 +1,4 @@
-/* pack.h - compresses bytes as a gzip stream.
+/* pack.h - compresses bytes: as a gzip stream, or blocks by zstd.
  *
  * Call order: pack_new(), any number of pack_add(), pack_finish(), pack_free().
  * The same bytes give the same stream: it has no name and no time. */
@@ -7,6 +7,7 @@
 
 struct err;
 struct pack;
+struct pack_zstd;
 
 /* Takes the next n compressed bytes. Returns 0, or -1 and *err. */
 typedef int pack_fn(void *arg, const void *data, size_t n, struct err *err);
@@ -19,3 +20,14 @@ void pack_free(struct pack *p);
 int pack_add(struct pack *p, const void *data, size_t n, struct err *err);
 /* Writes what is still buffered, and the trailer. Returns 0, or -1 and *err. */
 int pack_finish(struct pack *p, struct err *err);
+
+/* Blocks, each by itself, with zstd. Returns NULL and *err if there is no
+ * memory. */
+struct pack_zstd *pack_zstd_new(struct err *err);
+void pack_zstd_free(struct pack_zstd *p); /* NULL is fine */
+/* Returns the room that n bytes need at most. */
+size_t pack_zstd_room(size_t n);
+/* Compresses n bytes to `to`, which has pack_zstd_room(n) bytes. Returns 0 and
+ * *len, or -1 and *err. The same bytes give the same result. */
+int pack_zstd_put(struct pack_zstd *p, const void *data, size_t n, void *to,
+		  size_t *len, struct err *err);

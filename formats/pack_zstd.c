@@ -1,5 +1,5 @@
 /* pack_zstd.c - compresses blocks of bytes with zstd. */
-#include "formats/pack_zstd.h"
+#include "formats/pack.h"
 
 #include <zstd.h>
 

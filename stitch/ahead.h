@@ -6,7 +6,6 @@
  * unwound as if there were no threads. So results are the same. */
 #pragma once
 #include <stdbool.h>
-#include <stdint.h>
 
 struct ahead;
 struct order;

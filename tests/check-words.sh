@@ -41,7 +41,7 @@ def marks():
     for path in [f for room in ("samples", "names", "stacks", "waits", "diffs")
                  for f in glob.glob("cli/%s/*.[ch]" % room)] + glob.glob("cli/tables/a*.c") + [
             "cli/tables/report_tree.c", "cli/pictures/flame_offcpu.c"]:
-        if path.endswith(("chains.c", "mark_words.c", "short_name.c")):
+        if path.endswith(("chains.c", "word_meanings.c", "short_name.c")):
             continue        # perf's words; the entries; parts of symbols
         code = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)
         for s in re.findall(r'"(\[[a-zA-Z%][^"]*\])(?:\\n)?"', code):

@@ -1,10 +1,8 @@
 /* check_json.c - check --json: the result of each statement. */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/json.h"
-#include "schema/store.h"
 
 static void check_json_sentence(void *arg, const char *sentence)
 {

@@ -1,7 +1,6 @@
 /* check_words.c - the verdict in words: what is broken, or what "clean"
  * covers. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/human.h"

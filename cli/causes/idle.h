@@ -23,8 +23,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/causes/proof.h"
-
 struct idle {
 	struct proofs *p;
 	const struct timeline *t;

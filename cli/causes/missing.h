@@ -3,7 +3,6 @@
  * records. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/causes/timeline.h"

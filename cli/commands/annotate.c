@@ -1,7 +1,6 @@
 /* annotate.c - the command that lists the hottest functions, or shows the
  * samples at each instruction of one. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

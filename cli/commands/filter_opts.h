@@ -1,4 +1,5 @@
-/* filter_opts.h - the options that say which samples a command reads.
+/* filter_opts.h - the options that say which samples a command reads, and which
+ * time off the CPU.
  *
  * Commands hand the filter on to what reads a database. */
 #pragma once
@@ -11,3 +12,14 @@ extern struct filter filter;
 extern const struct opt filter_opts[];
 /* --filter, of commands that read samples by stacks_load() */
 extern const struct opt filter_expr_opts[];
+
+/* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
+struct offcpu_opts {
+	bool on;
+	bool wall; /* waits beside samples, see cli/waits/wall.h */
+};
+extern struct offcpu_opts offcpu_opts;
+extern const struct opt offcpu_opt_table[], wall_opt_table[];
+/* Returns 0, or -1 and *err if --state is wrong or options exclude each other.
+ */
+int offcpu_check(struct err *err);

@@ -1,6 +1,5 @@
 /* info.c - the command that prints the contents and the losses of a
  * database. */
-#include <stdio.h>
 
 #include "cli/command.h"
 #include "cli/ingest/name.h"

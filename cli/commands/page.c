@@ -4,7 +4,6 @@
 
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/commands/offcpu_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
 #include "cli/names/matching.h"
@@ -14,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/output/out.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame.h"
 #include "cli/page/page.h"
 #include "cli/stacks/report_rows.h"
 #include "cli/tables/report.h"

@@ -1,10 +1,8 @@
 /* path.c - the command that says why a thread took so long. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/pictures/flame_path.h"
+#include "cli/pictures/flame.h"
 #include "cli/path/path.h"
 #include "cli/typed.h"
 #include "schema/store.h"

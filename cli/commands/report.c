@@ -5,7 +5,6 @@
 
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/commands/offcpu_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"

@@ -17,7 +17,6 @@
 #include "cli/samples/loss_rows.h"
 #include "cli/stacks/stacks.h"
 #include "cli/waits/waits.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"

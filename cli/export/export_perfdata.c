@@ -25,7 +25,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/files/path.h"
-#include "stitch/files/temp.h"
+#include "stitch/files/new_file.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 

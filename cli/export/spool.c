@@ -9,7 +9,7 @@
 #include "cli/output/folder.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/files/temp.h"
+#include "stitch/files/new_file.h"
 
 #define SPOOL_FIRST ((size_t)1 << 20) /* bytes */
 #define SPOOL_STEP ((size_t)64 << 20) /* the size doubles up to this */

@@ -13,7 +13,6 @@
 #include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
-#include "schema/store.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -3,7 +3,6 @@
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/samples/code.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

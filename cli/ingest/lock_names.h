@@ -6,7 +6,6 @@
  * database; lock_names_store() when all code is named. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct err;

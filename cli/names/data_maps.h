@@ -1,8 +1,6 @@
 /* data_maps.h - where data of files was in memory: a loader puts it at a fixed
  * distance from the file's code, whose mappings are recorded. */
 #pragma once
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct data_maps;

@@ -2,7 +2,6 @@
  *
  * It is for a shell of SQLite, in any database: an older `result` is replaced.
  */
-#include <string.h>
 
 #include "cli/output/output.h"
 #include "cli/output/safe_text.h"

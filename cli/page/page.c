@@ -4,19 +4,18 @@
 
 #include <errno.h>
 
-#include "cli/audit/banner.h"
+#include "cli/audit/check.h"
 #include "cli/output/human.h"
+#include "cli/output/lines.h"
 #include "cli/samples/filter.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/report_rows.h"
-#include "cli/stacks/verdict_words.h"
+#include "cli/stacks/word_meanings.h"
 #include "cli/waits/waits.h"
-#include "cli/page/page_diff.h"
-#include "cli/page/page_source.h"
+#include "cli/page/page_parts.h"
 #include "cli/output/safe_text.h"
 #include "cli/stacks/stacks.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
@@ -382,6 +381,52 @@ static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
 		css_class ? "\"" : "", HUMAN_GROUPED(n), what);
 }
 
+/* What check prints first; with filters, of what they leave. */
+struct banner {
+	const char *word;   /* "broken", "clean", "unproved", ... */
+	char verdict[2048]; /* "broken: 382 requests without ..." */
+	char trust[TRUST_SENTENCE];
+	char *advice; /* sentences, each with a line break behind it */
+	struct check_breaks breaks;
+	int64_t findings; /* all, not only those that break the capture */
+};
+
+static void banner_take_advice(void *arg, const char *sentence)
+{
+	fprintf(arg, "%s\n", sentence);
+}
+
+/* Fills *b, whose advice is to be freed, whether this succeeds or not. */
+static int banner_read(struct store *db, const char *path,
+		       const struct filter *filter, struct banner *b,
+		       struct err *err)
+{
+	struct check c = {
+		.db = db, .path = path, .filter = filter, .banner = true
+	};
+	struct lines l = { .len = 0 };
+	FILE *advice;
+	int rc = -1;
+
+	*b = (struct banner){ .word = "" };
+	if (check_filters(&c, err) || check_judge(&c, err) ||
+	    check_sum(&c, "findings", "findings", &b->findings, err))
+		goto out;
+	b->word = check_verdict(&c);
+	lines_add(&l, "%s: ", b->word);
+	check_say_verdict(&c, &l);
+	snprintf(b->verdict, sizeof(b->verdict), "%s", l.text);
+	trust_say(c.trust, b->trust);
+	b->breaks = c.breaks;
+	advice = mem_stream(&b->advice, NULL);
+	rc = check_advice(&c, banner_take_advice, advice, err);
+	mem_stream_end(advice);
+out:
+	check_forget(&c);
+	free(c.prefix);
+	return rc;
+}
+
 /* Writes the figures of check: only what it calls broken is red. */
 static void html_page_put_figures(FILE *out, const struct banner *b)
 {
@@ -510,7 +555,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      out);
 	fputs("</div>\n", out);
 out:
-	banner_release(&b);
+	free(b.advice);
 	return rc;
 }
 

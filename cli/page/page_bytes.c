@@ -1,8 +1,6 @@
 /* page_bytes.c - numbers as bytes in base64, for the scripts of a page. */
 #include "cli/page/page_bytes.h"
 
-#include "stitch/base/mem.h"
-
 /* Some editors cannot handle very long lines: 1024 characters of base64. */
 #define LINE_BYTES 768
 

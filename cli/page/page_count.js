@@ -1,7 +1,7 @@
 // page_count.js - the tables of verdicts, losses and findings within the chosen
 // time.
 //
-// The tables come as text; page_times.h says what the block "times" has. A row
+// The tables come as text; page_data.h says what the block "times" has. A row
 // is found by its key: the cells that name it. Tables that have no times say so.
 
 // The cells that make a key, and those that are counted (count), added up (sum)

@@ -7,18 +7,18 @@
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/label_facts.h"
-#include "cli/stacks/mark_words.h"
+#include "cli/stacks/word_meanings.h"
 #include "cli/output/json.h"
 #include "cli/page/page_bytes.h"
-#include "cli/page/page_times.h"
 #include "cli/page/page_waits.h"
 #include "cli/pictures/palette.h"
 #include "cli/stacks/stacks.h"
 #include "cli/pictures/timeline.h"
 #include "cli/pictures/timeline_words.h"
 #include "cli/stacks/trust.h"
-#include "cli/stacks/verdict_words.h"
 #include "cli/waits/wall.h"
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -35,6 +35,13 @@ struct page_items {
 	size_t n_event, cap_event;
 };
 
+/* When that happened which the page's tables count. */
+struct page_times {
+	struct labels *keys; /* a label's name is the text; NULL: no times */
+	struct blob bytes;
+	uint64_t n, last;
+};
+
 struct page_data {
 	struct timeline tl;
 	bool timed, by_samples, inlined_rows, wall;
@@ -45,7 +52,7 @@ struct page_data {
 	char **trust; /* the sentence of each event, and of the wall clock */
 	size_t n_trust;
 	struct page_waits *waits;
-	struct page_times *times; /* NULL: the database has none */
+	struct page_times times;
 	struct page_items samples, intervals;
 	struct wall_intervals sums; /* of the intervals */
 	struct intern names;	    /* and their names */
@@ -82,15 +89,62 @@ static uint64_t page_data_choose_bin(uint64_t span)
 	return bin;
 }
 
-static uint64_t page_data_bin(const void *arg, int64_t time)
+static uint64_t page_data_bin(const struct page_data *d, int64_t time)
 {
-	const struct page_data *d = arg;
-
 	if (time <= d->tl.t0)
 		return 0;
 	if (time > d->tl.t1)
 		time = d->tl.t1;
 	return ((uint64_t)time - (uint64_t)d->tl.t0) / d->bin;
+}
+
+/* ---- times of what tables count */
+
+/* Returns 0 if the time is not known. */
+static uint64_t page_times_bin(const struct page_data *d, const struct rows *r,
+			       size_t column)
+{
+	return rows_value(r, column).kind == VALUE_NULL
+		       ? 0
+		       : 1 + page_data_bin(d, rows_int(r, column));
+}
+
+static int page_times_load(struct page_data *d, struct store *db,
+			   struct err *err)
+{
+	struct page_times *t = &d->times;
+	struct rows *r = rows_of(db, "page_times", err);
+
+	t->keys = labels_new();
+	while (rows_step(r)) {
+		uint32_t key = labels_add_name(t->keys, LABEL_GROUP,
+					       rows_text(r, PAGE_TIMES_KEY));
+		uint64_t from = page_times_bin(d, r, PAGE_TIMES_T0);
+		uint64_t to = page_times_bin(d, r, PAGE_TIMES_T1);
+		uint64_t n = (uint64_t)rows_int(r, PAGE_TIMES_N);
+
+		blob_leb(&t->bytes,
+			 (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
+		blob_zigzag(&t->bytes, from - t->last);
+		if (to != from)
+			blob_leb(&t->bytes, to);
+		if (n != 1)
+			blob_leb(&t->bytes, n);
+		t->last = from;
+		t->n++;
+	}
+	return rows_end(r, err);
+}
+
+/* Writes the texts of the keys: the table and its cells, with '|' between, and
+ * the number of items. */
+static void page_times_meta(const struct page_times *t, struct json *j)
+{
+	json_array(j, "times");
+	json_uint(j, NULL, t->n);
+	for (uint32_t i = 0; i < labels_count(t->keys); i++)
+		json_shown(j, NULL, labels_get(t->keys, i)->name);
+	json_end(j);
 }
 
 /* ---- samples */
@@ -335,8 +389,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
 						 (uint64_t)d->tl.t0)
 			  : 1;
-	if ((d->timed &&
-	     !(d->times = page_times_load(db, page_data_bin, d, err))) ||
+	if ((d->timed && page_times_load(d, db, err)) ||
 	    !(d->stacks = stacks_load(db, &so, err)) ||
 	    (d->served && page_data_take_sums(d, err)))
 		goto out;
@@ -379,7 +432,8 @@ void page_data_free(struct page_data *d)
 	timeline_release(&d->tl);
 	flame_tree_free(d->tree);
 	page_waits_free(d->waits);
-	page_times_free(d->times);
+	labels_free(d->times.keys);
+	blob_release(&d->times.bytes);
 	intern_release(&d->names);
 	for (size_t i = 0; i < d->n_trust; i++)
 		free(d->trust[i]);
@@ -611,8 +665,8 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	page_data_put_events(d, &j);
 	page_data_put_threads(d, &j);
 	page_waits_meta(d->waits, &j);
-	if (d->times)
-		page_times_meta(d->times, &j);
+	if (d->times.keys)
+		page_times_meta(&d->times, &j);
 	page_data_put_intervals(d, &j);
 	page_data_put_verdicts(&j);
 	json_bool(&j, "inlined_rows", d->inlined_rows);
@@ -634,6 +688,6 @@ void page_data_write(const struct page_data *d, FILE *out)
 	page_bytes_write(&d->samples.bytes, "samples", out);
 	page_bytes_write(&d->intervals.bytes, "intervals", out);
 	page_waits_write(d->waits, out);
-	if (d->times)
-		page_times_write(d->times, out);
+	if (d->times.keys)
+		page_bytes_write(&d->times.bytes, "times", out);
 }

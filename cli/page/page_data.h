@@ -7,7 +7,12 @@
  *   behind it: depth, label
  * - groups: what samples have in common: event, thread, verdict, node, and
  *   the node on the way to it that was inferred (0: none)
- * - waits, runs: see page_waits.h; times: see page_times.h
+ * - waits, runs: see page_waits.h
+ * - times: of each item of requests, chains, losses and findings, nearly in
+ *   order of time: its key * 4, + 1 if it has an end of its own, + 2 if it
+ *   stands for another number than 1; zigzag of time's difference to the item
+ *   before (0: not known, else 1 + bins since t0); the end likewise, as a plain
+ *   number; the number
  * - samples: in time order: zigzag of time's difference to the sample before
  *   (0: no time, else 1 + bins since t0), group, cpu + 1, zigzag of weight's
  *   difference to the sample of that event before

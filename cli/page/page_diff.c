@@ -1,6 +1,6 @@
 /* page_diff.c - what changed between two recordings, in the HTML page of the
  * second. */
-#include "cli/page/page_diff.h"
+#include "cli/page/page_parts.h"
 
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/label.h"
@@ -8,7 +8,6 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/page/page_bytes.h"
 #include "cli/pictures/palette.h"
-#include "stitch/base/mem.h"
 
 static void page_diff_put_sentence(const struct compare *c,
 				   compare_tell_fn *tell, int which,

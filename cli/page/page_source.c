@@ -1,6 +1,6 @@
 /* page_source.c - the hot functions of an HTML page, as instructions and source
  * lines. */
-#include "cli/page/page_source.h"
+#include "cli/page/page_parts.h"
 
 #include <stdbool.h>
 

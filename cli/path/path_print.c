@@ -10,7 +10,6 @@
 #include "cli/waits/wait_cause.h"
 #include "cli/output/json.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 
 /* Finds the program with which the recording began, from its start to its end.
  * Returns 0, or -1 and *err. */

@@ -7,7 +7,7 @@
 #include "cli/stacks/report_rows.h"
 #include "cli/diffs/sides.h"
 #include "cli/samples/weight.h"
-#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"
 
 /* Returns for each node of the common tree the node of another tree. The caller

@@ -1,5 +1,5 @@
 /* flame_diff.c - what changed between two recordings, as a flame graph. */
-#include "cli/pictures/flame_diff.h"
+#include "cli/pictures/flame.h"
 
 #include <math.h>
 
@@ -8,7 +8,6 @@
 #include "cli/output/safe_text.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_notes.h"
-#include "cli/pictures/flame_opts.h"
 #include "cli/diffs/diff_runs.h"
 #include "cli/diffs/diff_limit.h"
 #include "cli/stacks/flame_tree.h"

@@ -3,14 +3,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/input.h"
 #include "cli/output/say.h"
 #include "formats/input.h"
 #include "cli/samples/filter.h"
 #include "cli/pictures/flame_notes.h"
-#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame.h"
 #include "cli/stacks/flame_tree.h"
 #include "cli/stacks/folded.h"
 #include "cli/stacks/label.h"

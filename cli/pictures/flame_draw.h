@@ -5,7 +5,6 @@
  * below the picture (flame_notes.h). Drawings that are compared share their
  * labels. */
 #pragma once
-#include <stdint.h>
 
 #include "cli/pictures/drawing.h"
 

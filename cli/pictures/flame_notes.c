@@ -12,7 +12,7 @@
 #include "cli/waits/wall.h"
 #include "cli/output/human.h"
 #include "cli/pictures/drawing.h"
-#include "cli/pictures/flame_opts.h"
+#include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"

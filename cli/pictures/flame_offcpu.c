@@ -1,11 +1,10 @@
 /* flame_offcpu.c - a flame graph of the time that threads were off the CPU. */
-#include "cli/pictures/flame_offcpu.h"
+#include "cli/pictures/flame.h"
 
 #include <inttypes.h>
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_notes.h"
-#include "cli/pictures/flame_opts.h"
 #include "cli/output/human.h"
 #include "cli/stacks/label.h"
 #include "cli/stacks/trust.h"

@@ -1,5 +1,5 @@
 /* flame_path.c - a flame graph of chains of waits. */
-#include "cli/pictures/flame_path.h"
+#include "cli/pictures/flame.h"
 
 #include "cli/waits/causes.h"
 #include "cli/waits/wake_context.h"

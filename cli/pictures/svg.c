@@ -14,7 +14,7 @@
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
-#include "cli/stacks/mark_words.h"
+#include "cli/stacks/word_meanings.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"

@@ -3,7 +3,6 @@
 
 #include "cli/samples/filter.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 
 struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 				 struct err *err)

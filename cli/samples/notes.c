@@ -1,7 +1,6 @@
 /* notes.c - facts that qualify a picture of a database, as lines of text. */
 #include "cli/samples/notes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/output/safe_text.h"

@@ -2,7 +2,6 @@
  * its captures. */
 #include "cli/samples/recorder.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "schema/columns.h"

@@ -7,7 +7,6 @@
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"
-#include "schema/store.h"
 #include "schema/write/served.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"

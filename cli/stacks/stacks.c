@@ -16,7 +16,6 @@
 #include "cli/output/term.h"
 #include "cli/samples/weight.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 #include "schema/write/sums_code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -13,7 +13,6 @@
 #include "cli/output/json.h"
 #include "cli/path/path.h"
 #include "cli/tables/report.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

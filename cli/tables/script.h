@@ -7,7 +7,6 @@
  * right-aligned in 16 columns. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "cli/samples/chains.h"

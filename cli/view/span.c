@@ -6,7 +6,6 @@
 
 #include "cli/view/cells.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 
 #define LEFT 2 /* cells in front of the bars */

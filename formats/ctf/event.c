@@ -1,6 +1,5 @@
 /* event.c - makes items of events: their stacks, facts about threads and
  * mappings. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"

@@ -1,6 +1,5 @@
 /* item.c - makes items, which hold the records of a CTF trace until they are
  * decoded and released. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"

@@ -3,7 +3,6 @@
  * The times of a stream do not go back, or that is noted, so the floor is the
  * time of the earliest event that was not returned yet. A stream is opened when
  * its first packet is due. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"

@@ -3,7 +3,6 @@
  *
  * LTTng's kernel events have a tid where ftrace's have a pid. task_rules.h
  * decides which records an event leads to. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ctf/ctf.h"

@@ -2,7 +2,6 @@
  *
  * A file is mapped, and items point into it. Of a stream, only what was not
  * taken yet is in a buffer; items have copies of their lines. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftext/ftext.h"

@@ -3,7 +3,6 @@
  * A stack belongs to the last event of the same task, on the same CPU, in the
  * same context (entries of an interrupt are among those of the task that it
  * interrupted, with the same pid), and never across a mark of lost events. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftext/ftext.h"

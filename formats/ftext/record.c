@@ -1,6 +1,5 @@
 /* record.c - makes the record of a ref: an event with its stacks, a mark of
  * loss, or what task.c, defer.c and kernel.c make. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftext/ftext.h"

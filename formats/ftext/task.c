@@ -3,7 +3,6 @@
  * task_rules.h decides which records an event leads to. The name at the start
  * of a line is the one that the kernel remembered when it printed the text: it
  * counts until an event tells another. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftext/ftext.h"

@@ -2,7 +2,6 @@
  * files that they name, and lines that processes which unwind themselves write
  * to trace_marker. Layouts: backstitch-formats(5), "Deferred stacks: ftrace".
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"

@@ -21,7 +21,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 #include "stitch/base/table.h"
-#include "stitch/base/wide.h"
 
 extern const struct source_ops ftrace_ops;
 

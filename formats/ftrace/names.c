@@ -1,6 +1,5 @@
 /* names.c - names and processes of threads, from saved_cmdlines and
  * saved_tgids. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"

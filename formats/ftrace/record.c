@@ -1,8 +1,6 @@
 /* record.c - makes the record of a ref: an event with its stacks, a mark of
  * loss, or what task.c, defer.c and synthetic.c make. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"

@@ -4,7 +4,6 @@
  * each ring are walked ahead, because the stacks of an event are entries after
  * it. A stack that belongs to an event is not an event of its own. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftrace/entry.h"

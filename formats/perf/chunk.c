@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "formats/perf/perf.h"
-#include "stitch/files/temp.h"
+#include "stitch/files/new_file.h"
 
 #define HANDLE_CHUNK ((uint64_t)1 << 63)
 #define MEMORY_DEFAULT ((uint64_t)256 << 20)

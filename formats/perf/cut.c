@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/perf/cut_counts.h"
 #include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"
-#include "formats/perf/cut_tasks.h"
 #include "formats/perf/zstd_stream.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"

@@ -1,6 +1,6 @@
 /* cut_counts.c - counters in a stream that is cut, so that a piece can be read
  * alone. */
-#include "formats/perf/cut_counts.h"
+#include "formats/perf/cut_state.h"
 
 #include "stitch/base/saturate.h"
 #include "stitch/base/table.h"

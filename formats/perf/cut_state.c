@@ -2,7 +2,6 @@
  * stream begins with. */
 #include "formats/perf/cut_state.h"
 
-#include "formats/perf/cut_read.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"

@@ -1,19 +1,21 @@
-/* cut_state.h - records of mappings and of kernel objects that a piece of a cut
- * stream begins with.
+/* cut_state.h - what is known of a stream that is cut, so that a piece can be
+ * read alone: the records of mappings, threads and kernel objects that it
+ * begins with, and from where its counters count.
  *
- * Both sets are in the order of arrival, because of mappings that overlap the
- * later one counts. Both are bounded: the oldest is dropped and counted. All
- * sets of a stream together are bounded too: what has no room is dropped. */
+ * Sets of mappings and of objects are in the order of arrival, because of
+ * mappings that overlap the later one counts. Both are bounded: the oldest is
+ * dropped and counted. All sets of a stream together are bounded too: what has
+ * no room is dropped. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "formats/perf/cut_read.h"
 #include "stitch/base/table.h"
 
-struct cut_read;
-struct perf_rec;
+struct record;
 
 /* The kernel allows a process 65530 mappings (vm.max_map_count). */
 #define CUT_STATE_MAX ((size_t)1 << 16)
@@ -99,3 +101,34 @@ void cut_objects_take(struct cut_objects kernel[CUT_KERNEL], struct cut_kept *k,
 void cut_objects_release(struct cut_objects *s, struct cut_kept *k);
 void cut_objects_write(const struct cut_objects *s, struct cut_read *read,
 		       FILE *out);
+
+/* The threads, with their names and mappings. A process lives as long as one of
+ * its threads. A new thread has the name of the one that made it, a new process
+ * the mappings of its parent. These are records and no regions of
+ * stitch/tasks/: a piece needs the bytes as they were written, of all processes
+ * at once and without rows of a database. */
+struct cut_tasks;
+
+/* Borrows both; what is kept counts in `kept`. */
+struct cut_tasks *cut_tasks_new(struct cut_read *read, struct cut_kept *kept);
+void cut_tasks_free(struct cut_tasks *c); /* NULL is fine */
+/* Takes a COMM, an MMAP of a process, a FORK or an EXIT, and what is in it.
+ * time: its own; 0: it has none. */
+void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
+		    const struct record *rec, uint64_t time);
+/* Writes the names and mappings of all that live. */
+void cut_tasks_write(const struct cut_tasks *c, FILE *out);
+
+/* Values of counters in samples, and the sums of LOST_SAMPLES, are since the
+ * recording began. A reader takes the first of them as they are, so that each
+ * piece would count again what the pieces before it have. Therefore the records
+ * of a piece are stored with values since the piece began. */
+struct cut_counts;
+
+/* Borrows what reads the records. */
+struct cut_counts *cut_counts_new(struct cut_read *read);
+void cut_counts_free(struct cut_counts *c); /* NULL is fine */
+/* Takes a sample or lost records of that piece. Returns what is to be stored,
+ * of the same size: the record, or a copy that is valid until the next call. */
+const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
+			    const struct cut_stamp *stamp, uint32_t piece);

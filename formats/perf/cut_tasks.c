@@ -1,6 +1,5 @@
 /* cut_tasks.c - the threads of a stream that is cut, with their names and
  * mappings. */
-#include "formats/perf/cut_tasks.h"
 
 #include "formats/perf/cut_read.h"
 #include "formats/perf/cut_state.h"

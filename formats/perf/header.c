@@ -4,7 +4,6 @@
  * record can be decoded without them. If it is cut later, the records up to
  * there are used and the missing part is reported. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/perf/perf.h"

@@ -1,5 +1,4 @@
 /* record.c - decodes the bytes of a kernel record to a struct record. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/perf/perf.h"

@@ -5,7 +5,6 @@
  * scan reads every time once and keeps the smallest of each 64 KiB. The
  * smallest time of the blocks that were not read again yet is then a correct
  * floor, whatever the recorder did. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/perf/perf.h"

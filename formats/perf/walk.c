@@ -3,7 +3,6 @@
  * Records are in the file itself or inside compressed records. No mark tells
  * where a record starts, so a wrong size ends the walk. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/perf/perf.h"

@@ -3,7 +3,6 @@
  * Offsets and sizes come from the capture, so every access is checked. */
 #include "formats/tracepoint/fields.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "stitch/source.h"

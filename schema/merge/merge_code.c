@@ -11,7 +11,6 @@
 
 #include "schema/columns.h"
 #include "schema/merge/merging.h"
-#include "schema/store.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
 #include "stitch/audit/callsite.h"

@@ -3,7 +3,6 @@
 
 #include "schema/columns.h"
 #include "schema/merge/merging.h"
-#include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/verdict.h"
 

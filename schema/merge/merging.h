@@ -11,7 +11,6 @@
 #include "schema/db/int_rows.h"
 #include "schema/db/rows.h"
 #include "stitch/base/intern.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
 struct merge_code;

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "schema/db/queries.h"
 #include "schema/write/capture.h"

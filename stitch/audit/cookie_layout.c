@@ -1,7 +1,6 @@
 /* cookie_layout.c - which bits of a cookie are CPU and counter. */
 #include "stitch/audit/cookie_layout.h"
 
-#include "stitch/base/mem.h"
 #include "stitch/base/words.h"
 
 /* Most bits for the CPU: CPU numbers are below 65536. */

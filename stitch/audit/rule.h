@@ -62,3 +62,15 @@ struct rule {
 	bool (*holds)(struct audit *au, const struct fact_finding *f,
 		      uint64_t key);
 };
+
+/* Rules about who runs on a CPU, who sleeps and who is woken (rules_sched.c):
+ * fn and holds of switch_broken, and of wakeup_order and wakeup_lost. */
+void rule_switch(struct audit *au, const struct audit_in *in);
+bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
+		       uint64_t key);
+void rule_wakeup(struct audit *au, const struct audit_in *in);
+bool rule_wakeup_holds(struct audit *au, const struct fact_finding *f,
+		       uint64_t key);
+/* Call it before findings are output. */
+void rule_sched_end(struct audit *au);
+void rule_sched_release(struct audit *au);

@@ -3,7 +3,7 @@
  * The rules need every switch of every task on all CPUs; those for wakeups also
  * need every wakeup. Scheduler events and SWITCH records contain the same facts
  * and are followed separately. */
-#include "stitch/audit/rules_sched.h"
+#include "stitch/audit/rule.h"
 
 #include "stitch/audit/audit.h"
 #include "stitch/base/mem.h"

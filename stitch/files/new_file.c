@@ -478,3 +478,23 @@ void new_file_free(struct new_file *nf)
 	free(nf->shown);
 	free(nf);
 }
+
+int temp_open(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* Some file systems, such as NFS, lack O_TMPFILE: creates a file with a
+	 * name there and removes the name at once. */
+	char *name = mem_printf("%s/backstitch-XXXXXX", dir);
+
+	fd = mkostemp(name, O_CLOEXEC);
+	int error = errno;
+
+	if (fd >= 0)
+		unlink(name);
+	free(name);
+	errno = error;
+	return fd;
+}

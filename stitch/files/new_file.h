@@ -64,3 +64,8 @@ void new_file_drop(char *temp);
  * Returns 0, or -1 and *err. */
 int new_file_place(char **temp, const char *path, bool replace,
 		   struct err *err);
+
+/* Opens a file without a name in a folder, for reading and writing; it vanishes
+ * when it is closed. Returns a descriptor with close-on-exec, or -1 and
+ * errno. */
+int temp_open(const char *dir);

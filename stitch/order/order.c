@@ -15,7 +15,7 @@
 #include "stitch/base/table.h"
 #include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
-#include "stitch/files/temp.h"
+#include "stitch/files/new_file.h"
 
 /* Least number of refs to read before they are sorted and merged. */
 #define BATCH_MIN 2048

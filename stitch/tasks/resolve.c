@@ -8,7 +8,6 @@
 #include "stitch/tasks/space.h"
 #include "stitch/record.h"
 #include "stitch/base/table.h"
-#include "stitch/tasks/stack_prefix.h"
 
 #define CACHE_SIZE (1u << 15)
 #define KERNEL_PATH "[kernel.kallsyms]"
@@ -56,6 +55,22 @@ struct known_frame {
 };
 
 #define KNOWN_BITS 14
+/* While the key is the same, equal addresses have equal frames. */
+struct stack_prefix_key {
+	uint64_t mask;
+	uint32_t view, gen;
+};
+
+/* The outer frames of the last resolved stack: the stacks of a program mostly
+ * differ in their inner frames only. Comparing addresses with those of the last
+ * stack is cheaper than looking up each frame. All zeros: empty. */
+struct stack_prefix {
+	struct stack_prefix_key key;
+	uint64_t *ip; /* outermost first */
+	uint32_t *stack;
+	size_t n, cap_ip, cap_stack;
+};
+
 /* Samples of several processes and threads alternate. The outermost address of
  * their stacks mostly tells them apart, so it chooses the last stack to compare
  * with. */
@@ -91,8 +106,26 @@ void resolve_free(struct resolve *rv)
 	free(rv->cache);
 	free(rv->known);
 	for (size_t i = 0; i < PREFIXES; i++)
-		stack_prefix_release(&rv->prefix[i]);
+		free_all(rv->prefix[i].ip, rv->prefix[i].stack);
 	free(rv);
+}
+
+/* Returns how many of a's outermost addresses equal those of the last stack,
+ * and sets *stack to the stack of these frames. Forgets the other frames. */
+static uint32_t stack_prefix_shared(struct stack_prefix *t,
+				    const struct stack_prefix_key *key,
+				    const struct addrs *a, uint32_t *stack)
+{
+	uint32_t n = 0;
+
+	if (t->key.mask == key->mask && t->key.view == key->view &&
+	    t->key.gen == key->gen)
+		while (n < t->n && n < a->n && t->ip[n] == a->ip[a->n - 1 - n])
+			n++;
+	t->key = *key;
+	t->n = n;
+	*stack = n ? t->stack[n - 1] : 0;
+	return n;
 }
 
 static bool starts_with(const char *s, const char *prefix)
@@ -574,8 +607,12 @@ static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
 				   : resolve_user_frame(rv, in, a, i, s);
 
 		stack = frames_push(rv->fr, stack, frame);
-		if (t)
-			stack_prefix_push(t, a->ip[i], stack);
+		if (!t)
+			continue;
+		mem_grow(t->ip, t->cap_ip, t->n + 1);
+		mem_grow(t->stack, t->cap_stack, t->n + 1);
+		t->ip[t->n] = a->ip[i];
+		t->stack[t->n++] = stack;
 	}
 	/* A frame that is not in code of the own space depends on more than the
 	 * key. */

@@ -2,7 +2,6 @@
 #include "symbolize/names/data_names.h"
 
 #include <gelf.h>
-#include <string.h>
 
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"

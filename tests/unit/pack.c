@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "formats/gunzip.h"
-#include "formats/pack_zstd.h"
 #include "formats/unpack.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"

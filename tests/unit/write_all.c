@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "stitch/base/mem.h"
-#include "stitch/files/temp.h"
+#include "stitch/files/new_file.h"
 #include "tests/unit/run.h"
 
 #define MANY ((size_t)4 << 20)

@@ -8,7 +8,6 @@
 #include "cli/samples/filter.h"
 #include "cli/output/json.h"
 #include "schema/columns.h"
-#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

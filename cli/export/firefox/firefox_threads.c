@@ -488,42 +488,31 @@ static bool is_used(const struct thread *th)
 
 /* ---- JSON */
 
-static void firefox_threads_put_stack(const struct firefox_threads *t UNUSED,
-				      struct json *j, const struct sample *s)
-{
-	json_int_or_null(j, NULL, s->stack, s->stack != FIREFOX_NONE);
-}
-
-static void put_sample_time(const struct firefox_threads *t, struct json *j,
-			    const struct sample *s)
-{
-	firefox_put_time(j, NULL, t->begin, s->time);
-}
-
-static void put_weight(const struct firefox_threads *t UNUSED, struct json *j,
-		       const struct sample *s)
-{
-	json_uint(j, NULL, s->weight);
-}
-
-static void put_weight_ms(const struct firefox_threads *t UNUSED,
-			  struct json *j, const struct sample *s)
-{
-	firefox_put_ms(j, NULL, s->weight);
-}
-
-typedef void put_fn(const struct firefox_threads *t, struct json *j,
-		    const struct sample *s);
+enum sample_column {
+	SAMPLE_STACK,
+	SAMPLE_TIME,
+	SAMPLE_WEIGHT,
+	SAMPLE_MS
+};
 
 static void put_column(const struct firefox_threads *t, struct json *j,
-		       const char *name, const struct thread *th, put_fn *put)
+		       const char *name, const struct thread *th,
+		       enum sample_column column)
 {
 	json_break(j);
 	json_array(j, name);
 	for (uint64_t at = th->samples.first; at && !out_failed();) {
 		const struct sample *s = spool_at(t->samples, at - 1);
 
-		put(t, j, s);
+		if (column == SAMPLE_STACK)
+			json_int_or_null(j, NULL, s->stack,
+					 s->stack != FIREFOX_NONE);
+		else if (column == SAMPLE_TIME)
+			firefox_put_time(j, NULL, t->begin, s->time);
+		else if (column == SAMPLE_WEIGHT)
+			json_uint(j, NULL, s->weight);
+		else
+			firefox_put_ms(j, NULL, s->weight);
 		at = s->next;
 	}
 	json_end(j);
@@ -585,16 +574,16 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	json_object(j, "samples");
 	json_uint(j, "length", th->samples.n);
 	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
-	put_column(t, j, "stack", th, firefox_threads_put_stack);
-	put_column(t, j, "time", th, put_sample_time);
+	put_column(t, j, "stack", th, SAMPLE_STACK);
+	put_column(t, j, "time", th, SAMPLE_TIME);
 	if (w->given)
 		put_column(t, j, "weight", th,
-			   w->is_time ? put_weight_ms : put_weight);
+			   w->is_time ? SAMPLE_MS : SAMPLE_WEIGHT);
 	else
 		json_null(j, "weight");
 	/* CPU time since the previous sample */
 	if (w->given && w->is_time)
-		put_column(t, j, "threadCPUDelta", th, put_weight);
+		put_column(t, j, "threadCPUDelta", th, SAMPLE_WEIGHT);
 	json_end(j);
 	json_break(j);
 	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, j);

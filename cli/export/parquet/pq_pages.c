@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "formats/pack_zstd.h"
+#include "formats/pack.h"
 #include "stitch/base/err.h"
 
 enum pq_page {

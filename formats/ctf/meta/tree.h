@@ -14,7 +14,6 @@
  * options of a variant, the nodes of all of them share a slot. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct arena;

@@ -1,0 +1,33 @@
+/* page_parts.h - parts of a page that not each has: what changed between two
+ * recordings, and the code of the hot functions.
+ *
+ * Two blocks each, see page_data.h. Of a difference "diff" is JSON: event,
+ * absolute, the sentences of report --diff, weights of both sides, their scale,
+ * labels, functions with what is judged of them; "diff_nodes" are numbers for
+ * each node of the tree of both recordings, parents before children: depth,
+ * label, weight in A and in B, samples in A and in B, all with what is above.
+ *
+ * Of code "code" is JSON with files and functions, "spots" a number for each
+ * group of samples: 1 + the instruction, counted over all functions, in which
+ * its samples were taken; 0: in none that is in the page. So the page counts
+ * instructions and lines within what is chosen. */
+#pragma once
+#include <stdio.h>
+
+struct diff_model;
+struct err;
+struct page_source;
+struct stacks;
+struct store;
+
+void page_diff_write(const struct diff_model *m, FILE *out);
+
+/* Loads the functions with most samples of their own. A function whose code is
+ * not found has none in the page, which says why. Returns NULL and *err if the
+ * database is damaged, or an option names a file that cannot be read. */
+struct page_source *page_source_new(struct store *db, struct stacks *s,
+				    struct err *err);
+void page_source_free(struct page_source *p);
+/* Says on the page which files it has lines of. */
+void page_source_tell(const struct page_source *p, FILE *out);
+void page_source_write(const struct page_source *p, FILE *out);

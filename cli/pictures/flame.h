@@ -1,0 +1,45 @@
+/* flame.h - flame graphs: what the options of the command flame ask for, and
+ * the kinds that have files of their own. */
+#pragma once
+#include <stdbool.h>
+
+#include "cli/command.h"
+
+struct drawing;
+struct err;
+struct filter;
+struct path_opts;
+struct sides;
+struct store;
+struct svg_opts;
+
+struct flame_opts {
+	const struct filter *filter; /* which samples; borrowed */
+	const char *out_path, *title, *subtitle, *minwidth, *colors;
+	long width;
+	bool reverse, inverted, upward, by_pid, by_thread, by_verdict, no_comm,
+		from_folded, inlined, inlined_rows, collapse;
+	struct opt_list include, exclude; /* regular expressions */
+	bool diff, absolute, wakeups, by_state;
+	bool wall; /* waits beside samples */
+	const char *diff_by, *weight;
+	const char *latency; /* a kind of intervals, as report --latency */
+};
+
+/* The time that threads were off the CPU. Fills the drawing. Returns 0, or -1
+ * and *err. With --wakeups the waker's stack is put above each stack, its
+ * innermost frame first, behind a frame "[woken by NAME]". */
+int flame_offcpu(struct drawing *d, const char *path, int *status,
+		 struct err *err);
+/* Chains of waits: who waited for whom, and with which functions. Writes those
+ * that the options choose to a file as SVG: each from the stack of the wait
+ * over that of the wake-up, innermost frame first, to what was done meanwhile.
+ * Returns an enum status, or -1 and *err. */
+int flame_path(struct store *db, const char *path, const struct path_opts *o,
+	       const char *file, struct err *err);
+/* What changed between two recordings: flame --diff. The picture is that of the
+ * second one; the color of a frame says whether its function has more or less
+ * there than in the first, and only where samples and loss leave no other
+ * explanation (diff_stats.h). Returns an enum status, or -1 and *err. */
+int flame_diff(const struct sides *s, const struct flame_opts *f,
+	       const struct svg_opts *o, struct err *err);
