@@ -56,6 +56,7 @@ table() {
 	xz-utils cmd xz all
 	elfutils cmd eu-addr2line all
 	chromium cmd chromium all
+	chromium-headless-shell cmd chromium-headless-shell all
 	chromium-driver cmd chromedriver all
 	linux-perf cmd perf all
 	strace cmd strace all

@@ -263,7 +263,7 @@ def main():
         print("skip exportctf: no babeltrace2")
         return
     scratch = tempfile.mkdtemp()
-    for name, paths in runs():
+    for name, paths in runs() if only else common.share(runs(), 2):
         if only and name not in only:
             continue
         found = collections.Counter()

@@ -5,7 +5,7 @@ import os
 import re
 import tempfile
 
-from common import HERE, alone, captures, ingest, must, ok, sound, symfs
+from common import HERE, alone, captures, ingest, must, ok, share, sound, symfs
 
 FOLDER = tempfile.TemporaryDirectory()
 KIND = re.compile(r"_\[[kij]\]$")
@@ -44,7 +44,8 @@ def same_bytes(name, form, db, once):
 
 def databases(names, files, programs):
     """(name, database) of captures; of files of other tracers and of jitted
-    code; and of captures whose programs are at hand."""
+    code; and of captures whose programs are at hand: half of each."""
+    names, files, programs = (share(x, 2) for x in (names, files, programs))
     for c in captures(() if os.environ.get("EXPORT_ALL") else names):
         yield c.name, ingest(c)[0]
     named = [(alone(f.split(".")[0], f), ()) for f in files]

@@ -12,7 +12,8 @@ import shutil
 import sys
 
 from common import (CACHE, HERE, OUT, ROOT, alone, captures, finish, ingest,
-                    must, ok, one, output, place, query, sound, unlike)
+                    must, ok, one, output, place, query, share, sound,
+                    unlike)
 
 NPM = os.path.join(OUT, "npm")
 NODE = shutil.which("node") and os.path.isdir(
@@ -357,9 +358,10 @@ def check(c, more=()):
         check_page(c.name, profiles, (speedscope, chrome), threads)
 
 
-for capture in captures(sys.argv[1:]):
+asked = sys.argv[1:]
+for capture in captures(asked) if asked else share(captures(), 2):
     check(capture)
-for capture, more_paths in others():
-    if not sys.argv[1:] or capture.name in sys.argv[1:]:
+for capture, more_paths in others() if asked else share(others(), 2):
+    if not asked or capture.name in asked:
         check(capture, more_paths)
 finish()
