@@ -17,45 +17,43 @@ The second table has commands that no other program has, on databases of two
 sizes: seconds and MiB for each million events. MiB is what the kernel counts at
 most, with pages of the capture that are mapped.
 
-Last result (2 cores with a load of 15 to 30 of other work, before which these
-runs go; medians of 3):
+Last result (2 cores, before all other work of the machine; medians of 3; the
+other, ours, ratio by the clock and by processor time):
 
-    compile, script / ingest        perf 6.1          3.79   4.90   0.74   0.70
-    compile, script / script        perf 6.1          3.96   5.61   0.78   0.69
-    compile, first look             perf 6.1          2.17   4.42   0.49   0.49
-    server, script / ingest         perf 6.1          1.90   0.57   3.34   2.38
-    server, script / script         perf 6.1          1.96   0.64   3.06   2.42
-    server, first look              perf 6.1          0.47   0.53   0.86   0.86
-    short, script / ingest          perf 6.1          1.67   0.76   2.22   1.61
-    short, script / script          perf 6.1          1.71   0.97   1.76   1.36
-    short, first look               perf 6.1          0.74   0.84   0.87   0.87
-    Node, inject, script / ingest   perf 7.3          2.32   0.44   5.27   3.73
-    Node, inject, script / script   perf 7.3          2.46   0.42   5.60   4.58
-    Java, script / ingest           perf 6.1          0.45   0.25   1.81   1.46
-    Java, script / script           perf 6.1          0.45   0.21   2.19   1.94
-    Java, first look                perf 7.3          0.19   0.25   0.83   0.83
-    system, script / ingest         perf 6.1          5.24   3.62   1.44   1.24
-    system, script / script         perf 6.1          5.29   4.41   1.19   1.05
-    system, first look              perf 6.1          2.10   3.62   0.59   0.59
-    LTTng-UST, dummy / no fields    babeltrace2 2.1   1.63   0.62   2.60   1.54
-    LTTng-UST, text / fields        babeltrace2 2.1   6.41   1.15   5.49   3.10
+    compile, script / ingest        perf 6.1          2.31   2.22   1.07   0.89
+    compile, script / script        perf 6.1          2.00   2.67   0.73   0.62
+    compile, first look             perf 6.1          1.14   2.30   0.50   0.50
+    server, script / ingest         perf 6.1          1.62   0.52   3.08   2.13
+    server, script / script         perf 6.1          1.61   0.56   2.86   2.32
+    server, first look              perf 6.1          0.42   0.47   0.90   0.90
+    short, script / ingest          perf 6.1          1.71   0.82   2.09   1.46
+    short, script / script          perf 6.1          1.79   1.11   1.60   1.20
+    short, first look               perf 7.2          0.83   0.97   0.84   0.84
+    Node, inject, script / ingest   perf 7.2          2.18   0.47   4.58   3.44
+    Node, inject, script / script   perf 7.2          2.09   0.45   4.55   3.85
+    Java, script / ingest           perf 6.1          0.43   0.26   1.63   1.35
+    Java, script / script           perf 7.2          0.53   0.24   2.24   2.04
+    Java, first look                perf 6.1          0.18   0.22   0.83   0.83
+    system, script / ingest         perf 6.1          3.40   1.41   2.41   1.90
+    system, script / script         perf 6.1          3.39   1.57   2.14   1.79
+    system, first look              perf 6.1          1.38   1.45   0.95   0.95
+    LTTng-UST, dummy / no fields    babeltrace2 2.1   1.59   0.66   2.30   1.45
+    LTTng-UST, text / fields        babeltrace2 2.1   6.23   1.24   5.18   2.83
 
-    million events       1.08   3.15   1.08   3.15   1.08   3.15
+    million events       1.54   4.70   1.54   4.70   1.54   4.70
                         cpu s  cpu s   wall   wall    MiB    MiB
-    path                 0.14   0.11   0.16   0.11     16      7
-    path --worst 3       0.15   0.11   0.17   0.11     16      7
-    report --latency     0.59   0.57   0.59   0.60     28     11
-    report --html        1.44   1.16   1.56   1.23     62     41
-    check                0.56   0.43   0.56   0.46     22      8
-    report --diff        0.23   0.18   0.23   0.19     28     21    of 2.12, 6.49
-    merge                0.66   0.62   0.66   0.56     27     14    of 2.12, 6.49
+    path                 0.11   0.11   0.11   0.11      9      3
+    path --worst 3       0.11   0.09   0.11   0.09      9      3
+    report --latency     0.59   0.56   0.59   0.59     19      7
+    report --html        0.99   0.90   1.03   0.94     47     34
+    check                0.40   0.36   0.40   0.37     15      5
+    report --diff        0.12   0.10   0.12   0.10     16     13    of 3.09, 9.24
+    merge                0.51   0.44   0.48   0.41     12      4    of 3.09, 9.24
 
-The compile is slower than perf's: its 1,184,484 samples of 2,405 processes have
-732,226 chains, of 2.8 frames on average. The thread that reads them is the
-longest (4.7 s): 34 % of it asks of each chain whether its caller is missing,
-which is remembered by process, 25 % finds frames, and 10 % are call sites. perf
-only finds frames. Of the system, 41 % are chains, 30 % call sites and 11 % hashes
-of the code of files; of short processes 47 % chains and 9 % mappings."""
+The compile takes longest: its 622,765 samples of 805 processes have 398,921
+chains. No function has more than 8 % of its time: of each chain frames are found
+and interned, and it is asked whether its caller is missing, which is remembered
+by file and offset. perf only finds frames."""
 
 import collections
 import csv
