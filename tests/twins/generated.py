@@ -3,14 +3,13 @@
 
 Records a JavaScript program with dumps and a jitdump file, hides that file from
 the program under test, and disassembles it: whether a function has set its
-frame pointer where it was sampled says where its return address is in the
-dump. Prints how often the program named another caller, by what it said of the
+frame pointer where it was sampled, on all ways through its code, says where its
+return address is in the dump. Prints how often the program named another caller, by what it said of the
 stack. Ends with status 1 if a stack with another caller is called whole.
 
 Needs node, objdump, and perf with the right to record."""
 
 import argparse
-import bisect
 import collections
 import glob
 import json
@@ -97,8 +96,8 @@ class Disassembler:
         self.path = os.path.join(folder, "code.bin")
         self.known = {}
 
-    def lines(self, code):
-        """[(address, instruction)]"""
+    def frames(self, code):
+        """What frames_of() says of the code."""
         if code[:2] not in self.known:
             with open(self.path, "wb") as f:
                 f.write(code[2])
@@ -106,36 +105,42 @@ class Disassembler:
                 ["objdump", "-D", "-b", "binary", "-m", "i386:x86-64",
                  "--no-show-raw-insn", "--adjust-vma=%d" % code[0], self.path],
                 capture_output=True, text=True).stdout
-            self.known[code[:2]] = [
-                (int(m[1], 16), m[2])
-                for m in re.finditer(r"^ *([0-9a-f]+):\t(.*)$", out, re.M)]
+            self.known[code[:2]] = frames_of([
+                (int(m[1], 16), m[2].strip())
+                for m in re.finditer(r"^ *([0-9a-f]+):\t(.*)$", out, re.M)])
         return self.known[code[:2]]
 
 
-def is_it(instruction, *names):
-    return any(re.match(n.replace(" ", " +"), instruction) for n in names)
+def after(state, what):
+    """Where the return address is behind an instruction."""
+    if re.match(r"push +%rbp", what) and state == "top":
+        return "pushed"
+    if re.match(r"mov +%rsp,%rbp", what) and state == "pushed":
+        return "framed"
+    if re.match(r"pop +%rbp|leave", what) and state in ("pushed", "framed"):
+        return "top"
+    moved = r".*,%rbp$" if state == "framed" else r"push|pop|leave|.*,%r[bs]p$"
+    return None if re.match(moved, what) else state
 
 
-def frame_at(lines, ip):
-    """Where the return address is: 'top', 'pushed', 'framed'; None: unknown."""
-    push = move = None
-    for at, what in lines[:40]:
-        if push is None and is_it(what, "push %rbp"):
-            push = at
-        elif push is not None and is_it(what, "mov %rsp,%rbp"):
-            move = at
-            break
-    k = bisect.bisect_left(lines, (ip,))
-    if move is None or k == len(lines) or lines[k][0] != ip:
-        return None
-    if ip <= move:
-        return "top" if ip <= push else "pushed"
-    for _, what in reversed(lines[max(k - 8, 0):k]):
-        if is_it(what, "pop %rbp", "leave"):
-            return "top"
-        if is_it(what, "ret", "j", "call", "push", "mov %rsp"):
-            break
-    return "framed"
+def frames_of(lines):
+    """{address: where the return address is}, along all ways through the code:
+    'top', 'pushed', 'framed'; None: unknown, or not the same on each way."""
+    place = {at: i for i, (at, _) in enumerate(lines)}
+    states, todo = {}, [(lines[0][0], "top")] if lines else []
+    while todo:
+        at, state = todo.pop()
+        if at not in place or states.get(at, "new") in (state, None):
+            continue
+        states[at] = state = None if at in states else state
+        i = place[at]
+        what = lines[i][1]
+        target = re.match(r"j\w+ +(0x[0-9a-f]+)", what)
+        if target:
+            todo.append((int(target[1], 16), state))
+        if not re.match(r"jmp|ret", what) and i + 1 < len(lines):
+            todo.append((lines[i + 1][0], after(state, what)))
+    return states
 
 
 def return_address(frame, sample):
@@ -165,7 +170,7 @@ def judge(program, folder, codes, samples):
         if len(frames) < 2 or time not in samples:
             continue
         code = code_at(codes, samples[time][0], time)
-        frame = code and frame_at(asm.lines(code), samples[time][0])
+        frame = code and asm.frames(code).get(samples[time][0])
         want = frame and return_address(frame, samples[time])
         if want:
             counts["unproved" if time in unproved else "whole",
