@@ -1,4 +1,4 @@
-/* page_parts.h - parts of a page that not each has: what changed between two
+/* page_parts.h - parts that not every page has: what changed between two
  * recordings, and the code of the hot functions.
  *
  * Two blocks each, see page_data.h. Of a difference "diff" is JSON: event,
