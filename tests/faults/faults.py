@@ -268,24 +268,27 @@ class Bench:
         return p.returncode, p.out, p.err, self.files()
 
 
-def is_sound(data):
-    db = sqlite3.connect(":memory:")
-    try:
+@contextlib.contextmanager
+def opened(data):
+    with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.deserialize(data)
-        return db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        yield db
+
+
+def is_sound(data):
+    try:
+        with opened(data) as db:
+            return db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     except sqlite3.Error:
         return False
-    finally:
-        db.close()
 
 
 def timeless(files):
     """Files of which the sound databases are text, without when their stream was
     read: that differs from run to run."""
     def text(data):
-        with contextlib.closing(sqlite3.connect(":memory:")) as db:
-            db.deserialize(data)
-            db.execute("DELETE FROM meta WHERE key LIKE 'written%ns'")
+        with opened(data) as db:
+            db.execute("DELETE FROM meta WHERE key GLOB 'written_*_ns'")
             return list(db.iterdump())
     return {f: text(d) if f.endswith(".db") and d and is_sound(d) else d
             for f, d in files.items()}
@@ -313,12 +316,8 @@ def rolls_back(bench, files, old):
 
 def damages(data):
     """How many rows of damage a database has."""
-    db = sqlite3.connect(":memory:")
-    try:
-        db.deserialize(data)
+    with opened(data) as db:
         return db.execute("SELECT count(*) FROM damage").fetchone()[0]
-    finally:
-        db.close()
 
 
 def judge_parts(files, ended):
