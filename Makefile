@@ -75,7 +75,7 @@ ALL_CFLAGS = -std=$(CSTD) -D_GNU_SOURCE $(WORDS) -I. -I$(O) $(STRUCTS) $(CPPFLAG
 	-fno-sanitize-recover=all)
 # Flags behind CFLAGS, of what runs for a moment only: test programs and these.
 BRIEF_CFLAGS =
-BRIEF_DIRS = cli symbolize formats/ctf formats/ftext formats/tracepoint \
+BRIEF_DIRS = analyze cli symbolize formats/ctf formats/ftext formats/tracepoint \
 	schema/merge schema/sql schema/functions
 brief = $(if $(filter $(BRIEF_DIRS:%=$(O)/%/%.o),$@),$(BRIEF_CFLAGS))
 ALL_LIBS = $(LDFLAGS) $(PKG_LIBS) -liberty -lm -pthread
@@ -106,7 +106,7 @@ WITHOUT := $(if $(BABELTRACE),,libbabeltrace2) \
 	$(if $(DEBUGINFOD),,libdebuginfod) $(if $(NCURSES),,libncursesw)
 SRCS := $(filter-out $(LEFT_OUT), \
 	$(call find,stitch formats symbolize schema,c))
-CLI := $(filter-out $(LEFT_OUT),$(call find,cli,c))
+CLI := $(filter-out $(LEFT_OUT),$(call find,analyze cli,c))
 # backstitch_sql.so has our SQL functions for any program that uses SQLite: all
 # of schema/functions, and what these files need, which the linker checks.
 EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
@@ -119,7 +119,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(call find,schema stitch/base stitch/files,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
-	$(addprefix cli/samples/,asked.c chains.c code.c events.c filter.c loss_rows.c \
+	$(addprefix analyze/samples/,asked.c chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c row_cursor.c) cli/typed.c \
 	$(addprefix cli/output/,human.c json.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
@@ -136,7 +136,7 @@ OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o $(O)/schema_empty.o
 EXT := $(O)/backstitch_sql.so
 EXT_OBJS := $(EXT_SRCS:%.c=$(O)/pic/%.o) $(O)/pic/schema_sql.o
 TEXT := $(call find,cli,css) $(call find,cli,js) $(call find,cli,html) \
-	cli/latency/calls.txt
+	analyze/latency/calls.txt
 CLI_OBJS := $(CLI:%.c=$(O)/%.o) $(if $(TEXT),$(O)/cli_text.o)
 UNIT_BIN := $(UNIT:tests/%.c=$(O)/%)
 DAMAGE_BIN := $(patsubst tests/%.c,$(O)/%,$(wildcard tests/damage/*.c))

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/export/export.h"
-#include "cli/stacks/word_meanings.h"
-#include "cli/stacks/trust_words.h"
+#include "analyze/stacks/word_meanings.h"
+#include "analyze/stacks/trust_words.h"
 #include "cli/output/term.h"
 #include "cli/pictures/timeline_words.h"
 #include "formats/formats.h"

@@ -15,7 +15,7 @@ import re
 import subprocess
 import sys
 
-OURS = "cli stitch formats symbolize schema tests man".split()
+OURS = "analyze cli stitch formats symbolize schema tests man".split()
 # Files of other projects that are cited by name alone, or made by a build.
 FOREIGN = set("schema_sql.c schema_empty.c cli_text.c".split())
 COMMENT = {

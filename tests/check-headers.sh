@@ -10,7 +10,7 @@ flags="-std=gnu11 -D_GNU_SOURCE -I. -I${O:-build} -Wall -Wextra -Werror -fsyntax
 	$(pkg-config --cflags sqlite3 libelf libdw libzstd zlib)"
 # by name, so that a file of code comes before its header
 # shellcheck disable=SC2016 # of awk
-headers=$(find cli formats schema stitch symbolize -name '*.[ch]' | sort | xargs awk '
+headers=$(find analyze cli formats schema stitch symbolize -name '*.[ch]' | sort | xargs awk '
 	FNR == 1 && FILENAME ~ /\.h$/ && first[substr(FILENAME, 1, length(FILENAME) - 2)] != \
 		"#include \"" FILENAME "\"" { print FILENAME }
 	FILENAME ~ /\.h$/ { nextfile }
@@ -51,7 +51,7 @@ eval "alone clang ${compiler:-false}"
 # What a file includes although its own header does, or mem.h, which comes with
 # what goes with memory.
 # shellcheck disable=SC2016 # of awk
-twice=$(find cli formats schema stitch symbolize -name '*.[ch]' -exec awk -v mem=stitch/base/mem.h '
+twice=$(find analyze cli formats schema stitch symbolize -name '*.[ch]' -exec awk -v mem=stitch/base/mem.h '
 	/^#include/ {
 		gsub(/"/, "", $2)
 		has[FILENAME, $2] = 1

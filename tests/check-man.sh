@@ -38,7 +38,7 @@ bad=$(
 		tr ',' '\n' | sort >"$tmp/help"
 	sed -n 's/^\.It Ev //p' man/backstitch.1 | sed 's/ , Ev /\n/g' |
 		sort >"$tmp/man"
-	grep -rhoE 'getenv\("[A-Z_]+' cli symbolize | sed 's/.*"//' |
+	grep -rhoE 'getenv\("[A-Z_]+' analyze cli symbolize | sed 's/.*"//' |
 		sort -u >"$tmp/code"
 	diff "$tmp/help" "$tmp/man" | sed -n \
 		's/^[<>]/help environment and man\/backstitch.1 differ:/p'

@@ -13,7 +13,7 @@ expected='1 schema/guard/guard.c sqlite3_open_v2(uri, &conn,
 1 schema/guard/guard.c sqlite3_vfs_register(&g->vfs, 0)
 1 schema/db/empty_sql.c sqlite3_open(":memory:", &conn)
 1 schema/read/redact.c db_prepare(db, "VACUUM INTO ?1", err)'
-found=$(find cli stitch formats symbolize schema -name '*.[ch]' -o -name '*.sql' | sort |
+found=$(find analyze cli stitch formats symbolize schema -name '*.[ch]' -o -name '*.sql' | sort |
 	xargs grep -nE "\b($calls|$sql)" /dev/null |
 	grep -vE ':[0-9]+:[[:space:]]*(/\*|\*|--|"sqlite3_load_extension\(\)")')
 echo "$expected" | {

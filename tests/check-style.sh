@@ -6,7 +6,7 @@ tmp=$(mktemp) || exit 2
 heads=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp" "$heads"' EXIT
 rc=0
-c_files=$(find cli stitch formats symbolize schema tests -name '*.[ch]' \
+c_files=$(find analyze cli stitch formats symbolize schema tests -name '*.[ch]' \
 	-type f | sort)
 sh_files=$(find . \( -path './build*' -o -name .git -o -path ./bench \) -prune -o -name '*.sh' -type f -print | sort)
 

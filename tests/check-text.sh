@@ -7,9 +7,9 @@
 cd "${1:-.}" || exit 2
 rc=0
 
-# none WHAT ALLOWED PATTERN: no line of cli/ has PATTERN, but those of files ALLOWED
+# none WHAT ALLOWED PATTERN: no line of analyze/ or cli/ has PATTERN, but those of files ALLOWED
 none() {
-	found=$(grep -rnE --include='*.[ch]' -e "$3" cli | grep -vE "^($2):")
+	found=$(grep -rnE --include='*.[ch]' -e "$3" analyze cli | grep -vE "^($2):")
 	[ -n "$found" ] || return
 	rc=1
 	printf '%s:\n%s\n' "$1" "$found"

@@ -16,6 +16,8 @@ import sys
 B = os.environ["BACKSTITCH"]
 STRING = r'"((?:[^"\\]|\\.)*)"'
 bad = []
+SOURCES = (glob.glob("analyze/**/*.[ch]", recursive=True) +
+           glob.glob("cli/**/*.[ch]", recursive=True))
 
 
 def text(path):
@@ -39,7 +41,7 @@ def marks():
     """Names in brackets that stand in place of a function."""
     out = set()
     for path in [f for room in ("samples", "names", "stacks", "waits", "diffs")
-                 for f in glob.glob("cli/%s/*.[ch]" % room)] + glob.glob("cli/tables/a*.c") + [
+                 for f in glob.glob("analyze/%s/*.[ch]" % room)] + glob.glob("cli/tables/a*.c") + [
             "cli/tables/report_tree.c", "cli/pictures/flame_offcpu.c"]:
         if path.endswith(("chains.c", "word_meanings.c", "short_name.c")):
             continue        # perf's words; the entries; parts of symbols
@@ -59,22 +61,22 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("Each verdict has", "CONFIDENCE",
      values("stitch/verdict.c", "confidence_name")),
     ("How far user", "TRUST", re.findall(
-        r"\{ " + STRING + ", TRUST_", part("cli/stacks/trust_words.c",
+        r"\{ " + STRING + ", TRUST_", part("analyze/stacks/trust_words.c",
                                            "trust_words[] = {"))),
     ("Marks in", "MARKS", sorted(marks()) + ["inferred", "inlined too"]),
     ("Kinds of", "KINDS OF FRAMES",
-     values("cli/stacks/label.c", "label_kind_name")),
+     values("analyze/stacks/label.c", "label_kind_name")),
     ("What check", "VERDICTS OF CHECK", re.findall(
         STRING, part("cli/audit/check_judge.c", "*check_verdict("))),
     ("States of", "STATES", re.findall(
         r"\{ \w+, " + STRING, part("stitch/task_state.c", "states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [
-        w for w in values("cli/waits/wait_cause.c", "wait_cause_word") if w]),
+        w for w in values("analyze/waits/wait_cause.c", "wait_cause_word") if w]),
     ("On the page", "TIMELINE", re.findall(
         r"\] = \{ " + STRING, text("cli/pictures/timeline_words.c"))),
 )
 assert text("cli/tables/annotate_inlined.c").count('"inlined too: "') == 1
-assert "(inferred)" in text("cli/samples/chains.c")
+assert "(inferred)" in text("analyze/samples/chains.c")
 
 
 def run(*args):
@@ -119,11 +121,11 @@ for begin, section, words in TABLES:
         for w in n.keys() - set(words):
             bad.append("%s: '%s' is no word of the program" % (name, w))
 
-# ---- the classes of view trust, of which cli/stacks/trust_words.c is the table
+# ---- the classes of view trust, of which analyze/stacks/trust_words.c is the table
 
 CLASSES = dict(re.findall(
     r"\{ " + STRING + r", TRUST_\w+,\s*" + STRING, part(
-        "cli/stacks/trust_words.c", "trust_words[] = {")))
+        "analyze/stacks/trust_words.c", "trust_words[] = {")))
 CLASS = re.compile(r"'((?:whole|caller missing|ends early|one frame|cut|"
                    r"fabricated|in no mapping|missing|not recorded|not judged)"
                    r"(?: \([^']*)?)'")
@@ -138,7 +140,7 @@ made = set(judged) | set(re.findall(r"THEN '([^']*)'", view)) | {
     "cut (%s)" % w for w in ended}
 for c in CLASSES:
     if c not in made:
-        bad.append("cli/stacks/trust_words.c: no stack is '%s'" % c)
+        bad.append("analyze/stacks/trust_words.c: no stack is '%s'" % c)
 for where, classes in (
         ("stitch/audit/callsite.c", judged),
         ("stitch/verdict.c", ["cut (%s)" % w for w in ended
@@ -146,7 +148,7 @@ for where, classes in (
         *((path, CLASS.findall(re.sub(r'"\s*"', "", text(path)))) for path in
           glob.glob("schema/**/*.sql", recursive=True) +
           glob.glob("man/*.[1-7]") +
-          glob.glob("cli/**/*.[ch]", recursive=True))):
+          SOURCES)):
     for c in classes:
         # 'cut (', 'ends early (*' and 'cut (WHY)' stand for several
         several = re.sub(r"\((\*|[A-Z]+\))?$", "(", c)
@@ -167,7 +169,7 @@ for m in re.finditer(r"^\.It Sy (.*)\n\.Dq (.*) :\n((?:(?!\.It|\.El).*\n)*)",
     if m.group(1) in CLASSES:
         meaning = "".join(re.findall(STRING, re.search(
             re.escape('{ "%s", TRUST_' % m.group(1)) + r".*?\}",
-            text("cli/stacks/trust_words.c"), re.S).group())[2:])
+            text("analyze/stacks/trust_words.c"), re.S).group())[2:])
         if (m.group(2) != CLASSES[m.group(1)] or not
                 plain(m.group(3).splitlines()).startswith(meaning)):
             bad.append("backstitch(7), TRUST: '%s' is explained otherwise "
@@ -199,14 +201,14 @@ def is_identifier(s):
 # ---- messages: an option is of a command that they name, but for --event, which
 # is of the one that says so
 
-for path in glob.glob("cli/**/*.c", recursive=True):
+for path in [p for p in SOURCES if p.endswith(".c")]:
     for call in re.findall(r'\bsay(?:_note)?\(((?:[^;"]|%s)*)\);' % STRING, text(path)):
         said = "".join(re.findall(STRING, call[0]))
         if re.search(r"(?<![\w-])--[a-z]", re.sub(
                 r"'(?:backstitch|perf|lttng) [^']*'|--event\b", "", said)):
             bad.append("%s: '%s' names no command to follow" % (path, said[:60]))
 
-for path in glob.glob("cli/**/*.[ch]", recursive=True):
+for path in SOURCES:
     code = re.sub(r"/\*.*?\*/|^#include.*$", "", text(path),
                   flags=re.S | re.M)
     for s in re.findall(STRING, code):
@@ -221,8 +223,8 @@ for path in glob.glob("schema/sql/queries_page.sql"):
     for s in re.findall(r'AS "([^"]*)"', text(path)):
         look(path, s)
 look("cli/page/page.html", text("cli/page/page.html"))
-for w in values("cli/stacks/label.c", "label_kind_name"):
-    look("cli/stacks/label.c", w)
+for w in values("analyze/stacks/label.c", "label_kind_name"):
+    look("analyze/stacks/label.c", w)
 
 for path in glob.glob("man/*.[157]"):
     shown = False

@@ -37,7 +37,7 @@ ABS = os.path.abspath(O)
 FLAGS = "CFLAGS=-O1 -g0 -fPIC"
 # with debug information, as some read their own; the library of mutants is empty yet
 UNIT_FLAGS = "UNIT_CFLAGS=-O0 -U_FORTIFY_SOURCE -g -Wl,--no-as-needed"
-FOLDERS = ("cli", "formats", "schema", "stitch", "symbolize")
+FOLDERS = ("analyze", "cli", "formats", "schema", "stitch", "symbolize")
 SWAPS = {
     "==": ("!=",), "!=": ("==",), "<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",),
     "&&": ("||",), "||": ("&&",), "+": ("-",), "-": ("+",), "+=": ("-=",), "-=": ("+=",),

@@ -4,8 +4,8 @@
 #        tests/rooms.py --why FROM TO: the includes and calls between two rooms
 #        or two modules
 #        tests/rooms.py --check arrows|circles: one line per breach, status 1
-# Runs in the root of the tree. A room is a folder with files in it, below cli,
-# formats, symbolize, schema or stitch or one of these, or a module or header
+# Runs in the root of the tree. A room is a folder with files in it, below
+# analyze, cli, formats, symbolize, schema or stitch or one of these, or a module or header
 # that tests/arrows.txt names. A module is x.c and x.h of one folder. An arrow
 # goes from the file that includes or calls to the file that is included or
 # called. A call is the name of a function in the body of another, with or

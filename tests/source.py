@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-FOLDERS = ("cli", "formats", "symbolize", "schema", "stitch")
+FOLDERS = ("analyze", "cli", "formats", "symbolize", "schema", "stitch")
 WORD = re.compile(r"[A-Za-z_]\w*")
 # What is not code. One alternative per group of delimiters; the first that
 # begins wins, so that a quote in a comment begins no string.

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/samples/filter.h"
-#include "cli/waits/silent_tasks.h"
-#include "cli/stacks/trust.h"
+#include "analyze/samples/filter.h"
+#include "analyze/waits/silent_tasks.h"
+#include "analyze/stacks/trust.h"
 #include "schema/store.h"
 
 struct check_answer;

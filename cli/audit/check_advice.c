@@ -1,7 +1,7 @@
 /* check_advice.c - what to do about losses and missing stacks. */
 
 #include "cli/audit/check.h"
-#include "cli/samples/loss_rows.h"
+#include "analyze/samples/loss_rows.h"
 #include "stitch/base/mem.h"
 
 struct advice_facts {

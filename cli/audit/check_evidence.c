@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "cli/audit/check.h"
-#include "cli/names/shown_names.h"
+#include "analyze/names/shown_names.h"
 #include "cli/output/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/out.h"

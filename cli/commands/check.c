@@ -7,7 +7,7 @@
 #include "cli/audit/check.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/input.h"
-#include "cli/names/shown_names.h"
+#include "analyze/names/shown_names.h"
 #include "cli/output/output.h"
 #include "cli/stop.h"
 #include "cli/server/server.h"

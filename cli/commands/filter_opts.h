@@ -4,7 +4,7 @@
  * Commands hand the filter on to what reads a database. */
 #pragma once
 #include "cli/command.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 
 /* What was given of them. */
 extern struct filter filter;
@@ -16,7 +16,7 @@ extern const struct opt filter_expr_opts[];
 /* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
 struct offcpu_opts {
 	bool on;
-	bool wall; /* waits beside samples, see cli/waits/wall.h */
+	bool wall; /* waits beside samples, see analyze/waits/wall.h */
 };
 extern struct offcpu_opts offcpu_opts;
 extern const struct opt offcpu_opt_table[], wall_opt_table[];

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/ingest/name.h"
 #include "cli/input.h"
-#include "cli/stacks/summary.h"
+#include "analyze/stacks/summary.h"
 #include "schema/store.h"
 
 static bool json;

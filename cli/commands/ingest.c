@@ -8,7 +8,7 @@
 #include "cli/ingest/name.h"
 #include "cli/input.h"
 #include "cli/ingest/load.h"
-#include "cli/stacks/summary.h"
+#include "analyze/stacks/summary.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "formats/bundle.h"

@@ -6,7 +6,7 @@
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/input.h"
-#include "cli/waits/intervals.h"
+#include "analyze/waits/intervals.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "cli/typed.h"

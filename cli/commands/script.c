@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
-#include "cli/samples/events.h"
+#include "analyze/samples/events.h"
 #include "cli/output/out.h"
 #include "cli/output/term.h"
 #include "cli/tables/script.h"

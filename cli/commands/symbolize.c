@@ -11,7 +11,7 @@
 #include "cli/ingest/load.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/name.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/say.h"

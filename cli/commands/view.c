@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/input.h"
-#include "cli/names/source_text.h"
+#include "analyze/names/source_text.h"
 #include "cli/view/view.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

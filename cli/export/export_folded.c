@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "cli/export/export.h"
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/folded.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/folded.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
 
 static int write_folded(FILE *out, const struct export_request *x,
 			struct err *err)

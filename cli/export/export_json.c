@@ -6,12 +6,12 @@
  * is a line. Samples are written as they are read, so that memory depends on
  * the number of distinct stacks only. */
 
-#include "cli/samples/code.h"
-#include "cli/samples/events.h"
+#include "analyze/samples/code.h"
+#include "analyze/samples/events.h"
 #include "cli/export/export.h"
-#include "cli/samples/loss_rows.h"
+#include "analyze/samples/loss_rows.h"
 #include "cli/output/json.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"

@@ -7,7 +7,7 @@
 #include "cli/export/parquet/parquet.h"
 #include "cli/fleet/fleet.h"
 #include "cli/input.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "cli/output/human.h"
 #include "cli/output/say.h"
 #include "cli/stop.h"

@@ -8,14 +8,14 @@
  * and without an interpreter's functions, for example) is two locations with
  * one address. */
 
-#include "cli/samples/code.h"
-#include "cli/names/code_place.h"
+#include "analyze/samples/code.h"
+#include "analyze/names/code_place.h"
 #include "cli/export/export.h"
-#include "cli/samples/filter.h"
-#include "cli/stacks/label.h"
-#include "cli/samples/notes.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/label.h"
+#include "analyze/samples/notes.h"
 #include "cli/output/out.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "schema/columns.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"

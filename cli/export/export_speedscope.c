@@ -6,14 +6,14 @@
  * kept in memory until its stacks are written: 8 bytes for each item. */
 #include <inttypes.h>
 
-#include "cli/samples/events.h"
+#include "analyze/samples/events.h"
 #include "cli/export/export.h"
-#include "cli/stacks/label.h"
-#include "cli/samples/loss_rows.h"
+#include "analyze/stacks/label.h"
+#include "analyze/samples/loss_rows.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
-#include "cli/stacks/stack_cache.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/stacks/stack_cache.h"
+#include "analyze/stacks/stacks.h"
 #include "stitch/base/mem.h"
 #include "stitch/verdict.h"
 

@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/samples/code.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/code.h"
+#include "analyze/samples/filter.h"
 #include "cli/output/json.h"
 #include "cli/typed.h"
 #include "cli/version.h"

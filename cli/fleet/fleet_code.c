@@ -2,7 +2,7 @@
  * two stacks of a database can differ in a flag and have the same hash. */
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/samples/code.h"
+#include "analyze/samples/code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

@@ -3,8 +3,8 @@
 
 #include "cli/fleet/fleet_input.h"
 #include "cli/output/json.h"
-#include "cli/samples/events.h"
-#include "cli/samples/payloads.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/payloads.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
 

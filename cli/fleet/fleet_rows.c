@@ -3,7 +3,7 @@
 #include "cli/fleet/fleet.h"
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -6,10 +6,10 @@
  * a database are the same ones, in the same order, each time. */
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/samples/code.h"
-#include "cli/samples/events.h"
-#include "cli/stacks/stacks.h"
-#include "cli/stacks/trust.h"
+#include "analyze/samples/code.h"
+#include "analyze/samples/events.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/stacks/trust.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "stitch/verdict.h"

@@ -20,7 +20,7 @@
 #include "cli/follow/room.h"
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
-#include "cli/samples/loss_rows.h"
+#include "analyze/samples/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -2,7 +2,7 @@
 #include "cli/ingest/callsites.h"
 
 #include "cli/ingest/callsites_pass.h"
-#include "cli/names/bare_code.h"
+#include "analyze/names/bare_code.h"
 #include "cli/output/progress.h"
 #include "cli/stop.h"
 #include "schema/columns.h"

@@ -2,7 +2,7 @@
  * found: of databases that were merged. */
 #include "cli/ingest/callsites.h"
 #include "cli/ingest/callsites_pass.h"
-#include "cli/names/bare_code.h"
+#include "analyze/names/bare_code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

@@ -2,7 +2,7 @@
  * thread begins, or early, and then why. */
 
 #include "cli/ingest/callsites_pass.h"
-#include "cli/names/bare_code.h"
+#include "analyze/names/bare_code.h"
 #include "schema/write/sample_groups.h"
 #include "schema/write/write.h"
 #include "stitch/base/mem.h"

@@ -1,7 +1,7 @@
 /* callsites_links.c - whether the frames of user stacks can have called the
  * next inner ones. */
 #include "cli/ingest/callsites_pass.h"
-#include "cli/names/bare_code.h"
+#include "analyze/names/bare_code.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/unwind/callee_reach.h"

@@ -4,11 +4,11 @@
 #include <inttypes.h>
 
 #include "cli/ingest/name.h"
-#include "cli/latency/futexes.h"
-#include "cli/latency/pair_kinds.h"
-#include "cli/names/data_maps.h"
-#include "cli/samples/events.h"
-#include "cli/samples/payloads.h"
+#include "analyze/latency/futexes.h"
+#include "analyze/latency/pair_kinds.h"
+#include "analyze/names/data_maps.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/payloads.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "schema/store.h"

@@ -38,10 +38,10 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
  * of which its symbols tell, as meta "lock ADDR" of the capture, and each
  * variable of a file in which one of the futexes may be, as meta "data OFF
  * IMAGE", whenever the file was mapped below it: who reads it knows the time
- * (cli/names/data_maps.h). A lock inside of a structure has no name, as not all
- * kernels list all of their data. Where there are several kernels none has: an
- * address does not tell which. captured: copies of kallsyms in captures; NULL:
- * none. Behind the call-site check, which may doubt a file. Returns 0, or -1
- * and *err. */
+ * (analyze/names/data_maps.h). A lock inside of a structure has no name, as not
+ * all kernels list all of their data. Where there are several kernels none has:
+ * an address does not tell which. captured: copies of kallsyms in captures;
+ * NULL: none. Behind the call-site check, which may doubt a file. Returns 0, or
+ * -1 and *err. */
 int lock_names_store(struct lock_names *l, struct store *db,
 		     const struct symbolize_text *captured, struct err *err);

@@ -2,8 +2,8 @@
  * second. */
 #include "cli/page/page_parts.h"
 
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
 #include "cli/output/json.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/page/page_bytes.h"

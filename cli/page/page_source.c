@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 #include "cli/ingest/name.h"
-#include "cli/names/source_text.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/names/source_text.h"
+#include "analyze/stacks/stacks.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"
 #include "cli/page/page_bytes.h"

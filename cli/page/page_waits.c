@@ -1,12 +1,12 @@
 /* page_waits.c - what a page holds of threads off the CPU, and of what ran. */
 #include "cli/page/page_waits.h"
 
-#include "cli/causes/chain.h"
-#include "cli/stacks/stacks.h"
-#include "cli/waits/causes.h"
-#include "cli/waits/wait_cause.h"
-#include "cli/waits/waits.h"
-#include "cli/waits/wall.h"
+#include "analyze/causes/chain.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/wait_cause.h"
+#include "analyze/waits/waits.h"
+#include "analyze/waits/wall.h"
 #include "cli/output/json.h"
 #include "cli/page/page_bytes.h"
 #include "stitch/base/intern.h"

@@ -14,8 +14,8 @@
  *
  * Both are ordered by end, so those of one thread or CPU by begin as well.
  *
- * - chains, as in cli/causes/chain.h: of each the number of its wait, how many
- *   edges and how many segments; for each edge: zigzag of its time since the
+ * - chains, as in analyze/causes/chain.h: of each the number of its wait, how
+ * many edges and how many segments; for each edge: zigzag of its time since the
  *   wait's begin, the waiter's thread, the waker's thread, the state that it is
  *   called by if it is no thread (CHAIN_STATES: it is), proof, 1 + the number
  *   of the interrupt's name among `irqs` (0: it has none); for each segment,

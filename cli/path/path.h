@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/causes/chain.h"
+#include "analyze/causes/chain.h"
 
 struct err;
 struct json;

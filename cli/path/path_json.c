@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-#include "cli/waits/causes.h"
-#include "cli/waits/wake_context.h"
-#include "cli/stacks/label.h"
-#include "cli/waits/offcpu.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/wake_context.h"
+#include "analyze/stacks/label.h"
+#include "analyze/waits/offcpu.h"
+#include "analyze/stacks/stacks.h"
 #include "cli/output/json.h"
 
 void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,

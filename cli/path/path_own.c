@@ -2,12 +2,12 @@
  * itself did all the time, and for whom it waited. */
 #include <inttypes.h>
 
-#include "cli/causes/chain.h"
-#include "cli/waits/causes.h"
-#include "cli/samples/filter.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/stacks.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/causes/chain.h"
+#include "analyze/waits/causes.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/path/path.h"

@@ -3,11 +3,11 @@
 #include "cli/path/path.h"
 
 #include "cli/command.h"
-#include "cli/waits/causes.h"
-#include "cli/samples/filter.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/stacks.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/waits/causes.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/output/json.h"
 #include "schema/columns.h"
 

@@ -2,8 +2,8 @@
  * chains, the threads and waits that the options select. */
 #include "cli/path/path.h"
 
-#include "cli/waits/causes.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/output/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "cli/waits/causes.h"
-#include "cli/waits/wake_context.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/wake_context.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/output/term.h"

@@ -1,11 +1,11 @@
 /* path_sql.c - the causes of waits as tables for SQL. */
 #include "cli/path/path_sql.h"
 
-#include "cli/causes/account.h"
-#include "cli/waits/causes.h"
-#include "cli/waits/wake_context.h"
-#include "cli/waits/offcpu.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/causes/account.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/wake_context.h"
+#include "analyze/waits/offcpu.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/path/path.h"
 #include "cli/path/path_lists.h"
 #include "schema/columns.h"

@@ -2,8 +2,8 @@
  * time is put down to. */
 #include "cli/path/path.h"
 
-#include "cli/causes/idle.h"
-#include "cli/waits/offcpu.h"
+#include "analyze/causes/idle.h"
+#include "analyze/waits/offcpu.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"

@@ -1,12 +1,12 @@
 /* diff_model.c - two recordings in one tree of frames, and what changed. */
 #include "cli/pictures/diff_model.h"
 
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
-#include "cli/names/library.h"
-#include "cli/stacks/report_rows.h"
-#include "cli/diffs/sides.h"
-#include "cli/samples/weight.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
+#include "analyze/names/library.h"
+#include "analyze/stacks/report_rows.h"
+#include "analyze/diffs/sides.h"
+#include "analyze/samples/weight.h"
 #include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"
 

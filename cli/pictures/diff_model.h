@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "cli/pictures/flame_draw.h"
-#include "cli/diffs/compare.h"
+#include "analyze/diffs/compare.h"
 
 struct flame_node;
 

@@ -3,13 +3,13 @@
 
 #include <stdarg.h>
 
-#include "cli/samples/filter.h"
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
-#include "cli/waits/waits.h"
-#include "cli/stacks/pick.h"
-#include "cli/stacks/stacks.h"
-#include "cli/waits/wall.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
+#include "analyze/waits/waits.h"
+#include "analyze/stacks/pick.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/wall.h"
 #include "cli/output/human.h"
 #include "cli/pictures/drawing.h"
 #include "cli/pictures/flame.h"

@@ -1,12 +1,12 @@
 /* flame_path.c - a flame graph of chains of waits. */
 #include "cli/pictures/flame.h"
 
-#include "cli/waits/causes.h"
-#include "cli/waits/wake_context.h"
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
-#include "cli/waits/offcpu.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/wake_context.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
+#include "analyze/waits/offcpu.h"
+#include "analyze/stacks/stacks.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/stacks/label.h"
+#include "analyze/stacks/label.h"
 
 struct json;
 struct palette;

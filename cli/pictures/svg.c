@@ -8,13 +8,13 @@
 
 #include <errno.h>
 
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/label_facts.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/label_facts.h"
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "stitch/audit/callsite.h"
-#include "cli/stacks/word_meanings.h"
+#include "analyze/stacks/word_meanings.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/wide.h"

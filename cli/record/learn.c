@@ -8,7 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/input.h"
-#include "cli/waits/silent_tasks.h"
+#include "analyze/waits/silent_tasks.h"
 #include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/store.h"

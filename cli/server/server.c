@@ -9,7 +9,7 @@
 
 #include "cli/fleet/fleet_schema.h"
 #include "cli/merged.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"
 #include "schema/merge/merge.h"

@@ -7,7 +7,7 @@
 
 #include "cli/tables/annotated.h"
 #include "cli/ingest/name.h"
-#include "cli/names/shown_names.h"
+#include "analyze/names/shown_names.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "cli/tables/annotated.h"
-#include "cli/names/homonyms.h"
-#include "cli/names/name_find.h"
-#include "cli/names/shown_names.h"
-#include "cli/names/short_name.h"
-#include "cli/stacks/stacks.h"
-#include "cli/names/suffix.h"
+#include "analyze/names/homonyms.h"
+#include "analyze/names/name_find.h"
+#include "analyze/names/shown_names.h"
+#include "analyze/names/short_name.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/names/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 
 #include "cli/tables/annotated.h"
-#include "cli/names/source_text.h"
-#include "cli/names/shown_names.h"
+#include "analyze/names/source_text.h"
+#include "analyze/names/shown_names.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/out.h"

@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "cli/stacks/trust.h"
+#include "analyze/stacks/trust.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "symbolize/disasm/disasm.h"

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "cli/waits/causes.h"
-#include "cli/waits/intervals.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/intervals.h"
 #include "cli/output/json.h"
 #include "cli/path/path.h"
 #include "stitch/base/mem.h"

@@ -1,5 +1,5 @@
 /* latency_sched.h - intervals of the scheduler, "wake-up" (ready until it runs)
- * and "off-cpu" (from one time on a CPU to the next), as cli/causes proves
+ * and "off-cpu" (from one time on a CPU to the next), as analyze/causes proves
  * them. */
 #pragma once
 #include <stdbool.h>

@@ -3,12 +3,12 @@
 #include <inttypes.h>
 
 #include "cli/command.h"
-#include "cli/latency/calls.h"
-#include "cli/waits/callers.h"
-#include "cli/samples/filter.h"
-#include "cli/waits/intervals.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/stack_names.h"
+#include "analyze/latency/calls.h"
+#include "analyze/waits/callers.h"
+#include "analyze/samples/filter.h"
+#include "analyze/waits/intervals.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stack_names.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"

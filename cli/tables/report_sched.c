@@ -1,13 +1,13 @@
 /* report_sched.c - what each thread did: on a CPU, ready for one and behind
- * whom, blocked for what. All is counted by cli/causes/account.h, so that only
- * what is proved is in a sum, and the rest is unknown. */
+ * whom, blocked for what. All is counted by analyze/causes/account.h, so that
+ * only what is proved is in a sum, and the rest is unknown. */
 #include <inttypes.h>
 
-#include "cli/causes/account.h"
-#include "cli/waits/causes.h"
-#include "cli/samples/filter.h"
-#include "cli/waits/offcpu.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/causes/account.h"
+#include "analyze/waits/causes.h"
+#include "analyze/samples/filter.h"
+#include "analyze/waits/offcpu.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"

@@ -1,10 +1,10 @@
 /* report_tree.c - the call tree below a table of report. */
 
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/report_rows.h"
-#include "cli/stacks/stacks.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/report_rows.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/output/human.h"
 #include "cli/output/json.h"
 #include "cli/output/safe_text.h"

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/samples/chains.h"
+#include "analyze/samples/chains.h"
 
 struct event_row;
 struct rows;

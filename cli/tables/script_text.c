@@ -12,12 +12,12 @@
 #include <inttypes.h>
 #include <stdio_ext.h>
 
-#include "cli/samples/events.h"
+#include "analyze/samples/events.h"
 #include "cli/output/json.h"
-#include "cli/samples/payloads.h"
+#include "analyze/samples/payloads.h"
 #include "cli/output/out.h"
 #include "cli/output/safe_text.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/stacks/stacks.h"
 #include "cli/tables/script.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "cli/samples/code.h"
+#include "analyze/samples/code.h"
 #include "cli/command.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"

@@ -4,10 +4,10 @@
  * one is so from the wake-up on, where that was recorded. */
 #include "cli/tables/threads.h"
 
-#include "cli/samples/filter.h"
-#include "cli/waits/waits.h"
-#include "cli/stacks/stacks.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/samples/filter.h"
+#include "analyze/waits/waits.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/wait_cause.h"
 #include "cli/output/grid.h"
 #include "cli/output/human.h"
 #include "cli/output/term.h"

@@ -1,7 +1,7 @@
 /* flame.c - the screen with the flame graph in cells: outermost frames above,
  * what they call below them. */
 
-#include "cli/stacks/label.h"
+#include "analyze/stacks/label.h"
 #include "cli/output/human.h"
 #include "cli/view/calls.h"
 #include "cli/view/cells.h"

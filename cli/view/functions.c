@@ -1,8 +1,8 @@
 /* functions.c - the screens of functions, each of which opens into its callers
  * or callees, and of the tree of all calls. */
 
-#include "cli/stacks/label.h"
-#include "cli/stacks/report_rows.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/report_rows.h"
 #include "cli/output/cut.h"
 #include "cli/output/human.h"
 #include "cli/view/calls.h"

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 
 struct err;
 struct screen;

@@ -1,9 +1,9 @@
 /* sums.c - the samples that view shows. */
 #include "cli/view/sums.h"
 
-#include "cli/stacks/label.h"
-#include "cli/stacks/report_rows.h"
-#include "cli/stacks/stacks.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/report_rows.h"
+#include "analyze/stacks/stacks.h"
 #include "cli/view/calls.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

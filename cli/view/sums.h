@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/stacks/stack_names.h"
-#include "cli/stacks/trust.h"
+#include "analyze/stacks/stack_names.h"
+#include "analyze/stacks/trust.h"
 
 struct calls;
 struct label;

@@ -1,5 +1,5 @@
 -- queries_offcpu.sql - the queries of off-CPU time: which thread left a CPU,
--- which came back. See cli/waits/waits.c.
+-- which came back. See analyze/waits/waits.c.
 
 -- name: switches_unnamed
 -- Tracepoints of which only the number is known, and whether their capture is
@@ -9,7 +9,7 @@ FROM event_type t JOIN capture c ON c.id = t.capture
 WHERE t.name GLOB 'tracepoint:[0-9]*' AND t.events > 0
 
 -- name: recorded_by
--- The recorder of all captures, as a row of cli/samples/recorder.c.
+-- The recorder of all captures, as a row of analyze/samples/recorder.c.
 SELECT CASE WHEN min(made) = max(made) THEN made ELSE 0 END AS recorder
 FROM (SELECT CASE WHEN format IN ('ftrace', 'ftext') THEN 1
 	WHEN format = 'ctf' AND version LIKE 'lttng%' THEN 2 ELSE 0 END AS made

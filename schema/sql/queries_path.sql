@@ -1,5 +1,5 @@
 -- queries_path.sql - the queries of the causes of waits: see
--- cli/waits/causes.c.
+-- analyze/waits/causes.c.
 
 -- name: causes_types
 -- Events, with what is known of their captures, and what they tell of switches.
@@ -139,7 +139,7 @@ SELECT capture, substr(key, 6) AS addr, value AS name FROM meta
 WHERE key LIKE 'lock %'
 
 -- name: data_names
--- Names of data of files: see cli/names/data_maps.h.
+-- Names of data of files: see analyze/names/data_maps.h.
 SELECT key, value AS name FROM meta WHERE key LIKE 'data %'
 
 -- name: data_mappings

@@ -1,5 +1,5 @@
 -- queries_weight.sql - the queries of expressions on samples: see
--- cli/samples/weight.c. They can use the columns of weight_rows and the fields of
+-- analyze/samples/weight.c. They can use the columns of weight_rows and the fields of
 -- the event.
 
 -- name: weight_rows

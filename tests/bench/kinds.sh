@@ -13,7 +13,7 @@ n=$3
 
 compile() {
 	# shellcheck disable=SC2046 # flags are words
-	printf '%s\n' cli/*/*.c formats/*/*.c symbolize/*/*.c | head -n "$1" |
+	printf '%s\n' analyze/*/*.c cli/*/*.c formats/*/*.c symbolize/*/*.c | head -n "$1" |
 		xargs -n 1 -P 2 gcc -std=gnu11 -D_GNU_SOURCE -I. -I"$BUILD" -O2 -S -o /dev/null \
 			$(pkg-config --cflags json-c)
 }

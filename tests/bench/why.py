@@ -14,17 +14,17 @@ On two processors, of commands without link-time optimization:
     mixed, names                    13 stitch/tasks, 12 schema/write, 12
       stitch/base, 10 formats/perf, 10 kernel, 8 libc, 6 stitch, 5 symbolize/unwind,
       5 libz, 4 schema/db; one thread has 57
-    mixed, script of the database   23 libc, 18 cli/samples, 15 schema/db, 12
+    mixed, script of the database   23 libc, 18 analyze/samples, 15 schema/db, 12
       kernel, 9 libsqlite3, 8 cli/output, 7 formats/tracepoint, 6 cli/tables; one
       thread has 100
     mixed, first look               16 stitch/tasks, 16 stitch/base, 12
       formats/perf, 9 libc, 9 kernel, 9 stitch, 8 schema/write, 4 symbolize/unwind,
-      4 stitch/order, 3 cli/stacks; one thread has 72
+      4 stitch/order, 3 analyze/stacks; one thread has 72
     dumps, addresses only           21 stitch/base, 15 kernel, 15 symbolize/unwind,
       8 schema/db, 8 stitch/tasks, 7 libc, 6 symbolize/cfi, 5 schema/write, 4
       libsqlite3, 4 formats/perf, 3 stitch; one thread has 59
     dumps, first look               23 stitch/base, 15 kernel, 14 symbolize/unwind,
-      8 cli/stacks, 7 stitch/tasks, 7 libc, 7 symbolize/cfi, 4 cli/ingest, 3
+      8 analyze/stacks, 7 stitch/tasks, 7 libc, 7 symbolize/cfi, 4 cli/ingest, 3
       formats/perf, 3 schema/write, 3 stitch; one thread has 65
     ftrace, all fields              16 formats/ftrace, 13 kernel, 11 schema/db, 10
       schema/write, 9 stitch/base, 9 stitch, 7 formats/tracepoint, 6 libc, 4
@@ -33,7 +33,7 @@ On two processors, of commands without link-time optimization:
       stitch/base, 8 schema/write, 7 stitch/order, 7 schema/db, 6 stitch/tasks, 6
       libc, 5 formats/tracepoint, 3 stitch/audit; one thread has 43
     script, perf sched record       13 schema/write, 12 schema/db, 10 kernel, 9
-      formats/perf, 8 libc, 7 stitch/order, 6 cli/samples, 5 stitch, 5 stitch/base,
+      formats/perf, 8 libc, 7 stitch/order, 6 analyze/samples, 5 stitch, 5 stitch/base,
       5 libsqlite3, 4 formats/tracepoint, 4 stitch/audit, 3 cli/tables, 3
       cli/output; one thread has 54
     script, tracepoints and stacks  19 kernel, 12 libc, 10 stitch/base, 8
@@ -41,7 +41,7 @@ On two processors, of commands without link-time optimization:
       symbolize/cfi; one thread has 58
     script, ftrace                  13 formats/ftrace, 13 schema/db, 11 libc, 9
       schema/write, 9 kernel, 7 stitch/base, 5 formats/tracepoint, 5 stitch/order, 5
-      stitch, 4 stitch/tasks, 4 cli/output, 4 cli/samples, 3 cli/tables; one thread
+      stitch, 4 stitch/tasks, 4 cli/output, 4 analyze/samples, 3 cli/tables; one thread
       has 49
     CTF, no fields; dummy           15 formats/ctf, 13 schema/db, 12 stitch, 9
       stitch/join, 8 stitch/order, 8 schema/write, 7 libc, 6 kernel, 5

@@ -9,7 +9,7 @@
 #include <sqlite3.h>
 
 #include "cli/page/page.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "cli/path/path.h"
 #include "stitch/base/err.h"
 #include "symbolize/names/demangle.h"

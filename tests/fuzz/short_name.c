@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/names/short_name.h"
+#include "analyze/names/short_name.h"
 #include "stitch/base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

@@ -36,7 +36,7 @@ EVENTS = {
     "sched": ["sched:sched_switch", "sched:sched_waking", "sched:sched_wakeup",
               "sched:sched_wakeup_new", "sched:sched_stat_runtime"],
 }
-SOURCE = os.path.join(ROOT, "cli/latency/pairing.c")
+SOURCE = os.path.join(ROOT, "analyze/latency/pairing.c")
 COMPILE = "gcc -D_GNU_SOURCE -I %s -O2 -c -o /dev/null %s" % (ROOT, SOURCE)
 MANY = "for i in 1 2 3 4 5 6; do %s & done; wait" % COMPILE
 REDIS = "redis-benchmark -p 7391 -q -n %d -c 20 -t set,get"

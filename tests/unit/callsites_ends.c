@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/ingest/callsites_pass.h"
-#include "cli/names/bare_code.h"
+#include "analyze/names/bare_code.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"

@@ -1,12 +1,12 @@
 /* causes.c - what is proved of waits: schedules made by hand, in which a proof
  * holds or must fall, and schedules of a simulated machine with known truth
  * from which records are removed. */
-#include "cli/causes/account.h"
-#include "cli/causes/chain.h"
-#include "cli/causes/idle.h"
-#include "cli/causes/missing.h"
-#include "cli/causes/proof.h"
-#include "cli/causes/timeline.h"
+#include "analyze/causes/account.h"
+#include "analyze/causes/chain.h"
+#include "analyze/causes/idle.h"
+#include "analyze/causes/missing.h"
+#include "analyze/causes/proof.h"
+#include "analyze/causes/timeline.h"
 #include "stitch/base/mem.h"
 #include "stitch/task_state.h"
 #include "tests/unit/run.h"

@@ -3,9 +3,9 @@
  * single record, every pair, and random parts of its records removed.
  *
  * BACKSTITCH_SEED=n makes other schedules, BACKSTITCH_CASES=n more. */
-#include "cli/causes/chain.h"
-#include "cli/causes/proof.h"
-#include "cli/causes/timeline.h"
+#include "analyze/causes/chain.h"
+#include "analyze/causes/proof.h"
+#include "analyze/causes/timeline.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "cli/output/human.h"
 #include "cli/output/safe_text.h"
 #include "cli/tables/script.h"

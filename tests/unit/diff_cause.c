@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diffs/diff_cause.h"
-#include "cli/diffs/diff_rows.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/stack_names.h"
+#include "analyze/diffs/diff_cause.h"
+#include "analyze/diffs/diff_rows.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stack_names.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diffs/diff_noise.h"
-#include "cli/diffs/diff_rows.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/report_rows.h"
-#include "cli/stacks/stack_names.h"
+#include "analyze/diffs/diff_noise.h"
+#include "analyze/diffs/diff_rows.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/report_rows.h"
+#include "analyze/stacks/stack_names.h"
 #include "tests/unit/run.h"
 
 #define PLACES 12

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diffs/diff_chance.h"
-#include "cli/diffs/diff_runs.h"
-#include "cli/diffs/diff_stats.h"
+#include "analyze/diffs/diff_chance.h"
+#include "analyze/diffs/diff_runs.h"
+#include "analyze/diffs/diff_stats.h"
 #include "tests/unit/run.h"
 
 #define PLACES 60

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/diffs/diff_chance.h"
-#include "cli/diffs/diff_stats.h"
+#include "analyze/diffs/diff_chance.h"
+#include "analyze/diffs/diff_stats.h"
 #include "tests/unit/run.h"
 
 static void near(double got, double want)

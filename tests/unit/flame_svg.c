@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/label.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/label.h"
 #include "cli/pictures/palette.h"
 #include "cli/output/safe_text.h"
 #include "cli/pictures/svg.h"

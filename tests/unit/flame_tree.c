@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stacks/flame_tree.h"
-#include "cli/stacks/folded.h"
-#include "cli/stacks/label.h"
-#include "cli/stacks/stack_names.h"
+#include "analyze/stacks/flame_tree.h"
+#include "analyze/stacks/folded.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stack_names.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
 

@@ -4,7 +4,7 @@
 
 #include "cli/fleet/fleet.h"
 #include "cli/ingest/load.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/filter.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"

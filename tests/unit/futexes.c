@@ -1,5 +1,5 @@
 /* futexes.c - where events have the address of a futex. */
-#include "cli/latency/futexes.h"
+#include "analyze/latency/futexes.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* interpreter.c - which frames are an interpreter's own. */
-#include "cli/stacks/interpreter.h"
+#include "analyze/stacks/interpreter.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* library.c - functions of the standard libraries are told by their names. */
-#include "cli/names/library.h"
+#include "analyze/names/library.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
 

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/names/homonyms.h"
-#include "cli/names/match_names.h"
+#include "analyze/names/homonyms.h"
+#include "analyze/names/match_names.h"
 #include "run.h"
 
 /* A function of side A, B or both; `inlined` ones are so everywhere. */

@@ -1,5 +1,5 @@
-/* moments.c - tests of cli/causes/moments.c. */
-#include "cli/causes/moments.h"
+/* moments.c - tests of analyze/causes/moments.c. */
+#include "analyze/causes/moments.h"
 
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"

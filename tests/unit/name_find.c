@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/names/name_find.h"
+#include "analyze/names/name_find.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
 

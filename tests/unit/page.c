@@ -4,7 +4,7 @@
 
 #include "cli/output/json.h"
 #include "cli/page/page_bytes.h"
-#include "cli/stacks/word_meanings.h"
+#include "analyze/stacks/word_meanings.h"
 #include "tests/unit/run.h"
 
 /* What a writer writes; the caller frees it. */

@@ -1,13 +1,13 @@
-/* pairing.c - tests of cli/latency: rows for each trap, and captures from which
- * records were removed. */
-#include "cli/latency/pairing.h"
+/* pairing.c - tests of analyze/latency: rows for each trap, and captures from
+ * which records were removed. */
+#include "analyze/latency/pairing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/latency/calls.h"
-#include "cli/latency/lost_times.h"
+#include "analyze/latency/calls.h"
+#include "analyze/latency/lost_times.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 #include "tests/unit/run.h"

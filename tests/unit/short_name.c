@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/names/short_name.h"
+#include "analyze/names/short_name.h"
 #include "tests/unit/run.h"
 
 #define STRING                                                                 \

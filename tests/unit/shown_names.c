@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/stacks/label.h"
-#include "cli/names/shown_names.h"
+#include "analyze/stacks/label.h"
+#include "analyze/names/shown_names.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 

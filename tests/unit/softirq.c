@@ -1,6 +1,6 @@
 /* softirq.c - how softirqs were entered, told by addresses: stacks of a kernel
  * without names, in which the proof holds or must fall. */
-#include "cli/causes/softirq.h"
+#include "analyze/causes/softirq.h"
 #include "tests/unit/run.h"
 
 /* Innermost first. The entry of system calls is at 0x1130, those of two

@@ -1,6 +1,6 @@
-/* source_text.c - tests of cli/names/source_text.c: which files are believed to
- * be the compiled ones. */
-#include "cli/names/source_text.h"
+/* source_text.c - tests of analyze/names/source_text.c: which files are
+ * believed to be the compiled ones. */
+#include "analyze/names/source_text.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

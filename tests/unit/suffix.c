@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/names/suffix.h"
+#include "analyze/names/suffix.h"
 #include "tests/unit/run.h"
 
 static const struct {

@@ -4,14 +4,14 @@
 
 #include <inttypes.h>
 
-#include "cli/samples/events.h"
-#include "cli/samples/filter.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/filter.h"
 #include "cli/output/json.h"
 #include "schema/columns.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "cli/waits/wait_cause.h"
+#include "analyze/waits/wait_cause.h"
 #include "stitch/base/search.h"
 
 /* PID_MAX_LIMIT is 1 << 22 on every kernel. */

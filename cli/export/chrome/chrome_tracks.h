@@ -8,7 +8,7 @@
 #pragma once
 #include <stdint.h>
 
-#include "cli/waits/waits.h"
+#include "analyze/waits/waits.h"
 
 struct err;
 struct event_row;
@@ -35,7 +35,7 @@ void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu);
 
 /* Slices are times in which a thread ran, from one switch to the next, and
  * arrows from who woke a thread to the slice that this began, as
- * cli/waits/waits.h tells them. About 64 bytes each.
+ * analyze/waits/waits.h tells them. About 64 bytes each.
  *
  * t, stacks: borrowed. Returns NULL and *err on failure; there may be no
  * slices. */

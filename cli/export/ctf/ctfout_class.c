@@ -7,9 +7,9 @@
 #include <ctype.h>
 
 #include "cli/export/ctf/ctfout_bt.h"
-#include "cli/samples/code.h"
-#include "cli/samples/events.h"
-#include "cli/samples/payloads.h"
+#include "analyze/samples/code.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/payloads.h"
 #include "cli/output/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -1,7 +1,7 @@
 /* ctfout_loss.c - losses as ranges of time on each CPU. */
 
 #include "cli/export/ctf/ctfout_bt.h"
-#include "cli/samples/loss_rows.h"
+#include "analyze/samples/loss_rows.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

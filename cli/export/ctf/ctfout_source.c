@@ -7,9 +7,9 @@
  * next one ends where the loss does. */
 
 #include "cli/export/ctf/ctfout_bt.h"
-#include "cli/samples/events.h"
-#include "cli/samples/filter.h"
-#include "cli/samples/loss_rows.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/filter.h"
+#include "analyze/samples/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-#include "cli/samples/code.h"
-#include "cli/names/code_place.h"
-#include "cli/stacks/label.h"
+#include "analyze/samples/code.h"
+#include "analyze/names/code_place.h"
+#include "analyze/stacks/label.h"
 #include "cli/output/json.h"
-#include "cli/stacks/stack_names.h"
+#include "analyze/stacks/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"

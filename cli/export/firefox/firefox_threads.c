@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 
-#include "cli/samples/events.h"
+#include "analyze/samples/events.h"
 #include "cli/export/firefox/firefox.h"
-#include "cli/samples/loss_rows.h"
-#include "cli/waits/waits.h"
+#include "analyze/samples/loss_rows.h"
+#include "analyze/waits/waits.h"
 #include "cli/output/json.h"
 #include "cli/output/out.h"
 #include "cli/export/spool.h"

@@ -1,7 +1,7 @@
 /* perfdata_head.c - the event types in front of the records of a perf.data
  * file, and the feature sections behind them. */
 
-#include "cli/samples/code.h"
+#include "analyze/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "stitch/base/mem.h"
 #include "stitch/order/clocks.h"

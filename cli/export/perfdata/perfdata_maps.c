@@ -1,7 +1,7 @@
 /* perfdata_maps.c - mappings as a reader of a perf.data file sees them. */
 #include "cli/export/perfdata/perfdata_maps.h"
 
-#include "cli/samples/code.h"
+#include "analyze/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_places.h"
 #include "schema/columns.h"

@@ -1,7 +1,7 @@
 /* perfdata_places.c - addresses of frames in a perf.data file. */
 #include "cli/export/perfdata/perfdata_places.h"
 
-#include "cli/samples/code.h"
+#include "analyze/samples/code.h"
 #include "schema/store.h"
 #include "stitch/base/search.h"
 #include "stitch/tasks/space.h"

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "cli/samples/code.h"
-#include "cli/samples/payloads.h"
+#include "analyze/samples/code.h"
+#include "analyze/samples/payloads.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

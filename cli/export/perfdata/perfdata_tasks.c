@@ -2,7 +2,7 @@
  */
 #include "cli/export/perfdata/perfdata_tasks.h"
 
-#include "cli/samples/events.h"
+#include "analyze/samples/events.h"
 #include "cli/export/perfdata/perfdata.h"
 #include "cli/export/perfdata/perfdata_maps.h"
 #include "schema/columns.h"

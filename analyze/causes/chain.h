@@ -1,0 +1,75 @@
+/* chain.h - why a thread took from one time to another: for each piece of that
+ * time the one thread, timer or device that it waited for.
+ *
+ * chain(T, t) is T itself where T runs, is ready, dead, or unknown at t; the
+ * chain of W at t where T is blocked at t and W ended that wait; of the parent
+ * where T is not born; and T with the name of an interrupt where that ended the
+ * wait. So only what W did while T waited counts. The segments cover the time
+ * asked for without holes, each with the least proof of the states and wake-ups
+ * on its way. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/causes/proof.h"
+
+#define CHAIN_MOST 256 /* edges on a path: who is deeper is not followed */
+
+enum chain_state {
+	CHAIN_RUN,
+	CHAIN_READY,
+	CHAIN_BLOCKED, /* who ended the wait is not known, or not followed */
+	CHAIN_TIMER,
+	CHAIN_HARDIRQ,
+	CHAIN_SOFTIRQ,
+	CHAIN_DISK,
+	CHAIN_IDLE, /* woken by an idle CPU: a device, or another CPU */
+	CHAIN_OFF,
+	CHAIN_UNBORN,
+	CHAIN_DEAD,
+	CHAIN_UNKNOWN,
+	CHAIN_STATES
+};
+
+struct chain_segment {
+	int64_t from, to;
+	int64_t out;	 /* event of the switch out of the wait; 0: none */
+	uint32_t thread; /* whom it is put down to */
+	int32_t cpu;	 /* -1: none */
+	uint32_t path;	 /* edges on the way: chain.path[] from here on */
+	uint32_t depth;	 /* and how many */
+	enum chain_state state;
+	enum proof proof;
+	bool open; /* as in struct proof_piece */
+};
+
+struct chain {
+	struct chain_segment *segment;
+	size_t n, cap;
+	uint32_t *path; /* numbers of edges, the first is of the asker */
+	size_t n_path, cap_path;
+};
+
+struct chain_ask {
+	uint32_t thread;
+	int64_t from, to;
+	uint32_t depth; /* most edges on a path; 0: as many as there are */
+};
+
+/* Adds the chain of a thread. Segments of one walk are in time order. */
+void chain_walk(struct chain *c, struct proofs *p, const struct timeline *t,
+		const struct chain_ask *ask);
+void chain_release(struct chain *c);
+/* Empties it for another walk, and keeps its room. */
+void chain_clear(struct chain *c);
+/* Returns the numbers of all edges of a chain, ascending, each once; the caller
+ * frees them. */
+uint32_t *chain_edges(const struct chain *c, size_t *n);
+/* Returns the thread's own state in a piece. */
+enum chain_state chain_own(const struct proof_piece *pc);
+/* Returns what ended a wait: CHAIN_IDLE or an interrupt, or CHAIN_STATES if it
+ * was thread e->waker. */
+enum chain_state chain_leaf(const struct proof_edge *e);
+/* Returns the state as a word: "run", "timer", "softirq", ... */
+const char *chain_state_word(enum chain_state s);

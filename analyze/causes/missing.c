@@ -1,0 +1,66 @@
+/* missing.c - which records may be missing in a time. */
+#include "analyze/causes/missing.h"
+
+bool missing_counts(const struct timeline *t)
+{
+	return !t->n_silent && !t->contradictions;
+}
+
+int missing_runs(const struct timeline *t, const struct timeline_loss *l,
+		 int32_t tid[2])
+{
+	int n = 0;
+
+	if (l->only_wakes)
+		return 0;
+	/* who came behind a silent task and left again would be recorded,
+	 * unless records of others are missing too */
+	if (l->of_task && !t->contradictions) {
+		if (l->after > 0)
+			tid[n++] = l->after;
+		return n;
+	}
+	/* with one record missing, there was one switch at most: only those
+	 * current on either side were there */
+	if (!missing_counts(t) || l->n < 0 || l->n >= 2 || l->before < 0 ||
+	    l->after < 0)
+		return -1;
+	tid[n++] = l->before;
+	if (l->after != l->before)
+		tid[n++] = l->after;
+	return n;
+}
+
+bool missing_holds(const struct timeline *t, const struct timeline_loss *l)
+{
+	if (l->only_wakes || (l->of_task && !t->contradictions))
+		return false;
+	return l->n < 0 || l->n >= UNSEEN_RUN;
+}
+
+unsigned int missing_premise(const struct timeline *t)
+{
+	unsigned int premise = 0;
+
+	if (timeline_is_blind(t))
+		return MISSING_ANYWHERE;
+	if (t->n_silent)
+		premise |= MISSING_IF_TASKS;
+	if (t->contradictions)
+		premise |= MISSING_IF_SHOWS;
+	else if (t->rules.pauses)
+		premise |= MISSING_IF_ON;
+	return premise;
+}
+
+bool missing_in(const struct timeline *t, int32_t cpu, int64_t from, int64_t to,
+		bool tasks)
+{
+	const struct timeline_loss *l = NULL;
+
+	while ((l = timeline_next_loss_in(t, from, to, l)))
+		if ((l->cpu < 0 || cpu < 0 || l->cpu == cpu) &&
+		    (tasks || !l->of_task))
+			return true;
+	return false;
+}

@@ -1,0 +1,377 @@
+/* proof_gaps.c - the states of a thread, each with what the records prove.
+ *
+ * The time between two stays is a struct gap. Losses that can hide a run of the
+ * thread (proof_hidden.c) cut it into quiet times, in which it was off all CPUs
+ * and was woken at most once; each is judged alone (proof_quiet.c). */
+#include "analyze/causes/proof_inner.h"
+
+#include "analyze/causes/missing.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/base/words.h"
+#include "stitch/task_state.h"
+
+/* Pieces that are not worth a walk over all threads to forget them. */
+#define KEPT_MAX 65536
+
+struct proofs *proofs_new(const struct timeline *t)
+{
+	struct proofs *p = mem_new(1, sizeof(*p));
+
+	p->t = t;
+	p->of = mem_new(t->n_thread + 1, sizeof(*p->of));
+	p->wakings = t->types & TIMELINE_HAS_WAKING;
+	p->wakeups = t->types & TIMELINE_HAS_WAKEUP;
+	p->counts = missing_counts(t);
+	p->complete = !t->contradictions;
+	p->blind = timeline_is_blind(t);
+	hides_init(p);
+	return p;
+}
+
+static void proofs_forget_all(struct proofs *p)
+{
+	for (uint32_t i = 0; i < p->t->n_thread; i++) {
+		moments_release(&p->of[i].kept);
+		p->of[i] = (struct pieces){ 0 };
+	}
+	moments_release(&p->edge);
+	p->n_odd = p->kept = 0;
+}
+
+void proofs_forget(struct proofs *p)
+{
+	if (p->kept > KEPT_MAX)
+		proofs_forget_all(p);
+}
+
+void proofs_free(struct proofs *p)
+{
+	if (!p)
+		return;
+	proofs_forget_all(p);
+	free(p->of);
+	free(p->odd);
+	hides_release(&p->hides);
+	free(p);
+}
+
+uint32_t proofs_edges(const struct proofs *p)
+{
+	return (uint32_t)p->edge.n;
+}
+
+WORDS_FUNCTION(proof_word, enum proof, "unknown", "likely", "proved");
+
+const char *proof_key(enum proof proof)
+{
+	return proof == PROOF_LIKELY ? "consistent" : proof_word(proof);
+}
+
+const char *proof_key_of(enum proof proof, bool premise)
+{
+	return premise && proof == PROOF_PROVED ? "proved with premise"
+						: proof_key(proof);
+}
+
+/* ---- gaps */
+
+/* Finds the wake-up from which on a reader of the records would say that the
+ * thread was ready, and *from, that time; TIMELINE_START: nothing is likely.
+ * Returns whether there is such a wake-up. */
+static bool gap_likely(const struct gap *g, int64_t *from,
+		       struct timeline_wake *w)
+{
+	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, w);
+
+	*from = TIMELINE_START;
+	if (!g->n_hidden || g->holds || (!g->exact_to && !g->came) ||
+	    !g->exact_from || task_state_ends(g->bits) ||
+	    gap_race(g, g->a ? g->a->from : TIMELINE_START))
+		return false;
+	if (!woken && is_ready(g->bits))
+		*from = g->from;
+	if (!woken || !is_sleep(g->bits) ||
+	    (w->time < g->to &&
+	     gap_first(g, TIMELINE_WAKING, w->time + 1, g->to, NULL)))
+		return false;
+	*from = w->time;
+	return true;
+}
+
+/* Cuts the piece of unknown state that contains a time there. */
+static void gap_cut(struct gap *g, size_t first_piece, int64_t at)
+{
+	struct pieces *of = g->out;
+	size_t i = first_piece;
+
+	while (i < of->n && piece_to(of, i) <= at)
+		i++;
+	if (i == of->n || of->piece[i].from >= at ||
+	    of->piece[i].state != PIECE_UNKNOWN)
+		return;
+	mem_add(of->piece, of->n, of->cap);
+	memmove(&of->piece[i + 1], &of->piece[i],
+		(of->n - 1 - i) * sizeof(*of->piece));
+	of->piece[i + 1].from = at;
+}
+
+/* What is not known, where no loss is so large that it holds a whole wait: it
+ * is likely that no run is hidden. A thread that slept at the start did so
+ * until the only wake-up, and one that could go on was ready. */
+static void gap_guess(struct gap *g, size_t first_piece)
+{
+	struct pieces *of = g->out;
+	int64_t ready;
+	struct timeline_wake w;
+	bool woken = gap_likely(g, &ready, &w);
+	uint32_t edge = TIMELINE_NONE;
+
+	if (ready == TIMELINE_START)
+		return;
+	gap_cut(g, first_piece, ready);
+	for (size_t i = first_piece; woken && i < of->n; i++)
+		if (of->piece[i].state == PIECE_BLOCKED &&
+		    piece_to(of, i) == ready)
+			edge = of->piece[i].edge;
+	if (woken && edge == TIMELINE_NONE)
+		edge = edge_add(g, &w, w.time);
+	for (size_t i = first_piece; i < of->n; i++) {
+		struct piece *pc = &of->piece[i];
+		bool asleep = piece_to(of, i) <= ready;
+
+		if (pc->edge == edge && woken)
+			continue;
+		/* nor is it known since when one that came was running */
+		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
+			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
+			pc->proof = PROOF_LIKELY;
+			if (!asleep)
+				pc->cpu = (uint32_t)g->b->cpu + 1;
+		}
+		if (asleep && pc->state == PIECE_BLOCKED) {
+			pc->edge = edge;
+			pc->link = PROOF_LIKELY;
+		}
+	}
+}
+
+/* A thread that was on the same CPU before and after a single lost record
+ * stayed there in between: to leave and to return takes two records. */
+static bool gap_is_run(const struct gap *g)
+{
+	const struct timeline_loss *l = NULL;
+
+	if (!g->p->counts || !g->a || !g->b || g->exact_from || g->exact_to ||
+	    g->a->cpu != g->b->cpu)
+		return false;
+	while ((l = timeline_next_loss(g->p->t, g->from, g->from, l)))
+		if (l->cpu == g->a->cpu && !l->only_wakes &&
+		    l->from <= g->from && l->to >= g->to)
+			break;
+	return l && is_known_number(g->p, l) && l->n < 2 &&
+	       l->from == g->from && l->to == g->to && l->before == l->after;
+}
+
+static void gap_judge(struct gap *g)
+{
+	size_t first_piece = g->out->n;
+	int64_t at = g->from;
+
+	if (timeline_is_silent(g->p->t, g->thread)) {
+		piece_add_time(g, g->from, g->to, PIECE_UNKNOWN, PROOF_UNKNOWN);
+		return;
+	}
+	gap_find_hidden(g);
+	if (gap_is_run(g)) {
+		piece_add(g, g->from, g->to, PIECE_RUN, PROOF_PROVED)->cpu =
+			(uint32_t)g->a->cpu + 1;
+		return;
+	}
+	for (size_t i = 0; i < g->n_hidden; i++) {
+		quiet_judge(g, at, g->hidden[i].from, i == 0 && g->exact_from,
+			    false);
+		piece_add_time(g, g->hidden[i].from, g->hidden[i].to,
+			       PIECE_UNKNOWN, PROOF_UNKNOWN);
+		at = g->hidden[i].to;
+	}
+	quiet_judge(g, at, g->to, !g->n_hidden && g->exact_from, g->exact_to);
+	gap_guess(g, first_piece);
+}
+
+/* The thread was born in this gap: before, its parent is what counts. */
+static void gap_born(struct gap *g, const struct timeline_wake *born)
+{
+	bool free = !g->a || (g->exact_from && task_state_ends(g->bits));
+
+	if (free && g->from < born->time) {
+		struct piece *pc = piece_add(g, g->from, born->time,
+					     PIECE_UNBORN, PROOF_PROVED);
+
+		pc->edge = edge_add(g, born, born->time);
+		pc->link = PROOF_PROVED;
+	} else {
+		piece_add_time(g, g->from, born->time, PIECE_UNKNOWN,
+			       PROOF_UNKNOWN);
+	}
+	g->a = NULL;
+	g->from = g->run_from = born->time;
+	g->exact_from = true;
+	g->bits = 0;
+	g->before.n = 0;
+}
+
+struct walk {
+	struct gap g;
+	struct timeline_stay last; /* g.a */
+	struct numbers wake;
+	size_t at_wake; /* the first that is not before the gap */
+};
+
+/* Returns the wake-ups from number `at` on that are at or before a time, and
+ * goes behind them. Those at the very time may be of what comes next, too. */
+static struct numbers walk_wakes(struct walk *w, size_t at, int64_t time)
+{
+	struct numbers x = { w->wake.of, w->wake.first + at, 0 };
+
+	while (at < w->wake.n && wake_at(&w->g, &w->wake, at).time <= time)
+		at++;
+	x.n = w->wake.first + at - x.first;
+	while (at && wake_at(&w->g, &w->wake, at - 1).time == time)
+		at--;
+	w->at_wake = at;
+	return x;
+}
+
+static void walk_gap(struct walk *w)
+{
+	struct gap *g = &w->g;
+	struct timeline_wake birth;
+	bool born = false;
+
+	/* one at the time of the switch in may be of the run that begins */
+	g->wake = walk_wakes(w, w->at_wake, g->to);
+	g->mixed = false;
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake x = wake_at(g, &g->wake, i);
+
+		g->mixed |= i && wake_at(g, &g->wake, i - 1).time > x.time;
+		/* one that comes late may be of a time before the gap */
+		if (x.kind == TIMELINE_NEW && x.time >= g->from) {
+			birth = x;
+			born = true;
+		}
+	}
+	if (born)
+		gap_born(g, &birth);
+	gap_judge(g);
+}
+
+/* Returns where the loss before the record in which a thread was first seen
+ * began: the thread's run, and a race, may be in it. */
+static int64_t walk_loss_start(const struct walk *w,
+			       const struct timeline_stay *s)
+{
+	const struct timeline *t = w->g.p->t;
+	const struct timeline_loss *l = NULL;
+	int64_t start = s->from;
+	int64_t seen = TIMELINE_START; /* end of the stay before it there */
+	struct timeline_stay before;
+
+	if (timeline_on(t, s->cpu, s->from - 1, &before))
+		seen = before.to;
+	while ((l = timeline_next_loss(t, s->from, s->from, l)))
+		if (l->cpu == s->cpu || l->cpu < 0)
+			lower_to(start,
+				 l->spans && l->from < seen ? seen : l->from);
+	raise_to(start, w->g.came_from);
+	return start;
+}
+
+/* Goes to the end of a stay: what comes next begins there. */
+static void walk_stay(struct walk *w, const struct timeline_stay *s)
+{
+	struct gap *g = &w->g;
+	size_t first = w->at_wake;
+
+	g->run_from = s->exact_from ? s->from : walk_loss_start(w, s);
+	g->came_from = TIMELINE_START;
+	w->last = *s;
+	g->a = &w->last;
+	g->from = s->to;
+	g->exact_from = s->exact_to;
+	g->bits = s->exact_to ? s->state : -1;
+	while (!s->exact_from && first &&
+	       wake_at(g, &w->wake, first - 1).time >= g->run_from)
+		first--;
+	/* one at the time of the switch out, by another CPU, may be either */
+	g->before = walk_wakes(w, first, s->to);
+}
+
+static void proofs_make(struct proofs *p, uint32_t thread)
+{
+	struct pieces *out = &p->of[thread];
+	struct walk w = { .g = { .p = p,
+				 .out = out,
+				 .thread = thread,
+				 .from = TIMELINE_START,
+				 .run_from = TIMELINE_START,
+				 .came_from = TIMELINE_START,
+				 .bits = -1 } };
+	const struct numbers id = lists_get(&p->t->stays, thread);
+
+	out->end = TIMELINE_START;
+	w.wake = lists_get(&p->t->wakes, thread);
+	w.g.own = hides_own(p, thread, &w.g.n_own);
+	for (size_t i = 0; i < id.n; i++) {
+		const struct timeline_stay stay =
+			timeline_stay(p->t, numbers_get(&id, i));
+		const struct timeline_stay *s = &stay;
+		/* on two CPUs at once: one of the records is wrong */
+		bool twice = s->from < w.g.from;
+		int64_t from = twice ? w.g.from : s->from;
+
+		pieces_keep(out);
+		w.g.b = s;
+		w.g.to = from;
+		w.g.exact_to = s->exact_from;
+		if (!twice)
+			walk_gap(&w);
+		w.g.a = NULL;
+		if (from < s->to)
+			piece_add(&w.g, from, s->to, PIECE_RUN,
+				  twice ? PROOF_LIKELY : PROOF_PROVED)
+				->cpu = (uint32_t)s->cpu + 1;
+		if (s->to >= w.g.from)
+			walk_stay(&w, s);
+		if (twice)
+			w.g.exact_from = false;
+	}
+	w.g.b = NULL;
+	w.g.to = TIMELINE_END;
+	w.g.exact_to = false;
+	walk_gap(&w);
+	free(w.g.hidden);
+	pieces_keep(out);
+	moments_close(&out->kept);
+	free(out->piece);
+	out->piece = NULL;
+	p->kept += out->kept.n;
+	out->made = true;
+}
+
+size_t proofs_pieces(struct proofs *p, uint32_t thread)
+{
+	if (!p->of[thread].made)
+		proofs_make(p, thread);
+	return p->of[thread].kept.n;
+}
+
+size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time)
+{
+	size_t n = proofs_pieces(p, thread);
+	const struct pieces *of = &p->of[thread];
+	size_t i = search_where(n, k, moments_get(&of->kept, k).time > time);
+
+	return i < n || of->end > time ? i - (i > 0) : n;
+}

@@ -1,0 +1,579 @@
+/* compare.c - the recordings that a comparison is of, read and matched. */
+#include "analyze/diffs/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "cli/ingest/name.h"
+#include "cli/input.h"
+#include "analyze/diffs/diff_cause.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/label.h"
+#include "analyze/samples/loss_rows.h"
+#include "analyze/names/matching.h"
+#include "analyze/diffs/sides.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/output/safe_text.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "symbolize/symbolize.h"
+#include "analyze/names/suffix.h"
+#include "analyze/samples/code.h"
+#include "analyze/stacks/interpreter.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/search.h"
+#include "symbolize/disasm/code_bytes.h"
+#include "symbolize/disasm/disasm.h"
+
+/* ---- functions whose code is the same on both sides */
+
+/* Larger functions are not read. */
+#define FUNCTION_MAX (256 << 10)
+/* How much more of a function in optimized code is another tier. */
+#define OTHER_TIER 0.2
+/* In coded_label.what: it is on that side, its code could be read there, and
+ * there are several. */
+#define ON(side) (1 << (side))
+#define READ(side) (4 << (side))
+#define SEVERAL 16
+
+struct coded_label {
+	uint64_t hash[2]; /* of its code */
+	uint8_t what;
+};
+
+/* A file that ran; all runs of one build share it. */
+struct coded_file {
+	struct code_bytes *bytes; /* NULL: it is not here */
+	struct disasm *disasm;
+};
+
+/* A function of such a file, as a key. */
+struct coded_function {
+	uint64_t start;
+	uint32_t file, label;
+};
+
+struct coded {
+	const struct compare *c;
+	struct coded_label *label;
+	struct intern images, functions; /* those that were looked at */
+	struct coded_file *file;
+	uint64_t *hash; /* of each function; 0: it cannot be read */
+	size_t n_file, cap_file, n_hash, cap_hash;
+};
+
+/* Returns the file of an image. */
+static uint32_t coded_file(struct coded *o, size_t run, const struct image *img)
+{
+	struct coded_file f = { .bytes = NULL };
+	struct err err;
+	char *key;
+	size_t len;
+	FILE *out = mem_stream(&key, &len);
+	uint32_t id;
+
+	fprintf(out, "%" PRIu64 " %" PRIu64 " %s%c", img->ino, img->ino_gen,
+		img->path ? img->path : "", 0);
+	fwrite(img->id, 1, img->id_len, out);
+	mem_stream_end(out);
+	id = intern_add_bytes(&o->images, key, len);
+	free(key);
+	if (id < o->n_file)
+		return id;
+	f.bytes = code_bytes_open(o->c->run[run].files, img, &err);
+	if (f.bytes)
+		f.disasm = disasm_open(f.bytes->machine, f.bytes->big, false,
+				       &err);
+	*mem_add(o->file, o->n_file, o->cap_file) = f;
+	return id;
+}
+
+/* Returns the hash of an instruction, without the addresses in it. */
+static uint64_t coded_insn(struct insn *in, uint64_t start, uint64_t size,
+			   uint64_t hash)
+{
+	char *rip = strstr(in->operands, "(%rip)");
+
+	if (in->has_target)
+		snprintf(in->operands, sizeof(in->operands), "%" PRIu64,
+			 in->target - start < size ? in->target - start : size);
+	else if (rip)
+		for (; rip > in->operands && rip[-1] != ',' && rip[-1] != ' ';
+		     rip--)
+			rip[-1] = ' ';
+	hash = hash_bytes(in->mnemonic, strlen(in->mnemonic), hash);
+	return hash_bytes(in->operands, strlen(in->operands), hash);
+}
+
+/* Returns the hash of a function's code; 0: it cannot be read. */
+static uint64_t coded_read(const struct coded_file *f, uint64_t off,
+			   size_t size)
+{
+	unsigned char *code = mem_new(size, 1);
+	const unsigned char *p = code;
+	size_t left = size;
+	uint64_t addr, start, hash = 0;
+	struct insn in;
+
+	if (f->disasm && code_bytes_addr(f->bytes, off, &addr) &&
+	    code_bytes_read(f->bytes, off, code, size) == size)
+		for (start = addr;
+		     disasm_next(f->disasm, &p, &left, &addr, &in);)
+			hash = coded_insn(&in, start, size, hash);
+	free(code);
+	return hash;
+}
+
+/* Looks at the function of a frame. */
+static void coded_add(struct coded *o, size_t run, const struct code_frame *f,
+		      const struct image *img, uint32_t label)
+{
+	int side = compare_side(o->c, run);
+	struct coded_label *l = &o->label[label];
+	struct coded_function key = { f->off - f->symoff,
+				      coded_file(o, run, img), label };
+	uint32_t id = intern_add_bytes(&o->functions, &key, sizeof(key));
+
+	if (id == o->n_hash)
+		*mem_add(o->hash, o->n_hash, o->cap_hash) =
+			coded_read(&o->file[key.file], key.start, f->symsize);
+	if (!o->hash[id])
+		return;
+	if (l->what & READ(side) && l->hash[side] != o->hash[id])
+		l->what |= SEVERAL;
+	l->what |= READ(side);
+	l->hash[side] = o->hash[id];
+}
+
+/* Calls coded_add() for what is on both sides, or only notes where it is. */
+static void coded_each(struct coded *o, const int8_t *build, bool read)
+{
+	for (size_t run = 0; run < o->c->n; run++) {
+		const struct stacks *st = o->c->run[run].stacks;
+
+		for (uint32_t i = 1; st && i < st->code->n_frame; i++) {
+			const struct known_code *code = st->code;
+			const struct code_frame *f = &code->frame[i];
+			const struct image *img = &code->image[f->image].img;
+			uint32_t label;
+
+			if (img->kind != IMAGE_FILE ||
+			    !stack_names_label(st->names, i, &label) ||
+			    build[label] == DIFF_SAME_BUILD || !f->symsize ||
+			    f->symsize > FUNCTION_MAX || f->symoff > f->off)
+				continue;
+			if (!read)
+				o->label[label].what |=
+					ON(compare_side(o->c, run));
+			else if (!(~o->label[label].what & (ON(0) | ON(1))) &&
+				 o->c->run[run].files)
+				coded_add(o, run, f, img, label);
+		}
+	}
+}
+
+/* Returns each label's own samples in each run, all and in V8's optimized code;
+ * NULL if there is none. */
+static struct diff_tier *coded_add_tiers(const struct compare *c)
+{
+	struct diff_tier *tier = NULL;
+
+	for (size_t run = 0; run < c->n; run++) {
+		const struct stacks *st = c->run[run].stacks;
+
+		for (size_t i = 0; st && i < st->n_group; i++) {
+			const struct known_code *code = st->code;
+			const struct stacks_group *g = &st->group[i];
+			uint32_t stack = code_chain_at(code, g->uraw)->stack;
+			uint32_t frame = code->stack[stack].frame, label;
+			const char *name = code->frame[frame].at.name;
+			const char *in = name ? suffix_tier(name) : NULL;
+			struct diff_tier *t;
+
+			if (!in ||
+			    (c->run[run].event >= 0 &&
+			     g->event != (uint32_t)c->run[run].event) ||
+			    !stack_names_label(st->names, frame, &label))
+				continue;
+			if (!tier)
+				tier = mem_new(labels_count(c->labels) * c->n,
+					       sizeof(*tier));
+			t = &tier[label * c->n + run];
+			t->samples += (double)g->samples;
+			if (!strcmp(in, "TurboFan"))
+				t->optimized += (double)g->samples;
+		}
+	}
+	return tier;
+}
+
+/* Marks functions of V8's of which one of two runs has much more, itself, in
+ * optimized code: a run may optimize late, or not at all. Of several runs,
+ * those are marked that are not as most are. */
+static void coded_tiers(const struct compare *c, int8_t *build,
+			struct diff_tier *tier)
+{
+	double *part = mem_new(c->n, sizeof(*part));
+
+	for (uint32_t i = 0; i < labels_count(c->labels); i++) {
+		const struct label *l = labels_get(c->labels, i);
+		struct diff_tier *t = tier ? &tier[i * c->n] : NULL;
+		size_t n = 0;
+
+		if (c->n == 2 && l->kind == LABEL_JIT &&
+		    interpreter_frame(interpreters_of("", true), true, l->name)
+				    .kind == INTERPRETER_OWN)
+			build[i] = DIFF_INTERPRETED;
+		for (size_t k = 0; t && k < c->n; k++)
+			if (t[k].samples > 0)
+				part[n++] = t[k].optimized / t[k].samples;
+		if (n < 2)
+			continue;
+		sort_items(part, n, compare_double);
+		if (c->n == 2 && part[1] - part[0] >= OTHER_TIER)
+			build[i] = DIFF_OTHER_TIER;
+		for (size_t k = 0; k < c->n; k++)
+			t[k].other = t[k].samples > 0 &&
+				     fabs(t[k].optimized / t[k].samples -
+					  part[n / 2]) >= OTHER_TIER;
+	}
+	free(part);
+}
+
+/* Sets build[] of each label whose code is in the files of both sides:
+ * DIFF_SAME_CODE or DIFF_OTHER_CODE. What one side alone was seen to have, or
+ * has several times, is left as it is. Returns the tiers of each label and run,
+ * which the caller frees; NULL if no runtime tells any. */
+static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
+{
+	uint32_t n = labels_count(c->labels);
+	struct coded o = { .c = c, .label = mem_new(n, sizeof(*o.label)) };
+
+	coded_each(&o, build, false);
+	coded_each(&o, build, true);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct coded_label *l = &o.label[i];
+
+		if (!(~l->what & (READ(0) | READ(1))) && !(l->what & SEVERAL))
+			build[i] = l->hash[0] == l->hash[1] ? DIFF_SAME_CODE
+							    : DIFF_OTHER_CODE;
+	}
+	struct diff_tier *tier = coded_add_tiers(c);
+
+	coded_tiers(c, build, tier);
+	for (size_t i = 0; i < o.n_file; i++) {
+		disasm_close(o.file[i].disasm);
+		code_bytes_close(o.file[i].bytes);
+	}
+	intern_release(&o.images);
+	intern_release(&o.functions);
+	free_all(o.hash, o.file, o.label);
+	return tier;
+}
+
+static int compare_read_capture(struct compare_run *run, struct store *db,
+				struct err *err)
+{
+	struct rows *r = rows_of(db, "compare_captures", err);
+	bool several = false;
+
+	while (rows_step(r)) {
+		const char *host = rows_text(r, COMPARE_CAPTURES_HOST);
+		int64_t took = rows_int(r, COMPARE_CAPTURES_TOOK);
+
+		run->took = !several && took > 0 ? took : 0;
+		several = true;
+		if (!run->capture[0])
+			snprintf(run->capture, sizeof(run->capture),
+				 "%.100s%s%.60s",
+				 rows_text(r, COMPARE_CAPTURES_PATH),
+				 *host ? " of " : "", host);
+	}
+	return rows_end(r, err);
+}
+
+/* Chooses the event called `want`, without one the event that stacks_choose()
+ * takes. Returns 0, or -1 and *err if there is no sample to compare. */
+static int compare_choose_event(struct compare_run *run, const char *want,
+				const struct stacks_opts *so, struct err *err)
+{
+	if (!want && stacks_heaviest(run->stacks) >= 0) {
+		run->event = stacks_choose(run->stacks, "comparing");
+		return 0;
+	}
+	for (size_t i = 0; want && i < run->stacks->n_event; i++) {
+		const struct stacks_event *e = &run->stacks->event[i];
+
+		if (!e->samples || strcmp(e->name, want) != 0)
+			continue;
+		run->event = (int)i;
+		return 0;
+	}
+	run->event = -2;
+	if (stacks_unweighed(run->stacks, -1))
+		return err_set(err, ERR_FORMAT,
+			       "%s: no sample has a weight by '%s'", run->path,
+			       so->weight);
+	return err_set(err, ERR_FORMAT, "%s: no samples%s%s%s%s%s", run->path,
+		       want ? " of '" : "", want ? want : "", want ? "'" : "",
+		       want && !filter_given(so->filter)
+			       ? ""
+			       : filter_that_passed(so->filter),
+		       want ? "; choose with --event" : "");
+}
+
+const char *compare_event(const struct compare *c)
+{
+	return c->run[0].stacks && c->run[0].event >= 0
+		       ? c->run[0].stacks->event[(size_t)c->run[0].event].name
+		       : NULL;
+}
+
+static void compare_take_sample(void *arg, const struct stacks_sample *s)
+{
+	struct diff_times *t = arg;
+
+	t->untimed |= !s->timed;
+	diff_times_add(t, s->group, s->time);
+}
+
+/* Reads a run; its event is that of the first. */
+static int compare_read(struct compare *c, size_t i,
+			const struct compare_opts *o, int *status,
+			struct err *err)
+{
+	struct compare_run *run = &c->run[i];
+	struct stacks_opts so = o->stacks;
+	const char *want = i ? compare_event(c) : NULL;
+	struct store *db = database_open(run->path, status, err);
+
+	so.labels = c->labels;
+	so.unnamed = true;
+	if (db && c->sides->side[0].n == 1 && c->sides->side[1].n == 1 &&
+	    !stacks_served(db, err)) {
+		so.each = compare_take_sample;
+		so.arg = &run->times;
+		c->rows[i].times = &run->times;
+	}
+	if (db &&
+	    !loss_rows_sum(db, &c->rows[i].lost, &c->rows[i].lost_unknown,
+			   err) &&
+	    !compare_read_capture(run, db, err))
+		run->stacks = stacks_load(db, &so, err);
+
+	int rc = run->stacks ? compare_choose_event(run, want, &so, err) : -1;
+	struct trust *trust =
+		rc ? NULL : trust_of(db, run->stacks, run->event, err);
+
+	rc = trust ? 0 : -1;
+	if (trust)
+		trust_say(trust, run->trust);
+	if (!rc && !stacks_served(db, err))
+		run->files = name_symbolizer(db, NULL, NULL);
+	trust_free(trust);
+	store_close(db);
+	if (rc)
+		return -1;
+	return 0;
+}
+
+int compare_load(struct compare *c, const struct sides *s,
+		 const struct compare_opts *o, int *status, struct err *err)
+{
+	size_t n = s->side[0].n + s->side[1].n;
+
+	c->sides = s;
+	c->labels = labels_new();
+	c->run = mem_new(n, sizeof(*c->run));
+	c->rows = mem_new(n, sizeof(*c->rows));
+	c->runs_a = s->side[0].n;
+	c->match = matching_new(err);
+	if (!c->match)
+		return -1;
+	for (; c->n < n; c->n++) {
+		int side = compare_side(c, c->n);
+
+		c->run[c->n].path =
+			s->side[side].path[c->n - (side ? c->runs_a : 0)];
+		if (!o->folded && compare_read(c, c->n, o, status, err))
+			return -1;
+	}
+	if (o->folded)
+		return 0;
+	compare_match_images(c);
+	for (size_t i = 0; i < n; i++)
+		matching_add(c->match, compare_side(c, i),
+			     c->run[i].stacks->code, c->run[i].stacks->homonyms,
+			     o->stacks.inlined_same);
+	if (matching_check(c->match, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		stacks_match(c->run[i].stacks, c->match, compare_side(c, i));
+	return 0;
+}
+
+void compare_judge(struct compare *c, unsigned int keys, bool absolute)
+{
+	int8_t *build = compare_builds(c);
+	struct diff_known known = { .build = build,
+				    .n = labels_count(c->labels) };
+	struct diff_tier *tier = NULL;
+
+	if (keys & KEY_SYM)
+		known.tier = tier = compare_code(c, build);
+	if (keys == (KEY_SYM | KEY_DSO)) {
+		compare_prove_only(c);
+		known.only = c->only;
+		known.n = c->n_only;
+	}
+	for (int i = 0; i < 2; i++) {
+		c->by[i] =
+			diff_rows_new(c->rows, c->n, c->runs_a, keys, i, known);
+		diff_cause_judge(c->by[i]);
+	}
+	c->d = c->by[absolute];
+	free(build);
+	free(tier);
+}
+
+void compare_release(struct compare *c)
+{
+	size_t n = c->sides ? c->sides->side[0].n + c->sides->side[1].n : 0;
+
+	for (int i = 0; i < 2; i++)
+		diff_rows_free(c->by[i]);
+	for (size_t i = 0; i < n; i++) {
+		report_rows_free(c->rows[i].rows);
+		stacks_free(c->run[i].stacks);
+		diff_times_release(&c->run[i].times);
+		symbolize_free(c->run[i].files);
+	}
+	free_all(c->renames, c->only, c->renamed);
+	matching_free(c->match);
+	labels_free(c->labels);
+	free(c->run);
+	free(c->rows);
+}
+
+void compare_tell_side(const struct compare *c, int side, FILE *out)
+{
+	const struct diff_side *s = &c->d->side[side];
+	const struct compare_run *first = &c->run[side ? c->runs_a : 0];
+	const char *name = c->sides->side[side].name;
+	const char *event = compare_event(c);
+
+	fprintf(out, "%c: ", side ? 'B' : 'A');
+	safe_text_put(out, name, 0, 0);
+	/* the path given may be the capture's own: do not name it twice */
+	if (first->capture[0] && s->runs == 1 &&
+	    !strstr(first->capture, name)) {
+		fputs(", capture ", out);
+		safe_text_put(out, first->capture, 0, 0);
+	}
+	if (first->stacks) {
+		fputs(", ", out);
+		safe_text_put(out, event ? event : "several events", 0, 0);
+	}
+	fprintf(out, ", %s%s", HUMAN_GROUPED(s->samples),
+		s->samples == 1 ? " sample" : " samples");
+	if (s->unjoined)
+		fprintf(out, ", %s without user half",
+			HUMAN_GROUPED(s->unjoined));
+	if (s->lost) {
+		fprintf(out, ", %s records lost%s", HUMAN_GROUPED(s->lost),
+			s->lost_unknown ? " and an unknown number more" : "");
+	} else if (s->lost_unknown) {
+		fputs(", an unknown number of records lost", out);
+	}
+}
+
+void compare_tell_trust(const struct compare *c, int side, FILE *out)
+{
+	const struct compare_run *run = &c->run[side ? c->runs_a : 0];
+
+	if (!run->stacks)
+		return;
+	fprintf(out, "%c%s: %s", side ? 'B' : 'A',
+		c->d->side[side].runs > 1 ? ", its first run" : "", run->trust);
+}
+
+void compare_put_json(const struct compare *c, struct json *j)
+{
+	for (int side = 0; side < 2; side++) {
+		const struct diff_side *s = &c->d->side[side];
+		const struct compare_run *first = &c->run[side ? c->runs_a : 0];
+
+		json_object(j, side ? "b" : "a");
+		json_text(j, "name", c->sides->side[side].name);
+		json_text(j, "capture",
+			  first->capture[0] ? first->capture : NULL);
+		json_text(j, "event", compare_event(c));
+		json_uint(j, "runs", s->runs);
+		json_uint(j, "samples", s->samples);
+		json_uint(j, "weight", s->weight);
+		json_uint(j, "without_user_half", s->unjoined);
+		json_uint(j, "lost", s->lost);
+		json_bool(j, "lost_unknown", s->lost_unknown);
+		/* several runs: of the first one */
+		json_text(j, "user_stacks",
+			  first->stacks ? first->trust : NULL);
+		json_end(j);
+	}
+}
+
+void compare_tell_result(const struct compare *c, int total, FILE *out)
+{
+	bool absolute = c->d->absolute;
+	const struct diff_rows *other = c->by[!absolute];
+	struct diff_counts n = diff_rows_changed(c->d, total);
+
+	fprintf(out, "significant: %zu more in B, %zu less, by %s of %s",
+		n.more, n.less, absolute ? "weights" : "shares",
+		total ? "total" : "self");
+	if (other) {
+		struct diff_counts more = diff_rows_changed(other, total);
+
+		fprintf(out, "; %zu more, %zu less, by %s", more.more,
+			more.less, absolute ? "shares" : "weights");
+	}
+	if (c->d->part) {
+		fprintf(out,
+			"; measured against %s function%s that did not "
+			"change, ",
+			HUMAN_GROUPED(c->d->n_kept),
+			c->d->n_kept == 1 ? "" : "s");
+		for (int side = 0; side < 2; side++) {
+			fprintf(out, "%s%s",
+				HUMAN_PERCENT(c->d->kept[side],
+					      c->d->side[side].weight),
+				side ? " of B" : " of A and ");
+		}
+		fprintf(out, " (p %.2g)", c->d->kept_p);
+	}
+	if (n.appeared || n.gone)
+		fprintf(out,
+			"; by symbols, which inlined functions lack, %zu new "
+			"in B, %zu gone",
+			n.appeared, n.gone);
+	fputs(c->n > 2 ? "; by how they differ between runs: false-positive "
+			 "rate at most 1 %"
+		       : "; of one run a side, which does not tell what runs "
+			 "differ by: to gate, give several, A... -- B...",
+	      out);
+	if (c->n > 2 && other)
+		fputs(" each", out);
+}
+
+char *compare_said(const struct compare *c, compare_tell_fn *tell, int which)
+{
+	char *text;
+	FILE *out = mem_stream(&text, NULL);
+
+	tell(c, which, out);
+	mem_stream_end(out);
+	return text;
+}

@@ -1,0 +1,80 @@
+/* compared.h - the recordings of a comparison, and what is known of their code:
+ * compare.h fills it in. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/diffs/diff_rows.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/stacks/trust.h"
+
+struct sides;
+struct symbolizer;
+
+struct compare_run {
+	const char *path;
+	struct stacks *stacks; /* NULL: of folded text */
+	int event;	       /* index in stacks; -1: all events */
+	struct diff_times times;
+	struct symbolizer *files; /* finds its programs; NULL: not here */
+	char trust[TRUST_SENTENCE];
+	char capture[200]; /* capture and host; "" if not known */
+	int64_t took; /* ns from the first record to the last; 0: not known, or
+		       * there are several captures */
+};
+
+/* In compare.only: the programs of both sides have the function. */
+#define IN_BOTH 2
+
+/* An image of A that may be one of B; strings are of the matching. */
+struct compare_rename {
+	const char *from, *to;
+	double agrees; /* how much of the weight of both, 0 to 1 */
+	bool taken;    /* no other image may be either: they are matched */
+};
+
+struct compare {
+	const struct sides *sides; /* borrowed */
+	struct labels *labels;	   /* of all runs */
+	struct matching *match;
+	struct compare_run *run; /* those of A first */
+	struct diff_rows_run *rows;
+	size_t n, runs_a;
+	struct diff_rows *d;	 /* after compare_judge() */
+	struct diff_rows *by[2]; /* the same rows by shares and by weights, of
+				  * which d is one */
+	const char *unit;	 /* of the weights: "ns"; the caller sets it */
+	struct compare_rename *renames;
+	size_t n_renames, cap_renames;
+	int8_t *only; /* of each label: 1 if files prove that only B has this
+		       * function, -1: only A, IN_BOTH: both have it; 0:
+		       * not known, or both were seen to have it */
+	uint32_t n_only;
+	uint32_t *renamed; /* of each row of d that one side has: the row of the
+			    * other side that may be the same function;
+			    * REPORT_NONE: none; NULL: not looked for */
+};
+
+/* Return 0 for a run of A, 1 for one of B. */
+static inline int compare_side(const struct compare *c, size_t run)
+{
+	return run >= c->runs_a;
+}
+
+/* compare_images.c, which looks at programs and their functions: */
+/* Matches images that have another name on the other side, as c->renames, by
+ * the weights of their functions; before matching_add(). */
+void compare_match_images(struct compare *c);
+/* Returns DIFF_SAME_BUILD of each label whose image has it in all runs; the
+ * caller frees it. */
+int8_t *compare_builds(const struct compare *c);
+/* Reads the symbols of programs for c->only, which compare_judge() wants. A
+ * program that is not at hand, or has no symbols, proves nothing. */
+void compare_prove_only(struct compare *c);
+/* Writes which images were matched by their functions, or cannot be. */
+void compare_tell_images(const struct compare *c, int none, FILE *out);
+/* Writes that most user code of a side is in functions that the other one
+ * lacks, so that nothing can be said of it; or nothing. */
+void compare_tell_alone(const struct compare *c, int none, FILE *out);

@@ -1,0 +1,714 @@
+/* diff_cause.c - the function that a change comes from. */
+#include "analyze/diffs/diff_cause.h"
+
+#include <math.h>
+
+#include "analyze/diffs/diff_chance.h"
+#include "analyze/diffs/diff_rows.h"
+#include "analyze/stacks/label.h"
+#include "stitch/base/mem.h"
+
+/* A function has a change in it if it has so much of it. */
+#define MOST 0.75
+/* A change is by one caller of a function if in A other callers have this much
+ * of the function, and at most this part of the change that they would have if
+ * the function itself had changed. */
+#define ELSEWHERE 0.25
+#define ELSEWHERE_CHANGED 0.5
+/* So few samples elsewhere tell nothing. */
+#define TELLING 10
+/* A part of a change that is worth its name, and how much may be left over
+ * where one function took over what another did. */
+#define PART 0.1
+#define LEFT_OVER 0.4
+/* A function in another one is nearer if it has so much of its change, and the
+ * rest of that is within so much of what it would be without a change: twice
+ * what two runs differ by. */
+#define INNER 0.5
+#define REST (2 * 1.42 * DIFF_BETWEEN)
+/* A function is called by what so much of it has as a caller. */
+#define CALLED 0.9
+/* The caller is not known if it is missing in so much of a function. */
+#define BLIND 0.5
+/* In one run a function took up to 2.2 times as long as in another one of the
+ * same program beside others, by up to 5.3 % of the run, and small ones up to
+ * 6.4 times as long, by up to 3.8 % (252 pairs of tests/live/causes.py). What
+ * is more than both is no accident. */
+#define SAME_TIMES 2.5
+#define SAME_LEAST 5.5
+/* A change is one of tiers if so much of it is in a function of another one:
+ * builtins that only slow code calls lack it as their caller. */
+#define TIER 0.33
+/* A caller of half of what runs is no cause, if so much of it did not change,
+ * and a function in it has this part of the change. */
+#define ENTRY 0.5
+#define UNCHANGED 0.5
+#define FOREMOST 0.33
+/* By so much more in code of one tier is more. */
+#define SAME_TIER 0.2
+/* So much of a change is one of the functions in it, and not only moved there,
+ * or all of it; so many rows are looked at. */
+#define REAL 0.5
+#define REAL_ALL 0.9
+#define MOVED_MAX 32
+
+/* Weights of each row, by side, in stacks with one function. */
+struct cause_stacks {
+	double *self[2];  /* of the row itself */
+	double *above[2]; /* with the row as a caller of the function */
+	double lacks[2];  /* whose leaf it is, and lacks its callers */
+	double hole[2];	  /* whose leaf lacks its caller, and it is the next one
+			   */
+};
+
+static const struct diff_cause cause_none = { .row = REPORT_NONE,
+					      .instead = REPORT_NONE,
+					      .blind = REPORT_NONE,
+					      .same = REPORT_NONE,
+					      .sign = 1 };
+
+static void cause_known_free(struct diff_rows *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		struct cause_stacks *s = d->known[i];
+
+		for (int side = 0; s && side < 2; side++) {
+			free(s->self[side]);
+			free(s->above[side]);
+		}
+		free(s);
+	}
+	free(d->known);
+	d->known = NULL;
+}
+
+/* Adds up the stacks of a run with a row, or only counts the samples. */
+static void cause_add_run(struct cause_stacks *s, const struct diff_rows *d,
+			  size_t run, uint32_t row, struct diff_count *count)
+{
+	int side = run >= d->side[0].runs;
+	const struct report_rows *rows = d->run[run].rows;
+	const struct report_stack *st = rows->stack;
+	const struct report_hit *hit = rows->hit;
+	size_t first = 0;
+	const uint32_t *of_row = d->of_row[run];
+
+	for (size_t i = 0; i < rows->n_stack; first = st[i++].end) {
+		uint32_t leaf = of_row[hit[st[i].end - 1].row];
+		size_t at = first;
+
+		while (at < st[i].end && of_row[hit[at].row] != row)
+			at++;
+		if (at == st[i].end)
+			continue;
+		if (count) {
+			count[leaf * d->n_run + run].n += st[i].samples;
+			continue;
+		}
+		s->self[side][leaf] += (double)st[i].weight;
+		if (st[i].lacks && st[i].leaf == hit[at].row)
+			s->lacks[side] += (double)st[i].weight;
+		if (st[i].lacks && !hit[at + 1].self &&
+		    st[i].leaf == hit[at + 1].row)
+			s->hole[side] += (double)st[i].weight;
+		for (size_t k = first; k < at; k++)
+			s->above[side][of_row[hit[k].row]] +=
+				(double)st[i].weight;
+	}
+}
+
+/* Adds up the stacks with a row, once. */
+static const struct cause_stacks *cause_stacks_of(const struct diff_rows *d,
+						  uint32_t row)
+{
+	struct cause_stacks **at = &d->known[row];
+
+	if (*at)
+		return *at;
+	*at = mem_new(1, sizeof(**at));
+	for (int side = 0; side < 2; side++) {
+		(*at)->self[side] = mem_new(d->n, sizeof(double));
+		(*at)->above[side] = mem_new(d->n, sizeof(double));
+	}
+	for (size_t i = 0; i < d->n_run; i++)
+		cause_add_run(*at, d, i, row, NULL);
+	return *at;
+}
+
+/* Returns how much more a function itself has in these stacks. */
+static double cause_here(const struct diff_rows *d,
+			 const struct cause_stacks *s, uint32_t row)
+{
+	return diff_rows_excess(d, s->self[0][row], s->self[1][row]);
+}
+
+/* Returns the size of a row in B, if nothing changed, with what it has. */
+static double cause_size(const struct diff_rows *d, size_t row)
+{
+	return d->scale * (double)d->row[row].weight[0][1] +
+	       (double)d->row[row].weight[1][1];
+}
+
+static int8_t cause_code(const struct diff_rows *d, size_t row)
+{
+	return d->build ? d->build[row] : 0;
+}
+
+static bool cause_is_function(const struct diff_rows *d, size_t row)
+{
+	enum label_kind kind = diff_rows_label(d, row)->kind;
+
+	return !d->row[row].unknown && !d->row[row].renamed &&
+	       kind != LABEL_GROUP && kind != LABEL_MISSING &&
+	       kind != LABEL_WAIT;
+}
+
+/* Of functions whose code may differ only these are looked at first: those, and
+ * functions that are on one side only, in images of other builds. */
+static bool cause_may_be(const struct diff_rows *d, size_t row)
+{
+	const struct diff_place *p = &d->place[1][row];
+	int8_t code = cause_code(d, row);
+
+	return cause_is_function(d, row) && d->row[row].real >= REAL &&
+	       (!d->by_code || diff_rows_may_differ(d, row) ||
+		(code < 0 && (!p->a || !p->b)));
+}
+
+/* Returns the change of a row's total without what only moved, as far as that
+ * is known. */
+static double cause_excess(const struct diff_rows *d, size_t row)
+{
+	return d->row[row].real * diff_rows_excess_of(d, row, true);
+}
+
+/* Returns the largest change in a direction. */
+static double cause_largest(const struct diff_rows *d, int sign)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < d->n; i++) {
+		double v = sign * cause_excess(d, i);
+
+		if (cause_may_be(d, i) && v > most &&
+		    (d->place[1][i].change == sign ||
+		     d->place[0][i].change == sign))
+			most = v;
+	}
+	return most;
+}
+
+/* Returns whether a caller of a function calls it more often: it has most of
+ * the function's change, and either the function's code is the same, but not
+ * the caller's, or what others call did not change as much. */
+static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
+			    uint32_t caller)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, row);
+	double all = diff_rows_excess_of(d, row, true);
+	double part =
+		diff_rows_excess(d, s->above[0][caller], s->above[1][caller]);
+	/* what changed in its callees is in no stack that it ends */
+	double ends = d->place[0][row].change ? 0 : s->lacks[0];
+	double elsewhere = 1 - (s->above[0][caller] + ends) /
+				       (double)d->row[row].weight[0][1];
+
+	if (caller == row || part / all < MOST)
+		return false;
+	if (cause_code(d, row) > 0)
+		return cause_code(d, caller) < 0 ||
+		       diff_rows_may_differ(d, caller);
+	return elsewhere >= ELSEWHERE &&
+	       elsewhere * (double)d->place[1][row].a >= TELLING &&
+	       1 - part / all <= ELSEWHERE_CHANGED * elsewhere;
+}
+
+/* Returns whether a row is nearer to the change than another one: of that a
+ * part only moved; or it has more of the change beside what it has in all; of
+ * those that have the same, as one does nothing but call the other, that which
+ * has more of it itself. */
+static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,
+			   uint32_t than)
+{
+	double a = cause_excess(d, row);
+	double b = cause_excess(d, than);
+	double more = a * a * cause_size(d, than) - b * b * cause_size(d, row);
+
+	if ((d->row[row].real < 1) != (d->row[than].real < 1))
+		return d->row[than].real < 1;
+	return more > 0 ||
+	       (!(more < 0) && sign * (diff_rows_excess_of(d, row, false) -
+				       diff_rows_excess_of(d, than, false)) >
+				       0);
+}
+
+/* Returns the function that is nearest to the change and has most of it; of: of
+ * those that call this one more often; REPORT_NONE: of all that changed. */
+static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
+			      uint32_t of)
+{
+	uint32_t best = REPORT_NONE;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v = sign * cause_excess(d, i);
+
+		if (!cause_may_be(d, i) || v < MOST * most)
+			continue;
+		if (of == REPORT_NONE ? d->place[1][i].change != sign &&
+						d->place[0][i].change != sign
+				      : !cause_is_caller(d, of, i))
+			continue;
+		if (best == REPORT_NONE || cause_is_inner(d, sign, i, best))
+			best = i;
+	}
+	return best;
+}
+
+/* Finds what else changed by as much in the other direction, in stacks with the
+ * cause on the other side, while its total did not: it was inlined there. */
+static uint32_t cause_instead(const struct diff_rows *d, uint32_t row)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, row);
+	double moved = diff_rows_excess_of(d, row, false);
+	uint32_t best = REPORT_NONE;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v = diff_rows_excess_of(d, i, false);
+
+		if (i != row && cause_may_be(d, i) && d->place[0][i].change &&
+		    v * moved < 0 &&
+		    fabs(v + moved) <= LEFT_OVER * fabs(moved) &&
+		    fabs(diff_rows_excess_of(d, i, true)) <=
+			    LEFT_OVER * fabs(moved) &&
+		    s->above[moved > 0][i] > 0)
+			best = i;
+	}
+	return best;
+}
+
+/* Adds a part, if it is one of the largest. */
+static void cause_add_part(struct diff_cause *c, uint32_t row, double excess)
+{
+	size_t at = c->n_part;
+
+	while (at && fabs(excess) > fabs(c->part[at - 1].excess))
+		at--;
+	if (at == DIFF_PARTS)
+		return;
+	c->n_part += c->n_part < DIFF_PARTS;
+	memmove(&c->part[at + 1], &c->part[at],
+		(c->n_part - 1 - at) * sizeof(*c->part));
+	c->part[at] = (struct diff_part){ row, excess };
+}
+
+/* Says where in the cause the change is, and what changed elsewhere. */
+static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, c->row);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double here = cause_here(d, s, i);
+		double all = diff_rows_excess_of(d, i, false);
+
+		if (cause_may_be(d, i) &&
+		    here * c->sign >= PART * fabs(c->excess))
+			cause_add_part(c, i, here);
+		c->others += i != c->instead && d->place[0][i].change != 0 &&
+			     fabs(all - here) > LEFT_OVER * fabs(all);
+	}
+	if (c->n_part == 1 && c->part[0].row == c->row)
+		c->n_part = 0;
+}
+
+/* Finds how much of a row's change is one of the functions in its stacks, and
+ * did not only move there. Returns false if it is not most of it. */
+static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, row);
+	double all = sign * diff_rows_excess_of(d, row, true);
+	double real = 0;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double here = sign * cause_here(d, s, i);
+		double most = sign * diff_rows_excess_of(d, i, false);
+
+		/* what is interpreted tells nothing: it may be of any function;
+		 * what is not proved is less or more by chance */
+		if (cause_code(d, i) == DIFF_INTERPRETED)
+			all -= here;
+		else if (here > 0 && d->place[0][i].change != -sign)
+			real += fmax(-here, fmin(here, most));
+	}
+	d->row[row].real = real >= REAL_ALL * all ? 1 : real / all;
+	return d->row[row].real >= REAL;
+}
+
+/* Returns the function in `row` that has most of its change, if nothing is left
+ * of that without it, be it proved by itself or not; else `row`. */
+static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
+{
+	const uint64_t *of[2] = { d->row[row].weight[0],
+				  d->row[row].weight[1] };
+	double all = sign * diff_rows_excess_of(d, row, true);
+	uint32_t best = row;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v = sign * diff_rows_excess_of(d, i, true);
+		const struct cause_stacks *s;
+		double a, b, in;
+
+		if (i == row || !cause_may_be(d, i) || v < INNER * all)
+			continue;
+		s = cause_stacks_of(d, i);
+		in = sign *
+		     diff_rows_excess(d, s->above[0][row], s->above[1][row]);
+		a = d->scale * ((double)of[0][1] - s->above[0][row]);
+		b = (double)of[1][1] - s->above[1][row];
+		if (in >= INNER * all && a > 0 && fabs(b - a) <= REST * a &&
+		    cause_is_inner(d, sign, i, best))
+			best = i;
+	}
+	return best;
+}
+
+/* Returns whether a row is what calls most of the program, and most of that did
+ * not change: to name it tells no more than the whole run does. */
+static bool cause_is_entry(const struct diff_rows *d, uint32_t row)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, row);
+	double a = (double)d->row[row].weight[0][1];
+	double b = (double)d->row[row].weight[1][1];
+	double as_row = a > 0 ? b / a : 0;
+	double still = 0;
+
+	if (a < ENTRY * (double)d->side[0].weight)
+		return false;
+	/* nearer to what did not change than to the row */
+	for (uint32_t i = 0; i < d->n; i++)
+		if (fabs(s->self[1][i] - d->scale * s->self[0][i]) <
+		    fabs(s->self[1][i] - as_row * s->self[0][i]))
+			still += s->self[0][i];
+	return still > UNCHANGED * a;
+}
+
+/* Returns the function nearest to the change of those in an entry that have a
+ * proved part of it themselves; else the entry. */
+static uint32_t cause_foremost(const struct diff_rows *d, int sign,
+			       uint32_t entry)
+{
+	double all = sign * diff_rows_excess_of(d, entry, true);
+	uint32_t best = entry;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (i != entry && cause_may_be(d, i) &&
+		    d->place[0][i].change == sign &&
+		    sign * cause_excess(d, i) >= FOREMOST * all &&
+		    cause_stacks_of(d, i)->above[1][entry] > 0 &&
+		    cause_is_inner(d, sign, i, best))
+			best = i;
+	return best;
+}
+
+/* Returns the function of the same code that is called more or less often, if
+ * by whom is missing: a row itself, if most of its stacks lack its callers, or
+ * what has most of its change, if the function between them is missing in most
+ * of that; REPORT_NONE: none. self: look at the row itself. */
+static uint32_t cause_blind(const struct diff_rows *d, uint32_t row, int sign,
+			    bool self)
+{
+	const struct cause_stacks *s = cause_stacks_of(d, row);
+	int side = d->row[row].weight[1][1] > d->row[row].weight[0][1];
+	double most = 0;
+	uint32_t best = row;
+
+	if (self && cause_code(d, row) > 0 &&
+	    s->lacks[side] > BLIND * (double)d->row[row].weight[side][1])
+		return row;
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v = sign * cause_here(d, s, i);
+
+		if (v > most) {
+			most = v;
+			best = i;
+		}
+	}
+	return most > 0 && cause_code(d, best) > 0 &&
+			       sign * diff_rows_excess(d, s->hole[0],
+						       s->hole[1]) >
+				       BLIND * sign *
+					       diff_rows_excess_of(d, row, true)
+		       ? best
+		       : REPORT_NONE;
+}
+
+/* Returns whether a function may have lost work to another one, or got it: its
+ * code differs, in whatever tier, or, if that is not known, all of its change
+ * only moved. */
+static bool cause_may_move(const struct diff_rows *d, uint32_t row, double most)
+{
+	const struct diff_place *p = &d->place[1][row];
+
+	return cause_is_function(d, row) && p->a >= TELLING &&
+	       p->b >= TELLING &&
+	       (d->by_code ? (diff_rows_may_differ(d, row) ||
+			      cause_code(d, row) == DIFF_OTHER_TIER) &&
+				     fabs(diff_rows_excess_of(d, row, true)) >=
+					     LEFT_OVER * most
+			   : p->change && d->row[row].real < REAL);
+}
+
+/* Returns the weight in B of the functions that one function calls in A only,
+ * and another one in B only: no chance does that, as stacks say who called. */
+static double cause_moved(const struct diff_rows *d, uint32_t from, uint32_t to)
+{
+	const struct cause_stacks *s[2] = { cause_stacks_of(d, from),
+					    cause_stacks_of(d, to) };
+	double sum = 0;
+
+	for (uint32_t i = 0; i < d->n; i++)
+		if (!(s[0]->self[1][i] + s[1]->self[0][i] > 0) &&
+		    d->place[0][i].a >= TELLING &&
+		    s[0]->self[0][i] >=
+			    CALLED * (double)d->row[i].weight[0][0] &&
+		    s[1]->self[1][i] >= CALLED * (double)d->row[i].weight[1][0])
+			sum += s[1]->self[1][i];
+	return sum;
+}
+
+/* Returns whether one of two functions is called by its counterpart of two
+ * others. */
+static bool cause_moved_in(const struct diff_rows *d, uint32_t from,
+			   uint32_t to, uint32_t of_from, uint32_t of_to)
+{
+	return cause_stacks_of(d, to)->above[1][of_to] > 0 ||
+	       cause_stacks_of(d, from)->above[0][of_from] > 0;
+}
+
+/* Finds two functions of which one calls now what the other one called, and
+ * that is more than the change that was found. Both are on both sides, else one
+ * has only another name or place. */
+static void cause_find_moved(struct diff_rows *d)
+{
+	struct diff_cause found = cause_none;
+	struct diff_cause *c = &found;
+	double most = d->cause.row == REPORT_NONE
+			      ? 0
+			      : fabs(cause_excess(d, d->cause.row));
+	double largest = 0;
+
+	for (uint32_t i = 0; d->by_code && i < d->n; i++)
+		if (cause_may_move(d, i, 0))
+			largest = fmax(largest,
+				       fabs(diff_rows_excess_of(d, i, true)));
+	for (uint32_t i = 0; i < d->n; i++) {
+		if (!cause_may_move(d, i, largest))
+			continue;
+		for (uint32_t k = 0; k < d->n; k++) {
+			double moved =
+				k != i && cause_may_move(d, k, largest)
+					? diff_rows_size(d, 1,
+							 cause_moved(d, i, k))
+					: 0;
+			double than = most;
+
+			/* of one in another the inner one, if it has nearly as
+			 * much: part of it may be interpreted */
+			if (c->row != REPORT_NONE &&
+			    cause_moved_in(d, i, k, c->instead, c->row))
+				than *= CALLED;
+			else if (c->row != REPORT_NONE &&
+				 cause_moved_in(d, c->instead, c->row, i, k))
+				than /= CALLED;
+			if (!(moved > than))
+				continue;
+			most = fmax(most, moved);
+			c->row = k;
+			c->instead = i;
+			c->moved = true;
+		}
+	}
+	if (c->row != REPORT_NONE)
+		d->cause = found;
+}
+
+/* Returns whether a function took more, or less, whatever its tiers: the side
+ * with more of it in optimized code has less of its calls there. */
+static bool cause_tier_tells(const struct diff_rows *d, uint32_t row, int sign)
+{
+	const struct diff_tier *t = d->tier ? &d->tier[row * d->n_run] : NULL;
+	double scale = d->scale * d->whole.unit_a / d->whole.unit_b;
+	double much = 1 + SAME_TIER;
+
+	if (!t || d->n_run != 2 || cause_code(d, row) != DIFF_OTHER_TIER)
+		return false;
+	return sign * (t[0].optimized * t[1].samples -
+		       t[1].optimized * t[0].samples) >
+		       0 &&
+	       (sign > 0 ? t[1].optimized > much * scale * t[0].optimized
+			 : scale * t[0].optimized > much * t[1].optimized) &&
+	       diff_p_rates((uint64_t)t[0].optimized, (uint64_t)t[1].optimized,
+			    scale / (1 + scale)) <= DIFF_ALPHA;
+}
+
+/* Returns what a runtime ran in another tier, if that has enough of the change
+ * of a row with what it calls; REPORT_NONE: nothing. */
+static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
+{
+	double all = sign * diff_rows_excess_of(d, row, true);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct cause_stacks *s;
+		double in;
+
+		if (cause_code(d, i) < DIFF_OTHER_TIER)
+			continue;
+		s = cause_stacks_of(d, i);
+		if (i == row)
+			in = all;
+		/* it may be the row's caller, too: only its own samples count
+		 */
+		else if (cause_code(d, i) == DIFF_INTERPRETED)
+			in = sign * cause_here(d, cause_stacks_of(d, row), i);
+		else
+			in = sign * diff_rows_excess(d, s->above[0][row],
+						     s->above[1][row]);
+		if (in >= TIER * all)
+			return i;
+	}
+	return REPORT_NONE;
+}
+
+/* Returns whether a function has the same code, and changed no more than other
+ * programs, or where it lies in memory, may make it. */
+static bool cause_is_same(const struct diff_rows *d, uint32_t row)
+{
+	double a = d->scale * (double)d->row[row].weight[0][1];
+	double b = (double)d->row[row].weight[1][1];
+	bool much = fmax(a, b) >= SAME_TIMES * fmin(a, b) &&
+		    fabs(diff_rows_growth(d, row, true)) >= SAME_LEAST;
+
+	return cause_code(d, row) > 0 && !much &&
+	       (d->n_run == 2 || cause_code(d, row) == DIFF_SAME_CODE);
+}
+
+/* Looks for the cause in the direction of the larger change. Returns whether to
+ * look again, without what was found. */
+static bool cause_try(struct diff_rows *d)
+{
+	struct diff_cause *c = &d->cause;
+	double more = cause_largest(d, 1);
+	double less = cause_largest(d, -1);
+	double most = more > less ? more : less;
+	uint32_t caller;
+
+	*c = cause_none;
+	c->sign = more >= less ? 1 : -1;
+	if (!(most > 0))
+		return false;
+	c->row = cause_nearest(d, c->sign, most, REPORT_NONE);
+	if (c->row == REPORT_NONE)
+		return false;
+	if (d->row[c->row].real >= 1) {
+		cause_find_real(d, c->row, c->sign);
+		/* another one may have more than what is left */
+		if (d->row[c->row].real < 1) {
+			c->row = REPORT_NONE;
+			return true;
+		}
+	}
+	c->row = cause_inner(d, c->sign, c->row);
+	if (cause_is_entry(d, c->row))
+		c->row = cause_foremost(d, c->sign, c->row);
+	caller = cause_nearest(d, c->sign, most, c->row);
+	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
+		c->row = caller;
+	c->blind = cause_blind(d, c->row, c->sign, caller != c->row);
+	if (c->blind == REPORT_NONE)
+		c->same = cause_is_same(d, c->row)
+				  ? c->row
+				  : cause_tier(d, c->row, c->sign);
+	if (c->same != REPORT_NONE && cause_tier_tells(d, c->same, c->sign)) {
+		c->row = c->same;
+		c->same = REPORT_NONE;
+	}
+	if (c->blind != REPORT_NONE || c->same != REPORT_NONE)
+		c->row = REPORT_NONE;
+	return false;
+}
+
+/* Counts the samples of each row itself, for each run, in stacks with the
+ * cause; to be freed. */
+static struct diff_count *cause_under(const struct diff_rows *d)
+{
+	struct diff_count *count = mem_new(d->n * d->n_run, sizeof(*count));
+
+	for (size_t run = 0; run < d->n_run; run++)
+		cause_add_run(NULL, d, run, d->cause.row, count);
+	return count;
+}
+
+static void cause_search(struct diff_rows *d)
+{
+	struct diff_cause *c = &d->cause;
+	bool other = false;
+	double before;
+
+	for (size_t i = 0; i < d->n; i++)
+		other |= diff_rows_may_differ(d, i);
+	for (int by_code = other; by_code >= 0; by_code--) {
+		int tried = 0;
+
+		d->by_code = by_code;
+		for (size_t i = 0; i < d->n; i++)
+			d->row[i].real = 1;
+		while (cause_try(d) && ++tried < MOVED_MAX)
+			;
+		if (c->blind == REPORT_NONE)
+			cause_find_moved(d);
+		if (c->row != REPORT_NONE)
+			break;
+	}
+	if (c->row == REPORT_NONE)
+		return;
+	c->excess = diff_rows_excess_of(d, c->row, true);
+	before = d->scale * (double)d->row[c->row].weight[0][1];
+	c->times =
+		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
+	d->by_code = false;
+	if (!c->moved)
+		c->instead = cause_instead(d, c->row);
+	cause_divide(c, d);
+}
+
+void diff_cause_find(struct diff_rows *d)
+{
+	d->known = mem_new(d->n, sizeof(*d->known));
+	cause_search(d);
+	cause_known_free(d);
+}
+
+void diff_cause_judge(struct diff_rows *d)
+{
+	if (d->keys & KEY_SYM)
+		diff_hidden_find(d);
+	d->known = mem_new(d->n, sizeof(*d->known));
+	cause_search(d);
+	/* what moved is in what did not change */
+	if (!d->absolute && d->cause.row != REPORT_NONE && !d->cause.moved) {
+		struct diff_count *under = cause_under(d);
+
+		diff_rows_judge(d, under);
+		free(under);
+		cause_search(d);
+	}
+	cause_known_free(d);
+}
+
+double diff_cause_factor(const struct diff_rows *d)
+{
+	struct diff_whole left = d->whole;
+
+	left.run = d->left;
+	return left.run ? diff_runs_factor(&d->place[1][d->cause.row], &left)
+			: NAN;
+}

@@ -1,0 +1,224 @@
+/* diff_noise.c - how much more the samples of a row vary than by chance. */
+#include "analyze/diffs/diff_noise.h"
+
+#include "analyze/stacks/report_rows.h"
+#include "stitch/base/mem.h"
+
+/* So many blocks, and samples of each of them. */
+#define BLOCKS_MIN 20
+#define BLOCKS_MAX 400
+#define BLOCK_SAMPLES 10
+/* Noise of any length up to some blocks is looked for: one, two and four of
+ * them together, as long as enough are left. */
+#define MERGED_MAX 4
+/* Fewer samples tell nothing of blocks. */
+#define SAMPLES_MIN 100
+
+struct diff_noises {
+	const struct report_rows *rows;
+	size_t n_block;
+	double *all;   /* samples of each block */
+	double *own;   /* of a row; between calls unused */
+	size_t *first; /* by group: in block[]; one more at the end */
+	size_t n_group;
+	uint16_t *block; /* of each sample, ordered by group */
+	double n;	 /* samples */
+	size_t *hit;	 /* by row: in hits[]; one more at the end */
+	uint32_t *hits;	 /* groups << 1, | 1 for self, ordered by row */
+};
+
+void diff_times_add(struct diff_times *t, uint32_t group, int64_t time)
+{
+	mem_grow(t->group, t->cap_group, t->n + 1);
+	mem_grow(t->time, t->cap_time, t->n + 1);
+	t->group[t->n] = group;
+	t->time[t->n++] = time;
+}
+
+void diff_times_release(struct diff_times *t)
+{
+	free(t->group);
+	free(t->time);
+}
+
+void diff_noises_free(struct diff_noises *n)
+{
+	if (!n)
+		return;
+	free_all(n->all, n->own, n->first, n->block, n->hit, n->hits, n);
+}
+
+/* Orders the rows' groups by row. */
+static void noise_sort_hits(struct diff_noises *n)
+{
+	const struct report_hit *h = n->rows->hit;
+	size_t count = n->rows->n_hit, rows = n->rows->n;
+
+	n->hit = mem_new(rows + 2, sizeof(*n->hit));
+	n->hits = mem_new(count, sizeof(*n->hits));
+	for (size_t i = 0; i < count; i++) {
+		n->hit[h[i].row + 2]++;
+		if (h[i].group >= n->n_group)
+			n->n_group = (size_t)h[i].group + 1;
+	}
+	for (size_t i = 2; i < rows + 2; i++)
+		n->hit[i] += n->hit[i - 1];
+	for (size_t i = 0; i < count; i++)
+		n->hits[n->hit[h[i].row + 1]++] = h[i].group << 1 | h[i].self;
+}
+
+static bool noise_is_counted(const struct diff_noises *n, const bool *counted,
+			     uint32_t group)
+{
+	return group < n->n_group && counted[group];
+}
+
+/* Puts the samples into blocks of time. Returns whether there are enough of
+ * them over some time. */
+static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
+{
+	/* the groups whose samples are counted: those of some row */
+	bool *counted = mem_new(n->n_group, sizeof(*counted));
+	size_t rows = n->rows->n;
+	int64_t from = INT64_MAX;
+	int64_t to = INT64_MIN;
+	size_t samples = 0;
+	size_t *next = NULL; /* by group: the place of its next sample */
+
+	for (size_t i = 0; i < n->hit[rows]; i++)
+		counted[n->hits[i] >> 1] = true;
+	for (size_t i = 0; i < t->n; i++) {
+		if (!noise_is_counted(n, counted, t->group[i]))
+			continue;
+		samples++;
+		from = t->time[i] < from ? t->time[i] : from;
+		to = t->time[i] > to ? t->time[i] : to;
+	}
+	n->n = (double)samples;
+	n->n_block = samples / BLOCK_SAMPLES;
+	if (n->n_block < BLOCKS_MIN)
+		n->n_block = BLOCKS_MIN;
+	if (n->n_block > BLOCKS_MAX)
+		n->n_block = BLOCKS_MAX;
+	n->all = mem_new(n->n_block, sizeof(*n->all));
+	n->own = mem_new(n->n_block, sizeof(*n->own));
+	n->first = mem_new(n->n_group + 1, sizeof(*n->first));
+	if (samples < SAMPLES_MIN || from >= to)
+		goto out;
+
+	/* cuts the time between the first and the last sample; rounding may
+	 * put the last sample behind the last block */
+	double each = ((double)to - (double)from) / (double)n->n_block;
+
+	next = mem_new(n->n_group, sizeof(*next));
+	for (size_t i = 0; i < t->n; i++)
+		if (noise_is_counted(n, counted, t->group[i]))
+			n->first[t->group[i] + 1]++;
+	for (size_t i = 0; i < n->n_group; i++) {
+		n->first[i + 1] += n->first[i];
+		next[i] = n->first[i];
+	}
+	n->block = mem_new(n->first[n->n_group], sizeof(*n->block));
+	for (size_t i = 0; i < t->n; i++) {
+		if (!noise_is_counted(n, counted, t->group[i]))
+			continue; /* it may be in front of the first block */
+		double at = ((double)t->time[i] - (double)from) / each;
+		size_t k =
+			at < (double)n->n_block ? (size_t)at : n->n_block - 1;
+
+		n->block[next[t->group[i]]++] = (uint16_t)k;
+		n->all[k]++;
+	}
+out:
+	free(next);
+	free(counted);
+	return n->block;
+}
+
+struct diff_noises *diff_noises_new(const struct report_rows *rows,
+				    const struct diff_times *t)
+{
+	struct diff_noises *n;
+
+	if (t->untimed)
+		return NULL;
+	n = mem_new(1, sizeof(*n));
+	n->rows = rows;
+	noise_sort_hits(n);
+	if (noise_begin(n, t))
+		return n;
+	diff_noises_free(n);
+	return NULL;
+}
+
+/* Counts a row's samples in each block; returns all of them. */
+static double noise_count(struct diff_noises *n, size_t row, bool total)
+{
+	double sum = 0;
+
+	memset(n->own, 0, n->n_block * sizeof(*n->own));
+	for (size_t i = n->hit[row]; i < n->hit[row + 1]; i++) {
+		uint32_t group = n->hits[i] >> 1;
+
+		if ((n->hits[i] & 1) == total)
+			continue;
+		for (size_t k = n->first[group]; k < n->first[group + 1]; k++)
+			n->own[n->block[k]]++;
+		sum += (double)(n->first[group + 1] - n->first[group]);
+	}
+	return sum;
+}
+
+/* Returns the variance of a row's samples by blocks of which `merged` are one;
+ * rest: the share of a block's samples that it is expected to have. Stores the
+ * number of blocks in which anything ran: elsewhere nothing could vary. */
+static double noise_variance(const struct diff_noises *n, double rest,
+			     size_t merged, size_t *used)
+{
+	double sum = 0;
+	double last = 0;
+
+	*used = 0;
+	for (size_t i = 0; i < n->n_block; i += merged) {
+		double d = 0;
+		double all = 0;
+
+		for (size_t k = i; k < i + merged && k < n->n_block; k++) {
+			d += n->own[k] - rest * n->all[k];
+			all += n->all[k];
+		}
+		if (!(all > 0))
+			continue;
+		sum += *used ? (d - last) * (d - last) / 2 : 0;
+		last = d;
+		++*used;
+	}
+	return *used > 1 ? sum * (double)*used / (double)(*used - 1) : 0;
+}
+
+struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
+				bool absolute)
+{
+	double count = noise_count(n, row, total);
+	double share = count / n->n;
+	double rest = absolute ? 0 : share;
+	double counting = absolute ? count : count * (1 - share);
+	struct diff_noise out = { 0, 0 };
+
+	for (size_t merged = 1; counting > 0 && merged <= MERGED_MAX;
+	     merged *= 2) {
+		size_t used;
+		double times =
+			noise_variance(n, rest, merged, &used) / counting;
+
+		if (used < BLOCKS_MIN / 2 ||
+		    (merged > 1 && n->n_block / merged < BLOCKS_MIN))
+			break;
+		/* the variance of such a variance is that of two thirds as many
+		 * independent ones */
+		if (times > out.times)
+			out = (struct diff_noise){ times,
+						   (double)(used - 1) * 2 / 3 };
+	}
+	return out;
+}

@@ -1,0 +1,97 @@
+/* sides.c - the recordings that a comparison is of. */
+#include "analyze/diffs/sides.h"
+
+#include <glob.h>
+#include <sys/stat.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+
+void sides_release(struct sides *s)
+{
+	for (int i = 0; i < 2; i++) {
+		for (size_t k = 0; k < s->side[i].n; k++)
+			free(s->side[i].path[k]);
+		free(s->side[i].path);
+	}
+	*s = (struct sides){ 0 };
+}
+
+static void sides_put(struct side *s, const char *path)
+{
+	*mem_add(s->path, s->n, s->cap) = mem_strdup(path);
+}
+
+static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
+{
+	struct stat st;
+	glob_t g;
+
+	/* the condition of a server's URL is no pattern */
+	if (!strpbrk(arg, "*?[") || strstr(arg, "://") || !stat(arg, &st)) {
+		sides_put(s, arg);
+		return 0;
+	}
+	if (glob(arg, 0, NULL, &g))
+		return err_set(err, ERR_IO, "%s: no file matches", arg);
+	for (size_t i = 0; i < g.gl_pathc; i++)
+		sides_put(s, g.gl_pathv[i]);
+	globfree(&g);
+	return 0;
+}
+
+/* The same run twice is not two measurements. */
+static int sides_check_twice(const struct side *s, struct err *err)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!stat(s->path[i], &a) && !stat(s->path[k], &b) &&
+			    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+				return err_set(err, ERR_USAGE,
+					       "%s: given twice; a run counts "
+					       "once",
+					       s->path[i]);
+	return 0;
+}
+
+static int sides_take_one(struct side *s, int argc, char **argv,
+			  struct err *err)
+{
+	for (int i = 0; i < argc; i++)
+		if (sides_put_pattern(s, argv[i], err))
+			return -1;
+	if (s->n == 1)
+		snprintf(s->name, sizeof(s->name), "%s", s->path[0]);
+	else if (argc == 1)
+		snprintf(s->name, sizeof(s->name), "%.150s (%zu runs)", argv[0],
+			 s->n);
+	else
+		snprintf(s->name, sizeof(s->name), "%.150s and %zu other run%s",
+			 s->path[0], s->n - 1, s->n == 2 ? "" : "s");
+	return sides_check_twice(s, err);
+}
+
+int sides_take(struct sides *s, int argc, char **argv, int before,
+	       struct err *err)
+{
+	if (before > 0 && before < argc)
+		return sides_take_one(&s->side[0], before, argv, err) ||
+				       sides_take_one(&s->side[1],
+						      argc - before,
+						      argv + before, err)
+			       ? -1
+			       : 0;
+	if (argc != 2)
+		return err_set(err, ERR_USAGE,
+			       "--diff compares two databases or captures: "
+			       "'--diff BEFORE AFTER'; or several runs: "
+			       "'--diff BEFORE... -- AFTER...'");
+	for (int i = 0; i < 2; i++) {
+		sides_put(&s->side[i], argv[i]);
+		snprintf(s->side[i].name, sizeof(s->side[i].name), "%s",
+			 argv[i]);
+	}
+	return 0;
+}

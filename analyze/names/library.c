@@ -1,0 +1,114 @@
+/* library.c - which functions are of a standard library. */
+#include "analyze/names/library.h"
+
+#include "analyze/names/pattern.h"
+#include "stitch/base/mem.h"
+
+static bool fold;
+static const char *more;
+
+const struct opt library_opts[] = {
+	OPT_FLAG(0, "fold-library", &fold,
+		 "inlined library code counts for its caller"),
+	OPT_STRING(0, "library", "REGEX", &more,
+		   "the same, and what REGEX matches is library"),
+	{ .kind = OPT_END }
+};
+
+struct library {
+	regex_t regex; /* if more is given */
+};
+
+bool library_asked(void)
+{
+	return fold || more;
+}
+
+struct library *library_new(struct err *err)
+{
+	struct library *l = mem_new(1, sizeof(*l));
+
+	if (!more || !pattern_compile(&l->regex, "library", more, err))
+		return l;
+	free(l);
+	return NULL;
+}
+
+void library_free(struct library *l)
+{
+	if (l && more)
+		regfree(&l->regex);
+	free(l);
+}
+
+static bool library_begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* Returns the name without the return type that C++ puts before that of a
+ * template's instance: what follows the last space before the parameters that
+ * is in no brackets. */
+static const char *library_bare_name(const char *name)
+{
+	const char *start = name;
+	int depth = 0;
+
+	for (const char *s = name; *s; s++) {
+		bool first = s == start;
+
+		if (!depth && library_begins(s, "operator"))
+			return start; /* "operator new", "operator<" */
+		if (first && library_begins(s, "(anonymous namespace)"))
+			s += strlen("(anonymous namespace)") - 1;
+		else if (!depth && *s == '(' && !first)
+			return start;
+		else if (strchr("<([{", *s))
+			depth++;
+		else if (strchr(">)]}", *s) && depth)
+			depth--;
+		else if (!depth && *s == ' ' && !library_begins(s, " ["))
+			start = s + 1;
+	}
+	/* without parameters: a name that has spaces, if any */
+	return strchr(name, '(') ? start : name;
+}
+
+static bool library_is_standard(const char *name)
+{
+	static const char *const begins[] = {
+		"std::",   "__gnu_cxx::", "__gthread_", "core::",
+		"alloc::", "runtime.",	  NULL,
+	};
+
+	for (size_t i = 0; begins[i]; i++)
+		if (library_begins(name, begins[i]))
+			return true;
+	return false;
+}
+
+/* Returns whether "<T as Trait>::f" is of a library. */
+static bool library_is_method(const char *name)
+{
+	size_t type = strspn(name, "<&*[(");
+
+	type += library_begins(name + type, "mut ") ? strlen("mut ") : 0;
+	const char *as = strstr(name, " as ");
+	const char *end = as ? as : name + strlen(name);
+	const char *path = strstr(name, "::");
+
+	if (library_is_standard(name + type))
+		return true;
+	return as && (!path || path > end) &&
+	       library_is_standard(as + strlen(" as "));
+}
+
+bool library_has(const struct library *l, const char *name)
+{
+	const char *bare = name[0] == '<' ? name : library_bare_name(name);
+
+	if (more && !regexec(&l->regex, bare, 0, NULL, 0))
+		return true;
+	return bare[0] == '<' ? library_is_method(bare)
+			      : library_is_standard(bare);
+}

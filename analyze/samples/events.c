@@ -1,0 +1,202 @@
+/* events.c - iterates over the events of a database in time order. */
+#include "analyze/samples/events.h"
+
+#include "analyze/samples/asked.h"
+#include "analyze/samples/filter.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+
+struct events {
+	struct rows *rows;     /* or: */
+	struct int_rows *ints; /* all events, in time order, */
+	struct asked *asked;   /* and their requests */
+	bool few;	       /* thread, ip and payload are not read */
+	struct event_type *type;
+	size_t n_type, cap_type;
+	struct event_comm *comm;
+	size_t n_comm, cap_comm;
+	struct arena text;
+};
+
+/* The columns of table event; few are those before thread. */
+enum {
+	EVENT_BLOCKS_ID,
+	EVENT_BLOCKS_TIME_NS,
+	EVENT_BLOCKS_CPU,
+	EVENT_BLOCKS_COMM,
+	EVENT_BLOCKS_TYPE,
+	EVENT_BLOCKS_WEIGHT,
+	EVENT_BLOCKS_KRAW,
+	EVENT_BLOCKS_URAW,
+	EVENT_BLOCKS_THREAD,
+	EVENT_BLOCKS_PAYLOAD
+};
+
+static const char *const event_columns[] = {
+	[EVENT_BLOCKS_ID] = "id",	  [EVENT_BLOCKS_TIME_NS] = "time_ns",
+	[EVENT_BLOCKS_CPU] = "cpu",	  [EVENT_BLOCKS_COMM] = "comm",
+	[EVENT_BLOCKS_TYPE] = "type",	  [EVENT_BLOCKS_WEIGHT] = "weight",
+	[EVENT_BLOCKS_KRAW] = "kraw",	  [EVENT_BLOCKS_URAW] = "uraw",
+	[EVENT_BLOCKS_THREAD] = "thread", [EVENT_BLOCKS_PAYLOAD] = "payload",
+};
+
+struct events *events_open(struct store *db, const struct filter *filter,
+			   enum events_how how, struct err *err)
+{
+	const char *order = how == EVENTS_BY_THREAD
+				    ? "ORDER BY e.type, e.thread, e.id"
+				    : "";
+	bool few = how == EVENTS_FEW;
+	struct events *ev = mem_new(1, sizeof(*ev));
+	struct rows *r = rows_dense(db, "event_types", err);
+
+	ev->few = few;
+	while (rows_step(r))
+		*mem_add(ev->type, ev->n_type,
+			 ev->cap_type) = (struct event_type){
+			.name = arena_strdup(&ev->text,
+					     rows_text(r, EVENT_TYPES_NAME)),
+			.capture = (uint32_t)rows_int(r, EVENT_TYPES_CAPTURE),
+			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+		};
+	if (rows_end(r, err))
+		goto fail;
+	r = rows_dense(db, "event_comms", err);
+	while (rows_step(r))
+		*mem_add(ev->comm, ev->n_comm,
+			 ev->cap_comm) = (struct event_comm){
+			.name = arena_strdup(&ev->text,
+					     rows_text(r, EVENT_COMMS_NAME)),
+			.pid = rows_int_or(r, EVENT_COMMS_PID, -1),
+			.tid = rows_int_or(r, EVENT_COMMS_TID, -1),
+			.thread =
+				(uint32_t)rows_int_or(r, EVENT_COMMS_THREAD, 0),
+			.process = (uint32_t)rows_int_or(r, EVENT_COMMS_PROCESS,
+							 0),
+		};
+	if (rows_end(r, err))
+		goto fail;
+	if (*order || filter_given(filter)) {
+		const struct sql_gap gap = { "order", order };
+
+		ev->rows =
+			filter_rows(filter, db, "print_events", &gap, 1, err);
+		if (!ev->rows)
+			goto fail;
+		return ev;
+	}
+	ev->ints = int_rows_of(
+		db, "event", event_columns,
+		few ? EVENT_BLOCKS_THREAD : ARRAY_SIZE(event_columns), err);
+	if (!ev->ints)
+		goto fail;
+	ev->asked = asked_open(db, few, err);
+	if (ev->asked)
+		return ev;
+fail:
+	events_close(ev);
+	return NULL;
+}
+
+void events_close(struct events *ev)
+{
+	if (!ev)
+		return;
+	rows_close(ev->rows);
+	int_rows_close(ev->ints);
+	asked_close(ev->asked);
+	arena_release(&ev->text);
+	free_all(ev->type, ev->comm, ev);
+}
+
+static int events_next_all(struct events *ev, struct event_row *e,
+			   struct err *err)
+{
+	struct asked_row q;
+	struct int_row r;
+	int ret = int_rows_next(ev->ints, &r, err);
+
+	if (ret <= 0)
+		return ret;
+	*e = (struct event_row){
+		.id = r.v[EVENT_BLOCKS_ID],
+		.timed = r.known >> EVENT_BLOCKS_TIME_NS & 1,
+		.time = r.v[EVENT_BLOCKS_TIME_NS],
+		.on_cpu = r.known >> EVENT_BLOCKS_CPU & 1,
+		.cpu = r.v[EVENT_BLOCKS_CPU],
+		.comm = r.v[EVENT_BLOCKS_COMM],
+		.type = r.v[EVENT_BLOCKS_TYPE],
+		.weight = r.v[EVENT_BLOCKS_WEIGHT],
+		.weighed = r.known >> EVENT_BLOCKS_WEIGHT & 1,
+		.kraw = r.v[EVENT_BLOCKS_KRAW],
+		.uraw = r.v[EVENT_BLOCKS_URAW],
+		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
+		.payload = ev->few ? 0 : r.v[EVENT_BLOCKS_PAYLOAD],
+	};
+	ret = asked_find(ev->asked, e->id, &q, err);
+	if (ret <= 0)
+		return ret ?: 1;
+	if (q.joined)
+		e->uraw = q.uraw;
+	e->verdict = q.verdict;
+	e->confidence = q.confidence;
+	e->flags = q.flags;
+	e->ip = q.ip;
+	return 1;
+}
+
+int events_next(struct events *ev, struct event_row *e, struct err *err)
+{
+	struct rows *r = ev->rows;
+	int ret = r ? rows_next(r, err) : events_next_all(ev, e, err);
+
+	if (ret <= 0 || !r)
+		return ret;
+	*e = (struct event_row){
+		.id = rows_int(r, PRINT_EVENTS_ID),
+		.timed = rows_value(r, PRINT_EVENTS_TIME_NS).kind == VALUE_INT,
+		.time = rows_int(r, PRINT_EVENTS_TIME_NS),
+		.on_cpu = rows_value(r, PRINT_EVENTS_CPU).kind == VALUE_INT,
+		.cpu = rows_int(r, PRINT_EVENTS_CPU),
+		.comm = rows_int(r, PRINT_EVENTS_COMM),
+		.type = rows_int(r, PRINT_EVENTS_TYPE),
+		.weight = rows_int(r, PRINT_EVENTS_WEIGHT),
+		.weighed = rows_value(r, PRINT_EVENTS_WEIGHT).kind == VALUE_INT,
+		.kraw = rows_int(r, PRINT_EVENTS_KRAW),
+		.uraw = rows_int(r, PRINT_EVENTS_URAW),
+		.verdict = rows_int(r, PRINT_EVENTS_VERDICT),
+		.flags = rows_int(r, PRINT_EVENTS_FLAGS),
+		.thread = (uint32_t)rows_int(r, PRINT_EVENTS_THREAD),
+		.ip = rows_int(r, PRINT_EVENTS_IP),
+		.confidence = rows_int(r, PRINT_EVENTS_CONFIDENCE),
+		.payload = rows_int(r, PRINT_EVENTS_PAYLOAD),
+	};
+	return 1;
+}
+
+const struct event_type *events_type(const struct events *ev, int64_t id)
+{
+	static const struct event_type none = { .name = "" };
+
+	return id >= 1 && (uint64_t)id <= ev->n_type ? &ev->type[id - 1]
+						     : &none;
+}
+
+const struct event_comm *events_comm(const struct events *ev, int64_t id)
+{
+	static const struct event_comm none = { "[no name]", -1, -1, 0, 0 };
+
+	return id >= 1 && (uint64_t)id <= ev->n_comm ? &ev->comm[id - 1]
+						     : &none;
+}
+
+size_t events_types(const struct events *ev)
+{
+	return ev->n_type;
+}
+
+size_t events_comms(const struct events *ev)
+{
+	return ev->n_comm;
+}

@@ -1,0 +1,81 @@
+/* loss_rows.c - the losses of a database, in time order. */
+#include "analyze/samples/loss_rows.h"
+
+#include "analyze/samples/filter.h"
+#include "schema/columns.h"
+
+struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
+				 struct err *err)
+{
+	struct loss_rows *l = mem_new(1, sizeof(*l));
+	/* a loss is of no thread and no event */
+	const struct filter of_losses = { .time = filter->time,
+					  .cpu = filter->cpu,
+					  .apart = filter->apart };
+	struct rows *r =
+		filter_rows(&of_losses, db, "export_losses", NULL, 0, err);
+
+	while (rows_step(r))
+		*mem_add(l->row, l->n, l->cap) = (struct loss_row){
+			.id = rows_int(r, EXPORT_LOSSES_ID),
+			.capture = (uint32_t)rows_int(r, EXPORT_LOSSES_CAPTURE),
+			.what = arena_strdup(&l->text,
+					     rows_text(r, EXPORT_LOSSES_WHAT)),
+			.counts = rows_int(r, EXPORT_LOSSES_COUNTS),
+			.cpu = rows_int_or(r, EXPORT_LOSSES_CPU, -1),
+			.from = rows_int(r, EXPORT_LOSSES_T0),
+			.has_from = rows_value(r, EXPORT_LOSSES_T0).kind ==
+				    VALUE_INT,
+			.to = rows_int(r, EXPORT_LOSSES_T1),
+			.has_to = rows_value(r, EXPORT_LOSSES_T1).kind ==
+				  VALUE_INT,
+			.n = rows_int_or(r, EXPORT_LOSSES_N, -1),
+		};
+	if (!rows_end(r, err))
+		return l;
+	loss_rows_free(l);
+	return NULL;
+}
+
+void loss_rows_free(struct loss_rows *l)
+{
+	if (!l)
+		return;
+	arena_release(&l->text);
+	free(l->row);
+	free(l);
+}
+
+const char *loss_larger_buffers(const char *format)
+{
+	if (!strncmp(format, "ftrace", 6))
+		return "larger buffers: trace-cmd record -b 20000 (KB for each "
+		       "CPU), or more; or fewer events (-e, -f)";
+	if (!strcmp(format, "ftext"))
+		return "larger buffers: echo 20000 >buffer_size_kb in tracefs "
+		       "(KB for each CPU), or more; or fewer events";
+	if (!strcmp(format, "ctf"))
+		return "larger buffers: lttng enable-channel --subbuf-size=4M "
+		       "--num-subbuf=8, or more; or fewer events";
+	return "larger buffers: perf record -m 4M or more; fewer events; lower "
+	       "-F";
+}
+
+const char *loss_own_ring(const char *format)
+{
+	return strcmp(format, "perf")
+		       ? NULL
+		       : "perf left records out without a word, as in guests "
+			 "with Linux 6.18: backstitch record --waits --tracer ftrace";
+}
+
+int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown, struct err *err)
+{
+	struct rows *r = rows_of(db, "report_lost_all", err);
+
+	if (rows_step(r)) {
+		*n = (uint64_t)rows_int(r, REPORT_LOST_ALL_N);
+		*unknown = rows_int(r, REPORT_LOST_ALL_UNKNOWN) > 0;
+	}
+	return rows_end(r, err);
+}

@@ -1,0 +1,141 @@
+/* label_facts.c - facts about a label beside its name. */
+#include "analyze/stacks/label_facts.h"
+
+#include <stdbool.h>
+
+#include "analyze/stacks/stack_names.h"
+#include "analyze/stacks/stacks.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+
+struct label_facts {
+	const struct stack_names *names;
+	struct label_fact *fact;
+	bool *several; /* has several lines */
+	size_t n, cap, cap_several;
+	struct intern places; /* label, offset, and build-id or path */
+	bool *bogus;	      /* by place */
+	size_t n_bogus, cap_bogus;
+	struct arena text;
+	const char *last; /* file of the last row: most rows repeat it */
+};
+
+static void label_facts_add_line(struct label_facts *f, uint32_t label,
+				 const struct rows *r)
+{
+	struct label_fact *fact = &f->fact[label];
+	const char *file = rows_text(r, LABEL_FACTS_FILE);
+	uint32_t line = (uint32_t)rows_int(r, LABEL_FACTS_LINE);
+
+	if (!file[0] || f->several[label])
+		return;
+	if (!fact->file) {
+		if (!f->last || strcmp(f->last, file))
+			f->last = arena_strdup(&f->text, file);
+		fact->file = f->last;
+		fact->line = line;
+	} else if (fact->line != line || strcmp(fact->file, file)) {
+		fact->file = NULL;
+		f->several[label] = true;
+	}
+}
+
+static void add_build(struct label_fact *fact, const struct rows *r)
+{
+	struct value id = rows_value(r, LABEL_FACTS_BUILD_ID);
+	char hex[sizeof(fact->build)] = "";
+
+	if (id.kind != VALUE_BLOB)
+		return;
+	for (size_t i = 0; i < id.len && i < sizeof(hex) / 2; i++)
+		snprintf(hex + 2 * i, 3, "%02x", (unsigned char)id.text[i]);
+	/* the label has several versions of its file */
+	if (fact->places && strcmp(fact->build, hex))
+		hex[0] = 0;
+	memcpy(fact->build, hex, sizeof(hex));
+}
+
+/* Frames of one place may differ in a flag, or be in files that differ in
+ * nothing but the process that mapped them. */
+static void label_facts_add_place(struct label_facts *f, uint32_t label,
+				  const struct rows *r)
+{
+	struct label_fact *fact = &f->fact[label];
+	struct value build = rows_value(r, LABEL_FACTS_BUILD_ID);
+	const char *path = rows_text(r, LABEL_FACTS_PATH);
+	bool bogus = rows_int(r, LABEL_FACTS_BOGUS) != 0;
+	int64_t off = rows_int(r, LABEL_FACTS_OFF);
+	bool by_id = build.kind == VALUE_BLOB && build.len;
+	const char *name = by_id ? build.text : path;
+	size_t len = by_id ? build.len : strlen(path);
+	char *key = mem_new(sizeof(label) + sizeof(off) + len + 1, 1);
+	uint32_t id;
+
+	memcpy(key, &label, sizeof(label));
+	memcpy(key + sizeof(label), &off, sizeof(off));
+	memcpy(key + sizeof(label) + sizeof(off), name, len);
+	id = intern_add_bytes(&f->places, key,
+			      sizeof(label) + sizeof(off) + len);
+	free(key);
+	if (id == f->n_bogus) {
+		*mem_add(f->bogus, f->n_bogus, f->cap_bogus) = false;
+		fact->places++;
+	}
+	if (bogus && !f->bogus[id]) {
+		f->bogus[id] = true;
+		fact->bogus++;
+	}
+}
+
+struct label_facts *label_facts_load(struct store *db, const struct stacks *s,
+				     struct err *err)
+{
+	struct label_facts *f = mem_new(1, sizeof(*f));
+	struct rows *r = rows_of(db, "label_facts", err);
+
+	f->names = s->names;
+	while (rows_step(r)) {
+		uint32_t label = 0;
+
+		if (!stack_names_label(f->names, rows_int(r, LABEL_FACTS_ID),
+				       &label))
+			continue;
+		mem_grow(f->fact, f->cap, (size_t)label + 1);
+		mem_grow(f->several, f->cap_several, (size_t)label + 1);
+		for (; f->n <= label; f->n++) {
+			f->fact[f->n] =
+				(struct label_fact){ "", NULL, 0, 0, 0 };
+			f->several[f->n] = false;
+		}
+		label_facts_add_line(f, label, r);
+		add_build(&f->fact[label], r);
+		label_facts_add_place(f, label, r);
+	}
+	if (rows_end(r, err)) {
+		label_facts_free(f);
+		return NULL;
+	}
+	return f;
+}
+
+void label_facts_free(struct label_facts *f)
+{
+	if (!f)
+		return;
+	free(f->fact);
+	free(f->several);
+	free(f->bogus);
+	intern_release(&f->places);
+	arena_release(&f->text);
+	free(f);
+}
+
+const struct label_fact *label_facts_get(const struct label_facts *f,
+					 uint32_t label)
+{
+	static const struct label_fact none = { "", NULL, 0, 0, 0 };
+
+	return f && label < f->n ? &f->fact[label] : &none;
+}

@@ -1,0 +1,186 @@
+/* stacks.h - the samples of a database, in groups with equal thread name, stack
+ * and fate.
+ *
+ * flame, report and most exports load the groups once and walk them;
+ * stacks_get() returns the frames of a group. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/names/thread_names.h"
+#include "analyze/stacks/stack_names.h"
+#include "stitch/base/intern.h"
+
+struct event_row;
+struct filter;
+struct store;
+
+/* The frame below the frames of a program that was executed after the sample.
+ */
+#define STACKS_AFTER_EXEC "[user: after exec]"
+
+/* One sample, in time order. group: of stacks.group. */
+struct stacks_sample {
+	uint32_t group, event;
+	int32_t cpu; /* -1: not known */
+	bool timed;
+	int64_t time;
+	uint64_t weight;
+};
+typedef void stacks_sample_fn(void *arg, const struct stacks_sample *s);
+
+struct stacks_opts {
+	const struct filter *filter; /* which samples; never NULL, and borrowed
+				      * until stacks_free() */
+	bool by_cpu;		     /* keep CPUs apart */
+	bool by_name;		     /* as for stack_names_new() */
+	bool inlined;
+	bool bogus;	   /* likewise */
+	bool gaps;	   /* likewise */
+	bool samples;	   /* every sample weighs 1 */
+	bool no_groups;	   /* the caller makes groups for stacks_get() */
+	bool unnamed;	   /* the caller makes the labels, by stacks_match() */
+	bool inlined_same; /* as for stack_names_new() */
+	bool summed; /* threads of one name are one, and the verdicts of joined
+		      * requests are not told: where no option needs each
+		      * sample, the sums of the database are read */
+	unsigned int code;     /* enum code_parts to load */
+	struct labels *labels; /* shared by several loads; NULL: own ones */
+	const char *weight;    /* SQL expressions, as in struct weight_by */
+	const char *field;
+	stacks_sample_fn *each; /* called for each sample while loading; NULL */
+	void *arg;		/* for each() */
+};
+
+/* Samples with the same thread name, stacks and fate. */
+struct stacks_group {
+	uint32_t type;		/* event_type.id; 0: of none */
+	uint32_t event;		/* of stacks.event */
+	uint32_t comm;		/* for stacks_comm() */
+	int32_t cpu;		/* -1 unless by_cpu */
+	uint32_t field;		/* for stacks_field(); 0: not asked for */
+	uint32_t kraw, uraw;	/* raw chains; 0: none */
+	uint8_t verdict, flags; /* of requests; verdict 0: no request */
+	const char *wait;	/* a thread's state off the CPU, as
+				 * offcpu_state() says it; NULL: a sample */
+	uint64_t weight, samples;
+};
+
+struct stacks_event {
+	char *name;
+	const char *unit; /* of the weights: "ns", "cycles", or the name */
+	uint64_t weight, samples; /* weight saturates */
+	uint64_t unweighed; /* samples without a weight, which are left out */
+	uint64_t stacked;   /* samples with a stack or a request for one */
+	bool point; /* a tracepoint or a switch: all have the same code */
+};
+
+struct stacks_comm {
+	const char *name;
+	int64_t pid, tid; /* -1: not known */
+};
+
+/* Read only. */
+struct stacks {
+	struct labels *labels;
+	struct known_code *code;   /* with at least the parts of opts.code */
+	struct homonyms *homonyms; /* tells functions of this code apart */
+	struct stack_names *names;
+	struct stacks_group *group;
+	size_t n_group, cap_group;
+	struct stacks_event *event;
+	size_t n_event, cap_event;
+	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
+	size_t n_comm, cap_comm;
+	/* For stacks.c. */
+	struct stacks_opts o;
+	struct table index; /* of group[] */
+	uint32_t *type;	    /* event_type.id -> event + 1; 0: no sample */
+	size_t n_type, cap_type;
+	struct thread_names told; /* of comm[], once it is asked */
+	uint32_t *first;	  /* comm.id -> the first comm of that name */
+	struct arena text;
+	struct intern field;	   /* values */
+	struct payloads *payloads; /* whose fields they are; NULL: of none */
+	const char *cure;	   /* takes stacks */
+};
+
+/* Returns 1 if the samples of the database are sums of a server, which has
+ * applied the filters; 0 if not, or -1 and *err. */
+int stacks_served(struct store *db, struct err *err);
+/* Loads samples. Returns NULL and *err on failure. */
+struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
+			   struct err *err);
+/* Makes the labels of a recording that is compared, once, after the matching
+ * has the code of all of them; see stack_names.h. */
+void stacks_match(struct stacks *s, struct matching *match, int side);
+void stacks_free(struct stacks *s);
+/* Returns the event of that name, which may be new, for stacks_add(). */
+uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit);
+/* Makes the group of a sample. Returns false if the event is none. */
+bool stacks_group_of(const struct stacks *s, const struct event_row *e,
+		     struct stacks_group *g);
+/* Counts a sample, or a wait; returns the index of its group. */
+uint32_t stacks_add(struct stacks *s, const struct stacks_group *g);
+/* Gives the samples of one event to another. No stacks_add() after it. */
+void stacks_give(struct stacks *s, uint32_t from, uint32_t to);
+/* Returns the group of an event (-1: of any) that comes next; after NULL: the
+ * first one. NULL at the end. */
+const struct stacks_group *stacks_next(const struct stacks *s, int event,
+				       const struct stacks_group *after);
+/* A loop over the groups of an event, or of all. */
+#define stacks_each(g, s, event)                                               \
+	for (const struct stacks_group *g = NULL;                              \
+	     (g = stacks_next(s, event, g));)
+/* Returns the event to show: the heaviest with stacks, of a clock or counter if
+ * there is one; a line on stderr names the others. Periods of different events
+ * are not comparable and are summed up only if --event names several: then
+ * returns -1. doing: "drawing", "counting". */
+int stacks_choose(const struct stacks *s, const char *doing);
+/* Returns the number of samples of an event (-1: of all) for which the weight
+ * expression is NULL or negative. */
+uint64_t stacks_unweighed(const struct stacks *s, int event);
+/* Returns the unit of an event's weights: "ns", "samples", "cycles", ... */
+const char *stacks_unit(const struct stacks *s, int event, bool samples);
+/* Returns the event with the largest weight, among those of clocks and
+ * counters, and those with stacks, if there are any; -1 if there is no sample.
+ */
+int stacks_heaviest(const struct stacks *s);
+/* Returns its name, or what is said of all events (-1). */
+const char *stacks_event_name(const struct stacks *s, int event);
+/* Stores weight and number of the samples of an event (-1: of all). Returns 0,
+ * or -1 and *err if there is no sample at all, they weigh nothing, or too much:
+ * then `how` says what counts them. */
+int stacks_whole(const struct stacks *s, int event, const char *path,
+		 const char *how, uint64_t *weight, uint64_t *samples,
+		 struct err *err);
+const struct stacks_comm *stacks_comm(const struct stacks *s, uint32_t i);
+/* Returns its name, with the tid if another thread has had that name too;
+ * valid until stacks_free(). */
+const char *stacks_tell_comm(struct stacks *s, uint32_t i);
+/* Returns the first name of a thread, for stacks_comm(); 0: there is none. */
+uint32_t stacks_comm_of_tid(const struct stacks *s, int64_t tid);
+/* Returns the value of the field in a group's samples, as the text of its event
+ * has it; valid until the next call. */
+const char *stacks_field(const struct stacks *s, const struct stacks_group *g);
+/* Appends the group's frames, outermost first. A missing user half is the frame
+ * "[user: VERDICT]"; the stack of a program that was executed after the sample
+ * follows the frame "[user: after exec]"; a stack that was not unwound to its
+ * outermost frame follows the frame "[user: REASON]", a kernel half that is
+ * only the address hit "[kernel: hit_only]"; a wait ends with the frame
+ * "[off-CPU: STATE]". */
+void stacks_get(struct stacks *s, const struct stacks_group *g,
+		struct label_list *out);
+/* Returns the verdict of a request as a word; 0: "no request". */
+const char *stacks_verdict(int64_t verdict);
+/* Returns a word for why the user half is missing; NULL if it is not. */
+const char *stacks_missing(int64_t verdict, int64_t uraw);
+/* Returns whether the caller of the innermost user frame was not recorded, but
+ * inferred from the code. */
+bool stacks_inferred(const struct stacks *s, const struct stacks_group *g);
+/* Returns whether stacks_get() gives the frames of the group's chains and
+ * nothing else, each with its stack_names_label(). */
+bool stacks_plain(const struct stacks *s, const struct stacks_group *g);
+/* Returns whether the user stack has a bogus frame; needs opts.bogus. */
+bool stacks_bogus(const struct stacks *s, const struct stacks_group *g);

@@ -1,0 +1,560 @@
+/* trust.c - how far the user stacks of samples can be trusted: the samples of
+ * each class.
+ *
+ * View internal_trust_class says the class of each kind of samples: those with
+ * equal event, fate, judgement of the stack, cause, and number of frames. Here
+ * each group of samples finds its kind, so that a sentence can be of any of
+ * them. Events that take no user stacks are named only where no event takes
+ * any: a recorder of tracepoints is often asked for the stacks of a few of
+ * them. */
+#include "analyze/stacks/trust.h"
+
+#include "analyze/samples/code.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/stacks/trust_inner.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "schema/write/sample_groups.h"
+#include "stitch/audit/callsite.h"
+#include "stitch/base/mem.h"
+#include "stitch/unwinder.h"
+#include "stitch/verdict.h"
+#include "symbolize/unwind/frame_share.h"
+
+#define DEEPEST 200
+/* Images with larger ids are none. */
+#define IMAGES_MAX (1 << 24)
+
+static enum judged trust_judged_of(const char *name)
+{
+	unsigned int v = JUDGED_OPEN;
+
+	while (judged_name(v) && strcmp(judged_name(v), name))
+		v++;
+	return judged_name(v) ? (enum judged)v : JUDGED_NONE;
+}
+
+static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
+{
+	struct rows *r = rows_of(db, "trust_classes", err);
+
+	while (rows_step(r)) {
+		const char *judged = rows_text(r, TRUST_CLASSES_JUDGED);
+		const struct frame_share share = {
+			(uint32_t)rows_int(r, TRUST_CLASSES_FUNCTIONS),
+			(uint32_t)rows_int(r, TRUST_CLASSES_FRAMED),
+		};
+		struct trust_rule *rule = mem_add(t->rule, t->n, t->cap);
+
+		t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
+		/* of a server whose rows an earlier version sent */
+		t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
+		*rule = (struct trust_rule){
+			.key = {
+				.type = rows_int(r, TRUST_CLASSES_TYPE),
+				.mark = rows_int(r, TRUST_CLASSES_MARK),
+				.judged = trust_judged_of(judged),
+				.frames = rows_int(r, TRUST_CLASSES_FRAMES),
+				.image = rows_int(r, TRUST_CLASSES_IMAGE),
+			},
+			.first = (uint32_t)rows_int(r, TRUST_CLASSES_FIRST),
+			.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
+			.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
+			.path = mem_strdup(rows_text(r, TRUST_CLASSES_PATH)),
+			.unframed = frame_share_is_none(&share),
+		};
+		trust_tally(&rule->all, (uint64_t)rows_int(r, TRUST_CLASSES_N));
+	}
+	return rows_end(r, err);
+}
+
+static void trust_add_end(struct trust *t, const char *function, int64_t all)
+{
+	*mem_add(t->end, t->n_end, t->cap_end) = (struct trust_end){
+		.function = mem_strdup(function),
+		.n = all,
+	};
+}
+
+/* Of all samples. */
+static int trust_sum_ends(struct trust *t, struct store *db, struct err *err)
+{
+	const char *wanted = judged_name(JUDGED_EARLY_FUNCTION);
+	struct rows *r = rows_of(db, "check_ends_early", err);
+
+	while (rows_step(r))
+		if (!strcmp(rows_text(r, CHECK_ENDS_EARLY_CLASS), wanted))
+			trust_add_end(t,
+				      rows_text(r, CHECK_ENDS_EARLY_FUNCTION),
+				      rows_int(r, CHECK_ENDS_EARLY_SAMPLES));
+	return rows_end(r, err);
+}
+
+/* Reads the functions in which stacks end early, as they set no frame pointer:
+ * of each stack, or of all samples. */
+static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
+{
+	int64_t image = 0;
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++)
+		any |= t->rule[i].key.judged == JUDGED_EARLY_FUNCTION;
+	if (!any || t->summed)
+		return 0;
+	if (!t->code)
+		return trust_sum_ends(t, db, err);
+	struct rows *r = rows_of(db, "trust_ends", err);
+
+	t->end_of = mem_new(t->n_stack, sizeof(*t->end_of));
+	while (rows_step(r)) {
+		int64_t stack = rows_int(r, TRUST_ENDS_STACK);
+		const char *function = rows_text(r, TRUST_ENDS_FUNCTION);
+
+		if (!t->n_end || rows_int(r, TRUST_ENDS_IMAGE) != image ||
+		    strcmp(t->end[t->n_end - 1].function, function) != 0)
+			trust_add_end(t, function, 0);
+		image = rows_int(r, TRUST_ENDS_IMAGE);
+		if (stack > 0 && (uint64_t)stack < t->n_stack)
+			t->end_of[stack] = (uint32_t)t->n_end;
+	}
+	return rows_end(r, err);
+}
+
+/* Sets of which stacks a dump would end early. */
+static void trust_find_dump_ends(struct trust *t, const bool *leaf,
+				 const bool *switches)
+{
+	const struct known_code *c = t->code;
+	bool *passed = mem_new(t->n_stack, sizeof(*passed));
+
+	t->ends = mem_new(t->n_stack, sizeof(*t->ends));
+	for (size_t i = 1; i < t->n_stack; i++) {
+		const uint32_t frame = c->stack[i].frame;
+		const uint32_t image = c->frame[frame].image;
+
+		passed[i] = passed[c->stack[i].parent] || switches[frame];
+		t->ends[i] = judged_ends_dump(
+			t->judged[i],
+			leaf[frame] || c->image[image].img.kind == IMAGE_ANON,
+			passed[i]);
+	}
+	free(passed);
+}
+
+/* Reads in which frames a dump would end. Nothing is read of a database without
+ * such samples, or one that was made before they were counted. */
+static int trust_load_dump_ends(struct trust *t, struct store *db,
+				struct err *err)
+{
+	enum {
+		FRAME,
+		START,
+		OPEN,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "frame", "start", "open" };
+	struct int_row row;
+	bool any = false;
+
+	for (size_t i = 0; i < t->n; i++)
+		any |= t->rule[i].key.frames == STOP_DUMP;
+	if (!any || !t->code || t->summed)
+		return 0;
+	struct int_rows *r =
+		int_rows_of(db, "internal_end", column, COLUMNS, err);
+
+	bool *leaf = mem_new(t->code->n_frame, sizeof(*leaf));
+	bool *switches = mem_new(t->code->n_frame, sizeof(*switches));
+
+	while (int_rows_step(r, &row)) {
+		if (row.v[FRAME] < 1 ||
+		    (uint64_t)row.v[FRAME] >= t->code->n_frame)
+			continue;
+		leaf[row.v[FRAME]] =
+			judged_ends_leaf((unsigned int)row.v[START],
+					 (unsigned int)row.v[OPEN], false);
+		switches[row.v[FRAME]] = row.v[START] == ENDS_SWITCH;
+	}
+	int rc = int_rows_end(r, err);
+
+	if (!rc)
+		trust_find_dump_ends(t, leaf, switches);
+	free(leaf);
+	free(switches);
+	return rc;
+}
+
+static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
+{
+	const struct known_code *c = t->code;
+	enum {
+		STACK,
+		CLASS,
+		IMAGE,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "stack", "class",
+						     "image" };
+	struct int_rows *r =
+		int_rows_of(db, "internal_judged", column, COLUMNS, err);
+	struct int_row row;
+
+	t->n_stack = c->n_stack;
+	t->judged = mem_new(t->n_stack, sizeof(*t->judged));
+	t->image = mem_new(t->n_stack, sizeof(*t->image));
+	t->unwound = mem_new(t->n_stack, sizeof(*t->unwound));
+	t->depth = mem_new(t->n_stack, sizeof(*t->depth));
+	for (size_t i = 1; i < c->n_chain; i++)
+		t->unwound[c->chain[i].stack] |= c->chain[i].ended > 0;
+	for (size_t i = 1; i < t->n_stack; i++) {
+		uint8_t above = t->depth[c->stack[i].parent];
+
+		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
+	}
+	while (int_rows_step(r, &row)) {
+		int64_t stack = row.v[STACK];
+		int64_t judged = row.v[CLASS];
+
+		if (stack < 1 || (uint64_t)stack >= t->n_stack || judged < 0 ||
+		    judged > UINT8_MAX)
+			continue;
+		t->judged[stack] = (uint8_t)judged;
+		t->image[stack] = (uint32_t)row.v[IMAGE];
+	}
+	return int_rows_end(r, err);
+}
+
+struct rows *trust_unproved_files(struct store *db, struct err *err)
+{
+	const struct sql_gap gap = { "images", store_sql("unverified_images") };
+	char *sql = store_sql_fill("unverified_files", &gap, 1);
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+
+	free(sql);
+	return r;
+}
+
+/* A column of whole numbers, by id: 0 where there is no row. */
+struct trust_column {
+	uint32_t *at;
+	size_t n, cap;
+};
+
+static int trust_read_column(struct store *db, const char *table,
+			     const char *name, struct trust_column *c,
+			     struct err *err)
+{
+	enum {
+		ID,
+		VALUE,
+		COLUMNS
+	};
+	const char *const column[COLUMNS] = { "id", name };
+	struct int_rows *r = int_rows_dense(db, table, column, COLUMNS, err);
+	struct int_row row;
+
+	*mem_add(c->at, c->n, c->cap) = 0;
+	while (int_rows_step(r, &row)) {
+		const int64_t v = row.v[VALUE];
+
+		*mem_add(c->at, c->n, c->cap) =
+			v > 0 && v < UINT32_MAX ? (uint32_t)v : 0;
+	}
+	return int_rows_end(r, err);
+}
+
+static uint32_t trust_column_of(const struct trust_column *c, int64_t id)
+{
+	return id > 0 && (uint64_t)id < c->n ? c->at[id] : 0;
+}
+
+/* Where the samples of a database are, for those that are unproved. */
+struct trust_places {
+	struct trust *t;
+	struct trust_column stack, frame; /* their frame, and image */
+};
+
+static int trust_count_groups(struct trust *t, struct store *db,
+			      struct err *err)
+{
+	enum {
+		ROW,
+		N,
+		COLUMNS
+	};
+	static const char *const column[COLUMNS] = { "rowid", "n" };
+	struct int_rows *r =
+		int_rows_of(db, "sample_group", column, COLUMNS, err);
+	struct int_row row;
+
+	while (int_rows_step(r, &row))
+		trust_tally(&t->counted, row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
+	return int_rows_end(r, err);
+}
+
+static void trust_tally_file(struct trust *t, uint32_t image, uint64_t n)
+{
+	if (image < t->n_file_of && t->file_of[image])
+		trust_tally(t->file_of[image] == TRUST_GONE ? &t->gone
+							    : &t->unproved,
+			    n);
+}
+
+/* A function for store_groups_each(). */
+static int trust_place_group(void *arg, const struct store_group *g,
+			     struct err *err UNUSED)
+{
+	struct trust_places *p = arg;
+	const uint32_t frame =
+		trust_column_of(&p->stack, g->kernel ? g->kernel : g->user);
+	const uint32_t image = trust_column_of(&p->frame, frame);
+
+	const uint64_t n = g->n > 0 ? (uint64_t)g->n : 0;
+
+	trust_tally(&p->t->counted, n);
+	trust_tally_file(p->t, image, n);
+	return 0;
+}
+
+/* Counts all samples of the database. As a join in SQL, of groups with their
+ * stacks, frames and images, this took 15 % of a first look at stack dumps. */
+static int trust_count_all(struct trust *t, struct store *db, struct err *err)
+{
+	struct trust_places p = { .t = t };
+	const struct store_group_walk w = { trust_place_group, &p };
+
+	if (!t->n_file_of)
+		return trust_count_groups(t, db, err);
+	int rc = trust_read_column(db, "stack", "frame", &p.stack, err) ||
+				 trust_read_column(db, "frame", "image",
+						   &p.frame, err) ||
+				 store_groups_each(db, &w, err)
+			 ? -1
+			 : 0;
+
+	free(p.stack.at);
+	free(p.frame.at);
+	return rc;
+}
+
+/* Without code, counts all samples of the database. */
+static int trust_read_unproved(struct trust *t, struct store *db,
+			       struct err *err)
+{
+	struct rows *r = rows_of(db, "unverified_images", err);
+
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, UNVERIFIED_IMAGES_ID);
+
+		if (id <= 0 || id >= IMAGES_MAX ||
+		    (t->code && (uint64_t)id >= t->code->n_image))
+			continue;
+		bool gone = rows_int(r, UNVERIFIED_IMAGES_GONE) != 0;
+
+		*mem_at(t->file_of, t->n_file_of, t->cap_file_of, id) =
+			gone ? TRUST_GONE : TRUST_UNPROVED;
+		if (gone && !t->gone_path) {
+			t->gone_path = mem_strdup(
+				rows_text(r, UNVERIFIED_IMAGES_PATH));
+			t->gone_inode = rows_int(r, UNVERIFIED_IMAGES_INODE);
+		}
+	}
+	if (rows_end(r, err))
+		return -1;
+	return t->code ? 0 : trust_count_all(t, db, err);
+}
+
+static void trust_count_unproved(struct trust *t, const struct stacks_group *g)
+{
+	const struct known_code *c = t->code;
+	uint32_t stack = code_chain_at(c, g->kraw ? g->kraw : g->uraw)->stack;
+	uint32_t image = c->frame[c->stack[stack].frame].image;
+
+	trust_tally(&t->counted, g->samples);
+	trust_tally_file(t, image, g->samples);
+}
+
+struct trust *trust_new(struct store *db, const struct known_code *code,
+			struct err *err)
+{
+	struct trust *t = mem_new(1, sizeof(*t));
+
+	t->code = code;
+	if (trust_read_rules(t, db, err) || trust_read_unproved(t, db, err))
+		goto fail;
+	if (code) {
+		int served = stacks_served(db, err);
+
+		/* sums of a server tell the classes of its samples, not of
+		 * which stack each is */
+		t->summed = served > 0;
+		if (served < 0 || (!served && trust_load_stacks(t, db, err)))
+			goto fail;
+	}
+	if (trust_read_ends(t, db, err) || trust_load_dump_ends(t, db, err))
+		goto fail;
+	return t;
+fail:
+	trust_free(t);
+	return NULL;
+}
+
+void trust_free(struct trust *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->n; i++) {
+		free(t->rule[i].fix);
+		free(t->rule[i].path);
+	}
+	for (size_t i = 0; i < t->n_end; i++)
+		free(t->end[i].function);
+	free(t->rule);
+	free(t->end);
+	free(t->end_of);
+	free(t->judged);
+	free(t->image);
+	free(t->unwound);
+	free(t->ends);
+	free(t->depth);
+	free(t->file_of);
+	free(t->gone_path);
+	free(t);
+}
+
+/* ---- counting */
+
+/* Counts all samples of the events that have the name of this event_type.id; 0:
+ * of all. */
+static void trust_add_event(struct trust *t, uint32_t first)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->unknown && (!first || t->rule[i].first == first))
+			t->rule[i].n = t->rule[i].all;
+}
+
+/* Returns an enum judged_stop. */
+static int64_t trust_frames(const struct trust *t, uint32_t user,
+			    uint32_t kernel)
+{
+	const struct code_stack *stack = t->code->stack;
+	const struct code_frame *caller =
+		&t->code->frame[stack[stack[user].parent].frame];
+	uint32_t depth = t->unwound[user] ? 0 : t->depth[user];
+
+	if (!depth)
+		return 0;
+	depth -= (caller->flags & FRAME_INFERRED) != 0;
+	return judged_stop(depth, t->depth[kernel], t->ends && t->ends[user]);
+}
+
+static struct trust_key trust_key_of(const struct trust *t,
+				     const struct stacks_group *g)
+{
+	const struct known_code *c = t->code;
+	const struct code_chain *u = code_chain_at(c, g->uraw);
+	struct trust_key key = { .type = g->type };
+
+	if (!u->stack) {
+		key.mark = -(int64_t)g->verdict;
+		return key;
+	}
+	if (g->flags & VERDICT_EXEC)
+		key.mark = MARK_EXEC;
+	else if (u->ended > UNWIND_OUTERMOST)
+		key.mark = MARK_ENDED + u->ended;
+	key.judged = t->judged[u->stack] ? t->judged[u->stack] : JUDGED_WHOLE;
+	key.image = t->image[u->stack];
+	key.frames =
+		trust_frames(t, u->stack, code_chain_at(c, g->kraw)->stack);
+	return key;
+}
+
+/* Returns NULL if the samples of the group have no class. */
+static struct trust_rule *trust_rule_of(struct trust *t,
+					const struct stacks_group *g)
+{
+	const struct trust_key key = trust_key_of(t, g);
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct trust_rule *r = &t->rule[(t->last + i) % t->n];
+
+		if (r->key.type != key.type || r->key.mark != key.mark ||
+		    r->key.judged != key.judged ||
+		    r->key.frames != key.frames || r->key.image != key.image)
+			continue;
+		t->last = (t->last + i) % t->n;
+		return r;
+	}
+	return NULL;
+}
+
+static void trust_count_end(struct trust *t, const struct trust_rule *r,
+			    const struct stacks_group *g)
+{
+	uint32_t end = 0;
+
+	if (t->end_of &&
+	    !strcmp(r->word->name, judged_name(JUDGED_EARLY_FUNCTION)))
+		end = t->end_of[code_chain_at(t->code, g->uraw)->stack];
+	if (end)
+		trust_tally(&t->end[end - 1].n, g->samples);
+}
+
+void trust_add(struct trust *t, const struct stacks_group *g)
+{
+	trust_count_unproved(t, g);
+	if (t->summed) {
+		trust_add_event(t, g->type);
+		if (g->uraw || g->verdict)
+			return;
+	} else {
+		struct trust_rule *r = trust_rule_of(t, g);
+
+		if (r) {
+			trust_tally(&r->n, g->samples);
+			trust_count_end(t, r, g);
+			return;
+		}
+	}
+	trust_tally(g->kraw ? &t->kernel : &t->bare, g->samples);
+}
+
+const char *trust_class(struct trust *t, const struct stacks_group *g)
+{
+	const struct trust_rule *r = trust_rule_of(t, g);
+
+	return r ? r->word->name : NULL;
+}
+
+struct trust *trust_of(struct store *db, const struct stacks *stacks, int event,
+		       struct err *err)
+{
+	struct trust *t = trust_new(db, stacks->code, err);
+
+	if (!t)
+		return NULL;
+	stacks_each (g, stacks, event)
+		trust_add(t, g);
+	return t;
+}
+
+struct trust *trust_read(struct store *db, const struct filter *filter,
+			 struct err *err)
+{
+	const struct stacks_opts o = { .filter = filter, .summed = true };
+	struct stacks *s = NULL;
+	struct trust *t = NULL;
+
+	if (filter_given(filter)) {
+		s = stacks_load(db, &o, err);
+		t = s ? trust_of(db, s, -1, err) : NULL;
+		stacks_free(s);
+		return t;
+	}
+	t = trust_new(db, NULL, err);
+	if (t)
+		trust_add_event(t, 0);
+	return t;
+}

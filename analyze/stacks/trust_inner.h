@@ -1,0 +1,79 @@
+/* trust_inner.h - what the files of trust.h share: the kinds of samples, and
+ * how many were counted of each. For them only. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/stacks/trust_words.h"
+#include "stitch/base/saturate.h"
+
+/* A kind of samples. */
+struct trust_key {
+	int64_t type, mark, judged, frames, image;
+};
+
+struct trust_rule {
+	struct trust_key key;
+	uint32_t first; /* the first event_type.id of that name */
+	const struct trust_word *word;
+	char *fix;  /* "": none is known */
+	char *path; /* of the cause, which has no frame pointers if unframed */
+	bool unframed;
+	int64_t all; /* samples in the database */
+	int64_t n;   /* that were counted */
+};
+
+/* A function that sets no frame pointer, so that stacks end early in it. */
+struct trust_end {
+	char *function; /* "": without a name */
+	int64_t n;	/* samples that were counted */
+};
+
+struct trust {
+	const struct known_code *code;
+	struct trust_rule *rule;
+	size_t n, cap, last; /* last: the one that was found */
+	uint8_t *judged;     /* enum judged by stack; NONE: whole */
+	uint32_t *image;     /* the cause, by stack; 0: none */
+	bool *unwound;	     /* by stack */
+	uint8_t *depth;	     /* by stack: its frames, or DEEPEST */
+	/* by stack: judged_ends_dump(); NULL: no dump is known to end early */
+	bool *ends;
+	struct trust_end *end;
+	size_t n_end, cap_end;
+	uint32_t *end_of; /* by stack: index in end, plus 1; NULL: of none */
+	size_t n_stack;
+	bool chains;	/* some event takes stacks, if only the kernel's */
+	bool summed;	/* only all samples of an event can be counted */
+	bool unknown;	/* it cannot be told of these samples */
+	int64_t bare;	/* counted samples without any stack */
+	int64_t kernel; /* and with only that of the kernel */
+	/* Samples that were counted, and those in code with names of files that
+	 * nothing proves: by image, with code. */
+	int64_t counted, unproved;
+	/* in code of files that were replaced, and have no names; the path of
+	 * the first one, from which several files may have been mapped */
+	int64_t gone;
+	char *gone_path;
+	int64_t gone_inode;
+	/* what of these the samples in an image are, by image.id; behind the
+	 * last one: TRUST_PROVED */
+	enum trust_file {
+		TRUST_PROVED,
+		TRUST_UNPROVED,
+		TRUST_GONE,
+	} * file_of;
+	size_t n_file_of, cap_file_of;
+};
+
+/* No capture has more samples. The counts of a database from elsewhere stop
+ * here, so that a hundred times a sum still is a number. */
+#define COUNT_MAX ((int64_t)1 << 56)
+
+static inline void trust_tally(int64_t *sum, uint64_t n)
+{
+	uint64_t all = saturating_add((uint64_t)*sum, n);
+
+	*sum = all < COUNT_MAX ? (int64_t)all : COUNT_MAX;
+}

@@ -1,0 +1,566 @@
+/* trust_say.c - how far user stacks can be trusted, in one sentence. */
+#include <inttypes.h>
+
+#include "analyze/stacks/trust.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/trust_inner.h"
+#include "cli/output/human.h"
+#include "cli/output/json.h"
+#include "cli/output/safe_text.h"
+#include "stitch/audit/callsite.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/files/path.h"
+#include "stitch/base/text_out.h"
+
+/* The sentence fits into this many lines of that many columns, of a terminal
+ * with 80 and an indentation. */
+#define LINES 3
+#define COLUMNS 78
+/* Bytes of a file's or function's name in it. */
+#define NAME 60
+/* More than there are words. */
+#define CLASSES_MAX 48
+/* A command is named if it mends this part of what is wrong, and one percent of
+ * all. */
+#define MENDS_OF 4
+
+/* ---- sums */
+
+struct trust_sum {
+	const struct trust_word *word;
+	int64_t n;
+};
+
+struct trust_sums {
+	struct trust_sum sum[CLASSES_MAX]; /* largest first */
+	size_t n;
+	int64_t kind[TRUST_KINDS];
+	int64_t samples; /* of all kinds but TRUST_SILENT */
+};
+
+COMPARE_LARGEST_BY(trust_compare, struct trust_sum, n, word);
+
+static void trust_sum(const struct trust *t, struct trust_sums *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_rule *r = &t->rule[i];
+		size_t k = 0;
+
+		if (!r->n)
+			continue;
+		trust_tally(&s->kind[r->word->kind], (uint64_t)r->n);
+		while (k < s->n && s->sum[k].word != r->word)
+			k++;
+		if (k == s->n && s->n < CLASSES_MAX)
+			s->sum[s->n++].word = r->word;
+		trust_tally(&s->sum[k].n, (uint64_t)r->n);
+	}
+	for (int i = 0; i < TRUST_KINDS; i++)
+		if (i != TRUST_SILENT)
+			trust_tally(&s->samples, (uint64_t)s->kind[i]);
+	sort_items(s->sum, s->n, trust_compare);
+}
+
+/* ---- the remedy */
+
+/* What it costs: 0 what can be done now, 1 another recording, 2 another build.
+ */
+static int trust_cost(const char *fix)
+{
+	if (!strncmp(fix, "build ", 6))
+		return 2;
+	return strncmp(fix, "backstitch ", 11) != 0;
+}
+
+struct trust_remedy {
+	const char *fix; /* "": none */
+	int64_t n;	 /* samples that it is for */
+	bool unchecked;	 /* they are only unchecked */
+};
+
+/* Returns whether a dump ended for another reason than its size. */
+static bool trust_is_ended(const struct trust_word *w)
+{
+	return w->name && !strncmp(w->name, "cut (", 5) &&
+	       strcmp(w->name, "cut (truncated_dump)") != 0 &&
+	       strcmp(w->name, "cut (full)") != 0;
+}
+
+static bool trust_is_dump(const char *fix)
+{
+	static const char dump[] = "perf record --call-graph dwarf";
+
+	return !strncmp(fix, dump, strlen(dump));
+}
+
+void trust_of_waits(struct trust *t)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		struct trust_rule *r = &t->rule[i];
+
+		if (!trust_is_dump(r->fix))
+			continue;
+		free(r->fix);
+		r->fix = mem_strdup("build with -fno-omit-frame-pointer");
+	}
+}
+
+/* Returns how many samples more would be whole, of n for which dumps, or larger
+ * ones, are the remedy. Of those that were too small as many will end
+ * elsewhere, or in what no table proves, as of the others, at least: deeper
+ * ones come through more code. */
+static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
+{
+	int64_t whole = 0, ended = 0, unproved = 0, others;
+
+	if (!trust_is_dump(fix))
+		return n;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_rule *r = &t->rule[i];
+
+		if (trust_is_ended(r->word))
+			trust_tally(&ended, (uint64_t)r->n);
+		if (r->word->kind == TRUST_WHOLE)
+			trust_tally(&whole, (uint64_t)r->n);
+		if (r->word->name &&
+		    !strcmp(r->word->name, "not judged (no table)"))
+			trust_tally(&unproved, (uint64_t)r->n);
+	}
+	others = whole + ended + unproved;
+	/* few others tell nothing of many */
+	if (others == whole || others < TRUST_FEW || others < n / TRUST_FEW_OF)
+		return n;
+	return ended > whole
+		       ? 0
+		       : (int64_t)((double)n * (double)whole / (double)others);
+}
+
+/* Returns the cheapest that mends a good part, or else the one that mends most.
+ */
+static struct trust_remedy trust_remedy(const struct trust *t,
+					const struct trust_sums *s)
+{
+	int64_t wrong = s->samples ? s->samples - s->kind[TRUST_WHOLE]
+				   : s->kind[TRUST_SILENT];
+	struct trust_remedy best = { .fix = "" };
+
+	for (size_t i = 0; i < t->n; i++) {
+		struct trust_remedy m = { .fix = t->rule[i].fix,
+					  .unchecked = true };
+
+		/* all that it mends */
+		for (size_t k = 0; k < t->n; k++) {
+			const struct trust_rule *r = &t->rule[k];
+
+			if (strcmp(r->fix, m.fix) != 0)
+				continue;
+			trust_tally(&m.n, (uint64_t)r->n);
+			m.unchecked &=
+				!r->n || r->word->kind == TRUST_UNCHECKED;
+		}
+		m.n = trust_mends(t, m.fix, m.n);
+
+		bool good = m.n * MENDS_OF >= wrong;
+		bool was = best.n * MENDS_OF >= wrong;
+		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
+
+		if (!m.fix[0] || m.n <= 0 || m.n * 100 < s->samples ||
+		    (s->samples && t->rule[i].word->kind == TRUST_SILENT))
+			continue;
+		if (!best.fix[0] || (good && !was) ||
+		    (good == was && good && cheaper > 0) ||
+		    (good == was && (!good || !cheaper) && m.n > best.n))
+			best = m;
+	}
+	return best;
+}
+
+/* ---- the sentence */
+
+/* "3.25 %" */
+static void trust_put_share(struct text_out *t, int64_t n, int64_t all)
+{
+	text_out_add(t, "%s", HUMAN_PERCENT(n, all));
+}
+
+/* Returns the only class of a kind; NULL if there are several. */
+static const struct trust_word *trust_only(const struct trust_sums *s,
+					   enum trust_kind kind)
+{
+	const struct trust_word *only = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->sum[i].word->kind != kind)
+			continue;
+		if (only)
+			return NULL;
+		only = s->sum[i].word;
+	}
+	return only;
+}
+
+struct trust_counts trust_count(const struct trust *t)
+{
+	struct trust_sums s;
+	int64_t silent;
+
+	trust_sum(t, &s);
+	/* sums of a server have those without a stack in a class, too */
+	silent = s.kind[TRUST_SILENT];
+	silent = t->summed && silent ? silent : silent + t->bare;
+	return (struct trust_counts){
+		.all = s.samples ? s.samples : silent,
+		.whole = s.kind[TRUST_WHOLE],
+		.wrong = s.kind[TRUST_WRONG],
+		.unchecked = s.kind[TRUST_UNCHECKED],
+		.recorded = s.samples,
+		.counted = t->counted,
+		.unproved = t->unproved,
+	};
+}
+
+/* Finds the files without frame pointers that are the cause of a class: the one
+ * with most samples, and how many others. *all: of all its samples. */
+static const struct trust_rule *trust_cause(const struct trust *t,
+					    const struct trust_word *w,
+					    size_t *others, bool *all)
+{
+	const struct trust_rule *most = NULL;
+	int64_t best = 0;
+	size_t files = 0;
+
+	*all = true;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_rule *r = &t->rule[i];
+		int64_t n = 0;
+		bool first = true;
+
+		if (r->word != w || !r->n)
+			continue;
+		if (!r->unframed) {
+			*all = false;
+			continue;
+		}
+		for (size_t k = 0; k < t->n; k++) {
+			const struct trust_rule *o = &t->rule[k];
+
+			if (o->word != w || o->key.image != r->key.image)
+				continue;
+			first &= k >= i || !o->n;
+			trust_tally(&n, (uint64_t)o->n);
+		}
+		files += first;
+		if (n > best) {
+			best = n;
+			most = r;
+		}
+	}
+	*others = files ? files - 1 : 0;
+	return most;
+}
+
+/* Adds a name of a capture, made safe. */
+static void trust_put_name(struct text_out *out, const char *name)
+{
+	char text[NAME];
+
+	safe_text_clean_buf(text, sizeof(text), name, strlen(name), NULL);
+	text_out_add(out, "%s", text);
+}
+
+/* " (sha256block, for one)": the function in which most stacks end, of those
+ * that set no frame pointer. */
+static void trust_put_end(const struct trust *t, struct text_out *out)
+{
+	const struct trust_end *most = NULL;
+	size_t ends = 0;
+
+	for (size_t i = 0; i < t->n_end; i++) {
+		const struct trust_end *e = &t->end[i];
+
+		ends += e->n > 0;
+		if (e->function[0] && e->n > (most ? most->n : 0))
+			most = e;
+	}
+	if (!most)
+		return;
+	text_out_add(out, " (");
+	trust_put_name(out, most->function);
+	text_out_add(out, "%s)", ends > 1 ? ", for one" : "");
+}
+
+/* " (libc.so.6 has no frame pointers)", if that was counted. */
+static void trust_put_cause(const struct trust *t, const struct trust_word *w,
+			    struct text_out *out)
+{
+	size_t others;
+	bool all;
+	const struct trust_rule *r = trust_cause(t, w, &others, &all);
+
+	if (!strcmp(w->name ? w->name : "", judged_name(JUDGED_EARLY_FUNCTION)))
+		trust_put_end(t, out);
+	if (!r)
+		return;
+	text_out_add(out, " (");
+	trust_put_name(out, path_base(r->path));
+	if (others && all)
+		text_out_add(out,
+			     " and %zu other file%s have no frame pointers)",
+			     others, others == 1 ? "" : "s");
+	else
+		text_out_add(out, "%s has no frame pointers)",
+			     all ? "" : ", for one,");
+}
+
+void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE])
+{
+	struct text_out text = { .buf = out, .size = TRUST_SENTENCE };
+	struct trust_sums s;
+
+	trust_sum(t, &s);
+	const struct trust_word *only = trust_only(&s, TRUST_WRONG);
+
+	text_out_add(&text, "%s", only ? only->phrase : "are wrong");
+	if (only)
+		trust_put_cause(t, only, &text);
+}
+
+/* "39.39 % are unchecked for want of the file, 9.70 % for want of mappings":
+ * leaves out words that are the same as those of the class before. */
+static void trust_put_phrase(const struct trust_word *w,
+			     const struct trust_word *before,
+			     struct text_out *out)
+{
+	static const char same[] = "are unchecked ";
+	size_t len = strlen(same);
+
+	if (!before || strncmp(w->phrase, same, len) != 0 ||
+	    strncmp(before->phrase, same, len) != 0)
+		len = 0;
+	text_out_add(out, " %s", w->phrase + len);
+}
+
+/* What a sentence has room for. */
+struct trust_room {
+	size_t classes; /* behind the whole ones; the others are added up */
+	bool causes;
+};
+
+/* Returns "30 " if the shares are of so few stacks that this must be known, as
+ * in a recording of idle CPUs; "" if not. */
+static const char *trust_few(const struct trust *t, const struct trust_sums *s,
+			     char buf[32])
+{
+	if (s->samples < 2 || (s->samples >= TRUST_FEW &&
+			       s->samples >= t->counted / TRUST_FEW_OF))
+		return "";
+	size_t n = strlen(human_grouped(buf, 31, (uint64_t)s->samples));
+
+	memcpy(buf + n, " ", 2);
+	return buf;
+}
+
+/* "40.68 % of the user stacks are whole. 27.81 % lack the innermost caller,
+ * 16.48 % are fabricated (libc.so.6 has no frame pointers), 15.04 % have one
+ * frame only." */
+static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
+			      struct trust_room room, struct text_out *out)
+{
+	int64_t whole = s->kind[TRUST_WHOLE];
+	int64_t left = s->samples - whole;
+	const struct trust_word *before = NULL;
+	const char *sep = " ";
+	size_t named = 0;
+	char number[32];
+	const char *few = trust_few(t, s, number);
+
+	if (!left) {
+		text_out_add(out, "All %suser stacks are whole.", few);
+		return;
+	}
+	if (whole) {
+		trust_put_share(out, whole, s->samples);
+		text_out_add(out, " of the %suser stacks are whole.", few);
+	} else if (s->kind[TRUST_UNCHECKED] == left &&
+		   trust_only(s, TRUST_UNCHECKED)) {
+		text_out_add(out, "All %suser stacks", few);
+		sep = "";
+	} else {
+		/* what is unchecked may be */
+		text_out_add(out,
+			     *few ? "None of the %suser stacks"
+				  : "No %suser stack",
+			     few);
+		text_out_add(out, " is %swhole%c",
+			     s->kind[TRUST_UNCHECKED] ? "known to be " : "",
+			     s->sum[0].n == left ? ':' : '.');
+	}
+	for (size_t i = 0; i < s->n && named < room.classes; i++) {
+		const struct trust_sum *sum = &s->sum[i];
+
+		if (sum->word->kind == TRUST_WHOLE ||
+		    sum->word->kind == TRUST_SILENT)
+			continue;
+		text_out_add(out, "%s", sep);
+		if (sum->n < s->samples)
+			trust_put_share(out, sum->n, s->samples);
+		else if (sep[0])
+			text_out_add(out, "all");
+		trust_put_phrase(sum->word, before, out);
+		if (room.causes)
+			trust_put_cause(t, sum->word, out);
+		left -= sum->n;
+		before = sum->word;
+		sep = ", ";
+		named++;
+	}
+	if (left) {
+		text_out_add(out, ", ");
+		trust_put_share(out, left, s->samples);
+		text_out_add(out, " other");
+	}
+	text_out_add(out, ".");
+}
+
+/* The last sentence: " 'backstitch symbolize --symfs DIR' would check 12.00 %."
+ */
+static void trust_put_last(const struct trust *t, const struct trust_sums *s,
+			   struct text_out *out)
+{
+	const struct trust_remedy m = trust_remedy(t, s);
+	/* whether a stack is whole is seen when it was recorded again */
+	const char *verb = m.unchecked ? "would check" : "may mend";
+
+	if (!m.fix[0])
+		return;
+	if (!s->samples) {
+		text_out_add(out, " '%s' records them.", m.fix);
+		return;
+	}
+	if (!strncmp(m.fix, "build ", 6))
+		text_out_add(out, " Building %s %s ", m.fix + 6, verb);
+	else if (!strncmp(m.fix, "give the ", 9))
+		text_out_add(out, " The %s %s ", m.fix + 9, verb);
+	else
+		text_out_add(out, " '%s' %s ", m.fix, verb);
+	if (m.n == s->samples)
+		text_out_add(out, "all of them");
+	else
+		trust_put_share(out, m.n, s->samples);
+	text_out_add(out, ".");
+}
+
+static void trust_put_all(const struct trust *t, const struct trust_sums *s,
+			  struct trust_room room, struct text_out *out)
+{
+	if (s->samples)
+		trust_put_classes(t, s, room, out);
+	else if (t->unknown)
+		text_out_add(out, "How many user stacks are whole is not known "
+				  "of a part of these sums.");
+	else if (!t->counted)
+		text_out_add(out, "There are no samples.");
+	else if (!s->kind[TRUST_SILENT] && (t->kernel || !t->bare))
+		text_out_add(
+			out,
+			"No user stack was recorded: no sample hit user mode, "
+			"or only stacks of the kernel were asked for.");
+	else
+		text_out_add(out, "No %sstacks were recorded.",
+			     t->chains ? "user " : "");
+	trust_put_last(t, s, out);
+	if (t->gone && t->gone >= t->counted / TRUST_UNPROVED_OF) {
+		text_out_add(out, " ");
+		trust_put_name(out, path_base(t->gone_path));
+		text_out_add(out, " was replaced: ");
+		trust_put_share(out, t->gone, t->counted);
+		text_out_add(out, " of the samples have no names; 'backstitch "
+				  "symbolize --symfs DIR' with ");
+		if (t->gone_inode) {
+			text_out_add(out,
+				     "the file of inode %" PRId64 " as DIR/",
+				     t->gone_inode);
+			trust_put_name(out, path_base(t->gone_path));
+			text_out_add(out, ".%" PRId64, t->gone_inode);
+		} else {
+			text_out_add(out, "the old file");
+		}
+		text_out_add(out, " gives them.");
+	}
+	if (t->unproved && t->unproved >= t->counted / TRUST_UNPROVED_OF) {
+		text_out_add(out, " Nothing proves the names of ");
+		trust_put_share(out, t->unproved, t->counted);
+		text_out_add(out, " of the samples.");
+	}
+}
+
+/* Returns whether the words fit into the lines. */
+static bool trust_fits(const char *text)
+{
+	size_t lines = 1, at = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+
+		if (at && at + 1 + len > COLUMNS) {
+			lines++;
+			at = 0;
+		}
+		at += len + (at > 0);
+		text += len;
+		text += strspn(text, " ");
+	}
+	return lines <= LINES;
+}
+
+void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
+{
+	static const struct trust_room rooms[] = { { 3, true },
+						   { 2, true },
+						   { 3, false },
+						   { 2, false },
+						   { 1, false } };
+	struct trust_sums s;
+
+	trust_sum(t, &s);
+	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
+		struct text_out text = { .buf = out, .size = TRUST_SENTENCE };
+
+		trust_put_all(t, &s, rooms[i], &text);
+		if (trust_fits(out))
+			break;
+	}
+}
+
+void trust_put_json(const struct trust *t, struct json *j)
+{
+	char sentence[TRUST_SENTENCE];
+	struct trust_sums s;
+
+	trust_say(t, sentence);
+	trust_sum(t, &s);
+	json_text(j, "user_stacks", sentence);
+	json_array(j, "user_stacks_by_class");
+	for (size_t i = 0; i < s.n; i++) {
+		json_object(j, NULL);
+		json_text(j, "class",
+			  s.sum[i].word->name ? s.sum[i].word->name : "");
+		json_int(j, "samples", s.sum[i].n);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+int trust_sentence(struct store *db, char out[TRUST_SENTENCE], struct err *err)
+{
+	struct trust *t = trust_read(db, &filter_none, err);
+
+	if (t)
+		trust_say(t, out);
+	bool ok = t;
+
+	trust_free(t);
+	return ok ? 0 : -1;
+}

@@ -1,0 +1,127 @@
+/* callers.c - which functions called what events are of. */
+#include "analyze/waits/callers.h"
+
+#include "analyze/samples/asked.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/offcpu.h"
+#include "analyze/waits/wait_cause.h"
+#include "schema/db/int_rows.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+/* Columns of table event. */
+enum {
+	CALLERS_ID,
+	CALLERS_TYPE,
+	CALLERS_COMM,
+	CALLERS_KRAW,
+	CALLERS_URAW,
+	CALLERS_COLUMNS
+};
+
+struct callers {
+	struct intern *names;
+	struct labels *labels;
+	struct stacks *stacks;
+	struct wait_causes *words;
+	struct table by_stack; /* of names, by both halves */
+	struct asked *asked;
+	struct int_rows *events; /* of callers_stack() */
+};
+
+struct callers *callers_open(struct store *db, struct intern *names,
+			     struct err *err)
+{
+	struct callers *c = mem_new(1, sizeof(*c));
+	struct stacks_opts so = { .filter = &filter_none,
+				  .gaps = true,
+				  .no_groups = true };
+	static const char *const column[CALLERS_COLUMNS] = {
+		[CALLERS_ID] = "id",	 [CALLERS_TYPE] = "type",
+		[CALLERS_COMM] = "comm", [CALLERS_KRAW] = "kraw",
+		[CALLERS_URAW] = "uraw",
+	};
+
+	c->names = names;
+	so.labels = c->labels = labels_new();
+	c->stacks = stacks_load(db, &so, err);
+	c->asked = c->stacks ? asked_open(db, true, err) : NULL;
+	c->events = c->asked ? int_rows_of(db, "event", column, CALLERS_COLUMNS,
+					   err)
+			     : NULL;
+	if (!c->events) {
+		callers_close(c);
+		return NULL;
+	}
+	labels_shorten(c->labels);
+	c->words = wait_causes_new(c->stacks);
+	return c;
+}
+
+void callers_close(struct callers *c)
+{
+	if (!c)
+		return;
+	wait_causes_free(c->words);
+	int_rows_close(c->events);
+	asked_close(c->asked);
+	stacks_free(c->stacks);
+	labels_free(c->labels);
+	table_release(&c->by_stack);
+	free(c);
+}
+
+int callers_of(struct callers *c, const struct event_row *e, bool kernel,
+	       uint32_t *name, struct err *err)
+{
+	struct offcpu_stack s = { .kraw = id_of_row(e->kraw),
+				  .uraw = id_of_row(e->uraw) };
+	int rc = offcpu_join(c->asked, e->id, &s, err);
+	uint64_t word[2] = { (uint64_t)s.kraw << 32 | s.uraw, kernel };
+	uint64_t hash = hash_u64s(word, 2, 0);
+	const char *text;
+	bool missing;
+	char gap[512];
+
+	*name = table_find_hash(&c->by_stack, hash);
+	if (rc < 0 || *name != TABLE_NONE)
+		return rc < 0 ? -1 : 0;
+	text = wait_causes_caller(c->words, s.kraw, s.uraw, kernel, &missing);
+	if (missing && *text)
+		snprintf(gap, sizeof(gap), STACK_NAMES_GAP " < %.400s", text);
+	*name = intern_add(c->names, missing && *text ? gap : text);
+	table_add(&c->by_stack, hash, *name);
+	return 0;
+}
+
+int callers_stack(struct callers *c, int64_t event, bool kernel,
+		  struct label_list *out, struct err *err)
+{
+	struct offcpu_stack s = { 0 };
+	struct stacks_group g;
+	struct int_row r;
+	int rc = int_rows_seek(c->events, event, &r, err);
+
+	if (rc <= 0)
+		return rc;
+	s.type = id_of_row(r.v[CALLERS_TYPE]);
+	s.comm = id_of_row(r.v[CALLERS_COMM]);
+	s.kraw = kernel ? id_of_row(r.v[CALLERS_KRAW]) : 0;
+	s.uraw = id_of_row(r.v[CALLERS_URAW]);
+	if (offcpu_join(c->asked, event, &s, err))
+		return -1;
+	if (!s.kraw && !s.uraw && !s.verdict)
+		return 0;
+	g = offcpu_group(&s);
+	stacks_get(c->stacks, &g, out);
+	return 0;
+}
+
+const struct label *callers_label(const struct callers *c, uint32_t label)
+{
+	return labels_get(c->labels, label);
+}

@@ -1,0 +1,688 @@
+/* causes.c - the records of the scheduler of a database, as a timeline. */
+#include "analyze/waits/causes.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+
+#include "analyze/causes/chain.h"
+#include "analyze/causes/missing.h"
+#include "analyze/samples/asked.h"
+#include "analyze/waits/causes_names.h"
+#include "analyze/waits/irqs.h"
+#include "analyze/names/thread_names.h"
+#include "analyze/waits/wake_context.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/task_state.h"
+
+/* Columns of table event. */
+enum {
+	EVENTS_ID,
+	EVENTS_TIME_NS,
+	EVENTS_CPU,
+	EVENTS_TYPE,
+	EVENTS_THREAD,
+	EVENTS_COMM,
+	EVENTS_KRAW,
+	EVENTS_URAW
+};
+
+/* The stack of a thread for its next record of a switch. */
+struct causes_pending {
+	bool known;
+	struct offcpu_stack stack;
+};
+
+/* ---- threads and their names */
+
+/* Threads of recorders, whose own wake-ups perf does not record. Debian 11 has
+ * perf_5.10. */
+static bool causes_is_recorder(const char *comm)
+{
+	static const char *const name[] = { "perf", "trace-cmd",
+					    "lttng-consumerd",
+					    "lttng-sessiond" };
+
+	return any_where(ARRAY_SIZE(name), i, !strcmp(comm, name[i])) ||
+	       (!strncmp(comm, "perf_", 5) && isdigit((unsigned char)comm[5]));
+}
+
+const char *causes_comm(const struct causes *c, int64_t tid)
+{
+	return causes_names_comm(c->names, tid);
+}
+
+const char *causes_name(const struct causes *c, int64_t tid)
+{
+	return thread_names_tell(c->told, causes_comm(c, tid), tid);
+}
+
+int64_t causes_pid(const struct causes *c, int64_t tid)
+{
+	return causes_names_pid(c->names, tid);
+}
+
+bool causes_is_named_only(const struct causes *c, int64_t tid)
+{
+	return c->kernel->capture->some &&
+	       table_find_hash(&c->recorded, hash_u64((uint64_t)tid)) ==
+		       TABLE_NONE;
+}
+
+/* Names the threads that have no name so far by the fields of events. */
+static int causes_name_others(struct causes *c, struct store *db,
+			      struct err *err)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; all && i < c->t->n_thread; i++)
+		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
+	for (size_t i = 0; !all && i < c->types.n_table; i++) {
+		const struct causes_fields *f = &c->types.table[i];
+
+		if ((f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN]) &&
+		    causes_names_add(c->names, db, f->name, err))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- losses */
+
+/* Says why records are missing, and what to record in place of them. sampled:
+ * the type that was; NULL: none. */
+static void causes_say_partial(struct causes *c,
+			       const struct causes_capture *capture,
+			       const struct causes_type *sampled)
+{
+	char why[96];
+
+	if (c->partial.why)
+		return;
+	if (sampled) {
+		bool all = sampled->kind == TIMELINE_SWITCH;
+
+		snprintf(why, sizeof(why),
+			 "%s were sampled, %" PRId64 " of %" PRId64,
+			 all ? "switches" : "wake-ups", sampled->recorded,
+			 sampled->happened);
+		c->partial.why = arena_strdup(&c->text, why);
+		c->partial.cure = "record each switch and wake-up: "
+				  "backstitch record --waits, or without other "
+				  "events perf record -a -c 1 -e "
+				  "sched:sched_switch -e sched:sched_waking";
+		return;
+	}
+	c->partial.why = capture->filtered ? "switches were filtered"
+					   : "not every switch was recorded";
+	c->partial.cure = capture->filtered ? "record all CPUs without --filter"
+					    : "record all CPUs, perf record -a";
+}
+
+/* Where records are those of some tasks, or samples, who comes and goes is not
+ * recorded. */
+static void causes_lose_all(struct causes *c, const struct causes_span *span)
+{
+	struct timeline_loss l = { .from = span->from,
+				   .to = span->to,
+				   .n = -1 };
+	const struct causes_capture *capture = span->capture;
+	const struct causes_type *sampled =
+		causes_types_sampled(&c->types, capture->id);
+
+	if (!capture->some && !capture->filtered && !sampled)
+		return;
+	causes_say_partial(c, capture, sampled);
+	for (l.cpu = 0; l.cpu < c->t->rules.cpus; l.cpu++)
+		timeline_lose(c->t, &l);
+}
+
+/* Nothing is proved where there may be CPUs without records. */
+static void causes_say_cpus(struct causes *c)
+{
+	if (c->t->rules.cpus || c->partial.why)
+		return;
+	c->partial.why = "how many CPUs there were is not known";
+	if (c->kernel->capture->text)
+		c->partial.cure = "keep the first lines of the text, which "
+				  "tell it ('#P:', 'cpus='), or the folder "
+				  "per_cpu beside it";
+}
+
+/* Adds the losses of each CPU in the order of time, as timeline_lose() wants
+ * them. */
+static void causes_take_loss(void *arg, const struct causes_span *span,
+			     const struct timeline_loss *l)
+{
+	struct causes *c = arg;
+
+	if (l)
+		timeline_lose(c->t, l);
+	else
+		causes_lose_all(c, span);
+}
+
+/* ---- events */
+
+/* Returns the number of a stack, the same for equal ones. */
+static uint32_t causes_intern_stack(struct causes *c,
+				    const struct offcpu_stack *s)
+{
+	const uint32_t word[5] = { s->type, s->comm, s->kraw, s->uraw,
+				   (uint32_t)s->verdict << 8 | s->flags };
+	uint32_t id = intern_add_bytes(&c->stack_index, word, sizeof(word));
+
+	if (id == c->n_stack)
+		*mem_add(c->stack, c->n_stack, c->cap_stack) = *s;
+	return id;
+}
+
+/* Finds the stack of an event, whose user half may be that of a request. */
+static int causes_find_stack(struct causes *c, const struct int_row *event,
+			     struct offcpu_stack *s, struct err *err)
+{
+	*s = (struct offcpu_stack){
+		.type = id_of_row(event->v[EVENTS_TYPE]),
+		.comm = id_of_row(event->v[EVENTS_COMM]),
+		.kraw = id_of_row(event->v[EVENTS_KRAW]),
+		.uraw = id_of_row(event->v[EVENTS_URAW]),
+	};
+	return offcpu_join(c->requests, event->v[EVENTS_ID], s, err);
+}
+
+/* Returns the state of the thread that leaves: a number, or of a text of ftrace
+ * a letter. */
+static int32_t causes_state(const struct causes_fields *f)
+{
+	const char *text = causes_fields_text(f, FIELDS_STATE);
+	const struct value v = { .kind = VALUE_TEXT, .text = text };
+
+	return text ? (int32_t)offcpu_state_bits(&v)
+		    : (int32_t)causes_fields_int(f, FIELDS_STATE);
+}
+
+/* Notes who was current, and who is woken. */
+static void causes_fill_fields(const struct causes_fields *f,
+			       struct timeline_record *rec)
+{
+	int32_t current = causes_id(causes_fields_int(f, FIELDS_CURRENT));
+
+	if (current >= 0)
+		rec->current = current;
+	if (rec->kind == TIMELINE_SEEN)
+		return;
+	rec->other = causes_id(causes_fields_int(f, FIELDS_WOKEN));
+	rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
+}
+
+/* Returns whether the capture tells of this time. */
+static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
+{
+	const struct causes_span *span =
+		causes_kernel_find(c->kernel, capture, time);
+
+	if (c->t && span && c->span && span != c->span) {
+		timeline_change(c->t);
+		wake_contexts_change(c->contexts);
+	}
+	if (span)
+		c->span = span;
+	return span != NULL;
+}
+
+/* Returns the thread of an event, as the reader of its capture knows it; -1:
+ * not known. */
+static int32_t causes_thread(const struct causes *c, const struct int_row *r)
+{
+	int64_t thread = r->v[EVENTS_THREAD];
+
+	return thread > 0 && (uint64_t)thread <= c->n_tid ? c->tid[thread - 1]
+							  : -1;
+}
+
+/* ---- switches */
+
+/* Returns where the stack for a thread's next record of a switch is kept; NULL:
+ * the thread of the event is not known. */
+static struct causes_pending *causes_pending(struct causes *c,
+					     const struct int_row *r)
+{
+	if (!c->pending)
+		c->pending = mem_new(c->n_tid + 1, sizeof(*c->pending));
+	return causes_thread(c, r) < 0 ? NULL
+				       : &c->pending[r->v[EVENTS_THREAD] - 1];
+}
+
+/* Tells the switch of an event, whose fields are read. */
+static void causes_tell_switch(const struct causes_fields *f,
+			       struct causes_switch *out,
+			       struct timeline_record *rec)
+{
+	out->has_out = causes_fields_has(f, FIELDS_PREV);
+	out->out = causes_fields_int(f, FIELDS_PREV);
+	out->has_in = causes_fields_has(f, FIELDS_NEXT);
+	out->in = causes_fields_int(f, FIELDS_NEXT);
+	out->state = causes_state(f);
+	rec->current = causes_id(out->out);
+	rec->other = causes_id(out->in);
+}
+
+/* The same of a record, which names its own thread only. Returns 1, 0 if
+ * nothing says which way it went, or -1 and *err. */
+static int causes_tell_record(struct causes *c, const struct int_row *r,
+			      struct causes_switch *out,
+			      struct timeline_record *rec, struct err *err)
+{
+	struct causes_pending *p = causes_pending(c, r);
+	int rc = row_cursor_seek(&c->record, out->event, err);
+	const struct rows *sw = c->record.rows;
+	bool leaves;
+
+	if (rc <= 0 || rows_value(sw, SWITCH_RECORDS_AWAY).kind == VALUE_NULL)
+		return rc < 0 ? -1 : 0;
+	leaves = rows_int(sw, SWITCH_RECORDS_AWAY) != 0;
+	rec->kind = leaves ? TIMELINE_LEAVE : TIMELINE_COME;
+	rec->current = causes_thread(c, r);
+	rec->other = causes_id(rows_int(sw, SWITCH_RECORDS_OTHER_TID));
+	/* threads outside of the recorder's pid namespace have tid 0, too */
+	c->other_ids |= leaves && !rec->current && !rec->other;
+	out->has_out = leaves;
+	out->has_in = !leaves && rec->current >= 0;
+	out->out = out->in = rec->current;
+	if (rows_int(sw, SWITCH_RECORDS_PREEMPT))
+		out->state = STATE_READY;
+	if (p && p->known && leaves)
+		out->stack = p->stack;
+	if (p)
+		p->known = false;
+	return 1;
+}
+
+/* ---- events for the timeline */
+
+/* Adds what an event with fields tells: all of it, or which function of an
+ * interrupt it is in. */
+static int causes_take_fields(struct causes *c, const struct causes_type *t,
+			      const struct int_row *r,
+			      struct timeline_record *rec, struct err *err)
+{
+	const struct causes_fields *f = &c->types.table[t->table - 1];
+	uint32_t kraw = (uint32_t)r->v[EVENTS_KRAW];
+	struct offcpu_stack stack;
+
+	if (rec->kind != TIMELINE_SWITCH)
+		causes_fill_fields(f, rec);
+	if (rec->kind >= TIMELINE_WAKING) {
+		if (causes_find_stack(c, r, &stack, err))
+			return -1;
+		rec->stack = causes_intern_stack(c, &stack);
+	}
+	wake_contexts_take(c->contexts, t, f, kraw, rec);
+	return 0;
+}
+
+/* In a container the recorder's ids differ from those of the scheduler, which
+ * the fields of its events have: those are the thread's from here on. */
+static void causes_note_ids(struct causes *c, const struct int_row *r,
+			    const struct timeline_record *rec)
+{
+	int32_t known = causes_thread(c, r);
+
+	if (rec->kind == TIMELINE_SEEN || rec->current <= 0 || known < 0)
+		return;
+	c->other_ids |= c->span->capture->records && known != rec->current;
+	if (known)
+		c->tid[r->v[EVENTS_THREAD] - 1] = rec->current;
+}
+
+/* Takes an event; *out is what it tells of a switch. Returns 1 if it does, 0,
+ * or -1 and *err. */
+static int causes_take_event(struct causes *c, const struct int_row *r,
+			     struct causes_switch *out, struct err *err)
+{
+	uint64_t type = (uint64_t)r->v[EVENTS_TYPE];
+	const struct causes_type *t =
+		type < c->types.n ? &c->types.type[type] : NULL;
+	struct timeline_record rec = {
+		.time = r->v[EVENTS_TIME_NS],
+		.id = r->v[EVENTS_ID],
+		.cpu = r->known >> EVENTS_CPU & 1 ? causes_id(r->v[EVENTS_CPU])
+						  : -1,
+		.current = -1,
+		.other = -1,
+		.state = -1,
+		.target = -1,
+	};
+	struct causes_fields *f =
+		t && t->table ? &c->types.table[t->table - 1] : NULL;
+	int rc;
+	bool told;
+
+	if (!t || (!t->role && !t->stacks) ||
+	    !(r->known >> EVENTS_TIME_NS & 1) ||
+	    !causes_enter(c, t->capture, rec.time))
+		return 0;
+	told = t->role == CAUSES_SWITCH || t->role == CAUSES_RECORD;
+	*out = (struct causes_switch){ .capture = c->span->capture,
+				       .event = rec.id,
+				       .time = rec.time,
+				       .cpu = rec.cpu,
+				       .state = -1 };
+	if ((told || t->stacks) && causes_find_stack(c, r, &out->stack, err))
+		return -1;
+	if (t->stacks && causes_pending(c, r))
+		*causes_pending(c, r) =
+			(struct causes_pending){ true, out->stack };
+	rec.kind = t->kind;
+	rec.shows = t->shows;
+	rec.ended = t->ended;
+	rec.irqs_off = t->timers;
+	/* its flags say so too, but fields of timers are rarely kept */
+	rec.interrupt = irq_interrupts((enum irq_kind)t->irq);
+	if (!c->span->capture->tracks)
+		rec.current = causes_thread(c, r);
+	if (t->role == CAUSES_RECORD)
+		rc = causes_tell_record(c, r, out, &rec, err);
+	else
+		rc = f ? int_rows_seek(f->rows, rec.id, &f->row, err) : 0;
+	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
+		return rc < 0 ? -1 : 0;
+	if (t->role == CAUSES_SWITCH)
+		causes_tell_switch(f, out, &rec);
+	if (!c->words)
+		return told;
+	rec.state = (int32_t)out->state;
+	/* A thread has no tid in the kernel's record when it is all but dead:
+	 * it may still be preempted, and come back. */
+	if (rec.kind == TIMELINE_LEAVE && rec.current < 0)
+		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
+	if (f && rc && causes_take_fields(c, t, r, &rec, err))
+		return -1;
+	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
+		rec.stack = out->number = causes_intern_stack(c, &out->stack);
+	causes_note_ids(c, r, &rec);
+	timeline_add(c->t, &rec);
+	return told;
+}
+
+/* Opens the events, from the first on that is read. */
+static int causes_open_events(struct causes *c, struct err *err)
+{
+	static const char *const event[] = {
+		[EVENTS_ID] = "id",	    [EVENTS_TIME_NS] = "time_ns",
+		[EVENTS_CPU] = "cpu",	    [EVENTS_TYPE] = "type",
+		[EVENTS_THREAD] = "thread", [EVENTS_COMM] = "comm",
+		[EVENTS_KRAW] = "kraw",	    [EVENTS_URAW] = "uraw",
+	};
+	bool records = false;
+	struct int_row row;
+
+	for (size_t i = 0; i < c->kernel->n; i++)
+		records |= c->kernel->span[i].capture->records;
+	if (records && row_cursor_open(&c->record, c->db,
+				       store_sql("switch_records"), err))
+		return -1;
+	c->requests = asked_open(c->db, true, err);
+	c->events = c->requests ? int_rows_of(c->db, "event", event,
+					      ARRAY_SIZE(event), err)
+				: NULL;
+	if (!c->events)
+		return -1;
+	return int_rows_seek(c->events, c->kernel->first_event, &row, err);
+}
+
+int causes_missing(const struct causes_spans *s, struct store *db,
+		   const char *path, enum recorder_lack lack, struct err *err)
+{
+	const char *advice = recorder_cure(db, lack, err);
+	struct rows *r = rows_of(db, "switches_unnamed", err);
+	int64_t n = 0;
+	bool cut = false;
+
+	if (rows_step(r)) {
+		n = rows_int(r, SWITCHES_UNNAMED_N);
+		cut = rows_int(r, SWITCHES_UNNAMED_CUT) != 0;
+	}
+	if (rows_end(r, err) || !advice)
+		return -1;
+	if (s->bare)
+		return err_set(err, ERR_FORMAT,
+			       "%s: the database has no fields of "
+			       "sched_switch; ingest with --fields 'sched:*'",
+			       path);
+	/* perf.data has the names and formats behind all records */
+	if (n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: nothing says who left a CPU and came back, "
+			       "but the names of %lld tracepoint%s are missing"
+			       "%s: sched_switch may be one of them",
+			       path, (long long)n, n == 1 ? "" : "s",
+			       cut ? ", as the capture is cut off or damaged"
+				   : "");
+	return err_set(err, ERR_FORMAT,
+		       "%s: nothing says who left a CPU and came back; record "
+		       "with %s",
+		       path, advice);
+}
+
+/* Says why there are no waits, and what to record. */
+static void causes_refuse(const struct causes_spans *s, struct store *db,
+			  const char *path, struct err *err)
+{
+	const char *advice = recorder_cure(db, LACKS_WAKES, err);
+
+	if (!advice)
+		return;
+	if (!s->bare && s->records)
+		err_set(err, ERR_FORMAT,
+			"%s: the records of switches are those of some threads "
+			"only: they say how long one was off a CPU ('report "
+			"--off-cpu'), but not who ran meanwhile, or woke it; "
+			"record with %s",
+			path, advice);
+	else if (!s->bare && s->n_measured)
+		err_set(err, ERR_FORMAT,
+			"%s: perf's own sums say how long a thread was off a "
+			"CPU ('report --off-cpu'), but not who ran meanwhile, "
+			"or woke it; record with %s",
+			path, advice);
+	else
+		causes_missing(s, db, path, LACKS_WAKES, err);
+}
+
+static int causes_read_threads(struct causes *c, struct err *err)
+{
+	struct rows *r = rows_of(c->db, "causes_threads", err);
+
+	while (rows_step(r))
+		*mem_add(c->tid, c->n_tid, c->cap_tid) =
+			causes_id(rows_int(r, CAUSES_THREADS_TID));
+	return rows_end(r, err);
+}
+
+/* Makes the timeline, which is empty but for what was lost. */
+static int causes_begin(struct causes *c, struct err *err)
+{
+	const struct timeline_rules rules = causes_kernel_rules(c->kernel);
+	int rc;
+
+	c->t = timeline_new(&rules);
+	c->contexts =
+		wake_contexts_new(c->t, c->words, c->kernel->capture->x86_64);
+	c->names = causes_names_load(c->db, err);
+	if (!c->names ||
+	    causes_types_execs(&c->types, c->db, c->names, c->t, err))
+		return -1;
+	rc = causes_kernel_losses(c->kernel, c->db, "causes_losses",
+				  causes_take_loss, c, err);
+	causes_say_cpus(c);
+	return rc;
+}
+
+/* Finishes the timeline, when all events are read. */
+static int causes_end(struct causes *c, struct err *err)
+{
+	const struct timeline_loss all = {
+		.from = TIMELINE_START, .to = TIMELINE_END, .n = -1, .cpu = -1
+	};
+
+	if (c->other_ids)
+		timeline_lose(c->t, &all);
+	for (size_t i = 0; i < c->n_tid; i++) {
+		table_add(&c->recorded, hash_u64((uint64_t)c->tid[i]), 0);
+		if (causes_is_recorder(causes_comm(c, c->tid[i])))
+			timeline_mark_recorder(c->t, c->tid[i]);
+	}
+	if (causes_name_others(c, c->db, err))
+		return -1;
+	timeline_seal(c->t);
+	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
+		return -1;
+	for (uint32_t i = 0; i < c->t->n_thread; i++) {
+		int32_t tid = timeline_tid(c->t, i);
+
+		thread_names_add(c->told, causes_comm(c, tid), tid);
+	}
+	c->silent = causes_silent_names(c->t, c->told, c->names);
+	c->premise = causes_silent_premise(c->t, c->silent);
+	return 0;
+}
+
+struct causes *causes_open(struct store *db, const struct causes_kernel *k,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes *c = mem_new(1, sizeof(*c));
+	const struct offcpu_stack none = { 0 };
+
+	c->db = db;
+	c->words = w;
+	c->kernel = k;
+	c->told = mem_new(1, sizeof(*c->told));
+	causes_intern_stack(c, &none);
+	if (!causes_types_load(&c->types, db, k, w, err) &&
+	    !causes_read_threads(c, err) && (!w || !causes_begin(c, err)) &&
+	    causes_open_events(c, err) >= 0)
+		return c;
+	causes_free(c);
+	return NULL;
+}
+
+int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
+{
+	struct int_row row;
+	int rc;
+
+	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
+	       row.v[EVENTS_ID] <= c->kernel->last_event) {
+		rc = causes_take_event(c, &row, out, err);
+		if (rc)
+			return rc;
+	}
+	return rc < 0 || (c->words && causes_end(c, err)) ? -1 : 0;
+}
+
+struct causes *causes_load(struct store *db, const char *path,
+			   struct wait_causes *w, struct err *err)
+{
+	struct causes_spans *s = causes_spans_load(db, false, err);
+	const struct causes_kernel *k = s ? s->most : NULL;
+	struct causes *c = k ? causes_open(db, k, w, err) : NULL;
+	struct causes_switch e;
+	int rc = 1;
+
+	if (s && !k)
+		causes_refuse(s, db, path, err);
+	while (c && (rc = causes_next(c, &e, err)) > 0)
+		;
+	if (!rc && c->other_ids)
+		rc = err_set(err, ERR_FORMAT,
+			     "%s: the records of switches have the thread ids "
+			     "of a container, where all threads outside have "
+			     "id 0: they say how long one inside was off a CPU "
+			     "('report --off-cpu'), but not who ran meanwhile, "
+			     "or woke it; record outside of the container, "
+			     "or sched:sched_switch",
+			     path);
+	if (rc) {
+		causes_free(c);
+		causes_spans_free(s);
+		return NULL;
+	}
+	c->spans = s;
+	return c;
+}
+
+void causes_free(struct causes *c)
+{
+	if (!c)
+		return;
+	timeline_free(c->t);
+	causes_spans_free(c->spans);
+	int_rows_close(c->events);
+	asked_close(c->requests);
+	row_cursor_close(&c->record);
+	free_all(c->pending, c->silent, c->premise);
+	causes_types_release(&c->types);
+	free(c->tid);
+	causes_names_free(c->names);
+	thread_names_release(c->told);
+	free(c->told);
+	free(c->stack);
+	intern_release(&c->stack_index);
+	table_release(&c->recorded);
+	wake_contexts_free(c->contexts);
+	arena_release(&c->text);
+	free(c);
+}
+
+struct causes_premise causes_premise(const struct causes *c)
+{
+	unsigned int on = missing_premise(c->t);
+	struct causes_premise p = { .cards = wake_contexts_cards(c->contexts) };
+
+	if ((on & MISSING_ANYWHERE) && c->t->rules.pauses > 0) {
+		p.cure = "record without what may pause perf: -D, "
+			 "--control, --overwrite, --snapshot, "
+			 "--switch-output";
+		p.none = "recording paused, so the absence of a record "
+			 "proves nothing";
+	} else if (on & MISSING_ANYWHERE) {
+		p.cure = c->kernel->capture->ring;
+		p.none = "records are missing without a loss in too "
+			 "many places: the absence of one proves "
+			 "nothing";
+	} else {
+		p.words = c->premise ? c->premise
+			  : on & MISSING_IF_SHOWS
+				  ? "if records are missing only where it shows"
+			  : on & MISSING_IF_ON ? "if " MISSING_ON_WORDS
+					       : NULL;
+	}
+	return p;
+}
+
+const char *causes_irq(const struct causes *c, const struct proof_edge *e)
+{
+	enum chain_state leaf = chain_leaf(e);
+	const char *what = leaf == CHAIN_STATES
+				   ? NULL
+				   : wake_contexts_what(c->contexts, e);
+
+	return what && strcmp(what, chain_state_word(leaf)) != 0 ? what : NULL;
+}
+
+bool causes_wake_has_premise(const struct causes *c, const struct proof_edge *e)
+{
+	enum softirq_premise rests = wake_contexts_premise(c->contexts, e);
+
+	return rests == SOFTIRQ_IF_NO_IRQ ||
+	       (rests != SOFTIRQ_SURE && causes_premise(c).words);
+}
+
+const struct offcpu_stack *causes_stack(const struct causes *c, int64_t event)
+{
+	uint32_t number;
+
+	return timeline_stack(c->t, event, &number) ? &c->stack[number] : NULL;
+}

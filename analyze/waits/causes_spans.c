@@ -1,0 +1,498 @@
+/* causes_spans.c - which captures tell of the switches of each kernel, and of
+ * which time. */
+#include "analyze/waits/causes_spans.h"
+
+#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/row_cursor.h"
+#include "formats/reader/bounds.h"
+#include "schema/columns.h"
+#include "schema/db/int_rows.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* Text of ftrace has microseconds. */
+#define TEXT_SKEW 1000
+
+/* The events of a type. */
+struct causes_times {
+	int64_t capture;
+	int64_t first, last; /* times */
+	int64_t first_event, last_event;
+};
+
+/* Columns of table event that are read. */
+enum {
+	TIMES_ID,
+	TIMES_TYPE,
+	TIMES_TIME_NS
+};
+
+/* What events of a type tell of switches. */
+enum causes_word {
+	WORD_SWITCH,
+	WORD_RECORD,
+	WORD_SAMPLE,
+	WORD_WAIT,
+	WORDS
+};
+
+/* The types of a capture with the most events, 0: none. */
+struct causes_choice {
+	struct causes_capture capture;
+	int64_t type[WORDS], events[WORDS], weight[WORDS];
+};
+
+/* What is known while they are made. */
+struct causes_found {
+	struct causes_times *type; /* by event_type.id - 1 */
+	size_t n_type, cap_type;
+	struct causes_choice *choice; /* for each capture */
+	size_t n_choice, cap_choice;
+};
+
+void causes_spans_free(struct causes_spans *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		free(s->kernel[i].span);
+	free_all(s->kernel, s->measured, s->capture, s);
+}
+
+/* ---- the captures */
+
+/* Returns a number that rises with the version of a kernel; 0: unknown. */
+#define KERNEL_VERSION(major, minor) ((uint64_t)(major) << 32 | (minor))
+static uint64_t causes_kernel_version(const char *release)
+{
+	unsigned int major, minor;
+
+	return sscanf(release, "%u.%u", &major, &minor) == 2
+		       ? KERNEL_VERSION(major, minor)
+		       : 0;
+}
+
+static struct causes_capture causes_read_capture(const struct rows *r)
+{
+	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
+	uint64_t version =
+		causes_kernel_version(rows_text(r, CAUSES_TYPES_RELEASE));
+	int64_t cpus = rows_int(r, CAUSES_TYPES_CPUS);
+	struct causes_capture c = {
+		.id = rows_int(r, CAUSES_TYPES_CAPTURE),
+		.together = rows_int(r, CAUSES_TYPES_TOGETHER),
+		.rules = {
+			.cpus = cpus > 0 && cpus <= CPU_ID_MAX + 1 ? (int32_t)cpus : 0,
+			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
+			/* unknown versions may have it */
+			.signal_bug = !version ||
+				      (version >= KERNEL_VERSION(5, 18) &&
+				       version <= KERNEL_VERSION(6, 15)),
+			/* Until Linux 5.14 records of switches did not mark a
+			 * thread that was preempted on its way to sleep. */
+			.unmarked = version < KERNEL_VERSION(5, 14),
+			.pauses = (int8_t)compare_numbers(
+				rows_int(r, CAUSES_TYPES_PAUSES), 0),
+		},
+		.tracks = !strcmp(format, "ctf"),
+		.whole = rows_int(r, CAUSES_TYPES_SYSTEM_WIDE) > 0,
+		.some = !rows_int(r, CAUSES_TYPES_SYSTEM_WIDE),
+		.filtered = rows_int(r, CAUSES_TYPES_FILTERED) != 0,
+		.text = !strcmp(format, "ftext"),
+		.larger = loss_larger_buffers(format),
+		.ring = loss_own_ring(format),
+		.x86_64 = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64"),
+		.begin = rows_int(r, CAUSES_TYPES_FIRST_NS),
+		.end = rows_int(r, CAUSES_TYPES_LAST_NS),
+		.first = TIMELINE_END,
+		.last = TIMELINE_START,
+		.first_event = INT64_MIN,
+		.last_event = INT64_MAX,
+	};
+
+	/* LTTng has a stream for each CPU, empty where nothing happened */
+	if (c.tracks && !c.rules.cpus)
+		c.rules.cpus = -1;
+	return c;
+}
+
+static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
+			       struct store *db, struct err *err)
+{
+	static const char *const word[WORDS] = { "switch", "record", "sample",
+						 "wait" };
+	struct rows *r = rows_dense(db, "causes_types", err);
+
+	while (rows_step(r)) {
+		const char *role = rows_text(r, CAUSES_TYPES_ROLE);
+		int64_t capture = rows_int(r, CAUSES_TYPES_CAPTURE);
+		int64_t events = rows_int(r, CAUSES_TYPES_EVENTS);
+		struct causes_choice *x;
+		size_t i = 0;
+		size_t k = 0;
+
+		*mem_add(f->type, f->n_type, f->cap_type) =
+			(struct causes_times){ .capture = capture,
+					       .first = TIMELINE_END,
+					       .last = TIMELINE_START,
+					       .first_event = INT64_MAX,
+					       .last_event = INT64_MIN };
+		while (i < WORDS && strcmp(word[i], role) != 0)
+			i++;
+		if (i == WORDS)
+			continue;
+		/* the store makes no such name, but the database may be from
+		 * elsewhere */
+		if (i == WORD_SWITCH &&
+		    !row_cursor_is_table(rows_text(r, CAUSES_TYPES_FIELDS))) {
+			s->bare += (uint64_t)events;
+			continue;
+		}
+		s->records |= i == WORD_RECORD;
+		while (k < f->n_choice && f->choice[k].capture.id != capture)
+			k++;
+		if (k == f->n_choice)
+			*mem_add(f->choice, f->n_choice, f->cap_choice) =
+				(struct causes_choice){
+					.capture = causes_read_capture(r)
+				};
+		x = &f->choice[k];
+		if (events <= x->events[i])
+			continue;
+		x->type[i] = rows_int(r, CAUSES_TYPES_ID);
+		x->events[i] = events;
+		x->weight[i] = rows_int(r, CAUSES_TYPES_WEIGHT);
+	}
+	return rows_end(r, err);
+}
+
+/* Returns 1 if records of switches are those of threads, which do not name who
+ * comes when one leaves, 0 if not, or -1 and *err. */
+static int causes_are_of_threads(struct store *db, int64_t type,
+				 struct err *err)
+{
+	struct rows *r = ROWS_BY(db, "causes_wide", err, type);
+	bool threads = true;
+
+	while (rows_step(r))
+		threads = !rows_int(r, CAUSES_WIDE_WIDE);
+	return rows_end(r, err) ? -1 : threads;
+}
+
+/* Chooses the events that tell of a capture's switches, if there are any. */
+static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
+			 const struct causes_choice *x, struct err *err)
+{
+	struct causes_capture c = x->capture;
+	bool sampled = x->events[WORD_SWITCH] < x->weight[WORD_SWITCH];
+	bool records = x->type[WORD_RECORD] &&
+		       (!x->type[WORD_SWITCH] || c.some || sampled);
+	enum causes_word word = records ? WORD_RECORD : WORD_SWITCH;
+
+	if (x->type[WORD_WAIT]) {
+		c.type = x->type[WORD_WAIT];
+		*mem_add(s->measured, s->n_measured, s->cap_measured) = c;
+	}
+	if (records) {
+		int rc = causes_are_of_threads(db, x->type[word], err);
+
+		if (rc < 0)
+			return -1;
+		c.threads = rc;
+		if (rc && !threads) {
+			word = WORD_SWITCH;
+			c.threads = false;
+		}
+	}
+	if (!x->type[word])
+		return 0;
+	c.records = word == WORD_RECORD;
+	c.rules.unmarked |= !c.records;
+	c.type = x->type[word];
+	c.switches = x->events[word];
+	c.happened = x->weight[word];
+	if (c.records) {
+		c.sample[0] = x->type[WORD_SAMPLE];
+		c.sample[1] = x->type[WORD_SWITCH];
+	}
+	*mem_add(s->capture, s->n_capture, s->cap_capture) = c;
+	return 0;
+}
+
+COMPARE_FUNCTION(causes_compare_captures, struct causes_capture,
+		 compare_numbers(x->threads, y->threads)
+			 ?: compare_numbers(y->switches, x->switches)
+			 ?: compare_numbers(x->id, y->id));
+
+/* Finds when the events of each type were. Grouped by SQLite, a million of them
+ * takes a second. */
+static int causes_read_times(struct causes_found *f, struct store *db,
+			     struct err *err)
+{
+	static const char *const column[] = {
+		[TIMES_ID] = "id",
+		[TIMES_TYPE] = "type",
+		[TIMES_TIME_NS] = "time_ns",
+	};
+	struct int_rows *r =
+		int_rows_of(db, "event", column, ARRAY_SIZE(column), err);
+	struct int_row row;
+
+	while (int_rows_step(r, &row)) {
+		int64_t time = row.v[TIMES_TIME_NS];
+		uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
+		struct causes_times *t;
+
+		if (type >= f->n_type)
+			continue;
+		t = &f->type[type];
+		lower_to(t->first_event, row.v[TIMES_ID]);
+		t->last_event = row.v[TIMES_ID];
+		if (!(row.known >> TIMES_TIME_NS & 1))
+			continue;
+		lower_to(t->first, time);
+		raise_to(t->last, time);
+	}
+	return int_rows_end(r, err);
+}
+
+static void causes_take_times(const struct causes_found *f,
+			      struct causes_capture *c)
+{
+	c->first_event = INT64_MAX;
+	c->last_event = INT64_MIN;
+	for (size_t i = 0; i < f->n_type; i++) {
+		const struct causes_times *t = &f->type[i];
+
+		if (t->capture != c->id)
+			continue;
+		lower_to(c->first, t->first);
+		raise_to(c->last, t->last);
+		lower_to(c->first_event, t->first_event);
+		raise_to(c->last_event, t->last_event);
+	}
+}
+
+/* ---- the spans */
+
+static int64_t causes_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return b < 0 ? TIMELINE_START : TIMELINE_END;
+	return sum;
+}
+
+/* Adds what a capture tells from here on that no span so far does. */
+static void causes_add_spans(struct causes_kernel *k,
+			     const struct causes_capture *c)
+{
+	size_t n = k->n;
+	int64_t from = c->first;
+
+	/* those so far are in time order */
+	for (size_t i = 0; i <= n && from <= c->last; i++) {
+		bool end = i == n;
+		int64_t off =
+			end ? 0
+			    : causes_sum(c->error, k->span[i].capture->error);
+		int64_t to =
+			end ? c->last
+			    : causes_sum(causes_sum(k->span[i].from, -off), -1);
+		int64_t next =
+			end ? TIMELINE_END
+			    : causes_sum(causes_sum(k->span[i].to, off), 1);
+
+		lower_to(to, c->last);
+		if (from <= to)
+			*mem_add(k->span, k->n, k->cap) =
+				(struct causes_span){ from, to, c };
+		raise_to(from, next);
+	}
+	/* Moves those to their places. There are few of them, so this is less
+	 * than to sort all. */
+	for (; n < k->n; n++) {
+		const struct causes_span add = k->span[n];
+		size_t at = search_where(n, i, k->span[i].from > add.from);
+
+		memmove(&k->span[at + 1], &k->span[at], (n - at) * sizeof(add));
+		k->span[at] = add;
+	}
+}
+
+/* Makes the kernel of capture i and of all others of it that have none so far.
+ * of: by capture, whether it has its kernel. */
+static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
+			     bool *of, struct err *err)
+{
+	size_t n = s->n_capture;
+	struct rows *r = ROWS_BY(db, "causes_captures", err, s->capture[i].id);
+	bool *fits = mem_new(n, sizeof(*fits));
+	struct causes_kernel *k = mem_add(s->kernel, s->n, s->cap);
+
+	*k = (struct causes_kernel){ .capture = &s->capture[i],
+				     .first_event = INT64_MAX,
+				     .last_event = INT64_MIN };
+	fits[i] = true;
+	while (rows_step(r))
+		for (size_t j = i; j < n; j++) {
+			struct causes_capture *c = &s->capture[j];
+
+			if (of[j] || c->id != rows_int(r, CAUSES_CAPTURES_ID))
+				continue;
+			c->error = rows_int(r, CAUSES_CAPTURES_ERROR_NS);
+			fits[j] = c->threads == k->capture->threads;
+			of[j] = true;
+		}
+	for (size_t j = i; j < n; j++) {
+		const struct causes_capture *c = &s->capture[j];
+
+		if (!fits[j])
+			continue;
+		causes_add_spans(k, c);
+		lower_to(k->first_event, c->first_event);
+		raise_to(k->last_event, c->last_event);
+	}
+	free(fits);
+	if (!k->n)
+		*mem_add(k->span, k->n, k->cap) =
+			(struct causes_span){ .capture = k->capture };
+	k->span[0].from = TIMELINE_START;
+	k->span[k->n - 1].to = TIMELINE_END;
+	return rows_end(r, err);
+}
+
+COMPARE_BY(causes_compare_kernels, struct causes_kernel, first_event,
+	   capture->id);
+
+/* Puts captures with switches together to kernels. */
+static int causes_find_kernels(struct causes_spans *s, struct store *db,
+			       struct err *err)
+{
+	bool *of = mem_new(s->n_capture + 1, sizeof(*of));
+	int rc = 0;
+
+	sort_items(s->capture, s->n_capture, causes_compare_captures);
+	for (size_t i = 0; !rc && i < s->n_capture; i++)
+		if (!of[i])
+			rc = causes_add_kernel(s, db, i, of, err);
+	free(of);
+	sort_items(s->kernel, s->n, causes_compare_kernels);
+	for (size_t i = 0; i < s->n; i++)
+		if (s->kernel[i].capture == s->capture)
+			s->most = &s->kernel[i];
+	return rc;
+}
+
+struct causes_spans *causes_spans_load(struct store *db, bool threads,
+				       struct err *err)
+{
+	struct causes_spans *s = mem_new(1, sizeof(*s));
+	struct causes_found f = { 0 };
+	int rc = causes_read_choices(s, &f, db, err);
+
+	for (size_t i = 0; !rc && i < f.n_choice; i++)
+		rc = causes_choose(s, db, threads, &f.choice[i], err);
+	if (!rc && s->n_capture + s->n_measured > 1) {
+		rc = causes_read_times(&f, db, err);
+		for (size_t i = 0; i < s->n_capture; i++)
+			causes_take_times(&f, &s->capture[i]);
+		for (size_t i = 0; i < s->n_measured; i++)
+			causes_take_times(&f, &s->measured[i]);
+	}
+	if (!rc)
+		rc = causes_find_kernels(s, db, err);
+	free(f.type);
+	free(f.choice);
+	if (!rc)
+		return s;
+	causes_spans_free(s);
+	return NULL;
+}
+
+/* ---- questions */
+
+bool causes_capture_sampled(const struct causes_capture *c)
+{
+	return !c->records && c->switches < c->happened;
+}
+
+struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
+{
+	struct timeline_rules all = k->span[0].capture->rules;
+
+	for (size_t i = 1; i < k->n; i++) {
+		const struct timeline_rules *r = &k->span[i].capture->rules;
+
+		/* 0 hides everything, -1 is as many as there are */
+		if (all.cpus && (!r->cpus || r->cpus > all.cpus))
+			all.cpus = r->cpus;
+		raise_to(all.skew, r->skew);
+		all.signal_bug |= r->signal_bug;
+		all.unmarked |= r->unmarked;
+		if (r->pauses > all.pauses || (r->pauses && !all.pauses))
+			all.pauses = r->pauses;
+	}
+	return all;
+}
+
+const struct causes_capture *
+causes_kernel_capture(const struct causes_kernel *k, int64_t id)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (k->span[i].capture->id == id)
+			return k->span[i].capture;
+	return NULL;
+}
+
+const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
+					     int64_t capture, int64_t time)
+{
+	size_t at = search_where(k->n, i, k->span[i].to >= time);
+
+	if (at == k->n || k->span[at].from > time ||
+	    k->span[at].capture->id != capture)
+		return NULL;
+	return &k->span[at];
+}
+
+int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
+			 const char *query, causes_loss_fn *fn, void *arg,
+			 struct err *err)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct causes_span *s = &k->span[i];
+		struct rows *r = ROWS_BY(db, query, err, s->capture->id,
+					 s->capture->type);
+
+		fn(arg, s, NULL);
+		while (rows_step(r)) {
+			struct timeline_loss l = {
+				.id = rows_int(r, CAUSES_LOSSES_ID),
+				.from = rows_int_or(r, CAUSES_LOSSES_T0,
+						    TIMELINE_START),
+				.to = rows_int_or(r, CAUSES_LOSSES_T1,
+						  TIMELINE_END),
+				.n = rows_int_or(r, CAUSES_LOSSES_N, -1),
+				.cpu = (int32_t)rows_int(r, CAUSES_LOSSES_CPU),
+				.silent =
+					rows_int(r, CAUSES_LOSSES_SILENT) != 0,
+			};
+
+			if (l.to < s->from || l.from > s->to)
+				continue;
+			if (l.from < s->from || l.to > s->to) {
+				raise_to(l.from, s->from);
+				lower_to(l.to, s->to);
+				l.n = -1;
+			}
+			fn(arg, s, &l);
+		}
+		if (rows_end(r, err))
+			return -1;
+	}
+	return 0;
+}

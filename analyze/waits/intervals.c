@@ -1,0 +1,1087 @@
+/* intervals.c - the intervals of a database. */
+#include "analyze/waits/intervals.h"
+
+#include <inttypes.h>
+
+#include "analyze/causes/missing.h"
+#include "analyze/latency/calls.h"
+#include "analyze/latency/futexes.h"
+#include "analyze/latency/pair_kinds.h"
+#include "analyze/waits/callers.h"
+#include "analyze/waits/causes.h"
+#include "analyze/waits/futex_locks.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/filter.h"
+#include "analyze/samples/loss_rows.h"
+#include "analyze/samples/payloads.h"
+#include "analyze/samples/recorder.h"
+#include "analyze/waits/silent_tasks.h"
+#include "analyze/samples/weight.h"
+#include "schema/columns.h"
+#include "schema/db/int_rows.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/search.h"
+#include "stitch/base/text_out.h"
+#include "stitch/source.h"
+
+const char intervals_by_caller[] = "caller";
+const char intervals_by_lock[] = "lock";
+
+/* Texts in key fields are numbers behind all that fields have: sys_exit has
+ * "-1" where a signal handler returns. */
+#define INTERVALS_TEXT ((int64_t)1 << 62)
+#define intervals_is_text(value) ((value) >= INTERVALS_TEXT)
+/* Flags of lock:contention_begin (Linux 5.19, trace/events/lock.h). */
+#define LOCK_SPIN 1
+#define LOCK_MUTEX 32
+/* Events that a message says how to record: of the kind with most, timers. */
+#define EVENTS_TOLD 6
+#define COMMAND_TOLD 256
+
+/* Columns of table event. */
+enum {
+	INTERVALS_ID,
+	INTERVALS_TIME,
+	INTERVALS_CPU,
+	INTERVALS_TYPE,
+	INTERVALS_EVENT_THREAD,
+	INTERVALS_PAYLOAD,
+	INTERVALS_KRAW,
+	INTERVALS_URAW
+};
+
+/* What a type of events is in one pair, and which of its fields are read; + 1,
+ * 0: it has none. */
+struct intervals_role {
+	uint32_t pair, type;
+	uint32_t name; /* what the '*' stands for; 0: not one */
+	uint8_t role;
+	size_t key[PAIR_KEYS], tag, named, by, ret, flags, sectors;
+	struct futex_at futex; /* addr 0: of no futex, or not asked for */
+};
+
+struct intervals_type {
+	char *name, *buffer;
+	uint32_t capture, world;
+	bool sample, sampled;
+	uint32_t first, n; /* in role[] */
+};
+
+/* A capture, which may have several buffers. */
+struct intervals_capture {
+	char *format, *arch;
+	bool by_cpu; /* its events were turned on CPU by CPU: perf */
+	bool some;   /* only some tasks were recorded */
+	int64_t first, last;
+};
+
+struct intervals_cpu {
+	uint32_t capture;
+	int32_t cpu;
+	int64_t first, last; /* of its records */
+	int64_t blind;	     /* since then, threads are not known; INT64_MAX */
+};
+
+/* ---- types and pairs */
+
+static int intervals_read_types(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_dense(iv->db, "interval_types", err);
+
+	*mem_add(iv->type, iv->n_type, iv->cap_type) =
+		(struct intervals_type){ .name = "", .buffer = "" };
+	while (rows_step(r)) {
+		struct intervals_type *t =
+			mem_add(iv->type, iv->n_type, iv->cap_type);
+		int64_t capture = rows_int(r, INTERVAL_TYPES_CAPTURE);
+		struct intervals_capture *c;
+
+		if (capture < 0 || capture > UINT16_MAX)
+			capture = 0;
+		*t = (struct intervals_type){
+			.name = arena_strdup(&iv->text,
+					     rows_text(r, INTERVAL_TYPES_NAME)),
+			.buffer = arena_strdup(
+				&iv->text, rows_text(r, INTERVAL_TYPES_BUFFER)),
+			.capture = (uint32_t)capture,
+			.sample = rows_int(r, INTERVAL_TYPES_SAMPLE) != 0,
+			.sampled = rows_int(r, INTERVAL_TYPES_SAMPLED) != 0,
+		};
+		/* each buffer of a capture has events of its own */
+		t->world = (uint32_t)iv->n_type - 1;
+		for (uint32_t i = 1; i < t->world; i++)
+			if (iv->type[i].capture == t->capture &&
+			    !strcmp(iv->type[i].buffer, t->buffer)) {
+				t->world = iv->type[i].world;
+				break;
+			}
+		while (iv->n_capture <= t->capture)
+			*mem_add(iv->capture, iv->n_capture, iv->cap_capture) =
+				(struct intervals_capture){ .first = INT64_MAX,
+							    .last = INT64_MIN };
+		c = &iv->capture[t->capture];
+		if (c->format)
+			continue;
+		c->format = arena_strdup(&iv->text,
+					 rows_text(r, INTERVAL_TYPES_FORMAT));
+		c->arch = arena_strdup(&iv->text,
+				       rows_text(r, INTERVAL_TYPES_ARCH));
+		c->by_cpu = !strcmp(c->format, "perf") &&
+			    rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE) != 0;
+		c->some = !rows_int(r, INTERVAL_TYPES_SYSTEM_WIDE);
+		if (rows_int(r, INTERVAL_TYPES_PAUSES))
+			iv->sums.premise = "if " MISSING_ON_WORDS;
+	}
+	return rows_end(r, err);
+}
+
+/* Returns the pair of a kind in a world, which may be new. */
+static uint32_t intervals_pair_of(struct intervals *iv,
+				  const struct pair_kind *k, uint32_t world)
+{
+	for (size_t i = 0; i < iv->n_pair; i++)
+		if (iv->pair[i].kind == k && iv->pair[i].world == world)
+			return (uint32_t)i;
+	*mem_add(iv->pair, iv->n_pair, iv->cap_pair) =
+		(struct intervals_pair){ k, world, false, false };
+	return (uint32_t)iv->n_pair - 1;
+}
+
+/* Returns the number of a field of a type + 1; 0: it has none. */
+static size_t intervals_field(const struct intervals *iv, uint32_t type,
+			      const char *name)
+{
+	size_t n;
+	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
+
+	for (size_t i = 0; name && i < n; i++)
+		if (!strcmp(def[i].name, name))
+			return i + 1;
+	return 0;
+}
+
+static bool intervals_is_own(const struct intervals *iv,
+			     const struct pair_kind *k)
+{
+	return k >= iv->own && k < iv->own + iv->ask->n_pair;
+}
+
+static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
+			       uint32_t type, enum pairing_role role,
+			       const char *rest, size_t len)
+{
+	struct intervals_role r = { .type = type, .role = (uint8_t)role };
+	size_t n;
+	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
+
+	/* without its key it would pair with anything */
+	for (size_t i = 0; i < PAIR_KEYS; i++) {
+		r.key[i] = intervals_field(iv, type, k->key[i]);
+		if (k->key[i] && !r.key[i])
+			return;
+	}
+	r.tag = intervals_field(iv, type, k->tag);
+	if (k->tag && !r.tag)
+		return;
+	r.pair = intervals_pair_of(iv, k,
+				   intervals_is_own(iv, k)
+					   ? LOST_ANY_WORLD
+					   : iv->type[type].world);
+	if (len)
+		r.name = intern_add_bytes(&iv->names, rest, len);
+	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
+	if (iv->ask->by != intervals_by_lock)
+		r.by = intervals_field(iv, type, iv->ask->by);
+	else if (!strcmp(k->word, "lock"))
+		r.by = intervals_field(iv, type, "lock_addr");
+	else if (k->calls && role == PAIRING_BEGIN &&
+		 !futexes_find(iv->type[type].name, def, n, &r.futex))
+		r.futex = (struct futex_at){ 0 };
+	if (r.by && def[r.by - 1].is_blob)
+		r.by = 0;
+	iv->by_field |= r.by || r.futex.addr;
+	if (role == PAIRING_END)
+		r.ret = intervals_field(iv, type, "ret");
+	if (!strcmp(k->word, "lock"))
+		r.flags = intervals_field(iv, type, "flags");
+	if (k->loose)
+		r.sectors = intervals_field(iv, type, "nr_sector");
+	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
+	iv->pair[r.pair].ends |= role == PAIRING_END;
+	*mem_add(iv->role, iv->n_role, iv->cap_role) = r;
+}
+
+static void intervals_match(struct intervals *iv, const struct pair_kind *k,
+			    uint32_t type)
+{
+	const struct {
+		const char *pattern;
+		enum pairing_role role;
+	} all[] = { { k->begin, PAIRING_BEGIN },
+		    { k->end, PAIRING_END },
+		    { k->cancel, PAIRING_CANCEL } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		const char *rest;
+		size_t len;
+
+		if (all[i].pattern && !iv->type[type].sampled &&
+		    iv->type[type].sample &&
+		    pair_name_is(all[i].pattern, iv->type[type].name, &rest,
+				 &len))
+			intervals_add_role(iv, k, type, all[i].role, rest, len);
+	}
+}
+
+/* An end comes before the begin that the same event is. */
+COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
+		 compare_numbers(x->type, y->type)
+			 ?: compare_numbers(y->role, x->role)
+			 ?: compare_numbers(x->pair, y->pair));
+
+/* Leaves out pairs of which an end was not recorded, and calls that another
+ * kind of events tells already. */
+static void intervals_drop_roles(struct intervals *iv)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < iv->n_role; i++) {
+		const struct intervals_role *r = &iv->role[i];
+		const struct intervals_pair *p = &iv->pair[r->pair];
+		bool again = false;
+
+		for (size_t k = 0; p->kind->calls && k < iv->n_pair; k++)
+			again |= iv->pair[k].kind < p->kind &&
+				 iv->pair[k].kind->calls &&
+				 iv->pair[k].world == p->world &&
+				 iv->pair[k].begins && iv->pair[k].ends;
+		if (p->begins && p->ends && !again)
+			iv->role[n++] = *r;
+	}
+	iv->n_role = n;
+	sort_items(iv->role, n, intervals_compare_roles);
+	for (size_t i = 0; i < n; i++) {
+		struct intervals_type *t = &iv->type[iv->role[i].type];
+
+		if (!t->n++)
+			t->first = (uint32_t)i;
+	}
+}
+
+/* Reads "BEGIN,END[,FIELD...]". Without fields the thread is the key. */
+static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
+{
+	char *part = arena_strdup(&iv->text, iv->ask->pair[i]);
+	struct pair_kind *k = &iv->own[i];
+	size_t n = 0;
+
+	*k = (struct pair_kind){ .word = iv->ask->pair[i], .rule = PAIR_STACK };
+	for (char *next; part; part = next, n++) {
+		next = strchr(part, ',');
+		if (next)
+			*next++ = '\0';
+		if (!*part || n >= 2 + PAIR_KEYS)
+			return err_set(err, ERR_USAGE,
+				       "--pair %s: needs BEGIN,END and at most "
+				       "%d fields",
+				       iv->ask->pair[i], PAIR_KEYS);
+		if (n == 0)
+			k->begin = part;
+		else if (n == 1)
+			k->end = part;
+		else
+			k->key[n - 2] = part;
+	}
+	if (n < 2)
+		return err_set(err, ERR_USAGE,
+			       "--pair %s: needs two events, BEGIN,END",
+			       iv->ask->pair[i]);
+	if (k->key[0])
+		k->scope = PAIR_ANY;
+	return 0;
+}
+
+/* Sets *err, with the command that records the pairs which were asked for; of
+ * all kinds those of system calls. Returns -1. */
+static int intervals_refuse(const struct intervals *iv, struct err *err)
+{
+	const char *word = iv->ask->kind ? iv->ask->kind : pair_kinds[0].word;
+	bool own = !iv->ask->kind && iv->ask->n_pair;
+	const struct pair_kind *all = own ? iv->own : pair_kinds;
+	const char *event[EVENTS_TOLD];
+	char command[COMMAND_TOLD] = "";
+	struct text_out text = { .buf = command, .size = sizeof(command) };
+	size_t n = 0;
+
+	for (size_t i = 0; i < (own ? iv->ask->n_pair : pair_kinds_n); i++) {
+		const struct pair_kind *k = &all[i];
+		const char *const of[] = { k->begin, k->end, k->cancel };
+
+		/* the first pair of events of calls has them all */
+		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
+			continue;
+		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
+			if (of[e] && n < EVENTS_TOLD)
+				event[n++] = of[e];
+	}
+	if (recorder_put_events(iv->db, event, n, &text, err))
+		return -1;
+	return err_set(err, ERR_FORMAT,
+		       "%s: no two events that belong together were recorded "
+		       "for this; '%s' records those%s; 'backstitch info "
+		       "--events %s' lists what was",
+		       iv->path, command,
+		       own || iv->ask->kind ? "" : " of system calls",
+		       iv->path);
+}
+
+static int intervals_choose(struct intervals *iv, struct err *err)
+{
+	const char *kind = iv->ask->kind;
+
+	if (kind &&
+	    !any_where(pair_kinds_n, i, !strcmp(kind, pair_kinds[i].word)))
+		return err_set(err, ERR_USAGE,
+			       "no kind of latency is called %s; 'backstitch "
+			       "help report' lists them",
+			       kind);
+	iv->own = mem_new(iv->ask->n_pair + 1, sizeof(*iv->own));
+	for (size_t i = 0; i < iv->ask->n_pair; i++)
+		if (intervals_read_own(iv, i, err))
+			return -1;
+	for (uint32_t type = 1; type < iv->n_type; type++) {
+		for (size_t i = 0; i < iv->ask->n_pair; i++)
+			intervals_match(iv, &iv->own[i], type);
+		for (size_t i = 0; i < pair_kinds_n; i++)
+			if (kind ? !strcmp(kind, pair_kinds[i].word)
+				 : !iv->ask->n_pair)
+				intervals_match(iv, &pair_kinds[i], type);
+	}
+	intervals_drop_roles(iv);
+	if (iv->n_role || iv->ask->any)
+		return 0;
+	return intervals_refuse(iv, err);
+}
+
+static int intervals_read_cgroups(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_of(iv->db, "event_cgroup", err);
+
+	while (rows_step(r)) {
+		int64_t event = rows_int(r, EVENT_CGROUP_EVENT_ID);
+
+		table_add(&iv->by_event, hash_u64((uint64_t)event),
+			  intern_add(&iv->names,
+				     rows_text(r, EVENT_CGROUP_CGROUP)));
+		iv->by_cgroup = true;
+	}
+	return rows_end(r, err);
+}
+
+/* Reads what names are made of if the user asked for other ones. */
+static int intervals_read_by(struct intervals *iv, struct err *err)
+{
+	const char *by = iv->ask->by;
+
+	if (!by || !iv->n_role)
+		return 0;
+	if (!strcmp(by, intervals_by_caller)) {
+		iv->callers = callers_open(iv->db, &iv->names, err);
+		return iv->callers ? 0 : -1;
+	}
+	if (by == intervals_by_lock) {
+		iv->futexes = futex_locks_open(iv->db, &iv->names, err);
+		if (!iv->futexes)
+			return -1;
+	}
+	if (!strcmp(by, weight_cgroup) && intervals_read_cgroups(iv, err))
+		return -1;
+	if (iv->by_cgroup || iv->by_field)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "--by %s: no event that begins or ends these intervals "
+		       "has %s; 'backstitch info --events %s' lists fields",
+		       by,
+		       strcmp(by, weight_cgroup) ? "such a field"
+						 : "a cgroup (perf record "
+						   "--all-cgroups)",
+		       iv->path);
+}
+
+/* ---- threads, losses, and when CPUs were recorded */
+
+static int intervals_read_threads(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_dense(iv->db, "interval_threads", err);
+
+	*mem_add(iv->thread, iv->n_thread, iv->cap_thread) =
+		(struct intervals_thread){ .tid = -1, .pid = -1, .comm = "" };
+	while (rows_step(r))
+		*mem_add(iv->thread, iv->n_thread,
+			 iv->cap_thread) = (struct intervals_thread){
+			.tid = rows_int(r, INTERVAL_THREADS_TID),
+			.pid = rows_int(r, INTERVAL_THREADS_PID),
+			.comm = arena_strdup(
+				&iv->text, rows_text(r, INTERVAL_THREADS_COMM)),
+			.process =
+				(uint32_t)rows_int(r, INTERVAL_THREADS_PROCESS),
+			.short_code = rows_int(r, INTERVAL_THREADS_SHORT) != 0,
+		};
+	return rows_end(r, err);
+}
+
+static struct intervals_cpu *intervals_cpu(struct intervals *iv,
+					   uint32_t capture, int32_t cpu)
+{
+	uint64_t hash = hash_u32s(capture, (uint32_t)cpu);
+	uint32_t id = table_find_or_add(&iv->by_cpu, hash, iv->n_cpu);
+
+	if (id == iv->n_cpu)
+		*mem_add(iv->cpu, iv->n_cpu, iv->cap_cpu) =
+			(struct intervals_cpu){ capture, cpu, INT64_MAX,
+						INT64_MIN, INT64_MAX };
+	return &iv->cpu[id];
+}
+
+/* Returns whether the pairs of a type need to know the thread. */
+static bool intervals_by_thread(const struct intervals *iv,
+				const struct intervals_type *t)
+{
+	return any_where(t->n, i,
+			 iv->pair[iv->role[t->first + i].pair].kind->scope ==
+				 PAIR_THREAD);
+}
+
+#define ALL_CAPTURES UINT32_MAX
+
+/* Adds a time to all buffers of a capture. */
+static void intervals_lose(struct intervals *iv, uint32_t capture,
+			   const struct lost_time *t)
+{
+	for (uint32_t i = 1; i < iv->n_type; i++)
+		if ((iv->type[i].capture == capture ||
+		     capture == ALL_CAPTURES) &&
+		    iv->type[i].world == i)
+			lost_times_add(&iv->lost, i, t);
+}
+
+/* The same, of which nobody knows how many records are missing. */
+static void intervals_lose_any(struct intervals *iv, uint32_t capture,
+			       int32_t cpu, int64_t from, int64_t to)
+{
+	intervals_lose(iv, capture,
+		       &(struct lost_time){
+			       .from = from, .to = to, .n = -1, .cpu = cpu });
+}
+
+/* The same, of records that no loss tells of. */
+static void intervals_lose_silent(struct intervals *iv, uint32_t capture,
+				  const struct timeline_loss *l)
+{
+	intervals_lose(iv, capture,
+		       &(struct lost_time){ .from = l->from,
+					    .to = l->to,
+					    .n = -1,
+					    .cpu = l->cpu,
+					    .silent = true,
+					    .of_tasks = l->of_task });
+}
+
+/* A record of nobody knows which thread is as good as lost. */
+static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
+			    int64_t time, bool blind)
+{
+	if (blind && c->blind == INT64_MAX)
+		c->blind = time - 1;
+	if (blind || c->blind == INT64_MAX)
+		return;
+	intervals_lose_any(iv, c->capture, c->cpu, c->blind, time);
+	c->blind = INT64_MAX;
+}
+
+/* Finds when the first and the last record of each CPU was made. */
+static int intervals_read_times(struct intervals *iv, struct err *err)
+{
+	static const char *const column[] = { "id", "time_ns", "cpu", "type",
+					      "thread" };
+	struct int_rows *rows =
+		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
+	struct int_row r;
+
+	while (int_rows_step(rows, &r)) {
+		int64_t time = r.v[INTERVALS_TIME];
+		int64_t type = r.v[INTERVALS_TYPE];
+		int64_t cpu = r.v[INTERVALS_CPU];
+		const struct intervals_type *t;
+		struct intervals_cpu *c;
+
+		if (!(r.known >> INTERVALS_TIME & 1) || type < 1 ||
+		    (uint64_t)type >= iv->n_type)
+			continue;
+		if (!(r.known >> INTERVALS_CPU & 1) || cpu < 0 ||
+		    cpu > UINT16_MAX)
+			cpu = -1;
+		t = &iv->type[type];
+		c = intervals_cpu(iv, t->capture, (int32_t)cpu);
+		lower_to(c->first, time);
+		c->last = time;
+		if (intervals_by_thread(iv, t))
+			intervals_blind(iv, c, time,
+					r.v[INTERVALS_EVENT_THREAD] <= 0);
+	}
+	return int_rows_end(rows, err);
+}
+
+/* perf turns its events on and off CPU by CPU, in their order: a record shows
+ * that all CPUs before it were on, or that those behind it still are. Others
+ * turn all of them on at once. A CPU without records had nothing to record. */
+static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
+{
+	struct intervals_capture *of = &iv->capture[c->capture];
+	int64_t on = of->by_cpu ? c->first : of->first;
+	int64_t off = of->by_cpu ? c->last : of->last;
+
+	for (size_t i = 0; of->by_cpu && i < iv->n_cpu; i++) {
+		const struct intervals_cpu *o = &iv->cpu[i];
+
+		if (o->capture != c->capture || o->cpu < 0)
+			continue;
+		if (o->cpu > c->cpu && o->first < on)
+			on = o->first;
+		if (o->cpu < c->cpu && o->last > off)
+			off = o->last;
+	}
+	intervals_blind(iv, c, INT64_MAX, false);
+	intervals_lose_any(iv, c->capture, c->cpu, INT64_MIN, on);
+	intervals_lose_any(iv, c->capture, c->cpu, off, INT64_MAX);
+}
+
+static void intervals_bound_all(struct intervals *iv)
+{
+	for (size_t i = 0; i < iv->n_cpu; i++) {
+		struct intervals_capture *of = &iv->capture[iv->cpu[i].capture];
+
+		lower_to(of->first, iv->cpu[i].first);
+		raise_to(of->last, iv->cpu[i].last);
+	}
+	iv->sums.first = INT64_MAX;
+	iv->sums.last = INT64_MIN;
+	for (size_t i = 0; i < iv->n_cpu; i++) {
+		intervals_bound(iv, &iv->cpu[i]);
+		lower_to(iv->sums.first, iv->cpu[i].first);
+		raise_to(iv->sums.last, iv->cpu[i].last);
+	}
+}
+
+/* Returns whether a loss is one of records that pairs may need. */
+static bool intervals_is_loss(const struct loss_row *l)
+{
+	static const char *const other[] = { "filtered",   "aux",
+					     "lost_total", "read_lost",
+					     "hardware",   "throttled" };
+
+	return !any_where(ARRAY_SIZE(other), i, !strcmp(l->what, other[i]));
+}
+
+/* Takes what the switches show to be missing: the same timeline tells `path`
+ * what it may prove. It is of the kernel with the most switches, which may cost
+ * the captures of others a proof. */
+static void intervals_take_missing(void *arg, const struct causes *c)
+{
+	struct intervals *iv = arg;
+	const struct timeline *t = c->t;
+	bool blind = missing_premise(t) & MISSING_ANYWHERE;
+	const char *premise = causes_premise(c).words;
+	const struct timeline_loss all = { .from = TIMELINE_START,
+					   .to = TIMELINE_END,
+					   .cpu = -1,
+					   .of_task = c->partial.why };
+
+	iv->uncounted = !missing_counts(t);
+	if (premise)
+		iv->sums.premise = arena_strdup(&iv->text, premise);
+	if (blind)
+		intervals_lose_silent(iv, ALL_CAPTURES, &all);
+	for (size_t i = 0; !blind && i < t->n_loss; i++)
+		if (t->loss[i].silent)
+			intervals_lose_silent(iv, ALL_CAPTURES, &t->loss[i]);
+}
+
+/* What others did than the tasks that were recorded is missing at all times. */
+static void intervals_lose_others(struct intervals *iv)
+{
+	const struct timeline_loss all = { .from = TIMELINE_START,
+					   .to = TIMELINE_END,
+					   .cpu = -1,
+					   .of_task = true };
+
+	for (uint32_t i = 0; i < iv->n_capture; i++)
+		if (iv->capture[i].some)
+			intervals_lose_silent(iv, i, &all);
+}
+
+/* Where records are missing that nobody counted, numbers prove nothing. */
+static int intervals_read_losses(struct intervals *iv, struct err *err)
+{
+	struct loss_rows *rows = loss_rows_load(iv->db, &filter_none, err);
+	size_t n = rows ? rows->n : 0;
+
+	for (size_t i = 0; i < n; i++)
+		iv->uncounted |= !strcmp(rows->row[i].what, "silent");
+	for (size_t i = 0; i < n; i++) {
+		const struct loss_row *l = &rows->row[i];
+		bool counted = !iv->uncounted && (!strcmp(l->what, "lost") ||
+						  !strcmp(l->what, "lost_end"));
+		struct lost_time t = {
+			.from = l->has_from ? l->from : INT64_MIN,
+			.to = l->has_to && (!l->has_from || l->to >= l->from)
+				      ? l->to
+				      : INT64_MAX,
+			.n = counted ? l->n : -1,
+			.id = l->id,
+			.cpu = l->cpu >= 0 && l->cpu <= UINT16_MAX
+				       ? (int32_t)l->cpu
+				       : -1,
+		};
+
+		if (intervals_is_loss(l))
+			intervals_lose(iv, l->capture, &t);
+	}
+	loss_rows_free(rows);
+	return rows ? 0 : -1;
+}
+
+/* ---- values of fields */
+
+/* Returns the value of a field as a key: texts that are no numbers have those
+ * of their names. */
+static int64_t intervals_value(struct intervals *iv, const struct field *f,
+			       size_t at)
+{
+	const char *text;
+	char *end;
+	int64_t n;
+
+	if (!at || !f[at - 1].present)
+		return 0;
+	text = f[at - 1].text;
+	if (!text)
+		return f[at - 1].num;
+	n = (int64_t)strtoull(text, &end, 0);
+	return end != text && !*end
+		       ? n
+		       : INTERVALS_TEXT | intern_add(&iv->names, text);
+}
+
+/* Returns the name of a call: a number means another one in a program of 32
+ * bits, whose numbers are known on x86-64. */
+static uint32_t intervals_call_name(struct intervals *iv, uint32_t type,
+				    uint32_t thread, int64_t number)
+{
+	const char *arch = iv->capture[iv->type[type].capture].arch;
+	char name[CALLS_NAME];
+
+	if (intervals_thread(iv, thread)->short_code)
+		arch = !strcmp(arch, "x86_64") ? "i386" : "";
+	/* x32: Linux marks its calls by a bit */
+	if (!strcmp(arch, "x86_64") && (number & 0x40000000))
+		number &= ~INT64_C(0x40000000);
+	return intern_add(&iv->names, calls_name(arch, number, name));
+}
+
+static uint64_t intervals_lock_hash(int64_t capture, int64_t addr)
+{
+	uint64_t word[2] = { (uint64_t)capture, (uint64_t)addr };
+
+	return hash_u64s(word, 2, 0);
+}
+
+static int intervals_read_locks(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_of(iv->db, "lock_names", err);
+
+	while (rows_step(r))
+		table_add(
+			&iv->by_lock,
+			intervals_lock_hash(
+				rows_int(r, LOCK_NAMES_CAPTURE),
+				(int64_t)strtoull(rows_text(r, LOCK_NAMES_ADDR),
+						  NULL, 16)),
+			intern_add(&iv->names, rows_text(r, LOCK_NAMES_NAME)));
+	return rows_end(r, err);
+}
+
+static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
+				     size_t at, int64_t value)
+{
+	static const char *const vector[] = { "HI",	 "TIMER", "NET_TX",
+					      "NET_RX",	 "BLOCK", "IRQ_POLL",
+					      "TASKLET", "SCHED", "HRTIMER",
+					      "RCU" };
+	size_t n;
+	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
+	const char *column = def[at].name;
+	char text[32];
+
+	if (!strcmp(column, "lock_addr")) {
+		uint32_t id = table_find_hash(
+			&iv->by_lock,
+			intervals_lock_hash(iv->type[type].capture, value));
+
+		if (id != TABLE_NONE)
+			return id;
+	}
+	if (!strcmp(column, "vec") && value >= 0 &&
+	    value < (int64_t)ARRAY_SIZE(vector))
+		return intern_add(&iv->names, vector[value]);
+	/* dev_t of the kernel, include/linux/kdev_t.h */
+	if (!strcmp(column, "dev")) {
+		snprintf(text, sizeof(text), "%" PRId64 ",%" PRId64,
+			 value >> 20, value & 0xfffff);
+		return intern_add(&iv->names, text);
+	}
+	snprintf(text, sizeof(text), "%" PRId64, value);
+	return intern_add(&iv->names, payloads_value_text(iv->payloads, type,
+							  column, text));
+}
+
+/* Returns the name of the value of a field: each value is named once. */
+static uint32_t intervals_name_at(struct intervals *iv,
+				  const struct intervals_role *role, size_t at,
+				  const struct field *f, bool calls,
+				  uint32_t thread)
+{
+	bool shorter = intervals_thread(iv, thread)->short_code;
+	uint64_t word[3] = { role->type, at | (uint64_t)shorter << 32, 0 };
+	int64_t value;
+	uint64_t hash;
+	uint32_t id;
+
+	value = intervals_value(iv, f, at);
+	if (intervals_is_text(value) && f[at - 1].text)
+		return (uint32_t)value;
+	word[2] = (uint64_t)value;
+	hash = hash_u64s(word, 3, 0);
+	id = table_find_hash(&iv->by_value, hash);
+	if (id != TABLE_NONE)
+		return id;
+	id = calls ? intervals_call_name(iv, role->type, thread, value)
+		   : intervals_value_name(iv, role->type, at - 1, value);
+	table_add(&iv->by_value, hash, id);
+	return id;
+}
+
+/* Returns the name of the interval of a record. */
+static uint32_t intervals_name_of(struct intervals *iv,
+				  const struct intervals_role *role,
+				  const struct field *f, bool calls,
+				  uint32_t thread)
+{
+	size_t at = calls && role->tag ? role->tag : role->named;
+
+	return role->name || !at
+		       ? role->name
+		       : intervals_name_at(iv, role, at, f, calls, thread);
+}
+
+/* Returns the name of the futex at which a call waits; 0: it is no such call.
+ */
+static uint32_t intervals_futex(struct intervals *iv,
+				const struct intervals_role *role,
+				const struct field *f,
+				const struct event_row *e, uint32_t call)
+{
+	const struct intervals_thread *t = intervals_thread(iv, e->thread);
+	const char *arch = iv->capture[iv->type[role->type].capture].arch;
+	uint64_t addr;
+
+	if (!futexes_is(intern_get(&iv->names, call)) ||
+	    !futexes_addr(&role->futex, arch, f, &addr))
+		return 0;
+	return futex_locks_name(iv->futexes, t->process, t->pid, e->time, addr);
+}
+
+/* Stores the name of what the user asked for; 0: this record has none. */
+static int intervals_by(struct intervals *iv, const struct intervals_role *role,
+			const struct field *f, const struct event_row *e,
+			uint32_t call, uint32_t *name, struct err *err)
+{
+	if (role->futex.addr) {
+		*name = intervals_futex(iv, role, f, e, call);
+		return 0;
+	}
+	if (iv->callers)
+		return callers_of(iv->callers, e,
+				  !intervals_of_program(iv, role->pair), name,
+				  err);
+	*name = iv->by_cgroup ? table_find_hash(&iv->by_event,
+						hash_u64((uint64_t)e->id))
+			      : TABLE_NONE;
+	if (*name == TABLE_NONE)
+		*name = role->by && f[role->by - 1].present
+				? intervals_name_at(iv, role, role->by, f,
+						    false, e->thread)
+				: 0;
+	return 0;
+}
+
+/* ---- records */
+
+static uint8_t intervals_call(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t call;
+	} calls[] = {
+		{ "exit", PAIRING_NEVER_RETURNS },
+		{ "exit_group", PAIRING_NEVER_RETURNS },
+		{ "execve", PAIRING_EXEC },
+		{ "execveat", PAIRING_EXEC },
+		{ "clone", PAIRING_CLONE },
+		{ "clone3", PAIRING_CLONE },
+		{ "fork", PAIRING_CLONE },
+		{ "vfork", PAIRING_CLONE },
+		{ "rt_sigreturn", PAIRING_SIGRETURN },
+		{ "sigreturn", PAIRING_SIGRETURN },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		if (!strcmp(calls[i].name, name))
+			return calls[i].call;
+	return PAIRING_PLAIN;
+}
+
+static bool intervals_lock_is_whole(struct intervals *iv, const struct field *f,
+				    size_t at)
+{
+	int64_t flags = intervals_value(iv, f, at);
+
+	if (intervals_is_text(flags) && f[at - 1].text)
+		return strstr(f[at - 1].text, "SPIN") ||
+		       !strstr(f[at - 1].text, "MUTEX");
+	return flags & LOCK_SPIN || !(flags & LOCK_MUTEX);
+}
+
+static int intervals_take(struct intervals *iv, const struct event_row *e,
+			  const struct intervals_role *role,
+			  const struct field *f, struct err *err)
+{
+	const struct pair_kind *k = iv->pair[role->pair].kind;
+	struct pairing_record r = {
+		.kind = k,
+		.time = e->time,
+		.event = e->id,
+		.pair = role->pair,
+		.world = iv->pair[role->pair].world,
+		.thread = e->thread,
+		.process = intervals_thread(iv, e->thread)->process,
+		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
+		.role = role->role,
+		.has_ret = role->ret && f[role->ret - 1].present,
+	};
+
+	if (k->scope == PAIR_THREAD && !e->thread) {
+		iv->sums.no_thread++;
+		return 0;
+	}
+	for (size_t i = 0; i < PAIR_KEYS; i++)
+		r.key[i] = intervals_value(iv, f, role->key[i]);
+	/* the idle threads of all CPUs have the tid 0 */
+	if (k->scope == PAIR_THREAD && !k->key[PAIR_KEYS - 1] &&
+	    !intervals_thread(iv, e->thread)->tid)
+		r.key[PAIR_KEYS - 1] = r.cpu + 1;
+	r.name = intervals_name_of(iv, role, f, k->calls, e->thread);
+	if (k->calls) {
+		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
+		r.call = intervals_call(intern_get(&iv->names, r.name));
+	}
+	if (iv->ask->by && intervals_by(iv, role, f, e, r.name, &r.by, err))
+		return -1;
+	if (r.has_ret)
+		r.ret = intervals_value(iv, f, role->ret);
+	r.whole = role->flags && intervals_lock_is_whole(iv, f, role->flags);
+	r.loose = role->sectors && !intervals_value(iv, f, role->sectors);
+	pairing_take(iv->pairing, &r);
+	return 0;
+}
+
+static int intervals_take_event(struct intervals *iv, const struct int_row *r,
+				struct err *err)
+{
+	struct event_row e = {
+		.id = r->v[INTERVALS_ID],
+		.time = r->v[INTERVALS_TIME],
+		.cpu = r->v[INTERVALS_CPU],
+		.type = r->v[INTERVALS_TYPE],
+		.payload = r->v[INTERVALS_PAYLOAD],
+		.kraw = r->v[INTERVALS_KRAW],
+		.uraw = r->v[INTERVALS_URAW],
+		.timed = r->known >> INTERVALS_TIME & 1,
+		.on_cpu = (r->known >> INTERVALS_CPU & 1) &&
+			  r->v[INTERVALS_CPU] >= 0 &&
+			  r->v[INTERVALS_CPU] <= UINT16_MAX,
+	};
+	const struct field *f;
+	const struct intervals_type *t;
+	int64_t thread = r->v[INTERVALS_EVENT_THREAD];
+	int rc;
+
+	if (!e.timed || e.type < 1 || (uint64_t)e.type >= iv->n_type)
+		return 0;
+	t = &iv->type[e.type];
+	if (!t->n)
+		return 0;
+	if (thread > 0 && (uint64_t)thread < iv->n_thread)
+		e.thread = (uint32_t)thread;
+	rc = payloads_fields(iv->payloads, &e, &f, err);
+	if (rc < 0)
+		return -1;
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct intervals_role *role = &iv->role[t->first + i];
+
+		/* without its fields it is only known when it was */
+		const struct intervals_role bare = { .pair = role->pair,
+						     .type = role->type,
+						     .name = role->name,
+						     .role = role->role };
+
+		if ((rc || (!role->key[0] && !role->tag)) &&
+		    intervals_take(iv, &e, rc ? role : &bare, f, err))
+			return -1;
+	}
+	return 0;
+}
+
+int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
+		   struct err *err)
+{
+	static const char *const column[] = { "id",   "time_ns", "cpu",
+					      "type", "thread",	 "payload",
+					      "kraw", "uraw" };
+	struct int_rows *rows =
+		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
+	struct int_row r;
+	int rc = rows ? 0 : -1;
+
+	iv->pairing = pairing_new(&iv->lost, fn, arg);
+	while (!rc && iv->n_role && (rc = int_rows_next(rows, &r, err)) > 0)
+		rc = intervals_take_event(iv, &r, err);
+	if (!rc)
+		pairing_end(iv->pairing);
+	iv->sums.doubled = pairing_doubled(iv->pairing);
+	pairing_free(iv->pairing);
+	int_rows_close(rows);
+	return rc;
+}
+
+/* ---- */
+
+/* Returns whether there are events by the names of both ends of a pair. */
+static bool intervals_are_named(const struct intervals *iv)
+{
+	const char *rest;
+	size_t len;
+
+	for (size_t i = 0; i < pair_kinds_n; i++) {
+		bool begins = false, ends = false;
+
+		for (uint32_t t = 1; t < iv->n_type; t++) {
+			const char *name = iv->type[t].name;
+
+			begins |= pair_name_is(pair_kinds[i].begin, name, &rest,
+					       &len);
+			ends |= pair_name_is(pair_kinds[i].end, name, &rest,
+					     &len);
+		}
+		if (begins && ends)
+			return true;
+	}
+	return false;
+}
+
+/* Finds the pairs that were recorded. */
+static struct intervals *intervals_begin(struct store *db, const char *path,
+					 const struct intervals_ask *a,
+					 struct err *err)
+{
+	struct intervals *iv = mem_new(1, sizeof(*iv));
+
+	iv->db = db;
+	iv->path = path;
+	iv->ask = a;
+	intern_add(&iv->names, "");
+	if (intervals_read_types(iv, err))
+		goto fail;
+	/* the formats of all events are read only where they are needed */
+	if (a->any && !a->n_pair && !intervals_are_named(iv))
+		return iv;
+	iv->payloads = payloads_open(db, err);
+	if (iv->payloads && !intervals_choose(iv, err))
+		return iv;
+fail:
+	intervals_close(iv);
+	return NULL;
+}
+
+int intervals_any(struct store *db, struct err *err)
+{
+	const struct intervals_ask all = { .any = true };
+	struct intervals *iv = intervals_begin(db, "", &all, err);
+	int any = iv ? iv->n_role > 0 : -1;
+
+	intervals_close(iv);
+	return any;
+}
+
+struct intervals *intervals_open(struct store *db, const char *path,
+				 const struct intervals_ask *a, struct err *err)
+{
+	struct intervals *iv = intervals_begin(db, path, a, err);
+
+	if (!iv)
+		return NULL;
+	if (intervals_read_by(iv, err) || intervals_read_locks(iv, err) ||
+	    intervals_read_threads(iv, err) || intervals_read_times(iv, err) ||
+	    (iv->n_role &&
+	     silent_tasks_ask(db, path, intervals_take_missing, iv, err)) ||
+	    intervals_read_losses(iv, err)) {
+		intervals_close(iv);
+		return NULL;
+	}
+	intervals_lose_others(iv);
+	intervals_bound_all(iv);
+	lost_times_seal(&iv->lost);
+	return iv;
+}
+
+void intervals_close(struct intervals *iv)
+{
+	if (!iv)
+		return;
+	callers_close(iv->callers);
+	futex_locks_close(iv->futexes);
+	payloads_close(iv->payloads);
+	lost_times_release(&iv->lost);
+	table_release(&iv->by_cpu);
+	table_release(&iv->by_value);
+	table_release(&iv->by_lock);
+	table_release(&iv->by_event);
+	intern_release(&iv->names);
+	arena_release(&iv->text);
+	free_all(iv->own, iv->type, iv->capture, iv->cpu, iv->pair, iv->role,
+		 iv->thread, iv);
+}
+
+bool intervals_of_program(const struct intervals *iv, uint32_t pair)
+{
+	const struct pair_kind *k = iv->pair[pair].kind;
+
+	return k->calls || intervals_is_own(iv, k);
+}
+
+const struct intervals_thread *intervals_thread(const struct intervals *iv,
+						uint32_t thread)
+{
+	return &iv->thread[thread < iv->n_thread ? thread : 0];
+}

@@ -1,0 +1,105 @@
+/* intervals.h - the intervals of a database: times between two events that
+ * belong together, as analyze/latency pairs and judges them.
+ *
+ * Events are read once, in time order. Memory grows with open intervals, names,
+ * threads and losses. Intervals come in the order of their ends; those without
+ * an end come last, or when it is clear that they have none. */
+#pragma once
+#include <stdbool.h>
+
+#include "analyze/latency/lost_times.h"
+#include "analyze/latency/pairing.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+
+struct err;
+struct store;
+
+extern const char intervals_by_caller[], intervals_by_lock[];
+
+struct intervals_ask {
+	const char *kind; /* NULL: all that were recorded */
+	/* Own pairs: "BEGIN,END[,FIELD...]". By default all of them, and of the
+	 * others none. */
+	const char *const *pair;
+	size_t n_pair;
+	/* What interval.by is the name of: the value of this field of the
+	 * begin, or else of the end; or "cgroup": that of the sample; or
+	 * intervals_by_caller: the function that called; or intervals_by_lock:
+	 * of locks and calls of futex, what is waited for. NULL: of nothing. */
+	const char *by;
+	bool any; /* it is no error if nothing that was recorded makes pairs */
+};
+
+struct intervals_thread {
+	int64_t tid, pid; /* -1: not known */
+	const char *comm;
+	uint32_t process;
+	bool short_code; /* a program of 32 bits */
+};
+
+struct intervals_sums {
+	int64_t first, last; /* times of all events; first > last: none */
+	uint64_t no_thread;  /* records left out, as nobody knows their thread
+			      */
+	uint64_t doubled;    /* left out, as they are there twice */
+	const char *premise; /* of what is proved: "if ..."; NULL: none */
+};
+
+struct intervals_pair {
+	/* .calls: results below 0 are errors */
+	const struct pair_kind *kind;
+	uint32_t world;
+	bool begins, ends;
+};
+
+struct intervals {
+	struct store *db;
+	const char *path;
+	const struct intervals_ask *ask;
+	struct pair_kind *own; /* of ask->pair */
+	struct intervals_type *type;
+	size_t n_type, cap_type;
+	struct intervals_capture *capture; /* by capture.id */
+	size_t n_capture, cap_capture;
+	struct intervals_cpu *cpu;
+	size_t n_cpu, cap_cpu;
+	struct table by_cpu;
+	struct intervals_pair *pair;
+	size_t n_pair, cap_pair;
+	struct intervals_role *role;
+	size_t n_role, cap_role;
+	struct intervals_thread *thread; /* by thread.id */
+	size_t n_thread, cap_thread;
+	struct intern names;	     /* of interval.name and .by; 0: "" */
+	struct table by_value;	     /* of names, by type and value */
+	struct table by_lock;	     /* of names, by capture and address */
+	struct table by_event;	     /* of names, for ask->by "cgroup" */
+	struct callers *callers;     /* NULL: not asked for */
+	struct futex_locks *futexes; /* likewise */
+	bool by_cgroup, by_field;    /* there are such names */
+	struct arena text;
+	struct lost_times lost;
+	struct payloads *payloads;
+	struct pairing *pairing;
+	struct intervals_sums sums;
+	bool uncounted; /* records are missing that no loss counts */
+};
+
+/* Returns whether pairs were recorded, or -1 and *err. */
+int intervals_any(struct store *db, struct err *err);
+/* a: borrowed. Returns NULL and *err, also if nothing that was recorded makes
+ * such pairs, unless a->any. path is for messages, and borrowed. */
+struct intervals *intervals_open(struct store *db, const char *path,
+				 const struct intervals_ask *a,
+				 struct err *err);
+void intervals_close(struct intervals *iv);
+/* Calls fn for each interval. Returns 0, or -1 and *err. */
+int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
+		   struct err *err);
+/* Returns whether they are of programs, not of the kernel: calls, own pairs. */
+bool intervals_of_program(const struct intervals *iv, uint32_t pair);
+/* Returns what is known of a thread, also of 0. */
+const struct intervals_thread *intervals_thread(const struct intervals *iv,
+						uint32_t thread);

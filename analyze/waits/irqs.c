@@ -1,0 +1,241 @@
+/* irqs.c - in which interrupt a wake-up was made. */
+#include "analyze/waits/irqs.h"
+
+#include <inttypes.h>
+
+#include "stitch/base/search.h"
+
+#define CPUS_MAX 65536
+#define NESTED_MAX 4 /* interrupt, softirq, and a timer in each */
+#define NAME_MAX 64
+
+struct irq_open {
+	enum irq_kind kind;
+	int vector;
+	enum softirq_raised raised;
+	bool hard;
+	int64_t time, raised_since;
+	const char *what;
+};
+
+/* Who raised NET_TX, or NET_RX, on a CPU since it ran last. */
+struct irq_raised {
+	int64_t since; /* it ran last; seen: the time is known */
+	int32_t by;    /* the one thread; 0: nobody so far */
+	bool seen, others, irq;
+};
+
+/* The interrupts that a CPU is in, innermost last. */
+struct irq_cpu {
+	struct irq_open open[NESTED_MAX];
+	size_t n;
+	struct irq_raised raised[2];
+	bool raises; /* softirq_raise is recorded here */
+};
+
+void irqs_change(struct irqs *q)
+{
+	for (size_t i = 0; i < q->n_cpu; i++)
+		q->cpu[i] = (struct irq_cpu){ 0 };
+}
+
+void irqs_release(struct irqs *q)
+{
+	free_all(q->cpu, q->wake, q->name);
+	arena_release(&q->text);
+}
+
+enum irq_kind irqs_kind(const char *name, bool *leaves)
+{
+	static const struct {
+		const char *begin;
+		enum irq_kind kind;
+	} events[] = {
+		{ "irq_handler_", IRQ_HARD },
+		{ "softirq_", IRQ_SOFT },
+		{ "irq_softirq_", IRQ_SOFT },
+		{ "hrtimer_expire_", IRQ_TIMER },
+		{ "timer_hrtimer_expire_", IRQ_TIMER },
+		{ "timer_expire_", IRQ_TIMER },
+	};
+
+	if (!strncmp(name, "block_rq_complete", 17))
+		return IRQ_DISK;
+	if (!strncmp(name, "softirq_raise", 13))
+		return IRQ_RAISE;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		size_t len = strlen(events[i].begin);
+		const char *end = name + len;
+
+		if (strncmp(name, events[i].begin, len) != 0)
+			continue;
+		*leaves = !strncmp(end, "exit", 4);
+		if (*leaves || !strncmp(end, "entry", 5))
+			return events[i].kind;
+	}
+	return IRQ_NONE;
+}
+
+static struct irq_cpu *irqs_cpu(struct irqs *q, int32_t cpu)
+{
+	if (cpu < 0 || cpu >= CPUS_MAX)
+		return NULL;
+	return mem_at(q->cpu, q->n_cpu, q->cap_cpu, cpu);
+}
+
+static const char *irqs_text(struct irqs *q, const char *text)
+{
+	for (size_t i = 0; i < q->n_name; i++)
+		if (!strcmp(q->name[i], text))
+			return q->name[i];
+	return *mem_add(q->name, q->n_name, q->cap_name) =
+		       arena_strdup(&q->text, text);
+}
+
+static const char *irqs_device(struct irqs *q, const char *name)
+{
+	char text[NAME_MAX];
+
+	if (!name || !*name)
+		return NULL;
+	snprintf(text, sizeof(text), "irq:%s", name);
+	return irqs_text(q, text);
+}
+
+/* Returns who raised the softirq on a CPU so far; NULL: it is no matter of
+ * packets. */
+static struct irq_raised *irqs_raised(struct irq_cpu *c, int64_t vector)
+{
+	return vector == SOFTIRQ_NET_TX	  ? &c->raised[0]
+	       : vector == SOFTIRQ_NET_RX ? &c->raised[1]
+					  : NULL;
+}
+
+void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
+		enum softirq_raised how)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+	struct irq_raised *r = c ? irqs_raised(c, e->vector) : NULL;
+	const struct irq_open *in;
+
+	if (c)
+		c->raises = true;
+	if (!r)
+		return;
+	/* packets that are left, and answers, are of who raised the first */
+	in = c->n && !e->hard ? &c->open[c->n - 1] : NULL;
+	if (how == RAISED_IRQ && in && in->kind == IRQ_SOFT &&
+	    in->vector == e->vector)
+		how = in->raised == RAISED_UNKNOWN ? RAISED_MIXED : in->raised;
+	if (how == RAISED_IRQ) {
+		r->irq = true;
+		return;
+	}
+	r->others |= how != RAISED_OWN || e->current <= 0 ||
+		     (r->by && r->by != e->current);
+	r->by = e->current;
+}
+
+/* Returns who raised what a thread runs now. */
+static enum softirq_raised irqs_who(const struct irq_raised *r, int32_t current)
+{
+	if (!r->seen || (!r->by && !r->others && !r->irq))
+		return RAISED_UNKNOWN;
+	if (!r->by && !r->others)
+		return RAISED_IRQ;
+	return r->irq || r->others || r->by != current ? RAISED_MIXED
+						       : RAISED_OWN;
+}
+
+void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+	struct irq_raised *r;
+	struct irq_open *in;
+
+	if (!c)
+		return;
+	if (c->n == NESTED_MAX) /* ends were lost */
+		c->n = 0;
+	in = &c->open[c->n++];
+	*in = (struct irq_open){
+		.kind = e->kind,
+		.vector = -1,
+		.time = e->time,
+		.hard = e->hard,
+		.what = e->kind == IRQ_TIMER  ? "timer"
+			: e->kind == IRQ_SOFT ? softirq_name(e->vector)
+					      : irqs_device(q, e->name),
+	};
+	if (e->kind != IRQ_SOFT)
+		return;
+	in->vector = in->what ? (int)e->vector : -1;
+	r = irqs_raised(c, e->vector);
+	if (!r)
+		return;
+	in->raised = irqs_who(r, e->current);
+	in->raised_since = r->since;
+	*r = (struct irq_raised){ .since = e->time, .seen = c->raises };
+}
+
+/* block_rq_complete comes first, then what it wakes, then the next request: so
+ * what is woken in this interrupt from here on waited for this disk. */
+void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+	struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
+	char text[NAME_MAX];
+
+	if (!in || in->hard != hard || in->kind == IRQ_TIMER || dev < 0)
+		return;
+	/* as the kernel keeps it: MAJOR(), MINOR() */
+	snprintf(text, sizeof(text), "disk:%" PRId64 ",%" PRId64, dev >> 20,
+		 dev & 0xfffff);
+	in->what = irqs_text(q, text);
+}
+
+void irqs_leave(struct irqs *q, int32_t cpu, enum irq_kind kind)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+
+	if (!c)
+		return;
+	if (c->n && c->open[c->n - 1].kind == kind)
+		c->n--;
+	else
+		c->n = 0; /* beginnings or ends were lost */
+}
+
+void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
+	       bool timer)
+{
+	const struct irq_cpu *c = irqs_cpu(q, cpu);
+	const struct irq_open *in = c && c->n ? &c->open[c->n - 1] : NULL;
+	const struct irq_open *soft = in;
+	bool known;
+
+	if (!in || in->hard != hard)
+		return;
+	/* a timer expires in a softirq */
+	while (soft > c->open && soft->kind == IRQ_TIMER)
+		soft--;
+	/* interrupts without events of their own may be inside */
+	known = in->what && (timer || in->kind != IRQ_TIMER);
+	if (known || soft->vector >= 0)
+		*mem_add(q->wake, q->n_wake, q->cap_wake) = (struct irq_wake){
+			.event = event,
+			.what = known ? in->what : NULL,
+			.since = hard ? in->time : soft->time,
+			.vector = hard ? -1 : soft->vector,
+			.raised = soft->raised,
+			.raised_since = soft->raised_since,
+		};
+}
+
+const struct irq_wake *irqs_find(const struct irqs *q, int64_t event)
+{
+	size_t at = search_where(q->n_wake, i, q->wake[i].event >= event);
+
+	return at < q->n_wake && q->wake[at].event == event ? &q->wake[at]
+							    : NULL;
+}

@@ -1,0 +1,81 @@
+/* offcpu.c - words of the time that threads were off the CPU. */
+#include "analyze/waits/offcpu.h"
+
+#include <string.h>
+
+#include "analyze/samples/asked.h"
+#include "analyze/stacks/stacks.h"
+#include "schema/store.h"
+#include "stitch/task_state.h"
+#include "stitch/verdict.h"
+
+const char *offcpu_state(int64_t state)
+{
+	const struct task_state *s = task_state_of(state);
+
+	return s ? s->name : "?";
+}
+
+/* Bits above the known ones differ between kernels, and mean that the thread
+ * was preempted. */
+const char *offcpu_state_word(int64_t state)
+{
+	const struct task_state *s = task_state_of(state);
+
+	return s ? s->word : state > 0 ? "preempted" : "waiting";
+}
+
+int64_t offcpu_state_bits(const struct value *v)
+{
+	if (v->kind == VALUE_INT)
+		return v->num;
+	for (size_t i = 0; v->kind == VALUE_TEXT && task_state(i); i++)
+		if (!strcmp(v->text, task_state(i)->name))
+			return task_state(i)->bits;
+	return STATE_UNKNOWN;
+}
+
+int offcpu_join(struct asked *a, int64_t event, struct offcpu_stack *s,
+		struct err *err)
+{
+	struct asked_row q;
+	int rc = asked_find(a, event, &q, err);
+
+	if (rc <= 0)
+		return rc;
+	if (q.joined)
+		s->uraw = id_of_row(q.uraw);
+	s->verdict = (uint8_t)q.verdict;
+	s->flags = (uint8_t)q.flags & VERDICT_EXEC;
+	return 0;
+}
+
+struct stacks_group offcpu_group(const struct offcpu_stack *s)
+{
+	return (struct stacks_group){
+		.type = s->type,
+		.comm = s->comm,
+		.cpu = -1,
+		.kraw = s->kraw,
+		.uraw = s->uraw,
+		.verdict = s->verdict,
+		.flags = s->flags,
+	};
+}
+
+bool offcpu_takes_state(const char *list, int64_t state)
+{
+	const char *name = offcpu_state(state);
+
+	if (!list)
+		return true;
+	for (const char *p = list; *p;) {
+		size_t n = strcspn(p, ",");
+
+		if ((n == strlen(name) && !strncmp(p, name, n)) ||
+		    (n == 1 && *p == 'R' && name[0] == 'R'))
+			return true;
+		p += n + (p[n] == ',');
+	}
+	return false;
+}

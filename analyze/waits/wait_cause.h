@@ -1,0 +1,82 @@
+/* wait_cause.h - what a thread waits for: futex, poll, read, page fault, ...
+ *
+ * The functions of the kernel in the stack of the switch tell it: the system
+ * call, or the fault inside of it. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/causes/timeline.h"
+
+struct label_list;
+struct offcpu_stack;
+struct stacks;
+struct wait_causes;
+
+enum wait_cause {
+	WAIT_UNKNOWN, /* no stack, or no name in it tells */
+	WAIT_FAULT,
+	WAIT_FUTEX,
+	WAIT_POLL,
+	WAIT_READ,
+	WAIT_WRITE,
+	WAIT_SOCKET,
+	WAIT_TIMER,
+	WAIT_CHILD,
+	WAIT_SIGNAL,
+	WAIT_FILE,
+	WAIT_MEMORY,
+	WAIT_EXEC,
+	WAIT_CLONE,
+	WAIT_EXIT,
+	WAIT_IOCTL,
+	WAIT_KERNEL, /* a thread of the kernel */
+	WAIT_READY,  /* for a CPU: it was runnable */
+	WAIT_CAUSES
+};
+
+/* stacks: borrowed, for names. The caller calls wait_causes_free(). */
+struct wait_causes *wait_causes_new(struct stacks *s);
+void wait_causes_free(struct wait_causes *c);
+/* Returns what a wait was for, by the task state and the kernel half of the
+ * stack at its begin. Each such half is looked at once. */
+enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
+				uint32_t kraw);
+/* The code that waited: labels of the stacks. */
+struct wait_place {
+	uint32_t in;	 /* the innermost function outside the libraries of C
+			  * and C++ and the kernel;
+			  * of the kernel, outside the scheduler, where the
+			  * stack has no user code; STACK_NAMES_GAP where
+			  * the stack lacks it, and its labels have that */
+	uint32_t caller; /* the next one outwards, likewise */
+	bool has_in, has_caller;
+};
+struct wait_place wait_causes_place(struct wait_causes *c,
+				    const struct offcpu_stack *at);
+/* Returns the name of the function in p->in as it is shown; of a missing one
+ * "[caller missing] < NAME", with the next that is known; "" if there is none.
+ * Valid as long as the labels. May add one: what labels_get() returned before
+ * that is gone. */
+const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p);
+/* Leaves only the place and its callers of the frames of a wait, which are
+ * outermost first; nothing of a stack without such a place. */
+void wait_causes_cut(const struct wait_causes *c, struct label_list *l);
+/* Returns the function that called what an event of these stacks is of, "" if
+ * it is not known: of the kernel, the innermost one outside of the scheduler,
+ * tracing and locks; of a program (kernel: false, or the stack has none of
+ * these) outside the libraries of C and C++. *missing: a caller in between is
+ * STACK_NAMES_GAP. Valid until labels change. */
+const char *wait_causes_caller(struct wait_causes *c, uint32_t kraw,
+			       uint32_t uraw, bool kernel, bool *missing);
+/* Returns in what a stack of the kernel was taken, as far as its functions
+ * tell; of a softirq how it was entered, and *vector, -1 if that is not known.
+ */
+enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
+					  int *vector);
+/* Returns whether a function waits for a lock, of the C library or of the
+ * kernel: by how its name begins, as a program's block_wait() waits for none. A
+ * futex alone may be that of a condition. */
+bool wait_cause_is_lock(const char *name);
+/* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
+const char *wait_cause_word(enum wait_cause cause);

@@ -1,0 +1,121 @@
+/* waits.h - iterates over the times that threads were off the CPU, and over
+ * those that they ran: how long, where, and who woke them.
+ *
+ * A wait goes from a thread's switch out of a CPU to its next switch in on any
+ * CPU. It has the stack of the switch out, with its user half if that was
+ * recorded. A wait during which switches may have been lost is uncertain, and
+ * one without an end is open; both are counted separately.
+ *
+ * The switches are those that causes.h reads, kernel after kernel; behind them
+ * come the waits that kernels themselves measured (perf record --off-cpu).
+ * Items come in the order of the records that end them. Memory is bounded by
+ * the number of threads; with wakers it grows as in causes.h, and by 64 bytes
+ * for each wait. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/waits/offcpu.h"
+#include "analyze/waits/wakers.h"
+
+struct filter;
+struct store;
+struct wait_causes;
+struct waits;
+
+enum offcpu_end {
+	OFFCPU_BACK,	  /* the thread came back */
+	OFFCPU_UNCERTAIN, /* it may have come back in between */
+	OFFCPU_OPEN,	  /* it was off the CPU when the capture ended */
+};
+
+struct offcpu_wait {
+	int64_t event; /* the switch out */
+	int64_t from, to;
+	bool sum;     /* of perf record --off-cpu: several waits; from is 0 */
+	bool sampled; /* its switches were: nobody knows if it was one */
+	enum offcpu_end end;
+	int64_t tid;
+	int64_t state; /* task state bits of the kernel; -1: not known */
+	int32_t cpu;   /* that it left; -1: not known */
+	struct offcpu_stack at;
+	struct waker waker; /* if it was asked for */
+};
+
+/* A thread on a CPU, from its switch in to its switch out. */
+struct offcpu_run {
+	int64_t tid;
+	uint32_t comm; /* comm.id; 0: not known */
+	int32_t cpu;   /* -1: not known */
+	int64_t from, to;
+	int64_t came, left; /* events of the switches; left 0: the capture
+			     * ended */
+	int64_t state;	    /* in which it left; -1: not known */
+	int64_t capture;
+	bool record; /* a record of switches says so, not sched_switch */
+};
+
+struct offcpu_sums {
+	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
+	uint64_t cut;		  /* runs that were asked for, without an end */
+	uint64_t bare;		  /* sched_switch without its fields */
+	uint64_t lost;		  /* records, in these captures */
+	bool lost_unknown;	  /* some losses have no number */
+	/* sched_switch: where fewer were recorded than there were, perf record
+	 * sampled it, and nobody knows what a thread did between two */
+	uint64_t recorded, happened;
+	bool wakes;   /* who woke is known, as far as wakers.h tells */
+	bool partial; /* not recorded on all CPUs: switches in are missing */
+	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
+	bool whole;   /* from perf record --off-cpu */
+	/* sums of perf record --off-cpu that other captures tell of in part:
+	 * they cannot be taken apart, and do not count */
+	uint64_t mixed, mixed_ns;
+};
+
+/* What is asked for. */
+struct waits_ask {
+	const struct filter *filter; /* which waits; never NULL, and borrowed
+				      * until waits_close() */
+	bool runs;		     /* times on a CPU, too */
+	/* It is no error if there are no switches, or no wait is certain, or
+	 * their times have no sum. */
+	bool any;
+	/* For who woke: both, or NULL if nobody asks. */
+	const struct stacks *stacks;
+	struct wait_causes *causes;
+};
+
+enum waits_kind {
+	WAITS_WAIT, /* that the filter selects */
+	/* A time on a CPU in which no switch can have been lost; the last ones
+	 * end with the capture, where all switches were recorded. */
+	WAITS_RUN,
+	/* All waits of a kernel came: waits_causes() is what tells who woke.
+	 */
+	WAITS_TOLD,
+};
+
+struct waits_item {
+	enum waits_kind kind;
+	struct offcpu_wait wait;
+	struct offcpu_run run;
+};
+
+/* Returns NULL and *err on failure. path is for messages, and borrowed. */
+struct waits *waits_open(struct store *db, const char *path,
+			 const struct waits_ask *a, struct err *err);
+/* Stores the sums of what came so far, unless sums is NULL. */
+void waits_close(struct waits *w, struct offcpu_sums *sums);
+/* Returns 1 and *out; 0 at the end; or -1 and *err, also at the end if there
+ * are no switches, or no wait is certain, and if w is NULL, as waits_open()
+ * failed. */
+int waits_next(struct waits *w, struct waits_item *out, struct err *err);
+/* Returns the records of the kernel that is read; NULL: nobody asks who woke,
+ * or they do not tell. */
+const struct causes *waits_causes(const struct waits *w);
+
+/* Returns whether switches were sampled, so that no wait is certain. */
+bool offcpu_sampled(const struct offcpu_sums *s);
+/* Returns why waits are uncertain, as the end of a sentence. */
+const char *offcpu_reason(const struct offcpu_sums *s);

@@ -1,0 +1,364 @@
+/* wake_context.c - in what a wake-up was made: in the code of a thread, or in
+ * which interrupt. */
+#include "analyze/waits/wake_context.h"
+
+#include "analyze/causes/proof.h"
+#include "analyze/causes/missing.h"
+#include "analyze/causes/timeline.h"
+#include "analyze/waits/causes_names.h"
+#include "analyze/waits/causes_types.h"
+#include "analyze/waits/irqs.h"
+#include "analyze/waits/wait_cause.h"
+#include "schema/columns.h"
+#include "schema/db/addrs.h"
+#include "schema/store.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/base/table.h"
+#include "stitch/task_state.h"
+
+/* Bits of common_flags. */
+#define FLAG_IRQS_OFF 0x01
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+#define FLAG_NMI 0x40
+#define FLAG_BH_OFF 0x80 /* since Linux 5.17 */
+#define FLAG_INTERRUPT (FLAG_HARDIRQ | FLAG_SOFTIRQ | FLAG_NMI)
+
+#define STATE_SLEEPS (STATE_SLEEPING | STATE_UNINTERRUPTIBLE)
+
+/* Longer stacks of the kernel tell nothing. */
+#define FRAMES_MAX 1024
+
+/* A wake-up in a softirq that has a stack. */
+struct wake_open {
+	int64_t event;
+	uint32_t kraw;
+	int8_t vector; /* by the names in its stack; -1: not known */
+};
+
+struct wake_contexts {
+	struct timeline *t;
+	struct wait_causes *words;
+	struct irqs irqs;
+	bool x86_64; /* else addresses tell nothing */
+	struct softirqs softirqs;
+	struct wake_open *open; /* by event */
+	size_t n_open, cap_open;
+	const struct causes_names *names;
+	bool cards;	      /* some wake-up rests on SOFTIRQ_IF_NO_IRQ */
+	struct table premise; /* by event, enum softirq_premise */
+};
+
+struct wake_contexts *wake_contexts_new(struct timeline *t,
+					struct wait_causes *w, bool x86_64)
+{
+	struct wake_contexts *wc = mem_new(1, sizeof(*wc));
+
+	wc->t = t;
+	wc->words = w;
+	wc->x86_64 = x86_64;
+	return wc;
+}
+
+void wake_contexts_free(struct wake_contexts *wc)
+{
+	if (!wc)
+		return;
+	softirqs_release(&wc->softirqs);
+	irqs_release(&wc->irqs);
+	table_release(&wc->premise);
+	free(wc->open);
+	free(wc);
+}
+
+void wake_contexts_change(struct wake_contexts *wc)
+{
+	irqs_change(&wc->irqs);
+}
+
+/* ---- events */
+
+/* Returns the context by common_flags (-1: unknown), and by the stack where
+ * they are not enough. Whose a softirq is, is judged when all is read. */
+static enum timeline_context wake_context(struct wait_causes *w, int64_t flags,
+					  uint32_t kraw)
+{
+	int vector;
+	enum timeline_context stack = wait_causes_context(w, kraw, &vector);
+	bool soft = stack == CONTEXT_INLINE || stack == CONTEXT_SOFTIRQ;
+
+	if (flags < 0)
+		return soft ? CONTEXT_SOFTIRQ_UNKNOWN : stack;
+	if (flags & FLAG_NMI)
+		return CONTEXT_NMI;
+	if (flags & FLAG_HARDIRQ)
+		return stack == CONTEXT_TIMER ? CONTEXT_TIMER : CONTEXT_HARDIRQ;
+	if (!(flags & FLAG_SOFTIRQ))
+		return CONTEXT_TASK;
+	return stack == CONTEXT_TIMER ? stack : CONTEXT_SOFTIRQ_UNKNOWN;
+}
+
+/* Notes what the stack of an event may tell of softirqs. */
+static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
+			    uint32_t kraw, const struct timeline_record *rec)
+{
+	unsigned int roles = rec->current > 0 ? SOFTIRQ_THREAD : 0;
+
+	if (kraw && rec->kind >= TIMELINE_WAKING &&
+	    rec->context == CONTEXT_SOFTIRQ_UNKNOWN)
+		*mem_add(wc->open, wc->n_open, wc->cap_open) =
+			(struct wake_open){ rec->id, kraw, -1 };
+	if (!wc->x86_64 || !kraw || flags < 0)
+		return;
+	if (rec->kind == TIMELINE_SWITCH && !(flags & FLAG_INTERRUPT) &&
+	    rec->state > 0 && !(rec->state & 0xff & ~STATE_SLEEPS))
+		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_SLEEP);
+	if (rec->kind < TIMELINE_WAKING || (flags & FLAG_NMI))
+		return;
+	if (flags & FLAG_HARDIRQ)
+		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_HARDIRQ);
+	else if (flags & FLAG_SOFTIRQ)
+		softirqs_want(&wc->softirqs, kraw, roles | SOFTIRQ_ASKED);
+}
+
+/* Returns who raises a softirq in a record of these flags. A thread with
+ * softirqs on may be interrupted by what runs them. */
+static enum softirq_raised wake_raised(int64_t flags)
+{
+	if (flags > 0 && (flags & FLAG_INTERRUPT))
+		return RAISED_IRQ;
+	return flags > 0 && (flags & FLAG_BH_OFF) ? RAISED_OWN : RAISED_MIXED;
+}
+
+/* Notes which function of an interrupt begins or ends, or what is woken in one.
+ * timer: a timer's function may have made the wake-up. */
+static void wake_note_irq(struct wake_contexts *wc,
+			  const struct causes_type *type,
+			  const struct causes_fields *f, bool timer,
+			  const struct timeline_record *rec)
+{
+	int64_t flags = causes_fields_int(f, FIELDS_FLAGS);
+	bool hard = flags > 0 && (flags & FLAG_HARDIRQ);
+	const struct irq_entry e = {
+		.kind = (enum irq_kind)type->irq,
+		.time = rec->time,
+		.hard = hard,
+		.name = causes_fields_text(f, FIELDS_DEVICE),
+		.vector = causes_fields_int(f, FIELDS_VECTOR),
+		.current = rec->current,
+	};
+
+	/* those between two that were sampled are not known */
+	if (type->sampled)
+		return;
+	if (e.kind == IRQ_RAISE)
+		irqs_raise(&wc->irqs, rec->cpu, &e, wake_raised(flags));
+	else if (flags < 0)
+		return;
+	else if (e.kind == IRQ_DISK && (flags & FLAG_INTERRUPT))
+		irqs_disk(&wc->irqs, rec->cpu, hard,
+			  causes_fields_int(f, FIELDS_DISK));
+	else if (e.kind == IRQ_DISK)
+		return;
+	else if (e.kind && type->leaves)
+		irqs_leave(&wc->irqs, rec->cpu, e.kind);
+	else if (e.kind)
+		irqs_enter(&wc->irqs, rec->cpu, &e);
+	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
+		irqs_wake(&wc->irqs, rec->cpu, rec->id, hard, timer);
+}
+
+void wake_contexts_take(struct wake_contexts *wc,
+			const struct causes_type *type,
+			const struct causes_fields *f, uint32_t kraw,
+			struct timeline_record *rec)
+{
+	int64_t flags = causes_fields_int(f, FIELDS_FLAGS);
+	bool wakes = rec->kind >= TIMELINE_WAKING;
+	int vector;
+
+	if (flags >= 0) {
+		rec->interrupt = flags & FLAG_INTERRUPT;
+		rec->irqs_off = flags & FLAG_IRQS_OFF;
+	}
+	if (wakes)
+		rec->context = (uint8_t)wake_context(wc->words, flags, kraw);
+	wake_note_stack(wc, flags, kraw, rec);
+	/* its stack, if it has one, shows a timer's function */
+	wake_note_irq(wc, type, f,
+		      !wakes || wait_causes_context(wc->words, kraw, &vector) !=
+					CONTEXT_HARDIRQ,
+		      rec);
+}
+
+/* ---- softirqs of a kernel without names */
+
+static int wake_load_addrs(struct wake_contexts *wc, struct store *db,
+			   struct err *err)
+{
+	struct rows *r = rows_of(db, "causes_addrs", err);
+	uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));
+
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, CAUSES_ADDRS_ID);
+		struct value v = rows_value(r, CAUSES_ADDRS_ADDRS);
+		int n;
+
+		if (id < 1 || id > UINT32_MAX ||
+		    !softirqs_is_wanted(&wc->softirqs, (uint32_t)id))
+			continue;
+		n = store_addrs(v.text, v.len, addr, FRAMES_MAX);
+		if (n > 0)
+			softirqs_take(&wc->softirqs, (uint32_t)id, addr,
+				      (size_t)n);
+	}
+	free(addr);
+	return rows_end(r, err);
+}
+
+/* Returns whether records of a CPU may be missing between two times. inside:
+ * both are in one interrupt. */
+static bool wake_lost(const struct wake_contexts *wc, int32_t cpu, int64_t from,
+		      int64_t to, bool inside)
+{
+	return missing_in(wc->t, cpu, from, to, !inside);
+}
+
+/* Returns the stack of a wake-up in a softirq; NULL: it has none. */
+static struct wake_open *wake_open(const struct wake_contexts *wc,
+				   int64_t event)
+{
+	size_t at = search_where(wc->n_open, i, wc->open[i].event >= event);
+
+	return event && at < wc->n_open && wc->open[at].event == event
+		       ? &wc->open[at]
+		       : NULL;
+}
+
+/* Returns what events of interrupts prove of a wake-up; NULL: nothing. */
+static const struct irq_wake *wake_irq(const struct wake_contexts *wc,
+				       int64_t event, int32_t cpu, int64_t time)
+{
+	const struct irq_wake *q = event ? irqs_find(&wc->irqs, event) : NULL;
+
+	return q && !wake_lost(wc, cpu, q->since, time, true) ? q : NULL;
+}
+
+/* Returns whether a thread is one that runs softirqs only. */
+static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
+{
+	return tid > 0 &&
+	       !strncmp(causes_names_comm(wc->names, tid), "ksoftirqd/", 10);
+}
+
+/* Returns whether a thread that is woken left its CPU uninterruptibly, as who
+ * waits for a disk does. */
+static bool wake_is_for_disk(const struct timeline *t,
+			     const struct timeline_wake *w)
+{
+	const struct numbers id = lists_get(&t->stays, w->waiter);
+	size_t at = search_where(
+		id.n, i, timeline_stay(t, numbers_get(&id, i)).to > w->time);
+	int32_t state =
+		at ? timeline_stay(t, numbers_get(&id, at - 1)).state : -1;
+
+	return state > 0 && (state & STATE_UNINTERRUPTIBLE);
+}
+
+/* Finds whose a softirq is, by all that tells it. */
+static enum timeline_context wake_judge(struct wake_contexts *wc,
+					const struct timeline_wake *w,
+					const struct irq_wake *q)
+{
+	int64_t event = w->event;
+	struct wake_open *at = wake_open(wc, event);
+	uint32_t kraw = at ? at->kraw : 0;
+	struct softirq_facts f = { .vector = -1 };
+	enum softirq_premise premise;
+	enum timeline_context context;
+
+	f.entered = wait_causes_context(wc->words, kraw, &f.vector);
+	/* with names, the softirq's own function is among them */
+	if (f.entered == CONTEXT_INLINE && f.vector < 0)
+		f.entered = CONTEXT_SOFTIRQ_UNKNOWN;
+	else if (f.entered != CONTEXT_INLINE && f.entered != CONTEXT_SOFTIRQ)
+		f.entered = wc->x86_64 ? softirqs_context(&wc->softirqs, kraw)
+				       : CONTEXT_SOFTIRQ_UNKNOWN;
+	if (at)
+		at->vector = (int8_t)f.vector;
+	/* it is woken between softirqs, for all that are left */
+	if (wake_is_ksoftirqd(wc, w->waker) ||
+	    wake_is_ksoftirqd(wc, timeline_tid(wc->t, w->waiter)))
+		return CONTEXT_SOFTIRQ;
+	if (q && q->vector >= 0) {
+		f.vector = q->vector;
+		f.raised = (uint8_t)q->raised;
+		if (timeline_is_blind(wc->t) ||
+		    wake_lost(wc, w->cpu, q->raised_since, w->time, false))
+			f.raised = RAISED_UNKNOWN;
+	}
+	f.disk = wake_is_for_disk(wc->t, w);
+	context = softirq_judge(&f, &premise);
+	if (premise != SOFTIRQ_SURE && event)
+		table_add(&wc->premise, hash_u64((uint64_t)event), premise);
+	wc->cards |= premise == SOFTIRQ_IF_NO_IRQ;
+	return context;
+}
+
+/* Finds what an interrupt did: a timer, a disk, or a softirq. */
+static uint8_t wake_find_context(void *arg, const struct timeline_wake *w)
+{
+	struct wake_contexts *wc = arg;
+	const struct irq_wake *q = wake_irq(wc, w->event, w->cpu, w->time);
+
+	if (q && q->what && !strncmp(q->what, "disk:", 5))
+		return CONTEXT_DISK;
+	if (q && q->what && !strcmp(q->what, "timer"))
+		return CONTEXT_TIMER;
+	if (w->context != CONTEXT_SOFTIRQ_UNKNOWN)
+		return w->context;
+	return (uint8_t)wake_judge(wc, w, q);
+}
+
+int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
+			 const struct causes_names *names, struct err *err)
+{
+	wc->names = names;
+	if (wc->n_open && wc->x86_64) {
+		if (wake_load_addrs(wc, db, err))
+			return -1;
+		softirqs_learn(&wc->softirqs);
+	}
+	timeline_settle(wc->t, wake_find_context, wc);
+	return 0;
+}
+
+const char *wake_contexts_what(const struct wake_contexts *wc,
+			       const struct proof_edge *e)
+{
+	const struct irq_wake *q = wake_irq(wc, e->event, e->cpu, e->time);
+	const struct wake_open *at = wake_open(wc, e->event);
+
+	if (e->context == CONTEXT_TIMER)
+		return "timer";
+	return q && q->what ? q->what : softirq_name(at ? at->vector : -1);
+}
+
+enum softirq_premise wake_contexts_premise(const struct wake_contexts *wc,
+					   const struct proof_edge *e)
+{
+	uint32_t premise =
+		table_find_hash(&wc->premise, hash_u64((uint64_t)e->event));
+
+	return premise == TABLE_NONE || e->context != CONTEXT_INLINE
+		       ? SOFTIRQ_SURE
+		       : (enum softirq_premise)premise;
+}
+
+const char *wake_contexts_cards(const struct wake_contexts *wc)
+{
+	return wc->cards
+		       ? "if no interrupt raised the softirqs that threads ran"
+		       : NULL;
+}
