@@ -120,8 +120,8 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
 	$(addprefix analyze/samples/,asked.c chains.c code.c events.c filter.c loss_rows.c \
-	payloads.c row_cursor.c) cli/typed.c \
-	$(addprefix cli/output/,human.c json.c safe_text.c)
+	payloads.c row_cursor.c) \
+	$(addprefix stitch/text/,human.c json.c parse_number.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 # Empty where the objects of the program can be in a library, too: the plugin is
 # linked from these.

@@ -11,7 +11,7 @@
 #include "cli/ingest/chunks.h"
 #include "cli/ingest/load.h"
 #include "cli/input.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"

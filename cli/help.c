@@ -8,7 +8,7 @@
 #include "cli/options.h"
 #include "cli/output/term.h"
 #include "cli/topics.h"
-#include "cli/typed.h"
+#include "cli/args/nearest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"

@@ -10,7 +10,7 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/server/server.h"
 #include "cli/stop.h"

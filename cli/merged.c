@@ -14,7 +14,7 @@
 #include "cli/output/folder.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "cli/version.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -66,7 +66,7 @@ static int merged_time(const char *opt, const char *text, int64_t *out,
 	if (rest && !*rest &&
 	    !__builtin_mul_overflow((int64_t)mktime(&tm), NS, out))
 		return 0;
-	if (typed_decimal(&p, 9, out) || *p)
+	if (parse_decimal(&p, 9, out) || *p)
 		return err_set(err, ERR_USAGE,
 			       "--%s needs seconds, or a time such as "
 			       "'2026-11-21 10:00', not '%s'",
@@ -79,7 +79,7 @@ static int merged_span(const char *text, int64_t *out, struct err *err)
 	const char *p = text;
 
 	/* a number alone is one of seconds */
-	if ((typed_span(text, out) && (typed_decimal(&p, 9, out) || *p)) ||
+	if ((parse_duration(text, out) && (parse_decimal(&p, 9, out) || *p)) ||
 	    !*out)
 		return err_set(err, ERR_USAGE,
 			       "--since needs a time such as 90s, 5m or 2h, "

@@ -7,7 +7,7 @@
 
 #include "cli/output/pager.h"
 #include "cli/output/term.h"
-#include "cli/typed.h"
+#include "cli/args/nearest.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -222,7 +222,7 @@ static bool options_say_whose(const struct command *c, char letter,
 static int unknown_long(const struct command *c, const char *name, size_t len,
 			struct err *err)
 {
-	char typed[TYPED_NEAR_MAX + 1];
+	char typed[NEAREST_MAX + 1];
 	struct nearest near = { .typed = typed };
 
 	if (options_say_whose(c, 0, name, len, err))

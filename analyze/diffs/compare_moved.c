@@ -9,8 +9,8 @@
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/diffs/diff_chance.h"
 #include "analyze/stacks/label.h"
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 
 /* Of a side that has so many times the weight of the other, percents say less

@@ -6,8 +6,8 @@
 
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/stacks/label.h"
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 

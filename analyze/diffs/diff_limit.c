@@ -6,7 +6,7 @@
 
 #include "analyze/names/pattern.h"
 #include "cli/output/say.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -34,7 +34,7 @@ static bool diff_limit_parse(const char *s)
 {
 	int64_t v;
 
-	if (typed_decimal(&s, 9, &v) || s[*s == '%'])
+	if (parse_decimal(&s, 9, &v) || s[*s == '%'])
 		return false;
 	limit = (double)v / 1e9;
 	return limit < 1e6;

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "analyze/names/short_name.h"
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"

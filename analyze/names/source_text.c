@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/md5.h"
 #include "stitch/base/mem.h"

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "analyze/samples/code.h"
-#include "cli/output/json.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"

@@ -5,8 +5,8 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 
-#include "cli/output/safe_text.h"
-#include "cli/typed.h"
+#include "stitch/text/safe_text.h"
+#include "stitch/text/parse_number.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
@@ -216,7 +216,7 @@ static int filter_parse_share(const char **p, int64_t *out)
 {
 	int64_t v;
 
-	if (typed_decimal(p, 9, &v) || **p != '%' || v > 100000000000)
+	if (parse_decimal(p, 9, &v) || **p != '%' || v > 100000000000)
 		return -1;
 	(*p)++;
 	*out = v / 100000;
@@ -271,11 +271,11 @@ static int filter_read_seconds(const char *list, struct filter_span *s)
 {
 	const char *p = list;
 
-	if (*p != ',' && typed_decimal(&p, 9, &s->from))
+	if (*p != ',' && parse_decimal(&p, 9, &s->from))
 		return 1;
 	if (*p == ',' && p[1]) {
 		p++;
-		if (typed_decimal(&p, 9, &s->to))
+		if (parse_decimal(&p, 9, &s->to))
 			return 1;
 		/* script prints microseconds, truncated: include all of it */
 		if (__builtin_add_overflow(s->to, 1000, &s->to))

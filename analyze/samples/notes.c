@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/text_out.h"

@@ -8,7 +8,7 @@
 #include "analyze/samples/chains.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/row_cursor.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/payload.h"
 #include "schema/columns.h"

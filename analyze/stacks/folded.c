@@ -6,7 +6,7 @@
 
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "analyze/stacks/stack_names.h"
 #include "analyze/names/suffix.h"
 #include "stitch/base/err.h"

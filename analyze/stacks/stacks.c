@@ -11,7 +11,7 @@
 #include "analyze/samples/payloads.h"
 #include "analyze/samples/recorder.h"
 #include "analyze/stacks/stack_sums.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "analyze/samples/weight.h"

@@ -5,7 +5,7 @@
 
 #include "analyze/causes/missing.h"
 #include "analyze/names/thread_names.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "analyze/samples/row_cursor.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -6,7 +6,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/wait_cause.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

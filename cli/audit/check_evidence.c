@@ -5,10 +5,10 @@
 
 #include "cli/audit/check.h"
 #include "analyze/names/shown_names.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/lines.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 

@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/json.h"
+#include "cli/output/json_rows.h"
+#include "stitch/text/json.h"
 
 static void check_json_sentence(void *arg, const char *sentence)
 {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/lines.h"
 #include "stitch/base/mem.h"
 

@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/lines.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"

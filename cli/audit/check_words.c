@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/lines.h"
 
 /* Adds "N what" to the line unless n is 0, with ", " in front of all but the

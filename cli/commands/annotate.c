@@ -6,7 +6,7 @@
 
 #include "cli/input.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/tables/annotated.h"
 #include "cli/command.h"

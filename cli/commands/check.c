@@ -11,7 +11,7 @@
 #include "cli/output/output.h"
 #include "cli/stop.h"
 #include "cli/server/server.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
 
 #define LIMIT_ROWS 20
@@ -72,7 +72,7 @@ static int parse_limit(const char *opt, const char *text,
 	if (!text)
 		return 0;
 	out->percent = strchr(text, '%');
-	if (typed_decimal(&p, out->percent ? 6 : 0, &n) ||
+	if (parse_decimal(&p, out->percent ? 6 : 0, &n) ||
 	    strcmp(p, out->percent ? "%" : "") != 0 ||
 	    (!out->percent && strchr(text, '.')))
 		return err_set(err, ERR_USAGE,

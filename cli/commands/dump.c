@@ -7,7 +7,7 @@
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/stop.h"
 #include "formats/formats.h"

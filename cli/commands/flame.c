@@ -22,7 +22,7 @@
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
 
 #define WIDTH 1200
@@ -117,7 +117,7 @@ static int flame_take_minwidth(struct svg_opts *o, struct err *err)
 	const char *s = opts.minwidth;
 	int64_t v;
 
-	if (typed_decimal(&s, 3, &v) || s[*s == '%'])
+	if (parse_decimal(&s, 3, &v) || s[*s == '%'])
 		return err_set(err, ERR_USAGE,
 			       "--minwidth needs a width such "
 			       "as 0.1 or 0.5%%, not '%s'",

@@ -10,7 +10,7 @@
 #include "cli/ingest/load.h"
 #include "analyze/stacks/summary.h"
 #include "cli/output/grid.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "formats/bundle.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

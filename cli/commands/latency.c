@@ -9,7 +9,7 @@
 #include "analyze/waits/intervals.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -76,8 +76,8 @@ static int latency_span(const char *name, const char *text, int64_t *ns,
 {
 	const char *p = text;
 
-	if (text && typed_span(text, ns) &&
-	    !(typed_decimal(&p, 3, ns) == 0 && !strcmp(p, "us")))
+	if (text && parse_duration(text, ns) &&
+	    !(parse_decimal(&p, 3, ns) == 0 && !strcmp(p, "us")))
 		return err_set(err, ERR_USAGE,
 			       "%s %s: needs a time such as 50us or 5ms", name,
 			       text);
@@ -111,7 +111,7 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--percentile needs "
 			       "--fail-above");
-	if (percentile && (typed_decimal(&p, 1, &tenths) || *p || tenths < 1 ||
+	if (percentile && (parse_decimal(&p, 1, &tenths) || *p || tenths < 1 ||
 			   tenths > 1000))
 		return err_set(err, ERR_USAGE,
 			       "--percentile %s: needs a number such as 99 or "

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/merged.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/say.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"

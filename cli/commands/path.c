@@ -4,7 +4,7 @@
 #include "cli/input.h"
 #include "cli/pictures/flame.h"
 #include "cli/path/path.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -61,8 +61,8 @@ static int path_take_time(struct path_opts *o, struct err *err)
 	o->timed = time_text != NULL;
 	if (!o->timed)
 		return 0;
-	if (!typed_decimal(&p, 9, &o->from) && *p++ == ',' &&
-	    !typed_decimal(&p, 9, &o->to) && !*p && o->from < o->to)
+	if (!parse_decimal(&p, 9, &o->from) && *p++ == ',' &&
+	    !parse_decimal(&p, 9, &o->to) && !*p && o->from < o->to)
 		return 0;
 	return err_set(err, ERR_USAGE,
 		       "--time needs FROM,TO in seconds, FROM below TO, not "

@@ -6,7 +6,7 @@
 #include "cli/input.h"
 #include "formats/input.h"
 #include "cli/output/output.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/commands/query_error.h"
 #include "cli/commands/query_schema.h"
 #include "cli/stop.h"

@@ -1,9 +1,9 @@
 /* query_error.c - explains where a statement is wrong. */
 #include "cli/commands/query_error.h"
 
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
-#include "cli/typed.h"
+#include "cli/args/nearest.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/output/term.h"
 #include "schema/db/queries.h"
 

@@ -13,14 +13,14 @@
 #include "cli/input.h"
 #include "cli/output/out.h"
 #include "cli/output/pager.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/record/learn.h"
 #include "cli/record/plan.h"
 #include "cli/record/rings.h"
 #include "cli/stop.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "formats/formats.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -99,7 +99,7 @@ static int record_take(int argc, char **argv, struct err *err)
 		  "follow -' reads a pipe" },
 		{ !stat(want.out, &st) && S_ISDIR(st.st_mode),
 		  "-o needs the name of a file, and this is a folder" },
-		{ how_long && (typed_span(how_long, &ns) || !ns),
+		{ how_long && (parse_duration(how_long, &ns) || !ns),
 		  "--for needs a time, such as 10s, 0.5s or 2m" },
 	};
 

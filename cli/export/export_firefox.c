@@ -4,7 +4,7 @@
  * time order. The format needs each thread as a whole, in columns, while events
  * come in time order: samples are put into a spool, linked by thread. */
 
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "analyze/samples/asked.h"
 #include "analyze/samples/code.h"
 #include "analyze/names/code_place.h"

@@ -8,7 +8,7 @@
 #include "cli/fleet/fleet.h"
 #include "cli/input.h"
 #include "analyze/samples/filter.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/say.h"
 #include "cli/stop.h"
 #include "schema/store.h"

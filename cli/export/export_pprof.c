@@ -21,7 +21,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/export/proto.h"
 #include "formats/pack.h"
 #include "stitch/base/intern.h"

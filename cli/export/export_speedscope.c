@@ -10,7 +10,7 @@
 #include "cli/export/export.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/output/out.h"
 #include "analyze/stacks/stack_cache.h"
 #include "analyze/stacks/stacks.h"

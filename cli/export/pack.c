@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/ingest/name.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/out.h"
 #include "cli/output/say.h"
 #include "cli/stop.h"

@@ -8,8 +8,8 @@
 #include "cli/fleet/fleet_input.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/filter.h"
-#include "cli/output/json.h"
-#include "cli/typed.h"
+#include "stitch/text/json.h"
+#include "stitch/text/parse_number.h"
 #include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
@@ -62,7 +62,7 @@ static int fleet_read_period(uint64_t *out, struct err *err)
 {
 	int64_t ns;
 
-	if (typed_span(weighted, &ns) || ns < NS_PER_S / 1000 ||
+	if (parse_duration(weighted, &ns) || ns < NS_PER_S / 1000 ||
 	    ns > 3600ll * NS_PER_S)
 		return err_set(
 			err, ERR_USAGE,

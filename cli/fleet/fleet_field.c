@@ -2,7 +2,7 @@
  * a run. */
 
 #include "cli/fleet/fleet_input.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/payloads.h"
 #include "stitch/base/mem.h"

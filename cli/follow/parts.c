@@ -13,7 +13,7 @@
 #include "cli/follow/claim.h"
 #include "cli/follow/maker.h"
 #include "cli/follow/room.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/follow/claim.h"
-#include "cli/typed.h"
+#include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
@@ -50,11 +50,11 @@ int segments_limit(const char *opt, const char *text, struct segment_limit *out,
 	int64_t ns, v;
 
 	*out = (struct segment_limit){ 0, 0 };
-	if (!typed_span(text, &ns) && ns > 0) {
+	if (!parse_duration(text, &ns) && ns > 0) {
 		out->ns = ns;
 		return 0;
 	}
-	if (!typed_decimal(&p, 3, &v) && v > 0 && v < UNITS_MAX * 1000 && *p &&
+	if (!parse_decimal(&p, 3, &v) && v > 0 && v < UNITS_MAX * 1000 && *p &&
 	    !p[1] && (unit = strchr(units, *p))) {
 		out->bytes = ((uint64_t)v << 10 * (unit - units + 1)) / 1000;
 		return 0;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/output/progress.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/stop.h"
 #include "formats/unpack.h"

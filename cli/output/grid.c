@@ -4,12 +4,13 @@
 #include <limits.h>
 #include <math.h>
 
-#include "cli/output/cut.h"
-#include "cli/output/human.h"
-#include "cli/output/json.h"
+#include "stitch/text/cut.h"
+#include "stitch/text/human.h"
+#include "cli/output/json_rows.h"
+#include "stitch/text/json.h"
 #include "cli/output/out.h"
 #include "cli/output/output.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

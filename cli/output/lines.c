@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/text_out.h"
 
 #define INDENT 15

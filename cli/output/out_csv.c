@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/output/output.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 
 static bool spreadsheet;
 

@@ -1,5 +1,6 @@
 /* out_json.c - rows as an array in a JSON object, one row a line. */
-#include "cli/output/json.h"
+#include "cli/output/json_rows.h"
+#include "stitch/text/json.h"
 #include "cli/output/output.h"
 
 static int out_json_write(FILE *out, struct rows *rows, struct err *err)

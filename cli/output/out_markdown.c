@@ -1,7 +1,7 @@
 /* out_markdown.c - rows as a table of GitHub-flavoured Markdown. */
 
 #include "cli/output/output.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 
 /* Longer than any run of them that begins a line: a thread's name, which has 15

@@ -4,7 +4,7 @@
  */
 
 #include "cli/output/output.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 
 void sql_put_text(FILE *out, const char *s, size_t len)
 {

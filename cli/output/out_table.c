@@ -7,7 +7,7 @@
 
 #include "cli/output/out.h"
 #include "cli/output/output.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/term.h"
 #include "stitch/base/now.h"
 

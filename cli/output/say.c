@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 
 static void say_list(const char *fmt, va_list ap)
 {

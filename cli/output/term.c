@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include "cli/audit/check.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/lines.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
@@ -13,7 +13,7 @@
 #include "analyze/stacks/word_meanings.h"
 #include "analyze/waits/waits.h"
 #include "cli/page/page_parts.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "analyze/stacks/stacks.h"
 #include "schema/columns.h"
 #include "stitch/base/err.h"

@@ -8,7 +8,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/label_facts.h"
 #include "analyze/stacks/word_meanings.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/page/page_bytes.h"
 #include "cli/page/page_waits.h"
 #include "cli/pictures/palette.h"

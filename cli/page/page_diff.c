@@ -4,7 +4,7 @@
 
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/page/page_bytes.h"
 #include "cli/pictures/palette.h"

@@ -7,7 +7,7 @@
 #include "analyze/waits/wait_cause.h"
 #include "analyze/waits/waits.h"
 #include "analyze/waits/wall.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/page/page_bytes.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

@@ -8,7 +8,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/waits/offcpu.h"
 #include "analyze/stacks/stacks.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 
 void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 			int64_t to)

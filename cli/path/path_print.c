@@ -8,7 +8,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/wait_cause.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "schema/columns.h"
 
 /* Finds the program with which the recording began, from its start to its end.

@@ -4,7 +4,7 @@
 
 #include "analyze/waits/causes.h"
 #include "analyze/waits/wait_cause.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

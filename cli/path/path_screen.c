@@ -5,8 +5,8 @@
 
 #include "analyze/waits/causes.h"
 #include "analyze/waits/wake_context.h"
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 

@@ -10,7 +10,7 @@
 #include "analyze/stacks/pick.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/wall.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/pictures/drawing.h"
 #include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"

@@ -5,7 +5,7 @@
 
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame_notes.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/waits/waits.h"

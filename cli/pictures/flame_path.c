@@ -7,7 +7,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/waits/offcpu.h"
 #include "analyze/stacks/stacks.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"

@@ -1,7 +1,7 @@
 /* palette.c - which colour a frame has. */
 #include "cli/pictures/palette.h"
 
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 

@@ -210,7 +210,7 @@ const ring = (at, by, n) => at < 0 ? (by > 0 ? 0 : n - 1) :
 
 // ---- words
 
-// Returns a share as human_share() in cli/output/human.h writes it.
+// Returns a share as human_share() in stitch/text/human.h writes it.
 function share(part, whole)
 {
 	const v = whole > 0 ? part * 1e4 / whole : 0;

@@ -3,7 +3,7 @@
  * Positions are computed in integers (1/1000 px), never in floating point:
  * the bytes must not depend on a compiler, and no locale may put a comma
  * where XML wants a point. */
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/pictures/svg.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/label_facts.h"
 #include "cli/pictures/palette.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/audit/callsite.h"
 #include "analyze/stacks/word_meanings.h"
 #include "stitch/base/err.h"

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/push/push_server.h"

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "cli/child.h"
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/record/learn.h"
 #include "cli/record/rings.h"

@@ -2,9 +2,9 @@
  * samples in it, and its lines. */
 
 #include "cli/output/grid.h"
-#include "cli/output/human.h"
-#include "cli/output/json.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/tables/annotated.h"
 #include "schema/columns.h"

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include "analyze/names/source_text.h"
-#include "cli/output/human.h"
-#include "cli/output/json.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 #include "cli/tables/annotated.h"
 #include "stitch/base/search.h"
 #include "stitch/files/path.h"

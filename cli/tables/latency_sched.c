@@ -5,7 +5,7 @@
 
 #include "analyze/waits/causes.h"
 #include "analyze/waits/intervals.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/path/path.h"
 #include "stitch/base/mem.h"
 

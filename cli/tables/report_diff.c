@@ -12,7 +12,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/output/grid.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/output/output.h"
 #include "cli/output/term.h"
 #include "analyze/diffs/compare.h"

@@ -5,11 +5,11 @@
 #include <math.h>
 
 #include "cli/output/grid.h"
-#include "cli/output/human.h"
-#include "cli/output/json.h"
+#include "stitch/text/human.h"
+#include "stitch/text/json.h"
 #include "analyze/stacks/label.h"
 #include "analyze/waits/waits.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "analyze/names/shown_names.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"

@@ -13,10 +13,11 @@
 #include <stdio_ext.h>
 
 #include "analyze/samples/events.h"
-#include "cli/output/json.h"
+#include "cli/output/json_rows.h"
+#include "stitch/text/json.h"
 #include "analyze/samples/payloads.h"
 #include "cli/output/out.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/tables/script.h"
 #include "schema/columns.h"

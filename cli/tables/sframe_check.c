@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/output/json.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 #include "cli/tables/sframe.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/sframe/sframe_check.h"

@@ -2,8 +2,9 @@
 #include <inttypes.h>
 
 #include "cli/command.h"
-#include "cli/output/json.h"
-#include "cli/output/safe_text.h"
+#include "cli/output/json_rows.h"
+#include "stitch/text/json.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"

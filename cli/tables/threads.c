@@ -9,7 +9,7 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/wait_cause.h"
 #include "cli/output/grid.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/output/term.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

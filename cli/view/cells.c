@@ -13,8 +13,8 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "cli/output/cut.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/cut.h"
+#include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "cli/stop.h"
 #include "stitch/base/err.h"

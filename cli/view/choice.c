@@ -8,7 +8,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"

@@ -2,7 +2,7 @@
  * what they call below them. */
 
 #include "analyze/stacks/label.h"
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "cli/view/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"

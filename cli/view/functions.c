@@ -3,8 +3,8 @@
 
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
-#include "cli/output/cut.h"
-#include "cli/output/human.h"
+#include "stitch/text/cut.h"
+#include "stitch/text/human.h"
 #include "cli/view/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"

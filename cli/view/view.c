@@ -8,8 +8,8 @@
 #include <dirent.h>
 #include <inttypes.h>
 
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "cli/stop.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"

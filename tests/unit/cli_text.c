@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "analyze/samples/filter.h"
-#include "cli/output/human.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/human.h"
+#include "stitch/text/safe_text.h"
 #include "cli/tables/script.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/cut.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/cut.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
 

@@ -6,7 +6,7 @@
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
 #include "cli/pictures/palette.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "cli/pictures/svg.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"

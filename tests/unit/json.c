@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "run.h"
 
 static char *got;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/page/page_bytes.h"
 #include "analyze/stacks/word_meanings.h"
 #include "tests/unit/run.h"

@@ -6,7 +6,7 @@
 
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "schema/columns.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -10,7 +10,7 @@
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/payloads.h"
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

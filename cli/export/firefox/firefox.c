@@ -7,7 +7,7 @@
 #include "analyze/samples/code.h"
 #include "analyze/names/code_place.h"
 #include "analyze/stacks/label.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "analyze/stacks/stack_names.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

@@ -8,7 +8,7 @@
 #include "cli/export/firefox/firefox.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/waits/waits.h"
-#include "cli/output/json.h"
+#include "stitch/text/json.h"
 #include "cli/output/out.h"
 #include "cli/export/spool.h"
 #include "schema/columns.h"

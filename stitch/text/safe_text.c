@@ -1,5 +1,5 @@
 /* safe_text.c - text from captures made safe to show. */
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* typed.c - tests of the numbers and times that users type. */
-#include "cli/typed.h"
+/* parse_number.c - tests of the numbers and durations that users type. */
+#include "stitch/text/parse_number.h"
 
 #include <stddef.h>
 
@@ -11,7 +11,7 @@ static int64_t decimal(const char *text, unsigned int places, const char *rest)
 	const char *p = text;
 	int64_t v = -1;
 
-	ck_assert_int_eq(typed_decimal(&p, places, &v), 0);
+	ck_assert_int_eq(parse_decimal(&p, places, &v), 0);
 	ck_assert_str_eq(p, rest);
 	return v;
 }
@@ -43,7 +43,7 @@ START_TEST(what_is_no_decimal_or_too_large_is_refused)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		const char *p = bad[i];
 
-		ck_assert_int_eq(typed_decimal(&p, 9, &v), -1);
+		ck_assert_int_eq(parse_decimal(&p, 9, &v), -1);
 		ck_assert_ptr_eq(p, bad[i]);
 	}
 	ck_assert_int_eq(v, 7);
@@ -71,11 +71,11 @@ START_TEST(times_have_a_unit)
 	int64_t ns;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
-		ck_assert_int_eq(typed_span(good[i].text, &ns), 0);
+		ck_assert_int_eq(parse_duration(good[i].text, &ns), 0);
 		ck_assert_int_eq(ns, good[i].ns);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		ck_assert_int_eq(typed_span(bad[i], &ns), -1);
+		ck_assert_int_eq(parse_duration(bad[i], &ns), -1);
 }
 END_TEST
 

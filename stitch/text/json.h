@@ -26,9 +26,6 @@
 #include <stdio.h>
 
 struct intern;
-struct err;
-struct rows;
-struct value;
 
 #define JSON_DEPTH 24 /* containers in containers */
 
@@ -109,19 +106,7 @@ void json_number(struct json *j, const char *key, const char *digits);
  * array. len 0 writes nothing. */
 void json_members(struct json *j, const char *s, size_t len);
 
-/* Writes a value of a row; a blob as hexadecimal, at most its first MiB. */
-void json_value(struct json *j, const char *key, const struct value *v);
-/* Writes the next row as an object, null if there is none. Of columns with the
- * same name the last is written. Returns 0, or -1 and *err. */
-int json_row(struct json *j, const char *key, struct rows *r, struct err *err);
-/* Writes all rows as an array of objects, one a line. Returns 0, or -1 and
- * *err; 0 also if it stops because a write has failed. */
-int json_rows(struct json *j, const char *key, struct rows *r, struct err *err);
-
 /* Returns whether s can be a JSON string unchanged: UTF-8 without a 0. */
 bool json_can(const char *s, size_t len);
 /* Returns the id of a text, made one that can be a string if it is none. */
 uint32_t json_intern(struct intern *in, const char *s, size_t len);
-/* Returns whether a row of text is to have its JSON and a tab in front, by
- * which view knows what the row is about: $BACKSTITCH_ROWS. */
-bool json_before_rows(void);

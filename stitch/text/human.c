@@ -1,5 +1,5 @@
 /* human.c - formats numbers for people. */
-#include "cli/output/human.h"
+#include "stitch/text/human.h"
 #include "stitch/base/wide.h"
 
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 /* cut.c - names cut to a width. */
-#include "cli/output/cut.h"
+#include "stitch/text/cut.h"
 
 #include <stdbool.h>
 
-#include "cli/output/safe_text.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
