@@ -94,7 +94,7 @@ calls = $(shell grep -lE '^.include [<"]($(1))[>"]' $(wildcard $(2)/*.c))
 twins = $(if $(1),$(wildcard $(3)/*_none.c),$(call calls,$(2),$(3)))
 CTFOUT := cli/export/ctf
 LEFT_OUT := schema/functions/extension.c $(CTFOUT)/ctfout_plugin.c \
-	cli/embed_empty.c \
+	cli/embed/embed_empty.c \
 	$(call twins,$(BABELTRACE),$(CTFOUT)/ctfout_bt.h,$(CTFOUT)) \
 	$(call twins,$(DEBUGINFOD),elfutils/debuginfod.h,symbolize/files) \
 	$(call twins,$(CAPSTONE),capstone/capstone.h,symbolize/disasm) \
@@ -109,7 +109,7 @@ SRCS := $(filter-out $(LEFT_OUT), \
 CLI := $(filter-out $(LEFT_OUT),$(call find,analyze cli,c))
 # backstitch_sql.so has our SQL functions for any program that uses SQLite: all
 # of schema/functions, and what these files need, which the linker checks.
-EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/hooks.c \
+EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/embed/hooks.c \
 	symbolize/names/demangle.c stitch/order/clocks.c \
 	$(addprefix stitch/base/,intern.c mem.c table.c)
 # The plugin of babeltrace2 that reads databases: what reading needs.
@@ -119,8 +119,8 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(call find,schema stitch/base stitch/files,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
 	stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
-	$(addprefix analyze/samples/,asked.c chains.c code.c events.c filter.c loss_rows.c \
-	payloads.c row_cursor.c) \
+	$(addprefix analyze/samples/,chains.c code.c events.c filter.c loss_rows.c \
+	payloads.c requests.c row_cursor.c) \
 	$(addprefix stitch/text/,human.c json.c parse_number.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 # Empty where the objects of the program can be in a library, too: the plugin is
@@ -208,7 +208,7 @@ $(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
 	$(Q)schema/embed.sh $(SQL) >$@
 
 # The pages of an empty database, made by SQL: by a program of the build.
-EMBED_EMPTY := cli/embed_empty schema/db/empty_sql schema/db/queries \
+EMBED_EMPTY := cli/embed/embed_empty schema/db/empty_sql schema/db/queries \
 	schema_sql stitch/base/mem
 $(O)/embed_empty: $(EMBED_EMPTY:%=$(O)/%.o)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LDFLAGS) $(PKG_LIBS)
@@ -238,9 +238,9 @@ $(O)/pic/schema_sql.o: $(O)/schema_sql.c $(O)/flags
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(EXT_CFLAGS) -c -o $@ $<
 
-$(O)/cli_text.c: $(TEXT) $(wildcard cli/embed.sh) | $(O)/probe
+$(O)/cli_text.c: $(TEXT) $(wildcard cli/embed/embed.sh) | $(O)/probe
 	$(call say,EMBED,$@)
-	$(Q)cli/embed.sh $(TEXT) >$@
+	$(Q)cli/embed/embed.sh $(TEXT) >$@
 
 $(O)/schema_sql.o $(O)/schema_empty.o $(O)/cli_text.o: $(O)/%.o: $(O)/%.c \
 		$(O)/flags

@@ -1,7 +1,7 @@
 /* commands.c - the table of commands, in the order help shows them. */
-#include "cli/command.h"
+#include "cli/args/command.h"
 
-#include "cli/help.h"
+#include "cli/commands/help.h"
 
 extern const struct command cmd_ingest, cmd_info, cmd_report, cmd_flame,
 	cmd_script, cmd_query, cmd_check, cmd_symbolize, cmd_dump,

@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/help.h"
-#include "cli/options.h"
+#include "cli/args/command.h"
+#include "cli/commands/help.h"
+#include "cli/args/options.h"
 #include "cli/output/out.h"
 #include "cli/output/pager.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "cli/output/term.h"
 #include "cli/version.h"
 #include "schema/guard/guard.h"
@@ -123,7 +123,8 @@ static const struct command *main_find(int argc, char **argv, struct err *err)
 	if (c)
 		return c;
 	if (argv[0][0] != '-')
-		return stat(argv[0], &st) ? help_find(argv[0], err) : &cmd_look;
+		return stat(argv[0], &st) ? help_find(argv[0], err)
+					  : &cmd_default;
 	for (int i = 1; i < argc; i++) {
 		if (!main_find_name(argv[i]) || !stat(argv[i], &st))
 			continue;
@@ -132,7 +133,7 @@ static const struct command *main_find(int argc, char **argv, struct err *err)
 			argv[0]);
 		return NULL;
 	}
-	return &cmd_look;
+	return &cmd_default;
 }
 
 static int run_command(int argc, char **argv, struct err *err)
@@ -181,9 +182,9 @@ int main(int argc, char **argv)
 		options_hide_passwords(argc, argv);
 	options_color(argc, argv);
 	guard_start();
-	stop_init();
+	signals_init();
 	out_init();
-	stop_cleans(new_file_abandon);
+	signals_cleans(new_file_abandon);
 	new_file_wait(!getenv("BACKSTITCH_NO_SYNC"));
 	if (main_check_stack(&err))
 		return main_complain(&err, NULL);

@@ -2,7 +2,7 @@
  * of the process: mappings, those that other captures have, and jitted code. */
 #include "stitch/record_unwind.h"
 
-#include "stitch/ahead.h"
+#include "stitch/unwind_ahead.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
@@ -261,15 +261,15 @@ void record_unwind_dump(struct stitch *st, uint32_t slot,
 	in.stack = s->stack;
 	in.len = s->stack_len;
 	in.dumped = true;
-	if (ahead_take(st->ahead, &in, stitch_process_of(st, slot), out))
+	if (unwind_ahead_take(st->ahead, &in, stitch_process_of(st, slot), out))
 		return;
 	in.pc = s->ip;
 	regs_pc(&s->user_regs, st->own->from->info.arch, &in.pc);
 	st->uw->ops->unwind(st->uw, &in, out);
 }
 
-/* An ahead_fn. The thread's number may have a new owner when the sample is due:
- * ahead_take() compares the process. */
+/* An unwind_ahead_fn. The thread's number may have a new owner when the sample
+ * is due: unwind_ahead_take() compares the process. */
 static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 			       struct unwind_in *in, const struct process **of)
 {
@@ -301,5 +301,5 @@ static int record_unwind_ahead(struct stitch *st, const struct record *rec,
 
 void record_unwind_look_ahead(struct stitch *st)
 {
-	ahead_begin(st->ahead, st, record_unwind_ahead);
+	unwind_ahead_begin(st->ahead, st, record_unwind_ahead);
 }

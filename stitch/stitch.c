@@ -6,7 +6,7 @@
 #include "stitch/stitch.h"
 #include "stitch/fact.h"
 
-#include "stitch/ahead.h"
+#include "stitch/unwind_ahead.h"
 #include "stitch/audit/account.h"
 #include "stitch/tasks/mmap_calls.h"
 #include "stitch/audit/counters.h"
@@ -60,7 +60,7 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->dumps_only = o->dumps_only;
 	st->find_jit = o->jit;
 	st->find_arg = o->jit_arg;
-	st->ahead = ahead_new(in, st->uw);
+	st->ahead = unwind_ahead_new(in, st->uw);
 	st->tasks = tasks_new(&st->facts);
 	st->losses = losses_new();
 	st->account = account_new(lg, st->losses);
@@ -87,11 +87,11 @@ void stitch_free(struct stitch *st)
 {
 	if (!st)
 		return;
-	ahead_free(st->ahead);
+	unwind_ahead_free(st->ahead);
 	for (size_t i = 0; i < st->n_src; i++) {
 		space_release(&st->src[i].base);
 		space_release(&st->src[i].over);
-		seats_release(&st->src[i].seats);
+		cpu_current_release(&st->src[i].seats);
 		snapshots_free(st->src[i].maps);
 	}
 	free(st->src);
@@ -377,8 +377,8 @@ static void stitch_take_names(struct stitch *st, uint32_t slot)
 {
 	const struct record *rec = st->rec;
 	const struct rec_sample *s = &rec->sample;
-	struct seats *seats = &st->own->seats;
-	const char *name = seats_name(seats, rec->cpu, rec->tid);
+	struct cpu_current *seats = &st->own->seats;
+	const char *name = cpu_current_name(seats, rec->cpu, rec->tid);
 	char leaves[THREAD_NAME] = "";
 
 	if (record_time(rec) == TIME_NONE || rec->flags & REC_F_LATE)
@@ -391,7 +391,7 @@ static void stitch_take_names(struct stitch *st, uint32_t slot)
 	if (name)
 		tasks_hint_comm(st->tasks, slot, name, record_time(rec));
 	if (s->comes)
-		seats_take(seats, rec->cpu, s->sched.next_tid, s->comes);
+		cpu_current_take(seats, rec->cpu, s->sched.next_tid, s->comes);
 }
 
 static inline void stitch_hint_names(struct stitch *st, uint32_t slot)
@@ -414,8 +414,8 @@ static uint32_t stitch_dying_slot(const struct stitch *st)
 		       : tasks_exited(st->tasks, rec->source,
 				      rec->sample.sched.kind == SCHED_SWITCH
 					      ? rec->sample.sched.tid
-					      : seats_tid(&st->own->seats,
-							  rec->cpu));
+					      : cpu_current_tid(&st->own->seats,
+								rec->cpu));
 }
 
 static void stitch_take_sample(struct stitch *st)
@@ -682,7 +682,7 @@ static void stitch_take_record(struct stitch *st)
 	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
 		join_session(st->join, rec->source)->filtered = true;
 	if (k == REC_LOST)
-		seats_lose(&st->own->seats, rec->cpu);
+		cpu_current_lose(&st->own->seats, rec->cpu);
 	if (k == REC_SAMPLE)
 		stitch_take_sample(st);
 	else if (k == REC_CHAIN)

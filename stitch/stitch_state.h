@@ -8,7 +8,7 @@
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
 #include "stitch/tasks/late_maps.h"
-#include "stitch/seats.h"
+#include "stitch/cpu_current.h"
 #include "stitch/tasks/group_reads.h"
 #include "stitch/tasks/partial_maps.h"
 #include "stitch/tasks/space.h"
@@ -22,7 +22,7 @@ struct per_source {
 	const struct source *from;
 	uint16_t line; /* smallest index of the captures of its kernel */
 	int64_t last;  /* time of its newest record */
-	struct seats seats;
+	struct cpu_current seats;
 	struct snapshots *maps;	 /* saved lists of mappings; NULL: none */
 	struct space base, over; /* kernel mappings: the kernel's own, and code
 				  * above them */
@@ -54,7 +54,7 @@ struct stitch {
 	struct frames *fr;
 	struct ledger *ledger;
 	struct unwinder *uw;
-	struct ahead *ahead; /* NULL: no threads unwind */
+	struct unwind_ahead *ahead; /* NULL: no threads unwind */
 	struct fact_queue facts;
 	struct tasks *tasks;
 	struct losses *losses;

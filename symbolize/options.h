@@ -10,7 +10,7 @@ struct symbolize_text {
 	size_t len;
 };
 
-struct kept;
+struct symbolizer_cache;
 
 struct symbolize_opts {
 	const char *symfs; /* look up images below this folder; NULL: below / */
@@ -41,7 +41,7 @@ struct symbolize_opts {
 	const struct symbolize_text *captured;
 	/* What earlier symbolizers left, and later ones get; NULL: nothing.
 	 * Borrowed until the symbolizer is freed. */
-	struct kept *kept;
+	struct symbolizer_cache *kept;
 	bool no_demangle;
 	bool no_inline; /* do not look up source lines and inlined functions */
 	bool no_live;	/* for tests: never read this machine's kernel */

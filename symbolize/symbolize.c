@@ -7,7 +7,7 @@
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
-#include "symbolize/kept.h"
+#include "symbolize/symbolizer_cache.h"
 #include "symbolize/names/demangle.h"
 #include "symbolize/symbolizer.h"
 
@@ -191,8 +191,9 @@ static struct image_names *image_names_take(struct symbolizer *sy,
 {
 	bool sure = identity_may_be_kept(sy, img);
 	bool keep = sure && image_names_may_be_kept(sy, img);
-	char *name = keep ? kept_name(sy, "names", img) : NULL;
-	struct image_names *in = keep ? kept_take(sy->opts.kept, name) : NULL;
+	char *name = keep ? symbolizer_cache_name(sy, "names", img) : NULL;
+	struct image_names *in =
+		keep ? symbolizer_cache_take(sy->opts.kept, name) : NULL;
 
 	free(name);
 	if (in && tried_files_unchanged(&in->m->tried))
@@ -221,9 +222,9 @@ static void image_names_give(struct symbolizer *sy, struct image_names *in,
 		image_names_free(in);
 		return;
 	}
-	char *name = kept_name(sy, "names", img);
+	char *name = symbolizer_cache_name(sy, "names", img);
 
-	kept_give(sy->opts.kept, name, in, image_names_free);
+	symbolizer_cache_give(sy->opts.kept, name, in, image_names_free);
 	free(name);
 }
 

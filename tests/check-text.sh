@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-text.sh - all text goes out through cli/output/sieve.c, and messages through say().
+# check-text.sh - all text goes out through cli/output/escape_filter.c, and messages through say().
 # usage: tests/check-text.sh [root]; silent when all is well
 #
 # Text from outside is then shown, not obeyed, wherever it is printed: no caller
@@ -18,7 +18,7 @@ none() {
 # main.c prints its own errors, which err.c has made safe; query_error.c draws
 # below a statement, piece by piece
 none 'a message that say() does not print' \
-	'cli/output/[a-z_]*\.c|cli/main\.c|cli/commands/query_error\.c|cli/embed_empty\.c' \
+	'cli/output/[a-z_]*\.c|cli/main\.c|cli/commands/query_error\.c|cli/embed/embed_empty\.c' \
 	'(printf|puts?|putc|term_wrap|safe_text_[a-z_]+)\((.*[ (,])?stderr\b'
 # ctfout_graph.c, cells.c: in a signal handler, one text of ours
 none 'bytes that pass by the streams of out.c' \
@@ -26,8 +26,8 @@ none 'bytes that pass by the streams of out.c' \
 	'\b(write|writev|write_all|dprintf|vdprintf|fdopen)\((STDOUT_FILENO|STDERR_FILENO|fileno\(std|[12]\b|pager_fd)'
 none 'a sequence for terminals; term_on() and term_mark() have all' \
 	'cli/output/(term|pager)\.c' '"[^"]*\\(033|x1[bB]|e\[)|'"'"'\\(033|x1[bB])'
-# follow.c gives the terminal to a process of this program; room.c is of files that are no output
+# follow.c gives the terminal to a process of this program; disk_space.c is of files that are no output
 none 'streams that are not those of out.c' \
-	'cli/output/out\.c|cli/follow/(follow|room)\.c' \
+	'cli/output/out\.c|cli/follow/(follow|disk_space)\.c' \
 	'\b(fopencookie|freopen)\(|\bstd(out|err) = |/dev/(tty|stdout|stderr)'
 exit $rc

@@ -20,7 +20,7 @@ CXX = re.compile(
     r"\b(export|class|new|delete|this|template|private|public|namespace|"
     r"operator|typename|try|catch|throw|using|virtual|friend|mutable|"
     r"explicit)\b")
-# What cli/embed.sh makes of a file.
+# What cli/embed/embed.sh makes of a file.
 EMBEDDED = ("x", "typename:const char[]", None)
 
 
@@ -83,7 +83,7 @@ def declared(files):
             yield f"{where}: {name} is declared outside a header"
         said = (kind, field.get("typeref"), field.get("signature"))
         was, of = first.setdefault(
-            name, ("cli/embed.sh", EMBEDDED) if name.startswith("text_") and
+            name, ("cli/embed/embed.sh", EMBEDDED) if name.startswith("text_") and
             kind == "x" else (where, said))
         if where != was and (kind == "p" or of != said):
             yield f"{where}: {name} is also declared in {was}"

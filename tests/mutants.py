@@ -236,7 +236,7 @@ def main():
         if len(mutants) == args.n:
             break
         # what another build has, or a program of its own
-        if not os.path.exists("%s/%s.o" % (O, path[:-2])) or path == "cli/embed_empty.c":
+        if not os.path.exists("%s/%s.o" % (O, path[:-2])) or path == "cli/embed/embed_empty.c":
             continue
         text = open(path).read()
         if path not in codes:

@@ -15,9 +15,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/load.h"
-#include "cli/options.h"
+#include "cli/args/options.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 

@@ -32,10 +32,10 @@ struct proofs *proofs_new(const struct timeline *t)
 static void proofs_forget_all(struct proofs *p)
 {
 	for (uint32_t i = 0; i < p->t->n_thread; i++) {
-		moments_release(&p->of[i].kept);
+		packed_times_release(&p->of[i].kept);
 		p->of[i] = (struct pieces){ 0 };
 	}
-	moments_release(&p->edge);
+	packed_times_release(&p->edge);
 	p->n_odd = p->kept = 0;
 }
 
@@ -353,7 +353,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	walk_gap(&w);
 	free(w.g.hidden);
 	pieces_keep(out);
-	moments_close(&out->kept);
+	packed_times_close(&out->kept);
 	free(out->piece);
 	out->piece = NULL;
 	p->kept += out->kept.n;
@@ -371,7 +371,8 @@ size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time)
 {
 	size_t n = proofs_pieces(p, thread);
 	const struct pieces *of = &p->of[thread];
-	size_t i = search_where(n, k, moments_get(&of->kept, k).time > time);
+	size_t i =
+		search_where(n, k, packed_times_get(&of->kept, k).time > time);
 
 	return i < n || of->end > time ? i - (i > 0) : n;
 }

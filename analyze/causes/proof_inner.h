@@ -1,7 +1,7 @@
 /* proof_inner.h - what the files of proof.h share: a thread's pieces while they
  * are made. For them only. */
 #pragma once
-#include "analyze/causes/moments.h"
+#include "analyze/causes/packed_times.h"
 #include "analyze/causes/proof.h"
 
 /* A struct proof_piece while it is made. It ends where the next one begins. */
@@ -18,7 +18,7 @@ struct piece {
 /* Those of a thread: what cannot change any more is kept as moments (time:
  * from, event: stay, a: edge, b: the others), then come the n that can. */
 struct pieces {
-	struct moments kept;
+	struct packed_times kept;
 	uint32_t stay, edge; /* the last ones kept that are not TIMELINE_NONE */
 	struct piece *piece;
 	size_t n, cap;
@@ -60,7 +60,7 @@ struct proofs {
 	struct pieces *of; /* by thread */
 	/* Edges. time: the wake-up, or the waiter if it is deduced from a loss;
 	 * a: number in odd + 1, 0: of the wake-up's very time */
-	struct moments edge;
+	struct packed_times edge;
 	struct edge_odd *odd;
 	size_t n_odd, cap_odd;
 	size_t kept;	       /* pieces */

@@ -90,14 +90,14 @@ void pieces_keep(struct pieces *of)
 			none |= NO_EDGE;
 		else
 			of->edge = pc->edge;
-		moments_put(&of->kept, of->kept.n,
-			    &(struct moment){ .time = pc->from,
-					      .event = of->stay,
-					      .a = of->edge,
-					      .b = pc->cpu << 9 |
-						   pc->state << 6 |
-						   pc->proof << 4 |
-						   pc->link << 2 | none });
+		packed_times_put(&of->kept, of->kept.n,
+				 &(struct packed_time){
+					 .time = pc->from,
+					 .event = of->stay,
+					 .a = of->edge,
+					 .b = pc->cpu << 9 | pc->state << 6 |
+					      pc->proof << 4 | pc->link << 2 |
+					      none });
 	}
 	of->n = 0;
 }
@@ -105,7 +105,7 @@ void pieces_keep(struct pieces *of)
 /* Returns piece i of those kept. */
 static struct piece pieces_get(const struct pieces *of, size_t i)
 {
-	const struct moment x = moments_get(&of->kept, i);
+	const struct packed_time x = packed_times_get(&of->kept, i);
 
 	return (struct piece){
 		.from = x.time,
@@ -125,8 +125,9 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 	const struct piece pc = pieces_get(of, i);
 	struct proof_piece out = {
 		.from = pc.from,
-		.to = i + 1 < of->kept.n ? moments_get(&of->kept, i + 1).time
-					 : of->end,
+		.to = i + 1 < of->kept.n
+			      ? packed_times_get(&of->kept, i + 1).time
+			      : of->end,
 		.edge = pc.edge,
 		.cpu = (int32_t)pc.cpu - 1,
 		.bits = -1,
@@ -187,9 +188,9 @@ static uint32_t edge_put(struct proofs *p, uint32_t wake, bool is_odd,
 {
 	if (is_odd)
 		*mem_add(p->odd, p->n_odd, p->cap_odd) = *odd;
-	moments_put(
-		&p->edge, p->edge.n,
-		&(struct moment){ .time = wake, .a = is_odd ? p->n_odd : 0 });
+	packed_times_put(&p->edge, p->edge.n,
+			 &(struct packed_time){ .time = wake,
+						.a = is_odd ? p->n_odd : 0 });
 	return (uint32_t)p->edge.n - 1;
 }
 
@@ -226,7 +227,7 @@ static struct proof_edge edge_deduced(const struct proofs *p, uint32_t waiter,
 
 struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 {
-	const struct moment e = moments_get(&p->edge, i);
+	const struct packed_time e = packed_times_get(&p->edge, i);
 	const struct edge_odd *odd = e.a ? &p->odd[e.a - 1] : NULL;
 
 	if (odd && odd->loss != TIMELINE_NONE)

@@ -42,7 +42,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/causes/moments.h"
+#include "analyze/causes/packed_times.h"
 #include "stitch/base/table.h"
 
 #define TIMELINE_NONE UINT32_MAX
@@ -125,7 +125,7 @@ struct timeline_loss {
 };
 
 /* There is one for each switch and each wake-up, kept in a few bytes, and what
- * many of them have in common once: moments.h. */
+ * many of them have in common once: packed_times.h. */
 struct timeline_stay {
 	int64_t from, to;
 	int64_t event; /* of the switch out, or of one before it if not told */
@@ -235,9 +235,9 @@ struct timeline {
 	/* Latest end of those losses that are below loss[i] in the tree whose
 	 * root is in the middle, and so on: timeline_visit_losses() */
 	int64_t *reach;
-	struct moments stay; /* by their end; a: length, b: in `stayed` */
-	struct moments wake; /* of one record, or of sched_waking and its
-			      * sched_wakeup: union wake_pair */
+	struct packed_times stay; /* by their end; a: length, b: in `stayed` */
+	struct packed_times wake; /* of one record, or of sched_waking and its
+				   * sched_wakeup: union wake_pair */
 	struct intern stayed, woke, pairs; /* kinds */
 	int64_t event;			   /* of the last switch out */
 	struct seen_thread *thread;

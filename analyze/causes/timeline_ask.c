@@ -24,7 +24,7 @@ struct timeline *timeline_new(const struct timeline_rules *r)
 
 static void timeline_free_lists(struct lists *l)
 {
-	moments_release(&l->number);
+	packed_times_release(&l->number);
 	free(l->first);
 }
 
@@ -35,8 +35,8 @@ void timeline_free(struct timeline *t)
 	for (size_t i = 0; i < t->n_ring; i++)
 		free(t->ring[i].loss);
 	free_all(t->ring, t->told, t->anywhere, t->loss, t->reach);
-	moments_release(&t->stay);
-	moments_release(&t->wake);
+	packed_times_release(&t->stay);
+	packed_times_release(&t->wake);
 	intern_release(&t->stayed);
 	intern_release(&t->woke);
 	intern_release(&t->pairs);
@@ -72,16 +72,17 @@ struct numbers timeline_seats(const struct timeline *t, int32_t cpu)
 
 void timeline_put_stay(struct timeline *t, const struct timeline_stay *s)
 {
-	moments_put(&t->stay, s->number,
-		    &(struct moment){ .time = s->to,
-				      .event = s->event,
-				      .a = (uint64_t)s->to - (uint64_t)s->from,
-				      .b = kinds_add(&t->stayed, &s->common) });
+	packed_times_put(&t->stay, s->number,
+			 &(struct packed_time){
+				 .time = s->to,
+				 .event = s->event,
+				 .a = (uint64_t)s->to - (uint64_t)s->from,
+				 .b = kinds_add(&t->stayed, &s->common) });
 }
 
 struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
 {
-	const struct moment x = moments_get(&t->stay, i);
+	const struct packed_time x = packed_times_get(&t->stay, i);
 
 	return (struct timeline_stay){
 		.from = (int64_t)((uint64_t)x.time - x.a),
@@ -108,7 +109,7 @@ union wake_pair {
 };
 
 static union wake_pair wake_pair(const struct timeline *t,
-				 const struct moment *x)
+				 const struct packed_time *x)
 {
 	return (union wake_pair){ kinds_get(&t->pairs, x->b >> LATER_EVENT) };
 }
@@ -119,7 +120,8 @@ uint32_t timeline_wake_number(struct timeline *t, const struct timeline_wake *w)
 	uint32_t number = 2 * (uint32_t)t->wake.n;
 
 	if (w->kind == TIMELINE_WAKEUP && *waking) {
-		const struct moment x = moments_get(&t->wake, *waking / 2);
+		const struct packed_time x =
+			packed_times_get(&t->wake, *waking / 2);
 
 		if (x.event > 0 && w->event > x.event &&
 		    w->event - x.event < 1 << LATER_EVENT &&
@@ -133,11 +135,11 @@ uint32_t timeline_wake_number(struct timeline *t, const struct timeline_wake *w)
 void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 {
 	bool second = w->number & 1;
-	struct moment x = { .time = w->time, .event = w->event };
+	struct packed_time x = { .time = w->time, .event = w->event };
 	union wake_pair pair = { .woke[1] = TIMELINE_NONE };
 
 	if (w->number / 2 < t->wake.n) {
-		x = moments_get(&t->wake, w->number / 2);
+		x = packed_times_get(&t->wake, w->number / 2);
 		pair = wake_pair(t, &x);
 	}
 	pair.woke[second] = kinds_add(&t->woke, &w->woke);
@@ -150,12 +152,12 @@ void timeline_put_wake(struct timeline *t, const struct timeline_wake *w)
 	}
 	x.a |= (uint64_t)w->waiter << LATER_TIME;
 	x.b |= (uint64_t)kinds_add(&t->pairs, &pair.kind) << LATER_EVENT;
-	moments_put(&t->wake, w->number / 2, &x);
+	packed_times_put(&t->wake, w->number / 2, &x);
 }
 
 struct timeline_wake timeline_wake(const struct timeline *t, uint32_t i)
 {
-	const struct moment x = moments_get(&t->wake, i / 2);
+	const struct packed_time x = packed_times_get(&t->wake, i / 2);
 	const union wake_pair pair = wake_pair(t, &x);
 	bool second = i & 1;
 	int64_t time = x.a & ((1 << LATER_TIME) - 1);
@@ -182,7 +184,7 @@ uint32_t timeline_next_wake(const struct timeline *t, uint32_t i)
 
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 {
-	size_t at = moments_find(&t->stay, event);
+	size_t at = packed_times_find(&t->stay, event);
 	struct timeline_wake w;
 	uint32_t i;
 
@@ -196,7 +198,7 @@ bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 			return true;
 	}
 	/* the second of a pair is a few events behind its first */
-	at = moments_find(&t->wake, event);
+	at = packed_times_find(&t->wake, event);
 	i = 2 * (uint32_t)(at + (at < t->wake.n));
 	while (i-- > 0) {
 		w = timeline_wake(t, i);

@@ -616,7 +616,7 @@ void timeline_cut_tails(struct timeline *t)
 		if (cut || s.number != i)
 			timeline_put_stay(t, &s);
 	}
-	moments_cut(&t->stay, n);
+	packed_times_cut(&t->stay, n);
 	t->part_stay = n;
 }
 

@@ -58,7 +58,7 @@ static void timeline_cut_stays(struct timeline *t)
 		if (i == first || s.from < s.to)
 			*mem_add(stay, n, cap) = s;
 	}
-	moments_release(&t->stay);
+	packed_times_release(&t->stay);
 	for (size_t k = 0; k < n; k++) {
 		stay[k].number = (uint32_t)k;
 		timeline_put_stay(t, &stay[k]);
@@ -285,8 +285,9 @@ static void timeline_make_lists(struct timeline *t, struct lists *l, size_t n,
 	for (size_t i = 0; l == &t->stays && i < owners; i++)
 		timeline_order_stays(t, id + first[i], first[i + 1] - first[i]);
 	for (size_t i = 0; i < first[owners]; i++)
-		moments_put(&l->number, i, &(struct moment){ .time = id[i] });
-	moments_close(&l->number);
+		packed_times_put(&l->number, i,
+				 &(struct packed_time){ .time = id[i] });
+	packed_times_close(&l->number);
 	l->first = first;
 	free(id);
 }

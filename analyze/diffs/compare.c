@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "cli/ingest/name.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 /* --fail-above --function */
 extern const struct opt diff_limit_opts[];

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct homonym;
 struct homonyms;

@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct arena;
 struct store;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct sources;
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 /* --fold-suffixes */
 extern const struct opt suffix_opts[];

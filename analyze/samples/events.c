@@ -1,17 +1,17 @@
 /* events.c - iterates over the events of a database in time order. */
 #include "analyze/samples/events.h"
 
-#include "analyze/samples/asked.h"
+#include "analyze/samples/requests.h"
 #include "analyze/samples/filter.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
 struct events {
-	struct rows *rows;     /* or: */
-	struct int_rows *ints; /* all events, in time order, */
-	struct asked *asked;   /* and their requests */
-	bool few;	       /* thread, ip and payload are not read */
+	struct rows *rows;	/* or: */
+	struct int_rows *ints;	/* all events, in time order, */
+	struct requests *asked; /* and their requests */
+	bool few;		/* thread, ip and payload are not read */
 	struct event_type *type;
 	size_t n_type, cap_type;
 	struct event_comm *comm;
@@ -91,7 +91,7 @@ struct events *events_open(struct store *db, const struct filter *filter,
 		few ? EVENT_BLOCKS_THREAD : ARRAY_SIZE(event_columns), err);
 	if (!ev->ints)
 		goto fail;
-	ev->asked = asked_open(db, few, err);
+	ev->asked = requests_open(db, few, err);
 	if (ev->asked)
 		return ev;
 fail:
@@ -105,7 +105,7 @@ void events_close(struct events *ev)
 		return;
 	rows_close(ev->rows);
 	int_rows_close(ev->ints);
-	asked_close(ev->asked);
+	requests_close(ev->asked);
 	arena_release(&ev->text);
 	free_all(ev->type, ev->comm, ev);
 }
@@ -113,7 +113,7 @@ void events_close(struct events *ev)
 static int events_next_all(struct events *ev, struct event_row *e,
 			   struct err *err)
 {
-	struct asked_row q;
+	struct request_row q;
 	struct int_row r;
 	int ret = int_rows_next(ev->ints, &r, err);
 
@@ -134,7 +134,7 @@ static int events_next_all(struct events *ev, struct event_row *e,
 		.thread = ev->few ? 0 : (uint32_t)r.v[EVENT_BLOCKS_THREAD],
 		.payload = ev->few ? 0 : r.v[EVENT_BLOCKS_PAYLOAD],
 	};
-	ret = asked_find(ev->asked, e->id, &q, err);
+	ret = requests_find(ev->asked, e->id, &q, err);
 	if (ret <= 0)
 		return ret ?: 1;
 	if (q.joined)

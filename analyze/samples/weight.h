@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct filter;
 struct rows;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 /* --interpreter */
 extern const struct opt interpreter_opts[];

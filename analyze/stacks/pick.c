@@ -1,7 +1,7 @@
 /* pick.c - selects stacks by the names of their frames. */
 #include "analyze/stacks/pick.h"
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "analyze/stacks/label.h"
 #include "analyze/names/pattern.h"
 #include "analyze/names/short_name.h"

@@ -1,7 +1,7 @@
 /* stack_cache.c - stacks as text, each formatted once. */
 #include "analyze/stacks/stack_cache.h"
 
-#include "analyze/samples/asked.h"
+#include "analyze/samples/requests.h"
 #include "analyze/samples/events.h"
 #include "analyze/stacks/stacks.h"
 #include "stitch/base/intern.h"

@@ -1,7 +1,7 @@
 /* callers.c - which functions called what events are of. */
 #include "analyze/waits/callers.h"
 
-#include "analyze/samples/asked.h"
+#include "analyze/samples/requests.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
@@ -29,7 +29,7 @@ struct callers {
 	struct stacks *stacks;
 	struct wait_causes *words;
 	struct table by_stack; /* of names, by both halves */
-	struct asked *asked;
+	struct requests *asked;
 	struct int_rows *events; /* of callers_stack() */
 };
 
@@ -49,7 +49,7 @@ struct callers *callers_open(struct store *db, struct intern *names,
 	c->names = names;
 	so.labels = c->labels = labels_new();
 	c->stacks = stacks_load(db, &so, err);
-	c->asked = c->stacks ? asked_open(db, true, err) : NULL;
+	c->asked = c->stacks ? requests_open(db, true, err) : NULL;
 	c->events = c->asked ? int_rows_of(db, "event", column, CALLERS_COLUMNS,
 					   err)
 			     : NULL;
@@ -68,7 +68,7 @@ void callers_close(struct callers *c)
 		return;
 	wait_causes_free(c->words);
 	int_rows_close(c->events);
-	asked_close(c->asked);
+	requests_close(c->asked);
 	stacks_free(c->stacks);
 	labels_free(c->labels);
 	table_release(&c->by_stack);

@@ -6,7 +6,7 @@
 
 #include "analyze/causes/chain.h"
 #include "analyze/causes/missing.h"
-#include "analyze/samples/asked.h"
+#include "analyze/samples/requests.h"
 #include "analyze/waits/causes_names.h"
 #include "analyze/waits/irqs.h"
 #include "analyze/names/thread_names.h"
@@ -423,7 +423,7 @@ static int causes_open_events(struct causes *c, struct err *err)
 	if (records && row_cursor_open(&c->record, c->db,
 				       store_sql("switch_records"), err))
 		return -1;
-	c->requests = asked_open(c->db, true, err);
+	c->requests = requests_open(c->db, true, err);
 	c->events = c->requests ? int_rows_of(c->db, "event", event,
 					      ARRAY_SIZE(event), err)
 				: NULL;
@@ -620,7 +620,7 @@ void causes_free(struct causes *c)
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
 	int_rows_close(c->events);
-	asked_close(c->requests);
+	requests_close(c->requests);
 	row_cursor_close(&c->record);
 	free_all(c->pending, c->silent, c->premise);
 	causes_types_release(&c->types);

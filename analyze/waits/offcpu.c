@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analyze/samples/asked.h"
+#include "analyze/samples/requests.h"
 #include "analyze/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/task_state.h"
@@ -35,11 +35,11 @@ int64_t offcpu_state_bits(const struct value *v)
 	return STATE_UNKNOWN;
 }
 
-int offcpu_join(struct asked *a, int64_t event, struct offcpu_stack *s,
+int offcpu_join(struct requests *a, int64_t event, struct offcpu_stack *s,
 		struct err *err)
 {
-	struct asked_row q;
-	int rc = asked_find(a, event, &q, err);
+	struct request_row q;
+	int rc = requests_find(a, event, &q, err);
 
 	if (rc <= 0)
 		return rc;

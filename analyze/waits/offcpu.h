@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct asked;
+struct requests;
 struct err;
 struct stacks_group;
 struct value;
@@ -18,7 +18,7 @@ struct offcpu_stack {
 
 /* Puts what the request of an event says in place of the halves of its own
  * sample: events come by increasing ids. Returns 0, or -1 and *err. */
-int offcpu_join(struct asked *a, int64_t event, struct offcpu_stack *s,
+int offcpu_join(struct requests *a, int64_t event, struct offcpu_stack *s,
 		struct err *err);
 /* Returns the stack as a group for stacks_get(). */
 struct stacks_group offcpu_group(const struct offcpu_stack *s);

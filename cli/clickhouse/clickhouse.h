@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "cli/clickhouse/rowbinary.h"
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 /* A connection, and what is known of it. */
 struct clickhouse {

@@ -13,7 +13,7 @@
 #include <curl/curl.h>
 
 #include "cli/clickhouse/clickhouse_place.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "formats/gunzip.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "cli/commands/filter_opts.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/tables/annotated.h"
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "analyze/names/shown_names.h"
 #include "analyze/names/source_text.h"
 #include "cli/ingest/name.h"

@@ -1,9 +1,9 @@
 /* bundle.c - the command that packs a database for someone else: with the files
  * that hold its symbols, or redacted. */
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/export/pack.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 

@@ -6,10 +6,10 @@
 
 #include "cli/audit/check.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/names/shown_names.h"
 #include "cli/output/output.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "cli/server/server.h"
 #include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
@@ -170,9 +170,9 @@ static int check_run(int argc, char **argv, struct err *err)
 	c.db = database_from_args(argc, argv, NULL, &c.path, &c.status, err);
 	if (!c.db)
 		return -1;
-	stop_query(c.db);
+	signals_query(c.db);
 	ret = check_answer(&c, err);
-	stop_query(NULL);
+	signals_query(NULL);
 	check_forget(&c);
 	free(c.prefix);
 	store_close(c.db);

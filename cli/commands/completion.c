@@ -1,9 +1,9 @@
 /* completion.c - the command that generates shell completion from the option
  * tables. */
 
-#include "cli/command.h"
-#include "cli/options.h"
-#include "cli/topics.h"
+#include "cli/args/command.h"
+#include "cli/args/options.h"
+#include "cli/commands/topics.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

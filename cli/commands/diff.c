@@ -1,17 +1,17 @@
 /* diff.c - the command 'report --diff': the table of what changed. */
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/ingest/load.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/diffs/diff_limit.h"
 #include "analyze/names/matching.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "analyze/samples/weight.h"
-#include "cli/options.h"
+#include "cli/args/options.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"

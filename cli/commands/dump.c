@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"

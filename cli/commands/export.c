@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/stacks/interpreter.h"
 #include "analyze/samples/weight.h"
 #include "cli/output/folder.h"

@@ -3,7 +3,7 @@
  *
  * Commands hand the filter on to what reads a database. */
 #pragma once
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "analyze/samples/filter.h"
 
 /* What was given of them. */

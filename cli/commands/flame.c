@@ -2,12 +2,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/diffs/sides.h"
-#include "cli/options.h"
+#include "cli/args/options.h"
 #include "cli/pictures/flame_draw.h"
 #include "cli/pictures/flame.h"
 #include "analyze/stacks/label.h"

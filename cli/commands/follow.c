@@ -1,5 +1,5 @@
 /* follow.c - the command that turns a stream into a folder of databases. */
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/follow/follow.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"

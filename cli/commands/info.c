@@ -1,9 +1,9 @@
 /* info.c - the command that prints the contents and the losses of a
  * database. */
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/name.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/stacks/summary.h"
 #include "schema/store.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli/ingest/align.h"
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/name.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "cli/ingest/load.h"
 #include "analyze/stacks/summary.h"
 #include "cli/output/grid.h"

@@ -2,10 +2,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/waits/intervals.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/command.h"
-#include "cli/input.h"
-#include "cli/merged.h"
+#include "cli/args/command.h"
+#include "cli/open/input.h"
+#include "cli/open/database_set.h"
 #include "stitch/text/human.h"
 #include "cli/output/say.h"
 #include "schema/merge/merge.h"
@@ -19,13 +19,13 @@ static const struct opt opts[] = {
 	OPT_STRING('o', "output", "DB", &output, "the database to make"),
 	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
-	OPT_GROUP(merged_opts),
+	OPT_GROUP(database_set_opts),
 	{ .kind = OPT_END }
 };
 
 /* The result of an earlier merge may be in a folder that is read: it is not
  * read then. Any other database there would be lost. */
-static int merge_drop_output(struct merged_paths *list, struct err *err)
+static int merge_drop_output(struct database_set *list, struct err *err)
 {
 	struct stat a, b;
 	bool is_result = true;
@@ -52,13 +52,13 @@ static int merge_drop_output(struct merged_paths *list, struct err *err)
 		       output);
 }
 
-static int merge_take_args(struct merged_paths *list, int argc, char **argv,
+static int merge_take_args(struct database_set *list, int argc, char **argv,
 			   struct err *err)
 {
 	struct stat st;
 
 	for (int i = 0; i < argc; i++) {
-		int ret = merged_expand(list, argv[i], err);
+		int ret = database_set_expand(list, argv[i], err);
 		bool there = !stat(argv[i], &st);
 		bool is_folder = there && S_ISDIR(st.st_mode);
 
@@ -100,7 +100,7 @@ static void merge_tell(const struct merge_counts *n)
 
 static int merge_run(int argc, char **argv, struct err *err)
 {
-	struct merged_paths list = { NULL, 0, 0 };
+	struct database_set list = { NULL, 0, 0 };
 	struct merge_counts n;
 	struct store *db = NULL;
 	int rc;
@@ -116,9 +116,9 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = merge_drop_output(&list, err);
 	if (!rc)
-		rc = merged_make(&list, output, force, &db, &n, err);
+		rc = database_set_make(&list, output, force, &db, &n, err);
 	store_close(db);
-	merged_paths_release(&list);
+	database_set_release(&list);
 	if (rc)
 		return -1;
 	if (!quiet)

@@ -2,15 +2,15 @@
  * changed since another. */
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/names/matching.h"
 #include "analyze/diffs/sides.h"
 #include "analyze/names/source_text.h"
 #include "analyze/samples/weight.h"
-#include "cli/options.h"
+#include "cli/args/options.h"
 #include "cli/output/out.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame.h"

@@ -1,7 +1,7 @@
 /* path.c - the command that says why a thread took so long. */
 
-#include "cli/command.h"
-#include "cli/input.h"
+#include "cli/args/command.h"
+#include "cli/open/input.h"
 #include "cli/pictures/flame.h"
 #include "cli/path/path.h"
 #include "stitch/text/parse_number.h"

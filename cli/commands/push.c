@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/fleet/fleet.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "cli/output/progress.h"

@@ -2,14 +2,14 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/input.h"
+#include "cli/args/command.h"
+#include "cli/open/input.h"
 #include "formats/input.h"
 #include "cli/output/output.h"
 #include "stitch/text/safe_text.h"
 #include "cli/commands/query_error.h"
 #include "cli/commands/query_schema.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "cli/tables/interval_sql.h"
 #include "cli/path/path_sql.h"
 #include "cli/output/term.h"
@@ -71,14 +71,14 @@ static int query_answer(struct store *db, const char *sql, struct err *err)
 	struct rows *r;
 	int ret = -1;
 
-	stop_query(db);
+	signals_query(db);
 	r = rows_open(db, sql, NULL, 0, err);
 	if (r)
 		ret = output_write(o, stdout, r, err);
 	else
 		query_error(db, sql, err);
 	rows_close(r);
-	stop_query(NULL);
+	signals_query(NULL);
 	return ret;
 }
 

@@ -7,19 +7,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/beside.h"
-#include "cli/child.h"
-#include "cli/command.h"
-#include "cli/input.h"
+#include "cli/open/capture_db.h"
+#include "cli/process/child.h"
+#include "cli/args/command.h"
+#include "cli/open/input.h"
 #include "cli/output/out.h"
 #include "cli/output/pager.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
-#include "cli/record/learn.h"
+#include "cli/record/last_recording.h"
 #include "cli/record/plan.h"
 #include "cli/record/rings.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/text/parse_number.h"
 #include "formats/formats.h"
 #include "schema/columns.h"
@@ -246,7 +246,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings)
 		kill((pid_t)record_perf, record_asked);
 	status = record_wait(rings);
 	record_perf = 0;
-	stop_init();
+	signals_init();
 	if (status == TIMEOUT_STATUS)
 		record_asked = 1;
 	return record_asked && (want.seconds > 0 || !want.n_program) ? 0
@@ -276,8 +276,8 @@ static int record_show(int n, char **shown, struct err *err)
 	int rc;
 
 	if (!want.waits)
-		return cmd_look.run(n, shown, err);
-	s = beside_open(n, shown, false, db, &status, err);
+		return cmd_default.run(n, shown, err);
+	s = capture_db_open(n, shown, false, db, &status, err);
 	if (!s)
 		return -1;
 	rc = want.n_program ? record_find_program(s, &pid, err) : 0;
@@ -286,7 +286,7 @@ static int record_show(int n, char **shown, struct err *err)
 		return -1;
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
-		return cmd_look.run(n, shown, err);
+		return cmd_default.run(n, shown, err);
 	/* perf records all CPUs, and so does what the first screen counts */
 	if (pid > 0)
 		say("'backstitch report --pid %lld %s' has the hot functions "
@@ -305,7 +305,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 	char *shown[] = { (char *)out, folder, NULL };
 	struct rings *rings = NULL;
 	struct stat before = { .st_ino = 0 }, after;
-	struct learned last;
+	struct last_recording last;
 	char db[PATH_MAX];
 	int status, rc;
 
@@ -336,7 +336,8 @@ static int record_and_show(const struct plan *p, struct err *err)
 		return rc;
 	/* the screen has said what was lost or cut, and what perf could do */
 	input_database_name(out, db, sizeof(db));
-	if (!learn_from(db, NULL, &last, err) && (last.cut || last.lost))
+	if (!last_recording_read(db, NULL, &last, err) &&
+	    (last.cut || last.lost))
 		say("'backstitch record --again' with these arguments has "
 		    "larger %s\n",
 		    last.cut ? "stack dumps" : "buffers");
@@ -370,7 +371,7 @@ static int record_keep(const struct plan *p, struct err *err)
 static int record_run(int argc, char **argv, struct err *err)
 {
 	struct plan p = { .want = &want };
-	struct learned last = { .dump = 0 };
+	struct last_recording last = { .dump = 0 };
 	char path[PATH_MAX];
 	int rc = record_take(argc, argv, err);
 
@@ -386,7 +387,7 @@ static int record_run(int argc, char **argv, struct err *err)
 	if (!rc && want.pid)
 		rc = code_of_process(want.pid, &p.code, err);
 	if (!rc && again)
-		rc = learn_from(want.out, want.out, &last, err);
+		rc = last_recording_read(want.out, want.out, &last, err);
 	/* --dump is kept if the last capture shows that it is enough */
 	if (last.cut || !want.dump)
 		want.dump = last.dump;

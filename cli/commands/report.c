@@ -3,11 +3,11 @@
  */
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/names/source_text.h"

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct report_opts;
 

@@ -1,8 +1,8 @@
 /* sched.c - the command 'report --sched': what each thread did. */
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/stacks/interpreter.h"
 #include "analyze/names/shown_names.h"
 #include "analyze/names/suffix.h"

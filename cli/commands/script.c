@@ -5,15 +5,15 @@
  * diff of both shows differences of contents only. Without -F, each missing
  * user stack is noted. */
 
-#include "cli/input.h"
-#include "cli/command.h"
+#include "cli/open/input.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
 #include "analyze/samples/events.h"
 #include "cli/output/out.h"
 #include "cli/output/term.h"
 #include "cli/tables/script.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

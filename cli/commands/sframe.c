@@ -1,6 +1,6 @@
 /* sframe.c - the command that shows and judges SFrame unwind tables. */
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/name.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"

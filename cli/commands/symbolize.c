@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/callsites.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/name.h"
@@ -18,7 +18,7 @@
 #include "cli/push/push.h"
 #include "cli/push/push_server.h"
 #include "cli/server/server.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -211,7 +211,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (!db)
 		return -1;
 	/* only store_close() takes back what was changed */
-	stop_patiently(true);
+	signals_patiently(true);
 	store_on_stop(db, stop_requested);
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
@@ -232,7 +232,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (!ret)
 		ret = symbolize_count_named(db, &is, err);
 	store_close(db);
-	stop_patiently(false);
+	signals_patiently(false);
 	if (ret)
 		return -1;
 	if (json)

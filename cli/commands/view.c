@@ -2,10 +2,10 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "cli/beside.h"
-#include "cli/command.h"
+#include "cli/open/capture_db.h"
+#include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/names/source_text.h"
 #include "cli/view/view.h"
 #include "schema/store.h"
@@ -29,7 +29,7 @@ static struct store *view_database(const char *path, char *out, int *status,
 	struct store *db;
 
 	if (!input_is_several(path) && !input_is_server(path)) {
-		db = beside_open(1, argv, false, out, status, err);
+		db = capture_db_open(1, argv, false, out, status, err);
 	} else {
 		snprintf(out, PATH_MAX, "%s", path);
 		db = database_open(path, status, err);

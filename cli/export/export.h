@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct filter;
 struct inputs;

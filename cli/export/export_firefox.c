@@ -5,7 +5,7 @@
  * come in time order: samples are put into a spool, linked by thread. */
 
 #include "stitch/text/json.h"
-#include "analyze/samples/asked.h"
+#include "analyze/samples/requests.h"
 #include "analyze/samples/code.h"
 #include "analyze/names/code_place.h"
 #include "analyze/samples/events.h"

@@ -12,7 +12,7 @@
 #include "stitch/text/human.h"
 #include "cli/output/out.h"
 #include "cli/output/say.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
 #include "schema/read/redact.h"

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/fleet/fleet_batch.h"
 #include "cli/fleet/fleet_schema.h"
 

@@ -9,14 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/follow/claim.h"
+#include "cli/follow/folder_lock.h"
 #include "cli/follow/parts.h"
-#include "cli/follow/room.h"
+#include "cli/follow/disk_space.h"
 #include "cli/follow/stream.h"
 #include "cli/follow/watched.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
@@ -102,8 +102,8 @@ static bool top_ended(struct top *t)
 
 struct follow {
 	const struct follow_opts *o;
-	struct claim *claim;
-	struct room *room;
+	struct folder_lock *claim;
+	struct disk_space *room;
 	struct segment g;
 	struct parts *parts;
 	struct stream *stream[FOLLOW_INPUTS];
@@ -137,7 +137,7 @@ static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 		fw->linked_number = fw->g.number;
 	}
 	if (fw->linked + fw->n_streams >= SEGMENT_PARTS ||
-	    !room_for_more(fw->room, 0) ||
+	    !disk_space_for_more(fw->room, 0) ||
 	    parts_waiting(fw->parts, &lag) >= PARTS_WAITING)
 		return 0;
 	int ret = watched_link(w, fw->g.number,
@@ -265,9 +265,10 @@ static int follow_check_room(struct follow *fw, struct err *err)
 	for (int i = 0; follow_has_streams(fw) && !follow_is_over(fw); i++) {
 		if (!parts_waiting(fw->parts, &lag))
 			fw->g.bytes_before = 0;
-		fw->g.more = room_for_more(fw->room,
-					   fw->g.bytes + fw->g.bytes_before) /
-			     fw->n_streams;
+		fw->g.more =
+			disk_space_for_more(fw->room,
+					    fw->g.bytes + fw->g.bytes_before) /
+			fw->n_streams;
 		if (fw->g.more)
 			return 0;
 		if (i == 1 && follow_cut_all(fw, err))
@@ -275,7 +276,7 @@ static int follow_check_room(struct follow *fw, struct err *err)
 		if (i < 2)
 			parts_drain(fw->parts);
 		else
-			room_wait(fw->room);
+			disk_space_wait(fw->room);
 		fw->g.now = now_ns();
 	}
 	return 0;
@@ -400,12 +401,12 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	uint32_t last;
 	int rc = -1;
 
-	fw.claim = claim_open(o->dir, err);
+	fw.claim = folder_lock_open(o->dir, err);
 	if (!fw.claim || segments_look(fw.claim, &last, &left, err)) {
-		claim_close(fw.claim, true);
+		folder_lock_close(fw.claim, true);
 		return -1;
 	}
-	fw.room = room_new(fw.claim);
+	fw.room = disk_space_new(fw.claim);
 	fw.g = (struct segment){ .claim = fw.claim,
 				 .room = fw.room,
 				 .limit = o->segment,
@@ -415,17 +416,17 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	po.claim = fw.claim;
 	po.room = fw.room;
 	fw.parts = parts_new(&po, &left, last + 1);
-	room_wait_by(fw.room, parts_wait_room, fw.parts);
+	disk_space_wait_by(fw.room, parts_wait_room, fw.parts);
 	if (follow_open(&fw, err) ||
 	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
 	sigaction(SIGHUP, &sa, NULL);
 	/* if whoever started this ignores it, children have no status */
 	signal(SIGCHLD, SIG_DFL);
-	stop_live(true);
+	signals_live(true);
 	parts_reap(fw.parts);
 	rc = follow_end(&fw, follow_loop(&fw, err), err);
-	stop_live(false);
+	signals_live(false);
 	top_close(fw.top);
 	fw.top = NULL;
 	struct err late;
@@ -442,8 +443,8 @@ out:
 	for (size_t i = 0; i < fw.n_watched; i++)
 		watched_close(fw.watched[i]);
 	parts_free(fw.parts);
-	room_free(fw.room);
+	disk_space_free(fw.room);
 	top_close(fw.top);
-	claim_close(fw.claim, rc);
+	folder_lock_close(fw.claim, rc);
 	return rc;
 }

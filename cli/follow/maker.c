@@ -15,9 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/follow/claim.h"
-#include "cli/follow/room.h"
+#include "cli/args/command.h"
+#include "cli/follow/folder_lock.h"
+#include "cli/follow/disk_space.h"
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
 #include "analyze/samples/loss_rows.h"
@@ -25,7 +25,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "symbolize/kept.h"
+#include "symbolize/symbolizer_cache.h"
 
 #define NS 1000000000
 /* A part of fewer bytes than this, left by a killed run or on a full disk, has
@@ -72,7 +72,7 @@ static void make_close_others(const int *keep, size_t n)
 
 /* What ends the recorder must not end this; no progress is shown, and the
  * streams are not held open. Returns where messages go. */
-static FILE *make_leave_terminal(const struct claim *c, int talk)
+static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 {
 	/* not as descriptor 0, which is free once standard input has ended */
 	int said = fcntl(2, F_DUPFD, 3);
@@ -85,14 +85,15 @@ static FILE *make_leave_terminal(const struct claim *c, int talk)
 	signal(SIGTSTP, SIG_DFL);
 	dup2(null, 0);
 	dup2(null, 2);
-	make_close_others((int[]){ talk, said, claim_fd(c) }, 3);
+	make_close_others((int[]){ talk, said, folder_lock_fd(c) }, 3);
 	return said < 0 ? NULL : fdopen(said, "w");
 }
 
-static int make_load(struct make *m, const struct claim *c, struct kept *kept,
-		     const char *db, uint32_t number)
+static int make_load(struct make *m, const struct folder_lock *c,
+		     struct symbolizer_cache *kept, const char *db,
+		     uint32_t number)
 {
-	const char *path = claim_path(c);
+	const char *path = folder_lock_path(c);
 	const struct load_ask ask = { .out = db, .force = true, .kept = kept };
 	size_t n = strlen(path);
 	struct err err = { 0 };
@@ -100,13 +101,13 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 	bool damaged = false;
 
 	/* by name: they are not gone if the folder is */
-	bool here = !claim_check(c, &err);
+	bool here = !folder_lock_check(c, &err);
 
 	if (here && !m->n)
 		return MAKE_GONE;
 	if (here && !load_captures(m->paths, m->n, &ask, &none, &damaged, &err))
 		return damaged || m->gone ? STATUS_DAMAGED : STATUS_OK;
-	if (err.code == ERR_FULL && room_may_be_short(c, m->bytes))
+	if (err.code == ERR_FULL && disk_space_may_be_short(c, m->bytes))
 		return MAKE_NO_ROOM;
 	/* nothing was received for it, and that is no damage */
 	if (err.code == ERR_FORMAT && m->bytes < EMPTY)
@@ -116,7 +117,7 @@ static int make_load(struct make *m, const struct claim *c, struct kept *kept,
 	bool inner = !strncmp(err.msg, path, n) && err.msg[n] == '/';
 
 	fprintf(m->said, "backstitch: segment %" PRIu32 ": %s%s\n", number,
-		inner ? claim_dir(c) : "", inner ? err.msg + n : err.msg);
+		inner ? folder_lock_dir(c) : "", inner ? err.msg + n : err.msg);
 	return err.code == ERR_FORMAT ? MAKE_BAD : STATUS_FAILED;
 }
 
@@ -140,8 +141,8 @@ static int make_glance(const char *path, struct glance *g, struct err *err)
 }
 
 static struct maker_done make_segment(const struct maker_opts *o,
-				      struct kept *kept, uint32_t number,
-				      FILE *said)
+				      struct symbolizer_cache *kept,
+				      uint32_t number, FILE *said)
 {
 	struct make m = { .said = said };
 	struct maker_done done = { .ends = false };
@@ -155,8 +156,8 @@ static struct maker_done make_segment(const struct maker_opts *o,
 		struct stat st;
 
 		segments_part_name(number, i, name);
-		snprintf(part, sizeof(part), "%.4000s/%s", claim_dir(o->claim),
-			 name);
+		snprintf(part, sizeof(part), "%.4000s/%s",
+			 folder_lock_dir(o->claim), name);
 
 		ssize_t n = readlink(part, target, sizeof(target) - 1);
 
@@ -175,7 +176,7 @@ static struct maker_done make_segment(const struct maker_opts *o,
 		m.bytes += S_ISDIR(st.st_mode) ? EMPTY : (uint64_t)st.st_size;
 		m.paths[m.n++] = mem_strdup(n > 0 ? target : part);
 	}
-	segments_database(claim_path(o->claim), number, db);
+	segments_database(folder_lock_path(o->claim), number, db);
 	done.status = make_load(&m, o->claim, kept, db, number);
 	if (o->glances &&
 	    (done.status == STATUS_OK || done.status == STATUS_DAMAGED)) {
@@ -237,7 +238,7 @@ static size_t make_objects(void)
 static _Noreturn void make_segments(const struct maker_opts *o, int talk)
 {
 	FILE *said = make_leave_terminal(o->claim, talk);
-	struct kept *kept = kept_new(make_objects());
+	struct symbolizer_cache *kept = symbolizer_cache_new(make_objects());
 	struct maker_done done = { .ends = !said };
 	uint32_t number;
 

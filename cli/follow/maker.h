@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct claim;
+struct folder_lock;
 struct maker;
 
 /* Statuses of a segment beside those of command.h. */
@@ -42,7 +42,7 @@ enum maker_got {
 };
 
 struct maker_opts {
-	const struct claim *claim;
+	const struct folder_lock *claim;
 	bool glances; /* something is said of each segment */
 	/* Called in the process, which must not hold inputs open; NULL:
 	 * nothing. */

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/command.h"
-#include "cli/follow/claim.h"
+#include "cli/args/command.h"
+#include "cli/follow/folder_lock.h"
 #include "cli/follow/maker.h"
-#include "cli/follow/room.h"
+#include "cli/follow/disk_space.h"
 #include "stitch/text/human.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
@@ -100,7 +100,7 @@ void parts_free(struct parts *q)
 static bool parts_may_start(const struct parts *q)
 {
 	return now_ns() >= q->retry_at &&
-	       (!q->full || room_left(q->o.room) > q->full);
+	       (!q->full || disk_space_left(q->o.room) > q->full);
 }
 
 /* Says once that no process can be started, which is tried again later. */
@@ -204,7 +204,7 @@ static void parts_run_command(struct parts *q, uint32_t number)
 
 	if (!q->o.command)
 		return;
-	segments_database(claim_dir(q->o.claim), number, path);
+	segments_database(folder_lock_dir(q->o.claim), number, path);
 	if (now_ns() >= q->retry_at) {
 		/* without flushing, which may be what waits for room: the child
 		 * writes nothing of what is in buffers */
@@ -281,7 +281,7 @@ static void parts_take_done(struct parts *q, const struct maker_done *done)
 
 	if (code == MAKE_NO_ROOM) {
 		q->making = q->again = false;
-		q->full = room_left(q->o.room) | 1;
+		q->full = disk_space_left(q->o.room) | 1;
 		q->retry_at = now_ns() + RETRY_NS;
 		return;
 	}
@@ -415,7 +415,7 @@ static void parts_wait_for_one(struct parts *q)
 	if (q->making)
 		parts_take_segment(q, WAIT_MS);
 	else if (!parts_may_start(q) && q->full)
-		room_wait(q->o.room);
+		disk_space_wait(q->o.room);
 	else if (!parts_may_start(q))
 		nanosleep(&pause, NULL);
 	parts_reap(q);
@@ -490,7 +490,8 @@ int parts_wait(struct parts *q, struct err *err)
 		       "%s: no database could be made of %" PRIu32
 		       " segment%s; their parts of the stream stay as "
 		       ".segment-*.data, and the next run reads them",
-		       claim_dir(q->o.claim), q->left, q->left == 1 ? "" : "s");
+		       folder_lock_dir(q->o.claim), q->left,
+		       q->left == 1 ? "" : "s");
 }
 
 bool parts_damaged(const struct parts *q)
@@ -501,7 +502,8 @@ bool parts_damaged(const struct parts *q)
 void parts_tell(const struct parts *q)
 {
 	say("%s: %" PRIu32 " segment%s, %" PRIu32 " removed",
-	    claim_dir(q->o.claim), q->made, q->made == 1 ? "" : "s", q->gone);
+	    folder_lock_dir(q->o.claim), q->made, q->made == 1 ? "" : "s",
+	    q->gone);
 	if (q->empty)
 		say("; %" PRIu32 " empty", q->empty);
 	if (q->lost)
@@ -513,8 +515,8 @@ void parts_tell(const struct parts *q)
 	if (q->held)
 		say("; the stream waited %" PRIu32 " times, %.1f s in all",
 		    q->held, (double)q->held_ns / NS);
-	if (room_waited(q->o.room))
+	if (disk_space_waited(q->o.room))
 		say("; %.1f s without room on the disk",
-		    (double)room_waited(q->o.room) / NS);
+		    (double)disk_space_waited(q->o.room) / NS);
 	say("\n");
 }

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/follow/claim.h"
+#include "cli/follow/folder_lock.h"
 #include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -116,7 +116,7 @@ void segments_database(const char *dir, uint32_t number, char out[SEGMENT_PATH])
 	snprintf(out, SEGMENT_PATH, "%.4000s/%s", dir, name);
 }
 
-bool segments_waits(const struct claim *c, uint32_t number)
+bool segments_waits(const struct folder_lock *c, uint32_t number)
 {
 	char name[SEGMENT_NAME];
 	struct stat st;
@@ -125,45 +125,47 @@ bool segments_waits(const struct claim *c, uint32_t number)
 	for (unsigned int i = 0; !found && i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
 		/* a link may lead to what was removed */
-		found = !fstatat(claim_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
+		found = !fstatat(folder_lock_fd(c), name, &st,
+				 AT_SYMLINK_NOFOLLOW);
 	}
 	return found;
 }
 
-bool segments_is_made(const struct claim *c, uint32_t number)
+bool segments_is_made(const struct folder_lock *c, uint32_t number)
 {
 	char name[SEGMENT_NAME];
 	struct stat st;
 
 	segments_database_name(number, name);
-	return !fstatat(claim_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
+	return !fstatat(folder_lock_fd(c), name, &st, AT_SYMLINK_NOFOLLOW);
 }
 
-void segments_remove(const struct claim *c, uint32_t number)
+void segments_remove(const struct folder_lock *c, uint32_t number)
 {
 	char name[SEGMENT_NAME];
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
-		unlinkat(claim_fd(c), name, 0);
+		unlinkat(folder_lock_fd(c), name, 0);
 	}
 }
 
-void segments_set_aside(const struct claim *c, uint32_t number)
+void segments_set_aside(const struct folder_lock *c, uint32_t number)
 {
 	char name[SEGMENT_NAME], bad[SEGMENT_NAME];
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
 		segments_name("segment-", number, ".bad", i, bad);
-		renameat(claim_fd(c), name, claim_fd(c), bad);
+		renameat(folder_lock_fd(c), name, folder_lock_fd(c), bad);
 	}
 }
 
 /* Opens the folder once more, as a list of it moves in its descriptor. */
-static DIR *segments_folder(const struct claim *c)
+static DIR *segments_folder(const struct folder_lock *c)
 {
-	int fd = openat(claim_fd(c), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(folder_lock_fd(c), ".",
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	if (!d && fd >= 0)
@@ -171,10 +173,10 @@ static DIR *segments_folder(const struct claim *c)
 	return d;
 }
 
-int segments_look(const struct claim *c, uint32_t *last,
+int segments_look(const struct folder_lock *c, uint32_t *last,
 		  struct segments_left *left, struct err *err)
 {
-	const char *dir = claim_dir(c);
+	const char *dir = folder_lock_dir(c);
 	DIR *d = strlen(dir) > 4000 ? NULL : segments_folder(c);
 	const struct dirent *e;
 	size_t n = 0;
@@ -216,7 +218,7 @@ int segments_look(const struct claim *c, uint32_t *last,
 		       dir, *last);
 }
 
-void segments_sweep(const struct claim *c)
+void segments_sweep(const struct folder_lock *c)
 {
 	DIR *d = segments_folder(c);
 	const struct dirent *e;
@@ -235,16 +237,17 @@ void segments_sweep(const struct claim *c)
 		closedir(d);
 }
 
-struct kept {
+struct symbolizer_cache {
 	uint32_t number;
 	uint64_t bytes;
 	int64_t time; /* when it was finished */
 };
 
-COMPARE_BY(segments_compare, struct kept, number);
+COMPARE_BY(segments_compare, struct symbolizer_cache, number);
 
 /* Lists the databases by number; the caller frees *list. */
-static size_t segments_list(const struct claim *c, struct kept **list)
+static size_t segments_list(const struct folder_lock *c,
+			    struct symbolizer_cache **list)
 {
 	DIR *d = segments_folder(c);
 	const struct dirent *e;
@@ -253,9 +256,9 @@ static size_t segments_list(const struct claim *c, struct kept **list)
 
 	*list = NULL;
 	while (d && (e = readdir(d)) != NULL) {
-		struct kept k = { .number =
-					  segments_number(e->d_name, "segment-",
-							  ".db", false) };
+		struct symbolizer_cache k = { .number = segments_number(
+						      e->d_name, "segment-",
+						      ".db", false) };
 		struct stat st;
 
 		if (!k.number ||
@@ -282,10 +285,11 @@ static int64_t segments_age(int64_t now, int64_t then)
 	return age;
 }
 
-uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
-		       segments_ask_fn *ask, void *arg)
+uint32_t segments_keep(const struct folder_lock *c,
+		       const struct segment_limit *keep, segments_ask_fn *ask,
+		       void *arg)
 {
-	struct kept *list;
+	struct symbolizer_cache *list;
 	size_t n = segments_list(c, &list);
 	int64_t now = (int64_t)time(NULL);
 	uint64_t sum = 0;
@@ -301,7 +305,7 @@ uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
 		     (!keep->ns || age <= keep->ns)))
 			continue;
 		segments_database_name(list[i].number, name);
-		gone += !unlinkat(claim_fd(c), name, 0);
+		gone += !unlinkat(folder_lock_fd(c), name, 0);
 	}
 	free(list);
 	return gone;

@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct claim;
+struct folder_lock;
 struct err;
-struct room;
+struct disk_space;
 
 #define SEGMENT_PATH 4096
 #define SEGMENT_NAME 64 /* without the folder */
@@ -27,8 +27,8 @@ struct segment_limit {
 
 /* The segment that is received, which all streams share. */
 struct segment {
-	const struct claim *claim;
-	struct room *room;
+	const struct folder_lock *claim;
+	struct disk_space *room;
 	struct segment_limit limit;
 	uint32_t number;
 	int64_t since, now; /* monotonic: its begin, and the time of a round */
@@ -54,27 +54,28 @@ struct segments_left {
 
 /* Stores the highest number that is used, and the segments that were left,
  * which the caller frees. Returns 0, or -1 and *err. */
-int segments_look(const struct claim *c, uint32_t *last,
+int segments_look(const struct folder_lock *c, uint32_t *last,
 		  struct segments_left *left, struct err *err);
 /* Removes what processes that were killed left of databases, unless somebody
  * locks it. One of the last run may not have ended when this one begins. */
-void segments_sweep(const struct claim *c);
+void segments_sweep(const struct folder_lock *c);
 /* Write the path of a database, and the name of the part of an input. */
 void segments_database(const char *dir, uint32_t number,
 		       char out[SEGMENT_PATH]);
 void segments_part_name(uint32_t number, unsigned int index,
 			char out[SEGMENT_NAME]);
 /* Returns whether there are parts of a segment. */
-bool segments_waits(const struct claim *c, uint32_t number);
+bool segments_waits(const struct folder_lock *c, uint32_t number);
 /* Returns whether the database of a segment is finished. */
-bool segments_is_made(const struct claim *c, uint32_t number);
+bool segments_is_made(const struct folder_lock *c, uint32_t number);
 /* Removes the parts of a segment. */
-void segments_remove(const struct claim *c, uint32_t number);
+void segments_remove(const struct folder_lock *c, uint32_t number);
 /* Renames the parts of a segment, so that no later run tries to read them. */
-void segments_set_aside(const struct claim *c, uint32_t number);
+void segments_set_aside(const struct folder_lock *c, uint32_t number);
 /* Removes the oldest databases beyond the limit, but never the newest, and none
  * for which ask() returns false. It may set *age, in ns, where that is known
  * better than by the time of the file. Returns how many. */
 typedef bool segments_ask_fn(void *arg, uint32_t number, int64_t *age);
-uint32_t segments_keep(const struct claim *c, const struct segment_limit *keep,
-		       segments_ask_fn *ask, void *arg);
+uint32_t segments_keep(const struct folder_lock *c,
+		       const struct segment_limit *keep, segments_ask_fn *ask,
+		       void *arg);

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/follow/claim.h"
-#include "cli/follow/room.h"
+#include "cli/follow/folder_lock.h"
+#include "cli/follow/disk_space.h"
 #include "cli/output/say.h"
 #include "formats/ftext/cut.h"
 #include "formats/perf/cut.h"
@@ -70,14 +70,14 @@ static int stream_fail(const struct stream *s, const struct stream_part *p,
 		       int error, struct err *err)
 {
 	return err_set(err, ERR_IO, "%s/%s: %s; what is finished stays",
-		       claim_dir(s->g->claim), p->name, strerror(error));
+		       folder_lock_dir(s->g->claim), p->name, strerror(error));
 }
 
 static int stream_begin_part(struct stream *s, struct err *err)
 {
 	s->part.number = s->g->number;
 	segments_part_name(s->part.number, s->index, s->part.name);
-	s->part.f = room_create(s->g->room, s->part.name, err);
+	s->part.f = disk_space_create(s->g->room, s->part.name, err);
 	if (!s->part.f)
 		return -1;
 	if (s->perf)
@@ -94,7 +94,7 @@ static int stream_begin_part(struct stream *s, struct err *err)
 
 	fclose(s->part.f);
 	s->part.f = NULL;
-	unlinkat(claim_fd(s->g->claim), s->part.name, 0);
+	unlinkat(folder_lock_fd(s->g->claim), s->part.name, 0);
 	return stream_fail(s, &s->part, failed, err);
 }
 
@@ -180,7 +180,7 @@ static int stream_end_part(struct stream *s, struct err *err)
 		s->part.f = NULL;
 		return 0;
 	}
-	unlinkat(claim_fd(s->g->claim), s->part.name, 0);
+	unlinkat(folder_lock_fd(s->g->claim), s->part.name, 0);
 	return stream_close(s, &s->part, err);
 }
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/follow/claim.h"
+#include "cli/follow/folder_lock.h"
 #include "cli/follow/segments.h"
 #include "cli/output/say.h"
 #include "formats/ctf/ctf.h"
@@ -32,7 +32,7 @@ struct watched_item {
 };
 
 struct watched {
-	const struct claim *claim;
+	const struct folder_lock *claim;
 	char *root; /* the folder, as an absolute path */
 	struct watched_item *item;
 	size_t n, cap;
@@ -74,20 +74,20 @@ static struct watched_item *watched_add(struct watched *w, const char *path)
 static int watched_fail(const struct watched *w, const char *name,
 			const char *more, struct err *err)
 {
-	return err_set(err, ERR_IO, "%s/%s: %s%s", claim_dir(w->claim), name,
-		       strerror(errno), more);
+	return err_set(err, ERR_IO, "%s/%s: %s%s", folder_lock_dir(w->claim),
+		       name, strerror(errno), more);
 }
 
 /* Keeps the names of files that are still there. */
 static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 {
-	int dir = claim_fd(w->claim);
+	int dir = folder_lock_fd(w->claim);
 	char *line = NULL;
 	size_t cap = 0;
 	ssize_t n;
 
 	unlinkat(dir, STATE_ASIDE, 0); /* of a run that was killed */
-	int fd = claim_create(w->claim, STATE_ASIDE, err);
+	int fd = folder_lock_create(w->claim, STATE_ASIDE, err);
 
 	if (fd < 0)
 		return -1;
@@ -110,7 +110,7 @@ static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 
 static int watched_read_state(struct watched *w, struct err *err)
 {
-	int fd = claim_open_file(w->claim, STATE, O_RDONLY);
+	int fd = folder_lock_open_file(w->claim, STATE, O_RDONLY);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : watched_fail(w, STATE, "", err);
@@ -129,8 +129,8 @@ static int watched_read_state(struct watched *w, struct err *err)
 static int watched_write_state(const struct watched *w, const char *item,
 			       struct err *err)
 {
-	int fd =
-		claim_open_file(w->claim, STATE, O_WRONLY | O_APPEND | O_CREAT);
+	int fd = folder_lock_open_file(w->claim, STATE,
+				       O_WRONLY | O_APPEND | O_CREAT);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "a");
 	bool bad = !out || fprintf(out, "%s\n", item) < 0;
 
@@ -167,7 +167,7 @@ static void watched_say_chunks(const char *root, const char *input)
 		    input);
 }
 
-struct watched *watched_open(const struct claim *c, const char *input,
+struct watched *watched_open(const struct folder_lock *c, const char *input,
 			     struct err *err)
 {
 	char *root = realpath(input, NULL);
@@ -371,7 +371,7 @@ int watched_link(struct watched *w, uint32_t number, unsigned int index,
 		return 0;
 	*bytes = stat(it->path, &st) ? 0 : (uint64_t)st.st_size;
 	segments_part_name(number, index, part);
-	if (symlinkat(it->path, claim_fd(w->claim), part))
+	if (symlinkat(it->path, folder_lock_fd(w->claim), part))
 		return watched_fail(w, part, "; what is finished stays", err);
 	it->taken = true;
 	return watched_write_state(w, it->path, err) ? -1 : 1;

@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct claim;
+struct folder_lock;
 struct err;
 struct watched;
 
 /* c: the folder of segments. Returns NULL and *err on failure. */
-struct watched *watched_open(const struct claim *c, const char *input,
+struct watched *watched_open(const struct folder_lock *c, const char *input,
 			     struct err *err);
 void watched_close(struct watched *w); /* NULL is fine */
 /* Looks for finished files, and stores how many wait. Returns false if the

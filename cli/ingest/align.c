@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "cli/output/progress.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

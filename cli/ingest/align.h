@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "stitch/order/align.h"
 
 struct source;

@@ -4,7 +4,7 @@
 #include "cli/ingest/callsites_pass.h"
 #include "analyze/names/bare_code.h"
 #include "cli/output/progress.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"

@@ -60,7 +60,7 @@ const struct opt jitted_opts[] = {
 };
 
 /* A file that the user names, and its process. */
-struct given_file {
+struct virtual_file {
 	const char *path;
 	int32_t pid;
 };
@@ -75,7 +75,7 @@ struct process_code {
 };
 
 /* The folder with the files beside a capture. */
-struct beside_files {
+struct capture_db_files {
 	char *dir;   /* NULL: there is none */
 	bool known;  /* dir was looked for */
 	bool listed; /* the processes of all files are in jitted.listed */
@@ -85,12 +85,12 @@ struct beside_files {
 struct jitted {
 	struct ledger *ledger;
 	const char *temp_dir;
-	struct given_file *dump, *map;
+	struct virtual_file *dump, *map;
 	size_t n_dump, n_map;
 	struct process_code *found;
 	size_t n, cap;
 	struct table by_pid;
-	struct beside_files *beside; /* by source */
+	struct capture_db_files *beside; /* by source */
 	size_t n_beside, cap_beside;
 	/* Source and process of the files there: of thousands of processes that
 	 * come and go hardly one has a file, and to ask for each took 8 calls
@@ -132,7 +132,7 @@ static bool pid_in_front(const char **path, int32_t *pid)
 
 static int take_dump(struct jitted *jd, const char *word, struct err *err)
 {
-	struct given_file *f = &jd->dump[jd->n_dump++];
+	struct virtual_file *f = &jd->dump[jd->n_dump++];
 	struct jitdump *d;
 	bool said;
 
@@ -149,7 +149,7 @@ static int take_dump(struct jitted *jd, const char *word, struct err *err)
 
 static int take_map(struct jitted *jd, const char *word, struct err *err)
 {
-	struct given_file *f = &jd->map[jd->n_map++];
+	struct virtual_file *f = &jd->map[jd->n_map++];
 	struct stat st;
 
 	f->path = word;
@@ -327,7 +327,7 @@ static char *jitted_folder(const struct source *src)
 }
 
 static void jitted_list(struct jitted *jd, unsigned int source,
-			struct beside_files *b)
+			struct capture_db_files *b)
 {
 	DIR *d = b->dir ? opendir(b->dir) : NULL;
 	const struct dirent *e = NULL;
@@ -350,7 +350,7 @@ static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 			       int32_t pid, const char *name, char *out)
 {
 
-	struct beside_files *b =
+	struct capture_db_files *b =
 		mem_at(jd->beside, jd->n_beside, jd->cap_beside, src->index);
 
 	if (!b->known) {
@@ -407,7 +407,7 @@ static bool in_time(const struct source *src, const struct stat *st)
 
 /* Returns the file that the user names for a process, by the number that it
  * has outside or else inside; NULL: none. */
-static const char *named_file(const struct given_file *list, size_t n,
+static const char *named_file(const struct virtual_file *list, size_t n,
 			      const struct process_code *f)
 {
 	const int32_t pid[] = { f->pid, f->inner };

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "stitch/tasks/jit.h"
 
 struct jitted;

@@ -10,7 +10,7 @@
 
 #include "cli/ingest/align.h"
 #include "cli/ingest/callsites.h"
-#include "cli/ingest/chunks.h"
+#include "cli/ingest/session_folders.h"
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/mapped.h"
@@ -18,7 +18,7 @@
 #include "cli/ingest/storing.h"
 #include "cli/output/folder.h"
 #include "cli/output/progress.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "cli/version.h"
 #include "formats/formats.h"
 #include "formats/reader/nonce.h"
@@ -137,7 +137,7 @@ struct load {
 	int64_t began;	/* when reading a stream began, in ns since 1970 */
 	struct err why;
 	unsigned int n_sources, layout;
-	struct chunks chunks;	 /* the captures */
+	struct session_folders chunks; /* the captures */
 	struct align_out *align; /* by source; NULL: each on its own clock */
 	/* the templates, ending with NULL */
 	const char *nonce_format[ARRAY_SIZE(nonce_formats.item) + 1];
@@ -686,9 +686,9 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	} else {
 		progress_start("reading");
 	}
-	stop_live(live);
+	signals_live(live);
 	ret = load_read_all(ld, paths, n, err);
-	stop_live(false);
+	signals_live(false);
 	progress_clear();
 	/* a second Ctrl-C ends the pipe, which is not a clean end */
 	if (!ret && stop_requested())
@@ -745,7 +745,7 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 			 : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)
 		goto out;
-	chunks_join(&ld.chunks, paths, n, align_keeps_apart());
+	session_folders_join(&ld.chunks, paths, n, align_keeps_apart());
 	ret = load_store(&ld, ld.chunks.path, ld.chunks.n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
 	if (!ret && !ask->out) {
@@ -767,6 +767,6 @@ out:
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);
 	free(ld.align);
-	chunks_release(&ld.chunks);
+	session_folders_release(&ld.chunks);
 	return ret;
 }

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
-struct kept;
+struct symbolizer_cache;
 struct store;
 struct unwind_compare_count;
 
@@ -33,9 +33,9 @@ struct load_ask {
 	 * lines nor inlined functions */
 	bool sums;
 	bool unnamed; /* of stacks only: names are not needed */
-	/* what symbolizers left (symbolize/kept.h), which is not read anew by a
-	 * process that reads again and again; NULL: nothing */
-	struct kept *kept;
+	/* what symbolizers left (symbolize/symbolizer_cache.h), which is not
+	 * read anew by a process that reads again and again; NULL: nothing */
+	struct symbolizer_cache *kept;
 	/* also unwind stack dumps with SFrame; NULL: do not */
 	struct unwind_compare_count *pair;
 };

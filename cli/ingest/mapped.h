@@ -2,7 +2,7 @@
  * beside a capture. */
 #pragma once
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct ledger;
 struct mapped;

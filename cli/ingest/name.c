@@ -10,7 +10,7 @@
 #include "cli/output/progress.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "formats/unpack.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -366,8 +366,8 @@ struct setup {
 
 /* lines: names of functions may be without them. */
 static void make_setup(struct setup *s, struct store *db, bool fetch,
-		       const struct symbolize_text *captured, struct kept *kept,
-		       bool lines)
+		       const struct symbolize_text *captured,
+		       struct symbolizer_cache *kept, bool lines)
 {
 	const char *home = getenv("HOME");
 	size_t last = ARRAY_SIZE(more_debug_dirs.item) - 1;
@@ -400,7 +400,7 @@ static void make_setup(struct setup *s, struct store *db, bool fetch,
 
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured,
-				   struct kept *kept)
+				   struct symbolizer_cache *kept)
 {
 	struct setup s;
 
@@ -477,8 +477,9 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 
 static int naming_name_all(struct store *db,
 			   const struct symbolize_text *captured,
-			   struct kept *kept, bool lines, bool again,
-			   struct name_counts *counts, struct err *err)
+			   struct symbolizer_cache *kept, bool lines,
+			   bool again, struct name_counts *counts,
+			   struct err *err)
 {
 	struct name_counts unused = { 0 };
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
@@ -523,7 +524,7 @@ static int naming_name_all(struct store *db,
 }
 
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct kept *kept, bool lines, struct err *err)
+		struct symbolizer_cache *kept, bool lines, struct err *err)
 {
 	return naming_name_all(db, captured, kept, lines, false, NULL, err);
 }

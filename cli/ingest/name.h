@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
-struct kept;
+struct symbolizer_cache;
 struct store;
 struct symbolize_opts;
 struct symbolize_text;
@@ -21,7 +21,7 @@ extern const struct opt name_opts[];
  * nothing. */
 struct symbolizer *name_symbolizer(struct store *db,
 				   const struct symbolize_text *captured,
-				   struct kept *kept);
+				   struct symbolizer_cache *kept);
 /* Returns what --symfs, --kallsyms and --vmlinux name; NULL each: none. */
 const struct symbolize_opts *name_asked(void);
 /* Returns whether --debuginfod was given. */
@@ -57,7 +57,7 @@ int name_check(struct err *err);
  * and *err if the database fails or Ctrl-C was pressed; a file without names is
  * not an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
-		struct kept *kept, bool lines, struct err *err);
+		struct symbolizer_cache *kept, bool lines, struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
@@ -117,7 +117,7 @@ static void folder_remember(const char *temp)
 {
 	if (!folder_owner)
 		atexit(folder_drop);
-	stop_cleans(folder_drop);
+	signals_cleans(folder_drop);
 	folder_owner = getpid();
 	snprintf(folder_made, sizeof(folder_made), "%s", temp);
 }

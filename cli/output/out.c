@@ -10,8 +10,8 @@
 
 #include "cli/output/pager.h"
 #include "cli/output/say.h"
-#include "cli/output/sieve.h"
-#include "cli/stop.h"
+#include "cli/output/escape_filter.h"
+#include "cli/process/signals.h"
 #include "formats/formats.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -53,7 +53,7 @@ static void out_put(const char *buf, size_t size)
 		out_put_now(buf, size);
 }
 
-static struct sieve out_sieve = { .put = out_put };
+static struct escape_filter out_sieve = { .put = out_put };
 
 static ssize_t out_take(void *cookie UNUSED, const char *buf, size_t size)
 {
@@ -62,7 +62,7 @@ static ssize_t out_take(void *cookie UNUSED, const char *buf, size_t size)
 	if (out_is_bytes)
 		out_put(buf, size);
 	else
-		sieve_pass(&out_sieve, buf, size);
+		escape_filter_pass(&out_sieve, buf, size);
 	return out_errno ? 0 : (ssize_t)size;
 }
 
@@ -72,11 +72,11 @@ static void out_put_err(const char *buf, size_t size)
 	(void)write_all(2, buf, size);
 }
 
-static struct sieve out_err_sieve = { .put = out_put_err };
+static struct escape_filter out_err_sieve = { .put = out_put_err };
 
 static ssize_t out_take_err(void *cookie UNUSED, const char *buf, size_t size)
 {
-	sieve_pass(&out_err_sieve, buf, size);
+	escape_filter_pass(&out_err_sieve, buf, size);
 	return (ssize_t)size;
 }
 
@@ -115,8 +115,8 @@ bool out_failed(void)
 void out_settle(void)
 {
 	fflush(stdout);
-	sieve_end(&out_sieve);
-	sieve_end(&out_err_sieve);
+	escape_filter_end(&out_sieve);
+	escape_filter_end(&out_err_sieve);
 	out_put_kept();
 	pager_end();
 }

@@ -9,7 +9,7 @@
 struct err;
 
 /* Replaces stdout and stderr by our streams, which show what commands a
- * terminal (sieve.h). To be called once, before anything is printed. */
+ * terminal (escape_filter.h). To be called once, before anything is printed. */
 void out_init(void);
 /* What is written to stdout from now on are bytes for a program, not text. */
 void out_bytes(void);

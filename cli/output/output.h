@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 
 struct err;
 struct rows;

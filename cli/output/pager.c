@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/child.h"
+#include "cli/process/child.h"
 #include "cli/output/term.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/mem.h"
 
 /* Limit of the bytes kept while waiting for a full screen. */
@@ -131,7 +131,7 @@ static void pager_start(void)
 		return;
 	}
 	pager.pipe = fd[1];
-	stop_cleans(pager_let_go);
+	signals_cleans(pager_let_go);
 	if (term_is_terminal(stderr)) {
 		fflush(stderr);
 		pager.err = fcntl(2, F_DUPFD_CLOEXEC, 3);

@@ -20,7 +20,7 @@ bool term_color(FILE *out);
 bool term_is_terminal(FILE *out);
 
 /* The escape sequences of this program. Standard output and error show every
- * other one as text (sieve.h). */
+ * other one as text (escape_filter.h). */
 enum term_style {
 	STYLE_BOLD,
 	STYLE_DIM,

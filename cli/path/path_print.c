@@ -2,7 +2,7 @@
  * for. */
 #include "cli/path/path.h"
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "analyze/waits/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"

@@ -9,7 +9,7 @@
 #include "cli/path/path.h"
 #include "cli/path/path_lists.h"
 #include "schema/columns.h"
-#include "schema/db/given.h"
+#include "schema/db/virtual_tables.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -44,19 +44,20 @@ struct path_sql {
 /* ---- what all tables are made of */
 
 /* Returns the first item of a thread at or behind `at` that is asked for;
- * GIVEN_END. */
-typedef size_t sql_seek_fn(struct path_sql *s, const struct given_ask *ask,
+ * VIRTUAL_END. */
+typedef size_t sql_seek_fn(struct path_sql *s, const struct virtual_ask *ask,
 			   uint32_t thread, size_t at);
 
 /* Returns the thread that is asked for; TIMELINE_NONE: it is none. */
-static uint32_t sql_asked(const struct path_sql *s, const struct given_ask *ask)
+static uint32_t sql_asked(const struct path_sql *s,
+			  const struct virtual_ask *ask)
 {
 	return ask->tid > 0 && ask->tid <= INT32_MAX
 		       ? timeline_thread(s->r.t, (int32_t)ask->tid)
 		       : TIMELINE_NONE;
 }
 
-static size_t sql_next(struct path_sql *s, const struct given_ask *ask,
+static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 		       size_t row, sql_seek_fn *seek)
 {
 	uint32_t thread = SQL_THREAD(row);
@@ -67,7 +68,7 @@ static size_t sql_next(struct path_sql *s, const struct given_ask *ask,
 		uint32_t only = sql_asked(s, ask);
 
 		if (only == TIMELINE_NONE || thread > only)
-			return GIVEN_END;
+			return VIRTUAL_END;
 		at = thread < only ? 0 : at;
 		thread = only;
 		end = only + 1;
@@ -75,17 +76,17 @@ static size_t sql_next(struct path_sql *s, const struct given_ask *ask,
 	for (; thread < end; thread++, at = 0) {
 		size_t item = seek(s, ask, thread, at);
 
-		if (item != GIVEN_END)
+		if (item != VIRTUAL_END)
 			return SQL_ROW(thread, item);
 	}
-	return GIVEN_END;
+	return VIRTUAL_END;
 }
 
 /* For tables of which all rows, in an order of their own, are those of thread
  * 0, and those of a thread have its number + 1: moves a row to the first that
  * is asked for. Returns false if there is no such thread. */
 static bool sql_thread_row(const struct path_sql *s,
-			   const struct given_ask *ask, size_t *row)
+			   const struct virtual_ask *ask, size_t *row)
 {
 	uint32_t thread = ask->by_tid ? sql_asked(s, ask) : 0;
 
@@ -97,8 +98,8 @@ static bool sql_thread_row(const struct path_sql *s,
 }
 
 /* Returns the row of the id that is asked for, if it is at or behind `row`;
- * GIVEN_END. */
-static size_t sql_row_of(struct path_sql *s, const struct given_ask *ask,
+ * VIRTUAL_END. */
+static size_t sql_row_of(struct path_sql *s, const struct virtual_ask *ask,
 			 bool wakes, size_t row)
 {
 	uint32_t thread;
@@ -107,7 +108,7 @@ static size_t sql_row_of(struct path_sql *s, const struct given_ask *ask,
 	return path_lists_find(s->lists, ask->id, wakes, &thread, &item) &&
 			       SQL_ROW(thread, item) >= row
 		       ? SQL_ROW(thread, item)
-		       : GIVEN_END;
+		       : VIRTUAL_END;
 }
 
 /* Once: what fails ends the statements. */
@@ -195,21 +196,22 @@ static bool sql_stay(const struct path_sql *s, size_t row,
 	return true;
 }
 
-static size_t sql_next_stay(void *arg, const struct given_ask *ask, size_t row)
+static size_t sql_next_stay(void *arg, const struct virtual_ask *ask,
+			    size_t row)
 {
 	const struct path_sql *s = arg;
 	struct timeline_stay st;
-	struct given_ask of = *ask;
+	struct virtual_ask of = *ask;
 
 	of.by_tid = of.by_tid && of.tid != 0;
 	if (!sql_thread_row(s, &of, &row))
-		return GIVEN_END;
+		return VIRTUAL_END;
 	while (sql_stay(s, row, &st)) {
 		if (st.to >= ask->low && st.from <= ask->high)
 			return row;
 		row++;
 	}
-	return GIVEN_END;
+	return VIRTUAL_END;
 }
 
 static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
@@ -240,8 +242,9 @@ static void sql_stay_cell(void *arg, size_t row, int column, struct value *v)
 
 /* ---- state_interval */
 
-static size_t sql_seek_interval(struct path_sql *s, const struct given_ask *ask,
-				uint32_t thread, size_t at)
+static size_t sql_seek_interval(struct path_sql *s,
+				const struct virtual_ask *ask, uint32_t thread,
+				size_t at)
 {
 	const struct proofs *p = s->r.proofs;
 	size_t n = proofs_pieces(s->r.proofs, thread);
@@ -251,10 +254,10 @@ static size_t sql_seek_interval(struct path_sql *s, const struct given_ask *ask,
 				  proofs_piece(p, thread, i).to >= ask->low);
 	return at < n && proofs_piece(p, thread, at).from <= ask->high
 		       ? at
-		       : GIVEN_END;
+		       : VIRTUAL_END;
 }
 
-static size_t sql_next_interval(void *arg, const struct given_ask *ask,
+static size_t sql_next_interval(void *arg, const struct virtual_ask *ask,
 				size_t row)
 {
 	return sql_next(arg, ask, row, sql_seek_interval);
@@ -322,7 +325,7 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 
 /* ---- wake */
 
-static size_t sql_seek_wake(struct path_sql *s, const struct given_ask *ask,
+static size_t sql_seek_wake(struct path_sql *s, const struct virtual_ask *ask,
 			    uint32_t thread, size_t at)
 {
 	const struct path_list *of = path_list_of(s->lists, thread);
@@ -334,10 +337,11 @@ static size_t sql_seek_wake(struct path_sql *s, const struct given_ask *ask,
 		if (e.to >= ask->low && e.from <= ask->high)
 			return at;
 	}
-	return GIVEN_END;
+	return VIRTUAL_END;
 }
 
-static size_t sql_next_wake(void *arg, const struct given_ask *ask, size_t row)
+static size_t sql_next_wake(void *arg, const struct virtual_ask *ask,
+			    size_t row)
 {
 	return ask->by_id ? sql_row_of(arg, ask, true, row)
 			  : sql_next(arg, ask, row, sql_seek_wake);
@@ -389,7 +393,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 /* ---- wait */
 
 /* A wait ends before the next one begins. */
-static size_t sql_seek_wait(struct path_sql *s, const struct given_ask *ask,
+static size_t sql_seek_wait(struct path_sql *s, const struct virtual_ask *ask,
 			    uint32_t thread, size_t at)
 {
 	const struct path_list *of = path_list_of(s->lists, thread);
@@ -404,10 +408,11 @@ static size_t sql_seek_wait(struct path_sql *s, const struct given_ask *ask,
 		     1;
 	return at < n && proofs_piece(p, thread, of->wait[at]).from <= ask->high
 		       ? at
-		       : GIVEN_END;
+		       : VIRTUAL_END;
 }
 
-static size_t sql_next_wait(void *arg, const struct given_ask *ask, size_t row)
+static size_t sql_next_wait(void *arg, const struct virtual_ask *ask,
+			    size_t row)
 {
 	return ask->by_id ? sql_row_of(arg, ask, false, row)
 			  : sql_next(arg, ask, row, sql_seek_wait);
@@ -543,13 +548,14 @@ static const struct blame_row *sql_blame(struct path_sql *s, size_t row)
 			       : path_blame_any(s->blame, row);
 }
 
-static size_t sql_next_blame(void *arg, const struct given_ask *ask, size_t row)
+static size_t sql_next_blame(void *arg, const struct virtual_ask *ask,
+			     size_t row)
 {
 	struct path_sql *s = arg;
 
 	if (!sql_thread_row(s, ask, &row))
-		return GIVEN_END;
-	return sql_blame(s, row) ? row : GIVEN_END;
+		return VIRTUAL_END;
+	return sql_blame(s, row) ? row : VIRTUAL_END;
 }
 
 static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
@@ -578,7 +584,7 @@ static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
 /* ---- the tables */
 
 /* Their columns are in schema/sql/computed.sql. */
-static const struct given_table sql_tables[] = {
+static const struct virtual_table sql_tables[] = {
 	{ "stay", false, sql_load, sql_next_stay, sql_stay_cell,
 	  COMPUTED_STAY_TID, COMPUTED_STAY_T0, COMPUTED_STAY_T1 },
 	{ "state_interval", false, sql_load, sql_next_interval,

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "cli/command.h"
-#include "cli/input.h"
+#include "cli/args/command.h"
+#include "cli/open/input.h"
 #include "stitch/text/safe_text.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_notes.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "cli/output/say.h"
 #include "formats/input.h"
 #include "analyze/samples/filter.h"

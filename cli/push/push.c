@@ -14,7 +14,7 @@
 #include "cli/output/progress.h"
 #include "cli/output/say.h"
 #include "cli/push/push_server.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 

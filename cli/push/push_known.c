@@ -4,7 +4,7 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/push/push_known.h"
 #include "cli/push/push_server.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 

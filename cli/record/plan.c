@@ -8,13 +8,13 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 
-#include "cli/child.h"
+#include "cli/process/child.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
-#include "cli/record/learn.h"
+#include "cli/record/last_recording.h"
 #include "cli/record/rings.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
@@ -447,14 +447,15 @@ static int plan_refused(const struct plan *p, char *said, struct err *err)
 static char plan_said[SAID], plan_attrs[SAID];
 
 /* Records to `file`. Returns whether perf does that in this way. */
-static bool plan_try(struct plan *p, const char *file, struct learned *learned)
+static bool plan_try(struct plan *p, const char *file,
+		     struct last_recording *learned)
 {
 	const char *const evlist[] = {
 		"perf", "evlist", "-v", "-i", file, NULL
 	};
 	struct err err;
 
-	*learned = (struct learned){ .cut = false };
+	*learned = (struct last_recording){ .cut = false };
 	plan_attrs[0] = '\0';
 	plan_build(p, file);
 	if (child_ask(p->argv, plan_said, sizeof(plan_said)))
@@ -462,7 +463,7 @@ static bool plan_try(struct plan *p, const char *file, struct learned *learned)
 	if (child_ask(evlist, plan_attrs, sizeof(plan_attrs)))
 		plan_attrs[0] = '\0';
 	/* what cannot be read teaches nothing */
-	if (plan_learns(p) && learn_from(file, NULL, learned, &err))
+	if (plan_learns(p) && last_recording_read(file, NULL, learned, &err))
 		learned->cut = false;
 	if (learned->cut)
 		say("a trial: over 1 %% of the user stacks end with their "
@@ -493,7 +494,7 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 static int plan_find(struct plan *p, struct err *err)
 {
 	FILE *f = p->trial;
-	struct learned l;
+	struct last_recording l;
 	char file[40];
 
 	snprintf(file, sizeof(file), "/proc/%ld/fd/%d", (long)getpid(),

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "cli/fleet/fleet_schema.h"
-#include "cli/merged.h"
+#include "cli/open/database_set.h"
 #include "analyze/samples/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"
@@ -165,7 +165,7 @@ static int server_runs(struct server *s, struct err *err)
 	FILE *f;
 	int rc;
 
-	if (merged_choice(&choice, err))
+	if (database_set_choice(&choice, err))
 		return -1;
 	f = mem_stream(&sql, NULL);
 	if (choice.last)
@@ -192,8 +192,9 @@ static int server_runs(struct server *s, struct err *err)
 	return err_set(err, ERR_USAGE,
 		       "%s: has no run%s; 'backstitch push' sends runs there",
 		       s->c->name,
-		       chosen_where || merged_chosen() ? " that was chosen"
-						       : "");
+		       chosen_where || database_set_chosen()
+			       ? " that was chosen"
+			       : "");
 }
 
 /* ---- which samples */

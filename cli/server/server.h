@@ -5,7 +5,7 @@
  * names, not by samples. Runs without a row in table run are not complete yet,
  * and are not read. */
 #pragma once
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/server/server_detail.h"
 
 struct filter;

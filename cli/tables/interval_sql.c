@@ -4,7 +4,7 @@
 
 #include "analyze/waits/intervals.h"
 #include "schema/columns.h"
-#include "schema/db/given.h"
+#include "schema/db/virtual_tables.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -44,7 +44,7 @@ static int interval_sql_load(void *arg, struct err *err)
 }
 
 /* The rows are in the order in which they were told; their ids count from 1. */
-static size_t interval_sql_next(void *arg, const struct given_ask *ask,
+static size_t interval_sql_next(void *arg, const struct virtual_ask *ask,
 				size_t row)
 {
 	const struct interval_sql *s = arg;
@@ -52,7 +52,7 @@ static size_t interval_sql_next(void *arg, const struct given_ask *ask,
 	if (ask->by_id) {
 		if (ask->id < 1 || (uint64_t)ask->id > s->n ||
 		    (size_t)ask->id - 1 < row)
-			return GIVEN_END;
+			return VIRTUAL_END;
 		return (size_t)ask->id - 1;
 	}
 	for (; row < s->n; row++) {
@@ -65,7 +65,7 @@ static size_t interval_sql_next(void *arg, const struct given_ask *ask,
 		     intervals_thread(s->iv, i->thread)->tid == ask->tid))
 			return row;
 	}
-	return GIVEN_END;
+	return VIRTUAL_END;
 }
 
 static void interval_int(struct value *v, int64_t n)
@@ -148,13 +148,13 @@ static void interval_sql_name(struct interval_sql *s, const struct interval *i,
 }
 
 static size_t interval_sql_next_slice(void *arg,
-				      const struct given_ask *ask UNUSED,
+				      const struct virtual_ask *ask UNUSED,
 				      size_t row)
 {
 	const struct interval_sql *s = arg;
-	const struct given_ask all = { .low = INT64_MIN, .high = INT64_MAX };
+	const struct virtual_ask all = { .low = INT64_MIN, .high = INT64_MAX };
 
-	while ((row = interval_sql_next(arg, &all, row)) != GIVEN_END &&
+	while ((row = interval_sql_next(arg, &all, row)) != VIRTUAL_END &&
 	       (!s->row[row].thread || s->row[row].begin == INTERVAL_NEVER))
 		row++;
 	return row;
@@ -187,7 +187,7 @@ static void interval_sql_slice(void *arg, size_t row, int column,
 }
 
 /* Their columns are in schema/sql/computed.sql. */
-static const struct given_table interval_tables[] = {
+static const struct virtual_table interval_tables[] = {
 	{ "interval", true, interval_sql_load, interval_sql_next,
 	  interval_sql_cell, COMPUTED_INTERVAL_TID, COMPUTED_INTERVAL_T0,
 	  COMPUTED_INTERVAL_T1 },

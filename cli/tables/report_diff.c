@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/diffs/diff_runs.h"
 #include "analyze/diffs/diff_limit.h"

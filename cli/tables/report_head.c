@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"

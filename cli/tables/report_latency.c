@@ -2,7 +2,7 @@
  * proved, how many others there are, and how much these may change. */
 #include <inttypes.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "analyze/latency/calls.h"
 #include "analyze/waits/callers.h"
 #include "analyze/samples/filter.h"

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "analyze/samples/code.h"
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/load.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "cli/ingest/name.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"

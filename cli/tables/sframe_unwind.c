@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/ingest/load.h"
-#include "cli/input.h"
+#include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"

@@ -16,7 +16,7 @@
 #include "stitch/text/cut.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -224,7 +224,7 @@ int cells_open(struct err *err)
 	snprintf(cells_restore, sizeof(cells_restore), "%s%s%s",
 		 cells_string("sgr0"), cells_string("cnorm"),
 		 cells_string("rmcup"));
-	stop_cleans(cells_abandon);
+	signals_cleans(cells_abandon);
 	set_escdelay(ESCAPE_MS);
 	cbreak();
 	noecho();

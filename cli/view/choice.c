@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/child.h"
-#include "cli/command.h"
-#include "cli/options.h"
+#include "cli/process/child.h"
+#include "cli/args/command.h"
+#include "cli/args/options.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -70,7 +70,7 @@ struct screen *tree_screen(struct sums *s);
 struct screen *flame_screen(struct sums *s);
 
 /* What lines of a command's output lead to. */
-enum said_kind {
+enum printed_kind {
 	SAID_TEXT,
 	SAID_CODE,    /* of annotate: calls to the code of what they call */
 	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
@@ -81,8 +81,8 @@ enum said_kind {
 };
 /* What a command of this program prints. argv, which is copied, ends with NULL.
  * Returns NULL and *err if no process can be started. */
-struct screen *said_screen(enum said_kind kind, const char *title,
-			   const char *const *argv, struct err *err);
+struct screen *printed_screen(enum printed_kind kind, const char *title,
+			      const char *const *argv, struct err *err);
 
 /* ---- a list of lines with a cursor */
 

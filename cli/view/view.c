@@ -10,7 +10,7 @@
 
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
 #include "cli/view/sums.h"
@@ -124,7 +124,7 @@ static size_t view_line(const struct view *v, const char *const *before,
 	return n;
 }
 
-static void view_open_said(struct view *v, enum said_kind kind,
+static void view_open_said(struct view *v, enum printed_kind kind,
 			   const char *title, const char *const *before,
 			   const char *const *behind)
 {
@@ -134,7 +134,7 @@ static void view_open_said(struct view *v, enum said_kind kind,
 	if (view_replaced(v))
 		return;
 	view_line(v, before, behind, argv);
-	view_push(v, said_screen(kind, title, argv, &err), &err);
+	view_push(v, printed_screen(kind, title, argv, &err), &err);
 }
 
 /* nth: of the functions of that name, from 1. */
@@ -351,7 +351,7 @@ static void view_open_sums(struct view *v, struct screen *(*fn)(struct sums *))
 /* The screens that are outputs of commands. */
 static const struct {
 	int key;
-	enum said_kind kind;
+	enum printed_kind kind;
 	const char *title;
 	const char *argv[8];
 	/* events: of switches, and that all are shown; that tell of waits */
@@ -586,7 +586,7 @@ static void view_compare(struct view *v, bool before)
 		return;
 	argv[3] = before ? other : v->path;
 	argv[4] = before ? v->path : other;
-	view_push(v, said_screen(SAID_TEXT, "comparison", argv, &err), &err);
+	view_push(v, printed_screen(SAID_TEXT, "comparison", argv, &err), &err);
 }
 
 /* What x writes. */
@@ -643,7 +643,7 @@ static void view_help(struct view *v)
 	static const char *const argv[] = { "help", "keys", NULL };
 	struct err err = { 0 };
 
-	view_push(v, said_screen(SAID_TEXT, "help", argv, &err), &err);
+	view_push(v, printed_screen(SAID_TEXT, "help", argv, &err), &err);
 }
 
 /* ---- segments: the databases of a folder that follow fills */

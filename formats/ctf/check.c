@@ -46,7 +46,7 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 		why = "a packet of another stream than the one before it in "
 		      "this file";
 	else if (s->has_said && has_cpu && s->has_cpu && s->schema->lttng &&
-		 s->cpu != s->said_cpu)
+		 s->cpu != s->printed_cpu)
 		why = "a packet of another CPU than the one before it in this "
 		      "file";
 	s->has_said = true;
@@ -54,7 +54,7 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 	s->has_id = has_id;
 	s->id = id;
 	s->has_cpu = has_cpu;
-	s->said_cpu = s->cpu;
+	s->printed_cpu = s->cpu;
 	return why;
 }
 
@@ -71,11 +71,11 @@ static const char *ctf_check_times(struct ctf_stream *s)
 	else if (both && s->clock &&
 		 ctf_clock_ns(s->clock, p->finish - p->begin) > YEAR_NS)
 		why = "a packet lasts for years";
-	else if (p->has_begin && s->has_said_end && p->begin < s->said_end &&
-		 p->begin >= s->said_last && !s->schema->loose)
+	else if (p->has_begin && s->has_said_end && p->begin < s->printed_end &&
+		 p->begin >= s->printed_last && !s->schema->loose)
 		why = "a packet begins before the end of the one before it";
 	s->has_said_end = p->has_end;
-	s->said_end = p->finish;
+	s->printed_end = p->finish;
 	return why;
 }
 
@@ -142,7 +142,7 @@ const char *ctf_check_end(struct ctf_stream *s, uint64_t clock)
 {
 	const struct ctf_packet *p = &s->packet;
 
-	s->said_last = clock;
+	s->printed_last = clock;
 	return !p->cut && p->has_end && p->finish < clock &&
 			       p->finish >= p->begin && !s->schema->loose
 		       ? "a packet ends before its last event"

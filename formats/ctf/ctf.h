@@ -406,9 +406,9 @@ struct ctf_stream {
 	bool is_back;
 	uint64_t back;
 	/* The same, as it said them; in this file. */
-	uint64_t class_id, id, said_end, said_last; /* its last event */
+	uint64_t class_id, id, printed_end, printed_last; /* its last event */
 	bool has_said, has_id, has_said_end, has_cpu;
-	int32_t said_cpu;
+	int32_t printed_cpu;
 	/* The name that a context had last, and its thread: it still is the
 	 * thread's if as many names were told as then. */
 	uint64_t n_told;

@@ -146,8 +146,8 @@ struct ftext {
 	size_t n_running, cap_running;
 	uint64_t overwritten; /* entries overwritten by newer ones, in total */
 	struct ftext_beside beside;
-	size_t given_total; /* of those beside it */
-	bool piece;	    /* of a stream that was cut */
+	size_t virtual_total; /* of those beside it */
+	bool piece;	      /* of a stream that was cut */
 	/* Items; the index is the number modulo the capacity. */
 	struct ftext_item *item;
 	size_t cap_item;		/* a power of two */

@@ -382,8 +382,8 @@ static bool ftext_next_give_total(struct ftext *ft)
 			return true;
 		}
 	}
-	while (ft->given_total < ft->beside.n_total) {
-		size_t i = ft->given_total++;
+	while (ft->virtual_total < ft->beside.n_total) {
+		size_t i = ft->virtual_total++;
 
 		if (!ft->beside.total[i].n)
 			continue;

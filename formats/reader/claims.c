@@ -9,12 +9,13 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-COMPARE_BY(claims_compare, struct claim, off);
+COMPARE_BY(claims_compare, struct folder_lock, off);
 
 void claims_add(struct claims *c, uint64_t off, uint64_t len)
 {
 	if (len)
-		*mem_add(c->claim, c->n, c->cap) = (struct claim){ off, len };
+		*mem_add(c->claim, c->n, c->cap) =
+			(struct folder_lock){ off, len };
 }
 
 void claims_release(struct claims *c)
@@ -31,7 +32,7 @@ void claims_check(struct claims *c, const struct source *src,
 	claims_add(c, len, 1);
 	sort_items(c->claim, c->n, claims_compare);
 	for (size_t i = 0; i < c->n; i++) {
-		const struct claim *at = &c->claim[i];
+		const struct folder_lock *at = &c->claim[i];
 
 		if (at->off > end) {
 			/* zeros are padding: note what stands behind them */

@@ -12,12 +12,12 @@
 struct bytes;
 struct source;
 
-struct claim {
+struct folder_lock {
 	uint64_t off, len;
 };
 
 struct claims {
-	struct claim *claim;
+	struct folder_lock *claim;
 	size_t n, cap;
 };
 

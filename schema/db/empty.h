@@ -26,7 +26,7 @@ struct empty_file {
 	size_t n_run;
 };
 
-/* One for each page size, made by cli/embed_empty.c. */
+/* One for each page size, made by cli/embed/embed_empty.c. */
 extern const struct empty_file empty_files[];
 
 /* Writes the pages into an empty file. page_size: one of the list. Returns 0 or

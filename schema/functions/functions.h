@@ -22,7 +22,7 @@ struct function {
 /* Returns an SQLite result code. */
 int functions_add(sqlite3 *db, demangle_fn *demangle);
 /* What the loadable extension has: schema/ knows no mangled names. */
-extern demangle_fn *const sql_demangle; /* cli/hooks.c */
+extern demangle_fn *const sql_demangle; /* cli/embed/hooks.c */
 
 /* function_text.c: functions that return one value. */
 void function_stack_text(sqlite3_context *ctx, int argc, sqlite3_value **v);

@@ -14,7 +14,7 @@
 
 #include "schema/columns.h"
 #include "schema/merge/merging.h"
-#include "schema/merge/peek.h"
+#include "schema/merge/database_times.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
@@ -140,9 +140,9 @@ int merge_add(struct merge *m, const char *path, struct err *err)
 int merge_add_later(struct merge *m, const char *path, struct err *err)
 {
 	struct merge_input *in = merge_new_input(m, path);
-	struct peek p;
+	struct database_times p;
 
-	if (!peek_times(path, &p))
+	if (!database_times_read(path, &p))
 		return merge_load(m, in, err);
 	in->first = p.first;
 	in->last = p.last;

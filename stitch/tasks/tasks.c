@@ -39,7 +39,7 @@ void tasks_free(struct tasks *ts)
 	table_release(&ts->threads);
 	table_release(&ts->processes);
 	intern_release(&ts->names);
-	kins_release(&ts->kins);
+	shared_spaces_release(&ts->kins);
 	free(ts);
 }
 
@@ -112,7 +112,7 @@ static void tasks_drop_process(struct tasks *ts, uint32_t slot)
 	struct space_owner own = tasks_owner(ts, p);
 
 	shared_tasks_drop_process(ts, slot);
-	kins_leave(&ts->kins, p->kin);
+	shared_spaces_leave(&ts->kins, p->kin);
 	space_clear(&p->space, p->ended ? p->end : TIME_NONE, &own);
 	space_release(&p->space);
 	table_remove(&ts->processes, process_key(p->source, p->pid), slot);
@@ -474,7 +474,7 @@ void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 
 		p->since = t;
 		tasks_unmap_all(ts, th->process, t);
-		kins_leave(&ts->kins, p->kin);
+		shared_spaces_leave(&ts->kins, p->kin);
 		p->kin = 0;
 		jit_view_start(&p->jit, t);
 		join_task_exec(&th->join, t);
@@ -581,8 +581,8 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	p->since = ts->process[from].since;
 	tasks_inherit(ts, slot, &ts->process[from], t);
 	if (!ts->process[from].kin)
-		ts->process[from].kin = kins_join(&ts->kins, 0);
-	p->kin = kins_join(&ts->kins, ts->process[from].kin);
+		ts->process[from].kin = shared_spaces_join(&ts->kins, 0);
+	p->kin = shared_spaces_join(&ts->kins, ts->process[from].kin);
 	jit_view_fork(&ts->process[slot].jit, &ts->process[from].jit, t);
 	return slot;
 }
@@ -662,7 +662,7 @@ void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 	struct space_owner own = tasks_owner(ts, p);
 
 	if (r->t0 != TIME_NONE)
-		kins_map(&ts->kins, p->kin, r->start, r->end);
+		shared_spaces_map(&ts->kins, p->kin, r->start, r->end);
 	own.told = shared_tasks_have_map(ts, process, r);
 	space_map(&p->space, r, &own);
 }
@@ -670,7 +670,7 @@ void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
 bool tasks_kin_maps(const struct tasks *ts, const struct process *p,
 		    uint64_t addr)
 {
-	return kins_maps(&ts->kins, p->kin, addr);
+	return shared_spaces_maps(&ts->kins, p->kin, addr);
 }
 
 void tasks_unmap(struct tasks *ts, uint32_t process, uint64_t start,

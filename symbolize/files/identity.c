@@ -359,7 +359,7 @@ SAID(same_inode, PROVED, "proved: inode");
 SAID(same_boot, PROVED, "proved: this boot");
 SAID(read_id, READ, "read: build-id of the path");
 SAID(given, GIVEN, "given: path");
-SAID(given_inode, BELIEVED, "given: inode");
+SAID(virtual_inode, BELIEVED, "given: inode");
 SAID(open_id, BELIEVED, "believed: build-id, another file is there now");
 SAID(maybe_written, BELIEVED, "believed: inode, perhaps written since");
 SAID(unwritten, BELIEVED, "believed: path, not written since");
@@ -448,7 +448,7 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	    (at != FOUND_PATH || sy->opts.same_machine))
 		return identity_by_inode(sy, f, id, same);
 	if (at == FOUND_INODE)
-		return given_inode;
+		return virtual_inode;
 	/* A copy of the right file has another inode: the user says what is
 	 * there, if it can be only one. */
 	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)

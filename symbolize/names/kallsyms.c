@@ -5,7 +5,7 @@
  * Its addresses are absolute. The kernel is relocated at each boot, so
  * addresses of another boot are shifted by the difference of the two _text
  * symbols. */
-#include "symbolize/kept.h"
+#include "symbolize/symbolizer_cache.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
 
@@ -348,7 +348,7 @@ static struct kallsyms *kallsyms_get(struct symbolizer *sy, const char *path,
 	if (!sy->opts.kept)
 		return kallsyms_new(sy, path, err);
 	kallsyms_name_kept(path, name);
-	struct kallsyms *ks = kept_take(sy->opts.kept, name);
+	struct kallsyms *ks = symbolizer_cache_take(sy->opts.kept, name);
 
 	if (ks && (kallsyms_is_live(ks) ? kallsyms_begins_same(ks)
 					: tried_files_unchanged(&ks->tried))) {
@@ -378,7 +378,7 @@ void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks)
 		return;
 	}
 	kallsyms_name_kept(ks->path, name);
-	kept_give(sy->opts.kept, name, ks, kallsyms_free_kept);
+	symbolizer_cache_give(sy->opts.kept, name, ks, kallsyms_free_kept);
 }
 
 /* Reads the live file again, if it was read by an earlier symbolizer. Returns

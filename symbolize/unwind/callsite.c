@@ -15,7 +15,7 @@
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/plt.h"
 #include "symbolize/files/tried_files.h"
-#include "symbolize/kept.h"
+#include "symbolize/symbolizer_cache.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite_file.h"
@@ -199,8 +199,9 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 				    struct identity_said *said)
 {
 	bool keep = sy->opts.kept && identity_may_be_kept(sy, img);
-	char *name = keep ? kept_name(sy, "callsites", img) : NULL;
-	struct callsite_file *f = name ? kept_take(sy->opts.kept, name) : NULL;
+	char *name = keep ? symbolizer_cache_name(sy, "callsites", img) : NULL;
+	struct callsite_file *f =
+		name ? symbolizer_cache_take(sy->opts.kept, name) : NULL;
 
 	if (f && !tried_files_unchanged(&f->tried)) {
 		callsite_free(f);
@@ -254,10 +255,10 @@ void callsite_close(struct callsite_file *f)
 		callsite_free(f);
 		return;
 	}
-	struct kept *kept = f->kept;
+	struct symbolizer_cache *kept = f->kept;
 
 	f->kept = NULL;
-	kept_give(kept, f->kept_as, f, callsite_free);
+	symbolizer_cache_give(kept, f->kept_as, f, callsite_free);
 }
 
 /* ---- the range that is mapped */

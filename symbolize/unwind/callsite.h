@@ -20,8 +20,8 @@ struct section_used;
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img,
 				    struct identity_said *said);
-/* Closes it, or leaves it to later symbolizers: those of struct kept, which
- * must still be there. NULL is fine. */
+/* Closes it, or leaves it to later symbolizers: those of struct
+ * symbolizer_cache, which must still be there. NULL is fine. */
 void callsite_close(struct callsite_file *f);
 void callsite_settle(struct callsite_file *f);
 /* Opens the file again if callsite_settle() closed it and it is still there. */

@@ -11,7 +11,7 @@
 #include "symbolize/files/tried_files.h"
 #include "symbolize/unwind/frame_share.h"
 
-struct kept;
+struct symbolizer_cache;
 
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
@@ -42,7 +42,8 @@ struct thread_starts {
 
 struct callsite_file {
 	struct elf_file *ef; /* NULL after callsite_settle(), if not kept */
-	struct kept *kept;   /* where it goes in the end; NULL: nowhere */
+	struct symbolizer_cache
+		*kept; /* where it goes in the end; NULL: nowhere */
 	char *kept_as;
 	enum identity said; /* of ef, when it was opened */
 	struct tried_files tried;

@@ -15,7 +15,7 @@
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "symbolize/sframe/sframe_table.h"
-#include "symbolize/kept.h"
+#include "symbolize/symbolizer_cache.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite.h"
 
@@ -66,7 +66,8 @@ static void unwind_image_free(void *object)
 	free(m);
 }
 
-static struct kept *unwind_images_kept(const struct unwind_images *ms)
+static struct symbolizer_cache *
+unwind_images_kept(const struct unwind_images *ms)
 {
 	return ms->sframe_only ? NULL : ms->sy->opts.kept;
 }
@@ -86,7 +87,7 @@ static void unwind_images_leave(struct unwind_images *ms,
 		unwind_image_free(m);
 		return;
 	}
-	char *name = kept_name(ms->sy, "tables", m->img);
+	char *name = symbolizer_cache_name(ms->sy, "tables", m->img);
 
 	if (m->asked) {
 		function_rows_free(m->rows[i]);
@@ -97,7 +98,8 @@ static void unwind_images_leave(struct unwind_images *ms,
 	m->asked = false;
 	m->set = NULL;
 	m->open = 0;
-	kept_give(unwind_images_kept(ms), name, m, unwind_image_free);
+	symbolizer_cache_give(unwind_images_kept(ms), name, m,
+			      unwind_image_free);
 	free(name);
 }
 
@@ -271,12 +273,12 @@ static bool unwind_images_open(struct unwind_images *ms,
 static bool unwind_images_reuse(struct unwind_images *ms,
 				const struct image *img)
 {
-	struct kept *kept = unwind_images_kept(ms);
+	struct symbolizer_cache *kept = unwind_images_kept(ms);
 
 	if (!kept)
 		return false;
-	char *name = kept_name(ms->sy, "tables", img);
-	struct unwind_image *m = kept_take(kept, name);
+	char *name = symbolizer_cache_name(ms->sy, "tables", img);
+	struct unwind_image *m = symbolizer_cache_take(kept, name);
 
 	free(name);
 	if (m && !tried_files_unchanged(&m->tried)) {

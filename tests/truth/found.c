@@ -147,16 +147,16 @@ static bool found_is_own(const struct record *r)
 }
 
 /* Who is on a CPU, as its records tell so far. */
-struct seat {
+struct current_thread {
 	int32_t tid; /* -1: unknown */
 	int64_t since;
 	bool odd; /* the thread wrote a record, and nothing says it came */
 };
 
 /* Who is on the CPU of item `at` right before it. */
-static struct seat seat_at(const struct look *k, size_t at)
+static struct current_thread seat_at(const struct look *k, size_t at)
 {
-	struct seat s = { .tid = -1, .since = TIME_NONE };
+	struct current_thread s = { .tid = -1, .since = TIME_NONE };
 	int32_t cpu = k->l->at[at].rec->cpu;
 
 	for (size_t i = 0; i < at; i++) {
@@ -165,13 +165,15 @@ static struct seat seat_at(const struct look *k, size_t at)
 		if (r->cpu != cpu)
 			continue;
 		if (is_switch(r))
-			s = (struct seat){ r->sample.sched.next_tid,
-					   truth_time_of(r), false };
+			s = (struct current_thread){ r->sample.sched.next_tid,
+						     truth_time_of(r), false };
 		else if (is_exec(r) && s.tid >= 0)
-			s = (struct seat){ r->tid, truth_time_of(r), s.odd };
+			s = (struct current_thread){ r->tid, truth_time_of(r),
+						     s.odd };
 		else if (found_is_own(r) && s.tid >= 0 && s.tid != r->by &&
 			 !s.odd && truth_time_of(r) > s.since)
-			s = (struct seat){ r->by, truth_time_of(r), true };
+			s = (struct current_thread){ r->by, truth_time_of(r),
+						     true };
 	}
 	return s;
 }
@@ -193,7 +195,7 @@ static bool switches_behind(const struct look *k, size_t at)
 static int64_t break_at(const struct look *k, size_t at)
 {
 	const struct record *r = k->l->at[at].rec;
-	struct seat s;
+	struct current_thread s;
 	bool odd;
 
 	if (!is_switch(r) && !found_is_own(r))

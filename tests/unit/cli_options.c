@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/options.h"
+#include "cli/args/options.h"
 #include "stitch/base/err.h"
 #include "stitch/base/text_out.h"
 #include "tests/unit/run.h"

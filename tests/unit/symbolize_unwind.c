@@ -902,8 +902,8 @@ static int unwind_find_nothing(void *arg, uint64_t addr, struct unwind_map *map)
 }
 
 /* Another thread has looked the address up in the same epoch, with a mapping
- * that came later. What is made of it is not used (struct ahead), but it has to
- * end. */
+ * that came later. What is made of it is not used (struct unwind_ahead), but it
+ * has to end. */
 START_TEST(a_known_address_may_be_in_no_mapping)
 {
 	const uint64_t stack[] = { 7, IN(START) };

@@ -3,10 +3,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cli/command.h"
+#include "cli/args/command.h"
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/output/folder.h"
-#include "cli/stop.h"
+#include "cli/process/signals.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"

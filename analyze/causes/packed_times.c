@@ -1,0 +1,124 @@
+/* packed_times.c - what happened at millions of times, in 6 to 12 bytes each.
+ */
+#include "analyze/causes/packed_times.h"
+
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* Times and events are signed: which one is the least does not matter, as
+ * differences from any are read as they were. */
+static void packed_times_measure(struct packed_times_row *r,
+				 const struct packed_time *x, size_t n)
+{
+	for (int k = 0; k < PACKED_TIMES_FIELDS; k++) {
+		uint64_t least = x[0].field[k];
+		uint64_t differ = 0;
+
+		for (size_t i = 1; i < n; i++)
+			lower_to(least, x[i].field[k]);
+		for (size_t i = 0; i < n; i++)
+			differ |= x[i].field[k] - least;
+		r->base[k] = least;
+		r->zeros[k] = differ ? (uint8_t)__builtin_ctzll(differ) : 0;
+		differ >>= r->zeros[k];
+		r->bits[k] =
+			differ ? (uint8_t)(64 - __builtin_clzll(differ)) : 0;
+	}
+}
+
+/* Puts a value of `bits` bits to where they are 0. */
+static void packed_times_set(uint8_t *byte, size_t at, unsigned int bits,
+			     uint64_t x)
+{
+	uint64_t with;
+
+	if (bits > PACKED_TIMES_BITS) {
+		packed_times_set(byte, at, 32, (uint32_t)x);
+		at += 32;
+		x >>= 32;
+	}
+	memcpy(&with, byte + at / 8, sizeof(with));
+	with |= htole64(x << at % 8);
+	memcpy(byte + at / 8, &with, sizeof(with));
+}
+
+/* Packs the open row. */
+static void packed_times_pack(struct packed_times *m)
+{
+	struct packed_times_row *r = &m->row[m->at];
+	size_t n = m->n - m->at * PACKED_TIMES_ROW;
+	size_t at = 0;
+	size_t bits = 0;
+
+	lower_to(n, PACKED_TIMES_ROW);
+	packed_times_measure(r, m->open, n);
+	for (int k = 0; k < PACKED_TIMES_FIELDS; k++)
+		bits += r->bits[k];
+	free(r->byte);
+	/* 8 bytes are read wherever a value begins */
+	r->byte = mem_new(n * bits / 8 + sizeof(uint64_t) + 1, 1);
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < PACKED_TIMES_FIELDS; at += r->bits[k++])
+			if (r->bits[k])
+				packed_times_set(
+					r->byte, at, r->bits[k],
+					(m->open[i].field[k] - r->base[k]) >>
+						r->zeros[k]);
+}
+
+/* Makes a row the open one. */
+static void packed_times_open(struct packed_times *m, size_t row)
+{
+	if (!m->open)
+		m->open = mem_new(PACKED_TIMES_ROW, sizeof(*m->open));
+	else if (m->at == row)
+		return;
+	else
+		packed_times_pack(m);
+	m->at = SIZE_MAX;
+	for (size_t i = row * PACKED_TIMES_ROW;
+	     i < m->n && i / PACKED_TIMES_ROW == row; i++)
+		m->open[i % PACKED_TIMES_ROW] = packed_times_get(m, i);
+	m->at = row;
+}
+
+void packed_times_put(struct packed_times *m, size_t i,
+		      const struct packed_time *x)
+{
+	if (i == m->n && i / PACKED_TIMES_ROW == m->n_row)
+		*mem_add(m->row, m->n_row, m->cap_row) =
+			(struct packed_times_row){ 0 };
+	packed_times_open(m, i / PACKED_TIMES_ROW);
+	m->open[i % PACKED_TIMES_ROW] = *x;
+	m->n += i == m->n;
+}
+
+void packed_times_cut(struct packed_times *m, size_t n)
+{
+	if (n == m->n)
+		return;
+	packed_times_open(m, n / PACKED_TIMES_ROW);
+	m->n = n;
+}
+
+void packed_times_close(struct packed_times *m)
+{
+	if (m->open && m->n)
+		packed_times_pack(m);
+	free(m->open);
+	m->open = NULL;
+}
+
+size_t packed_times_find(const struct packed_times *m, int64_t event)
+{
+	return search_where(m->n, i, packed_times_get(m, i).event >= event);
+}
+
+void packed_times_release(struct packed_times *m)
+{
+	for (size_t i = 0; i < m->n_row; i++)
+		free(m->row[i].byte);
+	free(m->row);
+	free(m->open);
+	*m = (struct packed_times){ 0 };
+}

@@ -1,0 +1,145 @@
+/* packed_times.h - what happened at millions of times, in 6 to 12 bytes each:
+ * the time, the event that tells it, and two numbers.
+ *
+ * In each of 256 in a row the same bits are kept: as many as the differences
+ * from the least of the row need, but for low bits that are 0 in all of them.
+ * They are best added in order, but are read as they were written in any case.
+ * What many of them have in common is kept once, and known by a number. */
+#pragma once
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "stitch/base/intern.h"
+
+#define PACKED_TIMES_ROW 256
+#define PACKED_TIMES_FIELDS 4
+
+struct packed_time {
+	union {
+		struct {
+			int64_t time, event;
+			uint64_t a, b;
+		};
+		uint64_t field[PACKED_TIMES_FIELDS];
+	};
+};
+
+struct packed_times_row {
+	uint64_t base[PACKED_TIMES_FIELDS];
+	uint8_t *byte; /* items are bits in the order of these */
+	uint8_t bits[PACKED_TIMES_FIELDS];
+	uint8_t zeros[PACKED_TIMES_FIELDS]; /* low bits that are not kept */
+};
+
+/* All zeros is empty. */
+struct packed_times {
+	struct packed_times_row *row; /* but for the open one */
+	struct packed_time *open;     /* those of the row `at`, as they are */
+	size_t n, n_row, cap_row, at;
+};
+
+/* Replaces item i, or adds one if i is m->n. */
+void packed_times_put(struct packed_times *m, size_t i,
+		      const struct packed_time *x);
+/* Cuts it to n items. */
+void packed_times_cut(struct packed_times *m, size_t n);
+/* Adds no more: the open row is packed. */
+void packed_times_close(struct packed_times *m);
+
+/* that the 8 bytes from any bit on surely have */
+#define PACKED_TIMES_BITS 56
+
+/* Returns `bits` bits from bit `at` on. */
+static inline uint64_t packed_times_bits(const uint8_t *byte, size_t at,
+					 unsigned int bits)
+{
+	uint64_t x;
+
+	if (__builtin_expect(bits > PACKED_TIMES_BITS, false))
+		return packed_times_bits(byte, at, 32) |
+		       packed_times_bits(byte, at + 32, bits - 32) << 32;
+	memcpy(&x, byte + at / 8, sizeof(x));
+	return le64toh(x) >> at % 8 & (((uint64_t)1 << bits) - 1);
+}
+
+/* Reads field k, which begins at bit *at, and goes behind it. */
+static inline uint64_t packed_times_field(const struct packed_times_row *r,
+					  int k, size_t *at)
+{
+	size_t from = *at;
+
+	*at += r->bits[k];
+	return r->base[k] +
+	       (packed_times_bits(r->byte, from, r->bits[k]) << r->zeros[k]);
+}
+
+static inline struct packed_time packed_times_get(const struct packed_times *m,
+						  size_t i)
+{
+	const struct packed_times_row *r = &m->row[i / PACKED_TIMES_ROW];
+	struct packed_time x;
+	size_t at;
+
+	/* not a loop, so that what is not asked for is not read */
+	if (m->open && i / PACKED_TIMES_ROW == m->at)
+		return m->open[i % PACKED_TIMES_ROW];
+	at = i % PACKED_TIMES_ROW *
+	     (r->bits[0] + r->bits[1] + r->bits[2] + r->bits[3]);
+	x.field[0] = packed_times_field(r, 0, &at);
+	x.field[1] = packed_times_field(r, 1, &at);
+	x.field[2] = packed_times_field(r, 2, &at);
+	x.field[3] = packed_times_field(r, 3, &at);
+	return x;
+}
+/* Returns the first one of an event, or of a later one, where events ascend;
+ * m->n: there is none. */
+size_t packed_times_find(const struct packed_times *m, int64_t event);
+void packed_times_release(struct packed_times *m);
+
+/* Numbers of any items, sorted by their owners. All zeros is empty. */
+struct lists {
+	struct packed_times number; /* as times */
+	size_t *first;		    /* of each owner, and how many there are */
+};
+
+/* Those of an owner, or some of them in a row. */
+struct numbers {
+	const struct lists *of;
+	size_t first, n;
+};
+
+static inline struct numbers lists_get(const struct lists *l, size_t owner)
+{
+	return (struct numbers){ l, l->first[owner],
+				 l->first[owner + 1] - l->first[owner] };
+}
+static inline uint32_t numbers_get(const struct numbers *x, size_t i)
+{
+	size_t k = x->first + i;
+	const struct packed_times_row *r =
+		&x->of->number.row[k / PACKED_TIMES_ROW];
+	size_t at = k % PACKED_TIMES_ROW * r->bits[0];
+
+	return (uint32_t)packed_times_field(r, 0, &at);
+}
+
+/* What many have in common: 16 bytes, without padding. */
+struct kind {
+	uint64_t word[2];
+};
+
+/* Returns the number of a kind, the same for equal ones; and that kind. */
+static inline uint32_t kinds_add(struct intern *k, const struct kind *x)
+{
+	return intern_add_bytes(k, x, sizeof(*x));
+}
+static inline struct kind kinds_get(const struct intern *k, uint64_t number)
+{
+	struct kind x;
+
+	memcpy(&x, k->string[number], sizeof(x));
+	return x;
+}

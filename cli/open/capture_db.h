@@ -1,0 +1,19 @@
+/* capture_db.h - the database of captures, in a file beside them.
+ *
+ * The file is made if it is not there, is older than a capture, or is wanted
+ * with other options; nobody has to say -f for that. */
+#pragma once
+#include <stdbool.h>
+
+struct err;
+struct store;
+
+/* Opens the database that is the only argument, or those of a folder as one, or
+ * that of the captures that are the arguments: the one made before, unless
+ * `again` says to read them again, or a new one. Writes its path to out, which
+ * has PATH_MAX bytes: "" where no file can be made or is wanted, and the
+ * database is a temporary one. Returns NULL and *err on failure. *status
+ * becomes STATUS_DAMAGED if a capture is damaged.
+ */
+struct store *capture_db_open(int argc, char **argv, bool again, char *out,
+			      int *status, struct err *err);

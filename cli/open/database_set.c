@@ -1,0 +1,322 @@
+/* database_set.c - databases that become one: a file, or a temporary database
+ * that a command reads. */
+#include "cli/open/database_set.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/ingest/callsites.h"
+#include "cli/ingest/load.h"
+#include "cli/output/folder.h"
+#include "cli/output/progress.h"
+#include "cli/output/say.h"
+#include "stitch/text/parse_number.h"
+#include "cli/version.h"
+#include "schema/merge/merge.h"
+#include "schema/store.h"
+#include "schema/write/write.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+static const char *from_text, *to_text, *since_text;
+static long newest_runs;
+
+const struct opt database_set_opts[] = {
+	OPT_HEADING("Several databases"),
+	OPT_STRING(0, "from", "TIME", &from_text,
+		   "those that end at this time or later, in seconds of their "
+		   "clock or since 1970, or as '2026-11-21 10:00'"),
+	OPT_STRING(0, "to", "TIME", &to_text,
+		   "those that begin at this time or earlier"),
+	OPT_STRING(0, "since", "TIME", &since_text,
+		   "those with events of the last seconds before the end of "
+		   "all: 90s, 5m, 2h"),
+	OPT_NUMBER(0, "last", "N", &newest_runs,
+		   "the N newest of several databases"),
+	{ .kind = OPT_END }
+};
+
+bool database_set_chosen(void)
+{
+	return from_text || to_text || since_text || newest_runs;
+}
+
+/* ---- the options */
+
+#define NS 1000000000
+
+static int database_set_time(const char *opt, const char *text, int64_t *out,
+			     struct err *err)
+{
+	struct tm tm = { .tm_isdst = -1 };
+	const char *p = text;
+	const char *rest = strptime(text, "%Y-%m-%d", &tm);
+
+	if (rest && (*rest == ' ' || *rest == 'T')) {
+		const char *clock = strptime(rest + 1, "%H:%M:%S", &tm);
+
+		rest = clock ? clock : strptime(rest + 1, "%H:%M", &tm);
+	}
+	if (rest && !*rest &&
+	    !__builtin_mul_overflow((int64_t)mktime(&tm), NS, out))
+		return 0;
+	if (parse_decimal(&p, 9, out) || *p)
+		return err_set(err, ERR_USAGE,
+			       "--%s needs seconds, or a time such as "
+			       "'2026-11-21 10:00', not '%s'",
+			       opt, text);
+	return 0;
+}
+
+static int database_set_span(const char *text, int64_t *out, struct err *err)
+{
+	const char *p = text;
+
+	/* a number alone is one of seconds */
+	if ((parse_duration(text, out) && (parse_decimal(&p, 9, out) || *p)) ||
+	    !*out)
+		return err_set(err, ERR_USAGE,
+			       "--since needs a time such as 90s, 5m or 2h, "
+			       "not '%s'",
+			       text);
+	return 0;
+}
+
+int database_set_choice(struct merge_choice *c, struct err *err)
+{
+	*c = (struct merge_choice){ .has_from = from_text,
+				    .has_to = to_text,
+				    .last = (size_t)newest_runs };
+	if (from_text && database_set_time("from", from_text, &c->from, err))
+		return -1;
+	if (to_text && database_set_time("to", to_text, &c->to, err))
+		return -1;
+	return since_text ? database_set_span(since_text, &c->since, err) : 0;
+}
+
+/* ---- the databases */
+
+void database_set_release(struct database_set *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->path[i]);
+	free(list->path);
+	*list = (struct database_set){ NULL, 0, 0 };
+}
+
+static void database_set_put(struct database_set *list, const char *path)
+{
+	*mem_add(list->path, list->n, list->cap) = mem_strdup(path);
+}
+
+/* Returns 1 if there is a database, 0 if there is none, and -1 and *err if a
+ * file cannot be read: what it holds would be missing from the answer. An empty
+ * file is an error if the user named it. */
+static int database_set_is_database(const char *path, bool named,
+				    struct err *err)
+{
+	bool is_db = false;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode))
+		return 0;
+	if (!load_check(path, &is_db, err))
+		return is_db;
+	/* 'follow --keep' may have removed it */
+	return (named || err->code == ERR_IO) && !stat(path, &st) ? -1 : 0;
+}
+
+static int database_set_by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int database_set_expand_folder(struct database_set *list,
+				      const char *dir, struct err *err)
+{
+	DIR *d = opendir(dir);
+	size_t before = list->n;
+	size_t len = strlen(dir);
+	struct dirent *e;
+	int is_db = 0;
+
+	if (!d)
+		return err_set(err, ERR_IO, "%s: %s", dir, strerror(errno));
+	while (len > 1 && dir[len - 1] == '/')
+		len--;
+	while (is_db >= 0 && (e = readdir(d)) != NULL) {
+		size_t n = strlen(e->d_name);
+		char *path;
+
+		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0)
+			continue;
+		path = mem_printf("%.*s/%s", (int)len, dir, e->d_name);
+		is_db = database_set_is_database(path, false, err);
+		if (is_db > 0)
+			database_set_put(list, path);
+		free(path);
+	}
+	closedir(d);
+	if (is_db < 0)
+		return -1;
+	if (list->n == before)
+		return 0;
+	sort_items(list->path + before, list->n - before, database_set_by_name);
+	return 1;
+}
+
+static int database_set_expand_pattern(struct database_set *list,
+				       const char *arg, struct err *err)
+{
+	size_t before = list->n;
+	int is_db = 0;
+	glob_t g;
+
+	if (!strpbrk(arg, "*?[") || glob(arg, 0, NULL, &g))
+		return 0;
+	for (size_t i = 0; is_db >= 0 && i < g.gl_pathc; i++) {
+		is_db = database_set_is_database(g.gl_pathv[i], false, err);
+		if (is_db > 0)
+			database_set_put(list, g.gl_pathv[i]);
+	}
+	globfree(&g);
+	return is_db < 0 ? -1 : list->n > before;
+}
+
+int database_set_expand(struct database_set *list, const char *arg,
+			struct err *err)
+{
+	struct stat st;
+
+	if (!strcmp(arg, "-"))
+		return 0;
+	if (stat(arg, &st))
+		return database_set_expand_pattern(list, arg, err);
+	if (S_ISDIR(st.st_mode))
+		return database_set_expand_folder(list, arg, err);
+	int is_db = database_set_is_database(arg, true, err);
+
+	if (is_db > 0)
+		database_set_put(list, arg);
+	return is_db;
+}
+
+/* ---- merging */
+
+/* Every database that overlaps others in time is a file that is open. */
+static void database_set_allow_files(size_t n)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) || r.rlim_cur >= n + 64)
+		return;
+	r.rlim_cur = r.rlim_max < n + 64 ? r.rlim_max : n + 64;
+	setrlimit(RLIMIT_NOFILE, &r);
+}
+
+#define LARGE ((uint64_t)32 << 20)
+
+static int database_set_read(struct merge *m, const struct database_set *list,
+			     struct err *err)
+{
+	struct merge_choice choice;
+
+	if (database_set_choice(&choice, err))
+		return -1;
+	for (size_t i = 0; i < list->n; i++)
+		if (database_set_chosen()
+			    ? merge_add_later(m, list->path[i], err)
+			    : merge_add(m, list->path[i], err))
+			return -1;
+	if (!merge_choose(m, &choice))
+		return err_set(err, ERR_USAGE,
+			       "none of the %zu databases has events in the "
+			       "time that was chosen",
+			       list->n);
+	return merge_load_chosen(m, err);
+}
+
+static int database_set_try(const struct database_set *list, const char *out,
+			    bool force, struct store **db,
+			    struct merge_counts *counts, struct err *err)
+{
+	struct store_opts so = { .temp_dir = folder_for_temp(),
+				 .force = force };
+	struct merge *m = merge_new();
+	struct ledger *lg = ledger_new();
+	int rc = -1;
+
+	*db = NULL;
+	database_set_allow_files(list->n);
+	if (database_set_read(m, list, err))
+		goto out;
+	if (!out && merge_only(m)) {
+		*db = store_open(merge_only(m), false, err);
+		rc = *db ? 0 : -1;
+		goto out;
+	}
+	so.large = merge_bytes(m) >= LARGE;
+	*db = out ? store_create(out, &so, NULL, err)
+		  : store_create_temp(&so, NULL, err);
+	if (!*db)
+		goto out;
+	progress_start("merging");
+	rc = merge_write(m, *db, counts, err);
+	if (!rc)
+		rc = callsites_judge_again(*db, err);
+	if (!rc)
+		rc = store_meta(*db, -1, "backstitch", VERSION, err);
+	if (!rc)
+		rc = store_finish(*db, lg, err);
+	progress_clear();
+	if (rc) {
+		store_close(*db);
+		*db = NULL;
+	}
+out:
+	ledger_free(lg);
+	merge_free(m);
+	return rc;
+}
+
+/* Takes databases out of the list that were removed after they were found, as
+ * 'follow --keep' does, and says so. Returns whether there was one. */
+static bool database_set_leave_removed(struct database_set *list)
+{
+	struct stat st;
+	size_t n = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (!stat(list->path[i], &st) || errno != ENOENT) {
+			list->path[n++] = list->path[i];
+			continue;
+		}
+		progress_clear();
+		say_note("%s: was removed meanwhile, and is left out\n",
+			 list->path[i]);
+		free(list->path[i]);
+	}
+	bool some = n < list->n;
+
+	list->n = n;
+	return some;
+}
+
+int database_set_make(struct database_set *list, const char *out, bool force,
+		      struct store **db, struct merge_counts *counts,
+		      struct err *err)
+{
+	int rc;
+
+	/* each time the list is shorter */
+	while ((rc = database_set_try(list, out, force, db, counts, err)) &&
+	       database_set_leave_removed(list) && list->n)
+		;
+	return rc;
+}

@@ -1,0 +1,41 @@
+/* database_set.h - databases that become one: a file, or a temporary database
+ * that a command reads. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/args/command.h"
+
+struct merge_choice;
+struct merge_counts;
+struct store;
+
+/* --from --to --since --last: which of several databases are read. */
+extern const struct opt database_set_opts[];
+
+/* Returns whether one of these options was given. */
+bool database_set_chosen(void);
+
+/* Reads them. Returns 0, or -1 and *err if one is malformed. */
+int database_set_choice(struct merge_choice *c, struct err *err);
+
+/* A list of databases; all zeros is empty. */
+struct database_set {
+	char **path;
+	size_t n, cap;
+};
+void database_set_release(struct database_set *list);
+/* Adds what an argument names: a database, the databases of a folder, or those
+ * that a pattern with * and ? matches. Returns 1, 0 if it names no database
+ * (then nothing is added), or -1 and *err. */
+int database_set_expand(struct database_set *list, const char *arg,
+			struct err *err);
+
+/* Merges the databases that the options leave. out NULL: into a temporary
+ * database, or, of a single database, opens that one. Databases that are
+ * removed before they were read, as by 'follow --keep', leave the list, and
+ * stderr says so; with none left that is an error. Returns 0 and *db, which the
+ * caller closes, or -1 and *err. */
+int database_set_make(struct database_set *list, const char *out, bool force,
+		      struct store **db, struct merge_counts *counts,
+		      struct err *err);

@@ -1,0 +1,500 @@
+/* input.c - the database a command works on: given, or made from a capture. */
+#include "cli/open/input.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/ingest/load.h"
+#include "cli/output/folder.h"
+#include "stitch/text/safe_text.h"
+#include "cli/output/say.h"
+#include "cli/server/server.h"
+#include "cli/process/signals.h"
+#include "formats/bundle.h"
+#include "schema/columns.h"
+#include "schema/merge/merge.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
+
+static const char *input;
+/* enum server_detail; -1: the command cannot read a server */
+static int input_server = -1;
+static const struct filter *input_filter; /* what it reads of one */
+/* sums of samples are enough */
+static bool input_sums;
+
+const struct opt ingest_opts[] = {
+	OPT_HEADING("Where files are"),
+	OPT_STRING('i', "input", "FILE", &input,
+		   "what to read, in place of the argument"),
+	OPT_GROUP_TOLD(load_common_opts,
+		       "and for a capture, those of 'backstitch help ingest': "
+		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
+	OPT_GROUP(database_set_opts),
+	{ .kind = OPT_END }
+};
+
+const struct opt input_server_opts[] = { OPT_GROUP(server_opts),
+					 { .kind = OPT_END } };
+
+static bool input_is_after(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec
+				      : a->tv_nsec > b->tv_nsec;
+}
+
+/* Returns the newest of perf.data and the databases of the current folder, or
+ * NULL. The name lives until the program ends. */
+static const char *input_guess(void)
+{
+	static char name[NAME_MAX + 1];
+	struct stat best, st;
+	struct err ignored = { 0 };
+	struct dirent *e;
+	DIR *dir = opendir(".");
+	bool is_db;
+
+	if (stat("perf.data", &best) == 0)
+		snprintf(name, sizeof(name), "perf.data");
+	while (dir && (e = readdir(dir)) != NULL) {
+		size_t n = strlen(e->d_name);
+
+		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0 ||
+		    stat(e->d_name, &st) || !S_ISREG(st.st_mode) ||
+		    (name[0] && input_is_after(&best.st_mtim, &st.st_mtim)) ||
+		    load_check(e->d_name, &is_db, &ignored) || !is_db)
+			continue;
+		best = st;
+		snprintf(name, sizeof(name), "%s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return name[0] ? name : NULL;
+}
+
+/* Removes the suffix from name unless nothing is left. */
+static void input_strip_suffix(char *name, const char *ending)
+{
+	size_t n = strlen(name);
+	size_t len = strlen(ending);
+
+	if (n > len && !strcmp(name + n - len, ending))
+		name[n - len] = 0;
+}
+
+bool input_can_make(const char *name)
+{
+	char dir[PATH_MAX];
+	size_t n = (size_t)(path_base(name) - name);
+
+	if (n >= sizeof(dir))
+		return false;
+	memcpy(dir, name, n);
+	dir[n] = '\0';
+	return !access(n ? dir : ".", W_OK);
+}
+
+const char *input_database_name(const char *path, char *buf, size_t size)
+{
+	size_t len = strlen(path);
+	size_t dir = len;
+
+	snprintf(buf, size, "backstitch.db");
+	if (!strcmp(path, "-"))
+		return buf;
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	for (dir = len; dir && path[dir - 1] != '/'; dir--)
+		;
+	if (len > size - 4)
+		return buf;
+	memcpy(buf, path, len);
+	buf[len] = 0;
+	input_strip_suffix(buf + dir, ".gz");
+	input_strip_suffix(buf + dir, ".zst");
+	input_strip_suffix(buf + dir, ".data");
+	input_strip_suffix(buf + dir, ".dat");
+	if (!buf[dir] || !strcmp(buf + dir, ".") || !strcmp(buf + dir, "..")) {
+		snprintf(buf, size, "backstitch.db");
+		return buf;
+	}
+	len = strlen(buf);
+	memcpy(buf + len, ".db", 4);
+	if (dir && !input_can_make(buf) && access(buf, F_OK))
+		memmove(buf, buf + dir, len + 4 - dir);
+	return buf;
+}
+
+/* Databases that a command reads as one, and the name that stands for them in
+ * messages. They live until the program ends. */
+static struct database_set several_paths;
+static char several_name[256];
+
+/* Returns several_name if the arguments are several databases, NULL if they are
+ * one; then *err is set if they cannot be read as one. */
+static const char *input_several(int argc, char **argv, struct err *err)
+{
+	database_set_release(&several_paths);
+	if (argc == 1 && clickhouse_is_url(argv[0]))
+		return NULL;
+	for (int i = 0; i < argc; i++) {
+		int ret = database_set_expand(&several_paths, argv[i], err);
+
+		if (ret < 0)
+			return NULL;
+		if (!ret && (argc > 1 || database_set_chosen())) {
+			err_set(err, ERR_USAGE,
+				"%s: not a database; several databases are "
+				"read as one, captures are put into one with "
+				"'backstitch ingest'",
+				argv[i]);
+			return NULL;
+		}
+	}
+	if (several_paths.n < 2)
+		return NULL;
+	if (argc > 1)
+		snprintf(several_name, sizeof(several_name),
+			 "%.200s and %zu more", several_paths.path[0],
+			 several_paths.n - 1);
+	else
+		snprintf(several_name, sizeof(several_name), "%.200s", argv[0]);
+	return several_name;
+}
+
+const char *input_path(int argc, char **argv, struct err *err)
+{
+	const char *path;
+
+	err->code = ERR_NONE;
+	if (argc && input) {
+		err_set(err, ERR_USAGE,
+			"-i names what is read in place of the argument; leave "
+			"one of them out");
+		return NULL;
+	}
+	path = argc    ? input_several(argc, argv, err)
+	       : input ? input_several(1, (char **)&input, err)
+		       : NULL;
+	if (path || err->code)
+		return path;
+	if (argc)
+		return argv[0];
+	if (input)
+		return input;
+	path = input_guess();
+	if (path)
+		say("reading %s\n", path);
+	else
+		err_set(err, ERR_USAGE,
+			"which database or capture? there is no database "
+			"and no perf.data here; 'backstitch record ./prog' "
+			"makes both");
+	return path;
+}
+
+int input_apart(const char *in, const char *out, struct err *err)
+{
+	struct stat a, b;
+
+	if (!out || stat(in, &a) || stat(out, &b) || a.st_dev != b.st_dev ||
+	    a.st_ino != b.st_ino)
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "'%s' is what is read; name another file behind -o",
+		       out);
+}
+
+int input_damaged(const char *path)
+{
+	char *word = safe_text_word(path);
+
+	say("%s: part of the input could not be read, the rest is used; "
+	    "'backstitch info %s' says more\n",
+	    path, word);
+	free(word);
+	return STATUS_DAMAGED;
+}
+
+void input_take_sums(void)
+{
+	input_sums = true;
+}
+
+void input_take_server(const struct filter *filter, unsigned int detail)
+{
+	input_filter = filter;
+	input_server = (int)detail;
+}
+
+bool input_is_server(const char *path)
+{
+	return clickhouse_is_url(path);
+}
+
+/* Fetches the sums of a server. */
+static struct store *database_open_server(const char *url, struct err *err)
+{
+	if (input_server >= 0)
+		return server_open(url, input_filter,
+				   (unsigned int)input_server, err);
+	err_set(err, ERR_USAGE,
+		"%.200s: this needs every event, and a server gives sums: "
+		"report, flame, check, and export --format folded or pprof; "
+		"for all else read the database that was pushed",
+		url);
+	return NULL;
+}
+
+static bool input_is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Reads the databases that input_path() has found as one. */
+static struct store *database_open_several(struct database_set *list,
+					   struct err *err)
+{
+	struct merge_counts counts;
+	struct store *db;
+
+	return database_set_make(list, NULL, false, &db, &counts, err) ? NULL
+								       : db;
+}
+
+/* Returns whether 'follow' runs, or ran, with this folder. */
+static bool input_is_followed(const char *path)
+{
+	char lock[PATH_MAX];
+
+	return snprintf(lock, sizeof(lock), "%s/.lock", path) <
+		       (int)sizeof(lock) &&
+	       !access(lock, F_OK);
+}
+
+/* The same for a folder or a pattern. Returns 0 if path is none of them. */
+static int database_open_folder(const char *path, struct store **db,
+				struct err *err)
+{
+	struct database_set list = { NULL, 0, 0 };
+	int ret = database_set_expand(&list, path, err);
+
+	if (ret > 0) {
+		*db = database_open_several(&list, err);
+		ret = *db ? 1 : -1;
+	} else if (!ret && input_is_followed(path)) {
+		ret = err_set(err, ERR_IO,
+			      "%s: 'backstitch follow' has not ended a segment "
+			      "so far; --segment says when it does",
+			      path);
+	}
+	database_set_release(&list);
+	return ret;
+}
+
+/* Opens the database of a bundle, of which a copy without a name is made. */
+static struct store *database_open_bundle(const char *path, struct err *err)
+{
+	char near[PATH_MAX];
+	struct store *db = NULL;
+	char *copy;
+	int fd;
+
+	snprintf(near, sizeof(near), "%s/backstitch-bundle.db",
+		 folder_for_temp());
+	copy = new_file_temp(near, 0600);
+	fd = copy ? open(copy, O_WRONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		err_set(err, ERR_IO,
+			"%s: cannot make a temporary file (%m); set TMPDIR to "
+			"a folder with space",
+			folder_for_temp());
+	else if (!bundle_extract(path, ".db", fd, err))
+		db = store_open_as(copy, path, false, err);
+	if (fd >= 0)
+		close(fd);
+	new_file_drop(copy);
+	return db;
+}
+
+bool input_is_several(const char *path)
+{
+	struct database_set list = { NULL, 0, 0 };
+	struct err ignored = { 0 };
+	bool several_found = path == several_name || input_is_followed(path) ||
+			     ((access(path, F_OK) || input_is_folder(path)) &&
+			      database_set_expand(&list, path, &ignored) > 0);
+
+	database_set_release(&list);
+	return several_found;
+}
+
+bool input_is_newer(const char *path, const struct timespec *than)
+{
+	struct stat st;
+	struct dirent *e;
+	bool newer;
+	DIR *dir;
+
+	if (stat(path, &st))
+		return true;
+	newer = input_is_after(&st.st_mtim, than);
+	dir = newer || !S_ISDIR(st.st_mode) ? NULL : opendir(path);
+	while (dir && !newer && (e = readdir(dir)) != NULL)
+		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
+			S_ISREG(st.st_mode) &&
+			input_is_after(&st.st_mtim, than);
+	if (dir)
+		closedir(dir);
+	return newer;
+}
+
+/* Says that a capture is newer than its database: the one where it was when it
+ * was read, if that is known, or beside the database. */
+static void input_tell_newer(const char *path, struct store *db,
+			     const struct stat *st)
+{
+	struct err ignored = { 0 };
+	struct rows *r = rows_of(db, "report_captures", &ignored);
+	char beside[PATH_MAX];
+
+	while (rows_step(r)) {
+		const char *capture = rows_text(r, REPORT_CAPTURES_PATH);
+		int n = snprintf(beside, sizeof(beside), "%.*s%s",
+				 (int)(path_base(path) - path), path,
+				 path_name(capture));
+		const char *at = capture[0] == '/' && !access(capture, F_OK)
+					 ? capture
+					 : beside;
+
+		if (n < 0 || n >= (int)sizeof(beside) ||
+		    !strcmp(capture, "-") || access(at, R_OK) ||
+		    !input_is_newer(at, &st->st_mtim))
+			continue;
+		char *db_word = safe_text_word(path);
+		char *word = safe_text_word(at);
+
+		say_note(
+			"%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
+			"again\n",
+			path, at, db_word, word);
+		free_all(db_word, word);
+	}
+	rows_end(r, &ignored);
+}
+
+bool input_is_capture(const char *path)
+{
+	struct err ignored = { 0 };
+	bool is_db;
+
+	return !load_check(path, &is_db, &ignored) && !is_db &&
+	       !input_is_several(path) && !bundle_is_name(path);
+}
+
+struct store *database_open(const char *path, int *status, struct err *err)
+{
+	struct store *db = NULL;
+	bool is_db = false;
+	bool damaged = false;
+	char *paths[] = { (char *)path };
+	struct stat st;
+	int ret = 0;
+
+	if (path == several_name)
+		return database_open_several(&several_paths, err);
+	if (clickhouse_is_url(path))
+		return database_open_server(path, err);
+	if (access(path, F_OK) || input_is_folder(path))
+		ret = database_open_folder(path, &db, err);
+	if (ret)
+		return db;
+	if (load_check(path, &is_db, err))
+		return NULL;
+	if (is_db || bundle_is_name(path)) {
+		db = is_db ? store_open(path, false, err)
+			   : database_open_bundle(path, err);
+		if (db)
+			store_on_stop(db, stop_requested);
+		if (db && is_db && !stat(path, &st))
+			input_tell_newer(path, db, &st);
+		return db;
+	}
+	if (load_captures(paths, 1, &(struct load_ask){ .sums = input_sums },
+			  &db, &damaged, err))
+		return NULL;
+	if (damaged)
+		*status = input_damaged(path);
+	return db;
+}
+
+struct store *database_from_args(int argc, char **argv, const char *out,
+				 const char **path, int *status,
+				 struct err *err)
+{
+	*path = input_path(argc, argv, err);
+	if (!*path || input_apart(*path, out, err))
+		return NULL;
+	for (size_t i = 0; *path == several_name && i < several_paths.n; i++)
+		if (input_apart(several_paths.path[i], out, err))
+			return NULL;
+	return database_open(*path, status, err);
+}
+
+/* Adds the databases that an argument names; if it names none, the capture. */
+static int inputs_add(struct inputs *in, const char *path, struct err *err)
+{
+	int ret = database_set_expand(&in->list, path, err);
+
+	if (!ret)
+		*mem_add(in->list.path, in->list.n, in->list.cap) =
+			mem_strdup(path);
+	return ret < 0 ? -1 : 0;
+}
+
+int inputs_find(struct inputs *in, int argc, char **argv, const char *out,
+		struct err *err)
+{
+	const char *path;
+
+	*in = (struct inputs){ .status = STATUS_OK };
+	if (database_set_chosen())
+		return err_set(err, ERR_USAGE,
+			       "--from, --to, --since and --last choose from "
+			       "databases that are read as one; these are read "
+			       "one by one: use --time");
+	if (!argc) {
+		path = input ? input : input_path(0, NULL, err);
+		if (!path || inputs_add(in, path, err))
+			return -1;
+	}
+	for (int i = 0; i < argc; i++)
+		if (inputs_add(in, argv[i], err))
+			return -1;
+	for (size_t i = 0; i < in->list.n; i++)
+		if (input_apart(in->list.path[i], out, err))
+			return -1;
+	return 0;
+}
+
+int inputs_next(struct inputs *in, struct store **db, struct err *err)
+{
+	if (in->at == in->list.n)
+		return 0;
+	*db = database_open(in->list.path[in->at++], &in->status, err);
+	return *db ? 1 : -1;
+}
+
+void inputs_release(struct inputs *in)
+{
+	database_set_release(&in->list);
+}

@@ -1,0 +1,75 @@
+/* input.h - the database a command works on: given, or made from a capture. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/args/command.h"
+#include "cli/open/database_set.h"
+
+struct filter;
+struct timespec;
+
+/* -i and the options of ingest, for commands that may ingest: for
+ * OPT_GROUP(). */
+extern const struct opt ingest_opts[];
+/* --where, and how to reach a server: for commands that may be given one. */
+extern const struct opt input_server_opts[];
+
+/* For commands that read sums only: they may be given a server's URL as well;
+ * filter: which samples, borrowed; detail: what they tell apart, of enum
+ * server_detail. Other commands refuse one. */
+void input_take_server(const struct filter *filter, unsigned int detail);
+/* For commands that need no more of a capture than load_sums() reads. */
+void input_take_sums(void);
+/* Returns whether it is several databases: a folder of them, a pattern, or what
+ * input_path() has found; or will be, in a folder of 'follow'. */
+bool input_is_several(const char *path);
+/* Returns whether database_open() ingests it: it is there, and neither one or
+ * several databases nor a bundle. */
+bool input_is_capture(const char *path);
+/* Returns whether it is the URL of a server. */
+bool input_is_server(const char *path);
+/* Returns what to read: the argument, else -i, else the newest of perf.data and
+ * the databases in the current folder, which is told on stderr. Returns NULL
+ * and *err if there is neither, or more than one argument. */
+const char *input_path(int argc, char **argv, struct err *err);
+/* Returns whether a capture, or a file of it if it is a folder, was modified
+ * after a time, or is not there. */
+bool input_is_newer(const char *path, const struct timespec *than);
+/* Returns whether files can be made in the folder of `name`. */
+bool input_can_make(const char *name);
+/* Writes the name of a capture's database to buf and returns it: "dir/perf.db"
+ * for "dir/perf.data.zst", but "perf.db" if it is not there and nothing can be
+ * made in dir. */
+const char *input_database_name(const char *path, char *buf, size_t size);
+/* Returns -1 and *err if `out` (NULL, "-": no file) is the file that is read:
+ * '-o perf.data' is an easy mistake. */
+int input_apart(const char *in, const char *out, struct err *err);
+/* Opens the database, or that in a bundle, or ingests the capture into a
+ * temporary one. Returns NULL and *err on failure. *status becomes
+ * STATUS_DAMAGED if the capture is damaged. */
+struct store *database_open(const char *path, int *status, struct err *err);
+/* Does input_path(), input_apart() and database_open(), and stores the path in
+ * *path. Returns NULL and *err if one of them fails. */
+struct store *database_from_args(int argc, char **argv, const char *out,
+				 const char **path, int *status,
+				 struct err *err);
+/* What a command reads one by one. */
+struct inputs {
+	struct database_set list;
+	size_t at;
+	int status; /* STATUS_DAMAGED once a capture was damaged */
+};
+/* Finds the databases and captures that the arguments name: files, folders of
+ * databases, patterns; or, without arguments, what input_path() finds. out is
+ * as for input_apart(). Returns 0, or -1 and *err; to be released in either
+ * case. */
+int inputs_find(struct inputs *in, int argc, char **argv, const char *out,
+		struct err *err);
+/* Opens the next one as database_open() does. Returns 1 and *db, 0 at the end,
+ * or -1 and *err. */
+int inputs_next(struct inputs *in, struct store **db, struct err *err);
+void inputs_release(struct inputs *in);
+/* Says on stderr that a capture is damaged; returns STATUS_DAMAGED. */
+int input_damaged(const char *path);

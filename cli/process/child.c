@@ -1,0 +1,114 @@
+/* child.c - other programs: found by PATH, run without input, asked what they
+ * say. */
+#include "cli/process/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool child_is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+bool child_find(const char *name, size_t n, char out[PATH_MAX])
+{
+	const char *path = memchr(name, '/', n) ? NULL : getenv("PATH");
+
+	if (memchr(name, '/', n)) {
+		snprintf(out, PATH_MAX, "%.*s", (int)n, name);
+		return child_is_program(out);
+	}
+	/* an entry without a name, the last one too, is the folder at hand */
+	while (path) {
+		int len = (int)strcspn(path, ":");
+
+		snprintf(out, PATH_MAX, "%.*s%s%.*s", len, path, len ? "/" : "",
+			 (int)n, name);
+		if (child_is_program(out))
+			return true;
+		path = path[len] ? path + len + 1 : NULL;
+	}
+	return false;
+}
+
+/* It ends with its parent, whatever ends that, as nobody else waits for what it
+ * says: perf takes a second to end by another signal. */
+static void child_become(pid_t parent, const char *file,
+			 const char *const *argv, int out, int err)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	dup2(null, STDIN_FILENO);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	execvp(file, (char *const *)argv);
+	_exit(127);
+}
+
+int child_run(const char *file, const char *const *argv, int out, int err)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	if (!pid)
+		child_become(parent, file, argv, out, err);
+	return child_wait(pid);
+}
+
+int child_wait(pid_t pid)
+{
+	int status = 0;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0)
+		return 127;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int child_ask(const char *const *argv, char *out, size_t size)
+{
+	char rest[4096];
+	size_t len = 0;
+	int fd[2];
+	pid_t parent = getpid();
+	pid_t pid;
+
+	*out = '\0';
+	if (pipe2(fd, O_CLOEXEC))
+		return 127;
+	pid = fork();
+	if (!pid) {
+		/* its messages are compared with English ones */
+		setenv("LC_ALL", "C", 1);
+		child_become(parent, argv[0], argv, fd[1], fd[1]);
+	}
+	close(fd[1]);
+	while (pid > 0) {
+		bool full = len + 1 >= size;
+		ssize_t n = read(fd[0], full ? rest : out + len,
+				 full ? sizeof(rest) : size - 1 - len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		len += full ? 0 : (size_t)n;
+	}
+	out[len] = '\0';
+	close(fd[0]);
+	return child_wait(pid);
+}

@@ -1,0 +1,43 @@
+/* virtual_tables.h - tables whose rows the program computes when a statement
+ * reads them.
+ *
+ * They are for one connection and are not in the database: SELECT takes their
+ * name as it takes that of a table, unless the database has one of that name.
+ * Views of the database cannot use them. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct store;
+struct value;
+
+/* What a statement wants of the rows; more may be given. */
+struct virtual_ask {
+	bool by_id, by_tid;
+	int64_t id, tid;
+	int64_t low, high; /* rows that touch these times */
+};
+
+#define VIRTUAL_END SIZE_MAX
+
+struct virtual_table {
+	const char *name; /* its columns are in schema/sql/computed.sql */
+	bool has_id;	  /* the first column is id */
+	/* Called for each statement that reads the rows. Returns 0, or -1 and
+	 * *err. */
+	int (*load)(void *arg, struct err *err);
+	/* Returns the first row at or behind number `row` that is asked for,
+	 * or VIRTUAL_END. Numbers may have gaps. */
+	size_t (*next)(void *arg, const struct virtual_ask *ask, size_t row);
+	/* Sets *v to the value of a column, NULL by default; text is copied
+	 * before the next call. */
+	void (*cell)(void *arg, size_t row, int column, struct value *v);
+	int tid, t0, t1; /* those columns; 0: it has none */
+};
+
+/* Adds n tables. They and arg must live until store_close(). Returns 0, or -1
+ * and *err. */
+int store_give_tables(struct store *db, const struct virtual_table *t, size_t n,
+		      void *arg, struct err *err);
