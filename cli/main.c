@@ -14,10 +14,12 @@
 #include "cli/args/options.h"
 #include "cli/output/out.h"
 #include "cli/output/pager.h"
+#include "cli/output/say.h"
 #include "cli/process/signals.h"
 #include "cli/output/term.h"
 #include "cli/version.h"
 #include "schema/guard/guard.h"
+#include "stitch/base/log.h"
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 
@@ -169,6 +171,11 @@ static int run_command(int argc, char **argv, struct err *err)
 	return status < 0 ? main_complain(err, name) : status;
 }
 
+static void main_log(const char *line)
+{
+	say("%s\n", line);
+}
+
 int main(int argc, char **argv)
 {
 	struct err err = { 0 };
@@ -187,6 +194,10 @@ int main(int argc, char **argv)
 	signals_cleans(new_file_abandon);
 	new_file_wait(!getenv("BACKSTITCH_NO_SYNC"));
 	if (main_check_stack(&err))
+		return main_complain(&err, NULL);
+	const char *log = getenv("BACKSTITCH_LOG");
+
+	if (log && log_start(log, main_log, &err))
 		return main_complain(&err, NULL);
 	if (argc < 2) {
 		help_overview(stderr);

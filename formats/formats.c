@@ -13,6 +13,7 @@
 #include "formats/reader/refuse.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
+#include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 
 const struct source_ops *const formats[] = {
@@ -56,6 +57,7 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 	if (n < 0)
 		goto out;
 	ops = formats_probe(path, head, (size_t)n);
+	LOG(LOG_INGEST, "%s: format %s", path, ops ? ops->name : "unknown");
 	if (ops)
 		src = ops->open(path, o, lg, err);
 	else if (formats_is_folder(path))

@@ -2,6 +2,7 @@
 
 #include "cli/audit/check.h"
 #include "analyze/samples/loss_rows.h"
+#include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 
 struct advice_facts {
@@ -133,7 +134,9 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
-		if (rules[i].holds)
+		if (rules[i].holds) {
+			LOG(LOG_ADVICE, "check: rule %zu", i);
 			fn(arg, rules[i].text);
+		}
 	return 0;
 }

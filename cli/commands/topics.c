@@ -232,6 +232,8 @@ static void print_environment(FILE *out)
 	static const struct help_line lines[] = {
 		{ "BACKSTITCH_CLICKHOUSE_PASSWORD",
 		  "the password for a server, clickhouse://user@host" },
+		{ "BACKSTITCH_LOG",
+		  "what is logged: ingest,align,join,files,advice (see the manual)" },
 		{ "BACKSTITCH_NO_SYNC",
 		  "if set: no file waits for the disk (for tests)" },
 		{ "BACKSTITCH_ROWS",

@@ -2,6 +2,9 @@
  * sample. */
 #include "stitch/join/missing_reason.h"
 
+#include <inttypes.h>
+
+#include "stitch/base/log.h"
 #include "stitch/join/cookies.h"
 #include "stitch/base/losses.h"
 #include "stitch/join/sessions.h"
@@ -155,6 +158,8 @@ void missing_reason_request(struct losses *ls, const struct session *se,
 	int most = -1;
 
 	judge_request(ls, se, e, life, r);
+	LOG(LOG_JOIN, "cookie %#" PRIx64 " of thread %d: %s, loss %" PRIu32,
+	    e->cookie, (int)e->tid, request_verdict_name(r->verdict), r->loss);
 	if (records_chains(se, e->nonce))
 		return;
 	for (const struct session *p = se->next; p != se; p = p->next) {

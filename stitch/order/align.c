@@ -5,6 +5,7 @@
 
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
+#include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/words.h"
 
@@ -50,6 +51,12 @@ static void align_compare(struct align_graph *g, size_t to)
 		if (i == to)
 			continue;
 		align_pair(&g->in[i], &g->in[to], g->said, l);
+		LOG(LOG_ALIGN,
+		    "%s and %s: method %s, error %" PRId64 " ns, %" PRIu64
+		    " equal events, reason %d%s",
+		    g->in[i].path, g->in[to].path,
+		    l->method ? align_method_name(l->method) : "none", l->error,
+		    l->pairs, (int)l->why, l->proved ? ", proved" : "");
 		*align_told_of(g, i, to) = (struct align_told){
 			.refused = l->why >= WHY_HOST && !l->method,
 			.proved = l->proved,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "stitch/tasks/frame.h"
+#include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 #include "symbolize/elf/elf.h"
@@ -422,6 +423,8 @@ static struct elf_file *places_judge(const struct places *p,
 			continue;
 		struct identity_said s = identity_judge(sy, img, ef, p->at[i]);
 
+		LOG(LOG_FILES, "%s: %s is %s", img->path, p->path[i],
+		    s.why ? s.why : "offered by the user");
 		if (s.is > said->is) {
 			elf_file_close(best);
 			best = ef;
