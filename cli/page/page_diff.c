@@ -40,9 +40,11 @@ static void page_diff_put_sentences(const struct compare *c, struct json *j)
 	json_end(j);
 }
 
-/* Of self or of total: weights and samples in A and B, 1 more, -1 less, 0 not
- * proved, p-value, how much larger in B than the unchanged rest predicts, 1
- * new, -1 gone by the programs. */
+/* Writes nine numbers of a row, of self or of total: the weights in A and B,
+ * the samples in A and B, whether it takes more (1), less (-1) or neither is
+ * proved (0), the p-value, how much larger it is in B than the unchanged rest
+ * predicts, whether missing callers could explain that (1), and whether the
+ * function is new (1) or gone (-1) by the programs. */
 static void page_diff_put_place(const struct diff_rows *d, size_t row,
 				bool total, struct json *j)
 {

@@ -108,8 +108,8 @@ static bool symbols_declares(const struct symbols_text *st, const char *type,
 	return memmem(st->fields, st->n_fields, word, (size_t)n);
 }
 
-/* Returns the name that a conversion needs: 's', 'S', 'f' or 'F' of a pointer,
- * '"' of a string, 0 for none. */
+/* Returns the kind of name that the text has in place of an address: 's', 'S',
+ * 'f' or 'F' as the letter after %p, '"' for a string, 0 for none. */
 static char symbols_letter(const struct symbols_text *st, const char *end,
 			   const struct tp_conversion *c, struct scan name)
 {

@@ -102,7 +102,7 @@ int tsdl_byte_order(struct tsdl *t, const struct tsdl_value *v, bool *native,
 {
 	const char *s = v->kind == TSDL_IDENT ? tsdl_text(t, v->name) : "";
 
-	*native = native && !strcmp(s, "native");
+	*native = !strcmp(s, "native");
 	*big = !strcmp(s, "be") || !strcmp(s, "network");
 	if (!*big && !*native && strcmp(s, "le"))
 		return raw_fail(t->r, v->at,
