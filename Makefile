@@ -118,7 +118,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	$(filter-out %/extension.c schema/merge/%, \
 	$(call find,schema stitch/base stitch/files,c)) \
 	$(wildcard stitch/audit/*.c stitch/order/*.c formats/tracepoint/*.c) \
-	stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
+	stitch/image_status.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
 	$(addprefix analyze/samples/,chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c requests.c row_cursor.c) \
 	$(addprefix stitch/text/,human.c json.c parse_number.c safe_text.c)

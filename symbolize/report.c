@@ -26,11 +26,11 @@ void report_file(struct symbolizer *sy, const char *file)
 	snprintf(sy->rep->file, sizeof(sy->rep->file), "%s", file);
 }
 
-void report_status(struct symbolizer *sy, const char *status)
+void report_status(struct symbolizer *sy, enum image_status status)
 {
-	if (!strcmp(status, "named") && sy->unproved)
-		status = "unverified";
-	sy->rep->status = status;
+	sy->rep->status = status == IMAGE_NAMED && sy->unproved
+				  ? IMAGE_UNVERIFIED
+				  : status;
 }
 
 void report_note(struct symbolizer *sy, const char *what, const char *path)

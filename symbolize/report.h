@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stitch/image_status.h"
+
 struct section_used;
 struct segment;
 struct symbolizer;
@@ -14,10 +16,7 @@ struct symbolizer;
 /* What was found out about an image, for the image table. */
 struct image_report {
 	char file[4096]; /* "": no file */
-	/* 'named', 'unverified', 'no file', 'no copy', 'other build-id',
-	 * 'replaced', 'no symbols', 'no names' (a kind of code that has none)
-	 */
-	const char *status;
+	enum image_status status;
 	/* what identity_judge() says of the file; NULL: it was not asked */
 	const char *identity;
 	bool misfit;	     /* what was mapped is not of this file's length */
@@ -33,11 +32,10 @@ struct image_report {
 
 void report_release(struct image_report *rep);
 
-/* Set the report's file and status. status is a string constant, one of those
- * listed at struct image_report; 'named' becomes 'unverified' where nothing
- * proves that the file is the one that was mapped. */
+/* Set the report's file and status; IMAGE_NAMED becomes IMAGE_UNVERIFIED where
+ * nothing proves that the file is the one that was mapped. */
 void report_file(struct symbolizer *sy, const char *file);
-void report_status(struct symbolizer *sy, const char *status);
+void report_status(struct symbolizer *sy, enum image_status status);
 /* Stores a message for the user about the file at path. The names of an image
  * that has a note are not stored in the name cache. */
 void report_note(struct symbolizer *sy, const char *what, const char *path);

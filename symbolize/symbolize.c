@@ -305,7 +305,7 @@ static int symbolize_name_all(struct symbolizer *sy,
 {
 	const struct name_source *names = &in->names;
 	const struct name_source *lines = image_names_lines(in);
-	bool unverified = !strcmp(sy->rep->status, "unverified");
+	bool unverified = sy->rep->status == IMAGE_UNVERIFIED;
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -344,7 +344,7 @@ static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
 {
 	const struct resolver *rs =
 		img->kind == IMAGE_KERNEL ? &resolve_vmlinux : &resolve_module;
-	const char *status = sy->rep->status;
+	enum image_status status = sy->rep->status;
 
 	if (!img->id_len ||
 	    (img->kind != IMAGE_KERNEL && img->kind != IMAGE_MODULE))
@@ -501,8 +501,8 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 	in->refused &= in->said.is == IDENTITY_ANOTHER;
 	if (in->refused) {
 		report_file(sy, "");
-		report_status(sy, first == IDENTITY_ASSUMED ? "no file"
-							    : "replaced");
+		report_status(sy, first == IDENTITY_ASSUMED ? IMAGE_NO_FILE
+							    : IMAGE_REPLACED);
 	}
 	while (sy->n_refused)
 		free(sy->refused[--sy->n_refused]);
@@ -532,7 +532,8 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 
 	memset(rep, 0, sizeof(*rep));
 	sy->rep = rep;
-	rep->status = symbolize_has_names(img->kind) ? "no file" : "no names";
+	rep->status =
+		symbolize_has_names(img->kind) ? IMAGE_NO_FILE : IMAGE_NO_NAMES;
 	if (in->m) {
 		rest = uncached = mem_new(n, sizeof(*uncached));
 		n_rest = name_cache_rest(in->m, code, n, uncached);

@@ -175,6 +175,16 @@ for m in re.finditer(r"^\.It Sy (.*)\n\.Dq (.*) :\n((?:(?!\.It|\.El).*\n)*)",
             bad.append("backstitch(7), TRUST: '%s' is explained otherwise "
                        "than by help" % m.group(1))
 
+# ---- the words of a status or class are for people: code has their enums
+
+STATUSES = [w for w in values("stitch/image_status.c", "image_status_word") if w]
+for path in glob.glob("**/*.[ch]", recursive=True):
+    if path.startswith(("tests/", "build")):
+        continue
+    for w in re.findall(r"\bstrn?cmp\([^;]*?" + STRING, text(path)):
+        if w in STATUSES:
+            bad.append("%s: compares with '%s', which has an enum" % (path, w))
+
 # ---- synonyms
 
 KEYS = r"--dso\b|\bdso(?=, ?(?:sym|dsoff))|(?:sym|comm|symoff|cpu), ?dso\b"

@@ -42,8 +42,8 @@ static int code_read_images(struct code_loading *l, struct store *db,
 
 	while (rows_step(r)) {
 		struct code_image i = {
-			.status =
-				code_text(l, rows_text(r, CODE_IMAGES_STATUS)),
+			.status = image_status_of(
+				rows_text(r, CODE_IMAGES_STATUS)),
 			.pid = rows_int(r, CODE_IMAGES_PID),
 			.proved = rows_int(r, CODE_IMAGES_PROVED) != 0,
 		};
@@ -415,7 +415,7 @@ struct known_code *code_load(struct store *db, unsigned int parts,
 	bool chains = parts & (CODE_CHAINS | CODE_ADDRS);
 
 	l->parts = parts;
-	CODE_ADD(l, image, (struct code_image){ .img.path = "", .status = "" });
+	CODE_ADD(l, image, (struct code_image){ .img.path = "" });
 	CODE_ADD(l, frame, (struct code_frame){ 0 });
 	CODE_ADD(l, inlined, (struct code_where){ 0 });
 	CODE_ADD(l, stack, (struct code_stack){ 0 });

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/image_status.h"
 #include "stitch/tasks/frame.h"
 
 struct err;
@@ -18,8 +19,8 @@ struct int_rows;
 struct store;
 
 struct code_image {
-	struct image img;   /* kind, path, build-id, start, len, t0 */
-	const char *status; /* "named", "no file", ...; "" */
+	struct image img; /* kind, path, build-id, start, len, t0 */
+	enum image_status status;
 	int64_t pid; /* the process whose anonymous memory it is; else 0 */
 	bool proved; /* something proves that its names are of its file */
 };

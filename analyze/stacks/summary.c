@@ -19,6 +19,7 @@
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/mem.h"
+#include "stitch/image_status.h"
 #include "stitch/base/saturate.h"
 
 /* Lines of each section before "and N more". */
@@ -377,7 +378,7 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 {
 	const char *status = rows_text(r, INFO_UNNAMED_STATUS);
 	const char *plural = rows_int(r, INFO_UNNAMED_FRAMES) == 1 ? "" : "es";
-	bool named = !strcmp(status, "named") || !strcmp(status, "unverified");
+	bool named = image_is_named(image_status_of(status));
 
 	if (rows_int(r, INFO_UNNAMED_GENERATED)) {
 		s->generated += rows_int(r, INFO_UNNAMED_FRAMES);

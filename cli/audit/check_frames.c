@@ -6,6 +6,7 @@
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
 #include "stitch/files/path.h"
+#include "stitch/image_status.h"
 #include "symbolize/files/identity.h"
 
 #define IMAGES 3
@@ -70,10 +71,10 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 	if (r.n > IMAGES)
 		lines_add(l, ", ...");
 	while (check_next(&unchecked)) {
-		const char *status = check_text(&unchecked, "status");
+		enum image_status s =
+			image_status_of(check_text(&unchecked, "status"));
 
-		absent += identity_found_none(status) ||
-			  !strcmp(status, "other build-id");
+		absent += image_is_absent(s) || s == IMAGE_OTHER_ID;
 	}
 	if (absent)
 		lines_count(l, n ? "; not checked: " : "not checked: ", absent,

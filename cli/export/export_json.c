@@ -140,7 +140,7 @@ static void export_json_put_image(struct json_export *e, size_t id)
 			       len < sizeof(img->id) ? len : sizeof(img->id));
 	else
 		json_null(j, "build_id");
-	json_text(j, "status", *i->status ? i->status : NULL);
+	json_text(j, "status", i->status ? image_status_word(i->status) : NULL);
 	json_end(j);
 }
 

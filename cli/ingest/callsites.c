@@ -178,10 +178,9 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 	if (c->img.kind == IMAGE_VDSO && !p->place[f->image].file)
 		return JUDGED_NO_FILE;
 	/* another copy of it would not help */
-	if (c->img.kind == IMAGE_FILE && !strcmp(c->status, "no ELF file"))
+	if (c->img.kind == IMAGE_FILE && c->status == IMAGE_NO_ELF)
 		return JUDGED_NO_TABLE;
-	if (c->img.kind == IMAGE_FILE && strcmp(c->status, "named") != 0 &&
-	    strcmp(c->status, "unverified") != 0)
+	if (c->img.kind == IMAGE_FILE && !image_is_named(c->status))
 		return JUDGED_NO_FILE;
 	if (!derived &&
 	    (c->img.kind == IMAGE_ANON || c->img.kind == IMAGE_JIT ||
@@ -252,9 +251,9 @@ static int callsites_store_section(struct pass *p, struct place *pl,
  * ran are not. */
 static bool callsites_has_none(const struct pass *p, uint32_t image)
 {
-	const char *status = p->code->image[image].status;
+	enum image_status s = p->code->image[image].status;
 
-	return !strcmp(status, "replaced") || identity_found_none(status);
+	return s == IMAGE_REPLACED || image_is_absent(s);
 }
 
 static int callsites_check_frames(struct pass *p, struct symbolizer *sy,

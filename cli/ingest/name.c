@@ -196,8 +196,9 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 		ret = naming_tell_apart(nr, s, img, err);
 	if (!ret)
 		ret = store_image(s->db, s->image,
-				  rep.file[0] ? rep.file : NULL, rep.status,
-				  rep.identity, rep.seg, rep.n_seg, err);
+				  rep.file[0] ? rep.file : NULL,
+				  image_status_word(rep.status), rep.identity,
+				  rep.seg, rep.n_seg, err);
 	if (!ret)
 		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
 				     err);

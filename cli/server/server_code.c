@@ -11,6 +11,7 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/image_status.h"
 #include "stitch/tasks/frame.h"
 
 #define FRAMES_MAX 8192
@@ -380,7 +381,8 @@ static int server_put_images(struct server_codes *c, struct err *err)
 				c->s, "a build-id is not hexadecimal", err);
 
 		const char *path = key + sizeof(word) + word[1];
-		const char *status = c->unverified[i] ? "unverified" : "named";
+		const char *status = image_status_word(
+			c->unverified[i] ? IMAGE_UNVERIFIED : IMAGE_NAMED);
 
 		if (SERVED_PUT(
 			    c->s->out, "served_put_image", err,

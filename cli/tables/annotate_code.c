@@ -275,7 +275,7 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 			     bool lines, struct err *err)
 {
 	const struct annot *a = l->a;
-	struct image_report rep = { .status = NULL };
+	struct image_report rep = { .n_seg = 0 };
 	struct code_place *off;
 	uint64_t at;
 	size_t n = 0;

@@ -156,7 +156,7 @@ struct ready_counts {
 
 struct ready_image { /* what is known of an image */
 	struct unwind_readiness *file;
-	const char *why; /* why there is no file */
+	enum image_status why; /* there is no file */
 	bool asked;
 	/* samples with their innermost frame in the image */
 	struct ready_counts at;
@@ -384,7 +384,7 @@ static void readiness_put_all(const struct readiness *p)
 		putchar(' ');
 		safe_text_clean(stdout, path, strlen(path));
 		if (!pl->file && pl->why)
-			printf("  (%s)", pl->why);
+			printf("  (%s)", image_status_word(pl->why));
 		putchar('\n');
 	}
 }
@@ -414,7 +414,9 @@ static void readiness_json(const struct readiness *p)
 		json_text(&j, "image", readiness_path(p, p->order[i]));
 		json_text(&j, "package", *name == '-' ? NULL : name);
 		json_int(&j, "sframe_version", pl->file ? pl->file->sframe : 0);
-		json_text(&j, "missing", pl->file ? NULL : pl->why);
+		json_text(&j, "missing",
+			  pl->file || !pl->why ? NULL
+					       : image_status_word(pl->why));
 		json_uint(&j, "samples", pl->at.n);
 		readiness_json_sums(&j, &pl->at);
 		json_end(&j);

@@ -15,6 +15,7 @@
 #include "schema/write/writing.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
+#include "stitch/image_status.h"
 
 #define HASH_BYTES 16
 
@@ -174,13 +175,11 @@ static void merge_code_list_take(struct merge_code *c, struct code_list *l,
  * one, or why there are none. */
 static uint8_t merge_code_image_known(const struct value *status)
 {
-	if (status->kind != VALUE_TEXT)
+	if (status->kind != VALUE_TEXT || !*status->text)
 		return 0;
-	if (!strcmp(status->text, "named"))
-		return 3;
-	if (!strcmp(status->text, "unverified"))
-		return 2;
-	return *status->text != 0;
+	enum image_status s = image_status_of(status->text);
+
+	return s == IMAGE_NAMED ? 3 : s == IMAGE_UNVERIFIED ? 2 : 1;
 }
 
 static int merge_code_take_image(struct merge *m, struct merge_part *p,

@@ -14,7 +14,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
 				      struct identity_said *said)
 {
-	*said = (struct identity_said){ IDENTITY_ANOTHER, "no code" };
+	*said = (struct identity_said){ IDENTITY_ANOTHER, NULL, IMAGE_NO_CODE };
 	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
 	    img->kind != IMAGE_VDSO)
 		return NULL;
@@ -22,7 +22,8 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
-		*said = (struct identity_said){ IDENTITY_ANOTHER, "no code" };
+		*said = (struct identity_said){ IDENTITY_ANOTHER, NULL,
+						IMAGE_NO_CODE };
 		return NULL;
 	}
 	return ef;
@@ -57,13 +58,13 @@ struct code_bytes *code_bytes_open(struct symbolizer *sy,
 	if (ef && said.is <= IDENTITY_DOUBTFUL) {
 		elf_file_close(ef);
 		ef = NULL;
-		said.why = "replaced";
+		said.status = IMAGE_REPLACED;
 	}
 	if (!ef) {
 		err_set(err, ERR_IO,
 			"%s: %s; --symfs DIR says where the recorded programs "
 			"are",
-			path, said.why);
+			path, image_status_word(said.status));
 		return NULL;
 	}
 	struct code_bytes *c = mem_new(1, sizeof(*c));

@@ -18,8 +18,7 @@ struct code_bytes {
 };
 
 /* Opens the file of an image if it has its code; never another one. *said: how
- * sure that is; its why, if NULL is returned, says why not: "no file", "no
- * code", "other build-id", "replaced". */
+ * sure that is; its status, if NULL is returned, says why not. */
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
 				      struct identity_said *said);

@@ -351,9 +351,12 @@ bool identity_is_copy(const char *a, const char *b)
 	return is;
 }
 
-/* The texts are in backstitch-schema(5); of another file, statuses. */
+/* The texts are in backstitch-schema(5). */
 #define SAID(name, is, why)                                                    \
-	static const struct identity_said name = { IDENTITY_##is, why }
+	static const struct identity_said name = { IDENTITY_##is, why, 0 }
+#define REFUSED(name, status)                                                  \
+	static const struct identity_said name = { IDENTITY_ANOTHER, NULL,     \
+						   status }
 SAID(proved, PROVED, "proved: build-id");
 SAID(same_inode, PROVED, "proved: inode");
 SAID(same_boot, PROVED, "proved: this boot");
@@ -370,14 +373,9 @@ SAID(assumed, ASSUMED, "assumed: path on another machine, and addresses");
 SAID(assumed_inode, ASSUMED, "assumed: path with another inode, and addresses");
 SAID(doubtful, DOUBTFUL, "doubtful: build-id of another file, and addresses");
 SAID(offered, OFFERED, NULL);
-SAID(cached_here, ANOTHER, NULL);
-SAID(replaced, ANOTHER, "replaced");
-SAID(other_id, ANOTHER, "other build-id");
-
-bool identity_found_none(const char *status)
-{
-	return !strcmp(status, "no file") || !strcmp(status, "no copy");
-}
+REFUSED(unasked, IMAGE_NOT_TRIED);
+REFUSED(replaced, IMAGE_REPLACED);
+REFUSED(other_id, IMAGE_OTHER_ID);
 
 /* What the build-id says. */
 static struct identity_said identity_by_id(enum identity_id id, bool same)
@@ -460,7 +458,7 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	/* what perf has cached here was at that path on this machine */
 	if (at != FOUND_PATH ||
 	    (f->inode == INODE_OTHER && sy->opts.same_machine))
-		return sy->opts.same_machine ? replaced : cached_here;
+		return sy->opts.same_machine ? replaced : unasked;
 	return identity_by_path(sy, img, f);
 }
 
@@ -532,5 +530,5 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 	/* the one for programs of 32 bits is not this process's */
 	if (identity_same_boot(sy) && img->path && !strcmp(img->path, "[vdso]"))
 		return same_boot;
-	return (struct identity_said){ IDENTITY_ANOTHER, NULL };
+	return unasked;
 }

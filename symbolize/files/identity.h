@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/image_status.h"
+
 struct elf_file;
 struct image;
 struct image_part;
@@ -53,15 +55,15 @@ enum found_at {
 	FOUND_BY_ID, /* where files are kept by build-id */
 };
 
-/* The answer; why is a status of struct image_report for another file, and for
- * others what speaks for it: a text of image.identity, backstitch-schema(5). */
 struct identity_said {
 	enum identity is;
+	/* what speaks for it, a text of image.identity in backstitch-schema(5);
+	 * NULL: another file, or nothing was asked */
 	const char *why;
+	/* of another file, or of none: what the image becomes by it, if
+	 * anything */
+	enum image_status status;
 };
-
-/* Returns whether image.status says that there is no file at all. */
-bool identity_found_none(const char *status);
 
 struct identity_said identity_judge(const struct symbolizer *sy,
 				    const struct image *img,

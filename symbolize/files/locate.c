@@ -407,7 +407,7 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 }
 
 /* Opens the first proved one of them, or else the first of the surest others.
- * *said: why there is none, of the first file that is another one. */
+ * *said: the status of the image by the first file that is another one. */
 static struct elf_file *places_judge(const struct places *p,
 				     const struct symbolizer *sy,
 				     const struct image *img,
@@ -415,7 +415,7 @@ static struct elf_file *places_judge(const struct places *p,
 {
 	struct elf_file *best = NULL;
 
-	*said = (struct identity_said){ IDENTITY_ANOTHER, NULL };
+	*said = (struct identity_said){ .is = IDENTITY_ANOTHER };
 	for (size_t i = 0; i < p->n && !identity_is_sure(said->is); i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
 
@@ -424,7 +424,9 @@ static struct elf_file *places_judge(const struct places *p,
 		struct identity_said s = identity_judge(sy, img, ef, p->at[i]);
 
 		LOG(LOG_FILES, "%s: %s is %s", img->path, p->path[i],
-		    s.why ? s.why : "offered by the user");
+		    s.why      ? s.why
+		    : s.status ? image_status_word(s.status)
+			       : "not asked for");
 		if (s.is > said->is) {
 			elf_file_close(best);
 			best = ef;
@@ -432,7 +434,7 @@ static struct elf_file *places_judge(const struct places *p,
 			continue;
 		}
 		elf_file_close(ef);
-		if (!said->why && said->is == IDENTITY_ANOTHER)
+		if (!said->status && said->is == IDENTITY_ANOTHER)
 			*said = s;
 	}
 	return best;
@@ -481,11 +483,11 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 	}
 	/* whatever is there now, the capture shows a second file */
 	if (!ef && img->several)
-		said->why = "replaced";
-	if (!ef && !said->why)
-		said->why = img->kind == IMAGE_VDSO	? "no copy"
-			    : locate_is_no_elf(sy, img) ? "no ELF file"
-							: "no file";
+		said->status = IMAGE_REPLACED;
+	if (!ef && !said->status)
+		said->status = img->kind == IMAGE_VDSO	   ? IMAGE_NO_COPY
+			       : locate_is_no_elf(sy, img) ? IMAGE_NO_ELF
+							   : IMAGE_NO_FILE;
 	return ef;
 }
 
@@ -551,7 +553,7 @@ static struct elf_file *locate_open_any(struct symbolizer *sy,
 	locate_debug(sy, img, &p);
 	ef = places_judge(&p, sy, img, &debug);
 	places_release(&p);
-	if (ef || debug.why)
+	if (ef || debug.status)
 		*said = debug;
 	return ef;
 }
@@ -567,7 +569,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 		ef = locate_open_any(sy, img, said);
 	}
 	if (!ef) {
-		report_status(sy, said->why);
+		report_status(sy, said->status);
 		return false;
 	}
 	const struct identity_code code = { ef->seg, ef->n_seg,
@@ -580,7 +582,7 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 		!ef->no_code && !identity_maps(&code, img->part, img->n_part);
 	/* Offsets into a debug file are a guess, see elf_read_segments(). */
 	report_file(sy, ef->path);
-	report_status(sy, ef->no_code ? "unverified" : "named");
+	report_status(sy, ef->no_code ? IMAGE_UNVERIFIED : IMAGE_NAMED);
 	elf_file_close(ef);
 	return true;
 }

@@ -174,20 +174,13 @@ int name_cache_tell(const struct name_cache *m, const struct code_place *code,
 
 bool name_cache_report(const struct name_cache *m, struct image_report *rep)
 {
-	/* rep->status must point to a string constant: the cache is freed
-	 * earlier. */
-	static const char *const word[] = { "named", "no symbols",
-					    "unverified" };
-	const char *status = name_cache_text(m, m->status);
-
 	if (!m->n_old)
 		return false;
 	snprintf(rep->file, sizeof(rep->file), "%s",
 		 name_cache_text(m, m->file));
-	rep->status = word[0];
-	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
-		if (status && !strcmp(status, word[i]))
-			rep->status = word[i];
+	rep->status = image_status_of(name_cache_text(m, m->status));
+	if (rep->status != IMAGE_NO_SYMBOLS && rep->status != IMAGE_UNVERIFIED)
+		rep->status = IMAGE_NAMED;
 	rep->seg = mem_dup(m->seg, m->n_seg * sizeof(*m->seg));
 	rep->n_seg = m->n_seg;
 	for (size_t i = 0; i < m->n_part; i++)
@@ -277,8 +270,8 @@ static void name_cache_put_report(struct name_cache *m,
 				  const struct image_report *rep)
 {
 	m->file = name_cache_put_text(m, rep->file);
-	m->status = name_cache_put_text(m, rep->status);
-	m->unverified = !strcmp(rep->status, "unverified");
+	m->status = name_cache_put_text(m, image_status_word(rep->status));
+	m->unverified = rep->status == IMAGE_UNVERIFIED;
 	free(m->seg);
 	m->n_seg = rep->n_seg;
 	m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
@@ -297,8 +290,8 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 		    struct image_report *rep)
 {
 	bool whole = !rep->note[0];
-	bool named = !strcmp(rep->status, "named") ||
-		     !strcmp(rep->status, "no symbols");
+	bool named =
+		rep->status == IMAGE_NAMED || rep->status == IMAGE_NO_SYMBOLS;
 
 	if (whole) {
 		memcpy(rep->note, m->note, sizeof(rep->note));
@@ -307,7 +300,7 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 	m->note[0] = '\0';
 	/* A file that could not be downloaded may be available next time. */
 	if (!whole || rep->missing[0] || !tried_files_can_tell(&m->tried) ||
-	    (!named && strcmp(rep->status, "unverified") != 0))
+	    (!named && rep->status != IMAGE_UNVERIFIED))
 		return false;
 	if (!m->noted)
 		return m->n > 0;

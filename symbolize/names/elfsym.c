@@ -235,7 +235,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	if (!ef)
 		return 0;
 	if (img->kind == IMAGE_MAPPING && ef->n_seg != 1) {
-		report_status(sy, "several code segments");
+		report_status(sy, IMAGE_SEVERAL_SEGMENTS);
 		elf_file_close(ef);
 		return 0;
 	}
@@ -248,7 +248,7 @@ static int elfsym_open(struct symbolizer *sy, const struct image *img,
 	if (img->kind == IMAGE_MAPPING)
 		en->shift = elf_page_floor(ef->seg->off);
 	if (!en->tab.n)
-		report_status(sy, "no symbols");
+		report_status(sy, IMAGE_NO_SYMBOLS);
 	*r = en;
 	return 1;
 }
@@ -273,8 +273,8 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 		return 0;
 	struct elf_file *ef = locate_open(sy, img, &said);
 	if (!ef) {
-		if (!strcmp(said.why, "other build-id"))
-			report_status(sy, said.why);
+		if (said.status == IMAGE_OTHER_ID)
+			report_status(sy, said.status);
 		return 0;
 	}
 	struct elfsym *en = elfsym_load(sy, img, ef);
@@ -284,7 +284,7 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 		return 0;
 	}
 	report_file(sy, ef->path);
-	report_status(sy, img->id_len ? "named" : "unverified");
+	report_status(sy, img->id_len ? IMAGE_NAMED : IMAGE_UNVERIFIED);
 	*r = en;
 	return 1;
 }
@@ -301,19 +301,19 @@ static int elfsym_open_module(struct symbolizer *sy, const struct image *img,
 	struct elf_file *ef = kernel_module_open(sy, img, &other);
 	if (!ef) {
 		if (other)
-			report_status(sy, "other build-id");
+			report_status(sy, IMAGE_OTHER_ID);
 		return 0;
 	}
 	report_file(sy, ef->path);
 	struct elfsym *en = elfsym_load(sy, img, ef);
 	if (ef->type != ET_REL || !en->tab.n) {
-		report_status(sy, "no symbols");
+		report_status(sy, IMAGE_NO_SYMBOLS);
 		elfsym_close(en);
 		return 0;
 	}
 	en->kernel = true;
 	en->text = KERNEL_MODULE_TEXT;
-	report_status(sy, img->id_len ? "named" : "unverified");
+	report_status(sy, img->id_len ? IMAGE_NAMED : IMAGE_UNVERIFIED);
 	*r = en;
 	return 1;
 }

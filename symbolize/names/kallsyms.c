@@ -469,9 +469,9 @@ static int kallsyms_open_with(struct symbolizer *sy, const struct image *img,
 
 	kn.listed = kallsyms_is_listed(ks, img);
 	report_file(sy, ks->path);
-	report_status(sy, !ok	     ? "no symbols"
-			  : kn.shift ? "unverified"
-				     : "named");
+	report_status(sy, !ok	     ? IMAGE_NO_SYMBOLS
+			  : kn.shift ? IMAGE_UNVERIFIED
+				     : IMAGE_NAMED);
 	if (!ok)
 		return 0;
 	*r = mem_dup(&kn, sizeof(kn));
@@ -578,7 +578,7 @@ static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
 	int rc = kallsyms_open_with(sy, img, sy->ks_cache, r);
 	/* Proved by the build-id, even if the kernel was relocated. */
 	if (rc)
-		report_status(sy, "named");
+		report_status(sy, IMAGE_NAMED);
 	return rc;
 }
 
@@ -637,7 +637,7 @@ static int kallsyms_open_live(struct symbolizer *sy, const struct image *img,
 	if (!rc && fixed)
 		tried_files_add(sy->tried, LIVE);
 	if (rc)
-		report_status(sy, img->id_len ? "named" : "unverified");
+		report_status(sy, img->id_len ? IMAGE_NAMED : IMAGE_UNVERIFIED);
 	return rc;
 }
 

@@ -18,7 +18,7 @@ static int recorded_names_open(struct symbolizer *sy, const struct image *img,
 	     img->kind != IMAGE_JIT) ||
 	    !img->path || !img->path[0])
 		return 0;
-	report_status(sy, "named");
+	report_status(sy, IMAGE_NAMED);
 	*r = (void *)img;
 	return 1;
 }

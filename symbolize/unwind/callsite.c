@@ -172,7 +172,6 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 			     0, 0, &unused) == CALL_UNKNOWN) {
 		elf_file_close(ef);
 		ef = NULL;
-		said->why = "no rules for this machine";
 	}
 	if (!ef) {
 		tried_files_release(&tried);
@@ -208,7 +207,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 		f = NULL;
 	}
 	if (f)
-		*said = (struct identity_said){ f->said, NULL };
+		*said = (struct identity_said){ .is = f->said };
 	else
 		f = callsite_open_new(sy, img, said);
 	if (f && name && !f->tried.young && tried_files_can_tell(&f->tried)) {

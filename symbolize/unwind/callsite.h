@@ -16,7 +16,7 @@ struct callsite_file;
 struct section_used;
 
 /* Opens the file of an image. *said: how sure it is that it is the one that
- * ran; its why, if NULL is returned, is the reason ("no file", ...). */
+ * ran. Returns NULL if there is no file, or no rules for its machine. */
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img,
 				    struct identity_said *said);

@@ -17,13 +17,13 @@
 
 struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 					       const struct image *img,
-					       const char **why)
+					       enum image_status *why)
 {
 	struct identity_said said;
 	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
 	struct sframe_file sframe;
 
-	*why = said.why;
+	*why = said.status;
 	if (!ef)
 		return NULL;
 	struct unwind_readiness *r = mem_new(1, sizeof(*r));

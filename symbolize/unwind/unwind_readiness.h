@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "stitch/image_status.h"
+
 struct image;
 struct symbolizer;
 
@@ -25,7 +27,7 @@ struct unwind_readiness {
  * *why if there is none. */
 struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 					       const struct image *img,
-					       const char **why);
+					       enum image_status *why);
 void unwind_readiness_close(struct unwind_readiness *r);
 /* Returns the enum ready_by flags for a file offset. .eh_frame, or else SFrame,
  * tells whether FP is set up. s390x has no frame-pointer chain. */

@@ -104,8 +104,8 @@ int main(int argc, char **argv)
 		report_release(&rep);
 		symbolize_free(sy);
 	}
-	fprintf(stderr, "%s: %s, %zu addresses, %.2f ms\n", argv[1], rep.status,
-		l.n, best);
+	fprintf(stderr, "%s: %s, %zu addresses, %.2f ms\n", argv[1],
+		image_status_word(rep.status), l.n, best);
 	free(l.vaddr);
 	free(l.code);
 	return 0;

@@ -111,13 +111,13 @@ static int names_check(struct symbolizer *sy, const char *symfs,
 		return -1;
 	}
 	report_release(&rep);
-	status = rep.status;
+	status = image_status_word(rep.status);
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	int rc = symbolize_image(sy, &img, code, t->n, names_compare, t, &rep,
 				 &err);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	fprintf(stderr, "%-60s %6zu offsets %-10s %.2f ms\n", t->place, t->n,
-		rep.status,
+		image_status_word(rep.status),
 		(double)(b.tv_sec - a.tv_sec) * 1e3 +
 			(double)(b.tv_nsec - a.tv_nsec) / 1e6);
 	report_release(&rep);

@@ -114,11 +114,11 @@ START_TEST(the_same_build_id_gives_names_and_none_gives_unverified_ones)
 	mkelf(image_test_at("prog"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	ck_assert_str_eq(rep.file, image_test_at("prog"));
 	img.id_len = 0;
 	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
-	ck_assert_str_eq(rep.status, "unverified");
+	ck_assert_str_eq(image_status_word(rep.status), "unverified");
 }
 END_TEST
 
@@ -130,13 +130,13 @@ START_TEST(another_build_id_is_never_used)
 	mkelf(image_test_at("prog"),
 	      &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "other build-id");
+	ck_assert_str_eq(image_status_word(rep.status), "other build-id");
 	ck_assert_str_eq(rep.file, "");
 	mkelf(image_test_at("prog"), &(struct mkelf){ .sym = two, .n_sym = 2 });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	img.path = "/not there";
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no file");
+	ck_assert_str_eq(image_status_word(rep.status), "no file");
 }
 END_TEST
 
@@ -151,11 +151,11 @@ START_TEST(a_file_that_is_no_elf_file)
 	fputs("LCBS code", f);
 	ck_assert_int_eq(fclose(f), 0);
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no ELF file");
+	ck_assert_str_eq(image_status_word(rep.status), "no ELF file");
 	/* what was mapped had a build-id, so it was another file */
 	img = image_image("/lisp.core", id_a);
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no file");
+	ck_assert_str_eq(image_status_word(rep.status), "no file");
 }
 END_TEST
 
@@ -210,10 +210,10 @@ START_TEST(a_file_that_came_while_it_was_recorded_is_not_the_mapped_one)
 		struct image other = img;
 
 		ck_assert_str_eq(names(&o, &img), TWO("symtab"));
-		ck_assert_str_eq(rep.status, "named");
+		ck_assert_str_eq(image_status_word(rep.status), "named");
 		other.ino++;
 		ck_assert_str_eq(names(&o, &other), when[i].names);
-		ck_assert_str_eq(rep.status, when[i].status);
+		ck_assert_str_eq(image_status_word(rep.status), when[i].status);
 		/* of a container, or a copy: only files on a disk have the
 		 * device that is in records */
 		other.min++;
@@ -234,7 +234,7 @@ START_TEST(a_file_that_came_while_it_was_recorded_is_not_the_mapped_one)
 		other.ino++;
 		o.same_machine = false;
 		ck_assert_str_eq(names(&o, &other), TWO("symtab"));
-		ck_assert_str_eq(rep.status, "named");
+		ck_assert_str_eq(image_status_word(rep.status), "named");
 	}
 }
 END_TEST
@@ -263,13 +263,13 @@ START_TEST(a_file_of_another_length_than_what_was_mapped_names_nothing)
 		ck_assert_str_eq(rep.identity, "read: build-id of the path");
 		img.part = &longer;
 		ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-		ck_assert_str_eq(rep.status, "replaced");
+		ck_assert_str_eq(image_status_word(rep.status), "replaced");
 		ck_assert_ptr_null(rep.identity);
 		img.part = halves;
 		ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 		img.n_part = 2;
 		ck_assert_str_eq(names(&o, &img), TWO("symtab"));
-		ck_assert_str_eq(rep.status, "named");
+		ck_assert_str_eq(image_status_word(rep.status), "named");
 	}
 	/* that of the mapping's record is proof */
 	o.ids_read = false;
@@ -294,11 +294,11 @@ START_TEST(without_a_build_id_a_file_may_not_be_newer_than_the_recording)
 	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
 	o.recorded_before = born - SECOND;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "replaced");
+	ck_assert_str_eq(image_status_word(rep.status), "replaced");
 	o.recorded_before = 0;
 	img.ino++;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "replaced");
+	ck_assert_str_eq(image_status_word(rep.status), "replaced");
 	ck_assert_str_eq(rep.file, "");
 	/* whenever the recording was */
 	o.recorded_from += 4 * SECOND;
@@ -312,7 +312,7 @@ START_TEST(without_a_build_id_a_file_may_not_be_newer_than_the_recording)
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	img.ino--;
 	ck_assert_str_eq(names(&o, &img), TWO("symtab?"));
-	ck_assert_str_eq(rep.status, "unverified");
+	ck_assert_str_eq(image_status_word(rep.status), "unverified");
 }
 END_TEST
 
@@ -340,7 +340,7 @@ START_TEST(the_old_build_of_a_replaced_file_may_be_given)
 	ck_assert_str_eq(names(&o, &img),
 			 "gamma+0/32 symtab?;gamma+31/32 symtab?;-;"
 			 "delta+4/16 symtab?;");
-	ck_assert_str_eq(rep.status, "unverified");
+	ck_assert_str_eq(image_status_word(rep.status), "unverified");
 }
 END_TEST
 
@@ -365,7 +365,7 @@ START_TEST(a_given_file_without_the_addresses_that_ran_is_refused)
 	img.path = image_test_at("prog");
 	img.ino++;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "replaced");
+	ck_assert_str_eq(image_status_word(rep.status), "replaced");
 }
 END_TEST
 
@@ -391,7 +391,7 @@ START_TEST(a_stripped_file_has_no_symbols_but_segments)
 
 	mkelf(image_test_at("prog"), &(struct mkelf){ .id = id_a });
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no symbols");
+	ck_assert_str_eq(image_status_word(rep.status), "no symbols");
 	ck_assert_str_eq(rep.file, image_test_at("prog"));
 }
 END_TEST
@@ -422,7 +422,7 @@ START_TEST(a_fifo_and_a_folder_are_not_opened)
 
 	ck_assert_int_eq(mkfifo(image_test_at("fifo"), 0644), 0);
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no file");
+	ck_assert_str_eq(image_status_word(rep.status), "no file");
 	folder("folder");
 	img.path = "/folder";
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
@@ -446,7 +446,7 @@ START_TEST(a_debug_file_is_found_by_build_id)
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	mkelf(path, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("debug"));
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	/* A capture without build-id: that of the file leads there. */
 	img.id_len = 0;
 	ck_assert_str_eq(names(&o, &img), TWO("debug?"));
@@ -496,7 +496,7 @@ START_TEST(a_stripped_copy_in_the_cache_does_not_hide_the_symbols)
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 	mkelf(prog, &(struct mkelf){ .sym = two, .n_sym = 2, .id = id_a });
 	ck_assert_str_eq(names(&o, &img), TWO("symtab"));
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 }
 END_TEST
 
@@ -605,10 +605,10 @@ START_TEST(code_that_the_capture_names_has_that_name)
 			 "bpf_prog_1234_x+4112/4160 ksymbol;"
 			 "bpf_prog_1234_x+4143/4160 ksymbol;"
 			 "bpf_prog_1234_x+4144/4160 ksymbol;-;");
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	img.kind = IMAGE_ANON;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no names");
+	ck_assert_str_eq(image_status_word(rep.status), "no names");
 }
 END_TEST
 
@@ -649,11 +649,11 @@ START_TEST(kallsyms_names_the_kernel_and_shifts_another_boot)
 			   "__x64_sys_x+16/32 kallsyms;";
 	ck_assert(!strncmp(names(&o, &img), want, strlen(want)));
 	ck_assert_ptr_nonnull(strstr(got, "last+4/"));
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	img.start = 0xffffffff9d000000;
 	want = "first+16/32 kallsyms?;__x64_sys_x+15/32 kallsyms?;";
 	ck_assert(!strncmp(names(&o, &img), want, strlen(want)));
-	ck_assert_str_eq(rep.status, "unverified");
+	ck_assert_str_eq(image_status_word(rep.status), "unverified");
 }
 END_TEST
 
@@ -671,10 +671,10 @@ START_TEST(kallsyms_names_a_module_only_from_its_own_symbols)
 	ck_assert_str_eq(names(&o, &img),
 			 "my_open+16/68 kallsyms;my_open+47/68 kallsyms;"
 			 "my_open+48/68 kallsyms;my_read+0/4028 kallsyms;");
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	img.path = "[third]";
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no symbols");
+	ck_assert_str_eq(image_status_word(rep.status), "no symbols");
 }
 END_TEST
 
@@ -691,7 +691,7 @@ START_TEST(the_running_kernel_names_no_other_machines_kernel)
 	/* The same machine, but a kernel at another place: another boot. */
 	o.same_machine = true;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "no file");
+	ck_assert_str_eq(image_status_word(rep.status), "no file");
 	img.start = 0;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
 }
@@ -742,10 +742,10 @@ START_TEST(vmlinux_is_counted_from_text_and_proved_by_its_build_id)
 	struct symbolize_opts o = { .vmlinux = file, .no_live = true };
 	names(&o, &img);
 	ck_assert(!strncmp(got, "alpha+0/32 symtab;alpha+31/32 symtab;", 37));
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	img.id[0]++;
 	ck_assert_str_eq(names(&o, &img), "-;-;-;-;");
-	ck_assert_str_eq(rep.status, "other build-id");
+	ck_assert_str_eq(image_status_word(rep.status), "other build-id");
 }
 END_TEST
 
@@ -788,7 +788,8 @@ START_TEST(a_module_known_by_its_name_is_found_in_the_folder_of_its_kernel)
 		ck_assert_str_eq(got, i ? "-;-;"
 					: "alpha+0/32 symtab;"
 					  "beta+1/16 symtab;");
-		ck_assert_str_eq(rep.status, i ? "no file" : "named");
+		ck_assert_str_eq(image_status_word(rep.status),
+				 i ? "no file" : "named");
 		report_release(&rep);
 		symbolize_free(sy);
 		o.release = "9.8";

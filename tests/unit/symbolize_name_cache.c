@@ -119,7 +119,7 @@ START_TEST(the_second_time_says_the_same)
 	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
 	ck_assert_str_ne(memo_path(), "");
 	ck_assert_str_eq(names_at(0x10, 0x44), BOTH);
-	ck_assert_str_eq(rep.status, "named");
+	ck_assert_str_eq(image_status_word(rep.status), "named");
 	ck_assert_str_eq(rep.file, memo_at("prog"));
 	ck_assert_str_eq(rep.note, "");
 	/* one known, one not, and one without a name, in their order */
