@@ -130,7 +130,7 @@ PLUGIN_OBJS := $(if $(PLUGIN),$(O)/$(PLUG)schema_sql.o \
 	$(O)/$(PLUG)schema_empty.o \
 	$(PLUGIN_SRCS:%.c=$(O)/$(PLUG)%.o))
 SQL := $(call find,schema,sql)
-COLUMNS := $(O)/schema/columns.h
+COLUMNS := $(O)/schema/columns.h $(O)/schema/trust_classes.h
 UNIT := $(wildcard tests/unit/*.c)
 OBJS := $(SRCS:%.c=$(O)/%.o) $(O)/schema_sql.o $(O)/schema_empty.o
 EXT := $(O)/backstitch_sql.so
@@ -202,7 +202,8 @@ $(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CCACHE) $(CC) $(ALL_CFLAGS) $(lto) $(brief) -MMD -MP -c -o $@ $<
 
-$(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk | $(O)/probe
+$(O)/schema_sql.c: $(SQL) schema/embed.sh schema/columns.awk \
+		schema/trust_classes.awk schema/trust_classes.txt | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)schema/embed.sh $(SQL) >$@
@@ -217,7 +218,11 @@ $(O)/schema_empty.c: $(O)/embed_empty
 	$(Q)$(RUN) $< >$@
 
 # The columns of our queries by name. Sources include it, so it is made first.
-$(COLUMNS): $(SQL) schema/columns.awk | $(O)/probe
+$(O)/schema/trust_classes.h: schema/trust_classes.awk schema/trust_classes.txt | $(O)/probe
+	$(call say,EMBED,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)awk -v out=header -f $^ >$@
+$(O)/schema/columns.h: $(SQL) schema/columns.awk | $(O)/probe
 	$(call say,EMBED,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)awk -v out=header -f schema/columns.awk $(SQL) >$@

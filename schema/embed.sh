@@ -8,7 +8,10 @@ printf '#include "schema/db/queries.h"\n\nconst struct sql_file sql_files[] = {\
 for f in "$@"
 do
 	printf '\t{ "%s",\n' "$(basename "$f" .sql)"
-	sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/	"/' -e 's/$/\\n"/' "$f"
+	# {remedies} are those of the table of classes
+	awk '$0 != "{remedies}" { print; next }
+		{ fflush(); system("awk -v out=sql -f schema/trust_classes.awk" \
+			" schema/trust_classes.txt") }' "$f" | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/	"/' -e 's/$/\\n"/'
 	printf '\t},\n'
 done
 printf '\t{ 0, 0 }\n};\n'

@@ -53,6 +53,10 @@ def marks():
     return out - {"[WORD]", "[jit]", "[kernel]", "[vdso]"}
 
 
+# class, kind, phrase, meaning
+TRUST = [row.split(" | ") for row in re.findall(r"^class (.*)", text(
+    "schema/trust_classes.txt"), re.M)]
+
 TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("A request is", "VERDICTS OF REQUESTS",
      values("stitch/verdict.c", "request_verdict_name")),
@@ -60,9 +64,7 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
      values("stitch/verdict.c", "chain_verdict_name")),
     ("Each verdict has", "CONFIDENCE",
      values("stitch/verdict.c", "confidence_name")),
-    ("How far user", "TRUST", re.findall(
-        r"\{ " + STRING + ", TRUST_", part("analyze/stacks/trust_words.c",
-                                           "trust_words[] = {"))),
+    ("How far user", "TRUST", [c[0] for c in TRUST]),
     ("Marks in", "MARKS", sorted(marks()) + ["inferred", "inlined too"]),
     ("Kinds of", "KINDS OF FRAMES",
      values("analyze/stacks/label.c", "label_kind_name")),
@@ -121,11 +123,9 @@ for begin, section, words in TABLES:
         for w in n.keys() - set(words):
             bad.append("%s: '%s' is no word of the program" % (name, w))
 
-# ---- the classes of view trust, of which analyze/stacks/trust_words.c is the table
+# ---- the classes of view trust, of which schema/trust_classes.txt is the table
 
-CLASSES = dict(re.findall(
-    r"\{ " + STRING + r", TRUST_\w+,\s*" + STRING, part(
-        "analyze/stacks/trust_words.c", "trust_words[] = {")))
+CLASSES = {c[0]: c[2] for c in TRUST}
 CLASS = re.compile(r"'((?:whole|caller missing|ends early|one frame|cut|"
                    r"fabricated|in no mapping|missing|not recorded|not judged)"
                    r"(?: \([^']*)?)'")
@@ -140,7 +140,7 @@ made = set(judged) | set(re.findall(r"THEN '([^']*)'", view)) | {
     "cut (%s)" % w for w in ended}
 for c in CLASSES:
     if c not in made:
-        bad.append("analyze/stacks/trust_words.c: no stack is '%s'" % c)
+        bad.append("schema/trust_classes.txt: no stack is '%s'" % c)
 for where, classes in (
         ("stitch/audit/callsite.c", judged),
         ("stitch/verdict.c", ["cut (%s)" % w for w in ended
@@ -167,9 +167,7 @@ def plain(lines):
 for m in re.finditer(r"^\.It Sy (.*)\n\.Dq (.*) :\n((?:(?!\.It|\.El).*\n)*)",
                      text("man/backstitch.7"), re.M):
     if m.group(1) in CLASSES:
-        meaning = "".join(re.findall(STRING, re.search(
-            re.escape('{ "%s", TRUST_' % m.group(1)) + r".*?\}",
-            text("analyze/stacks/trust_words.c"), re.S).group())[2:])
+        meaning = [c[3] for c in TRUST if c[0] == m.group(1)][0]
         if (m.group(2) != CLASSES[m.group(1)] or not
                 plain(m.group(3).splitlines()).startswith(meaning)):
             bad.append("backstitch(7), TRUST: '%s' is explained otherwise "
@@ -182,7 +180,7 @@ for path in glob.glob("**/*.[ch]", recursive=True):
     if path.startswith(("tests/", "build")):
         continue
     for w in re.findall(r"\bstrn?cmp\([^;]*?" + STRING, text(path)):
-        if w in STATUSES:
+        if w in STATUSES or w in CLASSES:
             bad.append("%s: compares with '%s', which has an enum" % (path, w))
 
 # ---- synonyms

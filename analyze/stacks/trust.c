@@ -26,6 +26,33 @@
 /* Images with larger ids are none. */
 #define IMAGES_MAX (1 << 24)
 
+const struct trust_word trust_words[] = {
+	TRUST_CLASS_ROWS{ NULL, TRUST_UNCHECKED, "are of an unknown class",
+			  NULL },
+};
+
+const struct trust_fix trust_fixes[REMEDIES] = { { HOW_NOW, "" },
+						 TRUST_REMEDY_ROWS };
+
+const struct trust_word *trust_word(const char *name)
+{
+	const struct trust_word *w = trust_words;
+
+	while (w->name && strcmp(w->name, name))
+		w++;
+	return w;
+}
+
+/* Returns REMEDY_NONE for a text that is none of ours. */
+static enum trust_remedy trust_remedy_of(const char *text)
+{
+	unsigned int i = REMEDIES - 1;
+
+	while (i && strcmp(trust_fixes[i].text, text))
+		i--;
+	return i;
+}
+
 static enum judged trust_judged_of(const char *name)
 {
 	unsigned int v = JUDGED_OPEN;
@@ -60,7 +87,7 @@ static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 			},
 			.first = (uint32_t)rows_int(r, TRUST_CLASSES_FIRST),
 			.word = trust_word(rows_text(r, TRUST_CLASSES_CLASS)),
-			.fix = mem_strdup(rows_text(r, TRUST_CLASSES_FIX)),
+			.fix = trust_remedy_of(rows_text(r, TRUST_CLASSES_FIX)),
 			.path = mem_strdup(rows_text(r, TRUST_CLASSES_PATH)),
 			.unframed = frame_share_is_none(&share),
 		};
@@ -80,11 +107,11 @@ static void trust_add_end(struct trust *t, const char *function, int64_t all)
 /* Of all samples. */
 static int trust_sum_ends(struct trust *t, struct store *db, struct err *err)
 {
-	const char *wanted = judged_name(JUDGED_EARLY_FUNCTION);
 	struct rows *r = rows_of(db, "check_ends_early", err);
 
 	while (rows_step(r))
-		if (!strcmp(rows_text(r, CHECK_ENDS_EARLY_CLASS), wanted))
+		if (trust_word(rows_text(r, CHECK_ENDS_EARLY_CLASS)) ==
+		    &trust_words[CLASS_ENDS_EARLY_FUNCTION])
 			trust_add_end(t,
 				      rows_text(r, CHECK_ENDS_EARLY_FUNCTION),
 				      rows_int(r, CHECK_ENDS_EARLY_SAMPLES));
@@ -404,10 +431,8 @@ void trust_free(struct trust *t)
 {
 	if (!t)
 		return;
-	for (size_t i = 0; i < t->n; i++) {
-		free(t->rule[i].fix);
+	for (size_t i = 0; i < t->n; i++)
 		free(t->rule[i].path);
-	}
 	for (size_t i = 0; i < t->n_end; i++)
 		free(t->end[i].function);
 	free(t->rule);
@@ -495,8 +520,7 @@ static void trust_count_end(struct trust *t, const struct trust_rule *r,
 {
 	uint32_t end = 0;
 
-	if (t->end_of &&
-	    !strcmp(r->word->name, judged_name(JUDGED_EARLY_FUNCTION)))
+	if (t->end_of && r->word == &trust_words[CLASS_ENDS_EARLY_FUNCTION])
 		end = t->end_of[code_chain_at(t->code, g->uraw)->stack];
 	if (end)
 		trust_tally(&t->end[end - 1].n, g->samples);

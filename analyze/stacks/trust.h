@@ -18,6 +18,31 @@ struct stacks_group;
 struct store;
 struct trust;
 
+/* What is wrong with a stack. */
+enum trust_kind {
+	TRUST_WHOLE,
+	TRUST_SHORT,	 /* callers are missing */
+	TRUST_ENDED,	 /* likewise: a dump ended, but not for its size */
+	TRUST_WRONG,	 /* it has frames that never were */
+	TRUST_MISSING,	 /* there is none */
+	TRUST_UNCHECKED, /* nothing is known of it */
+	TRUST_SILENT,	 /* none was recorded */
+	TRUST_KINDS
+};
+
+/* A class of view trust. */
+struct trust_word {
+	const char *name;
+	enum trust_kind kind;
+	const char *phrase;  /* follows "user stacks" or a share */
+	const char *meaning; /* a line of help */
+};
+
+/* By enum trust_class; the last one, CLASS_UNKNOWN, has name NULL. */
+extern const struct trust_word trust_words[];
+/* Returns the row of a class's name, that of CLASS_UNKNOWN if it is none. */
+const struct trust_word *trust_word(const char *name);
+
 /* Enough for each sentence. */
 #define TRUST_SENTENCE 768
 /* Files that nothing proves are told of from one sample in this many. */

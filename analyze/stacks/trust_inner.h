@@ -5,8 +5,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/stacks/trust_words.h"
+#include "schema/trust_classes.h"
 #include "stitch/base/saturate.h"
+
+struct trust_word;
+
+/* What has to be done for a remedy. */
+enum trust_how {
+	HOW_NOW,    /* a command on what is there */
+	HOW_RECORD, /* another recording */
+	HOW_GIVE,   /* likewise: a file that is not here */
+	HOW_BUILD,  /* the program is built again */
+};
+
+struct trust_fix {
+	enum trust_how how;
+	const char *text; /* as in view trust */
+};
+/* By enum trust_remedy; that of REMEDY_NONE is "". */
+extern const struct trust_fix trust_fixes[];
 
 /* A kind of samples. */
 struct trust_key {
@@ -17,7 +34,7 @@ struct trust_rule {
 	struct trust_key key;
 	uint32_t first; /* the first event_type.id of that name */
 	const struct trust_word *word;
-	char *fix;  /* "": none is known */
+	enum trust_remedy fix;
 	char *path; /* of the cause, which has no frame pointers if unframed */
 	bool unframed;
 	int64_t all; /* samples in the database */

@@ -1,13 +1,14 @@
 /* trust_say.c - how far user stacks can be trusted, in one sentence. */
 #include <inttypes.h>
 
-#include "analyze/stacks/trust.h"
 #include "analyze/samples/filter.h"
+#include "analyze/stacks/trust.h"
 #include "analyze/stacks/trust_inner.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/audit/callsite.h"
+#include "stitch/base/log.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/files/path.h"
@@ -65,53 +66,37 @@ static void trust_sum(const struct trust *t, struct trust_sums *s)
 
 /* ---- the remedy */
 
-/* What it costs: 0 what can be done now, 1 another recording, 2 another build.
- */
-static int trust_cost(const char *fix)
+/* A file that is asked for costs as much as another recording. */
+static enum trust_how trust_cost(enum trust_remedy fix)
 {
-	if (!strncmp(fix, "build ", 6))
-		return 2;
-	return strncmp(fix, "backstitch ", 11) != 0;
+	return trust_fixes[fix].how == HOW_GIVE ? HOW_RECORD
+						: trust_fixes[fix].how;
 }
 
-struct trust_remedy {
-	const char *fix; /* "": none */
-	int64_t n;	 /* samples that it is for */
-	bool unchecked;	 /* they are only unchecked */
+struct trust_advice {
+	enum trust_remedy fix;
+	int64_t n;	/* samples that it is for */
+	bool unchecked; /* they are only unchecked */
 };
 
-/* Returns whether a dump ended for another reason than its size. */
-static bool trust_is_ended(const struct trust_word *w)
+static bool trust_is_dump(enum trust_remedy fix)
 {
-	return w->name && !strncmp(w->name, "cut (", 5) &&
-	       strcmp(w->name, "cut (truncated_dump)") != 0 &&
-	       strcmp(w->name, "cut (full)") != 0;
-}
-
-static bool trust_is_dump(const char *fix)
-{
-	static const char dump[] = "perf record --call-graph dwarf";
-
-	return !strncmp(fix, dump, strlen(dump));
+	return fix == REMEDY_DUMP || fix == REMEDY_LARGEST_DUMP;
 }
 
 void trust_of_waits(struct trust *t)
 {
-	for (size_t i = 0; i < t->n; i++) {
-		struct trust_rule *r = &t->rule[i];
-
-		if (!trust_is_dump(r->fix))
-			continue;
-		free(r->fix);
-		r->fix = mem_strdup("build with -fno-omit-frame-pointer");
-	}
+	for (size_t i = 0; i < t->n; i++)
+		if (trust_is_dump(t->rule[i].fix))
+			t->rule[i].fix = REMEDY_FRAMED;
 }
 
 /* Returns how many samples more would be whole, of n for which dumps, or larger
  * ones, are the remedy. Of those that were too small as many will end
  * elsewhere, or in what no table proves, as of the others, at least: deeper
  * ones come through more code. */
-static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
+static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
+			   int64_t n)
 {
 	int64_t whole = 0, ended = 0, unproved = 0, others;
 
@@ -120,12 +105,11 @@ static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
 	for (size_t i = 0; i < t->n; i++) {
 		const struct trust_rule *r = &t->rule[i];
 
-		if (trust_is_ended(r->word))
+		if (r->word->kind == TRUST_ENDED)
 			trust_tally(&ended, (uint64_t)r->n);
 		if (r->word->kind == TRUST_WHOLE)
 			trust_tally(&whole, (uint64_t)r->n);
-		if (r->word->name &&
-		    !strcmp(r->word->name, "not judged (no table)"))
+		if (r->word == &trust_words[CLASS_NOT_JUDGED_NO_TABLE])
 			trust_tally(&unproved, (uint64_t)r->n);
 	}
 	others = whole + ended + unproved;
@@ -139,22 +123,22 @@ static int64_t trust_mends(const struct trust *t, const char *fix, int64_t n)
 
 /* Returns the cheapest that mends a good part, or else the one that mends most.
  */
-static struct trust_remedy trust_remedy(const struct trust *t,
+static struct trust_advice trust_advise(const struct trust *t,
 					const struct trust_sums *s)
 {
 	int64_t wrong = s->samples ? s->samples - s->kind[TRUST_WHOLE]
 				   : s->kind[TRUST_SILENT];
-	struct trust_remedy best = { .fix = "" };
+	struct trust_advice best = { .fix = REMEDY_NONE };
 
 	for (size_t i = 0; i < t->n; i++) {
-		struct trust_remedy m = { .fix = t->rule[i].fix,
+		struct trust_advice m = { .fix = t->rule[i].fix,
 					  .unchecked = true };
 
 		/* all that it mends */
 		for (size_t k = 0; k < t->n; k++) {
 			const struct trust_rule *r = &t->rule[k];
 
-			if (strcmp(r->fix, m.fix) != 0)
+			if (r->fix != m.fix)
 				continue;
 			trust_tally(&m.n, (uint64_t)r->n);
 			m.unchecked &=
@@ -164,12 +148,13 @@ static struct trust_remedy trust_remedy(const struct trust *t,
 
 		bool good = m.n * MENDS_OF >= wrong;
 		bool was = best.n * MENDS_OF >= wrong;
-		int cheaper = trust_cost(best.fix) - trust_cost(m.fix);
+		int cheaper =
+			(int)trust_cost(best.fix) - (int)trust_cost(m.fix);
 
-		if (!m.fix[0] || m.n <= 0 || m.n * 100 < s->samples ||
+		if (!m.fix || m.n <= 0 || m.n * 100 < s->samples ||
 		    (s->samples && t->rule[i].word->kind == TRUST_SILENT))
 			continue;
-		if (!best.fix[0] || (good && !was) ||
+		if (!best.fix || (good && !was) ||
 		    (good == was && good && cheaper > 0) ||
 		    (good == was && (!good || !cheaper) && m.n > best.n))
 			best = m;
@@ -299,7 +284,7 @@ static void trust_put_cause(const struct trust *t, const struct trust_word *w,
 	bool all;
 	const struct trust_rule *r = trust_cause(t, w, &others, &all);
 
-	if (!strcmp(w->name ? w->name : "", judged_name(JUDGED_EARLY_FUNCTION)))
+	if (w == &trust_words[CLASS_ENDS_EARLY_FUNCTION])
 		trust_put_end(t, out);
 	if (!r)
 		return;
@@ -429,22 +414,25 @@ static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
 static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 			   struct text_out *out)
 {
-	const struct trust_remedy m = trust_remedy(t, s);
+	const struct trust_advice m = trust_advise(t, s);
+	const struct trust_fix *fix = &trust_fixes[m.fix];
 	/* whether a stack is whole is seen when it was recorded again */
 	const char *verb = m.unchecked ? "would check" : "may mend";
 
-	if (!m.fix[0])
+	if (!m.fix)
 		return;
 	if (!s->samples) {
-		text_out_add(out, " '%s' records them.", m.fix);
+		text_out_add(out, " '%s' records them.", fix->text);
 		return;
 	}
-	if (!strncmp(m.fix, "build ", 6))
-		text_out_add(out, " Building %s %s ", m.fix + 6, verb);
-	else if (!strncmp(m.fix, "give the ", 9))
-		text_out_add(out, " The %s %s ", m.fix + 9, verb);
+	if (fix->how == HOW_BUILD)
+		text_out_add(out, " Building %s %s ",
+			     fix->text + strlen("build "), verb);
+	else if (fix->how == HOW_GIVE)
+		text_out_add(out, " The %s %s ",
+			     fix->text + strlen("give the "), verb);
 	else
-		text_out_add(out, " '%s' %s ", m.fix, verb);
+		text_out_add(out, " '%s' %s ", fix->text, verb);
 	if (m.n == s->samples)
 		text_out_add(out, "all of them");
 	else
@@ -525,6 +513,8 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 	struct trust_sums s;
 
 	trust_sum(t, &s);
+	LOG(LOG_ADVICE, "trust: '%s' of %zu classes",
+	    trust_fixes[trust_advise(t, &s).fix].text, s.n);
 	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
 		struct text_out text = { .buf = out, .size = TRUST_SENTENCE };
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/stacks/trust_words.h"
+#include "analyze/stacks/trust.h"
 
 const struct help_line verdict_words[] = {
 	{ NULL, "A request is a sample whose user stack was to come "

@@ -5,7 +5,7 @@
 
 #include "cli/export/export.h"
 #include "analyze/stacks/word_meanings.h"
-#include "analyze/stacks/trust_words.h"
+#include "analyze/stacks/trust.h"
 #include "cli/output/term.h"
 #include "cli/pictures/timeline_words.h"
 #include "formats/formats.h"

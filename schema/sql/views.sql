@@ -309,53 +309,18 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 	LEFT JOIN word v ON v.kind = 'request' AND v.id = -b.mark
 	LEFT JOIN word e ON e.kind = 'unwind' AND e.id = b.mark - 100
 	WHERE b.judged IS NOT NULL OR b.mark < 0 OR x.always
+), remedy(class, "when", fix) AS (VALUES
+{remedies}
 )
-SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n,
-	CASE
-	WHEN s.class = 'not recorded' THEN CASE r.name
-		WHEN 'perf' THEN 'perf record -g'
-		WHEN 'ftrace' THEN 'trace-cmd record -T -O userstacktrace'
-		WHEN 'lttng' THEN
-			'lttng add-context --kernel --type=callstack-user' END
-	WHEN s.class IN ('fabricated (no frame pointers)', 'one frame',
-		'caller missing (further out)',
-		'ends early (no frame pointers)', 'ends early (function)')
-		THEN CASE WHEN NOT s.dumps
-			THEN 'build with -fno-omit-frame-pointer'
-		WHEN s.frames IS NOT 1
-			THEN 'perf record --call-graph dwarf,16384' END
-	WHEN s.class = 'caller missing' THEN CASE WHEN NOT s.dumps
-			THEN 'build with -mno-omit-leaf-frame-pointer'
-		WHEN s.frames IS NOT 1
-			THEN 'perf record --call-graph dwarf,16384' END
-	WHEN s.class = 'cut (truncated_dump)' THEN CASE WHEN NOT s.dumps
-			THEN 'build with -fno-omit-frame-pointer'
-		WHEN NOT EXISTS (SELECT 1 FROM meta m
-			WHERE m.capture = t.capture
-			AND m.key = 'dump_bytes' AND m.value >= 65528)
-			THEN 'perf record --call-graph dwarf,65528' END
-	WHEN s.class = 'cut (full)' THEN CASE r.name
-		WHEN 'perf' THEN 'sysctl kernel.perf_event_max_stack=1024' END
-	WHEN s.class = 'cut (no_file)'
-		THEN 'backstitch ingest --symfs DIR'
-	WHEN s.class IN ('not judged (other file)', 'not judged (no file)')
-		THEN 'backstitch symbolize --symfs DIR'
-	WHEN s.class IN ('not judged (mappings)', 'in no mapping')
-		THEN CASE r.name
-		WHEN 'ftrace' THEN 'trace-cmd record --proc-map'
-		WHEN 'lttng' THEN 'backstitch ingest --maps FILE'
-		WHEN 'ust' THEN 'backstitch ingest --maps FILE' END
-	WHEN s.class = 'missing (chain_lost)' THEN CASE r.name
-		WHEN 'perf' THEN 'perf record -m 4M'
-		WHEN 'ftrace' THEN 'trace-cmd record -b 20000'
-		ELSE 'lttng enable-channel --subbuf-size=4M --num-subbuf=8' END
-	WHEN s.class = 'missing (exit_per_task)' THEN 'perf record -a'
-	WHEN s.class = 'missing (unjoinable)'
-		THEN 'sysctl kernel.perf_event_max_contexts_per_stack=8'
-	WHEN s.class = 'missing (stripped)'
-		THEN 'give the file as perf recorded it' END, s.image
+SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n, h.fix, s.image
 FROM classed s JOIN event_type t ON t.id = s.type
-JOIN recorder r ON r.capture = t.capture;
+JOIN recorder r ON r.capture = t.capture
+LEFT JOIN remedy h ON h.class = s.class AND h."when" IN ('any', r.name,
+	CASE WHEN NOT s.dumps THEN 'no_dumps'
+		WHEN s.frames IS NOT 1 THEN 'dumps' END,
+	CASE WHEN s.dumps AND NOT EXISTS (SELECT 1 FROM meta m
+		WHERE m.capture = t.capture AND m.key = 'dump_bytes'
+		AND m.value >= 65528) THEN 'deeper' END);
 
 CREATE VIEW trust(capture, event, class, samples, share, fix) AS
 -- How far user stacks can be trusted, and what would help.
