@@ -36,9 +36,9 @@ COMMANDS = ("record", "report", "view", "flame", "path", "annotate", "check",
             "info", "script", "query", "ingest", "merge", "follow", "export",
             "bundle", "push", "symbolize", "dump", "sframe", "completion",
             "help")
-EXPORTS = ("folded", "json", "speedscope", "chrome", "pprof", "firefox",
+EXPORTS = ("folded", "json", "chrome", "pprof", "firefox",
            "perf.data")
-FORMS = {"json": "json", "speedscope": "json", "chrome": "json",
+FORMS = {"json": "json", "chrome": "json",
          "firefox": "json", "pprof": "pprof", "perf.data": "binary"}
 FIELDS = "comm,pid,tid,cpu,time,period,event,trace,ip,sym,symoff,dso,dsoff," \
     "srcline"

@@ -41,8 +41,8 @@ void stack_cache_free(struct stack_cache *c)
 	free(c);
 }
 
-struct stack_text stack_cache_group(struct stack_cache *c,
-				    const struct stacks_group *g)
+static struct stack_text stack_cache_group(struct stack_cache *c,
+					   const struct stacks_group *g)
 {
 	/* if the user half is present, only VERDICT_EXEC affects the text */
 	const struct stacks_group user = {

@@ -11,7 +11,6 @@ struct label_list;
 struct labels;
 struct stack_cache;
 struct stacks;
-struct stacks_group;
 
 /* len bytes; a 0 follows. */
 struct stack_text {
@@ -28,8 +27,6 @@ typedef void stack_put_fn(void *arg, FILE *out, const struct labels *labels,
 struct stack_cache *stack_cache_new(struct stacks *s, stack_put_fn *put,
 				    void *arg);
 void stack_cache_free(struct stack_cache *c);
-/* Return the stack of an event or a group; valid until stack_cache_free(). */
+/* Returns the stack of an event; valid until stack_cache_free(). */
 struct stack_text stack_cache_event(struct stack_cache *c,
 				    const struct event_row *e);
-struct stack_text stack_cache_group(struct stack_cache *c,
-				    const struct stacks_group *g);

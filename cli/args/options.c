@@ -219,13 +219,41 @@ static bool options_say_whose(const struct command *c, char letter,
 			    o->name);
 }
 
+/* What an option or a value became that is not there any more. */
+static const struct {
+	const char *was; /* "--option" or "--option value" */
+	const char *now; /* follows a semicolon */
+} options_gone[] = {
+	{ "--format speedscope", "speedscope reads '--format folded'" },
+};
+
+/* Sets *err if the word is an option, or a value of it, that earlier versions
+ * had. value: NULL for an option. Returns whether it is. */
+static bool options_is_gone(const char *name, size_t len, const char *value,
+			    struct err *err)
+{
+	char *typed = mem_printf("--%.*s%s%s", (int)len, name, value ? " " : "",
+				 value ? value : "");
+	bool gone = false;
+
+	for (size_t i = 0; !gone && i < ARRAY_SIZE(options_gone); i++) {
+		gone = !strcmp(options_gone[i].was, typed);
+		if (gone)
+			err_set(err, ERR_USAGE, "'%s' is gone since 2.0; %s",
+				typed, options_gone[i].now);
+	}
+	free(typed);
+	return gone;
+}
+
 static int unknown_long(const struct command *c, const char *name, size_t len,
 			struct err *err)
 {
 	char typed[NEAREST_MAX + 1];
 	struct nearest near = { .typed = typed };
 
-	if (options_say_whose(c, 0, name, len, err))
+	if (options_say_whose(c, 0, name, len, err) ||
+	    options_is_gone(name, len, NULL, err))
 		return -1;
 	if (len < sizeof(typed)) {
 		memcpy(typed, name, len);
@@ -358,6 +386,8 @@ static int set_choice(const struct opt *o, const char *text, struct err *err)
 		memcpy(list + used, o->choices[i], n + 1);
 		used += n;
 	}
+	if (options_is_gone(o->name, strlen(o->name), text, err))
+		return -1;
 	return err_set(err, ERR_USAGE, "--%s is one of %s, not '%s'", o->name,
 		       list, text);
 }

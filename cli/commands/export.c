@@ -19,7 +19,6 @@
 #define EXPORTERS(X)                                                           \
 	X(folded, "folded")                                                    \
 	X(json, "json")                                                        \
-	X(speedscope, "speedscope")                                            \
 	X(chrome, "chrome")                                                    \
 	X(pprof, "pprof")                                                      \
 	X(firefox, "firefox")                                                  \
@@ -140,7 +139,6 @@ static int export_run(int argc, char **argv, struct err *err)
 
 static const char *const examples[] = {
 	"backstitch export --format folded perf.db | flamegraph.pl > a.svg",
-	"backstitch export --format speedscope -o a.json perf.data",
 	"backstitch export --format chrome --time 10%-12% -o trace.json perf.db",
 	"backstitch export --format perf.data -o old.data perf.db",
 	"backstitch export --format ctf -o trace perf.db; babeltrace2 trace",

@@ -193,7 +193,7 @@ MORE = {
     "check": (["--json"], ["--evidence"], ["--sql"]), "info": (["--json"],),
     "script": (["-F", "comm,pid,tid,event,ip,sym,dso,trace,verdict"], ["--comm", "a\nFORGED"]),
     "query": (["SELECT 'a\x1b[31m\nFORGED' AS 'b\x1b[31m'"], ["--schema"], ["SELECT \x1b[31m"]),
-    "export": tuple(["--format", f] for f in ("folded", "json", "speedscope", "chrome", "firefox")),
+    "export": tuple(["--format", f] for f in ("folded", "json", "chrome", "firefox")),
     "annotate": (["\x1b[31m"], []), "ingest": (["-f", "-o", "made.db"],), "merge": (["-f", "-o", "made.db"],),
     "bundle": (["-f", "-o", "made.tar.gz"], ["-f", "--redact", "-o", "made.redacted.db"]), "push": (),
     "sframe": (["--check"], ["--unwind"]), "dump": (), "symbolize": (), "completion": (), "help": (),
@@ -467,7 +467,7 @@ def bytes_stay():
     perf_data("evil.data", Names())
     subprocess.run([PROGRAM, "ingest", "-q", "-f", "-o", "evil.db", "evil.data"], capture_output=True)
     for args in (["export", "--format", "pprof"], ["export", "--format", "perf.data"], ["export", "--format", "json"],
-                 ["export", "--format", "firefox"], ["export", "--format", "speedscope"], ["export", "--format", "chrome"],
+                 ["export", "--format", "firefox"], ["export", "--format", "chrome"],
                  ["export", "--format", "folded"], ["flame"], ["report", "--html"]):
         subprocess.run([PROGRAM, *args, "-o", "file", "evil.db"], capture_output=True, env=ENV)
         r = subprocess.run([PROGRAM, *args, "-o", "-", "evil.db"], capture_output=True, env=ENV)

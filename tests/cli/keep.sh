@@ -43,7 +43,7 @@ cp b.db d.tar.gz
 refused database d.tar.gz bundle -f -o d.tar.gz a.db
 say no_other_output_replaces_a_database
 bad=0
-for form in folded json pprof speedscope
+for form in folded json pprof chrome
 do
 	"$B" export --format $form -o again a.db >out 2>err && "$B" export --format $form -o again a.db >out 2>err || bad=1
 done

@@ -132,7 +132,7 @@ all_say_empty() {
 	printf '\t[user: empty]\n' | diff - "$work/got" || return
 	for command in "report" "report --format json" "flame -o -" \
 		"report --html -o -" "export --format folded -o -" \
-		"export --format chrome -o -" "export --format speedscope -o -"
+		"export --format chrome -o -"
 	do
 		# shellcheck disable=SC2086
 		"$B" $command "$work/db" 2>/dev/null >"$work/got"

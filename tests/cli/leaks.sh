@@ -68,7 +68,6 @@ row page 'host folder path comm' page.html report --html -o page.html one.db
 row flame 'host folder path comm' f.svg flame -o f.svg one.db
 row folded 'comm' o.folded export --format folded -o o.folded one.db
 row json 'host folder path comm' o.json export --format json -o o.json one.db
-row speedscope 'path comm' o.speedscope export --format speedscope -o o.speedscope one.db
 row chrome 'path comm' o.chrome export --format chrome -o o.chrome one.db
 row pprof 'host folder path comm' o.pprof export --format pprof -o o.pprof one.db
 row firefox 'host folder path comm' o.firefox export --format firefox -o o.firefox one.db
@@ -168,7 +167,6 @@ row page_without_source "$where" page.html report --html --no-source -o page.htm
 row flame_of_code "$where" f.svg flame -o f.svg two.db
 row folded_of_code 'comm function' o.folded export --format folded -o o.folded two.db
 row json_of_code "$where" o.json export --format json -o o.json two.db
-row speedscope_of_code 'path comm function' o.speedscope export --format speedscope -o o.speedscope two.db
 row chrome_of_code 'path comm function' o.chrome export --format chrome -o o.chrome two.db
 row pprof_of_code "$where" o.pprof export --format pprof -o o.pprof two.db
 row firefox_of_code "$where" o.firefox export --format firefox -o o.firefox two.db

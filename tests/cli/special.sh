@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 2
 capture=$root/tests/captures/two-e.data
 cd "$dir" || exit 2
 "$B" ingest -q --no-symbols -o d.db "$capture" || exit 2
-exports='folded json speedscope chrome pprof firefox perf.data'
+exports='folded json chrome pprof firefox perf.data'
 mkfifo fifo
 mkdir folder
 echo kept >folder/kept

@@ -86,7 +86,6 @@ COMMANDS = {
     "dump": ("dump CAPTURE", False),
     "folded": ("export --format folded -o OUT DB", True),
     "json": ("export --format json -o OUT DB", True),
-    "speedscope": ("export --format speedscope -o OUT DB", True),
     "chrome": ("export --format chrome -o OUT DB", True),
     "pprof": ("export --format pprof -o OUT DB", True),
     "firefox": ("export --format firefox -o OUT DB", True),

@@ -33,7 +33,7 @@ CAPTURES = ("tests/captures/defer-exitexec-s.data.zst", "tests/captures/ftrace-p
             "tests/captures/jitframes.data.zst",
             "tests/causality/captures/lock.data.zst", "tests/captures/naps.data")
 SECONDS, BYTES = 10, 1 << 30
-FORMATS = ("folded", "json", "speedscope", "chrome", "pprof", "firefox",
+FORMATS = ("folded", "json", "chrome", "pprof", "firefox",
            "perf.data")
 COMMANDS = [
     ["info", "DB"], ["info", "--json", "DB"], ["check", "--verbose", "DB"],
