@@ -40,7 +40,8 @@ def values(path, begin):
 def marks():
     """Names in brackets that stand in place of a function."""
     out = set()
-    for path in [f for room in ("samples", "names", "stacks", "waits", "diffs")
+    for path in [f for room in ("samples", "names", "stacks", "causes", "latency",
+                          "waits", "diffs")
                  for f in glob.glob("analyze/%s/*.[ch]" % room)] + glob.glob("cli/tables/a*.c") + [
             "cli/tables/report_tree.c", "cli/pictures/flame_offcpu.c"]:
         if path.endswith(("chains.c", "word_meanings.c", "short_name.c")):
@@ -73,7 +74,7 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("States of", "STATES", re.findall(
         r"\{ \w+, " + STRING, part("stitch/task_state.c", "states[] = {"))),
     ("What a thread", "CAUSES OF WAITS", [
-        w for w in values("analyze/waits/wait_cause.c", "wait_cause_word") if w]),
+        w for w in values("analyze/causes/wait_cause.c", "wait_cause_word") if w]),
     ("On the page", "TIMELINE", re.findall(
         r"\] = \{ " + STRING, text("cli/pictures/timeline_words.c"))),
 )

@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/samples/row_cursor.h"
 #include "analyze/waits/waits_part.h"

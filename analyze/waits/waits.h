@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 #include "analyze/waits/wakers.h"
 
 struct filter;

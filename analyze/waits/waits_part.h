@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 
 struct rows;
 struct waits_told;

@@ -1,7 +1,7 @@
 /* wakers.c - who ended a wait, as analyze/causes proves it. */
 #include "analyze/waits/wakers.h"
 
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "analyze/stacks/stacks.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

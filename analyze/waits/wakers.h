@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "analyze/causes/chain.h"
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 
 struct causes;
 struct stacks;

@@ -2,7 +2,7 @@
 #include "analyze/waits/wall.h"
 
 #include "analyze/samples/events.h"
-#include "analyze/waits/intervals.h"
+#include "analyze/latency/intervals.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/waits.h"
 #include "stitch/base/err.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "analyze/samples/filter.h"
-#include "analyze/waits/silent_tasks.h"
+#include "analyze/causes/silent_tasks.h"
 #include "analyze/stacks/trust.h"
 #include "schema/store.h"
 

@@ -6,7 +6,7 @@
 #include "cli/commands/report_keys.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
-#include "analyze/diffs/diff_limit.h"
+#include "cli/tables/diff_limit.h"
 #include "analyze/names/matching.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"

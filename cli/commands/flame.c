@@ -18,7 +18,7 @@
 #include "analyze/names/matching.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/interpreter.h"
-#include "analyze/diffs/diff_limit.h"
+#include "cli/tables/diff_limit.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
 #include "cli/server/server.h"

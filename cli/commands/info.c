@@ -4,7 +4,7 @@
 #include "cli/args/command.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
-#include "analyze/stacks/summary.h"
+#include "cli/tables/summary.h"
 #include "schema/store.h"
 
 static bool json;

@@ -8,7 +8,7 @@
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
 #include "cli/ingest/load.h"
-#include "analyze/stacks/summary.h"
+#include "cli/tables/summary.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "formats/bundle.h"

@@ -6,7 +6,7 @@
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
-#include "analyze/waits/intervals.h"
+#include "analyze/latency/intervals.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "stitch/text/parse_number.h"

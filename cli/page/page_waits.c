@@ -3,8 +3,8 @@
 
 #include "analyze/causes/chain.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/causes.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/causes.h"
+#include "analyze/causes/wait_cause.h"
 #include "analyze/waits/waits.h"
 #include "analyze/waits/wall.h"
 #include "stitch/text/json.h"

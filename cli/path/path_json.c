@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "analyze/waits/causes.h"
-#include "analyze/waits/wake_context.h"
+#include "analyze/causes/causes.h"
+#include "analyze/causes/wake_context.h"
 #include "analyze/stacks/label.h"
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 #include "analyze/stacks/stacks.h"
 #include "stitch/text/json.h"
 

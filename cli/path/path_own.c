@@ -3,11 +3,11 @@
 #include <inttypes.h>
 
 #include "analyze/causes/chain.h"
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/path/path.h"

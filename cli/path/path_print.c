@@ -3,11 +3,11 @@
 #include "cli/path/path.h"
 
 #include "cli/args/command.h"
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "stitch/text/json.h"
 #include "schema/columns.h"
 

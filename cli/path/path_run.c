@@ -2,8 +2,8 @@
  * chains, the threads and waits that the options select. */
 #include "cli/path/path.h"
 
-#include "analyze/waits/causes.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/causes.h"
+#include "analyze/causes/wait_cause.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "analyze/waits/causes.h"
-#include "analyze/waits/wake_context.h"
+#include "analyze/causes/causes.h"
+#include "analyze/causes/wake_context.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"

@@ -3,7 +3,7 @@
 #include "cli/path/path.h"
 
 #include "analyze/causes/idle.h"
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "cli/output/json_rows.h"

@@ -9,7 +9,7 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/flame_notes.h"
 #include "analyze/diffs/diff_runs.h"
-#include "analyze/diffs/diff_limit.h"
+#include "cli/tables/diff_limit.h"
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
 #include "stitch/text/human.h"

@@ -10,7 +10,7 @@
 #include "analyze/stacks/trust.h"
 #include "analyze/waits/waits.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"

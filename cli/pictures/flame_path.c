@@ -1,11 +1,11 @@
 /* flame_path.c - a flame graph of chains of waits. */
 #include "cli/pictures/flame.h"
 
-#include "analyze/waits/causes.h"
-#include "analyze/waits/wake_context.h"
+#include "analyze/causes/causes.h"
+#include "analyze/causes/wake_context.h"
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 #include "analyze/stacks/stacks.h"
 #include "stitch/text/human.h"
 #include "cli/output/out.h"

@@ -8,7 +8,7 @@
 
 #include "cli/args/command.h"
 #include "cli/open/input.h"
-#include "analyze/waits/silent_tasks.h"
+#include "analyze/causes/silent_tasks.h"
 #include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -2,7 +2,7 @@
  * kept, in 96 bytes each. */
 #include "cli/tables/interval_sql.h"
 
-#include "analyze/waits/intervals.h"
+#include "analyze/latency/intervals.h"
 #include "schema/columns.h"
 #include "schema/db/virtual_tables.h"
 #include "schema/store.h"

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "analyze/waits/causes.h"
-#include "analyze/waits/intervals.h"
+#include "analyze/causes/causes.h"
+#include "analyze/latency/intervals.h"
 #include "stitch/text/json.h"
 #include "cli/path/path.h"
 #include "stitch/base/mem.h"

@@ -7,7 +7,7 @@
 #include "cli/args/command.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/diffs/diff_runs.h"
-#include "analyze/diffs/diff_limit.h"
+#include "cli/tables/diff_limit.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"

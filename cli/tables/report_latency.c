@@ -4,9 +4,9 @@
 
 #include "cli/args/command.h"
 #include "analyze/latency/calls.h"
-#include "analyze/waits/callers.h"
+#include "analyze/latency/callers.h"
 #include "analyze/samples/filter.h"
-#include "analyze/waits/intervals.h"
+#include "analyze/latency/intervals.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stack_names.h"
 #include "cli/output/grid.h"

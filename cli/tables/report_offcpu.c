@@ -13,7 +13,7 @@
 #include "analyze/names/shown_names.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "analyze/stacks/report_rows.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 
 #include "analyze/causes/account.h"
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
-#include "analyze/waits/offcpu.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/offcpu.h"
+#include "analyze/causes/wait_cause.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"

@@ -4,7 +4,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"

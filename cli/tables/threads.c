@@ -7,7 +7,7 @@
 #include "analyze/samples/filter.h"
 #include "analyze/waits/waits.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "cli/output/term.h"

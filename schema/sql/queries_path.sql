@@ -1,5 +1,5 @@
 -- queries_path.sql - the queries of the causes of waits: see
--- analyze/waits/causes.c.
+-- analyze/causes/causes.c.
 
 -- name: causes_types
 -- Events, with what is known of their captures, and what they tell of switches.

@@ -5,7 +5,7 @@
  * a text of ftrace: which thread ran until now is mostly true, whatever else
  * may be. Whichever records there are, the chain of a wait covers the wait
  * once, and its edges are known ones. */
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "cli/path/path.h"
 #include "stitch/base/mem.h"
 #include "tests/fuzz_file.h"

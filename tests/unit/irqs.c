@@ -1,5 +1,5 @@
 /* irqs.c - whose call ran a softirq: who raised it, in records made by hand. */
-#include "analyze/waits/irqs.h"
+#include "analyze/causes/irqs.h"
 #include "tests/unit/run.h"
 
 enum {

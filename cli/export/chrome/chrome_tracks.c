@@ -11,7 +11,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "stitch/base/search.h"
 
 /* PID_MAX_LIMIT is 1 << 22 on every kernel. */

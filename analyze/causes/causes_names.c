@@ -1,5 +1,5 @@
 /* causes_names.c - the names of the threads of a database by thread id. */
-#include "analyze/waits/causes_names.h"
+#include "analyze/causes/causes_names.h"
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* causes.c - the records of the scheduler of a database, as a timeline. */
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -7,10 +7,10 @@
 #include "analyze/causes/chain.h"
 #include "analyze/causes/missing.h"
 #include "analyze/samples/requests.h"
-#include "analyze/waits/causes_names.h"
-#include "analyze/waits/irqs.h"
+#include "analyze/causes/causes_names.h"
+#include "analyze/causes/irqs.h"
 #include "analyze/names/thread_names.h"
-#include "analyze/waits/wake_context.h"
+#include "analyze/causes/wake_context.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

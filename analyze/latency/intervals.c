@@ -1,5 +1,5 @@
 /* intervals.c - the intervals of a database. */
-#include "analyze/waits/intervals.h"
+#include "analyze/latency/intervals.h"
 
 #include <inttypes.h>
 
@@ -7,15 +7,15 @@
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
 #include "analyze/latency/pair_kinds.h"
-#include "analyze/waits/callers.h"
-#include "analyze/waits/causes.h"
-#include "analyze/waits/futex_locks.h"
+#include "analyze/latency/callers.h"
+#include "analyze/causes/causes.h"
+#include "analyze/latency/futex_locks.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/samples/payloads.h"
 #include "analyze/samples/recorder.h"
-#include "analyze/waits/silent_tasks.h"
+#include "analyze/causes/silent_tasks.h"
 #include "analyze/samples/weight.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"

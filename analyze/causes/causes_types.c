@@ -1,11 +1,11 @@
 /* causes_types.c - what the types of a kernel's events are read for, and the
  * fields of these events. */
-#include "analyze/waits/causes_types.h"
+#include "analyze/causes/causes_types.h"
 
 #include "analyze/causes/timeline.h"
-#include "analyze/waits/causes_names.h"
-#include "analyze/waits/causes_spans.h"
-#include "analyze/waits/irqs.h"
+#include "analyze/causes/causes_names.h"
+#include "analyze/causes/causes_spans.h"
+#include "analyze/causes/irqs.h"
 #include "analyze/samples/row_cursor.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -1,6 +1,6 @@
 /* causes_spans.c - which captures tell of the switches of each kernel, and of
  * which time. */
-#include "analyze/waits/causes_spans.h"
+#include "analyze/causes/causes_spans.h"
 
 #include "analyze/samples/loss_rows.h"
 #include "analyze/samples/row_cursor.h"

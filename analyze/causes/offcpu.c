@@ -1,5 +1,5 @@
 /* offcpu.c - words of the time that threads were off the CPU. */
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* irqs.c - in which interrupt a wake-up was made. */
-#include "analyze/waits/irqs.h"
+#include "analyze/causes/irqs.h"
 
 #include <inttypes.h>
 

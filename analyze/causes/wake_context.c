@@ -1,14 +1,14 @@
 /* wake_context.c - in what a wake-up was made: in the code of a thread, or in
  * which interrupt. */
-#include "analyze/waits/wake_context.h"
+#include "analyze/causes/wake_context.h"
 
 #include "analyze/causes/proof.h"
 #include "analyze/causes/missing.h"
 #include "analyze/causes/timeline.h"
-#include "analyze/waits/causes_names.h"
-#include "analyze/waits/causes_types.h"
-#include "analyze/waits/irqs.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/causes_names.h"
+#include "analyze/causes/causes_types.h"
+#include "analyze/causes/irqs.h"
+#include "analyze/causes/wait_cause.h"
 #include "schema/columns.h"
 #include "schema/db/addrs.h"
 #include "schema/store.h"

@@ -1,10 +1,10 @@
 /* wait_cause.c - what a thread waits for, by the functions of the kernel. */
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 
 #include "analyze/causes/softirq.h"
 #include "analyze/samples/code.h"
 #include "analyze/stacks/label.h"
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/offcpu.h"
 #include "analyze/stacks/stacks.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/words.h"

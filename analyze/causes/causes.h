@@ -10,11 +10,11 @@
 #include "analyze/causes/proof.h"
 #include "analyze/causes/softirq.h"
 #include "analyze/causes/timeline.h"
-#include "analyze/waits/causes_spans.h"
-#include "analyze/waits/offcpu.h"
+#include "analyze/causes/causes_spans.h"
+#include "analyze/causes/offcpu.h"
 #include "analyze/samples/recorder.h"
 #include "analyze/samples/row_cursor.h"
-#include "analyze/waits/causes_types.h"
+#include "analyze/causes/causes_types.h"
 #include "stitch/base/mem.h"
 
 struct thread_names;

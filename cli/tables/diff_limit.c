@@ -1,5 +1,5 @@
 /* diff_limit.c - how much a comparison lets something grow: --fail-above. */
-#include "analyze/diffs/diff_limit.h"
+#include "cli/tables/diff_limit.h"
 
 #include <math.h>
 #include <regex.h>

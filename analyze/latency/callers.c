@@ -1,13 +1,13 @@
 /* callers.c - which functions called what events are of. */
-#include "analyze/waits/callers.h"
+#include "analyze/latency/callers.h"
 
 #include "analyze/samples/requests.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/offcpu.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/offcpu.h"
+#include "analyze/causes/wait_cause.h"
 #include "schema/db/int_rows.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

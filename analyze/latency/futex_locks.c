@@ -1,5 +1,5 @@
 /* futex_locks.c - names of the futexes of a database. */
-#include "analyze/waits/futex_locks.h"
+#include "analyze/latency/futex_locks.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* summary.c - the text of info and of the end of ingest: what is in a capture.
  * What is wrong with it is for check; ingest has one line of it. */
-#include "analyze/stacks/summary.h"
+#include "cli/tables/summary.h"
 
 #include <inttypes.h>
 

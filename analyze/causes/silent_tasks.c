@@ -1,11 +1,11 @@
 /* silent_tasks.c - the tasks of which a capture has no record. */
-#include "analyze/waits/silent_tasks.h"
+#include "analyze/causes/silent_tasks.h"
 
-#include "analyze/waits/causes.h"
+#include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
-#include "analyze/waits/wait_cause.h"
+#include "analyze/causes/wait_cause.h"
 #include "stitch/text/human.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
