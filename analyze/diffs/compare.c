@@ -10,7 +10,6 @@
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
-#include "analyze/names/matching.h"
 #include "analyze/diffs/sides.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
@@ -391,7 +390,7 @@ int compare_load(struct compare *c, const struct sides *s,
 	c->run = mem_new(n, sizeof(*c->run));
 	c->rows = mem_new(n, sizeof(*c->rows));
 	c->runs_a = s->side[0].n;
-	c->match = matching_new(err);
+	c->match = matching_new(&o->match, err);
 	if (!c->match)
 		return -1;
 	for (; c->n < n; c->n++) {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/names/matching.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/diffs/compared.h"
 
@@ -15,6 +16,7 @@ struct compare_opts {
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */
 	struct stacks_opts stacks;
+	struct match_opts match;
 	bool folded; /* the inputs are folded stacks, which the caller reads */
 };
 

@@ -57,7 +57,7 @@ struct callers *callers_open(struct store *db, struct intern *names,
 		callers_close(c);
 		return NULL;
 	}
-	labels_shorten(c->labels);
+	labels_shorten(c->labels, &so.names);
 	c->words = wait_causes_new(c->stacks);
 	return c;
 }

@@ -1,34 +1,27 @@
 /* library.c - which functions are of a standard library. */
 #include "analyze/names/library.h"
 
+#include "analyze/names/name_opts.h"
 #include "analyze/names/pattern.h"
 #include "stitch/base/mem.h"
 
-static bool fold;
-static const char *more;
-
-const struct opt library_opts[] = {
-	OPT_FLAG(0, "fold-library", &fold,
-		 "inlined library code counts for its caller"),
-	OPT_STRING(0, "library", "REGEX", &more,
-		   "the same, and what REGEX matches is library"),
-	{ .kind = OPT_END }
-};
-
 struct library {
-	regex_t regex; /* if more is given */
+	bool more; /* than what is known here: what regex matches */
+	regex_t regex;
 };
 
-bool library_asked(void)
+bool library_folds(const struct name_opts *names)
 {
-	return fold || more;
+	return names->fold_library || names->library;
 }
 
-struct library *library_new(struct err *err)
+struct library *library_new(const struct name_opts *names, struct err *err)
 {
 	struct library *l = mem_new(1, sizeof(*l));
 
-	if (!more || !pattern_compile(&l->regex, "library", more, err))
+	l->more = names->library;
+	if (!l->more ||
+	    !pattern_compile(&l->regex, "library", names->library, err))
 		return l;
 	free(l);
 	return NULL;
@@ -36,7 +29,7 @@ struct library *library_new(struct err *err)
 
 void library_free(struct library *l)
 {
-	if (l && more)
+	if (l && l->more)
 		regfree(&l->regex);
 	free(l);
 }
@@ -107,7 +100,7 @@ bool library_has(const struct library *l, const char *name)
 {
 	const char *bare = name[0] == '<' ? name : library_bare_name(name);
 
-	if (more && !regexec(&l->regex, bare, 0, NULL, 0))
+	if (l->more && !regexec(&l->regex, bare, 0, NULL, 0))
 		return true;
 	return bare[0] == '<' ? library_is_method(bare)
 			      : library_is_standard(bare);

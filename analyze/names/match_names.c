@@ -6,7 +6,6 @@
 
 #include "analyze/names/homonyms.h"
 #include "analyze/names/short_name.h"
-#include "analyze/names/shown_names.h"
 #include "analyze/names/suffix.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -63,6 +62,7 @@ struct match_last {
 
 /* Names are interned as texts behind the id of their image. */
 struct match_names {
+	bool full;	     /* names stay as they are */
 	struct intern names; /* as they are recorded */
 	struct match_named *named;
 	struct intern apart; /* names with what tells them apart */
@@ -82,9 +82,12 @@ struct match_names {
 	size_t n_brief, cap_brief, n_last, cap_last;
 };
 
-struct match_names *match_names_new(void)
+struct match_names *match_names_new(bool full)
 {
-	return mem_new(1, sizeof(struct match_names));
+	struct match_names *m = mem_new(1, sizeof(*m));
+
+	m->full = full;
+	return m;
 }
 
 void match_names_free(struct match_names *m)
@@ -315,7 +318,7 @@ static const char *match_names_base(const struct match_names *m,
 	const struct match_function *f = &m->function[named->function];
 	const struct match_brief *b = &m->brief[f->brief];
 
-	if (full_names_asked())
+	if (m->full)
 		return name;
 	if (m->last[b->last].bare && m->last[b->last].more)
 		return match_names_text(&m->lasts, b->last);

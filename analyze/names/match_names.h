@@ -30,7 +30,8 @@
 struct homonym;
 struct match_names;
 
-struct match_names *match_names_new(void);
+/* full: names stay as they are, but for what tells equal ones apart. */
+struct match_names *match_names_new(bool full);
 void match_names_free(struct match_names *m);
 /* Takes a function of a recording of A (side 0) or B (1); image: any number for
  * images that are the same. inlined: it is inlined, and is the same as that of

@@ -12,21 +12,6 @@
 #include "stitch/files/path.h"
 #include "stitch/tasks/frame.h"
 
-static struct opt_list match;
-
-const struct opt matching_opts[] = {
-	OPT_LIST(0, "match", "OLD=NEW", &match,
-		 "with --diff: the image OLD of A is NEW of B"),
-	{ .kind = OPT_END }
-};
-
-int matching_allowed(bool diff, struct err *err)
-{
-	return match.n && !diff
-		       ? err_set(err, ERR_USAGE, "--match needs --diff")
-		       : 0;
-}
-
 /* All images of one name. */
 struct match_name {
 	uint8_t id[20], id_len;
@@ -65,13 +50,13 @@ static uint32_t matching_path(struct matching *m, const char *path)
 	return id;
 }
 
-struct matching *matching_new(struct err *err)
+struct matching *matching_new(const struct match_opts *o, struct err *err)
 {
 	struct matching *m = mem_new(1, sizeof(*m));
 
-	m->functions = match_names_new();
-	for (size_t i = 0; i < match.n; i++) {
-		const char *s = match.item[i];
+	m->functions = match_names_new(o->full_names);
+	for (size_t i = 0; i < o->n_image; i++) {
+		const char *s = o->image[i];
 		const char *to = strchr(s, '=');
 
 		if (!to || to == s || !to[1]) {

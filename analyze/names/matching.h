@@ -11,18 +11,23 @@
  * images are asked for. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "cli/args/command.h"
-
+struct err;
 struct homonym;
 struct homonyms;
 struct image;
 struct known_code;
 struct matching;
 
-/* --match */
-extern const struct opt matching_opts[];
+/* What the reader of a comparison knows. All zeros: nothing. */
+struct match_opts {
+	/* "OLD=NEW": the image OLD of A is NEW of B. Borrowed. */
+	const char *const *image;
+	size_t n_image;
+	bool full_names; /* as in struct name_opts */
+};
 
 /* What an image is called in a comparison. */
 struct matched_image {
@@ -33,11 +38,8 @@ struct matched_image {
 	bool exact;	  /* offsets in it are the same on both sides */
 };
 
-/* Checks that --match is given with a comparison only. Returns 0, or -1 and
- * *err. */
-int matching_allowed(bool diff, struct err *err);
-/* Returns NULL and *err if --match is malformed. */
-struct matching *matching_new(struct err *err);
+/* Returns NULL and *err if an item of o->image is malformed. */
+struct matching *matching_new(const struct match_opts *o, struct err *err);
 void matching_free(struct matching *m);
 /* Returns whether --match names one of two images, by matched_image.id. */
 bool matching_is_told(const struct matching *m, uint32_t a, uint32_t b);

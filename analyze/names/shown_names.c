@@ -1,25 +1,12 @@
 /* shown_names.c - short names that tell the functions of one output apart. */
 #include "analyze/names/shown_names.h"
 
+#include "analyze/names/name_opts.h"
 #include "analyze/names/short_name.h"
-#include "analyze/names/suffix.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-
-static bool full_names;
-
-const struct opt full_names_opts[] = {
-	OPT_FLAG(0, "full-names", &full_names,
-		 "names with parameters and all template arguments"),
-	{ .kind = OPT_END }
-};
-
-bool full_names_asked(void)
-{
-	return full_names;
-}
 
 /* What is kept of names that are equal with less. */
 static const unsigned int shown_keep[] = {
@@ -101,11 +88,12 @@ void shown_names_add(struct shown_names *s, const char *name)
 		intern_add(&s->names, name);
 }
 
-int shown_names_read(struct shown_names *s, struct store *db, struct err *err)
+int shown_names_read(struct shown_names *s, const struct name_opts *o,
+		     struct store *db, struct err *err)
 {
 	struct rows *r;
 
-	if (full_names || suffix_asked())
+	if (o->full || o->fold_suffixes)
 		return 0;
 	r = rows_of(db, "recorded_names", err);
 	while (rows_step(r))
@@ -113,7 +101,8 @@ int shown_names_read(struct shown_names *s, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-void shown_names_make(struct shown_names *of, struct arena *text)
+void shown_names_make(struct shown_names *of, const struct name_opts *o,
+		      struct arena *text)
 {
 	size_t n = of->names.n;
 	struct shown_name *s = mem_new(n, sizeof(*s));
@@ -122,7 +111,7 @@ void shown_names_make(struct shown_names *of, struct arena *text)
 
 	for (size_t i = 0; i < n; i++) {
 		s[i].full = of->names.string[i];
-		shown_take_level(&s[i], full_names ? SHOWN_FULL : 0, &tries);
+		shown_take_level(&s[i], o->full ? SHOWN_FULL : 0, &tries);
 	}
 	for (size_t round = 0; shown_count(s, n, count); round++)
 		for (size_t i = 0; i < n; i++) {

@@ -16,16 +16,6 @@
 #define PATH_MAX_TEXT 4096
 #define TAB 8
 
-static struct opt_list source_dirs;
-
-const struct opt source_opts[] = {
-	OPT_HEADING("Where files are"),
-	OPT_LIST(0, "source-dir", "DIR", &source_dirs,
-		 "look for source files below DIR too, by the end of their "
-		 "path; may be given several times"),
-	{ .kind = OPT_END }
-};
-
 struct source_entry {
 	struct source_file f;
 	uint8_t md5[MD5_SIZE];
@@ -38,13 +28,17 @@ struct sources {
 	struct source_entry **entry;
 	size_t n, cap;
 	struct arena text;
+	const char *const *dir;
+	size_t n_dir;
 	bool shared;
 };
 
-struct sources *sources_new(bool shared)
+struct sources *sources_new(const char *const *dir, size_t n, bool shared)
 {
 	struct sources *s = mem_new(1, sizeof(*s));
 
+	s->dir = dir;
+	s->n_dir = n;
 	s->shared = shared;
 	return s;
 }
@@ -238,11 +232,10 @@ static void source_find(struct sources *s, struct source_file *f,
 		f->how = "has not the name of a source file";
 		return;
 	}
-	for (size_t i = 0; i < source_dirs.n; i++) {
+	for (size_t i = 0; i < s->n_dir; i++) {
 		for (const char *tail = plain; tail;
 		     tail = strchr(tail + 1, '/')) {
-			snprintf(path, sizeof(path), "%s%s",
-				 source_dirs.item[i], tail);
+			snprintf(path, sizeof(path), "%s%s", s->dir[i], tail);
 			if (source_try(s, f, path, true, p))
 				return;
 		}

@@ -6,8 +6,8 @@
  *
  * - its MD5 is the one in the debug information (DWARF 5 by clang, rustc);
  * - or there is none to compare with, and it was not written after the program;
- * - or it was, but the user named its folder with --source-dir. Then the
- * command says so.
+ * - or it was, but the user named its folder. Then the command says
+ * so.
  *
  * What is made to be sent to others asks for more: without an MD5, only files
  * in such a folder. A program that names a file of this machine could wait for
@@ -19,15 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/args/command.h"
-
 struct sources;
 
 /* source_file.how where there is no such file. */
 #define SOURCE_NOT_FOUND "not found"
-
-/* --source-dir */
-extern const struct opt source_opts[];
 
 /* What a file is compared with. */
 struct source_proof {
@@ -45,8 +40,9 @@ struct source_file {
 	size_t n_line;
 };
 
-/* shared: the lines go to others. */
-struct sources *sources_new(bool shared);
+/* Files are looked for below the n folders `dir` too, by the end of their path;
+ * borrowed until sources_free(). shared: the lines go to others. */
+struct sources *sources_new(const char *const *dir, size_t n, bool shared);
 void sources_free(struct sources *s);
 /* Finds the file of a path, which is read once for each MD5 or, without one,
  * time of a program; p->last may grow from call to call. Never returns

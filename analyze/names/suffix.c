@@ -1,20 +1,9 @@
 /* suffix.c - what compilers add to the name of a function. */
 #include "analyze/names/suffix.h"
 
+#include <stdbool.h>
+
 #include "stitch/base/mem.h"
-
-static bool fold;
-
-const struct opt suffix_opts[] = {
-	OPT_FLAG(0, "fold-suffixes", &fold,
-		 "names without .isra.0, .cold, hashes and the like"),
-	{ .kind = OPT_END }
-};
-
-bool suffix_asked(void)
-{
-	return fold;
-}
 
 static const char digits[] = "0123456789";
 static const char hex_digits[] = "0123456789abcdef";

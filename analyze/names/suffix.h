@@ -1,15 +1,7 @@
 /* suffix.h - what compilers add to the name of a function, which differs from
- * one build to the next: --fold-suffixes. */
+ * one build to the next. */
 #pragma once
-#include <stdbool.h>
 
-#include "cli/args/command.h"
-
-/* --fold-suffixes */
-extern const struct opt suffix_opts[];
-
-/* Returns whether names are to be folded. */
-bool suffix_asked(void);
 enum suffix_of {
 	/* what a compiler adds to the name of a function that it split, cloned
 	 * or made visible (".isra.0", ".constprop.0", ".part.0", ".cold",

@@ -18,6 +18,12 @@
 
 const struct filter filter_none;
 
+void filter_values_release(struct filter_values *v)
+{
+	arena_release(&v->text);
+	v->n = 0;
+}
+
 bool filter_given(const struct filter *filter)
 {
 	return filter->time || filter->cpu || filter->pid || filter->tid ||
@@ -42,8 +48,6 @@ struct text {
 	bool full;			      /* there are more of them */
 	const struct filter_dialect *dialect; /* NULL: ours */
 };
-
-static struct arena strings;
 
 /* Parses a decimal number at *p, at most 2^31 - 1. */
 static int filter_parse_number(const char **p, int64_t *out)
@@ -120,11 +124,8 @@ static void filter_put_quoted(struct text *t, const char *sep,
 {
 	bool wild = strpbrk(name, "*?");
 	char *text = wild ? filter_expression(name) : mem_strdup(name);
-	char *quoted = NULL;
-	FILE *f = mem_stream(&quoted, NULL);
+	char *quoted = t->dialect->quote(text);
 
-	t->dialect->quote(f, text);
-	mem_stream_end(f);
 	text_out_add(&t->sql, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep,
 		     column, quoted);
 	free_all(quoted, text);
@@ -133,20 +134,24 @@ static void filter_put_quoted(struct text *t, const char *sep,
 static void filter_put_name(struct text *t, const char *sep, const char *column,
 			    const char *name, size_t len)
 {
-	char *copy = arena_take(&strings, len + 1);
-
-	memcpy(copy, name, len);
-	copy[len] = 0;
-	if (t->dialect) {
-		filter_put_quoted(t, sep, column, copy);
-		return;
-	}
 	struct filter_values *v = t->values;
 
+	if (t->dialect) {
+		char *one = mem_dup(name, len);
+
+		filter_put_quoted(t, sep, column, one);
+		free(one);
+		return;
+	}
 	if (v->n == FILTER_VALUES) {
 		t->full = true;
 		return;
 	}
+
+	char *copy = arena_take(&v->text, len + 1);
+
+	memcpy(copy, name, len);
+	copy[len] = 0;
 	v->item[v->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
 	text_out_add(&t->sql, "%s%s %s ?%zu", sep, column,
@@ -525,7 +530,7 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 			 struct err *err)
 {
 	char *cond = mem_new(FILTER_TEXT, 1);
-	struct filter_values values;
+	struct filter_values values = { .n = 0 };
 	struct sql_gap all[GAPS_MAX + 2] = { { "filter", cond } };
 	char *wanted = NULL, *sql = NULL;
 	struct rows *r = NULL;
@@ -541,6 +546,7 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 	sql = store_sql_fill(query, all, 2 + n);
 	r = rows_open(db, sql, values.item, values.n, err);
 out:
+	filter_values_release(&values);
 	free_all(sql, wanted, cond);
 	return r;
 }
@@ -549,12 +555,13 @@ int filter_window(const struct filter *filter, struct store *db, int64_t *from,
 		  int64_t *to, struct err *err)
 {
 	struct filter_span s = { INT64_MIN, INT64_MAX };
-	struct filter_values values;
+	struct filter_values values = { .n = 0 };
 	char sql[FILTER_TEXT];
-
 	/* which checks all options, and that their names exist */
-	if (filter_sql(filter, db, sql, &values, err) ||
-	    (filter->time && filter_read_time(filter, db, &s, err)))
+	int rc = filter_sql(filter, db, sql, &values, err);
+
+	filter_values_release(&values);
+	if (rc || (filter->time && filter_read_time(filter, db, &s, err)))
 		return -1;
 	*from = s.from;
 	*to = s.to;

@@ -4,10 +4,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "schema/db/rows.h"
 #include "stitch/base/err.h"
+#include "stitch/base/mem.h"
 
 struct sql_gap;
 
@@ -38,13 +38,14 @@ struct filter {
 extern const struct filter filter_none;
 
 #define FILTER_TEXT 65536 /* room for a condition */
-/* The strings of a condition, bound as ?1 to ?n; they live until the program
- * ends. */
+/* The strings of a condition, bound as ?1 to ?n. All zeros is empty. */
 #define FILTER_VALUES 256
 struct filter_values {
 	struct value item[FILTER_VALUES];
 	size_t n;
+	struct arena text;
 };
+void filter_values_release(struct filter_values *v);
 
 /* Writes the filter as an SQL condition on view `samples` ("1" if it lets
  * everything through), and its values. Returns 0, or -1 and *err if an option
@@ -65,8 +66,8 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 /* How a server wants the condition. */
 struct filter_dialect {
 	const char *time; /* an expression: ns on the clock of the capture */
-	/* writes a text as a literal */
-	void (*quote)(FILE *f, const char *text);
+	/* returns a text as a literal, to be freed */
+	char *(*quote)(const char *text);
 };
 /* Writes the filter as a condition on table sample of backstitch-fleet(7).
  * Returns 0, or -1 and *err if an option is malformed, or one that no server

@@ -14,23 +14,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-static const char *by;
-static const char *const by_words[] = { "weight", "samples", NULL };
-
-const struct opt by_opts[] = { OPT_CHOICE(0, "by", "WHAT", &by, by_words,
-					  "count weight or samples (weight)"),
-			       { .kind = OPT_END } };
-
-bool by_given(void)
-{
-	return by;
-}
-
-bool by_samples(void)
-{
-	return by && !strcmp(by, "samples");
-}
-
 static const char *const base[] = { "event_id", "time_ns",    "cpu",   "pid",
 				    "tid",	"comm",	      "event", "weight",
 				    "verdict",	"latency_ns", "cgroup" };
@@ -93,10 +76,9 @@ static int check_expr(const char *opt, const char *expr, struct err *err)
 }
 
 const char *weight_take_field(struct filter *filter, const char *key,
-			      size_t len, struct err *err)
+			      size_t len, struct arena *text, struct err *err)
 {
-	static struct arena kept;
-	char *event = arena_take(&kept, len + 1);
+	char *event = arena_take(text, len + 1);
 	char *field;
 
 	memcpy(event, key, len);

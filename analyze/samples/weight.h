@@ -2,22 +2,14 @@
  * expression of the user; and which samples count, and for which row, by other
  * expressions. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/args/command.h"
-
+struct arena;
+struct err;
 struct filter;
 struct rows;
 struct store;
 
-/* --by */
-extern const struct opt by_opts[];
-
-/* Returns whether --by was given. */
-bool by_given(void);
-/* Returns whether each sample weighs 1: --by samples. */
-bool by_samples(void);
 /* SQL expressions on samples; NULL: not asked for. */
 struct weight_by {
 	const struct filter *filter; /* which samples; never NULL */
@@ -28,10 +20,10 @@ struct weight_by {
 /* The field of a key that is no field, but the cgroup of the sample. */
 extern const char weight_cgroup[];
 
-/* Reads EVENT.FIELD, and makes filter->event that event. Returns the field,
- * which lives until the program ends, or NULL and *err. */
+/* Reads EVENT.FIELD, and makes filter->event that event. Returns the field, or
+ * NULL and *err. Both names are in memory of `text`. */
 const char *weight_take_field(struct filter *filter, const char *key,
-			      size_t len, struct err *err);
+			      size_t len, struct arena *text, struct err *err);
 /* Returns the rows of query weight_rows, which are those of report_samples with
  * the value of the expression as the weight, and of the field as the key. The
  * expressions may use event_id, time_ns, cpu, pid, tid, comm, event, weight,

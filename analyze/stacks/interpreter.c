@@ -10,16 +10,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 
-static const char *const modes[] = { "keep", "mark", "collapse", NULL };
-static const char *word;
-
-const struct opt interpreter_opts[] = {
-	OPT_CHOICE(0, "interpreter", "HOW", &word, modes,
-		   "frames of an interpreter's own (CPython, Node, Perl, Ruby, "
-		   "Lua, JVM): keep (default), mark, or collapse into one, or "
-		   "none where the frames of the program are in the stack"),
-	{ .kind = OPT_END }
-};
+const char *const interpreter_words[] = { "keep", "mark", "collapse", NULL };
 
 enum {
 	PYTHON = 1,
@@ -166,10 +157,10 @@ static const struct rule rules[] = {
 	{ JVM, false, OWN, "ThreadJavaMain" },
 };
 
-enum interpreter_mode interpreter_mode(void)
+enum interpreter_mode interpreter_mode(const char *word)
 {
-	for (int i = 0; word && modes[i]; i++)
-		if (!strcmp(word, modes[i]))
+	for (int i = 0; word && interpreter_words[i]; i++)
+		if (!strcmp(word, interpreter_words[i]))
 			return (enum interpreter_mode)i;
 	return INTERPRETER_KEEP;
 }

@@ -7,11 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/args/command.h"
-
-/* --interpreter */
-extern const struct opt interpreter_opts[];
-
 enum interpreter_mode {
 	INTERPRETER_KEEP,     /* show all frames unchanged */
 	INTERPRETER_MARK,     /* prefix its own with "[interpreter: python] " */
@@ -19,8 +14,10 @@ enum interpreter_mode {
 			       * or none if the stack has frames of the code */
 };
 
-/* Returns the mode that --interpreter selects. */
-enum interpreter_mode interpreter_mode(void);
+/* The words for them, "keep", "mark", "collapse"; ends with NULL. */
+extern const char *const interpreter_words[];
+/* Returns the mode of a word; NULL: INTERPRETER_KEEP. */
+enum interpreter_mode interpreter_mode(const char *word);
 
 enum interpreter_class {
 	INTERPRETER_NONE,

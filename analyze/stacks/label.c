@@ -96,14 +96,14 @@ struct shown_names *labels_names(struct labels *l)
 	return l->names;
 }
 
-void labels_shorten(struct labels *l)
+void labels_shorten(struct labels *l, const struct name_opts *o)
 {
 	struct shown_names *names = labels_names(l);
 
 	for (size_t i = 0; i < l->n; i++)
 		if (l->item[i].kind != LABEL_GROUP)
 			shown_names_add(names, l->item[i].name);
-	shown_names_make(names, &l->text);
+	shown_names_make(names, o, &l->text);
 	for (size_t i = 0; i < l->n; i++) {
 		struct label *item = &l->item[i];
 		const char *shown =

@@ -40,6 +40,7 @@ struct label {
 };
 
 struct labels;
+struct name_opts;
 struct shown_names;
 
 struct labels *labels_new(void);
@@ -55,9 +56,9 @@ uint32_t labels_count(const struct labels *l);
 /* Returns the names that labels_shorten() tells from each other, for more than
  * those of the labels. */
 struct shown_names *labels_names(struct labels *l);
-/* Gives all labels that are there so far a short name, unless --full-names is
- * given. Copies of these labels, also in other sets, have it too. */
-void labels_shorten(struct labels *l);
+/* Gives all labels that are there so far a short name, unless full ones are
+ * wanted. Copies of these labels, also in other sets, have it too. */
+void labels_shorten(struct labels *l, const struct name_opts *o);
 /* Returns the name for people. */
 const char *label_shown(const struct label *l);
 /* Compares by name, not by what is shown of it, then kind, image and offset; 0

@@ -1,7 +1,6 @@
 /* pick.c - selects stacks by the names of their frames. */
 #include "analyze/stacks/pick.h"
 
-#include "cli/args/command.h"
 #include "analyze/stacks/label.h"
 #include "analyze/names/pattern.h"
 #include "analyze/names/short_name.h"
@@ -23,33 +22,34 @@ struct pick {
 };
 
 static int pick_add_list(struct pick *p, const char *opt,
-			 const struct opt_list *l, uint64_t *set,
+			 const char *const *item, size_t n, uint64_t *set,
 			 struct err *err)
 {
-	for (size_t i = 0; i < l->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		if (p->n == PATTERNS_MAX)
 			return err_set(err, ERR_USAGE,
 				       "--include and --exclude take %d "
 				       "expressions together; '|' puts several "
 				       "into one",
 				       PATTERNS_MAX);
-		if (pattern_compile(&p->regex[p->n], opt, l->item[i], err))
+		if (pattern_compile(&p->regex[p->n], opt, item[i], err))
 			return -1;
 		*set |= UINT64_C(1) << p->n++;
 	}
 	return 0;
 }
 
-struct pick *pick_new(const struct labels *labels,
-		      const struct opt_list *include,
-		      const struct opt_list *exclude, struct err *err)
+struct pick *pick_new(const struct labels *labels, const struct pick_opts *o,
+		      struct err *err)
 {
 	struct pick *p = mem_new(1, sizeof(*p));
 
 	p->labels = labels;
 	p->regex = mem_new(PATTERNS_MAX, sizeof(*p->regex));
-	if (pick_add_list(p, "include", include, &p->include, err) ||
-	    pick_add_list(p, "exclude", exclude, &p->exclude, err)) {
+	if (pick_add_list(p, "include", o->include, o->n_include, &p->include,
+			  err) ||
+	    pick_add_list(p, "exclude", o->exclude, o->n_exclude, &p->exclude,
+			  err)) {
 		pick_free(p);
 		return NULL;
 	}

@@ -1,7 +1,5 @@
-/* pick.h - selects stacks by the names of their frames.
- *
- * Every --include must match a frame of the stack, and no --exclude may. Each
- * name is matched once. The weight of dropped stacks is summed up for a
+/* pick.h - selects stacks by the names of their frames. Each name is matched
+ * once. The weight of dropped stacks is summed up for a
  * message. */
 #pragma once
 #include <stdbool.h>
@@ -10,14 +8,19 @@
 
 struct err;
 struct labels;
-struct opt_list;
 struct pick;
+
+/* Regular expressions, borrowed for the call. All zeros: all stacks. */
+struct pick_opts {
+	const char *const *include; /* each must match a frame of the stack */
+	const char *const *exclude; /* none may */
+	size_t n_include, n_exclude;
+};
 
 /* Borrows labels. Returns NULL and *err if a regular expression is malformed.
  */
-struct pick *pick_new(const struct labels *labels,
-		      const struct opt_list *include,
-		      const struct opt_list *exclude, struct err *err);
+struct pick *pick_new(const struct labels *labels, const struct pick_opts *o,
+		      struct err *err);
 void pick_free(struct pick *p);
 /* Returns whether the stack of these labels is shown; adds its weight to the
  * dropped weight if not. */

@@ -92,7 +92,7 @@ static uint32_t add_function_label(struct stack_names *sn,
 	char *folded = NULL;
 	uint32_t id;
 
-	if (suffix_asked()) {
+	if (sn->o.names.fold_suffixes) {
 		folded = mem_strdup(want->name);
 		suffix_remove(folded, OF_BUILD);
 		l.name = folded;
@@ -122,7 +122,7 @@ static char *stack_names_told(const struct stack_names *sn, const char *name,
 	char *base = mem_strdup(name);
 	char *told;
 
-	if (suffix_asked()) {
+	if (sn->o.names.fold_suffixes) {
 		suffix_remove(base, OF_BUILD);
 		/* parts of one function are in several places */
 		if (apart[0] == '+')
@@ -224,9 +224,10 @@ static void name_inlined(struct stack_names *sn, size_t frame, uint32_t k)
 static int name_all_inlined(struct stack_names *sn, struct err *err)
 {
 	const struct known_code *c = sn->code;
-	struct library *lib = library_asked() ? library_new(err) : NULL;
+	bool folds = library_folds(&sn->o.names);
+	struct library *lib = folds ? library_new(&sn->o.names, err) : NULL;
 
-	if (library_asked() && !lib)
+	if (folds && !lib)
 		return -1;
 	for (size_t i = 1; i < c->n_frame; i++) {
 		const struct code_frame *f = &c->frame[i];
@@ -254,7 +255,7 @@ struct stack_names *stack_names_new(const struct known_code *c,
 	sn->code = c;
 	sn->labels = labels;
 	sn->o = *o;
-	sn->mode = interpreter_mode();
+	sn->mode = interpreter_mode(o->names.interpreter);
 	sn->image = mem_new(c->n_image, sizeof(*sn->image));
 	sn->frame = mem_new(c->n_frame, sizeof(*sn->frame));
 	for (size_t i = 0; i < c->n_image; i++)

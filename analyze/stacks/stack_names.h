@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/names/name_opts.h"
+
 struct err;
 struct homonyms;
 struct known_code;
@@ -17,6 +19,7 @@ struct stack_names;
 #define STACK_NAMES_GAP "[caller missing]"
 
 struct stack_names_opts {
+	struct name_opts names;
 	bool by_name; /* functions of one name and kind share a label, whatever
 		       * their image, for text forms that show nothing else */
 	bool inlined; /* with inlined functions (CODE_INLINED) */

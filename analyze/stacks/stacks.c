@@ -387,6 +387,7 @@ static int stacks_make_names(struct stacks *s, struct matching *match, int side,
 			     struct err *err)
 {
 	struct stack_names_opts o = {
+		.names = s->o.names,
 		.by_name = s->o.by_name,
 		.inlined = s->o.inlined,
 		.bogus = s->o.bogus,
@@ -417,7 +418,7 @@ struct stacks *stacks_load(struct store *db, const struct stacks_opts *o,
 	    !(s->code = code_load(db, parts, err)) ||
 	    !(s->homonyms = homonyms_load(db, s->code, o->unnamed, err)) ||
 	    stacks_load_groups(s, db, err) ||
-	    shown_names_read(labels_names(s->labels), db, err) ||
+	    shown_names_read(labels_names(s->labels), &o->names, db, err) ||
 	    (o->field && o->field != weight_cgroup &&
 	     !(s->payloads = payloads_open(db, err))) ||
 	    (!o->unnamed && stacks_make_names(s, NULL, 0, err))) {

@@ -33,6 +33,7 @@ typedef void stacks_sample_fn(void *arg, const struct stacks_sample *s);
 struct stacks_opts {
 	const struct filter *filter; /* which samples; never NULL, and borrowed
 				      * until stacks_free() */
+	struct name_opts names;	     /* of the labels */
 	bool by_cpu;		     /* keep CPUs apart */
 	bool by_name;		     /* as for stack_names_new() */
 	bool inlined;
@@ -93,8 +94,8 @@ struct stacks {
 	size_t n_event, cap_event;
 	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
 	size_t n_comm, cap_comm;
+	struct stacks_opts o; /* with which it was loaded */
 	/* For stacks.c. */
-	struct stacks_opts o;
 	struct table index; /* of group[] */
 	uint32_t *type;	    /* event_type.id -> event + 1; 0: no sample */
 	size_t n_type, cap_type;

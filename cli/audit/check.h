@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/names/name_opts.h"
 #include "analyze/samples/filter.h"
 #include "analyze/causes/silent_tasks.h"
 #include "analyze/stacks/trust.h"
@@ -77,6 +78,7 @@ struct check {
 	struct store *db;
 	const char *path;
 	const struct filter *filter; /* which samples; borrowed */
+	struct name_opts names;	     /* of functions */
 	bool verbose, as_perf, as_tid;
 	long limit;  /* rows of evidence; 0: all */
 	int status;  /* enum status of opening the capture */

@@ -246,9 +246,9 @@ static int put_section(struct check *c, const char *name, const char *title,
 		while (check_next(&r))
 			shown_names_add(e.names, check_text(&r, "symbol"));
 		rc = rc ? rc : check_close(&r, err);
-		rc = rc ? rc : shown_names_read(e.names, c->db, err);
+		rc = rc ? rc : shown_names_read(e.names, &c->names, c->db, err);
 	}
-	shown_names_make(e.names, &text);
+	shown_names_make(e.names, &c->names, &text);
 	if (!rc)
 		rc = check_open_live(c, name, 0, &r, err);
 	for (; !rc && check_next(&r); n++)

@@ -6,16 +6,15 @@
 
 #include "cli/open/input.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/tables/annotated.h"
 #include "cli/args/command.h"
-#include "analyze/names/shown_names.h"
 #include "analyze/names/source_text.h"
 #include "cli/ingest/name.h"
-#include "analyze/stacks/stacks.h"
 #include "analyze/names/suffix.h"
-#include "analyze/samples/weight.h"
+#include "analyze/stacks/stacks.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/symbolize.h"
@@ -105,7 +104,9 @@ static int annotate_one(struct store *db, const struct hot *h, const char *path,
 	int rc;
 
 	annotate_tell_others(h, path, c, what);
-	o.sources = with_source ? sources_new(false) : NULL;
+	o.sources = with_source ? sources_new(source_dirs.item, source_dirs.n,
+					      false)
+				: NULL;
 	rc = annot_load(&a, db, sy, h, c, &o, err);
 	a.inlined = in;
 	if (!rc && json)
@@ -186,6 +187,7 @@ static int annotate_run(int argc, char **argv, struct err *err)
 {
 	const char *what = argc > 1 ? argv[1] : NULL;
 	const struct stacks_opts so = { .filter = &filter,
+					.names = chosen_names,
 					.samples = by_samples() };
 	struct hot h = { .spot = NULL };
 	struct stacks *s;

@@ -6,8 +6,8 @@
 
 #include "cli/audit/check.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/open/input.h"
-#include "analyze/names/shown_names.h"
 #include "cli/output/output.h"
 #include "cli/process/signals.h"
 #include "cli/server/server.h"
@@ -160,7 +160,9 @@ static int check_set_up(struct check *c, struct err *err)
 
 static int check_run(int argc, char **argv, struct err *err)
 {
-	struct check c = { .filter = &filter, .status = STATUS_OK };
+	struct check c = { .filter = &filter,
+			   .names = chosen_names,
+			   .status = STATUS_OK };
 	int ret;
 
 	if (check_set_up(&c, err))
@@ -174,7 +176,6 @@ static int check_run(int argc, char **argv, struct err *err)
 	ret = check_answer(&c, err);
 	signals_query(NULL);
 	check_forget(&c);
-	free(c.prefix);
 	store_close(c.db);
 	if (ret)
 		return -1;

@@ -2,15 +2,15 @@
 #include <string.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/diff_opts.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
 #include "cli/tables/diff_limit.h"
-#include "analyze/names/matching.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
-#include "analyze/samples/weight.h"
 #include "cli/args/options.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
@@ -66,7 +66,7 @@ static int diff_check_keys(unsigned int keys, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--diff compares code, not what is known of "
 			       "stacks; choose other keys for --sort");
-	if (diff_limit_of_functions() && !(keys & KEY_SYM))
+	if (diff_limit.function && !(keys & KEY_SYM))
 		return err_set(err, ERR_USAGE,
 			       "--function needs rows of functions: --sort "
 			       "with sym");
@@ -83,11 +83,14 @@ static int diff_run(int argc, char **argv, struct err *err)
 		.by_samples = by_samples(),
 		.by_total = order && !strcmp(order, "total"),
 		.absolute = absolute,
+		.names = chosen_names,
+		.match = match_opts(),
+		.fail = &diff_limit,
 	};
 	struct sides s = { 0 };
 	int ret;
 
-	if (output_check(err) || diff_limit_check(true, err) ||
+	if (output_check(err) || diff_opts_check(true, err) ||
 	    report_take_keys(&o, sort_keys, err) ||
 	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;

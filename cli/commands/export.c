@@ -7,9 +7,8 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/open/input.h"
-#include "analyze/stacks/interpreter.h"
-#include "analyze/samples/weight.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "schema/store.h"
@@ -131,6 +130,7 @@ static int export_run(int argc, char **argv, struct err *err)
 		return -1;
 	j.x.inlined = inlined;
 	j.x.samples = by_samples();
+	j.x.names = chosen_names;
 	rc = j.e->write_folder ? folder_write(out_path, write_folder, &j, err)
 			       : out_write(out_path, write_it, &j, err);
 	store_close(j.x.db);

@@ -34,6 +34,23 @@ const struct opt filter_expr_opts[] = {
 	{ .kind = OPT_END }
 };
 
+static const char *by;
+static const char *const by_words[] = { "weight", "samples", NULL };
+
+const struct opt by_opts[] = { OPT_CHOICE(0, "by", "WHAT", &by, by_words,
+					  "count weight or samples (weight)"),
+			       { .kind = OPT_END } };
+
+bool by_given(void)
+{
+	return by;
+}
+
+bool by_samples(void)
+{
+	return by && !strcmp(by, "samples");
+}
+
 struct offcpu_opts offcpu_opts;
 
 const struct opt offcpu_opt_table[] = {

@@ -13,6 +13,12 @@ extern const struct opt filter_opts[];
 /* --filter, of commands that read samples by stacks_load() */
 extern const struct opt filter_expr_opts[];
 
+/* --by, for OPT_GROUP; returns whether it was given, and whether each sample
+ * weighs 1: --by samples. */
+extern const struct opt by_opts[];
+bool by_given(void);
+bool by_samples(void);
+
 /* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
 struct offcpu_opts {
 	bool on;

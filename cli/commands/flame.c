@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/diff_opts.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
 #include "analyze/diffs/sides.h"
@@ -12,12 +14,7 @@
 #include "cli/pictures/flame.h"
 #include "analyze/stacks/label.h"
 #include "cli/pictures/palette.h"
-#include "analyze/samples/weight.h"
-#include "analyze/names/suffix.h"
-#include "analyze/names/shown_names.h"
-#include "analyze/names/matching.h"
 #include "analyze/names/library.h"
-#include "analyze/stacks/interpreter.h"
 #include "cli/tables/diff_limit.h"
 #include "cli/output/out.h"
 #include "cli/pictures/svg.h"
@@ -184,12 +181,11 @@ static int flame_check(struct svg_opts *o, struct err *err)
 			err, ERR_USAGE,
 			"--inline is about --diff: add it, and leave out "
 			"--no-inline and --from-folded");
-	if (library_asked() && (!opts.inlined || opts.from_folded))
+	if (library_folds(&chosen_names) && (!opts.inlined || opts.from_folded))
 		return err_set(err, ERR_USAGE,
 			       "--fold-library is about inlined functions: "
 			       "leave out --no-inline and --from-folded");
-	if (matching_allowed(opts.diff, err) ||
-	    diff_limit_check(opts.diff, err))
+	if (diff_opts_check(opts.diff, err))
 		return -1;
 	o->title = opts.title	   ? opts.title
 		   : opts.inverted ? "Icicle graph"
@@ -226,7 +222,7 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 	    !drawing_init(&d, &opts, labels, err))
 		rc = offcpu_opts.on ? flame_offcpu(&d, path, &status, err)
 				    : drawing_read(&d, path, &status, err);
-	labels_shorten(labels);
+	labels_shorten(labels, &chosen_names);
 	if (!rc)
 		rc = out_write(opts.out_path, flame_answer, &d, err);
 	drawing_release(&d);
@@ -251,6 +247,10 @@ static int flame_run(int argc, char **argv, struct err *err)
 	struct svg_opts o = { 0 };
 
 	opts.wall = offcpu_opts.wall;
+	opts.samples = by_samples();
+	opts.names = chosen_names;
+	opts.match = match_opts();
+	opts.fail = &diff_limit;
 	if (flame_check(&o, err))
 		return -1;
 	if (opts.weight || filter.expr)

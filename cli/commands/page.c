@@ -3,13 +3,12 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/diff_opts.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
-#include "analyze/names/matching.h"
 #include "analyze/diffs/sides.h"
-#include "analyze/names/source_text.h"
-#include "analyze/samples/weight.h"
 #include "cli/args/options.h"
 #include "cli/output/out.h"
 #include "cli/pictures/diff_model.h"
@@ -68,7 +67,7 @@ static int page_check(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "a page is no text for a terminal; add "
 			       "'-o report.html'");
-	return matching_allowed(diff, err);
+	return diff_opts_check(diff, err);
 }
 
 /* Writes the page of an open recording, or nothing if there is none. */
@@ -83,6 +82,7 @@ static int page_write(struct store *db, const char *path,
 		.samples = by_samples(),
 		.wall = offcpu_opts.wall,
 		.source = with_source,
+		.source_dirs = &source_dirs,
 		.diff = changes,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
@@ -103,6 +103,8 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
 		.absolute = absolute,
+		.samples = by_samples(),
+		.match = match_opts(),
 	};
 	const struct side *b = &s->side[1];
 	const struct svg_opts none = { .title = NULL };

@@ -5,13 +5,12 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
-#include "analyze/names/source_text.h"
-#include "analyze/samples/weight.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
@@ -132,7 +131,7 @@ static int report_check_apart(struct err *err)
 		{ "--by", by_given() },
 		{ "--weight", weight },
 		{ "--inline", report_inline_asked() },
-		{ "--fold-library", library_asked() },
+		{ "--fold-library", library_folds(&chosen_names) },
 		{ "--filter", filter.expr },
 	};
 
@@ -255,6 +254,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		.depth = (size_t)depth,
 		.callers = callers,
 		.callees = callees,
+		.names = chosen_names,
 	};
 	int status = STATUS_OK;
 	const char *path;

@@ -2,6 +2,7 @@
 #include "cli/commands/report_keys.h"
 
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "analyze/stacks/interpreter.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
@@ -52,6 +53,8 @@ static const struct {
 	{ "trust", KEY_TRUST },
 };
 
+static struct arena field_text; /* of --sort EVENT.FIELD */
+
 /* Reads EVENT.FIELD, or takes the cgroup as a field of all events. Returns its
  * key, or 0 and *err. */
 static unsigned int report_take_field(struct report_opts *o, const char *key,
@@ -62,8 +65,9 @@ static unsigned int report_take_field(struct report_opts *o, const char *key,
 			"--sort takes one field of an event, or cgroup");
 		return 0;
 	}
-	o->field = cgroup ? weight_cgroup
-			  : weight_take_field(&filter, key, len, err);
+	o->field =
+		cgroup ? weight_cgroup
+		       : weight_take_field(&filter, key, len, &field_text, err);
 	return o->field ? KEY_FIELD : 0;
 }
 
@@ -126,7 +130,8 @@ unsigned int report_detail(unsigned int keys)
 int report_take_inlined(struct report_opts *o, struct err *err)
 {
 	o->inlined = inlined;
-	o->keys |= inline_rows || library_asked() ? KEY_INLINED : 0;
+	o->keys |=
+		inline_rows || library_folds(&chosen_names) ? KEY_INLINED : 0;
 	if (inlined || !(o->keys & KEY_INLINED))
 		return 0;
 	return err_set(err, ERR_USAGE,

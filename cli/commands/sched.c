@@ -1,11 +1,9 @@
 /* sched.c - the command 'report --sched': what each thread did. */
 #include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
-#include "analyze/stacks/interpreter.h"
-#include "analyze/names/shown_names.h"
-#include "analyze/names/suffix.h"
 #include "cli/output/output.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
@@ -63,6 +61,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 		.format = format,
 		.limit = report_limit(limit, format),
 		.order = order,
+		.names = chosen_names,
 	};
 	int status = STATUS_OK;
 	const char *path;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/names/name_opts.h"
 #include "cli/args/command.h"
 
 struct filter;
@@ -21,6 +22,7 @@ struct export_request {
 	struct inputs *inputs; /* of an exporter that is `apart`; db is NULL */
 	const char *path;      /* of the database or capture, for titles */
 	const struct filter *filter; /* which samples */
+	struct name_opts names;	     /* of functions */
 	bool inlined;		     /* with inlined functions */
 	bool samples;		     /* every sample weighs 1 */
 };

@@ -12,13 +12,13 @@
 #include "analyze/samples/events.h"
 #include "cli/export/export.h"
 #include "analyze/samples/filter.h"
-#include "analyze/stacks/folded.h"
+#include "cli/export/folded.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "cli/output/out.h"
-#include "analyze/stacks/stack_cache.h"
+#include "cli/export/stack_cache.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
@@ -293,6 +293,7 @@ static int chrome_put_events(struct chrome *c, struct err *err)
 static int chrome_load(struct chrome *c, struct err *err)
 {
 	const struct stacks_opts o = { .filter = c->x->filter,
+				       .names = c->x->names,
 				       .by_name = false,
 				       .gaps = true,
 				       .inlined = c->x->inlined,

@@ -243,6 +243,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 static int export_firefox_load(struct job *j, struct err *err)
 {
 	const struct stacks_opts o = { .filter = j->x->filter,
+				       .names = j->x->names,
 				       .gaps = true,
 				       .inlined = j->x->inlined,
 				       .samples = j->x->samples,

@@ -3,7 +3,7 @@
 
 #include "cli/export/export.h"
 #include "analyze/stacks/flame_tree.h"
-#include "analyze/stacks/folded.h"
+#include "cli/export/folded.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 
@@ -11,6 +11,7 @@ static int write_folded(FILE *out, const struct export_request *x,
 			struct err *err)
 {
 	const struct stacks_opts o = { .filter = x->filter,
+				       .names = x->names,
 				       .by_name = true,
 				       .gaps = true,
 				       .inlined = x->inlined,

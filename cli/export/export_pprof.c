@@ -569,6 +569,7 @@ static int write_pprof(FILE *out, const struct export_request *x,
 		       struct err *err)
 {
 	const struct stacks_opts o = { .filter = x->filter,
+				       .names = x->names,
 				       .by_cpu = true,
 				       .gaps = true,
 				       .inlined = x->inlined,

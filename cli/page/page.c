@@ -273,7 +273,8 @@ struct html_page *html_page_new(struct store *db, const char *path,
 			 "use --by samples", &weight, &samples, err))
 		goto out;
 	if (o->source)
-		p->source = page_source_new(db, p->shown.stacks, err);
+		p->source = page_source_new(db, p->shown.stacks, o->source_dirs,
+					    err);
 	if (!o->source || p->source)
 		return p;
 out:
@@ -423,7 +424,6 @@ static int banner_read(struct store *db, const char *path,
 	mem_stream_end(advice);
 out:
 	check_forget(&c);
-	free(c.prefix);
 	return rc;
 }
 

@@ -397,7 +397,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);
 	d->sampled = d->stacks->n_event;
 	intern_add(&d->names, ""); /* of waits */
-	labels_shorten(d->stacks->labels);
+	labels_shorten(d->stacks->labels, &so.names);
 	d->waits = page_waits_load(db, path, o->filter, d->stacks, err);
 	d->waited = d->stacks->n_event;
 	if (!d->waits ||

@@ -39,6 +39,7 @@ struct diff_model;
 struct err;
 struct filter;
 struct offcpu_sums;
+struct opt_list;
 struct page_data;
 struct stacks;
 struct store;
@@ -50,7 +51,8 @@ struct page_opts {
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
 	bool wall;	   /* shows waits beside samples first */
-	bool source;	   /* with the code of the hot functions */
+	bool source;	   /* with the code of the hot functions, whose files */
+	const struct opt_list *source_dirs; /* are looked for here, too */
 	/* what changed since another recording; borrowed likewise, NULL: none
 	 */
 	const struct diff_model *diff;

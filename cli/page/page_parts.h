@@ -17,6 +17,7 @@
 struct diff_model;
 struct err;
 struct page_source;
+struct opt_list;
 struct stacks;
 struct store;
 
@@ -26,6 +27,7 @@ void page_diff_write(const struct diff_model *m, FILE *out);
  * not found has none in the page, which says why. Returns NULL and *err if the
  * database is damaged, or an option names a file that cannot be read. */
 struct page_source *page_source_new(struct store *db, struct stacks *s,
+				    const struct opt_list *dirs,
 				    struct err *err);
 void page_source_free(struct page_source *p);
 /* Says on the page which files it has lines of. */

@@ -241,11 +241,12 @@ static void page_source_mark(struct page_source *p, const struct annot *a)
 }
 
 struct page_source *page_source_new(struct store *db, struct stacks *s,
+				    const struct opt_list *dirs,
 				    struct err *err)
 {
 	struct page_source *p = mem_new(1, sizeof(*p));
 
-	p->sources = sources_new(true);
+	p->sources = sources_new(dirs->item, dirs->n, true);
 	if (name_check(err) || hot_load(&p->h, db, s, -1, err)) {
 		page_source_free(p);
 		return NULL;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/causes/chain.h"
+#include "analyze/names/name_opts.h"
 
 struct err;
 struct json;
@@ -37,6 +38,7 @@ int path_print(struct store *db, const char *path, const struct path_opts *o,
 /* ---- for other answers of the same */
 
 struct path_run {
+	struct name_opts names; /* of functions */
 	struct store *db;
 	const char *path;
 	const struct path_opts *o;

@@ -100,6 +100,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 	      struct err *err)
 {
 	struct stacks_opts so = { .filter = &filter_none,
+				  .names = r->names,
 				  .inlined = true,
 				  .gaps = true,
 				  .no_groups = true };
@@ -110,7 +111,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 	r->stacks = stacks_load(db, &so, err);
 	if (!r->stacks)
 		return -1;
-	labels_shorten(r->labels);
+	labels_shorten(r->labels, &r->names);
 	r->words = wait_causes_new(r->stacks);
 	r->causes = causes_load(db, path, r->words, err);
 	if (!r->causes)

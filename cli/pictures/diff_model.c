@@ -33,14 +33,16 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct flame_opts *f, const struct svg_opts *o,
 		    int *status, struct err *err)
 {
-	bool inlined_same = f->inlined_rows || library_asked();
+	bool inlined_same = f->inlined_rows || library_folds(&f->names);
 	const struct compare_opts co = {
+		.match = f->match,
 		.stacks = { .filter = f->filter,
+			    .names = f->names,
 			    .inlined = f->inlined,
 			    .inlined_same = inlined_same,
 			    .bogus = true,
 			    .gaps = true,
-			    .samples = by_samples(),
+			    .samples = f->samples,
 			    .weight = f->weight,
 			    .summed = !f->by_pid && !f->by_thread &&
 				      !f->by_verdict },
@@ -77,7 +79,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	}
 	m->c.unit = m->c.run[0].stacks
 			    ? stacks_unit(m->c.run[0].stacks, m->c.run[0].event,
-					  by_samples())
+					  f->samples)
 			    : "samples";
 	/* what is inlined has no symbol, which could prove that a function is
 	 * new */

@@ -3,8 +3,11 @@
 #pragma once
 #include <stdbool.h>
 
+#include "analyze/names/matching.h"
+#include "analyze/names/name_opts.h"
 #include "cli/args/command.h"
 
+struct diff_limit;
 struct drawing;
 struct err;
 struct filter;
@@ -21,9 +24,14 @@ struct flame_opts {
 		from_folded, inlined, inlined_rows, collapse;
 	struct opt_list include, exclude; /* regular expressions */
 	bool diff, absolute, wakeups, by_state;
-	bool wall; /* waits beside samples */
+	bool wall;    /* waits beside samples */
+	bool samples; /* each weighs 1 */
 	const char *diff_by, *weight;
 	const char *latency; /* a kind of intervals, as report --latency */
+	struct name_opts names;
+	/* of comparisons */
+	struct match_opts match;
+	struct diff_limit *fail; /* what may not grow; borrowed */
 };
 
 /* The time that threads were off the CPU. Fills the drawing. Returns 0, or -1

@@ -409,9 +409,9 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	pg->look.legend = legend;
 	d->o.look = &pg->look;
 	d->o.count_name =
-		b->stacks ? stacks_unit(b->stacks, b->event, by_samples())
+		b->stacks ? stacks_unit(b->stacks, b->event, pg->opts->samples)
 			  : "samples";
-	d->o.show_samples = b->stacks && !by_samples();
+	d->o.show_samples = b->stacks && !pg->opts->samples;
 	if (!pg->opts->title) {
 		snprintf(d->title, sizeof(d->title), "What changed: %.150s",
 			 event ? event : "folded stacks");
@@ -435,7 +435,6 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
-	struct diff_limit limit = { .item = NULL };
 	bool total = f->diff_by && !strcmp(f->diff_by, "total");
 	int status = STATUS_OK;
 	int rc = 0;
@@ -460,12 +459,12 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 			int by = diff_rows_grew(d, i, total);
 			const struct diff_place *p = &d->place[by > 0][i];
 
-			if (diff_limit_looks(&limit, name) && by >= 0)
-				diff_limit_add(&limit, name,
+			if (diff_limit_looks(f->fail, name) && by >= 0)
+				diff_limit_add(f->fail, name,
 					       diff_rows_growth(d, i, by),
 					       p->only ? NAN : p->p);
 		}
-		status = diff_limit_end(&limit, status);
+		status = diff_limit_end(f->fail, status);
 	}
 	diff_model_release(&pg->m);
 	for (size_t i = 0; i <= ROWS_MAX; i++)

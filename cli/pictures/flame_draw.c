@@ -11,7 +11,7 @@
 #include "cli/pictures/flame_notes.h"
 #include "cli/pictures/flame.h"
 #include "analyze/stacks/flame_tree.h"
-#include "analyze/stacks/folded.h"
+#include "cli/export/folded.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/label_facts.h"
 #include "analyze/waits/waits.h"
@@ -155,11 +155,16 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 int drawing_init(struct drawing *d, const struct flame_opts *f,
 		 struct labels *labels, struct err *err)
 {
+	const struct pick_opts pick = { .include = f->include.item,
+					.n_include = f->include.n,
+					.exclude = f->exclude.item,
+					.n_exclude = f->exclude.n };
+
 	d->opts = f;
 	d->event = -1;
 	d->labels = labels;
 	d->tree = flame_tree_new(labels);
-	d->pick = pick_new(labels, &f->include, &f->exclude, err);
+	d->pick = pick_new(labels, &pick, err);
 	return d->pick ? 0 : -1;
 }
 
@@ -237,10 +242,11 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 {
 	struct stacks_opts so = {
 		.filter = d->opts->filter,
+		.names = d->opts->names,
 		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,
-		.samples = by_samples(),
+		.samples = d->opts->samples,
 		.labels = d->labels,
 		.weight = d->opts->weight,
 		.summed = !d->opts->by_pid && !d->opts->by_thread &&
@@ -281,8 +287,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			       filter_that_passed(d->opts->filter));
 	if (drawing_add_groups(d, err) || drawing_finish(d, path, err))
 		return -1;
-	d->o.count_name = stacks_unit(d->stacks, d->event, by_samples());
-	d->o.show_samples = !by_samples();
+	d->o.count_name = stacks_unit(d->stacks, d->event, d->opts->samples);
+	d->o.show_samples = !d->opts->samples;
 	if (d->opts->latency)
 		d->o.sample_name = "interval";
 	drawing_note_event(d);
@@ -327,7 +333,8 @@ int drawing_add_text(struct drawing *d, const char *path, int *status,
 
 	if (!in)
 		return -1;
-	rc = folded_read(in, d->labels, drawing_add_line, d, &bad, err);
+	rc = folded_read(in, &d->opts->names, d->labels, drawing_add_line, d,
+			 &bad, err);
 	fclose(in);
 	if (rc)
 		return err_while(err, "reading %s", path);

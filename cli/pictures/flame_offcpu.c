@@ -186,6 +186,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 {
 	struct stacks_opts so = {
 		.filter = d->opts->filter,
+		.names = d->opts->names,
 		.inlined = d->opts->inlined,
 		.bogus = true,
 		.gaps = true,

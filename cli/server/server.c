@@ -199,11 +199,21 @@ static int server_runs(struct server *s, struct err *err)
 
 /* ---- which samples */
 
+static char *server_quoted(const char *text)
+{
+	char *out;
+	FILE *f = mem_stream(&out, NULL);
+
+	clickhouse_quote(f, text);
+	mem_stream_end(f);
+	return out;
+}
+
 /* Returns the condition on table sample, which the caller frees; NULL and *err
  * if the server cannot tell. */
 static char *server_filter(const struct server *s, struct err *err)
 {
-	struct filter_dialect d = { .quote = clickhouse_quote };
+	struct filter_dialect d = { .quote = server_quoted };
 	const struct filter *filter = s->filter;
 	char time[64];
 	char *cond = mem_new(FILTER_TEXT, 1);

@@ -356,16 +356,17 @@ static void annot_add_lines(struct annot *a)
 /* ---- all of it */
 
 /* Gives the functions that the code names a name for people. */
-static int annot_shorten(struct annot *a, struct store *db, struct err *err)
+static int annot_shorten(struct annot *a, const struct name_opts *o,
+			 struct store *db, struct err *err)
 {
 	struct shown_names *names = shown_names_new();
-	int rc = shown_names_read(names, db, err);
+	int rc = shown_names_read(names, o, db, err);
 
 	for (size_t i = 0; i < a->n; i++) {
 		shown_names_add(names, a->insn[i].target);
 		shown_names_add(names, a->insn[i].inlined);
 	}
-	shown_names_make(names, &a->text);
+	shown_names_make(names, o, &a->text);
 	for (size_t i = 0; i < a->n; i++) {
 		struct annot_insn *in = &a->insn[i];
 
@@ -404,7 +405,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	}
 	if (!rc)
 		annot_put_names(&l);
-	rc = rc ? rc : annot_shorten(a, db, err);
+	rc = rc ? rc : annot_shorten(a, &h->names, db, err);
 	if (!rc && o->sources)
 		annot_find_sources(a, sy, &l.img, o->sources);
 	if (!rc)

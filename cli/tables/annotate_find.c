@@ -149,11 +149,11 @@ static void hot_sort(struct hot *h)
 static int hot_shorten(struct hot *h, struct store *db, struct err *err)
 {
 	struct shown_names *names = shown_names_new();
-	int rc = shown_names_read(names, db, err);
+	int rc = shown_names_read(names, &h->names, db, err);
 
 	for (size_t i = 0; i < h->n_func; i++)
 		shown_names_add(names, h->func[i].name);
-	shown_names_make(names, &h->text);
+	shown_names_make(names, &h->names, &h->text);
 	for (size_t i = 0; i < h->n_func; i++)
 		h->func[i].shown = shown_names_get(names, h->func[i].name);
 	shown_names_free(names);
@@ -215,6 +215,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	struct trust *trust = trust_of(db, s, event, err);
 	int rc = -1;
 
+	h->names = s->o.names;
 	if (trust)
 		trust_say(trust, h->trust);
 	if (trust && !hot_load_code(&l, db, err) && !hot_shorten(h, db, err)) {

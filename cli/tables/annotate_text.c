@@ -299,7 +299,7 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 
-	grid_names(g, "Function", !full_names_asked());
+	grid_names(g, "Function", !h->names.full);
 
 	for (size_t i = 0; i < h->n_func && (!max || i < max); i++) {
 		const struct hot_func *f = &h->func[i];

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdbool.h>
 
+#include "analyze/names/name_opts.h"
 #include "analyze/stacks/trust.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -37,8 +38,9 @@ struct hot_func {
 };
 
 struct hot {
-	struct hot_spot *spot; /* by frame id while loading, then those with
-				* samples only */
+	struct name_opts names; /* as those of the stacks */
+	struct hot_spot *spot;	/* by frame id while loading, then those with
+				 * samples only */
 	size_t n_spot, cap_spot;
 	struct hot_func *func; /* sorted by weight, largest first */
 	size_t n_func, cap_func;

@@ -1,26 +1,26 @@
-/* diff_limit.h - how much a comparison lets something grow: --fail-above. */
+/* diff_limit.h - how much a comparison lets something grow. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <regex.h>
 
-#include "cli/args/command.h"
+struct err;
 
-/* --fail-above --function */
-extern const struct opt diff_limit_opts[];
-
-/* Checks the option; diff: whether two recordings are compared. Returns 0, or
- * -1 and *err. */
-int diff_limit_check(bool diff, struct err *err);
-
-/* What grew by more; all zeros is empty. */
+/* All zeros: anything may grow. */
 struct diff_limit {
+	const char *above;    /* percents, as they were typed; NULL: any */
+	const char *function; /* only those that it matches; NULL: all */
+	/* of diff_limit_read() */
+	double percent;
+	regex_t functions;
+	/* what grew by more */
 	struct diff_grown *item;
 	size_t n, cap;
 	bool looked; /* at a function */
 };
 
-/* Returns whether only some functions are looked at. */
-bool diff_limit_of_functions(void);
+/* Reads what was typed. Returns 0, or -1 and *err. */
+int diff_limit_read(struct diff_limit *l, struct err *err);
 /* Returns whether a function, NULL if it is something else, is looked at.
  * Whoever compares asks it of each, so that diff_limit_end() can tell that none
  * is. */
@@ -31,5 +31,5 @@ bool diff_limit_looks(struct diff_limit *l, const char *function);
 void diff_limit_add(struct diff_limit *l, const char *name, double percent,
 		    double p);
 /* Says on stderr what grew by more than is allowed, if anything did. Returns
- * STATUS_LOSS then, else `status`. Frees what *l holds. */
+ * STATUS_LOSS then, else `status`. Frees what *l holds of it. */
 int diff_limit_end(struct diff_limit *l, int status);

@@ -5,6 +5,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "analyze/names/matching.h"
+#include "analyze/names/name_opts.h"
+
+struct diff_limit;
 struct err;
 struct filter;
 struct grid;
@@ -32,9 +36,13 @@ struct report_opts {
 	bool below;    /* only the tree: the table of waits is above it */
 	struct json *json; /* with below: where the tree goes; NULL: text */
 	bool top;	   /* nothing about the rows that are left out */
-	bool absolute;	   /* report_diff() only */
 	const char *callers, *callees; /* a function; NULL: not asked for */
 	const char *weight, *field;    /* as in struct weight_by */
+	struct name_opts names;
+	/* of report_diff() */
+	bool absolute;
+	struct match_opts match;
+	struct diff_limit *fail; /* what may not grow; borrowed */
 };
 
 /* Prints rows by self or total weight, or the callers or callees of one
@@ -58,6 +66,7 @@ struct sched_opts {
 	const char *format;
 	size_t limit;	   /* rows; SIZE_MAX: all */
 	const char *order; /* "max", ...; NULL: "max" */
+	struct name_opts names;
 };
 int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		 struct err *err);

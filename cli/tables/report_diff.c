@@ -33,7 +33,9 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
+		.match = rp->o->match,
 		.stacks = { .filter = rp->o->filter,
+			    .names = rp->o->names,
 			    .by_cpu = rp->o->keys & KEY_CPU,
 			    .inlined =
 				    rp->o->inlined && rp->o->keys & KEY_INLINED,
@@ -545,7 +547,7 @@ static double report_diff_growth(const struct report_diff *rp, uint32_t row,
 /* Says what grew by more than is allowed. Returns an enum status. */
 static int report_diff_check_limit(const struct report_diff *rp, int status)
 {
-	struct diff_limit l = { .item = NULL };
+	struct diff_limit *l = rp->o->fail;
 	bool total = rp->o->by_total;
 
 	for (uint32_t i = 0; i < rp->d->n; i++) {
@@ -554,16 +556,16 @@ static int report_diff_check_limit(const struct report_diff *rp, int status)
 					       ? diff_rows_label(rp->d, i)->name
 					       : NULL;
 
-		if (diff_limit_looks(&l, function) && by >= 0) {
+		if (diff_limit_looks(l, function) && by >= 0) {
 			const struct diff_place *p = &rp->d->place[by][i];
 			char *name = report_diff_name(rp, i);
 
-			diff_limit_add(&l, name, report_diff_growth(rp, i, by),
+			diff_limit_add(l, name, report_diff_growth(rp, i, by),
 				       p->only ? NAN : p->p);
 			free(name);
 		}
 	}
-	return diff_limit_end(&l, status);
+	return diff_limit_end(l, status);
 }
 
 int report_diff(const struct sides *s, const struct report_opts *o,

@@ -46,7 +46,7 @@ struct report_offcpu {
 	struct json json; /* used for --json only */
 	const char *format;
 	size_t limit;
-	bool people;
+	bool people, full_names;
 	struct stacks *stacks; /* used for names and judgements */
 	struct trust *trust;   /* of the waits */
 	struct labels *labels;
@@ -307,7 +307,7 @@ static void print_waits(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(wait_columns, ARRAY_SIZE(wait_columns));
 
-	grid_names(g, "In", !full_names_asked());
+	grid_names(g, "In", !rp->full_names);
 	grid_whole(g, "From");
 	cut_waits(rp);
 	for (size_t i = 0; i < rp->n_wait; i++) {
@@ -428,12 +428,14 @@ int report_offcpu(struct store *db, const char *path,
 		.format = o->format,
 		.limit = o->limit,
 		.people = !strcmp(o->format, "table"),
+		.full_names = o->names.full,
 		.labels = labels_new(),
 		.threads = o->keys == KEY_COMM,
 		.graph = o->graph,
 	};
 	struct stacks_opts so = {
 		.filter = o->filter,
+		.names = o->names,
 		.inlined = o->inlined,
 		.gaps = true,
 		.labels = rp.labels,
@@ -445,7 +447,7 @@ int report_offcpu(struct store *db, const char *path,
 	rp.keep = rp.people && o->limit > LONGEST ? LONGEST : o->limit;
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks) {
-		labels_shorten(rp.labels);
+		labels_shorten(rp.labels, &o->names);
 		rp.causes = wait_causes_new(rp.stacks);
 		rp.trust = trust_new(db, rp.stacks->code, err);
 	}

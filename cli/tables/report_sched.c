@@ -420,7 +420,7 @@ static int sched_find_window(struct sched *s, struct err *err)
 int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		 struct err *err)
 {
-	struct sched s = { .o = o };
+	struct sched s = { .o = o, .r.names = o->names };
 	int rc = path_open(&s.r, db, path, err);
 
 	if (!rc)

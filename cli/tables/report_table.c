@@ -302,7 +302,7 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	size_t shown = 0;
 	int rc;
 
-	grid_names(g, SYMBOL_TITLE, !full_names_asked());
+	grid_names(g, SYMBOL_TITLE, !rp->o->names.full);
 	if (keys & KEY_LINE)
 		report_find_files(&files, r);
 	report_rows_sort(r, rp->o->by_total);
@@ -474,7 +474,7 @@ static int report_print_neighbours(const struct report *rp,
 	int rc = 0;
 
 	g = grid_new(col, n_col);
-	grid_names(g, SYMBOL_TITLE, !full_names_asked());
+	grid_names(g, SYMBOL_TITLE, !rp->o->names.full);
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < n; i++) {
 		const struct report_row *row = &r->row[i];
@@ -578,6 +578,7 @@ int report_table(struct store *db, const char *path,
 	};
 	struct stacks_opts so = {
 		.filter = o->filter,
+		.names = o->names,
 		.gaps = o->callers || o->callees || o->graph,
 		.by_cpu = o->keys & KEY_CPU,
 		.inlined = o->inlined && (o->keys & KEY_INLINED || o->callers ||
@@ -594,7 +595,7 @@ int report_table(struct store *db, const char *path,
 
 	rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks)
-		labels_shorten(rp.stacks->labels);
+		labels_shorten(rp.stacks->labels, &o->names);
 	if (rp.stacks && (o->wall || o->off_cpu)) {
 		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
 			db, path, o->filter, rp.stacks, &waits, err);

@@ -64,7 +64,7 @@ struct sums *sums_load(struct store *db, const char *path,
 	trust_say(t, s->trust);
 	trust_free(t);
 	s->labels = s->stacks->labels;
-	labels_shorten(s->stacks->labels);
+	labels_shorten(s->stacks->labels, &o.names);
 	s->all = labels_add_name(s->stacks->labels, LABEL_GROUP, "all");
 	sums_take_stacks(s);
 	return s;

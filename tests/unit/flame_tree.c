@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "analyze/stacks/flame_tree.h"
-#include "analyze/stacks/folded.h"
+#include "cli/export/folded.h"
+#include "analyze/names/name_opts.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stack_names.h"
 #include "stitch/base/err.h"
@@ -43,11 +44,12 @@ static uint64_t flame_tree_read_text(const char *text, bool reverse)
 {
 	FILE *in = fmemopen((void *)text, strlen(text), "r");
 	uint64_t bad = 0;
+	const struct name_opts none = { 0 };
 	struct err err;
 
 	ck_assert_ptr_nonnull(in);
-	ck_assert_int_eq(folded_read(in, labels, flame_tree_add_line, &reverse,
-				     &bad, &err),
+	ck_assert_int_eq(folded_read(in, &none, labels, flame_tree_add_line,
+				     &reverse, &bad, &err),
 			 0);
 	fclose(in);
 	flame_tree_finish(tree);

@@ -1,5 +1,6 @@
 /* library.c - functions of the standard libraries are told by their names. */
 #include "analyze/names/library.h"
+#include "analyze/names/name_opts.h"
 #include "stitch/base/err.h"
 #include "tests/unit/run.h"
 
@@ -45,7 +46,7 @@ static const struct {
 START_TEST(only_names_of_libraries_are_of_a_library)
 {
 	struct err err = { 0 };
-	struct library *l = library_new(&err);
+	struct library *l = library_new(&(struct name_opts){ 0 }, &err);
 
 	ck_assert_ptr_nonnull(l);
 	for (size_t i = 0; i < sizeof(library_cases) / sizeof(*library_cases);

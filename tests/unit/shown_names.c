@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "analyze/stacks/label.h"
+#include "analyze/names/name_opts.h"
 #include "analyze/names/shown_names.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
+
+static const struct name_opts none;
 
 #define NAMES_MAX 6
 #define LONG "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
@@ -54,7 +57,7 @@ START_TEST(shown_names_are_told_apart)
 
 	for (size_t i = 0; i < NAMES_MAX; i++)
 		shown_names_add(s, name[i]);
-	shown_names_make(s, &text);
+	shown_names_make(s, &none, &text);
 	for (size_t i = 0; i < NAMES_MAX && name[i]; i++)
 		ck_assert_str_eq(shown_names_get(s, name[i]),
 				 shown_cases[_i].want[i]);
@@ -81,7 +84,7 @@ START_TEST(a_chain_of_short_forms_ends)
 	}
 	for (size_t i = 0; i < n; i++)
 		shown_names_add(s, name[i]);
-	shown_names_make(s, &text);
+	shown_names_make(s, &none, &text);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < i; k++)
 			must(strcmp(shown_names_get(s, name[i]),
@@ -105,7 +108,7 @@ START_TEST(functions_of_one_name_in_two_files_share_it)
 	uint32_t at_b = labels_add(l, &b);
 	uint32_t at_comm = labels_add(l, &comm);
 
-	labels_shorten(l);
+	labels_shorten(l, &none);
 	ck_assert_str_eq(label_shown(labels_get(l, at_a)), "f");
 	ck_assert_str_eq(label_shown(labels_get(l, at_b)), "f");
 	/* the name of a thread is nobody's to change */

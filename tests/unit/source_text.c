@@ -19,13 +19,14 @@ static char dir[64];
 static char place[160];
 static struct sources *sources;
 
-static struct opt_list *source_dirs(void)
+/* Looks below a folder, too; it is that of the caller. */
+static void source_look_below(const char *folder)
 {
-	const struct opt *o = source_opts;
+	static const char *below;
 
-	while (o->kind == OPT_HEADING)
-		o++;
-	return o->value;
+	below = folder;
+	sources_free(sources);
+	sources = sources_new(&below, 1, false);
 }
 
 static const char *put(const char *name, const char *text, size_t len,
@@ -55,8 +56,7 @@ static void source_set_up(void)
 	scratch_make(dir, sizeof(dir));
 	snprintf(sub, sizeof(sub), "%s/src", dir);
 	ck_assert_int_eq(mkdir(sub, 0700), 0);
-	sources = sources_new(false);
-	source_dirs()->n = 0;
+	sources = sources_new(NULL, 0, false);
 }
 
 static void source_tear_down(void)
@@ -90,10 +90,11 @@ END_TEST
 
 START_TEST(others_get_it_by_its_md5_or_from_a_named_folder)
 {
+	const char *below[] = { dir };
 	uint8_t md5[MD5_SIZE];
 
 	sources_free(sources);
-	sources = sources_new(true);
+	sources = sources_new(below, 0, true);
 	const struct source_file *f = get(put_text("a.py", BUILT), NULL, 4);
 
 	ck_assert_ptr_null(f->found);
@@ -101,7 +102,8 @@ START_TEST(others_get_it_by_its_md5_or_from_a_named_folder)
 	ck_assert_ptr_nonnull(strstr(f->how, "has no MD5 in the program"));
 	md5_of(TEXT, strlen(TEXT), md5);
 	ck_assert_str_eq(get(place, md5, 4)->how, "MD5 as recorded");
-	source_dirs()->item[source_dirs()->n++] = dir;
+	sources_free(sources);
+	sources = sources_new(below, 1, true);
 	put_text("src/b.c", BUILT);
 	ck_assert_str_eq(get("/other/src/b.c", NULL, 4)->found, place);
 	/* the folder is not the file's */
@@ -121,7 +123,7 @@ END_TEST
 
 START_TEST(a_newer_file_in_a_named_folder_is_shown_and_told)
 {
-	source_dirs()->item[source_dirs()->n++] = dir;
+	source_look_below(dir);
 	put_text("src/a.c", BUILT + 1);
 	const struct source_file *f = get("/other/place/src/a.c", NULL, 4);
 
@@ -132,7 +134,7 @@ END_TEST
 
 START_TEST(the_longest_end_of_a_path_wins)
 {
-	source_dirs()->item[source_dirs()->n++] = dir;
+	source_look_below(dir);
 	put_text("a.c", BUILT);
 	put_text("src/a.c", BUILT);
 	ck_assert_str_eq(get("/x/./y/../src//a.c", NULL, 1)->found, place);
@@ -146,7 +148,7 @@ START_TEST(no_path_leads_out_of_a_named_folder)
 	char sub[96];
 
 	snprintf(sub, sizeof(sub), "%s/src", dir);
-	source_dirs()->item[source_dirs()->n++] = sub;
+	source_look_below(sub);
 	put_text("a.c", BUILT);
 	ck_assert_ptr_null(get("../a.c", NULL, 1)->found);
 	ck_assert_str_eq(get("b/../../a.c", NULL, 1)->how, "not found");
@@ -162,7 +164,7 @@ START_TEST(a_recorded_md5_decides_alone)
 			 "MD5 as recorded");
 	md5[3] ^= 1;
 	ck_assert_ptr_null(get(put_text("b.c", BUILT), md5, 1)->found);
-	source_dirs()->item[source_dirs()->n++] = dir;
+	source_look_below(dir);
 	ck_assert_ptr_nonnull(strstr(get("c/b.c", md5, 1)->how, "another MD5"));
 }
 END_TEST

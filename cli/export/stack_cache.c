@@ -1,5 +1,5 @@
 /* stack_cache.c - stacks as text, each formatted once. */
-#include "analyze/stacks/stack_cache.h"
+#include "cli/export/stack_cache.h"
 
 #include "analyze/samples/requests.h"
 #include "analyze/samples/events.h"

@@ -1,5 +1,5 @@
 /* folded.c - the text form of stacks: "comm;main;read;vfs_read_[k] 12". */
-#include "analyze/stacks/folded.h"
+#include "cli/export/folded.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,6 +8,7 @@
 #include "analyze/stacks/label.h"
 #include "stitch/text/safe_text.h"
 #include "analyze/stacks/stack_names.h"
+#include "analyze/names/name_opts.h"
 #include "analyze/names/suffix.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -59,8 +60,8 @@ static bool take_count(char *line, uint64_t *count)
 	return !*end;
 }
 
-int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
-		uint64_t *bad, struct err *err)
+int folded_read(FILE *in, const struct name_opts *names, struct labels *labels,
+		folded_fn *fn, void *arg, uint64_t *bad, struct err *err)
 {
 	struct label_list b = { 0 };
 	char *line = NULL;
@@ -87,7 +88,7 @@ int folded_read(FILE *in, struct labels *labels, folded_fn *fn, void *arg,
 					   .name = s,
 					   .image = "" };
 
-			if (suffix_asked() && l.kind != LABEL_GROUP)
+			if (names->fold_suffixes && l.kind != LABEL_GROUP)
 				suffix_remove(s, OF_BUILD);
 			l.kernel = l.kind == LABEL_KERNEL;
 			if (l.kernel && s[0] == '[')
