@@ -4,16 +4,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "cli/ingest/name.h"
-#include "cli/open/input.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/diffs/sides.h"
-#include "stitch/text/human.h"
-#include "stitch/text/json.h"
-#include "stitch/text/safe_text.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -297,11 +292,12 @@ static int compare_read_capture(struct compare_run *run, struct store *db,
 
 /* Chooses the event called `want`, without one the event that stacks_choose()
  * takes. Returns 0, or -1 and *err if there is no sample to compare. */
-static int compare_choose_event(struct compare_run *run, const char *want,
-				const struct stacks_opts *so, struct err *err)
+static int compare_choose_event(struct compare *c, struct compare_run *run,
+				const char *want, const struct stacks_opts *so,
+				struct err *err)
 {
 	if (!want && stacks_heaviest(run->stacks) >= 0) {
-		run->event = stacks_choose(run->stacks, "comparing");
+		run->event = stacks_choose(run->stacks, "comparing", &c->note);
 		return 0;
 	}
 	for (size_t i = 0; want && i < run->stacks->n_event; i++) {
@@ -348,36 +344,35 @@ static int compare_read(struct compare *c, size_t i,
 	struct compare_run *run = &c->run[i];
 	struct stacks_opts so = o->stacks;
 	const char *want = i ? compare_event(c) : NULL;
-	struct store *db = database_open(run->path, status, err);
+	struct store *db = NULL;
+
+	if (o->open(run->path, &db, &run->files, status, err))
+		return -1;
 
 	so.labels = c->labels;
 	so.unnamed = true;
-	if (db && c->sides->side[0].n == 1 && c->sides->side[1].n == 1 &&
+	if (c->sides->side[0].n == 1 && c->sides->side[1].n == 1 &&
 	    !stacks_served(db, err)) {
 		so.each = compare_take_sample;
 		so.arg = &run->times;
 		c->rows[i].times = &run->times;
 	}
-	if (db &&
-	    !loss_rows_sum(db, &c->rows[i].lost, &c->rows[i].lost_unknown,
+	if (!loss_rows_sum(db, &c->rows[i].lost, &c->rows[i].lost_unknown,
 			   err) &&
 	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
 
-	int rc = run->stacks ? compare_choose_event(run, want, &so, err) : -1;
+	int rc =
+		run->stacks ? compare_choose_event(c, run, want, &so, err) : -1;
 	struct trust *trust =
 		rc ? NULL : trust_of(db, run->stacks, run->event, err);
 
 	rc = trust ? 0 : -1;
 	if (trust)
 		trust_say(trust, run->trust);
-	if (!rc && !stacks_served(db, err))
-		run->files = name_symbolizer(db, NULL, NULL);
 	trust_free(trust);
 	store_close(db);
-	if (rc)
-		return -1;
-	return 0;
+	return rc;
 }
 
 int compare_load(struct compare *c, const struct sides *s,
@@ -451,128 +446,9 @@ void compare_release(struct compare *c)
 		diff_times_release(&c->run[i].times);
 		symbolize_free(c->run[i].files);
 	}
-	free_all(c->renames, c->only, c->renamed);
+	free_all(c->renames, c->only, c->renamed, c->note);
 	matching_free(c->match);
 	labels_free(c->labels);
 	free(c->run);
 	free(c->rows);
-}
-
-void compare_tell_side(const struct compare *c, int side, FILE *out)
-{
-	const struct diff_side *s = &c->d->side[side];
-	const struct compare_run *first = &c->run[side ? c->runs_a : 0];
-	const char *name = c->sides->side[side].name;
-	const char *event = compare_event(c);
-
-	fprintf(out, "%c: ", side ? 'B' : 'A');
-	safe_text_put(out, name, 0, 0);
-	/* the path given may be the capture's own: do not name it twice */
-	if (first->capture[0] && s->runs == 1 &&
-	    !strstr(first->capture, name)) {
-		fputs(", capture ", out);
-		safe_text_put(out, first->capture, 0, 0);
-	}
-	if (first->stacks) {
-		fputs(", ", out);
-		safe_text_put(out, event ? event : "several events", 0, 0);
-	}
-	fprintf(out, ", %s%s", HUMAN_GROUPED(s->samples),
-		s->samples == 1 ? " sample" : " samples");
-	if (s->unjoined)
-		fprintf(out, ", %s without user half",
-			HUMAN_GROUPED(s->unjoined));
-	if (s->lost) {
-		fprintf(out, ", %s records lost%s", HUMAN_GROUPED(s->lost),
-			s->lost_unknown ? " and an unknown number more" : "");
-	} else if (s->lost_unknown) {
-		fputs(", an unknown number of records lost", out);
-	}
-}
-
-void compare_tell_trust(const struct compare *c, int side, FILE *out)
-{
-	const struct compare_run *run = &c->run[side ? c->runs_a : 0];
-
-	if (!run->stacks)
-		return;
-	fprintf(out, "%c%s: %s", side ? 'B' : 'A',
-		c->d->side[side].runs > 1 ? ", its first run" : "", run->trust);
-}
-
-void compare_put_json(const struct compare *c, struct json *j)
-{
-	for (int side = 0; side < 2; side++) {
-		const struct diff_side *s = &c->d->side[side];
-		const struct compare_run *first = &c->run[side ? c->runs_a : 0];
-
-		json_object(j, side ? "b" : "a");
-		json_text(j, "name", c->sides->side[side].name);
-		json_text(j, "capture",
-			  first->capture[0] ? first->capture : NULL);
-		json_text(j, "event", compare_event(c));
-		json_uint(j, "runs", s->runs);
-		json_uint(j, "samples", s->samples);
-		json_uint(j, "weight", s->weight);
-		json_uint(j, "without_user_half", s->unjoined);
-		json_uint(j, "lost", s->lost);
-		json_bool(j, "lost_unknown", s->lost_unknown);
-		/* several runs: of the first one */
-		json_text(j, "user_stacks",
-			  first->stacks ? first->trust : NULL);
-		json_end(j);
-	}
-}
-
-void compare_tell_result(const struct compare *c, int total, FILE *out)
-{
-	bool absolute = c->d->absolute;
-	const struct diff_rows *other = c->by[!absolute];
-	struct diff_counts n = diff_rows_changed(c->d, total);
-
-	fprintf(out, "significant: %zu more in B, %zu less, by %s of %s",
-		n.more, n.less, absolute ? "weights" : "shares",
-		total ? "total" : "self");
-	if (other) {
-		struct diff_counts more = diff_rows_changed(other, total);
-
-		fprintf(out, "; %zu more, %zu less, by %s", more.more,
-			more.less, absolute ? "shares" : "weights");
-	}
-	if (c->d->part) {
-		fprintf(out,
-			"; measured against %s function%s that did not "
-			"change, ",
-			HUMAN_GROUPED(c->d->n_kept),
-			c->d->n_kept == 1 ? "" : "s");
-		for (int side = 0; side < 2; side++) {
-			fprintf(out, "%s%s",
-				HUMAN_PERCENT(c->d->kept[side],
-					      c->d->side[side].weight),
-				side ? " of B" : " of A and ");
-		}
-		fprintf(out, " (p %.2g)", c->d->kept_p);
-	}
-	if (n.appeared || n.gone)
-		fprintf(out,
-			"; by symbols, which inlined functions lack, %zu new "
-			"in B, %zu gone",
-			n.appeared, n.gone);
-	fputs(c->n > 2 ? "; by how they differ between runs: false-positive "
-			 "rate at most 1 %"
-		       : "; of one run a side, which does not tell what runs "
-			 "differ by: to gate, give several, A... -- B...",
-	      out);
-	if (c->n > 2 && other)
-		fputs(" each", out);
-}
-
-char *compare_said(const struct compare *c, compare_tell_fn *tell, int which)
-{
-	char *text;
-	FILE *out = mem_stream(&text, NULL);
-
-	tell(c, which, out);
-	mem_stream_end(out);
-	return text;
 }

@@ -6,13 +6,20 @@
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analyze/names/matching.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/diffs/compared.h"
 
+/* Opens a recording. Stores a database to be closed, and what finds its
+ * programs, to be freed; it cannot if it stays NULL. *status becomes that of a
+ * damaged capture, if it is one. Returns 0, or -1 and *err. */
+typedef int compare_open_fn(const char *path, struct store **db,
+			    struct symbolizer **files, int *status,
+			    struct err *err);
+
 struct compare_opts {
+	compare_open_fn *open;
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */
 	struct stacks_opts stacks;
@@ -34,31 +41,23 @@ void compare_find_renamed(struct compare *c);
 /* Returns the name of the event; NULL if there is none, or several. */
 const char *compare_event(const struct compare *c);
 
-/* These write sentences of bytes that are safe on a terminal, without a line
- * break; after compare_judge().
- * "A: before.db, cpu-clock, 378 samples, 3 records lost". */
-void compare_tell_side(const struct compare *c, int side, FILE *out);
-/* "A: user stacks: 97 % whole, ..."; nothing for folded text. */
-void compare_tell_trust(const struct compare *c, int side, FILE *out);
-/* "a run of B uses 13.75 % more processor time than one of A (+47.0 ms of
- * cpu-clock; 95 %: +9.30 to +18.38 %), in 2.00 s each; index_words takes 78.00
- * % more (95 %: +60.00 to +98.02 %), in hash +4.10, malloc +1.80 points, and
- * explains all of it; nothing else is proved to have changed"; of one run a
- * side "the run of B used", of other times "took 13.75 % longer than that of
- * A". */
-void compare_tell_moved(const struct compare *c, int none, FILE *out);
-/* The second part of it; nothing if nothing changed. */
-void compare_tell_cause(const struct compare *c, int none, FILE *out);
 /* Returns the judgement that has the cause: c->d, if it has one, else the
  * other; NULL: none has. */
 const struct diff_rows *compare_cause(const struct compare *c);
-/* "renamed? f (17.82 % of A) -> g (17.10 % of B): ...", of a row of A that has
- * c->renamed. */
-void compare_tell_renamed(const struct compare *c, uint32_t row, FILE *out);
-/* The same sums and sentence of both sides, as members a and b. */
-void compare_put_json(const struct compare *c, struct json *j);
-/* "significant: 1 more in B, 0 less, by shares of self; ..." */
-void compare_tell_result(const struct compare *c, int total, FILE *out);
-/* Returns what one of these writes, to be freed; which: the side, or total. */
-typedef void compare_tell_fn(const struct compare *c, int which, FILE *out);
-char *compare_said(const struct compare *c, compare_tell_fn *tell, int which);
+/* How much a run of each side takes, by weights. */
+struct compare_moved {
+	double mean[2];
+	bool proved;   /* runs of one differ from those of the other */
+	bool apart;    /* the means do; proved or not */
+	double factor; /* by which mean[1] / mean[0] may be off; NaN: it is not
+			* known, as of one run a side */
+};
+void compare_find_moved(const struct compare *c, struct compare_moved *m);
+/* Returns whether the weights are time on a CPU: of a clock that runs only
+ * there. */
+bool compare_is_cpu(const struct compare *c);
+/* Returns ns that the recordings of a side took, on average; 0: it is not known
+ * of each. */
+int64_t compare_wall(const struct compare *c, int side);
+/* Returns whether no row has a mark. */
+bool compare_has_none(const struct compare *c);

@@ -9,8 +9,6 @@
 #include "analyze/stacks/label.h"
 #include "analyze/names/matching.h"
 #include "analyze/names/short_name.h"
-#include "stitch/text/human.h"
-#include "stitch/text/safe_text.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "symbolize/names/function_names.h"
@@ -377,58 +375,12 @@ void compare_match_images(struct compare *c)
 	}
 }
 
-/* "--match OLD=NEW" */
-static void compare_put_match(const char *from, const char *to, FILE *out)
-{
-	fputs("--match ", out);
-	safe_text_put(out, from, 0, 0);
-	putc('=', out);
-	safe_text_put(out, to, 0, 0);
-}
-
-void compare_tell_images(const struct compare *c, int none UNUSED, FILE *out)
-{
-	const char *next = "";
-	size_t competing = 0;
-
-	for (size_t i = 0; i < c->n_renames; i++) {
-		const struct compare_rename *r = &c->renames[i];
-
-		competing += !r->taken;
-		if (!r->taken)
-			continue;
-		fputs(next, out);
-		safe_text_put(out, r->from, 0, 0);
-		fputs(" of A is taken for ", out);
-		safe_text_put(out, r->to, 0, 0);
-		fprintf(out, " of B: %s of it is functions of the same names (",
-			HUMAN_PERCENT(r->agrees, 1));
-		compare_put_match(r->from, r->from, out);
-		fputs(" keeps them apart)", out);
-		next = "; ";
-	}
-	for (size_t i = 0; competing && i < c->n_renames; i++) {
-		const struct compare_rename *r = &c->renames[i];
-
-		if (r->taken)
-			continue;
-		fprintf(out, "%s", next);
-		if (strcmp(next, ", or ") != 0)
-			fputs("several images agree by the names of their "
-			      "functions, choose with ",
-			      out);
-		compare_put_match(r->from, r->to, out);
-		next = ", or ";
-	}
-}
-
-void compare_tell_alone(const struct compare *c, int none UNUSED, FILE *out)
+bool compare_lacks(const struct compare *c, double alone[2], double all[2])
 {
 	const struct diff_rows *d = c->d;
-	/* of user code on both sides: that of functions which the other side
-	 * does not have, and all of it */
-	double alone[2] = { 0, 0 }, all[2] = { 0, 0 };
 
+	for (int side = 0; side < 2; side++)
+		alone[side] = all[side] = 0;
 	for (size_t i = 0; d->keys == (KEY_SYM | KEY_DSO) && i < d->n; i++) {
 		const struct label *l = diff_rows_label(d, i);
 
@@ -443,12 +395,5 @@ void compare_tell_alone(const struct compare *c, int none UNUSED, FILE *out)
 				alone[side] += self;
 		}
 	}
-	if (alone[0] <= all[0] / 2 && alone[1] <= all[1] / 2)
-		return;
-	fprintf(out,
-		"most cannot be compared: %s of the user code of A and %s of B "
-		"are functions that the other does not have; if an image was "
-		"renamed: --match OLD=NEW",
-		HUMAN_PERCENT(alone[0], all[0]),
-		HUMAN_PERCENT(alone[1], all[1]));
+	return alone[0] > all[0] / 2 || alone[1] > all[1] / 2;
 }

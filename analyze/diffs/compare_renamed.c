@@ -6,8 +6,6 @@
 
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/stacks/label.h"
-#include "stitch/text/human.h"
-#include "stitch/text/safe_text.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -201,21 +199,4 @@ void compare_find_renamed(struct compare *c)
 		for (size_t i = 0; i < list[side].n; i++)
 			free(list[side].item[i].by);
 	free(in_both);
-}
-
-void compare_tell_renamed(const struct compare *c, uint32_t row, FILE *out)
-{
-	uint32_t to = c->renamed[row];
-
-	fputs("renamed? ", out);
-	for (int side = 0; side < 2; side++) {
-		uint32_t at = side ? to : row;
-
-		safe_text_put(out, diff_rows_label(c->d, at)->name, 0, 0);
-		fprintf(out, " (%s%s",
-			HUMAN_PERCENT(c->d->row[at].weight[side][1],
-				      c->d->side[side].weight),
-			side ? " of B)" : " of A) -> ");
-	}
-	fputs(": of like weight, by the same callers", out);
 }

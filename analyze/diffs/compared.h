@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "analyze/diffs/diff_rows.h"
 #include "analyze/stacks/stacks.h"
@@ -46,6 +45,7 @@ struct compare {
 	struct diff_rows *by[2]; /* the same rows by shares and by weights, of
 				  * which d is one */
 	const char *unit;	 /* of the weights: "ns"; the caller sets it */
+	char *note; /* of stacks_choose() for the first run; NULL: none */
 	struct compare_rename *renames;
 	size_t n_renames, cap_renames;
 	int8_t *only; /* of each label: 1 if files prove that only B has this
@@ -73,8 +73,7 @@ int8_t *compare_builds(const struct compare *c);
 /* Reads the symbols of programs for c->only, which compare_judge() wants. A
  * program that is not at hand, or has no symbols, proves nothing. */
 void compare_prove_only(struct compare *c);
-/* Writes which images were matched by their functions, or cannot be. */
-void compare_tell_images(const struct compare *c, int none, FILE *out);
-/* Writes that most user code of a side is in functions that the other one
- * lacks, so that nothing can be said of it; or nothing. */
-void compare_tell_alone(const struct compare *c, int none, FILE *out);
+/* Stores the weight of user code of each side in functions that the other one
+ * lacks, and of all of it. Returns whether it is most of it, of either: then
+ * nothing can be said of it. */
+bool compare_lacks(const struct compare *c, double alone[2], double all[2]);

@@ -9,7 +9,6 @@
 #include "stitch/text/parse_number.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 #include "stitch/base/wide.h"
 

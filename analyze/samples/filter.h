@@ -2,8 +2,6 @@
  * samples they read. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "schema/db/rows.h"
 #include "stitch/base/err.h"

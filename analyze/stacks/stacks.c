@@ -12,8 +12,6 @@
 #include "analyze/samples/recorder.h"
 #include "analyze/stacks/stack_sums.h"
 #include "stitch/text/safe_text.h"
-#include "cli/output/say.h"
-#include "cli/output/term.h"
 #include "analyze/samples/weight.h"
 #include "schema/columns.h"
 #include "schema/write/sums_code.h"
@@ -524,11 +522,11 @@ int stacks_whole(const struct stacks *s, int event, const char *path,
 				 how);
 }
 
-static void say_choice(const struct stacks *s, int event, const char *doing)
+/* Writes which event is chosen, and which ones are left out. */
+static void stacks_put_choice(const struct stacks *s, int event,
+			      const char *doing, FILE *out)
 {
 	const char *sep = "left out: ";
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stderr);
 	size_t n = 0;
 
 	fprintf(out, "note: %s '", doing);
@@ -550,11 +548,11 @@ static void say_choice(const struct stacks *s, int event, const char *doing)
 		fprintf(out, " and %zu more event%s", n - NAMED_MAX,
 			n - NAMED_MAX == 1 ? "" : "s");
 	fputs("; choose with --event\n", out);
-	term_lines_end(&l);
 }
 
-int stacks_choose(const struct stacks *s, const char *doing)
+int stacks_choose(const struct stacks *s, const char *doing, char **note)
 {
+	FILE *out = mem_stream(note, NULL);
 	int event = stacks_heaviest(s);
 	uint64_t stacked = 0;
 	uint64_t samples = 0;
@@ -565,23 +563,18 @@ int stacks_choose(const struct stacks *s, const char *doing)
 		stacked += s->event[i].stacked;
 		samples += s->event[i].samples;
 	}
-	if (samples && !stacked) {
-		struct term_lines l;
-		FILE *out = term_lines_begin(&l, stderr);
-
+	if (samples && !stacked)
 		fprintf(out, "note: no sample has a stack; '%s' takes them\n",
 			s->cure);
-		term_lines_end(&l);
+	if (used >= 2 && s->o.filter->event) {
+		fprintf(out,
+			"note: %s the sum of %zu events, as --event says\n",
+			doing, used);
+		event = -1;
+	} else if (used >= 2) {
+		stacks_put_choice(s, event, doing, out);
 	}
-	if (used < 2)
-		return event;
-	if (s->o.filter->event) {
-		say_note("%s the sum of %zu events, as "
-			 "--event says\n",
-			 doing, used);
-		return -1;
-	}
-	say_choice(s, event, doing);
+	mem_stream_end(out);
 	return event;
 }
 

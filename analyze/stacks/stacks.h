@@ -135,10 +135,11 @@ const struct stacks_group *stacks_next(const struct stacks *s, int event,
 	for (const struct stacks_group *g = NULL;                              \
 	     (g = stacks_next(s, event, g));)
 /* Returns the event to show: the heaviest with stacks, of a clock or counter if
- * there is one; a line on stderr names the others. Periods of different events
- * are not comparable and are summed up only if --event names several: then
- * returns -1. doing: "drawing", "counting". */
-int stacks_choose(const struct stacks *s, const char *doing);
+ * there is one. Periods of different events are not comparable and are summed
+ * up only if the filter names several: then returns -1. *note gets lines for
+ * the user, "" if none: which events were left out of what the caller is doing,
+ * "drawing", "counting". The caller frees it. */
+int stacks_choose(const struct stacks *s, const char *doing, char **note);
 /* Returns the number of samples of an event (-1: of all) for which the weight
  * expression is NULL or negative. */
 uint64_t stacks_unweighed(const struct stacks *s, int event);

@@ -204,7 +204,7 @@ static int annotate_run(int argc, char **argv, struct err *err)
 		return -1;
 	s = stacks_load(db, &so, err);
 	rc = -1;
-	if (s && !hot_load(&h, db, s, stacks_choose(s, "counting"), err))
+	if (s && !hot_load(&h, db, s, say_choice(s, "counting"), err))
 		rc = annotate_print(db, &h, path, what, err);
 	hot_release(&h);
 	stacks_free(s);

@@ -12,6 +12,7 @@
 #include "cli/export/export.h"
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_threads.h"
+#include "cli/output/say.h"
 #include "analyze/samples/notes.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
@@ -225,7 +226,7 @@ static void export_firefox_choose_event(struct job *j, int event)
 
 static int export_firefox_write_all(struct job *j, struct err *err)
 {
-	int event = stacks_choose(j->s, "exporting");
+	int event = say_choice(j->s, "exporting");
 
 	export_firefox_choose_event(j, event);
 	firefox_name_threads(j->threads, j->events);

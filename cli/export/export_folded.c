@@ -4,6 +4,7 @@
 #include "cli/export/export.h"
 #include "analyze/stacks/flame_tree.h"
 #include "cli/export/folded.h"
+#include "cli/output/say.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 
@@ -26,7 +27,7 @@ static int write_folded(FILE *out, const struct export_request *x,
 	if (!s)
 		return -1;
 	t = flame_tree_new(s->labels);
-	event = stacks_choose(s, "exporting");
+	event = say_choice(s, "exporting");
 	stacks_each (g, s, event) {
 		l.n = 0;
 		label_list_add(&l,

@@ -23,6 +23,7 @@
 #include "stitch/files/path.h"
 #include "stitch/text/json.h"
 #include "cli/export/proto.h"
+#include "cli/output/say.h"
 #include "formats/pack.h"
 #include "stitch/base/intern.h"
 
@@ -542,7 +543,7 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 				  struct err *err)
 {
 	/* with --event, each event is a type of value */
-	int event = x->filter->event ? -1 : stacks_choose(j->s, "exporting");
+	int event = x->filter->event ? -1 : say_choice(j->s, "exporting");
 	uint32_t first;
 
 	add_types(j, event, x->samples);

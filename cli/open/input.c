@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "cli/clickhouse/clickhouse.h"
+#include "analyze/stacks/stacks.h"
 #include "cli/ingest/load.h"
+#include "cli/ingest/name.h"
 #include "cli/output/folder.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
@@ -435,6 +437,15 @@ struct store *database_open(const char *path, int *status, struct err *err)
 	if (damaged)
 		*status = input_damaged(path);
 	return db;
+}
+
+int database_open_side(const char *path, struct store **db,
+		       struct symbolizer **files, int *status, struct err *err)
+{
+	*db = database_open(path, status, err);
+	if (*db && !stacks_served(*db, err))
+		*files = name_symbolizer(*db, NULL, NULL);
+	return *db ? 0 : -1;
 }
 
 struct store *database_from_args(int argc, char **argv, const char *out,

@@ -8,6 +8,7 @@
 #include "cli/open/database_set.h"
 
 struct filter;
+struct symbolizer;
 struct timespec;
 
 /* -i and the options of ingest, for commands that may ingest: for
@@ -50,6 +51,9 @@ int input_apart(const char *in, const char *out, struct err *err);
  * temporary one. Returns NULL and *err on failure. *status becomes
  * STATUS_DAMAGED if the capture is damaged. */
 struct store *database_open(const char *path, int *status, struct err *err);
+/* The same for a side of a comparison: a compare_open_fn. */
+int database_open_side(const char *path, struct store **db,
+		       struct symbolizer **files, int *status, struct err *err);
 /* Does input_path(), input_apart() and database_open(), and stores the path in
  * *path. Returns NULL and *err if one of them fails. */
 struct store *database_from_args(int argc, char **argv, const char *out,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/stacks/stacks.h"
+#include "cli/output/term.h"
 #include "stitch/text/safe_text.h"
 
 static void say_list(const char *fmt, va_list ap)
@@ -41,4 +43,24 @@ void say_note(const char *fmt, ...)
 	va_start(ap, fmt);
 	say_list(fmt, ap);
 	va_end(ap);
+}
+
+void say_lines(const char *lines)
+{
+	struct term_lines l;
+
+	if (!lines)
+		return;
+	fputs(lines, term_lines_begin(&l, stderr));
+	term_lines_end(&l);
+}
+
+int say_choice(const struct stacks *s, const char *doing)
+{
+	char *note;
+	int event = stacks_choose(s, doing, &note);
+
+	say_lines(note);
+	free(note);
+	return event;
 }

@@ -12,3 +12,10 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same behind "note: ": what a user should know of the answer, and that
  * changes no exit status. Not of what a command does, or has done. */
 void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* Prints whole lines that are safe to show, wrapped for a terminal; NULL: none.
+ */
+void say_lines(const char *lines);
+
+struct stacks;
+/* Returns the event that stacks_choose() takes, and says what it notes. */
+int say_choice(const struct stacks *s, const char *doing);

@@ -8,12 +8,12 @@
 #include "cli/pictures/diff_model.h"
 #include "cli/page/page_bytes.h"
 #include "cli/pictures/palette.h"
+#include "cli/tables/diff_text.h"
 
-static void page_diff_put_sentence(const struct compare *c,
-				   compare_tell_fn *tell, int which,
-				   struct json *j, const char *key)
+static void page_diff_put_sentence(const struct compare *c, diff_tell_fn *tell,
+				   int which, struct json *j, const char *key)
 {
-	char *text = compare_said(c, tell, which);
+	char *text = diff_said(c, tell, which);
 
 	json_text(j, key, text);
 	free(text);
@@ -23,20 +23,20 @@ static void page_diff_put_sentence(const struct compare *c,
  * [what changed by self, by total] */
 static void page_diff_put_sentences(const struct compare *c, struct json *j)
 {
-	page_diff_put_sentence(c, compare_tell_alone, 0, j, "alone");
-	page_diff_put_sentence(c, compare_tell_images, 0, j, "images");
-	page_diff_put_sentence(c, compare_tell_cause, 0, j, "cause");
+	page_diff_put_sentence(c, diff_tell_alone, 0, j, "alone");
+	page_diff_put_sentence(c, diff_tell_images, 0, j, "images");
+	page_diff_put_sentence(c, diff_tell_cause, 0, j, "cause");
 	json_array(j, "sides");
 	for (int side = 0; side < 2; side++) {
 		json_array(j, NULL);
-		page_diff_put_sentence(c, compare_tell_side, side, j, NULL);
-		page_diff_put_sentence(c, compare_tell_trust, side, j, NULL);
+		page_diff_put_sentence(c, diff_tell_side, side, j, NULL);
+		page_diff_put_sentence(c, diff_tell_trust, side, j, NULL);
 		json_end(j);
 	}
 	json_end(j);
 	json_array(j, "says");
 	for (int total = 0; total < 2; total++)
-		page_diff_put_sentence(c, compare_tell_result, total, j, NULL);
+		page_diff_put_sentence(c, diff_tell_result, total, j, NULL);
 	json_end(j);
 }
 

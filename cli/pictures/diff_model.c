@@ -7,6 +7,8 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "analyze/samples/weight.h"
+#include "cli/open/input.h"
+#include "cli/output/say.h"
 #include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"
 
@@ -35,6 +37,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 {
 	bool inlined_same = f->inlined_rows || library_folds(&f->names);
 	const struct compare_opts co = {
+		.open = database_open_side,
 		.match = f->match,
 		.stacks = { .filter = f->filter,
 			    .names = f->names,
@@ -49,7 +52,10 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 		.folded = f->from_folded,
 	};
 
-	if (compare_load(&m->c, s, &co, status, err))
+	int rc = compare_load(&m->c, s, &co, status, err);
+
+	say_lines(m->c.note);
+	if (rc)
 		return -1;
 	m->all = flame_tree_new(m->c.labels);
 	for (int i = 0; i < 2; i++) {

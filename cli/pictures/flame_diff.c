@@ -10,6 +10,7 @@
 #include "cli/pictures/flame_notes.h"
 #include "analyze/diffs/diff_runs.h"
 #include "cli/tables/diff_limit.h"
+#include "cli/tables/diff_text.h"
 #include "analyze/stacks/flame_tree.h"
 #include "analyze/stacks/label.h"
 #include "stitch/text/human.h"
@@ -365,13 +366,13 @@ static void flame_diff_note(struct drawing *d, char *text)
 static void flame_diff_add_notes(struct drawing *d, const struct compare *c,
 				 bool total)
 {
-	flame_diff_note(d, compare_said(c, compare_tell_alone, 0));
-	flame_diff_note(d, compare_said(c, compare_tell_images, 0));
+	flame_diff_note(d, diff_said(c, diff_tell_alone, 0));
+	flame_diff_note(d, diff_said(c, diff_tell_images, 0));
 	for (int side = 0; side < 2; side++) {
-		flame_diff_note(d, compare_said(c, compare_tell_side, side));
-		flame_diff_note(d, compare_said(c, compare_tell_trust, side));
+		flame_diff_note(d, diff_said(c, diff_tell_side, side));
+		flame_diff_note(d, diff_said(c, diff_tell_trust, side));
 	}
-	flame_diff_note(d, compare_said(c, compare_tell_result, total));
+	flame_diff_note(d, diff_said(c, diff_tell_result, total));
 }
 
 static char *flame_diff_subtitle(const struct compare *c)
@@ -399,7 +400,7 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 			pg->both[pg->m.node[1][id]] = id;
 	pg->most_at = FLAME_NONE;
 	flame_diff_find_most(pg);
-	pg->lead = compare_said(c, compare_tell_cause, 0);
+	pg->lead = diff_said(c, diff_tell_cause, 0);
 	pg->look.lead = *pg->lead ? pg->lead : NULL;
 	flame_diff_list_rows(pg);
 	pg->look.arg = pg;

@@ -277,7 +277,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (!told)
 		return -1;
 	if (!d->opts->wall && !d->opts->latency)
-		d->event = stacks_choose(d->stacks, "drawing");
+		d->event = say_choice(d->stacks, "drawing");
 	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", path,

@@ -7,15 +7,17 @@
 #include "cli/args/command.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/diffs/diff_runs.h"
+#include "cli/open/input.h"
 #include "cli/tables/diff_limit.h"
+#include "cli/tables/diff_text.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/output/grid.h"
 #include "stitch/text/json.h"
 #include "cli/output/output.h"
+#include "cli/output/say.h"
 #include "cli/output/term.h"
-#include "analyze/diffs/compare.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -33,6 +35,7 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
+		.open = database_open_side,
 		.match = rp->o->match,
 		.stacks = { .filter = rp->o->filter,
 			    .names = rp->o->names,
@@ -49,7 +52,10 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 
 	uint64_t weight, samples;
 
-	if (compare_load(&rp->c, s, &co, status, err))
+	int rc = compare_load(&rp->c, s, &co, status, err);
+
+	say_lines(rp->c.note);
+	if (rc)
 		return -1;
 	for (size_t i = 0; i < rp->c.n; i++) {
 		struct compare_run *run = &rp->c.run[i];
@@ -225,26 +231,26 @@ static void report_diff_print_head(const struct report_diff *rp)
 {
 	struct term_lines l;
 	FILE *out = term_lines_begin(&l, stdout);
-	char *images = compare_said(&rp->c, compare_tell_images, 0);
-	char *alone = compare_said(&rp->c, compare_tell_alone, 0);
+	char *images = diff_said(&rp->c, diff_tell_images, 0);
+	char *alone = diff_said(&rp->c, diff_tell_alone, 0);
 
-	compare_tell_moved(&rp->c, 0, out);
+	diff_tell_moved(&rp->c, 0, out);
 	putc('\n', out);
 	fprintf(out, "%s%s", images, *images ? "\n" : "");
 	fprintf(out, "%s%s", alone, *alone ? "\n" : "");
 	free_all(images, alone);
 	for (int side = 0; side < 2; side++) {
-		compare_tell_side(&rp->c, side, out);
+		diff_tell_side(&rp->c, side, out);
 		putc('\n', out);
-		compare_tell_trust(&rp->c, side, out);
+		diff_tell_trust(&rp->c, side, out);
 		putc('\n', out);
 	}
-	compare_tell_result(&rp->c, rp->o->by_total, out);
+	diff_tell_result(&rp->c, rp->o->by_total, out);
 	putc('\n', out);
 	for (uint32_t i = 0; i < rp->d->n; i++) {
 		if (!report_diff_is_renamed(rp, i))
 			continue;
-		compare_tell_renamed(&rp->c, i, out);
+		diff_tell_renamed(&rp->c, i, out);
 		putc('\n', out);
 	}
 	term_lines_end(&l);
@@ -320,13 +326,13 @@ static void report_diff_json_reference(const struct diff_rows *d,
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
-	char *moved = compare_said(&rp->c, compare_tell_moved, 0);
-	char *alone = compare_said(&rp->c, compare_tell_alone, 0);
+	char *moved = diff_said(&rp->c, diff_tell_moved, 0);
+	char *alone = diff_said(&rp->c, diff_tell_alone, 0);
 	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
 	struct json j;
 
 	json_answer(&j, to, JSON_COMPACT);
-	compare_put_json(&rp->c, &j);
+	diff_put_sides(&rp->c, &j);
 	json_text(&j, "not_comparable", *alone ? alone : NULL);
 	json_text(&j, "says", moved);
 	report_diff_json_cause(rp, &j);

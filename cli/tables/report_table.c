@@ -20,6 +20,7 @@
 #include "cli/output/term.h"
 #include "cli/tables/report.h"
 #include "cli/args/nearest.h"
+#include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/db/int_rows.h"
 #include "stitch/base/err.h"
@@ -540,7 +541,7 @@ static int report_print_around(const struct report *rp, const char *func,
 static int report_print(struct report *rp, struct err *err)
 {
 	if (!rp->waits)
-		rp->event = stacks_choose(rp->stacks, "counting");
+		rp->event = say_choice(rp->stacks, "counting");
 	if (stacks_whole(rp->stacks, rp->event, rp->path, "use --by samples",
 			 &rp->weight, &rp->samples, err))
 		return -1;

@@ -5,6 +5,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/view/calls.h"
+#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -52,7 +53,7 @@ struct sums *sums_load(struct store *db, const char *path,
 
 	s->stacks = stacks_load(db, &o, err);
 	if (s->stacks)
-		s->event = stacks_choose(s->stacks, "counting");
+		s->event = say_choice(s->stacks, "counting");
 	if (s->stacks && !stacks_whole(s->stacks, s->event, path,
 				       "'report --by samples' counts them",
 				       &s->weight, &s->samples, err))

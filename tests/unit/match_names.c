@@ -103,7 +103,7 @@ static const struct {
 START_TEST(names_are_those_of_the_table)
 {
 	const struct seen *s = tables[_i].seen;
-	struct match_names *m = match_names_new();
+	struct match_names *m = match_names_new(false);
 
 	for (size_t i = 0; i < 6 && s[i].name; i++)
 		for (const char *p = s[i].sides; *p; p++)
@@ -126,7 +126,7 @@ START_TEST(brackets_need_not_be_balanced)
 					     "::",     "a::",
 					     ")>}::x", "operator<<<<",
 					     "<",      "{lambda" };
-	struct match_names *m = match_names_new();
+	struct match_names *m = match_names_new(false);
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		for (int side = 0; side < 2; side++)
@@ -177,7 +177,7 @@ static const struct {
 START_TEST(functions_of_one_name_pair_by_what_is_known)
 {
 	const struct placed *p = places[_i].placed;
-	struct match_names *m = match_names_new();
+	struct match_names *m = match_names_new(false);
 	struct homonym at[4];
 	unsigned int n[2] = { 0, 0 };
 	unsigned int files = 1;
@@ -213,7 +213,7 @@ END_TEST
 START_TEST(what_is_drawn_inlined_changes_no_name_of_a_table)
 {
 	static const struct homonym inside = { .start = HOMONYM_INLINED };
-	struct match_names *m = match_names_new();
+	struct match_names *m = match_names_new(false);
 
 	match_names_see(m, 1, 1, "shop::price(int)", false, NULL);
 	match_names_see(m, 1, 1, "shop::price(double)", false, NULL);
