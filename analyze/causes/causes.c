@@ -7,7 +7,6 @@
 #include "analyze/causes/chain.h"
 #include "analyze/causes/missing.h"
 #include "analyze/samples/requests.h"
-#include "analyze/causes/causes_names.h"
 #include "analyze/causes/irqs.h"
 #include "analyze/names/thread_names.h"
 #include "analyze/causes/wake_context.h"

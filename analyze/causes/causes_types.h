@@ -1,5 +1,5 @@
-/* causes_types.h - what the types of a kernel's events are read for, and the
- * fields of these events. */
+/* causes_types.h - what the types of a kernel's events are read for, the fields
+ * of these events, and the names of its threads. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@ struct causes_kernel;
 struct causes_names;
 struct err;
 struct store;
+struct thread_names;
 struct timeline;
 
 enum causes_role {
@@ -95,6 +96,29 @@ int64_t causes_fields_int(const struct causes_fields *f,
  * the next event is read. */
 const char *causes_fields_text(const struct causes_fields *f,
 			       enum causes_field field);
+/* ---- names of threads by their ids, the last one of each
+ *
+ * causes_names_load(), then causes_names_add() where a thread has none. */
+
+/* Returns NULL and *err on failure. */
+struct causes_names *causes_names_load(struct store *db, struct err *err);
+void causes_names_free(struct causes_names *n);
+/* Adds the names in the fields of the ev_ table, of threads that nothing else
+ * names: where only some tasks are recorded, those to which these switched.
+ * Returns 0, or -1 and *err. */
+int causes_names_add(struct causes_names *n, struct store *db,
+		     const char *table, struct err *err);
+/* Returns "swapper" for 0, "" if it has no name. */
+const char *causes_names_comm(const struct causes_names *n, int64_t tid);
+/* Returns the process of a thread; -1: not known. */
+int64_t causes_names_pid(const struct causes_names *n, int64_t tid);
+/* Returns the names of silent tasks, "swapper/1 and NAME", which the caller
+ * frees; NULL: there are none. told: of the timeline's threads. */
+char *causes_silent_names(const struct timeline *t, struct thread_names *told,
+			  const struct causes_names *names);
+/* Returns the premise that only records of these names are missing, likewise.
+ */
+char *causes_silent_premise(const struct timeline *t, const char *names);
 /* Tells the timeline, which has no records so far, when threads called exec,
  * which may change their tids. names: borrowed as long as it takes records.
  * Returns 0, or -1 and *err. */

@@ -101,18 +101,6 @@ struct gap {
 	size_t n_hidden, cap_hidden;
 };
 
-/* What is lost between two times; a loss that only touches them is not. */
-struct lost_sum {
-	int64_t n; /* records; -1: not known */
-	bool any;
-};
-
-/* Returns the end of a piece that is not kept yet. */
-static inline int64_t piece_to(const struct pieces *of, size_t i)
-{
-	return i + 1 < of->n ? of->piece[i + 1].from : of->end;
-}
-
 static inline bool is_sleep(int32_t bits)
 {
 	return bits > 0 && (bits & 0xff);
@@ -125,23 +113,18 @@ static inline bool is_ready(int32_t bits)
 
 /* Keeps the pieces so far, which do not change any more. */
 void pieces_keep(struct pieces *of);
-/* Adds a piece. The last two add nothing if it is empty, and make one of what
- * is unknown in a row: a thread that is away has no piece for each loss. */
+/* Adds a piece. The second one adds nothing if it is empty, and makes one of
+ * what is unknown in a row: a thread that is away has no piece for each loss.
+ */
 struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 			enum piece_state state, enum proof proof);
 void piece_add_time(struct gap *g, int64_t from, int64_t to,
 		    enum piece_state state, enum proof proof);
-void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
-		       enum proof proof, uint32_t edge, enum proof link);
-/* Returns what a wake-up proves about who woke. */
-enum proof edge_proof(const struct timeline_wake *w);
-/* Return the number of a new edge. from: the wake-up may have been since. */
+/* Returns the number of a new edge. from: the wake-up may have been since. */
 uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from);
-uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l);
 
 /* Whether the number of a loss's records proves something. */
 bool is_known_number(const struct proofs *p, const struct timeline_loss *l);
-struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to);
 struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
 			     size_t i);
 /* Returns whether a wake-up came while the thread was on its way to sleep: a
@@ -149,8 +132,6 @@ struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
  * switch out. Where the start of the run is missing, what may have been in it
  * counts, and may as well have ended the wait before. */
 bool gap_race(const struct gap *g, int64_t since);
-/* Whether the thread certainly slept right behind the switch out. */
-bool gap_slept(const struct gap *g);
 /* Finds the first wake-up of a kind between two times. Returns whether there is
  * one; w may be NULL. */
 bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
@@ -159,13 +140,6 @@ bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
 bool gap_has_loss(const struct gap *g, const struct timeline_loss *l);
 /* Returns gap.counted. */
 int64_t gap_count(const struct gap *g);
-void hides_init(struct proofs *p);
-void hides_release(struct hides *h);
-/* Returns those that hide runs of a thread only. */
-const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,
-				 size_t *n);
-/* Finds the times of a gap in which the thread may have run. */
-void gap_find_hidden(struct gap *g);
 
 /* Adds the pieces of a time in which the thread was off all CPUs. first, last:
  * it begins, or ends, with a known switch. */

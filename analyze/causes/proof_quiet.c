@@ -1,8 +1,380 @@
 /* proof_quiet.c - the states of a thread in a time in which it was off all CPUs
- * and was woken at most once. */
+ * and was woken at most once: what losses can hide of it, its pieces, and who
+ * ended them. */
 #include "analyze/causes/proof_inner.h"
 
+#include <assert.h>
+
+#include "analyze/causes/missing.h"
+#include "stitch/base/mem.h"
 #include "stitch/task_state.h"
+
+/* ---- pieces, and who ended them */
+
+/* That a thread was in a state until a time is proved by the absence of records
+ * of another one; that it was born, or died, by a record. */
+static enum proof piece_proof(const struct gap *g, enum piece_state state,
+			      enum proof proof)
+{
+	bool told = state == PIECE_UNBORN || state == PIECE_DEAD;
+
+	return g->p->blind && !told && proof == PROOF_PROVED ? PROOF_LIKELY
+							     : proof;
+}
+
+struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
+			enum piece_state state, enum proof proof)
+{
+	struct pieces *out = g->out;
+	struct piece *pc = mem_add(out->piece, out->n, out->cap);
+
+	assert(from == out->end);
+	out->end = to;
+	*pc = (struct piece){
+		.from = from,
+		.stay = TIMELINE_NONE,
+		.edge = TIMELINE_NONE,
+		.state = state,
+		.proof = piece_proof(g, state, proof),
+		.link = PROOF_UNKNOWN,
+	};
+	if (state == PIECE_READY && g->b && g->exact_to)
+		pc->cpu = (uint32_t)g->b->cpu + 1;
+	/* A stay without length has no piece, but it ends a wait: the last
+	 * switch that is known of a CPU may be to the thread. */
+	if (g->a &&
+	    (g->exact_from || (g->a->exact_from && g->a->from == g->a->to)))
+		pc->stay = g->a->number;
+	return pc;
+}
+
+/* Adds a piece, unless it is empty. */
+void piece_add_time(struct gap *g, int64_t from, int64_t to,
+		    enum piece_state state, enum proof proof)
+{
+	struct pieces *out = g->out;
+	struct piece *last = out->n ? &out->piece[out->n - 1] : NULL;
+
+	if (from >= to)
+		return;
+	if (last && state == PIECE_UNKNOWN && last->state == PIECE_UNKNOWN &&
+	    last->edge == TIMELINE_NONE && last->from >= g->from) {
+		out->end = to;
+		return;
+	}
+	piece_add(g, from, to, state, proof);
+}
+
+static void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
+			      enum proof proof, uint32_t edge, enum proof link)
+{
+	struct piece *pc;
+
+	if (from >= to)
+		return;
+	pc = piece_add(g, from, to, PIECE_BLOCKED, proof);
+	pc->edge = edge;
+	pc->link = link;
+}
+
+/* In place of TIMELINE_NONE the last other number is kept, with a bit, so that
+ * the numbers of neighbours are near each other. */
+#define NO_STAY 1
+#define NO_EDGE 2
+
+void pieces_keep(struct pieces *of)
+{
+	for (size_t i = 0; i < of->n; i++) {
+		const struct piece *pc = &of->piece[i];
+		unsigned int none = 0;
+
+		if (pc->stay == TIMELINE_NONE)
+			none |= NO_STAY;
+		else
+			of->stay = pc->stay;
+		if (pc->edge == TIMELINE_NONE)
+			none |= NO_EDGE;
+		else
+			of->edge = pc->edge;
+		packed_times_put(&of->kept, of->kept.n,
+				 &(struct packed_time){
+					 .time = pc->from,
+					 .event = of->stay,
+					 .a = of->edge,
+					 .b = pc->cpu << 9 | pc->state << 6 |
+					      pc->proof << 4 | pc->link << 2 |
+					      none });
+	}
+	of->n = 0;
+}
+
+/* Returns piece i of those kept. */
+static struct piece pieces_get(const struct pieces *of, size_t i)
+{
+	const struct packed_time x = packed_times_get(&of->kept, i);
+
+	return (struct piece){
+		.from = x.time,
+		.stay = x.b & NO_STAY ? TIMELINE_NONE : (uint32_t)x.event,
+		.edge = x.b & NO_EDGE ? TIMELINE_NONE : (uint32_t)x.a,
+		.cpu = x.b >> 9 & 0x1ffff,
+		.state = x.b >> 6 & 7,
+		.proof = x.b >> 4 & 3,
+		.link = x.b >> 2 & 3,
+	};
+}
+
+struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
+				size_t i)
+{
+	const struct pieces *of = &p->of[thread];
+	const struct piece pc = pieces_get(of, i);
+	struct proof_piece out = {
+		.from = pc.from,
+		.to = i + 1 < of->kept.n
+			      ? packed_times_get(&of->kept, i + 1).time
+			      : of->end,
+		.edge = pc.edge,
+		.cpu = (int32_t)pc.cpu - 1,
+		.bits = -1,
+		.state = (uint8_t)pc.state,
+		.proof = (uint8_t)pc.proof,
+		.link = (uint8_t)pc.link,
+		.open = pc.proof != PROOF_PROVED ||
+			(pc.state == PIECE_BLOCKED && pc.link != PROOF_PROVED),
+	};
+
+	if (pc.stay != TIMELINE_NONE) {
+		const struct timeline_stay s = timeline_stay(p->t, pc.stay);
+
+		out.out = timeline_stay_out(&s);
+		out.bits = (int16_t)s.state;
+		out.came = !s.exact_to;
+	}
+	return out;
+}
+
+size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first)
+{
+	const struct pieces *of = &p->of[thread];
+	const uint32_t stay = pieces_get(of, first).stay;
+	size_t i = first + 1;
+
+	for (; i < of->kept.n; i++) {
+		const struct piece pc = pieces_get(of, i);
+
+		if (pc.state == PIECE_RUN ||
+		    (pc.stay != stay && pc.stay != TIMELINE_NONE))
+			break;
+	}
+	return i;
+}
+
+/* ---- edges */
+
+/* Returns what a wake-up proves about who woke. sched_wakeup may be written on
+ * the CPU of the woken thread, by an interrupt or by the idle thread; in
+ * another thread it is the waker's. The idle thread has no system calls, in
+ * which a softirq could run. */
+/* Returns what a wake-up proves about who woke. */
+static enum proof edge_proof(const struct timeline_wake *w)
+{
+	bool open = w->context == CONTEXT_UNKNOWN ||
+		    (w->context == CONTEXT_SOFTIRQ_UNKNOWN && w->waker != 0);
+
+	if (w->waker < 0 || open)
+		return PROOF_LIKELY;
+	if (w->kind == TIMELINE_WAKEUP &&
+	    (w->waker == 0 || w->context != CONTEXT_TASK))
+		return PROOF_UNKNOWN;
+	return PROOF_PROVED;
+}
+
+static uint32_t edge_put(struct proofs *p, uint32_t wake, bool is_odd,
+			 const struct edge_odd *odd)
+{
+	if (is_odd)
+		*mem_add(p->odd, p->n_odd, p->cap_odd) = *odd;
+	packed_times_put(&p->edge, p->edge.n,
+			 &(struct packed_time){ .time = wake,
+						.a = is_odd ? p->n_odd : 0 });
+	return (uint32_t)p->edge.n - 1;
+}
+
+uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from)
+{
+	return edge_put(g->p, w->number, from != w->time,
+			&(struct edge_odd){ from, TIMELINE_NONE });
+}
+
+static uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l)
+{
+	return edge_put(
+		g->p, g->thread, true,
+		&(struct edge_odd){ l->from, (uint32_t)(l - g->p->t->loss) });
+}
+
+static struct proof_edge edge_deduced(const struct proofs *p, uint32_t waiter,
+				      const struct edge_odd *odd)
+{
+	const struct timeline_loss *l = &p->t->loss[odd->loss];
+
+	return (struct proof_edge){
+		.time = l->from,
+		.from = l->from,
+		.to = l->to,
+		.waiter = waiter,
+		.waker = l->before,
+		.cpu = l->cpu,
+		.kind = EDGE_DEDUCED,
+		.context = CONTEXT_UNKNOWN,
+		.proof = PROOF_LIKELY, /* or an interrupt during it */
+	};
+}
+
+struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
+{
+	const struct packed_time e = packed_times_get(&p->edge, i);
+	const struct edge_odd *odd = e.a ? &p->odd[e.a - 1] : NULL;
+
+	if (odd && odd->loss != TIMELINE_NONE)
+		return edge_deduced(p, (uint32_t)e.time, odd);
+
+	const struct timeline_wake w = timeline_wake(p->t, (uint32_t)e.time);
+
+	return (struct proof_edge){
+		.time = w.time,
+		.from = odd ? odd->from : w.time,
+		.to = w.time,
+		.event = w.event,
+		.stack = w.stack,
+		.waiter = w.waiter,
+		.waker = w.waker,
+		.cpu = w.cpu,
+		.kind = w.kind == TIMELINE_NEW ? EDGE_FORK : EDGE_WAKE,
+		.context = w.context,
+		.proof = w.kind == TIMELINE_NEW ? PROOF_PROVED : edge_proof(&w),
+	};
+}
+
+/* ---- what losses hide */
+
+bool gap_has_loss(const struct gap *g, const struct timeline_loss *l)
+{
+	/* not before the switch out, or behind the switch in, of the ring */
+	return !(g->a && l->cpu == g->a->cpu && l->to <= g->from &&
+		 g->exact_from) &&
+	       !(g->b && l->cpu == g->b->cpu && l->from >= g->to &&
+		 g->exact_to);
+}
+
+bool is_known_number(const struct proofs *p, const struct timeline_loss *l)
+{
+	return p->counts && l->n >= 0;
+}
+
+/* What is lost between two times; a loss that only touches them is not. */
+struct lost_sum {
+	int64_t n; /* records; -1: not known */
+	bool any;
+};
+
+static struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to)
+{
+	bool exact = !g->p->t->rules.skew;
+	const struct timeline_loss *l = NULL;
+	struct lost_sum s = { 0 };
+
+	while ((l = timeline_next_loss(g->p->t, from, to, l))) {
+		if (exact && (l->from >= to || l->to <= from))
+			continue;
+		s.any = true;
+		if (s.n >= 0 && (!is_known_number(g->p, l) ||
+				 __builtin_add_overflow(s.n, l->n, &s.n)))
+			s.n = -1;
+	}
+	return s;
+}
+
+/* ---- the sleep at the start of a gap */
+
+struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
+			     size_t i)
+{
+	uint32_t number = numbers_get(id, i);
+	struct timeline_wake *w = &g->p->at_hand[number % WAKES_AT_HAND];
+
+	/* each is asked for again and again; that of all zeros is none yet */
+	if (w->number != number || !w->time)
+		*w = timeline_wake(g->p->t, number);
+	return *w;
+}
+
+bool gap_race(const struct gap *g, int64_t since)
+{
+	bool race = false;
+
+	for (size_t i = 0; i < g->before.n; i++) {
+		const struct timeline_wake w = wake_at(g, &g->before, i);
+
+		if (w.time < since)
+			continue;
+		if (w.kind == TIMELINE_WAKING)
+			race = true;
+		else if (w.kind == TIMELINE_WAKEUP && w.time < g->from)
+			race = false;
+	}
+	return race;
+}
+
+/* Whether the thread certainly slept right behind the switch out. */
+/* Whether the thread certainly slept right behind the switch out. */
+static bool gap_slept(const struct gap *g)
+{
+	return g->exact_from && is_sleep(g->bits) && g->p->wakings &&
+	       !g->p->t->rules.signal_bug &&
+	       !g->p->t->thread[g->thread].recorder &&
+	       !gap_race(g, TIMELINE_START) &&
+	       !gap_lost(g, g->run_from, g->from).any;
+}
+
+bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
+	       int64_t to, struct timeline_wake *w)
+{
+	for (size_t i = 0; i < g->wake.n; i++) {
+		const struct timeline_wake x = wake_at(g, &g->wake, i);
+
+		if (x.kind != kind || x.time < from || x.time > to)
+			continue;
+		if (w)
+			*w = x;
+		return true;
+	}
+	return false;
+}
+
+int64_t gap_count(const struct gap *g)
+{
+	struct timeline_wake w;
+	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, &w);
+	int64_t until = woken ? w.time : g->to;
+	int64_t need = UNSEEN_RUN;
+	int64_t lost;
+
+	if (!g->p->counts || !g->exact_from || !is_sleep(g->bits) ||
+	    task_state_ends(g->bits) || !g->p->wakings ||
+	    g->p->t->rules.signal_bug || g->p->t->thread[g->thread].recorder ||
+	    gap_race(g, TIMELINE_START))
+		return g->from;
+	if (!g->p->wakeups ||
+	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||
+	    gap_first(g, TIMELINE_WAKEUP, g->from, until, NULL))
+		need--;
+	lost = gap_lost(g, g->run_from, until).n;
+	return lost >= 0 && lost < need ? until : g->from;
+}
+
+/* ---- one quiet time */
 
 /* One quiet time of a gap. */
 struct quiet {

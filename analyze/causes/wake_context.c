@@ -5,7 +5,6 @@
 #include "analyze/causes/proof.h"
 #include "analyze/causes/missing.h"
 #include "analyze/causes/timeline.h"
-#include "analyze/causes/causes_names.h"
 #include "analyze/causes/causes_types.h"
 #include "analyze/causes/irqs.h"
 #include "analyze/causes/wait_cause.h"
