@@ -17,12 +17,6 @@
 
 const struct filter filter_none;
 
-void filter_values_release(struct filter_values *v)
-{
-	arena_release(&v->text);
-	v->n = 0;
-}
-
 bool filter_given(const struct filter *filter)
 {
 	return filter->time || filter->cpu || filter->pid || filter->tid ||
@@ -142,15 +136,15 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 		free(one);
 		return;
 	}
-	if (v->n == FILTER_VALUES) {
+	if (v->n == FILTER_VALUES || len >= sizeof(v->text) - v->len) {
 		t->full = true;
 		return;
 	}
 
-	char *copy = arena_take(&v->text, len + 1);
+	char *copy = memcpy(v->text + v->len, name, len);
 
-	memcpy(copy, name, len);
 	copy[len] = 0;
+	v->len += len + 1;
 	v->item[v->n++] =
 		(struct value){ .kind = VALUE_TEXT, .text = copy, .len = len };
 	text_out_add(&t->sql, "%s%s %s ?%zu", sep, column,
@@ -519,7 +513,7 @@ int filter_sql(const struct filter *filter, struct store *db,
 			  .values = values };
 	int rc;
 
-	values->n = 0;
+	values->n = values->len = 0;
 	rc = filter_put_all(filter, &t, db, err);
 	return !rc && db ? filter_check(filter, db, err) : rc;
 }
@@ -529,7 +523,7 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 			 struct err *err)
 {
 	char *cond = mem_new(FILTER_TEXT, 1);
-	struct filter_values values = { .n = 0 };
+	struct filter_values values;
 	struct sql_gap all[GAPS_MAX + 2] = { { "filter", cond } };
 	char *wanted = NULL, *sql = NULL;
 	struct rows *r = NULL;
@@ -545,7 +539,6 @@ struct rows *filter_rows(const struct filter *filter, struct store *db,
 	sql = store_sql_fill(query, all, 2 + n);
 	r = rows_open(db, sql, values.item, values.n, err);
 out:
-	filter_values_release(&values);
 	free_all(sql, wanted, cond);
 	return r;
 }
@@ -554,13 +547,12 @@ int filter_window(const struct filter *filter, struct store *db, int64_t *from,
 		  int64_t *to, struct err *err)
 {
 	struct filter_span s = { INT64_MIN, INT64_MAX };
-	struct filter_values values = { .n = 0 };
+	struct filter_values values;
 	char sql[FILTER_TEXT];
-	/* which checks all options, and that their names exist */
-	int rc = filter_sql(filter, db, sql, &values, err);
 
-	filter_values_release(&values);
-	if (rc || (filter->time && filter_read_time(filter, db, &s, err)))
+	/* which checks all options, and that their names exist */
+	if (filter_sql(filter, db, sql, &values, err) ||
+	    (filter->time && filter_read_time(filter, db, &s, err)))
 		return -1;
 	*from = s.from;
 	*to = s.to;

@@ -36,14 +36,13 @@ struct filter {
 extern const struct filter filter_none;
 
 #define FILTER_TEXT 65536 /* room for a condition */
-/* The strings of a condition, bound as ?1 to ?n. All zeros is empty. */
+/* The strings of a condition, bound as ?1 to ?n. */
 #define FILTER_VALUES 256
 struct filter_values {
 	struct value item[FILTER_VALUES];
-	size_t n;
-	struct arena text;
+	size_t n, len;
+	char text[FILTER_TEXT];
 };
-void filter_values_release(struct filter_values *v);
 
 /* Writes the filter as an SQL condition on view `samples` ("1" if it lets
  * everything through), and its values. Returns 0, or -1 and *err if an option

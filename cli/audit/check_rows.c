@@ -31,7 +31,6 @@ void check_forget(struct check *c)
 	trust_free(c->trust);
 	c->trust = NULL;
 	silent_tasks_release(&c->silent);
-	filter_values_release(&c->values);
 	free(c->prefix);
 	c->prefix = NULL;
 }

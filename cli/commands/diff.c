@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/diff_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"

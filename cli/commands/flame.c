@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/diff_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/ingest/load.h"
