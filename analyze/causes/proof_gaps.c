@@ -64,11 +64,6 @@ static void hides_init(struct proofs *p)
 			hidden_later(h->latest[2 * i], h->latest[2 * i + 1]);
 }
 
-static void hides_release(struct hides *h)
-{
-	free_all(h->loss, h->holds, h->latest, h->own);
-}
-
 /* Returns those that hide runs of a thread only. */
 static const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,
 					size_t *n)
@@ -336,7 +331,7 @@ void proofs_free(struct proofs *p)
 	proofs_forget_all(p);
 	free(p->of);
 	free(p->odd);
-	hides_release(&p->hides);
+	free_all(p->hides.loss, p->hides.holds, p->hides.latest, p->hides.own);
 	free(p);
 }
 

@@ -207,13 +207,6 @@ uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from)
 			&(struct edge_odd){ from, TIMELINE_NONE });
 }
 
-static uint32_t edge_deduce(struct gap *g, const struct timeline_loss *l)
-{
-	return edge_put(
-		g->p, g->thread, true,
-		&(struct edge_odd){ l->from, (uint32_t)(l - g->p->t->loss) });
-}
-
 static struct proof_edge edge_deduced(const struct proofs *p, uint32_t waiter,
 				      const struct edge_odd *odd)
 {
@@ -505,7 +498,10 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 	if (q->n_lost == 1 && is_known_number(g->p, l) && l->n == need &&
 	    l->before > 0 && l->before == l->after && !l->only_wakes) {
 		*link = PROOF_LIKELY;
-		return edge_deduce(g, l);
+		return edge_put(
+			g->p, g->thread, true,
+			&(struct edge_odd){ l->from,
+					    (uint32_t)(l - g->p->t->loss) });
 	}
 	return TIMELINE_NONE;
 }

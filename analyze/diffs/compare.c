@@ -488,18 +488,6 @@ static bool moved_apart(const struct compare *c, double a, double b)
 			      1 / (double)c->d->side[1].samples);
 }
 
-/* A side with one run is taken to vary as the other one does. */
-static void moved_take_variance(const struct compare *c, double *va, double *vb)
-{
-	double n[2] = { (double)c->d->side[0].runs,
-			(double)c->d->side[1].runs };
-
-	if (isnan(*va))
-		*va = *vb * n[1] / n[0];
-	if (isnan(*vb))
-		*vb = *va * n[0] / n[1];
-}
-
 static double moved_freedom(const struct compare *c, double va, double vb)
 {
 	double df[2] = { (double)c->d->side[0].runs - 1,
@@ -574,7 +562,13 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m)
 	double a = m->mean[0] = moved_mean(c, 0, &va);
 	double b = m->mean[1] = moved_mean(c, 1, &vb);
 
-	moved_take_variance(c, &va, &vb);
+	/* a side with one run is taken to vary as the other one does */
+	if (isnan(va))
+		va = vb * (double)c->d->side[1].runs /
+		     (double)c->d->side[0].runs;
+	if (isnan(vb))
+		vb = va * (double)c->d->side[0].runs /
+		     (double)c->d->side[1].runs;
 	m->proved = moved_is(c, a, b, va, vb);
 	/* means that lie apart, of runs that do too, are not about the same */
 	m->apart = m->proved || moved_apart(c, a, b);

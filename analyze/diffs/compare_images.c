@@ -128,12 +128,6 @@ static double side_program_agrees(struct side_program *a,
 	return a->weight > 0 ? same / a->weight : 0;
 }
 
-static bool programs_lack(const struct programs *p,
-			  const struct side_program *of)
-{
-	return !any_where(p->n, i, p->item[i].id == of->id);
-}
-
 /* Returns whether two images of both sides may be one, and how much of the
  * weight agrees: more than half of each. */
 static bool programs_are_like(struct programs side[2], size_t a, size_t b,
@@ -143,7 +137,8 @@ static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 
 	for (int i = 0; i < 2; i++)
 		if (p[i]->weight < WEIGHT_MIN * side[i].weight ||
-		    !(p[i]->weight > 0) || !programs_lack(&side[!i], p[i]))
+		    !(p[i]->weight > 0) ||
+		    any_where(side[!i].n, k, side[!i].item[k].id == p[i]->id))
 			return false;
 	*agrees = fmin(side_program_agrees(p[0], p[1]),
 		       side_program_agrees(p[1], p[0]));

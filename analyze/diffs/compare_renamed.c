@@ -120,25 +120,16 @@ static bool lonely_alike(double a, double b)
 	return fmin(a, b) >= ALIKE * fmax(a, b) || fmax(a, b) < LONELY_PERCENT;
 }
 
-/* A function of another image is none that was renamed, whatever calls it: of
- * two that only lonely functions call, all callers would be the same. */
-static bool lonely_of_one_image(const struct compare *c, uint32_t a, uint32_t b)
-{
-	const struct label *of[2] = { diff_rows_label(c->d, a),
-				      diff_rows_label(c->d, b) };
-
-	return of[0]->kind == of[1]->kind &&
-	       !strcmp(of[0]->image, of[1]->image);
-}
-
 /* Returns how much of the calls of two functions are by the same callers, 0 to
  * 1; 0 if their weights or images differ. */
 static double lonely_same(const struct compare *c, const struct lonely *a,
 			  const struct lonely *b)
 {
+	const struct label *of[2] = { diff_rows_label(c->d, a->row),
+				      diff_rows_label(c->d, b->row) };
 	double same = 0;
 
-	if (!lonely_of_one_image(c, a->row, b->row))
+	if (of[0]->kind != of[1]->kind || strcmp(of[0]->image, of[1]->image))
 		return 0;
 	for (int total = 0; total < 2; total++)
 		if (!lonely_alike(lonely_share(c, a->row, total),

@@ -636,17 +636,6 @@ static bool cause_try(struct diff_rows *d)
 	return false;
 }
 
-/* Counts the samples of each row itself, for each run, in stacks with the
- * cause; to be freed. */
-static struct diff_count *cause_under(const struct diff_rows *d)
-{
-	struct diff_count *count = mem_new(d->n * d->n_run, sizeof(*count));
-
-	for (size_t run = 0; run < d->n_run; run++)
-		cause_add_run(NULL, d, run, d->cause.row, count);
-	return count;
-}
-
 static void cause_search(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
@@ -695,8 +684,12 @@ void diff_cause_judge(struct diff_rows *d)
 	cause_search(d);
 	/* what moved is in what did not change */
 	if (!d->absolute && d->cause.row != REPORT_NONE && !d->cause.moved) {
-		struct diff_count *under = cause_under(d);
+		/* in stacks with the cause */
+		struct diff_count *under =
+			mem_new(d->n * d->n_run, sizeof(*under));
 
+		for (size_t run = 0; run < d->n_run; run++)
+			cause_add_run(NULL, d, run, d->cause.row, under);
 		diff_rows_judge(d, under);
 		free(under);
 		cause_search(d);

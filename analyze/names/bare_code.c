@@ -58,15 +58,6 @@ static int bare_code_read_stacks(struct bare_code *c, struct store *db,
 	return int_rows_end(r, err);
 }
 
-static int bare_code_read(struct bare_code *c, struct store *db,
-			  struct err *err)
-{
-	return bare_code_read_frames(c, db, err) ||
-			       bare_code_read_stacks(c, db, err)
-		       ? -1
-		       : 0;
-}
-
 struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 				 struct err *err)
 {
@@ -80,7 +71,8 @@ struct bare_code *bare_code_load(struct store *db, const struct frames *fr,
 		c->image = c->code->image;
 		c->n_image = c->code->n_image;
 	}
-	if (!c->code || (!fr && bare_code_read(c, db, err))) {
+	if (!c->code || (!fr && (bare_code_read_frames(c, db, err) ||
+				 bare_code_read_stacks(c, db, err)))) {
 		bare_code_free(c);
 		return NULL;
 	}

@@ -169,16 +169,6 @@ const char *homonyms_path_end(const char *path, unsigned int depth)
 	return end;
 }
 
-/* Returns whether short_name() can tell this from parameters. */
-static bool homonyms_is_told(const char *apart)
-{
-	char *told = homonyms_name("f", apart);
-	bool is = short_name_base(told) == 1;
-
-	free(told);
-	return is;
-}
-
 /* Finds of which groups `depth` parts of the files' paths tell the functions
  * apart, of those where fewer do not. */
 static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
@@ -198,7 +188,12 @@ static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 			continue;
 		const char *end = homonyms_path_end(f->said.file, depth);
 
-		if (!homonyms_is_told(end))
+		/* short_name() must be able to tell it from parameters */
+		char *told = homonyms_name("f", end);
+		bool is = short_name_base(told) == 1;
+
+		free(told);
+		if (!is)
 			continue;
 		/* what no two functions of a name in one image may have */
 		char *key = mem_printf("%" PRIu32 " %" PRIu32 " %s", f->group,

@@ -31,15 +31,6 @@ static void pattern_add(struct pattern_size *z, uint64_t n)
 	z->sum[z->depth] += n;
 }
 
-static void pattern_close(struct pattern_size *z)
-{
-	if (!z->depth)
-		return;
-	uint64_t n = z->sum[z->depth--];
-
-	pattern_add(z, n);
-}
-
 /* Returns what follows a bracket expression, in which ] may be the first. */
 static const char *pattern_skip_set(const char *s)
 {
@@ -94,7 +85,11 @@ static void pattern_measure(struct pattern_size *z, const char *s)
 			z->depth++;
 			z->sum[z->depth] = z->last[z->depth] = 1;
 		} else if (c == ')') {
-			pattern_close(z);
+			if (z->depth) {
+				uint64_t n = z->sum[z->depth--];
+
+				pattern_add(z, n);
+			}
 		} else if (c == '{') {
 			s = pattern_repeat(z, s);
 		} else if (c == '[') {

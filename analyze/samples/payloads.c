@@ -141,14 +141,6 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 	return payload_raws_look_up(raws, db, id, v, err);
 }
 
-static void payload_raws_release(struct payload_raws *raws)
-{
-	rows_close(raws->next);
-	rows_close(raws->one);
-	free_all(raws->kept, raws->again);
-	*raws = (struct payload_raws){ 0 };
-}
-
 #define TEXT_MAX (PAYLOADS_TEXT_MAX / 4)
 #define MEMOS 8192
 #define MEMO_TEXT 160
@@ -360,8 +352,10 @@ void payloads_close(struct payloads *ps)
 		row_cursor_close(&ps->cursor[i].c);
 		free(ps->cursor[i].name);
 	}
-	payload_raws_release(&ps->raws);
-	free_all(ps->type, ps->cursor, ps->field, ps->memo, ps->symbol);
+	rows_close(ps->raws.next);
+	rows_close(ps->raws.one);
+	free_all(ps->raws.kept, ps->raws.again, ps->type, ps->cursor, ps->field,
+		 ps->memo, ps->symbol);
 	chains_free(ps->chains);
 	arena_release(&ps->stacks);
 	arena_release(&ps->names);

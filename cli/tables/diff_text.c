@@ -304,23 +304,6 @@ void diff_tell_cause(const struct compare *c, int none UNUSED, FILE *out)
 		moved_put_cause(c, d, 0, out);
 }
 
-/* Writes ", in 2.51 s where A took 2.00 s". */
-static void moved_put_wall(const struct compare *c, FILE *out)
-{
-	int64_t wall[2] = { compare_wall(c, 0), compare_wall(c, 1) };
-	char took[2][32];
-
-	if (!wall[0] || !wall[1])
-		return;
-	for (int i = 0; i < 2; i++)
-		human_ns(took[i], sizeof(took[i]), wall[i]);
-	fprintf(out, ", in %s", took[1]);
-	if (!strcmp(took[0], took[1]))
-		fputs(" each", out);
-	else
-		fprintf(out, " where A took %s", took[0]);
-}
-
 /* Writes what changed, behind a semicolon. sum: as of moved_put_cause(). */
 static void moved_put_what(const struct compare *c, double sum, FILE *out)
 {
@@ -371,6 +354,8 @@ void diff_tell_moved(const struct compare *c, int none UNUSED, FILE *out)
 			   : two  ? "had"
 				  : "has";
 	const char *what = cpu ? " processor time" : "";
+	int64_t wall[2] = { compare_wall(c, 0), compare_wall(c, 1) };
+	char took[2][32];
 	struct compare_moved m;
 
 	compare_find_moved(c, &m);
@@ -405,8 +390,14 @@ void diff_tell_moved(const struct compare *c, int none UNUSED, FILE *out)
 		moved_put_interval(b / a, m.factor, out);
 	}
 	fputc(')', out);
-	if (cpu)
-		moved_put_wall(c, out);
+	if (cpu && wall[0] && wall[1]) {
+		/* ", in 2.51 s where A took 2.00 s" */
+		for (int i = 0; i < 2; i++)
+			human_ns(took[i], sizeof(took[i]), wall[i]);
+		fprintf(out, ", in %s%s%s", took[1],
+			strcmp(took[0], took[1]) ? " where A took " : " each",
+			strcmp(took[0], took[1]) ? took[0] : "");
+	}
 	moved_put_what(c, m.proved ? b - a : 0, out);
 }
 
