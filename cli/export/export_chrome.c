@@ -10,6 +10,7 @@
 
 #include "cli/export/chrome/chrome_tracks.h"
 #include "analyze/samples/events.h"
+#include "analyze/samples/requests.h"
 #include "cli/export/export.h"
 #include "analyze/samples/filter.h"
 #include "cli/export/folded.h"
@@ -18,17 +19,25 @@
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "cli/output/out.h"
-#include "cli/export/stack_cache.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
+#include "stitch/verdict.h"
 
 /* A frame and its caller, in a tree with the stacks of both halves. */
 struct node {
 	uint32_t parent, label; /* parent: index + 1; 0: outermost */
+};
+
+/* What samples with the same stack have in common, of chrome_put_stack(): len
+ * bytes; a 0 follows. */
+struct stack_text {
+	char *text;
+	size_t len;
 };
 
 /* The start or end of a loss. */
@@ -44,8 +53,11 @@ struct chrome {
 	struct json j;
 	const struct export_request *x;
 	struct stacks *stacks;
-	struct stack_cache *cache; /* see chrome_put_stack() */
-	struct events *events;	   /* samples, as all filters say */
+	struct intern keys;	 /* of stacks, each formatted once: */
+	struct stack_text *kept; /* by key */
+	size_t n_kept, cap_kept;
+	struct label_list frames; /* between calls unused */
+	struct events *events;	  /* samples, as all filters say */
 	struct tracks *tracks;
 	struct slices *slices;
 	struct loss_rows *losses;
@@ -88,12 +100,13 @@ static void chrome_put_half(struct json *j, const char *key,
 	free(text);
 }
 
-/* Writes what samples with the same stack have in common: "name" and "sf", a 0,
- * and members of args; nothing if there are no frames. */
-static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
-			     const struct label_list *frames, size_t kernel)
+/* Writes the frames at hand, of which those from `kernel` on are the kernel
+ * half: "name" and "sf", a 0, and members of args; nothing if there are none.
+ */
+static void chrome_put_stack(struct chrome *c, FILE *out, size_t kernel)
 {
-	struct chrome *c = arg;
+	const struct labels *labels = c->stacks->labels;
+	const struct label_list *frames = &c->frames;
 	struct json j;
 	uint32_t at = 0;
 
@@ -110,6 +123,39 @@ static void chrome_put_stack(void *arg, FILE *out, const struct labels *labels,
 	chrome_put_half(&j, "kernel", labels, frames->label + kernel,
 			frames->n - kernel);
 	chrome_put_half(&j, "user", labels, frames->label, kernel);
+}
+
+/* Returns the stack of an event; lives as long as c. */
+static struct stack_text chrome_stack(struct chrome *c,
+				      const struct event_row *e)
+{
+	const struct stacks_group kernel = { .kraw = id_of_row(e->kraw) };
+	struct stacks_group user = { .uraw = id_of_row(e->uraw) };
+	struct stack_text t;
+	size_t n;
+
+	/* if the user half is present, only VERDICT_EXEC affects the text */
+	if (user.uraw)
+		user.flags = (uint8_t)(e->flags & VERDICT_EXEC);
+	else
+		user.verdict = (uint8_t)e->verdict;
+
+	const uint32_t word[] = { kernel.kraw, user.uraw,
+				  (uint32_t)user.verdict << 8 | user.flags };
+	uint32_t id = intern_add_bytes(&c->keys, word, sizeof(word));
+
+	if (id < c->n_kept)
+		return c->kept[id];
+	c->frames.n = 0;
+	stacks_get(c->stacks, &user, &c->frames);
+	n = c->frames.n;
+	stacks_get(c->stacks, &kernel, &c->frames);
+
+	FILE *out = mem_stream(&t.text, &t.len);
+
+	chrome_put_stack(c, out, n);
+	mem_stream_end(out);
+	return *mem_add(c->kept, c->n_kept, c->cap_kept) = t;
 }
 
 /* ---- losses */
@@ -203,7 +249,7 @@ static bool chrome_is_told(const struct chrome *c,
 static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 			      const struct event_type *type)
 {
-	struct stack_text t = stack_cache_event(c->cache, e);
+	struct stack_text t = chrome_stack(c, e);
 	size_t common = strlen(t.text); /* the members before args */
 	struct json *j = &c->j;
 
@@ -302,7 +348,6 @@ static int chrome_load(struct chrome *c, struct err *err)
 	c->stacks = stacks_load(c->x->db, &o, err);
 	if (!c->stacks)
 		return -1;
-	c->cache = stack_cache_new(c->stacks, chrome_put_stack, c);
 	c->events = events_open(c->x->db, c->x->filter, EVENTS_ALL, err);
 	if (!c->events)
 		return -1;
@@ -389,10 +434,12 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	slices_free(c.slices);
 	tracks_free(c.tracks);
 	events_close(c.events);
-	stack_cache_free(c.cache);
 	stacks_free(c.stacks);
 	table_release(&c.by_node);
-	free_all(c.node, c.edge);
+	intern_release(&c.keys);
+	for (size_t i = 0; i < c.n_kept; i++)
+		free(c.kept[i].text);
+	free_all(c.node, c.edge, c.kept, c.frames.label);
 	return rc;
 }
 
