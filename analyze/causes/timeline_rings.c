@@ -289,20 +289,6 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	r->spans_told = told;
 }
 
-/* What one capture tells of a CPU ends with its last record there, and what the
- * next one tells begins with its first. */
-static void timeline_pass_change(struct timeline *t, struct ring *r,
-				 const struct timeline_record *rec)
-{
-	const struct timeline_loss l = { .from = r->last,
-					 .to = rec->time,
-					 .n = -1 };
-
-	r->changed = false;
-	timeline_break(t, r, l, timeline_before(rec));
-	timeline_skip_losses(t, r, rec->time);
-}
-
 /* ---- threads whose tid changes */
 
 void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
@@ -544,8 +530,16 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		return;
 	}
 	if (!r->began || r->changed) {
+		/* what one capture tells of a CPU ends with its last record
+		 * there, and what the next one tells begins with its first */
+		const struct timeline_loss l = { .from = r->last,
+						 .to = rec->time,
+						 .n = -1 };
+
 		r->began = true;
-		timeline_pass_change(t, r, rec);
+		r->changed = false;
+		timeline_break(t, r, l, timeline_before(rec));
+		timeline_skip_losses(t, r, rec->time);
 	} else {
 		if (timeline_is_beside(t, r, rec))
 			return;

@@ -1,11 +1,18 @@
 /* futexes.c - where the events that begin system calls have the address of a
- * futex. */
+ * futex, and its name in a database. */
 #include "analyze/latency/futexes.h"
+
+#include <inttypes.h>
 
 #include "analyze/latency/calls.h"
 #include "analyze/latency/pair_kinds.h"
+#include "analyze/names/data_maps.h"
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/bytes.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/source.h"
 
 /* struct trace_event_raw_sys_enter, include/trace/events/syscalls.h */
@@ -96,4 +103,132 @@ bool futexes_addr(const struct futex_at *at, const char *machine,
 		return false;
 	*addr = word;
 	return true;
+}
+
+/* ---- names */
+
+/* The name of an address, which is right between two times. */
+struct futex_known {
+	int64_t from, to;
+	uint32_t name;
+};
+
+struct futex_locks {
+	struct data_maps *maps;
+	struct intern *names;
+	struct table by_key;	 /* of names, by key of meta */
+	struct table by_process; /* of names: those of first threads */
+	struct table by_addr;	 /* of known[], by process and address */
+	struct futex_known *known;
+	size_t n, cap;
+};
+
+struct futex_locks *futex_locks_open(struct store *db, struct intern *names,
+				     struct err *err)
+{
+	struct futex_locks *l = mem_new(1, sizeof(*l));
+	struct rows *r = rows_of(db, "data_names", err);
+
+	l->names = names;
+	while (rows_step(r)) {
+		const char *key = rows_text(r, DATA_NAMES_KEY);
+
+		table_add(&l->by_key, hash_bytes(key, strlen(key), 0),
+			  intern_add(names, rows_text(r, DATA_NAMES_NAME)));
+	}
+	if (rows_end(r, err))
+		goto fail;
+	r = rows_of(db, "data_processes", err);
+	while (rows_step(r))
+		table_add(&l->by_process,
+			  hash_u64((uint64_t)rows_int(r, DATA_PROCESSES_ID)),
+			  intern_add(names, rows_text(r, DATA_PROCESSES_NAME)));
+	if (rows_end(r, err))
+		goto fail;
+	l->maps = data_maps_load(db, err);
+	if (l->maps)
+		return l;
+fail:
+	futex_locks_close(l);
+	return NULL;
+}
+
+void futex_locks_close(struct futex_locks *l)
+{
+	if (!l)
+		return;
+	data_maps_free(l->maps);
+	table_release(&l->by_key);
+	table_release(&l->by_process);
+	table_release(&l->by_addr);
+	free(l->known);
+	free(l);
+}
+
+/* Finds the name of the variable at an address, and when it is right. Of the
+ * mappings that were there at the time only the next below may be of its file.
+ * Returns TABLE_NONE if it has none. */
+static uint32_t futex_locks_find(const struct futex_locks *l, uint32_t process,
+				 int64_t time, uint64_t addr,
+				 struct futex_known *k)
+{
+	const struct data_map *map = NULL;
+	uint32_t name;
+	char *key;
+
+	*k = (struct futex_known){ .from = INT64_MIN, .to = INT64_MAX };
+	while ((map = data_maps_below(l->maps, process, addr, map))) {
+		if (map->from <= time && time < map->to)
+			break;
+		/* this one was there earlier, or comes later */
+		if (map->to <= time && map->to > k->from)
+			k->from = map->to;
+		else if (map->from > time && map->from < k->to)
+			k->to = map->from;
+	}
+	if (!map)
+		return TABLE_NONE;
+	raise_to(k->from, map->from);
+	lower_to(k->to, map->to);
+	key = data_maps_key(l->maps, map->image, data_maps_off(map, addr));
+	name = key ? table_find_hash(&l->by_key,
+				     hash_bytes(key, strlen(key), 0))
+		   : TABLE_NONE;
+	free(key);
+	return name;
+}
+
+/* Names a futex without a symbol by its address and process, as processes that
+ * do not share the memory have another lock there. Returns the name's id. */
+static uint32_t futex_locks_address(const struct futex_locks *l,
+				    uint32_t process, int64_t pid,
+				    uint64_t addr)
+{
+	uint32_t of = table_find_hash(&l->by_process, hash_u64(process));
+	char text[128];
+
+	snprintf(text, sizeof(text), "0x%" PRIx64 " of %.64s/%" PRId64, addr,
+		 of == TABLE_NONE ? "" : intern_get(l->names, of), pid);
+	return intern_add(l->names, text);
+}
+
+uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
+			  int64_t time, uint64_t addr)
+{
+	const uint64_t word[2] = { process, addr };
+	uint64_t hash = hash_u64s(word, 2, 0);
+	uint32_t id = table_find_or_add(&l->by_addr, hash, l->n);
+	struct futex_known *k;
+
+	if (id == l->n)
+		*mem_add(l->known, l->n, l->cap) =
+			(struct futex_known){ .from = INT64_MAX };
+	k = &l->known[id];
+	if (k->from <= time && time < k->to)
+		return k->name;
+	id = futex_locks_find(l, process, time, addr, k);
+	if (id == TABLE_NONE)
+		id = futex_locks_address(l, process, pid, addr);
+	k->name = id;
+	return id;
 }

@@ -1,12 +1,17 @@
 /* futexes.h - where the events that begin system calls have the address of a
- * futex: of a lock, or of what else threads of a program wait at. */
+ * futex: of a lock, or of what else threads of a program wait at; and the
+ * names of futexes of a database, for report --latency. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct err;
 struct field;
 struct field_def;
+struct futex_locks;
+struct intern;
+struct store;
 
 /* Places in the fields of an event + 1. */
 struct futex_at {
@@ -33,3 +38,13 @@ void futexes_numbers(const char *machine, struct futex_numbers *out);
  * is. Returns whether it has one. */
 bool futexes_addr(const struct futex_at *at, const char *machine,
 		  const struct field *f, uint64_t *addr);
+
+/* names: where names go; borrowed. Returns NULL and *err if the database fails.
+ */
+struct futex_locks *futex_locks_open(struct store *db, struct intern *names,
+				     struct err *err);
+void futex_locks_close(struct futex_locks *l); /* NULL is fine */
+/* Returns the name of an address of a process (its row, and its pid) at a time:
+ * of the variable there, as far as mappings tell, or its number. */
+uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
+			  int64_t time, uint64_t addr);

@@ -9,7 +9,6 @@
 #include "analyze/latency/pair_kinds.h"
 #include "analyze/latency/callers.h"
 #include "analyze/causes/causes.h"
-#include "analyze/latency/futex_locks.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/samples/loss_rows.h"

@@ -104,26 +104,22 @@ int folded_read(FILE *in, const struct name_opts *names, struct labels *labels,
 	return rc < 0 ? -1 : 0;
 }
 
-static void folded_name(FILE *out, const struct label *l)
-{
-	safe_text_put(out, l->name, ';', ':');
-
-	enum label_kind kind =
-		l->kernel && l->kind == LABEL_UNNAMED ? LABEL_KERNEL : l->kind;
-
-	for (size_t i = 0; i < N_SUFFIXES; i++) {
-		if (suffixes[i].kind == kind)
-			fputs(suffixes[i].suffix, out);
-	}
-}
-
 void folded_stack(FILE *out, const struct labels *labels, const uint32_t *label,
 		  size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			putc(';', out);
-		folded_name(out, labels_get(labels, label[i]));
+
+		const struct label *l = labels_get(labels, label[i]);
+		enum label_kind kind = l->kernel && l->kind == LABEL_UNNAMED
+					       ? LABEL_KERNEL
+					       : l->kind;
+
+		safe_text_put(out, l->name, ';', ':');
+		for (size_t k = 0; k < N_SUFFIXES; k++)
+			if (suffixes[k].kind == kind)
+				fputs(suffixes[k].suffix, out);
 	}
 }
 

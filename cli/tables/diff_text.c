@@ -221,30 +221,6 @@ static void moved_put_parts(const struct compare *c, const struct diff_rows *d,
 		fputs(" points", out);
 }
 
-/* Writes by how much the cause changed, and how sure that number is. */
-static void moved_put_times(const struct compare *c, const struct diff_rows *d,
-			    FILE *out)
-{
-	const struct diff_cause *cause = &d->cause;
-	const char *takes = c->n == 2 ? "took" : "takes";
-	double factor = diff_cause_factor(d);
-
-	if (cause->times > MOVED_TIMES) {
-		fprintf(out, " %s %.0f times as much", takes, cause->times);
-	} else {
-		fprintf(out, " %s %s%s", takes,
-			HUMAN_PERCENT(fabs(cause->times - 1), 1),
-			cause->sign > 0 ? " more" : " less");
-	}
-	if (isnan(factor)) {
-		fputs(" (of one run a side: no interval)", out);
-		return;
-	}
-	fputs(" (", out);
-	moved_put_interval(cause->times, factor, out);
-	fputc(')', out);
-}
-
 /* sum: by how much the runs differ, in weight; 0: it is not said. */
 static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 			    double sum, FILE *out)
@@ -269,7 +245,24 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 	} else if (!(cause->times > 0)) {
 		fputs(" was not seen in A", out);
 	} else {
-		moved_put_times(c, d, out);
+		const char *takes = c->n == 2 ? "took" : "takes";
+		double factor = diff_cause_factor(d);
+
+		if (cause->times > MOVED_TIMES)
+			fprintf(out, " %s %.0f times as much", takes,
+				cause->times);
+		else
+			fprintf(out, " %s %s%s", takes,
+				HUMAN_PERCENT(fabs(cause->times - 1), 1),
+				cause->sign > 0 ? " more" : " less");
+		/* how sure that number is */
+		if (isnan(factor)) {
+			fputs(" (of one run a side: no interval)", out);
+		} else {
+			fputs(" (", out);
+			moved_put_interval(cause->times, factor, out);
+			fputc(')', out);
+		}
 	}
 	moved_put_parts(c, d, out);
 	if (cause->moved) {
