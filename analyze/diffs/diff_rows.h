@@ -49,7 +49,7 @@ struct diff_row {
 	const struct report_row *row;
 	const struct report_rows *of;
 	uint64_t weight[2][2]; /* of A and B: self, total */
-	uint64_t hidden[2];    /* more of the total, at most: diff_hidden.c */
+	uint64_t hidden[2]; /* more of the total, at most: diff_hidden_find() */
 	/* why a change of it cannot be known; NULL: it is judged */
 	const char *unknown;
 	bool renamed; /* the caller's: it is no change, but may have another
@@ -162,8 +162,6 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under);
 /* Adds up diff_row.hidden of all rows, and takes it into account. O(frames of
  * all stacks + leaves that lack callers * the functions in front of them). */
 void diff_hidden_find(struct diff_rows *d);
-/* Takes back what diff_row.hidden may explain, once that is known. */
-void diff_rows_take_hidden(struct diff_rows *d);
 /* Returns the row of the frames with a label, of labels that all runs share;
  * REPORT_NONE if there is none. */
 uint32_t diff_rows_of_label(const struct diff_rows *d, uint32_t label);

@@ -6,7 +6,6 @@
 #include "analyze/stacks/interpreter.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
-#include "analyze/names/shown_names.h"
 #include "analyze/names/suffix.h"
 #include "analyze/samples/weight.h"
 #include "cli/output/output.h"

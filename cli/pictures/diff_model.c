@@ -6,7 +6,6 @@
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
-#include "analyze/samples/weight.h"
 #include "cli/open/input.h"
 #include "cli/output/say.h"
 #include "cli/pictures/flame.h"

@@ -15,7 +15,6 @@
 #include "analyze/stacks/label.h"
 #include "stitch/text/human.h"
 #include "analyze/diffs/sides.h"
-#include "analyze/samples/weight.h"
 #include "cli/output/out.h"
 #include "cli/pictures/palette.h"
 #include "cli/pictures/svg.h"

@@ -20,7 +20,6 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/waits/wall.h"
-#include "analyze/samples/weight.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

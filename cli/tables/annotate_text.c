@@ -3,7 +3,6 @@
 
 #include "cli/tables/annotated.h"
 #include "analyze/names/source_text.h"
-#include "analyze/names/shown_names.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "cli/output/out.h"

@@ -10,7 +10,6 @@
 #include "analyze/stacks/label.h"
 #include "analyze/waits/waits.h"
 #include "stitch/text/safe_text.h"
-#include "analyze/names/shown_names.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/causes/wait_cause.h"

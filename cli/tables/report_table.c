@@ -8,7 +8,6 @@
 #include "analyze/names/name_find.h"
 #include "analyze/waits/waits.h"
 #include "analyze/stacks/report_rows.h"
-#include "analyze/names/shown_names.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/waits/wall.h"
