@@ -81,7 +81,8 @@ static int page_write(struct store *db, const char *path,
 		.samples = by_samples(),
 		.wall = offcpu_opts.wall,
 		.source = with_source,
-		.source_dirs = &source_dirs,
+		.source_dir = source_dirs.item,
+		.n_source_dir = source_dirs.n,
 		.diff = changes,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;

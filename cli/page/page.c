@@ -273,8 +273,7 @@ struct html_page *html_page_new(struct store *db, const char *path,
 			 "use --by samples", &weight, &samples, err))
 		goto out;
 	if (o->source)
-		p->source = page_source_new(db, p->shown.stacks, o->source_dirs,
-					    err);
+		p->source = page_source_new(db, p->shown.stacks, o, err);
 	if (!o->source || p->source)
 		return p;
 out:

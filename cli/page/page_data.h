@@ -39,7 +39,6 @@ struct diff_model;
 struct err;
 struct filter;
 struct offcpu_sums;
-struct opt_list;
 struct page_data;
 struct stacks;
 struct store;
@@ -52,7 +51,8 @@ struct page_opts {
 	bool samples;	   /* each sample weighs 1 */
 	bool wall;	   /* shows waits beside samples first */
 	bool source;	   /* with the code of the hot functions, whose files */
-	const struct opt_list *source_dirs; /* are looked for here, too */
+	const char *const *source_dir; /* are looked for here, too */
+	size_t n_source_dir;
 	/* what changed since another recording; borrowed likewise, NULL: none
 	 */
 	const struct diff_model *diff;

@@ -17,7 +17,7 @@
 struct diff_model;
 struct err;
 struct page_source;
-struct opt_list;
+struct page_opts;
 struct stacks;
 struct store;
 
@@ -27,8 +27,7 @@ void page_diff_write(const struct diff_model *m, FILE *out);
  * not found has none in the page, which says why. Returns NULL and *err if the
  * database is damaged, or an option names a file that cannot be read. */
 struct page_source *page_source_new(struct store *db, struct stacks *s,
-				    const struct opt_list *dirs,
-				    struct err *err);
+				    const struct page_opts *o, struct err *err);
 void page_source_free(struct page_source *p);
 /* Says on the page which files it has lines of. */
 void page_source_tell(const struct page_source *p, FILE *out);

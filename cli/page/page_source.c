@@ -10,6 +10,7 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/page/page_bytes.h"
+#include "cli/page/page_data.h"
 #include "cli/tables/annotated.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -241,12 +242,11 @@ static void page_source_mark(struct page_source *p, const struct annot *a)
 }
 
 struct page_source *page_source_new(struct store *db, struct stacks *s,
-				    const struct opt_list *dirs,
-				    struct err *err)
+				    const struct page_opts *o, struct err *err)
 {
 	struct page_source *p = mem_new(1, sizeof(*p));
 
-	p->sources = sources_new(dirs->item, dirs->n, true);
+	p->sources = sources_new(o->source_dir, o->n_source_dir, true);
 	if (name_check(err) || hot_load(&p->h, db, s, -1, err)) {
 		page_source_free(p);
 		return NULL;
