@@ -44,6 +44,8 @@ SUBSTITUTES = (
     (r"--unwind perf\.data", "--unwind " + captures + "/frames32.data.zst"),
     (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
     (r" \*\.db$", " perf.db naps.db"),
+    # whatever kernel runs here
+    (r"(--symfs tests/captures/symfs) (tests/captures/before)", r"\1 --kallsyms tests/captures/events.kallsyms \2"),
     (r"shop\.data", captures + "/shop.data.zst"),
 )
 # a terminal, in which somebody leaves

@@ -92,7 +92,9 @@ S="--symfs $captures/symfs"
 for name in before after
 do
 	# shellcheck disable=SC2086 # an option and its value
-	"$B" ingest -q $S -o "$work/$name.db" "$captures/$name.data"
+	# without the names of a kernel that runs here and may be the same one
+	"$B" ingest -q $S --kallsyms "$captures/events.kallsyms" \
+		-o "$work/$name.db" "$captures/$name.data"
 done
 cd "$work" || exit 2
 case $B in /*) ;; *) B=$OLDPWD/$B ;; esac
