@@ -44,8 +44,6 @@ SUBSTITUTES = (
     (r"--unwind perf\.data", "--unwind " + captures + "/frames32.data.zst"),
     (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
     (r" \*\.db$", " perf.db naps.db"),
-    # whatever kernel runs here
-    (r"(--symfs tests/captures/symfs) (tests/captures/before)", r"\1 --kallsyms tests/captures/events.kallsyms \2"),
     (r"shop\.data", captures + "/shop.data.zst"),
 )
 # a terminal, in which somebody leaves
@@ -108,6 +106,9 @@ def tutorial(cwd):
     for section in re.findall(r"(?m)^\.Sh (.*)\n(?!\.\\\" not run)", open(page).read()):
         for line in sum(blocks(page, section), []):
             if line.startswith("$ "):
+                # whatever kernel runs here
+                line = line.replace(" tests/captures/before.data",
+                                    " --kallsyms tests/captures/events.kallsyms tests/captures/before.data")
                 said = " ".join(run(page, line[2:], cwd).decode().split())
                 n += bool(said)
                 if not said:
