@@ -26,7 +26,7 @@ for f in "$dir"/p/*.parquet
 do
 	grep "^$(basename "$f" .parquet) " "$dir/page"
 done >"$dir/said"
-version=$(sed -n 's/^#define FLEET_VERSION //p' cli/fleet/fleet_schema.h)
+version=$(sed -n 's/^#define FLEET_VERSION //p' analyze/fleet/fleet_schema.h)
 {
 	diff "$dir/said" "$dir/built" |
 		sed -n "s|^[<]|$page says:|p; s|^[>]|the files have:|p"

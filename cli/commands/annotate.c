@@ -9,7 +9,7 @@
 #include "cli/commands/name_opts.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
-#include "cli/tables/annotated.h"
+#include "analyze/listing/annotated.h"
 #include "cli/args/command.h"
 #include "analyze/names/source_text.h"
 #include "cli/ingest/name.h"

@@ -6,7 +6,7 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 #include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"

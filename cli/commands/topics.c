@@ -7,7 +7,7 @@
 #include "analyze/stacks/word_meanings.h"
 #include "analyze/stacks/trust.h"
 #include "cli/output/term.h"
-#include "cli/pictures/timeline_words.h"
+#include "analyze/samples/loss_marks_words.h"
 #include "formats/formats.h"
 #include "stitch/audit/rules.h"
 #include "stitch/source.h"

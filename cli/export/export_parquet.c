@@ -5,7 +5,7 @@
 
 #include "cli/export/export.h"
 #include "cli/export/parquet/parquet.h"
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 #include "cli/open/input.h"
 #include "analyze/samples/filter.h"
 #include "stitch/text/human.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/ingest/align.h"
-#include "cli/ingest/callsites.h"
+#include "analyze/callsites/callsites.h"
 #include "cli/ingest/session_folders.h"
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/lock_names.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "cli/ingest/callsites.h"
+#include "analyze/callsites/callsites.h"
 #include "cli/ingest/load.h"
 #include "cli/output/folder.h"
 #include "cli/output/progress.h"

@@ -11,7 +11,7 @@
 #include "stitch/text/safe_text.h"
 #include "cli/page/page_bytes.h"
 #include "cli/page/page_data.h"
-#include "cli/tables/annotated.h"
+#include "analyze/listing/annotated.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 #include "cli/push/push_sender.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"

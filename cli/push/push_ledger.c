@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/fleet/fleet_batch.h"
+#include "analyze/fleet/fleet_batch.h"
 #include "cli/push/push_server.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

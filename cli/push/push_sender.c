@@ -2,7 +2,7 @@
 #include "cli/push/push_sender.h"
 
 #include "cli/clickhouse/clickhouse.h"
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 #include "cli/push/push_server.h"
 #include "formats/pack.h"
 #include "stitch/base/intern.h"

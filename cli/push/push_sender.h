@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/blob.h"
 #include "stitch/base/err.h"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 
 struct clickhouse;
 struct err;

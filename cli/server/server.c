@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "cli/open/database_set.h"
 #include "analyze/samples/filter.h"
 #include "cli/output/progress.h"

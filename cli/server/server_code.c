@@ -5,7 +5,7 @@
  * outermost; equal images and frames are one. Rows are written when the names
  * are known. */
 
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"
 #include "schema/write/served.h"
 #include "stitch/audit/callsite.h"

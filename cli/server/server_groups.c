@@ -1,6 +1,6 @@
 /* server_groups.c - the sums of samples. */
 
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "cli/server/server_detail.h"
 #include "cli/server/server_ask.h"
 #include "schema/write/served.h"

@@ -1,7 +1,7 @@
 /* server_sums.c - events, which server_events() fetches before all that names
  * them; then losses, verdicts, trust and findings of a server. */
 
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "cli/server/server_ask.h"
 #include "schema/write/served.h"
 #include "stitch/base/err.h"

@@ -1,7 +1,7 @@
 /* annotate_text.c - annotated code as text, and as JSON. */
 #include <inttypes.h>
 
-#include "cli/tables/annotated.h"
+#include "analyze/listing/annotated.h"
 #include "analyze/names/source_text.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"

@@ -15,7 +15,7 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
-#include "cli/tables/latency_sched.h"
+#include "analyze/path/latency_sched.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"

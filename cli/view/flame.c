@@ -3,10 +3,10 @@
 
 #include "analyze/stacks/label.h"
 #include "stitch/text/human.h"
-#include "cli/view/calls.h"
+#include "analyze/stacks/calls.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
-#include "cli/view/sums.h"
+#include "analyze/stacks/sums.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 

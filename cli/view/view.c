@@ -13,7 +13,7 @@
 #include "cli/process/signals.h"
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
-#include "cli/view/sums.h"
+#include "analyze/stacks/sums.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

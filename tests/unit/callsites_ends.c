@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/ingest/callsites_pass.h"
+#include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <stdbool.h>
 
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 #include "cli/ingest/load.h"
 #include "analyze/samples/filter.h"
 #include "schema/store.h"

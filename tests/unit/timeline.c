@@ -1,6 +1,6 @@
 /* timeline.c - the page gets every loss and every missing stack that has a
  * time, once. */
-#include "cli/pictures/timeline.h"
+#include "analyze/samples/loss_marks.h"
 
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"

@@ -2,7 +2,7 @@
 #include "cli/export/parquet/pq_column.h"
 
 #include "cli/export/parquet/pq_pages.h"
-#include "cli/fleet/fleet_batch.h"
+#include "analyze/fleet/fleet_batch.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 

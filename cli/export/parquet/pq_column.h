@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "cli/export/parquet/pq_buf.h"
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/intern.h"
 
 struct err;

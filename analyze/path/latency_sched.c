@@ -1,5 +1,5 @@
 /* latency_sched.c - intervals of the scheduler. */
-#include "cli/tables/latency_sched.h"
+#include "analyze/path/latency_sched.h"
 
 #include <inttypes.h>
 

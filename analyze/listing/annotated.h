@@ -107,8 +107,8 @@ struct hot_lines {
 	struct arena text;
 };
 
-/* cli/tables/annotate_lines.c: adds samples to a line, which is returned; valid
- * until the next call. */
+/* analyze/listing/annotate_lines.c: adds samples to a line, which is returned;
+ * valid until the next call. */
 struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
 			       uint32_t line, uint64_t weight,
 			       uint64_t samples);
@@ -214,8 +214,8 @@ void annot_release(struct annot *a);
 /* Returns the instruction at the offset, NULL if there is none. */
 struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off);
 
-/* cli/tables/annotate_lines.c: finds the source files of the instructions, once
- * they have their lines. */
+/* analyze/listing/annotate_lines.c: finds the source files of the instructions,
+ * once they have their lines. */
 void annot_find_sources(struct annot *a, struct symbolizer *sy,
 			const struct image *img, struct sources *s);
 /* Walks over the source lines to show before an instruction: as objdump does,

@@ -1,5 +1,5 @@
 /* path_sql.c - the causes of waits as tables for SQL. */
-#include "cli/path/path_sql.h"
+#include "analyze/path/path_sql.h"
 
 #include "analyze/causes/account.h"
 #include "analyze/causes/causes.h"
@@ -7,7 +7,7 @@
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
 #include "cli/path/path.h"
-#include "cli/path/path_lists.h"
+#include "analyze/path/path_lists.h"
 #include "schema/columns.h"
 #include "schema/db/virtual_tables.h"
 #include "schema/store.h"

@@ -1,5 +1,5 @@
 /* calls.c - a tree of calls that grows where somebody looks. */
-#include "cli/view/calls.h"
+#include "analyze/stacks/calls.h"
 
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"

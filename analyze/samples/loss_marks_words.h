@@ -1,7 +1,7 @@
 /* timeline_words.h - what the marks and bands of the page are called, and what
  * they are. */
 #pragma once
-#include "cli/pictures/timeline.h"
+#include "analyze/samples/loss_marks.h"
 
 struct timeline_words {
 	const char *name, *says;

@@ -1,6 +1,6 @@
 /* callsites_links.c - whether the frames of user stacks can have called the
  * next inner ones. */
-#include "cli/ingest/callsites_pass.h"
+#include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"

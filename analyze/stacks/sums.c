@@ -1,10 +1,10 @@
 /* sums.c - the samples that view shows. */
-#include "cli/view/sums.h"
+#include "analyze/stacks/sums.h"
 
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
-#include "cli/view/calls.h"
+#include "analyze/stacks/calls.h"
 #include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

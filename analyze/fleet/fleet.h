@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "cli/args/command.h"
-#include "cli/fleet/fleet_batch.h"
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_batch.h"
+#include "analyze/fleet/fleet_schema.h"
 
 struct filter;
 struct fleet;

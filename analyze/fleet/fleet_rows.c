@@ -1,8 +1,8 @@
 /* fleet_rows.c - the rows of a table, batch by batch, and those of the small
  * tables. */
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 
-#include "cli/fleet/fleet_input.h"
+#include "analyze/fleet/fleet_input.h"
 #include "analyze/samples/filter.h"
 #include "cli/version.h"
 #include "schema/columns.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tables/annotated.h"
+#include "analyze/listing/annotated.h"
 #include "analyze/names/homonyms.h"
 #include "analyze/names/name_find.h"
 #include "analyze/names/shown_names.h"

@@ -1,5 +1,5 @@
 /* fleet_schema.c - the tables in which runs of many hosts lie together. */
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_schema.h"
 
 #define N(a) (sizeof(a) / sizeof((a)[0]))
 #define ONE(name_, type_, shape_)                                              \

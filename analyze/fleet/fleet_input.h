@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/fleet/fleet_batch.h"
-#include "cli/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet_batch.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/intern.h"
 
 struct err;

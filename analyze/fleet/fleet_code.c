@@ -1,7 +1,7 @@
 /* fleet_code.c - the rows of the tables stack and name, once for each content:
  * two stacks of a database can differ in a flag and have the same hash. */
 
-#include "cli/fleet/fleet_input.h"
+#include "analyze/fleet/fleet_input.h"
 #include "analyze/samples/code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"

@@ -1,7 +1,7 @@
 /* callsites_again.c - judges user stacks by what earlier call-site checks have
  * found: of databases that were merged. */
-#include "cli/ingest/callsites.h"
-#include "cli/ingest/callsites_pass.h"
+#include "analyze/callsites/callsites.h"
+#include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/tables/annotated.h"
+#include "analyze/listing/annotated.h"
 #include "cli/ingest/name.h"
 #include "analyze/names/shown_names.h"
 #include "schema/columns.h"

@@ -1,7 +1,7 @@
 /* callsites_ends.c - where user stacks end: in the function in which their
  * thread begins, or early, and then why. */
 
-#include "cli/ingest/callsites_pass.h"
+#include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
 #include "schema/write/sample_groups.h"
 #include "schema/write/write.h"

@@ -1,6 +1,6 @@
 /* timeline.c - what was lost and which stacks are missing, when and on which
  * CPU: reads the database into a struct timeline. */
-#include "cli/pictures/timeline.h"
+#include "analyze/samples/loss_marks.h"
 
 #include "schema/columns.h"
 #include "schema/store.h"

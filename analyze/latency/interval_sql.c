@@ -1,6 +1,6 @@
 /* interval_sql.c - the intervals of a database as a table for SQL. All are
  * kept, in 96 bytes each. */
-#include "cli/tables/interval_sql.h"
+#include "analyze/latency/interval_sql.h"
 
 #include "analyze/latency/intervals.h"
 #include "schema/columns.h"

@@ -1,6 +1,6 @@
 /* path_lists.c - the waits and wake-ups of each thread, and what its waits are
  * put down to. */
-#include "cli/path/path_lists.h"
+#include "analyze/path/path_lists.h"
 
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"

@@ -7,7 +7,7 @@
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
-#include "cli/tables/annotated.h"
+#include "analyze/listing/annotated.h"
 #include "stitch/base/search.h"
 #include "stitch/files/path.h"
 #include "symbolize/dwarf/line_files.h"

@@ -1,5 +1,5 @@
 /* fleet_fill.c - a batch of rows while it is filled. */
-#include "cli/fleet/fleet_input.h"
+#include "analyze/fleet/fleet_input.h"
 
 #include <assert.h>
 

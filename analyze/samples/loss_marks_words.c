@@ -1,6 +1,6 @@
 /* timeline_words.c - what the marks and bands of the page are called, and what
  * they are. */
-#include "cli/pictures/timeline_words.h"
+#include "analyze/samples/loss_marks_words.h"
 
 const struct timeline_words timeline_marks[MARK_KINDS] = {
 	[MARK_FINDING] = { "finding", "what must not happen in a capture" },

@@ -1,7 +1,7 @@
 /* callsites.c - the call-site check of a database. */
-#include "cli/ingest/callsites.h"
+#include "analyze/callsites/callsites.h"
 
-#include "cli/ingest/callsites_pass.h"
+#include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
 #include "cli/output/progress.h"
 #include "cli/process/signals.h"

@@ -1,11 +1,11 @@
 /* fleet.c - a database as the rows of a fleet need it: its runs, and small
  * numbers for the texts and hashes of its samples. */
-#include "cli/fleet/fleet.h"
+#include "analyze/fleet/fleet.h"
 
 #include <inttypes.h>
 #include <time.h>
 
-#include "cli/fleet/fleet_input.h"
+#include "analyze/fleet/fleet_input.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/filter.h"
 #include "stitch/text/json.h"
