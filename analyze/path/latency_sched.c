@@ -5,16 +5,13 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/latency/intervals.h"
-#include "stitch/text/json.h"
-#include "cli/path/path.h"
+#include "analyze/path/path_run.h"
 #include "stitch/base/mem.h"
-
-#define CHAIN_LINES 12
 
 static const char sched_kinds[2][8] = { "wake-up", "off-cpu" };
 
 struct latency_sched {
-	struct path_opts o;
+	struct path_ask ask;
 	struct path_run r;
 	struct intervals_thread *thread; /* of the timeline */
 	const char *kind;
@@ -32,9 +29,8 @@ struct latency_sched *latency_sched_open(struct store *db, const char *path,
 {
 	struct latency_sched *s = mem_new(1, sizeof(*s));
 
-	s->o.tid = -1;
-	s->o.lines = CHAIN_LINES;
-	s->r.o = &s->o;
+	s->ask.tid = s->ask.pid = -1;
+	s->r.ask = &s->ask;
 	if (path_open(&s->r, db, path, err)) {
 		latency_sched_close(s);
 		return NULL;
@@ -187,20 +183,7 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 	chain_release(&c);
 }
 
-void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
-			 int64_t to, struct json *j)
+struct path_run *latency_sched_run(struct latency_sched *s)
 {
-	uint32_t thread = timeline_thread(s->r.t, (int32_t)tid);
-
-	if (j) {
-		json_object(j, NULL);
-		if (thread != TIMELINE_NONE)
-			path_json(&s->r, j, thread, from, to);
-		json_end(j);
-		return;
-	}
-	if (thread == TIMELINE_NONE)
-		return;
-	putchar('\n');
-	path_screen(&s->r, thread, from, to);
+	return &s->r;
 }

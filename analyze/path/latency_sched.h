@@ -9,8 +9,8 @@
 struct err;
 struct interval;
 struct intervals_thread;
-struct json;
 struct latency_sched;
+struct path_run;
 struct store;
 
 /* Returns whether a kind is one of these. */
@@ -39,7 +39,5 @@ void latency_sched_behind(struct latency_sched *s, int64_t tid, int64_t from,
 /* Writes the function in which a thread left the CPU, or "not known". */
 void latency_sched_caller(struct latency_sched *s, int64_t event, char *out,
 			  size_t size);
-/* Prints the chain of path, if the thread has one; as an item of an array,
- * which is empty without one, if j is not NULL. */
-void latency_sched_chain(struct latency_sched *s, int64_t tid, int64_t from,
-			 int64_t to, struct json *j);
+/* Returns what chains of these threads are made of. */
+struct path_run *latency_sched_run(struct latency_sched *s);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/path/path.h"
+#include "analyze/path/path_run.h"
 
 struct path_blame;
 struct path_lists;

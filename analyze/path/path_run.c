@@ -1,14 +1,52 @@
 /* path_run.c - what the answers of the command path have in common: names,
  * chains, the threads and waits that the options select. */
-#include "cli/path/path.h"
+#include "analyze/path/path_run.h"
 
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wait_cause.h"
+#include "schema/columns.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/words.h"
+
+int path_open(struct path_run *r, struct store *db, const char *path,
+	      struct err *err)
+{
+	struct stacks_opts so = { .filter = &filter_none,
+				  .names = r->names,
+				  .inlined = true,
+				  .gaps = true,
+				  .no_groups = true };
+
+	r->db = db;
+	r->path = path;
+	so.labels = r->labels = labels_new();
+	r->stacks = stacks_load(db, &so, err);
+	if (!r->stacks)
+		return -1;
+	labels_shorten(r->labels, &r->names);
+	r->words = wait_causes_new(r->stacks);
+	r->causes = causes_load(db, path, r->words, err);
+	if (!r->causes)
+		return -1;
+	r->t = r->causes->t;
+	r->proofs = proofs_new(r->t);
+	return 0;
+}
+
+void path_close(struct path_run *r)
+{
+	proofs_free(r->proofs);
+	causes_free(r->causes);
+	wait_causes_free(r->words);
+	stacks_free(r->stacks);
+	labels_free(r->labels);
+}
 
 const char *path_comm(const struct path_run *r, uint32_t thread)
 {
@@ -96,12 +134,12 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		.thread = thread,
 		.from = from,
 		.to = to,
-		.depth = r->o->depth,
+		.depth = r->ask->depth,
 	};
 
 	chain_walk(c, r->proofs, r->t, &ask);
 	/* --proved: what is only likely counts as not known. */
-	for (size_t i = 0; r->o->proved && i < c->n; i++) {
+	for (size_t i = 0; r->ask->proved && i < c->n; i++) {
 		if (c->segment[i].proof != PROOF_LIKELY)
 			continue;
 		c->segment[i].proof = PROOF_UNKNOWN;
@@ -110,6 +148,28 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	r->asked += (uint64_t)to - (uint64_t)from;
 	r->proved += path_with(c, PROOF_PROVED);
 	r->unknown += path_with(c, PROOF_UNKNOWN);
+}
+
+struct path_sum path_first(const struct path_run *r, const struct chain *c,
+			   const struct chain_segment *s)
+{
+	struct path_sum first = {
+		.thread = TIMELINE_NONE,
+		.state = s->state,
+		.proof = s->proof,
+		.ns = (uint64_t)s->to - (uint64_t)s->from,
+	};
+	struct proof_edge e;
+	enum chain_state leaf;
+
+	if (!s->depth)
+		return first;
+	e = proofs_edge(r->proofs, c->path[s->path]);
+	leaf = chain_leaf(&e);
+	first.state = leaf == CHAIN_STATES ? CHAIN_BLOCKED : leaf;
+	if (leaf == CHAIN_STATES)
+		first.thread = timeline_thread(r->t, e.waker);
+	return first;
 }
 
 uint64_t path_with(const struct chain *c, enum proof proof)
@@ -164,7 +224,7 @@ struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)
 
 bool path_selects(const struct path_run *r, uint32_t thread)
 {
-	const struct path_opts *o = r->o;
+	const struct path_ask *o = r->ask;
 
 	return (o->tid < 0 || timeline_tid(r->t, thread) == o->tid) &&
 	       (o->pid < 0 ||
@@ -210,8 +270,8 @@ bool path_next_of_thread(struct path_run *r, struct path_walk *at,
 		if (pc.state != PIECE_DEAD && pc.state != PIECE_UNBORN &&
 		    !pc.came && out->from != TIMELINE_START &&
 		    out->to != TIMELINE_END &&
-		    !(r->o->timed &&
-		      (out->to <= r->o->from || out->from >= r->o->to)))
+		    !(r->ask->timed &&
+		      (out->to <= r->ask->from || out->from >= r->ask->to)))
 			return true;
 	}
 	return false;
@@ -254,7 +314,7 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 			err_set(err, ERR_USAGE,
 				"there are several threads named '%s', %d and "
 				"%d among them; choose one with --tid",
-				r->o->comm ? r->o->comm : "",
+				r->ask->comm ? r->ask->comm : "",
 				timeline_tid(r->t, found),
 				timeline_tid(r->t, i));
 			return TIMELINE_NONE;
@@ -264,4 +324,57 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 	if (found == TIMELINE_NONE)
 		path_no_thread(r, err);
 	return found;
+}
+
+int path_no_waits(const struct path_run *r, struct err *err)
+{
+	bool some = r->ask->tid >= 0 || r->ask->comm;
+	bool recorder = false;
+	size_t threads = 0;
+	size_t stays = 0;
+
+	for (uint32_t i = 0; i < r->t->n_thread; i++) {
+		if (!path_selects(r, i))
+			continue;
+		threads++;
+		stays += lists_get(&r->t->stays, i).n;
+		recorder |= r->t->thread[i].recorder;
+	}
+	if (some && !threads)
+		return path_no_thread(r, err);
+	if (!stays)
+		return err_set(err, ERR_USAGE,
+			       "%s: no record shows %s on a CPU, so no wait "
+			       "has a begin or an end%s",
+			       r->path, some ? "that thread" : "a thread",
+			       recorder ? "; it is the recorder's, whose "
+					  "records may be missing"
+					: "");
+	return err_set(
+		err, ERR_USAGE, "%s: %s left a CPU and came back%s", r->path,
+		some ? "the thread was seen on a CPU, but never" : "no thread",
+		r->ask->timed ? " in this time" : " in this capture");
+}
+
+int path_program_find(const struct path_run *r, struct path_program *out,
+		      struct err *err)
+{
+	struct rows *q = rows_of(r->db, "path_program", err);
+	int64_t first, last;
+
+	*out = (struct path_program){ .pid = -1 };
+	timeline_span(r->t, &first, &last);
+	if (rows_step(q)) {
+		int64_t pid = rows_int(q, PATH_PROGRAM_PID);
+
+		out->from = rows_int(q, PATH_PROGRAM_T0);
+		out->to = rows_int_or(q, PATH_PROGRAM_T1, last);
+		out->thread = pid > 0 && pid < INT32_MAX
+				      ? timeline_thread(r->t, (int32_t)pid)
+				      : TIMELINE_NONE;
+		if (out->thread != TIMELINE_NONE && out->from < out->to &&
+		    out->from >= first && out->to <= last)
+			out->pid = pid;
+	}
+	return rows_end(q, err);
 }

@@ -6,7 +6,7 @@
 #include "analyze/causes/wake_context.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
-#include "cli/path/path.h"
+#include "analyze/path/path_run.h"
 #include "analyze/path/path_lists.h"
 #include "schema/columns.h"
 #include "schema/db/virtual_tables.h"
@@ -34,7 +34,7 @@ struct sql_wait {
 
 struct path_sql {
 	struct path_run r;
-	struct path_opts o;
+	struct path_ask ask;
 	bool loaded;
 	struct path_lists *lists;
 	struct sql_wait at;
@@ -603,8 +603,8 @@ struct path_sql *path_sql_new(struct store *db, const char *path,
 {
 	struct path_sql *s = mem_new(1, sizeof(*s));
 
-	s->o.tid = s->o.pid = -1;
-	s->r.o = &s->o;
+	s->ask.tid = s->ask.pid = -1;
+	s->r.ask = &s->ask;
 	s->r.db = db;
 	s->r.path = path;
 	if (!store_give_tables(db, sql_tables, ARRAY_SIZE(sql_tables), s, err))

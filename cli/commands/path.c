@@ -54,7 +54,7 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int path_take_time(struct path_opts *o, struct err *err)
+static int path_take_time(struct path_ask *o, struct err *err)
 {
 	const char *p = time_text;
 
@@ -103,10 +103,10 @@ static int path_check(struct err *err)
 static int path_run(int argc, char **argv, struct err *err)
 {
 	struct path_opts o = {
-		.tid = tid,
-		.pid = -1,
+		.ask.tid = tid,
+		.ask.pid = -1,
 		.all = all,
-		.comm = blame ? blame : comm,
+		.ask.comm = blame ? blame : comm,
 		.worst = (size_t)worst,
 		.lines = limit > 0			  ? (size_t)limit
 			 : limit == NUMBER_UNSET && worst ? WORST_LINES
@@ -119,10 +119,10 @@ static int path_run(int argc, char **argv, struct err *err)
 		.blame = blame != NULL,
 		/* who names a thread has chosen */
 		.idle = idle || comm || tid != NUMBER_UNSET,
-		.proved = proved,
+		.ask.proved = proved,
 		.json = json,
 		.least = least,
-		.depth = (uint32_t)(depth < INT32_MAX ? depth : INT32_MAX),
+		.ask.depth = (uint32_t)(depth < INT32_MAX ? depth : INT32_MAX),
 		.fail = (int)fail,
 	};
 	int status = STATUS_OK;
@@ -130,7 +130,7 @@ static int path_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (path_check(err) || path_take_time(&o, err))
+	if (path_check(err) || path_take_time(&o.ask, err))
 		return -1;
 	db = database_from_args(argc, argv, flame, &path, &status, err);
 	if (!db)

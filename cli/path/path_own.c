@@ -53,28 +53,6 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 	return o->lock[id];
 }
 
-struct path_sum path_first(const struct path_run *r, const struct chain *c,
-			   const struct chain_segment *s)
-{
-	struct path_sum first = {
-		.thread = TIMELINE_NONE,
-		.state = s->state,
-		.proof = s->proof,
-		.ns = (uint64_t)s->to - (uint64_t)s->from,
-	};
-	struct proof_edge e;
-	enum chain_state leaf;
-
-	if (!s->depth)
-		return first;
-	e = proofs_edge(r->proofs, c->path[s->path]);
-	leaf = chain_leaf(&e);
-	first.state = leaf == CHAIN_STATES ? CHAIN_BLOCKED : leaf;
-	if (leaf == CHAIN_STATES)
-		first.thread = timeline_thread(r->t, e.waker);
-	return first;
-}
-
 /* Returns what the thread that was asked for did itself, or for whom and what
  * it waited, largest parts first; the caller frees them. */
 static struct path_sum *own_parts(struct own *o, const struct chain *c,

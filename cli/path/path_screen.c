@@ -481,13 +481,13 @@ static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
 
 /* Returns the shortest piece that has a line of its own: --min, or more where
  * there are more lines than are wanted. What is longest says why. */
-static int64_t path_least(const struct path_run *r, const struct chain *c)
+static int64_t path_least(const struct path_opts *o, const struct chain *c)
 {
-	int64_t least = r->o->least;
+	int64_t least = o->least;
 	int64_t more = 1000;
 	int64_t ns;
 
-	while (path_lines(c, least, &ns) > r->o->lines &&
+	while (path_lines(c, least, &ns) > o->lines &&
 	       more < TIMELINE_END / 2) {
 		raise_to(least, more);
 		more += more / 8;
@@ -495,10 +495,10 @@ static int64_t path_least(const struct path_run *r, const struct chain *c)
 	return least;
 }
 
-static void path_put_pieces(struct path_run *r, const struct chain *c,
-			    int64_t start, int64_t all)
+static void path_put_pieces(struct path_run *r, const struct path_opts *o,
+			    const struct chain *c, int64_t start, int64_t all)
 {
-	int64_t least = path_least(r, c);
+	int64_t least = path_least(o, c);
 	int64_t ns;
 	size_t i = 0;
 
@@ -522,8 +522,7 @@ static void path_put_pieces(struct path_run *r, const struct chain *c,
 		i++;
 	}
 	path_lines(c, least, &ns);
-	if (least > r->o->least) {
-
+	if (least > o->least) {
 		printf("below %s folded: %s, %s of the time; --limit 0 shows "
 		       "all\n",
 		       HUMAN_NS(least), HUMAN_NS(ns), HUMAN_PERCENT(ns, all));
@@ -574,12 +573,13 @@ void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	path_put_sums(r, c, to - from, own ? thread : TIMELINE_NONE);
 }
 
-void path_screen(struct path_run *r, uint32_t thread, int64_t from, int64_t to)
+void path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
+		 int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
 
 	path_head(r, thread, from, to, false, &c);
-	path_put_pieces(r, &c, from, to - from);
+	path_put_pieces(r, o, &c, from, to - from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("stacks of wake-ups with names of the kernel's "
 			      "functions (--kallsyms FILE), or events irq:* "

@@ -30,6 +30,8 @@ struct path_length {
 
 struct path_longest {
 	struct path_run *r;
+	const struct path_opts *o;
+	const struct path_program *program; /* for JSON; NULL: none */
 	/* the longest, sorted when the array is full */
 	struct path_length *wait;
 	size_t n, cap, keep;
@@ -71,9 +73,9 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 	struct idle s = { .p = l->r->proofs,
 			  .t = l->r->t,
 			  .budget = IDLE_BUDGET };
-	const struct path_opts *o = l->r->o;
+	const struct path_ask *ask = l->r->ask;
 	/* a program may be named as a recorder, and whoever asks wants it */
-	bool all = o->pid < 0 && o->tid < 0 && !o->comm;
+	bool all = ask->pid < 0 && ask->tid < 0 && !ask->comm;
 	size_t kept = 0;
 
 	l->idle = l->idle_ns = 0;
@@ -138,12 +140,12 @@ static const struct grid_column path_wait_columns[] = {
 };
 
 /* Writes a table as the options want it. */
-static void path_put_grid(const struct path_run *r, const struct grid *g,
+static void path_put_grid(const struct path_opts *o, const struct grid *g,
 			  const char *key)
 {
 	struct json j;
 
-	if (!r->o->json) {
+	if (!o->json) {
 		grid_write(g, "table", stdout);
 		return;
 	}
@@ -209,9 +211,10 @@ static void path_json_idle(const struct path_longest *l, struct json *j)
 }
 
 /* The chain of the program's first thread is not one of the waits. */
-static void path_json_program(struct path_run *r, struct json *j)
+static void path_json_program(const struct path_longest *l, struct json *j)
 {
-	const struct path_program *p = r->program;
+	const struct path_program *p = l->program;
+	struct path_run *r = l->r;
 	const uint64_t asked = r->asked;
 	const uint64_t proved = r->proved;
 	const uint64_t unknown = r->unknown;
@@ -236,8 +239,8 @@ static void path_put_waits_json(struct path_longest *l)
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
 	path_json_idle(l, &j);
-	if (l->r->program)
-		path_json_program(l->r, &j);
+	if (l->program)
+		path_json_program(l, &j);
 	json_array(&j, "waits");
 	json_lines(&j);
 	while (at < l->n && !json_failed(&j)) {
@@ -257,12 +260,12 @@ static void path_put_waits(struct path_longest *l)
 	struct path_run *r = l->r;
 	size_t at = 0;
 	struct grid *g = path_some_waits(l, &at, SIZE_MAX);
-	int64_t from = r->o->from;
-	int64_t to = r->o->to;
+	int64_t from = r->ask->from;
+	int64_t to = r->ask->to;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 
-	if (!r->o->timed)
+	if (!r->ask->timed)
 		timeline_span(r->t, &from, &to);
 	fprintf(out,
 		"%s wait%s, %s together; %s of the time of those shown is "
@@ -278,10 +281,10 @@ static void path_put_waits(struct path_longest *l)
 	fprintf(out,
 		"\n'--time TIME --tid TID' shows the chain of one, '%s--worst "
 		"3' of the longest",
-		r->o->pid < 0 ? "" : "--tid TID ");
+		r->ask->pid < 0 ? "" : "--tid TID ");
 	term_lines_end(&lines);
 	putchar('\n');
-	path_put_grid(r, g, "waits");
+	path_put_grid(l->o, g, "waits");
 	if (r->unknown)
 		path_put_advice(r, from, to);
 	grid_free(g);
@@ -291,7 +294,7 @@ static void path_put_worst(struct path_longest *l)
 {
 	struct json j;
 
-	if (l->r->o->json) {
+	if (l->o->json) {
 		json_answer(&j, stdout, JSON_PRETTY);
 		path_json_idle(l, &j);
 		json_array(&j, "chains");
@@ -299,16 +302,16 @@ static void path_put_worst(struct path_longest *l)
 	for (size_t i = 0; i < l->n; i++) {
 		const struct path_wait w = path_long_wait(l, i);
 
-		if (!l->r->o->json) {
+		if (!l->o->json) {
 			fputs(i ? "\n" : "", stdout);
-			path_screen(l->r, w.thread, w.from, w.to);
+			path_screen(l->r, l->o, w.thread, w.from, w.to);
 			continue;
 		}
 		json_object(&j, NULL);
 		path_json(l->r, &j, w.thread, w.from, w.to);
 		json_end(&j);
 	}
-	if (l->r->o->json) {
+	if (l->o->json) {
 		json_end(&j);
 		json_finish(&j);
 	} else if (l->idle || l->only_idle) {
@@ -320,40 +323,10 @@ static void path_put_worst(struct path_longest *l)
 	}
 }
 
-int path_no_waits(const struct path_run *r, struct err *err)
-{
-	bool some = r->o->tid >= 0 || r->o->comm;
-	bool recorder = false;
-	size_t threads = 0;
-	size_t stays = 0;
-
-	for (uint32_t i = 0; i < r->t->n_thread; i++) {
-		if (!path_selects(r, i))
-			continue;
-		threads++;
-		stays += lists_get(&r->t->stays, i).n;
-		recorder |= r->t->thread[i].recorder;
-	}
-	if (some && !threads)
-		return path_no_thread(r, err);
-	if (!stays)
-		return err_set(err, ERR_USAGE,
-			       "%s: no record shows %s on a CPU, so no wait "
-			       "has a begin or an end%s",
-			       r->path, some ? "that thread" : "a thread",
-			       recorder ? "; it is the recorder's, whose "
-					  "records may be missing"
-					: "");
-	return err_set(
-		err, ERR_USAGE, "%s: %s left a CPU and came back%s", r->path,
-		some ? "the thread was seen on a CPU, but never" : "no thread",
-		r->o->timed ? " in this time" : " in this capture");
-}
-
 /* Finds the longest waits, at most `most`. */
 static void path_find_waits(struct path_longest *l, size_t most)
 {
-	bool idle = l->r->o->idle;
+	bool idle = l->o->idle;
 
 	lower_to(most, SIZE_MAX / 4);
 	l->keep = idle || most > KEPT_FIRST ? most : KEPT_FIRST;
@@ -373,17 +346,18 @@ static void path_find_waits(struct path_longest *l, size_t most)
 	}
 }
 
-int path_waits(struct path_run *r, struct err *err)
+int path_waits(struct path_run *r, const struct path_opts *o,
+	       const struct path_program *program, struct err *err)
 {
-	struct path_longest l = { .r = r };
+	struct path_longest l = { .r = r, .o = o, .program = program };
 	int rc = 0;
 
-	path_find_waits(&l, r->o->worst ? r->o->worst : r->o->limit);
+	path_find_waits(&l, o->worst ? o->worst : o->limit);
 	if (!l.n)
 		rc = path_no_waits(r, err);
-	else if (r->o->worst)
+	else if (o->worst)
 		path_put_worst(&l);
-	else if (r->o->json)
+	else if (o->json)
 		path_put_waits_json(&l);
 	else
 		path_put_waits(&l);
@@ -402,6 +376,7 @@ struct path_share {
 
 struct path_shares {
 	struct path_run *r;
+	const struct path_opts *o;
 	struct path_share *share;
 	size_t n, cap;
 	struct intern keys;	      /* of share[] */
@@ -522,8 +497,8 @@ static void path_share_chain(struct path_shares *p, uint32_t thread,
 		const struct chain_segment *s = &c->segment[i];
 
 		path_count(p,
-			   p->r->o->blame ? path_key_blame(p, c, s)
-					  : path_key_tree(p, c, s),
+			   p->o->blame ? path_key_blame(p, c, s)
+				       : path_key_tree(p, c, s),
 			   s);
 	}
 }
@@ -548,7 +523,7 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(word, intern_get(&p->keys, key), intern_length(&p->keys, key));
-	if (p->r->o->blame)
+	if (p->o->blame)
 		path_put_blame(p, out, word);
 	else
 		path_put_tree(p, out, word,
@@ -562,7 +537,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 {
 	struct grid *g =
 		grid_new(path_share_columns, ARRAY_SIZE(path_share_columns));
-	size_t n = p->n < p->r->o->limit ? p->n : p->r->o->limit;
+	size_t n = p->n < p->o->limit ? p->n : p->o->limit;
 
 	sort_items(p->share, p->n, path_compare_shares);
 	for (size_t i = 0; i < n; i++) {
@@ -575,7 +550,7 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		grid_percent(g, s->likely, s->ns);
 		path_put_share(p, g, s->key);
 	}
-	if (!p->r->o->json) {
+	if (!p->o->json) {
 		printf("%s: %s proved", HUMAN_NS(p->ns),
 		       HUMAN_PERCENT(p->ns - p->likely - p->unknown, p->ns));
 		if (p->ns > p->likely + p->unknown)
@@ -583,23 +558,23 @@ static void path_put_shares(struct path_shares *p, const char *key)
 		printf(", %s likely", HUMAN_PERCENT(p->likely, p->ns));
 		printf(", %s not known\n\n", HUMAN_PERCENT(p->unknown, p->ns));
 	}
-	path_put_grid(p->r, g, key);
+	path_put_grid(p->o, g, key);
 	grid_free(g);
 }
 
-int path_shares(struct path_run *r, struct err *err)
+int path_shares(struct path_run *r, const struct path_opts *o, struct err *err)
 {
-	struct path_shares p = { .r = r };
+	struct path_shares p = { .r = r, .o = o };
 	int rc = 0;
 
 	p.name = mem_new(r->t->n_thread + 1, sizeof(*p.name));
-	if (r->o->timed && !r->o->blame) {
+	if (r->ask->timed && !o->blame) {
 		uint32_t asker = path_asker(r, err);
 
 		if (asker == TIMELINE_NONE)
 			rc = -1;
 		else
-			path_share_chain(&p, asker, r->o->from, r->o->to);
+			path_share_chain(&p, asker, r->ask->from, r->ask->to);
 	} else {
 		struct path_walk at = { 0 };
 		struct path_wait w;
@@ -610,7 +585,7 @@ int path_shares(struct path_run *r, struct err *err)
 	if (!rc && !p.n)
 		rc = path_no_waits(r, err);
 	if (!rc)
-		path_put_shares(&p, r->o->blame ? "blame" : "tree");
+		path_put_shares(&p, o->blame ? "blame" : "tree");
 	chain_release(&p.chain);
 	intern_release(&p.keys);
 	intern_release(&p.names);

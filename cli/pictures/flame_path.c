@@ -275,7 +275,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	       const char *file, struct err *err)
 {
 	struct path_flame f = {
-		.r = { .o = o },
+		.r = { .ask = &o->ask },
 		.svg = { .title = "Waits, and what they were for",
 			 .count_name = "ns",
 			 .sample_name = "piece",
@@ -292,7 +292,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 		f.tree = flame_tree_new(f.r.labels);
 		f.name = mem_new(f.r.t->n_thread + 1, sizeof(*f.name));
 	}
-	if (!rc && !o->timed) {
+	if (!rc && !o->ask.timed) {
 		struct path_walk at = { 0 };
 		struct path_wait w;
 
@@ -303,7 +303,8 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 
 		rc = asker == TIMELINE_NONE
 			     ? -1
-			     : flame_path_add(&f, asker, o->from, o->to, err);
+			     : flame_path_add(&f, asker, o->ask.from, o->ask.to,
+					      err);
 	}
 	if (!rc) {
 		flame_tree_finish(f.tree);
@@ -321,7 +322,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			     : path_no_waits(&f.r, err);
 	}
 	if (!rc)
-		rc = path_status(&f.r);
+		rc = path_status(&f.r, o);
 	flame_tree_free(f.tree);
 	chain_release(&f.chain);
 	intern_release(&f.whos);

@@ -16,6 +16,7 @@
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
 #include "analyze/path/latency_sched.h"
+#include "cli/path/path.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
@@ -25,6 +26,7 @@
 #define BINS_MAX 4096
 #define LATENCY_KEY 300
 /* Frames of a stack on a screen: the innermost, and the outermost ones. */
+#define CHAIN_LINES 12
 #define STACK_INNER 8
 #define STACK_OUTER 2
 /* A disk seldom takes so long, and one that waits for others often does. */
@@ -469,6 +471,26 @@ static void latency_put_stack(const struct latency *l,
 	free(text);
 }
 
+/* Prints the chain of path, if the thread has one; as an item of an array,
+ * which is empty without one, if j is not NULL. */
+static void latency_put_chain(const struct latency *l,
+			      const struct latency_worst *w, struct json *j)
+{
+	const struct path_opts o = { .lines = CHAIN_LINES };
+	struct path_run *r = latency_sched_run(l->sched);
+	uint32_t thread = timeline_thread(r->t, (int32_t)w->thread->tid);
+
+	if (j) {
+		json_object(j, NULL);
+		if (thread != TIMELINE_NONE)
+			path_json(r, j, thread, w->i.begin, w->i.end);
+		json_end(j);
+	} else if (thread != TIMELINE_NONE) {
+		putchar('\n');
+		path_screen(r, &o, thread, w->i.begin, w->i.end);
+	}
+}
+
 static void latency_put_worst(const struct latency *l, struct json *j)
 {
 	const struct grid_column col[] = {
@@ -525,8 +547,7 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		if (!j)
 			latency_put_stack(l, w);
 		if (l->sched)
-			latency_sched_chain(l->sched, w->thread->tid,
-					    w->i.begin, w->i.end, j);
+			latency_put_chain(l, w, j);
 	}
 	if (j && l->sched)
 		json_end(j);

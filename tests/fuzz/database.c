@@ -244,14 +244,14 @@ static void why(struct store *db, unsigned int answer)
 {
 	struct err err = { 0 };
 	const struct path_opts o = {
-		.tid = -1,
+		.ask.tid = -1,
 		.limit = 20,
 		.fail = -1,
 		.waits = answer == 0,
 		.worst = answer == 1 ? 3 : 0,
 		.tree = answer == 2,
 		.blame = answer == 3,
-		.comm = answer == 3 ? "t5" : NULL,
+		.ask.comm = answer == 3 ? "t5" : NULL,
 	};
 
 	if (path_print(db, path, &o, &err) < 0 && !err.msg[0])

@@ -148,10 +148,10 @@ static bool fuzz_path_wait(struct fuzz_path_walk *walk,
 }
 
 /* Chains of all waits; returns -1 and *err if the text has no switches. */
-static int fuzz_path_chains(struct store *db, const struct path_opts *o,
+static int fuzz_path_chains(struct store *db, const struct path_ask *ask,
 			    struct err *err)
 {
-	struct path_run r = { .o = o };
+	struct path_run r = { .ask = ask };
 	struct fuzz_path_walk walk = { .r = &r };
 	struct path_walk at = { 0 };
 	struct path_wait w;
@@ -166,32 +166,32 @@ static int fuzz_path_chains(struct store *db, const struct path_opts *o,
 static void fuzz_path_ask(struct store *db, const uint8_t *head)
 {
 	struct path_opts o = {
-		.tid = -1,
+		.ask.tid = -1,
 		.limit = 20,
-		.proved = head[0] & 8,
+		.ask.proved = head[0] & 8,
 		.json = head[0] & 16,
-		.depth = head[1] % 8,
+		.ask.depth = head[1] % 8,
 		.least = head[2] * 100,
 		.fail = -1,
 	};
 	struct err err = { 0 };
 
-	if (fuzz_path_chains(db, &o, &err)) {
+	if (fuzz_path_chains(db, &o.ask, &err)) {
 		if (!err.msg[0])
 			pipeline_die("no timeline, without a message");
 		return;
 	}
-	o.timed = head[0] & 32;
-	o.from = 1000000000 + head[4] * 100000;
-	o.to = o.from + 1 + head[5] * 100000;
+	o.ask.timed = head[0] & 32;
+	o.ask.from = 1000000000 + head[4] * 100000;
+	o.ask.to = o.ask.from + 1 + head[5] * 100000;
 	if (head[0] & 64)
-		o.tid = head[3] % THREADS;
+		o.ask.tid = head[3] % THREADS;
 	o.waits = head[0] % 8 == 1;
 	o.worst = head[0] % 8 == 2 ? 3 : 0;
 	o.tree = head[0] % 8 == 3;
 	o.blame = head[0] % 8 == 4;
 	if (o.blame)
-		o.comm = "t1";
+		o.ask.comm = "t1";
 	if (path_print(db, "fuzz", &o, &err) < 0 && !err.msg[0])
 		pipeline_die("no answer, without a message");
 }

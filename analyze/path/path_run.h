@@ -1,0 +1,135 @@
+/* path_run.h - what is known of waits, for one answer after the other: names,
+ * chains, the threads and waits that are asked for. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/causes/chain.h"
+#include "analyze/names/name_opts.h"
+
+struct err;
+struct labels;
+struct store;
+
+/* Which waits, and how far their chains go. */
+struct path_ask {
+	int64_t tid;	  /* -1: any */
+	int64_t pid;	  /* likewise */
+	const char *comm; /* NULL: any */
+	bool timed;
+	int64_t from, to; /* if timed */
+	bool proved;	  /* what is only likely counts as not known */
+	uint32_t depth;	  /* most edges on a path; 0: all */
+};
+
+struct path_run {
+	struct name_opts names; /* of functions */
+	struct store *db;
+	const char *path;
+	const struct path_ask *ask; /* NULL: no wait is chosen, and no chain
+				     * is made */
+	struct labels *labels;
+	struct stacks *stacks;
+	struct wait_causes *words;
+	struct causes *causes;
+	const struct timeline *t;
+	struct proofs *proofs;
+	uint64_t asked, proved, unknown; /* ns, of the chains so far */
+};
+
+/* Loads what an answer needs; r->ask is set before. Returns 0, or -1 and *err;
+ * call path_close() in either case. */
+int path_open(struct path_run *r, struct store *db, const char *path,
+	      struct err *err);
+void path_close(struct path_run *r);
+
+/* Sets *err: why the options select no wait. Returns -1. */
+int path_no_waits(const struct path_run *r, struct err *err);
+
+/* A time from a switch out, or the end of what is known, to the next run. */
+struct path_wait {
+	uint32_t thread;
+	uint32_t piece; /* number of its first one: path_wait_of() */
+	int64_t from, to;
+	int64_t out; /* event of the switch out; 0: none */
+	int16_t bits;
+};
+
+/* Returns the wait of a thread that begins with a piece, and *end, the number
+ * of the piece behind it. */
+struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
+			      size_t *end);
+
+/* Time put down to one thread in one state. */
+struct path_sum {
+	uint32_t thread;
+	enum chain_state state;
+	enum proof proof;
+	bool lock; /* path_put_own(): it was waited for a lock */
+	uint64_t ns;
+};
+
+/* Makes the chain of a thread, as the options want it. */
+void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
+		struct chain *c);
+/* Returns for whom the asker of a chain waited in a piece of it, who may have
+ * waited for others: .state is CHAIN_BLOCKED then. .thread is TIMELINE_NONE
+ * where there is nobody: what it did itself, or what interrupt woke it. */
+struct path_sum path_first(const struct path_run *r, const struct chain *c,
+			   const struct chain_segment *s);
+/* Returns the sums of a chain, largest first; the caller frees them. by_proof
+ * false: by thread and state alone, .proof says nothing. */
+struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n);
+/* Adds up those of n parts that differ in nothing but ns, and sorts the sums,
+ * largest first. Returns how many there are. */
+size_t path_add_up(struct path_sum *sum, size_t n);
+/* Returns the ns of a chain with that proof. */
+uint64_t path_with(const struct chain *c, enum proof proof);
+const char *path_comm(const struct path_run *r, uint32_t thread);
+/* The same, with its tid if another thread has that name too. */
+const char *path_tell(const struct path_run *r, uint32_t thread);
+/* Returns the function that an event was in, outside libc and the kernel if the
+ * stack has one; "" if there is none. Valid until labels change. */
+const char *path_function(struct path_run *r, int64_t event);
+/* Returns the context as a word: "task", "softirq-inline", ... */
+const char *path_context(enum timeline_context c);
+/* Returns "wake", "fork" or "deduced". */
+const char *path_edge_kind(const struct proof_edge *e);
+/* Returns the tid of who woke; 0: an interrupt, or an idle CPU. */
+int32_t path_edge_waker(const struct proof_edge *e);
+/* Returns the tid of who has the CPU that a ready thread will get, at the begin
+ * of that time; 0: nobody, -1: not known. */
+int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s);
+/* Returns the one thread that the options select; TIMELINE_NONE and *err if
+ * there is none, or more. */
+uint32_t path_asker(struct path_run *r, struct err *err);
+/* Returns whether the options select a thread. */
+bool path_selects(const struct path_run *r, uint32_t thread);
+/* Sets *err: the capture has no such thread. Returns -1. */
+int path_no_thread(const struct path_run *r, struct err *err);
+/* Where a walk over waits is: all zeros: before the first. */
+struct path_walk {
+	uint32_t thread;
+	size_t piece; /* of this thread, from which on waits are looked for */
+};
+/* Return whether there is a next wait, and *out: of the threads that the
+ * options select, thread by thread in time order; or of at->thread alone. */
+bool path_next_wait(struct path_run *r, struct path_walk *at,
+		    struct path_wait *out);
+bool path_next_of_thread(struct path_run *r, struct path_walk *at,
+			 struct path_wait *out);
+
+/* The program with which a recording began. */
+struct path_program {
+	int64_t pid;	 /* -1: there is none */
+	uint32_t thread; /* its first */
+	int64_t from, to;
+};
+
+/* Finds the program with which the recording began, from its start to its end.
+ * Returns 0, or -1 and *err. */
+int path_program_find(const struct path_run *r, struct path_program *out,
+		      struct err *err);
+/* Returns what a thread did in a state: "computing", "in a timer", ... */
+const char *path_doing(enum chain_state s);
