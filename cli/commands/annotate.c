@@ -9,7 +9,7 @@
 #include "cli/commands/name_opts.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
-#include "analyze/listing/annotated.h"
+#include "cli/tables/annotated.h"
 #include "cli/args/command.h"
 #include "analyze/names/source_text.h"
 #include "cli/ingest/name.h"
@@ -98,6 +98,7 @@ static int annotate_one(struct store *db, const struct hot *h, const char *path,
 		.intel = syntax_word && !strcmp(syntax_word, "intel"),
 		.lines = with_source,
 		.limit = limit == NUMBER_UNSET ? INSNS : limit,
+		.changed = name_tell_changed,
 	};
 	struct annot a = { .name = NULL };
 	struct symbolizer *sy = name_symbolizer(db, NULL, NULL);

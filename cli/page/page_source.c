@@ -11,7 +11,7 @@
 #include "stitch/text/safe_text.h"
 #include "cli/page/page_bytes.h"
 #include "cli/page/page_data.h"
-#include "analyze/listing/annotated.h"
+#include "analyze/listing/annot.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -148,9 +148,10 @@ static void page_source_load(struct page_source *p, struct store *db)
 		struct err err = { 0 };
 
 		/* comparing reads all code of the file, which may be 100 MB */
-		o.checked = false;
+		o.changed = name_tell_changed;
 		for (size_t k = 0; k < i; k++)
-			o.checked |= p->func[k].f->image == f->f->image;
+			if (p->func[k].f->image == f->f->image)
+				o.changed = NULL;
 		if (annot_load(&f->a, db, sy, &p->h, &c, &o, &err))
 			memcpy(f->why, err.msg, sizeof(f->why));
 		page_source_thin(f);

@@ -6,7 +6,7 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
-#include "analyze/listing/annotated.h"
+#include "cli/tables/annotated.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

@@ -1,10 +1,10 @@
-/* annotate_find.c - the functions with samples, and the one that the user
+/* hot.c - the functions with samples, and the one that the user
  * means. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/listing/annotated.h"
+#include "analyze/listing/hot.h"
 #include "analyze/names/homonyms.h"
 #include "analyze/names/name_find.h"
 #include "analyze/names/shown_names.h"
@@ -447,4 +447,46 @@ int hot_choose(const struct hot *h, const char *what, const char *dso,
 		       "shows what a function called; without a name the "
 		       "hottest functions are listed",
 		       what);
+}
+
+/* ---- source lines */
+
+struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
+			       uint32_t line, uint64_t weight, uint64_t samples)
+{
+	size_t size = strlen(file) + sizeof(line);
+	char *key = mem_new(size, 1);
+	uint32_t id;
+
+	memcpy(key, &line, sizeof(line));
+	memcpy(key + sizeof(line), file, size - sizeof(line));
+	id = intern_add_bytes(&l->index, key, size);
+	free(key);
+	if (id == l->n)
+		*mem_add(l->line, l->n, l->cap) = (struct hot_line){
+			.file = arena_strdup(&l->text, file),
+			.line = line,
+		};
+	l->line[id].weight += weight;
+	l->line[id].samples += samples;
+	return &l->line[id];
+}
+
+COMPARE_FUNCTION(hot_lines_compare, struct hot_line,
+		 compare_numbers(y->weight, x->weight)
+			 ?: compare_numbers(y->samples, x->samples)
+			 ?: strcmp(x->file, y->file)
+			 ?: compare_numbers(x->line, y->line));
+
+void hot_lines_sort(struct hot_lines *l)
+{
+	sort_items(l->line, l->n, hot_lines_compare);
+	intern_release(&l->index);
+}
+
+void hot_lines_release(struct hot_lines *l)
+{
+	intern_release(&l->index);
+	arena_release(&l->text);
+	free(l->line);
 }

@@ -1,12 +1,13 @@
-/* annotate_code.c - the instructions of one function with their samples,
+/* annot.c - the instructions of one function with their samples,
  * targets and source lines. */
 #include <elf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "analyze/listing/annotated.h"
-#include "cli/ingest/name.h"
+#include "analyze/listing/annot.h"
+#include "analyze/names/source_text.h"
 #include "analyze/names/shown_names.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -14,6 +15,7 @@
 #include "stitch/base/search.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/code_bytes.h"
+#include "symbolize/dwarf/line_files.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/symbolize.h"
 
@@ -68,9 +70,9 @@ static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Warns if the file has changed since ingest. */
+/* Says so if the file has changed since ingest. */
 static int annot_check_code(struct annot_loader *l, struct store *db,
-			    struct err *err)
+			    const struct annot_opts *o, struct err *err)
 {
 	struct rows *r = ROWS_BY(db, "image_text", err, l->c->image);
 	uint64_t now;
@@ -81,13 +83,14 @@ static int annot_check_code(struct annot_loader *l, struct store *db,
 				   rows_text(r, IMAGE_TEXT_NAME), &l->img,
 				   &now) &&
 	    now != (uint64_t)rows_int(r, IMAGE_TEXT_HASH))
-		name_tell_changed(rows_text(r, IMAGE_TEXT_FILE),
-				  rows_text(r, IMAGE_TEXT_NAME));
+		o->changed(rows_text(r, IMAGE_TEXT_FILE),
+			   rows_text(r, IMAGE_TEXT_NAME));
 	return rows_end(r, err);
 }
 
 static int open_code(struct annot_loader *l, struct store *db,
-		     struct symbolizer *sy, bool checked, struct err *err)
+		     struct symbolizer *sy, const struct annot_opts *o,
+		     struct err *err)
 {
 	struct rows *r = ROWS_BY(db, "annotate_image", err, l->c->image);
 	bool found = rows_step(r);
@@ -122,7 +125,7 @@ static int open_code(struct annot_loader *l, struct store *db,
 	l->code = code_bytes_open(sy, &l->img, err);
 	if (!l->code)
 		return -1;
-	return checked ? 0 : annot_check_code(l, db, err);
+	return o->changed ? annot_check_code(l, db, o, err) : 0;
 }
 
 /* Finds the bounds by the symbol, else by the unwind tables, else guesses
@@ -353,6 +356,54 @@ static void annot_add_lines(struct annot *a)
 	hot_lines_sort(&a->lines);
 }
 
+/* ---- the source lines that belong to the instructions */
+
+/* Returns when a file was written, in s; 0: not known. */
+static int64_t annot_written(const char *path)
+{
+	struct stat st;
+
+	return path && *path && !stat(path, &st) ? st.st_mtim.tv_sec : 0;
+}
+
+static bool annot_is_named(const struct annot_insn *in, const char *path)
+{
+	return in->file && in->line &&
+	       (in->file == path || !strcmp(in->file, path));
+}
+
+/* Finds the source files of the instructions, once they have their lines. */
+static void annot_find_sources(struct annot *a, struct symbolizer *sy,
+			       const struct image *img, struct sources *s)
+{
+	struct source_proof proof = { .built = annot_written(a->file) };
+	struct line_files *tables = NULL;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const struct annot_insn *in = &a->insn[i];
+		const char *path = in->file;
+		const struct source_file *f;
+
+		if (!path || !in->line || in->source)
+			continue;
+		if (!tables)
+			tables = line_files_open(sy, img);
+		/* the instructions of this file from here on share it */
+		proof.md5 = line_files_md5(tables, path);
+		proof.last = 0;
+		for (size_t k = i; k < a->n; k++)
+			if (annot_is_named(&a->insn[k], path) &&
+			    a->insn[k].line > proof.last)
+				proof.last = a->insn[k].line;
+		f = sources_get(s, path, &proof);
+		*mem_add(a->source, a->n_source, a->cap_source) = f;
+		for (size_t k = i; k < a->n; k++)
+			if (annot_is_named(&a->insn[k], path))
+				a->insn[k].source = f;
+	}
+	line_files_close(tables);
+}
+
 /* ---- all of it */
 
 /* Gives the functions that the code names a name for people. */
@@ -384,7 +435,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	struct annot_loader l = { .a = a, .h = h, .c = c };
 	int rc = -1;
 
-	if (!open_code(&l, db, sy, o->checked, err)) {
+	if (!open_code(&l, db, sy, o, err)) {
 		a->image = h->path[c->image];
 		a->file = arena_strdup(&a->text, code_bytes_path(l.code));
 		a->name = c->func && c->func->name ? c->func->name : NULL;
@@ -421,4 +472,33 @@ void annot_release(struct annot *a)
 	free(a->source);
 	hot_lines_release(&a->lines);
 	arena_release(&a->text);
+}
+
+/* ---- source lines before an instruction */
+
+/* Lines that are shown at most at a time: a jump further ahead is mostly one
+ * over other functions. */
+#define LINES_AHEAD 12
+
+static bool annot_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+void annot_lines_go(struct annot_lines *l, const struct annot_insn *in)
+{
+	const struct annot_insn *was = l->shown;
+	bool same = was && annot_same_text(was->file, in->file) &&
+		    annot_same_text(was->inlined, in->inlined);
+	uint32_t top = l->last;
+
+	l->place = false;
+	l->next = top + 1;
+	if (!in->file || !in->line || (same && was->line == in->line))
+		return;
+	l->shown = in;
+	l->place = !same || !source_line(in->source, in->line);
+	l->last = l->next = in->line;
+	if (same && top < in->line && in->line - top <= LINES_AHEAD)
+		l->next = top + 1;
 }

@@ -1,0 +1,59 @@
+/* annotated.h - what the files of the annotate command share: what they print.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "analyze/listing/annot.h"
+
+struct json;
+
+/* Prints the heaviest lines, with their shares of whole and an empty line;
+ * nothing if no line is known. */
+void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole);
+/* Writes all of them as the array "lines". */
+void hot_lines_json(struct json *j, const struct hot_lines *l);
+
+/* ---- inlined functions */
+
+/* The samples of one in a function that it was inlined into. */
+struct inlined_into {
+	uint32_t func; /* index in hot.func */
+	uint64_t weight, samples;
+};
+
+/* An inlined function, in all functions that have samples in it or in what was
+ * inlined into it. */
+struct inlined_copies {
+	const struct hot *h;
+	const char *what, *dso;
+	const char *name; /* NULL: there is no sample */
+	uint64_t weight, samples;
+	struct inlined_into *into; /* largest first */
+	size_t n_into;
+	struct hot_lines lines;
+	uint32_t *spot; /* while loading: index + 1 in hot.spot, by frame */
+	size_t n_spot;
+	struct arena text;
+};
+
+/* Finds the samples; what and dso as in
+ * hot_choose(), all three are borrowed. Returns 0, or -1 and *err;
+ * inlined_release() in both cases. */
+int inlined_load(struct inlined_copies *in, struct store *db,
+		 const struct hot *h, const char *what, const char *dso,
+		 struct err *err);
+void inlined_release(struct inlined_copies *in);
+/* Print the answer; path is the database. */
+void inlined_text(const struct inlined_copies *in, const char *path);
+void inlined_json(const struct inlined_copies *in);
+/* Prints a line about it if it has samples. */
+void inlined_mention(FILE *out, const struct inlined_copies *in);
+
+/* around is how many instructions to show around those with
+ * samples, -1 for all. */
+void annot_text(FILE *out, const struct annot *a, long around);
+void annot_json(const struct annot *a);
+/* Prints the hottest functions, at most max (0: all), and how to see one; path
+ * is the database. */
+void annot_list(const struct hot *h, const char *path, size_t max, bool json);
