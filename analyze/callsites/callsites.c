@@ -3,8 +3,6 @@
 
 #include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
-#include "cli/output/progress.h"
-#include "cli/process/signals.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"
@@ -275,7 +273,7 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 		if (of != image) {
 			if (pl && callsites_store_section(p, pl, image, err))
 				return -1;
-			if (stop_requested())
+			if (!p->seen(i))
 				return err_set(err, ERR_STOPPED, "stopped");
 			image = of;
 			pl = &p->place[image];
@@ -284,7 +282,6 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				pl->file = callsite_open(sy, image_of(p, frame),
 							 &said);
 			pl->is = said.is;
-			progress_update(0, 0, i, "return addresses");
 		}
 		callsites_check_frame(p, frame);
 	}
@@ -832,12 +829,12 @@ void callsites_release(struct pass *p)
 }
 
 int callsites_check(struct store *db, const struct frames *fr,
-		    struct symbolizer *sy, struct err *err)
+		    struct symbolizer *sy, callsites_seen_fn *seen,
+		    struct err *err)
 {
-	struct pass p = { .db = db, .fr = fr, .sy = sy };
+	struct pass p = { .db = db, .fr = fr, .sy = sy, .seen = seen };
 	int rc = -1;
 
-	progress_start("checking");
 	if (store_callsites_begin(db, err) || callsites_load(&p, err) ||
 	    (sy &&
 	     (callsites_check_frames(&p, sy, err) ||
@@ -849,7 +846,6 @@ int callsites_check(struct store *db, const struct frames *fr,
 	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);
 out:
-	progress_clear();
 	callsites_release(&p);
 	return rc;
 }

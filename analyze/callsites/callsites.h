@@ -1,11 +1,17 @@
 /* callsites.h - the call-site check of a database: which return addresses of
  * user stacks are bogus, and between which frames one is missing. */
 #pragma once
+#include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 struct frames;
 struct store;
 struct symbolizer;
+
+/* Called for each file, with how many return addresses were looked at so far;
+ * false: the user wants to stop. */
+typedef bool callsites_seen_fn(uint64_t n);
 
 /* Checks each distinct frame and pair of frames of all stored user stacks once,
  * and stores the results, and how far the user stacks of samples can be
@@ -13,9 +19,10 @@ struct symbolizer;
  * it is read. sy NULL: only the latter, of stacks of which no code is known.
  * Call store_groups_end() before, and this function after naming; again when
  * missing programs were added. Returns 0, or -1 and *err if the database fails
- * or Ctrl-C was pressed; missing code is not an error. */
+ * or seen() returned false; missing code is not an error. */
 int callsites_check(struct store *db, const struct frames *fr,
-		    struct symbolizer *sy, struct err *err);
+		    struct symbolizer *sy, callsites_seen_fn *seen,
+		    struct err *err);
 /* Judges the user stacks of a merged database, whose frames and pairs of frames
  * were checked in the databases that it is made of. */
 int callsites_judge_again(struct store *db, struct err *err);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/callsites/callsites.h"
 #include "schema/write/write.h"
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
@@ -94,6 +95,7 @@ struct pass {
 	struct callee_reach *reach; /* from 1 */
 	size_t n_reach, cap_reach;
 	struct symbolizer *sy; /* NULL: files are not opened */
+	callsites_seen_fn *seen;
 	struct store_stack_check *found;
 	size_t n_found, cap_found;
 };

@@ -6,7 +6,6 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
-#include "analyze/callsites/callsites.h"
 #include "cli/open/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/lock_names.h"
@@ -219,7 +218,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (!ret) {
 		struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
 
-		ret = callsites_check(db, NULL, sy, err);
+		ret = name_check_calls(db, NULL, sy, err);
 		symbolize_free(sy);
 	}
 	if (!ret)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/ingest/align.h"
-#include "analyze/callsites/callsites.h"
 #include "cli/ingest/session_folders.h"
 #include "cli/ingest/jitted.h"
 #include "cli/ingest/lock_names.h"
@@ -603,7 +602,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 }
 
 /* Names what was stored, with the copies of kallsyms in captures, and checks
- * its call sites. made: for callsites_check(). */
+ * its call sites. made: for name_check_calls(). */
 static int load_name_all(struct load *ld, const struct frames *made,
 			 struct err *err)
 {
@@ -627,7 +626,7 @@ static int load_name_all(struct load *ld, const struct frames *made,
 			     err);
 
 	if (!rc)
-		rc = callsites_check(ld->db, made, ld->symbolizer, err);
+		rc = name_check_calls(ld->db, made, ld->symbolizer, err);
 	if (!rc && !ld->ask->sums && !stop_requested())
 		rc = lock_names_store(ld->locks, ld->db, captured, err);
 	free(list);
@@ -704,7 +703,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		return -1;
 	load_end_reading(ld);
 	if (named ? load_name_all(ld, made, err)
-		  : callsites_check(ld->db, made, NULL, err))
+		  : name_check_calls(ld->db, made, NULL, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");

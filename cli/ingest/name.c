@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "analyze/callsites/callsites.h"
 #include "cli/output/progress.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
@@ -556,4 +557,21 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 		return -1;
 	return naming_name_all(db, NULL, NULL, true, !asked.no_inline, counts,
 			       err);
+}
+
+static bool naming_seen_calls(uint64_t n)
+{
+	progress_update(0, 0, n, "return addresses");
+	return !stop_requested();
+}
+
+int name_check_calls(struct store *db, const struct frames *fr,
+		     struct symbolizer *sy, struct err *err)
+{
+	progress_start("checking");
+
+	int rc = callsites_check(db, fr, sy, naming_seen_calls, err);
+
+	progress_clear();
+	return rc;
 }

@@ -5,6 +5,7 @@
 
 #include "cli/args/command.h"
 
+struct frames;
 struct symbolizer_cache;
 struct store;
 struct symbolize_opts;
@@ -58,6 +59,9 @@ int name_check(struct err *err);
  * not an error. */
 int name_images(struct store *db, const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err);
+/* Checks the call sites: callsites_check(), while a line shows progress. */
+int name_check_calls(struct store *db, const struct frames *fr,
+		     struct symbolizer *sy, struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
 int name_again(struct store *db, struct name_counts *counts, struct err *err);
