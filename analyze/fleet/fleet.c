@@ -9,8 +9,6 @@
 #include "analyze/samples/code.h"
 #include "analyze/samples/filter.h"
 #include "stitch/text/json.h"
-#include "stitch/text/parse_number.h"
-#include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
 #include "stitch/audit/callsite.h"
@@ -23,23 +21,6 @@
 #define NS_PER_S 1000000000
 #define NS_PER_DAY (86400 * (int64_t)NS_PER_S)
 #define HASH_SIZE 16
-
-static struct opt_list labels;
-static const char *weighted;
-
-const struct opt fleet_opts[] = {
-	OPT_LIST(0, "label", "NAME=VALUE", &labels,
-		 "a label of the runs; may be given several times"),
-	OPT_STRING(0, "weighted", "TIME", &weighted,
-		   "add samples up: one row for each TIME (1s, 100ms), thread "
-		   "and stack"),
-	{ .kind = OPT_END }
-};
-
-const struct opt_list *fleet_labels(void)
-{
-	return &labels;
-}
 
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len)
 {
@@ -54,42 +35,6 @@ uint32_t fleet_word_of(struct fleet *f, const char *s)
 void fleet_put_text(struct fleet_rows *r, const char *s)
 {
 	fleet_fill_id(&r->fill, fleet_word_of(r->f, s));
-}
-
-/* ---- options */
-
-static int fleet_read_period(uint64_t *out, struct err *err)
-{
-	int64_t ns;
-
-	if (parse_duration(weighted, &ns) || ns < NS_PER_S / 1000 ||
-	    ns > 3600ll * NS_PER_S)
-		return err_set(
-			err, ERR_USAGE,
-			"--weighted needs a time from 1ms to 3600s, such "
-			"as 1s, not '%s'",
-			weighted);
-	*out = (uint64_t)ns;
-	return 0;
-}
-
-static int fleet_check_labels(struct err *err)
-{
-	for (size_t i = 0; i < labels.n; i++) {
-		const char *text = labels.item[i];
-		size_t n = strcspn(text, "=");
-
-		if (!n || !text[n])
-			return err_set(err, ERR_USAGE,
-				       "--label needs NAME=VALUE, not '%s'",
-				       text);
-		for (size_t k = 0; k < i; k++)
-			if (!strncmp(labels.item[k], text, n + 1))
-				return err_set(err, ERR_USAGE,
-					       "--label %.*s is given twice",
-					       (int)n, text);
-	}
-	return 0;
 }
 
 /* ---- runs */
@@ -181,7 +126,7 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 	struct rows *r = ROWS_BY(f->db, "fleet_made", err, c->id);
 	char *text = NULL;
 	size_t len = 0;
-	const struct filter *filter = f->filter;
+	const struct filter *filter = f->ask->filter;
 	FILE *t;
 
 	for (size_t i = 0; i < HASH_SIZE; i++)
@@ -190,8 +135,8 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 		t = mem_stream(&text, &len);
 		/* runs without the latest column are sent again */
 		fprintf(t, "%d|%zu|%" PRIu64, FLEET_VERSION,
-			fleet_tables[FLEET_SAMPLE].n_column, f->period);
-		fleet_put_given(t, VERSION);
+			fleet_tables[FLEET_SAMPLE].n_column, f->ask->period);
+		fleet_put_given(t, f->ask->version);
 		fleet_put_given(t, rows_text(r, FLEET_MADE_MADE));
 		for (unsigned int i = 0; i < 6; i++) {
 			const char *const given[] = {
@@ -203,8 +148,8 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 		}
 		if (filter->cgroup)
 			fleet_put_given(t, filter->cgroup);
-		for (size_t i = 0; i < labels.n; i++)
-			fleet_put_given(t, labels.item[i]);
+		for (size_t i = 0; i < f->ask->n_label; i++)
+			fleet_put_given(t, f->ask->label[i]);
 		mem_stream_end(t);
 		fleet_hash_bytes(text, len, c->run.made);
 		free(text);
@@ -321,7 +266,7 @@ int fleet_load_code(struct fleet *f, struct err *err)
 
 /* ---- the object */
 
-struct fleet *fleet_open(struct store *db, const struct filter *filter,
+struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 			 struct err *err)
 {
 	static const char no_hash[HASH_SIZE];
@@ -329,12 +274,10 @@ struct fleet *fleet_open(struct store *db, const struct filter *filter,
 	bool ok;
 
 	f->db = db;
-	f->filter = filter;
+	f->ask = ask;
 	intern_add(&f->words, "");
 	intern_add_bytes(&f->hashes, no_hash, sizeof(no_hash));
-	ok = !fleet_check_labels(err) &&
-	     (!weighted || !fleet_read_period(&f->period, err)) &&
-	     !fleet_read_captures(f, err) && !fleet_read_contents(f, err);
+	ok = !fleet_read_captures(f, err) && !fleet_read_contents(f, err);
 	for (size_t i = 0; ok && i < f->n_capture; i++)
 		ok = !fleet_set_made(f, &f->capture[i], err);
 	if (ok)

@@ -12,23 +12,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/args/command.h"
 #include "analyze/fleet/fleet_batch.h"
 #include "analyze/fleet/fleet_schema.h"
 
+struct err;
 struct filter;
 struct fleet;
 struct fleet_rows;
 struct fleet_run;
 struct store;
 
-/* --label and --weighted: for OPT_GROUP(). fleet_open() reads them. */
-extern const struct opt fleet_opts[];
+/* What the rows depend on beside the database; all of it is borrowed. */
+struct fleet_ask {
+	const struct filter *filter; /* selects samples */
+	const char *const *label; /* of the runs: "NAME=VALUE", no name twice */
+	size_t n_label;
+	/* ns: a row for each of them, thread and stack; 0: for each sample */
+	uint64_t period;
+	const char *version; /* of this program */
+};
 
-/* Opens a database for its rows; db and filter are borrowed. The filter
- * selects samples. Returns NULL and *err if an option is refused or the
- * database is damaged. */
-struct fleet *fleet_open(struct store *db, const struct filter *filter,
+/* Opens a database for its rows; db and ask are borrowed. Returns NULL and *err
+ * if the database is damaged. */
+struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 			 struct err *err);
 void fleet_close(struct fleet *f); /* NULL is fine */
 

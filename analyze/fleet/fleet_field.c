@@ -100,8 +100,8 @@ int fleet_field_begin(struct fleet_rows *r, struct err *err)
 	r->close = fleet_field_close;
 	r->fill.cell[FIELD_TEXT].pool = &s->texts;
 	s->payloads = payloads_open(r->f->db, err);
-	s->ev = s->payloads
-			? events_open(r->f->db, r->f->filter, EVENTS_ALL, err)
-			: NULL;
+	s->ev = s->payloads ? events_open(r->f->db, r->f->ask->filter,
+					  EVENTS_ALL, err)
+			    : NULL;
 	return s->ev ? 0 : -1;
 }

@@ -5,12 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fleet/fleet_batch.h"
-#include "analyze/fleet/fleet_schema.h"
+#include "analyze/fleet/fleet.h"
 #include "stitch/base/intern.h"
 
 struct err;
-struct filter;
 struct known_code;
 struct store;
 struct value;
@@ -70,7 +68,7 @@ struct fleet_wrong {
 
 struct fleet {
 	struct store *db;
-	const struct filter *filter;
+	const struct fleet_ask *ask;
 	struct intern words, hashes;
 	struct fleet_capture *capture;
 	size_t n_capture, cap_capture;
@@ -82,12 +80,9 @@ struct fleet {
 	size_t n_chain, cap_chain;
 	uint32_t after_exec;	 /* a mark */
 	uint32_t verdict[32];	 /* by enum request_verdict: in words */
-	uint64_t period;	 /* of --weighted, ns; 0: not given */
 	struct known_code *code; /* NULL: not loaded */
 };
 
-/* Returns the values of --label. */
-const struct opt_list *fleet_labels(void);
 /* Returns the number of a text, which is made UTF-8 if it is not. */
 uint32_t fleet_word(struct fleet *f, const char *s, size_t len);
 /* The same of a whole text; NULL: FLEET_NO_WORD. */

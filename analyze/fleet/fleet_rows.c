@@ -4,7 +4,6 @@
 
 #include "analyze/fleet/fleet_input.h"
 #include "analyze/samples/filter.h"
-#include "cli/version.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
@@ -95,14 +94,14 @@ static void fleet_run_put_time(struct fleet_rows *r, size_t i)
 
 static void fleet_run_put(struct fleet_rows *r)
 {
-	const struct opt_list *l = fleet_labels();
+	const struct fleet_ask *ask = r->f->ask;
 	struct fleet_capture *c = r->capture;
 	struct fleet_fill *b = &r->fill;
 
 	fleet_fill_id(b, intern_add_bytes(&r->f->hashes, c->run.made,
 					  sizeof(c->run.made)));
 	fleet_fill_int(b, FLEET_VERSION);
-	fleet_put_text(r, VERSION);
+	fleet_put_text(r, ask->version);
 	fleet_put_text(r, c->run.host);
 	fleet_run_put_values(r, FLEET_CAPTURES_RELEASE, FLEET_CAPTURES_CLOCK);
 	fleet_fill_int(b, c->has_wall);
@@ -111,16 +110,16 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_run_put_time(r, FLEET_CAPTURES_LAST_NS);
 	fleet_run_put_values(r, FLEET_CAPTURES_SYSTEM_WIDE,
 			     FLEET_CAPTURES_LOST_UNKNOWN);
-	fleet_fill_int(b, (int64_t)r->f->period);
-	fleet_fill_int(b, filter_given(r->f->filter));
+	fleet_fill_int(b, (int64_t)ask->period);
+	fleet_fill_int(b, filter_given(ask->filter));
 	fleet_fill_int(b, (int64_t)c->kept);
 	fleet_fill_int(b, (int64_t)c->rows);
-	for (size_t i = 0; i < l->n; i++)
-		fleet_fill_id(b, fleet_word(r->f, l->item[i],
-					    strcspn(l->item[i], "=")));
+	for (size_t i = 0; i < ask->n_label; i++)
+		fleet_fill_id(b, fleet_word(r->f, ask->label[i],
+					    strcspn(ask->label[i], "=")));
 	fleet_fill_list(b);
-	for (size_t i = 0; i < l->n; i++)
-		fleet_put_text(r, strchr(l->item[i], '=') + 1);
+	for (size_t i = 0; i < ask->n_label; i++)
+		fleet_put_text(r, strchr(ask->label[i], '=') + 1);
 	fleet_fill_list(b);
 	fleet_run_put_values(r, FLEET_CAPTURES_PATH, FLEET_CAPTURES_PATH);
 	fleet_fill_int(b, 1);
@@ -221,7 +220,7 @@ static int fleet_verdict_begin(struct fleet_rows *r, struct err *err)
 	r->step = fleet_verdict_step;
 	r->close = fleet_verdict_close;
 	/* all samples may have been read before, which counted the requests */
-	if (r->capture->counted && !filter_given(r->f->filter))
+	if (r->capture->counted && !filter_given(r->f->ask->filter))
 		v->of[0] = r->capture->requests;
 	else if (fleet_verdict_count(r, "fleet_requests", &v->of[0], err))
 		return -1;

@@ -249,7 +249,7 @@ static int fleet_samples_add_up(struct fleet_rows *r, struct err *err)
 		fleet_samples_sum(s, &s->ahead);
 	s->has_ahead = false;
 	while (!s->ended && (ret = fleet_samples_read_next(r, &x, err)) > 0) {
-		fleet_samples_round(&x, r->f->period);
+		fleet_samples_round(&x, r->f->ask->period);
 		if (s->n && s->sum[0].time != x.time) {
 			s->ahead = x;
 			s->has_ahead = true;
@@ -267,7 +267,7 @@ static int fleet_samples_next(struct fleet_rows *r, struct fleet_sample *out,
 	struct fleet_samples *s = r->of;
 	int ret = 1;
 
-	if (!r->f->period)
+	if (!r->f->ask->period)
 		return fleet_samples_read_next(r, out, err);
 	if (s->at == s->n)
 		ret = fleet_samples_add_up(r, err);
@@ -321,7 +321,7 @@ int fleet_sample_begin(struct fleet_rows *r, struct err *err)
 	s->trust = trust_new(r->f->db, r->f->code, err);
 	if (!s->trust)
 		return -1;
-	s->ev = events_open(r->f->db, r->f->filter, EVENTS_FEW, err);
+	s->ev = events_open(r->f->db, r->f->ask->filter, EVENTS_FEW, err);
 	if (!s->ev)
 		return -1;
 	s->comm = fleet_samples_unasked(events_comms(s->ev));

@@ -7,6 +7,7 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/fleet_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/open/input.h"
 #include "cli/output/folder.h"
@@ -35,7 +36,7 @@ const struct exporter *const exporters[] = { EXPORTERS(ROW) NULL };
 const char *const exporter_names[] = { EXPORTERS(WORD) NULL };
 
 static const char *format, *out_path;
-static bool inlined = true;
+static bool inlined = true, partition, fields;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Output"),
@@ -48,7 +49,11 @@ static const struct opt opts[] = {
 	OPT_GROUP(by_opts),
 	OPT_HEADING("How to show it"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
-	OPT_GROUP(parquet_opts),
+	OPT_FLAG(0, "partition", &partition,
+		 "parquet: samples in folders host=HOST/day=DAY"),
+	OPT_FLAG(0, "event-fields", &fields,
+		 "parquet: a table with the fields of events too"),
+	OPT_GROUP(fleet_opts),
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -102,9 +107,15 @@ static int write_folder(const char *path, void *arg, struct err *err)
 /* Writes the databases one by one. */
 static int export_apart(int argc, char **argv, struct job *j, struct err *err)
 {
+	struct fleet_ask fleet;
 	struct inputs in;
 	int rc = -1;
 
+	if (fleet_opts_read(&fleet, &filter, err))
+		return -1;
+	j->x.fleet = &fleet;
+	j->x.partition = partition;
+	j->x.fields = fields;
 	j->x.inputs = &in;
 	if (!inputs_find(&in, argc, argv, out_path, err))
 		rc = folder_write(out_path, write_folder, j, err);

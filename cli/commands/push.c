@@ -6,7 +6,7 @@
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
 #include "cli/commands/filter_opts.h"
-#include "analyze/fleet/fleet.h"
+#include "cli/commands/fleet_opts.h"
 #include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
@@ -78,7 +78,7 @@ static int push_check_options(int argc, char **argv, struct err *err)
 			       "URL");
 	how.connections = (size_t)connections;
 	how.retry = retry;
-	return 0;
+	return fleet_opts_read(&how.rows, &filter, err);
 }
 
 /* ---- what was done */
@@ -157,7 +157,7 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	int rc = inputs_find(&in, argc, argv, NULL, err);
 
 	of_each.apart = &apart;
-	o.filter = &of_each;
+	o.rows.filter = &of_each;
 	p = push_new(s, &o);
 	if (!rc) {
 		progress_start("pushing");

@@ -20,6 +20,7 @@
 #include "cli/process/signals.h"
 #include "formats/bundle.h"
 #include "schema/columns.h"
+#include "cli/version.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
@@ -94,7 +95,8 @@ static int symbolize_push(struct store *db, const char *url, uint64_t *sent,
 			  struct err *err)
 {
 	static const struct opt_list none;
-	const struct push_options how = { .filter = &filter_none,
+	const struct push_options how = { .rows = { .filter = &filter_none,
+						    .version = VERSION },
 					  .connections = 1,
 					  .retry = 60 };
 	struct push_server s;

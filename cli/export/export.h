@@ -10,9 +10,10 @@
 #include <stdio.h>
 
 #include "analyze/names/name_opts.h"
-#include "cli/args/command.h"
 
+struct err;
 struct filter;
+struct fleet_ask;
 struct inputs;
 struct store;
 
@@ -25,6 +26,10 @@ struct export_request {
 	struct name_opts names;	     /* of functions */
 	bool inlined;		     /* with inlined functions */
 	bool samples;		     /* every sample weighs 1 */
+	/* of parquet: what its rows are; samples in folders host=HOST/day=DAY;
+	 * a table with the fields of events too */
+	const struct fleet_ask *fleet;
+	bool partition, fields;
 };
 
 struct exporter {
@@ -46,6 +51,3 @@ struct exporter {
 /* All exporters, and their names in the same order; both end with NULL. */
 extern const struct exporter *const exporters[];
 extern const char *const exporter_names[];
-
-/* Options of export_parquet: for OPT_GROUP(). */
-extern const struct opt parquet_opts[];

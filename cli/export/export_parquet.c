@@ -17,20 +17,10 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-static bool partition, fields;
-
-const struct opt parquet_opts[] = {
-	OPT_FLAG(0, "partition", &partition,
-		 "parquet: samples in folders host=HOST/day=DAY"),
-	OPT_FLAG(0, "event-fields", &fields,
-		 "parquet: a table with the fields of events too"),
-	OPT_GROUP(fleet_opts),
-	{ .kind = OPT_END }
-};
-
 /* What is being written. */
 struct lake {
-	struct filter filter; /* of the request, for each database */
+	const struct export_request *x;
+	struct fleet_ask ask; /* of the request, for each database */
 	struct filter_apart apart;
 	const char *folder;
 	struct parquet *file[FLEET_TABLES]; /* NULL: not open */
@@ -41,14 +31,14 @@ struct lake {
 	uint64_t kept, rows;
 };
 
-static bool lake_has_folders(enum fleet_table_id t)
+static bool lake_has_folders(const struct lake *l, enum fleet_table_id t)
 {
-	return partition && (t == FLEET_SAMPLE || t == FLEET_FIELD);
+	return l->x->partition && (t == FLEET_SAMPLE || t == FLEET_FIELD);
 }
 
-static bool lake_wants(enum fleet_table_id t)
+static bool lake_wants(const struct lake *l, enum fleet_table_id t)
 {
-	return fields || t != FLEET_FIELD;
+	return l->x->fields || t != FLEET_FIELD;
 }
 
 /* ---- rows that are already there */
@@ -180,9 +170,9 @@ static int lake_put_run(struct lake *l, size_t run, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
 		enum fleet_table_id t = order[i];
 
-		if (!lake_wants(t))
+		if (!lake_wants(l, t))
 			continue;
-		if (lake_has_folders(t)
+		if (lake_has_folders(l, t)
 			    ? lake_put_part(l, t, run, err)
 			    : lake_put_table(l, l->file[t], t, run, err))
 			return -1;
@@ -195,7 +185,7 @@ static int lake_put_database(struct lake *l, struct store *db, struct err *err)
 	uint64_t rows;
 	int rc = 0;
 
-	l->f = fleet_open(db, &l->filter, err);
+	l->f = fleet_open(db, &l->ask, err);
 	if (!l->f)
 		return -1;
 	for (size_t i = 0; !rc && i < fleet_runs(l->f); i++)
@@ -224,7 +214,7 @@ static int lake_open(struct lake *l, struct err *err)
 		return err_set(err, ERR_IO, "%s: %s", l->folder,
 			       strerror(errno));
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
-		if (!lake_wants(t) || lake_has_folders(t))
+		if (!lake_wants(l, t) || lake_has_folders(l, t))
 			continue;
 		snprintf(path, sizeof(path), "%.4000s/%s.parquet", l->folder,
 			 fleet_tables[t].name);
@@ -250,11 +240,13 @@ static int lake_end_filter(const struct lake *l, const struct inputs *in,
 static int export_parquet_write(const char *folder,
 				const struct export_request *x, struct err *err)
 {
-	struct lake l = { .folder = folder, .filter = *x->filter };
+	struct filter filter = *x->filter;
+	struct lake l = { .folder = folder, .x = x, .ask = *x->fleet };
 	struct store *db;
 	int ret = lake_open(&l, err) ? -1 : 1;
 
-	l.filter.apart = &l.apart;
+	filter.apart = &l.apart;
+	l.ask.filter = &filter;
 	while (ret > 0 && (ret = inputs_next(x->inputs, &db, err)) > 0) {
 		if (lake_put_database(&l, db, err))
 			ret = -1;

@@ -447,7 +447,7 @@ int push_database(struct push *p, struct store *db, const char *path,
 	size_t n;
 	int rc;
 
-	p->f = fleet_open(db, p->o->filter, err);
+	p->f = fleet_open(db, &p->o->rows, err);
 	if (!p->f)
 		return -1;
 	n = fleet_runs(p->f);
@@ -476,7 +476,7 @@ int push_database_names(struct push *p, struct store *db, struct err *err)
 {
 	int rc;
 
-	p->f = fleet_open(db, p->o->filter, err);
+	p->f = fleet_open(db, &p->o->rows, err);
 	if (!p->f)
 		return -1;
 	rc = push_try(p, push_names, p, err);

@@ -10,18 +10,17 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
 
-struct filter;
 struct push_server;
 
 /* How a push is to go. */
 struct push_options {
-	const struct filter *filter; /* which samples */
-	size_t connections;	     /* inserts at a time */
-	long retry;		     /* seconds for which we try again */
-	bool dry_run;		     /* only tell what would be sent */
-	bool replace;		     /* runs that are there with other rows */
-	bool fields;		     /* table field too */
-	bool progress;		     /* on the terminal */
+	struct fleet_ask rows; /* what is sent */
+	size_t connections;    /* inserts at a time */
+	long retry;	       /* seconds for which we try again */
+	bool dry_run;	       /* only tell what would be sent */
+	bool replace;	       /* runs that are there with other rows */
+	bool fields;	       /* table field too */
+	bool progress;	       /* on the terminal */
 };
 
 /* With dry_run, "sent" is what would be. */

@@ -45,13 +45,14 @@ START_TEST(texts_of_fields_are_kept_for_one_batch)
 	struct store *db = NULL;
 	bool damaged = false;
 	size_t rows, again, known;
+	const struct fleet_ask ask = { .filter = &filter_none, .version = "1" };
 	struct fleet *f;
 	struct err err;
 
 	ck_assert_int_eq(load_captures(paths, 1, &(struct load_ask){ 0 }, &db,
 				       &damaged, &err),
 			 0);
-	f = fleet_open(db, &filter_none, &err);
+	f = fleet_open(db, &ask, &err);
 	ck_assert_ptr_nonnull(f);
 	uint64_t hash = fleet_read_texts(f, FLEET_BATCH, &rows, &known);
 
