@@ -76,7 +76,7 @@ TABLES = (  # the beginning of the help's paragraph, the man page's section
     ("What a thread", "CAUSES OF WAITS", [
         w for w in values("analyze/causes/wait_cause.c", "wait_cause_word") if w]),
     ("On the page", "TIMELINE", re.findall(
-        r"\] = \{ " + STRING, text("analyze/samples/loss_marks_words.c"))),
+        r"\] = \{ " + STRING, text("analyze/samples/loss_marks.c"))),
 )
 assert text("cli/tables/annotate_inlined.c").count('"inlined too: "') == 1
 assert "(inferred)" in text("analyze/samples/chains.c")

@@ -1,5 +1,5 @@
-/* timeline.c - what was lost and which stacks are missing, when and on which
- * CPU: reads the database into a struct timeline. */
+/* loss_marks.c - what was lost and which stacks are missing, when and on which
+ * CPU: reads the database into a struct loss_marks. */
 #include "analyze/samples/loss_marks.h"
 
 #include "schema/columns.h"
@@ -10,29 +10,85 @@
 #include "stitch/base/wide.h"
 #include "stitch/verdict.h"
 
+const struct loss_words loss_mark_words[MARK_KINDS] = {
+	[MARK_FINDING] = { "finding", "what must not happen in a capture" },
+	[MARK_CHAIN_LOST] = { "chain_lost",
+			      "request whose chain was lost: records were "
+			      "dropped meanwhile" },
+	[MARK_UNJOINABLE] = { "unjoinable",
+			      "request with the marker but without a cookie" },
+	[MARK_STRIPPED] = { "stripped",
+			    "request in a file whose chains were removed" },
+	[MARK_EXIT_PER_TASK] = { "exit_per_task",
+				 "request of a thread that ended before its "
+				 "chain could be written" },
+	[MARK_PENDING_END] = { "pending_end",
+			       "request still in the kernel when the capture "
+			       "ended" },
+	[MARK_UNWINDER] = { "no answer",
+			    "request to a process that unwinds itself: it had "
+			    "not opted in, was at it already, or gave up" },
+	[MARK_EMPTY] = { "empty", "request whose chain has no address" },
+	[MARK_UNEXPLAINED] = { "unexplained",
+			       "request without a chain, and without a "
+			       "reason" },
+	[MARK_NO_SAMPLE] = { "chain: sample_lost",
+			     "chain whose samples were lost" },
+	[MARK_OVERWRITTEN] = { "chain: overwritten",
+			       "chain whose samples were overwritten in the "
+			       "ring" },
+	[MARK_FOREIGN] = { "chain: foreign",
+			   "chain that another session asked for" },
+	[MARK_DUPLICATE] = { "chain: duplicate",
+			     "chain that was there already" },
+	[MARK_NO_COOKIE] = { "chain: unjoinable",
+			     "chain whose samples carry no cookie" },
+	[MARK_NO_REASON] = { "chain: unexplained",
+			     "chain without a sample, and without a reason" },
+};
+
+const struct loss_words loss_band_words[BAND_KINDS] = {
+	[BAND_LOST] = { "lost", "records dropped: the ring was full" },
+	[BAND_OVERWRITTEN] = { "overwritten",
+			       "the ring overwrote its oldest records" },
+	[BAND_DAMAGE] = { "damage", "a part of the file could not be read" },
+	[BAND_OTHER] = { "other", "not recorded" },
+	[BAND_FILTERED] = { "filtered", "dropped by a filter, on purpose" },
+	[BAND_THROTTLED] = { "throttled", "the kernel stopped the event" },
+	[BAND_GAP_LOST] = { "missing cookies: lost",
+			    "counters of cookies that no record has; a loss "
+			    "explains them" },
+	[BAND_GAP_UNCOUNTED] = { "missing cookies: uncounted",
+				 "counters of cookies that no record has, and "
+				 "no loss explains them" },
+	[BAND_GAP_FOREIGN] = { "missing cookies: lost or foreign",
+			       "counters of cookies that no record has: lost, "
+			       "or asked for by somebody else" },
+};
+
 #define NEAR 16 /* marks looked at for one of the same column */
 
-void timeline_release(struct timeline *tl)
+void loss_marks_release(struct loss_marks *tl)
 {
 	free(tl->mark);
 	free(tl->band);
 }
 
-static uint32_t timeline_column(const struct timeline *tl, int64_t time)
+static uint32_t loss_marks_column(const struct loss_marks *tl, int64_t time)
 {
 	uint64_t span = (uint64_t)tl->t1 - (uint64_t)tl->t0;
 
 	if (time <= tl->t0)
 		return 0;
 	if (time >= tl->t1)
-		return TIMELINE_COLUMNS - 1;
+		return LOSS_COLUMNS - 1;
 	return (uint32_t)wide_div(
-		wide_mul((uint64_t)time - (uint64_t)tl->t0, TIMELINE_COLUMNS),
+		wide_mul((uint64_t)time - (uint64_t)tl->t0, LOSS_COLUMNS),
 		span);
 }
 
-static int timeline_compare_places(const struct timeline_place *a,
-				   const struct timeline_place *b)
+static int loss_marks_compare_places(const struct loss_place *a,
+				     const struct loss_place *b)
 {
 	return compare_numbers(a->capture, b->capture) ?:
 	       compare_numbers(a->cpu, b->cpu) ?:
@@ -41,45 +97,44 @@ static int timeline_compare_places(const struct timeline_place *a,
 
 /* ---- marks */
 
-static bool timeline_same_column(const struct timeline_mark *a,
-				 const struct timeline_mark *b)
+static bool loss_marks_same_column(const struct loss_mark *a,
+				   const struct loss_mark *b)
 {
 	return a->column == b->column &&
-	       !timeline_compare_places(&a->at, &b->at);
+	       !loss_marks_compare_places(&a->at, &b->at);
 }
 
-static void timeline_merge_mark(struct timeline_mark *a,
-				const struct timeline_mark *b)
+static void loss_marks_merge_mark(struct loss_mark *a,
+				  const struct loss_mark *b)
 {
 	a->n = saturating_add(a->n, b->n);
 	lower_to(a->t0, b->t0);
 	raise_to(a->t1, b->t1);
 }
 
-void timeline_mark(struct timeline *tl, const struct timeline_mark *m)
+void loss_mark(struct loss_marks *tl, const struct loss_mark *m)
 {
-	struct timeline_mark added = *m;
+	struct loss_mark added = *m;
 
-	added.column = timeline_column(tl, m->t0);
+	added.column = loss_marks_column(tl, m->t0);
 	/* marks come in time order from all CPUs, so one of the same column is
 	 * near the end */
 	for (size_t i = tl->n_mark; i > 0 && tl->n_mark - i < NEAR; i--)
-		if (timeline_same_column(&tl->mark[i - 1], &added)) {
-			timeline_merge_mark(&tl->mark[i - 1], &added);
+		if (loss_marks_same_column(&tl->mark[i - 1], &added)) {
+			loss_marks_merge_mark(&tl->mark[i - 1], &added);
 			return;
 		}
 	*mem_add(tl->mark, tl->n_mark, tl->cap_mark) = added;
 }
 
-COMPARE_BY(timeline_compare_marks, struct timeline_mark, at.capture, at.cpu,
+COMPARE_BY(loss_marks_compare_marks, struct loss_mark, at.capture, at.cpu,
 	   at.kind, column, t0);
 
 /* ---- bands */
 
-void timeline_band(struct timeline *tl, const struct timeline_band *b)
+void loss_band(struct loss_marks *tl, const struct loss_band *b)
 {
-	struct timeline_band *added =
-		mem_add(tl->band, tl->n_band, tl->cap_band);
+	struct loss_band *added = mem_add(tl->band, tl->n_band, tl->cap_band);
 
 	*added = *b;
 	added->rows = 1;
@@ -89,39 +144,39 @@ void timeline_band(struct timeline *tl, const struct timeline_band *b)
 	raise_to(added->t1, added->t0);
 }
 
-COMPARE_BY(timeline_compare_bands, struct timeline_band, at.capture, at.cpu,
+COMPARE_BY(loss_marks_compare_bands, struct loss_band, at.capture, at.cpu,
 	   at.kind, t0, t1, n);
 
 /* Returns whether two bands, of which b starts later, are one: they overlap, or
  * both are in the same column. */
-static bool timeline_same_band(const struct timeline *tl,
-			       const struct timeline_band *a,
-			       const struct timeline_band *b)
+static bool loss_marks_same_band(const struct loss_marks *tl,
+				 const struct loss_band *a,
+				 const struct loss_band *b)
 {
-	if (timeline_compare_places(&a->at, &b->at))
+	if (loss_marks_compare_places(&a->at, &b->at))
 		return false;
 	return b->t0 < a->t1 || (a->t0 == b->t0 && a->t1 == b->t1) ||
-	       timeline_column(tl, a->t0) == timeline_column(tl, b->t1);
+	       loss_marks_column(tl, a->t0) == loss_marks_column(tl, b->t1);
 }
 
-void timeline_finish(struct timeline *tl)
+void loss_marks_finish(struct loss_marks *tl)
 {
 	size_t n = 0;
 
-	sort_items(tl->mark, tl->n_mark, timeline_compare_marks);
+	sort_items(tl->mark, tl->n_mark, loss_marks_compare_marks);
 	for (size_t i = 0; i < tl->n_mark; i++)
-		if (n && timeline_same_column(&tl->mark[n - 1], &tl->mark[i]))
-			timeline_merge_mark(&tl->mark[n - 1], &tl->mark[i]);
+		if (n && loss_marks_same_column(&tl->mark[n - 1], &tl->mark[i]))
+			loss_marks_merge_mark(&tl->mark[n - 1], &tl->mark[i]);
 		else
 			tl->mark[n++] = tl->mark[i];
 	tl->n_mark = n;
-	sort_items(tl->band, tl->n_band, timeline_compare_bands);
+	sort_items(tl->band, tl->n_band, loss_marks_compare_bands);
 	n = 0;
 	for (size_t i = 0; i < tl->n_band; i++) {
-		const struct timeline_band *b = &tl->band[i];
-		struct timeline_band *last = n ? &tl->band[n - 1] : NULL;
+		const struct loss_band *b = &tl->band[i];
+		struct loss_band *last = n ? &tl->band[n - 1] : NULL;
 
-		if (!last || !timeline_same_band(tl, last, b)) {
+		if (!last || !loss_marks_same_band(tl, last, b)) {
 			tl->band[n++] = *b;
 			continue;
 		}
@@ -134,41 +189,41 @@ void timeline_finish(struct timeline *tl)
 
 /* ---- rows of the database */
 
-static bool timeline_is_null(const struct rows *r, size_t i)
+static bool loss_marks_is_null(const struct rows *r, size_t i)
 {
 	return rows_value(r, i).kind == VALUE_NULL;
 }
 
 /* The queries of requests, chains, findings, losses and gaps begin with the
  * same two columns. */
-static struct timeline_place timeline_place(const struct rows *r, int kind)
+static struct loss_place loss_place(const struct rows *r, int kind)
 {
 	int64_t cpu = rows_int(r, TIMELINE_REQUESTS_CPU);
 
-	return (struct timeline_place){
+	return (struct loss_place){
 		.capture = rows_int(r, TIMELINE_REQUESTS_CAPTURE),
 		.cpu = cpu < 0 || cpu > INT32_MAX ? -1 : (int32_t)cpu,
 		.kind = kind,
 	};
 }
 
-/* Takes a row of timeline_requests, or of timeline_chains or _findings, which
- * begin with the same three columns. */
-static void timeline_take_mark(struct timeline *tl, const struct rows *r,
-			       int kind)
+/* Takes a row of loss_marks_requests, or of loss_marks_chains or _findings,
+ * which begin with the same three columns. */
+static void loss_marks_take_mark(struct loss_marks *tl, const struct rows *r,
+				 int kind)
 {
 	int64_t time = rows_int(r, TIMELINE_REQUESTS_TIME_NS);
-	const struct timeline_mark m = {
-		.at = timeline_place(r, kind), .n = 1, .t0 = time, .t1 = time
+	const struct loss_mark m = {
+		.at = loss_place(r, kind), .n = 1, .t0 = time, .t1 = time
 	};
 
-	if (!timeline_is_null(r, TIMELINE_REQUESTS_TIME_NS))
-		timeline_mark(tl, &m);
+	if (!loss_marks_is_null(r, TIMELINE_REQUESTS_TIME_NS))
+		loss_mark(tl, &m);
 }
 
-static void timeline_take_request(struct timeline *tl, const struct rows *r)
+static void loss_marks_take_request(struct loss_marks *tl, const struct rows *r)
 {
-	static const enum timeline_mark_kind kind[] = {
+	static const enum loss_mark_kind kind[] = {
 		[REQ_CHAIN_LOST] = MARK_CHAIN_LOST,
 		[REQ_EXIT_PER_TASK] = MARK_EXIT_PER_TASK,
 		[REQ_PENDING_END] = MARK_PENDING_END,
@@ -183,12 +238,12 @@ static void timeline_take_request(struct timeline *tl, const struct rows *r)
 	int64_t v = rows_int(r, TIMELINE_REQUESTS_VERDICT);
 	bool known = v > 0 && v < (int64_t)ARRAY_SIZE(kind) && kind[v];
 
-	timeline_take_mark(tl, r, known ? kind[v] : MARK_UNEXPLAINED);
+	loss_marks_take_mark(tl, r, known ? kind[v] : MARK_UNEXPLAINED);
 }
 
-static void timeline_take_chain(struct timeline *tl, const struct rows *r)
+static void loss_marks_take_chain(struct loss_marks *tl, const struct rows *r)
 {
-	static const enum timeline_mark_kind kind[] = {
+	static const enum loss_mark_kind kind[] = {
 		[CHAIN_SAMPLE_LOST] = MARK_NO_SAMPLE,
 		[CHAIN_FOREIGN] = MARK_FOREIGN,
 		[CHAIN_OVERWRITTEN] = MARK_OVERWRITTEN,
@@ -199,39 +254,39 @@ static void timeline_take_chain(struct timeline *tl, const struct rows *r)
 	int64_t v = rows_int(r, TIMELINE_CHAINS_VERDICT);
 	bool known = v > 0 && v <= CHAIN_UNJOINABLE && kind[v];
 
-	timeline_take_mark(tl, r, known ? kind[v] : MARK_NO_REASON);
+	loss_marks_take_mark(tl, r, known ? kind[v] : MARK_NO_REASON);
 }
 
-static void timeline_take_finding(struct timeline *tl, const struct rows *r)
+static void loss_marks_take_finding(struct loss_marks *tl, const struct rows *r)
 {
-	timeline_take_mark(tl, r, MARK_FINDING);
+	loss_marks_take_mark(tl, r, MARK_FINDING);
 }
 
-/* Takes a row of timeline_losses or _gaps, which begin with the same five
+/* Takes a row of loss_marks_losses or _gaps, which begin with the same five
  * columns. A time that is not known stands for the edge. */
-static void timeline_take_band(struct timeline *tl, const struct rows *r,
-			       int kind)
+static void loss_marks_take_band(struct loss_marks *tl, const struct rows *r,
+				 int kind)
 {
 	int64_t n = rows_int(r, TIMELINE_LOSSES_N);
-	const struct timeline_band b = {
-		.at = timeline_place(r, kind),
-		.t0 = timeline_is_null(r, TIMELINE_LOSSES_T0)
+	const struct loss_band b = {
+		.at = loss_place(r, kind),
+		.t0 = loss_marks_is_null(r, TIMELINE_LOSSES_T0)
 			      ? tl->t0
 			      : rows_int(r, TIMELINE_LOSSES_T0),
-		.t1 = timeline_is_null(r, TIMELINE_LOSSES_T1)
+		.t1 = loss_marks_is_null(r, TIMELINE_LOSSES_T1)
 			      ? tl->t1
 			      : rows_int(r, TIMELINE_LOSSES_T1),
 		.n = n < 0 ? 0 : (uint64_t)n,
 	};
 
-	timeline_band(tl, &b);
+	loss_band(tl, &b);
 }
 
-static void timeline_take_loss(struct timeline *tl, const struct rows *r)
+static void loss_marks_take_loss(struct loss_marks *tl, const struct rows *r)
 {
 	static const struct {
 		const char *what;
-		enum timeline_band_kind kind;
+		enum loss_band_kind kind;
 	} known[] = {
 		{ "lost", BAND_LOST },
 		{ "lost_end", BAND_LOST },
@@ -244,36 +299,36 @@ static void timeline_take_loss(struct timeline *tl, const struct rows *r)
 		{ "filtered", BAND_FILTERED },
 	};
 	const char *what = rows_text(r, TIMELINE_LOSSES_WHAT);
-	enum timeline_band_kind kind = BAND_OTHER;
+	enum loss_band_kind kind = BAND_OTHER;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		if (!strcmp(known[i].what, what))
 			kind = known[i].kind;
-	timeline_take_band(tl, r, kind);
+	loss_marks_take_band(tl, r, kind);
 }
 
-static void timeline_take_gap(struct timeline *tl, const struct rows *r)
+static void loss_marks_take_gap(struct loss_marks *tl, const struct rows *r)
 {
 	int64_t v = rows_int(r, TIMELINE_GAPS_VERDICT);
 
-	timeline_take_band(tl, r,
-			   v == GAP_LOST	? BAND_GAP_LOST
-			   : v == GAP_UNCOUNTED ? BAND_GAP_UNCOUNTED
-						: BAND_GAP_FOREIGN);
+	loss_marks_take_band(tl, r,
+			     v == GAP_LOST	  ? BAND_GAP_LOST
+			     : v == GAP_UNCOUNTED ? BAND_GAP_UNCOUNTED
+						  : BAND_GAP_FOREIGN);
 }
 
-int timeline_load(struct timeline *tl, bool *timed, struct store *db,
-		  struct err *err)
+int loss_marks_load(struct loss_marks *tl, bool *timed, struct store *db,
+		    struct err *err)
 {
 	static const struct {
 		const char *query;
-		void (*take)(struct timeline *tl, const struct rows *r);
+		void (*take)(struct loss_marks *tl, const struct rows *r);
 	} step[] = {
-		{ "timeline_requests", timeline_take_request },
-		{ "timeline_chains", timeline_take_chain },
-		{ "timeline_losses", timeline_take_loss },
-		{ "timeline_gaps", timeline_take_gap },
-		{ "timeline_findings", timeline_take_finding },
+		{ "timeline_requests", loss_marks_take_request },
+		{ "timeline_chains", loss_marks_take_chain },
+		{ "timeline_losses", loss_marks_take_loss },
+		{ "timeline_gaps", loss_marks_take_gap },
+		{ "timeline_findings", loss_marks_take_finding },
 	};
 
 	struct rows *range = rows_of(db, "timeline_range", err);
@@ -283,8 +338,8 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		int64_t t0 = rows_int(range, TIMELINE_RANGE_FIRST_NS);
 		int64_t t1 = rows_int(range, TIMELINE_RANGE_LAST_NS);
 
-		if (timeline_is_null(range, TIMELINE_RANGE_FIRST_NS) ||
-		    timeline_is_null(range, TIMELINE_RANGE_LAST_NS))
+		if (loss_marks_is_null(range, TIMELINE_RANGE_FIRST_NS) ||
+		    loss_marks_is_null(range, TIMELINE_RANGE_LAST_NS))
 			continue;
 		if (!*timed || t0 < tl->t0)
 			tl->t0 = t0;
@@ -309,6 +364,6 @@ int timeline_load(struct timeline *tl, bool *timed, struct store *db,
 		if (rows_end(r, err))
 			return -1;
 	}
-	timeline_finish(tl);
+	loss_marks_finish(tl);
 	return 0;
 }

@@ -1,8 +1,8 @@
-/* timeline.h - what was lost and which stacks are missing, when and on which
+/* loss_marks.h - what was lost and which stacks are missing, when and on which
  * CPU, as the page shows it.
  *
  * A capture of hours has more marks than the page has pixels: those of one
- * kind, capture and CPU that share one of TIMELINE_COLUMNS columns are one mark
+ * kind, capture and CPU that share one of LOSS_COLUMNS columns are one mark
  * with a count, and bands that overlap or are narrower than a column are one
  * band. No number gets lost by that. */
 #pragma once
@@ -13,11 +13,11 @@
 struct err;
 struct store;
 
-#define TIMELINE_COLUMNS 1000 /* of the whole time */
+#define LOSS_COLUMNS 1000 /* of the whole time */
 
 /* Marks: things that happen at one time. The page's scripts know the order of
  * both lists. */
-enum timeline_mark_kind {
+enum loss_mark_kind {
 	MARK_FINDING,
 	MARK_UNEXPLAINED, /* requests */
 	MARK_CHAIN_LOST,
@@ -37,7 +37,7 @@ enum timeline_mark_kind {
 };
 
 /* Bands: things that last. */
-enum timeline_band_kind {
+enum loss_band_kind {
 	BAND_LOST,
 	BAND_OVERWRITTEN,
 	BAND_DAMAGE,
@@ -50,31 +50,31 @@ enum timeline_band_kind {
 	BAND_KINDS
 };
 
-struct timeline_place {
+struct loss_place {
 	int64_t capture;
 	int32_t cpu; /* -1: not known */
 	int kind;
 };
 
-struct timeline_mark {
-	struct timeline_place at;
+struct loss_mark {
+	struct loss_place at;
 	uint32_t column;
 	uint64_t n;
 	int64_t t0, t1; /* first and last */
 };
 
-struct timeline_band {
-	struct timeline_place at;
+struct loss_band {
+	struct loss_place at;
 	int64_t t0, t1;
 	uint64_t n;    /* records or counters */
 	uint64_t rows; /* number of intervals merged into this band */
 };
 
-struct timeline {
+struct loss_marks {
 	int64_t t0, t1; /* the whole time */
-	struct timeline_mark *mark;
+	struct loss_mark *mark;
 	size_t n_mark, cap_mark;
-	struct timeline_band *band;
+	struct loss_band *band;
 	size_t n_band, cap_band;
 };
 
@@ -82,12 +82,20 @@ struct timeline {
  * and time. Stores in *timed whether the database has times; if not, tl stays
  * empty. What has no time is in the tables of the page only. Returns 0, or -1
  * and *err. The caller releases tl in both cases. */
-int timeline_load(struct timeline *tl, bool *timed, struct store *db,
-		  struct err *err);
-void timeline_release(struct timeline *tl);
+int loss_marks_load(struct loss_marks *tl, bool *timed, struct store *db,
+		    struct err *err);
+void loss_marks_release(struct loss_marks *tl);
 
-/* For tests: the parts of timeline_load(), with t0 and t1 set before. t1 of a
+/* For tests: the parts of loss_marks_load(), with t0 and t1 set before. t1 of a
  * band may be before its t0. */
-void timeline_mark(struct timeline *tl, const struct timeline_mark *m);
-void timeline_band(struct timeline *tl, const struct timeline_band *b);
-void timeline_finish(struct timeline *tl);
+void loss_mark(struct loss_marks *tl, const struct loss_mark *m);
+void loss_band(struct loss_marks *tl, const struct loss_band *b);
+void loss_marks_finish(struct loss_marks *tl);
+
+/* What a kind is called on the page, and what it is. */
+struct loss_words {
+	const char *name, *says;
+};
+
+extern const struct loss_words loss_mark_words[MARK_KINDS];
+extern const struct loss_words loss_band_words[BAND_KINDS];

@@ -7,7 +7,7 @@
 #include "analyze/stacks/word_meanings.h"
 #include "analyze/stacks/trust.h"
 #include "cli/output/term.h"
-#include "analyze/samples/loss_marks_words.h"
+#include "analyze/samples/loss_marks.h"
 #include "formats/formats.h"
 #include "stitch/audit/rules.h"
 #include "stitch/source.h"
@@ -161,11 +161,11 @@ static void print_timeline(FILE *out)
 	size_t n = 1;
 
 	for (size_t i = 0; i < MARK_KINDS; i++, n++)
-		lines[n] = (struct help_line){ timeline_marks[i].name,
-					       timeline_marks[i].says };
+		lines[n] = (struct help_line){ loss_mark_words[i].name,
+					       loss_mark_words[i].says };
 	for (size_t i = 0; i < BAND_KINDS; i++, n++)
-		lines[n] = (struct help_line){ timeline_bands[i].name,
-					       timeline_bands[i].says };
+		lines[n] = (struct help_line){ loss_band_words[i].name,
+					       loss_band_words[i].says };
 	print_lines(out, lines, 34);
 }
 

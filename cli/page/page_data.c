@@ -14,7 +14,6 @@
 #include "cli/pictures/palette.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/samples/loss_marks.h"
-#include "analyze/samples/loss_marks_words.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/waits/wall.h"
 #include "schema/columns.h"
@@ -43,7 +42,7 @@ struct page_times {
 };
 
 struct page_data {
-	struct timeline tl;
+	struct loss_marks tl;
 	bool timed, by_samples, inlined_rows, wall;
 	bool served;  /* the sums of a server, without times */
 	uint64_t bin; /* ns */
@@ -384,7 +383,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->inlined_rows = o->inlined_rows;
 	d->served = served > 0;
 	if (served < 0 ||
-	    (!served && timeline_load(&d->tl, &d->timed, db, err)))
+	    (!served && loss_marks_load(&d->tl, &d->timed, db, err)))
 		goto out;
 	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
 						 (uint64_t)d->tl.t0)
@@ -429,7 +428,7 @@ void page_data_free(struct page_data *d)
 {
 	if (!d)
 		return;
-	timeline_release(&d->tl);
+	loss_marks_release(&d->tl);
 	flame_tree_free(d->tree);
 	page_waits_free(d->waits);
 	labels_free(d->times.keys);
@@ -570,7 +569,7 @@ static void page_data_put_labels(const struct page_data *d, struct json *j)
 
 /* [capture, cpu, kind, first bin, last bin, ...: the rest is for the caller] */
 static void page_data_put_place(const struct page_data *d, struct json *j,
-				const struct timeline_place *at, int64_t t0,
+				const struct loss_place *at, int64_t t0,
 				int64_t t1)
 {
 	json_int(j, NULL, at->capture);
@@ -585,7 +584,7 @@ static void page_data_put_bands(const struct page_data *d, struct json *j)
 {
 	json_array(j, "bands");
 	for (size_t i = 0; i < d->tl.n_band; i++) {
-		const struct timeline_band *b = &d->tl.band[i];
+		const struct loss_band *b = &d->tl.band[i];
 
 		json_array(j, NULL);
 		page_data_put_place(d, j, &b->at, b->t0, b->t1);
@@ -601,7 +600,7 @@ static void page_data_put_marks(const struct page_data *d, struct json *j)
 {
 	json_array(j, "marks");
 	for (size_t i = 0; i < d->tl.n_mark; i++) {
-		const struct timeline_mark *m = &d->tl.mark[i];
+		const struct loss_mark *m = &d->tl.mark[i];
 
 		json_array(j, NULL);
 		page_data_put_place(d, j, &m->at, m->t0, m->t1);
@@ -613,7 +612,7 @@ static void page_data_put_marks(const struct page_data *d, struct json *j)
 
 /* [name, what it is] of each kind */
 static void page_data_put_words(struct json *j, const char *name,
-				const struct timeline_words *word, size_t n)
+				const struct loss_words *word, size_t n)
 {
 	json_array(j, name);
 	for (size_t i = 0; i < n; i++)
@@ -671,8 +670,8 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	page_data_put_verdicts(&j);
 	json_bool(&j, "inlined_rows", d->inlined_rows);
 	page_data_put_labels(d, &j);
-	page_data_put_words(&j, "band_kinds", timeline_bands, BAND_KINDS);
-	page_data_put_words(&j, "mark_kinds", timeline_marks, MARK_KINDS);
+	page_data_put_words(&j, "band_kinds", loss_band_words, BAND_KINDS);
+	page_data_put_words(&j, "mark_kinds", loss_mark_words, MARK_KINDS);
 	page_data_put_bands(d, &j);
 	page_data_put_marks(d, &j);
 	palette_json(palette_find(palette_names[0]), &j, "colors");
