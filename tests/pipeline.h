@@ -15,9 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cli/args/command.h"
-#include "cli/ingest/load.h"
 #include "cli/args/options.h"
+#include "cli/commands/ingest_opts.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -59,9 +58,11 @@ static inline int pipeline_file(const void *data, size_t n)
 
 static inline struct pipeline pipeline_load_path(char *path, const char *out)
 {
-	const struct load_ask ask = { .out = out, .force = true };
+	struct load_ask ask = open_asked().load;
 	struct pipeline p = { 0 };
 
+	ask.out = out;
+	ask.force = true;
 	p.ret = load_captures(&path, 1, &ask, &p.db, &p.damaged, &p.err);
 	return p;
 }

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/callsites/callsites.h"
 #include "schema/write/write.h"
 #include "stitch/base/table.h"
 #include "symbolize/unwind/callsite.h"
@@ -94,8 +93,8 @@ struct pass {
 	size_t n_doubt, cap_doubt;
 	struct callee_reach *reach; /* from 1 */
 	size_t n_reach, cap_reach;
-	struct symbolizer *sy; /* NULL: files are not opened */
-	callsites_seen_fn *seen;
+	struct symbolizer *sy;	  /* NULL: files are not opened */
+	bool (*seen)(uint64_t n); /* callsites_seen_fn */
 	struct store_stack_check *found;
 	size_t n_found, cap_found;
 };

@@ -347,7 +347,7 @@ static int compare_read(struct compare *c, size_t i,
 	const char *want = i ? compare_event(c) : NULL;
 	struct store *db = NULL;
 
-	if (o->open(run->path, &db, &run->files, status, err))
+	if (o->open(o->open_arg, run->path, &db, &run->files, status, err))
 		return -1;
 
 	so.labels = c->labels;

@@ -11,15 +11,17 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/diffs/compared.h"
 
-/* Opens a recording. Stores a database to be closed, and what finds its
- * programs, to be freed; it cannot if it stays NULL. *status becomes that of a
- * damaged capture, if it is one. Returns 0, or -1 and *err. */
-typedef int compare_open_fn(const char *path, struct store **db,
-			    struct symbolizer **files, int *status,
-			    struct err *err);
+/* Opens a recording, with the open_arg of struct compare_opts. Stores a
+ * database to be closed, and what finds its programs, to be freed; it cannot if
+ * it stays NULL. *status becomes that of a damaged capture, if it is one.
+ * Returns 0, or -1 and *err. */
+typedef int compare_open_fn(const void *arg, const char *path,
+			    struct store **db, struct symbolizer **files,
+			    int *status, struct err *err);
 
 struct compare_opts {
 	compare_open_fn *open;
+	const void *open_arg;
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */
 	struct stacks_opts stacks;

@@ -1,6 +1,7 @@
 /* fleet_field.c - the rows of table field: one for each field of each event of
  * a run. */
 
+#include "analyze/fleet/fleet.h"
 #include "analyze/fleet/fleet_input.h"
 #include "stitch/text/json.h"
 #include "analyze/samples/events.h"

@@ -5,10 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/fleet/fleet.h"
+#include "analyze/fleet/fleet_batch.h"
+#include "analyze/fleet/fleet_schema.h"
 #include "stitch/base/intern.h"
 
 struct err;
+struct fleet_ask;
 struct known_code;
 struct store;
 struct value;

@@ -5,6 +5,7 @@
  * added up keep the order in which the first of each came, so that the rows of
  * a database are the same ones, in the same order, each time. */
 
+#include "analyze/fleet/fleet.h"
 #include "analyze/fleet/fleet_input.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"

@@ -1,8 +1,6 @@
 /* hot.c - the functions with samples, and the one that the user
  * means. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/listing/hot.h"
 #include "analyze/names/homonyms.h"

@@ -2,8 +2,6 @@
  * theirs. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "analyze/names/name_opts.h"
 #include "analyze/stacks/trust.h"

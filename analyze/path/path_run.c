@@ -222,7 +222,8 @@ struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)
 
 /* ---- whose */
 
-bool path_selects(const struct path_run *r, uint32_t thread)
+/* Returns whether a thread is asked for. */
+static bool path_selects(const struct path_run *r, uint32_t thread)
 {
 	const struct path_ask *o = r->ask;
 
@@ -291,7 +292,8 @@ bool path_next_wait(struct path_run *r, struct path_walk *at,
 	return false;
 }
 
-int path_no_thread(const struct path_run *r, struct err *err)
+/* Sets *err: the capture has no such thread. Returns -1. */
+static int path_no_thread(const struct path_run *r, struct err *err)
 {
 	char *word = safe_text_word(r->path);
 

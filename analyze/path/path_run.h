@@ -104,10 +104,6 @@ int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s);
 /* Returns the one thread that the options select; TIMELINE_NONE and *err if
  * there is none, or more. */
 uint32_t path_asker(struct path_run *r, struct err *err);
-/* Returns whether the options select a thread. */
-bool path_selects(const struct path_run *r, uint32_t thread);
-/* Sets *err: the capture has no such thread. Returns -1. */
-int path_no_thread(const struct path_run *r, struct err *err);
 /* Where a walk over waits is: all zeros: before the first. */
 struct path_walk {
 	uint32_t thread;

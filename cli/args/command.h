@@ -5,17 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct err;
+#include "cli/args/status.h"
 
-/* Exit statuses; 4 wins over 3. */
-enum status {
-	STATUS_OK,
-	STATUS_FAILED,
-	STATUS_USAGE,
-	STATUS_DAMAGED, /* done, but damaged input was skipped */
-	STATUS_LOSS,	/* check: causality errors or loss;
-			 * --fail-above: more than that */
-};
+struct err;
 
 enum opt_kind {
 	OPT_FLAG,

@@ -2,7 +2,7 @@
  * tolerated. */
 
 #include "cli/audit/check.h"
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "stitch/base/err.h"
 #include "stitch/base/wide.h"
 

@@ -11,7 +11,8 @@
 #include <stdio.h>
 
 #include "cli/clickhouse/rowbinary.h"
-#include "cli/args/command.h"
+
+struct err;
 
 /* A connection, and what is known of it. */
 struct clickhouse {
@@ -23,15 +24,17 @@ struct clickhouse {
 	/* of the exception with which the server refused the last statement;
 	 * 0: it did not, or the failure was another one */
 	long code;
+	long timeout;	/* seconds for one request */
 	size_t inserts; /* that clickhouse_step() has not returned */
 	struct clickhouse_own *own;
 };
 
-/* --password-file, --ca-file, --timeout: for OPT_GROUP(). */
-extern const struct opt clickhouse_opts[];
+/* How a server is asked; borrowed. */
+struct clickhouse_options {
+	const char *password_file, *ca_file; /* NULL each: not given */
+	long timeout;			     /* seconds for one request */
+};
 
-/* Returns the seconds of --timeout. */
-long clickhouse_patience(void);
 /* Returns whether the text begins like a URL of a server: "clickhouse://" or
  * "clickhouses://" (TLS). */
 bool clickhouse_is_url(const char *text);
@@ -40,7 +43,9 @@ bool clickhouse_is_url(const char *text);
  * ("default"), port (8123; TLS: 8443), database ("default"). Returns NULL and
  * *err if the URL is wrong (ERR_USAGE; a URL with a password is), or the server
  * does not answer or refuses the user. */
-struct clickhouse *clickhouse_open(const char *url, struct err *err);
+struct clickhouse *clickhouse_open(const char *url,
+				   const struct clickhouse_options *o,
+				   struct err *err);
 void clickhouse_close(struct clickhouse *c); /* NULL is fine */
 
 /* Runs a statement that has no rows. Returns 0, or -1 and *err. */

@@ -109,7 +109,8 @@ struct request {
 
 struct clickhouse_own {
 	struct clickhouse_place place;
-	char *password; /* may be NULL */
+	char *password;	     /* may be NULL */
+	const char *ca_file; /* likewise; borrowed */
 	CURLM *multi;
 	struct request *inserts; /* under way */
 	struct request *ended;	 /* while another statement was run */
@@ -131,7 +132,7 @@ static int request_take_plain(void *arg, const void *data, size_t n,
 {
 	struct request *q = arg;
 	size_t room = sizeof(q->refusal) - 1 - q->n_refusal;
-	long timeout = clickhouse_options.timeout;
+	long timeout = q->c->timeout;
 
 	/* libcurl checks the time, and lets us look for Ctrl-C, only every few
 	 * megabytes, each of which may unpack to a thousand. */
@@ -243,7 +244,6 @@ static void request_add_setting(CURL *e, FILE *url, const struct setting *s)
 static struct request *request_new(struct clickhouse *c, const char *database,
 				   const struct setting *s, size_t n)
 {
-	const struct clickhouse_options *o = &clickhouse_options;
 	const struct setting chosen = { "database", database };
 	struct request *q = mem_new(1, sizeof(*q));
 	CURL *e = mem_must(curl.easy_init());
@@ -286,12 +286,12 @@ static struct request *request_new(struct clickhouse *c, const char *database,
 	curl.easy_setopt(e, CURLOPT_HTTP09_ALLOWED, 0L);
 	curl.easy_setopt(e, CURLOPT_TCP_KEEPALIVE, 1L);
 	curl.easy_setopt(e, CURLOPT_CONNECTTIMEOUT,
-			 o->timeout < CONNECT_S ? o->timeout : CONNECT_S);
+			 c->timeout < CONNECT_S ? c->timeout : CONNECT_S);
 	/* all of it: a byte now and then would keep a request for ever */
-	curl.easy_setopt(e, CURLOPT_TIMEOUT, o->timeout);
+	curl.easy_setopt(e, CURLOPT_TIMEOUT, c->timeout);
 	q->began = now_ns();
-	if (o->ca_file)
-		curl.easy_setopt(e, CURLOPT_CAINFO, o->ca_file);
+	if (c->own->ca_file)
+		curl.easy_setopt(e, CURLOPT_CAINFO, c->own->ca_file);
 	return q;
 }
 
@@ -615,17 +615,21 @@ static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 				 c->own->version % 100);
 }
 
-struct clickhouse *clickhouse_open(const char *url, struct err *err)
+struct clickhouse *clickhouse_open(const char *url,
+				   const struct clickhouse_options *o,
+				   struct err *err)
 {
 	struct clickhouse *c = mem_new(1, sizeof(*c));
 
 	c->own = mem_new(1, sizeof(*c->own));
 	c->name = c->own->place.name;
 	c->database = c->own->place.database;
+	c->timeout = o->timeout;
+	c->own->ca_file = o->ca_file;
 	if (clickhouse_place_parse(&c->own->place, url, err) ||
-	    clickhouse_password(&c->own->password, err))
+	    clickhouse_password(o->password_file, &c->own->password, err))
 		goto out;
-	if (clickhouse_options.timeout < 1) {
+	if (o->timeout < 1) {
 		err_set(err, ERR_USAGE, "--timeout needs 1 second or more");
 		goto out;
 	}

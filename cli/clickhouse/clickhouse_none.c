@@ -4,7 +4,9 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-struct clickhouse *clickhouse_open(const char *url UNUSED, struct err *err)
+struct clickhouse *clickhouse_open(const char *url UNUSED,
+				   const struct clickhouse_options *o UNUSED,
+				   struct err *err)
 {
 	err_set(err, ERR_USAGE,
 		"this program was built without libcurl, which talks to "

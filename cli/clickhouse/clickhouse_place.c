@@ -11,27 +11,6 @@
 #define TLS_SCHEME "clickhouses://"
 #define PASSWORD_MAX 4096
 
-struct clickhouse_options clickhouse_options = { .timeout = 300 };
-
-const struct opt clickhouse_opts[] = {
-	OPT_HEADING("Servers"),
-	OPT_STRING(0, "password-file", "FILE",
-		   &clickhouse_options.password_file,
-		   "the server's password is the first line of FILE; or set "
-		   "$BACKSTITCH_CLICKHOUSE_PASSWORD"),
-	OPT_STRING(0, "ca-file", "FILE", &clickhouse_options.ca_file,
-		   "certificates to trust with clickhouses://, as PEM"),
-	OPT_NUMBER(0, "timeout", "SECONDS", &clickhouse_options.timeout,
-		   "give up on a server that takes longer for one request; "
-		   "300 if not given"),
-	{ .kind = OPT_END }
-};
-
-long clickhouse_patience(void)
-{
-	return clickhouse_options.timeout;
-}
-
 /* ---- the URL */
 
 bool clickhouse_is_url(const char *text)
@@ -173,10 +152,9 @@ static int clickhouse_password_of(const char *path, char *buf, size_t size,
 	return 0;
 }
 
-int clickhouse_password(char **out, struct err *err)
+int clickhouse_password(const char *path, char **out, struct err *err)
 {
 	const char *given = getenv("BACKSTITCH_CLICKHOUSE_PASSWORD");
-	const char *path = clickhouse_options.password_file;
 	char buf[PASSWORD_MAX];
 	int rc = 0;
 

@@ -5,13 +5,6 @@
 
 struct err;
 
-/* The values of the options. */
-struct clickhouse_options {
-	const char *password_file, *ca_file;
-	long timeout; /* seconds that a request may take */
-};
-extern struct clickhouse_options clickhouse_options;
-
 /* A URL in its parts. */
 struct clickhouse_place {
 	bool tls;
@@ -24,9 +17,9 @@ struct clickhouse_place {
 /* Returns 0, or -1 and *err (ERR_USAGE). */
 int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 			   struct err *err);
-/* Reads the password from --password-file or the environment: the caller frees
+/* Reads the password from a file, or, NULL, the environment: the caller frees
  * *out, which is NULL if there is none. Returns 0, or -1 and *err. */
-int clickhouse_password(char **out, struct err *err);
+int clickhouse_password(const char *path, char **out, struct err *err);
 
 /* What a reply other than 200 says. */
 struct clickhouse_refusal {

@@ -11,6 +11,7 @@
 #include "cli/output/say.h"
 #include "cli/tables/annotated.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "analyze/names/source_text.h"
 #include "cli/ingest/name.h"
 #include "analyze/names/suffix.h"
@@ -90,8 +91,9 @@ static void annotate_tell_others(const struct hot *h, const char *path,
 }
 
 /* in: what else has its name. */
-static int annotate_one(struct store *db, const struct hot *h, const char *path,
-			const char *what, const struct hot_choice *c,
+static int annotate_one(const struct name_ask *names, struct store *db,
+			const struct hot *h, const char *path, const char *what,
+			const struct hot_choice *c,
 			const struct inlined_copies *in, struct err *err)
 {
 	struct annot_opts o = {
@@ -101,7 +103,7 @@ static int annotate_one(struct store *db, const struct hot *h, const char *path,
 		.changed = name_tell_changed,
 	};
 	struct annot a = { .name = NULL };
-	struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
+	struct symbolizer *sy = name_symbolizer(names, db, NULL, NULL);
 	int rc;
 
 	annotate_tell_others(h, path, c, what);
@@ -135,8 +137,9 @@ static int annotate_inlined(const struct inlined_copies *in, const char *path,
 	return 0;
 }
 
-static int annotate_print(struct store *db, const struct hot *h,
-			  const char *path, const char *what, struct err *err)
+static int annotate_print(const struct name_ask *names, struct store *db,
+			  const struct hot *h, const char *path,
+			  const char *what, struct err *err)
 {
 	struct hot_choice c;
 	struct inlined_copies in;
@@ -156,7 +159,7 @@ static int annotate_print(struct store *db, const struct hot *h,
 	else if (hot_choose(h, what, dso, (size_t)nth, &c, err))
 		rc = -1;
 	else
-		rc = annotate_one(db, h, path, what, &c, &in, err);
+		rc = annotate_one(names, db, h, path, what, &c, &in, err);
 out:
 	inlined_release(&in);
 	return rc;
@@ -186,6 +189,7 @@ static int annotate_check_options(int argc, struct err *err)
 
 static int annotate_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	const char *what = argc > 1 ? argv[1] : NULL;
 	const struct stacks_opts so = { .filter = &filter,
 					.names = chosen_names,
@@ -197,16 +201,17 @@ static int annotate_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (annotate_check_options(argc, err) || name_check(err))
+	if (annotate_check_options(argc, err) ||
+	    name_check(&ask.load.name, err))
 		return -1;
-	db = database_from_args(argc > 1 ? 1 : argc, argv, NULL, &path, &status,
-				err);
+	db = database_from_args(&ask, argc > 1 ? 1 : argc, argv, NULL, &path,
+				&status, err);
 	if (!db)
 		return -1;
 	s = stacks_load(db, &so, err);
 	rc = -1;
 	if (s && !hot_load(&h, db, s, say_choice(s, "counting"), err))
-		rc = annotate_print(db, &h, path, what, err);
+		rc = annotate_print(&ask.load.name, db, &h, path, what, err);
 	hot_release(&h);
 	stacks_free(s);
 	store_close(db);

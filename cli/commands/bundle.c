@@ -2,6 +2,7 @@
  * that hold its symbols, or redacted. */
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/export/pack.h"
 #include "cli/open/input.h"
 #include "schema/store.h"
@@ -32,12 +33,15 @@ static const struct opt opts[] = {
 
 static int bundle_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	const struct pack_opts o = {
 		.out = out_path,
 		.force = force,
 		.redact = redact,
 		.no_debug = no_debug,
-		.keep = &keep,
+		.keep = keep.item,
+		.n_keep = keep.n,
+		.names = &ask.load.name,
 	};
 	int status = STATUS_OK;
 	const char *path;
@@ -46,7 +50,8 @@ static int bundle_run(int argc, char **argv, struct err *err)
 
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
-	db = database_from_args(argc, argv, out_path, &path, &status, err);
+	db = database_from_args(&ask, argc, argv, out_path, &path, &status,
+				err);
 	if (!db)
 		return -1;
 	rc = pack_write(db, path, &o, err);

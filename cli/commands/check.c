@@ -6,6 +6,7 @@
 
 #include "cli/audit/check.h"
 #include "cli/commands/filter_opts.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/open/input.h"
 #include "cli/output/output.h"
@@ -57,7 +58,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "sql", &sql, "print the SQL behind each number instead"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -160,6 +161,7 @@ static int check_set_up(struct check *c, struct err *err)
 
 static int check_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	struct check c = { .filter = &filter,
 			   .names = chosen_names,
 			   .status = STATUS_OK };
@@ -167,9 +169,10 @@ static int check_run(int argc, char **argv, struct err *err)
 
 	if (check_set_up(&c, err))
 		return -1;
-	if (!as_perf && !as_tid && !sql)
-		input_take_server(&filter, SERVER_SUMS);
-	c.db = database_from_args(argc, argv, NULL, &c.path, &c.status, err);
+	ask.filter = as_perf || as_tid || sql ? NULL : &filter;
+	ask.detail = SERVER_SUMS;
+	c.db = database_from_args(&ask, argc, argv, NULL, &c.path, &c.status,
+				  err);
 	if (!c.db)
 		return -1;
 	signals_query(c.db);

@@ -10,6 +10,7 @@
 
 #include "cli/open/capture_db.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
@@ -107,12 +108,13 @@ static bool look_start(const char *page)
 	return !fails && look_wait(pid);
 }
 
-static int look_open(struct store *db, const char *path, const char *name,
-		     struct err *err)
+static int look_open(struct store *db, const struct name_ask *names,
+		     const char *path, const char *name, struct err *err)
 {
 	const struct page_opts what = { .filter = &filter_none,
 					.inlined = true,
-					.source = true };
+					.source = true,
+					.files = names };
 	char page[PATH_MAX];
 	size_t n = strlen(name);
 	struct html_page *p;
@@ -407,8 +409,8 @@ static int look_print_trace(struct store *db, const char *path,
 	return 0;
 }
 
-static int look_print(struct store *db, const char *path, const char *capture,
-		      struct err *err)
+static int look_print(struct store *db, const struct name_ask *names,
+		      const char *path, const char *capture, struct err *err)
 {
 	char trust[TRUST_SENTENCE], more[NAME_NOT_GIVEN];
 	bool samples = false;  /* any, of anything */
@@ -435,10 +437,11 @@ static int look_print(struct store *db, const char *path, const char *capture,
 		rc = look_print_trace(db, path, capture, trust, trace, wakes,
 				      err);
 	else
-		rc = summary_print(stdout, db, path, true,
-				   (struct summary_more){
-					   "symbolize", name_not_given(more) },
-				   err);
+		rc = summary_print(
+			stdout, db, path, true,
+			(struct summary_more){ "symbolize",
+					       name_not_given(names, more) },
+			err);
 	if (rc)
 		return -1;
 	if (!samples) {
@@ -454,6 +457,7 @@ static int look_print(struct store *db, const char *path, const char *capture,
 
 static int look_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	char out[PATH_MAX];
 	int status = STATUS_OK;
 	struct store *db;
@@ -461,15 +465,17 @@ static int look_run(int argc, char **argv, struct err *err)
 
 	if (!argc)
 		return err_set(err, ERR_USAGE, "which capture?");
-	db = capture_db_open(argc, argv, options_own > (unsigned int)open_page,
-			     out, &status, err);
+	db = capture_db_open(&ask, argc, argv,
+			     options_own > (unsigned int)open_page, out,
+			     &status, err);
 	if (!db)
 		return -1;
 	if (!open_page)
-		rc = look_print(db, *out ? out : argv[0], argv[0], err);
+		rc = look_print(db, &ask.load.name, *out ? out : argv[0],
+				argv[0], err);
 	else
 		rc = look_open(
-			db, argv[0],
+			db, &ask.load.name, argv[0],
 			*out ? out
 			     : input_database_name(argv[0], out, sizeof(out)),
 			err);

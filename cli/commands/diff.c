@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"
@@ -11,7 +12,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "cli/args/options.h"
-#include "cli/output/output.h"
+#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 
@@ -46,7 +47,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -74,8 +75,10 @@ static int diff_check_keys(unsigned int keys, struct err *err)
 
 static int diff_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
+		.open = &ask,
 		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
@@ -94,9 +97,10 @@ static int diff_run(int argc, char **argv, struct err *err)
 	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;
 	if (o.field)
-		load_want_fields(filter.event);
+		ask.load.fields = filter.event ?: "all";
 	else
-		input_take_server(&filter, report_detail(o.keys));
+		ask.filter = &filter;
+	ask.detail = report_detail(o.keys);
 	ret = sides_take(&s, argc, argv, options_before, err);
 	if (!ret)
 		ret = report_diff(&s, &o, err);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/fleet_opts.h"
 #include "cli/commands/name_opts.h"
@@ -57,7 +58,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -105,7 +106,8 @@ static int write_folder(const char *path, void *arg, struct err *err)
 }
 
 /* Writes the databases one by one. */
-static int export_apart(int argc, char **argv, struct job *j, struct err *err)
+static int export_apart(const struct open_ask *ask, int argc, char **argv,
+			struct job *j, struct err *err)
 {
 	struct fleet_ask fleet;
 	struct inputs in;
@@ -117,7 +119,7 @@ static int export_apart(int argc, char **argv, struct job *j, struct err *err)
 	j->x.partition = partition;
 	j->x.fields = fields;
 	j->x.inputs = &in;
-	if (!inputs_find(&in, argc, argv, out_path, err))
+	if (!inputs_find(&in, ask, argc, argv, out_path, err))
 		rc = folder_write(out_path, write_folder, j, err);
 	inputs_release(&in);
 	return rc ? -1 : in.status;
@@ -125,18 +127,19 @@ static int export_apart(int argc, char **argv, struct job *j, struct err *err)
 
 static int export_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	struct job j = { .e = export_choose_form(err), .x.filter = &filter };
 	int status = STATUS_OK;
 	int rc;
 
 	if (!j.e || (j.e->write_folder && folder_check(out_path, err)))
 		return -1;
-	if (j.e->sums)
-		input_take_server(&filter, j.e->detail);
+	ask.filter = j.e->sums ? &filter : NULL;
+	ask.detail = j.e->detail;
 	if (j.e->apart)
-		return export_apart(argc, argv, &j, err);
-	j.x.db = database_from_args(argc, argv, out_path, &j.x.path, &status,
-				    err);
+		return export_apart(&ask, argc, argv, &j, err);
+	j.x.db = database_from_args(&ask, argc, argv, out_path, &j.x.path,
+				    &status, err);
 	if (!j.x.db)
 		return -1;
 	j.x.inlined = inlined;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/ingest/load.h"
@@ -24,6 +25,7 @@
 #define WIDTH 1200
 #define WIDTH_OF_WINDOW NUMBER_UNSET
 
+static struct opt_list include, exclude;
 static struct flame_opts opts = {
 	.filter = &filter,
 	.minwidth = "0.1",
@@ -97,13 +99,13 @@ static const struct opt flame_opt_table[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(filter_expr_opts),
-	OPT_LIST(0, "include", "REGEX", &opts.include,
+	OPT_LIST(0, "include", "REGEX", &include,
 		 "only stacks with a frame that matches; given twice, with "
 		 "both"),
-	OPT_LIST(0, "exclude", "REGEX", &opts.exclude,
+	OPT_LIST(0, "exclude", "REGEX", &exclude,
 		 "no stacks with a frame that matches"),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -213,7 +215,7 @@ static int flame_draw_one(int argc, char **argv, const struct svg_opts *o,
 {
 	struct labels *labels = labels_new();
 	struct drawing d = { .o = *o };
-	const char *path = input_path(argc, argv, err);
+	const char *path = input_path(opts.open, argc, argv, err);
 	int status = STATUS_OK;
 	int rc = -1;
 
@@ -243,8 +245,12 @@ static int flame_draw_diff(int argc, char **argv, const struct svg_opts *o,
 
 static int flame_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	struct svg_opts o = { 0 };
 
+	opts.open = &ask;
+	opts.pick = (struct pick_opts){ include.item, exclude.item, include.n,
+					exclude.n };
 	opts.wall = offcpu_opts.wall;
 	opts.samples = by_samples();
 	opts.names = chosen_names;
@@ -253,12 +259,11 @@ static int flame_run(int argc, char **argv, struct err *err)
 	if (flame_check(&o, err))
 		return -1;
 	if (opts.weight || filter.expr)
-		load_want_fields(filter.event);
+		ask.load.fields = filter.event ?: "all";
 	if (!flame_of_times() && !opts.weight && !filter.expr)
-		input_take_server(
-			&filter,
-			(opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
-				(opts.by_verdict ? SERVER_VERDICTS : 0));
+		ask.filter = &filter;
+	ask.detail = (opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
+		     (opts.by_verdict ? SERVER_VERDICTS : 0);
 	if (opts.diff)
 		return flame_draw_diff(argc, argv, &o, err);
 	return flame_draw_one(argc, argv, &o, err);

@@ -1,5 +1,6 @@
 /* follow.c - the command that turns a stream into a folder of databases. */
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/follow/follow.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
@@ -33,7 +34,9 @@ static const struct opt opts[] = {
 
 static int follow_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct follow_opts o = {
+		.load = &ask.load,
 		.dir = dir ? dir : "segments",
 		.command = command,
 		.quiet = quiet,

@@ -2,6 +2,7 @@
  * database. */
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
 #include "cli/tables/summary.h"
@@ -15,18 +16,19 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
 
 static int info_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct summary_more more;
 	char options[NAME_NOT_GIVEN];
 	int status = STATUS_OK;
 	const char *path;
 	struct store *db =
-		database_from_args(argc, argv, NULL, &path, &status, err);
+		database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	int ret;
 
 	if (!db)
 		return -1;
 	more.command = input_is_capture(path) ? "ingest" : "symbolize";
-	more.options = name_not_given(options);
+	more.options = name_not_given(&ask.load.name, options);
 	ret = json ? summary_json(stdout, db, err)
 		   : summary_print(stdout, db, path, false, more, err);
 	store_close(db);

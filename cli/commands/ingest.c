@@ -5,6 +5,7 @@
 
 #include "cli/ingest/align.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
 #include "cli/ingest/load.h"
@@ -102,8 +103,10 @@ static void timing_print(int64_t began)
 	grid_free(g);
 }
 
-static int ingest_finish(const char *out, bool damaged, struct err *err)
+static int ingest_finish(const struct load_ask *ask, bool damaged,
+			 struct err *err)
 {
+	const char *out = ask->out;
 	const int done = damaged ? STATUS_DAMAGED : STATUS_OK;
 	char more[NAME_NOT_GIVEN];
 	int ret = 0;
@@ -118,16 +121,18 @@ static int ingest_finish(const char *out, bool damaged, struct err *err)
 	if (json)
 		ret = summary_json(stdout, db, err);
 	else if (!quiet)
-		ret = summary_print(stderr, db, out, true,
-				    (struct summary_more){
-					    "symbolize", name_not_given(more) },
-				    err);
+		ret = summary_print(
+			stderr, db, out, true,
+			(struct summary_more){
+				"symbolize", name_not_given(&ask->name, more) },
+			err);
 	store_close(db);
 	return ret ? -1 : done;
 }
 
 static int ingest_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	char buf[PATH_MAX];
 	const char *out = output;
 	struct store *db;
@@ -145,13 +150,13 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			       "a database is a file; -o needs its name");
 	if (check_inputs(argc, argv, out, err))
 		return -1;
-	if (load_captures(argv, (size_t)argc,
-			  &(struct load_ask){ .out = out, .force = force }, &db,
-			  &damaged, err))
+	ask.load.out = out;
+	ask.load.force = force;
+	if (load_captures(argv, (size_t)argc, &ask.load, &db, &damaged, err))
 		return -1;
 	if (timing)
 		timing_print(began);
-	return ingest_finish(out, damaged, err);
+	return ingest_finish(&ask.load, damaged, err);
 }
 
 static const char *const examples[] = {

@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
 #include "analyze/latency/intervals.h"
-#include "cli/output/output.h"
+#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "stitch/text/parse_number.h"
 #include "schema/store.h"
@@ -67,7 +68,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(output_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -157,6 +158,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .worst = (size_t)worst,
 				  .histogram = histogram || bins,
 				  .fail = -1 };
+	const struct open_ask ask = open_asked();
 	int status = STATUS_OK;
 	const char *path;
 	struct store *db;
@@ -171,7 +173,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 	o.limit = report_limit(limit, o.format);
 	if (latency_opts_read(&o, err))
 		return -1;
-	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	rc = db ? report_latency(db, path, &o, err) : -1;
 	store_close(db);
 	return rc > 0 || rc < 0 ? rc : status;

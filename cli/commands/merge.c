@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/open/input.h"
 #include "cli/open/database_set.h"
 #include "stitch/text/human.h"
@@ -100,6 +101,7 @@ static void merge_tell(const struct merge_counts *n)
 
 static int merge_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct database_set list = { NULL, 0, 0 };
 	struct merge_counts n;
 	struct store *db = NULL;
@@ -116,7 +118,8 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = merge_drop_output(&list, err);
 	if (!rc)
-		rc = database_set_make(&list, output, force, &db, &n, err);
+		rc = database_set_make(&list, &ask.choice, output, force, &db,
+				       &n, err);
 	store_close(db);
 	database_set_release(&list);
 	if (rc)

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"
@@ -44,7 +45,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -70,8 +71,8 @@ static int page_check(struct err *err)
 }
 
 /* Writes the page of an open recording, or nothing if there is none. */
-static int page_write(struct store *db, const char *path,
-		      const struct report_opts *o,
+static int page_write(const struct open_ask *ask, struct store *db,
+		      const char *path, const struct report_opts *o,
 		      const struct diff_model *changes, struct err *err)
 {
 	const struct page_opts what = {
@@ -83,6 +84,7 @@ static int page_write(struct store *db, const char *path,
 		.source = with_source,
 		.source_dir = source_dirs.item,
 		.n_source_dir = source_dirs.n,
+		.files = &ask->load.name,
 		.diff = changes,
 	};
 	struct html_page *p = db ? html_page_new(db, path, &what, err) : NULL;
@@ -95,10 +97,11 @@ static int page_write(struct store *db, const char *path,
 
 /* Writes the page of the second recording, with what changed since the
  * first. */
-static int page_compare(const struct sides *s, const struct report_opts *o,
-			struct err *err)
+static int page_compare(const struct open_ask *ask, const struct sides *s,
+			const struct report_opts *o, struct err *err)
 {
 	const struct flame_opts what = {
+		.open = ask,
 		.filter = &filter,
 		.inlined = o->inlined,
 		.inlined_rows = o->keys & KEY_INLINED,
@@ -122,9 +125,9 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 			     "leave out --absolute for several runs");
 	if (!rc)
 		rc = diff_model_read(&m, s, &what, &none, &status, err);
-	path = rc ? NULL : input_path((int)b->n, b->path, err);
-	rc = path ? page_write(database_open(path, &status, err), path, o, &m,
-			       err)
+	path = rc ? NULL : input_path(ask, (int)b->n, b->path, err);
+	rc = path ? page_write(ask, database_open(ask, path, &status, err),
+			       path, o, &m, err)
 		  : -1;
 	diff_model_release(&m);
 	return rc ? -1 : status;
@@ -132,6 +135,7 @@ static int page_compare(const struct sides *s, const struct report_opts *o,
 
 static int page_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	struct report_opts o = { .keys = 0 };
 	struct sides s = { 0 };
 	int status = STATUS_OK;
@@ -141,17 +145,18 @@ static int page_run(int argc, char **argv, struct err *err)
 
 	if (page_check(err) || report_take_inlined(&o, err))
 		return -1;
-	if (!offcpu_opts.wall)
-		input_take_server(&filter, SERVER_CPUS | SERVER_VERDICTS);
+	ask.filter = offcpu_opts.wall ? NULL : &filter;
+	ask.detail = SERVER_CPUS | SERVER_VERDICTS;
 	if (diff) {
 		ret = sides_take(&s, argc, argv, options_before, err);
 		if (!ret)
-			ret = page_compare(&s, &o, err);
+			ret = page_compare(&ask, &s, &o, err);
 		sides_release(&s);
 		return ret;
 	}
-	db = database_from_args(argc, argv, out_path, &path, &status, err);
-	return page_write(db, path, &o, NULL, err) ? -1 : status;
+	db = database_from_args(&ask, argc, argv, out_path, &path, &status,
+				err);
+	return page_write(&ask, db, path, &o, NULL, err) ? -1 : status;
 }
 
 static const char *const examples[] = {

@@ -1,6 +1,7 @@
 /* path.c - the command that says why a thread took so long. */
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/open/input.h"
 #include "cli/pictures/flame.h"
 #include "cli/path/path.h"
@@ -102,6 +103,7 @@ static int path_check(struct err *err)
 
 static int path_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct path_opts o = {
 		.ask.tid = tid,
 		.ask.pid = -1,
@@ -132,7 +134,7 @@ static int path_run(int argc, char **argv, struct err *err)
 
 	if (path_check(err) || path_take_time(&o.ask, err))
 		return -1;
-	db = database_from_args(argc, argv, flame, &path, &status, err);
+	db = database_from_args(&ask, argc, argv, flame, &path, &status, err);
 	if (!db)
 		return -1;
 	rc = flame ? flame_path(db, path, &o, flame, err)

@@ -5,6 +5,7 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/fleet_opts.h"
 #include "cli/open/input.h"
@@ -146,6 +147,7 @@ static void push_json(const char *name, const struct push_counts *c,
 static int push_inputs(struct push_server *s, int argc, char **argv,
 		       struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	int64_t begun = now_ns();
 	struct filter_apart apart = { 0 };
 	struct filter of_each = filter;
@@ -154,7 +156,7 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	struct push *p;
 	struct store *db;
 	struct inputs in;
-	int rc = inputs_find(&in, argc, argv, NULL, err);
+	int rc = inputs_find(&in, &ask, argc, argv, NULL, err);
 
 	of_each.apart = &apart;
 	o.rows.filter = &of_each;
@@ -201,12 +203,14 @@ static int push_to(struct push_server *s, int argc, char **argv,
 
 static int push_run_command(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct push_server s;
 	int rc = -1;
 
 	if (push_check_options(argc, argv, err))
 		return -1;
-	if (!push_server_open(&s, argv[0], &servers, err))
+	if (!push_server_open(&s, argv[0], servers.item, servers.n, &ask.server,
+			      err))
 		rc = push_to(&s, argc, argv, err);
 	push_server_close(&s);
 	return rc;

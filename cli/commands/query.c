@@ -3,9 +3,10 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/open/input.h"
 #include "formats/input.h"
-#include "cli/output/output.h"
+#include "cli/commands/output_opts.h"
 #include "stitch/text/safe_text.h"
 #include "cli/commands/query_error.h"
 #include "cli/commands/query_schema.h"
@@ -161,6 +162,7 @@ static int query_print_schema(int argc, struct err *err)
 
 static int query_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	int status = STATUS_OK;
 	struct query_args w = { 0 };
 	struct path_sql *causes = NULL;
@@ -176,7 +178,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		return query_print_schema(argc, err);
 	if (sort_words(argc, argv, &w, err))
 		return -1;
-	path = input_path(w.n_db, argv, err);
+	path = input_path(&ask, w.n_db, argv, err);
 	if (!path)
 		return -1;
 	if (!w.sql) {
@@ -184,7 +186,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		if (!owned)
 			return -1;
 	}
-	db = database_open(path, &status, err);
+	db = database_open(&ask, path, &status, err);
 	if (db && !store_functions(db, demangle_name, err))
 		causes = path_sql_new(db, path, err);
 	if (causes)

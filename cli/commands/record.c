@@ -277,7 +277,8 @@ static int record_show(int n, char **shown, struct err *err)
 
 	if (!want.waits)
 		return cmd_default.run(n, shown, err);
-	s = capture_db_open(n, shown, false, db, &status, err);
+	s = capture_db_open(&(struct open_ask){ 0 }, n, shown, false, db,
+			    &status, err);
 	if (!s)
 		return -1;
 	rc = want.n_program ? record_find_program(s, &pid, err) : 0;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/ingest/load.h"
@@ -11,7 +12,7 @@
 #include "cli/open/input.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
-#include "cli/output/output.h"
+#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -76,7 +77,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(filter_expr_opts),
 	OPT_GROUP(source_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -238,6 +239,7 @@ static int report_tell_functions(int argc, struct err *err)
 
 static int report_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
 		.filter = &filter,
@@ -265,12 +267,12 @@ static int report_run(int argc, char **argv, struct err *err)
 	    report_take_inlined(&o, err))
 		return -1;
 	if (weight || o.field || filter.expr)
-		load_want_fields(filter.event);
+		ask.load.fields = filter.event ?: "all";
 	else if (!offcpu_opts.on && !offcpu_opts.wall && !(o.keys & KEY_TRUST))
-		input_take_server(&filter, report_detail(o.keys));
-	if (report_needs_sums(&o))
-		input_take_sums();
-	db = database_from_args(argc, argv, NULL, &path, &status, err);
+		ask.filter = &filter;
+	ask.detail = report_detail(o.keys);
+	ask.load.sums = report_needs_sums(&o);
+	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return report_tell_functions(argc, err);
 	rc = offcpu_opts.on && !callers && !callees

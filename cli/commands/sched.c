@@ -1,10 +1,11 @@
 /* sched.c - the command 'report --sched': what each thread did. */
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
-#include "cli/output/output.h"
+#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -33,7 +34,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(interpreter_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
-	OPT_GROUP(input_server_opts),
+	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }
 };
 
@@ -55,6 +56,7 @@ static int sched_check(const char *format, struct err *err)
 
 static int sched_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	const char *format = output_chosen()->name;
 	const struct sched_opts o = {
 		.filter = &filter,
@@ -70,7 +72,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 
 	if (sched_check(format, err))
 		return -1;
-	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	rc = db ? report_sched(db, path, &o, err) : -1;
 	store_close(db);
 	return rc ? -1 : status;

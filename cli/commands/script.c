@@ -7,6 +7,7 @@
 
 #include "cli/open/input.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/ingest/load.h"
 #include "analyze/samples/events.h"
@@ -113,6 +114,7 @@ static int find_wall(struct store *db, struct script_fields *f,
 
 static int script_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
 	struct script_fields f;
 	int status = STATUS_OK;
 	const char *path;
@@ -127,8 +129,8 @@ static int script_run(int argc, char **argv, struct err *err)
 	f.frame.json = json;
 	f.frame.inlined = inlined && (f.frame.sym || json);
 	/* texts are made of payloads: nothing would read the columns */
-	load_want_fields("");
-	db = database_from_args(argc, argv, NULL, &path, &status, err);
+	ask.load.fields = "";
+	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
 	ret = wall ? find_wall(db, &f, path, err) : 0;

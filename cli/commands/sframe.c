@@ -1,6 +1,7 @@
 /* sframe.c - the command that shows and judges SFrame unwind tables. */
 
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/ingest/name.h"
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
@@ -27,6 +28,7 @@ static const struct opt opts[] = {
 
 static int sframe_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct elf_file *ef;
 	struct sframe_file f;
 	int status;
@@ -39,9 +41,9 @@ static int sframe_run(int argc, char **argv, struct err *err)
 			       "--check, --unwind and --readiness are "
 			       "questions of their own; one at a time");
 	if (unwind)
-		return sframe_unwind(argv[0], json, err);
+		return sframe_unwind(&ask, argv[0], json, err);
 	if (readiness)
-		return sframe_readiness(argv[0], json, err);
+		return sframe_readiness(&ask, argv[0], json, err);
 	ef = elf_file_open(argv[0], err);
 	if (!ef)
 		return -1;

@@ -6,6 +6,7 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/open/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/lock_names.h"
@@ -51,7 +52,8 @@ static int symbolize_count_named(struct store *db, struct done *d,
 	return rows_end(r, err);
 }
 
-static void symbolize_print_counts(const char *path, const struct done *was,
+static void symbolize_print_counts(const struct name_ask *names,
+				   const char *path, const struct done *was,
 				   const struct done *is,
 				   const struct name_counts *c)
 {
@@ -65,8 +67,9 @@ static void symbolize_print_counts(const char *path, const struct done *was,
 	    c->images == 1 ? "" : "s");
 	if (was->unnamed && !found)
 		say("'backstitch info %s' says what is missing%s%s\n", word,
-		    *name_not_given(more) ? "; options that say where it is: "
-					  : "",
+		    *name_not_given(names, more)
+			    ? "; options that say where it is: "
+			    : "",
 		    more);
 	free(word);
 }
@@ -91,17 +94,16 @@ static void symbolize_json_counts(const char *path, const struct done *was,
 
 /* ---- names for a server */
 
-static int symbolize_push(struct store *db, const char *url, uint64_t *sent,
-			  struct err *err)
+static int symbolize_push(const struct open_ask *ask, struct store *db,
+			  const char *url, uint64_t *sent, struct err *err)
 {
-	static const struct opt_list none;
 	const struct push_options how = { .rows = { .filter = &filter_none,
 						    .version = VERSION },
 					  .connections = 1,
 					  .retry = 60 };
 	struct push_server s;
 	struct push *p = NULL;
-	int rc = push_server_open(&s, url, &none, err);
+	int rc = push_server_open(&s, url, NULL, 0, &ask->server, err);
 
 	if (!rc)
 		rc = push_server_check(&s, err);
@@ -115,8 +117,10 @@ static int symbolize_push(struct store *db, const char *url, uint64_t *sent,
 	return rc;
 }
 
-static int symbolize_server(const char *url, struct err *err)
+static int symbolize_server(const struct open_ask *ask, const char *url,
+			    struct err *err)
 {
+	const struct name_ask *names = &ask->load.name;
 	struct done was = { 0 };
 	struct done is = { 0 };
 	struct ledger *lg;
@@ -127,21 +131,21 @@ static int symbolize_server(const char *url, struct err *err)
 	struct json j;
 	int ret;
 
-	if (name_check(err))
+	if (name_check(names, err))
 		return -1;
-	db = server_open_unnamed(url, err);
+	db = server_open_unnamed(url, &ask->server, err);
 	if (!db)
 		return -1;
 	lg = ledger_new();
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
-		ret = name_images(db, NULL, NULL, true, err);
+		ret = name_images(names, db, NULL, NULL, true, err);
 	if (!ret)
 		ret = store_finish(db, lg, err);
 	if (!ret)
 		ret = symbolize_count_named(db, &is, err);
 	if (!ret && is.unnamed < was.unnamed)
-		ret = symbolize_push(db, url, &sent, err);
+		ret = symbolize_push(ask, db, url, &sent, err);
 	ledger_free(lg);
 	store_close(db);
 	if (ret)
@@ -151,7 +155,7 @@ static int symbolize_server(const char *url, struct err *err)
 		say("%s: %" PRId64 " of %" PRId64 " places without a name "
 		    "got one; sent %" PRIu64 " names\n",
 		    url, found, was.unnamed, sent);
-		if (was.unnamed && !found && *name_not_given(more))
+		if (was.unnamed && !found && *name_not_given(names, more))
 			say("the files are known by build-id; options that say "
 			    "where they are: %s\n",
 			    more);
@@ -166,11 +170,12 @@ static int symbolize_server(const char *url, struct err *err)
 	return STATUS_OK;
 }
 
-static int symbolize_name_locks(struct store *db, struct err *err)
+static int symbolize_name_locks(const struct name_ask *names, struct store *db,
+				struct err *err)
 {
 	struct lock_names *l = lock_names_new();
 	int rc = lock_names_read(l, db, err) ||
-				 lock_names_store(l, db, NULL, err)
+				 lock_names_store(l, names, db, NULL, err)
 			 ? -1
 			 : 0;
 
@@ -180,6 +185,8 @@ static int symbolize_name_locks(struct store *db, struct err *err)
 
 static int symbolize_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
+	const struct name_ask *names = &ask.load.name;
 	struct name_counts c = { 0 };
 	struct done was = { 0 };
 	struct done is = { 0 };
@@ -191,10 +198,10 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (argc > 1)
 		return err_set(err, ERR_USAGE,
 			       "names are added to one database at a time");
-	path = input_path(argc, argv, err);
+	path = input_path(&ask, argc, argv, err);
 	if (path && input_is_server(path))
-		return symbolize_server(path, err);
-	if (!path || name_check(err) || load_check(path, &is_db, err))
+		return symbolize_server(&ask, path, err);
+	if (!path || name_check(names, err) || load_check(path, &is_db, err))
 		return -1;
 	if (bundle_is_name(path))
 		return err_set(err, ERR_USAGE,
@@ -216,15 +223,15 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	store_on_stop(db, stop_requested);
 	ret = symbolize_count_named(db, &was, err);
 	if (!ret)
-		ret = name_again(db, &c, err);
+		ret = name_again(names, db, &c, err);
 	if (!ret) {
-		struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
+		struct symbolizer *sy = name_symbolizer(names, db, NULL, NULL);
 
 		ret = name_check_calls(db, NULL, sy, err);
 		symbolize_free(sy);
 	}
 	if (!ret)
-		ret = symbolize_name_locks(db, err);
+		ret = symbolize_name_locks(names, db, err);
 	/* a statement that was ended may have looked like one without rows */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");
@@ -239,7 +246,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	if (json)
 		symbolize_json_counts(path, &was, &is, &c);
 	else
-		symbolize_print_counts(path, &was, &is, &c);
+		symbolize_print_counts(names, path, &was, &is, &c);
 	return STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "cli/open/capture_db.h"
 #include "cli/args/command.h"
+#include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/name_opts.h"
 #include "cli/open/input.h"
@@ -22,17 +23,17 @@ static const struct opt opts[] = { OPT_STRING(0, "live", "DIR", &live,
 				   { .kind = OPT_END } };
 
 /* Several databases are read as one. */
-static struct store *view_database(const char *path, char *out, int *status,
-				   struct err *err)
+static struct store *view_database(const struct open_ask *ask, const char *path,
+				   char *out, int *status, struct err *err)
 {
 	char *argv[] = { (char *)path };
 	struct store *db;
 
 	if (!input_is_several(path) && !input_is_server(path)) {
-		db = capture_db_open(1, argv, false, out, status, err);
+		db = capture_db_open(ask, 1, argv, false, out, status, err);
 	} else {
 		snprintf(out, PATH_MAX, "%s", path);
-		db = database_open(path, status, err);
+		db = database_open(ask, path, status, err);
 	}
 	/* the commands that are run read the capture then */
 	if (db && !*out)
@@ -42,6 +43,7 @@ static struct store *view_database(const char *path, char *out, int *status,
 
 static int view_command_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
 	struct view_what what = { .live = live,
 				  .filter = &filter,
 				  .opts = opts };
@@ -56,10 +58,10 @@ static int view_command_run(int argc, char **argv, struct err *err)
 			       argv[0]);
 	if (live)
 		return view_run(&what, err);
-	path = input_path(argc, argv, err);
+	path = input_path(&ask, argc, argv, err);
 	if (!path)
 		return -1;
-	what.db = view_database(path, out, &status, err);
+	what.db = view_database(&ask, path, out, &status, err);
 	what.path = out;
 	if (!what.db)
 		return -1;

@@ -108,9 +108,9 @@ static void pack_stem(const char *path, char *out, size_t size)
 }
 
 /* Returns the path without the folder of --symfs. */
-static const char *pack_without_symfs(const char *path)
+static const char *pack_without_symfs(const struct pack *p, const char *path)
 {
-	const char *symfs = name_asked()->symfs;
+	const char *symfs = p->o->names->symfs;
 	size_t n = symfs ? strlen(symfs) : 0;
 
 	while (n && symfs[n - 1] == '/')
@@ -187,7 +187,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 		if (!img.path)
 			continue;
 		ef = code_bytes_find_file(p->sy, &img, &said);
-		chosen = img.kind == IMAGE_KERNEL && name_asked()->vmlinux;
+		chosen = img.kind == IMAGE_KERNEL && p->o->names->vmlinux;
 		snprintf(name, sizeof(name), "symfs%s",
 			 img.kind == IMAGE_KERNEL ? "/vmlinux" : img.path);
 		if (!ef && img.kind == IMAGE_FILE && !p->missing++)
@@ -214,7 +214,7 @@ static int pack_put_debug_files(struct pack *p, struct err *err)
 	while (rows_step(r)) {
 		size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
 		const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
-		const char *plain = pack_without_symfs(path);
+		const char *plain = pack_without_symfs(p, path);
 		const struct image *img;
 		struct elf_file *ef = NULL;
 		char name[NAME_SIZE];
@@ -283,7 +283,7 @@ static int pack_make_archive(struct pack *p, const char *out, struct err *err)
 	p->b = bundle_create(out, p->o->force, err);
 	if (!p->b)
 		return -1;
-	p->sy = name_symbolizer(p->db, NULL, NULL);
+	p->sy = name_symbolizer(p->o->names, p->db, NULL, NULL);
 	if (!pack_fill(p, err))
 		rc = bundle_finish(p->b, err);
 	bundle_free(p->b);
@@ -296,7 +296,7 @@ static int pack_make_archive(struct pack *p, const char *out, struct err *err)
 /* Until it is redacted, nobody else may read it. */
 static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 {
-	const struct redact_opts o = { p->o->keep->item, p->o->keep->n };
+	const struct redact_opts o = { p->o->keep, p->o->n_keep };
 	struct redact_counts counts;
 	char *copy = new_file_temp(out, 0600);
 

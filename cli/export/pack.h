@@ -2,16 +2,19 @@
  * symbols, or redacted. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 
 struct err;
-struct opt_list;
+struct name_ask;
 struct store;
 
 struct pack_opts {
 	const char *out; /* NULL: named after the database */
 	bool force;	 /* replace an existing file */
 	bool redact, no_debug;
-	const struct opt_list *keep; /* with redact: globs of images */
+	const char *const *keep; /* with redact: globs of images */
+	size_t n_keep;
+	const struct name_ask *names; /* where programs are */
 };
 
 /* Writes an archive, or the database alone if the name of the output is not

@@ -389,6 +389,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	const struct sigaction sa = { .sa_handler = follow_on_hangup };
 	struct follow fw = { .o = o };
 	struct parts_opts po = {
+		.load = o->load,
 		.keep = o->keep,
 		.command = o->command,
 		.quiet = o->quiet,

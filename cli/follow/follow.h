@@ -15,13 +15,16 @@
 /* Inputs at once. */
 #define FOLLOW_INPUTS 16
 
+struct load_ask;
+
 struct follow_opts {
 	const char *dir;
 	/* "-", FIFOs and files with a stream, folders with finished files */
 	char *const *input;
 	size_t n_inputs;
 	struct segment_limit segment, keep;
-	const char *command; /* run for each segment; NULL: none */
+	const struct load_ask *load; /* how segments are read */
+	const char *command;	     /* run for each segment; NULL: none */
 	bool quiet;
 	bool top; /* show hot functions on the terminal */
 };

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/follow/folder_lock.h"
 #include "cli/follow/disk_space.h"
 #include "cli/follow/segments.h"
@@ -89,17 +89,21 @@ static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 	return said < 0 ? NULL : fdopen(said, "w");
 }
 
-static int make_load(struct make *m, const struct folder_lock *c,
+static int make_load(struct make *m, const struct maker_opts *o,
 		     struct symbolizer_cache *kept, const char *db,
 		     uint32_t number)
 {
+	const struct folder_lock *c = o->claim;
 	const char *path = folder_lock_path(c);
-	const struct load_ask ask = { .out = db, .force = true, .kept = kept };
+	struct load_ask ask = *o->load;
 	size_t n = strlen(path);
 	struct err err = { 0 };
 	struct store *none;
 	bool damaged = false;
 
+	ask.out = db;
+	ask.force = true;
+	ask.kept = kept;
 	/* by name: they are not gone if the folder is */
 	bool here = !folder_lock_check(c, &err);
 
@@ -177,7 +181,7 @@ static struct maker_done make_segment(const struct maker_opts *o,
 		m.paths[m.n++] = mem_strdup(n > 0 ? target : part);
 	}
 	segments_database(folder_lock_path(o->claim), number, db);
-	done.status = make_load(&m, o->claim, kept, db, number);
+	done.status = make_load(&m, o, kept, db, number);
 	if (o->glances &&
 	    (done.status == STATUS_OK || done.status == STATUS_DAMAGED)) {
 		done.glanced = !make_glance(db, &done.glance, &err);

@@ -43,14 +43,15 @@ enum maker_got {
 
 struct maker_opts {
 	const struct folder_lock *claim;
-	bool glances; /* something is said of each segment */
+	const struct load_ask *load; /* how segments are read */
+	bool glances;		     /* something is said of each segment */
 	/* Called in the process, which must not hold inputs open; NULL:
 	 * nothing. */
 	void (*leave)(void *arg);
 	void *leave_arg;
 };
 
-/* Borrows claim and leave_arg. */
+/* Borrows claim, load and leave_arg. */
 struct maker *maker_new(const struct maker_opts *o);
 /* Lets the process end, when it has made what it was given. NULL is fine. */
 void maker_free(struct maker *m);

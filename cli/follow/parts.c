@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/follow/folder_lock.h"
 #include "cli/follow/maker.h"
 #include "cli/follow/disk_space.h"
@@ -82,6 +82,7 @@ struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 	q->first = q->left_over.n ? q->left_over.number[0] : next;
 	q->maker = maker_new(&(struct maker_opts){
 		.claim = o->claim,
+		.load = o->load,
 		.glances = o->each,
 		.leave = o->leave,
 		.leave_arg = o->leave_arg,

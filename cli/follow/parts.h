@@ -17,6 +17,7 @@ struct parts;
 
 struct parts_opts {
 	const struct folder_lock *claim;
+	const struct load_ask *load; /* how segments are read; borrowed */
 	struct disk_space *room;
 	struct segment_limit keep;
 	const char *command; /* NULL: none */

@@ -17,26 +17,6 @@
 
 #define SHOW_EVERY 1024
 
-static struct opt_list offsets;
-static const char *sched_offset;
-static bool separate;
-
-const struct opt align_opts[] = {
-	OPT_HEADING("Several captures"),
-	OPT_LIST(0, "clock-offset", "CAPTURE=NS", &offsets,
-		 "of several captures: ns to add to the times of one, which "
-		 "is named as in the command line, or by its place there "
-		 "(1, 2, ...); may be repeated"),
-	OPT_STRING(0, "sched-clock-offset", "NS", &sched_offset,
-		   "of several captures, perf's clock and ftrace's local: the "
-		   "last number of the kernel's line 'sched_clock: Marking "
-		   "stable'"),
-	OPT_FLAG(0, "separate", &separate,
-		 "several captures need not be of one run: each keeps its "
-		 "own clock"),
-	{ .kind = OPT_END }
-};
-
 /* A capture that is read for its clock. */
 struct look {
 	struct order *order; /* owns the source */
@@ -72,11 +52,11 @@ static size_t align_find_capture(char *const *paths, size_t n, const char *text,
 	return end == text + len && place >= 1 && place <= n ? place - 1 : n;
 }
 
-static int take_offsets(char *const *paths, size_t n, struct align_in *in,
-			struct err *err)
+static int take_offsets(const struct align_ask *a, char *const *paths, size_t n,
+			struct align_in *in, struct err *err)
 {
-	for (size_t i = 0; i < offsets.n; i++) {
-		const char *text = offsets.item[i];
+	for (size_t i = 0; i < a->n_offset; i++) {
+		const char *text = a->offset[i];
 		const char *eq = strrchr(text, '=');
 		size_t at = eq ? align_find_capture(paths, n, text,
 						    (size_t)(eq - text))
@@ -157,21 +137,17 @@ static int align_look_at(char *const *paths, size_t n, align_open_fn *open,
 	return rc;
 }
 
-bool align_keeps_apart(void)
-{
-	return separate || offsets.n;
-}
-
-int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
-		 struct align_out **out, struct err *err)
+int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
+		 align_open_fn *open, void *arg, struct align_out **out,
+		 struct err *err)
 {
 	struct align_in *in = mem_new(n, sizeof(*in));
 	struct look *lk = mem_new(n, sizeof(*lk));
-	struct align_said said = { .has_sched = sched_offset != NULL };
-	int rc = take_offsets(paths, n, in, err);
+	struct align_said said = { .has_sched = a->sched_offset != NULL };
+	int rc = take_offsets(a, paths, n, in, err);
 
 	*out = NULL;
-	if (rc || n <= 1 || separate)
+	if (rc || n <= 1 || a->separate)
 		goto out;
 	if (n > ALIGN_MAX) {
 		rc = err_set(err, ERR_LIMIT,
@@ -186,8 +162,8 @@ int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
 	progress_start("comparing clocks");
 	rc = align_look_at(paths, n, open, arg, lk, err);
 	progress_clear();
-	if (!rc && sched_offset)
-		rc = take_ns("sched-clock-offset", sched_offset, &said.sched,
+	if (!rc && a->sched_offset)
+		rc = take_ns("sched-clock-offset", a->sched_offset, &said.sched,
 			     err);
 	if (rc)
 		goto out;

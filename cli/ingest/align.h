@@ -4,17 +4,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/args/command.h"
 #include "stitch/order/align.h"
 
 struct source;
 
-/* --clock-offset --sched-clock-offset --separate */
-extern const struct opt align_opts[];
+/* What the user knows of the clocks of several captures. */
+struct align_ask {
+	/* CAPTURE=NS: ns to add to the times of one, which is named as in the
+	 * command line, or by its place there. Borrowed. */
+	const char *const *offset;
+	size_t n_offset;
+	const char *sched_offset; /* of perf's clock and ftrace's; or NULL */
+	bool separate;		  /* each keeps its own clock */
+};
 
-/* Is each path to be a capture, as --separate or --clock-offset is about them?
- */
-bool align_keeps_apart(void);
+/* Is each path to be a capture, as what is asked for is about them? */
+static inline bool align_keeps_apart(const struct align_ask *a)
+{
+	return a->separate || a->n_offset;
+}
 /* Opens a capture without recording anything in the ledger or the database.
  * Returns 0, or -1 and *err. */
 typedef int align_open_fn(void *arg, const char *path, struct source **out,
@@ -23,5 +31,6 @@ typedef int align_open_fn(void *arg, const char *path, struct source **out,
 /* Stores an array with an entry for each capture in *out, which the caller
  * frees; NULL if each stays on its own clock, as there is only one, or by
  * --separate. Returns 0, or -1 and *err if two captures cannot be aligned. */
-int align_inputs(char *const *paths, size_t n, align_open_fn *open, void *arg,
-		 struct align_out **out, struct err *err);
+int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
+		 align_open_fn *open, void *arg, struct align_out **out,
+		 struct err *err);

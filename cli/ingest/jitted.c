@@ -40,25 +40,6 @@
  * rounded to ticks. */
 #define MTIME_SLACK_NS 10000000000ll
 
-static struct opt_list dumps, maps;
-static bool find_jit = true;
-
-const struct opt jitted_opts[] = {
-	OPT_HEADING("Where files are"),
-	OPT_LIST(0, "jitdump", "FILE", &dumps,
-		 "names of code that a process made while it ran, from its "
-		 "jit-PID.dump; may be given several times (default: found "
-		 "by the capture's records, or beside it, or below "
-		 "--symfs)"),
-	OPT_LIST(0, "perf-map", "FILE", &maps,
-		 "the same from a perf-PID.map, PID=FILE, or a folder with "
-		 "such files; may be given several times (default: found "
-		 "beside the capture, in tmp below --symfs, or in /tmp when "
-		 "it was recorded here)"),
-	OPT_NO(0, "no-jit", &find_jit, "do not look for such files"),
-	{ .kind = OPT_END }
-};
-
 /* A file that the user names, and its process. */
 struct virtual_file {
 	const char *path;
@@ -83,6 +64,7 @@ struct capture_db_files {
 };
 
 struct jitted {
+	const struct jitted_ask *ask;
 	struct ledger *ledger;
 	const char *temp_dir;
 	struct virtual_file *dump, *map;
@@ -170,20 +152,21 @@ static int take_map(struct jitted *jd, const char *word, struct err *err)
 	return 0;
 }
 
-struct jitted *jitted_new(struct ledger *lg, const char *temp_dir,
-			  struct err *err)
+struct jitted *jitted_new(const struct jitted_ask *ask, struct ledger *lg,
+			  const char *temp_dir, struct err *err)
 {
 	struct jitted *jd = mem_new(1, sizeof(*jd));
 	int rc = 0;
 
+	jd->ask = ask;
 	jd->ledger = lg;
 	jd->temp_dir = temp_dir;
-	jd->dump = mem_new(dumps.n + 1, sizeof(*jd->dump));
-	jd->map = mem_new(maps.n + 1, sizeof(*jd->map));
-	for (size_t i = 0; !rc && i < dumps.n; i++)
-		rc = take_dump(jd, dumps.item[i], err);
-	for (size_t i = 0; !rc && i < maps.n; i++)
-		rc = take_map(jd, maps.item[i], err);
+	jd->dump = mem_new(ask->n_dump + 1, sizeof(*jd->dump));
+	jd->map = mem_new(ask->n_map + 1, sizeof(*jd->map));
+	for (size_t i = 0; !rc && i < ask->n_dump; i++)
+		rc = take_dump(jd, ask->dump[i], err);
+	for (size_t i = 0; !rc && i < ask->n_map; i++)
+		rc = take_map(jd, ask->map[i], err);
 	if (!rc)
 		return jd;
 	jitted_free(jd);
@@ -367,9 +350,10 @@ static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 }
 
 /* Looks for the path, which may be from a capture, below --symfs. */
-static bool jitted_below_symfs(const char *path, char *out)
+static bool jitted_below_symfs(const struct jitted *jd, const char *path,
+			       char *out)
 {
-	const char *symfs = name_asked()->symfs;
+	const char *symfs = jd->ask->symfs;
 
 	return symfs && path[0] == '/' && !path_leaves_root(path) &&
 	       in_folder(symfs, strlen(symfs), path + 1, out);
@@ -420,17 +404,18 @@ static const char *named_file(const struct virtual_file *list, size_t n,
 }
 
 /* Returns whether a process of the capture may have written the file. */
-static bool may_be_here(const struct source *src, const char *path,
-			struct stat *st)
+static bool may_be_here(const struct jitted *jd, const struct source *src,
+			const char *path, struct stat *st)
 {
-	return !name_asked()->symfs &&
+	return !jd->ask->symfs &&
 	       name_recorded_here(src->info.host, src->info.release) &&
 	       jitted_is_file(path, st) && is_ours(src, st);
 }
 
 /* The file at the path that the mapping record of the process has, if it is
  * still the one that was mapped. */
-static bool written_here(const struct source *src, const struct rec_map *hint)
+static bool written_here(const struct jitted *jd, const struct source *src,
+			 const struct rec_map *hint)
 {
 	const struct image img = {
 		.kind = IMAGE_FILE,
@@ -442,7 +427,7 @@ static bool written_here(const struct source *src, const struct rec_map *hint)
 	};
 	struct stat st;
 
-	return may_be_here(src, hint->path, &st) &&
+	return may_be_here(jd, src, hint->path, &st) &&
 	       identity_may_be_mapped(&img);
 }
 
@@ -454,7 +439,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 
 	if (named)
 		return open_dump(jd, src, f, named, true);
-	if (!find_jit)
+	if (jd->ask->only)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
 	if (jitted_path_beside(jd, src, f->inner, name, path) &&
@@ -462,10 +447,10 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 		return true;
 	if (!hint)
 		return false;
-	if (jitted_below_symfs(hint->path, path) &&
+	if (jitted_below_symfs(jd, hint->path, path) &&
 	    open_dump(jd, src, f, path, false))
 		return true;
-	if (written_here(src, hint))
+	if (written_here(jd, src, hint))
 		return open_dump(jd, src, f, hint->path, false);
 	snprintf(path, sizeof(path),
 		 "%.*s: not here; give it with --jitdump, to name what process "
@@ -491,12 +476,12 @@ static bool find_map(struct jitted *jd, const struct source *src,
 		    in_folder(jd->map[i].path, strlen(jd->map[i].path), name,
 			      path))
 			return open_map(jd, src, f, path, false);
-	if (!find_jit)
+	if (jd->ask->only)
 		return false;
 	if (jitted_path_beside(jd, src, f->inner, name, path) ||
-	    jitted_below_symfs(wrote, path))
+	    jitted_below_symfs(jd, wrote, path))
 		return open_map(jd, src, f, path, false);
-	return may_be_here(src, wrote, &st) && in_time(src, &st) &&
+	return may_be_here(jd, src, wrote, &st) && in_time(src, &st) &&
 	       open_map(jd, src, f, wrote, false);
 }
 

@@ -2,21 +2,28 @@
  * perf-PID.map files, named by the user or found. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "cli/args/command.h"
 #include "stitch/tasks/jit.h"
 
+struct err;
 struct jitted;
 struct ledger;
 
-/* --jitdump --perf-map --no-jit */
-extern const struct opt jitted_opts[];
+/* Where the files are; borrowed. */
+struct jitted_ask {
+	const char *const *dump; /* PID=FILE, or jit-PID.dump */
+	const char *const *map;	 /* PID=FILE, perf-PID.map, or a folder */
+	size_t n_dump, n_map;
+	bool only;	   /* these only: others are not looked for */
+	const char *symfs; /* others are below this folder; NULL: here */
+};
 
-/* Borrows temp_dir. Returns NULL and *err if a file that the options name
+/* Borrows ask and temp_dir. Returns NULL and *err if a file that is named
  * cannot be read. */
-struct jitted *jitted_new(struct ledger *lg, const char *temp_dir,
-			  struct err *err);
+struct jitted *jitted_new(const struct jitted_ask *ask, struct ledger *lg,
+			  const char *temp_dir, struct err *err);
 /* To be called after stitch_free(), because the stitch borrows what was found.
  */
 void jitted_free(struct jitted *jd);

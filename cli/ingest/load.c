@@ -8,12 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/ingest/align.h"
 #include "cli/ingest/session_folders.h"
-#include "cli/ingest/jitted.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/mapped.h"
-#include "cli/ingest/name.h"
 #include "cli/ingest/storing.h"
 #include "cli/output/folder.h"
 #include "cli/output/progress.h"
@@ -49,75 +46,6 @@
 #define FLUSH_EVERY 32768
 #define SHOW_EVERY 128
 
-static const char *fields, *compat;
-static unsigned long order_memory;
-static long slack_ms;
-static bool no_symbols;
-static bool infer_callers = true;
-static const char *layout_word;
-static struct opt_list nonce_formats;
-static const char *clock_name, *formats_dir, *stats_dir;
-static const char *request, *chain;
-
-const struct opt load_common_opts[] = {
-	OPT_HEADING("What a capture does not say"),
-	OPT_SIZE(0, "memory", "SIZE", &order_memory,
-		 "memory for records that wait to be ordered, such as 64M; "
-		 "the rest goes to a temporary file"),
-	OPT_NUMBER(0, "slack", "MS", &slack_ms,
-		   "of a live pipe: hold records back this much longer"),
-	OPT_STRING(0, "cookie-layout", "LAYOUT", &layout_word,
-		   "how cookies are made, to count those that are missing: "
-		   "auto (default), kernel, opaque, or as in drafts of 2024 "
-		   "cpu48, lowcpu or lowcpu:BITS (bits of the CPU, 12), pair"),
-	OPT_LIST(0, "nonce-format", "TEMPLATE", &nonce_formats,
-		 "a line in which a process that unwinds itself logs a "
-		 "request or a stack, in place of those in backstitch(7), "
-		 "such as 'unwound %{nonce}: %{ips}'; may be repeated"),
-	OPT_STRING(0, "clock", "NAME", &clock_name,
-		   "of captures that do not say it: the clock of their times"),
-	OPT_STRING(
-		0, "formats", "DIR", &formats_dir,
-		"of raw ftrace pages: the folder with copies of tracefs' "
-		"events/*/*/format and header_page, when they are not beside"),
-	OPT_STRING(0, "stats", "DIR", &stats_dir,
-		   "of a text of ftrace: the folder with copies of tracefs' "
-		   "per_cpu/cpu*/stats, when it is not per_cpu beside the "
-		   "text"),
-	OPT_STRING(
-		0, "request", "EVENT(COOKIE)", &request,
-		"of a CTF trace: events that ask for a user stack that comes "
-		"later, and the field with the cookie; several by blanks "
-		"(default: 'stitch:request(cookie)')"),
-	OPT_STRING(0, "chain", "EVENT(COOKIE,ADDRESSES)", &chain,
-		   "and the events that bring it (default: "
-		   "'stitch:ustack(cookie,ips)')"),
-	OPT_GROUP(mapped_opts),
-	OPT_GROUP(jitted_opts),
-	OPT_GROUP(name_opts),
-	OPT_FLAG(0, "no-symbols", &no_symbols,
-		 "do not look for names; 'backstitch symbolize' can do it "
-		 "later"),
-	OPT_NO(0, "no-infer-callers", &infer_callers,
-	       "do not put the caller that a frame-pointer chain lacks into "
-	       "it, marked, where the code proves which one it is"),
-	{ .kind = OPT_END }
-};
-
-const struct opt load_opts[] = {
-	OPT_HEADING("What a capture does not say"),
-	OPT_STRING(0, "fields", "NAMES", &fields,
-		   "whose tracepoint fields become columns: event names or "
-		   "globs by commas, 'all' or 'none' (default: scheduling, "
-		   "process and interrupt events, and those with stacks in "
-		   "their fields)"),
-	OPT_CHOICE(0, "compat", "TOOL", &compat, store_compat_tools,
-		   "add views for queries that were written for perf's "
-		   "export-to-sqlite or for Perfetto"),
-	OPT_GROUP(load_common_opts),
-	{ .kind = OPT_END }
-};
-
 struct load {
 	const struct load_ask *ask;
 	struct frames *frames;
@@ -137,15 +65,14 @@ struct load {
 	struct err why;
 	unsigned int n_sources, layout;
 	struct session_folders chunks; /* the captures */
-	struct align_out *align; /* by source; NULL: each on its own clock */
-	/* the templates, ending with NULL */
-	const char *nonce_format[ARRAY_SIZE(nonce_formats.item) + 1];
+	struct align_out *align;   /* by source; NULL: each on its own clock */
+	const char **nonce_format; /* the templates, ending with NULL */
 };
 
 /* Stores the layout that the option names. Returns 0, or -1 and *err. */
-static int take_layout(unsigned int *layout, struct err *err)
+static int take_layout(const char *asked, unsigned int *layout, struct err *err)
 {
-	const char *word = layout_word ? layout_word : "auto";
+	const char *word = asked ? asked : "auto";
 	char words[128] = "";
 	struct text_out o = { .buf = words, .size = sizeof(words) };
 
@@ -156,7 +83,7 @@ static int take_layout(unsigned int *layout, struct err *err)
 	return err_set(err, ERR_USAGE,
 		       "no cookie layout '%s'; --cookie-layout is one of %s "
 		       "(lowcpu:BITS: so many bits hold the CPU)",
-		       layout_word, words);
+		       asked, words);
 }
 
 static int cannot_read(const char *path, int error, struct err *err)
@@ -180,12 +107,6 @@ static int cannot_read(const char *path, int error, struct err *err)
 	pw = getpwuid(st.st_uid);
 	return err_set(err, ERR_IO, "%s: permission denied; it belongs to %s",
 		       path, pw ? pw->pw_name : "somebody else");
-}
-
-void load_want_fields(const char *events)
-{
-	if (!fields)
-		fields = events ? events : "all";
 }
 
 int load_check(const char *path, bool *is_db, struct err *err)
@@ -262,19 +183,20 @@ static struct source *open_source(const struct load *ld, const char *path,
 				  unsigned int index, struct ledger *lg,
 				  struct err *err)
 {
+	const struct load_ask *ask = ld->ask;
 	struct source_opts o = {
 		.index = (uint16_t)index,
-		.slack_ns = (uint64_t)slack_ms * 1000000,
+		.slack_ns = (uint64_t)ask->slack_ms * 1000000,
 		.temp_dir = folder_for_temp(),
-		.memory_bytes = order_memory,
-		.nonce_format = nonce_formats.n ? ld->nonce_format : NULL,
-		.clock = clock_name,
-		.formats = formats_dir,
-		.stats = stats_dir,
-		.kallsyms = name_asked()->kallsyms,
+		.memory_bytes = ask->memory,
+		.nonce_format = ask->n_nonce_format ? ld->nonce_format : NULL,
+		.clock = ask->clock,
+		.formats = ask->formats,
+		.stats = ask->stats,
+		.kallsyms = ask->name.kallsyms,
 		.no_fields = ld->no_fields,
-		.request = request,
-		.chain = chain,
+		.request = ask->request,
+		.chain = ask->chain,
 	};
 
 	for (size_t i = 0; i < ld->chunks.n; i++)
@@ -524,7 +446,7 @@ static int put_on_line(struct load *ld, struct err *err)
  * in the database. */
 static void load_sums_only(struct load *ld)
 {
-	if (name_asks_servers())
+	if (ld->ask->name.debuginfod)
 		return;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (!order_source(ld->order, i)->info.exact)
@@ -536,7 +458,8 @@ static void load_sums_only(struct load *ld)
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
-	if (align_inputs(paths, n, open_to_look, ld, &ld->align, err))
+	if (align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
+			 &ld->align, err))
 		return -1;
 	if (ld->align)
 		progress_start("reading");
@@ -548,31 +471,35 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		load_sums_only(ld);
 	/* With --no-symbols stack dumps are unwound, but no file is asked what
 	 * a recorded stack lacks. */
-	bool ask = !no_symbols || name_has_places() || ld->ask->pair;
+	const struct load_ask *ask = ld->ask;
+	const struct name_ask *name = &ask->name;
+	bool look = !ask->no_symbols || name->symfs ||
+		    (name->debug_dirs && *name->debug_dirs) || ask->pair;
 
-	ld->symbolizer = name_symbolizer(ld->db, NULL, ld->ask->kept);
+	ld->symbolizer = name_symbolizer(name, ld->db, NULL, ask->kept);
 	ld->unwinder = ld->ask->pair
 			       ? unwind_compare_new(ld->symbolizer, ld->frames,
 						    ld->ask->pair)
 			       : unwind_new(ld->symbolizer, ld->frames);
-	if (!ld->ask->pair && name_jobs() > 1) {
-		unwind_use_threads(ld->unwinder, name_jobs() - 1);
+	if (!ld->ask->pair && name_jobs(name) > 1) {
+		unwind_use_threads(ld->unwinder, name_jobs(name) - 1);
 		order_use_thread(ld->order);
 		for (unsigned int i = 0; order_source(ld->order, i); i++)
 			store_capture_source(ld->db,
 					     order_source(ld->order, i));
 	}
-	ld->mapped = mapped_new(ld->ledger, err);
-	ld->jitted = ld->mapped ? jitted_new(ld->ledger, folder_for_temp(), err)
+	ld->mapped = mapped_new(ask->maps, ask->n_maps, ld->ledger, err);
+	ld->jitted = ld->mapped ? jitted_new(&ask->jitted, ld->ledger,
+					     folder_for_temp(), err)
 				: NULL;
 	if (!ld->jitted)
 		return -1;
 	const struct stitch_opts opts = {
 		.unwinder = ld->unwinder,
 		.layout = ld->layout,
-		.infer = infer_callers,
-		.dumps_only = !ask,
-		.files = ask ? file_parts : NULL,
+		.infer = !ask->no_callers,
+		.dumps_only = !look,
+		.files = look ? file_parts : NULL,
 		.files_arg = ld->symbolizer,
 		.jit = jitted_find,
 		.jit_arg = ld->jitted,
@@ -584,7 +511,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
 		if (mapped_add(ld->mapped, ld->stitch,
 			       order_source(ld->order, i),
-			       ask ? ld->symbolizer : NULL, err))
+			       look ? ld->symbolizer : NULL, err))
 			return -1;
 	ld->locks = lock_names_new();
 	ld->storing = storing_new(ld->db, ld->order, stitch_facts(ld->stitch),
@@ -622,13 +549,14 @@ static int load_name_all(struct load *ld, const struct frames *made,
 	}
 	/* names of the kernel are not cached where there is a copy */
 	const struct symbolize_text *captured = n ? list : NULL;
-	int rc = name_images(ld->db, captured, ld->ask->kept, !ld->ask->sums,
-			     err);
+	int rc = name_images(&ld->ask->name, ld->db, captured, ld->ask->kept,
+			     !ld->ask->sums, err);
 
 	if (!rc)
 		rc = name_check_calls(ld->db, made, ld->symbolizer, err);
 	if (!rc && !ld->ask->sums && !stop_requested())
-		rc = lock_names_store(ld->locks, ld->db, captured, err);
+		rc = lock_names_store(ld->locks, &ld->ask->name, ld->db,
+				      captured, err);
 	free(list);
 	return rc;
 }
@@ -694,7 +622,7 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 		ret = err_set(err, ERR_STOPPED, "stopped");
 	if (ret)
 		return -1;
-	bool named = !no_symbols && !ld->ask->unnamed;
+	bool named = !ld->ask->no_symbols && !ld->ask->unnamed;
 	/* late mappings give chains of the database other stacks */
 	const struct frames *made =
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
@@ -715,36 +643,39 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 		  struct store **db, bool *damaged, struct err *err)
 {
-	struct store_opts so = { .fields = fields,
-				 .compat = compat,
+	struct store_opts so = { .fields = ask->fields,
+				 .compat = ask->compat,
 				 .temp_dir = folder_for_temp(),
 				 .force = ask->force };
 	struct load ld = { .ask = ask };
 	int ret = -1;
 
 	*db = NULL;
-	if (slack_ms > 3600000)
+	if (ask->slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
-	if (take_layout(&ld.layout, err))
+	if (take_layout(ask->layout, &ld.layout, err))
 		return -1;
-	for (size_t i = 0; i < nonce_formats.n; i++) {
-		if (nonce_check(nonce_formats.item[i], err))
+	for (size_t i = 0; i < ask->n_nonce_format; i++)
+		if (nonce_check(ask->nonce_format[i], err))
 			return -1;
-		ld.nonce_format[i] = nonce_formats.item[i];
-	}
-	if (!no_symbols && name_check(err))
+	if (!ask->no_symbols && name_check(&ask->name, err))
 		return -1;
-	ld.no_fields = fields && !strcmp(fields, "none");
+	ld.nonce_format =
+		mem_new(ask->n_nonce_format + 1, sizeof(*ld.nonce_format));
+	for (size_t i = 0; i < ask->n_nonce_format; i++)
+		ld.nonce_format[i] = ask->nonce_format[i];
+	ld.no_fields = ask->fields && !strcmp(ask->fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
-	ld.order = order_new(ld.ledger, order_memory, folder_for_temp());
+	ld.order = order_new(ld.ledger, ask->memory, folder_for_temp());
 	so.large = are_large(paths, n);
 	ld.db = ask->out ? store_create(ask->out, &so, ld.frames, err)
 			 : store_create_temp(&so, ld.frames, err);
 	if (!ld.db)
 		goto out;
-	session_folders_join(&ld.chunks, paths, n, align_keeps_apart());
+	session_folders_join(&ld.chunks, paths, n,
+			     align_keeps_apart(&ask->align));
 	ret = load_store(&ld, ld.chunks.path, ld.chunks.n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
 	if (!ret && !ask->out) {
@@ -765,7 +696,7 @@ out:
 	order_free(ld.order);
 	ledger_free(ld.ledger);
 	frames_free(ld.frames);
-	free(ld.align);
+	free_all(ld.align, ld.nonce_format);
 	session_folders_release(&ld.chunks);
 	return ret;
 }

@@ -4,26 +4,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/args/command.h"
+#include "cli/ingest/align.h"
+#include "cli/ingest/jitted.h"
+#include "cli/ingest/name.h"
 
 struct symbolizer_cache;
 struct store;
 struct unwind_compare_count;
 
-/* --memory --slack --no-symbols, and those of naming. */
-extern const struct opt load_common_opts[];
-/* load_common_opts and --fields, for ingest; script has a --fields of its own.
- */
-extern const struct opt load_opts[];
-
-/* For commands that look at fields of events: those of these events, or NULL of
- * all, become columns unless --fields says otherwise; "": store_opts.fields. */
-void load_want_fields(const char *events);
-
 /* Checks an input before any work. Returns 0, or -1 and *err with advice.
  * Stores in *is_db, which may be NULL, whether it is a database. */
 int load_check(const char *path, bool *is_db, struct err *err);
 
+/* What is wanted of captures, and what they do not say themselves; all that it
+ * names is borrowed. All zeros: a temporary database. */
 struct load_ask {
 	/* the database; NULL: a temporary one without a name */
 	const char *out;
@@ -38,6 +32,24 @@ struct load_ask {
 	struct symbolizer_cache *kept;
 	/* also unwind stack dumps with SFrame; NULL: do not */
 	struct unwind_compare_count *pair;
+	const char *fields; /* store_opts.fields and .compat */
+	const char *compat;
+	unsigned long memory; /* for records that wait; 0: the default */
+	long slack_ms;	      /* of a live pipe: records are held back longer */
+	bool no_symbols;      /* no names are looked for */
+	bool no_callers; /* chains get no caller that the code proves missing */
+	const char *layout;		 /* of cookies, a word; NULL: "auto" */
+	const char *const *nonce_format; /* templates */
+	size_t n_nonce_format;
+	/* of captures that do not say it: the clock; folders with copies of
+	 * tracefs; events that ask for a stack, and that bring it; NULL each:
+	 * not given */
+	const char *clock, *formats, *stats, *request, *chain;
+	const char *const *maps; /* mapped.h */
+	size_t n_maps;
+	struct align_ask align;
+	struct jitted_ask jitted;
+	struct name_ask name;
 };
 
 /* Reads captures into a database; a temporary one is returned in *db and closed

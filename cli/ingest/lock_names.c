@@ -470,8 +470,9 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 	return rc;
 }
 
-int lock_names_store(struct lock_names *l, struct store *db,
-		     const struct symbolize_text *captured, struct err *err)
+int lock_names_store(struct lock_names *l, const struct name_ask *a,
+		     struct store *db, const struct symbolize_text *captured,
+		     struct err *err)
 {
 	struct arena text = { 0 };
 	struct symbolizer *sy;
@@ -482,7 +483,7 @@ int lock_names_store(struct lock_names *l, struct store *db,
 	if (store_readable(db, err))
 		return -1;
 	l->db = db;
-	sy = name_symbolizer(db, captured, NULL);
+	sy = name_symbolizer(a, db, captured, NULL);
 	rc = lock_names_of_kernel(l, sy, &text, err) ||
 			     data_names_store(db, sy, l->futex, l->n_futex, err)
 		     ? -1

@@ -12,6 +12,7 @@ struct err;
 struct event_def;
 struct field;
 struct lock_names;
+struct name_ask;
 struct store;
 struct symbolize_text;
 
@@ -43,5 +44,6 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
  * an address does not tell which. captured: copies of kallsyms in captures;
  * NULL: none. Behind the call-site check, which may doubt a file. Returns 0, or
  * -1 and *err. */
-int lock_names_store(struct lock_names *l, struct store *db,
-		     const struct symbolize_text *captured, struct err *err);
+int lock_names_store(struct lock_names *l, const struct name_ask *a,
+		     struct store *db, const struct symbolize_text *captured,
+		     struct err *err);

@@ -25,18 +25,6 @@ enum rank {
 	RANK_PROVED,
 };
 
-static struct opt_list given;
-
-const struct opt mapped_opts[] = {
-	OPT_HEADING("Where files are"),
-	OPT_LIST(0, "maps", "PID=FILE", &given,
-		 "what a process had mapped, from a copy of /proc/PID/maps: "
-		 "PID=FILE from the start on, PID=FILE@SECONDS from then on, "
-		 "or a folder with PID.maps; may be given several times "
-		 "(default: folder 'maps' in a capture that is a folder)"),
-	{ .kind = OPT_END }
-};
-
 struct mapped {
 	struct ledger *ledger;
 	struct maps *given;
@@ -45,16 +33,19 @@ struct mapped {
 	struct rec_map **copy; /* of captures' own lists */
 	size_t n_copy, cap_copy;
 	size_t proofs;
+	bool hints; /* none was given: says what could be */
 };
 
-struct mapped *mapped_new(struct ledger *lg, struct err *err)
+struct mapped *mapped_new(const char *const *given, size_t n, struct ledger *lg,
+			  struct err *err)
 {
 	struct mapped *md = mem_new(1, sizeof(*md));
 
 	md->ledger = lg;
 	md->given = maps_new();
-	for (size_t i = 0; i < given.n; i++)
-		if (maps_option(md->given, given.item[i], lg, 0, err)) {
+	md->hints = !n;
+	for (size_t i = 0; i < n; i++)
+		if (maps_option(md->given, given[i], lg, 0, err)) {
 			mapped_free(md);
 			return NULL;
 		}
@@ -90,7 +81,8 @@ static void mapped_print_hint(struct mapped *md, const struct source *src)
 	char dir[PATH_SIZE], text[2 * PATH_SIZE + 128];
 	int n = slash ? (int)(slash - src->path) + 1 : 0;
 
-	if (given.n || !strcmp(src->path, "-") || mapped_is_folder(src->path) ||
+	if (!md->hints || !strcmp(src->path, "-") ||
+	    mapped_is_folder(src->path) ||
 	    (size_t)snprintf(dir, sizeof(dir), "%.*smaps", n, src->path) >=
 		    sizeof(dir) ||
 	    !maps_in_folder(dir))

@@ -24,51 +24,6 @@
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/files/fetch.h"
 
-static struct symbolize_opts asked; /* what options say of them */
-static bool no_cache, use_debuginfod;
-static long fetch_seconds = 60, files_at_once;
-static struct opt_list more_debug_dirs;
-
-const struct opt name_place_opts[] = {
-	OPT_HEADING("Where files are"),
-	OPT_STRING(0, "symfs", "DIR", &asked.symfs,
-		   "look for the recorded programs below DIR, by path or name"),
-	{ .kind = OPT_END }
-};
-
-const struct opt name_opts[] = {
-	OPT_GROUP(name_place_opts),
-	OPT_STRING(0, "kallsyms", "FILE", &asked.kallsyms,
-		   "names of the kernel, from a copy of /proc/kallsyms"),
-	OPT_STRING(0, "vmlinux", "FILE", &asked.vmlinux,
-		   "names of the kernel, from its ELF file"),
-	OPT_LIST(0, "debug-dir", "DIR", &more_debug_dirs,
-		 "one more folder of debug files, as /usr/lib/debug; may be "
-		 "given several times"),
-	OPT_FLAG(0, "debuginfod", &use_debuginfod,
-		 "fetch programs and debug files that are not here from the "
-		 "servers in $DEBUGINFOD_URLS, those of most stacks first"),
-	OPT_NUMBER(0, "debuginfod-timeout", "SECONDS", &fetch_seconds,
-		   "fetch no longer than that, all files together (60)"),
-	OPT_HEADING("Names"),
-	OPT_FLAG(0, "no-demangle", &asked.no_demangle,
-		 "keep C++, Rust and D names as they are in the file"),
-	OPT_FLAG(0, "no-lines", &asked.no_inline,
-		 "do not look for source lines and inlined functions"),
-	OPT_NUMBER(0, "jobs", "N", &files_at_once,
-		   "unwind stack dumps in N threads, and look into N files at "
-		   "a time (as many as there are CPUs, up to 8; with "
-		   "--debuginfod one file)"),
-	OPT_FLAG(0, "no-cache", &no_cache,
-		 "do not remember names on disk for the next time"),
-	{ .kind = OPT_END }
-};
-
-const struct symbolize_opts *name_asked(void)
-{
-	return &asked;
-}
-
 /* More threads would only wait for the database and the disk. */
 #define JOBS_MAX 8
 
@@ -131,6 +86,7 @@ struct namers {
 	struct pool *pool; /* NULL: none */
 	size_t fed;
 	const struct symbolize_opts *opts;
+	const struct name_ask *ask;
 	struct symbolizer *files; /* for naming_tell_apart(); NULL: not yet */
 };
 
@@ -167,7 +123,7 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 
 	if (store_shared_names(s->db, &code, &n, err))
 		return -1;
-	if (!n || asked.no_inline)
+	if (!n || nr->ask->no_lines)
 		return 0;
 	/* what is kept has no lines */
 	o.kept = NULL;
@@ -216,14 +172,14 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	return ret;
 }
 
-int name_check(struct err *err)
+int name_check(const struct name_ask *a, struct err *err)
 {
 	const struct {
 		const char *opt, *path;
 		bool folder;
-	} given[] = { { "symfs", asked.symfs, true },
-		      { "kallsyms", asked.kallsyms, false },
-		      { "vmlinux", asked.vmlinux, false } };
+	} given[] = { { "symfs", a->symfs, true },
+		      { "kallsyms", a->kallsyms, false },
+		      { "vmlinux", a->vmlinux, false } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
 		const char *path = given[i].path;
@@ -239,11 +195,11 @@ int name_check(struct err *err)
 				       given[i].opt, path,
 				       given[i].folder ? "folder" : "file");
 	}
-	if (files_at_once > 1024)
+	if (a->jobs > 1024)
 		return err_set(err, ERR_USAGE,
 			       "--jobs %ld: at most 1024 files at a time",
-			       files_at_once);
-	if (!use_debuginfod)
+			       a->jobs);
+	if (!a->debuginfod)
 		return 0;
 
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -254,10 +210,10 @@ int name_check(struct err *err)
 	if (!urls || !*urls)
 		return err_set(err, ERR_USAGE,
 			       "--debuginfod: DEBUGINFOD_URLS names no server");
-	if (fetch_seconds < 1)
+	if (a->fetch_seconds < 1)
 		return err_set(err, ERR_USAGE,
 			       "--debuginfod-timeout %ld: needs at least 1",
-			       fetch_seconds);
+			       a->fetch_seconds);
 	return 0;
 }
 
@@ -329,12 +285,13 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 }
 
 /* Stores the folder for the cache of names. Returns false if there is none. */
-static bool cache_folder(const char *home, char *buf, size_t size)
+static bool cache_folder(const struct name_ask *a, const char *home, char *buf,
+			 size_t size)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME");
 	int n = -1;
 
-	if (no_cache)
+	if (a->no_cache)
 		return false;
 	if (xdg && *xdg == '/')
 		n = snprintf(buf, size, "%s/backstitch", xdg);
@@ -367,70 +324,59 @@ struct setup {
 };
 
 /* lines: names of functions may be without them. */
-static void make_setup(struct setup *s, struct store *db, bool fetch,
+static void make_setup(struct setup *s, const struct name_ask *a,
+		       struct store *db, bool fetch,
 		       const struct symbolize_text *captured,
 		       struct symbolizer_cache *kept, bool lines)
 {
 	const char *home = getenv("HOME");
-	size_t last = ARRAY_SIZE(more_debug_dirs.item) - 1;
 
-	/* the list of --debug-dir ends with NULL */
-	more_debug_dirs
-		.item[more_debug_dirs.n < last ? more_debug_dirs.n : last] =
-		NULL;
 	kernel_release(db, s->release, sizeof(s->release));
-	s->o = asked;
+	s->o = (struct symbolize_opts){ .symfs = a->symfs,
+					.kallsyms = a->kallsyms,
+					.vmlinux = a->vmlinux,
+					.debug_dirs = a->debug_dirs,
+					.no_demangle = a->no_demangle,
+					.no_inline = a->no_lines || !lines };
 	if (fetched_folder(home, s->fetched, sizeof(s->fetched)))
 		s->o.fetch_cache = s->fetched;
-	if (fetch && use_debuginfod)
-		s->o.fetch_seconds = (double)fetch_seconds;
+	if (fetch && a->debuginfod)
+		s->o.fetch_seconds = (double)a->fetch_seconds;
 	s->o.stop = stop_requested;
 	if (*s->release)
 		s->o.release = s->release;
 	s->o.unpack = unpack_all;
-	if (cache_folder(home, s->cache, sizeof(s->cache)))
+	if (cache_folder(a, home, s->cache, sizeof(s->cache)))
 		s->o.cache = s->cache;
 	if (home && *home == '/')
 		s->o.home = home;
-	s->o.debug_dirs = more_debug_dirs.item;
 	s->o.captured = captured;
 	s->o.kept = kept;
-	s->o.no_inline |= !lines;
 	naming_recorded_where(db, &s->o);
 	naming_recorded_when(db, &s->o);
 }
 
-struct symbolizer *name_symbolizer(struct store *db,
+struct symbolizer *name_symbolizer(const struct name_ask *a, struct store *db,
 				   const struct symbolize_text *captured,
 				   struct symbolizer_cache *kept)
 {
 	struct setup s;
 
-	make_setup(&s, db, false, captured, kept, true);
+	make_setup(&s, a, db, false, captured, kept, true);
 	return symbolize_new(&s.o);
 }
 
-bool name_asks_servers(void)
-{
-	return use_debuginfod;
-}
-
-bool name_has_places(void)
-{
-	return asked.symfs || more_debug_dirs.n;
-}
-
-const char *name_not_given(char buf[NAME_NOT_GIVEN])
+const char *name_not_given(const struct name_ask *a, char buf[NAME_NOT_GIVEN])
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 	const struct {
 		bool given;
 		const char *opt;
 	} of[] = {
-		{ asked.symfs != NULL, "--symfs DIR" },
-		{ asked.kallsyms || asked.vmlinux, "--kallsyms FILE" },
-		{ more_debug_dirs.n != 0, "--debug-dir DIR" },
-		{ use_debuginfod || !urls || !*urls, "--debuginfod" },
+		{ a->symfs != NULL, "--symfs DIR" },
+		{ a->kallsyms || a->vmlinux, "--kallsyms FILE" },
+		{ a->debug_dirs && *a->debug_dirs, "--debug-dir DIR" },
+		{ a->debuginfod || !urls || !*urls, "--debuginfod" },
 	};
 	const char *sep = "";
 	size_t at = 0;
@@ -446,12 +392,12 @@ const char *name_not_given(char buf[NAME_NOT_GIVEN])
 	return buf;
 }
 
-unsigned int name_jobs(void)
+unsigned int name_jobs(const struct name_ask *a)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (files_at_once)
-		return (unsigned int)files_at_once;
+	if (a->jobs)
+		return (unsigned int)a->jobs;
 	return cpus > JOBS_MAX ? JOBS_MAX : cpus > 0 ? (unsigned int)cpus : 1;
 }
 
@@ -477,7 +423,7 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 	return naming_put_note(db, note, err);
 }
 
-static int naming_name_all(struct store *db,
+static int naming_name_all(const struct name_ask *a, struct store *db,
 			   const struct symbolize_text *captured,
 			   struct symbolizer_cache *kept, bool lines,
 			   bool again, struct name_counts *counts,
@@ -487,19 +433,21 @@ static int naming_name_all(struct store *db,
 	struct sink s = { .db = db, .counts = counts ? counts : &unused };
 	struct setup setup;
 	struct namers nr;
-	unsigned int how = (again ? NAME_LINES : 0) |
-			   (use_debuginfod ? NAME_HOT_FIRST : 0);
+	unsigned int how =
+		(again ? NAME_LINES : 0) | (a->debuginfod ? NAME_HOT_FIRST : 0);
 	const struct code_place *code;
 	struct image img;
 	size_t n;
 	int ret;
 
 	/* what a server has may be a debug file alone */
-	make_setup(&setup, db, true, captured, kept, lines || use_debuginfod);
-	nr = (struct namers){ .sy = symbolize_new(&setup.o), .opts = &setup.o };
+	make_setup(&setup, a, db, true, captured, kept, lines || a->debuginfod);
+	nr = (struct namers){ .sy = symbolize_new(&setup.o),
+			      .opts = &setup.o,
+			      .ask = a };
 	/* with debuginfod one thread, as servers are asked for one file after
 	 * the other, those in most stacks first */
-	nr.pool = pool_new(&setup.o, use_debuginfod ? 1 : name_jobs());
+	nr.pool = pool_new(&setup.o, a->debuginfod ? 1 : name_jobs(a));
 	progress_start("naming");
 	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
 	       0) {
@@ -517,7 +465,7 @@ static int naming_name_all(struct store *db,
 	symbolize_free(nr.files);
 	if (!ret)
 		ret = naming_note_shared_modules(db, err);
-	if (use_debuginfod && !ret)
+	if (a->debuginfod && !ret)
 		say("debuginfod: fetched %" PRIu64 " file%s, had none for "
 		    "%" PRIu64 " image%s\n",
 		    s.counts->fetched, s.counts->fetched == 1 ? "" : "s",
@@ -525,13 +473,15 @@ static int naming_name_all(struct store *db,
 	return ret;
 }
 
-int name_images(struct store *db, const struct symbolize_text *captured,
+int name_images(const struct name_ask *a, struct store *db,
+		const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err)
 {
-	return naming_name_all(db, captured, kept, lines, false, NULL, err);
+	return naming_name_all(a, db, captured, kept, lines, false, NULL, err);
 }
 
-int name_again(struct store *db, struct name_counts *counts, struct err *err)
+int name_again(const struct name_ask *a, struct store *db,
+	       struct name_counts *counts, struct err *err)
 {
 	struct rows *r = rows_of(db, "image_sections", err);
 	char last[256] = ""; /* report each file once */
@@ -555,7 +505,7 @@ int name_again(struct store *db, struct name_counts *counts, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	return naming_name_all(db, NULL, NULL, true, !asked.no_inline, counts,
+	return naming_name_all(a, db, NULL, NULL, true, !a->no_lines, counts,
 			       err);
 }
 

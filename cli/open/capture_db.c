@@ -22,7 +22,8 @@
 /* Decides on the file `out`. Stores the opened database in *db if it is that of
  * the captures and not older; NULL if it must be made. Returns 0, or -1 and
  * *err if the file is something else. */
-static int capture_db_reuse(const char *out, int argc, char **argv, bool again,
+static int capture_db_reuse(const struct open_ask *ask, const char *out,
+			    int argc, char **argv, bool again,
 			    struct store **db, struct err *err)
 {
 	struct err ignored = { 0 };
@@ -49,7 +50,8 @@ static int capture_db_reuse(const char *out, int argc, char **argv, bool again,
 			       "%s; if it was that of %s, 'backstitch ingest "
 			       "-f -o %s %s' replaces it",
 			       why.msg, argv[0], out, argv[0]);
-	session_folders_join(&c, argv, (size_t)argc, align_keeps_apart());
+	session_folders_join(&c, argv, (size_t)argc,
+			     align_keeps_apart(&ask->load.align));
 	r = rows_of(*db, "report_captures", err);
 	while (rows_step(r)) {
 		const char *name =
@@ -95,30 +97,31 @@ fail:
 	return -1;
 }
 
-struct store *capture_db_open(int argc, char **argv, bool again, char *out,
-			      int *status, struct err *err)
+struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
+			      bool again, char *out, int *status,
+			      struct err *err)
 {
-	struct load_ask ask = { .force = true };
+	struct load_ask load = ask->load;
 	bool damaged = false;
 	bool is_db = false;
 	struct store *db;
 
 	if (argc == 1 && input_is_several(argv[0])) {
 		*out = '\0';
-		return database_open(argv[0], status, err);
+		return database_open(ask, argv[0], status, err);
 	}
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return NULL;
 	if (is_db || bundle_is_name(argv[0])) {
 		snprintf(out, PATH_MAX, "%s", argv[0]);
-		return database_open(out, status, err);
+		return database_open(ask, out, status, err);
 	}
 	input_database_name(argv[0], out, PATH_MAX);
 
 	for (int i = 0; i < argc; i++)
 		if (load_check(argv[i], NULL, err))
 			return NULL;
-	if (capture_db_reuse(out, argc, argv, again, &db, err))
+	if (capture_db_reuse(ask, out, argc, argv, again, &db, err))
 		return NULL;
 	if (db) {
 		say("reading %s\n", out);
@@ -128,8 +131,9 @@ struct store *capture_db_open(int argc, char **argv, bool again, char *out,
 		say_note("%s: cannot be written, and is not kept\n", out);
 		*out = '\0';
 	}
-	ask.out = *out ? out : NULL;
-	if (load_captures(argv, (size_t)argc, &ask, &db, &damaged, err))
+	load.out = *out ? out : NULL;
+	load.force = true;
+	if (load_captures(argv, (size_t)argc, &load, &db, &damaged, err))
 		return NULL;
 	if (damaged)
 		*status = input_damaged(argv[0]);

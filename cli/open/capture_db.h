@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct err;
+struct open_ask;
 struct store;
 
 /* Opens the database that is the only argument, or those of a folder as one, or
@@ -15,5 +16,6 @@ struct store;
  * database is a temporary one. Returns NULL and *err on failure. *status
  * becomes STATUS_DAMAGED if a capture is damaged.
  */
-struct store *capture_db_open(int argc, char **argv, bool again, char *out,
-			      int *status, struct err *err);
+struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
+			      bool again, char *out, int *status,
+			      struct err *err);

@@ -24,27 +24,9 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-static const char *from_text, *to_text, *since_text;
-static long newest_runs;
-
-const struct opt database_set_opts[] = {
-	OPT_HEADING("Several databases"),
-	OPT_STRING(0, "from", "TIME", &from_text,
-		   "those that end at this time or later, in seconds of their "
-		   "clock or since 1970, or as '2026-11-21 10:00'"),
-	OPT_STRING(0, "to", "TIME", &to_text,
-		   "those that begin at this time or earlier"),
-	OPT_STRING(0, "since", "TIME", &since_text,
-		   "those with events of the last seconds before the end of "
-		   "all: 90s, 5m, 2h"),
-	OPT_NUMBER(0, "last", "N", &newest_runs,
-		   "the N newest of several databases"),
-	{ .kind = OPT_END }
-};
-
-bool database_set_chosen(void)
+bool database_set_chosen(const struct database_choice *o)
 {
-	return from_text || to_text || since_text || newest_runs;
+	return o->from || o->to || o->since || o->last;
 }
 
 /* ---- the options */
@@ -88,16 +70,17 @@ static int database_set_span(const char *text, int64_t *out, struct err *err)
 	return 0;
 }
 
-int database_set_choice(struct merge_choice *c, struct err *err)
+int database_set_choice(const struct database_choice *o, struct merge_choice *c,
+			struct err *err)
 {
-	*c = (struct merge_choice){ .has_from = from_text,
-				    .has_to = to_text,
-				    .last = (size_t)newest_runs };
-	if (from_text && database_set_time("from", from_text, &c->from, err))
+	*c = (struct merge_choice){ .has_from = o->from,
+				    .has_to = o->to,
+				    .last = (size_t)o->last };
+	if (o->from && database_set_time("from", o->from, &c->from, err))
 		return -1;
-	if (to_text && database_set_time("to", to_text, &c->to, err))
+	if (o->to && database_set_time("to", o->to, &c->to, err))
 		return -1;
-	return since_text ? database_set_span(since_text, &c->since, err) : 0;
+	return o->since ? database_set_span(o->since, &c->since, err) : 0;
 }
 
 /* ---- the databases */
@@ -223,14 +206,14 @@ static void database_set_allow_files(size_t n)
 #define LARGE ((uint64_t)32 << 20)
 
 static int database_set_read(struct merge *m, const struct database_set *list,
-			     struct err *err)
+			     const struct database_choice *o, struct err *err)
 {
 	struct merge_choice choice;
 
-	if (database_set_choice(&choice, err))
+	if (database_set_choice(o, &choice, err))
 		return -1;
 	for (size_t i = 0; i < list->n; i++)
-		if (database_set_chosen()
+		if (database_set_chosen(o)
 			    ? merge_add_later(m, list->path[i], err)
 			    : merge_add(m, list->path[i], err))
 			return -1;
@@ -242,7 +225,8 @@ static int database_set_read(struct merge *m, const struct database_set *list,
 	return merge_load_chosen(m, err);
 }
 
-static int database_set_try(const struct database_set *list, const char *out,
+static int database_set_try(const struct database_set *list,
+			    const struct database_choice *o, const char *out,
 			    bool force, struct store **db,
 			    struct merge_counts *counts, struct err *err)
 {
@@ -254,7 +238,7 @@ static int database_set_try(const struct database_set *list, const char *out,
 
 	*db = NULL;
 	database_set_allow_files(list->n);
-	if (database_set_read(m, list, err))
+	if (database_set_read(m, list, o, err))
 		goto out;
 	if (!out && merge_only(m)) {
 		*db = store_open(merge_only(m), false, err);
@@ -308,14 +292,15 @@ static bool database_set_leave_removed(struct database_set *list)
 	return some;
 }
 
-int database_set_make(struct database_set *list, const char *out, bool force,
-		      struct store **db, struct merge_counts *counts,
-		      struct err *err)
+int database_set_make(struct database_set *list,
+		      const struct database_choice *o, const char *out,
+		      bool force, struct store **db,
+		      struct merge_counts *counts, struct err *err)
 {
 	int rc;
 
 	/* each time the list is shorter */
-	while ((rc = database_set_try(list, out, force, db, counts, err)) &&
+	while ((rc = database_set_try(list, o, out, force, db, counts, err)) &&
 	       database_set_leave_removed(list) && list->n)
 		;
 	return rc;

@@ -4,20 +4,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/args/command.h"
-
+struct err;
 struct merge_choice;
 struct merge_counts;
 struct store;
 
-/* --from --to --since --last: which of several databases are read. */
-extern const struct opt database_set_opts[];
+/* Which of several databases are read, as the options of these names say it;
+ * all zeros: all. */
+struct database_choice {
+	const char *from, *to, *since;
+	long last;
+};
 
-/* Returns whether one of these options was given. */
-bool database_set_chosen(void);
+/* Returns whether not all are. */
+bool database_set_chosen(const struct database_choice *o);
 
-/* Reads them. Returns 0, or -1 and *err if one is malformed. */
-int database_set_choice(struct merge_choice *c, struct err *err);
+/* Reads the texts. Returns 0, or -1 and *err if one is malformed. */
+int database_set_choice(const struct database_choice *o, struct merge_choice *c,
+			struct err *err);
 
 /* A list of databases; all zeros is empty. */
 struct database_set {
@@ -31,11 +35,12 @@ void database_set_release(struct database_set *list);
 int database_set_expand(struct database_set *list, const char *arg,
 			struct err *err);
 
-/* Merges the databases that the options leave. out NULL: into a temporary
+/* Merges the databases that were chosen. out NULL: into a temporary
  * database, or, of a single database, opens that one. Databases that are
  * removed before they were read, as by 'follow --keep', leave the list, and
  * stderr says so; with none left that is an error. Returns 0 and *db, which the
  * caller closes, or -1 and *err. */
-int database_set_make(struct database_set *list, const char *out, bool force,
-		      struct store **db, struct merge_counts *counts,
-		      struct err *err);
+int database_set_make(struct database_set *list,
+		      const struct database_choice *o, const char *out,
+		      bool force, struct store **db,
+		      struct merge_counts *counts, struct err *err);

@@ -7,10 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/clickhouse/clickhouse.h"
 #include "analyze/stacks/stacks.h"
-#include "cli/ingest/load.h"
-#include "cli/ingest/name.h"
+#include "cli/args/status.h"
 #include "cli/output/folder.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
@@ -24,27 +22,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
-
-static const char *input;
-/* enum server_detail; -1: the command cannot read a server */
-static int input_server = -1;
-static const struct filter *input_filter; /* what it reads of one */
-/* sums of samples are enough */
-static bool input_sums;
-
-const struct opt ingest_opts[] = {
-	OPT_HEADING("Where files are"),
-	OPT_STRING('i', "input", "FILE", &input,
-		   "what to read, in place of the argument"),
-	OPT_GROUP_TOLD(load_common_opts,
-		       "and for a capture, those of 'backstitch help ingest': "
-		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
-	OPT_GROUP(database_set_opts),
-	{ .kind = OPT_END }
-};
-
-const struct opt input_server_opts[] = { OPT_GROUP(server_opts),
-					 { .kind = OPT_END } };
 
 static bool input_is_after(const struct timespec *a, const struct timespec *b)
 {
@@ -141,7 +118,8 @@ static char several_name[256];
 
 /* Returns several_name if the arguments are several databases, NULL if they are
  * one; then *err is set if they cannot be read as one. */
-static const char *input_several(int argc, char **argv, struct err *err)
+static const char *input_several(const struct open_ask *ask, int argc,
+				 char **argv, struct err *err)
 {
 	database_set_release(&several_paths);
 	if (argc == 1 && clickhouse_is_url(argv[0]))
@@ -151,7 +129,7 @@ static const char *input_several(int argc, char **argv, struct err *err)
 
 		if (ret < 0)
 			return NULL;
-		if (!ret && (argc > 1 || database_set_chosen())) {
+		if (!ret && (argc > 1 || database_set_chosen(&ask->choice))) {
 			err_set(err, ERR_USAGE,
 				"%s: not a database; several databases are "
 				"read as one, captures are put into one with "
@@ -171,8 +149,10 @@ static const char *input_several(int argc, char **argv, struct err *err)
 	return several_name;
 }
 
-const char *input_path(int argc, char **argv, struct err *err)
+const char *input_path(const struct open_ask *ask, int argc, char **argv,
+		       struct err *err)
 {
+	const char *input = ask->input;
 	const char *path;
 
 	err->code = ERR_NONE;
@@ -182,8 +162,8 @@ const char *input_path(int argc, char **argv, struct err *err)
 			"one of them out");
 		return NULL;
 	}
-	path = argc    ? input_several(argc, argv, err)
-	       : input ? input_several(1, (char **)&input, err)
+	path = argc    ? input_several(ask, argc, argv, err)
+	       : input ? input_several(ask, 1, (char **)&input, err)
 		       : NULL;
 	if (path || err->code)
 		return path;
@@ -225,28 +205,26 @@ int input_damaged(const char *path)
 	return STATUS_DAMAGED;
 }
 
-void input_take_sums(void)
-{
-	input_sums = true;
-}
-
-void input_take_server(const struct filter *filter, unsigned int detail)
-{
-	input_filter = filter;
-	input_server = (int)detail;
-}
-
 bool input_is_server(const char *path)
 {
 	return clickhouse_is_url(path);
 }
 
 /* Fetches the sums of a server. */
-static struct store *database_open_server(const char *url, struct err *err)
+static struct store *database_open_server(const struct open_ask *ask,
+					  const char *url, struct err *err)
 {
-	if (input_server >= 0)
-		return server_open(url, input_filter,
-				   (unsigned int)input_server, err);
+	struct merge_choice choice;
+	const struct server_ask what = { .filter = ask->filter,
+					 .detail = ask->detail,
+					 .where = ask->where,
+					 .choice = &choice,
+					 .how = &ask->server };
+
+	if (ask->filter)
+		return database_set_choice(&ask->choice, &choice, err)
+			       ? NULL
+			       : server_open(url, &what, err);
 	err_set(err, ERR_USAGE,
 		"%.200s: this needs every event, and a server gives sums: "
 		"report, flame, check, and export --format folded or pprof; "
@@ -263,14 +241,17 @@ static bool input_is_folder(const char *path)
 }
 
 /* Reads the databases that input_path() has found as one. */
-static struct store *database_open_several(struct database_set *list,
+static struct store *database_open_several(const struct open_ask *ask,
+					   struct database_set *list,
 					   struct err *err)
 {
 	struct merge_counts counts;
 	struct store *db;
 
-	return database_set_make(list, NULL, false, &db, &counts, err) ? NULL
-								       : db;
+	return database_set_make(list, &ask->choice, NULL, false, &db, &counts,
+				 err)
+		       ? NULL
+		       : db;
 }
 
 /* Returns whether 'follow' runs, or ran, with this folder. */
@@ -284,14 +265,14 @@ static bool input_is_followed(const char *path)
 }
 
 /* The same for a folder or a pattern. Returns 0 if path is none of them. */
-static int database_open_folder(const char *path, struct store **db,
-				struct err *err)
+static int database_open_folder(const struct open_ask *ask, const char *path,
+				struct store **db, struct err *err)
 {
 	struct database_set list = { NULL, 0, 0 };
 	int ret = database_set_expand(&list, path, err);
 
 	if (ret > 0) {
-		*db = database_open_several(&list, err);
+		*db = database_open_several(ask, &list, err);
 		ret = *db ? 1 : -1;
 	} else if (!ret && input_is_followed(path)) {
 		ret = err_set(err, ERR_IO,
@@ -403,7 +384,8 @@ bool input_is_capture(const char *path)
 	       !input_is_several(path) && !bundle_is_name(path);
 }
 
-struct store *database_open(const char *path, int *status, struct err *err)
+struct store *database_open(const struct open_ask *ask, const char *path,
+			    int *status, struct err *err)
 {
 	struct store *db = NULL;
 	bool is_db = false;
@@ -413,11 +395,11 @@ struct store *database_open(const char *path, int *status, struct err *err)
 	int ret = 0;
 
 	if (path == several_name)
-		return database_open_several(&several_paths, err);
+		return database_open_several(ask, &several_paths, err);
 	if (clickhouse_is_url(path))
-		return database_open_server(path, err);
+		return database_open_server(ask, path, err);
 	if (access(path, F_OK) || input_is_folder(path))
-		ret = database_open_folder(path, &db, err);
+		ret = database_open_folder(ask, path, &db, err);
 	if (ret)
 		return db;
 	if (load_check(path, &is_db, err))
@@ -431,34 +413,36 @@ struct store *database_open(const char *path, int *status, struct err *err)
 			input_tell_newer(path, db, &st);
 		return db;
 	}
-	if (load_captures(paths, 1, &(struct load_ask){ .sums = input_sums },
-			  &db, &damaged, err))
+	if (load_captures(paths, 1, &ask->load, &db, &damaged, err))
 		return NULL;
 	if (damaged)
 		*status = input_damaged(path);
 	return db;
 }
 
-int database_open_side(const char *path, struct store **db,
+int database_open_side(const void *arg, const char *path, struct store **db,
 		       struct symbolizer **files, int *status, struct err *err)
 {
-	*db = database_open(path, status, err);
+	const struct open_ask *ask = arg;
+
+	*db = database_open(ask, path, status, err);
 	if (*db && !stacks_served(*db, err))
-		*files = name_symbolizer(*db, NULL, NULL);
+		*files = name_symbolizer(&ask->load.name, *db, NULL, NULL);
 	return *db ? 0 : -1;
 }
 
-struct store *database_from_args(int argc, char **argv, const char *out,
+struct store *database_from_args(const struct open_ask *ask, int argc,
+				 char **argv, const char *out,
 				 const char **path, int *status,
 				 struct err *err)
 {
-	*path = input_path(argc, argv, err);
+	*path = input_path(ask, argc, argv, err);
 	if (!*path || input_apart(*path, out, err))
 		return NULL;
 	for (size_t i = 0; *path == several_name && i < several_paths.n; i++)
 		if (input_apart(several_paths.path[i], out, err))
 			return NULL;
-	return database_open(*path, status, err);
+	return database_open(ask, *path, status, err);
 }
 
 /* Adds the databases that an argument names; if it names none, the capture. */
@@ -472,19 +456,19 @@ static int inputs_add(struct inputs *in, const char *path, struct err *err)
 	return ret < 0 ? -1 : 0;
 }
 
-int inputs_find(struct inputs *in, int argc, char **argv, const char *out,
-		struct err *err)
+int inputs_find(struct inputs *in, const struct open_ask *ask, int argc,
+		char **argv, const char *out, struct err *err)
 {
 	const char *path;
 
-	*in = (struct inputs){ .status = STATUS_OK };
-	if (database_set_chosen())
+	*in = (struct inputs){ .ask = ask, .status = STATUS_OK };
+	if (database_set_chosen(&ask->choice))
 		return err_set(err, ERR_USAGE,
 			       "--from, --to, --since and --last choose from "
 			       "databases that are read as one; these are read "
 			       "one by one: use --time");
 	if (!argc) {
-		path = input ? input : input_path(0, NULL, err);
+		path = ask->input ? ask->input : input_path(ask, 0, NULL, err);
 		if (!path || inputs_add(in, path, err))
 			return -1;
 	}
@@ -501,7 +485,7 @@ int inputs_next(struct inputs *in, struct store **db, struct err *err)
 {
 	if (in->at == in->list.n)
 		return 0;
-	*db = database_open(in->list.path[in->at++], &in->status, err);
+	*db = database_open(in->ask, in->list.path[in->at++], &in->status, err);
 	return *db ? 1 : -1;
 }
 

@@ -4,25 +4,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/args/command.h"
+#include "cli/clickhouse/clickhouse.h"
+#include "cli/ingest/load.h"
 #include "cli/open/database_set.h"
 
 struct filter;
 struct symbolizer;
 struct timespec;
 
-/* -i and the options of ingest, for commands that may ingest: for
- * OPT_GROUP(). */
-extern const struct opt ingest_opts[];
-/* --where, and how to reach a server: for commands that may be given one. */
-extern const struct opt input_server_opts[];
+/* How what a command reads is found, opened or made; all that it names is
+ * borrowed. All zeros: without wishes. */
+struct open_ask {
+	const char *input;    /* in place of the argument; NULL: none */
+	struct load_ask load; /* how a capture is read */
+	struct database_choice choice; /* which of several databases */
+	/* For a command that reads sums only: it may be given a server's URL as
+	 * well. Which samples, and what they tell apart, of enum server_detail;
+	 * filter NULL: a URL is refused. */
+	const struct filter *filter;
+	unsigned int detail;
+	const char *where; /* which runs of a server; NULL: all */
+	struct clickhouse_options server;
+};
 
-/* For commands that read sums only: they may be given a server's URL as well;
- * filter: which samples, borrowed; detail: what they tell apart, of enum
- * server_detail. Other commands refuse one. */
-void input_take_server(const struct filter *filter, unsigned int detail);
-/* For commands that need no more of a capture than load_sums() reads. */
-void input_take_sums(void);
 /* Returns whether it is several databases: a folder of them, a pattern, or what
  * input_path() has found; or will be, in a folder of 'follow'. */
 bool input_is_several(const char *path);
@@ -31,10 +35,11 @@ bool input_is_several(const char *path);
 bool input_is_capture(const char *path);
 /* Returns whether it is the URL of a server. */
 bool input_is_server(const char *path);
-/* Returns what to read: the argument, else -i, else the newest of perf.data and
- * the databases in the current folder, which is told on stderr. Returns NULL
- * and *err if there is neither, or more than one argument. */
-const char *input_path(int argc, char **argv, struct err *err);
+/* Returns what to read: the argument, else ask->input, else the newest of
+ * perf.data and the databases in the current folder, which is told on stderr.
+ * Returns NULL and *err if there is neither, or more than one argument. */
+const char *input_path(const struct open_ask *ask, int argc, char **argv,
+		       struct err *err);
 /* Returns whether a capture, or a file of it if it is a folder, was modified
  * after a time, or is not there. */
 bool input_is_newer(const char *path, const struct timespec *than);
@@ -50,17 +55,21 @@ int input_apart(const char *in, const char *out, struct err *err);
 /* Opens the database, or that in a bundle, or ingests the capture into a
  * temporary one. Returns NULL and *err on failure. *status becomes
  * STATUS_DAMAGED if the capture is damaged. */
-struct store *database_open(const char *path, int *status, struct err *err);
-/* The same for a side of a comparison: a compare_open_fn. */
-int database_open_side(const char *path, struct store **db,
+struct store *database_open(const struct open_ask *ask, const char *path,
+			    int *status, struct err *err);
+/* The same for a side of a comparison: a compare_open_fn; ask: struct open_ask.
+ */
+int database_open_side(const void *ask, const char *path, struct store **db,
 		       struct symbolizer **files, int *status, struct err *err);
 /* Does input_path(), input_apart() and database_open(), and stores the path in
  * *path. Returns NULL and *err if one of them fails. */
-struct store *database_from_args(int argc, char **argv, const char *out,
+struct store *database_from_args(const struct open_ask *ask, int argc,
+				 char **argv, const char *out,
 				 const char **path, int *status,
 				 struct err *err);
 /* What a command reads one by one. */
 struct inputs {
+	const struct open_ask *ask; /* borrowed */
 	struct database_set list;
 	size_t at;
 	int status; /* STATUS_DAMAGED once a capture was damaged */
@@ -69,8 +78,8 @@ struct inputs {
  * databases, patterns; or, without arguments, what input_path() finds. out is
  * as for input_apart(). Returns 0, or -1 and *err; to be released in either
  * case. */
-int inputs_find(struct inputs *in, int argc, char **argv, const char *out,
-		struct err *err);
+int inputs_find(struct inputs *in, const struct open_ask *ask, int argc,
+		char **argv, const char *out, struct err *err);
 /* Opens the next one as database_open() does. Returns 1 and *db, 0 at the end,
  * or -1 and *err. */
 int inputs_next(struct inputs *in, struct store **db, struct err *err);

@@ -4,15 +4,6 @@
 #include "cli/output/output.h"
 #include "stitch/text/safe_text.h"
 
-static bool spreadsheet;
-
-const struct opt csv_opts[] = {
-	OPT_FLAG(0, "spreadsheet", &spreadsheet,
-		 "csv: put ' before texts that a spreadsheet would take for "
-		 "formulas"),
-	{ .kind = OPT_END }
-};
-
 /* Returns whether a program such as Excel or LibreOffice would calculate what
  * somebody called his process. */
 static bool out_csv_is_formula(const char *s, size_t len)
@@ -20,9 +11,9 @@ static bool out_csv_is_formula(const char *s, size_t len)
 	return len && strchr("=+-@\t\r", s[0]) && s[0];
 }
 
-/* Writes a value, in quotes if it needs them. Newlines are escaped: RFC 4180
- * allows them in quotes, but they break line-based tools. */
-static void out_csv_put_text(FILE *out, const char *s, size_t len)
+/* Writes a mark and a value, in quotes if it needs them. Newlines are escaped:
+ * RFC 4180 allows them in quotes, but they break line-based tools. */
+static void out_csv_put(FILE *out, const char *s, size_t len, const char *mark)
 {
 	bool quote = !len;
 
@@ -31,16 +22,33 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 			quote = true;
 	if (quote)
 		putc('"', out);
-	if (spreadsheet && out_csv_is_formula(s, len))
-		putc('\'', out);
+	fputs(mark, out);
 	safe_text_doubled(out, s, len, '"');
 	if (quote)
 		putc('"', out);
 }
 
+static void out_csv_put_text(FILE *out, const char *s, size_t len)
+{
+	out_csv_put(out, s, len, "");
+}
+
+/* With ' in front of what such a program would calculate. */
+static void out_csv_put_safe(FILE *out, const char *s, size_t len)
+{
+	out_csv_put(out, s, len, out_csv_is_formula(s, len) ? "'" : "");
+}
+
 const struct output out_csv = {
 	.name = "csv",
 	.text = out_csv_put_text,
+	.before = ",",
+	.end = "\n",
+};
+
+const struct output out_spreadsheet = {
+	.name = "spreadsheet",
+	.text = out_csv_put_safe,
 	.before = ",",
 	.end = "\n",
 };

@@ -1,4 +1,4 @@
-/* output.c - the ways to write rows, and the options that choose one. */
+/* output.c - the ways to write rows. */
 #include "cli/output/output.h"
 
 #include <inttypes.h>
@@ -6,28 +6,14 @@
 
 #include "cli/output/out.h"
 #include "schema/store.h"
-#include "stitch/base/err.h"
 
-extern const struct output out_table, out_lines, out_csv, out_json,
-	out_markdown, out_sql;
+extern const struct output out_table, out_lines, out_csv, out_spreadsheet,
+	out_json, out_markdown, out_sql;
 
-const struct output *const outputs[] = { &out_table, &out_lines,    &out_csv,
-					 &out_json,  &out_markdown, &out_sql,
-					 NULL };
-static const char *const names[] = { "table",	 "lines", "csv", "json",
-				     "markdown", "sql",	  NULL };
-
-static const char *format;
-static bool json;
-
-const struct opt output_opts[] = {
-	OPT_HEADING("Output"),
-	OPT_CHOICE(0, "format", "FORMAT", &format, names,
-		   "table, lines, csv, json, markdown or sql"),
-	OPT_FLAG(0, "json", &json, "the same as --format json"),
-	OPT_GROUP(csv_opts),
-	{ .kind = OPT_END }
-};
+const struct output *const outputs[] = { &out_table, &out_lines,
+					 &out_csv,   &out_spreadsheet,
+					 &out_json,  &out_markdown,
+					 &out_sql,   NULL };
 
 bool output_is_text(const char *name)
 {
@@ -44,24 +30,9 @@ bool output_is_for_functions(const char *name)
 	return output_is_markdown(name) || !strcmp(name, "sql");
 }
 
-bool output_asked(void)
+bool output_is_csv(const char *name)
 {
-	return json || format;
-}
-
-int output_check(struct err *err)
-{
-	if (!json || !format || !strcmp(format, "json"))
-		return 0;
-	return err_set(err, ERR_USAGE,
-		       "--json is --format json: leave out --json or --format "
-		       "%s",
-		       format);
-}
-
-const struct output *output_chosen(void)
-{
-	return output_find(json ? "json" : format ? format : names[0]);
+	return !strcmp(name, "csv") || !strcmp(name, "spreadsheet");
 }
 
 const struct output *output_find(const char *name)

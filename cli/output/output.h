@@ -5,14 +5,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/args/command.h"
-
 struct err;
 struct rows;
 struct value;
 
 struct output {
-	const char *name; /* "table", "csv", "json" */
+	const char *name; /* "table", "csv"; "spreadsheet" is no word of
+			   * --format */
 	/* Writes all rows. Returns 0, or -1 and *err; 0 also if it stops
 	 * because out_failed(). Control bytes are escaped. */
 	int (*write)(FILE *out, struct rows *rows, struct err *err);
@@ -32,12 +31,6 @@ struct output {
 };
 
 extern const struct output *const outputs[]; /* ends with NULL */
-/* --format and --json, for OPT_GROUP(). */
-extern const struct opt output_opts[];
-/* Returns -1 and *err if the user chose two. */
-int output_check(struct err *err);
-/* Returns the output that the user chose, else the first. */
-const struct output *output_chosen(void);
 /* Returns that of a name, NULL: none. */
 const struct output *output_find(const char *name);
 /* Writes all rows as struct output says. */
@@ -54,11 +47,9 @@ bool output_is_text(const char *name);
 bool output_is_markdown(const char *name);
 /* Returns whether only the table of functions, and --diff, have this form. */
 bool output_is_for_functions(const char *name);
-/* Returns whether the user chose an output. */
-bool output_asked(void);
-
-/* --spreadsheet, which is part of output_opts. */
-extern const struct opt csv_opts[];
+/* Returns whether it is "csv", or "spreadsheet", its form for programs that
+ * would calculate what a text says. */
+bool output_is_csv(const char *name);
 
 /* Writes a value that is not text: nothing for NULL, hexadecimal for a blob;
  * of a number its text if that is set. */

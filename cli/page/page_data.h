@@ -50,8 +50,10 @@ struct page_opts {
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
 	bool wall;	   /* shows waits beside samples first */
-	bool source;	   /* with the code of the hot functions, whose files */
-	const char *const *source_dir; /* are looked for here, too */
+	bool source;	   /* with the code of the hot functions: */
+	const struct name_ask *files; /* where programs are, and */
+	/* folders below which their source is looked for, too */
+	const char *const *source_dir;
 	size_t n_source_dir;
 	/* what changed since another recording; borrowed likewise, NULL: none
 	 */

@@ -16,8 +16,8 @@
 
 struct diff_model;
 struct err;
-struct page_source;
 struct page_opts;
+struct page_source;
 struct stacks;
 struct store;
 
@@ -25,7 +25,7 @@ void page_diff_write(const struct diff_model *m, FILE *out);
 
 /* Loads the functions with most samples of their own. A function whose code is
  * not found has none in the page, which says why. Returns NULL and *err if the
- * database is damaged, or an option names a file that cannot be read. */
+ * database is damaged, or o names a file that cannot be read. */
 struct page_source *page_source_new(struct store *db, struct stacks *s,
 				    const struct page_opts *o, struct err *err);
 void page_source_free(struct page_source *p);

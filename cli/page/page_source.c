@@ -133,12 +133,13 @@ static void page_source_thin(struct page_func *f)
 	free(place);
 }
 
-static void page_source_load(struct page_source *p, struct store *db)
+static void page_source_load(struct page_source *p, struct store *db,
+			     const struct name_ask *names)
 {
 	struct annot_opts o = { .lines = true,
 				.limit = INSNS_READ,
 				.sources = p->sources };
-	struct symbolizer *sy = name_symbolizer(db, NULL, NULL);
+	struct symbolizer *sy = name_symbolizer(names, db, NULL, NULL);
 	uint32_t next = 0;
 
 	for (size_t i = 0; i < p->n_func; i++) {
@@ -248,12 +249,12 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 	struct page_source *p = mem_new(1, sizeof(*p));
 
 	p->sources = sources_new(o->source_dir, o->n_source_dir, true);
-	if (name_check(err) || hot_load(&p->h, db, s, -1, err)) {
+	if (name_check(o->files, err) || hot_load(&p->h, db, s, -1, err)) {
 		page_source_free(p);
 		return NULL;
 	}
 	page_source_choose(p);
-	page_source_load(p, db);
+	page_source_load(p, db, o->files);
 	page_source_place(p);
 	for (size_t i = 0; i < s->n_group; i++) {
 		uint32_t frame = hot_leaf(&p->h, &s->group[i]);

@@ -2,7 +2,7 @@
  * for. */
 #include "cli/path/path.h"
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "stitch/text/json.h"
 
 /* Tells of the program with which the recording began, and then of the longest

@@ -37,6 +37,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	bool inlined_same = f->inlined_rows || library_folds(&f->names);
 	const struct compare_opts co = {
 		.open = database_open_side,
+		.open_arg = f->open,
 		.match = f->match,
 		.stacks = { .filter = f->filter,
 			    .names = f->names,

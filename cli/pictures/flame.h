@@ -5,24 +5,26 @@
 
 #include "analyze/names/matching.h"
 #include "analyze/names/name_opts.h"
-#include "cli/args/command.h"
+#include "analyze/stacks/pick.h"
 
 struct diff_limit;
 struct drawing;
 struct err;
 struct filter;
+struct open_ask;
 struct path_opts;
 struct sides;
 struct store;
 struct svg_opts;
 
 struct flame_opts {
+	const struct open_ask *open; /* how the input is opened; borrowed */
 	const struct filter *filter; /* which samples; borrowed */
 	const char *out_path, *title, *subtitle, *minwidth, *colors;
 	long width;
 	bool reverse, inverted, upward, by_pid, by_thread, by_verdict, no_comm,
 		from_folded, inlined, inlined_rows, collapse;
-	struct opt_list include, exclude; /* regular expressions */
+	struct pick_opts pick; /* --include, --exclude */
 	bool diff, absolute, wakeups, by_state;
 	bool wall;    /* waits beside samples */
 	bool samples; /* each weighs 1 */

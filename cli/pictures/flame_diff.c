@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/open/input.h"
 #include "stitch/text/safe_text.h"
 #include "cli/pictures/diff_model.h"

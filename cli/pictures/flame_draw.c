@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/args/status.h"
 #include "cli/open/input.h"
 #include "cli/output/say.h"
 #include "formats/input.h"
@@ -154,16 +155,11 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 int drawing_init(struct drawing *d, const struct flame_opts *f,
 		 struct labels *labels, struct err *err)
 {
-	const struct pick_opts pick = { .include = f->include.item,
-					.n_include = f->include.n,
-					.exclude = f->exclude.item,
-					.n_exclude = f->exclude.n };
-
 	d->opts = f;
 	d->event = -1;
 	d->labels = labels;
 	d->tree = flame_tree_new(labels);
-	d->pick = pick_new(labels, &pick, err);
+	d->pick = pick_new(labels, &f->pick, err);
 	return d->pick ? 0 : -1;
 }
 
@@ -180,7 +176,7 @@ void drawing_release(struct drawing *d)
 struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
-	struct store *db = database_open(path, status, err);
+	struct store *db = database_open(d->opts->open, path, status, err);
 	struct rows *r;
 
 	if (!db)

@@ -45,7 +45,7 @@ static int push_server_wait(struct clickhouse *c, const char *sql,
 			return -1;
 		if (!n.u)
 			return 1;
-		if ((now_ns() - begun) / 1000000000 >= clickhouse_patience())
+		if ((now_ns() - begun) / 1000000000 >= c->timeout)
 			return 0;
 		if (clickhouse_step(c, WAIT_MS, &ignored, err) < 0)
 			return -1;

@@ -126,14 +126,15 @@ struct push_cluster {
 };
 
 int push_server_open(struct push_server *s, const char *url,
-		     const struct opt_list *others, struct err *err)
+		     const char *const *others, size_t n,
+		     const struct clickhouse_options *o, struct err *err)
 {
 	*s = (struct push_server){
-		.all = mem_new(others->n + 1, sizeof(*s->all)),
+		.all = mem_new(n + 1, sizeof(*s->all)),
 	};
-	for (size_t i = 0; i <= others->n; i++) {
+	for (size_t i = 0; i <= n; i++) {
 		struct clickhouse *c =
-			clickhouse_open(i ? others->item[i - 1] : url, err);
+			clickhouse_open(i ? others[i - 1] : url, o, err);
 
 		if (!c)
 			return -1;

@@ -14,9 +14,9 @@
 #include "analyze/fleet/fleet_schema.h"
 
 struct clickhouse;
+struct clickhouse_options;
 struct err;
 struct fleet_run;
-struct opt_list;
 
 struct push_server {
 	struct clickhouse *c; /* rows go here: the first of */
@@ -25,10 +25,11 @@ struct push_server {
 	char cluster[256]; /* "": the tables are on one server */
 };
 
-/* Opens the server, and those whose URLs are in `others`. Returns 0, or -1 and
+/* Opens the server, and n others whose URLs are given. Returns 0, or -1 and
  * *err; to be closed in either case. */
 int push_server_open(struct push_server *s, const char *url,
-		     const struct opt_list *others, struct err *err);
+		     const char *const *others, size_t n,
+		     const struct clickhouse_options *o, struct err *err);
 void push_server_close(struct push_server *s);
 
 /* Makes what is missing of the tables, on each server; cluster: NULL for none.

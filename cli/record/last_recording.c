@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/open/input.h"
 #include "analyze/causes/silent_tasks.h"
 #include "cli/output/say.h"
@@ -65,7 +65,8 @@ int last_recording_read(const char *file, const char *name,
 			struct last_recording *out, struct err *err)
 {
 	int status = STATUS_OK;
-	struct store *db = database_open(file, &status, err);
+	struct store *db =
+		database_open(&(struct open_ask){ 0 }, file, &status, err);
 	struct rows *r;
 	int rc;
 

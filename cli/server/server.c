@@ -8,7 +8,6 @@
 #include <inttypes.h>
 
 #include "analyze/fleet/fleet_schema.h"
-#include "cli/open/database_set.h"
 #include "analyze/samples/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"
@@ -18,19 +17,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
-
-static const char *chosen_where;
-
-const struct opt server_opts[] = {
-	OPT_HEADING("Servers"),
-	OPT_STRING(0, "where", "COND", &chosen_where,
-		   "of a server: the runs for which this condition on "
-		   "table run is true, such as \"host = 'web1'\""),
-	OPT_GROUP_TOLD(clickhouse_opts,
-		       "and --password-file, --ca-file, --timeout: see "
-		       "'backstitch help push'"),
-	{ .kind = OPT_END }
-};
 
 /* ---- which runs */
 
@@ -131,7 +117,7 @@ static int server_take_run(void *arg, const struct rowbinary_value *v,
 /* Writes the conditions; a comment at an end must not hide the bracket. */
 static void server_put_where(const struct server *s, FILE *f)
 {
-	fprintf(f, "(%s\n) AND (%s\n)", chosen_where ? chosen_where : "1",
+	fprintf(f, "(%s\n) AND (%s\n)", s->ask->where ? s->ask->where : "1",
 		s->where);
 }
 
@@ -160,27 +146,25 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 
 static int server_runs(struct server *s, struct err *err)
 {
-	struct merge_choice choice;
+	const struct merge_choice *choice = s->ask->choice;
 	char *sql;
 	FILE *f;
 	int rc;
 
-	if (database_set_choice(&choice, err))
-		return -1;
 	f = mem_stream(&sql, NULL);
-	if (choice.last)
+	if (choice->last)
 		fputs("SELECT * FROM (", f);
 	fputs("SELECT " RUN_COLUMNS " FROM run WHERE ", f);
 	server_put_where(s, f);
-	if (choice.has_from)
-		fprintf(f, " AND wall = 1 AND end >= %" PRId64, choice.from);
-	if (choice.has_to)
-		fprintf(f, " AND wall = 1 AND start <= %" PRId64, choice.to);
-	rc = server_put_since(s, f, choice.since, err);
+	if (choice->has_from)
+		fprintf(f, " AND wall = 1 AND end >= %" PRId64, choice->from);
+	if (choice->has_to)
+		fprintf(f, " AND wall = 1 AND start <= %" PRId64, choice->to);
+	rc = server_put_since(s, f, choice->since, err);
 	/* as databases are chosen: by their last event */
-	if (choice.last)
+	if (choice->last)
 		fprintf(f, " ORDER BY end DESC, path DESC LIMIT %zu)",
-			choice.last);
+			choice->last);
 	fputs(" ORDER BY start, run", f);
 	mem_stream_end(f);
 	if (!rc)
@@ -192,7 +176,8 @@ static int server_runs(struct server *s, struct err *err)
 	return err_set(err, ERR_USAGE,
 		       "%s: has no run%s; 'backstitch push' sends runs there",
 		       s->c->name,
-		       chosen_where || database_set_chosen()
+		       s->ask->where || choice->has_from || choice->has_to ||
+				       choice->since || choice->last
 			       ? " that was chosen"
 			       : "");
 }
@@ -214,7 +199,7 @@ static char *server_quoted(const char *text)
 static char *server_filter(const struct server *s, struct err *err)
 {
 	struct filter_dialect d = { .quote = server_quoted };
-	const struct filter *filter = s->filter;
+	const struct filter *filter = s->ask->filter;
 	char time[64];
 	char *cond = mem_new(FILTER_TEXT, 1);
 
@@ -254,7 +239,7 @@ static int server_take_all(void *arg, const struct rowbinary_value *v,
 }
 
 /* A row that is not there, or there twice, would change the answer, also that
- * of a filter-> */
+ * of a filter. */
 static int server_check(struct server *s, struct err *err)
 {
 	uint64_t kept = 0;
@@ -339,19 +324,17 @@ server_make(struct server *s, int (*fetch)(struct server *s, struct err *err),
 	return NULL;
 }
 
-struct store *server_open(const char *url, const struct filter *filter,
-			  unsigned int detail, struct err *err)
+struct store *server_open(const char *url, const struct server_ask *ask,
+			  struct err *err)
 {
-	struct server s = { .detail = detail,
-			    .filter = filter,
-			    .filtered = filter_given(filter) };
+	struct server s = { .ask = ask, .filtered = filter_given(ask->filter) };
 	/* behind '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
 	char *plain = mem_dup(url, strcspn(url, "#"));
 	struct store *db;
 
 	s.where = cond ? cond + 1 : "1";
-	s.c = clickhouse_open(plain, err);
+	s.c = clickhouse_open(plain, ask->how, err);
 	free(plain);
 	if (!s.c)
 		return NULL;
@@ -361,9 +344,11 @@ struct store *server_open(const char *url, const struct filter *filter,
 	return db;
 }
 
-struct store *server_open_unnamed(const char *url, struct err *err)
+struct store *server_open_unnamed(const char *url,
+				  const struct clickhouse_options *how,
+				  struct err *err)
 {
-	struct server s = { .c = clickhouse_open(url, err) };
+	struct server s = { .c = clickhouse_open(url, how, err) };
 
 	return s.c ? server_make(&s, server_unnamed, err) : NULL;
 }

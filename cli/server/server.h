@@ -5,23 +5,22 @@
  * names, not by samples. Runs without a row in table run are not complete yet,
  * and are not read. */
 #pragma once
-#include "cli/args/command.h"
 #include "cli/server/server_detail.h"
 
-struct filter;
+struct clickhouse_options;
+struct err;
 struct store;
 
-/* --where, and how to reach the server: for OPT_GROUP(). */
-extern const struct opt server_opts[];
-
-/* Fetches the runs that a condition behind '#' in the URL, --where, --from,
- * --to, --since and --last choose, and of these the samples that the filter
- * selects. Returns the database, for store_close(), or NULL and *err:
- * never a part of what was asked for. */
-struct store *server_open(const char *url, const struct filter *filter,
-			  unsigned int detail, struct err *err);
+/* Fetches the runs that a condition behind '#' in the URL and what is asked for
+ * choose, and of these the samples that the filter selects. Returns the
+ * database, for store_close(), or NULL and *err: never a part of what was asked
+ * for. */
+struct store *server_open(const char *url, const struct server_ask *ask,
+			  struct err *err);
 
 /* Fetches the code of all runs that has no name in the server, for
  * name_images(). Returns a database that is not finished yet, or NULL and
  * *err. */
-struct store *server_open_unnamed(const char *url, struct err *err);
+struct store *server_open_unnamed(const char *url,
+				  const struct clickhouse_options *how,
+				  struct err *err);

@@ -45,8 +45,7 @@ struct server {
 	struct clickhouse *c;
 	struct store *db;
 	struct served *out;
-	const struct filter *filter;
-	unsigned int detail;
+	const struct server_ask *ask;
 	const char *where; /* the condition in the URL */
 	struct server_run *run;
 	size_t n_run, cap_run;

@@ -103,7 +103,7 @@ struct server_comm {
 static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 			  int64_t *out, struct err *err)
 {
-	bool threads = s->detail & SERVER_THREADS;
+	bool threads = s->ask->detail & SERVER_THREADS;
 	const struct rowbinary_value *name = &v[GROUP_COMM];
 	struct server_comm c = {
 		.pid = (int32_t)(threads ? v[GROUP_PID].i
@@ -184,7 +184,7 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 
 int server_groups(struct server *s, const char *cond, struct err *err)
 {
-	bool threads = s->detail & SERVER_THREADS;
+	bool threads = s->ask->detail & SERVER_THREADS;
 	int rc;
 	char *sql = mem_printf(
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
@@ -196,12 +196,12 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		"user_mark, kernel_mark, process, thread, place "
 		"ORDER BY event, comm, kernel_stack, user_stack, fate, "
 		"user_mark, kernel_mark, process, thread, place",
-		s->detail & SERVER_VERDICTS ? "verdict"
-					    : "if(user_stack = " NO_STACK
-					      ", verdict, '')",
+		s->ask->detail & SERVER_VERDICTS ? "verdict"
+						 : "if(user_stack = " NO_STACK
+						   ", verdict, '')",
 		threads ? "pid" : "toInt32(-1)",
 		threads ? "tid" : "toInt32(-1)",
-		s->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);
+		s->ask->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);
 	rc = server_select(s, sql, GROUP_TYPES, server_take_group, false, err);
 	free(sql);
 	return rc;

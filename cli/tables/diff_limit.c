@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analyze/names/pattern.h"
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/output/say.h"
 #include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"

@@ -23,6 +23,7 @@ struct store;
 struct trust;
 
 struct report_opts {
+	const struct open_ask *open; /* of recordings that are compared */
 	const struct filter *filter; /* which samples; borrowed */
 	unsigned int keys;	     /* enum report_key */
 	const char *format;	     /* "table" has text around it */

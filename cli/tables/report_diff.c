@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/diffs/diff_runs.h"
 #include "cli/open/input.h"
@@ -36,6 +36,7 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 {
 	const struct compare_opts co = {
 		.open = database_open_side,
+		.open_arg = rp->o->open,
 		.match = rp->o->match,
 		.stacks = { .filter = rp->o->filter,
 			    .names = rp->o->names,

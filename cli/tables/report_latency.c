@@ -2,7 +2,7 @@
  * proved, how many others there are, and how much these may change. */
 #include <inttypes.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/callers.h"
 #include "analyze/samples/filter.h"

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cli/output/grid.h"
+#include "cli/output/output.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "analyze/stacks/label.h"
@@ -414,7 +415,7 @@ static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 		print_threads(rp);
 	else
 		print_causes(rp);
-	if (!strcmp(rp->format, "csv") || rp->graph)
+	if (output_is_csv(rp->format) || rp->graph)
 		return;
 	fputs("\nlongest waits:\n\n", stdout);
 	print_waits(rp);

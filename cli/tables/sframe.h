@@ -5,6 +5,7 @@
 struct elf_file;
 struct err;
 struct json;
+struct open_ask;
 struct sframe_file;
 
 /* Prints a section as text or JSON. Returns an enum status: STATUS_DAMAGED if
@@ -19,7 +20,9 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 		       bool json, struct err *err);
 /* Prints by which means the user stacks of a database or capture can be
  * unwound. Returns an enum status, or -1 and *err. */
-int sframe_readiness(const char *path, bool json, struct err *err);
+int sframe_readiness(const struct open_ask *ask, const char *path, bool json,
+		     struct err *err);
 /* Compares unwinding the stack dumps of a capture by SFrame alone with all
  * tables. Returns an enum status, or -1 and *err. */
-int sframe_unwind(const char *path, bool json, struct err *err);
+int sframe_unwind(const struct open_ask *ask, const char *path, bool json,
+		  struct err *err);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/tables/sframe.h"

@@ -1,7 +1,7 @@
 /* sframe_dump.c - an SFrame section as text or JSON. */
 #include <inttypes.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/output/json_rows.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"

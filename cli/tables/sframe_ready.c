@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "analyze/samples/code.h"
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
 #include "cli/ingest/name.h"
@@ -282,11 +282,11 @@ static void readiness_sort_images(struct readiness *p)
 	sort_items_by(p->order, p->n_order, readiness_compare_images, p);
 }
 
-static void readiness_ask_packages(struct readiness *p)
+static void readiness_ask_packages(struct readiness *p, const char *symfs)
 {
 	struct packages *packages = &p->packages;
 
-	packages->root = name_asked()->symfs ?: "";
+	packages->root = symfs ?: "";
 	for (size_t i = 0; i < p->n_order; i++) {
 		const char *path = readiness_path(p, p->order[i]);
 
@@ -425,40 +425,23 @@ static void readiness_json(const struct readiness *p)
 	json_finish(&j);
 }
 
-static struct store *open_database(const char *path, int *status,
-				   struct err *err)
+int sframe_readiness(const struct open_ask *ask, const char *path, bool json,
+		     struct err *err)
 {
-	struct store *db = NULL;
-	bool damaged = false;
-	bool is_db = false;
-
-	if (load_check(path, &is_db, err))
-		return NULL;
-	if (is_db)
-		return store_open(path, false, err);
-	if (load_captures((char *[]){ (char *)path }, 1,
-			  &(struct load_ask){ .unnamed = true }, &db, &damaged,
-			  err))
-		return NULL;
-	if (damaged)
-		*status = input_damaged(path);
-	return db;
-}
-
-int sframe_readiness(const char *path, bool json, struct err *err)
-{
+	struct open_ask open = *ask;
 	struct readiness p = { 0 };
 	int status = STATUS_OK;
 	int ret;
 
-	p.db = open_database(path, &status, err);
+	open.load.unnamed = true;
+	p.db = database_open(&open, path, &status, err);
 	if (!p.db)
 		return -1;
-	p.sy = name_symbolizer(p.db, NULL, NULL);
+	p.sy = name_symbolizer(&open.load.name, p.db, NULL, NULL);
 	ret = readiness_load(&p, err);
 	if (!ret) {
 		readiness_sort_images(&p);
-		readiness_ask_packages(&p);
+		readiness_ask_packages(&p, open.load.name.symfs);
 		if (json)
 			readiness_json(&p);
 		else

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
 #include "stitch/text/human.h"
@@ -106,11 +106,12 @@ static void sframe_unwind_json(const struct unwind_compare_count *c)
 	json_finish(&j);
 }
 
-int sframe_unwind(const char *path, bool json, struct err *err)
+int sframe_unwind(const struct open_ask *ask, const char *path, bool json,
+		  struct err *err)
 {
 	struct unwind_compare_count c = { 0 };
-	const struct load_ask ask = { .pair = &c, .unnamed = true };
-	bool damaged = false;
+	struct open_ask open = *ask;
+	int status = STATUS_OK;
 	bool is_db = false;
 	struct store *db = NULL;
 	int ret = load_check(path, &is_db, err);
@@ -120,9 +121,12 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 			      "%s: a database; stack dumps are only in the "
 			      "capture it was made from",
 			      path);
-	if (!ret)
-		ret = load_captures((char *[]){ (char *)path }, 1, &ask, &db,
-				    &damaged, err);
+	open.load.pair = &c;
+	open.load.unnamed = true;
+	if (!ret) {
+		db = database_open(&open, path, &status, err);
+		ret = db ? 0 : -1;
+	}
 	if (!ret && !c.stacks)
 		ret = err_set(err, ERR_FORMAT,
 			      "%s: has no stack dumps; 'perf record "
@@ -139,7 +143,5 @@ int sframe_unwind(const char *path, bool json, struct err *err)
 	}
 	store_close(db);
 	unwind_compare_release(&c);
-	if (ret)
-		return -1;
-	return damaged ? input_damaged(path) : STATUS_OK;
+	return ret ? -1 : status;
 }

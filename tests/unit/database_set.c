@@ -6,6 +6,8 @@
 #include "tests/unit/mkstore.h"
 #include "tests/unit/run.h"
 
+static const struct database_choice all;
+
 static void database_set_add(struct database_set *list, const char *name)
 {
 	char path[128];
@@ -31,7 +33,7 @@ START_TEST(a_database_that_was_removed_is_left_out)
 	database_set_add(&list, "gone1.db");
 	database_set_add(&list, "x.db");
 	database_set_add(&list, "gone2.db");
-	ok(database_set_make(&list, NULL, false, &run.db, &counts, &err));
+	ok(database_set_make(&list, &all, NULL, false, &run.db, &counts, &err));
 	ck_assert_ptr_nonnull(run.db);
 	ck_assert_uint_eq(list.n, 1);
 	ck_assert_str_eq(list.path[0], run.path);
@@ -46,9 +48,9 @@ START_TEST(with_none_left_there_is_an_error)
 
 	database_set_add(&list, "gone1.db");
 	database_set_add(&list, "gone2.db");
-	ck_assert_int_eq(
-		database_set_make(&list, NULL, false, &run.db, &counts, &err),
-		-1);
+	ck_assert_int_eq(database_set_make(&list, &all, NULL, false, &run.db,
+					   &counts, &err),
+			 -1);
 	ck_assert_ptr_null(run.db);
 	ck_assert_uint_eq(list.n, 0);
 	ck_assert_ptr_nonnull(strstr(err.msg, "gone1.db"));

@@ -3,7 +3,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "cli/args/command.h"
+#include "cli/args/status.h"
 #include "cli/export/ctf/ctfout_bt.h"
 #include "cli/output/folder.h"
 #include "cli/process/signals.h"
