@@ -1,10 +1,10 @@
 /* check_frames.c - what check says about stacks that were walked through code
  * without frame pointers: impossible frames, and functions that they end in. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/audit/check.h"
 #include "cli/output/lines.h"
+#include "stitch/text/human.h"
 #include "stitch/files/path.h"
 #include "stitch/image_status.h"
 #include "symbolize/files/identity.h"
@@ -29,10 +29,10 @@ static int put_unmapped(struct check *c, struct lines *l, struct err *err)
 
 	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
 		return 0;
-	lines_add(l, "%" PRId64 " of %" PRId64, bare, all);
+	lines_add(l, "%s of %s", HUMAN_GROUPED(bare), HUMAN_GROUPED(all));
 	lines_share(l, bare, all);
-	lines_add(l, " samples ran in no mapping; %" PRId64,
-		  check_int(&r, "touching"));
+	lines_add(l, " samples ran in no mapping; %s",
+		  HUMAN_GROUPED(check_int(&r, "touching")));
 	lines_share(l, check_int(&r, "touching"), all);
 	lines_print(l, "user code", " have a frame in none");
 	return 0;
@@ -55,16 +55,17 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 		int64_t bad = check_int(&sums, "fabricated");
 		int64_t all = check_int(&sums, "samples");
 
-		lines_add(l, "%" PRId64 " of %" PRId64, bad, all);
+		lines_add(l, "%s of %s", HUMAN_GROUPED(bad),
+			  HUMAN_GROUPED(all));
 		lines_share(l, bad, all);
 		lines_add(l, " stacks fabricated");
 	}
 	for (; n < IMAGES && check_next(&r); n++) {
 		lines_add(l, "%s", n ? ", " : ": behind ");
 		lines_clean(l, path_base(check_text(&r, "image")));
-		lines_add(l, " %" PRId64 " of %" PRId64,
-			  check_int(&r, "fabricated"),
-			  check_int(&r, "samples"));
+		lines_add(l, " %s of %s",
+			  HUMAN_GROUPED(check_int(&r, "fabricated")),
+			  HUMAN_GROUPED(check_int(&r, "samples")));
 		if (check_int(&r, "unverified"))
 			lines_add(l, " (unverified)");
 	}
@@ -126,7 +127,7 @@ static int put_ends_early(struct check *c, struct lines *l, struct err *err)
 		lines_clean(l, function);
 		lines_add(l, "%s", function[0] ? " of " : "");
 		lines_clean(l, path_base(check_text(&r, "image")));
-		lines_add(l, " %" PRId64, check_int(&r, "samples"));
+		lines_add(l, " %s", HUMAN_GROUPED(check_int(&r, "samples")));
 		lines_share(l, check_int(&r, "samples"), all);
 		if (!strcmp(check_text(&r, "class"), "ends early (unread)"))
 			lines_add(l, " unread");

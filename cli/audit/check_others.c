@@ -38,7 +38,7 @@ static void add_why(struct others *o, const struct check_row *r)
 
 		if (!n)
 			continue;
-		lines_add(&o->l, "%s%" PRId64 " %s", sep, n, why[i].text);
+		lines_add(&o->l, "%s%s %s", sep, HUMAN_GROUPED(n), why[i].text);
 		sep = ", ";
 	}
 	if (sep[0] == ',')
@@ -54,34 +54,36 @@ static void put_as_perf(struct others *o, const struct check_row *r)
 			    "no request has a cookie: nothing to compare");
 		return;
 	}
-	lines_add(&o->l,
-		  "%" PRId64 " requests = %" PRId64 " joined by perf + %" PRId64
-		  " joined only by us + %" PRId64
-		  " whose chain is not in the file",
-		  check_int(r, "requests"), merged, check_int(r, "only_ours"),
-		  check_int(r, "not_in_file"));
+	lines_add(
+		&o->l,
+		"%s requests = %s joined by perf + %s joined only by us + %s whose chain is not in the file",
+		HUMAN_GROUPED(check_int(r, "requests")), HUMAN_GROUPED(merged),
+		HUMAN_GROUPED(check_int(r, "only_ours")),
+		HUMAN_GROUPED(check_int(r, "not_in_file")));
 	add_why(o, r);
-	lines_print(&o->l, "as perf", ", %" PRId64 " unexplained",
-		    check_int(r, "unexplained"));
-	lines_print(&o->l, "",
-		    "perf prints %" PRId64 " without a user stack, %" PRId64
-		    " of them only when the file ends",
-		    check_int(r, "bare") + check_int(r, "bare_at_end"),
-		    check_int(r, "bare_at_end"));
-	lines_print(&o->l, "",
-		    "of the %" PRId64 " it joins, %" PRId64 " get the stack of "
-		    "another program (exec between)",
-		    merged, check_int(r, "other_program"));
-	lines_add(&o->l, "it prints %" PRId64 " after a later sample",
-		  check_int(r, "late"));
+	lines_print(&o->l, "as perf", ", %s unexplained",
+		    HUMAN_GROUPED(check_int(r, "unexplained")));
+	lines_print(
+		&o->l, "",
+		"perf prints %s without a user stack, %s of them only when the file ends",
+		HUMAN_GROUPED(check_int(r, "bare") +
+			      check_int(r, "bare_at_end")),
+		HUMAN_GROUPED(check_int(r, "bare_at_end")));
+	lines_print(
+		&o->l, "",
+		"of the %s it joins, %s get the stack of another program (exec between)",
+		HUMAN_GROUPED(merged),
+		HUMAN_GROUPED(check_int(r, "other_program")));
+	lines_add(&o->l, "it prints %s after a later sample",
+		  HUMAN_GROUPED(check_int(r, "late")));
 	if (!check_null(r, "longest_held_ns"))
 		lines_add(&o->l, ", and holds one back for %s",
 			  HUMAN_NS(check_int(r, "longest_held_ns")));
 	lines_put(&o->l, "");
 	if (!check_int(r, "only_perf"))
 		return;
-	lines_add(&o->l, "%" PRId64 " are joined by perf only",
-		  check_int(r, "only_perf"));
+	lines_add(&o->l, "%s are joined by perf only",
+		  HUMAN_GROUPED(check_int(r, "only_perf")));
 	lines_put_styled(&o->l, "", STYLE_YELLOW);
 }
 
@@ -92,17 +94,20 @@ static void put_as_tid(struct others *o, const struct check_row *r)
 			    "no request has a cookie: nothing to compare");
 		return;
 	}
-	lines_print(&o->l, "as tid",
-		    "%" PRId64 " requests = %" PRId64 " with the true stack + "
-		    "%" PRId64 " with a wrong stack + %" PRId64 " with none",
-		    check_int(r, "requests"), check_int(r, "right_stack"),
-		    check_int(r, "wrong_stack"), check_int(r, "no_stack"));
+	lines_print(
+		&o->l, "as tid",
+		"%s requests = %s with the true stack + %s with a wrong stack + %s with none",
+		HUMAN_GROUPED(check_int(r, "requests")),
+		HUMAN_GROUPED(check_int(r, "right_stack")),
+		HUMAN_GROUPED(check_int(r, "wrong_stack")),
+		HUMAN_GROUPED(check_int(r, "no_stack")));
 	if (!check_int(r, "wrong_stack"))
 		return;
-	lines_print(&o->l, "",
-		    "the true stack of %" PRId64 " of the wrong ones is in the "
-		    "file (%" PRId64 " have the same addresses by chance)",
-		    check_int(r, "wrong_joined"), check_int(r, "wrong_alike"));
+	lines_print(
+		&o->l, "",
+		"the true stack of %s of the wrong ones is in the file (%s have the same addresses by chance)",
+		HUMAN_GROUPED(check_int(r, "wrong_joined")),
+		HUMAN_GROUPED(check_int(r, "wrong_alike")));
 }
 
 static void add_stack(struct others *o, const struct check_row *r,
@@ -139,12 +144,12 @@ static void put_wrong(struct others *o, const struct check_row *r)
 	if (!worth_showing(o, r))
 		return;
 	if (check_null(r, "time_ns"))
-		lines_add(&o->l, "event %1" PRId64, check_int(r, "event"));
+		lines_add(&o->l, "event %" PRId64, check_int(r, "event"));
 	else
 		lines_seconds(&o->l, check_int(r, "time_ns"));
 	lines_add(&o->l, " ");
 	lines_clean(&o->l, check_text(r, "comm"));
-	lines_print(&o->l, "", "/%1" PRId64 ", cookie %s", check_int(r, "tid"),
+	lines_print(&o->l, "", "/%" PRId64 ", cookie %s", check_int(r, "tid"),
 		    check_text(r, "cookie"));
 	lines_add(&o->l, "wrong: ");
 	add_stack(o, r, "wrong_stack");

@@ -56,7 +56,7 @@ static void screen_part(struct screen *s, int64_t *n, int64_t count,
 	if (!count)
 		return;
 	screen_next(s, n);
-	lines_add(&s->l, "%" PRId64 " %s", count, text);
+	lines_add(&s->l, "%s %s", HUMAN_GROUPED(count), text);
 }
 
 /* Prints the line, with the label if it is the first of its section. */
@@ -128,13 +128,16 @@ static void put_requests(struct screen *s)
 	int64_t waiting = s->requests - s->refused;
 
 	lines_count(l, "", s->requests, "user stack: ", "user stacks: ");
-	lines_add(l, "%" PRId64 " later by cookie", cookie);
+	lines_add(l, "%s later by cookie", HUMAN_GROUPED(cookie));
 	if (waiting > cookie)
-		lines_add(l, ", %" PRId64 " without one", waiting - cookie);
+		lines_add(l, ", %s without one",
+			  HUMAN_GROUPED(waiting - cookie));
 	if (s->refused)
-		lines_add(l, ", %" PRId64 " at once (refused)", s->refused);
+		lines_add(l, ", %s at once (refused)",
+			  HUMAN_GROUPED(s->refused));
 	lines_put(l, "asked for");
-	lines_add(l, "%" PRId64 " of %" PRId64, s->joined, waiting);
+	lines_add(l, "%s of %s", HUMAN_GROUPED(s->joined),
+		  HUMAN_GROUPED(waiting));
 	lines_share(l, s->joined, waiting);
 	screen_part(s, &n, check_int(&r, "after"), "after their chain");
 	screen_part(s, &n, check_int(&r, "exec_between"), "across exec");
@@ -142,10 +145,10 @@ static void put_requests(struct screen *s)
 		    "from another capture");
 	lines_put(l, "joined");
 	if (check_int(&r, "empty"))
-		lines_print(l, "",
-			    "%" PRId64
-			    " empty: the kernel found no address in user mode",
-			    check_int(&r, "empty"));
+		lines_print(
+			l, "",
+			"%s empty: the kernel found no address in user mode",
+			HUMAN_GROUPED(check_int(&r, "empty")));
 }
 
 static void put_one_frame(struct screen *s)
@@ -158,13 +161,14 @@ static void put_one_frame(struct screen *s)
 		all += check_int(&r, "requests");
 	if (!all)
 		return;
-	lines_add(&s->l, "%" PRId64, all);
+	lines_add(&s->l, "%s", HUMAN_GROUPED(all));
 	lines_share(&s->l, all, s->joined);
 	lines_add(&s->l, " with only one frame: ");
 	for (r.next = 0; n < IMAGES && check_next(&r);) {
 		screen_next(s, &n);
 		lines_clean(&s->l, path_base(check_text(&r, "image")));
-		lines_add(&s->l, " %" PRId64, check_int(&r, "requests"));
+		lines_add(&s->l, " %s",
+			  HUMAN_GROUPED(check_int(&r, "requests")));
 	}
 	lines_print(&s->l, "", "%s", check_next(&r) ? ", ..." : "");
 }
@@ -202,8 +206,8 @@ static void put_unjoined(struct screen *s)
 
 		if (!count)
 			continue;
-		lines_add(&s->l, "%" PRId64 " %s: %s", count, verdict[i].word,
-			  verdict[i].why);
+		lines_add(&s->l, "%s %s: %s", HUMAN_GROUPED(count),
+			  verdict[i].word, verdict[i].why);
 		screen_put(s, &n, "not joined", !verdict[i].harmless);
 	}
 }
@@ -219,14 +223,15 @@ static void put_chains(struct screen *s)
 
 	if (!check_next(&r) || !check_int(&r, "chains"))
 		return;
-	lines_add(&s->l, "%" PRId64 " recorded: ", check_int(&r, "chains"));
+	lines_add(&s->l,
+		  "%s recorded: ", HUMAN_GROUPED(check_int(&r, "chains")));
 	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
 		screen_part(s, &n, check_int(&r, word[i]),
 			    strcmp(word[i], "foreign_session") ? word[i]
 							       : "foreign");
 	if (check_int(&r, "after_exit"))
-		lines_add(&s->l, "; %" PRId64 " after their thread's exit",
-			  check_int(&r, "after_exit"));
+		lines_add(&s->l, "; %s after their thread's exit",
+			  HUMAN_GROUPED(check_int(&r, "after_exit")));
 	lines_put(&s->l, "chains");
 }
 
@@ -239,21 +244,21 @@ static void put_across(struct screen *s)
 	for (int i = 0; i < ACROSS && check_next(&r); i++) {
 		lines_count(&s->l, "", check_int(&r, "requests"),
 			    "request of capture ", "requests of capture ");
-		lines_add(&s->l, "%" PRId64, check_int(&r, "asked_by"));
+		lines_add(&s->l, "%s",
+			  HUMAN_GROUPED(check_int(&r, "asked_by")));
 		lines_count(&s->l, " by ", check_int(&r, "chains"),
 			    "chain of capture ", "chains of capture ");
-		lines_add(&s->l, "%" PRId64, check_int(&r, "recorded_by"));
+		lines_add(&s->l, "%s",
+			  HUMAN_GROUPED(check_int(&r, "recorded_by")));
 		screen_put(s, &n, "across", false);
 	}
 	r = screen_rows(s, "copies");
 	for (int i = 0; i < ACROSS && check_next(&r); i++) {
 		lines_count(&s->l, "", check_int(&r, "chains"), "chain",
 			    "chains");
-		lines_add(&s->l,
-			  " recorded by capture %" PRId64 " and %" PRId64
-			  ": stored once",
-			  check_int(&r, "recorded_by"),
-			  check_int(&r, "also_by"));
+		lines_add(&s->l, " recorded by capture %s and %s: stored once",
+			  HUMAN_GROUPED(check_int(&r, "recorded_by")),
+			  HUMAN_GROUPED(check_int(&r, "also_by")));
 		screen_put(s, &n, "across", false);
 	}
 }
@@ -284,10 +289,10 @@ static void put_callers(struct screen *s)
 	int64_t n = check_next(&r) ? check_int(&r, "inferred") : 0;
 
 	if (n)
-		lines_print(&s->l, "callers",
-			    "inferred in %" PRId64 " sample%s, whose innermost "
-			    "frame showed none",
-			    n, n == 1 ? "" : "s");
+		lines_print(
+			&s->l, "callers",
+			"inferred in %s sample%s, whose innermost frame showed none",
+			HUMAN_GROUPED(n), n == 1 ? "" : "s");
 }
 
 /* ---- losses */
@@ -306,7 +311,7 @@ static void add_loss(struct lines *l, const struct check_row *r)
 		return;
 	}
 	if (n || !unknown)
-		lines_add(l, "%" PRId64, n);
+		lines_add(l, "%s", HUMAN_GROUPED(n));
 	else
 		lines_add(l, "an unknown number");
 	if (!strcmp(what, "lost")) {
@@ -334,8 +339,8 @@ static void put_losses(struct screen *s)
 	int64_t n = 0;
 
 	if (lost && records) {
-		lines_add(&s->l, "%" PRId64 " of %" PRId64 " records", lost,
-			  lost + records);
+		lines_add(&s->l, "%s of %s records", HUMAN_GROUPED(lost),
+			  HUMAN_GROUPED(lost + records));
 		lines_share(&s->l, lost, lost + records);
 		lines_add(&s->l, ": ");
 	}
@@ -370,8 +375,8 @@ static void put_losses(struct screen *s)
 		lines_count(&s->l, " ", check_int(&r, "intervals"), "time",
 			    "times");
 		if (check_int(&r, "records"))
-			lines_add(&s->l, " (%" PRId64 ")",
-				  check_int(&r, "records"));
+			lines_add(&s->l, " (%s)",
+				  HUMAN_GROUPED(check_int(&r, "records")));
 	}
 	if (n)
 		lines_put(&s->l, "also");
@@ -388,14 +393,17 @@ static void put_lost_by_cpu(struct screen *s)
 		if (check_null(&r, "cpu"))
 			lines_add(&s->l, "not known: ");
 		else
-			lines_add(&s->l, "%" PRId64 ": ", check_int(&r, "cpu"));
+			lines_add(&s->l,
+				  "%s: ", HUMAN_GROUPED(check_int(&r, "cpu")));
 		if (check_null(&r, "records"))
 			lines_add(&s->l, "unknown");
 		else
-			lines_add(&s->l, "%" PRId64, check_int(&r, "records"));
+			lines_add(&s->l, "%s",
+				  HUMAN_GROUPED(check_int(&r, "records")));
 	}
 	if (r.n > CPUS)
-		lines_add(&s->l, ", and %" PRId64 " more CPUs", r.n - CPUS);
+		lines_add(&s->l, ", and %s more CPUs",
+			  HUMAN_GROUPED(r.n - CPUS));
 	lines_put(&s->l, "by CPU");
 }
 
@@ -467,21 +475,21 @@ static void put_missing(struct screen *s, const struct check_row *r)
 	int64_t doubtful = check_int(r, "missing_doubtful");
 
 	if (doubtful && (bad || lost)) {
-		lines_add(&s->l,
-			  "of the missing ones losses explain %" PRId64
-			  ", nothing explains %" PRId64
-			  ", not provable: %" PRId64 " counters",
-			  lost, bad, doubtful);
+		lines_add(
+			&s->l,
+			"of the missing ones losses explain %s, nothing explains %s, not provable: %s counters",
+			HUMAN_GROUPED(lost), HUMAN_GROUPED(bad),
+			HUMAN_GROUPED(doubtful));
 		screen_reason(s, r, "reason");
 		lines_put_styled(&s->l, "", STYLE_YELLOW);
 	} else if (doubtful && check_null(r, "reason")) {
-		lines_print(&s->l, "",
-			    "not provable: %" PRId64 " counters, which may be "
-			    "older than the capture",
-			    doubtful);
+		lines_print(
+			&s->l, "",
+			"not provable: %s counters, which may be older than the capture",
+			HUMAN_GROUPED(doubtful));
 	} else if (!check_null(r, "reason")) {
-		lines_add(&s->l,
-			  "not provable: %" PRId64 " counters: ", missing);
+		lines_add(&s->l, "not provable: %s counters: ",
+			  HUMAN_GROUPED(missing));
 		lines_clean(&s->l, check_text(r, "reason"));
 		lines_put(&s->l, "");
 	} else if (lost == missing) {
@@ -489,10 +497,10 @@ static void put_missing(struct screen *s, const struct check_row *r)
 		lines_count(&s->l, "in ", check_int(r, "gaps"), "gap", "gaps");
 		lines_print(&s->l, "", ") are all explained by losses");
 	} else {
-		lines_add(&s->l,
-			  "of the missing ones losses explain %" PRId64
-			  ", nothing explains %" PRId64,
-			  lost, bad);
+		lines_add(
+			&s->l,
+			"of the missing ones losses explain %s, nothing explains %s",
+			HUMAN_GROUPED(lost), HUMAN_GROUPED(bad));
 		lines_put_styled(&s->l, "", bad ? STYLE_YELLOW : STYLE_DIM);
 	}
 }
@@ -522,15 +530,14 @@ static void put_cookies(struct screen *s)
 			continue;
 		}
 		lines_add(&s->l,
-			  "without chain: %" PRId64 " sample-only + %" PRId64
-			  " missing = %" PRId64,
-			  bare, missing, bare + missing);
+			  "without chain: %s sample-only + %s missing = %s",
+			  HUMAN_GROUPED(bare), HUMAN_GROUPED(missing),
+			  HUMAN_GROUPED(bare + missing));
 		if (!check_null(&r, "kernel_lost"))
-			lines_add(&s->l,
-				  "; the kernel counted %" PRId64
-				  " lost records of the event that writes "
-				  "chains",
-				  check_int(&r, "kernel_lost"));
+			lines_add(
+				&s->l,
+				"; the kernel counted %s lost records of the event that writes chains",
+				HUMAN_GROUPED(check_int(&r, "kernel_lost")));
 		else
 			lines_add(&s->l,
 				  "; the file has no count of the kernel's to "
@@ -555,10 +562,11 @@ static void put_vanished(struct screen *s)
 	for (int64_t n = 0; n < CPUS && check_next(&r);) {
 		screen_next(s, &n);
 		lines_count(&s->l, "", check_int(&r, "stays"), "stay", "stays");
-		lines_add(&s->l, " on CPU %" PRId64, check_int(&r, "cpu"));
+		lines_add(&s->l, " on CPU %s",
+			  HUMAN_GROUPED(check_int(&r, "cpu")));
 		if (check_int(&r, "gaps") > 1)
-			lines_add(&s->l, " in %" PRId64 " gaps",
-				  check_int(&r, "gaps"));
+			lines_add(&s->l, " in %s gaps",
+				  HUMAN_GROUPED(check_int(&r, "gaps")));
 		lines_add(&s->l, " (");
 		if (!check_null(&r, "from_ns"))
 			lines_seconds(&s->l, check_int(&r, "from_ns"));
@@ -568,7 +576,8 @@ static void put_vanished(struct screen *s)
 		lines_add(&s->l, ")");
 	}
 	if (r.n > CPUS)
-		lines_add(&s->l, ", and on %" PRId64 " more CPUs", r.n - CPUS);
+		lines_add(&s->l, ", and on %s more CPUs",
+			  HUMAN_GROUPED(r.n - CPUS));
 	lines_put_styled(&s->l, "vanished", STYLE_YELLOW);
 }
 
@@ -611,7 +620,8 @@ static void put_findings(struct screen *s)
 		if (!check_int(&r, "explained"))
 			continue;
 		screen_next(s, &n);
-		lines_add(&s->l, "%" PRId64 " ", check_int(&r, "explained"));
+		lines_add(&s->l, "%s ",
+			  HUMAN_GROUPED(check_int(&r, "explained")));
 		lines_clean(&s->l, check_text(&r, "rule"));
 	}
 	if (n)
@@ -623,15 +633,15 @@ static void put_findings(struct screen *s)
 
 		if (!count || is_of_silence(s->c, check_text(&r, "rule")))
 			continue;
-		lines_add(&s->l, "%" PRId64 " ", count);
+		lines_add(&s->l, "%s ", HUMAN_GROUPED(count));
 		lines_clean(&s->l, check_text(&r, "rule"));
 		lines_add(&s->l, ": ");
 		lines_clean(&s->l, check_text(&r, "proves"));
 		screen_put(s, &n, "findings", check_int(&r, "breaks"));
 	}
 	if (r.n > FINDINGS)
-		lines_print(&s->l, "", "and of %" PRId64 " more rules",
-			    r.n - FINDINGS);
+		lines_print(&s->l, "", "and of %s more rules",
+			    HUMAN_GROUPED(r.n - FINDINGS));
 }
 
 static void put_gaps(struct screen *s)
@@ -663,7 +673,7 @@ static void put_order(struct screen *s)
 	for (int64_t n = 0; check_next(&r);) {
 		bool round = !strcmp(check_text(&r, "what"), "round");
 
-		lines_add(&s->l, "%" PRId64, check_int(&r, "records"));
+		lines_add(&s->l, "%s", HUMAN_GROUPED(check_int(&r, "records")));
 		lines_add(&s->l,
 			  round ? " behind a finished round" : " out of order");
 		if (!round)
@@ -701,13 +711,12 @@ static void put_close(struct screen *s)
 	while (check_next(&r)) {
 		if (!check_int(&r, "close"))
 			continue;
-		lines_add(&s->l,
-			  "%" PRId64 " of %" PRId64
-			  " neighbouring events of different "
-			  "captures are closer than their clocks are exact "
-			  "(%s): which came first is not sure",
-			  check_int(&r, "close"), check_int(&r, "neighbours"),
-			  HUMAN_NS(check_int(&r, "error_ns")));
+		lines_add(
+			&s->l,
+			"%s of %s neighbouring events of different captures are closer than their clocks are exact (%s): which came first is not sure",
+			HUMAN_GROUPED(check_int(&r, "close")),
+			HUMAN_GROUPED(check_int(&r, "neighbours")),
+			HUMAN_NS(check_int(&r, "error_ns")));
 		lines_put_styled(&s->l, "clocks", STYLE_YELLOW);
 	}
 }

@@ -1,6 +1,5 @@
 /* check_words.c - the verdict in words: what is broken, or what "clean"
  * covers. */
-#include <inttypes.h>
 
 #include "cli/audit/check.h"
 #include "stitch/text/human.h"
@@ -12,8 +11,8 @@ static void words_add(struct lines *l, int *parts, int64_t n, const char *one,
 		      const char *many)
 {
 	if (n)
-		lines_add(l, "%s%" PRId64 " %s", (*parts)++ ? ", " : "", n,
-			  n == 1 ? one : many);
+		lines_add(l, "%s%s %s", (*parts)++ ? ", " : "",
+			  HUMAN_GROUPED(n), n == 1 ? one : many);
 }
 
 static void words_add_broken(struct lines *l, const struct check_breaks *b)

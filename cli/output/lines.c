@@ -1,83 +1,22 @@
 /* lines.c - lines of text with a label in front. */
 #include "cli/output/lines.h"
 
-#include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
-#include "stitch/base/text_out.h"
 
 #define INDENT 15
 
-static void lines_put_grouped(struct text_out *o, int64_t v, bool is_signed)
+/* Appends as much as fits. */
+static void lines_add_list(struct lines *l, const char *fmt, va_list ap)
 {
-	bool minus = is_signed && v < 0;
+	size_t room = sizeof(l->text) - l->len;
+	int n = vsnprintf(l->text + l->len, room, fmt, ap);
 
-	text_out_add(o, "%s%s", minus ? "-" : "",
-		     HUMAN_GROUPED(minus ? -(uint64_t)v : (uint64_t)v));
-}
-
-/* Adds the value of one conversion, such as "%s" or "%6.2f", which is
- * spec[0..n). Counts are decimal 64-bit numbers without flags and width. */
-static void lines_convert(struct text_out *o, const char *spec, size_t n,
-			  va_list *ap)
-{
-	char one[16];
-	char kind = spec[n - 1];
-	bool wide = n > 2 && (spec[n - 2] == 'l' || spec[n - 2] == 'z');
-	bool stars = memchr(spec, '*', n) != NULL;
-
-	assert(n < sizeof(one));
-	memcpy(one, spec, n);
-	one[n] = '\0';
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	if (kind == 's' && stars) {
-		int len = va_arg(*ap, int);
-
-		text_out_add(o, one, len, va_arg(*ap, const char *));
-	} else if (kind == 's') {
-		text_out_add(o, one, va_arg(*ap, const char *));
-	} else if (kind == 'f') {
-		text_out_add(o, one, va_arg(*ap, double));
-	} else if (wide && n == 3 && kind != 'x') {
-		lines_put_grouped(o, va_arg(*ap, int64_t), kind == 'd');
-	} else if (wide) {
-		text_out_add(o, one, va_arg(*ap, int64_t));
-	} else {
-		assert(strchr("cdux", kind));
-		text_out_add(o, one, va_arg(*ap, int));
-	}
-#pragma GCC diagnostic pop
-}
-
-static void lines_add_list(struct lines *l, const char *fmt, va_list *ap)
-{
-	struct text_out o = { .buf = l->text,
-			      .size = sizeof(l->text),
-			      .len = l->len };
-
-	while (*fmt) {
-		size_t n = strcspn(fmt, "%");
-
-		text_out_add(&o, "%.*s", (int)n, fmt);
-		fmt += n;
-		if (!*fmt)
-			break;
-		if (fmt[1] == '%') {
-			text_out_add(&o, "%%");
-			fmt += 2;
-			continue;
-		}
-		n = strcspn(fmt, "sfcdux") + 1;
-		lines_convert(&o, fmt, n, ap);
-		fmt += n;
-	}
-	l->len = o.len;
+	if (n > 0)
+		l->len += (size_t)n < room ? (size_t)n : room - 1;
 }
 
 void lines_add(struct lines *l, const char *fmt, ...)
@@ -85,7 +24,7 @@ void lines_add(struct lines *l, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	lines_add_list(l, fmt, &ap);
+	lines_add_list(l, fmt, ap);
 	va_end(ap);
 }
 
@@ -94,7 +33,7 @@ void lines_print(struct lines *l, const char *label, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	lines_add_list(l, fmt, &ap);
+	lines_add_list(l, fmt, ap);
 	va_end(ap);
 	lines_put(l, label);
 }
@@ -121,7 +60,7 @@ void lines_share(struct lines *l, int64_t part, int64_t whole)
 void lines_count(struct lines *l, const char *before, int64_t n,
 		 const char *one, const char *many)
 {
-	lines_add(l, "%s%" PRId64 " %s", before, n, n == 1 ? one : many);
+	lines_add(l, "%s%s %s", before, HUMAN_GROUPED(n), n == 1 ? one : many);
 }
 
 static void lines_put_label(const struct lines *l, const char *label)

@@ -16,8 +16,7 @@ struct lines {
 	size_t len;
 };
 
-/* Formats as printf() does, but 64-bit numbers are counts, written as 12,345;
- * "%1" PRId64 writes a number that is none, such as an id, as it is. */
+/* Formats as printf() does; HUMAN_GROUPED() writes a count as 12,345. */
 void lines_add(struct lines *l, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Adds text from a capture, made safe as by safe_text_clean(). */

@@ -93,7 +93,8 @@ static void summary_put_time(struct summary *s, const struct rows *r)
 	char to[CLOCK_UTC_SIZE];
 
 	if (s->ticks) {
-		lines_add(&s->l, "%" PRId64 " to %" PRId64, first, last);
+		lines_add(&s->l, "%s to %s", HUMAN_GROUPED(first),
+			  HUMAN_GROUPED(last));
 	} else {
 		lines_seconds(&s->l, first);
 		lines_add(&s->l, " to ");
@@ -146,8 +147,8 @@ static void put_aligned(struct summary *s, const struct rows *r)
 			  HUMAN_NS(rows_int(r, INFO_CAPTURES_ERROR_NS)));
 	if (rows_int(r, INFO_CAPTURES_TOGETHER) !=
 	    rows_int(r, INFO_CAPTURES_ID))
-		lines_add(&s->l, "; one kernel with capture %" PRId64,
-			  rows_int(r, INFO_CAPTURES_TOGETHER));
+		lines_add(&s->l, "; one kernel with capture %s",
+			  HUMAN_GROUPED(rows_int(r, INFO_CAPTURES_TOGETHER)));
 	lines_put(&s->l, "aligned");
 }
 
@@ -176,8 +177,8 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 		lines_clean(&s->l, text);
 	}
 	if (cpus)
-		lines_add(&s->l, "%s%" PRId64 " CPU%s", s->l.len ? ", " : "",
-			  cpus, cpus == 1 ? "" : "s");
+		lines_add(&s->l, "%s%s CPU%s", s->l.len ? ", " : "",
+			  HUMAN_GROUPED(cpus), cpus == 1 ? "" : "s");
 	if (s->l.len)
 		lines_put(&s->l, "recorded on");
 	if (*rows_text(r, INFO_CAPTURES_CMDLINE)) {
@@ -321,7 +322,8 @@ static void put_more_images(struct summary *s)
 
 	if (s->n <= shown)
 		return;
-	lines_print(&s->l, "", "and %" PRIu64 " more %s%s%s%s", s->n - shown,
+	lines_print(&s->l, "", "and %s more %s%s%s%s",
+		    HUMAN_GROUPED(s->n - shown),
 		    s->n - shown == 1 ? "image" : "images",
 		    s->brief ? "; see 'backstitch info " : "",
 		    s->brief ? s->word : "", s->brief ? "'" : "");
@@ -366,8 +368,8 @@ static void summary_put_damage(struct summary *s, const struct rows *r)
 				  rows_int(r, INFO_DAMAGE_OFF));
 	}
 	if (rows_int(r, INFO_DAMAGE_N) > 1)
-		lines_add(&s->l, " (%" PRId64 " times)",
-			  rows_int(r, INFO_DAMAGE_N));
+		lines_add(&s->l, " (%s times)",
+			  HUMAN_GROUPED(rows_int(r, INFO_DAMAGE_N)));
 	if (damage)
 		lines_put_styled(&s->l, kind, STYLE_RED);
 	else
@@ -400,11 +402,13 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 		return;
 	lines_clean(&s->l, rows_text(r, INFO_UNNAMED_PATH));
 	if (named)
-		lines_add(&s->l, ": %" PRId64 " address%s in no symbol",
-			  rows_int(r, INFO_UNNAMED_FRAMES), plural);
+		lines_add(&s->l, ": %s address%s in no symbol",
+			  HUMAN_GROUPED(rows_int(r, INFO_UNNAMED_FRAMES)),
+			  plural);
 	else
-		lines_add(&s->l, ": %s, %" PRId64 " address%s", status,
-			  rows_int(r, INFO_UNNAMED_FRAMES), plural);
+		lines_add(&s->l, ": %s, %s address%s", status,
+			  HUMAN_GROUPED(rows_int(r, INFO_UNNAMED_FRAMES)),
+			  plural);
 	lines_put(&s->l, s->n ? "" : "no names for");
 }
 
@@ -524,17 +528,18 @@ static int summary_put(struct summary *s, const char *path)
 		       summary_put_unverified(s)))
 		return -1;
 	if (s->unnamed) {
-		lines_print(&s->l, "no names",
-			    "not looked for of %" PRId64
-			    " address%s; 'backstitch %s %s' does",
-			    s->unnamed, s->unnamed == 1 ? "" : "es",
-			    s->more.command, s->word);
+		lines_print(
+			&s->l, "no names",
+			"not looked for of %s address%s; 'backstitch %s %s' does",
+			HUMAN_GROUPED(s->unnamed), s->unnamed == 1 ? "" : "es",
+			s->more.command, s->word);
 	}
 	if (s->generated)
-		lines_print(&s->l, "no names for",
-			    "code made at run time, %" PRId64
-			    " address%s: " LABEL_GENERATED_ADVICE,
-			    s->generated, s->generated == 1 ? "" : "es");
+		lines_print(
+			&s->l, "no names for",
+			"code made at run time, %s address%s: " LABEL_GENERATED_ADVICE,
+			HUMAN_GROUPED(s->generated),
+			s->generated == 1 ? "" : "es");
 	if (!brief)
 		lines_print(&s->l, "more",
 			    "'backstitch check %s' says what was lost, and "
