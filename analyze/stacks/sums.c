@@ -5,7 +5,6 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/calls.h"
-#include "cli/output/say.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -50,14 +49,16 @@ struct sums *sums_load(struct store *db, const char *path,
 	};
 	struct sums *s = mem_new(1, sizeof(*s));
 	struct trust *t = NULL;
+	char *note = NULL; /* sums_event() says which it is */
 
 	s->stacks = stacks_load(db, &o, err);
 	if (s->stacks)
-		s->event = say_choice(s->stacks, "counting");
+		s->event = stacks_choose(s->stacks, "counting", &note);
 	if (s->stacks && !stacks_whole(s->stacks, s->event, path,
 				       "'report --by samples' counts them",
 				       &s->weight, &s->samples, err))
 		t = trust_of(db, s->stacks, s->event, err);
+	free(note);
 	if (!t) {
 		sums_free(s);
 		return NULL;

@@ -88,15 +88,6 @@ static void cells_give_messages(void)
 	fclose(cells.messages);
 }
 
-void cells_drop_messages(void)
-{
-	fflush(stderr);
-	if (!cells.messages)
-		return;
-	rewind(cells.messages);
-	(void)!ftruncate(fileno(cells.messages), 0);
-}
-
 /* What gives the terminal back when there is no time for endwin(), which is not
  * safe in a signal handler. */
 static struct termios cells_before;

@@ -51,8 +51,6 @@ enum cells_key {
  * too little. */
 int cells_open(struct err *err);
 void cells_close(void);
-/* Forgets the messages that came so far; others are printed at the end. */
-void cells_drop_messages(void);
 int cells_rows(void);
 int cells_columns(void);
 /* Forgets all that is on the screen. */

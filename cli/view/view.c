@@ -463,8 +463,6 @@ static bool view_load(struct view *v)
 	struct err err = { 0 };
 	struct sums *s = sums_load(v->db, v->path, v->filter, &err);
 
-	/* which event was chosen is above each screen */
-	cells_drop_messages();
 	if (!s && (v->sums || err.code != ERR_FORMAT)) {
 		view_say(v, "%s", err.msg);
 		return false;
