@@ -78,7 +78,8 @@ static int diff_run(int argc, char **argv, struct err *err)
 	struct open_ask ask = open_asked();
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
-		.open = &ask,
+		.open = database_open_side,
+		.open_arg = &ask,
 		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),

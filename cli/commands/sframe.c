@@ -2,11 +2,13 @@
 
 #include "cli/args/command.h"
 #include "cli/commands/ingest_opts.h"
-#include "cli/ingest/name.h"
 #include "cli/tables/sframe.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/sframe/sframe_file.h"
+#include "symbolize/symbolize.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 static bool check, unwind, readiness, json;
 
@@ -26,9 +28,42 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
+/* Of a database or capture. */
+static int sframe_of_stacks(const char *path, struct err *err)
+{
+	struct unwind_compare_count c = { 0 };
+	struct open_ask ask = open_asked();
+	int status = STATUS_OK;
+	bool is_db = false;
+	struct store *db;
+	int rc = -1;
+
+	if (unwind && load_check(path, &is_db, err))
+		return -1;
+	if (is_db)
+		return err_set(err, ERR_USAGE,
+			       "%s: a database; stack dumps are only in the "
+			       "capture it was made from",
+			       path);
+	ask.load.unnamed = true;
+	ask.load.pair = unwind ? &c : NULL;
+	db = database_open(&ask, path, &status, err);
+	if (db && unwind) {
+		rc = sframe_unwind(path, &c, json, err);
+	} else if (db) {
+		struct symbolizer *sy =
+			name_symbolizer(&ask.load.name, db, NULL, NULL);
+
+		rc = sframe_readiness(db, sy, ask.load.name.symfs, json, err);
+		symbolize_free(sy);
+	}
+	store_close(db);
+	unwind_compare_release(&c);
+	return rc ? -1 : status;
+}
+
 static int sframe_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
 	struct elf_file *ef;
 	struct sframe_file f;
 	int status;
@@ -40,10 +75,8 @@ static int sframe_run(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--check, --unwind and --readiness are "
 			       "questions of their own; one at a time");
-	if (unwind)
-		return sframe_unwind(&ask, argv[0], json, err);
-	if (readiness)
-		return sframe_readiness(&ask, argv[0], json, err);
+	if (unwind || readiness)
+		return sframe_of_stacks(argv[0], err);
 	ef = elf_file_open(argv[0], err);
 	if (!ef)
 		return -1;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/names/matching.h"
+#include "analyze/diffs/compare.h"
 #include "analyze/names/name_opts.h"
 
 struct diff_limit;
@@ -23,7 +23,9 @@ struct store;
 struct trust;
 
 struct report_opts {
-	const struct open_ask *open; /* of recordings that are compared */
+	/* opens recordings that are compared */
+	compare_open_fn *open;
+	const void *open_arg;
 	const struct filter *filter; /* which samples; borrowed */
 	unsigned int keys;	     /* enum report_key */
 	const char *format;	     /* "table" has text around it */
@@ -104,6 +106,7 @@ void report_put_lost(FILE *out, uint64_t lost, bool unknown);
 
 struct report {
 	struct store *db;
+	int served; /* it has the sums of a server; report_load_head() */
 	struct stacks *stacks;
 	/* by function and image, of any order; NULL: the table has others */
 	struct report_rows *rows;

@@ -7,7 +7,6 @@
 #include "cli/args/status.h"
 #include "analyze/diffs/diff_cause.h"
 #include "analyze/diffs/diff_runs.h"
-#include "cli/open/input.h"
 #include "cli/tables/diff_limit.h"
 #include "cli/tables/diff_text.h"
 #include "analyze/stacks/label.h"
@@ -35,8 +34,8 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
-		.open = database_open_side,
-		.open_arg = rp->o->open,
+		.open = rp->o->open,
+		.open_arg = rp->o->open_arg,
 		.match = rp->o->match,
 		.stacks = { .filter = rp->o->filter,
 			    .names = rp->o->names,

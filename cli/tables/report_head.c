@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/open/input.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
@@ -163,7 +162,6 @@ static void report_print_missing(FILE *out, const struct report *rp,
 	report_put_share(out, "user half of another program, taken after exec:",
 			 w.exec, rp->weight);
 	if (w.unnamed > rp->weight / 10) {
-		bool served = input_is_server(rp->path);
 		char *word = safe_text_word(rp->path);
 
 		fprintf(out, "code without a name: %s",
@@ -174,9 +172,9 @@ static void report_print_missing(FILE *out, const struct report *rp,
 			      out);
 		} else {
 			fprintf(out, "; 'backstitch %s %s' %s\n",
-				served ? "symbolize" : "info", word,
-				served ? "names code that is here"
-				       : "says why");
+				rp->served ? "symbolize" : "info", word,
+				rp->served ? "names code that is here"
+					   : "says why");
 		}
 		free(word);
 	}
@@ -241,6 +239,9 @@ int report_load_head(struct report *rp, struct err *err)
 		return -1;
 	if (rp->waits)
 		trust_of_waits(rp->trust);
+	rp->served = stacks_served(rp->db, err);
+	if (rp->served < 0)
+		return -1;
 	return loss_rows_sum(rp->db, &rp->lost, &rp->lost_unknown, err);
 }
 

@@ -5,8 +5,10 @@
 struct elf_file;
 struct err;
 struct json;
-struct open_ask;
 struct sframe_file;
+struct store;
+struct symbolizer;
+struct unwind_compare_count;
 
 /* Prints a section as text or JSON. Returns an enum status: STATUS_DAMAGED if
  * functions cannot be read. */
@@ -18,11 +20,11 @@ void sframe_head_json(struct json *j, const char *key,
  * STATUS_LOSS if a test found errors, or -1 and *err. */
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 		       bool json, struct err *err);
-/* Prints by which means the user stacks of a database or capture can be
- * unwound. Returns an enum status, or -1 and *err. */
-int sframe_readiness(const struct open_ask *ask, const char *path, bool json,
-		     struct err *err);
-/* Compares unwinding the stack dumps of a capture by SFrame alone with all
- * tables. Returns an enum status, or -1 and *err. */
-int sframe_unwind(const struct open_ask *ask, const char *path, bool json,
+/* Prints by which means the user stacks of a database can be unwound; symfs:
+ * where programs are, NULL: here. Returns 0, or -1 and *err. */
+int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
+		     bool json, struct err *err);
+/* Prints what unwinding the stack dumps of a capture by SFrame alone has found,
+ * beside that with all tables. Returns 0, or -1 and *err. */
+int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
 		  struct err *err);

@@ -5,10 +5,6 @@
 #include <sys/stat.h>
 
 #include "analyze/samples/code.h"
-#include "cli/args/status.h"
-#include "cli/ingest/load.h"
-#include "cli/open/input.h"
-#include "cli/ingest/name.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
@@ -425,23 +421,15 @@ static void readiness_json(const struct readiness *p)
 	json_finish(&j);
 }
 
-int sframe_readiness(const struct open_ask *ask, const char *path, bool json,
-		     struct err *err)
+int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
+		     bool json, struct err *err)
 {
-	struct open_ask open = *ask;
-	struct readiness p = { 0 };
-	int status = STATUS_OK;
-	int ret;
+	struct readiness p = { .db = db, .sy = sy };
+	int ret = readiness_load(&p, err);
 
-	open.load.unnamed = true;
-	p.db = database_open(&open, path, &status, err);
-	if (!p.db)
-		return -1;
-	p.sy = name_symbolizer(&open.load.name, p.db, NULL, NULL);
-	ret = readiness_load(&p, err);
 	if (!ret) {
 		readiness_sort_images(&p);
-		readiness_ask_packages(&p, open.load.name.symfs);
+		readiness_ask_packages(&p, symfs);
 		if (json)
 			readiness_json(&p);
 		else
@@ -451,9 +439,7 @@ int sframe_readiness(const struct open_ask *ask, const char *path, bool json,
 		unwind_readiness_close(p.place[i].file);
 	intern_release(&p.packages.path);
 	arena_release(&p.packages.text);
-	symbolize_free(p.sy);
-	store_close(p.db);
 	code_free(p.code);
 	free_all(p.place, p.spot, p.callers, p.order, p.packages.owner);
-	return ret ? -1 : status;
+	return ret;
 }

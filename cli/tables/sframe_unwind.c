@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/args/status.h"
-#include "cli/ingest/load.h"
-#include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
@@ -106,42 +103,20 @@ static void sframe_unwind_json(const struct unwind_compare_count *c)
 	json_finish(&j);
 }
 
-int sframe_unwind(const struct open_ask *ask, const char *path, bool json,
+int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
 		  struct err *err)
 {
-	struct unwind_compare_count c = { 0 };
-	struct open_ask open = *ask;
-	int status = STATUS_OK;
-	bool is_db = false;
-	struct store *db = NULL;
-	int ret = load_check(path, &is_db, err);
-
-	if (!ret && is_db)
-		ret = err_set(err, ERR_USAGE,
-			      "%s: a database; stack dumps are only in the "
-			      "capture it was made from",
-			      path);
-	open.load.pair = &c;
-	open.load.unnamed = true;
-	if (!ret) {
-		db = database_open(&open, path, &status, err);
-		ret = db ? 0 : -1;
-	}
-	if (!ret && !c.stacks)
-		ret = err_set(err, ERR_FORMAT,
-			      "%s: has no stack dumps; 'perf record "
-			      "--call-graph dwarf' takes some",
-			      path);
-	if (!ret) {
-		sort_items(c.stop, c.n, sframe_unwind_compare_stops);
-		while (c.n && !c.stop[c.n - 1].n)
-			c.n--;
-		if (json)
-			sframe_unwind_json(&c);
-		else
-			sframe_unwind_put_all(&c);
-	}
-	store_close(db);
-	unwind_compare_release(&c);
-	return ret ? -1 : status;
+	if (!c->stacks)
+		return err_set(err, ERR_FORMAT,
+			       "%s: has no stack dumps; 'perf record "
+			       "--call-graph dwarf' takes some",
+			       path);
+	sort_items(c->stop, c->n, sframe_unwind_compare_stops);
+	while (c->n && !c->stop[c->n - 1].n)
+		c->n--;
+	if (json)
+		sframe_unwind_json(c);
+	else
+		sframe_unwind_put_all(c);
+	return 0;
 }
