@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "cli/commands/filter_opts.h"
 #include "cli/commands/ingest_opts.h"
 #include "cli/commands/name_opts.h"
@@ -162,19 +163,19 @@ static int check_set_up(struct check *c, struct err *err)
 static int check_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_asked();
-	struct check c = { .filter = &filter,
-			   .names = chosen_names,
-			   .status = STATUS_OK };
+	struct check c = { .filter = &filter, .names = chosen_names };
+	int status = STATUS_OK;
 	int ret;
 
 	if (check_set_up(&c, err))
 		return -1;
 	ask.filter = as_perf || as_tid || sql ? NULL : &filter;
 	ask.detail = SERVER_SUMS;
-	c.db = database_from_args(&ask, argc, argv, NULL, &c.path, &c.status,
+	c.db = database_from_args(&ask, argc, argv, NULL, &c.path, &status,
 				  err);
 	if (!c.db)
 		return -1;
+	c.damaged = status == STATUS_DAMAGED;
 	signals_query(c.db);
 	ret = check_answer(&c, err);
 	signals_query(NULL);
@@ -182,7 +183,7 @@ static int check_run(int argc, char **argv, struct err *err)
 	store_close(c.db);
 	if (ret)
 		return -1;
-	return sql ? c.status : check_status(&c);
+	return sql ? status : check_status(&c);
 }
 
 static const char *const examples[] = {

@@ -4,7 +4,8 @@
 
 #include <errno.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "stitch/text/human.h"
 #include "cli/output/lines.h"
 #include "analyze/samples/filter.h"

@@ -1,6 +1,6 @@
 /* check_sql.c - the statements of check, and how filters narrow them. */
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -266,8 +266,7 @@ int check_filters(struct check *c, struct err *err)
 /* Returns the whole statement with a LIMIT unless limit is 0; the caller frees
  * it. A statement has one WITH at most: the views of one that begins with it
  * follow those of the filters, behind a comma. */
-static char *check_sql_statement(const struct check *c, const char *name,
-				 long limit)
+char *check_sql_statement(const struct check *c, const char *name, long limit)
 {
 	char tail[32] = "";
 	const char *sql = check_sql_text(c, name);
@@ -293,51 +292,7 @@ struct rows *check_rows(const struct check *c, const struct check_query *q,
 	return r;
 }
 
-/* ---- --sql */
-
-/* Writes a statement with a literal for each ?N, since the SQL shell of the
- * user binds nothing. Only a parameter has a number behind a question mark:
- * names and patterns of the filters are bound values. */
-static void put_bound(const struct check *c, const char *sql, FILE *out)
-{
-	while (*sql) {
-		char *end = NULL;
-		unsigned long i = *sql == '?' ? strtoul(sql + 1, &end, 10) : 0;
-
-		if (!i || i > c->values.n) {
-			fputc(*sql++, out);
-			continue;
-		}
-		fputc('\'', out);
-		for (const char *p = c->values.item[i - 1].text; *p; p++) {
-			if (*p == '\'')
-				fputc('\'', out);
-			fputc(*p, out);
-		}
-		fputc('\'', out);
-		sql = end;
-	}
-}
-
 long check_limit(const struct check *c, const struct check_query *q)
 {
 	return q->when == CHECK_ALWAYS || q->one ? 0 : c->limit;
-}
-
-void check_print_sql(const struct check *c)
-{
-	for (const struct check_query *q = check_queries; q->name; q++) {
-		char *sql;
-
-		if (!check_asks(c, q))
-			continue;
-		sql = check_sql_statement(c, q->name, check_limit(c, q));
-		printf("-- %s: %s\n", q->name, q->what);
-		if (c->prefix)
-			put_bound(c, sql, stdout);
-		else
-			fputs(sql, stdout);
-		fputs(";\n\n", stdout);
-		free(sql);
-	}
 }

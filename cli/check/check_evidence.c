@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <limits.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "analyze/names/shown_names.h"
 #include "stitch/text/human.h"
 #include "cli/output/lines.h"

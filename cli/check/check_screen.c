@@ -2,7 +2,8 @@
  * 24 lines of 80 columns. */
 #include <inttypes.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "stitch/text/human.h"
 #include "cli/output/lines.h"
 #include "stitch/text/safe_text.h"

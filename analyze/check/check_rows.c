@@ -1,7 +1,7 @@
 /* check_rows.c - the results of check's statements, read once and kept. */
 #include <assert.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
 #include "stitch/base/mem.h"
 
 struct check_answer {

@@ -1,7 +1,8 @@
 /* check_words.c - the verdict in words: what is broken, or what "clean"
  * covers. */
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "stitch/text/human.h"
 #include "cli/output/lines.h"
 
@@ -146,7 +147,7 @@ void check_say_verdict(const struct check *c, struct lines *l)
 			words_add_comma(l);
 			words_add_whole(c, "only ", l);
 		}
-	} else if (c->status)
+	} else if (c->damaged)
 		lines_add(l, "part of the input could not be read; nothing "
 			     "else is lost");
 	else if (check_is_open(b) && !b->tolerated)

@@ -1,4 +1,4 @@
-/* check.h - what the files of the check command share.
+/* check.h - what was lost in a database, and what that breaks.
  *
  * Every number that check prints is the result of a named statement
  * (check_queries) that --sql prints as well. Filters put a WITH clause in front
@@ -80,10 +80,10 @@ struct check {
 	const struct filter *filter; /* which samples; borrowed */
 	struct name_opts names;	     /* of functions */
 	bool verbose, as_perf, as_tid;
-	long limit;  /* rows of evidence; 0: all */
-	int status;  /* enum status of opening the capture */
-	bool served; /* the database has the sums of a server */
-	bool banner; /* filters that it cannot follow are reported elsewhere */
+	long limit;   /* rows of evidence; 0: all */
+	bool damaged; /* a part of the capture could not be read */
+	bool served;  /* the database has the sums of a server */
+	bool banner;  /* filters that it cannot follow are reported elsewhere */
 	struct check_limit max_loss, max_unjoined;
 	struct check_limit min_whole; /* a percentage; 0: any */
 	struct check_limit max_gaps;  /* likewise, if it is given */
@@ -114,7 +114,9 @@ long check_limit(const struct check *c, const struct check_query *q);
  * *err on failure; the caller closes the rows. */
 struct rows *check_rows(const struct check *c, const struct check_query *q,
 			long limit, struct err *err);
-void check_print_sql(const struct check *c);
+/* Returns the text of a statement, to be freed, with ?N for the values of the
+ * filters. */
+char *check_sql_statement(const struct check *c, const char *name, long limit);
 
 /* check_rows.c: the results of statements. Those of CHECK_ALWAYS are read once
  * and kept. */
@@ -153,9 +155,6 @@ const char *check_text(const struct check_row *r, const char *column);
 bool check_null(const struct check_row *r, const char *column);
 void check_forget(struct check *c);
 
-/* check_json.c */
-int check_print_json(struct check *c, struct err *err);
-
 /* check_judge.c: compares what was found with what is tolerated. */
 int check_judge(struct check *c, struct err *err);
 /* Returns whether it may be broken, which is not provable. */
@@ -170,21 +169,8 @@ enum check_doubt {
 enum check_doubt check_doubt(const struct check *c);
 /* "broken", "clean", "unproved", "damaged", "doubtful" */
 const char *check_verdict(const struct check *c);
-int check_status(const struct check *c);
 
-/* check_words.c: adds what is broken, or what the verdict covers. */
-struct lines;
-void check_say_verdict(const struct check *c, struct lines *l);
-
-/* check_screen.c: prints the first screen. */
-int check_screen(struct check *c, struct err *err);
 /* check_advice.c: calls fn with each sentence of advice. */
 typedef void check_advice_fn(void *arg, const char *sentence);
 int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		 struct err *err);
-/* check_frames.c: impossible frames, as lines of the first screen. */
-int check_frames(struct check *c, struct lines *l, struct err *err);
-/* check_others.c: --as-perf, --as-tid. */
-int check_others(struct check *c, struct err *err);
-/* check_evidence.c: --verbose. */
-int check_evidence(struct check *c, struct err *err);

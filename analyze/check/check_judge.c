@@ -1,8 +1,7 @@
 /* check_judge.c - the verdict: compares what was found with what is
  * tolerated. */
 
-#include "cli/audit/check.h"
-#include "cli/args/status.h"
+#include "analyze/check/check.h"
 #include "stitch/base/err.h"
 #include "stitch/base/wide.h"
 
@@ -71,8 +70,7 @@ static int judge_read(struct check *c, struct err *err)
 		b->all_stacks = b->asked + b->chains;
 	}
 	/* a database remembers what its capture was damaged by */
-	if (damaged && !c->status)
-		c->status = STATUS_DAMAGED;
+	c->damaged |= damaged > 0;
 	if (check_next(&gaps)) {
 		b->touched = check_count(&gaps, "touched_ns");
 		b->all_time = check_count(&gaps, "all_ns");
@@ -146,14 +144,9 @@ const char *check_verdict(const struct check *c)
 {
 	if (c->breaks.bad)
 		return "broken";
-	if (c->status == STATUS_DAMAGED)
+	if (c->damaged)
 		return "damaged";
 	if (check_is_open(&c->breaks))
 		return "unproved";
 	return check_doubt(c) ? "doubtful" : "clean";
-}
-
-int check_status(const struct check *c)
-{
-	return c->breaks.bad ? STATUS_LOSS : c->status;
 }

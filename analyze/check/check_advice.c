@@ -1,6 +1,6 @@
 /* check_advice.c - what to do about losses and missing stacks. */
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
 #include "analyze/samples/loss_rows.h"
 #include "stitch/base/log.h"
 #include "stitch/base/mem.h"

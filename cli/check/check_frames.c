@@ -2,7 +2,8 @@
  * without frame pointers: impossible frames, and functions that they end in. */
 #include <string.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "cli/output/lines.h"
 #include "stitch/text/human.h"
 #include "stitch/files/path.h"

@@ -2,7 +2,8 @@
  * taking the next chain of the thread, gives for the same records. */
 #include <inttypes.h>
 
-#include "cli/audit/check.h"
+#include "analyze/check/check.h"
+#include "cli/check/check_print.h"
 #include "stitch/text/human.h"
 #include "cli/output/lines.h"
 #include "stitch/base/mem.h"
