@@ -14,7 +14,6 @@
 
 #include "schema/db/addrs.h"
 #include "schema/db/column_name.h"
-#include "schema/db/int_rows.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 

@@ -384,7 +384,7 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 	if (t->role == CAUSES_RECORD)
 		rc = causes_tell_record(c, r, out, &rec, err);
 	else
-		rc = f ? int_rows_seek(f->rows, rec.id, &f->row, err) : 0;
+		rc = f ? rows_seek_ints(f->rows, rec.id, &f->row, err) : 0;
 	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
 		return rc < 0 ? -1 : 0;
 	if (t->role == CAUSES_SWITCH)
@@ -423,12 +423,12 @@ static int causes_open_events(struct causes *c, struct err *err)
 				       store_sql("switch_records"), err))
 		return -1;
 	c->requests = requests_open(c->db, true, err);
-	c->events = c->requests ? int_rows_of(c->db, "event", event,
-					      ARRAY_SIZE(event), err)
+	c->events = c->requests ? rows_ints_of(c->db, "event", event,
+					       ARRAY_SIZE(event), err)
 				: NULL;
 	if (!c->events)
 		return -1;
-	return int_rows_seek(c->events, c->kernel->first_event, &row, err);
+	return rows_seek_ints(c->events, c->kernel->first_event, &row, err);
 }
 
 int causes_missing(const struct causes_spans *s, struct store *db,
@@ -572,7 +572,7 @@ int causes_next(struct causes *c, struct causes_switch *out, struct err *err)
 	struct int_row row;
 	int rc;
 
-	while ((rc = int_rows_next(c->events, &row, err)) > 0 &&
+	while ((rc = rows_next_ints(c->events, &row, err)) > 0 &&
 	       row.v[EVENTS_ID] <= c->kernel->last_event) {
 		rc = causes_take_event(c, &row, out, err);
 		if (rc)
@@ -618,7 +618,7 @@ void causes_free(struct causes *c)
 		return;
 	timeline_free(c->t);
 	causes_spans_free(c->spans);
-	int_rows_close(c->events);
+	rows_close(c->events);
 	requests_close(c->requests);
 	row_cursor_close(&c->record);
 	free_all(c->pending, c->silent, c->premise);

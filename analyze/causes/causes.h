@@ -47,7 +47,7 @@ struct causes {
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* that is read; NULL: none yet */
 	struct causes_types types;
-	struct int_rows *events;
+	struct rows *events;
 	struct requests *requests;
 	struct store *db;
 	struct wait_causes *words; /* NULL: switches are all that is read */

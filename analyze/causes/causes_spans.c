@@ -6,7 +6,6 @@
 #include "analyze/samples/row_cursor.h"
 #include "formats/reader/bounds.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -236,11 +235,11 @@ static int causes_read_times(struct causes_found *f, struct store *db,
 		[TIMES_TYPE] = "type",
 		[TIMES_TIME_NS] = "time_ns",
 	};
-	struct int_rows *r =
-		int_rows_of(db, "event", column, ARRAY_SIZE(column), err);
+	struct rows *r =
+		rows_ints_of(db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row row;
 
-	while (int_rows_step(r, &row)) {
+	while (rows_step_ints(r, &row)) {
 		int64_t time = row.v[TIMES_TIME_NS];
 		uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
 		struct causes_times *t;
@@ -255,7 +254,7 @@ static int causes_read_times(struct causes_found *f, struct store *db,
 		lower_to(t->first, time);
 		raise_to(t->last, time);
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static void causes_take_times(const struct causes_found *f,

@@ -221,7 +221,7 @@ static int fields_open(struct causes_fields *f, struct store *db,
 			column[n++] = want[k].name;
 		}
 	row_cursor_close(&c);
-	f->rows = rc ? NULL : int_rows_of(db, f->name, column, n, err);
+	f->rows = rc ? NULL : rows_ints_of(db, f->name, column, n, err);
 	return f->rows ? 0 : -1;
 }
 
@@ -255,9 +255,8 @@ int64_t causes_fields_int(const struct causes_fields *f,
 const char *causes_fields_text(const struct causes_fields *f,
 			       enum causes_field field)
 {
-	return f->column[field]
-		       ? int_rows_text(f->rows, &f->row, f->column[field])
-		       : NULL;
+	return f->column[field] ? rows_word(f->rows, &f->row, f->column[field])
+				: NULL;
 }
 
 /* ---- execs */
@@ -273,12 +272,12 @@ static int execs_read(const char *table, struct store *db, struct timeline *t,
 {
 	static const char *const column[] = { "id", "time_ns" };
 	struct causes_fields f = { .name = (char *)table };
-	struct int_rows *events = int_rows_of(db, "event", column, 2, err);
+	struct rows *events = rows_ints_of(db, "event", column, 2, err);
 	struct int_row event;
 	int rc = events ? fields_open(&f, db, TIMELINE_SEEN, err) : -1;
 
-	while (!rc && (rc = int_rows_next(f.rows, &f.row, err)) > 0) {
-		rc = int_rows_seek(events, f.row.v[0], &event, err);
+	while (!rc && (rc = rows_next_ints(f.rows, &f.row, err)) > 0) {
+		rc = rows_seek_ints(events, f.row.v[0], &event, err);
 		if (rc > 0 && (event.known >> 1 & 1))
 			timeline_rename(
 				t, event.v[1],
@@ -286,8 +285,8 @@ static int execs_read(const char *table, struct store *db, struct timeline *t,
 				causes_id(causes_fields_int(&f, FIELDS_WOKEN)));
 		rc = rc < 0 ? -1 : 0;
 	}
-	int_rows_close(f.rows);
-	int_rows_close(events);
+	rows_close(f.rows);
+	rows_close(events);
 	return rc;
 }
 
@@ -461,7 +460,7 @@ int causes_types_load(struct causes_types *ts, struct store *db,
 void causes_types_release(struct causes_types *ts)
 {
 	for (size_t i = 0; i < ts->n_table; i++) {
-		int_rows_close(ts->table[i].rows);
+		rows_close(ts->table[i].rows);
 		free(ts->table[i].name);
 	}
 	free(ts->table);

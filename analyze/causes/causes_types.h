@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 
 struct causes_kernel;
 struct causes_names;
@@ -56,7 +56,7 @@ enum causes_field {
 /* An ev_ table, its rows, and that of the event at hand. */
 struct causes_fields {
 	char *name;
-	struct int_rows *rows;
+	struct rows *rows;
 	struct int_row row;
 	uint8_t column[FIELDS]; /* of a field in the row; 0: it has none */
 };

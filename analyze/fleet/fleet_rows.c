@@ -7,7 +7,6 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"
-#include "schema/db/int_rows.h"
 #include "stitch/verdict.h"
 
 /* A batch ends after this many values of lists, or bytes of texts of fields. */
@@ -173,14 +172,14 @@ enum {
 static int fleet_verdict_count(struct fleet_rows *r, const char *query,
 			       struct fleet_counts *c, struct err *err)
 {
-	struct int_rows *q = int_rows_open(r->f->db, store_sql(query), err);
+	struct rows *q = rows_ints(r->f->db, store_sql(query), err);
 	struct int_row row;
 
-	while (int_rows_step(q, &row))
+	while (rows_step_ints(q, &row))
 		if (row.v[COUNTED_CAPTURE] == r->capture->id)
 			fleet_count(c, row.v[COUNTED_VERDICT],
 				    row.v[COUNTED_CONFIDENCE]);
-	return int_rows_end(q, err);
+	return rows_end(q, err);
 }
 
 static int fleet_verdict_step(struct fleet_rows *r, struct err *err UNUSED)

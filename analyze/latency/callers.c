@@ -8,7 +8,7 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -30,7 +30,7 @@ struct callers {
 	struct wait_causes *words;
 	struct table by_stack; /* of names, by both halves */
 	struct requests *asked;
-	struct int_rows *events; /* of callers_stack() */
+	struct rows *events; /* of callers_stack() */
 };
 
 struct callers *callers_open(struct store *db, struct intern *names,
@@ -50,8 +50,8 @@ struct callers *callers_open(struct store *db, struct intern *names,
 	so.labels = c->labels = labels_new();
 	c->stacks = stacks_load(db, &so, err);
 	c->asked = c->stacks ? requests_open(db, true, err) : NULL;
-	c->events = c->asked ? int_rows_of(db, "event", column, CALLERS_COLUMNS,
-					   err)
+	c->events = c->asked ? rows_ints_of(db, "event", column,
+					    CALLERS_COLUMNS, err)
 			     : NULL;
 	if (!c->events) {
 		callers_close(c);
@@ -67,7 +67,7 @@ void callers_close(struct callers *c)
 	if (!c)
 		return;
 	wait_causes_free(c->words);
-	int_rows_close(c->events);
+	rows_close(c->events);
 	requests_close(c->asked);
 	stacks_free(c->stacks);
 	labels_free(c->labels);
@@ -104,7 +104,7 @@ int callers_stack(struct callers *c, int64_t event, bool kernel,
 	struct offcpu_stack s = { 0 };
 	struct stacks_group g;
 	struct int_row r;
-	int rc = int_rows_seek(c->events, event, &r, err);
+	int rc = rows_seek_ints(c->events, event, &r, err);
 
 	if (rc <= 0)
 		return rc;

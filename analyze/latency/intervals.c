@@ -17,7 +17,6 @@
 #include "analyze/causes/silent_tasks.h"
 #include "analyze/samples/weight.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
@@ -504,11 +503,11 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 {
 	static const char *const column[] = { "id", "time_ns", "cpu", "type",
 					      "thread" };
-	struct int_rows *rows =
-		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
+	struct rows *rows =
+		rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
 
-	while (int_rows_step(rows, &r)) {
+	while (rows_step_ints(rows, &r)) {
 		int64_t time = r.v[INTERVALS_TIME];
 		int64_t type = r.v[INTERVALS_TYPE];
 		int64_t cpu = r.v[INTERVALS_CPU];
@@ -529,7 +528,7 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 			intervals_blind(iv, c, time,
 					r.v[INTERVALS_EVENT_THREAD] <= 0);
 	}
-	return int_rows_end(rows, err);
+	return rows_end(rows, err);
 }
 
 /* perf turns its events on and off CPU by CPU, in their order: a record shows
@@ -958,19 +957,19 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	static const char *const column[] = { "id",   "time_ns", "cpu",
 					      "type", "thread",	 "payload",
 					      "kraw", "uraw" };
-	struct int_rows *rows =
-		int_rows_of(iv->db, "event", column, ARRAY_SIZE(column), err);
+	struct rows *rows =
+		rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
 	int rc = rows ? 0 : -1;
 
 	iv->pairing = pairing_new(&iv->lost, fn, arg);
-	while (!rc && iv->n_role && (rc = int_rows_next(rows, &r, err)) > 0)
+	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
 		rc = intervals_take_event(iv, &r, err);
 	if (!rc)
 		pairing_end(iv->pairing);
 	iv->sums.doubled = pairing_doubled(iv->pairing);
 	pairing_free(iv->pairing);
-	int_rows_close(rows);
+	rows_close(rows);
 	return rc;
 }
 

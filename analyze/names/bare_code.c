@@ -17,15 +17,15 @@ static int bare_code_read_frames(struct bare_code *c, struct store *db,
 	};
 	static const char *const column[COLUMNS] = { "id", "image", "off",
 						     "flags" };
-	struct int_rows *r = int_rows_dense(db, "frame", column, COLUMNS, err);
+	struct rows *r = rows_ints_dense(db, "frame", column, COLUMNS, err);
 	struct int_row row;
 
-	while (int_rows_step(r, &row)) {
+	while (rows_step_ints(r, &row)) {
 		int64_t image = row.v[IMAGE];
 		size_t n = c->n_frame - 1;
 
 		if (image < 1 || (uint64_t)image >= c->n_image) {
-			int_rows_unsound(r);
+			rows_unsound(r);
 			continue;
 		}
 		*mem_add(c->frame, n, c->cap_frame) = (struct frame){
@@ -35,13 +35,13 @@ static int bare_code_read_frames(struct bare_code *c, struct store *db,
 		};
 		c->n_frame++;
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static int bare_code_read_stacks(struct bare_code *c, struct store *db,
 				 struct err *err)
 {
-	struct int_rows *r = code_open_stacks(db, err);
+	struct rows *r = code_open_stacks(db, err);
 	struct code_stack s;
 
 	while (code_next_stack(r, c->n_frame, &s)) {
@@ -55,7 +55,7 @@ static int bare_code_read_stacks(struct bare_code *c, struct store *db,
 		};
 		c->n_stack++;
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 struct bare_code *bare_code_load(struct store *db, const struct frames *fr,

@@ -182,15 +182,15 @@ static int code_read_frames(struct code_loading *l, struct store *db,
 		free(symbols.at);
 		return -1;
 	}
-	struct int_rows *r = int_rows_dense(
+	struct rows *r = rows_ints_dense(
 		db, "frame", column,
 		named ? FRAME_COLUMNS : FRAME_PLACE_COLUMNS, err);
 
-	while (int_rows_step(r, &row))
+	while (rows_step_ints(r, &row))
 		if (!code_take_frame(l, &row, &symbols))
-			int_rows_unsound(r);
+			rows_unsound(r);
 	free(symbols.at);
-	if (int_rows_end(r, err))
+	if (rows_end(r, err))
 		return -1;
 	return l->parts & CODE_LINES ? code_read_files(l, db, err) : 0;
 }
@@ -256,26 +256,26 @@ enum stack_columns {
 	STACK_COLUMNS
 };
 
-struct int_rows *code_open_stacks(struct store *db, struct err *err)
+struct rows *code_open_stacks(struct store *db, struct err *err)
 {
 	static const char *const column[STACK_COLUMNS] = { "id", "parent",
 							   "frame" };
 
-	return int_rows_dense(db, "stack", column, STACK_COLUMNS, err);
+	return rows_ints_dense(db, "stack", column, STACK_COLUMNS, err);
 }
 
-bool code_next_stack(struct int_rows *r, size_t n_frame, struct code_stack *out)
+bool code_next_stack(struct rows *r, size_t n_frame, struct code_stack *out)
 {
 	struct int_row row;
 
-	if (!int_rows_step(r, &row))
+	if (!rows_step_ints(r, &row))
 		return false;
 	int64_t parent = row.v[STACK_PARENT];
 	int64_t frame = row.v[STACK_FRAME];
 
 	if (parent < 0 || parent >= row.v[STACK_ID] || frame < 1 ||
 	    (uint64_t)frame >= n_frame) {
-		int_rows_unsound(r);
+		rows_unsound(r);
 		return false;
 	}
 	*out = (struct code_stack){ (uint32_t)parent, (uint32_t)frame, false };
@@ -285,12 +285,12 @@ bool code_next_stack(struct int_rows *r, size_t n_frame, struct code_stack *out)
 static int code_read_stacks(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
-	struct int_rows *r = code_open_stacks(db, err);
+	struct rows *r = code_open_stacks(db, err);
 	struct code_stack s;
 
 	while (code_next_stack(r, l->c.n_frame, &s))
 		CODE_ADD(l, stack, s);
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static int code_read_chain_stacks(struct code_loading *l, struct store *db,
@@ -305,15 +305,14 @@ static int code_read_chain_stacks(struct code_loading *l, struct store *db,
 	};
 	static const char *const column[COLUMNS] = { "id", "stack", "ended",
 						     "caller" };
-	struct int_rows *r =
-		int_rows_dense(db, "raw_chain", column, COLUMNS, err);
+	struct rows *r = rows_ints_dense(db, "raw_chain", column, COLUMNS, err);
 	struct int_row row;
 
-	while (int_rows_step(r, &row)) {
+	while (rows_step_ints(r, &row)) {
 		int64_t stack = row.v[STACK];
 
 		if (stack < 0 || (uint64_t)stack >= l->c.n_stack)
-			int_rows_unsound(r);
+			rows_unsound(r);
 		else
 			CODE_ADD(l, chain,
 				 (struct code_chain){
@@ -322,7 +321,7 @@ static int code_read_chain_stacks(struct code_loading *l, struct store *db,
 					 .caller = (uint8_t)row.v[CALLER],
 				 });
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static int code_read_chains(struct code_loading *l, struct store *db,

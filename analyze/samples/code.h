@@ -15,7 +15,7 @@
 #include "stitch/tasks/frame.h"
 
 struct err;
-struct int_rows;
+struct rows;
 struct store;
 
 struct code_image {
@@ -99,11 +99,10 @@ enum code_parts {
 struct known_code *code_load(struct store *db, unsigned int parts,
 			     struct err *err);
 void code_free(struct known_code *c);
-/* Opens the rows of table stack, for int_rows_end(). Returns NULL and *err on
- * failure; code_next_stack() and int_rows_end() take NULL. */
-struct int_rows *code_open_stacks(struct store *db, struct err *err);
+/* Opens the rows of table stack, for rows_end(). Returns NULL and *err on
+ * failure; code_next_stack() and rows_end() take NULL. */
+struct rows *code_open_stacks(struct store *db, struct err *err);
 /* Reads the next one, of which parent and frame are in range: n_frame is the
  * highest id of a frame, plus 1. Returns false at the end, or if it is damaged,
- * which int_rows_end() tells. */
-bool code_next_stack(struct int_rows *r, size_t n_frame,
-		     struct code_stack *out);
+ * which rows_end() tells. */
+bool code_next_stack(struct rows *r, size_t n_frame, struct code_stack *out);

@@ -9,7 +9,7 @@
 
 struct events {
 	struct rows *rows;	/* or: */
-	struct int_rows *ints;	/* all events, in time order, */
+	struct rows *ints;	/* all events, in time order, */
 	struct requests *asked; /* and their requests */
 	bool few;		/* thread, ip and payload are not read */
 	struct event_type *type;
@@ -86,7 +86,7 @@ struct events *events_open(struct store *db, const struct filter *filter,
 			goto fail;
 		return ev;
 	}
-	ev->ints = int_rows_of(
+	ev->ints = rows_ints_of(
 		db, "event", event_columns,
 		few ? EVENT_BLOCKS_THREAD : ARRAY_SIZE(event_columns), err);
 	if (!ev->ints)
@@ -104,7 +104,7 @@ void events_close(struct events *ev)
 	if (!ev)
 		return;
 	rows_close(ev->rows);
-	int_rows_close(ev->ints);
+	rows_close(ev->ints);
 	requests_close(ev->asked);
 	arena_release(&ev->text);
 	free_all(ev->type, ev->comm, ev);
@@ -115,7 +115,7 @@ static int events_next_all(struct events *ev, struct event_row *e,
 {
 	struct request_row q;
 	struct int_row r;
-	int ret = int_rows_next(ev->ints, &r, err);
+	int ret = rows_next_ints(ev->ints, &r, err);
 
 	if (ret <= 0)
 		return ret;

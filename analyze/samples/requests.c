@@ -1,7 +1,7 @@
 /* requests.c - what the requests of events say. */
 #include "analyze/samples/requests.h"
 
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "stitch/base/mem.h"
 
 /* Columns of table request; few are those before ip. */
@@ -16,7 +16,7 @@ enum {
 };
 
 struct requests {
-	struct int_rows *rows;
+	struct rows *rows;
 	bool few;
 };
 
@@ -30,8 +30,8 @@ struct requests *requests_open(struct store *db, bool few, struct err *err)
 	struct requests *a = mem_new(1, sizeof(*a));
 
 	a->few = few;
-	a->rows = int_rows_of(db, "request", column,
-			      few ? ASKED_IP : ASKED_COLUMNS, err);
+	a->rows = rows_ints_of(db, "request", column,
+			       few ? ASKED_IP : ASKED_COLUMNS, err);
 	if (a->rows)
 		return a;
 	free(a);
@@ -41,7 +41,7 @@ struct requests *requests_open(struct store *db, bool few, struct err *err)
 void requests_close(struct requests *a)
 {
 	if (a)
-		int_rows_close(a->rows);
+		rows_close(a->rows);
 	free(a);
 }
 
@@ -49,7 +49,7 @@ int requests_find(struct requests *a, int64_t event, struct request_row *row,
 		  struct err *err)
 {
 	struct int_row r;
-	int rc = int_rows_seek(a->rows, event, &r, err);
+	int rc = rows_seek_ints(a->rows, event, &r, err);
 
 	if (rc > 0)
 		*row = (struct request_row){

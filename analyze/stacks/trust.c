@@ -188,13 +188,12 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 		any |= t->rule[i].key.frames == STOP_DUMP;
 	if (!any || !t->code || t->summed)
 		return 0;
-	struct int_rows *r =
-		int_rows_of(db, "internal_end", column, COLUMNS, err);
+	struct rows *r = rows_ints_of(db, "internal_end", column, COLUMNS, err);
 
 	bool *leaf = mem_new(t->code->n_frame, sizeof(*leaf));
 	bool *switches = mem_new(t->code->n_frame, sizeof(*switches));
 
-	while (int_rows_step(r, &row)) {
+	while (rows_step_ints(r, &row)) {
 		if (row.v[FRAME] < 1 ||
 		    (uint64_t)row.v[FRAME] >= t->code->n_frame)
 			continue;
@@ -203,7 +202,7 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 					 (unsigned int)row.v[OPEN], false);
 		switches[row.v[FRAME]] = row.v[START] == ENDS_SWITCH;
 	}
-	int rc = int_rows_end(r, err);
+	int rc = rows_end(r, err);
 
 	if (!rc)
 		trust_find_dump_ends(t, leaf, switches);
@@ -223,8 +222,8 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	};
 	static const char *const column[COLUMNS] = { "stack", "class",
 						     "image" };
-	struct int_rows *r =
-		int_rows_of(db, "internal_judged", column, COLUMNS, err);
+	struct rows *r =
+		rows_ints_of(db, "internal_judged", column, COLUMNS, err);
 	struct int_row row;
 
 	t->n_stack = c->n_stack;
@@ -239,7 +238,7 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 
 		t->depth[i] = above < DEEPEST ? above + 1 : DEEPEST;
 	}
-	while (int_rows_step(r, &row)) {
+	while (rows_step_ints(r, &row)) {
 		int64_t stack = row.v[STACK];
 		int64_t judged = row.v[CLASS];
 
@@ -249,7 +248,7 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 		t->judged[stack] = (uint8_t)judged;
 		t->image[stack] = (uint32_t)row.v[IMAGE];
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 struct rows *trust_unproved_files(struct store *db, struct err *err)
@@ -278,17 +277,17 @@ static int trust_read_column(struct store *db, const char *table,
 		COLUMNS
 	};
 	const char *const column[COLUMNS] = { "id", name };
-	struct int_rows *r = int_rows_dense(db, table, column, COLUMNS, err);
+	struct rows *r = rows_ints_dense(db, table, column, COLUMNS, err);
 	struct int_row row;
 
 	*mem_add(c->at, c->n, c->cap) = 0;
-	while (int_rows_step(r, &row)) {
+	while (rows_step_ints(r, &row)) {
 		const int64_t v = row.v[VALUE];
 
 		*mem_add(c->at, c->n, c->cap) =
 			v > 0 && v < UINT32_MAX ? (uint32_t)v : 0;
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static uint32_t trust_column_of(const struct trust_column *c, int64_t id)
@@ -311,13 +310,12 @@ static int trust_count_groups(struct trust *t, struct store *db,
 		COLUMNS
 	};
 	static const char *const column[COLUMNS] = { "rowid", "n" };
-	struct int_rows *r =
-		int_rows_of(db, "sample_group", column, COLUMNS, err);
+	struct rows *r = rows_ints_of(db, "sample_group", column, COLUMNS, err);
 	struct int_row row;
 
-	while (int_rows_step(r, &row))
+	while (rows_step_ints(r, &row))
 		trust_tally(&t->counted, row.v[N] > 0 ? (uint64_t)row.v[N] : 0);
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static void trust_tally_file(struct trust *t, uint32_t image, uint64_t n)

@@ -10,7 +10,6 @@
 #include "analyze/samples/events.h"
 #include "analyze/samples/payloads.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"
 #include "schema/write/write.h"
@@ -225,7 +224,7 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	struct payloads *ps = payloads_open(db, err);
 	struct lock_event *type = NULL;
 	struct arena text = { 0 };
-	struct int_rows *rows = NULL;
+	struct rows *rows = NULL;
 	struct int_row r;
 	size_t n = 0;
 	int rc = ps ? lock_names_read_types(l, ps, &type, &n, &text, db, err)
@@ -233,11 +232,11 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 
 	/* without such types the events are not read */
 	if (rc > 0) {
-		rows = int_rows_of(db, "event", column, ARRAY_SIZE(column),
-				   err);
+		rows = rows_ints_of(db, "event", column, ARRAY_SIZE(column),
+				    err);
 		rc = rows ? 0 : -1;
 	}
-	while (rows && !rc && (rc = int_rows_next(rows, &r, err)) > 0) {
+	while (rows && !rc && (rc = rows_next_ints(rows, &r, err)) > 0) {
 		const struct event_row e = { .id = r.v[0],
 					     .type = r.v[1],
 					     .payload = r.v[3] };
@@ -257,7 +256,7 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 					&of->def, f);
 		rc = rc < 0 ? -1 : 0;
 	}
-	int_rows_close(rows);
+	rows_close(rows);
 	payloads_close(ps);
 	arena_release(&text);
 	free(type);

@@ -21,7 +21,7 @@
 #include "cli/args/nearest.h"
 #include "cli/output/say.h"
 #include "schema/columns.h"
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -256,13 +256,13 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 	};
 	static const char *const column[COLUMN_COUNT] = { "rowid", "frame" };
 	const struct known_code *c = rp->stacks->code;
-	struct int_rows *r =
-		int_rows_of(rp->db, "inline_frame", column, COLUMN_COUNT, err);
+	struct rows *r =
+		rows_ints_of(rp->db, "inline_frame", column, COLUMN_COUNT, err);
 	bool *has = mem_new(c->n_frame, sizeof(*has));
 	struct int_row row;
 	uint64_t in = 0;
 
-	while (int_rows_step(r, &row))
+	while (rows_step_ints(r, &row))
 		if (row.v[FRAME] > 0 && (uint64_t)row.v[FRAME] < c->n_frame)
 			has[row.v[FRAME]] = true;
 	stacks_each (g, rp->stacks, rp->event) {
@@ -284,7 +284,7 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 			HUMAN_PERCENT(in, rp->weight));
 		term_lines_end(&l);
 	}
-	return int_rows_end(r, err);
+	return rows_end(r, err);
 }
 
 static int report_print_rows(const struct report *rp, struct err *err)

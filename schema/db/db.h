@@ -17,7 +17,7 @@
 
 struct err;
 struct guard;
-struct int_rows;
+struct rows_block;
 struct page_file;
 struct writer;
 struct writing;
@@ -35,10 +35,10 @@ struct store {
 	size_t n_table, cap_table;
 	bool filling; /* blocks are open or on their way: see db_drain() */
 	bool takes;   /* take_ints() is registered */
-	struct int_rows *taking; /* whose statement runs; see int_rows.h */
-	struct writer *wr;	 /* NULL: rows cannot be added */
-	struct page_file *pages; /* of large tables; NULL: SQL inserts all */
-	struct writing *w;	 /* schema/write/writing.h */
+	struct rows_block *taking; /* whose statement runs; see rows.c */
+	struct writer *wr;	   /* NULL: rows cannot be added */
+	struct page_file *pages;   /* of large tables; NULL: SQL inserts all */
+	struct writing *w;	   /* schema/write/writing.h */
 };
 
 /* Waits as db_drain() does, and runs one or more statements that return no

@@ -1,4 +1,11 @@
-/* rows.c - statements that return rows, and the values of a row. */
+/* rows.c - statements that return rows, and the values of a row.
+ *
+ * For a million rows sqlite3_step() and a sqlite3_column_int64() for each
+ * column take as long as all else that SQLite does. With rows_ints() one step
+ * runs the statement until a block is full: its columns are the arguments of a
+ * function, take_ints(), which copies them and is true of the last row of a
+ * block only. The statement then goes on where it is: to find its place again
+ * by an id, it would have to trust a tree that may be damaged. */
 #include <assert.h>
 #include <inttypes.h>
 
@@ -11,11 +18,34 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
+/* Ids that are read in less time than one is looked up. */
+#define FAR 4096
+/* Rows of a block, which stays in the processor's cache. */
+#define BLOCK 512
+#define COLUMNS_MAX 32
+#define TEXT_MAX 255 /* bytes; no name of a device or a state is longer */
+
+/* Rows of whole numbers, many at a time. */
+struct rows_block {
+	int64_t *v; /* BLOCK rows */
+	uint32_t known[BLOCK];
+	size_t at, n;	       /* rows given out, and in the block */
+	const char **text;     /* by value; NULL: no row so far has text */
+	struct arena texts;    /* of the block */
+	int columns;	       /* 0: not known yet */
+	bool full, ended, bad; /* bad: ids are not in order */
+	bool running;	       /* the statement is at a row behind the block */
+	bool sought;	       /* rows were left out, by rows_seek_ints() */
+	int64_t last;	       /* id of the last row of the block */
+	uint64_t skip; /* of rows.read, those that the statement, which begins
+			* anew, has still to pass over */
+};
+
 struct rows {
 	struct store *db;
 	sqlite3_stmt *st;
 	size_t n;
-	const char *query;	 /* its name; NULL: it has none */
+	const char *query;	 /* its name, or the table's; NULL: none */
 	bool dense;		 /* ids count up */
 	int64_t at;		 /* rows so far, of rows_step() */
 	struct err why;		 /* a step failed */
@@ -25,6 +55,7 @@ struct rows {
 	int64_t *number;
 	char *text; /* of that row, with a final 0 each */
 	size_t cap_text;
+	struct rows_block *block; /* of rows_ints(); NULL: row by row */
 };
 
 /* Returns true if the text after the first statement has another one. */
@@ -149,6 +180,12 @@ void rows_close(struct rows *r)
 		return;
 	sqlite3_finalize(r->st);
 	page_rows_close(r->pages);
+	if (r->block) {
+		free(r->block->v);
+		free(r->block->text);
+		arena_release(&r->block->texts);
+		free(r->block);
+	}
 	free(r->value);
 	free(r->number);
 	free(r->text);
@@ -309,16 +346,21 @@ void rows_unsound(struct rows *r)
 		r->at);
 }
 
-bool rows_step(struct rows *r)
+/* Counts a row of a loop. Returns false if its id is not its number, where it
+ * must be. */
+static bool rows_in_step(struct rows *r, int64_t id)
 {
-	if (!r || r->why.code || rows_next(r, &r->why) <= 0)
-		return false;
 	r->at++;
-	if (!r->dense ||
-	    (rows_int(r, ID_COLUMN) == r->at && r->at < UINT32_MAX))
+	if (!r->dense || (id == r->at && r->at < UINT32_MAX))
 		return true;
 	rows_unsound(r);
 	return false;
+}
+
+bool rows_step(struct rows *r)
+{
+	return r && !r->why.code && rows_next(r, &r->why) > 0 &&
+	       rows_in_step(r, r->dense ? rows_int(r, ID_COLUMN) : 0);
 }
 
 int rows_end(struct rows *r, struct err *err)
@@ -435,4 +477,289 @@ const char *rows_text(const struct rows *r, size_t i)
 	else if (i < r->n)
 		s = db_column_text(r->st, (int)i);
 	return s ? s : "";
+}
+
+/* ---- many rows of numbers at a time */
+
+static void rows_begin_block(struct rows_block *b, int columns)
+{
+	b->columns = columns;
+	b->v = mem_new((size_t)columns * BLOCK, sizeof(*b->v));
+}
+
+static void rows_keep_word(struct rows_block *b, size_t at,
+			   const unsigned char *text, size_t len)
+{
+	char word[TEXT_MAX + 1];
+
+	if (!text || len > TEXT_MAX)
+		return;
+	if (!b->text)
+		b->text = mem_new((size_t)b->columns * BLOCK, sizeof(*b->text));
+	memcpy(word, text, len);
+	word[len] = 0;
+	b->text[at] = arena_strdup(&b->texts, word);
+}
+
+static void rows_take(struct rows_block *b, int n, sqlite3_value **value)
+{
+	if (!b->columns)
+		rows_begin_block(b, n);
+	int64_t *v = b->v + b->n * (size_t)n;
+	uint32_t known = 1; /* the id */
+
+	v[0] = b->last;
+	for (int i = 1; i < n; i++) {
+		int type = sqlite3_value_type(value[i]);
+
+		v[i] = 0;
+		if (type == SQLITE_INTEGER) {
+			v[i] = sqlite3_value_int64(value[i]);
+			known |= (uint32_t)1 << i;
+		} else if (type == SQLITE_TEXT) {
+			const unsigned char *text =
+				sqlite3_value_text(value[i]);
+
+			rows_keep_word(b, (size_t)(v - b->v + i), text,
+				       (size_t)sqlite3_value_bytes(value[i]));
+		}
+	}
+	b->known[b->n++] = known;
+}
+
+/* take_ints(...). It is true, and the statement rests, when the block is full.
+ * An id that is no number, or is not above the one before it, is in no table
+ * that is whole. */
+static void rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
+{
+	struct rows_block *b = ((struct store *)sqlite3_user_data(ctx))->taking;
+
+	if (!b || n < 1 || n > COLUMNS_MAX || (b->columns && n != b->columns)) {
+		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
+		return;
+	}
+	if (b->skip) {
+		b->skip--;
+		sqlite3_result_int(ctx, 0);
+		return;
+	}
+	int64_t id = sqlite3_value_int64(*value);
+	if (id <= b->last || sqlite3_value_type(*value) != SQLITE_INTEGER) {
+		b->bad = true;
+		sqlite3_result_error(ctx, "ids", -1);
+		return;
+	}
+	b->last = id;
+	rows_take(b, n, value);
+	sqlite3_result_int(ctx, b->n == BLOCK);
+}
+
+struct rows *rows_ints(struct store *db, const char *sql, struct err *err)
+{
+	if (db_drain(db, err))
+		return NULL;
+	int rc = db->takes ? SQLITE_OK
+			   : sqlite3_create_function_v2(
+				     db->db, "take_ints", -1,
+				     SQLITE_UTF8 | SQLITE_DIRECTONLY, db,
+				     rows_collect, NULL, NULL, NULL);
+
+	db->takes = !rc;
+	if (rc) {
+		db_error(db, rc, err);
+		return NULL;
+	}
+	struct rows *r = rows_open(db, sql, NULL, 0, err);
+
+	if (!r)
+		return NULL;
+	r->block = mem_new(1, sizeof(*r->block));
+	r->block->last = INT64_MIN;
+	return r;
+}
+
+struct rows *rows_ints_of(struct store *db, const char *table,
+			  const char *const *column, size_t n, struct err *err)
+{
+	char *columns, *sql;
+	FILE *out = mem_stream(&columns, NULL);
+
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", i ? ", " : "", column[i]);
+	mem_stream_end(out);
+
+	const struct sql_gap gap[] = { { "columns", columns },
+				       { "table", table },
+				       { "key", column[0] } };
+
+	sql = store_sql_fill("table_ints", gap, ARRAY_SIZE(gap));
+	struct rows *r = rows_ints(db, sql, err);
+	free(sql);
+	free(columns);
+	if (r)
+		r->pages = page_rows_open(db, table, column, n);
+	if (r && r->pages)
+		rows_begin_block(r->block, (int)n);
+	return r;
+}
+
+struct rows *rows_ints_dense(struct store *db, const char *table,
+			     const char *const *column, size_t n,
+			     struct err *err)
+{
+	struct rows *r = rows_ints_of(db, table, column, n, err);
+
+	if (r) {
+		r->query = table;
+		r->dense = true;
+	}
+	return r;
+}
+
+/* Reads the next block from the pages. Returns false if the statement must, or
+ * if the ids are not in order. */
+static bool rows_fill_pages(struct rows *r)
+{
+	struct rows_block *b = r->block;
+	int rc = 1;
+
+	while (b->n < BLOCK && (rc = page_rows_seek(r->pages, b->last)) > 0) {
+		struct page_row row = { .v = b->v + b->n * (size_t)b->columns };
+
+		while (b->n < BLOCK &&
+		       (rc = page_rows_take(r->pages, &row)) > 0) {
+			for (uint32_t left = row.texts; left;
+			     left &= left - 1) {
+				size_t i = (size_t)__builtin_ctz(left);
+
+				rows_keep_word(b, (size_t)(row.v - b->v) + i,
+					       row.text[i].at, row.text[i].len);
+			}
+			b->known[b->n++] = row.known;
+			b->last = *row.v;
+			row.v += b->columns;
+		}
+		if (rc < 0)
+			break;
+	}
+	b->full = rc != 0;
+	r->read += b->n;
+	b->bad = rc == PAGE_ROWS_UNORDERED;
+	if (rc < 0) {
+		page_rows_close(r->pages);
+		r->pages = NULL;
+	}
+	return rc >= 0 || (b->n && !b->bad);
+}
+
+/* Lets the statement fill the block. Behind rows that pages gave it begins at
+ * the first row again, as what could not be read there may be damaged: SQLite
+ * would not find each id in such a tree. */
+static int rows_run(struct rows *r, struct err *err)
+{
+	struct rows_block *b = r->block;
+	int rc;
+
+	if (!b->running) {
+		b->skip = b->sought ? 0 : r->read;
+		rc = sqlite3_bind_int64(r->st, 1,
+					b->skip ? INT64_MIN : b->last);
+		if (rc)
+			return db_error(r->db, rc, err);
+	}
+	r->db->taking = b;
+	rc = sqlite3_step(r->st);
+	r->db->taking = NULL;
+	b->running = b->full = rc == SQLITE_ROW;
+	b->ended = !b->full;
+	if (rc == SQLITE_ROW)
+		return 0;
+	if (b->bad)
+		rc = db_unordered(r->db, err);
+	else if (rc != SQLITE_DONE)
+		rc = db_error(r->db, rc, err);
+	else
+		rc = 0;
+	sqlite3_reset(r->st);
+	return rc;
+}
+
+/* Reads the next block. */
+static int rows_fill(struct rows *r, struct err *err)
+{
+	struct rows_block *b = r->block;
+
+	if (db_drain(r->db, err))
+		return -1;
+	b->at = b->n = 0;
+	b->full = false;
+	if (b->text)
+		memset(b->text, 0,
+		       (size_t)b->columns * BLOCK * sizeof(*b->text));
+	arena_clear(&b->texts);
+	/* SQLite ends a statement that is to stop */
+	if (r->pages && !(r->db->stop && r->db->stop()) && rows_fill_pages(r)) {
+		b->ended = !b->full;
+		return 0;
+	}
+	return b->bad ? db_unordered(r->db, err) : rows_run(r, err);
+}
+
+static void rows_give(const struct rows_block *b, struct int_row *row)
+{
+	row->v = b->v + b->at * (size_t)b->columns;
+	row->known = b->known[b->at];
+}
+
+int rows_next_ints(struct rows *r, struct int_row *row, struct err *err)
+{
+	struct rows_block *b = r->block;
+
+	if (b->at == b->n && !b->ended && rows_fill(r, err))
+		return -1;
+	if (b->at == b->n)
+		return 0;
+	rows_give(b, row);
+	b->at++;
+	return 1;
+}
+
+bool rows_step_ints(struct rows *r, struct int_row *row)
+{
+	return r && !r->why.code && rows_next_ints(r, row, &r->why) > 0 &&
+	       rows_in_step(r, row->v[0]);
+}
+
+int rows_seek_ints(struct rows *r, int64_t id, struct int_row *row,
+		   struct err *err)
+{
+	struct rows_block *b = r->block;
+	/* what is far behind the block is found by the index */
+	bool far = b->last < 0 || (id > b->last && id - b->last > FAR);
+
+	if (b->last < id)
+		b->at = b->n;
+	for (;; b->at++) {
+		if (b->at == b->n && far && !b->ended && b->last < id) {
+			b->last = id - 1;
+			b->sought = true;
+			b->running = false;
+			sqlite3_reset(r->st);
+		}
+		if (b->at == b->n && !b->ended && rows_fill(r, err))
+			return -1;
+		if (b->at == b->n)
+			return 0;
+		rows_give(b, row);
+		if (row->v[0] >= id)
+			return row->v[0] == id;
+	}
+}
+
+const char *rows_word(const struct rows *r, const struct int_row *row,
+		      size_t column)
+{
+	const struct rows_block *b = r->block;
+
+	return b->text ? b->text[(size_t)(row->v - b->v) + column] : NULL;
 }

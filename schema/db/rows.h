@@ -10,7 +10,7 @@
  *
  * A failure of rows_of() or of a step ends the loop, and rows_end() reports it.
  * A cursor, whose rows are taken one at a time by different calls, steps with
- * rows_next(). */
+ * rows_next(). Numbers of many rows are read in blocks: rows_ints(). */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,3 +108,38 @@ void rows_build_id(const struct rows *r, size_t i, struct image *img);
  * is taken for it. The path is copied to text. */
 void rows_image(const struct rows *r, size_t i, struct arena *text,
 		struct image *img);
+
+/* ---- whole numbers of many rows, in a quarter of the time */
+
+/* A row; borrowed until the next rows_next_ints(). */
+struct int_row {
+	const int64_t *v; /* 0 if the value is no whole number */
+	uint32_t known;	  /* bit i: v[i] is one */
+};
+
+/* Prepares SELECT 1 FROM ... WHERE id > ?1 AND take_ints(id, ...), whose rows
+ * come by increasing id, of at most 32 columns; other ids are an error. Returns
+ * rows for the functions below, rows_unsound(), rows_end() and rows_close(), or
+ * NULL and *err. */
+struct rows *rows_ints(struct store *db, const char *sql, struct err *err);
+/* The same for n columns of a table, of which the first one is its INTEGER
+ * PRIMARY KEY, or "rowid" of a table without one. Their names are those of
+ * plain columns; the table is any. Reads the pages of the file where that can
+ * be. */
+struct rows *rows_ints_of(struct store *db, const char *table,
+			  const char *const *column, size_t n, struct err *err);
+/* The same where ids count 1, 2, 3 ..., as rows_dense(). */
+struct rows *rows_ints_dense(struct store *db, const char *table,
+			     const char *const *column, size_t n,
+			     struct err *err);
+/* As rows_step() and rows_next(). */
+bool rows_step_ints(struct rows *r, struct int_row *row);
+int rows_next_ints(struct rows *r, struct int_row *row, struct err *err);
+/* Moves to the first row whose id is not below `id`. Returns 1 and *row if it
+ * has that id, 0 if not, -1 and *err on failure. */
+int rows_seek_ints(struct rows *r, int64_t id, struct int_row *row,
+		   struct err *err);
+/* Returns the text in a column of a row, borrowed like that; NULL: it is none,
+ * or longer than a word. */
+const char *rows_word(const struct rows *r, const struct int_row *row,
+		      size_t column);

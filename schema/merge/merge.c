@@ -401,7 +401,7 @@ static int64_t merge_event_or(const struct int_row *e, enum merge_event_value i,
 static int merge_next_event(struct merge_part *p, struct err *err)
 {
 	for (;;) {
-		int ret = int_rows_next(p->events, &p->event, err);
+		int ret = rows_next_ints(p->events, &p->event, err);
 		const struct int_row *e = &p->event;
 
 		if (ret <= 0)

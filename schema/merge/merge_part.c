@@ -173,8 +173,8 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	if (!merge_copy_rows(m, p, merge_tasks, ARRAY_SIZE(merge_tasks), err) &&
 	    !merge_put_known(m, p, err) && !merge_code_take(m, p, err) &&
 	    !merge_copy_rows(m, p, &merge_mappings, 1, err) &&
-	    (p->events = int_rows_open(p->db, store_sql("merge_take_events"),
-				       err)) &&
+	    (p->events =
+		     rows_ints(p->db, store_sql("merge_take_events"), err)) &&
 	    (p->payloads = rows_of(p->db, "payloads", err)))
 		return p;
 out:
@@ -186,7 +186,7 @@ void merge_part_close(struct merge_part *p)
 {
 	if (!p)
 		return;
-	int_rows_close(p->events);
+	rows_close(p->events);
 	rows_close(p->payloads);
 	store_close(p->db);
 	for (unsigned int i = 0; i < MERGE_KINDS; i++)

@@ -8,7 +8,6 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "schema/db/int_rows.h"
 #include "schema/db/rows.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/table.h"
@@ -98,7 +97,7 @@ struct merge_part {
 	struct merge_run *run;
 	size_t n_run, cap_run;
 	/* the next event */
-	struct int_rows *events;
+	struct rows *events;
 	struct int_row event;  /* by enum merge_event_value */
 	int64_t time;	       /* that it is sorted by */
 	uint32_t at;	       /* capture.id of the result */

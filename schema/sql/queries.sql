@@ -106,7 +106,7 @@ FROM pragma_table_xinfo(?1)
 -- name: page_hold
 SELECT 1 AS held FROM sqlite_master
 
--- name: int_rows
+-- name: table_ints
 SELECT 1 AS taken FROM "{table}" WHERE {key} > ?1 AND take_ints({columns})
 
 -- ?1: name of a table, ?2: of a column

@@ -67,7 +67,7 @@ FROM loss l LEFT JOIN event_type t ON t.id = l.type
 WHERE l.capture = ?1 ORDER BY l.t1, l.id
 
 -- The verdicts on requests and chains, to be counted: GROUP BY sorts them, which
--- takes six times as long. Many rows at a time (int_rows.h); ?1: the id before
+-- takes six times as long. Many rows at a time (rows_ints()); ?1: the id before
 -- the first.
 -- name: fleet_requests
 SELECT 1 AS taken FROM request r JOIN event e ON e.id = r.event

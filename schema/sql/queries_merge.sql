@@ -143,7 +143,7 @@ SELECT type AS event_type, comm, kernel, user,
 	(SELECT name FROM comm WHERE comm.id = g.comm) AS name
 FROM sample_group g
 
--- For int_rows.h.
+-- For rows_ints().
 -- ?1: the id before the first
 -- name: merge_take_events
 SELECT 1 AS taken FROM event

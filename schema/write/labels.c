@@ -3,7 +3,6 @@
 
 #include "schema/columns.h"
 #include "schema/db/db.h"
-#include "schema/db/int_rows.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
 #include "schema/write/writing.h"
@@ -243,16 +242,16 @@ int labels_put(struct label_making *l, struct store *db, uint32_t frame,
 static int labels_put_rows(struct label_making *l, struct store *db,
 			   struct err *err)
 {
-	struct int_rows *q = int_rows_open(db, store_sql("label_frames"), err);
+	struct rows *q = rows_ints(db, store_sql("label_frames"), err);
 	struct int_row f;
 	int ret = q ? 1 : -1;
 
-	while (ret > 0 && (ret = int_rows_next(q, &f, err)) > 0)
+	while (ret > 0 && (ret = rows_next_ints(q, &f, err)) > 0)
 		if (f.v[0] > 0 && f.v[0] < UINT32_MAX &&
 		    labels_put(l, db, (uint32_t)f.v[0], (uint64_t)f.v[1],
 			       (uint64_t)f.v[2], err))
 			ret = -1;
-	int_rows_close(q);
+	rows_close(q);
 	return ret;
 }
 

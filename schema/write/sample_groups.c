@@ -10,7 +10,7 @@
  * The verdict of a request comes later than its sample: such samples wait. */
 #include "schema/write/sample_groups.h"
 
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "schema/db/queries.h"
 #include "schema/write/write.h"
 #include "schema/write/writing.h"
@@ -483,16 +483,16 @@ static int sample_groups_read(struct store *db,
 		"rowid", "type",	"comm",	  "kernel", "user",
 		"mark",	 "kernel_mark", "weight", "n"
 	};
-	struct int_rows *r = tables_link(db, err)
-				     ? NULL
-				     : int_rows_of(db, "sample_group", column,
-						   GROUP_COLUMNS, err);
+	struct rows *r = tables_link(db, err)
+				 ? NULL
+				 : rows_ints_of(db, "sample_group", column,
+						GROUP_COLUMNS, err);
 	struct int_row row;
 	int rc;
 
 	if (!r)
 		return -1;
-	while ((rc = int_rows_next(r, &row, err)) > 0) {
+	while ((rc = rows_next_ints(r, &row, err)) > 0) {
 		const bool weighs = row.known >> GROUP_WEIGHT & 1;
 		const struct store_group g = {
 			.type = row.v[GROUP_TYPE],
@@ -509,7 +509,7 @@ static int sample_groups_read(struct store *db,
 		if (rc)
 			break;
 	}
-	int_rows_close(r);
+	rows_close(r);
 	return rc ? -1 : 0;
 }
 

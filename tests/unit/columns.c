@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "schema/db/db.h"
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "stitch/base/mem.h"
 #include "symbolize/names/demangle.h"
 #include "tests/unit/mkstore.h"
@@ -83,7 +83,7 @@ static void open_empty(void)
 	/* what writes is only prepared here, but that has to be allowed */
 	sqlite3_set_authorizer(run.db->db, NULL, NULL);
 	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
-	int_rows_close(int_rows_of(run.db, "event", &id, 1, &err));
+	rows_close(rows_ints_of(run.db, "event", &id, 1, &err));
 	ok(db_exec(run.db, store_sql("heat"), &err));
 	ok(db_exec(run.db, store_sql("shared_id"), &err));
 	ok(db_exec(run.db, store_sql("several"), &err));
@@ -135,7 +135,7 @@ END_TEST
 START_TEST(rows_of_a_block_are_those_of_the_table)
 {
 	static const unsigned int rows[] = { 0, 1, 511, 512, 513, 1024, 1600 };
-	struct int_rows *r;
+	struct rows *r;
 	struct int_row row;
 
 	open_store(true, true);
@@ -152,22 +152,22 @@ START_TEST(rows_of_a_block_are_those_of_the_table)
 			 "'x' || n FROM c WHERE %u",
 			 rows[i], rows[i]);
 		ok(db_exec(run.db, sql, &err));
-		r = int_rows_open(run.db,
-				  "SELECT 1 FROM t WHERE id > ?1 "
-				  "AND take_ints(id, a, b)",
-				  &err);
+		r = rows_ints(run.db,
+			      "SELECT 1 FROM t WHERE id > ?1 "
+			      "AND take_ints(id, a, b)",
+			      &err);
 		ck_assert_ptr_nonnull(r);
-		while (int_rows_next(r, &row, &err) > 0) {
+		while (rows_next_ints(r, &row, &err) > 0) {
 			n++;
 			ck_assert_int_eq(row.v[0], n * 3);
 			ck_assert_int_eq(row.v[1], n % 2 ? n : 0);
 			ck_assert_uint_eq(row.known, n % 2 ? 3 : 1);
-			ck_assert_ptr_null(int_rows_text(r, &row, 1));
+			ck_assert_ptr_null(rows_word(r, &row, 1));
 			snprintf(sql, sizeof(sql), "x%" PRId64, n);
-			ck_assert_str_eq(int_rows_text(r, &row, 2), sql);
+			ck_assert_str_eq(rows_word(r, &row, 2), sql);
 		}
 		ck_assert_int_eq(n, rows[i]);
-		int_rows_close(r);
+		rows_close(r);
 	}
 }
 END_TEST
@@ -175,7 +175,7 @@ END_TEST
 /* Rows are found by ascending ids, those that are not there too. */
 START_TEST(rows_of_a_block_are_found_by_their_ids)
 {
-	struct int_rows *r;
+	struct rows *r;
 	struct int_row row;
 
 	open_store(true, true);
@@ -185,25 +185,25 @@ START_TEST(rows_of_a_block_are_found_by_their_ids)
 		   "SELECT n * 2 AS id, CASE n WHEN 600 THEN "
 		   "printf('%300d', n) WHEN 601 THEN 'S' END AS a FROM c",
 		   &err));
-	r = int_rows_open(run.db,
-			  "SELECT 1 FROM t WHERE id > ?1 "
-			  "AND take_ints(id, a)",
-			  &err);
+	r = rows_ints(run.db,
+		      "SELECT 1 FROM t WHERE id > ?1 "
+		      "AND take_ints(id, a)",
+		      &err);
 	ck_assert_ptr_nonnull(r);
 	for (int64_t id = 1; id < 2700; id += id < 1190 ? 7 : 1) {
 		bool has = id % 2 == 0 && id <= 2600;
 
-		ck_assert_int_eq(int_rows_seek(r, id, &row, &err), has);
+		ck_assert_int_eq(rows_seek_ints(r, id, &row, &err), has);
 		if (!has)
 			continue;
 		ck_assert_int_eq(row.v[0], id);
 		/* a text that is no word is none */
 		if (id == 1202)
-			ck_assert_str_eq(int_rows_text(r, &row, 1), "S");
+			ck_assert_str_eq(rows_word(r, &row, 1), "S");
 		else
-			ck_assert_ptr_null(int_rows_text(r, &row, 1));
+			ck_assert_ptr_null(rows_word(r, &row, 1));
 	}
-	int_rows_close(r);
+	rows_close(r);
 }
 END_TEST
 
@@ -236,18 +236,18 @@ START_TEST(rows_of_a_block_have_increasing_ids)
 			 "SELECT %s AS id FROM c",
 			 table[i].ids);
 		ok(db_exec(run.db, sql, &err));
-		struct int_rows *r = int_rows_open(
+		struct rows *r = rows_ints(
 			run.db,
 			"SELECT 1 FROM t WHERE id > ?1 AND take_ints(id)",
 			&err);
 
 		ck_assert_ptr_nonnull(r);
-		while ((rc = int_rows_next(r, &row, &err)) > 0 && n < 5000)
+		while ((rc = rows_next_ints(r, &row, &err)) > 0 && n < 5000)
 			n++;
 		ck_assert_msg(rc == -1 && n == table[i].good, "%s: %d after %d",
 			      table[i].ids, rc, n);
 		ck_assert(strstr(err.msg, "rows are not in order"));
-		int_rows_close(r);
+		rows_close(r);
 		ok(db_exec(run.db, "DROP TABLE t", &err));
 	}
 }

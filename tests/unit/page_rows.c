@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "schema/db/db.h"
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "schema/db/page_rows.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/mkstore.h"
@@ -65,15 +65,15 @@ static bool leaves_fit(const struct leaves_read *out)
 
 static void leaves_read(struct store *db, struct leaves_read *out)
 {
-	struct int_rows *r = int_rows_of(db, "t", three, 3, &err);
+	struct rows *r = rows_ints_of(db, "t", three, 3, &err);
 	struct int_row row;
 	struct err why = { 0 };
 
 	*out = (struct leaves_read){ .rc = -1 };
 	while (r && leaves_fit(out) &&
-	       (out->rc = int_rows_next(r, &row, &why)) > 0)
-		leaves_put(out, row.v, row.known, int_rows_text(r, &row, 2));
-	int_rows_close(r);
+	       (out->rc = rows_next_ints(r, &row, &why)) > 0)
+		leaves_put(out, row.v, row.known, rows_word(r, &row, 2));
+	rows_close(r);
 }
 
 /* By the values of statements, as leaves_read_sql() without pages. */
@@ -293,7 +293,7 @@ static bool leaves_stop(void)
 START_TEST(rows_end_when_the_program_is_to_stop)
 {
 	struct int_row row;
-	struct int_rows *r;
+	struct rows *r;
 	int64_t n = 0;
 	int rc;
 
@@ -303,13 +303,13 @@ START_TEST(rows_end_when_the_program_is_to_stop)
 	ck_assert_msg(run.db != NULL, "%s", err.msg);
 	leaves_asked = 0;
 	store_on_stop(run.db, leaves_stop);
-	r = int_rows_of(run.db, "t", three, 3, &err);
+	r = rows_ints_of(run.db, "t", three, 3, &err);
 	ck_assert_ptr_nonnull(r);
-	while ((rc = int_rows_next(r, &row, &err)) > 0)
+	while ((rc = rows_next_ints(r, &row, &err)) > 0)
 		n++;
 	ck_assert_int_eq(rc, -1);
 	ck_assert_int_lt(n, 60000);
-	int_rows_close(r);
+	rows_close(r);
 }
 END_TEST
 
@@ -427,12 +427,12 @@ static unsigned int leaves_missed(struct store *db)
 	unsigned int missed = 0;
 
 	for (int64_t id = 10; id <= 20000; id += 10) {
-		struct int_rows *r = int_rows_of(db, "t", three, 3, &err);
+		struct rows *r = rows_ints_of(db, "t", three, 3, &err);
 		struct int_row row;
 
 		ck_assert_ptr_nonnull(r);
-		missed += int_rows_seek(r, id, &row, &err) == 0;
-		int_rows_close(r);
+		missed += rows_seek_ints(r, id, &row, &err) == 0;
+		rows_close(r);
 	}
 	return missed;
 }
@@ -511,7 +511,7 @@ START_TEST(the_last_column_that_fits_may_be_text)
 		"c16", "c17", "c18", "c19", "c20", "c21", "c22", "c23",
 		"c24", "c25", "c26", "c27", "c28", "c29", "c30", "c31"
 	};
-	struct int_rows *r;
+	struct rows *r;
 	struct int_row row;
 	struct store db;
 
@@ -521,12 +521,12 @@ START_TEST(the_last_column_that_fits_may_be_text)
 		    "c29, c30, c31); INSERT INTO t(id, c31) VALUES(1, 'x')");
 	ck_assert_uint_eq(ARRAY_SIZE(all), PAGE_ROWS_COLUMNS);
 	db = leaves_open();
-	r = int_rows_of(&db, "t", all, ARRAY_SIZE(all), &err);
+	r = rows_ints_of(&db, "t", all, ARRAY_SIZE(all), &err);
 	ck_assert_ptr_nonnull(r);
-	ck_assert_int_eq(int_rows_next(r, &row, &err), 1);
-	ck_assert_str_eq(int_rows_text(r, &row, ARRAY_SIZE(all) - 1), "x");
-	ck_assert_int_eq(int_rows_next(r, &row, &err), 0);
-	int_rows_close(r);
+	ck_assert_int_eq(rows_next_ints(r, &row, &err), 1);
+	ck_assert_str_eq(rows_word(r, &row, ARRAY_SIZE(all) - 1), "x");
+	ck_assert_int_eq(rows_next_ints(r, &row, &err), 0);
+	rows_close(r);
 	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
 }
 END_TEST
@@ -561,7 +561,7 @@ START_TEST(rows_without_a_key_are_read_by_their_number)
 	static const char *const column[] = { "rowid", "a", "b" };
 	struct store db;
 	struct page_rows *p;
-	struct int_rows *r;
+	struct rows *r;
 	struct int_row row;
 	int64_t sum = 0;
 	int rc;
@@ -571,13 +571,13 @@ START_TEST(rows_without_a_key_are_read_by_their_number)
 	p = page_rows_open(&db, "t", column, 3);
 	ck_assert_int_eq(p != NULL, bare_tables[_i].plain);
 	page_rows_close(p);
-	r = int_rows_of(&db, "t", column, 3, &err);
+	r = rows_ints_of(&db, "t", column, 3, &err);
 	ck_assert_ptr_nonnull(r);
-	while ((rc = int_rows_next(r, &row, &err)) > 0)
+	while ((rc = rows_next_ints(r, &row, &err)) > 0)
 		sum += row.v[0] + (bare_tables[_i].plain ? 0 : row.v[1]);
 	ck_assert_int_eq(rc, 0);
 	ck_assert_int_eq(sum, bare_tables[_i].sum);
-	int_rows_close(r);
+	rows_close(r);
 	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
 }
 END_TEST
@@ -593,7 +593,7 @@ START_TEST(a_table_without_numbers_of_rows_is_an_error)
 		    "INSERT INTO t VALUES(5), (7)");
 	db = leaves_open();
 	ck_assert_ptr_null(page_rows_open(&db, "t", column, 2));
-	ck_assert_ptr_null(int_rows_of(&db, "t", column, 2, &why));
+	ck_assert_ptr_null(rows_ints_of(&db, "t", column, 2, &why));
 	ck_assert_ptr_nonnull(strstr(why.msg, "no such column: rowid"));
 	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
 }
@@ -603,7 +603,7 @@ END_TEST
 START_TEST(a_gap_of_dense_ids_is_damage)
 {
 	struct store db;
-	struct int_rows *r;
+	struct rows *r;
 	struct int_row row;
 	struct err why = { 0 };
 	int64_t n = 0;
@@ -612,13 +612,13 @@ START_TEST(a_gap_of_dense_ids_is_damage)
 		1000) "INSERT INTO t SELECT n, n, n FROM c;"
 		      "DELETE FROM t WHERE id = 700");
 	db = leaves_open();
-	r = int_rows_dense(&db, "t", three, 3, &why);
-	while (int_rows_step(r, &row))
+	r = rows_ints_dense(&db, "t", three, 3, &why);
+	while (rows_step_ints(r, &row))
 		ck_assert_int_eq(row.v[1], ++n);
 	ck_assert_int_eq(n, 699);
-	ck_assert_int_eq(int_rows_end(r, &why), -1);
+	ck_assert_int_eq(rows_end(r, &why), -1);
 	ck_assert_ptr_nonnull(strstr(why.msg, "is damaged: t, row 700"));
-	ck_assert_int_eq(int_rows_end(NULL, &why), -1);
+	ck_assert_int_eq(rows_end(NULL, &why), -1);
 	ck_assert_int_eq(sqlite3_close(db.db), SQLITE_OK);
 }
 END_TEST

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #include "schema/db/db.h"
-#include "schema/db/int_rows.h"
+#include "schema/db/rows.h"
 #include "schema/db/page_rows.h"
 #include "stitch/base/table.h"
 #include "tests/unit/mkstore.h"
@@ -321,7 +321,7 @@ static char *spoiled_sql(const struct spoiled_table *t, const char *where)
 	return text;
 }
 
-/* By SQLite; ids that do not increase are an error, as for int_rows_of(). The
+/* By SQLite; ids that do not increase are an error, as for rows_ints_of(). The
  * values are those of rows, or only what rows of whole numbers have. */
 static struct spoiled_told
 spoiled_by_sql(sqlite3 *db, const struct spoiled_table *t, bool ints)
@@ -425,16 +425,16 @@ static struct spoiled_told spoiled_by_ints(struct store *db,
 	struct spoiled_told to = { .rc = -1 };
 	struct err why = { 0 };
 	struct int_row row;
-	struct int_rows *r;
+	struct rows *r;
 	int rc = -1;
 
 	for (size_t i = 0; i < t->n; i++)
 		column[i] = t->column[i];
-	r = int_rows_of(db, t->name, column, t->n, &why);
+	r = rows_ints_of(db, t->name, column, t->n, &why);
 	while (r && to.n < ROWS_MOST &&
-	       (rc = int_rows_next(r, &row, &why)) > 0) {
+	       (rc = rows_next_ints(r, &row, &why)) > 0) {
 		for (size_t i = 0; i < t->n; i++) {
-			const char *text = int_rows_text(r, &row, i);
+			const char *text = rows_word(r, &row, i);
 
 			if (row.known >> i & 1)
 				spoiled_take(&to, VALUE_INT, row.v[i], NULL, 0);
@@ -447,7 +447,7 @@ static struct spoiled_told spoiled_by_ints(struct store *db,
 		to.n++;
 	}
 	to.rc = rc < 0 ? -1 : 0;
-	int_rows_close(r);
+	rows_close(r);
 	return to;
 }
 
