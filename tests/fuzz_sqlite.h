@@ -249,7 +249,7 @@ static inline int fuzz_sqlite_load(fuzz_sqlite_exec_fn *exec, sqlite3 *db,
 
 /* SQLite's function is hidden by this one, for SQLite as well, which loads the
  * schema by it. The first statement of a database
- * that store_create_temp() makes sets its page size. */
+ * that maker_create_temp() makes sets its page size. */
 int sqlite3_exec(sqlite3 *db, const char *sql,
 		 int (*row)(void *, int, char **, char **), void *arg,
 		 char **error)

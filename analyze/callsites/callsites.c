@@ -6,7 +6,7 @@
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"
-#include "schema/write/sample_groups.h"
+#include "schema/db/groups.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -56,7 +56,7 @@ static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 
 static int callsites_read_used(struct pass *p, struct err *err)
 {
-	struct rows *r = rows_of(p->db, "callsite_used", err);
+	struct rows *r = rows_of(maker_read(p->mk, err), "callsite_used", err);
 
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, CALLSITE_USED_STACK);
@@ -75,7 +75,7 @@ static int callsites_read_used(struct pass *p, struct err *err)
 
 int callsites_load(struct pass *p, struct err *err)
 {
-	p->code = bare_code_load(p->db, p->fr, err);
+	p->code = bare_code_load(maker_read(p->mk, err), p->fr, err);
 	if (!p->code)
 		return -1;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));
@@ -240,7 +240,7 @@ static int callsites_store_section(struct pass *p, struct place *pl,
 	if (!pl->file)
 		return 0;
 	if (callsite_text(pl->file, &text))
-		rc = store_sections(p->db, image, &text, 1, err);
+		rc = store_sections(p->mk, image, &text, 1, err);
 	callsite_settle(pl->file);
 	return rc;
 }
@@ -307,7 +307,7 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 			.unverified = pl->file && !identity_is_sure(pl->is),
 		};
 	}
-	rc = store_callsites(p->db, c, n, err);
+	rc = store_callsites(p->mk, c, n, err);
 	free(c);
 	return rc;
 }
@@ -318,7 +318,7 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 static int callsites_look_at_mappings(struct pass *p, struct err *err)
 {
 	struct mapped_parts parts;
-	int rc = mapped_parts_load(p->db, &parts, err);
+	int rc = mapped_parts_load(p->mk, &parts, err);
 
 	for (uint32_t i = 1; !rc && i < p->code->n_image; i++) {
 		struct place *pl = &p->place[i];
@@ -403,7 +403,7 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 
 		if (!why)
 			continue;
-		if (store_doubt(p->db, (uint32_t)i, why, err))
+		if (store_doubt(p->mk, (uint32_t)i, why, err))
 			return -1;
 		callsite_close(pl->file);
 		pl->file = NULL;
@@ -715,9 +715,9 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 	free(sums);
 	if (!code)
 		return 0;
-	if (store_links(p->db, p->link, p->n_link, err))
+	if (store_links(p->mk, p->link, p->n_link, err))
 		return -1;
-	return store_stack_checks(p->db, p->found, p->n_found, err);
+	return store_stack_checks(p->mk, p->found, p->n_found, err);
 }
 
 /* ---- samples by how far they can be trusted */
@@ -796,7 +796,7 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	struct store_judged *j = NULL;
 	size_t n = 0, cap = 0;
 
-	if (store_groups_each(p->db, &w, err))
+	if (store_groups_made(p->mk, &w, err))
 		return -1;
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
@@ -806,10 +806,10 @@ int callsites_put_trust(struct pass *p, struct err *err)
 				(struct store_judged){ (uint32_t)i, s->judged,
 						       s->lacks, s->image };
 	}
-	int rc = store_judged(p->db, j, n, err);
+	int rc = store_judged(p->mk, j, n, err);
 
 	free(j);
-	return rc || store_user_trust(p->db, p->trust, p->n_trust, err) ||
+	return rc || store_user_trust(p->mk, p->trust, p->n_trust, err) ||
 			       callsites_put_shares(p, err)
 		       ? -1
 		       : 0;
@@ -828,14 +828,14 @@ void callsites_release(struct pass *p)
 	free_all(p->order, p->link, p->doubt, p->reach, p->found);
 }
 
-int callsites_check(struct store *db, const struct frames *fr,
+int callsites_check(struct maker *mk, const struct frames *fr,
 		    struct symbolizer *sy, callsites_seen_fn *seen,
 		    struct err *err)
 {
-	struct pass p = { .db = db, .fr = fr, .sy = sy, .seen = seen };
+	struct pass p = { .mk = mk, .fr = fr, .sy = sy, .seen = seen };
 	int rc = -1;
 
-	if (store_callsites_begin(db, err) || callsites_load(&p, err) ||
+	if (store_callsites_begin(mk, err) || callsites_load(&p, err) ||
 	    (sy &&
 	     (callsites_check_frames(&p, sy, err) ||
 	      callsites_drop_others(&p, err) || callsites_put_frames(&p, err))))

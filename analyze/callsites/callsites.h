@@ -6,7 +6,7 @@
 
 struct err;
 struct frames;
-struct store;
+struct maker;
 struct symbolizer;
 
 /* Called for each file, with how many return addresses were looked at so far;
@@ -20,9 +20,9 @@ typedef bool callsites_seen_fn(uint64_t n);
  * Call store_groups_end() before, and this function after naming; again when
  * missing programs were added. Returns 0, or -1 and *err if the database fails
  * or seen() returned false; missing code is not an error. */
-int callsites_check(struct store *db, const struct frames *fr,
+int callsites_check(struct maker *mk, const struct frames *fr,
 		    struct symbolizer *sy, callsites_seen_fn *seen,
 		    struct err *err);
 /* Judges the user stacks of a merged database, whose frames and pairs of frames
  * were checked in the databases that it is made of. */
-int callsites_judge_again(struct store *db, struct err *err);
+int callsites_judge_again(struct maker *mk, struct err *err);

@@ -7,16 +7,16 @@
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 
-int callsites_judge_again(struct store *db, struct err *err)
+int callsites_judge_again(struct maker *mk, struct err *err)
 {
-	struct pass p = { .db = db };
+	struct pass p = { .mk = mk };
 	struct rows *r;
 	int rc = -1;
 
 	if (callsites_load(&p, err))
 		goto out;
 	callsites_without_files(&p);
-	r = rows_of(db, "again_others", err);
+	r = rows_of(maker_read(mk, err), "again_others", err);
 	while (rows_step(r)) {
 		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);
 
@@ -25,7 +25,7 @@ int callsites_judge_again(struct store *db, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
-	r = rows_of(db, "again_sites", err);
+	r = rows_of(maker_read(mk, err), "again_sites", err);
 	while (rows_step(r)) {
 		int64_t frame = rows_int(r, AGAIN_SITES_FRAME);
 		int64_t kind = rows_int(r, AGAIN_SITES_KIND);
@@ -38,7 +38,7 @@ int callsites_judge_again(struct store *db, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
-	r = rows_of(db, "again_ends", err);
+	r = rows_of(maker_read(mk, err), "again_ends", err);
 	while (rows_step(r)) {
 		int64_t frame = rows_int(r, AGAIN_ENDS_FRAME);
 
@@ -49,7 +49,7 @@ int callsites_judge_again(struct store *db, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
-	r = rows_of(db, "again_links", err);
+	r = rows_of(maker_read(mk, err), "again_links", err);
 	while (rows_step(r)) {
 		int64_t link = rows_int(r, AGAIN_LINKS_LINK);
 		struct store_link l = {
@@ -64,7 +64,7 @@ int callsites_judge_again(struct store *db, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
-	if (!store_links_drop(db, err) &&
+	if (!store_links_drop(mk, err) &&
 	    !callsites_check_stacks(&p, true, err) &&
 	    !callsites_put_trust(&p, err))
 		rc = 0;

@@ -3,7 +3,7 @@
 
 #include "analyze/callsites/callsites_pass.h"
 #include "analyze/names/bare_code.h"
-#include "schema/write/sample_groups.h"
+#include "schema/db/groups.h"
 #include "schema/write/write.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
@@ -192,8 +192,8 @@ static int callsites_mark_leaves(struct pass *p, struct err *err)
 	struct threads t = { .p = p };
 	const struct store_group_walk take = { callsites_take_thread, &t };
 	const struct store_group_walk mark = { callsites_mark_leaf, &t };
-	int rc = store_groups_each(p->db, &take, err) ||
-				 store_groups_each(p->db, &mark, err)
+	int rc = store_groups_made(p->mk, &take, err) ||
+				 store_groups_made(p->mk, &mark, err)
 			 ? -1
 			 : 0;
 
@@ -221,7 +221,7 @@ int callsites_put_ends(struct pass *p, struct err *err)
 				i, (enum thread_start)p->spot[i].start,
 				(enum judged)p->spot[i].open
 			};
-	rc = store_ends(p->db, s, n, err);
+	rc = store_ends(p->mk, s, n, err);
 	free(s);
 	return rc;
 }
@@ -283,7 +283,7 @@ int callsites_put_shares(struct pass *p, struct err *err)
 		const struct store_frame_share s = { i, p->place[i].functions,
 						     p->place[i].framed };
 
-		if (s.functions && store_frame_share(p->db, &s, err))
+		if (s.functions && store_frame_share(p->mk, &s, err))
 			return -1;
 	}
 	return 0;

@@ -75,7 +75,7 @@ struct doubt {
 };
 
 struct pass {
-	struct store *db;
+	struct maker *mk;
 	const struct frames *fr; /* what the database was made of, or NULL */
 	struct bare_code *code;
 	struct place *place; /* by image */

@@ -7,7 +7,7 @@
 #include "analyze/names/short_name.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "schema/write/sums_code.h"
+#include "schema/db/sums_code.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"

@@ -3,7 +3,7 @@
 
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "schema/write/sums_code.h"
+#include "schema/db/sums_code.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"

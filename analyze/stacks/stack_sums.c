@@ -11,7 +11,7 @@
 #include "analyze/samples/code.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "schema/write/sample_groups.h"
+#include "schema/db/groups.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"

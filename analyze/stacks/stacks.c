@@ -14,7 +14,7 @@
 #include "stitch/text/safe_text.h"
 #include "analyze/samples/weight.h"
 #include "schema/columns.h"
-#include "schema/write/sums_code.h"
+#include "schema/db/sums_code.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"

@@ -15,7 +15,7 @@
 #include "analyze/stacks/trust_inner.h"
 #include "schema/columns.h"
 #include "schema/store.h"
-#include "schema/write/sample_groups.h"
+#include "schema/db/groups.h"
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"

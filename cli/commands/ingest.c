@@ -114,7 +114,7 @@ static int ingest_finish(const struct load_ask *ask, bool damaged,
 	/* to open it is a third of the work for a small capture */
 	if (quiet && !json)
 		return done;
-	struct store *db = store_open(out, false, err);
+	struct store *db = store_open(out, err);
 
 	if (!db)
 		return -1;

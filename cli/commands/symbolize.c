@@ -22,9 +22,9 @@
 #include "formats/bundle.h"
 #include "schema/columns.h"
 #include "cli/version.h"
+#include "schema/maker.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "symbolize/symbolize.h"
 
 static bool json;
@@ -123,8 +123,8 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	const struct name_ask *names = &ask->load.name;
 	struct done was = { 0 };
 	struct done is = { 0 };
-	struct ledger *lg;
-	struct store *db;
+	struct store *db = NULL;
+	struct maker *mk;
 	char more[NAME_NOT_GIVEN];
 	uint64_t sent = 0;
 	int64_t found;
@@ -133,20 +133,19 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 
 	if (name_check(names, err))
 		return -1;
-	db = server_open_unnamed(url, &ask->server, err);
-	if (!db)
+	mk = server_open_unnamed(url, &ask->server, err);
+	if (!mk)
 		return -1;
-	lg = ledger_new();
-	ret = symbolize_count_named(db, &was, err);
+	ret = symbolize_count_named(maker_read(mk, err), &was, err);
 	if (!ret)
-		ret = name_images(names, db, NULL, NULL, true, err);
-	if (!ret)
-		ret = store_finish(db, lg, err);
-	if (!ret)
-		ret = symbolize_count_named(db, &is, err);
+		ret = name_images(names, mk, NULL, NULL, true, err);
+	if (ret)
+		maker_free(mk);
+	else
+		db = maker_finish(mk, NULL, err);
+	ret = db ? symbolize_count_named(db, &is, err) : -1;
 	if (!ret && is.unnamed < was.unnamed)
 		ret = symbolize_push(ask, db, url, &sent, err);
-	ledger_free(lg);
 	store_close(db);
 	if (ret)
 		return -1;
@@ -170,12 +169,12 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	return STATUS_OK;
 }
 
-static int symbolize_name_locks(const struct name_ask *names, struct store *db,
+static int symbolize_name_locks(const struct name_ask *names, struct maker *mk,
 				struct err *err)
 {
 	struct lock_names *l = lock_names_new();
-	int rc = lock_names_read(l, db, err) ||
-				 lock_names_store(l, names, db, NULL, err)
+	int rc = lock_names_read(l, maker_read(mk, err), err) ||
+				 lock_names_store(l, names, mk, NULL, err)
 			 ? -1
 			 : 0;
 
@@ -192,7 +191,8 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	struct done is = { 0 };
 	const char *path;
 	bool is_db = false;
-	struct store *db;
+	struct store *db = NULL;
+	struct maker *mk;
 	int ret;
 
 	if (argc > 1)
@@ -215,30 +215,32 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 			       "'backstitch ingest %s' makes one, with the "
 			       "same options",
 			       path, path);
-	db = store_open(path, true, err);
-	if (!db)
+	mk = maker_open(path, path, err);
+	if (!mk)
 		return -1;
-	/* only store_close() takes back what was changed */
+	/* only maker_free() takes back what was changed */
 	signals_patiently(true);
-	store_on_stop(db, stop_requested);
-	ret = symbolize_count_named(db, &was, err);
+	store_on_stop(maker_read(mk, err), stop_requested);
+	ret = symbolize_count_named(maker_read(mk, err), &was, err);
 	if (!ret)
-		ret = name_again(names, db, &c, err);
+		ret = name_again(names, mk, &c, err);
 	if (!ret) {
-		struct symbolizer *sy = name_symbolizer(names, db, NULL, NULL);
+		struct symbolizer *sy =
+			name_symbolizer(names, maker_read(mk, err), NULL, NULL);
 
-		ret = name_check_calls(db, NULL, sy, err);
+		ret = name_check_calls(mk, NULL, sy, err);
 		symbolize_free(sy);
 	}
 	if (!ret)
-		ret = symbolize_name_locks(names, db, err);
+		ret = symbolize_name_locks(names, mk, err);
 	/* a statement that was ended may have looked like one without rows */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");
-	if (!ret)
-		ret = store_finish(db, NULL, err);
-	if (!ret)
-		ret = symbolize_count_named(db, &is, err);
+	if (ret)
+		maker_free(mk);
+	else
+		db = maker_finish(mk, NULL, err);
+	ret = db ? symbolize_count_named(db, &is, err) : -1;
 	store_close(db);
 	signals_patiently(false);
 	if (ret)

@@ -11,7 +11,7 @@
 
 #include "cli/args/status.h"
 #include "cli/follow/folder_lock.h"
-#include "cli/follow/maker.h"
+#include "cli/follow/worker.h"
 #include "cli/follow/disk_space.h"
 #include "stitch/text/human.h"
 #include "cli/output/say.h"
@@ -51,11 +51,11 @@ struct parts {
 	uint32_t begin;	     /* the first segment of this run */
 	uint32_t first, end; /* these wait, the first one is made */
 	int64_t since[2 * PARTS_WAITING]; /* by number, modulo */
-	struct maker *maker;
-	bool making; /* the maker has the first one */
+	struct worker *worker;
+	bool making; /* the worker has the first one */
 	bool again;  /* for the second time */
 	int asleep;  /* waits for it in which it did nothing */
-	bool stuck;  /* the maker was killed, and no other one is started */
+	bool stuck;  /* the worker was killed, and no other one is started */
 	int64_t making_since;
 	struct parts_command *command;
 	size_t n_command, cap_command;
@@ -80,7 +80,7 @@ struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
 	*left = (struct segments_left){ .n = 0 };
 	q->begin = q->end = next;
 	q->first = q->left_over.n ? q->left_over.number[0] : next;
-	q->maker = maker_new(&(struct maker_opts){
+	q->worker = worker_new(&(struct worker_opts){
 		.claim = o->claim,
 		.load = o->load,
 		.glances = o->each,
@@ -94,7 +94,7 @@ void parts_free(struct parts *q)
 {
 	if (!q)
 		return;
-	maker_free(q->maker);
+	worker_free(q->worker);
 	free_all(q->command, q->age, q->left_over.number, q);
 }
 
@@ -268,13 +268,13 @@ static void parts_start_next(struct parts *q)
 	q->asleep = 0;
 	q->full = 0;
 	q->making_since = now_ns();
-	q->making = maker_give(q->maker, q->first);
+	q->making = worker_give(q->worker, q->first);
 	if (!q->making)
 		parts_tell_fork(q);
 }
 
 /* Takes how the first segment went. */
-static void parts_take_done(struct parts *q, const struct maker_done *done)
+static void parts_take_done(struct parts *q, const struct worker_done *done)
 {
 	int code = done->status;
 	int64_t took = now_ns() - q->making_since;
@@ -319,7 +319,7 @@ static void parts_take_loss(struct parts *q, int status)
 	q->making = false;
 	if (q->again)
 		parts_take_done(
-			q, &(struct maker_done){ .status = STATUS_FAILED });
+			q, &(struct worker_done){ .status = STATUS_FAILED });
 	else
 		q->again = true;
 }
@@ -328,7 +328,7 @@ static void parts_take_loss(struct parts *q, int status)
  * not waited for: it may wait for a FIFO or a file system, for ever. */
 static void parts_take_sleep(struct parts *q)
 {
-	bool sleeps = maker_sleeps(q->maker);
+	bool sleeps = worker_sleeps(q->worker);
 
 	q->asleep = sleeps && q->o.stop() ? q->asleep + 1 : 0;
 	if (q->asleep < ASLEEP_MAX)
@@ -337,7 +337,7 @@ static void parts_take_sleep(struct parts *q)
 	    "database did nothing for %d s, and was ended: its parts "
 	    "stay\n",
 	    q->first, ASLEEP_MAX * WAIT_MS / 1000);
-	maker_kill(q->maker);
+	worker_kill(q->worker);
 	q->making = false;
 	q->stuck = true;
 }
@@ -345,13 +345,13 @@ static void parts_take_sleep(struct parts *q)
 /* Takes the result of the first segment, and waits for it up to wait_ms. */
 static void parts_take_segment(struct parts *q, int wait_ms)
 {
-	struct maker_done done;
-	enum maker_got got =
-		q->making ? maker_take(q->maker, wait_ms, &done) : MAKER_BUSY;
+	struct worker_done done;
+	enum worker_got got = q->making ? worker_take(q->worker, wait_ms, &done)
+					: WORKER_BUSY;
 
-	if (got == MAKER_DONE)
+	if (got == WORKER_DONE)
 		parts_take_done(q, &done);
-	else if (got == MAKER_LOST)
+	else if (got == WORKER_LOST)
 		parts_take_loss(q, done.status);
 	else if (q->making && wait_ms)
 		parts_take_sleep(q);

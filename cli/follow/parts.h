@@ -1,7 +1,7 @@
 /* parts.h - whole parts of the stream wait, and become databases.
  *
  * parts_add() appends a segment, parts_reap() takes what child processes have
- * done, and gives the next one to the maker: one database is made at a time. A
+ * done, and gives the next one to the worker: one database is made at a time. A
  * command of the user runs for each finished segment, and holds it in the
  * folder. */
 #pragma once

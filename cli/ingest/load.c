@@ -18,8 +18,9 @@
 #include "cli/version.h"
 #include "formats/formats.h"
 #include "formats/reader/nonce.h"
+#include "schema/maker.h"
 #include "schema/store.h"
-#include "schema/write/sums_code.h"
+#include "schema/db/sums_code.h"
 #include "schema/write/write.h"
 #include "stitch/audit/counters.h"
 #include "stitch/base/err.h"
@@ -57,7 +58,8 @@ struct load {
 	struct symbolizer *symbolizer;
 	struct lock_names *locks;
 	struct unwinder *unwinder;
-	struct store *db;
+	struct maker *mk; /* NULL: it is finished */
+	struct store *db; /* NULL: it is not */
 	struct storing *storing;
 	bool no_fields; /* no event has an ev_ table */
 	bool failed;	/* of load_take_entries(), with why */
@@ -219,7 +221,7 @@ static int load_flush(struct load *ld, struct err *err)
 		return -1;
 	storing_tell(ld->storing, ld->ledger);
 	if (!ld->failed)
-		return store_flush(ld->db, ld->ledger, err);
+		return store_flush(ld->mk, ld->ledger, err);
 	*err = ld->why;
 	return -1;
 }
@@ -230,7 +232,7 @@ static void load_take_entries(void *arg)
 	struct load *ld = arg;
 
 	if (!ld->failed && (storing_wait(ld->storing, &ld->why) ||
-			    store_entries(ld->db, ld->ledger, &ld->why)))
+			    store_entries(ld->mk, ld->ledger, &ld->why)))
 		ld->failed = true;
 }
 
@@ -274,9 +276,9 @@ static int read_facts(struct load *ld, struct err *err)
 static int put_window(struct load *ld, unsigned int i, int64_t since,
 		      int64_t until, struct err *err)
 {
-	if (store_meta_number(ld->db, (int)i, "written_since_ns", since, err))
+	if (store_meta_number(ld->mk, (int)i, "written_since_ns", since, err))
 		return -1;
-	return store_meta_number(ld->db, (int)i, "written_until_ns", until,
+	return store_meta_number(ld->mk, (int)i, "written_until_ns", until,
 				 err);
 }
 
@@ -302,7 +304,7 @@ static int put_written(struct load *ld, const struct source *src,
 	int64_t since = statx_ns(&st.stx_btime);
 	int64_t until = statx_ns(&st.stx_mtime);
 
-	if (store_meta_number(ld->db, src->index, "written_before_ns", until,
+	if (store_meta_number(ld->mk, src->index, "written_before_ns", until,
 			      err))
 		return -1;
 	if (!(st.stx_mask & STATX_BTIME) || info->last_ns <= info->first_ns ||
@@ -334,7 +336,7 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 	if ((uint64_t)took >= info->last_ns - info->first_ns && age <= took &&
 	    put_window(ld, i, ld->began, now, err))
 		return -1;
-	return store_meta_number(ld->db, (int)i, "written_before_ns",
+	return store_meta_number(ld->mk, (int)i, "written_before_ns",
 				 age > 0 ? now - age : now, err);
 }
 
@@ -360,7 +362,7 @@ static int open_all(struct load *ld, char *const *paths, size_t n,
 			goto out;
 		order_add(ld->order, s);
 		passed++;
-		if (store_capture(ld->db, s, err) || put_written(ld, s, err))
+		if (store_capture(ld->mk, s, err) || put_written(ld, s, err))
 			goto out;
 	}
 	ret = 0;
@@ -392,7 +394,7 @@ static int put_wall(struct load *ld, unsigned int i, struct err *err)
 	if (!wall || !at)
 		return 0;
 	at = m ? clock_map_time(m, at) : at;
-	return store_meta_number(ld->db, (int)i, "wall_offset_ns",
+	return store_meta_number(ld->mk, (int)i, "wall_offset_ns",
 				 (int64_t)(wall - at), err);
 }
 
@@ -419,7 +421,7 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 
 	for (size_t k = 0; !rc && k < ARRAY_SIZE(number); k++)
 		if (number[k].known)
-			rc = store_meta_number(ld->db, (int)i, number[k].name,
+			rc = store_meta_number(ld->mk, (int)i, number[k].name,
 					       number[k].value, err);
 	return rc;
 }
@@ -434,8 +436,8 @@ static int put_on_line(struct load *ld, struct err *err)
 		uint64_t first = src->info.first_ns;
 
 		order_align(ld->order, i, &ld->align[i].map);
-		if (store_capture(ld->db, src, err) ||
-		    store_align(ld->db, i, &ld->align[i], first, err))
+		if (store_capture(ld->mk, src, err) ||
+		    store_align(ld->mk, i, &ld->align[i], first, err))
 			return -1;
 	}
 	return 0;
@@ -452,7 +454,7 @@ static void load_sums_only(struct load *ld)
 		if (!order_source(ld->order, i)->info.exact)
 			return;
 	ld->no_fields = true;
-	store_sums_only(ld->db);
+	store_sums_only(ld->mk);
 }
 
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
@@ -476,7 +478,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 	bool look = !ask->no_symbols || name->symfs ||
 		    (name->debug_dirs && *name->debug_dirs) || ask->pair;
 
-	ld->symbolizer = name_symbolizer(name, ld->db, NULL, ask->kept);
+	ld->symbolizer =
+		name_symbolizer(name, maker_read(ld->mk, err), NULL, ask->kept);
 	ld->unwinder = ld->ask->pair
 			       ? unwind_compare_new(ld->symbolizer, ld->frames,
 						    ld->ask->pair)
@@ -485,7 +488,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		unwind_use_threads(ld->unwinder, name_jobs(name) - 1);
 		order_use_thread(ld->order);
 		for (unsigned int i = 0; order_source(ld->order, i); i++)
-			store_capture_source(ld->db,
+			store_capture_source(ld->mk,
 					     order_source(ld->order, i));
 	}
 	ld->mapped = mapped_new(ask->maps, ask->n_maps, ld->ledger, err);
@@ -514,13 +517,13 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			       look ? ld->symbolizer : NULL, err))
 			return -1;
 	ld->locks = lock_names_new();
-	ld->storing = storing_new(ld->db, ld->order, stitch_facts(ld->stitch),
+	ld->storing = storing_new(ld->mk, ld->order, stitch_facts(ld->stitch),
 				  ld->locks, ld->no_fields);
 	ledger_when_many(ld->ledger, load_take_entries, ld);
 	if (read_facts(ld, err))
 		return -1;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
-		if (store_capture(ld->db, order_source(ld->order, i), err) ||
+		if (store_capture(ld->mk, order_source(ld->order, i), err) ||
 		    put_wall(ld, i, err) || put_numbers(ld, i, err) ||
 		    put_streamed(ld, i, err))
 			return -1;
@@ -549,13 +552,13 @@ static int load_name_all(struct load *ld, const struct frames *made,
 	}
 	/* names of the kernel are not cached where there is a copy */
 	const struct symbolize_text *captured = n ? list : NULL;
-	int rc = name_images(&ld->ask->name, ld->db, captured, ld->ask->kept,
+	int rc = name_images(&ld->ask->name, ld->mk, captured, ld->ask->kept,
 			     !ld->ask->sums, err);
 
 	if (!rc)
-		rc = name_check_calls(ld->db, made, ld->symbolizer, err);
+		rc = name_check_calls(ld->mk, made, ld->symbolizer, err);
 	if (!rc && !ld->ask->sums && !stop_requested())
-		rc = lock_names_store(ld->locks, &ld->ask->name, ld->db,
+		rc = lock_names_store(ld->locks, &ld->ask->name, ld->mk,
 				      captured, err);
 	free(list);
 	return rc;
@@ -596,7 +599,7 @@ static int load_stacks_again(struct load *ld, struct err *err)
 	struct late_maps *late = stitch_late_maps(ld->stitch);
 
 	late_maps_sort(late);
-	return late->n ? store_again(ld->db, late->from, late->until,
+	return late->n ? store_again(ld->mk, late->from, late->until,
 				     load_stack_again, ld, err)
 		       : 0;
 }
@@ -627,23 +630,25 @@ static int load_store(struct load *ld, char *const *paths, size_t n,
 	const struct frames *made =
 		stitch_late_maps(ld->stitch)->n ? NULL : ld->frames;
 
-	if (store_groups_end(ld->db, err) || load_stacks_again(ld, err))
+	if (store_groups_end(ld->mk, err) || load_stacks_again(ld, err))
 		return -1;
 	load_end_reading(ld);
 	if (named ? load_name_all(ld, made, err)
-		  : name_check_calls(ld->db, made, NULL, err))
+		  : name_check_calls(ld->mk, made, NULL, err))
 		return -1;
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
-	if (store_meta(ld->db, -1, "backstitch", VERSION, err))
+	if (store_meta(ld->mk, -1, "backstitch", VERSION, err))
 		return -1;
-	return store_finish(ld->db, ld->ledger, err);
+	ld->db = maker_finish(ld->mk, ld->ledger, err);
+	ld->mk = NULL;
+	return ld->db ? 0 : -1;
 }
 
 int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 		  struct store **db, bool *damaged, struct err *err)
 {
-	struct store_opts so = { .fields = ask->fields,
+	struct maker_opts so = { .fields = ask->fields,
 				 .compat = ask->compat,
 				 .temp_dir = folder_for_temp(),
 				 .force = ask->force };
@@ -670,9 +675,9 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 	ld.ledger = ledger_new();
 	ld.order = order_new(ld.ledger, ask->memory, folder_for_temp());
 	so.large = are_large(paths, n);
-	ld.db = ask->out ? store_create(ask->out, &so, ld.frames, err)
-			 : store_create_temp(&so, ld.frames, err);
-	if (!ld.db)
+	ld.mk = ask->out ? maker_create(ask->out, &so, ld.frames, err)
+			 : maker_create_temp(&so, ld.frames, err);
+	if (!ld.mk)
 		goto out;
 	session_folders_join(&ld.chunks, paths, n,
 			     align_keeps_apart(&ask->align));
@@ -688,6 +693,7 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 	}
 out:
 	load_end_reading(&ld);
+	maker_free(ld.mk);
 	store_close(ld.db);
 	mapped_free(ld.mapped);
 	jitted_free(ld.jitted);

@@ -66,7 +66,7 @@ struct lock_names {
 	size_t n_futex, cap_futex;
 	struct table futexes;
 	/* of lock_names_store() */
-	struct store *db;
+	struct maker *mk;
 	struct image kernel;
 	size_t next; /* the first whose symbol is still to come */
 };
@@ -273,7 +273,7 @@ struct data_at {
 };
 
 struct data_names {
-	struct store *db;
+	struct maker *mk;
 	struct data_maps *maps;
 	struct data_at *at; /* by image, capture and off */
 	size_t n, cap;
@@ -318,7 +318,7 @@ static int data_names_put(void *arg, uint64_t off, const char *name,
 	else
 		snprintf(text, sizeof(text), "%.480s", name);
 	if (key)
-		rc = store_meta(d->db, (int)d->capture, key, text, err);
+		rc = store_meta(d->mk, (int)d->capture, key, text, err);
 	free(key);
 	return rc;
 }
@@ -348,7 +348,7 @@ static int data_names_of(struct data_names *d, struct symbolizer *sy,
 static int data_names_all(struct data_names *d, struct symbolizer *sy,
 			  const struct mapped_parts *parts, struct err *err)
 {
-	struct rows *r = rows_of(d->db, "data_files", err);
+	struct rows *r = rows_of(maker_read(d->mk, err), "data_files", err);
 	struct arena text = { 0 };
 	size_t i = 0;
 	int rc = 0;
@@ -373,18 +373,18 @@ static int data_names_all(struct data_names *d, struct symbolizer *sy,
 	return rc ? rows_stop(r) : rows_end(r, err);
 }
 
-static int data_names_store(struct store *db, struct symbolizer *sy,
+static int data_names_store(struct maker *mk, struct symbolizer *sy,
 			    const struct lock_futex *futex, size_t n,
 			    struct err *err)
 {
-	struct data_names d = { .db = db };
+	struct data_names d = { .mk = mk };
 	struct mapped_parts parts = { 0 };
 	int rc;
 
 	if (!n)
 		return 0;
-	rc = mapped_parts_load(db, &parts, err);
-	d.maps = rc ? NULL : data_maps_load(db, err);
+	rc = mapped_parts_load(mk, &parts, err);
+	d.maps = rc ? NULL : data_maps_load(maker_read(mk, err), err);
 	if (d.maps)
 		data_names_find(&d, futex, n);
 	rc = d.maps ? data_names_all(&d, sy, &parts, err) : -1;
@@ -414,7 +414,7 @@ static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 		    !strncmp(sym->name, "__stop_", 7))
 			continue;
 		snprintf(key, sizeof(key), "lock %" PRIx64, addr);
-		if (store_meta(l->db, (int)l->at[l->next].capture, key,
+		if (store_meta(l->mk, (int)l->at[l->next].capture, key,
 			       sym->name, err))
 			return -1;
 	}
@@ -425,7 +425,7 @@ static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 static int lock_names_find_kernel(struct lock_names *l, struct arena *text,
 				  struct err *err)
 {
-	struct rows *r = rows_of(l->db, "kernels", err);
+	struct rows *r = rows_of(maker_read(l->mk, err), "kernels", err);
 	size_t n = 0;
 
 	for (; rows_step(r); n++) {
@@ -470,7 +470,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 }
 
 int lock_names_store(struct lock_names *l, const struct name_ask *a,
-		     struct store *db, const struct symbolize_text *captured,
+		     struct maker *mk, const struct symbolize_text *captured,
 		     struct err *err)
 {
 	struct arena text = { 0 };
@@ -479,12 +479,12 @@ int lock_names_store(struct lock_names *l, const struct name_ask *a,
 
 	if (!l->n && !l->n_futex)
 		return 0;
-	if (store_readable(db, err))
+	if (store_readable(mk, err))
 		return -1;
-	l->db = db;
-	sy = name_symbolizer(a, db, captured, NULL);
+	l->mk = mk;
+	sy = name_symbolizer(a, maker_read(mk, err), captured, NULL);
 	rc = lock_names_of_kernel(l, sy, &text, err) ||
-			     data_names_store(db, sy, l->futex, l->n_futex, err)
+			     data_names_store(mk, sy, l->futex, l->n_futex, err)
 		     ? -1
 		     : 0;
 	symbolize_free(sy);

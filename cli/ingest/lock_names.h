@@ -12,6 +12,7 @@ struct err;
 struct event_def;
 struct field;
 struct lock_names;
+struct maker;
 struct name_ask;
 struct store;
 struct symbolize_text;
@@ -45,5 +46,5 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err);
  * NULL: none. Behind the call-site check, which may doubt a file. Returns 0, or
  * -1 and *err. */
 int lock_names_store(struct lock_names *l, const struct name_ask *a,
-		     struct store *db, const struct symbolize_text *captured,
+		     struct maker *mk, const struct symbolize_text *captured,
 		     struct err *err);

@@ -28,7 +28,7 @@
 #define JOBS_MAX 8
 
 struct sink {
-	struct store *db;
+	struct maker *mk;
 	uint32_t image;
 	struct name_counts *counts;
 };
@@ -40,7 +40,7 @@ static int naming_put_symbol(void *arg, const struct symbol *sym,
 
 	if (!sym->depth && sym->name)
 		s->counts->found++;
-	return store_symbol(s->db, s->image, sym, err);
+	return store_symbol(s->mk, s->image, sym, err);
 }
 
 static void naming_report(const char *what)
@@ -53,10 +53,10 @@ static void naming_report(const char *what)
 }
 
 /* Prints a note, and stores it in the database. */
-static int naming_put_note(struct store *db, const char *what, struct err *err)
+static int naming_put_note(struct maker *mk, const char *what, struct err *err)
 {
 	naming_report(what);
-	return store_note(db, "names", what, err);
+	return store_note(mk, "names", what, err);
 }
 
 /* Names that were read from another version of a file stay, as it is not known
@@ -90,7 +90,7 @@ struct namers {
 	struct symbolizer *files; /* for naming_tell_apart(); NULL: not yet */
 };
 
-static int naming_feed_pool(struct namers *nr, struct store *db,
+static int naming_feed_pool(struct namers *nr, struct maker *mk,
 			    struct err *err)
 {
 	const struct code_place *code;
@@ -99,7 +99,7 @@ static int naming_feed_pool(struct namers *nr, struct store *db,
 	int ret = 1;
 
 	while (nr->pool && pool_has_room(nr->pool) &&
-	       (ret = store_unnamed_at(db, nr->fed, &img, &code, &n, err)) >
+	       (ret = store_unnamed_at(mk, nr->fed, &img, &code, &n, err)) >
 		       0) {
 		if (pool_takes(&img))
 			pool_add(nr->pool, &img, code, n);
@@ -114,14 +114,14 @@ static int naming_tell_apart(struct namers *nr, struct sink *s,
 			     const struct image *img, struct err *err)
 {
 	struct name_counts counts = { 0 };
-	struct sink files = { s->db, s->image, &counts };
+	struct sink files = { s->mk, s->image, &counts };
 	struct symbolize_opts o = *nr->opts;
 	struct image_report rep = { 0 };
 	const struct code_place *code;
 	size_t n;
 	int ret;
 
-	if (store_shared_names(s->db, &code, &n, err))
+	if (store_shared_names(s->mk, &code, &n, err))
 		return -1;
 	if (!n || nr->ask->no_lines)
 		return 0;
@@ -143,7 +143,7 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	uint64_t before = s->counts->found;
 	int ret;
 
-	if (naming_feed_pool(nr, s->db, err))
+	if (naming_feed_pool(nr, s->mk, err))
 		return -1;
 	ret = nr->pool && pool_takes(img)
 		      ? pool_next(nr->pool, naming_put_symbol, s, &rep, err)
@@ -152,17 +152,17 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	if (!ret)
 		ret = naming_tell_apart(nr, s, img, err);
 	if (!ret)
-		ret = store_image(s->db, s->image,
+		ret = store_image(s->mk, s->image,
 				  rep.file[0] ? rep.file : NULL,
 				  image_status_word(rep.status), rep.identity,
 				  rep.seg, rep.n_seg, err);
 	if (!ret)
-		ret = store_sections(s->db, s->image, rep.used, rep.n_used,
+		ret = store_sections(s->mk, s->image, rep.used, rep.n_used,
 				     err);
 	if (!ret && rep.note[0])
-		ret = naming_put_note(s->db, rep.note, err);
+		ret = naming_put_note(s->mk, rep.note, err);
 	if (!ret && rep.missing[0])
-		ret = store_note(s->db, "debuginfod", rep.missing, err);
+		ret = store_note(s->mk, "debuginfod", rep.missing, err);
 	s->counts->fetched += rep.fetched;
 	s->counts->missing += rep.missing[0] != '\0';
 	report_release(&rep);
@@ -402,9 +402,9 @@ unsigned int name_jobs(const struct name_ask *a)
 }
 
 /* Modules that have the build-id of another one. */
-static int naming_note_shared_modules(struct store *db, struct err *err)
+static int naming_note_shared_modules(struct maker *mk, struct err *err)
 {
-	struct rows *r = rows_of(db, "shared_modules", err);
+	struct rows *r = rows_of(maker_read(mk, err), "shared_modules", err);
 	int64_t n = 0;
 	char note[256];
 
@@ -420,17 +420,17 @@ static int naming_note_shared_modules(struct store *db, struct err *err)
 		 " modules have the same build-id as another one, as "
 		 "perf before 7.0 stored it: their names are unverified",
 		 n);
-	return naming_put_note(db, note, err);
+	return naming_put_note(mk, note, err);
 }
 
-static int naming_name_all(const struct name_ask *a, struct store *db,
+static int naming_name_all(const struct name_ask *a, struct maker *mk,
 			   const struct symbolize_text *captured,
 			   struct symbolizer_cache *kept, bool lines,
 			   bool again, struct name_counts *counts,
 			   struct err *err)
 {
 	struct name_counts unused = { 0 };
-	struct sink s = { .db = db, .counts = counts ? counts : &unused };
+	struct sink s = { .mk = mk, .counts = counts ? counts : &unused };
 	struct setup setup;
 	struct namers nr;
 	unsigned int how =
@@ -441,7 +441,8 @@ static int naming_name_all(const struct name_ask *a, struct store *db,
 	int ret;
 
 	/* what a server has may be a debug file alone */
-	make_setup(&setup, a, db, true, captured, kept, lines || a->debuginfod);
+	make_setup(&setup, a, maker_read(mk, err), true, captured, kept,
+		   lines || a->debuginfod);
 	nr = (struct namers){ .sy = symbolize_new(&setup.o),
 			      .opts = &setup.o,
 			      .ask = a };
@@ -449,7 +450,7 @@ static int naming_name_all(const struct name_ask *a, struct store *db,
 	 * the other, those in most stacks first */
 	nr.pool = pool_new(&setup.o, a->debuginfod ? 1 : name_jobs(a));
 	progress_start("naming");
-	while ((ret = store_unnamed(db, how, &s.image, &img, &code, &n, err)) >
+	while ((ret = store_unnamed(mk, how, &s.image, &img, &code, &n, err)) >
 	       0) {
 		if (stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
@@ -464,7 +465,7 @@ static int naming_name_all(const struct name_ask *a, struct store *db,
 	symbolize_free(nr.sy);
 	symbolize_free(nr.files);
 	if (!ret)
-		ret = naming_note_shared_modules(db, err);
+		ret = naming_note_shared_modules(mk, err);
 	if (a->debuginfod && !ret)
 		say("debuginfod: fetched %" PRIu64 " file%s, had none for "
 		    "%" PRIu64 " image%s\n",
@@ -473,17 +474,17 @@ static int naming_name_all(const struct name_ask *a, struct store *db,
 	return ret;
 }
 
-int name_images(const struct name_ask *a, struct store *db,
+int name_images(const struct name_ask *a, struct maker *mk,
 		const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err)
 {
-	return naming_name_all(a, db, captured, kept, lines, false, NULL, err);
+	return naming_name_all(a, mk, captured, kept, lines, false, NULL, err);
 }
 
-int name_again(const struct name_ask *a, struct store *db,
+int name_again(const struct name_ask *a, struct maker *mk,
 	       struct name_counts *counts, struct err *err)
 {
-	struct rows *r = rows_of(db, "image_sections", err);
+	struct rows *r = rows_of(maker_read(mk, err), "image_sections", err);
 	char last[256] = ""; /* report each file once */
 
 	while (rows_step(r)) {
@@ -500,12 +501,13 @@ int name_again(const struct name_ask *a, struct store *db,
 			continue;
 		snprintf(last, sizeof(last), "%s", file);
 		changed(file, name, note);
-		if (naming_put_note(db, note, err))
+		/* the rows go on when the note is written */
+		if (naming_put_note(mk, note, err) || !maker_read(mk, err))
 			return rows_stop(r);
 	}
 	if (rows_end(r, err))
 		return -1;
-	return naming_name_all(a, db, NULL, NULL, true, !a->no_lines, counts,
+	return naming_name_all(a, mk, NULL, NULL, true, !a->no_lines, counts,
 			       err);
 }
 
@@ -515,12 +517,12 @@ static bool naming_seen_calls(uint64_t n)
 	return !stop_requested();
 }
 
-int name_check_calls(struct store *db, const struct frames *fr,
+int name_check_calls(struct maker *mk, const struct frames *fr,
 		     struct symbolizer *sy, struct err *err)
 {
 	progress_start("checking");
 
-	int rc = callsites_check(db, fr, sy, naming_seen_calls, err);
+	int rc = callsites_check(mk, fr, sy, naming_seen_calls, err);
 
 	progress_clear();
 	return rc;

@@ -6,6 +6,7 @@
 struct frames;
 struct symbolizer_cache;
 struct err;
+struct maker;
 struct store;
 struct symbolize_text;
 struct symbolizer;
@@ -58,13 +59,13 @@ int name_check(const struct name_ask *a, struct err *err);
  * source lines and inlined functions, unless a says no. Returns 0, or -1
  * and *err if the database fails or Ctrl-C was pressed; a file without names is
  * not an error. */
-int name_images(const struct name_ask *a, struct store *db,
+int name_images(const struct name_ask *a, struct maker *mk,
 		const struct symbolize_text *captured,
 		struct symbolizer_cache *kept, bool lines, struct err *err);
 /* Checks the call sites: callsites_check(), while a line shows progress. */
-int name_check_calls(struct store *db, const struct frames *fr,
+int name_check_calls(struct maker *mk, const struct frames *fr,
 		     struct symbolizer *sy, struct err *err);
 /* Like name_images(), also for code that has a name but no line. Prints the
  * files that have changed since names were read from them. */
-int name_again(const struct name_ask *a, struct store *db,
+int name_again(const struct name_ask *a, struct maker *mk,
 	       struct name_counts *counts, struct err *err);

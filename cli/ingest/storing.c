@@ -37,7 +37,7 @@ struct fact_block {
 };
 
 struct storing {
-	struct store *db;
+	struct maker *mk;
 	struct order *order;
 	bool no_fields, threaded;
 	struct fact_queue *in; /* the main thread's */
@@ -94,7 +94,7 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 		return 0;
 	const struct event_def *def = &src->events[e->type];
 	bool lock = lock_names_wants(s->locks, src->index, e->type, def);
-	bool store = store_wants_fields(s->db, src, e->type);
+	bool store = store_wants_fields(s->mk, src, e->type);
 
 	n = def->n_fields;
 	if (!n || (!lock && !store))
@@ -115,13 +115,13 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 		return 0;
 	if (rec->sample.n_held)
 		put_held(e, def, s->field);
-	return store_fields(s->db, src, e->type, e->id, s->field, n, err);
+	return store_fields(s->mk, src, e->type, e->id, s->field, n, err);
 }
 
 static int storing_take(struct storing *s, const struct fact *f,
 			struct err *err)
 {
-	if (store_fact(s->db, f, err))
+	if (store_fact(s->mk, f, err))
 		return -1;
 	return f->kind == FACT_EVENT ? put_fields(s, &f->event, err) : 0;
 }
@@ -218,13 +218,13 @@ static void storing_passed(void *arg, bool changes)
 	storing_submit(arg, !changes, changes);
 }
 
-struct storing *storing_new(struct store *db, struct order *order,
+struct storing *storing_new(struct maker *mk, struct order *order,
 			    struct fact_queue *queue, struct lock_names *locks,
 			    bool no_fields)
 {
 	struct storing *s = mem_new(1, sizeof(*s));
 
-	s->db = db;
+	s->mk = mk;
 	s->in = queue;
 	s->order = order;
 	s->locks = locks;

@@ -14,13 +14,13 @@ struct ledger;
 struct lock_names;
 struct order;
 struct storing;
-struct store;
+struct maker;
 
 /* Call it after order_use_thread(), without which there is no thread here
  * either. locks: takes those of the events; no_fields: no payload is decoded.
  * All are borrowed. The array of the queue becomes a block of the thread's: few
  * facts are copied. */
-struct storing *storing_new(struct store *db, struct order *order,
+struct storing *storing_new(struct maker *mk, struct order *order,
 			    struct fact_queue *queue, struct lock_names *locks,
 			    bool no_fields);
 /* Does not wait for the thread. Frees nothing else; NULL is fine. */

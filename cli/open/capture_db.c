@@ -38,7 +38,7 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	*db = NULL;
 	if (stat(out, &st))
 		return 0;
-	*db = store_open(out, false, &why);
+	*db = store_open(out, &why);
 	if (!*db && (load_check(out, &is_db, &ignored) || !is_db))
 		return err_set(err, ERR_IO,
 			       "%s, and that of %s would be there; try "
@@ -137,5 +137,5 @@ struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 		return NULL;
 	if (damaged)
 		*status = input_damaged(argv[0]);
-	return *out ? store_open(out, false, err) : db;
+	return *out ? store_open(out, err) : db;
 }

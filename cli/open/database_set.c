@@ -17,10 +17,10 @@
 #include "stitch/text/parse_number.h"
 #include "cli/version.h"
 #include "schema/merge/merge.h"
+#include "schema/maker.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
@@ -230,10 +230,10 @@ static int database_set_try(const struct database_set *list,
 			    bool force, struct store **db,
 			    struct merge_counts *counts, struct err *err)
 {
-	struct store_opts so = { .temp_dir = folder_for_temp(),
+	struct maker_opts so = { .temp_dir = folder_for_temp(),
 				 .force = force };
 	struct merge *m = merge_new();
-	struct ledger *lg = ledger_new();
+	struct maker *mk;
 	int rc = -1;
 
 	*db = NULL;
@@ -241,30 +241,24 @@ static int database_set_try(const struct database_set *list,
 	if (database_set_read(m, list, o, err))
 		goto out;
 	if (!out && merge_only(m)) {
-		*db = store_open(merge_only(m), false, err);
+		*db = store_open(merge_only(m), err);
 		rc = *db ? 0 : -1;
 		goto out;
 	}
 	so.large = merge_bytes(m) >= LARGE;
-	*db = out ? store_create(out, &so, NULL, err)
-		  : store_create_temp(&so, NULL, err);
-	if (!*db)
+	mk = out ? maker_create(out, &so, NULL, err)
+		 : maker_create_temp(&so, NULL, err);
+	if (!mk)
 		goto out;
 	progress_start("merging");
-	rc = merge_write(m, *db, counts, err);
-	if (!rc)
-		rc = callsites_judge_again(*db, err);
-	if (!rc)
-		rc = store_meta(*db, -1, "backstitch", VERSION, err);
-	if (!rc)
-		rc = store_finish(*db, lg, err);
+	if (merge_write(m, mk, counts, err) || callsites_judge_again(mk, err) ||
+	    store_meta(mk, -1, "backstitch", VERSION, err))
+		maker_free(mk);
+	else
+		*db = maker_finish(mk, NULL, err);
+	rc = *db ? 0 : -1;
 	progress_clear();
-	if (rc) {
-		store_close(*db);
-		*db = NULL;
-	}
 out:
-	ledger_free(lg);
 	merge_free(m);
 	return rc;
 }

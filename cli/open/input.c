@@ -405,7 +405,7 @@ struct store *database_open(const struct open_ask *ask, const char *path,
 	if (load_check(path, &is_db, err))
 		return NULL;
 	if (is_db || bundle_is_name(path)) {
-		db = is_db ? store_open(path, false, err)
+		db = is_db ? store_open(path, err)
 			   : database_open_bundle(path, err);
 		if (db)
 			store_on_stop(db, stop_requested);

@@ -11,11 +11,11 @@
 #include "analyze/samples/filter.h"
 #include "cli/output/progress.h"
 #include "cli/server/server_ask.h"
+#include "schema/maker.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
 #include "schema/write/served.h"
 #include "stitch/base/err.h"
-#include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 
 /* ---- which runs */
@@ -268,7 +268,6 @@ static int server_check(struct server *s, struct err *err)
 
 static int server_fetch(struct server *s, struct err *err)
 {
-	struct ledger *lg;
 	char *cond;
 	int rc;
 
@@ -282,11 +281,7 @@ static int server_fetch(struct server *s, struct err *err)
 	free(cond);
 	if (rc)
 		return -1;
-	lg = ledger_new();
-	if (served_end(s->out, err) || store_finish(s->db, lg, err))
-		rc = -1;
-	ledger_free(lg);
-	return rc;
+	return served_end(s->out, err);
 }
 
 static void server_release(struct server *s)
@@ -303,24 +298,24 @@ static void server_release(struct server *s)
 	free_all(s->run, s->type, s->raw);
 }
 
-/* Makes the database and fills it, then ends the connection. Returns the
- * database, or NULL and *err. */
-static struct store *
+/* Begins a database and fills it, then ends the connection. Returns the maker,
+ * or NULL and *err. */
+static struct maker *
 server_make(struct server *s, int (*fetch)(struct server *s, struct err *err),
 	    struct err *err)
 {
-	const struct store_opts so = { .no_pages = true };
+	const struct maker_opts so = { .no_pages = true };
 	int rc = -1;
 
-	s->db = store_create_temp(&so, NULL, err);
-	if (s->db)
-		s->out = served_new(s->db, err);
+	s->mk = maker_create_temp(&so, NULL, err);
+	if (s->mk)
+		s->out = served_new(s->mk, err);
 	if (s->out)
 		rc = fetch(s, err);
 	server_release(s);
 	if (!rc)
-		return s->db;
-	store_close(s->db);
+		return s->mk;
+	maker_free(s->mk);
 	return NULL;
 }
 
@@ -331,7 +326,8 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 	/* behind '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
 	char *plain = mem_dup(url, strcspn(url, "#"));
-	struct store *db;
+	struct store *db = NULL;
+	struct maker *mk;
 
 	s.where = cond ? cond + 1 : "1";
 	s.c = clickhouse_open(plain, ask->how, err);
@@ -339,12 +335,14 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 	if (!s.c)
 		return NULL;
 	progress_start("asking the server");
-	db = server_make(&s, server_fetch, err);
+	mk = server_make(&s, server_fetch, err);
+	if (mk)
+		db = maker_finish(mk, NULL, err);
 	progress_clear();
 	return db;
 }
 
-struct store *server_open_unnamed(const char *url,
+struct maker *server_open_unnamed(const char *url,
 				  const struct clickhouse_options *how,
 				  struct err *err)
 {

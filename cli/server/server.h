@@ -9,6 +9,8 @@
 
 struct clickhouse_options;
 struct err;
+struct filter;
+struct maker;
 struct store;
 
 /* Fetches the runs that a condition behind '#' in the URL and what is asked for
@@ -19,8 +21,8 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 			  struct err *err);
 
 /* Fetches the code of all runs that has no name in the server, for
- * name_images(). Returns a database that is not finished yet, or NULL and
+ * name_images(). Returns the maker of a database, or NULL and
  * *err. */
-struct store *server_open_unnamed(const char *url,
+struct maker *server_open_unnamed(const char *url,
 				  const struct clickhouse_options *how,
 				  struct err *err);

@@ -43,7 +43,7 @@ struct server_raw {
 
 struct server {
 	struct clickhouse *c;
-	struct store *db;
+	struct maker *mk;
 	struct served *out;
 	const struct server_ask *ask;
 	const char *where; /* the condition in the URL */

@@ -689,7 +689,7 @@ static bool view_open_newest(struct view *v)
 	if (!live_newest(v->live, path, sizeof(path)) ||
 	    !strcmp(path, v->newest))
 		return false;
-	db = store_open(path, false, &err);
+	db = store_open(path, &err);
 	/* it may be too old already: then there is a newer one soon */
 	if (!db)
 		return false;

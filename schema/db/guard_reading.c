@@ -73,7 +73,7 @@ static int guard_authorize(void *arg, int what, const char *a, const char *b,
 	}
 }
 
-int guard_reading(struct store *db, struct err *err)
+int guard_reading(const struct store *db, struct err *err)
 {
 	if (db_exec(db,
 		    "PRAGMA query_only=ON;"

@@ -5,34 +5,35 @@
  * transaction: as if another process wrote to the file. By the change counter
  * SQLite then sees that what it knows of the pages is old. The file still has
  * its temporary name, so nobody else opens it. */
-#include "schema/db/db.h"
+#include "schema/db/door.h"
+#include "schema/db/filling.h"
 #include "schema/db/insert.h"
 #include "schema/db/page_file.h"
 #include "schema/db/page_tree.h"
 #include "stitch/base/mem.h"
 
-static int link_error(const struct store *db, int rc, struct err *err)
+static int link_error(const struct maker *mk, int rc, struct err *err)
 {
-	return rc ? db_error(db, rc, err) : 0;
+	return rc ? db_error(mk->db, rc, err) : 0;
 }
 
 /* Looks up the numbers of the tables' first pages in *root, to be freed: in
  * this transaction, as the next one holds a lock. A number is 0 on failure. */
-static int link_roots(struct store *db, uint32_t **root, struct err *err)
+static int link_roots(struct maker *mk, uint32_t **root, struct err *err)
 {
 	sqlite3_stmt *st =
-		db_prepare(db,
-			   "SELECT rootpage FROM sqlite_schema WHERE "
-			   "type = 'table' AND name = ?1",
-			   err);
+		maker_prepare(mk,
+			      "SELECT rootpage FROM sqlite_schema WHERE "
+			      "type = 'table' AND name = ?1",
+			      err);
 
 	if (!st)
 		return -1;
-	*root = mem_new(db->n_table, sizeof(**root));
-	for (size_t i = 0; i < db->n_table; i++) {
-		const char *name = db->table[i]->shape.name;
+	*root = mem_new(mk->n_table, sizeof(**root));
+	for (size_t i = 0; i < mk->n_table; i++) {
+		const char *name = mk->table[i]->shape.name;
 
-		if (!db->table[i]->tree)
+		if (!mk->table[i]->tree)
 			continue;
 		size_t n = strlen(name);
 
@@ -50,17 +51,17 @@ static int link_roots(struct store *db, uint32_t **root, struct err *err)
 	return 0;
 }
 
-static int link_write(struct store *db, const uint32_t *root)
+static int link_write(struct maker *mk, const uint32_t *root)
 {
-	int rc = page_file_attach(db->pages);
+	int rc = page_file_attach(mk->pages);
 
-	for (size_t i = 0; !rc && i < db->n_table; i++)
-		if (db->table[i]->tree)
-			rc = page_tree_end(db->table[i]->tree, root[i]);
-	return rc ? rc : page_file_finish(db->pages);
+	for (size_t i = 0; !rc && i < mk->n_table; i++)
+		if (mk->table[i]->tree)
+			rc = page_tree_end(mk->table[i]->tree, root[i]);
+	return rc ? rc : page_file_finish(mk->pages);
 }
 
-int link_pages(struct store *db, struct err *err)
+int link_pages(struct maker *mk, struct err *err)
 {
 	/* the lock ends with the first statement in the normal mode */
 	static const char release[] = "COMMIT;"
@@ -69,22 +70,22 @@ int link_pages(struct store *db, struct err *err)
 	uint32_t *root = NULL;
 	int rc = -1;
 
-	if (!db->pages)
+	if (!mk->pages)
 		return 0;
-	if (link_roots(db, &root, err) || db_exec(db, release, err) ||
-	    link_error(db, link_write(db, root), err) ||
-	    db_exec(db, "PRAGMA locking_mode=EXCLUSIVE; BEGIN", err))
+	if (link_roots(mk, &root, err) || maker_exec(mk, release, err) ||
+	    link_error(mk, link_write(mk, root), err) ||
+	    maker_exec(mk, "PRAGMA locking_mode=EXCLUSIVE; BEGIN", err))
 		goto out;
 	rc = 0;
-	for (size_t i = 0; !rc && i < db->n_table; i++) {
-		struct bulk_table *t = db->table[i];
+	for (size_t i = 0; !rc && i < mk->n_table; i++) {
+		struct bulk_table *t = mk->table[i];
 
 		page_tree_free(t->tree);
 		t->tree = NULL;
-		rc = link_error(db, insert_late_rows(db->db, t), err);
+		rc = link_error(mk, insert_late_rows(mk->db->db, t), err);
 	}
-	page_file_free(db->pages);
-	db->pages = NULL;
+	page_file_free(mk->pages);
+	mk->pages = NULL;
 out:
 	free(root);
 	return rc;

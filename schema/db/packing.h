@@ -1,6 +1,6 @@
 /* packing.h - rows that are written in SQLite's record format at once.
  *
- * packing_begin() starts a row in a block (db_packed() returns one that has
+ * packing_begin() starts a row in a block (maker_packed() returns one that has
  * room), then comes one call for each column but the key, in their order, and
  * packing_end(). Cells of 8 bytes, of which the record is made later, took
  * twice the instructions and the memory for a row of event: most of its numbers

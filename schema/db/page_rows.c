@@ -25,7 +25,7 @@ struct page_level {
 };
 
 struct page_rows {
-	struct store *db;
+	const struct store *db;
 	sqlite3_file *file;
 	sqlite3_stmt *hold;
 	uint32_t size; /* of a page */
@@ -109,7 +109,7 @@ static bool page_rows_head(struct page_rows *p)
 	const char *name = sqlite3_db_filename(p->db->db, "main");
 
 	/* what is in no file, or was not written yet */
-	if (p->db->writable || p->db->making || !name || !*name ||
+	if (p->db->writable || !name || !*name ||
 	    sqlite3_file_control(p->db->db, "main", SQLITE_FCNTL_FILE_POINTER,
 				 &p->file) ||
 	    !p->file || !p->file->pMethods)
@@ -129,7 +129,7 @@ static bool page_rows_hold(struct page_rows *p)
 	return p->hold && sqlite3_step(p->hold) == SQLITE_ROW;
 }
 
-struct page_rows *page_rows_open(struct store *db, const char *table,
+struct page_rows *page_rows_open(const struct store *db, const char *table,
 				 const char *const *column, size_t n)
 {
 	struct page_rows *p = mem_new(1, sizeof(*p));

@@ -29,7 +29,7 @@ struct page_row {
 /* Opens n columns, of which the first one is the INTEGER PRIMARY KEY, or
  * "rowid" of a table without a key. Nobody can change the database until
  * page_rows_close(). Returns NULL if SQLite must read the table. */
-struct page_rows *page_rows_open(struct store *db, const char *table,
+struct page_rows *page_rows_open(const struct store *db, const char *table,
 				 const char *const *column, size_t n);
 void page_rows_close(struct page_rows *p); /* NULL is fine */
 #define PAGE_ROWS_SQLITE (-1)		   /* SQLite must read on */

@@ -42,7 +42,7 @@ struct rows_block {
 };
 
 struct rows {
-	struct store *db;
+	const struct store *db;
 	sqlite3_stmt *st;
 	size_t n;
 	const char *query;	 /* its name, or the table's; NULL: none */
@@ -59,7 +59,7 @@ struct rows {
 };
 
 /* Returns true if the text after the first statement has another one. */
-static bool rows_has_more(struct store *db, const char *tail)
+static bool rows_has_more(const struct store *db, const char *tail)
 {
 	while (tail && *tail) {
 		sqlite3_stmt *st = NULL;
@@ -108,7 +108,7 @@ static int rows_bind(struct rows *r, const struct value *v, size_t n,
 	return 0;
 }
 
-static int rows_refused(struct store *db, int rc, struct err *err)
+static int rows_refused(const struct store *db, int rc, struct err *err)
 {
 	if (rc == SQLITE_AUTH || rc == SQLITE_READONLY)
 		return err_set(err, ERR_DB,
@@ -138,18 +138,18 @@ static int rows_prepare(struct rows *r, const char *sql, struct err *err)
 	return 0;
 }
 
-struct rows *rows_open(struct store *db, const char *sql,
+struct rows *rows_open(const struct store *db, const char *sql,
 		       const struct value *values, size_t n_bind,
 		       struct err *err)
 {
 	struct rows *r;
 
+	if (db_refuses(db, err))
+		return NULL;
 	if (!sql) {
 		err_set(err, ERR_DB, "%s: no such query", db->path);
 		return NULL;
 	}
-	if (db_drain(db, err))
-		return NULL;
 	r = mem_new(1, sizeof(*r));
 	r->db = db;
 	if (rows_prepare(r, sql, err) || rows_bind(r, values, n_bind, err)) {
@@ -162,7 +162,7 @@ struct rows *rows_open(struct store *db, const char *sql,
 int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
 	       struct err *err)
 {
-	if (db_drain(r->db, err))
+	if (db_refuses(r->db, err))
 		return -1;
 	/* what the last run ended with was told then */
 	sqlite3_reset(r->st);
@@ -286,7 +286,7 @@ static int rows_leave_pages(struct rows *r, struct err *err)
 
 int rows_next(struct rows *r, struct err *err)
 {
-	if (db_drain(r->db, err))
+	if (db_refuses(r->db, err))
 		return -1;
 	if (r->pages) {
 		/* SQLite ends a statement that is to stop */
@@ -307,7 +307,7 @@ int rows_next(struct rows *r, struct err *err)
 	return rc == SQLITE_DONE ? 0 : rows_refused(r->db, rc, err);
 }
 
-struct rows *rows_of(struct store *db, const char *query, struct err *err)
+struct rows *rows_of(const struct store *db, const char *query, struct err *err)
 {
 	struct rows *r = rows_open(db, store_sql(query), NULL, 0, err);
 
@@ -316,8 +316,8 @@ struct rows *rows_of(struct store *db, const char *query, struct err *err)
 	return r;
 }
 
-struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
-		     size_t n, struct err *err)
+struct rows *rows_by(const struct store *db, const char *query,
+		     const int64_t *number, size_t n, struct err *err)
 {
 	struct value bind[3];
 
@@ -329,7 +329,8 @@ struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
 
 #define ID_COLUMN 0 /* of every query for rows_dense() */
 
-struct rows *rows_dense(struct store *db, const char *query, struct err *err)
+struct rows *rows_dense(const struct store *db, const char *query,
+			struct err *err)
 {
 	struct rows *r = rows_of(db, query, err);
 
@@ -532,7 +533,8 @@ static void rows_take(struct rows_block *b, int n, sqlite3_value **value)
  * that is whole. */
 static void rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 {
-	struct rows_block *b = ((struct store *)sqlite3_user_data(ctx))->taking;
+	struct rows_block *b =
+		((struct db_taking *)sqlite3_user_data(ctx))->block;
 
 	if (!b || n < 1 || n > COLUMNS_MAX || (b->columns && n != b->columns)) {
 		sqlite3_result_error(ctx, "take_ints() is not for this", -1);
@@ -554,17 +556,18 @@ static void rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 	sqlite3_result_int(ctx, b->n == BLOCK);
 }
 
-struct rows *rows_ints(struct store *db, const char *sql, struct err *err)
+struct rows *rows_ints(const struct store *db, const char *sql, struct err *err)
 {
-	if (db_drain(db, err))
+	if (db_refuses(db, err))
 		return NULL;
-	int rc = db->takes ? SQLITE_OK
-			   : sqlite3_create_function_v2(
-				     db->db, "take_ints", -1,
-				     SQLITE_UTF8 | SQLITE_DIRECTONLY, db,
-				     rows_collect, NULL, NULL, NULL);
+	int rc = db->taking->known
+			 ? SQLITE_OK
+			 : sqlite3_create_function_v2(
+				   db->db, "take_ints", -1,
+				   SQLITE_UTF8 | SQLITE_DIRECTONLY, db->taking,
+				   rows_collect, NULL, NULL, NULL);
 
-	db->takes = !rc;
+	db->taking->known = !rc;
 	if (rc) {
 		db_error(db, rc, err);
 		return NULL;
@@ -578,7 +581,7 @@ struct rows *rows_ints(struct store *db, const char *sql, struct err *err)
 	return r;
 }
 
-struct rows *rows_ints_of(struct store *db, const char *table,
+struct rows *rows_ints_of(const struct store *db, const char *table,
 			  const char *const *column, size_t n, struct err *err)
 {
 	char *columns, *sql;
@@ -603,7 +606,7 @@ struct rows *rows_ints_of(struct store *db, const char *table,
 	return r;
 }
 
-struct rows *rows_ints_dense(struct store *db, const char *table,
+struct rows *rows_ints_dense(const struct store *db, const char *table,
 			     const char *const *column, size_t n,
 			     struct err *err)
 {
@@ -667,9 +670,9 @@ static int rows_run(struct rows *r, struct err *err)
 		if (rc)
 			return db_error(r->db, rc, err);
 	}
-	r->db->taking = b;
+	r->db->taking->block = b;
 	rc = sqlite3_step(r->st);
-	r->db->taking = NULL;
+	r->db->taking->block = NULL;
 	b->running = b->full = rc == SQLITE_ROW;
 	b->ended = !b->full;
 	if (rc == SQLITE_ROW)
@@ -689,7 +692,7 @@ static int rows_fill(struct rows *r, struct err *err)
 {
 	struct rows_block *b = r->block;
 
-	if (db_drain(r->db, err))
+	if (db_refuses(r->db, err))
 		return -1;
 	b->at = b->n = 0;
 	b->full = false;

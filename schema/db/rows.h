@@ -44,17 +44,20 @@ struct value {
 /* Binds a copy of a value, of text up to its NUL. Returns SQLite's code: text
  * or a blob may be too long. */
 int rows_bind_value(struct sqlite3_stmt *st, int i, const struct value *v);
-/* Prepares one statement and binds bind[] to ?1 ... ?n. Text after the first
- * statement is an error, and so is anything but reading on a database that is
- * open for reading. Returns the rows, for rows_close(), or NULL and *err. */
-struct rows *rows_open(struct store *db, const char *sql,
+/* Of this and of all that open rows, db may be NULL, as what maker_read()
+ * returned; *err is filled then. Prepares one statement and binds bind[] to ?1
+ * ... ?n. Text after the first statement is an error, and so is anything but
+ * reading on a database that is open for reading. Returns the rows, for
+ * rows_close(), or NULL and *err. */
+struct rows *rows_open(const struct store *db, const char *sql,
 		       const struct value *bind, size_t n_bind,
 		       struct err *err);
 /* The same for a named query (store_sql) without values. */
-struct rows *rows_of(struct store *db, const char *query, struct err *err);
+struct rows *rows_of(const struct store *db, const char *query,
+		     struct err *err);
 /* The same with numbers for ?1, ?2 and ?3, which ROWS_BY() takes one by one. */
-struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
-		     size_t n, struct err *err);
+struct rows *rows_by(const struct store *db, const char *query,
+		     const int64_t *number, size_t n, struct err *err);
 #define ROWS_BY(db, query, err, ...)                                           \
 	rows_by(db, query, (const int64_t[]){ __VA_ARGS__ },                   \
 		sizeof((const int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t),    \
@@ -62,7 +65,8 @@ struct rows *rows_by(struct store *db, const char *query, const int64_t *number,
 /* The same for a query whose column 0 is an id that counts 1, 2, 3 ..., so that
  * an array can be indexed by it. A gap is the error that the database is
  * damaged. */
-struct rows *rows_dense(struct store *db, const char *query, struct err *err);
+struct rows *rows_dense(const struct store *db, const char *query,
+			struct err *err);
 /* Steps to the next row. Returns false at the end, after a failure, and if r is
  * NULL. */
 bool rows_step(struct rows *r);
@@ -121,15 +125,16 @@ struct int_row {
  * come by increasing id, of at most 32 columns; other ids are an error. Returns
  * rows for the functions below, rows_unsound(), rows_end() and rows_close(), or
  * NULL and *err. */
-struct rows *rows_ints(struct store *db, const char *sql, struct err *err);
+struct rows *rows_ints(const struct store *db, const char *sql,
+		       struct err *err);
 /* The same for n columns of a table, of which the first one is its INTEGER
  * PRIMARY KEY, or "rowid" of a table without one. Their names are those of
  * plain columns; the table is any. Reads the pages of the file where that can
  * be. */
-struct rows *rows_ints_of(struct store *db, const char *table,
+struct rows *rows_ints_of(const struct store *db, const char *table,
 			  const char *const *column, size_t n, struct err *err);
 /* The same where ids count 1, 2, 3 ..., as rows_dense(). */
-struct rows *rows_ints_dense(struct store *db, const char *table,
+struct rows *rows_ints_dense(const struct store *db, const char *table,
 			     const char *const *column, size_t n,
 			     struct err *err);
 /* As rows_step() and rows_next(). */

@@ -265,8 +265,8 @@ static const sqlite3_module virtual_methods = {
 	.xRowid = virtual_rowid,
 };
 
-int store_give_tables(struct store *db, const struct virtual_table *t, size_t n,
-		      void *arg, struct err *err)
+int store_give_tables(const struct store *db, const struct virtual_table *t,
+		      size_t n, void *arg, struct err *err)
 {
 	int rc = SQLITE_OK;
 

@@ -39,5 +39,5 @@ struct virtual_table {
 
 /* Adds n tables. They and arg must live until store_close(). Returns 0, or -1
  * and *err. */
-int store_give_tables(struct store *db, const struct virtual_table *t, size_t n,
-		      void *arg, struct err *err);
+int store_give_tables(const struct store *db, const struct virtual_table *t,
+		      size_t n, void *arg, struct err *err);

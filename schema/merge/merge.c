@@ -82,7 +82,7 @@ static struct merge_input *merge_new_input(struct merge *m, const char *path)
 
 int merge_is_result(const char *path, bool *is_result, struct err *err)
 {
-	struct store *db = store_open(path, false, err);
+	struct store *db = store_open(path, err);
 	int64_t is = 0;
 	int rc =
 		db ? db_number(db, store_sql("merge_is_result"), &is, err) : -1;
@@ -95,7 +95,7 @@ int merge_is_result(const char *path, bool *is_result, struct err *err)
 /* Reads which captures a database has. */
 static int merge_load(struct merge *m, struct merge_input *in, struct err *err)
 {
-	struct store *db = store_open(in->path, false, err);
+	struct store *db = store_open(in->path, err);
 	struct rows *r = db ? rows_of(db, "merge_known", err) : NULL;
 
 	in->first = in->last = TIME_NONE;
@@ -452,7 +452,7 @@ static int merge_reach_payload(struct merge *m, struct merge_part *p,
 
 		p->payload = rows_int(p->payloads, PAYLOADS_ID);
 		if ((v.kind == VALUE_BLOB &&
-		     payload_rows_put(m->db, v.text, v.len, &now, err)) ||
+		     payload_rows_put(m->out, v.text, v.len, &now, err)) ||
 		    merge_part_map(p, MERGE_PAYLOAD, p->payload, now, err))
 			return -1;
 	}
@@ -471,7 +471,7 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 			   struct err *err)
 {
 	const struct int_row *e = &p->event;
-	struct writing *w = m->db->w;
+	struct writing *w = m->out->w;
 	int64_t id = e->v[MERGE_EVENT_ID];
 	uint32_t payload = 0;
 
@@ -483,7 +483,7 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 	if (e->known >> MERGE_EVENT_PAYLOAD & 1 &&
 	    merge_reach_payload(m, p, e->v[MERGE_EVENT_PAYLOAD], &payload, err))
 		return -1;
-	struct block *b = db_packed(m->db, T_EVENT, 0, err);
+	struct block *b = maker_packed(m->out, T_EVENT, 0, err);
 
 	if (!b)
 		return -1;
@@ -577,27 +577,27 @@ static int merge_events(struct merge *m, struct err *err)
 	return rc;
 }
 
-int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
+int merge_write(struct merge *m, struct maker *out, struct merge_counts *counts,
 		struct err *err)
 {
-	*out = (struct merge_counts){ .databases = 0 };
-	m->db = db;
-	m->counts = out;
-	db->w->merged = true;
+	*counts = (struct merge_counts){ .databases = 0 };
+	m->out = out;
+	m->counts = counts;
+	out->w->merged = true;
 	for (size_t i = 0; i < m->n_input; i++)
-		out->databases += !m->input[i].out;
+		counts->databases += !m->input[i].out;
 	if (merge_leave_out(m, err))
 		return -1;
 	merge_number_captures(m);
-	out->captures = m->n_capture;
-	m->code = merge_code_new(db);
+	counts->captures = m->n_capture;
+	m->code = merge_code_new(out);
 	m->groups = merge_groups_new();
 	sort_items(m->input, m->n_input, merge_compare_first);
 	if (merge_events(m, err) || merge_code_write(m, err) ||
-	    link_pages(db, err) || merge_join(m, err) ||
+	    link_pages(out, err) || merge_join(m, err) ||
 	    merge_groups_write(m, err))
 		return -1;
-	out->events = db->w->events;
-	out->joined = m->joined;
+	counts->events = out->w->events;
+	counts->joined = m->joined;
 	return 0;
 }

@@ -2,9 +2,9 @@
  * what is equal by content is stored once.
  *
  * merge_new(), merge_add() for each database, merge_choose() for a part of
- * them, merge_write() into a database that store_create() or
- * store_create_temp() made without frames; then the caller judges the user
- * stacks (callsites_judge_again()) and calls store_finish().
+ * them, merge_write() into a database that maker_create() or
+ * maker_create_temp() made without frames; then the caller judges the user
+ * stacks (callsites_judge_again()) and calls maker_finish().
  *
  * A capture is known by its content, not by its path: in a second database it
  * is left out. Events are in time order; of the same time, in the order of
@@ -27,7 +27,7 @@
 
 struct err;
 struct merge;
-struct store;
+struct maker;
 
 struct merge_counts {
 	size_t databases; /* that were read */
@@ -74,6 +74,6 @@ size_t merge_choose(struct merge *m, const struct merge_choice *c);
  * one, or NULL if there are several. */
 uint64_t merge_bytes(const struct merge *m);
 const char *merge_only(const struct merge *m);
-/* Copies everything into db. Called once. Returns 0, or -1 and *err. */
-int merge_write(struct merge *m, struct store *db, struct merge_counts *out,
+/* Copies everything into out. Called once. Returns 0, or -1 and *err. */
+int merge_write(struct merge *m, struct maker *out, struct merge_counts *counts,
 		struct err *err);

@@ -74,12 +74,12 @@ static const struct bulk_shape image_shape = { "image", NULL, IMAGE_COLUMNS,
 static const struct bulk_shape frame_shape = { "frame", NULL, 9, true,
 					       PAGES_NONE };
 
-struct merge_code *merge_code_new(struct store *db)
+struct merge_code *merge_code_new(struct maker *out)
 {
 	struct merge_code *c = mem_new(1, sizeof(*c));
 
-	c->image_table = db_table_add(db, &image_shape);
-	c->frame_table = db_table_add(db, &frame_shape);
+	c->image_table = maker_table_add(out, &image_shape);
+	c->frame_table = maker_table_add(out, &frame_shape);
 	return c;
 }
 
@@ -488,7 +488,7 @@ static int merge_code_write_list(struct merge *m, const struct code_list *l,
 {
 	for (size_t i = 0; i < l->n; i++) {
 		l->row[i].v[MERGE_ID].num = (int64_t)i + 1;
-		if (tables_put(m->db, table, l->row[i].v, n, err))
+		if (tables_put(m->out, table, l->row[i].v, n, err))
 			return -1;
 	}
 	return 0;
@@ -501,7 +501,7 @@ static int merge_code_write_stacks(struct merge *m, struct err *err)
 	for (size_t i = 0; i < c->n_stack; i++) {
 		const struct code_node *s = &c->stack[i];
 
-		if (PUT_ROW(m->db, T_STACK, err, VALUE_OF(i + 1),
+		if (PUT_ROW(m->out, T_STACK, err, VALUE_OF(i + 1),
 			    VALUE_ID(s->parent), VALUE_OF(s->frame),
 			    VALUE_OF(s->depth),
 			    value_blob(s->used ? s->hash : NULL, HASH_BYTES)))
@@ -526,7 +526,7 @@ static int merge_code_write_paths(struct merge *m, struct err *err)
 		for (uint32_t at = id; at; at = c->stack[at - 1].parent)
 			*mem_add(frame, n, cap) = c->stack[at - 1].frame;
 		while (!rc && n--)
-			rc = flush_path_row(m->db, id, n, frame[n], err);
+			rc = flush_path_row(m->out, id, n, frame[n], err);
 	}
 	free(frame);
 	return rc;
@@ -556,8 +556,8 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 				.unverified = c->site[i].unverified,
 			};
 	}
-	rc = store_callsites(m->db, s, n, err) ||
-			     store_ends(m->db, at, ends, err)
+	rc = store_callsites(m->out, s, n, err) ||
+			     store_ends(m->out, at, ends, err)
 		     ? -1
 		     : 0;
 	free(s);
@@ -576,5 +576,5 @@ int merge_code_write(struct merge *m, struct err *err)
 	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err) ||
 	    merge_code_write_sites(m, err))
 		return -1;
-	return store_links(m->db, c->link, c->n_link, err);
+	return store_links(m->out, c->link, c->n_link, err);
 }

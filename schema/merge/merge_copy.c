@@ -132,8 +132,8 @@ static int merge_copy_query(struct merge *m, struct merge_part *p,
 		if (take && c->take)
 			take = c->take(m, p, r, v, err);
 		if (take < 0 ||
-		    (take && (st ? tables_run(m->db, st, v, n, err)
-				 : tables_put(m->db, c->table, v, n, err))))
+		    (take && (st ? tables_run(m->out, st, v, n, err)
+				 : tables_put(m->out, c->table, v, n, err))))
 			return -1;
 	}
 	return 0;
@@ -149,9 +149,9 @@ int merge_copy_rows(struct merge *m, struct merge_part *p,
 		sqlite3_stmt *st = NULL;
 
 		if (r && c[i].many && p->in->bytes >= LARGE)
-			rows_by_pages(r, m->db->table[c[i].table]->shape.name);
+			rows_by_pages(r, m->out->table[c[i].table]->shape.name);
 		if (r && c[i].put)
-			st = db_prepare(m->db, store_sql(c[i].put), err);
+			st = maker_prepare(m->out, store_sql(c[i].put), err);
 		rc = !r || (c[i].put && !st)
 			     ? -1
 			     : merge_copy_query(m, p, &c[i], r, st, err);

@@ -140,7 +140,7 @@ int merge_groups_write(struct merge *m, struct err *err)
 		const struct group_sum *s = &m->groups->sum[i];
 
 		if (s->n &&
-		    PUT_ROW(m->db, T_GROUP, err, VALUE_OF(s->key.type),
+		    PUT_ROW(m->out, T_GROUP, err, VALUE_OF(s->key.type),
 			    VALUE_ID(s->key.comm), VALUE_ID(s->key.kernel),
 			    VALUE_ID(s->key.user), VALUE_ID(s->key.mark),
 			    value_known(s->key.weighs, s->weight),

@@ -78,10 +78,10 @@ static int merge_put_known(struct merge *m, const struct merge_part *p,
 
 		if (c->out)
 			continue;
-		rc = store_meta(m->db, index, "content",
+		rc = store_meta(m->out, index, "content",
 				intern_get(&m->keys, c->key), err);
 		if (!rc && has_start)
-			rc = store_meta_number(m->db, index, "kernel_start",
+			rc = store_meta_number(m->out, index, "kernel_start",
 					       start, err);
 	}
 	return rc;
@@ -164,7 +164,7 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 
 	p->in = in;
 	p->time = INT64_MIN;
-	p->db = store_open(in->path, false, err);
+	p->db = store_open(in->path, err);
 	if (!p->db || merge_number_all(m, p, err))
 		goto out;
 	p->n_type = p->map[MERGE_TYPE].n;
@@ -203,7 +203,7 @@ static int merge_take_request(struct merge *m, struct merge_part *p UNUSED,
 			      const struct rows *r UNUSED, struct value *v,
 			      struct err *err UNUSED)
 {
-	struct writing *w = m->db->w;
+	struct writing *w = m->out->w;
 	uint32_t chain = (uint32_t)v[MERGE_REQUESTS_CHAIN].num;
 
 	w->requests++;
@@ -217,8 +217,8 @@ static int merge_take_chain(struct merge *m, struct merge_part *p UNUSED,
 			    const struct rows *r, struct value *v UNUSED,
 			    struct err *err UNUSED)
 {
-	m->db->w->chains++;
-	m->db->w->chain_events += (uint64_t)rows_int(r, MERGE_CHAINS_N_EVENTS);
+	m->out->w->chains++;
+	m->out->w->chain_events += (uint64_t)rows_int(r, MERGE_CHAINS_N_EVENTS);
 	return 1;
 }
 
@@ -226,7 +226,7 @@ static int merge_take_copy(struct merge *m, struct merge_part *p UNUSED,
 			   const struct rows *r UNUSED, struct value *v UNUSED,
 			   struct err *err UNUSED)
 {
-	m->db->w->copies++;
+	m->out->w->copies++;
 	return 1;
 }
 
@@ -280,12 +280,12 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 	unsigned int ev, table;
 	struct rows *r;
 
-	if (fields_reach_table(m->db, event, &ev, &table, err))
+	if (fields_reach_table(m->out, event, &ev, &table, err))
 		return -1;
 	r = rows_open(p->db, store_sql("merge_ev_columns"), &of_table, 1, err);
 	for (; rows_step(r) && n < BULK_COLUMNS; n++) {
 		is_stack[n] = rows_int(r, MERGE_EV_COLUMNS_IS_STACK) != 0;
-		if (fields_reach_column(m->db, ev,
+		if (fields_reach_column(m->out, ev,
 					rows_text(r, MERGE_EV_COLUMNS_NAME),
 					is_stack[n], &at[n], err))
 			return rows_stop(r);
@@ -298,7 +298,7 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 
 	r = sql ? rows_open(p->db, sql, NULL, 0, err) : NULL;
 	sqlite3_free(sql);
-	const size_t columns = m->db->table[table]->shape.n_columns;
+	const size_t columns = m->out->table[table]->shape.n_columns;
 
 	while (rows_step(r)) {
 		uint32_t id = merge_part_event(p, rows_int(r, MERGE_ID));
@@ -316,7 +316,7 @@ static int merge_fields_copy(struct merge *m, struct merge_part *p,
 			else if (at[i])
 				v[at[i]] = was;
 		}
-		if (tables_put(m->db, table, v, columns, err))
+		if (tables_put(m->out, table, v, columns, err))
 			return rows_stop(r);
 	}
 	return rows_end(r, err);
@@ -327,7 +327,7 @@ static int merge_fields_rename(struct merge *m, struct merge_part *p UNUSED,
 			       const struct rows *r, struct value *v,
 			       struct err *err)
 {
-	return fields_name_type(m->db, (uint32_t)v[MERGE_EV_TYPES_ID].num,
+	return fields_name_type(m->out, (uint32_t)v[MERGE_EV_TYPES_ID].num,
 				rows_text(r, MERGE_EV_TYPES_EVENT), err);
 }
 
@@ -357,5 +357,5 @@ int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err)
 			    err) ||
 	    merge_groups_take(m, p, err) || merge_fields_take(m, p, err))
 		return -1;
-	return tables_tidy(m->db, err);
+	return tables_tidy(m->out, err);
 }

@@ -76,28 +76,30 @@ static void verdicts_regroup(struct merge *m, const struct rows *r)
 static int verdicts_count_chain(struct merge *m, sqlite3_stmt *st, uint32_t id,
 				struct err *err)
 {
-	struct writing *w = m->db->w;
+	struct writing *w = m->out->w;
 
 	m->joined++;
 	w->joined++;
 	w->chain_events++;
 	if (id > w->max_chain)
 		w->max_chain = id;
-	return PUT_VALUES(m->db, st, err, VALUE_OF(id), VALUE_OF(CHAIN_USED),
+	return PUT_VALUES(m->out, st, err, VALUE_OF(id), VALUE_OF(CHAIN_USED),
 			  VALUE_OF(CONF_PROVED));
 }
 
 /* Gives requests the verdicts of table new_verdict, and empties it. */
 static int merge_apply(struct merge *m, struct err *err)
 {
-	struct rows *r = rows_of(m->db, "merge_verdicts", err);
+	struct rows *r =
+		rows_of(maker_read(m->out, err), "merge_verdicts", err);
 	sqlite3_stmt *request = NULL, *chain = NULL;
 
 	if (r)
-		request = db_prepare(m->db, store_sql("merge_verdict"), err);
+		request =
+			maker_prepare(m->out, store_sql("merge_verdict"), err);
 	if (request)
-		chain = db_prepare(m->db, store_sql("merge_verdict_chain"),
-				   err);
+		chain = maker_prepare(m->out, store_sql("merge_verdict_chain"),
+				      err);
 	int rc = chain ? 0 : -1;
 
 	while (!rc && rows_step(r)) {
@@ -107,14 +109,15 @@ static int merge_apply(struct merge *m, struct err *err)
 		for (size_t i = 0; i < ARRAY_SIZE(v); i++)
 			v[i] = rows_value(r, i);
 		verdicts_regroup(m, r);
-		rc = tables_run(m->db, request, v, ARRAY_SIZE(v), err);
+		rc = tables_run(m->out, request, v, ARRAY_SIZE(v), err);
 		if (!rc && id)
 			rc = verdicts_count_chain(m, chain, (uint32_t)id, err);
 	}
 	sqlite3_finalize(request);
 	sqlite3_finalize(chain);
 	rc = rc ? rows_stop(r) : rows_end(r, err);
-	return rc ? rc : db_exec(m->db, store_sql("merge_verdicts_clear"), err);
+	return rc ? rc
+		  : maker_exec(m->out, store_sql("merge_verdicts_clear"), err);
 }
 
 /* ---- pieces of streams */
@@ -207,7 +210,7 @@ static int settle_put(struct settle *s, const struct fact_request *r,
 	if (!r->event || r->verdict == REQ_MATCHED || r->verdict == REQ_EMPTY ||
 	    (r->verdict == REQ_UNEXPLAINED && open))
 		return 0;
-	return PUT_VALUES(s->m->db, s->put, err, VALUE_OF(r->event),
+	return PUT_VALUES(s->m->out, s->put, err, VALUE_OF(r->event),
 			  VALUE_OF(r->verdict), VALUE_OF(r->confidence),
 			  VALUE_OF(r->end), VALUE_TIME(r->until),
 			  VALUE_ID(r->loss), VALUE_OF(VERDICT_MERGED));
@@ -220,7 +223,7 @@ static int settle_put_chain(struct settle *s, const struct fact_chain *c,
 	if (!c->id || c->n_events ||
 	    (s->known != TIME_NONE && c->time > s->known))
 		return 0;
-	return PUT_VALUES(s->m->db, s->put_chain, err, VALUE_OF(c->id),
+	return PUT_VALUES(s->m->out, s->put_chain, err, VALUE_OF(c->id),
 			  VALUE_OF(c->verdict), VALUE_OF(c->confidence),
 			  VALUE_TIME(c->from), VALUE_ID(c->loss),
 			  VALUE_OF(c->flags & VERDICT_CONFLICT));
@@ -250,7 +253,8 @@ static int settle_end_line(struct settle *s, struct err *err)
 /* Reads what is known of a line, and its losses. */
 static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 {
-	struct rows *r = ROWS_BY(s->m->db, "settle_line", err, id);
+	struct rows *r =
+		ROWS_BY(maker_read(s->m->out, err), "settle_line", err, id);
 
 	join_free(s->join);
 	losses_free(s->losses);
@@ -273,7 +277,7 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	r = ROWS_BY(s->m->db, "settle_losses", err, id);
+	r = ROWS_BY(maker_read(s->m->out, err), "settle_losses", err, id);
 	while (rows_step(r)) {
 		int64_t t0 = rows_int_or(r, SETTLE_LOSSES_T0, TIME_NONE);
 		int64_t none = t0 == TIME_NONE ? TIME_NONE : INT64_MAX;
@@ -297,12 +301,12 @@ static int settle_judge(struct merge *m, struct err *err)
 	struct rows *r = NULL;
 	int rc = 0;
 
-	s.put = db_prepare(m->db, store_sql("settle_put"), err);
+	s.put = maker_prepare(m->out, store_sql("settle_put"), err);
 	if (s.put)
-		s.put_chain =
-			db_prepare(m->db, store_sql("settle_put_chain"), err);
+		s.put_chain = maker_prepare(m->out,
+					    store_sql("settle_put_chain"), err);
 	if (s.put_chain)
-		r = rows_of(m->db, "settle_halves", err);
+		r = rows_of(maker_read(m->out, err), "settle_halves", err);
 	while (!rc && rows_step(r)) {
 		int64_t line = rows_int(r, SETTLE_HALVES_LINE);
 		int64_t tid = rows_int(r, SETTLE_HALVES_TID);
@@ -346,17 +350,18 @@ static int merge_settle_open(struct merge *m, struct err *err)
 {
 	int64_t merged, joined, events;
 
-	if (db_number(m->db, store_sql("settle_has_merged"), &merged, err))
+	if (maker_number(m->out, store_sql("settle_has_merged"), &merged, err))
 		return -1;
 	if (!merged)
 		return 0;
-	if (db_exec(m->db, store_sql("settle_open_again"), err) ||
+	if (maker_exec(m->out, store_sql("settle_open_again"), err) ||
 	    merge_apply(m, err) ||
-	    db_number(m->db, store_sql("settle_joined"), &joined, err) ||
-	    db_number(m->db, store_sql("settle_chain_events"), &events, err))
+	    maker_number(m->out, store_sql("settle_joined"), &joined, err) ||
+	    maker_number(m->out, store_sql("settle_chain_events"), &events,
+			 err))
 		return -1;
-	m->db->w->joined = (uint64_t)joined;
-	m->db->w->chain_events = (uint64_t)events;
+	m->out->w->joined = (uint64_t)joined;
+	m->out->w->chain_events = (uint64_t)events;
 	return 0;
 }
 
@@ -365,21 +370,22 @@ static int settle_pieces(struct merge *m, struct err *err)
 {
 	int64_t waits;
 
-	if (db_exec(m->db, store_sql("settle_lines"), err) ||
-	    db_number(m->db, store_sql("settle_waiting"), &waits, err))
+	if (maker_exec(m->out, store_sql("settle_lines"), err) ||
+	    maker_number(m->out, store_sql("settle_waiting"), &waits, err))
 		return -1;
-	if (waits && (db_exec(m->db, store_sql("settle_cpus"), err) ||
+	if (waits && (maker_exec(m->out, store_sql("settle_cpus"), err) ||
 		      settle_judge(m, err) || merge_apply(m, err) ||
-		      db_exec(m->db, store_sql("settle_cpus_end"), err)))
+		      maker_exec(m->out, store_sql("settle_cpus_end"), err)))
 		return -1;
-	return db_exec(m->db, store_sql("settle_lines_end"), err);
+	return maker_exec(m->out, store_sql("settle_lines_end"), err);
 }
 
 static int merge_settle(struct merge *m, struct err *err)
 {
 	int64_t has;
 
-	return db_number(m->db, store_sql("settle_has_pieces"), &has, err) ||
+	return maker_number(m->out, store_sql("settle_has_pieces"), &has,
+			    err) ||
 			       (has && settle_pieces(m, err))
 		       ? -1
 		       : 0;
@@ -397,12 +403,13 @@ static int merge_settle(struct merge *m, struct err *err)
 /* Joins each request that waits with the chain that another capture has. */
 static int join_open(struct merge *m, struct err *err)
 {
-	return db_exec(m->db, store_sql("merge_join_begin"), err) ||
-			       db_exec(m->db, store_sql("merge_join_verdicts"),
-				       err) ||
+	return maker_exec(m->out, store_sql("merge_join_begin"), err) ||
+			       maker_exec(m->out,
+					  store_sql("merge_join_verdicts"),
+					  err) ||
 			       merge_apply(m, err)
 		       ? -1
-		       : db_exec(m->db, store_sql("merge_join_end"), err);
+		       : maker_exec(m->out, store_sql("merge_join_end"), err);
 }
 
 /* Joins halves of different captures. */
@@ -410,23 +417,24 @@ static int join_captures(struct merge *m, struct err *err)
 {
 	int64_t open, kin;
 
-	if (db_number(m->db, store_sql("merge_has_open"), &open, err) ||
-	    db_number(m->db, store_sql("merge_has_kin"), &kin, err))
+	if (maker_number(m->out, store_sql("merge_has_open"), &open, err) ||
+	    maker_number(m->out, store_sql("merge_has_kin"), &kin, err))
 		return -1;
 	if (!open && !kin)
 		return 0;
-	if (db_exec(m->db, store_sql("merge_boots"), err) ||
+	if (maker_exec(m->out, store_sql("merge_boots"), err) ||
 	    (open && join_open(m, err)) ||
-	    (kin && db_exec(m->db, store_sql("merge_kin"), err)))
+	    (kin && maker_exec(m->out, store_sql("merge_kin"), err)))
 		return -1;
-	return db_exec(m->db, store_sql("merge_boots_end"), err);
+	return maker_exec(m->out, store_sql("merge_boots_end"), err);
 }
 
 int merge_join(struct merge *m, struct err *err)
 {
-	return db_exec(m->db, store_sql("merge_verdicts_begin"), err) ||
+	return maker_exec(m->out, store_sql("merge_verdicts_begin"), err) ||
 			       merge_settle_open(m, err) ||
 			       join_captures(m, err) || merge_settle(m, err)
 		       ? -1
-		       : db_exec(m->db, store_sql("merge_verdicts_end"), err);
+		       : maker_exec(m->out, store_sql("merge_verdicts_end"),
+				    err);
 }

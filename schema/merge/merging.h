@@ -115,7 +115,7 @@ struct merge {
 	struct intern kernel; /* mappings of the kernel, by content */
 	uint32_t last[MERGE_KINDS]; /* the highest ids of the result */
 	uint32_t mappings;
-	struct store *db; /* the result */
+	struct maker *out; /* the result */
 	struct merge_code *code;
 	struct merge_groups *groups;
 	struct merge_counts *counts;
@@ -173,7 +173,7 @@ int merge_part_rest(struct merge *m, struct merge_part *p, struct err *err);
 void merge_part_close(struct merge_part *p);
 /* ---- merge_code.c: images, frames, stacks, symbols and their checks. They
  * are in memory until merge_code_write(). */
-struct merge_code *merge_code_new(struct store *db);
+struct merge_code *merge_code_new(struct maker *out);
 void merge_code_free(struct merge_code *c);
 /* Takes over those of a part, and fills its maps. */
 int merge_code_take(struct merge *m, struct merge_part *p, struct err *err);

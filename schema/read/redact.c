@@ -8,10 +8,11 @@
 #include <fnmatch.h>
 
 #include "schema/columns.h"
-#include "schema/db/db.h"
 #include "schema/guard/guard.h"
 #include "schema/guard/problem.h"
 #include "schema/db/queries.h"
+#include "schema/db/filling.h"
+#include "schema/maker.h"
 #include "schema/store.h"
 #include "schema/write/labels.h"
 #include "stitch/base/intern.h"
@@ -22,7 +23,7 @@
 #define WORD_MAX 4096
 
 struct redact {
-	struct store *db;
+	struct maker *mk;
 	const struct redact_opts *o;
 	struct intern words; /* that were replaced, each after its prefix */
 	uint32_t *number;    /* by word; each prefix has its own numbers */
@@ -241,7 +242,7 @@ static int redact_column(struct redact *rd, const struct redact_column *c,
 				 "'blob') AND %s",
 				 c->table, c->column, c->column, c->how,
 				 c->column, c->column, where);
-	return db_exec(rd->db, sql, err);
+	return maker_exec(rd->mk, sql, err);
 }
 
 /* Returns the rule for a field of an event, by its name. */
@@ -258,7 +259,7 @@ static enum redact_how redact_field_how(const char *column)
 
 static int redact_fields(struct redact *rd, struct err *err)
 {
-	struct rows *r = rows_of(rd->db, "redact_fields", err);
+	struct rows *r = rows_of(maker_read(rd->mk, err), "redact_fields", err);
 
 	while (rows_step(r)) {
 		const char *column = rows_text(r, REDACT_FIELDS_COLUMN);
@@ -275,30 +276,30 @@ static int redact_fields(struct redact *rd, struct err *err)
 
 static int redact_tables(struct redact *rd, struct err *err)
 {
-	if (db_exec(rd->db, store_sql("redact_begin"), err) ||
-	    db_exec(rd->db, store_sql("redact_payloads"), err))
+	if (maker_exec(rd->mk, store_sql("redact_begin"), err) ||
+	    maker_exec(rd->mk, store_sql("redact_payloads"), err))
 		return -1;
 	for (const struct redact_column *c = redact_columns; c->table; c++)
 		if (c->how != REDACT_KEEP && redact_column(rd, c, err))
 			return -1;
 	if (redact_fields(rd, err) ||
-	    db_exec(rd->db, store_sql("redact_end"), err) ||
-	    labels_make(rd->db, err))
+	    maker_exec(rd->mk, store_sql("redact_end"), err) ||
+	    labels_make(rd->mk, err))
 		return -1;
-	return db_exec(rd->db, "COMMIT; VACUUM", err);
+	return maker_exec(rd->mk, "COMMIT; VACUUM", err);
 }
 
 static int redact_register(struct redact *rd, struct err *err)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
-	int rc = sqlite3_create_function_v2(rd->db->db, "redact", 2, flags, rd,
-					    redact_value, NULL, NULL, NULL);
+	int rc = sqlite3_create_function_v2(rd->mk->db->db, "redact", 2, flags,
+					    rd, redact_value, NULL, NULL, NULL);
 
 	if (!rc)
-		rc = sqlite3_create_function_v2(rd->db->db, "kept", 2, flags,
-						rd, redact_kept, NULL, NULL,
-						NULL);
-	return rc ? db_error(rd->db, rc, err) : 0;
+		rc = sqlite3_create_function_v2(rd->mk->db->db, "kept", 2,
+						flags, rd, redact_kept, NULL,
+						NULL, NULL);
+	return rc ? db_error(rd->mk->db, rc, err) : 0;
 }
 
 int store_redact(const char *path, const char *name,
@@ -308,13 +309,13 @@ int store_redact(const char *path, const char *name,
 	struct redact rd = { .o = o };
 	int rc = -1;
 
-	rd.db = store_open_as(path, name, true, err);
+	rd.mk = maker_open(path, name, err);
 	/* for VACUUM */
-	if (rd.db)
-		sqlite3_limit(rd.db->db, SQLITE_LIMIT_ATTACHED, 1);
-	if (rd.db && !redact_register(&rd, err))
+	if (rd.mk)
+		sqlite3_limit(rd.mk->db->db, SQLITE_LIMIT_ATTACHED, 1);
+	if (rd.mk && !redact_register(&rd, err))
 		rc = redact_tables(&rd, err);
-	store_close(rd.db);
+	maker_free(rd.mk);
 	rd.counts.words = rd.n_number;
 	*counts = rd.counts;
 	free(rd.number);

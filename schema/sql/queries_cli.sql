@@ -295,7 +295,7 @@ SELECT DISTINCT i.start + s.start AS addr, iif(s.how = 'kallsyms', s.size, 0)
 FROM frame f JOIN image i ON i.id = f.image JOIN symbol s ON s.id = f.symbol
 WHERE i.kind IN (3, 4) AND i.start IS NOT NULL GROUP BY s.id ORDER BY 1
 
--- Events with a raw payload, for int_rows.h, and the payload.
+-- Events with a raw payload, for rows_ints(), and the payload.
 -- ?1: the event before the first
 -- name: payloads
 SELECT id, data FROM payload ORDER BY id

@@ -21,11 +21,12 @@ struct again_rows {
 
 /* Asks fn about each stack. The connection serves one statement at a time, so
  * that the answers are kept. */
-static int again_ask(struct store *db, int64_t from, int64_t until,
+static int again_ask(struct maker *mk, int64_t from, int64_t until,
 		     store_again_fn *fn, void *arg, struct again_rows *out,
 		     struct err *err)
 {
-	struct rows *r = ROWS_BY(db, "again_stacks", err, from, until);
+	struct rows *r =
+		ROWS_BY(maker_read(mk, err), "again_stacks", err, from, until);
 
 	while (rows_step(r)) {
 		uint32_t raw = (uint32_t)rows_int(r, AGAIN_STACKS_URAW);
@@ -46,40 +47,40 @@ static int again_ask(struct store *db, int64_t from, int64_t until,
 	return rows_end(r, err);
 }
 
-static int again_put(struct store *db, const struct again_rows *rows,
+static int again_put(struct maker *mk, const struct again_rows *rows,
 		     struct err *err)
 {
-	return PUT_EACH(db, store_sql("put_again"), err, rows->n, i,
+	return PUT_EACH(mk, store_sql("put_again"), err, rows->n, i,
 			VALUE_OF(rows->row[i].kind), VALUE_OF(rows->row[i].id),
 			VALUE_OF(rows->row[i].raw));
 }
 
 /* Runs the statements that use the new raw chains. */
-static int again_apply(struct store *db, const struct again_rows *rows,
+static int again_apply(struct maker *mk, const struct again_rows *rows,
 		       struct err *err)
 {
-	if (flush_frames(db, err) ||
-	    db_exec(db, store_sql("again_table"), err) ||
-	    again_put(db, rows, err) ||
-	    db_exec(db, store_sql("again_events"), err) ||
-	    db_exec(db, store_sql("again_chains"), err) ||
-	    db_exec(db, store_sql("again_requests"), err) ||
-	    db_exec(db, "DELETE FROM sample_group", err) ||
-	    db_exec(db, "DROP TABLE temp.again", err))
+	if (flush_frames(mk, err) ||
+	    maker_exec(mk, store_sql("again_table"), err) ||
+	    again_put(mk, rows, err) ||
+	    maker_exec(mk, store_sql("again_events"), err) ||
+	    maker_exec(mk, store_sql("again_chains"), err) ||
+	    maker_exec(mk, store_sql("again_requests"), err) ||
+	    maker_exec(mk, "DELETE FROM sample_group", err) ||
+	    maker_exec(mk, "DROP TABLE temp.again", err))
 		return -1;
-	return sample_groups_make(db, err);
+	return sample_groups_make(mk, err);
 }
 
-int store_again(struct store *db, int64_t from, int64_t until,
+int store_again(struct maker *mk, int64_t from, int64_t until,
 		store_again_fn *fn, void *arg, struct err *err)
 {
 	struct again_rows rows = { 0 };
 	int rc = -1;
 
-	if (!flush_frames(db, err) && !tables_link(db, err))
-		rc = again_ask(db, from, until, fn, arg, &rows, err);
+	if (!flush_frames(mk, err) && !tables_link(mk, err))
+		rc = again_ask(mk, from, until, fn, arg, &rows, err);
 	if (!rc && rows.n)
-		rc = again_apply(db, &rows, err);
+		rc = again_apply(mk, &rows, err);
 	free(rows.row);
 	return rc;
 }

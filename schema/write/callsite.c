@@ -6,10 +6,10 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-int store_callsites_begin(struct store *db, struct err *err)
+int store_callsites_begin(struct maker *mk, struct err *err)
 {
-	return db->making ? flush_frames(db, err)
-			  : db_exec(db, sql_file("callsite"), err);
+	return mk->is_new ? flush_frames(mk, err)
+			  : maker_exec(mk, sql_file("callsite"), err);
 }
 
 /* ---- lists of results */
@@ -48,14 +48,14 @@ CALLSITE_ROW(callsite_stack_row, struct store_stack_check, VALUE_OF(x->stack),
 	     VALUE_OF(x->checked), VALUE_OF(x->bogus), VALUE_ID(x->first),
 	     VALUE_ID(x->image), VALUE_OF(x->gaps), VALUE_ID(x->caller));
 
-static int callsite_put(struct store *db, unsigned int table,
+static int callsite_put(struct maker *mk, unsigned int table,
 			callsite_row_fn *row, const void *list, size_t n,
 			struct err *err)
 {
 	struct value v[COLUMNS_MAX];
 
 	for (size_t i = 0; i < n; i++)
-		if (tables_put(db, table, v, row(list, i, v), err))
+		if (tables_put(mk, table, v, row(list, i, v), err))
 			return -1;
 	return 0;
 }
@@ -74,106 +74,106 @@ static bool callsite_same_row(const struct rows *r, callsite_row_fn *row,
 /* Returns 1 if the table has these rows already, in this order of the query
  * `old`, so that its pages need not be written again; 0 if it is empty now; -1
  * and *err. */
-static int callsite_is_stored(struct store *db, const char *old,
+static int callsite_is_stored(struct maker *mk, const char *old,
 			      const char *drop, callsite_row_fn *row,
 			      const void *list, size_t n, struct err *err)
 {
 	bool same = true;
 	size_t i = 0;
 
-	if (db->making)
+	if (mk->is_new)
 		return 0;
-	struct rows *r = rows_of(db, old, err);
+	struct rows *r = rows_of(maker_read(mk, err), old, err);
 
 	for (; same && rows_step(r); i++)
 		same = i < n && callsite_same_row(r, row, list, i);
 	if (rows_end(r, err))
 		return -1;
-	return same && i == n ? 1 : db_exec(db, store_sql(drop), err);
+	return same && i == n ? 1 : maker_exec(mk, store_sql(drop), err);
 }
 
-static int callsite_store(struct store *db, unsigned int table, const char *old,
+static int callsite_store(struct maker *mk, unsigned int table, const char *old,
 			  const char *drop, callsite_row_fn *row,
 			  const void *list, size_t n, struct err *err)
 {
-	int stored = callsite_is_stored(db, old, drop, row, list, n, err);
+	int stored = callsite_is_stored(mk, old, drop, row, list, n, err);
 
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	return callsite_put(db, table, row, list, n, err);
+	return callsite_put(mk, table, row, list, n, err);
 }
 
 /* ---- writing */
 
-int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
+int store_callsites(struct maker *mk, const struct store_callsite *c, size_t n,
 		    struct err *err)
 {
-	return callsite_store(db, T_CALLSITE, "old_callsites", "drop_callsites",
+	return callsite_store(mk, T_CALLSITE, "old_callsites", "drop_callsites",
 			      callsite_row, c, n, err);
 }
 
-int store_doubt(struct store *db, uint32_t image, const char *why,
+int store_doubt(struct maker *mk, uint32_t image, const char *why,
 		struct err *err)
 {
-	return PUT_BY(db, store_sql("put_doubt"), err, VALUE_OF(image),
+	return PUT_BY(mk, store_sql("put_doubt"), err, VALUE_OF(image),
 		      value_text(why));
 }
 
 COMPARE_BY(callsite_by_link, struct store_link, inner, frame);
 
-int store_links(struct store *db, const struct store_link *l, size_t n,
+int store_links(struct maker *mk, const struct store_link *l, size_t n,
 		struct err *err)
 {
 	int stored = 0;
 
-	if (!db->making) {
+	if (!mk->is_new) {
 		struct store_link *sorted = mem_dup(l, n * sizeof(*l));
 
 		sort_items(sorted, n, callsite_by_link);
-		stored = callsite_is_stored(db, "old_links", "drop_links",
+		stored = callsite_is_stored(mk, "old_links", "drop_links",
 					    callsite_link_row, sorted, n, err);
 		free(sorted);
 	}
 	if (stored)
 		return stored < 0 ? -1 : 0;
-	return callsite_put(db, T_CALLSITE_LINK, callsite_link_row, l, n, err);
+	return callsite_put(mk, T_CALLSITE_LINK, callsite_link_row, l, n, err);
 }
 
-int store_links_drop(struct store *db, struct err *err)
+int store_links_drop(struct maker *mk, struct err *err)
 {
-	return db_exec(db, store_sql("drop_links"), err);
+	return maker_exec(mk, store_sql("drop_links"), err);
 }
 
-int store_judged(struct store *db, const struct store_judged *j, size_t n,
+int store_judged(struct maker *mk, const struct store_judged *j, size_t n,
 		 struct err *err)
 {
-	return callsite_store(db, T_JUDGED, "old_judged", "drop_judged",
+	return callsite_store(mk, T_JUDGED, "old_judged", "drop_judged",
 			      callsite_judged_row, j, n, err);
 }
 
-int store_user_trust(struct store *db, const struct store_user_trust *u,
+int store_user_trust(struct maker *mk, const struct store_user_trust *u,
 		     size_t n, struct err *err)
 {
-	return callsite_put(db, T_USER_TRUST, callsite_trust_row, u, n, err);
+	return callsite_put(mk, T_USER_TRUST, callsite_trust_row, u, n, err);
 }
 
-int store_ends(struct store *db, const struct store_end *s, size_t n,
+int store_ends(struct maker *mk, const struct store_end *s, size_t n,
 	       struct err *err)
 {
-	return callsite_put(db, T_END, callsite_end_row, s, n, err);
+	return callsite_put(mk, T_END, callsite_end_row, s, n, err);
 }
 
-int store_frame_share(struct store *db, const struct store_frame_share *s,
+int store_frame_share(struct maker *mk, const struct store_frame_share *s,
 		      struct err *err)
 {
-	return PUT_BY(db, store_sql("put_frame_share"), err, VALUE_OF(s->image),
+	return PUT_BY(mk, store_sql("put_frame_share"), err, VALUE_OF(s->image),
 		      VALUE_OF(s->functions), VALUE_OF(s->framed));
 }
 
-int store_stack_checks(struct store *db, const struct store_stack_check *s,
+int store_stack_checks(struct maker *mk, const struct store_stack_check *s,
 		       size_t n, struct err *err)
 {
-	return callsite_store(db, T_STACK_CHECK, "old_stack_checks",
+	return callsite_store(mk, T_STACK_CHECK, "old_stack_checks",
 			      "drop_stack_checks", callsite_stack_row, s, n,
 			      err);
 }

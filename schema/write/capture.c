@@ -13,16 +13,16 @@
  * usual capture has a dozen. */
 #define MARKS_MAX 200
 
-struct capture_map *capture_new_map(struct store *db, unsigned int index)
+struct capture_map *capture_new_map(struct maker *mk, unsigned int index)
 {
-	mem_grow(db->w->capture, db->w->cap_capture, (size_t)index + 1);
-	for (size_t i = db->w->n_capture; i <= index; i++) {
-		memset(&db->w->capture[i], 0, sizeof(*db->w->capture));
-		db->w->capture[i].first = TIME_NONE;
-		db->w->capture[i].last = TIME_NONE;
+	mem_grow(mk->w->capture, mk->w->cap_capture, (size_t)index + 1);
+	for (size_t i = mk->w->n_capture; i <= index; i++) {
+		memset(&mk->w->capture[i], 0, sizeof(*mk->w->capture));
+		mk->w->capture[i].first = TIME_NONE;
+		mk->w->capture[i].last = TIME_NONE;
 	}
-	db->w->n_capture = (size_t)index + 1;
-	return &db->w->capture[index];
+	mk->w->n_capture = (size_t)index + 1;
+	return &mk->w->capture[index];
 }
 
 /* Returns the unit of an event's weights. perf's clocks have the same names in
@@ -37,7 +37,7 @@ static const char *capture_unit(const struct event_def *e)
 		       : "events";
 }
 
-static int capture_write_type(struct store *db, uint32_t id,
+static int capture_write_type(struct maker *mk, uint32_t id,
 			      unsigned int source, const struct event_def *e,
 			      struct err *err)
 {
@@ -49,7 +49,7 @@ static int capture_write_type(struct store *db, uint32_t id,
 	};
 
 	return PUT_BY(
-		db, sql_file("event_type"), err, VALUE_OF(id),
+		mk, sql_file("event_type"), err, VALUE_OF(id),
 		VALUE_OF(source + 1), value_text(e->name ? e->name : "unknown"),
 		value_text("sample"), VALUE_OF(e->type), VALUE_OF(e->config),
 		VALUE_OF(e->sample_type), VALUE_OF(e->period),
@@ -65,30 +65,30 @@ static uint32_t *capture_type_slot(struct capture_map *c, uint32_t event)
 	return mem_at(c->type, c->n_type, c->cap_type, event);
 }
 
-uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
+uint32_t capture_type(struct maker *mk, unsigned int source, uint32_t event,
 		      struct err *err)
 {
-	struct capture_map *c = capture_map(db, source);
+	struct capture_map *c = capture_map(mk, source);
 
 	if (!c->src || event >= c->src->n_events) {
-		err_set(err, ERR_DB, "%s: capture %u has no event %u", db->path,
-			source + 1, event);
+		err_set(err, ERR_DB, "%s: capture %u has no event %u",
+			mk->db->path, source + 1, event);
 		return 0;
 	}
 	uint32_t *slot = capture_type_slot(c, event);
 
 	if (*slot)
 		return *slot;
-	*slot = ++db->w->n_types;
-	if (capture_write_type(db, *slot, source, &c->src->events[event], err))
+	*slot = ++mk->w->n_types;
+	if (capture_write_type(mk, *slot, source, &c->src->events[event], err))
 		return 0;
 	return *slot;
 }
 
-uint32_t capture_mark_type(struct store *db, unsigned int source,
+uint32_t capture_mark_type(struct maker *mk, unsigned int source,
 			   const char *name, struct err *err)
 {
-	struct capture_map *c = capture_map(db, source);
+	struct capture_map *c = capture_map(mk, source);
 	struct event_def def = { .name = name };
 
 	if (c->n_mark >= MARKS_MAX)
@@ -96,15 +96,15 @@ uint32_t capture_mark_type(struct store *db, unsigned int source,
 	for (size_t i = 0; i < c->n_mark; i++)
 		if (!strcmp(c->mark[i].name, def.name))
 			return c->mark[i].id;
-	uint32_t id = ++db->w->n_types;
+	uint32_t id = ++mk->w->n_types;
 	char sql[96];
 
 	snprintf(sql, sizeof(sql),
 		 "UPDATE event_type SET kind='record', how='mark', unit=NULL"
 		 " WHERE id=%u",
 		 id);
-	if (capture_write_type(db, id, source, &def, err) ||
-	    db_exec(db, sql, err))
+	if (capture_write_type(mk, id, source, &def, err) ||
+	    maker_exec(mk, sql, err))
 		return 0;
 	mem_grow(c->mark, c->cap_mark, c->n_mark + 1);
 	c->mark[c->n_mark].name = mem_strdup(def.name);
@@ -135,7 +135,7 @@ static void capture_note(const struct source_info *in, char *out, size_t size)
 					      n ? "," : "", words[i].word);
 }
 
-static int capture_write(struct store *db, const struct source *src,
+static int capture_write(struct maker *mk, const struct source *src,
 			 struct err *err)
 {
 	const struct source_info *in = &src->info;
@@ -144,7 +144,7 @@ static int capture_write(struct store *db, const struct source *src,
 
 	capture_note(in, text, sizeof(text));
 	return PUT_BY(
-		db, sql_file("capture"), err, VALUE_OF(src->index + 1),
+		mk, sql_file("capture"), err, VALUE_OF(src->index + 1),
 		value_text(src->path),
 		value_text(src->ops ? src->ops->name : NULL),
 		VALUE_ID(src->size ? src->size : src->pos),
@@ -159,38 +159,38 @@ static int capture_write(struct store *db, const struct source *src,
 		value_text(text));
 }
 
-void store_capture_source(struct store *db, const struct source *src)
+void store_capture_source(struct maker *mk, const struct source *src)
 {
-	capture_map(db, src->index)->src = src;
+	capture_map(mk, src->index)->src = src;
 }
 
-int store_capture(struct store *db, const struct source *src, struct err *err)
+int store_capture(struct maker *mk, const struct source *src, struct err *err)
 {
-	struct capture_map *c = capture_map(db, src->index);
+	struct capture_map *c = capture_map(mk, src->index);
 
-	store_capture_source(db, src);
-	if (capture_write(db, src, err))
+	store_capture_source(mk, src);
+	if (capture_write(mk, src, err))
 		return -1;
 	for (uint32_t i = 0; i < src->n_events; i++) {
 		uint32_t *slot = capture_type_slot(c, i);
 
 		if (!*slot)
-			*slot = ++db->w->n_types;
-		if (capture_write_type(db, *slot, src->index, &src->events[i],
+			*slot = ++mk->w->n_types;
+		if (capture_write_type(mk, *slot, src->index, &src->events[i],
 				       err))
 			return -1;
 	}
 	return 0;
 }
 
-int store_align(struct store *db, unsigned int source,
+int store_align(struct maker *mk, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err)
 {
 	const struct clock_map *m = &a->map;
 
 	/* a clock in cycles has no offset in ns */
 	return PUT_BY(
-		db,
+		mk,
 		"UPDATE capture SET align = ?2, offset_ns = ?3, drift_ppb = ?4,"
 		" error_ns = ?5, pairs = ?6, together = ?7 WHERE id = ?1",
 		err, VALUE_OF((int64_t)source + 1),
@@ -205,50 +205,50 @@ int store_align(struct store *db, unsigned int source,
 }
 
 /* Writes the sums over the events of each type. */
-static int capture_types_end(struct store *db, struct err *err)
+static int capture_types_end(struct maker *mk, struct err *err)
 {
 	const struct type_count *c = mem_reach(
-		db->w->count, db->w->n_count, db->w->cap_count, db->w->n_types);
+		mk->w->count, mk->w->n_count, mk->w->cap_count, mk->w->n_types);
 
 	return PUT_EACH(
-		db,
+		mk,
 		"UPDATE event_type SET events = ?2, weight = ?3 WHERE id = ?1",
-		err, db->w->n_types, i, VALUE_OF(i + 1), VALUE_OF(c[i].events),
+		err, mk->w->n_types, i, VALUE_OF(i + 1), VALUE_OF(c[i].events),
 		VALUE_OF(c[i].weight));
 }
 
-int captures_end(struct store *db, struct err *err)
+int captures_end(struct maker *mk, struct err *err)
 {
-	const struct capture_map *c = db->w->capture;
-	int rc = PUT_EACH(db,
+	const struct capture_map *c = mk->w->capture;
+	int rc = PUT_EACH(mk,
 			  "UPDATE capture SET samples = ?2,"
 			  " first_ns = coalesce(first_ns, ?3),"
 			  " last_ns = coalesce(last_ns, ?4),"
 			  " complete = complete AND NOT ?5 WHERE id = ?1",
-			  err, db->w->n_capture, i, VALUE_OF(i + 1),
+			  err, mk->w->n_capture, i, VALUE_OF(i + 1),
 			  VALUE_OF(c[i].samples), VALUE_TIME(c[i].first),
 			  VALUE_TIME(c[i].last), VALUE_OF(c[i].damaged));
 
-	return rc ? rc : capture_types_end(db, err);
+	return rc ? rc : capture_types_end(mk, err);
 }
 
 /* Writes text, or number if text is NULL. */
-static int capture_put_meta(struct store *db, int capture, const char *key,
+static int capture_put_meta(struct maker *mk, int capture, const char *key,
 			    const char *text, int64_t number, struct err *err)
 {
-	return PUT_BY(db, store_sql("put_meta"), err, VALUE_OF(capture + 1),
+	return PUT_BY(mk, store_sql("put_meta"), err, VALUE_OF(capture + 1),
 		      value_text(key),
 		      text ? value_text(text) : VALUE_OF(number));
 }
 
-int store_meta(struct store *db, int capture, const char *key,
+int store_meta(struct maker *mk, int capture, const char *key,
 	       const char *value, struct err *err)
 {
-	return capture_put_meta(db, capture, key, value ? value : "", 0, err);
+	return capture_put_meta(mk, capture, key, value ? value : "", 0, err);
 }
 
-int store_meta_number(struct store *db, int capture, const char *key,
+int store_meta_number(struct maker *mk, int capture, const char *key,
 		      int64_t value, struct err *err)
 {
-	return capture_put_meta(db, capture, key, NULL, value, err);
+	return capture_put_meta(mk, capture, key, NULL, value, err);
 }

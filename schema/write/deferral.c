@@ -87,7 +87,7 @@ void deferral_request(struct writing *w, const struct fact_request *q,
 
 COMPARE_BY(deferral_compare, struct deferral_sum, type, cpu, ns);
 
-static int deferral_write(struct store *db, const struct deferral_sums *d,
+static int deferral_write(struct maker *mk, const struct deferral_sums *d,
 			  struct err *err)
 {
 	for (size_t i = 0; i < d->n; i++) {
@@ -96,7 +96,7 @@ static int deferral_write(struct store *db, const struct deferral_sums *d,
 		bool last = i + 1 == d->n || s[1].type != s->type ||
 			    s[1].cpu != s->cpu;
 
-		if (PUT_ROW(db, T_DEFERRAL, err, VALUE_OF(s->type),
+		if (PUT_ROW(mk, T_DEFERRAL, err, VALUE_OF(s->type),
 			    VALUE_CPU(s->cpu), VALUE_OF(last ? s->max : s->ns),
 			    VALUE_OF(s->n)))
 			return -1;
@@ -104,15 +104,16 @@ static int deferral_write(struct store *db, const struct deferral_sums *d,
 	return 0;
 }
 
-int deferral_end(struct store *db, struct err *err)
+int deferral_end(struct maker *mk, struct err *err)
 {
-	struct deferral_sums *d = db->w->deferral;
+	struct deferral_sums *d = mk->w->deferral;
 
-	if (db->w->merged && db->w->requests) {
-		struct rows *r = rows_of(db, "deferral_latencies", err);
+	if (mk->w->merged && mk->w->requests) {
+		struct rows *r =
+			rows_of(maker_read(mk, err), "deferral_latencies", err);
 
 		if (!d)
-			d = db->w->deferral = mem_new(1, sizeof(*d));
+			d = mk->w->deferral = mem_new(1, sizeof(*d));
 		while (rows_step(r)) {
 			int32_t cpu = (int32_t)rows_int_or(
 				r, DEFERRAL_LATENCIES_CPU, -1);
@@ -128,5 +129,5 @@ int deferral_end(struct store *db, struct err *err)
 	if (!d)
 		return 0;
 	sort_items(d->sum, d->n, deferral_compare);
-	return deferral_write(db, d, err);
+	return deferral_write(mk, d, err);
 }

@@ -18,18 +18,18 @@ static void fact_pack_time(struct packing *p, bool known, int64_t t)
 	packing_known(p, known && t != TIME_NONE, t);
 }
 
-static int fact_put_extra(struct store *db, uint32_t event, const char *name,
+static int fact_put_extra(struct maker *mk, uint32_t event, const char *name,
 			  uint64_t v, struct err *err)
 {
-	return PUT_ROW(db, T_EXTRA, err, VALUE_OF(event), value_text(name),
+	return PUT_ROW(mk, T_EXTRA, err, VALUE_OF(event), value_text(name),
 		       VALUE_OF(v));
 }
 
-static int fact_put_extras(struct store *db, uint32_t event,
+static int fact_put_extras(struct maker *mk, uint32_t event,
 			   const struct extra *x, uint32_t n, struct err *err)
 {
 	for (uint32_t i = 0; i < n; i++, x++)
-		if (PUT_ROW(db, T_EXTRA, err, VALUE_OF(event),
+		if (PUT_ROW(mk, T_EXTRA, err, VALUE_OF(event),
 			    value_text(x->name ? x->name : "?"),
 			    x->blob ? value_blob(x->blob, x->len)
 				    : VALUE_OF(x->value)))
@@ -39,7 +39,7 @@ static int fact_put_extras(struct store *db, uint32_t event,
 
 /* Stores the payload of an event, if it has one that no ev_ table gets, and its
  * id or 0 in *id. */
-static int fact_put_payload(struct store *db, const struct capture_map *c,
+static int fact_put_payload(struct maker *mk, const struct capture_map *c,
 			    const struct fact_event *e, uint32_t *id,
 			    struct err *err)
 {
@@ -47,59 +47,59 @@ static int fact_put_payload(struct store *db, const struct capture_map *c,
 
 	*id = 0;
 	if (!rec || rec->kind != REC_SAMPLE || !rec->sample.raw || e->leader ||
-	    !fields_keep_raw(db->w->fields) ||
-	    (c->src && store_wants_fields(db, c->src, e->type)))
+	    !fields_keep_raw(mk->w->fields) ||
+	    (c->src && store_wants_fields(mk, c->src, e->type)))
 		return 0;
-	return payload_rows_put(db, rec->sample.raw, rec->sample.raw_len, id,
+	return payload_rows_put(mk, rec->sample.raw, rec->sample.raw_len, id,
 				err);
 }
 
-static int fact_put_switch(struct store *db, uint32_t event,
+static int fact_put_switch(struct maker *mk, uint32_t event,
 			   const struct record *rec, struct err *err)
 {
-	if (fact_put_extra(db, event, "out", !!(rec->flags & REC_F_OUT), err))
+	if (fact_put_extra(mk, event, "out", !!(rec->flags & REC_F_OUT), err))
 		return -1;
 	if (rec->flags & REC_F_PREEMPT &&
-	    fact_put_extra(db, event, "preempt", 1, err))
+	    fact_put_extra(mk, event, "preempt", 1, err))
 		return -1;
 	if (rec->sw.other_pid >= 0 &&
-	    fact_put_extra(db, event, "other_pid", (uint64_t)rec->sw.other_pid,
+	    fact_put_extra(mk, event, "other_pid", (uint64_t)rec->sw.other_pid,
 			   err))
 		return -1;
 	if (rec->sw.other_tid >= 0)
-		return fact_put_extra(db, event, "other_tid",
+		return fact_put_extra(mk, event, "other_tid",
 				      (uint64_t)rec->sw.other_tid, err);
 	return 0;
 }
 
 /* Writes the parts of an event that most events do not have. */
-static int fact_put_rest(struct store *db, const struct fact_event *e,
+static int fact_put_rest(struct maker *mk, const struct fact_event *e,
 			 struct err *err)
 {
 	const struct record *rec = e->rec;
 
 	if (e->leader)
-		return fact_put_extra(db, e->id, "leader", e->leader, err);
+		return fact_put_extra(mk, e->id, "leader", e->leader, err);
 	if (rec->flags & REC_F_DUPLICATE &&
-	    fact_put_extra(db, e->id, "duplicate", 1, err))
+	    fact_put_extra(mk, e->id, "duplicate", 1, err))
 		return -1;
 	if (rec->flags & REC_F_GUEST &&
-	    fact_put_extra(db, e->id, "guest", 1, err))
+	    fact_put_extra(mk, e->id, "guest", 1, err))
 		return -1;
 	if (rec->kind == REC_SWITCH)
-		return fact_put_switch(db, e->id, rec, err);
+		return fact_put_switch(mk, e->id, rec, err);
 	if (rec->kind == REC_MARK)
-		return fact_put_extras(db, e->id, rec->mark.extra,
+		return fact_put_extras(mk, e->id, rec->mark.extra,
 				       rec->mark.n_extra, err);
 	if (rec->kind != REC_SAMPLE)
 		return 0;
 
 	const struct rec_sample *s = &rec->sample;
 
-	if (s->n_extra && fact_put_extras(db, e->id, s->extra, s->n_extra, err))
+	if (s->n_extra && fact_put_extras(mk, e->id, s->extra, s->n_extra, err))
 		return -1;
 	for (uint32_t i = 0; i < s->n_branch; i++)
-		if (PUT_ROW(db, T_BRANCH, err, VALUE_OF(e->id), VALUE_OF(i),
+		if (PUT_ROW(mk, T_BRANCH, err, VALUE_OF(e->id), VALUE_OF(i),
 			    VALUE_OF(s->branch[i].from),
 			    VALUE_OF(s->branch[i].to),
 			    VALUE_OF(s->branch[i].flags)))
@@ -107,7 +107,7 @@ static int fact_put_rest(struct store *db, const struct fact_event *e,
 	return 0;
 }
 
-static uint32_t fact_type_id(struct store *db, struct capture_map *c,
+static uint32_t fact_type_id(struct maker *mk, struct capture_map *c,
 			     const struct fact_event *e, struct err *err)
 {
 	const struct record *rec = e->rec;
@@ -118,18 +118,18 @@ static uint32_t fact_type_id(struct store *db, struct capture_map *c,
 			mark = "switch";
 		else if (rec && rec->kind == REC_MARK && rec->mark.name)
 			mark = rec->mark.name;
-		return capture_mark_type(db, e->source, mark, err);
+		return capture_mark_type(mk, e->source, mark, err);
 	}
 	if (e->type < c->n_type && c->type[e->type])
 		return c->type[e->type];
-	return capture_type(db, e->source, e->type, err);
+	return capture_type(mk, e->source, e->type, err);
 }
 
-static void fact_count_event(struct store *db, struct capture_map *c,
+static void fact_count_event(struct maker *mk, struct capture_map *c,
 			     const struct fact_event *e, uint32_t type)
 {
 	const struct record *rec = e->rec;
-	struct writing *w = db->w;
+	struct writing *w = mk->w;
 
 	w->events++;
 	if (e->type != UINT32_MAX)
@@ -169,15 +169,15 @@ static bool fact_weighs(struct writing *w, struct capture_map *c,
 	return true;
 }
 
-static int fact_put_event_row(struct store *db, const struct capture_map *c,
+static int fact_put_event_row(struct maker *mk, const struct capture_map *c,
 			      const struct fact_event *e, uint32_t type,
 			      bool weighs, struct err *err)
 {
 	uint32_t payload;
 
-	if (fact_put_payload(db, c, e, &payload, err))
+	if (fact_put_payload(mk, c, e, &payload, err))
 		return -1;
-	struct block *b = db_packed(db, T_EVENT, 0, err);
+	struct block *b = maker_packed(mk, T_EVENT, 0, err);
 
 	if (!b)
 		return -1;
@@ -195,7 +195,7 @@ static int fact_put_event_row(struct store *db, const struct capture_map *c,
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
 		packing_int(&p, (int64_t)e->rec->raw);
 	packing_end(&p);
-	return e->rec ? fact_put_rest(db, e, err) : 0;
+	return e->rec ? fact_put_rest(mk, e, err) : 0;
 }
 
 /* Returns whether an event may have a request. */
@@ -210,45 +210,45 @@ static bool fact_asks(const struct capture_map *c, const struct fact_event *e)
 	       c->src->events[e->type].defer;
 }
 
-static int fact_put_event(struct store *db, const struct fact_event *e,
+static int fact_put_event(struct maker *mk, const struct fact_event *e,
 			  struct err *err)
 {
-	struct capture_map *c = capture_map(db, e->source);
-	uint32_t type = fact_type_id(db, c, e, err);
+	struct capture_map *c = capture_map(mk, e->source);
+	uint32_t type = fact_type_id(mk, c, e, err);
 
 	if (!type)
 		return -1;
-	if (__builtin_expect(e->id != db->w->events + 1, 0))
+	if (__builtin_expect(e->id != mk->w->events + 1, 0))
 		return err_set(err, ERR_DB,
 			       "%s: event %u came after event %llu: ids must "
 			       "be dense",
-			       db->path, e->id,
-			       (unsigned long long)db->w->events);
-	fact_count_event(db, c, e, type);
-	bool weighs = fact_weighs(db->w, c, e, type);
+			       mk->db->path, e->id,
+			       (unsigned long long)mk->w->events);
+	fact_count_event(mk, c, e, type);
+	bool weighs = fact_weighs(mk->w, c, e, type);
 
 	/* sums need the rows that requests refer to, and no others */
-	if ((!db->w->sums || fact_asks(c, e)) &&
-	    fact_put_event_row(db, c, e, type, weighs, err))
+	if ((!mk->db->sums || fact_asks(c, e)) &&
+	    fact_put_event_row(mk, c, e, type, weighs, err))
 		return -1;
 	if (e->type == UINT32_MAX) /* a switch or a mark is in no group */
 		return 0;
-	db->w->grouped++;
-	return sample_groups_event(db, c, e, type, weighs, err);
+	mk->w->grouped++;
+	return sample_groups_event(mk, c, e, type, weighs, err);
 }
 
-static int fact_put_request(struct store *db, const struct fact_request *q,
+static int fact_put_request(struct maker *mk, const struct fact_request *q,
 			    struct err *err)
 {
-	struct block *b = db_packed(db, T_REQUEST, 0, err);
+	struct block *b = maker_packed(mk, T_REQUEST, 0, err);
 
 	if (!b)
 		return -1;
-	sums_request(db->w, q);
+	sums_request(mk->w, q);
 	if (q->chain)
-		db->w->joined++;
-	if (q->chain > db->w->max_chain)
-		db->w->max_chain = q->chain;
+		mk->w->joined++;
+	if (q->chain > mk->w->max_chain)
+		mk->w->max_chain = q->chain;
 	struct packing p = packing_begin(b, q->event, 0);
 
 	packing_id(&p, q->cookie);
@@ -267,18 +267,18 @@ static int fact_put_request(struct store *db, const struct fact_request *q,
 	fact_pack_time(&p, q->as_perf, q->held);
 	packing_id(&p, q->as_tid);
 	packing_end(&p);
-	return sample_groups_request(db, q, err);
+	return sample_groups_request(mk, q, err);
 }
 
-static int fact_put_chain(struct store *db, const struct fact_chain *f,
+static int fact_put_chain(struct maker *mk, const struct fact_chain *f,
 			  struct err *err)
 {
-	struct block *b = db_packed(db, T_CHAIN, 0, err);
+	struct block *b = maker_packed(mk, T_CHAIN, 0, err);
 
 	if (!b)
 		return -1;
-	sums_chain(db->w, f);
-	db->w->chain_events += f->n_events;
+	sums_chain(mk->w, f);
+	mk->w->chain_events += f->n_events;
 	struct packing p = packing_begin(b, f->id, 0);
 
 	packing_int(&p, f->source + 1);
@@ -298,90 +298,90 @@ static int fact_put_chain(struct store *db, const struct fact_chain *f,
 	return 0;
 }
 
-static int fact_put_copy(struct store *db, const struct fact_copy *f,
+static int fact_put_copy(struct maker *mk, const struct fact_copy *f,
 			 struct err *err)
 {
-	db->w->copies++;
-	return PUT_ROW(db, T_CHAIN_COPY, err, VALUE_OF(f->chain),
+	mk->w->copies++;
+	return PUT_ROW(mk, T_CHAIN_COPY, err, VALUE_OF(f->chain),
 		       VALUE_OF(f->source + 1), VALUE_TIME(f->time),
 		       VALUE_CPU(f->cpu));
 }
 
-static int fact_put_finding(struct store *db, const struct fact_finding *f,
+static int fact_put_finding(struct maker *mk, const struct fact_finding *f,
 			    struct err *err)
 {
-	return PUT_ROW(db, T_FINDING, err, VALUE_OF(f->rule + 1),
+	return PUT_ROW(mk, T_FINDING, err, VALUE_OF(f->rule + 1),
 		       VALUE_OF(f->source + 1), VALUE_TIME(f->time),
 		       VALUE_TIME(f->since), VALUE_CPU(f->cpu),
 		       VALUE_ID(f->thread), VALUE_ID(f->event),
 		       VALUE_ID(f->loss), VALUE_OF(f->n));
 }
 
-static int fact_put_gap(struct store *db, const struct fact_gap *g,
+static int fact_put_gap(struct maker *mk, const struct fact_gap *g,
 			struct err *err)
 {
-	return PUT_ROW(db, T_GAP, err, VALUE_OF(g->source + 1),
+	return PUT_ROW(mk, T_GAP, err, VALUE_OF(g->source + 1),
 		       VALUE_CPU(g->cpu), VALUE_OF(g->first), VALUE_OF(g->n),
 		       VALUE_TIME(g->t0), VALUE_TIME(g->t1),
 		       VALUE_OF(g->verdict), VALUE_ID(g->loss));
 }
 
-static int fact_put_counter(struct store *db, const struct fact_counter *c,
+static int fact_put_counter(struct maker *mk, const struct fact_counter *c,
 			    struct err *err)
 {
-	return PUT_ROW(db, T_COUNTER, err, VALUE_OF(c->source + 1),
+	return PUT_ROW(mk, T_COUNTER, err, VALUE_OF(c->source + 1),
 		       VALUE_CPU(c->cpu), VALUE_OF(c->first), VALUE_OF(c->last),
 		       VALUE_OF(c->seen), VALUE_OF(c->missing),
 		       VALUE_OF(c->gaps), VALUE_OF(c->late),
 		       VALUE_OF(c->elsewhere), VALUE_OF(c->wraps));
 }
 
-static int fact_put_session(struct store *db, const struct fact_session *s,
+static int fact_put_session(struct maker *mk, const struct fact_session *s,
 			    struct err *err)
 {
-	return PUT_ROW(db, T_COOKIES, err, VALUE_OF(s->source + 1),
+	return PUT_ROW(mk, T_COOKIES, err, VALUE_OF(s->source + 1),
 		       value_text(s->layout), value_text(s->reason),
 		       VALUE_OF(s->no_chain), VALUE_OF(s->no_sample),
 		       VALUE_OF(s->missing));
 }
 
-static int fact_put_process(struct store *db, const struct fact_process *p,
+static int fact_put_process(struct maker *mk, const struct fact_process *p,
 			    struct err *err)
 {
-	return PUT_ROW(db, T_PROCESS, err, VALUE_OF(p->id),
+	return PUT_ROW(mk, T_PROCESS, err, VALUE_OF(p->id),
 		       VALUE_OF(p->source + 1), VALUE_OF(p->pid),
 		       VALUE_ID(p->parent), VALUE_TIME(p->start),
 		       VALUE_TIME(p->end));
 }
 
-static int fact_put_thread(struct store *db, const struct fact_thread *t,
+static int fact_put_thread(struct maker *mk, const struct fact_thread *t,
 			   struct err *err)
 {
-	return PUT_ROW(db, T_THREAD, err, VALUE_OF(t->id), VALUE_ID(t->process),
+	return PUT_ROW(mk, T_THREAD, err, VALUE_OF(t->id), VALUE_ID(t->process),
 		       VALUE_OF(t->tid), VALUE_TIME(t->start),
 		       VALUE_TIME(t->end));
 }
 
-static int fact_put_comm(struct store *db, const struct fact_comm *c,
+static int fact_put_comm(struct maker *mk, const struct fact_comm *c,
 			 struct err *err)
 {
 	char label[256];
 	const char *name = c->name ? c->name : "";
 
 	labels_text(name, label, sizeof(label));
-	sample_groups_comm(db, c->id, name);
-	return PUT_ROW(db, T_COMM, err, VALUE_OF(c->id), VALUE_ID(c->thread),
+	sample_groups_comm(mk, c->id, name);
+	return PUT_ROW(mk, T_COMM, err, VALUE_OF(c->id), VALUE_ID(c->thread),
 		       VALUE_TIME(c->time), VALUE_OF(!!c->exec),
 		       value_text(name),
 		       value_text(strcmp(name, label) != 0 ? label : NULL));
 }
 
-static int fact_put_mapping(struct store *db, const struct fact_mapping *m,
+static int fact_put_mapping(struct maker *mk, const struct fact_mapping *m,
 			    struct err *err)
 {
-	if (!mapped_code_add(db, m) && db->w->sums)
+	if (!mapped_code_add(mk, m) && mk->db->sums)
 		return 0;
-	struct block *b = db_packed(db, T_MAPPING, 0, err);
+	struct block *b = maker_packed(mk, T_MAPPING, 0, err);
 
 	if (!b)
 		return -1;
@@ -400,34 +400,34 @@ static int fact_put_mapping(struct store *db, const struct fact_mapping *m,
 	return 0;
 }
 
-int store_fact(struct store *db, const struct fact *f, struct err *err)
+int store_fact(struct maker *mk, const struct fact *f, struct err *err)
 {
 	switch (f->kind) {
 	case FACT_EVENT:
-		return fact_put_event(db, &f->event, err);
+		return fact_put_event(mk, &f->event, err);
 	case FACT_REQUEST:
-		return fact_put_request(db, &f->request, err);
+		return fact_put_request(mk, &f->request, err);
 	case FACT_CHAIN:
-		return fact_put_chain(db, &f->chain, err);
+		return fact_put_chain(mk, &f->chain, err);
 	case FACT_COPY:
-		return fact_put_copy(db, &f->copy, err);
+		return fact_put_copy(mk, &f->copy, err);
 	case FACT_PROCESS:
-		return fact_put_process(db, &f->process, err);
+		return fact_put_process(mk, &f->process, err);
 	case FACT_THREAD:
-		return fact_put_thread(db, &f->thread, err);
+		return fact_put_thread(mk, &f->thread, err);
 	case FACT_COMM:
-		return fact_put_comm(db, &f->comm, err);
+		return fact_put_comm(mk, &f->comm, err);
 	case FACT_MAPPING:
-		return fact_put_mapping(db, &f->mapping, err);
+		return fact_put_mapping(mk, &f->mapping, err);
 	case FACT_FINDING:
-		return fact_put_finding(db, &f->finding, err);
+		return fact_put_finding(mk, &f->finding, err);
 	case FACT_GAP:
-		return fact_put_gap(db, &f->gap, err);
+		return fact_put_gap(mk, &f->gap, err);
 	case FACT_COUNTER:
-		return fact_put_counter(db, &f->counter, err);
+		return fact_put_counter(mk, &f->counter, err);
 	case FACT_SESSION:
-		return fact_put_session(db, &f->session, err);
+		return fact_put_session(mk, &f->session, err);
 	}
-	return err_set(err, ERR_DB, "%s: a fact of unknown kind %d", db->path,
-		       (int)f->kind);
+	return err_set(err, ERR_DB, "%s: a fact of unknown kind %d",
+		       mk->db->path, (int)f->kind);
 }

@@ -194,15 +194,15 @@ fields_ask(struct fields *fs, const struct source *src, uint32_t event)
 	return m->wanted;
 }
 
-bool store_wants_fields(struct store *db, const struct source *src,
+bool store_wants_fields(struct maker *mk, const struct source *src,
 			uint32_t event)
 {
-	const struct fields *fs = db->w->fields;
+	const struct fields *fs = mk->w->fields;
 
 	if (src->index < fs->n_source && event < fs->source[src->index].n &&
 	    fs->source[src->index].map[event].asked)
 		return fs->source[src->index].map[event].wanted;
-	return fields_ask(db->w->fields, src, event);
+	return fields_ask(mk->w->fields, src, event);
 }
 
 static void fields_add_suffix(char *name, size_t len, unsigned int n)
@@ -232,12 +232,12 @@ static const char *fields_name_column(struct ev_table *ev, const char *field)
 /* Adds the table with a column for each field of e, which may be NULL. SQLite
  * reads all tables again after each ALTER TABLE: with 2,000 events of 100
  * fields minutes. */
-static int fields_new_table(struct store *db, const char *event,
+static int fields_new_table(struct maker *mk, const char *event,
 			    const struct event_def *e, struct err *err)
 {
-	struct fields *fs = db->w->fields;
+	struct fields *fs = mk->w->fields;
 	struct ev_table ev = { .event = mem_strdup(event) };
-	sqlite3_str *sql = sqlite3_str_new(db->db);
+	sqlite3_str *sql = sqlite3_str_new(mk->db->db);
 
 	column_name_fold("ev_", event, ev.name);
 	size_t len = strlen(ev.name);
@@ -263,31 +263,31 @@ static int fields_new_table(struct store *db, const char *event,
 							 : PAGES_NONE };
 
 	snprintf(quoted, sizeof(quoted), "\"%s\"", ev.name);
-	ev.table = (unsigned int)db_table_add(db, &shape);
+	ev.table = (unsigned int)maker_table_add(mk, &shape);
 	*mem_add(fs->ev, fs->n_ev, fs->cap_ev) = ev;
 
 	char *text = sqlite3_str_finish(sql);
-	int rc = text ? db_exec(db, text, err)
-		      : err_set(err, ERR_DB, "%s: out of memory", db->path);
+	int rc = text ? maker_exec(mk, text, err)
+		      : err_set(err, ERR_DB, "%s: out of memory", mk->db->path);
 
 	sqlite3_free(text);
 	return rc;
 }
 
-static int fields_new_column(struct store *db, struct ev_table *ev,
+static int fields_new_column(struct maker *mk, struct ev_table *ev,
 			     const char *field, struct err *err)
 {
-	struct bulk_table *t = db->table[ev->table];
+	struct bulk_table *t = mk->table[ev->table];
 
 	/* rows on their way have the old shape */
-	if (db_drain(db, err))
+	if (!maker_read(mk, err))
 		return -1;
 	t->shape.n_columns++;
 	bulk_table_reset(t);
 	char *sql = sqlite3_mprintf("ALTER TABLE \"%w\" ADD COLUMN \"%w\"",
 				    ev->name, fields_name_column(ev, field));
-	int rc = sql ? db_exec(db, sql, err)
-		     : err_set(err, ERR_DB, "%s: out of memory", db->path);
+	int rc = sql ? maker_exec(mk, sql, err)
+		     : err_set(err, ERR_DB, "%s: out of memory", mk->db->path);
 
 	sqlite3_free(sql);
 	return rc;
@@ -304,12 +304,12 @@ static uint16_t fields_find_column(const struct ev_table *ev, const char *field,
 	return 0;
 }
 
-static int fields_set_type_table(struct store *db, uint32_t type,
+static int fields_set_type_table(struct maker *mk, uint32_t type,
 				 const char *name, struct err *err)
 {
 	char *sql = sqlite3_mprintf(
 		"UPDATE event_type SET fields = %Q WHERE id = %u", name, type);
-	int rc = sql ? db_exec(db, sql, err) : -1;
+	int rc = sql ? maker_exec(mk, sql, err) : -1;
 
 	sqlite3_free(sql);
 	return rc;
@@ -317,13 +317,13 @@ static int fields_set_type_table(struct store *db, uint32_t type,
 
 /* Remembers that the values of a column are ids of lists of addresses: merging
  * replaces them. */
-static int fields_note_stack(struct store *db, const char *table,
+static int fields_note_stack(struct maker *mk, const char *table,
 			     const char *column, struct err *err)
 {
 	char key[2 * STORE_NAME_MAX + 16];
 
 	snprintf(key, sizeof(key), "stack column %s.%s", table, column);
-	return store_meta_number(db, -1, key, 1, err);
+	return store_meta_number(mk, -1, key, 1, err);
 }
 
 static size_t fields_find_table(const struct fields *fs, const char *event)
@@ -335,43 +335,43 @@ static size_t fields_find_table(const struct fields *fs, const char *event)
 	return i;
 }
 
-int fields_reach_table(struct store *db, const char *event, unsigned int *ev,
+int fields_reach_table(struct maker *mk, const char *event, unsigned int *ev,
 		       unsigned int *table, struct err *err)
 {
-	struct fields *fs = db->w->fields;
+	struct fields *fs = mk->w->fields;
 	size_t i = fields_find_table(fs, event);
 
-	if (i == fs->n_ev && fields_new_table(db, event, NULL, err))
+	if (i == fs->n_ev && fields_new_table(mk, event, NULL, err))
 		return -1;
 	*ev = (unsigned int)i;
 	*table = fs->ev[i].table;
 	return 0;
 }
 
-int fields_reach_column(struct store *db, unsigned int ev, const char *column,
+int fields_reach_column(struct maker *mk, unsigned int ev, const char *column,
 			bool is_stack, unsigned int *at, struct err *err)
 {
-	struct ev_table *t = &db->w->fields->ev[ev];
+	struct ev_table *t = &mk->w->fields->ev[ev];
 
 	*at = fields_find_column(t, column, 0);
 	if (*at || t->n_col + 1 >= BULK_COLUMNS)
 		return 0;
-	if (fields_new_column(db, t, column, err))
+	if (fields_new_column(mk, t, column, err))
 		return -1;
 	*at = fields_find_column(t, column, 0);
-	return is_stack ? fields_note_stack(db, t->name, t->col[*at - 1].name,
+	return is_stack ? fields_note_stack(mk, t->name, t->col[*at - 1].name,
 					    err)
 			: 0;
 }
 
-int fields_name_type(struct store *db, uint32_t type, const char *event,
+int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 		     struct err *err)
 {
-	const struct fields *fs = db->w->fields;
+	const struct fields *fs = mk->w->fields;
 	size_t i = fields_find_table(fs, event);
 
 	return i < fs->n_ev
-		       ? fields_set_type_table(db, type, fs->ev[i].name, err)
+		       ? fields_set_type_table(mk, type, fs->ev[i].name, err)
 		       : 0;
 }
 
@@ -389,20 +389,20 @@ static void fields_add_place(struct ev_map *m, uint16_t column, uint16_t field)
  * missing. Events with too many fields do not come here: store_wants_fields()
  * keeps their raw payload. If the union of the fields in all captures exceeds
  * the limit, the last fields are left out. */
-static int fields_make_map(struct store *db, const struct source *src,
+static int fields_make_map(struct maker *mk, const struct source *src,
 			   uint32_t event, struct ev_map *m, struct err *err)
 {
 	const struct event_def *e = &src->events[event];
-	struct fields *fs = db->w->fields;
+	struct fields *fs = mk->w->fields;
 	const char *plain = event_plain_name(e);
 	size_t i = fields_find_table(fs, plain);
 
-	if (i == fs->n_ev && fields_new_table(db, plain, e, err))
+	if (i == fs->n_ev && fields_new_table(mk, plain, e, err))
 		return -1;
 	struct ev_table *ev = &fs->ev[i];
-	uint32_t type = capture_type(db, src->index, event, err);
+	uint32_t type = capture_type(mk, src->index, event, err);
 
-	if (!type || fields_set_type_table(db, type, ev->name, err))
+	if (!type || fields_set_type_table(mk, type, ev->name, err))
 		return -1;
 	m->place = mem_new(e->n_fields, sizeof(*m->place));
 	for (uint32_t f = 0; f < e->n_fields; f++) {
@@ -413,7 +413,7 @@ static int fields_make_map(struct store *db, const struct source *src,
 			nth += !strcmp(e->fields[k].name, name);
 		if (!fields_find_column(ev, name, nth) &&
 		    ev->n_col + 1 < BULK_COLUMNS &&
-		    fields_new_column(db, ev, name, err))
+		    fields_new_column(mk, ev, name, err))
 			return -1;
 		uint16_t at = fields_find_column(ev, name, nth);
 
@@ -421,7 +421,7 @@ static int fields_make_map(struct store *db, const struct source *src,
 			continue;
 		fields_add_place(m, at, (uint16_t)f);
 		if (e->fields[f].is_stack &&
-		    fields_note_stack(db, ev->name, ev->col[at - 1].name, err))
+		    fields_note_stack(mk, ev->name, ev->col[at - 1].name, err))
 			return -1;
 	}
 	m->ev = (uint32_t)i + 1;
@@ -458,17 +458,17 @@ static void fields_pack(struct packing *p, const struct field *f)
 		packing_int(p, f->num);
 }
 
-int store_fields(struct store *db, const struct source *src, uint32_t event,
+int store_fields(struct maker *mk, const struct source *src, uint32_t event,
 		 uint32_t event_id, const struct field *f, uint32_t n,
 		 struct err *err)
 {
-	struct ev_map *m = fields_map(db->w->fields, src->index, event);
+	struct ev_map *m = fields_map(mk->w->fields, src->index, event);
 
-	if (!m->ev && fields_make_map(db, src, event, m, err))
+	if (!m->ev && fields_make_map(mk, src, event, m, err))
 		return -1;
 	size_t bytes = fields_bytes(m, f, n);
-	struct block *b =
-		db_packed(db, db->w->fields->ev[m->ev - 1].table, bytes, err);
+	struct block *b = maker_packed(mk, mk->w->fields->ev[m->ev - 1].table,
+				       bytes, err);
 
 	if (!b)
 		return -1;

@@ -6,6 +6,7 @@
  */
 
 #include "schema/db/addrs.h"
+#include "schema/db/sums_code.h"
 #include "schema/write/frame_names.h"
 #include "schema/write/writing.h"
 #include "schema/write/write.h"
@@ -13,14 +14,14 @@
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
 
-static int flush_image(struct store *db, uint32_t id, struct err *err)
+static int flush_image(struct maker *mk, uint32_t id, struct err *err)
 {
-	const struct image *m = frames_get_image(db->w->fr, id);
+	const struct image *m = frames_get_image(mk->w->fr, id);
 	const bool inode = m->maj || m->min || m->ino;
 	const bool range = m->start || m->len;
 	const bool has_id = m->id_len && m->id_len <= sizeof(m->id);
 
-	return PUT_ROW(db, T_IMAGE, err, VALUE_OF(id), VALUE_OF(m->kind),
+	return PUT_ROW(mk, T_IMAGE, err, VALUE_OF(id), VALUE_OF(m->kind),
 		       value_text(m->path),
 		       value_blob(has_id ? m->id : NULL, m->id_len),
 		       value_known(inode, m->maj), value_known(inode, m->min),
@@ -36,28 +37,28 @@ static bool flush_named_by_capture(enum image_kind kind)
 	return kind == IMAGE_SYMBOLS || kind == IMAGE_SCRIPT;
 }
 
-static int flush_frame(struct store *db, uint32_t id, struct err *err)
+static int flush_frame(struct maker *mk, uint32_t id, struct err *err)
 {
-	const struct frame *f = frames_get_frame(db->w->fr, id);
+	const struct frame *f = frames_get_frame(mk->w->fr, id);
 	uint64_t symoff = 0;
 	uint32_t symbol = 0;
 
 	/* the capture has the name: naming has nothing to look up */
 	if (flush_named_by_capture(
-		    frames_get_image(db->w->fr, f->image)->kind) &&
-	    symbol_rows_said(db, f->image, f->off, &symbol, &symoff, err))
+		    frames_get_image(mk->w->fr, f->image)->kind) &&
+	    symbol_rows_said(mk, f->image, f->off, &symbol, &symoff, err))
 		return -1;
 	if (symbol)
-		*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
-	if (db->w->frame_names) {
+		*mem_add(mk->w->named, mk->w->n_named, mk->w->cap_named) = id;
+	if (mk->w->frame_names) {
 		const struct frame_name name = { .symbol = symbol,
 						 .symoff = symoff };
 
 		if (symbol)
-			frame_names_put(db, id, &name);
+			frame_names_put(mk, id, &name);
 		return 0;
 	}
-	struct block *b = db_packed(db, T_FRAME, 0, err);
+	struct block *b = maker_packed(mk, T_FRAME, 0, err);
 
 	if (!b)
 		return -1;
@@ -76,32 +77,32 @@ static int flush_frame(struct store *db, uint32_t id, struct err *err)
 }
 
 /* As flush_frame(), where frames have no rows. */
-static void flush_sums_frame(struct store *db, uint32_t id)
+static void flush_sums_frame(struct maker *mk, uint32_t id)
 {
-	const struct frame *f = frames_get_frame(db->w->fr, id);
+	const struct frame *f = frames_get_frame(mk->w->fr, id);
 	uint64_t start, size;
 	const char *name = NULL;
 
-	if (flush_named_by_capture(frames_get_image(db->w->fr, f->image)->kind))
-		name = frames_symbol_at(db->w->fr, f->off, &start, &size);
+	if (flush_named_by_capture(frames_get_image(mk->w->fr, f->image)->kind))
+		name = frames_symbol_at(mk->w->fr, f->off, &start, &size);
 	if (!name)
 		return;
-	sums_code_put(db, id, name, f->off - start, NULL);
-	*mem_add(db->w->named, db->w->n_named, db->w->cap_named) = id;
+	sums_code_put(mk->db->sums, id, name, f->off - start, NULL);
+	*mem_add(mk->w->named, mk->w->n_named, mk->w->cap_named) = id;
 }
 
-static bool flush_is_used(const struct store *db, uint32_t stack)
+static bool flush_is_used(const struct maker *mk, uint32_t stack)
 {
-	return stack / 8 < db->w->cap_used &&
-	       db->w->used[stack / 8] >> (stack % 8) & 1;
+	return stack / 8 < mk->w->cap_used &&
+	       mk->w->used[stack / 8] >> (stack % 8) & 1;
 }
 
-static int flush_stack(struct store *db, uint32_t id, struct err *err)
+static int flush_stack(struct maker *mk, uint32_t id, struct err *err)
 {
-	const struct stack *s = frames_get_stack(db->w->fr, id);
-	bool used = flush_is_used(db, id);
+	const struct stack *s = frames_get_stack(mk->w->fr, id);
+	bool used = flush_is_used(mk, id);
 	uint8_t hash[16];
-	struct block *b = db_packed(db, T_STACK, sizeof(hash), err);
+	struct block *b = maker_packed(mk, T_STACK, sizeof(hash), err);
 
 	if (!b)
 		return -1;
@@ -111,17 +112,17 @@ static int flush_stack(struct store *db, uint32_t id, struct err *err)
 	packing_int(&p, s->frame);
 	packing_int(&p, s->depth);
 	if (used) {
-		frames_hash(db->w->fr, id, hash);
+		frames_hash(mk->w->fr, id, hash);
 		packing_bytes(&p, RECORD_BLOB, hash, sizeof(hash));
 	}
 	packing_end(&p);
 	return 0;
 }
 
-int flush_path_row(struct store *db, uint32_t stack, size_t pos, uint32_t frame,
+int flush_path_row(struct maker *mk, uint32_t stack, size_t pos, uint32_t frame,
 		   struct err *err)
 {
-	struct block *b = db_packed(db, T_PATH, 0, err);
+	struct block *b = maker_packed(mk, T_PATH, 0, err);
 
 	if (!b)
 		return -1;
@@ -135,29 +136,29 @@ int flush_path_row(struct store *db, uint32_t stack, size_t pos, uint32_t frame,
 }
 
 /* Writes the frames of a stack. */
-static int flush_path(struct store *db, uint32_t stack, struct err *err)
+static int flush_path(struct maker *mk, uint32_t stack, struct err *err)
 {
-	uint32_t n = frames_get_stack(db->w->fr, stack)->depth;
+	uint32_t n = frames_get_stack(mk->w->fr, stack)->depth;
 	uint32_t i = n;
 
-	mem_grow(db->w->work, db->w->cap_work, n);
+	mem_grow(mk->w->work, mk->w->cap_work, n);
 	for (uint32_t at = stack; at && i;) {
-		const struct stack *s = frames_get_stack(db->w->fr, at);
+		const struct stack *s = frames_get_stack(mk->w->fr, at);
 
-		db->w->work[--i] = s->frame;
+		mk->w->work[--i] = s->frame;
 		at = s->parent;
 	}
 	for (i = 0; i < n; i++)
-		if (flush_path_row(db, stack, n - 1 - i, db->w->work[i], err))
+		if (flush_path_row(mk, stack, n - 1 - i, mk->w->work[i], err))
 			return -1;
 	return 0;
 }
 
-static int flush_chain(struct store *db, uint32_t id, struct err *err)
+static int flush_chain(struct maker *mk, uint32_t id, struct err *err)
 {
-	const struct raw_chain *c = frames_get_raw(db->w->fr, id);
+	const struct raw_chain *c = frames_get_raw(mk->w->fr, id);
 	size_t max = (size_t)c->n * ADDRS_BYTES_MAX;
-	struct block *b = db_packed(db, T_RAW, max, err);
+	struct block *b = maker_packed(mk, T_RAW, max, err);
 
 	if (!b)
 		return -1;
@@ -170,7 +171,7 @@ static int flush_chain(struct store *db, uint32_t id, struct err *err)
 	uint32_t n;
 
 	for (uint32_t at = 0; at < c->n; at += n) {
-		const uint64_t *ip = frames_raw_ips(db->w->fr, c, at, &n);
+		const uint64_t *ip = frames_raw_ips(mk->w->fr, c, at, &n);
 
 		end = addrs_pack(end, ip, n, &last);
 	}
@@ -187,22 +188,22 @@ struct flush_used {
 
 SORT_BY_DIGITS(flush_by_stack, struct flush_used, stack);
 
-static void flush_mark_used(struct store *db, uint32_t stack)
+static void flush_mark_used(struct maker *mk, uint32_t stack)
 {
-	size_t old = db->w->cap_used;
+	size_t old = mk->w->cap_used;
 	size_t byte = stack / 8;
 
-	mem_grow(db->w->used, db->w->cap_used, byte + 1);
-	if (db->w->cap_used > old)
-		memset(db->w->used + old, 0, db->w->cap_used - old);
-	db->w->used[byte] |= (unsigned char)(1 << (stack % 8));
+	mem_grow(mk->w->used, mk->w->cap_used, byte + 1);
+	if (mk->w->cap_used > old)
+		memset(mk->w->used + old, 0, mk->w->cap_used - old);
+	mk->w->used[byte] |= (unsigned char)(1 << (stack % 8));
 }
 
 /* Writes the new stacks, and the paths of those that raw chains up to `raws`
  * are the first to use: sorted, so that they are appended to the table. */
-static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
+static int flush_stacks(struct maker *mk, uint32_t raws, struct err *err)
 {
-	struct writing *w = db->w;
+	struct writing *w = mk->w;
 	struct flush_used *list = NULL;
 	size_t n = 0;
 	size_t cap = 0;
@@ -212,9 +213,9 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 	for (uint32_t id = w->raws + 1; id <= raws; id++) {
 		uint32_t s = frames_get_raw(w->fr, id)->stack;
 
-		if (!s || flush_is_used(db, s))
+		if (!s || flush_is_used(mk, s))
 			continue;
-		flush_mark_used(db, s);
+		flush_mark_used(mk, s);
 		*mem_add(list, n, cap) = (struct flush_used){ s };
 		if (s <= w->stacks)
 			*mem_add(w->late, w->n_late, w->cap_late) = s;
@@ -222,60 +223,60 @@ static int flush_stacks(struct store *db, uint32_t raws, struct err *err)
 	if (n)
 		list = flush_by_stack(list, n);
 	for (; !rc && w->stacks < stacks; w->stacks++)
-		rc = flush_stack(db, w->stacks + 1, err);
+		rc = flush_stack(mk, w->stacks + 1, err);
 	for (size_t i = 0; !rc && i < n; i++)
-		rc = flush_path(db, (uint32_t)list[i].stack, err);
+		rc = flush_path(mk, (uint32_t)list[i].stack, err);
 	free(list);
 	return rc;
 }
 
-int flush_frames(struct store *db, struct err *err)
+int flush_frames(struct maker *mk, struct err *err)
 {
-	uint32_t raws = db->w->fr ? db->w->fr->n_raw : 0;
+	uint32_t raws = mk->w->fr ? mk->w->fr->n_raw : 0;
 	int rc = 0;
 
-	if (!db->w->fr)
+	if (!mk->w->fr)
 		return 0;
-	for (; !rc && db->w->images < db->w->fr->n_image; db->w->images++)
-		rc = flush_image(db, db->w->images + 1, err)
-			     ?: jitted_put(db, db->w->images + 1, err);
-	for (; db->w->sums && db->w->frames < db->w->fr->n_frame;)
-		flush_sums_frame(db, ++db->w->frames);
-	if (db->w->sums)
+	for (; !rc && mk->w->images < mk->w->fr->n_image; mk->w->images++)
+		rc = flush_image(mk, mk->w->images + 1, err)
+			     ?: jitted_put(mk, mk->w->images + 1, err);
+	for (; mk->db->sums && mk->w->frames < mk->w->fr->n_frame;)
+		flush_sums_frame(mk, ++mk->w->frames);
+	if (mk->db->sums)
 		return rc;
-	for (; !rc && db->w->frames < db->w->fr->n_frame; db->w->frames++)
-		rc = flush_frame(db, db->w->frames + 1, err);
+	for (; !rc && mk->w->frames < mk->w->fr->n_frame; mk->w->frames++)
+		rc = flush_frame(mk, mk->w->frames + 1, err);
 	if (!rc)
-		rc = flush_stacks(db, raws, err);
-	for (; !rc && db->w->raws < raws; db->w->raws++)
-		rc = flush_chain(db, db->w->raws + 1, err);
+		rc = flush_stacks(mk, raws, err);
+	for (; !rc && mk->w->raws < raws; mk->w->raws++)
+		rc = flush_chain(mk, mk->w->raws + 1, err);
 	return rc;
 }
 
-int flush_late_hashes(struct store *db, struct err *err)
+int flush_late_hashes(struct maker *mk, struct err *err)
 {
-	if (!db->w->n_late)
+	if (!mk->w->n_late)
 		return 0;
-	sqlite3_stmt *st =
-		db_prepare(db, "UPDATE stack SET hash = ?2 WHERE id = ?1", err);
+	sqlite3_stmt *st = maker_prepare(
+		mk, "UPDATE stack SET hash = ?2 WHERE id = ?1", err);
 	int rc = st ? 0 : -1;
 
-	for (size_t i = 0; !rc && i < db->w->n_late; i++) {
+	for (size_t i = 0; !rc && i < mk->w->n_late; i++) {
 		uint8_t hash[16];
 
-		frames_hash(db->w->fr, db->w->late[i], hash);
-		sqlite3_bind_int64(st, 1, db->w->late[i]);
+		frames_hash(mk->w->fr, mk->w->late[i], hash);
+		sqlite3_bind_int64(st, 1, mk->w->late[i]);
 		sqlite3_bind_blob(st, 2, hash, sizeof(hash), SQLITE_STATIC);
-		rc = db_step(db, st, err);
+		rc = db_step(mk->db, st, err);
 	}
 	sqlite3_finalize(st);
-	db->w->n_late = 0;
+	mk->w->n_late = 0;
 	return rc;
 }
 
-int store_flush(struct store *db, struct ledger *lg, struct err *err)
+int store_flush(struct maker *mk, struct ledger *lg, struct err *err)
 {
-	if (flush_frames(db, err) || store_entries(db, lg, err))
+	if (flush_frames(mk, err) || store_entries(mk, lg, err))
 		return -1;
-	return tables_tidy(db, err);
+	return tables_tidy(mk, err);
 }

@@ -1,4 +1,6 @@
 /* frame_names.c - the names of frames while a database is made. */
+#include "schema/db/sums_code.h"
+#include "schema/write/write.h"
 #include "schema/write/frame_names.h"
 
 #include "schema/write/labels.h"
@@ -32,10 +34,10 @@ void frame_names_free(struct frame_names *fn)
 	free(fn);
 }
 
-void frame_names_put(struct store *db, uint32_t frame,
+void frame_names_put(struct maker *mk, uint32_t frame,
 		     const struct frame_name *name)
 {
-	struct frame_names *fn = db->w->frame_names;
+	struct frame_names *fn = mk->w->frame_names;
 
 	*mem_at(fn->name, fn->n, fn->cap, frame) = *name;
 	if (name->file)
@@ -43,17 +45,17 @@ void frame_names_put(struct store *db, uint32_t frame,
 			&fn->files, intern_add(&fn->files, name->file));
 }
 
-void frame_names_symbol(struct store *db, uint32_t id, const char *name)
+void frame_names_symbol(struct maker *mk, uint32_t id, const char *name)
 {
-	if (db->w->frame_names)
-		labels_symbol(db->w->frame_names->labels, id, name);
+	if (mk->w->frame_names)
+		labels_symbol(mk->w->frame_names->labels, id, name);
 }
 
-void frame_names_inlined(struct store *db, uint32_t frame, uint32_t depth,
+void frame_names_inlined(struct maker *mk, uint32_t frame, uint32_t depth,
 			 const char *name)
 {
-	if (db->w->frame_names)
-		labels_inlined(db->w->frame_names->labels, frame, depth, name);
+	if (mk->w->frame_names)
+		labels_inlined(mk->w->frame_names->labels, frame, depth, name);
 }
 
 static const struct frame_name *frame_names_of(const struct frame_names *fn,
@@ -64,12 +66,12 @@ static const struct frame_name *frame_names_of(const struct frame_names *fn,
 	return frame < fn->n ? &fn->name[frame] : &none;
 }
 
-static int frame_names_put_row(struct store *db, uint32_t id,
+static int frame_names_put_row(struct maker *mk, uint32_t id,
 			       const struct frame_name *name, struct err *err)
 {
-	const struct frame *f = frames_get_frame(db->w->fr, id);
+	const struct frame *f = frames_get_frame(mk->w->fr, id);
 	size_t len = name->file ? strlen(name->file) : 0;
-	struct block *b = db_packed(db, T_FRAME, len, err);
+	struct block *b = maker_packed(mk, T_FRAME, len, err);
 
 	if (!b)
 		return -1;
@@ -90,25 +92,33 @@ static int frame_names_put_row(struct store *db, uint32_t id,
 	return 0;
 }
 
-int frame_names_write(struct store *db, bool labels, struct err *err)
+int frame_names_write(struct maker *mk, bool labels, struct err *err)
 {
-	struct frame_names *fn = db->w->frame_names;
+	struct frame_names *fn = mk->w->frame_names;
 	int rc = 0;
 
 	if (!fn)
 		return 0;
-	db->w->frame_names = NULL;
-	for (uint32_t id = 1; !rc && id <= db->w->frames; id++)
-		rc = frame_names_put_row(db, id, frame_names_of(fn, id), err);
+	mk->w->frame_names = NULL;
+	for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
+		rc = frame_names_put_row(mk, id, frame_names_of(fn, id), err);
 	if (!rc && labels) {
-		labels_begin(fn->labels, db->w->fr);
-		for (uint32_t id = 1; !rc && id <= db->w->frames; id++)
-			rc = labels_put(fn->labels, db, id,
-					frames_get_frame(db->w->fr, id)->image,
+		labels_begin(fn->labels, mk->w->fr);
+		for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
+			rc = labels_put(fn->labels, mk, id,
+					frames_get_frame(mk->w->fr, id)->image,
 					frame_names_of(fn, id)->symbol, err);
-		db->w->labelled = true;
-		db->w->renamed = false;
+		mk->w->labelled = true;
+		mk->w->renamed = false;
 	}
 	frame_names_free(fn);
 	return rc;
+}
+
+void store_sums_only(struct maker *mk)
+{
+	mk->db->sums = sums_code_new(mk->w->fr);
+	/* it has no rows of frames */
+	frame_names_free(mk->w->frame_names);
+	mk->w->frame_names = NULL;
 }

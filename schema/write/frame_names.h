@@ -12,7 +12,7 @@
 
 struct err;
 struct frame_names;
-struct store;
+struct maker;
 
 /* What naming says of a frame. */
 struct frame_name {
@@ -27,14 +27,14 @@ struct frame_name {
 struct frame_names *frame_names_new(void);
 void frame_names_free(struct frame_names *fn); /* NULL is fine */
 /* Keeps what the row of a frame will have, in place of what it had. Copies. */
-void frame_names_put(struct store *db, uint32_t frame,
+void frame_names_put(struct maker *mk, uint32_t frame,
 		     const struct frame_name *name);
 /* Keep the name of a symbol, by its row's id, and of a function that was
  * inlined into a frame, for labels. Do nothing if frames do not wait. */
-void frame_names_symbol(struct store *db, uint32_t id, const char *name);
-void frame_names_inlined(struct store *db, uint32_t frame, uint32_t depth,
+void frame_names_symbol(struct maker *mk, uint32_t id, const char *name);
+void frame_names_inlined(struct maker *mk, uint32_t frame, uint32_t depth,
 			 const char *name);
 /* Writes the rows of all frames so far, from when on later ones do not wait;
  * does nothing the second time. labels: and their labels. Returns 0, or -1 and
  * *err. */
-int frame_names_write(struct store *db, bool labels, struct err *err);
+int frame_names_write(struct maker *mk, bool labels, struct err *err);

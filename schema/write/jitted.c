@@ -18,19 +18,19 @@ static bool jitted_line_counts(const struct jit_code *c, size_t i)
 	       (i + 1 == c->n_line || c->line[i + 1].off != c->line[i].off);
 }
 
-int jitted_put(struct store *db, uint32_t id, struct err *err)
+int jitted_put(struct maker *mk, uint32_t id, struct err *err)
 {
-	const struct jit_code *c = frames_get_image(db->w->fr, id)->code;
+	const struct jit_code *c = frames_get_image(mk->w->fr, id)->code;
 
 	if (!c)
 		return 0;
 	if (c->bytes && c->n_bytes <= JIT_BYTES_MAX &&
-	    PUT_ROW(db, T_JIT_CODE, err, VALUE_OF(id), VALUE_OF(c->machine),
+	    PUT_ROW(mk, T_JIT_CODE, err, VALUE_OF(id), VALUE_OF(c->machine),
 		    VALUE_OF(c->start), value_blob(c->bytes, c->n_bytes)))
 		return -1;
 	for (size_t i = 0; i < c->n_line; i++)
 		if (jitted_line_counts(c, i) &&
-		    PUT_ROW(db, T_JIT_LINE, err, VALUE_OF(id),
+		    PUT_ROW(mk, T_JIT_LINE, err, VALUE_OF(id),
 			    VALUE_OF(c->line[i].off),
 			    value_text(c->line[i].file),
 			    VALUE_ID(c->line[i].line)))
@@ -38,10 +38,10 @@ int jitted_put(struct store *db, uint32_t id, struct err *err)
 	return 0;
 }
 
-int jitted_lines(struct store *db, uint32_t image, struct arena *text,
+int jitted_lines(struct maker *mk, uint32_t image, struct arena *text,
 		 struct jit_code *out, struct err *err)
 {
-	struct rows *r = ROWS_BY(db, "jit_lines", err, image);
+	struct rows *r = ROWS_BY(maker_read(mk, err), "jit_lines", err, image);
 	struct jit_line *line = NULL;
 	size_t cap = 0;
 

@@ -158,10 +158,10 @@ void labels_begin(struct label_making *l, const struct frames *fr)
 	sort_items(l->inlined, l->n_inlined, label_by_frame);
 }
 
-static int labels_read_images(struct label_making *l, struct store *db,
+static int labels_read_images(struct label_making *l, struct maker *mk,
 			      struct err *err)
 {
-	struct rows *r = rows_dense(db, "code_images", err);
+	struct rows *r = rows_dense(maker_read(mk, err), "code_images", err);
 
 	while (rows_step(r))
 		labels_image_of(l, rows_text(r, CODE_IMAGES_PATH),
@@ -169,10 +169,10 @@ static int labels_read_images(struct label_making *l, struct store *db,
 	return rows_end(r, err);
 }
 
-static int labels_read_symbols(struct label_making *l, struct store *db,
+static int labels_read_symbols(struct label_making *l, struct maker *mk,
 			       struct err *err)
 {
-	struct rows *r = rows_dense(db, "label_symbols", err);
+	struct rows *r = rows_dense(maker_read(mk, err), "label_symbols", err);
 
 	while (rows_step(r)) {
 		struct value v = rows_value(r, LABEL_SYMBOLS_NAME);
@@ -186,10 +186,10 @@ static int labels_read_symbols(struct label_making *l, struct store *db,
 	return rows_end(r, err);
 }
 
-static int labels_read_inlined(struct label_making *l, struct store *db,
+static int labels_read_inlined(struct label_making *l, struct maker *mk,
 			       struct err *err)
 {
-	struct rows *r = rows_of(db, "label_inlines", err);
+	struct rows *r = rows_of(maker_read(mk, err), "label_inlines", err);
 
 	while (rows_step(r)) {
 		int64_t frame = rows_int(r, LABEL_INLINES_FRAME);
@@ -211,7 +211,7 @@ static void label_add(struct label_making *l, const char *s)
 	mem_append(l->line, l->n_line, l->cap_line, s, n);
 }
 
-int labels_put(struct label_making *l, struct store *db, uint32_t frame,
+int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
 	       uint64_t image, uint64_t symbol, struct err *err)
 {
 	const char *name = symbol < l->n_symbol ? l->symbol[symbol] : NULL;
@@ -228,7 +228,7 @@ int labels_put(struct label_making *l, struct store *db, uint32_t frame,
 			label_add(l, l->inlined[l->at].name);
 			label_add(l, "_[i]");
 		}
-	struct block *b = db_packed(db, T_LABEL, l->n_line, err);
+	struct block *b = maker_packed(mk, T_LABEL, l->n_line, err);
 
 	if (!b)
 		return -1;
@@ -239,32 +239,46 @@ int labels_put(struct label_making *l, struct store *db, uint32_t frame,
 	return 0;
 }
 
-static int labels_put_rows(struct label_making *l, struct store *db,
+/* What the query label_frames says of a frame. */
+struct label_frame {
+	uint32_t id;
+	int64_t image, symbol;
+};
+
+/* No row is read while another one is put: the frames are read first. */
+static int labels_put_rows(struct label_making *l, struct maker *mk,
 			   struct err *err)
 {
-	struct rows *q = rows_ints(db, store_sql("label_frames"), err);
-	struct int_row f;
-	int ret = q ? 1 : -1;
+	struct rows *r =
+		rows_ints(maker_read(mk, err), store_sql("label_frames"), err);
+	struct label_frame *frame = NULL;
+	size_t n = 0, cap = 0;
+	struct int_row row;
 
-	while (ret > 0 && (ret = rows_next_ints(q, &f, err)) > 0)
-		if (f.v[0] > 0 && f.v[0] < UINT32_MAX &&
-		    labels_put(l, db, (uint32_t)f.v[0], (uint64_t)f.v[1],
-			       (uint64_t)f.v[2], err))
-			ret = -1;
-	rows_close(q);
-	return ret;
+	while (rows_step_ints(r, &row))
+		if (row.v[0] > 0 && row.v[0] < UINT32_MAX)
+			*mem_add(frame, n, cap) =
+				(struct label_frame){ (uint32_t)row.v[0],
+						      row.v[1], row.v[2] };
+	int rc = rows_end(r, err);
+
+	for (size_t i = 0; !rc && i < n; i++)
+		rc = labels_put(l, mk, frame[i].id, (uint64_t)frame[i].image,
+				(uint64_t)frame[i].symbol, err);
+	free(frame);
+	return rc;
 }
 
-int labels_make(struct store *db, struct err *err)
+int labels_make(struct maker *mk, struct err *err)
 {
 	struct label_making *l = label_making_new();
 	int ret = -1;
 
-	if (!db_exec(db, "DELETE FROM internal_label", err) &&
-	    !labels_read_images(l, db, err) &&
-	    !labels_read_symbols(l, db, err) &&
-	    !labels_read_inlined(l, db, err))
-		ret = labels_put_rows(l, db, err);
+	if (!maker_exec(mk, "DELETE FROM internal_label", err) &&
+	    !labels_read_images(l, mk, err) &&
+	    !labels_read_symbols(l, mk, err) &&
+	    !labels_read_inlined(l, mk, err))
+		ret = labels_put_rows(l, mk, err);
 	label_making_free(l);
 	return ret;
 }

@@ -9,7 +9,7 @@
 struct err;
 struct frames;
 struct label_making;
-struct store;
+struct maker;
 
 /* Copies s to out, with replacements for what would break a line of folded
  * stacks. out always ends with a 0. Returns the length. */
@@ -27,8 +27,8 @@ void labels_inlined(struct label_making *l, uint32_t frame, uint32_t depth,
 void labels_begin(struct label_making *l, const struct frames *fr);
 /* Writes the label of a frame, whose id is above the last one. symbol: of its
  * function; 0: none. Returns 0, or -1 and *err. */
-int labels_put(struct label_making *l, struct store *db, uint32_t frame,
+int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
 	       uint64_t image, uint64_t symbol, struct err *err);
 /* Makes the labels of all rows of frames, which have their last names, again.
  * Returns 0, or -1 and *err. */
-int labels_make(struct store *db, struct err *err);
+int labels_make(struct maker *mk, struct err *err);

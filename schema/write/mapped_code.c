@@ -42,20 +42,20 @@ void mapped_code_free(struct mapped_code *mc)
 SAME_BY(mapped_code_same, struct mapped_code, part[id], struct mapped_part,
 	image, prot, pgoff, len);
 
-bool mapped_code_add(struct store *db, const struct fact_mapping *m)
+bool mapped_code_add(struct maker *mk, const struct fact_mapping *m)
 {
-	struct mapped_code *mc = db->w->mapped;
+	struct mapped_code *mc = mk->w->mapped;
 	const struct mapped_part key = { m->pgoff, m->end - m->start, m->image,
 					 m->prot };
 	uint64_t hash = hash_pair(key.pgoff ^ key.prot,
 				  key.len ^ (uint64_t)key.image << 32);
 
 	if (!mc)
-		mc = db->w->mapped = mem_new(1, sizeof(*mc));
+		mc = mk->w->mapped = mem_new(1, sizeof(*mc));
 	if (mc->many || table_find(&mc->index, hash, mapped_code_same, mc,
 				   &key) != TABLE_NONE)
 		return false;
-	if (mc->n == PARTS_MAX && !db->w->sums) {
+	if (mc->n == PARTS_MAX && !mk->db->sums) {
 		mc->many = true;
 		return false;
 	}
@@ -77,12 +77,12 @@ static void mapped_parts_add(struct mapped_parts *parts, uint32_t image,
 		(struct image_part){ image, pgoff, len };
 }
 
-static int mapped_parts_read(struct store *db, struct mapped_parts *parts,
+static int mapped_parts_read(struct maker *mk, struct mapped_parts *parts,
 			     struct err *err)
 {
-	if (tables_link(db, err))
+	if (tables_link(mk, err))
 		return -1;
-	struct rows *r = rows_of(db, "mapped_code", err);
+	struct rows *r = rows_of(maker_read(mk, err), "mapped_code", err);
 
 	while (rows_step(r)) {
 		int64_t image = rows_int(r, MAPPED_CODE_IMAGE);
@@ -98,14 +98,14 @@ static int mapped_parts_read(struct store *db, struct mapped_parts *parts,
 
 COMPARE_BY(mapped_part_by_image, struct image_part, image);
 
-int mapped_parts_load(struct store *db, struct mapped_parts *parts,
+int mapped_parts_load(struct maker *mk, struct mapped_parts *parts,
 		      struct err *err)
 {
-	const struct mapped_code *mc = db->w->mapped;
+	const struct mapped_code *mc = mk->w->mapped;
 
 	*parts = (struct mapped_parts){ 0 };
-	if (!db->making || !db->w->fr || (mc && mc->many)) {
-		if (mapped_parts_read(db, parts, err))
+	if (!mk->is_new || !mk->w->fr || (mc && mc->many)) {
+		if (mapped_parts_read(mk, parts, err))
 			return -1;
 	} else {
 		for (size_t i = 0; mc && i < mc->n; i++) {

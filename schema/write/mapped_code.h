@@ -5,7 +5,7 @@
 
 struct err;
 struct image_part;
-struct store;
+struct maker;
 
 /* What was mapped as code, by image. */
 struct mapped_parts {
@@ -16,7 +16,7 @@ struct mapped_parts {
 /* Fills *parts, for mapped_parts_release(), also if it fails. Of a database
  * that is being made it is what the facts said, so far as it is in memory.
  * Returns 0, or -1 and *err. */
-int mapped_parts_load(struct store *db, struct mapped_parts *parts,
+int mapped_parts_load(struct maker *mk, struct mapped_parts *parts,
 		      struct err *err);
 void mapped_parts_release(struct mapped_parts *parts);
 /* Returns the *n parts of a row of image. */

@@ -7,6 +7,7 @@
 
 #include "schema/columns.h"
 #include "schema/db/queries.h"
+#include "schema/db/sums_code.h"
 #include "schema/write/writing.h"
 #include "schema/write/frame_names.h"
 #include "schema/write/write.h"
@@ -55,11 +56,11 @@ struct naming {
 	struct arena text; /* of the current image's strings */
 };
 
-static struct naming *naming_of(struct store *db)
+static struct naming *naming_of(struct maker *mk)
 {
-	if (!db->w->naming)
-		db->w->naming = mem_new(1, sizeof(*db->w->naming));
-	return db->w->naming;
+	if (!mk->w->naming)
+		mk->w->naming = mem_new(1, sizeof(*mk->w->naming));
+	return mk->w->naming;
 }
 
 static void naming_end_walk(struct naming *nm)
@@ -90,7 +91,7 @@ SAME_FUNCTION(naming_same_symbol, struct naming, known[id], struct symbol,
 
 /* Stores the id of a symbol of the current image, and writes the symbol when it
  * comes for the first time. */
-static int naming_symbol_id(struct store *db, struct naming *nm,
+static int naming_symbol_id(struct maker *mk, struct naming *nm,
 			    const struct symbol *s, uint32_t *id,
 			    struct err *err)
 {
@@ -102,10 +103,10 @@ static int naming_symbol_id(struct store *db, struct naming *nm,
 		mem_grow(nm->known, nm->cap_known, nm->n_known + 1);
 		struct known_symbol k = { s->start, NULL, at + 1 };
 
-		k.name = db->w->sums ? sums_code_text(db, s->name)
-				     : arena_strdup(&nm->text, s->name);
-		if (!db->w->sums &&
-		    symbol_rows_put(db, nm->at.image, s, &k.id, err))
+		k.name = mk->db->sums ? sums_code_text(mk->db->sums, s->name)
+				      : arena_strdup(&nm->text, s->name);
+		if (!mk->db->sums &&
+		    symbol_rows_put(mk, nm->at.image, s, &k.id, err))
 			return -1;
 		nm->known[nm->n_known++] = k;
 		table_add(&nm->by_name, h, at);
@@ -124,10 +125,11 @@ static struct answer *naming_answer_for(struct naming *nm, uint64_t off)
 
 /* Reads the symbols that the image has from an earlier naming, so that they are
  * not written twice. */
-static int naming_load_known(struct store *db, struct naming *nm,
+static int naming_load_known(struct maker *mk, struct naming *nm,
 			     struct err *err)
 {
-	struct rows *r = ROWS_BY(db, "known_symbols", err, nm->at.image);
+	struct rows *r = ROWS_BY(maker_read(mk, err), "known_symbols", err,
+				 nm->at.image);
 
 	while (rows_step(r)) {
 		struct known_symbol k = {
@@ -146,14 +148,14 @@ static int naming_load_known(struct store *db, struct naming *nm,
 }
 
 /* Takes the last answer as the function itself, not one inlined into it. */
-static int naming_end_last(struct store *db, struct naming *nm, struct err *err)
+static int naming_end_last(struct maker *mk, struct naming *nm, struct err *err)
 {
 	struct symbol *s = &nm->last;
 	struct answer *a = s->name ? naming_answer_for(nm, s->off) : NULL;
 	int rc = 0;
 
 	if (a) {
-		rc = naming_symbol_id(db, nm, s, &a->symbol, err);
+		rc = naming_symbol_id(mk, nm, s, &a->symbol, err);
 		a->symoff = s->off - s->start;
 		a->file = s->file;
 		a->line = s->line;
@@ -162,22 +164,22 @@ static int naming_end_last(struct store *db, struct naming *nm, struct err *err)
 	return rc;
 }
 
-static int naming_put_inline(struct store *db, struct naming *nm,
+static int naming_put_inline(struct maker *mk, struct naming *nm,
 			     const struct symbol *s, struct err *err)
 {
 	const struct answer *a = naming_answer_for(nm, s->off);
 
-	if (!a || db->w->sums)
+	if (!a || mk->db->sums)
 		return 0;
 	for (size_t i = a->todo; i < nm->at.n_todo; i++) {
 		if (nm->at.todo[i].at != (uint32_t)(a - nm->answer))
 			break;
-		if (PUT_ROW(db, T_INLINE, err, VALUE_OF(nm->at.todo[i].frame),
+		if (PUT_ROW(mk, T_INLINE, err, VALUE_OF(nm->at.todo[i].frame),
 			    VALUE_OF(s->depth), value_text(s->name),
 			    value_text(s->file), VALUE_ID(s->line)))
 			return -1;
-		db->w->renamed = true;
-		frame_names_inlined(db, nm->at.todo[i].frame, s->depth,
+		mk->w->renamed = true;
+		frame_names_inlined(mk, nm->at.todo[i].frame, s->depth,
 				    s->name);
 	}
 	return 0;
@@ -201,16 +203,16 @@ static void naming_keep_symbol(struct naming *nm, const struct symbol *s)
 		nm->last.file = arena_strdup(&nm->text, s->file);
 }
 
-int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
+int store_symbol(struct maker *mk, uint32_t image, const struct symbol *sym,
 		 struct err *err)
 {
-	struct naming *nm = naming_of(db);
+	struct naming *nm = naming_of(mk);
 
-	if (!db->writable || image != nm->at.image)
+	if (image != nm->at.image)
 		return err_set(err, ERR_DB,
 			       "%s: names for image %u, which "
 			       "did not ask",
-			       db->path, image);
+			       mk->db->path, image);
 	if (!sym->name)
 		return 0;
 	struct answer *a = naming_answer_for(nm, sym->off);
@@ -220,9 +222,9 @@ int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
 	if (nm->last.name && nm->last.off == sym->off &&
 	    sym->depth == nm->last.depth + 1) {
 		/* the last function was inlined into this one */
-		if (naming_put_inline(db, nm, &nm->last, err))
+		if (naming_put_inline(mk, nm, &nm->last, err))
 			return -1;
-	} else if (naming_end_last(db, nm, err)) {
+	} else if (naming_end_last(mk, nm, err)) {
 		return -1;
 	} else if (a->told) {
 		return 0;
@@ -247,29 +249,29 @@ static bool naming_vaddr(const struct naming *nm, uint64_t off, int64_t *vaddr)
 }
 
 /* Changes the row of a frame. vaddr NULL: not known. */
-static int naming_update(struct store *db, struct naming *nm, uint32_t frame,
+static int naming_update(struct maker *mk, struct naming *nm, uint32_t frame,
 			 const struct answer *a, const int64_t *vaddr,
 			 struct err *err)
 {
-	if (PUT_VALUES(db, nm->update, err, VALUE_OF(frame),
+	if (PUT_VALUES(mk, nm->update, err, VALUE_OF(frame),
 		       VALUE_ID(a->symbol),
 		       value_known(a->symbol, (int64_t)a->symoff),
 		       value_known(vaddr, vaddr ? *vaddr : 0),
 		       value_text(a->file), VALUE_ID(a->line)))
 		return -1;
-	db->w->renamed |= sqlite3_changes(db->db) > 0;
+	mk->w->renamed |= sqlite3_changes(mk->db->db) > 0;
 	return 0;
 }
 
 /* Keeps the name for the row of a frame, or writes the row again: of a first
  * naming that takes two thirds of what UPDATE does, and the writer does it. */
-static int naming_replace(struct store *db, uint32_t frame,
+static int naming_replace(struct maker *mk, uint32_t frame,
 			  const struct answer *a, const int64_t *vaddr,
 			  struct err *err)
 {
-	const struct frame *f = frames_get_frame(db->w->fr, frame);
+	const struct frame *f = frames_get_frame(mk->w->fr, frame);
 
-	if (db->w->frame_names) {
+	if (mk->w->frame_names) {
 		const struct frame_name name = {
 			.symoff = a->symoff,
 			.vaddr = vaddr ? *vaddr : 0,
@@ -279,11 +281,11 @@ static int naming_replace(struct store *db, uint32_t frame,
 			.has_vaddr = vaddr != NULL,
 		};
 
-		frame_names_put(db, frame, &name);
+		frame_names_put(mk, frame, &name);
 		return 0;
 	}
-	db->w->renamed = true;
-	return PUT_ROW(db, T_NAMED, err, VALUE_OF(frame), VALUE_OF(f->image),
+	mk->w->renamed = true;
+	return PUT_ROW(mk, T_NAMED, err, VALUE_OF(frame), VALUE_OF(f->image),
 		       VALUE_OF(f->off), VALUE_OF(f->flags),
 		       value_known(vaddr, vaddr ? *vaddr : 0),
 		       VALUE_ID(a->symbol),
@@ -292,14 +294,14 @@ static int naming_replace(struct store *db, uint32_t frame,
 }
 
 /* Writes the answers for the current image; afterwards there is none. */
-static int naming_end_image(struct store *db, struct naming *nm,
+static int naming_end_image(struct maker *mk, struct naming *nm,
 			    struct err *err)
 {
 	if (!nm->at.image)
 		return 0;
 	/* the statement is an old one */
-	if (naming_end_last(db, nm, err) ||
-	    (!nm->todo.first && db_drain(db, err)))
+	if (naming_end_last(mk, nm, err) ||
+	    (!nm->todo.first && !maker_read(mk, err)))
 		return -1;
 	for (size_t i = 0; i < nm->at.n_todo; i++) {
 		const struct todo *t = &nm->at.todo[i];
@@ -313,13 +315,13 @@ static int naming_end_image(struct store *db, struct naming *nm,
 								      : NULL;
 		int rc = 0;
 
-		if (!db->w->sums)
-			rc = nm->todo.first ? naming_replace(db, t->frame, a,
+		if (!mk->db->sums)
+			rc = nm->todo.first ? naming_replace(mk, t->frame, a,
 							     vaddr, err)
-					    : naming_update(db, nm, t->frame, a,
+					    : naming_update(mk, nm, t->frame, a,
 							    vaddr, err);
 		else if (a->symbol)
-			sums_code_put(db, t->frame,
+			sums_code_put(mk->db->sums, t->frame,
 				      nm->known[a->symbol - 1].name, a->symoff,
 				      a->file);
 		if (rc)
@@ -343,43 +345,40 @@ static void naming_make_answers(struct naming *nm)
 		nm->answer[at->todo[i].at].todo = (uint32_t)i;
 }
 
-int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err)
 {
-	struct naming *nm = naming_of(db);
+	struct naming *nm = naming_of(mk);
 
-	if (!db->writable)
-		return err_set(err, ERR_DB, "%s: opened for reading only",
-			       db->path);
-	if (naming_end_image(db, nm, err))
+	if (naming_end_image(mk, nm, err))
 		return -1;
 	arena_release(&nm->text);
 	nm->last = (struct symbol){ .name = NULL };
 	if (!nm->walking) {
-		if (unnamed_load(db, how, &nm->todo, err))
+		if (unnamed_load(mk, how, &nm->todo, err))
 			return -1;
-		nm->update = db_prepare(db, store_sql("name_frame"), err);
+		nm->update = maker_prepare(mk, store_sql("name_frame"), err);
 		if (!nm->update)
 			return -1;
 		nm->walking = true;
-		db->w->naming_ended = false;
+		mk->w->naming_ended = false;
 	}
 	if (nm->next == nm->todo.n_image) {
 		naming_end_walk(nm);
-		db->w->naming_ended = true;
+		mk->w->naming_ended = true;
 		return 0;
 	}
 	nm->at = nm->todo.image[nm->next++];
-	if (unnamed_describe(db, &nm->todo, nm->at.image, &nm->text, img, err))
+	if (unnamed_describe(mk, &nm->todo, nm->at.image, &nm->text, img, err))
 		return -1;
 	if (img->kind == IMAGE_JIT) {
-		if (jitted_lines(db, nm->at.image, &nm->text, &nm->jit, err))
+		if (jitted_lines(mk, nm->at.image, &nm->text, &nm->jit, err))
 			return -1;
 		img->code = &nm->jit;
 	}
 	naming_make_answers(nm);
-	if (how & NAME_LINES && !db->making && naming_load_known(db, nm, err))
+	if (how & NAME_LINES && !mk->is_new && naming_load_known(mk, nm, err))
 		return -1;
 	*id = nm->at.image;
 	*code = nm->at.code;
@@ -409,16 +408,16 @@ static bool naming_find_shared(const struct naming *nm, bool *shared)
 	return any;
 }
 
-int store_shared_names(struct store *db, const struct code_place **code,
+int store_shared_names(struct maker *mk, const struct code_place **code,
 		       size_t *n, struct err *err)
 {
-	struct naming *nm = naming_of(db);
+	struct naming *nm = naming_of(mk);
 	bool *shared;
 
 	*n = nm->n_shared = 0;
-	if (!db->w->sums || !nm->at.image)
+	if (!mk->db->sums || !nm->at.image)
 		return 0;
-	if (naming_end_last(db, nm, err))
+	if (naming_end_last(mk, nm, err))
 		return -1;
 	shared = mem_new(nm->n_known, sizeof(*shared));
 
@@ -439,10 +438,10 @@ int store_shared_names(struct store *db, const struct code_place **code,
 	return 0;
 }
 
-int store_unnamed_at(struct store *db, size_t i, struct image *img,
+int store_unnamed_at(struct maker *mk, size_t i, struct image *img,
 		     const struct code_place **code, size_t *n, struct err *err)
 {
-	struct naming *nm = naming_of(db);
+	struct naming *nm = naming_of(mk);
 
 	if (!nm->walking || i >= nm->todo.n_image)
 		return 0;
@@ -451,17 +450,17 @@ int store_unnamed_at(struct store *db, size_t i, struct image *img,
 
 	*code = u->code;
 	*n = u->n_code;
-	return unnamed_describe(db, &nm->todo, u->image, &nm->text, img, err)
+	return unnamed_describe(mk, &nm->todo, u->image, &nm->text, img, err)
 		       ? -1
 		       : 1;
 }
 
-static int naming_put_segments(struct store *db, uint32_t image,
+static int naming_put_segments(struct maker *mk, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
-		if (PUT_ROW(db, T_SEGMENT, err, VALUE_OF(image),
+		if (PUT_ROW(mk, T_SEGMENT, err, VALUE_OF(image),
 			    VALUE_OF(seg[i].off), VALUE_OF(seg[i].vaddr),
 			    VALUE_OF(seg[i].filesz), VALUE_OF(seg[i].flags)))
 			return -1;
@@ -469,16 +468,17 @@ static int naming_put_segments(struct store *db, uint32_t image,
 }
 
 /* Returns 1 if the image has these segments, 0, or -1 and *err. */
-static int naming_has_segments(struct store *db, uint32_t image,
+static int naming_has_segments(struct maker *mk, uint32_t image,
 			       const struct segment *seg, size_t n,
 			       struct err *err)
 {
 	bool same = true;
 	size_t i = 0;
 
-	if (db->making)
+	if (mk->is_new)
 		return 0;
-	struct rows *r = ROWS_BY(db, "old_segments", err, image);
+	struct rows *r =
+		ROWS_BY(maker_read(mk, err), "old_segments", err, image);
 
 	for (; same && rows_step(r); i++)
 		same = i < n &&
@@ -491,21 +491,21 @@ static int naming_has_segments(struct store *db, uint32_t image,
 	return rows_end(r, err) ? -1 : same && i == n;
 }
 
-int store_image(struct store *db, uint32_t image, const char *file,
+int store_image(struct maker *mk, uint32_t image, const char *file,
 		const char *status, const char *identity,
 		const struct segment *seg, size_t n, struct err *err)
 {
-	struct naming *nm = naming_of(db);
+	struct naming *nm = naming_of(mk);
 
-	int has = n ? naming_has_segments(db, image, seg, n, err) : 1;
+	int has = n ? naming_has_segments(mk, image, seg, n, err) : 1;
 
 	if (has < 0 ||
 	    (!has &&
-	     PUT_BY(db, store_sql("drop_segments"), err, VALUE_OF(image))) ||
-	    PUT_BY(db, store_sql("image_status"), err, VALUE_OF(image),
+	     PUT_BY(mk, store_sql("drop_segments"), err, VALUE_OF(image))) ||
+	    PUT_BY(mk, store_sql("image_status"), err, VALUE_OF(image),
 		   value_text(file && *file ? file : NULL), value_text(status),
 		   value_text(identity)) ||
-	    (!has && naming_put_segments(db, image, seg, n, err)))
+	    (!has && naming_put_segments(mk, image, seg, n, err)))
 		return -1;
 	/* answers wait for the image at hand only: no frame of another one is
 	 * to be written */
@@ -515,27 +515,27 @@ int store_image(struct store *db, uint32_t image, const char *file,
 	if (n)
 		memcpy(nm->seg, seg, n * sizeof(*seg));
 	nm->n_seg = n;
-	return naming_end_image(db, nm, err);
+	return naming_end_image(mk, nm, err);
 }
 
 /* Rows of the sections that names were read from. */
-int store_sections(struct store *db, uint32_t image,
+int store_sections(struct maker *mk, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err)
 {
 	if (!n)
 		return 0;
-	return PUT_EACH(db, store_sql("put_section"), err, n, i,
+	return PUT_EACH(mk, store_sql("put_section"), err, n, i,
 			VALUE_OF(image), value_text(used[i].file),
 			value_text(used[i].name), VALUE_OF(used[i].hash));
 }
 
-int naming_end(struct store *db, struct err *err)
+int naming_end(struct maker *mk, struct err *err)
 {
-	struct naming *nm = db->w->naming;
+	struct naming *nm = mk->w->naming;
 
 	if (!nm)
 		return 0;
-	int rc = naming_end_image(db, nm, err);
+	int rc = naming_end_image(mk, nm, err);
 
 	naming_end_walk(nm);
 	return rc;

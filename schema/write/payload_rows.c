@@ -67,17 +67,17 @@ static struct payload_slot *payload_rows_slot(struct writing *w, const void *p,
 	return &rows->slot[*hint];
 }
 
-int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
+int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err)
 {
-	struct writing *w = db->w;
+	struct writing *w = mk->w;
 	struct payload_slot *s = payload_rows_slot(w, p, len);
 
 	if (s && payload_slot_has(s, p, len)) {
 		*id = s->id;
 		return 0;
 	}
-	struct block *b = db_packed(db, T_PAYLOAD, len, err);
+	struct block *b = maker_packed(mk, T_PAYLOAD, len, err);
 
 	if (!b)
 		return -1;

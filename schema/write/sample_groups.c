@@ -8,7 +8,7 @@
  * empty, so one group may have several rows, to be added up.
  *
  * The verdict of a request comes later than its sample: such samples wait. */
-#include "schema/write/sample_groups.h"
+#include "schema/db/groups.h"
 
 #include "schema/db/rows.h"
 #include "schema/db/queries.h"
@@ -30,21 +30,6 @@
  * table does: as rows they would go through SQL three times (measured: 15 % of
  * a first look at stack dumps). */
 #define SLOTS_MAX_SUMS (16 * SLOTS_MAX)
-
-/* 32 bytes: reading one touches one cache line. The parts are as wide as what
- * compares and copies them: a processor waits if it reads in wider pieces what
- * it has just written in narrower ones (measured: 16 ns for each sample). */
-struct sample_group {
-	uint64_t stacks; /* the kernel's << 32 | the user's */
-	uint64_t what;	 /* type << 32 | comm */
-	uint64_t weight;
-	uint32_t marks; /* mark (16 bits, signed; 0: NULL) << 16 |
-			 * kernel_mark (0: NULL) << 8 |
-			 * whether it weighs; if not, the weight is NULL */
-	uint32_t n;	/* 0: a free slot */
-};
-
-#define GROUP_WEIGHS 1u
 
 /* Samples that are like the one before of the same event and CPU are added up
  * here first: in a trace of system calls 19 of 20 are. That one went to the
@@ -97,36 +82,33 @@ struct sample_groups {
 	size_t n_named, cap_named;
 };
 
-static struct sample_groups *sample_groups_of(struct store *db)
+static struct sample_groups *sample_groups_of(struct maker *mk)
 {
-	struct sample_groups *sg = db->w->groups;
+	struct sample_groups *sg = mk->w->groups;
 
 	if (sg)
 		return sg;
-	db->w->groups = sg = mem_new(1, sizeof(*sg));
+	mk->w->groups = sg = mem_new(1, sizeof(*sg));
 	sg->slot = mem_new(SLOTS_FIRST, sizeof(*sg->slot));
 	sg->n_slot = SLOTS_FIRST;
 	return sg;
 }
 
-void sample_groups_free(struct sample_groups *sg)
+void sample_groups_free(struct sample_groups *sg, const struct store *db)
 {
 	if (!sg)
 		return;
 	table_release(&sg->waits);
 	intern_release(&sg->names);
-	free(sg->slot);
-	free(sg->wait);
-	free(sg->hole);
-	free(sg->first);
-	free(sg->named);
-	free(sg);
+	if (!db->group)
+		free(sg->slot);
+	free_all(sg->wait, sg->hole, sg->first, sg->named, sg);
 }
 
 /* Each thread has comms of its own, most of which have few different names. */
-void sample_groups_comm(struct store *db, uint32_t id, const char *name)
+void sample_groups_comm(struct maker *mk, uint32_t id, const char *name)
 {
-	struct sample_groups *sg = sample_groups_of(db);
+	struct sample_groups *sg = sample_groups_of(mk);
 	uint32_t i = intern_add(&sg->names, name);
 
 	mem_reach(sg->named, sg->n_named, sg->cap_named, (size_t)i + 1);
@@ -136,16 +118,6 @@ void sample_groups_comm(struct store *db, uint32_t id, const char *name)
 		return; /* ids are not dense: the comm stands for itself */
 	mem_grow(sg->first, sg->cap_first, id);
 	sg->first[sg->n_first++] = sg->named[i];
-}
-
-static inline uint32_t sample_group_type(const struct sample_group *g)
-{
-	return (uint32_t)(g->what >> 32);
-}
-
-static inline int16_t sample_group_mark(const struct sample_group *g)
-{
-	return (int16_t)(g->marks >> 16);
 }
 
 static void sample_group_set_user(struct sample_group *g, uint32_t stack,
@@ -181,15 +153,15 @@ static struct sample_group *sample_groups_find(const struct sample_groups *sg,
 	return &sg->slot[i];
 }
 
-static int sample_groups_write(struct store *db, struct err *err)
+static int sample_groups_write(struct maker *mk, struct err *err)
 {
-	struct sample_groups *sg = db->w->groups;
+	struct sample_groups *sg = mk->w->groups;
 
 	for (size_t i = 0; i < sg->n_slot; i++) {
 		const struct sample_group *g = &sg->slot[i];
 
 		if (g->n &&
-		    PUT_ROW(db, T_GROUP, err, VALUE_OF(sample_group_type(g)),
+		    PUT_ROW(mk, T_GROUP, err, VALUE_OF(sample_group_type(g)),
 			    VALUE_ID((uint32_t)g->what),
 			    VALUE_ID(g->stacks >> 32),
 			    VALUE_ID((uint32_t)g->stacks),
@@ -202,8 +174,9 @@ static int sample_groups_write(struct store *db, struct err *err)
 	return 0;
 }
 
-static void sample_groups_clear(struct sample_groups *sg)
+static void sample_groups_clear(struct maker *mk, struct sample_groups *sg)
 {
+	mk->db->group = NULL;
 	memset(sg->slot, 0, sg->n_slot * sizeof(*sg->slot));
 	sg->n_group = 0;
 	sg->part = true;
@@ -225,22 +198,22 @@ static void sample_groups_grow(struct sample_groups *sg)
 	free(old);
 }
 
-static int sample_groups_add_now(struct store *db, const struct sample_group *g,
+static int sample_groups_add_now(struct maker *mk, const struct sample_group *g,
 				 uint64_t hash, struct err *err)
 {
-	struct sample_groups *sg = db->w->groups;
+	struct sample_groups *sg = mk->w->groups;
 
 	if (sg->ended)
-		sample_groups_clear(sg);
+		sample_groups_clear(mk, sg);
 	struct sample_group *to = sample_groups_find(sg, g, hash);
 
 	if (!to->n && sg->n_group == sg->n_slot / 2) {
-		if (sg->n_slot < (db->w->sums ? SLOTS_MAX_SUMS : SLOTS_MAX))
+		if (sg->n_slot < (mk->db->sums ? SLOTS_MAX_SUMS : SLOTS_MAX))
 			sample_groups_grow(sg);
-		else if (sample_groups_write(db, err))
+		else if (sample_groups_write(mk, err))
 			return -1;
 		else
-			sample_groups_clear(sg);
+			sample_groups_clear(mk, sg);
 		to = sample_groups_find(sg, g, hash);
 	}
 	if (to->n) {
@@ -256,14 +229,14 @@ static int sample_groups_add_now(struct store *db, const struct sample_group *g,
 
 /* By value, so that what the caller has computed goes from registers straight
  * to its place. */
-static inline int sample_groups_add(struct store *db, struct sample_group g,
+static inline int sample_groups_add(struct maker *mk, struct sample_group g,
 				    struct err *err)
 {
-	struct sample_groups *sg = db->w->groups;
+	struct sample_groups *sg = mk->w->groups;
 	unsigned int i = sg->at++ % AHEAD;
 	struct sample_group *next = &sg->next[i];
 	int rc =
-		next->n ? sample_groups_add_now(db, next, sg->hash[i], err) : 0;
+		next->n ? sample_groups_add_now(mk, next, sg->hash[i], err) : 0;
 	uint64_t hash = sample_groups_hash(&g);
 
 	*next = g;
@@ -272,10 +245,10 @@ static inline int sample_groups_add(struct store *db, struct sample_group g,
 	return rc;
 }
 
-static inline int sample_groups_end_series(struct store *db, struct series *s,
+static inline int sample_groups_end_series(struct maker *mk, struct series *s,
 					   struct err *err)
 {
-	int rc = s->g.n ? sample_groups_add(db, s->g, err) : 0;
+	int rc = s->g.n ? sample_groups_add(mk, s->g, err) : 0;
 
 	s->g.n = 0;
 	s->g.weight = 0;
@@ -284,10 +257,10 @@ static inline int sample_groups_end_series(struct store *db, struct series *s,
 
 /* Returns the stack of a raw chain, 0 for none, and its mark in *mark: 0 unless
  * it was not unwound to its outermost frame. */
-static inline uint32_t sample_groups_stack(const struct store *db, uint32_t raw,
+static inline uint32_t sample_groups_stack(const struct maker *mk, uint32_t raw,
 					   uint32_t *mark)
 {
-	const struct frames *fr = db->w->fr;
+	const struct frames *fr = mk->w->fr;
 
 	*mark = 0;
 	if (!raw || !fr)
@@ -353,11 +326,11 @@ static uint32_t sample_groups_take_waiting(struct sample_groups *sg,
 	return i;
 }
 
-int sample_groups_event(struct store *db, const struct capture_map *c,
+int sample_groups_event(struct maker *mk, const struct capture_map *c,
 			const struct fact_event *e, uint32_t type, bool weighs,
 			struct err *err)
 {
-	struct sample_groups *sg = sample_groups_of(db);
+	struct sample_groups *sg = sample_groups_of(mk);
 	struct series *s = &sg->series[(type * 16 + (uint32_t)e->cpu) % SERIES];
 	const struct series in = { .raws = (uint64_t)e->kraw << 32 | e->uraw,
 				   .what = (uint64_t)type << 32 | e->comm };
@@ -373,8 +346,8 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 				? sg->first[e->comm - 1]
 				: e->comm;
 	uint32_t kernel_mark, mark;
-	uint32_t kernel = sample_groups_stack(db, e->kraw, &kernel_mark);
-	uint32_t user = sample_groups_stack(db, e->uraw, &mark);
+	uint32_t kernel = sample_groups_stack(mk, e->kraw, &kernel_mark);
+	uint32_t user = sample_groups_stack(mk, e->uraw, &mark);
 	const struct sample_group g = {
 		.stacks = (uint64_t)kernel << 32 | user,
 		.what = (uint64_t)type << 32 | comm,
@@ -390,40 +363,40 @@ int sample_groups_event(struct store *db, const struct capture_map *c,
 			&(struct waiting){ g, .event = e->id, .cpu = e->cpu });
 		return 0;
 	}
-	if (sample_groups_end_series(db, s, err))
+	if (sample_groups_end_series(mk, s, err))
 		return -1;
 	*s = in;
 	s->g = g;
 	s->g.n = 0;
 	s->g.weight = 0;
-	return sample_groups_add(db, g, err);
+	return sample_groups_add(mk, g, err);
 }
 
-int sample_groups_request(struct store *db, const struct fact_request *q,
+int sample_groups_request(struct maker *mk, const struct fact_request *q,
 			  struct err *err)
 {
-	struct sample_groups *sg = sample_groups_of(db);
+	struct sample_groups *sg = sample_groups_of(mk);
 	uint32_t i = sample_groups_take_waiting(sg, q->event);
 
-	if (i == TABLE_NONE && q->event > db->w->events)
+	if (i == TABLE_NONE && q->event > mk->w->events)
 		return 0; /* an error that sums_check() reports */
 	if (i == TABLE_NONE)
 		return err_set(err, ERR_DB,
 			       "%s: a request for event %u, which waits for "
 			       "none; please report this",
-			       db->path, q->event);
+			       mk->db->path, q->event);
 	struct waiting w = sg->wait[i];
 
 	*mem_add(sg->hole, sg->n_hole, sg->cap_hole) = i;
 	sg->wait[i].event = 0;
-	deferral_request(db->w, q, sample_group_type(&w.g), w.cpu);
+	deferral_request(mk->w, q, sample_group_type(&w.g), w.cpu);
 
 	uint32_t user = (uint32_t)w.g.stacks;
 	uint32_t ended;
 	int mark = sample_group_mark(&w.g);
 
 	if (q->uraw) {
-		user = sample_groups_stack(db, q->uraw, &ended);
+		user = sample_groups_stack(mk, q->uraw, &ended);
 		mark = (int)ended;
 	}
 	if (!user)
@@ -431,119 +404,55 @@ int sample_groups_request(struct store *db, const struct fact_request *q,
 	else if (q->flags & VERDICT_EXEC)
 		mark = MARK_EXEC;
 	sample_group_set_user(&w.g, user, mark);
-	return sample_groups_add(db, w.g, err);
+	return sample_groups_add(mk, w.g, err);
 }
 
-int store_groups_end(struct store *db, struct err *err)
+int store_groups_end(struct maker *mk, struct err *err)
 {
-	struct sample_groups *sg = sample_groups_of(db);
+	struct sample_groups *sg = sample_groups_of(mk);
 
 	for (size_t i = 0; i < sg->n_wait; i++) {
 		const struct waiting *w = &sg->wait[i];
 
-		if (w->event && sample_groups_add(db, w->g, err))
+		if (w->event && sample_groups_add(mk, w->g, err))
 			return -1;
 	}
 	sg->n_wait = sg->n_hole = 0;
 	for (size_t i = 0; i < SERIES; i++)
-		if (sample_groups_end_series(db, &sg->series[i], err))
+		if (sample_groups_end_series(mk, &sg->series[i], err))
 			return -1;
 	for (unsigned int i = 0; i < AHEAD; i++) {
 		unsigned int k = (sg->at + i) % AHEAD;
 
 		if (sg->next[k].n &&
-		    sample_groups_add_now(db, &sg->next[k], sg->hash[k], err))
+		    sample_groups_add_now(mk, &sg->next[k], sg->hash[k], err))
 			return -1;
 		sg->next[k].n = 0;
 	}
 	if (sg->ended)
 		return 0;
 	sg->ended = true;
-	/* sums are read from memory if all are there */
-	return db->w->sums && !sg->part ? 0 : sample_groups_write(db, err);
-}
-
-enum group_columns {
-	GROUP_ROWID,
-	GROUP_TYPE,
-	GROUP_COMM,
-	GROUP_KERNEL,
-	GROUP_USER,
-	GROUP_MARK,
-	GROUP_KERNEL_MARK,
-	GROUP_WEIGHT,
-	GROUP_N,
-	GROUP_COLUMNS
-};
-
-static int sample_groups_read(struct store *db,
-			      const struct store_group_walk *w, struct err *err)
-{
-	static const char *const column[GROUP_COLUMNS] = {
-		"rowid", "type",	"comm",	  "kernel", "user",
-		"mark",	 "kernel_mark", "weight", "n"
-	};
-	struct rows *r = tables_link(db, err)
-				 ? NULL
-				 : rows_ints_of(db, "sample_group", column,
-						GROUP_COLUMNS, err);
-	struct int_row row;
-	int rc;
-
-	if (!r)
-		return -1;
-	while ((rc = rows_next_ints(r, &row, err)) > 0) {
-		const bool weighs = row.known >> GROUP_WEIGHT & 1;
-		const struct store_group g = {
-			.type = row.v[GROUP_TYPE],
-			.comm = row.v[GROUP_COMM],
-			.kernel = row.v[GROUP_KERNEL],
-			.user = row.v[GROUP_USER],
-			.mark = row.v[GROUP_MARK],
-			.kernel_mark = row.v[GROUP_KERNEL_MARK],
-			.weight = row.v[weighs ? GROUP_WEIGHT : GROUP_N],
-			.n = row.v[GROUP_N],
-		};
-
-		rc = w->fn(w->arg, &g, err);
-		if (rc)
-			break;
+	if (!sg->part) {
+		mk->db->group = sg->slot;
+		mk->db->n_group = sg->n_slot;
 	}
-	rows_close(r);
-	return rc ? -1 : 0;
+	/* sums are read from memory if all are there */
+	return mk->db->sums && !sg->part ? 0 : sample_groups_write(mk, err);
 }
 
-int store_groups_each(struct store *db, const struct store_group_walk *w,
+int store_groups_made(struct maker *mk, const struct store_group_walk *w,
 		      struct err *err)
 {
-	const struct sample_groups *sg = db->w->groups;
-
-	if (!sg || !sg->ended || sg->part)
-		return sample_groups_read(db, w, err);
-	for (size_t i = 0; i < sg->n_slot; i++) {
-		const struct sample_group *s = &sg->slot[i];
-		const struct store_group g = {
-			.type = sample_group_type(s),
-			.comm = (uint32_t)s->what,
-			.kernel = (uint32_t)(s->stacks >> 32),
-			.user = (uint32_t)s->stacks,
-			.mark = sample_group_mark(s),
-			.kernel_mark = s->marks >> 8 & 0xff,
-			.weight = s->marks & GROUP_WEIGHS ? (int64_t)s->weight
-							  : s->n,
-			.n = s->n,
-		};
-
-		if (s->n && w->fn(w->arg, &g, err))
-			return -1;
-	}
-	return 0;
+	if (!mk->db->group && tables_link(mk, err))
+		return -1;
+	return store_groups_each(maker_read(mk, err), w, err);
 }
 
-int sample_groups_make(struct store *db, struct err *err)
+int sample_groups_make(struct maker *mk, struct err *err)
 {
 	/* the rows are no longer those in memory */
-	sample_groups_of(db)->part = true;
-	return PUT_BY(db, store_sql("make_groups"), err, VALUE_OF(VERDICT_EXEC),
+	sample_groups_of(mk)->part = true;
+	mk->db->group = NULL;
+	return PUT_BY(mk, store_sql("make_groups"), err, VALUE_OF(VERDICT_EXEC),
 		      VALUE_OF(UNWIND_OUTERMOST), VALUE_OF(MARK_ENDED));
 }

@@ -11,19 +11,19 @@
 #define STATEMENTS 32
 
 struct served {
-	struct store *db;
+	struct maker *mk;
 	struct {
 		const char *query; /* NULL: free */
 		sqlite3_stmt *st;
 	} of[STATEMENTS];
 };
 
-struct served *served_new(struct store *db, struct err *err)
+struct served *served_new(struct maker *mk, struct err *err)
 {
 	struct served *s = mem_new(1, sizeof(*s));
 
-	s->db = db;
-	if (!db_exec(db, sql_file("served"), err))
+	s->mk = mk;
+	if (!maker_exec(mk, sql_file("served"), err))
 		return s;
 	served_free(s);
 	return NULL;
@@ -39,7 +39,7 @@ static sqlite3_stmt *served_statement(struct served *s, const char *query,
 		i++;
 	if (s->of[i].query)
 		return s->of[i].st;
-	s->of[i].st = db_prepare(s->db, store_sql(query), err);
+	s->of[i].st = maker_prepare(s->mk, store_sql(query), err);
 	s->of[i].query = s->of[i].st ? query : NULL;
 	return s->of[i].st;
 }
@@ -65,7 +65,7 @@ int served_put(struct served *s, const char *query, const struct value *v,
 		else
 			sqlite3_bind_null(st, at);
 	}
-	return db_step(s->db, st, err);
+	return db_step(s->mk->db, st, err);
 }
 
 static void served_drop_statements(struct served *s)
@@ -82,11 +82,11 @@ int served_end(struct served *s, struct err *err)
 	int64_t n;
 
 	served_drop_statements(s);
-	if (db_exec(s->db, store_sql("served_fill_groups"), err) ||
-	    db_number(s->db, "SELECT coalesce(sum(n), 0) FROM sample_group", &n,
-		      err))
+	if (maker_exec(s->mk, store_sql("served_fill_groups"), err) ||
+	    maker_number(s->mk, "SELECT coalesce(sum(n), 0) FROM sample_group",
+			 &n, err))
 		return -1;
-	s->db->w->grouped = (uint64_t)n;
+	s->mk->w->grouped = (uint64_t)n;
 	return 0;
 }
 

@@ -1,19 +1,19 @@
 /* served.h - a temporary database whose rows a server has added up.
  *
- * store_create_temp() with no_pages, served_new(), served_put() for each row,
- * served_end(), store_finish(); then it can be read like any other, but has no
+ * maker_create_temp() with no_pages, served_new(), served_put() for each row,
+ * served_end(), maker_finish(); then it can be read like any other, but has no
  * single event. */
 #pragma once
 #include <stddef.h>
 
 struct err;
 struct served;
-struct store;
+struct maker;
 struct value;
 
 /* Makes the tables of served.sql. db is borrowed. Returns NULL and *err on
  * failure. */
-struct served *served_new(struct store *db, struct err *err);
+struct served *served_new(struct maker *mk, struct err *err);
 /* Runs the named query with these values, which SERVED_PUT() takes one by one;
  * it is prepared once. Returns 0, or -1 and *err. */
 int served_put(struct served *s, const char *query, const struct value *v,

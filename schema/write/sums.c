@@ -46,107 +46,108 @@ void sums_chain(struct writing *w, const struct fact_chain *f)
 }
 
 /* less: taken from what the query returns. */
-static int sums_equal_but(struct store *db, const char *sql, uint64_t less,
+static int sums_equal_but(struct maker *mk, const char *sql, uint64_t less,
 			  uint64_t want, const char *what, struct err *err)
 {
 	int64_t have;
 
-	if (db_number(db, sql, &have, err))
+	if (maker_number(mk, sql, &have, err))
 		return -1;
 	have -= (int64_t)less;
 	if ((uint64_t)have != want)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: %s are %" PRId64
 			       " of %" PRIu64 "; please report this",
-			       db->path, what, have, want);
+			       mk->db->path, what, have, want);
 	return 0;
 }
 
-static int sums_equal(struct store *db, const char *sql, uint64_t want,
+static int sums_equal(struct maker *mk, const char *sql, uint64_t want,
 		      const char *what, struct err *err)
 {
-	return sums_equal_but(db, sql, 0, want, what, err);
+	return sums_equal_but(mk, sql, 0, want, what, err);
 }
 
 /* A verdict that a loss explains must name the loss; if a ring overwrote its
  * oldest records there is none to refer to. */
-static int sums_check_verdicts(struct store *db, struct err *err)
+static int sums_check_verdicts(struct maker *mk, struct err *err)
 {
 	static const char *const what[] = {
 		"requests whose verdict agrees with their chain and loss",
 		"chains whose verdict agrees with their samples and loss",
 	};
-	const struct writing *w = db->w;
+	const struct writing *w = mk->w;
 	int64_t overwritten;
 
 	if (w->merged)
-		return sums_equal(db, store_sql("sums_requests"), w->requests,
+		return sums_equal(mk, store_sql("sums_requests"), w->requests,
 				  what[0], err)
-			       ?: sums_equal(db, store_sql("sums_chains"),
+			       ?: sums_equal(mk, store_sql("sums_chains"),
 					     w->chains, what[1], err);
-	if (db_number(db, store_sql("sums_overwritten"), &overwritten, err))
+	if (maker_number(mk, store_sql("sums_overwritten"), &overwritten, err))
 		return -1;
 	uint64_t bad[2];
 
 	for (int i = 0; i < 2; i++)
 		bad[i] = w->unsound[i] + (overwritten ? 0 : w->unnamed[i]);
-	return sums_equal_but(db, "SELECT count(*) FROM request",
+	return sums_equal_but(mk, "SELECT count(*) FROM request",
 			      bad[SUMS_REQUEST], w->requests, what[0], err)
-		       ?: sums_equal_but(db, "SELECT count(*) FROM chain",
+		       ?: sums_equal_but(mk, "SELECT count(*) FROM chain",
 					 bad[SUMS_CHAIN], w->chains, what[1],
 					 err);
 }
 
 /* Event ids are dense, which is checked when they are stored, so comparing the
  * lowest and highest event of the requests proves that each exists. */
-int sums_check(struct store *db, struct err *err)
+int sums_check(struct maker *mk, struct err *err)
 {
 	int64_t chains;
 
-	if (!db->making)
+	if (!mk->is_new)
 		return 0;
-	if ((!db->w->sums &&
-	     (sums_equal(db, "SELECT coalesce(max(id), 0) FROM event",
-			 db->w->events, "events", err) ||
-	      sums_equal(db, "SELECT coalesce(sum(n), 0) FROM sample_group",
-			 db->w->grouped, "samples in groups", err))) ||
-	    sums_equal(db, "SELECT count(*) FROM chain_copy", db->w->copies,
+	if ((!mk->db->sums &&
+	     (sums_equal(mk, "SELECT coalesce(max(id), 0) FROM event",
+			 mk->w->events, "events", err) ||
+	      sums_equal(mk, "SELECT coalesce(sum(n), 0) FROM sample_group",
+			 mk->w->grouped, "samples in groups", err))) ||
+	    sums_equal(mk, "SELECT count(*) FROM chain_copy", mk->w->copies,
 		       "copies of chains", err) ||
 	    sums_equal(
-		    db,
+		    mk,
 		    "SELECT coalesce((SELECT min(event) FROM request), 1) < 1 OR"
 		    " coalesce((SELECT max(event) FROM request), 0) >"
 		    " coalesce((SELECT max(id) FROM event), 0)",
 		    0, "requests without an event", err) ||
-	    db_number(db, "SELECT coalesce(max(id), 0) FROM chain", &chains,
-		      err))
+	    maker_number(mk, "SELECT coalesce(max(id), 0) FROM chain", &chains,
+			 err))
 		return -1;
-	if (db->w->max_chain > chains)
+	if (mk->w->max_chain > chains)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: a request names chain "
 			       "%u, the last one is %" PRId64
 			       "; please report this",
-			       db->path, db->w->max_chain, chains);
-	if (db->w->chain_events != db->w->joined)
+			       mk->db->path, mk->w->max_chain, chains);
+	if (mk->w->chain_events != mk->w->joined)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: chains say %" PRIu64
 			       " samples, %" PRIu64 " requests have one; "
 			       "please report this",
-			       db->path, db->w->chain_events, db->w->joined);
-	if (db->w->deferred > db->w->requests)
+			       mk->db->path, mk->w->chain_events,
+			       mk->w->joined);
+	if (mk->w->deferred > mk->w->requests)
 		return err_set(err, ERR_DB,
 			       "%s: does not add up: %" PRIu64 " samples "
 			       "wait for a user stack, %" PRIu64 " have a "
 			       "request; please report this",
-			       db->path, db->w->deferred, db->w->requests);
+			       mk->db->path, mk->w->deferred, mk->w->requests);
 	/* Counting looks at the head of each page: of a mapped file no page is
 	 * copied. Numbers that the audit stores twice must be equal. */
-	if (db_exec(db, "PRAGMA mmap_size = 0x7fff0000", err) ||
-	    sums_check_verdicts(db, err) ||
-	    db_exec(db, "PRAGMA mmap_size = 0", err) ||
-	    sums_equal(db, store_sql("sums_copies"), 0,
+	if (maker_exec(mk, "PRAGMA mmap_size = 0x7fff0000", err) ||
+	    sums_check_verdicts(mk, err) ||
+	    maker_exec(mk, "PRAGMA mmap_size = 0", err) ||
+	    sums_equal(mk, store_sql("sums_copies"), 0,
 		       "copies of chains that are not there", err) ||
-	    sums_equal(db, store_sql("sums_gaps"), 0,
+	    sums_equal(mk, store_sql("sums_gaps"), 0,
 		       "missing cookies beyond those in gaps", err))
 		return -1;
 	return 0;

@@ -7,56 +7,57 @@
 #include "stitch/symbol.h"
 #include "stitch/tasks/frame.h"
 
-int symbol_rows_resume(struct store *db, struct err *err)
+int symbol_rows_resume(struct maker *mk, struct err *err)
 {
 	int64_t max;
 
-	if (db_number(db, "SELECT coalesce(max(id), 0) FROM symbol", &max, err))
+	if (maker_number(mk, "SELECT coalesce(max(id), 0) FROM symbol", &max,
+			 err))
 		return -1;
 	if (max < 0 || max >= UINT32_MAX)
 		return err_set(err, ERR_FORMAT,
 			       "%s: symbol ids are out of "
 			       "range",
-			       db->path);
-	db->w->symbols = (uint32_t)max;
-	db->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
+			       mk->db->path);
+	mk->w->symbols = (uint32_t)max;
+	mk->table[T_SYMBOL]->next_id = (uint32_t)max + 1;
 	return 0;
 }
 
-int symbol_rows_put(struct store *db, uint32_t image, const struct symbol *s,
+int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 		    uint32_t *id, struct err *err)
 {
 	bool raw = s->raw_name && strcmp(s->raw_name, s->name) != 0;
 
-	*id = db->w->symbols + 1;
-	if (PUT_ROW(db, T_SYMBOL, err, VALUE_OF(*id), VALUE_OF(image),
+	*id = mk->w->symbols + 1;
+	if (PUT_ROW(mk, T_SYMBOL, err, VALUE_OF(*id), VALUE_OF(image),
 		    VALUE_OF(s->start), VALUE_OF(s->size), value_text(s->name),
 		    value_text(raw ? s->raw_name : NULL), value_text(s->how),
 		    VALUE_OF(s->unverified)))
 		return -1;
-	db->w->symbols++;
-	frame_names_symbol(db, *id, s->name);
+	mk->w->symbols++;
+	frame_names_symbol(mk, *id, s->name);
 	return 0;
 }
 
-int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
+int symbol_rows_said(struct maker *mk, uint32_t image, uint64_t off,
 		     uint32_t *id, uint64_t *symoff, struct err *err)
 {
 	struct symbol s = { .off = off, .how = "text" };
 
-	s.name = frames_symbol_at(db->w->fr, off, &s.start, &s.size);
+	s.name = frames_symbol_at(mk->w->fr, off, &s.start, &s.size);
 	if (!s.name || image >> 24)
 		return 0;
 	/* the upper 40 bits of start identify the symbol, the rest is 0 */
 	uint64_t h = hash_u64(s.start ^ image);
-	uint32_t known = table_find_hash(&db->w->said, h);
+	uint32_t known = table_find_hash(&mk->w->said, h);
 
 	*symoff = off - s.start;
 	*id = known;
 	if (known != TABLE_NONE)
 		return 0;
-	if (symbol_rows_put(db, image, &s, id, err))
+	if (symbol_rows_put(mk, image, &s, id, err))
 		return -1;
-	table_add(&db->w->said, h, *id);
+	table_add(&mk->w->said, h, *id);
 	return 0;
 }

@@ -55,11 +55,11 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_COOKIES] = { "cookies", NULL, 6, false, PAGES_NONE },
 };
 
-void tables_new(struct store *db)
+void tables_new(struct maker *mk)
 {
 	for (unsigned int i = 0; i < T_FIXED; i++)
-		db_table_add(db, &shapes[i]);
-	db->table[T_NAMED]->replaces = true;
+		maker_table_add(mk, &shapes[i]);
+	mk->table[T_NAMED]->replaces = true;
 }
 
 struct value value_known(bool known, int64_t v)
@@ -96,15 +96,15 @@ static void tables_put_value(struct packing *p, const struct value *v)
 		packing_null(p);
 }
 
-int tables_put(struct store *db, unsigned int table, const struct value *v,
+int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 	       size_t n, struct err *err)
 {
-	const bool key = bulk_has_key(&db->table[table]->shape);
+	const bool key = bulk_has_key(&mk->table[table]->shape);
 	size_t bytes = 0;
 
 	for (size_t i = key; i < n; i++)
 		bytes += v[i].len;
-	struct block *b = db_packed(db, table, bytes, err);
+	struct block *b = maker_packed(mk, table, bytes, err);
 
 	if (!b)
 		return -1;
@@ -117,45 +117,45 @@ int tables_put(struct store *db, unsigned int table, const struct value *v,
 	return 0;
 }
 
-int tables_run(struct store *db, sqlite3_stmt *st, const struct value *v,
+int tables_run(struct maker *mk, sqlite3_stmt *st, const struct value *v,
 	       size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		rows_bind_value(st, (int)i + 1, &v[i]);
-	return db_step(db, st, err);
+	return db_step(mk->db, st, err);
 }
 
-int tables_run_once(struct store *db, const char *sql, const struct value *v,
+int tables_run_once(struct maker *mk, const char *sql, const struct value *v,
 		    size_t n, struct err *err)
 {
-	sqlite3_stmt *st = db_prepare(db, sql, err);
-	int rc = st ? tables_run(db, st, v, n, err) : -1;
+	sqlite3_stmt *st = maker_prepare(mk, sql, err);
+	int rc = st ? tables_run(mk, st, v, n, err) : -1;
 
 	sqlite3_finalize(st);
 	return rc;
 }
 
-int tables_link(struct store *db, struct err *err)
+int tables_link(struct maker *mk, struct err *err)
 {
-	if (!db->making)
+	if (!mk->is_new)
 		return 0;
-	return frame_names_write(db, db->w->naming_ended, err)
-		       ?: link_pages(db, err);
+	return frame_names_write(mk, mk->w->naming_ended, err)
+		       ?: link_pages(mk, err);
 }
 
 #define OPEN_MAX ((size_t)1 << 20)
 
-int tables_tidy(struct store *db, struct err *err)
+int tables_tidy(struct maker *mk, struct err *err)
 {
 	size_t open = 0;
 
-	for (size_t i = 0; i < db->n_table; i++)
-		if (db->table[i]->open)
-			open += db->table[i]->open->size;
+	for (size_t i = 0; i < mk->n_table; i++)
+		if (mk->table[i]->open)
+			open += mk->table[i]->open->size;
 	if (open < OPEN_MAX)
 		return 0;
-	for (size_t i = T_FIXED; i < db->n_table; i++)
-		if (db_submit(db, db->table[i], err))
+	for (size_t i = T_FIXED; i < mk->n_table; i++)
+		if (maker_submit(mk, mk->table[i], err))
 			return -1;
 	return 0;
 }

@@ -32,16 +32,16 @@ static void unnamed_add_callee(struct stack_scan *sc, uint32_t frame)
 
 /* Finds the frames that are callers in some stack. A join of the stacks with
  * themselves in SQL takes three times as long. */
-static int unnamed_find_returns(struct store *db, struct stack_scan *sc,
+static int unnamed_find_returns(struct maker *mk, struct stack_scan *sc,
 				struct err *err)
 {
 	int64_t n;
 
-	if (db_number(db, "SELECT count(*) FROM frame", &n, err))
+	if (maker_number(mk, "SELECT count(*) FROM frame", &n, err))
 		return -1;
 	sc->n_frame = (size_t)n + 1;
 	sc->callees = mem_new(sc->n_frame, sizeof(*sc->callees));
-	struct rows *r = rows_dense(db, "stacks", err);
+	struct rows *r = rows_dense(maker_read(mk, err), "stacks", err);
 
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, STACKS_ID);
@@ -101,33 +101,33 @@ SORT_BY_DIGITS(unnamed_by_place, struct unnamed_frame, place);
 SORT_BY_DIGITS(unnamed_by_image, struct unnamed_frame, image);
 
 /* Lists the images without a build-id of whose path there is another file. */
-static int unnamed_find_several(struct store *db, struct err *err)
+static int unnamed_find_several(struct maker *mk, struct err *err)
 {
 	const struct sql_gap gap = { "several", store_sql("several_images") };
 	char *sql = store_sql_fill("fill_several", &gap, 1);
-	int rc =
-		db_exec(db, store_sql("several"), err) ?: db_exec(db, sql, err);
+	int rc = maker_exec(mk, store_sql("several"), err)
+			 ?: maker_exec(mk, sql, err);
 
 	free(sql);
 	return rc;
 }
 
 /* Lists the modules with the build-id of another one. */
-static int unnamed_find_shared(struct store *db, struct err *err)
+static int unnamed_find_shared(struct maker *mk, struct err *err)
 {
-	if (db_exec(db, store_sql("shared_id"), err) ||
-	    unnamed_find_several(db, err))
+	if (maker_exec(mk, store_sql("shared_id"), err) ||
+	    unnamed_find_several(mk, err))
 		return -1;
-	return PUT_BY(db, store_sql("fill_shared_id"), err,
+	return PUT_BY(mk, store_sql("fill_shared_id"), err,
 		      VALUE_OF(IMAGE_MODULE));
 }
 
 /* Does what the query unnamed does, while only frames have names that the
  * capture has names for. Reading back what was just written took ten times as
  * long. */
-static void unnamed_list(const struct store *db, struct unnamed *u)
+static void unnamed_list(const struct maker *mk, struct unnamed *u)
 {
-	const struct frames *fr = db->w->fr;
+	const struct frames *fr = mk->w->fr;
 	struct stack_scan sc = { .n = 0 };
 	struct unnamed_frame *list =
 		mem_new(fr->n_frame + (size_t)1, sizeof(*list));
@@ -147,7 +147,7 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 	for (uint32_t i = 1; i <= fr->n_frame; i++) {
 		const struct frame *f = frames_get_frame(fr, i);
 
-		if (k < db->w->n_named && db->w->named[k] == i)
+		if (k < mk->w->n_named && mk->w->named[k] == i)
 			k++;
 		else
 			list[n++] = (struct unnamed_frame){ f->image,
@@ -162,18 +162,19 @@ static void unnamed_list(const struct store *db, struct unnamed *u)
 	free(sc.callees);
 }
 
-static int unnamed_read(struct store *db, unsigned int how, struct unnamed *u,
+static int unnamed_read(struct maker *mk, unsigned int how, struct unnamed *u,
 			struct err *err)
 {
 	struct stack_scan sc = { .n = 0 };
 	int rc = -1;
 
-	if (db_exec(db, store_sql("heat"), err) ||
+	if (maker_exec(mk, store_sql("heat"), err) ||
 	    (how & NAME_HOT_FIRST &&
-	     db_exec(db, store_sql("measure_heat"), err)) ||
-	    unnamed_find_returns(db, &sc, err))
+	     maker_exec(mk, store_sql("measure_heat"), err)) ||
+	    unnamed_find_returns(mk, &sc, err))
 		goto out;
-	struct rows *r = ROWS_BY(db, "unnamed", err, how & NAME_LINES);
+	struct rows *r =
+		ROWS_BY(maker_read(mk, err), "unnamed", err, how & NAME_LINES);
 
 	while (rows_step(r))
 		unnamed_add_frame(u, &sc, (uint32_t)rows_int(r, UNNAMED_IMAGE),
@@ -186,21 +187,21 @@ out:
 	return rc;
 }
 
-int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
+int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 		 struct err *err)
 {
-	bool first = db->making && db->w->fr && !db->w->asked;
+	bool first = mk->is_new && mk->w->fr && !mk->w->asked;
 	int rc = 0;
 
-	if (flush_frames(db, err) || unnamed_find_shared(db, err) ||
-	    mapped_parts_load(db, &u->parts, err))
+	if (flush_frames(mk, err) || unnamed_find_shared(mk, err) ||
+	    mapped_parts_load(mk, &u->parts, err))
 		return -1;
-	db->w->asked = true;
+	mk->w->asked = true;
 	u->first = first && !(how & NAME_HOT_FIRST);
 	if (u->first)
-		unnamed_list(db, u);
+		unnamed_list(mk, u);
 	else
-		rc = tables_link(db, err) ?: unnamed_read(db, how, u, err);
+		rc = tables_link(mk, err) ?: unnamed_read(mk, how, u, err);
 	/* now that the arrays do not move any more: which parts of them belong
 	 * to each image */
 	struct code_place *code = u->code;
@@ -224,10 +225,11 @@ void unnamed_release(struct unnamed *u)
 	memset(u, 0, sizeof(*u));
 }
 
-int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
+int unnamed_describe(struct maker *mk, const struct unnamed *u, uint32_t image,
 		     struct arena *text, struct image *img, struct err *err)
 {
-	struct rows *r = ROWS_BY(db, "unnamed_image", err, image);
+	struct rows *r =
+		ROWS_BY(maker_read(mk, err), "unnamed_image", err, image);
 
 	bool found = rows_step(r);
 
@@ -243,7 +245,7 @@ int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
 	if (rows_end(r, err))
 		return -1;
 	if (!found)
-		return db_error(db, SQLITE_DONE, err);
+		return db_error(mk->db, SQLITE_DONE, err);
 	if (img->kind == IMAGE_FILE && !image_is_copy(img))
 		img->part = mapped_parts_of(&u->parts, image, &img->n_part);
 	return 0;

@@ -37,11 +37,11 @@ struct unnamed {
 
 /* Fills *u, for unnamed_release(). how: see store_unnamed(). Returns 0, or -1
  * and *err. */
-int unnamed_load(struct store *db, unsigned int how, struct unnamed *u,
+int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 		 struct err *err);
 void unnamed_release(struct unnamed *u);
 
 /* Fills *img for the resolvers, without the code of jitted images. Its path is
  * in text, its parts are of u. Returns 0, or -1 and *err. */
-int unnamed_describe(struct store *db, const struct unnamed *u, uint32_t image,
+int unnamed_describe(struct maker *mk, const struct unnamed *u, uint32_t image,
 		     struct arena *text, struct image *img, struct err *err);

@@ -7,15 +7,15 @@
 #include "stitch/verdict.h"
 
 /* Fills the table rule. */
-static int words_rules(struct store *db, struct err *err)
+static int words_rules(struct maker *mk, struct err *err)
 {
-	return PUT_EACH(db, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)",
+	return PUT_EACH(mk, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)",
 			err, RULES, i, VALUE_OF(i + 1),
 			value_text(rules[i].name), value_text(rules[i].proves),
 			VALUE_OF(!rules[i].harmless));
 }
 
-int words_write(struct store *db, struct err *err)
+int words_write(struct maker *mk, struct err *err)
 {
 	static const struct {
 		const char *kind;
@@ -37,7 +37,7 @@ int words_write(struct store *db, struct err *err)
 		{ "start", 1, thread_start_name },
 	};
 	sqlite3_stmt *st =
-		db_prepare(db, "INSERT INTO word VALUES(?1,?2,?3)", err);
+		maker_prepare(mk, "INSERT INTO word VALUES(?1,?2,?3)", err);
 	int rc = st ? 0 : -1;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
@@ -46,9 +46,9 @@ int words_write(struct store *db, struct err *err)
 
 			if (!name)
 				break;
-			rc = PUT_VALUES(db, st, err, value_text(lists[i].kind),
+			rc = PUT_VALUES(mk, st, err, value_text(lists[i].kind),
 					VALUE_OF(v), value_text(name));
 		}
 	sqlite3_finalize(st);
-	return rc ? -1 : words_rules(db, err);
+	return rc ? -1 : words_rules(mk, err);
 }

@@ -1,6 +1,6 @@
 /* write.h - what goes into a database: captures, facts, frames, names.
  *
- * Order of calls between store_create() and store_finish(): store_capture() for
+ * Order of calls between maker_create() and maker_finish(): store_capture() for
  * each source, store_fact() for each fact, store_flush() now and then, then
  * naming: store_unnamed(), store_symbol() for each answer, store_image().
  * All return 0, or -1 and *err, unless stated otherwise. */
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "schema/db/door.h"
 #include "stitch/audit/callsite.h"
 
 struct align_out;
@@ -22,50 +23,48 @@ struct ledger;
 struct section_used;
 struct segment;
 struct source;
-struct store;
+struct store_group_walk;
 struct symbol;
 
 /* Writes a source's row and those of its event types. Called after its scan,
  * before its first fact, and again at the end or when the source has new
  * events: then counts, times and what became known later are updated. */
-int store_capture(struct store *db, const struct source *src, struct err *err);
+int store_capture(struct maker *mk, const struct source *src, struct err *err);
 /* Has another struct stand for the source from now on. */
-void store_capture_source(struct store *db, const struct source *src);
+void store_capture_source(struct maker *mk, const struct source *src);
 /* Writes how a source's times were moved onto the timeline. first: its first
  * time, on its own clock. Without this call its times are as recorded. */
-int store_align(struct store *db, unsigned int source,
+int store_align(struct maker *mk, unsigned int source,
 		const struct align_out *a, uint64_t first, struct err *err);
 /* From the first fact on stores only what stacks_load() reads for sums of
  * samples: of the events those that asked for a user stack; no payload, and
  * nothing that views have for texts of stacks. Code and sums stay in memory.
  * For a database that is read by its maker alone, of captures without late
  * records, named without NAME_HOT_FIRST. */
-void store_sums_only(struct store *db);
-/* Passes on the frames of a database of sums: store_close() frees them. */
-void store_sums_own(struct store *db, struct frames *fr);
-int store_fact(struct store *db, const struct fact *f, struct err *err);
+void store_sums_only(struct maker *mk);
+int store_fact(struct maker *mk, const struct fact *f, struct err *err);
 /* Returns true if the payload of this event should be decoded for
  * store_fields(). */
-bool store_wants_fields(struct store *db, const struct source *src,
+bool store_wants_fields(struct maker *mk, const struct source *src,
 			uint32_t event);
 /* Writes the fields of the event of the last store_fact(), if
  * store_wants_fields() is true. */
-int store_fields(struct store *db, const struct source *src, uint32_t event,
+int store_fields(struct maker *mk, const struct source *src, uint32_t event,
 		 uint32_t event_id, const struct field *f, uint32_t n,
 		 struct err *err);
 /* Writes new images, frames, stacks and raw chains, and the ledger's
  * entries. */
-int store_flush(struct store *db, struct ledger *lg, struct err *err);
+int store_flush(struct maker *mk, struct ledger *lg, struct err *err);
 /* Writes those entries only, also between two facts. */
-int store_entries(struct store *db, struct ledger *lg, struct err *err);
+int store_entries(struct maker *mk, struct ledger *lg, struct err *err);
 /* Write a row of meta; capture is the index of a source, or -1 for the run. */
-int store_meta(struct store *db, int capture, const char *key,
+int store_meta(struct maker *mk, int capture, const char *key,
 	       const char *value, struct err *err);
-int store_meta_number(struct store *db, int capture, const char *key,
+int store_meta_number(struct maker *mk, int capture, const char *key,
 		      int64_t value, struct err *err);
 /* Writes a row of damage of kind 'note' that belongs to no capture, unless the
  * same row is there. */
-int store_note(struct store *db, const char *what, const char *detail,
+int store_note(struct maker *mk, const char *what, const char *detail,
 	       struct err *err);
 
 /* How store_unnamed() selects and orders; the same in all calls. */
@@ -78,35 +77,35 @@ enum {
  * name: fills *id, *img, *code and *n, borrowed until the next call; code[] is
  * sorted by off, without duplicates. Returns 1, 0 when no image is left, -1 and
  * *err on failure. */
-int store_unnamed(struct store *db, unsigned int how, uint32_t *id,
+int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err);
 /* Of a database of sums, when the names of an image are stored: gives the code
  * in functions whose name another function of the image has, borrowed until the
  * next call. A second store_symbol() for it stores its file, which nothing else
  * of sums needs. Of other databases *n is 0. Returns 0, or -1 and *err. */
-int store_shared_names(struct store *db, const struct code_place **code,
+int store_shared_names(struct maker *mk, const struct code_place **code,
 		       size_t *n, struct err *err);
 /* Gives the image of call i of store_unnamed(), counted from 0, without the
  * code of jitted images. *img is borrowed until the next call, *code until the
  * last store_unnamed(). Returns 1, 0 if there is no such image, -1 and *err. */
-int store_unnamed_at(struct store *db, size_t i, struct image *img,
+int store_unnamed_at(struct maker *mk, size_t i, struct image *img,
 		     const struct code_place **code, size_t *n,
 		     struct err *err);
 /* Writes one answer of symbolize_image() for the image of the last
  * store_unnamed(). */
-int store_symbol(struct store *db, uint32_t image, const struct symbol *sym,
+int store_symbol(struct maker *mk, uint32_t image, const struct symbol *sym,
 		 struct err *err);
 /* Writes the result of naming an image: the file used (NULL: none), a status
  * word, what says that the file is the image's (NULL: not asked), and, through
  * its segments, the ELF address of each frame. */
-int store_image(struct store *db, uint32_t image, const char *file,
+int store_image(struct maker *mk, uint32_t image, const char *file,
 		const char *status, const char *identity,
 		const struct segment *seg, size_t n, struct err *err);
 /* Behind naming: makes all that was stored readable by queries. */
-int store_readable(struct store *db, struct err *err);
+int store_readable(struct maker *mk, struct err *err);
 /* Writes the sections that an image's names were read from. */
-int store_sections(struct store *db, uint32_t image,
+int store_sections(struct maker *mk, uint32_t image,
 		   const struct section_used *used, size_t n, struct err *err);
 
 /* The call-site check, after naming: store_callsites_begin() deletes what an
@@ -158,28 +157,32 @@ typedef uint32_t store_again_fn(void *arg, unsigned int source,
 /* Replaces the user stacks of events and chains with times in [from, until) by
  * what fn says, and makes the sums of samples anew. Call it after
  * store_groups_end(). Does little if nothing changes. */
-int store_again(struct store *db, int64_t from, int64_t until,
+int store_again(struct maker *mk, int64_t from, int64_t until,
 		store_again_fn *fn, void *arg, struct err *err);
+/* Calls fn for each group of samples, after store_groups_end(): as
+ * store_groups_each(), whose rows it makes readable if it must. */
+int store_groups_made(struct maker *mk, const struct store_group_walk *w,
+		      struct err *err);
 /* Ends the sums of samples. Call it after the last sample was stored, before
  * they are read. */
-int store_groups_end(struct store *db, struct err *err);
-int store_judged(struct store *db, const struct store_judged *j, size_t n,
+int store_groups_end(struct maker *mk, struct err *err);
+int store_judged(struct maker *mk, const struct store_judged *j, size_t n,
 		 struct err *err);
-int store_user_trust(struct store *db, const struct store_user_trust *u,
+int store_user_trust(struct maker *mk, const struct store_user_trust *u,
 		     size_t n, struct err *err);
-int store_callsites_begin(struct store *db, struct err *err);
-int store_callsites(struct store *db, const struct store_callsite *c, size_t n,
+int store_callsites_begin(struct maker *mk, struct err *err);
+int store_callsites(struct maker *mk, const struct store_callsite *c, size_t n,
 		    struct err *err);
 /* why: of identity_why_other(). */
-int store_doubt(struct store *db, uint32_t image, const char *why,
+int store_doubt(struct maker *mk, uint32_t image, const char *why,
 		struct err *err);
-int store_ends(struct store *db, const struct store_end *s, size_t n,
+int store_ends(struct maker *mk, const struct store_end *s, size_t n,
 	       struct err *err);
-int store_frame_share(struct store *db, const struct store_frame_share *s,
+int store_frame_share(struct maker *mk, const struct store_frame_share *s,
 		      struct err *err);
-int store_links(struct store *db, const struct store_link *l, size_t n,
+int store_links(struct maker *mk, const struct store_link *l, size_t n,
 		struct err *err);
 /* Deletes all of them, to be stored again with more. */
-int store_links_drop(struct store *db, struct err *err);
-int store_stack_checks(struct store *db, const struct store_stack_check *s,
+int store_links_drop(struct maker *mk, struct err *err);
+int store_stack_checks(struct maker *mk, const struct store_stack_check *s,
 		       size_t n, struct err *err);

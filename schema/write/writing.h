@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "schema/db/db.h"
+#include "schema/db/door.h"
+#include "schema/db/filling.h"
 #include "schema/db/rows.h"
 #include "stitch/base/table.h"
 
@@ -25,7 +26,6 @@ struct mapped_code;
 struct naming;
 struct payload_rows;
 struct sample_groups;
-struct sums_code;
 struct source;
 struct symbol;
 
@@ -98,8 +98,7 @@ struct capture_map {
 struct writing {
 	char *temp; /* the file's name until it is finished; NULL: none */
 	bool force; /* replaces an existing file in the end */
-	struct sums_code *sums;	 /* see store_sums_only(); NULL: rows */
-	const char *compat;	 /* as in struct store_opts */
+	const char *compat;	 /* as in struct maker_opts */
 	const struct frames *fr; /* borrowed; NULL: an older database */
 	struct capture_map *capture;
 	size_t n_capture, cap_capture;
@@ -146,7 +145,7 @@ struct writing {
 };
 
 /* tables.c: adds the fixed tables to store.table. */
-void tables_new(struct store *db);
+void tables_new(struct maker *mk);
 /* The values of a row: a number, which is NULL if it is not known; one that is
  * NULL if it is 0, TIME_NONE or below 0; and text, which may be NULL. */
 struct value value_known(bool known, int64_t v);
@@ -159,98 +158,81 @@ struct value value_text(const char *text);
 struct value value_blob(const void *p, size_t n);
 /* Puts a row of a table in bulk: the values of its first columns, one by one
  * for PUT_ROW(). */
-int tables_put(struct store *db, unsigned int table, const struct value *v,
+int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 	       size_t n, struct err *err);
 #define VALUES(...)                                                            \
 	(const struct value[]){ __VA_ARGS__ },                                 \
 		sizeof((const struct value[]){ __VA_ARGS__ }) /                \
 			sizeof(struct value)
-#define PUT_ROW(db, table, err, ...)                                           \
-	tables_put(db, table, VALUES(__VA_ARGS__), err)
+#define PUT_ROW(mk, table, err, ...)                                           \
+	tables_put(mk, table, VALUES(__VA_ARGS__), err)
 /* Runs a statement with these values for ?1 and those behind it, which
  * PUT_VALUES() takes one by one; PUT_BY(): one that is prepared for it. */
-int tables_run(struct store *db, sqlite3_stmt *st, const struct value *v,
+int tables_run(struct maker *mk, sqlite3_stmt *st, const struct value *v,
 	       size_t n, struct err *err);
-#define PUT_VALUES(db, st, err, ...)                                           \
-	tables_run(db, st, VALUES(__VA_ARGS__), err)
-int tables_run_once(struct store *db, const char *sql, const struct value *v,
+#define PUT_VALUES(mk, st, err, ...)                                           \
+	tables_run(mk, st, VALUES(__VA_ARGS__), err)
+int tables_run_once(struct maker *mk, const char *sql, const struct value *v,
 		    size_t n, struct err *err);
-#define PUT_BY(db, sql, err, ...)                                              \
-	tables_run_once(db, sql, VALUES(__VA_ARGS__), err)
+#define PUT_BY(mk, sql, err, ...)                                              \
+	tables_run_once(mk, sql, VALUES(__VA_ARGS__), err)
 /* Runs one statement for each of n items, with values that refer to the item's
  * index as i. Is 0, or -1 and *err. */
-#define PUT_EACH(db, sql, err, n, i, ...)                                      \
+#define PUT_EACH(mk, sql, err, n, i, ...)                                      \
 	({                                                                     \
-		sqlite3_stmt *each_ = db_prepare(db, sql, err);                \
+		sqlite3_stmt *each_ = maker_prepare(mk, sql, err);             \
 		int rc_ = each_ ? 0 : -1;                                      \
                                                                                \
 		for (size_t i = 0; !rc_ && i < (n); i++)                       \
-			rc_ = PUT_VALUES(db, each_, err, __VA_ARGS__);         \
+			rc_ = PUT_VALUES(mk, each_, err, __VA_ARGS__);         \
 		sqlite3_finalize(each_);                                       \
 		rc_;                                                           \
 	})
 /* Makes the rows of large tables visible to SQL: writes those that wait, and
  * calls link_pages(). */
-int tables_link(struct store *db, struct err *err);
+int tables_link(struct maker *mk, struct err *err);
 /* Submits the open blocks of ev_ tables if all open blocks together are large:
  * bounds the memory with hundreds of ev_ tables. */
-int tables_tidy(struct store *db, struct err *err);
+int tables_tidy(struct maker *mk, struct err *err);
 
 /* capture.c: return the event_type.id of a source's event, or of a kind of
  * record; 0 and *err on failure. */
-uint32_t capture_type(struct store *db, unsigned int source, uint32_t event,
+uint32_t capture_type(struct maker *mk, unsigned int source, uint32_t event,
 		      struct err *err);
-uint32_t capture_mark_type(struct store *db, unsigned int source,
+uint32_t capture_mark_type(struct maker *mk, unsigned int source,
 			   const char *name, struct err *err);
 /* Writes what is known only at the end: numbers of events, times. */
-int captures_end(struct store *db, struct err *err);
+int captures_end(struct maker *mk, struct err *err);
 
 /* words.c: fills the tables word and internal_rule. */
-int words_write(struct store *db, struct err *err);
-
-/* views.c: adds the views of an SQL text that has nothing else; needs PRAGMA
- * writable_schema. */
-int views_add(struct store *db, const char *sql, struct err *err);
-/* Adds the views with the columns of a tool of store_compat_tools, to the
- * database or, if temp, to this connection only. */
-int views_add_compat(struct store *db, const char *tool, bool temp,
-		     struct err *err);
-/* Refuses a database in which a table of ours is anything else, and hides views
- * with another text behind ours. */
-int views_check(struct store *db, struct err *err);
-
-/* sums_code.c: a copy of the name of a function, for sums_code_put(). */
-const char *sums_code_text(struct store *db, const char *name);
-/* Names a frame. Borrows the name until the database is closed. */
-void sums_code_put(struct store *db, uint32_t frame, const char *name,
-		   uint64_t symoff, const char *file);
-void sums_code_free(struct sums_code *sc); /* NULL is fine */
+int words_write(struct maker *mk, struct err *err);
 
 /* mapped_code.c: takes a mapping. Returns whether it differs from those before
  * in image, offset, length or protection, which is all that sums need of one;
  * false as well if there are too many to tell, unless sums are made. */
-bool mapped_code_add(struct store *db, const struct fact_mapping *m);
+bool mapped_code_add(struct maker *mk, const struct fact_mapping *m);
 void mapped_code_free(struct mapped_code *mc); /* NULL is fine */
 
 /* flush.c: writes new images, frames, stacks and raw chains. */
-int flush_frames(struct store *db, struct err *err);
+int flush_frames(struct maker *mk, struct err *err);
 /* Writes a frame of a stack. They come the outermost first, which has the
  * highest pos: the order of the table's key. */
-int flush_path_row(struct store *db, uint32_t stack, size_t pos, uint32_t frame,
+int flush_path_row(struct maker *mk, uint32_t stack, size_t pos, uint32_t frame,
 		   struct err *err);
 /* Writes the hash of stacks that were used after they were written. */
-int flush_late_hashes(struct store *db, struct err *err);
+int flush_late_hashes(struct maker *mk, struct err *err);
 
 /* sample_groups.c. weighs: the event has a weight. */
-void sample_groups_comm(struct store *db, uint32_t id, const char *name);
-int sample_groups_event(struct store *db, const struct capture_map *c,
+void sample_groups_comm(struct maker *mk, uint32_t id, const char *name);
+int sample_groups_event(struct maker *mk, const struct capture_map *c,
 			const struct fact_event *e, uint32_t type, bool weighs,
 			struct err *err);
-int sample_groups_request(struct store *db, const struct fact_request *q,
+int sample_groups_request(struct maker *mk, const struct fact_request *q,
 			  struct err *err);
 /* Makes all groups from the rows of samples, requests and stacks. */
-int sample_groups_make(struct store *db, struct err *err);
-void sample_groups_free(struct sample_groups *sg);
+int sample_groups_make(struct maker *mk, struct err *err);
+/* Leaves the groups that the database has taken over. */
+void sample_groups_free(struct sample_groups *sg, const struct store *db);
 
 /* deferral.c: adds up how long requests waited. Takes a request and the type
  * and CPU of its event. */
@@ -258,14 +240,14 @@ void deferral_request(struct writing *w, const struct fact_request *q,
 		      uint32_t type, int32_t cpu);
 /* Writes the sums. Of merged databases they are made from the rows, which must
  * be there. */
-int deferral_end(struct store *db, struct err *err);
+int deferral_end(struct maker *mk, struct err *err);
 void deferral_free(struct deferral_sums *d); /* NULL is fine */
 
 /* sums.c: note a row of request or chain. */
 void sums_request(struct writing *w, const struct fact_request *q);
 void sums_chain(struct writing *w, const struct fact_chain *f);
 /* Returns -1 and *err if the tables do not add up. */
-int sums_check(struct store *db, struct err *err);
+int sums_check(struct maker *mk, struct err *err);
 
 /* fields.c */
 struct fields *fields_new(const char *patterns);
@@ -276,36 +258,36 @@ bool fields_keep_raw(const struct fields *fs);
 /* For merging: find or make the table of an event, and its columns. ev is for
  * fields_reach_column(), *table is the table's place in store.table; *at is 0
  * if there is no room for it. is_stack: its values are raw_chain ids. */
-int fields_reach_table(struct store *db, const char *event, unsigned int *ev,
+int fields_reach_table(struct maker *mk, const char *event, unsigned int *ev,
 		       unsigned int *table, struct err *err);
-int fields_reach_column(struct store *db, unsigned int ev, const char *column,
+int fields_reach_column(struct maker *mk, unsigned int ev, const char *column,
 			bool is_stack, unsigned int *at, struct err *err);
 /* Writes the name of an event's table, if it has one, into event_type. */
-int fields_name_type(struct store *db, uint32_t type, const char *event,
+int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 		     struct err *err);
 
 /* payload_rows.c: stores a payload, unless an equal one is known, and its id in
  * *id. */
-int payload_rows_put(struct store *db, const void *p, size_t len, uint32_t *id,
+int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err);
 void payload_rows_free(struct payload_rows *rows);
 
 /* jitted.c: writes bytes and lines of an image if it is jitted code. */
-int jitted_put(struct store *db, uint32_t id, struct err *err);
+int jitted_put(struct maker *mk, uint32_t id, struct err *err);
 /* Reads its lines; their strings are in text. */
-int jitted_lines(struct store *db, uint32_t image, struct arena *text,
+int jitted_lines(struct maker *mk, uint32_t image, struct arena *text,
 		 struct jit_code *out, struct err *err);
 
 /* symbol_rows.c: numbers symbols from the last one of an older database on. */
-int symbol_rows_resume(struct store *db, struct err *err);
+int symbol_rows_resume(struct maker *mk, struct err *err);
 /* Writes a symbol and stores its new id in *id. */
-int symbol_rows_put(struct store *db, uint32_t image, const struct symbol *s,
+int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 		    uint32_t *id, struct err *err);
 /* Stores the symbol that a capture named at an offset of an image in *id, 0
  * for none, and the offset in it. */
-int symbol_rows_said(struct store *db, uint32_t image, uint64_t off,
+int symbol_rows_said(struct maker *mk, uint32_t image, uint64_t off,
 		     uint32_t *id, uint64_t *symoff, struct err *err);
 
 /* naming.c: writes the names of the current image. */
-int naming_end(struct store *db, struct err *err);
+int naming_end(struct maker *mk, struct err *err);
 void naming_free(struct naming *nm);

@@ -263,7 +263,7 @@ static void views(unsigned int which)
 {
 	size_t n = sizeof(pipeline_reads) / sizeof(*pipeline_reads) - 1;
 	struct err err = { 0 };
-	struct store *db = store_open(path, false, &err);
+	struct store *db = store_open(path, &err);
 
 	if (!db) {
 		if (!err.msg[0])

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schema/maker.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
@@ -16,39 +17,46 @@
 static int store_all(const struct slice *s, const struct list *l,
 		     struct store **db, struct err *err)
 {
-	struct store_opts so = { .fields = "none", .no_thread = true };
+	struct maker_opts so = { .fields = "none", .no_thread = true };
 	struct frames *fr = frames_new();
 	struct ledger *lg = ledger_new();
 	struct order *ord = order_new(lg, 0, NULL);
 	struct source *src[2] = { list_source(s, l, 0),
 				  s->pair ? list_source(s, l, 1) : NULL };
 	struct stitch *st = NULL;
+	struct maker *mk;
 	const struct fact *f;
 	int got = -1;
+
+	*db = NULL;
 
 	order_add(ord, src[0]);
 	if (s->pair)
 		order_add(ord, src[1]);
-	*db = store_create_temp(&so, fr, err);
-	if (!*db || store_capture(*db, src[0], err) ||
-	    (s->pair && store_capture(*db, src[1], err)))
+	mk = maker_create_temp(&so, fr, err);
+	if (!mk || store_capture(mk, src[0], err) ||
+	    (s->pair && store_capture(mk, src[1], err)))
 		goto out;
 	st = stitch_new(ord, fr, lg, NULL);
 	for (uint16_t i = 0; s->pair && i < 2; i++)
 		stitch_together(st, i, 0);
 	while ((got = next_fact(st, &f, err)) > 0) {
-		got = store_fact(*db, f, err);
+		got = store_fact(mk, f, err);
 		if (got)
 			goto out;
 	}
 	for (int i = 0; i <= s->pair && !got; i++)
-		got = store_capture(*db, src[i], err);
+		got = store_capture(mk, src[i], err);
 	ledger_end(lg);
 	if (!got)
-		got = store_flush(*db, lg, err);
-	if (!got)
-		got = store_finish(*db, lg, err);
+		got = store_flush(mk, lg, err);
+	if (!got) {
+		*db = maker_finish(mk, lg, err);
+		mk = NULL;
+		got = *db ? 0 : -1;
+	}
 out:
+	maker_free(mk);
 	stitch_free(st);
 	order_free(ord);
 	ledger_free(lg);

@@ -78,8 +78,8 @@ static void open_empty(void)
 	static const char *const id = "id";
 
 	open_store(true, false);
+	mkstore_finish();
 	ok(store_functions(run.db, demangle_name, &err));
-	ok(store_finish(run.db, run.lg, &err));
 	/* what writes is only prepared here, but that has to be allowed */
 	sqlite3_set_authorizer(run.db->db, NULL, NULL);
 	ok(db_exec(run.db, "PRAGMA query_only=OFF", &err));
@@ -139,8 +139,8 @@ START_TEST(rows_of_a_block_are_those_of_the_table)
 	struct int_row row;
 
 	open_store(true, true);
-	ok(db_exec(run.db, "CREATE TEMP TABLE t(id INTEGER PRIMARY KEY, a, b)",
-		   &err));
+	ok(db_exec(mkstore_read(),
+		   "CREATE TEMP TABLE t(id INTEGER PRIMARY KEY, a, b)", &err));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		char sql[256];
 		int64_t n = 0;
@@ -151,8 +151,8 @@ START_TEST(rows_of_a_block_are_those_of_the_table)
 			 "INTO t SELECT n * 3, CASE WHEN n %% 2 THEN n END, "
 			 "'x' || n FROM c WHERE %u",
 			 rows[i], rows[i]);
-		ok(db_exec(run.db, sql, &err));
-		r = rows_ints(run.db,
+		ok(db_exec(mkstore_read(), sql, &err));
+		r = rows_ints(mkstore_read(),
 			      "SELECT 1 FROM t WHERE id > ?1 "
 			      "AND take_ints(id, a, b)",
 			      &err);
@@ -179,13 +179,13 @@ START_TEST(rows_of_a_block_are_found_by_their_ids)
 	struct int_row row;
 
 	open_store(true, true);
-	ok(db_exec(run.db,
+	ok(db_exec(mkstore_read(),
 		   "CREATE TEMP TABLE t AS WITH RECURSIVE c(n) AS (SELECT 1 "
 		   "UNION ALL SELECT n + 1 FROM c WHERE n < 1300) "
 		   "SELECT n * 2 AS id, CASE n WHEN 600 THEN "
 		   "printf('%300d', n) WHEN 601 THEN 'S' END AS a FROM c",
 		   &err));
-	r = rows_ints(run.db,
+	r = rows_ints(mkstore_read(),
 		      "SELECT 1 FROM t WHERE id > ?1 "
 		      "AND take_ints(id, a)",
 		      &err);
@@ -235,9 +235,9 @@ START_TEST(rows_of_a_block_have_increasing_ids)
 			 " 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1300) "
 			 "SELECT %s AS id FROM c",
 			 table[i].ids);
-		ok(db_exec(run.db, sql, &err));
+		ok(db_exec(mkstore_read(), sql, &err));
 		struct rows *r = rows_ints(
-			run.db,
+			mkstore_read(),
 			"SELECT 1 FROM t WHERE id > ?1 AND take_ints(id)",
 			&err);
 
@@ -248,7 +248,7 @@ START_TEST(rows_of_a_block_have_increasing_ids)
 			      table[i].ids, rc, n);
 		ck_assert(strstr(err.msg, "rows are not in order"));
 		rows_close(r);
-		ok(db_exec(run.db, "DROP TABLE t", &err));
+		ok(db_exec(mkstore_read(), "DROP TABLE t", &err));
 	}
 }
 END_TEST

@@ -20,7 +20,7 @@ static void database_set_begin(void)
 {
 	mkstore_set_up();
 	open_store(false, false);
-	ok(store_finish(run.db, run.lg, &err));
+	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
 }

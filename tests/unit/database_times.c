@@ -21,7 +21,7 @@ static void database_times_make(void)
 {
 	open_store(false, false);
 	mkstore_fill("app");
-	ok(store_meta_number(run.db, 0, "wall_offset_ns", 1234567890123456789,
+	ok(store_meta_number(run.mk, 0, "wall_offset_ns", 1234567890123456789,
 			     &err));
 	for (int i = 0; i < 300; i++) {
 		char key[64];
@@ -29,7 +29,7 @@ static void database_times_make(void)
 		/* so that meta has several pages */
 		snprintf(key, sizeof(key), "stack column ev_number_%d.stack",
 			 i);
-		ok(store_meta_number(run.db, -1, key, 1, &err));
+		ok(store_meta_number(run.mk, -1, key, 1, &err));
 	}
 	mkstore_finish();
 }

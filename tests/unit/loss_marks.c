@@ -32,7 +32,7 @@ static void loss_marks_at(int64_t time, int32_t cpu, enum request_verdict v)
 				       .thread = 1,
 				       .comm = 1,
 				       .weight = 1 };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 	if (v)
 		mkstore_request(run.events, v, 0, 0, 0);
 }
@@ -67,7 +67,7 @@ static void loss_marks_chain(uint32_t id, int64_t time, int32_t cpu,
 				       .quality = QUALITY_EMPTY,
 				       .from = TIME_NONE,
 				       .loss = v == CHAIN_SAMPLE_LOST };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 }
 
 static void loss_marks_gap(int32_t cpu, int64_t t0, int64_t t1, uint64_t n,
@@ -78,10 +78,10 @@ static void loss_marks_gap(int32_t cpu, int64_t t0, int64_t t1, uint64_t n,
 	f.gap = (struct fact_gap){
 		.cpu = cpu, .first = 1, .n = n, .t0 = t0, .t1 = t1, .verdict = v
 	};
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 	f.kind = FACT_COUNTER;
 	f.counter = (struct fact_counter){ .cpu = cpu, .missing = n };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 	missing += n;
 }
 
@@ -91,7 +91,7 @@ static void loss_marks_end(void)
 
 	f.session =
 		(struct fact_session){ .layout = "kernel", .missing = missing };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 	mkstore_finish();
 }
 
@@ -102,7 +102,7 @@ static void finding(int64_t time, int32_t cpu)
 	f.finding = (struct fact_finding){
 		.time = time, .since = TIME_NONE, .cpu = cpu, .n = 1
 	};
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 }
 
 /* From T0 on, half a second: a column is half a millisecond. */

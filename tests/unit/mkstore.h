@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "schema/maker.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
@@ -23,7 +24,8 @@
 struct run {
 	struct frames *fr;
 	struct ledger *lg;
-	struct store *db;
+	struct maker *mk; /* NULL: finished, or not begun */
+	struct store *db; /* the finished database */
 	struct event_def event[3];
 	struct source src;
 	uint32_t events;
@@ -43,14 +45,14 @@ static const struct source_ops ops = { .name = "test" };
 static inline void open_store(bool temp, bool no_thread)
 {
 	/* what is inserted without a thread is inserted by SQL alone */
-	struct store_opts o = { .temp_dir = run.dir,
+	struct maker_opts o = { .temp_dir = run.dir,
 				.no_thread = no_thread,
 				.no_pages = no_thread };
 
-	run.db = temp ? store_create_temp(&o, run.fr, &err)
-		      : store_create(run.path, &o, run.fr, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	ok(store_capture(run.db, &run.src, &err));
+	run.mk = temp ? maker_create_temp(&o, run.fr, &err)
+		      : maker_create(run.path, &o, run.fr, &err);
+	ck_assert_msg(run.mk != NULL, "%s", err.msg);
+	ok(store_capture(run.mk, &run.src, &err));
 }
 
 static inline void mkstore_set_up(void)
@@ -95,6 +97,7 @@ static inline void tear_down(void)
 {
 	char cmd[128];
 
+	maker_free(run.mk);
 	store_close(run.db);
 	ledger_free(run.lg);
 	frames_free(run.fr);
@@ -147,7 +150,7 @@ static inline void mkstore_event(uint32_t type, uint64_t weight, uint32_t kraw,
 				       .kraw = kraw,
 				       .uraw = uraw,
 				       .rec = rec };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 }
 
 static inline void mkstore_request(uint32_t id, enum request_verdict v,
@@ -166,7 +169,7 @@ static inline void mkstore_request(uint32_t id, enum request_verdict v,
 					   .flags = flags,
 					   .loss = v == REQ_CHAIN_LOST,
 					   .latency = chain ? 500 : TIME_NONE };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 }
 
 static inline void deferred(uint32_t id, enum chain_verdict v, uint32_t uraw,
@@ -184,7 +187,7 @@ static inline void deferred(uint32_t id, enum chain_verdict v, uint32_t uraw,
 				       .confidence = CONF_PROVED,
 				       .quality = QUALITY_OPEN,
 				       .n_events = n_events };
-	ok(store_fact(run.db, &f, &err));
+	ok(store_fact(run.mk, &f, &err));
 }
 
 static inline void people(const char *comm)
@@ -200,10 +203,10 @@ static inline void people(const char *comm)
 	m.mapping =
 		(struct fact_mapping){ 1, 1, 0x400000, 0x401000, 0x1000,
 				       1, 5, 2,	       900,	 TIME_NONE };
-	ok(store_fact(run.db, &p, &err));
-	ok(store_fact(run.db, &t, &err));
-	ok(store_fact(run.db, &c, &err));
-	ok(store_fact(run.db, &m, &err));
+	ok(store_fact(run.mk, &p, &err));
+	ok(store_fact(run.mk, &t, &err));
+	ok(store_fact(run.mk, &c, &err));
+	ok(store_fact(run.mk, &m, &err));
 }
 
 static const uint64_t user_off[] = { 0x1010, 0x1100, 0x1100, 0x1200 };
@@ -235,14 +238,21 @@ static inline void mkstore_fill(const char *comm)
 static inline void mkstore_finish(void)
 {
 	ledger_end(run.lg);
-	ok(store_finish(run.db, run.lg, &err));
+	run.db = maker_finish(run.mk, run.lg, &err);
+	run.mk = NULL;
+	ck_assert_msg(run.db != NULL, "%s", err.msg);
 }
 
 /* ---- asking */
 
+static inline struct store *mkstore_read(void)
+{
+	return run.mk ? maker_read(run.mk, &err) : run.db;
+}
+
 static inline void mkstore_text_of(const char *sql, char *out, size_t size)
 {
-	struct rows *r = rows_open(run.db, sql, NULL, 0, &err);
+	struct rows *r = rows_open(mkstore_read(), sql, NULL, 0, &err);
 	size_t n = 0;
 	int rc;
 
@@ -275,13 +285,13 @@ static inline void mkstore_name_all(void)
 	size_t n;
 	int rc;
 
-	ok(store_groups_end(run.db, &err));
-	while ((rc = store_unnamed(run.db, 0, &id, &img, &code, &n, &err)) >
+	ok(store_groups_end(run.mk, &err));
+	while ((rc = store_unnamed(run.mk, 0, &id, &img, &code, &n, &err)) >
 	       0) {
 		struct segment seg = { 0x1000, 0x401000, 0x2000, 5 };
 
 		if (id != user_image) {
-			ok(store_image(run.db, id, NULL, "no file", NULL, NULL,
+			ok(store_image(run.mk, id, NULL, "no file", NULL, NULL,
 				       0, &err));
 			continue;
 		}
@@ -298,16 +308,16 @@ static inline void mkstore_name_all(void)
 
 			if (i == 1) { /* two functions inlined into loop */
 				s.name = "tiny";
-				ok(store_symbol(run.db, id, &s, &err));
+				ok(store_symbol(run.mk, id, &s, &err));
 				s.depth = 1;
 				s.name = "small";
-				ok(store_symbol(run.db, id, &s, &err));
+				ok(store_symbol(run.mk, id, &s, &err));
 				s.depth = 2;
 				s.name = user[i];
 			}
-			ok(store_symbol(run.db, id, &s, &err));
+			ok(store_symbol(run.mk, id, &s, &err));
 		}
-		ok(store_image(run.db, id, "/usr/bin/app", "named",
+		ok(store_image(run.mk, id, "/usr/bin/app", "named",
 			       "proved: build-id", &seg, 1, &err));
 	}
 	ck_assert_msg(rc == 0, "%s", err.msg);

@@ -34,8 +34,10 @@ static void leaves_make(const char *sql)
 
 static struct store leaves_open(void)
 {
-	struct store db = { .path = run.path };
+	static struct db_taking taking;
+	struct store db = { .path = run.path, .taking = &taking };
 
+	taking.known = false;
 	ck_assert_int_eq(
 		sqlite3_open_v2(run.path, &db.db, SQLITE_OPEN_READONLY, NULL),
 		SQLITE_OK);
@@ -299,7 +301,7 @@ START_TEST(rows_end_when_the_program_is_to_stop)
 
 	leaves_make("CREATE TABLE t(id INTEGER PRIMARY KEY, a, b);" EACH(
 		60000) "INSERT INTO t SELECT n, n, n FROM c");
-	run.db = store_open(run.path, false, &err);
+	run.db = store_open(run.path, &err);
 	ck_assert_msg(run.db != NULL, "%s", err.msg);
 	leaves_asked = 0;
 	store_on_stop(run.db, leaves_stop);

@@ -479,8 +479,10 @@ static void spoiled_compare(const struct spoiled_told *sql,
 /* Compares what is told of all tables, or of some, among them the largest. */
 static void spoiled_read(uint64_t seed, bool all)
 {
-	struct store db = { .path = run.path };
+	static struct db_taking taking;
+	struct store db = { .path = run.path, .taking = &taking };
 
+	taking.known = false;
 	if (sqlite3_open_v2(run.path, &db.db, SQLITE_OPEN_READONLY, NULL) ==
 	    SQLITE_OK) {
 		for (size_t i = 0; i < (all ? n_table : TABLES); i++) {

@@ -7,10 +7,12 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "schema/db/db.h"
+#include "schema/db/door.h"
+#include "schema/db/filling.h"
 #include "schema/db/insert.h"
 #include "schema/db/page_file.h"
 #include "schema/db/writer.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "tests/unit/run.h"
@@ -51,37 +53,44 @@ static void pages_file(const char *name, char path[128])
 
 /* first: what is in the database already. pages: B-trees are built without
  * SQLite. */
-static struct store *pages_open_with(const char *first, const char *name,
+static struct maker *pages_open_with(const char *first, const char *name,
 				     int page_size, bool pages, uint64_t lock)
 {
-	struct store *db = mem_new(1, sizeof(*db));
+	struct maker *mk = mem_new(1, sizeof(*mk));
 	char path[128];
 	char sql[256];
 
 	pages_file(name, path);
 	remove(path);
-	db->path = mem_strdup(path);
-	ck_assert_int_eq(sqlite3_open(path, &db->db), SQLITE_OK);
+	mk->db = db_new(path);
+	ck_assert_int_eq(sqlite3_open(path, &mk->db->db), SQLITE_OK);
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA page_size=%d; PRAGMA journal_mode=OFF;"
 		 "PRAGMA locking_mode=EXCLUSIVE; PRAGMA cache_size=-256; %s;"
 		 "BEGIN; CREATE TABLE first(a)",
 		 page_size, first);
-	pages_ok(db_exec(db, sql, &err));
+	pages_ok(maker_exec(mk, sql, &err));
 	if (pages)
-		db->pages =
-			page_file_new(db->db, path, (uint32_t)page_size, lock);
-	db->wr = writer_new(db->db, db->path, false);
-	return db;
+		mk->pages = page_file_new(mk->db->db, path, (uint32_t)page_size,
+					  lock);
+	mk->wr = writer_new(mk->db->db, mk->db->path, false);
+	return mk;
 }
 
-static struct store *pages_open(const char *name, int page_size, bool pages,
+static void pages_close(struct maker *mk)
+{
+	filling_end(mk);
+	store_close(mk->db);
+	free(mk);
+}
+
+static struct maker *pages_open(const char *name, int page_size, bool pages,
 				uint64_t lock)
 {
 	return pages_open_with("", name, page_size, pages, lock);
 }
 
-static unsigned int pages_table(struct store *db, const char *name,
+static unsigned int pages_table(struct maker *mk, const char *name,
 				const struct filling *f)
 {
 	char sql[COLUMNS_MAX * 6 + 128];
@@ -96,8 +105,8 @@ static unsigned int pages_table(struct store *db, const char *name,
 		 f->key == PAGES_PAIR
 			 ? ", PRIMARY KEY(a, c1 DESC)) WITHOUT ROWID"
 			 : ")");
-	pages_ok(db_exec(db, sql, &err));
-	return db_table_add(db, &shape);
+	pages_ok(maker_exec(mk, sql, &err));
+	return maker_table_add(mk, &shape);
 }
 
 /* Numbers of every size, with either sign. */
@@ -183,7 +192,7 @@ static uint32_t pages_key(const struct filling *f, unsigned int i, bool late)
 
 /* Puts rows i and following of one first column, at most f->list, whose second
  * one descends. Returns how many. */
-static unsigned int pages_put_pairs(struct store *db, unsigned int t,
+static unsigned int pages_put_pairs(struct maker *mk, unsigned int t,
 				    const struct filling *f, unsigned int i,
 				    uint64_t *state)
 {
@@ -196,7 +205,7 @@ static unsigned int pages_put_pairs(struct store *db, unsigned int t,
 		n = f->rows - i;
 	for (unsigned int k = n; k--;) {
 		struct packing p =
-			packing_begin(db_packed(db, t, 0, &err), 0, 0);
+			packing_begin(maker_packed(mk, t, 0, &err), 0, 0);
 
 		packing_int(&p, key);
 		packing_int(&p, (int64_t)last + k);
@@ -217,7 +226,7 @@ static uint32_t pages_even_key(const struct filling *f, uint32_t i, bool late)
 	return first + 2 * (f->key == PAGES_NEAR ? i ^ 7 : i);
 }
 
-static void pages_fill(struct store *db, unsigned int t,
+static void pages_fill(struct maker *mk, unsigned int t,
 		       const struct filling *f, uint64_t seed)
 {
 	unsigned int first = f->key == PAGES_ROWID ? 0
@@ -226,13 +235,13 @@ static void pages_fill(struct store *db, unsigned int t,
 	const bool list = f->list && !pages_has_id(f);
 
 	for (unsigned int i = 0; list && i < f->rows;)
-		i += pages_put_pairs(db, t, f, i, &seed);
+		i += pages_put_pairs(mk, t, f, i, &seed);
 	for (unsigned int i = 0; !list && i < f->rows; i++) {
 		bool huge = f->huge && !rnd_below(&seed, f->huge);
 		bool late =
 			f->late && i > f->late && !rnd_below(&seed, f->late);
 		size_t text = huge ? HUGE : f->text;
-		struct block *b = db_packed(db, t, text * f->columns, &err);
+		struct block *b = maker_packed(mk, t, text * f->columns, &err);
 
 		ck_assert_msg(b != NULL, "%s", err.msg);
 		struct packing p =
@@ -256,9 +265,9 @@ static void pages_fill(struct store *db, unsigned int t,
 }
 
 /* Puts a row that has a key only. */
-static int pages_put_bare(struct store *db, unsigned int t, uint32_t key)
+static int pages_put_bare(struct maker *mk, unsigned int t, uint32_t key)
 {
-	struct block *b = db_packed(db, t, 0, &err);
+	struct block *b = maker_packed(mk, t, 0, &err);
 
 	if (!b)
 		return -1;
@@ -268,12 +277,12 @@ static int pages_put_bare(struct store *db, unsigned int t, uint32_t key)
 	return 0;
 }
 
-static sqlite3_stmt *pages_select(struct store *db, const char *name)
+static sqlite3_stmt *pages_select(struct maker *mk, const char *name)
 {
 	char sql[96];
 
 	snprintf(sql, sizeof(sql), "SELECT * FROM %s", name);
-	sqlite3_stmt *st = db_prepare(db, sql, &err);
+	sqlite3_stmt *st = maker_prepare(mk, sql, &err);
 
 	ck_assert_msg(st != NULL, "%s", err.msg);
 	return st;
@@ -294,7 +303,7 @@ static void pages_same_value(sqlite3_stmt *a, sqlite3_stmt *b, int i)
 			     sqlite3_column_blob(b, i), (size_t)len));
 }
 
-static void pages_same_rows(struct store *a, struct store *b, const char *name,
+static void pages_same_rows(struct maker *a, struct maker *b, const char *name,
 			    unsigned int rows)
 {
 	sqlite3_stmt *x = pages_select(a, name);
@@ -316,9 +325,9 @@ static void pages_same_rows(struct store *a, struct store *b, const char *name,
 	sqlite3_finalize(y);
 }
 
-static void pages_check(struct store *db)
+static void pages_check(struct maker *mk)
 {
-	sqlite3_stmt *st = db_prepare(db, "PRAGMA integrity_check", &err);
+	sqlite3_stmt *st = maker_prepare(mk, "PRAGMA integrity_check", &err);
 
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	ck_assert_str_eq((const char *)sqlite3_column_text(st, 0), "ok");
@@ -326,7 +335,7 @@ static void pages_check(struct store *db)
 }
 
 /* SQLite changes a table that it did not make. */
-static void pages_change(struct store *db, const char *name)
+static void pages_change(struct maker *mk, const char *name)
 {
 	char sql[512];
 
@@ -335,14 +344,14 @@ static void pages_change(struct store *db, const char *name)
 		 "DELETE FROM %s WHERE c2 %% 5 = 1;"
 		 "INSERT OR IGNORE INTO %s(a, c1) SELECT a + 1, c1 FROM %s",
 		 name, name, name, name);
-	pages_ok(db_exec(db, sql, &err));
+	pages_ok(maker_exec(mk, sql, &err));
 }
 
 /* What is made is read and changed with its pages in memory: files of some MB
  * through a cache of 256 KB are two thirds of the system calls. */
-static void pages_cache(struct store *db)
+static void pages_cache(struct maker *mk)
 {
-	pages_ok(db_exec(db, "PRAGMA cache_size=-65536", &err));
+	pages_ok(maker_exec(mk, "PRAGMA cache_size=-65536", &err));
 }
 
 static void pages_name(char name[8], size_t i)
@@ -354,44 +363,44 @@ static void pages_name(char name[8], size_t i)
  * SQLite writes itself after each table. */
 static void pages_make_both(const struct filling *f, size_t n, int page_size,
 			    uint64_t seed, uint64_t lock, unsigned int own,
-			    struct store *db[2])
+			    struct maker *mk[2])
 {
 	char name[8];
 	char sql[64];
 
 	snprintf(sql, sizeof(sql), "INSERT INTO first VALUES(zeroblob(%u))",
 		 own);
-	db[0] = pages_open("sql", page_size, false, lock);
-	pages_cache(db[0]);
-	db[1] = pages_open("pages", page_size, true, lock);
+	mk[0] = pages_open("sql", page_size, false, lock);
+	pages_cache(mk[0]);
+	mk[1] = pages_open("pages", page_size, true, lock);
 	for (int k = 0; k < 2; k++) {
 		unsigned int t[11];
 
 		for (size_t i = 0; i < n; i++) {
 			pages_name(name, i);
-			t[i] = pages_table(db[k], name, &f[i]);
+			t[i] = pages_table(mk[k], name, &f[i]);
 		}
 		for (size_t i = 0; i < n; i++) {
-			pages_fill(db[k], t[i], &f[i], seed + i);
-			pages_ok(db_drain(db[k], &err));
-			pages_ok(db_exec(db[k], sql, &err));
+			pages_fill(mk[k], t[i], &f[i], seed + i);
+			pages_ok(!maker_read(mk[k], &err));
+			pages_ok(maker_exec(mk[k], sql, &err));
 		}
-		pages_ok(link_pages(db[k], &err));
-		pages_ok(db_drain(db[k], &err));
-		pages_cache(db[k]);
-		pages_check(db[k]);
+		pages_ok(link_pages(mk[k], &err));
+		pages_ok(!maker_read(mk[k], &err));
+		pages_cache(mk[k]);
+		pages_check(mk[k]);
 	}
 	for (size_t i = 0; i < n; i++) {
 		pages_name(name, i);
-		pages_same_rows(db[0], db[1], name, f[i].rows);
+		pages_same_rows(mk[0], mk[1], name, f[i].rows);
 	}
 }
 
-static void pages_close_both(struct store *db[2])
+static void pages_close_both(struct maker *mk[2])
 {
-	pages_ok(db_exec(db[1], "COMMIT", &err));
-	db_close(db[1]);
-	db_close(db[0]);
+	pages_ok(maker_exec(mk[1], "COMMIT", &err));
+	pages_close(mk[1]);
+	pages_close(mk[0]);
 }
 
 /* The same, and lets SQLite change all of them. Sanitizers see nothing of what
@@ -399,19 +408,19 @@ static void pages_close_both(struct store *db[2])
 static void pages_both_beside(const struct filling *f, size_t n, int page_size,
 			      uint64_t seed, uint64_t lock, unsigned int own)
 {
-	struct store *db[2];
+	struct maker *mk[2];
 	char name[8];
 
-	pages_make_both(f, n, page_size, seed, lock, own, db);
+	pages_make_both(f, n, page_size, seed, lock, own, mk);
 	for (size_t i = 0; i < n; i++) {
 		if (f[i].columns < 3 || SANITIZERS_ADDRESS)
 			continue;
 		pages_name(name, i);
-		pages_change(db[0], name);
-		pages_change(db[1], name);
-		pages_check(db[1]);
+		pages_change(mk[0], name);
+		pages_change(mk[1], name);
+		pages_check(mk[1]);
 	}
-	pages_close_both(db);
+	pages_close_both(mk);
 }
 
 static void pages_both(const struct filling *f, size_t n, int page_size,
@@ -520,20 +529,20 @@ START_TEST(a_key_that_comes_twice_is_an_error)
 	const struct filling f = { PAGES_NEAR, 2, 0, 0, 0, 0, 0 };
 
 	for (unsigned int n = 0; n < 200000; n += 100000) {
-		struct store *db =
+		struct maker *mk =
 			pages_open("twice", 4096, true, PAGE_FILE_LOCK);
-		unsigned int t = pages_table(db, "t", &f);
+		unsigned int t = pages_table(mk, "t", &f);
 		int rc = 0;
 
 		for (unsigned int i = 0; !rc && i <= n; i++) {
-			rc = pages_put_bare(db, t, i < n ? i + 1 : 1);
+			rc = pages_put_bare(mk, t, i < n ? i + 1 : 1);
 			if (!rc && !n)
-				rc = pages_put_bare(db, t, 1);
+				rc = pages_put_bare(mk, t, 1);
 		}
 		ck_assert_int_eq(
-			rc || link_pages(db, &err) || db_drain(db, &err), 1);
+			rc || link_pages(mk, &err) || !maker_read(mk, &err), 1);
 		ck_assert_msg(strstr(err.msg, "constraint"), "%s", err.msg);
-		db_close(db);
+		pages_close(mk);
 	}
 }
 END_TEST
@@ -582,15 +591,15 @@ START_TEST(large_tables_are_equal)
 		{ PAGES_ID, 6, pages_large(100000), 0, 0, 0, 1 },
 	};
 
-	struct store *db[2];
+	struct maker *mk[2];
 
 	if (!getenv("PAGES_ROWS")) {
 		pages_both(f, 4, _i ? 512 : 16384, 3, PAGE_FILE_LOCK);
 		return;
 	}
 	/* without changes: they take SQLite three times as long as all else */
-	pages_make_both(f, 4, _i ? 512 : 16384, 3, PAGE_FILE_LOCK, 70000, db);
-	pages_close_both(db);
+	pages_make_both(f, 4, _i ? 512 : 16384, 3, PAGE_FILE_LOCK, 70000, mk);
+	pages_close_both(mk);
 }
 END_TEST
 
@@ -639,17 +648,17 @@ START_TEST(a_full_disk_ends_it)
 {
 	const struct filling f = { PAGES_ID, 9, 20000, 30, 0, 0, 0 };
 	const struct rlimit lim = { 40000, 40000 };
-	struct store *db = pages_open("full", 1024, true, PAGE_FILE_LOCK);
-	unsigned int t = pages_table(db, "t", &f);
+	struct maker *mk = pages_open("full", 1024, true, PAGE_FILE_LOCK);
+	unsigned int t = pages_table(mk, "t", &f);
 	int rc = 0;
 
 	signal(SIGXFSZ, SIG_IGN);
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &lim), 0);
 	for (unsigned int i = 0; !rc && i < f.rows; i++)
-		rc = pages_put_bare(db, t, i);
-	ck_assert_int_eq(rc ? rc : link_pages(db, &err), -1);
+		rc = pages_put_bare(mk, t, i);
+	ck_assert_int_eq(rc ? rc : link_pages(mk, &err), -1);
 	ck_assert_ptr_nonnull(strstr(err.msg, "no space left"));
-	db_close(db);
+	pages_close(mk);
 }
 END_TEST
 
@@ -682,33 +691,33 @@ END_TEST
 START_TEST(a_table_with_rows_is_not_overwritten)
 {
 	const struct filling f = { PAGES_ID, 3, 50, 9, 0, 0, 0 };
-	struct store *db = pages_open("rows", 4096, true, PAGE_FILE_LOCK);
-	unsigned int t = pages_table(db, "t", &f);
+	struct maker *mk = pages_open("rows", 4096, true, PAGE_FILE_LOCK);
+	unsigned int t = pages_table(mk, "t", &f);
 
-	pages_ok(db_exec(db, "INSERT INTO t(a) VALUES(1)", &err));
-	pages_fill(db, t, &f, 1);
-	ck_assert_int_eq(link_pages(db, &err), -1);
-	db_close(db);
+	pages_ok(maker_exec(mk, "INSERT INTO t(a) VALUES(1)", &err));
+	pages_fill(mk, t, &f, 1);
+	ck_assert_int_eq(link_pages(mk, &err), -1);
+	pages_close(mk);
 }
 END_TEST
 
 START_TEST(pages_come_behind_those_of_a_large_database)
 {
 	const struct filling f = { PAGES_ID, 3, 60000, 9, 0, 0, 0 };
-	struct store *db = pages_open_with(
+	struct maker *mk = pages_open_with(
 		"CREATE TABLE zero(a); INSERT INTO zero VALUES(zeroblob(5000000))",
 		"large", 4096, true, PAGE_FILE_LOCK);
-	unsigned int t = pages_table(db, "t", &f);
+	unsigned int t = pages_table(mk, "t", &f);
 
-	pages_fill(db, t, &f, 1);
-	pages_ok(link_pages(db, &err));
-	pages_check(db);
-	sqlite3_stmt *st = db_prepare(
-		db, "SELECT 1 FROM zero WHERE a = zeroblob(5000000)", &err);
+	pages_fill(mk, t, &f, 1);
+	pages_ok(link_pages(mk, &err));
+	pages_check(mk);
+	sqlite3_stmt *st = maker_prepare(
+		mk, "SELECT 1 FROM zero WHERE a = zeroblob(5000000)", &err);
 
 	ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
 	sqlite3_finalize(st);
-	db_close(db);
+	pages_close(mk);
 }
 END_TEST
 

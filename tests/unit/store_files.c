@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "schema/db/db.h"
+#include "schema/db/filling.h"
 #include "schema/store.h"
 #include "schema/write/write.h"
 #include "tests/unit/mkstore.h"
@@ -33,17 +33,17 @@ static void no_leftover_files(int want)
 
 START_TEST(existing_files_are_safe)
 {
-	struct store_opts o = { 0 };
+	struct maker_opts o = { 0 };
 
 	store_files_make_file(run.path, "PERFILE2 is no database");
-	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
+	ck_assert_ptr_null(maker_create(run.path, &o, run.fr, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "use -f"));
 	o.force = true;
-	ck_assert_ptr_null(store_create(run.path, &o, run.fr, &err));
+	ck_assert_ptr_null(maker_create(run.path, &o, run.fr, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "no database"));
-	ck_assert_ptr_null(store_create(run.dir, &o, run.fr, &err));
-	ck_assert_ptr_null(store_create("/dev/null", &o, run.fr, &err));
-	ck_assert_ptr_null(store_create("/nowhere/x.db", &o, run.fr, &err));
+	ck_assert_ptr_null(maker_create(run.dir, &o, run.fr, &err));
+	ck_assert_ptr_null(maker_create("/dev/null", &o, run.fr, &err));
+	ck_assert_ptr_null(maker_create("/nowhere/x.db", &o, run.fr, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "/nowhere/x.db"));
 	no_leftover_files(1);
 }
@@ -51,12 +51,12 @@ END_TEST
 
 START_TEST(nothing_is_there_until_it_is_finished)
 {
-	struct store_opts o = { .force = true };
+	struct maker_opts o = { .force = true };
 
 	open_store(false, false);
 	mkstore_fill("app");
 	ck_assert_int_eq(access(run.path, F_OK), -1);
-	store_close(run.db);
+	maker_free(run.mk);
 	no_leftover_files(0);
 	run.events = 0;
 	open_store(false, false);
@@ -66,10 +66,11 @@ START_TEST(nothing_is_there_until_it_is_finished)
 	no_leftover_files(1);
 
 	/* a new one replaces it at its end only */
-	run.db = store_create(run.path, &o, run.fr, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	store_close(run.db);
-	run.db = store_open(run.path, false, &err);
+	run.mk = maker_create(run.path, &o, run.fr, &err);
+	ck_assert_msg(run.mk != NULL, "%s", err.msg);
+	maker_free(run.mk);
+	run.mk = NULL;
+	run.db = store_open(run.path, &err);
 	ck_assert_msg(run.db != NULL, "%s", err.msg);
 	mkstore_expect("SELECT count(*) FROM event", "6\n");
 }
@@ -78,7 +79,7 @@ END_TEST
 START_TEST(a_temporary_database_has_pages_and_no_name)
 {
 	open_store(true, false);
-	ck_assert_ptr_nonnull(run.db->pages);
+	ck_assert_ptr_nonnull(run.mk->pages);
 	no_leftover_files(0);
 	mkstore_fill("app");
 	mkstore_finish();
@@ -89,12 +90,12 @@ END_TEST
 
 START_TEST(a_temporary_database_needs_no_folder)
 {
-	struct store_opts o = { .temp_dir = "/nowhere" };
+	struct maker_opts o = { .temp_dir = "/nowhere" };
 
-	run.db = store_create_temp(&o, run.fr, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
-	ck_assert_ptr_null(run.db->pages);
-	ck_assert_msg(!store_finish(run.db, run.lg, &err), "%s", err.msg);
+	run.mk = maker_create_temp(&o, run.fr, &err);
+	ck_assert_msg(run.mk != NULL, "%s", err.msg);
+	ck_assert_ptr_null(run.mk->pages);
+	mkstore_finish();
 	mkstore_expect("SELECT count(*) FROM event", "0\n");
 }
 END_TEST
@@ -102,14 +103,13 @@ END_TEST
 /* A small database stays small, with pages of 4 KiB. */
 START_TEST(large_captures_get_large_pages)
 {
-	struct store_opts o = { .force = true };
+	struct maker_opts o = { .force = true };
 
 	for (int i = 0; i < 2; i++) {
 		o.large = i;
-		run.db = store_create(run.path, &o, run.fr, &err);
-		ck_assert_msg(run.db != NULL, "%s", err.msg);
-		ck_assert_msg(!store_finish(run.db, run.lg, &err), "%s",
-			      err.msg);
+		run.mk = maker_create(run.path, &o, run.fr, &err);
+		ck_assert_msg(run.mk != NULL, "%s", err.msg);
+		mkstore_finish();
 		mkstore_expect("PRAGMA page_size", i ? "16384\n" : "4096\n");
 		if (!i)
 			store_close(run.db);
@@ -141,13 +141,13 @@ START_TEST(a_full_disk_is_said)
 					       .time = TIME_NONE };
 		/* equal payloads are stored once */
 		memcpy(raw, &i, sizeof(i));
-		rc = store_fact(run.db, &f, &err);
+		rc = store_fact(run.mk, &f, &err);
 	}
 	ck_assert_int_eq(rc, -1);
 	ck_assert_int_eq(err.code, ERR_FULL);
 	ck_assert_ptr_nonnull(strstr(err.msg, run.path));
-	store_close(run.db);
-	run.db = NULL;
+	maker_free(run.mk);
+	run.mk = NULL;
 	no_leftover_files(0);
 }
 END_TEST
@@ -179,7 +179,7 @@ START_TEST(reading_is_only_reading)
 	mkstore_finish();
 	if (!_i) {
 		store_close(run.db);
-		run.db = store_open(run.path, false, &err);
+		run.db = store_open(run.path, &err);
 		ck_assert_msg(run.db != NULL, "%s", err.msg);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
@@ -210,31 +210,31 @@ static void store_files_patch(long off, const void *p, size_t n)
 START_TEST(files_that_are_not_ours_are_refused)
 {
 	store_files_make_file(run.path, "");
-	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "is empty"));
 	store_files_make_file(run.path,
 			      "some text that is long enough to be read as a "
 			      "header of one hundred bytes, which it is not, "
 			      "whatever its length is");
-	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "not a backstitch database"));
 	unlink(run.path);
-	ck_assert_ptr_null(store_open(run.path, false, &err));
-	ck_assert_ptr_null(store_open(run.dir, false, &err));
+	ck_assert_ptr_null(store_open(run.path, &err));
+	ck_assert_ptr_null(store_open(run.dir, &err));
 
 	open_store(false, false);
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
 	store_files_patch(60, "\0\0\0\x10", 4);
-	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
 				     "made by schema 16, this "
 				     "program knows up to 15; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
-	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(
 		strstr(err.msg, "is an SQLite database of another program"));
 }
@@ -242,7 +242,7 @@ END_TEST
 
 static void store_files_expect(const char *sql, const char *want)
 {
-	run.db = store_open(run.path, false, &err);
+	run.db = store_open(run.path, &err);
 	ck_assert_msg(run.db != NULL, "%s", err.msg);
 	mkstore_expect(sql, want);
 	store_close(run.db);
@@ -277,10 +277,10 @@ START_TEST(what_an_older_schema_lacks_is_null)
 			   "1|1|0|1\n");
 	store_files_expect("SELECT count(*), count(pos) FROM branch", "0|0\n");
 	store_files_expect("SELECT count(*) > 0 FROM samples", "1\n");
-	ck_assert_ptr_null(store_open(run.path, true, &err));
+	ck_assert_ptr_null(maker_open(run.path, run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "ingest the capture again"));
 	store_files_change("PRAGMA user_version=11");
-	ck_assert_ptr_null(store_open(run.path, false, &err));
+	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg, "ingest the capture again"));
 }
 END_TEST
@@ -297,7 +297,7 @@ START_TEST(a_file_that_is_planted_after_opening_is_refused)
 	for (size_t i = 0; i < 2; i++) {
 		char name[160];
 
-		run.db = store_open(run.path, false, &err);
+		run.db = store_open(run.path, &err);
 		ck_assert_msg(run.db != NULL, "%s", err.msg);
 		snprintf(name, sizeof(name), "%s%s", run.path, tail[i]);
 		store_files_make_file(name, "planted");
@@ -324,10 +324,10 @@ START_TEST(naming_again_keeps_what_is_there)
 		       "[app]\n[kernel.kallsyms]_[k]\n");
 	store_close(run.db);
 	for (int i = 0; i < 2; i++) {
-		run.db = store_open(run.path, true, &err);
-		ck_assert_msg(run.db != NULL, "%s", err.msg);
+		run.mk = maker_open(run.path, run.path, &err);
+		ck_assert_msg(run.mk != NULL, "%s", err.msg);
 		mkstore_name_all();
-		ok(store_finish(run.db, run.lg, &err));
+		mkstore_finish();
 		mkstore_expect("SELECT count(*), max(id) FROM symbol", "3|3\n");
 		mkstore_expect("SELECT count(*) FROM inline_frame", "2\n");
 		mkstore_expect(
@@ -352,14 +352,14 @@ static int store_files_name_and_check(enum callsite_kind kind)
 		{ 1, 4, 1, 2, 1, 0, CALLSITE_PROVED }, { 2, 1, 0, 0, 0, 0, 0 }
 	};
 
-	run.db = store_open(run.path, true, &err);
-	ck_assert_msg(run.db != NULL, "%s", err.msg);
+	run.mk = maker_open(run.path, run.path, &err);
+	ck_assert_msg(run.mk != NULL, "%s", err.msg);
 	mkstore_name_all();
-	ok(store_callsites_begin(run.db, &err));
-	ok(store_callsites(run.db, c, 2, &err));
-	ok(store_links(run.db, l, 2, &err));
-	ok(store_stack_checks(run.db, k, 2, &err));
-	ok(store_finish(run.db, run.lg, &err));
+	ok(store_callsites_begin(run.mk, &err));
+	ok(store_callsites(run.mk, c, 2, &err));
+	ok(store_links(run.mk, l, 2, &err));
+	ok(store_stack_checks(run.mk, k, 2, &err));
+	mkstore_finish();
 	int n = sqlite3_total_changes(run.db->db);
 
 	store_close(run.db);
@@ -413,7 +413,7 @@ START_TEST(a_damaged_database_is_no_crash)
 						  (unsigned char)(seed >> 16) },
 					  1);
 		}
-		struct store *db = store_open(run.path, false, &err);
+		struct store *db = store_open(run.path, &err);
 		struct rows *r = db ? rows_open(db, "SELECT * FROM folded",
 						NULL, 0, &err)
 				    : NULL;

@@ -405,7 +405,7 @@ static struct store *ctfout_open_input(const bt_value *params, struct err *err)
 	    bt.value_array_get_length(list) == 1)
 		path = bt.value_array_borrow_element_by_index_const(list, 0);
 	if (path && bt.value_get_type(path) == BT_VALUE_TYPE_STRING)
-		return store_open(bt.value_string_get(path), false, err);
+		return store_open(bt.value_string_get(path), err);
 	err_set(err, ERR_USAGE, "'inputs' must be an array with one path");
 	return NULL;
 }

@@ -1,5 +1,5 @@
-/* maker.c - the process that makes the databases of segments. */
-#include "cli/follow/maker.h"
+/* worker.c - the process that makes the databases of segments. */
+#include "cli/follow/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +89,7 @@ static FILE *make_leave_terminal(const struct folder_lock *c, int talk)
 	return said < 0 ? NULL : fdopen(said, "w");
 }
 
-static int make_load(struct make *m, const struct maker_opts *o,
+static int make_load(struct make *m, const struct worker_opts *o,
 		     struct symbolizer_cache *kept, const char *db,
 		     uint32_t number)
 {
@@ -129,7 +129,7 @@ static int make_load(struct make *m, const struct maker_opts *o,
  */
 static int make_glance(const char *path, struct glance *g, struct err *err)
 {
-	struct store *db = store_open(path, false, err);
+	struct store *db = store_open(path, err);
 	struct rows *r = db ? rows_of(db, "follow_glance", err) : NULL;
 
 	if (rows_step(r)) {
@@ -144,12 +144,12 @@ static int make_glance(const char *path, struct glance *g, struct err *err)
 	return rc;
 }
 
-static struct maker_done make_segment(const struct maker_opts *o,
-				      struct symbolizer_cache *kept,
-				      uint32_t number, FILE *said)
+static struct worker_done make_segment(const struct worker_opts *o,
+				       struct symbolizer_cache *kept,
+				       uint32_t number, FILE *said)
 {
 	struct make m = { .said = said };
-	struct maker_done done = { .ends = false };
+	struct worker_done done = { .ends = false };
 	struct err err;
 	char name[SEGMENT_NAME], part[SEGMENT_PATH], target[SEGMENT_PATH],
 		db[SEGMENT_PATH];
@@ -239,11 +239,11 @@ static size_t make_objects(void)
 }
 
 /* Makes the databases of the segments that it is told to. */
-static _Noreturn void make_segments(const struct maker_opts *o, int talk)
+static _Noreturn void make_segments(const struct worker_opts *o, int talk)
 {
 	FILE *said = make_leave_terminal(o->claim, talk);
 	struct symbolizer_cache *kept = symbolizer_cache_new(make_objects());
-	struct maker_done done = { .ends = !said };
+	struct worker_done done = { .ends = !said };
 	uint32_t number;
 
 	while (!done.ends &&
@@ -257,23 +257,23 @@ static _Noreturn void make_segments(const struct maker_opts *o, int talk)
 
 /* ---- in the process that receives */
 
-struct maker {
-	struct maker_opts o;
+struct worker {
+	struct worker_opts o;
 	pid_t pid;	 /* 0: none */
 	int talk;	 /* to it; -1: none */
-	int64_t used_ns; /* of the processor, as maker_sleeps() saw it last */
+	int64_t used_ns; /* of the processor, as worker_sleeps() saw it last */
 };
 
-struct maker *maker_new(const struct maker_opts *o)
+struct worker *worker_new(const struct worker_opts *o)
 {
-	struct maker *m = mem_new(1, sizeof(*m));
+	struct worker *m = mem_new(1, sizeof(*m));
 
-	*m = (struct maker){ .o = *o, .talk = -1 };
+	*m = (struct worker){ .o = *o, .talk = -1 };
 	return m;
 }
 
 /* Waits for the end of the process, and returns its status. */
-static int maker_end(struct maker *m)
+static int worker_end(struct worker *m)
 {
 	int status = 0;
 	pid_t pid;
@@ -287,18 +287,18 @@ static int maker_end(struct maker *m)
 	return status;
 }
 
-void maker_free(struct maker *m)
+void worker_free(struct worker *m)
 {
 	if (!m)
 		return;
 	if (m->pid)
-		maker_end(m);
+		worker_end(m);
 	free(m);
 }
 
 /* Commands of the user must not get the sockets: the process ends when nobody
  * holds the other end of its own. */
-static bool maker_start(struct maker *m)
+static bool worker_start(struct worker *m)
 {
 	int pair[2];
 
@@ -331,21 +331,22 @@ static bool maker_start(struct maker *m)
 	return false;
 }
 
-bool maker_give(struct maker *m, uint32_t number)
+bool worker_give(struct worker *m, uint32_t number)
 {
 	/* it may have been killed while it had no work */
 	if (m->pid && send(m->talk, &number, sizeof(number), MSG_NOSIGNAL) < 0)
-		maker_end(m);
+		worker_end(m);
 	else if (m->pid)
 		return true;
-	if (!maker_start(m))
+	if (!worker_start(m))
 		return false;
-	/* if that fails, maker_take() says so */
+	/* if that fails, worker_take() says so */
 	send(m->talk, &number, sizeof(number), MSG_NOSIGNAL);
 	return true;
 }
 
-enum maker_got maker_take(struct maker *m, int wait_ms, struct maker_done *done)
+enum worker_got worker_take(struct worker *m, int wait_ms,
+			    struct worker_done *done)
 {
 	struct pollfd p = { .fd = m->talk, .events = POLLIN };
 	ssize_t n;
@@ -356,17 +357,17 @@ enum maker_got maker_take(struct maker *m, int wait_ms, struct maker_done *done)
 		n = recv(m->talk, done, sizeof(*done), MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
-		return MAKER_BUSY;
+		return WORKER_BUSY;
 	if (n != sizeof(*done)) {
-		done->status = maker_end(m);
-		return MAKER_LOST;
+		done->status = worker_end(m);
+		return WORKER_LOST;
 	}
 	if (done->ends)
-		maker_end(m);
-	return MAKER_DONE;
+		worker_end(m);
+	return WORKER_DONE;
 }
 
-bool maker_sleeps(struct maker *m)
+bool worker_sleeps(struct worker *m)
 {
 	struct timespec t;
 	clockid_t clock;
@@ -382,7 +383,7 @@ bool maker_sleeps(struct maker *m)
 
 /* What waits for a disk that does not answer cannot even be killed, so nothing
  * waits for its end. */
-void maker_kill(struct maker *m)
+void worker_kill(struct worker *m)
 {
 	kill(m->pid, SIGKILL);
 	close(m->talk);

@@ -7,7 +7,9 @@
  * of whoever opens the database next: tests read each of them. */
 
 #include "schema/columns.h"
-#include "schema/write/writing.h"
+#include "schema/db/db.h"
+#include "schema/db/rows.h"
+#include "schema/views.h"
 #include "schema/guard/guard.h"
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"
@@ -48,7 +50,7 @@ static const char *views_skip(const char *s)
 
 /* Looks for a thing of this name and text. Returns 1 if there is one, 0, or -1
  * and *err. */
-static int views_ask(struct store *db, sqlite3_stmt *st, const char *head,
+static int views_ask(const struct store *db, sqlite3_stmt *st, const char *head,
 		     const char *s, size_t len, struct err *err)
 {
 	const char *name = s + strlen(head);
@@ -67,12 +69,12 @@ static int views_ask(struct store *db, sqlite3_stmt *st, const char *head,
 struct views_kind {
 	const char *head, *file;
 	const char *same; /* the query that finds what needs nothing */
-	int (*differs)(struct store *db, const char *s, size_t len,
+	int (*differs)(const struct store *db, const char *s, size_t len,
 		       struct err *err);
 };
 
 /* Returns the number of those that differ, or -1 and *err. */
-static int views_check_kind(struct store *db, const struct views_kind *k,
+static int views_check_kind(const struct store *db, const struct views_kind *k,
 			    struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql(k->same), err);
@@ -101,7 +103,7 @@ static int views_check_kind(struct store *db, const struct views_kind *k,
  * the empty database `made` has: the table's own, and "NULL AS c" for each that
  * the table of the database lacks. Returns how many it lacks, or -1 and *err.
  */
-static int views_select_columns(struct store *db, sqlite3 *made,
+static int views_select_columns(const struct store *db, sqlite3 *made,
 				const char *name, sqlite3_str *text,
 				struct err *err)
 {
@@ -137,7 +139,7 @@ static int views_select_columns(struct store *db, sqlite3 *made,
 
 /* A table of an older schema lacks columns, or is not there: a view of this
  * connection has them all. */
-static int views_complete(struct store *db, const char *sql, size_t len,
+static int views_complete(const struct store *db, const char *sql, size_t len,
 			  bool missing, struct err *err)
 {
 	const char *at = sql + sizeof(create_table) - 1;
@@ -218,7 +220,7 @@ static bool views_same_text(const char *a, size_t n, const char *b, size_t m)
 
 /* Returns 1 if rows can be written to a table without evaluating what we did
  * not write: a CHECK, a DEFAULT, a COLLATE. 0 if not, -1 and *err. */
-static int views_can_write(struct store *db, const char *s, size_t len,
+static int views_can_write(const struct store *db, const char *s, size_t len,
 			   struct err *err)
 {
 	const char *name = s + sizeof(create_table) - 1;
@@ -244,7 +246,7 @@ static int views_can_write(struct store *db, const char *s, size_t len,
 
 /* A table of another text may have more columns, and an older one fewer. What
  * is written to must be the same. */
-static int views_check_table(struct store *db, const char *s, size_t len,
+static int views_check_table(const struct store *db, const char *s, size_t len,
 			     struct err *err)
 {
 	const char *name = s + sizeof(create_table) - 1;
@@ -268,7 +270,7 @@ static int views_check_table(struct store *db, const char *s, size_t len,
 }
 
 /* Refuses what the query finds, whose columns are those of strange_fields. */
-static int views_check_none(struct store *db, const char *query,
+static int views_check_none(const struct store *db, const char *query,
 			    const char *what, struct err *err)
 {
 	struct rows *r = rows_of(db, query, err);
@@ -283,7 +285,7 @@ static int views_check_none(struct store *db, const char *query,
 }
 
 /* Makes a view of this connection, which hides the one of the database. */
-static int views_hide(struct store *db, const char *sql, size_t len,
+static int views_hide(const struct store *db, const char *sql, size_t len,
 		      struct err *err)
 {
 	const size_t head = sizeof(create_view) - 1;
@@ -298,7 +300,7 @@ static int views_hide(struct store *db, const char *sql, size_t len,
 
 /* A view of the database uses the views of the database, also if one of this
  * connection hides them: where one is not ours, all are hidden. */
-static int views_hide_all(struct store *db, const struct views_kind *kind,
+static int views_hide_all(const struct store *db, const struct views_kind *kind,
 			  size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -315,7 +317,7 @@ static int views_hide_all(struct store *db, const struct views_kind *kind,
 /* A view in place of a table may have rows without end, and a generated column
  * may compute anything. A view that is not ours may say something else than its
  * name. */
-static int views_check_all(struct store *db, struct err *err)
+static int views_check_all(const struct store *db, struct err *err)
 {
 	static const struct views_kind kinds[] = {
 		{ create_table, "tables", "same_table", views_check_table },
@@ -347,7 +349,7 @@ static int views_check_all(struct store *db, struct err *err)
 /* In one transaction: each question by itself would lock the file again, four
  * hundred calls of the kernel for all. After an error the database is closed.
  */
-int views_check(struct store *db, struct err *err)
+int views_check(const struct store *db, struct err *err)
 {
 	/* PRAGMA: what guard_reading() sets too: a change of it drops temporary
 	 * views */
@@ -360,7 +362,7 @@ int views_check(struct store *db, struct err *err)
 /* ---- adding */
 
 /* st: put_view, which puts the views into the database; NULL: views_hide(). */
-static int views_each(struct store *db, const char *sql, sqlite3_stmt *st,
+static int views_each(const struct store *db, const char *sql, sqlite3_stmt *st,
 		      struct err *err)
 {
 	for (const char *s = views_skip(sql); *s;) {
@@ -388,7 +390,7 @@ static int views_each(struct store *db, const char *sql, sqlite3_stmt *st,
 	return 0;
 }
 
-int views_add(struct store *db, const char *sql, struct err *err)
+int views_add(const struct store *db, const char *sql, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_view"), err);
 	int rc = st ? views_each(db, sql, st, err) : -1;
@@ -417,7 +419,7 @@ static char *views_switch_state(bool has_fields)
 	return sql;
 }
 
-int views_add_compat(struct store *db, const char *tool, bool temp,
+int views_add_compat(const struct store *db, const char *tool, bool temp,
 		     struct err *err)
 {
 	char name[32];

@@ -4,11 +4,9 @@
  * were stored. That they are neither written nor read as rows saves 17 % of the
  * instructions of a first look at the frame-pointer stacks of a whole system,
  * and with what the unwinder keeps 35 % of one at stack dumps. */
-#include "schema/write/sums_code.h"
+#include "schema/db/sums_code.h"
 
-#include "schema/write/frame_names.h"
-#include "schema/write/write.h"
-#include "schema/write/writing.h"
+#include "schema/db/db.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
 
@@ -19,23 +17,24 @@ struct code_name {
 };
 
 struct sums_code {
-	struct frames *own;	/* NULL: they are the caller's */
+	const struct frames *fr;
+	struct frames *own;	/* the same; NULL: they are the caller's */
 	struct code_name *name; /* by frame */
 	size_t n, cap;
 	struct arena text;
 };
 
-void store_sums_only(struct store *db)
+struct sums_code *sums_code_new(const struct frames *fr)
 {
-	db->w->sums = mem_new(1, sizeof(*db->w->sums));
-	/* it has no rows of frames */
-	frame_names_free(db->w->frame_names);
-	db->w->frame_names = NULL;
+	struct sums_code *sc = mem_new(1, sizeof(*sc));
+
+	sc->fr = fr;
+	return sc;
 }
 
 void store_sums_own(struct store *db, struct frames *fr)
 {
-	db->w->sums->own = fr;
+	db->sums->own = fr;
 }
 
 void sums_code_free(struct sums_code *sc)
@@ -48,30 +47,28 @@ void sums_code_free(struct sums_code *sc)
 	free(sc);
 }
 
-const char *sums_code_text(struct store *db, const char *name)
+const char *sums_code_text(struct sums_code *sc, const char *name)
 {
-	return arena_strdup(&db->w->sums->text, name);
+	return arena_strdup(&sc->text, name);
 }
 
-void sums_code_put(struct store *db, uint32_t frame, const char *name,
+void sums_code_put(struct sums_code *sc, uint32_t frame, const char *name,
 		   uint64_t symoff, const char *file)
 {
-	struct sums_code *sc = db->w->sums;
-
 	*mem_at(sc->name, sc->n, sc->cap, frame) = (struct code_name){
-		name, file ? sums_code_text(db, file) : NULL, symoff
+		name, file ? sums_code_text(sc, file) : NULL, symoff
 	};
 }
 
 const struct frames *store_sums_code(const struct store *db)
 {
-	return db->w->sums ? db->w->fr : NULL;
+	return db->sums ? db->sums->fr : NULL;
 }
 
 const char *store_sums_name(const struct store *db, uint32_t frame,
 			    uint64_t *symoff)
 {
-	const struct sums_code *sc = db->w->sums;
+	const struct sums_code *sc = db->sums;
 	const struct code_name none = { 0 };
 	const struct code_name *c = frame < sc->n ? &sc->name[frame] : &none;
 
@@ -81,7 +78,7 @@ const char *store_sums_name(const struct store *db, uint32_t frame,
 
 const char *store_sums_file(const struct store *db, uint32_t frame)
 {
-	const struct sums_code *sc = db->w->sums;
+	const struct sums_code *sc = db->sums;
 
 	return frame < sc->n ? sc->name[frame].file : NULL;
 }

@@ -1,0 +1,78 @@
+/* groups.c - the samples of a database, added up. */
+#include "schema/db/groups.h"
+
+#include "schema/db/db.h"
+#include "schema/db/rows.h"
+
+enum group_columns {
+	GROUP_ROWID,
+	GROUP_TYPE,
+	GROUP_COMM,
+	GROUP_KERNEL,
+	GROUP_USER,
+	GROUP_MARK,
+	GROUP_KERNEL_MARK,
+	GROUP_WEIGHT,
+	GROUP_N,
+	GROUP_COLUMNS
+};
+
+static int groups_read(const struct store *db, const struct store_group_walk *w,
+		       struct err *err)
+{
+	static const char *const column[GROUP_COLUMNS] = {
+		"rowid", "type",	"comm",	  "kernel", "user",
+		"mark",	 "kernel_mark", "weight", "n"
+	};
+	struct rows *r =
+		rows_ints_of(db, "sample_group", column, GROUP_COLUMNS, err);
+	struct int_row row;
+	int rc;
+
+	if (!r)
+		return -1;
+	while ((rc = rows_next_ints(r, &row, err)) > 0) {
+		const bool weighs = row.known >> GROUP_WEIGHT & 1;
+		const struct store_group g = {
+			.type = row.v[GROUP_TYPE],
+			.comm = row.v[GROUP_COMM],
+			.kernel = row.v[GROUP_KERNEL],
+			.user = row.v[GROUP_USER],
+			.mark = row.v[GROUP_MARK],
+			.kernel_mark = row.v[GROUP_KERNEL_MARK],
+			.weight = row.v[weighs ? GROUP_WEIGHT : GROUP_N],
+			.n = row.v[GROUP_N],
+		};
+
+		rc = w->fn(w->arg, &g, err);
+		if (rc)
+			break;
+	}
+	rows_close(r);
+	return rc ? -1 : 0;
+}
+
+int store_groups_each(const struct store *db, const struct store_group_walk *w,
+		      struct err *err)
+{
+	if (!db || !db->group)
+		return groups_read(db, w, err);
+	for (size_t i = 0; i < db->n_group; i++) {
+		const struct sample_group *s = &db->group[i];
+		const struct store_group g = {
+			.type = sample_group_type(s),
+			.comm = (uint32_t)s->what,
+			.kernel = (uint32_t)(s->stacks >> 32),
+			.user = (uint32_t)s->stacks,
+			.mark = sample_group_mark(s),
+			.kernel_mark = s->marks >> 8 & 0xff,
+			.weight = s->marks & GROUP_WEIGHS ? (int64_t)s->weight
+							  : s->n,
+			.n = s->n,
+		};
+
+		if (s->n && w->fn(w->arg, &g, err))
+			return -1;
+	}
+	return 0;
+}

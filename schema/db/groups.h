@@ -1,0 +1,48 @@
+/* groups.h - the samples of a database, added up: what reads table
+ * sample_group, or has it in memory where the database was just made. */
+#pragma once
+#include <stdint.h>
+
+struct err;
+struct store;
+
+/* A row of sample_group; 0: NULL, but for weight, which is then n. */
+struct store_group {
+	int64_t type, comm, kernel, user; /* of kernel and user: stacks */
+	int64_t mark, kernel_mark;
+	int64_t weight, n;
+};
+struct store_group_walk {
+	int (*fn)(void *arg, const struct store_group *g, struct err *err);
+	void *arg;
+};
+/* Calls fn for each group, in the order of the rows. Returns 0, or -1 and *err,
+ * also of fn. */
+int store_groups_each(const struct store *db, const struct store_group_walk *w,
+		      struct err *err);
+
+/* A group in memory, 32 bytes: reading one touches one cache line. The parts
+ * are as wide as what compares and copies them: a processor waits if it reads
+ * in wider pieces what it has just written in narrower ones (measured: 16 ns
+ * for each sample). */
+struct sample_group {
+	uint64_t stacks; /* the kernel's << 32 | the user's */
+	uint64_t what;	 /* type << 32 | comm */
+	uint64_t weight;
+	uint32_t marks; /* mark (16 bits, signed; 0: NULL) << 16 |
+			 * kernel_mark (0: NULL) << 8 |
+			 * whether it weighs; if not, the weight is NULL */
+	uint32_t n;	/* 0: a free slot */
+};
+
+#define GROUP_WEIGHS 1u
+
+static inline uint32_t sample_group_type(const struct sample_group *g)
+{
+	return (uint32_t)(g->what >> 32);
+}
+
+static inline int16_t sample_group_mark(const struct sample_group *g)
+{
+	return (int16_t)(g->marks >> 16);
+}
