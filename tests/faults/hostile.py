@@ -390,7 +390,7 @@ def judge(build, work, command, keys):
         copy_all(src, out + "/copy")
     before = digest(src), digest(work)
     p = start([build + "/backstitch"] + [words.get(w, w) for w in command], keys, cwd=work,
-              env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "HOME": work,
+              env={"PATH": os.environ["PATH"], "LC_ALL": "C", "TZ": "UTC", "HOME": out,
                    "TERM": "xterm", "TMPDIR": out,
                    "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"},
               preexec_fn=limits)
