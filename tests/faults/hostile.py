@@ -412,7 +412,7 @@ def judge(build, work, command, keys):
             os.unlink(work + "/" + f)
     if (digest(src), digest(work)) != before:
         return "the database, or another file, was changed"
-    left = [f for f in os.listdir(out) if f not in ("x", "x.tar", "ctf")
+    left = [f for f in os.listdir(out) if f not in ("x", "x.tar", "ctf", ".cache")
             and not ("COPY" in command and f.startswith("copy"))]
     return "left %s" % left if left else None
 
