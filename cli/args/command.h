@@ -17,7 +17,7 @@ enum opt_kind {
 	OPT_SIZE,
 	OPT_CHOICE,
 	OPT_LIST,
-	OPT_COMMAND,
+	OPT_WORD,
 	OPT_GROUP,
 	OPT_HEADING,
 	OPT_END
@@ -73,13 +73,10 @@ struct opt {
 #define OPT_LIST(letter, name, arg, value, help)                               \
 	OPT_ENTRY(OPT_LIST, letter, name, arg, struct opt_list, value, NULL,   \
 		  help)
-/* Stands for another command, which has this option, too, and options of its
- * own: "report --diff". What it has beside those of this table is listed behind
- * the option. */
-#define OPT_COMMAND(name_, command_, help_)                                    \
+/* A word for another command: "report --diff" is "diff". */
+#define OPT_WORD(name_, command_)                                              \
 	{                                                                      \
-		.kind = OPT_COMMAND, .name = (name_), .help = (help_),         \
-		.value = (void *)(command_)                                    \
+		.kind = OPT_WORD, .name = (name_), .value = (void *)(command_) \
 	}
 /* All options of another table. */
 #define OPT_GROUP(table)                                                       \
@@ -102,9 +99,6 @@ struct opt {
 
 struct command {
 	const char *name;
-	/* The command of which an option stands for this one; NULL: it has a
-	 * name of its own. */
-	const struct command *of;
 	const char *args;	     /* "[options] CAPTURE..." */
 	const char *summary;	     /* the same line as in the man page */
 	const char *const *examples; /* ends with NULL; -h shows the first 4 */
@@ -113,6 +107,7 @@ struct command {
 	 * need first: -h shows only these, and completion offers them before
 	 * the others. NULL: there are so few that -h shows all. */
 	const char *common;
+	const struct opt *words; /* OPT_WORD, which no help shows */
 	bool program; /* the first positional argument is one, as for perf
 		       * record: no option follows it */
 	bool pages;   /* prints long text: use a pager on a terminal */
@@ -124,9 +119,8 @@ struct command {
 extern const struct command *const commands[]; /* ends with NULL */
 /* Help shows the commands in groups; each goes up to the next. */
 struct command_group {
-	const char *title; /* with its line break, if it has one */
+	const char *title; /* of names in one line; "": each has its summary */
 	const struct command *first;
-	bool names_only; /* in one line, without their summaries */
 };
 extern const struct command_group command_groups[]; /* ends with title NULL */
 extern const struct command cmd_default; /* for a file in place of a command */

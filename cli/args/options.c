@@ -11,6 +11,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
+static const struct command *options_typed; /* whose words count */
 bool options_help, options_brief, options_version;
 unsigned int options_own;
 int options_before;
@@ -49,54 +50,15 @@ static const struct opt *options_find(const struct opt *opts, char letter,
 	return NULL;
 }
 
-/* The same, also of the commands that options of the table stand for. Stores
- * which of them has it first in *of; NULL: the table. */
-static const struct opt *options_find_all(const struct opt *opts, char letter,
-					  const char *name, size_t len,
-					  const struct command **of)
-{
-	const struct opt *found = options_find(opts, letter, name, len);
-
-	*of = NULL;
-	for (const struct opt *o = opts; !found && o && o->kind != OPT_END; o++)
-		if (o->kind == OPT_COMMAND) {
-			*of = o->value;
-			found = options_find((*of)->opts, letter, name, len);
-		}
-	return found;
-}
-
-/* The options that a table has because one of it stands for a command. */
-struct option_more {
-	const struct opt *opts;
-	const struct command *of;
-	option_fn *fn;
-	void *arg;
-};
-
-static void more_take(void *arg, const struct opt *o)
-{
-	const struct option_more *m = arg;
-	const struct command *of;
-
-	options_find_all(m->opts, 0, o->name, strlen(o->name), &of);
-	if (of == m->of)
-		m->fn(m->arg, o);
-}
-
 /* told: as for help. */
 static void options_walk_all(const struct opt *opts, bool told, option_fn *fn,
 			     void *arg)
 {
 	for (const struct opt *o = opts; o && o->kind != OPT_END; o++) {
-		struct option_more more = { opts, o->value, fn, arg };
-
 		if (o->kind == OPT_GROUP && (!told || !o->help))
 			options_walk_all(o->value, told, fn, arg);
 		else if (told || o->kind != OPT_HEADING)
 			fn(arg, o);
-		if (o->kind == OPT_COMMAND)
-			options_walk(more.of->opts, more_take, &more);
 	}
 }
 
@@ -117,10 +79,9 @@ static const struct opt *options_next(const struct opt *opts,
 {
 	const char *name = *names + strspn(*names, " ");
 	size_t len = strcspn(name, " ");
-	const struct command *of;
 
 	*names = name + len;
-	return len ? options_find_all(opts, 0, name, len, &of) : NULL;
+	return len ? options_find(opts, 0, name, len) : NULL;
 }
 
 void options_walk_named(const struct opt *opts, const char *names,
@@ -165,6 +126,8 @@ static const struct opt *find_any(const struct opt *opts, char letter,
 {
 	const struct opt *o = options_find(opts, letter, name, len);
 
+	if (!o && options_typed)
+		o = options_find(options_typed->words, letter, name, len);
 	options_own += o != NULL;
 	return o ? o : options_find(common_opts, letter, name, len);
 }
@@ -183,7 +146,8 @@ static void abbreviation_take(void *arg, const struct opt *o)
 	struct abbreviation *a = arg;
 	int n;
 
-	if (!o->name || strncmp(o->name, a->typed, a->len) != 0)
+	if (!o->name || strncmp(o->name, a->typed, a->len) != 0 ||
+	    (a->first && !strcmp(o->name, a->first->name)))
 		return;
 	if (!a->n++)
 		a->first = o;
@@ -201,22 +165,31 @@ static void offer_option(void *arg, const struct opt *o)
 		nearest_offer(arg, o->name);
 }
 
-/* Says whose option it is, if the command that another stands for lacks one of
- * the other's, or the reverse. Returns whether it said so. */
+/* Says whose option it is that c lacks, if the command that was typed has it or
+ * one for which that has a word. Returns whether it said so. */
 static bool options_say_whose(const struct command *c, char letter,
 			      const char *name, size_t len, struct err *err)
 {
-	const struct command *of;
-	const struct opt *o = options_find_all(c->opts, letter, name, len, &of);
+	const struct opt *w = options_typed ? options_typed->words : NULL;
+	const struct opt *o;
 
+	if (!w)
+		return false;
+	o = options_find(options_typed->opts, letter, name, len);
 	if (o)
-		return err_set(err, ERR_USAGE, "--%s is for 'backstitch %s'",
-			       o->name, of->name);
-	if (c->of)
-		o = options_find_all(c->of->opts, letter, name, len, &of);
-	return o && err_set(err, ERR_USAGE,
-			    "'%s' has no such option: leave out --%s", c->name,
-			    o->name);
+		return err_set(err, ERR_USAGE,
+			       "'%s' has no such option: leave out --%s",
+			       c->name, o->name);
+	for (; w->kind != OPT_END; w++) {
+		const struct command *of = w->value;
+
+		o = options_find(of->opts, letter, name, len);
+		if (o)
+			return err_set(err, ERR_USAGE,
+				       "--%s is for 'backstitch %s'", o->name,
+				       of->name);
+	}
+	return false;
 }
 
 /* What an option or a value became that is not there any more. */
@@ -283,6 +256,8 @@ static const struct opt *find_long(const struct command *c, const char *name,
 	if (options_say_whose(c, 0, name, len, err))
 		return NULL;
 	options_walk(c->opts, abbreviation_take, &a);
+	options_walk(options_typed ? options_typed->words : NULL,
+		     abbreviation_take, &a);
 	options_own += a.n > 0;
 	options_walk(common_opts, abbreviation_take, &a);
 	if (len && a.n == 1) {
@@ -300,32 +275,42 @@ static const struct opt *find_long(const struct command *c, const char *name,
 	return NULL;
 }
 
-/* Returns the command that one word of the command line stands for, or NULL. */
-static const struct command *options_word(const struct opt *opts,
-					  const char *word)
+/* Returns the word of c that an argument is, or NULL. */
+static const struct opt *options_word(const struct command *c,
+				      const char *typed)
 {
-	const char *name = word + 2;
-	struct abbreviation a = { .typed = name, .len = strlen(name) };
-	const struct opt *o = options_find(opts, 0, name, a.len);
+	struct abbreviation a = { .typed = typed, .len = strlen(typed) };
+	const struct opt *o = options_find(c->words, 0, typed, a.len);
 
-	if (!o) {
-		options_walk(opts, abbreviation_take, &a);
-		o = a.n == 1 ? a.first : NULL;
+	if (!o && a.len) {
+		options_walk(c->words, abbreviation_take, &a);
+		options_walk(c->opts, abbreviation_take, &a);
+		options_walk(common_opts, abbreviation_take, &a);
+		o = a.n == 1 && a.first->kind == OPT_WORD ? a.first : NULL;
 	}
-	return o && o->kind == OPT_COMMAND ? o->value : NULL;
+	return o;
 }
 
 const struct command *options_command(const struct command *c, int argc,
 				      char **argv)
 {
-	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
-		const struct command *to =
-			!strncmp(argv[i], "--", 2)
-				? options_word(c->opts, argv[i])
-				: NULL;
+	const struct opt *first = NULL;
 
-		if (to)
-			return options_command(to, argc, argv);
+	if (!c->words)
+		return c;
+	options_typed = c;
+	for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		const struct opt *o =
+			strncmp(argv[i], "--", 2)
+				? NULL
+				: options_word(options_typed, argv[i] + 2);
+		const struct command *to = o ? o->value : c;
+
+		if (to == c || (first && !options_find(to->opts, 0, first->name,
+						       strlen(first->name))))
+			continue;
+		first = o;
+		c = to;
 	}
 	return c;
 }
@@ -438,7 +423,7 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 		list->item[list->n++] = text;
 		return 0;
 	}
-	case OPT_COMMAND: /* options_command() looked for it */
+	case OPT_WORD: /* options_command() looked for it */
 	case OPT_GROUP:
 	case OPT_HEADING:
 	case OPT_END:
@@ -472,6 +457,10 @@ static int parse_long(const struct command *c, int argc, char **argv, int *i,
 
 	if (!o)
 		return -1;
+	if (o->kind == OPT_WORD && c != options_typed && o->value != c)
+		return err_set(err, ERR_USAGE,
+			       "'%s' has no such option: leave out --%s",
+			       c->name, o->name);
 	if (!o->arg && eq)
 		return err_set(err, ERR_USAGE, "--%s takes no value", o->name);
 	if (!o->arg)

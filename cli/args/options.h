@@ -15,8 +15,9 @@ extern unsigned int options_own; /* how many others were given */
 extern int options_before; /* positional arguments before "--"; 0: none, or
 			    * there is no "--" */
 
-/* Returns the command that an option of argv stands for; c, if there is none.
- */
+/* Returns the command for which argv has a word of c; c, if there is none. Of
+ * several it is the first, or one that has the first word as an option: "--diff
+ * --html" is a page. The word is no unknown option of it. */
 const struct command *options_command(const struct command *c, int argc,
 				      char **argv);
 
@@ -37,8 +38,7 @@ void options_color(int argc, char **argv);
  * may have one, and who takes a URL says so. */
 void options_hide_passwords(int argc, char **argv);
 
-/* Calls fn for each option; groups are expanded in place, headings left out.
- * Behind OPT_COMMAND are the options that no command before it has. */
+/* Calls fn for each option; groups are expanded in place, headings left out. */
 typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);
 /* The same for help: calls fn for headings, and once for a group that has a

@@ -1,4 +1,4 @@
-/* diff.c - the command 'report --diff': the table of what changed. */
+/* diff.c - the command 'diff': the table of what changed. */
 #include <string.h>
 
 #include "cli/args/command.h"
@@ -16,18 +16,13 @@
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 
-static bool diff; /* always */
 static const char *sort_keys, *order;
 static long limit = NUMBER_UNSET;
 static bool absolute;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
-extern const struct command cmd_page;
-
 static const struct opt opts[] = {
-	OPT_FLAG(0, "diff", &diff,
-		 "compare two recordings: 'report --diff BEFORE AFTER'"),
 	OPT_FLAG(0, "absolute", &absolute,
 		 "with --diff: compare weights as they are, not shares"),
 	OPT_GROUP(matching_opts),
@@ -42,7 +37,6 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "print at most N rows; 0: all (one screen, 40 in a file)"),
 	OPT_HEADING("Output"),
-	OPT_COMMAND("html", &cmd_page, "write what changed as a page"),
 	OPT_GROUP(output_opts),
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
@@ -110,15 +104,13 @@ static int diff_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch report --diff before.db after.db",
-	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
-	"backstitch report --diff --fail-above 0.5 before.db after.db", NULL
+	"backstitch diff before.db after.db",
+	"backstitch diff 'before/*.db' -- 'after/*.db'",
+	"backstitch diff --fail-above 0.5 before.db after.db", NULL
 };
 
-extern const struct command cmd_report;
 const struct command cmd_diff = {
-	.name = "report --diff",
-	.of = &cmd_report,
+	.name = "diff",
 	.args = "[options] A... [--] B...",
 	.summary = "print what changed between two recordings",
 	.examples = examples,

@@ -32,9 +32,10 @@ static void print_commands(FILE *out)
 		if (c == &cmd_help)
 			continue; /* the last lines of the screen tell of it */
 		if (c == next->first) {
-			names_only = next->names_only;
-			at = fprintf(out, "%s", next->title);
-			next++;
+			if (names_only)
+				putc('\n', out);
+			names_only = *next->title;
+			at = fprintf(out, "%s", next++->title);
 		}
 		if (names_only) {
 			at += 1 + (int)strlen(c->name);
@@ -115,9 +116,7 @@ void help_command(FILE *out, const struct command *c, bool brief)
 	putc('\n', out);
 	if (brief)
 		fprintf(out, "all: backstitch help %s\n",
-			c->of	   ? c->of->name
-			: *c->name ? c->name
-				   : "ingest");
+			*c->name ? c->name : "ingest");
 	else
 		term_wrap(out,
 			  "Options of every command: 'backstitch help options'",
@@ -165,13 +164,11 @@ static const struct {
 } perf_commands[] = {
 	{ "archive", "bundle" },
 	{ "data", "export" },
-	{ "diff", "report --diff A B" },
-	{ "kwork", "report --latency work" },
-	{ "lock", "report --latency lock" },
-	{ "sched", "report --sched" },
+	{ "kwork", "latency work" },
+	{ "lock", "latency lock" },
 	{ "timechart", "export --format chrome" },
 	{ "top", "follow --top" },
-	{ "trace", "report --latency syscall" },
+	{ "trace", "latency syscall" },
 };
 
 const struct command *help_find(const char *name, struct err *err)

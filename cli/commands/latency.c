@@ -1,4 +1,4 @@
-/* latency.c - the command 'report --latency': how long pairs of events took. */
+/* latency.c - the command 'latency': how long pairs of events took. */
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +14,6 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-static bool latency; /* always */
 static const char *kind, *only, *by = "name", *order = "total", *bins,
 				*fail_above, *percentile;
 static struct opt_list pairs;
@@ -32,8 +31,6 @@ static const char *const order_words[] = { "total", "count",   "average", "max",
 					   "p99",   "unknown", NULL };
 
 static const struct opt opts[] = {
-	OPT_FLAG(0, "latency", &latency,
-		 "how long pairs of events took, and which nobody can know"),
 	OPT_CHOICE(0, "kind", "KIND", &kind, kind_words,
 		   "only one kind: syscall, irq, softirq, softirq-wait, block, "
 		   "block-queue, work, work-wait, timer, timer-wait, lock, "
@@ -180,17 +177,14 @@ static int latency_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch report --latency perf.db",
-	"backstitch report --latency syscall --by comm perf.db",
-	"backstitch report --latency --histogram syscall perf.db",
-	"backstitch report --latency --pair probe:f,probe:f__return perf.db",
-	NULL
+	"backstitch latency perf.db",
+	"backstitch latency syscall --by comm perf.db",
+	"backstitch latency --histogram syscall perf.db",
+	"backstitch latency --pair probe:f,probe:f__return perf.db", NULL
 };
 
-extern const struct command cmd_report;
 const struct command cmd_latency = {
-	.name = "report --latency",
-	.of = &cmd_report,
+	.name = "latency",
 	.args = "[options] [KIND] [DB | CAPTURE]",
 	.summary = "print how long pairs of events took, and which nobody can "
 		   "know",

@@ -1,4 +1,4 @@
-/* page.c - the command 'report --html': one page of one recording, or of what
+/* page.c - the command 'page': one page of one recording, or of what
  * changed since another. */
 #include <unistd.h>
 
@@ -20,14 +20,11 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-static bool html; /* always */
 static const char *out_path;
 static bool diff, absolute;
 static bool with_source = true;
 
 static const struct opt opts[] = {
-	OPT_FLAG(0, "html", &html,
-		 "write one HTML page: flame graph, timeline and tables"),
 	OPT_STRING('o', "output", "FILE", &out_path,
 		   "write the page to FILE instead of standard output"),
 	OPT_NO(0, "no-source", &with_source,
@@ -35,7 +32,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(source_opts),
 	OPT_HEADING("Before and after"),
 	OPT_FLAG(0, "diff", &diff,
-		 "also what changed: 'report --html --diff BEFORE AFTER'"),
+		 "also what changed: 'page --diff BEFORE AFTER'"),
 	OPT_FLAG(0, "absolute", &absolute,
 		 "with --diff: compare weights as they are, not shares"),
 	OPT_GROUP(matching_opts),
@@ -160,15 +157,12 @@ static int page_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch report --html -o report.html perf.db",
-	"backstitch report --html --diff -o report.html before.db after.db",
-	NULL
+	"backstitch page -o report.html perf.db",
+	"backstitch page --diff -o report.html before.db after.db", NULL
 };
 
-extern const struct command cmd_report;
 const struct command cmd_page = {
-	.name = "report --html",
-	.of = &cmd_report,
+	.name = "page",
 	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
 	.summary = "write one HTML page: flame graph, timeline and tables",
 	.examples = examples,

@@ -1,6 +1,5 @@
 /* report.c - the command that prints tables of one recording: hot functions,
- * callers, waits. --sched, --diff and --html stand for commands of their own.
- */
+ * callers, waits. */
 #include <unistd.h>
 
 #include "cli/args/command.h"
@@ -16,8 +15,6 @@
 #include "cli/tables/report.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
-#include "stitch/base/text_out.h"
 
 static const char *sort_keys, *order, *callers, *callees, *weight;
 static long limit = NUMBER_UNSET, depth;
@@ -25,19 +22,17 @@ static bool self_only, graph, inverted;
 
 extern const struct command cmd_sched, cmd_latency, cmd_diff, cmd_page;
 
-static const char *const order_words[] = { "self",    "total",	 "max",
-					   "average", "ready",	 "run",
-					   "blocked", "runs",	 "woken",
-					   "moves",   "unknown", NULL };
+static const struct opt words[] = { OPT_WORD("diff", &cmd_diff),
+				    OPT_WORD("html", &cmd_page),
+				    OPT_WORD("latency", &cmd_latency),
+				    OPT_WORD("sched", &cmd_sched),
+				    { .kind = OPT_END } };
+
+static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
 	OPT_GROUP(offcpu_opt_table),
 	OPT_GROUP(wall_opt_table),
-	OPT_COMMAND("sched", &cmd_sched,
-		    "what each thread did: on the CPU, ready for one, blocked"),
-	OPT_COMMAND("latency", &cmd_latency,
-		    "how long pairs of events took: system calls, interrupts, "
-		    "disks, locks"),
 	OPT_GROUP(by_opts),
 	OPT_STRING(0, "weight", "EXPR", &weight,
 		   "weights by an SQL expression on each sample, such as a "
@@ -49,9 +44,7 @@ static const struct opt opts[] = {
 		   "verdict, trust, or a field of an event as EVENT.FIELD "
 		   "(sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
-		   "sort by self or total, largest first (self); with --sched "
-		   "by max, average, ready, run, blocked, runs, woken, moves "
-		   "or unknown (max)"),
+		   "sort by self or total, largest first (self)"),
 	OPT_FLAG(0, "no-children", &self_only,
 		 "print self without total, and only rows that have any"),
 	OPT_NUMBER(0, "limit", "N", &limit,
@@ -65,12 +58,7 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "depth", "N", &depth, "at most N levels of the tree"),
 	OPT_STRING(0, "callees", "FUNC", &callees,
 		   "print what FUNC calls, by share"),
-	OPT_HEADING("Before and after"),
-	OPT_COMMAND("diff", &cmd_diff,
-		    "compare two recordings: 'report --diff BEFORE AFTER'"),
 	OPT_HEADING("Output"),
-	OPT_COMMAND("html", &cmd_page,
-		    "write one HTML page: flame graph, timeline and tables"),
 	OPT_GROUP(output_opts),
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
@@ -81,78 +69,36 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Options that cannot be given together: any of one list with any of others.
- */
-static const struct {
-	const char *some, *others, *why;
-} report_apart[] = {
-	{ "--off-cpu", "--order --no-children --by --inline --fold-library",
-	  "--off-cpu is a table of its own" },
-	{ "--off-cpu", "-G --depth",
-	  "the tree of --off-cpu -g goes from the waits outward" },
-	{ "--wall", "--by", "--wall counts time" },
-	{ "--weight", "--off-cpu --wall --by",
-	  "--weight counts the samples of a recording its own way" },
-	{ "--filter", "--off-cpu --wall", "--filter is for tables of samples" },
-	{ "--callers", "--callees",
-	  "--callers and --callees are two tables; ask for one at a time" },
-	{ "--callers --callees", "--sort --order --no-children",
-	  "--callers and --callees have a row for each function, by total" },
-	{ "-g -G", "--callers --callees",
-	  "-g and -G are a tree below the table of functions" },
-};
-
-/* Returns whether a list of options by blanks has one. */
-static bool report_lists(const char *list, const char *option)
-{
-	size_t n = strlen(option);
-
-	for (const char *p = list; (p = strstr(p, option)); p += n)
-		if ((p == list || p[-1] == ' ') && (!p[n] || p[n] == ' '))
-			return true;
-	return false;
-}
-
+/* Checks options that cannot be given together. */
 static int report_check_apart(struct err *err)
 {
-	const struct {
-		const char *name;
-		bool given;
-	} all[] = {
-		{ "--off-cpu", offcpu_opts.on },
-		{ "--wall", offcpu_opts.wall },
-		{ "--callers", callers },
-		{ "--callees", callees },
-		{ "-g", graph },
-		{ "-G", inverted },
-		{ "--depth", depth },
-		{ "--sort", sort_keys },
-		{ "--order", order },
-		{ "--no-children", self_only },
-		{ "--by", by_given() },
-		{ "--weight", weight },
-		{ "--inline", report_inline_asked() },
-		{ "--fold-library", library_folds(&chosen_names) },
-		{ "--filter", filter.expr },
-	};
+	bool times = offcpu_opts.on || offcpu_opts.wall;
 
-	for (size_t k = 0; k < ARRAY_SIZE(report_apart); k++) {
-		char list[200] = "";
-		struct text_out o = { .buf = list, .size = sizeof(list) };
-		bool some = false;
-
-		for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-			const char *name = all[i].given ? all[i].name : "no";
-
-			some |= report_lists(report_apart[k].some, name);
-			if (report_lists(report_apart[k].others, name))
-				text_out_add(&o, "%s %s", o.len ? "," : "",
-					     name);
-		}
-		if (some && o.len)
-			return err_set(err, ERR_USAGE, "%s: leave out%s",
-				       report_apart[k].why, list);
-	}
+	if (callers && callees)
+		return err_set(err, ERR_USAGE,
+			       "--callers and --callees are two tables; ask "
+			       "for one at a time");
+	if ((callers || callees) &&
+	    (sort_keys || order || self_only || graph || inverted))
+		return err_set(err, ERR_USAGE,
+			       "--callers and --callees have a row for each "
+			       "function, by total: leave out --sort, --order, "
+			       "--no-children, -g, -G");
+	if (offcpu_opts.on &&
+	    (order || self_only || by_given() || inverted || depth ||
+	     report_inline_asked() || library_folds(&chosen_names)))
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu is a table of its own: leave out "
+			       "--order, --no-children, --by, --inline, "
+			       "--fold-library, -G, --depth");
+	if (times + by_given() + !!weight > 1)
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu, --wall, --weight and --by count "
+			       "different things; choose one");
+	if (filter.expr && times)
+		return err_set(err, ERR_USAGE,
+			       "--filter is for tables of samples: leave out "
+			       "--off-cpu, --wall");
 	return 0;
 }
 
@@ -201,14 +147,7 @@ static int report_check(const char *format, struct err *err)
 	if (depth && !graph && !inverted)
 		return err_set(err, ERR_USAGE,
 			       "--depth is a number of levels, for -g or -G");
-	if (offcpu_check(err))
-		return -1;
-	if (order && strcmp(order, "self") != 0 && strcmp(order, "total") != 0)
-		return err_set(err, ERR_USAGE,
-			       "--order %s is for --sched; functions have self "
-			       "and total",
-			       order);
-	return report_check_format(format, err);
+	return offcpu_check(err) ? -1 : report_check_format(format, err);
 }
 
 /* Returns whether the table is made of sums of samples, by function: whatever
@@ -288,23 +227,19 @@ static const char *const examples[] = {
 	"backstitch report --sort kmem:kmalloc.gfp_flags perf.data",
 	"backstitch report --callers vfs_read perf.db",
 	"backstitch report --limit 0 --format csv perf.db",
-	"backstitch report --diff 'before/*.db' -- 'after/*.db'",
 	"backstitch report --off-cpu perf.db",
-	"backstitch report --sched --comm server perf.db",
-	"backstitch report --latency syscall perf.db",
-	"backstitch report --html -o report.html perf.db",
-	"backstitch report --html --diff -o report.html before.db after.db",
 	NULL
 };
 
 const struct command cmd_report = {
 	.name = "report",
-	.args = "[options] [DB | CAPTURE | URL] | --diff A... [--] B...",
-	.summary = "print tables: hot functions, callers, changes",
+	.args = "[options] [DB | CAPTURE | URL]",
+	.summary = "print tables: hot functions, callers, waits",
 	.examples = examples,
 	.opts = opts,
+	.words = words,
 	.common =
-		"sort limit callers callees call-graph html output diff off-cpu by json comm time event",
+		"sort limit callers callees call-graph off-cpu wall by json comm time event",
 	.pages = true,
 	.run = report_run,
 };

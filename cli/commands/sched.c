@@ -1,4 +1,4 @@
-/* sched.c - the command 'report --sched': what each thread did. */
+/* sched.c - the command 'sched': what each thread did. */
 #include "cli/args/command.h"
 #include "cli/commands/ingest_opts.h"
 #include "cli/commands/filter_opts.h"
@@ -10,7 +10,6 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-static bool sched; /* always */
 static const char *order;
 static long limit = NUMBER_UNSET;
 
@@ -20,8 +19,6 @@ static const char *const order_words[] = { "max",   "average", "ready",
 					   NULL };
 
 static const struct opt opts[] = {
-	OPT_FLAG(0, "sched", &sched,
-		 "what each thread did: on the CPU, ready for one, blocked"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by max, average, ready, run, blocked, runs, woken, "
 		   "moves or unknown, largest first (max)"),
@@ -79,14 +76,12 @@ static int sched_run(int argc, char **argv, struct err *err)
 }
 
 static const char *const examples[] = {
-	"backstitch report --sched perf.db",
-	"backstitch report --sched --order woken --comm server perf.db", NULL
+	"backstitch sched perf.db",
+	"backstitch sched --order woken --comm server perf.db", NULL
 };
 
-extern const struct command cmd_report;
 const struct command cmd_sched = {
-	.name = "report --sched",
-	.of = &cmd_report,
+	.name = "sched",
 	.args = "[options] [DB | CAPTURE]",
 	.summary = "print what each thread did: on the CPU, ready, blocked",
 	.examples = examples,
