@@ -72,7 +72,7 @@ block() {
 	PATH=$PWD/bin:$PATH
 	sed -n "s/ *#.*//; s/my_function/hot/
 		s|record ./program|record -o recorded.data true|
-		s/path --comm server perf.db/path perf.dat/; s/report --latency perf.db/report --latency perf.dat/
+		s/path --comm server perf.db/path perf.dat/; s/latency perf.db/latency perf.dat/
 		s|perf.dat$|$root/tests/captures/ftrace-v7.dat|
 		s/^    backstitch //p" "$root/README.md" >list
 	[ "$(wc -l <list)" -ge 11 ] || echo "README.md: has few commands"

@@ -12,6 +12,7 @@ import collections
 import concurrent.futures
 import fcntl
 import fnmatch
+import functools
 import glob
 import hashlib
 import os
@@ -33,9 +34,13 @@ TIMEOUT = 300
 Output = collections.namedtuple("Output", "kind label status err out form")
 
 COMMANDS = ("record", "report", "view", "flame", "path", "annotate", "check",
-            "info", "script", "query", "ingest", "merge", "follow", "export",
+            "info", "script", "query", "diff", "page", "latency", "sched",
+            "ingest", "merge", "follow", "export",
             "bundle", "push", "symbolize", "dump", "sframe", "completion",
             "help")
+# What these commands were until 2.0.
+WORDS = {"diff": "--diff", "page": "--html", "latency": "--latency",
+         "sched": "--sched"}
 EXPORTS = ("folded", "json", "chrome", "pprof", "firefox",
            "perf.data")
 FORMS = {"json": "json", "chrome": "json",
@@ -88,7 +93,7 @@ ASKED = (
     ("script", "text", "script --wall DB"),
     ("script", "text", "script -F " + FIELDS + " DB"),
     ("script", "json", "script --json DB"),
-    ("html", "html", "report --html DB"),
+    ("html", "html", "page DB"),
     ("sframe", "text", "sframe --readiness DB"),
     ("sframe", "json", "sframe --readiness --json DB"),
     ("annotate", "text", "annotate DB"),
@@ -121,14 +126,14 @@ ASKED = (
     ("off-cpu", "text", "report --off-cpu --callers SYM DB"),
     ("off-cpu", "svg", "flame --off-cpu --state S --by samples DB"),
     ("off-cpu", "text", "export --format chrome --comm COMM DB"),
-    ("sched", "text", "report --sched DB"),
-    ("sched", "json", "report --sched --json --limit 0 DB"),
-    ("sched", "text", "report --sched --order blocked --format csv DB"),
-    ("sched", "text", "report --sched --cpu 0 --time 10%-60% DB"),
-    ("sched", "text", "report --latency --kind off-cpu --worst 5 --histogram DB"),
-    ("sched", "text", "report --latency --kind off-cpu --by behind --name COMM DB"),
-    ("sched", "json", "report --latency --kind wake-up --by tid --json --bins 50us DB"),
-    ("sched", "text", "report --latency --fail-above 1h --percentile 99"
+    ("sched", "text", "sched DB"),
+    ("sched", "json", "sched --json --limit 0 DB"),
+    ("sched", "text", "sched --order blocked --format csv DB"),
+    ("sched", "text", "sched --cpu 0 --time 10%-60% DB"),
+    ("sched", "text", "latency --kind off-cpu --worst 5 --histogram DB"),
+    ("sched", "text", "latency --kind off-cpu --by behind --name COMM DB"),
+    ("sched", "json", "latency --kind wake-up --by tid --json --bins 50us DB"),
+    ("sched", "text", "latency --fail-above 1h --percentile 99"
      " --pair sched:sched_waking,sched:sched_switch DB"),
     ("path", "text", "path DB"),
     ("path", "json", "path --json DB"),
@@ -203,6 +208,14 @@ WRONG = ("", "nosuch", "--nosuch", "help nosuch", "ingest", "ingest nosuch",
          "dump nosuch", "sframe nosuch", "symbolize nosuch.db")
 
 
+@functools.lru_cache(maxsize=None)
+def has_words(binary):
+    """Whether WORDS are options of report in this version."""
+    said = subprocess.run([binary, "--list-commands"], check=False,
+                          stdout=subprocess.PIPE).stdout
+    return b"\ndiff\t" not in said
+
+
 class Run:
     """One version that runs one case. facts holds the function, view and export
     names that the old version printed; the new version gets the same ones."""
@@ -223,6 +236,8 @@ class Run:
 
     def call(self, args, stdin=None):
         """Returns (status, standard error, standard output)."""
+        if args and args[0] in WORDS and has_words(self.binary):
+            args = ["report", WORDS[args[0]], *args[1:]]
         try:
             p = subprocess.run(
                 ["backstitch", *args], executable=self.binary, cwd=self.work,
@@ -490,22 +505,22 @@ def run_diff(run):
     for path, name in zip(run.case.paths, ("a.db", "b.db")):
         run.ask("ingest", "text", ["ingest", "-o", name, *run.case.options,
                                    path], "ingest " + name)
-    both = ["--diff", "a.db", "b.db"]
+    two = ["a.db", "b.db"]
+    both = ["--diff", *two]
     for more in ([], ["--absolute"], ["--limit", "0", "-s", "comm,dso"],
                  ["--format", "csv"], ["--format", "markdown"],
                  ["--match", "before=after"],
                  ["--fail-above", "5%", "--function", "."],
                  ["--order", "total"]):
-        run.ask("diff", "text", ["report", *more, *both])
-    run.ask("diff", "text", ["report", "--diff", "a.db", "a.db", "--", "b.db",
-                             "b.db"])
-    run.ask("diff", "json", ["report", "--json", *both])
-    run.ask("html", "html", ["report", "--html", "--no-source", *both])
+        run.ask("diff", "text", ["diff", *more, *two])
+    run.ask("diff", "text", ["diff", "a.db", "a.db", "--", "b.db", "b.db"])
+    run.ask("diff", "json", ["diff", "--json", *two])
+    run.ask("html", "html", ["page", "--no-source", *both])
     for more in ([], ["--absolute"], ["--diff-by", "total"],
                  ["--match", "before=after"],
                  ["--fail-above", "5%", "--function", "."]):
         run.ask("flame", "svg", ["flame", *more, *both])
-    run.ask("html", "html", ["report", "--html", "-o", "d.html", *both])
+    run.ask("html", "html", ["page", "-o", "d.html", *both])
     run.ask("folded", "text", ["export", "--format", "folded", *both])
     run_merge(run)
 

@@ -85,9 +85,9 @@ int sides_take(struct sides *s, int argc, char **argv, int before,
 			       : 0;
 	if (argc != 2)
 		return err_set(err, ERR_USAGE,
-			       "--diff compares two databases or captures: "
-			       "'--diff BEFORE AFTER'; or several runs: "
-			       "'--diff BEFORE... -- AFTER...'");
+			       "two databases or captures are compared: "
+			       "'BEFORE AFTER'; or several runs: "
+			       "'BEFORE... -- AFTER...'");
 	for (int i = 0; i < 2; i++) {
 		sides_put(&s->side[i], argv[i]);
 		snprintf(s->side[i].name, sizeof(s->side[i].name), "%s",

@@ -15,9 +15,9 @@ struct sides {
 	struct side side[2];
 };
 
-/* Takes the arguments of --diff, of which the first `before` were before "--";
- * 0 or less: there was none, and the arguments are two recordings. With "--"
- * each argument is a run, and each file that a pattern matches. *s is all
+/* Takes the arguments of a comparison, of which the first `before` were before
+ * "--"; 0 or less: there was none, and the arguments are two recordings. With
+ * "--" each argument is a run, and each file that a pattern matches. *s is all
  * zeros; the caller releases it, also on failure. Returns 0, or -1 and *err. */
 int sides_take(struct sides *s, int argc, char **argv, int before,
 	       struct err *err);

@@ -1,6 +1,6 @@
 /* futexes.h - where the events that begin system calls have the address of a
  * futex: of a lock, or of what else threads of a program wait at; and the
- * names of futexes of a database, for report --latency. */
+ * names of futexes of a database, for 'latency'. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

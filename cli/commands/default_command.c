@@ -51,7 +51,7 @@ static bool open_page;
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "open", &open_page,
-		 "write the page of 'report --html' beside the database, and "
+		 "write a page beside the database, and "
 		 "open it in the browser"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP_TOLD(load_opts,
@@ -400,7 +400,7 @@ static int look_print_trace(struct store *db, const char *path,
 		look_hint("report ", path, "the functions that led to them");
 	/* no room for both where a screen has 24 lines */
 	if (pairs)
-		look_hint("report --latency ", path,
+		look_hint("latency ", path,
 			  "how long calls, locks, disks took");
 	else
 		look_hint("script ", path, "the events, one by one");

@@ -24,7 +24,7 @@ static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "absolute", &absolute,
-		 "with --diff: compare weights as they are, not shares"),
+		 "compare weights as they are, not shares"),
 	OPT_GROUP(matching_opts),
 	OPT_GROUP(diff_limit_opts),
 	OPT_GROUP(by_opts),
@@ -51,14 +51,14 @@ static int diff_check_keys(unsigned int keys, struct err *err)
 	if (sort_keys && strchr(sort_keys, '.'))
 		return err_set(err, ERR_USAGE,
 			       "a field of --sort is of the samples of one "
-			       "recording: leave out --diff");
+			       "recording: ask 'report'");
 	if (keys & KEY_LINE)
 		return err_set(err, ERR_USAGE,
 			       "the lines of two builds are not the same code; "
 			       "choose other keys for --sort");
 	if (keys & KEY_TRUST)
 		return err_set(err, ERR_USAGE,
-			       "--diff compares code, not what is known of "
+			       "diff compares code, not what is known of "
 			       "stacks; choose other keys for --sort");
 	if (diff_limit.function && !(keys & KEY_SYM))
 		return err_set(err, ERR_USAGE,
@@ -116,7 +116,7 @@ const struct command cmd_diff = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"absolute match fail-above sort order limit html by json comm time event",
+		"absolute match fail-above sort order limit by json comm time event",
 	.pages = true,
 	.run = diff_run,
 };

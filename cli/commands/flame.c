@@ -84,7 +84,7 @@ static const struct opt flame_opt_table[] = {
 	OPT_GROUP(wall_opt_table),
 	OPT_STRING(0, "latency", "KIND", &opts.latency,
 		   "the time between two events that belong together, as "
-		   "report --latency: syscall, lock, block, ..."),
+		   "'latency' has it: syscall, lock, block, ..."),
 	OPT_FLAG(0, "by-state", &opts.by_state,
 		 "with --off-cpu: a frame at the root for each state"),
 	OPT_FLAG(0, "wakeups", &opts.wakeups,

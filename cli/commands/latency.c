@@ -90,7 +90,7 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 
 	if (filter.event || filter.cgroup)
 		return err_set(err, ERR_USAGE,
-			       "--latency has rows of pairs of events, which "
+			       "latency has rows of pairs of events, which "
 			       "--kind and --pair choose: leave out --event, "
 			       "--cgroup");
 	if (o->by_field && strcmp(o->by_field, intervals_by_caller) != 0 &&
@@ -119,7 +119,7 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 	if (output_is_for_functions(o->format))
 		return err_set(err, ERR_USAGE,
 			       "--format %s is for the table of functions "
-			       "and --diff; leave out --format",
+			       "and diff; leave out --format",
 			       o->format);
 	return 0;
 }

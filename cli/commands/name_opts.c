@@ -50,7 +50,7 @@ static struct opt_list match;
 
 const struct opt matching_opts[] = {
 	OPT_LIST(0, "match", "OLD=NEW", &match,
-		 "with --diff: the image OLD of A is NEW of B"),
+		 "of a comparison: the image OLD of A is NEW of B"),
 	{ .kind = OPT_END }
 };
 
@@ -58,7 +58,7 @@ struct diff_limit diff_limit;
 
 const struct opt diff_limit_opts[] = {
 	OPT_STRING(0, "fail-above", "PERCENT", &diff_limit.above,
-		   "with --diff: status 4 if something grew by more"),
+		   "of a comparison: status 4 if something grew by more"),
 	OPT_STRING(0, "function", "REGEX", &diff_limit.function,
 		   "with --fail-above: if one of these functions did"),
 	{ .kind = OPT_END }

@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 	OPT_STRING('o', "output", "FILE", &out_path,
 		   "write the page to FILE instead of standard output"),
 	OPT_NO(0, "no-source", &with_source,
-	       "with --html: no code and source lines of the hot functions"),
+	       "no code and source lines of the hot functions"),
 	OPT_GROUP(source_opts),
 	OPT_HEADING("Before and after"),
 	OPT_FLAG(0, "diff", &diff,
@@ -118,7 +118,7 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 			rc = input_apart(s->side[i].path[k], out_path, err);
 	if (!rc && absolute && s->side[0].n + s->side[1].n > 2)
 		rc = err_set(err, ERR_USAGE,
-			     "--html compares the numbers of two recordings; "
+			     "a page compares the numbers of two recordings; "
 			     "leave out --absolute for several runs");
 	if (!rc)
 		rc = diff_model_read(&m, s, &what, &none, &status, err);

@@ -28,6 +28,8 @@ static const struct opt words[] = { OPT_WORD("diff", &cmd_diff),
 				    OPT_WORD("sched", &cmd_sched),
 				    { .kind = OPT_END } };
 
+static const struct opt none[] = { { .kind = OPT_END } };
+
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
@@ -66,6 +68,9 @@ static const struct opt opts[] = {
 	OPT_GROUP(source_opts),
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(server_opts),
+	OPT_HEADING("Commands of their own"),
+	OPT_GROUP_TOLD(none, "--diff, --sched, --latency and --html are the "
+			     "commands diff, sched, latency and page"),
 	{ .kind = OPT_END }
 };
 
@@ -116,7 +121,7 @@ static int report_check_format(const char *format, struct err *err)
 	    (callers || callees || offcpu_opts.on || offcpu_opts.wall))
 		return err_set(err, ERR_USAGE,
 			       "--format %s is for the table of functions "
-			       "and --diff; leave out --format",
+			       "and diff; leave out --format",
 			       format);
 	return 0;
 }

@@ -39,14 +39,14 @@ static int sched_check(const char *format, struct err *err)
 {
 	if (filter.event || filter.cgroup)
 		return err_set(err, ERR_USAGE,
-			       "--sched has a row for each thread: leave out "
+			       "sched has a row for each thread: leave out "
 			       "--event, --cgroup");
 	if (output_check(err))
 		return -1;
 	if (output_is_for_functions(format))
 		return err_set(err, ERR_USAGE,
 			       "--format %s is for the table of functions "
-			       "and --diff; leave out --format",
+			       "and diff; leave out --format",
 			       format);
 	return 0;
 }

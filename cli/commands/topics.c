@@ -302,8 +302,8 @@ static void print_agent(FILE *out)
 			"'backstitch ingest FILE' makes of a capture, once." },
 		{ "backstitch info --json DB", "what was recorded, and lost" },
 		{ "backstitch report --json --limit 40 DB",
-		  "hot functions, and how far stacks can be trusted; --off-cpu, "
-		  "--latency, --diff DB DB" },
+		  "hot functions, and how far stacks can be trusted; --off-cpu; "
+		  "likewise latency, and diff DB DB" },
 		{ "backstitch path --json --limit 40 DB",
 		  "why threads waited, and how much of it is proved; --comm "
 		  "NAME, --worst 3" },

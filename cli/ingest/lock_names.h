@@ -1,5 +1,5 @@
 /* lock_names.h - names of the locks and futexes at which threads waited, for
- * report --latency.
+ * 'latency'.
  *
  * Order of calls: lock_names_new(); while a capture is read, lock_names_take()
  * for each event that begins to wait, or lock_names_read() for those of a

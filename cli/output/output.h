@@ -45,7 +45,7 @@ void output_put(const struct output *o, FILE *out, const struct value *v,
 /* Returns whether an output is read by people, with text around its table. */
 bool output_is_text(const char *name);
 bool output_is_markdown(const char *name);
-/* Returns whether only the table of functions, and --diff, have this form. */
+/* Returns whether only the table of functions, and 'diff', have this form. */
 bool output_is_for_functions(const char *name);
 /* Returns whether it is "csv", or "spreadsheet", its form for programs that
  * would calculate what a text says. */

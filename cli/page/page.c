@@ -579,8 +579,8 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	      "'backstitch flame' draws one that needs no script.",
 	      out);
 	if (p->diff)
-		fputs(" What changed is not there either: 'backstitch report "
-		      "--diff' prints it.",
+		fputs(" What changed is not there either: 'backstitch diff' "
+		      "prints it.",
 		      out);
 	fputs("</p></noscript>\n", out);
 	fputs(text_page_html, out);

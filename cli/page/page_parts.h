@@ -2,7 +2,7 @@
  * recordings, and the code of the hot functions.
  *
  * Two blocks each, see page_data.h. Of a difference "diff" is JSON: event,
- * absolute, the sentences of report --diff, weights of both sides, their scale,
+ * absolute, the sentences of 'diff', weights of both sides, their scale,
  * labels, functions with what is judged of them; "diff_nodes" are numbers for
  * each node of the tree of both recordings, parents before children: depth,
  * label, weight in A and in B, samples in A and in B, all with what is above.

@@ -3,7 +3,7 @@
  * diff_model_read(), then read; diff_model_release(). Each side may be several
  * recordings, which are runs of the same. Frames are the same when they are the
  * same code (matching.h) with the same callers. What changed is judged of
- * functions, as in report --diff, and not of frames: a frame shows the change
+ * functions, as in 'diff', and not of frames: a frame shows the change
  * of its function. */
 #pragma once
 #include <stdbool.h>

@@ -29,7 +29,7 @@ struct flame_opts {
 	bool wall;    /* waits beside samples */
 	bool samples; /* each weighs 1 */
 	const char *diff_by, *weight;
-	const char *latency; /* a kind of intervals, as report --latency */
+	const char *latency; /* a kind of intervals, as 'latency' */
 	struct name_opts names;
 	/* of comparisons */
 	struct match_opts match;

@@ -226,7 +226,7 @@ void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s)
 		drawing_say(
 			d,
 			"not drawn: %s whose time nobody knows ('backstitch "
-			"report --latency' counts them by reason)",
+			"latency' counts them by reason)",
 			HUMAN_GROUPED(s->unknown));
 }
 

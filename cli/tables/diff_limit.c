@@ -62,11 +62,10 @@ int diff_limit_end(struct diff_limit *l, int status)
 {
 	/* a gate that looks at nothing lets everything pass */
 	if (l->function && !l->looked)
-		say_note(
-			"no function is called '%s': 'backstitch report --diff "
-			"--inline' has what was inlined; what jumped to what "
-			"it called last (a tail call) counts for others\n",
-			l->function);
+		say_note("no function is called '%s': 'backstitch diff "
+			 "--inline' has what was inlined; what jumped to what "
+			 "it called last (a tail call) counts for others\n",
+			 l->function);
 	if (!l->n)
 		return status;
 	sort_items(l->item, l->n, diff_limit_compare);

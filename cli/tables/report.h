@@ -52,7 +52,7 @@ struct report_opts {
  * function. Returns 0, or -1 and *err. */
 int report_table(struct store *db, const char *path,
 		 const struct report_opts *o, struct err *err);
-/* report --diff: what changed between two recordings, or between the runs of
+/* Command diff: what changed between two recordings, or between the runs of
  * two. Returns an enum status, or -1 and *err. */
 int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err);
@@ -62,7 +62,7 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 int report_offcpu(struct store *db, const char *path,
 		  const struct report_opts *o, struct err *err);
 
-/* report --sched: what each thread did, the longest times that it was ready,
+/* Command sched: what each thread did, the longest times that it was ready,
  * and what it was blocked for. Returns 0, or -1 and *err. */
 struct sched_opts {
 	const struct filter *filter; /* which samples; borrowed */
@@ -74,7 +74,7 @@ struct sched_opts {
 int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		 struct err *err);
 
-/* report --latency: how long pairs of events took. Returns an enum status, or
+/* Command latency: how long pairs of events took. Returns an enum status, or
  * -1 and *err. */
 struct latency_opts {
 	const struct filter *filter; /* of the begins; borrowed */

@@ -76,8 +76,8 @@ enum printed_kind {
 	SAID_THREADS, /* a table with the column "Tid": to a thread's waits */
 	SAID_WAITS,   /* of path --waits: to the chain of a wait */
 	SAID_CHAINS,  /* of path --worst: the last chain is asked for */
-	SAID_KINDS,   /* of report --latency --by kind: to the names of one */
-	SAID_NAMES,   /* of report --latency: to the longest with a name */
+	SAID_KINDS,   /* of 'latency --by kind': to the names of one */
+	SAID_NAMES,   /* of 'latency': to the longest with a name */
 };
 /* What a command of this program prints. argv, which is copied, ends with NULL.
  * Returns NULL and *err if no process can be started. */

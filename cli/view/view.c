@@ -180,15 +180,16 @@ static void view_open_sums_of(struct view *v, const char *tid)
 static void view_open_latency(struct view *v, const char *kind,
 			      const char *name)
 {
-	const char *before[] = { "report",  "--latency", "--kind", kind,
-				 "--limit", "0",	 NULL,	   "50",
-				 "--name",  name,	 NULL };
+	const char *before[] = {
+		"latency", "--kind", kind,     "--limit", "0",
+		NULL,	   "50",     "--name", name,	  NULL
+	};
 	char title[128];
 
 	snprintf(title, sizeof(title), "%s latency%s%.80s", kind,
 		 name ? " of " : "", name ? name : "");
 	if (name)
-		before[6] = "--worst";
+		before[5] = "--worst";
 	view_open_said(v, name ? SAID_THREADS : SAID_NAMES, title, before,
 		       nothing);
 }
@@ -364,7 +365,7 @@ static const struct {
 	{ '5',
 	  SAID_THREADS,
 	  "threads",
-	  { "report", "--sched", "--limit", "0" },
+	  { "sched", "--limit", "0" },
 	  NEEDS_SWITCHES },
 	{ '5',
 	  SAID_THREADS,
@@ -382,7 +383,7 @@ static const struct {
 	{ '9',
 	  SAID_KINDS,
 	  "latency",
-	  { "report", "--latency", "--by", "kind", "--limit", "0" },
+	  { "latency", "--by", "kind", "--limit", "0" },
 	  NEEDS_NOTHING },
 };
 
@@ -571,7 +572,7 @@ static void view_search(struct view *v)
 static void view_compare(struct view *v, bool before)
 {
 	char other[TYPED] = "";
-	const char *argv[] = { "report", "--diff", "--", NULL, NULL, NULL };
+	const char *argv[] = { "diff", "--", NULL, NULL, NULL };
 	struct err err = { 0 };
 
 	if (!view_ask(v,
@@ -582,8 +583,8 @@ static void view_compare(struct view *v, bool before)
 		return;
 	if (view_replaced(v))
 		return;
-	argv[3] = before ? other : v->path;
-	argv[4] = before ? v->path : other;
+	argv[2] = before ? other : v->path;
+	argv[3] = before ? v->path : other;
 	view_push(v, printed_screen(SAID_TEXT, "comparison", argv, &err), &err);
 }
 
@@ -593,7 +594,7 @@ static const struct {
 	const char *ending, *argv[4];
 } view_files[] = {
 	{ 'f', "svg", { "flame" } },
-	{ 'h', "html", { "report", "--html" } },
+	{ 'h', "html", { "page" } },
 	{ 'j', "json", { "report", "--json" } },
 	{ 't', "txt", { NULL } },
 };

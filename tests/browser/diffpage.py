@@ -1,5 +1,5 @@
 # diffpage.py - what changed between two recordings, in the HTML report.
-"""Its judgement and its numbers are those of report --diff and flame --diff."""
+"""Its judgement and its numbers are those of diff and flame --diff."""
 
 import html
 import json
@@ -178,7 +178,7 @@ def check_paper(b):
     b.cdp("Emulation.setEmulatedMedia", media="")
     b.cdp("Emulation.setScriptExecutionDisabled", value=True)
     b.open(page, scripts=False)
-    ok("'backstitch report --diff' prints it" in b.cdp(
+    ok("'backstitch diff' prints it" in b.cdp(
         "DOM.getOuterHTML", nodeId=b.node("noscript p"))["outerHTML"],
        "without_scripts_it_says_what_is_not_there")
     b.cdp("Emulation.setScriptExecutionDisabled", value=False)

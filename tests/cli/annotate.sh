@@ -225,9 +225,9 @@ says that_of_inlined_functions_too '|    4          x ^= x << 13;' "$work/out"
 says and_why_it_is_believed 'lines.c, not newer than the program' "$work/out"
 says first_stands_how_far_stacks_can_be_trusted "$("$B" report "$work/gcc.db" | head -n 1)" "$work/out"
 # a page is sent to others: it says whose lines it has
-"$B" report --html -o "$work/lines.html" --symfs "$symfs" --source-dir "$work/project" "$work/gcc.db" >"$work/said" 2>&1
+"$B" page -o "$work/lines.html" --symfs "$symfs" --source-dir "$work/project" "$work/gcc.db" >"$work/said" 2>&1
 says a_page_names_its_source_files "lines of these source files: $work/project/wl/lines.c" "$work/lines.html"
-"$B" report --html -o "$work/none.html" --symfs "$symfs" "$work/gcc.db" >"$work/said" 2>&1
+"$B" page -o "$work/none.html" --symfs "$symfs" "$work/gcc.db" >"$work/said" 2>&1
 ! grep -q 'lines of these source files' "$work/none.html"
 ok one_without_them_names_none $?
 touch -d '1 hour' "$work"/project/wl/*

@@ -18,7 +18,7 @@ do
 	"$B" ingest -q --symfs symfs -o $name.db "$captures/$name.data.zst" || exit 1
 done
 diff() {
-	"$B" report --diff --symfs symfs "$@" 2>err
+	"$B" diff --symfs symfs "$@" 2>err
 }
 # rows WORD FILE: the functions with this word in a column of shares, then weights
 rows() {
@@ -91,7 +91,7 @@ assert {r["symbol"]: r["code"] for r in rows if r["self_a_samples"] > 9} == {
     "Book<Poly>::sum": "same", "Book<Sqrt>::sum": "same"}, rows
 PY
 ok of_each_function_it_is_known_whether_its_code_is_another_one $?
-"$B" report --diff --json --symfs nowhere o2fp-1.db o2b.db 2>err | python3 -c 'import json, sys
+"$B" diff --json --symfs nowhere o2fp-1.db o2b.db 2>err | python3 -c 'import json, sys
 assert {r["code"] for r in json.load(sys.stdin)["rows"] if r["image"] == "o2b"} == {""}'
 ok without_the_programs_it_is_not $?
 # a function that one build has
@@ -139,11 +139,11 @@ done >new
 printf '%s\n' ': 1 new in B , 1 new in B , 1 new in B ' '--inline: , , ' | cmp - new
 ok pictures_have_the_new_functions_of_the_table $?
 # what the file does not tell is a question of chance
-"$B" report --diff --json --symfs nowhere o2fp-1.db o2new.db >untold.json 2>err
+"$B" diff --json --symfs nowhere o2fp-1.db o2new.db >untold.json 2>err
 [ "$(rows more untold.json | sed -n 1p)" = "Book<Cubic>::sum Cubic::price" ] && [ -z "$(rows new untold.json | tr -d '\n')" ]
 ok without_the_program_it_is_tested $?
 mkdir -p stripped/wl && for p in o2fp o2new; do strip --discard-all -o stripped/wl/$p symfs/wl/$p; done
-"$B" report --diff --json --symfs stripped o2new.db o2fp-1.db >untold.json 2>err
+"$B" diff --json --symfs stripped o2new.db o2fp-1.db >untold.json 2>err
 [ -z "$(rows gone untold.json | tr -d '\n')" ]
 ok a_table_without_local_symbols_proves_nothing $?
 # in the file, but not sampled
@@ -199,7 +199,7 @@ ok a_gate_is_for_some_functions $?
 diff --fail-above 5% --function '^Sqrt::' o2fp-1.db o2b.db >/dev/null && ! [ -s err ]
 ok and_not_for_others $?
 diff --fail-above 5% --function NoSuch o2fp-1.db o2b.db >/dev/null &&
-	grep -q "^note: no function is called 'NoSuch': 'backstitch report --diff --inline' has what was inlined; what jumped to what it called last (a tail call) counts for others$" err &&
+	grep -q "^note: no function is called 'NoSuch': 'backstitch diff --inline' has what was inlined; what jumped to what it called last (a tail call) counts for others$" err &&
 	"$B" flame --diff --fail-above 5 --function NoSuch o2fp-1.db o2b.db 2>&1 >/dev/null | grep -q "^note: no function is called 'NoSuch'"
 ok a_gate_for_a_function_that_is_not_there_says_so $?
 diff --fail-above 5 --function '^Cubic::' o2fp-1.db o2new.db >/dev/null

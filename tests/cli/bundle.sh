@@ -78,7 +78,7 @@ do
 	ok "a bundle is read, or not for a reason: $c" $?
 done
 (cd "$work/read" && "$B" leaf.tar.gz >"$work/b" &&
-	"$B" report --diff leaf.db leaf.tar.gz >"$work/a") 2>/dev/null &&
+	"$B" diff leaf.db leaf.tar.gz >"$work/a") 2>/dev/null &&
 	grep -q ' small_def$' "$work/b" && grep -q 'B: leaf.tar.gz' "$work/a"
 ok "a bundle is read: the first screen, and a diff" $?
 printf 'no archive' >"$work/no.tar.gz"
@@ -163,7 +163,7 @@ done
 [ $? = 1 ] && grep -q "where.db" "$work/said"
 ok "the message names the file that cannot be made" $?
 cp "$db" "$work/before.db"
-for c in "bundle --redact -f" "flame" "export --format folded" "report --html"
+for c in "bundle --redact -f" "flame" "export --format folded" "page"
 do
 	# shellcheck disable=SC2086 # words
 	"$B" $c -o "$db" "$db" 2>"$work/said"

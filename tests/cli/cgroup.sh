@@ -35,7 +35,7 @@ ok every_command_takes_a_list_of_patterns $bad
 "$B" report --sort cgroup --filter "cgroup GLOB '/web*'" "$db" |
 	grep -q ', 49 samples,'
 ok expressions_may_use_the_cgroup $?
-"$B" report --diff --sort cgroup --json "$db" "$db" | grep -c '"cgroup":"/' |
+"$B" diff --sort cgroup --json "$db" "$db" | grep -c '"cgroup":"/' |
 	grep -qx 4
 ok a_diff_has_a_row_for_each_cgroup $?
 

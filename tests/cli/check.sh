@@ -600,11 +600,11 @@ cat >hole.txt <<'END'
             work-200     [000] d....     1.020000: sched_switch: prev_comm=work prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=other next_pid=100 next_prio=120
            other-100     [000] d....     1.030000: sched_switch: prev_comm=other prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=work next_pid=200 next_prio=120
 END
-"$B" report --html -o hole.html hole.txt 2>/dev/null
+"$B" page -o hole.html hole.txt 2>/dev/null
 grep -q 'not provable: 1 *finding' hole.html &&
 	grep -q '<b>1</b> finding, not proved' hole.html
 ok the_page_has_one_number_of_findings $?
-"$B" report --html -o ring.html ring.txt 2>/dev/null
+"$B" page -o ring.html ring.txt 2>/dev/null
 grep -q '<b>1</b> loss of an unknown number' ring.html &&
 	! grep -q '<b>0</b> record' ring.html
 ok the_page_does_not_count_0_records_and_more $?

@@ -108,7 +108,7 @@ ok the_function_that_became_slower_is_red_and_no_other $?
 "$B" flame --diff after.db before.db >back.svg
 [ "$(judge colored back.svg)" = "b checksum" ]
 ok the_other_way_round_it_is_blue $?
-"$B" report --diff --json before.db after.db >d.json
+"$B" diff --json before.db after.db >d.json
 [ "$(judge changed d.json self)" = "more checksum" ]
 ok the_table_names_the_same_function $?
 judge changed d.json total >names
@@ -123,7 +123,7 @@ db = sqlite3.connect(sys.argv[1])
 db.execute("UPDATE event SET time_ns = 5")
 db.commit()' flat-$name.db
 done
-"$B" report --diff --json flat-before.db flat-after.db >flat.json
+"$B" diff --json flat-before.db flat-after.db >flat.json
 judge p flat.json
 ok the_p_is_not_below_that_of_exact_fractions $?
 python3 - "$B" d.json <<'END'
@@ -142,7 +142,7 @@ for side in "ab":
 sys.exit(bad)
 END
 ok the_json_has_how_far_each_side_can_be_trusted $?
-"$B" report --diff --format sql before.db after.db >d.sql
+"$B" diff --format sql before.db after.db >d.sql
 python3 - d.json d.sql <<'END'
 import json
 import sqlite3
@@ -171,9 +171,9 @@ ok noise_within_a_recording_makes_p_larger $?
 "$B" flame --diff --absolute before.db after.db >abs.svg
 [ "$(judge colored abs.svg)" = "r checksum" ]
 ok numbers_instead_of_shares_say_the_same $?
-"$B" report --diff before.db after.db >out
+"$B" diff before.db after.db >out
 head -n 1 out | grep -q '^the run of B used 27.[0-9]* % more processor time than that of A (+105 ms of cpu-clock), in 486 ms where A took 380 ms; checksum took 274.49 % more (of one run a side: no interval) and explains all of it; nothing else is proved to have changed$' &&
-	"$B" report --diff before.db before.db | head -n 1 | grep -q '^the run of B used about as much processor time as that of A (+0 ns of cpu-clock), in 380 ms each; no function is proved to have changed$'
+	"$B" diff before.db before.db | head -n 1 | grep -q '^the run of B used about as much processor time as that of A (+0 ns of cpu-clock), in 380 ms each; no function is proved to have changed$'
 ok the_first_sentence_says_which_of_two_runs_used_more_time $?
 # half of the samples of one function vanish
 cp after.db luck.db
@@ -185,14 +185,14 @@ assert db.execute("DELETE FROM event WHERE id % 2 = 0 AND id IN (SELECT s.event_
 db.execute("DELETE FROM sample_group")
 db.commit()
 END
-"$B" report --diff --json after.db luck.db | python3 -c 'import json, sys
+"$B" diff --json after.db luck.db | python3 -c 'import json, sys
 d = json.load(sys.stdin)
 assert d["cause"] is None, d["cause"]
 assert "; checksum, the same code, took less, as its input, its place in memory or the machine may make it: several runs of each side tell more" in d["says"], d["says"]'
 ok what_other_programs_may_make_of_the_same_code_is_no_cause $?
 "$B" ingest -q -o also.db "$captures/before.data"
 "$B" ingest -q -o too.db "$captures/after.data"
-"$B" report --diff before.db also.db -- after.db too.db | head -n 1 | grep -q '^a run of B uses 27.[0-9]* % more processor time than one of A (+105 ms of cpu-clock; 95 %: +3.37 to +57.94 %), in 486 ms where A took 380 ms; '
+"$B" diff before.db also.db -- after.db too.db | head -n 1 | grep -q '^a run of B uses 27.[0-9]* % more processor time than one of A (+105 ms of cpu-clock; 95 %: +3.37 to +57.94 %), in 486 ms where A took 380 ms; '
 ok of_several_a_side_whether_a_run_uses_more $?
 # the same means, of runs of which the shortest of B is shorter than the longest of A
 for run in before after
@@ -203,7 +203,7 @@ db.execute("DELETE FROM event WHERE id % 2 = 0")
 db.execute("DELETE FROM sample_group")
 db.commit()' half-$run.db
 done
-"$B" report --diff before.db half-before.db -- after.db half-after.db | head -n 1 | grep -q '^it is not proved that a run of B uses more processor time than one of A (+[0-9.]* ms of cpu-clock; 95 %: -[0-9.]* to +[0-9.]* %), in '
+"$B" diff before.db half-before.db -- after.db half-after.db | head -n 1 | grep -q '^it is not proved that a run of B uses more processor time than one of A (+[0-9.]* ms of cpu-clock; 95 %: -[0-9.]* to +[0-9.]* %), in '
 ok runs_that_lie_apart_unproved_are_not_called_about_the_same $?
 for name in ctx2-defer.data.zst overwrite-defer.data.zst offcpu-60.data \
 	offcpu-616.data builds/o2b.data.zst builds/o2fp-1.data.zst
@@ -213,7 +213,7 @@ do
 done
 # sentence A B: the first one
 sentence() {
-	"$B" report --diff "said-$1.db" "said-$2.db" 2>/dev/null | head -n 1
+	"$B" diff "said-$1.db" "said-$2.db" 2>/dev/null | head -n 1
 }
 sentence ctx2-defer.data.zst overwrite-defer.data.zst |
 	grep -q '% less processor time than that of A (-855 ms of cpu-clock), in .*; .* took 74.94 % less (of one run a side: no interval), in .*+0x12406cf. -82.13 points and explains 57.20 % of it; nothing else is proved to have changed$'
@@ -224,10 +224,10 @@ ok many_times_as_long_is_no_percentage $?
 sentence o2b.data.zst o2fp-1.data.zst |
 	grep -q '(-229 ms of cpu-clock:u), in .*; \[in o2b\] was not seen in B and explains all of it; 1 other function changed$'
 ok what_is_not_in_the_second_side_is_said_so $?
-"$B" report --diff --absolute before.db after.db >out &&
+"$B" diff --absolute before.db after.db >out &&
 	grep -q '^ *+[0-9.]* ms  more .* checksum ' out
 ok changes_of_weights_have_their_unit $?
-"$B" report --diff --absolute before.db after.db -- after.db before.db >out &&
+"$B" diff --absolute before.db after.db -- after.db before.db >out &&
 	grep -q '^ *Change .*  Self A, all runs  Self B, all runs  ' out
 ok weights_of_all_runs_are_said_to_be_that $?
 "$B" flame --diff --diff-by total before.db after.db >total.svg
@@ -295,7 +295,7 @@ ok fewer_samples_of_a_function_are_less $?
 [ -z "$(judge colored unjoined.svg)" ] &&
 	grep -q 'B: unjoined.db, .* without user half' unjoined.svg
 ok what_missing_user_halves_could_explain_is_no_change $?
-"$B" report --diff --json a.db unjoined.db >unjoined.json
+"$B" diff --json a.db unjoined.db >unjoined.json
 judge changed unjoined.json self >names
 ! grep -q '^less ' names
 ok and_the_table_says_the_same $?
@@ -321,7 +321,7 @@ do
 		"$B" flame --diff --event cpu-clock a.db b.db >s.svg 2>/dev/null &&
 			[ -z "$(judge colored s.svg)" ] &&
 			grep -q 'significant: 0 more in B, 0 less' s.svg &&
-			"$B" report --diff --json --event cpu-clock a.db b.db \
+			"$B" diff --json --event cpu-clock a.db b.db \
 				>s.json &&
 			[ -z "$(judge changed s.json self)" ] &&
 			[ -z "$(judge changed s.json total)" ] ||
@@ -472,13 +472,13 @@ parts after
 [ "$(judge colored runs.svg)" = "r checksum" ] && grep -q 'how they differ between runs' runs.svg &&
 	grep -q '>A: before-\*.db (4 runs), 378 samples; B (the widths): after-\*.db (4 runs), 483 samples<' runs.svg
 ok of_several_runs_the_slower_function_is_red $?
-"$B" report --diff 'before-*.db' -- 'after-*.db' | head -n 1 >says
+"$B" diff 'before-*.db' -- 'after-*.db' | head -n 1 >says
 sed 's/.*; checksum takes 274.49 % more (95 %: +\([0-9.]*\) to +\([0-9.]*\) %) and .*/\1 \2/' says |
 	awk '{ exit !($1 > 100 && $1 < 274.49 && $2 > 274.49 && $2 < 600) }' &&
 	! grep -q 'no interval' says
 ok its_number_has_an_interval $?
-"$B" report --diff --json 'before-*.db' -- 'after-*.db' >runs.json &&
-	"$B" report --diff --json before.db after.db >two.json && python3 - <<'END'
+"$B" diff --json 'before-*.db' -- 'after-*.db' >runs.json &&
+	"$B" diff --json before.db after.db >two.json && python3 - <<'END'
 import json
 
 two, runs = (json.load(open(f))["cause"] for f in ("two.json", "runs.json"))
@@ -487,9 +487,9 @@ assert two["times_low"] is None and two["times_high"] is None
 assert "%.2f %.2f" % (100 * runs["times_low"] - 100, 100 * runs["times_high"] - 100) == low + " " + high
 END
 ok so_it_has_in_json $?
-"$B" report --diff before-1.db before-3.db -- before-2.db before-4.db | head -n 1 |
+"$B" diff before-1.db before-3.db -- before-2.db before-4.db | head -n 1 |
 	grep -q 'about as much .* each; no function is proved to have changed$' &&
-	"$B" report --diff --sort dso before-1.db before-3.db -- before-2.db before-4.db | head -n 1 |
+	"$B" diff --sort dso before-1.db before-3.db -- before-2.db before-4.db | head -n 1 |
 	grep -q '; nothing is proved to have changed$'
 ok that_nothing_changed_is_said_in_the_first_sentence $?
 "$B" flame --diff before-1.db before-2.db before-3.db before-4.db -- after-[1234].db >list.svg
@@ -499,7 +499,7 @@ ok runs_may_be_listed $?
 ok the_widths_are_the_sum_of_the_runs $?
 grep -q 'checksum.*' runs.svg && grep -q 'of the runs [0-9.]* ± [0-9.]* % and [0-9.]* ± [0-9.]* %' runs.svg
 ok the_tooltip_has_what_the_runs_differ_by $?
-"$B" report --diff --json 'before-*.db' -- 'after-*.db' >runs.json
+"$B" diff --json 'before-*.db' -- 'after-*.db' >runs.json
 [ "$(judge changed runs.json self)" = "more checksum" ]
 ok the_table_of_runs_names_the_same_function $?
 # Moderated t, by hand, of the first step: the samples of all places
@@ -591,14 +591,14 @@ ok runs_of_one_recording_show_no_change $?
 "$B" flame --diff before.db -- after.db | sed 's/\(before.db\) -- /\1 /' | cmp -s - d.svg
 ok one_run_against_one_is_as_without_a_line $?
 bad=0
-"$B" report --html --diff before.db -- before.db after.db >page.html 2>err &&
+"$B" page --diff before.db -- before.db after.db >page.html 2>err &&
 	tr -d '\n' <page.html | grep -q '"sides":\[\["A: before.db, .*, cpu-clock, 378 samples","A: All user stacks [^"]*"\],\["B: before.db and 1 other run, cpu-clock, 861 samples","B, its first run: All user stacks [^"]*"\]\]' || bad=1
-"$B" report --html --diff --absolute before.db -- before.db after.db >page.html 2>err
+"$B" page --diff --absolute before.db -- before.db after.db >page.html 2>err
 [ $? = 2 ] || bad=1
 ok a_page_compares_runs $bad
 
 # status: what grew by more than is allowed
-"$B" report --diff --fail-above 5 'before-*.db' -- 'after-*.db' >out 2>err
+"$B" diff --fail-above 5 'before-*.db' -- 'after-*.db' >out 2>err
 [ $? = 4 ] && grep -q '^grew by more than 5 %: checksum, slower, +[0-9.]* % (p [0-9.e-]*)$' err && [ "$(wc -l <err)" = 1 ]
 ok growth_is_status_4 $?
 bad=0
@@ -624,7 +624,7 @@ db.execute("UPDATE event SET weight = weight / 100 WHERE id IN (SELECT "
 db.execute("DELETE FROM sample_group")  # the sums of before
 db.commit()
 END
-"$B" report --diff --fail-above 0 before.db light.db >out 2>err &&
+"$B" diff --fail-above 0 before.db light.db >out 2>err &&
 	grep -q '^ *12.17 .* -[0-9.]*  more .* checksum  *slower$' out && ! [ -s err ]
 ok more_samples_of_less_weight_are_no_growth $?
 
@@ -642,10 +642,10 @@ pid=$("$B" query --format csv moved.db 'SELECT DISTINCT pid FROM samples' | tail
 bad=0
 for k in "cpu=cpu 3" "comm=other" "pid=pid $pid" "tid,cpu=tid $pid, cpu 3" "comm,pid=other, pid $pid"
 do
-	"$B" report --diff --fail-above 5 --sort "${k%%=*}" before.db moved.db >out 2>err
+	"$B" diff --fail-above 5 --sort "${k%%=*}" before.db moved.db >out 2>err
 	[ $? = 4 ] && grep -q "^grew by more than 5 %: ${k#*=}, +" err || bad=1
 done
-"$B" report --diff --fail-above 5 --sort sym,dso before.db moved.db >out 2>err
+"$B" diff --fail-above 5 --sort sym,dso before.db moved.db >out 2>err
 [ $? = 4 ] && grep -q '^grew by more than 5 %: checksum, [^ ]*slower[^ ]*, +' err || bad=1
 ok a_message_has_the_keys_of_its_row $bad
 
@@ -654,12 +654,12 @@ for o in '--fail-above x before.db after.db' '--fail-above -1 before.db after.db
 	'before-1.db before-1.db -- after.db' 'before.db -- ' '-- before.db' 'before.db after.db before-1.db'
 do
 	# shellcheck disable=SC2086 # options
-	"$B" report --diff $o >/dev/null 2>&1
+	"$B" diff $o >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
 "$B" report --fail-above 1 before.db >/dev/null 2>&1
 [ $? = 2 ] || bad=1
-"$B" report --diff 'none-*.db' -- after.db >/dev/null 2>err
+"$B" diff 'none-*.db' -- after.db >/dev/null 2>err
 [ $? = 1 ] && grep -q 'no file matches' err || bad=1
 ok wrong_runs_are_wrong_usage $bad
 
@@ -707,9 +707,9 @@ do
 	"$B" flame $o >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
-"$B" report --diff before.db >/dev/null 2>&1
+"$B" diff before.db >/dev/null 2>&1
 [ $? = 2 ] || bad=1
-"$B" report --diff --callers main before.db after.db >/dev/null 2>&1
+"$B" diff --callers main before.db after.db >/dev/null 2>&1
 [ $? = 2 ] || bad=1
 ok wrong_options_are_wrong_usage $bad
 "$B" ingest -q --no-symbols -o sched.db "$captures/task-exitexec.data" \

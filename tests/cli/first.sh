@@ -94,7 +94,7 @@ done
 "$B" ingset perf.data >out 2>err
 check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
 "$B" diff a.data b.data >out 2>err
-check a_command_of_perf_has_its_name_here 2 $? "what perf calls 'diff' is 'backstitch report --diff A B'"
+check a_command_of_perf_has_its_name_here 2 $? "what perf calls 'diff' is 'backstitch diff A B'"
 "$B" perf.data >out 2>err
 check a_file_instead_of_a_command 0 $? 'How to go on'
 rm -f perf.db

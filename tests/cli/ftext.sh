@@ -282,7 +282,7 @@ TEXT
 { echo cpus=2; sed '/^#/d' kernel.txt; } >flags.txt
 for f in kernel report inst flags
 do
-	"$B" report --sched --json $f.txt 2>err | python3 -c '
+	"$B" sched --json $f.txt 2>err | python3 -c '
 import json, sys
 for t in json.load(sys.stdin)["threads"]:
     print(t["comm"], t["run_ns"], t["ready_ns"], t["blocked_ns"], t["unknown_ns"])' >$f.sched

@@ -69,7 +69,7 @@ is and_a_stack "kernel,do_syscall_64 kernel,[kernel: hit_only] user," \
 		WHERE y.name = 'do_syscall_64') AND pos < 3 ORDER BY pos" |
 		tail -n +2 | tr -d '"\r' | tr '\n' ' ' | sed 's/ $//')"
 "$B" flame -o out.svg user.db && grep -q '\[kernel: hit_only\]' out.svg &&
-	"$B" report --html -o out.html user.db &&
+	"$B" page -o out.html user.db &&
 	grep -q '\[kernel: hit_only\]' out.html
 ok pictures_and_pages_mark_it_too $?
 is so_does_the_view 1 "$(sql kernel.db "SELECT count(*) FROM folded

@@ -49,7 +49,7 @@ print(*("%s %s" % (r["short"], r.get("self_samples", r.get("samples")))
 
 # changed OPTION...: the shares of both sides
 changed() {
-	"$B" report --diff --json "$@" 2>err | python3 -c 'import json, sys
+	"$B" diff --json "$@" 2>err | python3 -c 'import json, sys
 print(*sorted("%s %.0f %.0f" % (r["symbol"], r["self_a_percent"],
                                r["self_b_percent"])
               for r in json.load(sys.stdin)["rows"]

@@ -100,13 +100,13 @@ r = json.load(sys.stdin)
 print(eval(sys.argv[1]))' "$1"
 }
 
-"$B" report --latency "$db" >"$work/out"
+"$B" latency "$db" >"$work/out"
 says "first_line_has_the_verdicts" "342 proved, 1 began before" "$work/out"
 is "rows_by_thread_have_all_calls" "342" \
-	"$("$B" report --latency --by tid --json "$db" |
+	"$("$B" latency --by tid --json "$db" |
 	json 'sum(x["count"] for x in r["rows"])')"
 is "rows_by_a_field_have_all_calls" "342 True" \
-	"$("$B" report --latency --by ret --json --limit 0 "$db" |
+	"$("$B" latency --by ret --json --limit 0 "$db" |
 	json '"%d %s" % (sum(x["count"] for x in r["rows"]), [x["count"] for x in r["rows"] if x["name"] == "0"] == ['"$("$B" query \
 	--format csv "$db" "SELECT count(*) FROM interval WHERE ret = 0
 	AND verdict = 'proved'" | tail -1 | tr -d '\r')"'])')"
@@ -119,57 +119,57 @@ lacks() {
 }
 bad=0
 "$B" ingest -q --no-symbols -o "$work/bare.db" tests/captures/before.data
-lacks 'perf record -a -c 1 -e lock:contention_begin -e lock:contention_end' report --latency lock "$work/bare.db"
+lacks 'perf record -a -c 1 -e lock:contention_begin -e lock:contention_end' latency lock "$work/bare.db"
 lacks 'perf record -a -c 1 -e lock:contention_begin -e lock:contention_end' flame --latency lock "$work/bare.db"
 lacks 'perf record -a -c 1 -e block:block_rq_issue -e block:block_rq_complete -e block:block_rq_requeue' \
-	report --latency block "$work/bare.db"
-lacks 'perf record -a -c 1 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit' report --latency "$work/bare.db"
-lacks 'perf record -a -c 1 -e a:b -e c:d' report --latency --pair a:b,c:d,x "$work/bare.db"
-lacks 'trace-cmd record -e kvm:kvm_exit -e kvm:kvm_entry' report --latency kvm tests/captures/ftrace-v7.dat
+	latency block "$work/bare.db"
+lacks 'perf record -a -c 1 -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit' latency "$work/bare.db"
+lacks 'perf record -a -c 1 -e a:b -e c:d' latency --pair a:b,c:d,x "$work/bare.db"
+lacks 'trace-cmd record -e kvm:kvm_exit -e kvm:kvm_entry' latency kvm tests/captures/ftrace-v7.dat
 sqlite3 "$work/bare.db" "UPDATE capture SET format = 'ctf', version = 'lttng-modules'"
-lacks 'lttng enable-event --kernel workqueue_execute_start,workqueue_execute_end' report --latency work "$work/bare.db"
+lacks 'lttng enable-event --kernel workqueue_execute_start,workqueue_execute_end' latency work "$work/bare.db"
 ok a_kind_that_was_not_recorded_says_how_to $bad
 
-"$B" report --latency --by nothing "$db" >"$work/out" 2>"$work/err"
+"$B" latency --by nothing "$db" >"$work/out" 2>"$work/err"
 is "a_field_that_is_none_is_an_error" 2 $?
-"$B" report --latency --by cgroup "$db" >"$work/out" 2>"$work/err"
+"$B" latency --by cgroup "$db" >"$work/out" 2>"$work/err"
 is "events_without_cgroups_have_no_rows_by_them" 2 $?
 says "and_it_says_what_records_them" "--all-cgroups" "$work/err"
 "$B" ingest -q --no-symbols -o "$work/cg.db" \
 	tests/captures/calls-cgroups.data.zst
 is "rows_by_cgroup_are_those_of_the_begins" "{'/lat-a': 50, '/': 58, '/lat-b': 36}" \
-	"$("$B" report --latency --by cgroup --json "$work/cg.db" |
+	"$("$B" latency --by cgroup --json "$work/cg.db" |
 	json '{x["name"]: x["count"] for x in r["rows"]}')"
 is "worst_are_the_longest_first" "True" \
-	"$("$B" report --latency --worst 9 --json "$db" |
+	"$("$B" latency --worst 9 --json "$db" |
 	json '[x["ns"] for x in r["worst"]] == sorted((x["ns"] for x in r["worst"]), reverse=True) and len(r["worst"]) == 9')"
 is "bins_add_up_to_the_count" "342 342" \
-	"$("$B" report --latency --histogram --json "$db" |
+	"$("$B" latency --histogram --json "$db" |
 	json 'sum(x["count"] for x in r["histogram"])') $("$B" report \
 	--latency --bins 50us --json "$db" |
 	json 'sum(x["count"] for x in r["histogram"])')"
 is "a_time_before_all_has_no_interval" "2" \
-	"$("$B" report --latency --time ,1 "$db" >"$work/out" 2>&1; echo $?)"
-"$B" report --latency --format csv --limit 1 "$db" >"$work/out"
+	"$("$B" latency --time ,1 "$db" >"$work/out" 2>&1; echo $?)"
+"$B" latency --format csv --limit 1 "$db" >"$work/out"
 says "csv_has_ns" ",total_ns,average_ns,p50_ns,p90_ns," "$work/out"
 # what is named first is no wait for work: here wait4 takes longest
-"$B" report --latency --order average "$db" >"$work/out"
+"$B" latency --order average "$db" >"$work/out"
 is "advice_names_no_wait_for_work" "wait4, with '--name vfork --worst 3'" \
 	"$(awk '$1 == "syscall" && !n++ { printf "%s, ", $2 }
 	/^with/ { print $1, $2, $3, $4, $5 }' "$work/out")"
 says "and_why_rows_above_are_left_out" "waits for work" "$work/out"
-"$B" report --latency --kind irq "$db" >"$work/out" 2>"$work/err"
+"$B" latency --kind irq "$db" >"$work/out" 2>"$work/err"
 is "a_kind_that_was_not_recorded_is_an_error" 1 $?
 says "and_says_what_lists_events" "backstitch info --events" "$work/err"
 
-"$B" report --latency syscall --fail-above 1s "$db" >"$work/out"
+"$B" latency syscall --fail-above 1s "$db" >"$work/out"
 is "nothing_took_a_second" 0 $?
-"$B" report --latency syscall --fail-above 5ms "$db" >"$work/out"
+"$B" latency syscall --fail-above 5ms "$db" >"$work/out"
 is "something_took_5_ms" 4 $?
-"$B" report --latency syscall --fail-above 5ms --percentile 50 "$db" \
+"$B" latency syscall --fail-above 5ms --percentile 50 "$db" \
 	>"$work/out"
 is "no_median_is_above_5_ms" 0 $?
-"$B" report --latency --fail-above 5 "$db" >"$work/out" 2>&1
+"$B" latency --fail-above 5 "$db" >"$work/out" 2>&1
 is "a_limit_needs_a_unit" 2 $?
 
 # ---- a program of 32 bits, whose code is below 4 GiB, has other numbers: 230 is
@@ -190,10 +190,10 @@ is "numbers_of_32_bits_have_their_names" "22 0 0 22" \
 # ---- own pairs
 # without their numbers, returns of children have no begin, and exits no end
 is "an_own_pair_of_a_thread_is_the_same" "342 4 4" \
-	"$("$B" report --latency --json --pair \
+	"$("$B" latency --json --pair \
 	raw_syscalls:sys_enter,raw_syscalls:sys_exit "$db" |
 	json '"{proved} {began before} {unfinished}".format(**r["verdicts"])')"
-"$B" report --latency --pair raw_syscalls:sys_enter "$db" >"$work/out" 2>&1
+"$B" latency --pair raw_syscalls:sys_enter "$db" >"$work/out" 2>&1
 is "a_pair_needs_two_events" 2 $?
 
 # ---- fields of text have the names that are in it
@@ -208,7 +208,7 @@ cat >"$work/irq.txt" <<'END'
  a-5 [000] d.h1. 1.000500: irq_handler_exit: irq=9 ret=handled
 END
 is "rows_by_a_field_of_text_have_its_values" "{'disk': 100000, 'net': 200000}" \
-	"$("$B" report --latency --by name --json "$work/irq.txt" |
+	"$("$B" latency --by name --json "$work/irq.txt" |
 	json '{x["name"]: x["total_ns"] for x in sorted(r["rows"], key=lambda x: x["name"])}')"
 
 # ---- drawn by the stacks of their begins
@@ -239,17 +239,17 @@ is "slices_are_those_that_are_proved" '"342 0"' \
 
 # ---- rows by kind, and of one name
 is "a_row_by_kind_has_all_of_it" "syscall syscall 342" \
-	"$("$B" report --latency --by kind --json "$db" |
+	"$("$B" latency --by kind --json "$db" |
 	json '"{kind} {name} {count}".format(**r["rows"][0])')"
 is "a_name_leaves_out_the_others" "1 read $(of "AND name = 'read'")" \
-	"$("$B" report --latency --name read --json "$db" |
+	"$("$B" latency --name read --json "$db" |
 	json '"%d {name} {total_ns}".format(**r["rows"][0]) % len(r["rows"])')"
 
 # ---- behind whom: a waiter wants a mutex that its owner has; the wake-ups that
 # path tells of are who ended its waits
 lock=$work/lock.db
 "$B" ingest -q -o "$lock" tests/causality/captures/lock.data.zst
-"$B" report --latency off-cpu --by behind --comm waiter --worst 1 --json \
+"$B" latency off-cpu --by behind --comm waiter --worst 1 --json \
 	"$lock" >"$work/behind"
 is "who_ended_the_waits_is_who_woke" "$("$B" query --format csv "$lock" "SELECT
 	'owner/' || k.by_tid || ' ' || count(*) || ' ' || sum(w.ns) FROM wait w
@@ -259,7 +259,7 @@ is "who_ended_the_waits_is_who_woke" "$("$B" query --format csv "$lock" "SELECT
 	if "/" in x["name"]][0])' <"$work/behind")"
 is "an_interrupt_is_nobody" "waiting for an interrupt" \
 	"$(json 'r["worst"][0]["behind"]' <"$work/behind")"
-"$B" report --latency off-cpu --comm waiter --worst 1 "$lock" >"$work/out"
+"$B" latency off-cpu --comm waiter --worst 1 "$lock" >"$work/out"
 says "the_longest_has_its_chain" "20068.8    waiter waits for an interrupt" \
 	"$work/out"
 "$B" path --json --tid "$(json 'r["worst"][0]["tid"]' <"$work/behind")" --time \
@@ -275,8 +275,8 @@ print(len(c) == 1, bool(p["segments"]) and all(plain(c[0][k]) == plain(p[k])
     for k in ("thread", "from_ns", "to_ns", "sums", "segments", "edges")))' \
 	"$work/behind" "$work/path")"
 is "without_switches_there_is_no_chain" "False" \
-	"$("$B" report --latency --worst 1 --json "$db" | json '"chains" in r')"
-"$B" report --latency --by behind "$db" >"$work/out" 2>&1
+	"$("$B" latency --worst 1 --json "$db" | json '"chains" in r')"
+"$B" latency --by behind "$db" >"$work/out" 2>&1
 is "without_switches_nobody_knows" 1 $?
 
 # ---- futexes by symbol, of a program that executes another one
@@ -285,7 +285,7 @@ for k in raw named; do
 		"tests/captures/locks-$k.data.zst"
 done
 named() {	# named DB: locks by symbol, and how many calls
-	"$B" report --latency --name futex --by lock --json "$1" | json \
+	"$B" latency --name futex --by lock --json "$1" | json \
 		'" ".join(sorted("%s %d" % (x["name"], x["count"]) for x in r["rows"] if not x["name"].startswith("0x")))'
 }
 # where the three are: nm says how far from the code, the mappings where that was
@@ -327,10 +327,10 @@ is "a_futex_has_the_name_of_the_variable_it_is_in" "$(cat "$work/expect")" \
 is "of_any_call_the_first_argument_is_looked_up" \
 	"big_lock library_lock table+0x68" \
 	"$(named "$work/locks-raw.db" | sed 's/ [0-9][0-9]*//g')"
-"$B" report --latency --by lock --name big_lock "$work/locks-raw.db" \
+"$B" latency --by lock --name big_lock "$work/locks-raw.db" \
 	>"$work/out"
 says "a_lock_may_be_selected_by_its_name" " big_lock " "$work/out"
-"$B" report --latency --name futex --by lock "$work/locks-raw.db" >"$work/out"
+"$B" latency --name futex --by lock "$work/locks-raw.db" >"$work/out"
 grep -q "0x7f[0-9a-f]* of locks-fixed/[0-9]" "$work/out"
 is "what_has_no_symbol_has_its_address" 0 $?
 "$B" bundle --redact -o "$work/locks-red.db" "$work/locks-raw.db" 2>"$work/out"
@@ -368,7 +368,7 @@ net=$work/nets.db
 "$B" ingest -q --symfs tests/captures/symfs --kallsyms \
 	tests/captures/nets.kallsyms -o "$net" tests/captures/nets.data.zst
 rows() {	# rows OPTION...: name, count
-	"$B" report --latency --json "$@" "$net" |
+	"$B" latency --json "$@" "$net" |
 		json '" ".join("%s %d" % (x["name"], x["count"]) for x in r["rows"])'
 }
 is "a_lock_has_the_name_of_its_symbol" "rtnl_mutex 7" "$(rows lock)"
@@ -385,7 +385,7 @@ for k in inside without mark; do
 	"$B" ingest -qf --kallsyms "$work/$k" -o "$net.$k" \
 		tests/captures/nets.data.zst
 	is "a_lock_without_its_symbol_has_its_address: $k" ffffffff831f5aa0 \
-		"$("$B" report --latency lock --json "$net.$k" |
+		"$("$B" latency lock --json "$net.$k" |
 		json 'r["rows"][0]["name"]')"
 done
 # perf's rows are by the address behind the call: here each function has one
@@ -398,13 +398,13 @@ is "the_caller_of_a_call_is_of_the_program" \
 	tail -1 | tr -d '\r"')" "$(rows syscall --by caller --name make_net)"
 is "a_name_of_its_own_selects_rows_by_caller_too" "make_net 18" \
 	"$(rows syscall --by caller --name unshare | grep -o "make_net 18")"
-"$B" report --latency --worst 1 --name unshare "$net" >"$work/out"
+"$B" latency --worst 1 --name unshare "$net" >"$work/out"
 says "the_longest_has_the_stack_in_which_it_began" \
 	" of nets/20454: make_net < " "$work/out"
 is "in_json_outermost_first_without_the_kernel" "True False" \
-	"$("$B" report --latency --worst 2 --name unshare --json "$net" |
+	"$("$B" latency --worst 2 --name unshare --json "$net" |
 	json '"%s %s" % (all(s[-1] == "make_net" for s in r["stacks"]) and len(r["stacks"]) == 2, any("syscall_trace_enter" in s for s in r["stacks"]))')"
-"$B" report --latency lock --worst 1 --json "$net" >"$work/out"
+"$B" latency lock --worst 1 --json "$net" >"$work/out"
 is "of_a_lock_it_has_the_kernel" "True" \
 	"$(json 'any("mutex_lock" in f for f in r["stacks"][0])' <"$work/out")"
 # and of one of the C library nothing is said
@@ -413,7 +413,7 @@ is "a_stack_of_the_c_library_has_no_caller" "1" \
 is "of_the_scheduler_it_is_who_left_the_cpu" "$("$B" query --format csv "$lock" \
 	"SELECT function FROM wait WHERE comm = 'waiter' AND function NOT NULL
 	GROUP BY 1 ORDER BY sum(ns) DESC LIMIT 1" | tail -1 | tr -d '\r"')" \
-	"$("$B" report --latency off-cpu --by caller --comm waiter --json "$lock" |
+	"$("$B" latency off-cpu --by caller --comm waiter --json "$lock" |
 	json '[x["name"] for x in r["rows"] if x["name"] != "not known"][0]')"
 
 # ---- a text of ftrace: the lines of these events have no keys

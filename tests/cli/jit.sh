@@ -90,7 +90,7 @@ do
 	printf '%s\n' "11000 10 JS:${tier}twice /srv/a.js:1:9" '14000 20 JS:*once /srv/a.js:5:9' >tier.map
 	"$B" ingest -q -f -o "tier$tier.db" --perf-map 77=tier.map c.data
 done
-"$B" report --diff --format csv 'tier^.db' 'tier*.db' >out 2>err
+"$B" diff --format csv 'tier^.db' 'tier*.db' >out 2>err
 if [ "$(grep -c 'JS:twice .*,tier$' out)" = 1 ] && [ "$(grep -c ',tier$' out)" = 1 ]
 then echo "ok a comparison tells which code was of another tier"
 else
@@ -99,7 +99,7 @@ else
 fi
 printf '%s\n' '11000 10 Interpreter' '14000 20 a.B::once' >run.map
 "$B" ingest -q -f -o run.db --perf-map 77=run.map c.data
-"$B" report --diff --format csv run.db run.db >out 2>err
+"$B" diff --format csv run.db run.db >out 2>err
 if [ "$(grep -c 'Interpreter,.*,tier$' out)" = 1 ] && [ "$(grep -c ',tier$' out)" = 1 ]
 then echo "ok an interpreter runs what is not compiled yet"
 else

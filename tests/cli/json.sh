@@ -82,7 +82,7 @@ answer symbolize --no-cache c.db
 answer check --as-perf --as-tid lost.db
 answer report --limit 0 lost.db
 answer report --callers '[slower]' a.db
-answer report --diff a.db b.db
+answer diff a.db b.db
 answer report --off-cpu naps.db
 "$B" ingest -q --no-cache -o sched.db "$cap/ftrace-v7.dat" 2>log
 answer path sched.db

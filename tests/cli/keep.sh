@@ -29,7 +29,7 @@ bad=0
 for to in perf.data perf.data.gz
 do
 	refused capture $to flame -o $to a.db
-	refused capture $to report --html -o $to a.db
+	refused capture $to page -o $to a.db
 	refused capture $to export --format folded -o $to a.db
 	refused capture $to export --format perf.data -o $to a.db
 done
@@ -74,7 +74,7 @@ db = sqlite3.connect("damaged.db")
 db.execute("UPDATE frame SET image = 9999 WHERE id = 1")
 db.commit()'
 bad=0
-for command in report 'flame -o -' script annotate 'report --diff a.db'
+for command in report 'flame -o -' script annotate 'diff a.db'
 do
 	# shellcheck disable=SC2086 # words
 	"$B" $command damaged.db >out 2>err

@@ -131,7 +131,7 @@ all_say_empty() {
 	"$B" script "$work/db" 2>/dev/null | grep '\[user: ' >"$work/got"
 	printf '\t[user: empty]\n' | diff - "$work/got" || return
 	for command in "report" "report --format json" "flame -o -" \
-		"report --html -o -" "export --format folded -o -" \
+		"page -o -" "export --format folded -o -" \
 		"export --format chrome -o -"
 	do
 		# shellcheck disable=SC2086

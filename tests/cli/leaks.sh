@@ -64,7 +64,7 @@ row() {
 	else echo "not ok ${name}_tells_what_the_table_says:$got"
 	fi
 }
-row page 'host folder path comm' page.html report --html -o page.html one.db
+row page 'host folder path comm' page.html page -o page.html one.db
 row flame 'host folder path comm' f.svg flame -o f.svg one.db
 row folded 'comm' o.folded export --format folded -o o.folded one.db
 row json 'host folder path comm' o.json export --format json -o o.json one.db
@@ -125,8 +125,8 @@ db = sqlite3.connect("waits.db")
 db.execute("UPDATE capture SET host = \"testhost\"")
 db.commit()'
 prints info_of_waits 'host folder' info waits.db
-prints sched comm report --sched waits.db
-prints sched_json comm report --sched --json waits.db
+prints sched comm sched waits.db
+prints sched_json comm sched --json waits.db
 prints off_cpu comm report --off-cpu waits.db
 prints off_cpu_json 'path comm' report --off-cpu --json waits.db
 prints path_waits comm path waits.db
@@ -161,9 +161,9 @@ END
 "$B" ingest -q --no-cache -o two.db "$dir/inqfolderq/two.data"
 mkdir "$dir/src" && mv "$dir/xqpathq/app.c" "$dir/src"
 where='host folder path comm function'
-row page_of_code "$where code" page.html report --html -o page.html two.db
-row page_with_source "$where source code" page.html report --html -o page.html --source-dir "$dir/src" two.db
-row page_without_source "$where" page.html report --html --no-source -o page.html two.db
+row page_of_code "$where code" page.html page -o page.html two.db
+row page_with_source "$where source code" page.html page -o page.html --source-dir "$dir/src" two.db
+row page_without_source "$where" page.html page --no-source -o page.html two.db
 row flame_of_code "$where" f.svg flame -o f.svg two.db
 row folded_of_code 'comm function' o.folded export --format folded -o o.folded two.db
 row json_of_code "$where" o.json export --format json -o o.json two.db

@@ -217,7 +217,7 @@ bad=$?
 say commands_read_several_databases_a_folder_or_a_pattern
 
 bad=0
-for c in report check flame script info "export --format folded" "report --html -o out.html"; do
+for c in report check flame script info "export --format folded" "page -o out.html"; do
 	# shellcheck disable=SC2086 # words
 	"$B" $c two >out 2>err
 	s=$?

@@ -53,14 +53,14 @@ do
 	done
 	"$B" flame -o "$work/out" "$db" 2>"$work/err"
 	one_form "$name-flame" svg "$work/out"
-	"$B" report --html -o "$work/out" "$db" 2>"$work/err"
+	"$B" page -o "$work/out" "$db" 2>"$work/err"
 	one_form "$name-page" html "$work/out"
 done
 "$B" report --off-cpu "$work/naps.db" >"$work/out" 2>"$work/err"
 one_form off-cpu text "$work/out"
 "$B" flame --diff -o "$work/out" "$work/z-defer.db" "$work/defer-lost-clock.db" 2>"$work/err"
 one_form flame-diff svg "$work/out"
-"$B" report --diff "$work/z-defer.db" "$work/defer-lost-clock.db" >"$work/out" 2>"$work/err"
+"$B" diff "$work/z-defer.db" "$work/defer-lost-clock.db" >"$work/out" 2>"$work/err"
 one_form report-diff text "$work/out"
 "$B" report --json "$work/defer-lost-clock.db" >"$work/out"
 ! grep -qE '[0-9],[0-9]{3}[^0-9]' "$work/out"

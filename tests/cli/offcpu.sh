@@ -267,7 +267,7 @@ grep -q 'lack the innermost caller' "$work/text" && {
 	"$B" check "$work/chain.db"
 	"$B" info "$work/chain.db"
 	"$B" "$work/chain.db"
-	"$B" report --html "$work/chain.db"
+	"$B" page "$work/chain.db"
 } >"$work/all" 2>&1 && ! grep -q 'call-graph dwarf' "$work/all" &&
 	grep -q 'Building with -mno-omit-leaf-frame-pointer may mend' "$work/text"
 ok no_dump_of_each_switch_is_advised $?
@@ -402,7 +402,7 @@ do
 	[ $? = 1 ] && grep -q 'nothing says who left a CPU and came back, but the names of [0-9] tracepoints are missing, as the capture is cut off or damaged: sched_switch may be' "$work/err"
 	ok "${c%% *}_of_a_cut_one_does_not_say_to_record_them" $?
 done
-for c in path 'report --sched'
+for c in path 'sched'
 do
 	# shellcheck disable=SC2086 # a command and an option
 	"$B" $c "$captures/naps.data" >/dev/null 2>"$work/err"
@@ -492,7 +492,7 @@ sqlite3 "$work/both.db" "INSERT INTO event_type(capture, name, kind, events)
 ok records_of_switches_make_up_for_them $?
 grep -q '^  findings     none, but whether switches are missing is not judged' "$work/out"
 ok and_are_not_said_to_have_their_causes $?
-for c in 'path --worst 1' 'path --limit 1' 'report --sched'
+for c in 'path --worst 1' 'path --limit 1' 'sched'
 do
 	# shellcheck disable=SC2086 # a command and an option
 	"$B" $c "$db" >"$work/out" 2>"$work/err"
@@ -500,12 +500,12 @@ do
 		grep -q '^to know more: record each switch and wake-up.* backstitch record --waits' "$work/out"
 	ok "sampled_switches_are_said_by_$(echo "$c" | tr ' -' '__')" $?
 done
-"$B" report --sched --json "$db" | python3 -c '
+"$B" sched --json "$db" | python3 -c '
 import json, sys
 e = json.load(sys.stdin)["evidence"]
 sys.exit(e["partial"] != "switches were sampled, 64 of 1503" or "-c 1" not in e["cure"])'
 ok and_by_its_json $?
-"$B" report --html --no-source -o "$work/sampled.html" "$db"
+"$B" page --no-source -o "$work/sampled.html" "$db"
 grep -q 'switches were sampled, 64 of 1,503, so no waits are drawn; <code>perf record -c 1</code>' \
 	"$work/sampled.html" && tr -d '\n' <"$work/sampled.html" |
 	grep -q '"waits":{"event":-1,"n":0,"runs":0,'
@@ -630,7 +630,7 @@ do
 	want=${name#*:} name=${name%:*}
 	db=$work/ran-${name%%.*}.db
 	"$B" ingest -q --no-symbols -o "$db" "$captures/$name" 2>/dev/null
-	"$B" report --html --no-source -o "$work/ran.html" "$db" 2>/dev/null
+	"$B" page --no-source -o "$work/ran.html" "$db" 2>/dev/null
 	is "the_page_draws_what_was_recorded_of_${name%%.*}" "$want" \
 		"$(sed -n 's/^"runs":\([0-9]*\),$/\1/p' "$work/ran.html")"
 	is "and_its_chrome_trace_of_${name%%.*}" "$want" \

@@ -113,7 +113,7 @@ page() {
 html() {	# html DB OPTION...
 	from=$1
 	shift
-	"$B" report --html "$@" -o "$work/page.html" "$from" 2>"$work/err"
+	"$B" page "$@" -o "$work/page.html" "$from" 2>"$work/err"
 }
 
 # the data block says what the database says, in every shipped capture
@@ -206,11 +206,11 @@ ok control_bytes_are_shown_not_sent $?
 ok the_page_names_no_other_place $?
 
 # options
-"$B" report --html --kallsyms /nonexistent "$work/fp-1.db" >"$work/out.html" 2>"$work/err"
+"$B" page --kallsyms /nonexistent "$work/fp-1.db" >"$work/out.html" 2>"$work/err"
 [ $? = 1 ] && grep -q /nonexistent "$work/err"
 ok a_file_for_names_that_is_not_there_is_said $?
 db=$work/fp-1.db
-"$B" report --html "$db" >"$work/out.html" && html "$db" &&
+"$B" page "$db" >"$work/out.html" && html "$db" &&
 	cmp -s "$work/out.html" "$work/page.html"
 ok it_goes_to_standard_output_too $?
 tid=$(page "$work/page.html" sums >/dev/null &&
@@ -237,14 +237,14 @@ bad=0
 for o in '--callers main' '--json' '--format csv'
 do
 	# shellcheck disable=SC2086 # an option and its value
-	"$B" report --html $o "$db" >/dev/null 2>&1
+	"$B" page $o "$db" >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
 ok what_makes_a_table_is_refused $bad
 "$B" report -o "$work/x" "$db" >/dev/null 2>"$work/err"
 [ $? = 2 ] && grep -q html "$work/err"
 ok a_table_goes_to_standard_output_only $?
-"$B" report --html -o "$work/none/x" "$db" 2>"$work/err"
+"$B" page -o "$work/none/x" "$db" 2>"$work/err"
 [ $? = 1 ] && grep -q 'none/x: ' "$work/err"
 ok a_file_that_cannot_be_made_is_named $?
 # a place without a name in a file of which others have one
@@ -268,13 +268,13 @@ grep -q '<td>no symbol there</td>' "$work/section" &&
 ok code_without_a_name_is_not_said_to_be_named $?
 if [ -e /dev/full ]
 then
-	"$B" report --html "$db" >/dev/full 2>/dev/null
+	"$B" page "$db" >/dev/full 2>/dev/null
 	[ $? = 1 ]
 	ok a_full_disk_is_an_error $?
 fi
 # notes are no damage
 "$B" ingest -q --no-symbols -o "$work/notes.db" "tests/captures/ftrace-buffers.dat" 2>/dev/null
-"$B" report --html --no-source -o "$work/notes.html" "$work/notes.db" 2>/dev/null
+"$B" page --no-source -o "$work/notes.html" "$work/notes.db" 2>/dev/null
 grep -q 'id="t-notes"' "$work/notes.html" && grep -q "<td>buffer &#39;stk&#39;: clock local\|<td>buffer 'stk': clock local" "$work/notes.html" &&
 	! grep -q 'id="t-damage"' "$work/notes.html"
 ok notes_do_not_stand_among_what_could_not_be_read $?

@@ -183,7 +183,7 @@ for db in sys.argv[2:]:
                     b["comm"])["blame"]
         assert sum(s["ns"] for s in said) == b["ns"], b
         assert sum(s["consistent_ns"] for s in said) == b["consistent"], b
-    # intervals cover all times, and add up to report --sched
+    # intervals cover all times, and add up to sched
     last = {}
     for i in rows("SELECT * FROM state_interval"):
         assert i["t0"] == last.get(i["tid"]), i

@@ -91,15 +91,15 @@ ok the_proof_of_sql_has_the_premise $?
 	grep -q '"premise": *"if tracing was' "$work/json" &&
 	grep -q '"blind": *null' "$work/json"
 ok and_the_evidence_of_json $?
-"$B" report --sched "$work/may.db" | sed '/^$/q' | tr '\n' ' ' |
+"$B" sched "$work/may.db" | sed '/^$/q' | tr '\n' ' ' |
 	grep -q 'proved, if tracing'
 ok and_the_sums_of_threads $?
-"$B" report --html -o "$work/page.html" "$work/may.db" &&
+"$B" page -o "$work/page.html" "$work/may.db" &&
 	grep -q '"premise":"if tracing was not' "$work/page.html"
 ok and_the_page $?
 silent=tests/captures/ftrace-missed.dat.zst
 said=$("$B" path --all --worst 1 --json "$silent" | grep -o -m 1 '"premise": *"if only [^"]*"')
-"$B" report --html -o "$work/page.html" "$silent" && [ "$said" ] &&
+"$B" page -o "$work/page.html" "$silent" && [ "$said" ] &&
 	[ "$(grep -o '"premise":"[^"]*"' "$work/page.html" | sort -u)" = "$said" ]
 ok of_silent_tasks_too $?
 

@@ -257,7 +257,7 @@ do (
 	"$B" check --json $name.db >check.json
 	"$B" report --json $name.db 2>err >report.json
 	for text in "check $name.db" "report $name.db" \
-		"report --diff $name.db $name.db"
+		"diff $name.db $name.db"
 	do
 		# shellcheck disable=SC2086 # words
 		"$B" $text 2>err | tr -s '\n ' '  '

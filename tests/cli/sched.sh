@@ -149,7 +149,7 @@ print(eval(sys.argv[1]))' "$1"
 }
 
 sched() {
-	"$B" report --sched --json --limit 0 "$@"
+	"$B" sched --json --limit 0 "$@"
 }
 
 db=$work/lock.db
@@ -200,7 +200,7 @@ reverse=True) and v[0] > 0)([t['$key'] for t in r['threads']])")" = True ] ||
 done >"$work/bad"
 [ ! -s "$work/bad" ]
 ok rows_are_in_the_order_asked_for $?
-"$B" report --sched --limit 3 "$db" >"$work/text"
+"$B" sched --limit 3 "$db" >"$work/text"
 sed -n 1p "$work/text" | grep -q '^11 threads in .*% of their time proved' &&
 	grep -q '8 more threads not shown' "$work/text" &&
 	! awk 'length > 96' "$work/text" | grep -q .
@@ -214,8 +214,8 @@ when=$(awk '$3 ~ /^[0-9.]*,/ { print $3; exit }' "$work/text")
 ok the_longest_time_can_be_pasted $?
 
 # for view: the JSON of a row is in front of it
-BACKSTITCH_ROWS=1 "$B" report --sched --limit 0 "$db" >"$work/told"
-"$B" report --sched --limit 0 "$db" >"$work/text"
+BACKSTITCH_ROWS=1 "$B" sched --limit 0 "$db" >"$work/told"
+"$B" sched --limit 0 "$db" >"$work/text"
 grep -c '^{.*"tid":' "$work/told" >"$work/n" && [ "$(cat "$work/n")" -gt 3 ] &&
 	sed 's/^{[^	]*}	//' "$work/told" | cmp -s - "$work/text" &&
 	sed -n 's/^{.*"tid":\([0-9]*\).*\t *\([0-9]*\) .*/\1 \2/p' "$work/told" |
@@ -233,13 +233,13 @@ refused() {
 }
 
 refused other_tables_are_not_mixed_in 'leave out --off-cpu' --sched --off-cpu
-refused options_of_another_table_name_it "for 'backstitch report --diff'" --absolute
+refused options_of_another_table_name_it "for 'backstitch diff'" --absolute
 refused functions_have_another_order 'max, average' --sched --order self
 refused threads_have_another_order '--order max is for --sched' --order max
 refused a_time_without_records_is_named 'no records of the scheduler' \
 	--sched --time 1,2
 refused an_unknown_thread_is_named 'no thread named' --sched --comm nobody
-"$B" report --sched tests/captures/fp-1.data >/dev/null 2>"$work/err"
+"$B" sched tests/captures/fp-1.data >/dev/null 2>"$work/err"
 [ $? = 1 ] && grep -q 'sched:sched_waking' "$work/err"
 ok a_capture_without_switches_says_what_to_record $?
 
@@ -249,8 +249,8 @@ task=$work/task.db
 "$B" query --format csv "$task" "SELECT f.next_pid, max(f.next_comm) || '|' ||
 	CAST(f.event_id AS TEXT) FROM ev_sched_sched_switch f WHERE f.next_pid > 0
 	AND f.next_pid NOT IN (SELECT tid FROM thread) GROUP BY 1" | sed 1d >"$work/foreign"
-"$B" report --sched --limit 0 "$task" >"$work/out"
-"$B" report --sched --json --limit 0 "$task" >"$work/some"
+"$B" sched --limit 0 "$task" >"$work/out"
+"$B" sched --json --limit 0 "$task" >"$work/some"
 [ "$(json 'r["others"]' <"$work/some")" = "$(wc -l <"$work/foreign")" ] &&
 	grep -q "^not shown: $(wc -l <"$work/foreign") threads that only switches of these name\$" "$work/out" &&
 	[ "$(json 'sum(not t["comm"] for t in r["threads"])' <"$work/some")" = 0 ]

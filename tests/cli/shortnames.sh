@@ -89,7 +89,7 @@ ok folded_stacks_have_full_names $?
 "$B" script db >text
 grep -q ' void app::find<std::__cxx11::basic_string<' text
 ok script_has_full_names $?
-"$B" report --html -o page.html db
+"$B" page -o page.html db
 grep -q '"app::find.u003cstd::string' page.html &&
 	grep -q '"void app::find.u003cstd::__cxx11::' page.html
 ok the_page_has_both $?

@@ -110,7 +110,7 @@ ln -s old "$work/link"
 [ -L "$work/link" ] && head -c 100 "$old" | grep -q svg &&
 	[ "$(stat -c %a "$old")" = 640 ]
 ok "a link stays a link, and the file keeps its mode" $?
-for c in "flame" "report --html" "export --format perf.data" \
+for c in "flame" "page" "export --format perf.data" \
 	"export --format chrome" "export --format json" "export --format pprof" \
 	"export --format firefox" "bundle -f"
 do
@@ -121,7 +121,7 @@ do
 	[ $? = 1 ] && [ "$(cat "$old")" = old ] && grep -q "File too large" "$work/said"
 	ok "no room, the old file stays: $c" $?
 done
-for c in "flame" "report --html" "export --format perf.data" \
+for c in "flame" "page" "export --format perf.data" \
 	"export --format chrome" "bundle --redact -f"
 do
 	old=$work/old

@@ -17,7 +17,7 @@ commands() {
 	do
 		$2 "$form" export --format "$form" -o "$1" d.db
 	done
-	$2 page report --html -o "$1" d.db
+	$2 page page -o "$1" d.db
 	$2 flame flame -o "$1" d.db
 }
 databases() {

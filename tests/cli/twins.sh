@@ -178,23 +178,23 @@ db.execute("UPDATE image SET path = '/opt/twins-c-1.2' WHERE path LIKE '%/twins-
 db.commit()
 PY
 want='twins-c of A is taken for twins-c-1.2 of B: 100.00 % of it is functions of the same names (--match twins-c=twins-c keeps them apart)'
-[ "$("$B" report --diff c-a.db renamed.db 2>/dev/null | sed -n 2p)" = "$want" ] &&
+[ "$("$B" diff c-a.db renamed.db 2>/dev/null | sed -n 2p)" = "$want" ] &&
 	"$B" flame --diff c-a.db renamed.db 2>/dev/null | grep -qF "$want" &&
-	"$B" report --html --diff c-a.db renamed.db 2>/dev/null | grep -qF "\"images\":\"$want"
+	"$B" page --diff c-a.db renamed.db 2>/dev/null | grep -qF "\"images\":\"$want"
 ok a_renamed_image_is_matched_and_said_so $?
-"$B" report --diff c-a.db renamed.db >out 2>/dev/null &&
+"$B" diff c-a.db renamed.db >out 2>/dev/null &&
 	grep -q '^significant: 0 more in B, 0 less' out && grep -q ' step  *twins-c-1.2$' out &&
 	[ -z "$(judge c-a.db renamed.db)" ]
 ok and_it_is_the_same $?
-"$B" report --diff --match twins-c=twins-c c-a.db renamed.db 2>/dev/null | grep -q '^most cannot be compared: 100.00 % of the user code of A and 100.00 % of B are functions that the other does not have; if an image was renamed: --match OLD=NEW$'
+"$B" diff --match twins-c=twins-c c-a.db renamed.db 2>/dev/null | grep -q '^most cannot be compared: 100.00 % of the user code of A and 100.00 % of B are functions that the other does not have; if an image was renamed: --match OLD=NEW$'
 ok but_not_if_told_to_keep_them_apart $?
-"$B" report --diff --match twins-c=twins-c-1.2 c-a.db renamed.db >out 2>/dev/null &&
+"$B" diff --match twins-c=twins-c-1.2 c-a.db renamed.db >out 2>/dev/null &&
 	sed -n 2p out | grep -q '^A: c-a.db' && [ -z "$(judge c-a.db renamed.db --match twins-c=twins-c-1.2)" ]
 ok and_match_says_nothing_more $?
 bad=0
-"$B" report --diff --match twins-d=x c-a.db renamed.db >/dev/null 2>err
+"$B" diff --match twins-d=x c-a.db renamed.db >/dev/null 2>err
 [ $? = 2 ] && grep -q "A has no image 'twins-d'" err || bad=1
-for o in 'report --diff --match twins-c c-a.db c-b.db' 'flame --diff --match =x c-a.db c-b.db' \
+for o in 'diff --match twins-c c-a.db c-b.db' 'flame --diff --match =x c-a.db c-b.db' \
 	'report --match twins-c=x c-a.db' 'flame --match twins-c=x c-a.db'
 do
 	# shellcheck disable=SC2086 # options
@@ -208,10 +208,10 @@ for d in a b O0
 do
 	"$B" ingest -q --no-symbols -o bare-$d.db "$captures/c-$d.data.zst" || exit 1
 done
-"$B" report --diff --limit 0 bare-a.db bare-b.db >out 2>/dev/null
+"$B" diff --limit 0 bare-a.db bare-b.db >out 2>/dev/null
 grep -q ' \[twins-c+0x[0-9a-f]*\]  *twins-c$' out && ! grep -q 'in twins-c' out
 ok of_one_build_it_is_compared_by_offset $?
-"$B" report --diff --limit 0 bare-a.db bare-O0.db >out 2>/dev/null
+"$B" diff --limit 0 bare-a.db bare-O0.db >out 2>/dev/null
 [ "$(grep -c 'twins-c$' out)" = 1 ] && grep -q ' \[in twins-c\]  *twins-c$' out
 ok of_two_builds_all_of_it_is_one $?
 [ -z "$(judge bare-a.db bare-b.db)$(judge bare-a.db bare-O0.db)" ]
@@ -377,7 +377,7 @@ do
 		! grep -q '^differ' names
 	ok table_picture_and_page_name_the_same_functions_$l $?
 	grep '^differ' names
-	"$B" report --diff --limit 0 $l-one.db $l-two.db 2>/dev/null >out
+	"$B" diff --limit 0 $l-one.db $l-two.db 2>/dev/null >out
 	! grep -q 'most cannot be compared' out
 	ok two_folders_are_one_program_$l $?
 	[ $l != go ] || [ "$("$B" query --format csv go-one.db "SELECT count(*) FROM bogus_frames WHERE symbol LIKE 'runtime.goexit%'" |

@@ -357,7 +357,7 @@ def check_segments():
 
 
 def check_comparison():
-    """b and B are report --diff with the other one as A and as B."""
+    """b and B are diff with the other one as A and as B."""
     for key, a, b in (("b", "churn", "fp"), ("B", "fp", "churn")):
         t = view(path("fp"), width=WIDE, height=50)
         t.keys(key)

@@ -1,4 +1,4 @@
-# latency.py - report --latency, row by row, against perf trace, lock, kwork, sched.
+# latency.py - latency, row by row, against perf trace, lock, kwork, sched.
 """usage: latency.py [--print] [NAME...]; LATENCY_PERF=PROGRAM: of that perf
 
 perf script prints the events of a capture. From them this script makes two lists
@@ -681,7 +681,7 @@ def check_report(c, kind, rows):
                      else i["name"].split("/")[-1], k] = i[k]
         bad += common.unlike({k: v for k, v in want.items() if v},
                              {k: v for k, v in have.items() if v > 0}, 0)
-    common.ok(not bad, "%s: rows of report --latency %s are those of the table"
+    common.ok(not bad, "%s: rows of latency %s are those of the table"
               % (c.name, kind), bad[:12])
 
 

@@ -1,4 +1,4 @@
-# latencycuts.py - report --latency of real captures from which records were removed.
+# latencycuts.py - latency of real captures from which records were removed.
 """usage: latencycuts.py [--removals N] [NAME|CAPTURE...]
 
 A capture of perf in which nothing was lost has the true intervals, which

@@ -158,5 +158,5 @@ for asked in ASKED:
     bad = [lacking(asked.split(), [db]) for db in dbs]
     common.ok(any(b is not None for b in bad) and not any(bad), asked, sum((b or [] for b in bad), []))
 bad = lacking(["report", "--diff", "--limit", "5"], dbs[:2])
-common.ok(bad == [], "report --diff", bad or [])
+common.ok(bad == [], "diff", bad or [])
 common.finish()

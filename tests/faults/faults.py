@@ -65,7 +65,7 @@ COMMANDS = {
     "report": ("report DB", False),
     "report capture": ("report --no-symbols CAPTURE", False),
     "check capture": ("check --no-symbols CAPTURE", False),
-    "report --html": ("report --html -o OUT DB", True),
+    "page": ("page -o OUT DB", True),
     "script": ("script DB", False),
     "flame": ("flame -o OUT DB", True),
     "flame --diff": ("flame --diff -o OUT DB DB2", True),
@@ -99,7 +99,7 @@ COMMANDS = {
 LONG = {
     "query": ("query DB LONG_SQL", False),
     "query waits": ("query DB3 WAITS_SQL", False),
-    "report --sched": ("report --sched DB3", False),
+    "sched": ("sched DB3", False),
     "report --callers": ("report --callers main DB", False),
     "export --capture": ("export --format folded -o OUT CAPTURE", True),
 }

@@ -23,9 +23,9 @@ SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 SECONDS = 120
 SIZE_MAX = 300000
 COMMANDS = [c.split() for c in (
-    "script F", "report F", "report --latency --worst 3 F", "report --wall F",
-    "report --off-cpu F", "report --sched F", "report --sort sym,srcline F",
-    "report -g F", "report --html -o O F", "report --diff F SOUND", "path F",
+    "script F", "report F", "latency --worst 3 F", "report --wall F",
+    "report --off-cpu F", "sched F", "report --sort sym,srcline F",
+    "report -g F", "page -o O F", "diff F SOUND", "path F",
     "path --tree F", "path --waits --limit 0 F", "check --verbose F", "info F",
     "flame -o O F", "flame --off-cpu -o O F", "annotate F", "bundle -f -o O.tar F",
     "export --format firefox -o O F", "export --format chrome -o O F",

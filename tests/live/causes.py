@@ -6,7 +6,7 @@ Builds planted/orders.* in C++, Rust, Go, Java and JavaScript as they are and wi
 one change each: in a leaf, spread over what a function calls, in a callee of two
 callers, by one of these two, moved to another thread, inlined, an allocation more,
 a lock more. Records each RUNS times (4), about SECONDS (1) of processor time each,
-in turn, and compares them by 'report --diff', of one run and of RUNS a side, and
+in turn, and compares them by 'diff', of one run and of RUNS a side, and
 prints how often the cause is named first, how often something that did not change,
 and how many pairs of equal programs show a change. Recordings that are in FOLDER
 are not made again. Fails if 19 of 20 are not named, or anything is that did not

@@ -1,4 +1,4 @@
-# futexes.py - report --latency --by lock of a program that times its own waits.
+# futexes.py - latency --by lock of a program that times its own waits.
 """usage: BACKSTITCH=PROGRAM futexes.py [RUNS]
 
 Builds tests/captures/futexes.c in the ways in which programs and libraries are

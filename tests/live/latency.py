@@ -1,4 +1,4 @@
-# latency.py - report --latency of what is recorded here, beside perf's tables.
+# latency.py - latency of what is recorded here, beside perf's tables.
 """usage: BACKSTITCH=PROGRAM [PERFS="PERF ..."] latency.py [--only NAME,..]
 
 Records compilers, archivers, servers and disks with the events of perf trace,

@@ -3,7 +3,7 @@
 
 Records twenty programs RUNS times (11), about SECONDS (1) each, in turn, so that
 the recordings of one are as far apart as those of two builds are. Compares all
-pairs of recordings of each by 'report --diff', of one run a side and of several,
+pairs of recordings of each by 'diff', of one run a side and of several,
 by shares and by weights, and prints how many show a change of self or of total,
 by program and in all, and of how many all that changed is code without a name.
 Fails if more than one of 100 does with several runs a side. Recordings that are

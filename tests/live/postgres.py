@@ -86,10 +86,10 @@ def main():
         record(where)
         start = time.monotonic()
         said = follow("backstitch pg.data", where)
-        said = follow(re.search(r"backstitch report --latency pg\.db", said)[0],
+        said = follow(re.search(r"backstitch latency pg\.db", said)[0],
                       where)
         more = re.search(r"with '(.*?)' it lists", said)[1]
-        said = follow("backstitch report --latency %s pg.db" % more, where)
+        said = follow("backstitch latency %s pg.db" % more, where)
         print("three commands: %.2f s" % (time.monotonic() - start))
     finally:
         if len(sys.argv) == 1:
