@@ -29,7 +29,6 @@ static const struct opt opts[] = {
 		   "write the page to FILE instead of standard output"),
 	OPT_NO(0, "no-source", &with_source,
 	       "no code and source lines of the hot functions"),
-	OPT_GROUP(source_opts),
 	OPT_HEADING("Before and after"),
 	OPT_FLAG(0, "diff", &diff,
 		 "also what changed: 'page --diff BEFORE AFTER'"),
@@ -41,6 +40,7 @@ static const struct opt opts[] = {
 	OPT_GROUP(by_opts),
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
+	OPT_GROUP(source_opts),
 	OPT_GROUP(ingest_opts),
 	OPT_GROUP(server_opts),
 	{ .kind = OPT_END }

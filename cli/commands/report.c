@@ -98,8 +98,9 @@ static int report_check_apart(struct err *err)
 			       "--fold-library, -G, --depth");
 	if (times + by_given() + !!weight > 1)
 		return err_set(err, ERR_USAGE,
-			       "--off-cpu, --wall, --weight and --by count "
-			       "different things; choose one");
+			       "--off-cpu, --wall, --weight and --by are ways "
+			       "to count: leave out --%s",
+			       by_given() ? "by" : "weight");
 	if (filter.expr && times)
 		return err_set(err, ERR_USAGE,
 			       "--filter is for tables of samples: leave out "

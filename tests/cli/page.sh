@@ -237,12 +237,12 @@ bad=0
 for o in '--callers main' '--json' '--format csv'
 do
 	# shellcheck disable=SC2086 # an option and its value
-	"$B" page $o "$db" >/dev/null 2>&1
+	"$B" report --html $o "$db" >/dev/null 2>&1
 	[ $? = 2 ] || bad=1
 done
 ok what_makes_a_table_is_refused $bad
 "$B" report -o "$work/x" "$db" >/dev/null 2>"$work/err"
-[ $? = 2 ] && grep -q html "$work/err"
+[ $? = 2 ] && grep -q "for 'backstitch page'" "$work/err"
 ok a_table_goes_to_standard_output_only $?
 "$B" page -o "$work/none/x" "$db" 2>"$work/err"
 [ $? = 1 ] && grep -q 'none/x: ' "$work/err"

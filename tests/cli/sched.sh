@@ -235,7 +235,7 @@ refused() {
 refused other_tables_are_not_mixed_in 'leave out --off-cpu' --sched --off-cpu
 refused options_of_another_table_name_it "for 'backstitch diff'" --absolute
 refused functions_have_another_order 'max, average' --sched --order self
-refused threads_have_another_order '--order max is for --sched' --order max
+refused threads_have_another_order 'one of self, total' --order max
 refused a_time_without_records_is_named 'no records of the scheduler' \
 	--sched --time 1,2
 refused an_unknown_thread_is_named 'no thread named' --sched --comm nobody
