@@ -199,7 +199,6 @@ static struct maker *maker_make(const char *path, const struct maker_opts *o,
 	mk->is_new = true;
 	mk->w = writing_new(fr, o->fields);
 	mk->w->force = o->force;
-	mk->w->compat = o->compat;
 	/* a temporary one is in the folder for temporary files, where a file is
 	 * not needed */
 	if (!*path && o->temp_dir &&
@@ -317,8 +316,7 @@ static int maker_complete(struct maker *mk, struct ledger *lg, struct err *err)
 	     deferral_end(mk, err) || flush_late_hashes(mk, err) ||
 	     maker_exec(mk, store_sql("loss_has_sum"), err) ||
 	     maker_exec(mk, "PRAGMA writable_schema=ON", err) ||
-	     views_add(mk->db, sql_file("views"), err) ||
-	     (w->compat && views_add_compat(mk->db, w->compat, false, err))))
+	     views_add(mk->db, sql_file("views"), err)))
 		return -1;
 	bool label = w->renamed || (fresh && !w->labelled);
 

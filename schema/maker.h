@@ -26,9 +26,6 @@ struct maker_opts {
 	 * stacks in their fields, or fields that are in no payload. Payloads of
 	 * other events are rows of payload, or nowhere if "none". */
 	const char *fields;
-	/* One of store_compat_tools, whose views maker_finish() adds; NULL:
-	 * none. Borrowed until then. */
-	const char *compat;
 	/* Of maker_create_temp(): the folder for a file that has its name only
 	 * while it is opened. NULL, and where none can be made: SQLite inserts
 	 * all rows, into a file that it chooses. */

@@ -38,12 +38,6 @@ bool store_is_database(const void *head, size_t n);
 int store_functions(struct store *db,
 		    bool (*demangle)(const char *name, char *buf, size_t size),
 		    struct err *err);
-/* Tools for whose databases there are queries: "perf" (export-to-sqlite),
- * "perfetto". Ends with NULL. */
-extern const char *const store_compat_tools[];
-/* Makes views with the columns of such a tool for this connection, which can
- * only read. Returns 0, or -1 and *err. */
-int store_compat(struct store *db, const char *tool, struct err *err);
 /* Statements end with an error once fn returns true; it is asked now and then
  * while they run. */
 void store_on_stop(struct store *db, bool (*fn)(void));

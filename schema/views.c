@@ -14,7 +14,6 @@
 #include "schema/db/queries.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/task_state.h"
 
 static const char create_view[] = "CREATE VIEW ";
 static const char create_table[] = "CREATE TABLE ";
@@ -322,10 +321,6 @@ static int views_check_all(const struct store *db, struct err *err)
 	static const struct views_kind kinds[] = {
 		{ create_table, "tables", "same_table", views_check_table },
 		{ create_view, "views", "same_view", views_hide },
-		{ create_view, "compat", "same_view_or_none", views_hide },
-		{ create_view, "compat_perf", "same_view_or_none", views_hide },
-		{ create_view, "compat_perfetto", "same_view_or_none",
-		  views_hide },
 	};
 
 	bool hidden = db->older;
@@ -361,84 +356,26 @@ int views_check(const struct store *db, struct err *err)
 
 /* ---- adding */
 
-/* st: put_view, which puts the views into the database; NULL: views_hide(). */
-static int views_each(const struct store *db, const char *sql, sqlite3_stmt *st,
-		      struct err *err)
-{
-	for (const char *s = views_skip(sql); *s;) {
-		const char *end = views_end(s);
-		size_t len = (size_t)(end - s);
-		int rc;
-
-		if (strncmp(s, create_view, sizeof(create_view) - 1) != 0)
-			return err_set(err, ERR_DB,
-				       "'%.20s': needs CREATE VIEW", s);
-		if (st) {
-			const char *name = s + sizeof(create_view) - 1;
-
-			sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("),
-					  SQLITE_STATIC);
-			sqlite3_bind_text(st, 2, s, (int)len, SQLITE_STATIC);
-			rc = db_step(db, st, err);
-		} else {
-			rc = views_hide(db, s, len, err);
-		}
-		if (rc)
-			return -1;
-		s = views_skip(*end ? end + 1 : end);
-	}
-	return 0;
-}
-
 int views_add(const struct store *db, const char *sql, struct err *err)
 {
 	sqlite3_stmt *st = db_prepare(db, store_sql("put_view"), err);
-	int rc = st ? views_each(db, sql, st, err) : -1;
+	int rc = st ? 0 : -1;
 
+	for (const char *s = views_skip(sql); !rc && *s;) {
+		const char *end = views_end(s);
+		const char *name = s + sizeof(create_view) - 1;
+
+		if (strncmp(s, create_view, sizeof(create_view) - 1) != 0) {
+			rc = err_set(err, ERR_DB, "'%.20s': needs CREATE VIEW",
+				     s);
+			break;
+		}
+		sqlite3_bind_text(st, 1, name, (int)strcspn(name, " ("),
+				  SQLITE_STATIC);
+		sqlite3_bind_text(st, 2, s, (int)(end - s), SQLITE_STATIC);
+		rc = db_step(db, st, err);
+		s = views_skip(*end ? end + 1 : end);
+	}
 	sqlite3_finalize(st);
-	return rc;
-}
-
-/* Returns the statement of view switch_state, with the letters of task_state.h;
- * the caller frees it. */
-static char *views_switch_state(bool has_fields)
-{
-	char *states, *sql;
-	FILE *f = mem_stream(&states, NULL);
-	struct sql_gap fill = { "states", NULL };
-
-	for (size_t i = 0; task_state(i); i++)
-		fprintf(f, "\n\tWHEN prev_state %s %lld THEN '%s'",
-			task_state(i)->bits ? "&" : "=",
-			(long long)task_state(i)->bits, task_state(i)->name);
-	mem_stream_end(f);
-	fill.text = states;
-	sql = has_fields ? store_sql_fill("switch_fields", &fill, 1)
-			 : mem_strdup(store_sql("switch_no_fields"));
-	free(states);
-	return sql;
-}
-
-int views_add_compat(const struct store *db, const char *tool, bool temp,
-		     struct err *err)
-{
-	char name[32];
-	int64_t has;
-
-	if (db_number(db, store_sql("has_switch_fields"), &has, err))
-		return -1;
-	char *state = views_switch_state(has);
-	snprintf(name, sizeof(name), "compat_%s", tool);
-	const char *const text[] = {
-		state,
-		sql_file("compat"),
-		sql_file(name),
-	};
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < ARRAY_SIZE(text); i++)
-		rc = temp ? views_each(db, text[i], NULL, err)
-			  : views_add(db, text[i], err);
-	free(state);
 	return rc;
 }

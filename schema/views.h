@@ -1,18 +1,12 @@
 /* views.h - the views of a database, and whether it has the tables and views
  * that it should have. */
 #pragma once
-#include <stdbool.h>
-
 struct err;
 struct store;
 
 /* Adds the views of an SQL text that has nothing else; needs PRAGMA
  * writable_schema. */
 int views_add(const struct store *db, const char *sql, struct err *err);
-/* Adds the views with the columns of a tool of store_compat_tools, to the
- * database or, if temp, to this connection only. */
-int views_add_compat(const struct store *db, const char *tool, bool temp,
-		     struct err *err);
 /* Refuses a database in which a table of ours is anything else, and hides views
  * with another text behind ours. */
 int views_check(const struct store *db, struct err *err);

@@ -79,7 +79,7 @@ ASKED = (
     ("check", "text", "check --time 20%-70% --max-unjoined 5 DB"),
     ("check", "text", "check --max-loss 5% --limit 3 --verbose DB"),
     ("flame", "svg", "flame DB"),
-    ("flame", "svg", "flame --reverse --inverted --colors hot DB"),
+    ("flame", "svg", "flame --reverse --colors hot DB"),
     ("flame", "svg", "flame --by-verdict --by-pid --by samples DB"),
     ("flame", "svg", "flame --off-cpu DB"),
     ("flame", "svg", "flame --latency syscall DB"),
@@ -132,7 +132,7 @@ ASKED = (
     ("sched", "text", "sched --cpu 0 --time 10%-60% DB"),
     ("sched", "text", "latency --kind off-cpu --worst 5 --histogram DB"),
     ("sched", "text", "latency --kind off-cpu --by behind --name COMM DB"),
-    ("sched", "json", "latency --kind wake-up --by tid --json --bins 50us DB"),
+    ("sched", "json", "latency --kind wake-up --by tid --json --histogram DB"),
     ("sched", "text", "latency --fail-above 1h --percentile 99"
      " --pair sched:sched_waking,sched:sched_switch DB"),
     ("path", "text", "path DB"),
@@ -195,8 +195,8 @@ READ = (
     "--clock monotonic", "--clock-offset 1ms --sched-clock-offset 1ms",
     "--cookie-layout opaque --debug-dir . --formats . --stats .",
     "--nonce-format none", "--maps 1=none", "--vmlinux none",
-    "--jitdump none", "--perf-map 1=none", "--compat perf",
-    "--compat perfetto --fields sched:*",
+    "--jitdump none", "--perf-map 1=none",
+    "--fields sched:*",
 )
 
 WRONG = ("", "nosuch", "--nosuch", "help nosuch", "ingest", "ingest nosuch",

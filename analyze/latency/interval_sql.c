@@ -9,8 +9,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-#define SLICE_NAME 64
-
 struct interval_sql {
 	struct store *db;
 	const char *path;
@@ -19,7 +17,6 @@ struct interval_sql {
 	struct interval *row;
 	size_t n, cap;
 	bool loaded;
-	char name[SLICE_NAME]; /* of the slice at hand */
 };
 
 static void interval_sql_keep(void *arg, const struct interval *i)
@@ -131,79 +128,22 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	}
 }
 
-/* ---- Perfetto's slices: the same, of what threads did */
-
-/* System calls are "sys_read" there. */
-static void interval_sql_name(struct interval_sql *s, const struct interval *i,
-			      struct value *v)
-{
-	char *name = s->name;
-	const char *call = intern_get(&s->iv->names, i->name);
-
-	if (s->iv->pair[i->pair].kind->calls && strncmp(call, "NR ", 3)) {
-		snprintf(name, SLICE_NAME, "sys_%s", call);
-		call = name;
-	}
-	interval_text(v, call);
-}
-
-static size_t interval_sql_next_slice(void *arg,
-				      const struct virtual_ask *ask UNUSED,
-				      size_t row)
-{
-	const struct interval_sql *s = arg;
-	const struct virtual_ask all = { .low = INT64_MIN, .high = INT64_MAX };
-
-	while ((row = interval_sql_next(arg, &all, row)) != VIRTUAL_END &&
-	       (!s->row[row].thread || s->row[row].begin == INTERVAL_NEVER))
-		row++;
-	return row;
-}
-
-/* Perfetto has -1 for a slice without an end; so has one of which it is not
- * proved. */
-static void interval_sql_slice(void *arg, size_t row, int column,
-			       struct value *v)
-{
-	struct interval_sql *s = arg;
-	const struct interval *i = &s->row[row];
-	const int64_t number[] = {
-		[COMPUTED_PERFETTO_SLICE_ID] = i->begin_event,
-		[COMPUTED_PERFETTO_SLICE_TS] = i->begin,
-		[COMPUTED_PERFETTO_SLICE_DUR] =
-			i->verdict == INTERVAL_PROVED
-				? interval_span(i->begin, i->end)
-				: -1,
-		[COMPUTED_PERFETTO_SLICE_TRACK_ID] = i->thread,
-		[COMPUTED_PERFETTO_SLICE_DEPTH] = 0,
-	};
-
-	if (column == COMPUTED_PERFETTO_SLICE_CATEGORY)
-		interval_text(v, s->iv->pair[i->pair].kind->word);
-	else if (column == COMPUTED_PERFETTO_SLICE_NAME)
-		interval_sql_name(s, i, v);
-	else if (column != COMPUTED_PERFETTO_SLICE_PARENT_ID)
-		interval_int(v, number[column]);
-}
-
 /* Their columns are in schema/sql/computed.sql. */
 static const struct virtual_table interval_tables[] = {
 	{ "interval", true, interval_sql_load, interval_sql_next,
 	  interval_sql_cell, COMPUTED_INTERVAL_TID, COMPUTED_INTERVAL_T0,
 	  COMPUTED_INTERVAL_T1 },
-	{ "perfetto_slice", false, interval_sql_load, interval_sql_next_slice,
-	  interval_sql_slice, -1, 0, 0 },
 };
 
 struct interval_sql *interval_sql_new(struct store *db, const char *path,
-				      bool slices, struct err *err)
+				      struct err *err)
 {
 	struct interval_sql *s = mem_new(1, sizeof(*s));
 
 	s->db = db;
 	s->path = path;
 	s->ask.any = true;
-	if (!store_give_tables(db, interval_tables, slices ? 2 : 1, s, err))
+	if (!store_give_tables(db, interval_tables, 1, s, err))
 		return s;
 	interval_sql_free(s);
 	return NULL;

@@ -7,10 +7,9 @@ struct err;
 struct interval_sql;
 struct store;
 
-/* Adds the table to the connection, and with `slices` perfetto_slice, which
- * makes of it what Perfetto has. path: borrowed. Returns what
+/* Adds the table to the connection. path: borrowed. Returns what
  * interval_sql_free() frees, when all statements are closed and before
  * store_close(); or NULL and *err. */
 struct interval_sql *interval_sql_new(struct store *db, const char *path,
-				      bool slices, struct err *err);
+				      struct err *err);
 void interval_sql_free(struct interval_sql *s); /* NULL is fine */

@@ -197,7 +197,12 @@ static const struct {
 	const char *was; /* "--option" or "--option value" */
 	const char *now; /* follows a semicolon */
 } options_gone[] = {
+	{ "--bins", "--histogram has powers of two; 'backstitch query DB "
+		    "\"SELECT ns / 50000, count(*) FROM interval GROUP BY 1\"' "
+		    "bins of 50 us" },
+	{ "--compat", "'backstitch query --views DB' lists the views" },
 	{ "--format speedscope", "speedscope reads '--format folded'" },
+	{ "--inverted", "a flame graph has its root on top without it" },
 };
 
 /* Sets *err if the word is an option, or a value of it, that earlier versions

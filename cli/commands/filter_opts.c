@@ -9,8 +9,7 @@
 
 struct filter filter;
 
-const struct opt filter_opts[] = {
-	OPT_HEADING("Which samples"),
+static const struct opt each_filter[] = {
 	OPT_STRING(0, "time", "FROM,TO", &filter.time,
 		   "only this time, in seconds as 'script' shows it: 12.5,13 "
 		   "or ,13 or 12.5, or a share: 10%-20%"),
@@ -24,6 +23,14 @@ const struct opt filter_opts[] = {
 		   "--all-cgroups: '/web*'; * and ? are wild"),
 	OPT_STRING(0, "event", "LIST", &filter.event,
 		   "only these events; * and ? are wild"),
+	{ .kind = OPT_END }
+};
+
+const struct opt filter_opts[] = {
+	OPT_HEADING("Which samples"),
+	OPT_GROUP_TOLD(each_filter,
+		       "--time, --cpu, --pid, --tid, --comm, --cgroup, "
+		       "--event: see 'backstitch help options'"),
 	{ .kind = OPT_END }
 };
 

@@ -55,8 +55,6 @@ static const struct opt flame_opt_table[] = {
 		 "merge stacks from the innermost frame"),
 	OPT_FLAG(0, "collapse-recursion", &opts.collapse,
 		 "a function that calls itself is one frame"),
-	OPT_FLAG(0, "inverted", &opts.inverted,
-		 "icicle: the root on top, as without it"),
 	OPT_FLAG(0, "upward", &opts.upward,
 		 "the root below, callees above their callers"),
 	OPT_FLAG(0, "by-pid", &opts.by_pid,
@@ -164,10 +162,6 @@ static int flame_check(struct svg_opts *o, struct err *err)
 			       "--weight, --by samples, --off-cpu, --wall, "
 			       "--latency and --from-folded are different "
 			       "widths; choose one");
-	if (opts.inverted && opts.upward)
-		return err_set(err, ERR_USAGE,
-			       "--inverted and --upward are opposites; choose "
-			       "one");
 	if (filter.expr && (flame_of_times() || opts.from_folded))
 		return err_set(err, ERR_USAGE,
 			       "--filter is about samples: leave out "
@@ -188,9 +182,7 @@ static int flame_check(struct svg_opts *o, struct err *err)
 			       "leave out --no-inline and --from-folded");
 	if (diff_opts_check(opts.diff, err))
 		return -1;
-	o->title = opts.title	   ? opts.title
-		   : opts.inverted ? "Icicle graph"
-				   : "Flame graph";
+	o->title = opts.title ? opts.title : "Flame graph";
 	o->subtitle = opts.subtitle;
 	o->colors = palette_find(opts.colors ? opts.colors : palette_names[0]);
 	o->width = (unsigned int)opts.width;

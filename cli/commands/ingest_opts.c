@@ -141,9 +141,6 @@ const struct opt load_opts[] = {
 		   "globs by commas, 'all' or 'none' (default: scheduling, "
 		   "process and interrupt events, and those with stacks in "
 		   "their fields)"),
-	OPT_CHOICE(0, "compat", "TOOL", &asked.load.compat, store_compat_tools,
-		   "add views for queries that were written for perf's "
-		   "export-to-sqlite or for Perfetto"),
 	OPT_GROUP(load_common_opts),
 	{ .kind = OPT_END }
 };
@@ -170,7 +167,10 @@ const struct opt ingest_opts[] = {
 	OPT_GROUP_TOLD(load_common_opts,
 		       "and for a capture, those of 'backstitch help ingest': "
 		       "--symfs, --kallsyms, --debuginfod, --maps, ..."),
-	OPT_GROUP(database_set_opts),
+	OPT_HEADING("Several databases"),
+	OPT_GROUP_TOLD(database_set_opts,
+		       "--from, --to, --since, --last: see 'backstitch help "
+		       "options'"),
 	{ .kind = OPT_END }
 };
 

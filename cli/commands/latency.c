@@ -14,8 +14,8 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
-static const char *kind, *only, *by = "name", *order = "total", *bins,
-				*fail_above, *percentile;
+static const char *kind, *only, *by = "name", *order = "total", *fail_above,
+				*percentile;
 static struct opt_list pairs;
 static long limit = NUMBER_UNSET, worst;
 static bool histogram;
@@ -56,8 +56,6 @@ static const struct opt opts[] = {
 		   "of path"),
 	OPT_FLAG(0, "histogram", &histogram,
 		 "print how many took how long, by powers of two"),
-	OPT_STRING(0, "bins", "TIME", &bins,
-		   "the same by bins of that width: 50us"),
 	OPT_STRING(0, "fail-above", "TIME", &fail_above,
 		   "exit with 4 if a row certainly took longer: 5ms"),
 	OPT_STRING(0, "percentile", "P", &percentile,
@@ -100,11 +98,9 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 			       "of events with fields; name, comm, tid, pid, "
 			       "cpu, behind or caller are needed",
 			       o->by_field);
-	if (output_check(err) || latency_span("--bins", bins, &o->bin, err) ||
+	if (output_check(err) ||
 	    latency_span("--fail-above", fail_above, &o->fail, err))
 		return -1;
-	if (bins && o->bin <= 0)
-		return err_set(err, ERR_USAGE, "--bins needs a width above 0");
 	if (percentile && !fail_above)
 		return err_set(err, ERR_USAGE,
 			       "--percentile needs "
@@ -153,7 +149,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .name = only,
 				  .order = order,
 				  .worst = (size_t)worst,
-				  .histogram = histogram || bins,
+				  .histogram = histogram,
 				  .fail = -1 };
 	const struct open_ask ask = open_asked();
 	int status = STATUS_OK;
@@ -191,7 +187,7 @@ const struct command cmd_latency = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"kind pair by order limit worst histogram bins fail-above json comm tid cpu time",
+		"kind pair by order limit worst histogram fail-above json comm tid cpu time",
 	.pages = true,
 	.run = latency_run,
 };

@@ -24,15 +24,12 @@
 /* Of the longest name of a view to begin with. */
 #define FIRST_CELLS 16
 
-static const char *file, *compat;
+static const char *file;
 static bool list_views, list_tables, list_functions, list_schema;
 
 static const struct opt opts[] = {
 	OPT_STRING('f', "file", "FILE", &file,
 		   "read the SQL from FILE ('-': standard input)"),
-	OPT_CHOICE(0, "compat", "TOOL", &compat, store_compat_tools,
-		   "have views for queries that were written for perf's "
-		   "export-to-sqlite or for Perfetto"),
 	OPT_GROUP(output_opts),
 	OPT_FLAG(0, "views", &list_views, "list the views and their columns"),
 	OPT_FLAG(0, "tables", &list_tables,
@@ -152,8 +149,8 @@ static int query_print_schema(int argc, struct err *err)
 {
 	bool json = output_asked() && !strcmp(output_chosen()->name, "json");
 
-	if (argc || file || compat || list_views || list_tables ||
-	    list_functions || output_asked() != json)
+	if (argc || file || list_views || list_tables || list_functions ||
+	    output_asked() != json)
 		return err_set(err, ERR_USAGE,
 			       "--schema is asked alone, or with --json");
 	query_schema(json);
@@ -190,9 +187,8 @@ static int query_run(int argc, char **argv, struct err *err)
 	if (db && !store_functions(db, demangle_name, err))
 		causes = path_sql_new(db, path, err);
 	if (causes)
-		intervals = interval_sql_new(
-			db, path, compat && !strcmp(compat, "perfetto"), err);
-	if (!intervals || (compat && store_compat(db, compat, err)))
+		intervals = interval_sql_new(db, path, err);
+	if (!intervals)
 		;
 	else if (w.listing && !output_asked())
 		ret = query_list_names(db, w.sql, w.first ? FIRST_CELLS : 0,

@@ -137,16 +137,6 @@ void query_error(struct store *db, const char *sql, struct err *err)
 		return;
 	struct err old = *err;
 
-	for (size_t i = 0; store_compat_tools[i]; i++) {
-		const char *tool = store_compat_tools[i];
-		size_t len = strlen(tool);
-
-		if (!strncmp(word, tool, len) && word[len] == '_') {
-			err_set(err, old.code, "%s; --compat %s makes it",
-				old.msg, tool);
-			return;
-		}
-	}
 	n.near.typed = word;
 	offer_all(db, kinds[kind].query, sql, &n);
 	/* the right name for another table is no near miss */

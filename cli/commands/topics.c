@@ -13,6 +13,8 @@
 #include "stitch/source.h"
 #include "cli/args/command.h"
 #include "cli/args/options.h"
+#include "cli/commands/filter_opts.h"
+#include "cli/commands/ingest_opts.h"
 
 /* ---- option tables */
 
@@ -84,8 +86,8 @@ void help_options_common(FILE *out, const struct command *c)
 		options_walk_named(c->opts, c->common, print_option, &p);
 }
 
-/* Prints those that every command takes, and what only a file in place of a
- * command does. */
+/* Prints those that every command takes, what only a file in place of a command
+ * does, and what most commands take: their own help has a sentence for it. */
 static void help_options_shared(FILE *out)
 {
 	struct option_print p = option_print_init(out);
@@ -95,6 +97,10 @@ static void help_options_shared(FILE *out)
 	p.heading = "Without a command, 'backstitch perf.data' takes what "
 		    "'ingest' does, and";
 	options_walk_named(cmd_default.opts, "open", print_option, &p);
+	p.heading = "Commands that read samples choose them by";
+	options_walk(filter_opts, print_option, &p);
+	p.heading = "Commands that read databases choose some of several by";
+	options_walk(database_set_opts, print_option, &p);
 }
 
 /* ---- topics */

@@ -649,7 +649,6 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 		  struct store **db, bool *damaged, struct err *err)
 {
 	struct maker_opts so = { .fields = ask->fields,
-				 .compat = ask->compat,
 				 .temp_dir = folder_for_temp(),
 				 .force = ask->force };
 	struct load ld = { .ask = ask };

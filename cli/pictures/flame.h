@@ -22,7 +22,7 @@ struct flame_opts {
 	const struct filter *filter; /* which samples; borrowed */
 	const char *out_path, *title, *subtitle, *minwidth, *colors;
 	long width;
-	bool reverse, inverted, upward, by_pid, by_thread, by_verdict, no_comm,
+	bool reverse, upward, by_pid, by_thread, by_verdict, no_comm,
 		from_folded, inlined, inlined_rows, collapse;
 	struct pick_opts pick; /* --include, --exclude */
 	bool diff, absolute, wakeups, by_state;

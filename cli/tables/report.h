@@ -90,7 +90,6 @@ struct latency_opts {
 	const char *order;    /* a column */
 	size_t worst;	      /* how many of the longest; 0: none */
 	bool histogram;
-	int64_t bin;		/* ns of its bins; 0: powers of two */
 	int64_t fail;		/* ns; -1: not asked for */
 	unsigned int per_mille; /* at which the percentile must not be above */
 };

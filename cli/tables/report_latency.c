@@ -23,7 +23,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-#define BINS_MAX 4096
+#define BINS_MAX 63
 #define LATENCY_KEY 300
 /* Frames of a stack on a screen: the innermost, and the outermost ones. */
 #define CHAIN_LINES 12
@@ -556,20 +556,16 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 /* ---- histogram */
 
 /* Returns the number of the bin of a length. */
-static size_t latency_bin(int64_t ns, int64_t width)
+static size_t latency_bin(int64_t ns)
 {
 	size_t bin = 0;
 
-	if (width)
-		return ns / width < BINS_MAX ? (size_t)(ns / width)
-					     : BINS_MAX - 1;
-	while (bin < 62 && ns >= (int64_t)1 << (bin + 1))
+	while (bin + 1 < BINS_MAX && ns >= (int64_t)1 << (bin + 1))
 		bin++;
 	return bin;
 }
 
-/* One histogram of all proved ones of a kind: powers of two, or bins of equal
- * width. */
+/* One histogram of all proved ones of a kind, by powers of two. */
 static void latency_put_histogram(const struct latency *l, uint32_t kind,
 				  struct json *j)
 {
@@ -578,7 +574,7 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		{ NULL, "from_ns" },	  { "Count", "count" },
 		{ "Share %", "percent" }, { "", NULL },
 	};
-	uint64_t *count = mem_new(BINS_MAX, sizeof(*count));
+	uint64_t count[BINS_MAX] = { 0 };
 	char bar[41];
 	size_t from = BINS_MAX, to = 0;
 	uint64_t most = 0, all = 0;
@@ -588,7 +584,7 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
 		     k++) {
 			const struct latency_length *len = &l->row[i].length[k];
-			size_t bin = latency_bin(len->ns, l->o->bin);
+			size_t bin = latency_bin(len->ns);
 
 			count[bin] += len->n;
 			raise_to(most, count[bin]);
@@ -598,9 +594,7 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		}
 	for (size_t bin = from; bin <= to && all; bin++) {
 		size_t len = (size_t)(count[bin] * 40 / most);
-		int64_t low = l->o->bin ? (int64_t)bin * l->o->bin
-			      : bin	? (int64_t)1 << bin
-					: 0;
+		int64_t low = bin ? (int64_t)1 << bin : 0;
 
 		memset(bar, '#', len);
 		bar[len] = '\0';
@@ -618,7 +612,6 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 	else
 		grid_write(g, l->o->format, stdout);
 	grid_free(g);
-	free(count);
 }
 
 static void latency_put_histograms(const struct latency *l, struct json *j)

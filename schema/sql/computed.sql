@@ -110,15 +110,3 @@ CREATE TABLE interval(
 				-- cancel, exec, sigreturn, merged; NULL: none
 	loss INTEGER		-- loss.id of the first loss that hides more
 );
-
-CREATE TABLE perfetto_slice(
--- Perfetto: what threads did, of table interval. With --compat perfetto only.
-	id INTEGER, ts INTEGER,
-	dur INTEGER,		-- -1: it has no end, or which one is not
-				-- proved
-	track_id INTEGER,
-	category TEXT,		-- its kind
-	name TEXT,		-- system calls: sys_read
-	depth INTEGER,		-- always 0
-	parent_id INTEGER	-- always NULL
-);

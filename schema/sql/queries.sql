@@ -40,11 +40,6 @@ WHERE name = ?1 AND type = 'table' AND rootpage > 0 AND sql = ?2
 SELECT 1 AS found FROM main.sqlite_master
 WHERE name = ?1 AND type = 'view' AND sql = ?2
 
--- ?1: name, ?2: text
--- name: same_view_or_none
-SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
-	WHERE name = ?1 AND (type <> 'view' OR sql <> ?2))
-
 -- ?1: name
 -- name: no_such_thing
 SELECT 1 AS found WHERE NOT EXISTS (SELECT 1 FROM main.sqlite_master
@@ -267,23 +262,6 @@ SELECT abs((SELECT total(n) FROM cookie_gap)
 	- (SELECT total(missing) FROM cookie_cpu))
 	+ abs((SELECT total(missing) FROM cookie_cpu)
 	- (SELECT total(missing) FROM cookies)) AS n
-
--- name: has_switch_fields
-SELECT count(*) = 3 AS has FROM pragma_table_info('ev_sched_sched_switch')
-WHERE name IN ('event_id', 'prev_state', 'prev_prio')
-
--- name: switch_fields
-CREATE VIEW switch_state(event, state, prio) AS
--- The state of the thread that a switch takes off the CPU, where recorded. The
--- bits are those of /proc/PID/stat, in the kernel's order since 4.14.
-SELECT event_id, CASE WHEN typeof(prev_state) = 'text' THEN prev_state
-	WHEN prev_state < 0 THEN NULL{states} END, prev_prio
-FROM ev_sched_sched_switch
-
--- name: switch_no_fields
-CREATE VIEW switch_state(event, state, prio) AS
--- Empty: no event has the state of the thread that a switch takes off the CPU.
-SELECT NULL, NULL, NULL WHERE 0
 
 -- User stacks with their own times. kind: 0 of an event, 1 of a chain.
 -- ?1: from, ?2: before

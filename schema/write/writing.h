@@ -98,7 +98,6 @@ struct capture_map {
 struct writing {
 	char *temp; /* the file's name until it is finished; NULL: none */
 	bool force; /* replaces an existing file in the end */
-	const char *compat;	 /* as in struct maker_opts */
 	const struct frames *fr; /* borrowed; NULL: an older database */
 	struct capture_map *capture;
 	size_t n_capture, cap_capture;

@@ -299,14 +299,9 @@ f() {
 }
 f >"$work/1" && f >"$work/2" && cmp -s "$work/1" "$work/2"
 ok the_same_input_gives_the_same_bytes $?
-[ "$(svg "$work/1" order)" = down ] &&
-	f --inverted >"$work/3" && [ "$(svg "$work/3" order)" = down ]
-ok the_root_is_on_top $?
+ok the_root_is_on_top "$([ "$(svg "$work/1" order)" = down ]; echo $?)"
 f --upward >"$work/3" && [ "$(svg "$work/3" order)" = up ]
 ok upward_has_the_root_below $?
-f --upward --inverted >"$work/3" 2>&1
-[ $? = 2 ] && grep -q 'opposites' "$work/3"
-ok and_not_on_top_as_well $?
 folded --from-folded --reverse "$work/small" >"$work/4"
 printf 'c;b;a 3\nd;b;a 1\ne;a 1\n' | cmp -s - "$work/4"
 ok reverse_starts_with_the_innermost_frame $?

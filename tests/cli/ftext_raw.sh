@@ -39,13 +39,13 @@ one ftrace-ustack-both ftrace-ustack-both.dat 400
 one ftrace-missed ftrace-missed.dat.zst 9000
 # losses, and what the tasks of switches did next; what is lost by the counters of a
 # trace.dat (of no page) is in no report
-states="SELECT e.time_ns, s.state FROM event e JOIN switch_state s
-	ON s.event = e.id ORDER BY 1"
+states="SELECT e.time_ns, s.prev_state FROM event e JOIN ev_sched_sched_switch s
+	ON s.event_id = e.id ORDER BY 1"
 lost="SELECT cpu, n FROM loss WHERE what = 'lost' AND off > 0 ORDER BY 1, 2"
 for sql in "$states" "$lost"
 do
-	"$B" query --compat perf --format csv "$work/ftrace-missed.t.db" "$sql" >"$work/t"
-	"$B" query --compat perf --format csv "$work/ftrace-missed.d.db" "$sql" >"$work/d"
+	"$B" query --format csv "$work/ftrace-missed.t.db" "$sql" >"$work/t"
+	"$B" query --format csv "$work/ftrace-missed.d.db" "$sql" >"$work/d"
 	diff "$work/t" "$work/d" | head -n 5 | sed 's/^/    /'
 	cmp -s "$work/t" "$work/d"
 	ok "the raw report has the same: $(wc -l <"$work/t") rows" $?

@@ -28,12 +28,6 @@ q() {
 	"$B" query --format csv "$1.db" "$2" 2>err | sed 1d | tr -d '\r"'
 }
 
-# compat TOOL DB SQL: the same with the views for queries of a tool
-compat() {
-	"$B" query --compat "$1" --format csv "$2.db" "$3" 2>err | sed 1d |
-		tr -d '\r"'
-}
-
 in_python() {	# in_python DB SQL
 	"$PY" - "$1.db" "$2" <<-'EOT'
 	import os, sqlite3, sys
@@ -180,72 +174,15 @@ ok "in a line each, with what they show" $?
 is "which is the same for programs" 10 "$("$B" query --json task.db |
 	grep -c '"columns":"[A-Z]')"
 
-# ---- Perfetto's and perf's tables
-is "Perfetto's slices add up to the switches" 0,1 "$(compat perfetto ftrace "
-	WITH i AS (SELECT e.cpu, e.time_ns, s.next_pid, lead(e.time_ns)
-		OVER (PARTITION BY e.cpu ORDER BY e.id) - e.time_ns AS ns
-		FROM ev_sched_sched_switch s JOIN event e ON e.id = s.event_id),
-	a AS (SELECT next_pid, sum(ns) FROM i WHERE ns IS NOT NULL GROUP BY 1),
-	b AS (SELECT t.tid, sum(s.dur) FROM perfetto_sched s
-		JOIN perfetto_thread t USING(utid) GROUP BY 1)
-	SELECT (SELECT count(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM b)),
-		(SELECT count(*) > 3 FROM b)")"
-is "what a thread does has no gap and no overlap" 0 "$(compat perfetto ftrace "
-	SELECT count(*) FROM (SELECT ts + dur AS e,
-		lead(ts) OVER (PARTITION BY utid ORDER BY ts) AS n
-		FROM perfetto_thread_state WHERE utid NOT IN
-		(SELECT id FROM thread WHERE tid = 0)) WHERE n <> e")"
-# killable sleep before Linux 4.14: D, as table wait and all commands say
-cp ftrace.db killable.db
-sqlite3 killable.db "UPDATE ev_sched_sched_switch SET prev_state = 130"
-is "a view has the states that a table has" "D,D" "$(compat perf killable "
-	SELECT (SELECT group_concat(DISTINCT state) FROM switch_out),
-		(SELECT group_concat(DISTINCT state) FROM wait)")"
-is "system calls have their end" 1 "$(compat perfetto ftrace "SELECT count(*) >= 170
-	FROM perfetto_slice WHERE dur > 0 AND name IN ('sys_read', 'sys_write',
-	'sys_openat', 'sys_mmap')")"
 names="SELECT name FROM sqlite_schema WHERE type = 'view'"
 is "views of all kinds can be read" "" "$(for db in task ftrace
 do
-	for tool in perf perfetto
+	for v in $(q $db "$names")
 	do
-		for v in $(compat $tool $db "$names UNION ALL
-			SELECT name FROM sqlite_temp_schema")
-		do
-			"$B" query --compat $tool --format csv $db.db \
-				"SELECT * FROM $v LIMIT 3" >/dev/null 2>&1 ||
-				echo "$db: $v"
-		done
+		"$B" query --format csv $db.db "SELECT * FROM $v LIMIT 3" \
+			>/dev/null 2>&1 || echo "$db: $v"
 	done
 done)"
-is "views for other tools are not in a database" 0 "$(q task "SELECT count(*)
-	FROM ($names) WHERE name GLOB 'perf*' OR name GLOB 'switch*'")"
-"$B" ingest -q --compat perfetto -o kept.db "$cap/ftrace-v7.dat" >log 2>&1
-# all but perfetto_slice, which only the program computes
-is "unless ingest keeps them" 16 "$(q kept "SELECT count(*) FROM ($names)
-	WHERE name GLOB 'perfetto_*'")"
-is "and both show the same" "$(compat perfetto ftrace \
-	'SELECT * FROM perfetto_sched')" "$(q kept 'SELECT * FROM perfetto_sched')"
-"$B" query task.db 'SELECT * FROM perf_samples' >out 2>err
-rc=$?
-[ $rc = 1 ] && grep -q -e '; --compat perf makes it' err
-ok "who asks for one without the option is told of it" $?
-if command -v sqlite3 >/dev/null
-then
-	# the script of backstitch-schema(5), as it stands there
-	"$B" ingest -q --compat perf -o perf.db "$cap/task-exitexec.data"
-	awk '/^\$ sqlite3 perf.db "SELECT .CREATE/ { on = 1 }
-		on && /^\.Ed/ { exit }
-		on { sub(/^\$ /, ""); print }' \
-		"$root/man/backstitch-schema.5" >bare.sh
-	sh bare.sh >log 2>&1
-	is "bare names can be had in a file" "$(compat perf task "SELECT count(*)
-		FROM perf_samples")" "$(sqlite3 names.db \
-		'SELECT count(*) FROM samples JOIN threads t
-		ON t.id = thread_id' 2>&1)"
-else
-	echo "skip bare names can be had in a file: there is no sqlite3"
-fi
 
 # ---- bad databases: an error with a reason, and an end
 refuses() {	# refuses NAME TEXT SQL

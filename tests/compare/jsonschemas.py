@@ -64,7 +64,7 @@ for name in NAMES:
     for more in ("--worst 3", "--tree", "--waits"):
         ask("path", *more.split(), db)
     for more in ("-g", "--off-cpu", "--off-cpu -g", "--off-cpu --sort comm", "--wall", "--sched", "--inline",
-                 "--sort comm,image", "--sort srcline", "--latency --worst 3", "--latency wake-up --bins 10us --worst 2"):
+                 "--sort comm,image", "--sort srcline", "--latency --worst 3", "--latency wake-up --histogram --worst 2"):
         ask("report", "--limit", "20", *more.split(), db)
     report = ask("report", "--limit", "20", db)
     for row in (report or {}).get("rows", [])[:2]:

@@ -636,49 +636,6 @@ START_TEST(two_captures_share_one_database)
 }
 END_TEST
 
-START_TEST(compatibility_views_answer)
-{
-	static const char *const view[] = {
-		"perf_selected_events",
-		"perf_machines",
-		"perf_threads",
-		"perf_comms",
-		"perf_comm_threads",
-		"perf_dsos",
-		"perf_symbols",
-		"perf_samples",
-		"perf_call_paths",
-		"perf_samples_view",
-		"perfetto_process",
-		"perfetto_thread",
-		"perfetto_stack_profile_mapping",
-		"perfetto_stack_profile_frame",
-		"perfetto_stack_profile_callsite",
-		"perfetto_stack_profile_symbol",
-		"perfetto_perf_sample",
-	};
-
-	open_store(true, false);
-	mkstore_fill("app");
-	mkstore_name_all();
-	mkstore_finish();
-	for (size_t i = 0; store_compat_tools[i]; i++)
-		ok(store_compat(run.db, store_compat_tools[i], &err));
-	for (size_t i = 0; i < sizeof(view) / sizeof(*view); i++) {
-		char sql[128];
-
-		snprintf(sql, sizeof(sql),
-			 "SELECT count(*) > 0 FROM"
-			 " (SELECT * FROM %s)",
-			 view[i]);
-		mkstore_expect(sql, "1\n");
-	}
-	mkstore_expect("SELECT id,time,pid,tid,command,event,ip_hex,symbol,"
-		       "dso_short_name FROM perf_samples_view WHERE id = 5",
-		       "5|1005|42|43|app|cpu-clock|1010|leaf|app\n");
-}
-END_TEST
-
 START_TEST(a_named_query_is_cut_out_once)
 {
 	ck_assert_ptr_null(store_sql("nonsense"));
@@ -708,4 +665,4 @@ RUN_TABLES_WITH("store", mkstore_set_up, tear_down, loops,
 		an_empty_list_leaves_what_texts_need,
 		events_that_appear_later_get_a_type,
 		weights_cannot_overflow_a_sum, two_captures_share_one_database,
-		compatibility_views_answer, a_named_query_is_cut_out_once)
+		a_named_query_is_cut_out_once)
