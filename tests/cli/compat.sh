@@ -2,7 +2,7 @@
 # compat.sh - what a release promised is kept: backstitch(7), PROMISES.
 # usage: BACKSTITCH=PROGRAM tests/cli/compat.sh; prints "ok NAME" or "not ok NAME" lines.
 #
-# tests/compat has what release 1.0 promised: options.txt, columns.txt, json.txt and fleet.txt, from which no line may go
+# tests/compat has what release 2.0 promised: options.txt, columns.txt, json.txt and fleet.txt, from which no line may go
 # away, and a small database of each schema that was released. A release adds the lines that the functions below print,
 # and one with a new schema a database: HOME=/nonexistent backstitch ingest --no-cache --symfs tests/captures/symfs
 cd "$(dirname "$0")/../.." || exit 2
