@@ -130,6 +130,18 @@ ASKED = (
     ("sched", "json", "sched --json --limit 0 DB"),
     ("sched", "text", "sched --order blocked --format csv DB"),
     ("sched", "text", "sched --cpu 0 --time 10%-60% DB"),
+    ("sched", "text", "sched --comm COMM --pid PID --tid TID --spreadsheet"
+     " --full-names --fold-suffixes --interpreter mark DB"),
+    ("sched", "text", "sched --event * --cgroup * DB"),
+    ("sched", "text", "latency --cpu 0 --time 10%-60% --order max --limit 5"
+     " --format csv --spreadsheet DB"),
+    ("sched", "text", "latency --comm COMM --pid PID --tid TID DB"),
+    ("sched", "text", "latency --event * --cgroup * DB"),
+    ("html", "html", "page --wall --state S,D --source-dir . DB"),
+    ("html", "html", "page --by samples --cpu 0 --time 10%-60% --event *"
+     " --comm COMM --pid PID --tid TID --cgroup * DB"),
+    ("html", "html", "page --inline --full-names --fold-library --library l"
+     " --fold-suffixes --interpreter mark DB"),
     ("sched", "text", "latency --kind off-cpu --worst 5 --histogram DB"),
     ("sched", "text", "latency --kind off-cpu --by behind --name COMM DB"),
     ("sched", "json", "latency --kind wake-up --by tid --json --histogram DB"),
@@ -513,6 +525,14 @@ def run_diff(run):
                  ["--fail-above", "5%", "--function", "."],
                  ["--order", "total"]):
         run.ask("diff", "text", ["diff", *more, *two])
+    for more in ("--by samples --event * --time 10%-90% --cpu 0-99",
+                 "--comm * --pid 0-99999 --tid 1", "--cgroup *",
+                 "--format csv --spreadsheet --no-inline --full-names",
+                 "--fold-library --library l --fold-suffixes --inline",
+                 "--interpreter mark"):
+        run.ask("diff", "text", ["diff", *more.split(), *two])
+    run.ask("html", "html", ["page", "--absolute", "--no-inline", "--match",
+                             "x=y", *both])
     run.ask("diff", "text", ["diff", "a.db", "a.db", "--", "b.db", "b.db"])
     run.ask("diff", "json", ["diff", "--json", *two])
     run.ask("html", "html", ["page", "--no-source", *both])
@@ -707,6 +727,8 @@ def not_asked(binary, work):
         r"(?m)^\t\t(\w+)\) words='( -[^']*)'", said)}
     anywhere = {"--input", "--output"}.union(*asked.values())
     shared = {*has["ingest"], *has["merge"], "--where", "--input", "--output"}
+    most = subprocess.run([binary, "help", "options"], check=True,
+                          stdout=subprocess.PIPE).stdout.decode()
     for command, words in has.items():
         if command in NOT_RUN:
             continue
@@ -715,7 +737,7 @@ def not_asked(binary, work):
             continue
         text = subprocess.run([binary, "help", command], check=True,
                               stdout=subprocess.PIPE).stdout.decode()
-        short = dict(re.findall(r"(?m)^ +(-\w), (--[a-z-]+)", text))
+        short = dict(re.findall(r"(?m)^ +(-\w), (--[a-z-]+)", text + most))
         short["-h"] = "--help"
         run = asked[command] | {short[a] for a in asked[command] if a in short}
         for word in words:

@@ -248,8 +248,8 @@ KINDS = {
     "children that execute": children_that_execute,
     "members of a bundle": members_of_a_bundle,
     "nested wake-ups of path --tree": nested_wake_ups,
-    "functions of report --diff": functions_compared,
-    "calls of report --latency": calls_at_once,
+    "functions of diff": functions_compared,
+    "calls of latency": calls_at_once,
     "functions of flame": drawn,
     "names of bundle --redact": redacted,
 }
@@ -263,8 +263,8 @@ SIZES_OF = {
     "children that execute": (5000, 20000, 80000),
     "build-ids of a header": MORE,
     "nested wake-ups of path --tree": MANY,
-    "functions of report --diff": MANY,
-    "calls of report --latency": MANY,
+    "functions of diff": MANY,
+    "calls of latency": MANY,
     "functions of flame": MANY,
     "names of bundle --redact": MANY,
 }

@@ -93,8 +93,8 @@ do
 done
 "$B" ingset perf.data >out 2>err
 check a_mistyped_command_gets_a_suggestion 2 $? "did you mean 'ingest'?"
-"$B" diff a.data b.data >out 2>err
-check a_command_of_perf_has_its_name_here 2 $? "what perf calls 'diff' is 'backstitch diff A B'"
+"$B" timechart a.data >out 2>err
+check a_command_of_perf_has_its_name_here 2 $? "what perf calls 'timechart' is 'backstitch export --format chrome'"
 "$B" perf.data >out 2>err
 check a_file_instead_of_a_command 0 $? 'How to go on'
 rm -f perf.db
@@ -147,7 +147,7 @@ check info_finds_the_database_itself 0 $? cpu-clock 'reading perf.db'
 "$B" report --no-ch --lim 3 perf.db >out 2>err
 check long_options_may_be_cut 0 $? 'Self %  Samples'
 "$B" report --no perf.db >out 2>err
-check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-source"
+check unless_it_is_not_clear 2 $? "'--no' could be --no-children, --no-inline"
 "$B" report -g --sort sym perf.db >out 2>err
 check perfs_letters_are_known 0 $? 'calls, from the outermost caller down'
 for command in ingest report query completion help

@@ -62,23 +62,23 @@ static const struct opt opts[] = { { .kind = OPT_FLAG,
 				   { .kind = OPT_END } };
 static const struct command command = { .name = "command", .opts = opts };
 
-/* An option that stands for a command with options of its own. */
+/* A command with a word for another one. */
 static const struct command apart;
-static bool on, deep;
+static bool deep;
+static const struct opt whole_words[] = { OPT_WORD("apart", &apart),
+					  { .kind = OPT_END } };
 static const struct opt whole_opts[] = { OPT_FLAG(0, "force", &flag, ""),
-					 OPT_COMMAND("apart", &apart, ""),
 					 OPT_STRING('o', "output", "FILE",
 						    &text, ""),
 					 { .kind = OPT_END } };
-static const struct command whole = { .name = "whole", .opts = whole_opts };
-static const struct opt apart_opts[] = { OPT_FLAG(0, "apart", &on, ""),
-					 OPT_FLAG('d', "deep", &deep, ""),
+static const struct command whole = { .name = "whole",
+				      .opts = whole_opts,
+				      .words = whole_words };
+static const struct opt apart_opts[] = { OPT_FLAG('d', "deep", &deep, ""),
 					 OPT_FLAG(0, "force", &flag, ""),
 					 OPT_FLAG(0, "outputs", &off, ""),
 					 { .kind = OPT_END } };
-static const struct command apart = { .name = "whole --apart",
-				      .of = &whole,
-				      .opts = apart_opts };
+static const struct command apart = { .name = "apart", .opts = apart_opts };
 
 static struct err err;
 static char *args[16];
@@ -295,18 +295,18 @@ START_TEST(help_is_understood_everywhere)
 }
 END_TEST
 
-START_TEST(an_option_may_stand_for_a_command_with_its_own)
+START_TEST(a_word_may_stand_for_a_command)
 {
 	static const struct {
 		const char *line, *said;
 	} row[] = {
-		{ "--deep a", "--deep is for 'backstitch whole --apart'" },
-		{ "-d a", "--deep is for 'backstitch whole --apart'" },
-		{ "--dee", "--deep is for 'backstitch whole --apart'" },
+		{ "--deep a", "--deep is for 'backstitch apart'" },
+		{ "-d a", "--deep is for 'backstitch apart'" },
+		{ "--apart=x", "--apart takes no value" },
 		{ "--apart -o x",
-		  "'whole --apart' has no such option: leave out --output" },
+		  "'apart' has no such option: leave out --output" },
 		{ "--apart --output x",
-		  "'whole --apart' has no such option: leave out --output" },
+		  "'apart' has no such option: leave out --output" },
 		{ "--apart --outp", NULL },
 		{ "-- --apart --deep", NULL },
 		{ "a --apart --deep -d --force", NULL },
@@ -320,7 +320,7 @@ START_TEST(an_option_may_stand_for_a_command_with_its_own)
 		if (n < 0)
 			ck_assert_str_eq(err.msg, row[i].said);
 	}
-	ck_assert(flag && deep && on);
+	ck_assert(flag && deep);
 }
 END_TEST
 
@@ -329,13 +329,13 @@ static void options_test_note(void *arg, const struct opt *o)
 	text_out_add(arg, " %s", o->name);
 }
 
-START_TEST(what_a_command_has_more_is_listed_behind_the_option)
+START_TEST(a_word_is_not_listed)
 {
 	char names[100];
 	struct text_out o = { .buf = names, .size = sizeof(names) };
 
 	options_walk(whole_opts, options_test_note, &o);
-	ck_assert_str_eq(names, " force apart deep outputs output");
+	ck_assert_str_eq(names, " force output");
 	o.len = 0;
 	options_walk_ranked(whole_opts, "deep force", options_test_note, &o);
 	ck_assert_str_eq(names, " deep force apart outputs output");
@@ -352,6 +352,5 @@ RUN("cli_options", options_and_arguments_may_be_mixed,
     a_list_that_is_too_long_is_refused, a_typing_error_gets_a_suggestion,
     a_long_name_may_be_cut_as_long_as_it_is_clear,
     something_else_gets_no_suggestion, a_very_long_option_is_no_trouble,
-    help_is_understood_everywhere,
-    an_option_may_stand_for_a_command_with_its_own,
-    what_a_command_has_more_is_listed_behind_the_option)
+    help_is_understood_everywhere, a_word_may_stand_for_a_command,
+    a_word_is_not_listed)
