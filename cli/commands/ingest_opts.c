@@ -1,7 +1,6 @@
 /* ingest_opts.c - the options that say what is read, and how. */
 #include "cli/commands/ingest_opts.h"
 
-#include "schema/store.h"
 #include "stitch/base/mem.h"
 
 static struct open_ask asked = { .load.name.fetch_seconds = 60,
