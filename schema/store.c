@@ -120,14 +120,3 @@ int store_functions(struct store *db,
 
 	return rc ? db_error(db, rc, err) : 0;
 }
-
-const char *const store_compat_tools[] = { "perf", "perfetto", NULL };
-
-int store_compat(struct store *db, const char *tool, struct err *err)
-{
-	sqlite3_set_authorizer(db->db, NULL, NULL);
-	if (db_exec(db, "PRAGMA query_only=OFF", err) ||
-	    views_add_compat(db, tool, true, err))
-		return -1;
-	return guard_reading(db, err);
-}

@@ -133,19 +133,19 @@ ASKED = (
     ("sched", "text", "sched --comm COMM --pid PID --tid TID --spreadsheet"
      " --full-names --fold-suffixes --interpreter mark DB"),
     ("sched", "text", "sched --event * --cgroup * DB"),
-    ("sched", "text", "latency --cpu 0 --time 10%-60% --order max --limit 5"
+    ("latency", "text", "latency --cpu 0 --time 10%-60% --order max --limit 5"
      " --format csv --spreadsheet DB"),
-    ("sched", "text", "latency --comm COMM --pid PID --tid TID DB"),
-    ("sched", "text", "latency --event * --cgroup * DB"),
+    ("latency", "text", "latency --comm COMM --pid PID --tid TID DB"),
+    ("latency", "text", "latency --event * --cgroup * DB"),
     ("html", "html", "page --wall --state S,D --source-dir . DB"),
     ("html", "html", "page --by samples --cpu 0 --time 10%-60% --event *"
      " --comm COMM --pid PID --tid TID --cgroup * DB"),
     ("html", "html", "page --inline --full-names --fold-library --library l"
      " --fold-suffixes --interpreter mark DB"),
-    ("sched", "text", "latency --kind off-cpu --worst 5 --histogram DB"),
-    ("sched", "text", "latency --kind off-cpu --by behind --name COMM DB"),
-    ("sched", "json", "latency --kind wake-up --by tid --json --histogram DB"),
-    ("sched", "text", "latency --fail-above 1h --percentile 99"
+    ("latency", "text", "latency --kind off-cpu --worst 5 --histogram DB"),
+    ("latency", "text", "latency --kind off-cpu --by behind --name COMM DB"),
+    ("latency", "json", "latency --kind wake-up --by tid --json --histogram DB"),
+    ("latency", "text", "latency --fail-above 1h --percentile 99"
      " --pair sched:sched_waking,sched:sched_switch DB"),
     ("path", "text", "path DB"),
     ("path", "json", "path --json DB"),

@@ -32,7 +32,7 @@ struct load_ask {
 	struct symbolizer_cache *kept;
 	/* also unwind stack dumps with SFrame; NULL: do not */
 	struct unwind_compare_count *pair;
-	const char *fields; /* maker_opts.fields */
+	const char *fields;   /* maker_opts.fields */
 	unsigned long memory; /* for records that wait; 0: the default */
 	long slack_ms;	      /* of a live pipe: records are held back longer */
 	bool no_symbols;      /* no names are looked for */

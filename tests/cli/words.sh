@@ -12,14 +12,14 @@ cp before.db again.db
 "$B" ingest -q --no-cache -o switches.db "$root/tests/captures/ftrace-v7.dat" 2>/dev/null
 
 # each NAME: a line is OLD = NEW, which print the same bytes, messages too
-while IFS== read -r old new
+while IFS='=' read -r old new
 do
 	# shellcheck disable=SC2086 # words
-	"$B" $old >old 2>&1 </dev/null
+	"$B" $old >was.out 2>&1 </dev/null
 	was=$?
 	# shellcheck disable=SC2086
-	"$B" $new >new 2>&1 </dev/null
-	[ $? = $was ] && [ -s old ] && cmp old new >/dev/null
+	"$B" $new >is.out 2>&1 </dev/null
+	[ $? = $was ] && [ -s was.out ] && cmp was.out is.out >/dev/null
 	ok "$(echo "$old" | tr -cs 'a-z\n' _)_of_report_is_$(echo "$new" | cut -d ' ' -f 1)" $?
 done <<'END'
 report --diff before.db after.db=diff before.db after.db
@@ -59,7 +59,7 @@ ok and_theirs_say_whose_they_are $?
 ok two_of_them_are_refused $?
 
 # gone NAME WORDS: the program says what to type instead
-while IFS== read -r typed instead
+while IFS='=' read -r typed instead
 do
 	# shellcheck disable=SC2086 # words
 	"$B" $typed before.db >out 2>err
