@@ -40,8 +40,7 @@ report --absolute --diff before.db after.db --ht=page --absolute --diff before.d
 report -h --sched=sched -h
 report --latency --help=latency --help
 END
-"$B" report -- --diff before.db 2>err >out
-[ $? != 0 ] && grep -q -- '--diff' err
+! "$B" report -- --diff before.db 2>err >out && grep -q -- '--diff' err
 ok behind_two_dashes_it_is_a_file $?
 "$B" --list-options | sed -n 's/^report //p' | grep -qE -- '--(diff|html|latency|sched)( |$)'
 ok nothing_lists_them "$([ $? = 1 ]; echo $?)"
