@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli/args/options.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 

@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "cli/open/input.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/tables/annotated.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
 #include "analyze/names/source_text.h"
 #include "cli/ingest/name.h"
 #include "analyze/names/suffix.h"

@@ -2,7 +2,7 @@
  * that hold its symbols, or redacted. */
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/export/pack.h"
 #include "cli/open/input.h"
 #include "schema/store.h"

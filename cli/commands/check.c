@@ -6,9 +6,7 @@
 
 #include "analyze/check/check.h"
 #include "cli/check/check_print.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "cli/output/output.h"
 #include "cli/process/signals.h"

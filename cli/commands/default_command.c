@@ -10,7 +10,7 @@
 
 #include "cli/open/capture_db.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"

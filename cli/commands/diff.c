@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/commands/report_keys.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
@@ -12,7 +10,6 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "cli/args/options.h"
-#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 

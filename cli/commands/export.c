@@ -6,10 +6,7 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/fleet_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
@@ -113,7 +110,7 @@ static int export_apart(const struct open_ask *ask, int argc, char **argv,
 	struct inputs in;
 	int rc = -1;
 
-	if (fleet_opts_read(&fleet, &filter, err))
+	if (fleet_opts_read(&fleet, err))
 		return -1;
 	j->x.fleet = &fleet;
 	j->x.partition = partition;

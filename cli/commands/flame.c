@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
 #include "analyze/diffs/sides.h"

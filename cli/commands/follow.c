@@ -1,6 +1,6 @@
 /* follow.c - the command that turns a stream into a folder of databases. */
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/follow/follow.h"
 #include "cli/ingest/align.h"
 #include "cli/ingest/load.h"

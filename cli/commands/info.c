@@ -2,7 +2,7 @@
  * database. */
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
 #include "cli/tables/summary.h"

@@ -5,7 +5,7 @@
 
 #include "cli/ingest/align.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
 #include "cli/ingest/load.h"

@@ -3,12 +3,10 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
 #include "analyze/latency/intervals.h"
-#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "stitch/text/parse_number.h"
 #include "schema/store.h"

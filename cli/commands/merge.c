@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "cli/open/database_set.h"
 #include "stitch/text/human.h"

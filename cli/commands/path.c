@@ -1,7 +1,7 @@
 /* path.c - the command that says why a thread took so long. */
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "cli/pictures/flame.h"
 #include "cli/path/path.h"

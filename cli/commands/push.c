@@ -5,9 +5,7 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/fleet_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
@@ -79,7 +77,7 @@ static int push_check_options(int argc, char **argv, struct err *err)
 			       "URL");
 	how.connections = (size_t)connections;
 	how.retry = retry;
-	return fleet_opts_read(&how.rows, &filter, err);
+	return fleet_opts_read(&how.rows, err);
 }
 
 /* ---- what was done */

@@ -3,10 +3,9 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "formats/input.h"
-#include "cli/commands/output_opts.h"
 #include "stitch/text/safe_text.h"
 #include "cli/commands/query_error.h"
 #include "cli/commands/query_schema.h"

@@ -3,15 +3,12 @@
 #include <unistd.h>
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/ingest/load.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
-#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

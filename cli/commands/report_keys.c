@@ -1,8 +1,7 @@
 /* report_keys.c - options that report and its like share. */
 #include "cli/commands/report_keys.h"
 
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "analyze/stacks/interpreter.h"
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"

@@ -1,11 +1,8 @@
 /* sched.c - the command 'sched': what each thread did. */
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
-#include "cli/commands/output_opts.h"
 #include "cli/tables/report.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

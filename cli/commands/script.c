@@ -7,8 +7,7 @@
 
 #include "cli/open/input.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/ingest/load.h"
 #include "analyze/samples/events.h"
 #include "cli/output/out.h"

@@ -1,7 +1,7 @@
 /* sframe.c - the command that shows and judges SFrame unwind tables. */
 
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/tables/sframe.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"

@@ -6,7 +6,7 @@
 
 #include "cli/clickhouse/clickhouse.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/lock_names.h"

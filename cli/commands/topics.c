@@ -13,8 +13,7 @@
 #include "stitch/source.h"
 #include "cli/args/command.h"
 #include "cli/args/options.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/ingest_opts.h"
+#include "cli/commands/option_groups.h"
 
 /* ---- option tables */
 

@@ -4,9 +4,7 @@
 
 #include "cli/open/capture_db.h"
 #include "cli/args/command.h"
-#include "cli/commands/ingest_opts.h"
-#include "cli/commands/filter_opts.h"
-#include "cli/commands/name_opts.h"
+#include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
 #include "cli/view/view.h"
 #include "schema/store.h"

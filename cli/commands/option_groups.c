@@ -1,7 +1,243 @@
-/* ingest_opts.c - the options that say what is read, and how. */
-#include "cli/commands/ingest_opts.h"
+/* option_groups.c - the groups of options that several commands take. */
+#include "cli/commands/option_groups.h"
 
+
+#include "analyze/stacks/interpreter.h"
+#include "cli/version.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/task_state.h"
+#include "stitch/text/parse_number.h"
+
+/* ---- the options that say which samples a command reads, and which time off
+ * the CPU */
+
+struct filter filter;
+
+static const struct opt each_filter[] = {
+	OPT_STRING(0, "time", "FROM,TO", &filter.time,
+		   "only this time, in seconds as 'script' shows it: 12.5,13 "
+		   "or ,13 or 12.5, or a share: 10%-20%"),
+	OPT_STRING('C', "cpu", "LIST", &filter.cpu, "only these CPUs: 0,2-4"),
+	OPT_STRING(0, "pid", "LIST", &filter.pid, "only these processes"),
+	OPT_STRING(0, "tid", "LIST", &filter.tid, "only these threads"),
+	OPT_STRING(0, "comm", "LIST", &filter.comm,
+		   "only threads with these names; * and ? are wild"),
+	OPT_STRING(0, "cgroup", "LIST", &filter.cgroup,
+		   "only samples in these cgroups, of perf record "
+		   "--all-cgroups: '/web*'; * and ? are wild"),
+	OPT_STRING(0, "event", "LIST", &filter.event,
+		   "only these events; * and ? are wild"),
+	{ .kind = OPT_END }
+};
+
+const struct opt filter_opts[] = {
+	OPT_HEADING("Which samples"),
+	OPT_GROUP_TOLD(each_filter,
+		       "--time, --cpu, --pid, --tid, --comm, --cgroup, "
+		       "--event: see 'backstitch help options'"),
+	{ .kind = OPT_END }
+};
+
+const struct opt filter_expr_opts[] = {
+	OPT_STRING(0, "filter", "EXPR", &filter.expr,
+		   "only samples for which an SQL expression is true: "
+		   "--filter 'bytes_req > 4096'"),
+	{ .kind = OPT_END }
+};
+
+static const char *by;
+static const char *const by_words[] = { "weight", "samples", NULL };
+
+const struct opt by_opts[] = { OPT_CHOICE(0, "by", "WHAT", &by, by_words,
+					  "count weight or samples (weight)"),
+			       { .kind = OPT_END } };
+
+bool by_given(void)
+{
+	return by;
+}
+
+bool by_samples(void)
+{
+	return by && !strcmp(by, "samples");
+}
+
+struct offcpu_opts offcpu_opts;
+
+const struct opt offcpu_opt_table[] = {
+	OPT_HEADING("What to count"),
+	OPT_FLAG(0, "off-cpu", &offcpu_opts.on,
+		 "the time that threads were off the CPU, by switches"),
+	{ .kind = OPT_END }
+};
+
+const struct opt wall_opt_table[] = {
+	OPT_FLAG(0, "wall", &offcpu_opts.wall,
+		 "time on and off the CPU in one: samples of a clock, and the "
+		 "waits"),
+	OPT_STRING(0, "state", "LIST", &filter.state,
+		   "with --off-cpu, --wall: only waits that began in these "
+		   "states: S, D, R "
+		   "(ready), R+ (preempted), ..."),
+	{ .kind = OPT_END }
+};
+
+int offcpu_check(struct err *err)
+{
+	if (offcpu_opts.on && offcpu_opts.wall)
+		return err_set(err, ERR_USAGE,
+			       "--wall has the waits of --off-cpu and the "
+			       "samples; choose one");
+	if (filter.state && !offcpu_opts.on && !offcpu_opts.wall)
+		return err_set(err, ERR_USAGE,
+			       "--state needs --off-cpu or --wall");
+	if ((offcpu_opts.on || offcpu_opts.wall) && filter.event)
+		return err_set(err, ERR_USAGE,
+			       "--%s reads the events of the scheduler; "
+			       "leave out --event",
+			       offcpu_opts.on ? "off-cpu" : "wall");
+	for (const char *p = filter.state; p && *p;) {
+		size_t n = strcspn(p, ",");
+		bool known = n == 1 && *p == '?';
+
+		for (size_t i = 0; task_state(i); i++)
+			known |= n == strlen(task_state(i)->name) &&
+				 !strncmp(p, task_state(i)->name, n);
+		if (!known)
+			return err_set(err, ERR_USAGE,
+				       "--state knows S, D, R, R+, T, t, X, Z, "
+				       "P, I and ?, not '%.*s'",
+				       (int)n, p);
+		p += n + (p[n] == ',');
+	}
+	return 0;
+}
+
+/* ---- the options that say how functions are named, where their source is, and
+ * what is compared with what */
+
+struct name_opts chosen_names;
+
+const struct opt full_names_opts[] = {
+	OPT_FLAG(0, "full-names", &chosen_names.full,
+		 "names with parameters and all template arguments"),
+	{ .kind = OPT_END }
+};
+
+const struct opt library_opts[] = {
+	OPT_FLAG(0, "fold-library", &chosen_names.fold_library,
+		 "inlined library code counts for its caller"),
+	OPT_STRING(0, "library", "REGEX", &chosen_names.library,
+		   "the same, and what REGEX matches is library"),
+	{ .kind = OPT_END }
+};
+
+const struct opt suffix_opts[] = {
+	OPT_FLAG(0, "fold-suffixes", &chosen_names.fold_suffixes,
+		 "names without .isra.0, .cold, hashes and the like"),
+	{ .kind = OPT_END }
+};
+
+const struct opt interpreter_opts[] = {
+	OPT_CHOICE(0, "interpreter", "HOW", &chosen_names.interpreter,
+		   interpreter_words,
+		   "frames of an interpreter's own (CPython, Node, Perl, Ruby, "
+		   "Lua, JVM): keep (default), mark, or collapse into one, or "
+		   "none where the frames of the program are in the stack"),
+	{ .kind = OPT_END }
+};
+
+struct opt_list source_dirs;
+
+const struct opt source_opts[] = {
+	OPT_HEADING("Where files are"),
+	OPT_LIST(0, "source-dir", "DIR", &source_dirs,
+		 "look for source files below DIR too, by the end of their "
+		 "path; may be given several times"),
+	{ .kind = OPT_END }
+};
+
+static struct opt_list match;
+
+const struct opt matching_opts[] = {
+	OPT_LIST(0, "match", "OLD=NEW", &match,
+		 "of a comparison: the image OLD of A is NEW of B"),
+	{ .kind = OPT_END }
+};
+
+struct diff_limit diff_limit;
+
+const struct opt diff_limit_opts[] = {
+	OPT_STRING(0, "fail-above", "PERCENT", &diff_limit.above,
+		   "of a comparison: status 4 if something grew by more"),
+	OPT_STRING(0, "function", "REGEX", &diff_limit.function,
+		   "with --fail-above: if one of these functions did"),
+	{ .kind = OPT_END }
+};
+
+struct match_opts match_opts(void)
+{
+	return (struct match_opts){ match.item, match.n, chosen_names.full };
+}
+
+int diff_opts_check(bool diff, struct err *err)
+{
+	if (match.n && !diff)
+		return err_set(err, ERR_USAGE, "--match needs --diff");
+	if (!diff_limit.above && diff_limit.function)
+		return err_set(err, ERR_USAGE,
+			       "--function says what --fail-above looks at: "
+			       "add it");
+	if (diff_limit.above && !diff)
+		return err_set(err, ERR_USAGE, "--fail-above needs --diff");
+	return diff_limit_read(&diff_limit, err);
+}
+
+/* ---- the options that choose how rows are written */
+
+static const char *const names[] = { "table",	 "lines", "csv", "json",
+				     "markdown", "sql",	  NULL };
+
+static const char *format;
+static bool json, spreadsheet;
+
+const struct opt output_opts[] = {
+	OPT_HEADING("Output"),
+	OPT_CHOICE(0, "format", "FORMAT", &format, names,
+		   "table, lines, csv, json, markdown or sql"),
+	OPT_FLAG(0, "json", &json, "the same as --format json"),
+	OPT_FLAG(0, "spreadsheet", &spreadsheet,
+		 "csv: put ' before texts that a spreadsheet would take for "
+		 "formulas"),
+	{ .kind = OPT_END }
+};
+
+bool output_asked(void)
+{
+	return json || format;
+}
+
+int output_check(struct err *err)
+{
+	if (!json || !format || !strcmp(format, "json"))
+		return 0;
+	return err_set(err, ERR_USAGE,
+		       "--json is --format json: leave out --json or --format "
+		       "%s",
+		       format);
+}
+
+const struct output *output_chosen(void)
+{
+	const char *name = json ? "json" : format ? format : names[0];
+
+	return output_find(spreadsheet && output_is_csv(name) ? "spreadsheet"
+							      : name);
+}
+
+/* ---- the options that say what is read, and how: tables for OPT_GROUP(), and
+ * what was given of them */
 
 static struct open_ask asked = { .load.name.fetch_seconds = 60,
 				 .server.timeout = 300 };
@@ -220,4 +456,65 @@ struct open_ask open_asked(void)
 	l->name.debug_dirs = debug_dirs.item;
 	l->no_callers = !infer_callers;
 	return ask;
+}
+
+/* ---- the options that say what the rows of a fleet are */
+
+#define NS_PER_S 1000000000
+
+static struct opt_list labels;
+static const char *weighted;
+
+const struct opt fleet_opts[] = {
+	OPT_LIST(0, "label", "NAME=VALUE", &labels,
+		 "a label of the runs; may be given several times"),
+	OPT_STRING(0, "weighted", "TIME", &weighted,
+		   "add samples up: one row for each TIME (1s, 100ms), thread "
+		   "and stack"),
+	{ .kind = OPT_END }
+};
+
+static int fleet_opts_period(uint64_t *out, struct err *err)
+{
+	int64_t ns;
+
+	if (parse_duration(weighted, &ns) || ns < NS_PER_S / 1000 ||
+	    ns > 3600ll * NS_PER_S)
+		return err_set(
+			err, ERR_USAGE,
+			"--weighted needs a time from 1ms to 3600s, such "
+			"as 1s, not '%s'",
+			weighted);
+	*out = (uint64_t)ns;
+	return 0;
+}
+
+static int fleet_opts_labels(struct err *err)
+{
+	for (size_t i = 0; i < labels.n; i++) {
+		const char *text = labels.item[i];
+		size_t n = strcspn(text, "=");
+
+		if (!n || !text[n])
+			return err_set(err, ERR_USAGE,
+				       "--label needs NAME=VALUE, not '%s'",
+				       text);
+		for (size_t k = 0; k < i; k++)
+			if (!strncmp(labels.item[k], text, n + 1))
+				return err_set(err, ERR_USAGE,
+					       "--label %.*s is given twice",
+					       (int)n, text);
+	}
+	return 0;
+}
+
+int fleet_opts_read(struct fleet_ask *out, struct err *err)
+{
+	*out = (struct fleet_ask){ .filter = &filter,
+				   .label = labels.item,
+				   .n_label = labels.n,
+				   .version = VERSION };
+	if (fleet_opts_labels(err))
+		return -1;
+	return weighted ? fleet_opts_period(&out->period, err) : 0;
 }

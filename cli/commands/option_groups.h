@@ -1,0 +1,106 @@
+/* option_groups.h - the groups of options that several commands take, and what
+ * was given of each. Commands hand it on as arguments. */
+#pragma once
+#include "analyze/fleet/fleet.h"
+#include "analyze/names/matching.h"
+#include "analyze/names/name_opts.h"
+#include "analyze/samples/filter.h"
+#include "cli/args/command.h"
+#include "cli/open/input.h"
+#include "cli/output/output.h"
+#include "cli/tables/diff_limit.h"
+
+/* ---- the options that say which samples a command reads, and which time off
+ * the CPU */
+
+/* What was given of them. */
+extern struct filter filter;
+/* --time -C --pid --tid --comm --cgroup --event: for OPT_GROUP */
+extern const struct opt filter_opts[];
+/* --filter, of commands that read samples by stacks_load() */
+extern const struct opt filter_expr_opts[];
+
+/* --by, for OPT_GROUP; returns whether it was given, and whether each sample
+ * weighs 1: --by samples. */
+extern const struct opt by_opts[];
+bool by_given(void);
+bool by_samples(void);
+
+/* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
+struct offcpu_opts {
+	bool on;
+	bool wall; /* waits beside samples, see analyze/waits/wall.h */
+};
+extern struct offcpu_opts offcpu_opts;
+extern const struct opt offcpu_opt_table[], wall_opt_table[];
+/* Returns 0, or -1 and *err if --state is wrong or options exclude each other.
+ */
+int offcpu_check(struct err *err);
+
+/* ---- the options that say how functions are named, where their source is, and
+ * what is compared with what */
+
+/* What was given of them. */
+extern struct name_opts chosen_names;
+/* --full-names; --fold-library --library; --fold-suffixes; --interpreter: for
+ * OPT_GROUP */
+extern const struct opt full_names_opts[], library_opts[], suffix_opts[],
+	interpreter_opts[];
+
+/* --source-dir, and what was given. */
+extern struct opt_list source_dirs;
+extern const struct opt source_opts[];
+
+/* --match; --fail-above --function: for OPT_GROUP */
+extern const struct opt matching_opts[], diff_limit_opts[];
+/* What was given of --fail-above --function. */
+extern struct diff_limit diff_limit;
+
+/* Returns what --match says, and --full-names. */
+struct match_opts match_opts(void);
+/* Checks that --match and --fail-above are given with a comparison only, and
+ * reads the latter. Returns 0, or -1 and *err. */
+int diff_opts_check(bool diff, struct err *err);
+
+/* ---- the options that choose how rows are written */
+
+/* --format --json --spreadsheet: for OPT_GROUP(). */
+extern const struct opt output_opts[];
+/* Returns whether the user chose an output. */
+bool output_asked(void);
+/* Returns -1 and *err if the user chose two. */
+int output_check(struct err *err);
+/* Returns the output that the user chose, else the first. */
+const struct output *output_chosen(void);
+
+/* ---- the options that say what is read, and how: tables for OPT_GROUP(), and
+ * what was given of them */
+
+/* --symfs: for commands that read programs but name nothing. */
+extern const struct opt name_place_opts[];
+/* --symfs --kallsyms --vmlinux --debug-dir --debuginfod --no-demangle ... */
+extern const struct opt name_opts[];
+/* --clock-offset --sched-clock-offset --separate */
+extern const struct opt align_opts[];
+/* How captures are read, and --fields, for ingest; script has a --fields of its
+ * own. */
+extern const struct opt load_opts[];
+/* --from --to --since --last: which of several databases are read. */
+extern const struct opt database_set_opts[];
+/* -i and the options of ingest, for commands that may ingest. */
+extern const struct opt ingest_opts[];
+/* --password-file, --ca-file, --timeout */
+extern const struct opt clickhouse_opts[];
+/* --where, and how to reach a server: for commands that may be given one. */
+extern const struct opt server_opts[];
+
+/* Returns what was given of all of them, which lives until the program ends. */
+struct open_ask open_asked(void);
+
+/* ---- the options that say what the rows of a fleet are */
+
+/* --label and --weighted: for OPT_GROUP(). */
+extern const struct opt fleet_opts[];
+/* Stores what they and the filter ask for. Returns 0, or -1 and *err if one is
+ * malformed. */
+int fleet_opts_read(struct fleet_ask *out, struct err *err);
