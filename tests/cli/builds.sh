@@ -133,7 +133,7 @@ for how in '' --inline
 do
 	# shellcheck disable=SC2086 # options
 	diff $how inlined.db overloads.db >table && "$B" flame --diff $how --symfs symfs -o picture inlined.db overloads.db &&
-		diff --html -o page $how inlined.db overloads.db
+		"$B" page --diff -o page $how --symfs symfs inlined.db overloads.db
 	echo "$how: $(said table), $(said picture), $(said page)"
 done >new
 printf '%s\n' ': 1 new in B , 1 new in B , 1 new in B ' '--inline: , , ' | cmp - new

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 
 # check-text.sh fails on what passes by, planted in a copy of the source
-cp -r cli "$dir/cli"
+cp -r cli analyze "$dir"
 tests/check-text.sh "$dir" >"$dir/out"
 ok the_source_prints_through_the_sieve $?
 # planted NAME FILE LINE
@@ -20,7 +20,7 @@ planted() {
 }
 planted a_planted_message_is_found commands/merge.c \
 	'static void f(const char *s) { fprintf(stderr, "%s", s); }'
-planted and_one_by_fputs stacks/stacks.c \
+planted and_one_by_fputs tables/summary.c \
 	'static void f(const char *s) { fputs(s, stderr); }'
 planted and_a_write_to_a_descriptor follow/parts.c \
 	'static void f(const char *s) { write(STDERR_FILENO, s, 1); }'

@@ -23,18 +23,22 @@ command, path = sys.argv[1:3]
 sys.path.append(sys.argv[3] + "/tests")
 import schemas
 
-schema = schemas.load(sys.argv[3]).get(command)
+# one schema for all tables of a recording
+TABLES = ("diff", "latency", "sched")
+schema = schemas.load(sys.argv[3]).get("report" if command in TABLES else command)
 page = open(sys.argv[3] + "/man/backstitch-json.5").read()
 page = "".join(s for s in page.split("\n.Sh ")
-               if s.split("\n")[0] in (command.upper(), "INFO"
-                                       if command == "ingest" else ""))
+               if s.split("\n")[0] in [command.upper()] + {
+                   "ingest": ["INFO"], "diff": ["REPORT"],
+                   "sched": ["PATH"], "latency": ["PATH"],
+               }.get(command, []))
 known = set(re.findall(r"[a-z_][a-z0-9_]*", page))
 
 # the views of verdicts have a column for each
 VERDICTS = {"matched", "used", "chain_lost", "exit_per_task", "pending_end",
             "unjoinable", "refused", "stripped", "unexplained", "sample_lost",
             "overwritten", "duplicate", "before_opt_in", "in_unwinder",
-            "unwinder_died", "empty"}
+            "unwinder_died", "empty", "began before", "begin lost", "end lost"}
 
 def keys(thing):
     if isinstance(thing, dict):
@@ -85,6 +89,8 @@ answer report --callers '[slower]' a.db
 answer diff a.db b.db
 answer report --off-cpu naps.db
 "$B" ingest -q --no-cache -o sched.db "$cap/ftrace-v7.dat" 2>log
+answer sched sched.db
+answer latency --worst 3 sched.db
 answer path sched.db
 answer path --worst 3 sched.db
 answer path --tree sched.db

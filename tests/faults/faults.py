@@ -65,6 +65,9 @@ COMMANDS = {
     "report": ("report DB", False),
     "report capture": ("report --no-symbols CAPTURE", False),
     "check capture": ("check --no-symbols CAPTURE", False),
+    "diff": ("diff DB DB2", False),
+    "latency": ("latency DB3", False),
+    "sched": ("sched DB3", False),
     "page": ("page -o OUT DB", True),
     "script": ("script DB", False),
     "flame": ("flame -o OUT DB", True),
@@ -99,7 +102,6 @@ COMMANDS = {
 LONG = {
     "query": ("query DB LONG_SQL", False),
     "query waits": ("query DB3 WAITS_SQL", False),
-    "sched": ("sched DB3", False),
     "report --callers": ("report --callers main DB", False),
     "export --capture": ("export --format folded -o OUT CAPTURE", True),
 }
