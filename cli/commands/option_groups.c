@@ -1,7 +1,6 @@
 /* option_groups.c - the groups of options that several commands take. */
 #include "cli/commands/option_groups.h"
 
-
 #include "analyze/stacks/interpreter.h"
 #include "cli/version.h"
 #include "stitch/base/err.h"
