@@ -11,7 +11,6 @@
 #include "cli/open/capture_db.h"
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
-#include "cli/ingest/align.h"
 #include "cli/ingest/load.h"
 #include "cli/ingest/name.h"
 #include "cli/open/input.h"
@@ -22,6 +21,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "cli/tables/summary.h"
 #include "analyze/stacks/trust.h"
+#include "analyze/waits/thread_times.h"
 #include "cli/args/options.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
@@ -31,7 +31,6 @@
 #include "cli/output/term.h"
 #include "cli/page/page.h"
 #include "cli/tables/report.h"
-#include "cli/tables/threads.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -360,6 +359,92 @@ static int look_print_about(struct store *db, const char *trust,
 		report_put_lost(out, lost, unknown);
 	term_lines_end(&l);
 	putchar('\n');
+	return rc;
+}
+
+static void threads_print_sums(const struct threads *th)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fprintf(out, "%s thread%s: %s on the CPU, %s ready, %s waiting",
+		HUMAN_GROUPED(th->n), th->n == 1 ? "" : "s",
+		HUMAN_NS(th->on_cpu), HUMAN_NS(th->ready),
+		HUMAN_NS(th->waiting));
+	if (th->sums.waits[OFFCPU_UNCERTAIN])
+		fprintf(out, "; %s waits uncertain",
+			HUMAN_GROUPED(th->sums.waits[OFFCPU_UNCERTAIN]));
+	if (!th->sums.wakes)
+		fputs("; wake-ups not recorded", out);
+	putc('\n', out);
+	term_lines_end(&l);
+}
+
+static void threads_print_table(const struct threads *th, size_t limit)
+{
+	struct grid_column col[] = {
+		{ "On CPU", NULL },  { "Ready", NULL }, { "Waiting", NULL },
+		{ "Longest", NULL }, { NULL, NULL },	{ "Tid", NULL },
+		{ "Thread", NULL },
+	};
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+
+	for (size_t i = 0; i < th->n && i < limit; i++) {
+		const struct thread_times *t = &th->t[i];
+		const char *cause = threads_cause(t);
+
+		/* without stacks nobody knows any */
+		if (*cause)
+			col[4].title = "For";
+		grid_text(g, HUMAN_NS(t->on_cpu));
+		grid_text(g, HUMAN_NS(t->ready));
+		grid_text(g, HUMAN_NS(t->waiting));
+		grid_text(g, HUMAN_NS(t->longest));
+		grid_text(g, cause);
+		grid_signed(g, t->tid);
+		grid_text(g, stacks_comm(th->stacks, t->comm)->name);
+	}
+	grid_write(g, "table", stdout);
+	grid_free(g);
+}
+
+static void threads_print_sampled(const struct offcpu_sums *s)
+{
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+
+	fprintf(out,
+		"time of threads: not known, because switches were sampled, %s "
+		"of %s; 'perf record -c 1' records all\n",
+		HUMAN_GROUPED(s->recorded), HUMAN_GROUPED(s->happened));
+	term_lines_end(&l);
+	putchar('\n');
+}
+
+/* Prints the threads that had or wanted a CPU longest, `limit` of them, below a
+ * line with the sums. Returns 0; 1 if not all CPUs were recorded, and only that
+ * was printed; or -1 and *err: ERR_FORMAT says that the database does not tell.
+ */
+static int threads_print(struct store *db, const char *path, size_t limit,
+			 struct err *err)
+{
+	struct threads th;
+	int rc = threads_load(db, path, &th, err);
+
+	/* a wait that seems certain, and the time between two of them, are few
+	 * of many */
+	if (offcpu_sampled(&th.sums)) {
+		threads_print_sampled(&th.sums);
+	} else if (!rc && th.sums.partial) {
+		fputs("time of threads: not known, because not all CPUs were "
+		      "recorded (perf record -a)\n",
+		      stdout);
+		rc = 1;
+	} else if (!rc) {
+		threads_print_sums(&th);
+		threads_print_table(&th, limit);
+	}
+	threads_release(&th);
 	return rc;
 }
 

@@ -307,12 +307,6 @@ static bool export_pprof_line_of(const struct job *j, size_t i,
 	return true;
 }
 
-static bool is_sound(const struct job *j, const struct label_from *from)
-{
-	return from->frame < j->c->n_frame &&
-	       from->inlined <= j->c->frame[from->frame].n_inlined;
-}
-
 /* Returns the end of the items that belong to the frame of item i: the frame,
  * then its inlined functions. */
 static size_t end_of_frame(const struct job *j, size_t i)
@@ -408,7 +402,9 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 			       labels_add_name(j->s->labels, LABEL_MISSING,
 					       "[no stack]"));
 	for (size_t i = 0; i < j->l.n; i++)
-		if (!is_sound(j, &j->l.from[i]))
+		if (j->l.from[i].frame >= j->c->n_frame ||
+		    j->l.from[i].inlined >
+			    j->c->frame[j->l.from[i].frame].n_inlined)
 			return err_set(err, ERR_DB,
 				       "the database has a stack with no such "
 				       "frame; ingest the capture again");

@@ -172,16 +172,6 @@ static void parts_keep(struct parts *q)
 					 q);
 }
 
-static void parts_note_age(struct parts *q, uint32_t number)
-{
-	if (q->n_age == AGES_MAX) {
-		q->n_age /= 2;
-		memmove(q->age, q->age + q->n_age, q->n_age * sizeof(*q->age));
-	}
-	*mem_add(q->age, q->n_age, q->cap_age) =
-		(struct parts_age){ number, now_ns() };
-}
-
 /* Runs a shell's command with the path as $1. */
 static _Noreturn void parts_become_command(const char *command,
 					   const char *path)
@@ -296,7 +286,13 @@ static void parts_take_done(struct parts *q, const struct worker_done *done)
 		q->bad++;
 		segments_set_aside(q->o.claim, number);
 	} else if (code == STATUS_OK || code == STATUS_DAMAGED) {
-		parts_note_age(q, number);
+		if (q->n_age == AGES_MAX) {
+			q->n_age /= 2;
+			memmove(q->age, q->age + q->n_age,
+				q->n_age * sizeof(*q->age));
+		}
+		*mem_add(q->age, q->n_age, q->cap_age) =
+			(struct parts_age){ number, now_ns() };
 		if (done->glanced)
 			parts_tell_segment(q, number, &done->glance, took);
 		parts_end_segment(q, number);

@@ -269,15 +269,6 @@ static const char *readiness_path(const struct readiness *p, uint32_t image)
 	return p->code->image[image].img.path;
 }
 
-static void readiness_sort_images(struct readiness *p)
-{
-	p->order = mem_new(p->code->n_image, sizeof(*p->order));
-	for (uint32_t i = 1; i < p->code->n_image; i++)
-		if (p->place[i].at.n)
-			p->order[p->n_order++] = i;
-	sort_items_by(p->order, p->n_order, readiness_compare_images, p);
-}
-
 static void readiness_ask_packages(struct readiness *p, const char *symfs)
 {
 	struct packages *packages = &p->packages;
@@ -428,7 +419,11 @@ int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
 	int ret = readiness_load(&p, err);
 
 	if (!ret) {
-		readiness_sort_images(&p);
+		p.order = mem_new(p.code->n_image, sizeof(*p.order));
+		for (uint32_t i = 1; i < p.code->n_image; i++)
+			if (p.place[i].at.n)
+				p.order[p.n_order++] = i;
+		sort_items_by(p.order, p.n_order, readiness_compare_images, &p);
 		readiness_ask_packages(&p, symfs);
 		if (json)
 			readiness_json(&p);

@@ -175,12 +175,6 @@ static SCREEN *cells_start(void)
 	return screen;
 }
 
-static void cells_resize(void)
-{
-	cells_resized = 0;
-	resizeterm(cells_size().high, cells_size().wide);
-}
-
 /* Returns what the terminal understands; nothing that needs a pause. */
 static const char *cells_string(const char *capability)
 {
@@ -353,7 +347,8 @@ int cells_key(int ms)
 	timeout(ms);
 	kind = get_wch(&key);
 	if (kind == ERR && cells_resized) {
-		cells_resize();
+		cells_resized = 0;
+		resizeterm(cells_size().high, cells_size().wide);
 		return CELLS_RESIZED;
 	}
 	if (kind == ERR)

@@ -110,12 +110,6 @@ static size_t outline_parent(const struct outline *o, size_t at)
 	return at;
 }
 
-static void outline_release(struct outline *o)
-{
-	free(o->line);
-	*o = (struct outline){ .line = NULL };
-}
-
 /* ---- the screen */
 
 #define SHARES 17  /* cells of the shares in front of the name */
@@ -519,8 +513,7 @@ static void functions_free(struct screen *s)
 	for (size_t i = 0; i < f->n_tree; i++)
 		calls_free(f->tree[i]);
 	free(f->tree);
-	outline_release(&f->o);
-	free_all(f->text, f->image, f->screen.title, f);
+	free_all(f->o.line, f->text, f->image, f->screen.title, f);
 }
 
 static const struct screen_ops functions_ops = {

@@ -720,13 +720,6 @@ static void view_renew(struct view *v)
 
 /* ---- keys */
 
-static void view_freeze(struct view *v)
-{
-	v->frozen = !v->frozen;
-	view_say(v, v->frozen ? "frozen; z shows the newest segment again"
-			      : "the newest segment is shown");
-}
-
 /* Keys of things that all screens have. */
 static void view_key_common(struct view *v, int key)
 {
@@ -755,7 +748,9 @@ static void view_key_common(struct view *v, int key)
 	else if (key == 'P')
 		view_write(v, 't');
 	else if (key == 'z' && v->live)
-		view_freeze(v);
+		view_say(v, (v->frozen = !v->frozen)
+				    ? "frozen; z shows the newest segment again"
+				    : "the newest segment is shown");
 	else if (key == '?')
 		view_help(v);
 	else

@@ -1,0 +1,121 @@
+/* thread_times.c - the time of each thread: on a CPU, ready for one, waiting.
+ *
+ * A wait that began with the thread runnable is time that it was ready; another
+ * one is so from the wake-up on, where that was recorded. */
+#include "analyze/waits/thread_times.h"
+
+#include "analyze/samples/filter.h"
+#include "analyze/stacks/stacks.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
+#include "stitch/base/search.h"
+
+/* Returns the thread that had a name at a time. */
+static struct thread_times *threads_of(struct threads *th, uint32_t comm,
+				       int64_t tid, int64_t time)
+{
+	const struct stacks_comm *c = stacks_comm(th->stacks, comm);
+	const uint64_t word[2] = { (uint64_t)c->pid, (uint64_t)tid };
+	uint32_t id = intern_add_bytes(&th->index, word, sizeof(word));
+
+	if (id == th->n)
+		*mem_add(th->t, th->n, th->cap) =
+			(struct thread_times){ .tid = tid, .named = time };
+	/* an exec gives a new name */
+	if (time >= th->t[id].named) {
+		th->t[id].comm = comm;
+		th->t[id].named = time;
+	}
+	return &th->t[id];
+}
+
+static void threads_take_wait(struct threads *th, const struct offcpu_wait *w)
+{
+	struct thread_times *t = threads_of(th, w->at.comm, w->tid, w->from);
+	uint64_t ns = (uint64_t)w->to - (uint64_t)w->from;
+	uint64_t ready = 0;
+
+	if (w->end != OFFCPU_BACK)
+		return;
+	if (offcpu_state(w->state)[0] == 'R')
+		ready = ns;
+	else if (w->waker.ready < w->to)
+		ready = (uint64_t)w->to - (uint64_t)w->waker.ready;
+	ns -= ready;
+	t->ready += ready;
+	t->waiting += ns;
+	t->cause[wait_causes_get(th->causes, w->state, w->at.kraw)] += ns;
+	raise_to(t->longest, ns);
+	th->ready += ready;
+	th->waiting += ns;
+}
+
+static void threads_take_run(struct threads *th, const struct offcpu_run *r)
+{
+	uint32_t comm =
+		r->comm ? r->comm : stacks_comm_of_tid(th->stacks, r->tid);
+	uint64_t ns = (uint64_t)r->to - (uint64_t)r->from;
+	struct thread_times *t;
+
+	/* the idle task is what is left */
+	if (!r->tid)
+		return;
+	t = threads_of(th, comm, r->tid, r->to);
+	t->on_cpu = saturating_add(t->on_cpu, ns);
+	th->on_cpu = saturating_add(th->on_cpu, ns);
+}
+
+COMPARE_FUNCTION(compare_thread_times, struct thread_times,
+		 compare_numbers(saturating_add(y->on_cpu, y->ready),
+				 saturating_add(x->on_cpu, x->ready))
+			 ?: compare_numbers(y->waiting, x->waiting)
+			 ?: compare_numbers(x->tid, y->tid));
+
+const char *threads_cause(const struct thread_times *t)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < WAIT_CAUSES; i++)
+		if (t->cause[i] > t->cause[most])
+			most = i;
+	return wait_cause_word((enum wait_cause)most);
+}
+
+int threads_load(struct store *db, const char *path, struct threads *th,
+		 struct err *err)
+{
+	const struct stacks_opts so = { .filter = &filter_none,
+					.no_groups = true };
+	struct waits_item item;
+	int rc;
+
+	*th = (struct threads){ 0 };
+	th->stacks = stacks_load(db, &so, err);
+	if (!th->stacks)
+		return -1;
+	th->causes = wait_causes_new(th->stacks);
+	const struct waits_ask ask = {
+		.filter = &filter_none,
+		.runs = true,
+		.stacks = th->stacks,
+		.causes = th->causes,
+	};
+	struct waits *w = waits_open(db, path, &ask, err);
+
+	while ((rc = waits_next(w, &item, err)) > 0)
+		if (item.kind == WAITS_WAIT)
+			threads_take_wait(th, &item.wait);
+		else if (item.kind == WAITS_RUN)
+			threads_take_run(th, &item.run);
+	waits_close(w, &th->sums);
+	sort_items(th->t, th->n, compare_thread_times);
+	return rc;
+}
+
+void threads_release(struct threads *th)
+{
+	wait_causes_free(th->causes);
+	stacks_free(th->stacks);
+	intern_release(&th->index);
+	free(th->t);
+}

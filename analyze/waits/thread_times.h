@@ -1,0 +1,40 @@
+/* thread_times.h - the time of each thread: on a CPU, ready for one, waiting.
+ */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/causes/wait_cause.h"
+#include "analyze/waits/waits.h"
+#include "stitch/base/intern.h"
+
+struct err;
+struct stacks;
+struct store;
+
+struct thread_times {
+	uint32_t comm; /* for stacks_comm(); 0: not known */
+	int64_t named; /* when it had it */
+	int64_t tid;
+	uint64_t on_cpu, ready, waiting, longest;
+	uint64_t cause[WAIT_CAUSES]; /* parts of waiting */
+};
+
+/* All threads, those first that had or wanted a CPU longest. */
+struct threads {
+	struct stacks *stacks; /* used for names only */
+	struct wait_causes *causes;
+	struct thread_times *t;
+	size_t n, cap;
+	struct intern index; /* of t[], by name, process and thread */
+	struct offcpu_sums sums;
+	uint64_t on_cpu, ready, waiting;
+};
+
+/* Reads them. Returns 0, or -1 and *err: ERR_FORMAT says that the database does
+ * not tell. To be released in any case. */
+int threads_load(struct store *db, const char *path, struct threads *th,
+		 struct err *err);
+void threads_release(struct threads *th);
+/* Returns the word of the longest cause; "" where most of the time has none. */
+const char *threads_cause(const struct thread_times *t);
