@@ -544,7 +544,9 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	bool told = in->m && (in->open || !n_rest) &&
 		    name_cache_report(in->m, sy->rep);
 
-	if (told && !in->open && img->kind == IMAGE_FILE)
+	if (told && !in->open &&
+	    (img->kind == IMAGE_FILE ||
+	     (img->kind == IMAGE_VDSO && img->id_len)))
 		in->said = identity_judge_id(sy, img);
 	if (told && in->said.is != IDENTITY_PROVED &&
 	    !symbolize_is_mapped_so(img, rep)) {

@@ -66,8 +66,9 @@ def make(work, capture, kallsyms=True):
     cmd = [BACKSTITCH, "ingest", "-q", "-o", db, "--symfs",
            os.path.join(CAPTURES, "symfs")]
     names = os.path.join(CAPTURES, capture.split(".")[0] + ".kallsyms")
-    if kallsyms and os.path.exists(names):
-        cmd += ["--kallsyms", names]
+    # those of another kernel, in place of those of a kernel that runs here
+    other = os.path.join(CAPTURES, "events.kallsyms")
+    cmd += ["--kallsyms", names if kallsyms and os.path.exists(names) else other]
     run = subprocess.run(cmd + [os.path.join(CAPTURES, capture)],
                          stderr=subprocess.PIPE)
     if run.returncode not in (0, 3):

@@ -271,7 +271,7 @@ import re
 import sys
 
 page = open("man/backstitch-json.5").read()
-page = page[page.index(".It Fl Fl sched"):page.index(".Sh DATA OF THE PAGE")]
+page = page[page.index(".Sh SCHED"):page.index(".Sh DATA OF THE PAGE")]
 r = json.load(open(sys.argv[1]))
 keys = set(r) | set(r["threads"][0]) | set(r["blocked"][0])
 missing = [k for k in sorted(keys - {"version"})

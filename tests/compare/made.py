@@ -42,8 +42,15 @@ def others(work):
     return (("all programs", whole), ("some programs", some), ("other programs", wrong), ("no programs", none))
 
 
+# A machine of the same name with the same kernel as that of a capture would give
+# names that it did not have when it was recorded.
+ELSEWHERE = [] if os.geteuid() or subprocess.run(
+    ["unshare", "-u", "true"], stderr=subprocess.DEVNULL, check=False).returncode else [
+        "unshare", "-u", "sh", "-c", 'hostname elsewhere; exec "$0" "$@"']
+
+
 def run(home, *args):
-    p = subprocess.run([common.BACKSTITCH, *args], capture_output=True, check=False,
+    p = subprocess.run([*ELSEWHERE, common.BACKSTITCH, *args], capture_output=True, check=False,
                        stdin=subprocess.DEVNULL, env=dict(os.environ, HOME=home))
     return p.returncode, p.stdout, p.stderr
 
