@@ -433,8 +433,9 @@ static int naming_name_all(const struct name_ask *a, struct maker *mk,
 	struct sink s = { .mk = mk, .counts = counts ? counts : &unused };
 	struct setup setup;
 	struct namers nr;
-	unsigned int how =
-		(again ? NAME_LINES : 0) | (a->debuginfod ? NAME_HOT_FIRST : 0);
+	unsigned int how = (again ? NAME_LINES : 0) |
+			   (a->debuginfod ? NAME_HOT_FIRST : 0) |
+			   (a->vmlinux || a->kallsyms ? NAME_KERNEL : 0);
 	const struct code_place *code;
 	struct image img;
 	size_t n;

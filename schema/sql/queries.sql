@@ -2,7 +2,9 @@
 -- commands use. store_sql("NAME") returns the text under "-- name: NAME".
 
 -- Frames without a name, image by image. ?1: also frames that have a name from
--- a file but no line, to resolve symbols again after adding debug files.
+-- a file but no line, to resolve symbols again after adding debug files. Not
+-- those of a kernel that its own capture named, as trace.dat does, and that no
+-- build-id would find again: only ?2, a file of it that is given, has more.
 -- name: unnamed
 SELECT f.image, f.off, f.id
 FROM frame f CROSS JOIN image i ON i.id = f.image
@@ -11,7 +13,10 @@ WHERE f.symbol IS NULL OR (?1 AND f.line IS NULL
 	AND f.id NOT IN (SELECT frame FROM inline_frame)
 	AND EXISTS (SELECT 1 FROM word w WHERE w.kind = 'image'
 		AND w.id = i.kind
-		AND w.name IN ('file', 'vdso', 'mapping', 'kernel', 'module')))
+		AND (w.name IN ('file', 'vdso', 'mapping')
+			OR (w.name IN ('kernel', 'module') AND (?2
+				OR i.build_id IS NOT NULL
+				OR i.status IS NOT 'named')))))
 ORDER BY h.stacks DESC, f.image, f.off, f.id
 
 -- A build-id that several modules have is not trusted. several: see

@@ -71,6 +71,9 @@ int store_note(struct maker *mk, const char *what, const char *detail,
 enum {
 	NAME_LINES = 1,	    /* also frames with a name but no source line */
 	NAME_HOT_FIRST = 2, /* images in most stacks first */
+	NAME_KERNEL = 4,    /* with NAME_LINES: also a kernel that the
+			     * capture itself named, and that has no
+			     * build-id: its file is given */
 };
 
 /* Behind store_groups_end(). Gives the next image that has frames without a

@@ -339,3 +339,11 @@ case $(sql x.db "$notes") in
 *) ok and_the_reason_is_a_row 1 ;;
 esac
 is the_names_are_there_all_the_same 'outer,, ' "$(sql x.db "$frame")"
+
+# The names of a kernel that its own capture has are not looked for again: the kernel
+# that runs here may have the same release, and names that nothing proves.
+"$B" ingest -q -f -o v7.db "$root/tests/captures/ftrace-v7.dat"
+"$B" symbolize v7.db >out 2>&1
+says recorded_names_of_a_kernel_stay 'looked at 0 images' out
+"$B" symbolize --kallsyms "$root/tests/captures/events.kallsyms" v7.db >out 2>&1
+says unless_a_file_of_it_is_given 'looked at 1 image' out
