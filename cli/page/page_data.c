@@ -374,6 +374,7 @@ struct page_data *page_data_new(struct store *db, const char *path,
 		.bogus = true,
 		.gaps = true,
 		.samples = o->samples,
+		.names = o->names,
 		.each = served ? NULL : page_data_take_sample,
 		.arg = d,
 	};

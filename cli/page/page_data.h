@@ -35,6 +35,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "analyze/names/name_opts.h"
+
 struct diff_model;
 struct err;
 struct filter;
@@ -50,7 +52,8 @@ struct page_opts {
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
 	bool wall;	   /* shows waits beside samples first */
-	bool source;	   /* with the code of the hot functions: */
+	struct name_opts names;
+	bool source;		      /* with the code of the hot functions: */
 	const struct name_ask *files; /* where programs are, and */
 	/* folders below which their source is looked for, too */
 	const char *const *source_dir;

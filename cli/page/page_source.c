@@ -248,6 +248,7 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 {
 	struct page_source *p = mem_new(1, sizeof(*p));
 
+	p->h.names = o->names;
 	p->sources = sources_new(o->source_dir, o->n_source_dir, true);
 	if (name_check(o->files, err) || hot_load(&p->h, db, s, -1, err)) {
 		page_source_free(p);
