@@ -173,9 +173,8 @@ static int unnamed_read(struct maker *mk, unsigned int how, struct unnamed *u,
 	     maker_exec(mk, store_sql("measure_heat"), err)) ||
 	    unnamed_find_returns(mk, &sc, err))
 		goto out;
-	struct rows *r =
-		ROWS_BY(maker_read(mk, err), "unnamed", err, how & NAME_LINES,
-			how & NAME_KERNEL);
+	struct rows *r = ROWS_BY(maker_read(mk, err), "unnamed", err,
+				 how & NAME_LINES, how & NAME_KERNEL);
 
 	while (rows_step(r))
 		unnamed_add_frame(u, &sc, (uint32_t)rows_int(r, UNNAMED_IMAGE),

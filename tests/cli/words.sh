@@ -75,3 +75,9 @@ END
 # the table of NEWS.md has each of them, and what it names works
 [ "$("$B" query --format csv switches.db 'SELECT ns / 50000, count(*) FROM interval GROUP BY 1' | wc -l)" -gt 2 ]
 ok bins_of_equal_width_are_a_query $?
+
+# the options of names are the page's, too
+"$B" ingest -q -f -o names.db --symfs "$root/tests/captures/symfs" "$root/tests/captures/before.data" 2>err
+sqlite3 names.db "UPDATE symbol SET name = 'lookup.isra.0' WHERE name = 'lookup'"
+"$B" page -o plain.html names.db 2>err && "$B" page --fold-suffixes -o folded.html names.db 2>err
+ok a_page_has_names_as_they_are_asked_for "$(cmp -s plain.html folded.html; [ $? = 1 ]; echo $?)"
