@@ -4,12 +4,10 @@
 #include "analyze/stacks/interpreter.h"
 #include "cli/version.h"
 #include "stitch/base/err.h"
-#include "stitch/base/mem.h"
 #include "stitch/task_state.h"
 #include "stitch/text/parse_number.h"
 
-/* ---- the options that say which samples a command reads, and which time off
- * the CPU */
+/* ---- which samples */
 
 struct filter filter;
 
@@ -113,8 +111,7 @@ int offcpu_check(struct err *err)
 	return 0;
 }
 
-/* ---- the options that say how functions are named, where their source is, and
- * what is compared with what */
+/* ---- names */
 
 struct name_opts chosen_names;
 
@@ -193,7 +190,7 @@ int diff_opts_check(bool diff, struct err *err)
 	return diff_limit_read(&diff_limit, err);
 }
 
-/* ---- the options that choose how rows are written */
+/* ---- how rows are written */
 
 static const char *const names[] = { "table",	 "lines", "csv", "json",
 				     "markdown", "sql",	  NULL };
@@ -235,8 +232,7 @@ const struct output *output_chosen(void)
 							      : name);
 }
 
-/* ---- the options that say what is read, and how: tables for OPT_GROUP(), and
- * what was given of them */
+/* ---- captures, databases and servers */
 
 static struct open_ask asked = { .load.name.fetch_seconds = 60,
 				 .server.timeout = 300 };
@@ -457,7 +453,7 @@ struct open_ask open_asked(void)
 	return ask;
 }
 
-/* ---- the options that say what the rows of a fleet are */
+/* ---- rows of a fleet */
 
 #define NS_PER_S 1000000000
 

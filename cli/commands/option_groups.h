@@ -10,8 +10,7 @@
 #include "cli/output/output.h"
 #include "cli/tables/diff_limit.h"
 
-/* ---- the options that say which samples a command reads, and which time off
- * the CPU */
+/* ---- which samples */
 
 /* What was given of them. */
 extern struct filter filter;
@@ -37,8 +36,7 @@ extern const struct opt offcpu_opt_table[], wall_opt_table[];
  */
 int offcpu_check(struct err *err);
 
-/* ---- the options that say how functions are named, where their source is, and
- * what is compared with what */
+/* ---- names */
 
 /* What was given of them. */
 extern struct name_opts chosen_names;
@@ -62,7 +60,7 @@ struct match_opts match_opts(void);
  * reads the latter. Returns 0, or -1 and *err. */
 int diff_opts_check(bool diff, struct err *err);
 
-/* ---- the options that choose how rows are written */
+/* ---- how rows are written */
 
 /* --format --json --spreadsheet: for OPT_GROUP(). */
 extern const struct opt output_opts[];
@@ -73,8 +71,7 @@ int output_check(struct err *err);
 /* Returns the output that the user chose, else the first. */
 const struct output *output_chosen(void);
 
-/* ---- the options that say what is read, and how: tables for OPT_GROUP(), and
- * what was given of them */
+/* ---- captures, databases and servers */
 
 /* --symfs: for commands that read programs but name nothing. */
 extern const struct opt name_place_opts[];
@@ -97,7 +94,7 @@ extern const struct opt server_opts[];
 /* Returns what was given of all of them, which lives until the program ends. */
 struct open_ask open_asked(void);
 
-/* ---- the options that say what the rows of a fleet are */
+/* ---- rows of a fleet */
 
 /* --label and --weighted: for OPT_GROUP(). */
 extern const struct opt fleet_opts[];
