@@ -107,9 +107,9 @@ bool futexes_addr(const struct futex_at *at, const char *machine,
 
 /* ---- names */
 
-/* The name of an address, which is right between two times. */
+/* The name of an address while one mapping is there. */
 struct futex_known {
-	int64_t from, to;
+	const struct data_map *map; /* NULL: none */
 	uint32_t name;
 };
 
@@ -165,35 +165,18 @@ void futex_locks_close(struct futex_locks *l)
 	free(l);
 }
 
-/* Finds the name of the variable at an address, and when it is right. Of the
- * mappings that were there at the time only the next below may be of its file.
- * Returns TABLE_NONE if it has none. */
-static uint32_t futex_locks_find(const struct futex_locks *l, uint32_t process,
-				 int64_t time, uint64_t addr,
-				 struct futex_known *k)
+/* Returns the name of the variable at an address of a mapping; TABLE_NONE: it
+ * has none. */
+static uint32_t futex_locks_find(const struct futex_locks *l,
+				 const struct data_map *map, uint64_t addr)
 {
-	const struct data_map *map = NULL;
-	uint32_t name;
-	char *key;
+	char *key = map ? data_maps_key(l->maps, map->image,
+					data_maps_off(map, addr))
+			: NULL;
+	uint32_t name = key ? table_find_hash(&l->by_key,
+					      hash_bytes(key, strlen(key), 0))
+			    : TABLE_NONE;
 
-	*k = (struct futex_known){ .from = INT64_MIN, .to = INT64_MAX };
-	while ((map = data_maps_below(l->maps, process, addr, map))) {
-		if (map->from <= time && time < map->to)
-			break;
-		/* this one was there earlier, or comes later */
-		if (map->to <= time && map->to > k->from)
-			k->from = map->to;
-		else if (map->from > time && map->from < k->to)
-			k->to = map->from;
-	}
-	if (!map)
-		return TABLE_NONE;
-	raise_to(k->from, map->from);
-	lower_to(k->to, map->to);
-	key = data_maps_key(l->maps, map->image, data_maps_off(map, addr));
-	name = key ? table_find_hash(&l->by_key,
-				     hash_bytes(key, strlen(key), 0))
-		   : TABLE_NONE;
 	free(key);
 	return name;
 }
@@ -218,17 +201,19 @@ uint32_t futex_locks_name(struct futex_locks *l, uint32_t process, int64_t pid,
 	const uint64_t word[2] = { process, addr };
 	uint64_t hash = hash_u64s(word, 2, 0);
 	uint32_t id = table_find_or_add(&l->by_addr, hash, l->n);
+	/* only the next below may be of its file */
+	const struct data_map *map = data_maps_at(l->maps, process, addr, time);
+	bool first = id == l->n;
 	struct futex_known *k;
 
-	if (id == l->n)
-		*mem_add(l->known, l->n, l->cap) =
-			(struct futex_known){ .from = INT64_MAX };
+	if (first)
+		*mem_add(l->known, l->n, l->cap) = (struct futex_known){ 0 };
 	k = &l->known[id];
-	if (k->from <= time && time < k->to)
+	if (!first && k->map == map)
 		return k->name;
-	id = futex_locks_find(l, process, time, addr, k);
+	id = futex_locks_find(l, map, addr);
 	if (id == TABLE_NONE)
 		id = futex_locks_address(l, process, pid, addr);
-	k->name = id;
+	*k = (struct futex_known){ map, id };
 	return id;
 }

@@ -1,5 +1,5 @@
 /* interval_sql.c - the intervals of a database as a table for SQL. All are
- * kept, in 96 bytes each. */
+ * kept, in 112 bytes each. */
 #include "analyze/latency/interval_sql.h"
 
 #include "analyze/latency/intervals.h"
@@ -82,6 +82,8 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	const struct interval_sql *s = arg;
 	const struct interval *i = &s->row[row];
 	const struct intervals_thread *t = intervals_thread(s->iv, i->thread);
+	const struct interval_range range =
+		interval_range(i, s->iv->sums.first, s->iv->sums.last);
 	const struct {
 		int64_t n;
 		bool known;
@@ -97,7 +99,12 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 		[COMPUTED_INTERVAL_NS] = { interval_span(i->begin, i->end),
 					   i->verdict == INTERVAL_PROVED ||
 						   i->verdict ==
-							   INTERVAL_CONSISTENT },
+							   INTERVAL_CONSISTENT ||
+						   i->verdict ==
+							   INTERVAL_AMBIGUOUS },
+		[COMPUTED_INTERVAL_LEAST_NS] = { range.least, true },
+		[COMPUTED_INTERVAL_MOST_NS] = { range.most,
+						range.most < INT64_MAX },
 		[COMPUTED_INTERVAL_RET] = { i->ret, i->has_ret },
 		[COMPUTED_INTERVAL_EVENT] = { i->begin_event,
 					      i->begin_event != 0 },

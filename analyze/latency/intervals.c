@@ -30,9 +30,6 @@ const char intervals_by_lock[] = "lock";
  * "-1" where a signal handler returns. */
 #define INTERVALS_TEXT ((int64_t)1 << 62)
 #define intervals_is_text(value) ((value) >= INTERVALS_TEXT)
-/* Flags of lock:contention_begin (Linux 5.19, trace/events/lock.h). */
-#define LOCK_SPIN 1
-#define LOCK_MUTEX 32
 /* Events that a message says how to record: of the kind with most, timers. */
 #define EVENTS_TOLD 6
 #define COMMAND_TOLD 256
@@ -55,7 +52,7 @@ struct intervals_role {
 	uint32_t pair, type;
 	uint32_t name; /* what the '*' stands for; 0: not one */
 	uint8_t role;
-	size_t key[PAIR_KEYS], tag, named, by, ret, flags, sectors;
+	size_t key[PAIR_KEYS], tag, named, by, ret, part, direction, length;
 	struct futex_at futex; /* addr 0: of no futex, or not asked for */
 };
 
@@ -69,8 +66,12 @@ struct intervals_type {
 /* A capture, which may have several buffers. */
 struct intervals_capture {
 	char *format, *arch;
-	bool by_cpu; /* its events were turned on CPU by CPU: perf */
-	bool some;   /* only some tasks were recorded */
+	bool by_cpu;	/* its events were turned on CPU by CPU: perf */
+	bool some;	/* only some tasks were recorded */
+	bool pairs;	/* it has events of them */
+	bool uncounted; /* records are missing that no loss counts */
+	uint32_t *world;
+	size_t n_world, cap_world;
 	int64_t first, last;
 };
 
@@ -165,6 +166,14 @@ static bool intervals_is_own(const struct intervals *iv,
 	return k >= iv->own && k < iv->own + iv->ask->n_pair;
 }
 
+/* Own pairs may be of several recordings: each has a world of its own, behind
+ * those of types, in which what they lost is lost. */
+static uint32_t intervals_own_world(const struct intervals *iv,
+				    const struct pair_kind *k)
+{
+	return (uint32_t)(iv->n_type + (size_t)(k - iv->own));
+}
+
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
@@ -180,19 +189,22 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			return;
 	}
 	r.tag = intervals_field(iv, type, k->tag);
-	if (k->tag && !r.tag)
+	r.direction = intervals_field(iv, type, k->direction);
+	r.length = intervals_field(iv, type, k->length);
+	r.part = intervals_field(iv, type, k->part.field);
+	if ((k->tag && !r.tag) || (k->direction && !r.direction))
 		return;
 	r.pair = intervals_pair_of(iv, k,
 				   intervals_is_own(iv, k)
-					   ? LOST_ANY_WORLD
+					   ? intervals_own_world(iv, k)
 					   : iv->type[type].world);
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
 	if (iv->ask->by != intervals_by_lock)
 		r.by = intervals_field(iv, type, iv->ask->by);
-	else if (!strcmp(k->word, "lock"))
-		r.by = intervals_field(iv, type, "lock_addr");
+	else if (k->object)
+		r.by = intervals_field(iv, type, k->object);
 	else if (k->calls && role == PAIRING_BEGIN &&
 		 !futexes_find(iv->type[type].name, def, n, &r.futex))
 		r.futex = (struct futex_at){ 0 };
@@ -201,10 +213,6 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	iv->by_field |= r.by || r.futex.addr;
 	if (role == PAIRING_END)
 		r.ret = intervals_field(iv, type, "ret");
-	if (!strcmp(k->word, "lock"))
-		r.flags = intervals_field(iv, type, "flags");
-	if (k->loose)
-		r.sectors = intervals_field(iv, type, "nr_sector");
 	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
 	iv->pair[r.pair].ends |= role == PAIRING_END;
 	*mem_add(iv->role, iv->n_role, iv->cap_role) = r;
@@ -267,6 +275,29 @@ static void intervals_drop_roles(struct intervals *iv)
 	}
 }
 
+/* Finds the buffers of each capture, and the own pairs that have events of it:
+ * what it lost, it lost for these. */
+static void intervals_find_worlds(struct intervals *iv)
+{
+	for (uint32_t i = 1; i < iv->n_type; i++) {
+		const struct intervals_type *t = &iv->type[i];
+		struct intervals_capture *c = &iv->capture[t->capture];
+
+		if (t->world == i)
+			*mem_add(c->world, c->n_world, c->cap_world) = i;
+		for (uint32_t k = 0; k < t->n; k++) {
+			uint32_t world =
+				iv->pair[iv->role[t->first + k].pair].world;
+
+			if (world >= iv->n_type &&
+			    !any_where(c->n_world, w, c->world[w] == world))
+				*mem_add(c->world, c->n_world, c->cap_world) =
+					world;
+			c->pairs = true;
+		}
+	}
+}
+
 /* Reads "BEGIN,END[,FIELD...]". Without fields the thread is the key. */
 static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 {
@@ -274,7 +305,8 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 	struct pair_kind *k = &iv->own[i];
 	size_t n = 0;
 
-	*k = (struct pair_kind){ .word = iv->ask->pair[i], .rule = PAIR_STACK };
+	*k = (struct pair_kind){ .word = iv->ask->pair[i],
+				 .again = PAIR_STACK };
 	for (char *next; part; part = next, n++) {
 		next = strchr(part, ',');
 		if (next)
@@ -295,8 +327,11 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--pair %s: needs two events, BEGIN,END",
 			       iv->ask->pair[i]);
-	if (k->key[0])
+	/* one value may be that of several at a time */
+	if (k->key[0]) {
 		k->scope = PAIR_ANY;
+		k->again = PAIR_SET;
+	}
 	return 0;
 }
 
@@ -357,6 +392,7 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 				intervals_match(iv, &pair_kinds[i], type);
 	}
 	intervals_drop_roles(iv);
+	intervals_find_worlds(iv);
 	if (iv->n_role || iv->ask->any)
 		return 0;
 	return intervals_refuse(iv, err);
@@ -414,7 +450,9 @@ static int intervals_read_threads(struct intervals *iv, struct err *err)
 	struct rows *r = rows_dense(iv->db, "interval_threads", err);
 
 	*mem_add(iv->thread, iv->n_thread, iv->cap_thread) =
-		(struct intervals_thread){ .tid = -1, .pid = -1, .comm = "" };
+		(struct intervals_thread){
+			.tid = -1, .pid = -1, .comm = "", .born = INT64_MIN
+		};
 	while (rows_step(r))
 		*mem_add(iv->thread, iv->n_thread,
 			 iv->cap_thread) = (struct intervals_thread){
@@ -425,6 +463,7 @@ static int intervals_read_threads(struct intervals *iv, struct err *err)
 			.process =
 				(uint32_t)rows_int(r, INTERVAL_THREADS_PROCESS),
 			.short_code = rows_int(r, INTERVAL_THREADS_SHORT) != 0,
+			.born = rows_int(r, INTERVAL_THREADS_BORN),
 		};
 	return rows_end(r, err);
 }
@@ -451,17 +490,14 @@ static bool intervals_by_thread(const struct intervals *iv,
 				 PAIR_THREAD);
 }
 
-#define ALL_CAPTURES UINT32_MAX
-
-/* Adds a time to all buffers of a capture. */
+/* Adds a time to all that a capture tells of. */
 static void intervals_lose(struct intervals *iv, uint32_t capture,
 			   const struct lost_time *t)
 {
-	for (uint32_t i = 1; i < iv->n_type; i++)
-		if ((iv->type[i].capture == capture ||
-		     capture == ALL_CAPTURES) &&
-		    iv->type[i].world == i)
-			lost_times_add(&iv->lost, i, t);
+	const struct intervals_capture *c = &iv->capture[capture];
+
+	for (uint32_t i = 0; capture < iv->n_capture && i < c->n_world; i++)
+		lost_times_add(&iv->lost, c->world[i], t);
 }
 
 /* The same, of which nobody knows how many records are missing. */
@@ -583,8 +619,8 @@ static bool intervals_is_loss(const struct loss_row *l)
 }
 
 /* Takes what the switches show to be missing: the same timeline tells `path`
- * what it may prove. It is of the kernel with the most switches, which may cost
- * the captures of others a proof. */
+ * what it may prove. It is of the kernel with the most switches, and tells
+ * nothing of what other recorders have. */
 static void intervals_take_missing(void *arg, const struct causes *c)
 {
 	struct intervals *iv = arg;
@@ -596,14 +632,18 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 					   .cpu = -1,
 					   .of_task = c->partial.why };
 
-	iv->uncounted = !missing_counts(t);
-	if (premise)
-		iv->sums.premise = arena_strdup(&iv->text, premise);
-	if (blind)
-		intervals_lose_silent(iv, ALL_CAPTURES, &all);
-	for (size_t i = 0; !blind && i < t->n_loss; i++)
-		if (t->loss[i].silent)
-			intervals_lose_silent(iv, ALL_CAPTURES, &t->loss[i]);
+	for (uint32_t k = 0; k < iv->n_capture; k++) {
+		if (!causes_kernel_capture(c->kernel, k))
+			continue;
+		iv->capture[k].uncounted = !missing_counts(t);
+		if (premise && iv->capture[k].pairs)
+			iv->sums.premise = arena_strdup(&iv->text, premise);
+		if (blind)
+			intervals_lose_silent(iv, k, &all);
+		for (size_t i = 0; !blind && i < t->n_loss; i++)
+			if (t->loss[i].silent)
+				intervals_lose_silent(iv, k, &t->loss[i]);
+	}
 }
 
 /* What others did than the tasks that were recorded is missing at all times. */
@@ -626,11 +666,15 @@ static int intervals_read_losses(struct intervals *iv, struct err *err)
 	size_t n = rows ? rows->n : 0;
 
 	for (size_t i = 0; i < n; i++)
-		iv->uncounted |= !strcmp(rows->row[i].what, "silent");
+		if (!strcmp(rows->row[i].what, "silent") &&
+		    rows->row[i].capture < iv->n_capture)
+			iv->capture[rows->row[i].capture].uncounted = true;
 	for (size_t i = 0; i < n; i++) {
 		const struct loss_row *l = &rows->row[i];
-		bool counted = !iv->uncounted && (!strcmp(l->what, "lost") ||
-						  !strcmp(l->what, "lost_end"));
+		bool counted = l->capture < iv->n_capture &&
+			       !iv->capture[l->capture].uncounted &&
+			       (!strcmp(l->what, "lost") ||
+				!strcmp(l->what, "lost_end"));
 		struct lost_time t = {
 			.from = l->has_from ? l->from : INT64_MIN,
 			.to = l->has_to && (!l->has_from || l->to >= l->from)
@@ -850,15 +894,48 @@ static uint8_t intervals_call(const char *name)
 	return PAIRING_PLAIN;
 }
 
-static bool intervals_lock_is_whole(struct intervals *iv, const struct field *f,
-				    size_t at)
+static bool intervals_has_flag(struct intervals *iv, const struct field *f,
+			       size_t at, const struct pair_flag *flag)
 {
 	int64_t flags = intervals_value(iv, f, at);
 
 	if (intervals_is_text(flags) && f[at - 1].text)
-		return strstr(f[at - 1].text, "SPIN") ||
-		       !strstr(f[at - 1].text, "MUTEX");
-	return flags & LOCK_SPIN || !(flags & LOCK_MUTEX);
+		return strstr(f[at - 1].text, flag->word);
+	return flags & flag->bit;
+}
+
+/* Returns what a begin is; without the field, of which nothing is known. */
+static uint8_t intervals_begins(struct intervals *iv,
+				const struct pair_part *part,
+				const struct field *f, size_t at)
+{
+	if (!at)
+		return PAIRING_EITHER;
+	if (!intervals_has_flag(iv, f, at, &part->may))
+		return PAIRING_FIRST;
+	return intervals_has_flag(iv, f, at, &part->first) ? PAIRING_EITHER
+							   : PAIRING_PART;
+}
+
+/* Fills in what a request of a disk is known by. Returns whether it was ever
+ * issued. */
+static bool intervals_request(struct intervals *iv,
+			      const struct intervals_role *role,
+			      const struct field *f, struct pairing_record *r)
+{
+	int64_t *direction = &r->key[PAIR_KEYS - 1];
+
+	if (role->length)
+		r->length = intervals_value(iv, f, role->length);
+	if (!role->direction)
+		return true;
+	*direction = pair_direction(f[role->direction - 1].text,
+				    intervals_value(iv, f, role->direction));
+	/* a flush has the sector 0 where it begins, and -1 where it ends */
+	if (r->key[1] == -1)
+		r->key[1] = 0;
+	return r->length || r->role != PAIRING_END ||
+	       !pair_direction_moves(*direction);
 }
 
 static int intervals_take(struct intervals *iv, const struct event_row *e,
@@ -874,6 +951,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		.world = iv->pair[role->pair].world,
 		.thread = e->thread,
 		.process = intervals_thread(iv, e->thread)->process,
+		.born = intervals_thread(iv, e->thread)->born,
 		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
 		.role = role->role,
 		.has_ret = role->ret && f[role->ret - 1].present,
@@ -898,9 +976,10 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		return -1;
 	if (r.has_ret)
 		r.ret = intervals_value(iv, f, role->ret);
-	r.whole = role->flags && intervals_lock_is_whole(iv, f, role->flags);
-	r.loose = role->sectors && !intervals_value(iv, f, role->sectors);
-	pairing_take(iv->pairing, &r);
+	if (k->part.field)
+		r.begins = intervals_begins(iv, &k->part, f, role->part);
+	if (intervals_request(iv, role, f, &r))
+		pairing_take(iv->pairing, &r);
 	return 0;
 }
 
@@ -951,6 +1030,26 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	return 0;
 }
 
+/* Adds what the proofs of pairs rest on. */
+static void intervals_add_premise(struct intervals *iv, unsigned int bits)
+{
+	static const char *const words[] = {
+		"no thread waited for a mutex when the recording began",
+		"no two of the same key were open where records are missing",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		const char *to = iv->sums.premise;
+
+		if (bits >> i & 1)
+			iv->sums.premise = arena_join(
+				&iv->text,
+				to ? arena_join(&iv->text, to, ' ', "and")
+				   : "if",
+				' ', words[i]);
+	}
+}
+
 int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 		   struct err *err)
 {
@@ -968,6 +1067,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	if (!rc)
 		pairing_end(iv->pairing);
 	iv->sums.doubled = pairing_doubled(iv->pairing);
+	intervals_add_premise(iv, pairing_premise(iv->pairing));
 	pairing_free(iv->pairing);
 	rows_close(rows);
 	return rc;
@@ -1067,6 +1167,8 @@ void intervals_close(struct intervals *iv)
 	table_release(&iv->by_event);
 	intern_release(&iv->names);
 	arena_release(&iv->text);
+	for (size_t i = 0; i < iv->n_capture; i++)
+		free(iv->capture[i].world);
 	free_all(iv->own, iv->type, iv->capture, iv->cpu, iv->pair, iv->role,
 		 iv->thread, iv);
 }

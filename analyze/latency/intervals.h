@@ -36,6 +36,7 @@ struct intervals_thread {
 	int64_t tid, pid; /* -1: not known */
 	const char *comm;
 	uint32_t process;
+	int64_t born;	 /* INT64_MIN: before the recording, or not known */
 	bool short_code; /* a program of 32 bits */
 };
 
@@ -84,7 +85,6 @@ struct intervals {
 	struct payloads *payloads;
 	struct pairing *pairing;
 	struct intervals_sums sums;
-	bool uncounted; /* records are missing that no loss counts */
 };
 
 /* Returns whether pairs were recorded, or -1 and *err. */

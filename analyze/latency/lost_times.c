@@ -4,60 +4,85 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* Those of a CPU, or of all, by their start. */
+/* How many there are, and of which sort, up to one. */
+struct lost_count {
+	uint64_t n, any; /* records; times of which the number is not known */
+	uint64_t silent, off;
+};
+
+/* Those of a CPU, or of all. What touches a time began before it ends, less
+ * what had ended when it began: two sums, whatever the number of losses. */
 struct lost_list {
-	struct lost_time *t;
-	int64_t *last; /* the latest end of those up to each */
+	struct lost_time *t;		    /* by their start */
+	struct lost_time *end;		    /* the same by their end */
+	struct lost_count *started, *ended; /* of those before each */
+	int64_t *last; /* the latest end of losses up to each in t[] */
 	size_t n, cap;
 };
 
 void lost_times_release(struct lost_times *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
-		free(l->list[i].t);
-		free(l->list[i].last);
+		struct lost_list *list = &l->list[i];
+
+		free_all(list->t, list->end, list->started, list->ended,
+			 list->last);
 	}
 	free(l->list);
 	table_release(&l->index);
 }
 
-static struct lost_list *lost_list_of(const struct lost_times *l,
-				      uint32_t world, int32_t cpu)
-{
-	uint32_t id =
-		table_find_hash(&l->index, hash_u32s(world, (uint32_t)cpu));
+/* Losses of which nobody knows the CPU. */
+#define LOST_SOMEWHERE -2
 
-	return id == TABLE_NONE ? NULL : &l->list[id];
+static uint64_t lost_list_hash(uint32_t world, int32_t cpu, bool of_tasks)
+{
+	return hash_u32s(world, (uint32_t)cpu * 2 + of_tasks);
 }
 
 static void lost_list_put(struct lost_times *l, uint32_t world, int32_t cpu,
 			  const struct lost_time *t)
 {
-	struct lost_list *list = lost_list_of(l, world, cpu);
+	uint32_t id = table_find_or_add(
+		&l->index, lost_list_hash(world, cpu, t->of_tasks), l->n);
+	struct lost_list *list;
 
-	if (!list) {
-		table_add(&l->index, hash_u32s(world, (uint32_t)cpu),
-			  (uint32_t)l->n);
-		list = mem_add(l->list, l->n, l->cap);
-		*list = (struct lost_list){ 0 };
-	}
+	if (id == l->n)
+		*mem_add(l->list, l->n, l->cap) = (struct lost_list){ 0 };
+	list = &l->list[id];
 	*mem_add(list->t, list->n, list->cap) = *t;
 }
 
-/* Losses of which nobody knows the CPU. */
-#define LOST_SOMEWHERE -2
-
-/* A loss of a CPU is one of all of them, and in the list that pairs across
- * recordings ask. */
+/* A loss of a CPU is one of all of them. No capture has as many records as a
+ * number of losses may say: cut off, sums of it cannot overflow. */
 void lost_times_add(struct lost_times *l, uint32_t world,
 		    const struct lost_time *t)
 {
-	lost_list_put(l, world, t->cpu >= 0 ? t->cpu : LOST_SOMEWHERE, t);
-	lost_list_put(l, world, -1, t);
-	lost_list_put(l, LOST_ANY_WORLD, -1, t);
+	struct lost_time one = *t;
+
+	raise_to(one.to, one.from);
+	lower_to(one.n, UINT32_MAX);
+	lost_list_put(l, world, t->cpu >= 0 ? t->cpu : LOST_SOMEWHERE, &one);
+	lost_list_put(l, world, -1, &one);
 }
 
 COMPARE_BY(lost_compare, struct lost_time, from, to, id);
+COMPARE_BY(lost_compare_ends, struct lost_time, to, from, id);
+
+/* Returns sums, of which the last is of all. */
+static struct lost_count *lost_counts(const struct lost_time *t, size_t n)
+{
+	struct lost_count *c = mem_new(n + 1, sizeof(*c));
+
+	for (size_t i = 0; i < n; i++)
+		c[i + 1] = (struct lost_count){
+			c[i].n + (t[i].n < 0 ? 0 : (uint64_t)t[i].n),
+			c[i].any + (t[i].n < 0),
+			c[i].silent + t[i].silent,
+			c[i].off + (!t[i].id && !t[i].silent),
+		};
+	return c;
+}
 
 void lost_times_seal(struct lost_times *l)
 {
@@ -66,46 +91,63 @@ void lost_times_seal(struct lost_times *l)
 		int64_t last = INT64_MIN;
 
 		sort_items(list->t, list->n, lost_compare);
+		list->end = mem_new(list->n, sizeof(*list->end));
+		memcpy(list->end, list->t, list->n * sizeof(*list->end));
+		sort_items(list->end, list->n, lost_compare_ends);
+		list->started = lost_counts(list->t, list->n);
+		list->ended = lost_counts(list->end, list->n);
 		list->last = mem_new(list->n, sizeof(*list->last));
 		for (size_t k = 0; k < list->n; k++) {
-			raise_to(last, list->t[k].to);
+			if (list->t[k].id)
+				raise_to(last, list->t[k].to);
 			list->last[k] = last;
 		}
 	}
 }
 
-/* Adds those of a list that touch the time, the latest first. */
-static void lost_sum_list(const struct lost_list *list,
-			  const struct lost_ask *ask, struct lost_sum *sum)
+/* Adds those of a list that touch the time. */
+static void lost_sum_list(const struct lost_times *l, int32_t cpu,
+			  bool of_tasks, const struct lost_ask *ask,
+			  struct lost_sum *sum)
 {
-	size_t i = search_where(list->n, k, list->t[k].from >= ask->to);
+	uint32_t id = table_find_hash(
+		&l->index, lost_list_hash(ask->world, cpu, of_tasks));
+	const struct lost_count *from, *to;
+	const struct lost_list *list;
+	size_t first;
+	uint64_t n;
 
-	for (; i-- && list->last[i] > ask->from && sum->n < ask->enough;) {
-		const struct lost_time *t = &list->t[i];
-
-		if (t->to <= ask->from || (t->of_tasks && ask->recorded))
-			continue;
-		if (t->id)
-			sum->id = t->id;
-		sum->silent |= t->silent;
-		sum->off |= !t->id && !t->silent;
-		if (t->n < 0 ||
-		    __builtin_add_overflow(sum->n, (uint64_t)t->n, &sum->n))
-			sum->n = UINT64_MAX;
-	}
+	if (id == TABLE_NONE)
+		return;
+	list = &l->list[id];
+	to = &list->started[search_where(list->n, k,
+					 list->t[k].from >= ask->to)];
+	/* one without a length, between equal times, has not begun */
+	from = &list->ended[search_where(
+		list->n, k,
+		list->end[k].to > ask->from || (list->end[k].to == ask->from &&
+						list->end[k].from >= ask->to))];
+	n = to->any > from->any ? UINT64_MAX : to->n - from->n;
+	if (__builtin_add_overflow(sum->n, n, &sum->n))
+		sum->n = UINT64_MAX;
+	sum->silent |= to->silent > from->silent;
+	sum->off |= to->off > from->off;
+	first = search_where(list->n, k, list->last[k] > ask->from);
+	if (!sum->id && first < list->n && list->t[first].from < ask->to)
+		sum->id = list->t[first].id;
 }
 
 struct lost_sum lost_times_between(const struct lost_times *l,
 				   const struct lost_ask *ask)
 {
-	const struct lost_list *list = lost_list_of(l, ask->world, ask->cpu);
+	struct lost_ask of = *ask;
 	struct lost_sum sum = { 0 };
 
-	if (list)
-		lost_sum_list(list, ask, &sum);
-	list = ask->cpu >= 0 ? lost_list_of(l, ask->world, LOST_SOMEWHERE)
-			     : NULL;
-	if (list)
-		lost_sum_list(list, ask, &sum);
+	raise_to(of.to, of.from);
+	for (int tasks = 0; tasks <= !of.recorded; tasks++) {
+		lost_sum_list(l, of.cpu, tasks, &of, &sum);
+		if (of.cpu >= 0)
+			lost_sum_list(l, LOST_SOMEWHERE, tasks, &of, &sum);
+	}
 	return sum;
 }

@@ -1,15 +1,14 @@
 /* lost_times.h - when records may be missing: losses, gaps that no loss tells
  * of, and the times in which the recorder was not on.
  *
- * Each recording is a world of its own. Order of calls: lost_times_add() for
- * all, lost_times_seal(); then questions. */
+ * Each recording is a world of its own; pairs of several have one with the
+ * times of each. Order of calls: lost_times_add() for all, lost_times_seal();
+ * then questions. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "stitch/base/table.h"
-
-#define LOST_ANY_WORLD UINT32_MAX
 
 struct lost_time {
 	int64_t from, to; /* between two records; INT64_MIN, INT64_MAX: open */
@@ -25,7 +24,7 @@ struct lost_time {
 struct lost_times {
 	struct lost_list *list;
 	size_t n, cap;
-	struct table index; /* of list[], by world and CPU */
+	struct table index; /* of list[], by world, CPU and of_tasks */
 };
 
 void lost_times_release(struct lost_times *l);
@@ -45,10 +44,9 @@ struct lost_ask {
 	uint32_t world;
 	int32_t cpu; /* -1: all */
 	int64_t from, to;
-	uint64_t enough; /* counting stops at this many records */
-	bool recorded;	 /* only records of a task that has others */
+	bool recorded; /* only records of a task that has others */
 };
 
-/* Returns what is missing. O(log n) besides the losses in that time. */
+/* Returns what is missing. O(log n). */
 struct lost_sum lost_times_between(const struct lost_times *l,
 				   const struct lost_ask *ask);

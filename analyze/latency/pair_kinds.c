@@ -3,8 +3,16 @@
 
 #include <string.h>
 
-/* raw_syscalls come first: with both, syscalls:* repeats some of them. */
+/* What was read of Linux is from 5.10 to 7.3, where nothing else is said. Of
+ * each row: the functions that trace, and what they make of a begin and an end.
+ *
+ * raw_syscalls come first: with both, syscalls:* repeats some of them. */
 const struct pair_kind pair_kinds[] = {
+	/* kernel/entry/common.c and arch/: syscall_trace_enter(),
+	 * syscall_exit_work(). A thread has one call at a time; exec returns in
+	 * the first thread of the process, clone in both, sigreturn with the
+	 * number -1 on x86-64, exit never. What a signal restarts is a call of
+	 * its own. */
 	{ .word = "syscall",
 	  .begin = "raw_syscalls:sys_enter",
 	  .end = "raw_syscalls:sys_exit",
@@ -22,52 +30,78 @@ const struct pair_kind pair_kinds[] = {
 	  .begin = "compat_syscall_entry_*",
 	  .end = "compat_syscall_exit_*",
 	  .calls = true },
-	/* A line that is shared has an entry and an exit for each action, one
-	 * after the other. */
+	/* kernel/irq/handle.c: __handle_irq_event_percpu(). A line that is
+	 * shared has an entry and an exit for each action, one after the other;
+	 * a line does not interrupt itself. */
 	{ .word = "irq",
 	  .begin = "irq:irq_handler_entry",
 	  .end = "irq:irq_handler_exit",
 	  .key = { "irq" },
 	  .name = "name",
 	  .scope = PAIR_CPU },
+	/* kernel/softirq.c: handle_softirqs() (__do_softirq() before 6.9), of
+	 * which a CPU has one at a time. */
 	{ .word = "softirq",
 	  .begin = "irq:softirq_entry",
 	  .end = "irq:softirq_exit",
 	  .key = { "vec" },
 	  .scope = PAIR_CPU },
-	/* A softirq that is raised again before it runs runs once. */
+	/* __raise_softirq_irqoff() sets a bit, which may be set: a softirq that
+	 * is raised again before it runs runs once. */
 	{ .word = "softirq-wait",
 	  .begin = "irq:softirq_raise",
 	  .end = "irq:softirq_entry",
 	  .key = { "vec" },
-	  .rule = PAIR_FIRST,
+	  .again = PAIR_PART,
 	  .scope = PAIR_CPU },
+	/* block/blk-mq.c: blk_mq_start_request(), blk_update_request() for each
+	 * part that a driver tells to be done, with the sector where it begins,
+	 * and __blk_mq_requeue_request(). A request of two threads for the same
+	 * sectors is two requests with the same fields. The operation of a
+	 * request does not change, but block/blk-flush.c clears PREFLUSH and
+	 * FUA of what it issues itself: it completes a sequence once more,
+	 * with no sectors. A flush is issued at sector 0
+	 * (blk_rq_trace_sector()), or -1 before 5.14, and completes at -1. */
 	{ .word = "block",
 	  .begin = "block:block_rq_issue",
 	  .end = "block:block_rq_complete",
 	  .cancel = "block:block_rq_requeue",
 	  .key = { "dev", "sector" },
-	  .scope = PAIR_ANY,
-	  .loose = true },
+	  .direction = "rwbs",
+	  .length = "nr_sector",
+	  .again = PAIR_SET,
+	  .scope = PAIR_ANY },
+	/* block/blk-mq.c and the elevators: what is inserted may be
+	 * merged into another, which then is issued with another length, and
+	 * has no record of its own (block_rq_merge tells it since 5.12). */
 	{ .word = "block-queue",
 	  .begin = "block:block_rq_insert",
 	  .end = "block:block_rq_issue",
 	  .key = { "dev", "sector" },
-	  .scope = PAIR_ANY,
-	  .loose = true },
+	  .direction = "rwbs",
+	  .length = "nr_sector",
+	  .again = PAIR_EITHER,
+	  .scope = PAIR_ANY },
+	/* kernel/workqueue.c: process_one_work(), in the worker's thread, which
+	 * has one work at a time; the work may be gone at the end, and its
+	 * memory another work. */
 	{ .word = "work",
 	  .begin = "workqueue:workqueue_execute_start",
 	  .end = "workqueue:workqueue_execute_end",
 	  .key = { "work" },
 	  .name = "function" },
-	/* PENDING is cleared before execute_start, so a work that queues itself
-	 * has its start first. */
+	/* __queue_work(), of a work that is not pending. process_one_work()
+	 * clears PENDING before it traces the start, so that it may be queued
+	 * in between; cancel_work() and mod_delayed_work() trace nothing. */
 	{ .word = "work-wait",
 	  .begin = "workqueue:workqueue_queue_work",
 	  .end = "workqueue:workqueue_execute_start",
 	  .key = { "work" },
 	  .name = "function",
+	  .again = PAIR_EITHER,
 	  .scope = PAIR_ANY },
+	/* kernel/time/timer.c: call_timer_fn(), and
+	 * kernel/time/hrtimer.c: __run_hrtimer(). */
 	{ .word = "timer",
 	  .begin = "timer:timer_expire_entry",
 	  .end = "timer:timer_expire_exit",
@@ -80,30 +114,45 @@ const struct pair_kind pair_kinds[] = {
 	  .key = { "hrtimer" },
 	  .name = "function",
 	  .scope = PAIR_CPU },
-	/* mod_timer() of one that waits has no timer_cancel, only a start. */
+	/* mod_timer() of one that waits has a cancel, if it is moved, and a
+	 * start. detach_timer() and __run_hrtimer() trace a cancel of what
+	 * expires, too, just before the entry. */
 	{ .word = "timer-wait",
 	  .begin = "timer:timer_start",
 	  .end = "timer:timer_expire_entry",
 	  .cancel = "timer:timer_cancel",
 	  .key = { "timer" },
 	  .name = "function",
-	  .rule = PAIR_AGAIN,
-	  .scope = PAIR_ANY },
+	  .again = PAIR_RESTART,
+	  .scope = PAIR_ANY,
+	  .cancel_ends = true },
 	{ .word = "timer-wait",
 	  .begin = "timer:hrtimer_start",
 	  .end = "timer:hrtimer_expire_entry",
 	  .cancel = "timer:hrtimer_cancel",
 	  .key = { "hrtimer" },
 	  .name = "function",
-	  .rule = PAIR_AGAIN,
-	  .scope = PAIR_ANY },
-	/* A mutex begins twice: when the thread spins, and when it goes to
-	 * sleep (Linux 6.0, kernel/locking/mutex.c). */
+	  .again = PAIR_RESTART,
+	  .scope = PAIR_ANY,
+	  .cancel_ends = true },
+	/* kernel/locking/mutex.c, since 5.19: __mutex_lock_common() begins
+	 * with MUTEX|SPIN; when it goes to sleep, with MUTEX; and each time
+	 * that the first waiter is woken with both again, until it ends.
+	 * The other locks there (queued spinlocks and rwlocks, rwsem, rtmutex,
+	 * its rwbase, percpu-rwsem, semaphores) begin once; what they wait for
+	 * inside
+	 * has another address. No thread waits for a lock twice at a time: what
+	 * interrupts it does not take the lock that it interrupted. */
 	{ .word = "lock",
 	  .begin = "lock:contention_begin",
 	  .end = "lock:contention_end",
 	  .key = { "lock_addr" },
-	  .rule = PAIR_FIRST },
+	  .object = "lock_addr",
+	  .part = { "flags", { 32, "MUTEX" }, { 1, "SPIN" } },
+	  .again = PAIR_PART },
+	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
+	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
+	 * without an entry. */
 	{ .word = "kvm",
 	  .begin = "kvm:kvm_exit",
 	  .end = "kvm:kvm_entry",
@@ -134,4 +183,21 @@ bool pair_name_is(const char *pattern, const char *event, const char **rest,
 	*rest = event + n;
 	*len = strcspn(*rest, ":/");
 	return star ? *len > 0 : *len == 0;
+}
+
+/* blk_fill_rwbs(), kernel/trace/blktrace.c: PREFLUSH, then the operation, then
+ * what else there is: FUA, read-ahead, sync, meta. */
+int64_t pair_direction(const char *text, int64_t flags)
+{
+	/* write, discard, read and flush of LTTng's enum block_rq_type */
+	if (!text)
+		return flags & 0x107;
+	return text[0] == 'F' && text[1] && strchr("RWDNZ", text[1]) ? text[1]
+								     : text[0];
+}
+
+bool pair_direction_moves(int64_t direction)
+{
+	return direction == 'R' || direction == 'W' || direction == 'D' ||
+	       (direction > 0 && direction <= 7);
 }

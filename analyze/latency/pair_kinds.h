@@ -1,20 +1,26 @@
-/* pair_kinds.h - which events belong together: what begins, what ends, and what
- * they must have in common. A kind may have several rows, as recorders name its
- * events differently; of those of one capture the first that has events is
- * taken. */
+/* pair_kinds.h - which events belong together: what begins, goes on, ends and
+ * cancels an interval, what its events have in common, and how many such there
+ * are at one time. Nothing else knows a kind. A kind may have several rows, as
+ * recorders name its events differently; of those of one capture the first that
+ * has events is taken. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define PAIR_KEYS 3
 
 /* What a begin means where one of the same key is open. */
-enum pair_rule {
-	PAIR_ONE,   /* there is one at a time: the end of that one is missing */
-	PAIR_FIRST, /* it is a part of that one, unless it can only be the
-		     * first of its own */
-	PAIR_AGAIN, /* it takes the place of that one, which is cancelled */
-	PAIR_STACK, /* it is inside of that one */
+enum pair_again {
+	PAIR_ONE,     /* there is one at a time: the end of that one is missing
+		       */
+	PAIR_PART,    /* it is a part of that one: pair_kind.part */
+	PAIR_RESTART, /* it takes the place of that one, which is cancelled */
+	PAIR_EITHER,  /* so it does, or that one goes on and both end: what was
+		       * cancelled has no record */
+	PAIR_STACK,   /* it is inside of that one */
+	PAIR_SET,     /* it is another one, and nothing tells their ends apart
+		       */
 };
 
 /* What begin and end have in common besides the key fields: so far may lost
@@ -25,6 +31,19 @@ enum pair_scope {
 	PAIR_ANY,
 };
 
+/* A flag of a field, whose text may be names of flags. */
+struct pair_flag {
+	int64_t bit;
+	const char *word;
+};
+
+/* Which begins may be parts: all of a kind, or those with a flag. Of these, one
+ * without the second flag never is the first. */
+struct pair_part {
+	const char *field;
+	struct pair_flag may, first;
+};
+
 struct pair_kind {
 	const char *word; /* what users call it */
 	/* Names of events. A '*' at the end is the name of the interval, the
@@ -32,17 +51,21 @@ struct pair_kind {
 	const char *begin, *end;
 	const char *cancel;	    /* ends it without a result; or NULL */
 	const char *key[PAIR_KEYS]; /* fields; or NULL */
+	const char *direction; /* field of a disk's operation: the last key is
+				* what of it stays the same; or NULL */
+	const char *length; /* field that says how far the second key goes: an
+			     * end may be that of a part; or NULL */
 	/* Field that both have and that must be equal: if it is not, the open
 	 * one has no end, and this end no begin. Or NULL. */
 	const char *tag;
-	const char *name; /* field of the begin, or else of the end; NULL: the
-			   * first key */
-	enum pair_rule rule;
+	const char *name;   /* field of the begin, or else of the end; NULL: the
+			     * first key */
+	const char *object; /* field of what is waited for; or NULL */
+	struct pair_part part;
+	enum pair_again again;
 	enum pair_scope scope;
 	bool calls; /* tags are numbers of system calls, and results errors */
-	/* An end may have another key than its begin, as merged requests of a
-	 * disk: one without a begin tells nothing of when it began. */
-	bool loose;
+	bool cancel_ends; /* the event that cancels comes before an end, too */
 };
 
 extern const struct pair_kind pair_kinds[];
@@ -52,3 +75,10 @@ extern const size_t pair_kinds_n;
  * *rest: what its '*' stands for, of that length; 0: it has none. */
 bool pair_name_is(const char *pattern, const char *event, const char **rest,
 		  size_t *len);
+/* Returns what of a disk's operation is the same in all events of a request:
+ * 'R' of "RA", 'W' of "FWS", 'F' of "FF"; or, of LTTng, which has no text, of
+ * its flags. */
+int64_t pair_direction(const char *text, int64_t flags);
+/* Returns whether a request of a direction has sectors: one without any was
+ * never issued, but is the last word of a sequence of flushes. */
+bool pair_direction_moves(int64_t direction);

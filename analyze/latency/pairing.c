@@ -4,26 +4,50 @@
 #include "analyze/latency/lost_times.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/base/words.h"
+
+/* What is open of one key at a time, in time order. */
+struct pairing_set {
+	struct pairing_record *begin, *end;
+	size_t n_begin, cap_begin, n_end, cap_end;
+};
 
 /* A begin without an end so far. */
 struct open_pair {
 	struct pairing_record at;
-	uint64_t hash;
+	uint64_t hash, began; /* of its key, and when it began */
 	uint32_t below; /* index + 1 of the one that it is inside of, or of the
 			 * next free one; 0: none */
-	int64_t again;	/* the last begin that is a part of it */
-	struct lost_sum before; /* where an earlier begin of it may be missing
-				 */
+	int64_t first; /* PAIR_EITHER: the earliest begin that may be its own */
+	int64_t again; /* the last begin that is a part of it, or not */
+	int64_t left;  /* of its length */
+	struct lost_sum before;	 /* where an earlier begin of it may be missing
+				  */
+	struct pairing_set *set; /* all of this key; NULL: it is alone */
 	bool used;
+	bool cancelled; /* or about to end */
+	bool ghost; /* PAIR_EITHER: it has ended, if an earlier one had not */
 };
 
 /* The last record of a pair of events. */
 struct pairing_last {
 	uint64_t hash;
 	int64_t time;
+	int32_t cpu;
 	uint8_t role;
 };
+
+/* What was alone, and is proved if nothing that follows tells otherwise. */
+struct pairing_late {
+	struct interval i;
+	uint64_t hash;
+	uint64_t before; /* number + 1 of the last one of its key; 0: none */
+};
+
+/* So many are held back: an end without a begin is seldom later. */
+#define PAIRING_LATE 16384
+/* So many of one key, and what has an end is given: some ends have no record.
+ */
+#define PAIRING_SET_MAX 65536
 
 struct pairing {
 	const struct lost_times *lost;
@@ -34,13 +58,20 @@ struct pairing {
 	uint32_t free; /* index + 1 */
 	struct table by_key;
 	uint64_t doubled;
+	unsigned int premise;
 	/* times of the last record of each key that may come again, for kinds
-	 * with few of them */
+	 * with few of them; of kinds with parts, when the thread was last seen
+	 * to wait for none */
 	int64_t *seen;
 	size_t n_seen, cap_seen;
 	struct table by_seen;
 	struct pairing_last *last; /* by pairing_record.pair */
 	size_t n_last, cap_last;
+	struct pairing_late *late;   /* a ring */
+	uint64_t first_late, n_late; /* numbers; their place is the rest by
+				      * PAIRING_LATE */
+	struct table by_late; /* of the last one of each key, in the ring */
+	struct table several; /* keys of which there were several */
 };
 
 struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
@@ -54,19 +85,34 @@ struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
 	return p;
 }
 
+static void pairing_set_free(struct pairing_set *s)
+{
+	if (s)
+		free_all(s->begin, s->end, s);
+}
+
 void pairing_free(struct pairing *p)
 {
 	if (!p)
 		return;
-	free_all(p->open, p->seen, p->last);
+	for (size_t i = 0; i < p->n; i++)
+		pairing_set_free(p->open[i].set);
+	free_all(p->open, p->seen, p->last, p->late);
 	table_release(&p->by_key);
 	table_release(&p->by_seen);
+	table_release(&p->by_late);
+	table_release(&p->several);
 	free(p);
 }
 
 uint64_t pairing_doubled(const struct pairing *p)
 {
 	return p->doubled;
+}
+
+unsigned int pairing_premise(const struct pairing *p)
+{
+	return p->premise;
 }
 
 /* ---- keys */
@@ -106,23 +152,23 @@ static bool pairing_same(const void *owner, uint32_t id, const void *key)
 	       pairing_place(a) == pairing_place(b);
 }
 
-/* Returns the time of the last record of a key of few; INT64_MIN: none, or one
- * of so many keys that they are not kept. */
+/* Returns the time of the last record of a key of few, or of a thread; NULL: of
+ * so many keys that they are not kept. */
 static int64_t *pairing_seen(struct pairing *p, const struct pairing_record *r,
 			     uint64_t hash)
 {
-	bool few = r->kind->scope == PAIR_CPU ||
+	bool parts = r->kind->part.field;
+	bool few = parts || r->kind->scope == PAIR_CPU ||
 		   (r->kind->scope == PAIR_THREAD && !r->kind->key[0]);
 	uint32_t id;
 
 	if (!few)
 		return NULL;
-	id = table_find_hash(&p->by_seen, hash);
-	if (id == TABLE_NONE) {
-		id = (uint32_t)p->n_seen;
-		table_add(&p->by_seen, hash, id);
+	if (parts)
+		hash = hash_u32s(r->pair, r->thread) ^ hash_u64(r->world);
+	id = table_find_or_add(&p->by_seen, hash, p->n_seen);
+	if (id == p->n_seen)
 		*mem_add(p->seen, p->n_seen, p->cap_seen) = INT64_MIN;
-	}
 	return &p->seen[id];
 }
 
@@ -131,14 +177,13 @@ static int64_t *pairing_seen(struct pairing *p, const struct pairing_record *r,
 /* Where a lost record of this key may have been made. */
 static struct lost_sum pairing_lost(const struct pairing *p,
 				    const struct pairing_record *r,
-				    int64_t from, int64_t to, uint64_t enough)
+				    int64_t from, int64_t to)
 {
 	const struct lost_ask ask = {
 		.world = r->world,
 		.cpu = r->kind->scope == PAIR_CPU ? r->cpu : -1,
 		.from = from,
 		.to = to,
-		.enough = enough,
 		.recorded = r->kind->scope == PAIR_THREAD,
 	};
 
@@ -160,6 +205,7 @@ static struct interval pairing_of(const struct pairing_record *r)
 		.begin = INTERVAL_NEVER,
 		.end = INTERVAL_NEVER,
 		.key = r->key[0],
+		.most = INT64_MAX,
 		.pair = r->pair,
 		.thread = r->thread,
 		.name = r->name,
@@ -168,11 +214,33 @@ static struct interval pairing_of(const struct pairing_record *r)
 	};
 }
 
+/* Returns one from a begin to an end, which takes that time at most. */
+static struct interval pairing_of_both(const struct pairing_record *begin,
+				       const struct pairing_record *end)
+{
+	struct interval i = pairing_of(begin);
+
+	i.begin = begin->time;
+	i.begin_event = begin->event;
+	i.end = end->time;
+	i.end_event = end->event;
+	i.most = interval_span(i.begin, i.end);
+	i.ret = end->ret;
+	i.has_ret = end->has_ret && begin->call != PAIRING_SIGRETURN;
+	if (!i.name)
+		i.name = end->name;
+	if (!i.by)
+		i.by = end->by;
+	return i;
+}
+
 static void pairing_say(struct pairing *p, struct interval *i, uint8_t verdict,
 			uint8_t reason)
 {
 	i->verdict = verdict;
 	i->reason = reason;
+	if (verdict == INTERVAL_PROVED)
+		i->least = i->most;
 	p->fn(p->arg, i);
 }
 
@@ -187,8 +255,10 @@ static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 	i.begin_event = o->at.event;
 	if (o->at.call == PAIRING_NEVER_RETURNS)
 		return;
+	if (o->cancelled)
+		reason = INTERVAL_BY_CANCEL;
 	if (!reason)
-		lost = pairing_lost(p, &o->at, i.begin, until, UINT64_MAX);
+		lost = pairing_lost(p, &o->at, i.begin, until);
 	i.loss = lost.id;
 	if (reason)
 		pairing_say(p, &i, INTERVAL_CANCELLED, reason);
@@ -200,19 +270,21 @@ static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 		pairing_say(p, &i, INTERVAL_UNFINISHED, INTERVAL_BY_START);
 	else
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED,
-			    o->at.kind->loose ? INTERVAL_BY_MERGE
-					      : INTERVAL_NO_REASON);
+			    o->at.kind->length ? INTERVAL_BY_MERGE
+					       : INTERVAL_NO_REASON);
 }
 
-/* Tells of an end without a begin. since: there is none before that. */
+/* Tells of an end without a begin. since: there is none before that. part: when
+ * it was already open; INTERVAL_NEVER: not known. */
 static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
-			     int64_t since)
+			     int64_t since, int64_t part)
 {
 	struct interval i = pairing_of(r);
-	struct lost_sum lost = pairing_lost(p, r, since, r->time, UINT64_MAX);
+	struct lost_sum lost = pairing_lost(p, r, since, r->time);
 
 	i.end = r->time;
 	i.end_event = r->event;
+	i.least = interval_span(part, i.end);
 	i.ret = r->ret;
 	i.has_ret = r->has_ret;
 	i.loss = lost.id;
@@ -221,7 +293,7 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 		return;
 	if (pairing_reason(&lost))
 		pairing_say(p, &i, INTERVAL_BEGIN_LOST, pairing_reason(&lost));
-	else if (r->kind->loose || r->loose)
+	else if (r->kind->length)
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_BY_MERGE);
 	else if (lost.off || since == INT64_MIN)
 		pairing_say(p, &i, INTERVAL_BEFORE, INTERVAL_NO_REASON);
@@ -229,51 +301,150 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_NO_REASON);
 }
 
+/* ---- what was alone */
+
+/* Returns what is missing up to a record: an earlier begin of its key, too, of
+ * what is still open. */
+static struct lost_sum pairing_lost_before(const struct pairing *p,
+					   const struct pairing_record *r)
+{
+	return pairing_lost(p, r, INT64_MIN, r->time);
+}
+
+/* Gives those up to a number that are held back. */
+static void pairing_late_tell(struct pairing *p, uint64_t to)
+{
+	for (; p->first_late < to; p->first_late++) {
+		uint32_t at = (uint32_t)(p->first_late % PAIRING_LATE);
+
+		/* none, if a later one has its key */
+		table_remove(&p->by_late, p->late[at].hash, at);
+		p->fn(p->arg, &p->late[at].i);
+	}
+}
+
+/* Holds back one that is proved if no other of its key was open. */
+static void pairing_late_add(struct pairing *p, const struct pairing_record *r,
+			     struct interval *i, uint64_t hash)
+{
+	uint32_t at = (uint32_t)(p->n_late % PAIRING_LATE);
+	struct lost_sum lost = pairing_lost_before(p, r);
+	uint32_t before;
+
+	if (pairing_reason(&lost))
+		p->premise |= PAIRING_IF_ALONE;
+	if (!p->late)
+		p->late = mem_new(PAIRING_LATE, sizeof(*p->late));
+	if (p->n_late - p->first_late == PAIRING_LATE)
+		pairing_late_tell(p, p->first_late + 1);
+	before = table_find_hash(&p->by_late, hash);
+	if (before != TABLE_NONE)
+		table_remove(&p->by_late, hash, before);
+	i->verdict = INTERVAL_PROVED;
+	i->least = i->most;
+	p->late[at] = (struct pairing_late){
+		.i = *i,
+		.hash = hash,
+		.before = before == TABLE_NONE
+				  ? 0
+				  : p->n_late -
+					    (at + PAIRING_LATE - before) %
+						    PAIRING_LATE +
+					    1,
+	};
+	p->n_late++;
+	table_add(&p->by_late, hash, at);
+}
+
+static void pairing_add_several(struct pairing *p, uint64_t hash)
+{
+	if (table_find_hash(&p->several, hash) == TABLE_NONE)
+		table_add(&p->several, hash, 0);
+}
+
+/* There were several of a key, which may have been so before: what was held to
+ * be alone is proved no more. */
+static void pairing_late_doubt(struct pairing *p,
+			       const struct pairing_record *r, uint64_t hash)
+{
+	struct lost_sum lost = pairing_lost_before(p, r);
+	uint32_t at = table_find_hash(&p->by_late, hash);
+	uint64_t next = 0;
+
+	pairing_add_several(p, hash);
+	for (; at != TABLE_NONE; at = (uint32_t)((next - 1) % PAIRING_LATE)) {
+		struct interval *i = &p->late[at].i;
+
+		if (i->verdict != INTERVAL_PROVED)
+			break;
+		i->verdict = INTERVAL_CONSISTENT;
+		i->reason = pairing_reason(&lost) ?: INTERVAL_BY_START;
+		i->loss = lost.id;
+		i->least = 0;
+		i->most = INT64_MAX;
+		next = p->late[at].before;
+		if (next <= p->first_late)
+			break;
+	}
+}
+
+/* Returns whether an end may be that of another than the one that is known. */
+static bool pairing_has_others(const struct pair_kind *k)
+{
+	return k->again == PAIR_SET || k->again == PAIR_EITHER;
+}
+
 /* Tells of a begin and its end. */
 static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 			      const struct pairing_record *r)
 {
-	struct interval i = pairing_of(&o->at);
-	enum pair_rule rule = o->at.kind->rule;
-	/* So many records must be missing if they do not belong together:
-	 * nested or begun again, one begin; else the end of the one, and the
-	 * begin of the other. */
-	unsigned int needs = rule == PAIR_AGAIN || rule == PAIR_STACK ? 1 : 2;
-	struct lost_sum lost =
-		pairing_lost(p, &o->at, o->at.time, r->time, needs);
+	struct interval i = pairing_of_both(&o->at, r);
+	const struct pair_kind *k = o->at.kind;
+	/* So many records must be missing if they do not belong together: where
+	 * there is one at a time, the end of the one, and the begin of the
+	 * other; else one begin. */
+	unsigned int needs =
+		k->again == PAIR_ONE || k->again == PAIR_PART ? 2 : 1;
+	struct lost_sum lost = pairing_lost(p, &o->at, o->at.time, r->time);
 	bool hidden = lost.n >= needs || o->before.n;
 
 	/* what begins again may have ended before: one record would tell */
 	if (lost.n && o->again > o->at.time)
-		hidden |=
-			pairing_lost(p, &o->at, o->at.time, o->again, 1).n > 0;
-	i.begin = o->at.time;
-	i.begin_event = o->at.event;
-	i.end = r->time;
-	i.end_event = r->event;
-	i.ret = r->ret;
-	i.has_ret = r->has_ret && r->call != PAIRING_SIGRETURN;
+		hidden |= pairing_lost(p, &o->at, o->at.time, o->again).n > 0;
 	i.loss = o->before.id ?: lost.id;
-	if (!i.name)
-		i.name = r->name;
-	if (!i.by)
-		i.by = r->by;
-	if (o->at.loose || r->loose)
+	if (pairing_has_others(k) && !hidden &&
+	    table_find_hash(&p->several, o->began) != TABLE_NONE) {
+		lost = pairing_lost_before(p, r);
+		hidden = pairing_reason(&lost);
+		i.loss = lost.id;
+		i.most = INT64_MAX;
+	}
+	if ((o->left != r->length && k->length) ||
+	    (o->hash != o->began &&
+	     table_find_hash(&p->several, o->hash) != TABLE_NONE)) {
+		i.most = INT64_MAX;
 		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_MERGE);
-	else if (hidden)
+	} else if (o->first < i.begin) {
+		i.least = i.most;
+		i.most = interval_span(o->first, i.end);
+		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_RESTART);
+	} else if (hidden) {
 		pairing_say(p, &i, INTERVAL_CONSISTENT,
 			    pairing_reason(&lost)
 				    ?: pairing_reason(&o->before)
 				    ?: INTERVAL_BY_START);
-	else
+	} else if (pairing_has_others(k)) {
+		pairing_late_add(p, r, &i, o->began);
+	} else {
 		pairing_say(p, &i, INTERVAL_PROVED, INTERVAL_NO_REASON);
+	}
 }
 
 /* ---- what is open */
 
-static void pairing_push(struct pairing *p, const struct pairing_record *r,
-			 uint64_t hash, uint32_t below,
-			 const struct lost_sum *before)
+static uint32_t pairing_push(struct pairing *p, const struct pairing_record *r,
+			     uint64_t hash, uint32_t below,
+			     const struct lost_sum *before)
 {
 	uint32_t at = p->free ? p->free - 1 : (uint32_t)p->n;
 
@@ -283,11 +454,15 @@ static void pairing_push(struct pairing *p, const struct pairing_record *r,
 		mem_add(p->open, p->n, p->cap);
 	p->open[at] = (struct open_pair){ .at = *r,
 					  .hash = hash,
+					  .began = hash,
 					  .below = below,
+					  .first = r->time,
 					  .again = r->time,
+					  .left = r->length,
 					  .before = *before,
 					  .used = true };
 	table_add(&p->by_key, hash, at);
+	return at;
 }
 
 static void pairing_pop(struct pairing *p, uint32_t at)
@@ -298,9 +473,112 @@ static void pairing_pop(struct pairing *p, uint32_t at)
 	table_remove(&p->by_key, o->hash, at);
 	if (below)
 		table_add(&p->by_key, o->hash, below - 1);
+	pairing_set_free(o->set);
+	o->set = NULL;
 	o->used = false;
 	o->below = p->free;
 	p->free = at + 1;
+}
+
+/* ---- several of one key */
+
+/* Tells of those of a set that have an end: the n-th begin has the n-th end. An
+ * end may be that of each that had begun, if as many ended as began. */
+static void pairing_set_tell(struct pairing *p, const struct open_pair *o)
+{
+	const struct pairing_set *s = o->set;
+	int64_t last = s->end[s->n_end - 1].time, length = 0;
+	struct lost_sum lost = pairing_lost(p, &o->at, s->begin[0].time, last);
+	struct lost_sum ever = pairing_lost_before(p, &s->end[s->n_end - 1]);
+	bool whole = s->n_begin == s->n_end && !lost.n && !o->before.n &&
+		     !pairing_reason(&ever);
+	uint8_t reason = pairing_reason(&ever)
+				 ?: lost.n ? INTERVAL_BY_START
+					   : INTERVAL_BY_MERGE;
+	size_t next = 0;
+
+	for (size_t k = 0; k < s->n_begin; k++)
+		length += s->begin[k].length;
+	for (size_t k = 0; k < s->n_end; k++)
+		length -= s->end[k].length;
+	for (size_t k = 0; k < s->n_end; k++) {
+		struct interval i = pairing_of_both(&s->begin[k], &s->end[k]);
+
+		i.loss = ever.id;
+		while (s->end[next].time < i.begin)
+			next++;
+		i.least = whole ? interval_span(i.begin, s->end[next].time) : 0;
+		i.most = whole ? interval_span(i.begin, last) : INT64_MAX;
+		if (whole && !length)
+			pairing_say(p, &i, INTERVAL_AMBIGUOUS,
+				    INTERVAL_NO_REASON);
+		else
+			pairing_say(p, &i, INTERVAL_CONSISTENT, reason);
+	}
+}
+
+/* Takes a begin of a key of which one is open. */
+static void pairing_set_begin(struct pairing *p, uint32_t at,
+			      const struct pairing_record *r, uint64_t hash)
+{
+	struct open_pair *o = &p->open[at];
+	struct lost_sum lost = pairing_lost(p, r, o->again, r->time);
+	struct pairing_set *s = o->set;
+
+	/* rather than two, the end of that one is lost; perhaps this one's is
+	 * the one that comes */
+	if (!s && lost.n) {
+		struct open_pair old = *o;
+
+		pairing_pop(p, at);
+		pairing_tell_open(p, &old, r->time, INTERVAL_NO_REASON);
+		pairing_push(p, r, hash, 0, &lost);
+		return;
+	}
+	if (!s) {
+		s = o->set = mem_new(1, sizeof(*s));
+		*mem_add(s->begin, s->n_begin, s->cap_begin) = o->at;
+		s->begin[0].length = o->left;
+	}
+	*mem_add(s->begin, s->n_begin, s->cap_begin) = *r;
+	lost = pairing_lost_before(p, r);
+	if (pairing_reason(&lost))
+		pairing_late_doubt(p, r, hash);
+	if (s->n_end < PAIRING_SET_MAX)
+		return;
+	pairing_set_tell(p, o);
+	s->n_begin -= s->n_end;
+	memmove(s->begin, s->begin + s->n_end, s->n_begin * sizeof(*s->begin));
+	s->n_end = 0;
+	o->at = s->begin[0];
+	o->before.n = UINT64_MAX;
+}
+
+/* An end of the first part of what is open: the next one is of what is left.
+ * Returns whether it is one. */
+static bool pairing_is_part(struct pairing *p, uint32_t at,
+			    const struct pairing_record *r)
+{
+	struct open_pair *o = &p->open[at];
+	struct pairing_record rest = o->at;
+	uint32_t other;
+
+	if (r->kind->again != PAIR_SET || !r->length || r->length >= o->left ||
+	    __builtin_add_overflow(rest.key[1], r->length, &rest.key[1]))
+		return false;
+	other = table_find(&p->by_key, pairing_hash(&rest), pairing_same, p,
+			   &rest);
+	/* two that overlap cannot be told apart */
+	if (other != TABLE_NONE) {
+		p->open[other].before.n = UINT64_MAX;
+		return false;
+	}
+	table_remove(&p->by_key, o->hash, at);
+	o->hash = pairing_hash(&rest);
+	o->at.key[1] = rest.key[1];
+	o->left -= r->length;
+	table_add(&p->by_key, o->hash, at);
+	return true;
 }
 
 /* An exec in a thread that is not the first one of its process returns in the
@@ -320,33 +598,70 @@ static uint32_t pairing_find_exec(const struct pairing *p,
 	return TABLE_NONE;
 }
 
+/* Returns where an earlier begin of what a record begins may be missing. A
+ * mutex that is waited for begins twice before it may begin again: nothing
+ * shows whether it did before the recording. */
+static struct lost_sum
+pairing_before(struct pairing *p, const struct pairing_record *r, int64_t since)
+{
+	struct lost_sum before;
+
+	if (r->kind->again != PAIR_PART || r->begins != PAIRING_EITHER)
+		return (struct lost_sum){ 0 };
+	if (!r->kind->part.field)
+		return pairing_lost(p, r, since, r->time);
+	raise_to(since, r->born);
+	before = pairing_lost(p, r, since, r->time);
+	if (!pairing_reason(&before)) {
+		if (before.off)
+			p->premise |= PAIRING_IF_IDLE;
+		return (struct lost_sum){ 0 };
+	}
+	return before.n < 2 ? (struct lost_sum){ 0 } : before;
+}
+
 static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 			  uint64_t hash, uint32_t at, int64_t since)
 {
-	const struct pair_kind *k = r->kind;
+	enum pair_again again = r->kind->again;
+	struct lost_sum before;
 	uint32_t below = 0;
-	struct lost_sum before = { 0 };
+	int64_t first = r->time;
 
-	if (at != TABLE_NONE && k->rule == PAIR_FIRST && !r->whole) {
-		p->open[at].again = r->time;
+	if (at == TABLE_NONE) {
+		before = pairing_before(p, r, since);
+		pairing_push(p, r, hash, 0, &before);
 		return;
 	}
-	if (at != TABLE_NONE && k->rule == PAIR_STACK) {
+	if (again == PAIR_PART && r->begins != PAIRING_FIRST) {
+		/* if that one ended, a part has a first before it */
+		if (r->begins == PAIRING_EITHER)
+			p->open[at].again = r->time;
+		return;
+	}
+	if (again == PAIR_SET) {
+		pairing_set_begin(p, at, r, hash);
+		return;
+	}
+	if (again == PAIR_STACK) {
 		below = at + 1;
 		table_remove(&p->by_key, hash, at);
-	} else if (at != TABLE_NONE) {
+	} else {
 		struct open_pair o = p->open[at];
-		uint8_t reason = k->rule == PAIR_AGAIN ? INTERVAL_BY_RESTART
+		uint8_t reason = again == PAIR_RESTART ? INTERVAL_BY_RESTART
 				 : o.at.call == PAIRING_SIGRETURN
 					 ? INTERVAL_BY_RETURN
 					 : INTERVAL_NO_REASON;
 
+		if (again == PAIR_EITHER)
+			first = o.first;
 		pairing_pop(p, at);
-		pairing_tell_open(p, &o, r->time, reason);
+		if (!o.ghost)
+			pairing_tell_open(p, &o, r->time, reason);
 	}
-	if (k->rule == PAIR_FIRST && !r->whole)
-		before = pairing_lost(p, r, since, r->time, 1);
-	pairing_push(p, r, hash, below, &before);
+	before = (struct lost_sum){ 0 };
+	at = pairing_push(p, r, hash, below, &before);
+	p->open[at].first = first;
 }
 
 /* An end of another call than the one that is open: the end of that one is
@@ -363,7 +678,7 @@ static void pairing_end_other(struct pairing *p, const struct pairing_record *r,
 			  exec == TABLE_NONE ? INTERVAL_NO_REASON
 					     : INTERVAL_BY_EXEC);
 	if (exec == TABLE_NONE) {
-		pairing_tell_end(p, r, o.at.time);
+		pairing_tell_end(p, r, o.at.time, INTERVAL_NEVER);
 		return;
 	}
 	o = p->open[exec];
@@ -380,25 +695,78 @@ static bool pairing_is_end(const struct pairing_record *begin,
 }
 
 static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
-			    uint32_t at, int64_t since)
+			    uint64_t hash, uint32_t at, int64_t since)
 {
 	struct pairing_record end = *r;
 	struct open_pair o;
 
 	if (at == TABLE_NONE && r->call == PAIRING_EXEC)
 		at = pairing_find_exec(p, r);
+	if (at != TABLE_NONE && p->open[at].ghost) {
+		pairing_pop(p, at);
+		at = TABLE_NONE;
+	}
 	if (at == TABLE_NONE) {
-		pairing_tell_end(p, r, since);
+		if (pairing_has_others(r->kind))
+			pairing_late_doubt(p, r, hash);
+		pairing_tell_end(p, r, since, INTERVAL_NEVER);
 		return;
 	}
+	if (p->open[at].set) {
+		struct pairing_set *s = p->open[at].set;
+		struct pairing_record rest = *r;
+
+		*mem_add(s->end, s->n_end, s->cap_end) = *r;
+		/* the rest of one of them will end there */
+		if (r->length < s->begin[0].length &&
+		    !__builtin_add_overflow(r->key[1], r->length, &rest.key[1]))
+			pairing_add_several(p, pairing_hash(&rest));
+		if (s->n_end < s->n_begin)
+			return;
+		pairing_set_tell(p, &p->open[at]);
+		pairing_pop(p, at);
+		return;
+	}
+	if (pairing_is_part(p, at, r))
+		return;
 	if (!pairing_is_end(&p->open[at].at, r)) {
 		pairing_end_other(p, r, at);
 		return;
 	}
 	o = p->open[at];
-	pairing_pop(p, at);
+	/* if it was the earlier one that ended, this one is still open */
+	if (o.first < o.at.time) {
+		p->open[at].first = o.at.time;
+		p->open[at].ghost = true;
+	} else {
+		pairing_pop(p, at);
+	}
 	end.call = o.at.call;
-	pairing_tell_both(p, &o, &end);
+	/* what waits already when it is first seen began before that */
+	if (o.at.begins == PAIRING_PART)
+		pairing_tell_end(p, r, since, o.at.time);
+	else
+		pairing_tell_both(p, &o, &end);
+}
+
+/* Of several, nobody knows which was cancelled: the last one is told to be, and
+ * none of the others is known. */
+static void pairing_cancel(struct pairing *p, uint32_t at,
+			   const struct pairing_record *r)
+{
+	struct open_pair *o = &p->open[at];
+	struct open_pair one = *o;
+	struct pairing_set *s = o->set;
+
+	if (s)
+		one.at = s->begin[--s->n_begin];
+	pairing_tell_open(p, &one, r->time, INTERVAL_BY_CANCEL);
+	o->before.n = UINT64_MAX;
+	if (s && s->n_end < s->n_begin)
+		return;
+	if (s && s->n_end)
+		pairing_set_tell(p, o);
+	pairing_pop(p, at);
 }
 
 /* Returns whether a record is there twice. In guests with Linux 6.18, perf 6.1
@@ -410,12 +778,16 @@ static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 
 	mem_reach(p->last, p->n_last, p->cap_last, r->pair + 1);
 	last = p->last[r->pair];
-	p->last[r->pair] = (struct pairing_last){ hash, r->time, r->role };
-	if (r->kind->rule == PAIR_STACK)
+	p->last[r->pair] =
+		(struct pairing_last){ hash, r->time, r->cpu, r->role };
+	if (r->kind->again == PAIR_STACK)
 		return false;
 	/* of keys of which there are many, the last one is kept */
-	if (last.hash == hash && last.time == r->time && last.role == r->role)
+	if (last.hash == hash && last.time == r->time && last.cpu == r->cpu &&
+	    last.role == r->role)
 		return true;
+	if (r->kind->part.field)
+		return false;
 	if (r->role == PAIRING_BEGIN)
 		return at != TABLE_NONE && p->open[at].at.time == r->time &&
 		       p->open[at].at.cpu == r->cpu &&
@@ -434,56 +806,39 @@ void pairing_take(struct pairing *p, const struct pairing_record *r)
 		p->doubled++;
 		return;
 	}
-	if (seen)
+	/* a thread that waits for a mutex ends no wait for another */
+	if (seen && (!r->kind->part.field ||
+		     (r->role == PAIRING_END && at != TABLE_NONE &&
+		      p->open[at].at.begins != PAIRING_FIRST)))
 		*seen = r->time;
 	if (r->role == PAIRING_BEGIN) {
 		pairing_begin(p, r, hash, at, since);
 	} else if (r->role == PAIRING_END) {
-		pairing_end_one(p, r, at, since);
+		pairing_end_one(p, r, hash, at, since);
+	} else if (at != TABLE_NONE && r->kind->cancel_ends &&
+		   !p->open[at].cancelled) {
+		p->open[at].cancelled = true;
 	} else if (at != TABLE_NONE) {
-		struct open_pair o = p->open[at];
-
-		pairing_pop(p, at);
-		pairing_tell_open(p, &o, r->time, INTERVAL_BY_CANCEL);
+		pairing_cancel(p, at, r);
 	}
 }
 
 void pairing_end(struct pairing *p)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->open[i].used)
-			pairing_tell_open(p, &p->open[i], INT64_MAX,
-					  INTERVAL_NO_REASON);
-}
+	for (size_t i = 0; i < p->n; i++) {
+		struct open_pair *o = &p->open[i];
+		const struct pairing_set *s = o->set;
 
-/* ---- words */
-
-WORDS_FUNCTION(interval_verdict_word, uint8_t, "proved", "consistent",
-	       "began before", "unfinished", "begin lost", "end lost",
-	       "unexplained", "cancelled");
-
-WORDS_FUNCTION(interval_reason_word, uint8_t, "", "loss", "silent", "start",
-	       "restart", "cancel", "exec", "sigreturn", "merged");
-
-int64_t interval_span(int64_t from, int64_t to)
-{
-	int64_t ns;
-
-	if (from == INTERVAL_NEVER || to == INTERVAL_NEVER || to < from)
-		return 0;
-	return __builtin_sub_overflow(to, from, &ns) ? INT64_MAX : ns;
-}
-
-struct interval_range interval_range(const struct interval *i, int64_t first,
-				     int64_t last)
-{
-	struct interval_range r = { 0, INT64_MAX };
-
-	if (i->begin != INTERVAL_NEVER && i->end != INTERVAL_NEVER)
-		r.most = interval_span(i->begin, i->end);
-	else if (i->verdict == INTERVAL_BEFORE)
-		r.least = interval_span(first, i->end);
-	else if (i->verdict == INTERVAL_UNFINISHED)
-		r.least = interval_span(i->begin, last);
-	return r;
+		if (!o->used || o->ghost)
+			continue;
+		if (s && s->n_end)
+			pairing_set_tell(p, o);
+		for (size_t k = s ? s->n_end : 0; k < (s ? s->n_begin : 1);
+		     k++) {
+			if (s)
+				o->at = s->begin[k];
+			pairing_tell_open(p, o, INT64_MAX, INTERVAL_NO_REASON);
+		}
+	}
+	pairing_late_tell(p, p->n_late);
 }

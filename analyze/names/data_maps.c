@@ -12,9 +12,22 @@
  * bits with a sign. */
 #define DATA_REACH ((uint64_t)1 << 31)
 
+/* Levels of 64 bits for each bit: of all indices of 32 bits. */
+#define DATA_LEVELS 6
+
+/* Which mappings are there at a time: a bit for each, and above one for each 64
+ * of which there is any. */
+struct data_live {
+	uint64_t *bit[DATA_LEVELS]; /* NULL: not asked for so far */
+	uint32_t *from, *to;	    /* indices of maps, by these times */
+	size_t n_from, n_to;	    /* so many of them are past */
+	int64_t time;
+};
+
 struct data_maps {
 	struct data_map *map; /* by process and start */
 	size_t n, cap;
+	struct data_live live;
 	uint32_t *process; /* by thread */
 	size_t n_thread, cap_thread;
 	const char **image; /* what tells one from others */
@@ -67,26 +80,120 @@ void data_maps_free(struct data_maps *m)
 {
 	if (!m)
 		return;
-	free_all(m->map, m->process, m->image);
+	for (int i = 0; i < DATA_LEVELS; i++)
+		free(m->live.bit[i]);
+	free_all(m->map, m->process, m->image, m->live.from, m->live.to);
 	arena_release(&m->text);
 	free(m);
+}
+
+/* Returns a mapping if the file of an address may be its. */
+static const struct data_map *data_map_reach(const struct data_map *map,
+					     uint32_t process, uint64_t addr)
+{
+	return map && map->process == process && addr - map->start < DATA_REACH
+		       ? map
+		       : NULL;
+}
+
+/* Returns how many mappings are at or below an address, or of processes before
+ * this one. */
+static size_t data_maps_place(const struct data_maps *m, uint32_t process,
+			      uint64_t addr)
+{
+	return search_where(m->n, at,
+			    m->map[at].process > process ||
+				    (m->map[at].process == process &&
+				     m->map[at].start > addr));
 }
 
 const struct data_map *data_maps_below(const struct data_maps *m,
 				       uint32_t process, uint64_t addr,
 				       const struct data_map *above)
 {
-	size_t i =
-		above ? (size_t)(above - m->map)
-		      : search_where(m->n, at,
-				     m->map[at].process > process ||
-					     (m->map[at].process == process &&
-					      m->map[at].start > addr));
-	const struct data_map *map = i ? &m->map[i - 1] : NULL;
+	size_t i = above ? (size_t)(above - m->map)
+			 : data_maps_place(m, process, addr);
 
-	return map && map->process == process && addr - map->start < DATA_REACH
-		       ? map
-		       : NULL;
+	return data_map_reach(i ? &m->map[i - 1] : NULL, process, addr);
+}
+
+COMPARE_FUNCTION_OF(data_compare_from, uint32_t, struct data_maps,
+		    compare_numbers(of->map[*x].from, of->map[*y].from));
+COMPARE_FUNCTION_OF(data_compare_to, uint32_t, struct data_maps,
+		    compare_numbers(of->map[*x].to, of->map[*y].to));
+
+static void data_live_begin(struct data_maps *m)
+{
+	struct data_live *l = &m->live;
+	size_t n = m->n;
+
+	l->from = mem_new(n + 1, sizeof(*l->from));
+	l->to = mem_new(n + 1, sizeof(*l->to));
+	for (size_t i = 0; i < n; i++)
+		l->from[i] = l->to[i] = (uint32_t)i;
+	sort_items_by(l->from, n, data_compare_from, m);
+	sort_items_by(l->to, n, data_compare_to, m);
+	for (int i = 0; i < DATA_LEVELS; i++) {
+		n = n / 64 + 1;
+		l->bit[i] = mem_new(n, sizeof(*l->bit[i]));
+	}
+	l->time = INT64_MIN;
+}
+
+static void data_live_set(struct data_live *l, uint32_t at, bool on)
+{
+	for (int i = 0; i < DATA_LEVELS; i++, at /= 64) {
+		uint64_t *word = &l->bit[i][at / 64];
+
+		*word &= ~(UINT64_C(1) << at % 64);
+		*word |= (uint64_t)on << at % 64;
+		/* others are there: above nothing changes */
+		if (!on && *word)
+			return;
+	}
+}
+
+/* Returns the index + 1 of the last that is there, of those below one; 0: none.
+ */
+static size_t data_live_below(const struct data_live *l, size_t at)
+{
+	for (int i = 0; i < DATA_LEVELS; i++, at /= 64) {
+		uint64_t word =
+			l->bit[i][at / 64] & ((UINT64_C(1) << at % 64) - 1);
+
+		if (!word)
+			continue;
+		at = at / 64 * 64 + 63 - (size_t)__builtin_clzll(word);
+		while (i-- > 0)
+			at = at * 64 + 63 -
+			     (size_t)__builtin_clzll(l->bit[i][at]);
+		return at + 1;
+	}
+	return 0;
+}
+
+const struct data_map *data_maps_at(struct data_maps *m, uint32_t process,
+				    uint64_t addr, int64_t time)
+{
+	struct data_live *l = &m->live;
+	size_t at;
+
+	if (!l->from)
+		data_live_begin(m);
+	if (time < l->time) {
+		l->n_from = l->n_to = 0;
+		for (size_t i = 0; i < m->n; i++)
+			data_live_set(l, (uint32_t)i, false);
+	}
+	l->time = time;
+	for (; l->n_from < m->n && m->map[l->from[l->n_from]].from <= time;
+	     l->n_from++)
+		if (m->map[l->from[l->n_from]].to > time)
+			data_live_set(l, l->from[l->n_from], true);
+	for (; l->n_to < m->n && m->map[l->to[l->n_to]].to <= time; l->n_to++)
+		data_live_set(l, l->to[l->n_to], false);
+	at = data_live_below(l, data_maps_place(m, process, addr));
+	return data_map_reach(at ? &m->map[at - 1] : NULL, process, addr);
 }
 
 uint64_t data_maps_off(const struct data_map *map, uint64_t addr)

@@ -23,6 +23,10 @@ void data_maps_free(struct data_maps *m); /* NULL is fine */
 const struct data_map *data_maps_below(const struct data_maps *m,
 				       uint32_t process, uint64_t addr,
 				       const struct data_map *above);
+/* Returns the one of these that was there at a time; NULL: none was. O(log n)
+ * if times do not decrease from call to call. */
+const struct data_map *data_maps_at(struct data_maps *m, uint32_t process,
+				    uint64_t addr, int64_t time);
 /* Returns the address less that of the file's first byte, if all of it was
  * mapped as its code is. */
 uint64_t data_maps_off(const struct data_map *map, uint64_t addr);

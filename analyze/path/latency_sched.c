@@ -71,6 +71,7 @@ void latency_sched_span(const struct latency_sched *s, int64_t *from,
 static void latency_sched_tell(struct latency_sched *s, uint32_t thread,
 			       struct interval *i, enum proof proof)
 {
+	i->most = interval_span(i->begin, i->end);
 	i->verdict =
 		proof == PROOF_PROVED ? INTERVAL_PROVED : INTERVAL_CONSISTENT;
 	i->reason =

@@ -185,7 +185,7 @@ static void page_data_take_interval(void *arg, const struct wall_interval *w,
 
 	d->n_names = id < d->n_names ? d->n_names : id + 1u;
 	page_items_add(&d->intervals, &s, 1 + page_data_bin(d, e->time));
-	blob_leb(&d->intervals.bytes, (uint64_t)id * 8 + w->verdict);
+	blob_leb(&d->intervals.bytes, (uint64_t)id * 16 + w->verdict);
 }
 
 #define PAGE_SUMS_MAX 4000000

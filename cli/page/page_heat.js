@@ -106,7 +106,7 @@ function countCells(v, m)
 		if (c < 0 || c >= m.columns || t.time[i] > strip.span[1] + 1)
 			return;
 		m.n[at]++;
-		m.unknown[at] += t.word[i] % 8 ? 1 : 0;
+		m.unknown[at] += t.word[i] % 16 ? 1 : 0;
 	});
 	m.most = m.n.reduce((a, b) => a > b ? a : b, 1);
 	return m;
@@ -289,9 +289,10 @@ function addLongest(table, t, i)
 {
 	const tr = table.insertRow();
 	const thread = model.group.thread[t.group[i]], ns = t.weight[i];
-	const word = t.word[i], verdict = word % 8, bin = t.time[i] - 1;
-	// proved, consistent, began before, unfinished
-	const bound = ["", "at most ", "at least ", "at least "][verdict];
+	const word = t.word[i], verdict = word % 16, bin = t.time[i] - 1;
+	// proved, consistent, began before, unfinished; ambiguous
+	const bound = { 0: "", 1: "at most ", 2: "at least ", 3: "at least ",
+			8: "at most " }[verdict];
 
 	tr.append(element("td", bound === undefined || (verdict && !ns) ? "not known" :
 			  bound + inTime(ns), "n"));
@@ -300,6 +301,6 @@ function addLongest(table, t, i)
 		onclick: () => go({ threads: new Set([thread]), time: [bin, Math.min(
 			bin + Math.ceil(ns / model.binNs), model.bins - 1)] })
 	}));
-	[model.intervals.names[word >> 3] || "", threadName(thread), t.cpu[i] ?
+	[model.intervals.names[word >> 4] || "", threadName(thread), t.cpu[i] ?
 	 String(t.cpu[i] - 1) : ""].forEach(s => tr.append(element("td", s)));
 }

@@ -131,12 +131,12 @@ function addIntervals(m)
 {
 	const s = m.sample, events = m.events.length;
 	const all = loadSamples("intervals", m.intervals.n, m.group, events);
-	const rest = Array.from(all.word.keys()).filter(i => all.word[i] % 8);
+	const rest = Array.from(all.word.keys()).filter(i => all.word[i] % 16);
 	const from = new Float64Array(s.n + all.n - rest.length);
 
 	m.unknown = { n: rest.length };
 	for (let i = 0, a = 0, b = 0; i < from.length; i++) {
-		while (b < all.n && all.word[b] % 8)
+		while (b < all.n && all.word[b] % 16)
 			b++;
 		from[i] = b === all.n || (a < s.n && s.time[a] <= all.time[b]) ?
 			a++ : -1 - b++;
@@ -164,7 +164,7 @@ const isLatency = event => event >= model.intervals.first &&
 	event < model.intervals.first + model.intervals.kinds;
 // Returns the row of the heat map for a length.
 const rowOf = ns => ns < 2 ? 0 : Math.floor(Math.log2(ns));
-const isUnknown = (ns, word) => word % 8 > 0 && !ns;
+const isUnknown = (ns, word) => word % 16 > 0 && !ns;
 // Returns whether a length is not among the chosen ones.
 function isOut(v, ns, word = 0)
 {

@@ -44,13 +44,15 @@ struct latency_length {
 /* The intervals of one kind and name. */
 struct latency_row {
 	uint32_t kind, label; /* of labels */
-	uint64_t errors, total;
+	uint64_t errors;
 	uint64_t verdict[INTERVAL_VERDICTS];
-	uint64_t count; /* of the proved ones, */
-	struct latency_length *length;
+	uint64_t count, total; /* of the proved and the ambiguous ones */
+	int64_t longest;       /* of these, at least */
+	struct latency_length *length; /* of the proved ones */
 	size_t n, cap;
 	struct interval_range *range; /* of the others */
 	size_t n_range, cap_range;
+	uint64_t least, most; /* sums of all; most: UINT64_MAX, any */
 };
 
 struct latency_worst {
@@ -160,8 +162,6 @@ static void latency_add_length(struct latency_row *r, int64_t ns)
 			mem_grow(r->length, r->cap, r->cap + 1);
 	}
 	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ ns, 1 };
-	r->count++;
-	r->total += (uint64_t)ns;
 }
 
 /* Keeps the longest. */
@@ -186,6 +186,7 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 {
 	const struct interval *i = &w->i;
 	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
+	struct interval_range range;
 	struct latency_row *r;
 	char key[LATENCY_KEY];
 
@@ -200,14 +201,27 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 	r = latency_row_of(l, w->kind, key);
 	r->verdict[i->verdict]++;
 	l->verdict[i->verdict]++;
+	if (i->verdict == INTERVAL_CANCELLED)
+		return;
+	range = interval_range(i, l->first, l->last);
+	/* those that add up do so whichever of them ended when */
+	if (i->verdict == INTERVAL_PROVED || i->verdict == INTERVAL_AMBIGUOUS) {
+		r->count++;
+		r->total += (uint64_t)w->ns;
+		raise_to(r->longest, w->ns);
+		r->errors +=
+			calls && i->has_ret && i->ret < 0 && i->ret >= -4095;
+	} else {
+		r->least += (uint64_t)range.least;
+		r->most = range.most == INT64_MAX || r->most > INT64_MAX
+				  ? UINT64_MAX
+				  : r->most + (uint64_t)range.most;
+	}
 	if (i->verdict != INTERVAL_PROVED) {
-		if (i->verdict != INTERVAL_CANCELLED)
-			*mem_add(r->range, r->n_range, r->cap_range) =
-				interval_range(i, l->first, l->last);
+		*mem_add(r->range, r->n_range, r->cap_range) = range;
 		return;
 	}
 	latency_add_length(r, w->ns);
-	r->errors += calls && i->has_ret && i->ret < 0 && i->ret >= -4095;
 	latency_keep(l, w);
 }
 
@@ -255,11 +269,6 @@ static int64_t latency_at(const struct latency_length *length, size_t n,
 	return 0;
 }
 
-static int64_t latency_longest(const struct latency_row *r)
-{
-	return r->n ? r->length[r->n - 1].ns : 0;
-}
-
 /* Finds between what a percentile is, whatever the others are: where all are as
  * short, or as long, as they may be. */
 static struct interval_range latency_bounds(const struct latency_row *r,
@@ -283,6 +292,20 @@ static struct interval_range latency_bounds(const struct latency_row *r,
 	return out;
 }
 
+/* Finds between what the average is, likewise. */
+static struct interval_range latency_average(const struct latency_row *r)
+{
+	uint64_t n = r->count + r->n_range - r->verdict[INTERVAL_AMBIGUOUS];
+	struct interval_range out = { 0, INT64_MAX };
+
+	if (!n)
+		return (struct interval_range){ 0, 0 };
+	out.least = (int64_t)((r->total + r->least) / n);
+	if (r->most < UINT64_MAX - r->total)
+		out.most = (int64_t)((r->total + r->most) / n);
+	return out;
+}
+
 /* Returns how many are not known: what was cancelled has no length. */
 static uint64_t latency_unknown(const uint64_t verdict[INTERVAL_VERDICTS])
 {
@@ -298,9 +321,9 @@ static uint64_t latency_order(const struct latency_row *r, const char *order)
 	if (!strcmp(order, "count"))
 		return r->count;
 	if (!strcmp(order, "max"))
-		return (uint64_t)latency_longest(r);
+		return (uint64_t)r->longest;
 	if (!strcmp(order, "average"))
-		return r->n ? r->total / r->count : 0;
+		return r->count ? r->total / r->count : 0;
 	if (!strcmp(order, "p99"))
 		return (uint64_t)latency_at(r->length, r->n, 990);
 	if (!strcmp(order, "unknown"))
@@ -325,52 +348,74 @@ static void latency_add_ns(struct grid *g, int64_t ns, bool known)
 	grid_signed(g, known ? ns : -1);
 }
 
-/* "1.2 ms..3.4 ms": where those that are not known may change it. */
-static void latency_add_bounds(struct grid *g, const struct latency_row *r)
+/* "1.2 ms..3.4 ms". */
+static void latency_add_range(struct grid *g, struct interval_range b)
 {
-	struct interval_range b = { 0, 0 };
 	char least[32];
-	char text[80] = "";
+	char text[80];
 
-	if (r->n_range) {
-		b = latency_bounds(r, 990);
-		human_ns(least, sizeof(least), b.least);
-		if (b.most == INT64_MAX)
-			snprintf(text, sizeof(text), "%s..", least);
-		else
-			snprintf(text, sizeof(text), "%s..%s", least,
-				 HUMAN_NS(b.most));
-	} else if (r->n) {
-		b.least = b.most = latency_at(r->length, r->n, 990);
-	}
+	human_ns(least, sizeof(least), b.least);
+	if (b.least == b.most)
+		snprintf(text, sizeof(text), "%s", least);
+	else
+		snprintf(text, sizeof(text), "%s..%s", least,
+			 b.most == INT64_MAX ? "" : HUMAN_NS(b.most));
 	grid_text(g, text);
+}
+
+static void latency_add_limits(struct grid *g, struct interval_range b)
+{
 	grid_signed(g, b.least);
 	grid_signed(g, b.most == INT64_MAX ? -1 : b.most);
 }
 
 static const struct grid_column latency_columns[] = {
-	{ "Kind", "kind" },	  { "Name", "name" },
-	{ "Count", "count" },	  { "Errors", "errors" },
-	{ "Total", NULL },	  { NULL, "total_ns" },
-	{ "Average", NULL },	  { NULL, "average_ns" },
-	{ "p50", NULL },	  { NULL, "p50_ns" },
-	{ NULL, NULL },		  { NULL, "p90_ns" },
-	{ "p99", NULL },	  { NULL, "p99_ns" },
-	{ "Max", NULL },	  { NULL, "max_ns" },
-	{ NULL, "wall_percent" }, { "Unknown", "unknown" },
-	{ "p99 is", NULL },	  { NULL, "p99_least_ns" },
-	{ NULL, "p99_most_ns" },  { NULL, "consistent" },
-	{ NULL, "began_before" }, { NULL, "unfinished" },
-	{ NULL, "begin_lost" },	  { NULL, "end_lost" },
-	{ NULL, "unexplained" },  { NULL, "cancelled" },
+	{ "Kind", "kind" },
+	{ "Name", "name" },
+	{ "Count", "count" },
+	{ "Errors", "errors" },
+	{ "Total", NULL },
+	{ NULL, "total_ns" },
+	{ "Average", NULL },
+	{ NULL, "average_ns" },
+	{ "p50", NULL },
+	{ NULL, "p50_ns" },
+	{ NULL, NULL },
+	{ NULL, "p90_ns" },
+	{ "p99", NULL },
+	{ NULL, "p99_ns" },
+	{ "Max", NULL },
+	{ NULL, "max_ns" },
+	{ NULL, "wall_percent" },
+	{ "Unknown", "unknown" },
+	{ "Average is", NULL },
+	{ "p50 is", NULL },
+	{ "p99 is", NULL },
+	{ NULL, "p99_least_ns" },
+	{ NULL, "p99_most_ns" },
+	{ NULL, "consistent" },
+	{ NULL, "began_before" },
+	{ NULL, "unfinished" },
+	{ NULL, "begin_lost" },
+	{ NULL, "end_lost" },
+	{ NULL, "unexplained" },
+	{ NULL, "cancelled" },
+	{ NULL, "ambiguous" },
+	{ NULL, "average_least_ns" },
+	{ NULL, "average_most_ns" },
+	{ NULL, "p50_least_ns" },
+	{ NULL, "p50_most_ns" },
 };
 #define LATENCY_ERRORS 3
 #define LATENCY_UNKNOWN 17
-#define LATENCY_BOUNDS 18
+#define LATENCY_RANGES 18 /* and the next two */
 
 static void latency_add_row(const struct latency *l, struct grid *g,
 			    const struct latency_row *r)
 {
+	const struct interval_range average = latency_average(r);
+	const struct interval_range half = latency_bounds(r, 500);
+	const struct interval_range most = latency_bounds(r, 990);
 	bool any = r->n > 0;
 
 	grid_text(g, intern_get(&l->labels, r->kind));
@@ -378,23 +423,31 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 	grid_number(g, r->count);
 	grid_number(g, r->errors);
 	latency_add_ns(g, (int64_t)r->total, true);
-	latency_add_ns(g, any ? (int64_t)(r->total / r->count) : 0, any);
+	latency_add_ns(g, r->count ? (int64_t)(r->total / r->count) : 0,
+		       r->count);
 	latency_add_ns(g, latency_at(r->length, r->n, 500), any);
 	latency_add_ns(g, latency_at(r->length, r->n, 900), any);
 	latency_add_ns(g, latency_at(r->length, r->n, 990), any);
-	latency_add_ns(g, latency_longest(r), any);
+	latency_add_ns(g, r->longest, r->count);
 	grid_percent(g, r->total,
 		     l->last > l->first ? (uint64_t)(l->last - l->first) : 0);
 	grid_number(g, latency_unknown(r->verdict));
-	latency_add_bounds(g, r);
+	latency_add_range(g, average);
+	latency_add_range(g, half);
+	latency_add_range(g, most);
+	latency_add_limits(g, most);
 	for (size_t i = INTERVAL_CONSISTENT; i < INTERVAL_VERDICTS; i++)
 		grid_number(g, r->verdict[i]);
+	latency_add_limits(g, average);
+	latency_add_limits(g, half);
 }
 
 static void latency_put_rows(const struct latency *l, struct json *j)
 {
 	size_t n = l->n < l->o->limit ? l->n : l->o->limit;
 	struct grid_column col[ARRAY_SIZE(latency_columns)];
+	bool ranges =
+		latency_unknown(l->verdict) || l->verdict[INTERVAL_AMBIGUOUS];
 	uint64_t errors = 0;
 	struct grid *g;
 
@@ -404,10 +457,12 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	if (!errors)
 		col[LATENCY_ERRORS].title = NULL;
 	if (!latency_unknown(l->verdict))
-		col[LATENCY_UNKNOWN].title = col[LATENCY_BOUNDS].title = NULL;
+		col[LATENCY_UNKNOWN].title = NULL;
+	for (size_t i = 0; !ranges && i < 3; i++)
+		col[LATENCY_RANGES + i].title = NULL;
 	g = grid_new(col, ARRAY_SIZE(col));
-	if (col[LATENCY_BOUNDS].title)
-		grid_spare(g, "p99 is");
+	for (size_t i = 0; ranges && i < 3; i++)
+		grid_spare(g, col[LATENCY_RANGES + i].title);
 	grid_spare(g, "p50");
 	for (size_t i = 0; i < n; i++)
 		latency_add_row(l, g, &l->row[i]);
@@ -665,9 +720,14 @@ static void latency_put_head(const struct latency *l)
 			printf(" %s", s.premise);
 	}
 	putchar('\n');
-	if (latency_unknown(l->verdict))
-		fputs("count, total, average and percentiles are of the proved "
-		      "ones; 'p99 is' tells what\nit may be with the others\n",
+	if (l->verdict[INTERVAL_AMBIGUOUS])
+		fputs("ambiguous: several of one key at a time, of which only "
+		      "the sum is known; count, total\nand average have them, "
+		      "and Max is at least so long\n",
+		      stdout);
+	if (latency_unknown(l->verdict) || l->verdict[INTERVAL_AMBIGUOUS])
+		fputs("percentiles are of the proved ones; 'p99 is' and its "
+		      "like tell what may be with the others\n",
 		      stdout);
 	if (s.no_thread)
 		printf("%" PRIu64 " records are of threads that nobody "

@@ -100,13 +100,17 @@ CREATE TABLE interval(
 				-- end: thread.id, and its last name
 	cpu INTEGER,		-- likewise
 	t0 INTEGER, t1 INTEGER,	-- NULL: no record tells it
-	ns INTEGER,		-- proved and consistent: from t0 to t1
+	ns INTEGER,		-- proved, consistent and ambiguous: from t0 to
+				-- t1
 	ret INTEGER,		-- what a system call returned
 	event INTEGER, end_event INTEGER, -- event.id of both
 	verdict TEXT,		-- proved, consistent, began before, unfinished,
-				-- begin lost, end lost, unexplained, cancelled
+				-- begin lost, end lost, unexplained, cancelled,
+				-- ambiguous
 	reason TEXT,		-- why it is not proved: loss, silent (records
 				-- are missing without a loss), start, restart,
 				-- cancel, exec, sigreturn, merged; NULL: none
-	loss INTEGER		-- loss.id of the first loss that hides more
+	loss INTEGER,		-- loss.id of the first loss that hides more
+	least_ns INTEGER,	-- how long it took at least,
+	most_ns INTEGER		-- and at most; NULL: any time
 );

@@ -164,7 +164,7 @@ static const struct pairing_row pairing_rows[] = {
 
 /* Recursion, as --pair has it. */
 static const struct pair_kind pairing_own = {
-	.word = "own", .begin = "f", .end = "g", .rule = PAIR_STACK
+	.word = "own", .begin = "f", .end = "g", .again = PAIR_STACK
 };
 
 static const struct pair_kind *pairing_kind(const char *begin)
@@ -249,7 +249,9 @@ static void pairing_read(struct pairing *p, const struct pair_kind *k,
 	snprintf(copy, sizeof(copy), "%s", text);
 	for (char *at = strtok_r(copy, ";", &save); at;
 	     at = strtok_r(NULL, ";", &save)) {
-		struct pairing_record r = { .kind = k, .event = 1 };
+		struct pairing_record r = { .kind = k,
+					    .event = 1,
+					    .born = INT64_MIN };
 		char role[8];
 		char name[32];
 		int n = sscanf(at, "%" SCNd64 " %7s %u %31s %" SCNd64, &r.time,
@@ -258,10 +260,12 @@ static void pairing_read(struct pairing *p, const struct pair_kind *k,
 		ck_assert_int_ge(n, 4);
 		r.has_ret = n == 5;
 		r.process = r.thread / 10;
-		r.whole = *role == 'f';
-		r.role = *role == 'b' || r.whole ? PAIRING_BEGIN
-			 : *role == 'e'		 ? PAIRING_END
-						 : PAIRING_CANCEL;
+		r.begins = *role == 'f'	  ? PAIRING_FIRST
+			   : *role == 'p' ? PAIRING_PART
+					  : PAIRING_EITHER;
+		r.role = *role == 'e'	? PAIRING_END
+			 : *role == 'c' ? PAIRING_CANCEL
+					: PAIRING_BEGIN;
 		if (k->calls) {
 			r.tag = pairing_number(name);
 			r.call = pairing_call(name);

@@ -1,0 +1,68 @@
+/* interval.h - the time between two events that belong together, and what the
+ * records prove of it. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+enum interval_verdict {
+	INTERVAL_PROVED,
+	INTERVAL_CONSISTENT, /* records may be missing: it may be two */
+	INTERVAL_BEFORE,     /* it began before the recording */
+	INTERVAL_UNFINISHED, /* it was open when the recording ended */
+	INTERVAL_BEGIN_LOST, /* a loss explains that there is no begin, */
+	INTERVAL_END_LOST,   /* or no end */
+	INTERVAL_UNEXPLAINED,
+	INTERVAL_CANCELLED, /* it ended without a result */
+	INTERVAL_AMBIGUOUS, /* several at a time, which add up */
+	INTERVAL_VERDICTS
+};
+
+/* Why the verdict is not proved. */
+enum interval_reason {
+	INTERVAL_NO_REASON,
+	INTERVAL_BY_LOSS,   /* interval.loss */
+	INTERVAL_BY_SILENT, /* records are missing, and no loss tells of it */
+	INTERVAL_BY_START,  /* not all CPUs were recorded yet, or any more */
+	INTERVAL_BY_RESTART,
+	INTERVAL_BY_CANCEL,
+	INTERVAL_BY_EXEC,   /* another thread of the process called exec */
+	INTERVAL_BY_RETURN, /* no end of such calls is recorded: sigreturn */
+	INTERVAL_BY_MERGE,  /* requests may be merged and split */
+	INTERVAL_REASONS
+};
+
+/* The end of a recorded time. */
+#define INTERVAL_NEVER INT64_MIN
+
+struct interval {
+	int64_t begin, end;		/* INTERVAL_NEVER: not known */
+	int64_t begin_event, end_event; /* 0: none */
+	int64_t key;			/* the first key field; 0: none */
+	int64_t ret;
+	int64_t least, most; /* ns that it took; INT64_MAX: any */
+	int64_t loss;	     /* the first that may hide something; 0: none */
+	uint32_t pair;	     /* as in the records */
+	uint32_t thread;     /* of the begin or, without one, of the end; 0 */
+	uint32_t name;	     /* likewise */
+	uint32_t by;	     /* likewise: what else the user sums up by; 0 */
+	int32_t cpu;	     /* likewise; -1: not known */
+	bool has_ret;
+	uint8_t verdict; /* enum interval_verdict */
+	uint8_t reason;	 /* enum interval_reason */
+};
+
+/* Returns the ns between two times; 0 if one of them is INTERVAL_NEVER or `to`
+ * is the earlier one, INT64_MAX if they are further apart than that. */
+int64_t interval_span(int64_t from, int64_t to);
+/* What is known of the length of an interval that is not proved. */
+struct interval_range {
+	int64_t least, most; /* INT64_MAX: any */
+};
+
+/* first, last: times of what was recorded. */
+struct interval_range interval_range(const struct interval *i, int64_t first,
+				     int64_t last);
+/* Returns "proved", "consistent", "began before", ... */
+const char *interval_verdict_word(uint8_t verdict);
+/* Returns "loss", "start", ...; "" for none. */
+const char *interval_reason_word(uint8_t reason);
