@@ -22,6 +22,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 #include "stitch/source.h"
+#include "stitch/text/safe_text.h"
 
 const char intervals_by_caller[] = "caller";
 const char intervals_by_lock[] = "lock";
@@ -32,7 +33,9 @@ const char intervals_by_lock[] = "lock";
 #define intervals_is_text(value) ((value) >= INTERVALS_TEXT)
 /* Events that a message says how to record: of the kind with most, timers. */
 #define EVENTS_TOLD 6
-#define COMMAND_TOLD 256
+#define COMMAND_TOLD 512
+#define PAIRS_TOLD 3
+#define FIELDS_TOLD 12
 
 /* Columns of table event. */
 enum {
@@ -335,8 +338,59 @@ static int intervals_read_own(struct intervals *iv, size_t i, struct err *err)
 	return 0;
 }
 
-/* Sets *err, with the command that records the pairs which were asked for; of
- * all kinds those of system calls. Returns -1. */
+/* How probes, markers and tracers name two events that belong together. */
+static const char *const intervals_suffix[][2] = {
+	{ "", "__return" },    { "_start", "_done" },
+	{ "_start", "_end" },  { "_start", "_stop" },
+	{ "_begin", "_end" },  { "_begin", "_done" },
+	{ "_entry", "_exit" }, { "_entry", "_return" },
+	{ "_enter", "_exit" }, { "_issue", "_complete" },
+};
+
+/* Appends " --pair BEGIN,END" for events that fit it and are of no kind.
+ * Returns how many. */
+static size_t intervals_put_fitting(const struct intervals *iv,
+				    struct text_out *out)
+{
+	struct intern names = { 0 };
+	size_t told = 0;
+
+	for (uint32_t i = 1; i < iv->n_type; i++) {
+		const char *name = iv->type[i].name, *rest;
+		size_t len;
+
+		if (iv->type[i].sample && !strpbrk(name, ", ") &&
+		    !any_where(pair_kinds_n, k,
+			       pair_name_is(pair_kinds[k].begin, name, &rest,
+					    &len)))
+			intern_add(&names, name);
+	}
+	for (uint32_t i = 0; i < names.n; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(intervals_suffix); k++) {
+			const char *begin = intern_get(&names, i);
+			const char *last = intervals_suffix[k][0];
+			size_t len = strlen(begin), cut = strlen(last);
+			char *pair, *word;
+
+			if (len <= cut || told == PAIRS_TOLD ||
+			    strcmp(begin + len - cut, last) != 0)
+				continue;
+			pair = mem_printf("%s,%.*s%s", begin, (int)(len - cut),
+					  begin, intervals_suffix[k][1]);
+			word = safe_text_word(pair);
+			if (intern_find(&names, pair + len + 1) != TABLE_NONE) {
+				text_out_add(out, " --pair %s", word);
+				told++;
+			}
+			free_all(pair, word);
+		}
+	intern_release(&names);
+	return told;
+}
+
+/* Sets *err, with what of the capture fits --pair, or the command that records
+ * the pairs which were asked for; of all kinds those of system calls. Returns
+ * -1. */
 static int intervals_refuse(const struct intervals *iv, struct err *err)
 {
 	const char *word = iv->ask->kind ? iv->ask->kind : pair_kinds[0].word;
@@ -345,8 +399,17 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 	const char *event[EVENTS_TOLD];
 	char command[COMMAND_TOLD] = "";
 	struct text_out text = { .buf = command, .size = sizeof(command) };
+	char *path = safe_text_word(iv->path);
 	size_t n = 0;
 
+	if (!iv->ask->kind && intervals_put_fitting(iv, &text)) {
+		err_set(err, ERR_FORMAT,
+			"%s: no two events that belong together were recorded "
+			"for this, but some that may: 'backstitch latency%s "
+			"%s' pairs them",
+			iv->path, command, path);
+		goto out;
+	}
 	for (size_t i = 0; i < (own ? iv->ask->n_pair : pair_kinds_n); i++) {
 		const struct pair_kind *k = &all[i];
 		const char *const of[] = { k->begin, k->end, k->cancel };
@@ -358,15 +421,16 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 			if (of[e] && n < EVENTS_TOLD)
 				event[n++] = of[e];
 	}
-	if (recorder_put_events(iv->db, event, n, &text, err))
-		return -1;
-	return err_set(err, ERR_FORMAT,
-		       "%s: no two events that belong together were recorded "
-		       "for this; '%s' records those%s; 'backstitch info "
-		       "--events %s' lists what was",
-		       iv->path, command,
-		       own || iv->ask->kind ? "" : " of system calls",
-		       iv->path);
+	if (!recorder_put_events(iv->db, event, n, &text, err))
+		err_set(err, ERR_FORMAT,
+			"%s: no two events that belong together were recorded "
+			"for this; '%s' records those%s; 'backstitch info %s' "
+			"lists what was",
+			iv->path, command,
+			own || iv->ask->kind ? "" : " of system calls", path);
+out:
+	free(path);
+	return -1;
 }
 
 static int intervals_choose(struct intervals *iv, struct err *err)
@@ -377,7 +441,7 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 	    !any_where(pair_kinds_n, i, !strcmp(kind, pair_kinds[i].word)))
 		return err_set(err, ERR_USAGE,
 			       "no kind of latency is called %s; 'backstitch "
-			       "help report' lists them",
+			       "help latency' lists them",
 			       kind);
 	iv->own = mem_new(iv->ask->n_pair + 1, sizeof(*iv->own));
 	for (size_t i = 0; i < iv->ask->n_pair; i++)
@@ -413,6 +477,41 @@ static int intervals_read_cgroups(struct intervals *iv, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Sets *err, with the fields that there are. Returns -1. */
+static int intervals_refuse_by(const struct intervals *iv, struct err *err)
+{
+	char names[COMMAND_TOLD] = "";
+	struct text_out text = { .buf = names, .size = sizeof(names) };
+	struct intern told = { 0 };
+
+	if (!strcmp(iv->ask->by, weight_cgroup))
+		return err_set(err, ERR_USAGE,
+			       "--by %s: no event that begins or ends these "
+			       "intervals has a cgroup (perf record "
+			       "--all-cgroups)",
+			       iv->ask->by);
+	for (size_t i = 0; i < iv->n_role; i++) {
+		size_t n;
+		const struct field_def *def =
+			payloads_defs(iv->payloads, iv->role[i].type, &n);
+
+		for (size_t k = 0; k < n && told.n < FIELDS_TOLD; k++) {
+			uint32_t before = (uint32_t)told.n;
+
+			if (!def[k].is_blob && strcmp(def[k].name, "text") &&
+			    strncmp(def[k].name, "common_", 7) != 0 &&
+			    intern_add(&told, def[k].name) == before)
+				text_out_add(&text, "%s%s", before ? ", " : "",
+					     def[k].name);
+		}
+	}
+	intern_release(&told);
+	return err_set(err, ERR_USAGE,
+		       "--by %s: no event that begins or ends these intervals "
+		       "has such a field; they have %s",
+		       iv->ask->by, *names ? names : "none");
+}
+
 /* Reads what names are made of if the user asked for other ones. */
 static int intervals_read_by(struct intervals *iv, struct err *err)
 {
@@ -433,14 +532,7 @@ static int intervals_read_by(struct intervals *iv, struct err *err)
 		return -1;
 	if (iv->by_cgroup || iv->by_field)
 		return 0;
-	return err_set(err, ERR_USAGE,
-		       "--by %s: no event that begins or ends these intervals "
-		       "has %s; 'backstitch info --events %s' lists fields",
-		       by,
-		       strcmp(by, weight_cgroup) ? "such a field"
-						 : "a cgroup (perf record "
-						   "--all-cgroups)",
-		       iv->path);
+	return intervals_refuse_by(iv, err);
 }
 
 /* ---- threads, losses, and when CPUs were recorded */

@@ -43,6 +43,18 @@ const struct help_line verdict_words[] = {
 	{ "explained", "a loss, an exit or the end of the capture explains "
 		       "it" },
 	{ "unexplained", "nothing in the capture explains it" },
+	{ NULL, "The time between two events, as 'backstitch latency' has it, "
+		"has a verdict:" },
+	{ "proved", "both are recorded, and no other can be between" },
+	{ "consistent", "both are, and others may be missing between" },
+	{ "began before", "it has no begin since the recording began" },
+	{ "unfinished", "it has no end" },
+	{ "begin lost", "a loss lies where its begin could be" },
+	{ "end lost", "a loss lies where its end could be" },
+	{ "unexplained", "there is no other event, and no reason is known" },
+	{ "cancelled", "it ended without a result" },
+	{ "ambiguous", "of several at a time nobody knows which ended when: "
+		       "their number and sum are proved" },
 	{ NULL, NULL }
 };
 

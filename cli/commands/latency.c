@@ -96,6 +96,11 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 			       "of events with fields; name, comm, tid, pid, "
 			       "cpu, behind or caller are needed",
 			       o->by_field);
+	if (strchr(o->by, ','))
+		return err_set(err, ERR_USAGE,
+			       "--by %s: takes one key: name, cpu, or a field "
+			       "of the events",
+			       o->by);
 	if (output_check(err) ||
 	    latency_span("--fail-above", fail_above, &o->fail, err))
 		return -1;

@@ -19,8 +19,8 @@
  * - intervals: likewise the times between two events that belong together: time
  *   is that of the begin or, without one, the end; weight is the length in ns,
  *   or what is known of it: as much at most if it is consistent or ambiguous,
- *   at least if it began before or is unfinished, else 0. Behind each stands the number of its
- *   name, and why it is not proved, * 16 + its verdict
+ *   at least if it began before or is unfinished, else 0. Behind each stands
+ * the number of its name, and why it is not proved, * 16 + its verdict
  * - meta: version, t0 and bin (ns; texts, as they may need 64 bits), bins,
  *   sizes (how many nodes, groups, samples), event (to show first), clock
  *   (the event that is added to the waits; -1: none), events, trust (the

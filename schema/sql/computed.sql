@@ -92,7 +92,7 @@ CREATE TABLE interval(
 -- from a wake-up on in state_interval.
 	id INTEGER,
 	kind TEXT,		-- syscall, irq, softirq, ...: see
-				-- backstitch-report(1)
+				-- backstitch-latency(1)
 	name TEXT,		-- of the call, the device, the function
 	key INTEGER,		-- first field that both events have in common;
 				-- 0: none
