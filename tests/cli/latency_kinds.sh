@@ -1,0 +1,165 @@
+#!/bin/sh
+# latency_kinds.sh - what the kernel does with each kind of pairs, as latency tells it.
+# usage: BACKSTITCH=build/backstitch tests/cli/latency_kinds.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+# trace NAME: lines "TASK-PID TIME EVENT: ..." on stdin, as ftrace prints them
+trace() {
+	{
+		printf '# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n'
+		while read -r task time rest
+		do
+			case $task in
+			LOST) echo "CPU:0 [LOST $time EVENTS]" ;;
+			*) printf '%20s [000] ..... %s: %s\n' "$task" "$time" "$rest" ;;
+			esac
+		done
+	} >"$1.txt"
+}
+
+# told NAME QUERY WANT: what a query of a trace prints
+told() {
+	"$B" query --format csv "$1.txt" "$2" 2>/dev/null | sed 1d | tr -d '\r' >said
+	printf '%s\n' "$3" | tr ' ' '\n' >want
+	cmp -s want said
+	rc=$?
+	[ $rc = 0 ] || sed 's/^/    /' said
+	return $rc
+}
+
+all="SELECT kind, verdict, ns FROM interval ORDER BY coalesce(t0, t1), t1"
+
+# __mutex_lock_common(): MUTEX|SPIN, MUTEX, and both again
+trace mutex <<'END'
+w2-12 100.000000 contention_begin: 0000000033333333 (flags=SPIN|MUTEX)
+w2-12 100.000200 contention_begin: 0000000033333333 (flags=MUTEX)
+w2-12 100.000500 contention_begin: 0000000033333333 (flags=SPIN|MUTEX)
+w2-12 100.000600 contention_begin: 0000000033333333 (flags=MUTEX)
+w2-12 100.000900 contention_end: 0000000033333333 (ret=0)
+END
+told mutex "$all" lock,proved,900000
+ok "a_mutex_that_spins_again_waits_since_it_first_did" $?
+"$B" latency lock mutex.txt 2>err | grep -q '1 proved if .*no thread waited for a mutex when the recording began' &&
+	"$B" latency lock mutex.txt 2>err | grep -q '^lock  33333333 * 1  900 us'
+ok "its_premise_is_told" $?
+
+# one that waits already when the recording begins
+trace asleep <<'END'
+w2-12 100.000600 contention_begin: 0000000033333333 (flags=MUTEX)
+w2-12 100.000900 contention_end: 0000000033333333 (ret=0)
+END
+told asleep "SELECT verdict = 'began before', t0, least_ns FROM interval" 1,,300000
+ok "a_wait_that_is_first_seen_asleep_began_before" $?
+
+trace direction <<'END'
+truck-5402 18.233161 block_rq_issue: 65,192 WS 8192 () 184067232 + 16 [truck]
+truck-5404 108.333833 block_rq_complete: 65,192 R () 184067232 + 16 [0]
+END
+told direction "$all" "block,unfinished, block,unexplained,"
+ok "a_read_ends_no_write" $?
+
+trace same <<'END'
+w1-11 100.000000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w1]
+w2-12 100.001000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w2]
+idle-0 100.002000 block_rq_complete: 8,0 R () 4000 + 8 [0]
+idle-0 100.009000 block_rq_complete: 8,0 R () 4000 + 8 [0]
+END
+told same "SELECT verdict, ns, least_ns, most_ns FROM interval ORDER BY t0" \
+	"ambiguous,2000000,2000000,9000000 ambiguous,8000000,1000000,8000000"
+ok "two_at_one_sector_are_ambiguous_with_bounds" $?
+"$B" latency --json same.txt 2>err | python3 -c '
+import json, sys
+(r,) = json.load(sys.stdin)["rows"]
+want = {"count": 2, "total_ns": 10000000, "average_ns": 5000000, "ambiguous": 2,
+        "max_ns": 8000000, "p50_ns": -1, "p50_least_ns": 1000000,
+        "p50_most_ns": 8000000, "p99_least_ns": 2000000,
+        "p99_most_ns": 9000000, "average_least_ns": 5000000,
+        "average_most_ns": 5000000, "unknown": 0}
+assert {k: r[k] for k in want} == want, r'
+ok "their_number_and_sum_are_right" $?
+# the loss may be of one of them
+sed 's/^\(.*100.002000.*\)$/CPU:0 [LOST 3 EVENTS]\n\1/' same.txt >lossy.txt
+told lossy "SELECT DISTINCT verdict FROM interval" consistent
+ok "with_a_loss_between_they_are_not" $?
+
+trace part <<'END'
+w1-11 100.000000 block_rq_issue: 8,0 R 8192 () 2000 + 16 [w1]
+idle-0 100.002000 block_rq_complete: 8,0 R () 2000 + 8 [0]
+idle-0 100.005000 block_rq_complete: 8,0 R () 2008 + 8 [0]
+END
+told part "$all" block,proved,5000000
+ok "a_request_ends_with_its_last_sector" $?
+
+# as Linux 6.18 has them of an fdatasync, a read of sector 0 meanwhile
+trace flush <<'END'
+w1-11 100.004000 block_rq_issue: 8,0 FF 0 () 0 + 0 [w1]
+w1-11 100.004100 block_rq_issue: 8,0 R 512 () 0 + 1 [w1]
+idle-0 100.004500 block_rq_complete: 8,0 R () 0 + 1 [0]
+idle-0 100.009000 block_rq_complete: 8,0 FF () 18446744073709551615 + 0 [0]
+idle-0 100.009100 block_rq_complete: 8,0 WS () 0 + 0 [0]
+END
+told flush "$all" "block,proved,5000000 block,proved,400000"
+ok "a_flush_ends_at_sector_minus_one" $?
+
+# detach_timer() cancels what expires
+trace timer <<'END'
+a-1 1.000000 timer_start: timer=0000000000000007 function=f expires=100 [timeout=1] cpu=0 idx=0 flags=
+a-1 1.004000 timer_cancel: timer=0000000000000007
+a-1 1.004001 timer_expire_entry: timer=0000000000000007 function=f now=100 baseclk=100
+a-1 1.004005 timer_expire_exit: timer=0000000000000007
+a-1 1.005000 timer_start: timer=0000000000000007 function=f expires=100 [timeout=1] cpu=0 idx=0 flags=
+a-1 1.006000 timer_cancel: timer=0000000000000007
+END
+told timer "SELECT verdict, ns FROM interval WHERE kind = 'timer-wait' ORDER BY t0" "proved,4001000 cancelled,"
+ok "a_timer_that_expires_is_cancelled_first" $?
+
+# process_one_work() clears PENDING before it traces the start
+trace work <<'END'
+a-1 1.000000 workqueue_queue_work: work struct=0000000000000007 function=f workqueue=events req_cpu=0 cpu=0
+a-1 1.000100 workqueue_queue_work: work struct=0000000000000007 function=f workqueue=events req_cpu=0 cpu=0
+k-2 1.000101 workqueue_execute_start: work struct 0000000000000007: function f
+END
+told work "SELECT verdict, least_ns, most_ns FROM interval WHERE t1 NOT NULL" consistent,1000,101000
+ok "a_work_that_is_queued_twice_is_one_of_both" $?
+
+# ---- advice
+"$B" latency irq part.txt 2>err
+grep -q "'backstitch info part.txt' lists what was" err
+ok "it_names_a_command_that_there_is" $?
+trace probe <<'END'
+a-10 1.000001 f: (ffffffff81000000)
+a-10 1.000002 f__return: (ffffffff81000010 <- ffffffff81000000)
+a-10 1.000003 job_start: id=1
+a-10 1.000004 job_done: id=1
+END
+cp probe.txt 'a probe.txt'
+"$B" latency 'a probe.txt' 2>err
+grep -qF "'backstitch latency --pair f,f__return --pair job_start,job_done 'a probe.txt'' pairs them" err
+ok "events_that_fit_pair_are_named" $?
+"$B" latency --by name,cpu part.txt 2>err
+[ $? = 2 ] && grep -q 'takes one key' err
+ok "by_takes_one_key" $?
+"$B" latency --by nosuch part.txt 2>err
+grep -q 'they have .*nr_sector' err
+ok "fields_that_there_are_are_named" $?
+"$B" help verdicts | grep -q '^  ambiguous '
+ok "the_word_is_in_the_help" $?
+
+# ---- growth: ten times as many of both take no hundred times as long
+many() {
+	awk -v n="$1" 'BEGIN {
+		print "# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:4\n#"
+		for (i = 0; i < n; i++)
+			printf "%16s-%-7d [000] d..2. %d.%06d: ev: a=1\nCPU:0 [LOST 3 EVENTS]\n", "app", 10, 1 + int(2 * i / 1000000), 2 * i % 1000000
+		for (i = 0; i < n; i++)
+			printf "%16s-%-7d [000] d..2. %d.%06d: sys_exit: NR 1 = 0\n", "app", 1000 + i, 1 + int((3 * n + i) / 1000000), (3 * n + i) % 1000000
+		printf "%16s-%-7d [000] d..2. 9.000001: sys_enter: NR 1 (7f00, 80, 0, 0, 0, 0)\n", "app", 10
+		printf "%16s-%-7d [000] d..2. 9.000002: sys_exit: NR 1 = 0\n", "app", 10
+	}' >many.txt
+	"$B" ingest -q -f --fields all -o many.db many.txt 2>/dev/null
+}
+many 50000
+timeout 5 "$B" latency many.db >said 2>err && grep -q 'begin lost' said
+ok "ends_without_a_begin_and_losses_do_not_multiply" $?
