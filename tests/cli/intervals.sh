@@ -158,7 +158,7 @@ is "advice_names_no_wait_for_work" "wait4, with '--name vfork --worst 3'" \
 says "and_why_rows_above_are_left_out" "waits for work" "$work/out"
 "$B" latency --kind irq "$db" >"$work/out" 2>"$work/err"
 is "a_kind_that_was_not_recorded_is_an_error" 1 $?
-says "and_says_what_lists_events" "backstitch info --events" "$work/err"
+says "and_says_what_lists_events" "backstitch info " "$work/err"
 
 "$B" latency syscall --fail-above 1s "$db" >"$work/out"
 is "nothing_took_a_second" 0 $?
