@@ -146,7 +146,7 @@ static uint32_t intervals_pair_of(struct intervals *iv,
 		if (iv->pair[i].kind == k && iv->pair[i].world == world)
 			return (uint32_t)i;
 	*mem_add(iv->pair, iv->n_pair, iv->cap_pair) =
-		(struct intervals_pair){ k, world, false, false };
+		(struct intervals_pair){ .kind = k, .world = world };
 	return (uint32_t)iv->n_pair - 1;
 }
 
@@ -218,6 +218,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 		r.ret = intervals_field(iv, type, "ret");
 	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
 	iv->pair[r.pair].ends |= role == PAIRING_END;
+	iv->pair[r.pair].cancels |= role == PAIRING_CANCEL;
 	*mem_add(iv->role, iv->n_role, iv->cap_role) = r;
 }
 
@@ -1046,6 +1047,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		.born = intervals_thread(iv, e->thread)->born,
 		.cpu = e->on_cpu ? (int32_t)e->cpu : -1,
 		.role = role->role,
+		.cancels = iv->pair[role->pair].cancels,
 		.has_ret = role->ret && f[role->ret - 1].present,
 	};
 
@@ -1128,6 +1130,7 @@ static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 	static const char *const words[] = {
 		"no thread waited for a mutex when the recording began",
 		"no two of the same key were open where records are missing",
+		"no request was merged into another while it waited",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

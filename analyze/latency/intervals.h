@@ -52,7 +52,7 @@ struct intervals_pair {
 	/* .calls: results below 0 are errors */
 	const struct pair_kind *kind;
 	uint32_t world;
-	bool begins, ends;
+	bool begins, ends, cancels;
 };
 
 struct intervals {

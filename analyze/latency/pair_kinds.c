@@ -71,12 +71,16 @@ const struct pair_kind pair_kinds[] = {
 	  .length = "nr_sector",
 	  .again = PAIR_SET,
 	  .scope = PAIR_ANY },
-	/* block/blk-mq.c and the elevators: what is inserted may be
-	 * merged into another, which then is issued with another length, and
-	 * has no record of its own (block_rq_merge tells it since 5.12). */
+	/* block/blk-mq.c and the elevators: what is inserted may be merged into
+	 * another, which then is issued with another length, and is issued no
+	 * more itself: attempt_merge() traces block_rq_merge of it since 5.12.
+	 * What is issued directly was not inserted, so that one at the same
+	 * sectors may take the place of what was merged. */
 	{ .word = "block-queue",
 	  .begin = "block:block_rq_insert",
 	  .end = "block:block_rq_issue",
+	  .cancel = "block:block_rq_merge",
+	  .untraced = true,
 	  .key = { "dev", "sector" },
 	  .direction = "rwbs",
 	  .length = "nr_sector",
@@ -100,6 +104,23 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "function",
 	  .again = PAIR_EITHER,
 	  .scope = PAIR_ANY },
+	/* pwq_activate_work() (__pwq_activate_work() since 6.9): once for each
+	 * time that it is queued, when max_active lets it run. */
+	{ .word = "work-ready",
+	  .begin = "workqueue:workqueue_activate_work",
+	  .end = "workqueue:workqueue_execute_start",
+	  .key = { "work" },
+	  .name = "function",
+	  .again = PAIR_EITHER,
+	  .scope = PAIR_ANY },
+	/* kernel/softirq.c: tasklet_action_common(), since 6.4. A tasklet runs
+	 * on one CPU at a time, one after another. */
+	{ .word = "tasklet",
+	  .begin = "irq:tasklet_entry",
+	  .end = "irq:tasklet_exit",
+	  .key = { "tasklet" },
+	  .name = "func",
+	  .scope = PAIR_CPU },
 	/* kernel/time/timer.c: call_timer_fn(), and
 	 * kernel/time/hrtimer.c: __run_hrtimer(). */
 	{ .word = "timer",
@@ -150,6 +171,32 @@ const struct pair_kind pair_kinds[] = {
 	  .object = "lock_addr",
 	  .part = { "flags", { 32, "MUTEX" }, { 1, "SPIN" } },
 	  .again = PAIR_PART },
+	/* mm/vmscan.c: try_to_free_pages(), try_to_free_mem_cgroup_pages(),
+	 * __node_reclaim(): a thread reclaims in one of them at a time, as
+	 * PF_MEMALLOC keeps what it allocates meanwhile from another. */
+	{ .word = "reclaim",
+	  .begin = "vmscan:mm_vmscan_direct_reclaim_begin",
+	  .end = "vmscan:mm_vmscan_direct_reclaim_end",
+	  .name = "order" },
+	{ .word = "reclaim",
+	  .begin = "vmscan:mm_vmscan_memcg_reclaim_begin",
+	  .end = "vmscan:mm_vmscan_memcg_reclaim_end",
+	  .name = "order" },
+	{ .word = "reclaim",
+	  .begin = "vmscan:mm_vmscan_node_reclaim_begin",
+	  .end = "vmscan:mm_vmscan_node_reclaim_end",
+	  .name = "order" },
+	/* mm/compaction.c: compact_zone(), of a thread that allocates or of
+	 * kcompactd. */
+	{ .word = "compaction",
+	  .begin = "compaction:mm_compaction_begin",
+	  .end = "compaction:mm_compaction_end" },
+	/* drivers/dma-buf/dma-fence.c: dma_fence_wait_timeout(). */
+	{ .word = "fence-wait",
+	  .begin = "dma_fence:dma_fence_wait_start",
+	  .end = "dma_fence:dma_fence_wait_end",
+	  .key = { "context", "seqno" },
+	  .name = "timeline" },
 	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
 	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
 	 * without an entry. */

@@ -65,6 +65,8 @@ struct pair_kind {
 	enum pair_again again;
 	enum pair_scope scope;
 	bool calls; /* tags are numbers of system calls, and results errors */
+	bool untraced; /* .cancel may be off, or unknown to the kernel: a later
+			* end may then be that of no begin */
 	bool cancel_ends; /* the event that cancels comes before an end, too */
 };
 

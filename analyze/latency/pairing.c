@@ -425,7 +425,7 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 		i.most = INT64_MAX;
 		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_MERGE);
 	} else if (o->first < i.begin) {
-		i.least = i.most;
+		i.least = interval_span(i.begin, i.end);
 		i.most = interval_span(o->first, i.end);
 		pairing_say(p, &i, INTERVAL_CONSISTENT, INTERVAL_BY_RESTART);
 	} else if (hidden) {
@@ -434,6 +434,8 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 				    ?: pairing_reason(&o->before)
 				    ?: INTERVAL_BY_START);
 	} else if (pairing_has_others(k)) {
+		if (k->untraced && !o->at.cancels)
+			p->premise |= PAIRING_IF_NOT_CANCELLED;
 		pairing_late_add(p, r, &i, o->began);
 	} else {
 		pairing_say(p, &i, INTERVAL_PROVED, INTERVAL_NO_REASON);
@@ -770,7 +772,9 @@ static void pairing_cancel(struct pairing *p, uint32_t at,
 }
 
 /* Returns whether a record is there twice. In guests with Linux 6.18, perf 6.1
- * has all records of some tasks twice. Two calls are never at one time. */
+ * has all records of some tasks twice. Two calls are never at one time; of what
+ * there may be several, two are where times are those of a text, in
+ * microseconds. */
 static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 			      uint64_t hash, uint32_t at, int64_t since)
 {
@@ -780,7 +784,8 @@ static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 	last = p->last[r->pair];
 	p->last[r->pair] =
 		(struct pairing_last){ hash, r->time, r->cpu, r->role };
-	if (r->kind->again == PAIR_STACK)
+	if (r->kind->again == PAIR_STACK ||
+	    (pairing_has_others(r->kind) && r->time % 1000 == 0))
 		return false;
 	/* of keys of which there are many, the last one is kept */
 	if (last.hash == hash && last.time == r->time && last.cpu == r->cpu &&

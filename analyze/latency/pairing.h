@@ -61,6 +61,7 @@ struct pairing_record {
 	uint32_t name, by;
 	int32_t cpu;
 	bool has_ret;
+	bool cancels;	/* what cancels one of its pair was on */
 	int64_t length; /* how far the second key goes; 0: it has none */
 	int64_t born;	/* the thread; INT64_MIN: not known */
 	uint8_t role, call, begins;
@@ -79,6 +80,7 @@ void pairing_end(struct pairing *p);
 enum {
 	PAIRING_IF_IDLE = 1,  /* no mutex was waited for when it began */
 	PAIRING_IF_ALONE = 2, /* no two of one key were open unseen */
+	PAIRING_IF_NOT_CANCELLED = 4, /* pair_kind.untraced */
 };
 unsigned int pairing_premise(const struct pairing *p);
 /* Returns how many records came a second time, and were left out. */

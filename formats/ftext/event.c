@@ -54,11 +54,13 @@ static const struct {
 	{ "sched", "sched_process_wait", ROLE_PLAIN },
 	{ "irq",
 	  "irq_handler_entry irq_handler_exit "
-	  "softirq_entry softirq_exit softirq_raise",
+	  "softirq_entry softirq_exit softirq_raise "
+	  "tasklet_entry tasklet_exit",
 	  ROLE_PLAIN },
 	{ "lock", "contention_begin contention_end", ROLE_PLAIN },
 	{ "block",
-	  "block_rq_insert block_rq_issue block_rq_requeue block_rq_complete",
+	  "block_rq_insert block_rq_issue block_rq_requeue block_rq_merge "
+	  "block_rq_complete",
 	  ROLE_PLAIN },
 	{ "workqueue",
 	  "workqueue_queue_work workqueue_activate_work "
@@ -92,6 +94,8 @@ static const char *const shapes[][2] = {
 	{ "block:block_rq_insert",
 	  "%dev %rwbs %bytes (%cmd) %sector + %nr_sector " },
 	{ "block:block_rq_issue",
+	  "%dev %rwbs %bytes (%cmd) %sector + %nr_sector " },
+	{ "block:block_rq_merge",
 	  "%dev %rwbs %bytes (%cmd) %sector + %nr_sector " },
 	{ "block:block_rq_requeue", "%dev %rwbs (%cmd) %sector + %nr_sector " },
 	{ "block:block_rq_complete",

@@ -124,6 +124,35 @@ END
 told work "SELECT verdict, least_ns, most_ns FROM interval WHERE t1 NOT NULL" consistent,1000,101000
 ok "a_work_that_is_queued_twice_is_one_of_both" $?
 
+told work "SELECT count(*) FROM interval WHERE most_ns < least_ns" 0
+ok "no_bound_is_above_the_other" $?
+
+# attempt_merge() traces what was merged, since 5.12; what is issued directly was not inserted
+trace queue <<'END'
+a-1 1.000000 block_rq_insert: 8,0 R 4096 () 4000 + 8 [a]
+a-1 1.000050 block_rq_merge: 8,0 R 4096 () 4000 + 8 [a]
+b-2 1.000900 block_rq_issue: 8,0 R 4096 () 4000 + 8 [b]
+b-2 1.001000 block_rq_insert: 8,0 R 4096 () 4000 + 8 [b]
+b-2 1.001100 block_rq_issue: 8,0 R 4096 () 4000 + 8 [b]
+END
+told queue "SELECT verdict, ns FROM interval WHERE kind = 'block-queue' AND t0 NOT NULL ORDER BY t0" \
+	"cancelled, proved,100000"
+ok "what_was_merged_is_not_issued" $?
+grep -v merge queue.txt >queued.txt
+"$B" latency block-queue queued.txt 2>err | grep -q 'if .*no request was merged into another while it waited' &&
+	! "$B" latency block-queue queue.txt 2>err | grep -q 'no request was merged'
+ok "that_none_was_merged_is_a_premise_unless_it_would_be_recorded" $?
+
+# times of a text are in microseconds: two requests may have the same
+trace twice <<'END'
+w1-11 1.000000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w1]
+w1-11 1.000000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w1]
+idle-0 1.000500 block_rq_complete: 8,0 R () 4000 + 8 [0]
+idle-0 1.000500 block_rq_complete: 8,0 R () 4000 + 8 [0]
+END
+told twice "SELECT verdict, ns FROM interval" "ambiguous,500000 ambiguous,500000"
+ok "two_in_one_microsecond_are_two" $?
+
 # ---- advice
 "$B" latency irq part.txt 2>err
 grep -q "'backstitch info part.txt' lists what was" err
