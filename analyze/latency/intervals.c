@@ -1131,6 +1131,7 @@ static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 		"no thread waited for a mutex when the recording began",
 		"no two of the same key were open where records are missing",
 		"no request was merged into another while it waited",
+		"no worker was interrupted between taking a work and its start",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

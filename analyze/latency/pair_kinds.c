@@ -81,6 +81,7 @@ const struct pair_kind pair_kinds[] = {
 	  .end = "block:block_rq_issue",
 	  .cancel = "block:block_rq_merge",
 	  .untraced = true,
+	  .direct = true,
 	  .key = { "dev", "sector" },
 	  .direction = "rwbs",
 	  .length = "nr_sector",
@@ -96,13 +97,15 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "function" },
 	/* __queue_work(), of a work that is not pending. process_one_work()
 	 * clears PENDING before it traces the start, so that it may be queued
-	 * in between; cancel_work() and mod_delayed_work() trace nothing. */
+	 * in between, which takes a few instructions if nothing interrupts it;
+	 * cancel_work() and mod_delayed_work() trace nothing. */
 	{ .word = "work-wait",
 	  .begin = "workqueue:workqueue_queue_work",
 	  .end = "workqueue:workqueue_execute_start",
 	  .key = { "work" },
 	  .name = "function",
 	  .again = PAIR_EITHER,
+	  .is_pending = true,
 	  .scope = PAIR_ANY },
 	/* pwq_activate_work() (__pwq_activate_work() since 6.9): once for each
 	 * time that it is queued, when max_active lets it run. */
@@ -112,6 +115,7 @@ const struct pair_kind pair_kinds[] = {
 	  .key = { "work" },
 	  .name = "function",
 	  .again = PAIR_EITHER,
+	  .is_pending = true,
 	  .scope = PAIR_ANY },
 	/* kernel/softirq.c: tasklet_action_common(), since 6.4. A tasklet runs
 	 * on one CPU at a time, one after another. */

@@ -293,6 +293,8 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 		return;
 	if (pairing_reason(&lost))
 		pairing_say(p, &i, INTERVAL_BEGIN_LOST, pairing_reason(&lost));
+	else if (r->kind->direct)
+		return;
 	else if (r->kind->length)
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_BY_MERGE);
 	else if (lost.off || since == INT64_MIN)
@@ -655,7 +657,11 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 					 ? INTERVAL_BY_RETURN
 					 : INTERVAL_NO_REASON;
 
-		if (again == PAIR_EITHER)
+		/* a work that may have been pending is not, once it can be
+		 * queued: it was cancelled, or is about to start */
+		if (again == PAIR_EITHER && o.ghost && r->kind->is_pending)
+			p->premise |= PAIRING_IF_STARTED;
+		else if (again == PAIR_EITHER)
 			first = o.first;
 		pairing_pop(p, at);
 		if (!o.ghost)
@@ -709,7 +715,7 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		at = TABLE_NONE;
 	}
 	if (at == TABLE_NONE) {
-		if (pairing_has_others(r->kind))
+		if (pairing_has_others(r->kind) && !r->kind->direct)
 			pairing_late_doubt(p, r, hash);
 		pairing_tell_end(p, r, since, INTERVAL_NEVER);
 		return;

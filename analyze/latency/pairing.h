@@ -81,6 +81,7 @@ enum {
 	PAIRING_IF_IDLE = 1,  /* no mutex was waited for when it began */
 	PAIRING_IF_ALONE = 2, /* no two of one key were open unseen */
 	PAIRING_IF_NOT_CANCELLED = 4, /* pair_kind.untraced */
+	PAIRING_IF_STARTED = 8,	      /* pair_kind.is_pending */
 };
 unsigned int pairing_premise(const struct pairing *p);
 /* Returns how many records came a second time, and were left out. */
