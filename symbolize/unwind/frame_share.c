@@ -15,14 +15,35 @@
  * those with a variable part of the stack do so in any build. */
 #define NONE_OF 10
 
-static void frame_share_add(const struct elf_file *ef, uint64_t start,
-			    uint64_t end, struct frame_share *out)
+/* Returns whether the unwind table counts from FP at an ELF address. */
+static bool frame_share_by_fp(const struct elf_file *ef, const struct cfi *c,
+			      uint64_t vaddr)
+{
+	struct cfi_rules r;
+
+	return c && cfi_rules(c, vaddr, &r) == 1 && r.cfa.kind == RULE_REG &&
+	       r.cfa_reg == abi_of(ef->machine)->fp;
+}
+
+/* Counts a function by its first call: a walk that comes from there needs the
+ * frame pointer, which gcc's shrink-wrapping may set just before. The unwind
+ * table says so at the call if it counts from FP there. Where it counts from
+ * SP, as on AArch64 and of Go, the first instructions say so. An FDE at whose
+ * first instruction the caller's frame is not just above SP is no function, but
+ * a part that gcc has moved to .text.unlikely. */
+static void frame_share_add(const struct elf_file *ef, const struct cfi *c,
+			    uint64_t start, uint64_t end,
+			    struct frame_share *out)
 {
 	unsigned char code[HEAD];
 	struct code_refs refs;
 	struct code_ref ref;
+	struct cfi_rules r;
+	const struct abi *abi = abi_of(ef->machine);
 
-	if (end <= start)
+	if (end <= start || (c && cfi_rules(c, start, &r) == 1 &&
+			     (r.cfa.kind != RULE_REG || r.cfa_reg != abi->sp ||
+			      r.cfa.v != (abi->link < 0 ? abi->word : 0))))
 		return;
 	size_t n = end - start < sizeof(code) ? (size_t)(end - start)
 					      : sizeof(code);
@@ -36,9 +57,11 @@ static void frame_share_add(const struct elf_file *ef, uint64_t start,
 		    !elf_segment_at(ef->seg, ef->n_seg, ref.to))
 			continue;
 		out->functions++;
-		out->set += frame_code_sets(
-			ef->machine, code,
-			n < FRAME_CODE_PROLOGUE ? n : FRAME_CODE_PROLOGUE);
+		out->set += frame_share_by_fp(ef, c, start + ref.off) ||
+			    frame_code_sets(ef->machine, code,
+					    n < FRAME_CODE_PROLOGUE
+						    ? n
+						    : FRAME_CODE_PROLOGUE);
 		return;
 	}
 }
@@ -63,7 +86,7 @@ void frame_share_count(const struct elf_file *ef, const struct cfi *c,
 			start = funcs->sym[i].start;
 			end = funcs->sym[i].end;
 		}
-		frame_share_add(ef, start, end, out);
+		frame_share_add(ef, tables ? c : NULL, start, end, out);
 	}
 }
 

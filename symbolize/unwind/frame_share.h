@@ -2,8 +2,8 @@
  *
  * Functions that call none may leave it alone even in a file built with frame
  * pointers, so that only those with a call count. They are found in the unwind
- * tables, which stripped files have too, else by symbols; their code says
- * whether they set the frame pointer. */
+ * tables, which stripped files have too, else by symbols; the table's row at
+ * their first call, or their code, says whether they set the frame pointer. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

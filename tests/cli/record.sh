@@ -171,6 +171,29 @@ dry() {
 LIKE=defer,cycles
 dry deferred_where_the_kernel_takes_it \
 	'perf record -e cycles -F 997 --call-graph fp,defer --buildid-mmap -o perf.data -- ./frames' ./frames
+# Parts that gcc moves away begin with the frame set, and functions that it
+# wraps tightly set it late: neither lacks it.
+cat >parts.c <<'END'
+volatile long sum;
+__attribute__((noinline, cold, noreturn)) static void stop(long n)
+{
+	__asm__ volatile("syscall" : : "a"(231L), "D"(n) : "memory");
+	__builtin_unreachable();
+}
+__attribute__((noinline)) static void add(long n) { sum += n; }
+#define PART(n) __attribute__((noinline)) static void part##n(long k) \
+	{ if (k == n) return; add(k); \
+	  if (__builtin_expect_with_probability(sum < -n, 0, 1.0)) stop(n); add(n); }
+PART(1) PART(2) PART(3) PART(4) PART(5) PART(6) PART(7) PART(8) PART(9)
+__attribute__((force_align_arg_pointer)) void _start(void)
+{
+	part1(0), part2(0), part3(0), part4(0), part5(0), part6(0), part7(0), part8(0), part9(0);
+	stop(0);
+}
+END
+$cc -O2 $fp -static -nostdlib -ffreestanding -o parts parts.c || exit 2
+dry parts_and_tightly_wrapped_functions_have_frame_pointers \
+	'perf record -e cycles -F 997 --call-graph fp,defer --buildid-mmap -o perf.data -- ./parts' ./parts
 LIKE=cycles
 dry ignored_deferral_is_seen_and_not_asked_for \
 	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
