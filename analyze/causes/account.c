@@ -49,7 +49,7 @@ static void account_ready(struct accounting *k, const struct proof_piece *pc,
 static void account_piece(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
 {
-	bool own = pc->state == PIECE_RUN || pc->state == PIECE_READY;
+	bool own = pc->state == PIECE_RUN || piece_is_runnable(pc);
 	uint64_t ns = (uint64_t)(to - from);
 
 	if (pc->state == PIECE_UNBORN || pc->state == PIECE_DEAD ||
@@ -65,6 +65,12 @@ static void account_piece(struct accounting *k, const struct proof_piece *pc,
 		break;
 	case PIECE_READY:
 		account_ready(k, pc, from, to);
+		break;
+	case PIECE_THROTTLED:
+		k->a->throttled += ns;
+		break;
+	case PIECE_HELD:
+		k->a->held += ns;
 		break;
 	case PIECE_BLOCKED:
 		k->a->blocked += ns;
@@ -143,7 +149,8 @@ void account_thread(struct account *a, struct proofs *p,
 
 uint64_t account_time(const struct account *a)
 {
-	return a->run + a->ready + a->blocked + a->off + a->unknown;
+	return a->run + a->ready + a->throttled + a->held + a->blocked +
+	       a->off + a->unknown;
 }
 
 /* ---- who was on a CPU */

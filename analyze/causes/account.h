@@ -17,6 +17,7 @@ struct account_ask {
 
 struct account {
 	uint64_t run, ready, blocked, unknown; /* ns */
+	uint64_t throttled, held; /* runnable, but not ready: proof.h */
 	uint64_t off;	    /* blocked or ready: wake-ups were not recorded */
 	uint64_t preempted; /* the part of ready that began with leaving a CPU
 			     * runnable */

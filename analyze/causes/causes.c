@@ -538,6 +538,10 @@ static int causes_end(struct causes *c, struct err *err)
 	timeline_seal(c->t);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
+	c->limits = limits_load(c->db, c->kernel->capture->id, err);
+	if (!c->limits)
+		return -1;
+	c->t->limits = c->limits;
 	for (uint32_t i = 0; i < c->t->n_thread; i++) {
 		int32_t tid = timeline_tid(c->t, i);
 
@@ -631,6 +635,7 @@ void causes_free(struct causes *c)
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
 	wake_contexts_free(c->contexts);
+	limits_free(c->limits);
 	arena_release(&c->text);
 	free(c);
 }

@@ -64,6 +64,7 @@ struct causes {
 	struct intern stack_index;
 	struct arena text;
 	struct wake_contexts *contexts;
+	struct limits *limits;
 	struct causes_partial partial;
 	char *silent;	/* names of silent tasks, "swapper/1 and NAME"; NULL:
 			 * there are none */

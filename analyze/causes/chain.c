@@ -16,6 +16,7 @@ struct chain_visit {
 
 WORDS_FUNCTION(chain_state_word,
 	       enum chain_state, [CHAIN_RUN] = "run", [CHAIN_READY] = "ready",
+	       [CHAIN_THROTTLED] = "throttled", [CHAIN_HELD] = "not run",
 	       [CHAIN_BLOCKED] = "blocked", [CHAIN_TIMER] = "timer",
 	       [CHAIN_HARDIRQ] = "hardirq", [CHAIN_SOFTIRQ] = "softirq",
 	       [CHAIN_DISK] = "disk", [CHAIN_IDLE] = "idle",
@@ -91,9 +92,14 @@ enum chain_state chain_leaf(const struct proof_edge *e)
 enum chain_state chain_own(const struct proof_piece *pc)
 {
 	static const enum chain_state own[PIECE_STATES] = {
-		[PIECE_RUN] = CHAIN_RUN,	 [PIECE_READY] = CHAIN_READY,
-		[PIECE_BLOCKED] = CHAIN_BLOCKED, [PIECE_OFF] = CHAIN_OFF,
-		[PIECE_UNBORN] = CHAIN_UNBORN,	 [PIECE_DEAD] = CHAIN_DEAD,
+		[PIECE_RUN] = CHAIN_RUN,
+		[PIECE_READY] = CHAIN_READY,
+		[PIECE_THROTTLED] = CHAIN_THROTTLED,
+		[PIECE_HELD] = CHAIN_HELD,
+		[PIECE_BLOCKED] = CHAIN_BLOCKED,
+		[PIECE_OFF] = CHAIN_OFF,
+		[PIECE_UNBORN] = CHAIN_UNBORN,
+		[PIECE_DEAD] = CHAIN_DEAD,
 		[PIECE_UNKNOWN] = CHAIN_UNKNOWN,
 	};
 

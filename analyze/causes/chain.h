@@ -19,6 +19,8 @@
 enum chain_state {
 	CHAIN_RUN,
 	CHAIN_READY,
+	CHAIN_THROTTLED,
+	CHAIN_HELD,
 	CHAIN_BLOCKED, /* who ended the wait is not known, or not followed */
 	CHAIN_TIMER,
 	CHAIN_HARDIRQ,

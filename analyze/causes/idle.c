@@ -52,7 +52,7 @@ static bool idle_waits_for(struct idle *s, uint32_t thread, int64_t at,
 	for (; i < n && idle_spend(s); i++) {
 		const struct proof_piece pc = proofs_piece(s->p, thread, i);
 
-		if (pc.state == PIECE_RUN || pc.state == PIECE_READY ||
+		if (pc.state == PIECE_RUN || piece_is_runnable(&pc) ||
 		    pc.to <= at)
 			continue;
 		return is_blocked(&pc) && idle_waker(s, &pc) == other;

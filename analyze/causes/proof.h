@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/causes/limits.h"
 #include "analyze/causes/timeline.h"
 
 struct proofs;
@@ -41,7 +42,10 @@ enum proof {
 
 enum piece_state {
 	PIECE_RUN,
-	PIECE_READY,
+	PIECE_READY,	 /* runnable, and these two: proof_held.c */
+	PIECE_THROTTLED, /* its cgroup had no time left */
+	PIECE_HELD,	 /* not run, though a CPU was idle: why not is not
+			  * known, or its cgroup was frozen */
 	PIECE_BLOCKED,
 	PIECE_OFF, /* blocked or ready: wake-ups were not recorded */
 	PIECE_UNBORN,
@@ -75,7 +79,7 @@ struct proof_piece {
 	int64_t from, to;
 	int64_t out;   /* event of the switch out that began it; 0: none */
 	uint32_t edge; /* who ended it: proofs_edge(); TIMELINE_NONE: nobody */
-	int32_t cpu;   /* RUN: on; READY: that it came to; else -1 */
+	int32_t cpu;   /* RUN: on; runnable: that it came to; else -1 */
 	int16_t bits;  /* task state at the switch out; -1: unknown */
 	uint8_t state; /* enum piece_state */
 	uint8_t proof; /* enum proof, of the state */
@@ -84,6 +88,12 @@ struct proof_piece {
 	bool came;     /* it begins with a switch to the thread, of whose run
 			* no record tells the length: no wait begins there */
 };
+
+static inline bool piece_is_runnable(const struct proof_piece *pc)
+{
+	return pc->state == PIECE_READY || pc->state == PIECE_THROTTLED ||
+	       pc->state == PIECE_HELD;
+}
 
 /* t: borrowed. */
 struct proofs *proofs_new(const struct timeline *t);
@@ -96,6 +106,9 @@ struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 				size_t i);
 /* Returns the first piece that ends behind a time. */
 size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time);
+/* Returns what the readings say of a piece. */
+struct limits_told proofs_held(const struct proofs *p, uint32_t thread,
+			       const struct proof_piece *pc);
 /* Returns the end of the wait that begins with piece `first`: the next time on
  * a CPU. It may be too short for a piece, but then another switch out follows,
  * or a piece that `came`. */

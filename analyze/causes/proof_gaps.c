@@ -305,6 +305,7 @@ struct proofs *proofs_new(const struct timeline *t)
 	p->complete = !t->contradictions;
 	p->blind = timeline_is_blind(t);
 	hides_init(p);
+	held_init(p);
 	return p;
 }
 
@@ -330,7 +331,7 @@ void proofs_free(struct proofs *p)
 		return;
 	proofs_forget_all(p);
 	free(p->of);
-	free(p->odd);
+	free_all(p->odd, p->idle);
 	free_all(p->hides.loss, p->hides.holds, p->hides.latest, p->hides.own);
 	free(p);
 }
@@ -610,7 +611,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 		bool twice = s->from < w.g.from;
 		int64_t from = twice ? w.g.from : s->from;
 
-		pieces_keep(out);
+		pieces_keep(p, thread);
 		w.g.b = s;
 		w.g.to = from;
 		w.g.exact_to = s->exact_from;
@@ -631,7 +632,7 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 	w.g.exact_to = false;
 	walk_gap(&w);
 	free(w.g.hidden);
-	pieces_keep(out);
+	pieces_keep(p, thread);
 	packed_times_close(&out->kept);
 	free(out->piece);
 	out->piece = NULL;

@@ -10,7 +10,7 @@ struct piece {
 	uint32_t stay; /* whose switch out began it; TIMELINE_NONE: none */
 	uint32_t edge;
 	uint32_t cpu : 17; /* + 1; 0: none */
-	uint32_t state : 3;
+	uint32_t state : 4;
 	uint32_t proof : 2;
 	uint32_t link : 2;
 };
@@ -63,11 +63,13 @@ struct proofs {
 	struct packed_times edge;
 	struct edge_odd *odd;
 	size_t n_odd, cap_odd;
-	size_t kept;	       /* pieces */
-	bool wakings, wakeups; /* recorded at all */
-	bool counts;	       /* numbers of lost records prove something */
-	bool complete;	       /* what is missing is in the losses */
-	bool blind;	       /* the absence of records proves nothing */
+	size_t kept;		/* pieces */
+	bool wakings, wakeups;	/* recorded at all */
+	bool counts;		/* numbers of lost records prove something */
+	bool complete;		/* what is missing is in the losses */
+	bool blind;		/* the absence of records proves nothing */
+	struct idle_time *idle; /* long ones, by CPU and time */
+	size_t n_idle, cap_idle;
 };
 
 struct span {
@@ -111,8 +113,14 @@ static inline bool is_ready(int32_t bits)
 	return bits >= 0 && !(bits & 0xff);
 }
 
-/* Keeps the pieces so far, which do not change any more. */
-void pieces_keep(struct pieces *of);
+/* Keeps the pieces of a thread so far, which do not change any more. */
+void pieces_keep(struct proofs *p, uint32_t thread);
+/* Finds the times in which a CPU was idle for long. */
+void held_init(struct proofs *p);
+/* Says of a runnable piece, which ends at `to`, whether the thread could have
+ * run. */
+void held_judge(const struct proofs *p, uint32_t thread, struct piece *pc,
+		int64_t to);
 /* Adds a piece. The second one adds nothing if it is empty, and makes one of
  * what is unknown in a row: a thread that is away has no piece for each loss.
  */

@@ -82,12 +82,17 @@ static void piece_add_blocked(struct gap *g, int64_t from, int64_t to,
 #define NO_STAY 1
 #define NO_EDGE 2
 
-void pieces_keep(struct pieces *of)
+void pieces_keep(struct proofs *p, uint32_t thread)
 {
+	struct pieces *of = &p->of[thread];
+
 	for (size_t i = 0; i < of->n; i++) {
-		const struct piece *pc = &of->piece[i];
+		struct piece *pc = &of->piece[i];
 		unsigned int none = 0;
 
+		if (pc->state == PIECE_READY)
+			held_judge(p, thread, pc,
+				   i + 1 < of->n ? pc[1].from : of->end);
 		if (pc->stay == TIMELINE_NONE)
 			none |= NO_STAY;
 		else
@@ -101,7 +106,7 @@ void pieces_keep(struct pieces *of)
 					 .time = pc->from,
 					 .event = of->stay,
 					 .a = of->edge,
-					 .b = pc->cpu << 9 | pc->state << 6 |
+					 .b = pc->cpu << 10 | pc->state << 6 |
 					      pc->proof << 4 | pc->link << 2 |
 					      none });
 	}
@@ -117,8 +122,8 @@ static struct piece pieces_get(const struct pieces *of, size_t i)
 		.from = x.time,
 		.stay = x.b & NO_STAY ? TIMELINE_NONE : (uint32_t)x.event,
 		.edge = x.b & NO_EDGE ? TIMELINE_NONE : (uint32_t)x.a,
-		.cpu = x.b >> 9 & 0x1ffff,
-		.state = x.b >> 6 & 7,
+		.cpu = x.b >> 10 & 0x1ffff,
+		.state = x.b >> 6 & 15,
 		.proof = x.b >> 4 & 3,
 		.link = x.b >> 2 & 3,
 	};

@@ -45,6 +45,8 @@
 #include "analyze/causes/packed_times.h"
 #include "stitch/base/table.h"
 
+struct limits;
+
 #define TIMELINE_NONE UINT32_MAX
 /* Before and after all times. */
 #define TIMELINE_START INT64_MIN
@@ -270,6 +272,7 @@ struct timeline {
 	size_t n_doubt, cap_doubt;
 	/* when a thread without a tid came last: it had left as if dead */
 	int64_t undead;
+	const struct limits *limits; /* borrowed; NULL: none were read */
 	bool stray; /* a record is of no CPU, or no time, that is known */
 };
 

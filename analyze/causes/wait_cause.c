@@ -544,4 +544,5 @@ WORDS_FUNCTION(
 	[WAIT_CHILD] = "child", [WAIT_SIGNAL] = "signal", [WAIT_FILE] = "file",
 	[WAIT_MEMORY] = "memory", [WAIT_EXEC] = "exec", [WAIT_CLONE] = "fork",
 	[WAIT_EXIT] = "exit", [WAIT_IOCTL] = "ioctl",
-	[WAIT_KERNEL] = "kernel work", [WAIT_READY] = "a CPU");
+	[WAIT_KERNEL] = "kernel work", [WAIT_READY] = "a CPU",
+	[WAIT_THROTTLED] = "throttled", [WAIT_HELD] = "not run");

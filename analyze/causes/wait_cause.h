@@ -30,8 +30,10 @@ enum wait_cause {
 	WAIT_CLONE,
 	WAIT_EXIT,
 	WAIT_IOCTL,
-	WAIT_KERNEL, /* a thread of the kernel */
-	WAIT_READY,  /* for a CPU: it was runnable */
+	WAIT_KERNEL,	/* a thread of the kernel */
+	WAIT_READY,	/* for a CPU: it was runnable */
+	WAIT_THROTTLED, /* likewise, and these are no wait for a CPU */
+	WAIT_HELD,
 	WAIT_CAUSES
 };
 

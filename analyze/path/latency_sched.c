@@ -95,7 +95,7 @@ static void latency_sched_ready(struct latency_sched *s, uint32_t thread)
 		bool cut = k + 1 == n ||
 			   proofs_piece(p, thread, k + 1).state != PIECE_RUN;
 
-		if (pc.state != PIECE_READY || pc.from == TIMELINE_START ||
+		if (!piece_is_runnable(&pc) || pc.from == TIMELINE_START ||
 		    pc.to == TIMELINE_END)
 			continue;
 		cut |= !k ||

@@ -93,6 +93,17 @@ int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s)
 	return at.thread == TIMELINE_NONE ? 0 : timeline_tid(r->t, at.thread);
 }
 
+struct limits_told path_held(const struct path_run *r,
+			     const struct chain_segment *s)
+{
+	const struct proof_piece pc =
+		proofs_piece(r->proofs, s->thread,
+			     proofs_find(r->proofs, s->thread, s->from));
+
+	return piece_is_runnable(&pc) ? proofs_held(r->proofs, s->thread, &pc)
+				      : (struct limits_told){ .known = false };
+}
+
 const char *path_function(struct path_run *r, int64_t event)
 {
 	const struct offcpu_stack *at = causes_stack(r->causes, event);
@@ -111,6 +122,8 @@ const char *path_doing(enum chain_state s)
 	switch (s) {
 	case CHAIN_RUN:
 		return "computing";
+	case CHAIN_HELD:
+		return "not run, cause not recorded";
 	case CHAIN_TIMER:
 		return "in a timer";
 	case CHAIN_DISK:

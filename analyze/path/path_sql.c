@@ -500,6 +500,8 @@ static void sql_wait_cell(void *arg, size_t row, int column, struct value *v)
 		[COMPUTED_WAIT_BLOCKED_NS] = PIECE_BLOCKED,
 		[COMPUTED_WAIT_READY_NS] = PIECE_READY,
 		[COMPUTED_WAIT_OFF_NS] = PIECE_OFF,
+		[COMPUTED_WAIT_THROTTLED_NS] = PIECE_THROTTLED,
+		[COMPUTED_WAIT_NOT_RUN_NS] = PIECE_HELD,
 		[COMPUTED_WAIT_UNKNOWN_NS] = PIECE_UNKNOWN,
 	};
 	struct path_sql *s = arg;

@@ -163,6 +163,11 @@ const struct help_line mark_words[] = {
 	{ "ioctl", "a driver" },
 	{ "kernel work", "it is a thread of the kernel" },
 	{ "a CPU", "nothing: it is ready to run" },
+	{ "throttled",
+	  "runnable, but its cgroup used up its quota of CPU time" },
+	{ "not run", "runnable, but not run while a CPU was idle: the cause is "
+		     "not recorded ('record --waits' reads quotas), or its "
+		     "cgroup was frozen" },
 	{ NULL, NULL }
 };
 

@@ -42,9 +42,16 @@ static void threads_take_wait(struct threads *th, const struct offcpu_wait *w)
 	else if (w->waker.ready < w->to)
 		ready = (uint64_t)w->to - (uint64_t)w->waker.ready;
 	ns -= ready;
+	if (w->waker.runnable > WAIT_READY) {
+		t->cause[w->waker.runnable] += ready;
+		t->waiting += ready;
+		th->waiting += ready;
+		raise_to(t->longest, ready);
+		ready = 0;
+	}
 	t->ready += ready;
 	t->waiting += ns;
-	t->cause[wait_causes_get(th->causes, w->state, w->at.kraw)] += ns;
+	t->cause[offcpu_cause(th->causes, w)] += ns;
 	raise_to(t->longest, ns);
 	th->ready += ready;
 	th->waiting += ns;

@@ -641,6 +641,14 @@ bool offcpu_sampled(const struct offcpu_sums *s)
 	return s->recorded < s->happened;
 }
 
+enum wait_cause offcpu_cause(struct wait_causes *c, const struct offcpu_wait *w)
+{
+	enum wait_cause cause = wait_causes_get(c, w->state, w->at.kraw);
+
+	return cause == WAIT_READY && w->waker.runnable ? w->waker.runnable
+							: cause;
+}
+
 const char *offcpu_reason(const struct offcpu_sums *s)
 {
 	if (offcpu_sampled(s))

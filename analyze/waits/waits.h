@@ -20,7 +20,6 @@
 
 struct filter;
 struct store;
-struct wait_causes;
 struct waits;
 
 enum offcpu_end {
@@ -117,5 +116,9 @@ const struct causes *waits_causes(const struct waits *w);
 
 /* Returns whether switches were sampled, so that no wait is certain. */
 bool offcpu_sampled(const struct offcpu_sums *s);
+/* Returns what a wait was for: by wait_causes_get() or, of a runnable thread,
+ * by what it was most of the time. */
+enum wait_cause offcpu_cause(struct wait_causes *c,
+			     const struct offcpu_wait *w);
 /* Returns why waits are uncertain, as the end of a sentence. */
 const char *offcpu_reason(const struct offcpu_sums *s);

@@ -53,7 +53,7 @@ static enum proof wakers_prove(const struct wait_pieces *wait, uint32_t edge)
 
 		if (pc.edge == edge)
 			raise_to(best, pc.link);
-		else if (!woken || pc.state != PIECE_READY)
+		else if (!woken || !piece_is_runnable(&pc))
 			most = PROOF_LIKELY;
 	}
 	return (enum proof)(best < most ? best : most);
@@ -93,6 +93,7 @@ struct woken wakers_find(struct wakers *w, struct proofs *p, uint32_t thread,
 	struct woken x = { .ready = from };
 	uint32_t last = TIMELINE_NONE;
 	int64_t end = from;
+	int64_t most = 0;
 	bool ready = true;
 
 	wait.first = proofs_find(p, thread, from);
@@ -106,7 +107,13 @@ struct woken wakers_find(struct wakers *w, struct proofs *p, uint32_t thread,
 		if (i == wait.first &&
 		    (pc.from != from || pc.state == PIECE_RUN))
 			return wakers_none();
-		ready &= pc.state == PIECE_READY;
+		ready &= piece_is_runnable(&pc);
+		if (piece_is_runnable(&pc) && pc.to - pc.from > most) {
+			most = pc.to - pc.from;
+			x.runnable = pc.state == PIECE_READY  ? WAIT_READY
+				     : pc.state == PIECE_HELD ? WAIT_HELD
+							      : WAIT_THROTTLED;
+		}
 		if (pc.edge == TIMELINE_NONE)
 			continue;
 		x.ready = pc.to;
@@ -137,6 +144,7 @@ struct waker wakers_tell(const struct wakers *w, const struct woken *x)
 		.asleep = x->asleep,
 		.proof = (enum proof)x->proof,
 		.premise = x->premise,
+		.runnable = (enum wait_cause)x->runnable,
 		.what = (enum chain_state)x->what,
 		.ready = x->ready,
 	};

@@ -6,6 +6,7 @@
 
 #include "analyze/causes/chain.h"
 #include "analyze/causes/offcpu.h"
+#include "analyze/causes/wait_cause.h"
 
 struct causes;
 struct stacks;
@@ -17,7 +18,10 @@ struct wakers;
 struct waker {
 	bool asleep;	  /* it needed one; else it was ready all the time */
 	enum proof proof; /* that this one woke it; unknown: nobody is named */
-	bool premise;	  /* see causes_wake_has_premise() */
+	/* what it waited for most of the time that it was runnable: WAIT_READY,
+	 * WAIT_THROTTLED, WAIT_HELD; WAIT_UNKNOWN: it was not */
+	enum wait_cause runnable;
+	bool premise; /* see causes_wake_has_premise() */
 	/* CHAIN_STATES: a thread; else the interrupt, CHAIN_TIMER and so on */
 	enum chain_state what;
 	char irq[WAKER_IRQ]; /* "irq:NAME", "softirq:VECTOR", "timer"; "": not
@@ -45,6 +49,7 @@ struct woken {
 	uint8_t proof : 2; /* enum proof */
 	uint8_t asleep : 1;
 	uint8_t premise : 1;
+	uint8_t runnable; /* enum wait_cause */
 };
 
 /* c, s: borrowed, s for names. */

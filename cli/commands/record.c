@@ -1,10 +1,11 @@
 /* record.c - the command that starts perf so that user stacks will be whole. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/open/capture_db.h"
@@ -16,6 +17,7 @@
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
+#include "cli/record/cgroups.h"
 #include "cli/record/last_recording.h"
 #include "cli/record/plan.h"
 #include "cli/record/rings.h"
@@ -30,7 +32,8 @@
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
 #define KEPT ((size_t)1 << 20)
-#define DRAIN_NS 20000000 /* rings hold a second, a busy one */
+#define DRAIN_MS 20 /* rings hold a second, a busy one */
+#define READ_MS 1000
 
 static struct plan_wants want = { .rate = 997 };
 static const char *tracer, *how_long;
@@ -200,28 +203,37 @@ static void record_on_signal(int sig)
 	errno = saved;
 }
 
-/* Waits for perf, and copies meanwhile what ftrace has. */
-static int record_wait(struct rings *rings)
+/* Waits for perf, and copies meanwhile what ftrace has, and what may keep
+ * threads from the CPU. */
+static int record_wait(struct rings *rings, struct cgroups *cgroups)
 {
-	const struct timespec pause = { .tv_nsec = DRAIN_NS };
+	struct pollfd perf = { .fd = -1, .events = POLLIN };
 	siginfo_t info = { .si_pid = 0 };
 	struct err err;
 
-	while (rings && record_perf > 0 && !info.si_pid &&
+	if (cgroups && record_perf > 0)
+		perf.fd = (int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
+	while (cgroups && record_perf > 0 && !info.si_pid &&
 	       !waitid(P_PID, (id_t)record_perf, &info,
 		       WEXITED | WNOHANG | WNOWAIT)) {
-		if (rings_drain(rings, &err))
+		if (rings && rings_drain(rings, &err))
 			say("%s: from here on no switch or wake-up is kept; "
 			    "end the recording (Ctrl-C) and make room\n",
 			    err.msg);
-		nanosleep(&pause, NULL);
+		cgroups_read(cgroups);
+		/* without a pidfd, before Linux 5.3, the end is seen later */
+		if (!info.si_pid)
+			poll(&perf, 1, rings ? DRAIN_MS : READ_MS);
 	}
+	if (perf.fd >= 0)
+		close(perf.fd);
 	return child_wait((pid_t)record_perf);
 }
 
 /* Returns the status of the program, which perf passes on as a shell would. A
  * process or all CPUs have none, and Ctrl-C is how their recording ends. */
-static int record_perf_runs(const struct plan *p, struct rings *rings)
+static int record_perf_runs(const struct plan *p, struct rings *rings,
+			    struct cgroups *cgroups)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	int status;
@@ -244,7 +256,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings)
 	}
 	if (record_asked && record_perf > 0)
 		kill((pid_t)record_perf, record_asked);
-	status = record_wait(rings);
+	status = record_wait(rings, cgroups);
 	record_perf = 0;
 	signals_init();
 	if (status == TIMEOUT_STATUS)
@@ -302,9 +314,10 @@ static int record_show(int n, char **shown, struct err *err)
 static int record_and_show(const struct plan *p, struct err *err)
 {
 	const char *out = want.out;
-	char folder[PATH_MAX];
-	char *shown[] = { (char *)out, folder, NULL };
+	char folder[PATH_MAX], limits[PATH_MAX];
+	char *shown[] = { (char *)out, limits, folder, NULL };
 	struct rings *rings = NULL;
+	struct cgroups *cgroups = NULL;
 	struct stat before = { .st_ino = 0 }, after;
 	struct last_recording last;
 	char db[PATH_MAX];
@@ -319,8 +332,17 @@ static int record_and_show(const struct plan *p, struct err *err)
 			return -1;
 		}
 	}
-	status = record_perf_runs(p, rings);
-	if (rings_close(rings, err))
+	cgroups_name(out, limits);
+	if (want.waits) {
+		cgroups = cgroups_open(limits, err);
+		if (!cgroups) {
+			rings_close(rings, &(struct err){ 0 });
+			return -1;
+		}
+	}
+	status = record_perf_runs(p, rings, cgroups);
+	rc = cgroups_close(cgroups, err);
+	if (rings_close(rings, err) || rc)
 		return -1;
 	if (stat(out, &after) || !after.st_size ||
 	    (before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
@@ -332,7 +354,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
-	rc = record_show(want.ftrace ? 2 : 1, shown, err);
+	rc = record_show(1 + want.waits + want.ftrace, shown, err);
 	if (rc < 0)
 		return rc;
 	/* the screen has said what was lost or cut, and what perf could do */

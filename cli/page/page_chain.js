@@ -135,7 +135,8 @@ function drawEdge(c, y, e)
 // ---- in words
 
 const chainWord = {
-	ready: "is ready", timer: "waits for a timer",
+	ready: "is ready", throttled: "is throttled by its cgroup",
+	"not run": "is not run, cause not recorded", timer: "waits for a timer",
 	hardirq: "waits for an interrupt", softirq: "waits for an interrupt",
 	idle: "waits, woken by an idle CPU",
 	blocked: "waits, woken by whom is not known",

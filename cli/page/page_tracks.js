@@ -269,8 +269,10 @@ const tracks = {
 		const w = model.wait;
 
 		this.each(l.waits, w.from, w.ns, (k, x, wide) => {
-			const ready = "R" === stateOf(k)[0] ? 0 :
-				w.ready[k] < 0 ? w.ns[k] : w.ready[k];
+			const held = "R" === stateOf(k)[0] ? w.cause[k] :
+				w.ready[k] < 0;
+			const ready = held ? w.ns[k] :
+				"R" === stateOf(k)[0] ? 0 : w.ready[k];
 			const at = this.x(w.from[k] + ready);
 
 			fill(c, stateOf(k) === "D" ? "--missing" : "--other", x,
@@ -449,10 +451,12 @@ function waitWords(k)
 {
 	const w = model.wait;
 
+	const cause = w.cause[k] && model.waits.words[w.cause[k] - 1];
+	const held = cause && "R" === stateOf(k)[0];
+
 	return "off the CPU for " + inTime(w.ns[k]) + ": " +
-		(stateWord[stateOf(k)] || "state " + stateOf(k)) +
-		(w.cause[k] ? " (" + model.waits.words[w.cause[k] - 1] + ")" :
-		 "") +
+		(held ? cause : stateWord[stateOf(k)] || "state " + stateOf(k)) +
+		(cause && !held ? " (" + cause + ")" : "") +
 		wakerWords(k);
 }
 

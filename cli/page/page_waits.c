@@ -329,8 +329,7 @@ static void page_waits_take(struct page_waits *p, const struct offcpu_wait *w)
 	}
 
 	const struct stacks_group g = wall_group(w, (uint32_t)p->event);
-	enum wait_cause cause =
-		wait_causes_get(p->causes, w->state, w->at.kraw);
+	enum wait_cause cause = offcpu_cause(p->causes, w);
 	struct page_wait one = {
 		.cause = cause == WAIT_READY
 				 ? 0 /* the state says it */

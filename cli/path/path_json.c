@@ -79,6 +79,19 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	json_end(j);
 	json_int_or_null(j, "cpu", s->cpu, s->cpu >= 0);
 	json_int_or_null(j, "on_cpu_tid", on_cpu, on_cpu >= 0);
+	if (s->state == CHAIN_READY || s->state == CHAIN_THROTTLED ||
+	    s->state == CHAIN_HELD) {
+		const struct limits_told told = path_held(r, s);
+
+		json_object(j, "limits");
+		json_bool(j, "known", told.known && !told.cgroup);
+		json_text(j, "cgroup", told.cgroup);
+		json_bool(j, "frozen", told.frozen);
+		json_int(j, "periods", told.periods);
+		json_int(j, "throttled", told.throttled);
+		json_int(j, "stolen_ns", told.stolen);
+		json_end(j);
+	}
 	json_array(j, "losses");
 	while (s->open && (l = timeline_next_loss_in(r->t, s->from, s->to, l)))
 		if (l->id > 0)

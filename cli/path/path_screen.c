@@ -301,10 +301,31 @@ static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 static void path_say_ready(const struct path_run *r, FILE *out,
 			   const struct chain_segment *s)
 {
+	const struct limits_told told = path_held(r, s);
 	int32_t tid = path_on_cpu(r, s);
 	struct timeline_stay at;
 
-	fputs(" is ready", out);
+	if (s->state != CHAIN_READY) {
+		fputs(!told.cgroup  ? " is not run, cause not recorded"
+		      : told.frozen ? " is not run: frozen with its cgroup "
+				    : " is throttled by its cgroup ",
+		      out);
+		safe_text_put(out, told.cgroup ? told.cgroup : "", 0, 0);
+		if (!told.cgroup && !told.known)
+			fputs("; 'backstitch record --waits' reads quotas",
+			      out);
+		if (!told.cgroup && told.stolen > 0)
+			fprintf(out, "; the host took %s of all CPUs",
+				HUMAN_NS((uint64_t)told.stolen));
+		if (s->state == CHAIN_THROTTLED)
+			fprintf(out, ": %" PRId64 " of %" PRId64 " periods",
+				told.throttled, told.periods);
+		return;
+	}
+	fputs(tid > 0 && (!told.known || told.cgroup)
+		      ? " is ready " PATH_PREMISE
+		      : " is ready",
+	      out);
 	if (tid < 0)
 		return;
 	fprintf(out, "; CPU %d is ", s->cpu);
@@ -387,6 +408,8 @@ static void path_say(struct path_run *r, FILE *out, const struct chain *c,
 		path_say_run(r, out, c, s);
 		return;
 	case CHAIN_READY:
+	case CHAIN_THROTTLED:
+	case CHAIN_HELD:
 		path_say_ready(r, out, s);
 		return;
 	case CHAIN_TIMER:

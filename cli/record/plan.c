@@ -329,8 +329,8 @@ static void plan_add_perf(struct plan *p, bool trial)
 	 * the end; perf 5.12, Linux 5.12 */
 	if (!p->no_ids)
 		plan_add(p, "--buildid-mmap");
-	/* jitdumps tell time by it, and the rings of ftrace */
-	if (p->env || p->want->ftrace)
+	/* jitdumps tell time by it, rings of ftrace, and cgroups.h */
+	if (p->env || p->want->waits)
 		plan_add(p, "-k CLOCK_MONOTONIC");
 	if (p->want->all)
 		plan_add(p, "-a");

@@ -101,7 +101,7 @@ static struct thread_sum *sum_for(struct report_offcpu *rp,
 static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	const struct cause_sum key = {
-		.cause = wait_causes_get(rp->causes, w->state, w->at.kraw),
+		.cause = offcpu_cause(rp->causes, w),
 		.place = wait_causes_place(rp->causes, &w->at),
 		.first = w->event,
 	};
@@ -139,7 +139,7 @@ static void report_offcpu_take_wait(struct report_offcpu *rp,
 	trust_add(rp->trust, &at);
 	if (ns > s->longest && !w->sum)
 		s->longest = ns;
-	if (state[0] == 'R')
+	if (state[0] == 'R' && w->waker.runnable <= WAIT_READY)
 		s->ready += ns;
 	if (state[0] == 'D')
 		s->disk += ns;
@@ -325,8 +325,7 @@ static void print_waits(struct report_offcpu *rp)
 		grid_text(g, offcpu_state(w->state));
 		grid_signed(g, w->tid);
 		grid_text(g, stacks_comm(rp->stacks, w->at.comm)->name);
-		grid_text(g, wait_cause_word(wait_causes_get(
-				     rp->causes, w->state, w->at.kraw)));
+		grid_text(g, wait_cause_word(offcpu_cause(rp->causes, w)));
 		grid_text(g, shown);
 		grid_text(g, in->name);
 		grid_text(g, label_shown(in));

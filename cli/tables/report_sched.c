@@ -43,7 +43,7 @@ struct sched {
 	size_t n_cause, cap_cause;
 	struct intern index; /* of cause[] */
 	uint32_t now;	     /* the thread that is counted */
-	uint64_t time, off, unknown;
+	uint64_t time, off, unknown, throttled, held;
 	uint64_t others; /* threads that were not recorded */
 	bool recorder;	 /* one of its threads is among them */
 };
@@ -108,6 +108,8 @@ static void sched_count(struct sched *s)
 		*mem_add(s->th, s->n, s->cap) = th;
 		s->time += account_time(&th.a);
 		s->off += th.a.off;
+		s->throttled += th.a.throttled;
+		s->held += th.a.held;
 		s->unknown += th.a.unknown;
 		s->recorder |= s->r.t->thread[i].recorder && th.a.unknown;
 		proofs_forget(s->r.proofs);
@@ -216,12 +218,16 @@ static const struct grid_column sched_columns[] = {
 	{ NULL, "blocked_ns" },	   { NULL, NULL },
 	{ NULL, "off_ns" },	   { NULL, NULL },
 	{ NULL, "unknown_ns" },	   { NULL, "woken" },
-	{ NULL, "moves" },
+	{ NULL, "moves" },	   { NULL, NULL },
+	{ NULL, "throttled_ns" },  { NULL, NULL },
+	{ NULL, "not_run_ns" },
 };
 #define SCHED_OFF 21
 #define SCHED_UNKNOWN 23
 #define SCHED_WOKEN 25
 #define SCHED_MOVES 26
+#define SCHED_THROTTLED 27
+#define SCHED_HELD 29
 #define SCHED_COLUMNS ARRAY_SIZE(sched_columns)
 
 /* Writes a table, behind its title if it is text. */
@@ -245,6 +251,8 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 	memcpy(col, sched_columns, sizeof(col));
 	col[SCHED_OFF].title = s->off ? "Off" : NULL;
 	col[SCHED_UNKNOWN].title = s->unknown ? "Unknown" : NULL;
+	col[SCHED_THROTTLED].title = s->throttled ? "Throttled" : NULL;
+	col[SCHED_HELD].title = s->held ? "Not run" : NULL;
 	if (s->order && !strcmp(s->order, "woken"))
 		col[SCHED_WOKEN].title = "Woken";
 	if (s->order && !strcmp(s->order, "moves"))
@@ -274,6 +282,8 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		grid_ns(g, a->unknown);
 		grid_number(g, a->woken);
 		grid_number(g, a->moves);
+		sched_add_proved(g, a, a->throttled);
+		sched_add_proved(g, a, a->held);
 	}
 	sched_put(s, g, j, "threads", NULL);
 	if (!strcmp(s->o->format, "table") && n < s->n)
@@ -292,6 +302,7 @@ static void sched_put_longest(struct sched *s)
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN];
+	bool known = true;
 
 	grid_whole(g, "Time");
 
@@ -302,6 +313,11 @@ static void sched_put_longest(struct sched *s)
 
 		if (!a->delays)
 			break;
+		known &= proofs_held(
+				 s->r.proofs, s->th[i].thread,
+				 &(struct proof_piece){ .from = a->longest_from,
+							.to = a->longest_to })
+				 .known;
 		grid_text(g, HUMAN_NS(sched_longest(a)));
 		grid_text(g, human_span(text, a->longest_from, a->longest_to));
 		grid_signed(g, a->longest_cpu);
@@ -310,7 +326,10 @@ static void sched_put_longest(struct sched *s)
 		grid_signed(g, timeline_tid(s->r.t, s->th[i].thread));
 		grid_text(g, path_comm(&s->r, s->th[i].thread));
 	}
-	sched_put(s, g, NULL, NULL, "longest ready, and who was on the CPU:");
+	sched_put(s, g, NULL, NULL,
+		  known ? "longest ready, and who was on the CPU:"
+			: "longest ready " PATH_PREMISE
+			  ", and who was on the CPU:");
 	grid_free(g);
 }
 

@@ -18,10 +18,10 @@ CREATE TABLE state_interval(
 	tid INTEGER, comm TEXT,
 	t0 INTEGER, t1 INTEGER,	-- NULL: it has no begin, or no end
 	ns INTEGER,		-- its length; NULL without a begin or an end
-	state TEXT,		-- run, ready, blocked, off (blocked or ready),
-				-- unborn, dead, unknown
-	cpu INTEGER,		-- run: on which it ran; ready: to which it
-				-- came; otherwise NULL
+	state TEXT,		-- run, ready, throttled, not run, blocked, off
+				-- (blocked or ready), unborn, dead, unknown
+	cpu INTEGER,		-- run: on which it ran; ready, throttled, not
+				-- run: to which it came; otherwise NULL
 	proof TEXT,		-- of the state: proved, proved with premise,
 				-- consistent, unknown
 	behind INTEGER,		-- ready: tid of who was on that CPU for most of
@@ -70,16 +70,17 @@ CREATE TABLE wait(
 	proved_ns INTEGER,	-- how much of its chain is proved; this column
 				-- and those below make the chain of the row,
 				-- which takes time
-	by_tid INTEGER, by_comm TEXT, by_state TEXT, by_ns INTEGER -- whom and
+	by_tid INTEGER, by_comm TEXT, by_state TEXT, by_ns INTEGER, -- whom and
 				-- what the largest part is put down to
+	throttled_ns INTEGER, not_run_ns INTEGER -- as ready_ns
 );
 
 CREATE TABLE blame(
 -- What the waits of a thread are put down to, over all their chains.
 	tid INTEGER, comm TEXT,	-- the thread that waited
 	by_tid INTEGER, by_comm TEXT, -- for whom
-	by_state TEXT,		-- what that one did: run, ready, timer,
-				-- hardirq, softirq, idle, blocked, off, unborn,
+	by_state TEXT,		-- what that one did: run, ready, throttled, not
+				-- run, timer, hardirq, softirq, idle, blocked, off, unborn,
 				-- dead, unknown
 	proof TEXT,
 	ns INTEGER,

@@ -64,6 +64,17 @@ WHERE m.id = ?1 AND (c.id = m.id OR (
 -- columns: id tid
 SELECT id, coalesce(tid, -1) AS tid FROM thread ORDER BY id
 
+-- name: limits_table
+-- Where the readings of 'record --waits' are, if there are any.
+SELECT fields, (SELECT coalesce(host, '') FROM capture WHERE id = ?2) AS host
+FROM event_type WHERE name = ?1 AND fields NOT NULL LIMIT 1
+
+-- name: limits_rows
+-- columns: time_ns capture event_id ...
+SELECT e.time_ns, t.capture, x.* FROM "{table}" x
+JOIN event e ON e.id = x.event_id JOIN event_type t ON t.id = e.type
+ORDER BY x.event_id
+
 -- name: causes_execs
 -- When the first threads of processes called exec.
 SELECT c.time_ns, t.tid

@@ -75,7 +75,7 @@ struct fields *fields_new(const char *patterns)
 	fs->patterns = mem_strdup(patterns ? patterns
 					   : "sched:*,sched_*,task:*,irq:*,"
 					     "irq_*,block:block_rq_complete,"
-					     "block_rq_complete");
+					     "block_rq_complete,limits_*");
 	return fs;
 }
 

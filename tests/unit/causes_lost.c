@@ -338,6 +338,7 @@ static bool is_true(const struct proof_piece *pc, const struct truth *tr)
 	case PIECE_RUN:
 		return tr->state == TRUTH_RUN && tr->cpu == pc->cpu;
 	case PIECE_READY:
+	case PIECE_HELD: /* these CPUs do not look for whom they could run */
 		return tr->state == TRUTH_READY;
 	case PIECE_BLOCKED:
 		return tr->state == TRUTH_BLOCKED;

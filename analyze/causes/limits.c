@@ -1,0 +1,270 @@
+/* limits.c - what may keep a runnable thread from the CPU, as it was read. */
+#include "analyze/causes/limits.h"
+
+#include "analyze/samples/row_cursor.h"
+#include "schema/columns.h"
+#include "schema/db/queries.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* A reading of all cgroups: of lines between its begin and its end. */
+struct limits_reading {
+	int64_t begin, end;
+	int64_t stolen; /* since the machine was started */
+	size_t cgroups; /* that may hold a thread */
+};
+
+/* A row of one of them: of a cgroup, or that a thread is in a cgroup. */
+struct limits_row {
+	uint32_t reading, path, cpus; /* cpus: number of the text */
+	int32_t tid;		      /* -1: of the cgroup itself */
+	int64_t periods, throttled, ns, frozen;
+};
+
+struct limits {
+	struct limits_reading *reading; /* in time order */
+	size_t n_reading, cap_reading;
+	struct limits_row *row; /* by tid, path and reading */
+	size_t n, cap;
+	struct intern text;
+	char host[256];	       /* "": a text, which does not tell it */
+	struct table captures; /* of this machine */
+};
+
+COMPARE_FUNCTION(limits_compare, struct limits_row,
+		 compare_numbers(x->tid, y->tid)
+			 ?: compare_numbers(x->path, y->path)
+			 ?: compare_numbers(x->reading, y->reading));
+
+/* Columns of the tables, which a text may lack. */
+enum limits_column {
+	LIMITS_TOOK,
+	LIMITS_HOST,
+	LIMITS_STOLEN,
+	LIMITS_PATH,
+	LIMITS_CPUS,
+	LIMITS_TID,
+	LIMITS_PERIODS,
+	LIMITS_THROTTLED,
+	LIMITS_NS,
+	LIMITS_FROZEN,
+	LIMITS_COLUMNS
+};
+
+/* Takes a row: of a reading, whose lines it ends, or of what it read. */
+static void limits_take(struct limits *l, const struct rows *r,
+			const size_t *at)
+{
+	int64_t time = rows_int_or(r, LIMITS_ROWS_TIME_NS, -1);
+	uint64_t capture = hash_u64((uint64_t)rows_int(r, LIMITS_ROWS_CAPTURE));
+	int64_t last =
+		l->n_reading ? l->reading[l->n_reading - 1].end : INT64_MIN;
+	size_t k = search_where(l->n_reading, i, l->reading[i].end >= time);
+
+	int64_t tid = at[LIMITS_TID] ? rows_int_or(r, at[LIMITS_TID], -1) : 0;
+
+	if (at[LIMITS_TOOK]) {
+		int64_t took = rows_int_or(r, at[LIMITS_TOOK], -1);
+
+		if (took < 0 || time < last || took > time ||
+		    (*l->host &&
+		     strcmp(rows_text(r, at[LIMITS_HOST]), l->host) != 0))
+			return;
+		table_add(&l->captures, capture, 0);
+		*mem_add(l->reading, l->n_reading, l->cap_reading) =
+			(struct limits_reading){
+				.begin = time - took,
+				.end = time,
+				.stolen = rows_int(r, at[LIMITS_STOLEN]),
+			};
+		return;
+	}
+	if (tid < 0 || tid > INT32_MAX || k == l->n_reading ||
+	    l->reading[k].begin > time ||
+	    table_find_hash(&l->captures, capture) == TABLE_NONE)
+		return;
+	l->reading[k].cgroups += !at[LIMITS_TID];
+	*mem_add(l->row, l->n, l->cap) = (struct limits_row){
+		.reading = (uint32_t)k,
+		.path = intern_add(&l->text, rows_text(r, at[LIMITS_PATH])),
+		.cpus = intern_add(&l->text, rows_text(r, at[LIMITS_CPUS])),
+		.tid = at[LIMITS_TID] ? (int32_t)tid : -1,
+		.periods = rows_int(r, at[LIMITS_PERIODS]),
+		.throttled = rows_int(r, at[LIMITS_THROTTLED]),
+		.ns = rows_int(r, at[LIMITS_NS]),
+		.frozen = rows_int(r, at[LIMITS_FROZEN]),
+	};
+}
+
+/* Reads the ev_ table of an event, if there is one with these columns. */
+static int limits_read(struct limits *l, struct store *db, const char *event,
+		       int64_t capture, unsigned int needs, struct err *err)
+{
+	static const char *const name[LIMITS_COLUMNS] = {
+		"took_ns", "host",    "stolen_ns", "path",	   "cpus",
+		"tid",	   "periods", "throttled", "throttled_ns", "frozen",
+	};
+	const struct value bind[] = { { .kind = VALUE_TEXT, .text = event },
+				      { .kind = VALUE_INT, .num = capture } };
+	struct rows *r = rows_open(db, store_sql("limits_table"), bind, 2, err);
+	bool is = rows_step(r) &&
+		  row_cursor_is_table(rows_text(r, LIMITS_TABLE_FIELDS));
+	char *sql = NULL;
+	size_t at[LIMITS_COLUMNS] = { 0 };
+
+	if (is) {
+		snprintf(l->host, sizeof(l->host), "%s",
+			 rows_text(r, LIMITS_TABLE_HOST));
+		sql = store_sql_fill(
+			"limits_rows",
+			&(struct sql_gap){ "table",
+					   rows_text(r, LIMITS_TABLE_FIELDS) },
+			1);
+	}
+	if (rows_end(r, err))
+		is = false;
+	else if (!is)
+		return 0;
+	r = is ? rows_open(db, sql, NULL, 0, err) : NULL;
+	free(sql);
+	for (size_t i = LIMITS_ROWS_EVENT_ID; r && i < rows_columns(r); i++)
+		for (size_t k = 0; k < LIMITS_COLUMNS; k++)
+			if ((needs >> k & 1) &&
+			    !strcmp(rows_name(r, i), name[k]))
+				at[k] = i;
+	for (size_t k = 0; k < LIMITS_COLUMNS; k++)
+		is &= !(needs >> k & 1) || at[k];
+	while (is && rows_step(r))
+		limits_take(l, r, at);
+	return rows_end(r, err);
+}
+
+struct limits *limits_load(struct store *db, int64_t capture, struct err *err)
+{
+	struct limits *l = mem_new(1, sizeof(*l));
+
+	if (limits_read(l, db, "limits_read", capture,
+			1 << LIMITS_TOOK | 1 << LIMITS_HOST |
+				1 << LIMITS_STOLEN,
+			err) ||
+	    limits_read(l, db, "limits_cgroup", capture,
+			1 << LIMITS_PATH | 1 << LIMITS_PERIODS |
+				1 << LIMITS_THROTTLED | 1 << LIMITS_NS |
+				1 << LIMITS_FROZEN,
+			err) ||
+	    limits_read(l, db, "limits_thread", capture,
+			1 << LIMITS_PATH | 1 << LIMITS_CPUS | 1 << LIMITS_TID,
+			err)) {
+		limits_free(l);
+		return NULL;
+	}
+	sort_items(l->row, l->n, limits_compare);
+	return l;
+}
+
+void limits_free(struct limits *l)
+{
+	if (!l)
+		return;
+	free_all(l->reading, l->row);
+	intern_release(&l->text);
+	table_release(&l->captures);
+	free(l);
+}
+
+/* Returns the first row of a thread, or of a cgroup, that is not before. */
+static size_t limits_find(const struct limits *l, int32_t tid, uint32_t path,
+			  size_t reading)
+{
+	const struct limits_row key = { .tid = tid,
+					.path = path,
+					.reading = (uint32_t)reading };
+
+	return search_where(l->n, i, limits_compare(&l->row[i], &key) >= 0);
+}
+
+/* What the cgroup did to its threads between two readings. A new one had done
+ * nothing before. */
+static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
+			       size_t b, int64_t len, struct limits_told *out)
+{
+	struct limits_row first = { .reading = 0 }, last = first;
+	bool frozen = false;
+	int64_t ns, periods, times;
+
+	for (size_t i = limits_find(l, -1, path, a);
+	     i < l->n && l->row[i].tid == -1 && l->row[i].path == path &&
+	     l->row[i].reading <= b;
+	     i++) {
+		last = l->row[i];
+		if (last.reading == a)
+			first = last;
+		frozen |= last.frozen != 0;
+	}
+	if (__builtin_sub_overflow(last.ns, first.ns, &ns) ||
+	    __builtin_sub_overflow(last.periods, first.periods, &periods) ||
+	    __builtin_sub_overflow(last.throttled, first.throttled, &times) ||
+	    out->cgroup || (!frozen && (times <= 0 || ns < len)))
+		return;
+	out->cgroup = intern_get(&l->text, path);
+	out->frozen = frozen;
+	out->periods = periods;
+	out->throttled = times;
+}
+
+struct limits_told limits_tell(const struct limits *l,
+			       const struct limits_ask *ask)
+{
+	struct limits_told out = { .known = false };
+	size_t n = l ? l->n_reading : 0;
+	/* the last reading that ended before, the first one that began after */
+	size_t a = search_where(n, i, l->reading[i].end > ask->from);
+	size_t b = search_where(n, i, l->reading[i].begin >= ask->to);
+	uint32_t path = 0;
+	bool some = false;
+
+	if (!a || b == n)
+		return out;
+	a--;
+	for (size_t i = limits_find(l, ask->tid, 0, 0);
+	     i < l->n && l->row[i].tid == ask->tid;
+	     i = limits_find(l, ask->tid, path + 1, 0)) {
+		size_t k = limits_find(l, ask->tid, path = l->row[i].path, a);
+
+		if (k == l->n || l->row[k].tid != ask->tid ||
+		    l->row[k].path != path || l->row[k].reading > b)
+			continue;
+		out.known = true;
+		out.cpus = intern_get(&l->text, l->row[k].cpus);
+		limits_tell_cgroup(l, path, a, b, ask->to - ask->from, &out);
+	}
+	if (__builtin_sub_overflow(l->reading[b].stolen, l->reading[a].stolen,
+				   &out.stolen))
+		out.stolen = 0;
+	for (size_t k = a; k <= b; k++)
+		some |= l->reading[k].cgroups;
+	/* A thread that lived when no list had it is in none. Else it may have
+	 * been in one for less than a reading, if there was one at all. */
+	out.known |= !some || ask->first <= l->reading[a].begin ||
+		     ask->last >= l->reading[b].end;
+	return out;
+}
+
+bool limits_has_cpu(const char *list, int32_t cpu)
+{
+	while (list && *list) {
+		char *end;
+		long from = strtol(list, &end, 10);
+		long to = *end == '-' ? strtol(end + 1, &end, 10) : from;
+
+		if (end == list)
+			return false;
+		if (cpu >= from && cpu <= to)
+			return true;
+		list = *end == ',' ? end + 1 : "";
+	}
+	return false;
+}

@@ -1,0 +1,42 @@
+/* limits.h - what may keep a runnable thread from the CPU: the quotas and the
+ * freezing of its cgroups, as 'record --waits' read them before, each second of
+ * and after a recording (cli/record/cgroups.h).
+ *
+ * A thread that leaves the CPU by its quota is in state R. Until Linux 6.17
+ * throttle_cfs_rq() takes the whole queue of its group, since 6.18
+ * throttle_cfs_rq_work() takes the thread when it returns to its program; both
+ * add the time to throttled_time of cpu.stat when the queue is given back. From
+ * Linux 6.1 on a frozen thread was in state R, too, until TASK_FROZEN was shown
+ * as D (__task_state_index()). */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct limits;
+struct store;
+
+/* A time of a thread, and the first and the last record of it. */
+struct limits_ask {
+	int32_t tid;
+	int64_t from, to, first, last;
+};
+
+struct limits_told {
+	bool known;	    /* all that could hold the thread was read */
+	bool frozen;	    /* .cgroup was, or else throttled for all of it */
+	const char *cgroup; /* NULL: none was */
+	int64_t periods, throttled; /* of .cgroup, between two readings */
+	int64_t stolen;	  /* ns that the host took from all CPUs, likewise */
+	const char *cpus; /* that the thread may use, "0-3,8"; NULL: not read */
+};
+
+/* Reads what was read on the machine of a capture. Returns NULL and *err on
+ * failure; where nothing was read, nothing is known of any thread. */
+struct limits *limits_load(struct store *db, int64_t capture, struct err *err);
+void limits_free(struct limits *l);
+/* Answers by the readings around a time; l NULL: nothing is known. */
+struct limits_told limits_tell(const struct limits *l,
+			       const struct limits_ask *ask);
+/* Returns whether a list such as "0-3,8" has a CPU. */
+bool limits_has_cpu(const char *list, int32_t cpu);

@@ -1,0 +1,294 @@
+/* cgroups.c - what may keep threads from the CPU, read while perf records. */
+#include "cli/record/cgroups.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <mntent.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/files/new_file.h"
+
+#define SECOND 1000000000L
+#define LINES_MAX 65536 /* of a reading; one with more is not whole */
+#define DEPTH_MAX 64
+#define TEXT 4096 /* bytes of a file that are looked at */
+#define CPUS 8192 /* of a set of CPUs */
+
+/* Where a kind of cgroups is mounted: version 2, or cpu and freezer of 1. */
+struct cgroups_root {
+	char path[PATH_MAX];
+	bool two;
+	const char *kind; /* before names: two trees may have the same */
+};
+
+struct cgroups {
+	struct new_file *file;
+	struct cgroups_root root[3];
+	size_t n_root;
+	char host[HOST_NAME_MAX + 1];
+	int64_t last; /* when the last reading began */
+	size_t lines; /* of the reading at hand */
+	bool whole;
+};
+
+/* A cgroup that may hold its threads, and those of all below it. */
+struct cgroups_limit {
+	const char *path;
+	const struct cgroups_limit *above;
+};
+
+void cgroups_name(const char *capture, char out[PATH_MAX])
+{
+	snprintf(out, PATH_MAX, "%.*s.cgroups", PATH_MAX - 9, capture);
+}
+
+static int64_t cgroups_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+/* Writes a line, and what it begins with: the rest is for the caller. */
+static FILE *cgroups_line(struct cgroups *c, const char *event)
+{
+	FILE *out = new_file_stream(c->file);
+	int64_t now = cgroups_now();
+
+	c->whole &= c->lines++ < LINES_MAX;
+	fprintf(out,
+		"      backstitch-%-6ld [%03d] .....  %" PRId64 ".%06" PRId64
+		": limits_%s: ",
+		(long)getpid(), sched_getcpu(), now / SECOND,
+		now % SECOND / 1000, event);
+	return out;
+}
+
+/* A name may have any byte; those of a word stay. */
+static void cgroups_path(FILE *out, const char *kind, const char *path)
+{
+	fprintf(out, " path=%s", kind);
+	for (const char *p = *path ? path : "/"; *p; p++)
+		if (*p > ' ' && *p < 127 && *p != '\\' && *p != '"')
+			putc(*p, out);
+		else
+			fprintf(out, "\\x%02x", (unsigned char)*p);
+	putc('\n', out);
+}
+
+/* Reads a file of a cgroup; "" if it is not there. */
+static void cgroups_file(int dir, const char *name, char text[TEXT])
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, TEXT - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Returns the number behind a word that begins a line; 0: it has none. */
+static int64_t cgroups_number(const char *text, const char *word)
+{
+	const char *p = text;
+	size_t len = strlen(word);
+
+	while (p && strncmp(p, word, len) != 0)
+		p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL;
+	return p ? strtoll(p + len, NULL, 10) : 0;
+}
+
+/* Writes a line if the cgroup may hold threads, or did. Returns that. */
+static bool cgroups_take_limits(struct cgroups *c, int dir, const char *kind,
+				const char *path)
+{
+	char text[TEXT];
+	int64_t quota, period = 0;
+	bool frozen;
+	FILE *out;
+
+	cgroups_file(dir, "cpu.max", text);
+	if (sscanf(text, "%" SCNd64 " %" SCNd64, &quota, &period) != 2) {
+		cgroups_file(dir, "cpu.cfs_period_us", text);
+		period = cgroups_number(text, "");
+		cgroups_file(dir, "cpu.cfs_quota_us", text);
+		quota = cgroups_number(text, "");
+	}
+	cgroups_file(dir, "freezer.state", text);
+	frozen = !strncmp(text, "FRO", 3) || !strncmp(text, "FRE", 3);
+	cgroups_file(dir, "cgroup.events", text);
+	frozen |= cgroups_number(text, "frozen ") > 0;
+	cgroups_file(dir, "cpu.stat", text);
+	if (quota <= 0 && !frozen && !cgroups_number(text, "nr_throttled "))
+		return false;
+	out = cgroups_line(c, "cgroup");
+	fprintf(out,
+		"quota_us=%" PRId64 " period_us=%" PRId64 " periods=%" PRId64
+		" throttled=%" PRId64 " throttled_ns=%" PRId64 " frozen=%d",
+		quota > 0 ? quota : 0, period,
+		cgroups_number(text, "nr_periods "),
+		cgroups_number(text, "nr_throttled "),
+		cgroups_number(text, "throttled_time ") +
+			cgroups_number(text, "throttled_usec ") * 1000,
+		frozen);
+	cgroups_path(out, kind, path);
+	return true;
+}
+
+/* Writes the CPUs that a thread may use: "0-3,8". */
+static void cgroups_cpus(FILE *out, long tid)
+{
+	cpu_set_t *set = CPU_ALLOC(CPUS);
+	size_t size = CPU_ALLOC_SIZE(CPUS);
+	const char *comma = "";
+
+	CPU_ZERO_S(size, set);
+	sched_getaffinity((pid_t)tid, size, set);
+	for (int i = 0, end; i < CPUS; i = end + 1) {
+		for (end = i; end < CPUS && CPU_ISSET_S(end, size, set);)
+			end++;
+		if (end > i)
+			fprintf(out, end > i + 1 ? "%s%d-%d" : "%s%d", comma, i,
+				end - 1);
+		comma = end > i ? "," : comma;
+	}
+	if (!*comma)
+		putc('-', out);
+	CPU_FREE(set);
+}
+
+/* Writes a line for each thread, and each cgroup that may hold it. */
+static void cgroups_take_threads(struct cgroups *c,
+				 const struct cgroups_root *root, int dir,
+				 const struct cgroups_limit *limit)
+{
+	int fd = openat(dir, root->two ? "cgroup.threads" : "tasks",
+			O_RDONLY | O_CLOEXEC);
+	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	long tid;
+
+	while (in && c->whole && fscanf(in, "%ld", &tid) == 1)
+		for (const struct cgroups_limit *l = limit; l; l = l->above) {
+			FILE *out = cgroups_line(c, "thread");
+
+			fprintf(out, "tid=%ld cpus=", tid);
+			cgroups_cpus(out, tid);
+			cgroups_path(out, root->kind, l->path);
+		}
+	/* "cgroup.threads" of a group of another type cannot be read */
+	c->whole &= !in || !ferror(in);
+	if (in)
+		fclose(in);
+}
+
+/* Walks a cgroup and those below it. One that is gone meanwhile is none. */
+static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
+			 const char *path, const struct cgroups_limit *above,
+			 int depth)
+{
+	char name[PATH_MAX];
+	struct cgroups_limit own = { path, above };
+	const struct cgroups_limit *limit = above;
+	int n = snprintf(name, sizeof(name), "%s%s", root->path, path);
+	DIR *d = n < (int)sizeof(name) ? opendir(name) : NULL;
+	const struct dirent *e;
+
+	c->whole &= depth < DEPTH_MAX && n < (int)sizeof(name) &&
+		    (d || errno == ENOENT || errno == ENODEV);
+	if (d && c->whole && cgroups_take_limits(c, dirfd(d), root->kind, path))
+		limit = &own;
+	if (d && limit)
+		cgroups_take_threads(c, root, dirfd(d), limit);
+	while (d && c->whole && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || *e->d_name == '.')
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", path, e->d_name);
+		cgroups_walk(c, root, name, limit, depth + 1);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* A line limits_read ends a reading that is whole. */
+static void cgroups_read_all(struct cgroups *c)
+{
+	int64_t stolen[9] = { 0 };
+	FILE *f = fopen("/proc/stat", "re");
+
+	c->last = cgroups_now();
+	c->lines = 0;
+	c->whole = c->n_root > 0;
+	for (size_t i = 0; i < c->n_root; i++)
+		cgroups_walk(c, &c->root[i], "", NULL, 0);
+	for (int i = 0;
+	     f && i < 9 && fscanf(f, i ? "%" SCNd64 : "cpu ", &stolen[i]) >= 0;
+	     i++)
+		;
+	if (f)
+		fclose(f);
+	if (c->whole)
+		fprintf(cgroups_line(c, "read"),
+			"took_ns=%" PRId64 " stolen_ns=%" PRId64 " host=%s\n",
+			cgroups_now() - c->last,
+			stolen[8] * (SECOND / sysconf(_SC_CLK_TCK)), c->host);
+}
+
+struct cgroups *cgroups_open(const char *name, struct err *err)
+{
+	struct cgroups *c = mem_new(1, sizeof(*c));
+	FILE *mounts = setmntent("/proc/self/mounts", "re");
+	const struct mntent *m;
+
+	while (mounts && c->n_root < 3 && (m = getmntent(mounts))) {
+		bool two = !strcmp(m->mnt_type, "cgroup2");
+
+		if (!two &&
+		    (strcmp(m->mnt_type, "cgroup") != 0 ||
+		     (!hasmntopt(m, "cpu") && !hasmntopt(m, "freezer"))))
+			continue;
+		c->root[c->n_root].two = two;
+		c->root[c->n_root].kind =
+			two || hasmntopt(m, "cpu") ? "" : "freezer:";
+		snprintf(c->root[c->n_root++].path, PATH_MAX, "%s", m->mnt_dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	gethostname(c->host, sizeof(c->host) - 1);
+	c->file = new_file_open(name, true, err);
+	if (!c->file) {
+		cgroups_close(c, err);
+		return NULL;
+	}
+	fputs("# beside: clock=monotonic\n# tracer: nop\n",
+	      new_file_stream(c->file));
+	cgroups_read_all(c);
+	return c;
+}
+
+void cgroups_read(struct cgroups *c)
+{
+	if (cgroups_now() - c->last >= SECOND)
+		cgroups_read_all(c);
+}
+
+int cgroups_close(struct cgroups *c, struct err *err)
+{
+	int rc = -1;
+
+	if (!c)
+		return 0;
+	if (c->file) {
+		cgroups_read_all(c);
+		rc = new_file_finish(c->file, err);
+	}
+	new_file_free(c->file);
+	free(c);
+	return rc;
+}

@@ -1,0 +1,21 @@
+/* cgroups.h - what may keep threads from the CPU, read while perf records: the
+ * cgroups with a quota of CPU time, or that are frozen, and their threads.
+ *
+ * It goes into a text of ftrace beside the capture, on perf's clock, to be read
+ * together with it; backstitch-formats(5) has its lines. A cgroup that is made
+ * and gone between two readings is in none. */
+#pragma once
+#include <limits.h>
+
+struct cgroups;
+struct err;
+
+/* Writes the name of the text beside a capture. */
+void cgroups_name(const char *capture, char out[PATH_MAX]);
+/* Begins the text, with the first reading. Returns NULL and *err. */
+struct cgroups *cgroups_open(const char *name, struct err *err);
+/* Reads once more, if the last time was a second ago. */
+void cgroups_read(struct cgroups *c);
+/* Reads for the last time; c may be NULL. Returns 0, or -1 and *err if the text
+ * could not be written. */
+int cgroups_close(struct cgroups *c, struct err *err);
