@@ -7,11 +7,11 @@
  * A thread is not ready while a CPU that it may use is idle for longer than the
  * balance of an idle CPU takes: at most 2 ms for each CPU of the domain
  * (sd_init(): max_interval, kernel/sched/topology.c, and
- * get_sd_balance_interval(), fair.c), and a tick of 10 ms or less, at which a
- * busy CPU asks for it (nohz_balancer_kick()). The CPUs that it may use are the
- * one that it left, the one that it comes to, and those that were read. Nor is
- * it if it left its CPU runnable, and the CPU went idle: __schedule() chooses
- * the idle task only where no thread is queued. */
+ * get_sd_balance_interval(), kernel/sched/fair.c), and a tick of 10 ms or less,
+ * at which a busy CPU asks for it (nohz_balancer_kick()). The CPUs that it may
+ * use are the one that it left, the one that it comes to, and those that were
+ * read. Nor is it if it left its CPU runnable, and the CPU went idle:
+ * __schedule() chooses the idle task only where no thread is queued. */
 #include "analyze/causes/proof_inner.h"
 
 #include "stitch/base/search.h"

@@ -94,12 +94,13 @@ turns() {
 $2
  waiter-5 [000] d..2. 1.000400: sched_switch: prev_comm=waiter prev_pid=5 prev_prio=120 prev_state=S ==> next_comm=other next_pid=6 next_prio=120
 END
-	"$B" path --worst 1 --tid 5 "$work/turns.txt" |
-		grep -o "waiter is ready; .*" | sed 's/ *proved$//'
+	"$B" path --worst 1 --tid 5 "$work/turns.txt" | tr -s ' \n' ' ' |
+		sed 's/ proved / /g' |
+		grep -o "waiter is ready if no quota held it; CPU 0 is other's\( at first\)*"
 }
-is the_cpu_is_of_one_thread "waiter is ready; CPU 0 is other's" \
+is the_cpu_is_of_one_thread "waiter is ready if no quota held it; CPU 0 is other's" \
 	"$(turns 'waiter next_pid=5' '')"
-is or_of_one_at_first "waiter is ready; CPU 0 is other's at first" \
+is or_of_one_at_first "waiter is ready if no quota held it; CPU 0 is other's at first" \
 	"$(turns 'third next_pid=7' ' third-7 [000] d..2. 1.000280: sched_switch: prev_comm=third prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=waiter next_pid=5 next_prio=120')"
 # 2^32 + 1 wake-ups are all of them, not one
 "$B" path --worst 3 --depth 4294967297 "$db" >"$work/deep" &&

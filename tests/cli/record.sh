@@ -258,7 +258,7 @@ dry larger_dumps_of_another_event \
 	'perf record -e instructions -F 99 --call-graph dwarf,32768 -m 8M --buildid-mmap -o perf.data -- ./prog' \
 	-e instructions -F 99 --dump 32K -- ./prog
 dry each_switch_and_wake_up \
-	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ -e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/ -m 16M --buildid-mmap -a -o perf.data -- ./frames" \
+	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ -e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/ -m 16M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- ./frames" \
 	--waits -e cpu-clock ./frames
 dry in_rings_that_say_what_they_lost \
 	'perf record -e cycles -F 997 --call-graph dwarf,16384 -m 4M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- ./frames' \

@@ -1,0 +1,178 @@
+#!/bin/sh
+# throttled.sh - a thread that its quota took off the CPU is not called ready.
+# usage: BACKSTITCH=build/backstitch tests/cli/throttled.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+# Two CPUs. `victim` runs 10 ms of 200 ms on CPU 0, which is idle then but for a
+# moment of `other`; `hog` and `neighbour` take turns of 50 ms on CPU 1. busy.txt:
+# `other` has all the rest of CPU 0.
+awk 'BEGIN {
+	head = "# beside: clock=monotonic\n# tracer: nop\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n# entries-in-buffer/entries-written: 1/1   #P:2\n"
+	for (busy = 0; busy < 2; busy++) {
+		file = busy ? "busy.txt" : "run.txt"
+		printf "%s", head >file
+		switch_to(99.98, 0, "victim", "S", "other")
+		switch_to(99.98, 1, "neighbour", "R", "hog")
+		waking(99.99, 0, "other", "victim")
+		waking(99.99, 1, "hog", "victim")
+		if (!busy)
+			switch_to(99.991, 0, "other", "S", "swapper/0")
+		for (k = 0; k < 40; k++) {
+			at = 100 + k * 0.05
+			if (k % 4 == 0) {
+				switch_to(at, 0, busy ? "other" : "swapper/0", "R", "victim")
+				switch_to(at + 0.01, 0, "victim", "R", busy ? "other" : "swapper/0")
+			}
+			switch_to(at + 0.02, 1, k % 2 ? "neighbour" : "hog", "R", k % 2 ? "hog" : "neighbour")
+			if (k % 4 == 2 && !busy) {
+				waking(at + 0.021, 1, k % 2 ? "hog" : "neighbour", "other")
+				switch_to(at + 0.022, 0, "swapper/0", "R", "other")
+				switch_to(at + 0.023, 0, "other", "S", "swapper/0")
+			}
+		}
+		close(file)
+	}
+}
+function tid(name) {
+	return name ~ /^swapper/ ? 0 : name == "victim" ? 100 : name == "hog" ? 200 : name == "neighbour" ? 201 : 300
+}
+function line(at, cpu, name) {
+	printf "%16s [%03d] d....   %.6f: ", (tid(name) ? name : "<idle>") "-" tid(name), cpu, at >file
+}
+function switch_to(at, cpu, from, state, to) {
+	line(at, cpu, from)
+	printf "sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120\n", from, tid(from), state, to, tid(to) >file
+}
+function waking(at, cpu, by, who) {
+	line(at, cpu, by)
+	printf "sched_waking: comm=%s pid=%d prio=120 target_cpu=000\n", who, tid(who) >file
+}'
+# readings NAME PERIODS THROTTLED NS FROZEN [TID]: by second, of cgroup /quota with
+# the thread; PERIODS -: there is no such cgroup
+readings() {
+	awk -v per="$2" -v thr="$3" -v ns="$4" -v frozen="$5" -v tid="${6:-100}" 'BEGIN {
+		print "# beside: clock=monotonic\n# tracer: nop"
+		for (k = 0; k < 4; k++) {
+			at = 99.9 + k
+			if (per != "-") {
+				printf "backstitch-50 [000] ..... %.6f: limits_cgroup: quota_us=10000 period_us=200000 periods=%d throttled=%d throttled_ns=%.0f frozen=%d path=/quota\n", at, per * k, thr * k, ns * k, frozen
+				printf "backstitch-50 [000] ..... %.6f: limits_thread: tid=%d cpus=0-1 path=/quota\n", at, tid
+			}
+			printf "backstitch-50 [000] ..... %.6f: limits_read: took_ns=2000000 stolen_ns=%d host=box\n", at + 0.001, k * 3000000
+		}
+	}' >"$1"
+}
+# tells NAME COMM SENTENCE CAPTURE...: of the longest wait, with its share
+tells() {
+	name=$1 comm=$2 want=$3
+	shift 3
+	"$B" ingest -q -f -o t.db "$@" >out 2>err &&
+		"$B" path --comm "$comm" --worst 1 t.db >out 2>err
+	tr -s ' \n' ' ' <out | sed 's/ proved / /g' | grep -qF "$want"
+	bad=$?
+	say "$name"
+}
+readings quota 5 5 950000000 0
+readings unused 5 0 0 0
+readings none - 0 0 0
+readings frozen 0 0 0 1
+readings brief 5 1 1000000 0
+readings of_hog 5 5 950000000 0 200
+
+tells a_throttled_thread_is_throttled victim \
+	'100.00 % victim throttled at us for us why proof 0.0 190000.0 victim is throttled by its cgroup /quota: 5 of 5 periods' run.txt quota
+[ "$("$B" path --comm victim --worst 1 --json t.db | tr -d ' \n' |
+	grep -c '"state":"throttled","proof":"proved".*"limits":{"known":false,"cgroup":"/quota","frozen":false,"periods":5,"throttled":5')" = 1 ]
+ok the_same_in_json $?
+"$B" sched t.db | tr -s ' ' | grep -q ' 100 victim .* 1.82 s$'
+ok sched_has_it_apart $?
+"$B" sched --format csv t.db | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
+	/victim/ { exit !($col["ready_ns"] == 0 && $col["throttled_ns"] == 1822999000) }'
+ok no_time_of_it_is_ready $?
+"$B" report --off-cpu --comm victim t.db | grep -q ' 1.71 s .*throttled\|^1.71 s .*throttled'
+ok off_cpu_says_what_it_waited_for $?
+[ "$("$B" query --format csv t.db "SELECT DISTINCT state FROM state_interval
+	WHERE comm = 'victim' AND ns > 100000000")" = "$(printf 'state\nthrottled')" ]
+ok sql_has_the_same_word $?
+"$B" page -o t.html t.db >out 2>err && grep -q '"throttled"' t.html
+ok a_page_has_the_same_word $?
+
+tells without_readings_the_command_that_tells_is_said victim \
+	"victim is not run, cause not recorded; 'backstitch record --waits' reads quotas" run.txt
+tells without_a_quota_the_cause_is_not_recorded victim \
+	"victim is not run, cause not recorded; the host took 3.00 ms of all CPUs" run.txt unused
+tells a_frozen_cgroup_is_the_cause victim 'victim is not run: frozen with its cgroup /quota' run.txt frozen
+tells a_quota_that_took_less_is_not_the_cause victim 'victim is not run, cause not recorded' run.txt brief
+tells a_busy_cpu_may_have_been_the_cause victim '100.00 % likely' busy.txt quota
+
+tells ready_behind_a_neighbour_has_a_premise neighbour \
+	"100.00 % neighbour ready at us for us why proof 0.0 50000.0 neighbour is ready if no quota held it; CPU 1 is hog's" run.txt
+"$B" sched t.db | grep -q '^longest ready if no quota held it, and who'
+ok sched_has_that_premise $?
+tells with_readings_it_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt none
+"$B" sched t.db | grep -q '^longest ready, and who'
+ok sched_has_none_then $?
+tells one_outside_of_the_cgroup_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt quota
+tells the_same_for_a_cpu_that_another_has victim "victim is ready if no quota held it; CPU 0 is other's" busy.txt
+tells a_neighbour_of_a_throttled_one_is_ready neighbour "neighbour is ready; CPU 1 is hog's" run.txt of_hog
+
+# what is not as 'record' writes it tells nothing, and ends nothing
+bad=0
+for how in 's/took_ns=2000000/took_ns=-5/' 's/took_ns=[0-9]*/took_ns=99999999999999999999/' \
+	's/ host=box//' 's/took_ns=[0-9]*//' 's/limits_read/limits_raed/' \
+	's/tid=100/tid=-1/' 's/tid=100/tid=4294967396/' 's/tid=100/tid=x/' \
+	's/throttled_ns=[0-9]*/throttled_ns=-9223372036854775808/' \
+	's/throttled=[0-9]*/throttled=/' 's/path=.*//' 's/cpus=0-1/cpus=9999999999999999999-,,-3/' \
+	's/limits_thread/limits_cgroup/' 's/: limits.*/: limits_cgroup: x=1/'
+do
+	sed "$how" quota >odd
+	rc=0
+	"$B" ingest -q -f -o o.db run.txt odd >out 2>err || rc=$?
+	[ "$rc" = 0 ] || [ "$rc" = 3 ] || { bad=1 && break; }
+	"$B" path --comm victim --worst 1 o.db >out 2>err || { bad=1 && break; }
+	"$B" sched o.db >out 2>err || { bad=1 && break; }
+	case $how in
+	*cpus*) ;;
+	*) ! grep -q Throttled out || { bad=1 && break; } ;;
+	esac
+done
+[ "$bad" = 0 ] || echo "# $how"
+say damaged_readings_tell_nothing
+awk 'NR > 2 { for (i = 0; i < 300; i++) { sub(/tid=[0-9]*/, "tid=" i); print } } NR < 3' quota >many
+tells three_hundred_lists_of_a_thread_are_read victim 'victim is' run.txt many
+
+# the real one: needs root, a cgroup of CPU time that may be made, and perf
+real=/sys/fs/cgroup/cpu
+[ -d $real ] || real=/sys/fs/cgroup
+group=$real/backstitch-test-$$
+if [ "$(id -u)" != 0 ] || ! command -v perf >/dev/null || ! mkdir $group 2>/dev/null
+then
+	echo "skip: a quota that is recorded (needs root, perf and cgroups)"
+	exit
+fi
+trap 'rmdir $group 2>/dev/null; rm -rf "$work"' EXIT
+if ! { echo 200000 >$group/cpu.cfs_period_us && echo 10000 >$group/cpu.cfs_quota_us; } 2>/dev/null &&
+	! echo '10000 200000' >$group/cpu.max 2>/dev/null
+then
+	echo "skip: a quota that is recorded (no quota may be set)"
+	exit
+fi
+cat >burn.sh <<END
+echo \$\$ >$group/cgroup.procs
+i=0
+while [ \$i -lt 400000 ]
+do i=\$((i + 1))
+done
+END
+timeout 120 "$B" record --waits --for 4s -o real.data -- sh burn.sh >out 2>err
+grep -q 'limits_cgroup: quota_us=10000 .*path=/backstitch-test' real.data.cgroups &&
+	grep -q 'limits_thread: tid=.*path=/backstitch-test' real.data.cgroups
+bad=$?
+say record_reads_the_quota_and_its_threads
+"$B" path --comm sh --worst 1 real.db 2>err >out
+tr -s ' \n' ' ' <out | sed 's/ proved / /g; s/ likely / /g' |
+	grep -q '% sh.* throttled.*throttled by its cgroup /backstitch-test'
+bad=$?
+say path_says_throttled_of_a_recorded_quota
