@@ -503,23 +503,50 @@ static bool trust_fits(const char *text)
 	return lines <= LINES;
 }
 
+/* Returns whether the classes that have no room are less together than the last
+ * one that has: "other" comes last and is small. */
+static bool trust_is_rest_small(const struct trust_sums *s,
+				struct trust_room room)
+{
+	int64_t last = 0;
+	int64_t rest = s->samples - s->kind[TRUST_WHOLE];
+	size_t named = 0;
+
+	for (size_t i = 0; i < s->n && named < room.classes; i++) {
+		if (s->sum[i].word->kind == TRUST_WHOLE ||
+		    s->sum[i].word->kind == TRUST_SILENT)
+			continue;
+		last = s->sum[i].n;
+		rest -= last;
+		named++;
+	}
+	return rest <= last;
+}
+
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 {
-	static const struct trust_room rooms[] = { { 3, true },
-						   { 2, true },
-						   { 3, false },
-						   { 2, false },
-						   { 1, false } };
+	static const struct trust_room rooms[] = { { 3, true },	 { 2, true },
+						   { 4, false }, { 3, false },
+						   { 2, false }, { 1, false } };
+	size_t said = 0; /* classes */
 	struct trust_sums s;
 
 	trust_sum(t, &s);
 	LOG(LOG_ADVICE, "trust: '%s' of %zu classes",
 	    trust_fixes[trust_advise(t, &s).fix].text, s.n);
 	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
-		struct text_out text = { .buf = out, .size = TRUST_SENTENCE };
+		char text[TRUST_SENTENCE];
+		struct text_out to = { .buf = text, .size = sizeof(text) };
 
-		trust_put_all(t, &s, rooms[i], &text);
-		if (trust_fits(out))
+		/* causes go to make room for what would be a large rest */
+		if (said && rooms[i].classes <= said)
+			continue;
+		trust_put_all(t, &s, rooms[i], &to);
+		if (!trust_fits(text) && (said || i + 1 < ARRAY_SIZE(rooms)))
+			continue;
+		memcpy(out, text, sizeof(text));
+		said = rooms[i].classes;
+		if (trust_is_rest_small(&s, rooms[i]))
 			break;
 	}
 }
