@@ -57,19 +57,21 @@ static void code_add(struct record_code *c, const char *path, const char *name)
 
 static const struct code_runtime runtimes[] = {
 	/* since 3.12 */
-	{ "CPython", "@(lib|)python3.*", "PYTHONPERFSUPPORT", "1", 0 },
+	{ "CPython", "@(lib|)python3.*", "PYTHONPERFSUPPORT", "1", "-Xperf",
+	  0 },
 	{ "Node", "@(node|nodejs|libnode.so*)", "NODE_OPTIONS",
-	  "--perf-basic-prof", 0 },
+	  "--perf-basic-prof", "--perf-basic-prof", 0 },
 	/* since JDK 17; of compiled code only frame pointers tell the caller.
 	 * 14 % of the stacks of a program ended with 16 kB, none with 32 */
 	{ "Java", "@(java|libjvm.so)", "JAVA_TOOL_OPTIONS",
 	  "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer "
 	  "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit",
-	  32768 },
-	{ ".NET", "@(dotnet|libcoreclr.so)", "DOTNET_PerfMapEnabled", "1", 0 },
-	{ "Ruby", "@(ruby|ruby[0-9]*|libruby-*)", NULL, NULL, 0 },
-	{ "Perl", "@(perl|libperl.so*)", NULL, NULL, 0 },
-	{ "PHP", "@(php|php[0-9]*|libphp[0-9]*)", NULL, NULL, 0 },
+	  "-XX:+DumpPerfMapAtExit", 32768 },
+	{ ".NET", "@(dotnet|libcoreclr.so)", "DOTNET_PerfMapEnabled", "1", NULL,
+	  0 },
+	{ "Ruby", "@(ruby|ruby[0-9]*|libruby-*)", NULL, NULL, NULL, 0 },
+	{ "Perl", "@(perl|libperl.so*)", NULL, NULL, NULL, 0 },
+	{ "PHP", "@(php|php[0-9]*|libphp[0-9]*)", NULL, NULL, NULL, 0 },
 };
 
 /* Takes the runtime from the name of a program or library. */

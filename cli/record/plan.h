@@ -22,6 +22,7 @@ struct code_runtime {
 	/* what makes it tell perf the names of these functions; NULL: nothing
 	 * does */
 	const char *env, *value;
+	const char *word;  /* an argument that does so, too; NULL: none does */
 	unsigned int dump; /* bytes that its stacks need; 0: no more than
 			    * others */
 };

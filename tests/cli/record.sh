@@ -207,6 +207,23 @@ rm -f "$LOG.quick"
 LIKE=nobpf,cycles
 dry a_perf_that_cannot_do_without_bpf_is_asked_again \
 	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
+# a runtime that was started as the note would say
+cp noframes python3.12
+for how in 'PYTHONPERFSUPPORT=1 ./python3.12 x.py' './python3.12 -X perf x.py' './python3.12 -Xperf x.py'
+do
+	# shellcheck disable=SC2086 # words
+	env $how &
+	python=$!
+	soon grep -q /python3.12 "/proc/$python/maps"
+	"$B" record --dry-run -p $python >out 2>err
+	# shellcheck disable=SC2086 # words
+	case $how in *-X*) "$B" record --dry-run -- $how >>out 2>>err ;; esac
+	kill $python
+	wait $python 2>/dev/null
+	is "no_note_for: $how" 0 "$(grep -c 'have no names' err)"
+done
+"$B" record --dry-run -- ./python3.12 perf.py >out 2>err
+says without_it_there_is_one "functions will have no names; 'backstitch record --runtime'" err
 LIKE=cycles
 dry what_records_takes_names_of_bpf_programs \
 	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
