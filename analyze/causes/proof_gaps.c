@@ -41,6 +41,26 @@ static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 			(struct own_loss){ tid[k], i };
 }
 
+/* Returns the tree of ends of all losses, or of those that may hold a whole
+ * wait. */
+static int64_t *hides_ends(const struct proofs *p, bool holding)
+{
+	const struct hides *h = &p->hides;
+	int64_t *latest = mem_new(h->size * 2, sizeof(*latest));
+
+	for (size_t i = 0; i < h->size; i++) {
+		const struct timeline_loss *l =
+			i < h->n ? &p->t->loss[h->loss[i]] : NULL;
+
+		latest[h->size + i] = l && (!holding || missing_holds(p->t, l))
+					      ? l->to
+					      : TIMELINE_START;
+	}
+	for (size_t i = h->size; i-- > 1;)
+		latest[i] = hidden_later(latest[2 * i], latest[2 * i + 1]);
+	return latest;
+}
+
 static void hides_init(struct proofs *p)
 {
 	struct hides *h = &p->hides;
@@ -48,20 +68,11 @@ static void hides_init(struct proofs *p)
 
 	for (size_t i = 0; i < p->t->n_loss; i++)
 		hides_sort_loss(p, (uint32_t)i, &cap);
-	h->holds = mem_new(h->n + 1, sizeof(*h->holds));
-	for (size_t i = 0; i < h->n; i++)
-		h->holds[i + 1] = h->holds[i] +
-				  missing_holds(p->t, &p->t->loss[h->loss[i]]);
 	sort_items(h->own, h->n_own, hides_compare_own);
 	for (h->size = 1; h->size < h->n; h->size *= 2)
 		;
-	h->latest = mem_new(h->size * 2, sizeof(*h->latest));
-	for (size_t i = 0; i < h->size; i++)
-		h->latest[h->size + i] =
-			i < h->n ? p->t->loss[h->loss[i]].to : TIMELINE_START;
-	for (size_t i = h->size; i-- > 1;)
-		h->latest[i] =
-			hidden_later(h->latest[2 * i], h->latest[2 * i + 1]);
+	h->latest = hides_ends(p, false);
+	h->holding = hides_ends(p, true);
 }
 
 /* Returns those that hide runs of a thread only. */
@@ -90,14 +101,16 @@ static int64_t hides_latest(const struct hides *h, size_t i, size_t j)
 	return latest;
 }
 
-/* Returns the first loss from i on that ends at or behind a time; h->n. */
-static size_t hides_find(const struct hides *h, size_t i, int64_t time)
+/* Returns the first loss of a tree from i on that ends at or behind a time;
+ * h->n. */
+static size_t hides_find(const struct hides *h, const int64_t *latest, size_t i,
+			 int64_t time)
 {
 	size_t at = i + h->size;
 
 	if (i >= h->n)
 		return h->n;
-	while (h->latest[at] < time) {
+	while (latest[at] < time) {
 		at++;
 		if (!(at & (at - 1)))
 			return h->n; /* that was the last one of its row */
@@ -105,7 +118,7 @@ static size_t hides_find(const struct hides *h, size_t i, int64_t time)
 			at /= 2;
 	}
 	while (at < h->size)
-		at = 2 * at + (h->latest[2 * at] < time);
+		at = 2 * at + (latest[2 * at] < time);
 	return at - h->size;
 }
 
@@ -157,7 +170,6 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 	to = to > g->to - skew ? g->to : to + skew;
 	if (from > to)
 		return;
-	g->holds |= missing_holds(g->p->t, l);
 	last = g->n_hidden ? &g->hidden[g->n_hidden - 1] : NULL;
 	if (!last || (last->to < from && hidden_woken(g, last->to) <= from))
 		*mem_add(g->hidden, g->n_hidden, g->cap_hidden) =
@@ -204,6 +216,37 @@ static void hidden_add_run(struct gap *g, const struct timeline_loss *l)
 	*mem_add(g->hidden, g->n_hidden, g->cap_hidden) = run;
 }
 
+/* Adds to what is hidden up to the end of a loss. */
+static void hidden_extend(struct gap *g, int64_t to)
+{
+	struct span *last = &g->hidden[g->n_hidden - 1];
+	int64_t skew = g->p->t->rules.skew;
+
+	last->to =
+		hidden_later(last->to, to > g->to - skew ? g->to : to + skew);
+}
+
+/* Adds losses from number i on that began before the gap, as each CPU has one
+ * before its first record, and behind its last: what they hide begins where the
+ * first one does. Returns the number of the first one that is not added. */
+static size_t hidden_pass_early(struct gap *g, size_t i)
+{
+	const struct hides *h = &g->p->hides;
+	const struct timeline *t = g->p->t;
+	size_t next =
+		i + search_where(h->n - i, k,
+				 t->loss[h->loss[i + k]].from > g->from ||
+					 t->loss[h->loss[i + k]].from >= g->to);
+	int64_t to = hides_latest(h, i, next);
+
+	/* of one that ends with the switch out, it depends on the CPU */
+	if (to <= g->from || to < g->since)
+		next = i;
+	else
+		hidden_extend(g, to);
+	return next;
+}
+
 /* Adds all losses from number i on that go on what is hidden so far, and begin
  * in the gap. Returns the number of the first one that does not. */
 static size_t hidden_pass(struct gap *g, size_t i)
@@ -211,7 +254,7 @@ static size_t hidden_pass(struct gap *g, size_t i)
 	const struct hides *h = &g->p->hides;
 	const struct timeline *t = g->p->t;
 	int64_t skew = t->rules.skew;
-	struct span *last = &g->hidden[g->n_hidden - 1];
+	const struct span *last = &g->hidden[g->n_hidden - 1];
 	size_t n = h->n - i;
 
 	n = search_where(n, k, t->loss[h->loss[i + k]].from >= g->to);
@@ -225,9 +268,7 @@ static size_t hidden_pass(struct gap *g, size_t i)
 
 		if (!next)
 			break;
-		last->to = hidden_later(last->to,
-					to > g->to - skew ? g->to : to + skew);
-		g->holds |= h->holds[i + next] > h->holds[i];
+		hidden_extend(g, to);
 		i += next;
 		n -= next;
 	}
@@ -242,7 +283,7 @@ static void gap_find_hidden(struct gap *g)
 	int64_t skew = t->rules.skew;
 	int64_t from = g->from == TIMELINE_START ? g->from : g->from - skew;
 	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
-	size_t i = hides_find(h, 0, from);
+	size_t i = hides_find(h, h->latest, 0, from);
 	size_t own = 0;
 	const struct timeline_loss *run = NULL;
 
@@ -252,18 +293,25 @@ static void gap_find_hidden(struct gap *g)
 		g->n_own--;
 	}
 	g->n_hidden = 0;
-	g->holds = g->came = false;
+	g->came = false;
 	g->came_from = TIMELINE_START;
-	g->counted = TIMELINE_START;
+	if ((i == h->n || t->loss[h->loss[i]].from > to) &&
+	    (!g->n_own || t->loss[g->own->loss].from > to))
+		return;
+	g->counted = gap_count(g);
+	g->since = from;
+	if (g->counted > g->from)
+		g->since = g->exact_to || g->counted < g->to ? g->counted + 1
+							     : g->to;
 	for (;;) {
+		i = hides_find(h, h->latest, i, g->since);
+
 		bool all = i < h->n && t->loss[h->loss[i]].from <= to;
 		bool some =
 			own < g->n_own && t->loss[g->own[own].loss].from <= to;
 
 		if (!all && !some)
 			break;
-		if (g->counted == TIMELINE_START)
-			g->counted = gap_count(g);
 		if (some && (!all || g->own[own].loss < h->loss[i])) {
 			const struct timeline_loss *l =
 				&t->loss[g->own[own++].loss];
@@ -274,15 +322,32 @@ static void gap_find_hidden(struct gap *g)
 				hidden_add(g, l);
 			continue;
 		}
-		hidden_add(g, &t->loss[h->loss[i]]);
-		if (g->n_hidden && g->counted == g->from &&
-		    t->loss[h->loss[i]].from > g->from)
-			i = hidden_pass(g, i + 1);
-		else
-			i = hides_find(h, i + 1, from);
+
+		int64_t begin = t->loss[h->loss[i]].from;
+
+		hidden_add(g, &t->loss[h->loss[i++]]);
+		if (g->n_hidden && begin > g->counted)
+			i = hidden_pass(g, i);
+		else if (g->n_hidden && begin <= g->from)
+			i = hidden_pass_early(g, i);
 	}
 	if (run)
 		hidden_add_run(g, run);
+}
+
+/* Returns whether one of the losses in a gap may hold a whole wait. */
+static bool gap_holds(const struct gap *g)
+{
+	const struct hides *h = &g->p->hides;
+	const struct timeline *t = g->p->t;
+	int64_t skew = t->rules.skew;
+	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
+	size_t i = hides_find(h, h->holding, 0, g->since);
+
+	while (i < h->n && t->loss[h->loss[i]].from <= to &&
+	       !gap_has_loss(g, &t->loss[h->loss[i]]))
+		i = hides_find(h, h->holding, i + 1, g->since);
+	return i < h->n && t->loss[h->loss[i]].from <= to;
 }
 
 /* ---- gaps, and all of a thread */
@@ -332,7 +397,8 @@ void proofs_free(struct proofs *p)
 	proofs_forget_all(p);
 	free(p->of);
 	free_all(p->odd, p->idle);
-	free_all(p->hides.loss, p->hides.holds, p->hides.latest, p->hides.own);
+	free_all(p->hides.loss, p->hides.latest, p->hides.holding,
+		 p->hides.own);
 	free(p);
 }
 
@@ -365,7 +431,7 @@ static bool gap_likely(const struct gap *g, int64_t *from,
 	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, w);
 
 	*from = TIMELINE_START;
-	if (!g->n_hidden || g->holds || (!g->exact_to && !g->came) ||
+	if (!g->n_hidden || (!g->exact_to && !g->came) || gap_holds(g) ||
 	    !g->exact_from || task_state_ends(g->bits) ||
 	    gap_race(g, g->a ? g->a->from : TIMELINE_START))
 		return false;

@@ -43,10 +43,10 @@ struct own_loss {
  * the end of loss i, TIMELINE_START behind the last one, and latest[i] the
  * later one of 2i and 2i + 1. */
 struct hides {
-	uint32_t *loss;	 /* of any thread, by their start */
-	uint32_t *holds; /* how many of those before it missing_holds() */
+	uint32_t *loss; /* of any thread, by their start */
 	size_t n, size;
 	int64_t *latest;
+	int64_t *holding;     /* the same, of those that missing_holds() */
 	struct own_loss *own; /* by tid, then by their start */
 	size_t n_own, cap_own;
 };
@@ -95,7 +95,7 @@ struct gap {
 	int64_t counted; /* until when the thread, asleep at the start, cannot
 			  * have run unseen, as too few records are lost;
 			  * `from`: nothing is proved so */
-	bool holds;	 /* one of the losses in it may hold a whole wait */
+	int64_t since;	 /* losses that end before it count for nothing */
 	bool came;	 /* all that is hidden is that the thread came behind a
 			  * silent task, at its end, */
 	int64_t came_from;   /* at this time or later; else TIMELINE_START */

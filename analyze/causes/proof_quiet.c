@@ -181,7 +181,6 @@ size_t proofs_wait_end(const struct proofs *p, uint32_t thread, size_t first)
  * the CPU of the woken thread, by an interrupt or by the idle thread; in
  * another thread it is the waker's. The idle thread has no system calls, in
  * which a softirq could run. */
-/* Returns what a wake-up proves about who woke. */
 static enum proof edge_proof(const struct timeline_wake *w)
 {
 	bool open = w->context == CONTEXT_UNKNOWN ||
@@ -271,27 +270,21 @@ bool is_known_number(const struct proofs *p, const struct timeline_loss *l)
 	return p->counts && l->n >= 0;
 }
 
-/* What is lost between two times; a loss that only touches them is not. */
-struct lost_sum {
-	int64_t n; /* records; -1: not known */
-	bool any;
-};
-
-static struct lost_sum gap_lost(const struct gap *g, int64_t from, int64_t to)
+/* Returns whether as many records, 0: any, may be lost between two times; a
+ * loss that only touches them is not. */
+static bool gap_loses(const struct gap *g, int64_t from, int64_t to, int64_t n)
 {
 	bool exact = !g->p->t->rules.skew;
 	const struct timeline_loss *l = NULL;
-	struct lost_sum s = { 0 };
 
 	while ((l = timeline_next_loss(g->p->t, from, to, l))) {
 		if (exact && (l->from >= to || l->to <= from))
 			continue;
-		s.any = true;
-		if (s.n >= 0 && (!is_known_number(g->p, l) ||
-				 __builtin_add_overflow(s.n, l->n, &s.n)))
-			s.n = -1;
+		if (!is_known_number(g->p, l) || l->n >= n)
+			return true;
+		n -= l->n;
 	}
-	return s;
+	return false;
 }
 
 /* ---- the sleep at the start of a gap */
@@ -326,14 +319,13 @@ bool gap_race(const struct gap *g, int64_t since)
 }
 
 /* Whether the thread certainly slept right behind the switch out. */
-/* Whether the thread certainly slept right behind the switch out. */
 static bool gap_slept(const struct gap *g)
 {
 	return g->exact_from && is_sleep(g->bits) && g->p->wakings &&
 	       !g->p->t->rules.signal_bug &&
 	       !g->p->t->thread[g->thread].recorder &&
 	       !gap_race(g, TIMELINE_START) &&
-	       !gap_lost(g, g->run_from, g->from).any;
+	       !gap_loses(g, g->run_from, g->from, 0);
 }
 
 bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
@@ -357,7 +349,6 @@ int64_t gap_count(const struct gap *g)
 	bool woken = gap_first(g, TIMELINE_WAKING, g->from, g->to, &w);
 	int64_t until = woken ? w.time : g->to;
 	int64_t need = UNSEEN_RUN;
-	int64_t lost;
 
 	if (!g->p->counts || !g->exact_from || !is_sleep(g->bits) ||
 	    task_state_ends(g->bits) || !g->p->wakings ||
@@ -368,8 +359,7 @@ int64_t gap_count(const struct gap *g)
 	    !timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from, until) ||
 	    gap_first(g, TIMELINE_WAKEUP, g->from, until, NULL))
 		need--;
-	lost = gap_lost(g, g->run_from, until).n;
-	return lost >= 0 && lost < need ? until : g->from;
+	return gap_loses(g, g->run_from, until, need) ? g->from : until;
 }
 
 /* ---- one quiet time */
@@ -382,13 +372,14 @@ struct quiet {
 	bool has_waking, has_wakeup;
 	size_t n_waking;
 	int64_t lost_from, lost_to; /* of losses that may hide a wake-up */
-	size_t n_lost;
+	unsigned int n_lost;	    /* 2: or more */
 	const struct timeline_loss *only; /* if n_lost is 1 */
 };
 
 static void quiet_look(const struct gap *g, struct quiet *q)
 {
 	const struct timeline_loss *l = NULL;
+	int64_t since = q->from;
 
 	q->has_waking =
 		gap_first(g, TIMELINE_WAKING, q->from, q->to, &q->waking);
@@ -402,17 +393,22 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 		q->n_waking += w.kind == TIMELINE_WAKING && w.time >= q->from &&
 			       w.time <= q->to;
 	}
-	while ((l = timeline_next_loss(g->p->t, q->from, q->to, l))) {
+	while ((q->n_lost < 2 || q->lost_to < q->to) &&
+	       (l = timeline_next_loss(g->p->t, since, q->to, l))) {
 		/* a loss that ends where the quiet time begins, or begins where
 		 * it ends, is what bounds it */
 		if (!gap_has_loss(g, l) ||
 		    (l->to <= q->from && !(q->first && l->to == q->from)) ||
 		    (l->from >= q->to && !(q->last && l->from == q->to)))
 			continue;
-		q->n_lost++;
 		q->only = l;
 		lower_to(q->lost_from, l->from);
 		raise_to(q->lost_to, l->to);
+		if (q->n_lost < 2 && ++q->n_lost < 2)
+			continue;
+		/* of all others, the latest end is known at once */
+		raise_to(q->lost_to, timeline_loss_end(g->p->t, q->to));
+		since = q->to;
 	}
 	raise_to(q->lost_from, q->from);
 	lower_to(q->lost_to, q->to);
@@ -460,7 +456,7 @@ static bool quiet_raced(const struct gap *g)
 	       timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from,
 			      g->from) &&
 	       !g->p->t->thread[g->thread].recorder &&
-	       !gap_lost(g, g->run_from, g->from).any;
+	       !gap_loses(g, g->run_from, g->from, 0);
 }
 
 /* Whether the CPU found nothing to run when the thread left it. */
@@ -476,7 +472,7 @@ static bool quiet_left_idle(const struct gap *g)
  * from sleeping stays on the run queue of its CPU, which is not idle then. */
 static void quiet_unwoken(struct gap *g, const struct quiet *q)
 {
-	bool lost = gap_lost(g, g->run_from, g->from).any;
+	bool lost = gap_loses(g, g->run_from, g->from, 0);
 	bool signal = g->p->t->rules.signal_bug;
 
 	if (gap_race(g, TIMELINE_START) || lost ||

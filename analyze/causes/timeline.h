@@ -327,6 +327,9 @@ const struct timeline_loss *
 timeline_next_loss_in(const struct timeline *t, int64_t from, int64_t to,
 		      const struct timeline_loss *l);
 
+/* Returns the latest end of the losses that begin before a time. O(log n). */
+int64_t timeline_loss_end(const struct timeline *t, int64_t time);
+
 /* Returns whether records of this type were on at all CPUs between two times,
  * by the capture that tells of the first one. */
 bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,

@@ -266,6 +266,27 @@ const struct timeline_loss *timeline_next_loss_in(const struct timeline *t,
 	return l;
 }
 
+int64_t timeline_loss_end(const struct timeline *t, int64_t time)
+{
+	int64_t latest = TIMELINE_START;
+	size_t low = 0;
+	size_t high = t->n_loss;
+
+	while (low < high) {
+		size_t i = low + (high - low) / 2;
+
+		if (t->loss[i].from >= time) {
+			high = i;
+			continue;
+		}
+		raise_to(latest, t->loss[i].to);
+		if (low < i)
+			raise_to(latest, t->reach[low + (i - low) / 2]);
+		low = i + 1;
+	}
+	return latest;
+}
+
 bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 		    int64_t to)
 {
