@@ -58,9 +58,9 @@ bool missing_in(const struct timeline *t, int32_t cpu, int64_t from, int64_t to,
 {
 	const struct timeline_loss *l = NULL;
 
-	while ((l = timeline_next_loss_in(t, from, to, l)))
-		if ((l->cpu < 0 || cpu < 0 || l->cpu == cpu) &&
-		    (tasks || !l->of_task))
+	while ((l = cpu < 0 ? timeline_next_loss(t, from, to, l)
+			    : timeline_next_loss_on(t, cpu, from, to, l)))
+		if (l->from < to && l->to > from && (tasks || !l->of_task))
 			return true;
 	return false;
 }

@@ -41,26 +41,6 @@ static void hides_sort_loss(struct proofs *p, uint32_t i, size_t *cap)
 			(struct own_loss){ tid[k], i };
 }
 
-/* Returns the tree of ends of all losses, or of those that may hold a whole
- * wait. */
-static int64_t *hides_ends(const struct proofs *p, bool holding)
-{
-	const struct hides *h = &p->hides;
-	int64_t *latest = mem_new(h->size * 2, sizeof(*latest));
-
-	for (size_t i = 0; i < h->size; i++) {
-		const struct timeline_loss *l =
-			i < h->n ? &p->t->loss[h->loss[i]] : NULL;
-
-		latest[h->size + i] = l && (!holding || missing_holds(p->t, l))
-					      ? l->to
-					      : TIMELINE_START;
-	}
-	for (size_t i = h->size; i-- > 1;)
-		latest[i] = hidden_later(latest[2 * i], latest[2 * i + 1]);
-	return latest;
-}
-
 static void hides_init(struct proofs *p)
 {
 	struct hides *h = &p->hides;
@@ -69,10 +49,17 @@ static void hides_init(struct proofs *p)
 	for (size_t i = 0; i < p->t->n_loss; i++)
 		hides_sort_loss(p, (uint32_t)i, &cap);
 	sort_items(h->own, h->n_own, hides_compare_own);
-	for (h->size = 1; h->size < h->n; h->size *= 2)
-		;
-	h->latest = hides_ends(p, false);
-	h->holding = hides_ends(p, true);
+	loss_ends_init(&h->ends, h->n);
+	loss_ends_init(&h->holding, h->n);
+	for (size_t i = 0; i < h->n; i++) {
+		const struct timeline_loss *l = &p->t->loss[h->loss[i]];
+
+		loss_ends_put(&h->ends, i, l->to);
+		if (missing_holds(p->t, l))
+			loss_ends_put(&h->holding, i, l->to);
+	}
+	loss_ends_seal(&h->ends);
+	loss_ends_seal(&h->holding);
 }
 
 /* Returns those that hide runs of a thread only. */
@@ -85,41 +72,6 @@ static const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,
 
 	*n = search_where(h->n_own - at, i, h->own[at + i].tid > tid);
 	return *n ? &h->own[at] : NULL;
-}
-
-/* Returns the latest end of losses i to j - 1. */
-static int64_t hides_latest(const struct hides *h, size_t i, size_t j)
-{
-	int64_t latest = TIMELINE_START;
-
-	for (i += h->size, j += h->size; i < j; i /= 2, j /= 2) {
-		if (i & 1)
-			latest = hidden_later(latest, h->latest[i++]);
-		if (j & 1)
-			latest = hidden_later(latest, h->latest[--j]);
-	}
-	return latest;
-}
-
-/* Returns the first loss of a tree from i on that ends at or behind a time;
- * h->n. */
-static size_t hides_find(const struct hides *h, const int64_t *latest, size_t i,
-			 int64_t time)
-{
-	size_t at = i + h->size;
-
-	if (i >= h->n)
-		return h->n;
-	while (latest[at] < time) {
-		at++;
-		if (!(at & (at - 1)))
-			return h->n; /* that was the last one of its row */
-		while (!(at & 1))
-			at /= 2;
-	}
-	while (at < h->size)
-		at = 2 * at + (latest[2 * at] < time);
-	return at - h->size;
 }
 
 /* ---- the times of a gap */
@@ -237,7 +189,7 @@ static size_t hidden_pass_early(struct gap *g, size_t i)
 		i + search_where(h->n - i, k,
 				 t->loss[h->loss[i + k]].from > g->from ||
 					 t->loss[h->loss[i + k]].from >= g->to);
-	int64_t to = hides_latest(h, i, next);
+	int64_t to = loss_ends_latest(&h->ends, i, next);
 
 	/* of one that ends with the switch out, it depends on the CPU */
 	if (to <= g->from || to < g->since)
@@ -264,7 +216,7 @@ static size_t hidden_pass(struct gap *g, size_t i)
 			n, k,
 			t->loss[h->loss[i + k]].from - skew >= woken &&
 				t->loss[h->loss[i + k]].from - skew > last->to);
-		int64_t to = hides_latest(h, i, i + next);
+		int64_t to = loss_ends_latest(&h->ends, i, i + next);
 
 		if (!next)
 			break;
@@ -283,7 +235,7 @@ static void gap_find_hidden(struct gap *g)
 	int64_t skew = t->rules.skew;
 	int64_t from = g->from == TIMELINE_START ? g->from : g->from - skew;
 	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
-	size_t i = hides_find(h, h->latest, 0, from);
+	size_t i = loss_ends_find(&h->ends, 0, from);
 	size_t own = 0;
 	const struct timeline_loss *run = NULL;
 
@@ -304,9 +256,12 @@ static void gap_find_hidden(struct gap *g)
 		g->since = g->exact_to || g->counted < g->to ? g->counted + 1
 							     : g->to;
 	for (;;) {
-		i = hides_find(h, h->latest, i, g->since);
+		i = loss_ends_find(&h->ends, i, g->since);
 
-		bool all = i < h->n && t->loss[h->loss[i]].from <= to;
+		/* what is hidden up to the end hides no more */
+		bool all = i < h->n && t->loss[h->loss[i]].from <= to &&
+			   !(g->n_hidden &&
+			     g->hidden[g->n_hidden - 1].to == g->to);
 		bool some =
 			own < g->n_own && t->loss[g->own[own].loss].from <= to;
 
@@ -342,11 +297,11 @@ static bool gap_holds(const struct gap *g)
 	const struct timeline *t = g->p->t;
 	int64_t skew = t->rules.skew;
 	int64_t to = g->to == TIMELINE_END ? g->to : g->to + skew;
-	size_t i = hides_find(h, h->holding, 0, g->since);
+	size_t i = loss_ends_find(&h->holding, 0, g->since);
 
 	while (i < h->n && t->loss[h->loss[i]].from <= to &&
 	       !gap_has_loss(g, &t->loss[h->loss[i]]))
-		i = hides_find(h, h->holding, i + 1, g->since);
+		i = loss_ends_find(&h->holding, i + 1, g->since);
 	return i < h->n && t->loss[h->loss[i]].from <= to;
 }
 
@@ -396,9 +351,9 @@ void proofs_free(struct proofs *p)
 		return;
 	proofs_forget_all(p);
 	free(p->of);
-	free_all(p->odd, p->idle);
-	free_all(p->hides.loss, p->hides.latest, p->hides.holding,
-		 p->hides.own);
+	loss_ends_release(&p->hides.ends);
+	loss_ends_release(&p->hides.holding);
+	free_all(p->odd, p->idle, p->hides.loss, p->hides.own);
 	free(p);
 }
 
@@ -511,7 +466,8 @@ static bool gap_is_run(const struct gap *g)
 	if (!g->p->counts || !g->a || !g->b || g->exact_from || g->exact_to ||
 	    g->a->cpu != g->b->cpu)
 		return false;
-	while ((l = timeline_next_loss(g->p->t, g->from, g->from, l)))
+	while ((l = timeline_next_loss_on(g->p->t, g->a->cpu, g->from, g->from,
+					  l)))
 		if (l->cpu == g->a->cpu && !l->only_wakes &&
 		    l->from <= g->from && l->to >= g->to)
 			break;
@@ -626,10 +582,8 @@ static int64_t walk_loss_start(const struct walk *w,
 
 	if (timeline_on(t, s->cpu, s->from - 1, &before))
 		seen = before.to;
-	while ((l = timeline_next_loss(t, s->from, s->from, l)))
-		if (l->cpu == s->cpu || l->cpu < 0)
-			lower_to(start,
-				 l->spans && l->from < seen ? seen : l->from);
+	while ((l = timeline_next_loss_on(t, s->cpu, s->from, s->from, l)))
+		lower_to(start, l->spans && l->from < seen ? seen : l->from);
 	raise_to(start, w->g.came_from);
 	return start;
 }

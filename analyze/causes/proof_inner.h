@@ -1,6 +1,7 @@
 /* proof_inner.h - what the files of proof.h share: a thread's pieces while they
  * are made. For them only. */
 #pragma once
+#include "analyze/causes/loss_ends.h"
 #include "analyze/causes/packed_times.h"
 #include "analyze/causes/proof.h"
 
@@ -39,15 +40,13 @@ struct own_loss {
 	uint32_t loss;
 };
 
-/* Losses that may hide a run: numbers of the timeline's. latest[size + i] is
- * the end of loss i, TIMELINE_START behind the last one, and latest[i] the
- * later one of 2i and 2i + 1. */
+/* Losses that may hide a run: numbers of the timeline's. */
 struct hides {
 	uint32_t *loss; /* of any thread, by their start */
-	size_t n, size;
-	int64_t *latest;
-	int64_t *holding;     /* the same, of those that missing_holds() */
-	struct own_loss *own; /* by tid, then by their start */
+	size_t n;
+	struct loss_ends ends;
+	struct loss_ends holding; /* only of those that missing_holds() */
+	struct own_loss *own;	  /* by tid, then by their start */
 	size_t n_own, cap_own;
 };
 

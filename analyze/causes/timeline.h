@@ -42,6 +42,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/causes/loss_ends.h"
 #include "analyze/causes/packed_times.h"
 #include "stitch/base/table.h"
 
@@ -234,9 +235,8 @@ struct timeline {
 	struct timeline_loss *loss; /* as they are in the rings; by their start,
 				     * once it is sealed */
 	size_t n_loss, cap_loss;
-	/* Latest end of those losses that are below loss[i] in the tree whose
-	 * root is in the middle, and so on: timeline_visit_losses() */
-	int64_t *reach;
+	/* of loss[], and of those of each CPU, as they are in `losses` */
+	struct loss_ends ends, ends_on;
 	struct packed_times stay; /* by their end; a: length, b: in `stayed` */
 	struct packed_times wake; /* of one record, or of sched_waking and its
 				   * sched_wakeup: union wake_pair */
@@ -256,6 +256,7 @@ struct timeline {
 	 * stays on each CPU, in time order: item i of x = lists_get(&stays,
 	 * thread) is timeline_stay(t, numbers_get(&x, i)). timeline_seats() */
 	struct lists stays, wakes, seats;
+	struct lists losses; /* by their CPU + 1; 0: of an unknown one */
 	struct ring_part *ring_part;
 	size_t n_ring_part, cap_ring_part;
 	struct timeline_part *part; /* the last one begins at part_from */
@@ -327,6 +328,10 @@ const struct timeline_loss *
 timeline_next_loss_in(const struct timeline *t, int64_t from, int64_t to,
 		      const struct timeline_loss *l);
 
+/* The same of a CPU, and behind them of those whose CPU is not known. */
+const struct timeline_loss *
+timeline_next_loss_on(const struct timeline *t, int32_t cpu, int64_t from,
+		      int64_t to, const struct timeline_loss *l);
 /* Returns the latest end of the losses that begin before a time. O(log n). */
 int64_t timeline_loss_end(const struct timeline *t, int64_t time);
 

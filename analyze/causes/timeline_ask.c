@@ -34,7 +34,9 @@ void timeline_free(struct timeline *t)
 		return;
 	for (size_t i = 0; i < t->n_ring; i++)
 		free(t->ring[i].loss);
-	free_all(t->ring, t->told, t->anywhere, t->loss, t->reach);
+	free_all(t->ring, t->told, t->anywhere, t->loss);
+	loss_ends_release(&t->ends);
+	loss_ends_release(&t->ends_on);
 	packed_times_release(&t->stay);
 	packed_times_release(&t->wake);
 	intern_release(&t->stayed);
@@ -46,6 +48,7 @@ void timeline_free(struct timeline *t)
 	timeline_free_lists(&t->stays);
 	timeline_free_lists(&t->wakes);
 	timeline_free_lists(&t->seats);
+	timeline_free_lists(&t->losses);
 	free(t);
 }
 
@@ -223,25 +226,6 @@ static int64_t timeline_later(int64_t time, int64_t by)
 	return sum;
 }
 
-/* Returns the first of losses low to high - 1, from `first` on, that ends at a
- * time or behind it; SIZE_MAX: none does. One loss may last as long as all
- * others: their ends have no order. */
-static size_t timeline_find_loss(const struct timeline *t, size_t first,
-				 int64_t time, size_t low, size_t high)
-{
-	size_t i = low + (high - low) / 2;
-	size_t found;
-
-	if (low == high || high <= first || t->reach[i] < time)
-		return SIZE_MAX;
-	found = timeline_find_loss(t, first, time, low, i);
-	if (found < SIZE_MAX)
-		return found;
-	return i >= first && t->loss[i].to >= time
-		       ? i
-		       : timeline_find_loss(t, first, time, i + 1, high);
-}
-
 const struct timeline_loss *timeline_next_loss(const struct timeline *t,
 					       int64_t from, int64_t to,
 					       const struct timeline_loss *l)
@@ -251,8 +235,7 @@ const struct timeline_loss *timeline_next_loss(const struct timeline *t,
 	size_t i = l ? (size_t)(l - t->loss) + 1 : 0;
 
 	/* they are in the order of their beginnings */
-	if (i < t->n_loss && t->loss[i].from <= last && t->loss[i].to < first)
-		i = timeline_find_loss(t, i, first, 0, t->n_loss);
+	i = loss_ends_find(&t->ends, i, first);
 	return i < t->n_loss && t->loss[i].from <= last ? &t->loss[i] : NULL;
 }
 
@@ -266,25 +249,41 @@ const struct timeline_loss *timeline_next_loss_in(const struct timeline *t,
 	return l;
 }
 
+const struct timeline_loss *timeline_next_loss_on(const struct timeline *t,
+						  int32_t cpu, int64_t from,
+						  int64_t to,
+						  const struct timeline_loss *l)
+{
+	int64_t first = timeline_later(from, -t->rules.skew);
+	int64_t last = timeline_later(to, t->rules.skew);
+
+	/* those of no known CPU come behind those of this one */
+	for (int32_t on = l ? l->cpu : cpu;; on = -1, l = NULL) {
+		const struct numbers id =
+			lists_get(&t->losses, (size_t)(on + 1));
+		size_t i = id.first;
+
+		if (l)
+			i += search_where(id.n, k,
+					  numbers_get(&id, k) > l - t->loss);
+		i = loss_ends_find(&t->ends_on, i, first) - id.first;
+		if (i < id.n) {
+			const struct timeline_loss *next =
+				&t->loss[numbers_get(&id, i)];
+
+			if (next->from <= last)
+				return next;
+		}
+		if (on < 0)
+			return NULL;
+	}
+}
+
 int64_t timeline_loss_end(const struct timeline *t, int64_t time)
 {
-	int64_t latest = TIMELINE_START;
-	size_t low = 0;
-	size_t high = t->n_loss;
-
-	while (low < high) {
-		size_t i = low + (high - low) / 2;
-
-		if (t->loss[i].from >= time) {
-			high = i;
-			continue;
-		}
-		raise_to(latest, t->loss[i].to);
-		if (low < i)
-			raise_to(latest, t->reach[low + (i - low) / 2]);
-		low = i + 1;
-	}
-	return latest;
+	return loss_ends_latest(
+		&t->ends, 0,
+		search_where(t->n_loss, i, t->loss[i].from >= time));
 }
 
 bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,

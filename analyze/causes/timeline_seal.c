@@ -165,20 +165,6 @@ static void timeline_end_doubts(struct timeline *t)
 	timeline_cut_stays(t);
 }
 
-static int64_t timeline_reach(struct timeline *t, size_t low, size_t high)
-{
-	size_t i = low + (high - low) / 2;
-	int64_t left, right;
-
-	if (low == high)
-		return TIMELINE_START;
-	left = timeline_reach(t, low, i);
-	right = timeline_reach(t, i + 1, high);
-	t->reach[i] = left > right ? left : right;
-	raise_to(t->reach[i], t->loss[i].to);
-	return t->reach[i];
-}
-
 static void timeline_end_losses(struct timeline *t)
 {
 	for (int32_t i = 0; i < t->rules.cpus && i < TIMELINE_CPUS_MAX; i++)
@@ -211,8 +197,10 @@ static void timeline_end_losses(struct timeline *t)
 	timeline_end_silence(t);
 	timeline_end_doubts(t);
 	sort_items(t->loss, t->n_loss, timeline_compare_losses);
-	t->reach = mem_new(t->n_loss + 1, sizeof(*t->reach));
-	timeline_reach(t, 0, t->n_loss);
+	loss_ends_init(&t->ends, t->n_loss);
+	for (size_t i = 0; i < t->n_loss; i++)
+		loss_ends_put(&t->ends, i, t->loss[i].to);
+	loss_ends_seal(&t->ends);
 }
 
 typedef uint32_t timeline_owner_fn(const struct timeline *t, size_t i);
@@ -230,6 +218,11 @@ static uint32_t timeline_seat_owner(const struct timeline *t, size_t i)
 static uint32_t timeline_wake_owner(const struct timeline *t, size_t i)
 {
 	return timeline_wake(t, (uint32_t)i).waiter;
+}
+
+static uint32_t timeline_loss_owner(const struct timeline *t, size_t i)
+{
+	return (uint32_t)(t->loss[i].cpu + 1);
 }
 
 static int timeline_compare_stays(const void *a, const void *b, void *arg)
@@ -316,6 +309,15 @@ void timeline_seal(struct timeline *t)
 			    timeline_seat_owner);
 	timeline_make_lists(t, &t->wakes, 2 * t->wake.n, t->n_thread,
 			    timeline_wake_owner);
+	timeline_make_lists(t, &t->losses, t->n_loss, t->n_ring + 1,
+			    timeline_loss_owner);
+	loss_ends_init(&t->ends_on, t->n_loss);
+	for (size_t i = 0; i < t->n_loss; i++)
+		loss_ends_put(
+			&t->ends_on, i,
+			t->loss[packed_times_get(&t->losses.number, i).time]
+				.to);
+	loss_ends_seal(&t->ends_on);
 }
 
 void timeline_settle(struct timeline *t, timeline_settle_fn *fn, void *arg)
