@@ -221,7 +221,7 @@ static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 	const struct causes_span *span =
 		causes_kernel_find(c->kernel, capture, time);
 
-	if (c->t && span && c->span && span != c->span) {
+	if (c->t && span && c->span && span->line != c->span->line) {
 		timeline_change(c->t);
 		wake_contexts_change(c->contexts);
 	}

@@ -82,6 +82,8 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 	struct causes_capture c = {
 		.id = rows_int(r, CAUSES_TYPES_CAPTURE),
 		.together = rows_int(r, CAUSES_TYPES_TOGETHER),
+		.line = rows_int(r, CAUSES_TYPES_LINE),
+		.place = rows_int(r, CAUSES_TYPES_PLACE),
 		.rules = {
 			.cpus = cpus > 0 && cpus <= CPU_ID_MAX + 1 ? (int32_t)cpus : 0,
 			.skew = !strcmp(format, "ftext") ? TEXT_SKEW : 0,
@@ -308,7 +310,7 @@ static void causes_add_spans(struct causes_kernel *k,
 		lower_to(to, c->last);
 		if (from <= to)
 			*mem_add(k->span, k->n, k->cap) =
-				(struct causes_span){ from, to, c };
+				(struct causes_span){ from, to, c, 0 };
 		raise_to(from, next);
 	}
 	/* Moves those to their places. There are few of them, so this is less
@@ -361,6 +363,14 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 			(struct causes_span){ .capture = k->capture };
 	k->span[0].from = TIMELINE_START;
 	k->span[k->n - 1].to = TIMELINE_END;
+	for (size_t j = 1; j < k->n; j++) {
+		const struct causes_capture *last = k->span[j - 1].capture;
+		const struct causes_capture *c = k->span[j].capture;
+		bool goes_on =
+			c->line == last->line && c->place == last->place + 1;
+
+		k->span[j].line = goes_on ? k->span[j - 1].line : j;
+	}
 	return rows_end(r, err);
 }
 
@@ -452,23 +462,34 @@ const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 {
 	size_t at = search_where(k->n, i, k->span[i].to >= time);
 
-	if (at == k->n || k->span[at].from > time ||
-	    k->span[at].capture->id != capture)
+	if (at == k->n || k->span[at].from > time)
 		return NULL;
-	return &k->span[at];
+	/* a piece may end among records of one time */
+	for (size_t i = at - (at > 0); i < k->n && i <= at + 1; i++)
+		if (k->span[i].line == k->span[at].line &&
+		    k->span[i].capture->id == capture)
+			return &k->span[i];
+	return NULL;
 }
 
 int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 			 const char *query, causes_loss_fn *fn, void *arg,
 			 struct err *err)
 {
+	size_t last = 0; /* of the line */
+
 	for (size_t i = 0; i < k->n; i++) {
 		const struct causes_span *s = &k->span[i];
+		int64_t from = k->span[s->line].from;
 		struct rows *r = ROWS_BY(db, query, err, s->capture->id,
 					 s->capture->type);
 
+		raise_to(last, i);
+		while (last + 1 < k->n && k->span[last + 1].line == s->line)
+			last++;
 		fn(arg, s, NULL);
 		while (rows_step(r)) {
+			int64_t to = k->span[last].to;
 			struct timeline_loss l = {
 				.id = rows_int(r, CAUSES_LOSSES_ID),
 				.from = rows_int_or(r, CAUSES_LOSSES_T0,
@@ -481,11 +502,11 @@ int causes_kernel_losses(const struct causes_kernel *k, struct store *db,
 					rows_int(r, CAUSES_LOSSES_SILENT) != 0,
 			};
 
-			if (l.to < s->from || l.from > s->to)
+			if (l.to < from || l.from > to)
 				continue;
-			if (l.from < s->from || l.to > s->to) {
-				raise_to(l.from, s->from);
-				lower_to(l.to, s->to);
+			if (l.from < from || l.to > to) {
+				raise_to(l.from, from);
+				lower_to(l.to, to);
 				l.n = -1;
 			}
 			fn(arg, s, &l);

@@ -22,6 +22,8 @@ struct store;
 struct causes_capture {
 	int64_t id;
 	int64_t together;  /* the same for captures of one kernel and time */
+	int64_t line;	   /* the same for pieces of one stream, of which the */
+	int64_t place;	   /* next place has what follows without a gap */
 	int64_t type;	   /* event_type.id of the switches */
 	int64_t switches;  /* how many of these were recorded, */
 	int64_t happened;  /* more if they were sampled */
@@ -49,6 +51,8 @@ struct causes_span {
 	int64_t from, to; /* both count; the first of a kernel begins at
 			   * TIMELINE_START, the last ends at TIMELINE_END */
 	const struct causes_capture *capture;
+	size_t line; /* number of the first span of those up to this one of
+		      * which each goes on without a gap */
 };
 
 /* A kernel with context switches. */
@@ -85,12 +89,14 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k);
 /* Returns the capture of that id; NULL: none of its spans. */
 const struct causes_capture *
 causes_kernel_capture(const struct causes_kernel *k, int64_t id);
-/* Returns the span in which this capture tells of a time; NULL: it does not. */
+/* Returns the span in which this capture tells of a time, or a piece of its
+ * stream does; NULL: it does not. */
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 					     int64_t capture, int64_t time);
 /* Calls fn for each span, and then for each loss of its capture by its start,
- * as far as it is in the span: of one that is cut, n is not known. query: its
- * rows have the columns of causes_losses. l: NULL for the span itself. */
+ * as far as it is in spans that go on: of one that is cut, n is not known.
+ * query: its rows have the columns of causes_losses. l: NULL for the span
+ * itself. */
 typedef void causes_loss_fn(void *arg, const struct causes_span *span,
 			    const struct timeline_loss *l);
 int causes_kernel_losses(const struct causes_kernel *k, struct store *db,

@@ -66,12 +66,13 @@ struct intervals_type {
 	uint32_t first, n; /* in role[] */
 };
 
-/* A capture, which may have several buffers. */
+/* A capture, or a stream in pieces; it may have several buffers. */
 struct intervals_capture {
 	char *format, *arch;
 	bool by_cpu;	/* its events were turned on CPU by CPU: perf */
 	bool some;	/* only some tasks were recorded */
 	bool pairs;	/* it has events of them */
+	bool asked;	/* what its switches show to be missing is taken */
 	bool uncounted; /* records are missing that no loss counts */
 	uint32_t *world;
 	size_t n_world, cap_world;
@@ -87,6 +88,32 @@ struct intervals_cpu {
 
 /* ---- types and pairs */
 
+/* Returns the first piece of the stream of which a capture is one; itself. */
+static uint32_t intervals_line(const struct intervals *iv, int64_t capture)
+{
+	if (capture < 0 || capture > UINT16_MAX)
+		return 0;
+	return (size_t)capture < iv->n_line && iv->line[capture]
+		       ? iv->line[capture]
+		       : (uint32_t)capture;
+}
+
+static int intervals_read_lines(struct intervals *iv, struct err *err)
+{
+	struct rows *r = rows_of(iv->db, "interval_lines", err);
+
+	while (rows_step(r)) {
+		int64_t capture = rows_int(r, INTERVAL_LINES_CAPTURE);
+		uint32_t line =
+			intervals_line(iv, rows_int(r, INTERVAL_LINES_LINE));
+
+		if (capture > 0 && capture <= UINT16_MAX)
+			*mem_at(iv->line, iv->n_line, iv->cap_line, capture) =
+				line;
+	}
+	return rows_end(r, err);
+}
+
 static int intervals_read_types(struct intervals *iv, struct err *err)
 {
 	struct rows *r = rows_dense(iv->db, "interval_types", err);
@@ -96,17 +123,15 @@ static int intervals_read_types(struct intervals *iv, struct err *err)
 	while (rows_step(r)) {
 		struct intervals_type *t =
 			mem_add(iv->type, iv->n_type, iv->cap_type);
-		int64_t capture = rows_int(r, INTERVAL_TYPES_CAPTURE);
 		struct intervals_capture *c;
 
-		if (capture < 0 || capture > UINT16_MAX)
-			capture = 0;
 		*t = (struct intervals_type){
 			.name = arena_strdup(&iv->text,
 					     rows_text(r, INTERVAL_TYPES_NAME)),
 			.buffer = arena_strdup(
 				&iv->text, rows_text(r, INTERVAL_TYPES_BUFFER)),
-			.capture = (uint32_t)capture,
+			.capture = intervals_line(
+				iv, rows_int(r, INTERVAL_TYPES_CAPTURE)),
 			.sample = rows_int(r, INTERVAL_TYPES_SAMPLE) != 0,
 			.sampled = rows_int(r, INTERVAL_TYPES_SAMPLED) != 0,
 		};
@@ -558,6 +583,17 @@ static int intervals_read_threads(struct intervals *iv, struct err *err)
 			.short_code = rows_int(r, INTERVAL_THREADS_SHORT) != 0,
 			.born = rows_int(r, INTERVAL_THREADS_BORN),
 		};
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(iv->db, "interval_lives", err);
+	while (rows_step(r)) {
+		int64_t thread = rows_int(r, INTERVAL_LIVES_THREAD);
+		int64_t same = rows_int(r, INTERVAL_LIVES_SAME);
+
+		if (thread > 0 && (uint64_t)thread < iv->n_thread && same > 0 &&
+		    (uint64_t)same < iv->n_thread)
+			iv->thread[thread].same = (uint32_t)same;
+	}
 	return rows_end(r, err);
 }
 
@@ -725,17 +761,20 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 					   .cpu = -1,
 					   .of_task = c->partial.why };
 
-	for (uint32_t k = 0; k < iv->n_capture; k++) {
-		if (!causes_kernel_capture(c->kernel, k))
+	for (uint32_t i = 0; i < c->kernel->n; i++) {
+		uint32_t k = intervals_line(iv, c->kernel->span[i].capture->id);
+
+		if (k >= iv->n_capture || iv->capture[k].asked)
 			continue;
+		iv->capture[k].asked = true;
 		iv->capture[k].uncounted = !missing_counts(t);
 		if (premise && iv->capture[k].pairs)
 			iv->sums.premise = arena_strdup(&iv->text, premise);
 		if (blind)
 			intervals_lose_silent(iv, k, &all);
-		for (size_t i = 0; !blind && i < t->n_loss; i++)
-			if (t->loss[i].silent)
-				intervals_lose_silent(iv, k, &t->loss[i]);
+		for (size_t j = 0; !blind && j < t->n_loss; j++)
+			if (t->loss[j].silent)
+				intervals_lose_silent(iv, k, &t->loss[j]);
 	}
 }
 
@@ -758,10 +797,12 @@ static int intervals_read_losses(struct intervals *iv, struct err *err)
 	struct loss_rows *rows = loss_rows_load(iv->db, &filter_none, err);
 	size_t n = rows ? rows->n : 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		rows->row[i].capture = intervals_line(iv, rows->row[i].capture);
 		if (!strcmp(rows->row[i].what, "silent") &&
 		    rows->row[i].capture < iv->n_capture)
 			iv->capture[rows->row[i].capture].uncounted = true;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct loss_row *l = &rows->row[i];
 		bool counted = l->capture < iv->n_capture &&
@@ -840,7 +881,8 @@ static int intervals_read_locks(struct intervals *iv, struct err *err)
 		table_add(
 			&iv->by_lock,
 			intervals_lock_hash(
-				rows_int(r, LOCK_NAMES_CAPTURE),
+				intervals_line(iv,
+					       rows_int(r, LOCK_NAMES_CAPTURE)),
 				(int64_t)strtoull(rows_text(r, LOCK_NAMES_ADDR),
 						  NULL, 16)),
 			intern_add(&iv->names, rows_text(r, LOCK_NAMES_NAME)));
@@ -1104,7 +1146,7 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	if (!t->n)
 		return 0;
 	if (thread > 0 && (uint64_t)thread < iv->n_thread)
-		e.thread = (uint32_t)thread;
+		e.thread = iv->thread[thread].same ?: (uint32_t)thread;
 	rc = payloads_fields(iv->payloads, &e, &f, err);
 	if (rc < 0)
 		return -1;
@@ -1205,7 +1247,7 @@ static struct intervals *intervals_begin(struct store *db, const char *path,
 	iv->path = path;
 	iv->ask = a;
 	intern_add(&iv->names, "");
-	if (intervals_read_types(iv, err))
+	if (intervals_read_lines(iv, err) || intervals_read_types(iv, err))
 		goto fail;
 	/* the formats of all events are read only where they are needed */
 	if (a->any && !a->n_pair && !intervals_are_named(iv))
@@ -1265,8 +1307,8 @@ void intervals_close(struct intervals *iv)
 	arena_release(&iv->text);
 	for (size_t i = 0; i < iv->n_capture; i++)
 		free(iv->capture[i].world);
-	free_all(iv->own, iv->type, iv->capture, iv->cpu, iv->pair, iv->role,
-		 iv->thread, iv);
+	free_all(iv->own, iv->line, iv->type, iv->capture, iv->cpu, iv->pair,
+		 iv->role, iv->thread, iv);
 }
 
 bool intervals_of_program(const struct intervals *iv, uint32_t pair)

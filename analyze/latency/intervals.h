@@ -36,6 +36,8 @@ struct intervals_thread {
 	int64_t tid, pid; /* -1: not known */
 	const char *comm;
 	uint32_t process;
+	uint32_t same;	 /* its row in the first piece of the stream that has
+			  * it; 0: itself */
 	int64_t born;	 /* INT64_MIN: before the recording, or not known */
 	bool short_code; /* a program of 32 bits */
 };
@@ -60,6 +62,8 @@ struct intervals {
 	const char *path;
 	const struct intervals_ask *ask;
 	struct pair_kind *own; /* of ask->pair */
+	uint32_t *line; /* by capture.id: of its first piece; 0: itself */
+	size_t n_line, cap_line;
 	struct intervals_type *type;
 	size_t n_type, cap_type;
 	struct intervals_capture *capture; /* by capture.id */

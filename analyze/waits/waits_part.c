@@ -95,7 +95,7 @@ static void waits_take_loss(void *arg, const struct causes_span *s,
 		return;
 	}
 	/* what one capture tells no more, and the next not yet */
-	if (s > p->kernel->span)
+	if (s > p->kernel->span && s == &p->kernel->span[s->line])
 		waits_lose_on(p, -1, s[-1].to, s->from);
 	if (causes_capture_sampled(s->capture))
 		waits_lose_on(p, -1, s->from, s->to);

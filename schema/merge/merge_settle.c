@@ -365,17 +365,20 @@ static int merge_settle_open(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Judges the requests that wait in pieces of a stream. */
+/* Judges the requests that wait in pieces of a stream, and finds since when
+ * their losses are. */
 static int settle_pieces(struct merge *m, struct err *err)
 {
-	int64_t waits;
+	int64_t waits, lossy;
 
 	if (maker_exec(m->out, store_sql("settle_lines"), err) ||
-	    maker_number(m->out, store_sql("settle_waiting"), &waits, err))
+	    maker_number(m->out, store_sql("settle_waiting"), &waits, err) ||
+	    maker_number(m->out, store_sql("settle_lossy"), &lossy, err))
 		return -1;
-	if (waits && (maker_exec(m->out, store_sql("settle_cpus"), err) ||
-		      settle_judge(m, err) || merge_apply(m, err) ||
-		      maker_exec(m->out, store_sql("settle_cpus_end"), err)))
+	if ((waits || lossy) &&
+	    (maker_exec(m->out, store_sql("settle_cpus"), err) ||
+	     (waits && (settle_judge(m, err) || merge_apply(m, err))) ||
+	     maker_exec(m->out, store_sql("settle_cpus_end"), err)))
 		return -1;
 	return maker_exec(m->out, store_sql("settle_lines_end"), err);
 }

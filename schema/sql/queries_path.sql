@@ -4,10 +4,10 @@
 -- name: causes_types
 -- Events, with what is known of their captures, and what they tell of switches.
 -- Events of an ftrace instance are named INSTANCE/EVENT. system_wide -1: not
--- known.
+-- known. line, place: of the piece of a stream.
 SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
 	sampled, format, cpus, release, arch, pauses, together, first_ns,
-	last_ns, CASE WHEN events = 0 THEN ''
+	last_ns, line, place, CASE WHEN events = 0 THEN ''
 	WHEN kind = 'record' AND name = 'switch' THEN 'record'
 	WHEN kind <> 'sample' THEN ''
 	WHEN name IN ('sched:sched_switch', 'sched_switch')
@@ -34,7 +34,11 @@ FROM (
 			AND key = 'pauses'), -1) AS pauses,
 		coalesce(nullif(c.together, 0), c.id, 0) AS together,
 		coalesce(c.first_ns, 0) AS first_ns,
-		coalesce(c.last_ns, 0) AS last_ns
+		coalesce(c.last_ns, 0) AS last_ns,
+		coalesce((SELECT value FROM meta WHERE capture = t.capture
+			AND key = 'line'), t.capture) AS line,
+		coalesce((SELECT value FROM meta WHERE capture = t.capture
+			AND key = 'place'), 0) AS place
 	FROM event_type t LEFT JOIN capture c ON c.id = t.capture)
 ORDER BY id
 
@@ -137,6 +141,30 @@ SELECT t.id, t.capture,
 	coalesce((SELECT value FROM meta WHERE capture = t.capture
 		AND key = 'pauses'), -1) AS pauses
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
+
+-- name: interval_lines
+-- The first piece of the stream that each capture is of.
+SELECT capture, value AS line FROM meta WHERE key = 'line'
+
+-- name: interval_lives
+-- Threads of pieces of streams, with the first row of each life: see settle_lines.
+SELECT thread, first_value(thread) OVER (PARTITION BY line, tid, life
+	ORDER BY place, start_ns, thread) AS same
+FROM (SELECT *, sum(begins) OVER (PARTITION BY line, tid
+		ORDER BY place, start_ns, thread ROWS UNBOUNDED PRECEDING)
+		AS life
+	FROM (SELECT h.id AS thread, l.value AS line, h.tid,
+			p.value AS place, h.start_ns,
+			lag(p.value) OVER same IS p.value
+				OR (h.start_ns NOT NULL AND lag(h.start_ns)
+					OVER same IS NOT h.start_ns) AS begins
+		FROM meta l
+		JOIN meta p ON p.capture = l.capture AND p.key = 'place'
+		JOIN process o ON o.capture = l.capture
+		JOIN thread h ON h.process = o.id AND h.tid >= 0
+		WHERE l.key = 'line'
+		WINDOW same AS (PARTITION BY l.value, h.tid
+			ORDER BY p.value, h.start_ns, h.id)))
 
 -- name: kernels
 -- The images of kernels, as code_images.

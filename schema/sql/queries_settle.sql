@@ -2,13 +2,7 @@
 -- stream: why that is so. See schema/merge/merge_settle.c.
 
 -- name: settle_has_pieces
-SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'cut_behind')
-	AND (EXISTS (SELECT 1 FROM request WHERE chain IS NULL
-			AND cookie NOT NULL AND verdict IN (SELECT id FROM word
-				WHERE kind = 'request'
-				AND name IN ('pending_end', 'unexplained')))
-		OR EXISTS (SELECT 1 FROM chain WHERE NOT n_events))
-		AS has_pieces
+SELECT EXISTS (SELECT 1 FROM meta WHERE key = 'cut_behind') AS has_pieces
 
 -- name: settle_has_merged
 SELECT EXISTS (SELECT 1 FROM request WHERE flags & 4096)
@@ -124,6 +118,9 @@ DELETE FROM piece WHERE line IN (SELECT p.line FROM piece p
 		OR c.note LIKE '%overwrite%' OR c.note LIKE '%injected%');
 DELETE FROM piece WHERE line NOT IN (SELECT p.line FROM piece p
 	JOIN capture c ON c.id = p.capture WHERE c.last_ns NOT NULL);
+DELETE FROM meta WHERE key IN ('line', 'place') AND capture;
+INSERT INTO meta(capture, key, value) SELECT capture, 'line', line FROM piece
+UNION ALL SELECT capture, 'place', place FROM piece;
 CREATE TEMP TABLE waiting(event INTEGER PRIMARY KEY, line INTEGER, tid INTEGER);
 INSERT INTO waiting SELECT r.event, p.line, h.tid
 FROM request r JOIN event e ON e.id = r.event JOIN event_type t ON t.id = e.type
@@ -233,18 +230,12 @@ SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
 				WHERE line = ?1)) AS filtered
 FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
--- Losses of a line, with the time since when there may have been some. In its
--- piece a ring may have had no record before, or only one that the piece begins
--- with; the pieces before have its last one. So it is if a stream has no end (its
--- cut_behind is 1), which is one loss: what each CPU wrote behind its last record
--- is missing.
+-- Losses of a line. If a stream has no end (its cut_behind is 1), that is one loss:
+-- what each CPU wrote behind its last record is missing.
 -- ?1: the line
 -- name: settle_losses
-SELECT l.id, l.what, l.cpu, l.t1,
-	CASE WHEN b.t < l.t1 THEN coalesce(max(l.t0, b.t), b.t) ELSE l.t0 END
-		AS t0
+SELECT l.id, l.what, l.cpu, l.t1, l.t0
 FROM piece p JOIN loss l ON l.capture = p.capture
-LEFT JOIN cpu_before b ON b.capture = l.capture AND b.cpu = l.cpu
 WHERE p.line = ?1 AND l.id NOT IN (SELECT id FROM no_end)
 UNION ALL
 SELECT l.id, 'damage', NULL, NULL, max(c.last_ns)
@@ -258,7 +249,9 @@ JOIN cpu_last c ON c.capture = q.capture
 WHERE l.line = ?1 GROUP BY l.id, c.cpu
 ORDER BY 4, 5, 1
 
--- The last time of each CPU before a piece.
+-- The last time of each CPU before a piece, since when its losses are: in its
+-- piece a ring may have had no record before, or only one that the piece begins
+-- with.
 -- name: settle_cpus
 CREATE TEMP TABLE cpu_last(capture INTEGER, cpu INTEGER, t INTEGER,
 	PRIMARY KEY(capture, cpu)) WITHOUT ROWID;
@@ -268,7 +261,10 @@ INSERT INTO cpu_last SELECT capture, cpu, max(t) FROM (
 	WHERE e.cpu NOT NULL GROUP BY e.type, e.cpu
 	UNION ALL
 	SELECT capture, cpu, max(time_ns) FROM chain WHERE cpu NOT NULL
-	GROUP BY 1, 2)
+	GROUP BY 1, 2
+	UNION ALL
+	SELECT capture, cpu, max(t1) FROM loss
+	WHERE cpu NOT NULL AND what = 'lost' GROUP BY 1, 2)
 WHERE capture IN (SELECT capture FROM piece)
 GROUP BY 1, 2;
 CREATE TEMP TABLE cpu_before(capture INTEGER, cpu INTEGER, t INTEGER,
@@ -279,6 +275,8 @@ INSERT INTO cpu_before SELECT p.capture, c.cpu, max(s.t) OVER (
 FROM piece p JOIN (SELECT DISTINCT q.line, l.cpu FROM piece q
 		JOIN cpu_last l ON l.capture = q.capture) c ON c.line = p.line
 LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu;
+UPDATE loss SET t0 = max(coalesce(loss.t0, b.t), b.t) FROM cpu_before b
+WHERE b.capture = loss.capture AND b.cpu = loss.cpu AND b.t < loss.t1;
 CREATE TEMP TABLE no_end(id INTEGER PRIMARY KEY, line INTEGER);
 INSERT INTO no_end SELECT min(l.id), p.line
 FROM piece p JOIN meta m ON m.capture = p.capture AND m.key = 'cut_behind'
@@ -289,6 +287,10 @@ GROUP BY p.line
 
 -- name: settle_waiting
 SELECT EXISTS (SELECT 1 FROM waiting) OR EXISTS (SELECT 1 FROM orphan) AS waits
+
+-- name: settle_lossy
+SELECT EXISTS (SELECT 1 FROM piece p JOIN loss l ON l.capture = p.capture
+	WHERE p.place AND l.cpu NOT NULL AND l.t1 NOT NULL) AS lossy
 
 -- A chain without a request has another reason. One with other addresses than an
 -- earlier one of its cookie was told when they were compared.
