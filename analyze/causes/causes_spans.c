@@ -56,7 +56,7 @@ void causes_spans_free(struct causes_spans *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->n; i++)
-		free(s->kernel[i].span);
+		free_all(s->kernel[i].span, s->kernel[i].of);
 	free_all(s->kernel, s->measured, s->capture, s);
 }
 
@@ -146,7 +146,7 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 			continue;
 		/* the store makes no such name, but the database may be from
 		 * elsewhere */
-		if (i == WORD_SWITCH &&
+		if (i == WORD_SWITCH && events &&
 		    !row_cursor_is_table(rows_text(r, CAUSES_TYPES_FIELDS))) {
 			s->bare += (uint64_t)events;
 			continue;
@@ -160,7 +160,8 @@ static int causes_read_choices(struct causes_spans *s, struct causes_found *f,
 					.capture = causes_read_capture(r)
 				};
 		x = &f->choice[k];
-		if (events <= x->events[i])
+		/* of a piece of a stream none may be of this type */
+		if (x->type[i] && events <= x->events[i])
 			continue;
 		x->type[i] = rows_int(r, CAUSES_TYPES_ID);
 		x->events[i] = events;
@@ -324,6 +325,66 @@ static void causes_add_spans(struct causes_kernel *k,
 	}
 }
 
+/* A piece of a stream. */
+struct causes_piece {
+	const struct causes_capture *of;
+};
+
+COMPARE_FUNCTION(causes_compare_pieces, struct causes_piece,
+		 compare_numbers(x->of->place, y->of->place));
+
+/* Adds a capture, with the pieces of its stream that fit and have switches:
+ * they go on without a gap, each up to its last time, though a record of a ring
+ * that was read late may be in a later piece. If another capture tells of a
+ * part of their time, each is one for itself. added: by capture. */
+static void causes_add_run(struct causes_spans *s, struct causes_kernel *k,
+			   size_t i, const bool *fits, bool *added)
+{
+	const struct causes_capture *c = &s->capture[i];
+	struct causes_piece *piece = NULL;
+	int64_t first = TIMELINE_END, last = TIMELINE_START;
+	size_t n = 0, cap = 0, low, at;
+
+	for (size_t j = i; j < s->n_capture; j++)
+		if (fits[j] && !added[j] && s->capture[j].line == c->line)
+			mem_add(piece, n, cap)->of = &s->capture[j];
+	sort_items(piece, n, causes_compare_pieces);
+	for (low = 0; piece[low].of != c; low++)
+		;
+	at = low;
+	while (low && piece[low - 1].of->place == piece[low].of->place - 1)
+		low--;
+	while (at + 1 < n && piece[at + 1].of->place == piece[at].of->place + 1)
+		at++;
+	n = at + 1 - low;
+	for (size_t j = low; j < low + n; j++) {
+		lower_to(first, piece[j].of->first);
+		raise_to(last, piece[j].of->last);
+		added[piece[j].of - s->capture] = true;
+	}
+	if (n == 1 ||
+	    any_where(k->n, j,
+		      k->span[j].from <= last && k->span[j].to >= first)) {
+		for (size_t j = low; j < low + n; j++)
+			causes_add_spans(k, piece[j].of);
+		free(piece);
+		return;
+	}
+	at = search_where(k->n, j, k->span[j].from > first);
+	mem_reach(k->span, k->n, k->cap, k->n + n);
+	memmove(&k->span[at + n], &k->span[at],
+		(k->n - n - at) * sizeof(*k->span));
+	for (size_t j = 0; j < n; j++) {
+		int64_t to = j + 1 < n ? piece[low + j].of->last : last;
+
+		raise_to(to, causes_sum(first, -1));
+		k->span[at + j] =
+			(struct causes_span){ first, to, piece[low + j].of, j };
+		first = causes_sum(to, 1);
+	}
+	free(piece);
+}
+
 /* Makes the kernel of capture i and of all others of it that have none so far.
  * of: by capture, whether it has its kernel. */
 static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
@@ -332,6 +393,7 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 	size_t n = s->n_capture;
 	struct rows *r = ROWS_BY(db, "causes_captures", err, s->capture[i].id);
 	bool *fits = mem_new(n, sizeof(*fits));
+	bool *added = mem_new(n, sizeof(*added));
 	struct causes_kernel *k = mem_add(s->kernel, s->n, s->cap);
 
 	*k = (struct causes_kernel){ .capture = &s->capture[i],
@@ -353,23 +415,23 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 
 		if (!fits[j])
 			continue;
-		causes_add_spans(k, c);
+		if (!added[j])
+			causes_add_run(s, k, j, fits, added);
 		lower_to(k->first_event, c->first_event);
 		raise_to(k->last_event, c->last_event);
 	}
-	free(fits);
+	free_all(fits, added);
 	if (!k->n)
 		*mem_add(k->span, k->n, k->cap) =
 			(struct causes_span){ .capture = k->capture };
 	k->span[0].from = TIMELINE_START;
 	k->span[k->n - 1].to = TIMELINE_END;
-	for (size_t j = 1; j < k->n; j++) {
-		const struct causes_capture *last = k->span[j - 1].capture;
-		const struct causes_capture *c = k->span[j].capture;
-		bool goes_on =
-			c->line == last->line && c->place == last->place + 1;
+	for (size_t j = 0; j < k->n; j++) {
+		int64_t id = k->span[j].capture->id;
 
-		k->span[j].line = goes_on ? k->span[j - 1].line : j;
+		k->span[j].line = j - k->span[j].line;
+		if (id >= 0 && id <= UINT16_MAX)
+			*mem_at(k->of, k->n_of, k->cap_of, id) = j + 1;
 	}
 	return rows_end(r, err);
 }
@@ -448,28 +510,34 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
 	return all;
 }
 
+/* Returns a span of a capture; NULL: it has none. */
+static const struct causes_span *
+causes_kernel_span(const struct causes_kernel *k, int64_t id)
+{
+	return id >= 0 && (uint64_t)id < k->n_of && k->of[id]
+		       ? &k->span[k->of[id] - 1]
+		       : NULL;
+}
+
 const struct causes_capture *
 causes_kernel_capture(const struct causes_kernel *k, int64_t id)
 {
-	for (size_t i = 0; i < k->n; i++)
-		if (k->span[i].capture->id == id)
-			return k->span[i].capture;
-	return NULL;
+	const struct causes_span *s = causes_kernel_span(k, id);
+
+	return s ? s->capture : NULL;
 }
 
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 					     int64_t capture, int64_t time)
 {
 	size_t at = search_where(k->n, i, k->span[i].to >= time);
+	const struct causes_span *s = causes_kernel_span(k, capture);
 
-	if (at == k->n || k->span[at].from > time)
+	if (!s || at == k->n || k->span[at].from > time)
 		return NULL;
-	/* a piece may end among records of one time */
-	for (size_t i = at - (at > 0); i < k->n && i <= at + 1; i++)
-		if (k->span[i].line == k->span[at].line &&
-		    k->span[i].capture->id == capture)
-			return &k->span[i];
-	return NULL;
+	return k->span[at].capture->id == capture ? &k->span[at]
+	       : k->span[at].line == s->line	  ? s
+						  : NULL;
 }
 
 int causes_kernel_losses(const struct causes_kernel *k, struct store *db,

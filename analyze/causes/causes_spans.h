@@ -52,7 +52,8 @@ struct causes_span {
 			   * TIMELINE_START, the last ends at TIMELINE_END */
 	const struct causes_capture *capture;
 	size_t line; /* number of the first span of those up to this one of
-		      * which each goes on without a gap */
+		      * which each goes on without a gap: no other capture is
+		      * between them */
 };
 
 /* A kernel with context switches. */
@@ -60,6 +61,8 @@ struct causes_kernel {
 	const struct causes_capture *capture; /* the main one */
 	struct causes_span *span;	      /* in time order */
 	size_t n, cap;
+	size_t *of; /* by capture.id: the number of a span of it, + 1; 0 */
+	size_t n_of, cap_of;
 	int64_t first_event, last_event; /* ids, of all these captures */
 };
 
@@ -89,8 +92,8 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k);
 /* Returns the capture of that id; NULL: none of its spans. */
 const struct causes_capture *
 causes_kernel_capture(const struct causes_kernel *k, int64_t id);
-/* Returns the span in which this capture tells of a time, or a piece of its
- * stream does; NULL: it does not. */
+/* Returns the span in which this capture tells of a time, or, where another
+ * piece of its stream does, its own one; NULL: it does not. */
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 					     int64_t capture, int64_t time);
 /* Calls fn for each span, and then for each loss of its capture by its start,

@@ -365,15 +365,40 @@ static int merge_settle_open(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Judges the requests that wait in pieces of a stream, and finds since when
- * their losses are. */
+/* Adds the silent losses that show between pieces. */
+static int settle_switches(struct merge *m, struct err *err)
+{
+	struct rows *r =
+		rows_of(maker_read(m->out, err), "settle_switches", err);
+	int rc = 0;
+
+	while (!rc && rows_step(r)) {
+		const char *fields = rows_text(r, SETTLE_SWITCHES_FIELDS);
+		char *name = mem_must(sqlite3_mprintf("%Q", fields));
+		char *table = mem_must(sqlite3_mprintf("\"%w\"", fields));
+		const struct sql_gap gap[] = { { "name", name },
+					       { "table", table } };
+		char *sql =
+			store_sql_fill("settle_silent", gap, ARRAY_SIZE(gap));
+
+		rc = maker_exec(m->out, sql, err);
+		free(sql);
+		sqlite3_free(name);
+		sqlite3_free(table);
+	}
+	return rc ? rows_stop(r) : rows_end(r, err);
+}
+
+/* Judges the requests that wait in pieces of a stream, and finds where their
+ * records are missing: since when, and between them. */
 static int settle_pieces(struct merge *m, struct err *err)
 {
 	int64_t waits, lossy;
 
 	if (maker_exec(m->out, store_sql("settle_lines"), err) ||
 	    maker_number(m->out, store_sql("settle_waiting"), &waits, err) ||
-	    maker_number(m->out, store_sql("settle_lossy"), &lossy, err))
+	    maker_number(m->out, store_sql("settle_lossy"), &lossy, err) ||
+	    settle_switches(m, err))
 		return -1;
 	if ((waits || lossy) &&
 	    (maker_exec(m->out, store_sql("settle_cpus"), err) ||

@@ -4,10 +4,10 @@
 -- name: causes_types
 -- Events, with what is known of their captures, and what they tell of switches.
 -- Events of an ftrace instance are named INSTANCE/EVENT. system_wide -1: not
--- known. line, place: of the piece of a stream.
+-- known. line, place: of the piece of a stream; place -1: it is none.
 SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
 	sampled, format, cpus, release, arch, pauses, together, first_ns,
-	last_ns, line, place, CASE WHEN events = 0 THEN ''
+	last_ns, line, place, CASE WHEN events = 0 AND place < 0 THEN ''
 	WHEN kind = 'record' AND name = 'switch' THEN 'record'
 	WHEN kind <> 'sample' THEN ''
 	WHEN name IN ('sched:sched_switch', 'sched_switch')
@@ -38,7 +38,7 @@ FROM (
 		coalesce((SELECT value FROM meta WHERE capture = t.capture
 			AND key = 'line'), t.capture) AS line,
 		coalesce((SELECT value FROM meta WHERE capture = t.capture
-			AND key = 'place'), 0) AS place
+			AND key = 'place'), -1) AS place
 	FROM event_type t LEFT JOIN capture c ON c.id = t.capture)
 ORDER BY id
 
@@ -114,9 +114,14 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- one that records beside it: what perf notes of its command, if it does, has the
 -- name of the program, behind "--" if that is there, as 'record' writes it; and its
 -- child was there before the first record. A sleep only says for how long all CPUs
--- are recorded.
+-- are recorded. It may end in a later piece of a stream.
 SELECT pid, t0, t1 FROM (
-SELECT p.pid, min(c.time_ns) AS t0, p.end_ns AS t1, c.name
+SELECT p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
+	(SELECT min(q.end_ns) FROM meta l JOIN meta m ON m.key = 'line'
+		AND m.value = l.value
+	JOIN process q ON q.capture = m.capture AND q.pid = p.pid
+	WHERE l.capture = p.capture AND l.key = 'line'
+		AND q.end_ns > c.time_ns)) AS t1, c.name
 FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process
 WHERE c.exec AND c.time_ns NOT NULL AND EXISTS (SELECT 1 FROM comm d
 	WHERE d.thread = t.id AND d.id < c.id

@@ -276,7 +276,8 @@ FROM piece p JOIN (SELECT DISTINCT q.line, l.cpu FROM piece q
 		JOIN cpu_last l ON l.capture = q.capture) c ON c.line = p.line
 LEFT JOIN cpu_last s ON s.capture = p.capture AND s.cpu = c.cpu;
 UPDATE loss SET t0 = max(coalesce(loss.t0, b.t), b.t) FROM cpu_before b
-WHERE b.capture = loss.capture AND b.cpu = loss.cpu AND b.t < loss.t1;
+WHERE b.capture = loss.capture AND b.cpu = loss.cpu AND b.t < loss.t1
+	AND loss.what <> 'silent';
 CREATE TEMP TABLE no_end(id INTEGER PRIMARY KEY, line INTEGER);
 INSERT INTO no_end SELECT min(l.id), p.line
 FROM piece p JOIN meta m ON m.capture = p.capture AND m.key = 'cut_behind'
@@ -285,12 +286,43 @@ JOIN loss l ON l.capture = p.capture AND l.what = 'damage'
 	AND l.cpu IS NULL AND l.t1 IS NULL
 GROUP BY p.line
 
+-- Where the thread that leaves a CPU first in a piece is not the one that came
+-- last in those before it, switches are missing without a loss. The rule
+-- switch_broken says so of what is in one capture (stitch/audit).
+-- name: settle_switches
+SELECT DISTINCT fields FROM event_type t JOIN piece p ON p.capture = t.capture
+WHERE name IN ('sched:sched_switch', 'sched_switch') AND how = 'count'
+	AND (SELECT count(*) FROM pragma_table_info(t.fields)
+		WHERE name IN ('prev_pid', 'next_pid')) = 2
+
+-- name: settle_silent
+INSERT INTO loss(capture, what, counts, cpu, t0, t1)
+SELECT s.capture, 'silent', 1, s.cpu, a.time_ns, b.time_ns
+FROM (SELECT p.capture, e.cpu, min(e.id) AS first,
+		lag(max(e.id)) OVER (PARTITION BY p.line, e.cpu
+			ORDER BY p.place) AS last
+	FROM piece p JOIN capture c ON c.id = p.capture AND c.system_wide
+	JOIN event_type t ON t.capture = p.capture
+		AND t.fields = {name} AND t.how = 'count'
+	JOIN event e ON e.type = t.id AND e.cpu NOT NULL
+	WHERE NOT EXISTS (SELECT 1 FROM meta m WHERE m.capture = p.capture
+		AND m.key IN ('filtered', 'pauses') AND m.value = 1)
+	GROUP BY p.capture, e.cpu) s
+JOIN event a ON a.id = s.last JOIN event b ON b.id = s.first
+JOIN {table} x ON x.event_id = a.id JOIN {table} y ON y.event_id = b.id
+WHERE x.next_pid <> y.prev_pid AND b.time_ns > a.time_ns
+	AND NOT EXISTS (SELECT 1 FROM loss l WHERE l.capture = s.capture
+		AND (l.cpu = s.cpu OR l.cpu IS NULL) AND l.t1 > a.time_ns
+		AND coalesce(l.t0, a.time_ns) < b.time_ns
+		AND l.what IN ('lost', 'silent'))
+
 -- name: settle_waiting
 SELECT EXISTS (SELECT 1 FROM waiting) OR EXISTS (SELECT 1 FROM orphan) AS waits
 
 -- name: settle_lossy
 SELECT EXISTS (SELECT 1 FROM piece p JOIN loss l ON l.capture = p.capture
-	WHERE p.place AND l.cpu NOT NULL AND l.t1 NOT NULL) AS lossy
+	WHERE p.place AND l.cpu NOT NULL AND l.t1 NOT NULL
+		AND l.what <> 'silent') AS lossy
 
 -- A chain without a request has another reason. One with other addresses than an
 -- earlier one of its cookie was told when they were compared.
