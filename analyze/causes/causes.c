@@ -123,7 +123,8 @@ static void causes_say_partial(struct causes *c,
  * recorded. */
 static void causes_lose_all(struct causes *c, const struct causes_span *span)
 {
-	struct timeline_loss l = { .from = span->from,
+	bool goes_on = span != &c->kernel->span[span->line];
+	struct timeline_loss l = { .from = goes_on ? span[-1].to : span->from,
 				   .to = span->to,
 				   .n = -1 };
 	const struct causes_capture *capture = span->capture;

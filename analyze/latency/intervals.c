@@ -6,6 +6,7 @@
 #include "analyze/causes/missing.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
+#include "analyze/latency/lives.h"
 #include "analyze/latency/pair_kinds.h"
 #include "analyze/latency/callers.h"
 #include "analyze/causes/causes.h"
@@ -110,6 +111,13 @@ static int intervals_read_lines(struct intervals *iv, struct err *err)
 		if (capture > 0 && capture <= UINT16_MAX)
 			*mem_at(iv->line, iv->n_line, iv->cap_line, capture) =
 				line;
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(iv->db, "interval_cuts", err);
+	if (rows_step(r)) {
+		iv->sums.cut_before = rows_int(r, INTERVAL_CUTS_BEFORE) != 0;
+		iv->sums.cut_behind = rows_int(r, INTERVAL_CUTS_BEHIND) != 0;
 	}
 	return rows_end(r, err);
 }
@@ -566,6 +574,7 @@ static int intervals_read_by(struct intervals *iv, struct err *err)
 static int intervals_read_threads(struct intervals *iv, struct err *err)
 {
 	struct rows *r = rows_dense(iv->db, "interval_threads", err);
+	uint32_t *same;
 
 	*mem_add(iv->thread, iv->n_thread, iv->cap_thread) =
 		(struct intervals_thread){
@@ -585,16 +594,11 @@ static int intervals_read_threads(struct intervals *iv, struct err *err)
 		};
 	if (rows_end(r, err))
 		return -1;
-	r = rows_of(iv->db, "interval_lives", err);
-	while (rows_step(r)) {
-		int64_t thread = rows_int(r, INTERVAL_LIVES_THREAD);
-		int64_t same = rows_int(r, INTERVAL_LIVES_SAME);
-
-		if (thread > 0 && (uint64_t)thread < iv->n_thread && same > 0 &&
-		    (uint64_t)same < iv->n_thread)
-			iv->thread[thread].same = (uint32_t)same;
-	}
-	return rows_end(r, err);
+	same = lives_load(iv->db, iv->n_thread, err);
+	for (size_t i = 1; same && i < iv->n_thread; i++)
+		iv->thread[i].same = same[i];
+	free(same);
+	return same ? 0 : -1;
 }
 
 static struct intervals_cpu *intervals_cpu(struct intervals *iv,

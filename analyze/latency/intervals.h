@@ -47,6 +47,8 @@ struct intervals_sums {
 	uint64_t no_thread;  /* records left out, as nobody knows their thread
 			      */
 	uint64_t doubled;    /* left out, as they are there twice */
+	bool cut_before, cut_behind; /* the stream goes on in a piece that is
+				      * not there */
 	const char *premise; /* of what is proved: "if ..."; NULL: none */
 };
 

@@ -702,7 +702,7 @@ static struct intervals_sums latency_sums(const struct latency *l)
 static void latency_put_head(const struct latency *l)
 {
 	const struct intervals_sums s = latency_sums(l);
-	uint64_t all = 0;
+	uint64_t all = 0, open = 0;
 	const char *sep = ": ";
 
 	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
@@ -729,6 +729,13 @@ static void latency_put_head(const struct latency *l)
 		fputs("percentiles are of the proved ones; 'p99 is' and its "
 		      "like tell what may be with the others\n",
 		      stdout);
+	open += s.cut_before ? l->verdict[INTERVAL_BEFORE] : 0;
+	open += s.cut_behind ? l->verdict[INTERVAL_UNFINISHED] : 0;
+	if (open)
+		printf("%s of them may have the other end in another segment "
+		       "of the stream: 'backstitch latency\nFOLDER' of all "
+		       "segments has these whole\n",
+		       HUMAN_GROUPED(open));
 	if (s.no_thread)
 		printf("%" PRIu64 " records are of threads that nobody "
 		       "knows\n",

@@ -51,13 +51,15 @@ FROM sample_extra x CROSS JOIN event e ON e.id = x.event AND e.type = ?1
 WHERE x.name = 'out' AND x.value LIMIT 1
 
 -- name: causes_captures
--- Captures of the same kernel and clock. Clocks of two boots differ from the
--- time of the day by other amounts. ?1: capture
+-- Captures of the same kernel and clock, and pieces of one stream. Clocks of two
+-- boots differ from the time of the day by other amounts. ?1: capture
 SELECT c.id, coalesce(c.error_ns, 0) AS error_ns
 FROM capture m CROSS JOIN capture c
 LEFT JOIN meta mw ON mw.capture = m.id AND mw.key = 'wall_offset_ns'
 LEFT JOIN meta cw ON cw.capture = c.id AND cw.key = 'wall_offset_ns'
-WHERE m.id = ?1 AND (c.id = m.id OR (
+LEFT JOIN meta ml ON ml.capture = m.id AND ml.key = 'line'
+LEFT JOIN meta cl ON cl.capture = c.id AND cl.key = 'line'
+WHERE m.id = ?1 AND (c.id = m.id OR cl.value = ml.value OR (
 	(c.align IS NULL OR c.error_ns NOT NULL)
 	AND (m.align IS NULL OR m.error_ns NOT NULL)
 	AND (c.together = m.together OR (c.host = m.host
@@ -147,29 +149,37 @@ SELECT t.id, t.capture,
 		AND key = 'pauses'), -1) AS pauses
 FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
+-- name: interval_cuts
+-- Whether a stream goes on in a piece that is not there.
+SELECT EXISTS (SELECT 1 FROM meta c WHERE c.key = 'cut_before'
+		AND NOT EXISTS (SELECT 1 FROM meta p
+			WHERE p.capture = c.capture AND p.key = 'place'
+				AND p.value)) AS before,
+	EXISTS (SELECT 1 FROM meta c
+		LEFT JOIN meta l ON l.capture = c.capture AND l.key = 'line'
+		LEFT JOIN meta p ON p.capture = c.capture AND p.key = 'place'
+		WHERE c.key = 'cut_behind' AND NOT EXISTS (SELECT 1
+			FROM meta m JOIN meta q ON q.capture = m.capture
+				AND q.key = 'place' AND q.value = p.value + 1
+			WHERE m.key = 'line' AND m.value = l.value)) AS behind
+
 -- name: interval_lines
 -- The first piece of the stream that each capture is of.
 SELECT capture, value AS line FROM meta WHERE key = 'line'
 
 -- name: interval_lives
--- Threads of pieces of streams, with the first row of each life: see settle_lines.
-SELECT thread, first_value(thread) OVER (PARTITION BY line, tid, life
-	ORDER BY place, start_ns, thread) AS same
-FROM (SELECT *, sum(begins) OVER (PARTITION BY line, tid
-		ORDER BY place, start_ns, thread ROWS UNBOUNDED PRECEDING)
-		AS life
-	FROM (SELECT h.id AS thread, l.value AS line, h.tid,
-			p.value AS place, h.start_ns,
-			lag(p.value) OVER same IS p.value
-				OR (h.start_ns NOT NULL AND lag(h.start_ns)
-					OVER same IS NOT h.start_ns) AS begins
-		FROM meta l
-		JOIN meta p ON p.capture = l.capture AND p.key = 'place'
-		JOIN process o ON o.capture = l.capture
-		JOIN thread h ON h.process = o.id AND h.tid >= 0
-		WHERE l.key = 'line'
-		WINDOW same AS (PARTITION BY l.value, h.tid
-			ORDER BY p.value, h.start_ns, h.id)))
+-- Threads of pieces of streams, and when the piece before ended.
+SELECT h.id AS thread, l.value AS line, h.tid, p.value AS place, h.start_ns,
+	h.end_ns, b.last_ns AS before_ns
+FROM meta l JOIN meta p ON p.capture = l.capture AND p.key = 'place'
+JOIN process o ON o.capture = l.capture
+JOIN thread h ON h.process = o.id AND h.tid >= 0
+LEFT JOIN (SELECT m.value AS line, q.value AS place, c.last_ns
+	FROM meta m JOIN meta q ON q.capture = m.capture AND q.key = 'place'
+	JOIN capture c ON c.id = m.capture WHERE m.key = 'line') b
+	ON b.line = l.value AND b.place = p.value - 1
+WHERE l.key = 'line'
+ORDER BY line, h.tid, place, h.start_ns, h.end_ns IS NULL, h.end_ns, h.id
 
 -- name: kernels
 -- The images of kernels, as code_images.
