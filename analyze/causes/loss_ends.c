@@ -1,7 +1,6 @@
 /* loss_ends.c - a tree of the ends of losses. */
 #include "analyze/causes/loss_ends.h"
 
-#include "analyze/causes/timeline.h"
 #include "stitch/base/mem.h"
 
 void loss_ends_init(struct loss_ends *e, size_t n)
@@ -11,7 +10,7 @@ void loss_ends_init(struct loss_ends *e, size_t n)
 		;
 	e->latest = mem_new(e->size * 2, sizeof(*e->latest));
 	for (size_t i = 0; i < e->size; i++)
-		e->latest[e->size + i] = TIMELINE_START;
+		e->latest[e->size + i] = INT64_MIN;
 }
 
 void loss_ends_release(struct loss_ends *e)
@@ -52,7 +51,7 @@ size_t loss_ends_find(const struct loss_ends *e, size_t i, int64_t time)
 
 int64_t loss_ends_latest(const struct loss_ends *e, size_t i, size_t j)
 {
-	int64_t latest = TIMELINE_START;
+	int64_t latest = INT64_MIN;
 
 	for (i += e->size, j += e->size; i < j; i /= 2, j /= 2) {
 		if (i & 1)

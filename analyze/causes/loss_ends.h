@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* latest[size + i] is the end of loss i, and latest[i] the later one of 2i and
- * 2i + 1; TIMELINE_START: there is none. All zeros needs no release. */
+ * 2i + 1; INT64_MIN: there is none. All zeros needs no release. */
 struct loss_ends {
 	size_t n, size;
 	int64_t *latest;

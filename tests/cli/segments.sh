@@ -49,7 +49,7 @@ is nothing_is_joined_over_a_segment_that_is_missing 2,1,1 "$("$B" query --format
 bad=0
 for seed in 1 2 3 ${LONG:+4 5 6 7 8 9}
 do
-	python3 "$root/tests/cli/calls.py" $seed >calls.txt && "$MKCAP" -p calls.txt calls.pipe && whole calls.pipe || bad=1
+	python3 "$root/tests/cli/calls.py" "$seed" >calls.txt && "$MKCAP" -p calls.txt calls.pipe && whole calls.pipe || bad=1
 	intervals whole.db >a
 	for size in 2K 7K
 	do
