@@ -14,6 +14,7 @@
 
 /* What is kept of a link, of which there are n * n. */
 struct align_told {
+	bool known;		/* they were compared */
 	bool refused;		/* not of one run */
 	bool proved, strangers; /* see struct align_link */
 };
@@ -23,7 +24,8 @@ struct align_graph {
 	const struct align_said *said;
 	size_t n, ref;
 	struct align_told *told; /* n * n: from row to column */
-	struct align_link *link; /* n links: to the capture settled last */
+	size_t *part; /* of which capture each is a part: align_link.part;
+		       * SIZE_MAX: none */
 	struct align_out *out;
 	int64_t *sum; /* sum of errors up to the reference; -1: not connected */
 	bool *settled;
@@ -36,33 +38,35 @@ WORDS_FUNCTION(
 	[ALIGN_TSC] = "time_conv", [ALIGN_SCHED] = "sched_clock",
 	[ALIGN_EVENTS] = "events", [ALIGN_WALL] = "wall");
 
-static struct align_told *align_told_of(const struct align_graph *g,
-					size_t from, size_t to)
+/* Compares a capture with another one. */
+static struct align_link align_compare(struct align_graph *g, size_t from,
+				       size_t to)
 {
-	return &g->told[from * g->n + to];
+	struct align_link l;
+
+	align_pair(&g->in[from], &g->in[to], g->said, false, &l);
+	LOG(LOG_ALIGN,
+	    "%s and %s: method %s, error %" PRId64 " ns, %" PRIu64
+	    " equal events, reason %d%s",
+	    g->in[from].path, g->in[to].path,
+	    l.method ? align_method_name(l.method) : "none", l.error, l.pairs,
+	    (int)l.why, l.proved ? ", proved" : "");
+	g->told[from * g->n + to] = (struct align_told){
+		.known = true,
+		.refused = l.why >= WHY_HOST && !l.method,
+		.proved = l.proved,
+		.strangers = l.strangers,
+	};
+	return l;
 }
 
-/* Compares all others with a capture. */
-static void align_compare(struct align_graph *g, size_t to)
+/* Returns what is known of a link. */
+static struct align_told align_told_of(struct align_graph *g, size_t from,
+				       size_t to)
 {
-	for (size_t i = 0; i < g->n; i++) {
-		struct align_link *l = &g->link[i];
-
-		if (i == to)
-			continue;
-		align_pair(&g->in[i], &g->in[to], g->said, l);
-		LOG(LOG_ALIGN,
-		    "%s and %s: method %s, error %" PRId64 " ns, %" PRIu64
-		    " equal events, reason %d%s",
-		    g->in[i].path, g->in[to].path,
-		    l->method ? align_method_name(l->method) : "none", l->error,
-		    l->pairs, (int)l->why, l->proved ? ", proved" : "");
-		*align_told_of(g, i, to) = (struct align_told){
-			.refused = l->why >= WHY_HOST && !l->method,
-			.proved = l->proved,
-			.strangers = l->strangers,
-		};
-	}
+	if (!g->told[from * g->n + to].known)
+		align_compare(g, from, to);
+	return g->told[from * g->n + to];
 }
 
 /* ---- messages */
@@ -169,7 +173,7 @@ static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 	struct align_link l;
 	char why[160];
 
-	align_pair(&g->in[a], &g->in[b], g->said, &l);
+	align_pair(&g->in[a], &g->in[b], g->said, true, &l);
 	describe_refusal(&g->in[b], &g->in[a], &l, why, sizeof(why));
 	const bool one_boot = boots && l.why == WHY_APART;
 
@@ -211,27 +215,28 @@ static void find_ways(struct align_graph *g)
 		if (to == SIZE_MAX)
 			break;
 		g->settled[to] = true;
-		align_compare(g, to);
 		for (size_t i = 0; i < g->n; i++) {
-			const struct align_link *l = &g->link[i];
 			struct align_out *o = &g->out[i];
-			int64_t sum = g->sum[to] + l->error;
+			int64_t least = g->sum[to] + ALIGN_LEAST;
 
-			if (g->settled[i] || i == to || !l->method ||
-			    g->in[i].given ||
+			if (g->settled[i] || g->in[i].given ||
 			    (clock_is_raw(g->in[to].info) && to != g->ref) ||
-			    (g->sum[i] >= 0 && g->sum[i] <= sum))
+			    (g->sum[i] >= 0 && g->sum[i] <= least))
+				continue;
+
+			const struct align_link l = align_compare(g, i, to);
+			int64_t sum = g->sum[to] + l.error;
+
+			if (!l.method || (g->sum[i] >= 0 && g->sum[i] <= sum))
 				continue;
 			g->sum[i] = sum;
-			o->method = l->method;
-			o->map = clock_map_then(&l->map, &g->out[to].map);
+			g->part[i] = l.part ? to : SIZE_MAX;
+			o->method = l.method;
+			o->map = clock_map_then(&l.map, &g->out[to].map);
 			o->error = sum;
-			o->pairs = l->pairs;
+			o->pairs = l.pairs;
 		}
 	}
-	for (size_t i = 0; i < g->n; i++)
-		if (!g->settled[i])
-			align_compare(g, i);
 }
 
 static void align_start(struct align_graph *g, size_t i, enum align_method m)
@@ -258,9 +263,20 @@ static void follow_host(struct align_graph *g, size_t i)
 	g->sum[i] = g->sum[host];
 }
 
+/* Returns whether two captures cannot be of one run. Two that have all switches
+ * of a third one in their times do not differ: only their machines may. */
+static bool align_is_refused(struct align_graph *g, size_t i, size_t k)
+{
+	bool parts = g->part[i] < g->n && g->part[i] == g->part[k] &&
+		     !g->told[i * g->n + k].known;
+
+	return parts ? align_other_machine(&g->in[i], &g->in[k])
+		     : align_told_of(g, i, k).refused;
+}
+
 /* Two captures that cannot be of one run must not be connected through a third
  * one either. */
-static int align_check(const struct align_graph *g, struct err *err)
+static int align_check(struct align_graph *g, struct err *err)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->sum[i] < 0)
@@ -271,39 +287,35 @@ static int align_check(const struct align_graph *g, struct err *err)
 				    g->in[i].host < g->n ||
 				    g->in[k].host < g->n;
 
-			if (!said && align_told_of(g, i, k)->refused)
+			if (!said && align_is_refused(g, i, k))
 				return align_refuse(g, i, k, err);
 		}
 	return 0;
 }
 
-static bool is_same_kernel(const struct align_graph *g, size_t i, size_t k)
+static bool is_same_kernel(struct align_graph *g, size_t i, size_t k)
 {
-	const struct align_told *x = align_told_of(g, i, k);
-	const struct align_told *y = align_told_of(g, k, i);
+	const struct align_told x = align_told_of(g, i, k);
+	const struct align_told y = align_told_of(g, k, i);
 
-	return (x->proved || y->proved) && !x->strangers && !y->strangers;
+	return (x.proved || y.proved) && !x.strangers && !y.strangers;
 }
 
+/* Those that are of one line already need not be compared. */
 static void find_lines(struct align_graph *g)
 {
-	bool more = true;
-
 	for (size_t i = 0; i < g->n; i++)
 		g->out[i].line = (uint16_t)i;
-	while (more) {
-		more = false;
-		for (size_t i = 0; i < g->n; i++)
-			for (size_t k = 0; k < i; k++) {
-				uint16_t *a = &g->out[i].line;
-				uint16_t *b = &g->out[k].line;
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			uint16_t a = g->out[i].line, b = g->out[k].line;
 
-				if (*a == *b || !is_same_kernel(g, i, k))
-					continue;
-				*a = *b = *a < *b ? *a : *b;
-				more = true;
-			}
-	}
+			if (a == b || !is_same_kernel(g, i, k))
+				continue;
+			for (size_t j = 0; j < g->n; j++)
+				if (g->out[j].line == a || g->out[j].line == b)
+					g->out[j].line = a < b ? a : b;
+		}
 }
 
 int align_captures(const struct align_in *in, size_t n,
@@ -315,7 +327,7 @@ int align_captures(const struct align_in *in, size_t n,
 		.said = said,
 		.n = n,
 		.told = mem_new(n * n, sizeof(struct align_told)),
-		.link = mem_new(n, sizeof(struct align_link)),
+		.part = mem_new(n, sizeof(size_t)),
 		.out = out,
 		.sum = mem_new(n, sizeof(int64_t)),
 		.settled = mem_new(n, sizeof(bool)),
@@ -325,6 +337,7 @@ int align_captures(const struct align_in *in, size_t n,
 	g.ref = find_reference(&g);
 	for (size_t i = 0; i < n; i++) {
 		g.sum[i] = -1;
+		g.part[i] = SIZE_MAX;
 		if (in[i].given && i != g.ref)
 			align_start(&g, i, ALIGN_GIVEN);
 	}
@@ -336,7 +349,7 @@ int align_captures(const struct align_in *in, size_t n,
 	if (!rc)
 		find_lines(&g);
 	free(g.told);
-	free(g.link);
+	free(g.part);
 	free(g.sum);
 	free(g.settled);
 	return rc;

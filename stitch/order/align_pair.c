@@ -26,6 +26,12 @@
 #define WALL_CLOSE 1000000000
 /* Number of events other than switches that prove one kernel. */
 #define OTHERS_MIN 3
+/* Captures with one clock that are so many ns apart have no event in common:
+ * more than equal events may correct it by. */
+#define APART_MIN 1000000
+/* Switches at both ends of a part that clocks may put out of it: so few that
+ * two parts of one capture have most of their switches in common. */
+#define PART_EDGES 4
 
 static bool known_and_different(const char *a, const char *b)
 {
@@ -86,6 +92,13 @@ static enum align_why other_machine(const struct source_info *a,
 		return WHY_NOT_ASKED;
 	*away = (int64_t)((uint64_t)wa - (uint64_t)wb);
 	return absolute_ns(*away) > WALL_STEP ? WHY_WALL : WHY_NOT_ASKED;
+}
+
+bool align_other_machine(const struct align_in *a, const struct align_in *b)
+{
+	int64_t away;
+
+	return other_machine(a->info, b->info, &away) != WHY_NOT_ASKED;
 }
 
 /* ---- proposals */
@@ -184,6 +197,20 @@ static int64_t recording_gap(const struct align_in *a, const struct align_in *b,
 	return to < first ? (int64_t)((uint64_t)first - (uint64_t)to) : 0;
 }
 
+/* Returns whether all of a was recorded in the time of b, of which all events
+ * are kept. */
+static bool is_within(const struct align_in *a, const struct align_in *b,
+		      const struct clock_map *map, uint64_t within)
+{
+	const struct fingerprints *x = a->fingerprints;
+	const struct fingerprints *y = b->fingerprints;
+
+	return clock_map_time(map, x->first) + within >= y->first &&
+	       clock_map_time(map, x->last) <= y->last + within &&
+	       !x->list[FINGERPRINT_SWITCH].mask &&
+	       !y->list[FINGERPRINT_SWITCH].mask;
+}
+
 /* Rejects the proposal. */
 static void align_refute(struct align_link *l, enum align_why why, int64_t away)
 {
@@ -251,10 +278,6 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 	struct switch_agreement ag;
 	int64_t away = events ? offset_from_events(a, events, &l->map) : 0;
 
-	if (l->method == ALIGN_SAME && are_pieces(a, b)) {
-		l->proved = true;
-		return;
-	}
 	if (absolute_ns(away) > l->error + CLOCK_FIT_SPREAD) {
 		align_refute(l, WHY_EVENTS, away);
 		return;
@@ -277,6 +300,9 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 	uint64_t others = clock_fit_others(a->fingerprints, b->fingerprints,
 					   &l->map, within);
 
+	l->part = ag.both >= CLOCK_FIT_MIN && ag.a - ag.both <= PART_EDGES &&
+		  ag.b <= ag.both + PART_EDGES &&
+		  is_within(a, b, &l->map, within);
 	l->pairs = ag.both + others;
 	l->proved = ag.both >= CLOCK_FIT_MIN || others >= OTHERS_MIN;
 	ask_who_ran(a, b, l);
@@ -310,22 +336,36 @@ static void keep_better(struct align_link *best, const struct align_link *l)
 }
 
 static void align_by_times(const struct align_in *a, const struct align_in *b,
-			   const struct align_said *said,
+			   const struct align_said *said, bool far,
 			   struct align_link *out)
 {
+	bool same = is_same_clock(a->info, b->info);
+	struct align_link l = { .why = WHY_CLOCKS };
 	struct clock_fit events;
-	bool matched =
-		clock_fit_find(a->fingerprints, b->fingerprints, &events);
-	struct align_link l = { .why = WHY_CLOCKS, .found = events.found };
-	const struct align_link blank = l;
+	bool matched;
 
-	*out = l;
-	if (is_same_clock(a->info, b->info)) {
+	if (same) {
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
+		l.proved = are_pieces(a, b);
+		int64_t gap = recording_gap(a, b, &l.map);
+
+		*out = l;
+		if (!l.proved && gap > APART_MIN)
+			align_refute(out, WHY_APART, gap);
+		if (l.proved || (gap > APART_MIN && !far))
+			return;
+	}
+	matched = clock_fit_find(a->fingerprints, b->fingerprints, &events);
+	l.found = events.found;
+	if (same) {
 		align_examine(a, b, matched ? &events : NULL, &l);
 		*out = l;
 		return;
 	}
+
+	const struct align_link blank = l;
+
+	*out = l;
 	if (matched) {
 		align_propose(&l, ALIGN_EVENTS, 0, events.error);
 		l.map = events.map;
@@ -350,7 +390,7 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 }
 
 void align_pair(const struct align_in *a, const struct align_in *b,
-		const struct align_said *said, struct align_link *out)
+		const struct align_said *said, bool far, struct align_link *out)
 {
 	struct align_link l = { .why = WHY_NO_TIME };
 
@@ -360,7 +400,7 @@ void align_pair(const struct align_in *a, const struct align_in *b,
 	if (l.why == WHY_NO_TIME && a->fingerprints && a->fingerprints->last &&
 	    a->info->has_time && b->fingerprints && b->fingerprints->last &&
 	    b->info->has_time) {
-		align_by_times(a, b, said, &l);
+		align_by_times(a, b, said, far, &l);
 		if (l.method)
 			l.proved |= is_same_machine(a->info, b->info);
 		if (l.proved &&

@@ -63,9 +63,21 @@ struct align_link {
 	bool proved;	/* of the same kernel at the same time */
 	bool strangers; /* thread ids of the two mean different threads, even
 			 * if proved */
+	bool part;	/* a has, in its time, all switches of b, and no others:
+			 * what it tells of a third one, b does */
 };
 
+/* The least error that a link has. */
+#define ALIGN_LEAST 1000
+
+/* Returns whether what the two say of their machines proves that they are not
+ * of one run. */
+bool align_other_machine(const struct align_in *a, const struct align_in *b);
+
 /* Compares the clocks of two captures. Fills *out with the best method that is
- * not refuted, which maps times of a to b, or with method 0 and the reason. */
+ * not refuted, which maps times of a to b, or with method 0 and the reason.
+ * far: whether equal events are looked for in captures that are far apart by
+ * the clock that both have: they can only tell better why these do not fit. */
 void align_pair(const struct align_in *a, const struct align_in *b,
-		const struct align_said *said, struct align_link *out);
+		const struct align_said *said, bool far,
+		struct align_link *out);

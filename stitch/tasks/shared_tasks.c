@@ -34,6 +34,13 @@ enum shared_kind {
 	SHARED_PROCESS,
 };
 
+/* What is kept of an id, as captures that do not know it need not be asked. */
+enum seen_kind {
+	SEEN_THREAD,
+	SEEN_PROCESS,
+	SEEN_PID, /* a thread of this id is of a known process */
+};
+
 /* Returns the next source after `i` that shares with `source`, or -1. Start
  * with i = -1. */
 static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
@@ -45,6 +52,47 @@ static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
 		    ts->side[i].line == ts->side[source].line)
 			return i;
 	return -1;
+}
+
+/* ---- seen ids */
+
+static uint64_t seen_key(const struct tasks *ts, uint16_t source,
+			 enum seen_kind kind, int32_t pid, int32_t tid)
+{
+	const uint64_t word[] = { (uint64_t)ts->side[source].line << 8 | kind,
+				  thread_key(0, pid, tid) };
+
+	return hash_u64s(word, 2, 0);
+}
+
+/* Returns whether a source that shares with this one, or itself, has had a slot
+ * of the id. */
+static bool is_seen(const struct tasks *ts, uint16_t source,
+		    enum seen_kind kind, int32_t pid, int32_t tid)
+{
+	return source < ts->n_side && ts->side[source].shares &&
+	       table_find_hash(&ts->seen, seen_key(ts, source, kind, pid,
+						   tid)) != TABLE_NONE;
+}
+
+/* Notes it. Returns whether it was seen before. */
+static bool note_seen(struct tasks *ts, uint16_t source, enum seen_kind kind,
+		      int32_t pid, int32_t tid)
+{
+	bool seen = is_seen(ts, source, kind, pid, tid);
+
+	if (!seen && source < ts->n_side && ts->side[source].shares)
+		table_add(&ts->seen, seen_key(ts, source, kind, pid, tid), 0);
+	return seen;
+}
+
+void shared_tasks_note_process(struct tasks *ts, uint32_t slot)
+{
+	const struct thread *th = &ts->thread[slot];
+	int32_t pid = ts->process[th->process].pid;
+
+	if (pid >= 0)
+		note_seen(ts, th->source, SEEN_PID, pid, th->tid);
 }
 
 /* ---- rings of slots */
@@ -233,9 +281,11 @@ void shared_tasks_add_process(struct tasks *ts, uint32_t slot)
 	uint32_t to = TABLE_NONE;
 
 	p->shared = new_shared_task(ts, slot, p->source);
-	for (int i = -1; p->pid >= 0 && to == TABLE_NONE &&
-			 (i = next_sharing_source(ts, p->source, i)) >= 0;)
-		to = process_in(ts, i, p->source, p->pid);
+	if (p->pid >= 0 && note_seen(ts, p->source, SEEN_PROCESS, -1, p->pid))
+		for (int i = -1;
+		     to == TABLE_NONE &&
+		     (i = next_sharing_source(ts, p->source, i)) >= 0;)
+			to = process_in(ts, i, p->source, p->pid);
 	ring_enter(ts, SHARED_PROCESS, slot, to);
 }
 
@@ -247,20 +297,27 @@ void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 	uint32_t to = TABLE_NONE;
 
 	th->shared = new_shared_task(ts, slot, th->source);
-	for (int i = -1; (th->tid >= 0 || pid >= 0) && to == TABLE_NONE &&
-			 (i = next_sharing_source(ts, th->source, i)) >= 0;) {
-		to = thread_in(ts, i, th->source, pid, th->tid);
-		if (to != TABLE_NONE &&
-		    !is_same_process(ts, ts->thread[to].process, th->process))
-			to = TABLE_NONE;
-	}
+	shared_tasks_note_process(ts, slot);
+	if ((th->tid >= 0 || pid >= 0) &&
+	    note_seen(ts, th->source, SEEN_THREAD, pid, th->tid))
+		for (int i = -1;
+		     to == TABLE_NONE &&
+		     (i = next_sharing_source(ts, th->source, i)) >= 0;) {
+			to = thread_in(ts, i, th->source, pid, th->tid);
+			if (to != TABLE_NONE &&
+			    !is_same_process(ts, ts->thread[to].process,
+					     th->process))
+				to = TABLE_NONE;
+		}
 	ring_enter(ts, SHARED_THREAD, slot, to);
 }
 
 int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid)
 {
-	for (int i = -1;
-	     tid >= 0 && (i = next_sharing_source(ts, source, i)) >= 0;) {
+	if (tid < 0 || (!is_seen(ts, source, SEEN_PID, -1, tid) &&
+			!is_seen(ts, source, SEEN_PROCESS, -1, tid)))
+		return -1;
+	for (int i = -1; (i = next_sharing_source(ts, source, i)) >= 0;) {
 		uint32_t slot = thread_in(ts, i, source, -1, tid);
 
 		if (slot != TABLE_NONE &&

@@ -28,6 +28,8 @@ void shared_tasks_add_thread(struct tasks *ts, uint32_t slot);
 void shared_tasks_drop_process(struct tasks *ts, uint32_t slot);
 void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot);
 
+/* The thread is of a known process now. */
+void shared_tasks_note_process(struct tasks *ts, uint32_t slot);
 /* Returns the process id of the thread, as another capture knows it, or -1. */
 int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid);
 /* Returns true if another capture of the line saw the end of the thread before

@@ -112,7 +112,8 @@ struct tasks {
 	size_t n_free_thread, cap_free_thread;
 	size_t n_free_process, cap_free_process;
 	struct table threads, processes; /* (source, id) -> slot */
-	struct thread replaced;		 /* used: valid */
+	struct table seen;	/* ids that sources of a line have had */
+	struct thread replaced; /* used: valid */
 	struct dying *dying; /* those that wait to be retired: from head on */
 	size_t dying_head, n_dying, cap_dying;
 	size_t sweep;	      /* position of tasks_retire(TIME_NONE) */

@@ -38,6 +38,7 @@ void tasks_free(struct tasks *ts)
 	free(ts->dying);
 	table_release(&ts->threads);
 	table_release(&ts->processes);
+	table_release(&ts->seen);
 	intern_release(&ts->names);
 	shared_spaces_release(&ts->kins);
 	free(ts);
@@ -209,6 +210,7 @@ static void tasks_move(struct tasks *ts, uint32_t slot, uint32_t process)
 		to->end = TIME_NONE;
 	}
 	th->process = process;
+	shared_tasks_note_process(ts, slot);
 }
 
 /* Tells the slots of other captures which process the thread belongs to. */
