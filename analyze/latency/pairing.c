@@ -17,6 +17,8 @@ struct open_pair {
 	uint64_t hash, began; /* of its key, and when it began */
 	uint32_t below; /* index + 1 of the one that it is inside of, or of the
 			 * next free one; 0: none */
+	uint32_t older, newer; /* index + 1 of those that pairing_exec_hash()
+				* takes for the same; 0: none */
 	int64_t first; /* PAIR_EITHER: the earliest begin that may be its own */
 	int64_t again; /* the last begin that is a part of it, or not */
 	int64_t left;  /* of its length */
@@ -56,7 +58,7 @@ struct pairing {
 	struct open_pair *open;
 	size_t n, cap;
 	uint32_t free; /* index + 1 */
-	struct table by_key;
+	struct table by_key, by_exec;
 	uint64_t doubled;
 	unsigned int premise;
 	/* times of the last record of each key that may come again, for kinds
@@ -99,6 +101,7 @@ void pairing_free(struct pairing *p)
 		pairing_set_free(p->open[i].set);
 	free_all(p->open, p->seen, p->last, p->late);
 	table_release(&p->by_key);
+	table_release(&p->by_exec);
 	table_release(&p->by_seen);
 	table_release(&p->by_late);
 	table_release(&p->several);
@@ -137,6 +140,16 @@ static uint64_t pairing_hash(const struct pairing_record *r)
 	for (size_t i = 0; i < PAIR_KEYS; i++)
 		word[2 + i] = (uint64_t)r->key[i];
 	return hash_u64s(word, PAIR_KEYS + 2, 0);
+}
+
+/* An exec in a thread that is not the first one of its process returns in the
+ * first one, which is gone by then, as are all others. */
+static uint64_t pairing_exec_hash(const struct pairing_record *r)
+{
+	const uint64_t word[3] = { (uint64_t)r->pair << 32 | r->world,
+				   r->process, (uint64_t)r->tag };
+
+	return hash_u64s(word, 3, 0);
 }
 
 static bool pairing_same(const void *owner, uint32_t id, const void *key)
@@ -466,6 +479,17 @@ static uint32_t pairing_push(struct pairing *p, const struct pairing_record *r,
 					  .before = *before,
 					  .used = true };
 	table_add(&p->by_key, hash, at);
+	if (r->call == PAIRING_EXEC && r->process) {
+		uint64_t exec = pairing_exec_hash(r);
+		uint32_t older = table_find_hash(&p->by_exec, exec);
+
+		if (older != TABLE_NONE) {
+			table_remove(&p->by_exec, exec, older);
+			p->open[older].newer = at + 1;
+			p->open[at].older = older + 1;
+		}
+		table_add(&p->by_exec, exec, at);
+	}
 	return at;
 }
 
@@ -477,6 +501,16 @@ static void pairing_pop(struct pairing *p, uint32_t at)
 	table_remove(&p->by_key, o->hash, at);
 	if (below)
 		table_add(&p->by_key, o->hash, below - 1);
+	if (o->at.call == PAIRING_EXEC && o->at.process && !o->newer) {
+		table_remove(&p->by_exec, pairing_exec_hash(&o->at), at);
+		if (o->older)
+			table_add(&p->by_exec, pairing_exec_hash(&o->at),
+				  o->older - 1);
+	}
+	if (o->newer)
+		p->open[o->newer - 1].older = o->older;
+	if (o->older)
+		p->open[o->older - 1].newer = o->newer;
 	pairing_set_free(o->set);
 	o->set = NULL;
 	o->used = false;
@@ -585,21 +619,13 @@ static bool pairing_is_part(struct pairing *p, uint32_t at,
 	return true;
 }
 
-/* An exec in a thread that is not the first one of its process returns in the
- * first one, which is gone by then, as are all others. Few are open. Returns
- * TABLE_NONE if there is no such begin. */
+/* Returns the last exec that is open in the process of a record; TABLE_NONE:
+ * there is none. */
 static uint32_t pairing_find_exec(const struct pairing *p,
 				  const struct pairing_record *r)
 {
-	for (size_t i = 0; r->process && i < p->n; i++) {
-		const struct pairing_record *at = &p->open[i].at;
-
-		if (p->open[i].used && at->call == PAIRING_EXEC &&
-		    at->process == r->process && at->pair == r->pair &&
-		    at->world == r->world && at->tag == r->tag)
-			return (uint32_t)i;
-	}
-	return TABLE_NONE;
+	return r->process ? table_find_hash(&p->by_exec, pairing_exec_hash(r))
+			  : TABLE_NONE;
 }
 
 /* Returns where an earlier begin of what a record begins may be missing. A

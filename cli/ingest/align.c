@@ -12,7 +12,7 @@
 #include "stitch/order/fingerprints.h"
 #include "stitch/source.h"
 
-/* Each two captures have two links of 4 bytes, and may be compared. */
+/* Each two captures have two links of a byte, and may be compared. */
 #define ALIGN_MAX 1024
 
 #define SHOW_EVERY 1024

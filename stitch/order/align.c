@@ -14,9 +14,9 @@
 
 /* What is kept of a link, of which there are n * n. */
 struct align_told {
-	bool known;		/* they were compared */
-	bool refused;		/* not of one run */
-	bool proved, strangers; /* see struct align_link */
+	bool known : 1;			/* they were compared */
+	bool refused : 1;		/* not of one run */
+	bool proved : 1, strangers : 1; /* see struct align_link */
 };
 
 struct align_graph {

@@ -12,6 +12,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
@@ -46,6 +47,11 @@ struct run {
 	size_t head, n;
 };
 
+struct order_floor {
+	uint64_t time; /* no ref of the source that comes is before it */
+	uint16_t source;
+};
+
 struct order {
 	/* It uses all of this, but for what comes first, which does not change;
 	 * NULL: none. */
@@ -55,9 +61,10 @@ struct order {
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
-	/* What lowest_source() returned since the last ref was read. */
-	struct source *low;
-	uint64_t until;
+	/* Those that are not at their end, as a heap: each is not before the
+	 * one at half its place. */
+	struct order_floor *low;
+	size_t n_low, cap_low;
 	bool has_low;
 	struct clock *clock; /* NULL: all sources are on the timeline */
 
@@ -109,6 +116,7 @@ void order_free(struct order *ord)
 	free(ord->run);
 	free(ord->src);
 	free(ord->done);
+	free(ord->low);
 	free(ord->clock);
 	free(ord->wait);
 	free(ord->scratch);
@@ -177,6 +185,14 @@ static uint64_t order_key_time(const struct order *ord, uint16_t source,
 	if (!c->moved || key > INT64_MAX)
 		return key;
 	return clock_map_time(&c->map, key < c->first ? c->first : key);
+}
+
+/* Returns the time up to which a source is complete. */
+static uint64_t order_source_floor(const struct order *ord, uint16_t source)
+{
+	uint64_t floor = ord->src[source]->floor;
+
+	return ord->clock ? order_key_time(ord, source, floor) : floor;
 }
 
 static inline uint64_t ref_time(const struct order *ord, const struct ref *ref)
@@ -287,26 +303,52 @@ static void merge_waiting(struct order *ord, size_t mid)
 	memcpy(ord->wait, ord->scratch, n * sizeof(struct ref));
 }
 
-/* Returns the source that limits the output, and the time up to which it is
- * complete; NULL if all sources are at their end. */
-static struct source *lowest_source(const struct order *ord, uint64_t *until)
+static void order_swap(struct order_floor *a, struct order_floor *b)
 {
-	struct source *low = NULL;
+	const struct order_floor was = *a;
 
-	*until = UINT64_MAX;
-	for (size_t i = 0; i < ord->n_src; i++) {
-		uint64_t floor = ord->src[i]->floor;
+	*a = *b;
+	*b = was;
+}
 
-		if (ord->done[i])
-			continue;
-		if (ord->clock)
-			floor = order_key_time(ord, (uint16_t)i, floor);
-		if (!low || floor < *until) {
-			low = ord->src[i];
-			*until = floor;
-		}
+COMPARE_BY(order_compare_floors, struct order_floor, time, source);
+
+/* Reads the floor of the first source, which has risen, or leaves it out. */
+static void order_sink(struct order *ord)
+{
+	struct order_floor *low = ord->low;
+	uint16_t source = low->source;
+	size_t at = 0;
+
+	if (ord->done[source])
+		*low = low[--ord->n_low];
+	else
+		low->time = order_source_floor(ord, source);
+	for (size_t next; (next = 2 * at + 1) < ord->n_low; at = next) {
+		next += next + 1 < ord->n_low &&
+			order_compare_floors(&low[next + 1], &low[next]) < 0;
+		if (order_compare_floors(&low[at], &low[next]) <= 0)
+			break;
+		order_swap(&low[at], &low[next]);
 	}
-	return low;
+}
+
+/* Returns the source that limits the output, and the time up to which it is
+ * complete; NULL: all sources are at their end. */
+static const struct order_floor *lowest_source(struct order *ord)
+{
+	if (ord->has_low)
+		return ord->n_low ? ord->low : NULL;
+	ord->has_low = true;
+	ord->n_low = 0;
+	for (size_t i = 0; i < ord->n_src; i++)
+		if (!ord->done[i])
+			*mem_add(ord->low, ord->n_low, ord->cap_low) =
+				(struct order_floor){ order_source_floor(
+							      ord, (uint16_t)i),
+						      (uint16_t)i };
+	sort_items(ord->low, ord->n_low, order_compare_floors);
+	return ord->n_low ? ord->low : NULL;
 }
 
 static int open_temp(struct order *ord, struct err *err)
@@ -459,13 +501,13 @@ static int order_refill(struct order *ord, struct err *err)
 	ord->head = 0;
 	size_t mid = ord->n;
 	size_t want = ord->n;
-	uint64_t until;
-	struct source *src = lowest_source(ord, &until);
+	const struct order_floor *low;
 	struct err why = { 0 };
 
 	raise_to(want, BATCH_MIN);
 	mem_grow(ord->wait, ord->cap, ord->n + want);
-	while (src && ord->n - mid < want) {
+	while (ord->n - mid < want && (low = lowest_source(ord)) != NULL) {
+		struct source *src = ord->src[low->source];
 		struct ref *ref = &ord->wait[ord->n];
 		uint64_t floor = src->floor;
 		int got = src->ops->next(src, ref, &why);
@@ -473,7 +515,7 @@ static int order_refill(struct order *ord, struct err *err)
 		if (got > 0) {
 			ref->source = src->index;
 			ord->n++;
-			if (src->floor == floor || ord->n_src == 1)
+			if (src->floor == floor)
 				continue;
 		} else {
 			ord->done[src->index] = true;
@@ -481,9 +523,8 @@ static int order_refill(struct order *ord, struct err *err)
 				ledger_damage(ord->ledger, src->index,
 					      "unreadable", src->pos, 0, &why);
 		}
-		src = lowest_source(ord, &until);
+		order_sink(ord);
 	}
-	ord->has_low = false;
 	sort_tail(ord, mid);
 	merge_waiting(ord, mid);
 	return 0;
@@ -516,12 +557,10 @@ static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
 static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
+		const struct order_floor *low = lowest_source(ord);
 		struct run *run;
 		int got;
 
-		if (!ord->has_low)
-			ord->low = lowest_source(ord, &ord->until);
-		ord->has_low = true;
 		if (!ord->n_run && ord->head < ord->n) {
 			*ref = ord->wait[ord->head];
 			run = NULL;
@@ -531,14 +570,14 @@ static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 		}
 		if (got < 0)
 			return -1;
-		if (got && (!ord->low || ref_time(ord, ref) < ord->until)) {
+		if (got && (!low || ref_time(ord, ref) < low->time)) {
 			if (run)
 				run->head++;
 			else
 				ord->head++;
 			return 1;
 		}
-		if (!ord->low)
+		if (!low)
 			return 0;
 		if (order_refill(ord, err))
 			return -1;

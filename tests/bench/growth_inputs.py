@@ -3,6 +3,7 @@
 things: it makes what is read, and returns the command and its files. A command
 on a database gets one that was made before."""
 import os
+import sqlite3
 import struct
 import subprocess
 
@@ -172,24 +173,128 @@ def member(name, size):
     return bytes(head.ljust(512, b"\0"))
 
 
-def switch(time, was, now):
-    return "%16s-%-7d [000] d..2. %d.%06d: sched_switch: prev_comm=t prev_pid=%d " \
-           "prev_prio=120 prev_state=S ==> next_comm=t next_pid=%d next_prio=120" % (
-               "t", was, 1 + time // 1000000, time % 1000000, was, now)
+def ftrace_head(n, cpus=1):
+    return ("# tracer: nop", "#",
+            "# entries-in-buffer/entries-written: %d/%d   #P:%d" % (n, n, cpus), "#")
+
+
+def traced(time, tid, event, cpu=0):
+    return "%16s-%-7d [%03d] d..2. %d.%06d: %s" % (
+        "t", tid, cpu, 1 + time // 1000000, time % 1000000, event)
+
+
+def switch(time, was, now, cpu=0):
+    return traced(time, was, "sched_switch: prev_comm=t prev_pid=%d prev_prio=120 "
+                  "prev_state=S ==> next_comm=t next_pid=%d next_prio=120" % (was, now), cpu)
+
+
+def waking(time, by, whom, cpu=0):
+    return traced(time, by, "sched_waking: comm=t pid=%d prio=120 target_cpu=%03d" % (
+        whom, cpu), cpu)
+
+
+def call(time, tid, cpu=0):
+    return traced(time, tid, "sys_enter: NR 1 (0, 0, 0, 0, 0, 0)", cpu)
+
+
+def call_ends(time, tid, cpu=0):
+    return traced(time, tid, "sys_exit: NR 1 = 0", cpu)
+
+
+def cpus_of(*command):
+    """A wait on each CPU, at a time of its own: all others have no records then."""
+    def make(build, folder, n):
+        def lines():
+            yield from ftrace_head(5 * n, n)
+            for c in range(n):
+                at, was, now = 10 * c, 10 + c, 100000 + c
+                yield switch(at, was, now, c)
+                yield call(at + 1, now, c)
+                yield call_ends(at + 2, now, c)
+                yield waking(at + 3, now, was, c)
+                yield switch(at + 4, now, was, c)
+        db = database(build, folder, str(n), text(folder, "%d.trace" % n, lines()))
+        return [build + "/backstitch", command[0], db, *filter(None, command[1:])], [db]
+    return make
+
+
+def captures_that_switch(build, folder, n):
+    """Each has the same 300 switches, later by its own clock."""
+    def lines(k):
+        yield from ftrace_head(300, 4)
+        for i in range(300):
+            yield switch(2 * i + 1000 * k, 10 + i % 50, 1000 + i % 77, i % 4)
+    every = [text(folder, "%d-%d.trace" % (n, k), lines(k)) for k in range(n)]
+    return ingest(build, folder, "--no-symbols", *every), every
+
+
+def ends_without_begin(build, folder, n):
+    """And as many losses before them."""
+    def lines():
+        yield from ftrace_head(2 * n)
+        for i in range(n):
+            yield traced(2 * i, 10, "ev: a=1")
+            yield "CPU:0 [LOST 3 EVENTS]"
+        for i in range(n):
+            yield call_ends(3 * n + i, 1000 + i)
+        yield call(5 * n, 10)
+        yield call_ends(5 * n + 1, 10)
+    db = database(build, folder, str(n), "--fields", "all",
+                  text(folder, "%d.trace" % n, lines()))
+    return [build + "/backstitch", "latency", db], [db]
+
+
+def ends_of_exec(build, folder, n):
+    """In processes of which no exec is known; as many other calls are open."""
+    def lines():
+        for name in ("enter_read", "exit_read", "enter_execve", "exit_execve"):
+            yield "event syscalls:sys_" + name
+        for i in range(2 * n):
+            yield "sample event=syscalls:sys_%s pid=%d tid=%d cpu=0 time=%d" % (
+                "enter_read" if i < n else "exit_execve", 10 + i, 10 + i, 1000 + i)
+        for i, name in enumerate(("enter_execve", "exit_execve", "exit_read")):
+            yield "sample event=syscalls:sys_%s pid=5 tid=5 cpu=0 time=%d" % (
+                name, 2000 + 2 * n + i)
+    db = database(build, folder, str(n), capture(build, folder, str(n), lines()))
+    return [build + "/backstitch", "latency", db], [db]
+
+
+def mappings_at_one_place(build, folder, n):
+    """One after the other, with a call of futex while each is there."""
+    db = database(build, folder, str(n), os.path.join(
+        os.path.dirname(__file__), "../captures/nets.data.zst"))
+    with sqlite3.connect(db) as c:
+        # a call of futex, 202 on x86-64, and what it waits for
+        for event, thread, data in c.execute(
+                "SELECT e.id, e.thread, p.data FROM event e JOIN payload p ON p.id = e.payload "
+                "WHERE e.type = 1"):
+            if len(data) >= 64 and struct.unpack_from("<q", data, 8) == (202,):
+                place = struct.unpack_from("<Q", data, 16)[0] & ~0xfff
+                break
+        last, end = c.execute("SELECT max(id), max(time_ns) FROM event").fetchone()
+        columns = [r[1] for r in c.execute("PRAGMA table_info(event)")]
+        values = {"id": "?1", "time_ns": "?2"}
+        c.executemany("INSERT INTO event SELECT %s FROM event WHERE id = %d" % (
+            ",".join(values.get(k, k) for k in columns), event),
+            ((last + 1 + i, end + 10 * i + 5) for i in range(n)))
+        c.executemany(
+            'INSERT INTO mapping(process, start, "end", pgoff, image, prot, flags, t0, t1) '
+            "SELECT process, %d, %d, 0, (SELECT min(id) FROM image WHERE kind = 2 "
+            "AND coalesce(len, 0) = 0), 5, 2, ?1, ?2 FROM thread WHERE id = %d" % (
+                place, place + 0x1000, thread),
+            ((end + 10 * i, end + 10 * i + 10) for i in range(n)))
+    return [build + "/backstitch", "latency", "--by", "lock", db], [db]
 
 
 def nested_wake_ups(build, folder, n):
     """Each thread sleeps until the next one wakes it: chains of up to n."""
     def lines():
-        yield from ("# tracer: nop", "#",
-                    "# entries-in-buffer/entries-written: %d/%d   #P:1" % (3 * n, 3 * n), "#")
+        yield from ftrace_head(3 * n)
         for i in range(n):
             yield switch(i, 10 + i, 11 + i)
         for i in range(n):
             by = 10 + n - i
-            yield "%16s-%-7d [000] d..2. %d.%06d: sched_waking: comm=t pid=%d prio=120 " \
-                  "target_cpu=000" % ("t", by, 1 + (n + 2 * i) // 1000000,
-                                      (n + 2 * i) % 1000000, by - 1)
+            yield waking(n + 2 * i, by, by - 1)
             yield switch(n + 2 * i + 1, by, by - 1)
     db = database(build, folder, str(n), text(folder, "%d.trace" % n, lines()))
     return [build + "/backstitch", "path", "--tree", "--tid", "10", db], [db]
@@ -209,12 +314,9 @@ def functions_compared(build, folder, n):
 def calls_at_once(build, folder, n):
     """All threads are in one when the first returns."""
     def lines():
-        yield from ("# tracer: nop", "#",
-                    "# entries-in-buffer/entries-written: %d/%d   #P:1" % (2 * n, 2 * n), "#")
+        yield from ftrace_head(2 * n)
         for at in range(2 * n):
-            yield "%16s-%-7d [000] d..2. %d.%06d: %s" % (
-                "t", 10 + at % n, 1 + at // 1000000, at % 1000000,
-                "sys_enter: NR 1 (0, 0, 0, 0, 0, 0)" if at < n else "sys_exit: NR 1 = 0")
+            yield (call if at < n else call_ends)(at, 10 + at % n)
     db = database(build, folder, str(n), "--fields", "all",
                   text(folder, "%d.trace" % n, lines()))
     return [build + "/backstitch", "report", "--latency", "syscall", db], [db]
@@ -240,6 +342,13 @@ def redacted(build, folder, n):
             os.path.join(folder, "c.db"), db], [db]
 
 
+CPUS = {
+    "CPUs of path": cpus_of("path", ""),
+    "CPUs of path --tree": cpus_of("path", "--tree"),
+    "CPUs of sched": cpus_of("sched", ""),
+    "CPUs of report --off-cpu": cpus_of("report", "--off-cpu"),
+    "CPUs of table wait": cpus_of("query", "SELECT * FROM wait"),
+}
 KINDS = {
     "packets of CTF": packets_of_ctf,
     "threads of CTF": threads_of_ctf,
@@ -250,6 +359,11 @@ KINDS = {
     "nested wake-ups of path --tree": nested_wake_ups,
     "functions of diff": functions_compared,
     "calls of latency": calls_at_once,
+    "ends without a begin of latency": ends_without_begin,
+    "ends of exec of latency": ends_of_exec,
+    "mappings at one place": mappings_at_one_place,
+    **CPUS,
+    "captures that switch": captures_that_switch,
     "functions of flame": drawn,
     "names of bundle --redact": redacted,
 }
@@ -258,6 +372,7 @@ KINDS = {
 # another part of the command.
 MANY = (40000, 160000, 640000)
 MORE = (80000, 320000, 1280000)
+FEWER = (8000, 32000, 128000)
 SIZES_OF = {
     "entries of a perf map": MANY,
     "children that execute": (5000, 20000, 80000),
@@ -265,12 +380,18 @@ SIZES_OF = {
     "nested wake-ups of path --tree": MANY,
     "functions of diff": MANY,
     "calls of latency": MANY,
+    "ends without a begin of latency": FEWER,
+    "ends of exec of latency": FEWER,
+    "mappings at one place": FEWER,
+    **dict.fromkeys(CPUS, (512, 2048, 8192)),
+    "captures that switch": (64, 256, 1024),
     "functions of flame": MANY,
     "names of bundle --redact": MANY,
 }
 BEGINS = {MANY: 20000, MORE: 60000}
 FIRST = {make: BEGINS.get(SIZES_OF.get(name), 1) for name, make in KINDS.items()}
-FIRST[children_that_execute] = 500
+FIRST.update({children_that_execute: 500, captures_that_switch: 2, ends_of_exec: 100,
+              mappings_at_one_place: 1, **dict.fromkeys(CPUS.values(), 64)})
 PROMISED = {
     **dict.fromkeys(KINDS),
     "threads of CTF": r"([\d.]+) kB for each thread, name",
