@@ -151,17 +151,9 @@ FROM event_type t LEFT JOIN capture c ON c.id = t.capture ORDER BY t.id
 
 -- name: interval_cuts
 -- Whether a stream goes on in a piece that is not there.
-SELECT EXISTS (SELECT 1 FROM meta c WHERE c.key = 'cut_before'
-		AND NOT EXISTS (SELECT 1 FROM meta p
-			WHERE p.capture = c.capture AND p.key = 'place'
-				AND p.value)) AS before,
-	EXISTS (SELECT 1 FROM meta c
-		LEFT JOIN meta l ON l.capture = c.capture AND l.key = 'line'
-		LEFT JOIN meta p ON p.capture = c.capture AND p.key = 'place'
-		WHERE c.key = 'cut_behind' AND NOT EXISTS (SELECT 1
-			FROM meta m JOIN meta q ON q.capture = m.capture
-				AND q.key = 'place' AND q.value = p.value + 1
-			WHERE m.key = 'line' AND m.value = l.value)) AS behind
+SELECT count(*) FILTER (WHERE key = 'cut_before') > next AS before,
+	count(*) FILTER (WHERE key = 'cut_behind') > next AS behind
+FROM meta, (SELECT count(*) AS next FROM meta WHERE key = 'place' AND value)
 
 -- name: interval_lines
 -- The first piece of the stream that each capture is of.

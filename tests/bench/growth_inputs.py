@@ -372,7 +372,6 @@ KINDS = {
 # another part of the command.
 MANY = (40000, 160000, 640000)
 MORE = (80000, 320000, 1280000)
-FEWER = (8000, 32000, 128000)
 SIZES_OF = {
     "entries of a perf map": MANY,
     "children that execute": (5000, 20000, 80000),
@@ -380,18 +379,18 @@ SIZES_OF = {
     "nested wake-ups of path --tree": MANY,
     "functions of diff": MANY,
     "calls of latency": MANY,
-    "ends without a begin of latency": FEWER,
-    "ends of exec of latency": FEWER,
-    "mappings at one place": FEWER,
-    **dict.fromkeys(CPUS, (512, 2048, 8192)),
+    "ends without a begin of latency": MANY,
+    "ends of exec of latency": MANY,
+    "mappings at one place": MANY,
+    **dict.fromkeys(CPUS, (2000, 4000, 8000)),
     "captures that switch": (64, 256, 1024),
     "functions of flame": MANY,
     "names of bundle --redact": MANY,
 }
 BEGINS = {MANY: 20000, MORE: 60000}
 FIRST = {make: BEGINS.get(SIZES_OF.get(name), 1) for name, make in KINDS.items()}
-FIRST.update({children_that_execute: 500, captures_that_switch: 2, ends_of_exec: 100,
-              mappings_at_one_place: 1, **dict.fromkeys(CPUS.values(), 64)})
+FIRST.update({children_that_execute: 500, captures_that_switch: 2,
+              **dict.fromkeys(CPUS.values(), 500)})
 PROMISED = {
     **dict.fromkeys(KINDS),
     "threads of CTF": r"([\d.]+) kB for each thread, name",

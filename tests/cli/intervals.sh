@@ -482,3 +482,21 @@ END
 is "the_only_gap_of_switches_leaves_no_proof_of_a_call" "200000 consistent silent 100000 proved" \
 	"$("$B" query --format csv "$work/gap.db" "SELECT ns, verdict, coalesce(reason, '')
 	FROM interval ORDER BY t0" | tr -d '\r"' | tail -n +2 | tr ',\n' '  ' | sed 's/ *$//')"
+
+# nor does what a recorder of the kernel misses hide records of another recorder of the same time
+{
+	head -n 2 "$work/ftrace.txt"
+	for i in 1 2 3 4 5 6 7 8 9
+	do
+		printf '%16s-%-7d [000] d..2. 10.000%d10: app_begin: id=%d\n%16s-%-7d [000] d..2. 10.000%d90: app_end: id=%d\n' \
+			a 10 $i $i a 10 $i $i
+	done
+} >"$work/app.txt"
+"$B" ingest -q --fields all -o "$work/alone.db" "$work/app.txt"
+"$B" ingest -q --fields all --clock mono -o "$work/both.db" "$work/app.txt" "$work/gap.txt"
+for db in "$work/alone.db" "$work/both.db"
+do
+	is "all_pairs_of_${db##*/}_are_proved" "9" "$("$B" latency --pair app_begin,app_end,id --by kind --format csv "$db" |
+		python3 -c 'import csv, sys
+print(*(row["count"] for row in csv.DictReader(sys.stdin)))')"
+done
