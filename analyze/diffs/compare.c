@@ -478,6 +478,10 @@ static double moved_mean(const struct compare *c, int side, double *variance)
 	return mean;
 }
 
+/* Sides are about the same if all of the interval of their ratio, or the ratio
+ * of one run a side, is this near to 1. */
+#define MOVED_SAME 0.05
+
 /* Returns whether the sides differ by more than what counting and other runs
  * make likely. */
 static bool moved_apart(const struct compare *c, double a, double b)
@@ -570,8 +574,8 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m)
 		vb = va * (double)c->d->side[0].runs /
 		     (double)c->d->side[1].runs;
 	m->proved = moved_is(c, a, b, va, vb);
-	/* means that lie apart, of runs that do too, are not about the same */
-	m->apart = m->proved || moved_apart(c, a, b);
+	m->apart = m->proved || moved_apart(c, a, b) ||
+		   fabs(b - a) > MOVED_SAME * a;
 	m->factor = NAN;
 	if (c->n == 2 || !(a > 0) || !(b > 0))
 		return;
@@ -579,4 +583,6 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m)
 	va = diff_larger(va / a / a, 1 / (double)c->d->side[0].samples);
 	vb = diff_larger(vb / b / b, 1 / (double)c->d->side[1].samples);
 	m->factor = diff_factor(va + vb, moved_freedom(c, va, vb));
+	m->apart |= b * m->factor > (1 + MOVED_SAME) * a ||
+		    b < (1 - MOVED_SAME) * a * m->factor;
 }

@@ -50,7 +50,7 @@ const struct diff_rows *compare_cause(const struct compare *c);
 struct compare_moved {
 	double mean[2];
 	bool proved;   /* runs of one differ from those of the other */
-	bool apart;    /* the means do; proved or not */
+	bool apart;    /* they are not shown to be about the same */
 	double factor; /* by which mean[1] / mean[0] may be off; NaN: it is not
 			* known, as of one run a side */
 };
