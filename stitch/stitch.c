@@ -68,7 +68,8 @@ struct stitch *stitch_new(struct order *in, struct frames *fr,
 	st->audit = audit_new(&st->facts, st->losses, lg);
 	st->join = join_new(&st->facts, st->losses, fr);
 	join_found(st->join, stitch_contradicts, st);
-	st->resolve = resolve_new(fr);
+	st->resolve =
+		resolve_new(fr, header_ids_new(o->written, o->written_arg));
 	st->calls = mmap_calls_new();
 	st->whole = (struct partial_maps){ .fr = fr,
 					   .fn = o->files,

@@ -7,6 +7,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "stitch/tasks/header_ids.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/partial_maps.h"
 
@@ -30,6 +31,8 @@ struct stitch_opts {
 	 * nothing is known about them. */
 	partial_maps_fn files;
 	void *files_arg;
+	header_written_fn *written; /* NULL: not known */
+	void *written_arg;
 	jit_find_fn *jit; /* finds code made at run time; NULL: not known */
 	void *jit_arg;
 };

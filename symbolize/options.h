@@ -55,5 +55,9 @@ struct symbolize_opts {
 	/* Between these times, in ns since 1970, the recorder wrote the
 	 * captures; 0, 0: unknown. */
 	int64_t recorded_from, recorded_to;
+	/* The first record is of this time. Its time in ns since 1970 is
+	 * recorded_from, or later by so much at most. */
+	uint64_t recorded_first;
+	int64_t recorded_slack;
 	int64_t recorded_before; /* it was done then; 0: unknown */
 };

@@ -95,8 +95,11 @@ static int open_code(struct annot_loader *l, struct store *db,
 	struct rows *r = ROWS_BY(db, "annotate_image", err, l->c->image);
 	bool found = rows_step(r);
 
-	if (found)
+	if (found) {
 		rows_image(r, ANNOTATE_IMAGE_KIND, &l->a->text, &l->img);
+		l->img.t0 = (uint64_t)rows_int(r, ANNOTATE_IMAGE_T0);
+		l->img.mapped = (uint64_t)rows_int(r, ANNOTATE_IMAGE_MAPPED);
+	}
 	if (rows_end(r, err))
 		return -1;
 	r = rows_of(db, "several_images", err);

@@ -52,6 +52,7 @@ static int code_read_images(struct code_loading *l, struct store *db,
 		i.img.start = (uint64_t)rows_int(r, CODE_IMAGES_START);
 		i.img.len = (uint64_t)rows_int(r, CODE_IMAGES_LEN);
 		i.img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
+		i.img.mapped = (uint64_t)rows_int(r, CODE_IMAGES_MAPPED);
 		CODE_ADD(l, image, i);
 	}
 	if (rows_end(r, err))
@@ -62,6 +63,9 @@ static int code_read_images(struct code_loading *l, struct store *db,
 
 		if (id > 0 && (uint64_t)id < l->c.n_image)
 			l->c.image[id].img.several = true;
+		if (id > 0 && (uint64_t)id < l->c.n_image)
+			l->c.image[id].img.reused =
+				rows_int(r, SEVERAL_IMAGES_REUSED) != 0;
 	}
 	return rows_end(r, err);
 }

@@ -35,6 +35,7 @@
 #include "stitch/source.h"
 #include "stitch/stitch.h"
 #include "stitch/fact_queue.h"
+#include "symbolize/files/identity.h"
 #include "symbolize/files/mapping_offsets.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/unwind/unwind.h"
@@ -380,6 +381,11 @@ static size_t file_parts(void *arg, const struct image *img,
 	return mapping_offsets_parts(arg, img, out, max);
 }
 
+static uint64_t file_written(void *arg, const struct image *img)
+{
+	return identity_written(arg, img);
+}
+
 /* Stores the difference between ns since 1970 and times of the timeline, if the
  * capture has the same moment on both clocks, or uses the real-time clock. */
 static int put_wall(struct load *ld, unsigned int i, struct err *err)
@@ -504,6 +510,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		.dumps_only = !look,
 		.files = look ? file_parts : NULL,
 		.files_arg = ld->symbolizer,
+		.written = look ? file_written : NULL,
+		.written_arg = ld->symbolizer,
 		.jit = jitted_find,
 		.jit_arg = ld->jitted,
 	};

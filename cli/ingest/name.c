@@ -258,6 +258,9 @@ static void naming_recorded_when(struct store *db, struct symbolize_opts *o)
 		if (rows_int(r, CAPTURE_WRITTEN_KNOWN)) {
 			o->recorded_from = rows_int(r, CAPTURE_WRITTEN_SINCE);
 			o->recorded_to = rows_int(r, CAPTURE_WRITTEN_UNTIL);
+			o->recorded_first =
+				(uint64_t)rows_int(r, CAPTURE_WRITTEN_FIRST);
+			o->recorded_slack = rows_int(r, CAPTURE_WRITTEN_SLACK);
 		}
 	}
 	rows_close(r);

@@ -27,7 +27,7 @@ SELECT kind, path,
 	CASE WHEN id NOT IN (SELECT image FROM temp.shared_id) THEN build_id
 		END AS build_id,
 	maj, min, ino, ino_gen,
-	id IN (SELECT image FROM temp.several) AS several,
+	(SELECT 1 + reused FROM temp.several WHERE image = id) AS several,
 	start, len, t0, process
 FROM image WHERE id = ?1
 
@@ -129,18 +129,24 @@ SELECT id FROM module WHERE build_id IN (SELECT build_id FROM module
 -- Images without a build-id of whose path there is another file too: nobody
 -- knows which of them is at that path on another machine. Of a file system
 -- without a disk, /proc and the kernel may have two inodes for one file; only
--- the kernel's have a generation.
+-- the kernel's have a generation. reused: it had the same inode before or after.
 -- name: several_images
-SELECT id FROM image WHERE build_id IS NULL AND ino > 0 AND path IN (
+SELECT i.id, EXISTS (SELECT 1 FROM image j WHERE j.path = i.path
+	AND j.ino = i.ino AND j.maj = i.maj AND j.min = i.min
+	AND (j.ino_gen <> i.ino_gen OR coalesce(j.t0, 0) <> coalesce(i.t0, 0)))
+	AS reused
+FROM image i WHERE i.build_id IS NULL AND i.ino > 0 AND i.path IN (
 	SELECT path FROM image WHERE ino > 0 GROUP BY path
 	HAVING count(DISTINCT CASE WHEN maj > 0
 			THEN maj || ':' || min || ':' || ino END) > 1
 		OR count(DISTINCT CASE WHEN ino_gen > 0
 			THEN maj || ':' || min || ':' || ino || ':' || ino_gen
-			END) > 1)
+			END) > 1
+		OR max(coalesce(t0, 0)) > 0)
 
 -- name: several
-CREATE TEMP TABLE IF NOT EXISTS several(image INTEGER PRIMARY KEY)
+CREATE TEMP TABLE IF NOT EXISTS several(image INTEGER PRIMARY KEY,
+	reused INTEGER)
 
 -- {several}: several_images.
 -- name: fill_several

@@ -15,10 +15,11 @@ FROM request r JOIN event e ON e.id = r.event WHERE r.latency_ns NOT NULL
 -- name: put_frame_share
 INSERT OR IGNORE INTO internal_frame_share VALUES(?1, ?2, ?3)
 
--- The ranges of files that were mapped as code.
+-- The ranges of files that were mapped as code, and since when.
 -- name: mapped_code
-SELECT DISTINCT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len
-FROM mapping WHERE prot & 4 AND image IS NOT NULL
+SELECT image, coalesce(pgoff, 0) AS pgoff, "end" - start AS len,
+	min(coalesce(t0, 1)) AS t0
+FROM mapping WHERE prot & 4 AND image IS NOT NULL GROUP BY 1, 2, 3
 
 -- name: put_doubt
 UPDATE image SET identity = 'doubted: ' || ?2 || '; ' || coalesce(identity, '')

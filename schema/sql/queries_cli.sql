@@ -52,6 +52,8 @@ SELECT DISTINCT host, release, format = 'ctf' AS ctf FROM capture
 -- before: not later, if that is.
 -- name: capture_written
 SELECT min(a.value) AS since, max(z.value) AS until,
+	min(c.first_ns) AS first,
+	max(0, max(z.value - c.last_ns) - min(a.value - c.first_ns)) AS slack,
 	count(*) = count(a.value + z.value) AS known,
 	CASE count(*) WHEN count(b.value) THEN max(b.value) ELSE 0 END AS before
 FROM capture c

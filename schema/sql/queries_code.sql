@@ -8,11 +8,13 @@ SELECT i.id, i.kind, coalesce(i.path, '') AS path, i.build_id,
 	CASE WHEN i.status = 'unverified' AND NOT
 		ifnull(i.identity GLOB 'read:*', 0) THEN i.file END AS settled,
 	coalesce(i.start, 0) AS start, coalesce(i.len, 0) AS len,
-	coalesce(i.t0, 0) AS t0, coalesce(i.status, '') AS status, p.pid,
+	coalesce(i.t0, 0) AS t0, coalesce(m.t0, 0) AS mapped, coalesce(i.status, '') AS status, p.pid,
 	coalesce(i.status = 'named' AND i.identity NOT GLOB 'doubted: *'
 		OR i.identity GLOB 'proved:*' OR i.identity GLOB 'read:*',
 		i.status = 'named', 0) AS proved
-FROM image i LEFT JOIN process p ON p.id = i.process ORDER BY i.id
+FROM image i LEFT JOIN process p ON p.id = i.process
+LEFT JOIN (SELECT image, min(coalesce(t0, 1)) AS t0 FROM mapping GROUP BY image) m
+	ON m.image = i.id ORDER BY i.id
 
 -- name: code_symbols
 SELECT id, coalesce(size, 0) AS size, name, raw_name FROM symbol ORDER BY id

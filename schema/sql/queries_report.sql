@@ -110,7 +110,10 @@ FROM frame f LEFT JOIN symbol s ON s.id = f.symbol ORDER BY f.id
 -- name: annotate_image
 SELECT id, kind, coalesce(path, '') AS path, build_id, maj, min, ino, ino_gen,
 	CASE WHEN status = 'unverified' AND NOT
-		ifnull(identity GLOB 'read:*', 0) THEN file END AS settled
+		ifnull(identity GLOB 'read:*', 0) THEN file END AS settled,
+	coalesce(t0, 0) AS t0,
+	(SELECT min(coalesce(m.t0, 1)) FROM mapping m WHERE m.image = ?1)
+		AS mapped
 FROM image WHERE id = ?1
 
 -- name: annotate_paths

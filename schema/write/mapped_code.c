@@ -21,6 +21,7 @@
 struct mapped_part {
 	uint64_t pgoff, len;
 	uint32_t image, prot;
+	uint64_t t0; /* as of struct image_part */
 };
 
 struct mapped_code {
@@ -46,15 +47,21 @@ bool mapped_code_add(struct maker *mk, const struct fact_mapping *m)
 {
 	struct mapped_code *mc = mk->w->mapped;
 	const struct mapped_part key = { m->pgoff, m->end - m->start, m->image,
-					 m->prot };
+					 m->prot,
+					 m->t0 > 0 ? (uint64_t)m->t0 : 1 };
 	uint64_t hash = hash_pair(key.pgoff ^ key.prot,
 				  key.len ^ (uint64_t)key.image << 32);
 
 	if (!mc)
 		mc = mk->w->mapped = mem_new(1, sizeof(*mc));
-	if (mc->many || table_find(&mc->index, hash, mapped_code_same, mc,
-				   &key) != TABLE_NONE)
+	if (mc->many)
 		return false;
+	uint32_t at = table_find(&mc->index, hash, mapped_code_same, mc, &key);
+
+	if (at != TABLE_NONE) {
+		lower_to(mc->part[at].t0, key.t0);
+		return false;
+	}
 	if (mc->n == PARTS_MAX && !mk->db->sums) {
 		mc->many = true;
 		return false;
@@ -71,10 +78,10 @@ void mapped_parts_release(struct mapped_parts *parts)
 }
 
 static void mapped_parts_add(struct mapped_parts *parts, uint32_t image,
-			     uint64_t pgoff, uint64_t len)
+			     uint64_t pgoff, uint64_t len, uint64_t t0)
 {
 	*mem_add(parts->part, parts->n, parts->cap) =
-		(struct image_part){ image, pgoff, len };
+		(struct image_part){ image, pgoff, len, t0 };
 }
 
 static int mapped_parts_read(struct maker *mk, struct mapped_parts *parts,
@@ -91,7 +98,8 @@ static int mapped_parts_read(struct maker *mk, struct mapped_parts *parts,
 			mapped_parts_add(
 				parts, (uint32_t)image,
 				(uint64_t)rows_int(r, MAPPED_CODE_PGOFF),
-				(uint64_t)rows_int(r, MAPPED_CODE_LEN));
+				(uint64_t)rows_int(r, MAPPED_CODE_LEN),
+				(uint64_t)rows_int(r, MAPPED_CODE_T0));
 	}
 	return rows_end(r, err);
 }
@@ -113,7 +121,7 @@ int mapped_parts_load(struct maker *mk, struct mapped_parts *parts,
 
 			if (p->image && p->prot & PROT_CODE)
 				mapped_parts_add(parts, p->image, p->pgoff,
-						 p->len);
+						 p->len, p->t0);
 		}
 	}
 	sort_items(parts->part, parts->n, mapped_part_by_image);

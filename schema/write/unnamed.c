@@ -237,6 +237,7 @@ int unnamed_describe(struct maker *mk, const struct unnamed *u, uint32_t image,
 	if (found) {
 		rows_image(r, UNNAMED_IMAGE_KIND, text, img);
 		img->several = rows_int(r, UNNAMED_IMAGE_SEVERAL) != 0;
+		img->reused = rows_int(r, UNNAMED_IMAGE_SEVERAL) == 2;
 		img->start = (uint64_t)rows_int(r, UNNAMED_IMAGE_START);
 		img->len = (uint64_t)rows_int(r, UNNAMED_IMAGE_LEN);
 		img->t0 = (uint64_t)rows_int(r, UNNAMED_IMAGE_T0);
@@ -248,5 +249,8 @@ int unnamed_describe(struct maker *mk, const struct unnamed *u, uint32_t image,
 		return db_error(mk->db, SQLITE_DONE, err);
 	if (img->kind == IMAGE_FILE && !image_is_copy(img))
 		img->part = mapped_parts_of(&u->parts, image, &img->n_part);
+	for (size_t i = 0; i < img->n_part; i++)
+		if (!i || img->part[i].t0 < img->mapped)
+			img->mapped = img->part[i].t0;
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 struct path_entry {
 	struct path_file first;
-	bool several;
+	bool several, reused;
 };
 
 struct path_files {
@@ -53,16 +53,35 @@ void path_files_add(struct path_files **pf, const char *path, size_t len,
 		*pf = mem_new(1, sizeof(**pf));
 	struct path_entry *e = path_files_entry(*pf, path, len, f);
 
-	e->several |= path_file_differs(&e->first, f);
+	bool differs = path_file_differs(&e->first, f);
+
+	e->several |= differs;
+	e->reused |= differs && e->first.ino == f->ino &&
+		     e->first.maj == f->maj && e->first.min == f->min;
 	if (!e->first.gen && !e->several)
 		e->first = *f;
 }
 
-bool path_files_several(const struct path_files *pf, const char *path)
+static const struct path_entry *path_files_find(const struct path_files *pf,
+						const char *path)
 {
 	uint32_t id = pf ? intern_find(&pf->paths, path) : TABLE_NONE;
 
-	return id != TABLE_NONE && pf->entry[id].several;
+	return id != TABLE_NONE ? &pf->entry[id] : NULL;
+}
+
+bool path_files_several(const struct path_files *pf, const char *path)
+{
+	const struct path_entry *e = path_files_find(pf, path);
+
+	return e && e->several;
+}
+
+bool path_files_reused(const struct path_files *pf, const char *path)
+{
+	const struct path_entry *e = path_files_find(pf, path);
+
+	return e && e->reused;
 }
 
 void path_files_free(struct path_files *pf)

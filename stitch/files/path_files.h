@@ -23,4 +23,6 @@ void path_files_add(struct path_files **pf, const char *path, size_t len,
 		    const struct path_file *f);
 /* Returns whether two files were mapped from the path. pf may be NULL. */
 bool path_files_several(const struct path_files *pf, const char *path);
+/* Returns whether two of them had one inode, of another generation each. */
+bool path_files_reused(const struct path_files *pf, const char *path);
 void path_files_free(struct path_files *pf);

@@ -51,6 +51,7 @@ bool image_has_offsets(enum image_kind kind);
 struct image_part {
 	uint32_t image; /* of the database */
 	uint64_t pgoff, len;
+	uint64_t t0; /* first mapped then; 1: before the capture; 0: unknown */
 };
 
 struct image {
@@ -63,6 +64,12 @@ struct image {
 	 * was read from it later proves nothing, and is not in id. Not part of
 	 * the identity: device and inode are. */
 	bool several;
+	/* Two of them had this inode, one after the other. Not part of the
+	 * identity. */
+	bool reused;
+	/* When it was first mapped; 1: before the capture; 0: not known. Not
+	 * part of the identity. */
+	uint64_t mapped;
 	/* The file that naming chose by the addresses that ran, where no
 	 * build-id of it is known; "": it refused the one with the build-id;
 	 * NULL: nothing is known. Not part of the identity. */
@@ -71,7 +78,7 @@ struct image {
 			      * len is its size; IMAGE_FILE: see
 			      * image_is_copy(); else 0 */
 	uint64_t t0;	/* distinguishes images that used the same address: load
-			 * time */
+			 * time; IMAGE_FILE: see image_is_before() */
 	uint32_t space; /* IMAGE_ANON: row id of the process; else 0 */
 	/* IMAGE_JIT: bytes and lines of one of the codes with this image,
 	 * borrowed; NULL: unknown. Not part of the identity. */
@@ -87,6 +94,13 @@ struct image {
 static inline bool image_is_copy(const struct image *img)
 {
 	return img->kind == IMAGE_FILE && img->len;
+}
+
+/* Returns whether it is what a file was before it was written at t0, while it
+ * was recorded: the inode is now of another content. */
+static inline bool image_is_before(const struct image *img)
+{
+	return img->kind == IMAGE_FILE && img->t0;
 }
 
 enum frame_flag {
@@ -191,8 +205,7 @@ struct frames *frames_new(void);
 void frames_free(struct frames *fr);
 
 /* Each returns the id of an object and adds it if it is new. Strings are
- * copied. Two images are equal if all their fields are equal, except code and
- * several. */
+ * copied. Two images are equal if all fields that are of the identity are. */
 uint32_t frames_image(struct frames *fr, const struct image *img);
 uint32_t frames_frame(struct frames *fr, const struct frame *f);
 /* Returns the stack in which `stack` (0: nothing) called `frame`. */

@@ -19,10 +19,30 @@ struct header_index {
 	uint32_t n; /* number of table entries indexed so far */
 };
 
+/* A file that was asked about. */
+struct header_file {
+	struct path_file f;
+	uint64_t written;
+};
+
 struct header_ids {
 	struct header_index *of; /* by source */
 	size_t n, cap;
+	header_written_fn *written;
+	void *arg;
+	struct table by_file;
+	struct header_file *file;
+	size_t n_file, cap_file;
 };
+
+struct header_ids *header_ids_new(header_written_fn *written, void *arg)
+{
+	struct header_ids *ids = mem_new(1, sizeof(*ids));
+
+	ids->written = written;
+	ids->arg = arg;
+	return ids;
+}
 
 void header_ids_free(struct header_ids *ids)
 {
@@ -33,8 +53,8 @@ void header_ids_free(struct header_ids *ids)
 		path_files_free(ids->of[i].files);
 		free(ids->of[i].several);
 	}
-	free(ids->of);
-	free(ids);
+	table_release(&ids->by_file);
+	free_all(ids->file, ids->of, ids);
 }
 
 void image_set_id(struct image *img, const uint8_t *id, size_t len)
@@ -97,24 +117,53 @@ static struct header_index *header_index(struct header_ids *ids,
 	return ix;
 }
 
-void header_ids_set(struct header_ids **ids, const struct source *src,
-		    bool kernel, struct image *img)
+SAME_FUNCTION(header_file_is_same, struct header_ids, file[id].f,
+	      struct path_file,
+	      x->maj == y->maj && x->min == y->min && x->ino == y->ino &&
+		      x->gen == y->gen);
+
+/* Asks once about each file: most processes map the same few. */
+static uint64_t header_written(struct header_ids *ids,
+			       const struct path_file *f,
+			       const struct image *img)
+{
+	uint64_t h = hash_pair(f->ino ^ f->gen << 32,
+			       (uint64_t)f->maj << 32 | f->min);
+	uint32_t i = table_find(&ids->by_file, h, header_file_is_same, ids, f);
+
+	if (i != TABLE_NONE)
+		return ids->file[i].written;
+	table_add(&ids->by_file, h, (uint32_t)ids->n_file);
+	struct header_file *of = mem_add(ids->file, ids->n_file, ids->cap_file);
+
+	*of = (struct header_file){ *f, ids->written(ids->arg, img) };
+	return of->written;
+}
+
+void header_ids_set(struct header_ids *ids, const struct source *src,
+		    bool kernel, uint64_t time, struct image *img)
 {
 	const struct header_key k = { img->path, kernel };
-
-	if (!*ids)
-		*ids = mem_new(1, sizeof(**ids));
-	struct header_index *ix = header_index(*ids, src);
+	struct header_index *ix = header_index(ids, src);
 	const struct path_file f = { img->maj, img->min, img->ino,
 				     img->ino_gen };
 	uint32_t i = header_find(ix, src, &k);
 
 	if (!src->files && !kernel)
 		path_files_add(&ix->files, img->path, strlen(img->path), &f);
-	img->several = !kernel && img->ino &&
-		       (path_files_several(src->files ? src->files : ix->files,
-					   img->path) ||
-			(i < ix->n_several && ix->several[i]));
+	const struct path_files *files = src->files ? src->files : ix->files;
+
+	if (!kernel && img->ino) {
+		uint64_t written = ids->written && img->kind == IMAGE_FILE
+					   ? header_written(ids, &f, img)
+					   : 0;
+
+		img->t0 = time < written ? written : 0;
+		img->reused = img->t0 || path_files_reused(files, img->path);
+		img->several = img->t0 ||
+			       path_files_several(files, img->path) ||
+			       (i < ix->n_several && ix->several[i]);
+	}
 	if (i != TABLE_NONE && !img->several)
 		image_set_id(img, src->build_ids[i].id,
 			     src->build_ids[i].id_len);

@@ -14,10 +14,17 @@ struct header_ids;
 struct image;
 struct source;
 
-/* Sets the build-id that the capture has for the image's path, and whether it
- * has several files there. Makes *ids if it is NULL. */
-void header_ids_set(struct header_ids **ids, const struct source *src,
-		    bool kernel, struct image *img);
+/* Returns the time, as of records, at which the file of an image was written
+ * while it was recorded; 0: it was not, or nothing is known. */
+typedef uint64_t header_written_fn(void *arg, const struct image *img);
+
+/* written may be NULL. */
+struct header_ids *header_ids_new(header_written_fn *written, void *arg);
+/* Sets the build-id that the capture has for the path of an image that was
+ * mapped at a time, whether it has several files there, and whether the file
+ * was written since. */
+void header_ids_set(struct header_ids *ids, const struct source *src,
+		    bool kernel, uint64_t time, struct image *img);
 void header_ids_free(struct header_ids *ids); /* NULL is fine */
 /* Sets the build-id of an image. */
 void image_set_id(struct image *img, const uint8_t *id, size_t len);

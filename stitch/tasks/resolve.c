@@ -82,17 +82,18 @@ struct resolve {
 	struct slot last[LAST_LISTS]; /* of the kernel, without a note */
 	struct stack_prefix prefix[PREFIXES];
 	struct known_frame *known;
-	struct header_ids *ids; /* NULL: not asked yet */
+	struct header_ids *ids;
 	/* frame ids; 0: none yet */
 	uint32_t unknown_user, uncertain_user, partial_user;
 	uint32_t unknown_kernel, guest[2];
 };
 
-struct resolve *resolve_new(struct frames *fr)
+struct resolve *resolve_new(struct frames *fr, struct header_ids *ids)
 {
 	struct resolve *rv = mem_new(1, sizeof(*rv));
 
 	rv->fr = fr;
+	rv->ids = ids;
 	rv->cache = mem_new(CACHE_SIZE, sizeof(*rv->cache));
 	rv->known = mem_new(1u << KNOWN_BITS, sizeof(*rv->known));
 	return rv;
@@ -206,6 +207,8 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 		.min = m->min,
 		.ino = m->ino,
 		.ino_gen = m->ino_gen,
+		.mapped = rec->flags & REC_F_UNTIMED || !rec->time ? 1
+								   : rec->time,
 	};
 	char name[256];
 
@@ -228,7 +231,9 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	if (m->id && m->id_len)
 		image_set_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		header_ids_set(&rv->ids, src, kernel, &img);
+		header_ids_set(rv->ids, src, kernel,
+			       rec->flags & REC_F_UNTIMED ? 0 : rec->time,
+			       &img);
 	return frames_image(rv->fr, &img);
 }
 

@@ -8,6 +8,7 @@
 
 #include "stitch/tasks/frame.h"
 
+struct header_ids;
 struct jit_view;
 struct record;
 struct region;
@@ -15,7 +16,8 @@ struct resolve;
 struct source;
 struct space;
 
-struct resolve *resolve_new(struct frames *fr);
+/* Takes ids. */
+struct resolve *resolve_new(struct frames *fr, struct header_ids *ids);
 void resolve_free(struct resolve *rv);
 
 /* Return the interned image of a REC_MAP or REC_KSYMBOL. Sets *pgoff to the

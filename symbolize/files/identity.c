@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "stitch/base/search.h"
+#include "stitch/files/named_file.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/symbolizer.h"
@@ -48,26 +49,37 @@ static int64_t identity_ns(const struct statx_timestamp *t)
 }
 
 /* An inode number is soon used again by some file systems, with another
- * generation. What perf takes from /proc has none. */
-static bool identity_other_generation(const struct image *img, int fd)
+ * generation. What perf takes from /proc has none. fd -1: the file is opened,
+ * but one of the kernel. */
+static bool identity_other_generation(const struct image *img, int fd,
+				      const char *path)
 {
 	/* the kernel writes 32 bits, in spite of the type of the request */
 	long gen = 0;
+	uint64_t size;
+	int own = img->ino_gen && fd < 0 ? named_file_open(path, &size, NULL)
+					 : -1;
+	bool is = img->ino_gen &&
+		  !ioctl(fd < 0 ? own : fd, FS_IOC_GETVERSION, &gen) && gen &&
+		  (uint32_t)gen != (uint32_t)img->ino_gen;
 
-	return img->ino_gen && fd >= 0 && !ioctl(fd, FS_IOC_GETVERSION, &gen) &&
-	       gen && (uint32_t)gen != (uint32_t)img->ino_gen;
+	if (own >= 0)
+		close(own);
+	return is;
 }
 
-/* Returns false if there is no such regular file. */
-static bool identity_look(const struct image *img, int fd,
+/* Looks at an open file or, if fd is -1, at what is at a path, which a capture
+ * names: opened, a device could react to it. Returns false if there is no such
+ * regular file. */
+static bool identity_look(const struct image *img, int fd, const char *path,
 			  struct identity_file *f)
 {
 	struct statx st;
 
 	*f = (struct identity_file){ .inode = INODE_UNKNOWN };
-	if (fd < 0 ||
-	    statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_BTIME,
-		  &st) ||
+	if (statx(fd < 0 ? AT_FDCWD : fd, fd < 0 ? path : "",
+		  fd < 0 ? AT_NO_AUTOMOUNT : AT_EMPTY_PATH,
+		  STATX_BASIC_STATS | STATX_BTIME, &st) ||
 	    !S_ISREG(st.stx_mode))
 		return false;
 	f->device =
@@ -81,28 +93,19 @@ static bool identity_look(const struct image *img, int fd,
 	 * and records may have different devices and inodes for one file. */
 	if (!img->ino || (!f->device && !f->disk))
 		return true;
-	f->inode = st.stx_ino == img->ino && !identity_other_generation(img, fd)
+	f->inode = st.stx_ino == img->ino &&
+				   !identity_other_generation(img, fd, path)
 			   ? INODE_SAME
 			   : INODE_OTHER;
 	return true;
-}
-
-static bool identity_look_at(const struct image *img, const char *path,
-			     struct identity_file *f)
-{
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	bool there = identity_look(img, fd, f);
-
-	if (fd >= 0)
-		close(fd);
-	return there;
 }
 
 bool identity_may_be_mapped(const struct image *img)
 {
 	struct identity_file f;
 
-	return identity_look_at(img, img->path, &f) && f.inode != INODE_OTHER;
+	return identity_look(img, -1, img->path, &f) &&
+	       f.inode != INODE_OTHER && !image_is_before(img);
 }
 
 static bool identity_is_file(const struct image *img)
@@ -158,7 +161,7 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 	if (!identity_is_file(img) || (!img->ino && !sy->opts.ids_read))
 		return IDENTITY_ID_OWN;
 	if (!img->ino || !sy->opts.same_machine || !img->path ||
-	    img->path[0] != '/' || !identity_look_at(img, img->path, &f) ||
+	    img->path[0] != '/' || !identity_look(img, -1, img->path, &f) ||
 	    f.inode != INODE_OTHER)
 		return IDENTITY_ID_READ;
 	return identity_id_of_other(sy, &f);
@@ -396,19 +399,75 @@ struct identity_said identity_judge_id(const struct symbolizer *sy,
 	return identity_by_id(identity_of_id(sy, img), true);
 }
 
-/* Of the file with the recorded inode. Nobody can set ctime back, but another
- * name changes it as well, such as the link that perf makes in its cache when
- * the recording ends. */
-static struct identity_said identity_by_inode(const struct symbolizer *sy,
-					      const struct identity_file *f,
-					      enum identity_id id, bool same)
-{
-	const int64_t from = sy->opts.recorded_from;
-	const int64_t before = sy->opts.recorded_before;
-	bool is_old = from && f->written < from;
+/* Whether a file was written since it was mapped. */
+enum identity_since {
+	SINCE_NO,
+	SINCE_PERHAPS,
+	SINCE_YES,
+};
 
-	if ((is_old && (f->changed < from || f->linked || same)) ||
-	    (same && id == IDENTITY_ID_READ))
+/* Nobody can set ctime back as cp -p does with mtime, but another name changes
+ * it as well, such as the link that perf makes in its cache when the recording
+ * ends. What was written after that, the build-id tells. */
+static enum identity_since identity_since(const struct symbolizer *sy,
+					  const struct image *img,
+					  const struct identity_file *f)
+{
+	const struct symbolize_opts *o = &sy->opts;
+	const uint64_t first = o->recorded_first;
+	/* of what was mapped before, when that was is not known */
+	int64_t least =
+		o->recorded_from +
+		(img->mapped > first ? (int64_t)(img->mapped - first) : 0);
+	int64_t most = least + o->recorded_slack;
+
+	if (!o->recorded_from)
+		return SINCE_PERHAPS;
+	if ((f->written > most && f->written <= o->recorded_to) ||
+	    (!f->linked && f->changed > most && f->changed <= o->recorded_to))
+		return SINCE_YES;
+	return f->written < least && f->changed < least ? SINCE_NO
+							: SINCE_PERHAPS;
+}
+
+uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
+{
+	const struct symbolize_opts *o = &sy->opts;
+	struct identity_file f;
+
+	if (!o->same_machine || !o->recorded_from || !identity_is_file(img) ||
+	    img->path[0] != '/' || !identity_look(img, -1, img->path, &f) ||
+	    f.inode != INODE_SAME)
+		return 0;
+	int64_t at = f.written;
+
+	if (!f.linked)
+		raise_to(at, f.changed);
+	at -= o->recorded_from + o->recorded_slack;
+	return at > 0 && at <= o->recorded_to - o->recorded_from
+		       ? o->recorded_first + (uint64_t)at
+		       : 0;
+}
+
+/* Of the file with the recorded inode. */
+static struct identity_said identity_by_inode(const struct symbolizer *sy,
+					      const struct image *img,
+					      const struct identity_file *f,
+					      enum found_at at, bool same)
+{
+	const int64_t before = sy->opts.recorded_before;
+	enum identity_id id = identity_of_id(sy, img);
+	enum identity_since since = identity_since(sy, img, f);
+
+	/* The recorder may have read the build-id of another file from the
+	 * path: then the addresses tell, of a file that the user gives. */
+	if (id == IDENTITY_ID_READ && !same &&
+	    (at != FOUND_GIVEN || since != SINCE_NO))
+		return at == FOUND_GIVEN || at == FOUND_INODE ? offered
+							      : other_id;
+	if (since == SINCE_YES)
+		return replaced;
+	if (since == SINCE_NO)
 		return same_inode;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
@@ -441,12 +500,16 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 						enum found_at at, bool same)
 {
 	enum identity_id id = identity_of_id(sy, img);
+	bool before = image_is_before(img);
 
-	if (f->inode == INODE_SAME &&
+	if (before && at != FOUND_GIVEN && at != FOUND_INODE)
+		return replaced;
+	if (f->inode == INODE_SAME && !before &&
 	    (at != FOUND_PATH || sy->opts.same_machine))
-		return identity_by_inode(sy, f, id, same);
+		return identity_by_inode(sy, img, f, at, same);
+	/* the number may be of two files */
 	if (at == FOUND_INODE)
-		return virtual_inode;
+		return before || img->reused ? offered : virtual_inode;
 	/* A copy of the right file has another inode: the user says what is
 	 * there, if it can be only one. */
 	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
@@ -495,7 +558,7 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 		return image_is_copy(img) ? copy : same ? proved : by_path;
 	}
 	struct identity_said said =
-		identity_look(img, ef->fd, &f)
+		ef->fd >= 0 && identity_look(img, ef->fd, "", &f)
 			? identity_settled(
 				  sy, img, ef->path,
 				  identity_judge_file(sy, img, &f, at, same))

@@ -78,6 +78,11 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
  * by its device, inode and generation, on the machine of the recording. */
 bool identity_may_be_mapped(const struct image *img);
 
+/* Returns when, as time of a record, the file at the image's path was written
+ * while it was recorded, or a little before that, if it is the one with the
+ * inode: what was mapped before had another content. 0: it was not. */
+uint64_t identity_written(const struct symbolizer *sy, const struct image *img);
+
 /* What the build-id of an image is worth. */
 enum identity_id {
 	IDENTITY_ID_NONE,  /* it has none, or one that was read from another
