@@ -19,6 +19,8 @@ struct image_report {
 	enum image_status status;
 	/* what identity_judge() says of the file; NULL: it was not asked */
 	const char *identity;
+	/* "" or what is said of the file that was refused */
+	char refused[64];
 	bool misfit;	     /* what was mapped is not of this file's length */
 	struct segment *seg; /* owned; freed by report_release() */
 	size_t n_seg;

@@ -9,6 +9,8 @@
  * them. */
 #include "analyze/stacks/trust.h"
 
+#include <inttypes.h>
+
 #include "analyze/samples/code.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/stacks.h"
@@ -20,6 +22,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
+#include "symbolize/files/identity.h"
 #include "symbolize/unwind/frame_share.h"
 
 #define DEEPEST 200
@@ -363,11 +366,38 @@ static int trust_count_all(struct trust *t, struct store *db, struct err *err)
 	return rc;
 }
 
+/* Looks for a process that has the file which ran at its path, as those of a
+ * container have while they live. */
+static int trust_find_root(struct trust *t, struct store *db, int64_t image,
+			   struct err *err)
+{
+	struct rows *r = ROWS_BY(db, "image_roots", err, image);
+	struct arena text = { 0 };
+
+	while (!t->gone_pid && rows_step(r)) {
+		char path[4096 + 32];
+		struct image img;
+
+		if (!identity_recorded_here(rows_text(r, IMAGE_ROOTS_HOST),
+					    rows_text(r, IMAGE_ROOTS_RELEASE)))
+			continue;
+		rows_image(r, IMAGE_ROOTS_KIND, &text, &img);
+		snprintf(path, sizeof(path), "/proc/%" PRId64 "/root%s",
+			 rows_int(r, IMAGE_ROOTS_PID), img.path);
+		img.path = path;
+		if (identity_may_be_mapped(&img))
+			t->gone_pid = rows_int(r, IMAGE_ROOTS_PID);
+	}
+	arena_release(&text);
+	return rows_end(r, err);
+}
+
 /* Without code, counts all samples of the database. */
 static int trust_read_unproved(struct trust *t, struct store *db,
 			       struct err *err)
 {
 	struct rows *r = rows_of(db, "unverified_images", err);
+	int64_t image = 0;
 
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, UNVERIFIED_IMAGES_ID);
@@ -383,9 +413,13 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 			t->gone_path = mem_strdup(
 				rows_text(r, UNVERIFIED_IMAGES_PATH));
 			t->gone_inode = rows_int(r, UNVERIFIED_IMAGES_INODE);
+			t->replaced =
+				rows_int(r, UNVERIFIED_IMAGES_REPLACED) != 0;
+			image = id;
 		}
 	}
-	if (rows_end(r, err))
+	if (rows_end(r, err) ||
+	    (image && !t->replaced && trust_find_root(t, db, image, err)))
 		return -1;
 	return t->code ? 0 : trust_count_all(t, db, err);
 }

@@ -73,7 +73,10 @@ struct trust {
 	 * the first one, from which several files may have been mapped */
 	int64_t gone;
 	char *gone_path;
-	int64_t gone_inode;
+	int64_t gone_inode; /* 0: does not tell it from others */
+	bool replaced;	    /* the capture tells that it was */
+	/* a process of this machine that sees the file at its path; 0: none */
+	int64_t gone_pid;
 	/* what of these the samples in an image are, by image.id; behind the
 	 * last one: TRUST_PROVED */
 	enum trust_file {

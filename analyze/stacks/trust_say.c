@@ -462,18 +462,28 @@ static void trust_put_all(const struct trust *t, const struct trust_sums *s,
 	if (t->gone && t->gone >= t->counted / TRUST_UNPROVED_OF) {
 		text_out_add(out, " ");
 		trust_put_name(out, path_base(t->gone_path));
-		text_out_add(out, " was replaced: ");
+		text_out_add(out,
+			     t->replaced ? " was replaced: "
+					 : " here is another file than the one "
+					   "that ran (replaced, or in a "
+					   "container): ");
 		trust_put_share(out, t->gone, t->counted);
 		text_out_add(out, " of the samples have no names; 'backstitch "
-				  "symbolize --symfs DIR' with ");
-		if (t->gone_inode) {
+				  "symbolize --symfs ");
+		if (t->gone_pid) {
+			text_out_add(out, "/proc/%" PRId64 "/root'",
+				     t->gone_pid);
+		} else if (t->gone_inode) {
 			text_out_add(out,
-				     "the file of inode %" PRId64 " as DIR/",
+				     "DIR' with the file of inode %" PRId64
+				     " as DIR/",
 				     t->gone_inode);
 			trust_put_name(out, path_base(t->gone_path));
 			text_out_add(out, ".%" PRId64, t->gone_inode);
 		} else {
-			text_out_add(out, "the old file");
+			text_out_add(out, "DIR' with %s",
+				     t->replaced ? "the old file"
+						 : "that file");
 		}
 		text_out_add(out, " gives them.");
 	}

@@ -408,7 +408,7 @@ static bool may_be_here(const struct jitted *jd, const struct source *src,
 			const char *path, struct stat *st)
 {
 	return !jd->ask->symfs &&
-	       name_recorded_here(src->info.host, src->info.release) &&
+	       identity_recorded_here(src->info.host, src->info.release) &&
 	       jitted_is_file(path, st) && is_ours(src, st);
 }
 

@@ -331,7 +331,7 @@ static int put_streamed(struct load *ld, unsigned int i, struct err *err)
 
 	if (!ld->began || strcmp(src->path, "-") != 0)
 		return 0;
-	if (last && name_recorded_here(info->host, info->release))
+	if (last && identity_recorded_here(info->host, info->release))
 		age = clock_age(info->clock_id, last);
 	/* a stream of some time ago may come slowly, too */
 	if ((uint64_t)took >= info->last_ns - info->first_ns && age <= took &&

@@ -19,6 +19,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/tasks/frame.h"
+#include "symbolize/files/identity.h"
 #include "symbolize/pool.h"
 #include "symbolize/symbolize.h"
 #include "symbolize/names/section_hashes.h"
@@ -154,7 +155,10 @@ static int name_one(struct namers *nr, struct sink *s, const struct image *img,
 	if (!ret)
 		ret = store_image(s->mk, s->image,
 				  rep.file[0] ? rep.file : NULL,
-				  image_status_word(rep.status), rep.identity,
+				  image_status_word(rep.status),
+				  rep.identity	   ? rep.identity
+				  : rep.refused[0] ? rep.refused
+						   : NULL,
 				  rep.seg, rep.n_seg, err);
 	if (!ret)
 		ret = store_sections(s->mk, s->image, rep.used, rep.n_used,
@@ -217,14 +221,6 @@ int name_check(const struct name_ask *a, struct err *err)
 	return 0;
 }
 
-bool name_recorded_here(const char *host, const char *release)
-{
-	struct utsname here;
-
-	return host && release && !uname(&here) &&
-	       !strcmp(host, here.nodename) && !strcmp(release, here.release);
-}
-
 /* Stores whether all captures were made on this machine with the running kernel
  * version, whether any was made on a machine with another name, and whether
  * any may have build-ids that the traced program read from a path. */
@@ -238,7 +234,7 @@ static void naming_recorded_where(struct store *db, struct symbolize_opts *o)
 	for (; rows_step(r); n++) {
 		const char *host = rows_text(r, CAPTURE_MACHINES_HOST);
 
-		o->same_machine &= name_recorded_here(
+		o->same_machine &= identity_recorded_here(
 			host, rows_text(r, CAPTURE_MACHINES_RELEASE));
 		o->other_machine |= host && *host && !uname(&here) &&
 				    strcmp(host, here.nodename) != 0;

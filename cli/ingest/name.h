@@ -35,10 +35,6 @@ struct symbolizer *name_symbolizer(const struct name_ask *a, struct store *db,
  * "--symfs DIR, --debug-dir DIR"; "": there is none. */
 #define NAME_NOT_GIVEN 80
 const char *name_not_given(const struct name_ask *a, char buf[NAME_NOT_GIVEN]);
-/* Returns whether a capture is of this machine and kernel version; of one that
- * names neither (NULL) it is not. */
-bool name_recorded_here(const char *host, const char *release);
-
 /* Returns how many threads unwind and name, at least 1. */
 unsigned int name_jobs(const struct name_ask *a);
 

@@ -406,7 +406,10 @@ static void put_unnamed(struct summary *s, const struct rows *r)
 			  HUMAN_GROUPED(rows_int(r, INFO_UNNAMED_FRAMES)),
 			  plural);
 	else
-		lines_add(&s->l, ": %s, %s address%s", status,
+		lines_add(&s->l, ": %s%s, %s address%s", status,
+			  image_status_of(status) == IMAGE_OTHER_ID
+				  ? rows_text(r, INFO_UNNAMED_IDS)
+				  : "",
 			  HUMAN_GROUPED(rows_int(r, INFO_UNNAMED_FRAMES)),
 			  plural);
 	lines_put(&s->l, s->n ? "" : "no names for");

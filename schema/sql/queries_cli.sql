@@ -145,12 +145,14 @@ SELECT capture, kind, what, off, len, n, detail FROM damage
 ORDER BY capture, kind, id
 
 -- name: info_unnamed
-SELECT i.path, i.status, count(*) AS frames, w.name = 'anon' AS generated
+SELECT i.path, i.status, count(*) AS frames, w.name = 'anon' AS generated,
+	' (recorded ' || lower(hex(i.build_id)) || ', here '
+		|| substr(i.identity, length('refused: build-id ') + 1) || ')' AS ids
 FROM frame f JOIN image i ON i.id = f.image
 JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 	'kernel', 'module', 'vdso', 'mapping', 'anon')
 WHERE f.symbol IS NULL
-GROUP BY i.path, i.status ORDER BY frames DESC, i.path
+GROUP BY i.path, i.status, ids ORDER BY frames DESC, i.path
 
 -- Samples in code of no image, by the function that called it. placed: it is
 -- known where the kernel's own code was.
@@ -187,23 +189,38 @@ GROUP BY i.path, i.other, i.copy, i.identity ORDER BY samples DESC, i.path
 
 -- Images whose names nothing proves. other: another file is at the path. A debug
 -- file alone is proved by its build-id: there, only offsets are a guess. gone:
--- there are no names, as only another file was found. inode: of a file beside
--- which a second one was mapped from the path; else 0. copy: of its code in
+-- there are no names, as only another file was found. replaced: the capture tells
+-- that it was. inode: of a file beside which a second one was mapped from the
+-- path, if that had another inode; else 0. copy: of its code in
 -- other memory. identity: '' in a database of an older schema.
 -- name: unverified_images
 SELECT i.id, i.path, i.build_id IS NOT NULL AS other,
 	i.status = 'replaced' AS gone,
-	CASE WHEN i.status = 'replaced' AND EXISTS (SELECT 1 FROM image j
-		WHERE j.path = i.path AND j.id <> i.id AND j.ino > 0)
-		THEN coalesce(i.ino, 0) ELSE 0 END AS inode,
+	i.path GLOB '* (deleted)' OR coalesce(i.t0, 0) > 0 OR ifnull(j.same, 0)
+		AS replaced,
+	CASE WHEN i.status = 'replaced' AND NOT j.same THEN coalesce(i.ino, 0)
+		ELSE 0 END AS inode,
 	i.len > 0 AS copy, coalesce(i.identity, '') AS identity
 FROM image i
 JOIN word w ON w.kind = 'image' AND w.id = i.kind
 	AND w.name IN ('file', 'mapping')
+LEFT JOIN (SELECT a.id, max(b.maj = a.maj AND b.min = a.min AND b.ino = a.ino) AS same
+	FROM image a JOIN image b ON b.path = a.path AND b.id <> a.id AND b.ino > 0
+	WHERE a.status = 'replaced' GROUP BY a.id) j ON j.id = i.id
 WHERE i.status = 'replaced' OR i.identity GLOB 'doubted: *'
 	OR (i.status = 'unverified'
 	AND coalesce(i.identity, '') NOT GLOB 'proved:*'
 	AND coalesce(i.identity, '') NOT GLOB 'read:*')
+
+-- Processes that mapped an image, the last ones first, with what settles it.
+-- ?1: image.id
+-- name: image_roots
+SELECT i.kind, coalesce(i.path, '') AS path, NULL AS build_id, i.maj, i.min,
+	i.ino, i.ino_gen, NULL AS settled, p.pid, c.host, c.release
+FROM mapping m JOIN process p ON p.id = m.process
+JOIN capture c ON c.id = p.capture JOIN image i ON i.id = m.image
+WHERE m.image = ?1 AND p.pid > 0 AND i.ino > 0 AND i.path GLOB '/*'
+GROUP BY p.pid, c.id ORDER BY max(m.id) DESC LIMIT 64
 
 -- name: stacks
 SELECT id, coalesce(parent, 0) AS parent, frame FROM stack ORDER BY id

@@ -14,7 +14,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
 				      struct identity_said *said)
 {
-	*said = (struct identity_said){ IDENTITY_ANOTHER, NULL, IMAGE_NO_CODE };
+	*said = (struct identity_said){ .status = IMAGE_NO_CODE };
 	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
 	    img->kind != IMAGE_VDSO)
 		return NULL;
@@ -22,8 +22,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
-		*said = (struct identity_said){ IDENTITY_ANOTHER, NULL,
-						IMAGE_NO_CODE };
+		*said = (struct identity_said){ .status = IMAGE_NO_CODE };
 		return NULL;
 	}
 	return ef;

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,14 @@
 #include "symbolize/symbolizer.h"
 
 #define NS_PER_S 1000000000LL
+
+bool identity_recorded_here(const char *host, const char *release)
+{
+	struct utsname here;
+
+	return host && release && !uname(&here) &&
+	       !strcmp(host, here.nodename) && !strcmp(release, here.release);
+}
 
 /* Whether a file has the recorded device and inode. */
 enum identity_inode {
@@ -355,11 +364,11 @@ bool identity_is_copy(const char *a, const char *b)
 }
 
 /* The texts are in backstitch-schema(5). */
-#define SAID(name, is, why)                                                    \
-	static const struct identity_said name = { IDENTITY_##is, why, 0 }
-#define REFUSED(name, status)                                                  \
-	static const struct identity_said name = { IDENTITY_ANOTHER, NULL,     \
-						   status }
+#define SAID(name, sure, text)                                                 \
+	static const struct identity_said name = { .is = IDENTITY_##sure,      \
+						   .why = text }
+#define REFUSED(name, as)                                                      \
+	static const struct identity_said name = { .status = as }
 SAID(proved, PROVED, "proved: build-id");
 SAID(same_inode, PROVED, "proved: inode");
 SAID(same_boot, PROVED, "proved: this boot");
@@ -423,8 +432,9 @@ static enum identity_since identity_since(const struct symbolizer *sy,
 
 	if (!o->recorded_from)
 		return SINCE_PERHAPS;
-	if ((f->written > most && f->written <= o->recorded_to) ||
-	    (!f->linked && f->changed > most && f->changed <= o->recorded_to))
+	if (img->mapped &&
+	    ((f->written > most && f->written <= o->recorded_to) ||
+	     (!f->linked && f->changed > most && f->changed <= o->recorded_to)))
 		return SINCE_YES;
 	return f->written < least && f->changed < least ? SINCE_NO
 							: SINCE_PERHAPS;
@@ -469,6 +479,8 @@ static struct identity_said identity_by_inode(const struct symbolizer *sy,
 		return replaced;
 	if (since == SINCE_NO)
 		return same_inode;
+	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
+		return given;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
 	return before && f->written > before ? replaced : maybe_written;

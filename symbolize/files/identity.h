@@ -63,6 +63,7 @@ struct identity_said {
 	/* of another file, or of none: what the image becomes by it, if
 	 * anything */
 	enum image_status status;
+	char found[41]; /* IMAGE_OTHER_ID: the build-id of that file, as text */
 };
 
 struct identity_said identity_judge(const struct symbolizer *sy,
@@ -74,6 +75,9 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 					 const struct image *img,
 					 const struct elf_file *ef);
 
+/* Returns whether a capture is of this machine and kernel version; of one that
+ * names neither (NULL) it is not. */
+bool identity_recorded_here(const char *host, const char *release);
 /* Returns false if the file at the image's path is not the one that was mapped,
  * by its device, inode and generation, on the machine of the recording. */
 bool identity_may_be_mapped(const struct image *img);

@@ -433,9 +433,12 @@ static struct elf_file *places_judge(const struct places *p,
 			*said = s;
 			continue;
 		}
-		elf_file_close(ef);
-		if (!said->status && said->is == IDENTITY_ANOTHER)
+		if (!said->status && said->is == IDENTITY_ANOTHER) {
 			*said = s;
+			if (ef->id_len <= sizeof(img->id))
+				elf_id_hex(ef->id, ef->id_len, said->found);
+		}
+		elf_file_close(ef);
 	}
 	return best;
 }
@@ -570,6 +573,9 @@ bool locate_report(struct symbolizer *sy, const struct image *img,
 	}
 	if (!ef) {
 		report_status(sy, said->status);
+		if (said->status == IMAGE_OTHER_ID)
+			snprintf(sy->rep->refused, sizeof(sy->rep->refused),
+				 "refused: build-id %s", said->found);
 		return false;
 	}
 	const struct identity_code code = { ef->seg, ef->n_seg,

@@ -74,9 +74,9 @@ why() {
 
 record c.data "$dir/prog" 0 '' "$id"
 is the_file_that_was_mapped 'named 2' "$(status c.data)"
-is it_says_why 'proved: inode' "$(why)"
+is it_says_why 'read: build-id of the path' "$(why)"
 "$B" merge -q -f -o y.db x.db 2>err && mv y.db x.db
-is also_after_merge 'proved: inode' "$(why)"
+is also_after_merge 'read: build-id of the path' "$(why)"
 record c.data "$dir/prog" 1 '' "$id"
 is another_one_that_came_meanwhile 'replaced 0' "$(status c.data)"
 "$B" info x.db >out
@@ -201,7 +201,7 @@ is but_not_of_a_mapping_of_another_length 'not judged (no file)' \
 	"$(grep -o 'not judged.*' out)"
 is of_which_no_name_is_taken 'replaced 0 ' "$(status c.data) $(why)"
 "$B" report x.db 2>&1 | tr -s ' \n' ' ' >out
-says and_the_remedy_is_said 'prog was replaced: 100.00 % of the samples have no names' out
+says and_the_remedy_is_said 'prog here is another file than the one that ran (replaced, or in a container): 100.00 % of the samples have no names' out
 "$B" symbolize x.db >/dev/null 2>err
 is symbolize_leaves_it_so 'replaced' "$("$B" query --format csv x.db \
 	"SELECT status FROM image WHERE path LIKE '%/prog'" | tail -n 1 | tr -d '\r"')"

@@ -241,11 +241,11 @@ END_TEST
 
 START_TEST(a_file_of_another_length_than_what_was_mapped_names_nothing)
 {
-	static const struct image_part right = { 1, MKELF_OFF, 0x1000 };
-	static const struct image_part longer = { 1, MKELF_OFF, 0x3000 };
+	static const struct image_part right = { 1, MKELF_OFF, 0x1000, 0 };
+	static const struct image_part longer = { 1, MKELF_OFF, 0x3000, 0 };
 	static const struct image_part halves[] = {
-		{ 1, MKELF_OFF, 0x800 },
-		{ 1, MKELF_OFF + 0x800, 0x800 },
+		{ 1, MKELF_OFF, 0x800, 0 },
+		{ 1, MKELF_OFF + 0x800, 0x800, 0 },
 	};
 	struct symbolize_opts o = { .symfs = dir,
 				    .cache = dir,
