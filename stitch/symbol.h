@@ -7,6 +7,10 @@ struct err;
 
 /* depth 0 is the code at the offset. If it was inlined, depth 0 is the
  * innermost inlined function and depth 1, 2, ... are its callers. */
+/* Between the names of functions that are one code, such as those that a linker
+ * folds: which of them ran is not known. */
+#define FOLDED_NAMES " = "
+
 struct symbol {
 	uint64_t off; /* the requested offset */
 	uint32_t depth;
@@ -20,7 +24,9 @@ struct symbol {
 	const char *file;     /* source file; NULL: unknown */
 	uint32_t line;	      /* 0: unknown */
 	const char *how; /* fixed word: "symtab", "dynsym", "kallsyms", ... */
-	bool unverified; /* the file may differ from the recorded one */
+	/* the file may differ from the recorded one, or the symbol has no size,
+	 * so that nothing says that it covers off */
+	bool unverified;
 };
 
 /* An offset in an image. after_call: it follows a call, so function, line and

@@ -3,6 +3,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/text_out.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
@@ -108,6 +109,28 @@ static bool symbolize_has_names(enum image_kind kind)
 	return false;
 }
 
+/* The same of several names. */
+static const char *symbolize_demangled_each(struct symbolizer *sy,
+					    const char *raw)
+{
+	struct text_out text = { .buf = sy->name, .size = sizeof(sy->name) };
+	char one[1024], plain[1024];
+
+	for (const char *next; raw; raw = next) {
+		next = strstr(raw, FOLDED_NAMES);
+		snprintf(one, sizeof(one), "%.*s",
+			 next ? (int)(next - raw) : (int)strlen(raw), raw);
+		text_out_add(&text, "%s",
+			     demangle_name(one, plain, sizeof(plain)) ? plain
+								      : one);
+		if (next) {
+			text_out_add(&text, FOLDED_NAMES);
+			next += strlen(FOLDED_NAMES);
+		}
+	}
+	return arena_strdup(&sy->plain.text, sy->name);
+}
+
 /* Returns the demangled form of a name. Many offsets share a symbol, so results
  * are cached. */
 static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
@@ -119,10 +142,13 @@ static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 	uint32_t id =
 		table_find_or_add(&p->by_raw, hash_u64((uintptr_t)raw), p->n);
 	const char *plain = raw;
+	const char *next = strstr(raw, FOLDED_NAMES);
 
 	if (id < p->n)
 		return p->plain[id];
-	if (demangle_name(raw, sy->name, sizeof(sy->name)))
+	if (next)
+		plain = symbolize_demangled_each(sy, raw);
+	else if (demangle_name(raw, sy->name, sizeof(sy->name)))
 		plain = arena_strdup(&p->text, sy->name);
 	*mem_add(p->plain, p->n, p->cap) = plain;
 	return plain;
@@ -329,7 +355,7 @@ static int symbolize_name_all(struct symbolizer *sy,
 			sym = (struct symbol){ .off = code[i].off };
 		}
 		k++;
-		sym.unverified = sym.name && unverified;
+		sym.unverified |= sym.name && unverified;
 		if (symbolize_tell(sy, t, &sym, fr, n_fr, err))
 			return -1;
 	}

@@ -357,6 +357,18 @@ bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 	return true;
 }
 
+uint64_t cfi_next(const struct cfi *c, uint64_t vaddr)
+{
+	if (!c)
+		return UINT64_MAX;
+	size_t i = search_where(c->n, k, c->fde[k].start > vaddr);
+	uint64_t next = cfi_next(c->other, vaddr);
+
+	if (i < c->n)
+		lower_to(next, c->fde[i].start);
+	return next;
+}
+
 int cfi_begin(const struct cfi *c, const struct cfi_fde *f, struct cfi_run *r,
 	      struct bytes *b)
 {

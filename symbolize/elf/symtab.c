@@ -24,7 +24,7 @@ void symtab_add(struct symtab *t, const struct sym *s)
 
 void symtab_release(struct symtab *t)
 {
-	free(t->sym);
+	free_all(t->sym, t->twin);
 	memset(t, 0, sizeof(*t));
 }
 
@@ -105,10 +105,18 @@ void symtab_finish(struct symtab *t)
 	for (size_t i = 0; i < t->n; i++) {
 		struct sym *last = n ? &t->sym[n - 1] : NULL;
 
-		if (!last || last->start != t->sym[i].start)
+		if (!last || last->start != t->sym[i].start) {
 			t->sym[n++] = t->sym[i];
-		else if (symtab_is_better(last, &t->sym[i], t->last_wins))
+			continue;
+		}
+		struct sym other = t->sym[i];
+
+		if (symtab_is_better(last, &t->sym[i], t->last_wins)) {
+			other = *last;
 			*last = t->sym[i];
+		}
+		if (other.folds)
+			*mem_add(t->twin, t->n_twin, t->cap_twin) = other;
 	}
 	t->n = n;
 	symtab_drop_inner_labels(t);
@@ -125,6 +133,18 @@ void symtab_finish(struct symtab *t)
 			o = t->sym[o - 1].outer;
 		t->sym[i].outer = o;
 	}
+}
+
+const struct sym *symtab_twins(const struct symtab *t, const struct sym *s,
+			       size_t *n)
+{
+	size_t i = search_where(t->n_twin, k, t->twin[k].start >= s->start);
+
+	*n = 0;
+	while (s->folds && i + *n < t->n_twin &&
+	       t->twin[i + *n].start == s->start)
+		++*n;
+	return *n ? &t->twin[i] : NULL;
 }
 
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr)

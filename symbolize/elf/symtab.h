@@ -26,12 +26,15 @@ struct sym {
 	uint16_t mod;	 /* kallsyms: module number; 0: the kernel */
 	uint8_t rank;	 /* enum sym_rank */
 	bool open;	 /* has no size: extends to the next symbol */
+	bool folds;	 /* another one at its address is another function */
 	const char *how; /* string constant, as in struct symbol */
 };
 
 struct symtab {
 	struct sym *sym;
 	size_t n, cap;
+	struct sym *twin; /* those that fold and are not the best, by start */
+	size_t n_twin, cap_twin;
 	/* of symbols with equal rank at one address keep the last added, not
 	 * the one with fewer leading underscores or the longer name */
 	bool last_wins;
@@ -40,6 +43,10 @@ struct symtab {
 void symtab_add(struct symtab *t, const struct sym *s);
 /* Sorts, keeps the best symbol of each address, and ends the open ones. */
 void symtab_finish(struct symtab *t);
+/* Returns the symbols other than s that fold with it, which lie together: *n of
+ * them, with its address and size. */
+const struct sym *symtab_twins(const struct symtab *t, const struct sym *s,
+			       size_t *n);
 /* Returns the innermost symbol that covers addr, or NULL. */
 const struct sym *symtab_find(const struct symtab *t, uint64_t addr);
 void symtab_release(struct symtab *t);

@@ -163,7 +163,8 @@ int name_cache_tell(const struct name_cache *m, const struct code_place *code,
 			.file = name_cache_text(m, r->file),
 			.how = name_cache_text(m, r->how),
 			.line = r->line,
-			.unverified = m->unverified && r->name != NO_TEXT,
+			.unverified = (m->unverified && r->name != NO_TEXT) ||
+				      r->unverified,
 		};
 
 		if (fn(arg, &sym, err))
@@ -203,6 +204,7 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
 		.file = name_cache_put_text(m, sym->file),
 		.how = name_cache_put_text(m, sym->how),
 		.line = sym->line,
+		.unverified = sym->unverified,
 	};
 
 	m->noted = true;

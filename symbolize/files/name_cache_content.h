@@ -13,12 +13,13 @@
 #define NO_TEXT UINT32_MAX /* no string */
 /* Ends with the version of the format, and of what demangling and what stands
  * for a name that a file lacks give. */
-#define NAME_CACHE_MAGIC "bstitch\5"
+#define NAME_CACHE_MAGIC "bstitch\6"
 
 struct cached_symbol { /* one symbol */
 	uint64_t start, size;
 	uint32_t name, raw, file, how; /* offsets in text; NO_TEXT: NULL */
 	uint32_t line;
+	uint32_t unverified; /* 1: itself, whatever the file is */
 };
 
 /* One offset. It is there twice if it was asked for as an instruction and as

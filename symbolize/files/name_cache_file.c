@@ -26,7 +26,7 @@
 	(offsetof(struct type, last) + sizeof(((struct type *)0)->last))
 #define SEGMENT_BYTES ITEM_BYTES(segment, flags)
 #define SECTION_BYTES ITEM_BYTES(cached_section, hash)
-#define SYMBOL_BYTES ITEM_BYTES(cached_symbol, line)
+#define SYMBOL_BYTES ITEM_BYTES(cached_symbol, unverified)
 #define ENTRY_BYTES ITEM_BYTES(cached_offset, after_call)
 
 /* ---- reading */

@@ -9,6 +9,7 @@
 
 #include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
@@ -21,6 +22,7 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/names/demangle.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/report.h"
 #include "symbolize/symbolizer.h"
@@ -38,6 +40,7 @@ struct elfsym {
 	struct symtab tab;
 	struct arena names;
 	bool whole;	    /* tab has local functions, too */
+	bool program;	    /* its names are of its own source */
 	struct cfi *cfi;    /* NULL: not read yet, or none */
 	struct disasm *dis; /* likewise */
 	bool kernel;	    /* offsets count from `text` */
@@ -52,6 +55,7 @@ struct elfsym_loader {
 	struct elf_section *sec;
 	size_t n_sec;
 	const char *how;
+	bool program;
 };
 
 /* Assembler symbols that mark code and data ($a, $d, $x). */
@@ -63,6 +67,11 @@ static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
 		return false;
 	return name[0] == '$' && (name[1] == 'a' || name[1] == 't' ||
 				  name[1] == 'd' || name[1] == 'x');
+}
+
+static bool elfsym_is_mangled(const char *name)
+{
+	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
 }
 
 static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
@@ -111,6 +120,11 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 			   (type == STT_NOTYPE ? 0 : SYM_TYPED) |
 			   (bind == STB_WEAK ? 0 : SYM_STRONG) |
 			   (bind == STB_GLOBAL ? SYM_GLOBAL : 0));
+	/* Aliases are mostly weak, or of libraries; mangled names are of what
+	 * the compiler made. */
+	s.folds = type == STT_FUNC && !s.open &&
+		  strcmp(l->how, "dynsym") != 0 &&
+		  (elfsym_is_mangled(name) || (l->program && bind != STB_WEAK));
 	symtab_add(l->t, &s);
 }
 
@@ -120,7 +134,11 @@ static bool elfsym_load_symbols(struct elfsym *en, const struct elf_file *ef,
 				uint32_t type, const char *how)
 {
 	struct elfsym_loader l = {
-		.t = &en->tab, .ef = ef, .n_sec = elf_sections(ef), .how = how
+		.t = &en->tab,
+		.ef = ef,
+		.n_sec = elf_sections(ef),
+		.how = how,
+		.program = en->program,
 	};
 	size_t before = en->tab.n;
 	struct elf_symbols it;
@@ -198,6 +216,21 @@ static void elfsym_close(void *r)
 	free(en);
 }
 
+/* libc.so.6 and ld.so have a loader, too. */
+static bool elfsym_has_soname(const struct elf_file *ef)
+{
+	struct elf_section s;
+	GElf_Dyn dyn;
+	Elf_Data *d = elf_section_find(ef, ".dynamic", &s)
+			      ? elf_section_data(&s)
+			      : NULL;
+
+	for (int i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag; i++)
+		if (dyn.d_tag == DT_SONAME)
+			return true;
+	return false;
+}
+
 /* Takes ownership of ef and loads every symbol table for it. */
 static struct elfsym *elfsym_load(struct symbolizer *sy,
 				  const struct image *img, struct elf_file *ef)
@@ -206,6 +239,7 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 
 	en->sy = sy;
 	en->ef = ef;
+	en->program = elf_has_loader(ef) && !elfsym_has_soname(ef);
 	en->whole =
 		debugfile_try(sy, img, ef, elfsym_load_symtab, en, &en->debug);
 	if (!en->whole && !elfsym_load_debugdata(en))
@@ -327,20 +361,102 @@ static bool elfsym_vaddr(const struct elfsym *en, uint64_t off, uint64_t *vaddr)
 	return true;
 }
 
+/* The names that are written out of those at one address. */
+#define FOLD_MAX 8
+
+/* Writes what a symbol is called in source. */
+static void elfsym_plain(const char *name, char *buf, size_t size)
+{
+	if (demangle_name(name, buf, size))
+		return;
+	name += strspn(name, "_");
+	snprintf(buf, size, "%.*s", (int)strcspn(name, ".@"), name);
+}
+
+/* The shortest first, as in `zz_hot = never_called`. */
+static int elfsym_compare_names(const void *a, const void *b)
+{
+	const char *const x = *(const char *const *)a;
+	const char *const y = *(const char *const *)b;
+	int by_length = compare_numbers(strlen(x), strlen(y));
+
+	return by_length ? by_length : strcmp(x, y);
+}
+
+/* Returns the names of all functions that the linker or the compiler folded
+ * into one, as "a = b": which of them ran is not known. Names that differ in
+ * underscores, a suffix, or what demangling leaves out are of one function,
+ * such as constructors. Libraries name a function as often as they like (alias
+ * of gcc, versions of symbols): only mangled names tell two apart there. */
+static const char *elfsym_folded(struct elfsym *en, const struct sym *s)
+{
+	char plain[FOLD_MAX][256], text[FOLD_MAX * 300];
+	const char *name[FOLD_MAX] = { s->name };
+	size_t n, n_name = 1, more = 0, len = 0;
+	const struct sym *twin = symtab_twins(&en->tab, s, &n);
+
+	if (!n)
+		return s->name;
+	elfsym_plain(s->name, plain[0], sizeof(plain[0]));
+	for (size_t i = 0; i < n; i++) {
+		char other[256];
+
+		if (twin[i].end != s->end)
+			continue;
+		elfsym_plain(twin[i].name, other, sizeof(other));
+		if (any_where(n_name, k, !strcmp(plain[k], other)))
+			continue;
+		if (n_name == FOLD_MAX) {
+			more++;
+			continue;
+		}
+		memcpy(plain[n_name], other, sizeof(other));
+		name[n_name++] = twin[i].name;
+	}
+	if (n_name == 1)
+		return s->name;
+	qsort(name, n_name, sizeof(*name), elfsym_compare_names);
+	for (size_t i = 0; i < n_name; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%s%.250s", i ? FOLDED_NAMES : "",
+					name[i]);
+	if (more)
+		snprintf(text + len, sizeof(text) - len,
+			 FOLDED_NAMES "%zu more", more);
+	return arena_strdup(&en->names, text);
+}
+
+/* Without a size, a function ends where the next one begins, of which a
+ * stripped file has unwind tables only. */
+static bool elfsym_end(struct elfsym *en, struct sym *s, uint64_t vaddr)
+{
+	if (!en->cfi)
+		en->cfi = cfi_open_both(en->ef);
+	lower_to(s->end, cfi_next(en->cfi, s->start));
+	return vaddr < s->end;
+}
+
 static int elfsym_resolve(void *r, uint64_t off, struct symbol *sym)
 {
-	const struct elfsym *en = r;
+	struct elfsym *en = r;
 	uint64_t vaddr;
 
 	if (!elfsym_vaddr(en, off, &vaddr))
 		return 0;
-	const struct sym *s = symtab_find(&en->tab, vaddr);
-	if (!s)
+	const struct sym *found = symtab_find(&en->tab, vaddr);
+	struct sym *s = found ? &en->tab.sym[found - en->tab.sym] : NULL;
+
+	if (!s || (s->open && !elfsym_end(en, s, vaddr)))
 		return 0;
+	if (s->folds) {
+		s->name = elfsym_folded(en, s);
+		s->folds = false;
+	}
 	sym->start = off - (vaddr - s->start);
 	sym->size = s->end == UINT64_MAX ? 0 : s->end - s->start;
 	sym->raw_name = s->name;
 	sym->how = s->how;
+	sym->unverified = s->open;
 	return 1;
 }
 
