@@ -375,6 +375,34 @@ static bool annot_is_named(const struct annot_insn *in, const char *path)
 	       (in->file == path || !strcmp(in->file, path));
 }
 
+/* The functions that a unit declares in a file. */
+struct annot_declared {
+	const char *path;
+	struct arena text;
+	struct source_name *name;
+	size_t n, cap;
+	uint32_t last; /* the largest of their lines */
+};
+
+/* More of them tell nothing new. */
+#define DECLARED_MAX 256
+
+static void annot_add_declared(void *arg, const char *file, uint32_t line,
+			       const char *name)
+{
+	struct annot_declared *d = arg;
+	size_t len = strlen(d->path);
+	size_t n = strlen(file);
+
+	/* a path may be relative to the folder of the unit */
+	if (d->n == DECLARED_MAX || len < n ||
+	    strcmp(d->path + len - n, file) != 0)
+		return;
+	raise_to(d->last, line);
+	*mem_add(d->name, d->n, d->cap) =
+		(struct source_name){ arena_strdup(&d->text, name), line };
+}
+
 /* Finds the source files of the instructions, once they have their lines. */
 static void annot_find_sources(struct annot *a, struct symbolizer *sy,
 			       const struct image *img, struct sources *s)
@@ -398,7 +426,18 @@ static void annot_find_sources(struct annot *a, struct symbolizer *sy,
 			if (annot_is_named(&a->insn[k], path) &&
 			    a->insn[k].line > proof.last)
 				proof.last = a->insn[k].line;
+
+		struct annot_declared d = { .path = path };
+
+		if (!proof.md5)
+			line_files_declared(tables, in->off, annot_add_declared,
+					    &d);
+		proof.declared = d.name;
+		proof.n_declared = d.n;
+		raise_to(proof.last, d.last);
 		f = sources_get(s, path, &proof);
+		arena_release(&d.text);
+		free(d.name);
 		*mem_add(a->source, a->n_source, a->cap_source) = f;
 		for (size_t k = i; k < a->n; k++)
 			if (annot_is_named(&a->insn[k], path))

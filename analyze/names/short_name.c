@@ -10,6 +10,7 @@
 
 #include "analyze/names/suffix.h"
 #include "stitch/base/mem.h"
+#include "stitch/symbol.h"
 
 /* Longer names stay as they are: demangle_name() makes none. */
 #define SHORT_NAME_MAX 20000
@@ -714,7 +715,15 @@ static void short_name_of(const char *name, size_t len, unsigned int keep,
 void short_name(const char *name, unsigned int keep, char *buf)
 {
 	size_t base = short_name_base(name);
+	const size_t sep = strlen(FOLDED_NAMES);
 
+	/* of functions that are one code, each */
+	for (const char *at; (at = memmem(name, base, FOLDED_NAMES, sep));) {
+		short_name_of(name, (size_t)(at - name), keep, buf);
+		buf = stpcpy(buf + strlen(buf), FOLDED_NAMES);
+		base -= (size_t)(at - name) + sep;
+		name = at + sep;
+	}
 	short_name_of(name, base, keep, buf);
 	memcpy(buf + strlen(buf), name + base, strlen(name + base) + 1);
 }

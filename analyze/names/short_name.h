@@ -40,6 +40,7 @@ const char *short_name_script(const char *name, size_t *len);
  *   <alloc::vec::Vec<u8,alloc::alloc::Global> as core::ops::Drop>::drop::h01...
  *                                          alloc::vec::Vec<u8>::drop
  *   void f<int>(int*) (a.c)              f<int> (a.c)
+ *   void f<int>(int) = void g(int)       f<int> = g
  *
  * The name may be hostile: time is linear in its length, and brackets need not
  * be balanced. */

@@ -176,9 +176,49 @@ static const char *source_judge(const struct sources *s,
 	if (s->shared && !given)
 		return NULL;
 	if (p->built && written <= p->built)
-		return "not newer than the program";
+		return "not newer than the program, which has no MD5 of it: "
+		       "not proved";
 	*why = "is newer than the program; --source-dir shows it anyway";
 	return given ? "newer than the program: lines may differ" : NULL;
+}
+
+static bool source_is_letter(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+	       (c >= 'a' && c <= 'z') || c == '_';
+}
+
+/* Returns whether a line has a name as a word. */
+static bool source_has(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = line; (at = strstr(at, name)); at += n)
+		if ((at == line || !source_is_letter(at[-1])) &&
+		    !source_is_letter(at[n]))
+			return true;
+	return false;
+}
+
+/* Returns whether more functions are elsewhere in the file than where they are
+ * declared. What a macro declares is nowhere. */
+static bool source_is_moved(const struct source_file *f,
+			    const struct source_proof *p)
+{
+	size_t there = 0;
+	size_t moved = 0;
+
+	for (size_t i = 0; i < p->n_declared; i++) {
+		const struct source_name *d = &p->declared[i];
+		const char *line = source_line(f, d->line);
+
+		if (line && source_has(line, d->name))
+			there++;
+		else
+			moved += any_where(f->n_line, k,
+					   source_has(f->line[k], d->name));
+	}
+	return moved > there;
 }
 
 /* Reads a file if it is the one. Returns whether it is; else f->how is why not,
@@ -207,10 +247,15 @@ static bool source_try(struct sources *s, struct source_file *f,
 	if (f->how) {
 		source_split(s, f, text, len);
 		f->found = arena_strdup(&s->text, path);
-		if (f->n_line < p->last) {
+		why = f->n_line < p->last
+			      ? "has fewer lines than the compiled file"
+		      : !p->md5 && source_is_moved(f, p)
+			      ? "has its functions at other lines than the "
+				"compiled file"
+			      : NULL;
+		if (why) {
 			source_forget(f);
 			f->how = NULL;
-			why = "has fewer lines than the compiled file";
 		}
 	}
 	free(text);

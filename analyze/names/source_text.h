@@ -5,9 +5,11 @@
  * read, and a line is shown only if its file is the one that was compiled:
  *
  * - its MD5 is the one in the debug information (DWARF 5 by clang, rustc);
- * - or there is none to compare with, and it was not written after the program;
- * - or it was, but the user named its folder. Then the command says
- * so.
+ * - or there is none to compare with, and it was not written after the program,
+ *   nor are its functions elsewhere than where the debug information says. This
+ *   proves nothing, as checkouts and copies set times back, and the command
+ * says so;
+ * - or it was, but the user named its folder. Then the command says that.
  *
  * What is made to be sent to others asks for more: without an MD5, only files
  * in such a folder. A program that names a file of this machine could wait for
@@ -24,11 +26,20 @@ struct sources;
 /* source_file.how where there is no such file. */
 #define SOURCE_NOT_FOUND "not found"
 
+/* A function, and the line at which its file declares it. */
+struct source_name {
+	const char *name;
+	uint32_t line;
+};
+
 /* What a file is compared with. */
 struct source_proof {
 	const uint8_t *md5; /* 16 bytes; NULL: not recorded */
 	int64_t built;	    /* when the program was written, s; 0: not known */
 	uint32_t last;	    /* the largest line that is wanted */
+	/* what it declares, as far as is known; borrowed during the call */
+	const struct source_name *declared;
+	size_t n_declared;
 };
 
 /* Strings belong to struct sources. */

@@ -3,7 +3,6 @@
  * relay daemon. In every layout a trace is a folder with a file 'metadata'. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/search.h"
+#include "stitch/files/named_file.h"
 
 #define DEPTH_MAX 24
 #define FOLDERS_MAX 50000
@@ -126,23 +126,22 @@ bool ctf_is_folder(const char *path)
 
 void *ctf_file_map(const char *path, uint64_t *len)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	uint64_t size;
+	int fd = named_file_open_any(path, &size, NULL);
 	void *data = MAP_FAILED;
-	struct stat st;
 
 	*len = 0;
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size > 0)
-		data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE,
-			    fd, 0);
+	if (size)
+		data = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	int error = errno;
 
 	close(fd);
 	errno = error;
 	if (data == MAP_FAILED)
 		return NULL;
-	*len = (uint64_t)st.st_size;
+	*len = size;
 	return data;
 }
 

@@ -141,7 +141,7 @@ static uint64_t header_written(struct header_ids *ids,
 }
 
 void header_ids_set(struct header_ids *ids, const struct source *src,
-		    bool kernel, uint64_t time, struct image *img)
+		    bool kernel, struct image *img)
 {
 	const struct header_key k = { img->path, kernel };
 	struct header_index *ix = header_index(ids, src);
@@ -158,7 +158,7 @@ void header_ids_set(struct header_ids *ids, const struct source *src,
 					   ? header_written(ids, &f, img)
 					   : 0;
 
-		img->t0 = time < written ? written : 0;
+		img->t0 = img->mapped < written ? written : 0;
 		img->reused = img->t0 || path_files_reused(files, img->path);
 		img->several = img->t0 ||
 			       path_files_several(files, img->path) ||

@@ -21,10 +21,10 @@ typedef uint64_t header_written_fn(void *arg, const struct image *img);
 /* written may be NULL. */
 struct header_ids *header_ids_new(header_written_fn *written, void *arg);
 /* Sets the build-id that the capture has for the path of an image that was
- * mapped at a time, whether it has several files there, and whether the file
- * was written since. */
+ * mapped, whether it has several files there, and whether the file was written
+ * since. */
 void header_ids_set(struct header_ids *ids, const struct source *src,
-		    bool kernel, uint64_t time, struct image *img);
+		    bool kernel, struct image *img);
 void header_ids_free(struct header_ids *ids); /* NULL is fine */
 /* Sets the build-id of an image. */
 void image_set_id(struct image *img, const uint8_t *id, size_t len);

@@ -231,9 +231,7 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 	if (m->id && m->id_len)
 		image_set_id(&img, m->id, m->id_len);
 	else if (!img.id_len)
-		header_ids_set(rv->ids, src, kernel,
-			       rec->flags & REC_F_UNTIMED ? 0 : rec->time,
-			       &img);
+		header_ids_set(rv->ids, src, kernel, &img);
 	return frames_image(rv->fr, &img);
 }
 

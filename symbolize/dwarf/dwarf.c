@@ -703,3 +703,51 @@ void dwarf_free(struct dwarf *d)
 	free(d->frame);
 	free(d);
 }
+
+struct dwarf_declaring {
+	dwarf_declared_fn *fn;
+	void *arg;
+};
+
+static int dwarf_declare(Dwarf_Die *die, void *arg)
+{
+	const struct dwarf_declaring *d = arg;
+	const char *file = dwarf_decl_file(die);
+	const char *name = dwarf_sections_text(die, DW_AT_name);
+	int line;
+
+	if (file && name && !dwarf_decl_line(die, &line) && line > 0)
+		d->fn(d->arg, file, (uint32_t)line, name);
+	return DWARF_CB_OK;
+}
+
+void dwarf_declared(struct dwarf_file *df, uint64_t vaddr,
+		    dwarf_declared_fn *fn, void *arg)
+{
+	struct dwarf_declaring d = { fn, arg };
+	const struct dwarf_unit *u = NULL;
+	Dwarf_Attribute attr;
+	Dwarf_Word off;
+	bool found = false;
+
+	if (!df)
+		return;
+	dwarf_units_need_all(df->units);
+	for (size_t i = 0; !found && (u = dwarf_units_get(df->units, i)); i++) {
+		const struct dwarf_range *r = dwarf_units_ranges(df->units, u);
+
+		found = !u->skeleton && r &&
+			any_where(u->n, k,
+				  r[k].start <= vaddr && vaddr < r[k].end);
+	}
+	if (!found)
+		return;
+	Dwarf_Die unit = u->die;
+
+	dwarf_units_need_lines(df->units, &unit);
+	if (!dwarf_formudata(dwarf_attr(&unit, DW_AT_stmt_list, &attr), &off) &&
+	    line_rows_bytes(df->ef, off,
+			    dwarf_sections_text(&unit, DW_AT_comp_dir)) <=
+		    LINE_ROWS_BYTES_MAX)
+		dwarf_getfuncs(&unit, dwarf_declare, &d, 0);
+}

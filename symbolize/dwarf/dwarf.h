@@ -37,6 +37,13 @@ struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
  * borrowed from d. */
 size_t dwarf_frames(const struct dwarf *d, size_t i,
 		    const struct dwarf_frame **out);
+/* A function of which the debug information says where it is declared. */
+typedef void dwarf_declared_fn(void *arg, const char *file, uint32_t line,
+			       const char *name);
+/* Calls fn for the functions of the unit around an ELF address; for none if it
+ * is in another file, or its line table is too large. df may be NULL. */
+void dwarf_declared(struct dwarf_file *df, uint64_t vaddr,
+		    dwarf_declared_fn *fn, void *arg);
 /* Returns the number of units whose .dwo file is missing, and the name of
  * one. */
 size_t dwarf_missing(const struct dwarf *d, const char **name);

@@ -1,5 +1,5 @@
-/* line_files.c - the checksums of source files in the line tables of DWARF 5.
- */
+/* line_files.c - the checksums of source files in the line tables of DWARF 5,
+ * and what functions a unit declares in them. */
 #include "symbolize/dwarf/line_files.h"
 
 #include <dwarf.h>
@@ -27,6 +27,7 @@ struct line_files {
 	struct line_file *file; /* by id in paths */
 	size_t n, cap;
 	struct intern paths;
+	struct elf_file *code, *lines; /* lines may be code; NULL: none */
 };
 
 /* A table while it is read. */
@@ -111,16 +112,13 @@ struct line_files *line_files_open(struct symbolizer *sy,
 		img->kind == IMAGE_FILE ? locate_open(sy, img, &said) : NULL;
 	struct elf_section s;
 
-	if (ef && !elf_section_find(ef, ".debug_line", &s)) {
-		struct elf_file *debug = debugfile_open(sy, img, ef);
-
-		elf_file_close(ef);
-		ef = debug;
-	}
+	f->code = ef;
+	if (ef && !elf_section_find(ef, ".debug_line", &s))
+		ef = debugfile_open(sy, img, ef);
+	f->lines = ef;
 	/* checks that no section is a bomb, and that strings end */
 	if (ef && dwarf_sections_readable(ef, ".debug_line"))
 		line_read_all(f, ef);
-	elf_file_close(ef);
 	return f;
 }
 
@@ -128,9 +126,25 @@ void line_files_close(struct line_files *f)
 {
 	if (!f)
 		return;
+	if (f->lines != f->code)
+		elf_file_close(f->lines);
+	elf_file_close(f->code);
 	free(f->file);
 	intern_release(&f->paths);
 	free(f);
+}
+
+void line_files_declared(struct line_files *f, uint64_t off,
+			 dwarf_declared_fn *fn, void *arg)
+{
+	uint64_t vaddr;
+
+	if (!f->lines || !elf_vaddr(f->code->seg, f->code->n_seg, off, &vaddr))
+		return;
+	struct dwarf_file *df = dwarf_open(f->lines, NULL);
+
+	dwarf_declared(df, vaddr, fn, arg);
+	dwarf_close(df);
 }
 
 const uint8_t *line_files_md5(struct line_files *f, const char *path)

@@ -5,6 +5,8 @@
 #pragma once
 #include <stdint.h>
 
+#include "symbolize/dwarf/dwarf.h"
+
 struct image;
 struct line_files;
 struct symbolizer;
@@ -14,6 +16,9 @@ struct symbolizer;
 struct line_files *line_files_open(struct symbolizer *sy,
 				   const struct image *img);
 void line_files_close(struct line_files *f);
+/* As dwarf_declared(), of an offset in the image. */
+void line_files_declared(struct line_files *f, uint64_t off,
+			 dwarf_declared_fn *fn, void *arg);
 /* Returns the 16 bytes of the file with a path as struct symbol has it, NULL if
  * there is none, or two that differ. */
 const uint8_t *line_files_md5(struct line_files *f, const char *path);

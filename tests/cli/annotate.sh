@@ -222,7 +222,7 @@ says and_what_would_find_it 'source: /wl/lines.c not found; --source-dir DIR' "$
 shows the_source_is_between_the_instructions \
 	'|   17          for (unsigned long i = 0; i < n; i++)' gcc --source-dir "$work/project"
 says that_of_inlined_functions_too '|    4          x ^= x << 13;' "$work/out"
-says and_why_it_is_believed 'lines.c, not newer than the program' "$work/out"
+says and_why_it_is_believed 'lines.c, not newer than the program, which has no MD5 of it: not proved' "$work/out"
 says first_stands_how_far_stacks_can_be_trusted "$("$B" report "$work/gcc.db" | head -n 1)" "$work/out"
 # a page is sent to others: it says whose lines it has
 "$B" page -o "$work/lines.html" --symfs "$symfs" --source-dir "$work/project" "$work/gcc.db" >"$work/said" 2>&1
