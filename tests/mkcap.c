@@ -8,7 +8,7 @@
  *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono]
  *         [period=N]
  *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [ino=] [maj=]
- *        [min=] [time=] [cpu=]
+ *        [min=] [gen=] [time=] [cpu=]
  *   comm pid= tid= name= [exec] [time=] [cpu=]
  *   fork|exit pid= tid= ppid= ptid= time= cpu=
  *   sample [event=NAME] pid= tid= cpu= time= [ip=] [k=A,..] [u=A,..]
@@ -262,7 +262,7 @@ static void add_mmap(const struct line *l)
 		mktext_put32(b, l, "maj", 8);
 		mktext_put32(b, l, "min", 1);
 		mktext_put64(b, l, "ino", 1000);
-		pb_u64(b, 0);
+		mktext_put64(b, l, "gen", 0);
 	}
 	mktext_put32(b, l, "prot", 5);
 	mktext_put32(b, l, "flags", 2);

@@ -376,7 +376,7 @@ static int trust_find_root(struct trust *t, struct store *db, int64_t image,
 
 	while (!t->gone_pid && rows_step(r)) {
 		char path[4096 + 32];
-		struct image img;
+		struct image img = { .t0 = 0 };
 
 		if (!identity_recorded_here(rows_text(r, IMAGE_ROOTS_HOST),
 					    rows_text(r, IMAGE_ROOTS_RELEASE)))

@@ -49,6 +49,8 @@ struct identity_file {
 	bool device; /* it is on the recorded one */
 	bool disk;   /* its file system is on one */
 	bool linked; /* it has another name */
+	/* times are of whole seconds, as of old file systems: so much later */
+	int64_t grain;
 	int64_t born, written, changed;
 };
 
@@ -97,6 +99,8 @@ static bool identity_look(const struct image *img, int fd, const char *path,
 	f->linked = st.stx_nlink > 1;
 	f->written = identity_ns(&st.stx_mtime);
 	f->changed = identity_ns(&st.stx_ctime);
+	if (!st.stx_mtime.tv_nsec && !st.stx_ctime.tv_nsec)
+		f->grain = NS_PER_S - 1;
 	f->born = st.stx_mask & STATX_BTIME ? identity_ns(&st.stx_btime) : 0;
 	/* Of a file system without a disk, such as an overlay or btrfs, stat()
 	 * and records may have different devices and inodes for one file. */
@@ -376,7 +380,7 @@ SAID(read_id, READ, "read: build-id of the path");
 SAID(given, GIVEN, "given: path");
 SAID(virtual_inode, BELIEVED, "given: inode");
 SAID(open_id, BELIEVED, "believed: build-id, another file is there now");
-SAID(maybe_written, BELIEVED, "believed: inode, perhaps written since");
+SAID(maybe_written, GIVEN, "believed: inode, perhaps written since");
 SAID(unwritten, BELIEVED, "believed: path, not written since");
 SAID(by_path, BELIEVED, "believed: path");
 SAID(by_addresses, BELIEVED, "believed: addresses");
@@ -436,8 +440,9 @@ static enum identity_since identity_since(const struct symbolizer *sy,
 	    ((f->written > most && f->written <= o->recorded_to) ||
 	     (!f->linked && f->changed > most && f->changed <= o->recorded_to)))
 		return SINCE_YES;
-	return f->written < least && f->changed < least ? SINCE_NO
-							: SINCE_PERHAPS;
+	return f->written + f->grain < least && f->changed + f->grain < least
+		       ? SINCE_NO
+		       : SINCE_PERHAPS;
 }
 
 uint64_t identity_written(const struct symbolizer *sy, const struct image *img)

@@ -40,7 +40,8 @@ enum identity {
 	IDENTITY_ASSUMED,  /* of another machine, or of another inode where no
 			    * machine is named: used until they tell */
 	IDENTITY_BELIEVED, /* nothing speaks against it, nothing proves it */
-	IDENTITY_GIVEN, /* the same of a copy that the user gives, unless they
+	IDENTITY_GIVEN, /* the same of a copy that the user gives, or of a file
+			 * with the inode that was written since, unless they
 			 * tell that it is of another file */
 	IDENTITY_READ,	/* proved, unless they tell that the recorder read
 			 * the build-id from another file */

@@ -224,6 +224,14 @@ shows the_source_is_between_the_instructions \
 says that_of_inlined_functions_too '|    4          x ^= x << 13;' "$work/out"
 says and_why_it_is_believed 'lines.c, not newer than the program, which has no MD5 of it: not proved' "$work/out"
 says first_stands_how_far_stacks_can_be_trusted "$("$B" report "$work/gcc.db" | head -n 1)" "$work/out"
+# a checkout sets times back
+cp "$work/project/wl/lines.c" "$work/kept.c"
+sed -i '1i // moved' "$work/project/wl/lines.c"
+touch -d '2000-01-01' "$work/project/wl/lines.c"
+shows an_older_file_with_functions_at_other_lines_is_another \
+	'lines.c has its functions at other lines than the compiled file' gcc --source-dir "$work/project"
+cp "$work/kept.c" "$work/project/wl/lines.c"
+touch -d '2000-01-01' "$work/project/wl/lines.c"
 # a page is sent to others: it says whose lines it has
 "$B" page -o "$work/lines.html" --symfs "$symfs" --source-dir "$work/project" "$work/gcc.db" >"$work/said" 2>&1
 says a_page_names_its_source_files "lines of these source files: $work/project/wl/lines.c" "$work/lines.html"
