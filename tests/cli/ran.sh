@@ -25,12 +25,15 @@ ${v}_fn:
 	.org 4096
 	.size ${v}_fn, 4096
 EOF2
-	"${CC:-gcc}" -c -o $v.o $v.s && ld --build-id=sha1 -o $v $v.o ||
-		{ echo "skip ran: no assembler and linker"; exit 0; }
+	if ! "${CC:-gcc}" -c -o $v.o $v.s || ! ld --build-id=sha1 -o $v $v.o
+	then
+		echo "skip ran: no assembler and linker"
+		exit 0
+	fi
 done
 if [ "$(stat -c %W old)" = 0 ]
 then
 	echo "skip ran: the file system does not tell when files were made"
 	exit 0
 fi
-exec python3 "$root/tests/cli/ran.py" "$B" "$MKCAP"
+python3 "$root/tests/cli/ran.py" "$B" "$MKCAP"
