@@ -114,7 +114,7 @@ static const char *symbolize_demangled_each(struct symbolizer *sy,
 					    const char *raw)
 {
 	struct text_out text = { .buf = sy->name, .size = sizeof(sy->name) };
-	char one[1024], plain[1024];
+	char one[2048], plain[2048];
 
 	for (const char *next; raw; raw = next) {
 		next = strstr(raw, FOLDED_NAMES);

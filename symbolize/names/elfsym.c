@@ -39,9 +39,10 @@ struct elfsym {
 	struct dwarf *dwarf;	 /* NULL: no lines and inlined functions */
 	struct symtab tab;
 	struct arena names;
-	bool whole;	    /* tab has local functions, too */
-	bool program;	    /* its names are of its own source */
-	struct cfi *cfi;    /* NULL: not read yet, or none */
+	bool whole;	 /* tab has local functions, too */
+	bool program;	 /* its names are of its own source */
+	struct cfi *cfi; /* NULL: not read yet, or none */
+	bool asked_cfi;
 	struct disasm *dis; /* likewise */
 	bool kernel;	    /* offsets count from `text` */
 	uint64_t text;
@@ -390,7 +391,7 @@ static int elfsym_compare_names(const void *a, const void *b)
  * of gcc, versions of symbols): only mangled names tell two apart there. */
 static const char *elfsym_folded(struct elfsym *en, const struct sym *s)
 {
-	char plain[FOLD_MAX][256], text[FOLD_MAX * 300];
+	char plain[FOLD_MAX][256], text[16384];
 	const char *name[FOLD_MAX] = { s->name };
 	size_t n, n_name = 1, more = 0, len = 0;
 	const struct sym *twin = symtab_twins(&en->tab, s, &n);
@@ -418,7 +419,7 @@ static const char *elfsym_folded(struct elfsym *en, const struct sym *s)
 	qsort(name, n_name, sizeof(*name), elfsym_compare_names);
 	for (size_t i = 0; i < n_name; i++)
 		len += (size_t)snprintf(text + len, sizeof(text) - len,
-					"%s%.250s", i ? FOLDED_NAMES : "",
+					"%s%.1900s", i ? FOLDED_NAMES : "",
 					name[i]);
 	if (more)
 		snprintf(text + len, sizeof(text) - len,
@@ -426,13 +427,20 @@ static const char *elfsym_folded(struct elfsym *en, const struct sym *s)
 	return arena_strdup(&en->names, text);
 }
 
+static const struct cfi *elfsym_cfi(struct elfsym *en)
+{
+	/* tables of a module are not relocated */
+	if (!en->asked_cfi && en->ef->type != ET_REL)
+		en->cfi = cfi_open_both(en->ef);
+	en->asked_cfi = true;
+	return en->cfi;
+}
+
 /* Without a size, a function ends where the next one begins, of which a
  * stripped file has unwind tables only. */
 static bool elfsym_end(struct elfsym *en, struct sym *s, uint64_t vaddr)
 {
-	if (!en->cfi)
-		en->cfi = cfi_open_both(en->ef);
-	lower_to(s->end, cfi_next(en->cfi, s->start));
+	lower_to(s->end, cfi_next(elfsym_cfi(en), s->start));
 	return vaddr < s->end;
 }
 
@@ -517,9 +525,7 @@ static int elfsym_runs(void *r, uint64_t off)
 
 	if (s && !s->open)
 		return elfsym_begins(en, s->start, vaddr);
-	if (!en->cfi)
-		en->cfi = cfi_open_both(en->ef);
-	if (cfi_function(en->cfi, vaddr, &start, &end))
+	if (cfi_function(elfsym_cfi(en), vaddr, &start, &end))
 		return elfsym_begins(en, start, vaddr);
 	if (s)
 		return elfsym_begins(en, s->start, vaddr);
