@@ -146,8 +146,9 @@ ORDER BY capture, kind, id
 
 -- name: info_unnamed
 SELECT i.path, i.status, count(*) AS frames, w.name = 'anon' AS generated,
-	' (recorded ' || lower(hex(i.build_id)) || ', here '
-		|| substr(i.identity, length('refused: build-id ') + 1) || ')' AS ids
+	CASE WHEN i.identity GLOB 'refused: build-id *'
+		THEN ' (recorded ' || lower(hex(i.build_id)) || ', here '
+			|| substr(i.identity, 19) || ')' ELSE '' END AS ids
 FROM frame f JOIN image i ON i.id = f.image
 JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name IN ('file',
 	'kernel', 'module', 'vdso', 'mapping', 'anon')

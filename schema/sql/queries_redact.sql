@@ -46,7 +46,8 @@ WHERE m.type = 'table' AND m.name LIKE 'ev\_%' ESCAPE '\'
 ORDER BY m.name, c.cid
 
 -- name: redact_end
-UPDATE image SET maj = 0, min = 0, ino = 0, ino_gen = 0
+UPDATE image SET maj = 0, min = 0, ino = 0, ino_gen = 0,
+	identity = CASE WHEN identity NOT GLOB 'refused:*' THEN identity END
 WHERE id NOT IN (SELECT id FROM kept);
 DROP TABLE kept;
 DROP TABLE kernel_comm
