@@ -14,7 +14,6 @@
 #include "cli/open/input.h"
 #include "cli/output/out.h"
 #include "cli/output/pager.h"
-#include "stitch/base/text_out.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
@@ -153,49 +152,6 @@ static bool record_is_user(const char *event)
 	return modifier && !strcmp(modifier, ":u");
 }
 
-#define RECORD_WORDS 65536 /* bytes of arguments, and of an environment */
-
-/* Adds the words of a file of /proc, which zeros end, one after another. */
-static void record_add_words(struct text_out *out, const char *name)
-{
-	char path[64];
-	FILE *f;
-	int c;
-
-	snprintf(path, sizeof(path), "/proc/%ld/%s", want.pid, name);
-	f = fopen(path, "re");
-	for (size_t i = 0; f && i < RECORD_WORDS && (c = getc(f)) != EOF; i++)
-		if (c)
-			text_out_add(out, "%c", c);
-	if (f)
-		fclose(f);
-}
-
-/* Returns whether the runtime was started so that it tells perf its names: by
- * its environment, by an argument ("-X perf" is "-Xperf" here), or it has made
- * a map already. */
-static bool record_has_names(const struct plan *p)
-{
-	static char text[2 * RECORD_WORDS];
-	struct text_out out = { .buf = text, .size = sizeof(text) };
-	const struct code_runtime *r = p->code.runtime;
-	char set[256], path[PATH_MAX];
-
-	snprintf(set, sizeof(set), "%s=%s", p->env, r->value);
-	snprintf(path, sizeof(path), "/proc/%ld/root/tmp/perf-%ld.map",
-		 want.pid, want.pid);
-	for (int i = 0; i < want.n_program; i++)
-		text_out_add(&out, "%s", want.program[i]);
-	if (want.pid) {
-		record_add_words(&out, "cmdline");
-		record_add_words(&out, "environ");
-	} else if (getenv(p->env)) {
-		text_out_add(&out, "%s=%s", p->env, getenv(p->env));
-	}
-	return strstr(text, set) || (r->word && strstr(text, r->word)) ||
-	       (want.pid && !access(path, F_OK));
-}
-
 static void record_say(const struct plan *p)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -222,7 +178,7 @@ static void record_say(const struct plan *p)
 			"%s's functions will have no names%s: you will see those "
 			"of its interpreter\n",
 			r->name, p->code.minor ? " before 3.12" : "");
-	else if (r && !(want.runtime && want.n_program) && !record_has_names(p))
+	else if (r && !(want.runtime && want.n_program) && !plan_has_names(p))
 		say_note("%s's functions will have no names; %s %s=%s\n",
 			 r->name,
 			 want.pid ? "they have them if it is started with"

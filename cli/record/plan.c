@@ -16,6 +16,7 @@
 #include "cli/record/rings.h"
 #include "cli/process/signals.h"
 #include "stitch/base/err.h"
+#include "stitch/base/text_out.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
 #include "symbolize/cfi/cfi.h"
@@ -586,6 +587,44 @@ int plan_make(struct plan *p, struct err *err)
 }
 
 /* ---- why */
+
+/* Adds the words of a file of /proc, which zeros end, one after another. */
+static void plan_add_proc(struct text_out *out, long pid, const char *name)
+{
+	char path[64];
+	FILE *f;
+	int c;
+
+	snprintf(path, sizeof(path), "/proc/%ld/%s", pid, name);
+	f = fopen(path, "re");
+	for (size_t i = 0; f && i < LISTED && (c = getc(f)) != EOF; i++)
+		if (c)
+			text_out_add(out, "%c", c);
+	if (f)
+		fclose(f);
+}
+
+bool plan_has_names(const struct plan *p)
+{
+	static char text[2 * LISTED];
+	struct text_out out = { .buf = text, .size = sizeof(text) };
+	const struct code_runtime *r = p->code.runtime;
+	char set[256], map[64], path[PATH_MAX + 64];
+
+	snprintf(set, sizeof(set), "%s=%s", p->env, r->value);
+	snprintf(map, sizeof(map), "/tmp/perf-%ld.map", p->want->pid);
+	code_path_of(p->want->pid, map, path);
+	for (int i = 0; i < p->want->n_program; i++)
+		text_out_add(&out, "%s", p->want->program[i]);
+	if (p->want->pid) {
+		plan_add_proc(&out, p->want->pid, "cmdline");
+		plan_add_proc(&out, p->want->pid, "environ");
+	} else if (getenv(p->env)) {
+		text_out_add(&out, "%s=%s", p->env, getenv(p->env));
+	}
+	return strstr(text, set) || (r->word && strstr(text, r->word)) ||
+	       (p->want->pid && !access(path, F_OK));
+}
 
 void plan_say_why(const struct plan *p)
 {

@@ -87,6 +87,10 @@ void plan_release(struct plan *p);
 /* Say the command line, for a shell; why it is this one, and what it costs. */
 void plan_say(const struct plan *p);
 void plan_say_why(const struct plan *p);
+/* Returns whether the runtime, which has p->env, was or is started so that it
+ * tells perf its names: by its environment, by an argument ("-X perf" is looked
+ * for as "-Xperf"), or it has made a map already. */
+bool plan_has_names(const struct plan *p);
 /* Returns whether the process that was to be recorded has ended: what there is
  * of it is in p->trial. */
 bool plan_is_over(const struct plan *p);
