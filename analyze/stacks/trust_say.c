@@ -347,14 +347,18 @@ static const char *trust_few(const struct trust *t, const struct trust_sums *s,
 	return buf;
 }
 
-/* "40.68 % of the user stacks are whole. 27.81 % lack the innermost caller,
+/* Returns whether the classes that have no room are less together than the last
+ * one that has: "other" comes last and is small.
+ *
+ * "40.68 % of the user stacks are whole. 27.81 % lack the innermost caller,
  * 16.48 % are fabricated (libc.so.6 has no frame pointers), 15.04 % have one
  * frame only." */
-static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
+static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 			      struct trust_room room, struct text_out *out)
 {
 	int64_t whole = s->kind[TRUST_WHOLE];
 	int64_t left = s->samples - whole;
+	int64_t last = 0;
 	const struct trust_word *before = NULL;
 	const char *sep = " ";
 	size_t named = 0;
@@ -363,7 +367,7 @@ static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
 
 	if (!left) {
 		text_out_add(out, "All %suser stacks are whole.", few);
-		return;
+		return true;
 	}
 	if (whole) {
 		trust_put_share(out, whole, s->samples);
@@ -397,6 +401,7 @@ static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
 		if (room.causes)
 			trust_put_cause(t, sum->word, out);
 		left -= sum->n;
+		last = sum->n;
 		before = sum->word;
 		sep = ", ";
 		named++;
@@ -407,6 +412,7 @@ static void trust_put_classes(const struct trust *t, const struct trust_sums *s,
 		text_out_add(out, " other");
 	}
 	text_out_add(out, ".");
+	return left <= last;
 }
 
 /* The last sentence: " 'backstitch symbolize --symfs DIR' would check 12.00 %."
@@ -440,11 +446,14 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	text_out_add(out, ".");
 }
 
-static void trust_put_all(const struct trust *t, const struct trust_sums *s,
+/* Returns whether what has no room is little. */
+static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 			  struct trust_room room, struct text_out *out)
 {
+	bool small = true;
+
 	if (s->samples)
-		trust_put_classes(t, s, room, out);
+		small = trust_put_classes(t, s, room, out);
 	else if (t->unknown)
 		text_out_add(out, "How many user stacks are whole is not known "
 				  "of a part of these sums.");
@@ -492,6 +501,7 @@ static void trust_put_all(const struct trust *t, const struct trust_sums *s,
 		trust_put_share(out, t->unproved, t->counted);
 		text_out_add(out, " of the samples.");
 	}
+	return small;
 }
 
 /* Returns whether the words fit into the lines. */
@@ -513,26 +523,6 @@ static bool trust_fits(const char *text)
 	return lines <= LINES;
 }
 
-/* Returns whether the classes that have no room are less together than the last
- * one that has: "other" comes last and is small. */
-static bool trust_is_rest_small(const struct trust_sums *s,
-				struct trust_room room)
-{
-	int64_t last = 0;
-	int64_t rest = s->samples - s->kind[TRUST_WHOLE];
-	size_t named = 0;
-
-	for (size_t i = 0; i < s->n && named < room.classes; i++) {
-		if (s->sum[i].word->kind == TRUST_WHOLE ||
-		    s->sum[i].word->kind == TRUST_SILENT)
-			continue;
-		last = s->sum[i].n;
-		rest -= last;
-		named++;
-	}
-	return rest <= last;
-}
-
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 {
 	static const struct trust_room rooms[] = { { 3, true },	 { 2, true },
@@ -551,12 +541,14 @@ void trust_say(const struct trust *t, char out[TRUST_SENTENCE])
 		/* causes go to make room for what would be a large rest */
 		if (said && rooms[i].classes <= said)
 			continue;
-		trust_put_all(t, &s, rooms[i], &to);
+
+		bool small = trust_put_all(t, &s, rooms[i], &to);
+
 		if (!trust_fits(text) && (said || i + 1 < ARRAY_SIZE(rooms)))
 			continue;
 		memcpy(out, text, sizeof(text));
 		said = rooms[i].classes;
-		if (trust_is_rest_small(&s, rooms[i]))
+		if (small)
 			break;
 	}
 }
