@@ -5,12 +5,12 @@
 
 struct err;
 
-/* depth 0 is the code at the offset. If it was inlined, depth 0 is the
- * innermost inlined function and depth 1, 2, ... are its callers. */
 /* Between the names of functions that are one code, such as those that a linker
  * folds: which of them ran is not known. */
 #define FOLDED_NAMES " = "
 
+/* depth 0 is the code at the offset. If it was inlined, depth 0 is the
+ * innermost inlined function and depth 1, 2, ... are its callers. */
 struct symbol {
 	uint64_t off; /* the requested offset */
 	uint32_t depth;

@@ -80,7 +80,6 @@ const struct pair_kind pair_kinds[] = {
 	  .begin = "block:block_rq_insert",
 	  .end = "block:block_rq_issue",
 	  .cancel = "block:block_rq_merge",
-	  .untraced = true,
 	  .direct = true,
 	  .key = { "dev", "sector" },
 	  .direction = "rwbs",

@@ -64,10 +64,10 @@ struct pair_kind {
 	struct pair_part part;
 	enum pair_again again;
 	enum pair_scope scope;
-	bool calls; /* tags are numbers of system calls, and results errors */
-	bool untraced; /* .cancel may be off, or unknown to the kernel: a later
-			* end may then be that of no begin */
-	bool direct;   /* what does not wait has an end alone, and is none */
+	bool calls;  /* tags are numbers of system calls, and results errors */
+	bool direct; /* what does not wait has an end alone, and is none: if
+		      * .cancel is off, or unknown to the kernel, an end may be
+		      * taken for that of what was cancelled */
 	bool is_pending;  /* it does not begin while one is open, but for a
 			   * moment before that one ends */
 	bool cancel_ends; /* the event that cancels comes before an end, too */

@@ -449,7 +449,7 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 				    ?: pairing_reason(&o->before)
 				    ?: INTERVAL_BY_START);
 	} else if (pairing_has_others(k)) {
-		if (k->untraced && !o->at.cancels)
+		if (k->direct && !o->at.cancels)
 			p->premise |= PAIRING_IF_NOT_CANCELLED;
 		pairing_late_add(p, r, &i, o->began);
 	} else {

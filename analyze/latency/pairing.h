@@ -80,7 +80,7 @@ void pairing_end(struct pairing *p);
 enum {
 	PAIRING_IF_IDLE = 1,  /* no mutex was waited for when it began */
 	PAIRING_IF_ALONE = 2, /* no two of one key were open unseen */
-	PAIRING_IF_NOT_CANCELLED = 4, /* pair_kind.untraced */
+	PAIRING_IF_NOT_CANCELLED = 4, /* pair_kind.direct */
 	PAIRING_IF_STARTED = 8,	      /* pair_kind.is_pending */
 };
 unsigned int pairing_premise(const struct pairing *p);

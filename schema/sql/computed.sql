@@ -79,9 +79,9 @@ CREATE TABLE blame(
 -- What the waits of a thread are put down to, over all their chains.
 	tid INTEGER, comm TEXT,	-- the thread that waited
 	by_tid INTEGER, by_comm TEXT, -- for whom
-	by_state TEXT,		-- what that one did: run, ready, throttled, not
-				-- run, timer, hardirq, softirq, idle, blocked, off, unborn,
-				-- dead, unknown
+	by_state TEXT,		-- what that one did: run, ready, throttled,
+				-- not run, timer, hardirq, softirq, idle,
+				-- blocked, off, unborn, dead, unknown
 	proof TEXT,
 	ns INTEGER,
 	waits INTEGER		-- in how many waits
