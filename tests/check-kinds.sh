@@ -30,6 +30,11 @@ for row in source[:source.index("pair_kinds_n")].split("{ .word = ")[1:]:
     # of several rows of a kind the manual has the first
     rows.setdefault(word, (begin, end, ", ".join(same), again[
         field("again", "PAIR_ONE").replace("PAIR_", "")]))
+asked = re.search(r"kind_words\[\] = \{(.*?)NULL", open(
+    "cli/commands/latency.c").read(), flags=re.S)[1]
+asked = re.findall(r'"([\w-]+)"', asked)
+if asked != [*rows, "wake-up", "off-cpu"]:
+    print("latency --kind takes other kinds: %s" % asked)
 events, means = {}, {}
 table = None
 for line in open("man/backstitch-latency.1"):

@@ -170,7 +170,12 @@ int wall_load_intervals(struct store *db, const char *path,
 			struct stacks *s, struct wall_intervals *sums,
 			wall_interval_fn *fn, void *arg, struct err *err)
 {
-	const struct intervals_ask ask = { .kind = kind, .any = !kind };
+	/* no kind has a comma, which each own pair has */
+	bool own = kind && strchr(kind, ',');
+	const struct intervals_ask ask = { .kind = own ? NULL : kind,
+					   .pair = &kind,
+					   .n_pair = own,
+					   .any = !kind };
 	struct wall_begins b = {
 		.stacks = s, .sums = sums, .fn = fn, .arg = arg
 	};

@@ -80,7 +80,8 @@ static const struct opt flame_opt_table[] = {
 	OPT_GROUP(wall_opt_table),
 	OPT_STRING(0, "latency", "KIND", &opts.latency,
 		   "the time between two events that belong together, as "
-		   "'latency' has it: syscall, lock, block, ..."),
+		   "'latency' has it: syscall, lock, block, ..., or an own "
+		   "pair: BEGIN,END[,FIELD...]"),
 	OPT_FLAG(0, "by-state", &opts.by_state,
 		 "with --off-cpu: a frame at the root for each state"),
 	OPT_FLAG(0, "wakeups", &opts.wakeups,

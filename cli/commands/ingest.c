@@ -11,6 +11,7 @@
 #include "cli/ingest/load.h"
 #include "cli/tables/summary.h"
 #include "cli/output/grid.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/text/human.h"
 #include "formats/bundle.h"
 #include "schema/store.h"
@@ -47,12 +48,16 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 
 		if (load_check(argv[i], &is_db, err))
 			return -1;
-		if (is_db || bundle_is_name(argv[i]))
-			return err_set(err, ERR_USAGE,
-				       "%s: this is a %s already; look "
-				       "into it with 'backstitch info %s'",
-				       argv[i], is_db ? "database" : "bundle",
-				       argv[i]);
+		if (is_db || bundle_is_name(argv[i])) {
+			char *word = safe_text_word(argv[i]);
+
+			err_set(err, ERR_USAGE,
+				"%s: this is a %s already; look into it with "
+				"'backstitch info %s'",
+				argv[i], is_db ? "database" : "bundle", word);
+			free(word);
+			return -1;
+		}
 		from_stdin += !strcmp(argv[i], "-");
 		if (input_apart(argv[i], out, err))
 			return -1;

@@ -18,10 +18,12 @@ static struct opt_list pairs;
 static long limit = NUMBER_UNSET, worst;
 static bool histogram;
 
+/* Those of pair_kinds[], and the two of the scheduler. */
 static const char *const kind_words[] = {
-	"syscall",     "irq",  "softirq",   "softirq-wait", "block",
-	"block-queue", "work", "work-wait", "timer",	    "timer-wait",
-	"lock",	       "kvm",  "wake-up",   "off-cpu",	    NULL
+	"syscall",     "irq",	     "softirq",	  "softirq-wait", "block",
+	"block-queue", "work",	     "work-wait", "work-ready",	  "tasklet",
+	"timer",       "timer-wait", "lock",	  "reclaim",	  "compaction",
+	"fence-wait",  "kvm",	     "wake-up",	  "off-cpu",	  NULL
 };
 static const char *const by_words[] = { "name", "kind", "comm",	  "tid",
 					"pid",	"cpu",	"behind", NULL };
@@ -31,9 +33,9 @@ static const char *const order_words[] = { "total", "count",   "average", "max",
 static const struct opt opts[] = {
 	OPT_CHOICE(0, "kind", "KIND", &kind, kind_words,
 		   "only one kind: syscall, irq, softirq, softirq-wait, block, "
-		   "block-queue, work, work-wait, timer, timer-wait, lock, "
-		   "kvm, or of the scheduler wake-up, off-cpu (all but these "
-		   "two)"),
+		   "block-queue, work, work-wait, work-ready, tasklet, timer, "
+		   "timer-wait, lock, reclaim, compaction, fence-wait, kvm, or "
+		   "of the scheduler wake-up, off-cpu (all but these two)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),

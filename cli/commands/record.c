@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -236,6 +237,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    struct cgroups *cgroups)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	pid_t self = getpid();
 	int status;
 
 	/* what is ignored under nohup is ignored by perf as well */
@@ -245,6 +247,12 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	fflush(NULL);
 	record_perf = fork();
 	if (!record_perf) {
+		/* If this command is killed perf writes what it has and ends:
+		 * it would record all CPUs until the disk is full. exec()
+		 * keeps this, unless perf gains rights by it. */
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != self)
+			_exit(127);
 		/* main() ignores these, and what is recorded would inherit it
 		 */
 		signal(SIGPIPE, SIG_DFL);
@@ -285,6 +293,7 @@ static int record_show(int n, char **shown, struct err *err)
 	struct err none = { 0 };
 	int64_t pid = -1;
 	struct store *s;
+	char *word;
 	int rc;
 
 	if (!want.waits)
@@ -307,14 +316,16 @@ static int record_show(int n, char **shown, struct err *err)
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
 		return cmd_default.run(n, shown, err);
+	word = safe_text_word(pid > 0 ? db : want.out);
 	/* perf records all CPUs, and so does what the first screen counts */
 	if (pid > 0)
 		say("'backstitch report --pid %lld %s' has the hot functions "
 		    "of this process, 'backstitch report %s' those of the "
 		    "whole machine\n",
-		    (long long)pid, db, db);
+		    (long long)pid, word, word);
 	else
-		say("'backstitch %s' has the hot functions\n", want.out);
+		say("'backstitch %s' has the hot functions\n", word);
+	free(word);
 	return status ? status : rc;
 }
 

@@ -203,18 +203,20 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		return symbolize_server(&ask, path, err);
 	if (!path || name_check(names, err) || load_check(path, &is_db, err))
 		return -1;
-	if (bundle_is_name(path))
-		return err_set(err, ERR_USAGE,
-			       "%s: symbolize changes a database, which has to "
-			       "be taken out for that: 'backstitch bundle -o "
-			       "FILE.db %s'",
-			       path, path);
-	if (!is_db)
-		return err_set(err, ERR_USAGE,
-			       "%s: symbolize needs a database; "
-			       "'backstitch ingest %s' makes one, with the "
-			       "same options",
-			       path, path);
+	if (!is_db) {
+		char *word = safe_text_word(path);
+
+		err_set(err, ERR_USAGE,
+			bundle_is_name(path)
+				? "%s: symbolize changes a database, which has "
+				  "to be taken out for that: 'backstitch "
+				  "bundle -o FILE.db %s'"
+				: "%s: symbolize needs a database; 'backstitch "
+				  "ingest %s' makes one, with the same options",
+			path, word);
+		free(word);
+		return -1;
+	}
 	mk = maker_open(path, path, err);
 	if (!mk)
 		return -1;

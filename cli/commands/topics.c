@@ -249,6 +249,7 @@ static void print_environment(FILE *out)
 		{ "DEBUGINFOD_URLS", "the servers that --debuginfod asks" },
 		{ "DEBUGINFOD_CACHE_PATH", "the folder with their files" },
 		{ "HOME", "the folder with perf's cache of programs, .debug" },
+		{ "LD_LIBRARY_PATH", "where record looks for libraries, too" },
 		{ "LESS", "options of the pager (FRX)" },
 		{ "NO_COLOR", "if set: no color" },
 		{ "PATH", "where the pager and xdg-open are looked for" },

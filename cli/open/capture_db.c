@@ -2,15 +2,13 @@
 #include "cli/open/capture_db.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/ingest/align.h"
 #include "cli/ingest/session_folders.h"
 #include "cli/ingest/load.h"
 #include "cli/open/input.h"
+#include "stitch/base/mem.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "formats/bundle.h"
@@ -39,17 +37,24 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	if (stat(out, &st))
 		return 0;
 	*db = store_open(out, &why);
-	if (!*db && (load_check(out, &is_db, &ignored) || !is_db))
-		return err_set(err, ERR_IO,
-			       "%s, and that of %s would be there; try "
-			       "'backstitch ingest -o NAME.db %s'",
-			       why.msg, argv[0], argv[0]);
-	/* such as one that is cut off: nothing tells whose it is */
-	if (!*db)
-		return err_set(err, why.code,
-			       "%s; if it was that of %s, 'backstitch ingest "
-			       "-f -o %s %s' replaces it",
-			       why.msg, argv[0], out, argv[0]);
+	if (!*db) {
+		char *db_word = safe_text_word(out);
+		char *word = safe_text_word(argv[0]);
+
+		if (load_check(out, &is_db, &ignored) || !is_db)
+			err_set(err, ERR_IO,
+				"%s, and that of %s would be there; try "
+				"'backstitch ingest -o NAME.db %s'",
+				why.msg, argv[0], word);
+		else
+			/* as one that is cut off: nothing tells whose it is */
+			err_set(err, why.code,
+				"%s; if it was that of %s, 'backstitch ingest "
+				"-f -o %s %s' replaces it",
+				why.msg, argv[0], db_word, word);
+		free_all(db_word, word);
+		return -1;
+	}
 	session_folders_join(&c, argv, (size_t)argc,
 			     align_keeps_apart(&ask->load.align));
 	r = rows_of(*db, "report_captures", err);
@@ -79,8 +84,7 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 			"%s: has other captures; 'backstitch info %s' says "
 			"which, 'backstitch ingest -o NAME.db %s' makes another",
 			out, db_word, word);
-		free(db_word);
-		free(word);
+		free_all(db_word, word);
 		goto fail;
 	}
 	for (int i = 0; i < argc && !again; i++)

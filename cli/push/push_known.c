@@ -12,9 +12,10 @@
 #define BODY_BYTES ((size_t)32 << 20)
 #define HASH_SIZE 16
 
-/* a: the hashes or places of a batch, as the rows of a table. */
-static int push_ask(struct push *p, struct blob *a, struct clickhouse_ask *ask,
-		    struct err *err)
+/* a: the hashes or places of a batch, each of `size` bytes, as the rows of a
+ * table. */
+static int push_ask(struct push *p, struct blob *a, size_t size,
+		    struct clickhouse_ask *ask, struct err *err)
 {
 	int rc = 0;
 
@@ -22,10 +23,29 @@ static int push_ask(struct push *p, struct blob *a, struct clickhouse_ask *ask,
 	ask->data = a->at;
 	ask->len = a->n;
 	ask->arg = p;
+	for (size_t i = 0; i < a->n; i += size)
+		intern_add_bytes(&p->asked, (const char *)a->at + i, size);
+	p->n_asked = p->to_come = p->asked.n;
 	if (a->n)
 		rc = clickhouse_select(p->server->c, ask, err);
+	intern_release(&p->asked);
 	blob_release(a);
 	return rc;
+}
+
+/* Returns 0 if a row of the reply is of a key that was asked for and may come
+ * once more, else -1 and *err: a server that means harm may answer without
+ * end, and what it sends is kept. */
+static int push_was_asked(struct push *p, const void *key, size_t size,
+			  struct err *err)
+{
+	if (p->to_come && intern_add_bytes(&p->asked, key, size) < p->n_asked) {
+		p->to_come--;
+		return 0;
+	}
+	return err_set(err, ERR_FORMAT,
+		       "%s: a reply has rows that were not asked for",
+		       p->server->c->name);
 }
 
 /* Adds the rows of a batch that are to be sent to the body, and sends it where
@@ -95,10 +115,12 @@ static const char *push_stack_of(const struct fleet_batch *batch, size_t i)
 }
 
 static int push_take_stack(void *arg, const struct rowbinary_value *v,
-			   struct err *err UNUSED)
+			   struct err *err)
 {
 	struct push *p = arg;
 
+	if (push_was_asked(p, v[0].text, v[0].len, err))
+		return -1;
 	intern_add_bytes(&p->stacks, v[0].text, v[0].len);
 	return 0;
 }
@@ -107,7 +129,8 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 			    struct push_body **b, struct err *err)
 {
 	struct clickhouse_ask ask = {
-		.sql = "SELECT `stack` FROM `stack` WHERE `stack` IN asked",
+		.sql = "SELECT DISTINCT `stack` FROM `stack` "
+		       "WHERE `stack` IN asked",
 		.types = "hash",
 		.row = push_take_stack,
 		.extra_columns = "stack FixedString(16)",
@@ -116,7 +139,7 @@ static int push_stack_batch(struct push *p, const struct fleet_batch *batch,
 
 	for (size_t i = 0; i < batch->n; i++)
 		blob_add(&asked, push_stack_of(batch, i), HASH_SIZE);
-	if (push_ask(p, &asked, &ask, err))
+	if (push_ask(p, &asked, HASH_SIZE, &ask, err))
 		return -1;
 	for (size_t i = 0; i < batch->n; i++) {
 		size_t known = p->stacks.n;
@@ -176,9 +199,13 @@ static void push_name_know(struct push *p, uint64_t place, uint32_t rank)
 }
 
 static int push_take_name(void *arg, const struct rowbinary_value *v,
-			  struct err *err UNUSED)
+			  struct err *err)
 {
-	push_name_know(arg, v[0].u, (uint32_t)v[1].u);
+	struct push *p = arg;
+
+	if (push_was_asked(p, &v[0].u, sizeof(v[0].u), err))
+		return -1;
+	push_name_know(p, v[0].u, (uint32_t)v[1].u);
 	return 0;
 }
 
@@ -205,7 +232,7 @@ static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 		if (table_find_hash(&p->names, place) == TABLE_NONE)
 			blob_u64(&asked, place);
 	}
-	return push_ask(p, &asked, &ask, err);
+	return push_ask(p, &asked, sizeof(uint64_t), &ask, err);
 }
 
 /* All levels of a place have one version: they are replaced together. The level

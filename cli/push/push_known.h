@@ -50,7 +50,11 @@ struct push {
 	/* What the server has, or is sent: of this database, and of all so far
 	 * if nothing is sent. */
 	struct intern stacks;
-	struct table names;    /* places, and how good their names are there */
+	struct table names; /* places, and how good their names are there */
+	/* The keys of the batch that the server is asked for, the first n_asked
+	 * of these, and the rows that may still come. */
+	struct intern asked;
+	size_t n_asked, to_come;
 	bool name_is_new;      /* of the place before, */
 	uint64_t name_version; /* and its version */
 };

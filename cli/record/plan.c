@@ -13,6 +13,7 @@
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/record/last_recording.h"
+#include "cli/record/libraries.h"
 #include "cli/record/rings.h"
 #include "cli/process/signals.h"
 #include "stitch/base/err.h"
@@ -30,7 +31,7 @@
 /* One function in twenty may lack a frame pointer: assembly and the like. */
 #define FRAMES_OF 20
 #define SCRIPTS_MAX 4 /* of which each is the interpreter of the last */
-#define LISTED 65536  /* bytes of what the loader, or a line of maps, says */
+#define LISTED 65536  /* bytes of a line of maps */
 
 static void code_add(struct record_code *c, const char *path, const char *name)
 {
@@ -122,32 +123,15 @@ static bool code_interpreter(char path[PATH_MAX])
 	return word && child_find(word, strlen(word), path);
 }
 
-/* Counts the libraries that the loader would map: "NAME => PATH (0xADDRESS)".
- * It runs nothing of the program. */
-static void code_add_needed(struct record_code *c, const char *interp)
+static void code_add_library(void *code, const char *path)
 {
-	static char text[LISTED];
-	const char *const argv[] = { interp, "--list", c->path, NULL };
-	char *save, *path;
-
-	if (child_ask(argv, text, sizeof(text)))
-		return;
-	for (char *line = strtok_r(text, "\n", &save); line;
-	     line = strtok_r(NULL, "\n", &save)) {
-		if (!(path = strstr(line, " => /")))
-			continue;
-		path[strcspn(path, "(") - 1] = '\0';
-		code_name(c, path + 4);
-		code_add(c, path + 4, path + 4);
-	}
+	code_name(code, path);
+	code_add(code, path, path);
 }
 
 int code_of_program(const char *name, struct record_code *out, struct err *err)
 {
-	char interp[PATH_MAX] = "";
 	char real[PATH_MAX];
-	struct elf_section s;
-	struct elf_file *ef;
 
 	*out = (struct record_code){ .files = 0 };
 	if (!child_find(name, strlen(name), out->path)) {
@@ -160,15 +144,8 @@ int code_of_program(const char *name, struct record_code *out, struct err *err)
 		;
 	if (realpath(out->path, real))
 		snprintf(out->path, sizeof(out->path), "%s", real);
-	ef = elf_file_open(out->path, NULL);
-	if (!ef)
-		return 0;
-	if (elf_section_find(ef, ".interp", &s) && s.size < sizeof(interp))
-		interp[elf_read(ef, s.off, interp, (size_t)s.size)] = '\0';
-	elf_file_close(ef);
 	code_add(out, out->path, out->path);
-	if (*interp == '/')
-		code_add_needed(out, interp);
+	libraries_of(out->path, code_add_library, out);
 	code_name(out, out->path);
 	return 0;
 }

@@ -808,10 +808,13 @@ static void latency_put_advice(const struct latency *l)
 	const struct latency_row *r = latency_worth(l);
 	bool named = !l->o->name &&
 		     (!strcmp(l->o->by, "name") || l->o->by_field) && l->iv;
-	char *name, *path;
+	char *kind, *name, *path;
 
 	if (!l->n)
 		return;
+	/* own pairs have no names, and may have a '*' */
+	named &= *intern_get(&l->labels, r->label) != '\0';
+	kind = safe_text_word(intern_get(&l->labels, r->kind));
 	name = safe_text_word(intern_get(&l->labels, r->label));
 	path = safe_text_word(l->path);
 	printf("\nwith '%s%s%s--worst 3' it lists the longest%s\n",
@@ -824,8 +827,8 @@ static void latency_put_advice(const struct latency *l)
 	if (l->iv)
 		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
 		       "their stacks by time\n",
-		       intern_get(&l->labels, r->kind), path);
-	free_all(name, path);
+		       kind, path);
+	free_all(kind, name, path);
 }
 
 static void latency_put(const struct latency *l)

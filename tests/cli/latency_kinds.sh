@@ -167,6 +167,12 @@ cp probe.txt 'a probe.txt'
 "$B" latency 'a probe.txt' 2>err
 grep -qF "'backstitch latency --pair f,f__return --pair job_start,job_done 'a probe.txt'' pairs them" err
 ok "events_that_fit_pair_are_named" $?
+"$B" latency --pair job_start,job_done --pair f,f__return 'a probe.txt' >said 2>err
+how=$(sed -n "s/^'backstitch \(flame .*\)' draws their.*/\1/p" said)
+eval "\"\$B\" $how" 2>err && grep -q '<svg' flame.svg
+ok "own_pairs_are_drawn_as_it_is_said" $?
+grep -q "^with '--worst 3'" said
+ok "and_have_no_name_to_give" $?
 "$B" latency --by name,cpu part.txt 2>err
 [ $? = 2 ] && grep -q 'takes one key' err
 ok "by_takes_one_key" $?

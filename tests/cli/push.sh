@@ -51,3 +51,6 @@ says 2 'control character' --password-file pw "$NOBODY" a.db &&
 ok a_password_cannot_add_lines_to_a_request $?
 "$B" ingest -q --no-symbols -o d.db "$root/tests/captures/two-e.data" &&
 	python3 "$root/tests/cli/push_lies.py" "$B" d.db
+# stacks of a text have the names of the text
+"$B" ingest -q -o n.db "$root/tests/captures/ftext-marker-kstack.txt" &&
+	python3 "$root/tests/cli/push_unasked.py" "$B" n.db

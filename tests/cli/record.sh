@@ -322,6 +322,12 @@ soon grep -q /dev/zero "/proc/$zero/maps"
 is a_device_is_no_file_that_was_replaced 0 "$(grep -c 'was replaced' err)"
 kill $zero
 wait $zero 2>/dev/null
+# the program names its loader, which may be anybody's program
+printf '#!/bin/sh\necho ran >>evil.log\n' >evil && chmod +x evil &&
+	echo 'int main(void) { return 0; }' |
+	gcc -x c -o hostile - -Wl,--dynamic-linker="$work/evil"
+"$B" record --dry-run -- ./hostile >out 2>err
+is the_loader_that_a_program_names_is_not_run '0' "$?$(cat evil.log 2>/dev/null)"
 for s in script script2
 do
 	"$B" record --dry-run ./$s >out 2>err
@@ -364,6 +370,14 @@ kill -INT $job
 wait $job
 is ctrl_c_ends_a_recording_of_all_cpus_well 0 $?
 says and_shows_it 'How to go on:' out
+rm -f log.pid perf.data
+"$B" record -a >out 2>err &
+job=$!
+soon test -s log.pid
+kill -KILL $job
+wait $job 2>/dev/null
+soon sh -c "! kill -0 $(cat log.pid) 2>/dev/null"
+ok perf_ends_with_a_command_that_is_killed $?
 rm -f log.pid perf.data
 WAIT=
 "$B" record --for 0.2s sleep 60 >out 2>err
