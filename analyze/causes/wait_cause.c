@@ -39,14 +39,22 @@ static const struct cause_names cause_functions[] = {
 	{ WAIT_TIMER,
 	  { "do_nanosleep", "hrtimer_nanosleep", "common_nsleep" } },
 	{ WAIT_CHILD, { "kernel_wait4", "kernel_waitid", "do_wait" } },
-	{ WAIT_SIGNAL, { "do_sigtimedwait", "sigsuspend", "do_signal_stop" } },
+	{ WAIT_SIGNAL,
+	  { "do_sigtimedwait", "sigsuspend", "do_signal_stop", "ptrace_stop",
+	    "do_freezer_trap" } },
+	{ WAIT_URING, { "io_cqring_wait" } },
+	{ WAIT_IPC,
+	  { "do_semtimedop", "__do_semtimedop", "do_msgrcv", "do_msgsnd",
+	    "do_mq_timed" } },
 	{ WAIT_CLONE, { "kernel_clone" } },
 	{ WAIT_EXEC, { "do_execve", "bprm_execve" } },
 	{ WAIT_EXIT, { "do_exit", "do_group_exit" } },
 	{ WAIT_SOCKET, { "inet_csk_accept", "sock_recvmsg", "sock_sendmsg" } },
 	{ WAIT_FILE, { "do_sys_open", "ksys_sync", "vfs_fsync" } },
 	{ WAIT_MEMORY, { "vm_mmap_pgoff" } },
-	{ WAIT_KERNEL, { "kthread", "worker_thread", "smpboot_thread_fn" } },
+	{ WAIT_KERNEL,
+	  { "kthread", "worker_thread", "smpboot_thread_fn", "io_wq_worker",
+	    "io_sq_thread", "vhost_task_fn" } },
 };
 
 /* Behind __x64_sys_ and the like; readlink is in front of read. */
@@ -67,6 +75,27 @@ static const struct cause_names cause_calls[] = {
 	{ WAIT_CLONE, { "clone", "fork", "vfork" } },
 	{ WAIT_EXIT, { "exit" } },
 	{ WAIT_IOCTL, { "ioctl" } },
+	{ WAIT_URING, { "io_uring_enter" } },
+	{ WAIT_IPC, { "semop", "semtimedop", "msgrcv", "msgsnd", "mq_timed" } },
+};
+
+/* What a thread may have to wait for in any call or fault, so that it is the
+ * answer wherever it is in the stack: functions of Linux's mm/ and virt/kvm/.
+ */
+static const struct cause_names cause_within[] = {
+	{ WAIT_RECLAIM,
+	  { "try_to_free_pages", "do_try_to_free_pages",
+	    "try_to_free_mem_cgroup_pages", "throttle_direct_reclaim",
+	    "reclaim_throttle", "shrink_node", "mem_cgroup_handle_over_high",
+	    "__mem_cgroup_handle_over_high", "mem_cgroup_oom_synchronize",
+	    "try_to_compact_pages", "compact_zone" } },
+	{ WAIT_SWAP,
+	  { "do_swap_page", "swap_read_folio", "swap_readpage",
+	    "swapin_readahead", "shmem_swapin" } },
+	{ WAIT_NUMA,
+	  { "do_numa_page", "do_huge_pmd_numa_page", "migrate_misplaced_" } },
+	{ WAIT_DIRTY, { "balance_dirty_pages" } },
+	{ WAIT_GUEST, { "kvm_vcpu_block", "kvm_vcpu_halt" } },
 };
 
 #define cause_begins(name, begin) (!strncmp(name, begin, strlen(begin)))
@@ -115,21 +144,25 @@ static enum wait_cause cause_of_function(const char *name)
 }
 
 /* The outermost function that tells something is the system call. A fault
- * inside of it is what the thread waits for. */
+ * inside of it is what the thread waits for, and in either what is innermost
+ * of cause_within[]. */
 static enum wait_cause cause_find(const struct labels *labels,
 				  const struct label_list *l)
 {
-	enum wait_cause cause = WAIT_UNKNOWN;
+	enum wait_cause cause = WAIT_UNKNOWN, within = WAIT_UNKNOWN, inner;
 
 	for (size_t i = 0; i < l->n; i++) {
 		const char *name = labels_get(labels, l->label[i])->name;
 
-		if (cause_is_any(name, cause_faults))
-			return WAIT_FAULT;
-		if (!cause)
+		inner = cause_in(cause_within, ARRAY_SIZE(cause_within), name);
+		if (inner)
+			within = inner;
+		else if (cause_is_any(name, cause_faults))
+			cause = WAIT_FAULT;
+		else if (!cause)
 			cause = cause_of_function(name);
 	}
-	return cause;
+	return within ? within : cause;
 }
 
 struct wait_causes *wait_causes_new(struct stacks *s)
@@ -542,6 +575,9 @@ WORDS_FUNCTION(
 	[WAIT_POLL] = "poll", [WAIT_READ] = "read", [WAIT_WRITE] = "write",
 	[WAIT_SOCKET] = "socket", [WAIT_TIMER] = "timer",
 	[WAIT_CHILD] = "child", [WAIT_SIGNAL] = "signal", [WAIT_FILE] = "file",
+	[WAIT_URING] = "io_uring", [WAIT_IPC] = "ipc",
+	[WAIT_RECLAIM] = "reclaim", [WAIT_SWAP] = "swap", [WAIT_NUMA] = "numa",
+	[WAIT_DIRTY] = "dirty pages", [WAIT_GUEST] = "guest",
 	[WAIT_MEMORY] = "memory", [WAIT_EXEC] = "exec", [WAIT_CLONE] = "fork",
 	[WAIT_EXIT] = "exit", [WAIT_IOCTL] = "ioctl",
 	[WAIT_KERNEL] = "kernel work", [WAIT_READY] = "a CPU",

@@ -1,7 +1,7 @@
 /* wait_cause.h - what a thread waits for: futex, poll, read, page fault, ...
  *
  * The functions of the kernel in the stack of the switch tell it: the system
- * call, or the fault inside of it. */
+ * call, or the fault or the want of memory inside of it. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,11 +21,18 @@ enum wait_cause {
 	WAIT_READ,
 	WAIT_WRITE,
 	WAIT_SOCKET,
+	WAIT_URING,
+	WAIT_IPC,
 	WAIT_TIMER,
 	WAIT_CHILD,
 	WAIT_SIGNAL,
 	WAIT_FILE,
 	WAIT_MEMORY,
+	WAIT_RECLAIM, /* these five wherever it happens, as in a call */
+	WAIT_SWAP,
+	WAIT_NUMA,
+	WAIT_DIRTY,
+	WAIT_GUEST,
 	WAIT_EXEC,
 	WAIT_CLONE,
 	WAIT_EXIT,

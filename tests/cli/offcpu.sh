@@ -683,3 +683,38 @@ ok a_wait_behind_the_exit_has_its_end $?
 	tail -1 | tr -d '\r' >"$work/path"
 [ "$(cat "$work/said")" -gt 0 ] && cmp -s "$work/said" "$work/path"
 ok "what_is_proved_on_a_premise_is_said_to_be" $?
+
+# ---- what a wait is for, by one function of the kernel each, in a call or fault of
+# another cause
+python3 - "$work" <<'END'
+import sys
+
+STACKS = {
+    "io_uring": "io_cqring_wait __do_sys_io_uring_enter",
+    "ipc": "do_msgrcv __x64_sys_msgrcv",
+    "reclaim": "shrink_node do_try_to_free_pages handle_mm_fault exc_page_fault",
+    "swap": "io_schedule do_swap_page handle_mm_fault exc_page_fault",
+    "numa": "migrate_misplaced_folio do_numa_page handle_mm_fault exc_page_fault",
+    "dirty pages": "io_schedule_timeout balance_dirty_pages vfs_write ksys_write",
+    "guest": "kvm_vcpu_block kvm_vcpu_halt kvm_arch_vcpu_ioctl_run __x64_sys_ioctl",
+    "kernel work": "io_wq_worker ret_from_fork",
+    "signal": "ptrace_stop get_signal exit_to_user_mode_prepare",
+    "page fault": "io_schedule filemap_fault handle_mm_fault exc_page_fault vfs_read",
+    "read": "wait_for_something vfs_read ksys_read __x64_sys_read",
+}
+with open(sys.argv[1] + "/for.txt", "w") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n")
+    for i, (cause, stack) in enumerate(STACKS.items()):
+        line = "%16s-%-5d [000] d....     %d.00000%d: %s\n"
+        switch = ("sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s"
+                  " ==> next_comm=%s next_pid=%d next_prio=120")
+        name = "t" + cause.replace(" ", "_")
+        f.write(line % (name, 100 + i, i + 1, 0, switch % (name, 100 + i, "D", "idle", 0)))
+        f.write(line % (name, 100 + i, i + 1, 1, "<stack trace>"))
+        f.write("".join(" => %s\n" % s for s in ["__schedule", "schedule", *stack.split()]))
+        f.write(line % ("idle", 0, i + 1, 5, switch % ("idle", 0, "R", name, 100 + i)))
+END
+"$B" ingest -q -o "$work/for.db" "$work/for.txt"
+"$B" report --off-cpu --json --limit 0 "$work/for.db" >"$work/said"
+[ "$(of_json "$work/said" 'sum(w["comm"] == "t" + (w["cause"] or "").replace(" ", "_") for w in r["longest"])')" = 11 ]
+ok "waits_are_for_what_is_innermost_in_them" $?
