@@ -359,6 +359,10 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 			kernel.in = l->label[i];
 			*depth = i + 1;
 		}
+		if (!f->kernel && !user.has_inner && cause_is_code(f)) {
+			user.has_inner = true;
+			user.inner = l->label[i];
+		}
 		if (f->kernel || cause_is_library(f, !user.has_in))
 			continue;
 		/* behind a frame that is in no image, the next ones may be
@@ -392,10 +396,14 @@ const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p)
 	const struct label *in = p->has_in ? labels_get(labels, p->in) : NULL;
 	char text[512];
 
-	if (!in || !cause_is_gap(in) || !p->has_caller)
+	if (!in || !cause_is_gap(in) || !(p->has_caller || p->has_inner))
 		return in ? label_shown(in) : "";
-	snprintf(text, sizeof(text), STACK_NAMES_GAP " < %.400s",
-		 label_shown(labels_get(labels, p->caller)));
+	if (p->has_caller)
+		snprintf(text, sizeof(text), STACK_NAMES_GAP " < %.400s",
+			 label_shown(labels_get(labels, p->caller)));
+	else
+		snprintf(text, sizeof(text), "%.400s < " STACK_NAMES_GAP,
+			 label_shown(labels_get(labels, p->inner)));
 	return labels_get(labels, labels_add_name(labels, LABEL_MISSING, text))
 		->name;
 }

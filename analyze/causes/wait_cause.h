@@ -59,12 +59,14 @@ struct wait_place {
 			  * stack has no user code; STACK_NAMES_GAP where
 			  * the stack lacks it, and its labels have that */
 	uint32_t caller; /* the next one outwards, likewise */
-	bool has_in, has_caller;
+	uint32_t inner;	 /* the innermost of user code, of a library too */
+	bool has_in, has_caller, has_inner;
 };
 struct wait_place wait_causes_place(struct wait_causes *c,
 				    const struct offcpu_stack *at);
 /* Returns the name of the function in p->in as it is shown; of a missing one
- * "[caller missing] < NAME", with the next that is known; "" if there is none.
+ * "[caller missing] < NAME", with the next that is known outwards, or else
+ * "NAME < [caller missing]", with that of the library; "" if there is none.
  * Valid as long as the labels. May add one: what labels_get() returned before
  * that is gone. */
 const char *wait_causes_in(struct wait_causes *c, const struct wait_place *p);

@@ -20,6 +20,7 @@ struct path_ask {
 	bool timed;
 	int64_t from, to; /* if timed */
 	bool proved;	  /* what is only likely counts as not known */
+	bool premises;	  /* what proofs rest on is told in full */
 	uint32_t depth;	  /* most edges on a path; 0: all */
 };
 

@@ -15,7 +15,7 @@
 static const char *comm, *blame, *time_text, *flame;
 static long tid = NUMBER_UNSET, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
 static long worst, least, depth;
-static bool waits, tree, idle, proved, json, all;
+static bool waits, tree, idle, proved, premises, json, all;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Whose time"),
@@ -45,6 +45,8 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "proved", &proved,
 		 "what is only likely (right in 98 of 100) counts as not "
 		 "known"),
+	OPT_FLAG(0, "premises", &premises,
+		 "say what proofs rest on that the capture does not show"),
 	OPT_NUMBER(0, "fail-unknown", "PERCENT", &fail,
 		   "end with status 4 if more of the time is not known"),
 	OPT_HEADING("Output"),
@@ -119,9 +121,11 @@ static int path_run(int argc, char **argv, struct err *err)
 		.waits = waits,
 		.tree = tree,
 		.blame = blame != NULL,
-		/* who names a thread has chosen */
-		.idle = idle || comm || tid != NUMBER_UNSET,
+		/* who names one thread has chosen; threads of one name may be
+		 * those of a server, most of them without work */
+		.idle = idle || tid != NUMBER_UNSET,
 		.ask.proved = proved,
+		.ask.premises = premises || flame,
 		.json = json,
 		.least = least,
 		.ask.depth = (uint32_t)(depth < INT32_MAX ? depth : INT32_MAX),
@@ -159,7 +163,7 @@ const struct command cmd_path = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"tid comm time worst all waits tree blame idle min depth proved fail-unknown json",
+		"tid comm time worst all waits tree blame idle depth proved premises fail-unknown json",
 	.pages = true,
 	.run = path_run,
 };

@@ -33,8 +33,8 @@ int path_print(struct store *db, const char *path, const struct path_opts *o,
 /* Returns STATUS_LOSS if more of the chains so far is not known than the
  * options allow, else 0. */
 int path_status(const struct path_run *r, const struct path_opts *o);
-/* Writes ", if ...", what proofs rest on: of a chain, or if c is NULL of any.
- */
+/* Writes that proofs rest on a premise, or with ask.premises ", if ...", which:
+ * of a chain, or if c is NULL of any. */
 void path_put_premise(const struct path_run *r, const struct chain *c,
 		      FILE *out);
 /* Returns where to write lines that term_lines_end() prints, wrapped at 80

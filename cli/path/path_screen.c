@@ -5,6 +5,7 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
+#include "analyze/stacks/stack_names.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
@@ -81,6 +82,12 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 		cards = wake_contexts_premise(r->causes->contexts, &e) ==
 			SOFTIRQ_IF_NO_IRQ;
 	}
+	if (!p.words && !(p.cards && cards))
+		return;
+	if (r->ask && !r->ask->premises) {
+		fputs(" on a premise ('--premises' has it)", out);
+		return;
+	}
 	if (p.words)
 		fprintf(out, ", %s", p.words);
 	if (p.cards && cards)
@@ -90,8 +97,9 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to)
 {
-	const struct path_loss_count c = path_count_losses(r, from, to);
-	const char *blind = causes_premise(r->causes).none;
+	const struct causes_premise premise = causes_premise(r->causes);
+	struct path_loss_count c = path_count_losses(r, from, to);
+	const char *blind = premise.none;
 	const char *partial = r->causes->partial.why;
 	int parts = 0;
 
@@ -99,6 +107,12 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		fprintf(out, "\n%s", blind);
 	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
 		fputs(blind ? "\n" : ", nothing lost in this time\n", out);
+		return;
+	}
+	/* the premise, which is shown on demand, names them */
+	c.tasks &= !r->ask || r->ask->premises || !premise.words;
+	if (!c.told && !c.silent && !c.tasks && !c.open && !c.between) {
+		putc('\n', out);
 		return;
 	}
 	fputs("\nin this time: ", out);
@@ -159,24 +173,17 @@ FILE *path_lines_begin(struct term_lines *l)
 	return term_lines_begin_at(l, stdout, LINE_WIDTH);
 }
 
+/* How much of the answer above is proved, and on what that rests. */
 static void path_put_trust(struct path_run *r, const struct chain *c,
-			   uint32_t thread, int64_t from, int64_t to, bool own)
+			   int64_t from, int64_t to)
 {
-	const char *comm = path_comm(r, thread);
 	double all = (double)to - (double)from;
 	double likely = (double)path_with(c, PROOF_LIKELY);
 	double unknown = (double)path_with(c, PROOF_UNKNOWN);
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 
-	safe_text_put(out, *comm ? comm : "thread", 0, 0);
-	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
-		HUMAN_NS(to - from));
-	if (own) {
-		path_put_own(r, c, thread, from, to, out);
-		putc(';', out);
-	}
-	fprintf(out, " %s proved",
+	fprintf(out, "%s proved",
 		HUMAN_PERCENT(path_with(c, PROOF_PROVED), all));
 	if (path_with(c, PROOF_PROVED))
 		path_put_premise(r, c, out);
@@ -188,29 +195,35 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	term_lines_end(&lines);
 }
 
-/* own: the thread of which the line above has told; TIMELINE_NONE: none. */
-static void path_put_sums(const struct path_run *r, const struct chain *c,
-			  int64_t ns, uint32_t own)
+/* The answer: how long a thread took, and who did what meanwhile. own: what it
+ * did itself comes first. */
+static void path_put_answer(struct path_run *r, const struct chain *c,
+			    uint32_t thread, int64_t from, int64_t to, bool own)
 {
+	const char *comm = path_comm(r, thread);
 	size_t n;
 	size_t shown = 0;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 	struct path_sum *sum = path_sums(c, false, &n);
 
+	safe_text_put(out, *comm ? comm : "thread", 0, 0);
+	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
+		HUMAN_NS(to - from));
+	if (own)
+		path_put_own(r, c, thread, from, to, out);
 	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
-		if (own == sum[i].thread)
+		if (own && thread == sum[i].thread)
 			continue;
 		fprintf(out, "%s%s ",
-			shown++		      ? ", "
-			: own < TIMELINE_NONE ? "behind these waits: "
-					      : "",
-			HUMAN_PERCENT(sum[i].ns, ns));
+			shown++ ? ", "
+			: own	? "\nbehind these waits: "
+				: " ",
+			HUMAN_PERCENT(sum[i].ns, to - from));
 		path_put_thread(r, sum[i].thread, out);
 		fprintf(out, " %s", path_doing(sum[i].state));
 	}
 	term_lines_end(&lines);
-	putchar('\n');
 	free(sum);
 }
 
@@ -225,13 +238,14 @@ static struct proof_edge path_last_edge(const struct path_run *r,
 	return proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
 }
 
-/* Adds " in FUNCTION" of an event; an image alone is none. */
+/* Adds " in FUNCTION" of an event; an image alone is none, nor is a library's
+ * function whose caller is missing. */
 static void path_add_function(struct path_run *r, FILE *out, const char *before,
 			      int64_t event)
 {
 	const char *f = path_function(r, event);
 
-	if (*f && *f != '[') {
+	if (*f && *f != '[' && !strstr(f, "< " STACK_NAMES_GAP)) {
 		fputs(before, out);
 		safe_text_put(out, f, 0, 0);
 	}
@@ -592,8 +606,9 @@ void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	       bool own, struct chain *c)
 {
 	path_chain(r, thread, from, to, c);
-	path_put_trust(r, c, thread, from, to, own);
-	path_put_sums(r, c, to - from, own ? thread : TIMELINE_NONE);
+	path_put_answer(r, c, thread, from, to, own);
+	path_put_trust(r, c, from, to);
+	putchar('\n');
 }
 
 void path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,

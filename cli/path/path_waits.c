@@ -32,6 +32,9 @@ struct path_longest {
 	struct path_run *r;
 	const struct path_opts *o;
 	const struct path_program *program; /* for JSON; NULL: none */
+	/* The program with which the recording began: before that its first
+	 * thread was the recorder's, and waited for it. */
+	struct path_program began;
 	/* the longest, sorted when the array is full */
 	struct path_length *wait;
 	size_t n, cap, keep;
@@ -55,6 +58,9 @@ static void path_cut_waits(struct path_longest *l)
 
 static void path_keep_wait(struct path_longest *l, const struct path_wait *w)
 {
+	if (l->began.pid >= 0 && w->thread == l->began.thread &&
+	    w->to <= l->began.from && !l->o->idle)
+		return;
 	l->waits++;
 	l->ns += (uint64_t)w->to - (uint64_t)w->from;
 	if (w->to - w->from < l->least)
@@ -350,8 +356,10 @@ int path_waits(struct path_run *r, const struct path_opts *o,
 	       const struct path_program *program, struct err *err)
 {
 	struct path_longest l = { .r = r, .o = o, .program = program };
-	int rc = 0;
+	int rc = path_program_find(r, &l.began, err);
 
+	if (rc)
+		return -1;
 	path_find_waits(&l, o->worst ? o->worst : o->limit);
 	if (!l.n)
 		rc = path_no_waits(r, err);

@@ -308,7 +308,7 @@ is "without them it may have been an interrupt" "1000400000 2 unknown consistent
 sed '/^#/d' kernel.txt >pipe.txt
 "$B" path --worst 1 --comm one pipe.txt >out 2>err
 is "a text without a header does not tell how many CPUs there were" \
-	"in this time: how many CPUs there were is not known" "$(sed -n 2p out)"
+	"in this time: how many CPUs there were is not known" "$(sed -n 3p out)"
 is "and what to keep is said" 1 "$(grep -c '^to know more: keep the first lines' out)"
 
 # The kernel prints the process that it remembers of a thread id: of the last

@@ -47,11 +47,12 @@ print(json.load(sys.stdin)["waits"][0]["comm"])')
 	[ "$(of_json "$work/tree" 'len(r["tree"]) > 1')" = True ]
 ok "blame_and_tree_have_rows" $?
 "$B" path --worst 1 "$db" >"$work/text"
-grep -q ' took .*% proved' "$work/text" && grep -q '^    at us' "$work/text" &&
+sed -n 1p "$work/text" | grep -q ' took .*%' && grep -q '^[0-9.]* % proved' "$work/text" && grep -q '^    at us' "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_chain_begins_with_how_far_it_is_proved" $?
-"$B" path --worst 6 tests/causality/captures/sock.data.zst >"$work/text" &&
-	grep -q '^softirqs that threads ran, nothing lost' "$work/text" &&
+"$B" path --worst 6 --premises tests/causality/captures/sock.data.zst >"$work/text" &&
+	tr '\n' ' ' <"$work/text" | grep -q ' softirqs that threads ran, nothing lost' &&
+	! grep -q -- --premises "$work/text" &&
 	! awk 'length > 80' "$work/text" | grep -q .
 ok "a_long_first_line_is_broken" $?
 "$B" path --tid 1 --time 5,4 "$db" 2>&1 | grep -q 'FROM below TO' &&
@@ -831,3 +832,37 @@ sqlite3 "$work/program.db" "UPDATE comm SET name = 'true' WHERE id = (SELECT max
 sqlite3 "$work/program.db" "UPDATE capture SET cmdline = '/usr/bin/perf'"
 "$B" path "$work/program.db" >"$work/text" 2>&1
 says where_it_names_none_the_first_is_taken '12 waits, 77.3 ms together' "$work/text"
+
+# ---- the premise in full is shown on demand, and a program's time before its exec is
+# the recorder's
+"$B" path --worst 1 tests/causality/captures/sock.data.zst >"$work/short"
+"$B" path --worst 1 --premises tests/causality/captures/sock.data.zst >"$work/full"
+python3 - "$work/short" "$work/full" <<'END'
+import re
+import sys
+
+short, full = (" ".join(open(f).read().split("\n\n")[0].split()) for f in sys.argv[1:])
+at = r"^(client|server|backend) \(\d+\) took [\d.]+ .s: [\d.]+ % .* [\d.]+ % proved"
+assert re.search(at + r" on a premise \('--premises' has it\)", short), short
+assert re.search(at + r", if no interrupt raised the softirqs", full), full
+END
+ok "the_answer_comes_before_what_it_rests_on" $?
+python3 - "$B" tests/causality/captures/*.data.zst <<'END'
+import json
+import subprocess
+import sys
+
+found = 0
+for capture in sys.argv[2:]:
+    def path(*more):
+        return json.loads(subprocess.run(
+            [sys.argv[1], "path", "--json", "--limit", "0", *more, capture],
+            capture_output=True, text=True, check=True).stdout)
+    p = path()["program"]
+    def before(r):
+        return [w for w in r["waits"] if w["tid"] == p["thread"]["tid"] and w["to_ns"] <= p["from_ns"]]
+    assert not before(path()) and not before(path("--all")), capture
+    found += len(before(path("--idle", "--all")))
+assert found
+END
+ok "waits_of_the_recorder_are_none_of_the_program" $?

@@ -42,7 +42,7 @@ END
 # head_has DB TEXT: is it in the first lines?
 head_has() {
 	# shellcheck disable=SC2086
-	"$B" path $when "$work/$1.db" | sed '/^$/q' | tr '\n' ' ' |
+	"$B" path --premises $when "$work/$1.db" | sed '/^$/q' | tr '\n' ' ' |
 		grep -qF "$2"
 }
 

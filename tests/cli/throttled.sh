@@ -82,7 +82,7 @@ readings brief 5 1 1000000 0
 readings of_hog 5 5 950000000 0 200
 
 tells a_throttled_thread_is_throttled victim \
-	'100.00 % victim throttled at us for us why proof 0.0 190000.0 victim is throttled by its cgroup /quota: 5 of 5 periods' run.txt quota
+	"100.00 % victim throttled 100.00 % on a premise ('--premises' has it), nothing lost in this time at us for us why proof 0.0 190000.0 victim is throttled by its cgroup /quota: 5 of 5 periods" run.txt quota
 [ "$("$B" path --comm victim --worst 1 --json t.db | tr -d ' \n' |
 	grep -c '"state":"throttled","proof":"proved".*"limits":{"known":false,"cgroup":"/quota","frozen":false,"periods":5,"throttled":5')" = 1 ]
 ok the_same_in_json $?
@@ -108,7 +108,7 @@ tells a_quota_that_took_less_is_not_the_cause victim 'victim is not run, cause n
 tells a_busy_cpu_may_have_been_the_cause victim '100.00 % likely' busy.txt quota
 
 tells ready_behind_a_neighbour_has_a_premise neighbour \
-	"100.00 % neighbour ready at us for us why proof 0.0 50000.0 neighbour is ready if no quota held it; CPU 1 is hog's" run.txt
+	"100.00 % neighbour ready 100.00 % on a premise ('--premises' has it), nothing lost in this time at us for us why proof 0.0 50000.0 neighbour is ready if no quota held it; CPU 1 is hog's" run.txt
 "$B" sched t.db | grep -q '^longest ready if no quota held it, and who'
 ok sched_has_that_premise $?
 tells with_readings_it_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt none
