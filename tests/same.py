@@ -155,6 +155,7 @@ ASKED = (
     ("path", "json", "path --waits --json -i DB"),
     ("path", "text", "path --idle --all --limit 5 DB"),
     ("path", "text", "path --tree DB"),
+    ("path", "text", "path --pid 1 DB"),
     ("path", "text", "path --premises --worst 3 DB"),
     ("path", "json", "path --tree --json --proved DB"),
     ("path", "svg", "path --flame DB"),

@@ -102,7 +102,8 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 		.some = !rows_int(r, CAUSES_TYPES_SYSTEM_WIDE),
 		.filtered = rows_int(r, CAUSES_TYPES_FILTERED) != 0,
 		.text = !strcmp(format, "ftext"),
-		.larger = loss_larger_buffers(format),
+		.larger = loss_larger_buffers(
+			format, loss_buffer_megabytes(rows_text(r, CAUSES_TYPES_CMDLINE))),
 		.ring = loss_own_ring(format),
 		.x86_64 = !strcmp(rows_text(r, CAUSES_TYPES_ARCH), "x86_64"),
 		.begin = rows_int(r, CAUSES_TYPES_FIRST_NS),

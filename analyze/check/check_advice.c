@@ -11,6 +11,7 @@ struct advice_facts {
 	int64_t uncounted, late, places;
 	int64_t sampled;
 	int64_t perf, ftrace, ftext, ctf; /* captures */
+	unsigned int had;		  /* MB of buffers; 0: not known */
 };
 
 static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
@@ -30,16 +31,22 @@ static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 		f->aux++;
 }
 
-static void advice_take_format(struct advice_facts *f, const char *format)
+static void advice_take_format(struct advice_facts *f,
+			       const struct check_row *r)
 {
+	const char *format = check_text(r, "format");
+
 	if (!strncmp(format, "ftrace", 6))
 		f->ftrace++;
 	else if (!strcmp(format, "ftext"))
 		f->ftext++;
 	else if (!strcmp(format, "ctf"))
 		f->ctf++;
-	else
+	else {
 		f->perf++;
+		raise_to(f->had,
+			 loss_buffer_megabytes(check_text(r, "cmdline")));
+	}
 }
 
 static int advice_gather(struct check *c, struct advice_facts *f,
@@ -75,7 +82,7 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 		if (!strcmp(check_text(&late, "what"), "late"))
 			f->late += check_int(&late, "records");
 	while (check_next(&capture))
-		advice_take_format(f, check_text(&capture, "format"));
+		advice_take_format(f, &capture);
 	return 0;
 }
 
@@ -91,10 +98,10 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		bool holds;
 		const char *text;
 	} rules[] = {
-		{ full && f.ftrace, loss_larger_buffers("ftrace") },
-		{ full && f.ftext, loss_larger_buffers("ftext") },
-		{ full && f.ctf, loss_larger_buffers("ctf") },
-		{ f.lost && f.perf, loss_larger_buffers("perf") },
+		{ full && f.ftrace, loss_larger_buffers("ftrace", 0) },
+		{ full && f.ftext, loss_larger_buffers("ftext", 0) },
+		{ full && f.ctf, loss_larger_buffers("ctf", 0) },
+		{ f.lost && f.perf, loss_larger_buffers("perf", f.had) },
 		{ f.overwritten && f.perf,
 		  "--overwrite keeps the newest records only: a larger -m "
 		  "keeps more of them" },

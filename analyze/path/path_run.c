@@ -343,7 +343,7 @@ uint32_t path_asker(struct path_run *r, struct err *err)
 
 int path_no_waits(const struct path_run *r, struct err *err)
 {
-	bool some = r->ask->tid >= 0 || r->ask->comm;
+	bool some = r->ask->tid >= 0 || r->ask->pid >= 0 || r->ask->comm;
 	bool recorder = false;
 	size_t threads = 0;
 	size_t stays = 0;

@@ -46,8 +46,64 @@ void loss_rows_free(struct loss_rows *l)
 	free(l);
 }
 
-const char *loss_larger_buffers(const char *format)
+unsigned int loss_buffer_megabytes(const char *cmdline)
 {
+	const char *end = strstr(cmdline, " -- ");
+	unsigned int found = 0;
+
+	for (const char *s = cmdline; (s = strstr(s, " -")) && s != end; s++) {
+		uint64_t n = 0, unit = 4096; /* a number alone is of pages */
+		const char *p = s + 2;
+		size_t digits;
+
+		if (*p == 'm')
+			p++;
+		else if (!strncmp(p, "-mmap-pages", 11))
+			p += 11;
+		else
+			continue;
+		p += *p == ' ' || *p == '=';
+		digits = strspn(p, "0123456789");
+		if (!digits || digits > 9)
+			continue;
+		for (size_t i = 0; i < digits; i++)
+			n = n * 10 + (uint64_t)(p[i] - '0');
+		switch (p[digits]) {
+		case 'B':
+			unit = 1;
+			break;
+		case 'K':
+			unit = 1 << 10;
+			break;
+		case 'M':
+			unit = 1 << 20;
+			break;
+		case 'G':
+			unit = 1 << 30;
+		}
+		n = (n * unit + (1 << 20) - 1) >> 20;
+		found = n < UINT32_MAX ? (unsigned int)n : UINT32_MAX;
+	}
+	return found;
+}
+
+const char *loss_larger_buffers(const char *format, unsigned int had)
+{
+	static const char *const perf[] = {
+		"larger buffers: perf record -m 4M or more; fewer events; "
+		"lower -F",
+		"larger buffers: perf record -m 8M or more; fewer events; "
+		"lower -F",
+		"larger buffers: perf record -m 16M or more; smaller stack "
+		"dumps, or none; fewer events; lower -F",
+		"larger buffers: perf record -m 64M or more; smaller stack "
+		"dumps, or none; fewer events; lower -F",
+		"smaller stack dumps, or none; fewer events; lower -F; the "
+		"buffers were large",
+	};
+	static const unsigned int above[] = { 2, 4, 8, 32 };
+	size_t i = 0;
+
 	if (!strncmp(format, "ftrace", 6))
 		return "larger buffers: trace-cmd record -b 20000 (KB for each "
 		       "CPU), or more; or fewer events (-e, -f)";
@@ -57,8 +113,9 @@ const char *loss_larger_buffers(const char *format)
 	if (!strcmp(format, "ctf"))
 		return "larger buffers: lttng enable-channel --subbuf-size=4M "
 		       "--num-subbuf=8, or more; or fewer events";
-	return "larger buffers: perf record -m 4M or more; fewer events; lower "
-	       "-F";
+	while (i < ARRAY_SIZE(above) && had >= above[i])
+		i++;
+	return perf[i];
 }
 
 const char *loss_own_ring(const char *format)

@@ -33,9 +33,12 @@ struct loss_rows *loss_rows_load(struct store *db, const struct filter *filter,
 				 struct err *err);
 void loss_rows_free(struct loss_rows *l);
 
+/* Returns how many megabytes of buffers for each CPU a command line of perf
+ * asks for by -m, rounded up; 0: it does not. */
+unsigned int loss_buffer_megabytes(const char *cmdline);
 /* Returns what to record in place of a capture of this format that lost
- * records: "larger buffers: ...". */
-const char *loss_larger_buffers(const char *format);
+ * records: "larger buffers: ...". had: loss_buffer_megabytes(). */
+const char *loss_larger_buffers(const char *format, unsigned int had);
 /* The same where records are missing that no recorder counted; NULL: nothing is
  * known to help. */
 const char *loss_own_ring(const char *format);

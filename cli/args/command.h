@@ -125,3 +125,5 @@ struct command_group {
 extern const struct command_group command_groups[]; /* ends with title NULL */
 extern const struct command cmd_default; /* for a file in place of a command */
 extern const struct command cmd_path;	 /* behind record --waits */
+/* Sets --pid of cmd_path; 0: no process. */
+void path_of_process(long pid);

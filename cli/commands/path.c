@@ -13,13 +13,14 @@
 #define WORST_LINES 40 /* of each chain of --worst */
 
 static const char *comm, *blame, *time_text, *flame;
-static long tid = NUMBER_UNSET, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
+static long tid = NUMBER_UNSET, pid, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
 static long worst, least, depth;
 static bool waits, tree, idle, proved, premises, json, all;
 
 static const struct opt opts[] = {
 	OPT_HEADING("Whose time"),
 	OPT_NUMBER(0, "tid", "TID", &tid, "of the thread with this id"),
+	OPT_NUMBER(0, "pid", "PID", &pid, "of the threads of this process"),
 	OPT_STRING(0, "comm", "NAME", &comm, "of the threads of this name"),
 	OPT_STRING(0, "time", "FROM,TO", &time_text,
 		   "the chain of this time, in seconds as 'script' shows it, "
@@ -75,10 +76,10 @@ static int path_take_time(struct path_ask *o, struct err *err)
 
 static int path_check(struct err *err)
 {
-	if (blame && (comm || tid != NUMBER_UNSET))
+	if (blame && (comm || pid || tid != NUMBER_UNSET))
 		return err_set(err, ERR_USAGE,
-			       "--blame says whose waits; leave out --comm and "
-			       "--tid");
+			       "--blame says whose waits; leave out --comm, "
+			       "--pid and --tid");
 	if (flame && (waits || tree || blame || worst || least || json ||
 		      limit != NUMBER_UNSET))
 		return err_set(err, ERR_USAGE,
@@ -96,11 +97,16 @@ static int path_check(struct err *err)
 	if (fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");
-	if (time_text && !waits && !tree && !blame && !worst && !comm &&
+	if (time_text && !waits && !tree && !blame && !worst && !comm && !pid &&
 	    tid == NUMBER_UNSET)
 		return err_set(err, ERR_USAGE,
 			       "whose time? add --tid TID or --comm NAME");
 	return 0;
+}
+
+void path_of_process(long process)
+{
+	pid = process;
 }
 
 static int path_run(int argc, char **argv, struct err *err)
@@ -108,7 +114,7 @@ static int path_run(int argc, char **argv, struct err *err)
 	const struct open_ask ask = open_asked();
 	struct path_opts o = {
 		.ask.tid = tid,
-		.ask.pid = -1,
+		.ask.pid = pid ? pid : -1,
 		.all = all,
 		.ask.comm = blame ? blame : comm,
 		.worst = (size_t)worst,
@@ -163,7 +169,7 @@ const struct command cmd_path = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"tid comm time worst all waits tree blame idle depth proved premises fail-unknown json",
+		"tid pid comm time worst all waits tree blame idle proved premises fail-unknown json",
 	.pages = true,
 	.run = path_run,
 };

@@ -39,7 +39,7 @@
 static struct plan_wants want = { .rate = 997 };
 static const char *tracer, *how_long;
 static bool dry_run, again;
-static const char *const tracers[] = { "ftrace", NULL };
+static const char *const tracers[] = { "ftrace", "perf", NULL };
 
 static const struct opt opts[] = {
 	OPT_HEADING("What to record"),
@@ -63,8 +63,8 @@ static const struct opt opts[] = {
 		 "set the environment variable that makes PROGRAM's runtime "
 		 "name its functions"),
 	OPT_CHOICE(0, "tracer", "NAME", &tracer, tracers,
-		   "with --waits: these by ftrace, where perf loses records "
-		   "without a word"),
+		   "with --waits: what records these, ftrace or perf (ftrace "
+		   "where it may)"),
 	OPT_STRING('e', "event", "EVENT", &want.event,
 		   "perf's name of the event (default cycles, or cpu-clock)"),
 	OPT_NUMBER('F', "rate", "N", &want.rate,
@@ -91,8 +91,8 @@ static int record_take(int argc, char **argv, struct err *err)
 		{ tracer && !want.waits, "--tracer needs --waits" },
 		{ want.waits && want.event && strpbrk(want.event, ":/,{ "),
 		  "--waits needs the plain name of an event, as cpu-clock" },
-		{ want.pid && (argc || want.all || want.waits),
-		  "-p is of a process, not with a program, -a or --waits" },
+		{ want.pid && (argc || want.all),
+		  "-p is of a process, not with a program or -a" },
 		{ !want.pid && !argc && !want.all && !want.waits,
 		  "which program? or -p PID, or -a" },
 		{ !want.rate, "--rate needs a number above 0" },
@@ -116,7 +116,7 @@ static int record_take(int argc, char **argv, struct err *err)
 	    out_may_replace(want.out, false, err))
 		return -1;
 	want.all |= want.waits;
-	want.ftrace = tracer;
+	want.ftrace = tracer ? *tracer == 'f' : want.waits && rings_may();
 	want.tries = !want.dump && !dry_run && !again;
 	want.seconds = (double)ns / 1e9;
 	want.program = argv;
@@ -245,6 +245,9 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		if (signal(signals[i], record_on_signal) == SIG_IGN)
 			signal(signals[i], SIG_IGN);
 	fflush(NULL);
+	if (want.pid || !want.n_program)
+		say("recording%s\n",
+		    want.seconds > 0 ? "" : "; Ctrl-C ends it");
 	record_perf = fork();
 	if (!record_perf) {
 		/* If this command is killed perf writes what it has and ends:
@@ -291,7 +294,7 @@ static int record_show(int n, char **shown, struct err *err)
 	char *made[] = { db, NULL };
 	int status = STATUS_OK;
 	struct err none = { 0 };
-	int64_t pid = -1;
+	int64_t pid = want.pid ? want.pid : -1;
 	struct store *s;
 	char *word;
 	int rc;
@@ -300,8 +303,9 @@ static int record_show(int n, char **shown, struct err *err)
 		return cmd_default.run(n, shown, err);
 	s = capture_db_open(&(struct open_ask){ 0 }, n, shown, false, db,
 			    &status, err);
-	if (!s && n == 2) {
-		/* a perf that has no clock but its own: without quotas */
+	while (!s && n > 1 && err->code != ERR_STOPPED) {
+		/* a perf that has no clock but its own: without quotas, and
+		 * without ftrace */
 		say("%s\n", err->msg);
 		shown[--n] = NULL;
 		s = capture_db_open(&(struct open_ask){ 0 }, n, shown, false,
@@ -310,6 +314,7 @@ static int record_show(int n, char **shown, struct err *err)
 	if (!s)
 		return -1;
 	rc = want.n_program ? record_find_program(s, &pid, err) : 0;
+	path_of_process(want.pid);
 	store_close(s);
 	if (rc)
 		return -1;

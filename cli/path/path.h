@@ -43,6 +43,11 @@ FILE *path_lines_begin(struct term_lines *l);
 /* Writes ", nothing lost in this time", or a line that says what was. */
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to);
+/* Writes the largest of n sums: " 45.63 % owner computing, ...", but for those
+ * of a thread; before: what comes in front of the first. */
+void path_put_sums(const struct path_run *r, const struct path_sum *sum,
+		   size_t n, uint64_t all, uint32_t without, const char *before,
+		   FILE *out);
 /* Prints what to record so that less is unknown. */
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
 /* Writes what was lost as member "evidence". */

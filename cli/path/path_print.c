@@ -44,8 +44,8 @@ static int path_answer(struct path_run *r, const struct path_opts *o,
 	uint32_t thread;
 	struct json j;
 
-	if (!o->all && ask->tid < 0 && !ask->comm && !ask->timed && !o->worst &&
-	    !o->waits && !o->tree && !o->blame)
+	if (!o->all && ask->tid < 0 && ask->pid < 0 && !ask->comm &&
+	    !ask->timed && !o->worst && !o->waits && !o->tree && !o->blame)
 		return path_of_program(r, o, err);
 	if (o->blame || o->tree)
 		return path_shares(r, o, err);

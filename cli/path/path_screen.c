@@ -195,6 +195,22 @@ static void path_put_trust(struct path_run *r, const struct chain *c,
 	term_lines_end(&lines);
 }
 
+void path_put_sums(const struct path_run *r, const struct path_sum *sum,
+		   size_t n, uint64_t all, uint32_t without, const char *before,
+		   FILE *out)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
+		if (without == sum[i].thread)
+			continue;
+		fprintf(out, "%s%s ", shown++ ? ", " : before,
+			HUMAN_PERCENT(sum[i].ns, all));
+		path_put_thread(r, sum[i].thread, out);
+		fprintf(out, " %s", path_doing(sum[i].state));
+	}
+}
+
 /* The answer: how long a thread took, and who did what meanwhile. own: what it
  * did itself comes first. */
 static void path_put_answer(struct path_run *r, const struct chain *c,
@@ -202,7 +218,6 @@ static void path_put_answer(struct path_run *r, const struct chain *c,
 {
 	const char *comm = path_comm(r, thread);
 	size_t n;
-	size_t shown = 0;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
 	struct path_sum *sum = path_sums(c, false, &n);
@@ -212,17 +227,9 @@ static void path_put_answer(struct path_run *r, const struct chain *c,
 		HUMAN_NS(to - from));
 	if (own)
 		path_put_own(r, c, thread, from, to, out);
-	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
-		if (own && thread == sum[i].thread)
-			continue;
-		fprintf(out, "%s%s ",
-			shown++ ? ", "
-			: own	? "\nbehind these waits: "
-				: " ",
-			HUMAN_PERCENT(sum[i].ns, to - from));
-		path_put_thread(r, sum[i].thread, out);
-		fprintf(out, " %s", path_doing(sum[i].state));
-	}
+	path_put_sums(r, sum, n, (uint64_t)to - (uint64_t)from,
+		      own ? thread : TIMELINE_NONE,
+		      own ? "\nbehind these waits: " : " ", out);
 	term_lines_end(&lines);
 	free(sum);
 }

@@ -43,6 +43,9 @@ struct path_longest {
 	/* left out, although longer than the last one that is kept */
 	uint64_t idle, idle_ns;
 	bool only_idle; /* all are, and so none is left out */
+	/* what the waits in a table are put down to */
+	struct path_sum *sum;
+	size_t n_sum, cap_sum;
 };
 
 COMPARE_LARGEST_BY(path_compare_waits, struct path_length, ns, from, thread);
@@ -110,15 +113,15 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 static void path_put_idle(const struct path_longest *l, FILE *out)
 {
 	if (l->only_idle) {
-		fputs("\nall of them may be those of a server without work\n",
+		fputs("all of them may be those of a server without work\n",
 		      out);
 		return;
 	}
 	if (!l->idle)
 		return;
 	fprintf(out,
-		"\n%s longer wait%s, %s together, end%s in work that came, or "
-		"a timer (or in a lock whose owner slept); '--idle' has them "
+		"%s longer wait%s, %s together, end%s in work that came, or a "
+		"timer (or in a lock whose owner slept): '--idle' has them "
 		"too\n",
 		HUMAN_GROUPED(l->idle), l->idle == 1 ? "" : "s",
 		HUMAN_NS(l->idle_ns), l->idle == 1 ? "s" : "");
@@ -190,6 +193,10 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		grid_text(g, path_comm(r, w.thread));
 		grid_text(g, offcpu_state(w.bits));
 		grid_text(g, in);
+		sum = path_sums(&c, false, &sums);
+		for (size_t i = 0; i < sums; i++)
+			*mem_add(l->sum, l->n_sum, l->cap_sum) = sum[i];
+		free(sum);
 		/* "owner computing 52.31 %" */
 		sum = path_sums(&c, true, &sums);
 		*text = 0;
@@ -274,19 +281,24 @@ static void path_put_waits(struct path_longest *l)
 	if (!r->ask->timed)
 		timeline_span(r->t, &from, &to);
 	fprintf(out,
-		"%s wait%s, %s together; %s of the time of those shown is "
-		"proved",
-		HUMAN_GROUPED(l->waits), l->waits == 1 ? "" : "s",
-		HUMAN_NS(l->ns), HUMAN_PERCENT(r->proved, r->asked));
+		"the longest wait%s (%zu), %s together:", l->n == 1 ? "" : "s",
+		l->n, HUMAN_NS(r->asked));
+	l->n_sum = path_add_up(l->sum, l->n_sum);
+	path_put_sums(r, l->sum, l->n_sum, r->asked, TIMELINE_NONE, " ", out);
+	fprintf(out, "\n%s proved", HUMAN_PERCENT(r->proved, r->asked));
 	if (r->proved)
 		path_put_premise(r, NULL, out);
 	if (r->unknown)
 		path_put_losses(r, out, from, to);
+	else
+		putc('\n', out);
+	fprintf(out, "all: %s wait%s, %s together\n", HUMAN_GROUPED(l->waits),
+		l->waits == 1 ? "" : "s", HUMAN_NS(l->ns));
 	path_put_idle(l, out);
 	/* of the program's; '--worst 3' alone has all threads */
 	fprintf(out,
-		"\n'--time TIME --tid TID' shows the chain of one, '%s--worst "
-		"3' of the longest",
+		"'--time TIME --tid TID' shows the chain of one, '%s--worst 3' "
+		"of the longest",
 		r->ask->pid < 0 ? "" : "--tid TID ");
 	term_lines_end(&lines);
 	putchar('\n');
@@ -369,7 +381,7 @@ int path_waits(struct path_run *r, const struct path_opts *o,
 		path_put_waits_json(&l);
 	else
 		path_put_waits(&l);
-	free(l.wait);
+	free_all(l.wait, l.sum);
 	return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/args/status.h"
 #include "cli/open/input.h"
 #include "analyze/causes/silent_tasks.h"
+#include "analyze/samples/loss_rows.h"
 #include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -76,9 +77,8 @@ int last_recording_read(const char *file, const char *name,
 	r = rows_of(db, "record_learned", err);
 	if (rows_step(r)) {
 		/* perf 7.2 and 7.3 do not store the rest of it */
-		const char *m =
-			strstr(rows_text(r, RECORD_LEARNED_CMDLINE), " -m ");
-		long mb = m ? strtol(m + 4, NULL, 10) : 0;
+		unsigned int mb = loss_buffer_megabytes(
+			rows_text(r, RECORD_LEARNED_CMDLINE));
 		int64_t dump = rows_int(r, RECORD_LEARNED_DUMP);
 		long long samples = rows_int(r, RECORD_LEARNED_SAMPLES);
 		long long cut = rows_int(r, RECORD_LEARNED_CUT);
@@ -89,15 +89,15 @@ int last_recording_read(const char *file, const char *name,
 			cut > samples / CUT_OF && cut > lost && dump < DUMP_MAX;
 		out->lost = lost;
 		out->dump = (unsigned int)dump;
-		out->megabytes = (unsigned int)mb;
+		out->megabytes = mb;
 		if (out->cut && cut > samples / CUT_MOST_OF)
 			out->dump = DUMP_MAX;
 		else if (out->cut || dump < 0 || dump > DUMP_MAX)
 			out->dump =
 				last_recording_larger(dump, DUMP / 2, DUMP_MAX);
-		if (lost || mb < 0 || mb > MEGABYTES_MAX)
+		if (lost || mb > MEGABYTES_MAX)
 			out->megabytes = last_recording_larger(
-				m ? mb : dump / (DUMP / MEGABYTES), MEGABYTES,
+				mb ? mb : dump / (DUMP / MEGABYTES), MEGABYTES,
 				MEGABYTES_MAX);
 		if (name && out->cut)
 			say("%s: %lld of %lld user stacks end with their dump: "

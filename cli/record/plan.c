@@ -314,7 +314,7 @@ static void plan_add_perf(struct plan *p, bool trial)
 		plan_add(p, "-k CLOCK_MONOTONIC");
 	if (p->want->all)
 		plan_add(p, "-a");
-	if (p->want->pid)
+	else if (p->want->pid)
 		plan_add(p, "-p %ld", p->want->pid);
 	/* as root perf 5.1 and newer take a thread for BPF programs, which
 	 * looks once a second whether to end: a trial would take 1.1 s */
@@ -325,8 +325,11 @@ static void plan_add_perf(struct plan *p, bool trial)
 /* The largest dumps cannot grow. */
 static bool plan_learns(const struct plan *p)
 {
+	/* ftrace has records of what perf may leave out without a word */
+	if (p->want->waits)
+		return p->want->tries && !p->want->ftrace;
 	return p->want->tries && p->dump && (p->want->all || p->want->pid) &&
-	       (p->dump < DUMP_MAX || p->want->waits);
+	       p->dump < DUMP_MAX;
 }
 
 /* trial: the file that is recorded to for a moment; NULL: the real one. */
@@ -384,7 +387,7 @@ void plan_release(struct plan *p)
 
 bool plan_is_over(const struct plan *p)
 {
-	return p->trial && p->want->pid &&
+	return p->trial && p->want->pid && !p->want->all &&
 	       new_file_has_ended((pid_t)p->want->pid);
 }
 
@@ -459,10 +462,11 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 
 	p->dump = dump;
 	p->megabytes = p->want->megabytes;
-	if (p->megabytes || !dump)
+	bool switches = p->want->waits && !p->want->ftrace;
+
+	if (p->megabytes || !(dump || switches))
 		return;
-	p->megabytes = p->want->waits && !p->want->ftrace ? MEGABYTES_WAITS
-							  : MEGABYTES;
+	p->megabytes = switches ? MEGABYTES_WAITS : MEGABYTES;
 	for (; dump > DUMP; dump /= 2)
 		p->megabytes *= 2;
 	while (p->megabytes > 1 && cpus > MEGABYTES_ALL / (long)p->megabytes)
@@ -542,7 +546,11 @@ int plan_make(struct plan *p, struct err *err)
 {
 	const struct code_runtime *r = p->code.runtime;
 	unsigned int minor = p->code.minor;
-	bool frames = !p->want->all && code_has_frames(&p->code);
+	/* Dumps share the buffers with switches, of which they lost a third on
+	 * a busy machine; who waits for whom is told without them. */
+	bool frames = p->want->waits
+			      ? !p->want->dump
+			      : !p->want->all && code_has_frames(&p->code);
 	int rc;
 
 	p->trial = tmpfile();
@@ -613,7 +621,10 @@ void plan_say_why(const struct plan *p)
 		say(!strcmp(p->graph, "fp") ? "frame pointers: "
 					    : "deferred stacks, which this "
 					      "kernel and perf have: ");
-	if (p->want->all)
+	if (p->want->waits && !p->dump)
+		say("what is not built with them lacks callers; 'backstitch "
+		    "record --waits --dump 16K' has those, and loses more");
+	else if (p->want->all)
 		say("some of all programs have no frame pointers");
 	else if (c->go)
 		say(p->dump ? "some code of Go sets no frame pointer"

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -248,6 +247,12 @@ static void rings_free(struct rings *r)
 	if (r->dir >= 0)
 		close(r->dir);
 	free_all(r->from, r->to, r->page, r);
+}
+
+bool rings_may(void)
+{
+	return !geteuid() && !access(INSTANCES, W_OK | X_OK) &&
+	       !access(TRACING "/events/sched/sched_switch", F_OK);
 }
 
 struct rings *rings_open(const char *folder, struct err *err)

@@ -10,10 +10,13 @@
  * second, rings_close(). */
 #pragma once
 #include <limits.h>
+#include <stdbool.h>
 
 struct err;
 struct rings;
 
+/* Returns whether an instance can be made here: root may, where tracefs is. */
+bool rings_may(void);
 /* Makes the instance, and removes those whose makers were killed; and the
  * folder, whose pages of an earlier recording are removed. Returns NULL and
  * *err. */
