@@ -121,7 +121,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	stitch/image_status.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
 	$(addprefix analyze/samples/,chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c requests.c row_cursor.c) \
-	$(addprefix stitch/text/,human.c json.c parse_number.c safe_text.c)
+	$(addprefix stitch/text/,human.c json.c parse_number.c parse_wall.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 # Empty where the objects of the program can be in a library, too: the plugin is
 # linked from these.

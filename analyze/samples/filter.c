@@ -7,6 +7,7 @@
 
 #include "stitch/text/safe_text.h"
 #include "stitch/text/parse_number.h"
+#include "stitch/text/parse_wall.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/text_out.h"
@@ -284,18 +285,53 @@ static int filter_read_seconds(const char *list, struct filter_span *s)
 	return *p != 0;
 }
 
+/* Reads a time of the day. Returns 0, 1 if it is none, or -1 and *err. */
+static int filter_read_wall(struct store *db, const char *list,
+			    struct filter_span *s, struct err *err)
+{
+	struct rows *r;
+	int64_t offset = 0;
+	bool known = false;
+
+	if (!parse_wall(list, &s->from, &s->to))
+		return 1;
+	r = db ? rows_of(db, "fn_wall", err) : NULL;
+	if (r && rows_step(r)) {
+		known = true;
+		offset = rows_int(r, FN_WALL_VALUE);
+	}
+	if (r && rows_end(r, err))
+		return -1;
+	if (!known)
+		return err_set(
+			err, ERR_USAGE,
+			"--time '%s': the capture does not have the time "
+			"of the day; perf 5.8 and newer record it with -k "
+			"CLOCK_MONOTONIC, as 'backstitch record --waits' "
+			"does",
+			list);
+	if (__builtin_sub_overflow(s->from, offset, &s->from))
+		s->from = INT64_MIN;
+	if (__builtin_sub_overflow(s->to, offset, &s->to))
+		s->to = INT64_MAX;
+	return 0;
+}
+
 static int filter_read_time(const struct filter *filter, struct store *db,
 			    struct filter_span *s, struct err *err)
 {
 	const char *list = filter->time;
-	int ret = strchr(list, '%') ? filter_read_share(db, list, s, err)
-				    : filter_read_seconds(list, s);
+	int ret = filter_read_wall(db, list, s, err);
+
+	if (ret > 0)
+		ret = strchr(list, '%') ? filter_read_share(db, list, s, err)
+					: filter_read_seconds(list, s);
 
 	if (ret <= 0)
 		return ret;
 	return err_set(err, ERR_USAGE,
-		       "--time needs FROM,TO in seconds or 10%%-20%%, not "
-		       "'%s'",
+		       "--time needs FROM,TO in seconds, 10%%-20%%, or a time "
+		       "of the day as '2026-11-28 03:12:04.5+1s', not '%s'",
 		       list);
 }
 

@@ -5,7 +5,9 @@
 #include "cli/open/input.h"
 #include "cli/pictures/flame.h"
 #include "cli/path/path.h"
+#include "analyze/samples/filter.h"
 #include "stitch/text/parse_number.h"
+#include "stitch/text/parse_wall.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 
@@ -24,7 +26,8 @@ static const struct opt opts[] = {
 	OPT_STRING(0, "comm", "NAME", &comm, "of the threads of this name"),
 	OPT_STRING(0, "time", "FROM,TO", &time_text,
 		   "the chain of this time, in seconds as 'script' shows it, "
-		   "up to nanoseconds"),
+		   "up to nanoseconds, or as a log has it: '2026-11-28 "
+		   "03:12:04.5+1s', or the line"),
 	OPT_NUMBER(0, "worst", "N", &worst,
 		   "the chains of the N longest waits"),
 	OPT_FLAG(0, "all", &all,
@@ -58,18 +61,22 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int path_take_time(struct path_ask *o, struct err *err)
+static int path_take_time(struct path_ask *o, struct store *db, struct err *err)
 {
+	const struct filter day = { .time = time_text };
 	const char *p = time_text;
 
 	o->timed = time_text != NULL;
 	if (!o->timed)
 		return 0;
+	if (parse_wall(time_text, &o->from, &o->to))
+		return filter_window(&day, db, &o->from, &o->to, err);
 	if (!parse_decimal(&p, 9, &o->from) && *p++ == ',' &&
 	    !parse_decimal(&p, 9, &o->to) && !*p && o->from < o->to)
 		return 0;
 	return err_set(err, ERR_USAGE,
-		       "--time needs FROM,TO in seconds, FROM below TO, not "
+		       "--time needs FROM,TO in seconds, FROM below TO, or a "
+		       "time of the day as '2026-11-28 03:12:04.5+1s', not "
 		       "'%s'",
 		       time_text);
 }
@@ -142,13 +149,15 @@ static int path_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (path_check(err) || path_take_time(&o.ask, err))
+	if (path_check(err))
 		return -1;
 	db = database_from_args(&ask, argc, argv, flame, &path, &status, err);
 	if (!db)
 		return -1;
-	rc = flame ? flame_path(db, path, &o, flame, err)
-		   : path_print(db, path, &o, err);
+	rc = path_take_time(&o.ask, db, err);
+	if (!rc)
+		rc = flame ? flame_path(db, path, &o, flame, err)
+			   : path_print(db, path, &o, err);
 	store_close(db);
 	return rc ? rc : status;
 }

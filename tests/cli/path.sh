@@ -866,3 +866,22 @@ for capture in sys.argv[2:]:
 assert found
 END
 ok "waits_of_the_recorder_are_none_of_the_program" $?
+
+# ---- times of the day, of captures that have it
+"$B" ingest -q -f --no-symbols -o "$work/day.db" tests/captures/disk-irqs.data.zst
+one=$("$B" query --format csv "$work/day.db" "SELECT printf('%d.%09d,%d.%09d', t0 / 1000000000,
+	t0 % 1000000000, t1 / 1000000000, t1 % 1000000000) || ' ' || wall(t0) || ',' || wall(t1) || ' ' || tid
+	FROM (SELECT t0, t1, tid FROM wait ORDER BY ns DESC LIMIT 1)" | tail -1 | tr -d '\r"')
+tid=${one##* } day=${one#* } day=${day%% *}
+"$B" path --json --tid "$tid" --time "${one%% *}" "$work/day.db" >"$work/seconds" &&
+	"$B" path --json --tid "$tid" --time "$day" "$work/day.db" | cmp - "$work/seconds"
+ok "a_time_of_the_day_is_that_in_seconds" $?
+line="2026-01-01 [1] $(printf '%s' "${day#*,}" | tr T ' ' | tr -d Z) UTC LOG:  duration: 100000.000 ms"
+"$B" path --waits --json --tid "$tid" --time "${line#2026-01-01 \[1\] }" "$work/day.db" | grep -q '"waits":'
+ok "a_line_of_a_log_is_a_time" $?
+"$B" script --time "$day" --tid "$tid" "$work/day.db" | cmp -s - /dev/null
+[ $? = 1 ]
+ok "filters_take_it_too" $?
+"$B" report --time "2026-11-28 03:12:04Z" tests/captures/fp-1.data 2>"$work/err" >&2
+[ $? = 2 ] && grep -q 'does not have the time of the day' "$work/err"
+ok "without_it_the_recording_that_has_it_is_said" $?
