@@ -18,6 +18,8 @@ static struct opt_list pairs;
 static long limit = NUMBER_UNSET, worst;
 static bool histogram;
 
+#define EACH 5 /* rows of each kind, where all are asked for */
+
 /* Those of pair_kinds[], and the two of the scheduler. */
 static const char *const kind_words[] = {
 	"syscall",     "irq",	     "softirq",	  "softirq-wait", "block",
@@ -169,6 +171,9 @@ static int latency_run(int argc, char **argv, struct err *err)
 	}
 	o.kind = kind;
 	o.limit = report_limit(limit, o.format);
+	if (limit == NUMBER_UNSET && !kind && !only && !pairs.n &&
+	    !strcmp(by, "name"))
+		o.each = EACH;
 	if (latency_opts_read(&o, err))
 		return -1;
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);

@@ -80,6 +80,8 @@ struct latency_opts {
 	const struct filter *filter; /* of the begins; borrowed */
 	const char *format;
 	size_t limit;		 /* rows; SIZE_MAX: all */
+	size_t each;		 /* of the table, rows of a kind, those that may
+				  * be idle last; 0: all, in one order */
 	const char *kind;	 /* NULL: all that were recorded */
 	const char *const *pair; /* as in intervals.h */
 	size_t n_pair;

@@ -442,12 +442,66 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 	latency_add_limits(g, half);
 }
 
+/* Returns whether the times of a row may be those in which nobody asked for
+ * anything: of timers, of a virtual CPU that halts, of calls that wait. */
+static bool latency_may_idle(const struct latency *l,
+			     const struct latency_row *r)
+{
+	const char *kind = intern_get(&l->labels, r->kind);
+	const char *name = intern_get(&l->labels, r->label);
+	uint64_t longer = 0;
+	bool either;
+
+	if (!strcmp(kind, "timer-wait") ||
+	    (!strcmp(kind, "kvm") && !strcasecmp(name, "hlt")))
+		return true;
+	if (strcmp(kind, "syscall") != 0 || !calls_wait(name, &either))
+		return false;
+	for (size_t i = r->n; either && i-- > 0 && r->length[i].ns >= LONG_NS;)
+		longer += (uint64_t)r->length[i].ns * r->length[i].n;
+	return !either || longer > r->total / 2;
+}
+
+/* Adds the first rows of each kind: what waits for work comes last in its kind,
+ * and kinds of nothing else last of all. Returns how many rows there are. */
+static size_t latency_add_each(const struct latency *l, struct grid *g)
+{
+	bool *shown = mem_new(l->n + 1, sizeof(*shown));
+	size_t rows = 0;
+
+	for (int last = 0; last <= 1; last++)
+		for (size_t i = 0; i < l->n; i++) {
+			size_t n = 0;
+
+			if (shown[i] ||
+			    (!last && latency_may_idle(l, &l->row[i])))
+				continue;
+			for (int idle = 0; idle <= 1; idle++)
+				for (size_t k = 0; k < l->n; k++) {
+					const struct latency_row *r =
+						&l->row[k];
+
+					if (r->kind != l->row[i].kind ||
+					    latency_may_idle(l, r) != idle)
+						continue;
+					shown[k] = true;
+					if (n++ < l->o->each)
+						latency_add_row(l, g, r);
+				}
+			rows += n < l->o->each ? n : l->o->each;
+		}
+	free(shown);
+	return rows;
+}
+
 static void latency_put_rows(const struct latency *l, struct json *j)
 {
 	size_t n = l->n < l->o->limit ? l->n : l->o->limit;
 	struct grid_column col[ARRAY_SIZE(latency_columns)];
 	bool ranges =
 		latency_unknown(l->verdict) || l->verdict[INTERVAL_AMBIGUOUS];
+	bool each = l->o->each && !strcmp(l->o->format, "table") &&
+		    any_where(l->n, i, l->row[i].kind != l->row[0].kind);
 	uint64_t errors = 0;
 	struct grid *g;
 
@@ -464,11 +518,21 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	for (size_t i = 0; ranges && i < 3; i++)
 		grid_spare(g, col[LATENCY_RANGES + i].title);
 	grid_spare(g, "p50");
-	for (size_t i = 0; i < n; i++)
+	if (each)
+		n = latency_add_each(l, g);
+	for (size_t i = 0; !each && i < n; i++)
 		latency_add_row(l, g, &l->row[i]);
 	grid_put(g, l->o->format, j, "rows");
-	if (!strcmp(l->o->format, "table") && n < l->n)
+	if (each && n < l->n) {
+		char *path = safe_text_word(l->path);
+
+		printf("the first %zu of each kind; 'backstitch latency KIND "
+		       "%s' has all of one, '--limit 0' all %zu rows\n",
+		       l->o->each, path, l->n);
+		free(path);
+	} else if (!strcmp(l->o->format, "table") && n < l->n) {
 		grid_say_rest(l->n - n, "row");
+	}
 	grid_free(g);
 }
 
@@ -768,26 +832,6 @@ static void latency_put_json(const struct latency *l)
 	if (l->o->histogram)
 		latency_put_histograms(l, &j);
 	json_finish(&j);
-}
-
-/* Returns whether the times of a row may be those in which nobody asked for
- * anything: of timers, of a virtual CPU that halts, of calls that wait. */
-static bool latency_may_idle(const struct latency *l,
-			     const struct latency_row *r)
-{
-	const char *kind = intern_get(&l->labels, r->kind);
-	const char *name = intern_get(&l->labels, r->label);
-	uint64_t longer = 0;
-	bool either;
-
-	if (!strcmp(kind, "timer-wait") ||
-	    (!strcmp(kind, "kvm") && !strcasecmp(name, "hlt")))
-		return true;
-	if (strcmp(kind, "syscall") != 0 || !calls_wait(name, &either))
-		return false;
-	for (size_t i = r->n; either && i-- > 0 && r->length[i].ns >= LONG_NS;)
-		longer += (uint64_t)r->length[i].ns * r->length[i].n;
-	return !either || longer > r->total / 2;
 }
 
 /* Returns the row whose longest are worth a look: the first that was not idle,

@@ -182,6 +182,30 @@ ok "fields_that_there_are_are_named" $?
 "$B" help verdicts | grep -q '^  ambiguous '
 ok "the_word_is_in_the_help" $?
 
+# ---- of several kinds each has its block, and what waits for work comes last
+python3 - >each.txt <<'END'
+print("# tracer: nop\n#\n# entries-in-buffer/entries-written: 1/1   #P:1\n#")
+t = 1000000
+def line(text):
+    global t
+    t += 1000
+    print("%16s-%-7d [000] d..2. %d.%06d: %s" % ("app", 10, t // 1000000, t % 1000000, text))
+for i in range(8):
+    for k in range(i + 1):
+        line("irq_handler_entry: irq=%d name=irq%d" % (i, i))
+        line("irq_handler_exit: irq=%d ret=handled" % i)
+for i in range(7):
+    line("softirq_entry: vec=%d [action=S%d]" % (i, i))
+    line("softirq_exit: vec=%d [action=S%d]" % (i, i))
+END
+"$B" latency each.txt >said 2>err
+[ "$(awk '/^irq /' said | wc -l)" = 5 ] && [ "$(awk '/^softirq /' said | wc -l)" = 5 ] &&
+	[ "$(awk '/^irq /{ print $2; exit }' said)" = irq7 ] &&
+	grep -q "^the first 5 of each kind; 'backstitch latency KIND each.txt' has all of one, '--limit 0' all 15 rows" said
+ok "each_kind_has_its_block" $?
+[ "$("$B" latency --limit 0 each.txt | grep -c '^s*o*f*t*irq ')" = 15 ]
+ok "and_all_rows_are_there_if_asked_for" $?
+
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
