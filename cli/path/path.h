@@ -54,17 +54,38 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
 void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 			int64_t to);
 
+/* In which function a thread was at a time, by a sample of a clock: a label of
+ * struct path_run, TIMELINE_NONE: not known. */
+struct path_code_sample {
+	int64_t time;
+	uint32_t thread, in;
+};
+/* The samples of a time, thread by thread in time order. */
+struct path_code {
+	struct path_code_sample *at;
+	size_t n, cap;
+};
+/* Reads them; none where no clock was sampled. The caller frees code->at.
+ * Returns 0, or -1 and *err. */
+int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
+		   int64_t to, struct err *err);
+/* Returns the function that has more than half of the samples of a thread in a
+ * time, as it is shown; "" if none has. */
+const char *path_code_in(const struct path_code *code, const struct path_run *r,
+			 uint32_t thread, int64_t from, int64_t to);
 /* The first lines of a chain, which it adds. own: what the thread itself did
- * comes first. */
-void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
-	       bool own, struct chain *c);
+ * comes first. code: of that time. */
+void path_head(struct path_run *r, const struct path_code *code,
+	       uint32_t thread, int64_t from, int64_t to, bool own,
+	       struct chain *c);
 /* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
  * prog (4711) held", of a thread whose chain took `ns`. */
-void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
-		  int64_t from, int64_t to, FILE *out);
-/* One chain, as text and as JSON. */
-void path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
-		 int64_t from, int64_t to);
+void path_put_own(struct path_run *r, const struct path_code *code,
+		  const struct chain *c, uint32_t thread, int64_t from,
+		  int64_t to, FILE *out);
+/* One chain, as text and as JSON. path_screen() returns 0, or -1 and *err. */
+int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
+		int64_t from, int64_t to, struct err *err);
 /* The members of an object that the caller begins and ends. */
 void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	       int64_t from, int64_t to);

@@ -8,21 +8,21 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/wait_cause.h"
+#include "analyze/samples/events.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/path/path.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 #define NS 1000000000
 #define OWN_SHOWN 5
-/* Of the samples of a thread: in a function that has less, it did not compute.
- */
-#define OWN_FUNCTION 0.5
 
 struct own {
 	struct path_run *r;
+	const struct path_code *code;
 	int64_t from, to;
 	struct intern stack; /* of waits that were looked at: addresses */
 	uint8_t *lock;	     /* of each: whether it is for a lock */
@@ -77,67 +77,89 @@ static struct path_sum *own_parts(struct own *o, const struct chain *c,
 	return part;
 }
 
-/* Writes " in FUNCTION", if one has most of the samples of a thread. */
-static void own_put_function(const struct path_run *r, uint32_t thread,
-			     int64_t from, int64_t to, FILE *out)
-{
-	char tid[16];
-	char time[64];
-	/* others may have had its tid before, or since */
-	const struct filter one = { .tid = tid, .time = time };
-	struct stacks_opts so = { .filter = &one,
-				  .labels = r->labels,
-				  .inlined = true };
-	struct err none;
-	struct stacks *s;
-	uint64_t *of = NULL;
-	uint64_t all = 0;
-	size_t n = 0, cap = 0;
-	int event;
+COMPARE_BY(path_compare_code, struct path_code_sample, thread, time);
 
-	snprintf(tid, sizeof(tid), "%d", timeline_tid(r->t, thread));
+int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
+		   int64_t to, struct err *err)
+{
+	char time[64];
+	const struct filter in = { .time = time };
+	struct events *ev;
+	struct event_row e;
+	struct stacks_group g;
+	int rc = 0;
+
+	*code = (struct path_code){ 0 };
+	if (from < 0 ||
+	    !any_where(r->stacks->n_event, i, !r->stacks->event[i].point))
+		return 0;
 	snprintf(time, sizeof(time),
 		 "%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64, from / NS,
 		 from % NS, to / NS, to % NS);
-	s = stacks_load(r->db, &so, &none);
-	event = s ? stacks_heaviest(s) : -1;
-	if (event >= 0 && s->event[event].point)
-		event = -1;
-	for (const struct stacks_group *g = NULL;
-	     event >= 0 && (g = stacks_next(s, event, g));) {
-		const struct offcpu_stack at = { .type = g->type,
-						 .comm = g->comm,
-						 .kraw = g->kraw,
-						 .uraw = g->uraw };
-		struct wait_place p = wait_causes_place(r->words, &at);
+	ev = events_open(r->db, &in, EVENTS_ALL, err);
+	while (ev && (rc = events_next(ev, &e, err)) > 0) {
+		int64_t tid = events_comm(ev, e.comm)->tid;
+		struct wait_place p;
 
-		all += g->weight;
-		if (!p.has_in)
+		if (!stacks_group_of(r->stacks, &e, &g) ||
+		    r->stacks->event[g.event].point || tid <= 0 ||
+		    tid > INT32_MAX)
 			continue;
-		*mem_at(of, n, cap, p.in) += g->weight;
+		p = wait_causes_place(r->words,
+				      &(struct offcpu_stack){ .type = g.type,
+							      .comm = g.comm,
+							      .kraw = g.kraw,
+							      .uraw = g.uraw });
+		*mem_add(code->at, code->n, code->cap) =
+			(struct path_code_sample){
+				e.time, timeline_thread(r->t, (int32_t)tid),
+				p.has_in ? p.in : TIMELINE_NONE
+			};
 	}
-	for (size_t i = 0; i < n; i++) {
-		const char *name =
-			label_shown(labels_get(r->labels, (uint32_t)i));
+	events_close(ev);
+	sort_items(code->at, code->n, path_compare_code);
+	return ev ? rc : -1;
+}
 
-		if ((double)of[i] <= OWN_FUNCTION * (double)all || *name == '[')
-			continue;
-		fputs(" in ", out);
-		safe_text_put(out, name, 0, 0);
+const char *path_code_in(const struct path_code *code, const struct path_run *r,
+			 uint32_t thread, int64_t from, int64_t to)
+{
+	size_t i = search_where(code->n, k,
+				code->at[k].thread > thread ||
+					(code->at[k].thread == thread &&
+					 code->at[k].time >= from));
+	size_t all = 0, votes = 0, has = 0, first = i;
+	uint32_t in = TIMELINE_NONE;
+
+	/* the one that has more than half outlives all others */
+	for (; i < code->n && code->at[i].thread == thread &&
+	       code->at[i].time < to;
+	     i++, all++) {
+		if (!votes)
+			in = code->at[i].in;
+		votes += code->at[i].in == in ? 1 : (size_t)-1;
 	}
-	free(of);
-	stacks_free(s);
+	for (i = first; i < first + all; i++)
+		has += code->at[i].in == in;
+	return in == TIMELINE_NONE || has * 2 <= all
+		       ? ""
+		       : label_shown(labels_get(r->labels, in));
 }
 
 static void own_put(const struct own *o, uint32_t thread,
 		    const struct path_sum *p, FILE *out)
 {
 	const struct path_run *r = o->r;
+	const char *in;
 
 	switch (p->state) {
 	case CHAIN_RUN:
 		fputs("computing", out);
-		own_put_function(r, thread, o->from, o->to, out);
+		in = path_code_in(o->code, r, thread, o->from, o->to);
+		if (*in && *in != '[') {
+			fputs(" in ", out);
+			safe_text_put(out, in, 0, 0);
+		}
 		return;
 	case CHAIN_TIMER:
 		fputs("sleeping", out);
@@ -158,10 +180,11 @@ static void own_put(const struct own *o, uint32_t thread,
 		p->lock ? " released" : "");
 }
 
-void path_put_own(struct path_run *r, const struct chain *c, uint32_t thread,
-		  int64_t from, int64_t to, FILE *out)
+void path_put_own(struct path_run *r, const struct path_code *code,
+		  const struct chain *c, uint32_t thread, int64_t from,
+		  int64_t to, FILE *out)
 {
-	struct own o = { .r = r, .from = from, .to = to };
+	struct own o = { .r = r, .code = code, .from = from, .to = to };
 	size_t n;
 	struct path_sum *part = own_parts(&o, c, thread, &n);
 

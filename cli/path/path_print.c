@@ -14,6 +14,7 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 	struct path_ask own = *all;
 	struct path_program p;
 	struct chain c = { 0 };
+	struct path_code code;
 	struct path_walk at = { 0 };
 	struct path_wait first;
 	int rc;
@@ -27,8 +28,13 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 		return path_waits(r, o, NULL, err);
 	}
 	if (!o->json) {
-		path_head(r, p.thread, p.from, p.to, true, &c);
+		rc = path_code_load(&code, r, p.from, p.to, err);
+		if (!rc)
+			path_head(r, &code, p.thread, p.from, p.to, true, &c);
 		chain_release(&c);
+		free(code.at);
+		if (rc)
+			return -1;
 		fputs("'--all' tells of all threads\n\n", stdout);
 	}
 	r->asked = r->proved = r->unknown = 0;
@@ -55,8 +61,7 @@ static int path_answer(struct path_run *r, const struct path_opts *o,
 	if (thread == TIMELINE_NONE)
 		return -1;
 	if (!o->json) {
-		path_screen(r, o, thread, ask->from, ask->to);
-		return 0;
+		return path_screen(r, o, thread, ask->from, ask->to, err);
 	}
 	json_answer(&j, stdout, JSON_PRETTY);
 	path_json(r, &j, thread, ask->from, ask->to);

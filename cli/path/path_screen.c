@@ -213,8 +213,9 @@ void path_put_sums(const struct path_run *r, const struct path_sum *sum,
 
 /* The answer: how long a thread took, and who did what meanwhile. own: what it
  * did itself comes first. */
-static void path_put_answer(struct path_run *r, const struct chain *c,
-			    uint32_t thread, int64_t from, int64_t to, bool own)
+static void path_put_answer(struct path_run *r, const struct path_code *code,
+			    const struct chain *c, uint32_t thread,
+			    int64_t from, int64_t to, bool own)
 {
 	const char *comm = path_comm(r, thread);
 	size_t n;
@@ -226,7 +227,7 @@ static void path_put_answer(struct path_run *r, const struct chain *c,
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
 		HUMAN_NS(to - from));
 	if (own)
-		path_put_own(r, c, thread, from, to, out);
+		path_put_own(r, code, c, thread, from, to, out);
 	path_put_sums(r, sum, n, (uint64_t)to - (uint64_t)from,
 		      own ? thread : TIMELINE_NONE,
 		      own ? "\nbehind these waits: " : " ", out);
@@ -296,9 +297,11 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 	safe_text_put(out, name + 1, 0, 0);
 }
 
-static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
+static void path_say_run(struct path_run *r, FILE *out,
+			 const struct path_code *code, const struct chain *c,
 			 const struct chain_segment *s)
 {
+	const char *in = path_code_in(code, r, s->thread, s->from, s->to);
 	struct timeline_stay stay;
 	bool on = timeline_on(r->t, s->cpu, s->to - 1, &stay);
 	struct proof_edge e = { .time = TIMELINE_START };
@@ -306,6 +309,10 @@ static void path_say_run(struct path_run *r, FILE *out, const struct chain *c,
 	if (s->depth)
 		e = path_last_edge(r, c, s);
 	fprintf(out, " runs on CPU %d", s->cpu);
+	if (*in && *in != '[') {
+		fputs(" in ", out);
+		safe_text_put(out, in, 0, 0);
+	}
 	if (s->to == e.time) {
 		fputs("; wakes ", out);
 		path_put_thread(r, e.waiter, out);
@@ -413,7 +420,8 @@ static void path_say_losses(const struct path_run *r, FILE *out,
 		fprintf(out, " and %zu more", n - 2);
 }
 
-static void path_say(struct path_run *r, FILE *out, const struct chain *c,
+static void path_say(struct path_run *r, FILE *out,
+		     const struct path_code *code, const struct chain *c,
 		     const struct chain_segment *s)
 {
 	if (s->state == CHAIN_UNKNOWN) {
@@ -426,7 +434,7 @@ static void path_say(struct path_run *r, FILE *out, const struct chain *c,
 	path_put_thread(r, s->thread, out);
 	switch (s->state) {
 	case CHAIN_RUN:
-		path_say_run(r, out, c, s);
+		path_say_run(r, out, code, c, s);
 		return;
 	case CHAIN_READY:
 	case CHAIN_THROTTLED:
@@ -540,7 +548,8 @@ static int64_t path_least(const struct path_opts *o, const struct chain *c)
 }
 
 static void path_put_pieces(struct path_run *r, const struct path_opts *o,
-			    const struct chain *c, int64_t start, int64_t all)
+			    const struct path_code *code, const struct chain *c,
+			    int64_t start, int64_t all)
 {
 	int64_t least = path_least(o, c);
 	int64_t ns;
@@ -558,7 +567,7 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 			continue;
 		}
 		out = mem_stream(&text, NULL);
-		path_say(r, out, c, s);
+		path_say(r, out, code, c, s);
 		mem_stream_end(out);
 		path_put_line(text, s->from - start, s->to - s->from, s->depth,
 			      proof_word(s->proof));
@@ -609,22 +618,28 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to)
 		path_put_cure(causes_premise(r->causes).cure);
 }
 
-void path_head(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
-	       bool own, struct chain *c)
+void path_head(struct path_run *r, const struct path_code *code,
+	       uint32_t thread, int64_t from, int64_t to, bool own,
+	       struct chain *c)
 {
 	path_chain(r, thread, from, to, c);
-	path_put_answer(r, c, thread, from, to, own);
+	path_put_answer(r, code, c, thread, from, to, own);
 	path_put_trust(r, c, from, to);
 	putchar('\n');
 }
 
-void path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
-		 int64_t from, int64_t to)
+int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
+		int64_t from, int64_t to, struct err *err)
 {
 	struct chain c = { 0 };
+	struct path_code code;
 
-	path_head(r, thread, from, to, false, &c);
-	path_put_pieces(r, o, &c, from, to - from);
+	if (path_code_load(&code, r, from, to, err)) {
+		free(code.at);
+		return -1;
+	}
+	path_head(r, &code, thread, from, to, false, &c);
+	path_put_pieces(r, o, &code, &c, from, to - from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("stacks of wake-ups with names of the kernel's "
 			      "functions (--kallsyms FILE), or events irq:* "
@@ -633,4 +648,6 @@ void path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 	else if (path_with(&c, PROOF_PROVED) < (uint64_t)to - (uint64_t)from)
 		path_put_advice(r, from, to);
 	chain_release(&c);
+	free(code.at);
+	return 0;
 }

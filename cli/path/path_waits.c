@@ -308,7 +308,7 @@ static void path_put_waits(struct path_longest *l)
 	grid_free(g);
 }
 
-static void path_put_worst(struct path_longest *l)
+static int path_put_worst(struct path_longest *l, struct err *err)
 {
 	struct json j;
 
@@ -322,7 +322,9 @@ static void path_put_worst(struct path_longest *l)
 
 		if (!l->o->json) {
 			fputs(i ? "\n" : "", stdout);
-			path_screen(l->r, l->o, w.thread, w.from, w.to);
+			if (path_screen(l->r, l->o, w.thread, w.from, w.to,
+					err))
+				return -1;
 			continue;
 		}
 		json_object(&j, NULL);
@@ -339,6 +341,7 @@ static void path_put_worst(struct path_longest *l)
 		path_put_idle(l, path_lines_begin(&lines));
 		term_lines_end(&lines);
 	}
+	return 0;
 }
 
 /* Finds the longest waits, at most `most`. */
@@ -376,7 +379,7 @@ int path_waits(struct path_run *r, const struct path_opts *o,
 	if (!l.n)
 		rc = path_no_waits(r, err);
 	else if (o->worst)
-		path_put_worst(&l);
+		rc = path_put_worst(&l, err);
 	else if (o->json)
 		path_put_waits_json(&l);
 	else

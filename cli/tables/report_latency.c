@@ -606,7 +606,9 @@ static void latency_put_chain(const struct latency *l,
 		json_end(j);
 	} else if (thread != TIMELINE_NONE) {
 		putchar('\n');
-		path_screen(r, &o, thread, w->i.begin, w->i.end);
+		/* of samples that cannot be read nothing is said */
+		path_screen(r, &o, thread, w->i.begin, w->i.end,
+			    &(struct err){ 0 });
 	}
 }
 

@@ -596,6 +596,13 @@ then
 	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
 	says the_hot_functions_are_those_of_the_program \
 		"'backstitch report --pid $pid own.db' has the hot functions" err
+	when=$("$B" path --json --limit 1 own.db | python3 -c '
+import json, sys
+p = json.load(sys.stdin)["program"]
+print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 10 ** 9)))')
+	"$B" path --tid "$pid" --time "$when" own.db | tr -s ' \n' ' ' |
+		grep -q ' prog runs on CPU [0-9]* in leaf[ ;]'
+	ok a_piece_says_in_which_function_it_ran $?
 	# samples of another thread that had its tid before are not its own
 	sqlite3 own.db "UPDATE event SET time_ns = 1 WHERE type IN (SELECT id
 		FROM event_type WHERE name LIKE '%clock%' OR
