@@ -14,6 +14,7 @@
 #include "cli/ingest/storing.h"
 #include "cli/output/folder.h"
 #include "cli/output/progress.h"
+#include "cli/output/say.h"
 #include "cli/process/signals.h"
 #include "cli/version.h"
 #include "formats/formats.h"
@@ -466,8 +467,17 @@ static void load_sums_only(struct load *ld)
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
-	if (align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
-			 &ld->align, err))
+	int rc = align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
+			      &ld->align, err);
+
+	if (rc && n > ld->chunks.given && !stop_requested()) {
+		say_note("%s: what is beside the capture is left out: %s\n",
+			 paths[0], err->msg);
+		n = ld->chunks.given;
+		rc = align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
+				  &ld->align, err);
+	}
+	if (rc)
 		return -1;
 	if (ld->align)
 		progress_start("reading");

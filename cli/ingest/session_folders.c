@@ -1,8 +1,10 @@
 /* session_folders.c - folders of one LTTng session that are given together. */
 #include "cli/ingest/session_folders.h"
 
+#include <limits.h>
+#include <sys/stat.h>
+
 #include "formats/formats.h"
-#include "stitch/base/mem.h"
 
 static size_t session_folders_find(const struct session_folders *c,
 				   const char *session)
@@ -27,13 +29,44 @@ static void session_folders_add_more(char ***list, char *path)
 	(*list)[n + 1] = NULL;
 }
 
+/* The rings and the readings of cgroups are closed when perf has ended. */
+#define BESIDE_BEFORE 10 /* seconds */
+
+/* Adds what 'record --waits' wrote beside a file, if it is of that recording:
+ * the next one without it leaves what was there. */
+static void session_folders_add_beside(struct session_folders *c,
+				       char *const *paths, size_t n,
+				       const char *file)
+{
+	static const struct {
+		const char *ending;
+		mode_t type;
+	} beside[] = { { ".cgroups", S_IFREG }, { ".ftrace", S_IFDIR } };
+	char path[PATH_MAX];
+	struct stat st, of;
+
+	if (stat(file, &st) || !S_ISREG(st.st_mode))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(beside); i++) {
+		int len = snprintf(path, sizeof(path), "%s%s", file,
+				   beside[i].ending);
+
+		if (len >= (int)sizeof(path) || lstat(path, &of) ||
+		    (of.st_mode & S_IFMT) != beside[i].type ||
+		    of.st_mtime + BESIDE_BEFORE < st.st_mtime ||
+		    any_where(n, k, !strcmp(paths[k], path)))
+			continue;
+		c->path[c->n++] = arena_strdup(&c->own, path);
+	}
+}
+
 void session_folders_join(struct session_folders *c, char *const *paths,
 			  size_t n, bool apart)
 {
 	*c = (struct session_folders){
-		.path = mem_new(n + 1, sizeof(*c->path)),
-		.session = mem_new(n + 1, sizeof(*c->session)),
-		.more = mem_new(n + 1, sizeof(*c->more)),
+		.path = mem_new(n * 3 + 1, sizeof(*c->path)),
+		.session = mem_new(n * 3 + 1, sizeof(*c->session)),
+		.more = mem_new(n * 3 + 1, sizeof(*c->more)),
 	};
 	for (size_t k = 0; k < n; k++) {
 		char *session =
@@ -49,6 +82,9 @@ void session_folders_join(struct session_folders *c, char *const *paths,
 		c->path[c->n] = paths[k];
 		c->session[c->n++] = session;
 	}
+	c->given = c->n;
+	for (size_t k = 0; k < n && !apart; k++)
+		session_folders_add_beside(c, paths, n, paths[k]);
 }
 
 void session_folders_release(struct session_folders *c)
@@ -57,4 +93,5 @@ void session_folders_release(struct session_folders *c)
 		free_all(c->session[i], c->more[i]);
 	}
 	free_all(c->path, c->session, c->more);
+	arena_release(&c->own);
 }

@@ -603,6 +603,19 @@ print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 1
 	"$B" path --tid "$pid" --time "$when" own.db | tr -s ' \n' ' ' |
 		grep -q ' prog runs on CPU [0-9]* in leaf[ ;]'
 	ok a_piece_says_in_which_function_it_ran $?
+	# what is beside the capture is read with it, unless an earlier one left it
+	mkdir beside && cp -r own.data own.data.ftrace own.data.cgroups beside
+	"$B" ingest -q -o one.db beside/own.data &&
+		"$B" ingest -q -o all.db beside/own.data beside/own.data.cgroups beside/own.data.ftrace
+	for d in one all
+	do
+		"$B" query --format csv $d.db "SELECT path, format, samples FROM capture ORDER BY 1" >$d.csv
+	done
+	cmp -s one.csv all.csv && [ "$(wc -l <one.csv)" = 4 ]
+	ok what_record_wrote_beside_a_capture_is_read_too $?
+	touch -d '1 minute' beside/own.data && "$B" ingest -q -f -o one.db beside/own.data
+	is unless_it_is_of_an_earlier_one 1 "$("$B" query --format csv one.db 'SELECT count(*) FROM capture' | tail -1 | tr -d '\r')"
+	rm -rf beside
 	# samples of another thread that had its tid before are not its own
 	sqlite3 own.db "UPDATE event SET time_ns = 1 WHERE type IN (SELECT id
 		FROM event_type WHERE name LIKE '%clock%' OR
