@@ -113,6 +113,9 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		  "the kernel throttled an event: a lower rate (-F)" },
 		{ f.aux && f.perf,
 		  "AUX data was cut: a larger AUX buffer, -m ,16M" },
+		{ c->breaks.unlisted,
+		  "perf record --proc-map-timeout 10000 gives perf 10 s to read "
+		  "the mappings of a process" },
 		{ f.exit_per_task && f.perf,
 		  "record all CPUs (-a): a session of one task ends with it, "
 		  "before its last stack is written" },
