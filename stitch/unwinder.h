@@ -30,6 +30,8 @@ enum unwind_end {
 	UNWIND_BAD,	  /* the tables contradict the dump */
 	UNWIND_HIT,	  /* not unwound: the sampled address, as the callchain
 			   * lacks this half (REC_F_HIT) */
+	UNWIND_EMPTY,	  /* no byte could be dumped: most often, execve() has
+			   * left the old stack and not begun the new one */
 	UNWIND_N,
 };
 
