@@ -261,14 +261,15 @@ static inline struct join_task *stitch_join_task(struct stitch *st,
 static unsigned int stitch_see_cookie(struct stitch *st, struct thread *th,
 				      uint64_t cookie, bool is_sample)
 {
+	const struct join_cookies *had = &stitch_join_task(st, th)->cookies;
 	const struct counters_sight s = {
 		.source = st->rec->source,
 		.cookie = cookie,
 		.cpu = st->rec->cpu,
 		.time = record_time(st->rec),
-		.since = st->rec->tid >= 0
-				 ? stitch_join_task(st, th)->cookies.last
-				 : TIME_NONE,
+		.since = st->rec->tid < 0 ? TIME_NONE
+			 : had->seen	  ? had->last
+					  : th->start,
 		.is_sample = is_sample,
 		.late = st->rec->flags & REC_F_LATE,
 	};
