@@ -15,8 +15,8 @@ struct unwinder;
 enum unwind_end {
 	UNWIND_NONE,	  /* not unwound: as the kernel recorded it */
 	UNWIND_OUTERMOST, /* the tables, or a return address of 0, say that
-			   * there is no caller; or the processor recorded
-			   * the calls (REC_F_LBR) */
+			   * there is no caller, or a thread begins there; or
+			   * the processor recorded the calls (REC_F_LBR) */
 	UNWIND_TRUNCATED, /* it continues beyond the end of the dump */
 	UNWIND_NO_MAP,	  /* the next address is in no executable mapping; it is
 			   * left out unless it is the sampled one */
