@@ -120,14 +120,14 @@ static void forget_exec_if_started(struct stitch *st, struct space *sp,
 }
 
 /* Notes that the process ran code at addr that no mapping covers. Ignores a
- * process without any mappings, about which nothing is known, what another
- * process may have mapped for it, and addresses that are never mapped: the
- * upper half (vsyscall) and the first page. */
+ * process without any mappings or with some that were not listed, about which
+ * nothing is known, what another process may have mapped for it, and addresses
+ * that are never mapped: the upper half (vsyscall) and the first page. */
 static void note_unmapped(struct stitch *st, const struct process *p,
 			  uint64_t addr)
 {
-	if ((!p->space.now.n && p->since == TIME_NONE) || addr >> 63 ||
-	    addr < 4096 || tasks_kin_maps(st->tasks, p, addr))
+	if ((!p->space.now.n && p->since == TIME_NONE) || p->space.cut_short ||
+	    addr >> 63 || addr < 4096 || tasks_kin_maps(st->tasks, p, addr))
 		return;
 	st->look.unmapped = true;
 	st->look.addr = addr;

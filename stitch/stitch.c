@@ -261,14 +261,15 @@ static inline struct join_task *stitch_join_task(struct stitch *st,
 static unsigned int stitch_see_cookie(struct stitch *st, struct thread *th,
 				      uint64_t cookie, bool is_sample)
 {
+	const struct join_cookies *had = &stitch_join_task(st, th)->cookies;
 	const struct counters_sight s = {
 		.source = st->rec->source,
 		.cookie = cookie,
 		.cpu = st->rec->cpu,
 		.time = record_time(st->rec),
-		.since = st->rec->tid >= 0
-				 ? stitch_join_task(st, th)->cookies.last
-				 : TIME_NONE,
+		.since = st->rec->tid < 0 ? TIME_NONE
+			 : had->seen	  ? had->last
+					  : th->start,
 		.is_sample = is_sample,
 		.late = st->rec->flags & REC_F_LATE,
 	};
@@ -553,6 +554,27 @@ static void stitch_find_copied(struct stitch *st, const struct space *sp,
 		resolve_copy_image(st->resolve, was->image, r->end - r->start);
 }
 
+/* The recorder gave up listing a process's mappings. */
+static void stitch_cut_maps(struct stitch *st, uint32_t process)
+{
+	struct process *p = tasks_process_at(st->tasks, process);
+	char detail[64];
+
+	if (p->space.cut_short)
+		return;
+	p->space.cut_short = true;
+	snprintf(detail, sizeof(detail), "perf gave up reading /proc/%d/maps",
+		 p->pid);
+	ledger_add(st->ledger,
+		   &(struct ledger_entry){ .kind = LEDGER_LOSS,
+					   .capture = st->rec->source,
+					   .what = "mappings",
+					   .detail = detail,
+					   .off = st->rec->off,
+					   .cpu = -1,
+					   .event = -1 });
+}
+
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -601,6 +623,8 @@ static void stitch_take_map(struct stitch *st)
 	record_chains_late_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
+	if (rec->flags & REC_F_MAPS_END)
+		stitch_cut_maps(st, process);
 	if (jit_is_marker(&rec->map))
 		record_unwind_find_jit(st, tasks_process_at(st->tasks, process),
 				       &rec->map);

@@ -15,8 +15,8 @@ struct unwinder;
 enum unwind_end {
 	UNWIND_NONE,	  /* not unwound: as the kernel recorded it */
 	UNWIND_OUTERMOST, /* the tables, or a return address of 0, say that
-			   * there is no caller; or the processor recorded
-			   * the calls (REC_F_LBR) */
+			   * there is no caller, or a thread begins there; or
+			   * the processor recorded the calls (REC_F_LBR) */
 	UNWIND_TRUNCATED, /* it continues beyond the end of the dump */
 	UNWIND_NO_MAP,	  /* the next address is in no executable mapping; it is
 			   * left out unless it is the sampled one */
@@ -30,6 +30,8 @@ enum unwind_end {
 	UNWIND_BAD,	  /* the tables contradict the dump */
 	UNWIND_HIT,	  /* not unwound: the sampled address, as the callchain
 			   * lacks this half (REC_F_HIT) */
+	UNWIND_EMPTY,	  /* no byte could be dumped: most often, execve() has
+			   * left the old stack and not begun the new one */
 	UNWIND_N,
 };
 

@@ -41,7 +41,8 @@ WORDS_FUNCTION(
 	[UNWIND_NO_FILE] = "no_file", [UNWIND_NO_TABLE] = "no_table",
 	[UNWIND_FOREIGN] = "foreign_stack", [UNWIND_COMPLEX] = "complex",
 	[UNWIND_LOOP] = "loop", [UNWIND_LIMIT] = "limit",
-	[UNWIND_BAD] = "contradiction", [UNWIND_HIT] = "hit_only");
+	[UNWIND_BAD] = "contradiction", [UNWIND_HIT] = "hit_only",
+	[UNWIND_EMPTY] = "empty_dump");
 
 WORDS_FUNCTION(gap_verdict_name,
 	       unsigned int, [GAP_LOST] = "lost", [GAP_UNCOUNTED] = "uncounted",

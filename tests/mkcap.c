@@ -8,7 +8,7 @@
  *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono]
  *         [period=N]
  *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [ino=] [maj=]
- *        [min=] [gen=] [time=] [cpu=]
+ *        [min=] [gen=] [time=] [cpu=] [last: perf listed no further one]
  *   comm pid= tid= name= [exec] [time=] [cpu=]
  *   fork|exit pid= tid= ppid= ptid= time= cpu=
  *   sample [event=NAME] pid= tid= cpu= time= [ip=] [k=A,..] [u=A,..]
@@ -247,8 +247,9 @@ static void add_mmap(const struct line *l)
 {
 	struct pb *b = &cap.data;
 	const char *id = mktext_find(l, "id"), *path = mktext_need(l, "path");
-	mkcap_rec(PR_MMAP2,
-		  (mktext_find(l, "kernel") ? 1 : 2) | (id ? 1 << 14 : 0));
+	mkcap_rec(PR_MMAP2, (mktext_find(l, "kernel") ? 1 : 2) |
+				    (mktext_find(l, "last") ? 1 << 12 : 0) |
+				    (id ? 1 << 14 : 0));
 	mktext_put32(b, l, "pid", (uint64_t)-1);
 	mktext_put32(b, l, "tid", mktext_number(l, "pid", 0));
 	mktext_put64(b, l, "start", 0);

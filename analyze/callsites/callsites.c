@@ -230,6 +230,50 @@ void callsites_without_files(struct pass *p)
 			callsites_check_frame(p, i);
 }
 
+int callsites_check_made(struct pass *p, struct err *err)
+{
+	uint32_t *first = mem_new(p->code->n_image, sizeof(*first));
+	uint32_t *next = mem_new(p->code->n_frame, sizeof(*next));
+	struct rows *r = rows_of(maker_read(p->mk, err), "merge_jit_code", err);
+
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		const struct frame *f = bare_code_frame(p->code, i);
+
+		if (p->code->image[f->image].img.kind != IMAGE_JIT ||
+		    !is_asked(p, i) ||
+		    f->flags & (FRAME_UNCERTAIN | FRAME_PARTIAL |
+				FRAME_DERIVED | FRAME_OLD_IMAGE))
+			continue;
+		next[i] = first[f->image];
+		first[f->image] = i;
+	}
+	while (rows_step(r)) {
+		const int64_t image = rows_int(r, MERGE_JIT_CODE_IMAGE);
+		const struct value v = rows_value(r, MERGE_JIT_CODE_BYTES);
+		const struct made_code code = {
+			.machine =
+				(uint16_t)rows_int(r, MERGE_JIT_CODE_MACHINE),
+			.bytes = (const unsigned char *)v.text,
+			.n = v.kind == VALUE_BLOB ? v.len : 0,
+		};
+
+		if (!code.n || image < 1 || (uint64_t)image >= p->code->n_image)
+			continue;
+		for (uint32_t i = first[image]; i; i = next[i]) {
+			struct spot *s = &p->spot[i];
+
+			if (s->leaf)
+				s->open = callsite_made_sets_fp(&code, s->off)
+						  ? JUDGED_NONE
+						  : JUDGED_NO_TABLE;
+			if (s->returns && callsite_made_calls(&code, s->off))
+				s->site.kind = CALLSITE_INDIRECT;
+		}
+	}
+	free_all(first, next);
+	return rows_end(r, err);
+}
+
 /* Stores the hash of the section, to detect later changes of the file. */
 static int callsites_store_section(struct pass *p, struct place *pl,
 				   uint32_t image, struct err *err)
@@ -838,7 +882,8 @@ int callsites_check(struct maker *mk, const struct frames *fr,
 	if (store_callsites_begin(mk, err) || callsites_load(&p, err) ||
 	    (sy &&
 	     (callsites_check_frames(&p, sy, err) ||
-	      callsites_drop_others(&p, err) || callsites_put_frames(&p, err))))
+	      callsites_check_made(&p, err) || callsites_drop_others(&p, err) ||
+	      callsites_put_frames(&p, err))))
 		goto out;
 	if (sy)
 		callsites_find_ends(&p);

@@ -16,6 +16,8 @@ int callsites_judge_again(struct maker *mk, struct err *err)
 	if (callsites_load(&p, err))
 		goto out;
 	callsites_without_files(&p);
+	if (callsites_check_made(&p, err))
+		goto out;
 	r = rows_of(maker_read(mk, err), "again_others", err);
 	while (rows_step(r)) {
 		int64_t image = rows_int(r, AGAIN_OTHERS_IMAGE);

@@ -105,6 +105,12 @@ int callsites_load(struct pass *p, struct err *err);
 void callsites_release(struct pass *p);
 /* Sets what is known of each frame of a user stack without its file. */
 void callsites_without_files(struct pass *p);
+/* Looks frames of code that a process made up in its bytes, where these were
+ * recorded: whether a return address is behind a call, though not where that
+ * leads to, as calls are patched; and whether the innermost function has set
+ * its frame pointer. What is not so proves nothing. Returns 0, or -1 and *err.
+ */
+int callsites_check_made(struct pass *p, struct err *err);
 /* Returns whether the call before the return address of `frame` is of the
  * function of `inner`. */
 enum callsite_link callsites_link(struct pass *p, uint32_t inner,

@@ -53,6 +53,7 @@ struct check_limit {
 /* The result of check_breaks: how much is broken. */
 struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
+	int64_t unlisted; /* processes whose mappings were not all listed */
 	int64_t vanished; /* stays in the kernel, counted as lost */
 	/* Not provable: counters missing beside another session; findings that
 	 * clocks may explain; chains whose samples are missing unless another

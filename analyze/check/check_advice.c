@@ -8,6 +8,7 @@
 struct advice_facts {
 	int64_t lost, overwritten, throttled, aux, silent;
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
+	int64_t chains; /* unexplained ones */
 	int64_t uncounted, late, places;
 	int64_t sampled;
 	int64_t perf, ftrace, ftext, ctf; /* captures */
@@ -61,7 +62,7 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 		{ "requests", "stripped", &f->stripped },
 		{ "requests", "unexplained", &f->unexplained },
 		{ "chains", "unjoinable", &f->unjoinable },
-		{ "chains", "unexplained", &f->unexplained },
+		{ "chains", "unexplained", &f->chains },
 		{ "cookies", "missing_uncounted", &f->uncounted },
 		{ "damage", "places", &f->places },
 		{ "sampled", "recorded", &f->sampled },
@@ -113,6 +114,9 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		  "the kernel throttled an event: a lower rate (-F)" },
 		{ f.aux && f.perf,
 		  "AUX data was cut: a larger AUX buffer, -m ,16M" },
+		{ c->breaks.unlisted,
+		  "perf record --proc-map-timeout 10000 gives perf 10 s to read "
+		  "the mappings of a process" },
 		{ f.exit_per_task && f.perf,
 		  "record all CPUs (-a): a session of one task ends with it, "
 		  "before its last stack is written" },
@@ -122,7 +126,10 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		{ f.stripped && f.perf,
 		  "check the original file: perf inject removes the deferred "
 		  "stacks" },
-		{ f.uncounted || f.unexplained,
+		{ f.chains && f.perf,
+		  "give all files of perf record --switch-output together: the "
+		  "sample of a chain may be in the one before" },
+		{ f.uncounted || f.unexplained || f.chains,
 		  "something vanished without being counted: --verbose says "
 		  "where" },
 		{ f.late && f.perf,

@@ -41,7 +41,7 @@ static void judge_gaps(struct check *c)
 static int judge_read(struct check *c, struct err *err)
 {
 	struct check_breaks *b = &c->breaks;
-	struct check_row broken, requests, gaps, unjudged;
+	struct check_row broken, requests, gaps, unjudged, unlisted;
 	int64_t damaged = 0;
 
 	if (check_open(c, "breaks", &broken, err) < 0 ||
@@ -49,7 +49,8 @@ static int judge_read(struct check *c, struct err *err)
 	    check_open(c, "requests", &requests, err) < 0 ||
 	    check_sum(c, "damage", "places", &damaged, err) ||
 	    check_open(c, "gaps", &gaps, err) < 0 ||
-	    check_open(c, "not_followed", &unjudged, err) < 0)
+	    check_open(c, "not_followed", &unjudged, err) < 0 ||
+	    check_open(c, "unlisted", &unlisted, err) < 0)
 		return -1;
 	if (check_next(&broken)) {
 		b->requests = check_count(&broken, "requests");
@@ -79,6 +80,7 @@ static int judge_read(struct check *c, struct err *err)
 		b->gaps_lost = check_count(&gaps, "losses");
 	}
 	b->unjudged = unjudged.n;
+	b->unlisted = unlisted.n;
 	c->trust = trust_read(c->db, c->filter, err);
 	return c->trust ? 0 : -1;
 }
@@ -108,7 +110,8 @@ int check_judge(struct check *c, struct err *err)
 	b->loss = !judge_is_within(&c->max_loss, lost, lost + b->records);
 	/* The number is unknown, so only a limit of 100 % is certain to cover
 	 * it. */
-	if (b->lost_unknown && !(c->max_loss.percent && c->max_loss.n >= ALL))
+	if ((b->lost_unknown || b->unlisted) &&
+	    !(c->max_loss.percent && c->max_loss.n >= ALL))
 		b->loss = true;
 	b->unjoined = !judge_is_within(&c->max_unjoined,
 				       b->requests + b->chains, b->all_stacks);
@@ -118,8 +121,9 @@ int check_judge(struct check *c, struct err *err)
 				 c->min_whole.n);
 	b->bad = b->loss || b->unjoined || b->few_whole || b->gaps ||
 		 b->out_of_order > 0 || b->findings > 0;
-	b->tolerated = !b->bad && (lost || b->lost_unknown || b->requests ||
-				   b->chains || (c->limits_gaps && b->touched));
+	b->tolerated = !b->bad &&
+		       (lost || b->lost_unknown || b->unlisted || b->requests ||
+			b->chains || (c->limits_gaps && b->touched));
 	return 0;
 }
 

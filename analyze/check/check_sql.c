@@ -73,6 +73,8 @@ const struct check_query check_queries[] = {
 	{ "losses",
 	  "what was not recorded, by kind; counts 1: adds to the records lost",
 	  false, CHECK_ALWAYS, CHECK_RING },
+	{ "unlisted", "processes whose mappings are not all known, and why",
+	  false, CHECK_ALWAYS, CHECK_WHOLE },
 	{ "lost_by_cpu", "records lost by CPU", false, CHECK_ALWAYS,
 	  CHECK_RING },
 	{ "lost_in_time", "records lost in each fiftieth of the time", false,

@@ -182,6 +182,14 @@ static double cause_excess(const struct diff_rows *d, size_t row)
 	return d->row[row].real * diff_rows_excess_of(d, row, true);
 }
 
+/* Returns whether a test says that a row has more, or less: what the table
+ * marks, and nothing else is a cause. */
+static bool cause_is_proved(const struct diff_rows *d, size_t row, int sign)
+{
+	return d->place[1][row].change == sign ||
+	       d->place[0][row].change == sign;
+}
+
 /* Returns the largest change in a direction. */
 static double cause_largest(const struct diff_rows *d, int sign)
 {
@@ -191,8 +199,7 @@ static double cause_largest(const struct diff_rows *d, int sign)
 		double v = sign * cause_excess(d, i);
 
 		if (cause_may_be(d, i) && v > most &&
-		    (d->place[1][i].change == sign ||
-		     d->place[0][i].change == sign))
+		    cause_is_proved(d, i, sign))
 			most = v;
 	}
 	return most;
@@ -252,11 +259,9 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 	for (uint32_t i = 0; i < d->n; i++) {
 		double v = sign * cause_excess(d, i);
 
-		if (!cause_may_be(d, i) || v < MOST * most)
-			continue;
-		if (of == REPORT_NONE ? d->place[1][i].change != sign &&
-						d->place[0][i].change != sign
-				      : !cause_is_caller(d, of, i))
+		if (!cause_may_be(d, i) || v < MOST * most ||
+		    !cause_is_proved(d, i, sign) ||
+		    (of != REPORT_NONE && !cause_is_caller(d, of, i)))
 			continue;
 		if (best == REPORT_NONE || cause_is_inner(d, sign, i, best))
 			best = i;
@@ -343,8 +348,8 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 	return d->row[row].real >= REAL;
 }
 
-/* Returns the function in `row` that has most of its change, if nothing is left
- * of that without it, be it proved by itself or not; else `row`. */
+/* Returns the function in `row` that has most of its change and is proved to
+ * have it, if nothing is left of that without it; else `row`. */
 static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
 {
 	const uint64_t *of[2] = { d->row[row].weight[0],
@@ -357,7 +362,8 @@ static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
 		const struct cause_stacks *s;
 		double a, b, in;
 
-		if (i == row || !cause_may_be(d, i) || v < INNER * all)
+		if (i == row || !cause_may_be(d, i) || v < INNER * all ||
+		    !cause_is_proved(d, i, sign))
 			continue;
 		s = cause_stacks_of(d, i);
 		in = sign *

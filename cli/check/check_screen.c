@@ -361,7 +361,7 @@ static void put_losses(struct screen *s)
 		const char *what = check_text(&r, "what");
 
 		if (check_int(&r, "counts") || !strcmp(what, "lost") ||
-		    !strcmp(what, "lost_total"))
+		    !strcmp(what, "lost_total") || !strcmp(what, "mappings"))
 			continue;
 		screen_next(s, &n);
 		if (!strcmp(what, "silent")) { /* of who may have paused */
@@ -381,6 +381,13 @@ static void put_losses(struct screen *s)
 	}
 	if (n)
 		lines_put(&s->l, "also");
+	r = screen_rows(s, "unlisted");
+	for (n = 0; n < FINDINGS && check_next(&r);) {
+		screen_next(s, &n);
+		lines_clean(&s->l, check_text(&r, "detail"));
+	}
+	if (n)
+		lines_put_styled(&s->l, "mappings", STYLE_YELLOW);
 }
 
 static void put_lost_by_cpu(struct screen *s)

@@ -32,6 +32,9 @@ static void words_add_broken(struct lines *l, const struct check_breaks *b)
 	else if (b->lost_unknown)
 		lines_add(l, "%san unknown number of records lost",
 			  parts++ ? ", " : "");
+	words_add(l, &parts, b->unlisted,
+		  "process not listed with all mappings",
+		  "processes not listed with all mappings");
 	words_add(l, &parts, b->out_of_order, "out of order", "out of order");
 	words_add(l, &parts, b->findings, "finding", "findings");
 }
@@ -58,6 +61,12 @@ static const char *words_of_clean(const struct check *c)
 	if (b->joined + b->refused == b->asked)
 		return "every user stack is there";
 	return "no user stack missing without a harmless reason";
+}
+
+static const char *words_of_losses(const struct check *c)
+{
+	return check_covers(c, CHECK_RING) ? "nothing lost"
+					   : "losses not looked at";
 }
 
 static void words_add_comma(struct lines *l)
@@ -104,7 +113,7 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 	struct trust_counts t = trust_count(c->trust);
 	char are[TRUST_SENTENCE];
 
-	lines_add(l, "nothing lost, but ");
+	lines_add(l, "%s, but ", words_of_losses(c));
 	switch (check_doubt(c)) {
 	case DOUBT_FEW:
 		words_add_whole(c, "only ", l);
@@ -129,7 +138,7 @@ static void words_add_clean(const struct check *c, struct lines *l)
 {
 	struct trust_counts t = trust_count(c->trust);
 
-	lines_add(l, "nothing lost, %s", words_of_clean(c));
+	lines_add(l, "%s, %s", words_of_losses(c), words_of_clean(c));
 	if (t.recorded && t.whole < t.all) {
 		words_add_comma(l);
 		words_add_whole(c, "", l);

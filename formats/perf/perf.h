@@ -156,6 +156,7 @@ static inline bool perf_type_is_simpleperf(uint32_t type)
 #define PM_HYPERVISOR 3
 #define PM_GUEST_KERNEL 4
 #define PM_GUEST_USER 5
+#define PM_BIT12 (1 << 12) /* perf gave up reading /proc/PID/maps here */
 #define PM_BIT13 (1 << 13) /* data map, exec, switch out, made-up fork */
 #define PM_BIT14 (1 << 14) /* preempted, build-id in map */
 #define PM_BIT15 (1 << 15) /* dropped by a filter, build-id with a length */

@@ -79,6 +79,9 @@ static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
 	struct bytes id;
 	uint8_t n;
 
+	/* the bytes are of a mapping before it */
+	if (misc & PM_BIT12)
+		return bytes_skip(b, 24, err);
 	if (!(misc & PM_BIT14) || perf_record_is_device(p, b))
 		return bytes_u32(b, &m->maj, err)
 			       ?: bytes_u32(b, &m->min, err)
@@ -126,6 +129,8 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 		    (bytes_u32(b, &m->prot, err) ||
 		     bytes_u32(b, &m->flags, err)))
 			return -1;
+		if (r->misc & PM_BIT12)
+			rec->flags |= REC_F_MAPS_END;
 	}
 	return perf_record_take_name(b, &m->path, err);
 }

@@ -217,6 +217,9 @@ SELECT what, counts, coalesce(sum(n), 0) AS records, count(*) AS intervals,
 	count(*) - count(n) AS unknown
 FROM loss GROUP BY what, counts ORDER BY counts DESC, what
 
+-- name: check_unlisted
+SELECT detail FROM damage WHERE kind = 'note' AND what = 'mappings' ORDER BY id
+
 -- name: check_lost_by_cpu
 SELECT cpu, sum(n) AS records, count(*) AS intervals
 FROM loss WHERE counts GROUP BY cpu ORDER BY cpu

@@ -108,7 +108,8 @@ SELECT l.id, coalesce(l.cpu, -1) AS cpu, l.t0,
 	l.what = 'silent' AS silent
 FROM loss l
 WHERE l.capture = ?1 AND ?2 AND l.what NOT IN
-	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled')
+	('filtered', 'aux', 'lost_total', 'read_lost', 'hardware', 'throttled',
+	'mappings')
 ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 
 -- name: path_program

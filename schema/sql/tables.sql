@@ -517,7 +517,7 @@ CREATE TABLE loss(
 	capture INTEGER,
 	what TEXT,		-- 'lost', 'lost_end', 'dropped', 'lost_total',
 				-- 'filtered', 'throttled', 'overwritten',
-				-- 'damage', ...
+				-- 'damage', 'mappings', ...
 	counts INTEGER,		-- 1: adds to the number of records lost
 	cpu INTEGER,
 	type INTEGER,		-- event_type.id

@@ -447,7 +447,7 @@ LEFT JOIN word c ON c.kind = 'confidence' AND c.id = h.confidence
 WHERE w.name IN ('sample_lost', 'overwritten', 'unjoinable', 'unexplained')
 UNION ALL
 SELECT 'loss', what, id, capture, t1, coalesce(n || ' records', 'unknown')
-FROM loss WHERE counts OR what IN ('lost', 'overwritten', 'damage')
+FROM loss WHERE counts OR what IN ('lost', 'overwritten', 'damage', 'mappings')
 UNION ALL
 SELECT 'finding', r.name, f.id, f.capture, f.time_ns, r.proves
 FROM internal_finding f JOIN internal_rule r ON r.id = f.rule

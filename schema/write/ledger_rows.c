@@ -42,6 +42,10 @@ static int64_t ledger_row_number(uint64_t n)
 	return (int64_t)(n < NUMBER_MAX ? n : NUMBER_MAX);
 }
 
+static int ledger_put_damage(struct maker *mk, const struct ledger_entry *e,
+			     struct err *err);
+
+/* What a loss has to say is a note. */
 static int ledger_put_loss(struct maker *mk, const struct ledger_entry *e,
 			   struct err *err)
 {
@@ -53,6 +57,8 @@ static int ledger_put_loss(struct maker *mk, const struct ledger_entry *e,
 		if (!type)
 			return -1;
 	}
+	if (e->detail && ledger_put_damage(mk, e, err))
+		return -1;
 	/* so many records cannot be lost: the number is unknown */
 	return PUT_ROW(
 		mk, T_LOSS, err, VALUE_OF(e->id), VALUE_OF(e->capture + 1),
@@ -81,6 +87,7 @@ static int ledger_put_damage(struct maker *mk, const struct ledger_entry *e,
 		[LEDGER_DAMAGE] = "damage",
 		[LEDGER_SKIPPED] = "skipped",
 		[LEDGER_NOTE] = "note",
+		[LEDGER_LOSS] = "note",
 	};
 	bool skipped = e->kind == LEDGER_SKIPPED;
 	char key[64];

@@ -485,7 +485,9 @@ static enum sight counters_see_count(struct per_cpu *pc, uint64_t e,
 }
 
 /* Returns whether a cookie, first seen on its own CPU, was made by that sample.
- * An earlier sample may be lost, unless no loss is as recent as the cookie. */
+ * An earlier sample may be lost, unless no loss is as recent as the cookie. One
+ * that nothing in the capture precedes may be of a stay that began earlier: it
+ * was made for another session, as the cookie is the stay's. */
 static bool is_surely_made(const struct counters *cs,
 			   const struct counters_sight *s,
 			   const struct per_cpu *pc, int32_t made_on)
@@ -493,7 +495,7 @@ static bool is_surely_made(const struct counters *cs,
 	int64_t since = s->since > pc->made ? s->since : pc->made;
 	uint16_t i = s->source;
 
-	if (!s->is_sample || s->cpu != made_on)
+	if (!s->is_sample || s->cpu != made_on || since == TIME_NONE)
 		return false;
 	do {
 		int64_t lost = losses_newest(cs->losses, i, made_on);

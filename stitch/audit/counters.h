@@ -47,8 +47,9 @@ struct counters_sight {
 	uint64_t cookie;
 	int32_t cpu;   /* CPU of the record; -1: unknown */
 	int64_t time;  /* TIME_NONE: unknown */
-	int64_t since; /* when its thread was last seen with another cookie,
-			* after which this one was made; TIME_NONE: unknown */
+	int64_t since; /* when its thread was last seen with another cookie, or
+			* started, after which this one was made; TIME_NONE:
+			* unknown, it may be older than the capture */
 	bool is_sample;
 	bool late; /* newer records were read before */
 };

@@ -444,7 +444,7 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (in->uncertain)
 		return resolve_fixed_frame(rv, &rv->uncertain_user,
 					   IMAGE_UNKNOWN_USER, "[unknown]",
-					   FRAME_UNCERTAIN);
+					   FRAME_UNCERTAIN | FRAME_PARTIAL);
 	return resolve_fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
 				   "[unknown]", 0);
 }

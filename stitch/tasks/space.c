@@ -216,7 +216,7 @@ void space_exec(struct space *sp, int64_t t, const struct space_owner *own)
 {
 	regions_release(&sp->before);
 	sp->before = regions_share(&sp->now);
-	sp->complete = sp->anon_code = false;
+	sp->complete = sp->cut_short = sp->anon_code = false;
 	space_clear(sp, t, own);
 }
 
@@ -245,6 +245,7 @@ void space_copy(struct space *child, struct space *parent, int64_t t, bool rows,
 	size_t n = parent->now.n;
 
 	child->complete = parent->complete;
+	child->cut_short = parent->cut_short;
 	child->anon_code = parent->anon_code;
 	if (n) {
 		regions_release(&child->now);

@@ -20,6 +20,7 @@ struct space {
 	bool complete;	 /* all mappings of code are known: from exec or fork on
 			  * by records, or from a list. Else only some are. A
 			  * change of it alone is not counted below. */
+	bool cut_short;	 /* the recorder's list of them ended early */
 	bool anon_code;	 /* it has anonymous code, which mremap() moves and
 			  * extends without a record (Linux 7.2) */
 	int64_t changed; /* time of the last change */
@@ -43,7 +44,7 @@ struct space_owner {
 /* Returns true if code is mapped where the space says so, and nowhere else. */
 static inline bool space_is_complete(const struct space *sp)
 {
-	return sp->complete && !sp->anon_code;
+	return sp->complete && !sp->anon_code && !sp->cut_short;
 }
 
 /* Maps r from r->t0 on and sets its id. Ignores empty and wrapping regions. */

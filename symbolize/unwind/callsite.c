@@ -9,6 +9,7 @@
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
 #include "symbolize/disasm/call_insn.h"
+#include "symbolize/disasm/frame_code.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
@@ -272,6 +273,26 @@ bool callsite_maps(const struct callsite_file *f, const struct image_part *part,
 }
 
 /* ---- one return address */
+
+bool callsite_made_sets_fp(const struct made_code *c, uint64_t off)
+{
+	return off <= c->n && frame_code_sets(c->machine, c->bytes, off) &&
+	       !frame_code_leaves(c->machine, c->bytes + off, c->n - off);
+}
+
+bool callsite_made_calls(const struct made_code *c, uint64_t off)
+{
+	const size_t before = off < CALL_BEFORE ? off : CALL_BEFORE;
+	uint64_t to;
+
+	if (off > c->n)
+		return false;
+	enum call_kind kind =
+		call_insn_before(c->machine, false, c->bytes + off - before,
+				 before, c->n - off, 0, &to);
+
+	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
+}
 
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out)

@@ -47,6 +47,18 @@ struct callsite {
 void callsite_at(const struct callsite_file *f, uint64_t off,
 		 struct callsite *out);
 
+/* Code that a process made, which is in no file. */
+struct made_code {
+	const unsigned char *bytes;
+	size_t n;
+	uint16_t machine;
+};
+
+/* Returns whether a call is in front of the return address at an offset. */
+bool callsite_made_calls(const struct made_code *c, uint64_t off);
+/* Returns whether the function has set its frame pointer at an offset. */
+bool callsite_made_sets_fp(const struct made_code *c, uint64_t off);
+
 /* Returns whether an unwind table covers the code at an offset. */
 bool callsite_has_table(const struct callsite_file *f, uint64_t off);
 

@@ -47,6 +47,8 @@ static enum unwind_end stack_walk_why_unread(const struct stack_walk *w,
 {
 	uint64_t end = w->low + bytes_left(&w->dump);
 
+	if (end == w->low)
+		return UNWIND_EMPTY;
 	return addr + w->abi->word > end && addr - w->low < STACK_MAX
 		       ? UNWIND_TRUNCATED
 		       : UNWIND_FOREIGN;

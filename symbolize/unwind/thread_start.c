@@ -37,6 +37,9 @@
 static const char *const thread_start_names[] = {
 	/* glibc, musl: what crt1.o calls; musl 1.2 has no tables. */
 	"__libc_start_main", "_start_c", "libc_start_main_stage2", "__clone",
+	/* bionic (libc_init_dynamic.cpp, clone.cpp) and uClibc 0.9.28
+	 * (__uClibc_main.c): each exits with what it has called. */
+	"__libc_init", "__start_thread", "__uClibc_main",
 	/* Go 1.19, runtime/asm_*.s and rt0_*.s: a goroutine, a thread, and the
 	 * first one. */
 	"runtime.goexit", "runtime.goexit.abi0", "runtime.mstart",

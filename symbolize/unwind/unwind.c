@@ -302,12 +302,64 @@ static uint16_t unwind_machine(struct table_unwinder *u,
 	return m ? m->machine : 0;
 }
 
+/* The file is looked into only where a place looks like the one that calls
+ * main(): there are few. */
+static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
+			    uint64_t off)
+{
+	const struct unwind_row *row = unwind_images_row(m, vaddr - 1);
+	unsigned char code[FRAME_CODE_EXIT];
+
+	if (row && unwind_row_kind(row) == ROW_OUTERMOST)
+		return true;
+	size_t n = unwind_images_read_code(m, vaddr, code, sizeof(code));
+
+	if (frame_code_exits(m->machine, code, n))
+		return true;
+	if (!frame_code_hands_on(m->machine, code, n) &&
+	    vaddr - m->entry > UNWIND_ENTRY_MAX)
+		return false;
+	struct callsite_file *f = unwind_images_calls_of(m);
+	bool first = f && thread_start_first(f, off);
+
+	/* there may be more programs than files that can be open */
+	if (f)
+		callsite_settle(f);
+	return first;
+}
+
+static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
+			  uint64_t addr)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+	const uint64_t off = addr - map->start + map->pgoff;
+	bool begins = false;
+	uint64_t vaddr;
+
+	unwind_images_lock(u->modules);
+	struct unwind_image *m = unwind_images_of(u->modules, map->image);
+
+	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
+		struct known_fp *k =
+			&m->set->first[unwind_images_place(m, vaddr)];
+
+		if (k->m != m || k->vaddr != vaddr)
+			*k = (struct known_fp){
+				m, vaddr, unwind_is_first(m, vaddr + 1, off), 0
+			};
+		begins = k->set;
+	}
+	unwind_images_unlock(u->modules);
+	return begins;
+}
+
 static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 			 struct unwind_out *out)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 	struct unwind_in own = *given;
 	const struct unwind_in *in = &own;
+	struct unwind_map map;
 
 	own.machine = unwind_machine(u, given, given->pc);
 	const struct abi *abi = abi_of(own.machine);
@@ -329,6 +381,13 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 	out->end = unwind_walk(u, in, abi, false, out);
 	if (out->end == UNWIND_COMPLEX)
 		out->end = unwind_walk(u, in, abi, true, out);
+	/* musl has no tables, nor needs one where a thread begins */
+	uint64_t last = out->ip[out->n - 1] & in->user_mask;
+
+	if (out->end == UNWIND_NO_TABLE && out->n > 1 &&
+	    in->find(in->arg, last, &map) && !map.code && map.image &&
+	    unwind_begins(uw, &map, last + 1))
+		out->end = UNWIND_OUTERMOST;
 }
 
 /* Returns false if a frame-pointer chain was made up, by code that uses FP for
@@ -487,57 +546,6 @@ static bool unwind_has(struct unwinder *uw, const struct unwind_map *map,
 }
 
 /* ---- where threads begin */
-
-/* The file is looked into only where a place looks like the one that calls
- * main(): there are few. */
-static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
-			    uint64_t off)
-{
-	const struct unwind_row *row = unwind_images_row(m, vaddr - 1);
-	unsigned char code[FRAME_CODE_EXIT];
-
-	if (row && unwind_row_kind(row) == ROW_OUTERMOST)
-		return true;
-	size_t n = unwind_images_read_code(m, vaddr, code, sizeof(code));
-
-	if (frame_code_exits(m->machine, code, n))
-		return true;
-	if (!frame_code_hands_on(m->machine, code, n) &&
-	    vaddr - m->entry > UNWIND_ENTRY_MAX)
-		return false;
-	struct callsite_file *f = unwind_images_calls_of(m);
-	bool first = f && thread_start_first(f, off);
-
-	/* there may be more programs than files that can be open */
-	if (f)
-		callsite_settle(f);
-	return first;
-}
-
-static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
-			  uint64_t addr)
-{
-	struct table_unwinder *u = (struct table_unwinder *)uw;
-	const uint64_t off = addr - map->start + map->pgoff;
-	bool begins = false;
-	uint64_t vaddr;
-
-	unwind_images_lock(u->modules);
-	struct unwind_image *m = unwind_images_of(u->modules, map->image);
-
-	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
-		struct known_fp *k =
-			&m->set->first[unwind_images_place(m, vaddr)];
-
-		if (k->m != m || k->vaddr != vaddr)
-			*k = (struct known_fp){
-				m, vaddr, unwind_is_first(m, vaddr + 1, off), 0
-			};
-		begins = k->set;
-	}
-	unwind_images_unlock(u->modules);
-	return begins;
-}
 
 /* ---- threads */
 

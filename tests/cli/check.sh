@@ -626,3 +626,8 @@ ok and_overflows_no_sum $?
 "$MKCAP" "$work/kept.txt" "$work/kept.data" && COLUMNS=120 "$B" check --verbose "$work/kept.data" >"$work/out" 2>&1 &&
 	! grep -q 'in time' "$work/out"
 ok no_loss_has_no_place_in_time $?
+
+# a chain without a sample: a segment may begin inside a stay
+"$MKCAP" "$root/tests/cases/chain_that_nobody_here_asked_for/capture.txt" "$work/late.data" &&
+	"$B" check --no-symbols "$work/late.data" 2>&1 | tr -s '\n ' ' ' | grep -q 'give all files of perf record --switch-output together'
+ok a_chain_may_be_of_the_file_before $?

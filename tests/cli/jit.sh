@@ -356,6 +356,43 @@ int main(void)
 	return 0;
 }
 END
+# code of a jitdump is what return addresses and innermost frames are checked by:
+# outer calls inner; each has its frame at 4. Of 78 the return address is behind no
+# call, of 79 the innermost function has no frame yet.
+python3 - <<'END'
+import struct
+outer = bytes.fromhex("554889e5e80700000090905dc3909090")
+inner = bytes.fromhex("554889e590905dc3")
+for pid in (78, 79, 80):
+    out = struct.pack("<6I2Q", 0x4A695444, 1, 40, 62, 0, pid, 0, 0)
+    for number, (name, at, code) in enumerate(((b"outer\0", 0x11000, outer), (b"inner\0", 0x11010, inner))):
+        out += struct.pack("<2IQ2I4Q", 0, 56 + len(name) + len(code), 500, pid, pid,
+                           at, at, len(code), number) + name + code
+    open("jit-%d.dump" % pid, "wb").write(out)
+END
+for want in 78/0x11014/0x11005 79/0x11010/0x11009 80/0x11014/0x11009
+do
+	pid=${want%%/*} leaf=${want#*/}
+	cat >made.txt <<-END
+	event cpu-clock mono
+	event dummy:u output
+	comm pid=$pid name=made exec time=100
+	mmap pid=$pid start=0x10000 len=0x10000 pgoff=0x10000 path=//anon time=200
+	sample pid=$pid tid=$pid cpu=0 time=1000 u=${leaf%/*},${leaf#*/}
+	END
+	"$MKCAP" made.txt made.data && "$B" ingest -q -f --jitdump "$pid=jit-$pid.dump" -o made.db made.data 2>err
+	sqlite3 made.db 'SELECT class FROM trust'
+done >got
+cat >want <<'END'
+not judged (generated code)
+not judged (no table)
+not judged (start)
+END
+if diff want got
+then echo "ok recorded_code_is_looked_into"
+else echo "not ok recorded_code_is_looked_into"
+fi
+
 mkdir away
 if [ "$(uname -m)" != x86_64 ] || [ "$(id -u)" != 0 ] ||
 	! cc -O1 -o jitter jitter.c ||

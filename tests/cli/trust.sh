@@ -212,6 +212,24 @@ done >fixes
 ok a_larger_dump_is_asked_for_if_there_is_one "$([ "$(tr -s ' ' <fixes | sed 's, $,,')" = \
 	"cut (truncated_dump)
 cut (truncated_dump) perf record --call-graph dwarf,65528" ]; echo $?)"
+# dumps without a byte, as inside execve: nothing to mend, and not for 'record --again'
+python3 - <<'END'
+import struct
+d = bytearray(open("deep.data", "rb").read())
+at, size = struct.unpack_from("<QQ", d, 40)
+end = at + size
+while at < end:
+    kind, _, size = struct.unpack_from("<IHH", d, at)
+    if kind == 9:  # the dump's size is in front of data_src
+        d[at + size - 16:at + size - 8] = bytes(8)
+    at += size
+open("execve.data", "wb").write(d)
+END
+"$B" ingest -q -f --no-symbols --symfs "$root/tests/captures/symfs" -o execve.db execve.data
+is a_dump_without_a_byte_has_no_remedy 'cut (empty_dump)|' "$(sqlite3 execve.db 'SELECT class, fix FROM trust')"
+"$B" execve.db >out 2>err
+ok and_is_no_short_one "$(sentence out | grep -qF 'all have an empty dump, as inside execve.'; echo $?)"
+
 # as many of 200 that were cut will be whole as of the 300 others, half of which no table proves
 sqlite3 deep-32768.db "UPDATE internal_user_trust SET n = 200;
 	INSERT INTO internal_user_trust (type, judged, n) SELECT type, 'whole', 150 FROM internal_user_trust

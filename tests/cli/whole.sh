@@ -54,6 +54,21 @@ do
 	ok "other_recordings_say_the_same_$name" $status
 done
 
+# a stack dump of a program of musl, which has no tables where its thread begins
+cat >dumped.c <<'END'
+volatile unsigned long x;
+__attribute__((noinline)) static void leaf(void) { for (int i = 0; i < 100000000; i++) x++; }
+int main(void) { leaf(); return x == 1; }
+END
+build dumped musl-gcc -O1 -g -static dumped.c
+if [ -x dumped ] && perf record -q -e cpu-clock:u --call-graph dwarf,4096 -o dumped.data ./dumped >/dev/null 2>&1
+then
+	"$B" check dumped.data 2>err | tr -s '\n ' '  ' | grep -qF 'All user stacks are whole.'
+	ok a_dump_is_whole_where_the_thread_begins_without_tables $?
+else
+	echo "skip a_dump_is_whole_where_the_thread_begins_without_tables: no musl-gcc, or perf may not record"
+fi
+
 # as many frames as the kernel keeps: an inferred caller, which was not recorded, is
 # none of them
 cat >full.S <<'END'

@@ -541,6 +541,7 @@ END_TEST
 START_TEST(a_loss_of_the_other_capture_explains_a_gap)
 {
 	struct all_facts all = across_play(
+		"5 sample 1/1@0; 6 chain 1/1@0;"
 		"10 sample 1/3@0; 11 chain 1/3@0; b: 12 chain 1/3@0; b: 15 lost 0;"
 		"20 sample 1/5@0; 21 chain 1/5@0; 30 sample 1/9@0; 31 chain 1/9@0",
 		true);

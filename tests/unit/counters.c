@@ -303,7 +303,7 @@ static void counters_begin(unsigned int layout)
 	s.info.has_time = true;
 	s.info.system_wide = TRI_YES;
 	s.info.cpus_avail = 8;
-	s.since = TIME_NONE;
+	s.since = 0;
 	s.losses = losses_new();
 	s.cs = counters_new(&s.q, s.losses, layout);
 	counters_source(s.cs, 0, &s.info, 0);

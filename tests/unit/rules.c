@@ -534,8 +534,10 @@ START_TEST(frames_are_uncertain_from_the_loss_on)
 
 	ck_assert_uint_eq(rules_leaf(&all, 1)->flags, 0);
 	ck_assert_uint_eq(rules_leaf(&all, 2)->flags, 0);
-	ck_assert_uint_eq(rules_leaf(&all, 3)->flags, FRAME_UNCERTAIN);
-	ck_assert_uint_eq(rules_leaf(&all, 4)->flags, FRAME_UNCERTAIN);
+	ck_assert_uint_eq(rules_leaf(&all, 3)->flags,
+			  FRAME_UNCERTAIN | FRAME_PARTIAL);
+	ck_assert_uint_eq(rules_leaf(&all, 4)->flags,
+			  FRAME_UNCERTAIN | FRAME_PARTIAL);
 	ck_assert_uint_eq(rules_leaf(&all, 5)->flags, 0);
 	facts_done(&all);
 }

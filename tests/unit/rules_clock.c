@@ -5,6 +5,10 @@
 /* Thread 5 ends on CPU 0, and then seems to run on CPU 1. */
 #define EXIT_AND_HIT                                                           \
 	"10 fork 5 1; 15 map 5 code; 50 exit 5 cpu=0; 60 hit 5 code cpu=1"
+/* Thread 9 has had cookie 1 of a CPU, so that its next one is made later, and
+ * not in a stay that began before the capture. */
+#define HAD_1(cpu)                                                             \
+	"2 sample 9/1@" cpu " cpu=" cpu "; 3 chain 9/1@" cpu " cpu=" cpu ";"
 /* Two chains on CPU 0 have counters of CPU 1 that are newer than those of two
  * samples which CPU 1 seems to make 5 us later. */
 #define AHEAD                                                                  \
@@ -25,43 +29,55 @@ static const struct rules_row rules_cpu_rows[] = {
 	},
 	{
 		"a_counter_of_the_exits_cpu_bounds_the_clock_of_the_hit",
-		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		HAD_1("0") "5 sample 9/3@0 cpu=0; 6 chain 9/3@0 cpu=1;" EXIT_AND_HIT,
 		.rule = "after_exit",
 		.since = 50,
 		.time = 60,
 		.n = 1,
 	},
 	{
+		"the_first_cookie_of_a_thread_may_be_older_and_bounds_no_clock",
+		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		.rule = "exit_order",
+	},
+	{
+		"unless_the_thread_is_new",
+		"1 fork 9 1 cpu=0; 5 sample 9/1@0 cpu=0;"
+		"6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		.rule = "after_exit",
+	},
+	{
 		"a_bound_that_is_too_wide_proves_no_hit_after_the_exit",
-		"5 sample 9/1@0 cpu=0; 15 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		HAD_1("0") "5 sample 9/3@0 cpu=0; 15 chain 9/3@0 cpu=1;" EXIT_AND_HIT,
 		.rule = "exit_order",
 	},
 	{
 		"a_bound_on_the_other_clock_proves_no_hit_after_the_exit",
-		"5 sample 9/1@1 cpu=1; 6 chain 9/1@1 cpu=0;" EXIT_AND_HIT,
+		HAD_1("1") "5 sample 9/3@1 cpu=1; 6 chain 9/3@1 cpu=0;" EXIT_AND_HIT,
 		.rule = "exit_order",
 	},
 	{
 		"a_clock_that_is_ahead_does_not_bound_itself",
-		"7 sample 9/1@1 cpu=1; 6 chain 9/3@1 cpu=0;" EXIT_AND_HIT,
+		HAD_1("1") "7 sample 9/3@1 cpu=1; 6 chain 9/5@1 cpu=0;" EXIT_AND_HIT,
 		.rule = "exit_order",
 	},
 	{
 		"a_sample_that_did_not_make_its_counter_bounds_no_clock",
-		"1 sample 9/1@0 cpu=1; 5 sample 9/1@0 cpu=0;"
-		"6 chain 9/1@0 cpu=1;" EXIT_AND_HIT,
+		HAD_1("0") "4 sample 9/3@0 cpu=1; 5 sample 9/3@0 cpu=0;"
+			   "6 chain 9/3@0 cpu=1;" EXIT_AND_HIT,
 		.rule = "exit_order",
 	},
 	{
 		"bounds_add_up_over_a_third_cpu",
-		"5 sample 9/1@0 cpu=0; 7 chain 9/1@0 cpu=2;"
-		"7 sample 8/1@2 cpu=2; 9 chain 8/1@2 cpu=1;" EXIT_AND_HIT,
+		HAD_1("0") "5 sample 9/3@0 cpu=0; 7 chain 9/3@0 cpu=2;"
+			   "4 sample 8/1@2 cpu=2; 5 chain 8/1@2 cpu=2;"
+			   "7 sample 8/3@2 cpu=2; 9 chain 8/3@2 cpu=1;" EXIT_AND_HIT,
 		.rule = "after_exit",
 	},
 	{
 		"another_session_may_have_made_the_counter_of_a_bound",
-		"5 sample 9/1@0 cpu=0; 6 chain 9/1@0 cpu=1;" EXIT_AND_HIT
-		"; 70 chain 20/3@0; 71 chain 20/5@0",
+		HAD_1("0") "5 sample 9/3@0 cpu=0; 6 chain 9/3@0 cpu=1;" EXIT_AND_HIT
+			   "; 70 chain 20/5@0; 71 chain 20/7@0",
 		.rule = "exit_order",
 	},
 	{
