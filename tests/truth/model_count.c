@@ -49,6 +49,32 @@ static bool model_count_is_late(const struct expect *ex, const struct half *h)
 	return false;
 }
 
+/* May the stay in the kernel be older than the capture, and its cookie be made
+ * for another session? Not if the thread was born in it, or had another cookie
+ * before; nor if an older one of that CPU was surely made. */
+static bool model_count_may_be_older(const struct list *l,
+				     const struct expect *ex,
+				     const struct half *h, int32_t cpu)
+{
+	uint32_t life = ex->life[h->item];
+	const struct record *birth =
+		life != NOWHERE && ex->lives[life].first != NOWHERE
+			? l->at[ex->lives[life].first].rec
+			: NULL;
+
+	if (birth && birth->kind == REC_FORK && is_timed(birth) &&
+	    !(birth->flags & REC_F_SYNTH))
+		return false;
+	for (const struct half *o = ex->half; o < h; o++)
+		if (life != NOWHERE && ex->life[o->item] == life &&
+		    o->cookie != h->cookie)
+			return false;
+	for (size_t i = 0; i < n_seen; i++)
+		if (seen[i].cpu == cpu && seen[i].made)
+			return false;
+	return true;
+}
+
 static void model_count_see(const struct list *l, const struct expect *ex,
 			    const struct half *h)
 {
@@ -69,7 +95,8 @@ static void model_count_see(const struct list *l, const struct expect *ex,
 		newest = s->count > max->count;
 	}
 	s->late = !newest && model_count_is_late(ex, h);
-	s->made = r->kind == REC_SAMPLE && newest && !s->elsewhere;
+	s->made = r->kind == REC_SAMPLE && newest && !s->elsewhere &&
+		  !model_count_may_be_older(l, ex, h, s->cpu);
 	n_seen++;
 }
 
