@@ -707,6 +707,9 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 	p->stack[stack].judged = (uint8_t)callsites_judge_end(p, stack, judged);
 	if (judged == JUDGED_FABRICATED)
 		p->stack[stack].image = c.image;
+	else if (p->stack[stack].judged == JUDGED_CALLER)
+		p->stack[stack].image =
+			bare_code_frame(p->code, n->frame)->image;
 	*mem_add(p->found, p->n_found, p->cap_found) = c;
 }
 

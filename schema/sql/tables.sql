@@ -282,8 +282,9 @@ CREATE TABLE internal_judged(
 				-- missing, by its unwind table or by where the
 				-- calls in front of the return addresses lead
 	image INTEGER		-- whose code is the cause: the file in which
-				-- a stack ends early, or before whose caller
-				-- the first frame is that never was; NULL: none
+				-- a stack ends early, whose innermost function
+				-- lacks its caller, or before whose caller the
+				-- first frame is that never was; NULL: none
 );
 
 CREATE TABLE internal_end(

@@ -316,7 +316,11 @@ SELECT s.type, s.mark, s.judged, s.frames, s.class, s.n, h.fix, s.image
 FROM classed s JOIN event_type t ON t.id = s.type
 JOIN recorder r ON r.capture = t.capture
 LEFT JOIN remedy h ON h.class = s.class AND h."when" IN ('any', r.name,
-	CASE WHEN NOT s.dumps THEN 'no_dumps'
+	CASE WHEN NOT s.dumps AND s.class = 'caller missing' AND EXISTS(
+			SELECT 1 FROM internal_frame_share y
+			WHERE y.image = s.image AND y.framed * 10 <= y.functions)
+			THEN 'bare'
+		WHEN NOT s.dumps THEN 'no_dumps'
 		WHEN s.frames IS NOT 1 THEN 'dumps' END,
 	CASE WHEN s.dumps AND NOT EXISTS (SELECT 1 FROM meta m
 		WHERE m.capture = t.capture AND m.key = 'dump_bytes'

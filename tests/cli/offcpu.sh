@@ -269,7 +269,7 @@ grep -q 'lack the innermost caller' "$work/text" && {
 	"$B" "$work/chain.db"
 	"$B" page "$work/chain.db"
 } >"$work/all" 2>&1 && ! grep -q 'call-graph dwarf' "$work/all" &&
-	grep -q 'Building with -mno-omit-leaf-frame-pointer may mend' "$work/text"
+	grep -q 'Building with -fno-omit-frame-pointer may mend' "$work/text"
 ok no_dump_of_each_switch_is_advised $?
 
 # a timer wakes a thread from within another one
