@@ -1,0 +1,52 @@
+#!/bin/sh
+# inputs.sh - what recorders put into files, and what is read of it: long texts, padding, strings, rings, other programs' texts.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/inputs.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+export XDG_CACHE_HOME="$work/cache"
+in=$root/tests/captures/inputs
+cd "$work" || exit 2
+
+# ---- texts are printed whole, however long
+python3 -c 'print("# tracer: nop\n#\n# entries-in-buffer/entries-written: 4/4   #P:1\n#")
+for i, s in enumerate(("x" * 4090, "x" * 4096, "\1" * 27000, "x" * 36000)):
+    print(f"   prog-12      [000] ....   12.00010{i}: tracing_mark_write: {s} END{i}")' >long.txt
+"$B" script -F trace long.txt | awk '{ print length($0), $NF }' >out
+is "script prints all of a text" "4095 END0
+4101 END1
+108005 END2
+36005 END3" "$(sed 's/^ *//' out)"
+is "and its JSON" "4095 4101 108005 36005" \
+	"$("$B" script --json long.txt | python3 -c 'import json, sys
+print(*(len(json.loads(l)["trace"]) for l in sys.stdin))')"
+
+# ---- perf.data of old versions
+unzstd -qf "$in/buildids.data.zst" -o old.data && unzstd -qf "$in/v1.data.zst" -o v1.data
+"$B" ingest -q --no-symbols -o old.db old.data 2>err
+is "build-ids padded by 64 bytes" "0|$(perf buildid-list -i old.data | wc -l)" \
+	"$?|$(one old.db "SELECT count(*) FROM image WHERE build_id IS NOT NULL")"
+"$B" ingest -q --no-symbols -o v1.db v1.data 2>err
+is "a file of before PERFILE2" "0|1032" "$?|$(one v1.db 'SELECT count(*) FROM event')"
+for order in "" -b
+do
+	# shellcheck disable=SC2086 # none, or one
+	"$MKCAP" $order "$root/tests/cases/chain_after_its_sample/capture.txt" new.data &&
+		(printf PERFFILE && tail -c +9 new.data) >was.data
+	"$B" script new.data >a 2>/dev/null && "$B" script was.data >b 2>/dev/null
+	[ -s a ] && cmp -s a b
+	ok "whose byte order is that of its size $order" $?
+done
+
+# ---- what the kernel reserves and could not read
+tar -xJf "$in/synth.tar.xz" && "$B" ingest -q --no-symbols -o synth.db pages 2>err
+is "a string that ends a synthetic event takes 256 bytes" "0|clean|62" \
+	"$?|$("$B" check synth.db | grep -o clean)|$(one synth.db "SELECT events FROM event_type WHERE name LIKE '%lat2'")"
+unzstd -qf "$in/fault.data.zst" -o fault.data
+"$B" ingest -q --no-symbols --fields all -o fault.db fault.data
+for f in fault.data fault.db
+do
+	is "a string that could not be read is no empty one: $f" '9 1' "$("$B" script -F trace $f |
+		awk '/ n=\(fault\) v=0 / { n++ } / s="" n=\(fault\)/ { s++ } END { print n, s }')"
+done
+is "and NULL in its column" "9|1" \
+	"$(one fault.db "SELECT sum(n IS NULL) || '|' || sum(s = '') FROM ev_myp_f")"
