@@ -27,8 +27,6 @@ static const struct {
 	  "give the perf.data that simpleperf recorded" },
 	{ "{\"traceEvents\"", 14, REFUSE_JSON, REFUSE_JSON_HINT },
 	{ "[{\"", 3, REFUSE_JSON, REFUSE_JSON_HINT },
-	{ "PERFFILE", 8, "this is a perf.data file of version 1 (before 2009)",
-	  "record it again with a newer perf" },
 	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
 	  "give it by name: it cannot be read from a pipe" },
 	{ "\xc1\x1f\xfc\xc1", 4, "this is a stream file of a CTF trace",

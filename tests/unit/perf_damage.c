@@ -49,7 +49,7 @@ START_TEST(things_given_by_mistake_are_named)
 	perf_damage_refused("SQLite format 3\0and more", 24,
 			    "already a database");
 	perf_damage_refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
-	perf_damage_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "version 1");
+	perf_damage_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "header");
 	perf_damage_refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38,
 			    "perf script");
 	perf_damage_refused("all work and no play", 20, "text");
