@@ -50,3 +50,19 @@ do
 done
 is "and NULL in its column" "9|1" \
 	"$(one fault.db "SELECT sum(n IS NULL) || '|' || sum(s = '') FROM ev_myp_f")"
+
+# ---- a ring of LTTng files: 14 packets of CPU 0 are gone, while CPU 1 was idle
+tar -xJf "$in/lttng-ring.tar.xz" && "$B" ingest -q --no-symbols -o ring.db session
+"$B" check ring.db >out
+is "a ring of LTTng's files is not clean" "4 1 1" \
+	"$? $(grep -c 'broken: an unknown number' out) $(grep -c 'overwritten 1 time' out)"
+says "what to do is of rings" "--tracefile-count" out
+! grep -q 'subbuf-size' out
+ok "and not of sub-buffers" $?
+is "it says how much, and from when to when" "0|2234.984231|2235.140650|14 packets of 1 stream" \
+	"$(one ring.db "SELECT printf('%d|%.6f|%.6f', l.cpu, l.t0 / 1e9, l.t1 / 1e9) FROM loss l WHERE what = 'overwritten'")|$(
+	"$B" info ring.db | grep -o '14 packets of 1 stream ' | sed 's/ $//')"
+# a chunk begins with the rotation on each CPU
+rm session/ust/uid/0/64-bit/ch_1_* session/ust/uid/0/64-bit/index/ch_1_*
+"$B" check --no-symbols session >out
+is "without another stream it may be a chunk" 0 $?
