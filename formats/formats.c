@@ -10,6 +10,7 @@
 #include "formats/ftrace/sync.h"
 #include "formats/input.h"
 #include "formats/perf/perf.h"
+#include "formats/ptext/ptext.h"
 #include "formats/reader/refuse.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -17,7 +18,7 @@
 #include "stitch/base/mem.h"
 
 const struct source_ops *const formats[] = {
-	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, NULL,
+	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, &ptext_ops, NULL,
 };
 
 static const struct source_ops *formats_probe(const char *path,

@@ -114,23 +114,6 @@ static const char *refuse_special(const char *s, size_t n)
 	return NULL;
 }
 
-/* perf script prints "comm  pid/tid [cpu] time: event:" and then addresses. */
-static bool refuse_is_script(const char *s, size_t n)
-{
-	size_t text = 0;
-
-	for (size_t i = 0; i < n; i++)
-		text += isprint((unsigned char)s[i]) ||
-			isspace((unsigned char)s[i]);
-	if (!n || text < n)
-		return false;
-	for (size_t i = 1; i + 1 < n; i++)
-		if (s[i] == ':' && s[i + 1] == ' ' &&
-		    isdigit((unsigned char)s[i - 1]))
-			return true;
-	return false;
-}
-
 static bool refuse_is_text(const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -155,11 +138,6 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	if (n < 16)
 		return err_set(err, ERR_FORMAT, "%s: %zu bytes are %s, %s",
 			       path, n, n ? "too few" : "an empty file", needs);
-	if (refuse_is_script(head, n))
-		return err_set(err, ERR_FORMAT,
-			       "%s: this is text, as 'perf script' prints it; "
-			       "record again, or ask for the perf.data",
-			       path);
 	return err_set(err, ERR_FORMAT, "%s: this is %s, %s", path,
 		       refuse_is_text(head, n) ? "a text file" : "unknown data",
 		       needs);

@@ -66,3 +66,48 @@ is "it says how much, and from when to when" "0|2234.984231|2235.140650|14 packe
 rm session/ust/uid/0/64-bit/ch_1_* session/ust/uid/0/64-bit/index/ch_1_*
 "$B" check --no-symbols session >out
 is "without another stream it may be a chunk" 0 $?
+
+# ---- texts of perf script: the stacks of our own reading of the same file
+stacks() {	# stacks DB: with their weights, sorted
+	"$B" export --format folded "$1" 2>>err | sort
+}
+for name in dlchurn after lines-gcc hits-fp perthread
+do
+	f=$(ls "$root/tests/captures/$name.data"*)
+	case $f in
+	*.zst) unzstd -qf "$f" -o p.data ;;
+	*) cp "$f" p.data ;;
+	esac
+	perf script -i p.data >p.txt 2>err
+	"$B" ingest -q -f --no-symbols -o text.db p.txt 2>>err &&
+		"$B" ingest -q -f -o data.db p.data 2>>err
+	stacks text.db >a
+	stacks data.db >b
+	[ -s a ] && cmp -s a b
+	ok "the text of $name has its stacks and shares" $?
+done
+"$B" check text.db >out
+is "a text is not clean: it does not say what was lost" "doubtful not" \
+	"$(grep -o doubtful out) $(sed -n 's/^ *lost *\(not\) told$/\1/p' out)"
+
+forms() {	# forms NAME WANTED: of the text on stdin
+	printf '%b' "$(cat)" >form.txt
+	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
+	is "$1" "$2" "$(one form.db "SELECT group_concat(x, ' ') FROM (SELECT coalesce(c.name, '-') || '|' ||
+		coalesce(c.tid, '-') || '|' || coalesce(e.cpu, '-') || '|' || coalesce(e.time_ns, '-') || '|' ||
+		e.weight || '|' || t.name AS x FROM event e JOIN event_type t ON t.id = e.type
+		LEFT JOIN (SELECT c.id, c.name, t.tid FROM comm c JOIN thread t ON t.id = c.thread) c
+		ON c.id = e.comm ORDER BY e.id)" | tr -d '"')|$(stacks form.db | tr '\n' ' ' | sed 's/ $//')"
+}
+forms "perf 3.x: no period, no offset" 'swapper|0|0|1234567890000|1|cycles|swapper;start_kernel_[k];f_[k] 1' <<'E2'
+swapper     0 [000]  1234.567890: cycles: \n\tffffffff8104f45a f ([kernel.kallsyms])\n\tffffffff8104f45b start_kernel ([kernel.kallsyms])\n\n
+E2
+forms "a name with blanks and a colon, pid and tid" 'tmux: server|8|1|2000000001|77|cycles:u|tmux: server;main;f(int) 77' <<'E2'
+tmux: server     7/8     [001]     2.000000001:         77 cycles:u: \n\t            12ab f(int)+0x1b (/usr/bin/tmux (deleted))\n\t            12ac main+0x2 (/usr/bin/tmux (deleted))\n\n
+E2
+forms "neither time nor CPU" 'a b|9|-|-|1|cycles|a b;main;g;f 1' <<'E2'
+a b     9 cycles: \n\t  12 f (inlined)\n\t  12 g+0x1 (/x)\n  g.c:12\n\t  13 main+0x2 (/x)\n\n
+E2
+printf 'main;foo;bar 10\nmain;foo 5\nmain;idle_[k] 3\n' >f.folded
+"$B" report --format csv f.folded 2>err >out
+is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0 { printf "%s%s %.2f", s, $7, $1; s = " " }' out | tr -d '"')"

@@ -50,8 +50,6 @@ START_TEST(things_given_by_mistake_are_named)
 			    "already a database");
 	perf_damage_refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
 	perf_damage_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "header");
-	perf_damage_refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38,
-			    "perf script");
 	perf_damage_refused("all work and no play", 20, "text");
 	perf_damage_refused("\1\2\3\4\5\6\7\0\1\2\3\4\5\6\7\0", 16,
 			    "unknown data");
