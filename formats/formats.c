@@ -57,6 +57,12 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 
 	if (n < 0)
 		goto out;
+	const char *foreign = formats_foreign(head, (size_t)n);
+
+	if (foreign) {
+		err_set(err, ERR_FORMAT, "%s: %s", path, foreign);
+		goto out;
+	}
 	ops = formats_probe(path, head, (size_t)n);
 	LOG(LOG_INGEST, "%s: format %s", path, ops ? ops->name : "unknown");
 	if (ops)

@@ -13,7 +13,7 @@
 enum ptext_surety {
 	PTEXT_THREAD, /* a thread, and something behind it */
 	PTEXT_MOMENT, /* a CPU or a time */
-	PTEXT_ANY,
+	PTEXT_ANY,    /* an event, or a thread alone */
 };
 
 static bool ptext_ends(struct scan s)
@@ -128,12 +128,12 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 				      : h->event.n || (thread && !s.n);
 }
 
-bool ptext_take_head(struct scan s, struct ptext_head *out)
+bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 {
 	if (s.n && s.p[s.n - 1] == '\r')
 		s.n--;
 	scan_blanks(&s);
-	for (int sure = PTEXT_THREAD; sure <= PTEXT_ANY; sure++)
+	for (int sure = PTEXT_THREAD; sure < PTEXT_ANY + chain; sure++)
 		for (struct scan t = s; t.n; scan_blanks(&t)) {
 			out->comm = scan_head(s, s.n - t.n);
 			scan_trim(&out->comm);

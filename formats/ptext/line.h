@@ -25,7 +25,8 @@ struct ptext_frame {
 	bool inlined; /* the path is that of the next frame that is not */
 };
 
-bool ptext_take_head(struct scan s, struct ptext_head *out);
+/* chain: a frame follows, so that a thread or an event is enough. */
+bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out);
 bool ptext_take_frame(struct scan s, struct ptext_frame *out);
 /* Takes what follows the address apart. */
 void ptext_take_place(struct ptext_frame *f);

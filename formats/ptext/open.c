@@ -81,6 +81,11 @@ static struct ptext *ptext_of(struct source *src)
 
 /* ---- which text it is */
 
+static bool ptext_is_indented(struct scan s)
+{
+	return s.n && *s.p == '\t';
+}
+
 /* Returns how many of the first lines are heads of samples, or folded stacks;
  * 0 if more are something else. Skips a last line without a line feed. */
 static unsigned int ptext_look(struct scan s, bool folded)
@@ -104,7 +109,7 @@ static unsigned int ptext_look(struct scan s, bool folded)
 		if (!line.n || *line.p == '#')
 			continue;
 		if (folded ? ptext_take_folded(line, &stack, &n)
-			   : ptext_take_head(line, &h)) {
+			   : ptext_take_head(line, ptext_is_indented(s), &h)) {
 			joined |=
 				folded && scan_find_char(stack, ';') < stack.n;
 			is++;
@@ -181,11 +186,11 @@ SAME_FUNCTION(ptext_place_same, struct ptext, place[id], struct ptext_place,
 static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 			       uint32_t outer)
 {
-	struct ptext_place new = { .said = said.p,
-				   .n = said.n,
-				   .outer = outer };
+	struct ptext_place made = { .said = said.p,
+				    .n = said.n,
+				    .outer = outer };
 	const uint64_t hash = hash_bytes(said.p, said.n, outer);
-	uint32_t id = table_find(&p->places, hash, ptext_place_same, p, &new);
+	uint32_t id = table_find(&p->places, hash, ptext_place_same, p, &made);
 
 	if (id != TABLE_NONE)
 		return id + 1;
@@ -196,12 +201,12 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 		f.symbol = said;
 		if (said.n > 4 &&
 		    scan_starts(scan_tail(said, said.n - 4), "_[")) {
-			new.kernel = said.p[said.n - 2] == 'k';
+			made.kernel = said.p[said.n - 2] == 'k';
 			f.symbol.n -= 4;
 		}
 	} else {
 		ptext_take_place(&f);
-		new.kernel = ptext_is_kernel(f.path);
+		made.kernel = ptext_is_kernel(f.path);
 	}
 	is.off = f.off;
 	if (f.symbol.n)
@@ -213,19 +218,20 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 	/* of a function without a name the file is known, as elsewhere */
 	if (is.path && scan_is(f.symbol, "[unknown]")) {
 		const char *base = path_base(is.path);
-		char *name = arena_take(&p->arena, strlen(base) + 3);
+		const size_t size = strlen(base) + 3;
+		char *name = arena_take(&p->arena, size);
 
-		sprintf(name, *base == '[' ? "%s" : "[%s]", base);
+		snprintf(name, size, *base == '[' ? "%s" : "[%s]", base);
 		is.symbol = name;
 	}
 	if (is.symbol && strcmp(is.symbol, "[unknown]")) {
 		struct place *to = arena_take(&p->arena, sizeof(is));
 
 		*to = is;
-		new.place = to;
+		made.place = to;
 	}
 	id = (uint32_t)p->n_place;
-	*mem_add(p->place, p->n_place, p->cap_place) = new;
+	*mem_add(p->place, p->n_place, p->cap_place) = made;
 	table_add(&p->places, hash, id);
 	return id + 1;
 }
@@ -237,8 +243,9 @@ static bool ptext_goes_on(struct scan line)
 {
 	struct ptext_head h;
 
-	return line.n && (*line.p == '\t' ||
-			  (*line.p == ' ' && !ptext_take_head(line, &h)));
+	return line.n &&
+	       (*line.p == '\t' ||
+		(*line.p == ' ' && !ptext_take_head(line, false, &h)));
 }
 
 /* Adds the frames of a sample, the lines from s on. Returns their number. */
@@ -358,7 +365,7 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	if (p->folded)
 		ptext_take_folded(line, &stack, &weight);
 	else
-		ptext_take_head(line, &h);
+		ptext_take_head(line, ptext_is_indented(s), &h);
 	*rec = (struct record){
 		.kind = ref->handle & HANDLE_COMM ? REC_COMM : REC_SAMPLE,
 		.time = ref->key,
@@ -461,7 +468,7 @@ static void ptext_take_line(struct ptext *p)
 	if (!line.n || *line.p == '#' || scan_is(line, "\r"))
 		return;
 	if (p->folded ? !ptext_take_folded(line, &stack, &n)
-		      : !ptext_take_head(line, &h))
+		      : !ptext_take_head(line, ptext_is_indented(s), &h))
 		why = "a line of unknown form";
 	else if (!thread_id_can_be(h.tid) || !thread_id_can_be(h.pid) ||
 		 h.cpu > CPU_ID_MAX)
@@ -542,8 +549,11 @@ static void ptext_take_info(struct ptext *p)
 		if (!line.n)
 			continue;
 		if (*line.p != '#') {
-			info->has_time = !p->folded &&
-					 ptext_take_head(line, &h) && h.timed;
+			info->has_time =
+				!p->folded &&
+				ptext_take_head(line, ptext_is_indented(s),
+						&h) &&
+				h.timed;
 			return;
 		}
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)

@@ -111,3 +111,34 @@ E2
 printf 'main;foo;bar 10\nmain;foo 5\nmain;idle_[k] 3\n' >f.folded
 "$B" report --format csv f.folded 2>err >out
 is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0 { printf "%s%s %.2f", s, $7, $1; s = " " }' out | tr -d '"')"
+forms "no time, CPU or event" 'x|5|-|-|1|samples|x;g 1' <<'E2'
+x 5 \n\t  13 g+0x2 (/x)\n\n
+E2
+forms "nor a thread" ':-1|-1|-|-|1|cycles|:-1;g 1' <<'E2'
+x cycles: \n\t  13 g+0x2 (/x)\n\n
+E2
+
+# ---- what is not read is named in one line, with what would be
+named() {	# named TEXT WORDS
+	printf "$1" >foreign
+	"$B" info foreign >out 2>&1
+	[ $? = 1 ] && [ "$(wc -l <out)" = 1 ] && grep -qF -- "$2" out
+	ok "named: $2" $?
+}
+named '[    0.000000] Linux version 6.1\n[    1.2] usb: x\n' 'the log of the kernel (dmesg)'
+named '[Sat Nov 28 13:00:01 2026] Linux version 6.1.0 (x)\n' 'the log of the kernel (dmesg)'
+named '12  13:00:01.5 open("/x", O_RDONLY)    = -1 ENOENT (No)\n' 'the output of strace'
+named '\n\020\010\001\022\014abcdefghijkl\n\004\010\002\020\003' 'a trace of Perfetto; '"'traceconv systrace'"
+named '{\n  "traceEvents": [\n{"ph": "X"}]}\n' 'this is JSON'
+named '@[\n  do_sys_open+5\n]: 12\n@n[foo]: 3\n' 'stackcollapse-bpftrace.pl'
+named 'capturing trace... done\nTRACE:\nx\234\001\002\003\004\005\006\007\010' 'record it without -z'
+named 'BZh91AY&SY0000' "'perf archive'"
+printf 'capturing trace... done\nTRACE:\n# tracer: nop\n#\n  a-1  [000] d..2  10.000001: cpu_idle: state=1 cpu_id=0\n' >atrace
+"$B" info atrace >out 2>err
+is "the text of atrace is read" "0 1 0" "$? $(grep -c '^atrace: 1 sample' out) $(wc -c <err)"
+cp f.folded perf.data
+tar -czf capture.tgz perf.data
+"$B" report capture.tgz >out 2>&1
+says "an archive that holds a capture is told what it holds" "but 'perf.data': unpack it" out
+"$B" ingest capture.tgz >out 2>&1
+says "also where a bundle is refused" 'this is an archive; look into it' out
