@@ -142,3 +142,16 @@ tar -czf capture.tgz perf.data
 says "an archive that holds a capture is told what it holds" "but 'perf.data': unpack it" out
 "$B" ingest capture.tgz >out 2>&1
 says "also where a bundle is refused" 'this is an archive; look into it' out
+
+# ---- a text of ftrace without its head: the CPUs are those in it, on a premise
+proved() {	# proved OPTION...: the share that is proved
+	"$B" path "$@" "$in/nohead.txt" 2>>err | sed -n '1s/.*; \([0-9.]* %\) of.*/\1/p'
+}
+is "without its head a text proves on a premise" "76.74 %" "$(proved)"
+rests() {
+	"$B" path --premises "$@" "$in/nohead.txt" 2>>err | tr '\n' ' ' | grep -c 'no CPUs ran but those in the text'
+}
+is "which --cpus takes away" "76.74 % 0 1" "$(proved --cpus 2) $(rests --cpus 2) $(rests)"
+is "or proves wrong: others hide everything" "0.00 %" "$(proved --cpus 4)"
+"$B" path --cpus 8193 "$in/nohead.txt" >out 2>&1
+is "more than a kernel has are refused" "2 1" "$? $(grep -c 'at most 8192' out)"
