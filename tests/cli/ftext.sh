@@ -307,7 +307,7 @@ is "without them it may have been an interrupt" "1000400000 2 unknown consistent
 # trace_pipe has no header
 sed '/^#/d' kernel.txt >pipe.txt
 rests() {	# rests TEXT: on the premise about CPUs?
-	"$B" path --premises --comm one "$1" 2>err | tr '\n' ' ' | grep -c 'no CPUs ran but those in the text'
+	"$B" path --idle --premises --comm one "$1" 2>err | tr '\n' ' ' | grep -c 'no CPUs ran but those in the text'
 }
 is "a text without a header does not tell how many CPUs there were: a premise" 1 "$(rests pipe.txt)"
 is "which one with a header does not need" 0 "$(rests kernel.txt)"

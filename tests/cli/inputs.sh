@@ -155,3 +155,33 @@ is "which --cpus takes away" "76.74 % 0 1" "$(proved --cpus 2) $(rests --cpus 2)
 is "or proves wrong: others hide everything" "0.00 %" "$(proved --cpus 4)"
 "$B" path --cpus 8193 "$in/nohead.txt" >out 2>&1
 is "more than a kernel has are refused" "2 1" "$? $(grep -c 'at most 8192' out)"
+
+# ---- what was written to trace_marker_raw, as the kernel prints it
+mkdir -p raw/events/ftrace/raw_data raw/per_cpu/cpu0
+cat >raw/events/header_page <<'TEXT'
+	field: u64 timestamp;	offset:0;	size:8;	signed:0;
+	field: local_t commit;	offset:8;	size:8;	signed:1;
+	field: int overwrite;	offset:8;	size:1;	signed:1;
+	field: char data;	offset:16;	size:4080;	signed:0;
+TEXT
+cat >raw/events/ftrace/raw_data/format <<'TEXT'
+name: raw_data
+ID: 19
+format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+	field:unsigned int id;	offset:8;	size:4;	signed:0;
+	field:char buf[];	offset:12;	size:0;	signed:0;
+
+print fmt: "id:%04x %08x", REC->id, (int)REC->buf[0]
+TEXT
+python3 -c 'import struct, sys
+data = struct.pack("<HBBii", 19, 0, 0, 77, 0x1a) + b"raw\0b\xff12"
+entry = struct.pack("<I", len(data) // 4 | 5 << 5) + data
+page = struct.pack("<QQ", 1000000000, len(entry)) + entry
+open("raw/per_cpu/cpu0/trace_pipe_raw", "wb").write(page.ljust(4096, b"\0"))'
+is "a raw marker is printed whole" "# 1a buf: 72 61 77 00 62 ff 31 32" \
+	"$("$B" script -F trace raw 2>err | sed 's/^ *//')"
