@@ -185,3 +185,23 @@ page = struct.pack("<QQ", 1000000000, len(entry)) + entry
 open("raw/per_cpu/cpu0/trace_pipe_raw", "wb").write(page.ljust(4096, b"\0"))'
 is "a raw marker is printed whole" "# 1a buf: 72 61 77 00 62 ff 31 32" \
 	"$("$B" script -F trace raw 2>err | sed 's/^ *//')"
+
+# ---- CTF
+mkdir -p ids && cat >ids/metadata <<'TEXT'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+typealias integer { size = 32; align = 8; signed = false; } := u32;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
+stream { id = 0; event.header := struct { u8 id; }; packet.context := struct { u32 content_size; u32 packet_size; }; };
+event { name = "e"; id = 0; stream_id = 0; fields := struct {
+	u8 len; enum : u8 { A = 0, B = 1 } tag; variant <tag> { u32 A; u8 B[len]; } v; u8 end; }; };
+TEXT
+python3 -c 'import struct
+e = b"\0\3\1abc\x63" + b"\0\2\0\x11\x22\x33\x44\x64" + b"\x2a\1"
+n = 8 * (16 + len(e))
+open("ids/stream", "wb").write(struct.pack("<IIII", 0xc1fc1fc1, 0, n, n) + e)'
+"$B" script -F trace ids 2>err | sed 's/^ *//' >out
+is "an array in a variant has its length from outside" 'len = 3, tag = ( "B" : container = 1 ), v = { [ [0] = 97, [1] = 98, [2] = 99 ] }, end = 99
+len = 2, tag = ( "A" : container = 0 ), v = { 1144201745 }, end = 100' "$(cat out)"
+"$B" info --no-symbols ids >out 2>&1
+says "an unknown event of CTF has its number" 'event id 42: the metadata has no event of this id' out
