@@ -108,6 +108,17 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 
 	scan_blanks(&s);
 	h->timed = ptext_take_time(&s, &h->time);
+	if (!h->timed && (thread || moment)) {
+		/* -F misc: the mode, "U" or "Sp" */
+		struct scan t = s;
+
+		scan_skip(&t, scan_token(s).n);
+		if (s.n - t.n <= 3 && scan_blanks(&t) &&
+		    ptext_take_time(&t, &h->time)) {
+			h->timed = true;
+			s = t;
+		}
+	}
 	moment |= h->timed;
 	scan_blanks(&s);
 	ptext_take_period(&s, h);

@@ -114,6 +114,9 @@ is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0
 forms "no time, CPU or event" 'x|5|-|-|1|samples|x;g 1' <<'E2'
 x 5 \n\t  13 g+0x2 (/x)\n\n
 E2
+forms "with the mode (-F misc)" 'x|5|0|1500000000|7|c|x;g 7' <<'E2'
+x 5 [000] U     1.500000:      7 c: \n\t  13 g+0x2 (/x)\n\n
+E2
 forms "nor a thread" ':-1|-1|-|-|1|cycles|:-1;g 1' <<'E2'
 x cycles: \n\t  13 g+0x2 (/x)\n\n
 E2
