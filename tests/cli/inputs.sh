@@ -148,7 +148,7 @@ says "also where a bundle is refused" 'this is an archive; look into it' out
 
 # ---- a text of ftrace without its head: the CPUs are those in it, on a premise
 proved() {	# proved OPTION...: the share that is proved
-	"$B" path "$@" "$in/nohead.txt" 2>>err | sed -n '1s/.*; \([0-9.]* %\) of.*/\1/p'
+	"$B" path "$@" "$in/nohead.txt" 2>>err | sed -n 's/^\([0-9.]* %\) proved.*/\1/p'
 }
 is "without its head a text proves on a premise" "76.74 %" "$(proved)"
 rests() {
