@@ -16,11 +16,11 @@
  * The kernel measures the strings and arrays of a probe before it copies them.
  * Where the copy fails, the entry keeps the bytes that were reserved
  * (kernel/trace/trace_probe_tmpl.h, store_trace_args()); the same holds for
- * strings of system calls (trace_syscalls.c, syscall_get_data()).
+ * strings of system calls (kernel/trace/trace_syscalls.c).
  *
  * Of a synthetic event each string of fixed size takes STR_VAR_LEN_MAX bytes,
- * whatever its size says (trace_events_synth.c, trace_event_raw_event_synth()),
- * which nothing shows of the last one. */
+ * whatever its size says (kernel/trace/trace_events_synth.c), which nothing
+ * shows of the last one. */
 static bool ft_entry_may_be_longer(const struct tp_format *fmt,
 				   const struct tp_field *f)
 {
