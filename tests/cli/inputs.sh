@@ -123,7 +123,7 @@ E2
 
 # ---- what is not read is named in one line, with what would be
 named() {	# named TEXT WORDS
-	printf "$1" >foreign
+	printf '%b' "$1" >foreign
 	"$B" info foreign >out 2>&1
 	[ $? = 1 ] && [ "$(wc -l <out)" = 1 ] && grep -qF -- "$2" out
 	ok "named: $2" $?
@@ -134,7 +134,7 @@ named '12  13:00:01.5 open("/x", O_RDONLY)    = -1 ENOENT (No)\n' 'the output of
 named '\n\020\010\001\022\014abcdefghijkl\n\004\010\002\020\003' 'a trace of Perfetto; '"'traceconv systrace'"
 named '{\n  "traceEvents": [\n{"ph": "X"}]}\n' 'this is JSON'
 named '@[\n  do_sys_open+5\n]: 12\n@n[foo]: 3\n' 'stackcollapse-bpftrace.pl'
-named 'capturing trace... done\nTRACE:\nx\234\001\002\003\004\005\006\007\010' 'record it without -z'
+named 'capturing trace... done\nTRACE:\nx\0234\001\002\003\004\005\006\007\010' 'record it without -z'
 named 'BZh91AY&SY0000' "'perf archive'"
 printf 'capturing trace... done\nTRACE:\n# tracer: nop\n#\n  a-1  [000] d..2  10.000001: cpu_idle: state=1 cpu_id=0\n' >atrace
 "$B" info atrace >out 2>err
