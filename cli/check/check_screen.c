@@ -24,8 +24,7 @@ struct screen {
 	struct check *c;
 	struct lines l;
 	struct err *err;
-	/* user stacks that were asked for: all, with their chain, answered at
-	 * once */
+	/* user stacks asked for: all, with their chain, answered at once */
 	int64_t requests, joined, refused;
 	int64_t advice; /* sentences */
 	bool failed;	/* a statement did: *err says why */
