@@ -5,6 +5,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -14,6 +15,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/shared_library.h"
 #include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 #include "stitch/files/write_all.h"
 
 /* ---- the functions of libarchive
@@ -92,6 +94,7 @@ static int archive_load(struct err *err)
 /* How the name of the checksum of a file ends, which follows the file. */
 #define BUNDLE_SUM ".crc32"
 #define BUNDLE_SUM_LEN 8
+#define BUNDLE_HELD 256 /* bytes of a name in messages */
 
 struct bundle {
 	struct archive *a;
@@ -354,11 +357,29 @@ static int bundle_check_sum(struct archive *a, const char *path, uLong sum,
 		       path);
 }
 
+/* Keeps in `held` the name of what may be a capture, or else of the first file.
+ */
+static void bundle_note_entry(struct archive_entry *e, char held[BUNDLE_HELD])
+{
+	static const char *const captures[] = { "*.data",	  "perf.data*",
+						"*.dat",	  "metadata",
+						"trace_pipe_raw", "*.script",
+						"out.perf" };
+	const char *name = libarchive.entry_pathname(e);
+	const char *base = name ? path_base(name) : "";
+
+	if (name && libarchive.entry_filetype(e) == AE_IFREG &&
+	    (!*held || any_where(ARRAY_SIZE(captures), i,
+				 !fnmatch(captures[i], base, 0))))
+		snprintf(held, BUNDLE_HELD, "%s", name);
+}
+
 /* Finds the entry and copies it. Returns 1, 0 if there is none, or -1. */
 static int bundle_find_entry(struct archive *a, const char *path,
 			     const char *ending, int to, struct err *err)
 {
 	struct archive_entry *e;
+	char held[BUNDLE_HELD] = "";
 	int rc;
 
 	if (libarchive.filter_count(a) > 2)
@@ -377,8 +398,15 @@ static int bundle_find_entry(struct archive *a, const char *path,
 			return -1;
 		if (wanted)
 			return bundle_check_sum(a, path, sum, err) ? -1 : 1;
+		bundle_note_entry(e, held);
 	}
-	return rc == ARCHIVE_EOF ? 0 : bundle_entry_fails(a, path, err);
+	if (rc != ARCHIVE_EOF)
+		return bundle_entry_fails(a, path, err);
+	return *held ? err_set(err, ERR_FORMAT,
+			       "%s: no %s file is in this archive, but '%s': "
+			       "unpack it (tar -xf) and give that",
+			       path, ending, held)
+		     : 0;
 }
 
 int bundle_extract(const char *path, const char *ending, int to,

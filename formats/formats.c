@@ -10,6 +10,7 @@
 #include "formats/ftrace/sync.h"
 #include "formats/input.h"
 #include "formats/perf/perf.h"
+#include "formats/ptext/ptext.h"
 #include "formats/reader/refuse.h"
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
@@ -17,7 +18,7 @@
 #include "stitch/base/mem.h"
 
 const struct source_ops *const formats[] = {
-	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, NULL,
+	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, &ptext_ops, NULL,
 };
 
 static const struct source_ops *formats_probe(const char *path,
@@ -56,6 +57,12 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 
 	if (n < 0)
 		goto out;
+	const char *foreign = formats_foreign(head, (size_t)n);
+
+	if (foreign) {
+		err_set(err, ERR_FORMAT, "%s: %s", path, foreign);
+		goto out;
+	}
 	ops = formats_probe(path, head, (size_t)n);
 	LOG(LOG_INGEST, "%s: format %s", path, ops ? ops->name : "unknown");
 	if (ops)
@@ -73,6 +80,8 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 		src->info.clock = o->clock;
 		src->info.clock_id = clock_id_of(o->clock);
 	}
+	if (src && o && o->cpus && src->info.cpus_online < 0)
+		src->info.cpus_online = o->cpus;
 out:
 	free(head);
 	return src;

@@ -276,7 +276,8 @@ struct record {
 			 * not in the CPU's only ring. */
 			bool has_since;
 			uint64_t since;
-			enum lost_place place; /* of REC_LOST_TOTAL */
+			enum lost_place place; /* of REC_LOST_TOTAL; of REC_LOST
+						* LOST_BEFORE: overwritten */
 		} lost;
 		struct {
 			int32_t other_pid, other_tid; /* -1: unknown */

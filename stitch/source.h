@@ -210,7 +210,9 @@ struct source_opts {
 			      * belong to raw pages; NULL: none */
 	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
 			      * look beside it */
-	bool no_fields;	     /* fields and payloads will not be read */
+	int32_t cpus;	/* that the machine had, of a capture that does not say;
+			 * 0: unknown */
+	bool no_fields; /* fields and payloads will not be read */
 	/* Events that request a stack, "NAME(COOKIE)", and events that deliver
 	 * it, "NAME(COOKIE,ADDRESSES)", separated by spaces; NULL: the format's
 	 * default. */

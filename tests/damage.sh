@@ -173,10 +173,11 @@ edits_by_format() {
 }
 
 find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
+	tests/fuzz/ptext.seeds \
 	-type f \( -name '*.dat' -o \
 	-name '*.data' -o -path '*.data/data' -o -name 'ftext-*.txt' -o \
 	-path '*/ctf-*/metadata' -o -name '*.dump' -o \
-	-path '*/jitdump.seeds/*' \) 2>/dev/null |
+	-path '*/jitdump.seeds/*' -o -path '*/ptext.seeds/*' \) 2>/dev/null |
 	case $prog in
 	# a long name is a hash: what a fuzzer made may have no code
 	*/jitdump) grep '\.dump$\|jitdump\.seeds/[a-z0-9]\{1,8\}$' ;;
@@ -185,6 +186,7 @@ find tests/captures "${O:-build}/cases" "$tmp" tests/fuzz/jitdump.seeds \
 	*/ftrace) grep '\.dat$' ;;
 	*/ftrace_counts) grep '\.dat$' | grep -v "/\($counted_by_others\)" ;;
 	*/ftext) grep '\.txt$' ;;
+	*/ptext) grep 'ptext\.seeds/[a-z]*$' ;;
 	*/ctf) grep '/metadata$' ;;
 	*/edits)
 		grep -v '/metadata$\|\.dump$\|\.seeds'

@@ -70,7 +70,7 @@ fi
 max=65536
 more=
 case $name in
-ftext)
+ftext | ptext)
 	max=2048
 	;;
 path)

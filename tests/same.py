@@ -207,7 +207,7 @@ READ = (
     "--slack 1ms --no-lines --no-jit --json",
     "--request a:ask(cookie) --chain a:got(cookie,ips)",
     "--clock monotonic", "--clock-offset 1ms --sched-clock-offset 1ms",
-    "--cookie-layout opaque --debug-dir . --formats . --stats .",
+    "--cookie-layout opaque --debug-dir . --formats . --stats . --cpus 4",
     "--nonce-format none", "--maps 1=none", "--vmlinux none",
     "--jitdump none", "--perf-map 1=none",
     "--fields sched:*",

@@ -144,10 +144,6 @@ static void causes_say_cpus(struct causes *c)
 	if (c->t->rules.cpus || c->partial.why)
 		return;
 	c->partial.why = "how many CPUs there were is not known";
-	if (c->kernel->capture->text)
-		c->partial.cure = "keep the first lines of the text, which "
-				  "tell it ('#P:', 'cpus='), or the folder "
-				  "per_cpu beside it";
 }
 
 /* Adds the losses of each CPU in the order of time, as timeline_lose() wants
@@ -658,11 +654,20 @@ struct causes_premise causes_premise(const struct causes *c)
 			 "many places: the absence of one proves "
 			 "nothing";
 	} else {
-		p.words = c->premise ? c->premise
-			  : on & MISSING_IF_SHOWS
-				  ? "if records are missing only where it shows"
-			  : on & MISSING_IF_ON ? "if " MISSING_ON_WORDS
-					       : NULL;
+		static const char *const words[][2] = {
+			{ NULL, "if " MISSING_CPUS_WORDS },
+			{ "if " MISSING_ON_WORDS,
+			  "if " MISSING_ON_WORDS ", and " MISSING_CPUS_WORDS },
+			{ "if records are missing only where it shows",
+			  "if records are missing only where it shows, and " MISSING_CPUS_WORDS },
+		};
+
+		p.words = c->premise;
+		if (!p.words)
+			p.words = words[on & MISSING_IF_SHOWS ? 2
+					: on & MISSING_IF_ON  ? 1
+							      : 0]
+				       [(on & MISSING_IF_CPUS) != 0];
 	}
 	return p;
 }

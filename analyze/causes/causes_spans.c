@@ -115,7 +115,8 @@ static struct causes_capture causes_read_capture(const struct rows *r)
 	};
 
 	/* LTTng has a stream for each CPU, empty where nothing happened */
-	if (c.tracks && !c.rules.cpus)
+	c.rules.cpus_seen = c.text && !c.rules.cpus;
+	if ((c.tracks || c.text) && !c.rules.cpus)
 		c.rules.cpus = -1;
 	return c;
 }
@@ -502,6 +503,7 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k)
 		/* 0 hides everything, -1 is as many as there are */
 		if (all.cpus && (!r->cpus || r->cpus > all.cpus))
 			all.cpus = r->cpus;
+		all.cpus_seen |= r->cpus_seen;
 		raise_to(all.skew, r->skew);
 		all.signal_bug |= r->signal_bug;
 		all.unmarked |= r->unmarked;

@@ -175,6 +175,8 @@ char *causes_silent_premise(const struct timeline *t, const char *names)
 		fputs(", and others only where it shows", out);
 	if (on & MISSING_IF_ON)
 		fputs(", and " MISSING_ON_WORDS, out);
+	if (on & MISSING_IF_CPUS)
+		fputs(", and " MISSING_CPUS_WORDS, out);
 	mem_stream_end(out);
 	return text;
 }

@@ -50,6 +50,8 @@ unsigned int missing_premise(const struct timeline *t)
 		premise |= MISSING_IF_SHOWS;
 	else if (t->rules.pauses)
 		premise |= MISSING_IF_ON;
+	if (t->rules.cpus_seen)
+		premise |= MISSING_IF_CPUS;
 	return premise;
 }
 

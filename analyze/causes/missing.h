@@ -13,6 +13,7 @@ enum {
 			       */
 	MISSING_IF_SHOWS = 2, /* or they are only where it shows */
 	MISSING_IF_ON = 4,    /* tracing was not switched off in between */
+	MISSING_IF_CPUS = 16, /* no other CPUs ran than those with records */
 	MISSING_ANYWHERE = 8, /* it rests on nothing: absence proves nothing */
 };
 
@@ -20,8 +21,10 @@ enum {
  * and two of sched_switch. */
 #define UNSEEN_RUN 4
 
-/* The last but one in words. */
+/* Two of them in words. */
 #define MISSING_ON_WORDS "tracing was not switched off in between"
+#define MISSING_CPUS_WORDS                                                     \
+	"no CPUs ran but those in the text (ingest --cpus tells how many)"
 
 /* Returns whether records of a CPU, -1: of any, may be missing in a time; a
  * loss that only touches it does not count, and one of silent tasks only if

@@ -181,10 +181,11 @@ static inline int64_t timeline_stay_out(const struct timeline_stay *s)
 
 /* Facts that no record of a ring tells. */
 struct timeline_rules {
-	int32_t cpus; /* how many the machine had; CPUs without records hide
-		       * everything. 0: unknown, which hides everything; -1:
-		       * those that have records */
-	int64_t skew; /* times of two CPUs may be off by this much */
+	int32_t cpus;	/* how many the machine had; CPUs without records hide
+			 * everything. 0: unknown, which hides everything; -1:
+			 * those that have records */
+	bool cpus_seen; /* -1 for want of the number: others may have run */
+	int64_t skew;	/* times of two CPUs may be off by this much */
 	/* prev_state may say S of a thread that stays ready, as a signal is
 	 * pending (Linux 5.18 to 6.15). */
 	bool signal_bug;

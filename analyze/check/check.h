@@ -69,9 +69,10 @@ struct check_breaks {
 	/* where records are missing without a loss: ns of all CPUs, and of how
 	 * many; the findings and losses of it that are in the numbers above */
 	int64_t touched, all_time, gaps_broken, gaps_open, gaps_lost;
-	bool gaps;	/* they touch more than is tolerated, */
-	bool unjudged;	/* or not all switches were to be recorded */
-	bool bad;	/* loss, unjoined, or what no limit covers */
+	bool gaps;     /* they touch more than is tolerated, */
+	bool unjudged; /* or not all switches were to be recorded */
+	bool bad;      /* loss, unjoined, or what no limit covers */
+	bool untold; /* a capture is a text that could not say what was lost */
 	bool tolerated; /* not bad only because of the limits */
 };
 
@@ -163,6 +164,7 @@ bool check_is_open(const struct check_breaks *b);
 /* What is true of so many user stacks that the verdict says it. */
 enum check_doubt {
 	DOUBT_NONE,
+	DOUBT_UNTOLD, /* nothing says what was lost; or of stacks: */
 	DOUBT_FEW,
 	DOUBT_WRONG,
 	DOUBT_UNPROVED /* or of samples */

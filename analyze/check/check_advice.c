@@ -101,7 +101,9 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 	} rules[] = {
 		{ full && f.ftrace, loss_larger_buffers("ftrace", 0) },
 		{ full && f.ftext, loss_larger_buffers("ftext", 0) },
-		{ full && f.ctf, loss_larger_buffers("ctf", 0) },
+		{ f.lost && f.ctf, loss_larger_buffers("ctf", 0) },
+		{ f.overwritten && f.ctf,
+		  "the newest packets only were kept: lttng enable-channel with a larger --tracefile-count or --tracefile-size, or for snapshots --num-subbuf" },
 		{ f.lost && f.perf, loss_larger_buffers("perf", f.had) },
 		{ f.overwritten && f.perf,
 		  "--overwrite keeps the newest records only: a larger -m "

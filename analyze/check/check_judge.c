@@ -41,7 +41,7 @@ static void judge_gaps(struct check *c)
 static int judge_read(struct check *c, struct err *err)
 {
 	struct check_breaks *b = &c->breaks;
-	struct check_row broken, requests, gaps, unjudged, unlisted;
+	struct check_row broken, requests, gaps, unjudged, unlisted, capture;
 	int64_t damaged = 0;
 
 	if (check_open(c, "breaks", &broken, err) < 0 ||
@@ -50,8 +50,11 @@ static int judge_read(struct check *c, struct err *err)
 	    check_sum(c, "damage", "places", &damaged, err) ||
 	    check_open(c, "gaps", &gaps, err) < 0 ||
 	    check_open(c, "not_followed", &unjudged, err) < 0 ||
-	    check_open(c, "unlisted", &unlisted, err) < 0)
+	    check_open(c, "unlisted", &unlisted, err) < 0 ||
+	    check_open(c, "captures", &capture, err) < 0)
 		return -1;
+	while (check_next(&capture))
+		b->untold |= !strcmp(check_text(&capture, "format"), "ptext");
 	if (check_next(&broken)) {
 		b->requests = check_count(&broken, "requests");
 		b->chains = check_count(&broken, "chains");
@@ -136,6 +139,8 @@ enum check_doubt check_doubt(const struct check *c)
 {
 	struct trust_counts t = trust_count(c->trust);
 
+	if (c->breaks.untold)
+		return DOUBT_UNTOLD;
 	if (t.recorded && t.whole * WHOLE_OF < t.all)
 		return DOUBT_FEW;
 	if (t.wrong * WRONG_OF > t.all)

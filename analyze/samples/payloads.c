@@ -141,7 +141,8 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 	return payload_raws_look_up(raws, db, id, v, err);
 }
 
-#define TEXT_MAX (PAYLOADS_TEXT_MAX / 4)
+#define TEXT_FIRST 4096
+#define TEXT_MOST ((size_t)64 << 20) /* no line of a real payload has more */
 #define MEMOS 8192
 #define MEMO_TEXT 160
 
@@ -191,7 +192,9 @@ struct payloads {
 		*chains; /* for fields that are stacks; NULL: not yet loaded */
 	struct arena stacks; /* texts of such fields of one event */
 	struct arena names;
-	char raw[TEXT_MAX], text[TEXT_MAX * 4 + 1];
+	/* of the last event; they grow with the longest */
+	char *raw, *text;
+	size_t cap_raw, cap_text;
 };
 
 static void payloads_find_columns(struct payloads *ps, struct type_payload *t)
@@ -319,6 +322,7 @@ struct payloads *payloads_open(struct store *db, struct err *err)
 	struct rows *r = rows_of(db, "list_ev_tables", err);
 
 	ps->db = db;
+	mem_grow(ps->raw, ps->cap_raw, TEXT_FIRST);
 	while (rows_step(r)) {
 		const char *name = rows_text(r, LIST_EV_TABLES_NAME);
 		struct payload_rows *added;
@@ -355,7 +359,7 @@ void payloads_close(struct payloads *ps)
 	rows_close(ps->raws.next);
 	rows_close(ps->raws.one);
 	free_all(ps->raws.kept, ps->raws.again, ps->type, ps->cursor, ps->field,
-		 ps->memo, ps->symbol);
+		 ps->memo, ps->symbol, ps->raw, ps->text);
 	chains_free(ps->chains);
 	arena_release(&ps->stacks);
 	arena_release(&ps->names);
@@ -424,7 +428,8 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 
 		if (t->column[i])
 			v = rows_value(r, t->column[i]);
-		*f = (struct field){ 0 };
+		*f = (struct field){ .text = fmt->field[i].of_probe ? TP_FAULT
+								    : NULL };
 		if (v.kind == VALUE_INT && def->is_stack) {
 			if (payloads_stack_text(ps, v.num, f, err))
 				return -1;
@@ -480,17 +485,23 @@ const char *payloads_text(struct payloads *ps, const struct event_row *e,
 		if (payload_raws_read(&ps->raws, ps->db, e->payload, &v, err))
 			return NULL;
 	}
-	if (rc == 1)
-		*len = tp_print_fields(&t->payload->tp, &t->payload->fmt,
-				       ps->field, ps->raw, sizeof(ps->raw));
-	else if (v.kind == VALUE_BLOB)
-		*len = tp_print(&t->payload->tp, &t->payload->fmt, v.text,
-				v.len, ps->raw, sizeof(ps->raw));
+	while (rc == 1 || v.kind == VALUE_BLOB) {
+		*len = rc == 1 ? tp_print_fields(&t->payload->tp,
+						 &t->payload->fmt, ps->field,
+						 ps->raw, ps->cap_raw)
+			       : tp_print(&t->payload->tp, &t->payload->fmt,
+					  v.text, v.len, ps->raw, ps->cap_raw);
+		/* if it is full, there may be more */
+		if (*len + 1 < ps->cap_raw || ps->cap_raw >= TEXT_MOST)
+			break;
+		mem_grow(ps->raw, ps->cap_raw, ps->cap_raw + 1);
+	}
 	const char *text = ps->raw;
 
 	if (safe_text_plain(text, *len) < *len) {
-		*len = safe_text_clean_buf(ps->text, sizeof(ps->text), text,
-					   *len, NULL);
+		mem_grow(ps->text, ps->cap_text, *len * 4 + 1);
+		*len = safe_text_clean_buf(ps->text, ps->cap_text, text, *len,
+					   NULL);
 		text = ps->text;
 	}
 	if (m && *len < MEMO_TEXT) {
@@ -574,7 +585,7 @@ const char *payloads_value_text(struct payloads *ps, int64_t type,
 				 .num = strtoll(value, NULL, 10) };
 
 	return tp_print_value_of(&t->payload->tp, &t->payload->fmt, i, &f,
-				 ps->raw, sizeof(ps->raw));
+				 ps->raw, ps->cap_raw);
 }
 
 char *payloads_perf_format(const struct payloads *ps, int64_t type,

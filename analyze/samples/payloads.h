@@ -17,9 +17,6 @@ struct payloads;
 struct rows;
 struct store;
 
-/* Most bytes that payloads_text() returns. */
-#define PAYLOADS_TEXT_MAX 16384
-
 struct payloads *payloads_open(struct store *db, struct err *err);
 void payloads_close(struct payloads *ps);
 /* Returns the payload of an event as one printable line of *len bytes, "" if it

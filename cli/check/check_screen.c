@@ -24,8 +24,7 @@ struct screen {
 	struct check *c;
 	struct lines l;
 	struct err *err;
-	/* user stacks that were asked for: all, with their chain, answered at
-	 * once */
+	/* user stacks asked for: all, with their chain, answered at once */
 	int64_t requests, joined, refused;
 	int64_t advice; /* sentences */
 	bool failed;	/* a statement did: *err says why */
@@ -356,7 +355,8 @@ static void put_losses(struct screen *s)
 	if (s->l.len)
 		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 	else if (!s->failed && check_covers(s->c, CHECK_RING))
-		lines_print(&s->l, "lost", "no record");
+		lines_print(&s->l, "lost",
+			    s->c->breaks.untold ? "not told" : "no record");
 	for (n = r.next = 0; check_next(&r);) {
 		const char *what = check_text(&r, "what");
 

@@ -113,8 +113,13 @@ static void words_add_doubts(const struct check *c, struct lines *l)
 	struct trust_counts t = trust_count(c->trust);
 	char are[TRUST_SENTENCE];
 
-	lines_add(l, "%s, but ", words_of_losses(c));
+	if (c->breaks.untold)
+		lines_add(l, "a text of samples does not say what was lost");
+	else
+		lines_add(l, "%s, but ", words_of_losses(c));
 	switch (check_doubt(c)) {
+	case DOUBT_UNTOLD:
+		break;
 	case DOUBT_FEW:
 		words_add_whole(c, "only ", l);
 		break;

@@ -52,9 +52,11 @@ static int check_inputs(int argc, char **argv, const char *out, struct err *err)
 			char *word = safe_text_word(argv[i]);
 
 			err_set(err, ERR_USAGE,
-				"%s: this is a %s already; look into it with "
+				"%s: this is %s; look into it with "
 				"'backstitch info %s'",
-				argv[i], is_db ? "database" : "bundle", word);
+				argv[i],
+				is_db ? "a database already" : "an archive",
+				word);
 			free(word);
 			return -1;
 		}

@@ -341,6 +341,9 @@ static const struct opt load_common_opts[] = {
 		0, "formats", "DIR", &asked.load.formats,
 		"of raw ftrace pages: the folder with copies of tracefs' "
 		"events/*/*/format and header_page, when they are not beside"),
+	OPT_NUMBER(0, "cpus", "N", &asked.load.cpus,
+		   "of a text of ftrace without its first lines: how many CPUs "
+		   "the machine had"),
 	OPT_STRING(0, "stats", "DIR", &asked.load.stats,
 		   "of a text of ftrace: the folder with copies of tracefs' "
 		   "per_cpu/cpu*/stats, when it is not per_cpu beside the "

@@ -18,6 +18,7 @@
 #include "cli/process/signals.h"
 #include "cli/version.h"
 #include "formats/formats.h"
+#include "formats/reader/bounds.h"
 #include "formats/reader/nonce.h"
 #include "schema/maker.h"
 #include "schema/store.h"
@@ -191,6 +192,7 @@ static struct source *open_source(const struct load *ld, const char *path,
 	struct source_opts o = {
 		.index = (uint16_t)index,
 		.slack_ns = (uint64_t)ask->slack_ms * 1000000,
+		.cpus = (int32_t)ask->cpus,
 		.temp_dir = folder_for_temp(),
 		.memory_bytes = ask->memory,
 		.nonce_format = ask->n_nonce_format ? ld->nonce_format : NULL,
@@ -676,6 +678,10 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 	if (ask->slack_ms > 3600000)
 		return err_set(err, ERR_USAGE,
 			       "--slack is 0 to 3600000 milliseconds");
+	if (ask->cpus > CPU_ID_MAX + 1)
+		return err_set(err, ERR_USAGE,
+			       "--cpus is at most %d, as in Linux",
+			       CPU_ID_MAX + 1);
 	if (take_layout(ask->layout, &ld.layout, err))
 		return -1;
 	for (size_t i = 0; i < ask->n_nonce_format; i++)

@@ -34,6 +34,7 @@ struct load_ask {
 	struct unwind_compare_count *pair;
 	const char *fields;   /* maker_opts.fields */
 	unsigned long memory; /* for records that wait; 0: the default */
+	long cpus;	      /* of a text that does not say how many; 0 */
 	long slack_ms;	      /* of a live pipe: records are held back longer */
 	bool no_symbols;      /* no names are looked for */
 	bool no_callers; /* chains get no caller that the code proves missing */

@@ -28,8 +28,8 @@
 #include "stitch/verdict.h"
 
 #define COMM_MAX 256
-/* The longest head, event and payload, and numbers. */
-#define LINE_MAX_LEN (COMM_MAX * 16 + PAYLOADS_TEXT_MAX + 256)
+/* The longest head, event and numbers. */
+#define LINE_MAX_LEN (COMM_MAX * 16 + 256)
 /* Bytes that are handed to stdout together. */
 #define LINES ((size_t)64 << 10)
 
@@ -428,7 +428,7 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 	return put_micros(p + s->n_before, (uint64_t)time);
 }
 
-/* Prints what is before the stacks, in one piece. */
+/* Prints what is before the stacks. */
 static int script_put_line(struct script *s, const struct event_row *e,
 			   struct err *err)
 {
@@ -461,10 +461,10 @@ static int script_put_line(struct script *s, const struct event_row *e,
 		trace.text = payloads_text(s->payloads, e, &trace.len, err);
 	if (!trace.text)
 		return -1;
-	p = script_put_part(p, trace);
-	if (t->has_chain || !s->f.frame.ip)
-		*p++ = '\n';
 	s->n = (size_t)(p - s->lines);
+	script_put(s, trace.text, trace.len);
+	if (t->has_chain || !s->f.frame.ip)
+		script_put(s, "\n", 1);
 	return 0;
 }
 

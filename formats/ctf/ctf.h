@@ -158,6 +158,7 @@ struct ctf_item {
 		struct {
 			uint64_t n, since;
 			bool has_since;
+			uint8_t place; /* enum lost_place */
 		} lost;
 	};
 };
@@ -302,10 +303,15 @@ struct ctf_trace {
 	bool has_time;
 	int32_t vpid;	/* of per-process buffers, else -1 */
 	uint64_t start; /* of the first packet, on the capture's clock; or 0 */
-	uint64_t first_end; /* the earliest end of a packet with events, on that
-			     * clock; or 0 */
-	size_t n_live;	    /* streams that did not end */
-	size_t first_stream, n_stream; /* in ctf.stream */
+	uint64_t first_end;   /* the earliest end of a packet of some time, on
+			       * that clock; or 0 */
+	uint64_t first_whole; /* when the first packet with number 0 began,
+			       * likewise */
+	uint64_t n_overwritten, n_rings; /* packets that were overwritten, in
+					  * front of so many streams, */
+	uint64_t ring_begin;		 /* the last of which begins here */
+	size_t n_live;			 /* streams that did not end */
+	size_t first_stream, n_stream;	 /* in ctf.stream */
 	const char *empty; /* a stream file without a packet, which may be
 			    * damage; in ctf.arena. NULL: none */
 	struct ctf_due *due;
@@ -338,7 +344,7 @@ struct ctf_file {
 	bool has_seq, has_time;
 	uint64_t seq, last_seq;
 	uint64_t begin, last_end;
-	uint64_t first_end; /* of its first packet with events; 0: none */
+	uint64_t first_end; /* of its first packet of some time; 0: none */
 };
 
 /* Walks the stream files of a folder and adds those that have packets, or

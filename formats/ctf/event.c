@@ -299,7 +299,11 @@ void ctf_event_take(struct ctf_stream *s)
 
 	s->due = false;
 	if (!cl) {
-		ctf_stream_drop_packet(s, why);
+		char text[120];
+
+		snprintf(text, sizeof(text), "event id %" PRIu64 ": %s",
+			 s->event_id, why);
+		ctf_stream_drop_packet(s, text);
 		return;
 	}
 	if (ctf_event_read(s, cl, &item)) {

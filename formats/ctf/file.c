@@ -38,7 +38,7 @@ static void ctf_file_note(struct ctf_file *f, const struct ctf_state *st,
 	if (first || begin < f->begin)
 		f->begin = begin;
 	raise_to(f->last_end, end);
-	if (!f->first_end && p->has_end && p->end > p->body)
+	if (!f->first_end && end > begin)
 		f->first_end = end;
 }
 

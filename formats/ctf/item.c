@@ -131,6 +131,7 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		rec->fork.ppid = it->fork.ppid;
 		rec->fork.ptid = it->fork.ptid;
 	} else if (rec->kind == REC_LOST) {
+		rec->lost.place = (enum lost_place)it->lost.place;
 		rec->lost.n = it->lost.n;
 		rec->lost.event = -1;
 		rec->lost.since = it->lost.since;

@@ -107,6 +107,9 @@ static struct ctf_stream *ctf_stream_new(struct ctf *ctf,
 		if (!s->trace->first_end || end < s->trace->first_end)
 			s->trace->first_end = end;
 	}
+	if (f->has_seq && !f->seq &&
+	    (!s->trace->first_whole || s->time < s->trace->first_whole))
+		s->trace->first_whole = s->time;
 	return s;
 }
 
@@ -279,13 +282,15 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 /* ---- losses */
 
 /* since, until: on the capture's clock. */
-static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
-			    uint64_t since, uint64_t until)
+static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
+					bool has_since, uint64_t since,
+					uint64_t until)
 {
 	struct ctf_trace *tr = s->trace;
 	struct ctf_item *it = ctf_item_new(tr, CLASS_LOST, until, 0);
 
 	it->kind = REC_LOST;
+	it->lost.place = LOST_BEHIND;
 	it->cpu = s->cpu;
 	it->lost.n = n;
 	it->lost.has_since = has_since;
@@ -294,6 +299,7 @@ static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
 	for (size_t i = 0; i < tr->n_cpu; i++)
 		if (s->cpu < 0 || (size_t)s->cpu == i)
 			tr->on_cpu[i] = -1;
+	return it;
 }
 
 /* What the counters of the first packet of a stream say. LTTng numbers packets
@@ -303,15 +309,17 @@ static void ctf_stream_lost(struct ctf_stream *s, uint64_t n, bool has_since,
  * rotated chunk begins (2.13).
  *
  * What a stream had before its first packet may be in another chunk, and then
- * all streams of this one begin with the rotation. If another stream has a
- * packet with events that ended before this one began, earlier packets of this
- * one were overwritten: in a ring of which a snapshot was taken, or of files.
+ * all streams of this one begin with the rotation, by packets of no time. If
+ * another stream has a packet that ended before this one began, or its very
+ * first packet, which began before, earlier packets of this one were
+ * overwritten: in a ring of which a snapshot was taken, or of files. A CPU that
+ * was idle has such a packet, without events.
  */
 static void ctf_stream_find_first_losses(struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;
 	const struct ctf_state *st = &s->st;
-	const struct ctf_trace *tr = s->trace;
+	struct ctf_trace *tr = s->trace;
 	const bool has_seq =
 		s->schema->lttng && st->roles >> CTF_PACKET_SEQ & 1;
 	const uint64_t seq = st->role[CTF_PACKET_SEQ];
@@ -319,9 +327,15 @@ static void ctf_stream_find_first_losses(struct ctf_stream *s)
 	const bool no_time =
 		p->has_begin && p->has_end && p->begin == p->finish;
 
-	if (has_seq && seq && p->has_begin && tr->first_end &&
-	    begin > tr->first_end)
-		ctf_stream_lost(s, 0, true, tr->start, begin);
+	if (has_seq && seq && p->has_begin &&
+	    ((tr->first_end && begin > tr->first_end) ||
+	     (tr->first_whole && begin > tr->first_whole))) {
+		ctf_stream_lost(s, 0, true, tr->start, begin)->lost.place =
+			LOST_BEFORE;
+		tr->n_overwritten += seq;
+		tr->n_rings++;
+		raise_to(tr->ring_begin, begin);
+	}
 	if (st->roles >> CTF_DISCARDED & 1 && st->role[CTF_DISCARDED] &&
 	    (!no_time || (has_seq && !seq)))
 		ctf_stream_lost(

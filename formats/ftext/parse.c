@@ -351,7 +351,9 @@ static bool line_parse_other(struct scan s, struct line *out)
 		out->text = s;
 		return true;
 	}
-	if (line_is_report_head(s)) {
+	/* what atrace prints in front of the trace */
+	if (line_is_report_head(s) || scan_is(s, "TRACE:") ||
+	    scan_starts(s, "capturing trace...")) {
 		out->kind = LINE_HEAD;
 		return true;
 	}

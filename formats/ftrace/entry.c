@@ -10,17 +10,24 @@
 #include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/words.h"
 
-/* The kernel measures the strings and arrays of a probe before it copies them.
+/* Whether an entry may go on behind the bytes that this field describes.
+ *
+ * The kernel measures the strings and arrays of a probe before it copies them.
  * Where the copy fails, the entry keeps the bytes that were reserved
- * (kernel/trace/trace_probe_tmpl.h); the same holds for strings of system
- * calls. */
-static bool ft_entry_may_be_longer(const struct tp_format *fmt)
+ * (kernel/trace/trace_probe_tmpl.h, store_trace_args()); the same holds for
+ * strings of system calls (kernel/trace/trace_syscalls.c).
+ *
+ * Of a synthetic event each string of fixed size takes STR_VAR_LEN_MAX bytes,
+ * whatever its size says (kernel/trace/trace_events_synth.c), which nothing
+ * shows of the last one. */
+static bool ft_entry_may_be_longer(const struct tp_format *fmt,
+				   const struct tp_field *f)
 {
-	return words_find("kprobes uprobes eprobes fprobes syscalls",
-			  fmt->system, strlen(fmt->system)) >= 0 ||
-	       any_where(fmt->n, i, !strncmp(fmt->def[i].name, "__probe", 7));
+	if (f->kind == FMT_TEXT)
+		return !strcmp(fmt->system, "synthetic");
+	return tp_field_is_dynamic(f) &&
+	       (tp_format_is_probe(fmt) || !strcmp(fmt->system, "syscalls"));
 }
 
 void ft_entry_set_size(struct ft_type *t)
@@ -36,8 +43,7 @@ void ft_entry_set_size(struct ft_type *t)
 			continue;
 		t->open |= !f->size && !stack;
 		t->dynamic |= tp_field_is_dynamic(f);
-		t->open |= tp_field_is_dynamic(f) &&
-			   ft_entry_may_be_longer(&t->fmt);
+		t->open |= ft_entry_may_be_longer(&t->fmt, f);
 		/* The format of kernel_stack declares more addresses than an
 		 * entry may have. */
 		if (__builtin_add_overflow(f->off, f->size, &end) ||

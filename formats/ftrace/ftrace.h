@@ -456,6 +456,10 @@ void ft_print_names(struct ft *ft);
 /* Returns the format with added fields for function and text, which the caller
  * frees, or NULL if the event is not of trace_printk(). */
 char *ft_print_format(const char *system, const struct bytes *text);
+/* The same of what was written to trace_marker_raw: as the kernel prints it
+ * (trace_raw_data_print()), not the first four bytes alone as the format says.
+ */
+char *ft_print_raw_format(const char *system, const struct bytes *text);
 /* Fills these fields. The texts are valid until the next call. */
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out);

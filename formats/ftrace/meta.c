@@ -86,7 +86,8 @@ static bool ft_meta_parse_format(struct ft *ft, const char *system,
 	if (!longer)
 		longer = ft_symbols_format(text);
 	t->named = longer && !t->printk;
-
+	if (!longer)
+		longer = ft_print_raw_format(system, text);
 	if (longer)
 		bytes_init(&b, longer, strlen(longer), text->path,
 			   bytes_off(text), false);

@@ -169,6 +169,26 @@ void ft_print_names(struct ft *ft)
 	ft->tp.symbols_of = ft;
 }
 
+char *ft_print_raw_format(const char *system, const struct bytes *text)
+{
+	static const char field[] = "\tfield:char buf[];";
+	const char *s = (const char *)text->pos;
+	const size_t n = bytes_left(text);
+	const char *print = memmem(s, n, "\nprint fmt:", 11);
+	const char *buf = memmem(s, n, field, sizeof(field) - 1);
+
+	if (strcmp(system, "ftrace") != 0 || !print || !buf || buf > print ||
+	    !memmem(s, n, "name: raw_data\n", 15))
+		return NULL;
+	const char *behind = buf + sizeof(field) - 1;
+
+	return mem_printf("%.*s\tfield:unsigned char buf[];%.*s\n"
+			  "print fmt: \"# %%x buf: %%s\", REC->id, "
+			  "__print_hex(__get_dynamic_array(buf), "
+			  "__get_dynamic_array_len(buf))\n",
+			  (int)(buf - s), s, (int)(print - behind), behind);
+}
+
 char *ft_print_format(const char *system, const struct bytes *text)
 {
 	const char *s = (const char *)text->pos;

@@ -171,6 +171,8 @@ static int perf_feature_e_machine(struct perf *p, struct bytes *b,
 	return 0;
 }
 
+/* The name is padded to 64 bytes: by 63 at most, or by 64 until perf 4.x, which
+ * counted its 0 twice (write_buildid() of tools/perf/util). */
 int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 			      struct err *err)
 {
@@ -181,7 +183,7 @@ int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 
 	if (bytes_i32(b, &d.pid, err) || bytes_take(b, 20, &id, err) ||
 	    bytes_u8(b, &size, err) || bytes_skip(b, 3, err) ||
-	    bytes_str(b, &path, err) || rest_padding(b, 63, err))
+	    bytes_str(b, &path, err) || rest_padding(b, 64, err))
 		return -1;
 	if (misc & PM_BIT15)
 		d.id_len = size;

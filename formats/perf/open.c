@@ -15,11 +15,15 @@
 #define FILES_MAX 32767 /* a handle has 15 bits for the file */
 #define MAGIC_LE "PERFILE2"
 #define MAGIC_BE "2ELIFREP"
+/* Until Linux 3.3. What follows is the same, but for the byte order, which the
+ * magic did not show: perf tells it by the size of what it knows. */
+#define MAGIC_OLD "PERFFILE"
 
 static bool perf_has_magic(const void *head, size_t n)
 {
 	return n >= 8 &&
-	       (!memcmp(head, MAGIC_LE, 8) || !memcmp(head, MAGIC_BE, 8));
+	       (!memcmp(head, MAGIC_LE, 8) || !memcmp(head, MAGIC_BE, 8) ||
+		!memcmp(head, MAGIC_OLD, 8));
 }
 
 static bool perf_is_data_dir(const char *dir)
@@ -53,9 +57,14 @@ static int perf_read_start(struct perf *p, struct err *err)
 	if (!perf_has_magic(head, n) || n < PIPE_HEADER)
 		return formats_refuse(f->in.path, head,
 				      n < INPUT_HEAD ? n : INPUT_HEAD, err);
-	p->src.info.big_endian = !memcmp(head, MAGIC_BE, 8);
+	bytes_init(&b, head, PIPE_HEADER, f->in.path, 0,
+		   bytes_must_swap(false));
+	bytes_peek_u64(&b, 8, &size);
+	p->src.info.big_endian =
+		!memcmp(head, MAGIC_BE, 8) ||
+		(!memcmp(head, MAGIC_OLD, 8) && size > UINT32_MAX);
 	p->swap = bytes_must_swap(p->src.info.big_endian);
-	bytes_init(&b, head, PIPE_HEADER, f->in.path, 0, p->swap);
+	b.swap = p->swap;
 	bytes_peek_u64(&b, 8, &size);
 	p->src.info.pipe = size == PIPE_HEADER;
 	if (!p->src.info.pipe) {

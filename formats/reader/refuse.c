@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <strings.h>
 
+#include "formats/reader/scan.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -25,10 +26,6 @@ static const struct {
 	{ "SIMPLEPERF", 10,
 	  "these are samples that 'simpleperf report-sample' wrote",
 	  "give the perf.data that simpleperf recorded" },
-	{ "{\"traceEvents\"", 14, REFUSE_JSON, REFUSE_JSON_HINT },
-	{ "[{\"", 3, REFUSE_JSON, REFUSE_JSON_HINT },
-	{ "PERFFILE", 8, "this is a perf.data file of version 1 (before 2009)",
-	  "record it again with a newer perf" },
 	{ "\x17\x08\x44tracing", 10, "this is a trace.dat file of trace-cmd",
 	  "give it by name: it cannot be read from a pipe" },
 	{ "\xc1\x1f\xfc\xc1", 4, "this is a stream file of a CTF trace",
@@ -41,8 +38,11 @@ static const struct {
 	{ "\xfd"
 	  "7zXZ",
 	  5, "this is an xz file", "unpack it first: xz -d" },
-	{ "BZh", 3, "this is a bzip2 file", "unpack it first: bzip2 -d" },
-	{ "PK\3\4", 4, "this is a zip file", "unpack it first" },
+	{ "BZh", 3, "this is a bzip2 file",
+	  "unpack it first: bzip2 -d; the .tar.bz2 of 'perf archive' has files "
+	  "for symbols: tar -xjf it -C ~/.debug" },
+	{ "PK\3\4", 4, "this is a zip file",
+	  "unzip it, and give the capture that is in it" },
 	{ "<?xml", 5, "this is an XML or SVG file", "give the capture" },
 	{ "<svg", 4, "this is an SVG file", "give the capture" },
 };
@@ -116,21 +116,103 @@ static const char *refuse_special(const char *s, size_t n)
 	return NULL;
 }
 
-/* perf script prints "comm  pid/tid [cpu] time: event:" and then addresses. */
-static bool refuse_is_script(const char *s, size_t n)
+/* "open(...) = 3", behind processes and times. */
+static bool refuse_is_strace(struct scan s)
 {
-	size_t text = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++)
-		text += isprint((unsigned char)s[i]) ||
-			isspace((unsigned char)s[i]);
-	if (!n || text < n)
+	while (s.n && (scan_is_digit(*s.p) || strchr(".:[]pid ", *s.p)))
+		scan_skip(&s, 1);
+	while (n < s.n && scan_is_word(s.p[n]))
+		n++;
+	s = scan_tail(s, n);
+	if (!n || !scan_take(&s, "("))
 		return false;
-	for (size_t i = 1; i + 1 < n; i++)
-		if (s[i] == ':' && s[i + 1] == ' ' &&
-		    isdigit((unsigned char)s[i - 1]))
-			return true;
-	return false;
+	scan_skip(&s, scan_find(s, ") "));
+	scan_take(&s, ")");
+	scan_blanks(&s);
+	return scan_starts(s, "= ");
+}
+
+/* "[   12.345678] usb 1-1: ...", or "[Sat Nov 28 ...] ...", but not a trace
+ * that the kernel dumped there. */
+static bool refuse_is_dmesg(struct scan all, struct scan s)
+{
+	uint64_t n;
+
+	if (!scan_take(&s, "[") || scan_find(all, "ftrace buffer") < all.n)
+		return false;
+	if (scan_find(s, " 20") == 19 && scan_find_char(s, ']') == 24)
+		return true;
+	scan_blanks(&s);
+	return scan_u64(&s, &n) && scan_take(&s, ".") && scan_u64(&s, &n) &&
+	       (scan_starts(s, "] ") || scan_starts(s, "]["));
+}
+
+/* TracePacket, field 1 of Trace, and again (protos/perfetto/trace/trace.proto).
+ */
+static bool refuse_is_perfetto(struct scan s)
+{
+	for (int i = 0; i < 2; i++) {
+		uint64_t len = 0;
+		unsigned int shift = 0;
+
+		if (!scan_take(&s, "\n"))
+			return false;
+		do {
+			if (!s.n || shift > 28)
+				return false;
+			len |= (uint64_t)(*s.p & 0x7f) << shift;
+			shift += 7;
+			scan_skip(&s, 1);
+		} while (s.p[-1] & 0x80);
+		/* text may begin with line feeds, but not so */
+		if (len < 2 || !s.n || (unsigned char)*s.p >= ' ')
+			return false;
+		scan_skip(&s, len);
+	}
+	return true;
+}
+
+static bool refuse_is_json(struct scan s)
+{
+	while (s.n && (scan_is_blank(*s.p) || *s.p == '\n' || *s.p == '\r'))
+		scan_skip(&s, 1);
+	if (!scan_take(&s, "{") && !scan_take(&s, "["))
+		return false;
+	while (s.n && (scan_is_blank(*s.p) || *s.p == '\n' || *s.p == '\r'))
+		scan_skip(&s, 1);
+	return scan_starts(s, "\"") || scan_starts(s, "{");
+}
+
+const char *formats_foreign(const void *head, size_t n)
+{
+	const struct scan all = scan_of(head, n);
+	struct scan rest = all;
+	const struct scan line = scan_line(&rest);
+	const size_t atrace = scan_find(all, "TRACE:\nx");
+
+	if (refuse_is_json(all))
+		return REFUSE_JSON "; " REFUSE_JSON_HINT;
+	if (refuse_is_dmesg(all, line))
+		return "this is the log of the kernel (dmesg), which has no "
+		       "samples; give the perf.data, the trace.dat or the text "
+		       "of ftrace";
+	if (refuse_is_strace(line))
+		return "this is the output of strace, which is not read; the "
+		       "same calls with their stacks: perf record -e "
+		       "'syscalls:*' -g";
+	if (scan_starts(all, "Attaching ") || scan_starts(line, "@[") ||
+	    (scan_starts(line, "@") && scan_find_char(line, ':') < line.n))
+		return "these are maps that bpftrace printed; their stacks are "
+		       "read when stackcollapse-bpftrace.pl has folded them";
+	if (atrace < all.n && atrace < 80)
+		return "this is a packed trace of atrace; record it without "
+		       "-z: its text is read";
+	if (refuse_is_perfetto(all))
+		return "this is a trace of Perfetto; 'traceconv systrace' makes "
+		       "a text of ftrace of it, which is read";
+	return NULL;
 }
 
 static bool refuse_is_text(const char *s, size_t n)
@@ -146,7 +228,8 @@ int formats_refuse(const char *path, const void *head, size_t n,
 {
 	const char *needs = "needs to be a capture: a perf.data file";
 
-	const char *special = refuse_special(head, n);
+	const char *special =
+		refuse_special(head, n) ?: formats_foreign(head, n);
 
 	if (special)
 		return err_set(err, ERR_FORMAT, "%s: %s", path, special);
@@ -157,11 +240,6 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	if (n < 16)
 		return err_set(err, ERR_FORMAT, "%s: %zu bytes are %s, %s",
 			       path, n, n ? "too few" : "an empty file", needs);
-	if (refuse_is_script(head, n))
-		return err_set(err, ERR_FORMAT,
-			       "%s: this is text, as 'perf script' prints it; "
-			       "record again, or ask for the perf.data",
-			       path);
 	return err_set(err, ERR_FORMAT, "%s: this is %s, %s", path,
 		       refuse_is_text(head, n) ? "a text file" : "unknown data",
 		       needs);

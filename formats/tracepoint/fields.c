@@ -63,6 +63,12 @@ static void tp_field_take_data(struct tp *tp, const struct bytes *raw,
 		return;
 	const size_t n = bytes_left(&data);
 
+	/* kernel/trace/trace_probe.c, PRINT_TYPE_FUNC_NAME(string): an empty
+	 * string has its final 0 */
+	if (!n && f->of_probe) {
+		out->text = TP_FAULT;
+		return;
+	}
 	out->present = true;
 	out->len = (uint32_t)n;
 	if (f->kind != FMT_TEXT && f->kind != FMT_DYN_TEXT) {

@@ -7,6 +7,7 @@
 
 #include "formats/tracepoint/expr_types.h"
 #include "stitch/base/err.h"
+#include "stitch/base/words.h"
 #include "stitch/source.h"
 
 #define FIELDS_MAX 512
@@ -163,6 +164,13 @@ int tp_format_check(const char *system, const struct bytes *text,
 	return 0;
 }
 
+bool tp_format_is_probe(const struct tp_format *fmt)
+{
+	return words_find("kprobes uprobes eprobes fprobes", fmt->system,
+			  strlen(fmt->system)) >= 0 ||
+	       any_where(fmt->n, i, !strncmp(fmt->def[i].name, "__probe", 7));
+}
+
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out)
 {
@@ -192,6 +200,11 @@ bool tp_format_parse(struct arena *arena, const char *system,
 			tp_format_take_field(arena, out, at + 7, stop);
 		at = stop + 1;
 	}
+	const bool probe = tp_format_is_probe(out);
+
+	for (size_t i = 0; i < out->n; i++)
+		out->field[i].of_probe =
+			probe && out->field[i].kind == FMT_DYN_TEXT;
 	tp_sched_find(out);
 	tp_call_find(out);
 	tp_stack_find(out);

@@ -573,14 +573,28 @@ static bool tp_print_part(struct tp *tp, struct tp_part *p, struct text_out *o)
 static bool tp_print_line(struct tp *tp, const struct tp_line *l,
 			  struct text_out *o)
 {
+	bool faulty = false;
+
 	for (size_t i = 0; i < l->n; i++) {
 		struct tp_part *p = &tp->print->part[l->first + i];
+		const bool quote = faulty && p->len && *p->text == '"';
 
-		tp_out_bytes(o, p->text, p->len);
+		tp_out_bytes(o, p->text + quote, p->len - quote);
+		faulty = false;
 		if (p->c.type == '%')
 			tp_out_char(o, '%');
 		if (!p->of)
 			continue;
+		const struct field *f =
+			p->only ? &tp->print->values.field[p->only - 1] : NULL;
+
+		/* without the quotes that the print fmt has around a string */
+		faulty = f && !f->present && f->text;
+		if (faulty) {
+			o->len -= o->len && o->buf[o->len - 1] == '"';
+			tp_out_bytes(o, f->text, strlen(f->text));
+			continue;
+		}
 		if (!tp_print_part(tp, p, o))
 			return false;
 	}
@@ -724,8 +738,9 @@ size_t tp_print_fields(struct tp *tp, const struct tp_format *fmt,
 			tp_print_plain(&o, &fmt->def[i], &field[i]);
 		}
 	}
-	/* Text written to trace_marker has its own line feed. */
-	while (o.len && buf[o.len - 1] == '\n')
+	/* Text written to trace_marker has its own line feed. Where the buffer
+	 * is full it stays, so that a caller sees that there may be more. */
+	while (o.len && o.len + 1 < size && buf[o.len - 1] == '\n')
 		buf[--o.len] = 0;
 	return o.len;
 }

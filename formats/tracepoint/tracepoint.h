@@ -30,7 +30,12 @@ struct tp_field {
 	uint32_t elem;	    /* bytes of one element of an array */
 	bool is_signed;
 	bool relative; /* the offset counts from the end of this field */
+	bool of_probe; /* text without even a final 0 could not be read */
 };
+
+/* What the kernel prints for such a text. A struct field that has it is not
+ * present. */
+#define TP_FAULT "(fault)"
 
 /* The fields of a scheduling event: index plus 1; 0: none. */
 struct tp_sched {
@@ -114,6 +119,9 @@ int tp_format_check(const char *system, const struct bytes *text,
 bool tp_format_parse(struct arena *arena, const char *system,
 		     const struct bytes *b, struct tp_format *out);
 void tp_format_release(struct tp_format *fmt);
+/* Whether the event is a probe that was put in while the kernel ran, and whose
+ * values are fetched from addresses that may be wrong. */
+bool tp_format_is_probe(const struct tp_format *fmt);
 /* Takes the number after key ("offset:") in [s, end). Returns false if there is
  * none. TP_ID is the key of a format's id: the name in the line in front may
  * have the same letters. */

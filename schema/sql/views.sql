@@ -261,11 +261,13 @@ CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
 -- 'not recorded'.
 WITH recorder(capture, name, most) AS MATERIALIZED (
 	-- most: frames that the kernel keeps of a stack
-	SELECT id, CASE WHEN format = 'perf' OR version LIKE 'perf%' THEN 'perf'
+	SELECT id, CASE WHEN format IN ('perf', 'ptext')
+			OR version LIKE 'perf%' THEN 'perf'
 		WHEN format = 'ctf' AND version = 'lttng-ust' THEN 'ust'
 		WHEN format = 'ctf' THEN 'lttng'
 		ELSE 'ftrace' END,
-		CASE WHEN format = 'perf' THEN 127 WHEN format <> 'ctf' THEN 8
+		CASE WHEN format IN ('perf', 'ptext') THEN 127
+			WHEN format <> 'ctf' THEN 8
 			END
 	FROM capture
 ), asked(capture) AS MATERIALIZED (

@@ -316,6 +316,7 @@ static void account_lost(struct account *ac, const struct record *rec)
 {
 	struct per_source *ps = &ac->src[rec->source];
 	bool hardware = rec->flags & REC_F_HARDWARE;
+	const bool before = rec->lost.place == LOST_BEFORE;
 	struct ring *r = account_ring_of(ps, rec);
 	int64_t t0, t1;
 
@@ -324,16 +325,19 @@ static void account_lost(struct account *ac, const struct record *rec)
 		t0 = (int64_t)rec->lost.since;
 		t1 = record_time(rec);
 	}
-	struct ledger_entry e = account_record_entry(
-		rec, hardware ? "hardware" : "lost", t0, t1);
+	struct ledger_entry e = account_record_entry(rec,
+						     hardware ? "hardware"
+						     : before ? "overwritten"
+							      : "lost",
+						     t0, t1);
 
 	e.n = rec->lost.n;
-	e.counts = true;
+	e.counts = !before;
 	/* a LOST record has the event of the record that follows it */
 	if (hardware)
 		e.event = rec->lost.event;
 	account_add(ac, &e, t0, t1);
-	if (hardware)
+	if (hardware || before)
 		return;
 	ledger_add_up(&ps->all.lost, rec->lost.n);
 	ledger_add_up(r ? &r->lost : &ps->stray.lost, rec->lost.n);

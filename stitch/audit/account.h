@@ -23,8 +23,8 @@
  *   throttled    no, number unknown: the kernel throttled the event
  *   aux          no: AUX data truncated, collided or partial
  *   overwritten  no, number unknown: before the first record of a ring that
- *   overwrites its oldest records; yes: the number in all rings, if the
- *   recorder reports it
+ *   overwrites its oldest records, or where a LOST record says so; yes: the
+ *   number in all rings, if the recorder reports it
  *   damage       no: a part of the file could not be read */
 #pragma once
 #include <stdbool.h>

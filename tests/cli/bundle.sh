@@ -56,7 +56,7 @@ do
 	bundle) set -- -f -o "$work/again.tar" ;;
 	push) set -- clickhouse://127.0.0.1:1/x; want='127.0.0.1' ;;
 	merge) set -- -f -o "$work/again.db"; want='not a backstitch database' ;;
-	ingest) want='this is a bundle already' ;;
+	ingest) want='this is an archive' ;;
 	symbolize) want='has to be taken out for that: .backstitch bundle -o' ;;
 	# what it is given is no database either
 	follow | dump | sframe) continue ;;

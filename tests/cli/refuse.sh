@@ -26,7 +26,9 @@ python3 12345/12345 [001]  1.500000:   1000000 cpu-clock:u:
 	    55550000abcd main+0x2d (/usr/bin/prog)
 
 TEXT
-refused "the text of perf script" script.txt 'or ask for the perf.data'
+"$B" ingest -q -f --no-symbols -o out.db script.txt 2>err
+is "the text of perf script is read" "0 0" "$? $(wc -c <err)"
+rm -f out.db
 printf 'SIMPLEPERF\001\000and samples behind it' >samples.pb
 refused "samples of simpleperf" samples.pb 'the perf.data that simpleperf'
 printf '{"traceEvents":[{"name":"a","ph":"X","ts":1}]}' >trace.json

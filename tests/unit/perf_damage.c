@@ -49,9 +49,7 @@ START_TEST(things_given_by_mistake_are_named)
 	perf_damage_refused("SQLite format 3\0and more", 24,
 			    "already a database");
 	perf_damage_refused("\177ELF\2\1\1\0\0\0\0\0\0\0\0\0", 16, "ELF");
-	perf_damage_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "version 1");
-	perf_damage_refused("bash 12 [000]  1.5: cpu-clock: \n\tffff\n", 38,
-			    "perf script");
+	perf_damage_refused("PERFFILE\0\0\0\0\0\0\0\0", 16, "header");
 	perf_damage_refused("all work and no play", 20, "text");
 	perf_damage_refused("\1\2\3\4\5\6\7\0\1\2\3\4\5\6\7\0", 16,
 			    "unknown data");
@@ -267,7 +265,8 @@ static const struct {
 } listed[] = {
 	{ "/lib/libc.so", 13, 7, 0 },
 	{ "/lib/libc.so", 13, 63, 0 },
-	{ "/lib/libc.6", 12, 64, 1 },
+	{ "/lib/libc.6", 12, 64, 0 }, /* perf 4.4: its 0 counted twice */
+	{ "/lib/libc.6", 12, 65, 1 },
 	{ "/lib/libc.so", 12, 0, 1 }, /* it does not end */
 };
 

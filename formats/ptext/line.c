@@ -1,0 +1,242 @@
+/* line.c - takes the lines of 'perf script' and of folded stacks apart.
+ *
+ * perf 3.x to 7.x print the fields of a sample in one order, of which each may
+ * be left out by -F (tools/perf/builtin-script.c, print_sample_start()). The
+ * name of the thread comes first and may have blanks and digits: it ends where
+ * all that follows has that form, and what has a thread, a CPU or a time is
+ * preferred to what has none. */
+#include "formats/ptext/line.h"
+
+#define NS_DIGITS 9
+
+/* How much of a head must be there. */
+enum ptext_surety {
+	PTEXT_THREAD, /* a thread, and something behind it */
+	PTEXT_MOMENT, /* a CPU or a time */
+	PTEXT_ANY,    /* an event, or a thread alone */
+};
+
+static bool ptext_ends(struct scan s)
+{
+	return !s.n || scan_is_blank(*s.p);
+}
+
+static bool ptext_take_id(struct scan *s, int32_t *id)
+{
+	*id = -1;
+	return scan_take(s, "-1") || scan_i32(s, id);
+}
+
+/* "12", or "12/34" */
+static bool ptext_take_thread(struct scan *s, struct ptext_head *h)
+{
+	struct scan t = *s;
+
+	if (!ptext_take_id(&t, &h->tid))
+		return false;
+	if (scan_take(&t, "/")) {
+		h->pid = h->tid;
+		if (!ptext_take_id(&t, &h->tid))
+			return false;
+	}
+	if (!ptext_ends(t))
+		return false;
+	*s = t;
+	return true;
+}
+
+static bool ptext_take_cpu(struct scan *s, int32_t *cpu)
+{
+	struct scan t = *s;
+
+	if (!scan_take(&t, "[") || !scan_i32(&t, cpu) || !scan_take(&t, "]") ||
+	    !ptext_ends(t))
+		return false;
+	*s = t;
+	return true;
+}
+
+/* "12.345678:", with up to 9 digits of a second */
+static bool ptext_take_time(struct scan *s, uint64_t *time)
+{
+	struct scan t = *s;
+	uint64_t sec, part;
+
+	if (!scan_u64(&t, &sec) || !scan_take(&t, "."))
+		return false;
+	const size_t left = t.n;
+
+	if (!scan_u64(&t, &part) || left - t.n > NS_DIGITS)
+		return false;
+	for (size_t n = left - t.n; n < NS_DIGITS; n++)
+		part *= 10;
+	if (!scan_take(&t, ":") || !ptext_ends(t) ||
+	    __builtin_mul_overflow(sec, 1000000000u, time) ||
+	    __builtin_add_overflow(*time, part, time) || *time > INT64_MAX)
+		return false;
+	*s = t;
+	return true;
+}
+
+/* A number of hits, if the event follows. */
+static void ptext_take_period(struct scan *s, struct ptext_head *h)
+{
+	struct scan t = *s;
+
+	if (!scan_u64(&t, &h->period) || !scan_blanks(&t))
+		return;
+	const struct scan name = scan_token(t);
+
+	h->has_period = name.n > 1 && name.p[name.n - 1] == ':';
+	if (h->has_period)
+		*s = t;
+}
+
+/* The head from the thread on. */
+static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
+			    struct ptext_head *h)
+{
+	const struct scan comm = h->comm;
+
+	*h = (struct ptext_head){
+		.comm = comm, .pid = -1, .tid = -1, .cpu = -1
+	};
+	const bool thread = ptext_take_thread(&s, h);
+
+	scan_blanks(&s);
+	bool moment = ptext_take_cpu(&s, &h->cpu);
+
+	scan_blanks(&s);
+	h->timed = ptext_take_time(&s, &h->time);
+	if (!h->timed && (thread || moment)) {
+		/* -F misc: the mode, "U" or "Sp" */
+		struct scan t = s;
+
+		scan_skip(&t, scan_token(s).n);
+		if (s.n - t.n <= 3 && scan_blanks(&t) &&
+		    ptext_take_time(&t, &h->time)) {
+			h->timed = true;
+			s = t;
+		}
+	}
+	moment |= h->timed;
+	scan_blanks(&s);
+	ptext_take_period(&s, h);
+	h->event = scan_token(s);
+	if (h->event.n > 1 && h->event.p[h->event.n - 1] == ':')
+		scan_skip(&s, h->event.n--);
+	else
+		h->event.n = 0;
+	scan_blanks(&s);
+	scan_trim(&s);
+	h->text = s;
+	struct ptext_frame f;
+
+	if (!h->event.n && s.n && !ptext_take_frame(s, &f))
+		return false;
+	return sure == PTEXT_THREAD   ? thread && (moment || h->event.n)
+	       : sure == PTEXT_MOMENT ? moment
+				      : h->event.n || (thread && !s.n);
+}
+
+bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
+{
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	scan_blanks(&s);
+	for (int sure = PTEXT_THREAD; sure < PTEXT_ANY + chain; sure++)
+		for (struct scan t = s; t.n; scan_blanks(&t)) {
+			out->comm = scan_head(s, s.n - t.n);
+			scan_trim(&out->comm);
+			if (ptext_take_rest(t, (enum ptext_surety)sure, out))
+				return true;
+			scan_skip(&t, scan_token(t).n);
+		}
+	return false;
+}
+
+bool ptext_take_frame(struct scan s, struct ptext_frame *out)
+{
+	*out = (struct ptext_frame){ .ip = 0 };
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	scan_blanks(&s);
+	if (!scan_hex(&s, &out->ip) || !ptext_ends(s))
+		return false;
+	scan_blanks(&s);
+	scan_trim(&s);
+	out->said = s;
+	return true;
+}
+
+/* Moves the end of s in front of the " (" that opens its last bracket, which
+ * may have others in it: "f(int) (/tmp/x (deleted))". */
+static bool ptext_take_bracket(struct scan *s, struct scan *in)
+{
+	size_t depth = 0;
+
+	for (size_t i = s->n; i-- > 0;) {
+		if (s->p[i] == ')')
+			depth++;
+		else if (s->p[i] == '(' && depth && !--depth) {
+			if (!i || s->p[i - 1] != ' ')
+				return false;
+			*in = scan_head(scan_tail(*s, i + 1), s->n - i - 2);
+			s->n = i - 1;
+			scan_trim(s);
+			return true;
+		}
+		if (!depth)
+			return false;
+	}
+	return false;
+}
+
+/* Moves the end of s in front of "+0x12". */
+static uint64_t ptext_take_off(struct scan *s)
+{
+	size_t at = s->n;
+	uint64_t off = 0;
+
+	while (at && s->p[at - 1] != '+')
+		at--;
+	struct scan t = scan_tail(*s, at);
+
+	if (at < 2 || !scan_starts(t, "0x") || !scan_hex(&t, &off) || t.n)
+		return 0;
+	s->n = at - 1;
+	return off;
+}
+
+void ptext_take_place(struct ptext_frame *f)
+{
+	f->symbol = f->said;
+	if (ptext_take_bracket(&f->symbol, &f->path)) {
+		f->inlined = scan_is(f->path, "inlined");
+		if (f->inlined)
+			f->path.n = 0;
+		ptext_take_off(&f->path); /* -F dsoff */
+		if (scan_is(f->path, "[unknown]"))
+			f->path.n = 0;
+	}
+	f->off = ptext_take_off(&f->symbol);
+}
+
+bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n)
+{
+	size_t at;
+
+	if (s.n && s.p[s.n - 1] == '\r')
+		s.n--;
+	scan_trim(&s);
+	for (at = s.n; at && scan_is_digit(s.p[at - 1]);)
+		at--;
+	struct scan number = scan_tail(s, at);
+
+	if (at < 2 || !scan_is_blank(s.p[at - 1]) || !scan_u64(&number, n) ||
+	    number.n)
+		return false;
+	*stack = scan_head(s, at - 1);
+	scan_trim(stack);
+	return stack->n > 0 && *n <= INT64_MAX;
+}

@@ -1,0 +1,618 @@
+/* open.c - the reader of perf's text ('perf script') and of folded stacks
+ * ("outer;inner 12", as stackcollapse, bpftrace, async-profiler and dtrace's
+ * scripts write them).
+ *
+ * The text is mapped. next() finds where samples begin and end, decode() takes
+ * their lines apart. Frames have the names of the text, and no mapping:
+ * nothing else is known of them. */
+#include "formats/ptext/ptext.h"
+
+#include "formats/input.h"
+#include "formats/ptext/line.h"
+#include "formats/reader/bounds.h"
+#include "formats/reader/reader.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/files/path.h"
+#include "stitch/source.h"
+
+/* Lines to look at before a text is accepted. */
+#define LOOK_LINES 200
+#define NAME_MOST 4096u
+#define KERNEL_HALF ((uint64_t)1 << 63)
+/* In handles, which are offsets: the name of the thread, not the sample. */
+#define HANDLE_COMM ((uint64_t)1 << 63)
+#define FRAMES_MOST 65536u
+
+/* What frames with one text are. */
+struct ptext_place {
+	const char *said; /* n bytes, of the mapped text */
+	size_t n;
+	uint32_t outer; /* the place, plus 1, that it is inlined into; or 0 */
+	bool kernel;	/* by its path */
+	const struct place *place; /* NULL: nothing is known */
+};
+
+/* A thread, and the hash of the name that it had last. */
+struct ptext_thread {
+	int32_t tid;
+	uint64_t comm;
+};
+
+struct ptext {
+	struct source src;
+	struct source_opts opts;
+	struct input in;
+	bool folded;
+	uint64_t pos; /* in the text */
+	struct near_time near;
+	struct event_def *event;
+	size_t n_event, cap_event;
+	struct table by_name, places, threads;
+	struct ptext_place *place;
+	size_t n_place, cap_place;
+	struct ptext_thread *thread;
+	size_t n_thread, cap_thread;
+	struct ref due[2]; /* a name, and the sample */
+	size_t n_due, due_pos;
+	uint64_t seq;
+	/* of the last decode(): the addresses, texts and places of its frames
+	 */
+	uint64_t *ip;
+	struct scan *said;
+	const struct place **at;
+	size_t cap_ip, cap_said, cap_at;
+	struct arena arena, scratch;
+};
+
+static const char ptext_format[] =
+	"name: text\n"
+	"ID: 0\n"
+	"format:\n"
+	"\tfield:char text[];\toffset:0;\tsize:0;\tsigned:0;\n"
+	"\n"
+	"print fmt: \"%s\", REC->text\n";
+
+static struct ptext *ptext_of(struct source *src)
+{
+	return (struct ptext *)src;
+}
+
+/* ---- which text it is */
+
+static bool ptext_is_indented(struct scan s)
+{
+	return s.n && *s.p == '\t';
+}
+
+/* Returns how many of the first lines are heads of samples, or folded stacks;
+ * 0 if more are something else. Skips a last line without a line feed. */
+static unsigned int ptext_look(struct scan s, bool folded)
+{
+	unsigned int is = 0, other = 0;
+	bool joined = false;
+	struct ptext_frame f;
+	struct ptext_head h;
+	struct scan stack;
+	uint64_t n;
+
+	for (int i = 0; i < LOOK_LINES; i++) {
+		const size_t end = scan_find_char(s, '\n');
+
+		if (end == s.n)
+			break;
+		const struct scan line = scan_line(&s);
+
+		if (memchr(line.p, 0, line.n))
+			return 0;
+		if (!line.n || *line.p == '#')
+			continue;
+		if (folded ? ptext_take_folded(line, &stack, &n)
+			   : ptext_take_head(line, ptext_is_indented(s), &h)) {
+			joined |=
+				folded && scan_find_char(stack, ';') < stack.n;
+			is++;
+		} else {
+			other += folded || !ptext_take_frame(line, &f);
+		}
+	}
+	return (folded && !joined) || other > is ? 0 : is;
+}
+
+static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
+{
+	const struct scan s = scan_of(head, n);
+
+	return ptext_look(s, false) || ptext_look(s, true) ? 40 : 0;
+}
+
+/* ---- names */
+
+SAME_FUNCTION(ptext_event_same, struct ptext, event[id], struct scan,
+	      scan_is(*y, x->name));
+
+/* An event has a callchain if its first sample has one. */
+static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
+			    bool chain)
+{
+	const struct scan name = h->event.n ? scan_head(h->event, NAME_MOST)
+					    : scan_of("samples", 7);
+	const uint64_t hash = hash_bytes(name.p, name.n, 0);
+	uint32_t id = table_find(&p->by_name, hash, ptext_event_same, p, &name);
+
+	if (id != TABLE_NONE)
+		return id;
+	const bool clock = scan_starts(name, "cpu-clock") ||
+			   scan_starts(name, "task-clock");
+	const bool text = h->text.n && scan_find_char(name, ':') < name.n;
+
+	id = (uint32_t)p->n_event;
+	*mem_add(p->event, p->n_event, p->cap_event) = (struct event_def){
+		.name = arena_strndup(&p->arena, name.p, name.n),
+		.type = text ? 2 : 0, /* PERF_TYPE_TRACEPOINT */
+		.config = id,
+		.has_chain = chain || p->folded,
+		.has_cpu = h->cpu >= 0,
+		.has_time = h->timed,
+		.how = text ? EVENT_COUNT : EVENT_SAMPLE,
+		.unit = !h->has_period ? "samples"
+			: clock	       ? "ns"
+				       : NULL,
+		.format = text ? ptext_format : NULL,
+	};
+	table_add(&p->by_name, hash, id);
+	p->src.events = p->event;
+	p->src.n_events = (uint32_t)p->n_event;
+	return id;
+}
+
+static bool ptext_is_kernel(struct scan path)
+{
+	return scan_starts(path, "[kernel") ||
+	       scan_starts(path, "[guest.kernel") ||
+	       scan_starts(path, "bpf_prog_") ||
+	       scan_find(path, ".ko") < path.n ||
+	       (path.n > 2 && *path.p == '[' && !scan_is(path, "[vdso]") &&
+		!scan_is(path, "[vsyscall]") && !scan_is(path, "[heap]") &&
+		!scan_is(path, "[stack]") && !scan_is(path, "[uprobes]"));
+}
+
+SAME_FUNCTION(ptext_place_same, struct ptext, place[id], struct ptext_place,
+	      x->outer == y->outer && x->n == y->n &&
+		      !memcmp(x->said, y->said, x->n));
+
+/* Returns the place of frames with this text, plus 1. */
+static uint32_t ptext_place_of(struct ptext *p, struct scan said,
+			       uint32_t outer)
+{
+	struct ptext_place made = { .said = said.p,
+				    .n = said.n,
+				    .outer = outer };
+	const uint64_t hash = hash_bytes(said.p, said.n, outer);
+	uint32_t id = table_find(&p->places, hash, ptext_place_same, p, &made);
+
+	if (id != TABLE_NONE)
+		return id + 1;
+	struct ptext_frame f = { .said = said };
+	struct place is = { .path = NULL };
+
+	if (p->folded) {
+		f.symbol = said;
+		if (said.n > 4 &&
+		    scan_starts(scan_tail(said, said.n - 4), "_[")) {
+			made.kernel = said.p[said.n - 2] == 'k';
+			f.symbol.n -= 4;
+		}
+	} else {
+		ptext_take_place(&f);
+		made.kernel = ptext_is_kernel(f.path);
+	}
+	is.off = f.off;
+	if (f.symbol.n)
+		is.symbol = arena_strndup(&p->arena, f.symbol.p, f.symbol.n);
+	if (f.path.n)
+		is.path = arena_strndup(&p->arena, f.path.p, f.path.n);
+	else if (outer && p->place[outer - 1].place)
+		is.path = p->place[outer - 1].place->path;
+	/* of a function without a name the file is known, as elsewhere */
+	if (is.path && scan_is(f.symbol, "[unknown]")) {
+		const char *base = path_base(is.path);
+		const size_t size = strlen(base) + 3;
+		char *name = arena_take(&p->arena, size);
+
+		snprintf(name, size, *base == '[' ? "%s" : "[%s]", base);
+		is.symbol = name;
+	}
+	if (is.symbol && strcmp(is.symbol, "[unknown]")) {
+		struct place *to = arena_take(&p->arena, sizeof(is));
+
+		*to = is;
+		made.place = to;
+	}
+	id = (uint32_t)p->n_place;
+	*mem_add(p->place, p->n_place, p->cap_place) = made;
+	table_add(&p->places, hash, id);
+	return id + 1;
+}
+
+/* ---- samples */
+
+/* Whether a line belongs to the sample in front of it. */
+static bool ptext_goes_on(struct scan line)
+{
+	struct ptext_head h;
+
+	return line.n &&
+	       (*line.p == '\t' ||
+		(*line.p == ' ' && !ptext_take_head(line, false, &h)));
+}
+
+/* Adds the frames of a sample, the lines from s on. Returns their number. */
+static size_t ptext_take_frames(struct ptext *p, struct scan s)
+{
+	struct ptext_frame f;
+	size_t n = 0;
+
+	while (s.n) {
+		const struct scan line = scan_line(&s);
+
+		if (!ptext_goes_on(line))
+			break;
+		/* others are the source lines of -F srcline */
+		if (!ptext_take_frame(line, &f) || n == FRAMES_MOST)
+			continue;
+		mem_grow(p->ip, p->cap_ip, n + 1);
+		mem_grow(p->said, p->cap_said, n + 1);
+		p->ip[n] = f.ip;
+		p->said[n++] = f.said;
+	}
+	return n;
+}
+
+/* The frames of a folded stack, from the innermost on. */
+static size_t ptext_take_stack(struct ptext *p, struct scan stack)
+{
+	size_t n = 0;
+
+	while (stack.n && n < FRAMES_MOST) {
+		size_t at = stack.n;
+
+		while (at && stack.p[at - 1] != ';')
+			at--;
+		mem_grow(p->ip, p->cap_ip, n + 1);
+		mem_grow(p->said, p->cap_said, n + 1);
+		p->ip[n] = 0;
+		p->said[n++] = scan_tail(stack, at);
+		stack.n = at ? at - 1 : 0;
+	}
+	return n;
+}
+
+/* The address of an event without callchains, behind its text, or alone. */
+static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
+{
+	struct ptext_frame f;
+
+	for (struct scan t = h->text; t.n; scan_blanks(&t)) {
+		const struct scan token = scan_token(t);
+
+		if (token.n >= 6 && ptext_take_frame(t, &f) && f.said.n) {
+			ptext_take_place(&f);
+			if (f.path.n || scan_is(f.symbol, "[unknown]") ||
+			    t.p == h->text.p)
+				break;
+		}
+		scan_skip(&t, token.n);
+		f.said.n = 0;
+		if (!t.n)
+			return 0;
+	}
+	if (!h->text.n)
+		return 0;
+	mem_grow(p->ip, p->cap_ip, 1);
+	mem_grow(p->said, p->cap_said, 1);
+	p->ip[0] = f.ip;
+	p->said[0] = f.said;
+	h->text.n = (size_t)(f.said.p - h->text.p);
+	while (h->text.n && !scan_is_blank(h->text.p[h->text.n - 1]))
+		h->text.n--;
+	return 1;
+}
+
+/* Gives each frame its place, and each half of the stack its frames. */
+static void ptext_set_stack(struct ptext *p, size_t n, struct rec_sample *s)
+{
+	uint32_t outer = 0;
+	size_t kern = 0;
+
+	mem_grow(p->at, p->cap_at, n + 1);
+	for (size_t i = n; i-- > 0;) {
+		const struct scan said = p->said[i];
+		const bool inlined =
+			!p->folded && said.n > 9 &&
+			scan_is(scan_tail(said, said.n - 9), "(inlined)");
+
+		outer = ptext_place_of(p, said, inlined ? outer : 0);
+		const struct ptext_place *x = &p->place[outer - 1];
+
+		p->at[i] = x->place;
+		kern = x->kernel || p->ip[i] & KERNEL_HALF ||
+				       (inlined && kern == i + 2)
+			       ? kern ? kern : i + 1
+			       : 0;
+	}
+	s->kern = (struct addrs){ .ip = p->ip,
+				  .n = (uint32_t)kern,
+				  .place = p->at };
+	s->user = (struct addrs){ .ip = p->ip + kern,
+				  .n = (uint32_t)(n - kern),
+				  .place = p->at + kern };
+	s->defer = s->user.n ? DEFER_DIRECT : DEFER_NONE;
+}
+
+static int ptext_decode(struct source *src, const struct ref *ref,
+			struct record *rec, struct err *err UNUSED)
+{
+	struct ptext *p = ptext_of(src);
+	const uint64_t off = ref->handle & ~HANDLE_COMM;
+	struct scan s = scan_of(p->in.data + off, (size_t)(p->in.len - off));
+	const struct scan line = scan_line(&s);
+	struct ptext_head h = { .pid = -1, .tid = -1, .cpu = -1 };
+	struct scan stack = { 0 };
+	uint64_t weight = 1;
+
+	if (p->folded)
+		ptext_take_folded(line, &stack, &weight);
+	else
+		ptext_take_head(line, ptext_is_indented(s), &h);
+	*rec = (struct record){
+		.kind = ref->handle & HANDLE_COMM ? REC_COMM : REC_SAMPLE,
+		.time = ref->key,
+		.off = off,
+		.pid = h.pid,
+		.tid = h.tid,
+		.cpu = h.cpu,
+	};
+	if (rec->kind == REC_COMM) {
+		arena_release(&p->scratch);
+		rec->comm.name = arena_strndup(&p->scratch, h.comm.p, h.comm.n);
+		return 0;
+	}
+	size_t n = p->folded ? ptext_take_stack(p, stack)
+			     : ptext_take_frames(p, s);
+	struct rec_sample *x = &rec->sample;
+
+	if (!n && !p->folded)
+		n = ptext_take_address(p, &h);
+	*x = (struct rec_sample){
+		.event = ptext_event(p, &h, n > 0),
+		.weight = h.has_period ? h.period : weight,
+	};
+	if (p->event[x->event].format && h.text.n) {
+		x->raw = h.text.p;
+		x->raw_len = (uint32_t)(h.text.n < UINT16_MAX ? h.text.n
+							      : UINT16_MAX);
+	}
+	ptext_set_stack(p, n, x);
+	return 0;
+}
+
+/* ---- refs */
+
+static void ptext_due(struct ptext *p, uint64_t handle, uint64_t key,
+		      enum record_class kind, uint64_t len)
+{
+	p->due[p->n_due++] = (struct ref){
+		.key = key,
+		.seq = ++p->seq,
+		.handle = handle,
+		.len = (uint32_t)(len < UINT32_MAX ? len : UINT32_MAX),
+		.kind = (uint8_t)kind,
+		.untimed = !p->src.info.has_time,
+	};
+}
+
+/* Makes refs of a sample at off, whose head is h. */
+static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
+		      bool chain)
+{
+	uint64_t key = p->seq + 2;
+
+	ptext_event(p, h, chain);
+	if (p->src.info.has_time) {
+		if (h->timed && h->time < p->src.floor)
+			reader_regress(&p->src, off, h->time, p->src.floor,
+				       h->cpu);
+		key = h->timed && h->time > p->src.floor ? h->time
+							 : p->src.floor;
+	}
+	p->src.floor = key;
+	if (h->tid >= 0 && h->comm.n) {
+		const uint64_t comm = hash_bytes(h->comm.p, h->comm.n, 1);
+		const uint32_t i = table_find_or_add(
+			&p->threads, hash_u64((uint32_t)h->tid), p->n_thread);
+
+		if (i == p->n_thread)
+			*mem_add(p->thread, p->n_thread, p->cap_thread) =
+				(struct ptext_thread){ .tid = h->tid };
+		if (p->thread[i].comm != comm)
+			ptext_due(p, off | HANDLE_COMM, key, CLASS_COMM,
+				  h->comm.n);
+		p->thread[i].comm = comm;
+	}
+	ptext_due(p, off, key, CLASS_SAMPLE, p->pos - off);
+}
+
+/* Takes the line at pos, and those that belong to it. */
+static void ptext_take_line(struct ptext *p)
+{
+	const uint64_t off = p->pos;
+	struct scan s = scan_of(p->in.data + off, (size_t)(p->in.len - off));
+	struct ptext_head h = { .pid = -1, .tid = -1, .cpu = -1 };
+	const char *why = NULL;
+	struct scan stack;
+	uint64_t n;
+
+	if (scan_find_char(s, '\n') == s.n) {
+		p->pos = p->in.len;
+		p->src.info.truncated = true;
+		reader_damage_text(&p->src, p->in.path, "cut", off, s.n,
+				   "the last line has no end: the text is cut "
+				   "off");
+		return;
+	}
+	const struct scan line = scan_line(&s);
+
+	p->pos = p->in.len - s.n;
+	if (!line.n || *line.p == '#' || scan_is(line, "\r"))
+		return;
+	if (p->folded ? !ptext_take_folded(line, &stack, &n)
+		      : !ptext_take_head(line, ptext_is_indented(s), &h))
+		why = "a line of unknown form";
+	else if (!thread_id_can_be(h.tid) || !thread_id_can_be(h.pid) ||
+		 h.cpu > CPU_ID_MAX)
+		why = "a line of a thread or CPU that cannot be";
+	else if (h.timed && near_time_is_far(&p->near, h.time))
+		why = "a line with a time that is years from those before it";
+	for (struct scan next = s; !p->folded && next.n;) {
+		const size_t end = scan_find_char(next, '\n');
+
+		if (end == next.n || !ptext_goes_on(scan_head(next, end)))
+			break;
+		scan_skip(&next, end + 1);
+		p->pos = p->in.len - next.n;
+	}
+	if (why)
+		reader_damage_text(&p->src, p->in.path, "line", off,
+				   p->pos - off, "%s", why);
+	else
+		ptext_add(p, off, &h, p->pos != p->in.len - s.n);
+}
+
+static int ptext_next(struct source *src, struct ref *ref,
+		      struct err *err UNUSED)
+{
+	struct ptext *p = ptext_of(src);
+
+	while (p->due_pos == p->n_due) {
+		p->due_pos = p->n_due = 0;
+		if (p->pos == p->in.len) {
+			src->floor = UINT64_MAX;
+			return 0;
+		}
+		ptext_take_line(p);
+		src->pos = p->pos;
+	}
+	*ref = p->due[p->due_pos++];
+	return 1;
+}
+
+/* ---- the source */
+
+static void ptext_close(struct source *src)
+{
+	struct ptext *p = ptext_of(src);
+
+	input_close(&p->in);
+	table_release(&p->by_name);
+	table_release(&p->places);
+	table_release(&p->threads);
+	arena_release(&p->arena);
+	arena_release(&p->scratch);
+	free_all(p->event, p->place, p->thread, p->ip, p->said, p->at,
+		 src->path, p);
+}
+
+/* Takes what 'perf script --header' prints in front, and whether there are
+ * times. */
+static void ptext_take_info(struct ptext *p)
+{
+	struct source_info *info = &p->src.info;
+	struct scan s = scan_of(p->in.data, (size_t)p->in.len);
+	const struct {
+		const char *key;
+		const char **value;
+	} keys[] = {
+		{ "# hostname : ", &info->host },
+		{ "# os release : ", &info->release },
+		{ "# perf version : ", &info->version },
+		{ "# arch : ", &info->arch },
+		{ "# cpudesc : ", &info->cpudesc },
+		{ "# cmdline : ", &info->cmdline },
+	};
+	struct ptext_head h;
+
+	while (s.n) {
+		struct scan line = scan_line(&s);
+
+		if (!line.n)
+			continue;
+		if (*line.p != '#') {
+			info->has_time =
+				!p->folded &&
+				ptext_take_head(line, ptext_is_indented(s),
+						&h) &&
+				h.timed;
+			return;
+		}
+		for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+			if (scan_take(&line, keys[i].key))
+				*keys[i].value = arena_strndup(&p->arena,
+							       line.p, line.n);
+		if (scan_take(&line, "# nrcpus online : "))
+			scan_i32(&line, &info->cpus_online);
+	}
+}
+
+static struct source *ptext_open(const char *path, const struct source_opts *o,
+				 struct ledger *lg, struct err *err)
+{
+	struct ptext *p = mem_new(1, sizeof(*p));
+
+	reader_init(&p->src, &ptext_ops, path, o, lg, &p->opts);
+	p->in.fd = -1;
+	p->src.info.exact = true;
+	if (input_open(&p->in, path, p->opts.temp_dir, err) ||
+	    (!p->in.data && input_spool(&p->in, p->opts.temp_dir, err))) {
+		ptext_close(&p->src);
+		return NULL;
+	}
+	p->src.size = p->in.len;
+	p->folded = ptext_look(scan_of(p->in.data, (size_t)p->in.len), true);
+	ptext_take_info(p);
+	if (p->in.cut)
+		reader_damage_packed(&p->src, p->in.path);
+	reader_note(&p->src, "text",
+		    p->folded
+			    ? "folded stacks: samples without times, threads, "
+			      "files and losses, which no line of them tells"
+			    : "a text of perf script: names are those of the "
+			      "text; what was lost, and what was mapped "
+			      "where, no line of it tells");
+	return &p->src;
+}
+
+static int ptext_scan(struct source *src UNUSED, struct err *err UNUSED)
+{
+	return 0;
+}
+
+static int ptext_print(struct source *src UNUSED, const struct rec_sample *s,
+		       char *buf, size_t size)
+{
+	snprintf(buf, size, "%.*s", (int)s->raw_len, (const char *)s->raw);
+	return 0;
+}
+
+const struct source_ops ptext_ops = {
+	.name = "ptext",
+	.summary = "texts of perf script, and folded stacks",
+	.probe = ptext_probe,
+	.open = ptext_open,
+	.scan = ptext_scan,
+	.next = ptext_next,
+	.decode = ptext_decode,
+	.print = ptext_print,
+	.close = ptext_close,
+};

@@ -1,0 +1,210 @@
+#!/bin/sh
+# inputs.sh - what recorders put into files, and what is read of it: long texts, padding, strings, rings, other programs' texts.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/inputs.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+export XDG_CACHE_HOME="$work/cache"
+in=$root/tests/captures/inputs
+cd "$work" || exit 2
+
+# ---- texts are printed whole, however long
+python3 -c 'print("# tracer: nop\n#\n# entries-in-buffer/entries-written: 4/4   #P:1\n#")
+for i, s in enumerate(("x" * 4090, "x" * 4096, "\1" * 27000, "x" * 36000)):
+    print(f"   prog-12      [000] ....   12.00010{i}: tracing_mark_write: {s} END{i}")' >long.txt
+"$B" script -F trace long.txt | awk '{ print length($0), $NF }' >out
+is "script prints all of a text" "4095 END0
+4101 END1
+108005 END2
+36005 END3" "$(sed 's/^ *//' out)"
+is "and its JSON" "4095 4101 108005 36005" \
+	"$("$B" script --json long.txt | python3 -c 'import json, sys
+print(*(len(json.loads(l)["trace"]) for l in sys.stdin))')"
+
+# ---- perf.data of old versions
+unzstd -qf "$in/buildids.data.zst" -o old.data && unzstd -qf "$in/v1.data.zst" -o v1.data
+"$B" ingest -q --no-symbols -o old.db old.data 2>err
+is "build-ids padded by 64 bytes" "0|$(perf buildid-list -i old.data | wc -l)" \
+	"$?|$(one old.db "SELECT count(*) FROM image WHERE build_id IS NOT NULL")"
+"$B" ingest -q --no-symbols -o v1.db v1.data 2>err
+is "a file of before PERFILE2" "0|1032" "$?|$(one v1.db 'SELECT count(*) FROM event')"
+for order in "" -b
+do
+	# shellcheck disable=SC2086 # none, or one
+	"$MKCAP" $order "$root/tests/cases/chain_after_its_sample/capture.txt" new.data &&
+		(printf PERFFILE && tail -c +9 new.data) >was.data
+	"$B" script new.data >a 2>/dev/null && "$B" script was.data >b 2>/dev/null
+	[ -s a ] && cmp -s a b
+	ok "whose byte order is that of its size $order" $?
+done
+
+# ---- what the kernel reserves and could not read
+tar -xJf "$in/synth.tar.xz" && "$B" ingest -q --no-symbols -o synth.db pages 2>err
+is "a string that ends a synthetic event takes 256 bytes" "0|clean|62" \
+	"$?|$("$B" check synth.db | grep -o clean)|$(one synth.db "SELECT events FROM event_type WHERE name LIKE '%lat2'")"
+unzstd -qf "$in/fault.data.zst" -o fault.data
+"$B" ingest -q --no-symbols --fields all -o fault.db fault.data
+for f in fault.data fault.db
+do
+	is "a string that could not be read is no empty one: $f" '9 1' "$("$B" script -F trace $f |
+		awk '/ n=\(fault\) v=0 / { n++ } / s="" n=\(fault\)/ { s++ } END { print n, s }')"
+done
+is "and NULL in its column" "9|1" \
+	"$(one fault.db "SELECT sum(n IS NULL) || '|' || sum(s = '') FROM ev_myp_f")"
+
+# ---- a ring of LTTng files: 14 packets of CPU 0 are gone, while CPU 1 was idle
+tar -xJf "$in/lttng-ring.tar.xz" && "$B" ingest -q --no-symbols -o ring.db session
+"$B" check ring.db >out
+is "a ring of LTTng's files is not clean" "4 1 1" \
+	"$? $(grep -c 'broken: an unknown number' out) $(grep -c 'overwritten 1 time' out)"
+says "what to do is of rings" "--tracefile-count" out
+! grep -q 'subbuf-size' out
+ok "and not of sub-buffers" $?
+is "it says how much, and from when to when" "0|2234.984231|2235.140650|14 packets of 1 stream" \
+	"$(one ring.db "SELECT printf('%d|%.6f|%.6f', l.cpu, l.t0 / 1e9, l.t1 / 1e9) FROM loss l WHERE what = 'overwritten'")|$(
+	"$B" info ring.db | grep -o '14 packets of 1 stream ' | sed 's/ $//')"
+# a chunk begins with the rotation on each CPU
+rm session/ust/uid/0/64-bit/ch_1_* session/ust/uid/0/64-bit/index/ch_1_*
+"$B" check --no-symbols session >out
+is "without another stream it may be a chunk" 0 $?
+
+# ---- texts of perf script: the stacks of our own reading of the same file
+stacks() {	# stacks DB: with their weights, sorted
+	"$B" export --format folded "$1" 2>>err | sort
+}
+for name in dlchurn after lines-gcc hits-fp perthread
+do
+	f=$(ls "$root/tests/captures/$name.data"*)
+	case $f in
+	*.zst) unzstd -qf "$f" -o p.data ;;
+	*) cp "$f" p.data ;;
+	esac
+	perf script -i p.data >p.txt 2>err
+	"$B" ingest -q -f --no-symbols -o text.db p.txt 2>>err &&
+		"$B" ingest -q -f -o data.db p.data 2>>err
+	stacks text.db >a
+	stacks data.db >b
+	[ -s a ] && cmp -s a b
+	ok "the text of $name has its stacks and shares" $?
+done
+"$B" check text.db >out
+is "a text is not clean: it does not say what was lost" "doubtful not" \
+	"$(grep -o doubtful out) $(sed -n 's/^ *lost *\(not\) told$/\1/p' out)"
+
+forms() {	# forms NAME WANTED: of the text on stdin
+	printf '%b' "$(cat)" >form.txt
+	"$B" ingest -q -f --no-symbols -o form.db form.txt 2>err
+	is "$1" "$2" "$(one form.db "SELECT group_concat(x, ' ') FROM (SELECT coalesce(c.name, '-') || '|' ||
+		coalesce(c.tid, '-') || '|' || coalesce(e.cpu, '-') || '|' || coalesce(e.time_ns, '-') || '|' ||
+		e.weight || '|' || t.name AS x FROM event e JOIN event_type t ON t.id = e.type
+		LEFT JOIN (SELECT c.id, c.name, t.tid FROM comm c JOIN thread t ON t.id = c.thread) c
+		ON c.id = e.comm ORDER BY e.id)" | tr -d '"')|$(stacks form.db | tr '\n' ' ' | sed 's/ $//')"
+}
+forms "perf 3.x: no period, no offset" 'swapper|0|0|1234567890000|1|cycles|swapper;start_kernel_[k];f_[k] 1' <<'E2'
+swapper     0 [000]  1234.567890: cycles: \n\tffffffff8104f45a f ([kernel.kallsyms])\n\tffffffff8104f45b start_kernel ([kernel.kallsyms])\n\n
+E2
+forms "a name with blanks and a colon, pid and tid" 'tmux: server|8|1|2000000001|77|cycles:u|tmux: server;main;f(int) 77' <<'E2'
+tmux: server     7/8     [001]     2.000000001:         77 cycles:u: \n\t            12ab f(int)+0x1b (/usr/bin/tmux (deleted))\n\t            12ac main+0x2 (/usr/bin/tmux (deleted))\n\n
+E2
+forms "neither time nor CPU" 'a b|9|-|-|1|cycles|a b;main;g;f 1' <<'E2'
+a b     9 cycles: \n\t  12 f (inlined)\n\t  12 g+0x1 (/x)\n  g.c:12\n\t  13 main+0x2 (/x)\n\n
+E2
+printf 'main;foo;bar 10\nmain;foo 5\nmain;idle_[k] 3\n' >f.folded
+"$B" report --format csv f.folded 2>err >out
+is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0 { printf "%s%s %.2f", s, $7, $1; s = " " }' out | tr -d '"')"
+forms "no time, CPU or event" 'x|5|-|-|1|samples|x;g 1' <<'E2'
+x 5 \n\t  13 g+0x2 (/x)\n\n
+E2
+forms "with the mode (-F misc)" 'x|5|0|1500000000|7|c|x;g 7' <<'E2'
+x 5 [000] U     1.500000:      7 c: \n\t  13 g+0x2 (/x)\n\n
+E2
+forms "nor a thread" ':-1|-1|-|-|1|cycles|:-1;g 1' <<'E2'
+x cycles: \n\t  13 g+0x2 (/x)\n\n
+E2
+
+# ---- what is not read is named in one line, with what would be
+named() {	# named TEXT WORDS
+	printf '%b' "$1" >foreign
+	"$B" info foreign >out 2>&1
+	[ $? = 1 ] && [ "$(wc -l <out)" = 1 ] && grep -qF -- "$2" out
+	ok "named: $2" $?
+}
+named '[    0.000000] Linux version 6.1\n[    1.2] usb: x\n' 'the log of the kernel (dmesg)'
+named '[Sat Nov 28 13:00:01 2026] Linux version 6.1.0 (x)\n' 'the log of the kernel (dmesg)'
+named '12  13:00:01.5 open("/x", O_RDONLY)    = -1 ENOENT (No)\n' 'the output of strace'
+named '\n\020\010\001\022\014abcdefghijkl\n\004\010\002\020\003' 'a trace of Perfetto; '"'traceconv systrace'"
+named '{\n  "traceEvents": [\n{"ph": "X"}]}\n' 'this is JSON'
+named '@[\n  do_sys_open+5\n]: 12\n@n[foo]: 3\n' 'stackcollapse-bpftrace.pl'
+named 'capturing trace... done\nTRACE:\nx\0234\001\002\003\004\005\006\007\010' 'record it without -z'
+named 'BZh91AY&SY0000' "'perf archive'"
+printf 'capturing trace... done\nTRACE:\n# tracer: nop\n#\n  a-1  [000] d..2  10.000001: cpu_idle: state=1 cpu_id=0\n' >atrace
+"$B" info atrace >out 2>err
+is "the text of atrace is read" "0 1 0" "$? $(grep -c '^atrace: 1 sample' out) $(wc -c <err)"
+cp f.folded perf.data
+tar -czf capture.tgz perf.data
+"$B" report capture.tgz >out 2>&1
+says "an archive that holds a capture is told what it holds" "but 'perf.data': unpack it" out
+"$B" ingest capture.tgz >out 2>&1
+says "also where a bundle is refused" 'this is an archive; look into it' out
+
+# ---- a text of ftrace without its head: the CPUs are those in it, on a premise
+proved() {	# proved OPTION...: the share that is proved
+	"$B" path "$@" "$in/nohead.txt" 2>>err | sed -n 's/^\([0-9.]* %\) proved.*/\1/p'
+}
+is "without its head a text proves on a premise" "76.74 %" "$(proved)"
+rests() {
+	"$B" path --premises "$@" "$in/nohead.txt" 2>>err | tr '\n' ' ' | grep -c 'no CPUs ran but those in the text'
+}
+is "which --cpus takes away" "76.74 % 0 1" "$(proved --cpus 2) $(rests --cpus 2) $(rests)"
+is "or proves wrong: others hide everything" "0.00 %" "$(proved --cpus 4)"
+"$B" path --cpus 8193 "$in/nohead.txt" >out 2>&1
+is "more than a kernel has are refused" "2 1" "$? $(grep -c 'at most 8192' out)"
+
+# ---- what was written to trace_marker_raw, as the kernel prints it
+mkdir -p raw/events/ftrace/raw_data raw/per_cpu/cpu0
+cat >raw/events/header_page <<'TEXT'
+	field: u64 timestamp;	offset:0;	size:8;	signed:0;
+	field: local_t commit;	offset:8;	size:8;	signed:1;
+	field: int overwrite;	offset:8;	size:1;	signed:1;
+	field: char data;	offset:16;	size:4080;	signed:0;
+TEXT
+cat >raw/events/ftrace/raw_data/format <<'TEXT'
+name: raw_data
+ID: 19
+format:
+	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+	field:unsigned char common_flags;	offset:2;	size:1;	signed:0;
+	field:unsigned char common_preempt_count;	offset:3;	size:1;	signed:0;
+	field:int common_pid;	offset:4;	size:4;	signed:1;
+
+	field:unsigned int id;	offset:8;	size:4;	signed:0;
+	field:char buf[];	offset:12;	size:0;	signed:0;
+
+print fmt: "id:%04x %08x", REC->id, (int)REC->buf[0]
+TEXT
+python3 -c 'import struct, sys
+data = struct.pack("<HBBii", 19, 0, 0, 77, 0x1a) + b"raw\0b\xff12"
+entry = struct.pack("<I", len(data) // 4 | 5 << 5) + data
+page = struct.pack("<QQ", 1000000000, len(entry)) + entry
+open("raw/per_cpu/cpu0/trace_pipe_raw", "wb").write(page.ljust(4096, b"\0"))'
+is "a raw marker is printed whole" "# 1a buf: 72 61 77 00 62 ff 31 32" \
+	"$("$B" script -F trace raw 2>err | sed 's/^ *//')"
+
+# ---- CTF
+mkdir -p ids && cat >ids/metadata <<'TEXT'
+/* CTF 1.8 */
+typealias integer { size = 8; align = 8; signed = false; } := u8;
+typealias integer { size = 32; align = 8; signed = false; } := u32;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u32 stream_id; }; };
+stream { id = 0; event.header := struct { u8 id; }; packet.context := struct { u32 content_size; u32 packet_size; }; };
+event { name = "e"; id = 0; stream_id = 0; fields := struct {
+	u8 len; enum : u8 { A = 0, B = 1 } tag; variant <tag> { u32 A; u8 B[len]; } v; u8 end; }; };
+TEXT
+python3 -c 'import struct
+e = b"\0\3\1abc\x63" + b"\0\2\0\x11\x22\x33\x44\x64" + b"\x2a\1"
+n = 8 * (16 + len(e))
+open("ids/stream", "wb").write(struct.pack("<IIII", 0xc1fc1fc1, 0, n, n) + e)'
+"$B" script -F trace ids 2>err | sed 's/^ *//' >out
+is "an array in a variant has its length from outside" 'len = 3, tag = ( "B" : container = 1 ), v = { [ [0] = 97, [1] = 98, [2] = 99 ] }, end = 99
+len = 2, tag = ( "A" : container = 0 ), v = { 1144201745 }, end = 100' "$(cat out)"
+"$B" info --no-symbols ids >out 2>&1
+says "an unknown event of CTF has its number" 'event id 42: the metadata has no event of this id' out
