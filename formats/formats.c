@@ -92,7 +92,10 @@ bool formats_is_capture(const char *path)
 	char *head = mem_new(INPUT_HEAD, 1);
 	struct err ignored;
 	int64_t n = input_peek(path, head, INPUT_HEAD, &ignored);
-	bool is = n > 0 && formats_probe(path, head, (size_t)n);
+	const struct source_ops *ops =
+		n > 0 ? formats_probe(path, head, (size_t)n) : NULL;
+	/* what was printed of a capture is made again, as folded stacks are */
+	bool is = ops && ops != &ptext_ops;
 
 	free(head);
 	return is;

@@ -13,9 +13,8 @@ struct filter filter;
 
 static const struct opt each_filter[] = {
 	OPT_STRING(0, "time", "FROM,TO", &filter.time,
-		   "only this time, in seconds as 'script' shows it: 12.5,13 "
-		   "or ,13 or 12.5, a share: 10%-20%, or a time of the day as "
-		   "logs have it: '2026-11-28 03:12:04.5+1s'"),
+		   "only this time: seconds, as 'script' has them (12.5,13), a "
+		   "share (10%-20%), or '2026-11-28 03:12:04.5+1s'"),
 	OPT_STRING('C', "cpu", "LIST", &filter.cpu, "only these CPUs: 0,2-4"),
 	OPT_STRING(0, "pid", "LIST", &filter.pid, "only these processes"),
 	OPT_STRING(0, "tid", "LIST", &filter.tid, "only these threads"),
