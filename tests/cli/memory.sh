@@ -259,7 +259,7 @@ asks() {
 		# shellcheck disable=SC3045 # dash and bash have it
 		ulimit -d "$2"
 		"$B" path "$1" >asked 2>err
-	) && grep -q ' waits, .* proved' asked
+	) && grep -q '^all: .* waits, ' asked && grep -q '% proved' asked
 }
 between 1
 between 200
