@@ -89,11 +89,13 @@ SELECT path, host, last_ns - first_ns AS took FROM capture ORDER BY id
 -- The number of records that were dropped, and of losses of unknown size, as
 -- check_breaks counts them.
 -- name: report_lost_all
+-- A text of perf does not say what was lost.
 SELECT coalesce(sum(n) FILTER (WHERE counts), 0) AS n,
 	count(*) FILTER (WHERE (counts AND n IS NULL) OR what = 'damage'
 		OR (what = 'overwritten' AND n IS NULL AND capture NOT IN (
 			SELECT capture FROM loss
-			WHERE what = 'overwritten' AND counts))) AS unknown
+			WHERE what = 'overwritten' AND counts)))
+	+ (SELECT count(*) FROM capture WHERE format = 'ptext') AS unknown
 FROM loss
 
 -- name: annotate_leaves
