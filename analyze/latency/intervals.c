@@ -7,7 +7,7 @@
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
 #include "analyze/latency/lives.h"
-#include "analyze/latency/pair_kinds.h"
+#include "analyze/latency/pairing_record.h"
 #include "analyze/latency/callers.h"
 #include "analyze/causes/causes.h"
 #include "analyze/samples/events.h"
@@ -57,7 +57,8 @@ struct intervals_role {
 	uint32_t name; /* what the '*' stands for; 0: not one */
 	uint8_t role;
 	size_t key[PAIR_KEYS], tag, named, by, ret, part, direction, length;
-	struct futex_at futex; /* addr 0: of no futex, or not asked for */
+	size_t depth, from, to; /* PAIR_NEST */
+	struct futex_at futex;	/* addr 0: of no futex, or not asked for */
 };
 
 struct intervals_type {
@@ -228,7 +229,12 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	r.direction = intervals_field(iv, type, k->direction);
 	r.length = intervals_field(iv, type, k->length);
 	r.part = intervals_field(iv, type, k->part.field);
-	if ((k->tag && !r.tag) || (k->direction && !r.direction))
+	r.depth = intervals_field(iv, type, "depth");
+	r.from = intervals_field(iv, type, "calltime");
+	r.to = intervals_field(iv, type, "rettime");
+	if ((k->tag && !r.tag) || (k->direction && !r.direction) ||
+	    (k->again == PAIR_NEST &&
+	     (!r.depth || (role == PAIRING_END && (!r.from || !r.to)))))
 		return;
 	r.pair = intervals_pair_of(iv, k,
 				   intervals_is_own(iv, k)
@@ -237,6 +243,9 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
+	/* the capture names the addresses of functions */
+	if (k->again == PAIR_NEST)
+		r.named = intervals_field(iv, type, "func_name") ?: r.named;
 	if (iv->ask->by != intervals_by_lock)
 		r.by = intervals_field(iv, type, iv->ask->by);
 	else if (k->object)
@@ -248,7 +257,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 		r.by = 0;
 	iv->by_field |= r.by || r.futex.addr;
 	if (role == PAIRING_END)
-		r.ret = intervals_field(iv, type, "ret");
+		r.ret = intervals_field(
+			iv, type, k->again == PAIR_NEST ? "retval" : "ret");
 	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
 	iv->pair[r.pair].ends |= role == PAIRING_END;
 	iv->pair[r.pair].cancels |= role == PAIRING_CANCEL;
@@ -262,6 +272,7 @@ static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 		const char *pattern;
 		enum pairing_role role;
 	} all[] = { { k->begin, PAIRING_BEGIN },
+		    { k->begin_too, PAIRING_BEGIN },
 		    { k->end, PAIRING_END },
 		    { k->cancel, PAIRING_CANCEL } };
 
@@ -283,7 +294,8 @@ COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
 			 ?: compare_numbers(y->role, x->role)
 			 ?: compare_numbers(x->pair, y->pair));
 
-/* Leaves out pairs of which an end was not recorded, and calls that another
+/* Leaves out pairs of which an end was not recorded (the end of a call is
+ * enough), and calls that another
  * kind of events tells already. */
 static void intervals_drop_roles(struct intervals *iv)
 {
@@ -299,7 +311,8 @@ static void intervals_drop_roles(struct intervals *iv)
 				 iv->pair[k].kind->calls &&
 				 iv->pair[k].world == p->world &&
 				 iv->pair[k].begins && iv->pair[k].ends;
-		if (p->begins && p->ends && !again)
+		if ((p->begins || p->kind->again == PAIR_NEST) && p->ends &&
+		    !again)
 			iv->role[n++] = *r;
 	}
 	iv->n_role = n;
@@ -1118,6 +1131,11 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		r.ret = intervals_value(iv, f, role->ret);
 	if (k->part.field)
 		r.begins = intervals_begins(iv, &k->part, f, role->part);
+	if (k->again == PAIR_NEST) {
+		r.depth = (uint32_t)intervals_value(iv, f, role->depth);
+		r.from = intervals_value(iv, f, role->from);
+		r.to = intervals_value(iv, f, role->to);
+	}
 	if (intervals_request(iv, role, f, &r))
 		pairing_take(iv->pairing, &r);
 	return 0;
@@ -1163,7 +1181,7 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 						     .name = role->name,
 						     .role = role->role };
 
-		if ((rc || (!role->key[0] && !role->tag)) &&
+		if ((rc || (!role->key[0] && !role->tag && !role->depth)) &&
 		    intervals_take(iv, &e, rc ? role : &bare, f, err))
 			return -1;
 	}
@@ -1203,7 +1221,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	struct int_row r;
 	int rc = rows ? 0 : -1;
 
-	iv->pairing = pairing_new(&iv->lost, fn, arg);
+	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
 	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
 		rc = intervals_take_event(iv, &r, err);
 	if (!rc)
@@ -1224,7 +1242,7 @@ static bool intervals_are_named(const struct intervals *iv)
 	size_t len;
 
 	for (size_t i = 0; i < pair_kinds_n; i++) {
-		bool begins = false, ends = false;
+		bool begins = pair_kinds[i].again == PAIR_NEST, ends = false;
 
 		for (uint32_t t = 1; t < iv->n_type; t++) {
 			const char *name = iv->type[t].name;

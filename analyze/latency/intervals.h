@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "analyze/latency/lost_times.h"
+#include "analyze/latency/pair_kinds.h"
 #include "analyze/latency/pairing.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -90,6 +91,7 @@ struct intervals {
 	struct lost_times lost;
 	struct payloads *payloads;
 	struct pairing *pairing;
+	pairing_inside_fn *inside; /* set before intervals_each(), or NULL */
 	struct intervals_sums sums;
 };
 

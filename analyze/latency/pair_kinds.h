@@ -19,6 +19,7 @@ enum pair_again {
 	PAIR_EITHER,  /* so it does, or that one goes on and both end: what was
 		       * cancelled has no record */
 	PAIR_STACK,   /* it is inside of that one */
+	PAIR_NEST,    /* so it is if it is deeper: records say how deep */
 	PAIR_SET,     /* it is another one, and nothing tells their ends apart
 		       */
 };
@@ -49,6 +50,7 @@ struct pair_kind {
 	/* Names of events. A '*' at the end is the name of the interval, the
 	 * same in both. */
 	const char *begin, *end;
+	const char *begin_too;	    /* begins it as well; or NULL */
 	const char *cancel;	    /* ends it without a result; or NULL */
 	const char *key[PAIR_KEYS]; /* fields; or NULL */
 	const char *direction; /* field of a disk's operation: the last key is

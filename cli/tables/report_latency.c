@@ -229,7 +229,7 @@ static void latency_take_interval(void *arg, const struct interval *i)
 {
 	struct latency *l = arg;
 	const struct latency_worst w = { *i,
-					 interval_span(i->begin, i->end),
+					 interval_ns(i),
 					 l->iv->pair[i->pair].kind->word,
 					 intern_get(&l->iv->names, i->name),
 					 intern_get(&l->iv->names, i->by),

@@ -115,3 +115,27 @@ CREATE TABLE interval(
 	least_ns INTEGER,	-- how long it took at least,
 	most_ns INTEGER		-- and at most; NULL: any time
 );
+
+CREATE TABLE call(
+-- The intervals of kind call: a function from its begin to its end, and the call
+-- that it is inside of.
+	id INTEGER,		-- interval.id
+	name TEXT,		-- of the function
+	thread INTEGER, tid INTEGER, comm TEXT, -- as in interval
+	cpu INTEGER,
+	t0 INTEGER, t1 INTEGER,	-- its records; without that of the begin, t0 is
+				-- ns before t1
+	ns INTEGER,		-- that it took by the clock of the recorder;
+				-- NULL: it has no end
+	self_ns INTEGER,	-- of these, in no call inside of it; NULL: calls
+				-- may be missing
+	depth INTEGER,		-- 0: nothing that was traced called it
+	parent INTEGER,		-- call.id of the one that it is inside of; NULL
+				-- with a depth above 0: nothing proves which
+	ret INTEGER,		-- what it returned, if that was recorded
+	event INTEGER, end_event INTEGER, -- as in interval
+	verdict TEXT,		-- proved, unfinished, end lost, unexplained
+	reason TEXT,		-- why it is not proved, or has no event: loss,
+				-- silent, start
+	loss INTEGER		-- loss.id of the first loss that hides more
+);

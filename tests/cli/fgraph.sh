@@ -1,0 +1,42 @@
+#!/bin/sh
+# fgraph.sh - calls of function_graph, compared with the text of the kernel that recorded them.
+# usage: BACKSTITCH=build/backstitch tests/cli/fgraph.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+cp -r "$root/tests/captures/fgraph" fgraph
+"$B" ingest -q fgraph -o g.db || exit 2
+
+# of_text: "TID DURATION DEPTH" of each call that the kernel's text ends, by thread
+of_text() {
+	sed -nE 's/^.*-([0-9]+) +\| *[$@*#!+]? *([0-9.]+) us +\|( *)[^ ].*$/\1 \2 \3|/p' |
+		awk '{ at = $0; sub(/^[0-9]+ [0-9.]+ /, "", at); print $1, $2, (length(at) - 3) / 2 }' |
+		sort -s -k1,1n
+}
+# of_calls: the same of the rows of calls, as trace_print_graph_duration() prints durations
+of_calls() {
+	awk -F, '{ us = sprintf("%d", $2 / 1000); n = 7 - length(us); if (n > 3) n = 3
+		if (n > 0) us = us "." substr(sprintf("%03d", $2 % 1000), 1, n)
+		print $1, us, $3 }' | sort -s -k1,1n
+}
+gzip -dc fgraph/trace.txt.gz | of_text >want
+"$B" query --format csv g.db "SELECT tid, ns, depth FROM call WHERE ns NOT NULL ORDER BY end_event" | sed 1d | of_calls >got
+is "calls_have_the_durations_and_depths_of_the_kernels_text" "$(cat want)" "$(cat got)"
+is "there_are_as_many" 445 "$(wc -l <got)"
+is "a_call_is_proved_or_unfinished" "proved,445 unfinished,17" "$("$B" query --format csv g.db "SELECT verdict, count(*) FROM call GROUP BY 1" | sed 1d | tr -d '\r' | xargs)"
+is "callers_are_those_of_the_indentation" "0" "$("$B" query --format csv g.db "SELECT count(*) FROM call c LEFT JOIN call p ON p.id = c.parent
+	WHERE c.depth > 0 AND (p.id IS NULL OR p.depth <> c.depth - 1 OR p.t0 > c.t0 OR p.tid <> c.tid) AND c.tid <> 775" | sed 1d | tr -d '\r')"
+is "what_is_in_no_inner_call_adds_up" "0" "$("$B" query --format csv g.db "SELECT count(*) FROM (SELECT p.ns - p.self_ns - sum(c.ns) AS more
+	FROM call p JOIN call c ON c.parent = p.id WHERE p.ns NOT NULL GROUP BY p.id) WHERE more <> 0" | sed 1d | tr -d '\r')"
+"$B" latency call g.db >said 2>&1
+grep -q '^call  lru_add  *6  5.47 ms' said && grep -q '^462 intervals .* 445 proved .* 17 unfinished' said
+ok "latency_has_them_as_a_kind" $?
+"$B" latency --histogram call --name kmem_cache_alloc_noprof g.db 2>&1 | grep -q '^call  kmem_cache_alloc_noprof'
+ok "and_how_many_took_how_long" $?
+# only ends, as with tracing_thresh: their own times are those of the call
+"$B" query --format csv g.db "SELECT name, ns, depth FROM call WHERE ns NOT NULL ORDER BY end_event" >want
+rm -r fgraph/events/ftrace/funcgraph_entry
+"$B" ingest -q fgraph -o e.db 2>/dev/null
+"$B" query --format csv e.db "SELECT name, ns, depth FROM call ORDER BY end_event" >got
+cmp -s want got
+ok "ends_alone_are_calls" $?
