@@ -41,7 +41,8 @@ struct interval {
 	int64_t ret;
 	int64_t least, most; /* ns that it took; INT64_MAX: any */
 	int64_t loss;	     /* the first that may hide something; 0: none */
-	int64_t self; /* ns of .most in no call inside of it; -1: not known */
+	int64_t self;	 /* ns of .most in no call inside of it that is known;
+			  * -1: not known */
 	uint64_t inside; /* number of the call that it is inside of, where it is
 			  * kept; 0: of none that is known */
 	uint32_t pair;	 /* as in the records */
@@ -51,6 +52,7 @@ struct interval {
 	int32_t cpu;	 /* likewise; -1: not known */
 	uint32_t depth;	 /* of a call; 0: it is in no other */
 	bool has_ret;
+	bool whole; /* no call inside of it can be missing: .self is true */
 	uint8_t verdict; /* enum interval_verdict */
 	uint8_t reason;	 /* enum interval_reason */
 };

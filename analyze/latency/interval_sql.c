@@ -181,7 +181,7 @@ static void interval_sql_call_cell(void *arg, size_t row, int column,
 
 	if (column == COMPUTED_CALL_DEPTH)
 		interval_int(v, i->depth);
-	else if (column == COMPUTED_CALL_SELF_NS && i->self >= 0)
+	else if (column == COMPUTED_CALL_SELF_NS && i->whole)
 		interval_int(v, i->self);
 	else if (column == COMPUTED_CALL_PARENT && i->inside)
 		interval_int(v, (int64_t)i->inside);

@@ -57,8 +57,8 @@ struct intervals_role {
 	uint32_t name; /* what the '*' stands for; 0: not one */
 	uint8_t role;
 	size_t key[PAIR_KEYS], tag, named, by, ret, part, direction, length;
-	size_t depth, from, to; /* PAIR_NEST */
-	struct futex_at futex;	/* addr 0: of no futex, or not asked for */
+	size_t depth, from, to, took, leaf; /* PAIR_NEST */
+	struct futex_at futex; /* addr 0: of no futex, or not asked for */
 };
 
 struct intervals_type {
@@ -232,9 +232,12 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	r.depth = intervals_field(iv, type, "depth");
 	r.from = intervals_field(iv, type, "calltime");
 	r.to = intervals_field(iv, type, "rettime");
+	r.took = intervals_field(iv, type, "took_ns");
+	r.leaf = intervals_field(iv, type, "leaf");
 	if ((k->tag && !r.tag) || (k->direction && !r.direction) ||
 	    (k->again == PAIR_NEST &&
-	     (!r.depth || (role == PAIRING_END && (!r.from || !r.to)))))
+	     (!r.depth ||
+	      (role == PAIRING_END && !r.took && (!r.from || !r.to)))))
 		return;
 	r.pair = intervals_pair_of(iv, k,
 				   intervals_is_own(iv, k)
@@ -1090,6 +1093,38 @@ static bool intervals_request(struct intervals *iv,
 	       !pair_direction_moves(*direction);
 }
 
+/* A text has times in us, and its durations have up to three digits more. A
+ * leaf is begin and end. */
+#define INTERVALS_BLUR 2000
+
+/* Takes a record of a call. */
+static void intervals_take_call(struct intervals *iv,
+				const struct intervals_role *role,
+				const struct field *f, struct pairing_record *r)
+{
+	r->depth = (uint32_t)intervals_value(iv, f, role->depth);
+	r->from = intervals_value(iv, f, role->from);
+	r->to = intervals_value(iv, f, role->to);
+	r->took = interval_span(r->from, r->to);
+	if (!role->took) {
+		pairing_take(iv->pairing, r);
+		return;
+	}
+	if (r->role == PAIRING_BEGIN)
+		pairing_take(iv->pairing, r);
+	if (r->role == PAIRING_BEGIN && !intervals_value(iv, f, role->leaf))
+		return;
+	r->took = intervals_value(iv, f, role->took);
+	r->blur = INTERVALS_BLUR;
+	r->from = r->to = r->time;
+	if (r->role == PAIRING_BEGIN
+		    ? __builtin_add_overflow(r->to, r->took, &r->to)
+		    : __builtin_sub_overflow(r->from, r->took, &r->from))
+		return;
+	r->role = PAIRING_END;
+	pairing_take(iv->pairing, r);
+}
+
 static int intervals_take(struct intervals *iv, const struct event_row *e,
 			  const struct intervals_role *role,
 			  const struct field *f, struct err *err)
@@ -1132,9 +1167,8 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	if (k->part.field)
 		r.begins = intervals_begins(iv, &k->part, f, role->part);
 	if (k->again == PAIR_NEST) {
-		r.depth = (uint32_t)intervals_value(iv, f, role->depth);
-		r.from = intervals_value(iv, f, role->from);
-		r.to = intervals_value(iv, f, role->to);
+		intervals_take_call(iv, role, f, &r);
+		return 0;
 	}
 	if (intervals_request(iv, role, f, &r))
 		pairing_take(iv->pairing, &r);

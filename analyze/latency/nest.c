@@ -189,11 +189,11 @@ static void nest_close(struct nest *n, struct nest_thread *t, int64_t until)
 static bool nest_is_inside(const struct nest_inner *i,
 			   const struct pairing_record *r)
 {
-	int64_t ns = interval_span(r->from, r->to);
-
 	if (i->ns >= 0)
-		return i->to >= r->from && i->to <= r->to;
-	return interval_span(i->first, r->time) <= ns - (ns >> 10);
+		return interval_span(r->from, i->to) >= r->blur &&
+		       i->to >= r->from && i->to <= r->to;
+	return interval_span(i->first, r->time) <=
+	       r->took - (r->took >> 10) - r->blur;
 }
 
 /* Returns whether a begin is proved to be that of an end. *apart: it is that of
@@ -201,16 +201,16 @@ static bool nest_is_inside(const struct nest_inner *i,
 static bool nest_is_begin(const struct nest *n, const struct nest_frame *f,
 			  const struct pairing_record *r, bool *apart)
 {
-	int64_t ns = interval_span(r->from, r->to);
-
 	if (!f->begun)
 		return false;
-	*apart = f->at.name != r->name;
+	/* a text may not say the function of an end */
+	*apart = r->name && f->at.name != r->name;
 	if (*apart)
 		return false;
 	if (nest_lost(n, &f->at, f->at.time, r->time).n < 2)
 		return true;
-	*apart = interval_span(f->at.time, r->time) < ns - (ns >> 10);
+	*apart = interval_span(f->at.time, r->time) <
+		 r->took - (r->took >> 10) - r->blur;
 	for (uint32_t at = f->inner; at; at = n->inner[at - 1].next)
 		*apart |= n->inner[at - 1].ns >= 0 &&
 			  n->inner[at - 1].to < r->from;
@@ -222,7 +222,7 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 {
 	struct nest_frame *f = nest_reach(t, r->depth), own;
 	struct interval i = pairing_of(r);
-	int64_t ns = interval_span(r->from, r->to), self = ns;
+	int64_t ns = r->took, self = ns;
 	struct nest_inner in;
 	struct lost_sum lost;
 	uint64_t number, other = 0;
@@ -232,17 +232,23 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 	t->n--;
 	if (nest_is_begin(n, &own, r, &apart)) {
 		i = pairing_of_both(&own.at, r);
+		/* a line that is both has the time of its begin */
+		if (r->event == own.at.event)
+			i.end = r->to;
+		/* of the option nofuncgraph-duration */
+		if (ns < 0)
+			ns = self = interval_span(i.begin, i.end);
 	} else {
 		i.end = r->time;
 		i.end_event = r->event;
 		i.ret = r->ret;
 		i.has_ret = r->has_ret;
-		if (__builtin_sub_overflow(r->time, ns, &i.begin))
-			i.begin = INT64_MIN + 1;
+		if (ns < 0 || __builtin_sub_overflow(r->time, ns, &i.begin))
+			i.begin = INTERVAL_NEVER;
 		lost = nest_lost(n, r,
-				 own.begun	     ? own.at.time
-				 : t->last < i.begin ? t->last
-						     : i.begin,
+				 own.begun		       ? own.at.time
+				 : t->last < i.begin || ns < 0 ? t->last
+							       : i.begin,
 				 r->time);
 		i.loss = lost.id;
 		i.reason = pairing_reason(&lost)
@@ -262,9 +268,14 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 				  __builtin_sub_overflow(self, c->ns, &self)))
 			lost.n = 1;
 	}
-	i.verdict = INTERVAL_PROVED;
-	i.least = i.most = ns;
-	i.self = lost.n || self < 0 ? -1 : self;
+	i.verdict = ns >= 0 ? INTERVAL_PROVED
+		    : i.reason == INTERVAL_BY_START || !i.reason
+			    ? INTERVAL_BEFORE
+			    : INTERVAL_BEGIN_LOST;
+	i.least = ns >= 0 ? ns : 0;
+	i.most = ns >= 0 ? ns : INT64_MAX;
+	i.self = self < 0 ? -1 : self;
+	i.whole = !lost.n && self >= 0;
 	if (apart) {
 		other = nest_tell_begin(n, &own.at, r->time);
 		nest_add_inner(n, t, r->depth,

@@ -47,6 +47,9 @@ struct pairing_record {
 	int64_t born;	  /* the thread; INT64_MIN: not known */
 	int64_t from, to; /* PAIR_NEST: when what ends began and ended, by the
 			   * clock of the recorder */
+	int64_t took;	  /* ns by that clock; -1: not known */
+	int64_t blur;	  /* from is later by no more than so much, as a text
+			   * rounds */
 	uint32_t depth;	  /* likewise; 0: in no other */
 	uint8_t role, call, begins;
 };

@@ -20,6 +20,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
+#include "analyze/waits/traced.h"
 #include "analyze/waits/wall.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -252,6 +253,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
 	struct wall_intervals intervals = { 0 };
+	struct traced traced = { 0 };
 
 	bool told = false;
 
@@ -268,7 +270,11 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		told = (d->event = wall_load_intervals(
 				db, path, d->opts->filter, d->opts->latency,
 				d->stacks, &intervals, NULL, NULL, err)) >= 0;
+	else if (told)
+		told = !traced_load(db, path, d->opts->filter, d->stacks,
+				    &traced, err);
 	store_close(db);
+	traced_release(&traced);
 	if (!told)
 		return -1;
 	if (!d->opts->wall && !d->opts->latency)

@@ -19,7 +19,8 @@ of_calls() {
 		if (n > 0) us = us "." substr(sprintf("%03d", $2 % 1000), 1, n)
 		print $1, us, $3 }' | sort -s -k1,1n
 }
-gzip -dc fgraph/trace.txt.gz | of_text >want
+gzip -dc fgraph/trace.txt.gz | of_text >want.text
+cp want.text want
 "$B" query --format csv g.db "SELECT tid, ns, depth FROM call WHERE ns NOT NULL ORDER BY end_event" | sed 1d | of_calls >got
 is "calls_have_the_durations_and_depths_of_the_kernels_text" "$(cat want)" "$(cat got)"
 is "there_are_as_many" 445 "$(wc -l <got)"
@@ -40,3 +41,50 @@ rm -r fgraph/events/ftrace/funcgraph_entry
 "$B" query --format csv e.db "SELECT name, ns, depth FROM call ORDER BY end_event" >got
 cmp -s want got
 ok "ends_alone_are_calls" $?
+# report: time in no other call, on the calls that a call is inside of
+"$B" report g.db >said 2>&1
+says "report_says_what_was_traced" "function_graph: 462 calls of " said
+grep -q '^ *[0-9.]* *[0-9.]*  *6 .* 5.47 ms  911 us .* lru_add  ' said
+ok "and_how_often_and_how_long" $?
+"$B" report --callers kmem_cache_alloc_noprof --format csv g.db 2>/dev/null | cut -d, -f3,5 >got
+"$B" query --format csv g.db "SELECT count(*), p.name FROM call c JOIN call p ON p.id = c.parent WHERE c.name = 'kmem_cache_alloc_noprof' GROUP BY 2 ORDER BY sum(c.ns) DESC" >want
+is "callers_are_those_of_the_calls" "$(sed 1d want | tr -d '\r')" "$(sed 1d got | tr -d '\r')"
+"$B" export --format folded g.db >stacks.txt 2>/dev/null
+is "folded_stacks_add_up_to_the_time" "$("$B" query --format csv g.db "SELECT sum(self_ns) FROM call" | sed 1d | tr -d '\r')" \
+	"$(awk '{ n += $NF } END { print n }' stacks.txt)"
+"$B" flame g.db 2>/dev/null | grep -q 'do_sys_openat2'
+ok "flame_draws_calls" $?
+"$B" g.db 2>&1 | grep -q '^ *backstitch latency call g.db'
+ok "the_first_screen_has_them" $?
+
+# function: who called whom, and how often
+cat >f.txt <<'END'
+# tracer: function
+#
+# entries-in-buffer/entries-written: 4/4   #P:2
+#
+#                                _-----=> irqs-off/BH-disabled
+#                               / _----=> need-resched
+#                              | / _---=> hardirq/softirq
+#                              || / _--=> preempt-depth
+#                              ||| / _-=> migrate-disable
+#                              |||| /     delay
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+            bash-219     [000] ...1.   418.100000: vfs_read <-ksys_read
+            bash-219     [000] ...1.   418.100100: vfs_open <-path_openat
+            bash-219     [001] ...1.   418.100200: vfs_read <-ksys_read
+            bash-219     [001] ...1.   418.100300: vfs_read <-kernel_read
+END
+"$B" report f.txt >said 2>&1
+says "report_counts_functions" "function: 4 calls of 2 functions" said
+grep -q '^ 75.00    75.00      3  vfs_read *$' said && grep -q '^  0.00    50.00      0  ksys_read *$' said
+ok "by_function_and_by_caller" $?
+# the kernel's text says the same as its pages, where a line has no time of an end
+gzip -dc fgraph/trace.txt.gz | sed '1s/^/# tracer: function_graph\n#\n#     TIME        CPU  TASK\/PID         DURATION                  FUNCTION CALLS\n#      |          |     |    |           |   |                     |   |   |   |\n/' >k.txt
+"$B" ingest -q -o k.db k.txt
+"$B" query --format csv k.db "SELECT tid, ns, depth FROM call WHERE ns NOT NULL ORDER BY tid, end_event" | sed 1d | of_calls | sort >got
+sort want.text >want
+is "a_text_has_the_same_calls" "$(cat want)" "$(cat got)"
+is "and_the_same_callers" "$("$B" query --format csv g.db "SELECT count(*) FROM call WHERE parent NOT NULL AND ns NOT NULL")" \
+	"$("$B" query --format csv k.db "SELECT count(*) FROM call WHERE parent NOT NULL AND ns NOT NULL")"

@@ -96,6 +96,7 @@ static void nest_make(struct nest_truth *t, uint64_t *seed, int64_t shift)
 			       .born = INT64_MIN,
 			       .from = begins ? 0 : c->from,
 			       .to = begins ? 0 : c->to,
+			       .took = begins ? 0 : c->to - c->from,
 			       .role = begins ? PAIRING_BEGIN : PAIRING_END },
 			.call = (size_t)(c - t->call),
 		};
@@ -166,11 +167,11 @@ static uint64_t nest_judge(void *arg, const struct interval *i)
 		t->begun += i->begin_event != 0;
 		t->falsely += !i->end_event || i->end != c->end ||
 			      i->most != c->to - c->from || i->least != i->most;
-		t->falsely += i->self >= 0 && i->self != c->self;
-		t->selves += i->self >= 0;
+		t->falsely += i->whole && i->self != c->self;
+		t->selves += i->whole;
 	} else {
 		t->begins++;
-		t->falsely += i->end_event != 0 || i->self >= 0;
+		t->falsely += i->end_event != 0 || i->whole;
 	}
 	t->parents_of += c->depth > 0;
 	return t->n_told;
