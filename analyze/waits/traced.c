@@ -84,6 +84,22 @@ static struct stacks_event *traced_event(const struct stacks *s,
 	return NULL;
 }
 
+/* Adds the sample that a record makes. */
+static void traced_add(const struct traced_run *r, const struct event_row *e,
+		       const struct stacks_group *g)
+{
+	const struct stacks_sample one = { .group = stacks_add(r->s, g),
+					   .event = g->event,
+					   .cpu = e->on_cpu ? (int32_t)e->cpu
+							    : -1,
+					   .timed = e->timed,
+					   .time = e->time,
+					   .weight = g->weight };
+
+	if (r->s->o.each)
+		r->s->o.each(r->s->o.arg, &one);
+}
+
 /* ---- calls */
 
 static void traced_take(void *arg, const struct interval *i)
@@ -186,7 +202,7 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		g.weight = r->s->o.samples ? 1 : (uint64_t)r->call[next].ns;
 		g.samples = 1;
 		g.nest = r->call[next].nest;
-		stacks_add(r->s, &g);
+		traced_add(r, &e, &g);
 		traced_see(r, r->label[r->call[next].name] - 1);
 		traced_count(r, r->label[r->call[next].name] - 1,
 			     r->call[next].all);
@@ -298,7 +314,7 @@ static int traced_load_hits(struct traced_run *r, struct store *db,
 		}
 		g.event = stacks_add_event(r->s, "function", "calls");
 		g.weight = g.samples = 1;
-		stacks_add(r->s, &g);
+		traced_add(r, &e, &g);
 		if (g.nest)
 			traced_see(r, r->s->nest[g.nest - 1].label);
 		r->t->hits++;
