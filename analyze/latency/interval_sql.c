@@ -144,7 +144,7 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	}
 }
 
-/* Those that say how deep they are. */
+/* Those of which it is told what they are inside of. */
 static size_t interval_sql_next_call(void *arg, const struct virtual_ask *ask,
 				     size_t row)
 {
@@ -161,6 +161,7 @@ static void interval_sql_call_cell(void *arg, size_t row, int column,
 {
 	static const int as[] = {
 		[COMPUTED_CALL_ID] = COMPUTED_INTERVAL_ID,
+		[COMPUTED_CALL_KIND] = COMPUTED_INTERVAL_KIND,
 		[COMPUTED_CALL_NAME] = COMPUTED_INTERVAL_NAME,
 		[COMPUTED_CALL_THREAD] = COMPUTED_INTERVAL_THREAD,
 		[COMPUTED_CALL_TID] = COMPUTED_INTERVAL_TID,

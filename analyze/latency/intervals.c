@@ -7,6 +7,7 @@
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
 #include "analyze/latency/lives.h"
+#include "analyze/latency/marker.h"
 #include "analyze/latency/pairing_record.h"
 #include "analyze/latency/callers.h"
 #include "analyze/causes/causes.h"
@@ -65,6 +66,7 @@ struct intervals_type {
 	char *name, *buffer;
 	uint32_t capture, world;
 	bool sample, sampled;
+	bool asked, marks; /* whether slices were written to it */
 	uint32_t first, n; /* in role[] */
 };
 
@@ -211,6 +213,46 @@ static uint32_t intervals_own_world(const struct intervals *iv,
 	return (uint32_t)(iv->n_type + (size_t)(k - iv->own));
 }
 
+/* Returns the field with what was written to trace_marker. */
+static size_t intervals_marks_field(const struct intervals *iv, uint32_t type)
+{
+	return intervals_field(iv, type, "buf")
+		       ?: intervals_field(iv, type, "text");
+}
+
+/* Returns whether a program wrote slices to trace_marker: others write what
+ * they like. */
+static bool intervals_has_marks(struct intervals *iv, uint32_t type)
+{
+	static const char *const column[] = { "id", "type", "payload" };
+	struct intervals_type *t = &iv->type[type];
+	size_t at = intervals_marks_field(iv, type);
+	struct err none = { 0 };
+	struct payloads *ps;
+	struct rows *rows;
+	struct int_row row;
+	struct marker m;
+
+	if (t->asked || !at)
+		return t->marks;
+	t->asked = true;
+	ps = payloads_open(iv->db, &none);
+	rows = rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), &none);
+	while (ps && !t->marks && rows_step_ints(rows, &row)) {
+		struct event_row e = { .id = row.v[0],
+				       .type = row.v[1],
+				       .payload = row.v[2] };
+		const struct field *f;
+
+		t->marks = e.type == type &&
+			   payloads_fields(ps, &e, &f, &none) > 0 &&
+			   f[at - 1].text && marker_parse(f[at - 1].text, &m);
+	}
+	rows_close(rows);
+	payloads_close(ps);
+	return t->marks;
+}
+
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
@@ -219,8 +261,10 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	size_t n;
 	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
 
+	if (k->marks && !intervals_has_marks(iv, type))
+		return;
 	/* without its key it would pair with anything */
-	for (size_t i = 0; i < PAIR_KEYS; i++) {
+	for (size_t i = 0; i < PAIR_KEYS && !k->marks; i++) {
 		r.key[i] = intervals_field(iv, type, k->key[i]);
 		if (k->key[i] && !r.key[i])
 			return;
@@ -235,9 +279,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	r.took = intervals_field(iv, type, "took_ns");
 	r.leaf = intervals_field(iv, type, "leaf");
 	if ((k->tag && !r.tag) || (k->direction && !r.direction) ||
-	    (k->again == PAIR_NEST &&
-	     (!r.depth ||
-	      (role == PAIRING_END && !r.took && (!r.from || !r.to)))))
+	    (k->counted && (!r.depth || (role == PAIRING_END && !r.took &&
+					 (!r.from || !r.to)))))
 		return;
 	r.pair = intervals_pair_of(iv, k,
 				   intervals_is_own(iv, k)
@@ -246,8 +289,10 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
+	if (k->marks)
+		r.named = intervals_marks_field(iv, type);
 	/* the capture names the addresses of functions */
-	if (k->again == PAIR_NEST)
+	if (k->counted)
 		r.named = intervals_field(iv, type, "func_name") ?: r.named;
 	if (iv->ask->by != intervals_by_lock)
 		r.by = intervals_field(iv, type, iv->ask->by);
@@ -314,8 +359,7 @@ static void intervals_drop_roles(struct intervals *iv)
 				 iv->pair[k].kind->calls &&
 				 iv->pair[k].world == p->world &&
 				 iv->pair[k].begins && iv->pair[k].ends;
-		if ((p->begins || p->kind->again == PAIR_NEST) && p->ends &&
-		    !again)
+		if ((p->begins || p->kind->counted) && p->ends && !again)
 			iv->role[n++] = *r;
 	}
 	iv->n_role = n;
@@ -1125,6 +1169,32 @@ static void intervals_take_call(struct intervals *iv,
 	pairing_take(iv->pairing, r);
 }
 
+/* Takes a text of trace_marker, if it is that of a begin, or of an end, of its
+ * kind. Returns 0. */
+static int intervals_take_mark(struct intervals *iv,
+			       const struct intervals_role *role,
+			       const struct field *f, struct pairing_record *r)
+{
+	const char *text = role->named ? f[role->named - 1].text : NULL;
+	struct marker m;
+
+	if (!text || !marker_parse(text, &m) ||
+	    m.letter != r->kind->marks[r->role == PAIRING_END])
+		return 0;
+	if (m.name.n)
+		r->name = intern_add_bytes(&iv->names, m.name.p, m.name.n);
+	if (r->kind->again != PAIR_NEST) {
+		const struct marker_part last = m.track.n ? m.track : m.name;
+
+		r->key[0] = m.pid;
+		r->key[1] =
+			intern_add_bytes(&iv->names, m.cookie.p, m.cookie.n);
+		r->key[2] = intern_add_bytes(&iv->names, last.p, last.n);
+	}
+	pairing_take(iv->pairing, r);
+	return 0;
+}
+
 static int intervals_take(struct intervals *iv, const struct event_row *e,
 			  const struct intervals_role *role,
 			  const struct field *f, struct err *err)
@@ -1149,6 +1219,8 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		iv->sums.no_thread++;
 		return 0;
 	}
+	if (k->marks)
+		return intervals_take_mark(iv, role, f, &r);
 	for (size_t i = 0; i < PAIR_KEYS; i++)
 		r.key[i] = intervals_value(iv, f, role->key[i]);
 	/* the idle threads of all CPUs have the tid 0 */
@@ -1166,7 +1238,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		r.ret = intervals_value(iv, f, role->ret);
 	if (k->part.field)
 		r.begins = intervals_begins(iv, &k->part, f, role->part);
-	if (k->again == PAIR_NEST) {
+	if (k->counted) {
 		intervals_take_call(iv, role, f, &r);
 		return 0;
 	}
@@ -1276,7 +1348,7 @@ static bool intervals_are_named(const struct intervals *iv)
 	size_t len;
 
 	for (size_t i = 0; i < pair_kinds_n; i++) {
-		bool begins = pair_kinds[i].again == PAIR_NEST, ends = false;
+		bool begins = pair_kinds[i].counted, ends = false;
 
 		for (uint32_t t = 1; t < iv->n_type; t++) {
 			const char *name = iv->type[t].name;

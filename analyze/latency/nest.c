@@ -144,7 +144,8 @@ static bool nest_take_inner(struct nest *n, struct nest_frame *f,
 static bool nest_follows(const struct nest *n, const struct pairing_record *r,
 			 int64_t time)
 {
-	return time >= r->time && nest_lost(n, r, r->time, time).n < 2;
+	return time >= r->time &&
+	       nest_lost(n, r, r->time, time).n < (r->kind->counted ? 2 : 1);
 }
 
 /* Gives a begin of which no end is known; there is none before `until`. Returns
@@ -297,11 +298,78 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 					     .ns = ns });
 }
 
+/* Gives an end without a begin. */
+static void nest_tell_end(const struct nest *n, const struct nest_thread *t,
+			  const struct pairing_record *r)
+{
+	struct lost_sum lost = nest_lost(n, r, t->last, r->time);
+	struct interval i = pairing_of(r);
+
+	i.end = r->time;
+	i.end_event = r->event;
+	i.loss = lost.id;
+	i.reason = pairing_reason(&lost);
+	i.verdict = i.reason			      ? INTERVAL_BEGIN_LOST
+		    : t->last > t->first && !lost.off ? INTERVAL_UNEXPLAINED
+						      : INTERVAL_BEFORE;
+	n->tell->call(n->arg, &i);
+}
+
+/* Takes a record that does not say how deep it is: an end is that of the last
+ * begin. */
+static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
+				const struct pairing_record *r)
+{
+	struct nest_inner in;
+	struct nest_frame own;
+	struct lost_sum lost;
+	struct interval i;
+	uint64_t number;
+
+	if (r->role == PAIRING_BEGIN) {
+		struct nest_frame *f = nest_reach(t, (uint32_t)t->n);
+
+		f->at = *r;
+		f->at.depth = f->depth;
+		f->begun = true;
+		return;
+	}
+	if (!t->n) {
+		nest_tell_end(n, t, r);
+		return;
+	}
+	own = t->frame[--t->n];
+	i = pairing_of_both(&own.at, r);
+	lost = nest_lost(n, &own.at, i.begin, i.end);
+	i.verdict = lost.n ? INTERVAL_CONSISTENT : INTERVAL_PROVED;
+	i.reason = lost.n ? pairing_reason(&lost) ?: INTERVAL_BY_START
+			  : INTERVAL_NO_REASON;
+	i.loss = lost.id;
+	i.whole = !lost.n;
+	i.self = i.least = lost.n ? 0 : i.most;
+	for (uint32_t k = own.inner; k && i.whole; k = n->inner[k - 1].next)
+		i.self -= n->inner[k - 1].ns;
+	number = n->tell->call(n->arg, &i);
+	while (nest_take_inner(n, &own, &in))
+		if (i.whole || nest_follows(n, &own.at, in.first))
+			n->tell->inside(n->arg, in.number, number);
+	nest_add_inner(
+		n, t, own.depth,
+		&(struct nest_inner){ .number = number,
+				      .first = i.begin,
+				      .ns = interval_span(i.begin, i.end) });
+}
+
 void nest_take(struct nest *n, const struct pairing_record *r)
 {
 	struct nest_thread *t = nest_thread_of(n, r);
 	bool ends = r->role == PAIRING_END;
 
+	if (!r->kind->counted) {
+		nest_take_uncounted(n, t, r);
+		t->last = r->time;
+		return;
+	}
 	while (t->n && (t->frame[t->n - 1].depth > r->depth ||
 			(!ends && t->frame[t->n - 1].depth == r->depth)))
 		nest_close(n, t, r->time);

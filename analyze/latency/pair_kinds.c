@@ -211,7 +211,28 @@ const struct pair_kind pair_kinds[] = {
 	  .begin_too = "ftrace:fgraph_retaddr_entry",
 	  .end = "ftrace:funcgraph_exit",
 	  .name = "func",
+	  .again = PAIR_NEST,
+	  .counted = true },
+	/* What programs write to trace_marker, as atrace, systrace and Chromium
+	 * do: "B|PID|NAME" and "E" of a thread, "S|PID|NAME|COOKIE" and "F" of
+	 * a process, "G|PID|TRACK|NAME|COOKIE" and "H|PID|TRACK|COOKIE". */
+	{ .word = "slice",
+	  .begin = "ftrace:print",
+	  .end = "ftrace:print",
+	  .marks = "BE",
 	  .again = PAIR_NEST },
+	{ .word = "async",
+	  .begin = "ftrace:print",
+	  .end = "ftrace:print",
+	  .marks = "SF",
+	  .key = { "pid", "cookie", "name" },
+	  .scope = PAIR_ANY },
+	{ .word = "async",
+	  .begin = "ftrace:print",
+	  .end = "ftrace:print",
+	  .marks = "GH",
+	  .key = { "pid", "cookie", "track" },
+	  .scope = PAIR_ANY },
 	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
 	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
 	 * without an entry. */

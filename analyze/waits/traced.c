@@ -36,7 +36,8 @@ struct traced_run {
 	struct table by_pair;
 };
 
-/* Returns the label of a function, "ext4_file_open [ext4]" with its module. */
+/* Returns the label of a function, "ext4_file_open [ext4]" with its module; of
+ * a slice, whose name is what a program likes. */
 static uint32_t traced_label(struct traced_run *r, const char *name)
 {
 	const struct known_code *c = r->s->code;
@@ -44,6 +45,12 @@ static uint32_t traced_label(struct traced_run *r, const char *name)
 	const char *kernel = "";
 	char *bare = NULL;
 	uint32_t label;
+
+	if (r->t->slices)
+		return labels_add(r->s->labels,
+				  &(struct label){ .kind = LABEL_USER,
+						   .name = name,
+						   .image = "" });
 
 	for (size_t i = 0; i < c->n_image && !*kernel; i++)
 		if (c->image[i].img.kind == IMAGE_KERNEL)
@@ -169,7 +176,9 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 			     const char *path, const struct filter *filter,
 			     struct err *err)
 {
-	const struct intervals_ask ask = { .kind = "call", .any = true };
+	const struct intervals_ask ask = { .kind = r->t->slices ? "slice"
+								: "call",
+					   .any = true };
 	struct events *ev = NULL;
 	struct event_row e;
 	size_t next = 0;
@@ -198,7 +207,8 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		if (next == r->n || r->call[next].event != e.id ||
 		    !stacks_group_of(r->s, &e, &g))
 			continue;
-		g.event = stacks_add_event(r->s, "function_graph", "ns");
+		g.event = stacks_add_event(
+			r->s, r->t->slices ? "slices" : "function_graph", "ns");
 		g.weight = r->s->o.samples ? 1 : (uint64_t)r->call[next].ns;
 		g.samples = 1;
 		g.nest = r->call[next].nest;
@@ -340,12 +350,16 @@ int traced_load(struct store *db, const char *path, const struct filter *filter,
 		return 0;
 	if (traced_event(s, records[2]))
 		rc = traced_load_calls(&r, db, path, filter, err);
+	if (!rc && !t->calls && traced_event(s, "ftrace:print")) {
+		t->slices = true;
+		rc = traced_load_calls(&r, db, path, filter, err);
+	}
 	if (!rc && traced_event(s, records[3]))
 		rc = traced_load_hits(&r, db, filter, err);
 	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
 		struct stacks_event *e = traced_event(s, records[i]);
 
-		if (e && (i == 3 ? t->hits : t->calls))
+		if (e && (i == 3 ? t->hits : t->calls && !t->slices))
 			e->apart = true;
 	}
 	intervals_close(r.iv);

@@ -2,6 +2,7 @@
  * of function_graph by the time that they were in no other call, and functions
  * of the tracer function by how often they were called. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,8 @@ struct traced_function {
 
 struct traced {
 	uint64_t calls, hits; /* of function_graph; of function */
-	uint64_t functions;   /* that were called */
+	uint64_t functions;   /* that were called, or names of slices */
+	bool slices;	      /* calls are slices */
 	uint64_t open;	     /* calls without an end, whose time is not known */
 	uint64_t callerless; /* calls of which nothing proves the caller */
 	uint64_t perhaps_less; /* calls in which others may be missing: their
@@ -29,12 +31,13 @@ struct traced {
 	size_t n, cap;
 };
 
-/* Adds events "function_graph" and "function" to stacks, unless the filter
- * names events. A call whose caller is not known stands on STACK_NAMES_GAP; a
- * function on the stack that was taken with it, without the frames of the
- * tracer, or else on the function that called it. The records are no samples
- * any more. Returns 0, or -1 and *err. *t is all zeros where neither was
- * recorded. path: for messages. The caller calls traced_release() also then. */
+/* Adds events "function_graph" or "slices", and "function" to stacks, unless
+ * the filter names events. A call whose caller is not known stands on
+ * STACK_NAMES_GAP; a function on the stack that was taken with it, without the
+ * frames of the tracer, or else on the function that called it. The records are
+ * no samples any more. Returns 0, or -1 and *err. *t is all zeros where neither
+ * was recorded. path: for messages. The caller calls traced_release() also
+ * then. */
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err);
 void traced_release(struct traced *t);

@@ -25,8 +25,8 @@ static const char *const kind_words[] = {
 	"syscall",     "irq",	     "softirq",	  "softirq-wait", "block",
 	"block-queue", "work",	     "work-wait", "work-ready",	  "tasklet",
 	"timer",       "timer-wait", "lock",	  "reclaim",	  "compaction",
-	"fence-wait",  "kvm",	     "call",	  "wake-up",	  "off-cpu",
-	NULL
+	"fence-wait",  "kvm",	     "call",	  "slice",	  "async",
+	"wake-up",     "off-cpu",    NULL
 };
 static const char *const by_words[] = { "name", "kind", "comm",	  "tid",
 					"pid",	"cpu",	"behind", NULL };
@@ -38,7 +38,7 @@ static const struct opt opts[] = {
 		0, "kind", "KIND", &kind, kind_words,
 		"only one kind: syscall, irq, softirq, softirq-wait, block, "
 		"block-queue, work, work-wait, work-ready, tasklet, timer, "
-		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, or "
+		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, slice, async, or "
 		"of the scheduler wake-up, off-cpu (all but these two)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "

@@ -324,22 +324,24 @@ bool report_traced(const struct report *rp)
 static void report_print_traced(FILE *out, const struct report *rp)
 {
 	const struct traced *t = &rp->traced;
+	const char *what = t->slices ? "slices" : "calls";
 
-	fprintf(out, "%s: %s calls of %s functions",
+	fprintf(out,
+		t->slices ? "%s: %s of %s names"
+			  : "%s: %s calls of %s functions",
 		stacks_event_name(rp->stacks, rp->event),
 		HUMAN_GROUPED(rp->samples), HUMAN_GROUPED(t->functions));
 	if (t->calls && *t->premise)
 		fprintf(out, ", proved %s", t->premise);
 	putc('\n', out);
 	if (t->open)
-		fprintf(out,
-			"calls without an end, whose time is not known: %s\n",
+		fprintf(out, "%s whose time is not known: %s\n", what,
 			HUMAN_GROUPED(t->open));
 	if (t->perhaps_less)
 		fprintf(out,
-			"calls in which others may be missing, whose self is at "
+			"%s in which others may be missing, whose self is at "
 			"most what is said: %s\n",
-			HUMAN_GROUPED(t->perhaps_less));
+			what, HUMAN_GROUPED(t->perhaps_less));
 	if (t->callerless)
 		fprintf(out, "calls of which nothing proves the caller: %s\n",
 			HUMAN_GROUPED(t->callerless));

@@ -134,9 +134,10 @@ static size_t report_fill_columns(const struct report *rp,
 	col[n++] = (struct grid_column){ "Self %", "self_percent" };
 	if (!rp->o->self_only)
 		col[n++] = (struct grid_column){ "Total %", "total_percent" };
-	col[n++] =
-		(struct grid_column){ report_traced(rp) ? "Calls" : "Samples",
-				      "self_samples" };
+	col[n++] = (struct grid_column){ !report_traced(rp)  ? "Samples"
+					 : rp->traced.slices ? "Slices"
+							     : "Calls",
+					 "self_samples" };
 	if (report_has_calls(rp)) {
 		col[n++] = (struct grid_column){ "Self", NULL };
 		col[n++] = (struct grid_column){ NULL, NULL };

@@ -117,10 +117,11 @@ CREATE TABLE interval(
 );
 
 CREATE TABLE call(
--- The intervals of kind call: a function from its begin to its end, and the call
--- that it is inside of.
+-- The intervals of the kinds call and slice: a function from its begin to its
+-- end, or what a program marks, and which one it is inside of.
 	id INTEGER,		-- interval.id
-	name TEXT,		-- of the function
+	kind TEXT,		-- call, slice
+	name TEXT,		-- of the function, or the slice
 	thread INTEGER, tid INTEGER, comm TEXT, -- as in interval
 	cpu INTEGER,
 	t0 INTEGER, t1 INTEGER,	-- its records; without that of the begin, t0 is
@@ -129,12 +130,13 @@ CREATE TABLE call(
 				-- NULL: it has no end
 	self_ns INTEGER,	-- of these, in no call inside of it; NULL: calls
 				-- may be missing
-	depth INTEGER,		-- 0: nothing that was traced called it
+	depth INTEGER,		-- 0: nothing that was traced called it; of a
+				-- slice, as far as its begins are known
 	parent INTEGER,		-- call.id of the one that it is inside of; NULL
 				-- with a depth above 0: nothing proves which
 	ret INTEGER,		-- what it returned, if that was recorded
 	event INTEGER, end_event INTEGER, -- as in interval
-	verdict TEXT,		-- proved, unfinished, end lost, unexplained
+	verdict TEXT,		-- as in interval
 	reason TEXT,		-- why it is not proved, or has no event: loss,
 				-- silent, start
 	loss INTEGER		-- loss.id of the first loss that hides more

@@ -17,12 +17,16 @@
 #define NEST_DEPTH 12
 #define NEST_NAMES 5
 
-static const struct pair_kind kind = { .word = "call", .again = PAIR_NEST };
+static const struct pair_kind kind = { .word = "call",
+				       .again = PAIR_NEST,
+				       .counted = true };
+static const struct pair_kind uncounted = { .word = "slice",
+					    .again = PAIR_NEST };
 
 /* A call as it was; times are those of its records, and of the recorder's
  * clock, which counts from elsewhere. */
 struct nest_call {
-	int64_t begin, end, from, to, self;
+	int64_t begin, end, from, to, self, self_records;
 	uint32_t thread, depth, name;
 	size_t parent; /* index + 1 */
 };
@@ -82,6 +86,10 @@ static void nest_make(struct nest_truth *t, uint64_t *seed, int64_t shift)
 			c->end = time;
 			c->to = time - 1 - (int64_t)rnd_below(seed, 2) - shift;
 			c->self += c->to - c->from;
+			c->self_records += c->end - c->begin;
+			if (c->parent)
+				t->call[c->parent - 1].self_records -=
+					c->end - c->begin;
 			if (c->parent)
 				t->call[c->parent - 1].self -= c->to - c->from;
 		}
@@ -149,6 +157,26 @@ static void nest_lose(const struct nest_truth *t, struct lost_times *l)
 		lost_times_add(l, 0, &at);
 	}
 	lost_times_seal(l);
+}
+
+/* The same of records that do not say how deep they are: an interval is proved
+ * from the begin to the end of one call. */
+static uint64_t nest_judge_uncounted(void *arg, const struct interval *i)
+{
+	struct nest_truth *t = arg;
+	size_t of = t->record[(i->begin_event ?: i->end_event) - 1].call;
+	const struct nest_call *c = &t->call[of];
+
+	t->told[++t->n_told] = of + 1;
+	t->falsely += i->begin_event && i->begin != c->begin;
+	if (i->verdict == INTERVAL_PROVED) {
+		t->proved++;
+		t->falsely += i->end != c->end || i->begin != c->begin ||
+			      i->most != c->end - c->begin ||
+			      i->self != c->self_records;
+	}
+	t->parents_of += c->depth > 0;
+	return t->n_told;
 }
 
 static uint64_t nest_judge(void *arg, const struct interval *i)
@@ -238,8 +266,51 @@ START_TEST(no_call_or_caller_is_falsely_proved_whatever_is_removed)
 }
 END_TEST
 
+START_TEST(no_slice_is_falsely_proved_whatever_is_removed)
+{
+	static const struct nest_tell of = { nest_judge_uncounted,
+					     nest_judge_inside };
+	static const unsigned int percents[] = { 0, 1, 5, 20, 50 };
+	unsigned int percent = percents[(size_t)_i % ARRAY_SIZE(percents)];
+	struct nest_truth *t = mem_new(1, sizeof(*t));
+	struct lost_times *l = mem_new(1, sizeof(*l));
+	uint64_t seed = (uint64_t)_i + 77;
+	struct nest *n;
+
+	nest_make(t, &seed, 0);
+	nest_remove(t, &seed, percent);
+	nest_lose(t, l);
+	n = nest_new(l, &of, t);
+	for (size_t i = 0; i < t->n_record; i++) {
+		struct pairing_record r = t->record[i].r;
+
+		r.kind = &uncounted;
+		r.depth = 0;
+		if (r.role == PAIRING_END)
+			r.name = 0;
+		if (!t->record[i].gone)
+			nest_take(n, &r);
+	}
+	nest_end(n);
+	ck_assert_uint_eq(t->falsely, 0);
+	if (!percent) {
+		ck_assert_uint_ge(t->proved + 30, NEST_CALLS);
+		ck_assert_uint_ge(t->parents + 60, t->parents_of);
+	}
+	if (getenv("NEST_SHARES"))
+		printf("%u%% lost: %.1f%% of all slices proved, %.1f%% of "
+		       "parents\n",
+		       percent, 100.0 * (double)t->proved / NEST_CALLS,
+		       100.0 * (double)t->parents / (double)t->parents_of);
+	nest_free(n);
+	lost_times_release(l);
+	free_all(l, t);
+}
+END_TEST
+
 static const struct run_table nest_tables[] = {
 	RUN_TIMES(no_call_or_caller_is_falsely_proved_whatever_is_removed, 200),
+	RUN_TIMES(no_slice_is_falsely_proved_whatever_is_removed, 100),
 };
 
 RUN_TABLES("nest", nest_tables)
