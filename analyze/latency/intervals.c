@@ -512,7 +512,8 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
 			continue;
 		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
-			if (of[e] && n < EVENTS_TOLD)
+			if (of[e] && n < EVENTS_TOLD &&
+			    !any_where(n, j, !strcmp(event[j], of[e])))
 				event[n++] = of[e];
 	}
 	if (!recorder_put_events(iv->db, event, n, &text, err))

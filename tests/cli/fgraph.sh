@@ -81,10 +81,24 @@ says "report_counts_functions" "function: 4 calls of 2 functions" said
 grep -q '^ 75.00    75.00      3  vfs_read *$' said && grep -q '^  0.00    50.00      0  ksys_read *$' said
 ok "by_function_and_by_caller" $?
 # the kernel's text says the same as its pages, where a line has no time of an end
-gzip -dc fgraph/trace.txt.gz | sed '1s/^/# tracer: function_graph\n#\n#     TIME        CPU  TASK\/PID         DURATION                  FUNCTION CALLS\n#      |          |     |    |           |   |                     |   |   |   |\n/' >k.txt
+gzip -dc fgraph/trace.txt.gz >k.txt
 "$B" ingest -q -o k.db k.txt
 "$B" query --format csv k.db "SELECT tid, ns, depth FROM call WHERE ns NOT NULL ORDER BY tid, end_event" | sed 1d | of_calls | sort >got
 sort want.text >want
 is "a_text_has_the_same_calls" "$(cat want)" "$(cat got)"
 is "and_the_same_callers" "$("$B" query --format csv g.db "SELECT count(*) FROM call WHERE parent NOT NULL AND ns NOT NULL")" \
 	"$("$B" query --format csv k.db "SELECT count(*) FROM call WHERE parent NOT NULL AND ns NOT NULL")"
+# script: line by line as the kernel prints it, with the name of the function behind each end
+gzip -dc fgraph/trace.txt.gz | sed -nE 's/^.*-[0-9]+ +\| (.*[^ ]) *$/\1/p' >want
+"$B" script -F trace g.db 2>/dev/null | sed -E 's, */\* [^*]* \*/,,; s/ *$//' | grep . >got
+head -n "$(wc -l <want)" got >some
+is "script_prints_what_the_kernel_prints" "$(cat want)" "$(cat some)"
+"$B" script -F trace g.db | grep -qx '+ 93.838 us   |  } /\* finish_task_switch.isra.0 \*/ *'
+ok "and_which_function_ends" $?
+# with arguments, as many words as the record has: those of which the kernel knows the names are the first
+"$B" script -F trace "$root/tests/captures/fnargs" 2>/dev/null | grep . |
+	sed -E 's/^[^(]*\(([^)]*)\).*/\1/; s/,//g' | cut -d' ' -f1-4 >got
+sed -E 's/^.* ([0-9.]+): [^(]*\(([^)]*)\).*/\2/; s/,//g; s/[a-z]+=//g' "$root/tests/captures/fnargs/trace.txt" >want
+is "arguments_are_those_of_the_kernels_text" "$(cat want)" "$(cat got)"
+"$B" script -F trace "$root/tests/captures/fnargs" 2>/dev/null | grep -q '(0x[0-9a-f]*, 0x[0-9a-f]*, 0x400, 0x[0-9a-f]*, 0x[0-9a-f]*, 0) <-- '
+ok "all_words_are_there" $?
