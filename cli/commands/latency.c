@@ -38,8 +38,9 @@ static const struct opt opts[] = {
 		0, "kind", "KIND", &kind, kind_words,
 		"only one kind: syscall, irq, softirq, softirq-wait, block, "
 		"block-queue, work, work-wait, work-ready, tasklet, timer, "
-		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, slice, async, or "
-		"of the scheduler wake-up, off-cpu (all but these two)"),
+		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, "
+		"slice, async, or of the scheduler wake-up, off-cpu (all but "
+		"these two)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),

@@ -102,3 +102,8 @@ sed -E 's/^.* ([0-9.]+): [^(]*\(([^)]*)\).*/\2/; s/,//g; s/[a-z]+=//g' "$root/te
 is "arguments_are_those_of_the_kernels_text" "$(cat want)" "$(cat got)"
 "$B" script -F trace "$root/tests/captures/fnargs" 2>/dev/null | grep -q '(0x[0-9a-f]*, 0x[0-9a-f]*, 0x400, 0x[0-9a-f]*, 0x[0-9a-f]*, 0) <-- '
 ok "all_words_are_there" $?
+# slices for ui.perfetto.dev, each with what is proved of it
+"$B" export --format chrome g.db >c.json 2>err
+is "calls_are_slices_of_the_trace_viewer" "445 17" "$(grep -c '"ph":"X","cat":"call"' c.json) $(grep -c '"ph":"i".*"cat":"call".*"verdict":"unfinished"' c.json)"
+grep -q '"ph":"X","cat":"call","ts":418808976.231,"dur":80.833,"name":"finish_task_switch.isra.0","args":{"event_id":1,"verdict":"proved"}' c.json && ! [ -s err ]
+ok "with_their_times" $?
