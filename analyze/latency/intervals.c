@@ -67,6 +67,7 @@ struct intervals_type {
 	uint32_t capture, world;
 	bool sample, sampled;
 	bool asked, marks; /* whether slices were written to it */
+	bool calls;	   /* it is of a kind that is counted */
 	uint32_t first, n; /* in role[] */
 };
 
@@ -369,6 +370,7 @@ static void intervals_drop_roles(struct intervals *iv)
 
 		if (!t->n++)
 			t->first = (uint32_t)i;
+		t->calls = iv->pair[iv->role[i].pair].kind->counted;
 	}
 }
 
@@ -1214,9 +1216,12 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		.role = role->role,
 		.cancels = iv->pair[role->pair].cancels,
 		.has_ret = role->ret && f[role->ret - 1].present,
+		.untimed = !e->timed,
 	};
 
-	if (k->scope == PAIR_THREAD && !e->thread) {
+	/* a text of function_graph tells on each CPU where another task comes
+	 */
+	if (k->scope == PAIR_THREAD && !e->thread && !role->took) {
 		iv->sums.no_thread++;
 		return 0;
 	}
@@ -1226,7 +1231,7 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		r.key[i] = intervals_value(iv, f, role->key[i]);
 	/* the idle threads of all CPUs have the tid 0 */
 	if (k->scope == PAIR_THREAD && !k->key[PAIR_KEYS - 1] &&
-	    !intervals_thread(iv, e->thread)->tid)
+	    (!e->thread || intervals_thread(iv, e->thread)->tid <= 0))
 		r.key[PAIR_KEYS - 1] = r.cpu + 1;
 	r.name = intervals_name_of(iv, role, f, k->calls, e->thread);
 	if (k->calls) {
@@ -1269,11 +1274,14 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	int64_t thread = r->v[INTERVALS_EVENT_THREAD];
 	int rc;
 
-	if (!e.timed || e.type < 1 || (uint64_t)e.type >= iv->n_type)
+	if (e.type < 1 || (uint64_t)e.type >= iv->n_type)
 		return 0;
 	t = &iv->type[e.type];
-	if (!t->n)
+	if (!t->n || (!e.timed && !t->calls))
 		return 0;
+	/* a text of function_graph may have durations alone, in order */
+	if (!e.timed)
+		e.time = e.id;
 	if (thread > 0 && (uint64_t)thread < iv->n_thread)
 		e.thread = iv->thread[thread].same ?: (uint32_t)thread;
 	rc = payloads_fields(iv->payloads, &e, &f, err);

@@ -148,6 +148,15 @@ static bool nest_follows(const struct nest *n, const struct pairing_record *r,
 	       nest_lost(n, r, r->time, time).n < (r->kind->counted ? 2 : 1);
 }
 
+/* Gives a call. Returns its number. */
+static uint64_t nest_tell(const struct nest *n, const struct pairing_record *r,
+			  struct interval *i)
+{
+	if (r->untimed)
+		i->begin = i->end = INTERVAL_NEVER;
+	return n->tell->call(n->arg, i);
+}
+
 /* Gives a begin of which no end is known; there is none before `until`. Returns
  * its number. */
 static uint64_t nest_tell_begin(const struct nest *n,
@@ -164,7 +173,7 @@ static uint64_t nest_tell_begin(const struct nest *n,
 		    : until == INT64_MAX ? INTERVAL_UNFINISHED
 		    : lost.off		 ? INTERVAL_UNFINISHED
 					 : INTERVAL_UNEXPLAINED;
-	return n->tell->call(n->arg, &i);
+	return nest_tell(n, r, &i);
 }
 
 /* Gives a begin without an end, and what is inside of it. */
@@ -237,7 +246,7 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 		if (r->event == own.at.event)
 			i.end = r->to;
 		/* of the option nofuncgraph-duration */
-		if (ns < 0)
+		if (ns < 0 && !r->untimed)
 			ns = self = interval_span(i.begin, i.end);
 	} else {
 		i.end = r->time;
@@ -284,18 +293,18 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 						     .first = own.at.time,
 						     .ns = -1 });
 	}
-	number = n->tell->call(n->arg, &i);
+	number = nest_tell(n, r, &i);
 	while (nest_take_inner(n, &own, &in))
 		if (i.begin_event || nest_is_inside(&in, r))
 			n->tell->inside(n->arg, in.number, number);
 		else if (apart && nest_follows(n, &own.at, in.first))
 			n->tell->inside(n->arg, in.number, other);
 	nest_add_inner(n, t, r->depth,
-		       &(struct nest_inner){ .number = number,
-					     .first = i.begin_event ? i.begin
-								    : r->time,
-					     .to = r->to,
-					     .ns = ns });
+		       &(struct nest_inner){
+			       .number = number,
+			       .first = i.begin_event ? own.at.time : r->time,
+			       .to = r->to,
+			       .ns = ns });
 }
 
 /* Gives an end without a begin. */

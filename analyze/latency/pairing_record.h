@@ -42,6 +42,7 @@ struct pairing_record {
 	uint32_t name, by;
 	int32_t cpu;
 	bool has_ret;
+	bool untimed;	  /* PAIR_NEST: time is a place in an order */
 	bool cancels;	  /* what cancels one of its pair was on */
 	int64_t length;	  /* how far the second key goes; 0: it has none */
 	int64_t born;	  /* the thread; INT64_MIN: not known */

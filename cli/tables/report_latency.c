@@ -773,8 +773,9 @@ static void latency_put_head(const struct latency *l)
 
 	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
 		all += l->verdict[i];
-	printf("%s interval%s in %s", HUMAN_GROUPED(all), all == 1 ? "" : "s",
-	       HUMAN_NS(l->last - l->first));
+	printf("%s interval%s", HUMAN_GROUPED(all), all == 1 ? "" : "s");
+	if (l->last >= l->first)
+		printf(" in %s", HUMAN_NS(l->last - l->first));
 	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {
 		if (!l->verdict[i])
 			continue;

@@ -125,7 +125,7 @@ CREATE TABLE call(
 	thread INTEGER, tid INTEGER, comm TEXT, -- as in interval
 	cpu INTEGER,
 	t0 INTEGER, t1 INTEGER,	-- its records; without that of the begin, t0 is
-				-- ns before t1
+				-- ns before t1; NULL: no time is known
 	ns INTEGER,		-- that it took by the clock of the recorder;
 				-- NULL: it has no end
 	self_ns INTEGER,	-- of these, in no call inside of it; NULL: calls

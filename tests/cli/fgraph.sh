@@ -107,3 +107,12 @@ ok "all_words_are_there" $?
 is "calls_are_slices_of_the_trace_viewer" "445 17" "$(grep -c '"ph":"X","cat":"call"' c.json) $(grep -c '"ph":"i".*"cat":"call".*"verdict":"unfinished"' c.json)"
 grep -q '"ph":"X","cat":"call","ts":418808976.231,"dur":80.833,"name":"finish_task_switch.isra.0","args":{"event_id":1,"verdict":"proved"}' c.json && ! [ -s err ]
 ok "with_their_times" $?
+# without funcgraph-abstime and -proc, as 'cat trace' has it by default: durations, depths and callers, in order
+sed -E 's/^ *[0-9.]+ \| *([0-9]+\)) +[^|]*\|/ \1/' k.txt | sed '2,4d' >u.txt
+"$B" ingest -q -o u.db u.txt
+"$B" query --format csv k.db "SELECT name, depth, ns FROM call ORDER BY id" | sed 1d >want
+"$B" query --format csv u.db "SELECT name, depth, ns FROM call ORDER BY id" | sed 1d >got
+is "a_text_without_times_has_the_same_calls" "$(sort want)" "$(sort got)"
+is "none_of_which_has_a_place_in_time" "0,460" "$("$B" query --format csv u.db "SELECT count(t0) + count(t1), count(parent) FROM call" | sed 1d | tr -d '\r')"
+"$B" latency call u.db 2>&1 | head -n 1 | grep -q '^462 intervals: 445 proved'
+ok "nor_have_all_of_them" $?
