@@ -434,8 +434,8 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 	return put_micros(p + s->n_before, (uint64_t)time);
 }
 
-/* Prints what is before the stacks. trace: the text of the event, or without one
- * that of its payload. */
+/* Prints what is before the stacks. trace: the text of the event, or without
+ * one that of its payload. */
 static int script_put_line(struct script *s, const struct event_row *e,
 			   struct script_part trace, struct err *err)
 {
