@@ -374,6 +374,17 @@ void traced_release(struct traced *t)
 	free(t->function);
 }
 
+int traced_add_to(struct store *db, const char *path,
+		  const struct filter *filter, struct stacks *s,
+		  struct err *err)
+{
+	struct traced t;
+	int rc = traced_load(db, path, filter, s, &t, err);
+
+	traced_release(&t);
+	return rc;
+}
+
 struct traced_function traced_of(const struct traced *t, uint32_t label)
 {
 	return label < t->n ? t->function[label]

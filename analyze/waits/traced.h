@@ -41,6 +41,10 @@ struct traced {
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err);
 void traced_release(struct traced *t);
+/* The same, where nobody asks what was recorded. */
+int traced_add_to(struct store *db, const char *path,
+		  const struct filter *filter, struct stacks *s,
+		  struct err *err);
 /* Returns the calls of a function of function_graph; all zeros: there are none
  */
 struct traced_function traced_of(const struct traced *t, uint32_t label);

@@ -22,16 +22,13 @@ static int write_folded(FILE *out, const struct export_request *x,
 	struct stacks *s = stacks_load(x->db, &o, err);
 	struct label_list l = { 0 };
 	struct flame_tree *t;
-	struct traced traced = { 0 };
 	int event;
 	int rc = 0;
 
-	if (!s || traced_load(x->db, x->path, x->filter, s, &traced, err)) {
-		traced_release(&traced);
+	if (!s || traced_add_to(x->db, x->path, x->filter, s, err)) {
 		stacks_free(s);
 		return -1;
 	}
-	traced_release(&traced);
 	t = flame_tree_new(s->labels);
 	event = say_choice(s, "exporting");
 	stacks_each (g, s, event) {

@@ -368,7 +368,6 @@ struct page_data *page_data_new(struct store *db, const char *path,
 {
 	struct page_data *d = mem_new(1, sizeof(*d));
 	int served = stacks_served(db, err);
-	struct traced traced;
 	const struct stacks_opts so = {
 		.filter = o->filter,
 		.by_cpu = served > 0,
@@ -393,12 +392,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 			  : 1;
 	if ((d->timed && page_times_load(d, db, err)) ||
 	    !(d->stacks = stacks_load(db, &so, err)) ||
-	    (d->served && page_data_take_sums(d, err)))
-		goto out;
-	const int calls =
-		traced_load(db, path, o->filter, d->stacks, &traced, err);
-	traced_release(&traced);
-	if (calls)
+	    (d->served && page_data_take_sums(d, err)) ||
+	    traced_add_to(db, path, o->filter, d->stacks, err))
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);

@@ -253,7 +253,6 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
 	struct wall_intervals intervals = { 0 };
-	struct traced traced = { 0 };
 
 	bool told = false;
 
@@ -271,10 +270,9 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 				db, path, d->opts->filter, d->opts->latency,
 				d->stacks, &intervals, NULL, NULL, err)) >= 0;
 	else if (told)
-		told = !traced_load(db, path, d->opts->filter, d->stacks,
-				    &traced, err);
+		told = !traced_add_to(db, path, d->opts->filter, d->stacks,
+				      err);
 	store_close(db);
-	traced_release(&traced);
 	if (!told)
 		return -1;
 	if (!d->opts->wall && !d->opts->latency)
