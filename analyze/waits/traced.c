@@ -208,7 +208,7 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		    !stacks_group_of(r->s, &e, &g))
 			continue;
 		g.event = stacks_add_event(
-			r->s, r->t->slices ? "slices" : "function_graph", "ns");
+			r->s, r->t->slices ? "slices" : TRACED_CALLS, "ns");
 		g.weight = r->s->o.samples ? 1 : (uint64_t)r->call[next].ns;
 		g.samples = 1;
 		g.nest = r->call[next].nest;

@@ -11,6 +11,9 @@ struct filter;
 struct stacks;
 struct store;
 
+/* The event of calls of function_graph. */
+#define TRACED_CALLS "function_graph"
+
 /* All calls of a function, by its label. */
 struct traced_function {
 	uint64_t calls; /* of which the times are known */

@@ -116,3 +116,5 @@ is "a_text_without_times_has_the_same_calls" "$(sort want)" "$(sort got)"
 is "none_of_which_has_a_place_in_time" "0,460" "$("$B" query --format csv u.db "SELECT count(t0) + count(t1), count(parent) FROM call" | sed 1d | tr -d '\r')"
 "$B" latency call u.db 2>&1 | head -n 1 | grep -q '^462 intervals: 445 proved'
 ok "nor_have_all_of_them" $?
+"$B" flame --latency call g.db >a.svg 2>err && "$B" flame g.db >b.svg 2>>err && cmp -s a.svg b.svg
+ok "flame_draws_calls_where_there_is_more_than_these" $?
