@@ -16,6 +16,8 @@ struct interval_sql {
 	struct intervals *iv;
 	struct interval *row;
 	size_t n, cap;
+	struct intervals_counter *counter;
+	size_t n_counter, cap_counter;
 	bool loaded;
 };
 
@@ -33,6 +35,14 @@ static void interval_sql_keep_inside(void *arg, uint64_t call, uint64_t of)
 	s->row[call - 1].inside = of;
 }
 
+static void interval_sql_keep_counter(void *arg,
+				      const struct intervals_counter *c)
+{
+	struct interval_sql *s = arg;
+
+	*mem_add(s->counter, s->n_counter, s->cap_counter) = *c;
+}
+
 /* Once: what fails ends the statements. */
 static int interval_sql_load(void *arg, struct err *err)
 {
@@ -41,8 +51,10 @@ static int interval_sql_load(void *arg, struct err *err)
 	if (s->loaded)
 		return 0;
 	s->iv = intervals_open(s->db, s->path, &s->ask, err);
-	if (s->iv)
+	if (s->iv) {
 		s->iv->inside = interval_sql_keep_inside;
+		s->iv->counter = interval_sql_keep_counter;
+	}
 	if (!s->iv || intervals_each(s->iv, interval_sql_keep, s, err))
 		return -1;
 	s->loaded = true;
@@ -191,6 +203,53 @@ static void interval_sql_call_cell(void *arg, size_t row, int column,
 		interval_sql_cell(arg, row, as[column], v);
 }
 
+static size_t
+interval_sql_next_counter(void *arg, const struct virtual_ask *ask, size_t row)
+{
+	const struct interval_sql *s = arg;
+
+	for (; row < s->n_counter; row++) {
+		const struct intervals_counter *c = &s->counter[row];
+
+		if (c->time >= ask->low && c->time <= ask->high &&
+		    (!ask->by_tid ||
+		     intervals_thread(s->iv, c->thread)->tid == ask->tid))
+			return row;
+	}
+	return VIRTUAL_END;
+}
+
+static void interval_sql_counter_cell(void *arg, size_t row, int column,
+				      struct value *v)
+{
+	const struct interval_sql *s = arg;
+	const struct intervals_counter *c = &s->counter[row];
+	const struct intervals_thread *t = intervals_thread(s->iv, c->thread);
+
+	switch (column) {
+	case COMPUTED_COUNTER_TIME_NS:
+		interval_int(v, c->time);
+		break;
+	case COMPUTED_COUNTER_PID:
+		interval_int(v, c->pid);
+		break;
+	case COMPUTED_COUNTER_NAME:
+		interval_text(v, intern_get(&s->iv->names, c->name));
+		break;
+	case COMPUTED_COUNTER_VALUE:
+		interval_int(v, c->value);
+		break;
+	case COMPUTED_COUNTER_TID:
+		interval_int(v, t->tid);
+		break;
+	case COMPUTED_COUNTER_COMM:
+		interval_text(v, t->comm);
+		break;
+	default:
+		interval_int(v, c->event);
+	}
+}
+
 /* Their columns are in schema/sql/computed.sql. */
 static const struct virtual_table interval_tables[] = {
 	{ "interval", true, interval_sql_load, interval_sql_next,
@@ -199,6 +258,9 @@ static const struct virtual_table interval_tables[] = {
 	{ "call", true, interval_sql_load, interval_sql_next_call,
 	  interval_sql_call_cell, COMPUTED_CALL_TID, COMPUTED_CALL_T0,
 	  COMPUTED_CALL_T1 },
+	{ "counter", false, interval_sql_load, interval_sql_next_counter,
+	  interval_sql_counter_cell, COMPUTED_COUNTER_TID,
+	  COMPUTED_COUNTER_TIME_NS, COMPUTED_COUNTER_TIME_NS },
 };
 
 struct interval_sql *interval_sql_new(struct store *db, const char *path,
@@ -221,5 +283,5 @@ void interval_sql_free(struct interval_sql *s)
 	if (!s)
 		return;
 	intervals_close(s->iv);
-	free_all(s->row, s);
+	free_all(s->row, s->counter, s);
 }

@@ -1181,8 +1181,23 @@ static int intervals_take_mark(struct intervals *iv,
 	const char *text = role->named ? f[role->named - 1].text : NULL;
 	struct marker m;
 
-	if (!text || !marker_parse(text, &m) ||
-	    m.letter != r->kind->marks[r->role == PAIRING_END])
+	if (!text || !marker_parse(text, &m))
+		return 0;
+	if (m.letter == 'C' && iv->counter && r->role == PAIRING_BEGIN &&
+	    r->kind->again == PAIR_NEST) {
+		const struct intervals_counter c = {
+			.event = r->event,
+			.time = r->time,
+			.pid = m.pid,
+			.value = strtoll(m.cookie.p, NULL, 10),
+			.thread = r->thread,
+			.name = intern_add_bytes(&iv->names, m.name.p,
+						 m.name.n),
+		};
+
+		iv->counter(iv->arg, &c);
+	}
+	if (m.letter != r->kind->marks[r->role == PAIRING_END])
 		return 0;
 	if (m.name.n)
 		r->name = intern_add_bytes(&iv->names, m.name.p, m.name.n);
@@ -1336,6 +1351,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	struct int_row r;
 	int rc = rows ? 0 : -1;
 
+	iv->arg = arg;
 	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
 	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
 		rc = intervals_take_event(iv, &r, err);

@@ -141,3 +141,12 @@ CREATE TABLE call(
 				-- silent, start
 	loss INTEGER		-- loss.id of the first loss that hides more
 );
+
+CREATE TABLE counter(
+-- The values of counters that programs write to trace_marker: "C|PID|NAME|VALUE".
+	time_ns INTEGER,
+	pid INTEGER,		-- of the process that it is of
+	name TEXT, value INTEGER,
+	tid INTEGER, comm TEXT,	-- the thread that wrote it
+	event INTEGER		-- event.id
+);

@@ -39,6 +39,7 @@ read,31,,unfinished," "$(rows m "SELECT c.name, CASE WHEN c.name NOT NULL THEN c
 is "those_of_a_process_have_a_name_and_a_cookie" "fetch a|b,20,15000,proved
 get,20,18000,proved
 fetch a|b,20,,unfinished" "$(rows m "SELECT name, key, ns, verdict FROM interval WHERE kind = 'async' ORDER BY t0")"
+is "counters_have_their_values" "100000035000,20,queue,3,30,render" "$(rows m "SELECT time_ns, pid, name, value, tid, comm FROM counter")"
 "$B" latency m.txt 2>&1 | grep -q '^slice  frame|of two parts  *1  50.0 us'
 ok "latency_has_them" $?
 "$B" report m.txt 2>/dev/null >said
