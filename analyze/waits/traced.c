@@ -14,6 +14,10 @@
 #include "stitch/record.h"
 #include "stitch/source.h"
 
+/* Stacks are cut there: a program may begin slices and end none. The shadow
+ * stack of function_graph has room for a third. */
+#define TRACED_LEVELS 512
+
 /* A call, by its number. */
 struct traced_call {
 	int64_t event; /* that begins it, or else ends it */
@@ -21,7 +25,7 @@ struct traced_call {
 	int64_t all;   /* that it took; -1: not known */
 	uint64_t inside;
 	uint32_t name, depth;
-	uint32_t nest;
+	uint32_t nest, level; /* how many it stands on */
 };
 
 struct traced_run {
@@ -146,10 +150,11 @@ static void traced_nest(struct traced_run *r)
 			*label = traced_label(r, intern_get(&r->iv->names,
 							    c->name)) +
 				 1;
-		if (c->inside) {
+		if (c->inside && r->call[c->inside - 1].level < TRACED_LEVELS) {
 			below = r->call[c->inside - 1].nest;
-		} else if (c->depth) {
-			r->t->callerless++;
+			c->level = r->call[c->inside - 1].level + 1;
+		} else if (c->inside || c->depth) {
+			r->t->callerless += !c->inside;
 			below = stacks_nest(r->s, 0,
 					    labels_add_name(r->s->labels,
 							    LABEL_MISSING,

@@ -69,3 +69,11 @@ c,proved," "$(rows lost "SELECT c.name, c.verdict, p.name FROM call c LEFT JOIN 
 } >none.txt
 "$B" latency none.txt >/dev/null 2>err
 says "other_texts_are_no_slices" "no two events that belong together" err
+
+# a program that ends none: stacks are cut, and no time is known
+{
+	echo "$begin"
+	seq 100000 199999 | sed 's/^1\(.*\)/          render-30    (   20) [000] ...1.   100.0\1: tracing_mark_write: B|20|a/'
+} >deep.txt
+timeout 20 "$B" report --by samples deep.txt >said 2>/dev/null
+says "slices_without_an_end_are_told" "slices whose time is not known: 100,000" said
