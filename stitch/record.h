@@ -79,6 +79,10 @@ enum defer {
 	DEFER_REFUSED, /* it was requested, but the kernel did not defer it */
 };
 
+/* The name, and the image, of what stands for the tracer's own code in stacks
+ * of ftrace. */
+#define FTRACE_TRAMPOLINE "[FTRACE TRAMPOLINE]"
+
 /* The location of an address as the recorder reports it, often without the
  * address itself. ftrace's text formats name a kernel function, or give the
  * offset from the start of a file's mapping. The kernel's own unwinding of user

@@ -9,7 +9,8 @@ source = re.sub(r"/\*.*?\*/", "",
                 open("analyze/latency/pair_kinds.c").read(), flags=re.S)
 again = {"ONE": "of another one", "PART": "a part of it",
          "RESTART": "in its place", "EITHER": "one of both",
-         "SET": "another one at the same time"}
+         "SET": "another one at the same time",
+         "NEST": "inside of it"}
 scope = {"THREAD": ["thread"], "CPU": ["CPU"], "ANY": []}
 rows = {}
 for row in source[:source.index("pair_kinds_n")].split("{ .word = ")[1:]:

@@ -16,7 +16,7 @@ trap 'rm -rf "$dir"' EXIT
 		pragma_table_xinfo(m.name) c
 	WHERE m.type IN ('table', 'view') AND m.name NOT GLOB 'ev_*_*'
 	AND m.name NOT GLOB 'sqlite_*'
-	UNION SELECT m.column1 || ' ' || c.name FROM (VALUES ('blame'),
+	UNION SELECT m.column1 || ' ' || c.name FROM (VALUES ('blame'), ('call'), ('counter'),
 		('interval'), ('state_interval'), ('stay'), ('wait'), ('wake')) m,
 		pragma_table_info(m.column1) c" | sed 1d | tr -d '\r"' |
 sort -u >"$dir/built"

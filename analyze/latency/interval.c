@@ -20,6 +20,12 @@ int64_t interval_span(int64_t from, int64_t to)
 	return __builtin_sub_overflow(to, from, &ns) ? INT64_MAX : ns;
 }
 
+int64_t interval_ns(const struct interval *i)
+{
+	return i->verdict == INTERVAL_PROVED ? i->most
+					     : interval_span(i->begin, i->end);
+}
+
 struct interval_range interval_range(const struct interval *i, int64_t first,
 				     int64_t last)
 {

@@ -41,12 +41,18 @@ struct interval {
 	int64_t ret;
 	int64_t least, most; /* ns that it took; INT64_MAX: any */
 	int64_t loss;	     /* the first that may hide something; 0: none */
-	uint32_t pair;	     /* as in the records */
-	uint32_t thread;     /* of the begin or, without one, of the end; 0 */
-	uint32_t name;	     /* likewise */
-	uint32_t by;	     /* likewise: what else the user sums up by; 0 */
-	int32_t cpu;	     /* likewise; -1: not known */
+	int64_t self;	 /* ns of .most in no call inside of it that is known;
+			  * -1: not known */
+	uint64_t inside; /* number of the call that it is inside of, where it is
+			  * kept; 0: of none that is known */
+	uint32_t pair;	 /* as in the records */
+	uint32_t thread; /* of the begin or, without one, of the end; 0 */
+	uint32_t name;	 /* likewise */
+	uint32_t by;	 /* likewise: what else the user sums up by; 0 */
+	int32_t cpu;	 /* likewise; -1: not known */
+	uint32_t depth;	 /* of a call; 0: it is in no other */
 	bool has_ret;
+	bool whole; /* no call inside of it can be missing: .self is true */
 	uint8_t verdict; /* enum interval_verdict */
 	uint8_t reason;	 /* enum interval_reason */
 };
@@ -54,6 +60,9 @@ struct interval {
 /* Returns the ns between two times; 0 if one of them is INTERVAL_NEVER or `to`
  * is the earlier one, INT64_MAX if they are further apart than that. */
 int64_t interval_span(int64_t from, int64_t to);
+/* Returns the ns that it took: of a call by the clock of the recorder. Of what
+ * is not proved, from begin to end. */
+int64_t interval_ns(const struct interval *i);
 /* What is known of the length of an interval that is not proved. */
 struct interval_range {
 	int64_t least, most; /* INT64_MAX: any */

@@ -1,5 +1,5 @@
 /* interval_sql.c - the intervals of a database as a table for SQL. All are
- * kept, in 112 bytes each. */
+ * kept, in 136 bytes each. */
 #include "analyze/latency/interval_sql.h"
 
 #include "analyze/latency/intervals.h"
@@ -16,6 +16,8 @@ struct interval_sql {
 	struct intervals *iv;
 	struct interval *row;
 	size_t n, cap;
+	struct intervals_counter *counter;
+	size_t n_counter, cap_counter;
 	bool loaded;
 };
 
@@ -26,6 +28,21 @@ static void interval_sql_keep(void *arg, const struct interval *i)
 	*mem_add(s->row, s->n, s->cap) = *i;
 }
 
+static void interval_sql_keep_inside(void *arg, uint64_t call, uint64_t of)
+{
+	struct interval_sql *s = arg;
+
+	s->row[call - 1].inside = of;
+}
+
+static void interval_sql_keep_counter(void *arg,
+				      const struct intervals_counter *c)
+{
+	struct interval_sql *s = arg;
+
+	*mem_add(s->counter, s->n_counter, s->cap_counter) = *c;
+}
+
 /* Once: what fails ends the statements. */
 static int interval_sql_load(void *arg, struct err *err)
 {
@@ -34,6 +51,10 @@ static int interval_sql_load(void *arg, struct err *err)
 	if (s->loaded)
 		return 0;
 	s->iv = intervals_open(s->db, s->path, &s->ask, err);
+	if (s->iv) {
+		s->iv->inside = interval_sql_keep_inside;
+		s->iv->counter = interval_sql_keep_counter;
+	}
 	if (!s->iv || intervals_each(s->iv, interval_sql_keep, s, err))
 		return -1;
 	s->loaded = true;
@@ -96,7 +117,7 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 		[COMPUTED_INTERVAL_T0] = { i->begin,
 					   i->begin != INTERVAL_NEVER },
 		[COMPUTED_INTERVAL_T1] = { i->end, i->end != INTERVAL_NEVER },
-		[COMPUTED_INTERVAL_NS] = { interval_span(i->begin, i->end),
+		[COMPUTED_INTERVAL_NS] = { interval_ns(i),
 					   i->verdict == INTERVAL_PROVED ||
 						   i->verdict ==
 							   INTERVAL_CONSISTENT ||
@@ -135,11 +156,111 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	}
 }
 
+/* Those of which it is told what they are inside of. */
+static size_t interval_sql_next_call(void *arg, const struct virtual_ask *ask,
+				     size_t row)
+{
+	const struct interval_sql *s = arg;
+
+	for (; (row = interval_sql_next(arg, ask, row)) != VIRTUAL_END; row++)
+		if (s->iv->pair[s->row[row].pair].kind->again == PAIR_NEST)
+			break;
+	return row;
+}
+
+static void interval_sql_call_cell(void *arg, size_t row, int column,
+				   struct value *v)
+{
+	static const int as[] = {
+		[COMPUTED_CALL_ID] = COMPUTED_INTERVAL_ID,
+		[COMPUTED_CALL_KIND] = COMPUTED_INTERVAL_KIND,
+		[COMPUTED_CALL_NAME] = COMPUTED_INTERVAL_NAME,
+		[COMPUTED_CALL_THREAD] = COMPUTED_INTERVAL_THREAD,
+		[COMPUTED_CALL_TID] = COMPUTED_INTERVAL_TID,
+		[COMPUTED_CALL_COMM] = COMPUTED_INTERVAL_COMM,
+		[COMPUTED_CALL_CPU] = COMPUTED_INTERVAL_CPU,
+		[COMPUTED_CALL_T0] = COMPUTED_INTERVAL_T0,
+		[COMPUTED_CALL_T1] = COMPUTED_INTERVAL_T1,
+		[COMPUTED_CALL_NS] = COMPUTED_INTERVAL_NS,
+		[COMPUTED_CALL_RET] = COMPUTED_INTERVAL_RET,
+		[COMPUTED_CALL_EVENT] = COMPUTED_INTERVAL_EVENT,
+		[COMPUTED_CALL_END_EVENT] = COMPUTED_INTERVAL_END_EVENT,
+		[COMPUTED_CALL_VERDICT] = COMPUTED_INTERVAL_VERDICT,
+		[COMPUTED_CALL_REASON] = COMPUTED_INTERVAL_REASON,
+		[COMPUTED_CALL_LOSS] = COMPUTED_INTERVAL_LOSS,
+	};
+	const struct interval_sql *s = arg;
+	const struct interval *i = &s->row[row];
+
+	if (column == COMPUTED_CALL_DEPTH)
+		interval_int(v, i->depth);
+	else if (column == COMPUTED_CALL_SELF_NS && i->whole)
+		interval_int(v, i->self);
+	else if (column == COMPUTED_CALL_PARENT && i->inside)
+		interval_int(v, (int64_t)i->inside);
+	else if (column != COMPUTED_CALL_SELF_NS &&
+		 column != COMPUTED_CALL_PARENT)
+		interval_sql_cell(arg, row, as[column], v);
+}
+
+static size_t
+interval_sql_next_counter(void *arg, const struct virtual_ask *ask, size_t row)
+{
+	const struct interval_sql *s = arg;
+
+	for (; row < s->n_counter; row++) {
+		const struct intervals_counter *c = &s->counter[row];
+
+		if (c->time >= ask->low && c->time <= ask->high &&
+		    (!ask->by_tid ||
+		     intervals_thread(s->iv, c->thread)->tid == ask->tid))
+			return row;
+	}
+	return VIRTUAL_END;
+}
+
+static void interval_sql_counter_cell(void *arg, size_t row, int column,
+				      struct value *v)
+{
+	const struct interval_sql *s = arg;
+	const struct intervals_counter *c = &s->counter[row];
+	const struct intervals_thread *t = intervals_thread(s->iv, c->thread);
+
+	switch (column) {
+	case COMPUTED_COUNTER_TIME_NS:
+		interval_int(v, c->time);
+		break;
+	case COMPUTED_COUNTER_PID:
+		interval_int(v, c->pid);
+		break;
+	case COMPUTED_COUNTER_NAME:
+		interval_text(v, intern_get(&s->iv->names, c->name));
+		break;
+	case COMPUTED_COUNTER_VALUE:
+		interval_int(v, c->value);
+		break;
+	case COMPUTED_COUNTER_TID:
+		interval_int(v, t->tid);
+		break;
+	case COMPUTED_COUNTER_COMM:
+		interval_text(v, t->comm);
+		break;
+	default:
+		interval_int(v, c->event);
+	}
+}
+
 /* Their columns are in schema/sql/computed.sql. */
 static const struct virtual_table interval_tables[] = {
 	{ "interval", true, interval_sql_load, interval_sql_next,
 	  interval_sql_cell, COMPUTED_INTERVAL_TID, COMPUTED_INTERVAL_T0,
 	  COMPUTED_INTERVAL_T1 },
+	{ "call", true, interval_sql_load, interval_sql_next_call,
+	  interval_sql_call_cell, COMPUTED_CALL_TID, COMPUTED_CALL_T0,
+	  COMPUTED_CALL_T1 },
+	{ "counter", false, interval_sql_load, interval_sql_next_counter,
+	  interval_sql_counter_cell, COMPUTED_COUNTER_TID,
+	  COMPUTED_COUNTER_TIME_NS, COMPUTED_COUNTER_TIME_NS },
 };
 
 struct interval_sql *interval_sql_new(struct store *db, const char *path,
@@ -150,7 +271,8 @@ struct interval_sql *interval_sql_new(struct store *db, const char *path,
 	s->db = db;
 	s->path = path;
 	s->ask.any = true;
-	if (!store_give_tables(db, interval_tables, 1, s, err))
+	if (!store_give_tables(db, interval_tables, ARRAY_SIZE(interval_tables),
+			       s, err))
 		return s;
 	interval_sql_free(s);
 	return NULL;
@@ -161,5 +283,5 @@ void interval_sql_free(struct interval_sql *s)
 	if (!s)
 		return;
 	intervals_close(s->iv);
-	free_all(s->row, s);
+	free_all(s->row, s->counter, s);
 }

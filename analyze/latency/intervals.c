@@ -7,7 +7,8 @@
 #include "analyze/latency/calls.h"
 #include "analyze/latency/futexes.h"
 #include "analyze/latency/lives.h"
-#include "analyze/latency/pair_kinds.h"
+#include "analyze/latency/marker.h"
+#include "analyze/latency/pairing_record.h"
 #include "analyze/latency/callers.h"
 #include "analyze/causes/causes.h"
 #include "analyze/samples/events.h"
@@ -57,6 +58,7 @@ struct intervals_role {
 	uint32_t name; /* what the '*' stands for; 0: not one */
 	uint8_t role;
 	size_t key[PAIR_KEYS], tag, named, by, ret, part, direction, length;
+	size_t depth, from, to, took, leaf; /* PAIR_NEST */
 	struct futex_at futex; /* addr 0: of no futex, or not asked for */
 };
 
@@ -64,6 +66,8 @@ struct intervals_type {
 	char *name, *buffer;
 	uint32_t capture, world;
 	bool sample, sampled;
+	bool asked, marks; /* whether slices were written to it */
+	bool calls;	   /* it is of a kind that is counted */
 	uint32_t first, n; /* in role[] */
 };
 
@@ -210,6 +214,46 @@ static uint32_t intervals_own_world(const struct intervals *iv,
 	return (uint32_t)(iv->n_type + (size_t)(k - iv->own));
 }
 
+/* Returns the field with what was written to trace_marker. */
+static size_t intervals_marks_field(const struct intervals *iv, uint32_t type)
+{
+	return intervals_field(iv, type, "buf")
+		       ?: intervals_field(iv, type, "text");
+}
+
+/* Returns whether a program wrote slices to trace_marker: others write what
+ * they like. */
+static bool intervals_has_marks(struct intervals *iv, uint32_t type)
+{
+	static const char *const column[] = { "id", "type", "payload" };
+	struct intervals_type *t = &iv->type[type];
+	size_t at = intervals_marks_field(iv, type);
+	struct err none = { 0 };
+	struct payloads *ps;
+	struct rows *rows;
+	struct int_row row;
+	struct marker m;
+
+	if (t->asked || !at)
+		return t->marks;
+	t->asked = true;
+	ps = payloads_open(iv->db, &none);
+	rows = rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), &none);
+	while (ps && !t->marks && rows_step_ints(rows, &row)) {
+		struct event_row e = { .id = row.v[0],
+				       .type = row.v[1],
+				       .payload = row.v[2] };
+		const struct field *f;
+
+		t->marks = e.type == type &&
+			   payloads_fields(ps, &e, &f, &none) > 0 &&
+			   f[at - 1].text && marker_parse(f[at - 1].text, &m);
+	}
+	rows_close(rows);
+	payloads_close(ps);
+	return t->marks;
+}
+
 static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 			       uint32_t type, enum pairing_role role,
 			       const char *rest, size_t len)
@@ -218,8 +262,10 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	size_t n;
 	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
 
+	if (k->marks && !intervals_has_marks(iv, type))
+		return;
 	/* without its key it would pair with anything */
-	for (size_t i = 0; i < PAIR_KEYS; i++) {
+	for (size_t i = 0; i < PAIR_KEYS && !k->marks; i++) {
 		r.key[i] = intervals_field(iv, type, k->key[i]);
 		if (k->key[i] && !r.key[i])
 			return;
@@ -228,7 +274,14 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	r.direction = intervals_field(iv, type, k->direction);
 	r.length = intervals_field(iv, type, k->length);
 	r.part = intervals_field(iv, type, k->part.field);
-	if ((k->tag && !r.tag) || (k->direction && !r.direction))
+	r.depth = intervals_field(iv, type, "depth");
+	r.from = intervals_field(iv, type, "calltime");
+	r.to = intervals_field(iv, type, "rettime");
+	r.took = intervals_field(iv, type, "took_ns");
+	r.leaf = intervals_field(iv, type, "leaf");
+	if ((k->tag && !r.tag) || (k->direction && !r.direction) ||
+	    (k->counted && (!r.depth || (role == PAIRING_END && !r.took &&
+					 (!r.from || !r.to)))))
 		return;
 	r.pair = intervals_pair_of(iv, k,
 				   intervals_is_own(iv, k)
@@ -237,6 +290,11 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
+	if (k->marks)
+		r.named = intervals_marks_field(iv, type);
+	/* the capture names the addresses of functions */
+	if (k->counted)
+		r.named = intervals_field(iv, type, "func_name") ?: r.named;
 	if (iv->ask->by != intervals_by_lock)
 		r.by = intervals_field(iv, type, iv->ask->by);
 	else if (k->object)
@@ -248,7 +306,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 		r.by = 0;
 	iv->by_field |= r.by || r.futex.addr;
 	if (role == PAIRING_END)
-		r.ret = intervals_field(iv, type, "ret");
+		r.ret = intervals_field(
+			iv, type, k->again == PAIR_NEST ? "retval" : "ret");
 	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
 	iv->pair[r.pair].ends |= role == PAIRING_END;
 	iv->pair[r.pair].cancels |= role == PAIRING_CANCEL;
@@ -262,6 +321,7 @@ static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 		const char *pattern;
 		enum pairing_role role;
 	} all[] = { { k->begin, PAIRING_BEGIN },
+		    { k->begin_too, PAIRING_BEGIN },
 		    { k->end, PAIRING_END },
 		    { k->cancel, PAIRING_CANCEL } };
 
@@ -283,7 +343,8 @@ COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
 			 ?: compare_numbers(y->role, x->role)
 			 ?: compare_numbers(x->pair, y->pair));
 
-/* Leaves out pairs of which an end was not recorded, and calls that another
+/* Leaves out pairs of which an end was not recorded (the end of a call is
+ * enough), and calls that another
  * kind of events tells already. */
 static void intervals_drop_roles(struct intervals *iv)
 {
@@ -299,7 +360,7 @@ static void intervals_drop_roles(struct intervals *iv)
 				 iv->pair[k].kind->calls &&
 				 iv->pair[k].world == p->world &&
 				 iv->pair[k].begins && iv->pair[k].ends;
-		if (p->begins && p->ends && !again)
+		if ((p->begins || p->kind->counted) && p->ends && !again)
 			iv->role[n++] = *r;
 	}
 	iv->n_role = n;
@@ -309,6 +370,7 @@ static void intervals_drop_roles(struct intervals *iv)
 
 		if (!t->n++)
 			t->first = (uint32_t)i;
+		t->calls = iv->pair[iv->role[i].pair].kind->counted;
 	}
 }
 
@@ -452,7 +514,8 @@ static int intervals_refuse(const struct intervals *iv, struct err *err)
 		if ((!own && strcmp(k->word, word) != 0) || (k->calls && n))
 			continue;
 		for (size_t e = 0; e < ARRAY_SIZE(of); e++)
-			if (of[e] && n < EVENTS_TOLD)
+			if (of[e] && n < EVENTS_TOLD &&
+			    !any_where(n, j, !strcmp(event[j], of[e])))
 				event[n++] = of[e];
 	}
 	if (!recorder_put_events(iv->db, event, n, &text, err))
@@ -1077,6 +1140,79 @@ static bool intervals_request(struct intervals *iv,
 	       !pair_direction_moves(*direction);
 }
 
+/* A text has times in us, and its durations have up to three digits more. A
+ * leaf is begin and end. */
+#define INTERVALS_BLUR 2000
+
+/* Takes a record of a call. */
+static void intervals_take_call(struct intervals *iv,
+				const struct intervals_role *role,
+				const struct field *f, struct pairing_record *r)
+{
+	r->depth = (uint32_t)intervals_value(iv, f, role->depth);
+	r->from = intervals_value(iv, f, role->from);
+	r->to = intervals_value(iv, f, role->to);
+	r->took = interval_span(r->from, r->to);
+	if (!role->took) {
+		pairing_take(iv->pairing, r);
+		return;
+	}
+	if (r->role == PAIRING_BEGIN)
+		pairing_take(iv->pairing, r);
+	if (r->role == PAIRING_BEGIN && !intervals_value(iv, f, role->leaf))
+		return;
+	r->took = intervals_value(iv, f, role->took);
+	r->blur = INTERVALS_BLUR;
+	r->from = r->to = r->time;
+	if (r->role == PAIRING_BEGIN
+		    ? __builtin_add_overflow(r->to, r->took, &r->to)
+		    : __builtin_sub_overflow(r->from, r->took, &r->from))
+		return;
+	r->role = PAIRING_END;
+	pairing_take(iv->pairing, r);
+}
+
+/* Takes a text of trace_marker, if it is that of a begin, or of an end, of its
+ * kind. Returns 0. */
+static int intervals_take_mark(struct intervals *iv,
+			       const struct intervals_role *role,
+			       const struct field *f, struct pairing_record *r)
+{
+	const char *text = role->named ? f[role->named - 1].text : NULL;
+	struct marker m;
+
+	if (!text || !marker_parse(text, &m))
+		return 0;
+	if (m.letter == 'C' && iv->counter && r->role == PAIRING_BEGIN &&
+	    r->kind->again == PAIR_NEST) {
+		const struct intervals_counter c = {
+			.event = r->event,
+			.time = r->time,
+			.pid = m.pid,
+			.value = strtoll(m.cookie.p, NULL, 10),
+			.thread = r->thread,
+			.name = intern_add_bytes(&iv->names, m.name.p,
+						 m.name.n),
+		};
+
+		iv->counter(iv->arg, &c);
+	}
+	if (m.letter != r->kind->marks[r->role == PAIRING_END])
+		return 0;
+	if (m.name.n)
+		r->name = intern_add_bytes(&iv->names, m.name.p, m.name.n);
+	if (r->kind->again != PAIR_NEST) {
+		const struct marker_part last = m.track.n ? m.track : m.name;
+
+		r->key[0] = m.pid;
+		r->key[1] =
+			intern_add_bytes(&iv->names, m.cookie.p, m.cookie.n);
+		r->key[2] = intern_add_bytes(&iv->names, last.p, last.n);
+	}
+	pairing_take(iv->pairing, r);
+	return 0;
+}
+
 static int intervals_take(struct intervals *iv, const struct event_row *e,
 			  const struct intervals_role *role,
 			  const struct field *f, struct err *err)
@@ -1095,17 +1231,22 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		.role = role->role,
 		.cancels = iv->pair[role->pair].cancels,
 		.has_ret = role->ret && f[role->ret - 1].present,
+		.untimed = !e->timed,
 	};
 
-	if (k->scope == PAIR_THREAD && !e->thread) {
+	/* a text of function_graph tells on each CPU where another task comes
+	 */
+	if (k->scope == PAIR_THREAD && !e->thread && !role->took) {
 		iv->sums.no_thread++;
 		return 0;
 	}
+	if (k->marks)
+		return intervals_take_mark(iv, role, f, &r);
 	for (size_t i = 0; i < PAIR_KEYS; i++)
 		r.key[i] = intervals_value(iv, f, role->key[i]);
 	/* the idle threads of all CPUs have the tid 0 */
 	if (k->scope == PAIR_THREAD && !k->key[PAIR_KEYS - 1] &&
-	    !intervals_thread(iv, e->thread)->tid)
+	    (!e->thread || intervals_thread(iv, e->thread)->tid <= 0))
 		r.key[PAIR_KEYS - 1] = r.cpu + 1;
 	r.name = intervals_name_of(iv, role, f, k->calls, e->thread);
 	if (k->calls) {
@@ -1118,6 +1259,10 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		r.ret = intervals_value(iv, f, role->ret);
 	if (k->part.field)
 		r.begins = intervals_begins(iv, &k->part, f, role->part);
+	if (k->counted) {
+		intervals_take_call(iv, role, f, &r);
+		return 0;
+	}
 	if (intervals_request(iv, role, f, &r))
 		pairing_take(iv->pairing, &r);
 	return 0;
@@ -1144,11 +1289,14 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	int64_t thread = r->v[INTERVALS_EVENT_THREAD];
 	int rc;
 
-	if (!e.timed || e.type < 1 || (uint64_t)e.type >= iv->n_type)
+	if (e.type < 1 || (uint64_t)e.type >= iv->n_type)
 		return 0;
 	t = &iv->type[e.type];
-	if (!t->n)
+	if (!t->n || (!e.timed && !t->calls))
 		return 0;
+	/* a text of function_graph may have durations alone, in order */
+	if (!e.timed)
+		e.time = e.id;
 	if (thread > 0 && (uint64_t)thread < iv->n_thread)
 		e.thread = iv->thread[thread].same ?: (uint32_t)thread;
 	rc = payloads_fields(iv->payloads, &e, &f, err);
@@ -1163,7 +1311,7 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 						     .name = role->name,
 						     .role = role->role };
 
-		if ((rc || (!role->key[0] && !role->tag)) &&
+		if ((rc || (!role->key[0] && !role->tag && !role->depth)) &&
 		    intervals_take(iv, &e, rc ? role : &bare, f, err))
 			return -1;
 	}
@@ -1203,7 +1351,8 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	struct int_row r;
 	int rc = rows ? 0 : -1;
 
-	iv->pairing = pairing_new(&iv->lost, fn, arg);
+	iv->arg = arg;
+	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
 	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
 		rc = intervals_take_event(iv, &r, err);
 	if (!rc)
@@ -1224,7 +1373,7 @@ static bool intervals_are_named(const struct intervals *iv)
 	size_t len;
 
 	for (size_t i = 0; i < pair_kinds_n; i++) {
-		bool begins = false, ends = false;
+		bool begins = pair_kinds[i].counted, ends = false;
 
 		for (uint32_t t = 1; t < iv->n_type; t++) {
 			const char *name = iv->type[t].name;

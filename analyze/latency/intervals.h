@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "analyze/latency/lost_times.h"
+#include "analyze/latency/pair_kinds.h"
 #include "analyze/latency/pairing.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -52,6 +53,14 @@ struct intervals_sums {
 	const char *premise; /* of what is proved: "if ..."; NULL: none */
 };
 
+/* What a counter that a program writes to trace_marker was. name: as that of an
+ * interval. */
+struct intervals_counter {
+	int64_t event, time, pid, value;
+	uint32_t thread, name;
+};
+typedef void intervals_counter_fn(void *arg, const struct intervals_counter *c);
+
 struct intervals_pair {
 	/* .calls: results below 0 are errors */
 	const struct pair_kind *kind;
@@ -90,6 +99,10 @@ struct intervals {
 	struct lost_times lost;
 	struct payloads *payloads;
 	struct pairing *pairing;
+	/* set before intervals_each(), or NULL; with the same argument */
+	pairing_inside_fn *inside;
+	intervals_counter_fn *counter;
+	void *arg;
 	struct intervals_sums sums;
 };
 

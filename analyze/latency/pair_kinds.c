@@ -200,6 +200,39 @@ const struct pair_kind pair_kinds[] = {
 	  .end = "dma_fence:dma_fence_wait_end",
 	  .key = { "context", "seqno" },
 	  .name = "timeline" },
+	/* kernel/trace/trace_functions_graph.c: trace_graph_entry() writes the
+	 * begin and then takes calltime; trace_graph_return() takes rettime and
+	 * then writes the end, if the return address was replaced. A thread has
+	 * one call of each depth at a time, those of interrupts among them. The
+	 * second form has the return address: 6.13. With tracing_thresh there
+	 * are no begins. */
+	{ .word = "call",
+	  .begin = "ftrace:funcgraph_entry",
+	  .begin_too = "ftrace:fgraph_retaddr_entry",
+	  .end = "ftrace:funcgraph_exit",
+	  .name = "func",
+	  .again = PAIR_NEST,
+	  .counted = true },
+	/* What programs write to trace_marker, as atrace, systrace and Chromium
+	 * do: "B|PID|NAME" and "E" of a thread, "S|PID|NAME|COOKIE" and "F" of
+	 * a process, "G|PID|TRACK|NAME|COOKIE" and "H|PID|TRACK|COOKIE". */
+	{ .word = "slice",
+	  .begin = "ftrace:print",
+	  .end = "ftrace:print",
+	  .marks = "BE",
+	  .again = PAIR_NEST },
+	{ .word = "async",
+	  .begin = "ftrace:print",
+	  .end = "ftrace:print",
+	  .marks = "SF",
+	  .key = { "pid", "cookie", "name" },
+	  .scope = PAIR_ANY },
+	{ .word = "async",
+	  .begin = "ftrace:print",
+	  .end = "ftrace:print",
+	  .marks = "GH",
+	  .key = { "pid", "cookie", "track" },
+	  .scope = PAIR_ANY },
 	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
 	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
 	 * without an entry. */

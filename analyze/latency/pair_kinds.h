@@ -19,6 +19,8 @@ enum pair_again {
 	PAIR_EITHER,  /* so it does, or that one goes on and both end: what was
 		       * cancelled has no record */
 	PAIR_STACK,   /* it is inside of that one */
+	PAIR_NEST,    /* likewise, and what is inside of what is told; records
+		       * may say how deep they are: .counted */
 	PAIR_SET,     /* it is another one, and nothing tells their ends apart
 		       */
 };
@@ -49,6 +51,7 @@ struct pair_kind {
 	/* Names of events. A '*' at the end is the name of the interval, the
 	 * same in both. */
 	const char *begin, *end;
+	const char *begin_too;	    /* begins it as well; or NULL */
 	const char *cancel;	    /* ends it without a result; or NULL */
 	const char *key[PAIR_KEYS]; /* fields; or NULL */
 	const char *direction; /* field of a disk's operation: the last key is
@@ -64,6 +67,10 @@ struct pair_kind {
 	struct pair_part part;
 	enum pair_again again;
 	enum pair_scope scope;
+	bool counted;	   /* PAIR_NEST: records say how deep they are */
+	const char *marks; /* begin and end are texts that a program wrote to
+			    * trace_marker, which begin with these letters:
+			    * keys are parts of it. NULL: they are none */
 	bool calls;  /* tags are numbers of system calls, and results errors */
 	bool direct; /* what does not wait has an end alone, and is none: if
 		      * .cancel is off, or unknown to the kernel, an end may be

@@ -2,6 +2,8 @@
 #include "analyze/latency/pairing.h"
 
 #include "analyze/latency/lost_times.h"
+#include "analyze/latency/nest.h"
+#include "analyze/latency/pairing_record.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
@@ -54,7 +56,10 @@ struct pairing_late {
 struct pairing {
 	const struct lost_times *lost;
 	pairing_fn *fn;
+	pairing_inside_fn *inside;
 	void *arg;
+	uint64_t given;
+	struct nest *nest; /* NULL: nothing was nested */
 	struct open_pair *open;
 	size_t n, cap;
 	uint32_t free; /* index + 1 */
@@ -77,12 +82,13 @@ struct pairing {
 };
 
 struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
-			    void *arg)
+			    pairing_inside_fn *inside, void *arg)
 {
 	struct pairing *p = mem_new(1, sizeof(*p));
 
 	p->lost = lost;
 	p->fn = fn;
+	p->inside = inside;
 	p->arg = arg;
 	return p;
 }
@@ -97,6 +103,7 @@ void pairing_free(struct pairing *p)
 {
 	if (!p)
 		return;
+	nest_free(p->nest);
 	for (size_t i = 0; i < p->n; i++)
 		pairing_set_free(p->open[i].set);
 	free_all(p->open, p->seen, p->last, p->late);
@@ -203,48 +210,20 @@ static struct lost_sum pairing_lost(const struct pairing *p,
 	return lost_times_between(p->lost, &ask);
 }
 
-/* Returns why records are missing; INTERVAL_NO_REASON: none are, or the
- * recorder was not on. */
-static uint8_t pairing_reason(const struct lost_sum *lost)
+static uint64_t pairing_give(void *pairing, const struct interval *i)
 {
-	return lost->id	      ? INTERVAL_BY_LOSS
-	       : lost->silent ? INTERVAL_BY_SILENT
-			      : INTERVAL_NO_REASON;
+	struct pairing *p = pairing;
+
+	p->fn(p->arg, i);
+	return ++p->given;
 }
 
-static struct interval pairing_of(const struct pairing_record *r)
+static void pairing_give_inside(void *pairing, uint64_t call, uint64_t of)
 {
-	return (struct interval){
-		.begin = INTERVAL_NEVER,
-		.end = INTERVAL_NEVER,
-		.key = r->key[0],
-		.most = INT64_MAX,
-		.pair = r->pair,
-		.thread = r->thread,
-		.name = r->name,
-		.by = r->by,
-		.cpu = r->cpu,
-	};
-}
+	const struct pairing *p = pairing;
 
-/* Returns one from a begin to an end, which takes that time at most. */
-static struct interval pairing_of_both(const struct pairing_record *begin,
-				       const struct pairing_record *end)
-{
-	struct interval i = pairing_of(begin);
-
-	i.begin = begin->time;
-	i.begin_event = begin->event;
-	i.end = end->time;
-	i.end_event = end->event;
-	i.most = interval_span(i.begin, i.end);
-	i.ret = end->ret;
-	i.has_ret = end->has_ret && begin->call != PAIRING_SIGRETURN;
-	if (!i.name)
-		i.name = end->name;
-	if (!i.by)
-		i.by = end->by;
-	return i;
+	if (p->inside)
+		p->inside(p->arg, call, of);
 }
 
 static void pairing_say(struct pairing *p, struct interval *i, uint8_t verdict,
@@ -254,7 +233,7 @@ static void pairing_say(struct pairing *p, struct interval *i, uint8_t verdict,
 	i->reason = reason;
 	if (verdict == INTERVAL_PROVED)
 		i->least = i->most;
-	p->fn(p->arg, i);
+	pairing_give(p, i);
 }
 
 /* Tells of a begin whose end is not known. until: there is none before that. */
@@ -334,7 +313,7 @@ static void pairing_late_tell(struct pairing *p, uint64_t to)
 
 		/* none, if a later one has its key */
 		table_remove(&p->by_late, p->late[at].hash, at);
-		p->fn(p->arg, &p->late[at].i);
+		pairing_give(p, &p->late[at].i);
 	}
 }
 
@@ -832,7 +811,18 @@ static bool pairing_is_double(struct pairing *p, const struct pairing_record *r,
 	return at == TABLE_NONE && since == r->time;
 }
 
-void pairing_take(struct pairing *p, const struct pairing_record *r)
+static void pairing_take_nested(struct pairing *p,
+				const struct pairing_record *r)
+{
+	static const struct nest_tell tell = { pairing_give,
+					       pairing_give_inside };
+
+	if (!p->nest)
+		p->nest = nest_new(p->lost, &tell, p);
+	nest_take(p->nest, r);
+}
+
+static void pairing_take_flat(struct pairing *p, const struct pairing_record *r)
 {
 	uint64_t hash = pairing_hash(r);
 	uint32_t at = table_find(&p->by_key, hash, pairing_same, p, r);
@@ -860,8 +850,18 @@ void pairing_take(struct pairing *p, const struct pairing_record *r)
 	}
 }
 
+void pairing_take(struct pairing *p, const struct pairing_record *r)
+{
+	if (r->kind->again == PAIR_NEST)
+		pairing_take_nested(p, r);
+	else
+		pairing_take_flat(p, r);
+}
+
 void pairing_end(struct pairing *p)
 {
+	if (p->nest)
+		nest_end(p->nest);
 	for (size_t i = 0; i < p->n; i++) {
 		struct open_pair *o = &p->open[i];
 		const struct pairing_set *s = o->set;

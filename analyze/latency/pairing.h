@@ -19,59 +19,22 @@
  * back for a while, as an end that follows without a begin tells that it was
  * not. */
 #pragma once
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/latency/interval.h"
-#include "analyze/latency/pair_kinds.h"
 
 struct lost_times;
 struct pairing;
-
-enum pairing_role {
-	PAIRING_BEGIN,
-	PAIRING_END,
-	PAIRING_CANCEL,
-};
-
-/* What a call does that pairs cannot show. */
-enum pairing_call {
-	PAIRING_PLAIN,
-	PAIRING_NEVER_RETURNS, /* exit, exit_group */
-	PAIRING_EXEC,	       /* returns in the first thread of the process */
-	PAIRING_CLONE,	       /* returns twice */
-	PAIRING_SIGRETURN,     /* returns with the number -1 */
-};
-
-/* What a begin is that may be a part: pair_kind.part. */
-enum pairing_begins {
-	PAIRING_EITHER,
-	PAIRING_FIRST,
-	PAIRING_PART,
-};
-
-struct pairing_record {
-	const struct pair_kind *kind;
-	int64_t time, event;
-	int64_t key[PAIR_KEYS], tag;
-	int64_t ret;
-	uint32_t pair;	/* number of the kind, or of what the user asked for */
-	uint32_t world; /* recording, or several: see lost_times.h */
-	uint32_t thread, process; /* 0: not known */
-	uint32_t name, by;
-	int32_t cpu;
-	bool has_ret;
-	bool cancels;	/* what cancels one of its pair was on */
-	int64_t length; /* how far the second key goes; 0: it has none */
-	int64_t born;	/* the thread; INT64_MIN: not known */
-	uint8_t role, call, begins;
-};
+struct pairing_record;
 
 typedef void pairing_fn(void *arg, const struct interval *i);
+/* A call is inside of another one, by their numbers: that of the interval which
+ * is given first is 1. */
+typedef void pairing_inside_fn(void *arg, uint64_t call, uint64_t of);
 
-/* lost: sealed, and borrowed. */
+/* lost: sealed, and borrowed. inside: NULL if nobody asks. */
 struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
-			    void *arg);
+			    pairing_inside_fn *inside, void *arg);
 void pairing_free(struct pairing *p);
 void pairing_take(struct pairing *p, const struct pairing_record *r);
 /* Tells of all that is open. */

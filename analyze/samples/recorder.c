@@ -52,6 +52,11 @@ int recorder_put_events(struct store *db, const char *const *event, size_t n,
 
 	if (row < 0)
 		return -1;
+	/* its tracers have no events that can be asked for */
+	if (n && !strncmp(event[0], "ftrace:funcgraph", 16)) {
+		text_out_add(out, "trace-cmd record -p function_graph");
+		return 0;
+	}
 	text_out_add(out, "%s", command[row]);
 	for (size_t i = 0; i < n; i++) {
 		const char *colon = strchr(event[i], ':');

@@ -96,22 +96,41 @@ static void stacks_find_first(struct stacks *s)
 	free(named);
 }
 
+SAME_BY(stacks_same_nest, struct stacks, nest[id], struct stacks_nest, inside,
+	label);
+
+uint32_t stacks_nest(struct stacks *s, uint32_t inside, uint32_t label)
+{
+	const struct stacks_nest want = { inside, label };
+	uint64_t hash = hash_u32s(inside, label);
+	uint32_t id = table_find(&s->by_nest, hash, stacks_same_nest, s, &want);
+
+	if (id == TABLE_NONE) {
+		id = (uint32_t)s->n_nest;
+		*mem_add(s->nest, s->n_nest, s->cap_nest) = want;
+		table_add(&s->by_nest, hash, id);
+	}
+	return id + 1;
+}
+
 SAME_FUNCTION(stacks_same_group, struct stacks, group[id], struct stacks_group,
 	      x->type == y->type && x->event == y->event &&
 		      x->comm == y->comm && x->cpu == y->cpu &&
 		      x->field == y->field && x->kraw == y->kraw &&
-		      x->uraw == y->uraw && x->verdict == y->verdict &&
-		      x->flags == y->flags && x->wait == y->wait);
+		      x->uraw == y->uraw && x->nest == y->nest &&
+		      x->verdict == y->verdict && x->flags == y->flags &&
+		      x->wait == y->wait);
 
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 {
-	uint64_t word[4] = {
+	uint64_t word[5] = {
 		(uint64_t)g->event << 32 | g->comm,
 		(uint64_t)g->kraw << 32 | g->uraw,
 		(uint64_t)g->type << 32 | (uint32_t)g->cpu,
 		(uint64_t)g->field << 32 | (uint64_t)g->verdict << 8 | g->flags,
+		g->nest,
 	};
-	uint64_t hash = hash_u64s(word, 4, 0);
+	uint64_t hash = hash_u64s(word, 5, 0);
 	uint32_t id = table_find(&s->index, hash, stacks_same_group, s, g);
 
 	if (id == TABLE_NONE) {
@@ -126,7 +145,8 @@ uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 	s->event[g->event].weight =
 		saturating_add(s->event[g->event].weight, g->weight);
 	s->event[g->event].samples += g->samples;
-	if (g->kraw || g->uraw || g->verdict)
+	s->event[g->event].nested |= g->nest > 0;
+	if (g->kraw || g->uraw || g->verdict || g->nest)
 		s->event[g->event].stacked += g->samples;
 	return id;
 }
@@ -441,6 +461,8 @@ void stacks_free(struct stacks *s)
 	if (!s->o.labels)
 		labels_free(s->labels);
 	table_release(&s->index);
+	table_release(&s->by_nest);
+	free(s->nest);
 	arena_release(&s->text);
 	intern_release(&s->field);
 	payloads_close(s->payloads);
@@ -481,7 +503,7 @@ int stacks_heaviest(const struct stacks *s)
 	int best = -1;
 
 	for (size_t i = 0; i < s->n_event; i++) {
-		if (s->event[i].samples &&
+		if (s->event[i].samples && !s->event[i].apart &&
 		    (best < 0 ||
 		     stacks_is_better(&s->event[i], &s->event[best])))
 			best = (int)i;
@@ -535,7 +557,8 @@ static void stacks_put_choice(const struct stacks *s, int event,
 	for (size_t i = 0; i < s->n_event; i++) {
 		const struct stacks_event *e = &s->event[i];
 
-		if (!e->samples || (int)i == event || n++ >= NAMED_MAX)
+		if (!e->samples || e->apart || (int)i == event ||
+		    n++ >= NAMED_MAX)
 			continue;
 		fprintf(out, "%s'", sep);
 		safe_text_put(out, e->name, 0, 0);
@@ -559,7 +582,7 @@ int stacks_choose(const struct stacks *s, const char *doing, char **note)
 	size_t used = 0;
 
 	for (size_t i = 0; i < s->n_event; i++) {
-		used += s->event[i].samples > 0;
+		used += s->event[i].samples > 0 && !s->event[i].apart;
 		stacked += s->event[i].stacked;
 		samples += s->event[i].samples;
 	}
@@ -684,6 +707,10 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 		stacks_add_mark(s, LABEL_MISSING, name, out);
 	}
 	stack_names_get(s->names, g->kraw, false, out);
+	const size_t calls = out->n;
+	for (uint32_t at = g->nest; at; at = s->nest[at - 1].inside)
+		label_list_add(out, s->nest[at - 1].label);
+	label_list_reverse(out, calls);
 	if (g->wait) {
 		snprintf(name, sizeof(name), "[off-CPU: %s]", g->wait);
 		stacks_add_mark(s, LABEL_WAIT, name, out);
@@ -693,7 +720,7 @@ void stacks_get(struct stacks *s, const struct stacks_group *g,
 bool stacks_plain(const struct stacks *s, const struct stacks_group *g)
 {
 	return !stacks_missing(g->verdict, g->uraw) &&
-	       !(g->flags & VERDICT_EXEC) && !g->wait &&
+	       !(g->flags & VERDICT_EXEC) && !g->wait && !g->nest &&
 	       !stack_names_ended(s->names, g->uraw) &&
 	       !stack_names_ended(s->names, g->kraw) &&
 	       stack_names_plain(s->names, g->uraw) &&

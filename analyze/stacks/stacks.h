@@ -56,12 +56,13 @@ struct stacks_opts {
 
 /* Samples with the same thread name, stacks and fate. */
 struct stacks_group {
-	uint32_t type;		/* event_type.id; 0: of none */
-	uint32_t event;		/* of stacks.event */
-	uint32_t comm;		/* for stacks_comm() */
-	int32_t cpu;		/* -1 unless by_cpu */
-	uint32_t field;		/* for stacks_field(); 0: not asked for */
-	uint32_t kraw, uraw;	/* raw chains; 0: none */
+	uint32_t type;	     /* event_type.id; 0: of none */
+	uint32_t event;	     /* of stacks.event */
+	uint32_t comm;	     /* for stacks_comm() */
+	int32_t cpu;	     /* -1 unless by_cpu */
+	uint32_t field;	     /* for stacks_field(); 0: not asked for */
+	uint32_t kraw, uraw; /* raw chains; 0: none */
+	uint32_t nest;	     /* calls on top of them: stacks_nest(); 0: none */
 	uint8_t verdict, flags; /* of requests; verdict 0: no request */
 	const char *wait;	/* a thread's state off the CPU, as
 				 * offcpu_state() says it; NULL: a sample */
@@ -74,7 +75,15 @@ struct stacks_event {
 	uint64_t weight, samples; /* weight saturates */
 	uint64_t unweighed; /* samples without a weight, which are left out */
 	uint64_t stacked;   /* samples with a stack or a request for one */
-	bool point; /* a tracepoint or a switch: all have the same code */
+	bool point;  /* a tracepoint or a switch: all have the same code */
+	bool nested; /* its groups are calls of a tracer: stacks_nest() */
+	bool apart;  /* another event counts what it says; it is not chosen */
+};
+
+/* One call inside of another. */
+struct stacks_nest {
+	uint32_t inside; /* index + 1; 0: of none */
+	uint32_t label;
 };
 
 struct stacks_comm {
@@ -97,7 +106,10 @@ struct stacks {
 	struct stacks_opts o; /* with which it was loaded */
 	/* For stacks.c. */
 	struct table index; /* of group[] */
-	uint32_t *type;	    /* event_type.id -> event + 1; 0: no sample */
+	struct stacks_nest *nest;
+	size_t n_nest, cap_nest;
+	struct table by_nest;
+	uint32_t *type; /* event_type.id -> event + 1; 0: no sample */
 	size_t n_type, cap_type;
 	struct thread_names told; /* of comm[], once it is asked */
 	uint32_t *first;	  /* comm.id -> the first comm of that name */
@@ -124,6 +136,9 @@ bool stacks_group_of(const struct stacks *s, const struct event_row *e,
 		     struct stacks_group *g);
 /* Counts a sample, or a wait; returns the index of its group. */
 uint32_t stacks_add(struct stacks *s, const struct stacks_group *g);
+/* Returns a call with this label inside of another one (0: of none), for
+ * stacks_group.nest. */
+uint32_t stacks_nest(struct stacks *s, uint32_t inside, uint32_t label);
 /* Gives the samples of one event to another. No stacks_add() after it. */
 void stacks_give(struct stacks *s, uint32_t from, uint32_t to);
 /* Returns the group of an event (-1: of any) that comes next; after NULL: the
@@ -170,7 +185,8 @@ const char *stacks_field(const struct stacks *s, const struct stacks_group *g);
  * "[user: VERDICT]"; the stack of a program that was executed after the sample
  * follows the frame "[user: after exec]"; a stack that was not unwound to its
  * outermost frame follows the frame "[user: REASON]", a kernel half that is
- * only the address hit "[kernel: hit_only]"; a wait ends with the frame
+ * only the address hit "[kernel: hit_only]"; calls follow it; a wait ends with
+ * the frame
  * "[off-CPU: STATE]". */
 void stacks_get(struct stacks *s, const struct stacks_group *g,
 		struct label_list *out);

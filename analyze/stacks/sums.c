@@ -42,7 +42,8 @@ static void sums_take_stacks(struct sums *s)
 }
 
 struct sums *sums_load(struct store *db, const char *path,
-		       const struct filter *filter, struct err *err)
+		       const struct filter *filter, sums_more_fn *more,
+		       struct err *err)
 {
 	const struct stacks_opts o = {
 		.filter = filter, .gaps = true, .inlined = true, .summed = true
@@ -52,6 +53,10 @@ struct sums *sums_load(struct store *db, const char *path,
 	char *note = NULL; /* sums_event() says which it is */
 
 	s->stacks = stacks_load(db, &o, err);
+	if (s->stacks && more(db, path, filter, s->stacks, err)) {
+		sums_free(s);
+		return NULL;
+	}
 	if (s->stacks)
 		s->event = stacks_choose(s->stacks, "counting", &note);
 	if (s->stacks && !stacks_whole(s->stacks, s->event, path,
@@ -91,7 +96,8 @@ size_t sums_other_events(const struct sums *s)
 	size_t n = 0;
 
 	for (size_t i = 0; s->event >= 0 && i < s->stacks->n_event; i++)
-		n += i != (size_t)s->event && s->stacks->event[i].samples > 0;
+		n += i != (size_t)s->event && !s->stacks->event[i].apart &&
+		     s->stacks->event[i].samples > 0;
 	return n;
 }
 

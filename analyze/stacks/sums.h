@@ -9,8 +9,12 @@
 #include "analyze/stacks/trust.h"
 
 struct calls;
+struct err;
+struct filter;
 struct label;
 struct report_rows;
+struct stacks;
+struct store;
 
 struct sums {
 	uint64_t weight, samples;
@@ -27,11 +31,17 @@ struct sums {
 	struct label_list label;
 };
 
+/* Adds more events to the samples that were loaded. Returns 0, or -1 and *err.
+ */
+typedef int sums_more_fn(struct store *db, const char *path,
+			 const struct filter *filter, struct stacks *s,
+			 struct err *err);
 /* Loads the samples that the filter selects, of the event that report chooses.
  * path is for messages. Returns NULL and *err on failure, ERR_FORMAT if there
  * is no sample. */
 struct sums *sums_load(struct store *db, const char *path,
-		       const struct filter *filter, struct err *err);
+		       const struct filter *filter, sums_more_fn *more,
+		       struct err *err);
 void sums_free(struct sums *s);
 
 const char *sums_event(const struct sums *s);

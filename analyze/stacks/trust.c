@@ -561,6 +561,8 @@ static void trust_count_end(struct trust *t, const struct trust_rule *r,
 void trust_add(struct trust *t, const struct stacks_group *g)
 {
 	trust_count_unproved(t, g);
+	if (g->nest)
+		trust_tally(&t->nested, g->samples);
 	if (t->summed) {
 		trust_add_event(t, g->type);
 		if (g->uraw || g->verdict)

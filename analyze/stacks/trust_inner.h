@@ -66,6 +66,7 @@ struct trust {
 	bool unknown;	/* it cannot be told of these samples */
 	int64_t bare;	/* counted samples without any stack */
 	int64_t kernel; /* and with only that of the kernel */
+	int64_t nested; /* on calls of a tracer */
 	/* Samples that were counted, and those in code with names of files that
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;

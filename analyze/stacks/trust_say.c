@@ -452,6 +452,11 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 {
 	bool small = true;
 
+	if (t->nested && !s->samples) {
+		text_out_add(out, "Stacks are calls that were traced, each on "
+				  "those that it is proved to be inside of.");
+		return true;
+	}
 	if (s->samples)
 		small = trust_put_classes(t, s, room, out);
 	else if (t->unknown)

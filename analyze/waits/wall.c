@@ -107,7 +107,10 @@ static void wall_take_interval(void *arg, const struct interval *i)
 	const struct interval_range r =
 		interval_range(i, sums.first, sums.last);
 
-	if (i->verdict == INTERVAL_CANCELLED)
+	/* calls are events of stacks by themselves: traced.h */
+	if (i->verdict == INTERVAL_CANCELLED ||
+	    (!b->iv->ask->kind &&
+	     b->iv->pair[i->pair].kind->again == PAIR_NEST))
 		return;
 	b->sums->unknown += i->verdict != INTERVAL_PROVED;
 	if (i->verdict == INTERVAL_PROVED || b->fn)

@@ -49,10 +49,10 @@ typedef void wall_interval_fn(void *arg, const struct wall_interval *w,
 /* Loads the intervals of a kind, as in struct intervals_ask, as an event whose
  * samples are the proved ones: each has the stack of its begin. The filter
  * selects begins. kind: an own pair has a comma; NULL: all kinds that were
- * recorded, each as an event. fn, unless it is NULL, is told of all in the
- * order of events, but not of the cancelled ones. Returns the event of the kind
- * (0: of all kinds), or -1 and *err, which of one kind is also if none is
- * proved. */
+ * recorded but calls and slices, each as an event. fn, unless it is NULL, is
+ * told of all in the order of events, but not of the cancelled ones. Returns
+ * the event of the kind (0: of all kinds), or -1 and *err, which of one kind is
+ * also if none is proved. */
 int wall_load_intervals(struct store *db, const char *path,
 			const struct filter *filter, const char *kind,
 			struct stacks *s, struct wall_intervals *sums,

@@ -295,7 +295,7 @@ static void look_go_on(const char *path, bool wakes)
 /* Prints the hot functions. */
 static int look_print_hot(struct store *db, const char *path,
 			  const char *capture, const char *trust, bool wakes,
-			  struct err *err)
+			  bool graph, struct err *err)
 {
 	char idle[LOOK_SHARE];
 
@@ -305,7 +305,8 @@ static int look_print_hot(struct store *db, const char *path,
 		.filter = &filter_none,
 		.keys = KEY_SYM | KEY_DSO,
 		.format = "table",
-		.limit = look_rows(trust, AROUND + wakes + (*idle ? 2 : 0)),
+		.limit = look_rows(trust,
+				   AROUND + wakes + graph + (*idle ? 2 : 0)),
 		.inlined = true,
 		.top = true,
 	};
@@ -314,6 +315,9 @@ static int look_print_hot(struct store *db, const char *path,
 		return -1;
 	putchar('\n');
 	look_go_on(path, wakes);
+	if (graph)
+		look_hint("latency call ", path,
+			  "how long they took, and by thread");
 	if (*idle) {
 		char what[64];
 
@@ -502,6 +506,7 @@ static int look_print(struct store *db, const struct name_ask *names,
 	bool counters = false; /* samples of clocks or counters */
 	bool trace = false;    /* of events rather than of switches alone */
 	bool wakes = false;
+	int64_t calls = 0; /* 1: of functions, 2: and how long */
 	struct rows *r;
 	int rc;
 
@@ -513,11 +518,13 @@ static int look_print(struct store *db, const struct name_ask *names,
 		counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
 		trace = rows_int(r, REPORT_CONTENTS_TRACE) != 0;
 		wakes = rows_int(r, REPORT_CONTENTS_WAKES) != 0;
+		calls = rows_int(r, REPORT_CONTENTS_CALLS);
 	}
 	if (rows_end(r, err))
 		return -1;
-	if (counters)
-		rc = look_print_hot(db, path, capture, trust, wakes, err);
+	if (counters || calls)
+		rc = look_print_hot(db, path, capture, trust, wakes, calls,
+				    err);
 	else if (samples)
 		rc = look_print_trace(db, path, capture, trust, trace, wakes,
 				      err);

@@ -25,7 +25,8 @@ static const char *const kind_words[] = {
 	"syscall",     "irq",	     "softirq",	  "softirq-wait", "block",
 	"block-queue", "work",	     "work-wait", "work-ready",	  "tasklet",
 	"timer",       "timer-wait", "lock",	  "reclaim",	  "compaction",
-	"fence-wait",  "kvm",	     "wake-up",	  "off-cpu",	  NULL
+	"fence-wait",  "kvm",	     "call",	  "slice",	  "async",
+	"wake-up",     "off-cpu",    NULL
 };
 static const char *const by_words[] = { "name", "kind", "comm",	  "tid",
 					"pid",	"cpu",	"behind", NULL };
@@ -33,11 +34,13 @@ static const char *const order_words[] = { "total", "count",   "average", "max",
 					   "p99",   "unknown", NULL };
 
 static const struct opt opts[] = {
-	OPT_CHOICE(0, "kind", "KIND", &kind, kind_words,
-		   "only one kind: syscall, irq, softirq, softirq-wait, block, "
-		   "block-queue, work, work-wait, work-ready, tasklet, timer, "
-		   "timer-wait, lock, reclaim, compaction, fence-wait, kvm, or "
-		   "of the scheduler wake-up, off-cpu (all but these two)"),
+	OPT_CHOICE(
+		0, "kind", "KIND", &kind, kind_words,
+		"only one kind: syscall, irq, softirq, softirq-wait, block, "
+		"block-queue, work, work-wait, work-ready, tasklet, timer, "
+		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, "
+		"slice, async, or of the scheduler wake-up, off-cpu (all but "
+		"these two)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),

@@ -1,6 +1,6 @@
 /* export_chrome.c - Chrome's trace events as JSON, for ui.perfetto.dev,
- * chrome://tracing and speedscope: context switches as slices, samples as
- * instants, losses as slices on the track of their CPU.
+ * chrome://tracing and speedscope: context switches and calls as slices,
+ * samples as instants, losses as slices on the track of their CPU.
  *
  * Objects are in time order, except names ("M"), which precede their first use.
  * Perfetto shows only args, so stacks are there as text; "sf" is the same stack
@@ -8,6 +8,7 @@
  * stacks, threads, losses and slices. */
 #include <inttypes.h>
 
+#include "cli/export/chrome/chrome_calls.h"
 #include "cli/export/chrome/chrome_tracks.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/requests.h"
@@ -60,6 +61,7 @@ struct chrome {
 	struct events *events;	  /* samples, as all filters say */
 	struct tracks *tracks;
 	struct slices *slices;
+	struct chrome_calls *calls;
 	struct loss_rows *losses;
 	struct edge *edge;
 	size_t n_edge, at_edge;
@@ -322,7 +324,9 @@ static void chrome_put_event(struct chrome *c, const struct event_row *e)
 	slices_put(c->slices, e->time, e->id);
 	chrome_put_sampled(c, e, type->capture);
 	c->any = true;
-	if (type->sample)
+	if (chrome_calls_put(c->calls, e))
+		c->left_out++;
+	else if (type->sample)
 		chrome_put_sample(c, e, type);
 }
 
@@ -356,7 +360,10 @@ static int chrome_load(struct chrome *c, struct err *err)
 		return -1;
 	c->slices =
 		slices_load(c->tracks, c->x->db, c->x->path, c->stacks, err);
-	return c->slices ? 0 : -1;
+	if (c->slices)
+		c->calls = chrome_calls_load(c->x->db, c->x->path, c->stacks,
+					     c->tracks, &c->j, err);
+	return c->calls ? 0 : -1;
 }
 
 static void say_no_slices(const struct chrome *c)
@@ -371,7 +378,7 @@ static void say_no_slices(const struct chrome *c)
 			 "slices: their fields are not in the database; "
 			 "'backstitch ingest --fields all' stores them\n",
 			 s->bare);
-	else if (!s->happened && !s->records)
+	else if (!s->happened && !s->records && !chrome_calls_any(c->calls))
 		say_note("no context switches here, so no slices; "
 			 "'perf record --switch-events' takes them\n");
 }
@@ -432,6 +439,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	}
 	loss_rows_free(c.losses);
 	slices_free(c.slices);
+	chrome_calls_free(c.calls);
 	tracks_free(c.tracks);
 	events_close(c.events);
 	stacks_free(c.stacks);

@@ -7,6 +7,7 @@
 #include "cli/output/say.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
+#include "analyze/waits/traced.h"
 
 static int write_folded(FILE *out, const struct export_request *x,
 			struct err *err)
@@ -24,8 +25,10 @@ static int write_folded(FILE *out, const struct export_request *x,
 	int event;
 	int rc = 0;
 
-	if (!s)
+	if (!s || traced_add_to(x->db, x->path, x->filter, s, err)) {
+		stacks_free(s);
 		return -1;
+	}
 	t = flame_tree_new(s->labels);
 	event = say_choice(s, "exporting");
 	stacks_each (g, s, event) {

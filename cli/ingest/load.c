@@ -454,13 +454,15 @@ static int put_on_line(struct load *ld, struct err *err)
 
 /* Sums alone are not enough where mappings may come late, as they change the
  * stacks of stored events; nor where files are fetched, in the order of stacks
- * in the database. */
+ * in the database; nor where records may be those of ftrace's own tracers, of
+ * which calls are made one by one. */
 static void load_sums_only(struct load *ld)
 {
 	if (ld->ask->name.debuginfod)
 		return;
 	for (unsigned int i = 0; order_source(ld->order, i); i++)
-		if (!order_source(ld->order, i)->info.exact)
+		if (!order_source(ld->order, i)->info.exact ||
+		    !strncmp(order_source(ld->order, i)->ops->name, "ft", 2))
 			return;
 	ld->no_fields = true;
 	store_sums_only(ld->mk);

@@ -15,6 +15,7 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/samples/loss_marks.h"
 #include "analyze/stacks/trust.h"
+#include "analyze/waits/traced.h"
 #include "analyze/waits/wall.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -391,7 +392,8 @@ struct page_data *page_data_new(struct store *db, const char *path,
 			  : 1;
 	if ((d->timed && page_times_load(d, db, err)) ||
 	    !(d->stacks = stacks_load(db, &so, err)) ||
-	    (d->served && page_data_take_sums(d, err)))
+	    (d->served && page_data_take_sums(d, err)) ||
+	    traced_add_to(db, path, o->filter, d->stacks, err))
 		goto out;
 	d->event = stacks_heaviest(d->stacks);
 	d->clock = o->samples ? -1 : wall_clock(d->stacks);

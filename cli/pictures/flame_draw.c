@@ -20,6 +20,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
+#include "analyze/waits/traced.h"
 #include "analyze/waits/wall.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -235,6 +236,10 @@ int drawing_finish(struct drawing *d, const char *path, struct err *err)
 static int drawing_read_db(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
+	/* calls stand on each other, not on the stacks of their begins */
+	const bool calls =
+		d->opts->latency && !strcmp(d->opts->latency, "call");
+	const char *pairs = calls ? NULL : d->opts->latency;
 	struct stacks_opts so = {
 		.filter = d->opts->filter,
 		.names = d->opts->names,
@@ -245,9 +250,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		.labels = d->labels,
 		.weight = d->opts->weight,
 		.summed = !d->opts->by_pid && !d->opts->by_thread &&
-			  !d->opts->by_verdict && !d->opts->wall &&
-			  !d->opts->latency,
-		.no_groups = d->opts->latency,
+			  !d->opts->by_verdict && !d->opts->wall && !pairs,
+		.no_groups = pairs,
 	};
 	struct store *db = drawing_open(d, path, status, err);
 	struct offcpu_sums waits;
@@ -264,15 +268,25 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (told && d->opts->wall)
 		told = (d->event = wall_load(db, path, d->opts->filter,
 					     d->stacks, &waits, err)) >= 0;
-	else if (told && d->opts->latency)
+	else if (told && pairs)
 		told = (d->event = wall_load_intervals(
-				db, path, d->opts->filter, d->opts->latency,
-				d->stacks, &intervals, NULL, NULL, err)) >= 0;
+				db, path, d->opts->filter, pairs, d->stacks,
+				&intervals, NULL, NULL, err)) >= 0;
+	else if (told)
+		told = !traced_add_to(db, path, d->opts->filter, d->stacks,
+				      err);
 	store_close(db);
 	if (!told)
 		return -1;
-	if (!d->opts->wall && !d->opts->latency)
+	if (calls)
+		d->event = (int)stacks_add_event(d->stacks, TRACED_CALLS, "ns");
+	else if (!d->opts->wall && !pairs)
 		d->event = say_choice(d->stacks, "drawing");
+	if (calls && !d->stacks->event[d->event].samples)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no call of function_graph that the options "
+			       "select",
+			       path);
 	if (stacks_heaviest(d->stacks) < 0 && stacks_unweighed(d->stacks, -1))
 		return err_set(err, ERR_FORMAT,
 			       "%s: no sample has a weight by '%s'", path,
@@ -284,12 +298,12 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		return -1;
 	d->o.count_name = stacks_unit(d->stacks, d->event, d->opts->samples);
 	d->o.show_samples = !d->opts->samples;
-	if (d->opts->latency)
+	if (pairs)
 		d->o.sample_name = "interval";
 	drawing_note_event(d);
 	if (d->opts->wall)
 		drawing_note_wall(d, &waits);
-	if (d->opts->latency)
+	if (pairs)
 		drawing_note_intervals(d, &intervals);
 	drawing_note_unweighed(d);
 	drawing_note_missing(d);

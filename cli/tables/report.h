@@ -7,6 +7,7 @@
 
 #include "analyze/diffs/compare.h"
 #include "analyze/names/name_opts.h"
+#include "analyze/waits/traced.h"
 
 struct diff_limit;
 struct err;
@@ -119,6 +120,7 @@ struct report {
 	uint64_t lost;			 /* records, as check counts them */
 	bool lost_unknown;		 /* and an unknown number more */
 	const struct offcpu_sums *waits; /* of --wall; NULL: none */
+	struct traced traced;
 	bool people; /* format is "table", with text around it */
 };
 
@@ -129,6 +131,8 @@ int report_load_head(struct report *rp, struct err *err);
 int report_print_head(const struct report *rp, struct err *err);
 /* Writes the same as members. Returns 0, or -1 and *err. */
 int report_head_json(const struct report *rp, struct json *j, struct err *err);
+/* Returns whether the event is one of ftrace's own tracers. */
+bool report_traced(const struct report *rp);
 /* Prints the call tree of the event's samples, or writes it as member "tree"; j
  * NULL: as text. Returns 0, or -1 and *err. */
 int report_put_tree(const struct report *rp, struct json *j, struct err *err);

@@ -295,6 +295,12 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	json_uint(j, "weight", rp->weight);
 	json_text(j, "unit",
 		  stacks_unit(rp->stacks, rp->event, rp->o->by_samples));
+	if (report_traced(rp)) {
+		json_uint(j, "functions", rp->traced.functions);
+		json_uint(j, "calls_without_end", rp->traced.open);
+		json_uint(j, "calls_not_whole", rp->traced.perhaps_less);
+		json_uint(j, "calls_without_caller", rp->traced.callerless);
+	}
 	if (rp->waits) {
 		json_uint(j, "waits", rp->waits->waits[OFFCPU_BACK]);
 		json_uint(j, "ns", rp->waits->ns[OFFCPU_BACK]);
@@ -306,6 +312,39 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	report_missing_json(rp, j);
 	json_break(j);
 	return 0;
+}
+
+bool report_traced(const struct report *rp)
+{
+	return rp->event >= 0 && (rp->traced.calls || rp->traced.hits) &&
+	       rp->stacks->event[rp->event].nested;
+}
+
+/* Says what was traced, and what of it nothing proves. */
+static void report_print_traced(FILE *out, const struct report *rp)
+{
+	const struct traced *t = &rp->traced;
+	const char *what = t->slices ? "slices" : "calls";
+
+	fprintf(out,
+		t->slices ? "%s: %s of %s names"
+			  : "%s: %s calls of %s functions",
+		stacks_event_name(rp->stacks, rp->event),
+		HUMAN_GROUPED(rp->samples), HUMAN_GROUPED(t->functions));
+	if (t->calls && *t->premise)
+		fprintf(out, ", proved %s", t->premise);
+	putc('\n', out);
+	if (t->open)
+		fprintf(out, "%s whose time is not known: %s\n", what,
+			HUMAN_GROUPED(t->open));
+	if (t->perhaps_less)
+		fprintf(out,
+			"%s in which others may be missing, whose self is at "
+			"most what is said: %s\n",
+			what, HUMAN_GROUPED(t->perhaps_less));
+	if (t->callerless)
+		fprintf(out, "calls of which nothing proves the caller: %s\n",
+			HUMAN_GROUPED(t->callerless));
 }
 
 static void report_print_event(FILE *out, const struct report *rp)
@@ -355,10 +394,14 @@ int report_print_head(const struct report *rp, struct err *err)
 	if (output_is_markdown(rp->o->format))
 		markdown_fence(stdout, true);
 	out = term_lines_begin(&l, stdout);
-	fprintf(out, "%s\n", trust);
+	if (!report_traced(rp))
+		fprintf(out, "%s\n", trust);
 	rc = report_print_captures(out, rp->db, err);
 	if (!rc) {
-		report_print_event(out, rp);
+		if (report_traced(rp))
+			report_print_traced(out, rp);
+		else
+			report_print_event(out, rp);
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
 		report_put_lost(out, rp->lost, rp->lost_unknown);

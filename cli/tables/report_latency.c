@@ -229,7 +229,7 @@ static void latency_take_interval(void *arg, const struct interval *i)
 {
 	struct latency *l = arg;
 	const struct latency_worst w = { *i,
-					 interval_span(i->begin, i->end),
+					 interval_ns(i),
 					 l->iv->pair[i->pair].kind->word,
 					 intern_get(&l->iv->names, i->name),
 					 intern_get(&l->iv->names, i->by),
@@ -773,8 +773,9 @@ static void latency_put_head(const struct latency *l)
 
 	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
 		all += l->verdict[i];
-	printf("%s interval%s in %s", HUMAN_GROUPED(all), all == 1 ? "" : "s",
-	       HUMAN_NS(l->last - l->first));
+	printf("%s interval%s", HUMAN_GROUPED(all), all == 1 ? "" : "s");
+	if (l->last >= l->first)
+		printf(" in %s", HUMAN_NS(l->last - l->first));
 	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {
 		if (!l->verdict[i])
 			continue;

@@ -29,7 +29,7 @@
 #include "stitch/files/path.h"
 #include "stitch/base/text_out.h"
 
-#define COLUMNS 20
+#define COLUMNS 28
 #define SYMBOL_TITLE "Function"
 #define HINTS 2	 /* names that exist, for one that does not */
 #define HINT 160 /* bytes for them */
@@ -106,6 +106,24 @@ void report_key_cells(struct grid *g, unsigned int keys,
 		grid_text(g, report_label(of, row->field)->name);
 }
 
+/* Returns whether rows are functions with their calls by function_graph. */
+static bool report_has_calls(const struct report *rp)
+{
+	return report_traced(rp) && rp->traced.calls &&
+	       rp->o->keys == (KEY_SYM | KEY_DSO);
+}
+
+static void report_call_cells(const struct report *rp, struct grid *g,
+			      const struct report_row *row, uint32_t label)
+{
+	struct traced_function f = traced_of(&rp->traced, label);
+
+	grid_ns(g, row->self);
+	grid_ns(g, f.ns);
+	grid_ns(g, f.calls ? f.ns / f.calls : 0);
+	grid_ns(g, (uint64_t)f.longest);
+}
+
 /* Fills in the columns, in a fixed order. Returns how many there are. */
 static size_t report_fill_columns(const struct report *rp,
 				  struct grid_column *col)
@@ -116,7 +134,20 @@ static size_t report_fill_columns(const struct report *rp,
 	col[n++] = (struct grid_column){ "Self %", "self_percent" };
 	if (!rp->o->self_only)
 		col[n++] = (struct grid_column){ "Total %", "total_percent" };
-	col[n++] = (struct grid_column){ "Samples", "self_samples" };
+	col[n++] = (struct grid_column){ !report_traced(rp)  ? "Samples"
+					 : rp->traced.slices ? "Slices"
+							     : "Calls",
+					 "self_samples" };
+	if (report_has_calls(rp)) {
+		col[n++] = (struct grid_column){ "Self", NULL };
+		col[n++] = (struct grid_column){ NULL, NULL };
+		col[n++] = (struct grid_column){ "Took", NULL };
+		col[n++] = (struct grid_column){ NULL, "took_ns" };
+		col[n++] = (struct grid_column){ "Average", NULL };
+		col[n++] = (struct grid_column){ NULL, "average_ns" };
+		col[n++] = (struct grid_column){ "Longest", NULL };
+		col[n++] = (struct grid_column){ NULL, "longest_ns" };
+	}
 	col[n++] = (struct grid_column){ NULL, "self_weight" };
 	col[n++] = (struct grid_column){ NULL, "total_samples" };
 	col[n++] = (struct grid_column){ NULL, "total_weight" };
@@ -325,6 +356,9 @@ static int report_print_rows(const struct report *rp, struct err *err)
 		if (!rp->o->self_only)
 			grid_percent(g, row->total, rp->weight);
 		grid_number(g, row->n_self);
+		if (report_has_calls(rp))
+			report_call_cells(rp, g, row,
+					  labels_add(rp->stacks->labels, l));
 		grid_number(g, row->self);
 		grid_number(g, row->n_total);
 		grid_number(g, row->total);
@@ -594,16 +628,20 @@ int report_table(struct store *db, const char *path,
 	int rc = -1;
 
 	rp.stacks = stacks_load(db, &so, err);
-	if (rp.stacks)
-		labels_shorten(rp.stacks->labels, &o->names);
 	if (rp.stacks && (o->wall || o->off_cpu)) {
 		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
 			db, path, o->filter, rp.stacks, &waits, err);
 		rp.waits = &waits;
 	}
+	if (rp.stacks && !rp.waits &&
+	    traced_load(db, path, o->filter, rp.stacks, &rp.traced, err))
+		rp.event = -1;
+	if (rp.stacks)
+		labels_shorten(rp.stacks->labels, &o->names);
 	if (rp.stacks && rp.event >= 0)
 		rc = report_print(&rp, err);
 	report_rows_free(rp.rows);
+	traced_release(&rp.traced);
 	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	return rc;

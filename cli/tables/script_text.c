@@ -20,6 +20,7 @@
 #include "stitch/text/safe_text.h"
 #include "analyze/stacks/stacks.h"
 #include "cli/tables/script.h"
+#include "cli/tables/script_calls.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"
@@ -53,7 +54,8 @@ struct script_type {
 struct script {
 	struct script_fields f;
 	struct chains *chains;
-	struct payloads *payloads; /* NULL if not needed */
+	struct payloads *payloads;  /* NULL if not needed */
+	struct script_calls *calls; /* NULL: there are none */
 	struct arena arena;
 	struct script_thread *who;
 	size_t n_who, cap_who;
@@ -240,6 +242,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	s->chains = chains_load(db, &f->frame, err);
 	if (s->chains && f->trace)
 		s->payloads = payloads_open(db, err);
+	if (s->payloads && !f->frame.json &&
+	    script_calls_load(db, s->payloads, &s->calls, err))
+		goto fail;
 	if (s->chains && (s->payloads || !f->trace))
 		return s;
 fail:
@@ -252,6 +257,7 @@ void script_free(struct script *s)
 	if (!s)
 		return;
 	chains_free(s->chains);
+	script_calls_free(s->calls);
 	payloads_close(s->payloads);
 	arena_release(&s->arena);
 	free_all(s->who, s->type, s);
@@ -428,13 +434,13 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 	return put_micros(p + s->n_before, (uint64_t)time);
 }
 
-/* Prints what is before the stacks. */
+/* Prints what is before the stacks. trace: the text of the event, or without
+ * one that of its payload. */
 static int script_put_line(struct script *s, const struct event_row *e,
-			   struct err *err)
+			   struct script_part trace, struct err *err)
 {
 	const struct script_type *t = &s->type[e->type - 1];
 	struct script_thread *w = find_who(s, e->comm);
-	struct script_part trace = { "", 0 };
 	char *p = s->lines + s->n;
 
 	if (!w->head[t->has_chain].text)
@@ -457,7 +463,7 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	}
 	if (s->f.event)
 		p = script_put_part(p, t->text);
-	if (s->f.trace)
+	if (s->f.trace && !trace.len)
 		trace.text = payloads_text(s->payloads, e, &trace.len, err);
 	if (!trace.text)
 		return -1;
@@ -484,8 +490,14 @@ static int script_put_stacks(struct script *s, const struct event_row *e,
 
 int script_text(struct script *s, const struct event_row *e, struct err *err)
 {
-	int ret = script_put_line(s, e, err);
+	struct script_part trace = { "", 0 };
+	int ret = s->calls ? script_calls_text(s->calls, e, &trace.text,
+					       &trace.len, err)
+			   : 0;
 
+	if (ret == 2 || ret < 0)
+		return ret < 0 ? -1 : 0;
+	ret = script_put_line(s, e, trace, err);
 	if (!ret && s->f.frame.ip)
 		ret = s->type[e->type - 1].has_chain
 			      ? script_put_stacks(s, e, err)

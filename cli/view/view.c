@@ -14,6 +14,7 @@
 #include "cli/view/cells.h"
 #include "cli/view/screen.h"
 #include "analyze/stacks/sums.h"
+#include "analyze/waits/traced.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -445,7 +446,9 @@ static void view_open_any(struct view *v)
 	int key = '1';
 
 	while (rows_step(r))
-		key = rows_int(r, REPORT_CONTENTS_COUNTERS)  ? '1'
+		key = (rows_int(r, REPORT_CONTENTS_COUNTERS) ||
+		       rows_int(r, REPORT_CONTENTS_CALLS))
+			      ? '1'
 		      : rows_int(r, REPORT_CONTENTS_TRACE)   ? '7'
 		      : rows_int(r, REPORT_CONTENTS_SAMPLES) ? '5'
 							     : '8';
@@ -462,7 +465,8 @@ static void view_open_any(struct view *v)
 static bool view_load(struct view *v)
 {
 	struct err err = { 0 };
-	struct sums *s = sums_load(v->db, v->path, v->filter, &err);
+	struct sums *s =
+		sums_load(v->db, v->path, v->filter, traced_add_to, &err);
 
 	if (!s && (v->sums || err.code != ERR_FORMAT)) {
 		view_say(v, "%s", err.msg);

@@ -78,11 +78,12 @@ static const struct {
 	{ "ftrace", "print", ROLE_MARKER },
 	{ "ftrace", "user_unwind_cookie", ROLE_COOKIE },
 	{ "inode_cache", "inode_cache", ROLE_INODE },
+	{ "ftrace", "function", ROLE_FUNCTION },
+	{ "ftrace", "funcgraph_entry funcgraph_exit", ROLE_CALL },
 	{ "ftrace",
-	  "user_unwind_stack kernel_stack user_stack function func_repeats blk "
+	  "user_unwind_stack kernel_stack user_stack func_repeats blk "
 	  "raw_data mmiotrace_rw mmiotrace_map hwlat timerlat osnoise wakeup "
-	  "context_switch funcgraph_entry funcgraph_exit "
-	  "funcgraph_irq_entry funcgraph_irq_exit",
+	  "context_switch funcgraph_irq_entry funcgraph_irq_exit",
 	  ROLE_PLAIN },
 };
 
@@ -303,7 +304,8 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 		if (!strcmp(shapes[i][0], name))
 			e.shape = shapes[i][1];
 	/* what intervals are found by */
-	def.adds_fields = e.shape || !strncmp(name, "timer:", 6);
+	def.adds_fields = e.shape || !strncmp(name, "timer:", 6) ||
+			  e.role == ROLE_CALL || e.role == ROLE_FUNCTION;
 	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4);
 	def.format = e.flags ? flags_format : text_format;
 	/* the name of a named buffer is put before that of the event */
@@ -441,7 +443,7 @@ int ftext_fields(struct source *src, const struct rec_sample *s,
 			continue;
 		at = j + 1;
 		if (p->pair[j].is_num)
-			out[i] = (struct field){ .present = true,
+			out[i] = (struct field){ .present = !p->pair[j].absent,
 						 .num = p->pair[j].num };
 		else
 			ftext_field_set_text(ft, p->pair[j].value, &out[i]);

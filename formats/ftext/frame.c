@@ -1,9 +1,11 @@
 /* frame.c - parses the lines of stacks in texts of ftrace. */
 #include "formats/ftext/line.h"
 
+#include "stitch/record.h"
+
 /* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
 #define TRAMPOLINE 0x7fffffffu
-static const char trampoline[] = "[FTRACE TRAMPOLINE]";
+static const char trampoline[] = FTRACE_TRAMPOLINE;
 
 static bool line_take_arrow(struct scan *s)
 {

@@ -37,6 +37,7 @@ struct ftext_pair {
 	struct scan key, value;
 	bool is_num;
 	int64_t num;
+	bool absent; /* others of this event have it */
 };
 
 struct ftext_pairs {

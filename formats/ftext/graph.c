@@ -24,18 +24,26 @@ static bool graph_take_column(struct scan *s, struct scan *out)
 	return true;
 }
 
-/* Returns true for "12.345 us" behind a mark of a long duration. */
-static bool graph_is_duration(struct scan s)
+/* Returns true for "12.345 us" behind a mark of a long duration, and *ns. The
+ * digits behind the point are those that the line has room for. */
+static bool graph_is_duration(struct scan s, int64_t *ns)
 {
-	uint64_t n;
+	uint64_t us, part = 0;
 
 	if (s.n && memchr("$@*#!+", s.p[0], 6))
 		scan_skip(&s, 1);
 	scan_blanks(&s);
-	if (!scan_u64(&s, &n))
+	if (!scan_u64(&s, &us) || us > INT64_MAX / 1000 - 1)
 		return false;
-	if (scan_take(&s, ".") && !scan_u64(&s, &n))
-		return false;
+	if (scan_take(&s, ".")) {
+		size_t n = s.n;
+
+		if (!scan_u64(&s, &part) || n - s.n > 3)
+			return false;
+		for (n -= s.n; n < 3; n++)
+			part *= 10;
+	}
+	*ns = (int64_t)(us * 1000 + part);
 	scan_blanks(&s);
 	return scan_is(s, "us");
 }
@@ -92,9 +100,10 @@ static bool graph_take_event(struct scan s, struct line *out)
 {
 	struct scan text = s;
 	struct scan column;
+	int64_t ns;
 
 	while (graph_take_column(&s, &column)) {
-		if (!column.n || graph_is_duration(column))
+		if (!column.n || graph_is_duration(column, &ns))
 			return graph_set_call(s, text, out);
 		if (scan_is(column, "==========>") ||
 		    scan_is(column, "<==========")) {
@@ -147,5 +156,58 @@ bool line_parse_graph(struct scan s, struct line *out)
 	    (!graph_take_switch(s, &l) && !graph_take_event(s, &l)))
 		return false;
 	*out = l;
+	return true;
+}
+
+/* Takes what the options funcgraph-retval, funcgraph-retaddr and funcgraph-tail
+ * add to a line: "FUNCTION <-CALLER = 0x0", or "ret=0x0". */
+static void graph_take_comment(struct scan s, struct line_call *out)
+{
+	const bool ends = !out->name.n;
+	struct scan value = scan_tail(s, scan_find_char(s, '=') + 1);
+	struct scan name = scan_token(s);
+	uint64_t n;
+
+	scan_blanks(&value);
+	const bool minus = scan_take(&value, "-");
+
+	if (scan_starts(value, "0x") ? scan_hex(&value, &n)
+				     : scan_u64(&value, &n)) {
+		out->has_ret = true;
+		out->ret = (int64_t)(minus ? 0 - n : n);
+	}
+	if (ends && scan_find_char(name, '=') == name.n &&
+	    !scan_starts(name, "<-") && !scan_is(name, "*/"))
+		out->name = name;
+}
+
+bool line_graph_call(struct scan text, struct line_call *out)
+{
+	struct scan column, s = text;
+	size_t blanks;
+
+	*out = (struct line_call){ .ns = -1 };
+	if (!graph_take_column(&s, &column) ||
+	    (column.n && !graph_is_duration(column, &out->ns)))
+		return false;
+	blanks = s.n;
+	scan_blanks(&s);
+	blanks -= s.n;
+	/* of each depth two, behind two others */
+	if (blanks < 2 || !s.n)
+		return false;
+	out->depth = (uint32_t)(blanks - 2) / 2;
+	const size_t comment = scan_find(s, "/* ");
+
+	if (s.p[0] != '}') {
+		const struct scan code = scan_head(s, comment);
+
+		out->name = scan_head(code, scan_find_char(code, '('));
+		out->leaf = scan_find_char(code, '{') == code.n;
+		if (out->name.n == code.n)
+			return false;
+	}
+	if (comment < s.n)
+		graph_take_comment(scan_tail(s, comment + 3), out);
 	return true;
 }

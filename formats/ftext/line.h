@@ -56,6 +56,20 @@ void line_set_flags(struct scan column, struct line *out);
  * false if it is none. */
 bool line_parse_graph(struct scan s, struct line *out);
 
+/* What the text of an event of function_graph says of its call. */
+struct line_call {
+	struct scan name; /* of the function; empty: an end does not say it */
+	uint32_t depth;
+	int64_t ns; /* that it took; -1: not in the line */
+	bool leaf;  /* begin and end are this line */
+	bool has_ret;
+	int64_t ret;
+};
+
+/* Parses the text that line_parse_graph() returns, or that of trace-cmd.
+ * Returns false if it has another form. */
+bool line_graph_call(struct scan text, struct line_call *out);
+
 /* mmio.c: parses a line of the tracer mmiotrace. Returns false if it is none.
  */
 bool line_parse_mmio(struct scan s, struct line *out);

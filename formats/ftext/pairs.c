@@ -266,6 +266,49 @@ static bool ftext_take_shape(const char *shape, struct scan *s,
 	return true;
 }
 
+static void ftext_pair_add_number(struct ftext_pairs *out, const char *key,
+				  int64_t n)
+{
+	ftext_pair_add_key(out, key, scan_of("", 0));
+	out->pair[out->n - 1].is_num = true;
+	out->pair[out->n - 1].num = n;
+}
+
+/* Takes the text of a call of function_graph: all of its fields, whichever it
+ * has, as the first event of a name tells which there are. */
+static bool ftext_take_call(struct scan s, struct ftext_pairs *out)
+{
+	struct line_call c;
+
+	if (!line_graph_call(s, &c))
+		return false;
+	ftext_pair_add_key(out, "func_name", c.name);
+	ftext_pair_add_number(out, "depth", c.depth);
+	ftext_pair_add_number(out, "took_ns", c.ns);
+	ftext_pair_add_number(out, "leaf", c.leaf);
+	ftext_pair_add_number(out, "retval", c.ret);
+	out->pair[out->n - 1].absent = !c.has_ret;
+	return true;
+}
+
+/* Takes "FUNCTION <-CALLER", where arguments may follow the function. */
+static bool ftext_take_function(struct scan s, struct ftext_pairs *out)
+{
+	size_t at = scan_find(s, "<-");
+	struct scan caller = scan_tail(s, at + 2), name = scan_head(s, at);
+
+	scan_take(&caller, "-");
+	scan_blanks(&caller);
+	scan_blanks(&name);
+	name = scan_head(name, scan_find_char(name, '('));
+	scan_trim(&name);
+	if (at == s.n || !name.n)
+		return false;
+	ftext_pair_add_key(out, "ip_name", name);
+	ftext_pair_add_key(out, "parent_ip_name", scan_token(caller));
+	return true;
+}
+
 void ftext_pairs_parse(enum event_role role, const char *shape,
 		       struct scan text, struct ftext_pairs *out)
 {
@@ -278,6 +321,10 @@ void ftext_pairs_parse(enum event_role role, const char *shape,
 	else if (role == ROLE_WAKEUP || role == ROLE_WAKEUP_NEW ||
 		 role == ROLE_NAMED)
 		done = ftext_plugin_wakeup(text, out);
+	else if (role == ROLE_CALL)
+		done = ftext_take_call(text, out);
+	else if (role == ROLE_FUNCTION)
+		done = ftext_take_function(text, out);
 	else if (scan_starts(text, "NR "))
 		done = ftext_take_syscall(text, out);
 	if (done)

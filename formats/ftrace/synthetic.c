@@ -70,8 +70,8 @@ void ft_synthetic_first(struct ft *ft)
 	else
 		ft_boot_moved(ft, 0, 0);
 	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
-		ft_synthetic_add_symbol(ft, "[FTRACE TRAMPOLINE]", TRAMPOLINE,
-					1, TYPE_OOL);
+		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE, TRAMPOLINE, 1,
+					TYPE_OOL);
 }
 
 /* The ring that the sums are of; 0 if nothing was written to the buffer. */

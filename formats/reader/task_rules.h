@@ -28,7 +28,9 @@ enum event_role {
 	ROLE_COOKIE, /* follows its event, as a stack does */
 	ROLE_CHAIN,  /* a deferred user stack: no sample */
 	ROLE_INODE,
-	ROLE_MARKER, /* text written by a process */
+	ROLE_CALL,     /* of function_graph */
+	ROLE_FUNCTION, /* of the tracer function */
+	ROLE_MARKER,   /* text written by a process */
 	ROLE_SWITCH,
 	ROLE_WAKEUP,
 	ROLE_WAKEUP_NEW,

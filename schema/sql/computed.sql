@@ -115,3 +115,38 @@ CREATE TABLE interval(
 	least_ns INTEGER,	-- how long it took at least,
 	most_ns INTEGER		-- and at most; NULL: any time
 );
+
+CREATE TABLE call(
+-- The intervals of the kinds call and slice: a function from its begin to its
+-- end, or what a program marks, and which one it is inside of.
+	id INTEGER,		-- interval.id
+	kind TEXT,		-- call, slice
+	name TEXT,		-- of the function, or the slice
+	thread INTEGER, tid INTEGER, comm TEXT, -- as in interval
+	cpu INTEGER,
+	t0 INTEGER, t1 INTEGER,	-- its records; without that of the begin, t0 is
+				-- ns before t1; NULL: no time is known
+	ns INTEGER,		-- that it took by the clock of the recorder;
+				-- NULL: it has no end
+	self_ns INTEGER,	-- of these, in no call inside of it; NULL: calls
+				-- may be missing
+	depth INTEGER,		-- 0: nothing that was traced called it; of a
+				-- slice, as far as its begins are known
+	parent INTEGER,		-- call.id of the one that it is inside of; NULL
+				-- with a depth above 0: nothing proves which
+	ret INTEGER,		-- what it returned, if that was recorded
+	event INTEGER, end_event INTEGER, -- as in interval
+	verdict TEXT,		-- as in interval
+	reason TEXT,		-- why it is not proved, or has no event: loss,
+				-- silent, start
+	loss INTEGER		-- loss.id of the first loss that hides more
+);
+
+CREATE TABLE counter(
+-- The values of counters that programs write to trace_marker: "C|PID|NAME|VALUE".
+	time_ns INTEGER,
+	pid INTEGER,		-- of the process that it is of
+	name TEXT, value INTEGER,
+	tid INTEGER, comm TEXT,	-- the thread that wrote it
+	event INTEGER		-- event.id
+);

@@ -273,7 +273,7 @@ FROM sqlite_schema m, pragma_table_info(m.name) c
 WHERE m.type = 'table' GROUP BY m.name
 UNION ALL
 SELECT m.column1 || ' (computed)', group_concat(c.name, ', ')
-FROM (VALUES ('blame'), ('state_interval'), ('stay'), ('wait'), ('wake')) m,
+FROM (VALUES ('blame'), ('call'), ('counter'), ('interval'), ('state_interval'), ('stay'), ('wait'), ('wake')) m,
 	pragma_table_info(m.column1) c
 GROUP BY 1 ORDER BY 1
 

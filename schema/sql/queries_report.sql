@@ -19,7 +19,9 @@ FROM event_type ORDER BY id
 SELECT coalesce(sum(t.events), 0) AS samples,
 	coalesce(max(t.kind = 'sample' AND NOT t.point), 0) AS counters,
 	coalesce(max(t.point AND (t.tracer OR NOT t.sched)), 0) AS trace,
-	coalesce(max(t.wakes), 0) AS wakes -- for which path is made
+	coalesce(max(t.wakes), 0) AS wakes, -- for which path is made
+	coalesce(max(t.calls), 0) AS calls -- 1: of the
+		-- tracer function, 2: of function_graph
 FROM (
 	SELECT e.kind, e.events, coalesce(c.format, '') <> 'perf' AS tracer,
 		coalesce((e.type = 2 AND e.unit = 'events')
@@ -27,7 +29,9 @@ FROM (
 		e.name LIKE '%sched\_switch%' ESCAPE '\'
 			OR e.name LIKE '%sched\_wak%' ESCAPE '\'
 			OR e.type = 1 AS sched,
-		e.name LIKE '%sched\_waking%' ESCAPE '\' AS wakes
+		e.name LIKE '%sched\_waking%' ESCAPE '\' AS wakes,
+		CASE WHEN e.name LIKE '%ftrace:funcgraph\_exit' ESCAPE '\' THEN 2
+			WHEN e.name LIKE '%ftrace:function' THEN 1 END AS calls
 	FROM event_type e LEFT JOIN capture c ON c.id = e.capture) t
 WHERE t.events > 0
 

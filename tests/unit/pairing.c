@@ -1,6 +1,7 @@
 /* pairing.c - tests of analyze/latency: rows for each trap, and captures from
  * which records were removed. */
 #include "analyze/latency/pairing.h"
+#include "analyze/latency/pairing_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -331,7 +332,7 @@ START_TEST(pairing_row_test)
 	const struct pairing_row *row = &pairing_rows[_i];
 	struct lost_times *l = mem_new(1, sizeof(*l));
 	char got[512] = "";
-	struct pairing *p = pairing_new(l, pairing_put, got);
+	struct pairing *p = pairing_new(l, pairing_put, NULL, got);
 
 	pairing_read_losses(l, row->losses);
 	pairing_read(p, pairing_kind(row->kind), row->records);
@@ -471,7 +472,7 @@ START_TEST(no_proved_interval_is_false_whatever_is_removed)
 	for (int k = 0; k < 2000 / RUN_FEWER; k++) {
 		struct lost_times *l = mem_new(1, sizeof(*l));
 		struct truth t;
-		struct pairing *p = pairing_new(l, truth_take, &t);
+		struct pairing *p = pairing_new(l, truth_take, NULL, &t);
 
 		truth_make(&t, &seed);
 		truth_remove(&t, &seed);

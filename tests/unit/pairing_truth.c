@@ -2,6 +2,7 @@
  * kernel makes them, from which records are removed; nothing that is proved
  * then may be false. */
 #include "analyze/latency/pairing.h"
+#include "analyze/latency/pairing_record.h"
 
 #include <string.h>
 
@@ -405,7 +406,7 @@ START_TEST(no_proved_interval_of_a_kind_is_false_whatever_is_removed)
 	t->kind = truth_kind(k->begin);
 	for (int round = 0; round < (run_long() ? 4000 : 400); round++) {
 		struct lost_times *l = mem_new(1, sizeof(*l));
-		struct pairing *p = pairing_new(l, truth_judge, t);
+		struct pairing *p = pairing_new(l, truth_judge, NULL, t);
 
 		t->n = 0;
 		k->make(t);

@@ -1,0 +1,62 @@
+/* marker.c - parses what programs write to trace_marker to mark slices. */
+#include "analyze/latency/marker.h"
+
+#include <string.h>
+
+/* Takes the part up to the first '|', or all of it. */
+static struct marker_part marker_take(struct marker_part *s)
+{
+	const char *bar = memchr(s->p, '|', s->n);
+	struct marker_part out = { s->p, bar ? (size_t)(bar - s->p) : s->n };
+	size_t gone = out.n + (bar != NULL);
+
+	s->p += gone;
+	s->n -= gone;
+	return out;
+}
+
+/* Takes the part behind the last '|'. Returns false if there is none. */
+static bool marker_take_last(struct marker_part *s, struct marker_part *out)
+{
+	size_t n = s->n;
+
+	while (n && s->p[n - 1] != '|')
+		n--;
+	*out = (struct marker_part){ s->p + n, s->n - n };
+	if (!n)
+		return false;
+	s->n = n - 1;
+	return true;
+}
+
+bool marker_parse(const char *text, struct marker *out)
+{
+	struct marker_part s = { text, strlen(text) };
+	struct marker_part pid;
+
+	*out = (struct marker){ .letter = text[0] };
+	while (s.n && strchr("\n\r ", s.p[s.n - 1]))
+		s.n--;
+	if (!s.n || !strchr("BESFGHCIN", text[0]) ||
+	    (s.n > 1 && text[1] != '|'))
+		return false;
+	if (s.n == 1)
+		return text[0] == 'E';
+	s.p += 2;
+	s.n -= 2;
+	pid = marker_take(&s);
+	for (size_t i = 0; i < pid.n && i < 10; i++) {
+		if (pid.p[i] < '0' || pid.p[i] > '9')
+			return false;
+		out->pid = out->pid * 10 + (pid.p[i] - '0');
+	}
+	if (strchr("SFGHC", text[0]) && !marker_take_last(&s, &out->cookie))
+		return false;
+	if (text[0] == 'G' || text[0] == 'N')
+		out->track = marker_take(&s);
+	else if (text[0] == 'H')
+		out->track = s;
+	if (text[0] != 'E' && text[0] != 'H')
+		out->name = s;
+	return text[0] == 'E' || s.n;
+}

@@ -1,0 +1,53 @@
+/* traced.h - what ftrace's own tracers recorded, as an event of stacks: calls
+ * of function_graph by the time that they were in no other call, and functions
+ * of the tracer function by how often they were called. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct filter;
+struct stacks;
+struct store;
+
+/* The event of calls of function_graph. */
+#define TRACED_CALLS "function_graph"
+
+/* All calls of a function, by its label. */
+struct traced_function {
+	uint64_t calls; /* of which the times are known */
+	uint64_t ns;
+	int64_t longest;
+};
+
+struct traced {
+	uint64_t calls, hits; /* of function_graph; of function */
+	uint64_t functions;   /* that were called, or names of slices */
+	bool slices;	      /* calls are slices */
+	uint64_t open;	     /* calls without an end, whose time is not known */
+	uint64_t callerless; /* calls of which nothing proves the caller */
+	uint64_t perhaps_less; /* calls in which others may be missing: their
+				* time is that of these, too */
+	char premise[160];     /* of what is proved: "if ..."; "": none */
+	struct traced_function *function; /* by label; NULL: of none */
+	size_t n, cap;
+};
+
+/* Adds events "function_graph" or "slices", and "function" to stacks, unless
+ * the filter names events. A call whose caller is not known stands on
+ * STACK_NAMES_GAP; a function on the stack that was taken with it, without the
+ * frames of the tracer, or else on the function that called it. The records are
+ * no samples any more. Returns 0, or -1 and *err. *t is all zeros where neither
+ * was recorded. path: for messages. The caller calls traced_release() also
+ * then. */
+int traced_load(struct store *db, const char *path, const struct filter *filter,
+		struct stacks *s, struct traced *t, struct err *err);
+void traced_release(struct traced *t);
+/* The same, where nobody asks what was recorded. */
+int traced_add_to(struct store *db, const char *path,
+		  const struct filter *filter, struct stacks *s,
+		  struct err *err);
+/* Returns the calls of a function of function_graph; all zeros: there are none
+ */
+struct traced_function traced_of(const struct traced *t, uint32_t label);

@@ -1,0 +1,120 @@
+#!/bin/sh
+# fgraph.sh - calls of function_graph, compared with the text of the kernel that recorded them.
+# usage: BACKSTITCH=build/backstitch tests/cli/fgraph.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+cp -r "$root/tests/captures/fgraph" fgraph
+"$B" ingest -q fgraph -o g.db || exit 2
+
+# of_text: "TID DURATION DEPTH" of each call that the kernel's text ends, by thread
+of_text() {
+	sed -nE 's/^.*-([0-9]+) +\| *[$@*#!+]? *([0-9.]+) us +\|( *)[^ ].*$/\1 \2 \3|/p' |
+		awk '{ at = $0; sub(/^[0-9]+ [0-9.]+ /, "", at); print $1, $2, (length(at) - 3) / 2 }' |
+		sort -s -k1,1n
+}
+# of_calls: the same of the rows of calls, as trace_print_graph_duration() prints durations
+of_calls() {
+	awk -F, '{ us = sprintf("%d", $2 / 1000); n = 7 - length(us); if (n > 3) n = 3
+		if (n > 0) us = us "." substr(sprintf("%03d", $2 % 1000), 1, n)
+		print $1, us, $3 }' | sort -s -k1,1n
+}
+gzip -dc fgraph/trace.txt.gz | of_text >want.text
+cp want.text want
+"$B" query --format csv g.db "SELECT tid, ns, depth FROM call WHERE ns NOT NULL ORDER BY end_event" | sed 1d | of_calls >got
+is "calls_have_the_durations_and_depths_of_the_kernels_text" "$(cat want)" "$(cat got)"
+is "there_are_as_many" 445 "$(wc -l <got)"
+is "a_call_is_proved_or_unfinished" "proved,445 unfinished,17" "$("$B" query --format csv g.db "SELECT verdict, count(*) FROM call GROUP BY 1" | sed 1d | tr -d '\r' | xargs)"
+is "callers_are_those_of_the_indentation" "0" "$("$B" query --format csv g.db "SELECT count(*) FROM call c LEFT JOIN call p ON p.id = c.parent
+	WHERE c.depth > 0 AND (p.id IS NULL OR p.depth <> c.depth - 1 OR p.t0 > c.t0 OR p.tid <> c.tid) AND c.tid <> 775" | sed 1d | tr -d '\r')"
+is "what_is_in_no_inner_call_adds_up" "0" "$("$B" query --format csv g.db "SELECT count(*) FROM (SELECT p.ns - p.self_ns - sum(c.ns) AS more
+	FROM call p JOIN call c ON c.parent = p.id WHERE p.ns NOT NULL GROUP BY p.id) WHERE more <> 0" | sed 1d | tr -d '\r')"
+"$B" latency call g.db >said 2>&1
+grep -q '^call  lru_add  *6  5.47 ms' said && grep -q '^462 intervals .* 445 proved .* 17 unfinished' said
+ok "latency_has_them_as_a_kind" $?
+"$B" latency --histogram call --name kmem_cache_alloc_noprof g.db 2>&1 | grep -q '^call  kmem_cache_alloc_noprof'
+ok "and_how_many_took_how_long" $?
+# only ends, as with tracing_thresh: their own times are those of the call
+"$B" query --format csv g.db "SELECT name, ns, depth FROM call WHERE ns NOT NULL ORDER BY end_event" >want
+rm -r fgraph/events/ftrace/funcgraph_entry
+"$B" ingest -q fgraph -o e.db 2>/dev/null
+"$B" query --format csv e.db "SELECT name, ns, depth FROM call ORDER BY end_event" >got
+cmp -s want got
+ok "ends_alone_are_calls" $?
+# report: time in no other call, on the calls that a call is inside of
+"$B" report g.db >said 2>&1
+says "report_says_what_was_traced" "function_graph: 462 calls of " said
+grep -q '^ *[0-9.]* *[0-9.]*  *6 .* 5.47 ms  911 us .* lru_add  ' said
+ok "and_how_often_and_how_long" $?
+"$B" report --callers kmem_cache_alloc_noprof --format csv g.db 2>/dev/null | cut -d, -f3,5 >got
+"$B" query --format csv g.db "SELECT count(*), p.name FROM call c JOIN call p ON p.id = c.parent WHERE c.name = 'kmem_cache_alloc_noprof' GROUP BY 2 ORDER BY sum(c.ns) DESC" >want
+is "callers_are_those_of_the_calls" "$(sed 1d want | tr -d '\r')" "$(sed 1d got | tr -d '\r')"
+"$B" export --format folded g.db >stacks.txt 2>/dev/null
+is "folded_stacks_add_up_to_the_time" "$("$B" query --format csv g.db "SELECT sum(self_ns) FROM call" | sed 1d | tr -d '\r')" \
+	"$(awk '{ n += $NF } END { print n }' stacks.txt)"
+"$B" flame g.db 2>/dev/null | grep -q 'do_sys_openat2'
+ok "flame_draws_calls" $?
+"$B" g.db 2>&1 | grep -q '^ *backstitch latency call g.db'
+ok "the_first_screen_has_them" $?
+
+# function: who called whom, and how often
+cat >f.txt <<'END'
+# tracer: function
+#
+# entries-in-buffer/entries-written: 4/4   #P:2
+#
+#                                _-----=> irqs-off/BH-disabled
+#                               / _----=> need-resched
+#                              | / _---=> hardirq/softirq
+#                              || / _--=> preempt-depth
+#                              ||| / _-=> migrate-disable
+#                              |||| /     delay
+#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION
+#              | |         |   |||||     |         |
+            bash-219     [000] ...1.   418.100000: vfs_read <-ksys_read
+            bash-219     [000] ...1.   418.100100: vfs_open <-path_openat
+            bash-219     [001] ...1.   418.100200: vfs_read <-ksys_read
+            bash-219     [001] ...1.   418.100300: vfs_read <-kernel_read
+END
+"$B" report f.txt >said 2>&1
+says "report_counts_functions" "function: 4 calls of 2 functions" said
+grep -q '^ 75.00    75.00      3  vfs_read *$' said && grep -q '^  0.00    50.00      0  ksys_read *$' said
+ok "by_function_and_by_caller" $?
+# the kernel's text says the same as its pages, where a line has no time of an end
+gzip -dc fgraph/trace.txt.gz >k.txt
+"$B" ingest -q -o k.db k.txt
+"$B" query --format csv k.db "SELECT tid, ns, depth FROM call WHERE ns NOT NULL ORDER BY tid, end_event" | sed 1d | of_calls | sort >got
+sort want.text >want
+is "a_text_has_the_same_calls" "$(cat want)" "$(cat got)"
+is "and_the_same_callers" "$("$B" query --format csv g.db "SELECT count(*) FROM call WHERE parent NOT NULL AND ns NOT NULL")" \
+	"$("$B" query --format csv k.db "SELECT count(*) FROM call WHERE parent NOT NULL AND ns NOT NULL")"
+# script: line by line as the kernel prints it, with the name of the function behind each end
+gzip -dc fgraph/trace.txt.gz | sed -nE 's/^.*-[0-9]+ +\| (.*[^ ]) *$/\1/p' >want
+"$B" script -F trace g.db 2>/dev/null | sed -E 's, */\* [^*]* \*/,,; s/ *$//' | grep . >got
+head -n "$(wc -l <want)" got >some
+is "script_prints_what_the_kernel_prints" "$(cat want)" "$(cat some)"
+"$B" script -F trace g.db | grep -qx '+ 93.838 us   |  } /\* finish_task_switch.isra.0 \*/ *'
+ok "and_which_function_ends" $?
+# with arguments, as many words as the record has: those of which the kernel knows the names are the first
+"$B" script -F trace "$root/tests/captures/fnargs" 2>/dev/null | grep . |
+	sed -E 's/^[^(]*\(([^)]*)\).*/\1/; s/,//g' | cut -d' ' -f1-4 >got
+sed -E 's/^.* ([0-9.]+): [^(]*\(([^)]*)\).*/\2/; s/,//g; s/[a-z]+=//g' "$root/tests/captures/fnargs/trace.txt" >want
+is "arguments_are_those_of_the_kernels_text" "$(cat want)" "$(cat got)"
+"$B" script -F trace "$root/tests/captures/fnargs" 2>/dev/null | grep -q '(0x[0-9a-f]*, 0x[0-9a-f]*, 0x400, 0x[0-9a-f]*, 0x[0-9a-f]*, 0) <-- '
+ok "all_words_are_there" $?
+# slices for ui.perfetto.dev, each with what is proved of it
+"$B" export --format chrome g.db >c.json 2>err
+is "calls_are_slices_of_the_trace_viewer" "445 17" "$(grep -c '"ph":"X","cat":"call"' c.json) $(grep -c '"ph":"i".*"cat":"call".*"verdict":"unfinished"' c.json)"
+grep -q '"ph":"X","cat":"call","ts":418808976.231,"dur":80.833,"name":"finish_task_switch.isra.0","args":{"event_id":1,"verdict":"proved"}' c.json && ! [ -s err ]
+ok "with_their_times" $?
+# without funcgraph-abstime and -proc, as 'cat trace' has it by default: durations, depths and callers, in order
+sed -E 's/^ *[0-9.]+ \| *([0-9]+\)) +[^|]*\|/ \1/' k.txt | sed '2,4d' >u.txt
+"$B" ingest -q -o u.db u.txt
+"$B" query --format csv k.db "SELECT name, depth, ns FROM call ORDER BY id" | sed 1d >want
+"$B" query --format csv u.db "SELECT name, depth, ns FROM call ORDER BY id" | sed 1d >got
+is "a_text_without_times_has_the_same_calls" "$(sort want)" "$(sort got)"
+is "none_of_which_has_a_place_in_time" "0,460" "$("$B" query --format csv u.db "SELECT count(t0) + count(t1), count(parent) FROM call" | sed 1d | tr -d '\r')"
+"$B" latency call u.db 2>&1 | head -n 1 | grep -q '^462 intervals: 445 proved'
+ok "nor_have_all_of_them" $?
+"$B" flame --latency call g.db >a.svg 2>err && "$B" flame g.db >b.svg 2>>err && cmp -s a.svg b.svg
+ok "flame_draws_calls_where_there_is_more_than_these" $?
