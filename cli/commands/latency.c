@@ -39,8 +39,7 @@ static const struct opt opts[] = {
 		"only one kind: syscall, irq, softirq, softirq-wait, block, "
 		"block-queue, work, work-wait, work-ready, tasklet, timer, "
 		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, "
-		"slice, async, or of the scheduler wake-up, off-cpu (all but "
-		"these two)"),
+		"slice, async; of the scheduler wake-up, off-cpu (not these)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),
