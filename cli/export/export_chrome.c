@@ -11,6 +11,7 @@
 #include "cli/export/chrome/chrome_calls.h"
 #include "cli/export/chrome/chrome_tracks.h"
 #include "analyze/samples/events.h"
+#include "analyze/samples/payloads.h"
 #include "analyze/samples/requests.h"
 #include "cli/export/export.h"
 #include "analyze/samples/filter.h"
@@ -57,8 +58,9 @@ struct chrome {
 	struct intern keys;	 /* of stacks, each formatted once: */
 	struct stack_text *kept; /* by key */
 	size_t n_kept, cap_kept;
-	struct label_list frames; /* between calls unused */
-	struct events *events;	  /* samples, as all filters say */
+	struct label_list frames;  /* between calls unused */
+	struct events *events;	   /* samples, as all filters say */
+	struct payloads *payloads; /* of these */
 	struct tracks *tracks;
 	struct slices *slices;
 	struct chrome_calls *calls;
@@ -248,27 +250,48 @@ static bool chrome_is_told(const struct chrome *c,
 		!strncmp(type->name, "irq:", 4));
 }
 
-static void chrome_put_sample(struct chrome *c, const struct event_row *e,
-			      const struct event_type *type)
+/* Whether the text of an event is what its writer called it: ftrace's markers,
+ * in each version, and trace_marker of other recorders. */
+static bool chrome_is_marker(const char *name)
+{
+	const char *colon = strrchr(name, ':');
+
+	name = colon ? colon + 1 : name;
+	return !strcmp(name, "print") || !strcmp(name, "bprint") ||
+	       !strcmp(name, "tracing_mark_write");
+}
+
+/* Returns 0, or -1 and *err. */
+static int chrome_put_sample(struct chrome *c, const struct event_row *e,
+			     const struct event_type *type, struct err *err)
 {
 	struct stack_text t = chrome_stack(c, e);
 	size_t common = strlen(t.text); /* the members before args */
 	struct json *j = &c->j;
+	const char *said;
+	size_t len;
 
 	if (chrome_is_told(c, type, &t)) {
 		c->left_out++;
-		return;
+		return 0;
 	}
+	said = payloads_text(c->payloads, e, &len, err);
+	if (!said)
+		return -1;
 	tracks_begin_thread(c->tracks, e);
 	json_text(j, "ph", "i");
 	json_text(j, "s", "t");
 	json_shown(j, "cat", type->name);
 	tracks_time(j, e->time);
-	if (t.len)
+	if (len && chrome_is_marker(type->name))
+		json_shown(j, "name", said);
+	else if (t.len)
 		json_members(j, t.text, common);
 	else
 		json_shown(j, "name", type->name);
 	json_object(j, "args");
+	if (len)
+		json_shown(j, "text", said);
 	if (t.len)
 		json_members(j, t.text + common + 1, t.len - common - 1);
 	json_int(j, "event_id", e->id);
@@ -279,6 +302,7 @@ static void chrome_put_sample(struct chrome *c, const struct event_row *e,
 		json_text(j, "verdict", stacks_verdict(e->verdict));
 	json_end(j);
 	json_end(j);
+	return 0;
 }
 
 /* Writes why there are no slices of switches that were sampled. Returns whether
@@ -312,22 +336,24 @@ static void chrome_put_sampled(struct chrome *c, const struct event_row *e,
 	json_end(j);
 }
 
-static void chrome_put_event(struct chrome *c, const struct event_row *e)
+static int chrome_put_event(struct chrome *c, const struct event_row *e,
+			    struct err *err)
 {
 	const struct event_type *type = events_type(c->events, e->type);
 
 	if (!e->timed) {
 		c->no_time += type->sample;
-		return;
+		return 0;
 	}
 	put_edges(c, &e->time);
 	slices_put(c->slices, e->time, e->id);
 	chrome_put_sampled(c, e, type->capture);
 	c->any = true;
-	if (chrome_calls_put(c->calls, e))
+	if (chrome_calls_put(c->calls, e)) {
 		c->left_out++;
-	else if (type->sample)
-		chrome_put_sample(c, e, type);
+		return 0;
+	}
+	return type->sample ? chrome_put_sample(c, e, type, err) : 0;
 }
 
 static int chrome_put_events(struct chrome *c, struct err *err)
@@ -336,7 +362,8 @@ static int chrome_put_events(struct chrome *c, struct err *err)
 	int ret = 0;
 
 	while (!out_failed() && (ret = events_next(c->events, &e, err)) > 0)
-		chrome_put_event(c, &e);
+		if (chrome_put_event(c, &e, err))
+			return -1;
 	return out_failed() ? 0 : ret;
 }
 
@@ -353,7 +380,8 @@ static int chrome_load(struct chrome *c, struct err *err)
 	if (!c->stacks)
 		return -1;
 	c->events = events_open(c->x->db, c->x->filter, EVENTS_ALL, err);
-	if (!c->events)
+	c->payloads = c->events ? payloads_open(c->x->db, err) : NULL;
+	if (!c->payloads)
 		return -1;
 	c->tracks = tracks_load(&c->j, c->x->db, c->x->filter, c->events, err);
 	if (!c->tracks || load_losses(c, err))
@@ -442,6 +470,7 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	chrome_calls_free(c.calls);
 	tracks_free(c.tracks);
 	events_close(c.events);
+	payloads_close(c.payloads);
 	stacks_free(c.stacks);
 	table_release(&c.by_node);
 	intern_release(&c.keys);

@@ -77,3 +77,14 @@ says "other_texts_are_no_slices" "no two events that belong together" err
 } >deep.txt
 timeout 20 "$B" report --by samples deep.txt >said 2>/dev/null
 says "slices_without_an_end_are_told" "slices whose time is not known: 100,000" said
+
+# in Chrome's form other markers are named by what they say, and fields are arguments
+{
+	echo "$begin"
+	echo '          render-30    (   20) [000] ...1.   100.000010: tracing_mark_write: here "we" are'
+	echo '          render-30    (   20) [000] ...1.   100.000011: some_event: a=1 b=two'
+} >said.txt
+"$B" export --format chrome said.txt 2>err | python3 -c '
+import json, sys
+print(*((e["name"], e["args"]["text"]) for e in json.load(sys.stdin)["traceEvents"] if e["ph"] == "i"))' >said
+is "texts_of_events_are_exported" "('here \"we\" are', 'here \"we\" are') ('some_event', 'a=1 b=two')" "$(cat said)"
