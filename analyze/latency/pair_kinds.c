@@ -200,6 +200,13 @@ const struct pair_kind pair_kinds[] = {
 	  .end = "dma_fence:dma_fence_wait_end",
 	  .key = { "context", "seqno" },
 	  .name = "timeline" },
+	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
+	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
+	 * without an entry. */
+	{ .word = "kvm",
+	  .begin = "kvm:kvm_exit",
+	  .end = "kvm:kvm_entry",
+	  .name = "exit_reason" },
 	/* kernel/trace/trace_functions_graph.c: trace_graph_entry() writes the
 	 * begin and then takes calltime; trace_graph_return() takes rettime and
 	 * then writes the end, if the return address was replaced. A thread has
@@ -233,13 +240,6 @@ const struct pair_kind pair_kinds[] = {
 	  .marks = "GH",
 	  .key = { "pid", "cookie", "track" },
 	  .scope = PAIR_ANY },
-	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
-	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
-	 * without an entry. */
-	{ .word = "kvm",
-	  .begin = "kvm:kvm_exit",
-	  .end = "kvm:kvm_entry",
-	  .name = "exit_reason" },
 };
 const size_t pair_kinds_n = sizeof(pair_kinds) / sizeof(*pair_kinds);
 
