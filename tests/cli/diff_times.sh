@@ -1,0 +1,102 @@
+#!/bin/sh
+# diff_times.sh - comparing how long pairs of events and waits took: what was planted is named, equal sides are not.
+# usage: BACKSTITCH=build/backstitch tests/cli/diff_times.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+# calls OUT SEED US WORD...: two threads' calls over 2 s; reads take US on average. WORD fsync: one behind each
+# fifth read; LOST: every tenth record is lost; EVEN: twice as many writes
+calls() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, us, words = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
+r = random.Random(seed)
+events = []
+
+
+def call(t, name, took, task):
+    events.append((t, task, "sys_%s(fd: 3)" % name))
+    events.append((t + took, task, "sys_%s -> 0x1" % name))
+    return t + took
+
+
+t = 100.0
+while t < 102:
+    t = call(t + r.expovariate(500), "read", us * 1e-6 * r.lognormvariate(0, .5), "w-11")
+    if "fsync" in words and r.random() < .2:
+        t = call(t + 1e-5, "fsync", 5e-4, "w-11")
+t = 100.0
+while t < 102:
+    t = call(t + r.expovariate(600 if "EVEN" in words else 300), "write", 5e-5 * r.lognormvariate(0, .5), "v-12")
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n")
+    for i, (t, task, text) in enumerate(sorted(events)):
+        if "LOST" in words and i % 10 == 9:
+            f.write("CPU:0 [LOST 1 EVENTS]\n")
+        else:
+            f.write("%20s [000] ..... %.6f: %s\n" % (task, t, text))
+END
+}
+
+# first TEXT OPTION...: the first sentence of diff has it, wrapped or not
+first() {
+	want=$1
+	shift
+	"$B" diff "$@" 2>err | sed '/^A: /,$d' | tr '\n' ' ' >said
+	grep -qF "$want" said || { cat said err; false; }
+}
+
+for i in 1 2 3; do
+	calls a$i.txt $i 100
+	calls e$i.txt 1$i 100
+	calls b$i.txt 2$i 150
+	calls f$i.txt 3$i 100 fsync
+	calls w$i.txt 4$i 100 EVEN
+done
+first 'B spends more in syscall read, ' --latency a1.txt b1.txt && grep -q 'average +[45]' said && grep -q 'of one run a side, which tell nothing' said
+ok "a_call_that_takes_longer_is_named" $?
+first 'B spends more in syscall read, ' --latency syscall a?.txt -- b?.txt && grep -q 'intervals are by runs' said
+ok "likewise_of_several_runs" $?
+first 'B spends more in syscall fsync, ' --latency a1.txt f1.txt && grep -q 'number none in A' said
+ok "a_call_that_is_new_is_named" $?
+first 'B spends more in syscall write, ' --latency a1.txt w1.txt && grep -q 'number +[89]\|number +1' said
+ok "more_calls_are_named" $?
+bad=0
+for i in 1 2 3 4 5 6 7 8; do
+	calls x.txt 5$i 100
+	calls y.txt 6$i 100
+	"$B" diff --latency --json x.txt y.txt >said 2>err
+	grep -q 'nothing is proved' said && ! grep -q '"more"\|"less"' said || bad=$((bad + 1))
+done
+first 'nothing is proved to take longer in B' --latency a?.txt -- e?.txt || bad=$((bad + 1))
+[ $bad = 0 ]
+ok "equal_sides_are_not_said_to_differ" $?
+calls l.txt 71 100 LOST
+first 'B lost ' --latency a1.txt l.txt && grep -q 'nothing is proved' said && ! "$B" diff --latency --json a1.txt l.txt | grep -q '"less"'
+ok "what_was_lost_is_no_change" $?
+
+# ended STATUS WANT ARG...: diff ends so, with these words on standard error
+ended() {
+	status=$1
+	want=$2
+	shift 2
+	"$B" diff "$@" >said 2>err
+	[ "$?" = "$status" ] || return 1
+	grep -q "$want" err || { cat err; false; }
+}
+
+ended 1 'read.txt' --latency read.txt a1.txt &&
+	ended 2 'two tables' --latency syscall --off-cpu a1.txt b1.txt &&
+	ended 2 'leave out --absolute' --latency --absolute a1.txt b1.txt
+ok "options_of_samples_are_refused" $?
+ended 4 'grew by more than 5%: syscall read, +' --latency syscall --fail-above '5%' a?.txt -- b?.txt
+ok "the_gate_fails" $?
+"$B" diff --latency syscall --fail-above 5 a?.txt -- e?.txt >said 2>err && [ ! -s err ]
+ok "the_gate_passes" $?
+ended 5 'cannot be judged: one run of a side' --latency syscall --fail-above 5 a1.txt e1.txt
+ok "a_gate_of_one_run_cannot_be_judged" $?
+ended 4 'syscall read, +' --latency syscall --fail-above 5 a1.txt b1.txt
+ok "but_what_is_proved_fails" $?
