@@ -13,11 +13,15 @@
 /* A percentile is told apart by those beyond it: so many standard deviations of
  * their number to either side. */
 #define TIMINGS_WIDE 3
+/* How probable it is at most that a side without any has more than is assumed.
+ */
+#define TIMINGS_NONE 1e-6
 
-/* A number of one run, and the variance of its logarithm; of 0: of itself. */
+/* A number of one run, and the variance of its logarithm. */
 struct timings_value {
 	double is, least, most;
 	double variance, df;
+	double seconds; /* of the run */
 };
 
 /* The things of one row in one run, sorted by length, and its blocks. */
@@ -29,8 +33,8 @@ struct timings_part {
 	size_t n_length;
 	double *least, *most; /* of these and the others, sorted */
 	size_t n_bound;
-	double known, sum_least, sum_most, squares; /* ns */
-	size_t unproved, inside;		    /* the latter: not cut */
+	double known, sum, sum_least, sum_most, squares; /* ns */
+	size_t unproved, inside; /* the latter: not cut */
 	size_t blocks;
 	double *own, *all; /* of each block */
 };
@@ -74,6 +78,12 @@ void timings_release(struct timings *t)
 
 COMPARE_BY(timings_compare_items, struct timings_item, row, at);
 
+/* Returns how long one took if nothing is missing in it. */
+static double timings_length(const struct timings_item *i)
+{
+	return (double)(i->cut || i->most == INT64_MAX ? i->least : i->most);
+}
+
 /* Fills in what timings_value_of() asks for; to be freed by
  * timings_part_release(). */
 static void timings_part_read(struct timings_part *p,
@@ -97,9 +107,10 @@ static void timings_part_read(struct timings_part *p,
 		double most =
 			it->most == INT64_MAX ? INFINITY : (double)it->most;
 
+		p->sum += timings_length(it);
 		p->sum_least += least;
 		p->sum_most += it->cut ? least : most;
-		p->squares += least * least;
+		p->squares += timings_length(it) * timings_length(it);
 		p->unproved += !it->proved;
 		if (it->cut)
 			continue;
@@ -168,7 +179,7 @@ static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 		if (m == TIMINGS_RATE)
 			p->own[k]++;
 		else if (m == TIMINGS_TOTAL || m == TIMINGS_AVERAGE)
-			p->own[k] += (double)it->least;
+			p->own[k] += timings_length(it);
 		else
 			p->own[k] += (double)it->least > above;
 	}
@@ -220,7 +231,7 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 		p->run->lost == UINT64_MAX ? INFINITY : (double)p->run->lost;
 	double mean, variance;
 
-	*v = (struct timings_value){ NAN, NAN, NAN, NAN, 0 };
+	*v = (struct timings_value){ NAN, NAN, NAN, NAN, 0, seconds };
 	switch (m) {
 	case TIMINGS_RATE:
 		/* one that may be two, and those of which both ends are lost */
@@ -234,15 +245,15 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 			n > 0 ? variance / n / n : variance / seconds / seconds;
 		return;
 	case TIMINGS_TOTAL:
-		v->is = p->sum_least / seconds;
-		v->least = v->is;
+		v->is = p->sum / seconds;
+		v->least = p->sum_least / seconds;
 		v->most = lost > 0 ? INFINITY : p->sum_most / seconds;
-		if (!(p->sum_least > 0))
+		if (!(p->sum > 0))
 			return;
 		timings_fill_blocks(p, m, 0);
-		variance = timings_vary(p, p->sum_least / (double)p->blocks,
+		variance = timings_vary(p, p->sum / (double)p->blocks,
 					p->squares, &v->df);
-		v->variance = variance / p->sum_least / p->sum_least;
+		v->variance = variance / p->sum / p->sum;
 		return;
 	case TIMINGS_AVERAGE:
 		mean = p->known / (double)p->n_length;
@@ -276,49 +287,98 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 
 /* ---- tests */
 
-/* The runs of one side: means of logarithms, or of numbers where one side has
- * none; and the variance of the mean. */
+/* The runs of one side: means of logarithms, and the variance of the mean. */
 struct timings_mean {
 	double is, least, most, variance, df;
 };
 
-static struct timings_mean timings_mean_of(const struct timings_value *v,
-					   size_t n, bool linear)
+/* Returns whether a number of all runs is there and above 0. */
+static bool timings_all(const struct timings_value *v, size_t n)
 {
-	struct timings_mean m = { 0 };
-	double squares = 0, own = 0, df = INFINITY;
+	return !any_where(n, i, !(v[i].is > 0));
+}
+
+/* Returns the variance of the mean of several runs' logarithms, by runs and by
+ * what is known of each. */
+static struct runs_varied timings_varied(const struct timings_value *v,
+					 size_t n)
+{
+	struct runs_varied out = { .of_share = 1 / (double)n };
+	double mean = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double scale = linear && v[i].is > 0 ? v[i].is * v[i].is : 1;
-
-		m.is += (linear ? v[i].is : log(v[i].is)) / (double)n;
-		m.least += (linear ? v[i].least : log(v[i].least)) / (double)n;
-		m.most += (linear ? v[i].most : log(v[i].most)) / (double)n;
-		own += v[i].variance * scale / (double)n / (double)n;
-		df = diff_smaller(df, v[i].df);
+		mean += log(v[i].is) / (double)n;
+		if (!isnan(v[i].variance))
+			out.counting += v[i].variance / (double)n / (double)n;
 	}
-	m.variance = own;
-	m.df = df;
+	for (size_t i = 0; i < n; i++)
+		out.variance += (log(v[i].is) - mean) * (log(v[i].is) - mean) /
+				(double)n / (double)(n - 1);
+	return out;
+}
+
+/* usual: of this side. */
+static struct timings_mean timings_mean_of(const struct timings_value *v,
+					   size_t n,
+					   const struct runs_usual *usual)
+{
+	struct timings_mean m = { .df = INFINITY };
+	struct runs_varied own;
+	double df = (double)n - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		m.is += log(v[i].is) / (double)n;
+		m.least += log(v[i].least) / (double)n;
+		m.most += log(v[i].most) / (double)n;
+		m.variance += v[i].variance;
+		m.df = diff_smaller(m.df, v[i].df);
+	}
 	if (n < 2)
 		return m;
-	for (size_t i = 0; i < n; i++) {
-		double d = (linear ? v[i].is : log(v[i].is)) - m.is;
-
-		squares += d * d;
-	}
-	m.df = (double)n - 1;
-	m.variance = diff_larger(squares / (double)(n - 1) / (double)n,
-				 isnan(own) ? 0 : own);
+	own = timings_varied(v, n);
+	m.df = df + usual->df;
+	m.variance = diff_larger(
+		own.counting,
+		(df * own.variance +
+		 usual->df * (own.counting +
+			      usual->times * usual->times * own.of_share)) /
+			m.df);
 	return m;
+}
+
+/* Returns what a side without any has at most, but for TIMINGS_NONE of all
+ * cases: by Poisson's law, of bursts as large as those of the other side. */
+static struct timings_mean timings_none(const struct timings_value *v, size_t n,
+					const struct timings_value *other,
+					size_t n_other)
+{
+	double seconds = 0, burst = 1, lost = 0, most;
+
+	for (size_t i = 0; i < n; i++) {
+		seconds += v[i].seconds;
+		lost += v[i].most * v[i].seconds;
+	}
+	for (size_t i = 0; i < n_other; i++)
+		burst = diff_larger(burst, other[i].variance * other[i].is *
+						   other[i].seconds);
+	most = log((-log(TIMINGS_NONE) * burst + lost) / seconds);
+	return (struct timings_mean){
+		.is = most, .least = -INFINITY, .most = most, .df = INFINITY
+	};
 }
 
 /* Returns the p-value of a change of one measure, and what is known of it. */
 static double timings_test(const struct timings_value *v, const size_t runs[2],
-			   bool linear, struct timings_change *c, int *sign,
-			   bool *hidden)
+			   const struct runs_usual usual[2], double between,
+			   struct timings_change *c)
 {
-	struct timings_mean a = timings_mean_of(v, runs[0], linear);
-	struct timings_mean b = timings_mean_of(v + runs[0], runs[1], linear);
+	const struct timings_value *w = v + runs[0];
+	struct timings_mean a =
+		!(v->is > 0) ? timings_none(v, runs[0], w, runs[1])
+			     : timings_mean_of(v, runs[0], &usual[0]);
+	struct timings_mean b =
+		!(w->is > 0) ? timings_none(w, runs[1], v, runs[0])
+			     : timings_mean_of(w, runs[1], &usual[1]);
 	bool single = runs[0] == 1 && runs[1] == 1;
 	bool alone = !single && (runs[0] == 1 || runs[1] == 1);
 
@@ -334,10 +394,8 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 		one->df = 0;
 	}
 	if (single) {
-		double more = TIMINGS_BETWEEN * TIMINGS_BETWEEN;
-
-		a.variance += linear ? more * a.is * a.is : more;
-		b.variance += linear ? more * b.is * b.is : more;
+		a.variance += between * between;
+		b.variance += between * between;
 	}
 	double variance = a.variance + b.variance;
 	double df = diff_freedom((double[2]){ a.df, b.df }, alone, a.variance,
@@ -347,68 +405,72 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 	double p = 1;
 
 	c->low = c->high = NAN;
-	*sign = 0;
-	*hidden = false;
 	if (isnan(variance) || isnan(plain))
 		return 1;
-	if (!linear) {
-		double factor = diff_factor(variance, df);
-
-		c->low = exp(more) / factor;
-		c->high = exp(less) * factor;
-	}
+	c->low = exp(more) / diff_factor(variance, df);
+	c->high = exp(less) * diff_factor(variance, df);
 	if (!(variance > 0))
 		return 1;
 	if (more > 0 || less < 0) {
-		*sign = more > 0 ? 1 : -1;
+		c->change = more > 0 ? 1 : -1;
 		p = diff_p_student((more > 0 ? more : less) / sqrt(variance),
 				   df);
 	}
-	*hidden = diff_p_student(plain / sqrt(variance), df) <= DIFF_ALPHA &&
-		  p > DIFF_ALPHA;
+	c->hidden = diff_p_student(plain / sqrt(variance), df) <= DIFF_ALPHA &&
+		    p > DIFF_ALPHA;
 	return p;
 }
 
-/* Judges one row by each measure; returns how many p-values it added. */
-static size_t timings_judge_row(struct timings *t, uint32_t row,
-				struct diff_ranked *rank)
+/* Stores the numbers of a row: of each measure those of all runs. */
+static void timings_measure_row(struct timings *t, uint32_t row,
+				struct timings_value *v)
 {
 	struct timings_row *r = &t->row[row];
-	struct timings_part *part = mem_new(t->n_run, sizeof(*part));
-	struct timings_value *v = mem_new(t->n_run, sizeof(*v));
-	bool none = !r->n[0] || !r->n[1];
-	size_t used = 0;
 
-	for (size_t i = 0; i < t->n_run; i++)
-		timings_part_read(&part[i], &t->run[i], row);
-	for (enum timings_measure m = 0; m < TIMINGS_MEASURES; m++) {
-		struct timings_change *c = &r->of[m];
-		int sign;
-		bool linear = false;
-		double sum[2] = { 0 };
+	for (size_t i = 0; i < t->n_run; i++) {
+		int side = i >= t->runs[0];
+		struct timings_part part;
 
-		*c = (struct timings_change){ .low = NAN, .high = NAN, .p = 1 };
-		for (size_t i = 0; i < t->n_run; i++) {
-			timings_value_of(&part[i], m, &v[i]);
-			sum[i >= t->runs[0]] += v[i].is;
-			linear |= !(v[i].is > 0) && m == TIMINGS_RATE;
+		timings_part_read(&part, &t->run[i], row);
+		for (enum timings_measure m = 0; m < TIMINGS_MEASURES; m++) {
+			struct timings_value *of = &v[m * t->n_run + i];
+
+			timings_value_of(&part, m, of);
+			r->of[m].size[side] += of->is / (double)t->runs[side];
 		}
-		for (int side = 0; side < 2; side++)
-			c->size[side] = sum[side] / (double)t->runs[side];
-		if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW ||
-		    (none && m != TIMINGS_RATE))
-			continue;
-		c->p = timings_test(v, t->runs, linear, c, &sign, &c->hidden);
-		c->change = sign;
-		if (sign)
-			rank[used++] = (struct diff_ranked){
-				c->p, row * TIMINGS_MEASURES + m
-			};
+		timings_part_release(&part);
 	}
-	for (size_t i = 0; i < t->n_run; i++)
-		timings_part_release(&part[i]);
-	free_all(part, v);
-	return used;
+}
+
+/* Finds what is usual for each measure and side: by what it differs from run to
+ * run. values: of all rows. */
+static void timings_find_usual(const struct timings *t,
+			       const struct timings_value *values,
+			       struct runs_usual usual[TIMINGS_MEASURES][2])
+{
+	struct runs_varied *varied = mem_new(t->n + 1, sizeof(*varied));
+
+	for (size_t m = 0; m < TIMINGS_MEASURES; m++)
+		for (int side = 0; side < 2; side++) {
+			size_t n = 0;
+
+			usual[m][side] = (struct runs_usual){ 0, 0 };
+			for (size_t i = 0; t->runs[side] > 1 && i < t->n; i++) {
+				const struct timings_value *v =
+					&values[(i * TIMINGS_MEASURES + m) *
+							t->n_run +
+						(side ? t->runs[0] : 0)];
+
+				if (t->row[i].n[side] >= TIMINGS_FEW &&
+				    timings_all(v, t->runs[side]))
+					varied[n++] = timings_varied(
+						v, t->runs[side]);
+			}
+			if (n)
+				usual[m][side] =
+					runs_usual_of(varied, n, t->runs[side]);
+		}
+	free(varied);
 }
 
 /* Returns whether a measure of a row changed. */
@@ -437,6 +499,9 @@ void timings_judge(struct timings *t)
 {
 	struct diff_ranked *rank =
 		mem_new(t->n * TIMINGS_MEASURES + 1, sizeof(*rank));
+	struct timings_value *v =
+		mem_new(t->n * TIMINGS_MEASURES * t->n_run + 1, sizeof(*v));
+	struct runs_usual usual[TIMINGS_MEASURES][2];
 	size_t used = 0, tests = 0;
 	/* of each word: on which sides it is a first key */
 	uint8_t *on = mem_new(t->words.n + 1, sizeof(*on));
@@ -446,12 +511,39 @@ void timings_judge(struct timings *t)
 	for (size_t i = 0; i < t->n; i++)
 		on[t->row[i].key[0]] |= (uint8_t)((t->row[i].n[0] > 0) +
 						  2 * (t->row[i].n[1] > 0));
+	for (uint32_t i = 0; i < t->n; i++)
+		timings_measure_row(t, i, &v[i * TIMINGS_MEASURES * t->n_run]);
+	timings_find_usual(t, v, usual);
 	for (uint32_t i = 0; i < t->n; i++) {
-		t->row[i].apart = on[t->row[i].key[0]] != 3;
-		used += timings_judge_row(t, i, rank + used);
-		if (!t->row[i].apart &&
-		    t->row[i].n[0] + t->row[i].n[1] >= TIMINGS_FEW)
-			tests += TIMINGS_MEASURES;
+		struct timings_row *r = &t->row[i];
+
+		r->apart = on[r->key[0]] != 3;
+		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
+			const struct timings_value *of =
+				&v[(i * TIMINGS_MEASURES + m) * t->n_run];
+			struct timings_change *c = &r->of[m];
+
+			c->low = c->high = NAN;
+			c->p = 1;
+			if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW)
+				continue;
+			/* of a side without any only their number is one */
+			if (!timings_all(of, t->n_run) &&
+			    (m != TIMINGS_RATE || (r->n[0] && r->n[1]) ||
+			     !timings_all(of + (r->n[0] ? 0 : t->runs[0]),
+					  t->runs[!r->n[0]])))
+				continue;
+			tests++;
+			c->p = timings_test(of, t->runs, usual[m],
+					    m == TIMINGS_P99
+						    ? 2 * TIMINGS_BETWEEN
+						    : TIMINGS_BETWEEN,
+					    c);
+			if (c->change)
+				rank[used++] = (struct diff_ranked){
+					c->p, i * TIMINGS_MEASURES + m
+				};
+		}
 	}
 	diff_correct(rank, used, tests, 1);
 	for (size_t i = 0; i < used; i++) {
@@ -467,5 +559,5 @@ void timings_judge(struct timings *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		t->order[i] = i;
 	sort_items_by(t->order, t->n, timings_compare_rows, t);
-	free_all(rank, on);
+	free_all(rank, on, v);
 }

@@ -4,7 +4,8 @@
  * timings_add_run() for each run, those of A first, and then its things; then
  * timings_judge().
  *
- * Of several runs of a side each is one measurement. Of one run a side it is
+ * Of several runs of a side each is one measurement, and what is usual for all
+ * rows tells how one varies, as in diff_runs.h. Of one run a side it is
  * cut into blocks of equal time, as in diff_noise.h, and each row is taken to
  * vary by TIMINGS_BETWEEN more from run to run. What is compared are the
  * logarithms: a change is a ratio. Where one side has none of a row, it is
@@ -21,8 +22,8 @@
 
 #include "stitch/base/intern.h"
 
-#define TIMINGS_KEYS 3
-#define TIMINGS_BETWEEN 0.05
+#define TIMINGS_KEYS 2
+#define TIMINGS_BETWEEN 0.3
 
 enum timings_measure {
 	TIMINGS_RATE, /* how many each second */

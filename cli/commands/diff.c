@@ -15,7 +15,7 @@
 
 static const char *sort_keys, *order;
 static long limit = NUMBER_UNSET;
-static bool absolute, latency, off_cpu;
+static bool absolute, latency, off_cpu, all, by_waker;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
@@ -26,7 +26,12 @@ static const struct opt opts[] = {
 		 "how long pairs of events took, of a kind that comes first: "
 		 "diff --latency syscall A B"),
 	OPT_FLAG(0, "off-cpu", &off_cpu,
-		 "waits, by what they are for, where, and who ended them"),
+		 "waits, by what they are for and where"),
+	OPT_FLAG(0, "woken-by", &by_waker,
+		 "with --off-cpu: by who ended them, not where they were"),
+	OPT_FLAG(0, "all", &all,
+		 "with --latency or --off-cpu: of all threads, not of the "
+		 "program with which each recording began"),
 	OPT_GROUP(matching_opts),
 	OPT_GROUP(diff_limit_opts),
 	OPT_GROUP(by_opts),
@@ -78,6 +83,8 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 				     .filter = &filter,
 				     .format = output_chosen()->name,
 				     .off_cpu = off_cpu,
+				     .all = all,
+				     .by_waker = by_waker,
 				     .names = chosen_names,
 				     .fail = &diff_limit };
 	struct sides s = { 0 };
@@ -87,6 +94,9 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--latency and --off-cpu are two tables; ask "
 			       "for one at a time");
+	if (by_waker && !off_cpu)
+		return err_set(err, ERR_USAGE,
+			       "--woken-by is for waits: --off-cpu");
 	if (absolute || sort_keys || order || by_given() || filter.event ||
 	    filter.cgroup || diff_limit.function)
 		return err_set(err, ERR_USAGE,
@@ -139,6 +149,10 @@ static int diff_run(int argc, char **argv, struct err *err)
 		return -1;
 	if (latency || off_cpu)
 		return diff_run_times(argc, argv, err);
+	if (all || by_waker)
+		return err_set(err, ERR_USAGE,
+			       "--all and --woken-by are for --latency and "
+			       "--off-cpu: samples are of all threads");
 	if (report_take_keys(&o, sort_keys, err) ||
 	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;

@@ -22,6 +22,7 @@
 #include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/tables/diff_limit.h"
+#include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -37,7 +38,9 @@ struct times {
 	struct timings t;
 	/* of the run that is read */
 	struct intervals *iv;
-	int64_t from, to; /* --time */
+	int64_t from, to; /* --time, or when the program ran */
+	struct filter filter;
+	char pid[24], comm[64]; /* of the program; comm "": all threads */
 };
 
 bool diff_times_is_kind(const char *word)
@@ -57,11 +60,11 @@ static void times_take(struct times *d, const struct interval *i,
 	struct interval_range range;
 
 	if (at < d->from || at >= d->to || i->verdict == INTERVAL_CANCELLED ||
-	    !filter_takes_thread(d->o->filter, t->pid, t->tid, t->comm) ||
-	    (d->o->filter->cpu && !filter_takes_cpu(d->o->filter, i->cpu)))
+	    !filter_takes_thread(&d->filter, t->pid, t->tid, t->comm) ||
+	    (d->filter.cpu && !filter_takes_cpu(&d->filter, i->cpu)))
 		return;
 	range = interval_range(i, run->from, run->to);
-	timings_add(&d->t, (const char *const[]){ kind, name, "" },
+	timings_add(&d->t, (const char *const[]){ kind, name },
 		    (struct timings_item){
 			    .at = i->end != INTERVAL_NEVER ? i->end : at,
 			    .least = range.least,
@@ -147,7 +150,7 @@ static int times_read_pairs(struct times *d, struct store *db, const char *path,
 	return rc;
 }
 
-/* Adds a wait: what it was for, where, and who ended it. */
+/* Adds a wait: what it was for, and where, or who ended it. */
 static void times_take_wait(struct times *d, struct stacks *st,
 			    struct wait_causes *causes, struct labels *labels,
 			    const struct offcpu_wait *w)
@@ -161,11 +164,16 @@ static void times_take_wait(struct times *d, struct stacks *st,
 			? mem_printf("%s <- %s", shown,
 				     label_shown(labels_get(labels, p.caller)))
 			: mem_strdup(shown);
-	const char *key[TIMINGS_KEYS] = {
-		wait_cause_word(offcpu_cause(causes, w)), place,
-		waker_is_known(&w->waker) ? waker_name(st, &w->waker) : ""
+	const char *waker = waker_is_known(&w->waker)
+				    ? waker_name(st, &w->waker)
+				    : "not known";
+	const char *const key[TIMINGS_KEYS] = {
+		wait_cause_word(offcpu_cause(causes, w)),
+		d->o->by_waker ? waker : place
 	};
 
+	if (w->from < d->from || w->from >= d->to)
+		goto out;
 	/* of a sum of waits nobody knows when they were, or how many */
 	if (!w->sum && w->from < w->to) {
 		lower_to(run->from, w->from);
@@ -180,6 +188,7 @@ static void times_take_wait(struct times *d, struct stacks *st,
 				    .proved = w->end == OFFCPU_BACK,
 				    .cut = w->end == OFFCPU_OPEN });
 	}
+out:
 	free(place);
 }
 
@@ -189,7 +198,7 @@ static int times_read_waits(struct times *d, struct store *db, const char *path,
 {
 	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	struct labels *labels = labels_new();
-	const struct stacks_opts so = { .filter = d->o->filter,
+	const struct stacks_opts so = { .filter = &d->filter,
 					.names = d->o->names,
 					.gaps = true,
 					.labels = labels,
@@ -201,7 +210,7 @@ static int times_read_waits(struct times *d, struct store *db, const char *path,
 	if (st) {
 		labels_shorten(labels, &d->o->names);
 		struct wait_causes *causes = wait_causes_new(st);
-		const struct waits_ask ask = { .filter = d->o->filter,
+		const struct waits_ask ask = { .filter = &d->filter,
 					       .stacks = st,
 					       .causes = causes };
 		struct waits *w = waits_open(db, path, &ask, err);
@@ -220,6 +229,52 @@ static int times_read_waits(struct times *d, struct store *db, const char *path,
 	return rc;
 }
 
+/* Chooses the threads of a run: those of the program with which it began, from
+ * its start to its end, unless others are asked for. Returns 0, or -1 and *err.
+ */
+static int times_choose(struct times *d, struct store *db, const char *path,
+			struct err *err)
+{
+	const struct filter *f = d->o->filter;
+	int rc = filter_window(f, db, &d->from, &d->to, err);
+	bool first = d->t.n_run == 1;
+	struct rows *q;
+	bool found;
+
+	d->filter = *f;
+	if (rc || d->o->all || f->pid || f->tid || f->comm || f->time || f->cpu)
+		return rc;
+	q = rows_of(db, "path_program", err);
+	found = rows_step(q);
+	if (found) {
+		snprintf(d->pid, sizeof(d->pid), "%" PRId64,
+			 rows_int(q, PATH_PROGRAM_PID));
+		if (first)
+			snprintf(d->comm, sizeof(d->comm), "%s",
+				 rows_text(q, PATH_PROGRAM_NAME));
+		d->from = rows_int(q, PATH_PROGRAM_T0);
+		d->to = rows_int_or(q, PATH_PROGRAM_T1, INT64_MAX);
+		d->filter.pid = d->pid;
+	}
+	rc = rows_end(q, err);
+	if (!rc && !first && found != (*d->comm != '\0'))
+		return err_set(err, ERR_USAGE,
+			       "%s: %s with a program, as the first one %s; "
+			       "choose threads with --all, --comm or --pid",
+			       path, found ? "began" : "did not begin",
+			       found ? "did not" : "did");
+	return rc;
+}
+
+/* Says when what a run has of the threads that are chosen begins and ends. */
+static void times_clip(struct times *d)
+{
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+
+	raise_to(run->from, d->from);
+	lower_to(run->to, d->to);
+}
+
 static int times_read(struct times *d, const struct sides *s, int *status,
 		      struct err *err)
 {
@@ -233,8 +288,7 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 
 			timings_add_run(&d->t, side);
 			if (!rc)
-				rc = filter_window(d->o->filter, db, &d->from,
-						   &d->to, err);
+				rc = times_choose(d, db, path, err);
 			if (!rc)
 				rc = d->o->off_cpu ? times_read_waits(d, db,
 								      path, err)
@@ -244,6 +298,7 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 								err)
 					     : times_read_pairs(d, db, path,
 								err);
+			times_clip(d);
 			symbolize_free(files);
 			store_close(db);
 			if (rc)
@@ -271,20 +326,21 @@ static bool times_may_idle(const struct times *d, const struct timings_row *r)
 	return !strcmp(kind, "syscall") && calls_wait(name, &either) && !either;
 }
 
-/* "syscall fsync", "lock in f, ended by t". */
+/* "syscall fsync", "lock in f", "lock ended by t". */
 static void times_put_name(const struct times *d, const struct timings_row *r,
 			   FILE *out)
 {
-	static const char *const before[2][TIMINGS_KEYS] = {
-		{ "", " ", " " }, { "", " in ", ", ended by " }
-	};
+	const char *const before[TIMINGS_KEYS] = { "", !d->o->off_cpu ? " "
+						       : d->o->by_waker
+							       ? " ended by "
+							       : " in " };
 
 	for (size_t i = 0; i < TIMINGS_KEYS; i++) {
 		const char *word = intern_get(&d->t.words, r->key[i]);
 
 		if (!*word)
 			continue;
-		fputs(before[d->o->off_cpu][i], out);
+		fputs(before[i], out);
 		safe_text_put(out, word, 0, 0);
 	}
 }
@@ -345,7 +401,7 @@ static void times_tell(const struct times *d, FILE *out)
 	const struct timings_change *c;
 
 	if (!r) {
-		fprintf(out, "nothing is proved to take longer in B");
+		fputs("nothing is proved to take longer in B", out);
 	} else {
 		c = &r->of[TIMINGS_TOTAL];
 		fputs("B spends more in ", out);
@@ -360,8 +416,15 @@ static void times_tell(const struct times *d, FILE *out)
 			sep = ", ";
 		}
 	}
+	if (*d->comm) {
+		fputs("; of the program ", out);
+		safe_text_put(out, d->comm, 0, 0);
+		fputs(" with which each recording began ('--all' has all "
+		      "threads)",
+		      out);
+	}
 	fputs("; intervals are ", out);
-	fputs(single ? "of blocks of time of one run a side, which tell nothing "
+	fputs(single ? "of blocks of time of one run a side, which tell little "
 		       "of other runs"
 		     : "by runs",
 	      out);
@@ -439,7 +502,6 @@ static const struct grid_column times_columns[] = {
 	{ NULL, "only_there" },
 	{ "Kind", "kind" },
 	{ "Name", "name" },
-	{ NULL, "ended_by" },
 };
 
 static const enum timings_measure times_shown[] = { TIMINGS_TOTAL, TIMINGS_RATE,
@@ -504,9 +566,9 @@ static void times_print(const struct times *d, const struct sides *s)
 
 	memcpy(col, times_columns, sizeof(col));
 	if (d->o->off_cpu) {
-		col[ARRAY_SIZE(col) - 3].title = "For";
-		col[ARRAY_SIZE(col) - 2].title = "In";
-		col[ARRAY_SIZE(col) - 1].title = "Ended by";
+		col[ARRAY_SIZE(col) - 2].title = "For";
+		col[ARRAY_SIZE(col) - 1].title =
+			d->o->by_waker ? "Ended by" : "In";
 	}
 	g = grid_new(col, ARRAY_SIZE(col));
 	for (size_t i = 0; i < ARRAY_SIZE(times_spare); i++)

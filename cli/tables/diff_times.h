@@ -17,8 +17,11 @@ struct diff_times_opts {
 	const void *open_arg;
 	const struct filter *filter; /* borrowed */
 	const char *format;
-	size_t limit;	  /* rows; SIZE_MAX: all */
+	size_t limit; /* rows; SIZE_MAX: all */
+	bool all; /* threads; else of the program that a recording began with,
+		   * if it did */
 	bool off_cpu;	  /* waits; else pairs of events */
+	bool by_waker;	  /* waits by who ended them, not by where they were */
 	const char *kind; /* of pairs; NULL: all that were recorded */
 	struct name_opts names;
 	struct diff_limit *fail; /* what may not grow; borrowed */
