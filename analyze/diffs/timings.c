@@ -27,6 +27,7 @@ struct timings_value {
 /* The things of one row in one run, sorted by length, and its blocks. */
 struct timings_part {
 	const struct timings_run *run;
+	double seconds;			 /* that it is divided by */
 	const struct timings_item *item; /* in time order */
 	size_t n;
 	double *length; /* of the proved ones, sorted */
@@ -132,12 +133,6 @@ static void timings_part_release(struct timings_part *p)
 	free_all(p->length, p->least, p->most, p->own, p->all);
 }
 
-static double timings_seconds(const struct timings_run *run)
-{
-	return run->to > run->from ? ((double)run->to - (double)run->from) / 1e9
-				   : 0;
-}
-
 /* Returns the smallest of n sorted lengths that is not below a share of them.
  */
 static double timings_at(const double *sorted, size_t n, double share)
@@ -226,7 +221,7 @@ static void timings_percentile(struct timings_part *p, double share,
 static void timings_value_of(struct timings_part *p, enum timings_measure m,
 			     struct timings_value *v)
 {
-	double n = (double)p->n, seconds = timings_seconds(p->run);
+	double n = (double)p->n, seconds = p->seconds;
 	double lost =
 		p->run->lost == UINT64_MAX ? INFINITY : (double)p->run->lost;
 	double mean, variance;
@@ -432,6 +427,12 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 		struct timings_part part;
 
 		timings_part_read(&part, &t->run[i], row);
+		part.seconds = t->per_run ? 1
+			       : part.run->to > part.run->from
+				       ? ((double)part.run->to -
+					  (double)part.run->from) /
+						 1e9
+				       : 0;
 		for (enum timings_measure m = 0; m < TIMINGS_MEASURES; m++) {
 			struct timings_value *of = &v[m * t->n_run + i];
 
@@ -517,7 +518,7 @@ void timings_judge(struct timings *t)
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct timings_row *r = &t->row[i];
 
-		r->apart = on[r->key[0]] != 3;
+		r->apart = !t->all_kinds && on[r->key[0]] != 3;
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			const struct timings_value *of =
 				&v[(i * TIMINGS_MEASURES + m) * t->n_run];

@@ -61,6 +61,8 @@ struct timings_run {
 };
 
 struct timings {
+	bool per_run;	/* numbers and sums are of a run, not of a second */
+	bool all_kinds; /* a first key is no kind that may not be recorded */
 	size_t runs[2];
 	struct timings_run *run;
 	size_t n_run, cap_run;

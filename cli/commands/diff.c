@@ -15,7 +15,7 @@
 
 static const char *sort_keys, *order;
 static long limit = NUMBER_UNSET;
-static bool absolute, latency, off_cpu, all, by_waker;
+static bool absolute, latency, off_cpu, wall, all, by_waker;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
@@ -29,6 +29,9 @@ static const struct opt opts[] = {
 		 "waits, by what they are for and where"),
 	OPT_FLAG(0, "woken-by", &by_waker,
 		 "with --off-cpu: by who ended them, not where they were"),
+	OPT_FLAG(0, "wall", &wall,
+		 "the time of the program that each recording began with: who "
+		 "did what meanwhile"),
 	OPT_FLAG(0, "all", &all,
 		 "with --latency or --off-cpu: of all threads, not of the "
 		 "program with which each recording began"),
@@ -83,6 +86,7 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 				     .filter = &filter,
 				     .format = output_chosen()->name,
 				     .off_cpu = off_cpu,
+				     .wall = wall,
 				     .all = all,
 				     .by_waker = by_waker,
 				     .names = chosen_names,
@@ -90,10 +94,15 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 	struct sides s = { 0 };
 	int ret;
 
-	if (latency && off_cpu)
+	if (latency + off_cpu + wall > 1)
 		return err_set(err, ERR_USAGE,
-			       "--latency and --off-cpu are two tables; ask "
-			       "for one at a time");
+			       "--latency, --off-cpu and --wall are tables of "
+			       "their own; ask for one at a time");
+	if (wall && (all || filter_given(&filter)))
+		return err_set(err, ERR_USAGE,
+			       "--wall is of the program that a recording "
+			       "began with: leave out --all, --time, --comm "
+			       "and other filters");
 	if (by_waker && !off_cpu)
 		return err_set(err, ERR_USAGE,
 			       "--woken-by is for waits: --off-cpu");
@@ -147,7 +156,7 @@ static int diff_run(int argc, char **argv, struct err *err)
 
 	if (output_check(err) || diff_opts_check(true, err))
 		return -1;
-	if (latency || off_cpu)
+	if (latency || off_cpu || wall)
 		return diff_run_times(argc, argv, err);
 	if (all || by_waker)
 		return err_set(err, ERR_USAGE,
@@ -182,7 +191,7 @@ const struct command cmd_diff = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"absolute latency off-cpu match fail-above sort order limit by json comm time event",
+		"absolute latency off-cpu wall match fail-above sort order limit by json comm time event",
 	.pages = true,
 	.run = diff_run,
 };

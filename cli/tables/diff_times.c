@@ -167,8 +167,9 @@ static void times_take_wait(struct times *d, struct stacks *st,
 	const char *waker = waker_is_known(&w->waker)
 				    ? waker_name(st, &w->waker)
 				    : "not known";
+	const char *cause = wait_cause_word(offcpu_cause(causes, w));
 	const char *const key[TIMINGS_KEYS] = {
-		wait_cause_word(offcpu_cause(causes, w)),
+		*cause ? cause : "a cause that is not known",
 		d->o->by_waker ? waker : place
 	};
 
@@ -226,6 +227,53 @@ static int times_read_waits(struct times *d, struct store *db, const char *path,
 	run->lost = sums.lost_unknown ? UINT64_MAX : sums.lost;
 	stacks_free(st);
 	labels_free(labels);
+	return rc;
+}
+
+/* Reads the parts of the time of the program with which a run began: who did
+ * what while its first thread ran, or waited, as the chain of path has it. */
+static int times_read_program(struct times *d, struct store *db,
+			      const char *path, struct err *err)
+{
+	const struct path_ask all = { .tid = -1, .pid = -1 };
+	struct path_run r = { .ask = &all };
+	struct path_program p;
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	struct chain c = { 0 };
+	int rc = path_open(&r, db, path, err);
+
+	if (!rc)
+		rc = path_program_find(&r, &p, err);
+	if (!rc && p.pid < 0)
+		rc = err_set(err, ERR_USAGE,
+			     "%s: did not begin with a program; 'backstitch "
+			     "record --waits PROGRAM' does",
+			     path);
+	if (!rc) {
+		run->from = p.from;
+		run->to = p.to;
+		snprintf(d->comm, sizeof(d->comm), "%s",
+			 path_comm(&r, p.thread));
+		path_chain(&r, p.thread, p.from, p.to, &c);
+	}
+	for (size_t i = 0; !rc && i < c.n; i++) {
+		const struct chain_segment *g = &c.segment[i];
+		bool proved = g->proof == PROOF_PROVED;
+
+		timings_add(&d->t,
+			    (const char *const[]){
+				    path_doing(g->state),
+				    g->thread == p.thread
+					    ? "itself"
+					    : path_comm(&r, g->thread) },
+			    (struct timings_item){
+				    .at = g->to,
+				    .least = proved ? g->to - g->from : 0,
+				    .most = g->to - g->from,
+				    .proved = proved });
+	}
+	chain_release(&c);
+	path_close(&r);
 	return rc;
 }
 
@@ -287,18 +335,19 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 					    status, err);
 
 			timings_add_run(&d->t, side);
-			if (!rc)
+			if (!rc && d->o->wall)
+				rc = times_read_program(d, db, path, err);
+			else if (!rc)
 				rc = times_choose(d, db, path, err);
-			if (!rc)
-				rc = d->o->off_cpu ? times_read_waits(d, db,
-								      path, err)
-				     : d->o->kind && latency_sched_has(
-							     d->o->kind)
-					     ? times_read_sched(d, db, path,
-								err)
-					     : times_read_pairs(d, db, path,
-								err);
-			times_clip(d);
+			if (!rc && d->o->off_cpu)
+				rc = times_read_waits(d, db, path, err);
+			else if (!rc && d->o->kind &&
+				 latency_sched_has(d->o->kind))
+				rc = times_read_sched(d, db, path, err);
+			else if (!rc && !d->o->wall)
+				rc = times_read_pairs(d, db, path, err);
+			if (!d->o->wall)
+				times_clip(d);
 			symbolize_free(files);
 			store_close(db);
 			if (rc)
@@ -330,7 +379,8 @@ static bool times_may_idle(const struct times *d, const struct timings_row *r)
 static void times_put_name(const struct times *d, const struct timings_row *r,
 			   FILE *out)
 {
-	const char *const before[TIMINGS_KEYS] = { "", !d->o->off_cpu ? " "
+	const char *const before[TIMINGS_KEYS] = { "", d->o->wall	? " by "
+						       : !d->o->off_cpu ? " "
 						       : d->o->by_waker
 							       ? " ended by "
 							       : " in " };
@@ -389,6 +439,21 @@ static uint64_t times_lost(const struct times *d, int side)
 	return n;
 }
 
+/* "w took 3.00 s in B, 2.00 s in A; " */
+static void times_tell_program(const struct times *d, FILE *out)
+{
+	double took[2] = { 0 };
+
+	for (size_t i = 0; i < d->t.n_run; i++)
+		took[i >= d->t.runs[0]] +=
+			(double)d->t.run[i].to - (double)d->t.run[i].from;
+	safe_text_put(out, d->comm, 0, 0);
+	fprintf(out, " took %s in B, ",
+		HUMAN_NS(took[1] / (double)d->t.runs[1]));
+	fprintf(out, "%s in A", HUMAN_NS(took[0] / (double)d->t.runs[0]));
+	fputs(d->t.n_run > 2 ? " on average; " : "; ", out);
+}
+
 /* What made it slower, and on what that rests. */
 static void times_tell(const struct times *d, FILE *out)
 {
@@ -400,14 +465,17 @@ static void times_tell(const struct times *d, FILE *out)
 	const char *sep = ": ";
 	const struct timings_change *c;
 
+	if (d->o->wall)
+		times_tell_program(d, out);
 	if (!r) {
 		fputs("nothing is proved to take longer in B", out);
 	} else {
 		c = &r->of[TIMINGS_TOTAL];
-		fputs("B spends more in ", out);
+		fputs(d->o->wall ? "B has more of " : "B spends more in ", out);
 		times_put_name(d, r, out);
 		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
-		fprintf(out, "%s each second", HUMAN_NS(c->size[0]));
+		fprintf(out, "%s each %s", HUMAN_NS(c->size[0]),
+			d->t.per_run ? "run" : "second");
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			if (!r->of[m].change)
 				continue;
@@ -416,7 +484,7 @@ static void times_tell(const struct times *d, FILE *out)
 			sep = ", ";
 		}
 	}
-	if (*d->comm) {
+	if (*d->comm && !d->o->wall) {
 		fputs("; of the program ", out);
 		safe_text_put(out, d->comm, 0, 0);
 		fputs(" with which each recording began ('--all' has all "
@@ -565,6 +633,12 @@ static void times_print(const struct times *d, const struct sides *s)
 	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(col, times_columns, sizeof(col));
+	if (d->o->wall) {
+		col[0].title = "A";
+		col[2].title = "B";
+		col[ARRAY_SIZE(col) - 2].title = "What";
+		col[ARRAY_SIZE(col) - 1].title = "By";
+	}
 	if (d->o->off_cpu) {
 		col[ARRAY_SIZE(col) - 2].title = "For";
 		col[ARRAY_SIZE(col) - 1].title =
@@ -685,7 +759,9 @@ static int times_check_limit(struct times *d, int status)
 int diff_times(const struct sides *s, const struct diff_times_opts *o,
 	       struct err *err)
 {
-	struct times d = { .o = o };
+	struct times d = { .o = o,
+			   .t = { .per_run = o->wall,
+				  .all_kinds = o->wall || o->off_cpu } };
 	int status = STATUS_OK;
 	int rc = times_read(&d, s, &status, err);
 

@@ -21,6 +21,8 @@ struct diff_times_opts {
 	bool all; /* threads; else of the program that a recording began with,
 		   * if it did */
 	bool off_cpu;	  /* waits; else pairs of events */
+	bool wall;	  /* parts of the time of the program that a recording
+			   * began with */
 	bool by_waker;	  /* waits by who ended them, not by where they were */
 	const char *kind; /* of pairs; NULL: all that were recorded */
 	struct name_opts names;

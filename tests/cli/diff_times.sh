@@ -41,6 +41,36 @@ with open(out, "w", encoding="ascii") as f:
 END
 }
 
+# waits OUT SEED US: a thread that runs 100 us and then waits, woken by an idle CPU, US on average
+waits() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, us = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+r = random.Random(seed)
+w, idle = "comm=w %spid=11 %sprio=120", "comm=swapper/0 %spid=0 %sprio=120"
+
+
+def switch(task, t, one, state, other):
+    p, n = "prev_", "next_"
+    f.write("%20s [000] d..2. %.6f: sched_switch: %s%s prev_state=%s ==> %s%s\n" % (
+        task, t, p, one % (p, p), state, n, other % (n, n)))
+
+
+t = 100.0
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n")
+    while t < 102:
+        t += 1e-4
+        switch("w-11", t, w, "S", idle)
+        t += us * 1e-6 * r.lognormvariate(0, .5)
+        f.write("%20s [000] dNh4. %.6f: sched_wakeup: comm=w pid=11 prio=120 target_cpu=000\n" % ("<idle>-0", t))
+        t += 5e-6
+        switch("<idle>-0", t, idle, "R", w)
+END
+}
+
 # first TEXT OPTION...: the first sentence of diff has it, wrapped or not
 first() {
 	want=$1
@@ -91,7 +121,7 @@ ended() {
 }
 
 ended 1 'read.txt' --latency read.txt a1.txt &&
-	ended 2 'two tables' --latency syscall --off-cpu a1.txt b1.txt &&
+	ended 2 'tables of their own' --latency syscall --off-cpu a1.txt b1.txt &&
 	ended 2 'leave out --absolute' --latency --absolute a1.txt b1.txt
 ok "options_of_samples_are_refused" $?
 ended 4 'grew by more than 5%: syscall read, +' --latency syscall --fail-above '5%' a?.txt -- b?.txt
@@ -102,3 +132,21 @@ ended 5 'cannot be judged: one run of a side' --latency syscall --fail-above 5 a
 ok "a_gate_of_one_run_cannot_be_judged" $?
 ended 4 'syscall read, +' --latency syscall --fail-above 5 a1.txt g.txt
 ok "but_what_is_proved_fails" $?
+
+for i in 1 2 3; do
+	waits s$i.txt $i 1000
+	waits t$i.txt 1$i 1000
+	waits u$i.txt 2$i 1500
+done
+first 'B spends more in ' --off-cpu s?.txt -- u?.txt && grep -q 'average +[45]' said
+ok "a_wait_that_takes_longer_is_named" $?
+first 'nothing is proved to take longer' --off-cpu s?.txt -- t?.txt
+ok "equal_waits_are_not" $?
+# none of them is proved
+first 'nothing is proved to take longer' --latency off-cpu s?.txt -- u?.txt
+ok "what_may_be_several_is_no_change" $?
+"$B" diff --off-cpu --woken-by --format csv s?.txt -- u?.txt >said 2>err && grep -q 'a cause that is not known,not known' said
+ok "who_ended_waits_has_rows" $?
+ended 2 'did not begin with a program' --wall s1.txt u1.txt &&
+	ended 2 'is of the program that a recording' --wall --comm w s1.txt u1.txt
+ok "wall_needs_a_program" $?
