@@ -63,6 +63,8 @@ void timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 	t->row[i.row].unproved[side] += !i.proved;
 	if (i.proved && (double)i.least > t->row[i.row].longest[side])
 		t->row[i.row].longest[side] = (double)i.least;
+	if (!i.proved)
+		run->loose += (double)i.most;
 	*mem_add(run->item, run->n, run->cap) = i;
 }
 
@@ -427,7 +429,7 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 		struct timings_part part;
 
 		timings_part_read(&part, &t->run[i], row);
-		part.seconds = t->per_run ? 1
+		part.seconds = t->parts ? 1
 			       : part.run->to > part.run->from
 				       ? ((double)part.run->to -
 					  (double)part.run->from) /
@@ -437,6 +439,20 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 			struct timings_value *of = &v[m * t->n_run + i];
 
 			timings_value_of(&part, m, of);
+			if (t->parts && m == TIMINGS_TOTAL) {
+				double little = TIMINGS_LITTLE *
+						((double)part.run->to -
+						 (double)part.run->from);
+
+				of->most = part.sum_least + part.run->loose;
+				if (!(part.sum > 0)) {
+					of->variance = 0;
+					of->df = (double)(part.blocks - 1);
+				}
+				raise_to(of->is, little);
+				raise_to(of->least, little);
+				raise_to(of->most, little);
+			}
 			r->of[m].size[side] += of->is / (double)t->runs[side];
 		}
 		timings_part_release(&part);
@@ -526,7 +542,8 @@ void timings_judge(struct timings *t)
 
 			c->low = c->high = NAN;
 			c->p = 1;
-			if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW)
+			if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW ||
+			    (t->parts && m != TIMINGS_TOTAL))
 				continue;
 			/* of a side without any only their number is one */
 			if (!timings_all(of, t->n_run) &&
@@ -536,9 +553,8 @@ void timings_judge(struct timings *t)
 				continue;
 			tests++;
 			c->p = timings_test(of, t->runs, usual[m],
-					    m == TIMINGS_P99
-						    ? 2 * TIMINGS_BETWEEN
-						    : TIMINGS_BETWEEN,
+					    m == TIMINGS_P99 ? 2 * t->between
+							     : t->between,
 					    c);
 			if (c->change)
 				rank[used++] = (struct diff_ranked){

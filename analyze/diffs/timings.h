@@ -7,9 +7,9 @@
  * Of several runs of a side each is one measurement, and what is usual for all
  * rows tells how one varies, as in diff_runs.h. Of one run a side it is
  * cut into blocks of equal time, as in diff_noise.h, and each row is taken to
- * vary by TIMINGS_BETWEEN more from run to run. What is compared are the
- * logarithms: a change is a ratio. Where one side has none of a row, it is
- * their number.
+ * vary by timings.between more from run to run, its p99 by twice that. What is
+ * compared are the logarithms: a change is a ratio. A side without any of a row
+ * is said to have as many as it may have by chance.
  *
  * What was lost is a bound: each number of a run lies between what it is at
  * least and at most, and a change is one only if it is for all of these. All
@@ -23,7 +23,7 @@
 #include "stitch/base/intern.h"
 
 #define TIMINGS_KEYS 2
-#define TIMINGS_BETWEEN 0.3
+#define TIMINGS_LITTLE 0.001
 
 enum timings_measure {
 	TIMINGS_RATE, /* how many each second */
@@ -56,12 +56,19 @@ struct timings_row {
 struct timings_run {
 	int64_t from, to; /* of the recording */
 	uint64_t lost;	  /* records; UINT64_MAX: any number */
+	double loose;	  /* ns of parts that are not proved */
 	struct timings_item *item;
 	size_t n, cap;
 };
 
 struct timings {
-	bool per_run;	/* numbers and sums are of a run, not of a second */
+	/* of one run a side: by how much of itself a number varies from run to
+	 * run (standard deviation of its logarithm) */
+	double between;
+	/* Things are parts of a run's time, and what is not proved may be of
+	 * any of them: numbers and sums are of a run, not of a second, only
+	 * sums are judged, and less than TIMINGS_LITTLE of it is as much. */
+	bool parts;
 	bool all_kinds; /* a first key is no kind that may not be recorded */
 	size_t runs[2];
 	struct timings_run *run;

@@ -14,6 +14,7 @@
 #include "analyze/path/latency_sched.h"
 #include "analyze/path/path_run.h"
 #include "analyze/samples/filter.h"
+#include "analyze/samples/loss_rows.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/waits/waits.h"
@@ -32,6 +33,14 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
+
+/* By how much pairs of events, and waits, vary from run to run where other
+ * programs use the machine: waits for a CPU or a lock by any factor up to
+ * fifty, as was measured. */
+#define BETWEEN 0.3
+#define BETWEEN_WAITS 1.0
+/* Parts of a run may be put down to another thread in the next one. */
+#define BETWEEN_PARTS 2.0
 
 struct times {
 	const struct diff_times_opts *o;
@@ -99,17 +108,10 @@ static int times_read_sched(struct times *d, struct store *db, const char *path,
 {
 	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	struct latency_sched *s = latency_sched_open(db, path, err);
-	const struct timeline_loss *l = NULL;
 
 	if (!s)
 		return -1;
 	latency_sched_span(s, &run->from, &run->to);
-	while ((l = timeline_next_loss(latency_sched_run(s)->t, run->from,
-				       run->to, l)))
-		if (l->id || l->silent)
-			run->lost = l->n < 0 ? UINT64_MAX
-					     : saturating_add(run->lost,
-							      (uint64_t)l->n);
 	latency_sched_each(s, d->o->kind, times_take_sched, d);
 	latency_sched_close(s);
 	return 0;
@@ -129,21 +131,6 @@ static int times_read_pairs(struct times *d, struct store *db, const char *path,
 	if (!rc) {
 		run->from = d->iv->sums.first;
 		run->to = d->iv->sums.last;
-	}
-	/* what several recordings lost may count twice: it is a bound */
-	for (size_t i = 0; !rc && i < d->iv->n_pair; i++) {
-		const struct lost_sum lost = lost_times_between(
-			&d->iv->lost,
-			&(struct lost_ask){ .world = d->iv->pair[i].world,
-					    .cpu = -1,
-					    .from = run->from,
-					    .to = run->to,
-					    .recorded = true });
-
-		if ((lost.id || lost.silent) &&
-		    !any_where(i, k,
-			       d->iv->pair[k].world == d->iv->pair[i].world))
-			run->lost = saturating_add(run->lost, lost.n);
 	}
 	intervals_close(d->iv);
 	d->iv = NULL;
@@ -197,7 +184,6 @@ out:
 static int times_read_waits(struct times *d, struct store *db, const char *path,
 			    struct err *err)
 {
-	struct timings_run *run = &d->t.run[d->t.n_run - 1];
 	struct labels *labels = labels_new();
 	const struct stacks_opts so = { .filter = &d->filter,
 					.names = d->o->names,
@@ -205,7 +191,6 @@ static int times_read_waits(struct times *d, struct store *db, const char *path,
 					.labels = labels,
 					.no_groups = true };
 	struct stacks *st = stacks_load(db, &so, err);
-	struct offcpu_sums sums = { 0 };
 	int rc = -1;
 
 	if (st) {
@@ -221,10 +206,9 @@ static int times_read_waits(struct times *d, struct store *db, const char *path,
 			if (item.kind == WAITS_WAIT)
 				times_take_wait(d, st, causes, labels,
 						&item.wait);
-		waits_close(w, &sums);
+		waits_close(w, NULL);
 		wait_causes_free(causes);
 	}
-	run->lost = sums.lost_unknown ? UINT64_MAX : sums.lost;
 	stacks_free(st);
 	labels_free(labels);
 	return rc;
@@ -334,7 +318,15 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 			int rc = d->o->open(d->o->open_arg, path, &db, &files,
 					    status, err);
 
+			bool unknown;
+
 			timings_add_run(&d->t, side);
+			if (!rc)
+				rc = loss_rows_sum(
+					db, &d->t.run[d->t.n_run - 1].lost,
+					&unknown, err);
+			if (!rc && unknown)
+				d->t.run[d->t.n_run - 1].lost = UINT64_MAX;
 			if (!rc && d->o->wall)
 				rc = times_read_program(d, db, path, err);
 			else if (!rc)
@@ -475,7 +467,7 @@ static void times_tell(const struct times *d, FILE *out)
 		times_put_name(d, r, out);
 		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
 		fprintf(out, "%s each %s", HUMAN_NS(c->size[0]),
-			d->t.per_run ? "run" : "second");
+			d->t.parts ? "run" : "second");
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			if (!r->of[m].change)
 				continue;
@@ -634,6 +626,9 @@ static void times_print(const struct times *d, const struct sides *s)
 
 	memcpy(col, times_columns, sizeof(col));
 	if (d->o->wall) {
+		/* only sums are judged */
+		for (size_t i = 6; i + 2 < ARRAY_SIZE(col); i++)
+			col[i].title = NULL;
 		col[0].title = "A";
 		col[2].title = "B";
 		col[ARRAY_SIZE(col) - 2].title = "What";
@@ -645,7 +640,7 @@ static void times_print(const struct times *d, const struct sides *s)
 			d->o->by_waker ? "Ended by" : "In";
 	}
 	g = grid_new(col, ARRAY_SIZE(col));
-	for (size_t i = 0; i < ARRAY_SIZE(times_spare); i++)
+	for (size_t i = 0; !d->o->wall && i < ARRAY_SIZE(times_spare); i++)
 		grid_spare(g, times_spare[i]);
 	times_tell(d, out);
 	mem_stream_end(out);
@@ -760,7 +755,10 @@ int diff_times(const struct sides *s, const struct diff_times_opts *o,
 	       struct err *err)
 {
 	struct times d = { .o = o,
-			   .t = { .per_run = o->wall,
+			   .t = { .between = o->wall	  ? BETWEEN_PARTS
+					     : o->off_cpu ? BETWEEN_WAITS
+							  : BETWEEN,
+				  .parts = o->wall,
 				  .all_kinds = o->wall || o->off_cpu } };
 	int status = STATUS_OK;
 	int rc = times_read(&d, s, &status, err);

@@ -41,13 +41,15 @@ with open(out, "w", encoding="ascii") as f:
 END
 }
 
-# waits OUT SEED US: a thread that runs 100 us and then waits, woken by an idle CPU, US on average
+# waits OUT SEED US [RUN]: a thread that runs 100 us, or RUN, and then waits, woken by an idle CPU, US on average;
+# with RUN it is a program that trace-cmd started, which does so 1000 times
 waits() {
 	python3 - "$@" <<'END'
 import random
 import sys
 
 out, seed, us = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+run = float(sys.argv[4]) if len(sys.argv) > 4 else 0
 r = random.Random(seed)
 w, idle = "comm=w %spid=11 %sprio=120", "comm=swapper/0 %spid=0 %sprio=120"
 
@@ -61,13 +63,20 @@ def switch(task, t, one, state, other):
 t = 100.0
 with open(out, "w", encoding="ascii") as f:
     f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n")
-    while t < 102:
-        t += 1e-4
+    if run:
+        switch("<idle>-0", t - 2e-5, idle, "R", "comm=trace-cmd %spid=11 %sprio=120")
+        f.write("%20s [000] ..... %.6f: sched_process_exec: filename=/bin/w pid=11 old_pid=11\n" % ("w-11", t - 1e-5))
+    n = 0
+    while n < 1000 if run else t < 102:
+        n += 1
+        t += (run or 100) * 1e-6 * r.uniform(.9, 1.1)
         switch("w-11", t, w, "S", idle)
         t += us * 1e-6 * r.lognormvariate(0, .5)
         f.write("%20s [000] dNh4. %.6f: sched_wakeup: comm=w pid=11 prio=120 target_cpu=000\n" % ("<idle>-0", t))
         t += 5e-6
         switch("<idle>-0", t, idle, "R", w)
+    if run:
+        f.write("%20s [000] ..... %.6f: sched_process_exit: comm=w pid=11 prio=120\n" % ("w-11", t + 1e-5))
 END
 }
 
@@ -145,8 +154,17 @@ ok "equal_waits_are_not" $?
 # none of them is proved
 first 'nothing is proved to take longer' --latency off-cpu s?.txt -- u?.txt
 ok "what_may_be_several_is_no_change" $?
-"$B" diff --off-cpu --woken-by --format csv s?.txt -- u?.txt >said 2>err && grep -q 'a cause that is not known,not known' said
+"$B" diff --off-cpu --woken-by --format csv s?.txt -- u?.txt >said 2>err && grep -q '"a cause that is not known","not known"' said
 ok "who_ended_waits_has_rows" $?
 ended 2 'did not begin with a program' --wall s1.txt u1.txt &&
 	ended 2 'is of the program that a recording' --wall --comm w s1.txt u1.txt
 ok "wall_needs_a_program" $?
+for i in 1 2 3; do
+	waits p$i.txt $i 50 500
+	waits q$i.txt 1$i 50 500
+	waits r$i.txt 2$i 50 900
+done
+first 'B has more of computing by itself, ' --wall p?.txt -- r?.txt && grep -q 'w took 9[.0-9]* ms in B, 5[.0-9]* ms in A' said
+ok "more_work_is_named_in_the_time_of_a_program" $?
+first 'nothing is proved to take longer in B' --wall p?.txt -- q?.txt
+ok "equal_programs_are_not" $?
