@@ -73,6 +73,13 @@ static bool noise_is_counted(const struct diff_noises *n, const bool *counted,
 	return group < n->n_group && counted[group];
 }
 
+size_t diff_noise_blocks(size_t n)
+{
+	n /= BLOCK_SAMPLES;
+	raise_to(n, BLOCKS_MIN);
+	return n < BLOCKS_MAX ? n : BLOCKS_MAX;
+}
+
 /* Puts the samples into blocks of time. Returns whether there are enough of
  * them over some time. */
 static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
@@ -95,11 +102,7 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 		to = t->time[i] > to ? t->time[i] : to;
 	}
 	n->n = (double)samples;
-	n->n_block = samples / BLOCK_SAMPLES;
-	if (n->n_block < BLOCKS_MIN)
-		n->n_block = BLOCKS_MIN;
-	if (n->n_block > BLOCKS_MAX)
-		n->n_block = BLOCKS_MAX;
+	n->n_block = diff_noise_blocks(samples);
 	n->all = mem_new(n->n_block, sizeof(*n->all));
 	n->own = mem_new(n->n_block, sizeof(*n->own));
 	n->first = mem_new(n->n_group + 1, sizeof(*n->first));
@@ -169,25 +172,25 @@ static double noise_count(struct diff_noises *n, size_t row, bool total)
 	return sum;
 }
 
-/* Returns the variance of a row's samples by blocks of which `merged` are one;
- * rest: the share of a block's samples that it is expected to have. Stores the
+/* Returns the variance of what a row has, own[], by blocks of which `merged`
+ * are one; rest: the share of all[] that it is expected to have. Stores the
  * number of blocks in which anything ran: elsewhere nothing could vary. */
-static double noise_variance(const struct diff_noises *n, double rest,
-			     size_t merged, size_t *used)
+static double noise_variance(const double *own, const double *all, size_t n,
+			     double rest, size_t merged, size_t *used)
 {
 	double sum = 0;
 	double last = 0;
 
 	*used = 0;
-	for (size_t i = 0; i < n->n_block; i += merged) {
+	for (size_t i = 0; i < n; i += merged) {
 		double d = 0;
-		double all = 0;
+		double whole = 0;
 
-		for (size_t k = i; k < i + merged && k < n->n_block; k++) {
-			d += n->own[k] - rest * n->all[k];
-			all += n->all[k];
+		for (size_t k = i; k < i + merged && k < n; k++) {
+			d += own[k] - rest * all[k];
+			whole += all[k];
 		}
-		if (!(all > 0))
+		if (!(whole > 0))
 			continue;
 		sum += *used ? (d - last) * (d - last) / 2 : 0;
 		last = d;
@@ -196,23 +199,20 @@ static double noise_variance(const struct diff_noises *n, double rest,
 	return *used > 1 ? sum * (double)*used / (double)(*used - 1) : 0;
 }
 
-struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
-				bool absolute)
+struct diff_noise diff_noise_in_blocks(const double *own, const double *all,
+				       size_t n, double rest, double counting)
 {
-	double count = noise_count(n, row, total);
-	double share = count / n->n;
-	double rest = absolute ? 0 : share;
-	double counting = absolute ? count : count * (1 - share);
 	struct diff_noise out = { 0, 0 };
 
 	for (size_t merged = 1; counting > 0 && merged <= MERGED_MAX;
 	     merged *= 2) {
 		size_t used;
 		double times =
-			noise_variance(n, rest, merged, &used) / counting;
+			noise_variance(own, all, n, rest, merged, &used) /
+			counting;
 
 		if (used < BLOCKS_MIN / 2 ||
-		    (merged > 1 && n->n_block / merged < BLOCKS_MIN))
+		    (merged > 1 && n / merged < BLOCKS_MIN))
 			break;
 		/* the variance of such a variance is that of two thirds as many
 		 * independent ones */
@@ -221,4 +221,15 @@ struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 						   (double)(used - 1) * 2 / 3 };
 	}
 	return out;
+}
+
+struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
+				bool absolute)
+{
+	double count = noise_count(n, row, total);
+	double share = count / n->n;
+
+	return diff_noise_in_blocks(n->own, n->all, n->n_block,
+				    absolute ? 0 : share,
+				    absolute ? count : count * (1 - share));
 }

@@ -305,22 +305,32 @@ static size_t count_tests(const struct family *f, bool *out)
 	return k;
 }
 
-struct ranked {
-	double p;
-	size_t at;
-};
+COMPARE_BY(compare_clear, struct diff_ranked, p, at);
 
-COMPARE_BY(compare_clear, struct ranked, p, at);
+void diff_correct(struct diff_ranked *rank, size_t n, size_t tests,
+		  size_t families)
+{
+	double least = 0;
 
-/* Holm's method: one walk over the places sorted by p-value. Returns whether
- * any changed. */
+	sort_items(rank, n, compare_clear);
+	for (size_t i = 0; i < n; i++) {
+		/* n <= tests; no less than those before */
+		least = diff_larger(
+			least,
+			diff_smaller(1, rank[i].p * (double)((tests - i) *
+							     families)));
+		rank[i].p = least;
+	}
+}
+
+/* Judges the places by their corrected p-values. Returns whether any changed.
+ */
 static bool family_judge_one(const struct family *f)
 {
 	bool *out = mem_new(f->n ? f->n : 1, sizeof(*out));
-	struct ranked *rank = mem_new(f->n ? f->n : 1, sizeof(*rank));
+	struct diff_ranked *rank = mem_new(f->n ? f->n : 1, sizeof(*rank));
 	size_t tests = count_tests(f, out);
 	size_t used = 0;
-	double least = 0;
 	bool any = false;
 
 	for (size_t i = 0; i < f->n; i++) {
@@ -336,18 +346,14 @@ static bool family_judge_one(const struct family *f)
 			continue;
 		p->p = diff_p_of(p, &w, z > 0);
 		p->sign = z > 0 ? 1 : -1;
-		rank[used++] = (struct ranked){ p->p, i };
+		rank[used++] = (struct diff_ranked){ p->p, i };
 	}
-	sort_items(rank, used, compare_clear);
+	diff_correct(rank, used, tests, f->families);
 	for (size_t i = 0; i < used; i++) {
 		struct diff_place *at = &f->own[rank[i].at];
 
-		/* used <= tests; no less than those before */
-		least = diff_larger(
-			least, diff_smaller(1, at->p * (double)((tests - i) *
-								f->families)));
-		at->p = least;
-		if (least > DIFF_ALPHA)
+		at->p = rank[i].p;
+		if (at->p > DIFF_ALPHA)
 			continue;
 		at->change = at->sign;
 		any = true;
@@ -464,12 +470,12 @@ static double ratio_score(const struct diff_place *p, size_t n,
 static double ratio_find(const struct diff_place *p, size_t n,
 			 const struct diff_whole *w, struct diff_run *room)
 {
-	struct ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
+	struct diff_ranked *rank = mem_new(n ? n : 1, sizeof(*rank));
 	double best = (double)w->b / (double)w->a;
 	double most = ratio_score(p, n, w, best, room);
 
 	for (size_t i = 0; i < n; i++)
-		rank[i] = (struct ranked){ -(double)(p[i].a + p[i].b), i };
+		rank[i] = (struct diff_ranked){ -(double)(p[i].a + p[i].b), i };
 	sort_items(rank, n, compare_clear);
 	for (size_t i = 0; i < n && i < PROPOSALS; i++) {
 		const struct diff_place *of = &p[rank[i].at];

@@ -35,6 +35,15 @@
  * the first runs_a are those of A. Two runs are one of each side. */
 void diff_place_add_up(struct diff_place *p, const struct diff_count *run,
 		       size_t n, size_t runs_a);
+struct diff_ranked {
+	double p;
+	size_t at;
+};
+
+/* Sorts n p-values, the smallest first, and corrects them by Holm's method, of
+ * so many tests in each of `families`: at least n. */
+void diff_correct(struct diff_ranked *rank, size_t n, size_t tests,
+		  size_t families);
 /* Judges n places: what they have themselves, which is in no other one, and
  * total, which may be; NULL: only self. Stores the sums of the reference in
  * *left; the caller frees left->run. */

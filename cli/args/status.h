@@ -6,7 +6,8 @@ enum status {
 	STATUS_OK,
 	STATUS_FAILED,
 	STATUS_USAGE,
-	STATUS_DAMAGED, /* done, but damaged input was skipped */
-	STATUS_LOSS,	/* check: causality errors or loss;
-			 * --fail-above: more than that */
+	STATUS_DAMAGED,	 /* done, but damaged input was skipped */
+	STATUS_LOSS,	 /* check: causality errors or loss;
+			  * --fail-above: more than that */
+	STATUS_UNJUDGED, /* diff --latency --fail-above: it cannot be told */
 };

@@ -1,5 +1,6 @@
 /* diff.c - the command 'diff': the table of what changed. */
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
@@ -8,18 +9,32 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "cli/args/options.h"
+#include "cli/tables/diff_times.h"
 #include "cli/tables/report.h"
 #include "stitch/base/err.h"
 
 static const char *sort_keys, *order;
 static long limit = NUMBER_UNSET;
-static bool absolute;
+static bool absolute, latency, off_cpu, wall, all, by_waker;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "absolute", &absolute,
 		 "compare weights as they are, not shares"),
+	OPT_FLAG(0, "latency", &latency,
+		 "how long pairs of events took, of a kind that comes first: "
+		 "diff --latency syscall A B"),
+	OPT_FLAG(0, "off-cpu", &off_cpu,
+		 "waits, by what they are for and where"),
+	OPT_FLAG(0, "woken-by", &by_waker,
+		 "with --off-cpu: by who ended them, not where they were"),
+	OPT_FLAG(0, "wall", &wall,
+		 "the time of the program that each recording began with: who "
+		 "did what meanwhile"),
+	OPT_FLAG(0, "all", &all,
+		 "with --latency or --off-cpu: of all threads, not of the "
+		 "program with which each recording began"),
 	OPT_GROUP(matching_opts),
 	OPT_GROUP(diff_limit_opts),
 	OPT_GROUP(by_opts),
@@ -62,6 +77,63 @@ static int diff_check_keys(unsigned int keys, struct err *err)
 	return 0;
 }
 
+/* Compares times, not samples. Returns an enum status, or -1 and *err. */
+static int diff_run_times(int argc, char **argv, struct err *err)
+{
+	struct open_ask ask = open_asked();
+	struct diff_times_opts o = { .open = database_open_side,
+				     .open_arg = &ask,
+				     .filter = &filter,
+				     .format = output_chosen()->name,
+				     .off_cpu = off_cpu,
+				     .wall = wall,
+				     .all = all,
+				     .by_waker = by_waker,
+				     .names = chosen_names,
+				     .fail = &diff_limit };
+	struct sides s = { 0 };
+	int ret;
+
+	if (latency + off_cpu + wall > 1)
+		return err_set(err, ERR_USAGE,
+			       "--latency, --off-cpu and --wall are tables of "
+			       "their own; ask for one at a time");
+	if (wall && (all || filter_given(&filter)))
+		return err_set(err, ERR_USAGE,
+			       "--wall is of the program that a recording "
+			       "began with: leave out --all, --time, --comm "
+			       "and other filters");
+	if (by_waker && !off_cpu)
+		return err_set(err, ERR_USAGE,
+			       "--woken-by is for waits: --off-cpu");
+	if (absolute || sort_keys || order || by_given() || filter.event ||
+	    filter.cgroup || diff_limit.function)
+		return err_set(err, ERR_USAGE,
+			       "times are no samples: leave out --absolute, "
+			       "--sort, --order, --by, --event, --cgroup, "
+			       "--function");
+	if (output_is_for_functions(o.format))
+		return err_set(err, ERR_USAGE,
+			       "--format %s is for the table of functions; "
+			       "leave out --format",
+			       o.format);
+	o.limit = report_limit(limit, o.format);
+	if (latency)
+		ask.load.fields = "all";
+	if (latency && argc && diff_times_is_kind(argv[0]) &&
+	    access(argv[0], F_OK)) {
+		o.kind = argv[0];
+		argc--;
+		argv++;
+		options_before -= options_before > 0;
+	}
+	ret = sides_take(&s, argc, argv, options_before, err);
+	if (!ret)
+		ret = diff_times(&s, &o, err);
+	sides_release(&s);
+	return ret;
+}
+
 static int diff_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_asked();
@@ -82,8 +154,15 @@ static int diff_run(int argc, char **argv, struct err *err)
 	struct sides s = { 0 };
 	int ret;
 
-	if (output_check(err) || diff_opts_check(true, err) ||
-	    report_take_keys(&o, sort_keys, err) ||
+	if (output_check(err) || diff_opts_check(true, err))
+		return -1;
+	if (latency || off_cpu || wall)
+		return diff_run_times(argc, argv, err);
+	if (all || by_waker)
+		return err_set(err, ERR_USAGE,
+			       "--all and --woken-by are for --latency and "
+			       "--off-cpu: samples are of all threads");
+	if (report_take_keys(&o, sort_keys, err) ||
 	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;
 	if (o.field)
@@ -101,7 +180,8 @@ static int diff_run(int argc, char **argv, struct err *err)
 static const char *const examples[] = {
 	"backstitch diff before.db after.db",
 	"backstitch diff 'before/*.db' -- 'after/*.db'",
-	"backstitch diff --fail-above 0.5 before.db after.db", NULL
+	"backstitch diff --fail-above 0.5 before.db after.db",
+	"backstitch diff --latency syscall before.db after.db", NULL
 };
 
 const struct command cmd_diff = {
@@ -111,7 +191,7 @@ const struct command cmd_diff = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"absolute match fail-above sort order limit by json comm time event",
+		"absolute latency off-cpu wall match fail-above sort order limit by json comm time event",
 	.pages = true,
 	.run = diff_run,
 };

@@ -119,7 +119,7 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- name of the program, behind "--" if that is there, as 'record' writes it; and its
 -- child was there before the first record. A sleep only says for how long all CPUs
 -- are recorded. It may end in a later piece of a stream.
-SELECT pid, t0, t1 FROM (
+SELECT pid, t0, t1, name FROM (
 SELECT p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
 	(SELECT min(q.end_ns) FROM meta l JOIN meta m ON m.key = 'line'
 		AND m.value = l.value

@@ -1,0 +1,580 @@
+/* timings.c - things that take time, on two sides. */
+#include "analyze/diffs/timings.h"
+
+#include <math.h>
+
+#include "analyze/diffs/diff_chance.h"
+#include "analyze/diffs/diff_stats.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* Fewer tell nothing: of both sides, or of the average of one run. */
+#define TIMINGS_FEW 8
+/* A percentile is told apart by those beyond it: so many standard deviations of
+ * their number to either side. */
+#define TIMINGS_WIDE 3
+/* How probable it is at most that a side without any has more than is assumed.
+ */
+#define TIMINGS_NONE 1e-6
+
+/* A number of one run, and the variance of its logarithm. */
+struct timings_value {
+	double is, least, most;
+	double variance, df;
+	double seconds; /* of the run */
+};
+
+/* The things of one row in one run, sorted by length, and its blocks. */
+struct timings_part {
+	const struct timings_run *run;
+	double seconds;			 /* that it is divided by */
+	const struct timings_item *item; /* in time order */
+	size_t n;
+	double *length; /* of the proved ones, sorted */
+	size_t n_length;
+	double *least, *most; /* of these and the others, sorted */
+	size_t n_bound;
+	double known, sum, sum_least, sum_most, squares; /* ns */
+	size_t unproved, inside; /* the latter: not cut */
+	size_t blocks;
+	double *own, *all; /* of each block */
+};
+
+void timings_add_run(struct timings *t, int side)
+{
+	*mem_add(t->run, t->n_run, t->cap_run) =
+		(struct timings_run){ .from = INT64_MAX, .to = INT64_MIN };
+	t->runs[side]++;
+}
+
+void timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
+		 struct timings_item i)
+{
+	struct timings_run *run = &t->run[t->n_run - 1];
+	struct timings_row row = { 0 };
+	int side = t->runs[1] > 0;
+
+	for (size_t k = 0; k < TIMINGS_KEYS; k++)
+		row.key[k] = intern_add(&t->words, key[k]);
+	i.row = intern_add_bytes(&t->index, row.key, sizeof(row.key));
+	if (i.row == t->n)
+		*mem_add(t->row, t->n, t->cap) = row;
+	t->row[i.row].n[side]++;
+	t->row[i.row].unproved[side] += !i.proved;
+	if (i.proved && (double)i.least > t->row[i.row].longest[side])
+		t->row[i.row].longest[side] = (double)i.least;
+	if (!i.proved)
+		run->loose += (double)i.most;
+	*mem_add(run->item, run->n, run->cap) = i;
+}
+
+void timings_release(struct timings *t)
+{
+	for (size_t i = 0; i < t->n_run; i++)
+		free(t->run[i].item);
+	free_all(t->run, t->row, t->order);
+	intern_release(&t->words);
+	intern_release(&t->index);
+}
+
+/* ---- one row of one run */
+
+COMPARE_BY(timings_compare_items, struct timings_item, row, at);
+
+/* Returns how long one took if nothing is missing in it. */
+static double timings_length(const struct timings_item *i)
+{
+	return (double)(i->cut || i->most == INT64_MAX ? i->least : i->most);
+}
+
+/* Fills in what timings_value_of() asks for; to be freed by
+ * timings_part_release(). */
+static void timings_part_read(struct timings_part *p,
+			      const struct timings_run *run, uint32_t row)
+{
+	size_t from = search_where(run->n, i, run->item[i].row >= row);
+	size_t to = search_where(run->n, i, run->item[i].row > row);
+
+	*p = (struct timings_part){ .run = run,
+				    .item = run->item + from,
+				    .n = to - from,
+				    .blocks = diff_noise_blocks(to - from) };
+	p->length = mem_new(p->n + 1, sizeof(*p->length));
+	p->least = mem_new(p->n + 1, sizeof(*p->least));
+	p->most = mem_new(p->n + 1, sizeof(*p->most));
+	p->own = mem_new(p->blocks, sizeof(*p->own));
+	p->all = mem_new(p->blocks, sizeof(*p->all));
+	for (size_t i = 0; i < p->n; i++) {
+		const struct timings_item *it = &p->item[i];
+		double least = (double)it->least;
+		double most =
+			it->most == INT64_MAX ? INFINITY : (double)it->most;
+
+		p->sum += timings_length(it);
+		p->sum_least += least;
+		p->sum_most += it->cut ? least : most;
+		p->squares += timings_length(it) * timings_length(it);
+		p->unproved += !it->proved;
+		if (it->cut)
+			continue;
+		p->inside++;
+		p->least[p->n_bound] = least;
+		p->most[p->n_bound++] = most;
+		if (!it->proved)
+			continue;
+		p->length[p->n_length++] = least;
+		p->known += least;
+	}
+	sort_items(p->length, p->n_length, compare_double);
+	sort_items(p->least, p->n_bound, compare_double);
+	sort_items(p->most, p->n_bound, compare_double);
+}
+
+static void timings_part_release(struct timings_part *p)
+{
+	free_all(p->length, p->least, p->most, p->own, p->all);
+}
+
+/* Returns the smallest of n sorted lengths that is not below a share of them.
+ */
+static double timings_at(const double *sorted, size_t n, double share)
+{
+	double rank = ceil(share * (double)n - 1e-9);
+
+	if (!n)
+		return NAN;
+	return sorted[rank < 1		 ? 0
+		      : rank > (double)n ? n - 1
+					 : (size_t)rank - 1];
+}
+
+/* Puts things into blocks: own[] has their number (measure RATE), their ns
+ * (TOTAL, AVERAGE), or how many of the proved ones are above `above`; all[] is
+ * what that is a part of: the time, or the number. */
+static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
+				double above)
+{
+	double each =
+		((double)p->run->to - (double)p->run->from) / (double)p->blocks;
+	bool in_time = m == TIMINGS_RATE || m == TIMINGS_TOTAL;
+
+	for (size_t k = 0; k < p->blocks; k++) {
+		p->own[k] = 0;
+		p->all[k] = in_time;
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		const struct timings_item *it = &p->item[i];
+		double at = ((double)it->at - (double)p->run->from) / each;
+		size_t k = !(at > 0)		    ? 0
+			   : at < (double)p->blocks ? (size_t)at
+						    : p->blocks - 1;
+
+		if (!in_time && (!it->proved || it->cut))
+			continue;
+		if (!in_time)
+			p->all[k]++;
+		if (m == TIMINGS_RATE)
+			p->own[k]++;
+		else if (m == TIMINGS_TOTAL || m == TIMINGS_AVERAGE)
+			p->own[k] += timings_length(it);
+		else
+			p->own[k] += (double)it->least > above;
+	}
+}
+
+/* Returns the variance of the sum of own[] beside its share `rest` of all[],
+ * by blocks, and at least by counting. */
+static double timings_vary(const struct timings_part *p, double rest,
+			   double counting, double *df)
+{
+	struct diff_noise noise =
+		diff_noise_in_blocks(p->own, p->all, p->blocks, rest, counting);
+
+	*df = noise.df > 0 ? noise.df : (double)(p->blocks - 1) * 2 / 3;
+	return counting * diff_larger(1, noise.times);
+}
+
+/* Stores a percentile, and how far it may be off by how many are beyond it. */
+static void timings_percentile(struct timings_part *p, double share,
+			       struct timings_value *v)
+{
+	double n = (double)p->n_length;
+
+	v->is = timings_at(p->length, p->n_length, share);
+	v->least = timings_at(p->least, p->n_bound, share);
+	v->most = timings_at(p->most, p->n_bound, share);
+	v->variance = NAN;
+	if (!(v->is > 0))
+		return;
+	timings_fill_blocks(p, share > 0.5 ? TIMINGS_P99 : TIMINGS_P50, v->is);
+	double off = sqrt(timings_vary(p, 1 - share, n * share * (1 - share),
+				       &v->df)) /
+		     n * TIMINGS_WIDE;
+
+	if (!(share + off < 1) || !(share - off > 0))
+		return;
+	double more = timings_at(p->length, p->n_length, share + off) / v->is;
+	double less = v->is / timings_at(p->length, p->n_length, share - off);
+	double width = log(diff_larger(more, less)) / TIMINGS_WIDE;
+
+	v->variance = width * width;
+}
+
+static void timings_value_of(struct timings_part *p, enum timings_measure m,
+			     struct timings_value *v)
+{
+	double n = (double)p->n, seconds = p->seconds;
+	double lost =
+		p->run->lost == UINT64_MAX ? INFINITY : (double)p->run->lost;
+	double mean, variance;
+
+	*v = (struct timings_value){ NAN, NAN, NAN, NAN, 0, seconds };
+	switch (m) {
+	case TIMINGS_RATE:
+		/* one that may be two, and those of which both ends are lost */
+		v->is = n / seconds;
+		v->least = v->is;
+		v->most = (n + (double)p->unproved + lost / 2) / seconds;
+		timings_fill_blocks(p, m, 0);
+		variance = timings_vary(p, n / (double)p->blocks, n > 0 ? n : 1,
+					&v->df);
+		v->variance =
+			n > 0 ? variance / n / n : variance / seconds / seconds;
+		return;
+	case TIMINGS_TOTAL:
+		v->is = p->sum / seconds;
+		v->least = p->sum_least / seconds;
+		v->most = lost > 0 ? INFINITY : p->sum_most / seconds;
+		if (!(p->sum > 0))
+			return;
+		timings_fill_blocks(p, m, 0);
+		variance = timings_vary(p, p->sum / (double)p->blocks,
+					p->squares, &v->df);
+		v->variance = variance / p->sum / p->sum;
+		return;
+	case TIMINGS_AVERAGE:
+		mean = p->known / (double)p->n_length;
+		if (!(mean > 0))
+			return;
+		v->is = mean;
+		v->least = v->most = 0;
+		for (size_t i = 0; i < p->n_bound; i++) {
+			v->least += p->least[i] / (double)p->n_bound;
+			v->most += p->most[i] / (double)p->n_bound;
+		}
+		variance = 0;
+		for (size_t i = 0; i < p->n_length; i++)
+			variance +=
+				(p->length[i] - mean) * (p->length[i] - mean);
+		timings_fill_blocks(p, m, 0);
+		if (p->n_length >= TIMINGS_FEW)
+			v->variance = timings_vary(p, mean, variance, &v->df) /
+				      p->known / p->known;
+		return;
+	case TIMINGS_P50:
+		timings_percentile(p, 0.5, v);
+		return;
+	case TIMINGS_P99:
+		timings_percentile(p, 0.99, v);
+		return;
+	case TIMINGS_MEASURES:
+		break;
+	}
+}
+
+/* ---- tests */
+
+/* The runs of one side: means of logarithms, and the variance of the mean. */
+struct timings_mean {
+	double is, least, most, variance, df;
+};
+
+/* Returns whether a number of all runs is there and above 0. */
+static bool timings_all(const struct timings_value *v, size_t n)
+{
+	return !any_where(n, i, !(v[i].is > 0));
+}
+
+/* Returns the variance of the mean of several runs' logarithms, by runs and by
+ * what is known of each. */
+static struct runs_varied timings_varied(const struct timings_value *v,
+					 size_t n)
+{
+	struct runs_varied out = { .of_share = 1 / (double)n };
+	double mean = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		mean += log(v[i].is) / (double)n;
+		if (!isnan(v[i].variance))
+			out.counting += v[i].variance / (double)n / (double)n;
+	}
+	for (size_t i = 0; i < n; i++)
+		out.variance += (log(v[i].is) - mean) * (log(v[i].is) - mean) /
+				(double)n / (double)(n - 1);
+	return out;
+}
+
+/* usual: of this side. */
+static struct timings_mean timings_mean_of(const struct timings_value *v,
+					   size_t n,
+					   const struct runs_usual *usual)
+{
+	struct timings_mean m = { .df = INFINITY };
+	struct runs_varied own;
+	double df = (double)n - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		m.is += log(v[i].is) / (double)n;
+		m.least += log(v[i].least) / (double)n;
+		m.most += log(v[i].most) / (double)n;
+		m.variance += v[i].variance;
+		m.df = diff_smaller(m.df, v[i].df);
+	}
+	if (n < 2)
+		return m;
+	own = timings_varied(v, n);
+	m.df = df + usual->df;
+	m.variance = diff_larger(
+		own.counting,
+		(df * own.variance +
+		 usual->df * (own.counting +
+			      usual->times * usual->times * own.of_share)) /
+			m.df);
+	return m;
+}
+
+/* Returns what a side without any has at most, but for TIMINGS_NONE of all
+ * cases: by Poisson's law, of bursts as large as those of the other side. */
+static struct timings_mean timings_none(const struct timings_value *v, size_t n,
+					const struct timings_value *other,
+					size_t n_other)
+{
+	double seconds = 0, burst = 1, lost = 0, most;
+
+	for (size_t i = 0; i < n; i++) {
+		seconds += v[i].seconds;
+		lost += v[i].most * v[i].seconds;
+	}
+	for (size_t i = 0; i < n_other; i++)
+		burst = diff_larger(burst, other[i].variance * other[i].is *
+						   other[i].seconds);
+	most = log((-log(TIMINGS_NONE) * burst + lost) / seconds);
+	return (struct timings_mean){
+		.is = most, .least = -INFINITY, .most = most, .df = INFINITY
+	};
+}
+
+/* Returns the p-value of a change of one measure, and what is known of it. */
+static double timings_test(const struct timings_value *v, const size_t runs[2],
+			   const struct runs_usual usual[2], double between,
+			   struct timings_change *c)
+{
+	const struct timings_value *w = v + runs[0];
+	struct timings_mean a =
+		!(v->is > 0) ? timings_none(v, runs[0], w, runs[1])
+			     : timings_mean_of(v, runs[0], &usual[0]);
+	struct timings_mean b =
+		!(w->is > 0) ? timings_none(w, runs[1], v, runs[0])
+			     : timings_mean_of(w, runs[1], &usual[1]);
+	bool single = runs[0] == 1 && runs[1] == 1;
+	bool alone = !single && (runs[0] == 1 || runs[1] == 1);
+
+	if (alone) {
+		/* it varies as the other side does */
+		struct timings_mean *one = runs[0] == 1 ? &a : &b;
+		const struct timings_mean *many = runs[0] == 1 ? &b : &a;
+
+		one->variance = diff_larger(
+			one->variance,
+			many->variance *
+				(double)(runs[0] == 1 ? runs[1] : runs[0]));
+		one->df = 0;
+	}
+	if (single) {
+		a.variance += between * between;
+		b.variance += between * between;
+	}
+	double variance = a.variance + b.variance;
+	double df = diff_freedom((double[2]){ a.df, b.df }, alone, a.variance,
+				 b.variance);
+	double more = b.least - a.most, less = b.most - a.least;
+	double plain = b.is - a.is;
+	double p = 1;
+
+	c->low = c->high = NAN;
+	if (isnan(variance) || isnan(plain))
+		return 1;
+	c->low = exp(more) / diff_factor(variance, df);
+	c->high = exp(less) * diff_factor(variance, df);
+	if (!(variance > 0))
+		return 1;
+	if (more > 0 || less < 0) {
+		c->change = more > 0 ? 1 : -1;
+		p = diff_p_student((more > 0 ? more : less) / sqrt(variance),
+				   df);
+	}
+	c->hidden = diff_p_student(plain / sqrt(variance), df) <= DIFF_ALPHA &&
+		    p > DIFF_ALPHA;
+	return p;
+}
+
+/* Stores the numbers of a row: of each measure those of all runs. */
+static void timings_measure_row(struct timings *t, uint32_t row,
+				struct timings_value *v)
+{
+	struct timings_row *r = &t->row[row];
+
+	for (size_t i = 0; i < t->n_run; i++) {
+		int side = i >= t->runs[0];
+		struct timings_part part;
+
+		timings_part_read(&part, &t->run[i], row);
+		part.seconds = t->parts ? 1
+			       : part.run->to > part.run->from
+				       ? ((double)part.run->to -
+					  (double)part.run->from) /
+						 1e9
+				       : 0;
+		for (enum timings_measure m = 0; m < TIMINGS_MEASURES; m++) {
+			struct timings_value *of = &v[m * t->n_run + i];
+
+			timings_value_of(&part, m, of);
+			if (t->parts && m == TIMINGS_TOTAL) {
+				double little = TIMINGS_LITTLE *
+						((double)part.run->to -
+						 (double)part.run->from);
+
+				of->most = part.sum_least + part.run->loose;
+				if (!(part.sum > 0)) {
+					of->variance = 0;
+					of->df = (double)(part.blocks - 1);
+				}
+				raise_to(of->is, little);
+				raise_to(of->least, little);
+				raise_to(of->most, little);
+			}
+			r->of[m].size[side] += of->is / (double)t->runs[side];
+		}
+		timings_part_release(&part);
+	}
+}
+
+/* Finds what is usual for each measure and side: by what it differs from run to
+ * run. values: of all rows. */
+static void timings_find_usual(const struct timings *t,
+			       const struct timings_value *values,
+			       struct runs_usual usual[TIMINGS_MEASURES][2])
+{
+	struct runs_varied *varied = mem_new(t->n + 1, sizeof(*varied));
+
+	for (size_t m = 0; m < TIMINGS_MEASURES; m++)
+		for (int side = 0; side < 2; side++) {
+			size_t n = 0;
+
+			usual[m][side] = (struct runs_usual){ 0, 0 };
+			for (size_t i = 0; t->runs[side] > 1 && i < t->n; i++) {
+				const struct timings_value *v =
+					&values[(i * TIMINGS_MEASURES + m) *
+							t->n_run +
+						(side ? t->runs[0] : 0)];
+
+				if (t->row[i].n[side] >= TIMINGS_FEW &&
+				    timings_all(v, t->runs[side]))
+					varied[n++] = timings_varied(
+						v, t->runs[side]);
+			}
+			if (n)
+				usual[m][side] =
+					runs_usual_of(varied, n, t->runs[side]);
+		}
+	free(varied);
+}
+
+/* Returns whether a measure of a row changed. */
+static bool timings_changed(const struct timings_row *r)
+{
+	return any_where(TIMINGS_MEASURES, i, r->of[i].change);
+}
+
+static double timings_moved(const struct timings_row *r)
+{
+	const struct timings_change *c = &r->of[TIMINGS_TOTAL];
+
+	return fabs(c->size[1] - c->size[0]);
+}
+
+COMPARE_FUNCTION_OF(
+	timings_compare_rows, uint32_t, struct timings,
+	compare_numbers(timings_changed(&of->row[*y]),
+			timings_changed(&of->row[*x]))
+		?: compare_numbers(of->row[*x].apart, of->row[*y].apart)
+		?: compare_numbers(timings_moved(&of->row[*y]),
+				   timings_moved(&of->row[*x]))
+		?: compare_numbers(*x, *y));
+
+void timings_judge(struct timings *t)
+{
+	struct diff_ranked *rank =
+		mem_new(t->n * TIMINGS_MEASURES + 1, sizeof(*rank));
+	struct timings_value *v =
+		mem_new(t->n * TIMINGS_MEASURES * t->n_run + 1, sizeof(*v));
+	struct runs_usual usual[TIMINGS_MEASURES][2];
+	size_t used = 0, tests = 0;
+	/* of each word: on which sides it is a first key */
+	uint8_t *on = mem_new(t->words.n + 1, sizeof(*on));
+
+	for (size_t i = 0; i < t->n_run; i++)
+		sort_items(t->run[i].item, t->run[i].n, timings_compare_items);
+	for (size_t i = 0; i < t->n; i++)
+		on[t->row[i].key[0]] |= (uint8_t)((t->row[i].n[0] > 0) +
+						  2 * (t->row[i].n[1] > 0));
+	for (uint32_t i = 0; i < t->n; i++)
+		timings_measure_row(t, i, &v[i * TIMINGS_MEASURES * t->n_run]);
+	timings_find_usual(t, v, usual);
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct timings_row *r = &t->row[i];
+
+		r->apart = !t->all_kinds && on[r->key[0]] != 3;
+		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
+			const struct timings_value *of =
+				&v[(i * TIMINGS_MEASURES + m) * t->n_run];
+			struct timings_change *c = &r->of[m];
+
+			c->low = c->high = NAN;
+			c->p = 1;
+			if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW ||
+			    (t->parts && m != TIMINGS_TOTAL))
+				continue;
+			/* of a side without any only their number is one */
+			if (!timings_all(of, t->n_run) &&
+			    (m != TIMINGS_RATE || (r->n[0] && r->n[1]) ||
+			     !timings_all(of + (r->n[0] ? 0 : t->runs[0]),
+					  t->runs[!r->n[0]])))
+				continue;
+			tests++;
+			c->p = timings_test(of, t->runs, usual[m],
+					    m == TIMINGS_P99 ? 2 * t->between
+							     : t->between,
+					    c);
+			if (c->change)
+				rank[used++] = (struct diff_ranked){
+					c->p, i * TIMINGS_MEASURES + m
+				};
+		}
+	}
+	diff_correct(rank, used, tests, 1);
+	for (size_t i = 0; i < used; i++) {
+		struct timings_change *c =
+			&t->row[rank[i].at / TIMINGS_MEASURES]
+				 .of[rank[i].at % TIMINGS_MEASURES];
+
+		c->p = rank[i].p;
+		if (c->p > DIFF_ALPHA)
+			c->change = 0;
+	}
+	t->order = mem_new(t->n + 1, sizeof(*t->order));
+	for (uint32_t i = 0; i < t->n; i++)
+		t->order[i] = i;
+	sort_items_by(t->order, t->n, timings_compare_rows, t);
+	free_all(rank, on, v);
+}

@@ -1,0 +1,105 @@
+/* timings.h - things that take time, on two sides: how many there are, how long
+ * they take, and which of that changed.
+ *
+ * timings_add_run() for each run, those of A first, and then its things; then
+ * timings_judge().
+ *
+ * Of several runs of a side each is one measurement, and what is usual for all
+ * rows tells how one varies, as in diff_runs.h. Of one run a side it is
+ * cut into blocks of equal time, as in diff_noise.h, and each row is taken to
+ * vary by timings.between more from run to run, its p99 by twice that. What is
+ * compared are the logarithms: a change is a ratio. A side without any of a row
+ * is said to have as many as it may have by chance.
+ *
+ * What was lost is a bound: each number of a run lies between what it is at
+ * least and at most, and a change is one only if it is for all of these. All
+ * tests of all rows are corrected as samples are, and a change is told at
+ * DIFF_ALPHA. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "stitch/base/intern.h"
+
+#define TIMINGS_KEYS 2
+#define TIMINGS_LITTLE 0.001
+
+enum timings_measure {
+	TIMINGS_RATE, /* how many each second */
+	TIMINGS_AVERAGE,
+	TIMINGS_P50,
+	TIMINGS_P99,
+	TIMINGS_TOTAL, /* ns each second */
+	TIMINGS_MEASURES
+};
+
+struct timings_change {
+	double size[2];	  /* mean of the runs; NaN: not known */
+	double low, high; /* of the ratio of B to A: interval of 95 %, with what
+			   * was lost; NaN: not known */
+	double p;	  /* corrected; 1: not tested */
+	int change;	  /* 1 more in B, -1 less, 0 not proved */
+	bool hidden;	  /* it would be a change if nothing were lost */
+};
+
+struct timings_row {
+	uint32_t key[TIMINGS_KEYS]; /* of timings.words */
+	uint64_t n[2], unproved[2];
+	double longest[2]; /* ns */
+	/* The other side has nothing of the first key: it may not have been
+	 * recorded there. */
+	bool apart;
+	struct timings_change of[TIMINGS_MEASURES];
+};
+
+struct timings_run {
+	int64_t from, to; /* of the recording */
+	uint64_t lost;	  /* records; UINT64_MAX: any number */
+	double loose;	  /* ns of parts that are not proved */
+	struct timings_item *item;
+	size_t n, cap;
+};
+
+struct timings {
+	/* of one run a side: by how much of itself a number varies from run to
+	 * run (standard deviation of its logarithm) */
+	double between;
+	/* Things are parts of a run's time, and what is not proved may be of
+	 * any of them: numbers and sums are of a run, not of a second, only
+	 * sums are judged, and less than TIMINGS_LITTLE of it is as much. */
+	bool parts;
+	bool all_kinds; /* a first key is no kind that may not be recorded */
+	size_t runs[2];
+	struct timings_run *run;
+	size_t n_run, cap_run;
+	struct timings_row *row; /* after timings_judge(): what changed most is
+				  * first */
+	size_t n, cap;
+	struct intern words, index;
+	uint32_t *order; /* of row[], after timings_judge() */
+};
+
+/* What one took. at: when it ended. Known of a time that began or ended outside
+ * the recording is what it had there, and its length does not count. */
+struct timings_item {
+	int64_t at;
+	int64_t least, most; /* ns; INT64_MAX: any */
+	uint32_t row;
+	bool proved;
+	bool cut; /* at an end of the recording */
+};
+
+/* Begins the next run. */
+void timings_add_run(struct timings *t, int side);
+/* Adds a thing to the last run; i->row is set here. */
+void timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
+		 struct timings_item i);
+/* Judges all rows. */
+void timings_judge(struct timings *t);
+void timings_release(struct timings *t);
+/* Returns by how much of itself a measure grew: (B - A) / A. */
+static inline double timings_growth(const struct timings_change *c)
+{
+	return c->size[1] / c->size[0] - 1;
+}

@@ -1,0 +1,170 @@
+#!/bin/sh
+# diff_times.sh - comparing how long pairs of events and waits took: what was planted is named, equal sides are not.
+# usage: BACKSTITCH=build/backstitch tests/cli/diff_times.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+# calls OUT SEED US WORD...: two threads' calls over 2 s; reads take US on average. WORD fsync: one behind each
+# fifth read; LOST: every tenth record is lost; EVEN: twice as many writes
+calls() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, us, words = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]
+r = random.Random(seed)
+events = []
+
+
+def call(t, name, took, task):
+    events.append((t, task, "sys_%s(fd: 3)" % name))
+    events.append((t + took, task, "sys_%s -> 0x1" % name))
+    return t + took
+
+
+t = 100.0
+while t < 102:
+    t = call(t + r.expovariate(500), "read", us * 1e-6 * r.lognormvariate(0, .5), "w-11")
+    if "fsync" in words and r.random() < .2:
+        t = call(t + 1e-5, "fsync", 5e-4, "w-11")
+t = 100.0
+while t < 102:
+    t = call(t + r.expovariate(600 if "EVEN" in words else 300), "write", 5e-5 * r.lognormvariate(0, .5), "v-12")
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n")
+    for i, (t, task, text) in enumerate(sorted(events)):
+        if "LOST" in words and i % 10 == 9:
+            f.write("CPU:0 [LOST 1 EVENTS]\n")
+        else:
+            f.write("%20s [000] ..... %.6f: %s\n" % (task, t, text))
+END
+}
+
+# waits OUT SEED US [RUN]: a thread that runs 100 us, or RUN, and then waits, woken by an idle CPU, US on average;
+# with RUN it is a program that trace-cmd started, which does so 1000 times
+waits() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, us = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+run = float(sys.argv[4]) if len(sys.argv) > 4 else 0
+r = random.Random(seed)
+w, idle = "comm=w %spid=11 %sprio=120", "comm=swapper/0 %spid=0 %sprio=120"
+
+
+def switch(task, t, one, state, other):
+    p, n = "prev_", "next_"
+    f.write("%20s [000] d..2. %.6f: sched_switch: %s%s prev_state=%s ==> %s%s\n" % (
+        task, t, p, one % (p, p), state, n, other % (n, n)))
+
+
+t = 100.0
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n")
+    if run:
+        switch("<idle>-0", t - 2e-5, idle, "R", "comm=trace-cmd %spid=11 %sprio=120")
+        f.write("%20s [000] ..... %.6f: sched_process_exec: filename=/bin/w pid=11 old_pid=11\n" % ("w-11", t - 1e-5))
+    n = 0
+    while n < 1000 if run else t < 102:
+        n += 1
+        t += (run or 100) * 1e-6 * r.uniform(.9, 1.1)
+        switch("w-11", t, w, "S", idle)
+        t += us * 1e-6 * r.lognormvariate(0, .5)
+        f.write("%20s [000] dNh4. %.6f: sched_wakeup: comm=w pid=11 prio=120 target_cpu=000\n" % ("<idle>-0", t))
+        t += 5e-6
+        switch("<idle>-0", t, idle, "R", w)
+    if run:
+        f.write("%20s [000] ..... %.6f: sched_process_exit: comm=w pid=11 prio=120\n" % ("w-11", t + 1e-5))
+END
+}
+
+# first TEXT OPTION...: the first sentence of diff has it, wrapped or not
+first() {
+	want=$1
+	shift
+	"$B" diff "$@" 2>err | sed '/^A: /,$d' | tr '\n' ' ' >said
+	grep -qF "$want" said || { cat said err; false; }
+}
+
+for i in 1 2 3; do
+	calls a$i.txt $i 100
+	calls e$i.txt 1$i 100
+	calls b$i.txt 2$i 150
+	calls f$i.txt 3$i 100 fsync
+	calls w$i.txt 4$i 100 EVEN
+done
+calls g.txt 81 800
+first 'B spends more in syscall read, ' --latency a1.txt g.txt && grep -q 'average +[67][0-9][0-9]' said &&
+	grep -q 'of one run a side, which tell little' said
+ok "a_call_that_takes_longer_is_named" $?
+first 'B spends more in syscall read, ' --latency syscall a?.txt -- b?.txt && grep -q 'intervals are by runs' said
+ok "half_as_long_again_needs_several_runs" $?
+first 'B spends more in syscall fsync, ' --latency a1.txt f1.txt && grep -q 'number none in A' said
+ok "a_call_that_is_new_is_named" $?
+first 'B spends more in syscall write, ' --latency a?.txt -- w?.txt && grep -q 'number +[89]\|number +1' said
+ok "more_calls_are_named" $?
+bad=0
+for i in 1 2 3 4 5 6 7 8; do
+	calls x.txt 5$i 100
+	calls y.txt 6$i 100
+	"$B" diff --latency --json x.txt y.txt >said 2>err
+	grep -q 'nothing is proved' said && ! grep -q '"more"\|"less"' said || bad=$((bad + 1))
+done
+first 'nothing is proved to take longer in B' --latency a?.txt -- e?.txt || bad=$((bad + 1))
+[ $bad = 0 ]
+ok "equal_sides_are_not_said_to_differ" $?
+calls l.txt 71 100 LOST
+first 'B lost ' --latency a1.txt l.txt && grep -q 'nothing is proved' said && ! "$B" diff --latency --json a1.txt l.txt | grep -q '"less"'
+ok "what_was_lost_is_no_change" $?
+
+# ended STATUS WANT ARG...: diff ends so, with these words on standard error
+ended() {
+	status=$1
+	want=$2
+	shift 2
+	"$B" diff "$@" >said 2>err
+	[ "$?" = "$status" ] || return 1
+	grep -q "$want" err || { cat err; false; }
+}
+
+ended 1 'read.txt' --latency read.txt a1.txt &&
+	ended 2 'tables of their own' --latency syscall --off-cpu a1.txt b1.txt &&
+	ended 2 'leave out --absolute' --latency --absolute a1.txt b1.txt
+ok "options_of_samples_are_refused" $?
+ended 4 'grew by more than 5%: syscall read, +' --latency syscall --fail-above '5%' a?.txt -- b?.txt
+ok "the_gate_fails" $?
+"$B" diff --latency syscall --fail-above 5 a?.txt -- e?.txt >said 2>err && [ ! -s err ]
+ok "the_gate_passes" $?
+ended 5 'cannot be judged: one run of a side' --latency syscall --fail-above 5 a1.txt e1.txt
+ok "a_gate_of_one_run_cannot_be_judged" $?
+ended 4 'syscall read, +' --latency syscall --fail-above 5 a1.txt g.txt
+ok "but_what_is_proved_fails" $?
+
+for i in 1 2 3; do
+	waits s$i.txt $i 1000
+	waits t$i.txt 1$i 1000
+	waits u$i.txt 2$i 1500
+done
+first 'B spends more in ' --off-cpu s?.txt -- u?.txt && grep -q 'average +[45]' said
+ok "a_wait_that_takes_longer_is_named" $?
+first 'nothing is proved to take longer' --off-cpu s?.txt -- t?.txt
+ok "equal_waits_are_not" $?
+# none of them is proved
+first 'nothing is proved to take longer' --latency off-cpu s?.txt -- u?.txt
+ok "what_may_be_several_is_no_change" $?
+"$B" diff --off-cpu --woken-by --format csv s?.txt -- u?.txt >said 2>err && grep -q '"a cause that is not known","not known"' said
+ok "who_ended_waits_has_rows" $?
+ended 2 'did not begin with a program' --wall s1.txt u1.txt &&
+	ended 2 'is of the program that a recording' --wall --comm w s1.txt u1.txt
+ok "wall_needs_a_program" $?
+for i in 1 2 3; do
+	waits p$i.txt $i 50 500
+	waits q$i.txt 1$i 50 500
+	waits r$i.txt 2$i 50 900
+done
+first 'B has more of computing by itself, ' --wall p?.txt -- r?.txt && grep -q 'w took 9[.0-9]* ms in B, 5[.0-9]* ms in A' said
+ok "more_work_is_named_in_the_time_of_a_program" $?
+first 'nothing is proved to take longer in B' --wall p?.txt -- q?.txt
+ok "equal_programs_are_not" $?
