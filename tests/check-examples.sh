@@ -42,6 +42,7 @@ SUBSTITUTES = (
     (r"/mnt/target", captures + "/symfs"), (r"kallsyms\.txt", captures + "/defer-lost-clock.kallsyms"),
     (r"libx\.so", captures + "/sframe/plt-got.so"),
     (r"--unwind perf\.data", "--unwind " + captures + "/frames32.data.zst"),
+    (r"--latency syscall before\.db after\.db", "--latency syscall " + (captures + "/calls.data.zst ") * 2),
     (r"clickhouse://(host|a|store)/fleet", "$FLEET_URL0"), (r"clickhouse://b/fleet", "$FLEET_URL1"),
     (r" \*\.db$", " perf.db naps.db"),
     (r"shop\.data", captures + "/shop.data.zst"),

@@ -160,7 +160,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .worst = (size_t)worst,
 				  .histogram = histogram,
 				  .fail = -1 };
-	const struct open_ask ask = open_asked();
+	struct open_ask ask = open_asked();
 	int status = STATUS_OK;
 	const char *path;
 	struct store *db;
@@ -171,6 +171,8 @@ static int latency_run(int argc, char **argv, struct err *err)
 		argc--;
 		argv++;
 	}
+	/* a text of ftrace has the number of a call in its fields alone */
+	ask.load.fields = "all";
 	o.kind = kind;
 	o.limit = report_limit(limit, o.format);
 	if (limit == NUMBER_UNSET && !kind && !only && !pairs.n &&

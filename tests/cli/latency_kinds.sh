@@ -206,6 +206,14 @@ ok "each_kind_has_its_block" $?
 [ "$("$B" latency --limit 0 each.txt | grep -c '^s*o*f*t*irq ')" = 15 ]
 ok "and_all_rows_are_there_if_asked_for" $?
 
+# ---- a text has the number of a call in its fields
+trace call <<'END'
+a-10 1.000001 sys_enter: NR 1 (3, 7f00, 80, 0, 0, 0)
+a-10 1.000004 sys_exit: NR 1 = 128
+END
+"$B" latency call.txt >said 2>err && grep -q '^syscall  NR 1  *1 ' said
+ok "calls_of_a_text_are_measured" $?
+
 # ---- growth: ten times as many of both take no hundred times as long
 many() {
 	awk -v n="$1" 'BEGIN {
