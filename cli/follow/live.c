@@ -240,12 +240,19 @@ static int live_begin_trace(struct live_client *c, struct live_trace *t,
 	return live_write_metadata(c, t, 0, err);
 }
 
-/* Gives the chunk its name, in the order of time. */
+/* Gives the chunk its name, in the order of time and in the form of rotated
+ * ones: its streams end one after the other, too. */
 static void live_end_chunk(struct live_client *c)
 {
+	const time_t now = time(NULL);
+	struct tm tm;
+	char when[32];
+
+	gmtime_r(&now, &tm);
+	strftime(when, sizeof(when), "%Y%m%dT%H%M%S+0000", &tm);
 	char *tmp = mem_printf("%s/tmp", c->l->folder);
-	char *to = mem_printf("%s/archives/%" PRId64 "-%06u", c->l->folder,
-			      (int64_t)time(NULL), c->chunks++);
+	char *to = mem_printf("%s/archives/%s-%s-%u", c->l->folder, when, when,
+			      c->chunks++);
 
 	if (rename(tmp, to) && errno != ENOENT)
 		say("backstitch: %s: %s\n", to, strerror(errno));
@@ -568,8 +575,10 @@ static int live_receive(struct live_client *c, struct err *err)
 {
 	const struct segment_limit *most = c->l->limit;
 
-	while (!live_stopping && !c->ended) {
-		bool any = false, open = false;
+	for (bool open = true; !live_stopping && (open || !c->ended);) {
+		bool any = false;
+
+		open = false;
 
 		if (live_ask_news(c, err))
 			return -1;
@@ -589,7 +598,7 @@ static int live_receive(struct live_client *c, struct err *err)
 		if (!any) {
 			struct timespec wait = { .tv_nsec = IDLE_MS * 1000000 };
 
-			c->grown |= !open;
+			c->grown |= !open && !c->ended;
 			nanosleep(&wait, NULL);
 		}
 	}
@@ -607,7 +616,7 @@ static _Noreturn void live_run(struct live_client *c)
 	sigaction(SIGTERM, &sa, NULL);
 	signal(SIGHUP, SIG_IGN);
 	live_end_chunk(c); /* of a run that was killed */
-	while (!live_stopping && !c->ended) {
+	while (!live_stopping) {
 		if (!broken && live_receive(c, &err)) {
 			say("backstitch: %s; what it had not sent is in no "
 			    "segment; trying again\n",
