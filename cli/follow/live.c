@@ -104,6 +104,7 @@ struct live_client {
 	size_t n_traces, traces_cap;
 	bool stale, grown; /* metadata, streams that were announced */
 	bool ended, damaged;
+	size_t got;	/* bytes that came of what was waited for last */
 	uint64_t bytes; /* in the chunk */
 	int64_t since;
 	unsigned int chunks;
@@ -127,7 +128,7 @@ static int live_broke(const struct live_client *c, struct err *err)
 
 static int live_get(struct live_client *c, void *to, size_t n, struct err *err)
 {
-	for (size_t at = 0; at < n;) {
+	for (size_t at = c->got = 0; at < n; at = c->got) {
 		ssize_t got = recv(c->fd, (char *)to + at, n - at, 0);
 
 		if (got < 0 && errno == EINTR)
@@ -136,7 +137,7 @@ static int live_get(struct live_client *c, void *to, size_t n, struct err *err)
 			errno = got ? errno : EPIPE;
 			return live_broke(c, err);
 		}
-		at += (size_t)got;
+		c->got += (size_t)got;
 	}
 	return 0;
 }
@@ -403,10 +404,12 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 					   : live_ask_news(c, err);
 			continue;
 		}
-		if (!v[1] || v[1] > len)
+		if (!v[1] || v[1] > len) {
 			rc = live_bad(c, "packet bytes:", v[1], err);
-		else if (!(rc = live_get(c, buf, v[1], err)) &&
-			 fwrite(buf, 1, v[1], f) != v[1])
+			break;
+		}
+		rc = live_get(c, buf, v[1], err);
+		if (fwrite(buf, 1, c->got, f) != c->got && !rc)
 			rc = err_set(err, ERR_FULL, "%s: %s", c->l->folder,
 				     strerror(errno));
 		off += v[1];

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/lib.sh
 cd "$dir" || exit 2
 trace=$root/tests/captures/ctf-discard/trace
-sql="SELECT count(*), min(time), max(time) FROM samples"
+sql="SELECT count(*), min(time_ns), max(time_ns) FROM samples"
 
 live() {	# live MODE: into seg, from a daemon of that kind
 	rm -rf seg port
