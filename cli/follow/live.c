@@ -83,6 +83,9 @@ struct live_stream {
 	uint64_t id, trace;
 	char *name; /* path and channel: the same after the connection broke */
 	uint64_t end; /* of the packet that was received last, in its clock */
+	uint64_t discarded; /* before the end of that packet */
+	uint64_t after;	    /* the same, where the chunk begins */
+	bool goes_on;	    /* the stream was in an earlier chunk */
 	bool metadata, open;
 };
 
@@ -181,16 +184,16 @@ static int live_bad(const struct live_client *c, const char *what,
 /* ---- the chunk */
 
 static char *live_path(const struct live_client *c, uint64_t trace,
-		       const char *name, uint64_t id)
+		       const char *name)
 {
-	return mem_printf("%s/tmp/trace-%" PRIu64 "/%s%.0" PRIu64, c->l->folder,
-			  trace, name, id);
+	return mem_printf("%s/tmp/trace-%" PRIu64 "/%s", c->l->folder, trace,
+			  name);
 }
 
 static FILE *live_file(struct live_client *c, uint64_t trace, const char *name,
-		       uint64_t id, struct err *err)
+		       struct err *err)
 {
-	char *path = live_path(c, trace, name, id);
+	char *path = live_path(c, trace, name);
 	FILE *f = fopen(path, "ae");
 
 	if (!f)
@@ -216,7 +219,7 @@ static struct live_trace *live_trace_of(struct live_client *c, uint64_t id)
 static int live_write_metadata(struct live_client *c, struct live_trace *t,
 			       size_t from, struct err *err)
 {
-	FILE *f = live_file(c, t->id, "metadata", 0, err);
+	FILE *f = live_file(c, t->id, "metadata", err);
 
 	if (!f)
 		return -1;
@@ -232,7 +235,7 @@ static int live_begin_trace(struct live_client *c, struct live_trace *t,
 			    struct err *err)
 {
 	char *tmp = mem_printf("%s/tmp", c->l->folder);
-	char *dir = live_path(c, t->id, "", 0);
+	char *dir = live_path(c, t->id, "");
 
 	mkdir(tmp, 0777);
 	mkdir(dir, 0777);
@@ -260,6 +263,10 @@ static void live_end_chunk(struct live_client *c)
 	free_all(tmp, to);
 	for (size_t i = 0; i < c->n_traces; i++)
 		c->trace[i].here = false;
+	for (size_t i = 0; i < c->n_streams; i++) {
+		c->stream[i].goes_on = c->stream[i].end != 0;
+		c->stream[i].after = c->stream[i].discarded;
+	}
 	c->bytes = 0;
 	c->since = now_ns();
 }
@@ -377,7 +384,14 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 
 	if (!t->here && live_begin_trace(c, t, err))
 		return -1;
-	FILE *f = live_file(c, trace, "stream-", id, err);
+	/* ctf_stream_goes_on() reads this name */
+	char *name = s->goes_on
+			     ? mem_printf("stream-%" PRIu64 ".after-%" PRIu64,
+					  id, s->after)
+			     : mem_printf("stream-%" PRIu64, id);
+	FILE *f = live_file(c, trace, name, err);
+
+	free(name);
 	uint32_t v[3];
 	int rc = f ? 0 : -1;
 
@@ -456,6 +470,7 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 	if (live_ask_packet(c, i, live_u64(v), size, err))
 		return -1;
 	c->stream[i].end = end;
+	c->stream[i].discarded = live_u64(v + 10);
 	return 1;
 }
 
