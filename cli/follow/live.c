@@ -7,10 +7,8 @@
  * gives messages of which CTF would have to be made again. */
 #include "cli/follow/live.h"
 
-#include <dirent.h>
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <netdb.h>
@@ -792,34 +790,4 @@ void live_close(struct live *l)
 	live_stop(l);
 	free_all(l->host, l->port, l->node, l->session, l->folder);
 	free(l);
-}
-
-/* Removes a folder and what is in it, three levels deep. */
-static void live_remove_all(int at, const char *name, int depth)
-{
-	int fd = openat(at, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-
-	while (d && (e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
-		    unlinkat(fd, e->d_name, 0) && depth)
-			live_remove_all(fd, e->d_name, depth - 1);
-	if (d)
-		closedir(d);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
-
-void live_remove(const struct folder_lock *c, const char *part)
-{
-	char to[SEGMENT_PATH];
-	ssize_t n = readlinkat(folder_lock_fd(c), part, to, sizeof(to) - 1);
-	const char *chunk;
-
-	to[n < 0 ? 0 : n] = 0;
-	/* below the folder of segments, whatever the link says */
-	chunk = strstr(to, "/.live-");
-	if (chunk && !strstr(chunk, "/../"))
-		live_remove_all(folder_lock_fd(c), chunk + 1, 2);
 }

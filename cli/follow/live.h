@@ -27,5 +27,3 @@ void live_stop(struct live *l);
 /* Returns whether the connection broke, or something could not be received. */
 bool live_damaged(const struct live *l);
 void live_close(struct live *l); /* NULL is fine */
-/* Removes the chunk to which a part leads, if it is one of these. */
-void live_remove(const struct folder_lock *c, const char *part);

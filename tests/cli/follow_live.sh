@@ -45,6 +45,6 @@ for what in sessions streams; do
 	is "a_hostile_number_of_${what}_is_refused" 1 $rc
 	says "and_said_of_$what" "the relay daemon's reply has a number of $what" err
 done
-"$B" follow -o seg net://127.0.0.1 2>err
+timeout -s INT 2 "$B" follow -o none net://127.0.0.1 2>err
 is an_url_without_session_is_wrong_usage 2 $?
 says the_form_is_said "net://HOST[:PORT]/host/NAME/SESSION" err
