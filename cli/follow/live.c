@@ -1,6 +1,6 @@
 /* live.c - receives a live LTTng session from its relay daemon.
  *
- * The protocol is that of lttng-tools' lttng-viewer-abi.h, version 2.4 and
+ * The protocol is the one for viewers of lttng-tools, version 2.4 and
  * later: a request is answered before the next one is sent, and all numbers are
  * big-endian. What is received is CTF as the tracer wrote it, so that its own
  * counters tell what was discarded. libbabeltrace2's source reads it too, but
