@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/follow/folder_lock.h"
+#include "cli/follow/live.h"
 #include "cli/follow/parts.h"
 #include "cli/follow/disk_space.h"
 #include "cli/follow/stream.h"
@@ -108,7 +109,8 @@ struct follow {
 	struct parts *parts;
 	struct stream *stream[FOLLOW_INPUTS];
 	struct watched *watched[FOLLOW_INPUTS];
-	size_t n_streams, n_watched;
+	struct live *live[FOLLOW_INPUTS]; /* each has a watched folder too */
+	size_t n_streams, n_watched, n_live;
 	unsigned int linked;	/* files in the segment g.number */
 	uint32_t linked_number; /* to which that applies */
 	size_t waiting;		/* files in folders that wait */
@@ -235,13 +237,23 @@ static void follow_hand_over(struct follow *fw)
 		parts_hold(fw->parts);
 }
 
+/* Returns whether folders may get more files. */
+static bool follow_has_folders(const struct follow *fw)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < fw->n_live; i++)
+		ended += live_ended(fw->live[i]);
+	return fw->n_watched > ended;
+}
+
 /* Returns whether it is time to end. */
 static bool follow_is_over(struct follow *fw)
 {
 	if (stop_input_ends() && !fw->end_at)
 		fw->end_at = fw->g.now + GRACE_NS;
 	return stop_requested() || (fw->end_at && fw->g.now >= fw->end_at) ||
-	       (!fw->n_watched && !follow_has_streams(fw));
+	       (!follow_has_folders(fw) && !follow_has_streams(fw));
 }
 
 /* Ends the segment, as there is no room for more of it. */
@@ -305,6 +317,8 @@ static int follow_end(struct follow *fw, int ret, struct err *err)
 {
 	struct err late;
 
+	for (size_t i = 0; i < fw->n_live; i++)
+		live_stop(fw->live[i]);
 	for (size_t i = 0; i < fw->n_streams; i++)
 		if (stream_fd(fw->stream[i]) >= 0 &&
 		    stream_receive(fw->stream[i], true, ret ? &late : err))
@@ -325,6 +339,15 @@ static int follow_open(struct follow *fw, struct err *err)
 		const char *input = fw->o->input[i];
 		struct stat st;
 
+		if (live_is_url(input)) {
+			struct live *l = live_open(fw->claim, input,
+						   &fw->o->segment, err);
+
+			if (!l)
+				return -1;
+			fw->live[fw->n_live++] = l;
+			input = live_folder(l);
+		}
 		if (!stat(input, &st) && S_ISDIR(st.st_mode)) {
 			struct watched *w = watched_open(fw->claim, input, err);
 
@@ -356,6 +379,8 @@ static bool follow_tell_missing(const struct follow *fw)
 		dropped += stream_dropped(fw->stream[i]);
 		damaged |= stream_damaged(fw->stream[i]);
 	}
+	for (size_t i = 0; i < fw->n_live; i++)
+		damaged |= live_damaged(fw->live[i]);
 	if (missed)
 		say("backstitch: %" PRIu64 " files were removed from the "
 		    "folder before they were read\n",
@@ -441,6 +466,8 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 out:
 	for (size_t i = 0; i < fw.n_streams; i++)
 		stream_free(fw.stream[i]);
+	for (size_t i = 0; i < fw.n_live; i++)
+		live_close(fw.live[i]);
 	for (size_t i = 0; i < fw.n_watched; i++)
 		watched_close(fw.watched[i]);
 	parts_free(fw.parts);

@@ -19,7 +19,8 @@ struct load_ask;
 
 struct follow_opts {
 	const char *dir;
-	/* "-", FIFOs and files with a stream, folders with finished files */
+	/* "-", FIFOs and files with a stream, folders with finished files,
+	 * live sessions of LTTng */
 	char *const *input;
 	size_t n_inputs;
 	struct segment_limit segment, keep;

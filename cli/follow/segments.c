@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/follow/folder_lock.h"
+#include "cli/follow/live_chunk.h"
 #include "stitch/text/parse_number.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -146,6 +147,7 @@ void segments_remove(const struct folder_lock *c, uint32_t number)
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
+		live_chunk_remove(c, name);
 		unlinkat(folder_lock_fd(c), name, 0);
 	}
 }

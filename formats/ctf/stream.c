@@ -302,6 +302,20 @@ static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
 	return it;
 }
 
+/* Does a file begin with the packet behind one that is in the segment before,
+ * as 'follow' names those of a live session? Stores what was discarded until
+ * then. */
+static bool ctf_stream_goes_on(const char *path, uint64_t *discarded)
+{
+	const char *name = strrchr(path, '/');
+	const char *at = strstr(name ? name : path, ".after-");
+	char *end = NULL;
+
+	if (at)
+		*discarded = strtoull(at + 7, &end, 10);
+	return at && end > at + 7 && !*end;
+}
+
 /* What the counters of the first packet of a stream say. LTTng numbers packets
  * from 0: the counter of packet 0 has what was discarded in it. Of another one
  * the counter has all that was discarded before, too, so the number is unknown;
@@ -327,7 +341,20 @@ static void ctf_stream_find_first_losses(struct ctf_stream *s)
 	const bool no_time =
 		p->has_begin && p->has_end && p->begin == p->finish;
 
-	if (has_seq && seq && p->has_begin &&
+	uint64_t known = 0;
+	const bool goes_on = ctf_stream_goes_on(s->path, &known);
+	const uint64_t n = st->role[CTF_DISCARDED] - known;
+
+	if (goes_on && st->roles >> CTF_DISCARDED & 1 &&
+	    st->role[CTF_DISCARDED] >= known) {
+		if (n)
+			ctf_stream_lost(s, n, p->has_begin, begin,
+					p->has_end
+						? ctf_stream_time(s, p->finish)
+						: tr->at);
+		return;
+	}
+	if (has_seq && seq && p->has_begin && !goes_on &&
 	    ((tr->first_end && begin > tr->first_end) ||
 	     (tr->first_whole && begin > tr->first_whole))) {
 		ctf_stream_lost(s, 0, true, tr->start, begin)->lost.place =
