@@ -448,6 +448,7 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 		return -1;
 	uint64_t size = live_u64(v + 2) / 8;
 	uint64_t end = live_u64(v + 8);
+	uint64_t was;
 
 	if (v[14] == INDEX_HUP || v[14] == INDEX_ERR || v[14] == INDEX_EOF) {
 		s->open = false;
@@ -465,8 +466,13 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 	/* the connection broke, and this came before */
 	if (end <= s->end)
 		return 1;
-	if (live_ask_packet(c, i, live_u64(v), size, err))
+	was = c->bytes;
+	if (live_ask_packet(c, i, live_u64(v), size, err)) {
+		/* not once more: no event may be in two segments */
+		if (c->bytes > was)
+			c->stream[i].end = end;
 		return -1;
+	}
 	c->stream[i].end = end;
 	c->stream[i].discarded = live_u64(v + 10);
 	return 1;
@@ -634,8 +640,10 @@ static _Noreturn void live_run(struct live_client *c)
 	live_end_chunk(c); /* of a run that was killed */
 	while (!live_stopping) {
 		if (!broken && live_receive(c, &err)) {
-			say("backstitch: %s; what it had not sent is in no "
-			    "segment; trying again\n",
+			say(err.code == ERR_FULL
+				    ? "backstitch: %s\n"
+				    : "backstitch: %s; what it had not sent is "
+				      "in no segment; trying again\n",
 			    err.msg);
 			live_end_chunk(c);
 			broken = c->damaged = true;
@@ -644,6 +652,10 @@ static _Noreturn void live_run(struct live_client *c)
 			break;
 		if (c->fd >= 0)
 			close(c->fd);
+		c->fd = -1;
+		/* another connection makes no room */
+		if (err.code == ERR_FULL)
+			break;
 		sleep(1);
 		if (live_stopping || live_attach(c, true, &err))
 			continue;
