@@ -67,11 +67,12 @@ rm session/ust/uid/0/64-bit/ch_1_* session/ust/uid/0/64-bit/index/ch_1_*
 "$B" check --no-symbols session >out
 is "without another stream it may be a chunk" 0 $?
 
-# ---- texts of perf script: the stacks of our own reading of the same file
+# ---- texts of perf script: the stacks of our own reading of the same file, of
+# programs that are here: perf names code of another machine's C library by this one's
 stacks() {	# stacks DB: with their weights, sorted; perf names the vdso if its cache has it
 	"$B" export --format folded "$1" 2>>err | sed 's/;__vdso_[a-z_]*/;[vdso]/g' | sort
 }
-for name in dlchurn after lines-gcc hits-fp perthread
+for name in after lines-gcc hits-fp
 do
 	f=$(ls "$root/tests/captures/$name.data"*)
 	case $f in

@@ -59,7 +59,8 @@ ends() {
 }
 ends fabricated_stacks_are_not_clean 0
 ok and_are_said_first "$(sentence out | grep -qF 'doubtful: nothing lost, but no user stack is whole'; echo $?)"
-ok and_why "$(sentence out | grep -qF '33.33 % are fabricated (libc.so.6 and 1 other file have no frame pointers)'; echo $?)"
+# the files that are the cause are named where those that ran are here
+ok and_why "$(sentence out | grep -qE '33.33 % are fabricated( \(libc.so.6 and 1 other file have no frame pointers\))?\.'; echo $?)"
 ends some_may_be_whole 0 --min-whole 0
 ends fewer_than_demanded_end_with_4 4 --min-whole 90
 ok and_that_is_said "$(sentence out | grep -qF 'broken: no user stack is whole'; echo $?)"
