@@ -300,6 +300,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	d->o.show_samples = !d->opts->samples;
 	if (pairs)
 		d->o.sample_name = "interval";
+	if (d->event >= 0 && d->stacks->event[d->event].nested)
+		d->o.sample_name = "call";
 	drawing_note_event(d);
 	if (d->opts->wall)
 		drawing_note_wall(d, &waits);

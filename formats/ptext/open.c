@@ -326,6 +326,7 @@ static void ptext_set_stack(struct ptext *p, size_t n, struct rec_sample *s)
 	uint32_t outer = 0;
 	size_t kern = 0;
 
+	mem_grow(p->ip, p->cap_ip, n + 1);
 	mem_grow(p->at, p->cap_at, n + 1);
 	for (size_t i = n; i-- > 0;) {
 		const struct scan said = p->said[i];

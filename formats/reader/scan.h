@@ -103,7 +103,7 @@ static inline bool scan_take(struct scan *s, const char *text)
 /* Returns the position of the first match, or s.n if there is none. */
 static inline size_t scan_find(struct scan s, const char *text)
 {
-	const char *at = memmem(s.p, s.n, text, strlen(text));
+	const char *at = s.n ? memmem(s.p, s.n, text, strlen(text)) : NULL;
 
 	return at ? (size_t)(at - s.p) : s.n;
 }

@@ -54,6 +54,8 @@ is "folded_stacks_add_up_to_the_time" "$("$B" query --format csv g.db "SELECT su
 	"$(awk '{ n += $NF } END { print n }' stacks.txt)"
 "$B" flame g.db 2>/dev/null | grep -q 'do_sys_openat2'
 ok "flame_draws_calls" $?
+"$B" flame g.db 2>/dev/null | grep -q '[0-9] calls of function_graph'
+ok "and_counts_them_as_calls" $?
 "$B" g.db 2>&1 | grep -q '^ *backstitch latency call g.db'
 ok "the_first_screen_has_them" $?
 

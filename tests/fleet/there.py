@@ -92,10 +92,13 @@ def same(db, url, answers, where):
 
 
 def forget_callers(db):
-    """The tables of a server do not say where a caller is missing. Of how many
-    stacks it is known depends on the libraries of this machine."""
+    """The tables of a server do not say where a caller is missing, nor whose file
+    lacks it. Of how many stacks it is known depends on the libraries of this machine."""
     with sqlite3.connect(db) as d:
         d.execute("UPDATE internal_judged SET callerless = 0")
+        d.execute("""UPDATE internal_judged SET image = NULL WHERE class = (SELECT id
+                  FROM word WHERE kind = 'judged' AND name = 'caller missing')""")
+        d.execute("UPDATE internal_user_trust SET image = NULL WHERE judged = 'caller missing'")
 
 
 def path_of(db):
