@@ -72,10 +72,19 @@ def push(url, *args):
         raise RuntimeError(r.stderr.decode())
 
 
+def blameless(out):
+    """A server is not told whose file lacks the innermost caller. The lines below a
+    picture, which are broken elsewhere, are in its description too."""
+    if b"<svg" in out:
+        out = re.sub(rb'<text[^>]*class="quiet">[^<]*</text>', b"", out)
+    return re.sub(rb"(lack the innermost caller) \([^)]*\)", rb"\1", out)
+
+
 def hint(out, db, url):
     """The advice about code without a name is another one."""
-    return out.replace(("info %s' says why" % db).encode(),
-                       ("symbolize %s' names code that is here" % url).encode())
+    return blameless(out).replace(
+        ("info %s' says why" % db).encode(),
+        ("symbolize %s' names code that is here" % url).encode())
 
 
 def same(db, url, answers, where):
@@ -84,7 +93,7 @@ def same(db, url, answers, where):
     for a in answers:
         here, there = run(*a, db), run(*a, "--where", where, url)
         if (hint(here.stdout, db, url), here.returncode) != (
-                there.stdout, there.returncode):
+                blameless(there.stdout), there.returncode):
             bad.append("%s: status %d and %d, %d and %d bytes, %s" % (
                 " ".join(a), here.returncode, there.returncode,
                 len(here.stdout), len(there.stdout), there.stderr.decode()))
@@ -92,13 +101,10 @@ def same(db, url, answers, where):
 
 
 def forget_callers(db):
-    """The tables of a server do not say where a caller is missing, nor whose file
-    lacks it. Of how many stacks it is known depends on the libraries of this machine."""
+    """The tables of a server do not say where a caller is missing. Of how many
+    stacks it is known depends on the libraries of this machine."""
     with sqlite3.connect(db) as d:
         d.execute("UPDATE internal_judged SET callerless = 0")
-        d.execute("""UPDATE internal_judged SET image = NULL WHERE class = (SELECT id
-                  FROM word WHERE kind = 'judged' AND name = 'caller missing')""")
-        d.execute("UPDATE internal_user_trust SET image = NULL WHERE judged = 'caller missing'")
 
 
 def path_of(db):
@@ -225,7 +231,7 @@ def test_sums(s, dbs):
     bad = []
     parts = ("verdict", "status", "user_stacks", "losses")
     for db in dbs:
-        here, there = (json.loads(run("check", "--json", *a).stdout) for a in (
+        here, there = (json.loads(blameless(run("check", "--json", *a).stdout)) for a in (
             [db], ["--where", "path = '%s'" % path_of(db), s.url(0, "f")]))
         for p in parts:
             if here[p] != there[p]:
