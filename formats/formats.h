@@ -18,6 +18,11 @@ extern const struct source_ops *const formats[];
 struct source *formats_open(const char *path, const struct source_opts *o,
 			    struct ledger *lg, struct err *err);
 
+/* What 'record --waits' adds to the name of a capture: for the readings of
+ * cgroups, a file, and for pages of ftrace, a folder. */
+#define BESIDE_CGROUPS ".cgroups"
+#define BESIDE_FTRACE ".ftrace"
+
 /* Returns whether a file is a capture, compressed or not. */
 bool formats_is_capture(const char *path);
 

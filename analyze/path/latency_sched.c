@@ -5,6 +5,7 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/latency/intervals.h"
+#include "analyze/latency/pair_kinds.h"
 #include "analyze/path/path_run.h"
 #include "stitch/base/mem.h"
 
@@ -22,6 +23,12 @@ struct latency_sched {
 bool latency_sched_has(const char *kind)
 {
 	return !strcmp(kind, sched_kinds[0]) || !strcmp(kind, sched_kinds[1]);
+}
+
+bool latency_has_kind(const char *kind)
+{
+	return latency_sched_has(kind) ||
+	       any_where(pair_kinds_n, i, !strcmp(pair_kinds[i].word, kind));
 }
 
 struct latency_sched *latency_sched_open(struct store *db, const char *path,

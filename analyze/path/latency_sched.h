@@ -15,6 +15,8 @@ struct store;
 
 /* Returns whether a kind is one of these. */
 bool latency_sched_has(const char *kind);
+/* Returns whether it is a kind of latency: one of these, or of pair_kinds[]. */
+bool latency_has_kind(const char *kind);
 /* Returns NULL and *err if there are no switches. */
 struct latency_sched *latency_sched_open(struct store *db, const char *path,
 					 struct err *err);

@@ -285,22 +285,26 @@ static int filter_read_seconds(const char *list, struct filter_span *s)
 	return *p != 0;
 }
 
+int filter_wall_offset(struct store *db, int64_t *offset, struct err *err)
+{
+	struct rows *r = rows_of(db, "fn_wall", err);
+	bool known = rows_step(r);
+
+	*offset = known ? rows_int(r, FN_WALL_VALUE) : 0;
+	return rows_end(r, err) ? -1 : known;
+}
+
 /* Reads a time of the day. Returns 0, 1 if it is none, or -1 and *err. */
 static int filter_read_wall(struct store *db, const char *list,
 			    struct filter_span *s, struct err *err)
 {
-	struct rows *r;
 	int64_t offset = 0;
-	bool known = false;
+	int known;
 
 	if (!parse_wall(list, &s->from, &s->to))
 		return 1;
-	r = db ? rows_of(db, "fn_wall", err) : NULL;
-	if (r && rows_step(r)) {
-		known = true;
-		offset = rows_int(r, FN_WALL_VALUE);
-	}
-	if (r && rows_end(r, err))
+	known = db ? filter_wall_offset(db, &offset, err) : 0;
+	if (known < 0)
 		return -1;
 	if (!known)
 		return err_set(

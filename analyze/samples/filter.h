@@ -51,6 +51,9 @@ struct filter_values {
 int filter_sql(const struct filter *filter, struct store *db,
 	       char out[FILTER_TEXT], struct filter_values *values,
 	       struct err *err);
+/* Reads what to add to a time of a database for ns since 1970. Returns 1, 0 if
+ * its captures do not have it, or -1 and *err. */
+int filter_wall_offset(struct store *db, int64_t *offset, struct err *err);
 /* Opens the rows of filter_cgroups: the cgroups of a database. */
 struct rows *filter_cgroups(struct store *db, struct err *err);
 /* Opens the rows of a named query, whose gap {filter} is that condition, or

@@ -6,6 +6,7 @@
 #include "cli/commands/option_groups.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
+#include "analyze/path/latency_sched.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "cli/args/options.h"
@@ -120,7 +121,7 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 	o.limit = report_limit(limit, o.format);
 	if (latency)
 		ask.load.fields = "all";
-	if (latency && argc && diff_times_is_kind(argv[0]) &&
+	if (latency && argc && latency_has_kind(argv[0]) &&
 	    access(argv[0], F_OK)) {
 		o.kind = argv[0];
 		argc--;

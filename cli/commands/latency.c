@@ -6,6 +6,7 @@
 #include "cli/commands/option_groups.h"
 #include "cli/commands/report_keys.h"
 #include "cli/open/input.h"
+#include "analyze/path/latency_sched.h"
 #include "analyze/latency/intervals.h"
 #include "cli/tables/report.h"
 #include "stitch/text/parse_number.h"
@@ -129,15 +130,6 @@ static int latency_opts_read(struct latency_opts *o, struct err *err)
 	return 0;
 }
 
-/* Returns whether a word is a kind, and no file. */
-static bool latency_is_kind(const char *word)
-{
-	for (size_t i = 0; kind_words[i]; i++)
-		if (!strcmp(kind_words[i], word))
-			return access(word, F_OK) != 0;
-	return false;
-}
-
 /* Returns the key if it is a field of events, or their cgroup; or NULL. */
 static const char *latency_field(const char *key)
 {
@@ -166,7 +158,9 @@ static int latency_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (argc && !kind && latency_is_kind(argv[0])) {
+	/* a word that is a kind, and no file */
+	if (argc && !kind && latency_has_kind(argv[0]) &&
+	    access(argv[0], F_OK)) {
 		kind = argv[0];
 		argc--;
 		argv++;

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -251,11 +250,8 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	record_perf = fork();
 	if (!record_perf) {
 		/* If this command is killed perf writes what it has and ends:
-		 * it would record all CPUs until the disk is full. exec()
-		 * keeps this, unless perf gains rights by it. */
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != self)
-			_exit(127);
+		 * it would record all CPUs until the disk is full. */
+		child_end_with(self, SIGTERM);
 		/* main() ignores these, and what is recorded would inherit it
 		 */
 		signal(SIGPIPE, SIG_DFL);

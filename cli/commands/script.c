@@ -97,12 +97,11 @@ out:
 static int find_wall(struct store *db, struct script_fields *f,
 		     const char *path, struct err *err)
 {
-	struct rows *r = rows_of(db, "fn_wall", err);
+	int known = filter_wall_offset(db, &f->wall_offset, err);
 
-	f->wall = rows_step(r);
-	f->wall_offset = f->wall ? rows_int(r, FN_WALL_VALUE) : 0;
-	if (rows_end(r, err))
+	if (known < 0)
 		return -1;
+	f->wall = known;
 	if (!f->wall)
 		return err_set(err, ERR_FORMAT,
 			       "%s: does not say the time on the wall; perf "

@@ -13,7 +13,6 @@
 #include <limits.h>
 #include <netdb.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -24,6 +23,7 @@
 #include "cli/follow/folder_lock.h"
 #include "cli/follow/segments.h"
 #include "cli/output/say.h"
+#include "cli/process/child.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
@@ -743,9 +743,7 @@ struct live *live_open(const struct folder_lock *c, const char *url,
 
 	fflush(NULL);
 	if (!bad && !(l->pid = fork())) {
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != parent)
-			_exit(STATUS_FAILED);
+		child_end_with(parent, SIGTERM);
 		live_run(&client);
 	}
 	if (l->pid < 0)

@@ -7,7 +7,6 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include "cli/follow/disk_space.h"
 #include "cli/follow/segments.h"
 #include "cli/ingest/load.h"
+#include "cli/process/child.h"
 #include "analyze/samples/loss_rows.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -311,9 +311,7 @@ static bool worker_start(struct worker *m)
 	if (!m->pid) {
 		/* If the process that receives is killed, the next run makes
 		 * what was not finished: this one must not go on beside it. */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != parent)
-			_exit(EXIT_FAILURE);
+		child_end_with(parent, SIGKILL);
 		if (m->o.leave)
 			m->o.leave(m->o.leave_arg);
 		make_segments(&m->o, pair[1]);

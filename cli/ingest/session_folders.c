@@ -41,7 +41,8 @@ static void session_folders_add_beside(struct session_folders *c,
 	static const struct {
 		const char *ending;
 		mode_t type;
-	} beside[] = { { ".cgroups", S_IFREG }, { ".ftrace", S_IFDIR } };
+	} beside[] = { { BESIDE_CGROUPS, S_IFREG },
+		       { BESIDE_FTRACE, S_IFDIR } };
 	char path[PATH_MAX];
 	struct stat st, of;
 

@@ -73,6 +73,9 @@ int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
  * time, as it is shown; "" if none has. */
 const char *path_code_in(const struct path_code *code, const struct path_run *r,
 			 uint32_t thread, int64_t from, int64_t to);
+/* Writes `before` and a function as it is shown, but no image alone, and no
+ * function of a library whose caller is missing. */
+void path_put_function(FILE *out, const char *before, const char *f);
 /* The first lines of a chain, which it adds. own: what the thread itself did
  * comes first. code: of that time. */
 void path_head(struct path_run *r, const struct path_code *code,
@@ -89,8 +92,8 @@ int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 /* The members of an object that the caller begins and ends. */
 void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	       int64_t from, int64_t to);
-/* The longest waits, and in JSON the program in front of them, NULL: none;
- * shares by path of edges; whom waits are put down to. */
+/* The longest waits; shares by path of edges; whom waits are put down to.
+ * began: with which the recording began; told: JSON has it in front of them. */
 int path_waits(struct path_run *r, const struct path_opts *o,
-	       const struct path_program *program, struct err *err);
+	       const struct path_program *began, bool told, struct err *err);
 int path_shares(struct path_run *r, const struct path_opts *o, struct err *err);

@@ -6,6 +6,7 @@
 #include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
+#include "analyze/stacks/stack_names.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/wait_cause.h"
 #include "analyze/samples/events.h"
@@ -146,20 +147,25 @@ const char *path_code_in(const struct path_code *code, const struct path_run *r,
 		       : label_shown(labels_get(r->labels, in));
 }
 
+void path_put_function(FILE *out, const char *before, const char *f)
+{
+	if (*f && *f != '[' && !strstr(f, "< " STACK_NAMES_GAP)) {
+		fputs(before, out);
+		safe_text_put(out, f, 0, 0);
+	}
+}
+
 static void own_put(const struct own *o, uint32_t thread,
 		    const struct path_sum *p, FILE *out)
 {
 	const struct path_run *r = o->r;
-	const char *in;
 
 	switch (p->state) {
 	case CHAIN_RUN:
 		fputs("computing", out);
-		in = path_code_in(o->code, r, thread, o->from, o->to);
-		if (*in && *in != '[') {
-			fputs(" in ", out);
-			safe_text_put(out, in, 0, 0);
-		}
+		path_put_function(
+			out, " in ",
+			path_code_in(o->code, r, thread, o->from, o->to));
 		return;
 	case CHAIN_TIMER:
 		fputs("sleeping", out);

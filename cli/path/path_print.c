@@ -8,29 +8,27 @@
 /* Tells of the program with which the recording began, and then of the longest
  * waits of its threads; of all threads, if there is none. */
 static int path_of_program(struct path_run *r, const struct path_opts *o,
-			   struct err *err)
+			   const struct path_program *p, struct err *err)
 {
 	const struct path_ask *all = r->ask;
 	struct path_ask own = *all;
-	struct path_program p;
 	struct chain c = { 0 };
 	struct path_code code;
 	struct path_walk at = { 0 };
 	struct path_wait first;
 	int rc;
 
-	if (path_program_find(r, &p, err))
-		return -1;
-	own.pid = p.pid;
+	own.pid = p->pid;
 	r->ask = &own;
-	if (p.pid < 0 || !path_next_wait(r, &at, &first)) {
+	if (p->pid < 0 || !path_next_wait(r, &at, &first)) {
 		r->ask = all;
-		return path_waits(r, o, NULL, err);
+		return path_waits(r, o, p, false, err);
 	}
 	if (!o->json) {
-		rc = path_code_load(&code, r, p.from, p.to, err);
+		rc = path_code_load(&code, r, p->from, p->to, err);
 		if (!rc)
-			path_head(r, &code, p.thread, p.from, p.to, true, &c);
+			path_head(r, &code, p->thread, p->from, p->to, true,
+				  &c);
 		chain_release(&c);
 		free(code.at);
 		if (rc)
@@ -38,7 +36,7 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 		fputs("'--all' tells of all threads\n\n", stdout);
 	}
 	r->asked = r->proved = r->unknown = 0;
-	rc = path_waits(r, o, &p, err);
+	rc = path_waits(r, o, p, true, err);
 	r->ask = all;
 	return rc;
 }
@@ -47,22 +45,26 @@ static int path_answer(struct path_run *r, const struct path_opts *o,
 		       struct err *err)
 {
 	const struct path_ask *ask = &o->ask;
+	struct path_program p;
 	uint32_t thread;
 	struct json j;
 
-	if (!o->all && ask->tid < 0 && ask->pid < 0 && !ask->comm &&
-	    !ask->timed && !o->worst && !o->waits && !o->tree && !o->blame)
-		return path_of_program(r, o, err);
 	if (o->blame || o->tree)
 		return path_shares(r, o, err);
-	if (!ask->timed || o->worst || o->waits)
-		return path_waits(r, o, NULL, err);
+	if (!ask->timed || o->worst || o->waits) {
+		bool any = !o->all && ask->tid < 0 && ask->pid < 0 &&
+			   !ask->comm && !ask->timed && !o->worst && !o->waits;
+
+		if (path_program_find(r, &p, err))
+			return -1;
+		return any ? path_of_program(r, o, &p, err)
+			   : path_waits(r, o, &p, false, err);
+	}
 	thread = path_asker(r, err);
 	if (thread == TIMELINE_NONE)
 		return -1;
-	if (!o->json) {
+	if (!o->json)
 		return path_screen(r, o, thread, ask->from, ask->to, err);
-	}
 	json_answer(&j, stdout, JSON_PRETTY);
 	path_json(r, &j, thread, ask->from, ask->to);
 	json_finish(&j);

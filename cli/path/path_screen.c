@@ -5,7 +5,6 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
-#include "analyze/stacks/stack_names.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
@@ -246,19 +245,6 @@ static struct proof_edge path_last_edge(const struct path_run *r,
 	return proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
 }
 
-/* Adds " in FUNCTION" of an event; an image alone is none, nor is a library's
- * function whose caller is missing. */
-static void path_add_function(struct path_run *r, FILE *out, const char *before,
-			      int64_t event)
-{
-	const char *f = path_function(r, event);
-
-	if (*f && *f != '[' && !strstr(f, "< " STACK_NAMES_GAP)) {
-		fputs(before, out);
-		safe_text_put(out, f, 0, 0);
-	}
-}
-
 /* Names a softirq that a thread ran itself. */
 static void path_say_softirq(const struct path_run *r, FILE *out,
 			     const struct proof_edge *e)
@@ -301,7 +287,6 @@ static void path_say_run(struct path_run *r, FILE *out,
 			 const struct path_code *code, const struct chain *c,
 			 const struct chain_segment *s)
 {
-	const char *in = path_code_in(code, r, s->thread, s->from, s->to);
 	struct timeline_stay stay;
 	bool on = timeline_on(r->t, s->cpu, s->to - 1, &stay);
 	struct proof_edge e = { .time = TIMELINE_START };
@@ -309,20 +294,18 @@ static void path_say_run(struct path_run *r, FILE *out,
 	if (s->depth)
 		e = path_last_edge(r, c, s);
 	fprintf(out, " runs on CPU %d", s->cpu);
-	if (*in && *in != '[') {
-		fputs(" in ", out);
-		safe_text_put(out, in, 0, 0);
-	}
+	path_put_function(out, " in ",
+			  path_code_in(code, r, s->thread, s->from, s->to));
 	if (s->to == e.time) {
 		fputs("; wakes ", out);
 		path_put_thread(r, e.waiter, out);
 		if (e.context == CONTEXT_INLINE)
 			path_say_softirq(r, out, &e);
-		path_add_function(r, out, " in ", e.event);
+		path_put_function(out, " in ", path_function(r, e.event));
 	} else if (on && stay.to == s->to && stay.exact_to && stay.state > 0 &&
 		   (stay.state & 0xff)) {
-		path_add_function(r, out, "; waits in ",
-				  timeline_stay_out(&stay));
+		path_put_function(out, "; waits in ",
+				  path_function(r, timeline_stay_out(&stay)));
 	}
 }
 
@@ -462,7 +445,7 @@ static void path_say(struct path_run *r, FILE *out,
 	default:
 		fputs(" has exited", out);
 	}
-	path_add_function(r, out, ": ", s->out);
+	path_put_function(out, ": ", path_function(r, s->out));
 	if (s->state == CHAIN_BLOCKED)
 		path_say_losses(r, out, s, "; ");
 }

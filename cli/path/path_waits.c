@@ -31,10 +31,10 @@ struct path_length {
 struct path_longest {
 	struct path_run *r;
 	const struct path_opts *o;
-	const struct path_program *program; /* for JSON; NULL: none */
 	/* The program with which the recording began: before that its first
 	 * thread was the recorder's, and waited for it. */
-	struct path_program began;
+	const struct path_program *began;
+	bool told; /* JSON has it */
 	/* the longest, sorted when the array is full */
 	struct path_length *wait;
 	size_t n, cap, keep;
@@ -61,8 +61,8 @@ static void path_cut_waits(struct path_longest *l)
 
 static void path_keep_wait(struct path_longest *l, const struct path_wait *w)
 {
-	if (l->began.pid >= 0 && w->thread == l->began.thread &&
-	    w->to <= l->began.from && !l->o->idle)
+	if (l->began->pid >= 0 && w->thread == l->began->thread &&
+	    w->to <= l->began->from && !l->o->idle)
 		return;
 	l->waits++;
 	l->ns += (uint64_t)w->to - (uint64_t)w->from;
@@ -226,7 +226,7 @@ static void path_json_idle(const struct path_longest *l, struct json *j)
 /* The chain of the program's first thread is not one of the waits. */
 static void path_json_program(const struct path_longest *l, struct json *j)
 {
-	const struct path_program *p = l->program;
+	const struct path_program *p = l->began;
 	struct path_run *r = l->r;
 	const uint64_t asked = r->asked;
 	const uint64_t proved = r->proved;
@@ -252,7 +252,7 @@ static void path_put_waits_json(struct path_longest *l)
 	json_uint(&j, "n", l->waits);
 	json_uint(&j, "ns", l->ns);
 	path_json_idle(l, &j);
-	if (l->program)
+	if (l->told)
 		path_json_program(l, &j);
 	json_array(&j, "waits");
 	json_lines(&j);
@@ -368,13 +368,13 @@ static void path_find_waits(struct path_longest *l, size_t most)
 }
 
 int path_waits(struct path_run *r, const struct path_opts *o,
-	       const struct path_program *program, struct err *err)
+	       const struct path_program *began, bool told, struct err *err)
 {
-	struct path_longest l = { .r = r, .o = o, .program = program };
-	int rc = path_program_find(r, &l.began, err);
+	struct path_longest l = {
+		.r = r, .o = o, .began = began, .told = told
+	};
+	int rc = 0;
 
-	if (rc)
-		return -1;
 	path_find_waits(&l, o->worst ? o->worst : o->limit);
 	if (!l.n)
 		rc = path_no_waits(r, err);

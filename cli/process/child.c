@@ -41,16 +41,21 @@ bool child_find(const char *name, size_t n, char out[PATH_MAX])
 	return false;
 }
 
-/* It ends with its parent, whatever ends that, as nobody else waits for what it
- * says: perf takes a second to end by another signal. */
+void child_end_with(pid_t parent, int sig)
+{
+	prctl(PR_SET_PDEATHSIG, sig);
+	if (getppid() != parent)
+		_exit(127);
+}
+
+/* It ends with its parent, as nobody else waits for what it says: perf takes a
+ * second to end by another signal. */
 static void child_become(pid_t parent, const char *file,
 			 const char *const *argv, int out, int err)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
+	child_end_with(parent, SIGKILL);
 	dup2(null, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);

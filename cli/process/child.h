@@ -9,6 +9,10 @@
 /* Finds what execvp() would start for the n bytes of name, and writes its path.
  * Returns false if there is none, or no PATH. */
 bool child_find(const char *name, size_t n, char out[PATH_MAX]);
+/* In a process that was just forked: it gets a signal when its parent ends,
+ * whatever ends that; if that has happened it ends. exec() keeps this, unless
+ * the program gains rights by it. */
+void child_end_with(pid_t parent, int sig);
 /* Waits for the end of a process. Returns its exit status, 128 + the signal
  * that ended it, 127 if pid is -1 as it could not be started. */
 int child_wait(pid_t pid);

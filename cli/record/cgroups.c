@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
@@ -45,7 +46,8 @@ struct cgroups_limit {
 
 void cgroups_name(const char *capture, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "%.*s.cgroups", PATH_MAX - 9, capture);
+	snprintf(out, PATH_MAX, "%.*s" BESIDE_CGROUPS,
+		 (int)(PATH_MAX - sizeof(BESIDE_CGROUPS)), capture);
 }
 
 static int64_t cgroups_now(void)

@@ -19,6 +19,7 @@ struct libraries {
 	struct intern path; /* and where those are that were found, */
 	int bits;	    /* of this class (ELFCLASS*) and machine */
 	uint16_t machine;
+	bool asked;	     /* for the cache: */
 	char cache[1 << 18]; /* "\tNAME (libc6,x86-64) => PATH" lines */
 };
 
@@ -65,9 +66,13 @@ static bool library_in(struct libraries *l, const char *folders,
 /* Looks in what ldconfig(8) has found in the folders of ld.so.conf. */
 static bool library_in_cache(struct libraries *l, const char *name)
 {
+	static const char *const ldconfig[] = { "/sbin/ldconfig", "-p", NULL };
 	size_t len = strlen(name);
 	char path[PATH_MAX];
 
+	if (!l->asked && child_ask(ldconfig, l->cache, sizeof(l->cache)))
+		*l->cache = '\0';
+	l->asked = true;
 	for (const char *s = l->cache; (s = strchr(s, '\t'));) {
 		const char *to = strstr(++s, " => ");
 
@@ -127,7 +132,6 @@ static const char *libraries_needed(struct libraries *l,
 
 void libraries_of(const char *path, library_fn *fn, void *arg)
 {
-	static const char *const ldconfig[] = { "/sbin/ldconfig", "-p", NULL };
 	struct elf_file *program = elf_file_open(path, NULL);
 	struct libraries *l;
 	const char *rpath;
@@ -137,8 +141,6 @@ void libraries_of(const char *path, library_fn *fn, void *arg)
 	l = mem_new(1, sizeof(*l));
 	l->machine = program->machine;
 	l->bits = gelf_getclass(program->elf);
-	if (child_ask(ldconfig, l->cache, sizeof(l->cache)))
-		*l->cache = '\0';
 	rpath = libraries_needed(l, program, program, NULL);
 	for (uint32_t i = 0; i < l->path.n; i++) {
 		const char *found = intern_get(&l->path, i);

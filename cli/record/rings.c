@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -46,7 +47,8 @@ static const char *const rings_stacks[] = { "sched/sched_switch",
 
 void rings_folder(const char *capture, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "%.*s.ftrace", PATH_MAX - 8, capture);
+	snprintf(out, PATH_MAX, "%.*s" BESIDE_FTRACE,
+		 (int)(PATH_MAX - sizeof(BESIDE_FTRACE)), capture);
 }
 
 /* Writes a file of the instance. Returns whether that worked. */

@@ -10,7 +10,6 @@
 #include "analyze/diffs/timings.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/intervals.h"
-#include "analyze/latency/pair_kinds.h"
 #include "analyze/path/latency_sched.h"
 #include "analyze/path/path_run.h"
 #include "analyze/samples/filter.h"
@@ -51,12 +50,6 @@ struct times {
 	struct filter filter;
 	char pid[24], comm[64]; /* of the program; comm "": all threads */
 };
-
-bool diff_times_is_kind(const char *word)
-{
-	return latency_sched_has(word) ||
-	       any_where(pair_kinds_n, i, !strcmp(pair_kinds[i].word, word));
-}
 
 /* ---- reading */
 

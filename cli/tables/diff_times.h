@@ -29,8 +29,6 @@ struct diff_times_opts {
 	struct diff_limit *fail; /* what may not grow; borrowed */
 };
 
-/* Returns whether a word is a kind of pairs. */
-bool diff_times_is_kind(const char *word);
 /* Prints the table. Returns an enum status, or -1 and *err. */
 int diff_times(const struct sides *s, const struct diff_times_opts *o,
 	       struct err *err);

@@ -462,35 +462,42 @@ static bool latency_may_idle(const struct latency *l,
 	return !either || longer > r->total / 2;
 }
 
-/* Adds the first rows of each kind: what waits for work comes last in its kind,
- * and kinds of nothing else last of all. Returns how many rows there are. */
+/* Adds the first rows of a kind, those that may be idle last. Returns how many.
+ */
+static size_t latency_add_kind(const struct latency *l, struct grid *g,
+			       uint32_t kind)
+{
+	size_t n = 0;
+
+	for (int idle = 0; idle <= 1; idle++)
+		for (size_t i = 0; i < l->n && n < l->o->each; i++) {
+			const struct latency_row *r = &l->row[i];
+
+			if (r->kind != kind || latency_may_idle(l, r) != idle)
+				continue;
+			latency_add_row(l, g, r);
+			n++;
+		}
+	return n;
+}
+
+/* The same of each kind: first those that have a row that is not idle. */
 static size_t latency_add_each(const struct latency *l, struct grid *g)
 {
-	bool *shown = mem_new(l->n + 1, sizeof(*shown));
+	struct intern shown = { 0 };
 	size_t rows = 0;
 
-	for (int last = 0; last <= 1; last++)
+	for (int idle = 0; idle <= 1; idle++)
 		for (size_t i = 0; i < l->n; i++) {
-			size_t n = 0;
+			const struct latency_row *r = &l->row[i];
+			size_t known = shown.n;
 
-			if (shown[i] ||
-			    (!last && latency_may_idle(l, &l->row[i])))
-				continue;
-			for (int idle = 0; idle <= 1; idle++)
-				for (size_t k = 0; k < l->n; k++) {
-					const struct latency_row *r =
-						&l->row[k];
-
-					if (r->kind != l->row[i].kind ||
-					    latency_may_idle(l, r) != idle)
-						continue;
-					shown[k] = true;
-					if (n++ < l->o->each)
-						latency_add_row(l, g, r);
-				}
-			rows += n < l->o->each ? n : l->o->each;
+			if ((idle || !latency_may_idle(l, r)) &&
+			    intern_add(&shown, intern_get(&l->labels,
+							  r->kind)) == known)
+				rows += latency_add_kind(l, g, r->kind);
 		}
-	free(shown);
+	intern_release(&shown);
 	return rows;
 }
 
