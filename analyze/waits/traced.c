@@ -340,6 +340,14 @@ static int traced_load_hits(struct traced_run *r, struct store *db,
 	return rc;
 }
 
+static void traced_release_run(struct traced_run *r)
+{
+	intervals_close(r->iv);
+	table_release(&r->seen);
+	table_release(&r->by_pair);
+	free_all(r->call, r->label);
+}
+
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err)
 {
@@ -356,7 +364,11 @@ int traced_load(struct store *db, const char *path, const struct filter *filter,
 	if (traced_event(s, records[2]))
 		rc = traced_load_calls(&r, db, path, filter, err);
 	if (!rc && !t->calls && traced_event(s, "ftrace:print")) {
-		t->slices = true;
+		/* the filter may have left out calls that were found */
+		traced_release_run(&r);
+		traced_release(t);
+		r = (struct traced_run){ .s = s, .t = t };
+		*t = (struct traced){ .slices = true };
 		rc = traced_load_calls(&r, db, path, filter, err);
 	}
 	if (!rc && traced_event(s, records[3]))
@@ -367,10 +379,7 @@ int traced_load(struct store *db, const char *path, const struct filter *filter,
 		if (e && (i == 3 ? t->hits : t->calls && !t->slices))
 			e->apart = true;
 	}
-	intervals_close(r.iv);
-	table_release(&r.seen);
-	table_release(&r.by_pair);
-	free_all(r.call, r.label);
+	traced_release_run(&r);
 	return rc;
 }
 

@@ -88,3 +88,20 @@ says "slices_without_an_end_are_told" "slices whose time is not known: 100,000" 
 import json, sys
 print(*((e["name"], e["args"]["text"]) for e in json.load(sys.stdin)["traceEvents"] if e["ph"] == "i"))' >said
 is "texts_of_events_are_exported" "('here \"we\" are', 'here \"we\" are') ('some_event', 'a=1 b=two')" "$(cat said)"
+
+# a filter that leaves the end of a call of the kernel, but not its begin, beside slices
+"$B" ingest -q --no-symbols -o calls.db "$root/tests/captures/fgraph"
+"$B" query --format csv calls.db "SELECT max(e.time_ns) FROM event e
+	JOIN event_type t ON t.id = e.type AND t.name = 'ftrace:funcgraph_exit'" | tail -1 | tr -d '\r' >end
+python3 -c '
+t = int(open("end").read())
+print("# tracer: nop\n#\n# entries-in-buffer/entries-written: 4/4   #P:1\n#")
+for us, text in ((200, "B|20|draw"), (210, "B|20|inner"), (240, "E|20"), (280, "E|20")):
+    at = t // 1000 + us
+    print("          render-30    (   20) [000] ...1.   %d.%06d: tracing_mark_write: %s" % (
+        *divmod(at, 10 ** 6), text))
+print("%d.%09d,%d.%09d" % (*divmod(t, 10 ** 9), *divmod(t + 290000, 10 ** 9)), file=open("when", "w"))' >beside.txt
+"$B" ingest -q --no-symbols --separate -o both.db "$root/tests/captures/fgraph" beside.txt
+"$B" report --time "$(cat when)" --format csv both.db 2>err | tr -d '\r' >said
+is "slices_beside_a_call_that_is_cut_have_their_names" "draw inner" \
+	"$(awk -F, 'NR > 1 { print $NF }' said | sort | tr '\n' ' ' | sed 's/ $//')"
