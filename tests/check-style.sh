@@ -143,6 +143,12 @@ git ls-files -z 2>/dev/null | xargs -0 grep -nIE \
 	grep -vE '^(tests/captures/|tests/check-style\.sh:)' >"$tmp"
 rule "no absolute path of a home or work folder"
 
+# What a trial writes at the root, 'git add -A' commits.
+git ls-files 2>/dev/null |
+	grep -vE '/|^(\.clang-format|\.editorconfig|\.gitattributes|\.gitignore)$' |
+	grep -vxE '[A-Z]+(\.md)?|Makefile' >"$tmp"
+rule "no file at the root but the documents and the Makefile"
+
 # shellcheck disable=SC2086
 grep -nE '[[:space:]]+$' $c_files $sh_files Makefile README.md >"$tmp"
 rule "no blanks at the end of a line"
