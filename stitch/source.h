@@ -138,6 +138,8 @@ struct source_info {
 	bool exact;	     /* no record can be late */
 	bool truncated;	     /* incomplete: cut off, or the recorder did not
 			      * finish */
+	bool calls;	/* records of calls may come that none of the events
+			 * known so far tells of */
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */

@@ -18,6 +18,8 @@
 #include "analyze/samples/recorder.h"
 #include "analyze/causes/silent_tasks.h"
 #include "analyze/samples/weight.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -261,8 +263,20 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	struct intervals_role r = { .type = type, .role = (uint8_t)role };
 	size_t n;
 	const struct field_def *def = payloads_defs(iv->payloads, type, &n);
+	char probe[PAIR_PROBE_NAME];
 
 	if (k->marks && !intervals_has_marks(iv, type))
+		return;
+	/* kernel/trace/trace_probe.h: FIELD_STRING_IP, FIELD_STRING_FUNC; a
+	 * text has no fields, but names */
+	if (k->probes &&
+	    (pair_probe_name(iv->type[type].name, probe) !=
+		     (role == PAIRING_END) ||
+	     (strcmp(iv->capture[iv->type[type].capture].format, "ftext") !=
+		      0 &&
+	      !intervals_field(iv, type,
+			       role == PAIRING_END ? "__probe_func"
+						   : "__probe_ip"))))
 		return;
 	/* without its key it would pair with anything */
 	for (size_t i = 0; i < PAIR_KEYS && !k->marks; i++) {
@@ -289,6 +303,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 					   : iv->type[type].world);
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
+	if (k->probes)
+		r.name = intern_add(&iv->names, probe);
 	r.named = intervals_field(iv, type, k->name ? k->name : k->key[0]);
 	if (k->marks)
 		r.named = intervals_marks_field(iv, type);
@@ -306,8 +322,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 		r.by = 0;
 	iv->by_field |= r.by || r.futex.addr;
 	if (role == PAIRING_END)
-		r.ret = intervals_field(
-			iv, type, k->again == PAIR_NEST ? "retval" : "ret");
+		r.ret = intervals_field(iv, type, "ret")
+				?: intervals_field(iv, type, "retval");
 	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
 	iv->pair[r.pair].ends |= role == PAIRING_END;
 	iv->pair[r.pair].cancels |= role == PAIRING_CANCEL;
@@ -326,14 +342,16 @@ static void intervals_match(struct intervals *iv, const struct pair_kind *k,
 		    { k->cancel, PAIRING_CANCEL } };
 
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
-		const char *rest;
-		size_t len;
+		const char *rest = NULL;
+		size_t len = 0;
 
 		if (all[i].pattern && !iv->type[type].sampled &&
 		    iv->type[type].sample &&
-		    pair_name_is(all[i].pattern, iv->type[type].name, &rest,
-				 &len))
-			intervals_add_role(iv, k, type, all[i].role, rest, len);
+		    (k->probes ||
+		     pair_name_is(all[i].pattern, iv->type[type].name, &rest,
+				  &len)))
+			intervals_add_role(iv, k, type, all[i].role, rest,
+					   k->probes ? 0 : len);
 	}
 }
 
@@ -360,6 +378,13 @@ static void intervals_drop_roles(struct intervals *iv)
 				 iv->pair[k].kind->calls &&
 				 iv->pair[k].world == p->world &&
 				 iv->pair[k].begins && iv->pair[k].ends;
+		/* a probe without the one on its function's other end */
+		if (p->kind->probes)
+			again = !any_where(iv->n_role, k,
+					   iv->role[k].pair == r->pair &&
+						   iv->role[k].name ==
+							   r->name &&
+						   iv->role[k].role != r->role);
 		if ((p->begins || p->kind->counted) && p->ends && !again)
 			iv->role[n++] = *r;
 	}
@@ -549,10 +574,16 @@ static int intervals_choose(struct intervals *iv, struct err *err)
 			intervals_match(iv, &iv->own[i], type);
 		for (size_t i = 0; i < pair_kinds_n; i++)
 			if (kind ? !strcmp(kind, pair_kinds[i].word)
-				 : !iv->ask->n_pair)
+			    : iv->ask->nested
+				    ? pair_kinds[i].again == PAIR_NEST ||
+					      pair_kinds[i].calls
+				    : !iv->ask->n_pair)
 				intervals_match(iv, &pair_kinds[i], type);
 	}
 	intervals_drop_roles(iv);
+	if (iv->ask->nested &&
+	    !any_where(iv->n_role, i, !iv->pair[iv->role[i].pair].kind->calls))
+		iv->n_role = 0;
 	intervals_find_worlds(iv);
 	if (iv->n_role || iv->ask->any)
 		return 0;
@@ -609,11 +640,16 @@ static int intervals_refuse_by(const struct intervals *iv, struct err *err)
 		       iv->ask->by, *names ? names : "none");
 }
 
-/* Reads what names are made of if the user asked for other ones. */
+/* Reads what names are made of where they are none of fields. */
 static int intervals_read_by(struct intervals *iv, struct err *err)
 {
 	const char *by = iv->ask->by;
 
+	if (any_where(iv->n_role, i, iv->pair[iv->role[i].pair].kind->here)) {
+		iv->here = callers_open(iv->db, &iv->names, err);
+		if (!iv->here)
+			return -1;
+	}
 	if (!by || !iv->n_role)
 		return 0;
 	if (!strcmp(by, intervals_by_caller)) {
@@ -1029,6 +1065,28 @@ static uint32_t intervals_name_of(struct intervals *iv,
 		       : intervals_name_at(iv, role, at, f, calls, thread);
 }
 
+/* Stores the name of the function where an event is; 0: it is not known. */
+static int intervals_here(struct intervals *iv, const struct event_row *e,
+			  uint32_t *name, struct err *err)
+{
+	uint64_t word[2] = { UINT64_MAX, (uint64_t)e->uraw };
+	uint64_t hash = hash_u64s(word, 2, 0);
+	struct label_list l = { 0 };
+	const struct label *at;
+	int rc;
+
+	*name = table_find_hash(&iv->by_value, hash);
+	if (*name != TABLE_NONE)
+		return 0;
+	rc = callers_stack(iv->here, e->id, false, &l, err);
+	at = !rc && l.n ? callers_label(iv->here, l.label[l.n - 1]) : NULL;
+	*name = at && at->kind == LABEL_USER ? intern_add(&iv->names, at->name)
+					     : 0;
+	table_add(&iv->by_value, hash, *name);
+	free(l.label);
+	return rc;
+}
+
 /* Returns the name of the futex at which a call waits; 0: it is no such call.
  */
 static uint32_t intervals_futex(struct intervals *iv,
@@ -1249,6 +1307,20 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	    (!e->thread || intervals_thread(iv, e->thread)->tid <= 0))
 		r.key[PAIR_KEYS - 1] = r.cpu + 1;
 	r.name = intervals_name_of(iv, role, f, k->calls, e->thread);
+	if (k->here) {
+		uint32_t name;
+		char hex[32];
+
+		if (intervals_here(iv, e, &name, err))
+			return -1;
+		r.key[0] = intervals_value(iv, f, role->named);
+		snprintf(hex, sizeof(hex), "%#" PRIx64, (uint64_t)r.key[0]);
+		r.name = name	    ? name
+			 : r.key[0] ? intern_add(&iv->names, hex)
+				    : 0;
+	}
+	if (k->probes)
+		r.key[0] = r.name;
 	if (k->calls) {
 		r.tag = role->tag ? intervals_value(iv, f, role->tag) : r.name;
 		r.call = intervals_call(intern_get(&iv->names, r.name));
@@ -1318,6 +1390,10 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	return 0;
 }
 
+/* After those of pairing_premise(). */
+#define INTERVALS_IF_PROBED 16
+#define INTERVALS_IF_RETURNED 32
+
 /* Adds what the proofs of pairs rest on. */
 static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 {
@@ -1326,6 +1402,8 @@ static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 		"no two of the same key were open where records are missing",
 		"no request was merged into another while it waited",
 		"no worker was interrupted between taking a work and its start",
+		"the kernel missed no hit of a probe",
+		"no function was left by longjmp",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
@@ -1349,8 +1427,17 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	struct rows *rows =
 		rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
+	unsigned int premise = 0;
 	int rc = rows ? 0 : -1;
 
+	for (size_t i = 0; i < iv->n_role; i++) {
+		const struct intervals_role *role = &iv->role[i];
+		const struct pair_kind *k = iv->pair[role->pair].kind;
+
+		premise |= k->probes ? INTERVALS_IF_PROBED : 0;
+		if (k->here && !role->named)
+			premise |= INTERVALS_IF_RETURNED;
+	}
 	iv->arg = arg;
 	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
 	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
@@ -1358,7 +1445,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	if (!rc)
 		pairing_end(iv->pairing);
 	iv->sums.doubled = pairing_doubled(iv->pairing);
-	intervals_add_premise(iv, pairing_premise(iv->pairing));
+	intervals_add_premise(iv, pairing_premise(iv->pairing) | premise);
 	pairing_free(iv->pairing);
 	rows_close(rows);
 	return rc;
@@ -1369,6 +1456,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 /* Returns whether there are events by the names of both ends of a pair. */
 static bool intervals_are_named(const struct intervals *iv)
 {
+	char probe[PAIR_PROBE_NAME];
 	const char *rest;
 	size_t len;
 
@@ -1378,10 +1466,13 @@ static bool intervals_are_named(const struct intervals *iv)
 		for (uint32_t t = 1; t < iv->n_type; t++) {
 			const char *name = iv->type[t].name;
 
-			begins |= pair_name_is(pair_kinds[i].begin, name, &rest,
+			begins |= pair_kinds[i].probes ||
+				  pair_name_is(pair_kinds[i].begin, name, &rest,
 					       &len);
-			ends |= pair_name_is(pair_kinds[i].end, name, &rest,
-					     &len);
+			ends |= pair_kinds[i].probes
+					? pair_probe_name(name, probe)
+					: pair_name_is(pair_kinds[i].end, name,
+						       &rest, &len);
 		}
 		if (begins && ends)
 			return true;
@@ -1449,6 +1540,7 @@ void intervals_close(struct intervals *iv)
 	if (!iv)
 		return;
 	callers_close(iv->callers);
+	callers_close(iv->here);
 	futex_locks_close(iv->futexes);
 	payloads_close(iv->payloads);
 	lost_times_release(&iv->lost);

@@ -30,6 +30,8 @@ struct intervals_ask {
 	 * intervals_by_caller: the function that called; or intervals_by_lock:
 	 * of locks and calls of futex, what is waited for. NULL: of nothing. */
 	const char *by;
+	bool nested; /* those of PAIR_NEST, of all kinds, and with them system
+		      * calls, which they may be inside of */
 	bool any; /* it is no error if nothing that was recorded makes pairs */
 };
 
@@ -88,11 +90,12 @@ struct intervals {
 	size_t n_role, cap_role;
 	struct intervals_thread *thread; /* by thread.id */
 	size_t n_thread, cap_thread;
-	struct intern names;	     /* of interval.name and .by; 0: "" */
-	struct table by_value;	     /* of names, by type and value */
-	struct table by_lock;	     /* of names, by capture and address */
-	struct table by_event;	     /* of names, for ask->by "cgroup" */
-	struct callers *callers;     /* NULL: not asked for */
+	struct intern names;	 /* of interval.name and .by; 0: "" */
+	struct table by_value;	 /* of names, by type and value */
+	struct table by_lock;	 /* of names, by capture and address */
+	struct table by_event;	 /* of names, for ask->by "cgroup" */
+	struct callers *callers; /* NULL: not asked for */
+	struct callers *here;	 /* of pair_kind.here; NULL: there are none */
 	struct futex_locks *futexes; /* likewise */
 	bool by_cgroup, by_field;    /* there are such names */
 	struct arena text;

@@ -4,6 +4,7 @@
 #include "analyze/latency/lost_times.h"
 #include "analyze/latency/pairing_record.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 /* A call whose caller has not ended. */
@@ -169,10 +170,10 @@ static uint64_t nest_tell_begin(const struct nest *n,
 	i.begin_event = r->event;
 	i.loss = lost.id;
 	i.reason = pairing_reason(&lost);
-	i.verdict = i.reason		 ? INTERVAL_END_LOST
-		    : until == INT64_MAX ? INTERVAL_UNFINISHED
-		    : lost.off		 ? INTERVAL_UNFINISHED
-					 : INTERVAL_UNEXPLAINED;
+	i.verdict = i.reason			    ? INTERVAL_END_LOST
+		    : until == INT64_MAX	    ? INTERVAL_UNFINISHED
+		    : lost.off || !r->kind->counted ? INTERVAL_UNFINISHED
+						    : INTERVAL_UNEXPLAINED;
 	return nest_tell(n, r, &i);
 }
 
@@ -325,7 +326,8 @@ static void nest_tell_end(const struct nest *n, const struct nest_thread *t,
 }
 
 /* Takes a record that does not say how deep it is: an end is that of the last
- * begin. */
+ * begin, or of the last with its key, if it has one. Those after that one have
+ * none: longjmp left them, or the kernel missed the return of a probe. */
 static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 				const struct pairing_record *r)
 {
@@ -343,10 +345,13 @@ static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 		f->begun = true;
 		return;
 	}
-	if (!t->n) {
+	if (!any_where(t->n, k,
+		       !r->key[0] || t->frame[k].at.key[0] == r->key[0])) {
 		nest_tell_end(n, t, r);
 		return;
 	}
+	while (r->key[0] && t->frame[t->n - 1].at.key[0] != r->key[0])
+		nest_close(n, t, r->time);
 	own = t->frame[--t->n];
 	i = pairing_of_both(&own.at, r);
 	lost = nest_lost(n, &own.at, i.begin, i.end);

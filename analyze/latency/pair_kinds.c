@@ -1,6 +1,7 @@
 /* pair_kinds.c - the table of pairs of events, and how names match it. */
 #include "analyze/latency/pair_kinds.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What was read of Linux is from 5.10 to 7.3, where nothing else is said. Of
@@ -220,6 +221,33 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "func",
 	  .again = PAIR_NEST,
 	  .counted = true },
+	/* gcc's -finstrument-functions with liblttng-ust-cyg-profile.so, and
+	 * with the one that says less, whose ends have no fields
+	 * (liblttng-ust-cyg-profile-fast.so): LTTng-UST 2.1 to 2.14. Their
+	 * stacks have the names. longjmp leaves functions without an end. */
+	{ .word = "user-call",
+	  .begin = "lttng_ust_cyg_profile:func_entry",
+	  .end = "lttng_ust_cyg_profile:func_exit",
+	  .name = "addr",
+	  .again = PAIR_NEST,
+	  .here = true },
+	{ .word = "user-call",
+	  .begin = "lttng_ust_cyg_profile_fast:func_entry",
+	  .end = "lttng_ust_cyg_profile_fast:func_exit",
+	  .name = "addr",
+	  .again = PAIR_NEST,
+	  .here = true },
+	/* kernel/trace/trace_kprobe.c, kernel/trace/trace_uprobe.c and, since
+	 * 6.5, kernel/trace/trace_fprobe.c:
+	 * what fires when a function begins has __probe_ip, what fires when it
+	 * returns __probe_func. Of a thread, returns come in the order of
+	 * rethooks (kretprobe instances before 6.7), which may run out: such a
+	 * return is missed, and counted in kprobe_profile alone. */
+	{ .word = "probe",
+	  .begin = "probe:NAME",
+	  .end = "probe:NAME__return",
+	  .again = PAIR_NEST,
+	  .probes = true },
 	/* What programs write to trace_marker, as atrace, systrace and Chromium
 	 * do: "B|PID|NAME" and "E" of a thread, "S|PID|NAME|COOKIE" and "F" of
 	 * a process, "G|PID|TRACK|NAME|COOKIE" and "H|PID|TRACK|COOKIE". */
@@ -283,4 +311,56 @@ bool pair_direction_moves(int64_t direction)
 {
 	return direction == 'R' || direction == 'W' || direction == 'D' ||
 	       (direction > 0 && direction <= 7);
+}
+
+/* perf probe: "NAME" and "NAME__return", both with "_N" where there are several
+ * (tools/perf/util/probe-event.c, get_new_event_name()). tracefs: "p_NAME_OFF"
+ * and "r_NAME_OFF" unless a name is given, and of fprobes "NAME__entry" and
+ * "NAME__exit". */
+bool pair_probe_name(const char *event, char name[PAIR_PROBE_NAME])
+{
+	static const char *const suffix[] = { "__return", "__exit", "__entry" };
+	const char *colon = strchr(event, ':');
+	const char *bare = colon ? colon + 1 : event;
+	int len = (int)strcspn(bare, ":/");
+	bool returns = !strncmp(bare, "r_", 2);
+
+	if (returns || !strncmp(bare, "p_", 2)) {
+		/* at the offset 0 it is the function */
+		if (len > 4 && !strncmp(bare + len - 2, "_0", 2))
+			len -= 2;
+		snprintf(name, PAIR_PROBE_NAME, "%.*s", len - 2, bare + 2);
+		return returns;
+	}
+	snprintf(name, PAIR_PROBE_NAME, "%.*s", len, bare);
+	for (size_t i = 0; i < sizeof(suffix) / sizeof(*suffix); i++) {
+		char *at = strstr(name, suffix[i]);
+		const char *rest = at ? at + strlen(suffix[i]) : NULL;
+
+		if (!at || rest[strspn(rest, "_0123456789")])
+			continue;
+		memmove(at, rest, strlen(rest) + 1);
+		return i < 2;
+	}
+	return false;
+}
+
+const struct pair_kind *pair_nests(const char *event)
+{
+	char probe[PAIR_PROBE_NAME];
+
+	for (size_t i = 0; i < pair_kinds_n; i++) {
+		const struct pair_kind *k = &pair_kinds[i];
+		const char *const of[] = { k->begin, k->end, k->begin_too };
+		const char *rest;
+		size_t len;
+
+		if (k->again == PAIR_NEST && k->probes &&
+		    pair_probe_name(event, probe))
+			return k;
+		for (size_t e = 0; e < 3 && k->again == PAIR_NEST; e++)
+			if (of[e] && pair_name_is(of[e], event, &rest, &len))
+				return k;
+	}
+	return NULL;
 }

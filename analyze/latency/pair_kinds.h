@@ -71,6 +71,9 @@ struct pair_kind {
 	const char *marks; /* begin and end are texts that a program wrote to
 			    * trace_marker, which begin with these letters:
 			    * keys are parts of it. NULL: they are none */
+	bool probes; /* events are probes on a function and on its return, by
+		      * pair_probe_name() and their fields */
+	bool here;   /* the name is that of the function where the event is */
 	bool calls;  /* tags are numbers of system calls, and results errors */
 	bool direct; /* what does not wait has an end alone, and is none: if
 		      * .cancel is off, or unknown to the kernel, an end may be
@@ -87,6 +90,14 @@ extern const size_t pair_kinds_n;
  * *rest: what its '*' stands for, of that length; 0: it has none. */
 bool pair_name_is(const char *pattern, const char *event, const char **rest,
 		  size_t *len);
+#define PAIR_PROBE_NAME 256
+
+/* Writes the name that a probe on a function and the one on its return have in
+ * common. Returns whether the event is named as one on a return is. */
+bool pair_probe_name(const char *event, char name[PAIR_PROBE_NAME]);
+/* Returns the kind of PAIR_NEST that an event may be of, by its name; NULL: of
+ * none. */
+const struct pair_kind *pair_nests(const char *event);
 /* Returns what of a disk's operation is the same in all events of a request:
  * 'R' of "RA", 'W' of "FWS", 'F' of "FF"; or, of LTTng, which has no text, of
  * its flags. */

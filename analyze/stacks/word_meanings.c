@@ -93,6 +93,8 @@ const struct help_line mark_words[] = {
 	{ "[kernel: WORD]", "hit_only: of the kernel's stack only the address "
 			    "that was hit was recorded" },
 	{ "[no stack]", "neither half of the stack was recorded" },
+	{ "[system call WORD]",
+	  "calls inside of it happened in that system call of their thread" },
 	{ "[off-CPU: WORD]", "the thread was off the CPU in that state" },
 	{ "[woken by WORD]", "who woke the thread; outside of it the waker's "
 			     "stack, turned round" },

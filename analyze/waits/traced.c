@@ -1,6 +1,7 @@
-/* traced.c - what ftrace's own tracers recorded, as an event of stacks. */
+/* traced.c - calls as events of stacks. */
 #include "analyze/waits/traced.h"
 
+#include "analyze/latency/calls.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
@@ -18,6 +19,17 @@
  * stack of function_graph has room for a third. */
 #define TRACED_LEVELS 512
 
+/* kind: of pair_kinds[]; NULL: no pairs. */
+static const struct {
+	const char *event, *kind;
+} traced_kinds[TRACED_KINDS] = {
+	[TRACED_GRAPH] = { "function_graph", "call" },
+	[TRACED_USER] = { "cyg_profile", "user-call" },
+	[TRACED_PROBES] = { "probes", "probe" },
+	[TRACED_SLICES] = { "slices", "slice" },
+	[TRACED_FUNCTION] = { "function", NULL },
+};
+
 /* A call, by its number. */
 struct traced_call {
 	int64_t event; /* that begins it, or else ends it */
@@ -26,6 +38,14 @@ struct traced_call {
 	uint64_t inside;
 	uint32_t name, depth;
 	uint32_t nest, level; /* how many it stands on */
+	uint8_t kind;
+};
+
+/* A time of a thread: of a system call, or of a call that is in no other. */
+struct traced_span {
+	int64_t from, to;
+	uint32_t thread;
+	uint32_t what; /* name of the system call; index of the call */
 };
 
 struct traced_run {
@@ -34,15 +54,17 @@ struct traced_run {
 	struct intervals *iv;
 	struct traced_call *call;
 	size_t n, cap;
-	uint32_t *label; /* of names of functions, by iv->names; + 1 */
-	size_t n_label, cap_label;
-	struct table seen; /* labels of functions */
+	struct traced_span *system, *outer;
+	size_t n_system, cap_system, n_outer, cap_outer;
+	struct table label; /* of names of functions, by kind */
+	struct table seen;  /* likewise, of labels */
 	struct table by_pair;
 };
 
 /* Returns the label of a function, "ext4_file_open [ext4]" with its module; of
- * a slice, whose name is what a program likes. */
-static uint32_t traced_label(struct traced_run *r, const char *name)
+ * others than the kernel's, whose name is what a program likes. */
+static uint32_t traced_label(const struct traced_run *r, enum traced_kind kind,
+			     const char *name)
 {
 	const struct known_code *c = r->s->code;
 	const char *module = strstr(name, " [");
@@ -50,7 +72,7 @@ static uint32_t traced_label(struct traced_run *r, const char *name)
 	char *bare = NULL;
 	uint32_t label;
 
-	if (r->t->slices)
+	if (kind != TRACED_GRAPH && kind != TRACED_FUNCTION)
 		return labels_add(r->s->labels,
 				  &(struct label){ .kind = LABEL_USER,
 						   .name = name,
@@ -73,12 +95,15 @@ static uint32_t traced_label(struct traced_run *r, const char *name)
 }
 
 /* Counts a function that was called. */
-static void traced_see(struct traced_run *r, uint32_t label)
+static void traced_see(struct traced_run *r, enum traced_kind kind,
+		       uint32_t label)
 {
-	if (table_find_hash(&r->seen, hash_u64(label)) != TABLE_NONE)
+	uint64_t hash = hash_u32s(kind, label);
+
+	if (table_find_hash(&r->seen, hash) != TABLE_NONE)
 		return;
-	table_add(&r->seen, hash_u64(label), label);
-	r->t->functions++;
+	table_add(&r->seen, hash, label);
+	r->t->of[kind].functions++;
 }
 
 /* Returns an event by its name without that of an ftrace instance, or NULL. */
@@ -116,15 +141,35 @@ static void traced_add(const struct traced_run *r, const struct event_row *e,
 static void traced_take(void *arg, const struct interval *i)
 {
 	struct traced_run *r = arg;
+	const struct pair_kind *k = r->iv->pair[i->pair].kind;
+	struct traced_span span = { .from = i->begin,
+				    .to = i->end,
+				    .thread = i->thread,
+				    .what = i->name };
+	uint8_t kind = 0;
 
-	r->t->open += i->verdict != INTERVAL_PROVED;
-	r->t->perhaps_less += i->verdict == INTERVAL_PROVED && !i->whole;
+	if (k->calls) {
+		if (i->verdict == INTERVAL_PROVED)
+			*mem_add(r->system, r->n_system, r->cap_system) = span;
+		*mem_add(r->call, r->n, r->cap) =
+			(struct traced_call){ .kind = TRACED_KINDS };
+		return;
+	}
+	span.what = (uint32_t)r->n;
+	if (!i->depth && i->begin_event && i->verdict == INTERVAL_PROVED)
+		*mem_add(r->outer, r->n_outer, r->cap_outer) = span;
+	while (strcmp(traced_kinds[kind].kind, k->word) != 0)
+		kind++;
+	r->t->of[kind].open += i->verdict != INTERVAL_PROVED;
+	r->t->of[kind].perhaps_less +=
+		i->verdict == INTERVAL_PROVED && !i->whole;
 	*mem_add(r->call, r->n, r->cap) = (struct traced_call){
 		.event = i->begin_event ?: i->end_event,
 		.ns = i->self > 0 ? i->self : 0,
 		.all = i->verdict == INTERVAL_PROVED ? i->most : -1,
 		.name = i->name,
 		.depth = i->depth,
+		.kind = kind,
 	};
 }
 
@@ -137,30 +182,60 @@ static void traced_take_inside(void *arg, uint64_t call, uint64_t of)
 
 COMPARE_BY(traced_compare, struct traced_call, event);
 
+COMPARE_BY(traced_compare_spans, struct traced_span, thread, from);
+
+/* Puts calls that are in no other on the system calls of their threads. */
+static void traced_find_system(struct traced_run *r)
+{
+	size_t at = 0;
+
+	sort_items(r->system, r->n_system, traced_compare_spans);
+	sort_items(r->outer, r->n_outer, traced_compare_spans);
+	for (size_t i = 0; i < r->n_outer; i++) {
+		const struct traced_span *o = &r->outer[i], *s;
+		char name[CALLS_NAME + 16];
+
+		while (at < r->n_system &&
+		       traced_compare_spans(&r->system[at], o) <= 0)
+			at++;
+		s = at ? &r->system[at - 1] : NULL;
+		if (!s || s->thread != o->thread || s->to < o->to)
+			continue;
+		snprintf(name, sizeof(name), "[system call %s]",
+			 intern_get(&r->iv->names, s->what));
+		r->call[o->what].nest = stacks_nest(
+			r->s, 0,
+			labels_add_name(r->s->labels, LABEL_KERNEL, name));
+	}
+}
+
 /* Finds where each call stands: what it is inside of has a larger number. */
 static void traced_nest(struct traced_run *r)
 {
 	for (size_t i = r->n; i-- > 0;) {
 		struct traced_call *c = &r->call[i];
-		uint32_t *label =
-			mem_at(r->label, r->n_label, r->cap_label, c->name);
-		uint32_t below = 0;
+		uint64_t hash = hash_u32s(c->kind, c->name);
+		uint32_t below = c->nest;
 
-		if (!*label)
-			*label = traced_label(r, intern_get(&r->iv->names,
-							    c->name)) +
-				 1;
+		if (c->kind == TRACED_KINDS)
+			continue;
+		if (table_find_hash(&r->label, hash) == TABLE_NONE)
+			table_add(&r->label, hash,
+				  traced_label(
+					  r, c->kind,
+					  intern_get(&r->iv->names, c->name)));
+		c->name = table_find_hash(&r->label, hash);
 		if (c->inside && r->call[c->inside - 1].level < TRACED_LEVELS) {
 			below = r->call[c->inside - 1].nest;
 			c->level = r->call[c->inside - 1].level + 1;
 		} else if (c->inside || c->depth) {
-			r->t->callerless += !c->inside;
+			r->t->of[c->kind].callerless += !c->inside;
 			below = stacks_nest(r->s, 0,
 					    labels_add_name(r->s->labels,
 							    LABEL_MISSING,
 							    STACK_NAMES_GAP));
 		}
-		c->nest = stacks_nest(r->s, below, *label - 1);
+		c->nest = stacks_nest(r->s, below, c->name);
 	}
 }
 
@@ -181,29 +256,29 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 			     const char *path, const struct filter *filter,
 			     struct err *err)
 {
-	const struct intervals_ask ask = { .kind = r->t->slices ? "slice"
-								: "call",
-					   .any = true };
+	const struct intervals_ask ask = { .nested = true, .any = true };
 	struct events *ev = NULL;
 	struct event_row e;
 	size_t next = 0;
-	int rc = -1;
+	int rc;
 
 	r->iv = intervals_open(db, path, &ask, err);
-	if (r->iv) {
-		r->iv->inside = traced_take_inside;
-		rc = intervals_each(r->iv, traced_take, r, err);
-	}
+	if (!r->iv)
+		return -1;
+	r->iv->inside = traced_take_inside;
+	rc = intervals_each(r->iv, traced_take, r, err);
 	if (!rc && r->iv->sums.premise)
 		snprintf(r->t->premise, sizeof(r->t->premise), "%s",
 			 r->iv->sums.premise);
 	if (!rc && r->n) {
+		traced_find_system(r);
 		traced_nest(r);
 		sort_items(r->call, r->n, traced_compare);
 		ev = events_open(db, filter, EVENTS_FEW, err);
 		rc = ev ? 0 : -1;
 	}
 	while (!rc && ev && (rc = events_next(ev, &e, err)) > 0) {
+		const struct traced_call *c;
 		struct stacks_group g;
 
 		rc = 0;
@@ -212,18 +287,33 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		if (next == r->n || r->call[next].event != e.id ||
 		    !stacks_group_of(r->s, &e, &g))
 			continue;
-		g.event = stacks_add_event(
-			r->s, r->t->slices ? "slices" : TRACED_CALLS, "ns");
-		g.weight = r->s->o.samples ? 1 : (uint64_t)r->call[next].ns;
+		c = &r->call[next];
+		/* texts of trace_marker may be others than those of slices */
+		r->s->event[g.event].apart = c->kind != TRACED_SLICES;
+		g.event = stacks_add_event(r->s, traced_kinds[c->kind].event,
+					   "ns");
+		g.weight = r->s->o.samples ? 1 : (uint64_t)c->ns;
 		g.samples = 1;
-		g.nest = r->call[next].nest;
+		g.nest = c->nest;
+		/* it stands where it is already */
+		if (c->kind == TRACED_USER || c->kind == TRACED_PROBES) {
+			g.kraw = g.uraw = 0;
+			g.verdict = g.flags = 0;
+		}
 		traced_add(r, &e, &g);
-		traced_see(r, r->label[r->call[next].name] - 1);
-		traced_count(r, r->label[r->call[next].name] - 1,
-			     r->call[next].all);
-		r->t->calls++;
+		traced_see(r, c->kind, c->name);
+		traced_count(r, c->name, c->all);
+		r->t->of[c->kind].calls++;
 	}
 	events_close(ev);
+	for (size_t i = 0; i < r->s->n_event; i++) {
+		const struct pair_kind *k = pair_nests(r->s->event[i].name);
+
+		for (int j = 0; k && j < TRACED_SLICES; j++)
+			r->s->event[i].apart |=
+				r->t->of[j].calls &&
+				!strcmp(traced_kinds[j].kind, k->word);
+	}
 	return rc;
 }
 
@@ -262,7 +352,8 @@ static uint32_t traced_pair(struct traced_run *r, const struct field_def *def,
 
 		snprintf(hex, sizeof(hex), "%#llx",
 			 (unsigned long long)addr[k]);
-		label = traced_label(r, text[k] && *text[k] ? text[k] : hex);
+		label = traced_label(r, TRACED_FUNCTION,
+				     text[k] && *text[k] ? text[k] : hex);
 		at = stacks_nest(r->s, at, label);
 	}
 	table_add(&r->by_pair, hash, at);
@@ -327,12 +418,15 @@ static int traced_load_hits(struct traced_run *r, struct store *db,
 				g.nest = traced_pair(r, def, n, f);
 			rc = rc < 0 ? -1 : 0;
 		}
-		g.event = stacks_add_event(r->s, "function", "calls");
+		r->s->event[g.event].apart = true;
+		g.event = stacks_add_event(
+			r->s, traced_kinds[TRACED_FUNCTION].event, "calls");
 		g.weight = g.samples = 1;
 		traced_add(r, &e, &g);
 		if (g.nest)
-			traced_see(r, r->s->nest[g.nest - 1].label);
-		r->t->hits++;
+			traced_see(r, TRACED_FUNCTION,
+				   r->s->nest[g.nest - 1].label);
+		r->t->of[TRACED_FUNCTION].calls++;
 	}
 	free(l.label);
 	events_close(ev);
@@ -340,46 +434,23 @@ static int traced_load_hits(struct traced_run *r, struct store *db,
 	return rc;
 }
 
-static void traced_release_run(struct traced_run *r)
-{
-	intervals_close(r->iv);
-	table_release(&r->seen);
-	table_release(&r->by_pair);
-	free_all(r->call, r->label);
-}
-
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err)
 {
-	static const char *const records[] = { "ftrace:funcgraph_entry",
-					       "ftrace:fgraph_retaddr_entry",
-					       "ftrace:funcgraph_exit",
-					       "ftrace:function" };
 	struct traced_run r = { .s = s, .t = t };
-	int rc = 0;
+	int rc;
 
 	*t = (struct traced){ 0 };
 	if (filter->event)
 		return 0;
-	if (traced_event(s, records[2]))
-		rc = traced_load_calls(&r, db, path, filter, err);
-	if (!rc && !t->calls && traced_event(s, "ftrace:print")) {
-		/* the filter may have left out calls that were found */
-		traced_release_run(&r);
-		traced_release(t);
-		r = (struct traced_run){ .s = s, .t = t };
-		*t = (struct traced){ .slices = true };
-		rc = traced_load_calls(&r, db, path, filter, err);
-	}
-	if (!rc && traced_event(s, records[3]))
+	rc = traced_load_calls(&r, db, path, filter, err);
+	if (!rc && traced_event(s, "ftrace:function"))
 		rc = traced_load_hits(&r, db, filter, err);
-	for (size_t i = 0; i < ARRAY_SIZE(records); i++) {
-		struct stacks_event *e = traced_event(s, records[i]);
-
-		if (e && (i == 3 ? t->hits : t->calls && !t->slices))
-			e->apart = true;
-	}
-	traced_release_run(&r);
+	intervals_close(r.iv);
+	table_release(&r.label);
+	table_release(&r.seen);
+	table_release(&r.by_pair);
+	free_all(r.call, r.system, r.outer);
 	return rc;
 }
 
@@ -397,6 +468,20 @@ int traced_add_to(struct store *db, const char *path,
 
 	traced_release(&t);
 	return rc;
+}
+
+const char *traced_name(enum traced_kind kind)
+{
+	return traced_kinds[kind].event;
+}
+
+enum traced_kind traced_kind_of(const char *event)
+{
+	unsigned int k = 0;
+
+	while (k < TRACED_KINDS && strcmp(event, traced_kinds[k].event) != 0)
+		k++;
+	return k;
 }
 
 struct traced_function traced_of(const struct traced *t, uint32_t label)

@@ -1,6 +1,7 @@
-/* traced.h - what ftrace's own tracers recorded, as an event of stacks: calls
- * of function_graph by the time that they were in no other call, and functions
- * of the tracer function by how often they were called. */
+/* traced.h - calls as events of stacks: those of ftrace's tracer
+ * function_graph, of instrumented programs, of probes and of markers by the
+ * time that they were in no other call, and functions of the tracer function by
+ * how often they were called. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,8 +12,15 @@ struct filter;
 struct stacks;
 struct store;
 
-/* The event of calls of function_graph. */
-#define TRACED_CALLS "function_graph"
+/* What calls were recorded with, each an event of stacks. */
+enum traced_kind {
+	TRACED_GRAPH,	 /* function_graph */
+	TRACED_USER,	 /* cyg_profile of LTTng */
+	TRACED_PROBES,	 /* probes on functions and on their returns */
+	TRACED_SLICES,	 /* texts of trace_marker */
+	TRACED_FUNCTION, /* function: hits, without times */
+	TRACED_KINDS,
+};
 
 /* All calls of a function, by its label. */
 struct traced_function {
@@ -21,21 +29,24 @@ struct traced_function {
 	int64_t longest;
 };
 
-struct traced {
-	uint64_t calls, hits; /* of function_graph; of function */
-	uint64_t functions;   /* that were called, or names of slices */
-	bool slices;	      /* calls are slices */
+struct traced_sums {
+	uint64_t calls;
+	uint64_t functions;  /* that were called, or names of slices */
 	uint64_t open;	     /* calls without an end, whose time is not known */
 	uint64_t callerless; /* calls of which nothing proves the caller */
 	uint64_t perhaps_less; /* calls in which others may be missing: their
 				* time is that of these, too */
-	char premise[160];     /* of what is proved: "if ..."; "": none */
+};
+
+struct traced {
+	struct traced_sums of[TRACED_KINDS];
+	char premise[160]; /* of what is proved: "if ..."; "": none */
 	struct traced_function *function; /* by label; NULL: of none */
 	size_t n, cap;
 };
 
-/* Adds events "function_graph" or "slices", and "function" to stacks, unless
- * the filter names events. A call whose caller is not known stands on
+/* Adds an event of each kind that was recorded to stacks, unless the filter
+ * names events. A call whose caller is not known stands on
  * STACK_NAMES_GAP; a function on the stack that was taken with it, without the
  * frames of the tracer, or else on the function that called it. The records are
  * no samples any more. Returns 0, or -1 and *err. *t is all zeros where neither
@@ -48,6 +59,9 @@ void traced_release(struct traced *t);
 int traced_add_to(struct store *db, const char *path,
 		  const struct filter *filter, struct stacks *s,
 		  struct err *err);
-/* Returns the calls of a function of function_graph; all zeros: there are none
- */
+/* Returns the name of the event of a kind. */
+const char *traced_name(enum traced_kind kind);
+/* Returns the kind of which an event is; TRACED_KINDS: of none. */
+enum traced_kind traced_kind_of(const char *event);
+/* Returns the calls of a function; all zeros: there are none. */
 struct traced_function traced_of(const struct traced *t, uint32_t label);

@@ -316,7 +316,7 @@ static int look_print_hot(struct store *db, const char *path,
 	putchar('\n');
 	look_go_on(path, wakes);
 	if (graph)
-		look_hint("latency call ", path,
+		look_hint("latency ", path,
 			  "how long they took, and by thread");
 	if (*idle) {
 		char what[64];

@@ -26,8 +26,8 @@ static const char *const kind_words[] = {
 	"syscall",     "irq",	     "softirq",	  "softirq-wait", "block",
 	"block-queue", "work",	     "work-wait", "work-ready",	  "tasklet",
 	"timer",       "timer-wait", "lock",	  "reclaim",	  "compaction",
-	"fence-wait",  "kvm",	     "call",	  "slice",	  "async",
-	"wake-up",     "off-cpu",    NULL
+	"fence-wait",  "kvm",	     "call",	  "user-call",	  "probe",
+	"slice",       "async",	     "wake-up",	  "off-cpu",	  NULL
 };
 static const char *const by_words[] = { "name", "kind", "comm",	  "tid",
 					"pid",	"cpu",	"behind", NULL };
@@ -40,7 +40,8 @@ static const struct opt opts[] = {
 		"only one kind: syscall, irq, softirq, softirq-wait, block, "
 		"block-queue, work, work-wait, work-ready, tasklet, timer, "
 		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, "
-		"slice, async; of the scheduler wake-up, off-cpu (not these)"),
+		"user-call, probe, slice, async; of the scheduler wake-up, "
+		"off-cpu (not these)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),

@@ -389,8 +389,8 @@ static int chrome_load(struct chrome *c, struct err *err)
 	c->slices =
 		slices_load(c->tracks, c->x->db, c->x->path, c->stacks, err);
 	if (c->slices)
-		c->calls = chrome_calls_load(c->x->db, c->x->path, c->stacks,
-					     c->tracks, &c->j, err);
+		c->calls = chrome_calls_load(c->x->db, c->x->path, c->tracks,
+					     &c->j, err);
 	return c->calls ? 0 : -1;
 }
 

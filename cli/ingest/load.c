@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/latency/pair_kinds.h"
 #include "cli/ingest/session_folders.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/mapped.h"
@@ -31,6 +32,7 @@
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
+#include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
 #include "stitch/order/clocks.h"
 #include "stitch/order/order.h"
@@ -454,16 +456,20 @@ static int put_on_line(struct load *ld, struct err *err)
 
 /* Sums alone are not enough where mappings may come late, as they change the
  * stacks of stored events; nor where files are fetched, in the order of stacks
- * in the database; nor where records may be those of ftrace's own tracers, of
- * which calls are made one by one. */
+ * in the database; nor where there may be records of calls, which are made one
+ * by one. */
 static void load_sums_only(struct load *ld)
 {
 	if (ld->ask->name.debuginfod)
 		return;
-	for (unsigned int i = 0; order_source(ld->order, i); i++)
-		if (!order_source(ld->order, i)->info.exact ||
-		    !strncmp(order_source(ld->order, i)->ops->name, "ft", 2))
+	for (unsigned int i = 0; order_source(ld->order, i); i++) {
+		const struct source *src = order_source(ld->order, i);
+
+		if (!src->info.exact || src->info.calls ||
+		    any_where(src->n_events, e,
+			      pair_nests(src->events[e].name)))
 			return;
+	}
 	ld->no_fields = true;
 	store_sums_only(ld->mk);
 }

@@ -279,7 +279,8 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 	if (!told)
 		return -1;
 	if (calls)
-		d->event = (int)stacks_add_event(d->stacks, TRACED_CALLS, "ns");
+		d->event = (int)stacks_add_event(
+			d->stacks, traced_name(TRACED_GRAPH), "ns");
 	else if (!d->opts->wall && !pairs)
 		d->event = say_choice(d->stacks, "drawing");
 	if (calls && !d->stacks->event[d->event].samples)

@@ -132,7 +132,7 @@ int report_print_head(const struct report *rp, struct err *err);
 /* Writes the same as members. Returns 0, or -1 and *err. */
 int report_head_json(const struct report *rp, struct json *j, struct err *err);
 /* Returns whether the event is one of ftrace's own tracers. */
-bool report_traced(const struct report *rp);
+const struct traced_sums *report_traced(const struct report *rp);
 /* Prints the call tree of the event's samples, or writes it as member "tree"; j
  * NULL: as text. Returns 0, or -1 and *err. */
 int report_put_tree(const struct report *rp, struct json *j, struct err *err);

@@ -296,10 +296,12 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	json_text(j, "unit",
 		  stacks_unit(rp->stacks, rp->event, rp->o->by_samples));
 	if (report_traced(rp)) {
-		json_uint(j, "functions", rp->traced.functions);
-		json_uint(j, "calls_without_end", rp->traced.open);
-		json_uint(j, "calls_not_whole", rp->traced.perhaps_less);
-		json_uint(j, "calls_without_caller", rp->traced.callerless);
+		const struct traced_sums *t = report_traced(rp);
+
+		json_uint(j, "functions", t->functions);
+		json_uint(j, "calls_without_end", t->open);
+		json_uint(j, "calls_not_whole", t->perhaps_less);
+		json_uint(j, "calls_without_caller", t->callerless);
 	}
 	if (rp->waits) {
 		json_uint(j, "waits", rp->waits->waits[OFFCPU_BACK]);
@@ -314,25 +316,31 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	return 0;
 }
 
-bool report_traced(const struct report *rp)
+const struct traced_sums *report_traced(const struct report *rp)
 {
-	return rp->event >= 0 && (rp->traced.calls || rp->traced.hits) &&
-	       rp->stacks->event[rp->event].nested;
+	enum traced_kind kind;
+
+	if (rp->event < 0 || !rp->stacks->event[rp->event].nested)
+		return NULL;
+	kind = traced_kind_of(rp->stacks->event[rp->event].name);
+	return kind < TRACED_KINDS && rp->traced.of[kind].calls
+		       ? &rp->traced.of[kind]
+		       : NULL;
 }
 
 /* Says what was traced, and what of it nothing proves. */
 static void report_print_traced(FILE *out, const struct report *rp)
 {
-	const struct traced *t = &rp->traced;
-	const char *what = t->slices ? "slices" : "calls";
+	const struct traced_sums *t = report_traced(rp);
+	bool slices = t == &rp->traced.of[TRACED_SLICES];
+	const char *what = slices ? "slices" : "calls";
 
 	fprintf(out,
-		t->slices ? "%s: %s of %s names"
-			  : "%s: %s calls of %s functions",
+		slices ? "%s: %s of %s names" : "%s: %s calls of %s functions",
 		stacks_event_name(rp->stacks, rp->event),
 		HUMAN_GROUPED(rp->samples), HUMAN_GROUPED(t->functions));
-	if (t->calls && *t->premise)
-		fprintf(out, ", proved %s", t->premise);
+	if (t != &rp->traced.of[TRACED_FUNCTION] && *rp->traced.premise)
+		fprintf(out, ", proved %s", rp->traced.premise);
 	putc('\n', out);
 	if (t->open)
 		fprintf(out, "%s whose time is not known: %s\n", what,

@@ -106,10 +106,11 @@ void report_key_cells(struct grid *g, unsigned int keys,
 		grid_text(g, report_label(of, row->field)->name);
 }
 
-/* Returns whether rows are functions with their calls by function_graph. */
+/* Returns whether rows are functions with the times of their calls. */
 static bool report_has_calls(const struct report *rp)
 {
-	return report_traced(rp) && rp->traced.calls &&
+	return report_traced(rp) &&
+	       report_traced(rp) != &rp->traced.of[TRACED_FUNCTION] &&
 	       rp->o->keys == (KEY_SYM | KEY_DSO);
 }
 
@@ -134,10 +135,12 @@ static size_t report_fill_columns(const struct report *rp,
 	col[n++] = (struct grid_column){ "Self %", "self_percent" };
 	if (!rp->o->self_only)
 		col[n++] = (struct grid_column){ "Total %", "total_percent" };
-	col[n++] = (struct grid_column){ !report_traced(rp)  ? "Samples"
-					 : rp->traced.slices ? "Slices"
-							     : "Calls",
-					 "self_samples" };
+	col[n++] = (struct grid_column){
+		!report_traced(rp)				     ? "Samples"
+		: report_traced(rp) == &rp->traced.of[TRACED_SLICES] ? "Slices"
+								     : "Calls",
+		"self_samples"
+	};
 	if (report_has_calls(rp)) {
 		col[n++] = (struct grid_column){ "Self", NULL };
 		col[n++] = (struct grid_column){ NULL, NULL };

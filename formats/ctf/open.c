@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/ctf/plan.h"
 #include "formats/tracepoint/fields.h"
 #include "stitch/order/clocks.h"
 #include "formats/reader/reader.h"
 #include "stitch/base/err.h"
+#include "stitch/base/search.h"
 
 static int ctf_probe(const char *path, const void *head UNUSED, size_t n)
 {
@@ -86,6 +88,12 @@ static void ctf_fill_info(struct ctf *ctf)
 		if (!info->version)
 			info->version = ctf_tree_env(t, "tracer_name");
 		info->has_time |= c != NULL;
+		for (uint32_t k = 0; k < t->n_stream; k++)
+			info->calls |= any_where(
+				t->stream[k].n_event, e,
+				t->stream[k].event[e].name &&
+					ctf_is_call(
+						t->stream[k].event[e].name));
 		wall &= !c || c->unix_epoch;
 		if (c && tr->start && tr->start < first)
 			first = tr->start;

@@ -114,6 +114,11 @@ static const struct use_row perf_uses[] = {
 	{ "perf_callchain", CTF_PERF_STACK, true },
 };
 
+bool ctf_is_call(const char *event)
+{
+	return !strncmp(event, "lttng_ust_cyg_profile", 21);
+}
+
 static bool ctf_plan_fits_use(const struct ctf_node *node, enum ctf_use use)
 {
 	const struct ctf_node *e = ctf_node_element(node);
@@ -165,6 +170,11 @@ static enum ctf_use ctf_plan_payload_use(const struct plan *p,
 		return ctf_plan_fits_use(node, CTF_NAMES) ? CTF_NAMES
 							  : CTF_CHAIN;
 	}
+	/* the function that an instrumented program enters or leaves is where
+	 * it is */
+	if (ctf_is_call(p->event) && !strcmp(node->name, "addr") &&
+	    ctf_plan_fits_use(node, CTF_IP))
+		return CTF_IP;
 	if (!p->sm->perf)
 		return CTF_FIELD;
 	return ctf_plan_find_use(perf_uses, ARRAY_SIZE(perf_uses), node, only);

@@ -194,6 +194,7 @@ static struct source *ftext_open(const char *path, const struct source_opts *o,
 	ft->nonce_format =
 		o && o->nonce_format ? o->nonce_format : nonce_default;
 	info->exact = true;
+	info->calls = true;
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
 	    ftext_refuse(ft, err)) {
 		ftext_close(&ft->src);

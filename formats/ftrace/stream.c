@@ -486,6 +486,7 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 
 	info->has_time = true;
 	info->exact = true;
+	info->calls = true;
 	for (size_t i = 0; i < ft->n_stream; i++)
 		ft_scan_stream(ft, &ft->stream[i]);
 	ft_synthetic_first(ft);

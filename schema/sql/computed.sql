@@ -117,10 +117,10 @@ CREATE TABLE interval(
 );
 
 CREATE TABLE call(
--- The intervals of the kinds call and slice: a function from its begin to its
+-- The intervals of the kinds call, user-call, probe and slice: a function from its begin to its
 -- end, or what a program marks, and which one it is inside of.
 	id INTEGER,		-- interval.id
-	kind TEXT,		-- call, slice
+	kind TEXT,		-- call, user-call, probe, slice
 	name TEXT,		-- of the function, or the slice
 	thread INTEGER, tid INTEGER, comm TEXT, -- as in interval
 	cpu INTEGER,

@@ -21,7 +21,7 @@ SELECT coalesce(sum(t.events), 0) AS samples,
 	coalesce(max(t.point AND (t.tracer OR NOT t.sched)), 0) AS trace,
 	coalesce(max(t.wakes), 0) AS wakes, -- for which path is made
 	coalesce(max(t.calls), 0) AS calls -- 1: of the
-		-- tracer function, 2: of function_graph
+		-- tracer function, 2: that have times
 FROM (
 	SELECT e.kind, e.events, coalesce(c.format, '') <> 'perf' AS tracer,
 		coalesce((e.type = 2 AND e.unit = 'events')
@@ -30,7 +30,11 @@ FROM (
 			OR e.name LIKE '%sched\_wak%' ESCAPE '\'
 			OR e.type = 1 AS sched,
 		e.name LIKE '%sched\_waking%' ESCAPE '\' AS wakes,
-		CASE WHEN e.name LIKE '%ftrace:funcgraph\_exit' ESCAPE '\' THEN 2
+		CASE WHEN e.name LIKE '%ftrace:funcgraph\_exit' ESCAPE '\'
+				OR e.name LIKE 'lttng\_ust\_cyg\_profile%'
+					ESCAPE '\'
+				OR e.name LIKE 'probe%:%\_\_return'
+					ESCAPE '\' THEN 2
 			WHEN e.name LIKE '%ftrace:function' THEN 1 END AS calls
 	FROM event_type e LEFT JOIN capture c ON c.id = e.capture) t
 WHERE t.events > 0

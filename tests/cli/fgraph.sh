@@ -56,7 +56,7 @@ is "folded_stacks_add_up_to_the_time" "$("$B" query --format csv g.db "SELECT su
 ok "flame_draws_calls" $?
 "$B" flame g.db 2>/dev/null | grep -q '[0-9] calls of function_graph'
 ok "and_counts_them_as_calls" $?
-"$B" g.db 2>&1 | grep -q '^ *backstitch latency call g.db'
+"$B" g.db 2>&1 | grep -q '^ *backstitch latency g.db'
 ok "the_first_screen_has_them" $?
 
 # function: who called whom, and how often

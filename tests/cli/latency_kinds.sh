@@ -158,16 +158,16 @@ ok "two_in_one_microsecond_are_two" $?
 grep -q "'backstitch info part.txt' lists what was" err
 ok "it_names_a_command_that_there_is" $?
 trace probe <<'END'
-a-10 1.000001 f: (ffffffff81000000)
-a-10 1.000002 f__return: (ffffffff81000010 <- ffffffff81000000)
+a-10 1.000001 f_begin: (ffffffff81000000)
+a-10 1.000002 f_end: (ffffffff81000010)
 a-10 1.000003 job_start: id=1
 a-10 1.000004 job_done: id=1
 END
 cp probe.txt 'a probe.txt'
 "$B" latency 'a probe.txt' 2>err
-grep -qF "'backstitch latency --pair f,f__return --pair job_start,job_done 'a probe.txt'' pairs them" err
+grep -qF "'backstitch latency --pair f_begin,f_end --pair job_start,job_done 'a probe.txt'' pairs them" err
 ok "events_that_fit_pair_are_named" $?
-"$B" latency --pair job_start,job_done --pair f,f__return 'a probe.txt' >said 2>err
+"$B" latency --pair job_start,job_done --pair f_begin,f_end 'a probe.txt' >said 2>err
 how=$(sed -n "s/^'backstitch \(flame .*\)' draws their.*/\1/p" said)
 eval "\"\$B\" $how" 2>err && grep -q '<svg' flame.svg
 ok "own_pairs_are_drawn_as_it_is_said" $?

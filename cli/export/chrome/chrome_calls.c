@@ -37,6 +37,8 @@ static void chrome_calls_take(void *arg, const struct interval *i)
 {
 	struct chrome_calls *c = arg;
 
+	if (c->iv->pair[i->pair].kind->calls)
+		return;
 	if (i->begin_event && i->end_event)
 		*mem_add(c->end, c->n_end, c->cap_end) = i->end_event;
 	*mem_add(c->call, c->n, c->cap) = (struct chrome_call){
@@ -57,36 +59,15 @@ static void chrome_calls_take(void *arg, const struct interval *i)
 COMPARE_BY(chrome_calls_compare, struct chrome_call, event);
 COMPARE_FUNCTION(chrome_calls_compare_ends, int64_t, compare_numbers(*x, *y));
 
-/* Returns the kind of calls that a capture may have; NULL: none. */
-static const char *chrome_calls_kind(const struct stacks *s)
-{
-	static const char *const kind[][2] = {
-		{ "ftrace:funcgraph_exit", "call" },
-		{ "ftrace:print", "slice" },
-	};
-	const char *rest;
-	size_t len;
-
-	for (size_t k = 0; k < ARRAY_SIZE(kind); k++)
-		if (any_where(s->n_event, i,
-			      pair_name_is(kind[k][0], s->event[i].name, &rest,
-					   &len)))
-			return kind[k][1];
-	return NULL;
-}
-
 struct chrome_calls *chrome_calls_load(struct store *db, const char *path,
-				       const struct stacks *s, struct tracks *t,
-				       struct json *j, struct err *err)
+				       struct tracks *t, struct json *j,
+				       struct err *err)
 {
 	struct chrome_calls *c = mem_new(1, sizeof(*c));
 
 	c->tracks = t;
 	c->j = j;
-	c->ask.any = true;
-	c->ask.kind = chrome_calls_kind(s);
-	if (!c->ask.kind)
-		return c;
+	c->ask.any = c->ask.nested = true;
 	c->iv = intervals_open(db, path, &c->ask, err);
 	if (!c->iv || intervals_each(c->iv, chrome_calls_take, c, err)) {
 		chrome_calls_free(c);

@@ -15,8 +15,8 @@ struct tracks;
 /* Returns NULL and *err on failure; there may be none. s: for the events that
  * there are. path, t, j: borrowed. */
 struct chrome_calls *chrome_calls_load(struct store *db, const char *path,
-				       const struct stacks *s, struct tracks *t,
-				       struct json *j, struct err *err);
+				       struct tracks *t, struct json *j,
+				       struct err *err);
 void chrome_calls_free(struct chrome_calls *c); /* NULL is fine */
 /* Writes the slice that an event begins or, if its begin is not known, ends.
  * Events come by increasing ids. Returns whether the event is a record of a

@@ -1,0 +1,101 @@
+#!/bin/sh
+# calls.sh - calls of instrumented programs and of probes, compared with the log of the program itself.
+# usage: BACKSTITCH=build/backstitch tests/cli/calls.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+zstd -dqc "$root/tests/captures/instr.tar.zst" | tar -xf - || exit 2
+
+# rows DB SQL: without the heading
+rows() {
+	"$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r"'
+}
+# outside LOG CALLS: calls of the program's log, and how many of CALLS (NAME,TID,BEGIN,END) are the only one of
+# their name and thread in the time that the program measured around them
+outside() {
+	awk -v by="$2" 'BEGIN { while ((getline line <by) > 0) { n++; split(line, c, ","); name[n] = c[1]; tid[n] = c[2]; from[n] = c[3]; to[n] = c[4] } }
+	{
+		hits = 0
+		for (i = 1; i <= n; i++)
+			hits += name[i] == $1 && tid[i] == $2 && from[i] >= $3 && to[i] <= $4
+		logged++
+		right += hits == 1
+	}
+	END { print logged, right }' "$1"
+}
+times="SELECT name, tid, t0, t1 FROM call WHERE verdict = 'proved'"
+
+"$B" ingest -q --symfs symfs -o full.db full || exit 2
+rows full.db "$times" >got
+is "each_call_of_cyg_profile_is_in_the_time_that_the_program_measured" "19 19" "$(outside full.log got)"
+is "functions_that_longjmp_left_have_no_end" "leave,unfinished,15
+main,proved,1
+step,proved,11
+thread,proved,1
+guard,proved,4
+work,proved,4" "$(rows full.db "SELECT name, verdict, count(*) FROM call GROUP BY 1, 2 ORDER BY 2 DESC, name IN ('guard', 'work'), 1")"
+is "callers_are_those_of_the_source" "guard,leave,4
+leave,leave,11
+main,work,3
+thread,work,1
+work,guard,4
+work,step,11" "$(rows full.db "SELECT p.name, c.name, count(*) FROM call c JOIN call p ON p.id = c.parent GROUP BY 1, 2 ORDER BY 1, 2")"
+"$B" report full.db >said 2>/dev/null
+says "report_has_their_times" "cyg_profile: 36 calls of 6 functions" said
+grep -q '^ *9[0-9.]* *9[0-9.]* *11 .* step$' said
+ok "and_those_of_each_function" $?
+"$B" export --format folded full.db 2>/dev/null | grep -q '^instr;main;work;step [0-9]'
+ok "and_what_called_it" $?
+"$B" export --format chrome full.db 2>/dev/null | grep -q '"ph":"X","cat":"user-call",.*"name":"work"'
+ok "chrome_draws_them_as_slices" $?
+
+# without addresses at the ends nothing shows what longjmp() left
+"$B" ingest -q --symfs symfs -o fast.db fast || exit 2
+"$B" report fast.db >said 2>/dev/null
+says "the_fast_form_says_what_it_rests_on" "and no function was left by longjmp" said
+
+# an ELF file without symbols has no names, and the same calls
+mkdir none
+"$B" ingest -q --no-symbols -o none.db full || exit 2
+is "without_names_they_are_told_by_their_addresses" "$(rows full.db "SELECT t0, t1, depth, parent FROM call ORDER BY id")" \
+	"$(rows none.db "SELECT t0, t1, depth, parent FROM call ORDER BY id")"
+rows none.db "SELECT DISTINCT name FROM call" >names
+is "which_are_their_names" 6 "$(grep -c '^0x[0-9a-f]*$' names)"
+
+# ---- probes
+
+"$B" ingest -q -o probes.db probes.data || exit 2
+# its clock is not that of the program
+is "each_logged_call_of_a_probed_function_is_proved" "$(cut -d' ' -f1,2 probes.log | sort | xargs -n2)" \
+	"$(rows probes.db "SELECT name || ' ' || tid FROM call WHERE verdict = 'proved'" | sort)"
+rows probes.db "SELECT name, tid, ns FROM call WHERE verdict = 'proved' ORDER BY name, tid, t0" >got
+sort -k1,1 -k2,2n -k3,3n probes.log | awk '{ print $4 - $3 }' | paste -d, got - |
+	awk -F, '$3 > $4 || $4 - $3 > 200000 { bad = 1; print } END { exit bad }'
+ok "it_takes_as_long_as_the_program_says_but_for_the_probes" $?
+is "what_longjmp_left_is_not_proved" "leave,unfinished,15" "$(rows probes.db "SELECT name, verdict, count(*) FROM call WHERE verdict <> 'proved' GROUP BY 1, 2")"
+"$B" report probes.data >said 2>/dev/null
+says "report_of_probes_says_what_it_rests_on" "probes: 34 calls of 4 functions, proved if the kernel missed no hit of a probe" said
+"$B" probes.db >said 2>/dev/null
+says "the_first_screen_has_them" "probes: 34 calls of 4 functions" said
+
+# as ftrace prints them: names of tracefs, one by the user, and one without a return
+cat >k.txt <<'TEXT'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 9/9   #P:2
+#
+            load-31    (   20) [001] ...1.   100.000010: sys_enter: NR 0 (3, 7f0000, 1000, 0, 0, 0)
+            load-31    (   20) [001] ...1.   100.000020: p_vfs_read_0: (vfs_read+0x0/0x300)
+            load-31    (   20) [001] ...1.   100.000030: myread__entry: (ext4_read+0x0/0x30) n=3
+            load-31    (   20) [001] ...1.   100.000035: p_ext4_read_8: (ext4_read+0x8/0x30)
+            load-31    (   20) [001] ...1.   100.000040: myread__exit: (vfs_read+0x6b/0x300 <- ext4_read) ret=5
+            load-31    (   20) [001] ...1.   100.000050: r_vfs_read_0: (ksys_read+0x6b/0xf0 <- vfs_read)
+            load-31    (   20) [001] ...1.   100.000060: sys_exit: NR 0 = 5
+TEXT
+is "tracefs_names_them_too" "vfs_read,30000,20000,
+myread,10000,10000,vfs_read" "$(rows k.txt "SELECT c.name, c.ns, c.self_ns, p.name FROM call c LEFT JOIN call p ON p.id = c.parent ORDER BY c.t0" 2>/dev/null)"
+"$B" ingest -q --fields all -o k.db k.txt
+"$B" export --format folded k.db 2>/dev/null >said
+says "a_call_stands_on_its_system_call" "load;[system call NR 0]_[k];vfs_read;myread 10000" said
+sed -i 's/: myread__exit/: other/' k.txt
+is "one_without_its_return_is_no_call" "vfs_read" "$(rows k.txt "SELECT name FROM call" 2>/dev/null)"
