@@ -363,8 +363,10 @@ static int compare_read(struct compare *c, size_t i,
 	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
 
-	int rc =
-		run->stacks ? compare_choose_event(c, run, want, &so, err) : -1;
+	int rc = run->stacks && (!o->more || !o->more(db, run->path, so.filter,
+						      run->stacks, err))
+			 ? compare_choose_event(c, run, want, &so, err)
+			 : -1;
 	struct trust *trust =
 		rc ? NULL : trust_of(db, run->stacks, run->event, err);
 

@@ -9,6 +9,7 @@
 
 #include "analyze/names/matching.h"
 #include "analyze/stacks/stacks.h"
+#include "analyze/stacks/sums.h"
 #include "analyze/diffs/compared.h"
 
 /* Opens a recording, with the open_arg of struct compare_opts. Stores a
@@ -25,6 +26,7 @@ struct compare_opts {
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */
 	struct stacks_opts stacks;
+	sums_more_fn *more; /* adds events to what was loaded; or NULL */
 	struct match_opts match;
 	bool folded; /* the inputs are folded stacks, which the caller reads */
 };

@@ -361,8 +361,11 @@ static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 	i.loss = lost.id;
 	i.whole = !lost.n;
 	i.self = i.least = lost.n ? 0 : i.most;
-	for (uint32_t k = own.inner; k && i.whole; k = n->inner[k - 1].next)
-		i.self -= n->inner[k - 1].ns;
+	for (uint32_t k = own.inner; k; k = n->inner[k - 1].next)
+		if (n->inner[k - 1].ns < 0)
+			i.whole = false;
+		else if (!lost.n)
+			i.self -= n->inner[k - 1].ns;
 	number = n->tell->call(n->arg, &i);
 	while (nest_take_inner(n, &own, &in))
 		if (i.whole || nest_follows(n, &own.at, in.first))

@@ -17,6 +17,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/stacks/stacks.h"
+#include "analyze/waits/traced.h"
 #include "analyze/waits/waits.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -38,31 +39,27 @@ struct job {
 	struct events *events;
 	bool *wanted; /* by event_type.id */
 	struct label_list l;
-	struct intern known; /* both raw chains, verdict and flags */
+	struct intern known; /* both raw chains, calls, verdict and flags */
 	uint32_t *stack;     /* of those */
 	size_t n_stack, cap_stack;
+	struct stacks_sample *call; /* of all kinds of calls, by time */
+	size_t n_call, cap_call;
 	uint64_t weight, samples;
 	bool weighted; /* some sample has a weight other than 1 */
 };
 
 /* ---- samples */
 
-static uint32_t stack_of(struct job *j, const struct event_row *e)
+static uint32_t stack_of(struct job *j, const struct stacks_group *g)
 {
-	const struct stacks_group g = {
-		.kraw = id_of_row(e->kraw),
-		.uraw = id_of_row(e->uraw),
-		.verdict = (uint8_t)e->verdict,
-		.flags = (uint8_t)(e->flags & VERDICT_EXEC),
-	};
-	const uint32_t key[] = { g.kraw, g.uraw,
-				 (uint32_t)g.verdict << 8 | g.flags };
+	const uint32_t key[] = { g->kraw, g->uraw, g->nest,
+				 (uint32_t)g->verdict << 8 | g->flags };
 	uint32_t id = intern_add_bytes(&j->known, key, sizeof(key));
 
 	if (id < j->n_stack)
 		return j->stack[id];
 	j->l.n = 0;
-	stacks_get(j->s, &g, &j->l);
+	stacks_get(j->s, g, &j->l);
 	if (!j->l.n)
 		label_list_add(&j->l,
 			       labels_add_name(j->s->labels, LABEL_MISSING,
@@ -72,29 +69,63 @@ static uint32_t stack_of(struct job *j, const struct event_row *e)
 	return j->stack[id];
 }
 
+static int take_sample(struct job *j, const struct event_row *e,
+		       const struct stacks_group *g, uint64_t weight,
+		       struct err *err)
+{
+	j->samples++;
+	j->weighted |= weight != 1;
+	if (__builtin_add_overflow(j->weight, weight, &j->weight))
+		j->weight = UINT64_MAX;
+	return firefox_sample(j->threads, e, events_comm(j->events, e->comm),
+			      stack_of(j, g), weight, err);
+}
+
 static int take_events(struct job *j, struct err *err)
 {
 	struct event_row e;
 	int rc;
 
 	while ((rc = events_next(j->events, &e, err)) > 0) {
-		uint64_t weight;
+		const struct stacks_group g = {
+			.kraw = id_of_row(e.kraw),
+			.uraw = id_of_row(e.uraw),
+			.verdict = (uint8_t)e.verdict,
+			.flags = (uint8_t)(e.flags & VERDICT_EXEC),
+		};
 
-		if (e.type < 1 || (size_t)e.type > events_types(j->events))
+		if (e.type < 1 || (size_t)e.type > events_types(j->events) ||
+		    !j->wanted[e.type])
 			continue;
-		if (!j->wanted[e.type])
-			continue;
-		weight = j->x->samples ? 1 : (uint64_t)e.weight;
-		j->samples++;
-		j->weighted |= weight != 1;
-		if (__builtin_add_overflow(j->weight, weight, &j->weight))
-			j->weight = UINT64_MAX;
-		if (firefox_sample(j->threads, &e,
-				   events_comm(j->events, e.comm),
-				   stack_of(j, &e), weight, err))
+		if (take_sample(j, &e, &g,
+				j->x->samples ? 1 : (uint64_t)e.weight, err))
 			return -1;
 	}
 	return rc;
+}
+
+static void keep_call(void *arg, const struct stacks_sample *one)
+{
+	struct job *j = arg;
+
+	*mem_add(j->call, j->n_call, j->cap_call) = *one;
+}
+
+/* Calls are samples, each with the time that it was in no other one. */
+static int take_calls(struct job *j, int event, struct err *err)
+{
+	for (size_t i = 0; i < j->n_call; i++) {
+		const struct stacks_sample *c = &j->call[i];
+		const struct stacks_group *g = &j->s->group[c->group];
+		const struct event_row e = { .timed = c->timed,
+					     .time = c->time,
+					     .comm = g->comm };
+
+		if ((event < 0 || c->event == (uint32_t)event) &&
+		    take_sample(j, &e, g, c->weight, err))
+			return -1;
+	}
+	return 0;
 }
 
 /* Waits are markers. */
@@ -230,7 +261,8 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 
 	export_firefox_choose_event(j, event);
 	firefox_name_threads(j->threads, j->events);
-	if (take_events(j, err) || take_waits(j, err))
+	if (take_events(j, err) || take_calls(j, event, err) ||
+	    take_waits(j, err))
 		return -1;
 	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)
@@ -252,6 +284,10 @@ static int export_firefox_load(struct job *j, struct err *err)
 
 	j->s = stacks_load(j->x->db, &o, err);
 	if (!j->s)
+		return -1;
+	j->s->o.each = keep_call;
+	j->s->o.arg = j;
+	if (traced_add_to(j->x->db, j->x->path, j->x->filter, j->s, err))
 		return -1;
 	j->c = j->s->code;
 	j->places = code_places_load(j->x->db, j->c, err);
@@ -282,7 +318,7 @@ static int write_firefox(FILE *out, const struct export_request *x,
 	code_places_free(j.places);
 	stacks_free(j.s);
 	intern_release(&j.known);
-	free_all(j.stack, j.wanted, j.l.label, j.l.from);
+	free_all(j.stack, j.wanted, j.call, j.l.label, j.l.from);
 	return rc;
 }
 

@@ -16,6 +16,7 @@
 #include "analyze/samples/notes.h"
 #include "cli/output/out.h"
 #include "analyze/stacks/stacks.h"
+#include "analyze/waits/traced.h"
 #include "schema/columns.h"
 #include "cli/server/server.h"
 #include "stitch/base/err.h"
@@ -576,7 +577,7 @@ static int write_pprof(FILE *out, const struct export_request *x,
 	int rc = -1;
 
 	j.s = stacks_load(x->db, &o, err);
-	if (j.s) {
+	if (j.s && !traced_add_to(x->db, x->path, x->filter, j.s, err)) {
 		j.c = j.s->code;
 		j.places = code_places_load(x->db, j.c, err);
 	}

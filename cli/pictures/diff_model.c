@@ -6,6 +6,7 @@
 #include "analyze/names/library.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
+#include "analyze/waits/traced.h"
 #include "cli/open/input.h"
 #include "cli/output/say.h"
 #include "cli/pictures/flame.h"
@@ -36,6 +37,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 {
 	bool inlined_same = f->inlined_rows || library_folds(&f->names);
 	const struct compare_opts co = {
+		.more = traced_add_to,
 		.open = database_open_side,
 		.open_arg = f->open,
 		.match = f->match,

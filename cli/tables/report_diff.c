@@ -12,6 +12,7 @@
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
+#include "analyze/waits/traced.h"
 #include "cli/output/grid.h"
 #include "stitch/text/json.h"
 #include "cli/output/output.h"
@@ -34,6 +35,7 @@ static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
+		.more = traced_add_to,
 		.open = rp->o->open,
 		.open_arg = rp->o->open_arg,
 		.match = rp->o->match,

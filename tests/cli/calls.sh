@@ -40,6 +40,7 @@ main,work,3
 thread,work,1
 work,guard,4
 work,step,11" "$(rows full.db "SELECT p.name, c.name, count(*) FROM call c JOIN call p ON p.id = c.parent GROUP BY 1, 2 ORDER BY 1, 2")"
+is "what_longjmp_left_may_have_taken_time_of_its_caller" "guard,4" "$(rows full.db "SELECT name, count(*) FROM call WHERE verdict = 'proved' AND self_ns IS NULL GROUP BY 1")"
 "$B" report full.db >said 2>/dev/null
 says "report_has_their_times" "cyg_profile: 36 calls of 6 functions" said
 grep -q '^ *9[0-9.]* *9[0-9.]* *11 .* step$' said
@@ -48,6 +49,20 @@ ok "and_those_of_each_function" $?
 ok "and_what_called_it" $?
 "$B" export --format chrome full.db 2>/dev/null | grep -q '"ph":"X","cat":"user-call",.*"name":"work"'
 ok "chrome_draws_them_as_slices" $?
+
+"$B" export --format firefox -o profile.json full.db 2>/dev/null
+is "firefox_has_them_as_samples_of_their_threads" "28 2507306 8 453884" "$(python3 -c 'import json
+for t in json.load(open("profile.json"))["threads"]:
+    if t["samples"]["length"]:
+        print(t["samples"]["length"], round(1e6 * sum(t["samples"]["weight"])))' | xargs)"
+is "their_sum_is_that_of_the_outermost_calls" "2507306 453884" "$(rows full.db "SELECT ns FROM call WHERE depth = 0 ORDER BY id DESC" | sort -rn | xargs)"
+"$B" export --format pprof -o p.gz full.db 2>/dev/null
+gzip -dc p.gz | tr -c '[:print:]' '\n' >said
+grep -q '^nanoseconds' said && grep -q '^step' said && grep -q '^cyg_profile' said
+ok "so_does_pprof" $?
+"$B" diff full.db full.db 2>/dev/null >said
+grep -q '^A: full.db, .*cyg_profile, 36 samples' said && grep -q '^ *97.31 *97.31 .* step *$' said
+ok "diff_compares_them" $?
 
 # without addresses at the ends nothing shows what longjmp() left
 "$B" ingest -q --symfs symfs -o fast.db fast || exit 2
