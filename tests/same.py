@@ -148,6 +148,7 @@ ASKED = (
     ("latency", "text", "latency --fail-above 1h --percentile 99"
      " --pair sched:sched_waking,sched:sched_switch DB"),
     ("path", "text", "path DB"),
+    ("path", "of", "path --of read --worst 2 DB"),
     ("path", "json", "path --json DB"),
     ("path", "text", "path --worst 3 --limit 40 DB"),
     ("path", "json", "path --worst 3 --json --min 1000 DB"),

@@ -14,7 +14,7 @@
 #define LIMIT 20
 #define WORST_LINES 40 /* of each chain of --worst */
 
-static const char *comm, *blame, *time_text, *flame;
+static const char *comm, *blame, *time_text, *flame, *of;
 static long tid = NUMBER_UNSET, pid, limit = NUMBER_UNSET, fail = NUMBER_UNSET;
 static long worst, least, depth;
 static bool waits, tree, idle, proved, premises, json, all;
@@ -28,6 +28,9 @@ static const struct opt opts[] = {
 		   "the chain of this time, in seconds as 'script' shows it, "
 		   "up to nanoseconds, or as a log has it: '2026-11-28 "
 		   "03:12:04.5+1s', or the line"),
+	OPT_STRING(0, "of", "[KIND:]NAME", &of,
+		   "of all calls, slices, requests of that name, as 'latency' "
+		   "has it: what their threads did, and the longest"),
 	OPT_NUMBER(0, "worst", "N", &worst,
 		   "the chains of the N longest waits"),
 	OPT_FLAG(0, "all", &all,
@@ -93,6 +96,11 @@ static int path_check(struct err *err)
 			       "--flame draws the chains of --tid, --comm and "
 			       "--time; leave out --waits, --worst, --tree, "
 			       "--blame, --min, --limit and --json");
+	if (of && (waits || tree || blame || flame || idle || all))
+		return err_set(err, ERR_USAGE,
+			       "--of is an answer of its own; leave out "
+			       "--waits, --tree, --blame, --flame, --idle and "
+			       "--all");
 	if (waits + tree + (blame != NULL) + (worst != 0) > 1)
 		return err_set(err, ERR_USAGE,
 			       "--waits, --worst, --tree and --blame are four "
@@ -104,8 +112,8 @@ static int path_check(struct err *err)
 	if (fail > 100)
 		return err_set(err, ERR_USAGE,
 			       "--fail-unknown needs a share in percent");
-	if (time_text && !waits && !tree && !blame && !worst && !comm && !pid &&
-	    tid == NUMBER_UNSET)
+	if (time_text && !of && !waits && !tree && !blame && !worst && !comm &&
+	    !pid && tid == NUMBER_UNSET)
 		return err_set(err, ERR_USAGE,
 			       "whose time? add --tid TID or --comm NAME");
 	return 0;
@@ -124,6 +132,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.ask.pid = pid ? pid : -1,
 		.all = all,
 		.ask.comm = blame ? blame : comm,
+		.of = of,
 		.worst = (size_t)worst,
 		.lines = limit > 0			  ? (size_t)limit
 			 : limit == NUMBER_UNSET && worst ? WORST_LINES
@@ -166,6 +175,7 @@ static const char *const examples[] = {
 	"backstitch path perf.db",
 	"backstitch path --comm waiter --worst 3 perf.db",
 	"backstitch path --tid 4711 --time 12.5,12.75 perf.db",
+	"backstitch path --of read perf.db",
 	"backstitch path --blame server --json perf.db",
 	"backstitch path --flame waits.svg perf.db",
 	NULL
@@ -178,7 +188,7 @@ const struct command cmd_path = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"tid pid comm time worst all waits tree blame idle proved premises fail-unknown json",
+		"tid pid comm time of worst all waits tree blame proved premises fail-unknown json",
 	.pages = true,
 	.run = path_run,
 };

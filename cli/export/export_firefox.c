@@ -104,7 +104,7 @@ static int take_events(struct job *j, struct err *err)
 	return rc;
 }
 
-static void keep_call(void *arg, const struct stacks_sample *one)
+static void firefox_keep_call(void *arg, const struct stacks_sample *one)
 {
 	struct job *j = arg;
 
@@ -285,7 +285,7 @@ static int export_firefox_load(struct job *j, struct err *err)
 	j->s = stacks_load(j->x->db, &o, err);
 	if (!j->s)
 		return -1;
-	j->s->o.each = keep_call;
+	j->s->o.each = firefox_keep_call;
 	j->s->o.arg = j;
 	if (traced_add_to(j->x->db, j->x->path, j->x->filter, j->s, err))
 		return -1;

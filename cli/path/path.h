@@ -14,9 +14,10 @@ struct term_lines;
 
 struct path_opts {
 	struct path_ask ask;
-	size_t worst; /* waits whose chains to print; 0: none */
-	size_t limit; /* rows of a table; SIZE_MAX: all */
-	size_t lines; /* of a chain; SIZE_MAX: all */
+	const char *of; /* [KIND:]NAME of calls; NULL: not asked for */
+	size_t worst;	/* waits whose chains to print; 0: none */
+	size_t limit;	/* rows of a table; SIZE_MAX: all */
+	size_t lines;	/* of a chain; SIZE_MAX: all */
 	bool waits, tree, blame, idle, json;
 	bool all;      /* not only the program with which a recording began */
 	int64_t least; /* ns; shorter pieces are summed */
@@ -81,11 +82,15 @@ void path_put_function(FILE *out, const char *before, const char *f);
 void path_head(struct path_run *r, const struct path_code *code,
 	       uint32_t thread, int64_t from, int64_t to, bool own,
 	       struct chain *c);
+/* Returns what the thread of a chain did itself, or for whom and what it
+ * waited, largest parts first; the caller frees them. */
+struct path_sum *path_own(struct path_run *r, const struct chain *c,
+			  uint32_t thread, size_t *n);
 /* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
- * prog (4711) held", of a thread whose chain took `ns`. */
-void path_put_own(struct path_run *r, const struct path_code *code,
-		  const struct chain *c, uint32_t thread, int64_t from,
-		  int64_t to, FILE *out);
+ * prog (4711) held", of n parts of `all` ns. in: the function; "": not known.
+ */
+void path_put_own(const struct path_run *r, const struct path_sum *own,
+		  size_t n, uint64_t all, const char *in, FILE *out);
 /* One chain, as text and as JSON. path_screen() returns 0, or -1 and *err. */
 int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 		int64_t from, int64_t to, struct err *err);
@@ -96,4 +101,6 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
  * began: with which the recording began; told: JSON has it in front of them. */
 int path_waits(struct path_run *r, const struct path_opts *o,
 	       const struct path_program *began, bool told, struct err *err);
+/* What threads did in all calls of a name, and the longest of these. */
+int path_of(struct path_run *r, const struct path_opts *o, struct err *err);
 int path_shares(struct path_run *r, const struct path_opts *o, struct err *err);

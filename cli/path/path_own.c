@@ -1,5 +1,7 @@
-/* path_own.c - what the command path says first of a program: what its thread
- * itself did all the time, and for whom it waited. */
+/* path_own.c - what a thread itself did, and for whom it waited: of a program
+ * all the time, or in all calls of one name. */
+#include "cli/path/path.h"
+
 #include <inttypes.h>
 
 #include "analyze/causes/chain.h"
@@ -12,7 +14,6 @@
 #include "analyze/samples/events.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
-#include "cli/path/path.h"
 #include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
@@ -23,8 +24,6 @@
 
 struct own {
 	struct path_run *r;
-	const struct path_code *code;
-	int64_t from, to;
 	struct intern stack; /* of waits that were looked at: addresses */
 	uint8_t *lock;	     /* of each: whether it is for a lock */
 	size_t n, cap;
@@ -54,27 +53,25 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 	return o->lock[id];
 }
 
-/* Returns what the thread that was asked for did itself, or for whom and what
- * it waited, largest parts first; the caller frees them. */
-static struct path_sum *own_parts(struct own *o, const struct chain *c,
-				  uint32_t thread, size_t *n)
+struct path_sum *path_own(struct path_run *r, const struct chain *c,
+			  uint32_t thread, size_t *n)
 {
 	struct path_sum *part = mem_new(c->n + 1, sizeof(*part));
-	struct proofs *p = o->r->proofs;
+	struct own o = { .r = r };
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *s = &c->segment[i];
+		size_t piece = proofs_find(r->proofs, thread, s->from);
 
-		part[i] = path_first(o->r, c, s);
+		part[i] = path_first(r, c, s);
 		part[i].proof = PROOF_UNKNOWN;
-		if (part[i].thread == TIMELINE_NONE)
-			continue;
-		part[i].lock = own_waits_for_lock(
-			o,
-			proofs_piece(p, thread, proofs_find(p, thread, s->from))
-				.out);
+		if (part[i].thread != TIMELINE_NONE)
+			part[i].lock = own_waits_for_lock(
+				&o, proofs_piece(r->proofs, thread, piece).out);
 	}
 	*n = path_add_up(part, c->n);
+	free(o.lock);
+	intern_release(&o.stack);
 	return part;
 }
 
@@ -155,17 +152,14 @@ void path_put_function(FILE *out, const char *before, const char *f)
 	}
 }
 
-static void own_put(const struct own *o, uint32_t thread,
-		    const struct path_sum *p, FILE *out)
+/* in: the function in which it computed. */
+static void own_put(const struct path_run *r, const struct path_sum *p,
+		    const char *in, FILE *out)
 {
-	const struct path_run *r = o->r;
-
 	switch (p->state) {
 	case CHAIN_RUN:
 		fputs("computing", out);
-		path_put_function(
-			out, " in ",
-			path_code_in(o->code, r, thread, o->from, o->to));
+		path_put_function(out, " in ", in);
 		return;
 	case CHAIN_TIMER:
 		fputs("sleeping", out);
@@ -186,20 +180,12 @@ static void own_put(const struct own *o, uint32_t thread,
 		p->lock ? " released" : "");
 }
 
-void path_put_own(struct path_run *r, const struct path_code *code,
-		  const struct chain *c, uint32_t thread, int64_t from,
-		  int64_t to, FILE *out)
+void path_put_own(const struct path_run *r, const struct path_sum *own,
+		  size_t n, uint64_t all, const char *in, FILE *out)
 {
-	struct own o = { .r = r, .code = code, .from = from, .to = to };
-	size_t n;
-	struct path_sum *part = own_parts(&o, c, thread, &n);
-
 	for (size_t i = 0; i < n && i < OWN_SHOWN; i++) {
 		fprintf(out, "%s%s ", i ? ", " : " ",
-			HUMAN_PERCENT(part[i].ns, to - from));
-		own_put(&o, thread, &part[i], out);
+			HUMAN_PERCENT(own[i].ns, all));
+		own_put(r, &own[i], in, out);
 	}
-	free(part);
-	free(o.lock);
-	intern_release(&o.stack);
 }

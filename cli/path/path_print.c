@@ -49,6 +49,8 @@ static int path_answer(struct path_run *r, const struct path_opts *o,
 	uint32_t thread;
 	struct json j;
 
+	if (o->of)
+		return path_of(r, o, err);
 	if (o->blame || o->tree)
 		return path_shares(r, o, err);
 	if (!ask->timed || o->worst || o->waits) {

@@ -225,8 +225,14 @@ static void path_put_answer(struct path_run *r, const struct path_code *code,
 	safe_text_put(out, *comm ? comm : "thread", 0, 0);
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
 		HUMAN_NS(to - from));
-	if (own)
-		path_put_own(r, code, c, thread, from, to, out);
+	if (own) {
+		size_t parts;
+		struct path_sum *part = path_own(r, c, thread, &parts);
+
+		path_put_own(r, part, parts, (uint64_t)(to - from),
+			     path_code_in(code, r, thread, from, to), out);
+		free(part);
+	}
 	path_put_sums(r, sum, n, (uint64_t)to - (uint64_t)from,
 		      own ? thread : TIMELINE_NONE,
 		      own ? "\nbehind these waits: " : " ", out);

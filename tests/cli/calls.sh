@@ -114,3 +114,35 @@ myread,10000,10000,vfs_read" "$(rows k.txt "SELECT c.name, c.ns, c.self_ns, p.na
 says "a_call_stands_on_its_system_call" "load;[system call NR 0]_[k];vfs_read;myread 10000" said
 sed -i 's/: myread__exit/: other/' k.txt
 is "one_without_its_return_is_no_call" "vfs_read" "$(rows k.txt "SELECT name FROM call" 2>/dev/null)"
+
+# ---- what threads did in all calls of a name
+
+cat >serve.txt <<'TEXT'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 9/9   #P:2
+#
+          <idle>-0     [000] d..2.     1.000010: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=serve next_pid=10 next_prio=120
+          <idle>-0     [001] d..2.     1.000012: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=owner next_pid=20 next_prio=120
+           serve-10    [000] .....     1.000100: tracing_mark_write: B|10|request
+           serve-10    [000] d..2.     1.000200: sched_switch: prev_comm=serve prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+           owner-20    [001] d..2.     1.000600: sched_waking: comm=serve pid=10 prio=120 target_cpu=000
+          <idle>-0     [000] d..2.     1.000700: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=serve next_pid=10 next_prio=120
+           serve-10    [000] .....     1.000900: tracing_mark_write: E|10
+           serve-10    [000] .....     1.001000: tracing_mark_write: B|10|request
+           serve-10    [000] .....     1.001100: tracing_mark_write: E|10
+           owner-20    [001] d..2.     1.001200: sched_switch: prev_comm=owner prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+           serve-10    [000] d..2.     1.001300: sched_switch: prev_comm=serve prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+TEXT
+"$B" path --of request serve.txt >said 2>/dev/null
+tr '\n' ' ' <said >line
+says "path_tells_for_whom_all_of_a_name_waited" "request: 2 of them took 900 us, 450 us on average and 800 us at most: 44.44 % waiting for owner (20), 44.44 % computing, 11.11 % ready" line
+says "and_has_the_chain_of_the_longest" "100.0      400.0    owner runs on CPU 1; wakes serve              proved" said
+"$B" path --of slice:request --worst 2 serve.txt 2>/dev/null | grep -c ' took .*: .*serve' >said
+is "or_of_as_many_as_are_asked_for" 2 "$(cat said)"
+is "its_json_has_them" "2 900000 900000 blocked 20 400000 2" "$("$B" path --of request --worst 5 --json serve.txt 2>/dev/null | python3 -c 'import json, sys
+a = json.load(sys.stdin)
+o = [p for p in a["own"] if p["tid"]][0]
+print(a["n"], a["ns"], a["proved_ns"], o["state"], o["tid"], o["ns"], len(a["chains"]))')"
+"$B" path --of none serve.txt >said 2>err
+says "a_name_that_there_is_not_is_told" "'backstitch latency serve.txt' lists what there is" err
