@@ -1,6 +1,7 @@
 /* traced.c - calls as events of stacks. */
 #include "analyze/waits/traced.h"
 
+#include "analyze/latency/callers.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/samples/code.h"
@@ -9,6 +10,7 @@
 #include "analyze/samples/payloads.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stacks.h"
+#include "analyze/waits/waits.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
@@ -35,6 +37,7 @@ struct traced_call {
 	int64_t event; /* that begins it, or else ends it */
 	int64_t ns;    /* in no other call */
 	int64_t all;   /* that it took; -1: not known */
+	int64_t waited;
 	uint64_t inside;
 	uint32_t name, depth;
 	uint32_t nest, level; /* how many it stands on */
@@ -43,12 +46,19 @@ struct traced_call {
 
 /* A time of a thread: of a system call, or of a call that is in no other. */
 struct traced_span {
-	int64_t from, to;
+	int64_t from, to, event;
 	uint32_t thread;
 	uint32_t what; /* name of the system call; index of the call */
 };
 
+/* A time in which a thread was off the CPU. before: ns of those before it. */
+struct traced_wait {
+	int64_t tid, from, to, before;
+};
+
 struct traced_run {
+	struct traced_wait *wait; /* by thread, in time order */
+	size_t n_wait, cap_wait;
 	struct stacks *s;
 	struct traced *t;
 	struct intervals *iv;
@@ -138,14 +148,60 @@ static void traced_add(const struct traced_run *r, const struct event_row *e,
 
 /* ---- calls */
 
+COMPARE_BY(traced_compare_waits, struct traced_wait, tid, from);
+
+/* Reads when threads were off the CPU. Returns 0, or -1 and *err. */
+static int traced_load_waits(struct traced_run *r, struct store *db,
+			     const char *path, struct err *err)
+{
+	const struct waits_ask ask = { .filter = &filter_none, .any = true };
+	struct waits *w = waits_open(db, path, &ask, err);
+	struct waits_item item;
+	struct offcpu_sums sums;
+	int rc;
+
+	while ((rc = waits_next(w, &item, err)) > 0)
+		if (item.kind == WAITS_WAIT && item.wait.end == OFFCPU_BACK &&
+		    !item.wait.sum && !item.wait.sampled)
+			*mem_add(r->wait, r->n_wait, r->cap_wait) =
+				(struct traced_wait){ .tid = item.wait.tid,
+						      .from = item.wait.from,
+						      .to = item.wait.to };
+	waits_close(w, &sums);
+	sort_items(r->wait, r->n_wait, traced_compare_waits);
+	for (size_t i = 1; i < r->n_wait; i++)
+		r->wait[i].before = r->wait[i - 1].before + r->wait[i - 1].to -
+				    r->wait[i - 1].from;
+	r->t->waits = r->n_wait > 0;
+	return rc;
+}
+
+/* Returns how long a thread was off the CPU until then. */
+static int64_t traced_waited(const struct traced_run *r, int64_t tid,
+			     int64_t until)
+{
+	const struct traced_wait *w = r->wait;
+	size_t i = search_where(
+		r->n_wait, k,
+		w[k].tid > tid || (w[k].tid == tid && w[k].from >= until));
+
+	/* of this thread or, without a wait before, of another */
+	if (!i || w[i - 1].tid != tid)
+		return i < r->n_wait ? w[i].before : 0;
+	i--;
+	return w[i].before + (w[i].to < until ? w[i].to : until) - w[i].from;
+}
+
 static void traced_take(void *arg, const struct interval *i)
 {
 	struct traced_run *r = arg;
 	const struct pair_kind *k = r->iv->pair[i->pair].kind;
 	struct traced_span span = { .from = i->begin,
 				    .to = i->end,
+				    .event = i->begin_event,
 				    .thread = i->thread,
 				    .what = i->name };
+	int64_t tid = intervals_thread(r->iv, i->thread)->tid;
 	uint8_t kind = 0;
 
 	if (k->calls) {
@@ -167,6 +223,11 @@ static void traced_take(void *arg, const struct interval *i)
 		.event = i->begin_event ?: i->end_event,
 		.ns = i->self > 0 ? i->self : 0,
 		.all = i->verdict == INTERVAL_PROVED ? i->most : -1,
+		.waited = i->verdict != INTERVAL_PROVED ||
+					  i->begin == INTERVAL_NEVER
+				  ? 0
+				  : traced_waited(r, tid, i->end) -
+					    traced_waited(r, tid, i->begin),
 		.name = i->name,
 		.depth = i->depth,
 		.kind = kind,
@@ -184,16 +245,42 @@ COMPARE_BY(traced_compare, struct traced_call, event);
 
 COMPARE_BY(traced_compare_spans, struct traced_span, thread, from);
 
-/* Puts calls that are in no other on the system calls of their threads. */
-static void traced_find_system(struct traced_run *r)
+/* Puts the user stack of an event on `*at`. Returns 0, or -1 and *err. */
+static int traced_put_user(struct traced_run *r, struct callers *c,
+			   int64_t event, uint32_t *at, struct err *err)
 {
+	struct label_list l = { 0 };
+	int rc = callers_stack(c, event, false, &l, err);
+
+	for (size_t i = 0; !rc && i < l.n; i++)
+		*at = stacks_nest(
+			r->s, *at,
+			labels_add(r->s->labels, callers_label(c, l.label[i])));
+	free(l.label);
+	return rc;
+}
+
+/* Puts calls that are in no other on the system calls of their threads, and
+ * these on the user stacks that were recorded with them. Returns 0, or -1 and
+ * *err. */
+static int traced_find_system(struct traced_run *r, struct store *db,
+			      struct err *err)
+{
+	struct callers *c = NULL;
 	size_t at = 0;
+	int rc = 0;
 
 	sort_items(r->system, r->n_system, traced_compare_spans);
 	sort_items(r->outer, r->n_outer, traced_compare_spans);
-	for (size_t i = 0; i < r->n_outer; i++) {
+	if (r->n_system &&
+	    any_where(r->s->n_event, i, r->s->event[i].stacked)) {
+		c = callers_open(db, &r->iv->names, err);
+		rc = c ? 0 : -1;
+	}
+	for (size_t i = 0; !rc && i < r->n_outer; i++) {
 		const struct traced_span *o = &r->outer[i], *s;
 		char name[CALLS_NAME + 16];
+		uint32_t below = 0;
 
 		while (at < r->n_system &&
 		       traced_compare_spans(&r->system[at], o) <= 0)
@@ -203,10 +290,14 @@ static void traced_find_system(struct traced_run *r)
 			continue;
 		snprintf(name, sizeof(name), "[system call %s]",
 			 intern_get(&r->iv->names, s->what));
+		if (c)
+			rc = traced_put_user(r, c, s->event, &below, err);
 		r->call[o->what].nest = stacks_nest(
-			r->s, 0,
+			r->s, below,
 			labels_add_name(r->s->labels, LABEL_KERNEL, name));
 	}
+	callers_close(c);
+	return rc;
 }
 
 /* Finds where each call stands: what it is inside of has a larger number. */
@@ -240,16 +331,17 @@ static void traced_nest(struct traced_run *r)
 }
 
 /* Counts a call of the function of a label. */
-static void traced_count(struct traced_run *r, uint32_t label, int64_t ns)
+static void traced_count(struct traced_run *r, const struct traced_call *c)
 {
 	struct traced_function *f =
-		mem_at(r->t->function, r->t->n, r->t->cap, label);
+		mem_at(r->t->function, r->t->n, r->t->cap, c->name);
 
-	if (ns < 0)
+	if (c->all < 0)
 		return;
 	f->calls++;
-	f->ns = saturating_add(f->ns, (uint64_t)ns);
-	raise_to(f->longest, ns);
+	f->ns = saturating_add(f->ns, (uint64_t)c->all);
+	f->waited = saturating_add(f->waited, (uint64_t)c->waited);
+	raise_to(f->longest, c->all);
 }
 
 static int traced_load_calls(struct traced_run *r, struct store *db,
@@ -266,12 +358,15 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 	if (!r->iv)
 		return -1;
 	r->iv->inside = traced_take_inside;
-	rc = intervals_each(r->iv, traced_take, r, err);
+	rc = r->iv->n_role ? traced_load_waits(r, db, path, err) : 0;
+	if (!rc)
+		rc = intervals_each(r->iv, traced_take, r, err);
 	if (!rc && r->iv->sums.premise)
 		snprintf(r->t->premise, sizeof(r->t->premise), "%s",
 			 r->iv->sums.premise);
+	if (!rc && r->n)
+		rc = traced_find_system(r, db, err);
 	if (!rc && r->n) {
-		traced_find_system(r);
 		traced_nest(r);
 		sort_items(r->call, r->n, traced_compare);
 		ev = events_open(db, filter, EVENTS_FEW, err);
@@ -302,7 +397,7 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		}
 		traced_add(r, &e, &g);
 		traced_see(r, c->kind, c->name);
-		traced_count(r, c->name, c->all);
+		traced_count(r, c);
 		r->t->of[c->kind].calls++;
 	}
 	events_close(ev);
@@ -450,7 +545,7 @@ int traced_load(struct store *db, const char *path, const struct filter *filter,
 	table_release(&r.label);
 	table_release(&r.seen);
 	table_release(&r.by_pair);
-	free_all(r.call, r.system, r.outer);
+	free_all(r.call, r.system, r.outer, r.wait);
 	return rc;
 }
 

@@ -26,6 +26,7 @@ enum traced_kind {
 struct traced_function {
 	uint64_t calls; /* of which the times are known */
 	uint64_t ns;
+	uint64_t waited; /* of these, while its thread was off the CPU */
 	int64_t longest;
 };
 
@@ -40,6 +41,8 @@ struct traced_sums {
 
 struct traced {
 	struct traced_sums of[TRACED_KINDS];
+	bool waits; /* switches were recorded: .waited is known, of all waits
+		     * that are certain */
 	char premise[160]; /* of what is proved: "if ..."; "": none */
 	struct traced_function *function; /* by label; NULL: of none */
 	size_t n, cap;

@@ -123,6 +123,8 @@ static void report_call_cells(const struct report *rp, struct grid *g,
 	grid_ns(g, f.ns);
 	grid_ns(g, f.calls ? f.ns / f.calls : 0);
 	grid_ns(g, (uint64_t)f.longest);
+	if (rp->traced.waits)
+		grid_ns(g, f.waited);
 }
 
 /* Fills in the columns, in a fixed order. Returns how many there are. */
@@ -150,6 +152,10 @@ static size_t report_fill_columns(const struct report *rp,
 		col[n++] = (struct grid_column){ NULL, "average_ns" };
 		col[n++] = (struct grid_column){ "Longest", NULL };
 		col[n++] = (struct grid_column){ NULL, "longest_ns" };
+	}
+	if (report_has_calls(rp) && rp->traced.waits) {
+		col[n++] = (struct grid_column){ "Waited", NULL };
+		col[n++] = (struct grid_column){ NULL, "waited_ns" };
 	}
 	col[n++] = (struct grid_column){ NULL, "self_weight" };
 	col[n++] = (struct grid_column){ NULL, "total_samples" };

@@ -112,6 +112,10 @@ myread,10000,10000,vfs_read" "$(rows k.txt "SELECT c.name, c.ns, c.self_ns, p.na
 "$B" ingest -q --fields all -o k.db k.txt
 "$B" export --format folded k.db 2>/dev/null >said
 says "a_call_stands_on_its_system_call" "load;[system call NR 0]_[k];vfs_read;myread 10000" said
+sed 's/^\(.*100.0000\)10: sys_enter.*/&\n\112: <user stack trace>\n =>  \/bin\/load[+0x40]/' k.txt >u.txt
+"$B" ingest -q --fields all -o u.db u.txt
+"$B" export --format folded u.db 2>/dev/null >said
+says "and_this_on_the_user_stack_of_its_begin" "load;[load];[system call NR 0]_[k];vfs_read;myread 10000" said
 sed -i 's/: myread__exit/: other/' k.txt
 is "one_without_its_return_is_no_call" "vfs_read" "$(rows k.txt "SELECT name FROM call" 2>/dev/null)"
 
@@ -144,5 +148,7 @@ is "its_json_has_them" "2 900000 900000 blocked 20 400000 2" "$("$B" path --of r
 a = json.load(sys.stdin)
 o = [p for p in a["own"] if p["tid"]][0]
 print(a["n"], a["ns"], a["proved_ns"], o["state"], o["tid"], o["ns"], len(a["chains"]))')"
+"$B" report --format csv serve.txt 2>/dev/null | tr -d '\r' >said
+is "report_has_how_long_they_waited" "900000 500000" "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["took_ns"], $at["waited_ns"] }' said)"
 "$B" path --of none serve.txt >said 2>err
 says "a_name_that_there_is_not_is_told" "'backstitch latency serve.txt' lists what there is" err
