@@ -33,6 +33,7 @@ SUBSTITUTES = (
     (r"my_function|vfs_read|memcpy", "hot"), (r"--dso libc\.so\.6", "--dso lines-clang"),
     (r"cc1\+0x7ab010", "hot"), (r"~/project", "."), (r"bytes_req", "weight"),
     (r"--off-cpu(.*) perf\.db", r"--off-cpu\1 naps.db"), (r"(--off-cpu.*)nginx", r"\1'*'"),
+    (r"(backstitch record) --calls '[^']*'", r"\1"),
     (r"(backstitch record) --again", r"cp perf.data again.data; \1 --again --output=again.data"), (r"backstitch record", "backstitch record -o recorded.data"), (r"-p (4711|1234)", "-p $$"),
     (r"\./program\b|\./prog$", "true"), (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top ", ""),
     (r"--comm server", "--comm lines-clang"), (r"--event cycles", "--event '*'"),

@@ -209,11 +209,11 @@ const struct pair_kind pair_kinds[] = {
 	  .end = "kvm:kvm_entry",
 	  .name = "exit_reason" },
 	/* kernel/trace/trace_functions_graph.c: trace_graph_entry() writes the
-	 * begin and then takes calltime; trace_graph_return() takes rettime and
-	 * then writes the end, if the return address was replaced. A thread has
-	 * one call of each depth at a time, those of interrupts among them. The
-	 * second form has the return address: 6.13. With tracing_thresh there
-	 * are no begins. */
+	 * begin and then takes calltime (before it, in 7.2);
+	 * trace_graph_return() takes rettime and then writes the end, if the
+	 * return address was replaced. A thread has one call of each depth at a
+	 * time, those of interrupts among them. The second form has the return
+	 * address: 6.13. With tracing_thresh there are no begins. */
 	{ .word = "call",
 	  .begin = "ftrace:funcgraph_entry",
 	  .begin_too = "ftrace:fgraph_retaddr_entry",

@@ -1,4 +1,5 @@
 /* record.c - the command that starts perf so that user stacks will be whole. */
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -6,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/open/capture_db.h"
@@ -14,6 +16,7 @@
 #include "cli/open/input.h"
 #include "cli/output/out.h"
 #include "cli/output/pager.h"
+#include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
@@ -36,7 +39,7 @@
 #define READ_MS 1000
 
 static struct plan_wants want = { .rate = 997 };
-static const char *tracer, *how_long;
+static const char *tracer, *how_long, *calls;
 static bool dry_run, again;
 static const char *const tracers[] = { "ftrace", "perf", NULL };
 
@@ -50,8 +53,12 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "waits", &want.waits,
 		 "each switch and wake-up of all CPUs, so that 'path' can "
 		 "prove who waited for whom"),
-	OPT_STRING('o', "output", "FILE", &want.out,
-		   "write the capture here (default perf.data)"),
+	OPT_STRING(0, "calls", "FUNCTION[,...]", &calls,
+		   "calls of these functions of the kernel, by ftrace in place "
+		   "of perf; * and ? are wild"),
+	OPT_STRING(
+		'o', "output", "FILE", &want.out,
+		"write the capture here (default perf.data, or calls.ftrace)"),
 	OPT_HEADING("How"),
 	OPT_FLAG(0, "dry-run", &dry_run,
 		 "print perf's command line and why, and record nothing"),
@@ -82,12 +89,18 @@ static int record_take(int argc, char **argv, struct err *err)
 	struct stat st;
 
 	if (!want.out)
-		want.out = "perf.data";
+		want.out = calls ? "calls.ftrace" : "perf.data";
 	const struct {
 		bool is;
 		const char *what;
 	} wrong[] = {
 		{ tracer && !want.waits, "--tracer needs --waits" },
+		{ calls && (want.waits || want.event || want.dump ||
+			    want.runtime || again),
+		  "--calls takes no samples; leave out --waits, -e, --dump, "
+		  "--runtime and --again" },
+		{ calls && (want.all && argc),
+		  "--calls is of a program, of -p PID, or of -a" },
 		{ want.waits && want.event && strpbrk(want.event, ":/,{ "),
 		  "--waits needs the plain name of an event, as cpu-clock" },
 		{ want.pid && (argc || want.all),
@@ -100,7 +113,7 @@ static int record_take(int argc, char **argv, struct err *err)
 		{ *want.out == '-' || !*want.out,
 		  "-o needs the name of a file; 'perf record -o - | backstitch "
 		  "follow -' reads a pipe" },
-		{ !stat(want.out, &st) && S_ISDIR(st.st_mode),
+		{ !calls && !stat(want.out, &st) && S_ISDIR(st.st_mode),
 		  "-o needs the name of a file, and this is a folder" },
 		{ how_long && (parse_duration(how_long, &ns) || !ns),
 		  "--for needs a time, such as 10s, 0.5s or 2m" },
@@ -211,16 +224,17 @@ static int record_wait(struct rings *rings, struct cgroups *cgroups)
 	siginfo_t info = { .si_pid = 0 };
 	struct err err;
 
-	if (cgroups && record_perf > 0)
+	if ((cgroups || rings) && record_perf > 0)
 		perf.fd = (int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
-	while (cgroups && record_perf > 0 && !info.si_pid &&
+	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
 	       !waitid(P_PID, (id_t)record_perf, &info,
 		       WEXITED | WNOHANG | WNOWAIT)) {
 		if (rings && rings_drain(rings, &err))
-			say("%s: from here on no switch or wake-up is kept; "
-			    "end the recording (Ctrl-C) and make room\n",
-			    err.msg);
-		cgroups_read(cgroups);
+			say("%s: from here on no %s is kept; end the "
+			    "recording (Ctrl-C) and make room\n",
+			    err.msg, calls ? "call" : "switch or wake-up");
+		if (cgroups)
+			cgroups_read(cgroups);
 		/* without a pidfd, before Linux 5.3, the end is seen later */
 		if (!info.si_pid)
 			poll(&perf, 1, rings ? DRAIN_MS : READ_MS);
@@ -230,8 +244,46 @@ static int record_wait(struct rings *rings, struct cgroups *cgroups)
 	return child_wait((pid_t)record_perf);
 }
 
+/* Waits until the recording is to end. */
+static void record_pause(void)
+{
+	const struct timespec t = {
+		.tv_sec = (time_t)want.seconds,
+		.tv_nsec =
+			(long)((want.seconds - (double)(time_t)want.seconds) *
+			       1e9)
+	};
+
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGHUP, SIG_DFL);
+	if (want.seconds > 0)
+		nanosleep(&t, NULL);
+	else
+		pause();
+	_exit(0);
+}
+
+/* Follows the threads of the process that is recorded, if one is. */
+static void record_follow(const struct rings *rings)
+{
+	char path[64];
+	const struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", want.pid);
+	d = want.pid ? opendir(path) : NULL;
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			rings_follow(rings, strtol(e->d_name, NULL, 10));
+	if (d)
+		closedir(d);
+	rings_begin(rings);
+}
+
 /* Returns the status of the program, which perf passes on as a shell would. A
- * process or all CPUs have none, and Ctrl-C is how their recording ends. */
+ * process or all CPUs have none, and Ctrl-C is how their recording ends. p:
+ * NULL: of --calls, without perf. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    struct cgroups *cgroups)
 {
@@ -256,9 +308,18 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		 */
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
-		if (want.runtime && p->env)
+		if (p && want.runtime && p->env)
 			setenv(p->env, p->code.runtime->value, 1);
-		execvp(p->argv[0], (char *const *)p->argv);
+		if (p) {
+			execvp(p->argv[0], (char *const *)p->argv);
+		} else if (want.n_program) {
+			rings_follow(rings, getpid());
+			rings_begin(rings);
+			execvp(want.program[0], want.program);
+		} else {
+			record_follow(rings);
+			record_pause();
+		}
 		_exit(127);
 	}
 	if (record_asked && record_perf > 0)
@@ -345,9 +406,9 @@ static int record_and_show(const struct plan *p, struct err *err)
 	stat(out, &before);
 	rings_folder(out, folder);
 	if (want.ftrace) {
-		rings = rings_open(folder, err);
+		rings = rings_open(folder, NULL, NULL, err);
 		if (!rings || rings_start(rings, err)) {
-			rings_close(rings, &(struct err){ 0 });
+			rings_close(rings, NULL, &(struct err){ 0 });
 			return -1;
 		}
 	}
@@ -355,13 +416,13 @@ static int record_and_show(const struct plan *p, struct err *err)
 	if (want.waits) {
 		cgroups = cgroups_open(limits, err);
 		if (!cgroups) {
-			rings_close(rings, &(struct err){ 0 });
+			rings_close(rings, NULL, &(struct err){ 0 });
 			return -1;
 		}
 	}
 	status = record_perf_runs(p, rings, cgroups);
 	rc = cgroups_close(cgroups, err);
-	if (rings_close(rings, err) || rc)
+	if (rings_close(rings, NULL, err) || rc)
 		return -1;
 	if (stat(out, &after) || !after.st_size ||
 	    (before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
@@ -384,6 +445,42 @@ static int record_and_show(const struct plan *p, struct err *err)
 		    "larger %s\n",
 		    last.cut ? "stack dumps" : "buffers");
 	return status ? status : rc;
+}
+
+/* Records calls of the kernel's functions, and shows them. */
+static int record_calls(struct err *err)
+{
+	char *shown[] = { (char *)want.out, NULL };
+	uint64_t n;
+	bool any = false;
+	struct rings *rings = rings_open(want.out, calls, &n, err);
+	int status, rc;
+
+	if (!rings || rings_start(rings, err)) {
+		rings_close(rings, NULL, &(struct err){ 0 });
+		return -1;
+	}
+	say("function_graph of %s%s, with switches and system calls of all, into %s; "
+	    "each call takes some tenths of a microsecond longer, so that many "
+	    "short ones make a program several times as slow\n",
+	    HUMAN_GROUPED(n), n == 1 ? " function" : " functions", want.out);
+	if (dry_run) {
+		rings_close(rings, NULL, &(struct err){ 0 });
+		return 0;
+	}
+	status = record_perf_runs(NULL, rings, NULL);
+	if (rings_close(rings, &any, err))
+		return -1;
+	if (!any)
+		return err_set(err, ERR_FORMAT,
+			       "%s: none of these functions was called, and "
+			       "nothing else was recorded",
+			       want.out);
+	if (want.n_program && !term_is_terminal(stdout))
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	pager_arm();
+	rc = cmd_default.run(1, shown, err);
+	return rc < 0 ? rc : status ? status : rc;
 }
 
 /* Keeps what was recorded to choose the size of dumps, as a process has ended
@@ -417,6 +514,8 @@ static int record_run(int argc, char **argv, struct err *err)
 	char path[PATH_MAX];
 	int rc = record_take(argc, argv, err);
 
+	if (!rc && calls)
+		return record_calls(err);
 	if (!rc && !child_find("perf", strlen("perf"), path))
 		rc = err_set(err, ERR_IO,
 			     "perf is not installed: package linux-perf "
@@ -450,6 +549,7 @@ static const char *const examples[] = {
 	"backstitch record --for 10s -p 1234",
 	"backstitch record --dry-run -- ./program --its-option",
 	"backstitch record --waits -o waits.data ./program",
+	"backstitch record --calls 'vfs_*,ext4_*' ./program",
 	"backstitch record --again ./program",
 	NULL
 };

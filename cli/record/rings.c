@@ -1,4 +1,4 @@
-/* rings.c - switches and wake-ups by an instance of ftrace. */
+/* rings.c - switches and wake-ups, and calls, by an instance of ftrace. */
 #include "cli/record/rings.h"
 
 #include <dirent.h>
@@ -29,6 +29,8 @@ struct rings {
 	int cpus;
 	int *from, *to; /* by CPU; -1: it has none */
 	int failed;	/* errno of the first write that failed */
+	bool calls;	/* of functions, not switches of all */
+	bool any;	/* something was recorded */
 };
 
 /* What 'path' uses, as of perf: see plan_add_events(). A kernel may lack disks.
@@ -41,6 +43,13 @@ static const char *const rings_events[] = {
 	"irq/softirq_exit",	    "irq/softirq_raise",
 	"block/block_rq_complete",
 };
+/* What calls stand on, and why they take long. */
+static const char *const rings_of_calls[] = {
+	"sched/sched_switch",
+	"sched/sched_waking",
+	"raw_syscalls/sys_enter",
+	"raw_syscalls/sys_exit",
+};
 /* Whose stacks say where a thread waits, and where it is woken. */
 static const char *const rings_stacks[] = { "sched/sched_switch",
 					    "sched/sched_waking" };
@@ -51,19 +60,26 @@ void rings_folder(const char *capture, char out[PATH_MAX])
 		 (int)(PATH_MAX - sizeof(BESIDE_FTRACE)), capture);
 }
 
-/* Writes a file of the instance. Returns whether that worked. */
-static bool rings_put(const struct rings *r, const char *name, const char *text)
+/* Writes a file of the instance, anew or in addition. Returns whether that
+ * worked. */
+static bool rings_put_as(const struct rings *r, const char *name,
+			 const char *text, int anew)
 {
 	char path[PATH_MAX];
 	int fd;
 	bool ok;
 
 	snprintf(path, sizeof(path), "%s/%s", r->at, name);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
+	fd = open(path, O_WRONLY | O_CLOEXEC | anew);
 	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 	if (fd >= 0)
 		close(fd);
 	return ok;
+}
+
+static bool rings_put(const struct rings *r, const char *name, const char *text)
+{
+	return rings_put_as(r, name, text, 0);
 }
 
 static void rings_write(struct rings *r, int fd, size_t n)
@@ -84,8 +100,10 @@ static void rings_copy_open(struct rings *r, int from, int to, uint64_t most)
 
 	for (uint64_t at = 0; from >= 0 && to >= 0 && !r->failed && at < most &&
 			      (n = read(from, r->page, r->page_size)) > 0;
-	     at += (uint64_t)n)
+	     at += (uint64_t)n) {
 		rings_write(r, to, (size_t)n);
+		r->any = true;
+	}
 }
 
 /* Opens the folder of a file below ours, and makes it if it is not there. Links
@@ -257,7 +275,73 @@ bool rings_may(void)
 	       !access(TRACING "/events/sched/sched_switch", F_OK);
 }
 
-struct rings *rings_open(const char *folder, struct err *err)
+/* Returns how many lines of a file of tracefs are no comments, or have a word.
+ */
+static uint64_t rings_count(const char *path, const char *word)
+{
+	char line[512];
+	uint64_t n = 0;
+	FILE *f = fopen(path, "re");
+
+	while (f && fgets(line, sizeof(line), f))
+		n += word ? strstr(line, word) != NULL : *line != '#';
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Chooses functions and their tracer, and leaves it off. */
+static int rings_start_calls(struct rings *r, const char *calls,
+			     uint64_t *functions, struct err *err)
+{
+	char path[PATH_MAX];
+	int error, rc = 0;
+
+	if (!rings_count(TRACING "/available_tracers", "function_graph"))
+		return err_set(err, ERR_IO,
+			       "this kernel has no function_graph "
+			       "(CONFIG_FUNCTION_GRAPH_TRACER); probes on the "
+			       "functions and on their returns tell the same: "
+			       "'perf probe NAME', 'perf probe NAME%%return', "
+			       "'perf record -e \"probe:*\" PROGRAM'");
+	rings_put(r, "tracing_on", "0");
+	/* of children, too; of switches all are needed, as one that is left out
+	 * cannot be told from one that is lost */
+	rings_put(r, "options/function-fork", "1");
+	snprintf(path, sizeof(path), "%s/set_ftrace_filter", r->at);
+	/* a name that none has is no error, and an empty filter is all */
+	for (int all = 0; !rc && all < 2; all++) {
+		char *list = mem_printf("%s", calls), *rest = list, *one;
+
+		for (int i = 0; !rc && (one = strtok_r(rest, ",", &rest)); i++)
+			if (!rings_put_as(r, "set_ftrace_filter", one,
+					  all && i ? 0 : O_TRUNC) ||
+			    !rings_count(path, NULL))
+				rc = err_set(
+					err, ERR_USAGE,
+					"--calls %s: the kernel has no "
+					"function of that name that can be "
+					"traced; '*' and '?' are wild, and " TRACING
+					"/available_filter_functions lists "
+					"them",
+					one);
+		free(list);
+	}
+	*functions = rc ? 0 : rings_count(path, NULL);
+	if (rc || rings_put(r, "current_tracer", "function_graph"))
+		return rc;
+	error = errno;
+	return err_set(
+		err, ERR_IO,
+		"%s/current_tracer: %s; "
+		"before Linux 6.11 only the top instance has function_graph: "
+		"'trace-cmd record -p function_graph -l FUNCTION -F PROGRAM' "
+		"records there, and its trace.dat is read",
+		r->at, strerror(error));
+}
+
+struct rings *rings_open(const char *folder, const char *calls,
+			 uint64_t *functions, struct err *err)
 {
 	struct rings *r = mem_new(1, sizeof(*r));
 
@@ -276,12 +360,18 @@ struct rings *rings_open(const char *folder, struct err *err)
 		rings_free(r);
 		return NULL;
 	}
-	rings_put(r, "options/userstacktrace", "1");
+	r->calls = calls;
+	/* tracing_set_tracer() refuses while a pipe of the instance is open */
+	if (calls && rings_start_calls(r, calls, functions, err)) {
+		rmdir(r->at);
+		rings_free(r);
+		return NULL;
+	}
 	rings_open_folder(r);
 	if (!r->failed)
 		rings_open_cpus(r);
 	if (r->failed) {
-		rings_close(r, err);
+		rings_close(r, NULL, err);
 		return NULL;
 	}
 	return r;
@@ -289,21 +379,42 @@ struct rings *rings_open(const char *folder, struct err *err)
 
 int rings_start(struct rings *r, struct err *err)
 {
+	const char *const *event = r->calls ? rings_of_calls : rings_events;
+	size_t n = r->calls ? ARRAY_SIZE(rings_of_calls)
+			    : ARRAY_SIZE(rings_events);
 	char name[128];
 
-	for (size_t i = 0; i < ARRAY_SIZE(rings_stacks); i++) {
+	if (!r->calls)
+		rings_put(r, "options/userstacktrace", "1");
+	/* else each read of the rings fills them */
+	snprintf(name, sizeof(name), "common_pid != %ld", (long)getpid());
+	if (r->calls)
+		rings_put(r, "events/raw_syscalls/filter", name);
+	for (size_t i = 0; !r->calls && i < ARRAY_SIZE(rings_stacks); i++) {
 		snprintf(name, sizeof(name), "events/%s/trigger",
 			 rings_stacks[i]);
 		rings_put(r, name, "stacktrace");
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(rings_events); i++) {
-		snprintf(name, sizeof(name), "events/%s/enable",
-			 rings_events[i]);
+	for (size_t i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "events/%s/enable", event[i]);
 		if (!rings_put(r, name, "1") && i < ARRAY_SIZE(rings_stacks))
 			return err_set(err, ERR_IO, "%s/%s: %s", r->at, name,
 				       strerror(errno));
 	}
 	return 0;
+}
+
+void rings_follow(const struct rings *r, long tid)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%ld", tid);
+	rings_put(r, "set_ftrace_pid", text);
+}
+
+void rings_begin(const struct rings *r)
+{
+	rings_put(r, "tracing_on", "1");
 }
 
 /* Twice what a ring holds, as pages that are not full are read, too: a CPU on
@@ -323,19 +434,26 @@ int rings_drain(struct rings *r, struct err *err)
 static void rings_describe(struct rings *r)
 {
 	static const char *const own[] = { "ftrace/kernel_stack",
-					   "ftrace/user_stack" };
+					   "ftrace/user_stack",
+					   "ftrace/funcgraph_entry",
+					   "ftrace/fgraph_retaddr_entry",
+					   "ftrace/funcgraph_exit" };
+	const struct {
+		const char *const *event;
+		size_t n;
+	} all[] = { { own, ARRAY_SIZE(own) },
+		    { r->calls ? rings_of_calls : rings_events,
+		      r->calls ? ARRAY_SIZE(rings_of_calls)
+			       : ARRAY_SIZE(rings_events) } };
 	char from[PATH_MAX], name[128];
 
-	for (size_t i = 0; i < ARRAY_SIZE(rings_events) + ARRAY_SIZE(own);
-	     i++) {
-		size_t k = i - ARRAY_SIZE(rings_events);
-
-		snprintf(name, sizeof(name), "events/%s/format",
-			 i < ARRAY_SIZE(rings_events) ? rings_events[i]
-						      : own[k]);
-		snprintf(from, sizeof(from), TRACING "/%s", name);
-		rings_copy(r, from, name);
-	}
+	for (size_t k = 0; k < ARRAY_SIZE(all); k++)
+		for (size_t i = 0; i < all[k].n; i++) {
+			snprintf(name, sizeof(name), "events/%s/format",
+				 all[k].event[i]);
+			snprintf(from, sizeof(from), TRACING "/%s", name);
+			rings_copy(r, from, name);
+		}
 	for (int i = 0; i < r->cpus; i++) {
 		snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", i);
 		snprintf(from, sizeof(from), "%s/%s", r->at, name);
@@ -348,20 +466,25 @@ static void rings_describe(struct rings *r)
 	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
 	rings_copy(r, TRACING "/saved_tgids", "saved_tgids");
 	rings_copy(r, "/proc/sys/kernel/osrelease", "osrelease");
+	/* since Linux 6.1; numbers of system calls have names by it */
+	rings_copy(r, "/proc/sys/kernel/arch", "arch");
 	/* without it nothing names what only this machine has: its vdso */
 	rings_copy(r, "/proc/sys/kernel/hostname", "hostname");
 	rings_copy(r, "/proc/kallsyms", "kallsyms");
 }
 
-int rings_close(struct rings *r, struct err *err)
+int rings_close(struct rings *r, bool *any, struct err *err)
 {
 	int rc = 0;
 
 	if (!r)
 		return 0;
 	rings_put(r, "tracing_on", "0");
-	if (!r->failed && !rings_drain(r, err))
+	if (!r->failed && !rings_drain(r, err)) {
+		if (any)
+			*any = r->any;
 		rings_describe(r);
+	}
 	for (int i = 0; i < r->cpus; i++) {
 		if (r->from[i] >= 0)
 			close(r->from[i]);

@@ -17,6 +17,7 @@
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
+#include "stitch/user_mask.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -396,6 +397,12 @@ static void ft_dir_take_host(struct ft *ft, const struct bytes *b)
 	ft->src.info.host = ft_dir_first_line(ft, b);
 }
 
+static void ft_dir_take_arch(struct ft *ft, const struct bytes *b)
+{
+	ft->src.info.arch = ft_dir_first_line(ft, b);
+	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
+}
+
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
 	static const struct {
@@ -409,6 +416,7 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		{ "saved_tgids", NULL, ft_dir_take_tgids },
 		{ "osrelease", NULL, ft_dir_take_release },
 		{ "hostname", NULL, ft_dir_take_host },
+		{ "arch", NULL, ft_dir_take_arch },
 	};
 	struct input in;
 	struct bytes b;

@@ -119,6 +119,36 @@ says "and_this_on_the_user_stack_of_its_begin" "load;[load];[system call NR 0]_[
 sed -i 's/: myread__exit/: other/' k.txt
 is "one_without_its_return_is_no_call" "vfs_read" "$(rows k.txt "SELECT name FROM call" 2>/dev/null)"
 
+# ---- record --calls
+
+if grep -qs function_graph /sys/kernel/tracing/available_tracers
+then
+	echo "skip record_says_where_there_is_no_function_graph: this kernel has it"
+elif [ "$(id -u)" != 0 ] || [ ! -w /sys/kernel/tracing/instances ]
+then
+	echo "skip record_says_where_there_is_no_function_graph: needs root and tracefs"
+else
+	"$B" record --calls 'vfs_*' true >said 2>err
+	says "record_says_where_there_is_no_function_graph" "this kernel has no function_graph" err
+fi
+"$B" record --calls vfs_read --waits true 2>err
+is "calls_are_no_samples" "2" $?
+# of Linux 7.2, by 'backstitch record --calls vfs_read,vfs_open,do_sys_openat2,common_nsleep,do_nanosleep ./calls log'
+mkdir c72
+zstd -dqc "$root/tests/captures/calls72.tar.zst" | tar -xf - -C c72 || exit 2
+"$B" ingest -q -o c72.db c72/pages || exit 2
+rows c72.db "SELECT CASE name WHEN 'do_sys_openat2' THEN 'open' WHEN 'vfs_read' THEN 'read' WHEN 'common_nsleep' THEN 'sleep' END, 0, t0, t1
+	FROM call WHERE verdict = 'proved' AND depth = 0 AND comm = 'calls'" >got
+awk '{ print $1, 0, $2, $3 }' c72/log >log
+is "each_call_is_in_the_time_that_the_program_measured" "60 60" "$(outside log got)"
+is "all_of_them_are_proved" 0 "$(rows c72.db "SELECT count(*) FROM call WHERE verdict <> 'proved'")"
+"$B" export --format folded c72.db 2>/dev/null | grep -c '^calls;\[system call \(openat\|read\|clock_nanosleep\)]_\[k];' >said
+is "each_is_in_its_system_call" 5 "$(cat said)"
+is "a_sleep_waits" 1 "$("$B" report --format csv c72.db 2>/dev/null | tr -d '\r"' | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+	$at["symbol"] == "do_nanosleep" { print ($at["waited_ns"] > 0.9 * $at["took_ns"]) }')"
+"$B" path --of syscall:clock_nanosleep c72.db 2>/dev/null | tr '\n' ' ' >said
+says "path_tells_what_the_system_calls_did" "clock_nanosleep: 20 of them took" said
+
 # ---- what threads did in all calls of a name
 
 cat >serve.txt <<'TEXT'
