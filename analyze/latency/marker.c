@@ -46,8 +46,9 @@ bool marker_parse(const char *text, struct marker *out)
 	s.n -= 2;
 	pid = marker_take(&s);
 	for (size_t i = 0; i < pid.n && i < 10; i++) {
+		/* some writers have the name there, which an end needs not */
 		if (pid.p[i] < '0' || pid.p[i] > '9')
-			return false;
+			return text[0] == 'E';
 		out->pid = out->pid * 10 + (pid.p[i] - '0');
 	}
 	if (strchr("SFGHC", text[0]) && !marker_take_last(&s, &out->cookie))

@@ -70,6 +70,19 @@ c,proved," "$(rows lost "SELECT c.name, c.verdict, p.name FROM call c LEFT JOIN 
 "$B" latency none.txt >/dev/null 2>err
 says "other_texts_are_no_slices" "no two events that belong together" err
 
+# ends as writers other than atrace have them
+{
+	echo "$begin"
+	cat <<'END'
+          render-30    (   20) [000] ...1.   100.000010: tracing_mark_write: B|0|_MET_Global_
+          render-30    (   20) [000] ...1.   100.000020: tracing_mark_write: B|20|H:draw
+          render-30    (   20) [000] ...1.   100.000030: tracing_mark_write: E|20|
+          render-30    (   20) [000] ...1.   100.000040: tracing_mark_write: E|_MET_Global_
+END
+} >ends.txt
+is "an_end_may_have_a_name" "_MET_Global_,30000,
+H:draw,10000,_MET_Global_" "$(rows ends "SELECT c.name, c.ns, p.name FROM call c LEFT JOIN call p ON p.id = c.parent ORDER BY c.t0")"
+
 # a program that ends none: stacks are cut, and no time is known
 {
 	echo "$begin"
