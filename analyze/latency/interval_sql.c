@@ -110,7 +110,8 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 		bool known;
 	} number[] = {
 		[COMPUTED_INTERVAL_ID] = { (int64_t)row + 1, true },
-		[COMPUTED_INTERVAL_KEY] = { i->key, true },
+		[COMPUTED_INTERVAL_KEY] = { i->key,
+					    !intervals_is_text(i->key) },
 		[COMPUTED_INTERVAL_THREAD] = { i->thread, i->thread != 0 },
 		[COMPUTED_INTERVAL_TID] = { t->tid, t->tid >= 0 },
 		[COMPUTED_INTERVAL_CPU] = { i->cpu, i->cpu >= 0 },

@@ -31,10 +31,6 @@
 const char intervals_by_caller[] = "caller";
 const char intervals_by_lock[] = "lock";
 
-/* Texts in key fields are numbers behind all that fields have: sys_exit has
- * "-1" where a signal handler returns. */
-#define INTERVALS_TEXT ((int64_t)1 << 62)
-#define intervals_is_text(value) ((value) >= INTERVALS_TEXT)
 /* Events that a message says how to record: of the kind with most, timers. */
 #define EVENTS_TOLD 6
 #define COMMAND_TOLD 512

@@ -411,7 +411,8 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 		lost = pairing_lost_before(p, r);
 		hidden = pairing_reason(&lost);
 		i.loss = lost.id;
-		i.most = INT64_MAX;
+		if (hidden)
+			i.most = INT64_MAX;
 	}
 	if ((o->left != r->length && k->length) ||
 	    (o->hash != o->began &&

@@ -5,9 +5,9 @@
  * behind a name and a hyphen or a dot. Formats:
  * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
- * osrelease and hostname (of /proc/sys/kernel), kallsyms, and stats beside the
- * pages. Pages do not record their byte order: it is the one in which they can
- * be walked. */
+ * osrelease, hostname and arch (of /proc/sys/kernel), kallsyms, and stats
+ * beside the pages. Pages do not record their byte order: it is the one in
+ * which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <linux/magic.h>
@@ -21,6 +21,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/user_mask.h"
 
 #define DEPTH_MAX 4
 #define ENTRIES_MAX 200000

@@ -96,7 +96,7 @@ CREATE TABLE interval(
 				-- backstitch-latency(1)
 	name TEXT,		-- of the call, the device, the function
 	key INTEGER,		-- first field that both events have in common;
-				-- 0: none
+				-- 0: none; NULL: a text
 	thread INTEGER, tid INTEGER, comm TEXT, -- of the begin, or else of the
 				-- end: thread.id, and its last name
 	cpu INTEGER,		-- likewise

@@ -124,6 +124,18 @@ END
 told work "SELECT verdict, least_ns, most_ns FROM interval WHERE t1 NOT NULL" consistent,1000,101000
 ok "a_work_that_is_queued_twice_is_one_of_both" $?
 
+# one whose queueing is not there says nothing of the next
+trace doubted <<'END'
+k-2 1.000001 workqueue_execute_start: work struct 00000000000000ab: function f
+a-1 1.000100 workqueue_queue_work: work struct=00000000000000ab function=f workqueue=events req_cpu=0 cpu=0
+k-2 1.000200 workqueue_execute_start: work struct 00000000000000ab: function f
+END
+told doubted "SELECT verdict, ns, least_ns, most_ns FROM interval WHERE t0 NOT NULL" proved,100000,100000,100000
+ok "what_is_proved_has_its_length" $?
+# keys that are texts are no numbers
+told doubted "SELECT count(key) FROM interval" 0
+ok "a_text_is_no_key" $?
+
 told work "SELECT count(*) FROM interval WHERE most_ns < least_ns" 0
 ok "no_bound_is_above_the_other" $?
 
