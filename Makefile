@@ -150,7 +150,7 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
 	check-long builds ci-build ci-program ci-plain ci-san check-style style-run \
-	causality twins faults growth bench bench-run fuzz fuzz-build \
+	causality twins pairs faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-hard mkcap install uninstall dist \
 	clean FORCE
@@ -398,7 +398,7 @@ check-long: deps
 	$(SUBJ) GROUPS='$(GROUPS) fleet' check-build
 	LONG=1 $(MAKE) GROUPS='$(GROUPS) fleet' check-run
 	LONG=1 FUZZ_SECONDS=60 $(MAKE) check-san
-	$(MAKE) faults causality twins
+	$(MAKE) faults causality twins pairs
 
 # The two builds that .ci/run tests, in one queue of compilers and linkers.
 ci-build:
@@ -452,6 +452,15 @@ twins: deps-build
 		--folder $(O)/twins --table $(O)/twins.json --whole 99 $(TWINS)
 	@! command -v node >/dev/null || \
 		python3 tests/twins/generated.py --program $(O)/backstitch
+
+# Proved intervals of `latency`, held against the kernel's rules, other programs and
+# programs' own logs: N of each kind (N=300000: half an hour), or what two minutes
+# make; PAIRS are options of the bench.
+pairs: deps-build
+	$(SUBJ) all
+	@python3 tests/pairs/pairs.py --program $(O)/backstitch $(if $(filter \
+		command line,$(origin N)),--count $(N) --rounds 4 --seconds 2 \
+		--removed 100000) $(PAIRS)
 
 # Time and memory of many things, and of one capture of 2 GB (GB=10).
 GB ?= 2

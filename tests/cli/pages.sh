@@ -57,6 +57,16 @@ set --
 ok pages_that_may_not_be_read_are_an_error $?
 rm -rf one
 
+# /proc/sys/kernel/arch, by which system calls have names
+mkdir one
+cp ring0 one/cpu0
+cp print.format one/print.format
+echo x86_64 >one/arch
+"$B" ingest -q -o one.db one 2>err
+[ "$("$B" query --format csv one.db "SELECT arch FROM capture" | tr -d '\r' | tail -n 1)" = x86_64 ]
+ok the_machine_of_pages_is_read $?
+rm -rf one one.db
+
 # cpus NAME WANT FILE...: the number of CPUs that the capture has
 cpus() {
 	name=$1
