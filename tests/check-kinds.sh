@@ -10,7 +10,7 @@ source = re.sub(r"/\*.*?\*/", "",
 again = {"ONE": "of another one", "PART": "a part of it",
          "RESTART": "in its place", "EITHER": "one of both",
          "SET": "another one at the same time",
-         "NEST": "inside of it"}
+         "NEST": "inside of it", "STACK": "inside of it"}
 scope = {"THREAD": ["thread"], "CPU": ["CPU"], "ANY": []}
 rows = {}
 for row in source[:source.index("pair_kinds_n")].split("{ .word = ")[1:]:

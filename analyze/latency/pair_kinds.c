@@ -195,6 +195,26 @@ const struct pair_kind pair_kinds[] = {
 	{ .word = "compaction",
 	  .begin = "compaction:mm_compaction_begin",
 	  .end = "compaction:mm_compaction_end" },
+	/* mm/migrate.c: migrate_pages(), which has a begin since 5.17. A thread
+	 * that gets memory for what it moves may compact, and so is in it
+	 * twice. */
+	{ .word = "migration",
+	  .begin = "migrate:mm_migrate_pages_start",
+	  .end = "migrate:mm_migrate_pages",
+	  .name = "reason",
+	  .again = PAIR_STACK },
+	/* drivers/dma-buf/dma-fence.c: dma_fence_init(), and
+	 * dma_fence_signal_timestamp_locked() (and i915, of its own) once for
+	 * each; one that is freed before has a destroy alone. A driver may make
+	 * several with one number. Since 6.17 the end has other names. */
+	{ .word = "fence",
+	  .begin = "dma_fence:dma_fence_init",
+	  .end = "dma_fence:dma_fence_signaled",
+	  .cancel = "dma_fence:dma_fence_destroy",
+	  .key = { "context", "seqno" },
+	  .name = "timeline",
+	  .again = PAIR_SET,
+	  .scope = PAIR_ANY },
 	/* drivers/dma-buf/dma-fence.c: dma_fence_wait_timeout(). */
 	{ .word = "fence-wait",
 	  .begin = "dma_fence:dma_fence_wait_start",

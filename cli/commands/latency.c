@@ -23,11 +23,12 @@ static bool histogram;
 
 /* Those of pair_kinds[], and the two of the scheduler. */
 static const char *const kind_words[] = {
-	"syscall",     "irq",	     "softirq",	  "softirq-wait", "block",
-	"block-queue", "work",	     "work-wait", "work-ready",	  "tasklet",
-	"timer",       "timer-wait", "lock",	  "reclaim",	  "compaction",
-	"fence-wait",  "kvm",	     "call",	  "user-call",	  "probe",
-	"slice",       "async",	     "wake-up",	  "off-cpu",	  NULL
+	"syscall",     "irq",	     "softirq",	   "softirq-wait", "block",
+	"block-queue", "work",	     "work-wait",  "work-ready",   "tasklet",
+	"timer",       "timer-wait", "lock",	   "reclaim",	   "compaction",
+	"migration",   "fence",	     "fence-wait", "kvm",	   "call",
+	"user-call",   "probe",	     "slice",	   "async",	   "wake-up",
+	"off-cpu",     NULL
 };
 static const char *const by_words[] = { "name", "kind", "comm",	  "tid",
 					"pid",	"cpu",	"behind", NULL };
@@ -39,9 +40,9 @@ static const struct opt opts[] = {
 		0, "kind", "KIND", &kind, kind_words,
 		"only one kind: syscall, irq, softirq, softirq-wait, block, "
 		"block-queue, work, work-wait, work-ready, tasklet, timer, "
-		"timer-wait, lock, reclaim, compaction, fence-wait, kvm, call, "
-		"user-call, probe, slice, async; of the scheduler wake-up, "
-		"off-cpu (not these)"),
+		"timer-wait, lock, reclaim, compaction, migration, fence, "
+		"fence-wait, kvm, call, user-call, probe, slice, async; of the "
+		"scheduler wake-up, off-cpu (not these)"),
 	OPT_LIST(0, "pair", "BEGIN,END[,FIELD...]", &pairs,
 		 "own pairs: two events of a thread or, with fields, of the "
 		 "same values"),

@@ -67,6 +67,10 @@ static const struct {
 	  "workqueue_execute_start workqueue_execute_end",
 	  ROLE_PLAIN },
 	{ "kvm", "kvm_exit kvm_entry", ROLE_PLAIN },
+	{ "dma_fence",
+	  "dma_fence_init dma_fence_signaled dma_fence_destroy "
+	  "dma_fence_wait_start dma_fence_wait_end",
+	  ROLE_PLAIN },
 	{ "timer",
 	  "timer_start timer_cancel timer_expire_entry timer_expire_exit "
 	  "hrtimer_start hrtimer_cancel hrtimer_expire_entry "
@@ -305,6 +309,7 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 			e.shape = shapes[i][1];
 	/* what intervals are found by */
 	def.adds_fields = e.shape || !strncmp(name, "timer:", 6) ||
+			  !strncmp(name, "dma_fence:", 10) ||
 			  e.role == ROLE_CALL || e.role == ROLE_FUNCTION;
 	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4);
 	def.format = e.flags ? flags_format : text_format;

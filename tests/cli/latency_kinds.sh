@@ -218,6 +218,25 @@ ok "each_kind_has_its_block" $?
 [ "$("$B" latency --limit 0 each.txt | grep -c '^s*o*f*t*irq ')" = 15 ]
 ok "and_all_rows_are_there_if_asked_for" $?
 
+# ---- what is moved for what is moved, and fences that are freed
+trace moved <<'END'
+a-10 1.000000 mm_migrate_pages_start: mode=MIGRATE_SYNC reason=compaction
+a-10 1.000010 mm_migrate_pages_start: mode=MIGRATE_ASYNC reason=compaction
+a-10 1.000015 mm_migrate_pages: nr_succeeded=1 nr_failed=0 mode=MIGRATE_ASYNC reason=compaction
+a-10 1.000090 mm_migrate_pages: nr_succeeded=1 nr_failed=0 mode=MIGRATE_SYNC reason=compaction
+END
+told moved "SELECT kind, verdict, ns FROM interval ORDER BY t0" "migration,proved,90000 migration,proved,5000"
+ok "a_migration_may_be_inside_of_another" $?
+trace fence <<'END'
+a-10 1.000000 dma_fence_init: driver=d timeline=t context=7 seqno=1
+a-10 1.000001 dma_fence_init: driver=d timeline=t context=7 seqno=2
+b-11 1.000050 dma_fence_signaled: driver=d timeline=t context=7 seqno=2
+b-11 1.000060 dma_fence_destroy: driver=d timeline=t context=7 seqno=1
+b-11 1.000061 dma_fence_destroy: driver=d timeline=t context=7 seqno=2
+END
+told fence "SELECT kind, verdict, ns FROM interval ORDER BY t0" "fence,cancelled, fence,proved,49000"
+ok "a_fence_ends_when_it_is_signaled" $?
+
 # ---- a text has the number of a call in its fields
 trace call <<'END'
 a-10 1.000001 sys_enter: NR 1 (3, 7f00, 80, 0, 0, 0)

@@ -46,7 +46,8 @@ BLOCKS = ["block:block_rq_%s" % e for e in (
 LOCKS = ["lock:contention_begin", "lock:contention_end"]
 MEMORY = ["vmscan:mm_vmscan_%s_reclaim_%s" % (how, end)
           for how in ("direct", "memcg", "node") for end in ("begin", "end")] + [
-              "compaction:mm_compaction_begin", "compaction:mm_compaction_end"]
+              "compaction:mm_compaction_begin", "compaction:mm_compaction_end",
+              "migrate:mm_migrate_pages_start", "migrate:mm_migrate_pages"]
 # name: events, and a command; a program of loads.c has a log
 LOADS = {
     "servers": CALLS, "network": IRQS, "calls": CALLS, "compile": CALLS + IRQS,
@@ -474,13 +475,20 @@ def main():
                 print("left out: %s, as fio is not installed" % name)
                 continue
             for how in a.recorders.split(","):
+                got = None
                 for turn in range(a.rounds):
                     started = time.time()
                     for f in glob.glob(folder + "/fio_*.log") + [folder + "/log"]:
                         if os.path.exists(f):
                             os.unlink(f)
-                    with load_of(name, folder, a.seconds) as load:
-                        got = RECORDERS[how](folder, LOADS[name], load.command, name)
+                    try:
+                        with load_of(name, folder, a.seconds) as load:
+                            got = RECORDERS[how](folder, LOADS[name], load.command,
+                                                 name)
+                    except subprocess.CalledProcessError as e:
+                        # perf 6.1 aborts now and then
+                        print("not recorded: %s by %s: %s" % (name, how, e.returncode))
+                        continue
                     if not got:
                         break
                     path, events = got

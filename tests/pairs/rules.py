@@ -218,6 +218,17 @@ class Requests:
             self.out.append((r["time"], e.time, int(major) << 20 | int(minor)))
 
 
+def migration(events):
+    """One that compacts for what it moves is in it twice."""
+    begun, out = collections.defaultdict(list), []
+    for e in events:
+        if e.name == "mm_migrate_pages_start":
+            begun[e.tid].append(e.time)
+        elif e.name == "mm_migrate_pages" and begun[e.tid]:
+            out.append((begun[e.tid].pop(), e.time, e.tid))
+    return out
+
+
 def slices(events):
     """B and E of a thread are inside of each other."""
     begun, out = collections.defaultdict(list), []
@@ -279,6 +290,7 @@ KINDS = {
                          for how in ("direct", "memcg", "node"))), "tid"),
     "compaction": (in_a_thread("mm_compaction_begin", "mm_compaction_end"),
                    "tid"),
+    "migration": (migration, "tid"),
     "slice": (slices, "tid"),
     "async": (asyncs, "key"),
 }
