@@ -11,6 +11,9 @@ WORDS_FUNCTION(interval_verdict_word, uint8_t, "proved", "consistent",
 WORDS_FUNCTION(interval_reason_word, uint8_t, "", "loss", "silent", "start",
 	       "restart", "cancel", "exec", "sigreturn", "merged");
 
+WORDS_FUNCTION(interval_premise_word, uint8_t, "idle", "alone", "not cancelled",
+	       "started", "probed", "returned");
+
 int64_t interval_span(int64_t from, int64_t to)
 {
 	int64_t ns;

@@ -31,6 +31,17 @@ enum interval_reason {
 	INTERVAL_REASONS
 };
 
+/* What that one is proved rests on, as bits. */
+enum interval_premise {
+	INTERVAL_IF_IDLE = 1,  /* no mutex was waited for when it began */
+	INTERVAL_IF_ALONE = 2, /* no two of one key were open unseen */
+	INTERVAL_IF_NOT_CANCELLED = 4, /* pair_kind.direct */
+	INTERVAL_IF_STARTED = 8,       /* pair_kind.is_pending */
+	INTERVAL_IF_PROBED = 16,       /* no hit of a probe was missed */
+	INTERVAL_IF_RETURNED = 32,     /* no function was left otherwise */
+	INTERVAL_PREMISES = 6
+};
+
 /* The end of a recorded time. */
 #define INTERVAL_NEVER INT64_MIN
 
@@ -55,6 +66,7 @@ struct interval {
 	bool whole; /* no call inside of it can be missing: .self is true */
 	uint8_t verdict; /* enum interval_verdict */
 	uint8_t reason;	 /* enum interval_reason */
+	uint8_t premise; /* enum interval_premise, of what is proved */
 };
 
 /* Returns the ns between two times; 0 if one of them is INTERVAL_NEVER or `to`
@@ -75,3 +87,6 @@ struct interval_range interval_range(const struct interval *i, int64_t first,
 const char *interval_verdict_word(uint8_t verdict);
 /* Returns "loss", "start", ...; "" for none. */
 const char *interval_reason_word(uint8_t reason);
+/* Returns "idle", "alone", ... of the number of a bit of enum interval_premise.
+ */
+const char *interval_premise_word(uint8_t bit);

@@ -18,6 +18,7 @@ struct interval_sql {
 	size_t n, cap;
 	struct intervals_counter *counter;
 	size_t n_counter, cap_counter;
+	char premise[64]; /* of the last row that was asked */
 	bool loaded;
 };
 
@@ -97,6 +98,21 @@ static void interval_text(struct value *v, const char *text)
 		*v = (struct value){ .kind = VALUE_TEXT, .text = text };
 }
 
+/* Returns the words of what a proved interval rests on, borrowed. */
+static const char *interval_sql_premise(struct interval_sql *s,
+					const struct interval *i)
+{
+	size_t n = 0;
+
+	s->premise[0] = '\0';
+	for (uint8_t bit = 0; bit < INTERVAL_PREMISES; bit++)
+		if (i->verdict == INTERVAL_PROVED && i->premise >> bit & 1)
+			n += (size_t)snprintf(
+				s->premise + n, sizeof(s->premise) - n, "%s%s",
+				n ? ", " : "", interval_premise_word(bit));
+	return s->premise;
+}
+
 static void interval_sql_cell(void *arg, size_t row, int column,
 			      struct value *v)
 {
@@ -147,6 +163,9 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 		break;
 	case COMPUTED_INTERVAL_VERDICT:
 		interval_text(v, interval_verdict_word(i->verdict));
+		break;
+	case COMPUTED_INTERVAL_PREMISE:
+		interval_text(v, interval_sql_premise(arg, i));
 		break;
 	case COMPUTED_INTERVAL_REASON:
 		interval_text(v, interval_reason_word(i->reason));

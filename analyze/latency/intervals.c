@@ -1286,6 +1286,8 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		.cancels = iv->pair[role->pair].cancels,
 		.has_ret = role->ret && f[role->ret - 1].present,
 		.untimed = !e->timed,
+		.premise = (k->probes ? INTERVAL_IF_PROBED : 0) |
+			   (k->here && !role->named ? INTERVAL_IF_RETURNED : 0),
 	};
 
 	/* a text of function_graph tells on each CPU where another task comes
@@ -1386,14 +1388,10 @@ static int intervals_take_event(struct intervals *iv, const struct int_row *r,
 	return 0;
 }
 
-/* After those of pairing_premise(). */
-#define INTERVALS_IF_PROBED 16
-#define INTERVALS_IF_RETURNED 32
-
 /* Adds what the proofs of pairs rest on. */
 static void intervals_add_premise(struct intervals *iv, unsigned int bits)
 {
-	static const char *const words[] = {
+	static const char *const words[INTERVAL_PREMISES] = {
 		"no thread waited for a mutex when the recording began",
 		"no two of the same key were open where records are missing",
 		"no request was merged into another while it waited",
@@ -1423,17 +1421,8 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	struct rows *rows =
 		rows_ints_of(iv->db, "event", column, ARRAY_SIZE(column), err);
 	struct int_row r;
-	unsigned int premise = 0;
 	int rc = rows ? 0 : -1;
 
-	for (size_t i = 0; i < iv->n_role; i++) {
-		const struct intervals_role *role = &iv->role[i];
-		const struct pair_kind *k = iv->pair[role->pair].kind;
-
-		premise |= k->probes ? INTERVALS_IF_PROBED : 0;
-		if (k->here && !role->named)
-			premise |= INTERVALS_IF_RETURNED;
-	}
 	iv->arg = arg;
 	iv->pairing = pairing_new(&iv->lost, fn, iv->inside, arg);
 	while (!rc && iv->n_role && (rc = rows_next_ints(rows, &r, err)) > 0)
@@ -1441,7 +1430,7 @@ int intervals_each(struct intervals *iv, pairing_fn *fn, void *arg,
 	if (!rc)
 		pairing_end(iv->pairing);
 	iv->sums.doubled = pairing_doubled(iv->pairing);
-	intervals_add_premise(iv, pairing_premise(iv->pairing) | premise);
+	intervals_add_premise(iv, pairing_premise(iv->pairing));
 	pairing_free(iv->pairing);
 	rows_close(rows);
 	return rc;

@@ -214,6 +214,8 @@ static uint64_t pairing_give(void *pairing, const struct interval *i)
 {
 	struct pairing *p = pairing;
 
+	if (i->verdict == INTERVAL_PROVED)
+		p->premise |= i->premise;
 	p->fn(p->arg, i);
 	return ++p->given;
 }
@@ -326,7 +328,7 @@ static void pairing_late_add(struct pairing *p, const struct pairing_record *r,
 	uint32_t before;
 
 	if (pairing_reason(&lost))
-		p->premise |= PAIRING_IF_ALONE;
+		i->premise |= INTERVAL_IF_ALONE;
 	if (!p->late)
 		p->late = mem_new(PAIRING_LATE, sizeof(*p->late));
 	if (p->n_late - p->first_late == PAIRING_LATE)
@@ -430,7 +432,7 @@ static void pairing_tell_both(struct pairing *p, const struct open_pair *o,
 				    ?: INTERVAL_BY_START);
 	} else if (pairing_has_others(k)) {
 		if (k->direct && !o->at.cancels)
-			p->premise |= PAIRING_IF_NOT_CANCELLED;
+			i.premise |= INTERVAL_IF_NOT_CANCELLED;
 		pairing_late_add(p, r, &i, o->began);
 	} else {
 		pairing_say(p, &i, INTERVAL_PROVED, INTERVAL_NO_REASON);
@@ -608,11 +610,13 @@ static uint32_t pairing_find_exec(const struct pairing *p,
 			  : TABLE_NONE;
 }
 
-/* Returns where an earlier begin of what a record begins may be missing. A
- * mutex that is waited for begins twice before it may begin again: nothing
- * shows whether it did before the recording. */
-static struct lost_sum
-pairing_before(struct pairing *p, const struct pairing_record *r, int64_t since)
+/* Returns where an earlier begin of what a record begins may be missing, or
+ * adds to *premise that there is none. A mutex that is waited for begins twice
+ * before it may begin again: nothing shows whether it did before the recording.
+ */
+static struct lost_sum pairing_before(const struct pairing *p,
+				      const struct pairing_record *r,
+				      int64_t since, uint8_t *premise)
 {
 	struct lost_sum before;
 
@@ -624,7 +628,7 @@ pairing_before(struct pairing *p, const struct pairing_record *r, int64_t since)
 	before = pairing_lost(p, r, since, r->time);
 	if (!pairing_reason(&before)) {
 		if (before.off)
-			p->premise |= PAIRING_IF_IDLE;
+			*premise |= INTERVAL_IF_IDLE;
 		return (struct lost_sum){ 0 };
 	}
 	return before.n < 2 ? (struct lost_sum){ 0 } : before;
@@ -635,12 +639,14 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 {
 	enum pair_again again = r->kind->again;
 	struct lost_sum before;
+	uint8_t premise = r->premise;
 	uint32_t below = 0;
 	int64_t first = r->time;
 
 	if (at == TABLE_NONE) {
-		before = pairing_before(p, r, since);
-		pairing_push(p, r, hash, 0, &before);
+		before = pairing_before(p, r, since, &premise);
+		at = pairing_push(p, r, hash, 0, &before);
+		p->open[at].at.premise = premise;
 		return;
 	}
 	if (again == PAIR_PART && r->begins != PAIRING_FIRST) {
@@ -666,7 +672,7 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 		/* a work that may have been pending is not, once it can be
 		 * queued: it was cancelled, or is about to start */
 		if (again == PAIR_EITHER && o.ghost && r->kind->is_pending)
-			p->premise |= PAIRING_IF_STARTED;
+			premise |= INTERVAL_IF_STARTED;
 		else if (again == PAIR_EITHER)
 			first = o.first;
 		pairing_pop(p, at);
@@ -676,6 +682,7 @@ static void pairing_begin(struct pairing *p, const struct pairing_record *r,
 	before = (struct lost_sum){ 0 };
 	at = pairing_push(p, r, hash, below, &before);
 	p->open[at].first = first;
+	p->open[at].at.premise = premise;
 }
 
 /* An end of another call than the one that is open: the end of that one is

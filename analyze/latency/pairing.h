@@ -39,13 +39,7 @@ void pairing_free(struct pairing *p);
 void pairing_take(struct pairing *p, const struct pairing_record *r);
 /* Tells of all that is open. */
 void pairing_end(struct pairing *p);
-/* What the proofs rest on that were given, as bits. */
-enum {
-	PAIRING_IF_IDLE = 1,  /* no mutex was waited for when it began */
-	PAIRING_IF_ALONE = 2, /* no two of one key were open unseen */
-	PAIRING_IF_NOT_CANCELLED = 4, /* pair_kind.direct */
-	PAIRING_IF_STARTED = 8,	      /* pair_kind.is_pending */
-};
+/* Returns what the proofs rest on that were given: enum interval_premise. */
 unsigned int pairing_premise(const struct pairing *p);
 /* Returns how many records came a second time, and were left out. */
 uint64_t pairing_doubled(const struct pairing *p);

@@ -24,6 +24,7 @@ struct interval pairing_of(const struct pairing_record *r)
 		.name = r->name,
 		.by = r->by,
 		.cpu = r->cpu,
+		.premise = r->premise,
 	};
 }
 

@@ -53,6 +53,7 @@ struct pairing_record {
 			   * rounds */
 	uint32_t depth;	  /* likewise; 0: in no other */
 	uint8_t role, call, begins;
+	uint8_t premise; /* enum interval_premise: of what it begins */
 };
 
 /* Returns an interval of what a record says, without times and a verdict. */

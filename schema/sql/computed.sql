@@ -113,7 +113,10 @@ CREATE TABLE interval(
 				-- cancel, exec, sigreturn, merged; NULL: none
 	loss INTEGER,		-- loss.id of the first loss that hides more
 	least_ns INTEGER,	-- how long it took at least,
-	most_ns INTEGER		-- and at most; NULL: any time
+	most_ns INTEGER,	-- and at most; NULL: any time
+	premise TEXT		-- what a proved one rests on: idle, alone, not
+				-- cancelled, started, probed, returned; NULL:
+				-- on no more than all do
 );
 
 CREATE TABLE call(

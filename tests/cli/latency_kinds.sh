@@ -218,6 +218,21 @@ ok "each_kind_has_its_block" $?
 [ "$("$B" latency --limit 0 each.txt | grep -c '^s*o*f*t*irq ')" = 15 ]
 ok "and_all_rows_are_there_if_asked_for" $?
 
+# ---- two at one sector, of which the losses have the first begin and the last end
+trace unseen <<'END'
+w1-11 100.000000 block_rq_issue: 8,0 R 4096 () 96 + 8 [w1]
+w1-11 100.000100 block_rq_complete: 8,0 R () 96 + 8 [0]
+LOST 1
+w2-12 100.001000 block_rq_issue: 8,0 R 4096 () 4000 + 8 [w2]
+idle-0 100.002000 block_rq_complete: 8,0 R () 4000 + 8 [0]
+LOST 1
+w1-11 100.003000 block_rq_issue: 8,0 R 4096 () 96 + 8 [w1]
+w1-11 100.003100 block_rq_complete: 8,0 R () 96 + 8 [0]
+END
+told unseen "SELECT verdict, ifnull(premise, 'none') FROM interval ORDER BY t0" \
+	"proved,none proved,alone proved,alone"
+ok "what_a_loss_may_hide_is_a_premise_of_each" $?
+
 # ---- what is moved for what is moved, and fences that are freed
 trace moved <<'END'
 a-10 1.000000 mm_migrate_pages_start: mode=MIGRATE_SYNC reason=compaction

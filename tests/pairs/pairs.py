@@ -222,7 +222,7 @@ def intervals(program, capture):
     run(program, "ingest", "-q", "-f", "--no-symbols", "-o", db, capture,
         stderr=subprocess.DEVNULL)
     text = run(program, "query", "--format", "csv", db,
-               "SELECT kind, verdict, t0, t1, tid, cpu, key, ns, name "
+               "SELECT kind, verdict, t0, t1, tid, cpu, key, ns, premise, name "
                "FROM interval", stdout=subprocess.PIPE).stdout
     with sqlite3.connect(db) as con:
         lost = con.execute("SELECT count(*) FROM loss WHERE what <> 'filtered'"
@@ -232,7 +232,7 @@ def intervals(program, capture):
 
 class Row:
     def __init__(self):
-        self.proved = self.false = self.true = self.unproved = 0
+        self.proved = self.false = self.wrong_if = self.true = self.unproved = 0
         self.sum = self.longest = self.true_sum = self.missed_sum = 0
         self.classes = collections.Counter()
         self.examples = []
@@ -262,8 +262,10 @@ def compare(row, kind, ours, truth, blur, keys=True):
         row.longest = max(row.longest, t1 - t0)
         it = t0, t1, int(r[at]) if r[at] and (whose != "key" or keys) else unknown
         if not left[it] or int(r[7]) != int(r[3]) - int(r[2]):
-            row.false += 1
-            row.examples.append(r)
+            # with a premise the sentence has said that it may be so
+            row.false += not r[8]
+            row.wrong_if += bool(r[8])
+            row.examples += [] if r[8] else [r]
         else:
             left[it] -= 1
     row.true += len(truth)
@@ -428,15 +430,15 @@ def human(ns):
 
 
 def print_table(title, rows):
-    print("\n%s\n%-18s %9s %6s %9s %7s %10s %10s %10s  %s" % (
-        title, "kind", "proved", "false", "certain", "share", "total", "average",
+    print("\n%s\n%-18s %9s %6s %6s %9s %7s %10s %10s %10s  %s" % (
+        title, "kind", "proved", "false", "if", "certain", "share", "total", "average",
         "longest", "not proved"))
     for name, r in sorted(rows.items()):
         if not r.true and not r.proved:
             continue
         same = r.sum == r.true_sum - r.missed_sum
-        print("%-18s %9d %6d %9d %6.2f%% %10s %10s %10s%s  %s" % (
-            name, r.proved, r.false, r.true,
+        print("%-18s %9d %6d %6d %9d %6.2f%% %10s %10s %10s%s  %s" % (
+            name, r.proved, r.false, r.wrong_if, r.true,
             100 * (r.true - r.unproved) / max(r.true, 1), human(r.sum),
             human(r.sum / max(r.proved, 1)), human(r.longest),
             " " if same else "!", ", ".join(
