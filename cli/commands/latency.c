@@ -57,7 +57,7 @@ static const struct opt opts[] = {
 		   "sort by total, count, average, max, p99 or unknown, "
 		   "largest first (total)"),
 	OPT_NUMBER(0, "limit", "N", &limit,
-		   "print at most N rows; 0: all (one screen, 40 in a file)"),
+		   "at most N rows; 0: all (one screen, 40 in a file)"),
 	OPT_NUMBER(0, "worst", "N", &worst,
 		   "list the N longest, too, each with its stack and the chain "
 		   "of path"),
