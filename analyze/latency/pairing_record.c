@@ -37,6 +37,7 @@ struct interval pairing_of_both(const struct pairing_record *begin,
 	i.begin_event = begin->event;
 	i.end = end->time;
 	i.end_event = end->event;
+	i.premise |= end->premise;
 	i.most = interval_span(i.begin, i.end);
 	i.ret = end->ret;
 	i.has_ret = end->has_ret && begin->call != PAIRING_SIGRETURN;
