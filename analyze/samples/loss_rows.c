@@ -87,23 +87,13 @@ unsigned int loss_buffer_megabytes(const char *cmdline)
 	return found;
 }
 
+unsigned int loss_larger_megabytes(unsigned int had)
+{
+	return had < 2 ? 4 : had < 4 ? 8 : had < 8 ? 16 : had < 32 ? 64 : 0;
+}
+
 const char *loss_larger_buffers(const char *format, unsigned int had)
 {
-	static const char *const perf[] = {
-		"larger buffers: perf record -m 4M or more; fewer events; "
-		"lower -F",
-		"larger buffers: perf record -m 8M or more; fewer events; "
-		"lower -F",
-		"larger buffers: perf record -m 16M or more; smaller stack "
-		"dumps, or none; fewer events; lower -F",
-		"larger buffers: perf record -m 64M or more; smaller stack "
-		"dumps, or none; fewer events; lower -F",
-		"smaller stack dumps, or none; fewer events; lower -F; the "
-		"buffers were large",
-	};
-	static const unsigned int above[] = { 2, 4, 8, 32 };
-	size_t i = 0;
-
 	if (!strncmp(format, "ftrace", 6))
 		return "larger buffers: trace-cmd record -b 20000 (KB for each "
 		       "CPU), or more; or fewer events (-e, -f)";
@@ -113,9 +103,23 @@ const char *loss_larger_buffers(const char *format, unsigned int had)
 	if (!strcmp(format, "ctf"))
 		return "larger buffers: lttng enable-channel --subbuf-size=4M "
 		       "--num-subbuf=8, or more; or fewer events";
-	while (i < ARRAY_SIZE(above) && had >= above[i])
-		i++;
-	return perf[i];
+	switch (loss_larger_megabytes(had)) {
+	case 4:
+		return "larger buffers: perf record -m 4M or more; fewer "
+		       "events; lower -F";
+	case 8:
+		return "larger buffers: perf record -m 8M or more; fewer "
+		       "events; lower -F";
+	case 16:
+		return "larger buffers: perf record -m 16M or more; smaller "
+		       "stack dumps, or none; fewer events; lower -F";
+	case 64:
+		return "larger buffers: perf record -m 64M or more; smaller "
+		       "stack dumps, or none; fewer events; lower -F";
+	default:
+		return "smaller stack dumps, or none; fewer events; lower -F; "
+		       "the buffers were large";
+	}
 }
 
 const char *loss_own_ring(const char *format)

@@ -36,6 +36,9 @@ void loss_rows_free(struct loss_rows *l);
 /* Returns how many megabytes of buffers for each CPU a command line of perf
  * asks for by -m, rounded up; 0: it does not. */
 unsigned int loss_buffer_megabytes(const char *cmdline);
+/* Returns how many megabytes to ask for where so many, of these, were too few;
+ * 0: more would not help. */
+unsigned int loss_larger_megabytes(unsigned int had);
 /* Returns what to record in place of a capture of this format that lost
  * records: "larger buffers: ...". had: loss_buffer_megabytes(). */
 const char *loss_larger_buffers(const char *format, unsigned int had);

@@ -13,6 +13,7 @@
 
 #include "analyze/samples/code.h"
 #include "analyze/samples/filter.h"
+#include "analyze/samples/loss_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust_inner.h"
 #include "schema/columns.h"
@@ -78,6 +79,8 @@ static int trust_read_rules(struct trust *t, struct store *db, struct err *err)
 		struct trust_rule *rule = mem_add(t->rule, t->n, t->cap);
 
 		t->chains = rows_int(r, TRUST_CLASSES_CHAINS) > 0;
+		raise_to(t->buffers, loss_buffer_megabytes(rows_text(
+					     r, TRUST_CLASSES_CMDLINE)));
 		/* of a server whose rows an earlier version sent */
 		t->unknown |= !rows_text(r, TRUST_CLASSES_CLASS)[0];
 		*rule = (struct trust_rule){

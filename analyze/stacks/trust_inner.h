@@ -61,12 +61,13 @@ struct trust {
 	size_t n_end, cap_end;
 	uint32_t *end_of; /* by stack: index in end, plus 1; NULL: of none */
 	size_t n_stack;
-	bool chains;	/* some event takes stacks, if only the kernel's */
-	bool summed;	/* only all samples of an event can be counted */
-	bool unknown;	/* it cannot be told of these samples */
-	int64_t bare;	/* counted samples without any stack */
-	int64_t kernel; /* and with only that of the kernel */
-	int64_t nested; /* on calls of a tracer */
+	bool chains; /* some event takes stacks, if only the kernel's */
+	bool summed; /* only all samples of an event can be counted */
+	unsigned int buffers; /* loss_buffer_megabytes(), the most of any */
+	bool unknown;	      /* it cannot be told of these samples */
+	int64_t bare;	      /* counted samples without any stack */
+	int64_t kernel;	      /* and with only that of the kernel */
+	int64_t nested;	      /* on calls of a tracer */
 	/* Samples that were counted, and those in code with names of files that
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "analyze/samples/filter.h"
+#include "analyze/samples/loss_rows.h"
 #include "analyze/stacks/trust.h"
 #include "analyze/stacks/trust_inner.h"
 #include "stitch/text/human.h"
@@ -91,15 +92,17 @@ void trust_of_waits(struct trust *t)
 			t->rule[i].fix = REMEDY_FRAMED;
 }
 
-/* Returns how many samples more would be whole, of n for which dumps, or larger
- * ones, are the remedy. Of those that were too small as many will end
- * elsewhere, or in what no table proves, as of the others, at least: deeper
- * ones come through more code. */
+/* Returns how many samples more would be whole, of n for which this is the
+ * remedy. Larger buffers mend nothing where they were large. Of dumps that were
+ * too small as many will end elsewhere, or in what no table proves, as of the
+ * others, at least: deeper ones come through more code. */
 static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 			   int64_t n)
 {
 	int64_t whole = 0, ended = 0, unproved = 0, others;
 
+	if (fix == REMEDY_BUFFERS_PERF && !loss_larger_megabytes(t->buffers))
+		return 0;
 	if (!trust_is_dump(fix))
 		return n;
 	for (size_t i = 0; i < t->n; i++) {
@@ -437,6 +440,9 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	else if (fix->how == HOW_GIVE)
 		text_out_add(out, " The %s %s ",
 			     fix->text + strlen("give the "), verb);
+	else if (m.fix == REMEDY_BUFFERS_PERF)
+		text_out_add(out, " '%s %uM' %s ", fix->text,
+			     loss_larger_megabytes(t->buffers), verb);
 	else
 		text_out_add(out, " '%s' %s ", fix->text, verb);
 	if (m.n == s->samples)

@@ -109,7 +109,9 @@ SELECT c.type, coalesce(c.mark, 0) AS mark,
 	coalesce(s.framed, 0) AS framed,
 	(SELECT max(has_chain) FROM event_type) AS chains,
 	(SELECT min(x.id) FROM event_type x JOIN event_type t ON t.id = c.type
-		AND x.name IS t.name) AS first
+		AND x.name IS t.name) AS first,
+	coalesce((SELECT k.cmdline FROM capture k JOIN event_type t
+		ON t.capture = k.id WHERE t.id = c.type), '') AS cmdline
 FROM internal_trust_class c
 LEFT JOIN image i ON i.id = c.image
 LEFT JOIN internal_frame_share s ON s.image = c.image

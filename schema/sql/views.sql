@@ -253,6 +253,7 @@ CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
 -- One row for each kind of samples that hit user mode or asked for a user stack.
 -- mark, judged, frames, n, image: as in internal_user_trust. fix: the command
 -- that would help, of the recorder that made the capture; NULL: none is known.
+-- Of 'perf record -m' the sentence says how much, by what there was.
 -- Of sched:* and context-switches it is no stack dump: at each switch dumps would
 -- lose records (backstitch-record(1)).
 -- class: what it means is in 'backstitch help verdicts' and backstitch(7), TRUST.

@@ -45,6 +45,22 @@ ok nothing_of_deferral "$(! grep -qE 'asked for|request|cookie' out; echo $?)"
 says frames_without_pointers v72-zstd.data '47.88 % are fabricated'
 says ftrace_is_told_of_trace-cmd ftrace-v7.dat \
 	"No user stacks were recorded. 'trace-cmd record -T -O userstacktrace' records them."
+# What is asked for is more than there was, and nothing where that was much.
+"$B" ingest -q -f --symfs "$root/tests/captures/symfs" -o buffers.db \
+	"$root/tests/captures/shop.data.zst" 2>/dev/null
+bad=0
+for asked in ":4M" "-m 2M:8M" "-m 1024:16M" "-m 8M:64M" "-m 64M:"
+do
+	python3 - buffers.db "${asked%:*}" <<'PY'
+import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as db:
+    db.execute("UPDATE capture SET cmdline = 'perf record ' || ?", sys.argv[2:])
+PY
+	"$B" report buffers.db 2>/dev/null | sed -n 1,4p >out
+	got=$(sentence out | sed -n "s/.*'perf record -m \([^']*\)'.*/\1/p")
+	[ "$got" = "${asked#*:}" ] || { echo "$asked: $got"; bad=1; }
+done
+ok more_buffers_are_asked_for_than_there_were $bad
 "$B" ingest -q -f -o damaged.db lttng-damaged/lt_body >/dev/null 2>&1
 "$B" check damaged.db >out 2>err
 ok a_database_of_damage_is_not_clean "$(! grep -q clean out; echo $?)"
