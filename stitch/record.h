@@ -190,10 +190,11 @@ struct rec_sample {
 	const void *raw; /* tracepoint payload; NULL: none */
 	uint32_t raw_len;
 	uint32_t n_extra, n_branch, n_held, n_member;
-	bool has_dump;	 /* the event records stack dumps; stack may be empty */
-	bool of_task;	 /* values of members are of the thread, not of the
-			  * counter */
-	uint64_t ip;	 /* 0: not recorded */
+	bool has_dump; /* the event records stack dumps; stack may be empty */
+	bool unread;   /* it ends before its size: memory there was not read */
+	bool of_task;  /* values of members are of the thread, not of the
+			* counter */
+	uint64_t ip;   /* 0: not recorded */
 	uint64_t weight; /* period; 1 if the event has none. With members, the
 			  * weight is what the event itself counted */
 	struct addrs kern, user;

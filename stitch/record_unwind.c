@@ -261,11 +261,14 @@ void record_unwind_dump(struct stitch *st, uint32_t slot,
 	in.stack = s->stack;
 	in.len = s->stack_len;
 	in.dumped = true;
-	if (unwind_ahead_take(st->ahead, &in, stitch_process_of(st, slot), out))
-		return;
-	in.pc = s->ip;
-	regs_pc(&s->user_regs, st->own->from->info.arch, &in.pc);
-	st->uw->ops->unwind(st->uw, &in, out);
+	if (!unwind_ahead_take(st->ahead, &in, stitch_process_of(st, slot),
+			       out)) {
+		in.pc = s->ip;
+		regs_pc(&s->user_regs, st->own->from->info.arch, &in.pc);
+		st->uw->ops->unwind(st->uw, &in, out);
+	}
+	if (out->end == UNWIND_TRUNCATED && s->unread)
+		out->end = UNWIND_UNREAD;
 }
 
 /* An unwind_ahead_fn. The thread's number may have a new owner when the sample

@@ -32,6 +32,9 @@ enum unwind_end {
 			   * lacks this half (REC_F_HIT) */
 	UNWIND_EMPTY,	  /* no byte could be dumped: most often, execve() has
 			   * left the old stack and not begun the new one */
+	UNWIND_UNREAD,	  /* it continues where no dump has it: beyond the end
+			   * of the largest one, or where the kernel could not
+			   * read, most often in a page that nothing touched */
 	UNWIND_N,
 };
 

@@ -204,7 +204,8 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		callsite_at(pl->file, s->off, &s->site);
 	s->injected =
 		pl->file && callsite_is_injected(pl->file, s->off - s->returns);
-	s->go = s->leaf && pl->file && callsite_is_go_code(pl->file, s->off);
+	s->bytes =
+		pl->file ? callsite_go_bytes(pl->file, s->off - s->returns) : 0;
 	/* Only its unwind table says whether the function has set the frame
 	 * pointer at that place, so that its caller is in the chain. */
 	if (s->leaf && !pl->file)
@@ -522,6 +523,9 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	const struct stack *next = bare_code_stack(p->code, n->parent);
 	const struct spot *out = &p->spot[next->frame];
 
+	/* see callsites_begin_sums() */
+	if (callsites_no_code(p, next->frame) && callsites_begins(at))
+		return;
 	/* Behind where a thread begins there are other such functions at most:
 	 * of a function without a frame FP is what its creator left. Where the
 	 * outermost is not known, that is what is said. Nothing at all is
@@ -732,6 +736,8 @@ static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
 	p->stack[i].root = n.parent ? p->stack[n.parent].root : n.frame;
 	p->stack[i].switches = (n.parent && p->stack[n.parent].switches) ||
 			       p->spot[n.frame].start == ENDS_SWITCH;
+	p->stack[i].bytes = (n.parent ? p->stack[n.parent].bytes : 0) +
+			    p->spot[n.frame].bytes;
 	return n;
 }
 
@@ -799,7 +805,8 @@ static uint8_t callsites_frames(const struct pass *p, uint32_t user,
 		depth -= (f->flags & FRAME_INFERRED) != 0;
 	}
 	return (uint8_t)judged_stop(depth, callsites_depth(p, kernel),
-				    callsites_ends_dump(p, user));
+				    callsites_ends_dump(p, user),
+				    p->stack[user].bytes);
 }
 
 static int callsites_take_group(void *arg, const struct store_group *g,

@@ -106,8 +106,8 @@ static void callsites_check_ends(struct pass *p)
 			s->start = (uint8_t)thread_start_at(pl->file, s->off,
 							    &s->site);
 		else if (s->before && s->start == START_UNKNOWN)
-			s->start =
-				(uint8_t)thread_start_first(pl->file, s->off);
+			s->start = (uint8_t)thread_start_first(pl->file, s->off,
+							       true);
 	}
 	if (pl)
 		callsite_settle(pl->file);
@@ -180,7 +180,7 @@ static int callsites_mark_leaf(void *arg, const struct store_group *g,
 		return 0;
 	const struct thread_code *c = &t->at[g->comm];
 	struct spot *s = &t->p->spot[leaf];
-	const bool ends = c->bare > c->n / BARE_OF || (c->go && !s->go);
+	const bool ends = c->bare > c->n / BARE_OF || (c->go && !s->bytes);
 
 	if (ends && !s->returns && s->start == START_UNKNOWN)
 		s->start = ENDS_DUMP;
@@ -216,10 +216,10 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	if (callsites_mark_leaves(p, err))
 		return -1;
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
-		if (p->spot[i].start || p->spot[i].open)
+		if (p->spot[i].start || p->spot[i].open || p->spot[i].bytes)
 			*mem_add(s, n, cap) = (struct store_end){
 				i, (enum thread_start)p->spot[i].start,
-				(enum judged)p->spot[i].open
+				(enum judged)p->spot[i].open, p->spot[i].bytes
 			};
 	rc = store_ends(p->mk, s, n, err);
 	free(s);

@@ -29,7 +29,7 @@ struct spot { /* The result for a frame. */
 	uint32_t reach; /* of pass.reach: what its call may enter; 0: none */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 	bool injected;	    /* callsite_is_injected() */
-	bool go;	    /* if leaf: callsite_is_go_code() */
+	uint32_t bytes;	    /* callsite_go_bytes() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
 	bool before;	    /* of an address without code */
@@ -60,6 +60,7 @@ struct known_stack {
 	/* the tables, or the kernel, say that a sample's has no caller */
 	bool outermost;
 	bool switches;	/* a frame is ENDS_SWITCH */
+	uint64_t bytes; /* of the frames whose size is known */
 	bool lacks;	/* the innermost caller, wherever it ends */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */

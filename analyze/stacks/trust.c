@@ -154,19 +154,21 @@ static int trust_read_ends(struct trust *t, struct store *db, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Sets of which stacks a dump would end early. */
+/* Sets of which stacks a dump would end early, and how deep they are. */
 static void trust_find_dump_ends(struct trust *t, const bool *leaf,
-				 const bool *switches)
+				 const bool *switches, const uint32_t *bytes)
 {
 	const struct known_code *c = t->code;
 	bool *passed = mem_new(t->n_stack, sizeof(*passed));
 
 	t->ends = mem_new(t->n_stack, sizeof(*t->ends));
+	t->bytes = mem_new(t->n_stack, sizeof(*t->bytes));
 	for (size_t i = 1; i < t->n_stack; i++) {
 		const uint32_t frame = c->stack[i].frame;
 		const uint32_t image = c->frame[frame].image;
 
 		passed[i] = passed[c->stack[i].parent] || switches[frame];
+		t->bytes[i] = t->bytes[c->stack[i].parent] + bytes[frame];
 		t->ends[i] = judged_ends_dump(
 			t->judged[i],
 			leaf[frame] || c->image[image].img.kind == IMAGE_ANON,
@@ -184,20 +186,24 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 		FRAME,
 		START,
 		OPEN,
+		BYTES,
 		COLUMNS
 	};
-	static const char *const column[COLUMNS] = { "frame", "start", "open" };
+	static const char *const column[COLUMNS] = { "frame", "start", "open",
+						     "bytes" };
 	struct int_row row;
 	bool any = false;
 
 	for (size_t i = 0; i < t->n; i++)
-		any |= t->rule[i].key.frames == STOP_DUMP;
+		any |= t->rule[i].key.frames >= STOP_DUMP &&
+		       t->rule[i].key.frames <= STOP_DEEPEST;
 	if (!any || !t->code || t->summed)
 		return 0;
 	struct rows *r = rows_ints_of(db, "internal_end", column, COLUMNS, err);
 
 	bool *leaf = mem_new(t->code->n_frame, sizeof(*leaf));
 	bool *switches = mem_new(t->code->n_frame, sizeof(*switches));
+	uint32_t *bytes = mem_new(t->code->n_frame, sizeof(*bytes));
 
 	while (rows_step_ints(r, &row)) {
 		if (row.v[FRAME] < 1 ||
@@ -207,13 +213,13 @@ static int trust_load_dump_ends(struct trust *t, struct store *db,
 			judged_ends_leaf((unsigned int)row.v[START],
 					 (unsigned int)row.v[OPEN], false);
 		switches[row.v[FRAME]] = row.v[START] == ENDS_SWITCH;
+		bytes[row.v[FRAME]] = (uint32_t)row.v[BYTES];
 	}
 	int rc = rows_end(r, err);
 
 	if (!rc)
-		trust_find_dump_ends(t, leaf, switches);
-	free(leaf);
-	free(switches);
+		trust_find_dump_ends(t, leaf, switches, bytes);
+	free_all(leaf, switches, bytes);
 	return rc;
 }
 
@@ -477,6 +483,7 @@ void trust_free(struct trust *t)
 	free(t->image);
 	free(t->unwound);
 	free(t->ends);
+	free(t->bytes);
 	free(t->depth);
 	free(t->file_of);
 	free(t->gone_path);
@@ -506,7 +513,8 @@ static int64_t trust_frames(const struct trust *t, uint32_t user,
 	if (!depth)
 		return 0;
 	depth -= (caller->flags & FRAME_INFERRED) != 0;
-	return judged_stop(depth, t->depth[kernel], t->ends && t->ends[user]);
+	return judged_stop(depth, t->depth[kernel], t->ends && t->ends[user],
+			   t->bytes ? t->bytes[user] : 0);
 }
 
 static struct trust_key trust_key_of(const struct trust *t,

@@ -57,6 +57,7 @@ struct trust {
 	uint8_t *depth;	     /* by stack: its frames, or DEEPEST */
 	/* by stack: judged_ends_dump(); NULL: no dump is known to end early */
 	bool *ends;
+	uint64_t *bytes; /* likewise: those of the stack that are known */
 	struct trust_end *end;
 	size_t n_end, cap_end;
 	uint32_t *end_of; /* by stack: index in end, plus 1; NULL: of none */

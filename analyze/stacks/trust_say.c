@@ -26,6 +26,9 @@
 /* A command is named if it mends this part of what is wrong, and one percent of
  * all. */
 #define MENDS_OF 4
+/* The largest dumps are named if more stacks than this are deeper
+ * than those that are usual, as 'record' takes larger ones then. */
+#define DEEP_OF 100
 
 /* ---- sums */
 
@@ -85,6 +88,22 @@ static bool trust_is_dump(enum trust_remedy fix)
 	return fix == REMEDY_DUMP || fix == REMEDY_LARGEST_DUMP;
 }
 
+/* Returns how many whole stacks are deeper than such a dump. */
+static int64_t trust_loses(const struct trust *t, enum trust_remedy fix)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_rule *r = &t->rule[i];
+
+		if (r->word->kind == TRUST_WHOLE &&
+		    (r->key.frames == STOP_DEEPEST ||
+		     (r->key.frames == STOP_DEEP && fix == REMEDY_DUMP)))
+			trust_tally(&n, (uint64_t)r->n);
+	}
+	return n;
+}
+
 void trust_of_waits(struct trust *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -117,11 +136,18 @@ static int64_t trust_mends(const struct trust *t, enum trust_remedy fix,
 	}
 	others = whole + ended + unproved;
 	/* few others tell nothing of many */
-	if (others == whole || others < TRUST_FEW || others < n / TRUST_FEW_OF)
-		return n;
-	return ended > whole
-		       ? 0
-		       : (int64_t)((double)n * (double)whole / (double)others);
+	if (others != whole && others >= TRUST_FEW &&
+	    others >= n / TRUST_FEW_OF)
+		n = ended > whole ? 0
+				  : (int64_t)((double)n * (double)whole /
+					      (double)others);
+	return n - trust_loses(t, fix);
+}
+
+/* Returns what is asked for where stacks are deep. */
+static enum trust_remedy trust_sized(enum trust_remedy fix, bool deep)
+{
+	return fix == REMEDY_DUMP && deep ? REMEDY_LARGEST_DUMP : fix;
 }
 
 /* Returns the cheapest that mends a good part, or else the one that mends most.
@@ -132,16 +158,20 @@ static struct trust_advice trust_advise(const struct trust *t,
 	int64_t wrong = s->samples ? s->samples - s->kind[TRUST_WHOLE]
 				   : s->kind[TRUST_SILENT];
 	struct trust_advice best = { .fix = REMEDY_NONE };
+	/* one size is for all */
+	bool deep = trust_loses(t, REMEDY_DUMP) * DEEP_OF > s->samples;
 
 	for (size_t i = 0; i < t->n; i++) {
-		struct trust_advice m = { .fix = t->rule[i].fix,
-					  .unchecked = true };
+		struct trust_advice m = {
+			.fix = trust_sized(t->rule[i].fix, deep),
+			.unchecked = true,
+		};
 
 		/* all that it mends */
 		for (size_t k = 0; k < t->n; k++) {
 			const struct trust_rule *r = &t->rule[k];
 
-			if (r->fix != m.fix)
+			if (trust_sized(r->fix, deep) != m.fix)
 				continue;
 			trust_tally(&m.n, (uint64_t)r->n);
 			m.unchecked &=

@@ -29,6 +29,7 @@
 #include "formats/formats.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
@@ -108,7 +109,7 @@ static int record_take(int argc, char **argv, struct err *err)
 		{ !want.pid && !argc && !want.all && !want.waits,
 		  "which program? or -p PID, or -a" },
 		{ !want.rate, "--rate needs a number above 0" },
-		{ want.dump > DUMP_MAX || want.dump % 8,
+		{ want.dump > DUMP_LARGEST || want.dump % 8,
 		  "--dump needs a multiple of 8, at most 65528" },
 		{ *want.out == '-' || !*want.out,
 		  "-o needs the name of a file; 'perf record -o - | backstitch "

@@ -13,6 +13,7 @@
 #include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 
 /* Dumps grow if more stacks than this end with theirs. */
@@ -85,20 +86,20 @@ int last_recording_read(const char *file, const char *name,
 		long long lost = rows_int(r, RECORD_LEARNED_LOST);
 
 		/* larger dumps lose more: room for them comes first */
-		out->cut =
-			cut > samples / CUT_OF && cut > lost && dump < DUMP_MAX;
+		out->cut = cut > samples / CUT_OF && cut > lost &&
+			   dump < DUMP_LARGEST;
 		out->lost = lost;
 		out->dump = (unsigned int)dump;
 		out->megabytes = mb;
 		if (out->cut && cut > samples / CUT_MOST_OF)
-			out->dump = DUMP_MAX;
-		else if (out->cut || dump < 0 || dump > DUMP_MAX)
-			out->dump =
-				last_recording_larger(dump, DUMP / 2, DUMP_MAX);
+			out->dump = DUMP_LARGEST;
+		else if (out->cut || dump < 0 || dump > DUMP_LARGEST)
+			out->dump = last_recording_larger(dump, DUMP_USUAL / 2,
+							  DUMP_LARGEST);
 		if (lost || mb > MEGABYTES_MAX)
 			out->megabytes = last_recording_larger(
-				mb ? mb : dump / (DUMP / MEGABYTES), MEGABYTES,
-				MEGABYTES_MAX);
+				mb ? mb : dump / (DUMP_USUAL / MEGABYTES),
+				MEGABYTES, MEGABYTES_MAX);
 		if (name && out->cut)
 			say("%s: %lld of %lld user stacks end with their dump: "
 			    "dumps of %u bytes\n",

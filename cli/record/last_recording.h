@@ -3,9 +3,6 @@
 #pragma once
 #include <stdbool.h>
 
-/* perf's largest dump: a multiple of 8, whose size is in 16 bits. */
-#define DUMP_MAX 65528u
-#define DUMP 16384u
 #define LAST_RECORDING_PROVES 256
 
 struct err;

@@ -16,6 +16,7 @@
 #include "cli/record/libraries.h"
 #include "cli/record/rings.h"
 #include "cli/process/signals.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/text_out.h"
 #include "stitch/files/new_file.h"
@@ -329,7 +330,7 @@ static bool plan_learns(const struct plan *p)
 	if (p->want->waits)
 		return p->want->tries && !p->want->ftrace;
 	return p->want->tries && p->dump && (p->want->all || p->want->pid) &&
-	       p->dump < DUMP_MAX;
+	       p->dump < DUMP_LARGEST;
 }
 
 /* trial: the file that is recorded to for a moment; NULL: the real one. */
@@ -467,7 +468,7 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 	if (p->megabytes || !(dump || switches))
 		return;
 	p->megabytes = switches ? MEGABYTES_WAITS : MEGABYTES;
-	for (; dump > DUMP; dump /= 2)
+	for (; dump > DUMP_USUAL; dump /= 2)
 		p->megabytes *= 2;
 	while (p->megabytes > 1 && cpus > MEGABYTES_ALL / (long)p->megabytes)
 		p->megabytes /= 2;
@@ -561,7 +562,7 @@ int plan_make(struct plan *p, struct err *err)
 	plan_take_dump(p, frames	  ? 0
 			  : p->want->dump ? (unsigned int)p->want->dump
 			  : r && r->dump  ? r->dump
-					  : DUMP);
+					  : DUMP_USUAL);
 	if (r && (!minor || minor >= 12))
 		p->env = minor > 12 && p->dump ? "PYTHON_PERF_JIT_SUPPORT"
 					       : r->env;

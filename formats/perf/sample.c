@@ -498,6 +498,7 @@ static int perf_sample_stack_dump(struct bytes *b, struct rec_sample *s,
 		return -1;
 	s->stack = data.pos;
 	s->stack_len = (uint32_t)(dyn < size ? dyn : size);
+	s->unread = dyn < size;
 	return 0;
 }
 

@@ -37,6 +37,7 @@ struct code_site { /* the call before a frame */
 	uint8_t kind;
 	uint8_t start;	/* enum thread_start */
 	uint8_t open;	/* enum judged, as the innermost frame */
+	uint32_t bytes; /* of the stack */
 	int64_t target; /* 0: NULL */
 };
 
@@ -392,6 +393,7 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p UNUSED,
 		.known = true,
 		.start = s->start,
 		.open = s->open,
+		.bytes = s->bytes,
 		.checked = checked,
 		.unverified = rows_int(r, MERGE_SITES_UNVERIFIED) != 0,
 		.kind = kind,
@@ -416,6 +418,7 @@ static int merge_code_take_end(struct merge *m, struct merge_part *p UNUSED,
 		s->start = start;
 	if (!s->open)
 		s->open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
+	raise_to(s->bytes, (uint32_t)rows_int(r, MERGE_ENDS_BYTES));
 	return 0;
 }
 
@@ -542,11 +545,11 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 	int rc;
 
 	for (size_t i = 1; i < c->n_site; i++) {
-		if (c->site[i].start || c->site[i].open)
+		if (c->site[i].start || c->site[i].open || c->site[i].bytes)
 			at[ends++] = (struct store_end){
 				(uint32_t)i,
 				(enum thread_start)c->site[i].start,
-				(enum judged)c->site[i].open
+				(enum judged)c->site[i].open, c->site[i].bytes
 			};
 		if (c->site[i].known)
 			s[n++] = (struct store_callsite){

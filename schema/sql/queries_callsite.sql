@@ -57,7 +57,8 @@ DELETE FROM internal_callsite_link
 SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
 
 -- name: again_ends
-SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open
+SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open,
+	coalesce(bytes, 0) AS bytes
 FROM internal_end
 
 -- name: again_links

@@ -126,7 +126,8 @@ SELECT frame, kind, coalesce(target, 0) AS target, unverified
 FROM internal_callsite ORDER BY frame
 
 -- name: merge_ends
-SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open
+SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open,
+	coalesce(bytes, 0) AS bytes
 FROM internal_end ORDER BY frame
 
 -- name: merge_shares

@@ -298,10 +298,12 @@ CREATE TABLE internal_end(
 				-- its caller is missing; of an innermost one,
 				-- that a stack dump would end there or not
 				-- much further out; NULL: not known
-	open INTEGER		-- of an innermost one, word 'judged': why its
+	open INTEGER,		-- of an innermost one, word 'judged': why its
 				-- caller may be missing unnoticed; of one
 				-- between, why the next may be any; NULL: not
 				-- so
+	bytes INTEGER		-- of the stack that a function of Go has there;
+				-- NULL: not known
 ) WITHOUT ROWID;
 
 CREATE TABLE internal_frame_share(
@@ -324,7 +326,8 @@ CREATE TABLE internal_user_trust(
 				-- perf keeps; 8: as many as ftrace keeps; 1: a
 				-- stack dump would end early: no unwind table
 				-- covers the innermost, or internal_end has
-				-- the reason; else NULL
+				-- the reason; 2, 3: a dump of 16384 bytes, or
+				-- of 65528, would be too small; else NULL
 	n INTEGER,		-- samples
 	image INTEGER		-- as in internal_judged
 );

@@ -324,7 +324,8 @@ LEFT JOIN remedy h ON h.class = s.class AND h."when" IN ('any', r.name,
 			WHERE y.image = s.image AND y.framed * 10 <= y.functions)
 			THEN 'bare'
 		WHEN NOT s.dumps THEN 'no_dumps'
-		WHEN s.frames IS NOT 1 THEN 'dumps' END,
+		WHEN s.frames = 2 THEN 'deep'
+		WHEN s.frames IN (1, 3) THEN NULL ELSE 'dumps' END,
 	CASE WHEN s.dumps AND NOT EXISTS (SELECT 1 FROM meta m
 		WHERE m.capture = t.capture AND m.key = 'dump_bytes'
 		AND m.value >= 65528) THEN 'deeper' END);

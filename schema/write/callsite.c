@@ -43,7 +43,7 @@ CALLSITE_ROW(callsite_trust_row, struct store_user_trust, VALUE_OF(x->type),
 	     VALUE_ID(x->mark), value_text(x->judged), VALUE_ID(x->frames),
 	     VALUE_OF(x->n), VALUE_ID(x->image));
 CALLSITE_ROW(callsite_end_row, struct store_end, VALUE_OF(x->frame),
-	     VALUE_ID(x->start), VALUE_ID(x->open));
+	     VALUE_ID(x->start), VALUE_ID(x->open), VALUE_ID(x->bytes));
 CALLSITE_ROW(callsite_stack_row, struct store_stack_check, VALUE_OF(x->stack),
 	     VALUE_OF(x->checked), VALUE_OF(x->bogus), VALUE_ID(x->first),
 	     VALUE_ID(x->image), VALUE_OF(x->gaps), VALUE_ID(x->caller));

@@ -48,7 +48,7 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_CALLSITE] = { "internal_callsite", NULL, 4, true, PAGES_NONE },
 	[T_CALLSITE_LINK] = { "internal_callsite_link", NULL, 3, false,
 			      PAGES_NONE },
-	[T_END] = { "internal_end", NULL, 3, false, PAGES_NONE },
+	[T_END] = { "internal_end", NULL, 4, false, PAGES_NONE },
 	[T_USER_TRUST] = { "internal_user_trust", NULL, 6, false, PAGES_NONE },
 	[T_DEFERRAL] = { "internal_deferral", NULL, 4, false, PAGES_NONE },
 	[T_SEGMENT] = { "internal_segment", NULL, 5, false, PAGES_NONE },

@@ -141,6 +141,7 @@ struct store_end {
 	uint32_t frame;
 	enum thread_start start; /* 0: NULL */
 	enum judged open;	 /* 0: NULL */
+	uint32_t bytes;		 /* 0: NULL */
 };
 struct store_frame_share {
 	uint32_t image, functions, framed;

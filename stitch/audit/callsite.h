@@ -113,21 +113,31 @@ static inline bool judged_ends_dump(unsigned int judged, bool leaf,
 /* Numbers of internal_user_trust.frames (tables.sql). */
 enum judged_stop {
 	STOP_NONE,
-	STOP_DUMP = 1,	 /* judged_ends_dump() */
-	STOP_FTRACE = 8, /* frames of a user stack that ftrace keeps */
-	STOP_PERF = 127, /* frames of both halves that perf keeps */
+	STOP_DUMP = 1,	  /* judged_ends_dump() */
+	STOP_DEEP = 2,	  /* deeper than a dump of DUMP_USUAL bytes */
+	STOP_DEEPEST = 3, /* deeper than one of DUMP_LARGEST bytes */
+	STOP_FTRACE = 8,  /* frames of a user stack that ftrace keeps */
+	STOP_PERF = 127,  /* frames of both halves that perf keeps */
 };
 
+/* Of a stack dump: what is asked for at first, and the most that perf takes,
+ * which is below 64 kB and a multiple of 8. */
+#define DUMP_USUAL 16384u
+#define DUMP_LARGEST 65528u
+
 /* Returns at what a stack with so many recorded frames stopped, or a dump of it
- * would. */
+ * would. bytes: it has, at least. */
 static inline enum judged_stop judged_stop(uint32_t user, uint32_t kernel,
-					   bool ends_dump)
+					   bool ends_dump, uint64_t bytes)
 {
 	if (user + kernel == STOP_PERF)
 		return STOP_PERF;
 	if (user == STOP_FTRACE)
 		return STOP_FTRACE;
-	return ends_dump ? STOP_DUMP : STOP_NONE;
+	return ends_dump	      ? STOP_DUMP
+	       : bytes > DUMP_LARGEST ? STOP_DEEPEST
+	       : bytes > DUMP_USUAL   ? STOP_DEEP
+				      : STOP_NONE;
 }
 
 /* Return the word for a number, or NULL if there is none. */

@@ -391,14 +391,21 @@ bool callsite_is_go(const struct callsite_file *f)
 	return f->n_injected > 0;
 }
 
-bool callsite_is_go_code(const struct callsite_file *f, uint64_t off)
+uint32_t callsite_go_bytes(const struct callsite_file *f, uint64_t off)
 {
-	struct gopclntab_depths unused;
-	uint64_t vaddr;
+	/* of the return address, or the link register that was saved */
+	const uint32_t word = sizeof(uint64_t);
+	struct gopclntab_depths d;
+	uint64_t vaddr, start;
 
-	return f->ef && callsite_is_go(f) &&
-	       elf_vaddr(f->seg, f->n_seg, off, &vaddr) &&
-	       gopclntab_around(f->ef, vaddr, &unused);
+	if (!f->ef || !callsite_is_go(f) ||
+	    !elf_vaddr(f->seg, f->n_seg, off, &vaddr) ||
+	    !gopclntab_around(f->ef, vaddr, &d))
+		return 0;
+	while (gopclntab_next_depth(&d, &start) > 0)
+		if (vaddr < d.pc)
+			return d.depth < UINT32_MAX - word ? d.depth + word : 0;
+	return word;
 }
 
 /* Compares the function in `inner` with the name of the PLT stub that is

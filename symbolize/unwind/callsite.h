@@ -71,9 +71,10 @@ bool callsite_is_injected(const struct callsite_file *f, uint64_t off);
  * their own. */
 bool callsite_is_go(const struct callsite_file *f);
 
-/* Returns whether Go's runtime knows the function around an offset, so that a
- * dump leads out of it; not one in C. Before callsite_settle(). */
-bool callsite_is_go_code(const struct callsite_file *f, uint64_t off);
+/* Returns how many bytes of the stack a function that Go's runtime knows has at
+ * an offset, so that a dump of more leads out of it; 0: it is none, as one in
+ * C. Before callsite_settle(). */
+uint32_t callsite_go_bytes(const struct callsite_file *f, uint64_t off);
 
 /* Tells whether the call at `site` in file f goes to the function around offset
  * off of the file `inner` (NULL: unknown). */

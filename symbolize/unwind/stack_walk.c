@@ -3,6 +3,7 @@
 
 #include <elf.h>
 
+#include "stitch/audit/callsite.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_expr.h"
 #include "symbolize/elf/dwarf_number.h"
@@ -49,9 +50,10 @@ static enum unwind_end stack_walk_why_unread(const struct stack_walk *w,
 
 	if (end == w->low)
 		return UNWIND_EMPTY;
-	return addr + w->abi->word > end && addr - w->low < STACK_MAX
-		       ? UNWIND_TRUNCATED
-		       : UNWIND_FOREIGN;
+	if (addr + w->abi->word <= end || addr - w->low >= STACK_MAX)
+		return UNWIND_FOREIGN;
+	return addr + w->abi->word - w->low > DUMP_LARGEST ? UNWIND_UNREAD
+							   : UNWIND_TRUNCATED;
 }
 
 static int stack_walk_need_word(struct stack_walk *w, uint64_t addr,

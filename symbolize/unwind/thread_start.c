@@ -45,19 +45,23 @@ static const char *const thread_start_names[] = {
 	"runtime.goexit", "runtime.goexit.abi0", "runtime.mstart",
 	"runtime.mstart.abi0", "runtime.rt0_go", "runtime.rt0_go.abi0",
 	"_rt0_amd64", "_rt0_amd64_linux", "_rt0_arm64_linux", "_rt0_386",
-	"_rt0_386_linux", "_rt0_s390x_linux"
+	"_rt0_386_linux", "_rt0_s390x_linux",
+	/* D's runtime (druntime, core/thread): of a thread and of a fiber. */
+	"thread_entryPoint", "fiber_entryPoint"
 };
 
 /* Functions that are given the address of a start routine, and as which
  * argument: pthread_create(3), thrd_create(3), uv_thread_create(3) of libuv
- * 1.44 (src/unix/thread.c). What gives one to them: std::thread of libstdc++
+ * 1.44 (src/unix/thread.c), Create_Task of GNAT 12 (libgnarl/s-taprop.ads).
+ * What gives one to them: std::thread of libstdc++
  * 12 (src/c++11/thread.cc), std::thread of Rust 1.63
  * (library/std/src/sys/unix/thread.rs), HotSpot 17 (os_linux.cpp), V8, glib. */
-static const char *const thread_starters_name[] = { "pthread_create",
-						    "thrd_create",
-						    "uv_thread_create",
-						    "uv_thread_create_ex" };
-static const uint8_t thread_starters_argument[] = { 2, 1, 1, 2 };
+static const char *const thread_starters_name[] = {
+	"pthread_create", "thrd_create", "uv_thread_create",
+	"uv_thread_create_ex",
+	"system__task_primitives__operations__create_task"
+};
+static const uint8_t thread_starters_argument[] = { 2, 1, 1, 2, 1 };
 
 /* ---- references */
 
@@ -614,6 +618,20 @@ static enum thread_start thread_start_soon(struct callsite_file *f,
 	return thread_start_find(f, t, *start, vaddr + 1, site);
 }
 
+/* The same, by all of the file. */
+static enum thread_start thread_start_seek(struct callsite_file *f,
+					   uint64_t vaddr,
+					   const struct callsite *site,
+					   uint64_t *start)
+{
+	enum thread_start found = thread_start_soon(f, vaddr, site, start);
+
+	if (found || !*start || f->starts.read)
+		return found;
+	thread_start_add_routines(f, &f->starts);
+	return thread_start_find(f, &f->starts, *start, vaddr + 1, site);
+}
+
 enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 				  const struct callsite *site)
 {
@@ -622,19 +640,13 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 	/* A return address may be behind its function. */
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
-	enum thread_start found = thread_start_soon(f, vaddr, site, &start);
-	if (found || !start)
-		return found;
-	struct thread_starts *t = thread_starts_of(f);
+	enum thread_start found = thread_start_seek(f, vaddr, site, &start);
 
-	if (!t->read) {
-		thread_start_add_routines(f, t);
-		found = thread_start_find(f, t, start, vaddr + 1, site);
-	}
-	return found ? found : thread_start_why_not(f, start, vaddr);
+	return found || !start ? found : thread_start_why_not(f, start, vaddr);
 }
 
-enum thread_start thread_start_first(struct callsite_file *f, uint64_t off)
+enum thread_start thread_start_first(struct callsite_file *f, uint64_t off,
+				     bool whole)
 {
 	struct callsite site;
 	uint64_t start, entry, end, vaddr;
@@ -642,7 +654,9 @@ enum thread_start thread_start_first(struct callsite_file *f, uint64_t off)
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
 	callsite_at(f, off, &site);
-	enum thread_start found = thread_start_soon(f, vaddr, &site, &start);
+	enum thread_start found =
+		whole ? thread_start_seek(f, vaddr, &site, &start)
+		      : thread_start_soon(f, vaddr, &site, &start);
 	/* main() has a caller */
 	return found == START_ENTRY && start &&
 			       !(callsite_function_at(f, f->starts.entry,

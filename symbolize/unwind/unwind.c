@@ -320,7 +320,7 @@ static bool unwind_is_first(struct unwind_image *m, uint64_t vaddr,
 	    vaddr - m->entry > UNWIND_ENTRY_MAX)
 		return false;
 	struct callsite_file *f = unwind_images_calls_of(m);
-	bool first = f && thread_start_first(f, off);
+	bool first = f && thread_start_first(f, off, false);
 
 	/* there may be more programs than files that can be open */
 	if (f)

@@ -48,6 +48,11 @@ in_call_main: mov %eax, %edi; call exit; e call_main
 f __libc_start_main; call call_main; hlt; e __libc_start_main
 f worker; mov %rdi, %rbp; call main
 in_worker: ret; e worker
+.ifdef STARTER
+f starter; ret; e starter
+f start; lea worker(%rip), %rdx; mov %rdx, %rsi; lea worker(%rip), %rsi; call starter
+	ret; e start
+.endif
 .ifdef DIRECT
 f _start
 	.cfi_undefined rip
@@ -115,3 +120,18 @@ is a_function_that_others_call_lacks_its_caller \
 	"prog;[unknown];[unknown];worker;main;spin 2
 None of the 2 user stacks is whole: all are fabricated. 'perf record \
 --call-graph dwarf,16384' may mend all of them." "$(stacks)"
+# What has one name in a runtime, and what is given to a function that starts threads:
+# to that of the C library, and to Ada's.
+objcopy --redefine-sym worker=thread_entryPoint prog d
+cc -c -Wa,--defsym,STARTER=1 -o starter.o prog.s
+for starter in pthread_create system__task_primitives__operations__create_task
+do
+	objcopy --redefine-sym starter=$starter starter.o $starter.o && ld -o $starter $starter.o
+done
+for begin in d/thread_entryPoint pthread_create/worker \
+	system__task_primitives__operations__create_task/worker
+do
+	capture "${begin%/*}" in_worker 0,$word
+	"$B" ingest -q -f -o c.db c.data 2>err
+	is "a_thread_begins_in_${begin#*/}_of_${begin%/*}" "$whole" "$(stacks | tail -n 1)"
+done

@@ -92,3 +92,49 @@ at() {
 "$MKCAP" sum.txt sum.data && "$B" ingest -q -f -o sum.db sum.data 2>err || exit 2
 is dumps_lead_out_of_go_code "fabricated (no frame pointers),perf record --call-graph dwarf,16384" \
 	"$("$B" query --format csv sum.db 'SELECT class, fix FROM trust' | tail -n 1 | tr -d '"')"
+
+# How deep a stack is follows from the tables: what a dump would cut is known.
+cat >sink.go <<'END'
+package main
+
+//go:noinline
+func sink(n int) int {
+	var held [100]int
+	held[n%100] = n
+	if n == 0 {
+		return 1
+	}
+	return sink(n-1) + held[(n+1)%100]
+}
+
+func main() {
+	println(sink(9))
+}
+END
+go build -o sink sink.go
+# behind the call of FUNCTION in FUNCTION
+behind() {
+	objdump -d --no-show-raw-insn "sink" | awk -v in_="<$1>:" -v of="<$2>" '
+		$2 == in_ { here = 1; next }
+		here && found { sub(":", "", $1); print "0x" $1; exit }
+		here && $2 == "call" && $4 == of { found = 1 }'
+}
+{
+	echo "event cpu-clock period=1000"
+	echo "comm pid=9 name=sink exec time=1"
+	readelf -lW sink | awk -v path="$PWD/sink" '/LOAD/ && /R E/ {
+		print "mmap pid=9 len=" $5, "time=2 start=" $3, "pgoff=" $2, "path=" path }'
+	again=$(behind main.sink main.sink)
+	for deep in 10 20 85
+	do
+		callers=$(yes "$again," | head -n $deep | tr -d '\n')
+		echo "sample pid=9 tid=9 cpu=0 time=$deep ip=$((again - 5))" \
+			"u=$((again - 5)),$callers$(behind main.main main.sink),$(behind runtime.main main.main)"
+	done
+} >sink.txt
+"$MKCAP" sink.txt sink.data && "$B" ingest -q -f -o sink.db sink.data 2>err || exit 2
+is a_stack_of_go_has_as_many_bytes_as_its_frames "10|-|1
+20|2|1
+85|3|1" "$("$B" query --format csv sink.db 'SELECT 1' >/dev/null
+	sqlite3 sink.db "SELECT CASE frames WHEN 2 THEN 20 WHEN 3 THEN 85 ELSE 10 END,
+		coalesce(frames, '-'), n FROM internal_user_trust ORDER BY 1")"

@@ -210,25 +210,41 @@ do
 done >lacking
 ok each_class_has_its_line_of_help "$([ ! -s lacking ]; echo $?)"
 
-# dumps that are cut, by their size: the largest one, and half of it
-for bytes in 65528 32768
-do
-	zstd -dcq "$root/tests/captures/deep.data.zst" >deep.data
-	python3 - "$bytes" <<'END'
+# A stack of 100 kB in dumps of the largest size, and of half of it: the other half
+# is left out of the record.
+zstd -dcq "$root/tests/captures/deep.data.zst" >deep.data
+python3 - <<'END'
 import struct
-import sys
-with open("deep.data", "r+b") as f:
-    attr = struct.unpack("<24xQ", f.read(32))[0]
-    f.seek(attr + 88)
-    f.write(struct.pack("<I", int(sys.argv[1])))
+d = bytearray(open("deep.data", "rb").read())
+attr, = struct.unpack_from("<Q", d, 24)
+at, size = struct.unpack_from("<QQ", d, 40)
+struct.pack_into("<I", d, attr + 88, 32768)
+left = 0
+while not left:
+    kind, misc, n = struct.unpack_from("<IHH", d, at)
+    if kind == 9:
+        begin = next(i for i in range(at + 8, at + n, 8)
+                     if struct.unpack_from("<Q", d, i)[0] in (65248, 65528)
+                     and at + n - 16 - (i + 8) == struct.unpack_from("<Q", d, i)[0])
+        full, = struct.unpack_from("<Q", d, begin)
+        left = full - 32768
+        struct.pack_into("<Q", d, begin, 32768)
+        struct.pack_into("<Q", d, at + n - 16, 32768)
+        struct.pack_into("<H", d, at + 6, n - left)
+        del d[begin + 8 + 32768:begin + 8 + full]
+    at += n
+struct.pack_into("<Q", d, 48, size - left)
+# what is behind the records is not read
+struct.pack_into("<4Q", d, 72, 0, 0, 0, 0)
+open("half.data", "wb").write(d)
 END
-	"$B" ingest -q -f --no-symbols --symfs "$root/tests/captures/symfs" \
-		-o "deep-$bytes.db" deep.data
-	"$B" query "deep-$bytes.db" 'SELECT class, fix FROM trust' | tail -n 1
+for name in deep half
+do
+	"$B" ingest -q -f --no-symbols --symfs "$root/tests/captures/symfs" -o $name.db $name.data
+	sqlite3 $name.db 'SELECT class, fix FROM trust'
 done >fixes
-ok a_larger_dump_is_asked_for_if_there_is_one "$([ "$(tr -s ' ' <fixes | sed 's, $,,')" = \
-	"cut (truncated_dump)
-cut (truncated_dump) perf record --call-graph dwarf,65528" ]; echo $?)"
+is a_larger_dump_is_asked_for_if_there_is_one 'cut (unread)|
+cut (truncated_dump)|perf record --call-graph dwarf,65528' "$(cat fixes)"
 # dumps without a byte, as inside execve: nothing to mend, and not for 'record --again'
 python3 - <<'END'
 import struct
@@ -246,10 +262,48 @@ END
 is a_dump_without_a_byte_has_no_remedy 'cut (empty_dump)|' "$(sqlite3 execve.db 'SELECT class, fix FROM trust')"
 "$B" execve.db >out 2>err
 ok and_is_no_short_one "$(sentence out | grep -qF 'all have an empty dump, as inside execve.'; echo $?)"
+# dumps of fewer bytes than were asked for, as where a page was never touched
+python3 - <<'END'
+import struct
+d = bytearray(open("deep.data", "rb").read())
+at, size = struct.unpack_from("<QQ", d, 40)
+end = at + size
+while at < end:
+    kind, _, size = struct.unpack_from("<IHH", d, at)
+    if kind == 9:
+        struct.pack_into("<Q", d, at + size - 16, 512)
+    at += size
+open("unread.data", "wb").write(d)
+END
+"$B" ingest -q -f --no-symbols --symfs "$root/tests/captures/symfs" -o unread.db unread.data
+is what_the_kernel_could_not_read_no_larger_dump_has 'cut (unread)|' \
+	"$(sqlite3 unread.db 'SELECT class, fix FROM trust')"
+
+# Of 1,000 stacks along frame pointers 900 are whole, and so many of these are deeper
+# than a dump. frames: of internal_user_trust.
+"$B" ingest -q -f -o sizes.db "$root/tests/captures/fp-1.data"
+for deep in '0 0 dwarf,16384' '20 0 dwarf,65528' '900 0 dwarf,65528' '900 90 dwarf,65528' '900 200 '
+do
+	# shellcheck disable=SC2086 # numbers and a text
+	set -- $deep
+	sqlite3 sizes.db "DELETE FROM internal_user_trust;
+		INSERT INTO internal_user_trust(type, judged, frames, n)
+		SELECT 1, 'whole', NULL, 900 - $1 UNION ALL
+		SELECT 1, 'whole', 2, $1 - $2 UNION ALL
+		SELECT 1, 'whole', 3, $2 UNION ALL
+		SELECT 1, 'caller missing', NULL, 100"
+	"$B" check sizes.db >out 2>err
+	echo "$1 $2 $(sentence out | sed -n "s/.*--call-graph \([^']*\)'.*/\1/p")"
+done >sizes
+is dumps_are_advised_by_the_depth_of_whole_stacks "0 0 dwarf,16384
+20 0 dwarf,65528
+900 0 dwarf,65528
+900 90 dwarf,65528
+900 200 " "$(cat sizes)"
 
 # as many of 200 that were cut will be whole as of the 300 others, half of which no table proves
-sqlite3 deep-32768.db "UPDATE internal_user_trust SET n = 200;
+sqlite3 half.db "UPDATE internal_user_trust SET n = 200;
 	INSERT INTO internal_user_trust (type, judged, n) SELECT type, 'whole', 150 FROM internal_user_trust
 	UNION ALL SELECT type, 'not judged (no table)', 150 FROM internal_user_trust"
-"$B" deep-32768.db >out 2>err
+"$B" half.db >out 2>err
 ok what_no_table_proves_will_not_be_whole "$(sentence out | grep -qF "'perf record --call-graph dwarf,65528' may mend 20.00 %"; echo $?)"

@@ -160,7 +160,7 @@ START_TEST(reading_is_only_reading)
 		"ATTACH 'y.db' AS y",
 		"VACUUM INTO 'y.db'",
 		"PRAGMA journal_mode=WAL",
-		"PRAGMA user_version=15",
+		"PRAGMA user_version=16",
 		"INSERT INTO meta VALUES(0, 'a', 'b')",
 		"BEGIN",
 		"SELECT load_extension('x')",
@@ -190,7 +190,7 @@ START_TEST(reading_is_only_reading)
 	}
 	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
 		       "6\n");
-	mkstore_expect("PRAGMA user_version", "15\n");
+	mkstore_expect("PRAGMA user_version", "16\n");
 	mkstore_expect("SELECT name FROM pragma_table_info('word')",
 		       "kind\nid\nname\n");
 	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -226,11 +226,11 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x10", 4);
+	store_files_patch(60, "\0\0\0\x11", 4);
 	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 16, this "
-				     "program knows up to 15; use a newer "
+				     "made by schema 17, this "
+				     "program knows up to 16; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);

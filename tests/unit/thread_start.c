@@ -238,9 +238,11 @@ START_TEST(where_the_first_thread_begins_is_known_at_once)
 	uint64_t off = o->ret - MKELF_TEXT + MKELF_OFF;
 	bool first = o->start == START_TABLE || o->start == START_LIBRARY;
 
-	ck_assert_int_eq(thread_start_first(file, off),
+	ck_assert_int_eq(thread_start_first(file, off, false),
 			 first ? o->start : START_UNKNOWN);
 	ck_assert(!file->starts.read);
+	if (o->start == START_ROUTINE)
+		ck_assert_int_eq(thread_start_first(file, off, true), o->start);
 }
 END_TEST
 
