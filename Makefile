@@ -452,6 +452,8 @@ twins: deps-build
 		--folder $(O)/twins --table $(O)/twins.json --whole 99 $(TWINS)
 	@! command -v node >/dev/null || \
 		python3 tests/twins/generated.py --program $(O)/backstitch
+	@python3 tests/twins/files.py --program $(O)/backstitch \
+		--folder $(O)/twins/files
 
 # Proved intervals of `latency`, held against the kernel's rules, other programs and
 # programs' own logs: N of each kind (N=300000: half an hour), or what two minutes

@@ -382,6 +382,8 @@ SAID(virtual_inode, BELIEVED, "given: inode");
 SAID(open_id, BELIEVED, "believed: build-id, another file is there now");
 SAID(maybe_written, GIVEN, "believed: inode, perhaps written since");
 SAID(unwritten, BELIEVED, "believed: path, not written since");
+/* as of subvolumes of btrfs, of which one can take the place of another */
+SAID(no_inode, GIVEN, "believed: path, whose inode cannot be compared");
 SAID(by_path, BELIEVED, "believed: path");
 SAID(by_addresses, BELIEVED, "believed: addresses");
 SAID(copy, BELIEVED, "believed: code in other memory");
@@ -450,9 +452,11 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 	const struct symbolize_opts *o = &sy->opts;
 	struct identity_file f;
 
+	/* Where inodes cannot be compared another file may have come to the
+	 * path: before that time it was another one, too. */
 	if (!o->same_machine || !o->recorded_from || !identity_is_file(img) ||
-	    img->path[0] != '/' || !identity_look(img, -1, img->path, &f) ||
-	    f.inode != INODE_SAME)
+	    !img->ino || img->path[0] != '/' ||
+	    !identity_look(img, -1, img->path, &f) || f.inode == INODE_OTHER)
 		return 0;
 	int64_t at = f.written;
 
@@ -504,10 +508,11 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 		return replaced;
 	/* with another inode: of another machine, or replaced. A recording that
 	 * was killed does not name its machine. */
-	return sy->opts.other_machine		 ? assumed
-	       : f->inode == INODE_OTHER	 ? assumed_inode
-	       : sy->opts.same_machine && before ? unwritten
-						 : by_path;
+	return sy->opts.other_machine		       ? assumed
+	       : f->inode == INODE_OTHER	       ? assumed_inode
+	       : img->ino && f->inode == INODE_UNKNOWN ? no_inode
+	       : sy->opts.same_machine && before       ? unwritten
+						       : by_path;
 }
 
 /* Of a file with another inode than the recorded one, or if none is known. */
