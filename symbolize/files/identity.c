@@ -492,7 +492,12 @@ static struct identity_said identity_by_inode(const struct symbolizer *sy,
 		return given;
 	if (id != IDENTITY_ID_NONE)
 		return identity_by_id(id, same);
-	return before && f->written > before ? replaced : maybe_written;
+	/* in a second of which the file system tells no more it may have been
+	 * written behind its mapping */
+	return (before && f->written > before) ||
+			       (f->grain && sy->opts.recorded_from)
+		       ? replaced
+		       : maybe_written;
 }
 
 /* Of a file of which nothing but its path tells anything. */
@@ -503,16 +508,19 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 	const int64_t before = sy->opts.recorded_before;
 	size_t len;
 
-	if (img->several || identity_is_deleted(img->path, &len) ||
+	/* of several, the last one was written before it was mapped */
+	if ((img->several && !identity_written(sy, img)) ||
+	    identity_is_deleted(img->path, &len) ||
 	    (before && f->written > before))
 		return replaced;
 	/* with another inode: of another machine, or replaced. A recording that
 	 * was killed does not name its machine. */
-	return sy->opts.other_machine		       ? assumed
-	       : f->inode == INODE_OTHER	       ? assumed_inode
-	       : img->ino && f->inode == INODE_UNKNOWN ? no_inode
-	       : sy->opts.same_machine && before       ? unwritten
-						       : by_path;
+	return sy->opts.other_machine	 ? assumed
+	       : f->inode == INODE_OTHER ? assumed_inode
+	       : !sy->opts.same_machine	 ? by_path
+	       : img->ino		 ? no_inode
+	       : before			 ? unwritten
+					 : by_path;
 }
 
 /* Of a file with another inode than the recorded one, or if none is known. */

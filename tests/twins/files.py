@@ -142,6 +142,10 @@ SITUATIONS = {
         ("ext4", "cp $O $p; run $p; i=$(stat -c %i $p); rm $p; cp $N $p; "
          "[ $(stat -c %i $p) = $i ]; run $p", "", "new"),
 }
+# Written in place while it is recorded: perf reads the build-id of what is there in
+# the end, and where the file is not at hand nothing but addresses tells of the other.
+# They mostly do; where they do not, it is printed and is no fault.
+UNTOLD = re.compile("in-place|clock|overlay-copy|snapshot|reflink-over-it$|seconds$")
 # What is written in the tick of the kernel in which it is mapped may have been
 # written after that.
 RUN = "run() { sleep .05; \"$@\"; }\n"
@@ -244,7 +248,9 @@ class Bench:
             line = "%-38s %-5s %-5s" % (name, variant, "away" if away else "here")
             for build, (n, own, other) in got.items():
                 fault = ""
-                if other:
+                if other and variant == "end" and UNTOLD.search(name):
+                    line += " (%d wrong, not told by the capture)" % other
+                elif other:
                     fault = " %d wrong" % other
                 elif variant == "mmap" and build in kept and own * 100 < n * 95:
                     fault = " not named"
