@@ -33,6 +33,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
 #define KEPT ((size_t)1 << 20)
@@ -187,6 +188,15 @@ static void record_say(const struct plan *p)
 			 "kernel.perf_event_paranoid=1' allows it\n");
 	if (p->code.n_replaced)
 		record_say_replaced(&p->code);
+	/* perf looks at files when the recording ends */
+	if (want.n_program > 1 && !strcmp(path_base(want.program[0]), "go") &&
+	    (!strcmp(want.program[1], "run") ||
+	     !strcmp(want.program[1], "test")))
+		say_note("'go %s' removes the program as it ends, and its "
+			 "functions will have no names: '%s -o PROGRAM' first, "
+			 "then record PROGRAM\n",
+			 want.program[1],
+			 *want.program[1] == 'r' ? "go build" : "go test -c");
 	if (r && !p->env)
 		say_note(
 			"%s's functions will have no names%s: you will see those "

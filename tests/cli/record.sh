@@ -224,6 +224,14 @@ do
 done
 "$B" record --dry-run -- ./python3.12 perf.py >out 2>err
 says without_it_there_is_one "functions will have no names; 'backstitch record --runtime'" err
+# what its own command removes, perf does not find when the recording ends
+cp frames go
+"$B" record --dry-run -- ./go run x.go >out 2>err
+says go_run_removes_the_program "'go build -o PROGRAM' first, then record PROGRAM" err
+"$B" record --dry-run -- ./go test ./... >out 2>err
+says so_does_go_test "'go test -c -o PROGRAM' first" err
+"$B" record --dry-run -- ./go build x.go >out 2>err
+is others_do_not 0 "$(grep -c 'removes the program' err)"
 LIKE=cycles
 dry what_records_takes_names_of_bpf_programs \
 	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
