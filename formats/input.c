@@ -20,28 +20,25 @@
 #define PASS_BYTES ((uint64_t)64 << 20)
 #define COPY_BUF ((size_t)128 * 1024)
 
-/* Waits for the first writer of a FIFO. Not open() waits: it would be restarted
- * after each signal, but what a signal's handler does with the descriptor ends
- * poll(). Until there was a writer, Linux reports no end. */
-static void input_wait(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	struct stat st;
-
-	if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
-		while (poll(&p, 1, -1) < 0 && errno == EINTR)
-			;
-	fcntl(fd, F_SETFL, O_RDONLY);
-}
-
 static int input_open_fd(const char *path, struct err *err)
 {
 	bool named = strcmp(path, "-") != 0;
 	int fd = named ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 		       : dup(STDIN_FILENO);
 
-	if (fd >= 0 && named)
-		input_wait(fd);
+	if (fd >= 0 && named) {
+		/* Wait for the first writer of a FIFO. Not open() waits: it
+		 * would be restarted after each signal, but what a signal's
+		 * handler does with the descriptor ends poll(). Until there was
+		 * a writer, Linux reports no end. */
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		struct stat st;
+
+		if (!fstat(fd, &st) && S_ISFIFO(st.st_mode))
+			while (poll(&p, 1, -1) < 0 && errno == EINTR)
+				;
+		fcntl(fd, F_SETFL, O_RDONLY);
+	}
 	if (fd >= 0)
 		return fd;
 	if (errno == EACCES)

@@ -76,30 +76,26 @@ static void kernel_map_end_module(struct kernel_map_state *l)
 	l->mod_high = 0;
 }
 
-/* "[bpf]" and "[__builtin__ftrace]" are not modules: each of their symbols is
- * separate code. */
-static void kernel_map_begin_module(struct kernel_map_state *l,
-				    const struct kallsyms_line *line)
-{
-	static const char builtin[] = "__builtin__";
-	const size_t n = sizeof(builtin) - 1;
-
-	kernel_map_end_module(l);
-	l->module = line->module;
-	l->module_len = line->module_len;
-	l->is_bpf = line->module_len == 3 && !memcmp(line->module, "bpf", 3);
-	l->is_pseudo = l->is_bpf || (line->module_len >= n &&
-				     !memcmp(line->module, builtin, n));
-}
-
 static void kernel_map_take(struct kernel_map_state *l,
 			    const struct kallsyms_line *line)
 {
 	if (line->module_len >= NAME_SIZE || line->name_len >= SYMBOL_SIZE)
 		return;
 	if (line->module_len != l->module_len ||
-	    (l->module_len && memcmp(line->module, l->module, l->module_len)))
-		kernel_map_begin_module(l, line);
+	    (l->module_len && memcmp(line->module, l->module, l->module_len))) {
+		/* "[bpf]" and "[__builtin__ftrace]" are not modules: each of
+		 * their symbols is separate code. */
+		static const char builtin[] = "__builtin__";
+		const size_t n = sizeof(builtin) - 1;
+
+		kernel_map_end_module(l);
+		l->module = line->module;
+		l->module_len = line->module_len;
+		l->is_bpf = line->module_len == 3 &&
+			    !memcmp(line->module, "bpf", 3);
+		l->is_pseudo = l->is_bpf || (line->module_len >= n &&
+					     !memcmp(line->module, builtin, n));
+	}
 	/* A symbol ends where the next one begins. */
 	struct kernel_code *last = l->open ? &l->out->at[l->open - 1] : NULL;
 

@@ -58,27 +58,6 @@ static const char *ctf_check_stream(struct ctf_stream *s)
 	return why;
 }
 
-/* If the packet begins before the last event in front of it, the clock was set
- * back, as is noted for its events. */
-static const char *ctf_check_times(struct ctf_stream *s)
-{
-	const struct ctf_packet *p = &s->packet;
-	const bool both = p->has_begin && p->has_end;
-	const char *why = NULL;
-
-	if (both && p->finish < p->begin)
-		why = "a packet ends before it begins";
-	else if (both && s->clock &&
-		 ctf_clock_ns(s->clock, p->finish - p->begin) > YEAR_NS)
-		why = "a packet lasts for years";
-	else if (p->has_begin && s->has_said_end && p->begin < s->printed_end &&
-		 p->begin >= s->printed_last && !s->schema->loose)
-		why = "a packet begins before the end of the one before it";
-	s->has_said_end = p->has_end;
-	s->printed_end = p->finish;
-	return why;
-}
-
 /* More events than nanoseconds? The clock may have passed a tick more. The
  * count is that of when the packet was delivered, its end that of when the last
  * space in it was taken: a writer that is preempted in between delivers late.
@@ -133,7 +112,22 @@ static const char *ctf_check_counters(const struct ctf_stream *s)
 const char *ctf_check_begin(struct ctf_stream *s)
 {
 	const char *stream = ctf_check_stream(s);
-	const char *times = ctf_check_times(s);
+	/* If the packet begins before the last event in front of it, the clock
+	 * was set back, as is noted for its events. */
+	const struct ctf_packet *p = &s->packet;
+	const bool both = p->has_begin && p->has_end;
+	const char *times = NULL;
+
+	if (both && p->finish < p->begin)
+		times = "a packet ends before it begins";
+	else if (both && s->clock &&
+		 ctf_clock_ns(s->clock, p->finish - p->begin) > YEAR_NS)
+		times = "a packet lasts for years";
+	else if (p->has_begin && s->has_said_end && p->begin < s->printed_end &&
+		 p->begin >= s->printed_last && !s->schema->loose)
+		times = "a packet begins before the end of the one before it";
+	s->has_said_end = p->has_end;
+	s->printed_end = p->finish;
 
 	return stream ? stream : times ? times : ctf_check_counters(s);
 }

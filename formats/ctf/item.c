@@ -67,24 +67,6 @@ static void ctf_item_sample(struct ctf *ctf, const struct ctf_item *it,
 		s->call = &ctf->call;
 }
 
-/* Sets the frames of a chain that consists of function names. */
-static void ctf_item_name_frames(struct ctf *ctf, const struct ctf_item *it,
-				 struct addrs *out)
-{
-	const char *s = (const char *)ctf_item_raw(it);
-	const char *end = s + it->raw_len;
-	uint32_t i = 0;
-
-	mem_grow(ctf->place, ctf->cap_place, it->n_user);
-	mem_grow(ctf->places, ctf->cap_places, it->n_user);
-	for (; i < it->n_user && s < end; i++, s += strlen(s) + 1) {
-		ctf->place[i] = (struct place){ .symbol = s };
-		ctf->places[i] = &ctf->place[i];
-	}
-	out->n = i;
-	out->place = ctf->places;
-}
-
 int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err UNUSED)
 {
@@ -106,8 +88,23 @@ int ctf_item_decode(struct source *src, const struct ref *ref,
 		rec->chain.cookie = it->sample.cookie;
 		rec->chain.user.ip = ctf_item_ips(it);
 		rec->chain.user.n = it->n_user;
-		if (it->raw_len)
-			ctf_item_name_frames(ctf, it, &rec->chain.user);
+		if (it->raw_len) {
+			/* Set the frames of a chain that consists of function
+			 * names. */
+			const char *s = (const char *)ctf_item_raw(it);
+			const char *end = s + it->raw_len;
+			uint32_t i = 0;
+
+			mem_grow(ctf->place, ctf->cap_place, it->n_user);
+			mem_grow(ctf->places, ctf->cap_places, it->n_user);
+			for (; i < it->n_user && s < end;
+			     i++, s += strlen(s) + 1) {
+				ctf->place[i] = (struct place){ .symbol = s };
+				ctf->places[i] = &ctf->place[i];
+			}
+			rec->chain.user.n = i;
+			rec->chain.user.place = ctf->places;
+		}
 	} else if (rec->kind == REC_MAP) {
 		rec->map = (struct rec_map){
 			.start = it->map.start,

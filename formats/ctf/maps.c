@@ -139,46 +139,34 @@ static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 		ctf_map_flush_one(tr, p);
 }
 
-static void ctf_map_build_id(struct ctf_trace *tr, const struct ctf_event *ev,
-			     const struct ctf_item *head,
-			     const struct bytes *raw)
-{
-	struct field f;
-
-	if (!tr->n_pending)
-		return;
-	struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
-
-	if (!p->used || p->pid != head->pid || p->tid != head->tid ||
-	    p->start != (uint64_t)ctf_number(ev, CTF_BASE, raw, 0))
-		return;
-	tp_field_take_alone(&tr->ctf->look, &ev->fmt, ev->part[CTF_PATH], raw,
-			    &f);
-	if (f.blob && f.len && f.len <= ID_MAX) {
-		memcpy(p->id, f.blob, f.len);
-		p->id_len = (uint8_t)f.len;
-	}
-	ctf_map_flush_one(tr, p);
-}
-
-static void ctf_map_end(struct ctf_trace *tr, const struct ctf_event *ev,
-			const struct ctf_item *head, const struct bytes *raw)
-{
-	struct ctf_item *it = ctf_map_new_item(tr, head->pid, head->tid, "");
-
-	it->cpu = head->cpu;
-	it->flags = REC_F_GONE;
-	it->map.start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
-	it->map.role = (uint8_t)ev->role;
-}
-
 void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 	     const struct ctf_item *head, const struct bytes *raw)
 {
-	if (ev->role == CTF_BUILD_ID)
-		ctf_map_build_id(tr, ev, head, raw);
-	else if (ev->role == CTF_CLOSE || ev->role == CTF_UNLOAD)
-		ctf_map_end(tr, ev, head, raw);
-	else
+	if (ev->role == CTF_BUILD_ID) {
+		struct field f;
+
+		if (!tr->n_pending)
+			return;
+		struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
+
+		if (!p->used || p->pid != head->pid || p->tid != head->tid ||
+		    p->start != (uint64_t)ctf_number(ev, CTF_BASE, raw, 0))
+			return;
+		tp_field_take_alone(&tr->ctf->look, &ev->fmt,
+				    ev->part[CTF_PATH], raw, &f);
+		if (f.blob && f.len && f.len <= ID_MAX) {
+			memcpy(p->id, f.blob, f.len);
+			p->id_len = (uint8_t)f.len;
+		}
+		ctf_map_flush_one(tr, p);
+	} else if (ev->role == CTF_CLOSE || ev->role == CTF_UNLOAD) {
+		struct ctf_item *it =
+			ctf_map_new_item(tr, head->pid, head->tid, "");
+
+		it->cpu = head->cpu;
+		it->flags = REC_F_GONE;
+		it->map.start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+		it->map.role = (uint8_t)ev->role;
+	} else
 		ctf_map_image(tr, ev, head, raw);
 }

@@ -272,26 +272,6 @@ static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
 		fprintf(p->print, " )");
 }
 
-static void ctf_plan_print_other(struct plan *p, const struct ctf_node *node,
-				 const char *name)
-{
-	const struct ctf_node *e = ctf_node_element(node);
-	const char *how = "%pJj";
-
-	if (node->kind == CTF_REAL)
-		how = "%s";
-	else if (node->kind == CTF_VARIANT)
-		how = "%pJv";
-	else if (ctf_node_is_string(node))
-		how = "%pJs";
-	else if (ctf_node_is_bytes(node))
-		how = e && e->base == 16	   ? "%pJx"
-		      : e && ctf_node_is_signed(e) ? "%pJi"
-						   : "%pJd";
-	fprintf(p->print, "%s", how);
-	fprintf(p->args, ", REC->%s", name);
-}
-
 /* An enumeration's label stands beside its number, which can be compared and
  * added. */
 static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
@@ -374,35 +354,23 @@ static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 							  : CTF_JSON;
 			w->off = ctf_plan_dynamic_field(p, bytes, name,
 							&st->field);
-			ctf_plan_print_other(p, node, name);
+			const struct ctf_node *e = ctf_node_element(node);
+			const char *how = "%pJj";
+
+			if (node->kind == CTF_REAL)
+				how = "%s";
+			else if (node->kind == CTF_VARIANT)
+				how = "%pJv";
+			else if (ctf_node_is_string(node))
+				how = "%pJs";
+			else if (ctf_node_is_bytes(node))
+				how = e && e->base == 16	   ? "%pJx"
+				      : e && ctf_node_is_signed(e) ? "%pJi"
+								   : "%pJd";
+			fprintf(p->print, "%s", how);
+			fprintf(p->args, ", REC->%s", name);
 		}
 	}
-}
-
-/* Names of payload members are kept; those of contexts get a prefix. */
-static void ctf_plan_roots(struct plan *p, const struct ctf_stream_class *sc,
-			   const struct ctf_event_class *ec)
-{
-	const struct ctf_node *root[PLAN_ROOTS] = {
-		[PLAN_PACKET] = sc->packet,
-		[PLAN_COMMON] = sc->common,
-		[PLAN_SPECIFIC] = ec->specific,
-		[PLAN_PAYLOAD] = ec->payload,
-	};
-
-	for (int i = 0; i < PLAN_ROOTS; i++) {
-		p->first[i] = p->n_step;
-		p->root = (enum plan_root)i;
-		snprintf(p->prefix, sizeof(p->prefix), "%s",
-			 i == PLAN_PAYLOAD  ? ""
-			 : i == PLAN_PACKET ? "packet_"
-					    : "ctx_");
-		if (!root[i])
-			continue;
-		ctf_plan_step(p, root[i])->enter = true;
-		ctf_plan_struct(p, root[i]);
-	}
-	p->first[PLAN_ROOTS] = p->n_step;
 }
 
 /* ---- the event */
@@ -558,7 +526,27 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		if ((unsigned char)*c < ' ')
 			*c = ' ';
 	fprintf(p.text, "name: %s\nID: 0\nformat:\n", line);
-	ctf_plan_roots(&p, sc, ec);
+	/* Names of payload members are kept; those of contexts get a prefix. */
+	const struct ctf_node *root[PLAN_ROOTS] = {
+		[PLAN_PACKET] = sc->packet,
+		[PLAN_COMMON] = sc->common,
+		[PLAN_SPECIFIC] = ec->specific,
+		[PLAN_PAYLOAD] = ec->payload,
+	};
+
+	for (int i = 0; i < PLAN_ROOTS; i++) {
+		p.first[i] = p.n_step;
+		p.root = (enum plan_root)i;
+		snprintf(p.prefix, sizeof(p.prefix), "%s",
+			 i == PLAN_PAYLOAD  ? ""
+			 : i == PLAN_PACKET ? "packet_"
+					    : "ctx_");
+		if (!root[i])
+			continue;
+		ctf_plan_step(&p, root[i])->enter = true;
+		ctf_plan_struct(&p, root[i]);
+	}
+	p.first[PLAN_ROOTS] = p.n_step;
 	mem_stream_end(p.print);
 	mem_stream_end(p.args);
 	fprintf(p.text, "\nprint fmt: \"%s\"%s", print, args);

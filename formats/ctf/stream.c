@@ -302,20 +302,6 @@ static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
 	return it;
 }
 
-/* Does a file begin with the packet behind one that is in the segment before,
- * as 'follow' names those of a live session? Stores what was discarded until
- * then. */
-static bool ctf_stream_goes_on(const char *path, uint64_t *discarded)
-{
-	const char *name = strrchr(path, '/');
-	const char *at = strstr(name ? name : path, ".after-");
-	char *end = NULL;
-
-	if (at)
-		*discarded = strtoull(at + 7, &end, 10);
-	return at && end > at + 7 && !*end;
-}
-
 /* What the counters of the first packet of a stream say. LTTng numbers packets
  * from 0: the counter of packet 0 has what was discarded in it. Of another one
  * the counter has all that was discarded before, too, so the number is unknown;
@@ -342,7 +328,17 @@ static void ctf_stream_find_first_losses(struct ctf_stream *s)
 		p->has_begin && p->has_end && p->begin == p->finish;
 
 	uint64_t known = 0;
-	const bool goes_on = ctf_stream_goes_on(s->path, &known);
+	/* Does a file begin with the packet behind one that is in the segment
+	 * before, as 'follow' names those of a live session? Stores what was
+	 * discarded until then. */
+	uint64_t *discarded = &known;
+	const char *name = strrchr(s->path, '/');
+	const char *at = strstr(name ? name : s->path, ".after-");
+	char *end = NULL;
+
+	if (at)
+		*discarded = strtoull(at + 7, &end, 10);
+	const bool goes_on = at && end > at + 7 && !*end;
 	const uint64_t n = st->role[CTF_DISCARDED] - known;
 
 	if (goes_on && st->roles >> CTF_DISCARDED & 1 &&

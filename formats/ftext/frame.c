@@ -36,23 +36,6 @@ static void line_take_addr(struct scan *s, char open, char close,
 	scan_trim(s);
 }
 
-/* Parses "name+0xoff/0xsize", or parts of it. */
-static bool line_take_symbol(struct scan s, struct line_frame *out)
-{
-	size_t plus = scan_find(s, "+0x");
-	struct scan rest = scan_tail(s, plus + 1);
-
-	if (scan_token(s).n != s.n)
-		return false;
-	out->symbol = scan_head(s, plus);
-	if (plus == s.n)
-		return s.n > 0;
-	if (!plus || !scan_hex(&rest, &out->off))
-		return false;
-	return !rest.n || (scan_take(&rest, "/") &&
-			   scan_hex(&rest, &out->size) && !rest.n);
-}
-
 static bool line_kernel_frame(struct scan s, struct line_frame *out)
 {
 	struct scan t = s;
@@ -82,7 +65,19 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 		out->path = scan_tail(s, module + 1);
 		s.n = module;
 	}
-	return line_take_symbol(s, out);
+	/* Parse "name+0xoff/0xsize", or parts of it. */
+	size_t plus = scan_find(s, "+0x");
+	struct scan rest = scan_tail(s, plus + 1);
+
+	if (scan_token(s).n != s.n)
+		return false;
+	out->symbol = scan_head(s, plus);
+	if (plus == s.n)
+		return s.n > 0;
+	if (!plus || !scan_hex(&rest, &out->off))
+		return false;
+	return !rest.n || (scan_take(&rest, "/") &&
+			   scan_hex(&rest, &out->size) && !rest.n);
 }
 
 /* Parses " : inode : major:minor". The number in front is then an offset in

@@ -46,33 +46,6 @@ static bool ftext_symbols_have(const struct ftext_symbols *ks, struct scan name)
 
 COMPARE_BY(ftext_symbol_compare, struct ftext_symbol, addr);
 
-static void ftext_symbols_read(struct scan s, struct ftext_symbols *ks)
-{
-	/* "ADDRESS T NAME"; symbols of modules have the module after a tab */
-	while (s.n && ks->n < UINT32_MAX - 1) {
-		struct scan line = scan_line(&s);
-		struct ftext_symbol sym;
-
-		if (!scan_hex(&line, &sym.addr) || !scan_take(&line, " ") ||
-		    line.n < 3 || !sym.addr || !memchr("tTwW", line.p[0], 4) ||
-		    line.p[1] != ' ' || scan_find_char(line, '\t') < line.n)
-			continue;
-		sym.name = scan_tail(line, 2);
-		if (scan_is(sym.name, "_text"))
-			ks->text = sym.addr;
-		else if (scan_is(sym.name, "_etext"))
-			ks->etext = sym.addr;
-		*mem_add(ks->at, ks->n, ks->cap) = sym;
-	}
-	sort_items(ks->at, ks->n, ftext_symbol_compare);
-	for (size_t i = 0; i < ks->n; i++)
-		if (!ftext_symbols_have(ks, ks->at[i].name))
-			table_add(&ks->by_name,
-				  hash_bytes(ks->at[i].name.p, ks->at[i].name.n,
-					     0),
-				  (uint32_t)i);
-}
-
 /* Returns true if a symbol of that name is the last one at or before addr.
  * `exact`: it must be at addr. */
 static bool ftext_symbols_is_at(const struct ftext_symbols *ks, uint64_t addr,
@@ -139,7 +112,30 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 		input_close(&in);
 		return -1;
 	}
-	ftext_symbols_read(scan_of(in.data, in.len), &ks);
+	struct scan s = scan_of(in.data, in.len);
+	/* "ADDRESS T NAME"; symbols of modules have the module after a tab */
+	while (s.n && ks.n < UINT32_MAX - 1) {
+		struct scan line = scan_line(&s);
+		struct ftext_symbol sym;
+
+		if (!scan_hex(&line, &sym.addr) || !scan_take(&line, " ") ||
+		    line.n < 3 || !sym.addr || !memchr("tTwW", line.p[0], 4) ||
+		    line.p[1] != ' ' || scan_find_char(line, '\t') < line.n)
+			continue;
+		sym.name = scan_tail(line, 2);
+		if (scan_is(sym.name, "_text"))
+			ks.text = sym.addr;
+		else if (scan_is(sym.name, "_etext"))
+			ks.etext = sym.addr;
+		*mem_add(ks.at, ks.n, ks.cap) = sym;
+	}
+	sort_items(ks.at, ks.n, ftext_symbol_compare);
+	for (size_t i = 0; i < ks.n; i++)
+		if (!ftext_symbols_have(&ks, ks.at[i].name))
+			table_add(
+				&ks.by_name,
+				hash_bytes(ks.at[i].name.p, ks.at[i].name.n, 0),
+				(uint32_t)i);
 	struct ftext_agreement v = ftext_kernel_compare_text(ft, &ks);
 
 	if (ks.text && v.yes && !v.no) {

@@ -128,31 +128,6 @@ static struct scan ftext_value(struct scan key, struct scan s)
 	return v;
 }
 
-static void ftext_take_key_values(struct scan s, struct ftext_pairs *out)
-{
-	struct scan key;
-	char before = ' ';
-
-	while (s.n) {
-		bool may = scan_is_blank(before) || memchr("([{,", before, 4);
-		int64_t num;
-
-		if (!may || !ftext_key_at(s, &key)) {
-			before = s.p[0];
-			scan_skip(&s, 1);
-			continue;
-		}
-		scan_skip(&s, key.n + 1);
-		struct scan v = ftext_value(key, s);
-
-		scan_skip(&s, v.n);
-		before = '=';
-		if (ftext_value_may_end(s) || ftext_is_number(v, &num) ||
-		    (s.n && s.p[0] == ','))
-			ftext_pair_add(out, key, v);
-	}
-}
-
 /* Takes "NR 5 (1, 2, 3, 4, 5, 6)" and "NR 5 = -2". */
 static bool ftext_take_syscall(struct scan s, struct ftext_pairs *out)
 {
@@ -334,7 +309,28 @@ void ftext_pairs_parse(enum event_role role, const char *shape,
 		text = behind;
 	else
 		out->n = 0;
-	ftext_take_key_values(text, out);
+	struct scan s = text;
+	struct scan key;
+	char before = ' ';
+
+	while (s.n) {
+		bool may = scan_is_blank(before) || memchr("([{,", before, 4);
+		int64_t num;
+
+		if (!may || !ftext_key_at(s, &key)) {
+			before = s.p[0];
+			scan_skip(&s, 1);
+			continue;
+		}
+		scan_skip(&s, key.n + 1);
+		struct scan v = ftext_value(key, s);
+
+		scan_skip(&s, v.n);
+		before = '=';
+		if (ftext_value_may_end(s) || ftext_is_number(v, &num) ||
+		    (s.n && s.p[0] == ','))
+			ftext_pair_add(out, key, v);
+	}
 }
 
 const struct ftext_pair *ftext_pair_find(const struct ftext_pairs *p,

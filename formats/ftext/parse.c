@@ -275,36 +275,6 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 
 /* ---- lines that are no events */
 
-/* Parses "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
- * without the number. */
-static bool line_parse_lost(struct scan s, struct line *out)
-{
-	size_t at = scan_find(s, "CPU:");
-	struct scan before = scan_head(s, at);
-	struct scan t = scan_tail(s, at);
-
-	scan_trim(&before);
-	if (before.n && before.p[before.n - 1] != ':')
-		return false;
-	if (!scan_take(&t, "CPU:") || !scan_i32(&t, &out->cpu) ||
-	    !scan_take(&t, " ["))
-		return false;
-	bool kernel = scan_take(&t, "LOST ");
-
-	out->n_lost = 0;
-	if (scan_u64(&t, &out->n_lost) && !scan_take(&t, " "))
-		return false;
-	if (!scan_is(t, kernel ? "EVENTS]" : "EVENTS DROPPED]"))
-		return false;
-	if (before.n) {
-		before.n--;
-		scan_blanks(&before);
-		out->buffer = before;
-	}
-	out->kind = LINE_LOST;
-	return true;
-}
-
 /* Returns true for headings of trace-cmd report. */
 static bool line_is_report_head(struct scan s)
 {
@@ -362,7 +332,32 @@ static bool line_parse_other(struct scan s, struct line *out)
 		out->why = again;
 		return true;
 	}
-	return line_parse_lost(s, out);
+	/* Parse "CPU:1 [LOST 5 EVENTS]" and "CPU:1 [5 EVENTS DROPPED]", with or
+	 * without the number. */
+	size_t at = scan_find(s, "CPU:");
+	struct scan before = scan_head(s, at);
+	struct scan t = scan_tail(s, at);
+
+	scan_trim(&before);
+	if (before.n && before.p[before.n - 1] != ':')
+		return false;
+	if (!scan_take(&t, "CPU:") || !scan_i32(&t, &out->cpu) ||
+	    !scan_take(&t, " ["))
+		return false;
+	bool kernel = scan_take(&t, "LOST ");
+
+	out->n_lost = 0;
+	if (scan_u64(&t, &out->n_lost) && !scan_take(&t, " "))
+		return false;
+	if (!scan_is(t, kernel ? "EVENTS]" : "EVENTS DROPPED]"))
+		return false;
+	if (before.n) {
+		before.n--;
+		scan_blanks(&before);
+		out->buffer = before;
+	}
+	out->kind = LINE_LOST;
+	return true;
 }
 
 /* ---- events */

@@ -160,21 +160,6 @@ static void ft_dir_guess_system(const char *name, const struct bytes *b,
 		snprintf(out, size, "events");
 }
 
-/* Sets the system from a path ".../SYSTEM/NAME/format". */
-static void ft_dir_system_of_path(const char *path, char *out, size_t size)
-{
-	const char *end = path + strlen(path);
-
-	for (int up = 0; up < 2; up++)
-		while (end > path && *--end != '/')
-			;
-	const char *from = end;
-
-	while (from > path && from[-1] != '/')
-		from--;
-	snprintf(out, size, "%.*s", (int)(end - from), from);
-}
-
 static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 			       const char *name)
 {
@@ -185,9 +170,20 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 	if (!ft_dir_open_small(&in, path))
 		return;
 	bytes_init(&b, in.data, in.len, in.path, 0, false);
-	if (!strcmp(name, "format"))
-		ft_dir_system_of_path(path, system, sizeof(system));
-	else
+	if (!strcmp(name, "format")) {
+		/* Set the system from a path ".../SYSTEM/NAME/format". */
+		size_t size = sizeof(system);
+		const char *end = path + strlen(path);
+
+		for (int up = 0; up < 2; up++)
+			while (end > path && *--end != '/')
+				;
+		const char *from = end;
+
+		while (from > path && from[-1] != '/')
+			from--;
+		snprintf(system, size, "%.*s", (int)(end - from), from);
+	} else
 		ft_dir_guess_system(name, &b, system, sizeof(system));
 	ft_format_add(w->ft, system, &b);
 	input_close(&in);
@@ -206,23 +202,6 @@ static int32_t ft_dir_cpu_of_folder(const char *path)
 	snprintf(folder, sizeof(folder), "%.*s",
 		 dir ? (int)strcspn(dir, "/") : 0, dir ? dir : "");
 	return ft_dir_cpu(folder, "");
-}
-
-/* Pages are of any length. */
-static void ft_dir_take_pages(struct ft_dir_state *w, const char *path,
-			      const char *name)
-{
-	struct ft_raw raw = { .cpu = ft_dir_page_cpu(name) };
-	struct stat st;
-
-	if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw"))
-		raw.cpu = ft_dir_cpu_of_folder(path);
-	if (raw.cpu < 0 || stat(path, &st) || !st.st_size)
-		return;
-	if (input_open(&raw.in, path, w->ft->opts.temp_dir, w->err))
-		w->failed = true;
-	else
-		*mem_add(w->raw, w->n, w->cap) = raw;
 }
 
 /* Returns true if the pages of the same CPU are beside the file. */
@@ -264,29 +243,36 @@ static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 	input_close(&in);
 }
 
-static void ft_dir_take_kallsyms(struct ft *ft, const char *path)
-{
-	struct input in;
-
-	if (ft->kallsyms || !ft_dir_open_file(&in, path))
-		return;
-	ft->kallsyms_len = in.len;
-	ft->kallsyms = mem_dup(in.data, in.len);
-	input_close(&in);
-}
-
 static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 			     const char *name)
 {
 	if (!strcmp(name, "format") || ft_dir_ends_with(name, ".format"))
 		ft_dir_take_format(w, path, name);
-	else if (!strncmp(name, "kallsyms", 8))
-		ft_dir_take_kallsyms(w->ft, path);
-	else if (w->no_pages)
+	else if (!strncmp(name, "kallsyms", 8)) {
+		struct input in;
+
+		if (w->ft->kallsyms || !ft_dir_open_file(&in, path))
+			return;
+		w->ft->kallsyms_len = in.len;
+		w->ft->kallsyms = mem_dup(in.data, in.len);
+		input_close(&in);
+	} else if (w->no_pages)
 		return;
-	else if (ft_dir_page_cpu(name) >= 0 || !strcmp(name, "trace_pipe_raw"))
-		ft_dir_take_pages(w, path, name);
-	else if (strstr(name, "stats"))
+	else if (ft_dir_page_cpu(name) >= 0 ||
+		 !strcmp(name, "trace_pipe_raw")) {
+		/* Pages are of any length. */
+		struct ft_raw raw = { .cpu = ft_dir_page_cpu(name) };
+		struct stat st;
+
+		if (raw.cpu < 0 && !strcmp(name, "trace_pipe_raw"))
+			raw.cpu = ft_dir_cpu_of_folder(path);
+		if (raw.cpu < 0 || stat(path, &st) || !st.st_size)
+			return;
+		if (input_open(&raw.in, path, w->ft->opts.temp_dir, w->err))
+			w->failed = true;
+		else
+			*mem_add(w->raw, w->n, w->cap) = raw;
+	} else if (strstr(name, "stats"))
 		ft_dir_take_stats(w, path, name);
 }
 

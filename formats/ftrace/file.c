@@ -18,58 +18,6 @@
 
 /* ---- both versions */
 
-static int ft_file_take_packing(struct ft *ft, const char *name, uint64_t at,
-				struct err *err)
-{
-	ft->src.info.compressed = strcmp(name, "none") != 0;
-	if (!strcmp(name, "none"))
-		ft->pack = FT_PACK_NONE;
-	else if (!strcmp(name, "zstd"))
-		ft->pack = FT_PACK_ZSTD;
-	else if (!strcmp(name, "zlib"))
-		ft->pack = FT_PACK_ZLIB;
-	else
-		return err_at(err, ft->in.path, at,
-			      "packed by '%.32s', needs zstd, zlib or none",
-			      name);
-	return 0;
-}
-
-static int ft_file_take_head(struct ft *ft, struct bytes *b, struct err *err)
-{
-	const char *version;
-	uint8_t big, long_size;
-
-	if (bytes_skip(b, FT_MAGIC_LEN, err))
-		return -1;
-	uint64_t at = bytes_off(b);
-
-	if (bytes_str(b, &version, err))
-		return -1;
-	if (strcmp(version, "6") != 0 && strcmp(version, "7") != 0)
-		return err_at(err, ft->in.path, at,
-			      "version '%.16s' of trace.dat, needs 6 or 7; "
-			      "convert it with 'trace-cmd convert'",
-			      version);
-	ft->version = (unsigned int)(version[0] - '0');
-	if (bytes_u8(b, &big, err) || bytes_u8(b, &long_size, err))
-		return -1;
-	ft->big = big != 0;
-	ft->swap = bytes_must_swap(ft->big);
-	ft->long32 = ft->commit32 = long_size == 4;
-	ft->tp.swap = ft->look.swap = b->swap = ft->swap;
-	ft->tp.long32 = ft->look.long32 = ft->long32;
-	ft->src.info.big_endian = ft->big;
-	if (bytes_u32(b, &ft->page_size, err))
-		return -1;
-	if (ft->page_size < 64 || ft->page_size > FT_SUBBUF_MAX)
-		return err_at(err, ft->in.path, bytes_off(b) - 4,
-			      "pages of %" PRIu32 " bytes, needs 64 to %u",
-			      ft->page_size, FT_SUBBUF_MAX);
-	ft->subbuf = ft->page_size;
-	return 0;
-}
-
 /* ---- version 6 */
 
 /* Each option is id, size, data; id 0 has no size and ends the list. */
@@ -360,9 +308,20 @@ static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 	const char *name, *version;
 	struct err why = { 0 };
 
-	if (bytes_str(b, &name, err) || bytes_str(b, &version, err) ||
-	    ft_file_take_packing(ft, name, at, err) ||
-	    bytes_u64(b, &ft->first_options, err))
+	if (bytes_str(b, &name, err) || bytes_str(b, &version, err))
+		return -1;
+	ft->src.info.compressed = strcmp(name, "none") != 0;
+	if (!strcmp(name, "none"))
+		ft->pack = FT_PACK_NONE;
+	else if (!strcmp(name, "zstd"))
+		ft->pack = FT_PACK_ZSTD;
+	else if (!strcmp(name, "zlib"))
+		ft->pack = FT_PACK_ZLIB;
+	else
+		return err_at(err, ft->in.path, at,
+			      "packed by '%.32s', needs zstd, zlib or none",
+			      name);
+	if (bytes_u64(b, &ft->first_options, err))
 		return -1;
 	ft->header_end = bytes_off(b);
 	bool broken = ft_file7_option_chain(ft, &why) != 0;
@@ -395,8 +354,36 @@ int ft_file_read(struct ft *ft, struct err *err)
 	struct bytes b;
 
 	bytes_init(&b, ft->in.data, ft->in.len, ft->in.path, 0, false);
-	if (ft_file_take_head(ft, &b, err))
+	const char *version;
+	uint8_t big, long_size;
+
+	if (bytes_skip(&b, FT_MAGIC_LEN, err))
 		return -1;
+	uint64_t at = bytes_off(&b);
+
+	if (bytes_str(&b, &version, err))
+		return -1;
+	if (strcmp(version, "6") != 0 && strcmp(version, "7") != 0)
+		return err_at(err, ft->in.path, at,
+			      "version '%.16s' of trace.dat, needs 6 or 7; "
+			      "convert it with 'trace-cmd convert'",
+			      version);
+	ft->version = (unsigned int)(version[0] - '0');
+	if (bytes_u8(&b, &big, err) || bytes_u8(&b, &long_size, err))
+		return -1;
+	ft->big = big != 0;
+	ft->swap = bytes_must_swap(ft->big);
+	ft->long32 = ft->commit32 = long_size == 4;
+	ft->tp.swap = ft->look.swap = b.swap = ft->swap;
+	ft->tp.long32 = ft->look.long32 = ft->long32;
+	ft->src.info.big_endian = ft->big;
+	if (bytes_u32(&b, &ft->page_size, err))
+		return -1;
+	if (ft->page_size < 64 || ft->page_size > FT_SUBBUF_MAX)
+		return err_at(err, ft->in.path, bytes_off(&b) - 4,
+			      "pages of %" PRIu32 " bytes, needs 64 to %u",
+			      ft->page_size, FT_SUBBUF_MAX);
+	ft->subbuf = ft->page_size;
 	if (ft->version >= 7)
 		return ft_file7_read(ft, &b, err);
 	/* what has a length that the file has not is cut, or damaged */

@@ -270,14 +270,6 @@ static int ft_meta_take_text(const struct ft *ft, struct bytes *b, bool wide,
 	return bytes_skip(b, n, err);
 }
 
-static void ft_meta_set_kallsyms(struct ft *ft, const struct bytes *text)
-{
-	if (!bytes_left(text) || ft->kallsyms)
-		return;
-	ft->kallsyms_len = bytes_left(text);
-	ft->kallsyms = mem_dup(text->pos, bytes_left(text));
-}
-
 int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	struct bytes text;
@@ -294,7 +286,10 @@ int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		return ft_meta_take_systems(ft, b, err);
 	case FT_KALLSYMS:
 		rc = ft_meta_take_text(ft, b, false, &text, err);
-		ft_meta_set_kallsyms(ft, &text);
+		if (bytes_left(&text) && !ft->kallsyms) {
+			ft->kallsyms_len = bytes_left(&text);
+			ft->kallsyms = mem_dup(text.pos, bytes_left(&text));
+		}
 		return rc;
 	case FT_PRINTK:
 		rc = ft_meta_take_text(ft, b, false, &text, err);

@@ -24,10 +24,18 @@ static int ft_probe(const char *path, const void *head, size_t n)
 									  : 0;
 }
 
-/* Counts and cycles are read as if they were nanoseconds, which keeps their
- * order; whoever reads a length must know it. */
-static void ft_note_ticks(struct ft *ft)
+/* Times with an offset are on no clock of the kernel: DATE makes them
+ * wall-clock time, and OFFSET comes from the user. */
+static void ft_set_clock(struct ft *ft)
 {
+	struct source_info *info = &ft->src.info;
+
+	info->clock_id = clock_id_of(info->clock);
+	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
+		info->tsc = (struct tsc_conv){ 0, ft->mult,
+					       (uint16_t)ft->mult_shift };
+	/* Counts and cycles are read as if they were nanoseconds, which keeps
+	 * their order; whoever reads a length must know it. */
 	static const struct {
 		const char *clock, *cure;
 	} ticks[] = {
@@ -51,52 +59,11 @@ static void ft_note_ticks(struct ft *ft)
 			 clock, ticks[i].cure);
 		reader_note(&ft->src, "clock", detail);
 	}
-}
-
-/* Times with an offset are on no clock of the kernel: DATE makes them
- * wall-clock time, and OFFSET comes from the user. */
-static void ft_set_clock(struct ft *ft)
-{
-	struct source_info *info = &ft->src.info;
-
-	info->clock_id = clock_id_of(info->clock);
-	if (info->clock_id == CLOCK_ID_TSC && ft->mult)
-		info->tsc = (struct tsc_conv){ 0, ft->mult,
-					       (uint16_t)ft->mult_shift };
-	ft_note_ticks(ft);
 	if (!ft->shift)
 		return;
 	info->clock_id = ft->moved ? CLOCK_ID_NONE : CLOCK_ID_REAL;
 	if (!ft->moved)
 		info->wall_ns = info->wall_clock_ns = (uint64_t)ft->shift;
-}
-
-/* Notes the buffers for `info`. The capture's clock is that of the top buffer.
- */
-static void ft_note_instances(struct ft *ft)
-{
-	char detail[256];
-
-	for (size_t i = 0; i < ft->n_inst; i++) {
-		const struct ft_instance *in = &ft->inst[i];
-		uint32_t rings = 0;
-
-		if (in->clock && !ft->src.info.clock)
-			ft->src.info.clock = in->clock;
-		for (size_t j = 0; j < ft->n_stream; j++)
-			rings += ft->stream[j].instance == i;
-		if (!*in->name)
-			continue;
-		snprintf(detail, sizeof(detail),
-			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
-			 in->name,
-			 in->clock ? trace_clock_name(in->clock) : "not said",
-			 rings);
-		reader_note(&ft->src, "instance", detail);
-	}
-	if (ft->src.info.clock)
-		ft->src.info.clock = trace_clock_name(ft->src.info.clock);
-	ft_set_clock(ft);
 }
 
 static void ft_close(struct source *src)
@@ -165,7 +132,30 @@ static struct source *ft_open(const char *path, const struct source_opts *o,
 	ft_print_names(ft);
 	info->kallsyms = ft->kallsyms;
 	info->kallsyms_len = ft->kallsyms_len;
-	ft_note_instances(ft);
+	/* Note the buffers for `info`. The capture's clock is that of the top
+	 * buffer. */
+	char detail[256];
+
+	for (size_t i = 0; i < ft->n_inst; i++) {
+		const struct ft_instance *in = &ft->inst[i];
+		uint32_t rings = 0;
+
+		if (in->clock && !ft->src.info.clock)
+			ft->src.info.clock = in->clock;
+		for (size_t j = 0; j < ft->n_stream; j++)
+			rings += ft->stream[j].instance == i;
+		if (!*in->name)
+			continue;
+		snprintf(detail, sizeof(detail),
+			 "buffer '%s': clock %s, %" PRIu32 " CPUs with events",
+			 in->name,
+			 in->clock ? trace_clock_name(in->clock) : "not said",
+			 rings);
+		reader_note(&ft->src, "instance", detail);
+	}
+	if (ft->src.info.clock)
+		ft->src.info.clock = trace_clock_name(ft->src.info.clock);
+	ft_set_clock(ft);
 	return &ft->src;
 }
 

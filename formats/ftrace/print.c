@@ -73,31 +73,6 @@ const char *ft_print_find_text(const struct ft *ft, uint64_t addr)
 /* In the order of kallsyms if they are at one address. */
 COMPARE_BY(ft_print_compare_symbols, struct tp_symbol, start, name);
 
-/* Sorts the symbols. Those of the kernel itself, which come first, are in order
- * already: only the others are sorted, and put between them. */
-static void ft_print_sort_symbols(struct ft *ft)
-{
-	struct tp_symbol *all = ft->symbol;
-	const size_t n = ft->n_symbol;
-	size_t from = 1;
-
-	while (from < n && all[from - 1].start <= all[from].start)
-		from++;
-	if (from >= n)
-		return;
-	sort_items(all + from, n - from, ft_print_compare_symbols);
-	size_t to = n;
-	size_t rest = n - from;
-	struct tp_symbol *put = mem_dup(all + from, rest * sizeof(*put));
-
-	while (rest)
-		all[--to] = from && ft_print_compare_symbols(&all[from - 1],
-							     &put[rest - 1]) > 0
-				    ? all[--from]
-				    : put[--rest];
-	free(put);
-}
-
 /* Symbols of type A are offsets in the areas of CPUs. */
 static void ft_print_read_symbols(struct ft *ft)
 {
@@ -119,7 +94,28 @@ static void ft_print_read_symbols(struct ft *ft)
 				.is_code = kallsyms_line_is_code(&line),
 			};
 	}
-	ft_print_sort_symbols(ft);
+	/* Sort the symbols. Those of the kernel itself, which come first, are
+	 * in order already: only the others are sorted, and put between them.
+	 */
+	struct tp_symbol *all = ft->symbol;
+	const size_t n = ft->n_symbol;
+	size_t from = 1;
+
+	while (from < n && all[from - 1].start <= all[from].start)
+		from++;
+	if (from >= n)
+		return;
+	sort_items(all + from, n - from, ft_print_compare_symbols);
+	size_t to = n;
+	size_t rest = n - from;
+	struct tp_symbol *put = mem_dup(all + from, rest * sizeof(*put));
+
+	while (rest)
+		all[--to] = from && ft_print_compare_symbols(&all[from - 1],
+							     &put[rest - 1]) > 0
+				    ? all[--from]
+				    : put[--rest];
+	free(put);
 }
 
 /* Where a symbol ends: where the next one of the kernel, or of its module,

@@ -228,41 +228,6 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 	return 0;
 }
 
-static int ft_record_lost(struct ft *ft, struct ft_stream *st, uint64_t place,
-			  struct record *rec, struct err *err)
-{
-	struct ft_page pg;
-
-	if (ft_page_open(ft, st, place, &pg, err))
-		return -1;
-	rec->kind = REC_LOST;
-	rec->tid = -1;
-	rec->lost.n = pg.has_number ? pg.n_lost : 0;
-	rec->lost.event = -1;
-	return 0;
-}
-
-static int ft_record_of_entry(struct ft *ft, const struct ref *ref,
-			      struct ft_stream *st, uint64_t place,
-			      struct record *rec, struct err *err)
-{
-	struct bytes raw;
-	uint16_t id = 0;
-
-	if (ft_entry_at(ft, st, place, &raw, err))
-		return -1;
-	ft_record_set_task(ft, ref, &raw, rec);
-	bytes_peek_u16(&raw, 0, &id);
-	const struct ft_type *t = ft_type_of(ft, id);
-
-	if (ref->kind == CLASS_CHAIN
-		    ? ft_defer_chain(ft, t, ref, &raw, rec, err)
-		    : ft_task_record(ft, t, ref, &raw, rec, err))
-		return -1;
-	ft_record_keep(ft, rec);
-	return 0;
-}
-
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	      struct err *err)
 {
@@ -284,9 +249,32 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	rec->cpu = st->cpu;
 	rec->ring = st->instance;
 	rec->off = ft_stream_file_offset(st, place);
-	if (ref->kind == CLASS_LOST)
-		return ft_record_lost(ft, st, place, rec, err);
+	if (ref->kind == CLASS_LOST) {
+		struct ft_page pg;
+
+		if (ft_page_open(ft, st, place, &pg, err))
+			return -1;
+		rec->kind = REC_LOST;
+		rec->tid = -1;
+		rec->lost.n = pg.has_number ? pg.n_lost : 0;
+		rec->lost.event = -1;
+		return 0;
+	}
 	if (ref->kind == CLASS_SAMPLE)
 		return ft_record_event(ft, ref, st, place, rec, err);
-	return ft_record_of_entry(ft, ref, st, place, rec, err);
+	struct bytes raw;
+	uint16_t id = 0;
+
+	if (ft_entry_at(ft, st, place, &raw, err))
+		return -1;
+	ft_record_set_task(ft, ref, &raw, rec);
+	bytes_peek_u16(&raw, 0, &id);
+	const struct ft_type *t = ft_type_of(ft, id);
+
+	if (ref->kind == CLASS_CHAIN
+		    ? ft_defer_chain(ft, t, ref, &raw, rec, err)
+		    : ft_task_record(ft, t, ref, &raw, rec, err))
+		return -1;
+	ft_record_keep(ft, rec);
+	return 0;
 }

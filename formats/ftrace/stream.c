@@ -130,10 +130,15 @@ static bool ft_item_is_odd(const struct ft_item *it)
 	return it->pid < 0 || !thread_id_can_be(it->pid);
 }
 
-static void ft_stream_note_odd(struct ft *ft, struct ft_stream *s,
-			       const struct ft_item *it,
-			       const struct ft_entry *e)
+/* Notes as damage a thread that cannot be, and a time that is years from that
+ * before it: -1, the entry is left out. */
+static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
+					const struct ft_item *it,
+					const struct ft_entry *e)
 {
+	if (!ft_item_is_odd(it) && (ft->src.info.clock_id == CLOCK_ID_TAI ||
+				    !near_time_is_far(&s->near, it->time)))
+		return 0;
 	uint64_t off = ft_stream_file_offset(s, it->place);
 	size_t len = bytes_left(&e->b);
 
@@ -147,34 +152,7 @@ static void ft_stream_note_odd(struct ft *ft, struct ft_stream *s,
 				   "an entry of %" PRIu64
 				   " ns, years from those before it",
 				   it->time);
-}
-
-/* Notes as damage a thread that cannot be, and a time that is years from that
- * before it: -1, the entry is left out. */
-static inline int ft_stream_check_entry(struct ft *ft, struct ft_stream *s,
-					const struct ft_item *it,
-					const struct ft_entry *e)
-{
-	if (!ft_item_is_odd(it) && (ft->src.info.clock_id == CLOCK_ID_TAI ||
-				    !near_time_is_far(&s->near, it->time)))
-		return 0;
-	ft_stream_note_odd(ft, s, it, e);
 	return -1;
-}
-
-/* Compares the length of an entry with its format. */
-static inline void ft_stream_check_size(struct ft *ft, struct ft_stream *s,
-					const struct ft_type *t,
-					const struct ft_entry *e)
-{
-	unsigned int width = ft->commit32 ? 4 : 8;
-	struct err why;
-
-	if (!t || ft_entry_fits(t, &e->b, width))
-		return;
-	ft_entry_misfit(t, &e->b, width, &why);
-	reader_damage(&ft->src, "entry", ft_stream_file_offset(s, e->place),
-		      bytes_left(&e->b), &why);
 }
 
 /* Makes the item where it will be: the processor would wait if it copied bytes
@@ -203,7 +181,16 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 		.role = t ? t->role : ROLE_PLAIN,
 		.context = ft_entry_context(&e->b),
 	};
-	ft_stream_check_size(ft, s, t, e);
+	/* Compare the length of an entry with its format. */
+	unsigned int width = ft->commit32 ? 4 : 8;
+	struct err why;
+
+	if (t && !ft_entry_fits(t, &e->b, width)) {
+		ft_entry_misfit(t, &e->b, width, &why);
+		reader_damage(&ft->src, "entry",
+			      ft_stream_file_offset(s, e->place),
+			      bytes_left(&e->b), &why);
+	}
 	if (ft_stream_check_entry(ft, s, it, e))
 		return;
 	/* trace-cmd saves the formats of the events that it enables, and

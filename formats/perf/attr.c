@@ -9,17 +9,6 @@
 #define EVENTS_MAX 65536
 #define BRANCH_CALL_STACK ((uint64_t)1 << 11)
 
-/* Returns the flags of an attr with bit 0 as the first one: big-endian machines
- * allocate bit-fields from the most significant bit. */
-static uint64_t perf_attr_flags(uint64_t x, bool big_endian)
-{
-	uint64_t y = 0;
-
-	for (int i = 0; i < 64; i++)
-		y |= (x >> i & 1) << (63 - i);
-	return big_endian ? y : x;
-}
-
 /* The bit of a field of 8 bytes, and where to store its offset. */
 struct attr_field {
 	uint64_t bit;
@@ -43,54 +32,6 @@ static uint8_t perf_attr_lay_fields(const struct perf_attr *a,
 	return at;
 }
 
-/* Sets where fields are, by sample_type and flags: in samples counted from the
- * start, in other records back from the end. */
-static void perf_attr_lay_out(struct perf_attr *a)
-{
-	const struct attr_field head[] = {
-		{ PS_IDENTIFIER, &a->s_id }, { PS_IP, &a->s_ip },
-		{ PS_TID, &a->s_tid },	     { PS_TIME, &a->s_time },
-		{ PS_ADDR, &a->s_addr },     { PS_ID, &a->s_id },
-		{ PS_STREAM_ID, NULL },	     { PS_CPU, &a->s_cpu },
-		{ PS_PERIOD, &a->s_period },
-	};
-	const struct attr_field tail[] = {
-		{ PS_IDENTIFIER, &a->t_id }, { PS_CPU, &a->t_cpu },
-		{ PS_STREAM_ID, NULL },	     { PS_ID, &a->t_id },
-		{ PS_TIME, &a->t_time },     { PS_TID, &a->t_tid },
-	};
-
-	a->s_end = perf_attr_lay_fields(a, head, ARRAY_SIZE(head), 8, false);
-	a->id_all = a->flags & PA_SAMPLE_ID_ALL;
-	if (a->id_all)
-		a->t_size = perf_attr_lay_fields(a, tail, ARRAY_SIZE(tail), 0,
-						 true);
-}
-
-static void perf_attr_define_event(struct perf *p, const struct perf_attr *a)
-{
-	uint64_t t = a->sample_type;
-
-	mem_grow(p->event, p->cap_event, p->n_attr);
-	p->event[p->n_attr - 1] = (struct event_def){
-		.name = event_kind_name(p, a),
-		.type = a->type,
-		.config = a->config,
-		.sample_type = t,
-		.period = a->period,
-		.freq = a->flags & PA_FREQ,
-		.has_chain = t & PS_CALLCHAIN,
-		.has_cpu = t & PS_CPU,
-		.has_time = t & PS_TIME,
-		.defer = a->flags & PA_DEFER,
-		.defer_output = a->flags & PA_DEFER_OUTPUT,
-		.how = event_kind_how(a),
-		.unit = event_kind_unit(a),
-	};
-	p->src.events = p->event;
-	p->src.n_events = (uint32_t)p->n_attr;
-}
-
 static const char *perf_attr_clock_name(const struct perf_attr *a)
 {
 	static const char *const names[] = {
@@ -102,37 +43,6 @@ static const char *perf_attr_clock_name(const struct perf_attr *a)
 	if (!(a->flags & PA_USE_CLOCKID))
 		return "perf";
 	return id < ARRAY_SIZE(names) && names[id] ? names[id] : "unknown";
-}
-
-/* Adds the newest event to what all have in common, and to facts about the
- * whole capture. */
-static void perf_attr_summarise(struct perf *p, const struct perf_attr *a)
-{
-	const struct perf_attr *first = &p->attr[0];
-	struct source_info *info = &p->src.info;
-
-	if (p->n_attr == 1)
-		p->same_sample_time = p->same_time = true;
-	if (a->s_time != first->s_time)
-		p->same_sample_time = false;
-	if (a->s_time != first->s_time || a->t_time != first->t_time ||
-	    a->id_all != first->id_all)
-		p->same_time = false;
-	p->newer |= a->flags >= PA_UNKNOWN;
-	p->asks_build_ids |= (a->flags & PA_BUILD_ID) != 0;
-	info->has_time |= (a->sample_type & PS_TIME) != 0;
-	info->dumps |= (a->sample_type & PS_STACK_USER) != 0;
-	if ((a->sample_type & PS_STACK_USER) &&
-	    a->stack_user > info->dump_bytes)
-		info->dump_bytes = a->stack_user;
-	info->overwrite |= (a->flags & PA_WRITE_BACKWARD) != 0;
-	info->maps_code |= (a->flags & PA_MMAP) != 0;
-	/* a ring that overwrites its start keeps no mapping */
-	info->maps_code = info->maps_code && !info->overwrite;
-	info->clock = perf_attr_clock_name(first);
-	info->clock_id = clock_id_of(info->clock);
-	memset(p->recent, 0, sizeof(p->recent));
-	p->layout.known = false;
 }
 
 int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
@@ -162,13 +72,80 @@ int perf_attr_add(struct perf *p, struct bytes *b, struct err *err)
 	if (!bytes_peek_u32(b, 92, &u))
 		a.clockid = (int32_t)u;
 	bytes_peek_u64(b, 96, &a.regs_intr);
-	a.flags = perf_attr_flags(flags, p->src.info.big_endian);
+	uint64_t y = 0;
+
+	for (int i = 0; i < 64; i++)
+		y |= (flags >> i & 1) << (63 - i);
+	a.flags = p->src.info.big_endian ? y : flags;
 	a.lbr = (a.sample_type & PS_BRANCH) &&
 		(a.branch_type & BRANCH_CALL_STACK);
-	perf_attr_lay_out(&a);
+	/* Set where fields are, by sample_type and flags: in samples counted
+	 * from the start, in other records back from the end. */
+	const struct attr_field head[] = {
+		{ PS_IDENTIFIER, &a.s_id }, { PS_IP, &a.s_ip },
+		{ PS_TID, &a.s_tid },	    { PS_TIME, &a.s_time },
+		{ PS_ADDR, &a.s_addr },	    { PS_ID, &a.s_id },
+		{ PS_STREAM_ID, NULL },	    { PS_CPU, &a.s_cpu },
+		{ PS_PERIOD, &a.s_period },
+	};
+	const struct attr_field tail[] = {
+		{ PS_IDENTIFIER, &a.t_id }, { PS_CPU, &a.t_cpu },
+		{ PS_STREAM_ID, NULL },	    { PS_ID, &a.t_id },
+		{ PS_TIME, &a.t_time },	    { PS_TID, &a.t_tid },
+	};
+
+	a.s_end = perf_attr_lay_fields(&a, head, ARRAY_SIZE(head), 8, false);
+	a.id_all = a.flags & PA_SAMPLE_ID_ALL;
+	if (a.id_all)
+		a.t_size = perf_attr_lay_fields(&a, tail, ARRAY_SIZE(tail), 0,
+						true);
 	*mem_add(p->attr, p->n_attr, p->cap_attr) = a;
-	perf_attr_define_event(p, &a);
-	perf_attr_summarise(p, &a);
+	uint64_t t = a.sample_type;
+
+	mem_grow(p->event, p->cap_event, p->n_attr);
+	p->event[p->n_attr - 1] = (struct event_def){
+		.name = event_kind_name(p, &a),
+		.type = a.type,
+		.config = a.config,
+		.sample_type = t,
+		.period = a.period,
+		.freq = a.flags & PA_FREQ,
+		.has_chain = t & PS_CALLCHAIN,
+		.has_cpu = t & PS_CPU,
+		.has_time = t & PS_TIME,
+		.defer = a.flags & PA_DEFER,
+		.defer_output = a.flags & PA_DEFER_OUTPUT,
+		.how = event_kind_how(&a),
+		.unit = event_kind_unit(&a),
+	};
+	p->src.events = p->event;
+	p->src.n_events = (uint32_t)p->n_attr;
+	/* Add the newest event to what all have in common, and to facts about
+	 * the whole capture. */
+	const struct perf_attr *first = &p->attr[0];
+	struct source_info *info = &p->src.info;
+
+	if (p->n_attr == 1)
+		p->same_sample_time = p->same_time = true;
+	if (a.s_time != first->s_time)
+		p->same_sample_time = false;
+	if (a.s_time != first->s_time || a.t_time != first->t_time ||
+	    a.id_all != first->id_all)
+		p->same_time = false;
+	p->newer |= a.flags >= PA_UNKNOWN;
+	p->asks_build_ids |= (a.flags & PA_BUILD_ID) != 0;
+	info->has_time |= (a.sample_type & PS_TIME) != 0;
+	info->dumps |= (a.sample_type & PS_STACK_USER) != 0;
+	if ((a.sample_type & PS_STACK_USER) && a.stack_user > info->dump_bytes)
+		info->dump_bytes = a.stack_user;
+	info->overwrite |= (a.flags & PA_WRITE_BACKWARD) != 0;
+	info->maps_code |= (a.flags & PA_MMAP) != 0;
+	/* a ring that overwrites its start keeps no mapping */
+	info->maps_code = info->maps_code && !info->overwrite;
+	info->clock = perf_attr_clock_name(first);
+	info->clock_id = clock_id_of(info->clock);
+	memset(p->recent, 0, sizeof(p->recent));
+	p->layout.known = false;
 	return 0;
 }
 

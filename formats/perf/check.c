@@ -45,22 +45,6 @@ static int perf_check_thread(const struct perf_rec *r, int32_t id,
 		      THREAD_ID_MAX);
 }
 
-/* NRCPUS has the CPUs that were there when recording ended: one that was taken
- * out of a virtual machine before that has a higher number. */
-static int perf_check_cpu(struct perf *p, const struct perf_rec *r,
-			  const struct record *rec, struct err *err)
-{
-	int32_t n = p->src.info.cpus_avail;
-
-	if (rec->cpu < -1 || rec->cpu > CPU_ID_MAX)
-		return err_at(err, r->b.path, r->off,
-			      "CPU %" PRId32 ", needs -1 to %d", rec->cpu,
-			      CPU_ID_MAX);
-	if (rec->kind == REC_SAMPLE && n > 0 && rec->cpu >= n)
-		perf_note_event(p, rec->sample.event, NOTED_CPU);
-	return 0;
-}
-
 static int perf_check_address(const struct perf *p, const struct perf_rec *r,
 			      uint64_t addr, struct err *err)
 {
@@ -151,9 +135,19 @@ int perf_check_record(struct perf *p, const struct perf_rec *r,
 		return err_at(err, r->b.path, r->off, "mode %u, needs 0 to %d",
 			      r->misc & PM_CPUMODE, PM_GUEST_USER);
 	if (perf_check_thread(r, rec->pid, err) ||
-	    perf_check_thread(r, rec->tid, err) ||
-	    perf_check_cpu(p, r, rec, err))
+	    perf_check_thread(r, rec->tid, err))
 		return -1;
+	/* NRCPUS has the CPUs that were there when recording ended: one that
+	 * was taken out of a virtual machine before that has a higher number.
+	 */
+	int32_t n = p->src.info.cpus_avail;
+
+	if (rec->cpu < -1 || rec->cpu > CPU_ID_MAX)
+		return err_at(err, r->b.path, r->off,
+			      "CPU %" PRId32 ", needs -1 to %d", rec->cpu,
+			      CPU_ID_MAX);
+	if (rec->kind == REC_SAMPLE && n > 0 && rec->cpu >= n)
+		perf_note_event(p, rec->sample.event, NOTED_CPU);
 	switch (rec->kind) {
 	case REC_SAMPLE:
 		return perf_check_sample(p, r, rec, err);

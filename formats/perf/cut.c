@@ -230,24 +230,6 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 	c->late_spare = (struct cut_bytes){ .data = NULL };
 }
 
-/* Each CPU has a ring of its own, and a thread changes its CPU: an EXIT may be
- * read before the COMM that is earlier. Until a round has ended whose times are
- * later, as perf itself waits, such a record is kept as it was written. */
-static void cut_put_late(struct perf_cut *c, const struct perf_rec *r)
-{
-	if (!c->stamp.time) {
-		cut_take_state(c, r, 0);
-		return;
-	}
-	if (c->n_late == LATE_MAX || c->late_data.n > LATE_BYTES)
-		cut_settle(c, 0, c->n_late / 2);
-	*mem_add(c->late, c->n_late, c->cap_late) = (struct cut_late){
-		.time = c->stamp.time, .at = c->late_data.n, .size = r->size
-	};
-	cut_append(&c->late_data, r->b.pos, r->size);
-	c->seq++;
-}
-
 static void cut_end_round(struct perf_cut *c)
 {
 	uint64_t limit = c->limit;
@@ -317,32 +299,29 @@ static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 	c->taken.is_state = state;
 	c->taken.events = !state;
 	raise_to(c->newest, stamp.time);
-	if (state)
-		cut_put_late(c, r);
-	else if (r->type == PR_SAMPLE
-			 ? c->read->counts
-			 : r->type == PR_LOST || r->type == PR_LOST_SAMPLES)
+	if (state) {
+		/* Each CPU has a ring of its own, and a thread changes its CPU:
+		 * an EXIT may be read before the COMM that is earlier. Until a
+		 * round has ended whose times are later, as perf itself waits,
+		 * such a record is kept as it was written. */
+		if (!c->stamp.time) {
+			cut_take_state(c, r, 0);
+			return;
+		}
+		if (c->n_late == LATE_MAX || c->late_data.n > LATE_BYTES)
+			cut_settle(c, 0, c->n_late / 2);
+		*mem_add(c->late, c->n_late, c->cap_late) =
+			(struct cut_late){ .time = c->stamp.time,
+					   .at = c->late_data.n,
+					   .size = r->size };
+		cut_append(&c->late_data, r->b.pos, r->size);
+		c->seq++;
+	} else if (r->type == PR_SAMPLE
+			   ? c->read->counts
+			   : r->type == PR_LOST || r->type == PR_LOST_SAMPLES)
 		c->taken.stored = cut_counts_take(
 			c->counts, r, &c->stamp,
 			c->piece - (perf_cut_is_old(c) ? 1 : 0));
-}
-
-/* Payloads follow records of the perf tool, which are never compressed: behind
- * such a record are others, as its reader takes them. A piece has it without.
- */
-static void cut_leave_payload(struct perf_cut *c, const struct perf_rec *r)
-{
-	struct err why;
-
-	err_at(&why, c->path, r->off,
-	       "a record of type %s is in a compressed one",
-	       perf_type_name(r->type));
-	cut_damage(c, &why);
-	c->taken.events = 1;
-	memcpy(c->bare, r->b.pos, r->size);
-	if (r->size >= RECORD_HEADER + 8)
-		memset(c->bare + RECORD_HEADER, 0, 8);
-	c->taken.stored = c->bare;
 }
 
 /* Keeps what a piece needs of a record; whole: its length with its payload. */
@@ -351,7 +330,20 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 {
 	if (c->inside &&
 	    (r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE)) {
-		cut_leave_payload(c, r);
+		/* Payloads follow records of the perf tool, which are never
+		 * compressed: behind such a record are others, as its reader
+		 * takes them. A piece has it without. */
+		struct err why;
+
+		err_at(&why, c->path, r->off,
+		       "a record of type %s is in a compressed one",
+		       perf_type_name(r->type));
+		cut_damage(c, &why);
+		c->taken.events = 1;
+		memcpy(c->bare, r->b.pos, r->size);
+		if (r->size >= RECORD_HEADER + 8)
+			memset(c->bare + RECORD_HEADER, 0, 8);
+		c->taken.stored = c->bare;
 		return;
 	}
 	switch (r->type) {

@@ -160,24 +160,6 @@ static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
 	*n -= told;
 }
 
-static const void *cut_counts_lost_sum(struct cut_counts *c,
-				       const struct perf_rec *r, uint64_t id,
-				       uint32_t piece)
-{
-	int32_t cpu = cut_read_cpu(c->read, id);
-	uint64_t n;
-
-	if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))
-		return r->b.pos;
-	memcpy(c->copy, r->b.pos, r->size);
-	cut_counts_take_told(cut_counts_ring(c, cpu, piece), &n);
-	for (size_t i = 0; cpu < 0 && i < c->n_ring; i++)
-		cut_counts_take_told(cut_counts_ring(c, (int32_t)i - 1, piece),
-				     &n);
-	cut_counts_put(c, LOST_SUM_AT, n);
-	return c->copy;
-}
-
 const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 			    const struct cut_stamp *stamp, uint32_t piece)
 {
@@ -192,7 +174,18 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 		 * lost */
 		if (stamp->time || r->misc & PM_BIT15)
 			return r->b.pos;
-		return cut_counts_lost_sum(c, r, stamp->id, piece);
+		int32_t cpu = cut_read_cpu(c->read, stamp->id);
+		uint64_t n;
+
+		if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))
+			return r->b.pos;
+		memcpy(c->copy, r->b.pos, r->size);
+		cut_counts_take_told(cut_counts_ring(c, cpu, piece), &n);
+		for (size_t i = 0; cpu < 0 && i < c->n_ring; i++)
+			cut_counts_take_told(
+				cut_counts_ring(c, (int32_t)i - 1, piece), &n);
+		cut_counts_put(c, LOST_SUM_AT, n);
+		return c->copy;
 	default:
 		return r->b.pos;
 	}

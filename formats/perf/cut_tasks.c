@@ -155,46 +155,6 @@ static void cut_end(struct cut_tasks *c, int32_t tid)
 
 /* ---- records */
 
-static void cut_take_comm(struct cut_tasks *c, const struct perf_rec *r,
-			  const struct record *rec)
-{
-	uint16_t misc = r->misc & (uint16_t)~PM_BIT13;
-	struct cut_task *t = cut_live(c, rec->pid, rec->tid);
-	struct cut_task *leader = cut_find(c, rec->pid);
-
-	if (!t)
-		return;
-	if (rec->flags & REC_F_EXEC) {
-		cut_maps_release(&leader->maps, c->kept);
-		leader->complete = true;
-	}
-	unsigned char *copy = cut_read_copy(c->read, r);
-
-	misc = c->swap ? __builtin_bswap16(misc) : misc;
-	memcpy(copy + 4, &misc, sizeof(misc));
-	cut_set_comm(c, t, copy, r->size);
-}
-
-/* time: of the record; 0: unknown. */
-static void cut_take_mmap(struct cut_tasks *c, const struct perf_rec *r,
-			  const struct record *rec, uint64_t time)
-{
-	struct cut_map m = { .start = rec->map.start,
-			     .len = rec->map.len,
-			     .size = r->size };
-
-	struct cut_task *t = cut_live(c, rec->pid, rec->pid);
-
-	if (!t)
-		return;
-	/* one without a time is of a list of all: a reader takes it so */
-	if (!time)
-		t->complete = true;
-	m.record = t->complete ? cut_read_copy(c->read, r)
-			       : mem_dup(r->b.pos, r->size);
-	cut_maps_add(&t->maps, &m, c->kept);
-}
-
 /* A new thread has the name of the one that made it, and a new process copies
  * of its parent's mappings. */
 static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
@@ -228,11 +188,40 @@ static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
 void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 		    const struct record *rec, uint64_t time)
 {
-	if (rec->kind == REC_COMM)
-		cut_take_comm(c, r, rec);
-	else if (rec->kind == REC_MAP)
-		cut_take_mmap(c, r, rec, time);
-	else
+	if (rec->kind == REC_COMM) {
+		uint16_t misc = r->misc & (uint16_t)~PM_BIT13;
+		struct cut_task *t = cut_live(c, rec->pid, rec->tid);
+		struct cut_task *leader = cut_find(c, rec->pid);
+
+		if (!t)
+			return;
+		if (rec->flags & REC_F_EXEC) {
+			cut_maps_release(&leader->maps, c->kept);
+			leader->complete = true;
+		}
+		unsigned char *copy = cut_read_copy(c->read, r);
+
+		misc = c->swap ? __builtin_bswap16(misc) : misc;
+		memcpy(copy + 4, &misc, sizeof(misc));
+		cut_set_comm(c, t, copy, r->size);
+	} else if (rec->kind == REC_MAP) {
+		/* time: of the record; 0: unknown. */
+		struct cut_map m = { .start = rec->map.start,
+				     .len = rec->map.len,
+				     .size = r->size };
+
+		struct cut_task *t = cut_live(c, rec->pid, rec->pid);
+
+		if (!t)
+			return;
+		/* one without a time is of a list of all: a reader takes it so
+		 */
+		if (!time)
+			t->complete = true;
+		m.record = t->complete ? cut_read_copy(c->read, r)
+				       : mem_dup(r->b.pos, r->size);
+		cut_maps_add(&t->maps, &m, c->kept);
+	} else
 		cut_take_fork(c, rec);
 }
 

@@ -54,50 +54,6 @@ static void perf_dump_map(struct text_out *l, const struct rec_map *m)
 		text_out_add(l, "%02x", m->id[i]);
 }
 
-static void perf_dump_fields(const struct perf *p, struct text_out *l,
-			     const struct record *rec)
-{
-	switch (rec->kind) {
-	case REC_SAMPLE:
-		perf_dump_sample(p, l, &rec->sample);
-		break;
-	case REC_CHAIN:
-		text_out_add(l, " cookie=%" PRIx64, rec->chain.cookie);
-		perf_dump_addrs(l, "user", &rec->chain.user);
-		break;
-	case REC_MAP:
-		perf_dump_map(l, &rec->map);
-		break;
-	case REC_COMM:
-		text_out_add(l, " %s%s", rec->comm.name,
-			     rec->flags & REC_F_EXEC ? " (exec)" : "");
-		break;
-	case REC_FORK:
-	case REC_EXIT:
-		text_out_add(l, " parent=%d/%d", rec->fork.ppid,
-			     rec->fork.ptid);
-		break;
-	case REC_KSYMBOL:
-		text_out_add(l, " %" PRIx64 "+%x type=%u %s%s",
-			     rec->ksymbol.addr, rec->ksymbol.len,
-			     rec->ksymbol.type, rec->ksymbol.name,
-			     rec->flags & REC_F_GONE ? " (gone)" : "");
-		break;
-	case REC_LOST:
-	case REC_LOST_TOTAL:
-		text_out_add(l, " n=%" PRIu64 " event=%d", rec->lost.n,
-			     rec->lost.event);
-		break;
-	case REC_SWITCH:
-		text_out_add(l, " %s other=%d/%d",
-			     rec->flags & REC_F_OUT ? "out" : "in",
-			     rec->sw.other_pid, rec->sw.other_tid);
-		break;
-	default:
-		break;
-	}
-}
-
 static void perf_dump_record(struct perf *p, struct perf_file *f,
 			     const struct perf_rec *r, struct text_out *l)
 {
@@ -116,7 +72,44 @@ static void perf_dump_record(struct perf *p, struct perf_file *f,
 		text_out_add(l, " t=-");
 	else
 		text_out_add(l, " t=%" PRIu64, rec.time);
-	perf_dump_fields(p, l, &rec);
+	switch (rec.kind) {
+	case REC_SAMPLE:
+		perf_dump_sample(p, l, &rec.sample);
+		break;
+	case REC_CHAIN:
+		text_out_add(l, " cookie=%" PRIx64, rec.chain.cookie);
+		perf_dump_addrs(l, "user", &rec.chain.user);
+		break;
+	case REC_MAP:
+		perf_dump_map(l, &rec.map);
+		break;
+	case REC_COMM:
+		text_out_add(l, " %s%s", rec.comm.name,
+			     rec.flags & REC_F_EXEC ? " (exec)" : "");
+		break;
+	case REC_FORK:
+	case REC_EXIT:
+		text_out_add(l, " parent=%d/%d", rec.fork.ppid, rec.fork.ptid);
+		break;
+	case REC_KSYMBOL:
+		text_out_add(l, " %" PRIx64 "+%x type=%u %s%s",
+			     rec.ksymbol.addr, rec.ksymbol.len,
+			     rec.ksymbol.type, rec.ksymbol.name,
+			     rec.flags & REC_F_GONE ? " (gone)" : "");
+		break;
+	case REC_LOST:
+	case REC_LOST_TOTAL:
+		text_out_add(l, " n=%" PRIu64 " event=%d", rec.lost.n,
+			     rec.lost.event);
+		break;
+	case REC_SWITCH:
+		text_out_add(l, " %s other=%d/%d",
+			     rec.flags & REC_F_OUT ? "out" : "in",
+			     rec.sw.other_pid, rec.sw.other_tid);
+		break;
+	default:
+		break;
+	}
 }
 
 static int perf_dump_file(struct perf *p, struct perf_file *f,

@@ -77,14 +77,6 @@ static int perf_feature_cpus(struct perf *p, struct bytes *b, struct err *err)
 		       ?: bytes_i32(b, &p->src.info.cpus_online, err);
 }
 
-/* Tells perf inject by the second string: its own name, or, from perf 7.2, the
- * path of the perf that wrote its input, whose strings follow its own path.
- * Other commands are words without a slash. */
-static bool perf_feature_is_inject(const char *second)
-{
-	return !strcmp(second, "inject") || strchr(second, '/');
-}
-
 static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 				struct err *err)
 {
@@ -102,7 +94,8 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 		if (rc || len + more + 2 > CMDLINE_MAX)
 			continue;
 		if (i == 1)
-			p->src.info.injected = perf_feature_is_inject(s);
+			p->src.info.injected =
+				!strcmp(s, "inject") || strchr(s, '/');
 		if (i)
 			line[len++] = ' ';
 		memcpy(line + len, s, more);

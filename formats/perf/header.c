@@ -156,21 +156,6 @@ static int perf_header_find_records(struct perf *p, const struct section *data,
 	return 0;
 }
 
-/* perf writes the bitmap as an array of longs, so on big-endian machines the
- * order of its bytes depends on the size of a long. The bit of HOSTNAME, which
- * is always set, tells which size it was. */
-static void perf_header_take_feature_bits(struct perf *p, struct bytes *b)
-{
-	uint64_t w[4] = { 0 };
-
-	for (int i = 0; i < 4; i++)
-		bytes_u64(b, &w[i], NULL);
-	if (p->src.info.big_endian && !(w[0] >> HOSTNAME_BIT & 1))
-		for (int i = 0; i < 4; i++)
-			w[i] = w[i] << 32 | w[i] >> 32;
-	memcpy(p->features, w, sizeof(w));
-}
-
 /* perf fills the entry of a section from its offset on. If it cannot write the
  * section (seen of perf 3.5 on i686, and of perf 3.14 on armv7, whose
  * /proc/cpuinfo names no model), no size follows, what comes next has the same
@@ -259,8 +244,20 @@ int perf_read_header(struct perf *p, struct err *err)
 			      "event attributes are %" PRIu64
 			      " bytes each, need %d to 65536",
 			      attr_size, ATTR_MIN);
-	if (size == HEADER_NOW)
-		perf_header_take_feature_bits(p, &b);
+	if (size == HEADER_NOW) {
+		/* perf writes the bitmap as an array of longs, so on big-endian
+		 * machines the order of its bytes depends on the size of a
+		 * long. The bit of HOSTNAME, which is always set, tells which
+		 * size it was. */
+		uint64_t w[4] = { 0 };
+
+		for (int i = 0; i < 4; i++)
+			bytes_u64(&b, &w[i], NULL);
+		if (p->src.info.big_endian && !(w[0] >> HOSTNAME_BIT & 1))
+			for (int i = 0; i < 4; i++)
+				w[i] = w[i] << 32 | w[i] >> 32;
+		memcpy(p->features, w, sizeof(w));
+	}
 	claims_add(&p->claims, 0, size);
 	claims_add(&p->claims, types.off, types.size);
 	if (perf_header_take_attrs(p, &attrs, attr_size, err) ||

@@ -7,26 +7,6 @@
 #include "formats/perf/perf.h"
 #include "stitch/base/ledger.h"
 
-/* Returns the time of a record; 0 if it has none. */
-static uint64_t perf_ref_time(const struct perf_attr *a,
-			      const struct perf_rec *r)
-{
-	uint64_t t = 0;
-
-	if (r->type == PR_SAMPLE) {
-		if (a->s_time)
-			bytes_peek_u64(&r->b, a->s_time, &t);
-	} else if (a->t_time) {
-		if (r->size >= 8 + a->t_size)
-			bytes_peek_u64(&r->b, r->size - a->t_time, &t);
-	} else if ((r->type == PR_EXIT || r->type == PR_FORK) &&
-		   (a->sample_type & PS_TIME)) {
-		/* older perf: no trailer, but these two have a time field */
-		bytes_peek_u64(&r->b, 24, &t);
-	}
-	return t;
-}
-
 /* Each record of the kernel is a multiple of 8 bytes. */
 static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
 {
@@ -36,15 +16,6 @@ static int perf_ref_check_size(struct perf *p, const struct perf_rec *r)
 			 "record of type %s is %u bytes, needs a multiple of 8",
 			 perf_type_name(r->type), r->size);
 	return -1;
-}
-
-static void perf_ref_damage_time(struct perf *p, const struct perf_rec *r,
-				 uint64_t time)
-{
-	perf_damage_text(p, r->b.path, "time", r->off, r->size,
-			 "record of type %s is of %" PRIu64
-			 " ns, years from those before it",
-			 perf_type_name(r->type), time);
 }
 
 bool perf_ref_make(struct perf *p, struct perf_file *f,
@@ -81,11 +52,27 @@ bool perf_ref_make(struct perf *p, struct perf_file *f,
 		ref->untimed = 1;
 		return true;
 	}
-	ref->key = perf_ref_time(a, r);
+	uint64_t t = 0;
+
+	if (r->type == PR_SAMPLE) {
+		if (a->s_time)
+			bytes_peek_u64(&r->b, a->s_time, &t);
+	} else if (a->t_time) {
+		if (r->size >= 8 + a->t_size)
+			bytes_peek_u64(&r->b, r->size - a->t_time, &t);
+	} else if ((r->type == PR_EXIT || r->type == PR_FORK) &&
+		   (a->sample_type & PS_TIME)) {
+		/* older perf: no trailer, but these two have a time field */
+		bytes_peek_u64(&r->b, 24, &t);
+	}
+	ref->key = t;
 	ref->kind = perf_type_class(r->type, r->misc);
 	ref->untimed = !ref->key || ref->key >= TIME_UNREAL;
 	if (!ref->untimed && perf_check_time_is_far(p, f, ref->key)) {
-		perf_ref_damage_time(p, r, ref->key);
+		perf_damage_text(p, r->b.path, "time", r->off, r->size,
+				 "record of type %s is of %" PRIu64
+				 " ns, years from those before it",
+				 perf_type_name(r->type), ref->key);
 		return false;
 	}
 	if (!ref->untimed)

@@ -290,12 +290,26 @@ static enum tri perf_tool_is_system_wide(const struct perf *p)
 	return wide;
 }
 
-/* Reads from the command line what no record says: filters, groups (a member
- * counts only while its leader does), cgroups, pauses. Options may be
- * abbreviated and combined, as in '-aG x'. Arguments of the recorded program
- * are taken for options of perf unless '--' precedes them. */
-static void perf_tool_read_options(struct perf *p)
+void perf_tool_finish(struct perf *p)
 {
+	p->src.info.system_wide =
+		p->thread_map ? TRI_NO : perf_tool_is_system_wide(p);
+	/* Are all threads of a recorded process recorded? If perf attached to
+	 * tasks, each event must be inherited; if to CPUs, it must be all of
+	 * them. */
+	bool of_tasks = p->thread_map;
+
+	for (size_t i = 0; i < p->n_id && !of_tasks; i++)
+		of_tasks = p->id[i].tid >= 0;
+	for (size_t i = 0; i < p->n_attr && of_tasks; i++)
+		of_tasks = (p->attr[i].flags & PA_INHERIT) != 0;
+	p->src.info.whole_tasks =
+		of_tasks || p->src.info.system_wide == TRI_YES;
+	/* Read from the command line what no record says: filters, groups (a
+	 * member counts only while its leader does), cgroups, pauses. Options
+	 * may be abbreviated and combined, as in '-aG x'. Arguments of the
+	 * recorded program are taken for options of perf unless '--' precedes
+	 * them. */
 	static const char *const filters[] = { "--fi", "--ex", "--cg",
 					       "--for" };
 	/* these stop the rings while they are read */
@@ -331,25 +345,8 @@ static void perf_tool_read_options(struct perf *p)
 		info->cmdline && strstr(info->cmdline, " -") && !info->paused &&
 		!stopped &&
 		(!info->version || strcmp(info->version, "backstitch"));
-}
-
-/* Are all threads of a recorded process recorded? If perf attached to tasks,
- * each event must be inherited; if to CPUs, it must be all of them. */
-static bool perf_tool_has_whole_tasks(const struct perf *p)
-{
-	bool of_tasks = p->thread_map;
-
-	for (size_t i = 0; i < p->n_id && !of_tasks; i++)
-		of_tasks = p->id[i].tid >= 0;
-	for (size_t i = 0; i < p->n_attr && of_tasks; i++)
-		of_tasks = (p->attr[i].flags & PA_INHERIT) != 0;
-	return of_tasks || p->src.info.system_wide == TRI_YES;
-}
-
-/* A tracepoint without a period takes a sample on each hit, and so may one
- * with a period. */
-static void perf_tool_mark_every_event(struct perf *p)
-{
+	/* A tracepoint without a period takes a sample on each hit, and so may
+	 * one with a period. */
 	for (size_t i = 0; i < p->n_attr; i++) {
 		const struct perf_attr *a = &p->attr[i];
 
@@ -359,13 +356,4 @@ static void perf_tool_mark_every_event(struct perf *p)
 			!(a->flags & (PA_FREQ | PA_EXCLUDE_KERNEL)) &&
 			!p->src.info.filtered;
 	}
-}
-
-void perf_tool_finish(struct perf *p)
-{
-	p->src.info.system_wide =
-		p->thread_map ? TRI_NO : perf_tool_is_system_wide(p);
-	p->src.info.whole_tasks = perf_tool_has_whole_tasks(p);
-	perf_tool_read_options(p);
-	perf_tool_mark_every_event(p);
 }

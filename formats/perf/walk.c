@@ -43,31 +43,31 @@ void perf_walk_end(struct perf *p, struct perf_file *f)
 	f->window = NULL;
 }
 
-/* Replaces the window by one with room for n bytes, which begins with the
- * bytes that are not walked yet. */
-static void perf_walk_move_window(struct perf *p, struct perf_file *f, size_t n)
+/* Reads until f->raw has n bytes or the file ends. Returns -1 on a read
+ * error. */
+static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
+				 struct err *err)
 {
-	struct perf_chunk *old = f->window;
-	size_t have = bytes_left(&f->raw);
-	uint64_t off = bytes_off(&f->raw);
-	struct perf_chunk *c =
-		perf_chunk_new(p, n > WINDOW ? n : WINDOW, off, true);
-
-	if (have)
-		memcpy(c->data, f->raw.pos, have);
-	c->len = have;
-	f->window = c;
-	bytes_init(&f->raw, c->data, have, f->in.path, off, p->swap);
-	perf_chunk_put(p, old);
-}
-
-static int perf_walk_read_more(struct perf *p, struct perf_file *f, size_t n,
-			       struct err *err)
-{
+	if (bytes_left(&f->raw) >= n || !f->window)
+		return 0;
 	size_t used = f->window->len - bytes_left(&f->raw);
 
-	if (f->window->cap - used < n)
-		perf_walk_move_window(p, f, n);
+	if (f->window->cap - used < n) {
+		/* Replace the window by one with room for n bytes, which begins
+		 * with the bytes that are not walked yet. */
+		struct perf_chunk *old = f->window;
+		size_t have = bytes_left(&f->raw);
+		uint64_t off = bytes_off(&f->raw);
+		struct perf_chunk *c =
+			perf_chunk_new(p, n > WINDOW ? n : WINDOW, off, true);
+
+		if (have)
+			memcpy(c->data, f->raw.pos, have);
+		c->len = have;
+		f->window = c;
+		bytes_init(&f->raw, c->data, have, f->in.path, off, p->swap);
+		perf_chunk_put(p, old);
+	}
 	while (bytes_left(&f->raw) < n) {
 		struct perf_chunk *c = f->window;
 		int64_t got = input_read(&f->in, c->data + c->len,
@@ -79,16 +79,6 @@ static int perf_walk_read_more(struct perf *p, struct perf_file *f, size_t n,
 		f->raw.end += got;
 	}
 	return 0;
-}
-
-/* Reads until f->raw has n bytes or the file ends. Returns -1 on a read
- * error. */
-static inline int perf_walk_want(struct perf *p, struct perf_file *f, size_t n,
-				 struct err *err)
-{
-	if (bytes_left(&f->raw) >= n || !f->window)
-		return 0;
-	return perf_walk_read_more(p, f, n, err);
 }
 
 static void perf_walk_report_cut(struct perf *p, struct perf_file *f,
@@ -150,18 +140,6 @@ static int perf_walk_skip_payload(struct perf *p, struct perf_file *f,
 	return 0;
 }
 
-static void perf_walk_set_payload_size(struct perf_file *f,
-				       const struct perf_rec *r)
-{
-	uint32_t n32;
-	uint64_t n64;
-
-	if (r->type == PR_TRACING_DATA && !bytes_peek_u32(&r->b, 8, &n32))
-		f->skip = ((uint64_t)n32 + 7) & ~(uint64_t)7;
-	else if (r->type == PR_AUXTRACE && !bytes_peek_u64(&r->b, 8, &n64))
-		f->skip = n64;
-}
-
 static inline void perf_walk_take_header(const struct bytes *b,
 					 struct perf_rec *r)
 {
@@ -211,8 +189,17 @@ static int perf_walk_next_raw(struct perf *p, struct perf_file *f,
 	perf_walk_fetch(&f->raw, r->size);
 	f->skip = more;
 	if (__builtin_expect(
-		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0))
-		perf_walk_set_payload_size(f, r);
+		    r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE, 0)) {
+		uint32_t n32;
+		uint64_t n64;
+
+		if (r->type == PR_TRACING_DATA &&
+		    !bytes_peek_u32(&r->b, 8, &n32))
+			f->skip = ((uint64_t)n32 + 7) & ~(uint64_t)7;
+		else if (r->type == PR_AUXTRACE &&
+			 !bytes_peek_u64(&r->b, 8, &n64))
+			f->skip = n64;
+	}
 	return 1;
 }
 

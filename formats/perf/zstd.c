@@ -73,9 +73,14 @@ static void perf_z_fail(struct perf *p, struct perf_file *f, const char *why)
 	perf_z_end_input(p, z);
 }
 
-/* Starts a chunk with the bytes of the last one that are not walked yet. */
-static struct perf_chunk *perf_z_next_chunk(struct perf *p, struct perf_file *f)
+bool perf_z_more(struct perf *p, struct perf_file *f)
 {
+	struct perf_z *z = f->z;
+
+	if (!z || !z->more)
+		return false;
+	/* Start a chunk with the bytes of the last one that are not walked yet.
+	 */
 	struct perf_chunk *old = f->plain;
 	size_t rest = perf_z_rest(f);
 	struct perf_chunk *c =
@@ -88,16 +93,6 @@ static struct perf_chunk *perf_z_next_chunk(struct perf *p, struct perf_file *f)
 	perf_chunk_put(p, old);
 	f->plain = c;
 	f->plain_at = 0;
-	return c;
-}
-
-bool perf_z_more(struct perf *p, struct perf_file *f)
-{
-	struct perf_z *z = f->z;
-
-	if (!z || !z->more)
-		return false;
-	struct perf_chunk *c = perf_z_next_chunk(p, f);
 	ZSTD_outBuffer out = { c->data, c->cap, c->len };
 
 	const char *why = zstd_stream_decode(&z->stream, &out);

@@ -47,27 +47,24 @@ static const struct {
 	{ "*", ITEM_ANY },
 };
 
-/* Takes a field of a template. t is after "%{", and after the '}' on return. */
-static enum nonce_item nonce_take_field(struct scan *t)
-{
-	size_t n = scan_find_char(*t, '}');
-	struct scan name = scan_head(*t, n);
-
-	if (n == t->n)
-		return ITEM_WRONG;
-	scan_skip(t, n + 1);
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
-		if (scan_is(name, fields[i].name))
-			return fields[i].kind;
-	return ITEM_WRONG;
-}
-
 static enum nonce_item nonce_take_item(struct scan *t, char *c)
 {
 	if (!t->n)
 		return ITEM_END;
-	if (scan_take(t, "%{"))
-		return nonce_take_field(t);
+	if (scan_take(t, "%{")) {
+		/* Take a field of a template. t is after "%{", and after the
+		 * '}' on return. */
+		size_t n = scan_find_char(*t, '}');
+		struct scan name = scan_head(*t, n);
+
+		if (n == t->n)
+			return ITEM_WRONG;
+		scan_skip(t, n + 1);
+		for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+			if (scan_is(name, fields[i].name))
+				return fields[i].kind;
+		return ITEM_WRONG;
+	}
 	if (scan_blanks(t))
 		return ITEM_BLANK;
 	bool escaped = scan_take(t, "%");
@@ -165,21 +162,6 @@ static bool nonce_take_ip(struct scan *s, uint64_t *ip)
 	return true;
 }
 
-static void nonce_take_ips(struct scan *s, struct nonce_line *out)
-{
-	const char *from = s->p;
-	uint64_t ip;
-
-	while (nonce_take_ip(s, &ip))
-		;
-	out->ips = scan_of(from, (size_t)(s->p - from));
-	/* The template may have a blank next, so keep those at the end. */
-	while (s->p > from && scan_is_blank(s->p[-1])) {
-		s->p--;
-		s->n++;
-	}
-}
-
 /* Takes what "%{*}" matches: up to the next character of the template t, or to
  * the end of the line. */
 static struct scan nonce_take_any(struct scan *s, struct scan t)
@@ -224,7 +206,18 @@ static bool nonce_take_value(enum nonce_item kind, struct scan t,
 		return scan_hex(s, &out->meet);
 	case ITEM_IPS:
 		out->kind = NONCE_STACK;
-		nonce_take_ips(s, out);
+		const char *from = s->p;
+		uint64_t ip;
+
+		while (nonce_take_ip(s, &ip))
+			;
+		out->ips = scan_of(from, (size_t)(s->p - from));
+		/* The template may have a blank next, so keep those at the end.
+		 */
+		while (s->p > from && scan_is_blank(s->p[-1])) {
+			s->p--;
+			s->n++;
+		}
 		return true;
 	case ITEM_NAMES:
 		out->kind = NONCE_STACK;

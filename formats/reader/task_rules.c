@@ -183,18 +183,6 @@ static unsigned int told_tasks_fork(struct told_tasks *t,
 	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
 }
 
-/* A task that executes a program of the same name is another program, so the
- * record is made even if the name is not new. */
-static unsigned int told_tasks_exec(struct told_tasks *t,
-				    const struct task_event *ev)
-{
-	if (!task_is_valid(ev->tid) || !ev->name.p ||
-	    (ev->copies && told_tasks_is_copy(t, ev, (int32_t)ev->tid, true)))
-		return 0;
-	told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
-	return TASK_COMM;
-}
-
 static void told_tasks_end(struct told_tasks *t, int64_t tid)
 {
 	for (size_t i = 0; i < TOLD_TASKS_LAST; i++)
@@ -206,8 +194,17 @@ unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
 {
 	unsigned int due = 0;
 
-	if (ev->role == ROLE_EXEC)
-		return told_tasks_exec(t, ev);
+	if (ev->role == ROLE_EXEC) {
+		/* A task that executes a program of the same name is another
+		 * program, so the record is made even if the name is not new.
+		 */
+		if (!task_is_valid(ev->tid) || !ev->name.p ||
+		    (ev->copies &&
+		     told_tasks_is_copy(t, ev, (int32_t)ev->tid, true)))
+			return 0;
+		told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
+		return TASK_COMM;
+	}
 	if (ev->role != ROLE_NEWTASK)
 		due = told_tasks_name(t, ev->tid, ev->name, TASK_COMM);
 	switch (ev->role) {

@@ -163,32 +163,6 @@ static void braces_json(struct text_out *o, const char *s)
 	}
 }
 
-/* A variant's string has no quotes; its number has none either. */
-static void braces_variant(struct text_out *o, const char *s)
-{
-	const size_t n = strspn(s, "0123456789abcdefx.+-");
-
-	text_out_add(o, "{ ");
-	if (*s == '{' || *s == '[' ||
-	    (n && !s[n] && (isdigit((unsigned char)*s) || *s == '-')))
-		braces_json(o, s);
-	else
-		braces_quoted(o, s, '\0');
-	text_out_add(o, " }");
-}
-
-static void braces_bytes(struct text_out *o, char how,
-			 const struct expr_value *v)
-{
-	text_out_add(o, "[ ");
-	for (uint32_t i = 0; i < v->len && !o->cut; i++) {
-		text_out_add(o, how == 'x' ? "%s[%u] = 0x%X" : "%s[%u] = %d",
-			     i ? ", " : "", i,
-			     how == 'i' ? (signed char)v->blob[i] : v->blob[i]);
-	}
-	text_out_add(o, v->len ? " ]" : "]");
-}
-
 bool tp_out_braces(struct text_out *o, char how, int bits,
 		   const struct expr_value *v)
 {
@@ -208,15 +182,33 @@ bool tp_out_braces(struct text_out *o, char how, int bits,
 		return false;
 	const char *s = v->text ? v->text : "";
 
-	if (is_bytes)
-		braces_bytes(o, how, v);
-	else if (how == 'l')
+	if (is_bytes) {
+		text_out_add(o, "[ ");
+		for (uint32_t i = 0; i < v->len && !o->cut; i++) {
+			text_out_add(
+				o, how == 'x' ? "%s[%u] = 0x%X" : "%s[%u] = %d",
+				i ? ", " : "", i,
+				how == 'i' ? (signed char)v->blob[i]
+					   : v->blob[i]);
+		}
+		text_out_add(o, v->len ? " ]" : "]");
+	} else if (how == 'l')
 		braces_labels(o, s);
 	else if (how == 'j')
 		braces_json(o, s);
-	else if (how == 'v')
-		braces_variant(o, s);
-	else if (how == 's')
+	else if (how == 'v') {
+		/* A variant's string has no quotes; its number has none either.
+		 */
+		const size_t n = strspn(s, "0123456789abcdefx.+-");
+
+		text_out_add(o, "{ ");
+		if (*s == '{' || *s == '[' ||
+		    (n && !s[n] && (isdigit((unsigned char)*s) || *s == '-')))
+			braces_json(o, s);
+		else
+			braces_quoted(o, s, '\0');
+		text_out_add(o, " }");
+	} else if (how == 's')
 		braces_quoted(o, s, '\0');
 	else
 		text_out_add(o, "0b");

@@ -102,20 +102,6 @@ static void tp_call_find_lttng(struct tp_format *fmt, const char *name,
 		fmt->call = c;
 }
 
-static void tp_call_find_raw(struct tp_format *fmt, const char *name)
-{
-	struct tp_call c = { .what = CALL_RAW, .nr = tp_call_field(fmt, "id") };
-
-	if (!strcmp(name, "sys_exit")) {
-		c.exit = true;
-		c.ret = tp_call_field(fmt, "ret");
-	} else if (!strcmp(name, "sys_enter")) {
-		c.arg[0] = tp_call_field(fmt, "args");
-	}
-	if (c.nr && (c.ret || c.arg[0]))
-		fmt->call = c;
-}
-
 void tp_call_find(struct tp_format *fmt)
 {
 	const char *rest;
@@ -124,9 +110,20 @@ void tp_call_find(struct tp_format *fmt)
 		return;
 	if (!strcmp(fmt->system, "syscalls"))
 		tp_call_find_named(fmt, fmt->name);
-	else if (!strcmp(fmt->system, "raw_syscalls"))
-		tp_call_find_raw(fmt, fmt->name);
-	else if (tp_call_skip(fmt->name, "syscall_entry_", &rest))
+	else if (!strcmp(fmt->system, "raw_syscalls")) {
+		const char *name = fmt->name;
+		struct tp_call c = { .what = CALL_RAW,
+				     .nr = tp_call_field(fmt, "id") };
+
+		if (!strcmp(name, "sys_exit")) {
+			c.exit = true;
+			c.ret = tp_call_field(fmt, "ret");
+		} else if (!strcmp(name, "sys_enter")) {
+			c.arg[0] = tp_call_field(fmt, "args");
+		}
+		if (c.nr && (c.ret || c.arg[0]))
+			fmt->call = c;
+	} else if (tp_call_skip(fmt->name, "syscall_entry_", &rest))
 		tp_call_find_lttng(fmt, rest, false);
 	else if (tp_call_skip(fmt->name, "syscall_exit_", &rest))
 		tp_call_find_lttng(fmt, rest, true);

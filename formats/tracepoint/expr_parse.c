@@ -147,26 +147,6 @@ static uint32_t expr_add_number(struct expr_source *in, uint64_t num,
 						.num = num });
 }
 
-static uint32_t expr_find_field(struct expr_source *in, const char *w, size_t n)
-{
-	for (size_t i = 0; i < in->fmt->n; i++) {
-		const struct tp_field *f = &in->fmt->field[i];
-
-		if (!expr_word_is(w, n, in->fmt->def[i].name))
-			continue;
-		return expr_add(in, (struct expr_node){
-					    .op = EXPR_FIELD,
-					    .num = i,
-					    .size = (uint16_t)f->elem,
-					    .type = { f->kind == FMT_NUM
-							      ? (uint8_t)f->size
-							      : (uint8_t)0,
-						      f->is_signed },
-				    });
-	}
-	return expr_refuse_word(in, "names the field", w, n);
-}
-
 static struct expr_type expr_type_of(const struct expr_source *in,
 				     uint32_t node)
 {
@@ -311,7 +291,22 @@ static uint32_t expr_take_field(struct expr_source *in)
 	const char *w;
 	size_t n = expr_types_word(&in->s, &w);
 
-	return expr_find_field(in, w, n);
+	for (size_t i = 0; i < in->fmt->n; i++) {
+		const struct tp_field *f = &in->fmt->field[i];
+
+		if (!expr_word_is(w, n, in->fmt->def[i].name))
+			continue;
+		return expr_add(in, (struct expr_node){
+					    .op = EXPR_FIELD,
+					    .num = i,
+					    .size = (uint16_t)f->elem,
+					    .type = { f->kind == FMT_NUM
+							      ? (uint8_t)f->size
+							      : (uint8_t)0,
+						      f->is_signed },
+				    });
+	}
+	return expr_refuse_word(in, "names the field", w, n);
 }
 
 /* Takes (items, count, bytes of an item), or (field, bytes of an item). */

@@ -192,27 +192,6 @@ static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
 		tp_make_print_line(fmt, o);
 }
 
-static void tp_make_new_format(const struct tp_format *fmt, uint32_t id,
-			       struct text_out *o)
-{
-	static const char common[] =
-		"\tfield:unsigned short common_type;"
-		"\toffset:0;\tsize:2;\tsigned:0;\n"
-		"\tfield:unsigned char common_flags;"
-		"\toffset:2;\tsize:1;\tsigned:0;\n"
-		"\tfield:unsigned char common_preempt_count;"
-		"\toffset:3;\tsize:1;\tsigned:0;\n"
-		"\tfield:int common_pid;"
-		"\toffset:4;\tsize:4;\tsigned:1;\n\n";
-
-	text_out_add(o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
-		     fmt->name ? fmt->name : "event", id, common);
-	for (size_t i = 0; i < fmt->n; i++)
-		if (!tp_make_is_common(fmt, i))
-			tp_make_field_line(&fmt->field[i], fmt->def[i].name, o);
-	tp_make_print_line(fmt, o);
-}
-
 char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 {
 	struct tp_format as = *fmt;
@@ -224,8 +203,25 @@ char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 	as.name = name;
 	if (tp_make_has_common(fmt))
 		tp_make_same_format(fmt, id, &o);
-	else
-		tp_make_new_format(&as, id, &o);
+	else {
+		static const char common[] =
+			"\tfield:unsigned short common_type;"
+			"\toffset:0;\tsize:2;\tsigned:0;\n"
+			"\tfield:unsigned char common_flags;"
+			"\toffset:2;\tsize:1;\tsigned:0;\n"
+			"\tfield:unsigned char common_preempt_count;"
+			"\toffset:3;\tsize:1;\tsigned:0;\n"
+			"\tfield:int common_pid;"
+			"\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
+		text_out_add(&o, "name: %s\nID: %" PRIu32 "\nformat:\n%s",
+			     as.name ? as.name : "event", id, common);
+		for (size_t i = 0; i < as.n; i++)
+			if (!tp_make_is_common(&as, i))
+				tp_make_field_line(&as.field[i], as.def[i].name,
+						   &o);
+		tp_make_print_line(&as, &o);
+	}
 	return o.buf;
 }
 

@@ -46,18 +46,14 @@ static void pointed_ip4(struct text_out *o, const unsigned char *b,
 			     b[turn ? 3 - i : i]);
 }
 
-static bool pointed_holds_ip4(const unsigned char *b)
-{
-	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	return !memcmp(b, mapped, sizeof(mapped)) ||
-	       ((b[8] | 2) == 2 && !b[9] && b[10] == 0x5e && b[11] == 0xfe);
-}
-
 /* The longest row of zeros is left out, unless it is a single one. */
 static void pointed_ip6_short(struct text_out *o, const unsigned char *b)
 {
-	const bool ip4 = pointed_holds_ip4(b);
+	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	const bool ip4 =
+		!memcmp(b, mapped, sizeof(mapped)) ||
+		((b[8] | 2) == 2 && !b[9] && b[10] == 0x5e && b[11] == 0xfe);
 	const int words = ip4 ? 6 : 8;
 	int at = -1;
 	int longest = 1;

@@ -405,26 +405,20 @@ static bool tp_parse_line(struct tp_print *pr, struct expr_source *args,
 	return s != NULL;
 }
 
-/* Prints the text of bytes, up to a 0. */
-static void tp_print_bytes(struct text_out *o, const struct tp_conversion *c,
-			   const struct expr_value *v)
-{
-	char copy[1024];
-	size_t n = v->len < sizeof(copy) ? v->len : sizeof(copy) - 1;
-
-	memcpy(copy, v->blob, n);
-	copy[n] = '\0';
-	tp_out_text(o, c, copy);
-}
-
 static bool tp_print_string(struct text_out *o, const struct tp_conversion *c,
 			    const struct expr_value *v)
 {
 	if (v->kind == EXPR_TEXT)
 		tp_out_text(o, c, v->text ? v->text : "");
-	else if (v->kind == EXPR_BLOB && v->blob && v->elem == 1)
-		tp_print_bytes(o, c, v);
-	else if (v->kind == EXPR_BLOB)
+	else if (v->kind == EXPR_BLOB && v->blob && v->elem == 1) {
+		/* Print the text of bytes, up to a 0. */
+		char copy[1024];
+		size_t n = v->len < sizeof(copy) ? v->len : sizeof(copy) - 1;
+
+		memcpy(copy, v->blob, n);
+		copy[n] = '\0';
+		tp_out_text(o, c, copy);
+	} else if (v->kind == EXPR_BLOB)
 		return false;
 	else if (!v->num)
 		tp_out_text(o, c, "(null)");
@@ -640,30 +634,6 @@ static const char *tp_print_text(const struct tp_format *fmt, bool recorded)
 	return text ? text + sizeof(begin) - 1 : "";
 }
 
-/* Why a print fmt cannot be followed, as one text; "": it can. */
-static const char *tp_print_reason(struct tp_print *pr,
-				   const struct expr_source *args,
-				   bool understood)
-{
-	/* What a union has in which bits, no format says. */
-	const char *bits = understood ? NULL : strstr(args->s, "union ");
-	char why[160];
-	int n = 0;
-
-	if (bits)
-		n = snprintf(why, sizeof(why),
-			     "needs the bits of %.*s, which are in no capture",
-			     6 + (int)strspn(bits + 6, WORD_LETTERS), bits);
-	else if (args->what)
-		n = snprintf(why, sizeof(why), "%s %s", args->what, args->word);
-	else if (!understood)
-		n = snprintf(why, sizeof(why), "is not understood");
-	else if (*args->unknown)
-		n = snprintf(why, sizeof(why),
-			     "needs %s, which is in no capture", args->unknown);
-	return n ? arena_strdup(&pr->tree.texts, why) : "";
-}
-
 static const struct tp_line *
 tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 {
@@ -688,20 +658,27 @@ tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 	l->first = pr->n_part;
 	l->understood = tp_parse_line(pr, &args, tp->long32);
 	l->n = pr->n_part - l->first;
-	l->problem = tp_print_reason(pr, &args, l->understood);
+	/* Why a print fmt cannot be followed, as one text; "": it can. */
+	_Bool understood = l->understood;
+	/* What a union has in which bits, no format says. */
+	const char *bits = understood ? NULL : strstr(args.s, "union ");
+	char why[160];
+	int n = 0;
+
+	if (bits)
+		n = snprintf(why, sizeof(why),
+			     "needs the bits of %.*s, which are in no capture",
+			     6 + (int)strspn(bits + 6, WORD_LETTERS), bits);
+	else if (args.what)
+		n = snprintf(why, sizeof(why), "%s %s", args.what, args.word);
+	else if (!understood)
+		n = snprintf(why, sizeof(why), "is not understood");
+	else if (*args.unknown)
+		n = snprintf(why, sizeof(why),
+			     "needs %s, which is in no capture", args.unknown);
+	l->problem = n ? arena_strdup(&pr->tree.texts, why) : "";
 	table_add(&pr->lines, key, (uint32_t)pr->n_line - 1);
 	return l;
-}
-
-static void tp_print_free(struct tp_print *pr)
-{
-	if (!pr)
-		return;
-	for (size_t i = 0; i < pr->n_part; i++)
-		free(pr->part[i].memo);
-	table_release(&pr->lines);
-	arena_release(&pr->tree.texts);
-	free_all(pr->line, pr->part, pr->tree.node, pr);
 }
 
 static void tp_print_begin(struct tp *tp, const struct field *field)
@@ -820,5 +797,12 @@ void tp_release(struct tp *tp)
 {
 	arena_release(&tp->scratch);
 	free_all(tp->field, tp->ip, tp->made);
-	tp_print_free(tp->print);
+	if (!tp->print)
+		return;
+	for (size_t i = 0; i < tp->print->n_part; i++)
+		free(tp->print->part[i].memo);
+	table_release(&tp->print->lines);
+	arena_release(&tp->print->tree.texts);
+	free_all(tp->print->line, tp->print->part, tp->print->tree.node,
+		 tp->print);
 }

@@ -29,18 +29,6 @@ int ctf_field_idle(struct ctf_state *st)
 
 /* ---- numbers */
 
-static void ctf_field_clock(struct ctf_state *st, const struct ctf_node *node,
-			    uint64_t v)
-{
-	uint64_t *clock = &st->clock[node->clock];
-	bool whole = node->kind != CTF_UINT || node->bits >= 64;
-	uint64_t mask = whole ? UINT64_MAX : ((uint64_t)1 << node->bits) - 1;
-
-	if (!whole && (*clock & mask) > v)
-		*clock += mask + 1;
-	*clock = (*clock & ~mask) | v;
-}
-
 static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
 {
 	struct ctf_cursor *c = &st->cur;
@@ -87,8 +75,16 @@ static inline void ctf_field_effects(struct ctf_state *st,
 		return;
 	st->role[node->role] = v;
 	st->roles |= 1u << node->role;
-	if (node->role == CTF_CLOCK && node->clock >= 0)
-		ctf_field_clock(st, node, v);
+	if (node->role == CTF_CLOCK && node->clock >= 0) {
+		uint64_t *clock = &st->clock[node->clock];
+		bool whole = node->kind != CTF_UINT || node->bits >= 64;
+		uint64_t mask =
+			whole ? UINT64_MAX : ((uint64_t)1 << node->bits) - 1;
+
+		if (!whole && (*clock & mask) > v)
+			*clock += mask + 1;
+		*clock = (*clock & ~mask) | v;
+	}
 }
 
 /* Most numbers of headers are within 8 bytes that are there. */

@@ -156,46 +156,6 @@ static void ctf_program_skip_many(struct ctf_program *p,
 	ctf_program_forget(p, bits % 8 ? 1 : 8);
 }
 
-/* Options have their own steps. What is known of the position behind them is
- * what holds for all. */
-static void ctf_program_select(struct ctf_program *p,
-			       const struct ctf_node *node)
-{
-	uint32_t base = (uint32_t)p->n_jump;
-	uint32_t n = node->n_child;
-	uint32_t *out = mem_new(n + 1, sizeof(*out));
-
-	ctf_program_op(p, CTF_OP_SELECT, node)->n = base;
-	for (uint32_t i = 0; i <= n; i++)
-		*mem_add(p->jump, p->n_jump, p->cap_jump) = 0;
-	const uint32_t mod_in = p->mod;
-	const uint32_t at_in = p->at;
-	uint32_t mod = mod_in;
-	uint32_t at = at_in;
-
-	for (uint32_t i = 0; i < n; i++) {
-		p->mod = mod_in;
-		p->at = at_in;
-		p->jump[base + i] = (uint32_t)p->n;
-		ctf_program_skip(p, &node->child[i]);
-		out[i] = (uint32_t)p->n;
-		ctf_program_op(p, CTF_OP_JUMP, NULL);
-		if (!i && node->kind == CTF_VARIANT) {
-			mod = p->mod;
-			at = p->at;
-		}
-		lower_to(mod, p->mod);
-		while (p->at % mod != at % mod)
-			mod /= 2;
-	}
-	for (uint32_t i = 0; i < n; i++)
-		p->op[out[i]].n = (uint32_t)p->n;
-	p->jump[base + n] = (uint32_t)p->n;
-	p->mod = mod;
-	p->at = at % mod;
-	free(out);
-}
-
 void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 {
 	uint64_t bits;
@@ -203,7 +163,41 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 	if (!node)
 		return;
 	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL) {
-		ctf_program_select(p, node);
+		/* Options have their own steps. What is known of the position
+		 * behind them is what holds for all. */
+		uint32_t base = (uint32_t)p->n_jump;
+		uint32_t n = node->n_child;
+		uint32_t *out = mem_new(n + 1, sizeof(*out));
+
+		ctf_program_op(p, CTF_OP_SELECT, node)->n = base;
+		for (uint32_t i = 0; i <= n; i++)
+			*mem_add(p->jump, p->n_jump, p->cap_jump) = 0;
+		const uint32_t mod_in = p->mod;
+		const uint32_t at_in = p->at;
+		uint32_t mod = mod_in;
+		uint32_t at = at_in;
+
+		for (uint32_t i = 0; i < n; i++) {
+			p->mod = mod_in;
+			p->at = at_in;
+			p->jump[base + i] = (uint32_t)p->n;
+			ctf_program_skip(p, &node->child[i]);
+			out[i] = (uint32_t)p->n;
+			ctf_program_op(p, CTF_OP_JUMP, NULL);
+			if (!i && node->kind == CTF_VARIANT) {
+				mod = p->mod;
+				at = p->at;
+			}
+			lower_to(mod, p->mod);
+			while (p->at % mod != at % mod)
+				mod /= 2;
+		}
+		for (uint32_t i = 0; i < n; i++)
+			p->op[out[i]].n = (uint32_t)p->n;
+		p->jump[base + n] = (uint32_t)p->n;
+		p->mod = mod;
+		p->at = at % mod;
+		free(out);
 		return;
 	}
 	ctf_program_align(p, node->align);

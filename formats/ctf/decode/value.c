@@ -394,20 +394,6 @@ static int ctf_value_struct(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-static int ctf_value_option(struct ctf_state *st, const struct ctf_node *node,
-			    struct ctf_text *t, unsigned int depth, bool top)
-{
-	int64_t i = ctf_field_option(node, st->slot[node->from]);
-
-	if (i >= 0)
-		return ctf_value_any(st, &node->child[i], t, depth, top);
-	if (node->kind == CTF_VARIANT)
-		return ctf_field_stop(
-			st, "a selector has a value that no option has");
-	ctf_text_word(t, "null");
-	return 0;
-}
-
 static int ctf_value_number(struct ctf_state *st, const struct ctf_node *node,
 			    struct ctf_text *t, bool top)
 {
@@ -443,8 +429,19 @@ static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 {
 	if (++depth > CTF_DEPTH_MAX + 2)
 		return ctf_field_stop(st, "classes are nested too deeply");
-	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL)
-		return ctf_value_option(st, node, t, depth, top);
+	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL) {
+		int64_t i = ctf_field_option(node, st->slot[node->from]);
+
+		if (i >= 0)
+			return ctf_value_any(st, &node->child[i], t, depth,
+					     top);
+		if (node->kind == CTF_VARIANT)
+			return ctf_field_stop(
+				st,
+				"a selector has a value that no option has");
+		ctf_text_word(t, "null");
+		return 0;
+	}
 	ctf_cursor_align(&st->cur, node->align);
 	if (st->cur.at > st->cur.end)
 		return ctf_field_too_short(st);

@@ -99,30 +99,6 @@ static void resolve_role(const struct resolve *v, struct ctf_node *to)
 	}
 }
 
-/* In CTF 2 a role counts where its packet or event is read from; a class may be
- * used elsewhere by its alias. */
-static void resolve_scope_of_role(const struct resolve *v, struct ctf_node *to)
-{
-	static const uint8_t scopes[] = {
-		[CTF_MAGIC] = 1 << RAW_HEADER,
-		[CTF_UUID_FIELD] = 1 << RAW_HEADER,
-		[CTF_STREAM_CLASS_ID] = 1 << RAW_HEADER,
-		[CTF_STREAM_ID] = 1 << RAW_HEADER,
-		[CTF_PACKET_BITS] = 1 << RAW_PACKET,
-		[CTF_CONTENT_BITS] = 1 << RAW_PACKET,
-		[CTF_CLOCK] = 1 << RAW_PACKET | 1 << RAW_EVENT_HEADER,
-		[CTF_PACKET_END_CLOCK] = 1 << RAW_PACKET,
-		[CTF_PACKET_SEQ] = 1 << RAW_PACKET,
-		[CTF_DISCARDED] = 1 << RAW_PACKET,
-		[CTF_EVENT_CLASS_ID] = 1 << RAW_EVENT_HEADER,
-	};
-
-	if (!(scopes[to->role] >> v->find.now & 1))
-		to->role = CTF_NO_ROLE;
-	if (to->role == CTF_CLOCK || to->role == CTF_PACKET_END_CLOCK)
-		to->clock = v->clock;
-}
-
 /* ---- copies */
 
 static int resolve_copy(struct resolve *v, const struct raw_part *part,
@@ -183,8 +159,28 @@ static int resolve_copy(struct resolve *v, const struct raw_part *part,
 		return -1;
 	if (tsdl)
 		resolve_role(v, to);
-	else
-		resolve_scope_of_role(v, to);
+	else {
+		/* In CTF 2 a role counts where its packet or event is read
+		 * from; a class may be used elsewhere by its alias. */
+		static const uint8_t scopes[] = {
+			[CTF_MAGIC] = 1 << RAW_HEADER,
+			[CTF_UUID_FIELD] = 1 << RAW_HEADER,
+			[CTF_STREAM_CLASS_ID] = 1 << RAW_HEADER,
+			[CTF_STREAM_ID] = 1 << RAW_HEADER,
+			[CTF_PACKET_BITS] = 1 << RAW_PACKET,
+			[CTF_CONTENT_BITS] = 1 << RAW_PACKET,
+			[CTF_CLOCK] = 1 << RAW_PACKET | 1 << RAW_EVENT_HEADER,
+			[CTF_PACKET_END_CLOCK] = 1 << RAW_PACKET,
+			[CTF_PACKET_SEQ] = 1 << RAW_PACKET,
+			[CTF_DISCARDED] = 1 << RAW_PACKET,
+			[CTF_EVENT_CLASS_ID] = 1 << RAW_EVENT_HEADER,
+		};
+
+		if (!(scopes[to->role] >> v->find.now & 1))
+			to->role = CTF_NO_ROLE;
+		if (to->role == CTF_CLOCK || to->role == CTF_PACKET_END_CLOCK)
+			to->clock = v->clock;
+	}
 	if (to->role == CTF_CLOCK && to->clock < 0)
 		return raw_fail(v->find.r, part->at,
 				"'%s' has the time of the default clock, but "

@@ -127,27 +127,6 @@ static int tsdl_scope(struct tsdl *t, const struct tsdl_value *v,
 	return 0;
 }
 
-static int tsdl_uuid(struct tsdl *t, const struct tsdl_value *v,
-		     uint8_t out[16])
-{
-	struct scan s = scan_of("", 0);
-
-	if (v->kind == TSDL_TEXT)
-		s = scan_of(tsdl_text(t, v->name),
-			    strlen(tsdl_text(t, v->name)));
-	for (size_t i = 0; i < 16; i++) {
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			scan_take(&s, "-");
-		if (s.n < 2 || scan_hex_digit(s.p[0]) < 0 ||
-		    scan_hex_digit(s.p[1]) < 0)
-			return raw_fail(t->r, v->at, "value is no uuid");
-		out[i] = (uint8_t)(scan_hex_digit(s.p[0]) << 4 |
-				   scan_hex_digit(s.p[1]));
-		scan_skip(&s, 2);
-	}
-	return s.n ? raw_fail(t->r, v->at, "value is no uuid") : 0;
-}
-
 /* to: a bool, is the byte order known? */
 static int tsdl_set_trace(struct tsdl *t, void *to, uint32_t key,
 			  const struct tsdl_value *v)
@@ -164,7 +143,23 @@ static int tsdl_set_trace(struct tsdl *t, void *to, uint32_t key,
 		return tsdl_unsigned(t, v, 8, 8, &n);
 	case TSDL_UUID:
 		tree->has_uuid = true;
-		return tsdl_uuid(t, v, tree->uuid);
+		struct scan s = scan_of("", 0);
+
+		if (v->kind == TSDL_TEXT)
+			s = scan_of(tsdl_text(t, v->name),
+				    strlen(tsdl_text(t, v->name)));
+		for (size_t i = 0; i < 16; i++) {
+			if (i == 4 || i == 6 || i == 8 || i == 10)
+				scan_take(&s, "-");
+			if (s.n < 2 || scan_hex_digit(s.p[0]) < 0 ||
+			    scan_hex_digit(s.p[1]) < 0)
+				return raw_fail(t->r, v->at,
+						"value is no uuid");
+			tree->uuid[i] = (uint8_t)(scan_hex_digit(s.p[0]) << 4 |
+						  scan_hex_digit(s.p[1]));
+			scan_skip(&s, 2);
+		}
+		return s.n ? raw_fail(t->r, v->at, "value is no uuid") : 0;
 	case TSDL_BYTE_ORDER:
 		*order_known = true;
 		return tsdl_byte_order(t, v, &native, &tree->big);
