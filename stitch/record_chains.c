@@ -109,16 +109,6 @@ uint32_t record_chains_some_kernel_chain(struct stitch *st,
 	return resolve_kernel(st->resolve, &in, a);
 }
 
-/* The new program has started if a deferred chain was taken, which happens on
- * the return to user mode, or if a sample hit code that is mapped now. */
-static void forget_exec_if_started(struct stitch *st, struct space *sp,
-				   const struct addrs *a, uint64_t mask)
-{
-	if (st->rec->kind == REC_CHAIN ||
-	    (a->n && space_find(sp, a->ip[0] & mask, record_time(st->rec))))
-		regions_release(&sp->before);
-}
-
 /* Notes that the process ran code at addr that no mapping covers. Ignores a
  * process without any mappings or with some that were not listed, about which
  * nothing is known, what another process may have mapped for it, and addresses
@@ -254,8 +244,15 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 
 	if (st->rec->flags & REC_F_GUEST)
 		return resolve_guest(st->resolve, a, true, chain_note.note);
-	if (p->space.before.n)
-		forget_exec_if_started(st, &p->space, a, in.mask);
+	if (p->space.before.n) {
+		/* The new program has started if a deferred chain was taken,
+		 * which happens on the return to user mode, or if a sample hit
+		 * code that is mapped now. */
+		if (st->rec->kind == REC_CHAIN ||
+		    (a->n && space_find(&p->space, a->ip[0] & in.mask,
+					record_time(st->rec))))
+			regions_release(&p->space.before);
+	}
 	in.partial = !resolve_any_complete(&in);
 	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
 

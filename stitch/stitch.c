@@ -204,22 +204,19 @@ static uint32_t push_event(struct stitch *st, uint32_t slot,
 	return f->event.id;
 }
 
-/* Applies the saved lists of mappings that are due. started: the process has
- * just called exec. */
-static void stitch_apply_snapshots(struct stitch *st, struct per_source *ps,
-				   uint32_t process, bool started)
-{
-	const struct snapshots_to to = { st->tasks, st->resolve,
-					 st->own->from };
-
-	snapshots_due(ps->maps, &to, process, record_time(st->rec), started);
-}
-
 static inline void map_snapshots(struct stitch *st, uint32_t process,
 				 bool started)
 {
-	if (st->own->maps)
-		stitch_apply_snapshots(st, st->own, process, started);
+	if (st->own->maps) {
+		/* Apply the saved lists of mappings that are due. started: the
+		 * process has just called exec. */
+		struct per_source *ps = st->own;
+		const struct snapshots_to to = { st->tasks, st->resolve,
+						 st->own->from };
+
+		snapshots_due(ps->maps, &to, process, record_time(st->rec),
+			      started);
+	}
 }
 
 static uint32_t thread_slot(struct stitch *st)
@@ -396,13 +393,6 @@ static void stitch_take_names(struct stitch *st, uint32_t slot)
 		cpu_current_take(seats, rec->cpu, s->sched.next_tid, s->comes);
 }
 
-static inline void stitch_hint_names(struct stitch *st, uint32_t slot)
-{
-	if (st->rec->sample.comes ||
-	    (st->rec->tid > 0 && tasks_wants_hint(st->tasks, slot)))
-		stitch_take_names(st, slot);
-}
-
 /* The kernel writes tid -1 for a thread that is no longer hashed, late in
  * do_exit(): it is who leaves by a switch, or came to the CPU last, if an EXIT
  * says that it ends. Returns its slot, or TASKS_NONE. */
@@ -430,7 +420,9 @@ static void stitch_take_sample(struct stitch *st)
 	if (record_chains_is_living(st->rec))
 		slot = st->who = slot_of_living(st, slot);
 	map_snapshots(st, tasks_thread_at(st->tasks, slot)->process, false);
-	stitch_hint_names(st, slot);
+	if (st->rec->sample.comes ||
+	    (st->rec->tid > 0 && tasks_wants_hint(st->tasks, slot)))
+		stitch_take_names(st, slot);
 	if (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK)
 		record_chains_check_hit(st, slot);
 	struct event_part e = { .type = s->event };
@@ -554,27 +546,6 @@ static void stitch_find_copied(struct stitch *st, const struct space *sp,
 		resolve_copy_image(st->resolve, was->image, r->end - r->start);
 }
 
-/* The recorder gave up listing a process's mappings. */
-static void stitch_cut_maps(struct stitch *st, uint32_t process)
-{
-	struct process *p = tasks_process_at(st->tasks, process);
-	char detail[64];
-
-	if (p->space.cut_short)
-		return;
-	p->space.cut_short = true;
-	snprintf(detail, sizeof(detail), "perf gave up reading /proc/%d/maps",
-		 p->pid);
-	ledger_add(st->ledger,
-		   &(struct ledger_entry){ .kind = LEDGER_LOSS,
-					   .capture = st->rec->source,
-					   .what = "mappings",
-					   .detail = detail,
-					   .off = st->rec->off,
-					   .cpu = -1,
-					   .event = -1 });
-}
-
 static void stitch_take_map(struct stitch *st)
 {
 	const struct record *rec = st->rec;
@@ -623,8 +594,26 @@ static void stitch_take_map(struct stitch *st)
 	record_chains_late_map(st, process, &r);
 	if (r.t0 == TIME_NONE || rec->flags & REC_F_SYNTH)
 		stitch_set_complete(st, process);
-	if (rec->flags & REC_F_MAPS_END)
-		stitch_cut_maps(st, process);
+	if (rec->flags & REC_F_MAPS_END) {
+		/* The recorder gave up listing a process's mappings. */
+		struct process *p = tasks_process_at(st->tasks, process);
+		char detail[64];
+
+		if (!p->space.cut_short) {
+			p->space.cut_short = true;
+			snprintf(detail, sizeof(detail),
+				 "perf gave up reading /proc/%d/maps", p->pid);
+			ledger_add(st->ledger,
+				   &(struct ledger_entry){
+					   .kind = LEDGER_LOSS,
+					   .capture = st->rec->source,
+					   .what = "mappings",
+					   .detail = detail,
+					   .off = st->rec->off,
+					   .cpu = -1,
+					   .event = -1 });
+		}
+	}
 	if (jit_is_marker(&rec->map))
 		record_unwind_find_jit(st, tasks_process_at(st->tasks, process),
 				       &rec->map);
@@ -652,24 +641,6 @@ static void stitch_take_ksymbol(struct stitch *st)
 		return;
 	r.image = resolve_ksymbol_image(st->resolve, rec);
 	stitch_map_kernel(st, &r, true);
-}
-
-static void stitch_take_comm(struct stitch *st)
-{
-	int64_t t = record_time(st->rec);
-
-	st->who = incarnations_of_comm(st->tasks, st->rec, t, thread_slot(st),
-				       &st->gone);
-	st->look.ended = st->gone.used ? &st->gone : NULL;
-	tasks_set_comm(st->tasks, st->who, st->rec->comm.name, t,
-		       st->rec->flags & REC_F_EXEC);
-	if (st->rec->flags & REC_F_EXEC)
-		stitch_set_complete(
-			st, tasks_thread_at(st->tasks, st->who)->process);
-	/* Lets other captures of the thread know about the exec. */
-	stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
-	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
-		      st->rec->flags & REC_F_EXEC);
 }
 
 static void stitch_take_fork(struct stitch *st)
@@ -716,9 +687,23 @@ static void stitch_take_record(struct stitch *st)
 		stitch_take_map(st);
 	else if (k == REC_KSYMBOL)
 		stitch_take_ksymbol(st);
-	else if (k == REC_COMM)
-		stitch_take_comm(st);
-	else if (k == REC_FORK)
+	else if (k == REC_COMM) {
+		int64_t t = record_time(st->rec);
+
+		st->who = incarnations_of_comm(st->tasks, st->rec, t,
+					       thread_slot(st), &st->gone);
+		st->look.ended = st->gone.used ? &st->gone : NULL;
+		tasks_set_comm(st->tasks, st->who, st->rec->comm.name, t,
+			       st->rec->flags & REC_F_EXEC);
+		if (st->rec->flags & REC_F_EXEC)
+			stitch_set_complete(
+				st,
+				tasks_thread_at(st->tasks, st->who)->process);
+		/* Lets other captures of the thread know about the exec. */
+		stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
+		map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
+			      st->rec->flags & REC_F_EXEC);
+	} else if (k == REC_FORK)
 		stitch_take_fork(st);
 	else if (k == REC_EXIT)
 		tasks_exit(st->tasks, thread_slot(st), record_time(rec));
@@ -784,19 +769,6 @@ static void ledger_note_skipped(struct stitch *st, const char *what,
 		ledger_add(st->ledger, &e);
 }
 
-/* Tells the rules by how much the clocks of a capture's CPUs differ. */
-static void stitch_find_skew(struct stitch *st, uint16_t source)
-{
-	const struct cookie_totals *end =
-		&join_session(st->join, source)->totals;
-	struct fact_finding f;
-
-	skew_take_bounds(st->audit, source,
-			 counters_bounds(st->counters, source, end));
-	while (counters_next_skew(st->counters, source, end, &f))
-		audit_add(st->audit, &f, NULL);
-}
-
 /* At the end of the capture, removes one thread or process at a time: the facts
  * of all together would need more memory than any other step. */
 static void stitch_finish(struct stitch *st)
@@ -816,8 +788,18 @@ static void stitch_finish(struct stitch *st)
 			    st->reads.refused);
 	join_end(st->join);
 	for (uint16_t i = 0; i < st->n_src; i++)
-		if (st->src[i].known)
-			stitch_find_skew(st, i);
+		if (st->src[i].known) {
+			/* Tell the rules by how much the clocks of a capture's
+			 * CPUs differ. */
+			const struct cookie_totals *end =
+				&join_session(st->join, i)->totals;
+			struct fact_finding f;
+
+			skew_take_bounds(st->audit, i,
+					 counters_bounds(st->counters, i, end));
+			while (counters_next_skew(st->counters, i, end, &f))
+				audit_add(st->audit, &f, NULL);
+		}
 	skew_judge(st->audit);
 	audit_end(st->audit);
 	for (uint16_t i = 0; i < st->n_src; i++)

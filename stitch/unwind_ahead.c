@@ -247,11 +247,41 @@ static void ahead_try(struct unwind_ahead *a, struct ahead_dump *d,
 		ahead_list_add(&a->ready, d);
 }
 
-/* Begins the dumps whose processes no record in front of them changes any
- * more. */
-static void ahead_begin_waiting(struct unwind_ahead *a, struct stitch *st,
-				unwind_ahead_fn *fn)
+void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,
+			unwind_ahead_fn *fn)
 {
+	a->turn++;
+	while (a->n && ahead_at(a, 0)->turn <= a->turn)
+		ahead_drop_first(a);
+	for (int i = 0; a->n < AHEAD_MAX && i < AHEAD_LOOK; i++) {
+		uint64_t turn;
+		const struct record *rec = order_peek(a->ord, &turn);
+
+		if (!rec)
+			break;
+		/* Note what a later record changes, or begin the dump that it
+		 * has. */
+		uint64_t *change = ahead_change(a, rec);
+
+		if ((rec->kind == REC_MAP && !(rec->flags & REC_F_DATA)) ||
+		    (rec->kind == REC_COMM && rec->flags & REC_F_EXEC) ||
+		    rec->kind == REC_FORK)
+			*change = turn;
+		if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
+		    !rec->sample.user_regs.abi)
+			continue;
+		struct ahead_dump *d = ahead_at(a, a->n++);
+
+		*d = (struct ahead_dump){ .rec = rec,
+					  .turn = turn,
+					  .after = *change };
+		if (*change <= a->turn)
+			ahead_try(a, d, st, fn, false);
+		else
+			ahead_list_add(&a->waits[*change % WAITS], d);
+	}
+	/* Begin the dumps whose processes no record in front of them changes
+	 * any more. */
 	struct ahead_dump *next = a->waits[a->turn % WAITS].first;
 	struct ahead_dump *d;
 
@@ -268,45 +298,6 @@ static void ahead_begin_waiting(struct unwind_ahead *a, struct stitch *st,
 		if (d->list == &a->ready)
 			return; /* no thread is free */
 	}
-}
-
-/* Notes what a later record changes, or begins the dump that it has. */
-static void ahead_see(struct unwind_ahead *a, const struct record *rec,
-		      uint64_t turn, struct stitch *st, unwind_ahead_fn *fn)
-{
-	uint64_t *change = ahead_change(a, rec);
-
-	if ((rec->kind == REC_MAP && !(rec->flags & REC_F_DATA)) ||
-	    (rec->kind == REC_COMM && rec->flags & REC_F_EXEC) ||
-	    rec->kind == REC_FORK)
-		*change = turn;
-	if (rec->kind != REC_SAMPLE || !rec->sample.stack ||
-	    !rec->sample.user_regs.abi)
-		return;
-	struct ahead_dump *d = ahead_at(a, a->n++);
-
-	*d = (struct ahead_dump){ .rec = rec, .turn = turn, .after = *change };
-	if (*change <= a->turn)
-		ahead_try(a, d, st, fn, false);
-	else
-		ahead_list_add(&a->waits[*change % WAITS], d);
-}
-
-void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,
-			unwind_ahead_fn *fn)
-{
-	a->turn++;
-	while (a->n && ahead_at(a, 0)->turn <= a->turn)
-		ahead_drop_first(a);
-	for (int i = 0; a->n < AHEAD_MAX && i < AHEAD_LOOK; i++) {
-		uint64_t turn;
-		const struct record *rec = order_peek(a->ord, &turn);
-
-		if (!rec)
-			break;
-		ahead_see(a, rec, turn, st, fn);
-	}
-	ahead_begin_waiting(a, st, fn);
 }
 
 bool unwind_ahead_take(struct unwind_ahead *a, const struct unwind_in *in,

@@ -348,26 +348,6 @@ static void account_lost(struct account *ac, const struct record *rec)
 	r->blank_to = t1;
 }
 
-static void account_lost_total(struct account *ac, const struct record *rec)
-{
-	struct per_source *ps = &ac->src[rec->source];
-	bool filtered = rec->flags & REC_F_FILTERED;
-	struct ring *r = account_ring_of(ps, rec);
-	struct ledger_entry e =
-		account_record_entry(rec, filtered ? "filtered" : "lost_total",
-				     TIME_NONE, TIME_NONE);
-
-	e.n = rec->lost.n;
-	e.event = rec->lost.event;
-	ledger_add(ac->ledger, &e);
-	if (filtered)
-		return;
-	ledger_add_up(&ps->all.total, rec->lost.n);
-	ledger_add_up(r ? &r->total : &ps->stray.total, rec->lost.n);
-	if (r)
-		ledger_add_up(&r->placed[rec->lost.place], rec->lost.n);
-}
-
 /* A sample says how many records were lost of the counter with this id. */
 static void account_reading(struct account *ac, const struct record *rec,
 			    uint64_t id, uint64_t lost)
@@ -394,29 +374,6 @@ static void account_reading(struct account *ac, const struct record *rec,
 
 	e.n = lost - was.lost;
 	account_add(ac, &e, was.time, now.time);
-}
-
-/* A sample that reads its counters may contain, for each event of its group,
- * how many records of that event were dropped so far (PERF_FORMAT_LOST, Linux
- * 6.0). If the number grows from one sample to the next, records of that event
- * were dropped in between. LOST records report the same drops for the whole
- * ring. */
-static void account_sample(struct account *ac, const struct record *rec)
-{
-	const struct rec_sample *s = &rec->sample;
-	uint64_t id = 0;
-
-	for (uint32_t i = 0; i < s->n_extra; i++) {
-		const struct extra *x = &s->extra[i];
-		const char *last = strrchr(x->name, '.');
-
-		if (!last || strncmp(x->name, "read.", 5) != 0)
-			continue;
-		if (!strcmp(last, ".id"))
-			id = x->value;
-		else if (!strcmp(last, ".lost"))
-			account_reading(ac, rec, id, x->value);
-	}
 }
 
 /* ---- events that the kernel throttled */
@@ -462,19 +419,6 @@ static void push_stopped(struct account *ac, uint16_t source,
 	ledger_add(ac->ledger, &e);
 }
 
-static void account_throttle(struct account *ac, const struct record *rec)
-{
-	struct per_source *ps = &ac->src[rec->source];
-	struct stopped s = stopped_of(rec, record_time(rec));
-	uint64_t h = stopped_hash(&s);
-
-	if (ps->n_stopped >= STOPPED_MAX ||
-	    table_find(&ps->by_event, h, same_stopped, ps, &s) != TABLE_NONE)
-		return;
-	table_add(&ps->by_event, h, (uint32_t)ps->n_stopped);
-	*mem_add(ps->stopped, ps->n_stopped, ps->cap_stopped) = s;
-}
-
 /* Removes entry i; the last entry takes its place. */
 static void forget_stopped(struct per_source *ps, uint32_t i)
 {
@@ -506,45 +450,37 @@ static void account_unthrottle(struct account *ac, const struct record *rec)
 	push_stopped(ac, rec->source, &s, record_time(rec));
 }
 
-static void account_aux(struct account *ac, const struct record *rec)
-{
-	uint64_t flags = extra_of(rec, "flags");
-	int64_t t = record_time(rec);
-	struct ledger_entry e = account_record_entry(rec, "aux", t, t);
-
-	if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
-		return;
-	ledger_add(ac->ledger, &e);
-}
-
 static void account_mark(struct account *ac, const struct record *rec)
 {
 	const char *name = rec->mark.name;
 
 	if (!name || rec->flags & REC_F_DUPLICATE)
 		return;
-	if (!strcmp(name, "throttle"))
-		account_throttle(ac, rec);
-	else if (!strcmp(name, "unthrottle"))
+	if (!strcmp(name, "throttle")) {
+		struct per_source *ps = &ac->src[rec->source];
+		struct stopped s = stopped_of(rec, record_time(rec));
+		uint64_t h = stopped_hash(&s);
+
+		if (ps->n_stopped >= STOPPED_MAX ||
+		    table_find(&ps->by_event, h, same_stopped, ps, &s) !=
+			    TABLE_NONE)
+			return;
+		table_add(&ps->by_event, h, (uint32_t)ps->n_stopped);
+		*mem_add(ps->stopped, ps->n_stopped, ps->cap_stopped) = s;
+	} else if (!strcmp(name, "unthrottle"))
 		account_unthrottle(ac, rec);
-	else if (!strcmp(name, "aux"))
-		account_aux(ac, rec);
+	else if (!strcmp(name, "aux")) {
+		uint64_t flags = extra_of(rec, "flags");
+		int64_t t = record_time(rec);
+		struct ledger_entry e = account_record_entry(rec, "aux", t, t);
+
+		if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
+			return;
+		ledger_add(ac->ledger, &e);
+	}
 }
 
 /* ---- times */
-
-/* Records of equal times are one, as long as their order in the ring is not
- * known. */
-static inline void note_time(struct last *l, const struct record *rec,
-			     int64_t t)
-{
-	const struct in_ring now = { t, rec->seq };
-
-	if (t < l->at[0].time || (t == l->at[0].time && !rec->seq))
-		return;
-	memmove(&l->at[1], &l->at[0], (LAST - 1) * sizeof(l->at[0]));
-	l->at[0] = now;
-}
 
 /* If it is unknown whether the ring was ever full, this explains nothing: the
  * join considers the capture's mode itself, as a last resort. */
@@ -569,8 +505,18 @@ static void note_record(struct account *ac, const struct record *rec, int64_t t)
 	    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
 		push_overwritten(ac, rec, t);
 	raise_to(ps->newest, t);
-	if (r)
-		note_time(&r->last, rec, t);
+	if (r) {
+		/* Records of equal times are one, as long as their order in the
+		 * ring is not known. */
+		const struct in_ring now = { t, rec->seq };
+
+		if (t < r->last.at[0].time ||
+		    (t == r->last.at[0].time && !rec->seq))
+			return;
+		memmove(&r->last.at[1], &r->last.at[0],
+			(LAST - 1) * sizeof(r->last.at[0]));
+		r->last.at[0] = now;
+	}
 }
 
 /* What a record tells of losses. Not a part of account_record(), which would
@@ -579,13 +525,47 @@ static __attribute__((noinline)) void account_told(struct account *ac,
 						   const struct record *rec)
 {
 	if (rec->kind == REC_SAMPLE) {
-		account_sample(ac, rec);
+		/* A sample that reads its counters may contain, for each event
+		 * of its group, how many records of that event were dropped so
+		 * far (PERF_FORMAT_LOST, Linux 6.0). If the number grows from
+		 * one sample to the next, records of that event were dropped in
+		 * between. LOST records report the same drops for the whole
+		 * ring. */
+		const struct rec_sample *s = &rec->sample;
+		uint64_t id = 0;
+
+		for (uint32_t i = 0; i < s->n_extra; i++) {
+			const struct extra *x = &s->extra[i];
+			const char *last = strrchr(x->name, '.');
+
+			if (!last || strncmp(x->name, "read.", 5) != 0)
+				continue;
+			if (!strcmp(last, ".id"))
+				id = x->value;
+			else if (!strcmp(last, ".lost"))
+				account_reading(ac, rec, id, x->value);
+		}
 	} else if (rec->kind == REC_LOST) {
 		/* a duplicate record is not a second loss */
 		if (!(rec->flags & REC_F_DUPLICATE))
 			account_lost(ac, rec);
 	} else if (rec->kind == REC_LOST_TOTAL) {
-		account_lost_total(ac, rec);
+		struct per_source *ps = &ac->src[rec->source];
+		bool filtered = rec->flags & REC_F_FILTERED;
+		struct ring *r = account_ring_of(ps, rec);
+		struct ledger_entry e = account_record_entry(
+			rec, filtered ? "filtered" : "lost_total", TIME_NONE,
+			TIME_NONE);
+
+		e.n = rec->lost.n;
+		e.event = rec->lost.event;
+		ledger_add(ac->ledger, &e);
+		if (filtered)
+			return;
+		ledger_add_up(&ps->all.total, rec->lost.n);
+		ledger_add_up(r ? &r->total : &ps->stray.total, rec->lost.n);
+		if (r)
+			ledger_add_up(&r->placed[rec->lost.place], rec->lost.n);
 	} else if (rec->kind == REC_MARK) {
 		account_mark(ac, rec);
 	}

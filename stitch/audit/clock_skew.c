@@ -51,26 +51,6 @@ void clock_skew_add(struct clock_skew *cs, int32_t ahead, int64_t time,
 	}
 }
 
-/* Removes what the CPU explains. Returns the pair that differs most. */
-static struct clock_pair clock_take_pairs(struct clock_skew *cs, int32_t cpu,
-					  bool ahead)
-{
-	struct clock_pair most = { 0 };
-	size_t left = 0;
-
-	for (size_t i = 0; i < cs->n; i++) {
-		const struct clock_pair *p = &cs->pair[i];
-
-		if ((ahead ? p->ahead : p->behind) != cpu)
-			cs->pair[left++] = *p;
-		else if (saturating_apart(p->time, p->since) >
-			 saturating_apart(most.time, most.since))
-			most = *p;
-	}
-	cs->n = left;
-	return most;
-}
-
 int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 {
 	int32_t cpu = -1;
@@ -100,7 +80,20 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	table_release(&at);
 	if (n < 2)
 		return 0;
-	const struct clock_pair most = clock_take_pairs(cs, cpu, ahead);
+	/* Remove what the CPU explains. */
+	struct clock_pair most = { 0 };
+	size_t left = 0;
+
+	for (size_t i = 0; i < cs->n; i++) {
+		const struct clock_pair *p = &cs->pair[i];
+
+		if ((ahead ? p->ahead : p->behind) != cpu)
+			cs->pair[left++] = *p;
+		else if (saturating_apart(p->time, p->since) >
+			 saturating_apart(most.time, most.since))
+			most = *p;
+	}
+	cs->n = left;
 
 	*f = (struct fact_finding){
 		.rule = RULE_CLOCK_SKEW,

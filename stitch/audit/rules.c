@@ -249,22 +249,6 @@ static void note_all_cpus_seen(struct audit *au, const struct audit_in *in)
 	as->mark_time = in->time;
 }
 
-/* Ids rise, except those assigned at the same time on other CPUs. A much lower
- * id means that ids have started over. */
-static void note_fork(struct audit_source *as, const struct audit_in *in)
-{
-	uint32_t n = as->forks;
-	int32_t last = as->fork[(n - 1) % AUDIT_FORKS].tid;
-
-	if (n && in->rec->tid < last && last - in->rec->tid > 4096) {
-		memset(as->fork, 0, sizeof(as->fork));
-		n = 0;
-	}
-	as->fork[n % AUDIT_FORKS] =
-		(struct audit_fork){ in->rec->tid, in->time };
-	as->forks = n + 1;
-}
-
 /* Returns the time of the last fork that certainly preceded that of tid. */
 static int64_t last_fork_before(const struct audit_source *as, int32_t tid)
 {
@@ -285,8 +269,20 @@ static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 	if (!as->mark_tid || in->time == TIME_NONE)
 		note_all_cpus_seen(au, in);
 	if (in->rec->kind == REC_FORK && in->rec->tid > 0 &&
-	    in->time != TIME_NONE && !(in->rec->flags & REC_F_SYNTH))
-		note_fork(as, in);
+	    in->time != TIME_NONE && !(in->rec->flags & REC_F_SYNTH)) {
+		/* Ids rise, except those assigned at the same time on other
+		 * CPUs. A much lower id means that ids have started over. */
+		uint32_t n = as->forks;
+		int32_t last = as->fork[(n - 1) % AUDIT_FORKS].tid;
+
+		if (n && in->rec->tid < last && last - in->rec->tid > 4096) {
+			memset(as->fork, 0, sizeof(as->fork));
+			n = 0;
+		}
+		as->fork[n % AUDIT_FORKS] =
+			(struct audit_fork){ in->rec->tid, in->time };
+		as->forks = n + 1;
+	}
 	if (!th || th->introduced || th->last != TIME_NONE || th->tid <= 0 ||
 	    in->time == TIME_NONE || in->ended || !as->introduces ||
 	    !records_all_tasks(as) || in->rec->flags & REC_F_LATE)

@@ -256,18 +256,6 @@ static void check_seat(struct audit *au, const struct audit_in *in)
 		au->found[f.rule].at[c->seat - 1].dropped = true;
 }
 
-/* A switch follows a record that proves one before it. */
-static void settle_seat(struct audit *au, struct audit_cpu *c)
-{
-	if (!c->seat)
-		return;
-	struct audit_waiting *w =
-		&au->found[RULE_SWITCH_BROKEN].at[c->seat - 1];
-	w->dropped = false;
-	w->seat = true;
-	c->seat = 0;
-}
-
 void rule_switch(struct audit *au, const struct audit_in *in)
 {
 	const struct audit_source *as = audit_source_of(au, in);
@@ -285,7 +273,14 @@ void rule_switch(struct audit *au, const struct audit_in *in)
 		c = audit_cpu(au, in);
 		if (!c)
 			return;
-		settle_seat(au, c);
+		/* A switch follows a record that proves one before it. */
+		if (c->seat) {
+			struct audit_waiting *w =
+				&au->found[RULE_SWITCH_BROKEN].at[c->seat - 1];
+			w->dropped = false;
+			w->seat = true;
+			c->seat = 0;
+		}
 		switch_out(au, in, &c->event, s->tid, s->next_tid);
 		return;
 	}

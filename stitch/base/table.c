@@ -69,18 +69,6 @@ static void table_put(struct table *t, uint64_t hash, uint32_t stored)
 	t->slot[i] = (struct table_slot){ hash, stored };
 }
 
-static void table_grow(struct table *t)
-{
-	struct table old = *t;
-
-	t->size = old.size ? old.size * 2 : MIN_SIZE;
-	t->slot = mem_new_table(t->size, sizeof(*t->slot));
-	for (size_t i = 0; i < old.size; i++)
-		if (old.slot[i].id)
-			table_put(t, old.slot[i].hash, old.slot[i].id);
-	free(old.slot);
-}
-
 uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 		    const void *owner, const void *key)
 {
@@ -98,8 +86,16 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_same_fn *same,
 
 void table_add(struct table *t, uint64_t hash, uint32_t id)
 {
-	if ((t->n + 1) * 3 > t->size * 2)
-		table_grow(t);
+	if ((t->n + 1) * 3 > t->size * 2) {
+		struct table old = *t;
+
+		t->size = old.size ? old.size * 2 : MIN_SIZE;
+		t->slot = mem_new_table(t->size, sizeof(*t->slot));
+		for (size_t i = 0; i < old.size; i++)
+			if (old.slot[i].id)
+				table_put(t, old.slot[i].hash, old.slot[i].id);
+		free(old.slot);
+	}
 	table_put(t, hash, id + 1);
 	t->n++;
 }

@@ -66,20 +66,6 @@ void new_file_abandon(void)
 	}
 }
 
-static void new_file_remember(char *temp)
-{
-	if (!new_file_owner)
-		atexit(new_file_at_exit);
-	new_file_owner = getpid();
-	pthread_mutex_lock(&new_file_lock);
-	for (size_t i = 0; i < TEMPS_MAX; i++)
-		if (!new_file_temps[i]) {
-			new_file_temps[i] = temp;
-			break;
-		}
-	pthread_mutex_unlock(&new_file_lock);
-}
-
 static void new_file_forget(char *temp)
 {
 	pthread_mutex_lock(&new_file_lock);
@@ -286,7 +272,16 @@ static char *new_file_create(const char *path, mode_t mode, int *fd)
 
 		memcpy(temp + n + 1, temp, n);
 		memcpy(temp + n + 1 + n, JOURNAL, sizeof(JOURNAL));
-		new_file_remember(temp);
+		if (!new_file_owner)
+			atexit(new_file_at_exit);
+		new_file_owner = getpid();
+		pthread_mutex_lock(&new_file_lock);
+		for (size_t i = 0; i < TEMPS_MAX; i++)
+			if (!new_file_temps[i]) {
+				new_file_temps[i] = temp;
+				break;
+			}
+		pthread_mutex_unlock(&new_file_lock);
 		return temp;
 	}
 	free(temp);

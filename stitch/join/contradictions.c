@@ -126,15 +126,6 @@ bool contradiction_is_early(const struct join_chain *c, int64_t asked,
 	       (c->cpu == cpu || saturating_apart(asked, c->time) > CLOCKS_NS);
 }
 
-/* A thread that becomes the first of its process by exec changes its id, and
- * its cookie stays. */
-static bool changed_its_id(const struct join_task *task,
-			   const struct cookie_entry *e,
-			   const struct join_half *half)
-{
-	return task->has_exec && e->process == half->process;
-}
-
 /* A cookie that was seen before comes back, so long after it that nothing of it
  * is known. If it was the thread's own, all cookies that are known of the
  * thread are newer, and clocks must have swapped it with all of them. */
@@ -172,6 +163,6 @@ void contradiction_new_cookie(const struct contradictions *k,
 	int64_t since = older->has_chain ? older->chain.time : older->last_time;
 
 	if (older->tid > 0 && is_same_round(since, half->time) &&
-	    !changed_its_id(task, older, half))
+	    !(task->has_exec && older->process == half->process))
 		contradiction_found(k, RULE_COOKIE_SHARED, half, since);
 }

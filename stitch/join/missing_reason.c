@@ -175,22 +175,6 @@ void missing_reason_request(struct losses *ls, const struct session *se,
 	}
 }
 
-/* Returns the loss of any capture that may have removed the sample, or 0. The
- * sample that made the cookie was on the cookie's CPU. */
-static uint32_t loss_of_sample(struct losses *ls, const struct session *se,
-			       const struct cookie_entry *e)
-{
-	const struct session *p = se;
-	uint32_t loss;
-
-	do {
-		loss = loss_between(ls, p, e->chain.asked_cpu, e->before,
-				    e->chain.time);
-		p = p->next;
-	} while (!loss && p != se);
-	return loss;
-}
-
 /* Returns a capture whose rings overwrite their oldest records, or NULL. */
 static const struct session *find_overwriter(const struct session *se)
 {
@@ -213,7 +197,16 @@ static enum chain_verdict why_no_sample(struct losses *ls,
 
 	if (e->has_mark)
 		return CHAIN_UNJOINABLE;
-	c->loss = loss_of_sample(ls, se, e);
+	/* The sample that made the cookie was on the cookie's CPU. */
+	const struct session *p = se;
+	uint32_t loss;
+
+	do {
+		loss = loss_between(ls, p, e->chain.asked_cpu, e->before,
+				    e->chain.time);
+		p = p->next;
+	} while (!loss && p != se);
+	c->loss = loss;
 	if (!over)
 		return c->loss ? CHAIN_SAMPLE_LOST : CHAIN_FOREIGN;
 	/* Such a ring drops the oldest records and never the newest. */

@@ -201,44 +201,6 @@ static size_t find_reference(const struct align_graph *g)
 	return 0;
 }
 
-/* Finds the way with the smallest error from each capture to the reference:
- * settles the nearest one of those that are left, and what it improves. */
-static void find_ways(struct align_graph *g)
-{
-	for (;;) {
-		size_t to = SIZE_MAX;
-
-		for (size_t i = 0; i < g->n; i++)
-			if (!g->settled[i] && g->sum[i] >= 0 &&
-			    (to == SIZE_MAX || g->sum[i] < g->sum[to]))
-				to = i;
-		if (to == SIZE_MAX)
-			break;
-		g->settled[to] = true;
-		for (size_t i = 0; i < g->n; i++) {
-			struct align_out *o = &g->out[i];
-			int64_t least = g->sum[to] + ALIGN_LEAST;
-
-			if (g->settled[i] || g->in[i].given ||
-			    (clock_is_raw(g->in[to].info) && to != g->ref) ||
-			    (g->sum[i] >= 0 && g->sum[i] <= least))
-				continue;
-
-			const struct align_link l = align_compare(g, i, to);
-			int64_t sum = g->sum[to] + l.error;
-
-			if (!l.method || (g->sum[i] >= 0 && g->sum[i] <= sum))
-				continue;
-			g->sum[i] = sum;
-			g->part[i] = l.part ? to : SIZE_MAX;
-			o->method = l.method;
-			o->map = clock_map_then(&l.map, &g->out[to].map);
-			o->error = sum;
-			o->pairs = l.pairs;
-		}
-	}
-}
-
 static void align_start(struct align_graph *g, size_t i, enum align_method m)
 {
 	g->out[i] = (struct align_out){
@@ -248,19 +210,6 @@ static void align_start(struct align_graph *g, size_t i, enum align_method m)
 		.line = (uint16_t)i,
 	};
 	g->sum[i] = 0;
-}
-
-/* A guest uses the map of its host. */
-static void follow_host(struct align_graph *g, size_t i)
-{
-	size_t host = g->in[i].host;
-
-	if (host >= g->n || g->in[i].given || g->in[host].host != SIZE_MAX)
-		return;
-	g->out[i] = g->out[host];
-	g->out[i].method = ALIGN_HOST;
-	g->out[i].pairs = 0;
-	g->sum[i] = g->sum[host];
 }
 
 /* Returns whether two captures cannot be of one run. Two that have all switches
@@ -342,9 +291,52 @@ int align_captures(const struct align_in *in, size_t n,
 			align_start(&g, i, ALIGN_GIVEN);
 	}
 	align_start(&g, g.ref, ALIGN_REFERENCE);
-	find_ways(&g);
-	for (size_t i = 0; i < n; i++)
-		follow_host(&g, i);
+	/* Find the way with the smallest error from each capture to the
+	 * reference: settles the nearest one of those that are left, and what
+	 * it improves. */
+	for (;;) {
+		size_t to = SIZE_MAX;
+
+		for (size_t i = 0; i < g.n; i++)
+			if (!g.settled[i] && g.sum[i] >= 0 &&
+			    (to == SIZE_MAX || g.sum[i] < g.sum[to]))
+				to = i;
+		if (to == SIZE_MAX)
+			break;
+		g.settled[to] = true;
+		for (size_t i = 0; i < g.n; i++) {
+			struct align_out *o = &g.out[i];
+			int64_t least = g.sum[to] + ALIGN_LEAST;
+
+			if (g.settled[i] || g.in[i].given ||
+			    (clock_is_raw(g.in[to].info) && to != g.ref) ||
+			    (g.sum[i] >= 0 && g.sum[i] <= least))
+				continue;
+
+			const struct align_link l = align_compare(&g, i, to);
+			int64_t sum = g.sum[to] + l.error;
+
+			if (!l.method || (g.sum[i] >= 0 && g.sum[i] <= sum))
+				continue;
+			g.sum[i] = sum;
+			g.part[i] = l.part ? to : SIZE_MAX;
+			o->method = l.method;
+			o->map = clock_map_then(&l.map, &g.out[to].map);
+			o->error = sum;
+			o->pairs = l.pairs;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		/* A guest uses the map of its host. */
+		size_t host = g.in[i].host;
+
+		if (host >= g.n || g.in[i].given || g.in[host].host != SIZE_MAX)
+			continue;
+		g.out[i] = g.out[host];
+		g.out[i].method = ALIGN_HOST;
+		g.out[i].pairs = 0;
+		g.sum[i] = g.sum[host];
+	}
 	int rc = align_check(&g, err);
 	if (!rc)
 		find_lines(&g);

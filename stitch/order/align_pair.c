@@ -244,23 +244,6 @@ static int64_t offset_from_events(const struct align_in *a,
 			 clock_map_time(map, middle));
 }
 
-/* Checks that a's samples are of threads that were on a CPU according to b. A
- * few may not be: a switch was lost, or an interrupt was sampled during a
- * switch. If most are not, the thread ids of a and b differ: another run, or
- * the namespace of a container. */
-static void ask_who_ran(const struct align_in *a, const struct align_in *b,
-			struct align_link *l)
-{
-	struct oncpu_result said;
-
-	oncpu_match_compare(&a->fingerprints->oncpu, &b->fingerprints->oncpu,
-			    &l->map, (uint64_t)l->error, &said);
-	l->proved |= said.yes >= CLOCK_FIT_MIN && said.no * 20 <= said.yes;
-	if (fingerprints_see_all_switches(b->fingerprints))
-		said.no += said.unknown;
-	l->strangers = said.no >= CLOCK_FIT_MIN && said.no > said.yes;
-}
-
 /* Files of one recorder that went on in another one have no events in common,
  * and may have a gap between them. */
 static bool are_pieces(const struct align_in *a, const struct align_in *b)
@@ -305,7 +288,18 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 		  is_within(a, b, &l->map, within);
 	l->pairs = ag.both + others;
 	l->proved = ag.both >= CLOCK_FIT_MIN || others >= OTHERS_MIN;
-	ask_who_ran(a, b, l);
+	/* Check that a's samples are of threads that were on a CPU according to
+	 * b. A few may not be: a switch was lost, or an interrupt was sampled
+	 * during a switch. If most are not, the thread ids of a and b differ:
+	 * another run, or the namespace of a container. */
+	struct oncpu_result said;
+
+	oncpu_match_compare(&a->fingerprints->oncpu, &b->fingerprints->oncpu,
+			    &l->map, (uint64_t)l->error, &said);
+	l->proved |= said.yes >= CLOCK_FIT_MIN && said.no * 20 <= said.yes;
+	if (fingerprints_see_all_switches(b->fingerprints))
+		said.no += said.unknown;
+	l->strangers = said.no >= CLOCK_FIT_MIN && said.no > said.yes;
 }
 
 /* Without equal events, the boot id proves it, or the machine's name and

@@ -137,63 +137,7 @@ struct source *decode_ahead_source(const struct decode_ahead *da, size_t i)
 	return i < da->n ? &da->shown[i].src : NULL;
 }
 
-static void decode_ahead_show(struct decode_ahead *da,
-			      struct source *const *src)
-{
-	da->shown = mem_new(da->n, sizeof(*da->shown));
-	for (size_t i = 0; i < da->n; i++) {
-		struct shown_source *s = &da->shown[i];
-
-		s->src = *src[i];
-		s->real = src[i];
-		s->ops = (struct source_ops){
-			.name = src[i]->ops->name,
-			.summary = src[i]->ops->summary,
-			.fields = src[i]->ops->fields ? shown_source_fields
-						      : NULL,
-			.print = src[i]->ops->print ? shown_source_print : NULL,
-		};
-		s->src.ops = &s->ops;
-		s->known = src[i]->n_events;
-		s->events =
-			mem_dup(src[i]->events, s->known * sizeof(*s->events));
-		s->src.events = s->events;
-		src[i]->ledger = da->queue;
-	}
-}
-
 /* ---- the thread */
-
-/* Notes what the sources have found. Flags of known events change until the
- * end, and nobody asks for them before. */
-static void decode_ahead_note_news(struct decode_ahead *da,
-				   struct record_block *b)
-{
-	for (size_t i = 0; i < da->n; i++) {
-		struct shown_source *s = &da->shown[i];
-		struct block_news *news = &b->news[i];
-
-		news->pos = s->real->pos;
-		news->truncated = s->real->info.truncated;
-		if (s->real->n_events == s->known && !b->last)
-			continue;
-		s->known = news->n_events = s->real->n_events;
-		news->events = mem_dup(s->real->events,
-				       s->known * sizeof(*news->events));
-	}
-}
-
-static void record_block_release(struct decode_ahead *da,
-				 struct record_block *b)
-{
-	for (size_t i = 0; i < b->n_old; i++) {
-		struct source *src = da->shown[b->old[i].source].real;
-
-		src->ops->release(src, &b->old[i]);
-	}
-	b->n_old = b->bytes = 0;
-	arena_clear(&b->arena);
-}
 
 void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
 {
@@ -219,7 +163,13 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	uint32_t tries = 0;
 	int rc = 1;
 
-	record_block_release(da, b);
+	for (size_t i = 0; i < b->n_old; i++) {
+		struct source *src = da->shown[b->old[i].source].real;
+
+		src->ops->release(src, &b->old[i]);
+	}
+	b->n_old = b->bytes = 0;
+	arena_clear(&b->arena);
 	da->filling = b;
 	for (size_t i = 0; i < da->n; i++)
 		da->shown[i].real->arena = &b->arena;
@@ -243,7 +193,20 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	b->rc = rc;
 	b->last = rc <= 0;
 	ledger_swap(b->ledger, queue);
-	decode_ahead_note_news(da, b);
+	/* Note what the sources have found. Flags of known events change until
+	 * the end, and nobody asks for them before. */
+	for (size_t i = 0; i < da->n; i++) {
+		struct shown_source *s = &da->shown[i];
+		struct block_news *news = &b->news[i];
+
+		news->pos = s->real->pos;
+		news->truncated = s->real->info.truncated;
+		if (s->real->n_events == s->known && !b->last)
+			continue;
+		s->known = news->n_events = s->real->n_events;
+		news->events = mem_dup(s->real->events,
+				       s->known * sizeof(*news->events));
+	}
 }
 
 static void *decode_ahead_main(void *arg)
@@ -281,31 +244,6 @@ static void *decode_ahead_main(void *arg)
 }
 
 /* ---- the caller */
-
-/* Shows what the sources had found when the block was full. */
-static void decode_ahead_take_news(struct decode_ahead *da,
-				   struct record_block *b)
-{
-	bool changes = false;
-
-	for (size_t i = 0; i < da->n; i++)
-		changes |= b->news[i].events != NULL;
-	if (changes && da->passed)
-		da->passed(da->passed_arg, true);
-	for (size_t i = 0; i < da->n; i++) {
-		struct shown_source *s = &da->shown[i];
-		struct block_news *news = &b->news[i];
-
-		s->src.pos = news->pos;
-		s->src.info.truncated = news->truncated;
-		if (!news->events)
-			continue;
-		free(s->events);
-		s->src.events = s->events = news->events;
-		s->src.n_events = news->n_events;
-		news->events = NULL;
-	}
-}
 
 void decode_ahead_give_back(struct decode_ahead *da)
 {
@@ -352,7 +290,26 @@ static struct record_block *decode_ahead_take(struct decode_ahead *da)
 	da->has = true;
 	da->now = b;
 	da->at = 0;
-	decode_ahead_take_news(da, b);
+	/* Show what the sources had found when the block was full. */
+	bool changes = false;
+
+	for (size_t i = 0; i < da->n; i++)
+		changes |= b->news[i].events != NULL;
+	if (changes && da->passed)
+		da->passed(da->passed_arg, true);
+	for (size_t i = 0; i < da->n; i++) {
+		struct shown_source *s = &da->shown[i];
+		struct block_news *news = &b->news[i];
+
+		s->src.pos = news->pos;
+		s->src.info.truncated = news->truncated;
+		if (!news->events)
+			continue;
+		free(s->events);
+		s->src.events = s->events = news->events;
+		s->src.n_events = news->n_events;
+		news->events = NULL;
+	}
 	return b;
 }
 
@@ -431,7 +388,26 @@ struct decode_ahead *decode_ahead_new(struct source *const *src, size_t n,
 		da->block[i].ledger = ledger_new_queue();
 		da->block[i].news = mem_new(n, sizeof(*da->block[i].news));
 	}
-	decode_ahead_show(da, src);
+	da->shown = mem_new(da->n, sizeof(*da->shown));
+	for (size_t i = 0; i < da->n; i++) {
+		struct shown_source *s = &da->shown[i];
+
+		s->src = *src[i];
+		s->real = src[i];
+		s->ops = (struct source_ops){
+			.name = src[i]->ops->name,
+			.summary = src[i]->ops->summary,
+			.fields = src[i]->ops->fields ? shown_source_fields
+						      : NULL,
+			.print = src[i]->ops->print ? shown_source_print : NULL,
+		};
+		s->src.ops = &s->ops;
+		s->known = src[i]->n_events;
+		s->events =
+			mem_dup(src[i]->events, s->known * sizeof(*s->events));
+		s->src.events = s->events;
+		src[i]->ledger = da->queue;
+	}
 	pthread_mutex_init(&da->lock, NULL);
 	pthread_cond_init(&da->more, NULL);
 	pthread_cond_init(&da->less, NULL);

@@ -187,37 +187,23 @@ static void fingerprint_sample(struct fingerprints *p, const struct record *rec)
 			       s->sched.next_tid, rec->time);
 }
 
-/* Without a tracepoint, records tell who was on the CPU. */
-static void fingerprint_switch_record(struct fingerprints *p,
-				      const struct record *rec)
-{
-	fingerprint_switch(&p->cpus->record, rec->cpu, rec->tid,
-			   rec->sw.other_tid, rec->time);
-	if (!p->cpus->event)
-		oncpu_match_add_switch(&p->oncpu, rec->cpu, rec->tid,
-				       rec->sw.other_tid, rec->time);
-}
-
-static void fingerprint_comm(struct fingerprints *p, const struct record *rec)
-{
-	const char *name = rec->comm.name;
-	size_t n = name ? strnlen(name, NAME_LEN) : 0;
-
-	/* A kworker's name depends on what it does at the moment. */
-	if (!n || rec->tid <= 0 || name[0] == ':' ||
-	    !strncmp(name, "kworker/", 8))
-		return;
-	fingerprint_name_add(&p->name, rec->tid, hash_bytes(name, n, 0));
-}
-
 void fingerprints_take(struct fingerprints *p, const struct record *rec)
 {
 	uint64_t t = rec->time;
 
 	if (rec->flags & (REC_F_GUEST | REC_F_DUPLICATE))
 		return;
-	if (rec->kind == REC_COMM)
-		fingerprint_comm(p, rec);
+	if (rec->kind == REC_COMM) {
+		const char *name = rec->comm.name;
+		size_t n = name ? strnlen(name, NAME_LEN) : 0;
+
+		/* A kworker's name depends on what it does at the moment. */
+
+		if (n && rec->tid > 0 && name[0] != ':' &&
+		    strncmp(name, "kworker/", 8))
+			fingerprint_name_add(&p->name, rec->tid,
+					     hash_bytes(name, n, 0));
+	}
 	if (rec->kind == REC_MAP && !(rec->flags & REC_F_GONE))
 		fingerprint_address(p, rec->pid, rec->map.start);
 	if (record_time(rec) == TIME_NONE || !t)
@@ -227,9 +213,14 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 	raise_to(p->last, t);
 	if (rec->kind == REC_SAMPLE)
 		fingerprint_sample(p, rec);
-	else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT)
-		fingerprint_switch_record(p, rec);
-	else if (rec->kind == REC_FORK && !(rec->flags & REC_F_SYNTH))
+	else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT) {
+		/* Without a tracepoint, records tell who was on the CPU. */
+		fingerprint_switch(&p->cpus->record, rec->cpu, rec->tid,
+				   rec->sw.other_tid, rec->time);
+		if (!p->cpus->event)
+			oncpu_match_add_switch(&p->oncpu, rec->cpu, rec->tid,
+					       rec->sw.other_tid, rec->time);
+	} else if (rec->kind == REC_FORK && !(rec->flags & REC_F_SYNTH))
 		fingerprint_add(
 			&p->list[FINGERPRINT_FORK],
 			hash_pair(pack_tids(rec->tid, rec->fork.ptid), 1), t);

@@ -38,17 +38,6 @@ void oncpu_match_add_switch(struct oncpu_match *r, int32_t cpu, int32_t prev,
 	oncpu_add_edge(r, &in);
 }
 
-/* Drops every second sample. */
-static void oncpu_thin_hits(struct oncpu_match *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n_hit; i += 2)
-		r->hit[n++] = r->hit[i];
-	r->n_hit = n;
-	r->every *= 2;
-}
-
 void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
 			 uint64_t t)
 {
@@ -58,8 +47,15 @@ void oncpu_match_add_hit(struct oncpu_match *r, int32_t cpu, int32_t tid,
 		r->every = 1;
 	if (r->seen++ % r->every)
 		return;
-	if (r->n_hit == HITS_MAX)
-		oncpu_thin_hits(r);
+	if (r->n_hit == HITS_MAX) {
+		/* Drop every second sample. */
+		size_t n = 0;
+
+		for (size_t i = 0; i < r->n_hit; i += 2)
+			r->hit[n++] = r->hit[i];
+		r->n_hit = n;
+		r->every *= 2;
+	}
 	*mem_add(r->hit, r->n_hit, r->cap_hit) =
 		(struct oncpu_hit){ t, tid, cpu };
 }

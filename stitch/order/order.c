@@ -270,26 +270,6 @@ static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 	return runs;
 }
 
-/* Sorts wait[from..n). */
-static void sort_tail(struct order *ord, size_t from)
-{
-	size_t n = ord->n - from;
-	struct ref *a = ord->wait + from;
-
-	if (n < 2 || run_length(ord, a, n) == n)
-		return;
-	mem_grow(ord->scratch, ord->cap_scratch, n);
-	struct ref *b = ord->scratch;
-	while (merge_pass(ord, a, n, b) > 1) {
-		struct ref *t = a;
-
-		a = b;
-		b = t;
-	}
-	if (b != ord->wait + from)
-		memcpy(ord->wait + from, b, n * sizeof(*b));
-}
-
 /* Merges two sorted parts, [0..mid) and [mid..n). */
 static void merge_waiting(struct order *ord, size_t mid)
 {
@@ -525,7 +505,22 @@ static int order_refill(struct order *ord, struct err *err)
 		}
 		order_sink(ord);
 	}
-	sort_tail(ord, mid);
+	/* Sort wait[from..n). */
+	size_t n = ord->n - mid;
+	struct ref *a = ord->wait + mid;
+
+	if (n >= 2 && run_length(ord, a, n) != n) {
+		mem_grow(ord->scratch, ord->cap_scratch, n);
+		struct ref *b = ord->scratch;
+		while (merge_pass(ord, a, n, b) > 1) {
+			struct ref *t = a;
+
+			a = b;
+			b = t;
+		}
+		if (b != ord->wait + mid)
+			memcpy(ord->wait + mid, b, n * sizeof(*b));
+	}
 	merge_waiting(ord, mid);
 	return 0;
 }
@@ -652,44 +647,6 @@ static void order_note_late(struct order *ord, const struct ref *ref,
 	ledger_add(ord->ledger, &e);
 }
 
-/* The record is damaged, but its time is known. */
-static void note_broken(struct order *ord, const struct ref *ref, uint64_t off,
-			const struct err *why)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_DAMAGE,
-		.capture = ref->source,
-		.what = "record",
-		.detail = why->msg,
-		.off = off,
-		.len = ref->len,
-		.n = 1,
-		.cpu = -1,
-		.event = -1,
-		.on_line = true,
-	};
-
-	if (!ref->untimed && ref->key) {
-		e.t1 = ref_time(ord, ref);
-		e.t0 = e.t1 - 1;
-	}
-	ledger_add(ord->ledger, &e);
-}
-
-/* Hashes the list of user addresses here, where it is in the cache, and in a
- * thread that has more time than the one that resolves it. */
-static void order_hash_list(struct record *rec)
-{
-	struct addrs *a = NULL;
-
-	if (rec->kind == REC_SAMPLE)
-		a = &rec->sample.user;
-	else if (rec->kind == REC_CHAIN)
-		a = &rec->chain.user;
-	if (a && a->n)
-		a->hash = hash_u64s(a->ip, a->n, 0);
-}
-
 /* A decode_ahead_fn: order_next() without a thread. */
 static int order_decode_next(void *arg, struct record *rec, struct err *err)
 {
@@ -723,8 +680,28 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 	}
 	rec->source = ref.source;
 	rec->seq = ref.seq;
-	if (bad)
-		note_broken(ord, &ref, rec->off, &why);
+	if (bad) {
+		/* The record is damaged, but its time is known. */
+		uint64_t off = rec->off;
+		struct ledger_entry e = {
+			.kind = LEDGER_DAMAGE,
+			.capture = ref.source,
+			.what = "record",
+			.detail = why.msg,
+			.off = off,
+			.len = ref.len,
+			.n = 1,
+			.cpu = -1,
+			.event = -1,
+			.on_line = true,
+		};
+
+		if (!ref.untimed && ref.key) {
+			e.t1 = ref_time(ord, &ref);
+			e.t0 = e.t1 - 1;
+		}
+		ledger_add(ord->ledger, &e);
+	}
 	if (bad || rec->kind == REC_NONE)
 		return DECODED_NOTHING;
 	if (ref.untimed)
@@ -739,7 +716,16 @@ static int order_decode_next(void *arg, struct record *rec, struct err *err)
 				order_time(ord, ref.source, rec->lost.since);
 	}
 	order_note_late(ord, &ref, rec);
-	order_hash_list(rec);
+	/* Hash the list of user addresses here, where it is in the cache, and
+	 * in a thread that has more time than the one that resolves it. */
+	struct addrs *a = NULL;
+
+	if (rec->kind == REC_SAMPLE)
+		a = &rec->sample.user;
+	else if (rec->kind == REC_CHAIN)
+		a = &rec->chain.user;
+	if (a && a->n)
+		a->hash = hash_u64s(a->ip, a->n, 0);
 	return 1;
 }
 

@@ -116,18 +116,6 @@ COMPARE_FUNCTION(compare_code_times, struct jit_code *const,
 		 compare_numbers((*x)->t0, (*y)->t0)
 			 ?: compare_numbers(*x, *y));
 
-/* Several threads of a runtime may write, so records may be out of order. */
-static struct jit_code **jit_sorted_codes(struct jit *j)
-{
-	struct jit_code **by = mem_new(j->n, sizeof(struct jit_code *));
-
-	for (size_t i = 0; i < j->n; i++)
-		by[i] = &j->code[i];
-	sort_items(by, j->n, compare_code_times);
-	sort_items(j->change, j->n_change, compare_i64);
-	return by;
-}
-
 static void jit_cut_pieces(struct jit *j)
 {
 	uint64_t *at = mem_new(j->n * 2, sizeof(*at));
@@ -162,7 +150,14 @@ size_t jit_finish(struct jit *j)
 
 	if (!j->n)
 		return 0;
-	struct jit_code **by = jit_sorted_codes(j);
+	/* Several threads of a runtime may write, so records may be out of
+	 * order. */
+	struct jit_code **by = mem_new(j->n, sizeof(struct jit_code *));
+
+	for (size_t i = 0; i < j->n; i++)
+		by[i] = &j->code[i];
+	sort_items(by, j->n, compare_code_times);
+	sort_items(j->change, j->n_change, compare_i64);
 
 	jit_cut_pieces(j);
 	/* count the entries of each list, of as many codes as fit */

@@ -327,39 +327,6 @@ static void apply_mremap(const struct mmap_calls_in *in, uint32_t slot,
 		tasks_unmap(in->tasks, slot, to.start, to.end, p->done);
 }
 
-static void mmap_calls_finish(struct mmap_calls *cs,
-			      const struct mmap_calls_in *in,
-			      const struct pending *p, uint64_t ret)
-{
-	uint32_t slot = tasks_thread_at(in->tasks, in->thread)->process;
-	const struct process *pr = tasks_process_at(in->tasks, slot);
-	/* the thread's process is unknown */
-	if (pr->pid < 0 || ret >= ERRORS)
-		return;
-	switch (p->what) {
-	case CALL_MMAP:
-		apply_mmap(cs, in, slot, p, ret);
-		break;
-	case CALL_MUNMAP:
-		apply_munmap(in, slot, p);
-		break;
-	case CALL_MREMAP:
-		apply_mremap(in, slot, p, ret);
-		break;
-	case CALL_OPENAT:
-		if (p->path && p->path[0] == '/' && ret <= INT32_MAX)
-			open_file_set_path(cs, pr->id, (int32_t)ret, p->path);
-		else
-			open_file_forget(cs, pr->id, (int32_t)ret);
-		break;
-	case CALL_CLOSE:
-		open_file_forget(cs, pr->id, (int32_t)p->arg[0]);
-		break;
-	default:
-		break;
-	}
-}
-
 void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		     const struct record *rec)
 {
@@ -402,6 +369,34 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 	if (c->exit && what == p->what &&
 	    !losses_find(in->losses, in->src->index, -1, p->time, t)) {
 		p->done = t;
-		mmap_calls_finish(cs, in, p, (uint64_t)c->ret);
+		uint64_t ret = (uint64_t)c->ret;
+		uint32_t slot = tasks_thread_at(in->tasks, in->thread)->process;
+		const struct process *pr = tasks_process_at(in->tasks, slot);
+		/* the thread's process is unknown */
+		if (pr->pid < 0 || ret >= ERRORS)
+			return;
+		switch (p->what) {
+		case CALL_MMAP:
+			apply_mmap(cs, in, slot, p, ret);
+			break;
+		case CALL_MUNMAP:
+			apply_munmap(in, slot, p);
+			break;
+		case CALL_MREMAP:
+			apply_mremap(in, slot, p, ret);
+			break;
+		case CALL_OPENAT:
+			if (p->path && p->path[0] == '/' && ret <= INT32_MAX)
+				open_file_set_path(cs, pr->id, (int32_t)ret,
+						   p->path);
+			else
+				open_file_forget(cs, pr->id, (int32_t)ret);
+			break;
+		case CALL_CLOSE:
+			open_file_forget(cs, pr->id, (int32_t)p->arg[0]);
+			break;
+		default:
+			break;
+		}
 	}
 }

@@ -153,37 +153,6 @@ static enum image_kind user_kind(const char *path)
 	return path[0] == '[' ? IMAGE_SPECIAL : IMAGE_FILE;
 }
 
-/* Returns true if the file has no path: see INODE_PATH. */
-static bool is_inode_path(const struct rec_map *m)
-{
-	return m->ino && starts_with(m->path, "[inode ");
-}
-
-/* perf names the kernel's mapping "[kernel.kallsyms]_text": the part after the
- * bracket is the symbol whose address is in pgoff (0 if addresses were
- * hidden). */
-static void kernel_image(const struct source *src, const struct rec_map *m,
-			 struct image *img, char *name, size_t size)
-{
-	const char *end = strchr(m->path, ']');
-
-	if (starts_with(m->path, "[kernel") ||
-	    starts_with(m->path, "[guest.kernel")) {
-		snprintf(name, size, "%.*s",
-			 end ? (int)(end + 1 - m->path) : 255, m->path);
-		img->kind = IMAGE_KERNEL;
-		img->start = m->pgoff ? m->pgoff : m->start;
-		img->path = name;
-		if (src->info.kernel_id)
-			image_set_id(img, src->info.kernel_id,
-				     src->info.kernel_id_len);
-	} else {
-		img->kind = IMAGE_MODULE;
-		img->start = m->start;
-	}
-	img->len = m->len;
-}
-
 /* Programs of 32 bits have a vdso of their own on 64-bit kernels, below 4 GiB.
  * Its mapping is named "[vdso]" as well, but in perf's table of build-ids it is
  * "[vdso32]" (tools/perf/util/vdso.c of Linux 5.10 to 7.1). */
@@ -214,10 +183,32 @@ uint32_t resolve_map_image(struct resolve *rv, const struct source *src,
 
 	*pgoff = m->pgoff;
 	if (kernel) {
-		kernel_image(src, m, &img, name, sizeof(name));
+		/* perf names the kernel's mapping "[kernel.kallsyms]_text": the
+		 * part after the bracket is the symbol whose address is in
+		 * pgoff (0 if addresses were hidden). */
+		size_t size = sizeof(name);
+		const char *end = strchr(m->path, ']');
+
+		if (starts_with(m->path, "[kernel") ||
+		    starts_with(m->path, "[guest.kernel")) {
+			snprintf(name, size, "%.*s",
+				 end ? (int)(end + 1 - m->path) : 255, m->path);
+			img.kind = IMAGE_KERNEL;
+			img.start = m->pgoff ? m->pgoff : m->start;
+			img.path = name;
+			if (src->info.kernel_id)
+				image_set_id(&img, src->info.kernel_id,
+					     src->info.kernel_id_len);
+		} else {
+			img.kind = IMAGE_MODULE;
+			img.start = m->start;
+		}
+		img.len = m->len;
 		*pgoff = m->start - img.start;
 	} else {
-		img.kind = is_inode_path(m) ? IMAGE_FILE : user_kind(m->path);
+		img.kind = (m->ino && starts_with(m->path, "[inode "))
+				   ? IMAGE_FILE
+				   : user_kind(m->path);
 		if (img.kind == IMAGE_VDSO && is_vdso32(src, m))
 			img.path = VDSO32;
 		if (img.kind == IMAGE_ANON) {
@@ -586,46 +577,6 @@ static uint32_t resolve_behind(const struct resolve_in *in,
 		       : 0;
 }
 
-/* Resolves a list that is not in the cache, and fills s. The outer frames of
- * the last stack, and known frames, are reused only if a frame depends on
- * nothing but its address. */
-static void resolve_new_user(struct resolve *rv, const struct resolve_in *in,
-			     const struct addrs *a, uint64_t hash, bool now,
-			     struct slot *s)
-{
-	const struct stack_prefix_key key = { in->mask, in->view,
-					      in->space->cut };
-	struct stack_prefix *t = NULL;
-	uint32_t stack = 0;
-	uint32_t shared = 0;
-
-	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
-	    in->guessed == RESOLVE_NONE)
-		t = &rv->prefix[hash_u32s(in->view, (uint32_t)a->ip[a->n - 1]) %
-				PREFIXES];
-	if (t)
-		shared = stack_prefix_shared(t, &key, a, &stack);
-	for (uint32_t i = a->n - shared; i-- > 0;) {
-		uint32_t frame = t ? resolve_plain_frame(rv, in, a, i, s)
-				   : resolve_user_frame(rv, in, a, i, s);
-
-		stack = frames_push(rv->fr, stack, frame);
-		if (!t)
-			continue;
-		mem_grow(t->ip, t->cap_ip, t->n + 1);
-		mem_grow(t->stack, t->cap_stack, t->n + 1);
-		t->ip[t->n] = a->ip[i];
-		t->stack[t->n++] = stack;
-	}
-	/* A frame that is not in code of the own space depends on more than the
-	 * key. */
-	if (t && s->partial)
-		t->n = 0;
-	s->raw = frames_noted(rv->fr, stack, a,
-			      s->behind ? hash_u64s(a->ip, a->n, 0) : hash,
-			      in->note);
-}
-
 /* Returns the sum of all change counters; grows with each change of a space. */
 static uint32_t resolve_all_gen(const struct resolve_in *in)
 {
@@ -680,7 +631,41 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 
 	s.behind = resolve_behind(in, a) & BEHIND_MAX;
 	frames.n -= s.behind;
-	resolve_new_user(rv, in, &frames, addrs, now, &s);
+	/* Resolve a list that is not in the cache, and fill s. The outer frames
+	 * of the last stack, and known frames, are reused only if a frame
+	 * depends on nothing but its address. */
+	const struct stack_prefix_key key = { in->mask, in->view,
+					      in->space->cut };
+	struct stack_prefix *t = NULL;
+	uint32_t stack = 0;
+	uint32_t shared = 0;
+
+	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
+	    in->guessed == RESOLVE_NONE)
+		t = &rv->prefix[hash_u32s(in->view,
+					  (uint32_t)frames.ip[frames.n - 1]) %
+				PREFIXES];
+	if (t)
+		shared = stack_prefix_shared(t, &key, &frames, &stack);
+	for (uint32_t i = frames.n - shared; i-- > 0;) {
+		uint32_t frame = t ? resolve_plain_frame(rv, in, &frames, i, &s)
+				   : resolve_user_frame(rv, in, &frames, i, &s);
+
+		stack = frames_push(rv->fr, stack, frame);
+		if (!t)
+			continue;
+		mem_grow(t->ip, t->cap_ip, t->n + 1);
+		mem_grow(t->stack, t->cap_stack, t->n + 1);
+		t->ip[t->n] = frames.ip[i];
+		t->stack[t->n++] = stack;
+	}
+	/* A frame that is not in code of the own space depends on more than the
+	 * key. */
+	if (t && s.partial)
+		t->n = 0;
+	s.raw = frames_noted(
+		rv->fr, stack, &frames,
+		s.behind ? hash_u64s(frames.ip, frames.n, 0) : addrs, in->note);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
 	if (now && !in->once)
 		resolve_cache_put(rv, hash, s);

@@ -278,16 +278,6 @@ bool space_has_all(const struct space *sp, const struct space *other)
 			  !space_has(sp, regions_stored(&other->now, i)));
 }
 
-static bool region_covers(const struct region *r, uint64_t addr)
-{
-	return addr >= r->start && addr <= r->end - 1;
-}
-
-static bool region_existed_at(const struct region *r, int64_t t)
-{
-	return r->t0 <= t && (r->t1 == TIME_NONE || t < r->t1);
-}
-
 const struct region *space_find(const struct space *sp, uint64_t addr,
 				int64_t t)
 {
@@ -303,7 +293,8 @@ const struct region *space_find(const struct space *sp, uint64_t addr,
 	for (size_t k = sp->n_old; k-- > 0;) {
 		const struct region *old = &sp->old[k];
 
-		if (region_covers(old, addr) && region_existed_at(old, t) &&
+		if (addr >= old->start && addr <= old->end - 1 &&
+		    (old->t0 <= t && (old->t1 == TIME_NONE || t < old->t1)) &&
 		    (!past || old->since > past->since))
 			past = old;
 	}

@@ -64,22 +64,6 @@ uint32_t json_intern(struct intern *in, const char *s, size_t len)
 
 /* ---- strings */
 
-static void json_put_escape(struct json *j, uint32_t c)
-{
-	static const char letter[] = "btn.fr"; /* for characters 8 to 13 */
-
-	if (c == '"' || c == '\\')
-		fprintf(j->out, "\\%c", (char)c);
-	else if (c >= 8 && c <= 13 && c != 11)
-		fprintf(j->out, "\\%c", letter[c - 8]);
-	else if (c > 0xffff)
-		fprintf(j->out, "\\u%04x\\u%04x",
-			0xd800 + ((c - 0x10000) >> 10),
-			0xdc00 + ((c - 0x10000) & 0x3ff));
-	else
-		fprintf(j->out, "\\u%04x", c);
-}
-
 static bool json_is_plain(const struct json *j, uint32_t c)
 {
 	if (c == '"' || c == '\\' || (c == '<' && j->form == JSON_HTML))
@@ -102,7 +86,19 @@ static void json_put_utf8(struct json *j, const char *s, size_t len)
 		}
 		fwrite_unlocked(s - plain, 1, plain, j->out);
 		plain = 0;
-		json_put_escape(j, c);
+		static const char letter[] =
+			"btn.fr"; /* for characters 8 to 13 */
+
+		if (c == '"' || c == '\\')
+			fprintf(j->out, "\\%c", (char)c);
+		else if (c >= 8 && c <= 13 && c != 11)
+			fprintf(j->out, "\\%c", letter[c - 8]);
+		else if (c > 0xffff)
+			fprintf(j->out, "\\u%04x\\u%04x",
+				0xd800 + ((c - 0x10000) >> 10),
+				0xdc00 + ((c - 0x10000) & 0x3ff));
+		else
+			fprintf(j->out, "\\u%04x", c);
 	}
 	fwrite_unlocked(s - plain, 1, plain, j->out);
 }

@@ -55,17 +55,6 @@ size_t safe_text_cells(const char *s)
 	return cells;
 }
 
-static void safe_text_put_xml(FILE *out, const struct safe_text *u)
-{
-	static const char *const entity[] = {
-		['<'] = "&lt;",	  ['>'] = "&gt;",   ['&'] = "&amp;",
-		['"'] = "&quot;", ['\''] = "&#39;",
-	};
-	const unsigned char c = (unsigned char)u->text[0];
-
-	fputs(c < ARRAY_SIZE(entity) && entity[c] ? entity[c] : u->text, out);
-}
-
 void safe_text_xml(FILE *out, const char *s, size_t cells)
 {
 	struct safe_text u;
@@ -79,7 +68,14 @@ void safe_text_xml(FILE *out, const char *s, size_t cells)
 		if (cells && u.cells > room)
 			break;
 		room -= cells ? u.cells : 0;
-		safe_text_put_xml(out, &u);
+		static const char *const entity[] = {
+			['<'] = "&lt;",	  ['>'] = "&gt;",   ['&'] = "&amp;",
+			['"'] = "&quot;", ['\''] = "&#39;",
+		};
+		const unsigned char c = (unsigned char)u.text[0];
+
+		fputs(c < ARRAY_SIZE(entity) && entity[c] ? entity[c] : u.text,
+		      out);
 	}
 	if (cells)
 		fputs("..", out);
