@@ -142,36 +142,32 @@ static struct writing *writing_new(const struct frames *fr, const char *fields)
 	return w;
 }
 
-/* Frees all but temp, and what the database keeps. */
-static void writing_free(struct writing *w, const struct store *db)
-{
-	for (size_t i = 0; i < w->n_capture; i++) {
-		struct capture_map *c = &w->capture[i];
-
-		for (size_t j = 0; j < c->n_mark; j++)
-			free(c->mark[j].name);
-		free(c->mark);
-		free(c->type);
-	}
-	free_all(w->capture, w->count, w->used, w->named, w->late, w->work);
-	naming_free(w->naming);
-	sample_groups_free(w->groups, db);
-	mapped_code_free(w->mapped);
-	frame_names_free(w->frame_names);
-	deferral_free(w->deferral);
-	fields_free(w->fields);
-	table_release(&w->said);
-	payload_rows_free(w->payload_rows);
-	free(w);
-}
-
 /* Frees all but the connection, which it returns. */
 static struct store *maker_let_go(struct maker *mk)
 {
 	struct store *db = mk->db;
 
 	filling_end(mk);
-	writing_free(mk->w, db);
+	/* Free all but temp, and what the database keeps. */
+	for (size_t i = 0; i < mk->w->n_capture; i++) {
+		struct capture_map *c = &mk->w->capture[i];
+
+		for (size_t j = 0; j < c->n_mark; j++)
+			free(c->mark[j].name);
+		free(c->mark);
+		free(c->type);
+	}
+	free_all(mk->w->capture, mk->w->count, mk->w->used, mk->w->named,
+		 mk->w->late, mk->w->work);
+	naming_free(mk->w->naming);
+	sample_groups_free(mk->w->groups, db);
+	mapped_code_free(mk->w->mapped);
+	frame_names_free(mk->w->frame_names);
+	deferral_free(mk->w->deferral);
+	fields_free(mk->w->fields);
+	table_release(&mk->w->said);
+	payload_rows_free(mk->w->payload_rows);
+	free(mk->w);
 	db->writable = false;
 	free(mk);
 	return db;

@@ -90,33 +90,6 @@ static void page_tree_leaf_head(const struct page_tree *t)
 		       t->n, t->top);
 }
 
-static void page_tree_begin_leaf(struct page_tree *t)
-{
-	if (!t->page)
-		t->page = mem_new(1, t->size);
-	t->n = 0;
-	t->n_link = 0;
-	t->top = t->size;
-}
-
-/* In a WITHOUT ROWID table the row between two leaves is above them: takes the
- * last cell of the leaf. */
-static void page_tree_take_last(struct page_tree *t, struct page_child *c)
-{
-	uint32_t before = t->size;
-
-	if (t->n > 1)
-		before = (uint32_t)record_be(
-			t->page + PAGE_LEAF_HEAD + 2 * t->n - 4, 2);
-	c->len = before - t->top;
-	c->key = t->n_cell;
-	mem_append(t->cell, t->n_cell, t->cap_cell, t->page + t->top, c->len);
-	if (c->len > t->cell_max)
-		t->cell_max = c->len;
-	t->n--;
-	t->top = before;
-}
-
 /* Writes the full leaf; its last row is above it if more rows follow. */
 static int page_tree_end_leaf(struct page_tree *t, bool more)
 {
@@ -125,8 +98,23 @@ static int page_tree_end_leaf(struct page_tree *t, bool more)
 		.key = (uint64_t)t->last[0],
 	};
 
-	if (t->key == PAGES_PAIR && more)
-		page_tree_take_last(t, &c);
+	if (t->key == PAGES_PAIR && more) {
+		/* In a WITHOUT ROWID table the row between two leaves is above
+		 * them: takes the last cell of the leaf. */
+		uint32_t before = t->size;
+
+		if (t->n > 1)
+			before = (uint32_t)record_be(
+				t->page + PAGE_LEAF_HEAD + 2 * t->n - 4, 2);
+		c.len = before - t->top;
+		c.key = t->n_cell;
+		mem_append(t->cell, t->n_cell, t->cap_cell, t->page + t->top,
+			   c.len);
+		if (c.len > t->cell_max)
+			t->cell_max = c.len;
+		t->n--;
+		t->top = before;
+	}
 	page_tree_leaf_head(t);
 	int rc = page_file_add(t->pf, t->page);
 
@@ -172,8 +160,13 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 		return SQLITE_OK;
 	int rc = t->page ? page_tree_end_leaf(t, true) : SQLITE_OK;
 
-	if (!rc)
-		page_tree_begin_leaf(t);
+	if (!rc) {
+		if (!t->page)
+			t->page = mem_new(1, t->size);
+		t->n = 0;
+		t->n_link = 0;
+		t->top = t->size;
+	}
 	return rc;
 }
 
@@ -244,19 +237,6 @@ static unsigned char *page_tree_copy(unsigned char *end,
 	return start;
 }
 
-/* Puts the parts of a packed row together. */
-static void page_tree_join(struct page_tree *t, const struct packing_head *h,
-			   const unsigned char *type)
-{
-	size_t head = h->types + (h->types + 1 < 0x80 ? 1 : 2);
-
-	t->n_row = head + h->values;
-	mem_grow(t->row, t->cap_row, t->n_row);
-	record_put_varint(t->row, head);
-	memcpy(t->row + head - h->types, type, h->types);
-	memcpy(t->row + head, type + h->room, h->values);
-}
-
 /* Adds a packed row. */
 static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 				const struct packing_head *h,
@@ -267,7 +247,14 @@ static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 			    2 * VARINT_MAX + COPY_STEP + len;
 
 	if (!t->page || h->types + 1 >= 0x80 || most > t->top) {
-		page_tree_join(t, h, type);
+		/* Put the parts of a packed row together. */
+		size_t head = h->types + (h->types + 1 < 0x80 ? 1 : 2);
+
+		t->n_row = head + h->values;
+		mem_grow(t->row, t->cap_row, t->n_row);
+		record_put_varint(t->row, head);
+		memcpy(t->row + head - h->types, type, h->types);
+		memcpy(t->row + head, type + h->room, h->values);
 		return page_tree_put_row(t, key, t->row, t->n_row);
 	}
 	unsigned char *at = t->page + t->top;
@@ -378,9 +365,9 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 	return rc;
 }
 
-/* Adds rows, or lets them wait, but for those that come too late. */
-static int page_tree_add_rows(struct page_tree *t, struct block *b)
+int page_tree_add(struct page_tree *t, struct block *b)
 {
+	/* Add rows, or let them wait, but for those that come too late. */
 	unsigned char *const start = b->rows;
 	const unsigned char *at = start;
 	unsigned char *kept = start;
@@ -408,12 +395,6 @@ static int page_tree_add_rows(struct page_tree *t, struct block *b)
 		at += size;
 	}
 	b->data = (uint32_t)(kept - start);
-	return rc;
-}
-
-int page_tree_add(struct page_tree *t, struct block *b)
-{
-	int rc = page_tree_add_rows(t, b);
 
 	if (rc || t->key != PAGES_NEAR)
 		return rc;

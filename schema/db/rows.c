@@ -207,46 +207,6 @@ void rows_by_pages(struct rows *r, const char *table)
 	r->number = mem_new(r->n, sizeof(*r->number));
 }
 
-/* Sets the values of a row of pages. Its texts have no final 0 there. */
-static void rows_set(struct rows *r, const struct page_row *row)
-{
-	size_t need = 0;
-
-	for (uint32_t left = row->texts; left; left &= left - 1)
-		need += row->text[__builtin_ctz(left)].len + 1;
-	mem_grow(r->text, r->cap_text, need + 1);
-
-	char *to = r->text;
-
-	for (size_t i = 0; i < r->n; i++) {
-		const uint32_t bit = (uint32_t)1 << i;
-		struct value v = { .kind = VALUE_NULL };
-
-		if (row->known & bit) {
-			v.kind = VALUE_INT;
-			v.num = row->v[i];
-		} else if (row->texts & bit) {
-			v.kind = VALUE_TEXT;
-			v.text = to;
-			v.len = row->text[i].len;
-			memcpy(to, row->text[i].at, v.len);
-			to += v.len;
-			*to++ = 0;
-		} else if (row->blobs & bit) {
-			v.kind = VALUE_BLOB;
-			v.len = row->text[i].len;
-			/* as SQLite's, an empty one is nowhere */
-			v.text = v.len ? (const char *)row->text[i].at : NULL;
-		} else if (row->reals & bit) {
-			uint64_t u = record_be(row->text[i].at, sizeof(u));
-
-			v.kind = VALUE_REAL;
-			memcpy(&v.real, &u, sizeof(u));
-		}
-		r->value[i] = v;
-	}
-}
-
 /* Goes to the next row of the pages. Returns 1, 0 at the end, or less than that
  * as page_rows_seek(). */
 static int rows_turn(struct rows *r)
@@ -261,7 +221,42 @@ static int rows_turn(struct rows *r)
 	if (rc <= 0)
 		return rc;
 	r->read++;
-	rows_set(r, &row);
+	/* Set the values of a row of pages. Its texts have no final 0 there. */
+	size_t need = 0;
+
+	for (uint32_t left = row.texts; left; left &= left - 1)
+		need += row.text[__builtin_ctz(left)].len + 1;
+	mem_grow(r->text, r->cap_text, need + 1);
+
+	char *to = r->text;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const uint32_t bit = (uint32_t)1 << i;
+		struct value v = { .kind = VALUE_NULL };
+
+		if (row.known & bit) {
+			v.kind = VALUE_INT;
+			v.num = row.v[i];
+		} else if (row.texts & bit) {
+			v.kind = VALUE_TEXT;
+			v.text = to;
+			v.len = row.text[i].len;
+			memcpy(to, row.text[i].at, v.len);
+			to += v.len;
+			*to++ = 0;
+		} else if (row.blobs & bit) {
+			v.kind = VALUE_BLOB;
+			v.len = row.text[i].len;
+			/* as SQLite's, an empty one is nowhere */
+			v.text = v.len ? (const char *)row.text[i].at : NULL;
+		} else if (row.reals & bit) {
+			uint64_t u = record_be(row.text[i].at, sizeof(u));
+
+			v.kind = VALUE_REAL;
+			memcpy(&v.real, &u, sizeof(u));
+		}
+		r->value[i] = v;
+	}
 	return 1;
 }
 
@@ -502,32 +497,6 @@ static void rows_keep_word(struct rows_block *b, size_t at,
 	b->text[at] = arena_strdup(&b->texts, word);
 }
 
-static void rows_take(struct rows_block *b, int n, sqlite3_value **value)
-{
-	if (!b->columns)
-		rows_begin_block(b, n);
-	int64_t *v = b->v + b->n * (size_t)n;
-	uint32_t known = 1; /* the id */
-
-	v[0] = b->last;
-	for (int i = 1; i < n; i++) {
-		int type = sqlite3_value_type(value[i]);
-
-		v[i] = 0;
-		if (type == SQLITE_INTEGER) {
-			v[i] = sqlite3_value_int64(value[i]);
-			known |= (uint32_t)1 << i;
-		} else if (type == SQLITE_TEXT) {
-			const unsigned char *text =
-				sqlite3_value_text(value[i]);
-
-			rows_keep_word(b, (size_t)(v - b->v + i), text,
-				       (size_t)sqlite3_value_bytes(value[i]));
-		}
-	}
-	b->known[b->n++] = known;
-}
-
 /* take_ints(...). It is true, and the statement rests, when the block is full.
  * An id that is no number, or is not above the one before it, is in no table
  * that is whole. */
@@ -552,7 +521,28 @@ static void rows_collect(sqlite3_context *ctx, int n, sqlite3_value **value)
 		return;
 	}
 	b->last = id;
-	rows_take(b, n, value);
+	if (!b->columns)
+		rows_begin_block(b, n);
+	int64_t *v = b->v + b->n * (size_t)n;
+	uint32_t known = 1; /* the id */
+
+	v[0] = b->last;
+	for (int i = 1; i < n; i++) {
+		int type = sqlite3_value_type(value[i]);
+
+		v[i] = 0;
+		if (type == SQLITE_INTEGER) {
+			v[i] = sqlite3_value_int64(value[i]);
+			known |= (uint32_t)1 << i;
+		} else if (type == SQLITE_TEXT) {
+			const unsigned char *text =
+				sqlite3_value_text(value[i]);
+
+			rows_keep_word(b, (size_t)(v - b->v + i), text,
+				       (size_t)sqlite3_value_bytes(value[i]));
+		}
+	}
+	b->known[b->n++] = known;
 	sqlite3_result_int(ctx, b->n == BLOCK);
 }
 

@@ -30,17 +30,13 @@ static const struct virtual_bound *virtual_of(const sqlite3_vtab_cursor *c)
 	return &((const struct virtual_vtab *)c->pVtab)->g;
 }
 
-static int virtual_fail(sqlite3_vtab_cursor *c, const struct err *why)
+static int virtual_connect(sqlite3 *db, void *aux, int argc,
+			   const char *const *argv, sqlite3_vtab **out,
+			   char **message)
 {
-	sqlite3_free(c->pVtab->zErrMsg);
-	c->pVtab->zErrMsg = sqlite3_mprintf("%s", why->msg);
-	return SQLITE_ERROR;
-}
-
-/* Tells SQLite the columns of a table, as computed.sql has them. */
-static int virtual_declare(sqlite3 *db, const char *name)
-{
-	char *head = sqlite3_mprintf("CREATE TABLE %s(", name);
+	const struct virtual_bound *g = aux;
+	/* Tell SQLite the columns of a table, as computed.sql has them. */
+	char *head = sqlite3_mprintf("CREATE TABLE %s(", g->t->name);
 	const char *sql = strstr(sql_file("computed"), head);
 	char *text = sqlite3_mprintf("%.*s",
 				     (int)(strstr(sql, "\n);") + 2 - sql), sql);
@@ -48,15 +44,6 @@ static int virtual_declare(sqlite3 *db, const char *name)
 
 	sqlite3_free(text);
 	sqlite3_free(head);
-	return rc;
-}
-
-static int virtual_connect(sqlite3 *db, void *aux, int argc,
-			   const char *const *argv, sqlite3_vtab **out,
-			   char **message)
-{
-	const struct virtual_bound *g = aux;
-	int rc = virtual_declare(db, g->t->name);
 	struct virtual_vtab *v;
 
 	(void)argc;
@@ -205,8 +192,11 @@ static int virtual_filter(sqlite3_vtab_cursor *cursor, int idx,
 
 	(void)idx;
 	(void)argc;
-	if (g->t->load(g->arg, &why))
-		return virtual_fail(cursor, &why);
+	if (g->t->load(g->arg, &why)) {
+		sqlite3_free(cursor->pVtab->zErrMsg);
+		cursor->pVtab->zErrMsg = sqlite3_mprintf("%s", why.msg);
+		return SQLITE_ERROR;
+	}
 	c->row = virtual_narrow(&c->ask, letters, argv)
 			 ? g->t->next(g->arg, &c->ask, 0)
 			 : VIRTUAL_END;

@@ -136,23 +136,19 @@ static int writer_result(struct writer *wr, struct err *err)
 	return wr->failed;
 }
 
-/* The thread starts with the first block, because readers of captures may fork
- * before that. A child forked while another thread holds a lock keeps it locked
- * for ever: with gcc's address sanitizer, which does not release its own lock
- * in the child, that happened once in some thousand ingests. */
-static void writer_start(struct writer *wr)
-{
-	if (!wr->wanted)
-		return;
-	wr->wanted = false;
-	/* without a thread the caller inserts, which is slower */
-	wr->threaded = thread_start(&wr->thread, STACK_BYTES, "writing",
-				    writer_run, wr);
-}
-
 int writer_put(struct writer *wr, struct block *b, struct err *err)
 {
-	writer_start(wr);
+	/* The thread starts with the first block, because readers of captures
+	 * may fork before that. A child forked while another thread holds a
+	 * lock keeps it locked for ever: with gcc's address sanitizer, which
+	 * does not release its own lock in the child, that happened once in
+	 * some thousand ingests. */
+	if (wr->wanted) {
+		wr->wanted = false;
+		/* without a thread the caller inserts, which is slower */
+		wr->threaded = thread_start(&wr->thread, STACK_BYTES, "writing",
+					    writer_run, wr);
+	}
 	if (!wr->threaded) {
 		writer_insert(wr, b);
 		writer_keep(wr, b);

@@ -146,28 +146,6 @@ uint32_t flame_nodes_place_marked(struct flame_nodes *t, uint32_t node,
 	return at == FLAME_ROOT ? at : flame_nodes_step_in(t, at, stack);
 }
 
-/* Adds the weights of children to their parents, which have lower numbers.
- * Returns -1 if a sum does not fit 63 bits. */
-static int flame_nodes_add_up(struct flame_nodes *t)
-{
-	uint64_t all = 0;
-
-	for (size_t i = 0; i < t->n_item; i++)
-		t->item[i].weight = t->item[i].self;
-	for (size_t i = t->n_item; i-- > 0;) {
-		const struct flame_item *x = &t->item[i];
-		bool top = x->parent == FLAME_ROOT;
-		uint64_t *to = top ? &all : &t->item[x->parent].weight;
-
-		if (__builtin_add_overflow(*to, x->weight, to) ||
-		    *to > INT64_MAX)
-			return -1;
-		if (!top)
-			t->item[x->parent].samples += x->samples;
-	}
-	return 0;
-}
-
 static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 {
 	const struct flame_nodes *t = arg;
@@ -218,8 +196,23 @@ int flame_nodes_finish(struct flame_nodes *t)
 {
 	size_t n = t->n_item;
 
-	if (flame_nodes_add_up(t))
-		return -1;
+	/* Add the weights of children to their parents, which have lower
+	 * numbers. */
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < t->n_item; i++)
+		t->item[i].weight = t->item[i].self;
+	for (size_t i = t->n_item; i-- > 0;) {
+		const struct flame_item *x = &t->item[i];
+		bool top = x->parent == FLAME_ROOT;
+		uint64_t *to = top ? &all : &t->item[x->parent].weight;
+
+		if (__builtin_add_overflow(*to, x->weight, to) ||
+		    *to > INT64_MAX)
+			return -1;
+		if (!top)
+			t->item[x->parent].samples += x->samples;
+	}
 	uint32_t *list = mem_new(n + 1, sizeof(*list));
 	uint32_t *first = mem_new(n + 1, sizeof(*first));
 	uint32_t *walk = mem_new(n + 1, sizeof(*walk));

@@ -198,9 +198,30 @@ static int flame_default_event(struct flame_load *l, sqlite3_value **out)
 	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int flame_load_tree(struct flame_marks *m)
+static int flame_next(struct table_call *c, char **message UNUSED)
 {
-	struct flame_load *l = &m->l;
+	const struct flame_nodes *t = c->data;
+
+	c->end = (uint64_t)c->row >= t->n_item;
+	return SQLITE_OK;
+}
+
+static void flame_close(struct table_call *c)
+{
+	flame_nodes_free(c->data);
+	c->data = NULL;
+}
+
+static int flame_filter(struct table_call *c, sqlite3_value **arg,
+			char **message)
+{
+	struct flame_marks m = { .l = { .db = c->fs->db, .arg = arg } };
+
+	flame_close(c);
+	if (!functions_enter(c->fs, "flame()", message))
+		return SQLITE_ERROR;
+	c->data = m.l.t = flame_nodes_new();
+	struct flame_load *l = &m.l;
 	sqlite3_value *event = NULL;
 	bool some = l->arg[ARG_PID] || l->arg[ARG_FROM] || l->arg[ARG_TO];
 	int rc = SQLITE_OK;
@@ -225,33 +246,6 @@ static int flame_load_tree(struct flame_marks *m)
 			l, sqlite3_mprintf("flame(): the weights do not fit "
 					   "64 bits"));
 	sqlite3_value_free(event);
-	return rc;
-}
-
-static int flame_next(struct table_call *c, char **message UNUSED)
-{
-	const struct flame_nodes *t = c->data;
-
-	c->end = (uint64_t)c->row >= t->n_item;
-	return SQLITE_OK;
-}
-
-static void flame_close(struct table_call *c)
-{
-	flame_nodes_free(c->data);
-	c->data = NULL;
-}
-
-static int flame_filter(struct table_call *c, sqlite3_value **arg,
-			char **message)
-{
-	struct flame_marks m = { .l = { .db = c->fs->db, .arg = arg } };
-
-	flame_close(c);
-	if (!functions_enter(c->fs, "flame()", message))
-		return SQLITE_ERROR;
-	c->data = m.l.t = flame_nodes_new();
-	int rc = flame_load_tree(&m);
 
 	functions_leave(c->fs);
 	free(m.mark);

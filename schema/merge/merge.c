@@ -289,40 +289,6 @@ static int merge_check_apart(const struct merge_input *in, struct err *err)
 		       in->path);
 }
 
-static int merge_leave_out(struct merge *m, struct err *err)
-{
-	struct merge_input **by = mem_new(m->n_input + 1, sizeof(*by));
-	bool *seen = mem_new(m->keys.n + 1, sizeof(*seen));
-	int rc = 0;
-
-	for (size_t i = 0; i < m->n_input; i++) {
-		by[i] = &m->input[i];
-		for (size_t k = 0; k < by[i]->n_capture; k++)
-			by[i]->aligned |= by[i]->n_capture > 1 &&
-					  by[i]->capture[k].aligned;
-	}
-	sort_items(by, m->n_input, merge_compare_size);
-	for (size_t i = 0; !rc && i < m->n_input; i++) {
-		size_t kept = 0;
-
-		if (by[i]->out)
-			continue;
-		for (size_t k = 0; k < by[i]->n_capture; k++) {
-			struct merge_capture *c = &by[i]->capture[k];
-
-			c->out = seen[c->key];
-			seen[c->key] = true;
-			kept += !c->out;
-			m->counts->twice += c->out;
-		}
-		by[i]->out = by[i]->n_capture && !kept;
-		rc = by[i]->out ? 0 : merge_check_apart(by[i], err);
-	}
-	free(seen);
-	free(by);
-	return rc;
-}
-
 /* Numbers the captures of the result by time and content, so that the order of
  * the databases does not matter. */
 struct merge_order {
@@ -586,7 +552,36 @@ int merge_write(struct merge *m, struct maker *out, struct merge_counts *counts,
 	out->w->merged = true;
 	for (size_t i = 0; i < m->n_input; i++)
 		counts->databases += !m->input[i].out;
-	if (merge_leave_out(m, err))
+	struct merge_input **by = mem_new(m->n_input + 1, sizeof(*by));
+	bool *seen = mem_new(m->keys.n + 1, sizeof(*seen));
+	int rc = 0;
+
+	for (size_t i = 0; i < m->n_input; i++) {
+		by[i] = &m->input[i];
+		for (size_t k = 0; k < by[i]->n_capture; k++)
+			by[i]->aligned |= by[i]->n_capture > 1 &&
+					  by[i]->capture[k].aligned;
+	}
+	sort_items(by, m->n_input, merge_compare_size);
+	for (size_t i = 0; !rc && i < m->n_input; i++) {
+		size_t kept = 0;
+
+		if (by[i]->out)
+			continue;
+		for (size_t k = 0; k < by[i]->n_capture; k++) {
+			struct merge_capture *c = &by[i]->capture[k];
+
+			c->out = seen[c->key];
+			seen[c->key] = true;
+			kept += !c->out;
+			m->counts->twice += c->out;
+		}
+		by[i]->out = by[i]->n_capture && !kept;
+		rc = by[i]->out ? 0 : merge_check_apart(by[i], err);
+	}
+	free(seen);
+	free(by);
+	if (rc)
 		return -1;
 	merge_number_captures(m);
 	counts->captures = m->n_capture;

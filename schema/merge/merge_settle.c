@@ -47,31 +47,6 @@ static void verdicts_set_user(struct merge_group *g, int64_t verdict,
 		merge_group_join(g, (uint32_t)user, after_exec);
 }
 
-/* Moves the sample to the group that it belongs to now. */
-static void verdicts_regroup(struct merge *m, const struct rows *r)
-{
-	struct merge_group g = {
-		.type = (uint32_t)rows_int(r, MERGE_VERDICTS_TYPE),
-		.comm = (uint32_t)rows_int(r, MERGE_VERDICTS_COMM),
-		.kernel = (uint32_t)rows_int(r, MERGE_VERDICTS_KERNEL),
-		.kernel_mark = (int32_t)rows_int(r, MERGE_VERDICTS_KERNEL_MARK),
-		.weighs =
-			rows_value(r, MERGE_VERDICTS_WEIGHT).kind == VALUE_INT,
-	};
-	int64_t weight = rows_int(r, MERGE_VERDICTS_WEIGHT);
-
-	verdicts_set_user(&g, rows_int(r, MERGE_VERDICTS_WAS),
-			  rows_int(r, MERGE_VERDICTS_USER_WAS),
-			  rows_value(r, MERGE_VERDICTS_EXEC_WAS).kind !=
-				  VALUE_NULL);
-	merge_groups_leave(m->groups, &g, weight);
-	verdicts_set_user(&g, rows_int(r, MERGE_VERDICTS_VERDICT),
-			  rows_int(r, MERGE_VERDICTS_USER),
-			  rows_value(r, MERGE_VERDICTS_EXEC_NS).kind !=
-				  VALUE_NULL);
-	merge_groups_add(m->groups, &g, weight, 1);
-}
-
 /* Gives its chain another request. */
 static int verdicts_count_chain(struct merge *m, sqlite3_stmt *st, uint32_t id,
 				struct err *err)
@@ -108,7 +83,28 @@ static int merge_apply(struct merge *m, struct err *err)
 
 		for (size_t i = 0; i < ARRAY_SIZE(v); i++)
 			v[i] = rows_value(r, i);
-		verdicts_regroup(m, r);
+		/* Move the sample to the group that it belongs to now. */
+		struct merge_group g = {
+			.type = (uint32_t)rows_int(r, MERGE_VERDICTS_TYPE),
+			.comm = (uint32_t)rows_int(r, MERGE_VERDICTS_COMM),
+			.kernel = (uint32_t)rows_int(r, MERGE_VERDICTS_KERNEL),
+			.kernel_mark = (int32_t)rows_int(
+				r, MERGE_VERDICTS_KERNEL_MARK),
+			.weighs = rows_value(r, MERGE_VERDICTS_WEIGHT).kind ==
+				  VALUE_INT,
+		};
+		int64_t weight = rows_int(r, MERGE_VERDICTS_WEIGHT);
+
+		verdicts_set_user(&g, rows_int(r, MERGE_VERDICTS_WAS),
+				  rows_int(r, MERGE_VERDICTS_USER_WAS),
+				  rows_value(r, MERGE_VERDICTS_EXEC_WAS).kind !=
+					  VALUE_NULL);
+		merge_groups_leave(m->groups, &g, weight);
+		verdicts_set_user(&g, rows_int(r, MERGE_VERDICTS_VERDICT),
+				  rows_int(r, MERGE_VERDICTS_USER),
+				  rows_value(r, MERGE_VERDICTS_EXEC_NS).kind !=
+					  VALUE_NULL);
+		merge_groups_add(m->groups, &g, weight, 1);
 		rc = tables_run(m->out, request, v, ARRAY_SIZE(v), err);
 		if (!rc && id)
 			rc = verdicts_count_chain(m, chain, (uint32_t)id, err);

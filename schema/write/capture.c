@@ -135,30 +135,6 @@ static void capture_note(const struct source_info *in, char *out, size_t size)
 					      n ? "," : "", words[i].word);
 }
 
-static int capture_write(struct maker *mk, const struct source *src,
-			 struct err *err)
-{
-	const struct source_info *in = &src->info;
-	bool times = in->first_ns || in->last_ns;
-	char text[128];
-
-	capture_note(in, text, sizeof(text));
-	return PUT_BY(
-		mk, sql_file("capture"), err, VALUE_OF(src->index + 1),
-		value_text(src->path),
-		value_text(src->ops ? src->ops->name : NULL),
-		VALUE_ID(src->size ? src->size : src->pos),
-		value_text(in->host), value_text(in->release),
-		value_text(in->version), value_text(in->arch),
-		value_text(in->cmdline), VALUE_CPU(in->cpus_online),
-		value_text(in->clock),
-		value_known(times, (int64_t)in->first_ns),
-		value_known(times, (int64_t)in->last_ns), VALUE_ID(in->records),
-		value_known(in->system_wide != TRI_UNKNOWN, in->system_wide),
-		VALUE_OF(in->exact), VALUE_OF(!in->truncated),
-		value_text(text));
-}
-
 void store_capture_source(struct maker *mk, const struct source *src)
 {
 	capture_map(mk, src->index)->src = src;
@@ -169,7 +145,25 @@ int store_capture(struct maker *mk, const struct source *src, struct err *err)
 	struct capture_map *c = capture_map(mk, src->index);
 
 	store_capture_source(mk, src);
-	if (capture_write(mk, src, err))
+	const struct source_info *in = &src->info;
+	bool times = in->first_ns || in->last_ns;
+	char text[128];
+
+	capture_note(in, text, sizeof(text));
+	if (PUT_BY(mk, sql_file("capture"), err, VALUE_OF(src->index + 1),
+		   value_text(src->path),
+		   value_text(src->ops ? src->ops->name : NULL),
+		   VALUE_ID(src->size ? src->size : src->pos),
+		   value_text(in->host), value_text(in->release),
+		   value_text(in->version), value_text(in->arch),
+		   value_text(in->cmdline), VALUE_CPU(in->cpus_online),
+		   value_text(in->clock),
+		   value_known(times, (int64_t)in->first_ns),
+		   value_known(times, (int64_t)in->last_ns),
+		   VALUE_ID(in->records),
+		   value_known(in->system_wide != TRI_UNKNOWN, in->system_wide),
+		   VALUE_OF(in->exact), VALUE_OF(!in->truncated),
+		   value_text(text)))
 		return -1;
 	for (uint32_t i = 0; i < src->n_events; i++) {
 		uint32_t *slot = capture_type_slot(c, i);

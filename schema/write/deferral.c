@@ -87,23 +87,6 @@ void deferral_request(struct writing *w, const struct fact_request *q,
 
 COMPARE_BY(deferral_compare, struct deferral_sum, type, cpu, ns);
 
-static int deferral_write(struct maker *mk, const struct deferral_sums *d,
-			  struct err *err)
-{
-	for (size_t i = 0; i < d->n; i++) {
-		const struct deferral_sum *s = &d->sum[i];
-		/* the longest time of an event and CPU is exact */
-		bool last = i + 1 == d->n || s[1].type != s->type ||
-			    s[1].cpu != s->cpu;
-
-		if (PUT_ROW(mk, T_DEFERRAL, err, VALUE_OF(s->type),
-			    VALUE_CPU(s->cpu), VALUE_OF(last ? s->max : s->ns),
-			    VALUE_OF(s->n)))
-			return -1;
-	}
-	return 0;
-}
-
 int deferral_end(struct maker *mk, struct err *err)
 {
 	struct deferral_sums *d = mk->w->deferral;
@@ -129,5 +112,16 @@ int deferral_end(struct maker *mk, struct err *err)
 	if (!d)
 		return 0;
 	sort_items(d->sum, d->n, deferral_compare);
-	return deferral_write(mk, d, err);
+	for (size_t i = 0; i < d->n; i++) {
+		const struct deferral_sum *s = &d->sum[i];
+		/* the longest time of an event and CPU is exact */
+		bool last = i + 1 == d->n || s[1].type != s->type ||
+			    s[1].cpu != s->cpu;
+
+		if (PUT_ROW(mk, T_DEFERRAL, err, VALUE_OF(s->type),
+			    VALUE_CPU(s->cpu), VALUE_OF(last ? s->max : s->ns),
+			    VALUE_OF(s->n)))
+			return -1;
+	}
+	return 0;
 }

@@ -307,61 +307,6 @@ static int fact_put_copy(struct maker *mk, const struct fact_copy *f,
 		       VALUE_CPU(f->cpu));
 }
 
-static int fact_put_finding(struct maker *mk, const struct fact_finding *f,
-			    struct err *err)
-{
-	return PUT_ROW(mk, T_FINDING, err, VALUE_OF(f->rule + 1),
-		       VALUE_OF(f->source + 1), VALUE_TIME(f->time),
-		       VALUE_TIME(f->since), VALUE_CPU(f->cpu),
-		       VALUE_ID(f->thread), VALUE_ID(f->event),
-		       VALUE_ID(f->loss), VALUE_OF(f->n));
-}
-
-static int fact_put_gap(struct maker *mk, const struct fact_gap *g,
-			struct err *err)
-{
-	return PUT_ROW(mk, T_GAP, err, VALUE_OF(g->source + 1),
-		       VALUE_CPU(g->cpu), VALUE_OF(g->first), VALUE_OF(g->n),
-		       VALUE_TIME(g->t0), VALUE_TIME(g->t1),
-		       VALUE_OF(g->verdict), VALUE_ID(g->loss));
-}
-
-static int fact_put_counter(struct maker *mk, const struct fact_counter *c,
-			    struct err *err)
-{
-	return PUT_ROW(mk, T_COUNTER, err, VALUE_OF(c->source + 1),
-		       VALUE_CPU(c->cpu), VALUE_OF(c->first), VALUE_OF(c->last),
-		       VALUE_OF(c->seen), VALUE_OF(c->missing),
-		       VALUE_OF(c->gaps), VALUE_OF(c->late),
-		       VALUE_OF(c->elsewhere), VALUE_OF(c->wraps));
-}
-
-static int fact_put_session(struct maker *mk, const struct fact_session *s,
-			    struct err *err)
-{
-	return PUT_ROW(mk, T_COOKIES, err, VALUE_OF(s->source + 1),
-		       value_text(s->layout), value_text(s->reason),
-		       VALUE_OF(s->no_chain), VALUE_OF(s->no_sample),
-		       VALUE_OF(s->missing));
-}
-
-static int fact_put_process(struct maker *mk, const struct fact_process *p,
-			    struct err *err)
-{
-	return PUT_ROW(mk, T_PROCESS, err, VALUE_OF(p->id),
-		       VALUE_OF(p->source + 1), VALUE_OF(p->pid),
-		       VALUE_ID(p->parent), VALUE_TIME(p->start),
-		       VALUE_TIME(p->end));
-}
-
-static int fact_put_thread(struct maker *mk, const struct fact_thread *t,
-			   struct err *err)
-{
-	return PUT_ROW(mk, T_THREAD, err, VALUE_OF(t->id), VALUE_ID(t->process),
-		       VALUE_OF(t->tid), VALUE_TIME(t->start),
-		       VALUE_TIME(t->end));
-}
-
 static int fact_put_comm(struct maker *mk, const struct fact_comm *c,
 			 struct err *err)
 {
@@ -412,21 +357,52 @@ int store_fact(struct maker *mk, const struct fact *f, struct err *err)
 	case FACT_COPY:
 		return fact_put_copy(mk, &f->copy, err);
 	case FACT_PROCESS:
-		return fact_put_process(mk, &f->process, err);
+		return PUT_ROW(mk, T_PROCESS, err, VALUE_OF(f->process.id),
+			       VALUE_OF(f->process.source + 1),
+			       VALUE_OF(f->process.pid),
+			       VALUE_ID(f->process.parent),
+			       VALUE_TIME(f->process.start),
+			       VALUE_TIME(f->process.end));
 	case FACT_THREAD:
-		return fact_put_thread(mk, &f->thread, err);
+		return PUT_ROW(
+			mk, T_THREAD, err, VALUE_OF(f->thread.id),
+			VALUE_ID(f->thread.process), VALUE_OF(f->thread.tid),
+			VALUE_TIME(f->thread.start), VALUE_TIME(f->thread.end));
 	case FACT_COMM:
 		return fact_put_comm(mk, &f->comm, err);
 	case FACT_MAPPING:
 		return fact_put_mapping(mk, &f->mapping, err);
 	case FACT_FINDING:
-		return fact_put_finding(mk, &f->finding, err);
+		return PUT_ROW(
+			mk, T_FINDING, err, VALUE_OF(f->finding.rule + 1),
+			VALUE_OF(f->finding.source + 1),
+			VALUE_TIME(f->finding.time),
+			VALUE_TIME(f->finding.since), VALUE_CPU(f->finding.cpu),
+			VALUE_ID(f->finding.thread), VALUE_ID(f->finding.event),
+			VALUE_ID(f->finding.loss), VALUE_OF(f->finding.n));
 	case FACT_GAP:
-		return fact_put_gap(mk, &f->gap, err);
+		return PUT_ROW(mk, T_GAP, err, VALUE_OF(f->gap.source + 1),
+			       VALUE_CPU(f->gap.cpu), VALUE_OF(f->gap.first),
+			       VALUE_OF(f->gap.n), VALUE_TIME(f->gap.t0),
+			       VALUE_TIME(f->gap.t1), VALUE_OF(f->gap.verdict),
+			       VALUE_ID(f->gap.loss));
 	case FACT_COUNTER:
-		return fact_put_counter(mk, &f->counter, err);
+		return PUT_ROW(
+			mk, T_COUNTER, err, VALUE_OF(f->counter.source + 1),
+			VALUE_CPU(f->counter.cpu), VALUE_OF(f->counter.first),
+			VALUE_OF(f->counter.last), VALUE_OF(f->counter.seen),
+			VALUE_OF(f->counter.missing), VALUE_OF(f->counter.gaps),
+			VALUE_OF(f->counter.late),
+			VALUE_OF(f->counter.elsewhere),
+			VALUE_OF(f->counter.wraps));
 	case FACT_SESSION:
-		return fact_put_session(mk, &f->session, err);
+		return PUT_ROW(mk, T_COOKIES, err,
+			       VALUE_OF(f->session.source + 1),
+			       value_text(f->session.layout),
+			       value_text(f->session.reason),
+			       VALUE_OF(f->session.no_chain),
+			       VALUE_OF(f->session.no_sample),
+			       VALUE_OF(f->session.missing));
 	}
 	return err_set(err, ERR_DB, "%s: a fact of unknown kind %d",
 		       mk->db->path, (int)f->kind);

@@ -428,24 +428,6 @@ static int fields_make_map(struct maker *mk, const struct source *src,
 	return 0;
 }
 
-static size_t fields_bytes(const struct ev_map *m, const struct field *f,
-			   uint32_t n)
-{
-	size_t sum = 0;
-
-	for (uint32_t i = 0; i < m->n_place; i++) {
-		const struct field *v = &f[m->place[i].field];
-
-		if (m->place[i].field >= n || !v->present)
-			continue;
-		if (v->text)
-			sum += strlen(v->text);
-		else if (v->blob)
-			sum += v->len;
-	}
-	return sum;
-}
-
 static void fields_pack(struct packing *p, const struct field *f)
 {
 	if (!f->present)
@@ -466,7 +448,18 @@ int store_fields(struct maker *mk, const struct source *src, uint32_t event,
 
 	if (!m->ev && fields_make_map(mk, src, event, m, err))
 		return -1;
-	size_t bytes = fields_bytes(m, f, n);
+	size_t bytes = 0;
+
+	for (uint32_t i = 0; i < m->n_place; i++) {
+		const struct field *v = &f[m->place[i].field];
+
+		if (m->place[i].field >= n || !v->present)
+			continue;
+		if (v->text)
+			bytes += strlen(v->text);
+		else if (v->blob)
+			bytes += v->len;
+	}
 	struct block *b = maker_packed(mk, mk->w->fields->ev[m->ev - 1].table,
 				       bytes, err);
 

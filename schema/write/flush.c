@@ -188,17 +188,6 @@ struct flush_used {
 
 SORT_BY_DIGITS(flush_by_stack, struct flush_used, stack);
 
-static void flush_mark_used(struct maker *mk, uint32_t stack)
-{
-	size_t old = mk->w->cap_used;
-	size_t byte = stack / 8;
-
-	mem_grow(mk->w->used, mk->w->cap_used, byte + 1);
-	if (mk->w->cap_used > old)
-		memset(mk->w->used + old, 0, mk->w->cap_used - old);
-	mk->w->used[byte] |= (unsigned char)(1 << (stack % 8));
-}
-
 /* Writes the new stacks, and the paths of those that raw chains up to `raws`
  * are the first to use: sorted, so that they are appended to the table. */
 static int flush_stacks(struct maker *mk, uint32_t raws, struct err *err)
@@ -215,7 +204,13 @@ static int flush_stacks(struct maker *mk, uint32_t raws, struct err *err)
 
 		if (!s || flush_is_used(mk, s))
 			continue;
-		flush_mark_used(mk, s);
+		size_t old = mk->w->cap_used;
+		size_t byte = s / 8;
+
+		mem_grow(mk->w->used, mk->w->cap_used, byte + 1);
+		if (mk->w->cap_used > old)
+			memset(mk->w->used + old, 0, mk->w->cap_used - old);
+		mk->w->used[byte] |= (unsigned char)(1 << (s % 8));
 		*mem_add(list, n, cap) = (struct flush_used){ s };
 		if (s <= w->stacks)
 			*mem_add(w->late, w->n_late, w->cap_late) = s;

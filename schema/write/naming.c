@@ -185,24 +185,6 @@ static int naming_put_inline(struct maker *mk, struct naming *nm,
 	return 0;
 }
 
-static void naming_keep_symbol(struct naming *nm, const struct symbol *s)
-{
-	const char *how = nm->last.how;
-
-	/* mostly the same as before */
-	if (!how || strcmp(how, s->how) != 0)
-		how = arena_strdup(&nm->text, s->how);
-	nm->last = *s;
-	nm->last.how = how;
-	nm->last.name = arena_strdup(&nm->text, s->name);
-	nm->last.raw_name = NULL;
-	nm->last.file = NULL;
-	if (s->raw_name && strcmp(s->raw_name, s->name) != 0)
-		nm->last.raw_name = arena_strdup(&nm->text, s->raw_name);
-	if (s->file)
-		nm->last.file = arena_strdup(&nm->text, s->file);
-}
-
 int store_symbol(struct maker *mk, uint32_t image, const struct symbol *sym,
 		 struct err *err)
 {
@@ -230,7 +212,20 @@ int store_symbol(struct maker *mk, uint32_t image, const struct symbol *sym,
 		return 0;
 	}
 	a->told = true;
-	naming_keep_symbol(nm, sym);
+	const char *how = nm->last.how;
+
+	/* mostly the same as before */
+	if (!how || strcmp(how, sym->how) != 0)
+		how = arena_strdup(&nm->text, sym->how);
+	nm->last = *sym;
+	nm->last.how = how;
+	nm->last.name = arena_strdup(&nm->text, sym->name);
+	nm->last.raw_name = NULL;
+	nm->last.file = NULL;
+	if (sym->raw_name && strcmp(sym->raw_name, sym->name) != 0)
+		nm->last.raw_name = arena_strdup(&nm->text, sym->raw_name);
+	if (sym->file)
+		nm->last.file = arena_strdup(&nm->text, sym->file);
 	return 0;
 }
 
@@ -335,16 +330,6 @@ static int naming_end_image(struct maker *mk, struct naming *nm,
 	return 0;
 }
 
-static void naming_make_answers(struct naming *nm)
-{
-	const struct unnamed_image *at = &nm->at;
-
-	mem_grow(nm->answer, nm->cap_answer, at->n_code);
-	memset(nm->answer, 0, at->n_code * sizeof(*nm->answer));
-	for (size_t i = at->n_todo; i-- > 0;)
-		nm->answer[at->todo[i].at].todo = (uint32_t)i;
-}
-
 int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 		  struct image *img, const struct code_place **code, size_t *n,
 		  struct err *err)
@@ -377,7 +362,12 @@ int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 			return -1;
 		img->code = &nm->jit;
 	}
-	naming_make_answers(nm);
+	const struct unnamed_image *at = &nm->at;
+
+	mem_grow(nm->answer, nm->cap_answer, at->n_code);
+	memset(nm->answer, 0, at->n_code * sizeof(*nm->answer));
+	for (size_t i = at->n_todo; i-- > 0;)
+		nm->answer[at->todo[i].at].todo = (uint32_t)i;
 	if (how & NAME_LINES && !mk->is_new && naming_load_known(mk, nm, err))
 		return -1;
 	*id = nm->at.image;

@@ -120,13 +120,6 @@ void sample_groups_comm(struct maker *mk, uint32_t id, const char *name)
 	sg->first[sg->n_first++] = sg->named[i];
 }
 
-static void sample_group_set_user(struct sample_group *g, uint32_t stack,
-				  int mark)
-{
-	g->stacks = g->stacks >> 32 << 32 | stack;
-	g->marks = (uint32_t)mark << 16 | (g->marks & 0xffff);
-}
-
 static inline uint64_t sample_groups_hash(const struct sample_group *g)
 {
 	uint64_t b = g->what + (uint64_t)(int32_t)g->marks;
@@ -403,7 +396,8 @@ int sample_groups_request(struct maker *mk, const struct fact_request *q,
 		mark = -(int)q->verdict;
 	else if (q->flags & VERDICT_EXEC)
 		mark = MARK_EXEC;
-	sample_group_set_user(&w.g, user, mark);
+	w.g.stacks = w.g.stacks >> 32 << 32 | user;
+	w.g.marks = (uint32_t)mark << 16 | (w.g.marks & 0xffff);
 	return sample_groups_add(mk, w.g, err);
 }
 

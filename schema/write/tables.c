@@ -82,20 +82,6 @@ struct value value_blob(const void *p, size_t n)
 			       .len = p ? n : 0 };
 }
 
-static void tables_put_value(struct packing *p, const struct value *v)
-{
-	if (v->kind == VALUE_INT)
-		packing_int(p, v->num);
-	else if (v->kind == VALUE_REAL)
-		packing_int(p, (int64_t)v->real);
-	else if (v->kind == VALUE_TEXT)
-		packing_bytes(p, RECORD_TEXT, v->text, strlen(v->text));
-	else if (v->kind == VALUE_BLOB && v->text)
-		packing_bytes(p, RECORD_BLOB, v->text, v->len);
-	else
-		packing_null(p);
-}
-
 int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 	       size_t n, struct err *err)
 {
@@ -111,8 +97,19 @@ int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 	struct packing p =
 		packing_begin(b, key ? (uint32_t)v[0].num : 0, bytes);
 
-	for (size_t i = key; i < n; i++)
-		tables_put_value(&p, &v[i]);
+	for (size_t i = key; i < n; i++) {
+		if (v[i].kind == VALUE_INT)
+			packing_int(&p, v[i].num);
+		else if (v[i].kind == VALUE_REAL)
+			packing_int(&p, (int64_t)v[i].real);
+		else if (v[i].kind == VALUE_TEXT)
+			packing_bytes(&p, RECORD_TEXT, v[i].text,
+				      strlen(v[i].text));
+		else if (v[i].kind == VALUE_BLOB && v[i].text)
+			packing_bytes(&p, RECORD_BLOB, v[i].text, v[i].len);
+		else
+			packing_null(&p);
+	}
 	packing_end(&p);
 	return 0;
 }

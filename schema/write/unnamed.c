@@ -100,23 +100,20 @@ struct unnamed_frame {
 SORT_BY_DIGITS(unnamed_by_place, struct unnamed_frame, place);
 SORT_BY_DIGITS(unnamed_by_image, struct unnamed_frame, image);
 
-/* Lists the images without a build-id of whose path there is another file. */
-static int unnamed_find_several(struct maker *mk, struct err *err)
+/* Lists the modules with the build-id of another one. */
+static int unnamed_find_shared(struct maker *mk, struct err *err)
 {
+	if (maker_exec(mk, store_sql("shared_id"), err))
+		return -1;
+	/* List the images without a build-id of whose path there is another
+	 * file. */
 	const struct sql_gap gap = { "several", store_sql("several_images") };
 	char *sql = store_sql_fill("fill_several", &gap, 1);
 	int rc = maker_exec(mk, store_sql("several"), err)
 			 ?: maker_exec(mk, sql, err);
 
 	free(sql);
-	return rc;
-}
-
-/* Lists the modules with the build-id of another one. */
-static int unnamed_find_shared(struct maker *mk, struct err *err)
-{
-	if (maker_exec(mk, store_sql("shared_id"), err) ||
-	    unnamed_find_several(mk, err))
+	if (rc)
 		return -1;
 	return PUT_BY(mk, store_sql("fill_shared_id"), err,
 		      VALUE_OF(IMAGE_MODULE));
