@@ -104,31 +104,6 @@ static void chrome_put_half(struct json *j, const char *key,
 	free(text);
 }
 
-/* Writes the frames at hand, of which those from `kernel` on are the kernel
- * half: "name" and "sf", a 0, and members of args; nothing if there are none.
- */
-static void chrome_put_stack(struct chrome *c, FILE *out, size_t kernel)
-{
-	const struct labels *labels = c->stacks->labels;
-	const struct label_list *frames = &c->frames;
-	struct json j;
-	uint32_t at = 0;
-
-	if (!frames->n)
-		return;
-	for (size_t i = 0; i < frames->n; i++)
-		at = chrome_node_of(c, at, frames->label[i]);
-	json_open_members(&j, out, true);
-	json_shown(&j, "name",
-		   labels_get(labels, frames->label[frames->n - 1])->name);
-	json_uint(&j, "sf", at);
-	putc('\0', out);
-	json_open_members(&j, out, true);
-	chrome_put_half(&j, "kernel", labels, frames->label + kernel,
-			frames->n - kernel);
-	chrome_put_half(&j, "user", labels, frames->label, kernel);
-}
-
 /* Returns the stack of an event; lives as long as c. */
 static struct stack_text chrome_stack(struct chrome *c,
 				      const struct event_row *e)
@@ -157,7 +132,28 @@ static struct stack_text chrome_stack(struct chrome *c,
 
 	FILE *out = mem_stream(&t.text, &t.len);
 
-	chrome_put_stack(c, out, n);
+	/* Write the frames at hand, of which those from `kernel` on are the
+	 * kernel half: "name" and "sf", a 0, and members of args; nothing if
+	 * there are none. */
+	const struct labels *labels = c->stacks->labels;
+	const struct label_list *frames = &c->frames;
+	struct json j;
+	uint32_t at = 0;
+
+	if (frames->n) {
+		for (size_t i = 0; i < frames->n; i++)
+			at = chrome_node_of(c, at, frames->label[i]);
+		json_open_members(&j, out, true);
+		json_shown(
+			&j, "name",
+			labels_get(labels, frames->label[frames->n - 1])->name);
+		json_uint(&j, "sf", at);
+		putc('\0', out);
+		json_open_members(&j, out, true);
+		chrome_put_half(&j, "kernel", labels, frames->label + n,
+				frames->n - n);
+		chrome_put_half(&j, "user", labels, frames->label, n);
+	}
 	mem_stream_end(out);
 	return *mem_add(c->kept, c->n_kept, c->cap_kept) = t;
 }
@@ -165,32 +161,6 @@ static struct stack_text chrome_stack(struct chrome *c,
 /* ---- losses */
 
 COMPARE_BY(chrome_by_time, struct edge, time, end, loss);
-
-/* A loss with only one time becomes a slice of length 0. */
-static int load_losses(struct chrome *c, struct err *err)
-{
-	c->losses = loss_rows_load(c->x->db, c->x->filter, err);
-	if (!c->losses)
-		return -1;
-	size_t n = c->losses->n;
-
-	c->edge = mem_new(2 * n + 1, sizeof(*c->edge));
-	for (size_t i = 0; i < n; i++) {
-		const struct loss_row *l = &c->losses->row[i];
-		int64_t to = l->has_to ? l->to : l->from;
-		int64_t from = l->has_from && l->from < to ? l->from : to;
-
-		if (!l->has_from && !l->has_to) {
-			c->lost_no_time++;
-			continue;
-		}
-		c->edge[c->n_edge++] =
-			(struct edge){ from, (uint32_t)i, false };
-		c->edge[c->n_edge++] = (struct edge){ to, (uint32_t)i, true };
-	}
-	sort_items(c->edge, c->n_edge, chrome_by_time);
-	return 0;
-}
 
 /* Writes losses up to that time; NULL: all that remain. */
 static void put_edges(struct chrome *c, const int64_t *time)
@@ -318,24 +288,6 @@ static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
 	return offcpu_sampled(s);
 }
 
-/* Without slices, the first thing on the tracks says why. */
-static void chrome_put_sampled(struct chrome *c, const struct event_row *e,
-			       uint32_t capture)
-{
-	char text[SAMPLED_SIZE];
-	struct json *j = &c->j;
-
-	if (c->any || !chrome_say_sampled(c, text))
-		return;
-	tracks_begin_cpu(c->tracks, capture, -1);
-	json_text(j, "ph", "i");
-	json_text(j, "s", "g");
-	json_text(j, "cat", "switches");
-	tracks_time(j, e->time);
-	json_text(j, "name", text);
-	json_end(j);
-}
-
 static int chrome_put_event(struct chrome *c, const struct event_row *e,
 			    struct err *err)
 {
@@ -347,7 +299,19 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	}
 	put_edges(c, &e->time);
 	slices_put(c->slices, e->time, e->id);
-	chrome_put_sampled(c, e, type->capture);
+	/* Without slices, the first thing on the tracks says why. */
+	char text[SAMPLED_SIZE];
+	struct json *j = &c->j;
+
+	if (!c->any && chrome_say_sampled(c, text)) {
+		tracks_begin_cpu(c->tracks, type->capture, -1);
+		json_text(j, "ph", "i");
+		json_text(j, "s", "g");
+		json_text(j, "cat", "switches");
+		tracks_time(j, e->time);
+		json_text(j, "name", text);
+		json_end(j);
+	}
 	c->any = true;
 	if (chrome_calls_put(c->calls, e)) {
 		c->left_out++;
@@ -384,8 +348,29 @@ static int chrome_load(struct chrome *c, struct err *err)
 	if (!c->payloads)
 		return -1;
 	c->tracks = tracks_load(&c->j, c->x->db, c->x->filter, c->events, err);
-	if (!c->tracks || load_losses(c, err))
+	if (!c->tracks)
 		return -1;
+	/* A loss with only one time becomes a slice of length 0. */
+	c->losses = loss_rows_load(c->x->db, c->x->filter, err);
+	if (!c->losses)
+		return -1;
+	size_t n = c->losses->n;
+
+	c->edge = mem_new(2 * n + 1, sizeof(*c->edge));
+	for (size_t i = 0; i < n; i++) {
+		const struct loss_row *l = &c->losses->row[i];
+		int64_t to = l->has_to ? l->to : l->from;
+		int64_t from = l->has_from && l->from < to ? l->from : to;
+
+		if (!l->has_from && !l->has_to) {
+			c->lost_no_time++;
+			continue;
+		}
+		c->edge[c->n_edge++] =
+			(struct edge){ from, (uint32_t)i, false };
+		c->edge[c->n_edge++] = (struct edge){ to, (uint32_t)i, true };
+	}
+	sort_items(c->edge, c->n_edge, chrome_by_time);
 	c->slices =
 		slices_load(c->tracks, c->x->db, c->x->path, c->stacks, err);
 	if (c->slices)

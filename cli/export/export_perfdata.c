@@ -126,19 +126,6 @@ static void pd_trace_put_header(const struct pd_trace *t)
 	pd_trace_put_number(t, 0, 4); /* formats of ftrace events */
 }
 
-/* Splits "sched:sched_switch", "INSTANCE/sched:sched_switch" or "sched_switch".
- */
-static void pd_trace_split_name(const char *name, char system[64],
-				const char **event)
-{
-	const char *from = path_base(name);
-	const char *colon = strchr(from, ':');
-
-	snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,
-		 colon ? from : "events");
-	*event = colon ? colon + 1 : from;
-}
-
 static void pd_trace_put_formats(const struct pd_trace *t)
 {
 	struct blob *b = &t->pd->tracing;
@@ -157,7 +144,15 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 
 		if (!e->raw || pd_trace_find_id(t, e->config) != i)
 			continue;
-		pd_trace_split_name(e->name, system, &name);
+		/* Split "sched:sched_switch", "INSTANCE/sched:sched_switch" or
+		 * "sched_switch". */
+		const char **event = &name;
+		const char *from = path_base(e->name);
+		const char *colon = strchr(from, ':');
+
+		snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,
+			 colon ? from : "events");
+		*event = colon ? colon + 1 : from;
 		text = payloads_perf_format(t->payloads, (int64_t)i + 1, name,
 					    (uint32_t)e->config);
 		pd_text(b, system, sizeof(system), 1);
@@ -200,15 +195,6 @@ static struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 	if (t->machine)
 		pd_trace_put_formats(t);
 	return t;
-}
-
-static void pd_trace_free(struct pd_trace *t)
-{
-	if (!t)
-		return;
-	payloads_close(t->payloads);
-	table_release(&t->by_id);
-	free(t);
 }
 
 /* Stores the payload of an event, valid until the next call. To be called for
@@ -577,7 +563,11 @@ static int write_perfdata(FILE *out, const struct export_request *x,
 			     ? put_spooled(&j, out, err)
 			     : export_perfdata_put_file(&j, out, err);
 	row_cursor_close(&j.switches);
-	pd_trace_free(j.trace);
+	if (j.trace) {
+		payloads_close(j.trace->payloads);
+		table_release(&j.trace->by_id);
+		free(j.trace);
+	}
 	pd_tasks_free(j.tasks);
 	pd_maps_free(j.maps);
 	perfdata_free(j.pd);

@@ -130,30 +130,6 @@ static uint32_t pprof_string(struct pprof *p, const char *s)
 	return id;
 }
 
-static struct pprof *pprof_new(FILE *out)
-{
-	struct pprof *p = mem_new(1, sizeof(*p));
-
-	p->pack = pack_new(put_packed, out);
-	pprof_string(p, ""); /* string 0 must be "" */
-	return p;
-}
-
-static void pprof_free(struct pprof *p)
-{
-	if (!p)
-		return;
-	pack_free(p->pack);
-	blob_release(&p->buf);
-	blob_release(&p->msg);
-	blob_release(&p->part);
-	blob_release(&p->labels);
-	intern_release(&p->strings);
-	intern_release(&p->functions);
-	intern_release(&p->locations);
-	free_all(p->value, p);
-}
-
 static void put_value_type(struct pprof *p, unsigned int field)
 {
 	p->msg.n = 0;
@@ -249,15 +225,6 @@ static void pprof_comment(void *arg, const char *line)
 	proto_packed(&p->buf, PROFILE_COMMENT, &id, 1);
 }
 
-/* Writes the rest. Returns 0, or -1 and *err. */
-static int pprof_finish(struct pprof *p, struct err *err)
-{
-	proto_uint(&p->buf, PROFILE_DEFAULT_SAMPLE_TYPE, p->type);
-	if (pprof_flush(p, 0, err))
-		return -1;
-	return pack_finish(p->pack, err);
-}
-
 struct job {
 	struct store *db;
 	struct stacks *s;
@@ -308,24 +275,6 @@ static bool export_pprof_line_of(const struct job *j, size_t i,
 	return true;
 }
 
-/* Returns the end of the items that belong to the frame of item i: the frame,
- * then its inlined functions. */
-static size_t end_of_frame(const struct job *j, size_t i)
-{
-	const struct label_from *a = &j->l.from[i];
-	size_t end = i + 1;
-
-	for (; a->frame && end < j->l.n; end++) {
-		const struct label_from *b = &j->l.from[end];
-
-		if (b->frame != a->frame || !b->inlined ||
-		    (j->l.from[end - 1].inlined &&
-		     b->inlined >= j->l.from[end - 1].inlined))
-			break;
-	}
-	return end;
-}
-
 /* Returns the id of the location of the items [from, to), which is new or an
  * equal one, and adds to its mapping what is known there. */
 static uint64_t add_location(struct job *j, size_t from, size_t to,
@@ -370,26 +319,6 @@ static uint64_t add_location(struct job *j, size_t from, size_t to,
 	return (uint64_t)id + 1;
 }
 
-static size_t add_locations(struct job *j, uint64_t samples)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->l.n;) {
-		size_t end = end_of_frame(j, i);
-
-		*mem_add(j->location, n, j->cap_location) =
-			add_location(j, i, end, samples);
-		i = end;
-	}
-	for (size_t i = 0; i < n / 2; i++) {
-		uint64_t swap = j->location[i];
-
-		j->location[i] = j->location[n - 1 - i];
-		j->location[n - 1 - i] = swap;
-	}
-	return n;
-}
-
 static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 				  struct err *err)
 {
@@ -414,7 +343,31 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	if (j->value[g->event] < j->p->n_value)
 		value[j->value[g->event]] = g->weight;
 
-	size_t n = add_locations(j, g->samples);
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->l.n;) {
+		const struct label_from *a = &j->l.from[i];
+		size_t end = i + 1;
+
+		for (; a->frame && end < j->l.n; end++) {
+			const struct label_from *b = &j->l.from[end];
+
+			if (b->frame != a->frame || !b->inlined ||
+			    (j->l.from[end - 1].inlined &&
+			     b->inlined >= j->l.from[end - 1].inlined))
+				break;
+		}
+
+		*mem_add(j->location, n, j->cap_location) =
+			add_location(j, i, end, g->samples);
+		i = end;
+	}
+	for (size_t i = 0; i < n / 2; i++) {
+		uint64_t swap = j->location[i];
+
+		j->location[i] = j->location[n - 1 - i];
+		j->location[n - 1 - i] = swap;
+	}
 
 	pprof_label(j->p, "thread", comm->name);
 	if (comm->pid >= 0)
@@ -469,47 +422,6 @@ static int export_pprof_read_range(struct job *j, struct err *err)
 	return rows_end(r, err);
 }
 
-static int export_pprof_read_periods(struct job *j, struct err *err)
-{
-	struct rows *r = rows_of(j->db, "export_periods", err);
-
-	while (rows_step(r)) {
-		const char *name = rows_text(r, EXPORT_PERIODS_NAME);
-		int64_t period = rows_int(r, EXPORT_PERIODS_MIN_PERIOD);
-
-		if (period != rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
-			continue;
-		for (size_t i = 0; i < j->s->n_event; i++)
-			if (j->n_value == 1 && j->value[i] == 1 &&
-			    !strcmp(j->s->event[i].name, name)) {
-				put_value_type(j->p, PROFILE_PERIOD_TYPE);
-				proto_uint(&j->p->buf, PROFILE_PERIOD,
-					   (uint64_t)period);
-			}
-	}
-	return rows_end(r, err);
-}
-
-/* Returns the mapping to write first, which pprof takes for the main program.
- */
-static uint32_t main_mapping(const struct job *j)
-{
-	uint64_t most = 0;
-	uint32_t best = 0;
-
-	for (uint32_t i = 1; i < j->n_mapping; i++) {
-		const struct code_mapping *m = code_mapping(j->places, i);
-		const struct image *img = &j->c->image[m->image].img;
-
-		if (m->image && img->kind == IMAGE_FILE && has_file(img) &&
-		    !strstr(img->path, ".so") && j->mapping[i].samples > most) {
-			most = j->mapping[i].samples;
-			best = i;
-		}
-	}
-	return best;
-}
-
 static void put_mapping(struct job *j, uint32_t id, bool inlined)
 {
 	const struct code_mapping *m = code_mapping(j->places, id);
@@ -550,17 +462,50 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 		if (export_pprof_add_group(j, g, err))
 			return -1;
 	}
-	first = main_mapping(j);
+	uint64_t most = 0;
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < j->n_mapping; i++) {
+		const struct code_mapping *m = code_mapping(j->places, i);
+		const struct image *img = &j->c->image[m->image].img;
+
+		if (m->image && img->kind == IMAGE_FILE && has_file(img) &&
+		    !strstr(img->path, ".so") && j->mapping[i].samples > most) {
+			most = j->mapping[i].samples;
+			best = i;
+		}
+	}
+	first = best;
 	if (first)
 		put_mapping(j, first, x->inlined);
 	for (uint32_t i = 1; i < j->n_mapping; i++)
 		if (i != first)
 			put_mapping(j, i, x->inlined);
 	if (notes_each(j->db, pprof_comment, j->p, err) ||
-	    (!x->filter->time && export_pprof_read_range(j, err)) ||
-	    export_pprof_read_periods(j, err))
+	    (!x->filter->time && export_pprof_read_range(j, err)))
 		return -1;
-	return pprof_finish(j->p, err);
+	struct rows *r = rows_of(j->db, "export_periods", err);
+
+	while (rows_step(r)) {
+		const char *name = rows_text(r, EXPORT_PERIODS_NAME);
+		int64_t period = rows_int(r, EXPORT_PERIODS_MIN_PERIOD);
+
+		if (period != rows_int(r, EXPORT_PERIODS_MAX_PERIOD))
+			continue;
+		for (size_t i = 0; i < j->s->n_event; i++)
+			if (j->n_value == 1 && j->value[i] == 1 &&
+			    !strcmp(j->s->event[i].name, name)) {
+				put_value_type(j->p, PROFILE_PERIOD_TYPE);
+				proto_uint(&j->p->buf, PROFILE_PERIOD,
+					   (uint64_t)period);
+			}
+	}
+	if (rows_end(r, err))
+		return -1;
+	proto_uint(&j->p->buf, PROFILE_DEFAULT_SAMPLE_TYPE, j->p->type);
+	if (pprof_flush(j->p, 0, err))
+		return -1;
+	return pack_finish(j->p->pack, err);
 }
 
 static int write_pprof(FILE *out, const struct export_request *x,
@@ -582,10 +527,24 @@ static int write_pprof(FILE *out, const struct export_request *x,
 		j.places = code_places_load(x->db, j.c, err);
 	}
 	if (j.places) {
-		j.p = pprof_new(out);
+		struct pprof *p = mem_new(1, sizeof(*p));
+
+		p->pack = pack_new(put_packed, out);
+		pprof_string(p, ""); /* string 0 must be "" */
+		j.p = p;
 		rc = export_pprof_write_all(&j, x, err);
 	}
-	pprof_free(j.p);
+	if (j.p) {
+		pack_free(j.p->pack);
+		blob_release(&j.p->buf);
+		blob_release(&j.p->msg);
+		blob_release(&j.p->part);
+		blob_release(&j.p->labels);
+		intern_release(&j.p->strings);
+		intern_release(&j.p->functions);
+		intern_release(&j.p->locations);
+		free_all(j.p->value, j.p);
+	}
 	code_places_free(j.places);
 	stacks_free(j.s);
 	free_all(j.l.label, j.l.from, j.location, j.mapping, j.value);

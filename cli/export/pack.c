@@ -107,18 +107,6 @@ static void pack_stem(const char *path, char *out, size_t size)
 	snprintf(out, size, "%.*s", (int)(n < 200 ? n : 200), base);
 }
 
-/* Returns the path without the folder of --symfs. */
-static const char *pack_without_symfs(const struct pack *p, const char *path)
-{
-	const char *symfs = p->o->names->symfs;
-	size_t n = symfs ? strlen(symfs) : 0;
-
-	while (n && symfs[n - 1] == '/')
-		n--;
-	return n && !strncmp(path, symfs, n) && path[n] == '/' ? path + n
-							       : path;
-}
-
 /* Gives the path where --symfs finds a debug file by build-id. Returns false if
  * the image has no build-id. */
 static bool pack_debug_name(const struct image *img, char *out, size_t size)
@@ -214,7 +202,15 @@ static int pack_put_debug_files(struct pack *p, struct err *err)
 	while (rows_step(r)) {
 		size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
 		const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
-		const char *plain = pack_without_symfs(p, path);
+		const char *symfs = p->o->names->symfs;
+		size_t n = symfs ? strlen(symfs) : 0;
+
+		while (n && symfs[n - 1] == '/')
+			n--;
+		const char *plain =
+			n && !strncmp(path, symfs, n) && path[n] == '/'
+				? path + n
+				: path;
 		const struct image *img;
 		struct elf_file *ef = NULL;
 		char name[NAME_SIZE];
@@ -274,21 +270,6 @@ static int pack_fill(struct pack *p, struct err *err)
 	if (pack_put_images(p, err))
 		return -1;
 	return p->o->no_debug ? 0 : pack_put_debug_files(p, err);
-}
-
-static int pack_make_archive(struct pack *p, const char *out, struct err *err)
-{
-	int rc = -1;
-
-	p->b = bundle_create(out, p->o->force, err);
-	if (!p->b)
-		return -1;
-	p->sy = name_symbolizer(p->o->names, p->db, NULL, NULL);
-	if (!pack_fill(p, err))
-		rc = bundle_finish(p->b, err);
-	bundle_free(p->b);
-	symbolize_free(p->sy);
-	return rc;
 }
 
 /* ---- the database */
@@ -361,7 +342,17 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 		return -1;
 	if (!archive)
 		return pack_place(p, out, err);
-	if (pack_make_archive(p, out, err))
+	int rc = -1;
+
+	p->b = bundle_create(out, p->o->force, err);
+	if (!p->b)
+		return -1;
+	p->sy = name_symbolizer(p->o->names, p->db, NULL, NULL);
+	if (!pack_fill(p, err))
+		rc = bundle_finish(p->b, err);
+	bundle_free(p->b);
+	symbolize_free(p->sy);
+	if (rc)
 		return -1;
 	say("%s: %s.db and %" PRIu64 " file%s of code, %s before packing\n",
 	    out, p->name, p->files, p->files == 1 ? "" : "s",

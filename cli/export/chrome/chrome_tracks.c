@@ -126,26 +126,6 @@ static int tracks_read_threads(struct tracks *t, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Names each process after its first thread, or else after any other. */
-static void tracks_load_names(struct tracks *t)
-{
-	for (size_t i = 1; i <= events_comms(t->events); i++) {
-		const struct event_comm *c = events_comm(t->events, (int64_t)i);
-		bool first = c->pid == c->tid;
-
-		if (c->thread && c->thread < t->n_track)
-			t->track[c->thread].comm = (uint32_t)i;
-		/* the process has a thread with a name */
-		if (!c->process || c->process > events_comms(t->events))
-			continue;
-		mem_reach(t->leader, t->n_leader, t->cap_leader,
-			  (size_t)c->process + 1);
-		if (first || !t->leader[c->process])
-			t->leader[c->process] = (uint32_t)i;
-	}
-	t->named = mem_new(t->n_leader + 1, sizeof(*t->named));
-}
-
 /* Marks the threads that the filters select. Slices are made from all switches,
  * because the event of a switch belongs to the thread that leaves. */
 static int load_wanted(struct tracks *t, struct store *db, struct err *err)
@@ -186,7 +166,22 @@ struct tracks *tracks_load(struct json *j, struct store *db,
 		tracks_free(t);
 		return NULL;
 	}
-	tracks_load_names(t);
+	/* Name each process after its first thread, or else after any other. */
+	for (size_t i = 1; i <= events_comms(t->events); i++) {
+		const struct event_comm *c = events_comm(t->events, (int64_t)i);
+		bool first = c->pid == c->tid;
+
+		if (c->thread && c->thread < t->n_track)
+			t->track[c->thread].comm = (uint32_t)i;
+		/* the process has a thread with a name */
+		if (!c->process || c->process > events_comms(t->events))
+			continue;
+		mem_reach(t->leader, t->n_leader, t->cap_leader,
+			  (size_t)c->process + 1);
+		if (first || !t->leader[c->process])
+			t->leader[c->process] = (uint32_t)i;
+	}
+	t->named = mem_new(t->n_leader + 1, sizeof(*t->named));
 	return t;
 }
 
@@ -469,10 +464,23 @@ static int slices_read(struct slices *s, struct store *db, const char *path,
 	return rc;
 }
 
-/* Readers draw an arrow between two slices: finds those that have one only, as
- * records were lost beside it. */
-static void slices_find_loose(struct slices *s)
+struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
+			   struct stacks *stacks, struct err *err)
 {
+	struct slices *s = mem_new(1, sizeof(*s));
+	struct wait_causes *words = wait_causes_new(stacks);
+	int rc;
+
+	s->t = t;
+	rc = slices_read(s, db, path, stacks, words, err);
+	wait_causes_free(words);
+	if (rc) {
+		slices_free(s);
+		return NULL;
+	}
+	sort_items(s->edge, s->n_edge, slices_compare);
+	/* Readers draw an arrow between two slices: finds those that have one
+	 * only, as records were lost beside it. */
 	/* since when the thread of a track runs; INT64_MIN: it does not */
 	int64_t *since = mem_new(s->t->n_track + 1, sizeof(*since));
 
@@ -493,24 +501,6 @@ static void slices_find_loose(struct slices *s)
 				since[s->arrow[e->item].to] != e->time;
 	}
 	free(since);
-}
-
-struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
-			   struct stacks *stacks, struct err *err)
-{
-	struct slices *s = mem_new(1, sizeof(*s));
-	struct wait_causes *words = wait_causes_new(stacks);
-	int rc;
-
-	s->t = t;
-	rc = slices_read(s, db, path, stacks, words, err);
-	wait_causes_free(words);
-	if (rc) {
-		slices_free(s);
-		return NULL;
-	}
-	sort_items(s->edge, s->n_edge, slices_compare);
-	slices_find_loose(s);
 	return s;
 }
 

@@ -308,24 +308,6 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 
 /* ---- frames and stacks */
 
-static void set_category(struct frame_row *row, const struct label *l)
-{
-	/* of others, FIREFOX_OTHER */
-	static const uint8_t category[] = {
-		[LABEL_USER] = FIREFOX_USER, [LABEL_KERNEL] = FIREFOX_KERNEL,
-		[LABEL_JIT] = FIREFOX_JIT,   [LABEL_MISSING] = FIREFOX_MISSING,
-		[LABEL_EXEC] = FIREFOX_EXEC,
-	};
-
-	row->category = l->kind < ARRAY_SIZE(category) ? category[l->kind]
-						       : FIREFOX_OTHER;
-	row->subcategory = l->kind == LABEL_INLINED   ? SUB_INLINED
-			   : l->kind == LABEL_UNNAMED ? SUB_UNNAMED
-						      : SUB_OTHER;
-	if (row->subcategory != SUB_OTHER)
-		row->category = l->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
-}
-
 /* Returns the subcategory for what script marks such a frame with. */
 static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
 				    uint32_t none)
@@ -354,7 +336,20 @@ static uint32_t frame_of(struct firefox *f, uint32_t label,
 				 .native = FIREFOX_NONE,
 				 .line = FIREFOX_NONE };
 
-	set_category(&row, l);
+	/* of others, FIREFOX_OTHER */
+	static const uint8_t category[] = {
+		[LABEL_USER] = FIREFOX_USER, [LABEL_KERNEL] = FIREFOX_KERNEL,
+		[LABEL_JIT] = FIREFOX_JIT,   [LABEL_MISSING] = FIREFOX_MISSING,
+		[LABEL_EXEC] = FIREFOX_EXEC,
+	};
+
+	row.category = l->kind < ARRAY_SIZE(category) ? category[l->kind]
+						      : FIREFOX_OTHER;
+	row.subcategory = l->kind == LABEL_INLINED   ? SUB_INLINED
+			  : l->kind == LABEL_UNNAMED ? SUB_UNNAMED
+						     : SUB_OTHER;
+	if (row.subcategory != SUB_OTHER)
+		row.category = l->kernel ? FIREFOX_KERNEL : FIREFOX_USER;
 	if (from->frame && from->frame < f->c->n_frame &&
 	    from->inlined <= f->c->frame[from->frame].n_inlined) {
 		const struct code_frame *fr = &f->c->frame[from->frame];

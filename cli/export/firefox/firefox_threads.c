@@ -349,21 +349,6 @@ static void numbering_release(struct numbering *g)
 	free(g->lives);
 }
 
-/* Lost records may belong to any thread. Losses are shown in a separate thread
- * and process, which come last. */
-static void add_losses(struct firefox_threads *t)
-{
-	struct life life = t->process[0];
-
-	life.name = "[losses]";
-	t->losses = (uint32_t)t->n_thread;
-	*mem_add(t->thread, t->n_thread, t->cap_thread) = (struct thread){
-		.life = life,
-		.process = (uint32_t)t->n_process,
-	};
-	*mem_add(t->process, t->n_process, t->cap_process) = life;
-}
-
 struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 {
 	struct firefox_threads *t = mem_new(1, sizeof(*t));
@@ -380,7 +365,17 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 		firefox_threads_free(t);
 		return NULL;
 	}
-	add_losses(t);
+	/* Lost records may belong to any thread. Losses are shown in a separate
+	 * thread and process, which come last. */
+	struct life life = t->process[0];
+
+	life.name = "[losses]";
+	t->losses = (uint32_t)t->n_thread;
+	*mem_add(t->thread, t->n_thread, t->cap_thread) = (struct thread){
+		.life = life,
+		.process = (uint32_t)t->n_process,
+	};
+	*mem_add(t->process, t->n_process, t->cap_process) = life;
 	return t;
 }
 
@@ -590,14 +585,20 @@ static void put_thread(const struct firefox_threads *t, struct firefox *f,
 	json_end(j);
 }
 
-/* Numbers the lives of each tid and each pid that are written, by the time at
- * which they began: ids of the database, which are the places in thread[] and
- * process[], grow with time. A thread that perf listed when it had recorded its
- * start already has a life without a sample, which the number of the next one
- * does not count. [0], which is no thread of the database, has number -1 as
- * other lives without a known number; it comes after all of them. */
-static void number_lives(struct firefox_threads *t)
+/* The profiler refuses a profile without threads: if none is used, that of the
+ * losses is written. */
+void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
+			 const struct firefox_weights *w, struct json *j)
 {
+	bool empty = true;
+
+	/* Numbers the lives of each tid and each pid that are written, by the
+	 * time at which they began: ids of the database, which are the places
+	 * in thread[] and process[], grow with time. A thread that perf listed
+	 * when it had recorded its start already has a life without a sample,
+	 * which the number of the next one does not count. [0], which is no
+	 * thread of the database, has number -1 as other lives without a known
+	 * number; it comes after all of them. */
 	struct numbering tids = { 0 };
 	struct numbering pids = { 0 };
 	bool *used = mem_new(t->n_process, sizeof(*used));
@@ -617,16 +618,6 @@ static void number_lives(struct firefox_threads *t)
 	numbering_release(&tids);
 	numbering_release(&pids);
 	free(used);
-}
-
-/* The profiler refuses a profile without threads: if none is used, that of the
- * losses is written. */
-void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
-			 const struct firefox_weights *w, struct json *j)
-{
-	bool empty = true;
-
-	number_lives(t);
 	for (size_t i = 0; empty && i < t->n_thread; i++)
 		empty = !is_used(&t->thread[i]);
 	json_array(j, "threads");

@@ -198,37 +198,37 @@ static void parquet_put_group(struct pq_thrift *t, const char *name,
 	pq_end(t);
 }
 
-static void parquet_put_schema(const struct parquet *p, struct pq_thrift *t)
+int parquet_finish(struct parquet *p, struct err *err)
 {
-	size_t n = 1;
+	struct blob footer = { 0 };
+	int rc = parquet_end_group(p, err);
 
-	for (size_t i = 0; i < p->table->n_column; i++)
-		n += p->table->column[i].list ? 3 : 1;
-	pq_list(t, 2, PQ_STRUCT, n);
-	parquet_put_group(t, p->table->name, -1, p->table->n_column, false);
-	for (size_t i = 0; i < p->table->n_column; i++) {
-		const struct fleet_column *c = &p->table->column[i];
-
-		if (c->list) {
-			parquet_put_group(t, c->name, 0, 1, true);
-			parquet_put_group(t, "list", 2, 1, false);
-		}
-		parquet_put_leaf(t, c, c->list ? "element" : c->name);
-	}
-}
-
-static void parquet_put_footer(const struct parquet *p, struct blob *b)
-{
+	if (rc)
+		return rc;
 	char version[12];
 	struct pq_thrift t;
 
 	snprintf(version, sizeof(version), "%d", FLEET_VERSION);
-	pq_begin(&t, b);
+	pq_begin(&t, &footer);
 	pq_i32(&t, 1, 2);
-	parquet_put_schema(p, &t);
+	size_t n = 1;
+
+	for (size_t i = 0; i < p->table->n_column; i++)
+		n += p->table->column[i].list ? 3 : 1;
+	pq_list(&t, 2, PQ_STRUCT, n);
+	parquet_put_group(&t, p->table->name, -1, p->table->n_column, false);
+	for (size_t i = 0; i < p->table->n_column; i++) {
+		const struct fleet_column *c = &p->table->column[i];
+
+		if (c->list) {
+			parquet_put_group(&t, c->name, 0, 1, true);
+			parquet_put_group(&t, "list", 2, 1, false);
+		}
+		parquet_put_leaf(&t, c, c->list ? "element" : c->name);
+	}
 	pq_i64(&t, 3, (int64_t)p->rows);
 	pq_list(&t, 4, PQ_STRUCT, p->n_group);
-	blob_add(b, p->groups.at, p->groups.n);
+	blob_add(&footer, p->groups.at, p->groups.n);
 	pq_list(&t, 5, PQ_STRUCT, 1);
 	pq_struct_item(&t);
 	pq_text(&t, 1, "backstitch.fleet");
@@ -244,16 +244,6 @@ static void parquet_put_footer(const struct parquet *p, struct blob *b)
 		pq_end(&t);
 	}
 	pq_end(&t);
-}
-
-int parquet_finish(struct parquet *p, struct err *err)
-{
-	struct blob footer = { 0 };
-	int rc = parquet_end_group(p, err);
-
-	if (rc)
-		return rc;
-	parquet_put_footer(p, &footer);
 	if (footer.n > INT32_MAX) {
 		rc = err_set(err, ERR_LIMIT,
 			     "%s: a footer of %zu bytes, 2 GB is the most",

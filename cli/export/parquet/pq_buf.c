@@ -46,18 +46,28 @@ static size_t pq_same(const uint32_t *v, size_t n)
 	return i;
 }
 
-/* The same for numbers of 32 bits; behind the last there are zeros up to a
- * group. Whole words go out: byte by byte it takes twice as long. */
-static void pq_put_packed_u32(struct blob *b, const uint32_t *v, size_t n,
-			      unsigned int width)
+/* Puts groups of 8 up to the next run of equal numbers. Returns how many
+ * numbers that were. The last group of all is filled with zeros. */
+static size_t pq_put_groups(struct blob *b, const uint32_t *v, size_t n,
+			    unsigned int width)
 {
-	size_t groups = (n + GROUP - 1) / GROUP;
+	size_t done = 0;
+
+	do
+		done += n - done < GROUP ? n - done : GROUP;
+	while (done < n && done < GROUP * GROUPS_MAX &&
+	       pq_same(v + done, n - done < GROUP ? n - done : GROUP) < GROUP);
+	blob_leb(b, (done + GROUP - 1) / GROUP << 1 | 1);
+	/* The same for numbers of 32 bits; behind the last there are zeros up
+	 * to a group. Whole words go out: byte by byte it takes twice as long.
+	 */
+	size_t groups = (done + GROUP - 1) / GROUP;
 	unsigned char *p = blob_room(b, groups * width);
 	unsigned char *end = p + groups * width;
 	uint64_t acc = 0;
 	unsigned int bits = 0;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < done; i++) {
 		acc |= (uint64_t)v[i] << bits;
 		bits += width;
 		if (bits >= 32) {
@@ -71,21 +81,6 @@ static void pq_put_packed_u32(struct blob *b, const uint32_t *v, size_t n,
 	}
 	for (; p < end; acc >>= 8)
 		*p++ = (unsigned char)acc;
-}
-
-/* Puts groups of 8 up to the next run of equal numbers. Returns how many
- * numbers that were. The last group of all is filled with zeros. */
-static size_t pq_put_groups(struct blob *b, const uint32_t *v, size_t n,
-			    unsigned int width)
-{
-	size_t done = 0;
-
-	do
-		done += n - done < GROUP ? n - done : GROUP;
-	while (done < n && done < GROUP * GROUPS_MAX &&
-	       pq_same(v + done, n - done < GROUP ? n - done : GROUP) < GROUP);
-	blob_leb(b, (done + GROUP - 1) / GROUP << 1 | 1);
-	pq_put_packed_u32(b, v, done, width);
 	return done;
 }
 

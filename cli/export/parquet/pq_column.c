@@ -153,23 +153,6 @@ static size_t pq_word_bytes(const struct pq_column *p, uint32_t word)
 	       (p->c->type == FLEET_STRING ? 4 : 0);
 }
 
-static void pq_plan_words(const struct pq_column *p, struct pq_plan *plan)
-{
-	const uint32_t *v = (const uint32_t *)p->value;
-	size_t dictionary = 0;
-	size_t plain = 0;
-
-	plan->n_entry = p->words.n;
-	plan->width = pq_width(plan->n_entry ? plan->n_entry - 1 : 0);
-	for (uint32_t i = 0; i < plan->n_entry; i++)
-		dictionary += pq_word_bytes(p, i);
-	for (size_t i = 0; i < p->n; i++)
-		plain += pq_word_bytes(p, v[i]);
-	plan->index = (uint32_t *)p->value;
-	if (dictionary + p->n * plan->width / 8 < plain)
-		plan->encoding = PQ_DICTIONARY;
-}
-
 /* Makes a dictionary of numbers unless there are too many different ones. */
 static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 {
@@ -202,9 +185,21 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 static void pq_plan(const struct pq_column *p, struct pq_plan *plan)
 {
 	*plan = (struct pq_plan){ .encoding = PQ_PLAIN };
-	if (pq_is_pooled(p->c->type))
-		pq_plan_words(p, plan);
-	else if (p->c->shape == FLEET_FEW)
+	if (pq_is_pooled(p->c->type)) {
+		const uint32_t *v = (const uint32_t *)p->value;
+		size_t dictionary = 0;
+		size_t plain = 0;
+
+		plan->n_entry = p->words.n;
+		plan->width = pq_width(plan->n_entry ? plan->n_entry - 1 : 0);
+		for (uint32_t i = 0; i < plan->n_entry; i++)
+			dictionary += pq_word_bytes(p, i);
+		for (size_t i = 0; i < p->n; i++)
+			plain += pq_word_bytes(p, v[i]);
+		plan->index = (uint32_t *)p->value;
+		if (dictionary + p->n * plan->width / 8 < plain)
+			plan->encoding = PQ_DICTIONARY;
+	} else if (p->c->shape == FLEET_FEW)
 		pq_plan_numbers(p, plan);
 	else if (p->c->shape == FLEET_RISING &&
 		 pq_column_type(p->c) == PQ_INT64)

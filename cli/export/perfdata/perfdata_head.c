@@ -106,25 +106,19 @@ static int clockid(const struct perfdata *pd)
 	return -1;
 }
 
-/* Returns whether perf knows this type. A tracepoint without the format of its
- * fields cannot be opened, and events of other tracers do not exist for perf.
- */
-static bool is_perfs(const struct perfdata *pd, const struct pd_event *e)
-{
-	const char *format = e->capture && e->capture <= pd->n_capture
-				     ? pd->capture[e->capture - 1].format
-				     : NULL;
-
-	return e == &no_event || e->raw ||
-	       (e->type != TYPE_TRACEPOINT && format &&
-		!strcmp(format, "perf"));
-}
-
 static void pd_head_put_attr(const struct perfdata *pd,
 			     const struct pd_event *e, struct blob *b)
 {
 	size_t at = b->n;
-	bool perfs = is_perfs(pd, e);
+	/* A tracepoint without the format of its fields cannot be opened, and
+	 * events of other tracers do not exist for perf. */
+	const char *format = e->capture && e->capture <= pd->n_capture
+				     ? pd->capture[e->capture - 1].format
+				     : NULL;
+
+	bool perfs = e == &no_event || e->raw ||
+		     (e->type != TYPE_TRACEPOINT && format &&
+		      !strcmp(format, "perf"));
 	int clock = clockid(pd);
 	uint64_t sample_type = S_IP | S_TID | S_PERIOD | S_IDENTIFIER;
 	uint64_t flags = A_MMAP | A_COMM | A_TASK | A_SAMPLE_ID_ALL | A_MMAP2 |
@@ -205,69 +199,6 @@ static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 	blob_u64(b, id);
 }
 
-static void put_descs(const struct perfdata *pd, struct blob *b)
-{
-	blob_u32(b, pd->n_id ? pd->n_id : 1);
-	blob_u32(b, ATTR_SIZE);
-	each_event(pd, b, put_desc);
-}
-
-static void put_times(const struct perfdata *pd, struct blob *b)
-{
-	blob_u64(b, pd->timed ? (uint64_t)pd->first : 0);
-	blob_u64(b, pd->timed ? (uint64_t)pd->last : 0);
-}
-
-static void put_build_ids(const struct perfdata *pd, struct blob *b)
-{
-	for (size_t i = 1; i < pd->code->n_image; i++) {
-		const struct image *img = &pd->code->image[i].img;
-		bool kernel = image_is_kernel(img->kind);
-		size_t at = b->n;
-
-		if (!img->id_len || img->kind == IMAGE_JIT)
-			continue;
-		blob_u32(b, 0);
-		blob_u16(b, (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
-		blob_u16(b, 0);
-		blob_u32(b, UINT32_MAX);
-		blob_add(b, img->id, 20);
-		blob_u32(b, img->id_len);
-		pd_text(b, img->path, PD_NAME_MAX, 64);
-		blob_set(b, at + 6, b->n - at, 2);
-	}
-}
-
-static void put_words(const char *line, struct blob *b)
-{
-	size_t at = b->n;
-	uint32_t n = 0;
-
-	blob_u32(b, 0);
-	while (*line) {
-		char word[512];
-		size_t len = strcspn(line, " ");
-		size_t keep = len < sizeof(word) ? len : sizeof(word) - 1;
-
-		memcpy(word, line, keep);
-		word[keep] = '\0';
-		pd_string(b, word);
-		n++;
-		line += len + (line[len] == ' ');
-	}
-	blob_set(b, at, n, 4);
-}
-
-static void put_cpus(const struct perfdata *pd, struct blob *b)
-{
-	int64_t n = main_capture(pd)->cpus;
-
-	if (n <= pd->max_cpu)
-		n = pd->max_cpu + 1;
-	blob_u32(b, (uint32_t)n);
-	blob_u32(b, (uint32_t)n);
-}
-
 /* Adds the same moment on the file's clock and since 1970, for times of day. */
 static void put_clocks(const struct perfdata *pd, struct blob *b)
 {
@@ -299,17 +230,58 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 		pd_string(b, text[f]);
 	else if (f == F_TRACING_DATA)
 		blob_add(b, pd->tracing.at, pd->tracing.n);
-	else if (f == F_BUILD_ID)
-		put_build_ids(pd, b);
-	else if (f == F_NRCPUS)
-		put_cpus(pd, b);
-	else if (f == F_CMDLINE && c->cmdline)
-		put_words(c->cmdline, b);
-	else if (f == F_EVENT_DESC)
-		put_descs(pd, b);
-	else if (f == F_SAMPLE_TIME)
-		put_times(pd, b);
-	else if (f == F_CLOCKID && clockid(pd) >= 0)
+	else if (f == F_BUILD_ID) {
+		for (size_t i = 1; i < pd->code->n_image; i++) {
+			const struct image *img = &pd->code->image[i].img;
+			bool kernel = image_is_kernel(img->kind);
+			size_t at = b->n;
+
+			if (!img->id_len || img->kind == IMAGE_JIT)
+				continue;
+			blob_u32(b, 0);
+			blob_u16(b,
+				 (kernel ? PD_KERNEL : PD_USER) | HAS_ID_SIZE);
+			blob_u16(b, 0);
+			blob_u32(b, UINT32_MAX);
+			blob_add(b, img->id, 20);
+			blob_u32(b, img->id_len);
+			pd_text(b, img->path, PD_NAME_MAX, 64);
+			blob_set(b, at + 6, b->n - at, 2);
+		}
+	} else if (f == F_NRCPUS) {
+		int64_t n = main_capture(pd)->cpus;
+
+		if (n <= pd->max_cpu)
+			n = pd->max_cpu + 1;
+		blob_u32(b, (uint32_t)n);
+		blob_u32(b, (uint32_t)n);
+	} else if (f == F_CMDLINE && c->cmdline) {
+		const char *line = c->cmdline;
+		size_t at = b->n;
+		uint32_t n = 0;
+
+		blob_u32(b, 0);
+		while (*line) {
+			char word[512];
+			size_t len = strcspn(line, " ");
+			size_t keep =
+				len < sizeof(word) ? len : sizeof(word) - 1;
+
+			memcpy(word, line, keep);
+			word[keep] = '\0';
+			pd_string(b, word);
+			n++;
+			line += len + (line[len] == ' ');
+		}
+		blob_set(b, at, n, 4);
+	} else if (f == F_EVENT_DESC) {
+		blob_u32(b, pd->n_id ? pd->n_id : 1);
+		blob_u32(b, ATTR_SIZE);
+		each_event(pd, b, put_desc);
+	} else if (f == F_SAMPLE_TIME) {
+		blob_u64(b, pd->timed ? (uint64_t)pd->first : 0);
+		blob_u64(b, pd->timed ? (uint64_t)pd->last : 0);
+	} else if (f == F_CLOCKID && clockid(pd) >= 0)
 		blob_u64(b, 1); /* ns */
 	else if (f == F_CLOCK_DATA)
 		put_clocks(pd, b);

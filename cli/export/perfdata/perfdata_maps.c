@@ -42,9 +42,26 @@ static int pd_maps_read(struct pd_maps *m, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Links the rows of each process, newest first, as most look-ups need it. */
-static void link_rows(struct pd_maps *m)
+static bool same_path(const void *owner_, uint32_t id, const void *key)
 {
+	const struct known_code *c = owner_;
+
+	return !strcmp(c->image[id].img.path, key);
+}
+
+struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
+			    struct err *err)
+{
+	struct pd_maps *m = mem_new(1, sizeof(*m));
+
+	m->pd = pd;
+	m->places = places;
+	if (pd_maps_read(m, err)) {
+		pd_maps_free(m);
+		return NULL;
+	}
+	/* Link the rows of each process, newest first, as most look-ups need
+	 * it. */
 	uint32_t max = 0;
 
 	for (size_t i = 0; i < m->n_row; i++)
@@ -64,19 +81,8 @@ static void link_rows(struct pd_maps *m)
 			m->first[row->process] = (uint32_t)i;
 		}
 	}
-}
-
-static bool same_path(const void *owner_, uint32_t id, const void *key)
-{
-	const struct known_code *c = owner_;
-
-	return !strcmp(c->image[id].img.path, key);
-}
-
-/* Finds the images whose path is not unique, as the build-id section has one id
- * for each path. */
-static void find_own_ids(struct pd_maps *m)
-{
+	/* Find the images whose path is not unique, as the build-id section has
+	 * one id for each path. */
 	const struct known_code *c = m->pd->code;
 	struct table by_path = { 0 };
 
@@ -100,21 +106,6 @@ static void find_own_ids(struct pd_maps *m)
 			m->own_id[i] = m->own_id[other] = true;
 	}
 	table_release(&by_path);
-}
-
-struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
-			    struct err *err)
-{
-	struct pd_maps *m = mem_new(1, sizeof(*m));
-
-	m->pd = pd;
-	m->places = places;
-	if (pd_maps_read(m, err)) {
-		pd_maps_free(m);
-		return NULL;
-	}
-	link_rows(m);
-	find_own_ids(m);
 	return m;
 }
 
@@ -147,25 +138,6 @@ void pd_maps_exec(struct pd_maps *m, uint32_t space)
 }
 
 /* ---- writing */
-
-/* Writes the name of jitted code in full, though readers show only what follows
- * the last '/'. */
-static void put_function(struct blob *b, const char *name)
-{
-	char buf[PD_NAME_MAX + 1];
-	size_t n = 0;
-
-	for (; *name && n + 3 < sizeof(buf); name++) {
-		if (*name == '/') {
-			memcpy(buf + n, "\xe2\x88\x95", 3); /* U+2215 */
-			n += 3;
-		} else {
-			buf[n++] = *name;
-		}
-	}
-	buf[n] = '\0';
-	pd_text(b, buf, PD_NAME_MAX, 8);
-}
 
 static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
 			       unsigned int kind, int64_t time)
@@ -246,9 +218,24 @@ static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
 	}
 	blob_u32(b, r->prot);
 	blob_u32(b, r->flags);
-	if (img->kind == IMAGE_JIT)
-		put_function(b, img->path);
-	else
+	if (img->kind == IMAGE_JIT) {
+		/* Write the name of jitted code in full, though readers show
+		 * only what follows the last '/'. */
+		const char *name = img->path;
+		char buf[PD_NAME_MAX + 1];
+		size_t n = 0;
+
+		for (; *name && n + 3 < sizeof(buf); name++) {
+			if (*name == '/') {
+				memcpy(buf + n, "\xe2\x88\x95", 3); /* U+2215 */
+				n += 3;
+			} else {
+				buf[n++] = *name;
+			}
+		}
+		buf[n] = '\0';
+		pd_text(b, buf, PD_NAME_MAX, 8);
+	} else
 		pd_text(b, img->path, PD_NAME_MAX, 8);
 	perfdata_end(m->pd,
 		     &(struct pd_when){ who->pid, who->tid, who->time, -1, 0 });

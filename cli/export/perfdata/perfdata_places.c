@@ -207,17 +207,6 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 
 COMPARE_BY(pd_places_by_start, struct pd_symbol, start);
 
-/* Cuts symbols that overlap: a reader must find one symbol for an address. */
-static void settle_symbols(struct pd_places *p)
-{
-	sort_items(p->symbol, p->n_symbol, pd_places_by_start);
-	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
-		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
-
-		lower_to(p->symbol[i].len, room);
-	}
-}
-
 struct pd_places *pd_places_new(const struct known_code *code)
 {
 	struct pd_places *p = mem_new(1, sizeof(*p));
@@ -241,7 +230,14 @@ struct pd_places *pd_places_new(const struct known_code *code)
 	for (unsigned int i = 1; i < PAGES && !p->mark_at; i++)
 		if (!(low >> i & 1))
 			p->mark_at = (uint64_t)i * PAGE;
-	settle_symbols(p);
+	/* Cut symbols that overlap: a reader must find one symbol for an
+	 * address. */
+	sort_items(p->symbol, p->n_symbol, pd_places_by_start);
+	for (size_t i = 0; i + 1 < p->n_symbol; i++) {
+		uint64_t room = p->symbol[i + 1].start - p->symbol[i].start;
+
+		lower_to(p->symbol[i].len, room);
+	}
 	return p;
 }
 
