@@ -192,32 +192,6 @@ static bool follow_has_streams(const struct follow *fw)
 	return any;
 }
 
-/* Waits for bytes, and takes them. */
-static int follow_receive(struct follow *fw, struct err *err)
-{
-	struct pollfd pf[FOLLOW_INPUTS];
-	struct stream *of[FOLLOW_INPUTS];
-	nfds_t n = 0;
-
-	for (size_t i = 0; i < fw->n_streams; i++) {
-		if (stream_fd(fw->stream[i]) < 0)
-			continue;
-		pf[n] = (struct pollfd){ .fd = stream_fd(fw->stream[i]),
-					 .events = POLLIN };
-		of[n++] = fw->stream[i];
-	}
-	int ready = poll(pf, n, POLL_MS);
-
-	fw->g.now = now_ns();
-	for (nfds_t i = 0; ready > 0 && i < n; i++)
-		if (pf[i].revents && stream_receive(of[i], false, err))
-			return -1;
-	for (size_t i = 0; i < fw->n_streams; i++)
-		if (stream_idle(fw->stream[i], err))
-			return -1;
-	return 0;
-}
-
 /* Hands over the segments that are whole. */
 static void follow_hand_over(struct follow *fw)
 {
@@ -297,8 +271,29 @@ static int follow_check_room(struct follow *fw, struct err *err)
 static int follow_loop(struct follow *fw, struct err *err)
 {
 	while (!follow_is_over(fw)) {
-		if (follow_check_room(fw, err) || follow_receive(fw, err))
+		if (follow_check_room(fw, err))
 			return -1;
+		/* Wait for bytes, and take them. */
+		struct pollfd pf[FOLLOW_INPUTS];
+		struct stream *of[FOLLOW_INPUTS];
+		nfds_t n = 0;
+
+		for (size_t i = 0; i < fw->n_streams; i++) {
+			if (stream_fd(fw->stream[i]) < 0)
+				continue;
+			pf[n] = (struct pollfd){ .fd = stream_fd(fw->stream[i]),
+						 .events = POLLIN };
+			of[n++] = fw->stream[i];
+		}
+		int ready = poll(pf, n, POLL_MS);
+
+		fw->g.now = now_ns();
+		for (nfds_t i = 0; ready > 0 && i < n; i++)
+			if (pf[i].revents && stream_receive(of[i], false, err))
+				return -1;
+		for (size_t i = 0; i < fw->n_streams; i++)
+			if (stream_idle(fw->stream[i], err))
+				return -1;
 		if (follow_cut_now) {
 			follow_cut_now = 0;
 			fw->g.cut_now = true;

@@ -480,37 +480,6 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 
 /* ---- the connection */
 
-static int live_dial(struct live_client *c, struct err *err)
-{
-	const struct addrinfo want = { .ai_family = c->l->family,
-				       .ai_socktype = SOCK_STREAM };
-	const struct timeval limit = { .tv_sec = REPLY_SECONDS };
-	struct addrinfo *all = NULL;
-	int bad = getaddrinfo(c->l->host, c->l->port, &want, &all);
-
-	if (bad)
-		return err_set(err, ERR_IO, "%s: %s", c->l->url,
-			       gai_strerror(bad));
-	c->fd = -1;
-	for (struct addrinfo *a = all; a && c->fd < 0; a = a->ai_next) {
-		c->fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit,
-			   sizeof(limit));
-		setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &limit,
-			   sizeof(limit));
-		bad = connect(c->fd, a->ai_addr, a->ai_addrlen) ? errno : 0;
-		if (bad && c->fd >= 0) {
-			close(c->fd);
-			c->fd = -1;
-		}
-	}
-	freeaddrinfo(all);
-	return c->fd >= 0 ? 0
-			  : err_set(err, ERR_IO,
-				    "%s: %s; does lttng-relayd run there?",
-				    c->l->url, strerror(bad));
-}
-
 /* Finds the session. Names those that are there if it is not. */
 static int live_find(struct live_client *c, struct err *err)
 {
@@ -560,8 +529,34 @@ static int live_attach(struct live_client *c, bool again, struct err *err)
 	static const uint32_t hello[5] = { 0, 0, 2, 4, 1 };
 	uint32_t v[5];
 
-	if (live_dial(c, err) || live_ask(c, CONNECT, hello, 5, err) ||
-	    live_numbers(c, v, 5, err))
+	const struct addrinfo want = { .ai_family = c->l->family,
+				       .ai_socktype = SOCK_STREAM };
+	const struct timeval limit = { .tv_sec = REPLY_SECONDS };
+	struct addrinfo *all = NULL;
+	int bad = getaddrinfo(c->l->host, c->l->port, &want, &all);
+
+	if (bad)
+		return err_set(err, ERR_IO, "%s: %s", c->l->url,
+			       gai_strerror(bad));
+	c->fd = -1;
+	for (struct addrinfo *a = all; a && c->fd < 0; a = a->ai_next) {
+		c->fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		setsockopt(c->fd, SOL_SOCKET, SO_RCVTIMEO, &limit,
+			   sizeof(limit));
+		setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &limit,
+			   sizeof(limit));
+		bad = connect(c->fd, a->ai_addr, a->ai_addrlen) ? errno : 0;
+		if (bad && c->fd >= 0) {
+			close(c->fd);
+			c->fd = -1;
+		}
+	}
+	freeaddrinfo(all);
+	if (!(c->fd >= 0))
+		return err_set(err, ERR_IO,
+			       "%s: %s; does lttng-relayd run there?",
+			       c->l->url, strerror(bad));
+	if (live_ask(c, CONNECT, hello, 5, err) || live_numbers(c, v, 5, err))
 		return -1;
 	if (v[2] != 2)
 		return live_bad(c, "major version", v[2], err);

@@ -248,21 +248,6 @@ static void parts_find_next(struct parts *q)
 	}
 }
 
-static void parts_start_next(struct parts *q)
-{
-	if (q->making || q->stuck)
-		return;
-	parts_find_next(q);
-	if (q->first >= q->end || !parts_may_start(q))
-		return;
-	q->asleep = 0;
-	q->full = 0;
-	q->making_since = now_ns();
-	q->making = worker_give(q->worker, q->first);
-	if (!q->making)
-		parts_tell_fork(q);
-}
-
 /* Takes how the first segment went. */
 static void parts_take_done(struct parts *q, const struct worker_done *done)
 {
@@ -388,7 +373,17 @@ void parts_reap(struct parts *q)
 	for (size_t i = 0; i < q->n_command;)
 		if (!parts_take_command(q, i, false))
 			i++;
-	parts_start_next(q);
+	if (q->making || q->stuck)
+		return;
+	parts_find_next(q);
+	if (q->first >= q->end || !parts_may_start(q))
+		return;
+	q->asleep = 0;
+	q->full = 0;
+	q->making_since = now_ns();
+	q->making = worker_give(q->worker, q->first);
+	if (!q->making)
+		parts_tell_fork(q);
 }
 
 bool parts_wait_room(void *parts)

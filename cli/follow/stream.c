@@ -470,21 +470,16 @@ int stream_cut_now(struct stream *s, struct err *err)
 	return stream_end_tail(s, err);
 }
 
-static void stream_flush(struct stream *s)
-{
-	if (s->g->now - s->flushed < FLUSH)
-		return;
-	s->flushed = s->g->now;
-	/* closing tells of errors */
-	if (s->tail.f)
-		fflush(s->tail.f);
-	if (s->part.f)
-		fflush(s->part.f);
-}
-
 int stream_idle(struct stream *s, struct err *err)
 {
-	stream_flush(s);
+	if (s->g->now - s->flushed >= FLUSH) {
+		s->flushed = s->g->now;
+		/* closing tells of errors */
+		if (s->tail.f)
+			fflush(s->tail.f);
+		if (s->part.f)
+			fflush(s->part.f);
+	}
 	if (s->fd < 0 || s->g->now - s->heard < SILENT)
 		return 0;
 	if (!s->part.f)

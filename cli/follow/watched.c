@@ -154,19 +154,6 @@ static bool watched_is_buffer(const char *root)
 	return !access(pipe, F_OK);
 }
 
-/* Says what is waited for in the folder of an LTTng session without chunks. */
-static void watched_say_chunks(const char *root, const char *input)
-{
-	char archives[SEGMENT_PATH];
-
-	snprintf(archives, sizeof(archives), "%s/" ARCHIVES, root);
-	if (access(archives, F_OK) && ctf_is_folder(root))
-		say("backstitch: %s: waiting for the first chunk of this LTTng "
-		    "session: 'lttng rotate' and 'lttng enable-rotation "
-		    "--timer 10s' make them\n",
-		    input);
-}
-
 struct watched *watched_open(const struct folder_lock *c, const char *input,
 			     struct err *err)
 {
@@ -186,7 +173,16 @@ struct watched *watched_open(const struct folder_lock *c, const char *input,
 		free(root);
 		return NULL;
 	}
-	watched_say_chunks(root, input);
+	/* Say what is waited for in the folder of an LTTng session without
+	 * chunks. */
+	char archives[SEGMENT_PATH];
+
+	snprintf(archives, sizeof(archives), "%s/" ARCHIVES, root);
+	if (access(archives, F_OK) && ctf_is_folder(root))
+		say("backstitch: %s: waiting for the first chunk of this LTTng "
+		    "session: 'lttng rotate' and 'lttng enable-rotation "
+		    "--timer 10s' make them\n",
+		    input);
 	struct watched *w = mem_new(1, sizeof(*w));
 
 	w->claim = c;
