@@ -146,16 +146,6 @@ static int page_tables_put_table(FILE *out, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Writes the tables of captures, verdicts, losses, findings and code without
- * names. Returns 0, or -1 and *err. */
-static int page_tables_write(FILE *out, struct store *db, struct err *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
-		if (page_tables_put_table(out, db, &tables[i], err))
-			return -1;
-	return 0;
-}
-
 static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 {
 	fputs("<td class=\"n\">", out);
@@ -291,43 +281,16 @@ void html_page_free(struct html_page *p)
 	free(p);
 }
 
-/* The policy forbids the browser to fetch or send anything, whatever names a
- * capture has put into the page. */
-static void html_page_put_top(FILE *out, const char *title)
-{
-	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
-	      "<meta charset=\"utf-8\">\n"
-	      "<meta http-equiv=\"Content-Security-Policy\" "
-	      "content=\"default-src 'none'; script-src 'unsafe-inline'; "
-	      "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-	      "form-action 'none'\">\n"
-	      "<meta name=\"viewport\" "
-	      "content=\"width=device-width, initial-scale=1\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-	      out);
-	safe_text_xml(out, title, 0);
-	fprintf(out, "</title>\n<style>\n%s%s%s</style></head>\n<body>\n",
-		text_page_css, text_page_source_css, text_page_diff_css);
-}
-
 #define OPTION_MAX 40 /* characters: what is longer has to be broken */
-
-/* Returns the length of what stands before the first option: a '-' with which
- * a word begins. */
-static size_t html_page_plain_len(const char *s)
-{
-	size_t n = 0;
-
-	while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
-		n++;
-	return n;
-}
 
 /* Writes text in which the names of options are not broken at their hyphens. */
 static void html_page_put_words(FILE *out, const char *s)
 {
 	while (*s) {
-		size_t n = html_page_plain_len(s);
+		size_t n = 0;
+
+		while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
+			n++;
 		char *plain = mem_dup(s, n);
 
 		safe_text_xml(out, plain, 0);
@@ -342,36 +305,6 @@ static void html_page_put_words(FILE *out, const char *s)
 				(int)n, s);
 		s += n;
 	}
-}
-
-static int html_page_put_captures(const struct html_page *p, FILE *out,
-				  struct err *err)
-{
-	struct rows *r = rows_of(p->db, "report_captures", err);
-
-	while (rows_step(r)) {
-		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
-		const char *cmdline = rows_text(r, REPORT_CAPTURES_CMDLINE);
-
-		fputs("<p>", out);
-		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
-		if (*host) {
-			fputs(" of ", out);
-			safe_text_xml(out, host, 0);
-		}
-		if (*cmdline) {
-			fputs(": <code>", out);
-			html_page_put_words(out, cmdline);
-			fputs("</code>", out);
-		}
-		fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
-					      VALUE_NULL ||
-				      rows_int(r, REPORT_CAPTURES_COMPLETE)
-			      ? "</p>\n"
-			      : ", <b class=\"bad\">not complete</b></p>\n",
-		      out);
-	}
-	return rows_end(r, err);
 }
 
 static void html_page_put_fact(FILE *out, uint64_t n, const char *what,
@@ -425,54 +358,6 @@ static int banner_read(struct store *db, const char *path,
 out:
 	check_forget(&c);
 	return rc;
-}
-
-/* Writes the figures of check: only what it calls broken is red. */
-static void html_page_put_figures(FILE *out, const struct banner *b)
-{
-	int64_t excused = b->breaks.asked - b->breaks.joined -
-			  b->breaks.refused - b->breaks.requests;
-
-	if (b->breaks.asked) {
-		html_page_put_fact(out, (uint64_t)b->breaks.asked,
-				   "user stacks asked for", NULL);
-		html_page_put_fact(out, (uint64_t)b->breaks.joined, "joined",
-				   NULL);
-		if (b->breaks.refused)
-			html_page_put_fact(out, (uint64_t)b->breaks.refused,
-					   "answered at once", NULL);
-		html_page_put_fact(out, (uint64_t)b->breaks.requests, "missing",
-				   b->breaks.requests ? "bad" : NULL);
-		if (excused > 0)
-			html_page_put_fact(out, (uint64_t)excused,
-					   "not to be expected", NULL);
-	}
-	if (!b->breaks.lost && b->breaks.lost_unknown)
-		html_page_put_fact(out, (uint64_t)b->breaks.lost_unknown,
-				   b->breaks.lost_unknown == 1
-					   ? "loss of an unknown number"
-					   : "losses of an unknown number",
-				   "bad");
-	else
-		html_page_put_fact(out, (uint64_t)b->breaks.lost,
-				   b->breaks.lost_unknown
-					   ? "records lost, and more"
-				   : b->breaks.lost == 1 ? "record lost"
-							 : "records lost",
-				   b->breaks.lost ? "bad" : NULL);
-	/* those that the verdict beside it counts, if there are any */
-	int64_t n = b->breaks.findings	      ? b->breaks.findings
-		    : b->breaks.open_findings ? b->breaks.open_findings
-					      : b->findings;
-	char what[48];
-
-	snprintf(what, sizeof(what), "finding%s%s", n == 1 ? "" : "s",
-		 b->breaks.findings	   ? ""
-		 : b->breaks.open_findings ? ", not proved"
-					   : ", harmless or explained");
-	if (n)
-		html_page_put_fact(out, (uint64_t)n, what,
-				   b->breaks.findings ? "bad" : NULL);
 }
 
 static void html_page_put_advice(FILE *out, const char *s)
@@ -533,7 +418,50 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		html_page_put_fact(out, n, n == 1 ? "sample" : "samples", NULL);
 	}
 	rc = rows_end(r, err);
-	html_page_put_figures(out, &b);
+	/* Write the figures of check: only what it calls broken is red. */
+	int64_t excused = b.breaks.asked - b.breaks.joined - b.breaks.refused -
+			  b.breaks.requests;
+
+	if (b.breaks.asked) {
+		html_page_put_fact(out, (uint64_t)b.breaks.asked,
+				   "user stacks asked for", NULL);
+		html_page_put_fact(out, (uint64_t)b.breaks.joined, "joined",
+				   NULL);
+		if (b.breaks.refused)
+			html_page_put_fact(out, (uint64_t)b.breaks.refused,
+					   "answered at once", NULL);
+		html_page_put_fact(out, (uint64_t)b.breaks.requests, "missing",
+				   b.breaks.requests ? "bad" : NULL);
+		if (excused > 0)
+			html_page_put_fact(out, (uint64_t)excused,
+					   "not to be expected", NULL);
+	}
+	if (!b.breaks.lost && b.breaks.lost_unknown)
+		html_page_put_fact(out, (uint64_t)b.breaks.lost_unknown,
+				   b.breaks.lost_unknown == 1
+					   ? "loss of an unknown number"
+					   : "losses of an unknown number",
+				   "bad");
+	else
+		html_page_put_fact(out, (uint64_t)b.breaks.lost,
+				   b.breaks.lost_unknown
+					   ? "records lost, and more"
+				   : b.breaks.lost == 1 ? "record lost"
+							: "records lost",
+				   b.breaks.lost ? "bad" : NULL);
+	/* those that the verdict beside it counts, if there are any */
+	int64_t n = b.breaks.findings	     ? b.breaks.findings
+		    : b.breaks.open_findings ? b.breaks.open_findings
+					     : b.findings;
+	char what[48];
+
+	snprintf(what, sizeof(what), "finding%s%s", n == 1 ? "" : "s",
+		 b.breaks.findings	  ? ""
+		 : b.breaks.open_findings ? ", not proved"
+					  : ", harmless or explained");
+	if (n)
+		html_page_put_fact(out, (uint64_t)n, what,
+				   b.breaks.findings ? "bad" : NULL);
 	fputs("</ul>\n", out);
 	html_page_put_advice(out, b.advice);
 	if (p->shown.served)
@@ -565,11 +493,49 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	const char *base = path_base(p->path);
 	const char *title = *base ? base : p->path;
 
-	html_page_put_top(out, title);
+	/* The policy forbids the browser to fetch or send anything, whatever
+	 * names a capture has put into the page. */
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head>"
+	      "<meta charset=\"utf-8\">\n"
+	      "<meta http-equiv=\"Content-Security-Policy\" "
+	      "content=\"default-src 'none'; script-src 'unsafe-inline'; "
+	      "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+	      "form-action 'none'\">\n"
+	      "<meta name=\"viewport\" "
+	      "content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+	      out);
+	safe_text_xml(out, title, 0);
+	fprintf(out, "</title>\n<style>\n%s%s%s</style></head>\n<body>\n",
+		text_page_css, text_page_source_css, text_page_diff_css);
 	fputs("<header><h1>", out);
 	safe_text_xml(out, title, 0);
 	fputs("</h1>\n<div class=\"quiet\">", out);
-	if (html_page_put_captures(p, out, err))
+	struct rows *r = rows_of(p->db, "report_captures", err);
+
+	while (rows_step(r)) {
+		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
+		const char *cmdline = rows_text(r, REPORT_CAPTURES_CMDLINE);
+
+		fputs("<p>", out);
+		safe_text_xml(out, rows_text(r, REPORT_CAPTURES_PATH), 0);
+		if (*host) {
+			fputs(" of ", out);
+			safe_text_xml(out, host, 0);
+		}
+		if (*cmdline) {
+			fputs(": <code>", out);
+			html_page_put_words(out, cmdline);
+			fputs("</code>", out);
+		}
+		fputs(rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
+					      VALUE_NULL ||
+				      rows_int(r, REPORT_CAPTURES_COMPLETE)
+			      ? "</p>\n"
+			      : ", <b class=\"bad\">not complete</b></p>\n",
+		      out);
+	}
+	if (rows_end(r, err))
 		return -1;
 	fputs("</div>\n", out);
 	if (html_page_put_banner(p, out, err))
@@ -586,8 +552,11 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
 	page_tables_hot(out, p->shown.stacks, p->shown.event, p->inlined_rows);
-	if (page_tables_write(out, p->db, err))
-		return -1;
+	/* Write the tables of captures, verdicts, losses, findings and code
+	 * without names. */
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		if (page_tables_put_table(out, p->db, &tables[i], err))
+			return -1;
 	if (p->source)
 		page_source_tell(p->source, out);
 	fputs("</main>\n", out);

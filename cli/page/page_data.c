@@ -136,17 +136,6 @@ static int page_times_load(struct page_data *d, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Writes the texts of the keys: the table and its cells, with '|' between, and
- * the number of items. */
-static void page_times_meta(const struct page_times *t, struct json *j)
-{
-	json_array(j, "times");
-	json_uint(j, NULL, t->n);
-	for (uint32_t i = 0; i < labels_count(t->keys); i++)
-		json_shown(j, NULL, labels_get(t->keys, i)->name);
-	json_end(j);
-}
-
 /* ---- samples */
 
 static void page_items_add(struct page_items *p, const struct stacks_sample *s,
@@ -289,34 +278,6 @@ static uint32_t page_data_label(struct page_data *d, uint32_t label)
 	return d->place[label] - 1;
 }
 
-/* Encodes nodes and groups. Nodes are numbered in the order in which they are
- * written. */
-static void page_data_encode_tree(struct page_data *d)
-{
-	size_t n = d->stacks->n_group;
-	uint32_t *number = mem_new(d->tree->n, sizeof(*number));
-	uint32_t next = 0;
-
-	for (uint32_t id = 0; id != FLAME_NONE;
-	     id = flame_tree_next(d->tree, id, 0)) {
-		const struct flame_node *nd = &d->tree->node[id];
-
-		number[id] = next++;
-		blob_leb(&d->nodes, nd->depth);
-		blob_leb(&d->nodes, page_data_label(d, nd->label));
-	}
-	for (size_t i = 0; i < n; i++) {
-		const struct stacks_group *g = &d->stacks->group[i];
-
-		blob_leb(&d->groups, g->event);
-		blob_leb(&d->groups, page_data_thread(d, g->comm));
-		blob_leb(&d->groups, g->verdict);
-		blob_leb(&d->groups, number[d->leaf[i]]);
-		blob_leb(&d->groups, number[d->inferred[i]]);
-	}
-	free(number);
-}
-
 /* Makes the sentence of each event, and that of the wall clock, which is of two
  * events. */
 static int page_data_load_trust(struct page_data *d, struct store *db,
@@ -412,7 +373,30 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->strings = labels_new();
 	d->thread = mem_new(d->stacks->n_comm, sizeof(*d->thread));
 	d->place = mem_new(labels_count(d->stacks->labels), sizeof(*d->place));
-	page_data_encode_tree(d);
+	/* Encode nodes and groups. Nodes are numbered in the order in which
+	 * they are written. */
+	size_t n = d->stacks->n_group;
+	uint32_t *number = mem_new(d->tree->n, sizeof(*number));
+	uint32_t next = 0;
+
+	for (uint32_t id = 0; id != FLAME_NONE;
+	     id = flame_tree_next(d->tree, id, 0)) {
+		const struct flame_node *nd = &d->tree->node[id];
+
+		number[id] = next++;
+		blob_leb(&d->nodes, nd->depth);
+		blob_leb(&d->nodes, page_data_label(d, nd->label));
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_group *g = &d->stacks->group[i];
+
+		blob_leb(&d->groups, g->event);
+		blob_leb(&d->groups, page_data_thread(d, g->comm));
+		blob_leb(&d->groups, g->verdict);
+		blob_leb(&d->groups, number[d->leaf[i]]);
+		blob_leb(&d->groups, number[d->inferred[i]]);
+	}
+	free(number);
 	page_waits_encode(d->waits, d->tl.t0, page_data_thread, d);
 	*shown = (struct page_shown){
 		.stacks = d->stacks,
@@ -451,68 +435,12 @@ void page_data_free(struct page_data *d)
 
 /* ---- meta */
 
-/* [name, unit, samples, samples with a stack] */
-static void page_data_put_events(const struct page_data *d, struct json *j)
-{
-	json_int(j, "event", d->event);
-	json_int(j, "clock", d->clock);
-	json_bool(j, "wall", d->wall);
-	json_array(j, "events");
-	for (size_t i = 0; i < d->stacks->n_event; i++) {
-		const struct stacks_event *e = &d->stacks->event[i];
-
-		json_array(j, NULL);
-		json_shown(j, NULL, e->name);
-		json_shown(j, NULL,
-			   stacks_unit(d->stacks, (int)i,
-				       d->by_samples && i < d->sampled));
-		json_uint(j, NULL, e->samples);
-		json_uint(j, NULL, e->stacked);
-		json_end(j);
-	}
-	json_end(j);
-	json_array(j, "trust");
-	for (size_t i = 0; i < d->n_trust; i++)
-		json_text(j, NULL, d->trust[i]);
-	json_end(j);
-}
-
-/* [name, tid, pid]; -1 if not known */
-static void page_data_put_threads(const struct page_data *d, struct json *j)
-{
-	json_array(j, "threads");
-	for (size_t i = 0; i < d->n_thread; i++) {
-		const struct stacks_comm *c =
-			stacks_comm(d->stacks, d->comm[i]);
-
-		json_array(j, NULL);
-		json_shown(j, NULL, c->name);
-		json_int(j, NULL, c->tid);
-		json_int(j, NULL, c->pid);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 static void page_data_put_pair(struct json *j, const char *name,
 			       const char *text)
 {
 	json_array(j, NULL);
 	json_shown(j, NULL, name);
 	json_shown(j, NULL, text ? text : "");
-	json_end(j);
-}
-
-/* [word, meaning] by number; 0: no request */
-static void page_data_put_verdicts(struct json *j)
-{
-	const char *word;
-
-	json_array(j, "verdicts");
-	page_data_put_pair(j, "no request",
-			   "its user stack was not to come later");
-	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
-		page_data_put_pair(j, word, verdict_meaning("request", word));
 	json_end(j);
 }
 
@@ -582,37 +510,6 @@ static void page_data_put_place(const struct page_data *d, struct json *j,
 	json_uint(j, NULL, page_data_bin(d, t1));
 }
 
-/* [place, records, rows] */
-static void page_data_put_bands(const struct page_data *d, struct json *j)
-{
-	json_array(j, "bands");
-	for (size_t i = 0; i < d->tl.n_band; i++) {
-		const struct loss_band *b = &d->tl.band[i];
-
-		json_array(j, NULL);
-		page_data_put_place(d, j, &b->at, b->t0, b->t1);
-		json_uint(j, NULL, b->n);
-		json_uint(j, NULL, b->rows);
-		json_end(j);
-	}
-	json_end(j);
-}
-
-/* [place, how many] */
-static void page_data_put_marks(const struct page_data *d, struct json *j)
-{
-	json_array(j, "marks");
-	for (size_t i = 0; i < d->tl.n_mark; i++) {
-		const struct loss_mark *m = &d->tl.mark[i];
-
-		json_array(j, NULL);
-		page_data_put_place(d, j, &m->at, m->t0, m->t1);
-		json_uint(j, NULL, m->n);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 /* [name, what it is] of each kind */
 static void page_data_put_words(struct json *j, const char *name,
 				const struct loss_words *word, size_t n)
@@ -620,21 +517,6 @@ static void page_data_put_words(struct json *j, const char *name,
 	json_array(j, name);
 	for (size_t i = 0; i < n; i++)
 		page_data_put_pair(j, word[i].name, word[i].says);
-	json_end(j);
-}
-
-/* How many there are, which events are their kinds, and words. */
-static void page_data_put_intervals(const struct page_data *d, struct json *j)
-{
-	json_object(j, "intervals");
-	json_uint(j, "n", d->intervals.n);
-	json_uint(j, "first", d->waited);
-	json_uint(j, "kinds", d->stacks->n_event - d->waited);
-	json_text(j, "premise", d->sums.premise);
-	json_array(j, "names");
-	for (uint32_t i = 0; i < d->n_names; i++)
-		json_shown(j, NULL, intern_get(&d->names, i));
-	json_end(j);
 	json_end(j);
 }
 
@@ -664,19 +546,99 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_object(&j, NULL);
 	json_uint(&j, "version", 2);
 	page_data_put_clock(d, &j);
-	page_data_put_events(d, &j);
-	page_data_put_threads(d, &j);
+	/* [name, unit, samples, samples with a stack] */
+	json_int(&j, "event", d->event);
+	json_int(&j, "clock", d->clock);
+	json_bool(&j, "wall", d->wall);
+	json_array(&j, "events");
+	for (size_t i = 0; i < d->stacks->n_event; i++) {
+		const struct stacks_event *e = &d->stacks->event[i];
+
+		json_array(&j, NULL);
+		json_shown(&j, NULL, e->name);
+		json_shown(&j, NULL,
+			   stacks_unit(d->stacks, (int)i,
+				       d->by_samples && i < d->sampled));
+		json_uint(&j, NULL, e->samples);
+		json_uint(&j, NULL, e->stacked);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "trust");
+	for (size_t i = 0; i < d->n_trust; i++)
+		json_text(&j, NULL, d->trust[i]);
+	json_end(&j);
+	/* [name, tid, pid]; -1 if not known */
+	json_array(&j, "threads");
+	for (size_t i = 0; i < d->n_thread; i++) {
+		const struct stacks_comm *c =
+			stacks_comm(d->stacks, d->comm[i]);
+
+		json_array(&j, NULL);
+		json_shown(&j, NULL, c->name);
+		json_int(&j, NULL, c->tid);
+		json_int(&j, NULL, c->pid);
+		json_end(&j);
+	}
+	json_end(&j);
 	page_waits_meta(d->waits, &j);
-	if (d->times.keys)
-		page_times_meta(&d->times, &j);
-	page_data_put_intervals(d, &j);
-	page_data_put_verdicts(&j);
+	if (d->times.keys) {
+		/* Write the texts of the keys: the table and its cells, with
+		 * '|' between, and the number of items. */
+		json_array(&j, "times");
+		json_uint(&j, NULL, d->times.n);
+		for (uint32_t i = 0; i < labels_count(d->times.keys); i++)
+			json_shown(&j, NULL,
+				   labels_get(d->times.keys, i)->name);
+		json_end(&j);
+	}
+	/* How many there are, which events are their kinds, and words. */
+	json_object(&j, "intervals");
+	json_uint(&j, "n", d->intervals.n);
+	json_uint(&j, "first", d->waited);
+	json_uint(&j, "kinds", d->stacks->n_event - d->waited);
+	json_text(&j, "premise", d->sums.premise);
+	json_array(&j, "names");
+	for (uint32_t i = 0; i < d->n_names; i++)
+		json_shown(&j, NULL, intern_get(&d->names, i));
+	json_end(&j);
+	json_end(&j);
+	/* [word, meaning] by number; 0: no request */
+	const char *word;
+
+	json_array(&j, "verdicts");
+	page_data_put_pair(&j, "no request",
+			   "its user stack was not to come later");
+	for (unsigned int v = 1; (word = request_verdict_name(v)); v++)
+		page_data_put_pair(&j, word, verdict_meaning("request", word));
+	json_end(&j);
 	json_bool(&j, "inlined_rows", d->inlined_rows);
 	page_data_put_labels(d, &j);
 	page_data_put_words(&j, "band_kinds", loss_band_words, BAND_KINDS);
 	page_data_put_words(&j, "mark_kinds", loss_mark_words, MARK_KINDS);
-	page_data_put_bands(d, &j);
-	page_data_put_marks(d, &j);
+	/* [place, records, rows] */
+	json_array(&j, "bands");
+	for (size_t i = 0; i < d->tl.n_band; i++) {
+		const struct loss_band *b = &d->tl.band[i];
+
+		json_array(&j, NULL);
+		page_data_put_place(d, &j, &b->at, b->t0, b->t1);
+		json_uint(&j, NULL, b->n);
+		json_uint(&j, NULL, b->rows);
+		json_end(&j);
+	}
+	json_end(&j);
+	/* [place, how many] */
+	json_array(&j, "marks");
+	for (size_t i = 0; i < d->tl.n_mark; i++) {
+		const struct loss_mark *m = &d->tl.mark[i];
+
+		json_array(&j, NULL);
+		page_data_put_place(d, &j, &m->at, m->t0, m->t1);
+		json_uint(&j, NULL, m->n);
+		json_end(&j);
+	}
+	json_end(&j);
 	palette_json(palette_find(palette_names[0]), &j, "colors");
 	json_end(&j);
 	fputs("\n</script>\n", out);

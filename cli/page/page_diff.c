@@ -19,27 +19,6 @@ static void page_diff_put_sentence(const struct compare *c, diff_tell_fn *tell,
 	free(text);
 }
 
-/* alone, images, cause, [of each side: what it is, how far it can be trusted],
- * [what changed by self, by total] */
-static void page_diff_put_sentences(const struct compare *c, struct json *j)
-{
-	page_diff_put_sentence(c, diff_tell_alone, 0, j, "alone");
-	page_diff_put_sentence(c, diff_tell_images, 0, j, "images");
-	page_diff_put_sentence(c, diff_tell_cause, 0, j, "cause");
-	json_array(j, "sides");
-	for (int side = 0; side < 2; side++) {
-		json_array(j, NULL);
-		page_diff_put_sentence(c, diff_tell_side, side, j, NULL);
-		page_diff_put_sentence(c, diff_tell_trust, side, j, NULL);
-		json_end(j);
-	}
-	json_end(j);
-	json_array(j, "says");
-	for (int total = 0; total < 2; total++)
-		page_diff_put_sentence(c, diff_tell_result, total, j, NULL);
-	json_end(j);
-}
-
 /* Writes nine numbers of a row, of self or of total: the weights in A and B,
  * the samples in A and B, whether it takes more (1), less (-1) or neither is
  * proved (0), the p-value, how much larger it is in B than the unchanged rest
@@ -63,24 +42,6 @@ static void page_diff_put_place(const struct diff_rows *d, size_t row,
 	json_end(j);
 }
 
-/* [name, image, why it cannot be judged or null, [self], [total]] */
-static void page_diff_put_functions(const struct diff_rows *d, struct json *j)
-{
-	json_array(j, "functions");
-	for (size_t row = 0; row < d->n; row++) {
-		const struct label *l = diff_rows_label(d, row);
-
-		json_array(j, NULL);
-		json_shown(j, NULL, l->name);
-		json_shown(j, NULL, l->image);
-		json_text(j, NULL, d->row[row].unknown);
-		page_diff_put_place(d, row, false, j);
-		page_diff_put_place(d, row, true, j);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 static void page_diff_put_json(const struct diff_model *m, FILE *out)
 {
 	struct json j;
@@ -93,7 +54,24 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 					: "several events");
 	json_bool(&j, "absolute", m->c.d->absolute);
 	json_uint(&j, "nodes", m->all->n);
-	page_diff_put_sentences(&m->c, &j);
+	/* alone, images, cause, [of each side: what it is, how far it can be
+	 * trusted], [what changed by self, by total] */
+	page_diff_put_sentence(&m->c, diff_tell_alone, 0, &j, "alone");
+	page_diff_put_sentence(&m->c, diff_tell_images, 0, &j, "images");
+	page_diff_put_sentence(&m->c, diff_tell_cause, 0, &j, "cause");
+	json_array(&j, "sides");
+	for (int side = 0; side < 2; side++) {
+		json_array(&j, NULL);
+		page_diff_put_sentence(&m->c, diff_tell_side, side, &j, NULL);
+		page_diff_put_sentence(&m->c, diff_tell_trust, side, &j, NULL);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_array(&j, "says");
+	for (int total = 0; total < 2; total++)
+		page_diff_put_sentence(&m->c, diff_tell_result, total, &j,
+				       NULL);
+	json_end(&j);
 	json_real(&j, "scale", m->c.d->scale);
 	json_int(&j, "cause_row",
 		 m->c.d->cause.row == REPORT_NONE ? -1
@@ -119,7 +97,20 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 		json_end(&j);
 	}
 	json_end(&j);
-	page_diff_put_functions(m->c.d, &j);
+	/* [name, image, why it cannot be judged or null, [self], [total]] */
+	json_array(&j, "functions");
+	for (size_t row = 0; row < m->c.d->n; row++) {
+		const struct label *l = diff_rows_label(m->c.d, row);
+
+		json_array(&j, NULL);
+		json_shown(&j, NULL, l->name);
+		json_shown(&j, NULL, l->image);
+		json_text(&j, NULL, m->c.d->row[row].unknown);
+		page_diff_put_place(m->c.d, row, false, &j);
+		page_diff_put_place(m->c.d, row, true, &j);
+		json_end(&j);
+	}
+	json_end(&j);
 	json_end(&j);
 	fputs("\n</script>\n", out);
 }

@@ -60,22 +60,6 @@ static int page_source_compare(const void *a, const void *b)
 	return compare_numbers(y->samples, x->samples) ?: compare_numbers(x, y);
 }
 
-static void page_source_choose(struct page_source *p)
-{
-	const struct hot_func **list = mem_new(p->h.n_func + 1, sizeof(*list));
-	size_t n = 0;
-
-	for (size_t i = 0; i < p->h.n_func; i++)
-		if (p->h.func[i].name)
-			list[n++] = &p->h.func[i];
-	sort_items(list, n, page_source_compare);
-	p->n_func = n < FUNCTIONS_MAX ? n : FUNCTIONS_MAX;
-	p->func = mem_new(p->n_func + 1, sizeof(*p->func));
-	for (size_t i = 0; i < p->n_func; i++)
-		p->func[i].f = list[i];
-	free(list);
-}
-
 /* Marks the instructions with samples and `near` before and after each of them.
  * Returns how many are marked. */
 static size_t page_source_mark_near(const struct annot *a, size_t near,
@@ -254,7 +238,18 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 		page_source_free(p);
 		return NULL;
 	}
-	page_source_choose(p);
+	const struct hot_func **list = mem_new(p->h.n_func + 1, sizeof(*list));
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->h.n_func; i++)
+		if (p->h.func[i].name)
+			list[n++] = &p->h.func[i];
+	sort_items(list, n, page_source_compare);
+	p->n_func = n < FUNCTIONS_MAX ? n : FUNCTIONS_MAX;
+	p->func = mem_new(p->n_func + 1, sizeof(*p->func));
+	for (size_t i = 0; i < p->n_func; i++)
+		p->func[i].f = list[i];
+	free(list);
 	page_source_load(p, db, o->files);
 	page_source_place(p);
 	for (size_t i = 0; i < s->n_group; i++) {
@@ -285,10 +280,17 @@ void page_source_free(struct page_source *p)
 
 /* ---- JSON */
 
-/* The instruction as text: mnemonic, operands, and the function that it leads
- * to. */
-static void page_source_put_text(const struct annot_insn *in, struct json *j)
+/* [address, text, line, file + 1, jump target in the function + 1, function
+ * that is inlined, instructions that are left out before it] without the zeros
+ * at its end */
+static void page_source_put_insn(const struct page_source *p,
+				 const struct annot_insn *in, uint32_t gap,
+				 struct json *j)
 {
+	json_array(j, NULL);
+	json_hex(j, NULL, in->insn.addr);
+	/* The instruction as text: mnemonic, operands, and the function that it
+	 * leads to. */
 	char *text = NULL;
 	FILE *f = mem_stream(&text, NULL);
 
@@ -301,18 +303,6 @@ static void page_source_put_text(const struct annot_insn *in, struct json *j)
 	mem_stream_end(f);
 	json_shown(j, NULL, text);
 	free(text);
-}
-
-/* [address, text, line, file + 1, jump target in the function + 1, function
- * that is inlined, instructions that are left out before it] without the zeros
- * at its end */
-static void page_source_put_insn(const struct page_source *p,
-				 const struct annot_insn *in, uint32_t gap,
-				 struct json *j)
-{
-	json_array(j, NULL);
-	json_hex(j, NULL, in->insn.addr);
-	page_source_put_text(in, j);
 	if (in->source || in->to >= 0 || in->inlined || gap) {
 		json_uint(j, NULL, in->line);
 		json_uint(j, NULL,

@@ -63,17 +63,6 @@ static void page_chain_release(struct page_chain *c)
 	free(c->comm);
 }
 
-static void page_chains_release(struct page_chains *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		page_chain_release(&p->chain[i]);
-	free(p->chain);
-	free(p->irq);
-	intern_release(&p->irq_index);
-	arena_release(&p->text);
-	blob_release(&p->bytes);
-}
-
 /* ---- which */
 
 static uint64_t page_chains_length(const struct page_chain_ask *a)
@@ -216,64 +205,6 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 }
 
 /* ---- the page */
-
-/* Writes how many there are, how many waits have none, words of states, names
- * of interrupts, and the premise. */
-static void page_chains_meta(const struct page_chains *p, struct json *j)
-{
-	json_object(j, "chains");
-	json_uint(j, "n", p->n);
-	json_uint(j, "left_out", p->asked - p->n);
-	json_array(j, "states");
-	for (int i = 0; i < CHAIN_STATES; i++)
-		json_text(j, NULL, chain_state_word((enum chain_state)i));
-	json_end(j);
-	json_array(j, "irqs");
-	for (size_t i = 0; i < p->n_irq; i++)
-		json_text(j, NULL, p->irq[i]);
-	json_end(j);
-	json_text(j, "premise", p->premise);
-	json_end(j);
-}
-
-/* Encodes the block; thread_of numbers the threads of the page by comm.id. */
-static void page_chains_encode(struct page_chains *p,
-			       uint32_t (*thread_of)(void *arg, uint32_t comm),
-			       void *arg)
-{
-	struct blob *b = &p->bytes;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const struct page_chain *c = &p->chain[i];
-
-		blob_leb(b, c->ask.wait);
-		blob_leb(b, c->n_edge);
-		blob_leb(b, c->chain.n);
-		for (size_t k = 0; k < c->n_edge; k++) {
-			const struct page_edge *e = &c->edge[k];
-
-			blob_zigzag(b,
-				    (uint64_t)e->time - (uint64_t)c->ask.from);
-			blob_leb(b, thread_of(arg, e->waiter));
-			blob_leb(b, thread_of(arg, e->waker));
-			blob_leb(b, e->what);
-			blob_leb(b, e->proof);
-			blob_leb(b, e->irq);
-		}
-		for (size_t k = 0; k < c->chain.n; k++) {
-			const struct chain_segment *s = &c->chain.segment[k];
-
-			blob_leb(b, (uint64_t)s->to - (uint64_t)s->from);
-			blob_leb(b, thread_of(arg, c->comm[k]));
-			blob_leb(b, s->state);
-			blob_leb(b, s->proof);
-			blob_leb(b, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
-			blob_leb(b, s->depth);
-			for (uint32_t d = 0; d < s->depth; d++)
-				blob_leb(b, c->chain.path[s->path + d]);
-		}
-	}
-}
 
 /* ---- waits */
 
@@ -418,7 +349,13 @@ void page_waits_free(struct page_waits *w)
 	if (!w)
 		return;
 	wait_causes_free(w->causes);
-	page_chains_release(&w->chains);
+	for (size_t i = 0; i < w->chains.n; i++)
+		page_chain_release(&w->chains.chain[i]);
+	free(w->chains.chain);
+	free(w->chains.irq);
+	intern_release(&w->chains.irq_index);
+	arena_release(&w->chains.text);
+	blob_release(&w->chains.bytes);
 	free(w->ask);
 	intern_release(&w->words);
 	free_all(w->wait, w->run, w->waits.at, w->runs.at, w);
@@ -448,7 +385,21 @@ void page_waits_meta(const struct page_waits *w, struct json *j)
 		json_text(j, NULL, intern_get(&w->words, i));
 	json_end(j);
 	json_end(j);
-	page_chains_meta(&w->chains, j);
+	/* Write how many there are, how many waits have none, words of states,
+	 * names of interrupts, and the premise. */
+	json_object(j, "chains");
+	json_uint(j, "n", w->chains.n);
+	json_uint(j, "left_out", w->chains.asked - w->chains.n);
+	json_array(j, "states");
+	for (int i = 0; i < CHAIN_STATES; i++)
+		json_text(j, NULL, chain_state_word((enum chain_state)i));
+	json_end(j);
+	json_array(j, "irqs");
+	for (size_t i = 0; i < w->chains.n_irq; i++)
+		json_text(j, NULL, w->chains.irq[i]);
+	json_end(j);
+	json_text(j, "premise", w->chains.premise);
+	json_end(j);
 }
 
 void page_waits_encode(struct page_waits *w, int64_t t0,
@@ -475,7 +426,40 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 		}
 		last = from;
 	}
-	page_chains_encode(&w->chains, thread_of, arg);
+	/* Encode the block; thread_of numbers the threads of the page by
+	 * comm.id. */
+	struct blob *b = &w->chains.bytes;
+
+	for (size_t i = 0; i < w->chains.n; i++) {
+		const struct page_chain *c = &w->chains.chain[i];
+
+		blob_leb(b, c->ask.wait);
+		blob_leb(b, c->n_edge);
+		blob_leb(b, c->chain.n);
+		for (size_t k = 0; k < c->n_edge; k++) {
+			const struct page_edge *e = &c->edge[k];
+
+			blob_zigzag(b,
+				    (uint64_t)e->time - (uint64_t)c->ask.from);
+			blob_leb(b, thread_of(arg, e->waiter));
+			blob_leb(b, thread_of(arg, e->waker));
+			blob_leb(b, e->what);
+			blob_leb(b, e->proof);
+			blob_leb(b, e->irq);
+		}
+		for (size_t k = 0; k < c->chain.n; k++) {
+			const struct chain_segment *s = &c->chain.segment[k];
+
+			blob_leb(b, (uint64_t)s->to - (uint64_t)s->from);
+			blob_leb(b, thread_of(arg, c->comm[k]));
+			blob_leb(b, s->state);
+			blob_leb(b, s->proof);
+			blob_leb(b, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+			blob_leb(b, s->depth);
+			for (uint32_t d = 0; d < s->depth; d++)
+				blob_leb(b, c->chain.path[s->path + d]);
+		}
+	}
 	last = (uint64_t)t0;
 	for (size_t i = 0; i < w->n_run; i++) {
 		const struct page_run *x = &w->run[i];
