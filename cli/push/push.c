@@ -214,16 +214,6 @@ static bool push_has_foreign(const struct push_ledger *l)
 	return false;
 }
 
-/* Whether its row of table run is there, and all samples that this counts. */
-static bool push_is_committed(const struct push_ledger *l)
-{
-	uint64_t rows = 0;
-
-	for (size_t k = 0; k < l->of[FLEET_SAMPLE].n; k++)
-		rows += l->of[FLEET_SAMPLE].rows[k];
-	return l->committed && rows == l->rows;
-}
-
 static int push_limit_rounds(struct push_job *j, struct err *err)
 {
 	const char *cluster = j->p->server->cluster;
@@ -250,32 +240,6 @@ static bool push_reads(const struct push_job *j, enum fleet_table_id t,
 				  : t != FLEET_RUN;
 }
 
-/* Compares the tables that were read with what is there; removes blocks with
- * other numbers of rows. Returns 1 if there is no difference, 0, or -1. */
-static int push_compare(struct push_job *j, bool committed, struct err *err)
-{
-	int same = 1;
-
-	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
-		size_t n = j->there.of[t].n;
-
-		if (!push_reads(j, t, committed))
-			continue;
-		n = n > j->ours.of[t].n ? n : j->ours.of[t].n;
-		for (size_t k = 0; k < n; k++) {
-			uint64_t there = push_ledger_rows(&j->there, t, k);
-
-			if (there == push_ledger_rows(&j->ours, t, k))
-				continue;
-			same = 0;
-			if (there && push_server_remove_block(
-					     j->p->server, j->run, t, k, err))
-				return -1;
-		}
-	}
-	return same;
-}
-
 /* Another version of the run is there. Returns 1 if that is the end of it. */
 static int push_run_other(struct push_job *j, struct err *err)
 {
@@ -298,24 +262,6 @@ static int push_run_other(struct push_job *j, struct err *err)
 	return push_server_ledger(j->p->server, j->run, &j->there, err);
 }
 
-static int push_run_tables(struct push_job *j, bool committed, struct err *err)
-{
-	static const enum fleet_table_id order[] = {
-		FLEET_EVENT,   FLEET_LOSS,   FLEET_VERDICT, FLEET_TRUST,
-		FLEET_FINDING, FLEET_SAMPLE, FLEET_FIELD,
-	};
-
-	push_ledger_release(&j->ours);
-	j->blocks = j->rows = j->blocks_missing = j->rows_missing = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-		enum fleet_table_id t = order[i];
-
-		if (push_reads(j, t, committed) && push_table(j, t, err))
-			return -1;
-	}
-	return push_sender_drain(&j->p->sender, err);
-}
-
 /* A push_try_fn: sends all of a run but its row of table run. */
 static int push_run_try(void *arg, struct err *err)
 {
@@ -331,8 +277,27 @@ static int push_run_try(void *arg, struct err *err)
 		if (ret)
 			return ret;
 	}
-	committed = push_is_committed(&j->there);
-	if (push_run_tables(j, committed, err))
+	/* Whether its row of table run is there, and all samples that this
+	 * counts. */
+	uint64_t rows = 0;
+
+	for (size_t k = 0; k < j->there.of[FLEET_SAMPLE].n; k++)
+		rows += j->there.of[FLEET_SAMPLE].rows[k];
+	committed = j->there.committed && rows == j->there.rows;
+	static const enum fleet_table_id order[] = {
+		FLEET_EVENT,   FLEET_LOSS,   FLEET_VERDICT, FLEET_TRUST,
+		FLEET_FINDING, FLEET_SAMPLE, FLEET_FIELD,
+	};
+
+	push_ledger_release(&j->ours);
+	j->blocks = j->rows = j->blocks_missing = j->rows_missing = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+		enum fleet_table_id t = order[i];
+
+		if (push_reads(j, t, committed) && push_table(j, t, err))
+			return -1;
+	}
+	if (push_sender_drain(&j->p->sender, err))
 		return -1;
 	j->state = committed && !j->blocks_missing ? PUSH_THERE : PUSH_READY;
 	if (p->o->dry_run)
@@ -341,7 +306,28 @@ static int push_run_try(void *arg, struct err *err)
 	    (j->blocks_missing &&
 	     push_server_ledger(p->server, j->run, &j->there, err)))
 		return -1;
-	return push_compare(j, committed, err);
+	/* Compare the tables that were read with what is there; remove blocks
+	 * with other numbers of rows. */
+	int same = 1;
+
+	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
+		size_t n = j->there.of[t].n;
+
+		if (!push_reads(j, t, committed))
+			continue;
+		n = n > j->ours.of[t].n ? n : j->ours.of[t].n;
+		for (size_t k = 0; k < n; k++) {
+			uint64_t there = push_ledger_rows(&j->there, t, k);
+
+			if (there == push_ledger_rows(&j->ours, t, k))
+				continue;
+			same = 0;
+			if (there && push_server_remove_block(
+					     j->p->server, j->run, t, k, err))
+				return -1;
+		}
+	}
+	return same;
 }
 
 /* A push_try_fn: sends the row of table run. */

@@ -180,14 +180,6 @@ enum name_column {
 	UNVERIFIED = 9
 };
 
-static uint32_t push_name_rank(const struct fleet_batch *batch, size_t i)
-{
-	const struct fleet_cells *file = &batch->cell[FILE_];
-
-	return (batch->cell[UNVERIFIED].u8[i] ? 0 : 2) +
-	       (intern_length(file->pool, file->id[i]) ? 1 : 0);
-}
-
 /* Names of the rank are in the server, or will be. */
 static void push_name_know(struct push *p, uint64_t place, uint32_t rank)
 {
@@ -209,11 +201,33 @@ static int push_take_name(void *arg, const struct rowbinary_value *v,
 	return 0;
 }
 
-/* A place of which levels are missing is as good as none: level 0 tells how
- * many there are above it. */
-static int push_name_ask(struct push *p, const struct fleet_batch *batch,
-			 struct err *err)
+/* All levels of a place have one version: they are replaced together. The level
+ * 0 is the first. */
+static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
+			     size_t i)
 {
+	uint64_t place = batch->cell[PLACE].u64[i];
+	const struct fleet_cells *file = &batch->cell[FILE_];
+
+	uint32_t rank = (batch->cell[UNVERIFIED].u8[i] ? 0 : 2) +
+			(intern_length(file->pool, file->id[i]) ? 1 : 0);
+	uint32_t there = table_find_hash(&p->names, place);
+
+	if (batch->cell[LEVEL].u8[i])
+		return p->name_is_new;
+	p->name_is_new = there == TABLE_NONE || there < rank;
+	if (!p->name_is_new)
+		return false;
+	push_name_know(p, place, rank);
+	p->name_version = (uint64_t)rank << 56 | (uint64_t)now_wall_ns() / 1000;
+	return true;
+}
+
+static int push_name_batch(struct push *p, const struct fleet_batch *batch,
+			   struct push_body **b, struct err *err)
+{
+	/* A place of which levels are missing is as good as none: level 0 tells
+	 * how many there are above it. */
 	struct clickhouse_ask ask = {
 		.sql = "SELECT `place`, "
 		       "toUInt8(bitShiftRight(max(`version`), 56)) "
@@ -232,32 +246,7 @@ static int push_name_ask(struct push *p, const struct fleet_batch *batch,
 		if (table_find_hash(&p->names, place) == TABLE_NONE)
 			blob_u64(&asked, place);
 	}
-	return push_ask(p, &asked, sizeof(uint64_t), &ask, err);
-}
-
-/* All levels of a place have one version: they are replaced together. The level
- * 0 is the first. */
-static bool push_name_is_new(struct push *p, const struct fleet_batch *batch,
-			     size_t i)
-{
-	uint64_t place = batch->cell[PLACE].u64[i];
-	uint32_t rank = push_name_rank(batch, i);
-	uint32_t there = table_find_hash(&p->names, place);
-
-	if (batch->cell[LEVEL].u8[i])
-		return p->name_is_new;
-	p->name_is_new = there == TABLE_NONE || there < rank;
-	if (!p->name_is_new)
-		return false;
-	push_name_know(p, place, rank);
-	p->name_version = (uint64_t)rank << 56 | (uint64_t)now_wall_ns() / 1000;
-	return true;
-}
-
-static int push_name_batch(struct push *p, const struct fleet_batch *batch,
-			   struct push_body **b, struct err *err)
-{
-	if (push_name_ask(p, batch, err))
+	if (push_ask(p, &asked, sizeof(uint64_t), &ask, err))
 		return -1;
 	for (size_t i = 0; i < batch->n; i++) {
 		p->counts.names++;

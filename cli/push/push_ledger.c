@@ -109,30 +109,6 @@ static int push_server_wait_run(struct push_server *s,
 #define OUR_DELETE_PRINTED                                                     \
 	"^[( ]*DELETE WHERE " RUN_PRINTED "( AND " BLOCK_PRINTED ")?" CLOSED "$"
 
-/* Writes where the mutations under way are listed that may remove or change
- * rows of a run, for which its push must wait.
- *
- * One is left out only if it cannot reach these rows: if it is no DELETE or
- * UPDATE, or if it is our own DELETE of another run; else all pushes to a
- * server would wait for each other. What does not look like ours may be for any
- * rows. So a version that prints ours in yet another way makes us wait longer,
- * but never for too short a time. */
-static void push_put_mutations(FILE *f, struct clickhouse *c,
-			       const char *cluster, const char *run_hex)
-{
-	push_put_system(f, cluster, "mutations");
-	fputs(" WHERE NOT is_done AND database = ", f);
-	clickhouse_quote(f, c->database);
-	fputs(" AND table IN (''", f);
-	for (unsigned int t = 0; t < FLEET_TABLES; t++)
-		if (fleet_tables[t].by_run)
-			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,
-				fleet_tables[t].name);
-	fputs(") AND match(command, '(DELETE|UPDATE) ')", f);
-	fprintf(f, " AND (position(command, '%s') > 0", run_hex);
-	fputs(" OR NOT match(command, '" OUR_DELETE_PRINTED "'))", f);
-}
-
 static int push_take_reason(void *arg, const struct rowbinary_value *v,
 			    struct err *err UNUSED)
 {
@@ -184,7 +160,24 @@ static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
 	FILE *f = mem_stream(&which, NULL);
 	int ret;
 
-	push_put_mutations(f, c, cluster, run->hex);
+	/* Write where the mutations under way are listed that may remove or
+	 * change rows of a run, for which its push must wait.  One is left out
+	 * only if it cannot reach these rows: if it is no DELETE or UPDATE, or
+	 * if it is our own DELETE of another run; else all pushes to a server
+	 * would wait for each other. What does not look like ours may be for
+	 * any rows. So a version that prints ours in yet another way makes us
+	 * wait longer, but never for too short a time. */
+	push_put_system(f, cluster, "mutations");
+	fputs(" WHERE NOT is_done AND database = ", f);
+	clickhouse_quote(f, c->database);
+	fputs(" AND table IN (''", f);
+	for (unsigned int t = 0; t < FLEET_TABLES; t++)
+		if (fleet_tables[t].by_run)
+			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,
+				fleet_tables[t].name);
+	fputs(") AND match(command, '(DELETE|UPDATE) ')", f);
+	fprintf(f, " AND (position(command, '%s') > 0", run->hex);
+	fputs(" OR NOT match(command, '" OUR_DELETE_PRINTED "'))", f);
 	mem_stream_end(f);
 	sql = mem_printf("SELECT toUInt64(count()) FROM %s", which);
 	ret = push_server_wait(c, sql, err);
