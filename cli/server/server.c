@@ -284,20 +284,6 @@ static int server_fetch(struct server *s, struct err *err)
 	return served_end(s->out, err);
 }
 
-static void server_release(struct server *s)
-{
-	served_free(s->out);
-	clickhouse_close(s->c);
-	intern_release(&s->chosen);
-	intern_release(&s->events);
-	intern_release(&s->comms);
-	intern_release(&s->comm_names);
-	intern_release(&s->hashes);
-	table_release(&s->typed);
-	table_release(&s->raws);
-	free_all(s->run, s->type, s->raw);
-}
-
 /* Begins a database and fills it, then ends the connection. Returns the maker,
  * or NULL and *err. */
 static struct maker *
@@ -312,7 +298,16 @@ server_make(struct server *s, int (*fetch)(struct server *s, struct err *err),
 		s->out = served_new(s->mk, err);
 	if (s->out)
 		rc = fetch(s, err);
-	server_release(s);
+	served_free(s->out);
+	clickhouse_close(s->c);
+	intern_release(&s->chosen);
+	intern_release(&s->events);
+	intern_release(&s->comms);
+	intern_release(&s->comm_names);
+	intern_release(&s->hashes);
+	table_release(&s->typed);
+	table_release(&s->raws);
+	free_all(s->run, s->type, s->raw);
 	if (!rc)
 		return s->mk;
 	maker_free(s->mk);
