@@ -159,22 +159,6 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 
 /* ---- what samples refer to */
 
-static int fleet_read_hashes(struct fleet *f, struct err *err)
-{
-	struct rows *r = rows_dense(f->db, "fleet_hashes", err);
-
-	while (rows_step(r)) {
-		struct value hash = rows_value(r, FLEET_HASHES_HASH);
-		uint32_t known = FLEET_NO_HASH;
-
-		if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
-			known = intern_add_bytes(&f->hashes, hash.text,
-						 hash.len);
-		*mem_add(f->stack, f->n_stack, f->cap_stack) = known;
-	}
-	return rows_end(r, err);
-}
-
 enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
 			     uint32_t pos, uint32_t first)
 {
@@ -221,8 +205,33 @@ static void fleet_hash_wrong(struct fleet *f)
 	}
 }
 
-static void fleet_take_chains(struct fleet *f)
+int fleet_load_code(struct fleet *f, struct err *err)
 {
+	if (f->code)
+		return 0;
+	f->code = code_load(f->db, (CODE_ALL & ~CODE_ADDRS) | CODE_WRONG, err);
+	if (!f->code)
+		return -1;
+	*mem_add(f->chain, f->n_chain, f->cap_chain) =
+		(struct fleet_chain){ FLEET_NO_HASH, FLEET_NO_WORD };
+	f->after_exec = fleet_word_of(f, "after exec");
+	for (unsigned int i = 0; i < 32; i++)
+		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
+	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
+	struct rows *r = rows_dense(f->db, "fleet_hashes", err);
+
+	while (rows_step(r)) {
+		struct value hash = rows_value(r, FLEET_HASHES_HASH);
+		uint32_t known = FLEET_NO_HASH;
+
+		if (hash.kind == VALUE_BLOB && hash.len == HASH_SIZE)
+			known = intern_add_bytes(&f->hashes, hash.text,
+						 hash.len);
+		*mem_add(f->stack, f->n_stack, f->cap_stack) = known;
+	}
+	if (rows_end(r, err))
+		return -1;
+	fleet_hash_wrong(f);
 	for (size_t i = 1; i < f->code->n_chain; i++) {
 		const struct code_chain *from = &f->code->chain[i];
 		size_t stack = from->stack;
@@ -242,25 +251,6 @@ static void fleet_take_chains(struct fleet *f)
 		}
 		*mem_add(f->chain, f->n_chain, f->cap_chain) = c;
 	}
-}
-
-int fleet_load_code(struct fleet *f, struct err *err)
-{
-	if (f->code)
-		return 0;
-	f->code = code_load(f->db, (CODE_ALL & ~CODE_ADDRS) | CODE_WRONG, err);
-	if (!f->code)
-		return -1;
-	*mem_add(f->chain, f->n_chain, f->cap_chain) =
-		(struct fleet_chain){ FLEET_NO_HASH, FLEET_NO_WORD };
-	f->after_exec = fleet_word_of(f, "after exec");
-	for (unsigned int i = 0; i < 32; i++)
-		f->verdict[i] = fleet_word_of(f, request_verdict_name(i));
-	*mem_add(f->stack, f->n_stack, f->cap_stack) = FLEET_NO_HASH;
-	if (fleet_read_hashes(f, err))
-		return -1;
-	fleet_hash_wrong(f);
-	fleet_take_chains(f);
 	return 0;
 }
 

@@ -91,8 +91,20 @@ static void fleet_run_put_time(struct fleet_rows *r, size_t i)
 		       v.kind == VALUE_INT ? fleet_time(r->capture, v.num) : 0);
 }
 
-static void fleet_run_put(struct fleet_rows *r)
+static int fleet_run_step(struct fleet_rows *r, struct err *err)
 {
+	int ret;
+
+	while ((ret = rows_next(r->of, err)) > 0 &&
+	       rows_int(r->of, FLEET_CAPTURES_ID) != r->capture->id)
+		;
+	if (ret <= 0)
+		return ret;
+	if (fleet_run_count(r, FLEET_SAMPLE, err))
+		return -1;
+	for (size_t i = 0; i < RUN_TABLES; i++)
+		if (fleet_run_count(r, fleet_run_tables[i], err))
+			return -1;
 	const struct fleet_ask *ask = r->f->ask;
 	struct fleet_capture *c = r->capture;
 	struct fleet_fill *b = &r->fill;
@@ -124,23 +136,6 @@ static void fleet_run_put(struct fleet_rows *r)
 	fleet_fill_int(b, 1);
 	for (size_t i = 0; i < RUN_TABLES; i++)
 		fleet_fill_int(b, (int64_t)c->n[fleet_run_tables[i]]);
-}
-
-static int fleet_run_step(struct fleet_rows *r, struct err *err)
-{
-	int ret;
-
-	while ((ret = rows_next(r->of, err)) > 0 &&
-	       rows_int(r->of, FLEET_CAPTURES_ID) != r->capture->id)
-		;
-	if (ret <= 0)
-		return ret;
-	if (fleet_run_count(r, FLEET_SAMPLE, err))
-		return -1;
-	for (size_t i = 0; i < RUN_TABLES; i++)
-		if (fleet_run_count(r, fleet_run_tables[i], err))
-			return -1;
-	fleet_run_put(r);
 	return ret;
 }
 

@@ -181,29 +181,6 @@ enum {
 	SAMPLE_CLASS
 };
 
-static void fleet_samples_put(struct fleet_rows *r,
-			      const struct fleet_sample *s)
-{
-	struct fleet_fill *b = &r->fill;
-	size_t i = fleet_fill_room(b);
-
-	((uint32_t *)b->of[SAMPLE_RUN].data)[i] = r->run;
-	((int64_t *)b->of[SAMPLE_TIME].data)[i] = s->time;
-	((int32_t *)b->of[SAMPLE_CPU].data)[i] = s->cpu;
-	((int32_t *)b->of[SAMPLE_PID].data)[i] = s->key.pid;
-	((int32_t *)b->of[SAMPLE_TID].data)[i] = s->key.tid;
-	((uint32_t *)b->of[SAMPLE_COMM].data)[i] = s->key.comm;
-	((uint32_t *)b->of[SAMPLE_EVENT].data)[i] = s->key.event;
-	((uint64_t *)b->of[SAMPLE_WEIGHT].data)[i] = s->weight;
-	((uint32_t *)b->of[SAMPLE_N].data)[i] = s->n;
-	((uint32_t *)b->of[SAMPLE_KERNEL].data)[i] = s->key.kernel;
-	((uint32_t *)b->of[SAMPLE_USER].data)[i] = s->key.user;
-	((uint32_t *)b->of[SAMPLE_VERDICT].data)[i] = s->key.verdict;
-	((uint32_t *)b->of[SAMPLE_USER_MARK].data)[i] = s->key.user_mark;
-	((uint32_t *)b->of[SAMPLE_KERNEL_MARK].data)[i] = s->key.kernel_mark;
-	((uint32_t *)b->of[SAMPLE_CLASS].data)[i] = s->key.classed;
-}
-
 /* ---- added up */
 
 SAME_FUNCTION(fleet_samples_is_same, struct fleet_samples, sum[id].key,
@@ -225,17 +202,6 @@ static void fleet_samples_sum(struct fleet_samples *s,
 	*mem_add(s->sum, s->n, s->cap) = *x;
 }
 
-/* Moves a sample to the begin of its period; it has no CPU then. */
-static void fleet_samples_round(struct fleet_sample *x, uint64_t period)
-{
-	int64_t past = x->time % (int64_t)period;
-
-	if (past < 0)
-		past += (int64_t)period;
-	__builtin_sub_overflow(x->time, past, &x->time);
-	x->cpu = -1;
-}
-
 /* Adds up the samples of the next period. Returns 1, 0 if there is none, or
  * -1. */
 static int fleet_samples_add_up(struct fleet_rows *r, struct err *err)
@@ -250,7 +216,15 @@ static int fleet_samples_add_up(struct fleet_rows *r, struct err *err)
 		fleet_samples_sum(s, &s->ahead);
 	s->has_ahead = false;
 	while (!s->ended && (ret = fleet_samples_read_next(r, &x, err)) > 0) {
-		fleet_samples_round(&x, r->f->ask->period);
+		/* Move a sample to the begin of its period; it has no CPU then.
+		 */
+		uint64_t period = r->f->ask->period;
+		int64_t past = x.time % (int64_t)period;
+
+		if (past < 0)
+			past += (int64_t)period;
+		__builtin_sub_overflow(x.time, past, &x.time);
+		x.cpu = -1;
 		if (s->n && s->sum[0].time != x.time) {
 			s->ahead = x;
 			s->has_ahead = true;
@@ -286,7 +260,25 @@ static int fleet_samples_step(struct fleet_rows *r, struct err *err)
 	int ret = fleet_samples_next(r, &x, err);
 
 	if (ret > 0) {
-		fleet_samples_put(r, &x);
+		struct fleet_fill *b = &r->fill;
+		size_t i = fleet_fill_room(b);
+
+		((uint32_t *)b->of[SAMPLE_RUN].data)[i] = r->run;
+		((int64_t *)b->of[SAMPLE_TIME].data)[i] = x.time;
+		((int32_t *)b->of[SAMPLE_CPU].data)[i] = x.cpu;
+		((int32_t *)b->of[SAMPLE_PID].data)[i] = x.key.pid;
+		((int32_t *)b->of[SAMPLE_TID].data)[i] = x.key.tid;
+		((uint32_t *)b->of[SAMPLE_COMM].data)[i] = x.key.comm;
+		((uint32_t *)b->of[SAMPLE_EVENT].data)[i] = x.key.event;
+		((uint64_t *)b->of[SAMPLE_WEIGHT].data)[i] = x.weight;
+		((uint32_t *)b->of[SAMPLE_N].data)[i] = x.n;
+		((uint32_t *)b->of[SAMPLE_KERNEL].data)[i] = x.key.kernel;
+		((uint32_t *)b->of[SAMPLE_USER].data)[i] = x.key.user;
+		((uint32_t *)b->of[SAMPLE_VERDICT].data)[i] = x.key.verdict;
+		((uint32_t *)b->of[SAMPLE_USER_MARK].data)[i] = x.key.user_mark;
+		((uint32_t *)b->of[SAMPLE_KERNEL_MARK].data)[i] =
+			x.key.kernel_mark;
+		((uint32_t *)b->of[SAMPLE_CLASS].data)[i] = x.key.classed;
 		s->kept += x.n;
 		s->rows++;
 	} else if (!ret) {
