@@ -171,41 +171,6 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 	}
 }
 
-/* Returns each label's own samples in each run, all and in V8's optimized code;
- * NULL if there is none. */
-static struct diff_tier *coded_add_tiers(const struct compare *c)
-{
-	struct diff_tier *tier = NULL;
-
-	for (size_t run = 0; run < c->n; run++) {
-		const struct stacks *st = c->run[run].stacks;
-
-		for (size_t i = 0; st && i < st->n_group; i++) {
-			const struct known_code *code = st->code;
-			const struct stacks_group *g = &st->group[i];
-			uint32_t stack = code_chain_at(code, g->uraw)->stack;
-			uint32_t frame = code->stack[stack].frame, label;
-			const char *name = code->frame[frame].at.name;
-			const char *in = name ? suffix_tier(name) : NULL;
-			struct diff_tier *t;
-
-			if (!in ||
-			    (c->run[run].event >= 0 &&
-			     g->event != (uint32_t)c->run[run].event) ||
-			    !stack_names_label(st->names, frame, &label))
-				continue;
-			if (!tier)
-				tier = mem_new(labels_count(c->labels) * c->n,
-					       sizeof(*tier));
-			t = &tier[label * c->n + run];
-			t->samples += (double)g->samples;
-			if (!strcmp(in, "TurboFan"))
-				t->optimized += (double)g->samples;
-		}
-	}
-	return tier;
-}
-
 /* Marks functions of V8's of which one of two runs has much more, itself, in
  * optimized code: a run may optimize late, or not at all. Of several runs,
  * those are marked that are not as most are. */
@@ -257,7 +222,34 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 			build[i] = l->hash[0] == l->hash[1] ? DIFF_SAME_CODE
 							    : DIFF_OTHER_CODE;
 	}
-	struct diff_tier *tier = coded_add_tiers(c);
+	struct diff_tier *tier = NULL;
+
+	for (size_t run = 0; run < c->n; run++) {
+		const struct stacks *st = c->run[run].stacks;
+
+		for (size_t i = 0; st && i < st->n_group; i++) {
+			const struct known_code *code = st->code;
+			const struct stacks_group *g = &st->group[i];
+			uint32_t stack = code_chain_at(code, g->uraw)->stack;
+			uint32_t frame = code->stack[stack].frame, label;
+			const char *name = code->frame[frame].at.name;
+			const char *in = name ? suffix_tier(name) : NULL;
+			struct diff_tier *t;
+
+			if (!in ||
+			    (c->run[run].event >= 0 &&
+			     g->event != (uint32_t)c->run[run].event) ||
+			    !stack_names_label(st->names, frame, &label))
+				continue;
+			if (!tier)
+				tier = mem_new(labels_count(c->labels) * c->n,
+					       sizeof(*tier));
+			t = &tier[label * c->n + run];
+			t->samples += (double)g->samples;
+			if (!strcmp(in, "TurboFan"))
+				t->optimized += (double)g->samples;
+		}
+	}
 
 	coded_tiers(c, build, tier);
 	for (size_t i = 0; i < o.n_file; i++) {

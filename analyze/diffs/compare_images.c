@@ -168,39 +168,6 @@ static void side_image_add(void *arg, const char *name)
 	short_name_id(&((struct side_image *)arg)->names, name);
 }
 
-/* Reads the programs of one image of a side. */
-static void side_image_read(struct symbol_sides *s, int side,
-			    struct side_image *to)
-{
-	struct intern done = { 0 }; /* build-ids */
-	struct compare *c = s->c;
-	bool any = false;
-
-	to->all = true;
-	for (size_t i = 0; i < c->n && to->all; i++) {
-		const struct known_code *code = c->run[i].stacks->code;
-
-		if (compare_side(c, i) != side)
-			continue;
-		for (size_t k = 1; k < code->n_image; k++) {
-			const struct image *img = &code->image[k].img;
-			size_t known = done.n;
-
-			if (matching_image(c->match, side, img).id != to->id ||
-			    intern_add_bytes(&done, img->id, img->id_len) <
-				    known)
-				continue;
-			any = true;
-			to->all &= c->run[i].files &&
-				   function_names_each(c->run[i].files, img,
-						       side_image_add, to);
-		}
-	}
-	to->all &= any;
-	to->n_own = to->names.n;
-	intern_release(&done);
-}
-
 static struct side_image *side_image_get(struct symbol_sides *s, int side,
 					 uint32_t id)
 {
@@ -212,7 +179,35 @@ static struct side_image *side_image_get(struct symbol_sides *s, int side,
 		mem_add(s->image[side], s->n[side], s->cap[side]);
 
 	*made = (struct side_image){ .id = id };
-	side_image_read(s, side, made);
+	/* Read the programs of one image of a side. */
+	struct intern done = { 0 }; /* build-ids */
+	struct compare *c = s->c;
+	bool any = false;
+
+	made->all = true;
+	for (size_t i = 0; i < c->n && made->all; i++) {
+		const struct known_code *code = c->run[i].stacks->code;
+
+		if (compare_side(c, i) != side)
+			continue;
+		for (size_t k = 1; k < code->n_image; k++) {
+			const struct image *img = &code->image[k].img;
+			size_t known = done.n;
+
+			if (matching_image(c->match, side, img).id !=
+				    made->id ||
+			    intern_add_bytes(&done, img->id, img->id_len) <
+				    known)
+				continue;
+			any = true;
+			made->all &= c->run[i].files &&
+				     function_names_each(c->run[i].files, img,
+							 side_image_add, made);
+		}
+	}
+	made->all &= any;
+	made->n_own = made->names.n;
+	intern_release(&done);
 	return made;
 }
 

@@ -102,19 +102,6 @@ static void lonely_add_callers(const struct compare *c, size_t run,
 	}
 }
 
-static void lonely_callers(const struct compare *c, int side,
-			   struct lonely_list *l)
-{
-	uint32_t *which = mem_new(c->d->n, sizeof(*which));
-
-	for (size_t i = 0; i < l->n; i++)
-		which[l->item[i].row] = (uint32_t)i + 1;
-	for (size_t i = 0; i < c->n; i++)
-		if (compare_side(c, i) == side)
-			lonely_add_callers(c, i, which, l);
-	free(which);
-}
-
 static bool lonely_alike(double a, double b)
 {
 	return fmin(a, b) >= ALIKE * fmax(a, b) || fmax(a, b) < LONELY_PERCENT;
@@ -158,8 +145,17 @@ void compare_find_renamed(struct compare *c)
 	}
 	for (int side = 0; side < 2; side++)
 		lonely_find(c, side, in_both, &list[side]);
-	for (int side = 0; list[0].n && list[1].n && side < 2; side++)
-		lonely_callers(c, side, &list[side]);
+	for (int side = 0; list[0].n && list[1].n && side < 2; side++) {
+		struct lonely_list *l = &list[side];
+		uint32_t *which = mem_new(c->d->n, sizeof(*which));
+
+		for (size_t i = 0; i < l->n; i++)
+			which[l->item[i].row] = (uint32_t)i + 1;
+		for (size_t i = 0; i < c->n; i++)
+			if (compare_side(c, i) == side)
+				lonely_add_callers(c, i, which, l);
+		free(which);
+	}
 	for (size_t i = 0; list[1].n && i < list[0].n; i++) {
 		const struct lonely *a = &list[0].item[i];
 		struct lonely *best = NULL;

@@ -306,25 +306,6 @@ static void cause_add_part(struct diff_cause *c, uint32_t row, double excess)
 	c->part[at] = (struct diff_part){ row, excess };
 }
 
-/* Says where in the cause the change is, and what changed elsewhere. */
-static void cause_divide(struct diff_cause *c, const struct diff_rows *d)
-{
-	const struct cause_stacks *s = cause_stacks_of(d, c->row);
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		double here = cause_here(d, s, i);
-		double all = diff_rows_excess_of(d, i, false);
-
-		if (cause_may_be(d, i) &&
-		    here * c->sign >= PART * fabs(c->excess))
-			cause_add_part(c, i, here);
-		c->others += i != c->instead && d->place[0][i].change != 0 &&
-			     fabs(all - here) > LEFT_OVER * fabs(all);
-	}
-	if (c->n_part == 1 && c->part[0].row == c->row)
-		c->n_part = 0;
-}
-
 /* Finds how much of a row's change is one of the functions in its stacks, and
  * did not only move there. Returns false if it is not most of it. */
 static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
@@ -672,7 +653,21 @@ static void cause_search(struct diff_rows *d)
 	d->by_code = false;
 	if (!c->moved)
 		c->instead = cause_instead(d, c->row);
-	cause_divide(c, d);
+	/* Say where in the cause the change is, and what changed elsewhere. */
+	const struct cause_stacks *s = cause_stacks_of(d, c->row);
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double here = cause_here(d, s, i);
+		double all = diff_rows_excess_of(d, i, false);
+
+		if (cause_may_be(d, i) &&
+		    here * c->sign >= PART * fabs(c->excess))
+			cause_add_part(c, i, here);
+		c->others += i != c->instead && d->place[0][i].change != 0 &&
+			     fabs(all - here) > LEFT_OVER * fabs(all);
+	}
+	if (c->n_part == 1 && c->part[0].row == c->row)
+		c->n_part = 0;
 }
 
 void diff_cause_find(struct diff_rows *d)

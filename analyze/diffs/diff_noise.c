@@ -154,24 +154,6 @@ struct diff_noises *diff_noises_new(const struct report_rows *rows,
 	return NULL;
 }
 
-/* Counts a row's samples in each block; returns all of them. */
-static double noise_count(struct diff_noises *n, size_t row, bool total)
-{
-	double sum = 0;
-
-	memset(n->own, 0, n->n_block * sizeof(*n->own));
-	for (size_t i = n->hit[row]; i < n->hit[row + 1]; i++) {
-		uint32_t group = n->hits[i] >> 1;
-
-		if ((n->hits[i] & 1) == total)
-			continue;
-		for (size_t k = n->first[group]; k < n->first[group + 1]; k++)
-			n->own[n->block[k]]++;
-		sum += (double)(n->first[group + 1] - n->first[group]);
-	}
-	return sum;
-}
-
 /* Returns the variance of what a row has, own[], by blocks of which `merged`
  * are one; rest: the share of all[] that it is expected to have. Stores the
  * number of blocks in which anything ran: elsewhere nothing could vary. */
@@ -226,7 +208,19 @@ struct diff_noise diff_noise_in_blocks(const double *own, const double *all,
 struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 				bool absolute)
 {
-	double count = noise_count(n, row, total);
+	/* Count a row's samples in each block; return all of them. */
+	double count = 0;
+
+	memset(n->own, 0, n->n_block * sizeof(*n->own));
+	for (size_t i = n->hit[row]; i < n->hit[row + 1]; i++) {
+		uint32_t group = n->hits[i] >> 1;
+
+		if ((n->hits[i] & 1) == total)
+			continue;
+		for (size_t k = n->first[group]; k < n->first[group + 1]; k++)
+			n->own[n->block[k]]++;
+		count += (double)(n->first[group + 1] - n->first[group]);
+	}
 	double share = count / n->n;
 
 	return diff_noise_in_blocks(n->own, n->all, n->n_block,

@@ -207,43 +207,6 @@ static void diff_rows_set_whole(struct diff_rows *d)
 	}
 }
 
-/* Notes the functions that only one side has. Those that have samples of both,
- * and those whose samples were not counted, are none. */
-static void diff_rows_take_only(struct diff_rows *d, struct diff_known known)
-{
-	const int8_t *only = known.only;
-
-	for (uint32_t label = 0; only && label < known.n; label++) {
-		uint32_t row = only[label] == 1 || only[label] == -1
-				       ? diff_rows_of_label(d, label)
-				       : REPORT_NONE;
-
-		if (row == REPORT_NONE || d->place[1][row].skip ||
-		    (only[label] > 0 ? d->place[1][row].a : d->place[1][row].b))
-			continue;
-		d->place[0][row].only = d->place[1][row].only = only[label];
-	}
-}
-
-/* Sums up what others are measured against. */
-static void diff_rows_take_left(struct diff_rows *d,
-				const struct diff_whole *left)
-{
-	d->scale = diff_scale(left);
-	d->part = left->part;
-	d->kept_p = left->kept_p;
-	d->n_kept = 0;
-	d->kept[0] = d->kept[1] = 0;
-	for (size_t i = 0; i < d->n; i++) {
-		if (!d->place[0][i].kept ||
-		    !(d->place[0][i].a + d->place[0][i].b))
-			continue;
-		d->n_kept++;
-		for (int side = 0; side < 2; side++)
-			d->kept[side] += d->row[i].weight[side][0];
-	}
-}
-
 static void diff_rows_take_builds(struct diff_rows *d, struct diff_known known)
 {
 	d->build = known.build ? mem_new(d->n, sizeof(*d->build)) : NULL;
@@ -307,7 +270,20 @@ void diff_rows_judge(struct diff_rows *d, const struct diff_count *under)
 	for (size_t i = 0; i < d->n; i++)
 		d->place[0][i].under = under ? &under[i * d->n_run] : NULL;
 	diff_judge(d->place[0], d->place[1], d->n, &d->whole, &left);
-	diff_rows_take_left(d, &left);
+	/* Sum up what others are measured against. */
+	d->scale = diff_scale(&left);
+	d->part = left.part;
+	d->kept_p = left.kept_p;
+	d->n_kept = 0;
+	d->kept[0] = d->kept[1] = 0;
+	for (size_t i = 0; i < d->n; i++) {
+		if (!d->place[0][i].kept ||
+		    !(d->place[0][i].a + d->place[0][i].b))
+			continue;
+		d->n_kept++;
+		for (int side = 0; side < 2; side++)
+			d->kept[side] += d->row[i].weight[side][0];
+	}
 	free(d->left);
 	d->left = left.run;
 	for (size_t i = 0; i < d->n; i++)
@@ -340,7 +316,20 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 		d->side[diff_rows_side(d, i % n)].samples += d->count[0][i].n;
 	for (size_t i = 0; i < d->n; i++)
 		diff_rows_fill(d, i);
-	diff_rows_take_only(d, known);
+	/* Note the functions that only one side has. Those that have samples of
+	 * both, and those whose samples were not counted, are none. */
+	const int8_t *only = known.only;
+
+	for (uint32_t label = 0; only && label < known.n; label++) {
+		uint32_t row = only[label] == 1 || only[label] == -1
+				       ? diff_rows_of_label(d, label)
+				       : REPORT_NONE;
+
+		if (row == REPORT_NONE || d->place[1][row].skip ||
+		    (only[label] > 0 ? d->place[1][row].a : d->place[1][row].b))
+			continue;
+		d->place[0][row].only = d->place[1][row].only = only[label];
+	}
 	/* how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {
 		const struct report_rows *rows = run[i].rows;

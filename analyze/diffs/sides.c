@@ -40,22 +40,6 @@ static int sides_put_pattern(struct side *s, const char *arg, struct err *err)
 	return 0;
 }
 
-/* The same run twice is not two measurements. */
-static int sides_check_twice(const struct side *s, struct err *err)
-{
-	struct stat a, b;
-
-	for (size_t i = 0; i < s->n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (!stat(s->path[i], &a) && !stat(s->path[k], &b) &&
-			    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-				return err_set(err, ERR_USAGE,
-					       "%s: given twice; a run counts "
-					       "once",
-					       s->path[i]);
-	return 0;
-}
-
 static int sides_take_one(struct side *s, int argc, char **argv,
 			  struct err *err)
 {
@@ -70,7 +54,18 @@ static int sides_take_one(struct side *s, int argc, char **argv,
 	else
 		snprintf(s->name, sizeof(s->name), "%.150s and %zu other run%s",
 			 s->path[0], s->n - 1, s->n == 2 ? "" : "s");
-	return sides_check_twice(s, err);
+	/* The same run twice is not two measurements. */
+	struct stat a, b;
+
+	for (size_t i = 0; i < s->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!stat(s->path[i], &a) && !stat(s->path[k], &b) &&
+			    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+				return err_set(err, ERR_USAGE,
+					       "%s: given twice; a run counts "
+					       "once",
+					       s->path[i]);
+	return 0;
 }
 
 int sides_take(struct sides *s, int argc, char **argv, int before,

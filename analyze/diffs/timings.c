@@ -130,11 +130,6 @@ static void timings_part_read(struct timings_part *p,
 	sort_items(p->most, p->n_bound, compare_double);
 }
 
-static void timings_part_release(struct timings_part *p)
-{
-	free_all(p->length, p->least, p->most, p->own, p->all);
-}
-
 /* Returns the smallest of n sorted lengths that is not below a share of them.
  */
 static double timings_at(const double *sorted, size_t n, double share)
@@ -455,7 +450,8 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 			}
 			r->of[m].size[side] += of->is / (double)t->runs[side];
 		}
-		timings_part_release(&part);
+		free_all(part.length, part.least, part.most, part.own,
+			 part.all);
 	}
 }
 
