@@ -89,8 +89,6 @@ static int archive_load(struct err *err)
 	return shared_library_load(&l, err);
 }
 
-/* ---- archives */
-
 /* How the name of the checksum of a file ends, which follows the file. */
 #define BUNDLE_SUM ".crc32"
 #define BUNDLE_SUM_LEN 8

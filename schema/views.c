@@ -45,7 +45,7 @@ static const char *views_skip(const char *s)
 	}
 }
 
-/* ---- what a database from elsewhere has under these names */
+/* What a database from elsewhere has under these names. */
 
 /* Looks for a thing of this name and text. Returns 1 if there is one, 0, or -1
  * and *err. */
@@ -353,8 +353,6 @@ int views_check(const struct store *db, struct err *err)
 		return -1;
 	return db_exec(db, "COMMIT", err);
 }
-
-/* ---- adding */
 
 int views_add(const struct store *db, const char *sql, struct err *err)
 {

@@ -13,8 +13,6 @@
 
 #define REGS_AARCH64_LR (1ull << 30)
 
-/* ---- what is there */
-
 uint32_t record_unwind_spaces(struct stitch *st, uint32_t process,
 			      const struct space *out[SHARED_SPACES_MAX])
 {
@@ -191,8 +189,6 @@ static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
 		.epoch = epoch,
 	};
 }
-
-/* ---- questions */
 
 enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
 					const struct addrs *a, uint64_t list,

@@ -23,7 +23,7 @@
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/disasm/disasm.h"
 
-/* ---- functions whose code is the same on both sides */
+/* Functions whose code is the same on both sides. */
 
 /* Larger functions are not read. */
 #define FUNCTION_MAX (256 << 10)

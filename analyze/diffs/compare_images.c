@@ -145,8 +145,6 @@ static bool programs_are_like(struct programs side[2], size_t a, size_t b,
 	return *agrees > 0.5;
 }
 
-/* ---- functions that one side only has */
-
 /* The functions of an image in all runs of a side, which may be of several
  * builds. */
 struct side_image {

@@ -71,8 +71,6 @@ void diff_place_add_up(struct diff_place *p, const struct diff_count *run,
 	}
 }
 
-/* ---- one test */
-
 /* What blocks of time add to the variance of a place: by how much a distance in
  * standard deviations shrinks, and with how many degrees of freedom that is
  * known; 0: with all. */
@@ -211,8 +209,6 @@ static double p_least(const struct diff_place *p, const struct diff_whole *w)
 	return diff_smaller(diff_p_shares(in_a, w->a, n - in_a, w->b),
 			    diff_p_shares(n - in_b, w->a, in_b, w->b));
 }
-
-/* ---- all tests */
 
 /* The places of self, then those of total without what is out of them, and
  * what they are compared with. */
@@ -411,8 +407,6 @@ static bool family_judge(struct family *f, size_t n)
 	}
 	return any;
 }
-
-/* ---- the reference */
 
 /* Returns the z-score of a place if `ratio` samples in B are expected for each
  * one in A. room: for the runs of w. */

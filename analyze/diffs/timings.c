@@ -77,8 +77,6 @@ void timings_release(struct timings *t)
 	intern_release(&t->index);
 }
 
-/* ---- one row of one run */
-
 COMPARE_BY(timings_compare_items, struct timings_item, row, at);
 
 /* Returns how long one took if nothing is missing in it. */
@@ -276,8 +274,6 @@ static void timings_value_of(struct timings_part *p, enum timings_measure m,
 		break;
 	}
 }
-
-/* ---- tests */
 
 /* The runs of one side: means of logarithms, and the variance of the mean. */
 struct timings_mean {

@@ -37,8 +37,6 @@ void fleet_put_text(struct fleet_rows *r, const char *s)
 	fleet_fill_id(&r->fill, fleet_word_of(r->f, s));
 }
 
-/* ---- runs */
-
 static void fleet_hash_bytes(const void *data, size_t n, uint8_t out[HASH_SIZE])
 {
 	for (unsigned int k = 0; k < 2; k++) {
@@ -157,8 +155,6 @@ static int fleet_set_made(struct fleet *f, struct fleet_capture *c,
 	return rows_end(r, err);
 }
 
-/* ---- what samples refer to */
-
 enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
 			     uint32_t pos, uint32_t first)
 {
@@ -253,8 +249,6 @@ int fleet_load_code(struct fleet *f, struct err *err)
 	}
 	return 0;
 }
-
-/* ---- the object */
 
 struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 			 struct err *err)

@@ -65,8 +65,6 @@ static void fleet_walk_close(struct fleet_rows *r)
 	free_all(w->image, w);
 }
 
-/* ---- stacks */
-
 /* first: position of the first bogus frame; 0: none */
 static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
 				 size_t stack, uint32_t first)
@@ -168,8 +166,6 @@ int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 		       ? -1
 		       : 0;
 }
-
-/* ---- names */
 
 /* Puts the function of a level: 0 is the one that contains the others. */
 static void fleet_code_put_name(struct fleet_rows *r,

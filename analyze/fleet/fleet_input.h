@@ -151,8 +151,6 @@ enum fleet_type fleet_fill_type(const struct fleet_fill *b);
 /* Returns the rows as a batch, valid until the next call. */
 const struct fleet_batch *fleet_fill_batch(struct fleet_fill *b);
 
-/* ---- the rows of a table */
-
 struct fleet_rows {
 	struct fleet *f;
 	struct fleet_capture *capture; /* NULL: the table is not by_run */

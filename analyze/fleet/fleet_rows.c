@@ -12,8 +12,6 @@
 /* A batch ends after this many values of lists, or bytes of texts of fields. */
 #define ITEMS_MAX ((size_t)1 << 20)
 
-/* ---- rows of a named query */
-
 static void fleet_rows_put(struct fleet_rows *r, struct value v)
 {
 	if (fleet_fill_type(&r->fill) != FLEET_STRING)
@@ -47,8 +45,6 @@ static int fleet_query_begin(struct fleet_rows *r, const char *query,
 	r->of = ROWS_BY(r->f->db, query, err, r->capture->id, r->capture->wall);
 	return r->of ? 0 : -1;
 }
-
-/* ---- table run */
 
 /* Counts the rows of another table of the run, unless they were read before. */
 static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
@@ -147,7 +143,7 @@ static int fleet_run_begin(struct fleet_rows *r, struct err *err)
 	return r->of ? 0 : -1;
 }
 
-/* ---- table verdict: requests and chains by verdict and confidence */
+/* Table verdict: requests and chains by verdict and confidence. */
 
 #define PAIRS ((size_t)FLEET_VERDICTS * FLEET_CONFIDENCES)
 
@@ -220,8 +216,6 @@ static int fleet_verdict_begin(struct fleet_rows *r, struct err *err)
 		return -1;
 	return fleet_verdict_count(r, "fleet_chains", &v->of[1], err) ? -1 : 0;
 }
-
-/* ---- all tables */
 
 /* What begins a table: a function, or else a named query. */
 static const struct {

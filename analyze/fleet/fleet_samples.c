@@ -181,8 +181,6 @@ enum {
 	SAMPLE_CLASS
 };
 
-/* ---- added up */
-
 SAME_FUNCTION(fleet_samples_is_same, struct fleet_samples, sum[id].key,
 	      struct fleet_key, !memcmp(x, y, sizeof(*x)));
 
@@ -250,8 +248,6 @@ static int fleet_samples_next(struct fleet_rows *r, struct fleet_sample *out,
 		*out = s->sum[s->at++];
 	return ret;
 }
-
-/* ---- the table */
 
 static int fleet_samples_step(struct fleet_rows *r, struct err *err)
 {

@@ -80,8 +80,6 @@ static int curl_load(struct err *err)
 	return 0;
 }
 
-/* ---- statements */
-
 #define REFUSAL_MAX 4096 /* bytes of a refusal that are kept */
 #define STEP_MS 200
 #define CONNECT_S 10
@@ -116,8 +114,6 @@ struct clickhouse_own {
 	struct request *ended;	 /* while another statement was run */
 	unsigned int version;	 /* 1816: 18.16 */
 };
-
-/* ---- taking the reply */
 
 static long request_status(const struct request *q)
 {
@@ -199,8 +195,6 @@ static size_t request_on_head(char *line, size_t size, size_t n, void *arg)
 		q->framed = true;
 	return n;
 }
-
-/* ---- requests */
 
 static void request_free(struct request *q)
 {
@@ -294,8 +288,6 @@ static struct request *request_new(struct clickhouse *c, const char *database,
 		curl.easy_setopt(e, CURLOPT_CAINFO, c->own->ca_file);
 	return q;
 }
-
-/* ---- how a request ended */
 
 static int request_curl_failed(struct request *q, struct err *err)
 {
@@ -439,8 +431,6 @@ static int request_run(struct request *q, struct err *err)
 	return ret;
 }
 
-/* ---- statements */
-
 static int clickhouse_run_in(struct clickhouse *c, const char *database,
 			     const char *sql, struct err *err)
 {
@@ -547,8 +537,6 @@ int clickhouse_select_one(struct clickhouse *c, const char *sql,
 				       c->name, one.rows);
 }
 
-/* ---- inserts */
-
 void clickhouse_insert(struct clickhouse *c, const char *sql, const char *id,
 		       const void *body, size_t len, void *arg)
 {
@@ -593,8 +581,6 @@ int clickhouse_step(struct clickhouse *c, int ms, struct clickhouse_done *done,
 	request_free(q);
 	return 1;
 }
-
-/* ---- the object */
 
 static int clickhouse_take_version(struct clickhouse *c, struct err *err)
 {

@@ -11,8 +11,6 @@
 #define TLS_SCHEME "clickhouses://"
 #define PASSWORD_MAX 4096
 
-/* ---- the URL */
-
 bool clickhouse_is_url(const char *text)
 {
 	return !strncmp(text, PLAIN_SCHEME, strlen(PLAIN_SCHEME)) ||
@@ -126,8 +124,6 @@ bad:
 		url);
 }
 
-/* ---- the password */
-
 static int clickhouse_password_of(const char *path, char *buf, size_t size,
 				  struct err *err)
 {
@@ -174,8 +170,6 @@ int clickhouse_password(const char *path, char **out, struct err *err)
 	explicit_bzero(buf, sizeof(buf));
 	return rc;
 }
-
-/* ---- statements */
 
 static void clickhouse_quote_in(FILE *f, const char *text, char quote)
 {

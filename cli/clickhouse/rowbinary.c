@@ -41,8 +41,6 @@ struct rowbinary {
 	uint64_t rows;
 };
 
-/* ---- types */
-
 static struct column rowbinary_column(const char *name, size_t len)
 {
 	static const struct {
@@ -95,7 +93,7 @@ void rowbinary_free(struct rowbinary *r)
 	free_all(r->item, r->rest, r);
 }
 
-/* ---- values; these return 1, 0 if the bytes end before the value, or -1 */
+/* Values; these return 1, 0 if the bytes end before the value, or -1. */
 
 static int rowbinary_length(struct bytes *b, uint64_t *out, struct err *err)
 {
@@ -163,8 +161,6 @@ static int rowbinary_list(struct rowbinary *r, struct bytes *b, size_t column,
 				       err);
 	return ret;
 }
-
-/* ---- rows */
 
 static int rowbinary_row(struct rowbinary *r, struct bytes *b, struct err *err)
 {

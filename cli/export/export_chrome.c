@@ -74,8 +74,6 @@ struct chrome {
 	uint64_t no_time, lost_no_time, left_out;
 };
 
-/* ---- stacks */
-
 static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
 			       uint32_t label)
 {
@@ -158,8 +156,6 @@ static struct stack_text chrome_stack(struct chrome *c,
 	return *mem_add(c->kept, c->n_kept, c->cap_kept) = t;
 }
 
-/* ---- losses */
-
 COMPARE_BY(chrome_by_time, struct edge, time, end, loss);
 
 /* Writes losses up to that time; NULL: all that remain. */
@@ -201,8 +197,6 @@ static void put_edges(struct chrome *c, const int64_t *time)
 		json_end(j);
 	}
 }
-
-/* ---- events */
 
 /* Whether nobody misses an event of the scheduler or of interrupts where slices
  * and arrows tell of it: one without a stack, that is not asked for by name. A

@@ -83,8 +83,6 @@ static void export_json_end(struct json *j)
 	json_end(j);
 }
 
-/* ---- tables as they are */
-
 static int export_json_put_rows(struct json_export *e, const char *key,
 				const char *query, struct err *err)
 {
@@ -122,7 +120,7 @@ static int export_json_put_losses(struct json_export *e, struct err *err)
 	return 0;
 }
 
-/* ---- code: the place in an array is the id, and item 0 is none */
+/* Code: the place in an array is the id, and item 0 is none. */
 
 static void export_json_put_image(struct json_export *e, size_t id)
 {
@@ -230,8 +228,6 @@ static int export_json_put_code(struct json_export *e, struct err *err)
 	put_array(e, "stacks", e->code->n_chain, export_json_put_stack);
 	return 0;
 }
-
-/* ---- samples */
 
 static int64_t export_json_chain(const struct json_export *e, int64_t id)
 {

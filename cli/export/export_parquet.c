@@ -41,8 +41,6 @@ static bool lake_wants(const struct lake *l, enum fleet_table_id t)
 	return l->x->fields || t != FLEET_FIELD;
 }
 
-/* ---- rows that are already there */
-
 static bool lake_is_new(struct lake *l, const struct fleet_batch *b, size_t i)
 {
 	if (b->table == &fleet_tables[FLEET_STACK]) {
@@ -105,8 +103,6 @@ static int lake_put_table(struct lake *l, struct parquet *p,
 	return ret;
 }
 
-/* ---- folders */
-
 /* Appends NAME=VALUE/ to a path; what is special in a path becomes %XX, as in
  * all partition folders. Returns 0, or -1 and *err if it cannot be made. */
 static int lake_add_folder(char *path, size_t size, const char *name,
@@ -152,8 +148,6 @@ static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
 	parquet_close(p);
 	return rc;
 }
-
-/* ---- databases */
 
 static int lake_put_run(struct lake *l, size_t run, struct err *err)
 {
@@ -203,8 +197,6 @@ static int lake_put_database(struct lake *l, struct store *db, struct err *err)
 	fleet_close(l->f);
 	return rc;
 }
-
-/* ---- the folder */
 
 static int lake_open(struct lake *l, struct err *err)
 {

@@ -86,8 +86,6 @@ static void take_id(struct pd_trace *t, size_t i)
 	table_add(&t->by_id, hash_u64(e->config), (uint32_t)i);
 }
 
-/* ---- tracing data: in the machine's byte order */
-
 static void pd_trace_put_number(const struct pd_trace *t, uint64_t v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -219,8 +217,6 @@ static int pd_trace_get(struct pd_trace *t, const struct event_row *e,
 	return rc < 0 ? -1 : 0;
 }
 
-/* ---- the file */
-
 struct job {
 	const struct export_request *x;
 	struct perfdata *pd;
@@ -237,8 +233,6 @@ struct job {
 #define CPUS_MAX 65536
 /* The maximal size of a sample without its callchain and payload. */
 #define SAMPLE_BYTES 128u
-
-/* ---- which events there are */
 
 static int survey_events(struct job *j, struct err *err)
 {
@@ -265,8 +259,6 @@ static int survey_events(struct job *j, struct err *err)
 	events_close(ev);
 	return rc;
 }
-
-/* ---- one sample */
 
 static void add_ip(struct job *j, uint64_t ip)
 {
@@ -379,8 +371,6 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 	return 0;
 }
 
-/* ---- switches and throttling */
-
 /* Opens what is more of switches than their events, if there are any. */
 static int open_switches(struct job *j, struct err *err)
 {
@@ -455,8 +445,6 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 	return 0;
 }
 
-/* ---- all of them */
-
 static int export_perfdata_put_events(struct job *j, struct err *err)
 {
 	struct events *ev =
@@ -488,8 +476,6 @@ static int export_perfdata_put_events(struct job *j, struct err *err)
 	events_close(ev);
 	return rc < 0 ? -1 : 0;
 }
-
-/* ---- the file */
 
 static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 {

@@ -91,8 +91,6 @@ struct pack {
 	char doubt[256];   /* one that is not the recorded one for sure */
 };
 
-/* ---- names */
-
 /* "dir/run.db" -> "run" */
 static void pack_stem(const char *path, char *out, size_t size)
 {
@@ -142,8 +140,6 @@ static int pack_put_file(struct pack *p, const char *name, int fd,
 	p->files++;
 	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);
 }
-
-/* ---- files */
 
 /* Notes a file that is here, but may be another than the recorded one. */
 static void pack_doubt(struct pack *p, const char *path)
@@ -271,8 +267,6 @@ static int pack_fill(struct pack *p, struct err *err)
 		return -1;
 	return p->o->no_debug ? 0 : pack_put_debug_files(p, err);
 }
-
-/* ---- the database */
 
 /* Until it is redacted, nobody else may read it. */
 static int pack_make_copy(struct pack *p, const char *out, struct err *err)

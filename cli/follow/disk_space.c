@@ -99,8 +99,6 @@ int64_t disk_space_waited(const struct disk_space *r)
 	return r->waited;
 }
 
-/* ---- files */
-
 static ssize_t disk_space_write(void *cookie, const char *buf, size_t n)
 {
 	const struct disk_space_file *f = cookie;

@@ -64,8 +64,6 @@ int folder_lock_check(const struct folder_lock *c, struct err *err)
 		       c->dir);
 }
 
-/* ---- the lock */
-
 /* Returns whether the file that is locked is still the one of that name: the
  * one who had it before may have removed it. */
 static bool folder_lock_lock_is_there(const struct folder_lock *c)
@@ -119,8 +117,6 @@ static int folder_lock_lock(struct folder_lock *c, struct err *err)
 		close(c->lock);
 	}
 }
-
-/* ---- opening and closing */
 
 struct folder_lock *folder_lock_open(const char *dir, struct err *err)
 {

@@ -22,8 +22,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
 
-/* ---- the screens of view beside it */
-
 struct top {
 	pid_t pid;	/* 0: it has ended */
 	FILE *messages; /* standard error meanwhile; NULL: none */
@@ -125,8 +123,6 @@ static void follow_on_hangup(int sig UNUSED)
 	follow_cut_now = 1;
 }
 
-/* ---- folders */
-
 /* Takes one file that waits into the segment. Returns 1, 0 if there is none or
  * no room, -1 and *err. */
 static int follow_link(struct follow *fw, struct watched *w, struct err *err)
@@ -180,8 +176,6 @@ static int follow_scan(struct follow *fw, bool at_once, struct err *err)
 	}
 	return 0;
 }
-
-/* ---- streams */
 
 static bool follow_has_streams(const struct follow *fw)
 {
@@ -325,8 +319,6 @@ static int follow_end(struct follow *fw, int ret, struct err *err)
 	parts_add(fw->parts, fw->g.number);
 	return ret;
 }
-
-/* ---- inputs */
 
 static int follow_open(struct follow *fw, struct err *err)
 {

@@ -118,8 +118,6 @@ static void live_on_signal(int sig UNUSED)
 	live_stopping = 1;
 }
 
-/* ---- bytes */
-
 static int live_broke(const struct live_client *c, struct err *err)
 {
 	return err_set(err, ERR_IO, "%s: the relay daemon %s", c->l->url,
@@ -178,8 +176,6 @@ static int live_bad(const struct live_client *c, const char *what,
 		       "%s: the relay daemon's reply has %s %" PRIu64,
 		       c->l->url, what, number);
 }
-
-/* ---- the chunk */
 
 static char *live_path(const struct live_client *c, uint64_t trace,
 		       const char *name)
@@ -268,8 +264,6 @@ static void live_end_chunk(struct live_client *c)
 	c->bytes = 0;
 	c->since = now_ns();
 }
-
-/* ---- what is asked */
 
 static int live_read_streams(struct live_client *c, uint32_t n, struct err *err)
 {
@@ -478,8 +472,6 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 	return 1;
 }
 
-/* ---- the connection */
-
 /* Finds the session. Names those that are there if it is not. */
 static int live_find(struct live_client *c, struct err *err)
 {
@@ -660,8 +652,6 @@ static _Noreturn void live_run(struct live_client *c)
 	live_end_chunk(c);
 	_exit(c->damaged ? STATUS_DAMAGED : STATUS_OK);
 }
-
-/* ---- in follow's process */
 
 bool live_is_url(const char *input)
 {

@@ -115,8 +115,6 @@ static void parts_tell_fork(struct parts *q)
 	q->told_fork = true;
 }
 
-/* ---- databases */
-
 /* Goes on to the next segment. Those that an earlier run left may be far from
  * each other. */
 static void parts_advance(struct parts *q)
@@ -337,8 +335,6 @@ static void parts_take_segment(struct parts *q, int wait_ms)
 	else if (q->making && wait_ms)
 		parts_take_sleep(q);
 }
-
-/* ---- commands */
 
 /* Takes the result of command i; block: waits for it. Returns whether it has
  * ended. */

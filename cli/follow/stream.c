@@ -64,8 +64,6 @@ struct stream {
 	bool heard_any;
 };
 
-/* ---- parts */
-
 static int stream_fail(const struct stream *s, const struct stream_part *p,
 		       int error, struct err *err)
 {
@@ -214,8 +212,6 @@ static void stream_count(struct stream *s, uint64_t size, uint64_t events)
 	s->g->bytes += size;
 }
 
-/* ---- records of perf */
-
 /* Says of the first record that is damaged; the others are in the databases
  * too. */
 static void stream_tell_damage(struct stream *s)
@@ -331,8 +327,6 @@ static int stream_take_record(struct stream *s, const unsigned char *data,
 	return 1;
 }
 
-/* ---- lines of ftrace */
-
 static int stream_take_line(struct stream *s, const unsigned char *data,
 			    size_t len, uint64_t *used, struct err *err)
 {
@@ -353,8 +347,6 @@ static int stream_take_line(struct stream *s, const unsigned char *data,
 		rc = stream_append(s, data, *used, err);
 	return rc ? -1 : 1;
 }
-
-/* ---- bytes */
 
 /* Finds out what the stream is, once enough of it is there. Returns 1, 0 if
  * more is needed, -1 and *err. */
@@ -492,8 +484,6 @@ int stream_idle(struct stream *s, struct err *err)
 	 * stacks of a text follow their event at once */
 	return now || s->text ? stream_end_tail(s, err) : 0;
 }
-
-/* ---- opening and closing */
 
 static int stream_open_input(const char *input, struct err *err)
 {

@@ -69,8 +69,6 @@ static struct watched_item *watched_add(struct watched *w, const char *path)
 	return it;
 }
 
-/* ---- what was followed */
-
 static int watched_fail(const struct watched *w, const char *name,
 			const char *more, struct err *err)
 {
@@ -142,8 +140,6 @@ static int watched_write_state(const struct watched *w, const char *item,
 		   : 0;
 }
 
-/* ---- opening and closing */
-
 /* Returns whether a folder is the one of tracefs or of an instance, in which no
  * file is ever finished. */
 static bool watched_is_buffer(const char *root)
@@ -204,8 +200,6 @@ void watched_close(struct watched *w)
 	table_release(&w->by_path);
 	free(w);
 }
-
-/* ---- looking */
 
 /* perf writes to the name that it was given, and adds the time to it when it
  * switches to the next file. */

@@ -39,8 +39,6 @@
 #define FILES_LEFT 256
 #define FILES_OF_OBJECT 4
 
-/* ---- in the process */
-
 /* The parts of a segment. */
 struct make {
 	char *paths[SEGMENT_PARTS];
@@ -254,8 +252,6 @@ static _Noreturn void make_segments(const struct worker_opts *o, int talk)
 	}
 	_exit(STATUS_OK);
 }
-
-/* ---- in the process that receives */
 
 struct worker {
 	struct worker_opts o;

@@ -21,8 +21,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 
-/* ---- the tables, which need no script */
-
 #define HOT_ROWS 50
 
 /* A table: a query whose column names are the headings. */
@@ -199,8 +197,6 @@ static void page_tables_hot(FILE *out, struct stacks *s, int event,
 	fputs("</tbody></table></div></section>\n", out);
 	report_rows_free(r);
 }
-
-/* ---- the page */
 
 extern const char text_page_css[];
 extern const char text_page_source_css[];

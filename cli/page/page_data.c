@@ -98,8 +98,6 @@ static uint64_t page_data_bin(const struct page_data *d, int64_t time)
 	return ((uint64_t)time - (uint64_t)d->tl.t0) / d->bin;
 }
 
-/* ---- times of what tables count */
-
 /* Returns 0 if the time is not known. */
 static uint64_t page_times_bin(const struct page_data *d, const struct rows *r,
 			       size_t column)
@@ -135,8 +133,6 @@ static int page_times_load(struct page_data *d, struct store *db,
 	}
 	return rows_end(r, err);
 }
-
-/* ---- samples */
 
 static void page_items_add(struct page_items *p, const struct stacks_sample *s,
 			   uint64_t bin)
@@ -208,8 +204,6 @@ static int page_data_take_sums(struct page_data *d, struct err *err)
 	}
 	return 0;
 }
-
-/* ---- stacks */
 
 static uint32_t page_data_thread(void *arg, uint32_t comm)
 {
@@ -432,8 +426,6 @@ void page_data_free(struct page_data *d)
 		 d->groups.at, d->thread, d->comm, d->leaf, d->inferred,
 		 d->place, d->label, d);
 }
-
-/* ---- meta */
 
 static void page_data_put_pair(struct json *j, const char *name,
 			       const char *text)

@@ -49,8 +49,6 @@ struct page_source {
 	size_t n_file, cap_file;
 };
 
-/* ---- functions */
-
 static int page_source_compare(const void *a, const void *b)
 {
 	const struct hot_func *x = *(const struct hot_func *const *)a;
@@ -146,8 +144,6 @@ static void page_source_load(struct page_source *p, struct store *db,
 	symbolize_free(sy);
 }
 
-/* ---- where samples were taken */
-
 static const struct page_func *page_source_func_at(const struct page_source *p,
 						   const struct hot_spot *s)
 {
@@ -175,8 +171,6 @@ static void page_source_place(struct page_source *p)
 			f->first + (uint32_t)(in - f->a.insn) + 1;
 	}
 }
-
-/* ---- source lines */
 
 /* Returns the number of a file; n_file: it is new. */
 static uint32_t page_source_file(const struct page_source *p,
@@ -277,8 +271,6 @@ void page_source_free(struct page_source *p)
 	hot_release(&p->h);
 	free(p);
 }
-
-/* ---- JSON */
 
 /* [address, text, line, file + 1, jump target in the function + 1, function
  * that is inlined, instructions that are left out before it] without the zeros

@@ -13,8 +13,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* ---- the causes of waits */
-
 /* A wait that a chain is asked for. */
 struct page_chain_ask {
 	int64_t tid, from, to;
@@ -63,8 +61,6 @@ static void page_chain_release(struct page_chain *c)
 	free(c->comm);
 }
 
-/* ---- which */
-
 static uint64_t page_chains_length(const struct page_chain_ask *a)
 {
 	return (uint64_t)a->to - (uint64_t)a->from;
@@ -103,8 +99,6 @@ static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)
 	sort_items(r, n, page_chains_compare_ranks);
 	return r;
 }
-
-/* ---- one chain */
 
 /* Returns 1 + the number of the name that an interrupt has besides its kind. */
 static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
@@ -203,10 +197,6 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 	proofs_free(pr);
 	free(r);
 }
-
-/* ---- the page */
-
-/* ---- waits */
 
 struct page_wait {
 	int64_t from, to, ready; /* ready: INT64_MAX: not known */

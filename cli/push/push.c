@@ -70,8 +70,6 @@ struct push_counts push_counts(const struct push *p)
 	return c;
 }
 
-/* ---- blocks */
-
 /* Counts block k, and sends it unless its rows were only counted. The body is
  * freed in any case. */
 static int push_end_block(struct push_job *j, enum fleet_table_id t, uint64_t k,
@@ -142,8 +140,6 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 	return ret;
 }
 
-/* ---- trying again */
-
 typedef int push_try_fn(void *arg, struct err *err);
 
 /* Lets what is under way end: it may end well. */
@@ -198,8 +194,6 @@ static int push_try(struct push *p, push_try_fn *fn, void *arg, struct err *err)
 	}
 	return 0;
 }
-
-/* ---- runs */
 
 static bool push_is_other(const struct push_job *j)
 {
@@ -388,8 +382,6 @@ static int push_commit(struct push *p, struct push_job *j, struct err *err)
 	p->counts.runs++;
 	return 0;
 }
-
-/* ---- databases */
 
 static int push_jobs(struct push *p, struct push_job *job, size_t n,
 		     const char *path, struct err *err)

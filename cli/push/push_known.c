@@ -107,8 +107,6 @@ static int push_counted(struct push *p, enum fleet_table_id t,
 	return -1;
 }
 
-/* ---- stacks */
-
 static const char *push_stack_of(const struct fleet_batch *batch, size_t i)
 {
 	return intern_get(batch->cell[0].pool, batch->cell[0].id[i]);
@@ -168,8 +166,6 @@ int push_stacks(void *push, struct err *err)
 		intern_release(&p->stacks);
 	return ret;
 }
-
-/* ---- names */
 
 /* What makes a name better than another one of the same place: that it is
  * proved, and has a line of source. */

@@ -27,8 +27,6 @@ uint64_t push_block_name(const struct fleet_run *run, uint64_t k)
 	return (uint64_t)made << 32 | k;
 }
 
-/* ---- waiting */
-
 /* Asks again and again, for as long as --timeout says, for the number of
  * statements under way. Returns 1 if there is none, 0 if the time is over, or
  * -1. */
@@ -199,8 +197,6 @@ static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 	return 0;
 }
 
-/* ---- the ledger */
-
 struct push_reading {
 	struct push_ledger *l;
 	const struct fleet_run *run;
@@ -273,8 +269,6 @@ uint64_t push_ledger_rows(const struct push_ledger *l, enum fleet_table_id t,
 {
 	return k < l->of[t].n ? l->of[t].rows[k] : 0;
 }
-
-/* ---- removing */
 
 /* TRUNCATE and DROP PARTITION are undone when the server starts again; ALTER
  * DELETE is not. It goes on after it has returned. */

@@ -8,8 +8,6 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
-/* ---- rows */
-
 #define PUSH_BUF ((size_t)256 * 1024)
 
 static int push_body_take(void *arg, const void *data, size_t n,
@@ -123,8 +121,6 @@ static int push_body_finish(struct push_body *b, struct err *err)
 	blob_release(&b->buf);
 	return 0;
 }
-
-/* ---- inserts */
 
 #define STEP_MS 1000
 

@@ -11,8 +11,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* ---- names, types and statements */
-
 /* A column that only servers have. */
 struct push_column {
 	const char *name, *type;
@@ -156,8 +154,6 @@ void push_server_close(struct push_server *s)
 	free(s->all);
 }
 
-/* ---- are they ours? */
-
 /* Adds a column that tables of an older version do not have. The table of the
  * shard has it already if this was killed between the two. */
 static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
@@ -280,8 +276,6 @@ static int push_server_compare(struct clickhouse *c, const char *cluster,
 	return 0;
 }
 
-/* ---- the cluster */
-
 /* The cluster of a Distributed table is the first word behind '('. */
 static int push_take_cluster(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
@@ -313,8 +307,6 @@ static int push_server_find_cluster(struct clickhouse *c,
 	*out = (struct push_cluster){ .found = false };
 	return clickhouse_select(c, &ask, err);
 }
-
-/* ---- making tables */
 
 static int push_server_create_at(struct clickhouse *c, const char *cluster,
 				 struct err *err)
@@ -381,8 +373,6 @@ void push_server_print(const struct push_server *s, const char *cluster)
 			puts(";");
 		}
 }
-
-/* ---- before rows are sent */
 
 int push_server_check(struct push_server *s, struct err *err)
 {

@@ -18,8 +18,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
-/* ---- which runs */
-
 /* The columns of a run that a capture has: number, name and type. Behind them
  * are the rows that the run has in other tables. */
 #define RUN_LIST(X)                                                            \
@@ -181,8 +179,6 @@ static int server_runs(struct server *s, struct err *err)
 			       ? " that was chosen"
 			       : "");
 }
-
-/* ---- which samples */
 
 static char *server_quoted(const char *text)
 {

@@ -66,8 +66,6 @@ struct server_codes {
 	size_t n_bogus, cap_bogus;
 };
 
-/* ---- stacks */
-
 enum {
 	STACK_HASH,
 	STACK_BUILD_ID,
@@ -265,8 +263,6 @@ static int server_stacks(struct server_codes *c, struct err *err)
 	return rc;
 }
 
-/* ---- names */
-
 enum {
 	NAME_PLACE,
 	NAME_LEVEL,
@@ -339,8 +335,6 @@ static int server_names(struct server_codes *c, struct err *err)
 		"u64 u8 u8 string string u32 u8 u64", "place UInt64", c->place,
 		c->n_place * sizeof(*c->place), server_take_name, err);
 }
-
-/* ---- rows */
 
 static struct value server_kept_text(const struct server_codes *c, uint32_t id)
 {
@@ -524,8 +518,6 @@ static int server_put_chains(struct server_codes *c, struct err *err)
 	return 0;
 }
 
-/* ---- places without a name */
-
 enum {
 	PLACE_ID,
 	PLACE_BUILD_ID,
@@ -575,8 +567,6 @@ static int server_code_places(struct server_codes *c, struct err *err)
 	c->name = mem_new(c->n_place + 1, sizeof(*c->name));
 	return 0;
 }
-
-/* ---- all of it */
 
 static void server_code_release(struct server_codes *c)
 {

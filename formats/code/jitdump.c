@@ -159,8 +159,6 @@ int32_t jitdump_pid(const struct jitdump *d)
 	return (int32_t)d->pid;
 }
 
-/* ---- time */
-
 static enum jitdump_dating jitdump_dating(const struct jitdump *d,
 					  const struct source_info *info)
 {
@@ -189,8 +187,6 @@ static int64_t jitdump_time(const struct jitdump *d, uint64_t t)
 	}
 	return t > INT64_MAX ? INT64_MAX : (int64_t)t;
 }
-
-/* ---- records */
 
 COMPARE_BY(jitdump_compare_lines, struct jit_line, off);
 

@@ -53,8 +53,6 @@ const struct snapshot *maps_list(struct maps *m, size_t *n)
 	return m->list;
 }
 
-/* ---- one line */
-
 /* Takes "r-xp". */
 static bool maps_take_rights(struct scan *s, struct rec_map *m)
 {
@@ -118,8 +116,6 @@ static bool maps_take_line(struct maps *m, const char *line,
 	return true;
 }
 
-/* ---- one file */
-
 COMPARE_BY(maps_compare, struct rec_map, start, len);
 
 size_t maps_text(struct maps *m, const char *text, size_t len, const char *path,
@@ -176,8 +172,6 @@ static int maps_take_file(struct maps *m, struct input *in, const char *path,
 	return err_set(err, ERR_FORMAT, "%s: it has no line of /proc/PID/maps",
 		       path);
 }
-
-/* ---- names */
 
 /* Takes seconds such as "1548.143" as ns. */
 static bool maps_take_seconds(struct scan *s, int64_t *ns)

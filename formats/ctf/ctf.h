@@ -128,8 +128,6 @@ uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 bool ctf_packet_uuid(const struct ctf_schema *sm, struct ctf_state *st,
 		     const struct bytes *b, uint8_t uuid[CTF_UUID]);
 
-/* ---- items: records in the pool */
-
 /* An item is followed by raw bytes or a name that ends with a 0 (a chain of
  * functions: their names), then by its kernel and its user addresses. */
 struct ctf_item {
@@ -162,8 +160,6 @@ struct ctf_item {
 		} lost;
 	};
 };
-
-/* ---- events */
 
 /* The meaning of an event for tasks and mappings: the roles of task_rules.h,
  * and those of events that only LTTng has. */

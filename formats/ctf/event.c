@@ -99,8 +99,6 @@ static void ctf_event_sched(const struct ctf_event *ev, const struct bytes *raw,
 	out->sleeps = (ctf_number(ev, CTF_STATE_OF, raw, 0) & 0xff) != 0;
 }
 
-/* ---- items */
-
 /* An event's item while it is made. Its payload is decoded into the pool where
  * the item will be; an item that keeps no payload has it in ctf->spare. */
 struct event_item {

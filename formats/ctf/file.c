@@ -207,8 +207,6 @@ static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 	free(dir);
 }
 
-/* ---- all files */
-
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		   uint32_t trace)
 {

@@ -88,8 +88,6 @@ static struct plan_step *ctf_plan_step(struct plan *p,
 	return st;
 }
 
-/* ---- what members mean */
-
 struct use_row {
 	const char *name;
 	enum ctf_use use;
@@ -207,8 +205,6 @@ static enum ctf_use ctf_plan_member_use(const struct plan *p,
 				 only);
 }
 
-/* ---- fields */
-
 /* Returns the place of a field of variable length. */
 static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 				       const char *name, uint32_t *field)
@@ -224,7 +220,7 @@ static uint32_t ctf_plan_dynamic_field(struct plan *p, bool bytes,
 	return off;
 }
 
-/* ---- the print format: what babeltrace2 prints within the braces */
+/* The print format: what babeltrace2 prints within the braces. */
 
 /* Begins a member. Those of contexts have the names of their fields. */
 static void ctf_plan_begin(struct plan *p, const struct ctf_node *node,
@@ -373,8 +369,6 @@ static void ctf_plan_struct(struct plan *p, const struct ctf_node *parent)
 	}
 }
 
-/* ---- the event */
-
 static bool ctf_plan_has(const struct plan *p, enum ctf_use use)
 {
 	return p->uses >> use & 1;
@@ -434,7 +428,7 @@ static bool ctf_plan_has_packet_fields(const struct plan *p)
 	return false;
 }
 
-/* ---- the table of events of all traces, by name and layout */
+/* The table of events of all traces, by name and layout. */
 
 struct ctf_event_info {
 	const char *name, *text; /* the format */
@@ -497,8 +491,6 @@ static uint32_t ctf_event_add(struct ctf *ctf,
 	table_add(&ctf->by_layout, h, i);
 	return i;
 }
-
-/* ---- classes */
 
 static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 			   const struct ctf_stream_class *sc,

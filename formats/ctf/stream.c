@@ -18,8 +18,6 @@
  * not do it beyond a page. */
 #define AHEAD 1024
 
-/* ---- time */
-
 static void ctf_stream_set_clock(struct ctf_stream *s,
 				 const struct ctf_clock *clock)
 {
@@ -50,8 +48,6 @@ uint64_t ctf_stream_time(const struct ctf_stream *s, uint64_t value)
 		return s->trace->at;
 	return ctf_stream_shifted(s, ctf_clock_ns(s->clock, value));
 }
-
-/* ---- which files belong to a stream */
 
 /* By trace, stream, and time. */
 static int ctf_stream_compare_files(const void *a, const void *b)
@@ -141,8 +137,6 @@ void ctf_streams_make(struct ctf *ctf)
 	ctf_copies_sort(ctf, overlap);
 }
 
-/* ---- files */
-
 static void ctf_stream_leave_file(struct ctf_stream *s)
 {
 	ctf_file_unmap(s->data, s->len);
@@ -193,8 +187,6 @@ void ctf_stream_close(struct ctf_stream *s)
 	s->file = NULL;
 	s->n_file = 0;
 }
-
-/* ---- damage */
 
 static uint64_t ctf_stream_clock(const struct ctf_stream *s)
 {
@@ -278,8 +270,6 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why)
 			p->has_end ? ctf_stream_time(s, p->finish) : 0, why);
 	ctf_stream_end_packet(s);
 }
-
-/* ---- losses */
 
 /* since, until: on the capture's clock. */
 static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
@@ -429,8 +419,6 @@ static void ctf_stream_keep_counters(struct ctf_stream *s)
 	s->seq = st->role[CTF_PACKET_SEQ];
 }
 
-/* ---- packets */
-
 /* Returns the distance from *b to the next packet, and when it begins; to the
  * end if there is none. Keeps the clock. */
 static uint64_t ctf_stream_find_packet(struct ctf_stream *s,
@@ -563,8 +551,6 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 		ctf_stream_skip_damage(s, &b);
 	}
 }
-
-/* ---- events */
 
 static int ctf_stream_read_header(struct ctf_stream *s)
 {

@@ -92,8 +92,6 @@ void ftext_defer_refs(struct ftext *ft, uint64_t id)
 	}
 }
 
-/* ---- records */
-
 void ftext_defer_request(struct ftext *ft, const struct ftext_item *it,
 			 struct record *rec)
 {

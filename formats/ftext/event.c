@@ -33,8 +33,6 @@ static const char flags_format[] =
 	"\n"
 	"print fmt: \"%s\", __get_rel_str(text)\n";
 
-/* ---- names */
-
 static const struct {
 	const char *system, *names;
 	enum event_role role;
@@ -277,8 +275,6 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 			 NAME_SIZE - (int)sizeof("syscalls:"), name);
 }
 
-/* ---- events */
-
 /* Returns true for "stack=STACK:" of the kernel and "stack=" of trace-cmd at
  * the end of the text; the frames follow. */
 static bool ftext_pair_is_stack(const struct ftext_pairs *p, size_t i,
@@ -376,7 +372,7 @@ uint32_t ftext_event_of(struct ftext *ft, const struct line *l, uint32_t buffer)
 	return id;
 }
 
-/* ---- payloads: u32 length << 16 | offset, flags of some, then the text */
+/* Payloads: u32 length << 16 | offset, flags of some, then the text. */
 
 void ftext_set_payload(struct ftext *ft, const struct ftext_item *it,
 		       struct scan text, struct rec_sample *s)

@@ -12,8 +12,6 @@
 #define NESTED_MAX 16
 #define CPUS_MAX 65536
 
-/* ---- time */
-
 /* Items keep the order of the text, whatever times it prints: keys only grow,
  * by one where the time does not grow. */
 static void ftext_next_set_time(struct ftext *ft, uint64_t id,
@@ -48,8 +46,6 @@ static void ftext_next_set_time(struct ftext *ft, uint64_t id,
 	if (it->key < it->time)
 		it->key = ft->newest_key = it->time;
 }
-
-/* ---- stacks */
 
 static struct ftext_item *
 ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
@@ -139,8 +135,6 @@ static void ftext_next_take_frame(struct ftext *ft, struct scan s, uint64_t off,
 	else
 		ftext_part_add(ft, it, s, off, frame, part);
 }
-
-/* ---- lines */
 
 static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 				  struct line *l)
@@ -357,8 +351,6 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 	}
 	return 0;
 }
-
-/* ---- refs */
 
 /* Adds a ref of no item. */
 static void ftext_next_add_other(struct ftext *ft, enum ftext_record which)

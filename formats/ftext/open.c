@@ -12,8 +12,6 @@
 /* Lines to look at before a text is accepted. */
 #define LOOK_LINES 200
 
-/* ---- the header */
-
 static bool ftext_is_table_head(struct scan s)
 {
 	return scan_find(s, "TASK-PID") < s.n || scan_find(s, "  cmd ") < s.n ||
@@ -50,8 +48,6 @@ void ftext_header(struct ftext *ft, struct scan s)
 	else
 		ft->src.info.overwrote |= ft->beside.total[0].n > 0;
 }
-
-/* ---- which text it is */
 
 /* What the first lines are. */
 struct ftext_first_lines {
@@ -153,8 +149,6 @@ static int ftext_refuse(struct ftext *ft, struct err *err)
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: %s", ft->in.path, lk.why);
 }
-
-/* ---- the source */
 
 static void ftext_close(struct source *src)
 {

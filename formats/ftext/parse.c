@@ -11,8 +11,6 @@
 static const char again[] =
 	"record again without the options raw, hex and bin of trace_options";
 
-/* ---- pieces */
-
 static bool line_take_time(struct scan *s, uint64_t *ns, enum line_clock *clock)
 {
 	struct scan t = *s;
@@ -109,7 +107,7 @@ static bool line_take_comm(struct scan head, size_t width, struct line *out)
 	return head.n > 0 || full; /* prctl() takes an empty name, too */
 }
 
-/* ---- "comm-pid (tgid) [cpu] flags time: text" */
+/* "comm-pid (tgid) [cpu] flags time: text" */
 
 /* Takes what precedes "[cpu]". */
 static bool line_take_task(struct scan s, struct line *out)
@@ -160,7 +158,7 @@ static bool line_table_at(struct scan s, size_t bracket, struct line *out)
 	return true;
 }
 
-/* ---- "comm-pid cpuflags time us: text" */
+/* "comm-pid cpuflags time us: text" */
 
 static bool line_latency_at(struct scan s, size_t dash, struct line *out)
 {
@@ -273,8 +271,6 @@ static bool line_verbose_at(struct scan s, size_t bracket, struct line *out)
 	return line_take_comm(left, COMM_WIDTH, out);
 }
 
-/* ---- lines that are no events */
-
 /* Returns true for headings of trace-cmd report. */
 static bool line_is_report_head(struct scan s)
 {
@@ -359,8 +355,6 @@ static bool line_parse_other(struct scan s, struct line *out)
 	out->kind = LINE_LOST;
 	return true;
 }
-
-/* ---- events */
 
 /* Returns true for fields that only 'trace-cmd report -R' prints. The kernel's
  * option `fields` prints numbers in hexadecimal, and in brackets. */

@@ -4,7 +4,7 @@
 
 #include "formats/ftext/ftext.h"
 
-/* ---- places of frames, by what the text says */
+/* Places of frames, by what the text says. */
 
 struct ftext_place_key {
 	struct scan key;
@@ -52,8 +52,6 @@ ftext_place_find(struct ftext *ft, const struct line_frame *f, bool kernel)
 	return p.place;
 }
 
-/* ---- stacks */
-
 /* trace-cmd's text ends a user stack with lines of zeros. */
 static struct addrs ftext_record_take_stack(struct ftext *ft,
 					    const struct ftext_item *it,
@@ -85,8 +83,6 @@ static struct addrs ftext_record_take_stack(struct ftext *ft,
 	a.place = ft->at[k];
 	return a;
 }
-
-/* ---- records */
 
 /* The frames of a stack in a field, as in synthetic events: the lines after the
  * first one up to the next field. */

@@ -109,8 +109,6 @@ void ftext_task_refs(struct ftext *ft, uint64_t id)
 		ftext_add_ref(ft, id, REF_EXIT);
 }
 
-/* ---- records */
-
 static void ftext_comm_record(struct ftext *ft, struct record *rec, int64_t tid,
 			      struct scan name)
 {

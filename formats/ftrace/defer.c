@@ -10,8 +10,6 @@
 #include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 
-/* ---- arrays and texts of an entry */
-
 /* The bytes of an array, as recorded in the entry. */
 static struct bytes ft_defer_take_array(struct ft *ft, const struct ft_type *t,
 					int field, const struct bytes *raw)
@@ -51,8 +49,6 @@ static struct scan ft_defer_marker_text(const struct ft_type *t,
 		return scan_of("", 0);
 	return scan_of(b.pos, strnlen((const char *)b.pos, bytes_left(&b)));
 }
-
-/* ---- what stands in entries */
 
 void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
 		     struct rec_sample *s)
@@ -105,8 +101,6 @@ static void ft_defer_take_stack(struct ft *ft, const struct ft_type *t,
 		user_stack_reader_add_file(&ft->stack, value, &file);
 	}
 }
-
-/* ---- lines of user mode */
 
 void ft_defer_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
 		   const struct bytes *raw, struct event_def *def)

@@ -131,8 +131,6 @@ static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
 	return false;
 }
 
-/* ---- formats */
-
 /* Sets the system of a format that is not in a folder: from its name
  * "SYSTEM-NAME.format", from its id, or from names of kernel events. */
 static void ft_dir_guess_system(const char *name, const struct bytes *b,
@@ -188,8 +186,6 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 	ft_format_add(w->ft, system, &b);
 	input_close(&in);
 }
-
-/* ---- pages */
 
 /* Returns the CPU of the folder cpu3 that a file is in, otherwise -1. */
 static int32_t ft_dir_cpu_of_folder(const char *path)
@@ -303,8 +299,6 @@ COMPARE_FUNCTION(ft_dir_compare_cpus, struct ft_raw,
 		 compare_numbers(x->cpu, y->cpu)
 			 ?: strcmp(x->in.path, y->in.path));
 
-/* ---- the byte order */
-
 static void ft_dir_set_order(struct ft *ft, bool big)
 {
 	ft->big = big;
@@ -339,8 +333,6 @@ static uint64_t ft_dir_count_entries(struct ft *ft, bool big)
 	}
 	return good;
 }
-
-/* ---- all of it */
 
 static void ft_dir_take_tgids(struct ft *ft, const struct bytes *b)
 {

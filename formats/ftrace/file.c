@@ -16,10 +16,6 @@
 #define TAG_LEN 10u
 #define CPUS_MAX 65536u
 
-/* ---- both versions */
-
-/* ---- version 6 */
-
 /* Each option is id, size, data; id 0 has no size and ends the list. */
 static int ft_file6_options(struct ft *ft, struct bytes *b, struct err *err)
 {
@@ -130,8 +126,6 @@ static int ft_file6_read(struct ft *ft, struct bytes *b, struct err *err)
 		ft_claims_check(ft);
 	return 0;
 }
-
-/* ---- version 7 */
 
 int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
 		    struct bytes *out, unsigned char **owned, struct err *err)
@@ -392,8 +386,6 @@ int ft_file_read(struct ft *ft, struct err *err)
 					"event")
 		       : 0;
 }
-
-/* ---- what can be had without the chain */
 
 /* For each CPU from the next page on: a chunk count and chunks. */
 static void ft_salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,

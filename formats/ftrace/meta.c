@@ -97,7 +97,7 @@ static bool ft_meta_parse_format(struct ft *ft, const char *system,
 	return ok;
 }
 
-/* ---- what an event means to the reader, and the fields that tell it */
+/* What an event means to the reader, and the fields that tell it. */
 
 struct ft_defer_row {
 	const char *system, *name;
@@ -187,8 +187,6 @@ static void ft_role_find(struct ft_type *t)
 	if (t->role == ROLE_PLAIN)
 		ft_role_task_parts(t);
 }
-
-/* ---- formats */
 
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text)
 {

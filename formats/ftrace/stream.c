@@ -17,8 +17,6 @@
 
 #define LAST_PAGES 16
 
-/* ---- one ring */
-
 static struct ft_item *ft_stream_item(struct ft_stream *s, uint32_t i)
 {
 	return &s->ring[(s->head + i) % FT_AHEAD];
@@ -241,8 +239,6 @@ static void ft_stream_fill(struct ft *ft, struct ft_stream *s)
 		ft_stream_add_lost(s, ft_time(ft, s, s->page.time));
 }
 
-/* ---- all rings */
-
 static struct turn ft_heap_item(struct ft *ft, uint32_t stream)
 {
 	return (struct turn){ ft_stream_item(&ft->stream[stream], 0)->time,
@@ -280,8 +276,6 @@ static void ft_heap_drop_first(struct ft *ft)
 	else if (--ft->n_heap)
 		turns_put(ft->heap, ft->n_heap, 0, ft->heap[ft->n_heap]);
 }
-
-/* ---- refs */
 
 /* ref.len of a sample: how far its stacks are. */
 static inline uint32_t ft_item_stacks(const struct ft_item *it)
@@ -427,8 +421,6 @@ int ft_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 		}
 	}
 }
-
-/* ---- what is known before the first entry */
 
 static void ft_scan_note_time(struct ft *ft, uint64_t t)
 {

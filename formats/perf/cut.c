@@ -120,8 +120,6 @@ static void cut_damage(struct perf_cut *c, const struct err *err)
 		c->first_damage = *err;
 }
 
-/* ---- compressed records */
-
 static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 {
 	struct bytes b = r->b;
@@ -148,8 +146,6 @@ static void cut_take_packed(struct perf_cut *c, const struct perf_rec *r)
 	c->taken.is_packed = true;
 	c->packed_off = r->off;
 }
-
-/* ---- the order of time */
 
 /* Takes a record of threads or their code, of that time; 0: unknown. */
 static void cut_take_state(struct perf_cut *c, const struct perf_rec *r,

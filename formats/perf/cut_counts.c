@@ -57,8 +57,6 @@ static void cut_counts_put(struct cut_counts *c, size_t at, uint64_t v)
 	memcpy(c->copy + at, &v, sizeof(v));
 }
 
-/* ---- values in samples */
-
 SAME_BY(cut_counts_is_same, struct cut_counts, value[id], struct cut_value, id,
 	tid);
 
@@ -121,8 +119,6 @@ static const void *cut_counts_sample(struct cut_counts *c,
 	}
 	return c->copy;
 }
-
-/* ---- lost records */
 
 /* Returns the ring of a CPU, at a piece: what was told before is counted. */
 static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,

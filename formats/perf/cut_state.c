@@ -34,8 +34,6 @@ void cut_kept_give(struct cut_kept *k, size_t size)
 	k->bytes -= size + KEPT_EACH;
 }
 
-/* ---- mappings */
-
 struct cut_map_table {
 	uint32_t users; /* processes that have it */
 	struct cut_map *map;
@@ -226,8 +224,6 @@ void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
 		cut_read_write(read, record, m->size, out);
 	}
 }
-
-/* ---- kernel objects */
 
 SAME_BY(cut_object_same, struct cut_objects, item[id], struct cut_object, a, b);
 

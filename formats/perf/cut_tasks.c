@@ -153,8 +153,6 @@ static void cut_end(struct cut_tasks *c, int32_t tid)
 		cut_forget(c, pid);
 }
 
-/* ---- records */
-
 /* A new thread has the name of the one that made it, and a new process copies
  * of its parent's mappings. */
 static void cut_take_fork(struct cut_tasks *c, const struct record *rec)

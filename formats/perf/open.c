@@ -77,8 +77,6 @@ static int perf_read_start(struct perf *p, struct err *err)
 	return 0;
 }
 
-/* ---- the folder that perf record --threads writes */
-
 /* Returns N for "data.N", else -1. */
 static long perf_dir_parse_number(const char *name)
 {
@@ -155,8 +153,6 @@ static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 	free(v);
 	return rc;
 }
-
-/* ---- the source */
 
 static int perf_open_files(struct perf *p, const char *path, struct err *err)
 {

@@ -12,7 +12,7 @@
 #include "stitch/base/table.h"
 #include "stitch/files/path_files.h"
 
-/* ---- plain records: told by their first bytes, without decoding them */
+/* Plain records: told by their first bytes, without decoding them. */
 
 /* Returns true if the next records of f can be plain. */
 static bool perf_plain_may_be(const struct perf_layout *l,
@@ -86,8 +86,6 @@ static struct perf_layout *perf_layout_of(struct perf *p)
 	l->ids = &p->by_id;
 	return l;
 }
-
-/* ---- the scan */
 
 /* Where the name is in a record MMAP2, with its header. */
 #define MAP_NAME 72

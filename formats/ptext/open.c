@@ -79,8 +79,6 @@ static struct ptext *ptext_of(struct source *src)
 	return (struct ptext *)src;
 }
 
-/* ---- which text it is */
-
 static bool ptext_is_indented(struct scan s)
 {
 	return s.n && *s.p == '\t';
@@ -126,8 +124,6 @@ static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
 
 	return ptext_look(s, false) || ptext_look(s, true) ? 40 : 0;
 }
-
-/* ---- names */
 
 SAME_FUNCTION(ptext_event_same, struct ptext, event[id], struct scan,
 	      scan_is(*y, x->name));
@@ -235,8 +231,6 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 	table_add(&p->places, hash, id);
 	return id + 1;
 }
-
-/* ---- samples */
 
 /* Whether a line belongs to the sample in front of it. */
 static bool ptext_goes_on(struct scan line)
@@ -399,8 +393,6 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	return 0;
 }
 
-/* ---- refs */
-
 static void ptext_due(struct ptext *p, uint64_t handle, uint64_t key,
 		      enum record_class kind, uint64_t len)
 {
@@ -508,8 +500,6 @@ static int ptext_next(struct source *src, struct ref *ref,
 	*ref = p->due[p->due_pos++];
 	return 1;
 }
-
-/* ---- the source */
 
 static void ptext_close(struct source *src)
 {

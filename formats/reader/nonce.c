@@ -16,8 +16,6 @@ const char *const nonce_default[] = {
 	NULL,
 };
 
-/* ---- templates: one item after the other */
-
 enum nonce_item {
 	ITEM_END,
 	ITEM_CHAR,
@@ -128,8 +126,6 @@ int nonce_check(const char *form, struct err *err)
 			       "nonce format '%.200s': needs %%{nonce}", form);
 	return 0;
 }
-
-/* ---- lines */
 
 static bool nonce_take_part(struct scan *s, struct nonce_line *out)
 {

@@ -11,8 +11,6 @@
 #define SURE ((uint64_t)1)
 #define CLONE_THREAD 0x10000
 
-/* ---- events */
-
 /* The kernel calls thread ids pids here. */
 static const struct task_fields fields[] = {
 	{ "sched", "sched_switch", ROLE_SWITCH, "prev_pid", "prev_comm",
@@ -49,8 +47,6 @@ const struct task_fields *task_fields_of(enum event_role role)
 			return &fields[i];
 	return NULL;
 }
-
-/* ---- names */
 
 void told_tasks_release(struct told_tasks *t)
 {
@@ -122,8 +118,6 @@ void told_tasks_unname(struct told_tasks *t, int64_t tid)
 		at->hash = 0;
 	t->n_changed++;
 }
-
-/* ---- events to records */
 
 /* Returns true if a record of the fork or exec exists. That of a fork holds
  * until the task ends: task_newtask precedes sched_process_fork and tells
@@ -221,8 +215,6 @@ unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
 		return due;
 	}
 }
-
-/* ---- records */
 
 struct scan task_name_of_path(struct scan path)
 {

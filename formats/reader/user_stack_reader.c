@@ -51,8 +51,6 @@ struct addrs user_stack_reader_addrs(struct user_stack_reader *u)
 	return a;
 }
 
-/* ---- files by device and inode */
-
 void user_stack_reader_set_device(uint32_t dev, struct place *out)
 {
 	out->maj = dev >> MINOR_BITS;

@@ -31,8 +31,6 @@ static bool tp_make_is_added(const struct tp_format *fmt, size_t i)
 	return fmt->field[i].off >= TP_ADDED_OFF;
 }
 
-/* ---- the format */
-
 static void tp_make_field_line(const struct tp_field *f, const char *name,
 			       struct text_out *o)
 {
@@ -224,8 +222,6 @@ char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 	}
 	return o.buf;
 }
-
-/* ---- the payload */
 
 static void tp_make_number(const struct tp *tp, unsigned char *at, size_t size,
 			   uint64_t v)

@@ -6,8 +6,6 @@
 #include "schema/db/page_tree.h"
 #include "stitch/base/mem.h"
 
-/* ---- by SQL */
-
 static int insert_statement(sqlite3 *db, struct bulk_table *t)
 {
 	const struct bulk_shape *s = &t->shape;
@@ -84,8 +82,6 @@ static int insert_by_sql(sqlite3 *db, const struct block *b)
 		rc = insert_row(b, &next);
 	return rc;
 }
-
-/* ---- rows that wait for the B-tree */
 
 /* Makes the table that keeps rows until the B-tree is complete. */
 static int insert_new_late(sqlite3 *db, struct bulk_table *t)

@@ -203,8 +203,6 @@ static void page_file_set_next(struct page_file *pf, uint32_t number)
 	pf->next = number == page_file_lock_page(pf) ? number + 1 : number;
 }
 
-/* ---- SQLite's own pages */
-
 static int page_file_move(struct page_file *pf, uint32_t place, uint32_t to,
 			  void *buf)
 {
@@ -261,8 +259,6 @@ static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
 	(void)size;
 	return SQLITE_OK;
 }
-
-/* ---- pages of ours */
 
 /* Begins behind what SQLite has written so far, and some more, and watches what
  * SQLite writes from now on. */

@@ -58,7 +58,7 @@ enum {
 /* Bytes behind a page or a row that record_int() may read. */
 #define RECORD_SLACK 8
 
-/* ---- numbers, of which the highest byte is the first */
+/* Numbers, of which the highest byte is the first. */
 
 /* Returns a number of n bytes. */
 static inline uint64_t record_be(const unsigned char *p, size_t n)
@@ -132,8 +132,6 @@ static inline unsigned int record_put_varint(unsigned char *to, uint64_t v)
 	return n;
 }
 
-/* ---- values of a record */
-
 /* Returns how many bytes a value of a type has. */
 static inline size_t record_type_len(uint64_t type)
 {
@@ -182,8 +180,6 @@ static inline unsigned int record_put_int(unsigned char **to, uint64_t v)
 	*to += bytes;
 	return types >> (bits & 0x38) & 0xff;
 }
-
-/* ---- what is where */
 
 /* Return how many bytes of a row are at least and at most in its cell, in pages
  * of `size` bytes, of the leaves of a table or of an index. */

@@ -39,8 +39,6 @@ struct page_rows {
 	int64_t last;		 /* id of the row before */
 };
 
-/* ---- what is where */
-
 /* Prepares a query whose ?1 is the name of a table. NULL: it failed. */
 static sqlite3_stmt *page_rows_ask(struct page_rows *p, const char *query,
 				   const char *table)
@@ -153,8 +151,6 @@ void page_rows_close(struct page_rows *p)
 		free(p->level[i].data);
 	free(p);
 }
-
-/* ---- pages */
 
 /* Reads a page, unless it is at hand. */
 static bool page_rows_load(struct page_rows *p, struct page_level *l,
@@ -308,8 +304,6 @@ int page_rows_seek(struct page_rows *p, int64_t after)
 	l->at++;
 	return page_rows_descend(p, l + 1, page_rows_child(p, l), INT64_MIN);
 }
-
-/* ---- rows */
 
 /* Takes a value that is the key or no whole number: of column want - 1 of the
  * row; 0: not asked for. Returns false if SQLite must read the row. */

@@ -206,8 +206,6 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 	return page_tree_overflow(t, row + local, len - local);
 }
 
-/* ---- rows of blocks */
-
 /* Writes a varint of at most 8 bytes that ends at `end`. Returns its start. */
 static unsigned char *page_tree_varint(unsigned char *end, uint64_t v)
 {
@@ -404,8 +402,6 @@ int page_tree_add(struct page_tree *t, struct block *b)
 	return t->n_near > t->near_max ? page_tree_take_near(t, t->near_max / 2)
 				       : SQLITE_OK;
 }
-
-/* ---- what is above the leaves */
 
 /* Fills an inner page above n pages, of which the last is on the right. */
 static void page_tree_inner(const struct page_tree *t, unsigned char *page,

@@ -475,8 +475,6 @@ const char *rows_text(const struct rows *r, size_t i)
 	return s ? s : "";
 }
 
-/* ---- many rows of numbers at a time */
-
 static void rows_begin_block(struct rows_block *b, int columns)
 {
 	b->columns = columns;

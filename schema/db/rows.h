@@ -113,7 +113,7 @@ void rows_build_id(const struct rows *r, size_t i, struct image *img);
 void rows_image(const struct rows *r, size_t i, struct arena *text,
 		struct image *img);
 
-/* ---- whole numbers of many rows, in a quarter of the time */
+/* Whole numbers of many rows, in a quarter of the time. */
 
 /* A row; borrowed until the next rows_next_ints(). */
 struct int_row {

@@ -19,8 +19,6 @@ const char *store_sums_file(const struct store *db, uint32_t frame);
 /* Passes on its frames: store_close() frees them. */
 void store_sums_own(struct store *db, struct frames *fr);
 
-/* ---- for its maker */
-
 struct sums_code *sums_code_new(const struct frames *fr);
 void sums_code_free(struct sums_code *sc); /* NULL is fine */
 /* Returns a copy of the name of a function, for sums_code_put(). */

@@ -9,8 +9,6 @@
 #include "schema/db/queries.h"
 #include "stitch/base/mem.h"
 
-/* ---- what they keep on one connection */
-
 static const char *const query_name[Q_N] = {
 	[Q_STACK] = "fn_stack",	    [Q_FRAME] = "fn_frame",
 	[Q_INLINED] = "fn_inlined", [Q_LABEL] = "fn_label",
@@ -61,7 +59,7 @@ static void functions_unref(void *arg)
 	free(fs);
 }
 
-/* ---- functions that return rows, as eponymous virtual tables */
+/* Functions that return rows, as eponymous virtual tables. */
 
 /* Freed with the module. */
 struct module {
@@ -271,8 +269,6 @@ static int table_function_add(struct functions *fs, const char *name,
 	return sqlite3_create_module_v2(fs->db, name, &vtab_methods, m,
 					vtab_module_free);
 }
-
-/* ---- the list */
 
 #define READS (SQLITE_UTF8 | SQLITE_INNOCUOUS)
 #define PURE (READS | SQLITE_DETERMINISTIC)

@@ -124,8 +124,6 @@ const struct err *guard_refused(const struct guard *g)
 	return g && g->why.code ? &g->why : NULL;
 }
 
-/* ---- connections */
-
 char *db_plain_name(const char *path)
 {
 	return mem_printf("%s%s", *path == '/' || *path == '.' ? "" : "./",

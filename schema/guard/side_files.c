@@ -63,8 +63,6 @@ static uint32_t side_pages(const unsigned char *head)
 		       : 0;
 }
 
-/* ---- kinds of files */
-
 /* Returns what is wrong with a file beside a database, or NULL. SQLite follows
  * no link, but waits for a FIFO for ever, and overwrites or deletes what is
  * under another name too. */
@@ -110,8 +108,6 @@ static int side_look(const struct side_db *db, const char *name,
 			       name, wrong)
 		     : 1;
 }
-
-/* ---- the journal */
 
 static int journal_refuse(const struct journal *j, const char *what,
 			  struct err *err)

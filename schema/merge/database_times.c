@@ -175,8 +175,6 @@ static bool times_walk(struct times_file *f, uint32_t page, unsigned int depth,
 	return ret;
 }
 
-/* ---- the tables */
-
 static bool times_take_schema(struct times_file *f,
 			      const struct times_column *c)
 {

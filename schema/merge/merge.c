@@ -45,8 +45,6 @@ void merge_free(struct merge *m)
 	free(m);
 }
 
-/* ---- what the databases hold */
-
 static void merge_widen(int64_t *first, int64_t *last, int64_t t)
 {
 	if (*first == TIME_NONE || t < *first)
@@ -160,8 +158,6 @@ int merge_load_chosen(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* ---- choosing */
-
 /* Times since 1970 are above this, and times since a boot below it. */
 #define CENTURY INT64_C(946684800000000000)
 
@@ -258,8 +254,6 @@ const char *merge_only(const struct merge *m)
 	return path;
 }
 
-/* ---- captures that are there twice */
-
 /* Databases with more captures first: a capture that is aligned with others is
  * taken from there. */
 static int merge_compare_size(const void *pa, const void *pb)
@@ -330,8 +324,6 @@ static void merge_number_captures(struct merge *m)
 	m->n_capture = n;
 	free(list);
 }
-
-/* ---- events in time order */
 
 struct merge_open {
 	struct merge_part **part;

@@ -105,8 +105,6 @@ void merge_code_free(struct merge_code *c)
 	free(c);
 }
 
-/* ---- keys of several values */
-
 #define KEY_MAX 8192
 
 struct code_key {
@@ -138,8 +136,6 @@ static void merge_code_key_add(struct code_key *k, const struct value *v)
 		memcpy(k->byte + k->n, p, len);
 	k->n += len;
 }
-
-/* ---- images and frames */
 
 /* Stores the values of a row, if it is new or more is known of it than before.
  */
@@ -258,8 +254,6 @@ static int merge_code_take_frame(struct merge *m, struct merge_part *p,
 	return merge_part_map(p, MERGE_FRAME, v[MERGE_FRAMES_ID].num, id, err);
 }
 
-/* ---- stacks and lists of addresses */
-
 /* Bytes that a row of stack_path has in a database at least: a pointer to its
  * cell, a length, and the record's header. */
 #define PATH_BYTES 7
@@ -336,8 +330,6 @@ static int merge_code_take_raw(struct merge *m, struct merge_part *p,
 	return c->raws.n > before;
 }
 
-/* ---- what is known of an image's code */
-
 /* Returns whether a row of this part, whose id there is `from`, is the one that
  * the image or frame with the new id was taken from. */
 static bool merge_code_owns(const struct merge_code *c,
@@ -374,8 +366,6 @@ static int merge_code_take_jit(struct merge *m, struct merge_part *p UNUSED,
 	return v[MERGE_ID].num &&
 	       m->code->fresh[v[MERGE_ID].num] == rows_int(r, MERGE_ID);
 }
-
-/* ---- the check of calls */
 
 static int merge_code_take_site(struct merge *m, struct merge_part *p UNUSED,
 				const struct rows *r, struct value *v,
@@ -447,8 +437,6 @@ static int merge_code_take_link(struct merge *m, struct merge_part *p UNUSED,
 	return 0;
 }
 
-/* ---- all of a part */
-
 /* Images come before their symbols and frames, frames before stacks, and these
  * before lists of addresses. The first part that counted the functions of a
  * file has them. */
@@ -482,8 +470,6 @@ int merge_code_take(struct merge *m, struct merge_part *p, struct err *err)
 		memset(c->fresh, 0, c->n_fresh * sizeof(*c->fresh));
 	return merge_copy_rows(m, p, code_tables, ARRAY_SIZE(code_tables), err);
 }
-
-/* ---- writing */
 
 static int merge_code_write_list(struct merge *m, const struct code_list *l,
 				 unsigned int table, unsigned int n,

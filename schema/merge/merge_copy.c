@@ -8,8 +8,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
-/* ---- ids */
-
 uint32_t merge_map_get(const struct merge_map *map, int64_t id)
 {
 	return id > 0 && (uint64_t)id < map->n ? map->id[id] : 0;
@@ -47,8 +45,6 @@ uint32_t merge_part_event(const struct merge_part *p, int64_t event)
 		       ? r->to + (uint32_t)(event - r->from)
 		       : 0;
 }
-
-/* ---- tables */
 
 /* Without the row that it refers to, a row is left out. */
 #define MUST 0x80

@@ -8,8 +8,6 @@
 #include "schema/write/writing.h"
 #include "stitch/base/mem.h"
 
-/* ---- numbering */
-
 /* Gives new ids to the rows of a query, which are (id, reference). A row is
  * left out if what it refers to is. */
 static int merge_number(struct merge *m, struct merge_part *p,
@@ -59,8 +57,6 @@ static int merge_number_all(struct merge *m, struct merge_part *p,
 			return -1;
 	return 0;
 }
-
-/* ---- captures, threads and mappings */
 
 /* Writes under which name a capture is known to later merges, and where its
  * kernel was, for merge_boots. */
@@ -196,8 +192,6 @@ void merge_part_close(struct merge_part *p)
 	free(p->run);
 	free(p);
 }
-
-/* ---- what refers to events */
 
 static int merge_take_request(struct merge *m, struct merge_part *p UNUSED,
 			      const struct rows *r UNUSED, struct value *v,

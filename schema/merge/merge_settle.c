@@ -116,8 +116,6 @@ static int merge_apply(struct merge *m, struct err *err)
 		  : maker_exec(m->out, store_sql("merge_verdicts_clear"), err);
 }
 
-/* ---- pieces of streams */
-
 /* What settle_halves tells. */
 enum settle_what {
 	SETTLE_BEGIN,
@@ -193,8 +191,6 @@ static void settle_take(struct settle *s, const struct rows *r)
 	else
 		join_sample(s->join, &s->task, &sample);
 }
-
-/* ---- verdicts */
 
 static int settle_put(struct settle *s, const struct fact_request *r,
 		      struct err *err)

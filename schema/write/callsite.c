@@ -12,8 +12,6 @@ int store_callsites_begin(struct maker *mk, struct err *err)
 			  : maker_exec(mk, sql_file("callsite"), err);
 }
 
-/* ---- lists of results */
-
 /* Most columns of a row. */
 #define COLUMNS_MAX 7
 
@@ -60,8 +58,6 @@ static int callsite_put(struct maker *mk, unsigned int table,
 	return 0;
 }
 
-/* ---- results of an earlier check */
-
 /* Returns whether these are the numbers of row i; 0 stands for NULL too. */
 static bool callsite_same_row(const struct rows *r, callsite_row_fn *row,
 			      const void *list, size_t i)
@@ -102,8 +98,6 @@ static int callsite_store(struct maker *mk, unsigned int table, const char *old,
 		return stored < 0 ? -1 : 0;
 	return callsite_put(mk, table, row, list, n, err);
 }
-
-/* ---- writing */
 
 int store_callsites(struct maker *mk, const struct store_callsite *c, size_t n,
 		    struct err *err)

@@ -112,8 +112,6 @@ void label_making_free(struct label_making *l)
 	free(l);
 }
 
-/* ---- what labels are made of */
-
 static void labels_image_of(struct label_making *l, const char *path, int kind)
 {
 	char name[LABEL_SIZE];
@@ -201,8 +199,6 @@ static int labels_read_inlined(struct label_making *l, struct maker *mk,
 	}
 	return rows_end(r, err);
 }
-
-/* ---- rows */
 
 static void label_add(struct label_making *l, const char *s)
 {

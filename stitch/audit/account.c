@@ -213,8 +213,6 @@ static inline struct ring *account_ring_of(struct per_source *ps,
 		       : account_new_ring(ps, rec);
 }
 
-/* ---- ledger entries */
-
 static struct ledger_entry account_entry(uint16_t source, const char *what,
 					 int32_t cpu, int64_t t0, int64_t t1)
 {
@@ -269,7 +267,7 @@ static void account_add(struct account *ac, const struct ledger_entry *e,
 			e->cpu, t0, t1);
 }
 
-/* ---- records dropped because the ring was full, or by the processor */
+/* Records dropped because the ring was full, or by the processor. */
 
 /* Narrows a loss to the records around it in their ring. The kernel writes LOST
  * with the record that follows it, and takes the time of LOST later than that
@@ -376,8 +374,6 @@ static void account_reading(struct account *ac, const struct record *rec,
 	account_add(ac, &e, was.time, now.time);
 }
 
-/* ---- events that the kernel throttled */
-
 static uint64_t extra_of(const struct record *rec, const char *name)
 {
 	for (uint32_t i = 0; i < rec->mark.n_extra; i++)
@@ -480,8 +476,6 @@ static void account_mark(struct account *ac, const struct record *rec)
 	}
 }
 
-/* ---- times */
-
 /* If it is unknown whether the ring was ever full, this explains nothing: the
  * join considers the capture's mode itself, as a last resort. */
 static __attribute__((noinline)) void
@@ -580,8 +574,6 @@ void account_record(struct account *ac, const struct record *rec)
 	if (t != TIME_NONE)
 		note_record(ac, rec, t);
 }
-
-/* ---- the end */
 
 /* To the end of the capture, or at an unknown time if it has no times. */
 static int64_t account_loss_end(const struct per_source *ps)

@@ -186,8 +186,6 @@ static bool counters_is_alone(const struct counters *cs, uint16_t source)
 	return cs->src[source].next == source;
 }
 
-/* ---- the layout */
-
 static uint64_t extract_bits(uint64_t v, uint8_t at, uint8_t n)
 {
 	return v >> at & (((uint64_t)1 << n) - 1);
@@ -259,8 +257,6 @@ static void counters_choose_shapes(const struct counters *cs,
 		gr->n_read++;
 	}
 }
-
-/* ---- runs of missing counters */
 
 static uint64_t run_count(const struct cookie_shape *sh,
 			  const struct counter_run *r)
@@ -429,8 +425,6 @@ static void push_older_runs(struct counters *cs, uint16_t source, int32_t cpu)
 	}
 	counter_runs_drop(&pc->runs, n);
 }
-
-/* ---- counting a cookie */
 
 enum sight {
 	SIGHT_AGAIN,
@@ -687,8 +681,6 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 		push_older_runs(cs, s->source, cpu);
 	return ret > 0 ? (unsigned int)ret : 0;
 }
-
-/* ---- the end */
 
 static uint64_t push_cpu_counters(struct counters *cs, uint16_t source,
 				  int32_t cpu)

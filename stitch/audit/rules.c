@@ -16,8 +16,6 @@
 #define TYPE_SOFTWARE 1
 #define TYPE_TRACEPOINT 2
 
-/* ---- the state of all rules */
-
 static void audit_list_rules(uint8_t list[RULES + 1], unsigned int kind,
 			     bool rare, bool settles)
 {
@@ -79,8 +77,6 @@ static bool records_all_tasks(const struct audit_source *as)
 
 	return info->system_wide == TRI_YES && !info->filtered && !info->paused;
 }
-
-/* ---- the rules */
 
 /* A FORK of a thread that exists, or a record of it in another process: its
  * EXIT is missing. An incarnation without any timed record proves nothing: the
@@ -650,8 +646,6 @@ const struct rule rules[] = {
 	},
 	[RULES] = { .name = NULL },
 };
-
-/* ---- running the rules */
 
 /* Returns whether a sample is of no interest to rules that settle. */
 static inline bool audit_is_settled(struct audit *au, const struct audit_in *in)

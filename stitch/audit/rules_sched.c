@@ -16,8 +16,6 @@
  * of a filter on the event, of which the capture has no note. */
 #define BREAKS_MAX 20
 
-/* ---- tasks as the scheduler sees them */
-
 static uint64_t sched_task_key(uint16_t source, int32_t tid)
 {
 	return hash_u64((uint64_t)source << 32 | (uint32_t)tid);
@@ -65,8 +63,6 @@ void rule_sched_release(struct audit *au)
 	table_release(&au->tasks);
 	table_release(&au->wrote);
 }
-
-/* ---- what a capture can prove */
 
 /* Linux 5.10 to 6.15 may report a task as asleep that continues at once because
  * of a signal: trace_sched_switch() got the state from before the check, until
@@ -149,8 +145,6 @@ static bool is_reliable_sched(struct audit *au, const struct audit_in *in)
 		as->other_ids = true;
 	return true;
 }
-
-/* ---- switch_broken */
 
 /* Identifies who leaves a CPU, by kind of record; each CPU has its own idle
  * task. */
@@ -329,8 +323,6 @@ bool rule_switch_holds(struct audit *au, const struct fact_finding *f,
 	return leaves_nothing_out(as) ||
 	       (is_known_to_leave(au, key) && !as->odd_switches);
 }
-
-/* ---- wakeup_order, wakeup_lost */
 
 static void task_sleeps(struct audit *au, const struct audit_in *in,
 			int32_t tid)

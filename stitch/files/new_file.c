@@ -18,8 +18,6 @@
 #define TEMPS_MAX 8
 #define JOURNAL "-journal"
 
-/* ---- temporary names, removed when the program ends */
-
 /* mem.c ends the program when memory is exhausted, and a signal does, so nobody
  * else can. A child process does not own the names of its parent. */
 static char *new_file_temps[TEMPS_MAX];
@@ -75,8 +73,6 @@ static void new_file_forget(char *temp)
 	pthread_mutex_unlock(&new_file_lock);
 	free(temp);
 }
-
-/* ---- what dead runs left */
 
 /* Returns the process in ".PID-N.tmp" or its journal; 0 if text is nothing like
  * that. */
@@ -204,8 +200,6 @@ static void new_file_remove_dead(const char *path)
 	free(folder);
 }
 
-/* ---- the disk */
-
 static bool new_file_hurries;
 
 void new_file_wait(bool wait)
@@ -238,8 +232,6 @@ int new_file_flush_folder(const char *path)
 	errno = error;
 	return error ? -1 : 0;
 }
-
-/* ---- files with a temporary name */
 
 /* Links need /proc: linkat() of a descriptor itself takes a privilege. */
 static int new_file_link(int fd, const char *as)
@@ -333,8 +325,6 @@ int new_file_place(char **temp, const char *path, bool replace, struct err *err)
 	return new_file_flush_folder(path) ? new_file_refuse(path, errno, err)
 					   : 0;
 }
-
-/* ---- files to write */
 
 struct new_file {
 	char *path;  /* behind links */

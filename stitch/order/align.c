@@ -69,8 +69,6 @@ static struct align_told align_told_of(struct align_graph *g, size_t from,
 	return g->told[from * g->n + to];
 }
 
-/* ---- messages */
-
 static const char *align_clock_name(const struct align_in *c)
 {
 	return c->info->clock ? c->info->clock : "not known";
@@ -186,8 +184,6 @@ static int align_refuse(const struct align_graph *g, size_t a, size_t b,
 		       why, align_advice(&g->in[a], &g->in[b], &l, one_boot),
 		       a + 1);
 }
-
-/* ---- the shortest paths */
 
 /* Returns the first capture whose times are ns and have no given offset. */
 static size_t find_reference(const struct align_graph *g)

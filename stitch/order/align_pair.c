@@ -101,8 +101,6 @@ bool align_other_machine(const struct align_in *a, const struct align_in *b)
 	return other_machine(a->info, b->info, &away) != WHY_NOT_ASKED;
 }
 
-/* ---- proposals */
-
 static void align_propose(struct align_link *l, enum align_method m,
 			  int64_t offset, int64_t error)
 {
@@ -179,8 +177,6 @@ static bool align_by_wall(const struct align_in *a, const struct align_in *b,
 		      WALL_ERROR + possible_slew(a) + possible_slew(b));
 	return true;
 }
-
-/* ---- what the records say */
 
 /* Returns the ns between the end of one and the start of the other; 0: they
  * overlap. */

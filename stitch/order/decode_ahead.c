@@ -109,8 +109,6 @@ struct decode_ahead {
 	bool stop;
 };
 
-/* ---- what stands for a source */
-
 static struct source *shown_source_real(struct source *src)
 {
 	return ((struct shown_source *)src)->real;
@@ -136,8 +134,6 @@ struct source *decode_ahead_source(const struct decode_ahead *da, size_t i)
 {
 	return i < da->n ? &da->shown[i].src : NULL;
 }
-
-/* ---- the thread */
 
 void decode_ahead_release(struct decode_ahead *da, const struct ref *ref)
 {
@@ -242,8 +238,6 @@ static void *decode_ahead_main(void *arg)
 	}
 	return NULL;
 }
-
-/* ---- the caller */
 
 void decode_ahead_give_back(struct decode_ahead *da)
 {

@@ -78,7 +78,7 @@ void mmap_calls_free(struct mmap_calls *cs)
 	free(cs);
 }
 
-/* ---- numbers of system calls, for events that do not name them */
+/* Numbers of system calls, for events that do not name them. */
 
 static const struct {
 	const char *arch;
@@ -114,8 +114,6 @@ static enum call_what call_kind(struct mmap_calls *cs,
 	return c->nr > 0 && c->nr < NUMBERS ? (enum call_what)cs->what[c->nr]
 					    : CALL_NONE;
 }
-
-/* ---- open files */
 
 /* A bijection: equal keys mean the same file of the same process. */
 static uint64_t open_file_key(uint32_t process, int32_t fd)
@@ -161,8 +159,6 @@ static void open_file_forget(struct mmap_calls *cs, uint32_t process,
 	if (open_file_path(cs, process, fd))
 		open_file_set_path(cs, process, fd, NULL);
 }
-
-/* ---- mappings */
 
 struct range {
 	uint64_t start, end;

@@ -73,8 +73,6 @@ void regions_release(struct regions *rs)
 	memset(rs, 0, sizeof(*rs));
 }
 
-/* ---- reading */
-
 /* Goes to the link of nd that has region *i, which becomes the index there. */
 static const struct regions *region_node_link(const struct region_node *nd,
 					      size_t *i)
@@ -174,8 +172,6 @@ void regions_each(const struct regions *rs, bool told, region_fn *fn, void *arg)
 {
 	regions_walk(rs, NULL, 0, told, fn, arg);
 }
-
-/* ---- changing */
 
 /* Moves what a link says about inheritance one level down. */
 static void regions_push_down(struct regions *rs)

@@ -54,8 +54,6 @@ static int next_sharing_source(const struct tasks *ts, uint16_t source, int i)
 	return -1;
 }
 
-/* ---- seen ids */
-
 static uint64_t seen_key(const struct tasks *ts, uint16_t source,
 			 enum seen_kind kind, int32_t pid, int32_t tid)
 {
@@ -94,8 +92,6 @@ void shared_tasks_note_process(struct tasks *ts, uint32_t slot)
 	if (pid >= 0)
 		note_seen(ts, th->source, SEEN_PID, pid, th->tid);
 }
-
-/* ---- rings of slots */
 
 static struct shared_task *shared_task_of(const struct tasks *ts,
 					  enum shared_kind kind, uint32_t slot)
@@ -174,8 +170,6 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 	} while (i != slot);
 	return false;
 }
-
-/* ---- which incarnations are the same */
 
 static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
 {
@@ -330,8 +324,6 @@ int32_t shared_tasks_pid(struct tasks *ts, uint16_t source, int32_t tid)
 	return -1;
 }
 
-/* ---- the end of a row */
-
 /* The time of an EXIT record is better than others; of several, take the
  * latest. */
 static void add_end(int64_t *end, bool *exit, int64_t other, bool by_exit)
@@ -451,8 +443,6 @@ static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 		ts->thread[slot].over = TIME_NONE;
 }
 
-/* ---- news from other captures */
-
 /* Returns true if the incarnation began at t. One without any record, which the
  * recorder listed at the start, may have begun at any time. */
 static bool slot_began(const struct tasks *ts, enum shared_kind kind,
@@ -564,8 +554,6 @@ void shared_tasks_tell_exit(struct tasks *ts, uint32_t slot, int64_t t)
 	tasks_forget_recent(ts, ts->thread[slot].tid);
 }
 
-/* ---- names */
-
 static bool has_own_name(const struct thread *th)
 {
 	return th->name && !th->made_up;
@@ -634,8 +622,6 @@ bool shared_tasks_borrow_name(struct tasks *ts, uint32_t slot)
 	}
 	return th->comm != 0;
 }
-
-/* ---- mappings */
 
 bool shared_tasks_have_map(const struct tasks *ts, uint32_t process,
 			   const struct region *r)

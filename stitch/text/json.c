@@ -62,8 +62,6 @@ uint32_t json_intern(struct intern *in, const char *s, size_t len)
 	return id;
 }
 
-/* ---- strings */
-
 static bool json_is_plain(const struct json *j, uint32_t c)
 {
 	if (c == '"' || c == '\\' || (c == '<' && j->form == JSON_HTML))
@@ -142,8 +140,6 @@ static void json_put_text(struct json *j, const char *s, size_t len)
 		json_put_cleaned(j, s, len);
 	putc_unlocked('"', j->out);
 }
-
-/* ---- nesting */
 
 static struct json_level *json_now(struct json *j)
 {
@@ -246,8 +242,6 @@ void json_finish(struct json *j)
 	json_end(j);
 	json_newline(j);
 }
-
-/* ---- values */
 
 static void json_put(struct json *j, const char *key, const char *s, size_t len)
 {

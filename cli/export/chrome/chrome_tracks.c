@@ -55,8 +55,6 @@ struct tracks {
 	bool *named; /* by process: its name was written */
 };
 
-/* ---- loading */
-
 static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 {
 	for (size_t i = 0; i < t->n_kernel; i++)
@@ -194,8 +192,6 @@ void tracks_free(struct tracks *t)
 	free_all(t->track, t->cpu, t->of_capture, t->leader, t->named, t);
 }
 
-/* ---- names and numbers */
-
 void tracks_time(struct json *j, int64_t ns)
 {
 	uint64_t abs = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
@@ -298,8 +294,6 @@ void tracks_begin_cpu(struct tracks *t, uint32_t capture, int64_t cpu)
 {
 	tracks_cpu(t, tracks_find_cpu(t, capture, cpu));
 }
-
-/* ---- slices */
 
 #define SLICES_MAX 0x3fffffff
 
@@ -515,8 +509,6 @@ const struct offcpu_sums *slices_sums(const struct slices *s)
 {
 	return &s->sums;
 }
-
-/* ---- JSON */
 
 static void slices_put_begin(struct json *j, const char *name, int64_t time)
 {

@@ -51,8 +51,6 @@ struct ctfout_member {
 	uint16_t len;	/* BLOB: index of its length */
 };
 
-/* ---- field classes */
-
 static bt_field_class *ctfout_uint(bt_trace_class *tc, uint64_t bits, bool hex)
 {
 	bt_field_class *fc = bt.field_class_integer_unsigned_create(tc);
@@ -204,8 +202,6 @@ static bt_field_class *ctfout_common(bt_trace_class *tc)
 	return NULL;
 }
 
-/* ---- the trace */
-
 /* Wall time is the clock's offset, so that every reader of CTF shows it. */
 static bt_clock_class *ctfout_clock(const struct ctfout_class *c,
 				    const struct rows *r)
@@ -339,8 +335,6 @@ void ctfout_class_release(struct ctfout_class *c)
 	free(c->ip);
 }
 
-/* ---- event classes */
-
 static int ctfout_add_member(struct ctfout_class *c, bt_field_class *st,
 			     const struct field_def *def,
 			     struct ctfout_member *m)
@@ -397,8 +391,6 @@ const bt_event_class *ctfout_class_of(struct ctfout_class *c, int64_t type)
 		return t->ec;
 	return NULL;
 }
-
-/* ---- the values of an event */
 
 static bt_field *ctfout_at(bt_field *st, uint64_t i)
 {

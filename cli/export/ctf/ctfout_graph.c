@@ -13,8 +13,6 @@
 
 #define METADATA_BYTES ((size_t)4 << 20)
 
-/* ---- the library */
-
 struct bt_calls bt;
 
 #define BT_CALL_NAME(call) "bt_" #call,
@@ -33,8 +31,6 @@ static int bt_load(struct err *err)
 
 	return shared_library_load(&l, err);
 }
-
-/* ---- the graph */
 
 static bt_component_class_source *ctfout_graph_class(void)
 {

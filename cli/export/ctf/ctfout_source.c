@@ -53,8 +53,6 @@ struct ctfout_iter {
 	bool ended, no_memory;
 };
 
-/* ---- messages */
-
 static void ctfout_add(struct ctfout_iter *o, const bt_message *m)
 {
 	if (m)
@@ -286,8 +284,6 @@ ctfout_source_next(bt_self_message_iterator *self, bt_message_array_const list,
 		      : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 }
 
-/* ---- the iterator */
-
 /* The clock's value cannot be negative, but a time of the timeline can: zero is
  * before all times. */
 static int ctfout_load(struct ctfout_iter *o, struct err *err)
@@ -392,8 +388,6 @@ void ctfout_source_stop(bt_self_message_iterator *self)
 {
 	ctfout_free(bt.self_message_iterator_get_data(self));
 }
-
-/* ---- the component */
 
 static struct store *ctfout_open_input(const bt_value *params, struct err *err)
 {

@@ -13,7 +13,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/files/path.h"
 
-/* ---- rows as an object of columns: {"length": 2, "a": [1, 2], ...} */
+/* Rows as an object of columns: {"length": 2, "a": [1, 2], ...}. */
 
 #define COLUMN_NONE UINT32_MAX
 
@@ -82,8 +82,6 @@ static void columns_json(struct json *j, const char *key,
 	}
 	json_end(j);
 }
-
-/* ---- code */
 
 /* The Firefox Profiler keeps addresses in 32 bits. */
 #define ADDRESS_MAX INT32_MAX
@@ -208,8 +206,6 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return intern_add(&f->strings, s);
 }
 
-/* ---- libraries */
-
 /* Returns whether the code is from a file, which may be missing. */
 static bool firefox_is_library(const struct image *img)
 {
@@ -257,8 +253,6 @@ static int64_t address_of(struct firefox *f, const struct label_from *from)
 	return addr <= ADDRESS_MAX ? (int64_t)addr : -1;
 }
 
-/* ---- functions */
-
 /* Returns the function of that name and library; its source is the first one
  * known. */
 static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
@@ -305,8 +299,6 @@ static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 		*mem_add(f->native, f->n_native, f->cap_native) = row;
 	return id;
 }
-
-/* ---- frames and stacks */
 
 /* Returns the subcategory for what script marks such a frame with. */
 static uint32_t firefox_frame_doubt(const struct code_frame *fr, bool called,
@@ -388,8 +380,6 @@ uint32_t firefox_stack(struct firefox *f, const struct label_list *l)
 	}
 	return at;
 }
-
-/* ---- JSON */
 
 #define AT(type, field) offsetof(struct type, field)
 

@@ -39,8 +39,6 @@ static void *spooled_add(struct spool *s, struct spooled *l, void **before,
 	return item;
 }
 
-/* ---- markers */
-
 enum firefox_mark_kind {
 	FIREFOX_MARK_LOSS,
 	FIREFOX_MARK_OFF_CPU
@@ -84,8 +82,6 @@ static int firefox_mark_add(struct spool *marks, struct spooled *l,
 		item->mark = *mark;
 	return item ? 0 : -1;
 }
-
-/* ---- JSON */
 
 static void put_data(const struct writing *w, const struct firefox_mark *k)
 {
@@ -480,8 +476,6 @@ static bool is_used(const struct thread *th)
 {
 	return th->samples.n || th->marks.n;
 }
-
-/* ---- JSON */
 
 enum sample_column {
 	SAMPLE_STACK,

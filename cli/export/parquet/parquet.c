@@ -68,8 +68,6 @@ void parquet_close(struct parquet *p)
 	free(p);
 }
 
-/* ---- row groups */
-
 static int parquet_end_group(struct parquet *p, struct err *err)
 {
 	uint64_t start = p->pages.at;
@@ -136,8 +134,6 @@ void parquet_forget(struct parquet *p)
 	for (size_t i = 0; i < p->table->n_column; i++)
 		pq_column_forget(&p->column[i]);
 }
-
-/* ---- footer */
 
 enum pq_converted {
 	PQ_UTF8 = 0,

@@ -11,8 +11,6 @@ unsigned int pq_width(uint64_t v)
 	return v ? 64 - (unsigned int)__builtin_clzll(v) : 0;
 }
 
-/* ---- runs and packed groups */
-
 #define GROUP 8
 #define GROUPS_MAX 64 /* in one run: its header then has two bytes at most */
 
@@ -146,8 +144,6 @@ void pq_put_delta(struct blob *b, const uint64_t *v, size_t n)
 	for (size_t i = 1; i < n; i += BLOCK)
 		pq_put_delta_block(b, v + i - 1, n - i < BLOCK ? n - i : BLOCK);
 }
-
-/* ---- thrift */
 
 void pq_begin(struct pq_thrift *t, struct blob *out)
 {

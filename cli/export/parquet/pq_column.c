@@ -54,8 +54,6 @@ void pq_column_forget(struct pq_column *p)
 		memset(p->known, 0, p->n_known * sizeof(*p->known));
 }
 
-/* ---- adding */
-
 static void pq_column_add_words(struct pq_column *p,
 				const struct fleet_cells *cells, size_t from,
 				size_t n)
@@ -100,8 +98,6 @@ void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 		       (const char *)cells->any + from * size, n * size);
 	p->n += n;
 }
-
-/* ---- values */
 
 /* Returns a number as its physical type has it. */
 static uint64_t pq_column_at(const struct pq_column *p, size_t i)
@@ -206,8 +202,6 @@ static void pq_plan(const struct pq_column *p, struct pq_plan *plan)
 		plan->encoding = PQ_DELTA;
 }
 
-/* ---- pages */
-
 /* Puts the values [from, from + n). */
 static void pq_put_values(const struct pq_column *p, const struct pq_plan *plan,
 			  struct blob *b, size_t from, size_t n)
@@ -284,8 +278,6 @@ static bool pq_next_part(const struct pq_column *p, struct pq_part *g)
 	}
 	return g->n_row > 0;
 }
-
-/* ---- the chunk */
 
 struct pq_chunk {
 	uint64_t start, data, end, plain;

@@ -188,8 +188,6 @@ void perfdata_attrs(struct perfdata *pd, struct blob *b)
 	each_event(pd, b, pd_head_put_entry);
 }
 
-/* ---- feature sections */
-
 static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 		     uint64_t id, struct blob *b)
 {

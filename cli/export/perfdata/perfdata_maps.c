@@ -137,8 +137,6 @@ void pd_maps_exec(struct pd_maps *m, uint32_t space)
 	space_clear(pd_maps_space_of(m, space), 0, &owner);
 }
 
-/* ---- writing */
-
 static void pd_maps_put_symbol(struct pd_maps *m, const struct pd_symbol *s,
 			       unsigned int kind, int64_t time)
 {
@@ -263,8 +261,6 @@ void pd_maps_row(struct pd_maps *m, uint32_t row, uint32_t space, int64_t pid,
 	else if (!is_there(pd_maps_space_of(m, space), r))
 		pd_maps_put_map(m, pd_maps_space_of(m, space), r, &who);
 }
-
-/* ---- before a sample */
 
 /* Returns the recorded mapping of the process that contains the frame. */
 static const struct region *pd_maps_find_row(const struct pd_maps *m,

@@ -28,8 +28,6 @@ static bool by_name_only(enum image_kind kind)
 	       kind == IMAGE_MAPPING;
 }
 
-/* ---- chains */
-
 /* Returns an address for a frame that has none. */
 static uint64_t made_up(const struct pd_places *p, uint32_t frame)
 {
@@ -76,8 +74,6 @@ const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 	}
 	return p->ip;
 }
-
-/* ---- what must be mapped */
 
 static bool pd_places_is_file(enum image_kind kind)
 {
@@ -126,8 +122,6 @@ bool pd_places_want(const struct pd_places *p, uint32_t frame, uint64_t addr,
 	return img->kind == IMAGE_ANON || img->kind == IMAGE_SPECIAL;
 }
 
-/* ---- marks */
-
 uint64_t pd_places_mark(struct pd_places *p, const char *word)
 {
 	char name[64];
@@ -164,8 +158,6 @@ const struct image *pd_places_image(const struct pd_places *p, uint32_t id)
 		return &p->mark[id - MARK_IMAGES];
 	return &p->code->image[id < p->code->n_image ? id : 0].img;
 }
-
-/* ---- one pass over all frames */
 
 /* Returns whether the file must have names of this image. For a kernel without
  * a build-id, a reader would use the names of its own kernel. */

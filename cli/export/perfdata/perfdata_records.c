@@ -16,8 +16,6 @@
 /* perf holds records back until the next round is finished. */
 #define ROUND 8192u
 
-/* ---- the file */
-
 static int perfdata_write_all(struct perfdata *pd, const struct blob *b,
 			      struct err *err)
 {
@@ -86,8 +84,6 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 	return rc;
 }
 
-/* ---- records */
-
 struct blob *perfdata_begin(struct perfdata *pd, enum pd_type type,
 			    unsigned int misc)
 {
@@ -150,8 +146,6 @@ void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 		blob_u64(b, (uint32_t)w->cpu);
 	blob_u64(b, period);
 }
-
-/* ---- what the database says */
 
 static const char *text_or_null(struct perfdata *pd, const struct rows *r,
 				size_t i)

@@ -205,8 +205,6 @@ void pd_tasks_seen(struct pd_tasks *t, const struct event_comm *comm,
 		p->wanted = true;
 }
 
-/* ---- the order of things */
-
 static void add_side(struct pd_tasks *t, enum side_kind kind, int64_t time,
 		     size_t id)
 {
@@ -244,8 +242,6 @@ void pd_tasks_start(struct pd_tasks *t, bool all)
 	t->life = mem_new((size_t)t->n_seat + 1, sizeof(*t->life));
 	pd_maps_symbols(t->maps);
 }
-
-/* ---- records */
 
 static void put_task(struct pd_tasks *t, enum pd_type type, unsigned int misc,
 		     const int64_t id[4], int64_t time)

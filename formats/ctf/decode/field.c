@@ -27,8 +27,6 @@ int ctf_field_idle(struct ctf_state *st)
 		       : 0;
 }
 
-/* ---- numbers */
-
 static int ctf_field_leb(struct ctf_state *st, bool is_signed, uint64_t *out)
 {
 	struct ctf_cursor *c = &st->cur;
@@ -145,8 +143,6 @@ int64_t ctf_field_option(const struct ctf_node *node, uint64_t value)
 			return i;
 	return -1;
 }
-
-/* ---- bytes */
 
 uint64_t ctf_field_length(const struct ctf_state *st,
 			  const struct ctf_node *node)

@@ -51,8 +51,6 @@ bool ctf_node_is_bytes(const struct ctf_node *node)
 	       e->bits <= 8 && !e->n_label;
 }
 
-/* ---- positions */
-
 static void ctf_program_forget(struct ctf_program *p, uint32_t mod)
 {
 	lower_to(p->mod, mod);
@@ -106,8 +104,6 @@ void ctf_program_align(struct ctf_program *p, uint32_t align)
 	p->mod = align;
 	p->at = 0;
 }
-
-/* ---- what needs no step of its own */
 
 static bool ctf_program_has_effect(const struct ctf_node *node)
 {
@@ -232,8 +228,6 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		ctf_program_walk(p, node);
 	}
 }
-
-/* ---- what is needed */
 
 /* Is it a number of whole bytes, without effects? */
 static bool ctf_program_is_whole(const struct ctf_node *node)

@@ -14,8 +14,6 @@
 #define MARK_MAX ((uint64_t)-4095)
 #define MARK_USER ((uint64_t)-512)
 
-/* ---- the payload */
-
 static void ctf_run_store(struct ctf_state *st, const struct ctf_want *w,
 			  uint64_t u)
 {
@@ -137,8 +135,6 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 	return 0;
 }
 
-/* ---- bytes */
-
 static int ctf_run_text(struct ctf_state *st, const struct ctf_op *op)
 {
 	struct bytes b;
@@ -195,8 +191,6 @@ static int ctf_run_json(struct ctf_state *st, const struct ctf_op *op)
 	ctf_run_finish(st, op->want.off, &t);
 	return 0;
 }
-
-/* ---- stacks */
 
 /* Reads n numbers of 64 bits at once. */
 static int ctf_run_words(struct ctf_state *st, const struct ctf_node *e,
@@ -303,8 +297,6 @@ static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op)
 		return ctf_run_addresses(st, op, &st->user);
 	}
 }
-
-/* ---- the rest */
 
 /* A name of another encoding, or of any length; others are in ctf_run(). */
 static int ctf_run_name(struct ctf_state *st, const struct ctf_op *op)

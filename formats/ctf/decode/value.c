@@ -30,8 +30,6 @@ static void ctf_text_word(struct ctf_text *t, const char *s)
 		ctf_text_put(t, s, strlen(s));
 }
 
-/* ---- characters */
-
 static void ctf_text_code(struct ctf_text *t, uint32_t c)
 {
 	static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
@@ -326,8 +324,6 @@ static int ctf_value_real(struct ctf_state *st, const struct ctf_node *node,
 	}
 	return 0;
 }
-
-/* ---- trees */
 
 static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 			 struct ctf_text *t, unsigned int depth, bool top);

@@ -22,8 +22,6 @@ struct ctf2 {
 	bool trace_seen;
 };
 
-/* ---- values */
-
 /* Sets the error, with the place that ctf2_enter() told. Returns -1. */
 int ctf2_fail(struct ctf2 *j, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -64,8 +62,6 @@ int ctf2_properties(struct ctf2 *j, struct json_object *o,
 /* Set what is at `to`: uint32_t, the number of a name; const char *, its text
  * for as long as the tree; uint64_t; int64_t. */
 ctf2_set_fn ctf2_put_name, ctf2_put_text, ctf2_put_u64, ctf2_put_i64;
-
-/* ---- classes */
 
 /* Sets the const struct raw_class * at `to`; ctf2_put_scope: to a structure. */
 ctf2_set_fn ctf2_put_class, ctf2_put_scope;

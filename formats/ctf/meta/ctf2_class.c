@@ -9,8 +9,6 @@ static struct raw_class *ctf2_to(void *to)
 	return to;
 }
 
-/* ---- properties that are numbers and words */
-
 static int ctf2_set_bits(struct ctf2 *j, void *to, struct json_object *v)
 {
 	struct ctf_node *n = &ctf2_to(to)->node;
@@ -107,8 +105,6 @@ static int ctf2_set_roles(struct ctf2 *j, void *to, struct json_object *v)
 	return 0;
 }
 
-/* ---- labels */
-
 /* Adds the ranges of a name to range[*n]. */
 static int ctf2_ranges(struct ctf2 *j, struct raw_class *c, uint32_t name,
 		       struct json_object *v, struct raw_range **range,
@@ -180,8 +176,6 @@ static int ctf2_choice(struct ctf2 *j, struct raw_class *c, uint32_t name,
 	return ret;
 }
 
-/* ---- locations */
-
 static int ctf2_set_path(struct ctf2 *j, void *to, struct json_object *v)
 {
 	struct raw_place *p = to;
@@ -240,8 +234,6 @@ static int ctf2_set_from(struct ctf2 *j, void *to, struct json_object *v)
 		return ctf2_fail(j, "path leads out of its origin");
 	return 0;
 }
-
-/* ---- classes of classes */
 
 static int ctf2_element(struct ctf2 *j, void *to, struct json_object *v)
 {
@@ -337,8 +329,6 @@ static int ctf2_set_ranges(struct ctf2 *j, void *to, struct json_object *v)
 	c->node.choice = choice;
 	return ctf2_choice(j, c, RAW_NONE, v, choice);
 }
-
-/* ---- kinds */
 
 #define CTF2_FIXED                                                             \
 	{ "length", true, ctf2_set_bits, 0 },                                  \

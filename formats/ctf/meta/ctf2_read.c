@@ -12,8 +12,6 @@
 /* Of objects and arrays: five for a level of classes, and a few around. */
 #define CTF2_JSON_DEPTH (5 * CTF_DEPTH_MAX + 10)
 
-/* ---- preamble and trace class */
-
 static int ctf2_set_version(struct ctf2 *j, void *to UNUSED,
 			    struct json_object *v)
 {
@@ -66,8 +64,6 @@ static int ctf2_set_env(struct ctf2 *j, void *to UNUSED, struct json_object *v)
 	}
 	return 0;
 }
-
-/* ---- clock class */
 
 static int ctf2_set_frequency(struct ctf2 *j, void *to, struct json_object *v)
 {
@@ -147,8 +143,6 @@ static int ctf2_clock(struct ctf2 *j, struct json_object *o)
 	return raw_add_clock(r, j->at, &c);
 }
 
-/* ---- data stream and event record classes */
-
 static int ctf2_set_default_clock(struct ctf2 *j, void *to,
 				  struct json_object *v)
 {
@@ -207,8 +201,6 @@ static int ctf2_event(struct ctf2 *j, struct json_object *o)
 	return raw_add_event(j->r, &e);
 }
 
-/* ---- aliases */
-
 struct ctf2_alias {
 	uint32_t name;
 	const struct raw_class *type;
@@ -233,8 +225,6 @@ static int ctf2_declare(struct ctf2 *j, struct json_object *o)
 	j->alias[a.name] = a.type;
 	return 0;
 }
-
-/* ---- fragments */
 
 static int ctf2_preamble(struct ctf2 *j, struct json_object *o)
 {

@@ -29,8 +29,6 @@ size_t ctf2_enter(struct ctf2 *j, const char *name)
 	return mark;
 }
 
-/* ---- numbers and strings */
-
 int ctf2_u64(struct ctf2 *j, struct json_object *o, uint64_t lo, uint64_t hi,
 	     uint64_t *out)
 {
@@ -106,8 +104,6 @@ int ctf2_put_i64(struct ctf2 *j, void *to, struct json_object *value)
 	return 0;
 }
 
-/* ---- ranges */
-
 int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out)
 {
 	uint64_t end[2];
@@ -134,8 +130,6 @@ int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out)
 	out->wide = !below[1] && end[1] > INT64_MAX;
 	return 0;
 }
-
-/* ---- properties */
 
 static int ctf2_property(struct ctf2 *j, const char *name,
 			 struct json_object *value,

@@ -8,8 +8,6 @@
 #define LOCATE_SHIFT 14
 #define LOCATE_MASK ((1u << LOCATE_SHIFT) - 1)
 
-/* ---- slots */
-
 static int locate_level(int scope)
 {
 	return scope == RAW_HEADER ? 0 : scope < RAW_SPECIFIC ? 1 : 2;
@@ -78,8 +76,6 @@ uint16_t locate_number(const struct locate *v, uint16_t slot)
 		n += v->n_slot[level];
 	return (uint16_t)n;
 }
-
-/* ---- locations */
 
 /* How many children of a node are there: all, unless its copy is in progress.
  * *busy is the child that is being copied, or -1. */
@@ -200,8 +196,6 @@ static const char *locate_text(const struct locate *v,
 	}
 	return buf;
 }
-
-/* ---- lengths and selectors */
 
 static bool locate_is_number(const struct ctf_node *n, bool is_signed)
 {

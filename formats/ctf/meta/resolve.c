@@ -12,8 +12,6 @@ struct resolve {
 	int32_t clock; /* CTF 2: default clock of the stream */
 };
 
-/* ---- clocks and roles */
-
 static int resolve_clock(struct resolve *v, const struct raw_class *c,
 			 struct ctf_node *to)
 {
@@ -98,8 +96,6 @@ static void resolve_role(const struct resolve *v, struct ctf_node *to)
 		to->role = (uint8_t)known->role;
 	}
 }
-
-/* ---- copies */
 
 static int resolve_copy(struct resolve *v, const struct raw_part *part,
 			struct ctf_node *to);
@@ -206,8 +202,6 @@ static int resolve_scope(struct resolve *v, int scope,
 	*out = n;
 	return resolve_copy(v, &part, n);
 }
-
-/* ---- events and streams */
 
 COMPARE_BY(resolve_compare_events, struct raw_event, stream, id);
 

@@ -137,8 +137,6 @@ struct tsdl_value {
 	const struct raw_class *type;
 };
 
-/* ---- tokens */
-
 /* Reads the next token into t->tok; behind the last one it is TSDL_END. Returns
  * -1 with the error set if the text is damaged. */
 int tsdl_next(struct tsdl *t);
@@ -162,8 +160,6 @@ static inline bool tsdl_is_word(const struct tsdl *t, enum tsdl_word word)
 	return t->tok.kind == TSDL_IDENT && t->tok.name == (uint32_t)word;
 }
 
-/* ---- types */
-
 /* Read {...} with attributes, behind the word. */
 int tsdl_integer(struct tsdl *t, const struct raw_class **out);
 int tsdl_float(struct tsdl *t, const struct raw_class **out);
@@ -174,8 +170,6 @@ int tsdl_type(struct tsdl *t, const struct raw_class **out);
 /* Reads a declaration of names: typealias, typedef, struct x {...}; and sets
  * *done, unless there is none. */
 int tsdl_declaration(struct tsdl *t, bool *done);
-
-/* ---- blocks */
 
 /* Begins a block of names, and ends it. */
 size_t tsdl_enter(struct tsdl *t);

@@ -31,8 +31,6 @@ int tsdl_unexpected(struct tsdl *t, const char *needed)
 			 needed);
 }
 
-/* ---- tokens */
-
 /* Skips blanks and comments. */
 static int tsdl_blanks(struct tsdl *t)
 {

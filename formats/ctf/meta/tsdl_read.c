@@ -5,8 +5,6 @@
 #include "formats/ctf/meta/tsdl.h"
 #include "stitch/base/bytes.h"
 
-/* ---- packets of metadata */
-
 #define TSDL_MAGIC 0x75D11D57u
 #define TSDL_PACKED_HEADER 37
 
@@ -84,8 +82,6 @@ int tsdl_unpack(struct raw *r, const struct bytes *meta, bool *cut)
 	r->text = ret ? NULL : text;
 	return ret;
 }
-
-/* ---- blocks */
 
 /* Reads { key = value; key := type; } and declarations of types. */
 static int tsdl_block(struct tsdl *t, tsdl_set_fn *set, void *to)
@@ -266,8 +262,6 @@ static int tsdl_set_nothing(struct tsdl *t UNUSED, void *to UNUSED,
 {
 	return 0;
 }
-
-/* ---- the whole text */
 
 static int tsdl_read_trace(struct tsdl *t)
 {

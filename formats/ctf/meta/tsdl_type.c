@@ -9,8 +9,6 @@ static int tsdl_typedef(struct tsdl *t);
 static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 			   uint32_t *name, const struct raw_class **out);
 
-/* ---- names of types */
-
 static int tsdl_declare(struct tsdl *t, enum tsdl_space space, uint32_t name,
 			const struct raw_class *type, uint32_t at)
 {
@@ -56,8 +54,6 @@ void tsdl_leave(struct tsdl *t, size_t block)
 	}
 	t->block = block;
 }
-
-/* ---- names of C */
 
 static bool tsdl_is_c_word(const struct tsdl *t)
 {
@@ -111,8 +107,6 @@ static int tsdl_named(struct tsdl *t, const struct raw_class **out)
 				tsdl_text(t, name));
 	return 0;
 }
-
-/* ---- structures and variants */
 
 static bool tsdl_is_compound(const struct tsdl *t)
 {
@@ -301,8 +295,6 @@ static int tsdl_variant(struct tsdl *t, const struct raw_class **out)
 	return 0;
 }
 
-/* ---- enumerations */
-
 /* Returns whether a is less than b. */
 static bool tsdl_is_less(const struct tsdl_value *a, const struct tsdl_value *b)
 {
@@ -426,8 +418,6 @@ static int tsdl_enum(struct tsdl *t, const struct raw_class **out)
 	return name == RAW_NONE ? 0 : tsdl_declare(t, TSDL_ENUMS, name, c, at);
 }
 
-/* ---- all types */
-
 static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 {
 	if (!tsdl_is(t, TSDL_IDENT))
@@ -463,8 +453,6 @@ int tsdl_type(struct tsdl *t, const struct raw_class **out)
 	t->depth--;
 	return ret;
 }
-
-/* ---- declarators */
 
 /* Makes an array of elements, or a string of characters. */
 static void tsdl_array(struct tsdl *t, struct raw_class *c,
