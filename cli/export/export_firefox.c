@@ -81,29 +81,6 @@ static int take_sample(struct job *j, const struct event_row *e,
 			      stack_of(j, g), weight, err);
 }
 
-static int take_events(struct job *j, struct err *err)
-{
-	struct event_row e;
-	int rc;
-
-	while ((rc = events_next(j->events, &e, err)) > 0) {
-		const struct stacks_group g = {
-			.kraw = id_of_row(e.kraw),
-			.uraw = id_of_row(e.uraw),
-			.verdict = (uint8_t)e.verdict,
-			.flags = (uint8_t)(e.flags & VERDICT_EXEC),
-		};
-
-		if (e.type < 1 || (size_t)e.type > events_types(j->events) ||
-		    !j->wanted[e.type])
-			continue;
-		if (take_sample(j, &e, &g,
-				j->x->samples ? 1 : (uint64_t)e.weight, err))
-			return -1;
-	}
-	return rc;
-}
-
 static void firefox_keep_call(void *arg, const struct stacks_sample *one)
 {
 	struct job *j = arg;
@@ -172,52 +149,6 @@ static uint64_t interval(const struct job *j, bool is_time)
 	return NS_PER_MS;
 }
 
-/* event: what is exported. */
-static int firefox_put_meta(struct json *j, const struct job *d,
-			    const char *event, bool is_time, struct err *err)
-{
-	json_object(j, "meta");
-	json_int(j, "version", FIREFOX_GECKO_VERSION);
-	json_int(j, "preprocessedProfileVersion", FIREFOX_VERSION);
-	json_shown(j, "product", path_name(d->x->path));
-	json_text(j, "importedFrom", "backstitch");
-	json_shown(j, "arguments", event);
-	json_int(j, "startTime", 0);
-	json_int(j, "profilingStartTime", 0);
-	/* The profiler leaves out what is at the end: it is one interval later.
-	 */
-	firefox_put_ms(j, "profilingEndTime",
-		       firefox_duration(d->threads) + interval(d, is_time));
-	firefox_put_ms(j, "interval", interval(d, is_time));
-	json_int(j, "processType", 0);
-	json_int(j, "stackwalk", 1);
-	json_bool(j, "symbolicated", true);
-	json_bool(j, "sourceCodeIsNotOnSearchfox", true);
-	json_bool(j, "usesOnlyOneStackType", true);
-	json_object(j, "sampleUnits");
-	json_text(j, "time", "ms");
-	json_text(j, "eventDelay", "ms");
-	json_text(j, "threadCPUDelta", "ns");
-	json_end(j);
-	json_array(j, "initialSelectedThreads");
-	json_uint(j, NULL, firefox_heaviest(d->threads));
-	json_end(j);
-	firefox_put_categories(j);
-	firefox_put_mark_schema(j);
-	/* The profiler shows notes with its own facts about the profile. */
-	json_array(j, "extra");
-	json_object(j, NULL);
-	json_text(j, "label", "Capture and losses");
-	json_array(j, "entries");
-	if (notes_each(d->x->db, firefox_put_note, j, err))
-		return -1;
-	json_end(j);
-	json_end(j);
-	json_end(j);
-	json_end(j);
-	return 0;
-}
-
 /* The shared tables come last, as threads add strings to them. */
 static int firefox_write(struct job *d, int event, struct err *err)
 {
@@ -229,8 +160,47 @@ static int firefox_write(struct job *d, int event, struct err *err)
 
 	json_open(&j, d->out, JSON_ROWS);
 	json_object(&j, NULL);
-	if (firefox_put_meta(&j, d, name, w.is_time, err))
+	/* event: what is exported. */
+	_Bool is_time = w.is_time;
+	json_object(&j, "meta");
+	json_int(&j, "version", FIREFOX_GECKO_VERSION);
+	json_int(&j, "preprocessedProfileVersion", FIREFOX_VERSION);
+	json_shown(&j, "product", path_name(d->x->path));
+	json_text(&j, "importedFrom", "backstitch");
+	json_shown(&j, "arguments", name);
+	json_int(&j, "startTime", 0);
+	json_int(&j, "profilingStartTime", 0);
+	/* The profiler leaves out what is at the end: it is one interval later.
+	 */
+	firefox_put_ms(&j, "profilingEndTime",
+		       firefox_duration(d->threads) + interval(d, is_time));
+	firefox_put_ms(&j, "interval", interval(d, is_time));
+	json_int(&j, "processType", 0);
+	json_int(&j, "stackwalk", 1);
+	json_bool(&j, "symbolicated", true);
+	json_bool(&j, "sourceCodeIsNotOnSearchfox", true);
+	json_bool(&j, "usesOnlyOneStackType", true);
+	json_object(&j, "sampleUnits");
+	json_text(&j, "time", "ms");
+	json_text(&j, "eventDelay", "ms");
+	json_text(&j, "threadCPUDelta", "ns");
+	json_end(&j);
+	json_array(&j, "initialSelectedThreads");
+	json_uint(&j, NULL, firefox_heaviest(d->threads));
+	json_end(&j);
+	firefox_put_categories(&j);
+	firefox_put_mark_schema(&j);
+	/* The profiler shows notes with its own facts about the profile. */
+	json_array(&j, "extra");
+	json_object(&j, NULL);
+	json_text(&j, "label", "Capture and losses");
+	json_array(&j, "entries");
+	if (notes_each(d->x->db, firefox_put_note, &j, err))
 		return -1;
+	json_end(&j);
+	json_end(&j);
+	json_end(&j);
+	json_end(&j);
 	firefox_put_threads(d->threads, d->f, &w, &j);
 	firefox_put_libs(d->f, &j);
 	firefox_put_shared(d->f, &j);
@@ -240,9 +210,11 @@ static int firefox_write(struct job *d, int event, struct err *err)
 
 /* ---- all of it */
 
-/* Events with the same name in several captures are one event. */
-static void export_firefox_choose_event(struct job *j, int event)
+static int export_firefox_write_all(struct job *j, struct err *err)
 {
+	int event = say_choice(j->s, "exporting");
+
+	/* Events with the same name in several captures are one event. */
 	size_t n = events_types(j->events);
 
 	j->wanted = mem_new(n + 1, sizeof(*j->wanted));
@@ -253,16 +225,28 @@ static void export_firefox_choose_event(struct job *j, int event)
 			       (event < 0 ||
 				!strcmp(t->name, j->s->event[event].name));
 	}
-}
-
-static int export_firefox_write_all(struct job *j, struct err *err)
-{
-	int event = say_choice(j->s, "exporting");
-
-	export_firefox_choose_event(j, event);
 	firefox_name_threads(j->threads, j->events);
-	if (take_events(j, err) || take_calls(j, event, err) ||
-	    take_waits(j, err))
+	struct event_row e;
+	int rc;
+
+	while ((rc = events_next(j->events, &e, err)) > 0) {
+		const struct stacks_group g = {
+			.kraw = id_of_row(e.kraw),
+			.uraw = id_of_row(e.uraw),
+			.verdict = (uint8_t)e.verdict,
+			.flags = (uint8_t)(e.flags & VERDICT_EXEC),
+		};
+
+		if (e.type < 1 || (size_t)e.type > events_types(j->events) ||
+		    !j->wanted[e.type])
+			continue;
+		if (take_sample(j, &e, &g,
+				j->x->samples ? 1 : (uint64_t)e.weight, err))
+			return -1;
+	}
+	if (rc)
+		return -1;
+	if (take_calls(j, event, err) || take_waits(j, err))
 		return -1;
 	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)

@@ -17,29 +17,6 @@ static int ctf_probe(const char *path, const void *head UNUSED, size_t n)
 	return !n && strcmp(path, "-") && ctf_is_folder(path) ? 30 : 0;
 }
 
-/* All traces of a session share one clock. Clocks of several hosts differ and
- * can only be compared by wall time. */
-static void ctf_find_clock_base(struct ctf *ctf)
-{
-	int64_t v;
-
-	for (size_t i = 0; i < ctf->n_trace; i++) {
-		const struct ctf_schema *sm = ctf->trace[i].schema;
-		const struct ctf_clock *c = ctf_schema_first_clock(sm);
-
-		if (!c || !ctf_clock_zero(ctf, sm, c, &v))
-			continue;
-		ctf->differ |= ctf->has_base && v != ctf->base;
-		if (!ctf->has_base || v < ctf->base)
-			ctf->base = v;
-		ctf->has_base = true;
-	}
-	if (ctf->differ)
-		reader_note(&ctf->src, "clock",
-			    "the traces' clocks have different offsets: they "
-			    "are put together by wall time");
-}
-
 static int32_t ctf_trace_vpid(const struct ctf_tree *t)
 {
 	for (uint32_t i = 0; i < t->n_env; i++)
@@ -227,22 +204,6 @@ static bool ctf_is_other_kernel(const struct ctf_trace *a,
 	return host && other && strcmp(host, other) != 0;
 }
 
-static int ctf_refuse_two_kernels(const struct ctf *ctf, const char *path,
-				  struct err *err)
-{
-	const struct ctf_trace *tr = ctf->trace;
-
-	for (size_t i = 1; i < ctf->n_trace; i++)
-		if (ctf_is_other_kernel(&tr[0], &tr[i]))
-			return err_set(err, ERR_FORMAT,
-				       "%s: %s and %s are of two hosts or "
-				       "boots, whose threads have the same "
-				       "numbers: give the folder of each, with "
-				       "--separate",
-				       path, tr[0].folder, tr[i].folder);
-	return 0;
-}
-
 char *ctf_session(const char *path)
 {
 	struct ctf ctf = { 0 };
@@ -282,9 +243,35 @@ static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 		*err = *ctf->schema[0]->err;
 		return -1;
 	}
-	if (ctf_refuse_two_kernels(ctf, path, err))
-		return -1;
-	ctf_find_clock_base(ctf);
+	const struct ctf_trace *tr = ctf->trace;
+
+	for (size_t i = 1; i < ctf->n_trace; i++)
+		if (ctf_is_other_kernel(&tr[0], &tr[i]))
+			return err_set(err, ERR_FORMAT,
+				       "%s: %s and %s are of two hosts or "
+				       "boots, whose threads have the same "
+				       "numbers: give the folder of each, with "
+				       "--separate",
+				       path, tr[0].folder, tr[i].folder);
+	/* All traces of a session share one clock. Clocks of several hosts
+	 * differ and can only be compared by wall time. */
+	int64_t v;
+
+	for (size_t i = 0; i < ctf->n_trace; i++) {
+		const struct ctf_schema *sm = ctf->trace[i].schema;
+		const struct ctf_clock *c = ctf_schema_first_clock(sm);
+
+		if (!c || !ctf_clock_zero(ctf, sm, c, &v))
+			continue;
+		ctf->differ |= ctf->has_base && v != ctf->base;
+		if (!ctf->has_base || v < ctf->base)
+			ctf->base = v;
+		ctf->has_base = true;
+	}
+	if (ctf->differ)
+		reader_note(&ctf->src, "clock",
+			    "the traces' clocks have different offsets: they "
+			    "are put together by wall time");
 	ctf_streams_make(ctf);
 	ctf_fill_info(ctf);
 	ctf_note_perf_convert(ctf);
