@@ -113,7 +113,7 @@ EXT_SRCS := $(wildcard schema/functions/*.c) schema/db/queries.c cli/embed/hooks
 	symbolize/names/demangle.c stitch/order/clocks.c \
 	$(addprefix stitch/base/,intern.c mem.c table.c)
 # The plugin of babeltrace2 that reads databases: what reading needs.
-PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
+PLUGIN_SRCS := $(filter-out %/ctfout_graph.c \
 	%_none.c,$(wildcard $(CTFOUT)/*.c)) \
 	$(filter-out %/extension.c schema/merge/%, \
 	$(call find,schema stitch/base stitch/files,c)) \
@@ -121,7 +121,7 @@ PLUGIN_SRCS := $(filter-out %/ctfout_graph.c %/ctfout_uuid.c \
 	stitch/image_status.c stitch/task_state.c stitch/verdict.c stitch/tasks/frame.c \
 	$(addprefix analyze/samples/,chains.c code.c events.c filter.c loss_rows.c \
 	payloads.c requests.c row_cursor.c) \
-	$(addprefix stitch/text/,human.c json.c parse_number.c parse_wall.c safe_text.c)
+	$(addprefix stitch/text/,human.c json.c parse_number.c safe_text.c)
 PLUGIN := $(if $(BABELTRACE),$(O)/plugin/babeltrace-plugin-backstitch.so)
 # Empty where the objects of the program can be in a library, too: the plugin is
 # linked from these.

@@ -4,18 +4,18 @@
 
 #include <sys/stat.h>
 
-#include "formats/ftext/ftext.h"
 #include "formats/ctf/ctf.h"
+#include "formats/ftext/ftext.h"
 #include "formats/ftrace/ftrace.h"
-#include "formats/ftrace/sync.h"
+#include "formats/ftrace/page.h"
 #include "formats/input.h"
 #include "formats/perf/perf.h"
 #include "formats/ptext/ptext.h"
 #include "formats/reader/refuse.h"
-#include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/log.h"
 #include "stitch/base/mem.h"
+#include "stitch/order/clocks.h"
 
 const struct source_ops *const formats[] = {
 	&perf_ops, &ftrace_ops, &ftext_ops, &ctf_ops, &ptext_ops, NULL,

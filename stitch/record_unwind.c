@@ -2,14 +2,13 @@
  * of the process: mappings, those that other captures have, and jitted code. */
 #include "stitch/record_unwind.h"
 
-#include "stitch/unwind_ahead.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 #include "stitch/tasks/jit.h"
-#include "stitch/tasks/jit_frame.h"
 #include "stitch/tasks/regs.h"
 #include "stitch/tasks/shared_tasks.h"
+#include "stitch/unwind_ahead.h"
 
 #define REGS_AARCH64_LR (1ull << 30)
 

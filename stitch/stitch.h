@@ -9,7 +9,7 @@
 
 #include "stitch/tasks/header_ids.h"
 #include "stitch/tasks/jit.h"
-#include "stitch/tasks/partial_maps.h"
+#include "stitch/tasks/late_maps.h"
 
 struct err;
 struct fact_queue;

@@ -1,16 +1,15 @@
 /* stitch_state.h - the state of struct stitch, for stitch.c and the record_*.c
  * beside it only. */
 #pragma once
-#include "stitch/fact_queue.h"
-#include "stitch/order/order.h"
-#include "stitch/join/stack_parts.h"
-#include "stitch/record.h"
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
-#include "stitch/tasks/late_maps.h"
 #include "stitch/cpu_current.h"
+#include "stitch/fact_queue.h"
+#include "stitch/join/unwinders.h"
+#include "stitch/order/order.h"
+#include "stitch/record.h"
 #include "stitch/tasks/group_reads.h"
-#include "stitch/tasks/partial_maps.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/tasks/space.h"
 #include "stitch/tasks/tasks.h"
 #include "stitch/unwinder.h"

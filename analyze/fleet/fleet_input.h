@@ -172,6 +172,3 @@ void fleet_put_text(struct fleet_rows *r, const char *s);
 /* How rows of a table are made: sets step, close and of. Return 0, or -1 and
  * *err; close() is called in either case if it is set. */
 int fleet_sample_begin(struct fleet_rows *r, struct err *err);
-int fleet_stack_begin(struct fleet_rows *r, struct err *err);
-int fleet_name_begin(struct fleet_rows *r, struct err *err);
-int fleet_field_begin(struct fleet_rows *r, struct err *err);

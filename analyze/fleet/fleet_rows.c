@@ -1,13 +1,335 @@
 /* fleet_rows.c - the rows of a table, batch by batch, and those of the small
  * tables. */
 #include "analyze/fleet/fleet.h"
-
 #include "analyze/fleet/fleet_input.h"
+#include "analyze/samples/code.h"
+#include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
+#include "analyze/samples/payloads.h"
 #include "schema/columns.h"
 #include "schema/store.h"
+#include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
+#include "stitch/source.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/text/json.h"
 #include "stitch/verdict.h"
+
+struct fleet_fields {
+	struct events *ev;
+	struct payloads *payloads;
+	struct event_row e;
+	const struct field *field; /* of e */
+	const struct field_def *def;
+	size_t n, at;
+	struct intern texts; /* of the rows of one batch */
+};
+
+#define FIELD_TEXT 7 /* the last column of the table */
+
+/* Reads the next event of the run that has fields. Returns 1, 0 at the end, or
+ * -1. */
+static int fleet_field_event(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_fields *s = r->of;
+	int ret;
+
+	while ((ret = events_next(s->ev, &s->e, err)) > 0) {
+		const struct event_type *t = events_type(s->ev, s->e.type);
+
+		if (!t->sample || t->capture != (uint32_t)r->capture->id)
+			continue;
+		s->at = 0;
+		s->def = payloads_defs(s->payloads, s->e.type, &s->n);
+		if (!s->n)
+			continue;
+		ret = payloads_fields(s->payloads, &s->e, &s->field, err);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+static int fleet_field_step(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_fields *s = r->of;
+	struct fleet_fill *b = &r->fill;
+	const struct field_def *def;
+	const struct field *v;
+	const char *text;
+	size_t len;
+	int ret;
+
+	for (;;) {
+		while (s->at < s->n &&
+		       (!s->field[s->at].present || s->def[s->at].is_blob))
+			s->at++;
+		if (s->at < s->n)
+			break;
+		ret = fleet_field_event(r, err);
+		if (ret <= 0)
+			return ret;
+	}
+	def = &s->def[s->at];
+	v = &s->field[s->at];
+	text = def->is_text && v->text ? v->text : "";
+	len = strlen(text);
+	if (!b->rows)
+		intern_release(&s->texts);
+	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
+	fleet_fill_int(b, s->e.on_cpu ? fleet_small(s->e.cpu) : -1);
+	fleet_fill_int(b, fleet_small(events_comm(s->ev, s->e.comm)->tid));
+	fleet_put_text(r, events_type(s->ev, s->e.type)->name);
+	fleet_put_text(r, def->name);
+	fleet_fill_int(b, def->is_text ? 0 : v->num);
+	fleet_fill_id(b, json_intern(&s->texts, text, len));
+	b->items += len;
+	s->at++;
+	return 1;
+}
+
+static void fleet_field_close(struct fleet_rows *r)
+{
+	struct fleet_fields *s = r->of;
+
+	events_close(s->ev);
+	payloads_close(s->payloads);
+	intern_release(&s->texts);
+	free(s);
+}
+
+static int fleet_field_begin(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_fields *s = mem_new(1, sizeof(*s));
+
+	r->of = s;
+	r->step = fleet_field_step;
+	r->close = fleet_field_close;
+	r->fill.cell[FIELD_TEXT].pool = &s->texts;
+	s->payloads = payloads_open(r->f->db, err);
+	s->ev = s->payloads ? events_open(r->f->db, r->f->ask->filter,
+					  EVENTS_ALL, err)
+			    : NULL;
+	return s->ev ? 0 : -1;
+}
+
+/* The rows of the tables stack and name, once for each content: two stacks of
+ * a database can differ in a flag and have the same hash. */
+
+struct fleet_image {
+	uint32_t build_id, path, kind; /* in words */
+	uint64_t hash;		       /* of the build-id, or else the path */
+};
+
+struct fleet_walk {
+	struct fleet_image *image; /* by image.id */
+	struct table done;	   /* hashes and places that have rows */
+	size_t next;		   /* stack.id or frame.id */
+	/* of the frame's next function; of a stack, 1: with bogus frames */
+	size_t level;
+};
+
+/* Returns the place of a frame: a hash of what names it on every host. */
+static uint64_t fleet_walk_place(const struct fleet_walk *w,
+				 const struct code_frame *fr)
+{
+	return hash_u64(w->image[fr->image].hash ^
+			hash_u64(fr->off + 0x9e3779b97f4a7c15u));
+}
+
+static int fleet_walk_begin(struct fleet_rows *r, struct err *err)
+{
+	struct fleet_walk *w = mem_new(1, sizeof(*w));
+	struct fleet *f = r->f;
+
+	r->of = w;
+	w->next = 1;
+	if (fleet_load_code(f, err))
+		return -1;
+	w->image = mem_new(f->code->n_image, sizeof(*w->image));
+	for (size_t i = 1; i < f->code->n_image; i++) {
+		const struct image *img = &f->code->image[i].img;
+		const char *path = img->path ? img->path : "";
+		struct fleet_image *out = &w->image[i];
+		char hex[2 * sizeof(img->id) + 1];
+
+		for (size_t k = 0; k < img->id_len; k++)
+			snprintf(hex + 2 * k, 3, "%02x", img->id[k]);
+		hex[2 * (size_t)img->id_len] = 0;
+		out->build_id = fleet_word_of(f, hex);
+		out->path = fleet_word_of(f, path);
+		out->kind = fleet_word_of(f, image_kind_name(img->kind));
+		out->hash = img->id_len ? hash_content(img->id, img->id_len, 1)
+					: hash_content(path, strlen(path), 2);
+	}
+	return 0;
+}
+
+static void fleet_walk_close(struct fleet_rows *r)
+{
+	struct fleet_walk *w = r->of;
+
+	table_release(&w->done);
+	free_all(w->image, w);
+}
+
+/* first: position of the first bogus frame; 0: none */
+static void fleet_code_put_stack(struct fleet_rows *r, uint32_t hash,
+				 size_t stack, uint32_t first)
+{
+	const struct fleet_walk *w = r->of;
+	const struct known_code *c = r->f->code;
+	struct fleet_fill *b = &r->fill;
+	uint32_t pos = 0;
+
+	fleet_fill_id(b, hash);
+	for (unsigned int col = 0; col < 7; col++) {
+		for (size_t s = stack; s; s = c->stack[s].parent) {
+			const struct code_frame *fr =
+				&c->frame[c->stack[s].frame];
+			const struct fleet_image *img = &w->image[fr->image];
+
+			switch (col) {
+			case 0:
+				fleet_fill_id(b, img->build_id);
+				break;
+			case 1:
+				fleet_fill_id(b, img->path);
+				break;
+			case 2:
+				fleet_fill_id(b, img->kind);
+				break;
+			case 3:
+				fleet_fill_int(b, (int64_t)fr->off);
+				break;
+			case 4:
+				fleet_fill_int(b, (int64_t)fr->vaddr);
+				break;
+			case 5:
+				fleet_fill_int(b, fr->flags & UINT16_MAX);
+				break;
+			default:
+				fleet_fill_int(
+					b, (int64_t)fleet_walk_place(w, fr));
+			}
+		}
+		fleet_fill_list(b);
+	}
+	for (size_t s = stack; s; s = c->stack[s].parent)
+		fleet_fill_int(b,
+			       fleet_bogus(c, c->stack[s].frame, pos++, first));
+	fleet_fill_list(b);
+}
+
+static int fleet_code_step_stack(struct fleet_rows *r, struct err *err UNUSED)
+{
+	static const struct fleet_wrong right = { .sound = true };
+	struct fleet_walk *w = r->of;
+	const struct fleet *f = r->f;
+
+	while (w->next < f->n_stack && w->next < f->code->n_stack) {
+		size_t id = w->next;
+		const struct fleet_wrong *wrong =
+			id < f->n_wrong && f->wrong[id].first ? &f->wrong[id]
+							      : &right;
+		bool bogus = w->level != 0;
+		uint32_t hash = bogus ? wrong->hash : f->stack[id];
+
+		w->level = !bogus && wrong->first;
+		w->next += !w->level;
+		if ((!bogus && !wrong->sound) || hash == FLEET_NO_HASH ||
+		    table_find_hash(&w->done, hash_u64(hash)) != TABLE_NONE)
+			continue;
+		table_add(&w->done, hash_u64(hash), hash);
+		fleet_code_put_stack(r, hash, id, bogus ? wrong->first : 0);
+		return 1;
+	}
+	return 0;
+}
+
+static int fleet_code_check_depth(const struct known_code *c, struct err *err)
+{
+	uint32_t *depth = mem_new(c->n_stack, sizeof(*depth));
+	size_t i = 1;
+
+	/* a parent has a smaller number, see code_load() */
+	while (i < c->n_stack &&
+	       (depth[i] = depth[c->stack[i].parent] + 1) <= FLEET_FRAMES_MAX)
+		i++;
+	free(depth);
+	return i < c->n_stack
+		       ? err_set(err, ERR_DB,
+				 "the database is damaged: stack %zu has more "
+				 "than %d frames",
+				 i, FLEET_FRAMES_MAX)
+		       : 0;
+}
+
+static int fleet_stack_begin(struct fleet_rows *r, struct err *err)
+{
+	r->step = fleet_code_step_stack;
+	r->close = fleet_walk_close;
+	return fleet_walk_begin(r, err) ||
+			       fleet_code_check_depth(r->f->code, err)
+		       ? -1
+		       : 0;
+}
+
+/* Puts the function of a level: 0 is the one that contains the others. */
+static void fleet_code_put_name(struct fleet_rows *r,
+				const struct code_frame *fr, size_t level)
+{
+	const struct fleet_walk *w = r->of;
+	const struct fleet_image *img = &w->image[fr->image];
+	const struct code_where *at =
+		level ? &r->f->code
+				 ->inlined[fr->inlined + fr->n_inlined - level]
+		      : &fr->at;
+	struct fleet_fill *b = &r->fill;
+
+	fleet_fill_int(b, (int64_t)fleet_walk_place(w, fr));
+	fleet_fill_int(b, (int64_t)level);
+	fleet_fill_int(b, fr->n_inlined);
+	fleet_fill_id(b, img->build_id);
+	fleet_fill_id(b, img->path);
+	fleet_fill_int(b, (int64_t)fr->off);
+	fleet_put_text(r, at->name);
+	fleet_put_text(r, at->file);
+	fleet_fill_int(b, at->line);
+	fleet_fill_int(b, !r->f->code->image[fr->image].proved);
+	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
+}
+
+static int fleet_code_step_name(struct fleet_rows *r, struct err *err UNUSED)
+{
+	struct fleet_walk *w = r->of;
+	const struct known_code *c = r->f->code;
+
+	for (; w->next < c->n_frame; w->next++, w->level = 0) {
+		const struct code_frame *fr = &c->frame[w->next];
+		uint64_t place = fleet_walk_place(w, fr);
+
+		if (w->level > fr->n_inlined)
+			continue;
+		if (!w->level) {
+			if (!fr->at.name || fr->n_inlined > UINT8_MAX ||
+			    table_find_hash(&w->done, place) != TABLE_NONE)
+				continue;
+			table_add(&w->done, place, 0);
+		}
+		fleet_code_put_name(r, fr, w->level++);
+		return 1;
+	}
+	return 0;
+}
+
+static int fleet_name_begin(struct fleet_rows *r, struct err *err)
+{
+	r->step = fleet_code_step_name;
+	r->close = fleet_walk_close;
+	return fleet_walk_begin(r, err);
+}
 
 /* A batch ends after this many values of lists, or bytes of texts of fields. */
 #define ITEMS_MAX ((size_t)1 << 20)

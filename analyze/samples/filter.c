@@ -5,13 +5,12 @@
 #include <fnmatch.h>
 #include <inttypes.h>
 
-#include "stitch/text/safe_text.h"
-#include "stitch/text/parse_number.h"
-#include "stitch/text/parse_wall.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/text_out.h"
 #include "stitch/base/wide.h"
+#include "stitch/text/parse_number.h"
+#include "stitch/text/safe_text.h"
 
 #define GAPS_MAX 7 /* of a query that filter_rows() opens */
 #define MILLION 1000000

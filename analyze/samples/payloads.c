@@ -8,7 +8,6 @@
 #include "analyze/samples/chains.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/row_cursor.h"
-#include "stitch/text/safe_text.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/payload.h"
 #include "schema/columns.h"
@@ -16,6 +15,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/source.h"
+#include "stitch/text/safe_text.h"
 
 /* ---- raw payloads, read along with the events
  *
@@ -34,7 +34,7 @@ struct payload_raws {
 
 /* A payload that is read again is one of the last few thousand, or one that is
  * read again and again; there is room for KEPT of either. Those that are shared
- * are not longer (schema/write/payload_rows.c). */
+ * are not longer (schema/write/fact_rows.c). */
 #define KEPT 16384
 #define KEPT_BYTES 120
 

@@ -1,15 +1,14 @@
 /* path.c - the command that says why a thread took so long. */
 
+#include "analyze/samples/filter.h"
 #include "cli/args/command.h"
 #include "cli/commands/option_groups.h"
 #include "cli/open/input.h"
-#include "cli/pictures/flame.h"
 #include "cli/path/path.h"
-#include "analyze/samples/filter.h"
-#include "stitch/text/parse_number.h"
-#include "stitch/text/parse_wall.h"
+#include "cli/pictures/flame.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/text/parse_number.h"
 
 #define LIMIT 20
 #define WORST_LINES 40 /* of each chain of --worst */

@@ -6,17 +6,16 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "cli/export/export.h"
-#include "cli/export/perfdata/perfdata.h"
-#include "cli/export/perfdata/perfdata_maps.h"
-#include "cli/export/perfdata/perfdata_places.h"
-#include "cli/export/perfdata/perfdata_tasks.h"
 #include "analyze/samples/code.h"
 #include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/samples/payloads.h"
 #include "analyze/samples/row_cursor.h"
 #include "analyze/stacks/stacks.h"
+#include "cli/export/export.h"
+#include "cli/export/perfdata/perfdata.h"
+#include "cli/export/perfdata/perfdata_maps.h"
+#include "cli/export/perfdata/perfdata_tasks.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "schema/columns.h"
@@ -24,8 +23,8 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
-#include "stitch/files/path.h"
 #include "stitch/files/new_file.h"
+#include "stitch/files/path.h"
 #include "stitch/unwinder.h"
 #include "stitch/verdict.h"
 

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include "formats/code/maps.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
-#include "stitch/tasks/snapshots.h"
 #include "stitch/source.h"
 #include "stitch/stitch.h"
+#include "stitch/tasks/frame.h"
+#include "stitch/tasks/late_maps.h"
 #include "symbolize/files/mapping_offsets.h"
 
 #define PATH_SIZE 4096

@@ -21,8 +21,6 @@ struct page_source;
 struct stacks;
 struct store;
 
-void page_diff_write(const struct diff_model *m, FILE *out);
-
 /* Loads the functions with most samples of their own. A function whose code is
  * not found has none in the page, which says why. Returns NULL and *err if the
  * database is damaged, or o names a file that cannot be read. */

@@ -4,12 +4,66 @@
  * the others. The row of table run is the last one: a run without it is not
  * there yet. */
 #pragma once
-#include "cli/push/push_known.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/fleet/fleet.h"
+#include "cli/push/push_sender.h"
+#include "stitch/base/intern.h"
+#include "stitch/base/table.h"
 
 struct err;
 struct push;
 struct push_server;
 struct store;
+
+/* How a push is to go. */
+struct push_options {
+	struct fleet_ask rows; /* what is sent */
+	size_t connections;    /* inserts at a time */
+	long retry;	       /* seconds for which we try again */
+	bool dry_run;	       /* only tell what would be sent */
+	bool replace;	       /* runs that are there with other rows */
+	bool fields;	       /* table field too */
+	bool progress;	       /* on the terminal */
+};
+
+/* With dry_run, "sent" is what would be. */
+struct push_counts {
+	uint64_t runs;	/* that were sent, or completed */
+	uint64_t there; /* that the server had already */
+	uint64_t other; /* that it has with other rows, which were left alone */
+	/* of the runs that were sent: of all tables but stack and name */
+	uint64_t blocks, rows;
+	uint64_t blocks_sent, rows_sent;
+	uint64_t stacks, stacks_sent;
+	uint64_t names, names_sent;    /* rows */
+	uint64_t plain, packed;	       /* bytes of all rows sent */
+	uint64_t samples, sample_rows; /* that were read: with --weighted a row
+					* stands for several */
+	uint64_t retries;
+};
+
+struct push {
+	struct push_server *server;
+	const struct push_options *o;
+	struct push_sender sender;
+	struct push_counts counts;
+	struct fleet *f; /* the database that is pushed */
+	uint64_t total;	 /* samples of its runs, */
+	uint64_t done;	 /* and rows so far, for progress */
+	/* What the server has, or is sent: of this database, and of all so far
+	 * if nothing is sent. */
+	struct intern stacks;
+	struct table names; /* places, and how good their names are there */
+	/* The keys of the batch that the server is asked for, the first n_asked
+	 * of these, and the rows that may still come. */
+	struct intern asked;
+	size_t n_asked, to_come;
+	bool name_is_new;      /* of the place before, */
+	uint64_t name_version; /* and its version */
+};
 
 /* s and o are borrowed. */
 struct push *push_new(struct push_server *s, const struct push_options *o);

@@ -93,7 +93,7 @@ struct value server_blob(const void *data, size_t len);
 struct value server_text_or_null(const struct rowbinary_value *v);
 struct value server_known(int64_t v, int64_t unknown);
 
-/* server_groups.c: fetches the sums of samples. cond: on table sample. */
+/* server_sums.c: fetches the sums of samples. cond: on table sample. */
 int server_groups(struct server *s, const char *cond, struct err *err);
 /* server_code.c: fetches the stacks of the groups, and their names. */
 int server_code(struct server *s, struct err *err);
@@ -103,7 +103,5 @@ int server_unnamed(struct server *s, struct err *err);
  * for the trust. */
 int server_events(struct server *s, struct err *err);
 int server_sums(struct server *s, const char *cond, struct err *err);
-/* Returns the event_type.id of the first event of that name; 0: none. */
-uint32_t server_type(const struct server *s, const char *name, size_t len);
 /* Returns the number of a run; SIZE_MAX if it was not chosen. */
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id);

@@ -3,20 +3,20 @@
  * The file is a head, then records, each with its length. DEBUG_INFO precedes
  * the LOAD of its code. A file that is still being written may end anywhere. */
 #include "formats/code/jitdump.h"
-#include "formats/reader/rest.h"
 
 #include <inttypes.h>
 
 #include "formats/input.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
-#include "stitch/tasks/jit.h"
-#include "stitch/tasks/regs.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
-#include "stitch/source.h"
 #include "stitch/base/utf8.h"
+#include "stitch/source.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/tasks/regs.h"
 
 #define MAGIC 0x4A695444u
 #define MAGIC_SWAPPED 0x4454694Au

@@ -13,7 +13,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/record.h"
-#include "stitch/tasks/snapshots.h"
+#include "stitch/tasks/late_maps.h"
 
 #define PATH_SIZE 4096
 #define LINE_SIZE 8192

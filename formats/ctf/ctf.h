@@ -5,7 +5,7 @@
  * file, which meta/ parses (schema.c). It walks the packets of all stream files
  * once (file.c) and chains the files of a stream (stream.c): those of rotated
  * chunks have one uuid, so they are one trace. ctf_next() decodes the earliest
- * event of all streams (next.c): packets are found by packet.c and lost ones
+ * event of all streams (event.c): packets are found by packet.c and lost ones
  * noted, decode/ reads an event, event.c makes items of it. An item waits until
  * it is decoded into a record by ctf_item_decode() and freed by
  * ctf_item_release().
@@ -431,7 +431,7 @@ void ctf_stream_drop_packet(struct ctf_stream *s, const char *why);
 void ctf_stream_blame_event(const struct ctf_stream *s, const char *why);
 void ctf_stream_close(struct ctf_stream *s);
 
-/* ---- check.c: packets against their events, and against those before; values
+/* ---- packet.c: packets against their events, and against those before; values
  * of events that cannot be */
 /* Returns how many events were discarded since the packets before; *back: the
  * counter went back, and how many is not known. */
@@ -501,26 +501,6 @@ int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		     enum ctf_part_of part, const struct bytes *raw);
 
-/* ---- task.c, maps.c: facts about threads and mappings */
-/* Makes the items that the event's role asks for, before its own. */
-void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
-	      const struct ctf_item *head, const struct bytes *raw);
-/* Makes an item of a thread's name from a context, if the name is new. The
- * name ends at a 0, or where `name` does. */
-void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
-		   struct scan name);
-/* Makes items of the kernel's mappings, read from the recorded machine's
- * kallsyms, as LTTng does not record them. Without kallsyms the kernel is one
- * map from address 0, so that symbols can be resolved later. */
-void ctf_map_kernel(struct ctf_trace *tr);
-void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
-	     const struct ctf_item *head, const struct bytes *raw);
-/* Makes the item of a mapping that waits for a build-id, without one: the
- * thread had another event. */
-void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid);
-/* Does so for all threads. */
-void ctf_map_flush_all(struct ctf_trace *tr);
-
 /* ---- settle.c */
 /* Completes an item. Returns false if it repeats an earlier one. */
 bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it);
@@ -553,8 +533,4 @@ const struct ctf_rule *ctf_rule_of(const struct ctf *ctf, const char *event,
 				   bool chain);
 
 /* ---- event.c */
-/* Makes items of the event whose header was read. */
-void ctf_event_take(struct ctf_stream *s);
-
-/* ---- next.c */
 int ctf_next(struct source *src, struct ref *ref, struct err *err);

@@ -1,10 +1,348 @@
 /* event.c - makes items of events: their stacks, facts about threads and
  * mappings. */
+#include <stdlib.h>
 #include <string.h>
 
+#include "formats/code/kernel_map.h"
 #include "formats/ctf/ctf.h"
+#include "formats/ctf/decode/value.h"
 #include "formats/ctf/plan.h"
-#include "formats/ctf/decode/field.h"
+#include "formats/input.h"
+#include "formats/tracepoint/fields.h"
+
+/* One event reports a file, the next of the same thread its build-id, so a
+ * mapping is held until then. All segments of a file are one mapping that
+ * starts at its base. */
+
+#define ID_MAX 20
+#define PAGE 4096u
+
+static struct ctf_item *ctf_map_new_item(struct ctf_trace *tr, int32_t pid,
+					 int32_t tid, const char *path)
+{
+	size_t n = strlen(path) + 1;
+	struct ctf_item *it = ctf_item_new(tr, CLASS_MAP, tr->at, n);
+
+	it->kind = REC_MAP;
+	it->pid = pid;
+	it->tid = tid;
+	it->raw_len = (uint32_t)n;
+	memcpy(ctf_item_raw(it), path, n);
+	return it;
+}
+
+static void ctf_map_flush_one(struct ctf_trace *tr, struct ctf_pending *p)
+{
+	if (!p->used)
+		return;
+	p->used = false;
+	tr->n_pending--;
+	struct ctf_item *it = ctf_map_new_item(tr, p->pid, p->tid, p->path);
+
+	it->cpu = p->cpu;
+	it->map.start = p->start;
+	it->map.len = p->len;
+	it->map.role = p->role;
+	it->map.id_len = p->id_len;
+	memcpy(it->map.id, p->id, sizeof(it->map.id));
+}
+
+static void ctf_map_kernel_item(struct ctf_trace *tr,
+				const struct kernel_code *c)
+{
+	struct ctf_item *it = ctf_map_new_item(tr, -1, -1, c->name);
+
+	tr->due[tr->n_due - 1].ref.untimed = 1;
+	it->flags = REC_F_SYNTH;
+	it->map.start = c->start;
+	it->map.len = c->len;
+	it->map.pgoff = c->pgoff;
+	if (c->is_symbol) {
+		it->kind = REC_KSYMBOL;
+		it->map.type = c->type;
+	} else {
+		it->flags |= REC_F_KERNEL;
+	}
+}
+
+/* Makes items of the kernel's mappings, read from the recorded machine's
+ * kallsyms, as LTTng does not record them. Without kallsyms the kernel is one
+ * map from address 0, so that symbols can be resolved later. */
+static void ctf_map_kernel(struct ctf_trace *tr)
+{
+	const struct kernel_code all = {
+		.len = UINT64_MAX,
+		.name = "[kernel.kallsyms]",
+	};
+	const struct source_opts *o = &tr->ctf->opts;
+	struct kernel_map km = { .n = 0 };
+	struct input in;
+
+	if (o->kallsyms && !input_open(&in, o->kallsyms, o->temp_dir, NULL)) {
+		if (in.data || !input_spool(&in, o->temp_dir, NULL))
+			kernel_map_read(&km, (const char *)in.data, in.len);
+		input_close(&in);
+	}
+	for (size_t i = 0; i < km.n; i++)
+		ctf_map_kernel_item(tr, &km.at[i]);
+	if (!km.n)
+		ctf_map_kernel_item(tr, &all);
+	kernel_map_release(&km);
+}
+
+/* Returns the slot of a thread; another thread may occupy it. */
+static struct ctf_pending *ctf_map_pending_of(struct ctf_trace *tr, int32_t tid)
+{
+	return &tr->pending[hash_u64((uint32_t)tid) % CTF_PENDING];
+}
+
+/* Makes the item of a mapping that waits for a build-id, without one: the
+ * thread had another event. */
+static void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid)
+{
+	struct ctf_pending *p = ctf_map_pending_of(tr, tid);
+
+	if (p->used && p->pid == pid && p->tid == tid)
+		ctf_map_flush_one(tr, p);
+}
+
+/* Does so for all threads. */
+static void ctf_map_flush_all(struct ctf_trace *tr)
+{
+	for (size_t i = 0; tr->n_pending && i < CTF_PENDING; i++)
+		ctf_map_flush_one(tr, &tr->pending[i]);
+}
+
+static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
+			  const struct ctf_item *head, const struct bytes *raw)
+{
+	const char *path = ctf_text(tr->ctf, ev, CTF_PATH, raw);
+	uint64_t start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+	uint64_t len = (uint64_t)ctf_number(ev, CTF_SIZE, raw, 0);
+	uint64_t end;
+
+	/* the vdso is reported without a size */
+	if (!path || !*path || !len || head->pid < 0 ||
+	    __builtin_add_overflow(start, len, &end) ||
+	    __builtin_add_overflow(end, PAGE - 1, &end))
+		return;
+	if (!tr->pending)
+		tr->pending = mem_new(CTF_PENDING, sizeof(*tr->pending));
+	struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
+
+	ctf_map_flush_one(tr, p);
+	free(p->path);
+	*p = (struct ctf_pending){
+		.used = true,
+		.role = (uint8_t)ev->role,
+		.pid = head->pid,
+		.tid = head->tid,
+		.cpu = head->cpu,
+		.start = start,
+		.len = (len + PAGE - 1) & ~(uint64_t)(PAGE - 1),
+		.path = mem_strdup(path),
+	};
+	tr->n_pending++;
+	if (!ctf_number(ev, CTF_HAS_ID, raw, 0))
+		ctf_map_flush_one(tr, p);
+}
+
+/* Makes items of the kernel's mappings, read from the recorded machine's
+ * kallsyms, as LTTng does not record them. Without kallsyms the kernel is one
+ * map from address 0, so that symbols can be resolved later. */
+static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
+		    const struct ctf_item *head, const struct bytes *raw)
+{
+	if (ev->role == CTF_BUILD_ID) {
+		struct field f;
+
+		if (!tr->n_pending)
+			return;
+		struct ctf_pending *p = ctf_map_pending_of(tr, head->tid);
+
+		if (!p->used || p->pid != head->pid || p->tid != head->tid ||
+		    p->start != (uint64_t)ctf_number(ev, CTF_BASE, raw, 0))
+			return;
+		tp_field_take_alone(&tr->ctf->look, &ev->fmt,
+				    ev->part[CTF_PATH], raw, &f);
+		if (f.blob && f.len && f.len <= ID_MAX) {
+			memcpy(p->id, f.blob, f.len);
+			p->id_len = (uint8_t)f.len;
+		}
+		ctf_map_flush_one(tr, p);
+	} else if (ev->role == CTF_CLOSE || ev->role == CTF_UNLOAD) {
+		struct ctf_item *it =
+			ctf_map_new_item(tr, head->pid, head->tid, "");
+
+		it->cpu = head->cpu;
+		it->flags = REC_F_GONE;
+		it->map.start = (uint64_t)ctf_number(ev, CTF_BASE, raw, 0);
+		it->map.role = (uint8_t)ev->role;
+	} else
+		ctf_map_image(tr, ev, head, raw);
+}
+
+/* LTTng's kernel events have a tid where ftrace's have a pid. task_rules.h
+ * decides which records an event leads to. */
+
+static struct ctf_item *ctf_task_name_item(struct ctf_trace *tr, uint64_t time,
+					   struct scan name)
+{
+	struct ctf_item *it = ctf_item_new(tr, CLASS_COMM, time, name.n + 1);
+
+	it->kind = REC_COMM;
+	it->raw_len = (uint32_t)name.n + 1;
+	if (name.n)
+		memcpy(ctf_item_raw(it), name.p, name.n);
+	ctf_item_raw(it)[name.n] = 0;
+	return it;
+}
+
+static void ctf_task_comm_item(struct ctf_trace *tr, uint64_t time, int32_t pid,
+			       int32_t tid, struct scan name, uint32_t flags)
+{
+	struct ctf_item *it = ctf_task_name_item(tr, time, name);
+
+	it->pid = pid;
+	it->tid = tid;
+	it->flags = flags;
+}
+
+/* Is it the name that the stream's last event had, and nobody told another
+ * since? Nearly all names are. */
+static bool ctf_task_is_told(const struct ctf_stream *s, int32_t tid,
+			     struct scan name)
+{
+	const size_t n = s->told_len;
+
+	return s->n_told == s->trace->told.n_changed && s->told_tid == tid &&
+	       n <= name.n && !memcmp(name.p, s->told_name, n) &&
+	       (n == name.n || n > COMM_LEN || !name.p[n]);
+}
+
+/* Makes an item of a thread's name from a context, if the name is new. The
+ * name ends at a 0, or where `name` does. */
+static void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
+			  struct scan name)
+{
+	struct ctf_trace *tr = s->trace;
+
+	if (ctf_task_is_told(s, tid, name))
+		return;
+	name = scan_head(name, COMM_LEN + 1);
+	name.n = strnlen(name.p, name.n);
+	if (told_tasks_rename(&tr->told, tid, name.p, name.n, true))
+		ctf_task_comm_item(tr, tr->at, pid, tid, name, 0);
+	s->n_told = tr->told.n_changed;
+	s->told_tid = tid;
+	s->told_len = (uint32_t)name.n;
+	memcpy(s->told_name, name.p, name.n);
+}
+
+static int32_t ctf_task_id(const struct ctf_event *ev, enum ctf_part_of part,
+			   const struct bytes *raw)
+{
+	int64_t v = ctf_number(ev, part, raw, -1);
+
+	return v < 0 || v > INT32_MAX ? -1 : (int32_t)v;
+}
+
+/* The name in a field. The text of a field is valid until the next ctf_text(),
+ * so the name is copied to buf. */
+static struct scan ctf_task_field_name(struct ctf_trace *tr,
+				       const struct ctf_event *ev,
+				       enum ctf_part_of part,
+				       const struct bytes *raw,
+				       char buf[COMM_LEN + 1])
+{
+	const char *text = ctf_text(tr->ctf, ev, part, raw);
+
+	if (!text)
+		return scan_of(NULL, 0);
+	struct scan s = scan_of(text, strlen(text));
+
+	if (part == CTF_PATH)
+		s = scan_head(task_name_of_path(s), COMM_LEN);
+	s = scan_head(s, COMM_LEN + 1);
+	memcpy(buf, s.p, s.n);
+	return scan_of(buf, s.n);
+}
+
+/* LTTng records an event once, and has no task_newtask. */
+static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
+			   const struct ctf_item *head, const struct bytes *raw)
+{
+	char name[2][COMM_LEN + 1];
+	struct task_event event = {
+		.role = (enum event_role)ev->role,
+		.tid = ctf_task_id(ev, CTF_TID, raw),
+		.tid2 = ctf_task_id(ev, CTF_TID2, raw),
+		.clone_flags = -1,
+	};
+	int32_t pid = ctf_task_id(ev, CTF_PID, raw);
+
+	if (ev->role == CTF_STATE)
+		event.role = ROLE_NAMED;
+	event.name = ctf_task_field_name(
+		tr, ev, ev->role == CTF_EXEC ? CTF_PATH : CTF_COMM, raw,
+		name[0]);
+	if (ev->role == CTF_SWITCH)
+		event.name2 =
+			ctf_task_field_name(tr, ev, CTF_COMM2, raw, name[1]);
+	unsigned int due = told_tasks_event(&tr->told, &event);
+
+	uint32_t flags = ev->role == CTF_STATE ? REC_F_SYNTH : 0;
+
+	if (due & TASK_COMM2)
+		ctf_task_comm_item(tr, head->time, pid, (int32_t)event.tid2,
+				   event.name2, flags);
+	if (due & TASK_COMM && ev->role == CTF_EXEC) {
+		struct ctf_item *it =
+			ctf_task_name_item(tr, head->time, event.name);
+
+		/* Whichever thread executes a program has the id of its process
+		 * afterwards. */
+		it->pid = it->tid = (int32_t)event.tid;
+		it->cpu = head->cpu;
+		it->flags = REC_F_EXEC;
+	} else if (due & TASK_COMM) {
+		ctf_task_comm_item(tr, head->time, pid, (int32_t)event.tid,
+				   event.name, flags);
+	}
+	if (due & TASK_FORK) {
+		struct ctf_item *it =
+			ctf_item_new(tr, CLASS_FORK, head->time, 0);
+
+		it->kind = REC_FORK;
+		it->cpu = head->cpu;
+		it->tid = ctf_task_id(ev, CTF_TID2, raw);
+		it->pid = ctf_task_id(ev, CTF_PID2, raw);
+		it->fork.ppid = pid;
+		it->fork.ptid = ctf_task_id(ev, CTF_TID, raw);
+	}
+	if (due & TASK_EXIT) {
+		struct ctf_item *it =
+			ctf_item_new(tr, CLASS_EXIT, head->time, 0);
+
+		it->kind = REC_EXIT;
+		it->cpu = head->cpu;
+		it->tid = (int32_t)event.tid;
+		it->pid = it->tid == head->tid ? head->pid : -1;
+		it->fork.ppid = it->fork.ptid = -1;
+	}
+}
+
+/* Makes the items that the event's role asks for, before its own. */
+static void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
+		     const struct ctf_item *head, const struct bytes *raw)
+{
+	if (tr->n_pending && ev->role != CTF_BUILD_ID)
+		ctf_map_flush(tr, head->pid, head->tid);
+	if (ev->role >= CTF_IMAGE)
+		ctf_map(tr, ev, head, raw);
+	else if (ev->role != CTF_PLAIN)
+		ctf_task_event(tr, ev, head, raw);
+}
 
 #define CPU_MAX 65536
 /* CPUs whose thread is known, in all traces together. */
@@ -285,7 +623,8 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		ctf_event_make_chain(s, &f);
 }
 
-void ctf_event_take(struct ctf_stream *s)
+/* Makes items of the event whose header was read. */
+static void ctf_event_take(struct ctf_stream *s)
 {
 	struct ctf_trace *tr = s->trace;
 	struct ctf *ctf = tr->ctf;
@@ -317,4 +656,96 @@ void ctf_event_take(struct ctf_stream *s)
 			    "times its packet",
 			    0, 0, NULL);
 	ctf_event_emit(s, cl, &item);
+}
+
+/* The times of a stream do not go back, or that is noted, so the floor is the
+ * time of the earliest event that was not returned yet. A stream is opened when
+ * its first packet is due. */
+
+/* Most bytes of items of one time before some of them are returned. */
+#define WAITING_MAX ((uint64_t)16 << 20)
+
+/* Maps the kernel once, with the first trace of the kernel domain. */
+static void ctf_next_map_kernel(struct ctf *ctf)
+{
+	ctf->told_kernel = true;
+	for (size_t i = 0; i < ctf->n_trace; i++) {
+		struct ctf_trace *tr = &ctf->trace[i];
+		const char *domain =
+			tr->n_live ? ctf_tree_env(&tr->schema->tree, "domain")
+				   : NULL;
+
+		if (!domain || strcmp(domain, "kernel"))
+			continue;
+		ctf_map_kernel(tr);
+		ctf->giving = tr;
+		return;
+	}
+}
+
+/* Makes the items of the earliest event. Returns false at the end. */
+static bool ctf_next_step(struct ctf *ctf)
+{
+	if (!ctf->n_heap)
+		return false;
+	struct ctf_stream *s = &ctf->stream[ctf->heap[0].stream];
+
+	ctf->giving = s->trace;
+	if (s->due)
+		ctf_event_take(s);
+	s->due = ctf_stream_next(s);
+	ctf->heap[0].time = s->time;
+	if (!s->due) {
+		ctf_stream_close(s);
+		ctf->heap[0] = ctf->heap[--ctf->n_heap];
+		if (!--s->trace->n_live) {
+			ctf_map_flush_all(s->trace);
+			ctf_ends_check(s->trace);
+		}
+	}
+	turns_put(ctf->heap, ctf->n_heap, 0, ctf->heap[0]);
+	return true;
+}
+
+int ctf_next(struct source *src, struct ref *ref, struct err *err UNUSED)
+{
+	struct ctf *ctf = ctf_of(src);
+
+	if (!ctf->told_kernel) {
+		ctf_next_map_kernel(ctf);
+		ctf->heap = mem_new(ctf->n_stream + 1, sizeof(*ctf->heap));
+		for (size_t i = 0; i < ctf->n_stream; i++)
+			ctf->heap[ctf->n_heap++] =
+				(struct turn){ ctf->stream[i].time,
+					       (uint32_t)i };
+		for (size_t i = ctf->n_heap; i-- > 0;)
+			turns_put(ctf->heap, ctf->n_heap, i, ctf->heap[i]);
+	}
+	do {
+		struct ctf_trace *tr = ctf->giving;
+
+		while (tr && tr->due_pos < tr->n_due) {
+			const struct ctf_due *d = &tr->due[tr->due_pos++];
+			uint64_t floor = d->at;
+
+			if (!ctf_settle_item(ctf, ctf_pool_at(&ctf->pool,
+							      d->ref.handle))) {
+				ctf->waiting -= d->ref.len;
+				ctf_pool_drop(&ctf->pool, d->ref.handle);
+				continue;
+			}
+			*ref = d->ref;
+			if (ctf->waiting > WAITING_MAX &&
+			    floor < UINT64_MAX - 1)
+				floor++;
+			raise_to(src->floor, floor);
+			return 1;
+		}
+		if (tr)
+			tr->n_due = tr->due_pos = 0;
+		src->pos = ctf->done < src->size ? ctf->done : src->size;
+	} while (ctf_next_step(ctf));
+	src->floor = UINT64_MAX;
+	src->pos = src->size;
+	return 0;
 }

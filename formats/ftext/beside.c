@@ -15,7 +15,7 @@
 
 #include "formats/input.h"
 #include "formats/reader/scan.h"
-#include "formats/reader/trace_clock.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"

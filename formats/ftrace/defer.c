@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/ftrace/ftrace.h"
-#include "formats/ftrace/refs.h"
+#include "formats/ftrace/page.h"
 #include "formats/reader/nonce.h"
 #include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"

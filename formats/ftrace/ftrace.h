@@ -8,19 +8,18 @@
 #pragma once
 #include <stdbool.h>
 
+#include "formats/input.h"
 #include "formats/reader/bounds.h"
-#include "formats/reader/claims.h"
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/reader/turns.h"
-#include "formats/input.h"
+#include "formats/reader/user_stack_reader.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
-#include "formats/reader/user_stack_reader.h"
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
-#include "stitch/source.h"
 #include "stitch/base/table.h"
+#include "stitch/source.h"
 
 extern const struct source_ops ftrace_ops;
 
@@ -88,7 +87,7 @@ struct ft_type {
 	struct tp_format fmt;
 	enum event_role role;
 	bool printk; /* its text is elsewhere: see print.c */
-	bool named;  /* it has fields with names: see symbols.c */
+	bool named;  /* it has fields with names: see meta.c */
 	uint32_t
 		least; /* bytes up to the end of the last field of fixed size */
 	bool open;     /* entries may be longer: they end with an array */
@@ -325,7 +324,7 @@ struct ft {
 	struct ft_tgid *tgid; /* sorted by tid */
 	size_t n_tgid, cap_tgid;
 	/* State of next(). */
-	struct record *synthetic; /* not made of an entry: synthetic.c */
+	struct record *synthetic; /* not made of an entry: stream.c */
 	size_t n_synthetic, cap_synthetic, synthetic_pos;
 	struct turn *heap; /* streams that have an item, earliest first */
 	size_t n_heap;
@@ -387,11 +386,6 @@ enum ft_whose {
 
 /* file.c: the header and everything before the pages of a trace.dat. */
 int ft_file_read(struct ft *ft, struct err *err);
-/* Reads the section at off into *out and its id into *id. *owned is the buffer
- * with the unpacked contents, which the caller frees, or NULL if *out is in the
- * file. */
-int ft_section_read(struct ft *ft, uint64_t off, uint16_t *id,
-		    struct bytes *out, unsigned char **owned, struct err *err);
 
 /* claims.c: what the tables of the file describe. */
 /* Reads the head of the section at off. */
@@ -406,7 +400,7 @@ int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err);
 void ft_header_page_read(struct ft *ft, const struct bytes *text);
 void ft_format_add(struct ft *ft, const char *system, const struct bytes *text);
 
-/* names.c: names and processes of threads. */
+/* meta.c: names and processes of threads. */
 /* Adds the lines of saved_cmdlines. */
 void ft_names_read(struct ft *ft, const struct bytes *text);
 void ft_tgid_add(struct ft *ft, int32_t tid, int32_t tgid);
@@ -467,20 +461,15 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 /* Returns the text of a string of the kernel, or NULL. */
 const char *ft_print_find_text(const struct ft *ft, uint64_t addr);
 
-/* symbols.c: names for addresses in payloads. */
-/* Returns the format with an added field for each of these names, which the
- * caller frees, or NULL if it needs none. */
-char *ft_symbols_format(const struct bytes *text);
+/* meta.c: names for addresses in payloads. */
 /* Fills these fields. The texts are valid until the next call. */
 void ft_symbols_take(struct ft *ft, const struct tp_format *fmt,
 		     struct field *out);
 
-/* maps.c: the option PROCMAPS. */
+/* stream.c: the option PROCMAPS. */
 void ft_maps_read(struct ft *ft, char *rest);
-/* Sets from when on the mappings hold. Call after the rings are known. */
-void ft_maps_date(struct ft *ft);
 
-/* task.c: scheduling events. */
+/* record.c: scheduling events. */
 /* Adds the refs of the names, forks and exits that an entry leads to. t may be
  * NULL: then only the name of `pid` is looked up. */
 void ft_task_refs(struct ft *ft, const struct ft_type *t, const struct ref *ev,
@@ -490,10 +479,6 @@ static inline bool ft_task_is_settled(const struct ft *ft, int32_t pid)
 {
 	return ft->settled[(uint32_t)pid % FT_SETTLED] == pid;
 }
-/* Makes the record of such a ref. */
-int ft_task_record(struct ft *ft, const struct ft_type *t,
-		   const struct ref *ref, const struct bytes *raw,
-		   struct record *rec, struct err *err);
 
 /* defer.c: deferred user stacks. */
 void ft_defer_cookie(const struct ft_type *t, const struct bytes *raw,
@@ -511,17 +496,13 @@ int ft_defer_chain(struct ft *ft, const struct ft_type *t,
 		   const struct ref *ref, const struct bytes *raw,
 		   struct record *rec, struct err *err);
 
-/* synthetic.c: records that are not made of an entry. */
-/* Adds what holds before the first entry: the kernel's code, mappings. */
-void ft_synthetic_first(struct ft *ft);
-/* Adds the sums of lost entries. */
-void ft_synthetic_last(struct ft *ft);
+/* stream.c: records that are not made of an entry. */
 
 /* record.c */
 int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	      struct err *err);
 
-/* dump.c */
+/* file.c */
 int ft_dump(struct source *src,
 	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
 	    struct err *err);

@@ -1,18 +1,17 @@
 /* open.c - opens and closes ftrace's binary captures; their row in the table
  * of formats. */
-#include "formats/ftrace/ftrace.h"
-
 #include <inttypes.h>
 #include <sys/stat.h>
 
+#include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
-#include "formats/ftrace/sync.h"
+#include "formats/ftrace/page.h"
 #include "formats/reader/nonce.h"
-#include "formats/reader/trace_clock.h"
+#include "formats/reader/reader.h"
 #include "formats/tracepoint/fields.h"
-#include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/order/clocks.h"
 
 #define IDS 65536u
 

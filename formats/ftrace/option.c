@@ -5,8 +5,8 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
-#include "formats/ftrace/sync.h"
-#include "formats/reader/trace_clock.h"
+#include "formats/ftrace/page.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"

@@ -5,13 +5,52 @@
 #pragma once
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
+#include "stitch/base/wide.h"
+
+/* Adds a ref of an entry: a copy of *ev with this kind and len. */
+void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind,
+		uint32_t len);
+/* The index of an event of a buffer; UINT32_MAX: not seen yet. */
+uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id);
+static inline uint32_t ft_event_find(struct ft *ft, uint32_t instance,
+				     uint16_t id)
+{
+	const struct ft_near_event *e =
+		&ft->near_event[(id ^ instance) % FT_NEAR];
+
+	return e->event && e->instance == instance && e->id == id
+		       ? e->event - 1
+		       : ft_event_look(ft, instance, id);
+}
+/* Adds an event of a buffer, which was not seen yet. Returns its index. */
+uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id);
+
+/* Reads the option TIME_SHIFT: for each CPU of a guest, what to add to its
+ * times for those of the host, measured again and again. Returns 0, or -1 and
+ * *err if it is damaged. */
+int ft_sync_read(struct ft *ft, struct bytes *b, struct err *err);
+void ft_sync_release(struct ft *ft);
+/* Returns a time of a CPU, moved as the option says; unchanged if it says
+ * nothing of that CPU. */
+uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t);
+/* Converts a ring's time to ns on the capture's clock. */
+static inline uint64_t ft_time(const struct ft *ft, const struct ft_stream *s,
+			       uint64_t t)
+{
+	if (ft->synced)
+		t = ft_sync_time(ft, s->cpu, t);
+	if (ft->mult)
+		t = wide_shift(wide_mul(t, ft->mult), ft->mult_shift);
+	return t + (uint64_t)ft->shift;
+}
+/* Moves the times of a guest to its host's clock, if host is the host that the
+ * guest's TIME_SHIFT names. */
+void ft_sync_pair(struct ft *guest, const struct ft *host);
 
 /* Of the word before an entry; below FT_TYPE_PADDING: the length of its data in
  * words. */
 #define FT_TYPE_LONG 0u /* the length is in a word of its own */
 #define FT_TYPE_PADDING 29u
-#define FT_TYPE_EXTEND 30u
-#define FT_TYPE_STAMP 31u
 
 /* Takes an entry with data. Returns false, and takes nothing, if it is another
  * one or damaged: page.c tells what it is. Inline, because gcc then keeps the

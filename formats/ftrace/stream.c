@@ -4,16 +4,228 @@
  * each ring are walked ahead, because the stacks of an event are entries after
  * it. A stack that belongs to an event is not an event of its own. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "formats/code/kernel_map.h"
 #include "formats/ftrace/entry.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
-#include "formats/ftrace/refs.h"
-#include "formats/ftrace/sync.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/record.h"
+#include "stitch/tasks/late_maps.h"
+
+/* ftrace records no mappings. Those of the kernel and its modules come from the
+ * addresses in the capture's own kallsyms. */
+
+#define TYPE_OOL 2
+/* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
+#define TRAMPOLINE 0x7fffffffu
+
+static struct record *ft_synthetic_add(struct ft *ft, enum record_kind kind,
+				       uint32_t flags)
+{
+	struct record *rec =
+		mem_add(ft->synthetic, ft->n_synthetic, ft->cap_synthetic);
+
+	*rec = (struct record){
+		.kind = kind, .flags = flags, .pid = -1, .tid = -1, .cpu = -1
+	};
+	return rec;
+}
+
+static void ft_synthetic_add_symbol(struct ft *ft, const char *name,
+				    uint64_t addr, uint64_t len, uint16_t type)
+{
+	ft_synthetic_add(ft, REC_KSYMBOL, REC_F_SYNTH)->ksymbol =
+		(struct rec_ksymbol){ .addr = addr,
+				      .len = (uint32_t)len,
+				      .type = type,
+				      .name = name };
+}
+
+/* Adds the code of the kernel and of its modules. */
+static void ft_synthetic_add_kernel(struct ft *ft)
+{
+	struct kernel_map km;
+
+	kernel_map_read(&km, ft->kallsyms, ft->kallsyms_len);
+	ft_boot_moved(ft, km.text, km.etext);
+	for (size_t i = 0; i < km.n; i++) {
+		const struct kernel_code *c = &km.at[i];
+		const char *name = arena_strdup(&ft->arena, c->name);
+
+		if (c->is_symbol)
+			ft_synthetic_add_symbol(ft, name, c->start, c->len,
+						c->type);
+		else
+			ft_synthetic_add(ft, REC_MAP,
+					 REC_F_SYNTH | REC_F_KERNEL)
+				->map = (struct rec_map){
+				.start = c->start,
+				.len = c->len,
+				.pgoff = c->pgoff,
+				.prot = PROT_READ | PROT_EXEC,
+				.path = name,
+			};
+	}
+	kernel_map_release(&km);
+}
+
+/* Adds what holds before the first entry: the kernel's code, mappings. */
+static void ft_synthetic_first(struct ft *ft)
+{
+	if (ft->kallsyms_len)
+		ft_synthetic_add_kernel(ft);
+	else
+		ft_boot_moved(ft, 0, 0);
+	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
+		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE, TRAMPOLINE, 1,
+					TYPE_OOL);
+}
+
+/* The ring that the sums are of; 0 if nothing was written to the buffer. */
+static uint32_t ft_synthetic_ring(const struct ft *ft, const char *buffer)
+{
+	for (uint32_t i = 0; i < ft->n_inst; i++)
+		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
+			return i;
+	return 0;
+}
+
+/* Adds the sums of lost entries. */
+static void ft_synthetic_last(struct ft *ft)
+{
+	for (size_t i = 0; i < ft->n_stat * LOST_PLACES; i++) {
+		const struct ft_stat *st = &ft->stat[i / LOST_PLACES];
+		uint64_t n = st->lost[i % LOST_PLACES];
+
+		if (!n)
+			continue;
+		struct record *rec = ft_synthetic_add(ft, REC_LOST_TOTAL, 0);
+
+		rec->cpu = st->cpu;
+		rec->ring = ft_synthetic_ring(ft, st->buffer);
+		rec->lost.n = n;
+		rec->lost.place = (enum lost_place)(i % LOST_PLACES);
+		rec->lost.event = -1;
+	}
+}
+
+/* trace-cmd reads them when the recording of a process ends, so they describe
+ * the last program of the process: the rings are searched for its last exec.
+ * The list has no file offsets. They are derived: a file is mapped as a whole,
+ * so its lowest mapping begins at offset 0. */
+
+#define MAPS_MAX 1000000u
+/* How many mappings back another one of the same file may be. */
+#define BACK 16
+
+/* Takes "START END PATH", hexadecimal without 0x. */
+static void ft_maps_add(struct ft *ft, const char *s, size_t first)
+{
+	char *at;
+	uint64_t start = strtoull(s, &at, 16);
+	uint64_t end = strtoull(at, &at, 16);
+
+	if (*at++ != ' ' || end <= start || ft->n_map >= MAPS_MAX)
+		return;
+	struct rec_map m = { .start = start, .len = end - start };
+
+	m.path = arena_strdup(&ft->arena, at);
+	m.derived = *at == '/';
+	/* The list is sorted by address: mappings of one file are near. */
+	for (size_t i = ft->n_map;
+	     m.derived && i > first && ft->n_map - i < BACK; i--) {
+		const struct rec_map *was = &ft->map[i - 1];
+
+		if (strcmp(was->path, m.path) != 0 || was->start > start)
+			continue;
+		m.pgoff = start - was->start + was->pgoff;
+		break;
+	}
+	*mem_add(ft->map, ft->n_map, ft->cap_map) = m;
+	ft->maps[ft->n_maps - 1].n++;
+}
+
+/* For each process: "PID COUNT COMM" (both hexadecimal) and COUNT lines. */
+void ft_maps_read(struct ft *ft, char *rest)
+{
+	uint64_t left = 0;
+	size_t first = ft->n_map;
+
+	while (rest) {
+		char *line = strsep(&rest, "\n");
+		char *at = line;
+
+		if (left) {
+			left--;
+			ft_maps_add(ft, line, first);
+			continue;
+		}
+		if (!*line)
+			continue;
+		*mem_add(ft->maps, ft->n_maps,
+			 ft->cap_maps) = (struct snapshot){
+			.pid = (int32_t)(strtoul(at, &at, 16) & INT32_MAX),
+			.time = TIME_NONE,
+		};
+		left = strtoul(at, &at, 16);
+		first = ft->n_map;
+	}
+}
+
+static void ft_maps_note_exec(struct ft *ft, int64_t pid, uint64_t time)
+{
+	for (size_t i = 0; i < ft->n_maps; i++)
+		if (ft->maps[i].pid == pid && time <= INT64_MAX &&
+		    (int64_t)time > ft->maps[i].time)
+			ft->maps[i].time = (int64_t)time;
+}
+
+static void ft_maps_find_execs(struct ft *ft, struct ft_stream *s)
+{
+	for (uint64_t at = 0; s->len - at >= s->subbuf; at += s->subbuf) {
+		struct ft_page pg;
+		struct ft_entry e;
+
+		if (ft_page_open(ft, s, at, &pg, NULL))
+			continue;
+		while (ft_page_next(ft, &pg, &e, NULL) > 0) {
+			uint16_t id = 0;
+
+			bytes_peek_u16(&e.b, 0, &id);
+			const struct ft_type *t = ft_type_of(ft, id);
+
+			if (t && t->role == ROLE_EXEC)
+				ft_maps_note_exec(ft,
+						  ft_field_number(t,
+								  t->part.pid,
+								  &e.b, -1),
+						  ft_time(ft, s, e.time));
+		}
+	}
+}
+
+/* Sets from when on the mappings hold. Call after the rings are known. */
+static void ft_maps_date(struct ft *ft)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < ft->n_maps; i++) {
+		ft->maps[i].map = ft->map ? ft->map + at : NULL;
+		at += ft->maps[i].n;
+	}
+	if (ft->n_maps &&
+	    any_where(ft->n_type, i, ft->type[i].role == ROLE_EXEC))
+		for (size_t i = 0; i < ft->n_stream; i++)
+			ft_maps_find_execs(ft, &ft->stream[i]);
+	ft->src.info.maps = ft->maps;
+	ft->src.info.n_maps = ft->n_maps;
+}
 
 #define LAST_PAGES 16
 

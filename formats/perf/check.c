@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "formats/perf/perf.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
 int perf_check_build_id(const struct bytes *id, unsigned int n, struct err *err)

@@ -5,21 +5,294 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
+#include "stitch/record.h"
 
-#define SWEEP_MIN 64
-#define OWNER_AT 8 /* in COMM and MMAP: pid, tid */
-#define KSYMBOL_UNREGISTER 1
-#define BPF_UNLOAD 2
-/* Offsets in these records. */
-#define KEY_AT 8 /* the address of a symbol, the number of a group */
-#define KSYMBOL_FLAGS_AT 22
-#define BPF_TYPE_AT 8
-#define BPF_ID_AT 12
+/* A mapping, and its record. */
+struct cut_map {
+	uint64_t start, len;
+	unsigned char *record;
+	size_t size;
+};
+
+struct cut_map_table {
+	uint32_t users; /* processes that have it */
+	struct cut_map *map;
+	size_t n, cap;
+	size_t sweep_at; /* number at which covered ones are freed next */
+	size_t kept;	 /* what they count as, for each user */
+};
+
+/* The mappings of a process. Those of which later ones cover every byte are
+ * freed now and then: there are at most twice as many as can be seen. A process
+ * that was forked shares them with its parent until one of the two maps
+ * something; they count as kept for each of them, as each begins a piece with
+ * them. All zeros is an empty set. */
+struct cut_maps {
+	struct cut_map_table *table; /* NULL: none */
+};
+
+#define LOST_AT 16    /* in LOST, behind the id */
+#define LOST_SUM_AT 8 /* in LOST_SAMPLES */
+/* As many as a reader keeps; what more there is, is not changed. */
+#define VALUES_MAX (1u << 20)
+#define CPUS_MAX 65536
+
+/* The value of a counter, of a thread if it counts for threads. */
+struct cut_value {
+	uint64_t id, last, base;
+	uint32_t tid;
+	uint32_t piece; /* in which base was the last value before it */
+};
+
+/* Lost records that a ring told in the piece that is received, and in those
+ * before it, less what sums were reduced by. */
+struct cut_ring {
+	uint64_t now, before;
+	uint32_t piece;
+};
+
+struct cut_counts {
+	struct cut_read *read;
+	struct cut_value *value;
+	size_t n_value, cap_value;
+	struct table by_key;
+	struct cut_ring *ring;
+	size_t n_ring, cap_ring;
+	unsigned char copy[UINT16_MAX + 1];
+};
+
+struct cut_counts *cut_counts_new(struct cut_read *read)
+{
+	struct cut_counts *c = mem_new(1, sizeof(*c));
+
+	c->read = read;
+	return c;
+}
+
+void cut_counts_free(struct cut_counts *c)
+{
+	if (!c)
+		return;
+	table_release(&c->by_key);
+	free_all(c->value, c->ring, c);
+}
+
+static void cut_counts_put(struct cut_counts *c, size_t at, uint64_t v)
+{
+	v = c->read->p.swap ? __builtin_bswap64(v) : v;
+	memcpy(c->copy + at, &v, sizeof(v));
+}
+
+SAME_BY(cut_counts_is_same, struct cut_counts, value[id], struct cut_value, id,
+	tid);
+
+/* Returns what a counter has counted since the piece began. */
+static uint64_t cut_counts_since(struct cut_counts *c,
+				 const struct cut_value *v)
+{
+	uint64_t h = hash_pair(v->id, v->tid);
+	uint32_t i = table_find(&c->by_key, h, cut_counts_is_same, c, v);
+
+	if (i == TABLE_NONE) {
+		if (c->n_value == VALUES_MAX)
+			return v->last;
+		table_add(&c->by_key, h, (uint32_t)c->n_value);
+		*mem_add(c->value, c->n_value, c->cap_value) = *v;
+		return v->last;
+	}
+	struct cut_value *old = &c->value[i];
+
+	if (old->piece < v->piece) {
+		old->base = old->last;
+		old->piece = v->piece;
+	}
+	/* one that is smaller is of a late record, and counts nothing */
+	raise_to(old->last, v->last);
+	return v->last > old->base ? v->last - old->base : 0;
+}
+
+static const void *cut_counts_sample(struct cut_counts *c,
+				     const struct perf_rec *r, uint32_t piece)
+{
+	const struct perf_attr *e = perf_attr_of_record(&c->read->p, r);
+
+	if (!e || !(e->sample_type & PS_READ) || !(e->read_format & READ_ID))
+		return r->b.pos;
+	size_t at = e->s_end;
+	size_t times =
+		8 * (size_t)__builtin_popcountll(e->read_format &
+						 (READ_ENABLED | READ_RUNNING));
+	struct cut_value v = { .piece = piece };
+	uint64_t n = 1;
+
+	if (at + 16 > r->size)
+		return r->b.pos;
+	memcpy(c->copy, r->b.pos, r->size);
+	if ((e->flags & PA_INHERIT) && e->s_tid)
+		memcpy(&v.tid, c->copy + e->s_tid + 4, sizeof(v.tid));
+	if (e->read_format & READ_GROUP) {
+		bytes_peek_u64(&r->b, at, &n);
+		at += 8 + times;
+		times = 0;
+	}
+	/* alone: value, times, id; in a group: value, id */
+	size_t each = 16 + times + (e->read_format & READ_LOST ? 8 : 0);
+
+	for (; n && each <= r->size && at <= r->size - each; n--, at += each) {
+		bytes_peek_u64(&r->b, at, &v.last);
+		bytes_peek_u64(&r->b, at + 8 + times, &v.id);
+		cut_counts_put(c, at, cut_counts_since(c, &v));
+	}
+	return c->copy;
+}
+
+/* Returns the ring of a CPU, at a piece: what was told before is counted. */
+static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
+					uint32_t piece)
+{
+	size_t at = cpu >= 0 && cpu < CPUS_MAX ? (size_t)cpu + 1 : 0;
+
+	struct cut_ring *ring = mem_at(c->ring, c->n_ring, c->cap_ring, at);
+
+	if (ring->piece < piece) {
+		ring->before = saturating_add(ring->before, ring->now);
+		ring->now = 0;
+		ring->piece = piece;
+	}
+	return ring;
+}
+
+static void cut_counts_lost(struct cut_counts *c, const struct perf_rec *r,
+			    int32_t cpu, uint32_t piece)
+{
+	struct cut_ring *ring = cut_counts_ring(c, cpu, piece);
+	uint64_t *sum = piece < ring->piece ? &ring->before : &ring->now;
+	uint64_t n;
+
+	if (!bytes_peek_u64(&r->b, LOST_AT, &n))
+		*sum = saturating_add(*sum, n);
+}
+
+/* Takes from *n what the pieces before have told. */
+static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
+{
+	uint64_t told = ring->before < *n ? ring->before : *n;
+
+	ring->before -= told;
+	*n -= told;
+}
+
+const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
+			    const struct cut_stamp *stamp, uint32_t piece)
+{
+	switch (r->type) {
+	case PR_SAMPLE:
+		return cut_counts_sample(c, r, piece);
+	case PR_LOST:
+		cut_counts_lost(c, r, stamp->cpu, piece);
+		return r->b.pos;
+	case PR_LOST_SAMPLES:
+		/* with a time it is no sum, and what a filter removed is not
+		 * lost */
+		if (stamp->time || r->misc & PM_BIT15)
+			return r->b.pos;
+		int32_t cpu = cut_read_cpu(c->read, stamp->id);
+		uint64_t n;
+
+		if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))
+			return r->b.pos;
+		memcpy(c->copy, r->b.pos, r->size);
+		cut_counts_take_told(cut_counts_ring(c, cpu, piece), &n);
+		for (size_t i = 0; cpu < 0 && i < c->n_ring; i++)
+			cut_counts_take_told(
+				cut_counts_ring(c, (int32_t)i - 1, piece), &n);
+		cut_counts_put(c, LOST_SUM_AT, n);
+		return c->copy;
+	default:
+		return r->b.pos;
+	}
+}
+
+/* A thread; its mappings are in the one whose tid is its pid. */
+struct cut_task {
+	int32_t pid, tid;
+	bool alive;
+	bool complete;	  /* all mappings of the process are known */
+	uint32_t threads; /* of the process that live, in its first one */
+	unsigned char *comm;
+	size_t comm_size;
+	struct cut_maps maps;
+};
+
+struct cut_tasks {
+	struct cut_read *read;
+	struct cut_kept *kept;
+	bool swap;
+	struct cut_task *task;
+	size_t n, cap;
+	uint32_t *hole; /* places of threads that ended */
+	size_t n_hole, cap_hole;
+	struct table by_tid;
+};
+
+struct cut_tasks *cut_tasks_new(struct cut_read *read, struct cut_kept *kept)
+{
+	struct cut_tasks *c = mem_new(1, sizeof(*c));
+
+	c->read = read;
+	c->kept = kept;
+	c->swap = read->p.swap;
+	return c;
+}
+
+/* Adds all that `from` has. */
+static void cut_maps_release(struct cut_maps *s, struct cut_kept *k)
+{
+	struct cut_map_table *t = s->table;
+
+	s->table = NULL;
+	if (!t)
+		return;
+	k->bytes -= t->kept;
+	if (--t->users)
+		return;
+	for (size_t i = 0; i < t->n; i++)
+		free(t->map[i].record);
+	free(t->map);
+	free(t);
+}
+
+void cut_tasks_free(struct cut_tasks *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n; i++) {
+		cut_maps_release(&c->task[i].maps, c->kept);
+		free(c->task[i].comm);
+	}
+	table_release(&c->by_tid);
+	free_all(c->task, c->hole, c);
+}
+
+static uint64_t cut_task_hash(int32_t tid)
+{
+	return hash_u64((uint32_t)tid);
+}
+
+static struct cut_task *cut_find(struct cut_tasks *c, int32_t tid)
+{
+	uint32_t at = table_find_hash(&c->by_tid, cut_task_hash(tid));
+
+	return at == TABLE_NONE ? NULL : &c->task[at];
+}
+
 /* What a record takes beside its bytes: its place in an array that grows by
  * halves, and what malloc() adds. */
 #define KEPT_EACH 64
 
-bool cut_kept_take(struct cut_kept *k, size_t size)
+/* Notes that a record of so many bytes is kept. Returns false, and counts it as
+ * dropped, if there is no room. */
+static bool cut_kept_take(struct cut_kept *k, size_t size)
 {
 	if (k->bytes + size + KEPT_EACH > CUT_KEPT_MAX) {
 		k->dropped++;
@@ -29,18 +302,118 @@ bool cut_kept_take(struct cut_kept *k, size_t size)
 	return true;
 }
 
-void cut_kept_give(struct cut_kept *k, size_t size)
+/* Returns the place of a thread, which is made if it is new; TABLE_NONE: there
+ * is no room for it. */
+static uint32_t cut_place(struct cut_tasks *c, int32_t tid)
+{
+	uint32_t at = table_find_hash(&c->by_tid, cut_task_hash(tid));
+
+	if (at != TABLE_NONE || !cut_kept_take(c->kept, sizeof(*c->task)))
+		return at;
+	if (c->n_hole) {
+		at = c->hole[--c->n_hole];
+	} else {
+		at = (uint32_t)c->n;
+		(void)mem_add(c->task, c->n, c->cap);
+	}
+	c->task[at] = (struct cut_task){ .pid = tid, .tid = tid };
+	table_add(&c->by_tid, cut_task_hash(tid), at);
+	return at;
+}
+
+/* Notes that it is kept no longer. */
+static void cut_kept_give(struct cut_kept *k, size_t size)
 {
 	k->bytes -= size + KEPT_EACH;
 }
 
-struct cut_map_table {
-	uint32_t users; /* processes that have it */
-	struct cut_map *map;
-	size_t n, cap;
-	size_t sweep_at; /* number at which covered ones are freed next */
-	size_t kept;	 /* what they count as, for each user */
-};
+/* Takes ownership of the record; NULL: none. */
+static void cut_set_comm(struct cut_tasks *c, struct cut_task *t,
+			 unsigned char *record, size_t size)
+{
+	if (t->comm)
+		cut_kept_give(c->kept, t->comm_size);
+	free(t->comm);
+	t->comm = record;
+	t->comm_size = size;
+	if (record && !cut_kept_take(c->kept, size)) {
+		free(record);
+		t->comm = NULL;
+	}
+}
+
+static void cut_forget(struct cut_tasks *c, int32_t tid)
+{
+	uint32_t at = table_find_hash(&c->by_tid, cut_task_hash(tid));
+
+	if (at == TABLE_NONE)
+		return;
+	struct cut_task *t = &c->task[at];
+	table_remove(&c->by_tid, cut_task_hash(tid), at);
+	cut_kept_give(c->kept, sizeof(*t));
+	cut_maps_release(&t->maps, c->kept);
+	cut_set_comm(c, t, NULL, 0);
+	*t = (struct cut_task){ .pid = 0 };
+	*mem_add(c->hole, c->n_hole, c->cap_hole) = at;
+}
+
+/* Notes that a thread lives. Its process is kept as long as any of them.
+ * Returns NULL if there is no room for it. */
+static struct cut_task *cut_live(struct cut_tasks *c, int32_t pid, int32_t tid)
+{
+	uint32_t leader = cut_place(c, pid);
+	uint32_t at = leader == TABLE_NONE ? leader : cut_place(c, tid);
+
+	if (at == TABLE_NONE) {
+		if (leader != TABLE_NONE && !c->task[leader].threads)
+			cut_forget(c, pid);
+		return NULL;
+	}
+	struct cut_task *t = &c->task[at];
+
+	if (!t->alive) {
+		t->alive = true;
+		t->pid = pid;
+		c->task[leader].threads++;
+	}
+	return t;
+}
+
+static void cut_end(struct cut_tasks *c, int32_t tid)
+{
+	struct cut_task *t = cut_find(c, tid);
+	struct cut_task *leader = t ? cut_find(c, t->pid) : NULL;
+
+	if (!t || !t->alive || !leader)
+		return;
+	int32_t pid = t->pid;
+
+	t->alive = false;
+	if (leader->threads)
+		leader->threads--;
+	bool last = !leader->threads;
+
+	if (tid != pid)
+		cut_forget(c, tid);
+	if (last)
+		cut_forget(c, pid);
+}
+
+static void cut_put_u32(bool swap, unsigned char *at, uint32_t v)
+{
+	v = swap ? __builtin_bswap32(v) : v;
+	memcpy(at, &v, sizeof(v));
+}
+
+#define OWNER_AT 8 /* in COMM and MMAP: pid, tid */
+
+/* Makes a COMM or MMAP record one of another thread. */
+static void cut_set_owner(bool swap, unsigned char *record, int32_t pid,
+			  int32_t tid)
+{
+	cut_put_u32(swap, record + OWNER_AT, (uint32_t)pid);
+	cut_put_u32(swap, record + OWNER_AT + 4, (uint32_t)tid);
+}
 
 static uint64_t cut_map_end(const struct cut_map *m)
 {
@@ -130,8 +503,11 @@ static struct cut_map_table *cut_maps_own(struct cut_maps *s)
 	return s->table;
 }
 
-void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
-		  struct cut_kept *k)
+#define SWEEP_MIN 64
+
+/* Takes ownership of m->record. */
+static void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
+			 struct cut_kept *k)
 {
 	if (!cut_kept_take(k, m->size)) {
 		free(m->record);
@@ -157,8 +533,8 @@ void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
 }
 
 /* A copy of 30,000 mappings, and its end, took 6 ms. */
-void cut_maps_inherit(struct cut_maps *s, const struct cut_maps *from,
-		      struct cut_kept *k)
+static void cut_maps_inherit(struct cut_maps *s, const struct cut_maps *from,
+			     struct cut_kept *k)
 {
 	const struct cut_map_table *t = from->table;
 
@@ -179,36 +555,79 @@ void cut_maps_inherit(struct cut_maps *s, const struct cut_maps *from,
 	}
 }
 
-void cut_maps_release(struct cut_maps *s, struct cut_kept *k)
+/* A new thread has the name of the one that made it, and a new process copies
+ * of its parent's mappings. */
+static void cut_take_fork(struct cut_tasks *c, const struct record *rec)
 {
-	struct cut_map_table *t = s->table;
+	int32_t pid = rec->pid;
 
-	s->table = NULL;
-	if (!t)
+	/* of a FORK too: an EXIT may be lost, and the id is used again */
+	cut_end(c, rec->tid);
+	/* One that perf made up of /proc: the mappings follow, none are the
+	 * parent's. */
+	if (rec->kind == REC_EXIT || !cut_live(c, pid, rec->tid) ||
+	    rec->flags & REC_F_SYNTH)
 		return;
-	k->bytes -= t->kept;
-	if (--t->users)
+	const struct cut_task *from = cut_find(c, rec->fork.ptid);
+	const struct cut_task *leader = cut_find(c, rec->fork.ppid);
+	struct cut_task *to = cut_find(c, rec->tid);
+
+	if (from && from->comm) {
+		unsigned char *copy = mem_dup(from->comm, from->comm_size);
+
+		cut_set_owner(c->swap, copy, pid, rec->tid);
+		cut_set_comm(c, to, copy, from->comm_size);
+	}
+	to = cut_find(c, pid);
+	if (pid == rec->fork.ppid || !leader || !to)
 		return;
-	for (size_t i = 0; i < t->n; i++)
-		free(t->map[i].record);
-	free(t->map);
-	free(t);
+	to->complete = leader->complete;
+	cut_maps_inherit(&to->maps, &leader->maps, c->kept);
 }
 
-static void cut_put_u32(bool swap, unsigned char *at, uint32_t v)
+void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
+		    const struct record *rec, uint64_t time)
 {
-	v = swap ? __builtin_bswap32(v) : v;
-	memcpy(at, &v, sizeof(v));
+	if (rec->kind == REC_COMM) {
+		uint16_t misc = r->misc & (uint16_t)~PM_BIT13;
+		struct cut_task *t = cut_live(c, rec->pid, rec->tid);
+		struct cut_task *leader = cut_find(c, rec->pid);
+
+		if (!t)
+			return;
+		if (rec->flags & REC_F_EXEC) {
+			cut_maps_release(&leader->maps, c->kept);
+			leader->complete = true;
+		}
+		unsigned char *copy = cut_read_copy(c->read, r);
+
+		misc = c->swap ? __builtin_bswap16(misc) : misc;
+		memcpy(copy + 4, &misc, sizeof(misc));
+		cut_set_comm(c, t, copy, r->size);
+	} else if (rec->kind == REC_MAP) {
+		/* time: of the record; 0: unknown. */
+		struct cut_map m = { .start = rec->map.start,
+				     .len = rec->map.len,
+				     .size = r->size };
+
+		struct cut_task *t = cut_live(c, rec->pid, rec->pid);
+
+		if (!t)
+			return;
+		/* one without a time is of a list of all: a reader takes it so
+		 */
+		if (!time)
+			t->complete = true;
+		m.record = t->complete ? cut_read_copy(c->read, r)
+				       : mem_dup(r->b.pos, r->size);
+		cut_maps_add(&t->maps, &m, c->kept);
+	} else
+		cut_take_fork(c, rec);
 }
 
-void cut_set_owner(bool swap, unsigned char *record, int32_t pid, int32_t tid)
-{
-	cut_put_u32(swap, record + OWNER_AT, (uint32_t)pid);
-	cut_put_u32(swap, record + OWNER_AT + 4, (uint32_t)tid);
-}
-
-void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
-		    int32_t pid, FILE *out)
+/* Writes them as mappings of this process. */
+static void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
+			   int32_t pid, FILE *out)
 {
 	bool swap = read->p.swap;
 	unsigned char record[UINT16_MAX];
@@ -224,6 +643,24 @@ void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
 		cut_read_write(read, record, m->size, out);
 	}
 }
+
+void cut_tasks_write(const struct cut_tasks *c, FILE *out)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct cut_task *t = &c->task[i];
+
+		if (t->comm && t->alive)
+			cut_read_write(c->read, t->comm, t->comm_size, out);
+		cut_maps_write(&t->maps, c->read, t->pid, out);
+	}
+}
+#define KSYMBOL_UNREGISTER 1
+#define BPF_UNLOAD 2
+/* Offsets in these records. */
+#define KEY_AT 8 /* the address of a symbol, the number of a group */
+#define KSYMBOL_FLAGS_AT 22
+#define BPF_TYPE_AT 8
+#define BPF_ID_AT 12
 
 SAME_BY(cut_object_same, struct cut_objects, item[id], struct cut_object, a, b);
 

@@ -30,43 +30,6 @@ struct cut_kept {
 	uint64_t dropped;
 };
 
-/* Notes that a record of so many bytes is kept. Returns false, and counts it as
- * dropped, if there is no room. */
-bool cut_kept_take(struct cut_kept *k, size_t size);
-/* Notes that it is kept no longer. */
-void cut_kept_give(struct cut_kept *k, size_t size);
-
-/* A mapping, and its record. */
-struct cut_map {
-	uint64_t start, len;
-	unsigned char *record;
-	size_t size;
-};
-
-struct cut_map_table;
-
-/* The mappings of a process. Those of which later ones cover every byte are
- * freed now and then: there are at most twice as many as can be seen. A process
- * that was forked shares them with its parent until one of the two maps
- * something; they count as kept for each of them, as each begins a piece with
- * them. All zeros is an empty set. */
-struct cut_maps {
-	struct cut_map_table *table; /* NULL: none */
-};
-
-/* Takes ownership of m->record. */
-void cut_maps_add(struct cut_maps *s, const struct cut_map *m,
-		  struct cut_kept *k);
-/* Adds all that `from` has. */
-void cut_maps_inherit(struct cut_maps *s, const struct cut_maps *from,
-		      struct cut_kept *k);
-void cut_maps_release(struct cut_maps *s, struct cut_kept *k);
-/* Writes them as mappings of this process. */
-void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
-		    int32_t pid, FILE *out);
-/* Makes a COMM or MMAP record one of another thread. */
-void cut_set_owner(bool swap, unsigned char *record, int32_t pid, int32_t tid);
-
 /* What the kernel has under two numbers, and its record. */
 struct cut_object {
 	uint64_t a, b;

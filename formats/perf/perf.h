@@ -11,7 +11,6 @@
 
 #include "formats/input.h"
 #include "formats/reader/bounds.h"
-#include "formats/reader/claims.h"
 #include "formats/reader/reader.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"
@@ -392,14 +391,12 @@ const struct perf_attr *perf_attr_of_record(struct perf *p,
 					    const struct perf_rec *r);
 /* Names event attr. Ignores an empty name and an index out of range. */
 void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name);
-/* ---- event_kind.c */
 /* Returns the name to use unless the capture has one, as long-lived as p. */
 const char *event_kind_name(struct perf *p, const struct perf_attr *a);
 /* Return event_def.how and event_def.unit. */
 enum event_how event_kind_how(const struct perf_attr *a);
 /* Is this the event of perf record --off-cpu? It is an ordinary one of BPF
  * programs otherwise. */
-bool event_kind_is_off_cpu(const struct perf_attr *a, const char *name);
 const char *event_kind_unit(const struct perf_attr *a);
 
 /* ---- walk.c */
@@ -539,7 +536,7 @@ void perf_feature_take(struct perf *p, uint32_t bit, struct bytes *b,
 int perf_feature_add_build_id(struct perf *p, struct bytes *b, uint16_t misc,
 			      struct err *err);
 
-/* ---- type.c */
+/* ---- attr.c */
 /* Returns the kernel's or perf's name of a record type, or "UNKNOWN". */
 const char *perf_type_name(uint32_t type);
 /* Returns name and meaning of a type that is skipped, or NULL. */
@@ -563,14 +560,12 @@ void perf_round_record(struct perf *p, const struct perf_rec *r,
 /* The same of a record that is known to keep it. */
 void perf_round_time(struct perf *p, uint64_t time);
 
-/* ---- scan.c, for captures that can be read twice; stream.c, for others */
+/* ---- scan.c, for captures that can be read twice; open.c, for others */
 /* Read all of the capture; all up to the first record of an event. */
 int perf_scan(struct perf *p, struct err *err);
-int perf_stream_start(struct perf *p, struct err *err);
 /* Return 1 and the next ref, 0 at the end, -1 on a read error; set the floor
  * of the source. */
 int perf_scan_next(struct perf *p, struct ref *ref, struct err *err);
-int perf_stream_next(struct perf *p, struct ref *ref, struct err *err);
 
 /* ---- record.c */
 int perf_record_decode(struct source *src, const struct ref *ref,
@@ -612,7 +607,4 @@ int perf_trace_fields(struct source *src, const struct rec_sample *s,
 int perf_trace_print(struct source *src, const struct rec_sample *s, char *buf,
 		     size_t size);
 
-/* ---- dump.c */
-int perf_dump(struct source *src,
-	      int (*fn)(void *arg, const char *text, struct err *err),
-	      void *arg, struct err *err);
+/* ---- open.c */

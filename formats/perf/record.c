@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 
 /* Takes the string at the end of the record, padded to 8 bytes. */
 static int perf_record_take_name(struct bytes *b, const char **out,

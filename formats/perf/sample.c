@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "formats/perf/perf.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

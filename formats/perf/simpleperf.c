@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
 #define TYPE_DEX 3

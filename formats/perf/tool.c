@@ -3,7 +3,7 @@
 
 #include "formats/perf/cut_mark.h"
 #include "formats/perf/perf.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats/perf/perf.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 #include "formats/tracepoint/fields.h"
 #include "stitch/base/err.h"
 

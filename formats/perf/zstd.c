@@ -9,7 +9,7 @@
 
 #include "formats/perf/perf.h"
 #include "formats/perf/zstd_stream.h"
-#include "formats/reader/rest.h"
+#include "formats/reader/reader.h"
 #include "stitch/base/err.h"
 
 #define Z_CHUNK ((size_t)128 * 1024)

@@ -2,12 +2,129 @@
  * notes and times that go back to the ledger. */
 #include "formats/reader/reader.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 
+#include "stitch/base/bytes.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/source.h"
+
+COMPARE_BY(claims_compare, struct claim, off);
+
+void claims_add(struct claims *c, uint64_t off, uint64_t len)
+{
+	if (len)
+		*mem_add(c->claim, c->n, c->cap) = (struct claim){ off, len };
+}
+
+void claims_release(struct claims *c)
+{
+	free(c->claim);
+}
+
+void claims_check(struct claims *c, const struct source *src,
+		  const struct bytes *file, claims_skip_fn *skip, void *arg)
+{
+	uint64_t len = bytes_left(file);
+	uint64_t end = 0;
+
+	claims_add(c, len, 1);
+	sort_items(c->claim, c->n, claims_compare);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct claim *at = &c->claim[i];
+
+		if (at->off > end) {
+			/* zeros are padding: note what stands behind them */
+			uint64_t from = skip ? skip(arg, end, at->off) : end;
+			uint8_t v = 0;
+
+			while (from < at->off &&
+			       !bytes_peek(file, from, &v, 1) && !v)
+				from++;
+			if (from < at->off)
+				reader_damage_text(
+					src, file->path, "unclaimed", from,
+					at->off - from,
+					"%" PRIu64
+					" bytes that no table of the file "
+					"describes; a size or a count in front "
+					"of them may be too small",
+					at->off - from);
+		} else if (at->off < end) {
+			reader_damage_text(
+				src, file->path, "overlap", at->off,
+				end - at->off,
+				"the bytes up to 0x%" PRIx64
+				" belong to what stands in front of them too",
+				end);
+		}
+		raise_to(end, at->off + at->len);
+	}
+}
+
+void claims_check_rest(const struct source *src, const struct bytes *b,
+		       const char *what)
+{
+	if (bytes_left(b))
+		reader_damage_text(
+			src, b->path, "rest", bytes_off(b), bytes_left(b),
+			"%zu bytes are left of %s; a size or a count in it is wrong",
+			bytes_left(b), what);
+}
+
+int rest_padding(const struct bytes *b, size_t n, struct err *err)
+{
+	if (bytes_left(b) <= n)
+		return 0;
+	return err_at(err, b->path, bytes_off(b),
+		      "%zu bytes are left, needs %s%zu; a size or a count is "
+		      "wrong",
+		      bytes_left(b), n ? "at most " : "", n);
+}
+
+int rest_end(const struct bytes *b, struct err *err)
+{
+	return rest_padding(b, 0, err);
+}
+
+int rest_zeros(const struct bytes *b, struct err *err)
+{
+	uint8_t v = 0;
+
+	for (uint64_t i = 0; !bytes_peek(b, i, &v, 1); i++)
+		if (v)
+			return err_at(err, b->path, bytes_off(b) + i,
+				      "%zu bytes are left that are not 0; a "
+				      "size or a count is wrong",
+				      bytes_left(b));
+	return 0;
+}
+
+struct scan trace_clock_chosen(struct scan s)
+{
+	size_t from = scan_find_char(s, '[');
+	struct scan name = scan_tail(s, from < s.n ? from + 1 : s.n);
+	size_t n = scan_find_char(name, ']');
+
+	return scan_head(name, n < name.n ? n : 0);
+}
+
+const char *trace_clock_name(const char *name)
+{
+	static const char *const word[][2] = {
+		{ "mono", "monotonic" },
+		{ "mono_raw", "monotonic_raw" },
+		{ "boot", "boottime" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
+		if (!strcmp(name, word[i][0]))
+			return word[i][1];
+	return name;
+}
 
 void reader_init(struct source *src, const struct source_ops *ops,
 		 const char *path, const struct source_opts *o,

@@ -8,6 +8,13 @@ struct expr_machine;
 struct expr_value;
 struct text_out;
 
+/* Prints a value: s: a string in quotes; l: the labels of an enumeration; v: a
+ * variant, j: a list or structure, both kept as JSON; x, d, i: bytes as
+ * hexadecimal, unsigned or signed numbers; b: the last `bits` of a number.
+ * Returns false if the value is of another kind. */
+bool tp_out_braces(struct text_out *o, char how, int bits,
+		   const struct expr_value *v);
+
 /* Returns how many letters behind %p are understood, 0: none. */
 size_t tp_pointed_letters(const char *s);
 /* Prints the bytes that v leads to as %p with these letters does

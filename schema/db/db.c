@@ -2,7 +2,6 @@
 #include "schema/db/db.h"
 
 #include "schema/guard/guard.h"
-#include "schema/guard/problem.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -6,7 +6,7 @@
 
 #include "schema/db/bulk.h"
 #include "schema/db/insert.h"
-#include "schema/guard/problem.h"
+#include "schema/guard/guard.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/thread.h"

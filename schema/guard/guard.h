@@ -1,14 +1,26 @@
 /* guard.h - the one place where connections are made.
  *
  * A database may come from anywhere, and so may the files beside it. What is
- * opened for GUARD_READ and GUARD_WRITE was looked at before SQLite sees it
- * (side_files.h), and no SQL in it can call a function with side effects.
+ * opened for GUARD_READ and GUARD_WRITE was looked at before SQLite sees it,
+ * and no SQL in it can call a function with side effects.
  * Before anything of its tables is read or written, the caller compares its
  * schema with ours (views_check()), then calls guard_accept(). */
 #pragma once
+#include <stdint.h>
+#include <sys/types.h>
+
 struct err;
 struct guard;
 struct sqlite3;
+
+/* Fills *err for result code rc of the connection, which may be NULL. An empty
+ * path is a temporary database. Returns -1. */
+int problem_set(struct sqlite3 *db, const char *path, int rc, struct err *err);
+
+/* A rollback journal changes the database, and deletes what it names as its
+ * super-journal, as soon as somebody who may write opens the database. So who
+ * packs one beside a database acts as whoever opens it. The layout is in
+ * "Database File Format" of SQLite, "The Rollback Journal". */
 
 enum guard_how {
 	GUARD_MAKE, /* a new database of ours, or one in memory */

@@ -7,12 +7,12 @@
 
 #include "schema/db/addrs.h"
 #include "schema/db/sums_code.h"
-#include "schema/write/frame_names.h"
-#include "schema/write/writing.h"
+#include "schema/write/labels.h"
 #include "schema/write/write.h"
+#include "schema/write/writing.h"
 #include "stitch/base/digits.h"
-#include "stitch/tasks/frame.h"
 #include "stitch/base/mem.h"
+#include "stitch/tasks/frame.h"
 
 static int flush_image(struct maker *mk, uint32_t id, struct err *err)
 {

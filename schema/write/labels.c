@@ -5,11 +5,14 @@
 #include "schema/db/db.h"
 #include "schema/db/queries.h"
 #include "schema/db/rows.h"
+#include "schema/db/sums_code.h"
+#include "schema/write/write.h"
 #include "schema/write/writing.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/files/path.h"
 #include "stitch/base/search.h"
 #include "stitch/base/utf8.h"
+#include "stitch/files/path.h"
 #include "stitch/tasks/frame.h"
 
 #define LABEL_SIZE 4088
@@ -90,7 +93,7 @@ struct label_making {
 	size_t at; /* the next of inlined[] */
 };
 
-struct label_making *label_making_new(void)
+static struct label_making *label_making_new(void)
 {
 	struct label_making *l = mem_new(1, sizeof(*l));
 
@@ -100,7 +103,8 @@ struct label_making *label_making_new(void)
 	return l;
 }
 
-void label_making_free(struct label_making *l)
+/* NULL is fine */
+static void label_making_free(struct label_making *l)
 {
 	if (!l)
 		return;
@@ -122,7 +126,8 @@ static void labels_image_of(struct label_making *l, const char *path, int kind)
 				      labels_kind_mark(kind) };
 }
 
-void labels_symbol(struct label_making *l, uint32_t id, const char *name)
+/* The name of a symbol by the id of its row. */
+static void labels_symbol(struct label_making *l, uint32_t id, const char *name)
 {
 	char text[LABEL_SIZE];
 
@@ -131,8 +136,10 @@ void labels_symbol(struct label_making *l, uint32_t id, const char *name)
 		arena_strdup(&l->text, text);
 }
 
-void labels_inlined(struct label_making *l, uint32_t frame, uint32_t depth,
-		    const char *name)
+/* A function that was inlined into a frame: not told twice with the same
+ * depth, of which the outermost function has the highest. */
+static void labels_inlined(struct label_making *l, uint32_t frame,
+			   uint32_t depth, const char *name)
 {
 	char text[LABEL_SIZE];
 
@@ -146,7 +153,8 @@ void labels_inlined(struct label_making *l, uint32_t frame, uint32_t depth,
 
 COMPARE_BY(label_by_frame, struct label_inlined, key);
 
-void labels_begin(struct label_making *l, const struct frames *fr)
+/* All symbols and inlined functions were told; fr has the images. */
+static void labels_begin(struct label_making *l, const struct frames *fr)
 {
 	for (uint32_t i = 1; i <= fr->n_image; i++) {
 		const struct image *img = frames_get_image(fr, i);
@@ -207,8 +215,10 @@ static void label_add(struct label_making *l, const char *s)
 	mem_append(l->line, l->n_line, l->cap_line, s, n);
 }
 
-int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
-	       uint64_t image, uint64_t symbol, struct err *err)
+/* Writes the label of a frame, whose id is above the last one. symbol: of its
+ * function; 0: none. Returns 0, or -1 and *err. */
+static int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
+		      uint64_t image, uint64_t symbol, struct err *err)
 {
 	const char *name = symbol < l->n_symbol ? l->symbol[symbol] : NULL;
 
@@ -277,4 +287,118 @@ int labels_make(struct maker *mk, struct err *err)
 		ret = labels_put_rows(l, mk, err);
 	label_making_free(l);
 	return ret;
+}
+
+struct frame_names {
+	struct frame_name *name; /* by frame */
+	size_t n, cap;
+	struct intern files;
+	struct label_making *labels;
+};
+
+struct frame_names *frame_names_new(void)
+{
+	struct frame_names *fn = mem_new(1, sizeof(*fn));
+
+	fn->labels = label_making_new();
+	return fn;
+}
+
+void frame_names_free(struct frame_names *fn)
+{
+	if (!fn)
+		return;
+	intern_release(&fn->files);
+	label_making_free(fn->labels);
+	free(fn->name);
+	free(fn);
+}
+
+void frame_names_put(struct maker *mk, uint32_t frame,
+		     const struct frame_name *name)
+{
+	struct frame_names *fn = mk->w->frame_names;
+
+	*mem_at(fn->name, fn->n, fn->cap, frame) = *name;
+	if (name->file)
+		fn->name[frame].file = intern_get(
+			&fn->files, intern_add(&fn->files, name->file));
+}
+
+void frame_names_symbol(struct maker *mk, uint32_t id, const char *name)
+{
+	if (mk->w->frame_names)
+		labels_symbol(mk->w->frame_names->labels, id, name);
+}
+
+void frame_names_inlined(struct maker *mk, uint32_t frame, uint32_t depth,
+			 const char *name)
+{
+	if (mk->w->frame_names)
+		labels_inlined(mk->w->frame_names->labels, frame, depth, name);
+}
+
+static const struct frame_name *frame_names_of(const struct frame_names *fn,
+					       uint32_t frame)
+{
+	static const struct frame_name none;
+
+	return frame < fn->n ? &fn->name[frame] : &none;
+}
+
+static int frame_names_put_row(struct maker *mk, uint32_t id,
+			       const struct frame_name *name, struct err *err)
+{
+	const struct frame *f = frames_get_frame(mk->w->fr, id);
+	size_t len = name->file ? strlen(name->file) : 0;
+	struct block *b = maker_packed(mk, T_FRAME, len, err);
+
+	if (!b)
+		return -1;
+	struct packing p = packing_begin(b, id, len);
+
+	packing_int(&p, f->image);
+	packing_int(&p, (int64_t)f->off);
+	packing_int(&p, f->flags);
+	packing_known(&p, name->has_vaddr, name->vaddr);
+	packing_id(&p, name->symbol);
+	packing_known(&p, name->symbol, (int64_t)name->symoff);
+	if (name->file)
+		packing_bytes(&p, RECORD_TEXT, name->file, len);
+	else
+		packing_null(&p);
+	packing_id(&p, name->line);
+	packing_end(&p);
+	return 0;
+}
+
+int frame_names_write(struct maker *mk, bool labels, struct err *err)
+{
+	struct frame_names *fn = mk->w->frame_names;
+	int rc = 0;
+
+	if (!fn)
+		return 0;
+	mk->w->frame_names = NULL;
+	for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
+		rc = frame_names_put_row(mk, id, frame_names_of(fn, id), err);
+	if (!rc && labels) {
+		labels_begin(fn->labels, mk->w->fr);
+		for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
+			rc = labels_put(fn->labels, mk, id,
+					frames_get_frame(mk->w->fr, id)->image,
+					frame_names_of(fn, id)->symbol, err);
+		mk->w->labelled = true;
+		mk->w->renamed = false;
+	}
+	frame_names_free(fn);
+	return rc;
+}
+
+void store_sums_only(struct maker *mk)
+{
+	mk->db->sums = sums_code_new(mk->w->fr);
+	/* it has no rows of frames */
+	frame_names_free(mk->w->frame_names);
+	mk->w->frame_names = NULL;
 }

@@ -1,34 +1,51 @@
-/* labels.h - the text of a frame in a line of folded stacks.
+/* labels.h - names of frames, and their text in a line of folded stacks.
  *
  * It is made of the frame's function or image, and of the functions that were
  * inlined into it: these are told first, then come the frames by their ids. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+#include <stdbool.h>
 
 struct err;
-struct frames;
-struct label_making;
 struct maker;
+struct frame_names;
+
+/* Most databases are named as they are made: then the row of a frame waits for
+ * its name, so that it is written once, into a page (page_tree.h), and so is
+ * its label. Written without the name and replaced by SQL, with the label read
+ * back and inserted by SQL, the frames of stack dumps took a sixth of an
+ * ingest. */
+
+/* What naming says of a frame. */
+struct frame_name {
+	uint64_t symoff;
+	int64_t vaddr;
+	uint32_t symbol;  /* symbol.id; 0: no name, and symoff is none */
+	uint32_t line;	  /* 0: not known */
+	const char *file; /* NULL: not known */
+	bool has_vaddr;
+};
+
+struct frame_names *frame_names_new(void);
+void frame_names_free(struct frame_names *fn); /* NULL is fine */
+/* Keeps what the row of a frame will have, in place of what it had. Copies. */
+void frame_names_put(struct maker *mk, uint32_t frame,
+		     const struct frame_name *name);
+/* Keep the name of a symbol, by its row's id, and of a function that was
+ * inlined into a frame, for labels. Do nothing if frames do not wait. */
+void frame_names_symbol(struct maker *mk, uint32_t id, const char *name);
+void frame_names_inlined(struct maker *mk, uint32_t frame, uint32_t depth,
+			 const char *name);
+/* Writes the rows of all frames so far, from when on later ones do not wait;
+ * does nothing the second time. labels: and their labels. Returns 0, or -1 and
+ * *err. */
+int frame_names_write(struct maker *mk, bool labels, struct err *err);
 
 /* Copies s to out, with replacements for what would break a line of folded
  * stacks. out always ends with a 0. Returns the length. */
 size_t labels_text(const char *s, char *out, size_t size);
 
-struct label_making *label_making_new(void);
-void label_making_free(struct label_making *l); /* NULL is fine */
-/* The name of a symbol by the id of its row. */
-void labels_symbol(struct label_making *l, uint32_t id, const char *name);
-/* A function that was inlined into a frame: not told twice with the same
- * depth, of which the outermost function has the highest. */
-void labels_inlined(struct label_making *l, uint32_t frame, uint32_t depth,
-		    const char *name);
-/* All symbols and inlined functions were told; fr has the images. */
-void labels_begin(struct label_making *l, const struct frames *fr);
-/* Writes the label of a frame, whose id is above the last one. symbol: of its
- * function; 0: none. Returns 0, or -1 and *err. */
-int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
-	       uint64_t image, uint64_t symbol, struct err *err);
 /* Makes the labels of all rows of frames, which have their last names, again.
  * Returns 0, or -1 and *err. */
 int labels_make(struct maker *mk, struct err *err);

@@ -1,7 +1,7 @@
 /* symbol_rows.c - numbers symbols, and writes their rows of table symbol. */
 #include <string.h>
 
-#include "schema/write/frame_names.h"
+#include "schema/write/labels.h"
 #include "schema/write/writing.h"
 #include "stitch/base/err.h"
 #include "stitch/symbol.h"

@@ -203,7 +203,7 @@ uint32_t capture_mark_type(struct maker *mk, unsigned int source,
 /* Writes what is known only at the end: numbers of events, times. */
 int captures_end(struct maker *mk, struct err *err);
 
-/* words.c: fills the tables word and internal_rule. */
+/* tables.c: fills the tables word and internal_rule. */
 int words_write(struct maker *mk, struct err *err);
 
 /* mapped_code.c: takes a mapping. Returns whether it differs from those before
@@ -265,7 +265,7 @@ int fields_reach_column(struct maker *mk, unsigned int ev, const char *column,
 int fields_name_type(struct maker *mk, uint32_t type, const char *event,
 		     struct err *err);
 
-/* payload_rows.c: stores a payload, unless an equal one is known, and its id in
+/* fact_rows.c: stores a payload, unless an equal one is known, and its id in
  * *id. */
 int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err);

@@ -2,7 +2,7 @@
 #pragma once
 #include <stddef.h>
 
-#include "stitch/audit/clock_bounds.h"
+#include "stitch/audit/clock_skew.h"
 #include "stitch/audit/rule.h"
 #include "stitch/base/table.h"
 #include "stitch/fact.h"

@@ -1,4 +1,4 @@
-/* clock_skew.h - finds CPUs whose clocks differ, by the counters in cookies.
+/* clock_skew.h - how much the clocks of CPUs differ, at most and at least.
  *
  * A record of another CPU that has a counter is later than the samples that
  * made this counter and the ones before it, on their own CPU. Where the times
@@ -12,6 +12,38 @@
 #include "stitch/base/table.h"
 
 struct fact_finding;
+
+/* A record of CPU a at time s that certainly precedes one of CPU b at time t
+ * shows that b's clock is ahead of a's by t - s at the most, whatever the
+ * clocks show: it is negative if a's clock is ahead. Such bounds add up: that
+ * of a and b, and that of b and c, bound a and c. */
+
+struct clock_bound {
+	int32_t ahead, behind;
+	int64_t most;
+};
+
+/* All zeros: empty. */
+struct clock_bounds {
+	struct clock_bound *at;
+	size_t n, cap;
+	struct table by_cpus;
+};
+
+void clock_bounds_release(struct clock_bounds *cb);
+/* A record of CPU `first` at `since` precedes one of CPU `second` at `time`.
+ * Ignored if both are of one CPU. */
+void clock_bounds_note(struct clock_bounds *cb, int32_t first, int64_t since,
+		       int32_t second, int64_t time);
+/* Adds all bounds of another one. */
+void clock_bounds_join(struct clock_bounds *cb,
+		       const struct clock_bounds *other);
+/* Adds what follows by way of other CPUs, of which there are few enough. */
+void clock_bounds_close(struct clock_bounds *cb);
+/* Returns by how much the first clock is ahead of the other at the most;
+ * INT64_MAX: nothing is known. */
+int64_t clock_bounds_most(const struct clock_bounds *cb, int32_t ahead,
+			  int32_t behind);
 
 /* The newest counter of a CPU that a record of another CPU had. */
 struct clock_far {

@@ -6,15 +6,14 @@
  * adjacent), or was in a run that was output. */
 #include "stitch/audit/counters.h"
 
-#include "stitch/audit/clock_bounds.h"
 #include "stitch/audit/clock_skew.h"
 #include "stitch/audit/counter_runs.h"
-#include "stitch/fact_queue.h"
 #include "stitch/base/losses.h"
-#include "stitch/join/sessions.h"
 #include "stitch/base/mem.h"
-#include "stitch/source.h"
 #include "stitch/fact.h"
+#include "stitch/fact_queue.h"
+#include "stitch/join/sessions.h"
+#include "stitch/source.h"
 
 #define CPU_MAX 65536
 /* Most runs of a CPU that may still be filled; then the older half is output. A

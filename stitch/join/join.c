@@ -8,17 +8,16 @@
  * (pending_requests.h). */
 #include "stitch/join/join.h"
 
+#include "stitch/base/mem.h"
+#include "stitch/fact.h"
+#include "stitch/fact_queue.h"
 #include "stitch/join/cookies.h"
 #include "stitch/join/missing_reason.h"
 #include "stitch/join/orphans.h"
-#include "stitch/fact_queue.h"
-#include "stitch/tasks/frame.h"
-#include "stitch/base/mem.h"
-#include "stitch/join/shared_threads.h"
-#include "stitch/join/sessions.h"
-#include "stitch/fact.h"
-#include "stitch/join/unwinders.h"
 #include "stitch/join/pending_requests.h"
+#include "stitch/join/sessions.h"
+#include "stitch/join/unwinders.h"
+#include "stitch/tasks/frame.h"
 
 /* Number of incomplete entries to keep, because a LOST record that explains
  * them may come much later. */

@@ -2,6 +2,7 @@
 #include "stitch/join/sessions.h"
 
 #include "stitch/base/mem.h"
+#include "stitch/record.h"
 
 #define CPU_MAX 65536
 
@@ -54,4 +55,66 @@ void sessions_together(struct sessions *ss, uint16_t source, uint16_t first)
 	se->bit = (uint64_t)1 << head->members++;
 	se->next = head->next;
 	head->next = se;
+}
+
+void shared_threads_release(struct shared_threads *ps)
+{
+	free(ps->at);
+	free(ps->free);
+	table_release(&ps->by_row);
+}
+
+/* Returns the index of the thread with that row, which is new if no capture saw
+ * it before. */
+static uint32_t shared_threads_find(struct shared_threads *ps, uint32_t row)
+{
+	uint32_t i = table_find_hash(&ps->by_row, hash_u64(row));
+
+	if (i != TABLE_NONE)
+		return i;
+	i = mem_reuse(ps->at, ps->n, ps->cap, ps->free, ps->n_free);
+	ps->at[i] = (struct shared_thread){ .row = row, .end = TIME_NONE };
+	table_add(&ps->by_row, hash_u64(row), i);
+	return i;
+}
+
+struct join_task *shared_threads_task(struct shared_threads *ps, uint32_t row,
+				      struct join_task *view)
+{
+	if (!view->shared) {
+		uint32_t i = shared_threads_find(ps, row);
+
+		ps->at[i].views++;
+		view->shared = i + 1;
+	}
+	struct join_task *task = &ps->at[view->shared - 1].task;
+
+	/* records of exec go to the view of their capture alone */
+	if (view->has_exec && (!task->has_exec || view->exec > task->exec)) {
+		task->has_exec = true;
+		task->exec = view->exec;
+	}
+	raise_to(task->execs, view->execs);
+	return task;
+}
+
+bool shared_threads_retire(struct shared_threads *ps,
+			   const struct join_task *view, enum join_reason *why,
+			   int64_t *end, struct join_task *out)
+{
+	uint32_t i = view->shared - 1;
+	struct shared_thread *p = &ps->at[i];
+
+	if (*why > p->why) {
+		p->why = *why;
+		p->end = *end;
+	}
+	if (--p->views)
+		return false;
+	*why = p->why;
+	*end = p->end;
+	*out = p->task;
+	table_remove(&ps->by_row, hash_u64(p->row), i);
+	*mem_add(ps->free, ps->n_free, ps->cap_free) = i;
+	return true;
 }

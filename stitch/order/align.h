@@ -5,12 +5,43 @@
  * compare, so that the sum of errors is smallest (backstitch-formats(5),
  * "Alignment"). Also finds out which captures are of one kernel. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/order/align_pair.h"
+#include "stitch/base/clock_map.h"
 
 struct err;
+struct fingerprints;
+struct source_info;
+
+/* Methods, the most trusted first. */
+enum align_method {
+	ALIGN_REFERENCE = 1, /* its clock is the timeline */
+	ALIGN_GIVEN,	     /* the user gave the offset */
+	ALIGN_HOST,	     /* a guest whose times are on its host's clock */
+	ALIGN_SAME,	     /* the same clock */
+	ALIGN_TSC,	     /* by perf's PERF_RECORD_TIME_CONV */
+	ALIGN_SCHED,	     /* by the kernel's sched_clock offset */
+	ALIGN_EVENTS,	     /* by events that both recorded */
+	ALIGN_WALL,	     /* by wall time that both noted */
+};
+
+/* What is known about a capture. All pointers are borrowed. */
+struct align_in {
+	const char *path;
+	const struct source_info *info;
+	const struct fingerprints *fingerprints;
+	bool given; /* offset is valid: ns to add to its times */
+	int64_t offset;
+	size_t host; /* the capture whose clock info->on uses; SIZE_MAX: none */
+};
+
+/* What the user told about the machine. */
+struct align_said {
+	bool has_sched; /* sched: local_clock() minus sched_clock(), ns */
+	int64_t sched;
+};
 
 /* Returns the word for a method, or NULL. */
 const char *align_method_name(unsigned int method);

@@ -17,6 +17,11 @@ struct ledger;
 struct record;
 struct ref;
 struct source;
+struct arena;
+
+/* Replaces all that the record points to by copies in the arena, except
+ * payloads and stack dumps, which a source with ops->apart keeps. */
+void keep_record(struct record *rec, struct arena *a);
 
 /* What a decode_ahead_fn returns for a record that is damaged or of no
  * interest. */

@@ -12,6 +12,29 @@
 
 struct rec_map;
 struct source;
+struct jit;
+struct frames;
+struct jit_code;
+struct jit_view;
+struct region;
+
+struct jit_at {
+	const struct jit_view *view;
+	const struct region *region; /* the mapping of addr; NULL: none */
+	uint64_t addr;
+	int64_t t; /* on the timeline */
+};
+
+/* Returns the id of the frame, or 0 if no such code was there or a file mapped
+ * later covers it. Sets *ever if such code was there at any time. */
+uint32_t jit_frame(struct frames *fr, const struct jit_at *at, uint32_t flags,
+		   bool *ever);
+/* Returns the code at the address; NULL if there is none, or several. */
+const struct jit_code *jit_code_at(const struct frames *fr,
+				   const struct jit_at *at, bool *ever);
+/* Returns a number that grows with t. While it is the same, so are all answers
+ * of jit_frame(). */
+uint32_t jit_gen(const struct jit_view *v, int64_t t);
 
 /* The source line of the instructions from off on. */
 struct jit_line {
@@ -36,12 +59,10 @@ struct jit_code {
 	size_t n_frame;
 	uint64_t frame_off;
 	bool swapped;	 /* code and frame data have the other byte order */
-	uint32_t image;	 /* cache of jit_frame.c; 0: none yet */
+	uint32_t image;	 /* cache of jit.c; 0: none yet */
 	uint64_t number; /* the runtime's number for the code; used by
 			  * jit_move() */
 };
-
-struct jit;
 
 /* dated: jit_add() gets times. Everything that codes point to must outlive the
  * struct. */
@@ -81,7 +102,7 @@ struct jit_hit {
 	struct jit_code *const *code; /* oldest first */
 	size_t n;
 	uint64_t start;	 /* JIT_SEVERAL: smallest start of the codes */
-	uint32_t *image; /* JIT_SEVERAL: cache of jit_frame.c */
+	uint32_t *image; /* JIT_SEVERAL: cache of jit.c */
 };
 
 /* Returns the code at addr at time t (TIME_NONE: unknown). */

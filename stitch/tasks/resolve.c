@@ -1,13 +1,13 @@
 /* resolve.c - turns recorded addresses into interned stacks. */
 #include "stitch/tasks/resolve.h"
 
-#include "stitch/tasks/header_ids.h"
-#include "stitch/tasks/jit_frame.h"
 #include "stitch/base/mem.h"
-#include "stitch/source.h"
-#include "stitch/tasks/space.h"
-#include "stitch/record.h"
 #include "stitch/base/table.h"
+#include "stitch/record.h"
+#include "stitch/source.h"
+#include "stitch/tasks/header_ids.h"
+#include "stitch/tasks/jit.h"
+#include "stitch/tasks/space.h"
 
 #define CACHE_SIZE (1u << 15)
 #define KERNEL_PATH "[kernel.kallsyms]"

@@ -8,7 +8,6 @@
 #include "stitch/base/table.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/tasks/join_task.h"
-#include "stitch/tasks/shared_space.h"
 #include "stitch/tasks/space.h"
 
 /* Links the slots that several captures of one kernel have for one incarnation:
@@ -41,7 +40,7 @@ struct process {
 	 * id, and its own id became free without an EXIT record. */
 	int64_t taken_over;
 	uint32_t kin;	   /* those that may have the same space
-			    * (stitch/tasks/shared_space.h); 0: none */
+			    * (stitch/tasks/space.h); 0: none */
 	int64_t next_maps; /* time when a saved list of mappings is due */
 	struct space space;
 	struct shared_task shared;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "stitch/tasks/partial_maps.h"
+#include "stitch/tasks/late_maps.h"
 
 struct symbolizer;
 

@@ -4,7 +4,7 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/code/maps.h"
-#include "stitch/tasks/snapshots.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/record.h"
 #include "tests/fuzz_file.h"
 #include "tests/touch.h"

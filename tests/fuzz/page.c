@@ -5,7 +5,6 @@
 
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/page.h"
-#include "formats/ftrace/sync.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include "formats/formats.h"
 #include "stitch/base/err.h"
-#include "stitch/order/keep_record.h"
+#include "stitch/order/decode_ahead.h"
 #include "stitch/order/order.h"
 #include "tests/truth/truth.h"
 

@@ -1,5 +1,5 @@
 /* across.c - joins across captures of one kernel: sessions.h,
- * stitch/join/shared_threads.h, and what join.c, missing_reason.c and
+ * stitch/join/sessions.h, and what join.c, missing_reason.c and
  * counters.c make of them. */
 #include "stitch/join/join.h"
 

@@ -1,5 +1,5 @@
 /* braces.c - tests of the text of CTF fields. */
-#include "formats/tracepoint/braces.h"
+#include "formats/tracepoint/pointed.h"
 
 #include <string.h>
 

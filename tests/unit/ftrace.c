@@ -1,5 +1,5 @@
 /* ftrace.c - trace.dat files: pages, stacks, losses, names, sections. */
-#include "stitch/tasks/snapshots.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/fact.h"
 #include "tests/unit/ftrace_build.h"
 

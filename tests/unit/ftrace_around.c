@@ -1,6 +1,6 @@
 /* ftrace_around.c - trace.dat files: buffers, and what stands around pages. */
 #include "formats/formats.h"
-#include "stitch/tasks/snapshots.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/fact.h"
 #include "formats/tracepoint/payload.h"
 #include "tests/unit/ftrace_build.h"

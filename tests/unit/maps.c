@@ -9,7 +9,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/record.h"
-#include "stitch/tasks/snapshots.h"
+#include "stitch/tasks/late_maps.h"
 #include "stitch/fact.h"
 #include "tests/unit/run.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "stitch/text/parse_wall.h"
+#include "stitch/text/parse_number.h"
 #include "tests/unit/run.h"
 
 #define S 1000000000LL

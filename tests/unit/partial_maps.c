@@ -1,7 +1,7 @@
 /* partial_maps.c - mappings of which only the file and its lowest address are
  * known.
  */
-#include "stitch/tasks/partial_maps.h"
+#include "stitch/tasks/late_maps.h"
 
 #include "stitch/tasks/frame.h"
 #include "stitch/tasks/space.h"

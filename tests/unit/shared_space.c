@@ -1,5 +1,5 @@
-/* shared_space.c - tests of stitch/tasks/shared_space.c. */
-#include "stitch/tasks/shared_space.h"
+/* shared_space.c - tests of stitch/tasks/space.c. */
+#include "stitch/tasks/space.h"
 
 #include "tests/unit/run.h"
 

@@ -1,5 +1,5 @@
 /* snapshots.c - saved lists of mappings: when each holds. */
-#include "stitch/tasks/snapshots.h"
+#include "stitch/tasks/late_maps.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* stack_parts.c - stacks of several unwinders, put together. */
-#include "stitch/join/stack_parts.h"
+#include "stitch/join/unwinders.h"
 
 #include "stitch/tasks/frame.h"
 #include "stitch/record.h"

@@ -6,6 +6,7 @@
  * (capture.together) are shifted further, so that those of two machines do not
  * collide. Memory is bounded by the number of threads. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/waits/waits.h"
@@ -18,6 +19,20 @@ struct json;
 struct slices;
 struct store;
 struct tracks;
+struct chrome_calls;
+struct stacks;
+
+/* Returns NULL and *err on failure; there may be none. s: for the events that
+ * there are. path, t, j: borrowed. */
+struct chrome_calls *chrome_calls_load(struct store *db, const char *path,
+				       struct tracks *t, struct json *j,
+				       struct err *err);
+void chrome_calls_free(struct chrome_calls *c); /* NULL is fine */
+/* Writes the slice that an event begins or, if its begin is not known, ends.
+ * Events come by increasing ids. Returns whether the event is a record of a
+ * call, which slices tell. */
+bool chrome_calls_put(struct chrome_calls *c, const struct event_row *e);
+bool chrome_calls_any(const struct chrome_calls *c);
 
 /* Borrows j, in the array traceEvents whenever objects are written, events,
  * for names, and filter. Returns NULL and *err on failure. */

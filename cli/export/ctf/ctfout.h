@@ -28,6 +28,3 @@ struct ctfout_input {
  */
 int ctfout_write(const struct ctfout_input *in, const char *folder,
 		 struct err *err);
-/* Replaces the random uuid of the trace in a folder. Returns 0, or -1 and *err
- * if the trace is not complete. */
-int ctfout_set_uuid(const char *folder, uint64_t content, struct err *err);

@@ -184,7 +184,7 @@ const bt_event_class *ctfout_class_of(struct ctfout_class *c, int64_t type);
 int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 		      int64_t weight, bt_event *event, struct err *err);
 
-/* ---- ctfout_loss.c: when records were lost */
+/* ---- ctfout_source.c: when records were lost */
 
 /* The start or the end of a loss on a CPU. Losses of one CPU are apart: those
  * that overlap are added up, because a packet has only one counter. */
@@ -194,11 +194,6 @@ struct ctfout_edge {
 	uint64_t n;	  /* records; 0: not known */
 	bool end;
 };
-
-/* Returns the edges in time order, for free(). A loss without a time is at
- * `start`; so are all if not `timed`. */
-struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l, int64_t start,
-				      bool timed, size_t *n);
 
 /* ---- ctfout_source.c */
 

@@ -5,11 +5,20 @@
  * 524,288 rows, or fewer if lists are long or texts large. */
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "analyze/fleet/fleet_schema.h"
+#include "cli/export/parquet/pq_buf.h"
+#include "stitch/base/intern.h"
 
 struct err;
 struct fleet_batch;
 struct fleet_table;
 struct parquet;
+
+/* pq_column_add() for each batch, then pq_column_write(), which leaves the
+ * column empty for the next row group. Memory is bounded by a row group. */
 
 /* Returns NULL and *err if the file cannot be made. */
 struct parquet *parquet_open(const char *path, const struct fleet_table *table,

@@ -14,6 +14,49 @@
 struct err;
 struct pd_places;
 struct perfdata;
+struct known_code;
+struct image;
+struct region;
+
+/* A frame has its recorded address. Words about a stack, such as
+ * [user: chain_lost], and code that is known only by name get addresses that
+ * are far from all recorded ones. */
+
+/* A symbol of the kernel that the file itself must name. */
+struct pd_symbol {
+	uint64_t start;
+	uint32_t len;
+	const char *name;
+};
+
+/* Read only. */
+struct pd_places {
+	struct pd_symbol *symbol; /* those that the file must have, by start */
+	size_t n_symbol, cap_symbol;
+	bool *named; /* by image: symbols of it are in the file */
+	/* For perfdata_maps.c. */
+	const struct known_code *code;
+	uint64_t *ip;
+	size_t cap_ip;
+	uint64_t mark_at;
+	struct image *mark;
+	size_t n_mark, cap_mark;
+	struct table by_start, by_key; /* symbols; symbols without an address */
+	uint32_t n_key;
+	struct arena text;
+};
+
+/* Borrows code. */
+struct pd_places *pd_places_new(const struct known_code *code);
+void pd_places_free(struct pd_places *p);
+
+/* Returns the addresses of a chain, valid until the next call. user_mask: for a
+ * user half; all ones for a kernel half. */
+const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
+				uint64_t user_mask, size_t *n);
+/* Returns the address of "[user: WORD]", and stores what must be mapped there.
+ */
+uint64_t pd_places_mark(struct pd_places *p, const char *word);
 
 struct pd_row {
 	struct region r;	/* t0 PD_START: from the start on */

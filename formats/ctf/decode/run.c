@@ -2,7 +2,6 @@
  * the others each in a function. */
 #include "formats/ctf/decode/run.h"
 
-#include "formats/ctf/decode/field.h"
 #include "formats/ctf/decode/value.h"
 #include "formats/ctf/meta/tree.h"
 #include "stitch/base/mem.h"

@@ -1,6 +1,6 @@
 /* tsdl.h - reads TSDL, the language of CTF 1.8 metadata: what its files share.
  *
- * tsdl_lex.c makes tokens of the text, tsdl_value.c values, tsdl_number.c and
+ * tsdl_lex.c makes tokens of the text, tsdl_value.c values, tsdl_type.c and
  * tsdl_type.c classes of what stands where C has a type, tsdl_read.c the rest.
  * Each calls only those before it. The parser looks at one token, t->tok;
  * each function begins with the first token of what it reads, and leaves the
@@ -159,11 +159,6 @@ static inline bool tsdl_is_word(const struct tsdl *t, enum tsdl_word word)
 {
 	return t->tok.kind == TSDL_IDENT && t->tok.name == (uint32_t)word;
 }
-
-/* Read {...} with attributes, behind the word. */
-int tsdl_integer(struct tsdl *t, const struct raw_class **out);
-int tsdl_float(struct tsdl *t, const struct raw_class **out);
-int tsdl_string(struct tsdl *t, const struct raw_class **out);
 
 /* Reads a type without a name: integer {...}, struct x, unsigned long. */
 int tsdl_type(struct tsdl *t, const struct raw_class **out);
