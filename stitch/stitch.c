@@ -140,8 +140,11 @@ void stitch_together(struct stitch *st, uint16_t source, uint16_t first)
 	tasks_together(st->tasks, source, first);
 }
 
-static struct per_source *stitch_know_source(struct stitch *st, uint16_t i)
+/* Returns the state of a source, which is created at its first record. */
+static inline struct per_source *per_source(struct stitch *st, uint16_t i)
 {
+	if (i < st->n_src && st->src[i].known)
+		return &st->src[i];
 	struct per_source *ps = stitch_source_slot(st, i);
 	const struct source *src = order_source(st->in, i);
 
@@ -161,13 +164,6 @@ static struct per_source *stitch_know_source(struct stitch *st, uint16_t i)
 	for (size_t k = 0; k < src->info.n_maps; k++)
 		stitch_maps(st, i, &src->info.maps[k], RANK_OWN);
 	return ps;
-}
-
-/* Returns the state of a source, which is created at its first record. */
-static inline struct per_source *per_source(struct stitch *st, uint16_t i)
-{
-	return i < st->n_src && st->src[i].known ? &st->src[i]
-						 : stitch_know_source(st, i);
 }
 
 /* What an event has that its record does not tell: as in struct fact_event. */
@@ -618,48 +614,6 @@ static void stitch_take_map(struct stitch *st)
 				       &rec->map);
 }
 
-static void stitch_take_ksymbol(struct stitch *st)
-{
-	const struct record *rec = st->rec;
-	struct per_source *ps = st->own;
-	struct region r = {
-		.start = rec->ksymbol.addr,
-		.end = rec->ksymbol.addr + rec->ksymbol.len,
-		.t0 = record_time(rec),
-	};
-
-	if (skip_wrapping_range(st, r.start, r.end))
-		return;
-	if (rec->flags & REC_F_GONE) {
-		struct space_owner own = tasks_kernel_owner(st->tasks);
-
-		space_unmap(&ps->over, r.start, r.end, r.t0, &own);
-		return;
-	}
-	if (!rec->ksymbol.len)
-		return;
-	r.image = resolve_ksymbol_image(st->resolve, rec);
-	stitch_map_kernel(st, &r, true);
-}
-
-static void stitch_take_fork(struct stitch *st)
-{
-	const struct record *rec = st->rec;
-	int64_t t = record_time(rec);
-	bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
-	uint32_t parent = tasks_find(st->tasks, rec->source, rec->fork.ppid,
-				     rec->fork.ptid);
-
-	if (parent != TASKS_NONE && !synth)
-		slot_of_living(st, parent);
-	if (parent != TASKS_NONE)
-		map_snapshots(st, tasks_thread_at(st->tasks, parent)->process,
-			      false);
-	st->who = tasks_fork(st->tasks, rec->source, rec->pid, rec->tid,
-			     rec->fork.ppid, rec->fork.ptid, t, synth);
-	map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process, false);
-}
-
 /* These records change the state, so a duplicate must be ignored. */
 static bool is_state_record(enum record_kind k)
 {
@@ -684,9 +638,28 @@ static void stitch_take_record(struct stitch *st)
 		stitch_take_chain(st);
 	else if (k == REC_MAP)
 		stitch_take_map(st);
-	else if (k == REC_KSYMBOL)
-		stitch_take_ksymbol(st);
-	else if (k == REC_COMM) {
+	else if (k == REC_KSYMBOL) {
+
+		struct per_source *ps = st->own;
+		struct region r = {
+			.start = rec->ksymbol.addr,
+			.end = rec->ksymbol.addr + rec->ksymbol.len,
+			.t0 = record_time(rec),
+		};
+
+		if (skip_wrapping_range(st, r.start, r.end))
+			return;
+		if (rec->flags & REC_F_GONE) {
+			struct space_owner own = tasks_kernel_owner(st->tasks);
+
+			space_unmap(&ps->over, r.start, r.end, r.t0, &own);
+			return;
+		}
+		if (!rec->ksymbol.len)
+			return;
+		r.image = resolve_ksymbol_image(st->resolve, rec);
+		stitch_map_kernel(st, &r, true);
+	} else if (k == REC_COMM) {
 		int64_t t = record_time(st->rec);
 
 		st->who = incarnations_of_comm(st->tasks, st->rec, t,
@@ -702,9 +675,24 @@ static void stitch_take_record(struct stitch *st)
 		stitch_join_task(st, tasks_thread_at(st->tasks, st->who));
 		map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
 			      st->rec->flags & REC_F_EXEC);
-	} else if (k == REC_FORK)
-		stitch_take_fork(st);
-	else if (k == REC_EXIT)
+	} else if (k == REC_FORK) {
+
+		int64_t t = record_time(rec);
+		bool synth = t == TIME_NONE || rec->flags & REC_F_SYNTH;
+		uint32_t parent = tasks_find(st->tasks, rec->source,
+					     rec->fork.ppid, rec->fork.ptid);
+
+		if (parent != TASKS_NONE && !synth)
+			slot_of_living(st, parent);
+		if (parent != TASKS_NONE)
+			map_snapshots(
+				st, tasks_thread_at(st->tasks, parent)->process,
+				false);
+		st->who = tasks_fork(st->tasks, rec->source, rec->pid, rec->tid,
+				     rec->fork.ppid, rec->fork.ptid, t, synth);
+		map_snapshots(st, tasks_thread_at(st->tasks, st->who)->process,
+			      false);
+	} else if (k == REC_EXIT)
 		tasks_exit(st->tasks, thread_slot(st), record_time(rec));
 	else if (k == REC_SWITCH || k == REC_MARK)
 		st->look.event =

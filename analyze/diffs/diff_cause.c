@@ -329,35 +329,6 @@ static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
 	return d->row[row].real >= REAL;
 }
 
-/* Returns the function in `row` that has most of its change and is proved to
- * have it, if nothing is left of that without it; else `row`. */
-static uint32_t cause_inner(const struct diff_rows *d, int sign, uint32_t row)
-{
-	const uint64_t *of[2] = { d->row[row].weight[0],
-				  d->row[row].weight[1] };
-	double all = sign * diff_rows_excess_of(d, row, true);
-	uint32_t best = row;
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		double v = sign * diff_rows_excess_of(d, i, true);
-		const struct cause_stacks *s;
-		double a, b, in;
-
-		if (i == row || !cause_may_be(d, i) || v < INNER * all ||
-		    !cause_is_proved(d, i, sign))
-			continue;
-		s = cause_stacks_of(d, i);
-		in = sign *
-		     diff_rows_excess(d, s->above[0][row], s->above[1][row]);
-		a = d->scale * ((double)of[0][1] - s->above[0][row]);
-		b = (double)of[1][1] - s->above[1][row];
-		if (in >= INNER * all && a > 0 && fabs(b - a) <= REST * a &&
-		    cause_is_inner(d, sign, i, best))
-			best = i;
-	}
-	return best;
-}
-
 /* Returns whether a row is what calls most of the program, and most of that did
  * not change: to name it tells no more than the whole run does. */
 static bool cause_is_entry(const struct diff_rows *d, uint32_t row)
@@ -603,7 +574,33 @@ static bool cause_try(struct diff_rows *d)
 			return true;
 		}
 	}
-	c->row = cause_inner(d, c->sign, c->row);
+	/* The function in `row` that has most of its change and is proved to
+	 * have it, if nothing is left of that without it; else `row`. */
+	int sign = c->sign;
+	uint32_t row = c->row;
+	const uint64_t *of[2] = { d->row[row].weight[0],
+				  d->row[row].weight[1] };
+	double all = sign * diff_rows_excess_of(d, row, true);
+	uint32_t best = row;
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		double v = sign * diff_rows_excess_of(d, i, true);
+		const struct cause_stacks *s;
+		double a, b, in;
+
+		if (i == row || !cause_may_be(d, i) || v < INNER * all ||
+		    !cause_is_proved(d, i, sign))
+			continue;
+		s = cause_stacks_of(d, i);
+		in = sign *
+		     diff_rows_excess(d, s->above[0][row], s->above[1][row]);
+		a = d->scale * ((double)of[0][1] - s->above[0][row]);
+		b = (double)of[1][1] - s->above[1][row];
+		if (in >= INNER * all && a > 0 && fabs(b - a) <= REST * a &&
+		    cause_is_inner(d, sign, i, best))
+			best = i;
+	}
+	c->row = best;
 	if (cause_is_entry(d, c->row))
 		c->row = cause_foremost(d, c->sign, c->row);
 	caller = cause_nearest(d, c->sign, most, c->row);

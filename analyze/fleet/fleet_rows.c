@@ -248,31 +248,26 @@ static int fleet_code_step_stack(struct fleet_rows *r, struct err *err UNUSED)
 	return 0;
 }
 
-static int fleet_code_check_depth(const struct known_code *c, struct err *err)
-{
-	uint32_t *depth = mem_new(c->n_stack, sizeof(*depth));
-	size_t i = 1;
-
-	/* a parent has a smaller number, see code_load() */
-	while (i < c->n_stack &&
-	       (depth[i] = depth[c->stack[i].parent] + 1) <= FLEET_FRAMES_MAX)
-		i++;
-	free(depth);
-	return i < c->n_stack
-		       ? err_set(err, ERR_DB,
-				 "the database is damaged: stack %zu has more "
-				 "than %d frames",
-				 i, FLEET_FRAMES_MAX)
-		       : 0;
-}
-
 static int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 {
 	r->step = fleet_code_step_stack;
 	r->close = fleet_walk_close;
-	return fleet_walk_begin(r, err) ||
-			       fleet_code_check_depth(r->f->code, err)
-		       ? -1
+	if (fleet_walk_begin(r, err))
+		return -1;
+	uint32_t *depth = mem_new(r->f->code->n_stack, sizeof(*depth));
+	size_t i = 1;
+
+	/* a parent has a smaller number, see code_load() */
+	while (i < r->f->code->n_stack &&
+	       (depth[i] = depth[r->f->code->stack[i].parent] + 1) <=
+		       FLEET_FRAMES_MAX)
+		i++;
+	free(depth);
+	return i < r->f->code->n_stack
+		       ? err_set(err, ERR_DB,
+				 "the database is damaged: stack %zu has more "
+				 "than %d frames",
+				 i, FLEET_FRAMES_MAX)
 		       : 0;
 }
 

@@ -224,50 +224,6 @@ static bool chrome_is_marker(const char *name)
 	       !strcmp(name, "tracing_mark_write");
 }
 
-/* Returns 0, or -1 and *err. */
-static int chrome_put_sample(struct chrome *c, const struct event_row *e,
-			     const struct event_type *type, struct err *err)
-{
-	struct stack_text t = chrome_stack(c, e);
-	size_t common = strlen(t.text); /* the members before args */
-	struct json *j = &c->j;
-	const char *said;
-	size_t len;
-
-	if (chrome_is_told(c, type, &t)) {
-		c->left_out++;
-		return 0;
-	}
-	said = payloads_text(c->payloads, e, &len, err);
-	if (!said)
-		return -1;
-	tracks_begin_thread(c->tracks, e);
-	json_text(j, "ph", "i");
-	json_text(j, "s", "t");
-	json_shown(j, "cat", type->name);
-	tracks_time(j, e->time);
-	if (len && chrome_is_marker(type->name))
-		json_shown(j, "name", said);
-	else if (t.len)
-		json_members(j, t.text, common);
-	else
-		json_shown(j, "name", type->name);
-	json_object(j, "args");
-	if (len)
-		json_shown(j, "text", said);
-	if (t.len)
-		json_members(j, t.text + common + 1, t.len - common - 1);
-	json_int(j, "event_id", e->id);
-	json_int(j, "weight", c->x->samples ? 1 : e->weight);
-	if (e->on_cpu)
-		json_int(j, "cpu", e->cpu);
-	if (e->verdict)
-		json_text(j, "verdict", stacks_verdict(e->verdict));
-	json_end(j);
-	json_end(j);
-	return 0;
-}
-
 /* Writes why there are no slices of switches that were sampled. Returns whether
  * they were. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
@@ -310,7 +266,45 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 		c->left_out++;
 		return 0;
 	}
-	return type->sample ? chrome_put_sample(c, e, type, err) : 0;
+	if (!type->sample)
+		return 0;
+	struct stack_text t = chrome_stack(c, e);
+	size_t common = strlen(t.text); /* the members before args */
+	const char *said;
+	size_t len;
+
+	if (chrome_is_told(c, type, &t)) {
+		c->left_out++;
+		return 0;
+	}
+	said = payloads_text(c->payloads, e, &len, err);
+	if (!said)
+		return -1;
+	tracks_begin_thread(c->tracks, e);
+	json_text(j, "ph", "i");
+	json_text(j, "s", "t");
+	json_shown(j, "cat", type->name);
+	tracks_time(j, e->time);
+	if (len && chrome_is_marker(type->name))
+		json_shown(j, "name", said);
+	else if (t.len)
+		json_members(j, t.text, common);
+	else
+		json_shown(j, "name", type->name);
+	json_object(j, "args");
+	if (len)
+		json_shown(j, "text", said);
+	if (t.len)
+		json_members(j, t.text + common + 1, t.len - common - 1);
+	json_int(j, "event_id", e->id);
+	json_int(j, "weight", c->x->samples ? 1 : e->weight);
+	if (e->on_cpu)
+		json_int(j, "cpu", e->cpu);
+	if (e->verdict)
+		json_text(j, "verdict", stacks_verdict(e->verdict));
+	json_end(j);
+	json_end(j);
+	return 0;
 }
 
 static int chrome_put_events(struct chrome *c, struct err *err)

@@ -101,9 +101,15 @@ static void pd_trace_put_section(const struct pd_trace *t, const char *name,
 	blob_add(&t->pd->tracing, text, strlen(text));
 }
 
-static void pd_trace_put_header(const struct pd_trace *t)
+static void pd_trace_put_formats(const struct pd_trace *t)
 {
 	struct blob *b = &t->pd->tracing;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < t->pd->n_event; i++)
+		n += t->pd->event[i].raw &&
+		     pd_trace_find_id(t, t->pd->event[i].config) == i;
+
 	unsigned int size = t->machine->long32 ? 4 : 8;
 	char page[512];
 
@@ -121,17 +127,6 @@ static void pd_trace_put_header(const struct pd_trace *t)
 	pd_trace_put_section(t, "header_page", page);
 	pd_trace_put_section(t, "header_event", "");
 	pd_trace_put_number(t, 0, 4); /* formats of ftrace events */
-}
-
-static void pd_trace_put_formats(const struct pd_trace *t)
-{
-	struct blob *b = &t->pd->tracing;
-	uint32_t n = 0;
-
-	for (size_t i = 0; i < t->pd->n_event; i++)
-		n += t->pd->event[i].raw &&
-		     pd_trace_find_id(t, t->pd->event[i].config) == i;
-	pd_trace_put_header(t);
 	pd_trace_put_number(t, n, 4);
 	for (size_t i = 0; i < t->pd->n_event; i++) {
 		const struct pd_event *e = &t->pd->event[i];

@@ -200,22 +200,6 @@ static int pprof_flush(struct pprof *p, size_t at, struct err *err)
 	return rc;
 }
 
-/* Writes a sample. location: ids, innermost first. Returns 0, or -1 and *err.
- */
-static int pprof_sample(struct pprof *p, const uint64_t *location, size_t n,
-			struct err *err)
-{
-	for (size_t i = 0; i < p->n_value; i++)
-		lower_to(p->value[i], INT64_MAX);
-	p->msg.n = 0;
-	proto_packed(&p->msg, SAMPLE_LOCATION_ID, location, n);
-	proto_packed(&p->msg, SAMPLE_VALUE, p->value, p->n_value);
-	blob_add(&p->msg, p->labels.at, p->labels.n);
-	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
-	p->labels.n = 0;
-	return pprof_flush(p, FLUSH_AT, err);
-}
-
 /* A note_fn. */
 static void pprof_comment(void *arg, const char *line)
 {
@@ -378,7 +362,19 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 		pprof_label_num(j->p, "cpu", g->cpu);
 	if (g->verdict)
 		pprof_label(j->p, "verdict", stacks_verdict(g->verdict));
-	return pprof_sample(j->p, j->location, n, err);
+	/* Write a sample. location: ids, innermost first. */
+	struct pprof *p = j->p;
+	const uint64_t *location = j->location;
+
+	for (size_t i = 0; i < p->n_value; i++)
+		lower_to(p->value[i], INT64_MAX);
+	p->msg.n = 0;
+	proto_packed(&p->msg, SAMPLE_LOCATION_ID, location, n);
+	proto_packed(&p->msg, SAMPLE_VALUE, p->value, p->n_value);
+	blob_add(&p->msg, p->labels.at, p->labels.n);
+	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
+	p->labels.n = 0;
+	return pprof_flush(p, FLUSH_AT, err);
 }
 
 /* Adds the sample types: the count first, then the weight of each event. */

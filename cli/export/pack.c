@@ -39,11 +39,14 @@
 /* Many files have the same .interp or .comment, so those prove nothing. */
 #define PROOF_MIN 256
 
-/* Compares the sections that names were read from. The file may be in another
- * folder than then, as with --symfs. */
-static bool pack_proof_sections(struct store *db, int64_t id,
-				const struct elf_file *ef)
+/* Returns whether ef is what was recorded as the image with that id. */
+static bool pack_proof(struct store *db, int64_t id, const struct image *img,
+		       const struct elf_file *ef)
 {
+	if (elf_same_id(ef->id, ef->id_len, img->id, img->id_len))
+		return true;
+	/* Compare the sections that names were read from. The file may be in
+	 * another folder than then, as with --symfs. */
 	struct rows *r = ROWS_BY(db, "bundle_hashes", NULL, id);
 	const char *base = path_base(ef->path);
 	bool same = true;
@@ -61,14 +64,6 @@ static bool pack_proof_sections(struct store *db, int64_t id,
 	}
 	rows_close(r);
 	return same && largest >= PROOF_MIN;
-}
-
-/* Returns whether ef is what was recorded as the image with that id. */
-static bool pack_proof(struct store *db, int64_t id, const struct image *img,
-		       const struct elf_file *ef)
-{
-	return elf_same_id(ef->id, ef->id_len, img->id, img->id_len) ||
-	       pack_proof_sections(db, id, ef);
 }
 
 #define NAME_SIZE 8192

@@ -34,21 +34,6 @@ static void live_chunk_clear(int at, const char *name, int depth)
 	unlinkat(at, name, AT_REMOVEDIR);
 }
 
-/* Removes the chunk to which a part leads, if it is one of live.h below the
- * folder of segments. */
-static void live_chunk_remove(const struct folder_lock *c, const char *part)
-{
-	char to[PATH_MAX];
-	ssize_t n = readlinkat(folder_lock_fd(c), part, to, sizeof(to) - 1);
-	const char *chunk;
-
-	to[n < 0 ? 0 : n] = 0;
-	/* below the folder of segments, whatever the link says */
-	chunk = strstr(to, "/.live-");
-	if (chunk && !strstr(chunk, "/../"))
-		live_chunk_clear(folder_lock_fd(c), chunk + 1, 2);
-}
-
 #define NS 1000000000
 #define UNITS_MAX 1000000 /* of a size: what is above is a mistake */
 /* Segments that a folder has; a run makes far less than what is left above. */
@@ -178,7 +163,18 @@ void segments_remove(const struct folder_lock *c, uint32_t number)
 
 	for (unsigned int i = 0; i < SEGMENT_PARTS; i++) {
 		segments_part_name(number, i, name);
-		live_chunk_remove(c, name);
+		/* Remove the chunk to which a part leads, if it is one of
+		 * live.h below the folder of segments. */
+		char to[PATH_MAX];
+		ssize_t n =
+			readlinkat(folder_lock_fd(c), name, to, sizeof(to) - 1);
+		const char *chunk;
+
+		to[n < 0 ? 0 : n] = 0;
+		/* below the folder of segments, whatever the link says */
+		chunk = strstr(to, "/.live-");
+		if (chunk && !strstr(chunk, "/../"))
+			live_chunk_clear(folder_lock_fd(c), chunk + 1, 2);
 		unlinkat(folder_lock_fd(c), name, 0);
 	}
 }

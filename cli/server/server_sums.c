@@ -141,21 +141,16 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 		       : 0;
 }
 
-/* Returns the event_type.id of the first event of that name; 0: none. */
-static uint32_t server_type(const struct server *s, const char *name,
-			    size_t len)
-{
-	/* a name that is new gets an id behind those that have a type */
-	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
-
-	return i < s->n_type ? s->type[i] : 0;
-}
-
 static int server_take_group(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {
 	struct server *s = arg;
-	uint32_t type = server_type(s, v[GROUP_EVENT].text, v[GROUP_EVENT].len);
+	const char *name = v[GROUP_EVENT].text;
+	size_t len = v[GROUP_EVENT].len;
+	/* a name that is new gets an id behind those that have a type */
+	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
+
+	uint32_t type = i < s->n_type ? s->type[i] : 0;
 	bool exec = server_is(&v[GROUP_USER_MARK], AFTER_EXEC);
 	int64_t comm, kernel, user, verdict;
 

@@ -106,13 +106,6 @@ static void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid)
 		ctf_map_flush_one(tr, p);
 }
 
-/* Does so for all threads. */
-static void ctf_map_flush_all(struct ctf_trace *tr)
-{
-	for (size_t i = 0; tr->n_pending && i < CTF_PENDING; i++)
-		ctf_map_flush_one(tr, &tr->pending[i]);
-}
-
 static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 			  const struct ctf_item *head, const struct bytes *raw)
 {
@@ -332,18 +325,6 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 	}
 }
 
-/* Makes the items that the event's role asks for, before its own. */
-static void ctf_task(struct ctf_trace *tr, const struct ctf_event *ev,
-		     const struct ctf_item *head, const struct bytes *raw)
-{
-	if (tr->n_pending && ev->role != CTF_BUILD_ID)
-		ctf_map_flush(tr, head->pid, head->tid);
-	if (ev->role >= CTF_IMAGE)
-		ctf_map(tr, ev, head, raw);
-	else if (ev->role != CTF_PLAIN)
-		ctf_task_event(tr, ev, head, raw);
-}
-
 #define CPU_MAX 65536
 /* CPUs whose thread is known, in all traces together. */
 #define ON_CPU_MAX (1u << 20)
@@ -447,70 +428,6 @@ struct event_item {
 	bool bare;
 };
 
-/* Makes the item of the event itself. An address in a context becomes a stack
- * of one frame, except in a request, whose stack comes later. */
-static void ctf_event_make(struct ctf_stream *s, const struct ctf_class *cl,
-			   const struct event_facts *f, struct event_item *out)
-{
-	struct ctf_trace *tr = s->trace;
-	struct ctf *ctf = tr->ctf;
-	struct ctf_state *st = &s->st;
-	const struct event_def *def = &ctf->def[cl->event];
-	/* the addresses of a chain go to its own item */
-	const uint64_t *user = st->user.ip;
-	size_t n_user = cl->chain ? 0 : st->user.n;
-	bool asks = f->has_cookie && def->defer;
-	bool hit = f->has_ip && f->ip && !st->kern.n && !n_user &&
-		   !s->schema->perf;
-
-	if (hit && !asks) {
-		user = &f->ip;
-		n_user = 1;
-	}
-	/* the addresses stand behind the payload */
-	out->raw_len = out->bare ? 0 : st->raw_len;
-	out->extra =
-		((out->raw_len + 7) & ~(size_t)7) + (st->kern.n + n_user) * 8;
-	/* an item that needs more room than was made may get another block of
-	 * the pool, so its payload waits in ctf->spare */
-	if (!out->bare && sizeof(*out->it) + out->extra > out->room) {
-		if (!ctf->spare)
-			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
-		memcpy(ctf->spare, st->raw, out->raw_len);
-		st->raw = ctf->spare;
-	}
-	struct ctf_item *it =
-		ctf_item_take(tr, tr->at, out->extra, &out->handle);
-
-	out->it = it;
-	it->raw_len = (uint32_t)out->raw_len;
-	if (st->raw == ctf->spare && out->raw_len)
-		memcpy(it + 1, st->raw, out->raw_len);
-	it->n_kern = (uint32_t)st->kern.n;
-	it->n_user = (uint32_t)n_user;
-	if (st->kern.n)
-		memcpy(ctf_item_ips(it), st->kern.ip, st->kern.n * 8);
-	if (n_user)
-		memcpy(ctf_item_ips(it) + st->kern.n, user, n_user * 8);
-	it->kind = REC_SAMPLE;
-	it->pid = f->pid;
-	it->tid = f->tid;
-	it->cpu = f->cpu;
-	it->event = cl->event;
-	it->sample.ip = f->has_ip ? f->ip : 0;
-	it->cut = (uint8_t)(st->kern.cut | (cl->chain ? 0 : st->user.cut) << 1);
-	if (hit)
-		it->flags |= REC_F_USER;
-	if (hit && !asks)
-		it->flags |= REC_F_NO_CHAIN;
-	if (n_user)
-		it->defer = DEFER_DIRECT;
-	if (asks) {
-		it->defer = DEFER_COOKIE;
-		it->sample.cookie = f->cookie;
-	}
-}
-
 static void ctf_event_make_chain(struct ctf_stream *s,
 				 const struct event_facts *f)
 {
@@ -600,7 +517,64 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		return;
 	}
 	ctf_event_facts(s, ev, &raw, &f);
-	ctf_event_make(s, cl, &f, item);
+	/* Make the item of the event itself. An address in a context becomes a
+	 * stack of one frame, except in a request, whose stack comes later. */
+
+	struct ctf *ctf = tr->ctf;
+	const struct event_def *def = &ctf->def[cl->event];
+	/* the addresses of a chain go to its own item */
+	const uint64_t *user = st->user.ip;
+	size_t n_user = cl->chain ? 0 : st->user.n;
+	bool asks = f.has_cookie && def->defer;
+	bool hit =
+		f.has_ip && f.ip && !st->kern.n && !n_user && !s->schema->perf;
+
+	if (hit && !asks) {
+		user = &f.ip;
+		n_user = 1;
+	}
+	/* the addresses stand behind the payload */
+	item->raw_len = item->bare ? 0 : st->raw_len;
+	item->extra =
+		((item->raw_len + 7) & ~(size_t)7) + (st->kern.n + n_user) * 8;
+	/* an item that needs more room than was made may get another block of
+	 * the pool, so its payload waits in ctf->spare */
+	if (!item->bare && sizeof(*item->it) + item->extra > item->room) {
+		if (!ctf->spare)
+			ctf->spare = mem_new(CTF_PAYLOAD_MAX * 2, 1);
+		memcpy(ctf->spare, st->raw, item->raw_len);
+		st->raw = ctf->spare;
+	}
+	struct ctf_item *it =
+		ctf_item_take(tr, tr->at, item->extra, &item->handle);
+
+	item->it = it;
+	it->raw_len = (uint32_t)item->raw_len;
+	if (st->raw == ctf->spare && item->raw_len)
+		memcpy(it + 1, st->raw, item->raw_len);
+	it->n_kern = (uint32_t)st->kern.n;
+	it->n_user = (uint32_t)n_user;
+	if (st->kern.n)
+		memcpy(ctf_item_ips(it), st->kern.ip, st->kern.n * 8);
+	if (n_user)
+		memcpy(ctf_item_ips(it) + st->kern.n, user, n_user * 8);
+	it->kind = REC_SAMPLE;
+	it->pid = f.pid;
+	it->tid = f.tid;
+	it->cpu = f.cpu;
+	it->event = cl->event;
+	it->sample.ip = f.has_ip ? f.ip : 0;
+	it->cut = (uint8_t)(st->kern.cut | (cl->chain ? 0 : st->user.cut) << 1);
+	if (hit)
+		it->flags |= REC_F_USER;
+	if (hit && !asks)
+		it->flags |= REC_F_NO_CHAIN;
+	if (n_user)
+		it->defer = DEFER_DIRECT;
+	if (asks) {
+		it->defer = DEFER_COOKIE;
+		it->sample.cookie = f.cookie;
+	}
 	if (!item->bare)
 		bytes_init(&raw, ctf_item_raw(item->it), item->raw_len, "event",
 			   0, false);
@@ -616,7 +590,14 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		};
 
 		ctf_event_sched(ev, &raw, &item->it->sample.sched);
-		ctf_task(tr, ev, &head, &raw);
+		/* Make the items that the event's role asks for, before its
+		 * own. */
+		if (tr->n_pending && ev->role != CTF_BUILD_ID)
+			ctf_map_flush(tr, head.pid, head.tid);
+		if (ev->role >= CTF_IMAGE)
+			ctf_map(tr, ev, &head, &raw);
+		else if (ev->role != CTF_PLAIN)
+			ctf_task_event(tr, ev, &head, &raw);
 	}
 	ctf_item_add(tr, CLASS_SAMPLE, tr->at, item->extra, item->handle);
 	if (cl->chain && f.has_cookie)
@@ -699,7 +680,10 @@ static bool ctf_next_step(struct ctf *ctf)
 		ctf_stream_close(s);
 		ctf->heap[0] = ctf->heap[--ctf->n_heap];
 		if (!--s->trace->n_live) {
-			ctf_map_flush_all(s->trace);
+			for (size_t i = 0;
+			     s->trace->n_pending && i < CTF_PENDING; i++)
+				ctf_map_flush_one(s->trace,
+						  &s->trace->pending[i]);
 			ctf_ends_check(s->trace);
 		}
 	}

@@ -31,28 +31,6 @@ ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 	return m;
 }
 
-/* A statedump is always new, as a process id may have been used before.
- * Counts dlopen() also for a file that is mapped already. */
-static bool ctf_settle_is_new_mapping(struct ctf *ctf,
-				      const struct ctf_item *it)
-{
-	struct ctf_mapped *m = ctf_settle_find_mapping(ctf, it, true);
-	const char *path = (const char *)ctf_item_raw(it);
-	uint64_t what =
-		hash_pair(it->map.len, hash_bytes(path, it->raw_len, 1));
-
-	what = hash_bytes(it->map.id, it->map.id_len, what);
-	if (!m)
-		return true;
-	bool same = m->len && m->what == what && it->map.role != CTF_IMAGE;
-
-	if (!same)
-		*m = (struct ctf_mapped){ it->map.len, what, 0, false };
-	m->n_open += it->map.role == CTF_OPEN;
-	m->told_of_load |= it->map.role == CTF_LOAD;
-	return !same;
-}
-
 /* LTTng reports dlclose() before it happens, unload after it. */
 static bool ctf_settle_is_mapping_end(struct ctf *ctf, struct ctf_item *it)
 {
@@ -88,9 +66,27 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 	case REC_MAP:
 		if (it->flags & REC_F_KERNEL)
 			return true;
-		return it->flags & REC_F_GONE
-			       ? ctf_settle_is_mapping_end(ctf, it)
-			       : ctf_settle_is_new_mapping(ctf, it);
+		if (it->flags & REC_F_GONE)
+			return ctf_settle_is_mapping_end(ctf, it);
+		/* A statedump is always new, as a process id may have been used
+		 * before. Counts dlopen() also for a file that is mapped
+		 * already. */
+		struct ctf_mapped *m = ctf_settle_find_mapping(ctf, it, true);
+		const char *path = (const char *)ctf_item_raw(it);
+		uint64_t what = hash_pair(it->map.len,
+					  hash_bytes(path, it->raw_len, 1));
+
+		what = hash_bytes(it->map.id, it->map.id_len, what);
+		if (!m)
+			return true;
+		bool same =
+			m->len && m->what == what && it->map.role != CTF_IMAGE;
+
+		if (!same)
+			*m = (struct ctf_mapped){ it->map.len, what, 0, false };
+		m->n_open += it->map.role == CTF_OPEN;
+		m->told_of_load |= it->map.role == CTF_LOAD;
+		return !same;
 	case REC_SAMPLE:
 		if ((it->n_kern || it->n_user) && !(it->flags & REC_F_NO_CHAIN))
 			ctf->def[it->event].has_chain = true;

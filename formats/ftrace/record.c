@@ -275,24 +275,6 @@ static void ft_record_keep(struct ft *ft, struct record *rec)
 		keep_record(rec, ft->src.arena);
 }
 
-/* Sets the stacks in fields of the event. An event without a stack of its own
- * gets the first of them. */
-static void ft_record_field_stacks(struct ft *ft, const struct ft_type *t,
-				   const struct bytes *raw, struct record *rec)
-{
-	struct rec_sample *s = &rec->sample;
-
-	tp_stacks_take(&ft->look, &t->fmt, raw, ft->commit32, s);
-	const struct ft_instance *moved = ft_record_moved(ft, rec);
-
-	if (moved)
-		ft_record_move_addrs(moved, ft->look.ip,
-				     (uint32_t)ft->look.n_ip);
-	if (!s->kern.n && s->n_held)
-		s->kern = s->held[0];
-	ft_record_keep(ft, rec);
-}
-
 /* Sets what the event means. */
 static int ft_record_role(struct ft *ft, const struct ft_type *t,
 			  const struct bytes *raw, struct record *rec,
@@ -365,8 +347,20 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 		return -1;
 	if (t->fmt.call.what != CALL_NONE)
 		s->call = ft_record_call(ft, t, &raw);
-	if (t->fmt.n_stack)
-		ft_record_field_stacks(ft, t, &raw, rec);
+	if (t->fmt.n_stack) {
+		/* Set the stacks in fields of the event. An event without a
+		 * stack of its own gets the first of them. */
+
+		tp_stacks_take(&ft->look, &t->fmt, &raw, ft->commit32, s);
+		const struct ft_instance *moved = ft_record_moved(ft, rec);
+
+		if (moved)
+			ft_record_move_addrs(moved, ft->look.ip,
+					     (uint32_t)ft->look.n_ip);
+		if (!s->kern.n && s->n_held)
+			s->kern = s->held[0];
+		ft_record_keep(ft, rec);
+	}
 	return 0;
 }
 

@@ -210,23 +210,6 @@ static void ft_maps_find_execs(struct ft *ft, struct ft_stream *s)
 	}
 }
 
-/* Sets from when on the mappings hold. Call after the rings are known. */
-static void ft_maps_date(struct ft *ft)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < ft->n_maps; i++) {
-		ft->maps[i].map = ft->map ? ft->map + at : NULL;
-		at += ft->maps[i].n;
-	}
-	if (ft->n_maps &&
-	    any_where(ft->n_type, i, ft->type[i].role == ROLE_EXEC))
-		for (size_t i = 0; i < ft->n_stream; i++)
-			ft_maps_find_execs(ft, &ft->stream[i]);
-	ft->src.info.maps = ft->maps;
-	ft->src.info.n_maps = ft->n_maps;
-}
-
 #define LAST_PAGES 16
 
 static struct ft_item *ft_stream_item(struct ft_stream *s, uint32_t i)
@@ -681,6 +664,19 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	for (size_t i = 0; i < ft->n_stream; i++)
 		ft_scan_stream(ft, &ft->stream[i]);
 	ft_synthetic_first(ft);
-	ft_maps_date(ft);
+	/* Set from when on the mappings hold. Call after the rings are known.
+	 */
+	size_t at = 0;
+
+	for (size_t i = 0; i < ft->n_maps; i++) {
+		ft->maps[i].map = ft->map ? ft->map + at : NULL;
+		at += ft->maps[i].n;
+	}
+	if (ft->n_maps &&
+	    any_where(ft->n_type, i, ft->type[i].role == ROLE_EXEC))
+		for (size_t i = 0; i < ft->n_stream; i++)
+			ft_maps_find_execs(ft, &ft->stream[i]);
+	ft->src.info.maps = ft->maps;
+	ft->src.info.n_maps = ft->n_maps;
 	return 0;
 }

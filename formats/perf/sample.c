@@ -152,9 +152,14 @@ static int perf_sample_read_group(struct perf *p, uint64_t format,
 	return 0;
 }
 
-static int perf_sample_read_one(struct perf *p, uint64_t format,
-				struct bytes *b, struct err *err)
+/* Takes READ. What a counter has counted since the last sample is what perf
+ * shows as the period (deliver_sample_value() of perf 7.2). */
+int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
+			    struct err *err)
 {
+	p->n_member = 0;
+	if (format & READ_GROUP)
+		return perf_sample_read_group(p, format, b, err);
 	size_t at = p->n_extra;
 
 	if (perf_sample_take_extra(p, b, "read.value", err) ||
@@ -171,16 +176,6 @@ static int perf_sample_read_one(struct perf *p, uint64_t format,
 	return format & READ_LOST
 		       ? perf_sample_take_extra(p, b, "read.lost", err)
 		       : 0;
-}
-
-/* Takes READ. What a counter has counted since the last sample is what perf
- * shows as the period (deliver_sample_value() of perf 7.2). */
-int perf_sample_read_values(struct perf *p, uint64_t format, struct bytes *b,
-			    struct err *err)
-{
-	p->n_member = 0;
-	return format & READ_GROUP ? perf_sample_read_group(p, format, b, err)
-				   : perf_sample_read_one(p, format, b, err);
 }
 
 static int perf_sample_take_values(struct perf *p, const struct perf_attr *a,
@@ -220,34 +215,6 @@ static int32_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
 
 	bytes_peek_u32(&r->b, at, &v);
 	return (int32_t)v;
-}
-
-/* Takes the fields before READ, whose offsets are in *a. */
-static int perf_sample_fixed_part(struct perf *p, const struct perf_attr *a,
-				  const struct perf_rec *r, struct record *rec,
-				  struct bytes *b, struct err *err)
-{
-	struct rec_sample *s = &rec->sample;
-	uint64_t addr = 0;
-
-	if (bytes_skip(b, a->s_end, err))
-		return -1;
-	if (a->s_ip)
-		bytes_peek_u64(&r->b, a->s_ip, &s->ip);
-	if (a->s_tid) {
-		rec->pid = perf_sample_peek_s32(r, a->s_tid);
-		rec->tid = perf_sample_peek_s32(r, a->s_tid + 4u);
-	}
-	if (a->s_cpu)
-		rec->cpu = perf_sample_peek_s32(r, a->s_cpu);
-	if (a->s_addr && !bytes_peek_u64(&r->b, a->s_addr, &addr))
-		perf_extra_add(p, "addr", addr);
-	s->weight = 1;
-	if (a->s_period)
-		bytes_peek_u64(&r->b, a->s_period, &s->weight);
-	else if (!(a->flags & PA_FREQ) && a->period)
-		s->weight = a->period;
-	return 0;
 }
 
 /* A precise event (PEBS) has the address of the instruction, but the mode of
@@ -722,8 +689,26 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	rec->flags |= perf_sample_mode_flags(r->misc);
 	s->event = (uint32_t)(a - p->attr);
 	p->n_extra = 0;
-	if (perf_sample_fixed_part(p, a, r, rec, &b, err))
+	/* The fields before READ, whose offsets are in *a. */
+	uint64_t addr = 0;
+
+	if (bytes_skip(&b, a->s_end, err))
 		return -1;
+	if (a->s_ip)
+		bytes_peek_u64(&r->b, a->s_ip, &s->ip);
+	if (a->s_tid) {
+		rec->pid = perf_sample_peek_s32(r, a->s_tid);
+		rec->tid = perf_sample_peek_s32(r, a->s_tid + 4u);
+	}
+	if (a->s_cpu)
+		rec->cpu = perf_sample_peek_s32(r, a->s_cpu);
+	if (a->s_addr && !bytes_peek_u64(&r->b, a->s_addr, &addr))
+		perf_extra_add(p, "addr", addr);
+	s->weight = 1;
+	if (a->s_period)
+		bytes_peek_u64(&r->b, a->s_period, &s->weight);
+	else if (!(a->flags & PA_FREQ) && a->period)
+		s->weight = a->period;
 	perf_sample_precise_mode(p, a, rec);
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;

@@ -21,27 +21,6 @@ static bool perf_plain_may_be(const struct perf_layout *l,
 	return l->samples && f->in.data && !f->skip && !f->z && !f->done;
 }
 
-/* Finds an id that is not in the cache. */
-static bool perf_layout_find(struct perf_layout *l, uint64_t id)
-{
-	if (table_find_hash(l->ids, hash_u64(id)) == TABLE_NONE)
-		return false;
-	l->recent[id % RECENT_IDS] = id;
-	return true;
-}
-
-/* Is this sample of a known event? b: what begins with it. */
-static bool perf_plain_is_known(struct perf_layout *l, const struct bytes *b,
-				uint16_t size)
-{
-	uint64_t id = 0;
-
-	if (!l->asks || l->s_id + 8u > size ||
-	    bytes_peek_u64(b, l->s_id, &id) || !id)
-		return true;
-	return l->recent[id % RECENT_IDS] == id || perf_layout_find(l, id);
-}
-
 /* Reads the record at b, without moving it. Returns false if it is not plain,
  * or not all there. */
 static bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
@@ -61,7 +40,20 @@ static bool perf_plain_peek(struct perf_layout *l, const struct bytes *b,
 	if (!at || at + 8 > r->size || bytes_peek_u64(b, at, &r->key) ||
 	    !r->key || r->key >= TIME_UNREAL)
 		return false;
-	return r->type != PR_SAMPLE || perf_plain_is_known(l, b, r->size);
+	if (r->type != PR_SAMPLE)
+		return true;
+	/* Is this sample of a known event? b: what begins with it. */
+	uint64_t id = 0;
+
+	if (!l->asks || l->s_id + 8u > r->size ||
+	    bytes_peek_u64(b, l->s_id, &id) || !id)
+		return true;
+	if (l->recent[id % RECENT_IDS] == id)
+		return true;
+	if (table_find_hash(l->ids, hash_u64(id)) == TABLE_NONE)
+		return false;
+	l->recent[id % RECENT_IDS] = id;
+	return true;
 }
 
 /* Returns how to tell plain records, as long as no event and no id is added. */

@@ -618,27 +618,6 @@ static uint32_t expr_take_member(struct expr_source *in)
 	return expr_take_field(in);
 }
 
-/* Takes what a name stands for: a variable of statements, or a number of the
- * kernel. */
-static uint32_t expr_take_name(struct expr_source *in, const char *w, size_t n)
-{
-	int64_t value;
-
-	for (size_t i = in->n_local; i--;)
-		if (in->local[i].len == n && !memcmp(in->local[i].name, w, n))
-			return in->local[i].node;
-	if (words_find("NULL false", w, n) >= 0)
-		return expr_add_number(in, 0, type_int);
-	if (expr_word_is(w, n, "true"))
-		return expr_add_number(in, 1, type_int);
-	/* what they are when the kernel prints is in no capture */
-	if (words_find("jiffies vmemmap_base mem_map vmemmap", w, n) >= 0)
-		return expr_add_unknown(in, w, n, true);
-	if (kernel_name_value(w, n, in->release, &value))
-		return expr_add_number(in, (uint64_t)value, type_int);
-	return expr_add_unknown(in, w, n, false);
-}
-
 static uint32_t expr_take_primary(struct expr_source *in)
 {
 	const char *w;
@@ -677,8 +656,25 @@ static uint32_t expr_take_primary(struct expr_source *in)
 	if (expr_word_is(w, n, "sizeof"))
 		return expr_take_sizeof(in);
 	expr_skip_blanks(in);
-	return *in->s == '(' ? expr_take_indexes(in, expr_take_call(in, w, n))
-			     : expr_take_name(in, w, n);
+	if (*in->s == '(')
+		return expr_take_indexes(in, expr_take_call(in, w, n));
+	/* Take what a name stands for: a variable of statements, or a number of
+	 * the kernel. */
+	int64_t value;
+
+	for (size_t i = in->n_local; i--;)
+		if (in->local[i].len == n && !memcmp(in->local[i].name, w, n))
+			return in->local[i].node;
+	if (words_find("NULL false", w, n) >= 0)
+		return expr_add_number(in, 0, type_int);
+	if (expr_word_is(w, n, "true"))
+		return expr_add_number(in, 1, type_int);
+	/* what they are when the kernel prints is in no capture */
+	if (words_find("jiffies vmemmap_base mem_map vmemmap", w, n) >= 0)
+		return expr_add_unknown(in, w, n, true);
+	if (kernel_name_value(w, n, in->release, &value))
+		return expr_add_number(in, (uint64_t)value, type_int);
+	return expr_add_unknown(in, w, n, false);
 }
 
 /* Takes what a sign stands in front of. */

@@ -377,18 +377,6 @@ static int merge_next_event(struct merge_part *p, struct err *err)
 	}
 }
 
-/* Notes that event `from` of a part is event `to` of the result. */
-static void merge_note_run(struct merge_part *p, uint32_t from, uint32_t to)
-{
-	struct merge_run *r = p->n_run ? &p->run[p->n_run - 1] : NULL;
-
-	if (r && from - r->from == r->n && to - r->to == r->n)
-		r->n++;
-	else
-		*mem_add(p->run, p->n_run, p->cap_run) =
-			(struct merge_run){ from, to, 1 };
-}
-
 /* Copies payloads up to one with this id, and stores its new id in *to. As
  * events use new payloads in the order of their ids, no more payloads are read
  * than are needed so far. */
@@ -445,7 +433,16 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 
 	if (!b)
 		return -1;
-	merge_note_run(p, (uint32_t)id, (uint32_t)++w->events);
+	/* Note that event `from` of a part is event `to` of the result. */
+	uint32_t from = (uint32_t)id;
+	uint32_t to = (uint32_t)++w->events;
+	struct merge_run *r = p->n_run ? &p->run[p->n_run - 1] : NULL;
+
+	if (r && from - r->from == r->n && to - r->to == r->n)
+		r->n++;
+	else
+		*mem_add(p->run, p->n_run, p->cap_run) =
+			(struct merge_run){ from, to, 1 };
 	w->grouped += p->is_sample[e->v[MERGE_EVENT_TYPE]];
 	struct packing row = packing_begin(b, (uint32_t)w->events, 0);
 

@@ -483,44 +483,6 @@ static int merge_code_write_list(struct merge *m, const struct code_list *l,
 	return 0;
 }
 
-static int merge_code_write_stacks(struct merge *m, struct err *err)
-{
-	const struct merge_code *c = m->code;
-
-	for (size_t i = 0; i < c->n_stack; i++) {
-		const struct code_node *s = &c->stack[i];
-
-		if (PUT_ROW(m->out, T_STACK, err, VALUE_OF(i + 1),
-			    VALUE_ID(s->parent), VALUE_OF(s->frame),
-			    VALUE_OF(s->depth),
-			    value_blob(s->used ? s->hash : NULL, HASH_BYTES)))
-			return -1;
-	}
-	return 0;
-}
-
-/* Writes the frames of each stack that is used. */
-static int merge_code_write_paths(struct merge *m, struct err *err)
-{
-	const struct merge_code *c = m->code;
-	uint32_t *frame = NULL; /* of a stack, the innermost first */
-	size_t cap = 0;
-	int rc = 0;
-
-	for (uint32_t id = 1; !rc && id <= c->n_stack; id++) {
-		size_t n = 0;
-
-		if (!c->stack[id - 1].used)
-			continue;
-		for (uint32_t at = id; at; at = c->stack[at - 1].parent)
-			*mem_add(frame, n, cap) = c->stack[at - 1].frame;
-		while (!rc && n--)
-			rc = flush_path_row(m->out, id, n, frame[n], err);
-	}
-	free(frame);
-	return rc;
-}
-
 static int merge_code_write_sites(struct merge *m, struct err *err)
 {
 	const struct merge_code *c = m->code;
@@ -561,9 +523,38 @@ int merge_code_write(struct merge *m, struct err *err)
 	if (merge_code_write_list(m, &c->image, c->image_table, IMAGE_COLUMNS,
 				  err) ||
 	    merge_code_write_list(m, &c->frame, c->frame_table, FRAME_COLUMNS,
-				  err) ||
-	    merge_code_write_stacks(m, err) || merge_code_write_paths(m, err) ||
-	    merge_code_write_sites(m, err))
+				  err))
+		return -1;
+
+	for (size_t i = 0; i < c->n_stack; i++) {
+		const struct code_node *s = &c->stack[i];
+
+		if (PUT_ROW(m->out, T_STACK, err, VALUE_OF(i + 1),
+			    VALUE_ID(s->parent), VALUE_OF(s->frame),
+			    VALUE_OF(s->depth),
+			    value_blob(s->used ? s->hash : NULL, HASH_BYTES)))
+			return -1;
+	}
+	/* Write the frames of each stack that is used. */
+
+	uint32_t *frame = NULL; /* of a stack, the innermost first */
+	size_t cap = 0;
+	int rc = 0;
+
+	for (uint32_t id = 1; !rc && id <= c->n_stack; id++) {
+		size_t n = 0;
+
+		if (!c->stack[id - 1].used)
+			continue;
+		for (uint32_t at = id; at; at = c->stack[at - 1].parent)
+			*mem_add(frame, n, cap) = c->stack[at - 1].frame;
+		while (!rc && n--)
+			rc = flush_path_row(m->out, id, n, frame[n], err);
+	}
+	free(frame);
+	if (rc)
+		return -1;
+	if (merge_code_write_sites(m, err))
 		return -1;
 	return store_links(m->out, c->link, c->n_link, err);
 }

@@ -112,8 +112,22 @@ uint32_t capture_mark_type(struct maker *mk, unsigned int source,
 	return id;
 }
 
-static void capture_note(const struct source_info *in, char *out, size_t size)
+void store_capture_source(struct maker *mk, const struct source *src)
 {
+	capture_map(mk, src->index)->src = src;
+}
+
+int store_capture(struct maker *mk, const struct source *src, struct err *err)
+{
+	struct capture_map *c = capture_map(mk, src->index);
+
+	store_capture_source(mk, src);
+	const struct source_info *in = &src->info;
+	bool times = in->first_ns || in->last_ns;
+	char text[128];
+
+	char *out = text;
+	size_t size = sizeof(text);
 	const struct {
 		bool is;
 		const char *word;
@@ -133,23 +147,6 @@ static void capture_note(const struct source_info *in, char *out, size_t size)
 		if (words[i].is && n < size)
 			n += (size_t)snprintf(out + n, size - n, "%s%s",
 					      n ? "," : "", words[i].word);
-}
-
-void store_capture_source(struct maker *mk, const struct source *src)
-{
-	capture_map(mk, src->index)->src = src;
-}
-
-int store_capture(struct maker *mk, const struct source *src, struct err *err)
-{
-	struct capture_map *c = capture_map(mk, src->index);
-
-	store_capture_source(mk, src);
-	const struct source_info *in = &src->info;
-	bool times = in->first_ns || in->last_ns;
-	char text[128];
-
-	capture_note(in, text, sizeof(text));
 	if (PUT_BY(mk, sql_file("capture"), err, VALUE_OF(src->index + 1),
 		   value_text(src->path),
 		   value_text(src->ops ? src->ops->name : NULL),

@@ -311,41 +311,6 @@ static int fact_put_switch(struct maker *mk, uint32_t event,
 	return 0;
 }
 
-/* Writes the parts of an event that most events do not have. */
-static int fact_put_rest(struct maker *mk, const struct fact_event *e,
-			 struct err *err)
-{
-	const struct record *rec = e->rec;
-
-	if (e->leader)
-		return fact_put_extra(mk, e->id, "leader", e->leader, err);
-	if (rec->flags & REC_F_DUPLICATE &&
-	    fact_put_extra(mk, e->id, "duplicate", 1, err))
-		return -1;
-	if (rec->flags & REC_F_GUEST &&
-	    fact_put_extra(mk, e->id, "guest", 1, err))
-		return -1;
-	if (rec->kind == REC_SWITCH)
-		return fact_put_switch(mk, e->id, rec, err);
-	if (rec->kind == REC_MARK)
-		return fact_put_extras(mk, e->id, rec->mark.extra,
-				       rec->mark.n_extra, err);
-	if (rec->kind != REC_SAMPLE)
-		return 0;
-
-	const struct rec_sample *s = &rec->sample;
-
-	if (s->n_extra && fact_put_extras(mk, e->id, s->extra, s->n_extra, err))
-		return -1;
-	for (uint32_t i = 0; i < s->n_branch; i++)
-		if (PUT_ROW(mk, T_BRANCH, err, VALUE_OF(e->id), VALUE_OF(i),
-			    VALUE_OF(s->branch[i].from),
-			    VALUE_OF(s->branch[i].to),
-			    VALUE_OF(s->branch[i].flags)))
-			return -1;
-	return 0;
-}
-
 static uint32_t fact_type_id(struct maker *mk, struct capture_map *c,
 			     const struct fact_event *e, struct err *err)
 {
@@ -434,7 +399,38 @@ static int fact_put_event_row(struct maker *mk, const struct capture_map *c,
 	if (e->rec && e->time != TIME_NONE && e->rec->raw != e->rec->time)
 		packing_int(&p, (int64_t)e->rec->raw);
 	packing_end(&p);
-	return e->rec ? fact_put_rest(mk, e, err) : 0;
+	if (!e->rec)
+		return 0;
+	/* Write the parts of an event that most events do not have. */
+	const struct record *rec = e->rec;
+
+	if (e->leader)
+		return fact_put_extra(mk, e->id, "leader", e->leader, err);
+	if (rec->flags & REC_F_DUPLICATE &&
+	    fact_put_extra(mk, e->id, "duplicate", 1, err))
+		return -1;
+	if (rec->flags & REC_F_GUEST &&
+	    fact_put_extra(mk, e->id, "guest", 1, err))
+		return -1;
+	if (rec->kind == REC_SWITCH)
+		return fact_put_switch(mk, e->id, rec, err);
+	if (rec->kind == REC_MARK)
+		return fact_put_extras(mk, e->id, rec->mark.extra,
+				       rec->mark.n_extra, err);
+	if (rec->kind != REC_SAMPLE)
+		return 0;
+
+	const struct rec_sample *s = &rec->sample;
+
+	if (s->n_extra && fact_put_extras(mk, e->id, s->extra, s->n_extra, err))
+		return -1;
+	for (uint32_t i = 0; i < s->n_branch; i++)
+		if (PUT_ROW(mk, T_BRANCH, err, VALUE_OF(e->id), VALUE_OF(i),
+			    VALUE_OF(s->branch[i].from),
+			    VALUE_OF(s->branch[i].to),
+			    VALUE_OF(s->branch[i].flags)))
+			return -1;
+	return 0;
 }
 
 /* Returns whether an event may have a request. */

@@ -1,7 +1,7 @@
 /* naming.c - names for frames, image by image.
  *
- * store_unnamed() walks through the images that unnamed_load() lists. Answers of
- * store_symbol() are kept in an array beside the offsets until the image is
+ * store_unnamed() walks through the images that unnamed_load() lists. Answers
+ * of store_symbol() are kept in an array beside the offsets until the image is
  * complete. Those of a first naming go where the rows of frames are made
  * (labels.h), others are written with one UPDATE for each frame. */
 
@@ -251,17 +251,6 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 	return rc;
 }
 
-/* Fills *u, for unnamed_release(). how: see store_unnamed(). Returns 0, or -1
- * and *err. */
-static void unnamed_release(struct unnamed *u)
-{
-	free(u->code);
-	free(u->todo);
-	free(u->image);
-	mapped_parts_release(&u->parts);
-	memset(u, 0, sizeof(*u));
-}
-
 /* Fills *img for the resolvers, without the code of jitted images. Its path is
  * in text, its parts are of u. Returns 0, or -1 and *err. */
 static int unnamed_describe(struct maker *mk, const struct unnamed *u,
@@ -342,7 +331,12 @@ static void naming_end_walk(struct naming *nm)
 {
 	sqlite3_finalize(nm->update);
 	nm->update = NULL;
-	unnamed_release(&nm->todo);
+	/* Fill *u, for unnamed_release(). how: see store_unnamed(). */
+	free(nm->todo.code);
+	free(nm->todo.todo);
+	free(nm->todo.image);
+	mapped_parts_release(&nm->todo.parts);
+	memset(&nm->todo, 0, sizeof(nm->todo));
 	nm->next = 0;
 	nm->walking = false;
 }

@@ -282,25 +282,6 @@ static bool sample_groups_may_ask(const struct capture_map *c,
 	       e->type < c->src->n_events && c->src->events[e->type].defer;
 }
 
-static void sample_groups_put_waiting(struct sample_groups *sg,
-				      const struct waiting *w)
-{
-	uint32_t i;
-
-	if (sg->n_hole) {
-		i = sg->hole[--sg->n_hole];
-	} else {
-		i = (uint32_t)sg->n_wait++;
-		mem_grow(sg->wait, sg->cap_wait, sg->n_wait);
-	}
-	sg->wait[i] = *w;
-	uint32_t *near = &sg->near[w->event % NEAR];
-
-	if (*near)
-		table_add(&sg->waits, sg->wait[*near - 1].event, *near - 1);
-	*near = i + 1;
-}
-
 /* Removes the sample that waits for the request of an event from the index.
  * Returns its place, or TABLE_NONE. */
 static uint32_t sample_groups_take_waiting(struct sample_groups *sg,
@@ -351,9 +332,23 @@ int sample_groups_event(struct maker *mk, const struct capture_map *c,
 	};
 
 	if (asks) {
-		sample_groups_put_waiting(
-			sg,
-			&(struct waiting){ g, .event = e->id, .cpu = e->cpu });
+		const struct waiting *w =
+			&(struct waiting){ g, .event = e->id, .cpu = e->cpu };
+		uint32_t i;
+
+		if (sg->n_hole) {
+			i = sg->hole[--sg->n_hole];
+		} else {
+			i = (uint32_t)sg->n_wait++;
+			mem_grow(sg->wait, sg->cap_wait, sg->n_wait);
+		}
+		sg->wait[i] = *w;
+		uint32_t *near = &sg->near[w->event % NEAR];
+
+		if (*near)
+			table_add(&sg->waits, sg->wait[*near - 1].event,
+				  *near - 1);
+		*near = i + 1;
 		return 0;
 	}
 	if (sample_groups_end_series(mk, s, err))

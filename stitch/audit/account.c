@@ -489,30 +489,6 @@ push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
-static void note_record(struct account *ac, const struct record *rec, int64_t t)
-{
-	struct per_source *ps = &ac->src[rec->source];
-	struct ring *r = account_ring_of(ps, rec);
-	const struct source_info *info = &ps->src->info;
-
-	if ((info->overwrite || info->overwrote) &&
-	    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
-		push_overwritten(ac, rec, t);
-	raise_to(ps->newest, t);
-	if (r) {
-		/* Records of equal times are one, as long as their order in the
-		 * ring is not known. */
-		const struct in_ring now = { t, rec->seq };
-
-		if (t < r->last.at[0].time ||
-		    (t == r->last.at[0].time && !rec->seq))
-			return;
-		memmove(&r->last.at[1], &r->last.at[0],
-			(LAST - 1) * sizeof(r->last.at[0]));
-		r->last.at[0] = now;
-	}
-}
-
 /* What a record tells of losses. Not a part of account_record(), which would
  * save and restore for each sample all the registers that this needs. */
 static __attribute__((noinline)) void account_told(struct account *ac,
@@ -571,8 +547,28 @@ void account_record(struct account *ac, const struct record *rec)
 
 	if (rec->kind != REC_SAMPLE || rec->sample.n_extra)
 		account_told(ac, rec);
-	if (t != TIME_NONE)
-		note_record(ac, rec, t);
+	if (t != TIME_NONE) {
+		struct per_source *ps = &ac->src[rec->source];
+		struct ring *r = account_ring_of(ps, rec);
+		const struct source_info *info = &ps->src->info;
+
+		if ((info->overwrite || info->overwrote) &&
+		    (r ? r->last.at[0].time : ps->newest) == TIME_NONE)
+			push_overwritten(ac, rec, t);
+		raise_to(ps->newest, t);
+		if (r) {
+			/* Records of equal times are one, as long as their
+			 * order in the ring is not known. */
+			const struct in_ring now = { t, rec->seq };
+
+			if (t < r->last.at[0].time ||
+			    (t == r->last.at[0].time && !rec->seq))
+				return;
+			memmove(&r->last.at[1], &r->last.at[0],
+				(LAST - 1) * sizeof(r->last.at[0]));
+			r->last.at[0] = now;
+		}
+	}
 }
 
 /* To the end of the capture, or at an unknown time if it has no times. */

@@ -119,10 +119,12 @@ bool new_file_owner_is_gone(const char *name, const char *base)
 	return pid && new_file_has_ended(pid);
 }
 
-/* Returns whether nobody has locked a temporary file. A file of this process
- * is never opened, as closing it would end the locks of SQLite. */
-static bool new_file_is_dead(int dir, const char *name)
+bool new_file_is_left(int dir, const char *name, const char *base)
 {
+	if (!new_file_owner_is_gone(name, base))
+		return false;
+	/* A file of this process is never opened, as closing it would end the
+	 * locks of SQLite. */
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
 	int fd;
@@ -136,12 +138,6 @@ static bool new_file_is_dead(int dir, const char *name)
 	if (fd >= 0)
 		close(fd);
 	return dead;
-}
-
-bool new_file_is_left(int dir, const char *name, const char *base)
-{
-	return new_file_owner_is_gone(name, base) &&
-	       new_file_is_dead(dir, name);
 }
 
 /* Returns the folder of path, to be freed. */

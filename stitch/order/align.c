@@ -132,16 +132,6 @@ static enum align_why other_machine(const struct source_info *a,
 	return absolute_ns(*away) > WALL_STEP ? WHY_WALL : WHY_NOT_ASKED;
 }
 
-/* Returns whether what the two say of their machines proves that they are not
- * of one run. */
-static bool align_other_machine(const struct align_in *a,
-				const struct align_in *b)
-{
-	int64_t away;
-
-	return other_machine(a->info, b->info, &away) != WHY_NOT_ASKED;
-}
-
 static void align_propose(struct align_link *l, enum align_method m,
 			  int64_t offset, int64_t error)
 {
@@ -652,8 +642,13 @@ static bool align_is_refused(struct align_graph *g, size_t i, size_t k)
 	bool parts = g->part[i] < g->n && g->part[i] == g->part[k] &&
 		     !g->told[i * g->n + k].known;
 
-	return parts ? align_other_machine(&g->in[i], &g->in[k])
-		     : align_told_of(g, i, k).refused;
+	if (!parts)
+		return align_told_of(g, i, k).refused;
+	const struct align_in *a = &g->in[i];
+	const struct align_in *b = &g->in[k];
+	int64_t away;
+
+	return other_machine(a->info, b->info, &away) != WHY_NOT_ASKED;
 }
 
 /* Two captures that cannot be of one run must not be connected through a third

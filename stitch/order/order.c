@@ -283,14 +283,6 @@ static void merge_waiting(struct order *ord, size_t mid)
 	memcpy(ord->wait, ord->scratch, n * sizeof(struct ref));
 }
 
-static void order_swap(struct order_floor *a, struct order_floor *b)
-{
-	const struct order_floor was = *a;
-
-	*a = *b;
-	*b = was;
-}
-
 COMPARE_BY(order_compare_floors, struct order_floor, time, source);
 
 /* Reads the floor of the first source, which has risen, or leaves it out. */
@@ -309,7 +301,12 @@ static void order_sink(struct order *ord)
 			order_compare_floors(&low[next + 1], &low[next]) < 0;
 		if (order_compare_floors(&low[at], &low[next]) <= 0)
 			break;
-		order_swap(&low[at], &low[next]);
+		struct order_floor *a = &low[at];
+		struct order_floor *b = &low[next];
+		const struct order_floor was = *a;
+
+		*a = *b;
+		*b = was;
 	}
 }
 

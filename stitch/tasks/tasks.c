@@ -554,12 +554,25 @@ static bool tasks_is_listed(const struct tasks *ts, uint32_t slot)
 	       th->last == TIME_NONE && th->tid == p->pid && p->n_slots == 1;
 }
 
-/* A forked process starts with its parent's mappings. For a process that the
- * recorder lists, mapping records follow. listed: it was before. */
-static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
-				   int32_t pid, int32_t ppid, int64_t t,
-				   bool synth, bool listed)
+/* Returns the process of the thread that a FORK record announces. */
+static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
+				     int64_t t, bool synth, bool listed)
 {
+	int32_t pid = f->pid;
+
+	if (!synth)
+		shared_tasks_tell_fork(ts, f, t);
+	if (pid < 0)
+		pid = shared_tasks_pid(ts, f->source, f->tid);
+	if (pid < 0)
+		return tasks_process(ts, f->source, f->ppid);
+	if (pid == f->ppid || (f->pid < 0 && pid != f->tid))
+		return tasks_process(ts, f->source, pid);
+	/* A forked process starts with its parent's mappings. For a process
+	 * that the recorder lists, mapping records follow. listed: it was
+	 * before. */
+	uint16_t source = f->source;
+	int32_t ppid = f->ppid;
 	uint32_t was =
 		table_find_hash(&ts->processes, process_key(source, pid));
 	uint32_t from = tasks_process(ts, source, ppid);
@@ -587,24 +600,6 @@ static uint32_t tasks_fork_process(struct tasks *ts, uint16_t source,
 	p->kin = shared_spaces_join(&ts->kins, ts->process[from].kin);
 	jit_view_fork(&ts->process[slot].jit, &ts->process[from].jit, t);
 	return slot;
-}
-
-/* Returns the process of the thread that a FORK record announces. */
-static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
-				     int64_t t, bool synth, bool listed)
-{
-	int32_t pid = f->pid;
-
-	if (!synth)
-		shared_tasks_tell_fork(ts, f, t);
-	if (pid < 0)
-		pid = shared_tasks_pid(ts, f->source, f->tid);
-	if (pid < 0)
-		return tasks_process(ts, f->source, f->ppid);
-	if (pid == f->ppid || (f->pid < 0 && pid != f->tid))
-		return tasks_process(ts, f->source, pid);
-	return tasks_fork_process(ts, f->source, pid, f->ppid, t, synth,
-				  listed);
 }
 
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,

@@ -146,18 +146,6 @@ static int cut_compare(const void *pa, const void *pb)
 	return d ? d : strcmp(a->full, b->full);
 }
 
-/* Returns the cells that two names have in common at their beginning. */
-static size_t cut_common(const char *a, const char *b)
-{
-	struct safe_text u, v;
-	size_t cells = 0;
-
-	while (safe_text_next(&a, &u) && safe_text_next(&b, &v) &&
-	       !strcmp(u.text, v.text))
-		cells += u.cells;
-	return cells;
-}
-
 /* Shows more of different names that are shown alike: where they begin to
  * differ or, if `whole`, everything. */
 static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
@@ -173,7 +161,14 @@ static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 			run++;
 
 		const char *last = c[i + run - 1]->full;
-		size_t same = cut_common(first, last);
+		const char *a = first;
+		const char *b = last;
+		struct safe_text u, v;
+		size_t same = 0;
+
+		while (safe_text_next(&a, &u) && safe_text_next(&b, &v) &&
+		       !strcmp(u.text, v.text))
+			same += u.cells;
 
 		if (!strcmp(first, last))
 			continue;

@@ -101,21 +101,6 @@ static void json_put_utf8(struct json *j, const char *s, size_t len)
 	fwrite_unlocked(s - plain, 1, plain, j->out);
 }
 
-/* Writes a string that is not UTF-8 with \xNN for its bytes. */
-static void json_put_cleaned(struct json *j, const char *s, size_t len)
-{
-	char buf[1024];
-
-	while (len) {
-		size_t part = safe_text_part(s, len, 200);
-		size_t n = safe_text_clean_buf(buf, sizeof(buf), s, part, NULL);
-
-		json_put_utf8(j, buf, n);
-		s += part;
-		len -= part;
-	}
-}
-
 /* Returns whether s is ASCII without escapes, as most names and all keys are:
  * then it needs no decoding. */
 static bool json_is_simple(const struct json *j, const char *s, size_t len)
@@ -136,8 +121,20 @@ static void json_put_text(struct json *j, const char *s, size_t len)
 		fwrite_unlocked(s, 1, len, j->out);
 	else if (json_can(s, len))
 		json_put_utf8(j, s, len);
-	else
-		json_put_cleaned(j, s, len);
+	else {
+		/* Write a string that is not UTF-8 with \xNN for its bytes. */
+		char buf[1024];
+
+		while (len) {
+			size_t part = safe_text_part(s, len, 200);
+			size_t n = safe_text_clean_buf(buf, sizeof(buf), s,
+						       part, NULL);
+
+			json_put_utf8(j, buf, n);
+			s += part;
+			len -= part;
+		}
+	}
 	putc_unlocked('"', j->out);
 }
 

@@ -57,14 +57,6 @@ static int pq_pages_init(struct pq_pages *p, FILE *out, struct err *err)
 	return p->zstd ? 0 : -1;
 }
 
-static void pq_pages_release(struct pq_pages *p)
-{
-	pack_zstd_free(p->zstd);
-	blob_release(&p->body);
-	blob_release(&p->packed);
-	blob_release(&p->head);
-}
-
 /* Writes bytes as they are. */
 static void pq_pages_raw(struct pq_pages *p, const void *data, size_t n)
 {
@@ -148,12 +140,6 @@ static int pq_column_type(const struct fleet_column *c)
 	default:
 		return PQ_INT32;
 	}
-}
-
-static void pq_column_release(struct pq_column *p)
-{
-	intern_release(&p->words);
-	free_all(p->value, p->length, p->known);
 }
 
 /* Forgets the numbers of the pools: those of the next batch are others. */
@@ -593,9 +579,15 @@ void parquet_close(struct parquet *p)
 {
 	if (!p)
 		return;
-	for (size_t i = 0; i < p->table->n_column; i++)
-		pq_column_release(&p->column[i]);
-	pq_pages_release(&p->pages);
+	for (size_t i = 0; i < p->table->n_column; i++) {
+		intern_release(&p->column[i].words);
+		free_all(p->column[i].value, p->column[i].length,
+			 p->column[i].known);
+	}
+	pack_zstd_free(p->pages.zstd);
+	blob_release(&p->pages.body);
+	blob_release(&p->pages.packed);
+	blob_release(&p->pages.head);
 	blob_release(&p->groups);
 	new_file_free(p->file);
 	free(p->path);
