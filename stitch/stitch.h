@@ -27,7 +27,7 @@ struct stitch_opts {
 			  * if the code proves them */
 	bool dumps_only; /* ask the unwinder for stack dumps and link registers
 			  * only, not about chains that were recorded */
-	/* Says where a file's segments are in memory (partial_maps.h); NULL:
+	/* Says where a file's segments are in memory (late_maps.h); NULL:
 	 * nothing is known about them. */
 	partial_maps_fn files;
 	void *files_arg;
@@ -41,7 +41,7 @@ struct stitch_opts {
  * the stitch. */
 struct stitch *stitch_new(struct order *in, struct frames *fr,
 			  struct ledger *lg, const struct stitch_opts *o);
-/* Adds a list of what a process had mapped (snapshots.h). Call it before the
+/* Adds a list of what a process had mapped (late_maps.h). Call it before the
  * first fact. s->map is borrowed until stitch_free(). Lists of a lower rank
  * have precedence; those in the capture itself rank last. */
 void stitch_maps(struct stitch *st, uint16_t source, const struct snapshot *s,

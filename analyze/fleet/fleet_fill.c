@@ -102,24 +102,22 @@ void fleet_fill_list(struct fleet_fill *b)
 	b->at++;
 }
 
-/* Makes the columns that have no room for a row larger. */
-static void fleet_fill_grow(struct fleet_fill *b)
-{
-	for (size_t i = 0; i < b->table->n_column; i++) {
-		size_t size = fleet_type_size(b->table->column[i].type);
-
-		if (b->cell[i].pool)
-			size = sizeof(uint32_t);
-		b->of[i].data = mem_grow_to(b->of[i].data, &b->of[i].cap,
-					    b->rows + 1, size);
-		b->room = !i || b->of[i].cap < b->room ? b->of[i].cap : b->room;
-	}
-}
-
 size_t fleet_fill_room(struct fleet_fill *b)
 {
-	if (b->rows == b->room)
-		fleet_fill_grow(b);
+	if (b->rows == b->room) {
+		/* Make the columns that have no room for a row larger. */
+		for (size_t i = 0; i < b->table->n_column; i++) {
+			size_t size = fleet_type_size(b->table->column[i].type);
+
+			if (b->cell[i].pool)
+				size = sizeof(uint32_t);
+			b->of[i].data =
+				mem_grow_to(b->of[i].data, &b->of[i].cap,
+					    b->rows + 1, size);
+			b->room = !i || b->of[i].cap < b->room ? b->of[i].cap
+							       : b->room;
+		}
+	}
 	b->at = b->table->n_column;
 	return b->rows;
 }

@@ -304,24 +304,6 @@ static int pack_check_target(const char *out, bool force, struct err *err)
 	return out_may_replace(out, !bundle_is_name(out), err);
 }
 
-/* Makes the copy a file like any other. */
-static int pack_place(struct pack *p, const char *out, struct err *err)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	if (chmod(p->copy, 0666 & ~mask))
-		return err_set(err, ERR_IO, "%s: %s", out, strerror(errno));
-	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
-	int failed = fd < 0 || new_file_flush(fd) ? errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	if (failed)
-		return err_set(err, ERR_IO, "%s: %s", out, strerror(failed));
-	return new_file_place(&p->copy, out, p->o->force, err);
-}
-
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
 	bool archive = bundle_is_name(out);
@@ -329,8 +311,24 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 	if (pack_check_target(out, p->o->force, err) ||
 	    pack_make_copy(p, out, err))
 		return -1;
-	if (!archive)
-		return pack_place(p, out, err);
+	if (!archive) {
+		/* Make the copy a file like any other. */
+		mode_t mask = umask(0);
+
+		umask(mask);
+		if (chmod(p->copy, 0666 & ~mask))
+			return err_set(err, ERR_IO, "%s: %s", out,
+				       strerror(errno));
+		int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
+		int failed = fd < 0 || new_file_flush(fd) ? errno : 0;
+
+		if (fd >= 0)
+			close(fd);
+		if (failed)
+			return err_set(err, ERR_IO, "%s: %s", out,
+				       strerror(failed));
+		return new_file_place(&p->copy, out, p->o->force, err);
+	}
 	int rc = -1;
 
 	p->b = bundle_create(out, p->o->force, err);

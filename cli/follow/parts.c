@@ -303,24 +303,6 @@ static void parts_take_loss(struct parts *q, int status)
 		q->again = true;
 }
 
-/* Once the user wants an end, a process that does nothing for 15 s is
- * not waited for: it may wait for a FIFO or a file system, for ever. */
-static void parts_take_sleep(struct parts *q)
-{
-	bool sleeps = worker_sleeps(q->worker);
-
-	q->asleep = sleeps && q->o.stop() ? q->asleep + 1 : 0;
-	if (q->asleep < ASLEEP_MAX)
-		return;
-	say("backstitch: segment %" PRIu32 ": the process that makes its "
-	    "database did nothing for %d s, and was ended: its parts "
-	    "stay\n",
-	    q->first, ASLEEP_MAX * WAIT_MS / 1000);
-	worker_kill(q->worker);
-	q->making = false;
-	q->stuck = true;
-}
-
 /* Takes the result of the first segment, and waits for it up to wait_ms. */
 static void parts_take_segment(struct parts *q, int wait_ms)
 {
@@ -332,8 +314,24 @@ static void parts_take_segment(struct parts *q, int wait_ms)
 		parts_take_done(q, &done);
 	else if (got == WORKER_LOST)
 		parts_take_loss(q, done.status);
-	else if (q->making && wait_ms)
-		parts_take_sleep(q);
+	else if (q->making && wait_ms) {
+		/* Once the user wants an end, a process that does nothing for
+		 * 15 s is not waited for: it may wait for a FIFO or a file
+		 * system, for ever. */
+		bool sleeps = worker_sleeps(q->worker);
+
+		q->asleep = sleeps && q->o.stop() ? q->asleep + 1 : 0;
+		if (q->asleep < ASLEEP_MAX)
+			return;
+		say("backstitch: segment %" PRIu32
+		    ": the process that makes its "
+		    "database did nothing for %d s, and was ended: its parts "
+		    "stay\n",
+		    q->first, ASLEEP_MAX * WAIT_MS / 1000);
+		worker_kill(q->worker);
+		q->making = false;
+		q->stuck = true;
+	}
 }
 
 /* Takes the result of command i; block: waits for it. Returns whether it has

@@ -266,17 +266,17 @@ void segments_sweep(const struct folder_lock *c)
 		closedir(d);
 }
 
-struct symbolizer_cache {
+struct segment_file {
 	uint32_t number;
 	uint64_t bytes;
 	int64_t time; /* when it was finished */
 };
 
-COMPARE_BY(segments_compare, struct symbolizer_cache, number);
+COMPARE_BY(segments_compare, struct segment_file, number);
 
 /* Lists the databases by number; the caller frees *list. */
 static size_t segments_list(const struct folder_lock *c,
-			    struct symbolizer_cache **list)
+			    struct segment_file **list)
 {
 	DIR *d = segments_folder(c);
 	const struct dirent *e;
@@ -285,9 +285,9 @@ static size_t segments_list(const struct folder_lock *c,
 
 	*list = NULL;
 	while (d && (e = readdir(d)) != NULL) {
-		struct symbolizer_cache k = { .number = segments_number(
-						      e->d_name, "segment-",
-						      ".db", false) };
+		struct segment_file k = { .number = segments_number(
+						  e->d_name, "segment-", ".db",
+						  false) };
 		struct stat st;
 
 		if (!k.number ||
@@ -318,7 +318,7 @@ uint32_t segments_keep(const struct folder_lock *c,
 		       const struct segment_limit *keep, segments_ask_fn *ask,
 		       void *arg)
 {
-	struct symbolizer_cache *list;
+	struct segment_file *list;
 	size_t n = segments_list(c, &list);
 	int64_t now = (int64_t)time(NULL);
 	uint64_t sum = 0;

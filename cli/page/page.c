@@ -132,26 +132,6 @@ static void page_diff_put_json(const struct diff_model *m, FILE *out)
 	fputs("\n</script>\n", out);
 }
 
-static void page_diff_write(const struct diff_model *m, FILE *out)
-{
-	struct blob b = { 0 };
-
-	page_diff_put_json(m, out);
-	for (uint32_t id = 0; id != FLAME_NONE;
-	     id = flame_tree_next(m->all, id, 0)) {
-		const struct flame_node *nd = &m->all->node[id];
-
-		blob_leb(&b, nd->depth);
-		blob_leb(&b, nd->label);
-		for (int side = 0; side < 2; side++)
-			blob_leb(&b, diff_model_node(m, side, id)->weight);
-		for (int side = 0; side < 2; side++)
-			blob_leb(&b, diff_model_node(m, side, id)->samples);
-	}
-	page_bytes_write(&b, "diff_nodes", out);
-	blob_release(&b);
-}
-
 #define HOT_ROWS 50
 
 /* A table: a query whose column names are the headings. */
@@ -690,8 +670,26 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	page_data_write(p->data, out);
 	if (p->source)
 		page_source_write(p->source, out);
-	if (p->diff)
-		page_diff_write(p->diff, out);
+	if (p->diff) {
+		struct blob b = { 0 };
+
+		page_diff_put_json(p->diff, out);
+		for (uint32_t id = 0; id != FLAME_NONE;
+		     id = flame_tree_next(p->diff->all, id, 0)) {
+			const struct flame_node *nd = &p->diff->all->node[id];
+
+			blob_leb(&b, nd->depth);
+			blob_leb(&b, nd->label);
+			for (int side = 0; side < 2; side++)
+				blob_leb(&b, diff_model_node(p->diff, side, id)
+						     ->weight);
+			for (int side = 0; side < 2; side++)
+				blob_leb(&b, diff_model_node(p->diff, side, id)
+						     ->samples);
+		}
+		page_bytes_write(&b, "diff_nodes", out);
+		blob_release(&b);
+	}
 	fputs("<script>\n(function () {\n\"use strict\";\n", out);
 	for (size_t i = 0; i < ARRAY_SIZE(scripts); i++)
 		fputs(scripts[i], out);

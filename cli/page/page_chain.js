@@ -44,8 +44,6 @@ function loadChains(m)
 
 const chainOf = k => k === null ? undefined : model.chain.get(k);
 
-// ---- over the tracks
-
 const contextColor = { timer: "--gap", hardirq: "--lost", softirq: "--lost",
 		       idle: "--other" };
 
@@ -132,8 +130,6 @@ function drawEdge(c, y, e)
 	c.fill();
 }
 
-// ---- in words
-
 const chainWord = {
 	ready: "is ready", throttled: "is throttled by its cgroup",
 	"not run": "is not run, cause not recorded", timer: "waits for a timer",
@@ -198,8 +194,6 @@ function chainTable(chain, begin)
 	});
 	return table;
 }
-
-// ---- as a flame graph
 
 // Adds up the parts by who waited for whom: { name, ns, proof (ns by proof),
 // below }.
@@ -270,8 +264,6 @@ function chainGraph(tree)
 	box.style.height = rows * BAR + "px";
 	return box;
 }
-
-// ---- the panel
 
 // Adds the chain of a wait to its panel, or why there is none.
 function showChain(box, k)

@@ -59,7 +59,7 @@ function loadDiff()
 	return d;
 }
 
-// Names the numbers of page_diff.c, page_diff_put_place().
+// Names the numbers of page_diff_put_place().
 function judged([a, b, samplesA, samplesB, change, p, excess, doubtful, only])
 {
 	return { weight: [a, b], samples: [samplesA, samplesB], change: change,
@@ -96,8 +96,6 @@ const sizeOf = (weight, side) => diff.absolute ? weight :
 const inSize = v => diff.absolute ? grouped(v) : percent(v, 100);
 const inSteps = v => (v < 0 ? "\u2212" : "+") + (diff.absolute ?
 	grouped(Math.abs(v)) : Math.abs(v).toFixed(2) + " points");
-
-// ---- the picture
 
 // Returns a colour between two, of n equal steps.
 function shade(from, to, part, light)
@@ -205,8 +203,6 @@ function makeDiffFlame()
 	});
 }
 
-// ---- the table
-
 const DIFF_ROWS = 40, DIFF_UNPROVED = 10;
 
 const sayChance = p => p < 1 ? p.toExponential(1) : "";
@@ -270,8 +266,6 @@ function fillChanges()
 		(some.length ? "the first " : "the largest ") + most + " of " +
 		grouped(rows.length);
 }
-
-// ---- the panel
 
 // Returns paragraphs: first whether the recordings can be compared at all.
 function saySides()

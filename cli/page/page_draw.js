@@ -68,8 +68,6 @@ function dim(c, alpha, ...rects)
 const inGroups = new Intl.NumberFormat("en-US");
 const grouped = n => inGroups.format(Math.round(n));
 
-// ---- the flame graph
-
 // Returns of how many fabricated frames a node is the outermost, each of which
 // is all that its parent called; 1 where they are too few to be folded.
 function towerOf(t, sel, at)
@@ -391,8 +389,6 @@ const flame = makeFlame("flame", 0.72, false);
 const callers = makeFlame("callers", 0.4, false);
 const callees = makeFlame("callees", 0.4, true);
 
-// ---- the small picture of the whole graph
-
 const MAP = 48;		// px
 const map = {
 	rows: [], key: null, width: 0, unit: 1, high: 0,
@@ -468,8 +464,6 @@ const map = {
 	}
 };
 let hits = null;	// by label, true for what the search found
-
-// ---- the strip of time
 
 // Returns the smallest step, 1, 2 or 5 times a power of ten, of which at most
 // `most` fit into ns.

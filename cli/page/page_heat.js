@@ -250,8 +250,6 @@ function onHeat()
 	});
 }
 
-// ---- the intervals of what is chosen
-
 function showLongest()
 {
 	const box = $("longest"), found = [];

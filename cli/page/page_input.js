@@ -7,8 +7,6 @@ function toggleCard()
 	$("keys").ariaExpanded = String(!card.hidden);
 }
 
-// ---- the frame that keys act on
-
 function focusOn(at)
 {
 	current.focus = at;
@@ -171,8 +169,6 @@ function key(e)
 	}
 }
 
-// ---- the pointer over frames
-
 // Shows lines below the px `over`, [top, bottom] of what they tell of, or above
 // where there is no room.
 function tip(lines, x, over)
@@ -317,8 +313,6 @@ function onMap()
 	canvas.addEventListener("mouseleave", () => tip(null));
 }
 
-// ---- the pointer over time
-
 // Lets a drag over the canvas choose, unless it begins on a name: at(e) is a
 // place, shown(from, to) draws what would be chosen, null at the end, and
 // chosen(from, to, e) takes it. says(e) gives the lines of the tip, over(e) the px
@@ -380,8 +374,6 @@ function onTime()
 	$("closer").addEventListener("click", closer);
 	$("farther").addEventListener("click", farther);
 }
-
-// ---- start
 
 function legend()
 {

@@ -18,8 +18,6 @@ const wrongLink = () => {
 	throw new RangeError();
 };
 
-// ---- names of labels
-
 let sameName = null;	// labels by name
 function labelsOf(name)
 {
@@ -48,8 +46,6 @@ function labelOfWord(word)
 	return id === undefined ? wrongLink() : id;
 }
 
-// ---- places in trees
-
 function wordsOfPlace(t, at)
 {
 	const words = [];
@@ -72,8 +68,6 @@ function placeOfWords(t, text)
 	});
 	return at;
 }
-
-// ---- the words
 
 const threadWord = i => model.threads[i][0] + ":" + model.threads[i][1];
 const cpuWord = c => c ? String(c - 1) : "none";
@@ -207,8 +201,6 @@ const linkWords = [
 				keep: keep });
 	}
 })));
-
-// ---- the address
 
 function linkOf(v)
 {

@@ -319,8 +319,6 @@ function lineName(name)
 	return lineNames.get(cut(name)) > 1 ? name : cut(name);
 }
 
-// ---- the tree of reversed stacks, or of those without recursion
-
 // Returns the labels of a stack from the root on, or the other way round;
 // alone: a function that calls itself is there once. Frames without a name may
 // be different functions.
@@ -448,8 +446,6 @@ function inferredWeight(at)
 			sum += sel.groupWeight[i];
 	return sum;
 }
-
-// ---- what is left
 
 // Returns flags for each group: 1 its thread is left out, 2 its verdict, 16 all
 // of it.
@@ -875,8 +871,6 @@ function around(sel, func)
 		}))
 	};
 }
-
-// ---- time
 
 // Returns the ns at which a bin begins, exactly.
 const nsOf = bin => model.t0 + BigInt(bin) * model.bin;

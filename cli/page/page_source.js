@@ -72,8 +72,6 @@ function countInsns(f)
 	return out;
 }
 
-// ---- rows: a share, samples, a place, text
-
 function addRow(body, counts, weight, samples, place, text, name)
 {
 	const tr = body.insertRow();
@@ -180,8 +178,6 @@ function fillSource(f, counts)
 	if (!files.size)
 		addHeading(body, "no line information");
 }
-
-// ---- the panel
 
 function showListing()
 {

@@ -486,8 +486,6 @@ function wakerName(k)
 		threadName(model.group.thread[w.waker[k]]);
 }
 
-// ---- the chosen wait
-
 // Returns the stack of a group as a list, innermost first.
 function stackList(group)
 {

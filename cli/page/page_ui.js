@@ -89,8 +89,6 @@ function sayWords(e, text)
 		i % 3 === 2 ? element("span", w, "option") : w));
 }
 
-// ---- views
-
 function go(change)
 {
 	const next = Object.assign({}, view, change);
@@ -135,8 +133,6 @@ function filter(at, keep)
 		go({ frames: view.frames.filter(f => f.label !== l)
 			.concat({ label: l, keep: keep }) });
 }
-
-// ---- the whole page for a view
 
 let selected = null;	// the view that sel is of, as text
 function show()
@@ -326,8 +322,6 @@ function factsOf(g, at)
 	return lines;
 }
 
-// ---- search
-
 // What was searched for and found, as a view without another choice keeps it.
 let searched = { text: "", sel: null, tree: null };
 function search()
@@ -381,8 +375,6 @@ function look(text)
 	drawMap();
 	remember();
 }
-
-// ---- lists: threads, CPUs, verdicts
 
 const LIST_MAX = 100;
 function fillList(name, weights, nameOf, hintOf)
@@ -438,8 +430,6 @@ function showFacets()
 		"process " + model.threads[i][2]);
 }
 
-// ---- the filters in effect, each with a button to remove it
-
 function chip(text, change)
 {
 	$("chips").append(element("button", text + " \u00d7", "chip", {
@@ -471,8 +461,6 @@ function showChips()
 		     model.labels[f.label].name,
 		     { frames: view.frames.filter(o => o !== f) }));
 }
-
-// ---- hot functions
 
 let hotRows = 50;	// the browser takes long to lay out a table
 const kindWord = { u: "user", k: "kernel", i: "inlined", j: "jit", n: "unnamed",
@@ -589,8 +577,6 @@ function sandwich(l)
 	$("sandwich").scrollIntoView({ block: "nearest" });
 }
 
-// ---- time
-
 function showTime()
 {
 	if (!model.bins)
@@ -671,8 +657,6 @@ function inWords(ns)
 
 	return ns / u[0] + " " + u[1];
 }
-
-// ---- the command that draws the same picture
 
 function showSame()
 {

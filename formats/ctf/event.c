@@ -96,16 +96,6 @@ static struct ctf_pending *ctf_map_pending_of(struct ctf_trace *tr, int32_t tid)
 	return &tr->pending[hash_u64((uint32_t)tid) % CTF_PENDING];
 }
 
-/* Makes the item of a mapping that waits for a build-id, without one: the
- * thread had another event. */
-static void ctf_map_flush(struct ctf_trace *tr, int32_t pid, int32_t tid)
-{
-	struct ctf_pending *p = ctf_map_pending_of(tr, tid);
-
-	if (p->used && p->pid == pid && p->tid == tid)
-		ctf_map_flush_one(tr, p);
-}
-
 static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 			  const struct ctf_item *head, const struct bytes *raw)
 {
@@ -592,8 +582,16 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		ctf_event_sched(ev, &raw, &item->it->sample.sched);
 		/* Make the items that the event's role asks for, before its
 		 * own. */
-		if (tr->n_pending && ev->role != CTF_BUILD_ID)
-			ctf_map_flush(tr, head.pid, head.tid);
+		if (tr->n_pending && ev->role != CTF_BUILD_ID) {
+			/* Make the item of a mapping that waits for a build-id,
+			 * without one: the thread had another event. */
+			int32_t pid = head.pid;
+			int32_t tid = head.tid;
+			struct ctf_pending *p = ctf_map_pending_of(tr, tid);
+
+			if (p->used && p->pid == pid && p->tid == tid)
+				ctf_map_flush_one(tr, p);
+		}
 		if (ev->role >= CTF_IMAGE)
 			ctf_map(tr, ev, &head, &raw);
 		else if (ev->role != CTF_PLAIN)

@@ -31,21 +31,6 @@ ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 	return m;
 }
 
-/* LTTng reports dlclose() before it happens, unload after it. */
-static bool ctf_settle_is_mapping_end(struct ctf *ctf, struct ctf_item *it)
-{
-	struct ctf_mapped *m = ctf_settle_find_mapping(ctf, it, false);
-
-	if (!m || !m->len)
-		return false;
-	if (it->map.role == CTF_CLOSE &&
-	    (m->told_of_load || !m->n_open || --m->n_open))
-		return false;
-	it->map.len = m->len;
-	*m = (struct ctf_mapped){ 0 };
-	return true;
-}
-
 static bool ctf_settle_is_new_name(struct ctf *ctf, const struct ctf_item *it)
 {
 	const char *name = (const char *)ctf_item_raw(it);
@@ -66,8 +51,21 @@ bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 	case REC_MAP:
 		if (it->flags & REC_F_KERNEL)
 			return true;
-		if (it->flags & REC_F_GONE)
-			return ctf_settle_is_mapping_end(ctf, it);
+		if (it->flags & REC_F_GONE) {
+			/* LTTng reports dlclose() before it happens, unload
+			 * after it. */
+			struct ctf_mapped *m =
+				ctf_settle_find_mapping(ctf, it, false);
+
+			if (!m || !m->len)
+				return false;
+			if (it->map.role == CTF_CLOSE &&
+			    (m->told_of_load || !m->n_open || --m->n_open))
+				return false;
+			it->map.len = m->len;
+			*m = (struct ctf_mapped){ 0 };
+			return true;
+		}
 		/* A statedump is always new, as a process id may have been used
 		 * before. Counts dlopen() also for a file that is mapped
 		 * already. */

@@ -24,22 +24,6 @@ bool ftext_defer_cookie(struct scan text, struct ftext_item *it)
 	return true;
 }
 
-/* Takes "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6". */
-static void ftext_defer_take_inode(struct ftext *ft, struct scan s)
-{
-	struct place file = { .off = 0 };
-	uint64_t maj, min;
-
-	if (!scan_take(&s, "inode=") || !scan_u64(&s, &file.ino) ||
-	    !scan_take(&s, " dev=[") || !scan_u64(&s, &maj) ||
-	    !scan_take(&s, ":") || !scan_u64(&s, &min) ||
-	    !scan_take(&s, "] path=") || maj > UINT32_MAX || min > UINT32_MAX)
-		return;
-	file.maj = (uint32_t)maj;
-	file.min = (uint32_t)min;
-	user_stack_reader_note_file(&ft->stack, &file, s);
-}
-
 /* The text without the name of a function that trace-cmd puts before it. */
 static struct scan ftext_marker_text(const struct ftext *ft,
 				     const struct ftext_item *it)
@@ -73,8 +57,22 @@ void ftext_defer_refs(struct ftext *ft, uint64_t id)
 	if (it->has_cookie)
 		ft->def[it->event].defer = true;
 	ftext_add_ref(ft, id, REF_SAMPLE);
-	if (role == ROLE_INODE)
-		ftext_defer_take_inode(ft, ftext_part_of(ft, it, &it->text));
+	if (role == ROLE_INODE) {
+		/* Take "inode=1340007 dev=[254:3] path=/usr/lib/libc.so.6". */
+		struct scan s = ftext_part_of(ft, it, &it->text);
+		struct place file = { .off = 0 };
+		uint64_t maj, min;
+
+		if (scan_take(&s, "inode=") && scan_u64(&s, &file.ino) &&
+		    scan_take(&s, " dev=[") && scan_u64(&s, &maj) &&
+		    scan_take(&s, ":") && scan_u64(&s, &min) &&
+		    scan_take(&s, "] path=") && maj <= UINT32_MAX &&
+		    min <= UINT32_MAX) {
+			file.maj = (uint32_t)maj;
+			file.min = (uint32_t)min;
+			user_stack_reader_note_file(&ft->stack, &file, s);
+		}
+	}
 	if (role != ROLE_MARKER)
 		return;
 	/* refs of the stacks in a marker's text, each by the offset of its line

@@ -131,33 +131,6 @@ static bool ft_dir_open_text(struct input *in, struct bytes *b, const char *dir,
 	return false;
 }
 
-/* Sets the system of a format that is not in a folder: from its name
- * "SYSTEM-NAME.format", from its id, or from names of kernel events. */
-static void ft_dir_guess_system(const char *name, const struct bytes *b,
-				char *out, size_t size)
-{
-	const char *dash = strchr(name, '-');
-	uint32_t id = OWN_IDS;
-
-	tp_number_behind((const char *)b->pos, (const char *)b->end, TP_ID,
-			 &id);
-	if (dash)
-		snprintf(out, size, "%.*s", (int)(dash - name), name);
-	else if (id < OWN_IDS)
-		snprintf(out, size, "ftrace");
-	else if (!strncmp(name, "sched_", 6))
-		snprintf(out, size, "sched");
-	else if (!strncmp(name, "task_", 5))
-		snprintf(out, size, "task");
-	else if (!strncmp(name, "sys_enter.", 10) ||
-		 !strncmp(name, "sys_exit.", 9))
-		snprintf(out, size, "raw_syscalls");
-	else if (!strncmp(name, "sys_", 4))
-		snprintf(out, size, "syscalls");
-	else
-		snprintf(out, size, "events");
-}
-
 static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 			       const char *name)
 {
@@ -181,8 +154,33 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 		while (from > path && from[-1] != '/')
 			from--;
 		snprintf(system, size, "%.*s", (int)(end - from), from);
-	} else
-		ft_dir_guess_system(name, &b, system, sizeof(system));
+	} else {
+		/* Set the system of a format that is not in a folder: from its
+		 * name "SYSTEM-NAME.format", from its id, or from names of
+		 * kernel events. */
+		size_t size = sizeof(system);
+		const char *dash = strchr(name, '-');
+		uint32_t id = OWN_IDS;
+
+		tp_number_behind((const char *)b.pos, (const char *)b.end,
+				 TP_ID, &id);
+		if (dash)
+			snprintf(system, size, "%.*s", (int)(dash - name),
+				 name);
+		else if (id < OWN_IDS)
+			snprintf(system, size, "ftrace");
+		else if (!strncmp(name, "sched_", 6))
+			snprintf(system, size, "sched");
+		else if (!strncmp(name, "task_", 5))
+			snprintf(system, size, "task");
+		else if (!strncmp(name, "sys_enter.", 10) ||
+			 !strncmp(name, "sys_exit.", 9))
+			snprintf(system, size, "raw_syscalls");
+		else if (!strncmp(name, "sys_", 4))
+			snprintf(system, size, "syscalls");
+		else
+			snprintf(system, size, "events");
+	}
 	ft_format_add(w->ft, system, &b);
 	input_close(&in);
 }

@@ -121,27 +121,6 @@ static uint64_t event_kind_config(const struct perf_attr *a)
 		       : a->config;
 }
 
-/* Writes the name of a cache event: the cache, the operation, and whether its
- * misses are counted. Returns false if there is no such event. */
-static bool event_kind_cache(uint64_t config, char *out)
-{
-	static const char *const cache[] = { "L1-dcache", "L1-icache", "LLC",
-					     "dTLB",	  "iTLB",      "branch",
-					     "node" };
-	static const char *const op[][2] = {
-		{ "loads", "load-misses" },
-		{ "stores", "store-misses" },
-		{ "prefetches", "prefetch-misses" },
-	};
-	uint64_t c = config & 0xff, o = config >> 8 & 0xff;
-	uint64_t result = config >> 16;
-
-	if (c >= ARRAY_SIZE(cache) || o >= ARRAY_SIZE(op) || result > 1)
-		return false;
-	snprintf(out, NAME_SIZE, "%s-%s", cache[c], op[o][result]);
-	return true;
-}
-
 /* Writes the name without modifiers. Returns false if perf has none, either. */
 static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 {
@@ -152,9 +131,26 @@ static bool event_kind_plain_name(const struct perf_attr *a, char *out)
 		snprintf(out, NAME_SIZE, "%s", software[config]);
 	else if (a->type == TYPE_HARDWARE && config < ARRAY_SIZE(hardware))
 		snprintf(out, NAME_SIZE, "%s", hardware[config]);
-	else if (a->type == TYPE_CACHE)
-		return event_kind_cache(config, out);
-	else if (a->type == TYPE_RAW)
+	else if (a->type == TYPE_CACHE) {
+		/* Write the name of a cache event: the cache, the operation,
+		 * and whether its misses are counted. */
+		static const char *const cache[] = { "L1-dcache", "L1-icache",
+						     "LLC",	  "dTLB",
+						     "iTLB",	  "branch",
+						     "node" };
+		static const char *const op[][2] = {
+			{ "loads", "load-misses" },
+			{ "stores", "store-misses" },
+			{ "prefetches", "prefetch-misses" },
+		};
+		uint64_t c = config & 0xff, o = config >> 8 & 0xff;
+		uint64_t result = config >> 16;
+
+		if (c >= ARRAY_SIZE(cache) || o >= ARRAY_SIZE(op) || result > 1)
+			return false;
+		snprintf(out, NAME_SIZE, "%s-%s", cache[c], op[o][result]);
+		return true;
+	} else if (a->type == TYPE_RAW)
 		snprintf(out, NAME_SIZE, "raw 0x%" PRIx64, config);
 	else if (a->type == TYPE_BREAKPOINT)
 		snprintf(out, NAME_SIZE, "mem:0x%" PRIx64 ":%s%s", a->bp_addr,

@@ -174,17 +174,6 @@ static int perf_dump(struct source *src,
 
 #define WINDOW_DEFAULT ((uint64_t)256 << 20)
 
-static void perf_stream_end_round(struct perf *p)
-{
-	struct perf_window *w = &p->window;
-	uint64_t slack = p->opts.slack_ns;
-	uint64_t held = w->max > slack ? w->max - slack : 0;
-
-	raise_to(p->src.floor, w->round2 < held ? w->round2 : held);
-	w->round2 = w->round1;
-	w->round1 = w->max;
-}
-
 /* If too many bytes are held, releases the older half of the time range. */
 static void perf_stream_limit_memory(struct perf *p)
 {
@@ -488,8 +477,17 @@ static int perf_next(struct source *src, struct ref *ref, struct err *err)
 		if (r.type >= PR_TOOL) {
 			if (perf_tool_take(p, f, &r, err))
 				return -1;
-			if (r.type == PR_FINISHED_ROUND)
-				perf_stream_end_round(p);
+			if (r.type == PR_FINISHED_ROUND) {
+
+				uint64_t slack = p->opts.slack_ns;
+				uint64_t held =
+					w->max > slack ? w->max - slack : 0;
+
+				raise_to(p->src.floor,
+					 w->round2 < held ? w->round2 : held);
+				w->round2 = w->round1;
+				w->round1 = w->max;
+			}
 			continue;
 		}
 		if (!perf_ref_make(p, f, &r, ref))

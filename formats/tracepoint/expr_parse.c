@@ -591,25 +591,6 @@ uint32_t expr_strings(struct expr_source *in, uint32_t addr, const char *list)
 	return expr_add(in, symbolic);
 }
 
-/* Takes sizeof(type), or sizeof(a field). */
-static uint32_t expr_take_sizeof(struct expr_source *in)
-{
-	struct expr_type type = { in->long32 ? 4 : 8, false };
-	struct expr_declared of;
-	uint32_t v;
-
-	expr_need(in, '(');
-	if (expr_types_take(&in->s, in->long32, &of)) {
-		v = of.is.bytes;
-	} else {
-		v = expr_parse(in);
-		v = expr_type_of(in, v).bytes;
-	}
-	expr_need(in, ')');
-	return v ? expr_add_number(in, v, type)
-		 : expr_refuse_word(in, "calls", "sizeof", 6);
-}
-
 /* Takes the field behind REC. */
 static uint32_t expr_take_member(struct expr_source *in)
 {
@@ -653,8 +634,23 @@ static uint32_t expr_take_primary(struct expr_source *in)
 		return expr_refuse(in);
 	if (expr_word_is(w, n, "REC"))
 		return expr_take_indexes(in, expr_take_member(in));
-	if (expr_word_is(w, n, "sizeof"))
-		return expr_take_sizeof(in);
+	if (expr_word_is(w, n, "sizeof")) {
+		/* Take sizeof(type), or sizeof(a field). */
+		struct expr_type type = { in->long32 ? 4 : 8, false };
+		struct expr_declared of;
+		uint32_t v;
+
+		expr_need(in, '(');
+		if (expr_types_take(&in->s, in->long32, &of)) {
+			v = of.is.bytes;
+		} else {
+			v = expr_parse(in);
+			v = expr_type_of(in, v).bytes;
+		}
+		expr_need(in, ')');
+		return v ? expr_add_number(in, v, type)
+			 : expr_refuse_word(in, "calls", "sizeof", 6);
+	}
 	expr_skip_blanks(in);
 	if (*in->s == '(')
 		return expr_take_indexes(in, expr_take_call(in, w, n));

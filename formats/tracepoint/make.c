@@ -160,36 +160,6 @@ static const char *tp_make_added_line(const struct tp_format *fmt,
 	return none;
 }
 
-/* Copies the format with another id, as it was recorded, and with another print
- * format if perf cannot print it. */
-static void tp_make_same_format(const struct tp_format *fmt, uint32_t id,
-				struct text_out *o)
-{
-	static const char recorded[] = "\n" TP_RECORDED_PRINT;
-	const char *at = strstr(fmt->text, "\nID: ");
-	const char *behind = at ? at + 5 + strspn(at + 5, "0123456789") : NULL;
-	const char *print = at ? strstr(behind, "\nprint fmt: ") : NULL;
-	const char *was = print ? strstr(print, recorded) : NULL;
-	const char *end = print;
-
-	if (!at)
-		return;
-	if (was) {
-		end = tp_make_added_line(fmt, behind, print);
-		print = was + sizeof(recorded) - 1;
-	} else if (!print || tp_make_perf_prints(print)) {
-		const char *strings = strstr(behind, "\n" TP_STRINGS);
-
-		end = strings ? strings + 1 : behind + strlen(behind);
-	}
-	text_out_add(o, "%.*s\nID: %" PRIu32 "%.*s", (int)(at - fmt->text),
-		     fmt->text, id, (int)(end - behind), behind);
-	if (was && tp_make_perf_prints(print))
-		text_out_add(o, "\nprint fmt: %s", print);
-	else if (end == print)
-		tp_make_print_line(fmt, o);
-}
-
 char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 {
 	struct tp_format as = *fmt;
@@ -199,9 +169,37 @@ char *tp_make_format(const struct tp_format *fmt, const char *name, uint32_t id)
 		o.size += LINE_MAX_BYTES + 4 * strlen(fmt->def[i].name);
 	o.buf = mem_new(o.size, 1);
 	as.name = name;
-	if (tp_make_has_common(fmt))
-		tp_make_same_format(fmt, id, &o);
-	else {
+	if (tp_make_has_common(fmt)) {
+		/* Copy the format with another id, as it was recorded, and with
+		 * another print format if perf cannot print it. */
+		static const char recorded[] = "\n" TP_RECORDED_PRINT;
+		const char *at = strstr(fmt->text, "\nID: ");
+		const char *behind =
+			at ? at + 5 + strspn(at + 5, "0123456789") : NULL;
+		const char *print = at ? strstr(behind, "\nprint fmt: ") : NULL;
+		const char *was = print ? strstr(print, recorded) : NULL;
+		const char *end = print;
+
+		if (at) {
+			if (was) {
+				end = tp_make_added_line(fmt, behind, print);
+				print = was + sizeof(recorded) - 1;
+			} else if (!print || tp_make_perf_prints(print)) {
+				const char *strings =
+					strstr(behind, "\n" TP_STRINGS);
+
+				end = strings ? strings + 1
+					      : behind + strlen(behind);
+			}
+			text_out_add(&o, "%.*s\nID: %" PRIu32 "%.*s",
+				     (int)(at - fmt->text), fmt->text, id,
+				     (int)(end - behind), behind);
+			if (was && tp_make_perf_prints(print))
+				text_out_add(&o, "\nprint fmt: %s", print);
+			else if (end == print)
+				tp_make_print_line(fmt, &o);
+		}
+	} else {
 		static const char common[] =
 			"\tfield:unsigned short common_type;"
 			"\toffset:0;\tsize:2;\tsigned:0;\n"

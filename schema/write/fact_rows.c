@@ -293,24 +293,6 @@ static int fact_put_payload(struct maker *mk, const struct capture_map *c,
 				err);
 }
 
-static int fact_put_switch(struct maker *mk, uint32_t event,
-			   const struct record *rec, struct err *err)
-{
-	if (fact_put_extra(mk, event, "out", !!(rec->flags & REC_F_OUT), err))
-		return -1;
-	if (rec->flags & REC_F_PREEMPT &&
-	    fact_put_extra(mk, event, "preempt", 1, err))
-		return -1;
-	if (rec->sw.other_pid >= 0 &&
-	    fact_put_extra(mk, event, "other_pid", (uint64_t)rec->sw.other_pid,
-			   err))
-		return -1;
-	if (rec->sw.other_tid >= 0)
-		return fact_put_extra(mk, event, "other_tid",
-				      (uint64_t)rec->sw.other_tid, err);
-	return 0;
-}
-
 static uint32_t fact_type_id(struct maker *mk, struct capture_map *c,
 			     const struct fact_event *e, struct err *err)
 {
@@ -412,8 +394,23 @@ static int fact_put_event_row(struct maker *mk, const struct capture_map *c,
 	if (rec->flags & REC_F_GUEST &&
 	    fact_put_extra(mk, e->id, "guest", 1, err))
 		return -1;
-	if (rec->kind == REC_SWITCH)
-		return fact_put_switch(mk, e->id, rec, err);
+	if (rec->kind == REC_SWITCH) {
+		uint32_t event = e->id;
+		if (fact_put_extra(mk, event, "out", !!(rec->flags & REC_F_OUT),
+				   err))
+			return -1;
+		if (rec->flags & REC_F_PREEMPT &&
+		    fact_put_extra(mk, event, "preempt", 1, err))
+			return -1;
+		if (rec->sw.other_pid >= 0 &&
+		    fact_put_extra(mk, event, "other_pid",
+				   (uint64_t)rec->sw.other_pid, err))
+			return -1;
+		if (rec->sw.other_tid >= 0)
+			return fact_put_extra(mk, event, "other_tid",
+					      (uint64_t)rec->sw.other_tid, err);
+		return 0;
+	}
 	if (rec->kind == REC_MARK)
 		return fact_put_extras(mk, e->id, rec->mark.extra,
 				       rec->mark.n_extra, err);

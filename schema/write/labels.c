@@ -153,17 +153,6 @@ static void labels_inlined(struct label_making *l, uint32_t frame,
 
 COMPARE_BY(label_by_frame, struct label_inlined, key);
 
-/* All symbols and inlined functions were told; fr has the images. */
-static void labels_begin(struct label_making *l, const struct frames *fr)
-{
-	for (uint32_t i = 1; i <= fr->n_image; i++) {
-		const struct image *img = frames_get_image(fr, i);
-
-		labels_image_of(l, img->path, (int)img->kind);
-	}
-	sort_items(l->inlined, l->n_inlined, label_by_frame);
-}
-
 static int labels_read_images(struct label_making *l, struct maker *mk,
 			      struct err *err)
 {
@@ -383,7 +372,16 @@ int frame_names_write(struct maker *mk, bool labels, struct err *err)
 	for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
 		rc = frame_names_put_row(mk, id, frame_names_of(fn, id), err);
 	if (!rc && labels) {
-		labels_begin(fn->labels, mk->w->fr);
+		/* All symbols and inlined functions were told; fr has the
+		 * images. */
+		for (uint32_t i = 1; i <= mk->w->fr->n_image; i++) {
+			const struct image *img =
+				frames_get_image(mk->w->fr, i);
+
+			labels_image_of(fn->labels, img->path, (int)img->kind);
+		}
+		sort_items(fn->labels->inlined, fn->labels->n_inlined,
+			   label_by_frame);
 		for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
 			rc = labels_put(fn->labels, mk, id,
 					frames_get_frame(mk->w->fr, id)->image,

@@ -150,26 +150,6 @@ static inline uint32_t *account_near(struct per_source *ps,
 	return &ps->near[(uint32_t)rec->cpu % NEAR];
 }
 
-static struct ring *account_extra_ring(struct per_source *ps,
-				       const struct record *rec)
-{
-	uint32_t *near = account_near(ps, rec);
-	uint64_t h = hash_pair((uint32_t)rec->cpu, rec->ring);
-	uint32_t i = table_find(&ps->by_number, h, same_ring, ps, rec);
-
-	if (i != TABLE_NONE) {
-		*near = i;
-		return &ps->more[i];
-	}
-	table_add(&ps->by_number, h, (uint32_t)ps->n_more);
-	struct ring *r = mem_add(ps->more, ps->n_more, ps->cap_more);
-
-	*r = no_ring;
-	r->cpu = rec->cpu;
-	r->number = rec->ring;
-	return r;
-}
-
 /* Iterates over all rings; returns NULL behind the last. */
 static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 {
@@ -185,8 +165,23 @@ account_new_ring(struct per_source *ps, const struct record *rec)
 
 	if (cpu < 0 || cpu >= CPU_MAX)
 		return NULL;
-	if (rec->ring)
-		return account_extra_ring(ps, rec);
+	if (rec->ring) {
+		uint32_t *near = account_near(ps, rec);
+		uint64_t h = hash_pair((uint32_t)rec->cpu, rec->ring);
+		uint32_t i = table_find(&ps->by_number, h, same_ring, ps, rec);
+
+		if (i != TABLE_NONE) {
+			*near = i;
+			return &ps->more[i];
+		}
+		table_add(&ps->by_number, h, (uint32_t)ps->n_more);
+		struct ring *r = mem_add(ps->more, ps->n_more, ps->cap_more);
+
+		*r = no_ring;
+		r->cpu = rec->cpu;
+		r->number = rec->ring;
+		return r;
+	}
 	size_t n = (size_t)cpu + 1;
 
 	if (n > ps->n_ring) {
@@ -446,36 +441,6 @@ static void account_unthrottle(struct account *ac, const struct record *rec)
 	push_stopped(ac, rec->source, &s, record_time(rec));
 }
 
-static void account_mark(struct account *ac, const struct record *rec)
-{
-	const char *name = rec->mark.name;
-
-	if (!name || rec->flags & REC_F_DUPLICATE)
-		return;
-	if (!strcmp(name, "throttle")) {
-		struct per_source *ps = &ac->src[rec->source];
-		struct stopped s = stopped_of(rec, record_time(rec));
-		uint64_t h = stopped_hash(&s);
-
-		if (ps->n_stopped >= STOPPED_MAX ||
-		    table_find(&ps->by_event, h, same_stopped, ps, &s) !=
-			    TABLE_NONE)
-			return;
-		table_add(&ps->by_event, h, (uint32_t)ps->n_stopped);
-		*mem_add(ps->stopped, ps->n_stopped, ps->cap_stopped) = s;
-	} else if (!strcmp(name, "unthrottle"))
-		account_unthrottle(ac, rec);
-	else if (!strcmp(name, "aux")) {
-		uint64_t flags = extra_of(rec, "flags");
-		int64_t t = record_time(rec);
-		struct ledger_entry e = account_record_entry(rec, "aux", t, t);
-
-		if (!(flags & (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
-			return;
-		ledger_add(ac->ledger, &e);
-	}
-}
-
 /* If it is unknown whether the ring was ever full, this explains nothing: the
  * join considers the capture's mode itself, as a last resort. */
 static __attribute__((noinline)) void
@@ -537,7 +502,35 @@ static __attribute__((noinline)) void account_told(struct account *ac,
 		if (r)
 			ledger_add_up(&r->placed[rec->lost.place], rec->lost.n);
 	} else if (rec->kind == REC_MARK) {
-		account_mark(ac, rec);
+		const char *name = rec->mark.name;
+
+		if (!name || rec->flags & REC_F_DUPLICATE)
+			return;
+		if (!strcmp(name, "throttle")) {
+			struct per_source *ps = &ac->src[rec->source];
+			struct stopped s = stopped_of(rec, record_time(rec));
+			uint64_t h = stopped_hash(&s);
+
+			if (ps->n_stopped >= STOPPED_MAX ||
+			    table_find(&ps->by_event, h, same_stopped, ps,
+				       &s) != TABLE_NONE)
+				return;
+			table_add(&ps->by_event, h, (uint32_t)ps->n_stopped);
+			*mem_add(ps->stopped, ps->n_stopped, ps->cap_stopped) =
+				s;
+		} else if (!strcmp(name, "unthrottle"))
+			account_unthrottle(ac, rec);
+		else if (!strcmp(name, "aux")) {
+			uint64_t flags = extra_of(rec, "flags");
+			int64_t t = record_time(rec);
+			struct ledger_entry e =
+				account_record_entry(rec, "aux", t, t);
+
+			if (!(flags &
+			      (AUX_TRUNCATED | AUX_PARTIAL | AUX_COLLISION)))
+				return;
+			ledger_add(ac->ledger, &e);
+		}
 	}
 }
 
@@ -597,18 +590,6 @@ static void push_lost_end(struct account *ac, uint16_t source, int32_t cpu,
 		  account_entry(source, "lost_end", cpu, since,
 				last > since ? last : TIME_NONE),
 		  n, since, account_loss_end(ps));
-}
-
-/* What a ring overwrote is in front of one of its records: where a loss has no
- * number, if there is one. */
-static void push_lost_before(struct account *ac, uint16_t source,
-			     const struct ring *r, uint64_t n)
-{
-	bool blank = r->blank_to != TIME_NONE;
-	int64_t t0 = blank ? r->blank_from : TIME_NONE;
-	int64_t t1 = blank ? r->blank_to : r->last.at[0].time;
-
-	push_lost(ac, account_entry(source, "lost", r->cpu, t0, t1), n, t0, t1);
 }
 
 /* Each ring has an entry for the time before its first record. */
@@ -672,8 +653,18 @@ static void end_lost(struct account *ac, uint16_t source)
 				  account_entry(source, "dropped", r->cpu,
 						TIME_NONE, TIME_NONE),
 				  within, TIME_NONE, account_loss_end(ps));
-		if (before)
-			push_lost_before(ac, source, r, before);
+		if (before) {
+			/* What a ring overwrote is in front of one of its
+			 * records: where a loss has no number, if there is one.
+			 */
+			bool blank = r->blank_to != TIME_NONE;
+			int64_t t0 = blank ? r->blank_from : TIME_NONE;
+			int64_t t1 = blank ? r->blank_to : r->last.at[0].time;
+
+			push_lost(ac,
+				  account_entry(source, "lost", r->cpu, t0, t1),
+				  before, t0, t1);
+		}
 		if (n > within + before || !n)
 			push_lost_end(ac, source, r->cpu, r->last.at[0].time,
 				      n - within - before);

@@ -639,25 +639,6 @@ static void join_push_copy(struct join *jn, struct cookie_entry *e,
 	*fact_queue_add(jn->out) = f;
 }
 
-/* A second chain for a cookie: perf record wrote it twice, or once for each
- * event that listens. Other addresses are a conflict. */
-static void second_chain(struct join *jn, const struct cookie_entry *e,
-			 const struct join_chain *c,
-			 const struct join_half *half)
-{
-	struct fact f;
-
-	chain_fill_fact(&f, c);
-	f.chain.verdict = CHAIN_DUPLICATE;
-	if (!c->duplicate && !same_addresses(jn, c->uraw, e->chain.uraw)) {
-		f.chain.confidence = CONF_UNEXPLAINED;
-		f.chain.flags |= VERDICT_CONFLICT;
-		contradiction_found(&jn->contradictions, RULE_COOKIE_CONFLICT,
-				    half, e->chain.time);
-	}
-	*fact_queue_add(jn->out) = f;
-}
-
 /* For perf's rule, a copy counts as the chain it is a copy of. */
 static void count_chain(struct join *jn, const struct join_chain *c,
 			const struct cookie_entry *e)
@@ -696,8 +677,25 @@ bool join_chain(struct join *jn, struct join_task *task,
 
 		if (copy)
 			join_push_copy(jn, join_entry(jn, i), c);
-		else
-			second_chain(jn, join_entry(jn, i), c, &half);
+		else {
+			/* A second chain for a cookie: perf record wrote it
+			 * twice, or once for each event that listens. Other
+			 * addresses are a conflict. */
+			const struct cookie_entry *e = join_entry(jn, i);
+			struct fact f;
+
+			chain_fill_fact(&f, c);
+			f.chain.verdict = CHAIN_DUPLICATE;
+			if (!c->duplicate &&
+			    !same_addresses(jn, c->uraw, e->chain.uraw)) {
+				f.chain.confidence = CONF_UNEXPLAINED;
+				f.chain.flags |= VERDICT_CONFLICT;
+				contradiction_found(&jn->contradictions,
+						    RULE_COOKIE_CONFLICT, &half,
+						    e->chain.time);
+			}
+			*fact_queue_add(jn->out) = f;
+		}
 		return !copy;
 	}
 	if (!i) {

@@ -163,30 +163,6 @@ static void fingerprint_address(struct fingerprints *p, int32_t pid,
 		fingerprint_name_add(&p->map, pid, hash_u64(addr / PAGE));
 }
 
-/* A switch may be recorded for several events and into several buffers. Take
- * one of them, because equal hashes at one time match nothing. */
-static void fingerprint_sample(struct fingerprints *p, const struct record *rec)
-{
-	const struct rec_sample *s = &rec->sample;
-
-	/* The last piece of a recording may have no mappings: its process has
-	 * ended. */
-	if (s->user.n)
-		fingerprint_address(p, rec->pid, s->user.ip[s->user.n - 1]);
-	if (s->sched.kind != SCHED_SWITCH) {
-		oncpu_match_add_hit(&p->oncpu, rec->cpu, rec->tid, rec->time);
-		return;
-	}
-	if (!p->cpus->event)
-		p->cpus->event = s->event + 1;
-	if (p->cpus->event != s->event + 1)
-		return;
-	fingerprint_switch(&p->cpus->sample, rec->cpu, s->sched.tid,
-			   s->sched.next_tid, rec->time);
-	oncpu_match_add_switch(&p->oncpu, rec->cpu, s->sched.tid,
-			       s->sched.next_tid, rec->time);
-}
-
 void fingerprints_take(struct fingerprints *p, const struct record *rec)
 {
 	uint64_t t = rec->time;
@@ -211,9 +187,31 @@ void fingerprints_take(struct fingerprints *p, const struct record *rec)
 	if (!p->last || t < p->first)
 		p->first = t;
 	raise_to(p->last, t);
-	if (rec->kind == REC_SAMPLE)
-		fingerprint_sample(p, rec);
-	else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT) {
+	if (rec->kind == REC_SAMPLE) {
+		/* A switch may be recorded for several events and into several
+		 * buffers. Take one of them, because equal hashes at one time
+		 * match nothing. */
+		const struct rec_sample *s = &rec->sample;
+
+		/* The last piece of a recording may have no mappings: its
+		 * process has ended. */
+		if (s->user.n)
+			fingerprint_address(p, rec->pid,
+					    s->user.ip[s->user.n - 1]);
+		if (s->sched.kind != SCHED_SWITCH) {
+			oncpu_match_add_hit(&p->oncpu, rec->cpu, rec->tid,
+					    rec->time);
+			return;
+		}
+		if (!p->cpus->event)
+			p->cpus->event = s->event + 1;
+		if (p->cpus->event != s->event + 1)
+			return;
+		fingerprint_switch(&p->cpus->sample, rec->cpu, s->sched.tid,
+				   s->sched.next_tid, rec->time);
+		oncpu_match_add_switch(&p->oncpu, rec->cpu, s->sched.tid,
+				       s->sched.next_tid, rec->time);
+	} else if (rec->kind == REC_SWITCH && rec->flags & REC_F_OUT) {
 		/* Without a tracepoint, records tell who was on the CPU. */
 		fingerprint_switch(&p->cpus->record, rec->cpu, rec->tid,
 				   rec->sw.other_tid, rec->time);

@@ -1,4 +1,4 @@
-/* pack.c - tests of formats/pack.c and pack_zstd.c: what they write,
+/* pack.c - tests of formats/pack.c: what it writes,
  * formats/unpack.c and gunzip.c read. */
 #include "formats/pack.h"
 

@@ -578,26 +578,6 @@ static void slices_end(struct tracks *t, const struct slice *s,
 	slices_put_end(t->j, tracks_name(t, &t->track[s->thread]), s, e);
 }
 
-static void slices_put_arrow(struct slices *s, const struct slice_edge *e)
-{
-	const struct arrow *a = &s->arrow[e->item];
-	bool from = e->kind == ARROW_FROM;
-	struct json *j = s->t->j;
-
-	if (a->loose)
-		return;
-	tracks_thread(s->t, from ? a->from : a->to);
-	json_text(j, "ph", from ? "s" : "f");
-	/* else it leads to the next slice that begins there */
-	if (!from)
-		json_text(j, "bp", "e");
-	json_text(j, "cat", "wake");
-	json_text(j, "name", a->proved ? "wakes" : "wakes, likely");
-	json_uint(j, "id", e->item);
-	tracks_time(j, e->time);
-	json_end(j);
-}
-
 void slices_put(struct slices *s, int64_t time, int64_t event)
 {
 	for (; s->at < s->n_edge; s->at++) {
@@ -605,9 +585,27 @@ void slices_put(struct slices *s, int64_t time, int64_t event)
 
 		if (e->time > time || (e->time == time && e->event > event))
 			break;
-		if (e->kind >= ARROW_FROM)
-			slices_put_arrow(s, e);
-		else if (e->kind == SLICE_BEGIN)
+		if (e->kind >= ARROW_FROM) {
+			const struct arrow *a = &s->arrow[e->item];
+			bool from = e->kind == ARROW_FROM;
+			struct json *j = s->t->j;
+
+			if (!a->loose) {
+				tracks_thread(s->t, from ? a->from : a->to);
+				json_text(j, "ph", from ? "s" : "f");
+				/* else it leads to the next slice that begins
+				 * there */
+				if (!from)
+					json_text(j, "bp", "e");
+				json_text(j, "cat", "wake");
+				json_text(j, "name",
+					  a->proved ? "wakes"
+						    : "wakes, likely");
+				json_uint(j, "id", e->item);
+				tracks_time(j, e->time);
+				json_end(j);
+			}
+		} else if (e->kind == SLICE_BEGIN)
 			slices_begin(s->t, &s->slice[e->item], e->time);
 		else
 			slices_end(s->t, &s->slice[e->item], e);

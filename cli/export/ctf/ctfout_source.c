@@ -22,24 +22,6 @@ COMPARE_BY(ctfout_loss_by_cpu, struct ctfout_edge, cpu, time, to);
  * the start of the later one, but not the end of a loss before its start. */
 COMPARE_BY(ctfout_loss_by_time, struct ctfout_edge, time, cpu, to, end);
 
-static size_t ctfout_loss_merge(struct ctfout_edge *e, size_t n)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct ctfout_edge *last = out ? &e[out - 1] : NULL;
-
-		if (last && last->cpu == e[i].cpu &&
-		    (e[i].time < last->to || e[i].to == last->to)) {
-			last->n += e[i].n;
-			raise_to(last->to, e[i].to);
-			continue;
-		}
-		e[out++] = e[i];
-	}
-	return out;
-}
-
 /* Returns the edges in time order, for free(). A loss without a time is at
  * `start`; so are all if not `timed`. */
 static struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l,
@@ -66,7 +48,20 @@ static struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l,
 			};
 	}
 	sort_items(e, used, ctfout_loss_by_cpu);
-	used = ctfout_loss_merge(e, used);
+	size_t out = 0;
+
+	for (size_t i = 0; i < used; i++) {
+		struct ctfout_edge *last = out ? &e[out - 1] : NULL;
+
+		if (last && last->cpu == e[i].cpu &&
+		    (e[i].time < last->to || e[i].to == last->to)) {
+			last->n += e[i].n;
+			raise_to(last->to, e[i].to);
+			continue;
+		}
+		e[out++] = e[i];
+	}
+	used = out;
 	for (size_t i = 0; i < used; i++) {
 		e[used + i] = e[i];
 		e[used + i].time = e[i].to;
@@ -276,22 +271,6 @@ static int ctfout_event(struct ctfout_iter *o, const struct event_row *e,
 	return n < 0 ? -1 : 0;
 }
 
-static void ctfout_finish(struct ctfout_iter *o)
-{
-	ctfout_do_losses(o, NULL);
-	if (o->from->in.content)
-		*o->from->in.content = o->content;
-	for (size_t i = 0; i < o->n_stream && !o->no_memory; i++) {
-		struct ctfout_stream *s = &o->stream[i];
-
-		if (!s->begun)
-			continue;
-		ctfout_close_packet(o, s, o->now);
-		ctfout_add(o, bt.message_stream_end_create(o->self, s->stream));
-	}
-	o->ended = true;
-}
-
 /* Makes the messages of the next event. The library stops at a time that goes
  * back, so an event that has none, or came late into a live capture, has the
  * time of the event before it. */
@@ -303,7 +282,19 @@ static int ctfout_step(struct ctfout_iter *o, struct err *err)
 	if (rc < 0)
 		return -1;
 	if (!rc) {
-		ctfout_finish(o);
+		ctfout_do_losses(o, NULL);
+		if (o->from->in.content)
+			*o->from->in.content = o->content;
+		for (size_t i = 0; i < o->n_stream && !o->no_memory; i++) {
+			struct ctfout_stream *s = &o->stream[i];
+
+			if (!s->begun)
+				continue;
+			ctfout_close_packet(o, s, o->now);
+			ctfout_add(o, bt.message_stream_end_create(o->self,
+								   s->stream));
+		}
+		o->ended = true;
 	} else if (e.type >= 1 && (uint64_t)e.type <= o->c.n_type) {
 		if (e.timed)
 			ctfout_do_losses(o, &e.time);

@@ -541,44 +541,6 @@ static size_t firefox_threads_process(const struct firefox_threads *t,
 	return th->process < t->n_process ? th->process : 0;
 }
 
-static void put_thread(const struct firefox_threads *t, struct firefox *f,
-		       struct json *j, const struct thread *th,
-		       const struct firefox_weights *w)
-{
-	const struct life *p = &t->process[firefox_threads_process(t, th)];
-
-	json_object(j, NULL);
-	json_text(j, "processType", "default");
-	json_array(j, "pausedRanges");
-	json_end(j);
-	json_bool(j, "showMarkersInTimeline", true);
-	json_shown(j, "name", th->life.name ? th->life.name : "[no name]");
-	json_bool(j, "isMainThread", th->life.number == p->number);
-	json_shown(j, "processName", p->name ? p->name : "[process not known]");
-	firefox_threads_put_number(j, "pid", p, true);
-	firefox_threads_put_number(j, "tid", &th->life, false);
-	put_life(t, j, p, "processStartupTime", "processShutdownTime");
-	put_life(t, j, &th->life, "registerTime", "unregisterTime");
-	json_break(j);
-	json_object(j, "samples");
-	json_uint(j, "length", th->samples.n);
-	json_text(j, "weightType", w->is_time ? "tracing-ms" : "samples");
-	put_column(t, j, "stack", th, SAMPLE_STACK);
-	put_column(t, j, "time", th, SAMPLE_TIME);
-	if (w->given)
-		put_column(t, j, "weight", th,
-			   w->is_time ? SAMPLE_MS : SAMPLE_WEIGHT);
-	else
-		json_null(j, "weight");
-	/* CPU time since the previous sample */
-	if (w->given && w->is_time)
-		put_column(t, j, "threadCPUDelta", th, SAMPLE_WEIGHT);
-	json_end(j);
-	json_break(j);
-	firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, j);
-	json_end(j);
-}
-
 /* The profiler refuses a profile without threads: if none is used, that of the
  * losses is written. */
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
@@ -618,7 +580,43 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 	for (size_t i = 0; i < t->n_thread && !out_failed(); i++) {
 		if (!is_used(&t->thread[i]) && !(empty && i == t->losses))
 			continue;
-		put_thread(t, f, j, &t->thread[i], w);
+		const struct thread *th = &t->thread[i];
+		const struct life *p =
+			&t->process[firefox_threads_process(t, th)];
+
+		json_object(j, NULL);
+		json_text(j, "processType", "default");
+		json_array(j, "pausedRanges");
+		json_end(j);
+		json_bool(j, "showMarkersInTimeline", true);
+		json_shown(j, "name",
+			   th->life.name ? th->life.name : "[no name]");
+		json_bool(j, "isMainThread", th->life.number == p->number);
+		json_shown(j, "processName",
+			   p->name ? p->name : "[process not known]");
+		firefox_threads_put_number(j, "pid", p, true);
+		firefox_threads_put_number(j, "tid", &th->life, false);
+		put_life(t, j, p, "processStartupTime", "processShutdownTime");
+		put_life(t, j, &th->life, "registerTime", "unregisterTime");
+		json_break(j);
+		json_object(j, "samples");
+		json_uint(j, "length", th->samples.n);
+		json_text(j, "weightType",
+			  w->is_time ? "tracing-ms" : "samples");
+		put_column(t, j, "stack", th, SAMPLE_STACK);
+		put_column(t, j, "time", th, SAMPLE_TIME);
+		if (w->given)
+			put_column(t, j, "weight", th,
+				   w->is_time ? SAMPLE_MS : SAMPLE_WEIGHT);
+		else
+			json_null(j, "weight");
+		/* CPU time since the previous sample */
+		if (w->given && w->is_time)
+			put_column(t, j, "threadCPUDelta", th, SAMPLE_WEIGHT);
+		json_end(j);
+		json_break(j);
+		firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, j);
+		json_end(j);
 	}
 	json_end(j);
 }

@@ -187,26 +187,6 @@ static int64_t ctf_field_null(const struct bytes *b, size_t unit)
 	return -1;
 }
 
-/* Sets *out to the bytes of a string that ends with its first null. */
-static int ctf_field_string(struct ctf_state *st, size_t unit,
-			    struct bytes *out)
-{
-	struct ctf_cursor *c = &st->cur;
-
-	if (c->at > c->end ||
-	    bytes_window(&c->b, c->at / 8, (c->end - c->at) / 8, out))
-		return ctf_field_too_short(st);
-	const int64_t len = ctf_field_null(out, unit);
-
-	if (len < 0) {
-		c->at += bytes_left(out) * 8;
-		return ctf_field_stop(st, "a string has no end");
-	}
-	c->at += ((uint64_t)len + unit) * 8;
-	out->end = out->pos + len;
-	return 0;
-}
-
 int ctf_field_chars(struct ctf_state *st, const struct ctf_node *node,
 		    struct bytes *out)
 {
@@ -214,8 +194,22 @@ int ctf_field_chars(struct ctf_state *st, const struct ctf_node *node,
 			    : node->encoding <= (uint8_t)CTF_UTF16BE ? 2
 								     : 4;
 
-	if (node->kind == CTF_STRING)
-		return ctf_field_string(st, unit, out);
+	if (node->kind == CTF_STRING) {
+		struct ctf_cursor *c = &st->cur;
+
+		if (c->at > c->end ||
+		    bytes_window(&c->b, c->at / 8, (c->end - c->at) / 8, out))
+			return ctf_field_too_short(st);
+		const int64_t len = ctf_field_null(out, unit);
+
+		if (len < 0) {
+			c->at += bytes_left(out) * 8;
+			return ctf_field_stop(st, "a string has no end");
+		}
+		c->at += ((uint64_t)len + unit) * 8;
+		out->end = out->pos + len;
+		return 0;
+	}
 	if (st->cur.at > st->cur.end ||
 	    ctf_field_window(st, ctf_field_length(st, node), out))
 		return ctf_field_too_short(st);

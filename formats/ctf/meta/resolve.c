@@ -361,22 +361,6 @@ static int resolve_streams(struct resolve *v)
 	return ret;
 }
 
-/* LTTng wrote no 'absolute' into TSDL, although its clocks are. */
-static void resolve_clocks(struct raw *r)
-{
-	const char *tracer = ctf_tree_env(r->tree, "tracer_name");
-	bool lttng = tracer && !strncmp(tracer, "lttng", 5);
-	struct ctf_clock *c = arena_take(r->out, r->n_clock * sizeof(*c));
-
-	for (size_t i = 0; i < r->n_clock; i++) {
-		c[i] = r->clock[i].clock;
-		if (lttng && r->tree->version == 1)
-			c[i].unix_epoch = true;
-	}
-	r->tree->clock = c;
-	r->tree->n_clock = (uint32_t)r->n_clock;
-}
-
 int raw_resolve(struct raw *r)
 {
 	struct resolve *v = mem_new(1, sizeof(*v));
@@ -390,8 +374,22 @@ int raw_resolve(struct raw *r)
 		ret = resolve_scope(v, RAW_HEADER, r->header, &r->tree->header);
 	if (!ret)
 		ret = resolve_streams(v);
-	if (!ret)
-		resolve_clocks(r);
+	if (!ret) {
+		/* LTTng wrote no 'absolute' into TSDL, although its clocks are.
+		 */
+		const char *tracer = ctf_tree_env(r->tree, "tracer_name");
+		bool lttng = tracer && !strncmp(tracer, "lttng", 5);
+		struct ctf_clock *c =
+			arena_take(r->out, r->n_clock * sizeof(*c));
+
+		for (size_t i = 0; i < r->n_clock; i++) {
+			c[i] = r->clock[i].clock;
+			if (lttng && r->tree->version == 1)
+				c[i].unix_epoch = true;
+		}
+		r->tree->clock = c;
+		r->tree->n_clock = (uint32_t)r->n_clock;
+	}
 	for (int i = 0; i < LOCATE_LEVELS; i++)
 		free(v->find.same[i]);
 	free(v);
