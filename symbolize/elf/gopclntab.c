@@ -213,27 +213,23 @@ int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start)
 	return 1;
 }
 
-bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
+bool gopclntab_around(const struct gopclntab *g, uint64_t vaddr,
 		      struct gopclntab_depths *d)
 {
 	struct gopclntab_function fn;
-	struct elf_section from;
-	struct gopclntab g;
 	uint64_t lo = 0;
 
-	if (!gopclntab_open(ef, &g, &from))
-		return false;
-	for (uint64_t hi = g.n; lo < hi;) {
+	for (uint64_t hi = g->n; lo < hi;) {
 		const uint64_t mid = lo + (hi - lo) / 2;
 
-		if (!gopclntab_function(&g, mid, &fn))
+		if (!gopclntab_function(g, mid, &fn))
 			return false;
 		if (vaddr < fn.start)
 			hi = mid;
 		else if (vaddr >= fn.end)
 			lo = mid + 1;
 		else
-			return gopclntab_depths(&g, &fn, d);
+			return gopclntab_depths(g, &fn, d);
 	}
 	return false;
 }

@@ -58,7 +58,7 @@ bool gopclntab_depths(const struct gopclntab *g,
 int gopclntab_next_depth(struct gopclntab_depths *d, uint64_t *start);
 /* Starts to read the depths of the function around an ELF address. Returns
  * false if Go's runtime does not know them. O(log functions). */
-bool gopclntab_around(const struct elf_file *ef, uint64_t vaddr,
+bool gopclntab_around(const struct gopclntab *g, uint64_t vaddr,
 		      struct gopclntab_depths *d);
 /* Adds a symbol for each function of the table, and sets *from as
  * gopclntab_open() does. Names are borrowed from ef. Returns false if there is

@@ -101,6 +101,16 @@ static void callsite_find_injected(struct callsite_file *f)
 	}
 }
 
+/* Finds the table of depths, whose bytes are those of f->ef. */
+static void callsite_open_go(struct callsite_file *f)
+{
+	struct elf_section from;
+
+	if (!f->ef || !callsite_is_go(f) ||
+	    !gopclntab_open(f->ef, &f->go, &from))
+		f->go.n = 0;
+}
+
 static void callsite_take_symbols(struct callsite_file *f)
 {
 	struct elf_section s;
@@ -121,6 +131,7 @@ static void callsite_take_symbols(struct callsite_file *f)
 		callsite_take_go(f);
 	sort_items(f->name, f->n_name, callsite_compare_hash);
 	callsite_find_injected(f);
+	callsite_open_go(f);
 	symtab_finish(&f->funcs);
 	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
 	 * would get the name of the resolver function. */
@@ -243,8 +254,10 @@ void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
 {
 	struct identity_said said;
 
-	if (!f->ef)
-		f->ef = code_bytes_find_file(sy, img, &said);
+	if (f->ef)
+		return;
+	f->ef = code_bytes_find_file(sy, img, &said);
+	callsite_open_go(f);
 }
 
 void callsite_close(struct callsite_file *f)
@@ -398,9 +411,8 @@ uint32_t callsite_go_bytes(const struct callsite_file *f, uint64_t off)
 	struct gopclntab_depths d;
 	uint64_t vaddr, start;
 
-	if (!f->ef || !callsite_is_go(f) ||
-	    !elf_vaddr(f->seg, f->n_seg, off, &vaddr) ||
-	    !gopclntab_around(f->ef, vaddr, &d))
+	if (!f->ef || !f->go.n || !elf_vaddr(f->seg, f->n_seg, off, &vaddr) ||
+	    !gopclntab_around(&f->go, vaddr, &d))
 		return 0;
 	while (gopclntab_next_depth(&d, &start) > 0)
 		if (vaddr < d.pc)

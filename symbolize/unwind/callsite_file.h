@@ -7,6 +7,7 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/base/mem.h"
 #include "stitch/symbol.h"
+#include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/symtab.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/unwind/frame_share.h"
@@ -67,6 +68,7 @@ struct callsite_file {
 	size_t n_plt;
 	uint64_t injected[INJECTED_MAX]; /* of callsite_is_injected() */
 	size_t n_injected;
+	struct gopclntab go; /* of ef; n 0: it has none */
 	uint16_t machine;
 	bool big, loader;
 	bool counted; /* share is known */

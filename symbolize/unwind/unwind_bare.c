@@ -136,6 +136,8 @@ bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
 			const struct unwind_code *c, const struct stack_walk *w)
 {
 	struct gopclntab_depths d;
+	struct elf_section from;
+	struct gopclntab g;
 	uint64_t pc;
 
 	if (!unwind_is_file(c) ||
@@ -144,7 +146,8 @@ bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
 		return false;
 	const struct elf_file *ef = unwind_images_file(c->m);
 
-	return ef && gopclntab_around(ef, c->vaddr, &d) && d.top;
+	return ef && gopclntab_open(ef, &g, &from) &&
+	       gopclntab_around(&g, c->vaddr, &d) && d.top;
 }
 
 /* Steps out of a function without a table by its code, which says the same as a
