@@ -261,20 +261,20 @@ const char *ctf_check_begin(struct ctf_stream *s)
 	 * was set back, as is noted for its events. */
 	const struct ctf_packet *p = &s->packet;
 	const bool both = p->has_begin && p->has_end;
-	const char *times = NULL;
+	const char *why = NULL;
 
 	if (both && p->finish < p->begin)
-		times = "a packet ends before it begins";
+		why = "a packet ends before it begins";
 	else if (both && s->clock &&
 		 ctf_clock_ns(s->clock, p->finish - p->begin) > YEAR_NS)
-		times = "a packet lasts for years";
+		why = "a packet lasts for years";
 	else if (p->has_begin && s->has_said_end && p->begin < s->printed_end &&
 		 p->begin >= s->printed_last && !s->schema->loose)
-		times = "a packet begins before the end of the one before it";
+		why = "a packet begins before the end of the one before it";
 	s->has_said_end = p->has_end;
 	s->printed_end = p->finish;
 
-	return stream ? stream : times ? times : ctf_check_counters(s);
+	return stream ? stream : why ? why : ctf_check_counters(s);
 }
 
 const char *ctf_check_end(struct ctf_stream *s, uint64_t clock)

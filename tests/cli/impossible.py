@@ -30,7 +30,7 @@ with open(PROGRAM, "rb") as program:
 # Where messages come from, and what makes them of text.
 SOURCES = ("formats/perf", "formats/ftrace", "formats/ftext", "formats/ctf",
            "formats/code", "formats/reader", "formats/tracepoint",
-           "stitch/base/bytes.c", "schema/write/fact_rows.c")
+           "stitch/base/bytes.c", "schema/write/ledger_rows.c")
 # refuses a whole trace; tests/unit/ctf_tree.c has these
 NOT_THESE = ("formats/ctf/meta/",)
 SAYS = re.compile(
