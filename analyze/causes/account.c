@@ -6,12 +6,15 @@
 
 struct accounting {
 	struct account *a;
+	const struct proofs *p;
+	uint32_t thread;
 	const struct account_ask *ask;
 	account_blocked_fn *fn;
 	void *arg;
 	int32_t cpu;	    /* that the thread was on last; -1: unknown */
 	int64_t ready_from; /* of the pieces in a row in which it is ready, */
 	int64_t ready_to;   /* the last of which ends here */
+	bool ready_if;	    /* of one of them */
 };
 
 static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)
@@ -29,13 +32,17 @@ static void account_ready(struct accounting *k, const struct proof_piece *pc,
 			  int64_t from, int64_t to)
 {
 	struct account *a = k->a;
+	const struct limits_told told = proofs_held(k->p, k->thread, pc);
 
 	if (k->ready_to != from || !a->delays) {
 		a->delays++;
 		k->ready_from = from;
+		k->ready_if = false;
 	}
+	k->ready_if |= limits_may_hold(&told);
 	k->ready_to = to;
 	a->ready += (uint64_t)(to - from);
+	a->ready_if += limits_may_hold(&told) ? (uint64_t)(to - from) : 0;
 	if (pc->bits >= 0 && !(pc->bits & 0xff))
 		a->preempted += (uint64_t)(to - from);
 	if (to - k->ready_from <= a->longest_to - a->longest_from)
@@ -43,6 +50,7 @@ static void account_ready(struct accounting *k, const struct proof_piece *pc,
 	a->longest_from = k->ready_from;
 	a->longest_to = to;
 	a->longest_cpu = pc->cpu;
+	a->longest_if = k->ready_if;
 }
 
 /* Adds the part of a piece between two times. */
@@ -125,9 +133,13 @@ void account_thread(struct account *a, struct proofs *p,
 		    const struct account_ask *ask, account_blocked_fn *fn,
 		    void *arg)
 {
-	struct accounting k = {
-		.a = a, .ask = ask, .fn = fn, .arg = arg, .cpu = -1
-	};
+	struct accounting k = { .a = a,
+				.p = p,
+				.thread = thread,
+				.ask = ask,
+				.fn = fn,
+				.arg = arg,
+				.cpu = -1 };
 	size_t n = proofs_pieces(p, thread);
 
 	*a = (struct account){ .longest_cpu = -1 };

@@ -31,6 +31,14 @@ struct limits_told {
 	const char *cpus; /* that the thread may use, "0-3,8"; NULL: not read */
 };
 
+/* Whether "ready" has a premise: no reading says that nothing held the thread.
+ */
+#define LIMITS_PREMISE "if no quota held it"
+static inline bool limits_may_hold(const struct limits_told *t)
+{
+	return !t->known || t->cgroup;
+}
+
 /* Reads what was read on the machine of a capture. Returns NULL and *err on
  * failure; where nothing was read, nothing is known of any thread. */
 struct limits *limits_load(struct store *db, int64_t capture, struct err *err);

@@ -162,12 +162,21 @@ static void sql_text_or_null(struct value *v, const char *text)
 		sql_text(v, text);
 }
 
-/* What is proved rests on the premise, unless a record tells it. */
-static void sql_proof(const struct path_sql *s, enum proof proof, bool told,
-		      struct value *v)
+/* The premise of all that is proved, which a record of the state has not, or of
+ * one that is ready. */
+static void sql_state_proof(const struct path_sql *s, uint32_t thread,
+			    const struct proof_piece *pc, int column,
+			    struct value *v)
 {
-	sql_text(v, proof_key_of(proof,
-				 !told && causes_premise(s->r.causes).words));
+	const struct limits_told told = proofs_held(s->r.proofs, thread, pc);
+	bool own = pc->state == PIECE_READY && limits_may_hold(&told);
+	bool all = pc->state != PIECE_UNBORN && pc->state != PIECE_DEAD &&
+		   causes_premise(s->r.causes).words;
+
+	if (column == COMPUTED_STATE_INTERVAL_PROOF)
+		sql_text(v, proof_key_of((enum proof)pc->proof, all || own));
+	else
+		sql_text_or_null(v, own ? "quota" : NULL);
 }
 
 /* The id of the wake-up that ended something of a thread, if one did. */
@@ -309,10 +318,9 @@ static void sql_interval_cell(void *arg, size_t row, int column,
 		sql_text(v, path_comm(&s->r, thread));
 	else if (column == COMPUTED_STATE_INTERVAL_STATE)
 		sql_text(v, chain_state_word(chain_own(&pc)));
-	else if (column == COMPUTED_STATE_INTERVAL_PROOF)
-		sql_proof(s, (enum proof)pc.proof,
-			  pc.state == PIECE_UNBORN || pc.state == PIECE_DEAD,
-			  v);
+	else if (column == COMPUTED_STATE_INTERVAL_PROOF ||
+		 column == COMPUTED_STATE_INTERVAL_PREMISE)
+		sql_state_proof(s, thread, &pc, column, v);
 	else if (column == COMPUTED_STATE_INTERVAL_BEHIND)
 		sql_behind(s, &pc, v);
 	else if (column == COMPUTED_STATE_INTERVAL_WAKE)
@@ -578,7 +586,8 @@ static void sql_blame_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_BLAME_BY_STATE)
 		sql_text(v, chain_state_word(b->sum.state));
 	else if (column == COMPUTED_BLAME_PROOF)
-		sql_proof(s, b->sum.proof, false, v);
+		sql_text(v, proof_key_of(b->sum.proof,
+					 causes_premise(s->r.causes).words));
 	else
 		sql_int(v, number[column]);
 }

@@ -1,7 +1,5 @@
 /* path.h - the answers of the command path: why a thread took so long. */
 #pragma once
-/* Of a thread that is ready where no reading says that nothing held it. */
-#define PATH_PREMISE "if no quota held it"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

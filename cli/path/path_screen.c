@@ -339,9 +339,8 @@ static void path_say_ready(const struct path_run *r, FILE *out,
 				told.throttled, told.periods);
 		return;
 	}
-	fputs(tid > 0 && (!told.known || told.cgroup)
-		      ? " is ready " PATH_PREMISE
-		      : " is ready",
+	fputs(tid > 0 && limits_may_hold(&told) ? " is ready " LIMITS_PREMISE
+						: " is ready",
 	      out);
 	if (tid < 0)
 		return;

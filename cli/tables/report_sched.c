@@ -220,7 +220,7 @@ static const struct grid_column sched_columns[] = {
 	{ NULL, "unknown_ns" },	   { NULL, "woken" },
 	{ NULL, "moves" },	   { NULL, NULL },
 	{ NULL, "throttled_ns" },  { NULL, NULL },
-	{ NULL, "not_run_ns" },
+	{ NULL, "not_run_ns" },	   { NULL, "ready_premise_ns" },
 };
 #define SCHED_OFF 21
 #define SCHED_UNKNOWN 23
@@ -284,6 +284,7 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		grid_number(g, a->moves);
 		sched_add_proved(g, a, a->throttled);
 		sched_add_proved(g, a, a->held);
+		grid_number(g, a->ready_if);
 	}
 	sched_put(s, g, j, "threads", NULL);
 	if (!strcmp(s->o->format, "table") && n < s->n)
@@ -302,7 +303,7 @@ static void sched_put_longest(struct sched *s)
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN];
-	bool known = true;
+	bool may_hold = false;
 
 	grid_whole(g, "Time");
 
@@ -313,11 +314,7 @@ static void sched_put_longest(struct sched *s)
 
 		if (!a->delays)
 			break;
-		known &= proofs_held(
-				 s->r.proofs, s->th[i].thread,
-				 &(struct proof_piece){ .from = a->longest_from,
-							.to = a->longest_to })
-				 .known;
+		may_hold |= a->longest_if;
 		grid_text(g, HUMAN_NS(sched_longest(a)));
 		grid_text(g, human_span(text, a->longest_from, a->longest_to));
 		grid_signed(g, a->longest_cpu);
@@ -327,9 +324,9 @@ static void sched_put_longest(struct sched *s)
 		grid_text(g, path_comm(&s->r, s->th[i].thread));
 	}
 	sched_put(s, g, NULL, NULL,
-		  known ? "longest ready, and who was on the CPU:"
-			: "longest ready " PATH_PREMISE
-			  ", and who was on the CPU:");
+		  may_hold ? "longest ready " LIMITS_PREMISE
+			     ", and who was on the CPU:"
+			   : "longest ready, and who was on the CPU:");
 	grid_free(g);
 }
 

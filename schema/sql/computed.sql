@@ -29,7 +29,9 @@ CREATE TABLE state_interval(
 	wake INTEGER,		-- wake.id of what ended it
 	event INTEGER,		-- event.id of the switch with which the wait
 				-- began
-	loss INTEGER		-- loss.id of the first loss that hides more
+	loss INTEGER,		-- loss.id of the first loss that hides more
+	premise TEXT		-- ready: quota, if it is so only if no quota
+				-- held it; otherwise NULL
 );
 
 CREATE TABLE wake(

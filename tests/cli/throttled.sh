@@ -111,9 +111,20 @@ tells ready_behind_a_neighbour_has_a_premise neighbour \
 	"100.00 % neighbour ready 100.00 % on a premise ('--premises' has it), nothing lost in this time at us for us why proof 0.0 50000.0 neighbour is ready if no quota held it; CPU 1 is hog's" run.txt
 "$B" sched t.db | grep -q '^longest ready if no quota held it, and who'
 ok sched_has_that_premise $?
+# premises: what SQL and the JSON of sched say of what is ready
+premises() {
+	"$B" query --format csv t.db "SELECT DISTINCT proof, premise FROM state_interval
+		WHERE comm = 'neighbour' AND state = 'ready' AND ns = 50000000" | tail -n +2
+	"$B" sched --format json t.db | python3 -c "import json, sys
+for t in json.load(sys.stdin)['threads']:
+    if t['comm'] == 'neighbour':
+        print(t['ready_premise_ns'] / t['ready_ns'])"
+}
+is sql_and_json_have_it '"proved with premise",quota 1.0' "$(premises | paste -s -d " " -)"
 tells with_readings_it_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt none
 "$B" sched t.db | grep -q '^longest ready, and who'
 ok sched_has_none_then $?
+is nor_have_sql_and_json '"proved with premise", 0.0' "$(premises | paste -s -d " " -)"
 tells one_outside_of_the_cgroup_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt quota
 tells the_same_for_a_cpu_that_another_has victim "victim is ready if no quota held it; CPU 0 is other's" busy.txt
 tells a_neighbour_of_a_throttled_one_is_ready neighbour "neighbour is ready; CPU 1 is hog's" run.txt of_hog
@@ -178,3 +189,40 @@ tr -s ' \n' ' ' <out | sed 's/ proved / /g; s/ likely / /g' |
 	grep -q '% burner.* throttled.*throttled by its cgroup /backstitch-test'
 bad=$?
 say path_says_throttled_of_a_recorded_quota
+
+# version 2: a frozen cgroup of a real hierarchy, and, as the controller of CPU time
+# may be bound to version 1, files of one in a folder made over it
+cat >two.sh <<'END'
+sleep 60 &
+pid=$!
+mount --make-rprivate / && umount -l /sys/fs/cgroup/* 2>/dev/null
+mkdir -p two && mount -t cgroup2 none two && mkdir "two/test-$$" || exit 77
+echo $pid >"two/test-$$/cgroup.procs" && echo 1 >"two/test-$$/cgroup.freeze"
+"$B" record --waits -o frozen.data -- sleep 0.1 >out 2>err
+echo 0 >"two/test-$$/cgroup.freeze"
+echo $pid >two/cgroup.procs
+rmdir "two/test-$$"
+mount -t tmpfs none two && mkdir -p two/a/b || exit 77
+echo '10000 200000' >two/a/cpu.max
+echo 'max 100000' >two/a/b/cpu.max
+printf 'usage_usec 9\nnr_periods 7\nnr_throttled 5\nthrottled_usec 900000\n' >two/a/cpu.stat
+echo $pid >two/a/b/cgroup.threads
+"$B" record --waits -o made.data -- sleep 0.1 >out 2>err
+kill $pid
+END
+rc=0
+B=$B unshare -m sh two.sh 2>err || rc=$?
+if [ $rc = 77 ] || ! command -v unshare >/dev/null
+then
+	echo "skip: version 2 (no hierarchy of it may be mounted: $(tail -n 1 err))"
+	exit
+fi
+grep -q 'limits_cgroup: .* frozen=1 path=/test-' frozen.data.cgroups &&
+	grep -q 'limits_thread: tid=[0-9]* cpus=0.* path=/test-' frozen.data.cgroups
+bad=$?
+say record_reads_a_frozen_cgroup_of_version_2
+grep -q 'limits_cgroup: quota_us=10000 period_us=200000 periods=7 throttled=5 throttled_ns=900000000 frozen=0 path=/a$' made.data.cgroups &&
+	grep -q 'limits_thread: tid=[0-9]* cpus=0.* path=/a$' made.data.cgroups &&
+	! grep -q 'path=/a/b' made.data.cgroups
+bad=$?
+say record_reads_a_quota_of_version_2_for_those_below_it

@@ -167,6 +167,8 @@ def by_ftrace(folder, events, command, name):
     shutil.rmtree(out, ignore_errors=True)
     os.mkdir(instance)
     try:
+        # it is on when it is made: begins would come before ends are on
+        put(instance + "/tracing_on", "0")
         put(instance + "/trace_clock", "mono")
         put(instance + "/buffer_size_kb", str(96 << 10))
         if os.path.exists(instance + "/options/hash-ptr"):
