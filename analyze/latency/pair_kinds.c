@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was read of Linux is from 5.10 to 7.3, where nothing else is said. Of
- * each row: the functions that trace, and what they make of a begin and an end.
+/* Of each row: the functions of Linux that trace, and what they make of a begin
+ * and an end. "Read" names the versions, as far as the text tells them, of the
+ * sources in which that was looked up again; what has none was not, and is held
+ * against the events alone (tests/pairs).
  *
  * raw_syscalls come first: with both, syscalls:* repeats some of them. */
 const struct pair_kind pair_kinds[] = {
@@ -41,14 +43,15 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "name",
 	  .scope = PAIR_CPU },
 	/* kernel/softirq.c: handle_softirqs() (__do_softirq() before 6.9), of
-	 * which a CPU has one at a time. */
+	 * which a CPU has one at a time. Read: 6.1 with later mends. */
 	{ .word = "softirq",
 	  .begin = "irq:softirq_entry",
 	  .end = "irq:softirq_exit",
 	  .key = { "vec" },
 	  .scope = PAIR_CPU },
-	/* __raise_softirq_irqoff() sets a bit, which may be set: a softirq that
-	 * is raised again before it runs runs once. */
+	/* __raise_softirq_irqoff() traces, and sets a bit, which may be set: a
+	 * softirq that is raised again before it runs runs once. Read: as
+	 * above. */
 	{ .word = "softirq-wait",
 	  .begin = "irq:softirq_raise",
 	  .end = "irq:softirq_entry",
@@ -57,7 +60,9 @@ const struct pair_kind pair_kinds[] = {
 	  .scope = PAIR_CPU },
 	/* block/blk-mq.c: blk_mq_start_request(), blk_update_request() for each
 	 * part that a driver tells to be done, with the sector where it begins,
-	 * and __blk_mq_requeue_request(). A request of two threads for the same
+	 * blk_complete_request() for all of it (batches, since 5.16), and
+	 * __blk_mq_requeue_request(). Read: 5.15, 6.18; blk-flush.c: 5.15. A
+	 * request of two threads for the same
 	 * sectors is two requests with the same fields. The operation of a
 	 * request does not change, but block/blk-flush.c clears PREFLUSH and
 	 * FUA of what it issues itself: it completes a sequence once more,
@@ -74,7 +79,8 @@ const struct pair_kind pair_kinds[] = {
 	  .scope = PAIR_ANY },
 	/* block/blk-mq.c and the elevators: what is inserted may be merged into
 	 * another, which then is issued with another length, and is issued no
-	 * more itself: attempt_merge() traces block_rq_merge of it since 5.12.
+	 * more itself: attempt_merge() traces block_rq_merge of it since 5.9.
+	 * Read: 5.10, 5.11, 6.18; blk_mq_insert_requests(): 6.4.
 	 * What is issued directly was not inserted, so that one at the same
 	 * sectors may take the place of what was merged. */
 	{ .word = "block-queue",
@@ -89,7 +95,7 @@ const struct pair_kind pair_kinds[] = {
 	  .scope = PAIR_ANY },
 	/* kernel/workqueue.c: process_one_work(), in the worker's thread, which
 	 * has one work at a time; the work may be gone at the end, and its
-	 * memory another work. */
+	 * memory another work. Read: 5.x, 6.5. */
 	{ .word = "work",
 	  .begin = "workqueue:workqueue_execute_start",
 	  .end = "workqueue:workqueue_execute_end",
@@ -97,8 +103,9 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "function" },
 	/* __queue_work(), of a work that is not pending. process_one_work()
 	 * clears PENDING before it traces the start, so that it may be queued
-	 * in between, which takes a few instructions if nothing interrupts it;
-	 * cancel_work() and mod_delayed_work() trace nothing. */
+	 * in between, which takes a few instructions if nothing interrupts it.
+	 * Read: 5.x, 6.5, 6.18. cancel_work() and mod_delayed_work() trace
+	 * nothing. */
 	{ .word = "work-wait",
 	  .begin = "workqueue:workqueue_queue_work",
 	  .end = "workqueue:workqueue_execute_start",
@@ -107,8 +114,9 @@ const struct pair_kind pair_kinds[] = {
 	  .again = PAIR_EITHER,
 	  .is_pending = true,
 	  .scope = PAIR_ANY },
-	/* pwq_activate_work() (__pwq_activate_work() since 6.9): once for each
-	 * time that it is queued, when max_active lets it run. */
+	/* __queue_work(), or later pwq_activate_work() (__pwq_activate_work()
+	 * since 6.9): once for each time that it is queued, when max_active
+	 * lets it run. Read: 5.x, 6.9, 6.18. */
 	{ .word = "work-ready",
 	  .begin = "workqueue:workqueue_activate_work",
 	  .end = "workqueue:workqueue_execute_start",
@@ -126,7 +134,8 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "func",
 	  .scope = PAIR_CPU },
 	/* kernel/time/timer.c: call_timer_fn(), and
-	 * kernel/time/hrtimer.c: __run_hrtimer(). */
+	 * kernel/time/hrtimer.c: __run_hrtimer(). Read, of the second: 5.x,
+	 * 7.1. */
 	{ .word = "timer",
 	  .begin = "timer:timer_expire_entry",
 	  .end = "timer:timer_expire_exit",
@@ -141,7 +150,9 @@ const struct pair_kind pair_kinds[] = {
 	  .scope = PAIR_CPU },
 	/* mod_timer() of one that waits has a cancel, if it is moved, and a
 	 * start. detach_timer() and __run_hrtimer() trace a cancel of what
-	 * expires, too, just before the entry. */
+	 * expires, too, just before the entry; of hrtimers hrtimer_start has
+	 * was_armed since 7.1, and neither a start nor an expiry has a cancel.
+	 * Read: debug_deactivate() of both in 5.x, hrtimers in 7.1. */
 	{ .word = "timer-wait",
 	  .begin = "timer:timer_start",
 	  .end = "timer:timer_expire_entry",
@@ -162,7 +173,8 @@ const struct pair_kind pair_kinds[] = {
 	  .cancel_ends = true },
 	/* kernel/locking/mutex.c, since 5.19: __mutex_lock_common() begins
 	 * with MUTEX|SPIN; when it goes to sleep, with MUTEX; and each time
-	 * that the first waiter is woken with both again, until it ends.
+	 * that the first waiter is woken with both again, until it ends. Read:
+	 * 6.1, 6.17, 7.1.
 	 * The other locks there (queued spinlocks and rwlocks, rwsem, rtmutex,
 	 * its rwbase, percpu-rwsem, semaphores) begin once; what they wait for
 	 * inside
@@ -197,7 +209,7 @@ const struct pair_kind pair_kinds[] = {
 	  .end = "compaction:mm_compaction_end" },
 	/* mm/migrate.c: migrate_pages(), which has a begin since 5.17. A thread
 	 * that gets memory for what it moves may compact, and so is in it
-	 * twice. */
+	 * twice. Read: 5.17, 6.5, 6.18, of the begin. */
 	{ .word = "migration",
 	  .begin = "migrate:mm_migrate_pages_start",
 	  .end = "migrate:mm_migrate_pages",
@@ -206,7 +218,8 @@ const struct pair_kind pair_kinds[] = {
 	/* drivers/dma-buf/dma-fence.c: dma_fence_init(), and
 	 * dma_fence_signal_timestamp_locked() (and i915, of its own) once for
 	 * each; one that is freed before has a destroy alone. A driver may make
-	 * several with one number. Since 6.17 the end has other names. */
+	 * several with one number. Since 6.17 the end has other names. Read:
+	 * 4.9 (init), 6.1 (i915), 7.1. */
 	{ .word = "fence",
 	  .begin = "dma_fence:dma_fence_init",
 	  .end = "dma_fence:dma_fence_signaled",
