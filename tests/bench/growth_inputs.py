@@ -322,6 +322,19 @@ def calls_at_once(build, folder, n):
     return [build + "/backstitch", "report", "--latency", "syscall", db], [db]
 
 
+def requests_at_one_sector(build, folder, n):
+    """All are at the disk when the first ends."""
+    def lines():
+        yield from ftrace_head(2 * n)
+        for at in range(n):
+            yield traced(at, 10, "block_rq_issue: 8,0 R 4096 () 64 + 8 [t]")
+        for at in range(n):
+            yield traced(n + at, 10, "block_rq_complete: 8,0 R () 64 + 8 [0]")
+    db = database(build, folder, str(n), "--fields", "all",
+                  text(folder, "%d.trace" % n, lines()))
+    return [build + "/backstitch", "latency", "block", db], [db]
+
+
 def drawn(build, folder, n):
     db = database(build, folder, str(n), "--no-symbols", "--perf-map",
                   "100=" + perf_map(folder, str(n), n),
@@ -359,6 +372,7 @@ KINDS = {
     "nested wake-ups of path --tree": nested_wake_ups,
     "functions of diff": functions_compared,
     "calls of latency": calls_at_once,
+    "requests at one sector": requests_at_one_sector,
     "ends without a begin of latency": ends_without_begin,
     "ends of exec of latency": ends_of_exec,
     "mappings at one place": mappings_at_one_place,
@@ -379,6 +393,7 @@ SIZES_OF = {
     "nested wake-ups of path --tree": MANY,
     "functions of diff": MANY,
     "calls of latency": MANY,
+    "requests at one sector": MANY,
     "ends without a begin of latency": MANY,
     "ends of exec of latency": MANY,
     "mappings at one place": MANY,
