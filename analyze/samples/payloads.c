@@ -540,9 +540,11 @@ int payloads_fields(struct payloads *ps, const struct event_row *e,
 		for (size_t i = 0; i < t->n_text; i++) {
 			struct value x = rows_value(r, i + 1);
 
-			snprintf(number, sizeof(number), "%" PRId64, x.num);
-			if (x.kind == VALUE_INT)
+			if (x.kind == VALUE_INT) {
+				snprintf(number, sizeof(number), "%" PRId64,
+					 x.num);
 				x.text = arena_strdup(&ps->stacks, number);
+			}
 			ps->field[i] = (struct field){
 				.present = x.kind == VALUE_INT ||
 					   x.kind == VALUE_TEXT,
