@@ -393,8 +393,10 @@ static bool filter_has_number(const char *list, int64_t v)
 {
 	char text[24];
 
+	if (!list)
+		return true;
 	snprintf(text, sizeof(text), "%" PRId64, v);
-	return !list || filter_list_has(list, text);
+	return filter_list_has(list, text);
 }
 
 bool filter_takes_cpu(const struct filter *filter, int32_t cpu)
