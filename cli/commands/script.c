@@ -26,8 +26,9 @@ static const struct opt opts[] = {
 	OPT_HEADING("How to show it"),
 	OPT_STRING('F', "fields", "FIELDS", &fields,
 		   "print as perf script does, with these fields: comm, pid, "
-		   "tid, cpu, time, period, event, trace, ip, sym, symoff, "
-		   "dso, dsoff, srcline"),
+		   "tid, cpu, time, period, event, addr, phys_addr, weight, "
+		   "data_page_size, trace, ip, sym, symoff, dso, dsoff, "
+		   "srcline"),
 	OPT_NO(0, "no-inline", &inlined, "leave out inlined functions"),
 	OPT_FLAG(0, "show-lost", &show_lost,
 		 "print between the samples where records were lost"),

@@ -15,10 +15,12 @@ struct event_row;
 struct rows;
 struct script;
 
+#define SCRIPT_EXTRAS 4
 struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event, trace;
-	bool verdict; /* note why a user stack is missing */
-	bool wall;    /* print times as UTC, which is wall_offset later */
+	bool extra[SCRIPT_EXTRAS]; /* values of table sample_extra */
+	bool verdict;		   /* note why a user stack is missing */
+	bool wall; /* print times as UTC, which is wall_offset later */
 	int64_t wall_offset;
 	struct chain_style frame;
 };

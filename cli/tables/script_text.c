@@ -26,6 +26,7 @@
 #include "stitch/order/clocks.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 #include "stitch/verdict.h"
 
 #define COMM_MAX 256
@@ -45,6 +46,17 @@ struct script_thread {
 	struct script_part head[2]; /* "comm pid/tid "; [1]: with a callchain */
 };
 
+/* Those of script_fields.extra. */
+static const char *const script_extra_name[SCRIPT_EXTRAS] = {
+	"addr", "phys_addr", "weight", "data_page_size"
+};
+
+struct script_extra {
+	int64_t event, value;
+	uint8_t of; /* in script_extra_name[] */
+};
+COMPARE_BY(script_compare_extras, struct script_extra, event, of);
+
 struct script_type {
 	const char *name;
 	struct script_part text; /* right-aligned, with ": " */
@@ -61,6 +73,8 @@ struct script {
 	size_t n_who, cap_who;
 	struct script_type *type;
 	size_t n_type, cap_type;
+	struct script_extra *extra; /* those to print, by event */
+	size_t n_extra, cap_extra;
 	struct script_thread nobody;
 	/* of the last time: its second, and what is printed up to that */
 	uint64_t second;
@@ -96,6 +110,9 @@ static bool *field_flag(struct script_fields *f, const char *name)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
 		if (!strcmp(table[i].name, name))
 			return table[i].flag;
+	for (size_t i = 0; i < SCRIPT_EXTRAS; i++)
+		if (!strcmp(script_extra_name[i], name))
+			return &f->extra[i];
 	return NULL;
 }
 
@@ -125,8 +142,10 @@ int script_parse(const char *list, bool marks, struct script_fields *f,
 		if (!flag)
 			return err_set(err, ERR_USAGE,
 				       "no field '%.*s'; there is comm, pid, "
-				       "tid, cpu, time, period, event, trace, "
-				       "ip, sym, symoff, dso, dsoff, srcline",
+				       "tid, cpu, time, period, event, addr, "
+				       "phys_addr, weight, data_page_size, "
+				       "trace, ip, sym, symoff, dso, dsoff, "
+				       "srcline",
 				       (int)n, list);
 		*flag = true;
 		list += n + (list[n] == ',');
@@ -212,6 +231,25 @@ static int script_read_comms(struct script *s, struct store *db,
 	return rows_end(r, err);
 }
 
+static int script_read_extras(struct script *s, struct store *db,
+			      struct err *err)
+{
+	struct rows *r = rows_of(db, "print_extras", err);
+
+	while (rows_step(r))
+		for (uint8_t i = 0; i < SCRIPT_EXTRAS; i++)
+			if (s->f.extra[i] &&
+			    !strcmp(rows_text(r, PRINT_EXTRAS_NAME),
+				    script_extra_name[i]))
+				*mem_add(s->extra, s->n_extra,
+					 s->cap_extra) = (struct script_extra){
+					rows_int(r, PRINT_EXTRAS_EVENT),
+					rows_int(r, PRINT_EXTRAS_VALUE), i
+				};
+	sort_items(s->extra, s->n_extra, script_compare_extras);
+	return rows_end(r, err);
+}
+
 /* Aligns the names of events to the longest, as perf does. */
 static void align_types(struct script *s)
 {
@@ -236,7 +274,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	s->f = *f;
 	s->nobody = (struct script_thread){ .name = "", .pid = -1, .tid = -1 };
 	s->most = __flbf(stdout) ? 0 : LINES;
-	if (script_read_types(s, db, err) || script_read_comms(s, db, err))
+	if (script_read_types(s, db, err) || script_read_comms(s, db, err) ||
+	    (memchr(f->extra, true, sizeof(f->extra)) &&
+	     script_read_extras(s, db, err)))
 		goto fail;
 	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);
@@ -260,7 +300,7 @@ void script_free(struct script *s)
 	script_calls_free(s->calls);
 	payloads_close(s->payloads);
 	arena_release(&s->arena);
-	free_all(s->who, s->type, s);
+	free_all(s->who, s->type, s->extra, s);
 }
 
 bool script_is_sample(const struct script *s, int64_t type)
@@ -434,6 +474,28 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 	return put_micros(p + s->n_before, (uint64_t)time);
 }
 
+/* Writes a value that was asked for as perf does; "-" where it has none.
+ * Returns the end. */
+static char *script_put_extra(const struct script *s, const struct event_row *e,
+			      uint8_t of, char *p)
+{
+	const struct script_extra key = { .event = e->id, .of = of };
+	size_t i = search_where(s->n_extra, k,
+				script_compare_extras(&s->extra[k], &key) >= 0);
+	uint64_t v = i < s->n_extra ? (uint64_t)s->extra[i].value : 0;
+	int unit = 0;
+
+	if (i == s->n_extra || script_compare_extras(&s->extra[i], &key) ||
+	    (of == 3 && !v))
+		return p + sprintf(p, "%16s ", "-");
+	if (of < 2)
+		return p + sprintf(p, "%16" PRIx64 " ", v);
+	for (; of == 3 && v >= 1024 && v % 1024 == 0 && unit < 3; v /= 1024)
+		unit++;
+	return p + sprintf(p, unit ? "%15" PRIu64 "%c " : "%16" PRIu64 " ", v,
+			   "BKMG"[unit]);
+}
+
 /* Prints what is before the stacks. trace: the text of the event, or without
  * one that of its payload. */
 static int script_put_line(struct script *s, const struct event_row *e,
@@ -463,6 +525,9 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	}
 	if (s->f.event)
 		p = script_put_part(p, t->text);
+	for (uint8_t i = 0; i < SCRIPT_EXTRAS; i++)
+		if (s->f.extra[i])
+			p = script_put_extra(s, e, i, p);
 	if (s->f.trace && !trace.len)
 		trace.text = payloads_text(s->payloads, e, &trace.len, err);
 	if (!trace.text)

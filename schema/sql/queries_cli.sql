@@ -238,6 +238,10 @@ JOIN word w ON w.kind = 'callsite' AND w.id = c.kind
 SELECT what, cpu, t0, t1, n FROM loss
 WHERE what <> 'filtered' ORDER BY coalesce(t1, 9223372036854775807), id
 
+-- name: print_extras
+SELECT event, name, value FROM sample_extra
+WHERE name IN ('addr', 'phys_addr', 'weight', 'data_page_size')
+
 -- name: print_events
 SELECT e.id, e.time_ns, e.cpu, e.comm, e.type, e.weight, e.kraw,
 	coalesce(r.uraw, e.uraw) AS uraw, r.verdict, r.flags, e.thread,

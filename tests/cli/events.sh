@@ -88,3 +88,15 @@ done <<'END'
 --sort kmem:kmalloc.ptr --event timer:hrtimer_start
 END
 is what_is_no_field_or_filter_is_wrong_usage "" "$bad"
+
+# values without a column of their own, as perf prints them
+cp "$work/e.db" "$work/x.db"
+python3 -c "import sqlite3, sys
+with sqlite3.connect(sys.argv[1]) as c:
+    first, = c.execute('SELECT min(e.id) FROM event e JOIN event_type t ON t.id = e.type WHERE t.kind = \'sample\'').fetchone()
+    c.executemany('INSERT INTO sample_extra VALUES(?, ?, ?)', [
+        (first, 'weight', 77), (first, 'addr', -4096), (first, 'data_page_size', 2 << 20)])" "$work/x.db"
+is values_without_a_column_are_printed "fffffffffffff000 - 77 2M" \
+	"$("$B" script -F addr,phys_addr,weight,data_page_size "$work/x.db" | head -n 1 | tr -s ' ' | sed 's/^ //; s/ $//')"
+is and_others_have_none "- - - -" \
+	"$("$B" script -F addr,phys_addr,weight,data_page_size "$work/x.db" | sed -n 2p | tr -s ' ' | sed 's/^ //; s/ $//')"
