@@ -462,6 +462,8 @@ static const char *const intervals_suffix[][2] = {
 	{ "_begin", "_end" },  { "_begin", "_done" },
 	{ "_entry", "_exit" }, { "_entry", "_return" },
 	{ "_enter", "_exit" }, { "_issue", "_complete" },
+	{ "", "r" },	       { "", "_ret" },
+	{ "", "_return" },
 };
 
 /* Appends " --pair BEGIN,END" for events that fit it and are of no kind.

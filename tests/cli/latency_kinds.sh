@@ -179,6 +179,13 @@ cp probe.txt 'a probe.txt'
 "$B" latency 'a probe.txt' 2>err
 grep -qF "'backstitch latency --pair f_begin,f_end --pair job_start,job_done 'a probe.txt'' pairs them" err
 ok "events_that_fit_pair_are_named" $?
+trace returns <<'END'
+a-10 1.000001 f: (401000)
+a-10 1.000002 fr: (401000 <- 402000)
+END
+"$B" latency returns.txt 2>err
+grep -qF "'backstitch latency --pair f,fr returns.txt' pairs them" err
+ok "so_is_a_probe_and_its_return" $?
 "$B" latency --pair job_start,job_done --pair f_begin,f_end 'a probe.txt' >said 2>err
 how=$(sed -n "s/^'backstitch \(flame .*\)' draws their.*/\1/p" said)
 eval "\"\$B\" $how" 2>err && grep -q '<svg' flame.svg
