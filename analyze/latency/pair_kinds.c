@@ -61,8 +61,8 @@ const struct pair_kind pair_kinds[] = {
 	/* block/blk-mq.c: blk_mq_start_request(), blk_update_request() for each
 	 * part that a driver tells to be done, with the sector where it begins,
 	 * blk_complete_request() for all of it (batches, since 5.16), and
-	 * __blk_mq_requeue_request(). Read: 5.15, 6.18; blk-flush.c: 5.15. A
-	 * request of two threads for the same
+	 * __blk_mq_requeue_request(). Read: 5.15, 6.18;
+	 * blk_insert_flush(): 5.15. A request of two threads for the same
 	 * sectors is two requests with the same fields. The operation of a
 	 * request does not change, but block/blk-flush.c clears PREFLUSH and
 	 * FUA of what it issues itself: it completes a sequence once more,

@@ -474,6 +474,8 @@ static char *script_put_time(struct script *s, int64_t time, char *p)
 	return put_micros(p + s->n_before, (uint64_t)time);
 }
 
+#define SCRIPT_EXTRA_SIZE 24
+
 /* Writes a value that was asked for as perf does; "-" where it has none.
  * Returns the end. */
 static char *script_put_extra(const struct script *s, const struct event_row *e,
@@ -487,13 +489,14 @@ static char *script_put_extra(const struct script *s, const struct event_row *e,
 
 	if (i == s->n_extra || script_compare_extras(&s->extra[i], &key) ||
 	    (of == 3 && !v))
-		return p + sprintf(p, "%16s ", "-");
+		return p + snprintf(p, SCRIPT_EXTRA_SIZE, "%16s ", "-");
 	if (of < 2)
-		return p + sprintf(p, "%16" PRIx64 " ", v);
+		return p + snprintf(p, SCRIPT_EXTRA_SIZE, "%16" PRIx64 " ", v);
 	for (; of == 3 && v >= 1024 && v % 1024 == 0 && unit < 3; v /= 1024)
 		unit++;
-	return p + sprintf(p, unit ? "%15" PRIu64 "%c " : "%16" PRIu64 " ", v,
-			   "BKMG"[unit]);
+	return p + snprintf(p, SCRIPT_EXTRA_SIZE,
+			    unit ? "%15" PRIu64 "%c " : "%16" PRIu64 " ", v,
+			    "BKMG"[unit]);
 }
 
 /* Prints what is before the stacks. trace: the text of the event, or without
