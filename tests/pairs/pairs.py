@@ -27,6 +27,7 @@ import rules
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../causality"))
 import lose  # noqa: E402
+import perfdata  # noqa: E402
 
 TRACING = "/sys/kernel/tracing"
 RING = 64 << 20  # bytes of perf's ring of a CPU
@@ -267,6 +268,7 @@ def compare(row, kind, ours, truth, blur, keys=True):
             # with a premise the sentence has said that it may be so
             row.false += not r[8]
             row.wrong_if += bool(r[8])
+            row.classes["false if " + r[8].strip('"')] += bool(r[8])
             row.examples += [] if r[8] else [r]
         else:
             left[it] -= 1
@@ -384,10 +386,9 @@ def sums(ours, kind):
 
 # ---- records removed
 
-def remove(program, folder, rng, wanted, rows):
-    """Takes wanted records out of the text of the last recording by ftrace, in as
-    many turns as it takes, and writes what its ring would tell of them."""
-    out = os.path.join(folder, "less.txt")
+def of_ftrace(folder):
+    """Returns the events of the last recording by ftrace, and what writes its text
+    without some, with what its ring would tell of them."""
     with open(os.path.join(folder, "pages.txt"), encoding="utf-8",
               errors="replace") as f:
         lines = f.read().splitlines()
@@ -397,16 +398,9 @@ def remove(program, folder, rng, wanted, rows):
         events = list(rules.events_of([line], rules.FTRACE, 1000))
         if events:
             records.append((line, events[0]))
-    if len(records) < 100:
-        return 0
-    events = [e for _, e in records]
-    truth = {kind: rule(events) for kind, (rule, _) in rules.KINDS.items()}
-    ways, removed = sorted(lose.TABLE), 0
-    while removed < wanted:
-        gone, missing = lose.TABLE[rng.choice(ways)](rng, events)
-        removed += len(gone)
-        said = list(head)
-        waiting = collections.Counter()
+
+    def write(path, gone):
+        said, waiting = list(head), collections.Counter()
         for i, (line, e) in enumerate(records):
             if i in gone:
                 waiting[e.cpu] += 1
@@ -414,11 +408,44 @@ def remove(program, folder, rng, wanted, rows):
             if waiting[e.cpu]:
                 said.append("CPU:%d [LOST %d EVENTS]" % (e.cpu, waiting.pop(e.cpu)))
             said.append(line)
-        with open(out, "w", encoding="utf-8") as f:
-            f.write("\n".join(said) + "\n")
+        put(path, "\n".join(said) + "\n")
+    return [e for _, e in records], write
+
+
+def of_perf(folder):
+    """The same of the last one by perf, whose records are taken out of perf.data."""
+    path = os.path.join(folder, "perf.data")
+    with open(path + ".txt", encoding="utf-8", errors="replace") as f:
+        events = sorted(rules.events_of(f, rules.PERF, 1), key=lambda e: e[:2])
+    with open(path, "rb") as f:
+        data = perfdata.Samples(f.read())
+    records = sorted(data.records, key=lambda s: s[:2])
+    if [e[:2] for e in events] != [s[:2] for s in records]:
+        return [], None
+    return events, lambda to, gone: data.write(
+        to, [(s, 0) for i, s in enumerate(records) if i not in gone])
+
+
+OF = {"ftrace": of_ftrace, "perf": of_perf}
+
+
+def remove(program, folder, how, rng, wanted, rows):
+    """Takes wanted records out of the last recording, in as many turns as it
+    takes."""
+    out = os.path.join(folder, "less")
+    events, write = OF[how](folder)
+    if len(events) < 100:
+        return 0
+    truth = {kind: rule(events) for kind, (rule, _) in rules.KINDS.items()}
+    ways, removed = sorted(lose.TABLE), 0
+    while removed < wanted:
+        gone, _ = lose.TABLE[rng.choice(ways)](rng, events)
+        removed += len(gone)
+        write(out, gone)
         ours, _ = intervals(program, out)
         for kind in {r[0] for r in ours}:
-            compare(rows[kind], kind, ours, truth[kind], True, False)
+            compare(rows[kind + " " + how], kind, ours, truth[kind],
+                    how == "ftrace", how == "perf")
     return removed
 
 
@@ -445,7 +472,7 @@ def print_table(title, rows):
             human(r.sum / max(r.proved, 1)), human(r.longest),
             " " if same else "!", ", ".join(
                 "%d %s" % (n, c) for c, n in sorted(r.classes.items())
-                if c != "proved")))
+                if n and c != "proved")))
         for e in r.examples[:3]:
             print("    false: %s" % ",".join(e))
 
@@ -521,11 +548,16 @@ def main():
                     if all(rows["%s %s" % (k, how)].proved >= a.count
                            for k, n in counts.items() if 20 * n > a.count):
                         break
-                if how == "ftrace" and a.removed and got:
+                if not a.removed or not got:
+                    continue
+                try:
                     with load_of(name, folder, 0.2) as load:
-                        by_ftrace(folder, LOADS[name], load.command, name)
-                    removed += remove(program, folder, rng,
-                                      a.removed // len(LOADS), less)
+                        RECORDERS[how](folder, LOADS[name], load.command, name)
+                except subprocess.CalledProcessError as e:
+                    print("nothing removed: %s by %s: %s" % (name, how, e.returncode))
+                    continue
+                removed += remove(program, folder, how, rng,
+                                  a.removed // len(LOADS), less)
     finally:
         if not a.keep:
             shutil.rmtree(folder)

@@ -177,8 +177,9 @@ class Requests:
     def __init__(self, events, begin, end, whole):
         self.open, self.out, self.n, self.total = {}, [], 0, 0
         self.whole = whole
+        cancel = "block_rq_requeue" if whole else "block_rq_merge"
         for e in events:
-            if e.name not in (begin, end, "block_rq_merge", "block_rq_requeue"):
+            if e.name not in (begin, end, cancel):
                 continue
             dev, op, _, sector, n = BLOCK.match(e.args).groups()
             op = op[1] if op[0] == "F" and op[1] in "RWDNZ" else op[0]
@@ -187,7 +188,7 @@ class Requests:
                 self.begin(e, key, int(n))
             elif e.name == end and (int(n) or op not in "RWD"):
                 self.end(e, key, int(n))
-            elif e.name not in (begin, end) and self.open.get(key):
+            elif e.name == cancel and self.open.get(key):
                 for r in self.open[key]:
                     r["alone"] = False
                 self.open[key].pop()
@@ -205,7 +206,8 @@ class Requests:
         same = self.open.get(key)
         if not same:
             return
-        r = same.pop(0)
+        # one whose end has no record is not taken for another's rest
+        r = same.pop(next((i for i, r in enumerate(same) if r["rest"] == n), 0))
         if self.whole and n < r["rest"]:
             r["rest"] -= n
             dev, op, sector = key
