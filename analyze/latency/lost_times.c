@@ -105,7 +105,18 @@ void lost_times_seal(struct lost_times *l)
 	}
 }
 
-/* Adds those of a list that touch the time. */
+/* Returns the id of a loss without a length at a time; 0: there is none. */
+static int64_t lost_id_at(const struct lost_list *list, int64_t time)
+{
+	size_t k = search_where(list->n, i, list->t[i].from >= time);
+
+	return k < list->n && list->t[k].from == time && list->t[k].to == time
+		       ? list->t[k].id
+		       : 0;
+}
+
+/* Adds those of a list that touch the time. One without a length is between two
+ * records of one time, and may be on either side of any other of that time. */
 static void lost_sum_list(const struct lost_times *l, int32_t cpu,
 			  bool of_tasks, const struct lost_ask *ask,
 			  struct lost_sum *sum)
@@ -121,12 +132,14 @@ static void lost_sum_list(const struct lost_times *l, int32_t cpu,
 		return;
 	list = &l->list[id];
 	to = &list->started[search_where(list->n, k,
-					 list->t[k].from >= ask->to)];
-	/* one without a length, between equal times, has not begun */
+					 list->t[k].from > ask->to ||
+						 (list->t[k].from == ask->to &&
+						  list->t[k].to > ask->to))];
 	from = &list->ended[search_where(
 		list->n, k,
-		list->end[k].to > ask->from || (list->end[k].to == ask->from &&
-						list->end[k].from >= ask->to))];
+		list->end[k].to > ask->from ||
+			(list->end[k].to == ask->from &&
+			 list->end[k].from >= ask->from))];
 	n = to->any > from->any ? UINT64_MAX : to->n - from->n;
 	if (__builtin_add_overflow(sum->n, n, &sum->n))
 		sum->n = UINT64_MAX;
@@ -135,6 +148,9 @@ static void lost_sum_list(const struct lost_times *l, int32_t cpu,
 	first = search_where(list->n, k, list->last[k] > ask->from);
 	if (!sum->id && first < list->n && list->t[first].from < ask->to)
 		sum->id = list->t[first].id;
+	if (!sum->id)
+		sum->id = lost_id_at(list, ask->from)
+				  ?: lost_id_at(list, ask->to);
 }
 
 struct lost_sum lost_times_between(const struct lost_times *l,

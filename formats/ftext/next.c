@@ -218,8 +218,11 @@ static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
 				 const struct line *l)
 {
 	uint64_t id = ftext_next_add_lost(ft, off, l);
+	struct ftext_item *it = ftext_item_at(ft, id);
 
 	ftext_item_link(ft, id, ftext_buffer_of(ft, l->buffer));
+	if (it->prev > ft->first)
+		it->since = ftext_item_at(ft, it->prev - 1)->time;
 	ft->lost = ft->bare ? 0 : id + 1;
 	ft->last = 0;
 }

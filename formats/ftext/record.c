@@ -170,8 +170,11 @@ int ftext_decode(struct source *src, const struct ref *ref, struct record *rec,
 		rec->kind = REC_LOST;
 		rec->lost.n = it->n_lost;
 		rec->lost.event = -1;
-		rec->lost.has_since = it->dropped;
-		rec->lost.since = it->dropped ? ft->first_printed : 0;
+		/* the one before it may have the same time, as a text has
+		 * microseconds; in the order of equal times it comes later */
+		rec->lost.since = it->dropped ? ft->first_printed : it->since;
+		rec->lost.has_since =
+			it->dropped || (it->since && it->since == it->time);
 		return 0;
 	}
 	rec->tid = it->pid;

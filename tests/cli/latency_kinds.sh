@@ -165,6 +165,19 @@ END
 told twice "SELECT verdict, ns FROM interval" "ambiguous,500000 ambiguous,500000"
 ok "two_in_one_microsecond_are_two" $?
 
+# a text has microseconds: a loss between two records of one is after the first of them
+trace tied <<'END'
+a-10 1.000010 other: x=1
+a-10 1.000016 hrtimer_expire_entry: hrtimer=00000000c0ffee01 function=f now=1
+LOST 1
+a-10 1.000016 other: x=1
+a-10 1.000030 other: x=1
+LOST 1
+a-10 1.000054 hrtimer_expire_exit: hrtimer=00000000c0ffee01
+END
+told tied "SELECT verdict, ns FROM interval" "consistent,38000"
+ok "a_loss_between_records_of_one_time_may_hide_an_end" $?
+
 # ---- advice
 "$B" latency irq part.txt 2>err
 grep -q "'backstitch info part.txt' lists what was" err
