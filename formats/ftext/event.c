@@ -282,7 +282,9 @@ static bool ftext_pair_is_stack(const struct ftext_pairs *p, size_t i,
 {
 	struct scan v = p->pair[i].value;
 
-	return v.p + v.n == text.p + text.n && (!v.n || scan_is(v, "STACK:"));
+	/* a number that the line does not print has no text */
+	return v.p && v.p + v.n == text.p + text.n &&
+	       (!v.n || scan_is(v, "STACK:"));
 }
 
 static uint32_t ftext_event_new(struct ftext *ft, const char *key,
