@@ -724,9 +724,12 @@ static bool intervals_by_thread(const struct intervals *iv,
 static void intervals_lose(struct intervals *iv, uint32_t capture,
 			   const struct lost_time *t)
 {
-	const struct intervals_capture *c = &iv->capture[capture];
+	const struct intervals_capture *c;
 
-	for (uint32_t i = 0; capture < iv->n_capture && i < c->n_world; i++)
+	if (capture >= iv->n_capture)
+		return;
+	c = &iv->capture[capture];
+	for (uint32_t i = 0; i < c->n_world; i++)
 		lost_times_add(&iv->lost, c->world[i], t);
 }
 
@@ -757,7 +760,7 @@ static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 			    int64_t time, bool blind)
 {
 	if (blind && c->blind == INT64_MAX)
-		c->blind = time - 1;
+		c->blind = time > INT64_MIN ? time - 1 : time;
 	if (blind || c->blind == INT64_MAX)
 		return;
 	intervals_lose_any(iv, c->capture, c->cpu, c->blind, time);
@@ -1506,8 +1509,9 @@ struct intervals *intervals_open(struct store *db, const char *path,
 {
 	struct intervals *iv = intervals_begin(db, path, a, err);
 
-	if (!iv)
-		return NULL;
+	/* each report asks whether there are calls */
+	if (!iv || (a->nested && !iv->n_role))
+		return iv;
 	if (intervals_read_by(iv, err) || intervals_read_locks(iv, err) ||
 	    intervals_read_threads(iv, err) || intervals_read_times(iv, err) ||
 	    (iv->n_role &&

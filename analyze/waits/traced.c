@@ -150,6 +150,14 @@ static void traced_add(const struct traced_run *r, const struct event_row *e,
 
 COMPARE_BY(traced_compare_waits, struct traced_wait, tid, from);
 
+/* Returns ns and those between two times; INT64_MAX if they are more. */
+static int64_t traced_add_span(int64_t ns, int64_t from, int64_t to)
+{
+	return __builtin_add_overflow(ns, interval_span(from, to), &ns)
+		       ? INT64_MAX
+		       : ns;
+}
+
 /* Reads when threads were off the CPU. Returns 0, or -1 and *err. */
 static int traced_load_waits(struct traced_run *r, struct store *db,
 			     const char *path, struct err *err)
@@ -170,8 +178,9 @@ static int traced_load_waits(struct traced_run *r, struct store *db,
 	waits_close(w, &sums);
 	sort_items(r->wait, r->n_wait, traced_compare_waits);
 	for (size_t i = 1; i < r->n_wait; i++)
-		r->wait[i].before = r->wait[i - 1].before + r->wait[i - 1].to -
-				    r->wait[i - 1].from;
+		r->wait[i].before =
+			traced_add_span(r->wait[i - 1].before,
+					r->wait[i - 1].from, r->wait[i - 1].to);
 	r->t->waits = r->n_wait > 0;
 	return rc;
 }
@@ -189,7 +198,8 @@ static int64_t traced_waited(const struct traced_run *r, int64_t tid,
 	if (!i || w[i - 1].tid != tid)
 		return i < r->n_wait ? w[i].before : 0;
 	i--;
-	return w[i].before + (w[i].to < until ? w[i].to : until) - w[i].from;
+	return traced_add_span(w[i].before, w[i].from,
+			       w[i].to < until ? w[i].to : until);
 }
 
 static void traced_take(void *arg, const struct interval *i)

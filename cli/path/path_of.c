@@ -45,7 +45,8 @@ static void of_take(void *arg, const struct interval *i)
 		return;
 	*mem_add(of->call, of->n, of->cap) =
 		(struct of_call){ timeline_thread(of->r->t, (int32_t)t->tid),
-				  i->begin, i->end, i->end - i->begin };
+				  i->begin, i->end,
+				  interval_span(i->begin, i->end) };
 }
 
 COMPARE_FUNCTION(of_compare, struct of_call,
