@@ -144,10 +144,10 @@ git ls-files -z 2>/dev/null | xargs -0 grep -nIE \
 rule "no absolute path of a home or work folder"
 
 # What a trial writes at the root, 'git add -A' commits.
-git ls-files 2>/dev/null |
-	grep -vE '/|^(\.clang-format|\.editorconfig|\.gitattributes|\.gitignore)$' |
-	grep -vxE '[A-Z]+(\.md)?|Makefile' >"$tmp"
-rule "no file at the root but the documents and the Makefile"
+git ls-files 2>/dev/null | cut -d/ -f1 | sort -u |
+	grep -vxE '\.clang-format|\.editorconfig|\.gitattributes|\.gitignore|[A-Z]+(\.md)?|Makefile' |
+	grep -vxE '\.ci|analyze|cli|debian|formats|man|packaging|schema|stitch|symbolize|tests' >"$tmp"
+rule "no file or folder at the root but those of the project"
 
 # shellcheck disable=SC2086
 grep -nE '[[:space:]]+$' $c_files $sh_files Makefile README.md >"$tmp"
