@@ -464,7 +464,8 @@ static int record_calls(struct err *err)
 	char *shown[] = { (char *)want.out, NULL };
 	uint64_t n;
 	bool any = false;
-	struct rings *rings = rings_open(want.out, calls, &n, err);
+	struct rings *rings =
+		rings_open(dry_run ? NULL : want.out, calls, &n, err);
 	int status, rc;
 
 	if (!rings || rings_start(rings, err)) {

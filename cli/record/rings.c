@@ -347,7 +347,7 @@ struct rings *rings_open(const char *folder, const char *calls,
 
 	r->lock = r->dir = -1;
 	snprintf(r->at, sizeof(r->at), INSTANCES "/" OWN "%ld", (long)getpid());
-	snprintf(r->folder, sizeof(r->folder), "%s", folder);
+	snprintf(r->folder, sizeof(r->folder), "%s", folder ? folder : "");
 	/* a page of the rings is one of memory (4 kB on most machines) */
 	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	r->page = mem_new(r->page_size, 1);
@@ -367,8 +367,9 @@ struct rings *rings_open(const char *folder, const char *calls,
 		rings_free(r);
 		return NULL;
 	}
-	rings_open_folder(r);
-	if (!r->failed)
+	if (folder)
+		rings_open_folder(r);
+	if (folder && !r->failed)
 		rings_open_cpus(r);
 	if (r->failed) {
 		rings_close(r, NULL, err);
@@ -480,7 +481,7 @@ int rings_close(struct rings *r, bool *any, struct err *err)
 	if (!r)
 		return 0;
 	rings_put(r, "tracing_on", "0");
-	if (!r->failed && !rings_drain(r, err)) {
+	if (r->dir >= 0 && !r->failed && !rings_drain(r, err)) {
 		if (any)
 			*any = r->any;
 		rings_describe(r);

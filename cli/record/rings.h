@@ -25,7 +25,8 @@ bool rings_may(void);
  * functions with '*' and '?', separated by commas, whose calls are recorded by
  * function_graph, and with them switches and system calls of all, from
  * rings_begin() on; NULL: switches and wake-ups, from rings_start() on.
- * *functions: how many match. Returns NULL and *err. */
+ * *functions: how many match. folder: NULL to only try it. Returns NULL and
+ * *err. */
 struct rings *rings_open(const char *folder, const char *calls,
 			 uint64_t *functions, struct err *err);
 /* Turns the events on. Returns 0, or -1 and *err. */

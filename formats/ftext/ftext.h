@@ -77,7 +77,7 @@ struct ftext_item {
 	struct ftext_part comm, text, kern, user;
 	uint64_t n_lost;
 	uint64_t since; /* of a loss: when the one before it was recorded; 0 */
-	uint64_t prev; /* item before it on its CPU, plus 1; 0: none */
+	uint64_t prev;	/* item before it on its CPU, plus 1; 0: none */
 	uint32_t event;
 	uint32_t buffer; /* number of the buffer's name; 0: the top one */
 	uint32_t refs;	 /* refs returned and not released */
