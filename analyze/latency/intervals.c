@@ -358,8 +358,7 @@ COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
 			 ?: compare_numbers(x->pair, y->pair));
 
 /* Leaves out pairs of which an end was not recorded (the end of a call is
- * enough), and calls that another
- * kind of events tells already. */
+ * enough), and calls that another kind of events tells already. */
 static void intervals_drop_roles(struct intervals *iv)
 {
 	size_t n = 0;
@@ -367,21 +366,20 @@ static void intervals_drop_roles(struct intervals *iv)
 	for (size_t i = 0; i < iv->n_role; i++) {
 		const struct intervals_role *r = &iv->role[i];
 		const struct intervals_pair *p = &iv->pair[r->pair];
-		bool again = false;
+		bool drop = false;
 
 		for (size_t k = 0; p->kind->calls && k < iv->n_pair; k++)
-			again |= iv->pair[k].kind < p->kind &&
-				 iv->pair[k].kind->calls &&
-				 iv->pair[k].world == p->world &&
-				 iv->pair[k].begins && iv->pair[k].ends;
+			drop |= iv->pair[k].kind < p->kind &&
+				iv->pair[k].kind->calls &&
+				iv->pair[k].world == p->world &&
+				iv->pair[k].begins && iv->pair[k].ends;
 		/* a probe without the one on its function's other end */
 		if (p->kind->probes)
-			again = !any_where(iv->n_role, k,
-					   iv->role[k].pair == r->pair &&
-						   iv->role[k].name ==
-							   r->name &&
-						   iv->role[k].role != r->role);
-		if ((p->begins || p->kind->counted) && p->ends && !again)
+			drop = !any_where(iv->n_role, k,
+					  iv->role[k].pair == r->pair &&
+						  iv->role[k].name == r->name &&
+						  iv->role[k].role != r->role);
+		if ((p->begins || p->kind->counted) && p->ends && !drop)
 			iv->role[n++] = *r;
 	}
 	iv->n_role = n;
@@ -1317,10 +1315,12 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 		if (intervals_here(iv, e, &name, err))
 			return -1;
 		r.key[0] = intervals_value(iv, f, role->named);
-		snprintf(hex, sizeof(hex), "%#" PRIx64, (uint64_t)r.key[0]);
-		r.name = name	    ? name
-			 : r.key[0] ? intern_add(&iv->names, hex)
-				    : 0;
+		if (!name && r.key[0]) {
+			snprintf(hex, sizeof(hex), "%#" PRIx64,
+				 (uint64_t)r.key[0]);
+			name = intern_add(&iv->names, hex);
+		}
+		r.name = name;
 	}
 	if (k->probes)
 		r.key[0] = r.name;
@@ -1450,6 +1450,8 @@ static bool intervals_are_named(const struct intervals *iv)
 	const char *rest;
 	size_t len;
 
+	if (iv->ask->nested)
+		return any_where(iv->n_type, t, pair_nests(iv->type[t].name));
 	for (size_t i = 0; i < pair_kinds_n; i++) {
 		bool begins = pair_kinds[i].counted, ends = false;
 

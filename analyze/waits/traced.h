@@ -49,12 +49,12 @@ struct traced {
 };
 
 /* Adds an event of each kind that was recorded to stacks, unless the filter
- * names events. A call whose caller is not known stands on
- * STACK_NAMES_GAP; a function on the stack that was taken with it, without the
- * frames of the tracer, or else on the function that called it. The records are
- * no samples any more. Returns 0, or -1 and *err. *t is all zeros where neither
- * was recorded. path: for messages. The caller calls traced_release() also
- * then. */
+ * names events. A call whose caller is not known stands on STACK_NAMES_GAP, one
+ * that is in no other on its system call; a function of the tracer function on
+ * the stack that was taken with it, without the frames of the tracer, or else
+ * on the function that called it. The records are no samples any more. path:
+ * for messages. *t is all zeros where nothing of the kind was recorded. Returns
+ * 0, or -1 and *err; the caller calls traced_release() also then. */
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err);
 void traced_release(struct traced *t);

@@ -255,27 +255,8 @@ static int record_wait(struct rings *rings, struct cgroups *cgroups)
 	return child_wait((pid_t)record_perf);
 }
 
-/* Waits until the recording is to end. */
-static void record_pause(void)
-{
-	const struct timespec t = {
-		.tv_sec = (time_t)want.seconds,
-		.tv_nsec =
-			(long)((want.seconds - (double)(time_t)want.seconds) *
-			       1e9)
-	};
-
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
-	if (want.seconds > 0)
-		nanosleep(&t, NULL);
-	else
-		pause();
-	_exit(0);
-}
-
-/* Follows the threads of the process that is recorded, if one is. */
+/* Begins to record calls: of the program that comes by exec, or of the threads
+ * of a process; of all, if there is neither. */
 static void record_follow(const struct rings *rings)
 {
 	char path[64];
@@ -284,6 +265,8 @@ static void record_follow(const struct rings *rings)
 
 	snprintf(path, sizeof(path), "/proc/%ld/task", want.pid);
 	d = want.pid ? opendir(path) : NULL;
+	if (want.n_program)
+		rings_follow(rings, getpid());
 	while (d && (e = readdir(d)))
 		if (*e->d_name != '.')
 			rings_follow(rings, strtol(e->d_name, NULL, 10));
@@ -293,8 +276,7 @@ static void record_follow(const struct rings *rings)
 }
 
 /* Returns the status of the program, which perf passes on as a shell would. A
- * process or all CPUs have none, and Ctrl-C is how their recording ends. p:
- * NULL: of --calls, without perf. */
+ * process or all CPUs have none, and Ctrl-C is how their recording ends. */
 static int record_perf_runs(const struct plan *p, struct rings *rings,
 			    struct cgroups *cgroups)
 {
@@ -319,18 +301,11 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 		 */
 		signal(SIGPIPE, SIG_DFL);
 		signal(SIGXFSZ, SIG_DFL);
-		if (p && want.runtime && p->env)
+		if (want.runtime && p->env)
 			setenv(p->env, p->code.runtime->value, 1);
-		if (p) {
-			execvp(p->argv[0], (char *const *)p->argv);
-		} else if (want.n_program) {
-			rings_follow(rings, getpid());
-			rings_begin(rings);
-			execvp(want.program[0], want.program);
-		} else {
+		if (calls)
 			record_follow(rings);
-			record_pause();
-		}
+		execvp(p->argv[0], (char *const *)p->argv);
 		_exit(127);
 	}
 	if (record_asked && record_perf > 0)
@@ -459,7 +434,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 }
 
 /* Records calls of the kernel's functions, and shows them. */
-static int record_calls(struct err *err)
+static int record_calls(struct plan *p, struct err *err)
 {
 	char *shown[] = { (char *)want.out, NULL };
 	uint64_t n;
@@ -480,7 +455,8 @@ static int record_calls(struct err *err)
 		rings_close(rings, NULL, &(struct err){ 0 });
 		return 0;
 	}
-	status = record_perf_runs(NULL, rings, NULL);
+	plan_make_calls(p);
+	status = record_perf_runs(p, rings, NULL);
 	if (rings_close(rings, &any, err))
 		return -1;
 	if (!any)
@@ -526,9 +502,7 @@ static int record_run(int argc, char **argv, struct err *err)
 	char path[PATH_MAX];
 	int rc = record_take(argc, argv, err);
 
-	if (!rc && calls)
-		return record_calls(err);
-	if (!rc && !child_find("perf", strlen("perf"), path))
+	if (!rc && !calls && !child_find("perf", strlen("perf"), path))
 		rc = err_set(err, ERR_IO,
 			     "perf is not installed: package linux-perf "
 			     "(Debian), linux-tools-generic (Ubuntu) or perf");
@@ -539,6 +513,11 @@ static int record_run(int argc, char **argv, struct err *err)
 		say("%s\n", err->msg);
 	if (!rc && want.pid)
 		rc = code_of_process(want.pid, &p.code, err);
+	if (!rc && calls) {
+		rc = record_calls(&p, err);
+		plan_release(&p);
+		return rc;
+	}
 	if (!rc && again)
 		rc = last_recording_read(want.out, want.out, &last, err);
 	/* --dump is kept if the last capture shows that it is enough */

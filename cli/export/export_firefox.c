@@ -160,8 +160,6 @@ static int firefox_write(struct job *d, int event, struct err *err)
 
 	json_open(&j, d->out, JSON_ROWS);
 	json_object(&j, NULL);
-	/* event: what is exported. */
-	_Bool is_time = w.is_time;
 	json_object(&j, "meta");
 	json_int(&j, "version", FIREFOX_GECKO_VERSION);
 	json_int(&j, "preprocessedProfileVersion", FIREFOX_VERSION);
@@ -173,8 +171,8 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	/* The profiler leaves out what is at the end: it is one interval later.
 	 */
 	firefox_put_ms(&j, "profilingEndTime",
-		       firefox_duration(d->threads) + interval(d, is_time));
-	firefox_put_ms(&j, "interval", interval(d, is_time));
+		       firefox_duration(d->threads) + interval(d, w.is_time));
+	firefox_put_ms(&j, "interval", interval(d, w.is_time));
 	json_int(&j, "processType", 0);
 	json_int(&j, "stackwalk", 1);
 	json_bool(&j, "symbolicated", true);
@@ -213,10 +211,11 @@ static int firefox_write(struct job *d, int event, struct err *err)
 static int export_firefox_write_all(struct job *j, struct err *err)
 {
 	int event = say_choice(j->s, "exporting");
-
-	/* Events with the same name in several captures are one event. */
 	size_t n = events_types(j->events);
+	struct event_row e;
+	int rc;
 
+	/* events with the same name in several captures are one event */
 	j->wanted = mem_new(n + 1, sizeof(*j->wanted));
 	for (size_t i = 1; i <= n; i++) {
 		const struct event_type *t = events_type(j->events, (int64_t)i);
@@ -226,9 +225,6 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 				!strcmp(t->name, j->s->event[event].name));
 	}
 	firefox_name_threads(j->threads, j->events);
-	struct event_row e;
-	int rc;
-
 	while ((rc = events_next(j->events, &e, err)) > 0) {
 		const struct stacks_group g = {
 			.kraw = id_of_row(e.kraw),
@@ -244,9 +240,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 				j->x->samples ? 1 : (uint64_t)e.weight, err))
 			return -1;
 	}
-	if (rc)
-		return -1;
-	if (take_calls(j, event, err) || take_waits(j, err))
+	if (rc || take_calls(j, event, err) || take_waits(j, err))
 		return -1;
 	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)

@@ -3,7 +3,6 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/latency/intervals.h"
-#include "analyze/path/latency_sched.h"
 #include "cli/output/term.h"
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
@@ -25,6 +24,13 @@ struct of {
 	uint64_t other; /* that are not proved */
 };
 
+/* Returns whether a time is known, and not in the one that was asked for. */
+static bool of_is_outside(const struct path_ask *ask, int64_t time)
+{
+	return ask->timed && time != INTERVAL_NEVER &&
+	       (time < ask->from || time > ask->to);
+}
+
 static void of_take(void *arg, const struct interval *i)
 {
 	struct of *of = arg;
@@ -36,13 +42,13 @@ static void of_take(void *arg, const struct interval *i)
 	    (ask->pid >= 0 && t->pid != ask->pid) ||
 	    (ask->comm && strcmp(t->comm, ask->comm) != 0))
 		return;
+	if (of_is_outside(ask, i->begin) || of_is_outside(ask, i->end))
+		return;
 	if (i->verdict != INTERVAL_PROVED || i->begin == INTERVAL_NEVER ||
 	    i->begin >= i->end || t->tid <= 0 || t->tid > INT32_MAX) {
 		of->other++;
 		return;
 	}
-	if (ask->timed && (i->begin < ask->from || i->end > ask->to))
-		return;
 	*mem_add(of->call, of->n, of->cap) =
 		(struct of_call){ timeline_thread(of->r->t, (int32_t)t->tid),
 				  i->begin, i->end,
@@ -153,7 +159,8 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 	const char *colon = strchr(o->of, ':');
 	char *kind =
 		colon ? mem_printf("%.*s", (int)(colon - o->of), o->of) : NULL;
-	bool has = kind && latency_has_kind(kind);
+	bool has = kind && any_where(pair_kinds_n, i,
+				     !strcmp(pair_kinds[i].word, kind));
 	struct of of = { .r = r, .name = has ? colon + 1 : o->of };
 	struct path_sum *sum = NULL;
 	size_t n = 0, cap = 0, worst;
@@ -175,6 +182,9 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 		chain_release(&c);
 		all += (uint64_t)call->ns;
 	}
+	const uint64_t asked = r->asked, proved = r->proved,
+		       unknown = r->unknown;
+
 	worst = o->worst ? o->worst : 1;
 	worst = worst < of.n ? worst : of.n;
 	if (!rc && o->json)
@@ -186,6 +196,10 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 		rc = path_screen(r, o, of.call[i].thread, of.call[i].from,
 				 of.call[i].to, err);
 	}
+	/* the longest were in the sums */
+	r->asked = asked;
+	r->proved = proved;
+	r->unknown = unknown;
 	free_all(of.call, sum, kind);
 	return rc;
 }

@@ -333,6 +333,28 @@ static bool plan_learns(const struct plan *p)
 	       p->dump < DUMP_LARGEST;
 }
 
+/* Adds what runs while it records, and the end of argv: the program, or sleep
+ * for the time that was given; none of both: neither. */
+static void plan_add_command(struct plan *p)
+{
+	const struct plan_wants *want = p->want;
+
+	if (want->seconds > 0)
+		plan_add(p, "%s %.9g",
+			 want->n_program ? "timeout --foreground" : "sleep",
+			 want->seconds);
+	for (int i = 0; i < want->n_program; i++)
+		plan_add_word(p, want->program[i]);
+	plan_add_word(p, NULL);
+}
+
+void plan_make_calls(struct plan *p)
+{
+	if (!p->want->n_program && p->want->seconds <= 0)
+		plan_add(p, "sleep infinity");
+	plan_add_command(p);
+}
+
 /* trial: the file that is recorded to for a moment; NULL: the real one. */
 static void plan_build(struct plan *p, const char *trial)
 {
@@ -342,19 +364,16 @@ static void plan_build(struct plan *p, const char *trial)
 	plan_add_perf(p, trial);
 	plan_add(p, "-o");
 	plan_add_word(p, trial ? trial : p->want->out);
-	if (trial)
+	if (trial) {
 		plan_add(p, !plan_learns(p) ? "-- true"
 			    : p->want->all  ? "-- sleep 0.5"
 					    : "-- sleep 0.25");
-	else if (p->want->seconds > 0)
-		plan_add(p, "-- %s %.9g",
-			 p->want->n_program ? "timeout --foreground" : "sleep",
-			 p->want->seconds);
-	else if (p->want->n_program)
+		plan_add_word(p, NULL);
+		return;
+	}
+	if (p->want->seconds > 0 || p->want->n_program)
 		plan_add(p, "--");
-	for (int i = 0; !trial && i < p->want->n_program; i++)
-		plan_add_word(p, p->want->program[i]);
-	plan_add_word(p, NULL);
+	plan_add_command(p);
 }
 
 static void plan_say_word(const char *s)

@@ -83,6 +83,8 @@ struct plan {
 /* Tries, and chooses; want and code are set. Returns 0, or -1 and *err; what
  * perf said has then been printed. */
 int plan_make(struct plan *p, struct err *err);
+/* Sets argv to what runs while calls are recorded, without perf. */
+void plan_make_calls(struct plan *p);
 void plan_release(struct plan *p);
 /* Say the command line, for a shell; why it is this one, and what it costs. */
 void plan_say(const struct plan *p);

@@ -658,10 +658,8 @@ tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 	l->first = pr->n_part;
 	l->understood = tp_parse_line(pr, &args, tp->long32);
 	l->n = pr->n_part - l->first;
-	/* Why a print fmt cannot be followed, as one text; "": it can. */
-	_Bool understood = l->understood;
-	/* What a union has in which bits, no format says. */
-	const char *bits = understood ? NULL : strstr(args.s, "union ");
+	/* what a union has in which bits, no format says */
+	const char *bits = l->understood ? NULL : strstr(args.s, "union ");
 	char why[160];
 	int n = 0;
 
@@ -671,7 +669,7 @@ tp_print_find(struct tp *tp, const struct tp_format *fmt, bool recorded)
 			     6 + (int)strspn(bits + 6, WORD_LETTERS), bits);
 	else if (args.what)
 		n = snprintf(why, sizeof(why), "%s %s", args.what, args.word);
-	else if (!understood)
+	else if (!l->understood)
 		n = snprintf(why, sizeof(why), "is not understood");
 	else if (*args.unknown)
 		n = snprintf(why, sizeof(why),

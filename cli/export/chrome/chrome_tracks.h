@@ -22,8 +22,7 @@ struct tracks;
 struct chrome_calls;
 struct stacks;
 
-/* Returns NULL and *err on failure; there may be none. s: for the events that
- * there are. path, t, j: borrowed. */
+/* Returns NULL and *err on failure; there may be none. path, t, j: borrowed. */
 struct chrome_calls *chrome_calls_load(struct store *db, const char *path,
 				       struct tracks *t, struct json *j,
 				       struct err *err);
