@@ -4,7 +4,6 @@
 #include "analyze/latency/lost_times.h"
 #include "analyze/latency/pairing_record.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 #include "stitch/base/table.h"
 
 /* A call whose caller has not ended. */
@@ -22,6 +21,7 @@ struct nest_frame {
 	struct pairing_record at;
 	uint32_t depth;
 	uint32_t inner; /* index + 1 of the last one inside of it; 0: none */
+	uint32_t open;	/* index + 1 in nest.open[]; 0: it has no key */
 	bool begun;
 };
 
@@ -41,6 +41,11 @@ struct nest {
 	struct nest_inner *inner;
 	size_t n_inner, cap_inner;
 	uint32_t free; /* index + 1 */
+	/* how many frames of a thread have a key, so that an end without any
+	 * does not look at all of them */
+	uint32_t *open;
+	size_t n_open, cap_open;
+	struct table by_key;
 };
 
 struct nest *nest_new(const struct lost_times *lost,
@@ -61,7 +66,8 @@ void nest_free(struct nest *n)
 	for (size_t i = 0; i < n->n; i++)
 		free(n->thread[i].frame);
 	table_release(&n->by_thread);
-	free_all(n->thread, n->inner, n);
+	table_release(&n->by_key);
+	free_all(n->thread, n->inner, n->open, n);
 }
 
 static struct lost_sum nest_lost(const struct nest *n,
@@ -102,6 +108,29 @@ static struct nest_frame *nest_reach(struct nest_thread *t, uint32_t depth)
 		*mem_add(t->frame, t->n, t->cap) =
 			(struct nest_frame){ .depth = depth };
 	return &t->frame[t->n - 1];
+}
+
+/* Returns where the frames of a thread with a key are counted. */
+static uint32_t nest_open_of(struct nest *n, const struct nest_thread *t,
+			     int64_t key)
+{
+	const uint64_t word[2] = { (uint64_t)(t - n->thread), (uint64_t)key };
+	uint32_t id =
+		table_find_or_add(&n->by_key, hash_u64s(word, 2, 0), n->n_open);
+
+	if (id == n->n_open)
+		*mem_add(n->open, n->n_open, n->cap_open) = 0;
+	return id;
+}
+
+/* Takes the deepest frame from a thread, which has one. */
+static struct nest_frame nest_pop(struct nest *n, struct nest_thread *t)
+{
+	const struct nest_frame f = t->frame[--t->n];
+
+	if (f.open)
+		n->open[f.open - 1]--;
+	return f;
 }
 
 /* Adds a call to what called it, whatever that is. */
@@ -180,7 +209,7 @@ static uint64_t nest_tell_begin(const struct nest *n,
 /* Gives a begin without an end, and what is inside of it. */
 static void nest_close(struct nest *n, struct nest_thread *t, int64_t until)
 {
-	struct nest_frame f = t->frame[--t->n];
+	struct nest_frame f = nest_pop(n, t);
 	struct nest_inner i;
 	uint64_t number = f.begun ? nest_tell_begin(n, &f.at, until) : 0;
 
@@ -346,16 +375,19 @@ static void nest_take_uncounted(struct nest *n, struct nest_thread *t,
 		f->at = *r;
 		f->at.depth = f->depth;
 		f->begun = true;
+		if (r->key[0]) {
+			f->open = nest_open_of(n, t, r->key[0]) + 1;
+			n->open[f->open - 1]++;
+		}
 		return;
 	}
-	if (!any_where(t->n, k,
-		       !r->key[0] || t->frame[k].at.key[0] == r->key[0])) {
+	if (!t->n || (r->key[0] && !n->open[nest_open_of(n, t, r->key[0])])) {
 		nest_tell_end(n, t, r);
 		return;
 	}
 	while (r->key[0] && t->frame[t->n - 1].at.key[0] != r->key[0])
 		nest_close(n, t, r->time);
-	own = t->frame[--t->n];
+	own = nest_pop(n, t);
 	i = pairing_of_both(&own.at, r);
 	lost = nest_lost(n, &own.at, i.begin, i.end);
 	i.verdict = lost.n ? INTERVAL_CONSISTENT : INTERVAL_PROVED;

@@ -244,6 +244,21 @@ def ends_without_begin(build, folder, n):
     return [build + "/backstitch", "latency", db], [db]
 
 
+def returns_of_probes(build, folder, n):
+    """Of one whose begin was missed, below as many calls of another."""
+    def lines():
+        yield from ftrace_head(2 * n)
+        for i in range(n):
+            yield traced(2 * i, 10, "f__entry: (ffffffff81000000)")
+        for i in range(n):
+            yield traced(2 * n + i, 10, "%s__exit: (ffffffff81000010 <- "
+                         "ffffffff81000000)" % "gf"[i % 2])
+        yield traced(3 * n, 10, "g__entry: (ffffffff81000000)")
+    db = database(build, folder, str(n),
+                  text(folder, "%d.trace" % n, lines()))
+    return [build + "/backstitch", "latency", db], [db]
+
+
 def ends_of_exec(build, folder, n):
     """In processes of which no exec is known; as many other calls are open."""
     def lines():
@@ -374,6 +389,7 @@ KINDS = {
     "calls of latency": calls_at_once,
     "requests at one sector": requests_at_one_sector,
     "ends without a begin of latency": ends_without_begin,
+    "returns of probes": returns_of_probes,
     "ends of exec of latency": ends_of_exec,
     "mappings at one place": mappings_at_one_place,
     **CPUS,
@@ -395,6 +411,7 @@ SIZES_OF = {
     "calls of latency": MANY,
     "requests at one sector": MANY,
     "ends without a begin of latency": MANY,
+    "returns of probes": MANY,
     "ends of exec of latency": MANY,
     "mappings at one place": MANY,
     **dict.fromkeys(CPUS, (2000, 4000, 8000)),
