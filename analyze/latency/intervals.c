@@ -357,12 +357,27 @@ COMPARE_FUNCTION(intervals_compare_roles, struct intervals_role,
 			 ?: compare_numbers(y->role, x->role)
 			 ?: compare_numbers(x->pair, y->pair));
 
+/* Of one of both ends of what has a name, or of the other one. */
+static uint64_t intervals_end_hash(const struct intervals_role *r, bool other)
+{
+	const uint64_t word[2] = { (uint64_t)r->pair << 32 | r->name,
+				   (r->role == PAIRING_END) != other };
+
+	return hash_u64s(word, 2, 0);
+}
+
 /* Leaves out pairs of which an end was not recorded (the end of a call is
  * enough), and calls that another kind of events tells already. */
 static void intervals_drop_roles(struct intervals *iv)
 {
+	struct table ends = { 0 };
 	size_t n = 0;
 
+	for (size_t i = 0; i < iv->n_role; i++)
+		if (iv->pair[iv->role[i].pair].kind->probes)
+			table_find_or_add(
+				&ends, intervals_end_hash(&iv->role[i], false),
+				0);
 	for (size_t i = 0; i < iv->n_role; i++) {
 		const struct intervals_role *r = &iv->role[i];
 		const struct intervals_pair *p = &iv->pair[r->pair];
@@ -375,13 +390,13 @@ static void intervals_drop_roles(struct intervals *iv)
 				iv->pair[k].begins && iv->pair[k].ends;
 		/* a probe without the one on its function's other end */
 		if (p->kind->probes)
-			drop = !any_where(iv->n_role, k,
-					  iv->role[k].pair == r->pair &&
-						  iv->role[k].name == r->name &&
-						  iv->role[k].role != r->role);
+			drop = table_find_hash(&ends,
+					       intervals_end_hash(r, true)) ==
+			       TABLE_NONE;
 		if ((p->begins || p->kind->counted) && p->ends && !drop)
 			iv->role[n++] = *r;
 	}
+	table_release(&ends);
 	iv->n_role = n;
 	sort_items(iv->role, n, intervals_compare_roles);
 	for (size_t i = 0; i < n; i++) {
