@@ -110,7 +110,8 @@ struct addrs {
 	const struct place *const *place; /* one entry for each address, which
 					   * may be NULL; NULL: there are no
 					   * places */
-	uint64_t hash; /* resolve_list_hash(); 0: not known yet */
+	uint64_t places; /* a hash of what the places are; 0: not known */
+	uint64_t hash;	 /* resolve_list_hash(); 0: not known yet */
 };
 
 /* Registers as the recorder dumped them: the values for the set bits of mask,

@@ -24,6 +24,8 @@
 /* In handles, which are offsets: the name of the thread, not the sample. */
 #define HANDLE_COMM ((uint64_t)1 << 63)
 #define FRAMES_MOST 65536u
+/* Frames of stacks that are kept for the samples with the same lines: 64 MB. */
+#define KEPT_MOST ((size_t)4 << 20)
 
 /* What frames with one text are. */
 struct ptext_place {
@@ -32,6 +34,14 @@ struct ptext_place {
 	uint32_t outer; /* the place, plus 1, that it is inlined into; or 0 */
 	bool kernel;	/* by its path */
 	const struct place *place; /* NULL: nothing is known */
+};
+
+/* A stack whose lines are these: n of the frames that are kept, the first kern
+ * of them in the kernel. */
+struct ptext_stack {
+	const char *text; /* n_text bytes, of the mapped text */
+	size_t n_text, first, n, kern;
+	uint64_t hash; /* of the text; 0: it is not kept */
 };
 
 /* A thread, and the hash of the name that it had last. */
@@ -49,7 +59,7 @@ struct ptext {
 	struct near_time near;
 	struct event_def *event;
 	size_t n_event, cap_event;
-	struct table by_name, places, threads;
+	struct table by_name, places, threads, stacks;
 	struct ptext_place *place;
 	size_t n_place, cap_place;
 	struct ptext_thread *thread;
@@ -57,12 +67,14 @@ struct ptext {
 	struct ref due[2]; /* a name, and the sample */
 	size_t n_due, due_pos;
 	uint64_t seq;
-	/* of the last decode(): the addresses, texts and places of its frames
-	 */
+	struct ptext_stack *stack;
+	size_t n_stack, cap_stack;
+	/* the addresses and places of the frames that are kept, and behind
+	 * them, with their texts, those of the last decode() */
 	uint64_t *ip;
-	struct scan *said;
 	const struct place **at;
-	size_t cap_ip, cap_said, cap_at;
+	struct scan *said;
+	size_t n_kept, cap_ip, cap_said, cap_at;
 	struct arena arena, scratch;
 };
 
@@ -256,9 +268,9 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 		/* others are the source lines of -F srcline */
 		if (!ptext_take_frame(line, &f) || n == FRAMES_MOST)
 			continue;
-		mem_grow(p->ip, p->cap_ip, n + 1);
+		mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
 		mem_grow(p->said, p->cap_said, n + 1);
-		p->ip[n] = f.ip;
+		p->ip[p->n_kept + n] = f.ip;
 		p->said[n++] = f.said;
 	}
 	return n;
@@ -304,9 +316,9 @@ static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 	}
 	if (!h->text.n)
 		return 0;
-	mem_grow(p->ip, p->cap_ip, 1);
+	mem_grow(p->ip, p->cap_ip, p->n_kept + 1);
 	mem_grow(p->said, p->cap_said, 1);
-	p->ip[0] = f.ip;
+	p->ip[p->n_kept] = f.ip;
 	p->said[0] = f.said;
 	h->text.n = (size_t)(f.said.p - h->text.p);
 	while (h->text.n && !scan_is_blank(h->text.p[h->text.n - 1]))
@@ -314,14 +326,17 @@ static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 	return 1;
 }
 
-/* Gives each frame its place, and each half of the stack its frames. */
-static void ptext_set_stack(struct ptext *p, size_t n, struct rec_sample *s)
+SAME_FUNCTION(ptext_stack_same, struct ptext, stack[id], struct ptext_stack,
+	      x->n_text == y->n_text && !memcmp(x->text, y->text, x->n_text));
+
+/* Gives each of n frames its place, and finds how many are of the kernel. */
+static size_t ptext_set_places(struct ptext *p, size_t n)
 {
 	uint32_t outer = 0;
 	size_t kern = 0;
 
-	mem_grow(p->ip, p->cap_ip, n + 1);
-	mem_grow(p->at, p->cap_at, n + 1);
+	mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
+	mem_grow(p->at, p->cap_at, p->n_kept + n + 1);
 	for (size_t i = n; i-- > 0;) {
 		const struct scan said = p->said[i];
 		const bool inlined =
@@ -331,19 +346,42 @@ static void ptext_set_stack(struct ptext *p, size_t n, struct rec_sample *s)
 		outer = ptext_place_of(p, said, inlined ? outer : 0);
 		const struct ptext_place *x = &p->place[outer - 1];
 
-		p->at[i] = x->place;
-		kern = x->kernel || p->ip[i] & KERNEL_HALF ||
+		p->at[p->n_kept + i] = x->place;
+		kern = x->kernel || p->ip[p->n_kept + i] & KERNEL_HALF ||
 				       (inlined && kern == i + 2)
 			       ? kern ? kern : i + 1
 			       : 0;
 	}
-	s->kern = (struct addrs){ .ip = p->ip,
-				  .n = (uint32_t)kern,
-				  .place = p->at };
-	s->user = (struct addrs){ .ip = p->ip + kern,
-				  .n = (uint32_t)(n - kern),
-				  .place = p->at + kern };
-	s->defer = s->user.n ? DEFER_DIRECT : DEFER_NONE;
+	return kern;
+}
+
+/* Finds the frames of a sample: `lines` follow its head. Those with the same
+ * lines, most samples of a text, have the same frames. */
+static struct ptext_stack ptext_stack_of(struct ptext *p, struct scan lines,
+					 struct ptext_head *h)
+{
+	struct ptext_stack made = { .text = lines.p,
+				    .n_text = lines.n,
+				    .first = p->n_kept };
+	const uint64_t hash = hash_bytes(lines.p, lines.n, 0);
+	const uint32_t id =
+		table_find(&p->stacks, hash, ptext_stack_same, p, &made);
+
+	if (id != TABLE_NONE)
+		return p->stack[id];
+	made.n = ptext_take_frames(p, lines);
+	const bool keeps = made.n && p->n_kept + made.n <= KEPT_MOST;
+
+	if (!made.n)
+		made.n = ptext_take_address(p, h);
+	made.kern = ptext_set_places(p, made.n);
+	if (keeps) {
+		made.hash = hash;
+		table_add(&p->stacks, hash, (uint32_t)p->n_stack);
+		*mem_add(p->stack, p->n_stack, p->cap_stack) = made;
+		p->n_kept += made.n;
+	}
+	return made;
 }
 
 static int ptext_decode(struct source *src, const struct ref *ref,
@@ -374,14 +412,22 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 		rec->comm.name = arena_strndup(&p->scratch, h.comm.p, h.comm.n);
 		return 0;
 	}
-	size_t n = p->folded ? ptext_take_stack(p, stack)
-			     : ptext_take_frames(p, s);
+	struct ptext_stack of = { .first = 0 };
+
+	if (p->folded) {
+		of.n = ptext_take_stack(p, stack);
+		of.kern = ptext_set_places(p, of.n);
+	} else {
+		of = ptext_stack_of(
+			p,
+			scan_head(s, (size_t)(p->in.data + off + ref->len -
+					      (const unsigned char *)s.p)),
+			&h);
+	}
 	struct rec_sample *x = &rec->sample;
 
-	if (!n && !p->folded)
-		n = ptext_take_address(p, &h);
 	*x = (struct rec_sample){
-		.event = ptext_event(p, &h, n > 0),
+		.event = ptext_event(p, &h, of.n > 0),
 		.weight = h.has_period ? h.period : weight,
 	};
 	if (p->event[x->event].format && h.text.n) {
@@ -389,7 +435,15 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 		x->raw_len = (uint32_t)(h.text.n < UINT16_MAX ? h.text.n
 							      : UINT16_MAX);
 	}
-	ptext_set_stack(p, n, x);
+	x->kern = (struct addrs){ .ip = p->ip + of.first,
+				  .n = (uint32_t)of.kern,
+				  .place = p->at + of.first,
+				  .places = of.hash };
+	x->user = (struct addrs){ .ip = p->ip + of.first + of.kern,
+				  .n = (uint32_t)(of.n - of.kern),
+				  .place = p->at + of.first + of.kern,
+				  .places = of.hash };
+	x->defer = x->user.n ? DEFER_DIRECT : DEFER_NONE;
 	return 0;
 }
 
@@ -509,9 +563,10 @@ static void ptext_close(struct source *src)
 	table_release(&p->by_name);
 	table_release(&p->places);
 	table_release(&p->threads);
+	table_release(&p->stacks);
 	arena_release(&p->arena);
 	arena_release(&p->scratch);
-	free_all(p->event, p->place, p->thread, p->ip, p->said, p->at,
+	free_all(p->event, p->place, p->thread, p->stack, p->ip, p->said, p->at,
 		 src->path, p);
 }
 

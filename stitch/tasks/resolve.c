@@ -603,8 +603,8 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 {
 	const struct space *sp = in->space;
 	const uint64_t addrs = resolve_list_hash(a);
-	uint64_t hash = resolve_slot_hash(addrs, in->view) + in->inferred +
-			in->inferred_function;
+	uint64_t hash = resolve_slot_hash(addrs ^ a->places, in->view) +
+			in->inferred + in->inferred_function;
 	/* Include in the hash what the addresses do not contain. */
 	hash ^= resolve_note_hash(in->note, in->guessed);
 	struct slot s = { .space = in->view };
@@ -616,7 +616,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		hash ^= HASH_UNCERTAIN;
 	if (in->partial)
 		hash ^= HASH_PARTIAL;
-	bool now = !a->place && resolve_is_now(in);
+	bool now = (!a->place || a->places) && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
 		now && !in->once ? resolve_cached(rv, hash, in->view, sp->cut,
@@ -640,7 +640,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	uint32_t stack = 0;
 	uint32_t shared = 0;
 
-	if (now && !in->jit && in->inferred == RESOLVE_NONE &&
+	if (now && !a->place && !in->jit && in->inferred == RESOLVE_NONE &&
 	    in->guessed == RESOLVE_NONE)
 		t = &rv->prefix[hash_u32s(in->view,
 					  (uint32_t)frames.ip[frames.n - 1]) %
@@ -724,7 +724,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	uint32_t gen = 0;
 	bool partial = false;
 	/* False if a space has changed since the record's time. */
-	bool now = !a->place;
+	bool now = !a->place || a->places;
 
 	if (!a->n)
 		return 0;
@@ -736,10 +736,11 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	}
 	/* New code may appear above the mappings, so only the sum of all
 	 * counters is safe. */
-	if (now && !in->note.ended && slot_is_of(last, in->space_id, gen, a))
+	if (now && !a->place && !in->note.ended &&
+	    slot_is_of(last, in->space_id, gen, a))
 		return last->raw;
 	const uint64_t addrs = resolve_list_hash(a);
-	uint64_t hash = resolve_slot_hash(addrs, in->space_id);
+	uint64_t hash = resolve_slot_hash(addrs ^ a->places, in->space_id);
 
 	if (in->note.ended)
 		hash ^= resolve_note_hash(in->note, RESOLVE_NONE);
@@ -748,7 +749,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 		    : NULL;
 
 	if (known) {
-		if (!in->note.ended)
+		if (!in->note.ended && !a->place)
 			*last = *known;
 		return known->raw;
 	}
