@@ -34,6 +34,7 @@ enum lost_place {
 	LOST_BEHIND, /* the last record of the ring: LOST comes with the next */
 	LOST_BEFORE, /* one of its records: the ring keeps the newest */
 	LOST_WITHIN, /* the ring was full for a time, or behind it */
+	LOST_READ, /* nowhere in the ring: it was taken out, and is not here */
 	LOST_PLACES
 };
 

@@ -6,7 +6,7 @@
 #include "stitch/base/mem.h"
 
 struct advice_facts {
-	int64_t lost, overwritten, throttled, aux, silent;
+	int64_t lost, overwritten, throttled, aux, silent, not_here;
 	int64_t exit_per_task, unjoinable, stripped, unexplained;
 	int64_t chains; /* unexplained ones */
 	int64_t uncounted, late, places;
@@ -24,6 +24,8 @@ static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 		f->lost += check_int(r, "records") + check_int(r, "unknown");
 	else if (!strcmp(what, "overwritten"))
 		f->overwritten++;
+	else if (!strcmp(what, "not_here"))
+		f->not_here += check_int(r, "records");
 	else if (!strcmp(what, "silent"))
 		f->silent += check_int(r, "counts"); /* not of a pause */
 	else if (!strcmp(what, "throttled"))
@@ -108,6 +110,8 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		{ f.overwritten && f.perf,
 		  "--overwrite keeps the newest records only: a larger -m "
 		  "keeps more of them" },
+		{ f.not_here,
+		  "copy each per_cpu/cpuN/trace_pipe_raw to its end, with tracing_on 0 and no other reader: what another one reads is gone" },
 		{ f.silent && !c->silent.text, loss_own_ring("perf") },
 		{ c->silent.text,
 		  "no recorder gets records of such tasks; 'backstitch path' proves "

@@ -291,6 +291,7 @@ static void loss_marks_take_loss(struct loss_marks *tl, const struct rows *r)
 		{ "lost", BAND_LOST },
 		{ "lost_end", BAND_LOST },
 		{ "dropped", BAND_LOST },
+		{ "not_here", BAND_LOST },
 		{ "hardware", BAND_LOST },
 		{ "silent", BAND_LOST },
 		{ "overwritten", BAND_OVERWRITTEN },

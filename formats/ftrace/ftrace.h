@@ -183,6 +183,7 @@ struct ft_stream {
 	uint64_t lost_place;
 	uint64_t last;
 	struct near_time near; /* to which the next entry must be near */
+	uint64_t n_entry;      /* that were walked */
 	struct ft_item ring[FT_AHEAD];
 	uint32_t head, n;
 };
@@ -241,6 +242,9 @@ struct ft_stat {
 	const char *buffer; /* name; NULL: the top one */
 	int32_t cpu;
 	uint64_t lost[LOST_PLACES];
+	/* entries that were read from it until then or, if none were, that it
+	 * had */
+	uint64_t had;
 };
 
 #define FT_NEAR 256u

@@ -101,6 +101,8 @@ static void ft_option_stat(struct ft *ft, const char *s)
 			arena_strndup(&ft->arena, s + 9, strcspn(s + 9, "\n"));
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
 		return;
+	const uint64_t read = ft_option_stat_number(s, "read events:");
+
 	*mem_add(ft->stat, ft->n_stat, ft->cap_stat) = (struct ft_stat){
 		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)ft_option_int(s + 4),
@@ -109,6 +111,7 @@ static void ft_option_stat(struct ft *ft, const char *s)
 				  ft_option_stat_number(s, "dropped events:"),
 				  ft_option_stat_number(s,
 							"commit overrun:")) },
+		.had = read ? read : ft_option_stat_number(s, "entries:"),
 	};
 }
 

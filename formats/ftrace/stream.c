@@ -96,9 +96,35 @@ static uint32_t ft_synthetic_ring(const struct ft *ft, const char *buffer)
 	return 0;
 }
 
+/* Counts as lost what was in the ring of a CPU, and whose pages are not here:
+ * the kernel counts each entry of a page that is read (rb_advance_reader() and
+ * ring_buffer_read_page(), Linux 3.10 to 7.1). What is still in a ring that was
+ * read from may have come later. A file of trace-cmd may have a part of what
+ * was read, by intent ('trace-cmd split'). */
+static void ft_synthetic_missing(struct ft *ft, struct ft_stat *st)
+{
+	uint64_t *lost = &st->lost[LOST_READ];
+	char detail[160];
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ft->n_stream; i++)
+		if (ft->stream[i].cpu == st->cpu)
+			n += ft->stream[i].n_entry;
+	if (!ft->src.info.dir || st->had <= n ||
+	    __builtin_add_overflow(*lost, st->had - n, lost))
+		return;
+	snprintf(detail, sizeof(detail),
+		 "CPU %" PRId32 ": its ring had %" PRIu64
+		 " entries, as its stats say, and %" PRIu64 " are here",
+		 st->cpu, st->had, n);
+	reader_note(&ft->src, "pages", detail);
+}
+
 /* Adds the sums of lost entries. */
 static void ft_synthetic_last(struct ft *ft)
 {
+	for (size_t i = 0; i < ft->n_stat; i++)
+		ft_synthetic_missing(ft, &ft->stat[i]);
 	for (size_t i = 0; i < ft->n_stat * LOST_PLACES; i++) {
 		const struct ft_stat *st = &ft->stat[i / LOST_PLACES];
 		uint64_t n = st->lost[i % LOST_PLACES];
@@ -357,6 +383,7 @@ static inline void ft_stream_take_entry(struct ft *ft, struct ft_stream *s,
 	uint32_t pid = 0;
 	uint16_t id = 0;
 
+	s->n_entry++;
 	bytes_peek_u16(&e->b, 0, &id);
 	bytes_peek_u32(&e->b, 4, &pid);
 	const struct ft_type *t = ft_type_of(ft, id);

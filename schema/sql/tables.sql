@@ -519,9 +519,9 @@ CREATE TABLE loss(
 -- that were not recorded.
 	id INTEGER PRIMARY KEY,
 	capture INTEGER,
-	what TEXT,		-- 'lost', 'lost_end', 'dropped', 'lost_total',
-				-- 'filtered', 'throttled', 'overwritten',
-				-- 'damage', 'mappings', ...
+	what TEXT,		-- 'lost', 'lost_end', 'dropped', 'not_here',
+				-- 'lost_total', 'filtered', 'throttled',
+				-- 'overwritten', 'damage', 'mappings', ...
 	counts INTEGER,		-- 1: adds to the number of records lost
 	cpu INTEGER,
 	type INTEGER,		-- event_type.id

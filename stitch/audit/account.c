@@ -238,8 +238,8 @@ static struct ledger_entry account_record_entry(const struct record *rec,
 bool account_explains(const char *what)
 {
 	static const char *const kinds[] = {
-		"lost",	    "lost_end",	   "dropped", "read_lost",
-		"hardware", "overwritten", "damage",
+		"lost",	     "lost_end", "dropped",	"not_here",
+		"read_lost", "hardware", "overwritten", "damage",
 	};
 
 	return any_where(ARRAY_SIZE(kinds), i, !strcmp(what, kinds[i]));
@@ -647,12 +647,20 @@ static void end_lost(struct account *ac, uint16_t source)
 		const uint64_t before = n - within < r->placed[LOST_BEFORE]
 						? n - within
 						: r->placed[LOST_BEFORE];
+		const uint64_t away = n - within - before < r->placed[LOST_READ]
+					      ? n - within - before
+					      : r->placed[LOST_READ];
 
 		if (within)
 			push_lost(ac,
 				  account_entry(source, "dropped", r->cpu,
 						TIME_NONE, TIME_NONE),
 				  within, TIME_NONE, account_loss_end(ps));
+		if (away)
+			push_lost(ac,
+				  account_entry(source, "not_here", r->cpu,
+						TIME_NONE, TIME_NONE),
+				  away, TIME_NONE, account_loss_end(ps));
 		if (before) {
 			/* What a ring overwrote is in front of one of its
 			 * records: where a loss has no number, if there is one.
@@ -665,9 +673,9 @@ static void end_lost(struct account *ac, uint16_t source)
 				  account_entry(source, "lost", r->cpu, t0, t1),
 				  before, t0, t1);
 		}
-		if (n > within + before || !n)
+		if (n > within + before + away || !n)
 			push_lost_end(ac, source, r->cpu, r->last.at[0].time,
-				      n - within - before);
+				      n - within - before - away);
 	}
 }
 

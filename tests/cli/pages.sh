@@ -115,3 +115,16 @@ sed 's/: 7/: 9/' in/cpu-runs/one/per_cpu/cpu0/stats >in/cpu-runs/one/per_cpu/cpu
 "$B" ingest -q -f -o one.db in/cpu-runs/one 2>err
 is losses_of_a_ring_are_read_below_any_folder 7 "$("$B" query --format csv one.db \
 	"SELECT max(n) FROM loss WHERE what = 'dropped'" | tail -n 1)"
+
+# what was in the ring, and is in no page of the folder: read by somebody else before, or
+# left there by a copy of a part
+n=$("$B" query --format csv one.db "SELECT count(*) FROM event" | tail -n 1)
+for stats in "entries: 0 read events: $((n + 5))" "entries: $((n + 5)) read events: 0" \
+	"entries: 9 read events: $n"
+do
+	echo "$stats" | sed 's/ read/\nread/' >in/cpu-runs/one/per_cpu/cpu0/stats
+	"$B" ingest -q -f -o one.db in/cpu-runs/one 2>err
+	"$B" query --format csv one.db "SELECT coalesce(sum(n), 0) FROM loss WHERE what = 'not_here'" | tail -n 1
+	"$B" check one.db | grep -c 'to its end, with tracing_on'
+done >out
+is entries_of_a_ring_without_a_page_are_missing "5 1 5 1 0 0" "$(tr '\n' ' ' <out | sed 's/ $//')"
