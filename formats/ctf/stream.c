@@ -303,8 +303,10 @@ static struct ctf_item *ctf_stream_lost(struct ctf_stream *s, uint64_t n,
  * another stream has a packet that ended before this one began, or its very
  * first packet, which began before, earlier packets of this one were
  * overwritten: in a ring of which a snapshot was taken, or of files. A CPU that
- * was idle has such a packet, without events.
- */
+ * was idle has such a packet, without events. So were those of a stream that
+ * begins with a packet of some time: after a rotation the consumer writes one
+ * of no time first, unless the ring is full (consumer_stream_open_packet() of
+ * lttng-tools 2.13 to 2.14), and then events are discarded. */
 static void ctf_stream_find_first_losses(struct ctf_stream *s)
 {
 	const struct ctf_packet *p = &s->packet;
@@ -340,10 +342,15 @@ static void ctf_stream_find_first_losses(struct ctf_stream *s)
 						: tr->at);
 		return;
 	}
+	const bool later = (tr->first_end && begin > tr->first_end) ||
+			   (tr->first_whole && begin > tr->first_whole);
+	const bool no_rotation = s->schema->ends_all && p->has_end &&
+				 !no_time && st->roles >> CTF_DISCARDED & 1 &&
+				 !st->role[CTF_DISCARDED];
+
 	if (has_seq && seq && p->has_begin && !goes_on &&
-	    ((tr->first_end && begin > tr->first_end) ||
-	     (tr->first_whole && begin > tr->first_whole))) {
-		ctf_stream_lost(s, 0, true, tr->start, begin)->lost.place =
+	    (later || no_rotation)) {
+		ctf_stream_lost(s, 0, later, tr->start, begin)->lost.place =
 			LOST_BEFORE;
 		tr->n_overwritten += seq;
 		tr->n_rings++;
