@@ -186,6 +186,19 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	o->colors = palette_find(opts.colors ? opts.colors : palette_names[0]);
 	o->width = (unsigned int)opts.width;
 	o->upward = opts.upward;
+	/* what would be an SVG by another name, which no program shows */
+	static const char *const others[] = {
+		".png",	 ".jpg", ".jpeg", ".gif",
+		".webp", ".pdf", ".html", ".json"
+	};
+	const char *end = opts.out_path ? strrchr(opts.out_path, '.') : NULL;
+
+	if (end && any_where(ARRAY_SIZE(others), i, !strcmp(end, others[i])))
+		return err_set(err, ERR_USAGE,
+			       "%s: a flame graph is an SVG, which browsers "
+			       "show: name it .svg ('page' makes HTML, "
+			       "'export' other forms)",
+			       opts.out_path);
 	if (!opts.out_path && isatty(1))
 		return err_set(err, ERR_USAGE,
 			       "a picture is not text for a "

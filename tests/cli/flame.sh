@@ -401,3 +401,6 @@ then
 	[ -L "$work/full" ]
 	ok what_is_no_file_is_not_removed $?
 fi
+"$B" flame -o "$work/picture.png" tests/captures/fp-1.data 2>"$work/err"
+[ $? = 2 ] && [ ! -e "$work/picture.png" ] && grep -q 'picture.png: a flame graph is an SVG' "$work/err"
+ok an_svg_has_the_name_of_one $?
