@@ -80,8 +80,9 @@ static int of_load(struct of *of, const char *kind, struct err *err)
 	}
 	path = safe_text_word(of->r->path);
 	err_set(err, ERR_FORMAT,
-		"%s: nothing of the name %s is proved that the options select; "
-		"'backstitch latency %s' lists what there is",
+		"%s: no call, slice or request named '%s' is proved among "
+		"those that the options select; 'backstitch latency %s' lists "
+		"what there is",
 		of->r->path, of->name, path);
 	free(path);
 	return -1;
