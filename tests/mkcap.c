@@ -5,7 +5,7 @@
  * One record per line, as words key=value; "quotes" take \n \e \" \\ \xNN; a
  * # starts a comment. Numbers are as in C, addresses separated by commas.
  *
- *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono]
+ *   event NAME [defer] [output] [notime] [nocpu] [nochain] [mono] [switches]
  *         [period=N]
  *   mmap pid= tid= start= len= pgoff= path= [kernel] [id=HEX] [ino=] [maj=]
  *        [min=] [gen=] [time=] [cpu=] [last: perf listed no further one]
@@ -15,6 +15,7 @@
  *          [cookie=C] [marker] [period=N]
  *   chain cookie=C pid= tid= cpu= time= u=A,..
  *   lost n= cpu= time=          a ring that was full
+ *   switch in|out pid= tid= cpu= time=   of a thread, as --switch-events
  *   round                       FINISHED_ROUND
  *   host NAME RELEASE           the recorded machine (this one with 7.2.0)
  *   raw type= misc= hex=BYTES   any other record
@@ -47,7 +48,8 @@ enum {
 	A_COMM = 1 << 9,
 	A_TASK = 1 << 13,
 	A_MMAP2 = 1 << 23,
-	A_COMM_EXEC = 1 << 24
+	A_COMM_EXEC = 1 << 24,
+	A_CONTEXT_SWITCH = 1 << 26
 };
 
 static struct {
@@ -161,6 +163,8 @@ static void mkcap_add_event(const struct line *l)
 	}
 	if (mktext_find(l, "defer"))
 		e->flags |= PA_DEFER;
+	if (mktext_find(l, "switches"))
+		e->flags |= A_CONTEXT_SWITCH;
 	if (mktext_find(l, "output")) {
 		e->config = 9; /* PERF_COUNT_SW_DUMMY */
 		e->sample_type &= ~(PS_CALLCHAIN | PS_PERIOD);
@@ -303,6 +307,13 @@ static void add_lost(const struct line *l)
 	end_with_trailer(l);
 }
 
+static void mkcap_add_switch(const struct line *l)
+{
+	mkcap_rec(14 /* PERF_RECORD_SWITCH */,
+		  mktext_find(l, "out") ? 1 << 13 : 0);
+	end_with_trailer(l);
+}
+
 static void add_round(const struct line *l)
 {
 	mkcap_rec(PR_FINISHED_ROUND, 0);
@@ -342,12 +353,13 @@ static void mkcap_add(const struct line *l)
 		const char *name;
 		void (*add)(const struct line *l);
 	} kind[] = {
-		{ "event", mkcap_add_event }, { "sample", add_sample },
-		{ "chain", add_deferred },    { "mmap", add_mmap },
-		{ "comm", mkcap_add_comm },   { "fork", add_task },
-		{ "exit", add_task },	      { "lost", add_lost },
-		{ "round", add_round },	      { "raw", mkcap_add_raw },
-		{ "task", add_task_session }, { "host", mkcap_add_host },
+		{ "event", mkcap_add_event },	{ "sample", add_sample },
+		{ "chain", add_deferred },	{ "mmap", add_mmap },
+		{ "comm", mkcap_add_comm },	{ "fork", add_task },
+		{ "exit", add_task },		{ "lost", add_lost },
+		{ "switch", mkcap_add_switch }, { "round", add_round },
+		{ "raw", mkcap_add_raw },	{ "task", add_task_session },
+		{ "host", mkcap_add_host },
 	};
 	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		if (strcmp(kind[i].name, l->word[0]))

@@ -175,7 +175,7 @@ static struct report_row report_rows_key_of(struct report_rows *r,
 					    const struct stacks_group *g)
 {
 	const struct stacks_comm *c = stacks_comm(r->stacks, g->comm);
-	struct report_row key = { 0 };
+	struct report_row key = { .least = g->least };
 
 	if (r->keys & KEY_COMM)
 		key.comm = r->keys & KEY_NODIGIT
@@ -320,8 +320,10 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	bool code = r->keys & (KEY_DSO | KEY_SYM | KEY_LINE);
 	bool interrupt = r->keys & KEY_HITS && report_rows_interrupted(r, l);
 	struct report_stack st = { 0, weight, samples, REPORT_NONE, false };
+	uint64_t least = key.least;
 	size_t n_user = 0;
 
+	key.least = 0;
 	r->stamp++;
 	for (size_t i = 0; code && i < l->n; i++) {
 		const struct label *own = labels_get(r->names, l->label[i]);
@@ -354,6 +356,7 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 		report_rows_note_hit(r, group, row, false);
 	}
 	row->self += weight;
+	row->least += least;
 	row->n_self += samples;
 	report_rows_note_hit(r, group, row, true);
 	st.end = r->n_hit;
@@ -422,6 +425,7 @@ static bool report_rows_count_plain(struct report_rows *r,
 	if (!inner)
 		return false;
 	r->row[inner - 1].self += g->weight;
+	r->row[inner - 1].least += g->least;
 	r->row[inner - 1].n_self += g->samples;
 	r->weight += g->weight;
 	return true;

@@ -29,14 +29,15 @@ enum report_key {
 	KEY_DSO = 1 << 4,
 	KEY_SYM = 1 << 5,
 	KEY_VERDICT = 1 << 6,
-	KEY_NODIGIT = 1 << 7, /* with KEY_COMM: "<N>" for each number */
-	KEY_INLINED = 1 << 8, /* rows of inlined functions */
-	KEY_LINE = 1 << 9,    /* needs REPORT_LINE_PARTS of the code */
-	KEY_HITS = 1 << 10,   /* for report_rows.hit */
-	KEY_GAPS = 1 << 11,   /* a row of callers that are missing */
-	KEY_TRUST = 1 << 12,  /* needs the trust of report_rows_classed() */
-	KEY_FIELD = 1 << 13,  /* needs stacks_opts.field */
-	KEY_CGROUP = 1 << 14, /* with KEY_FIELD: it is the cgroup */
+	KEY_NODIGIT = 1 << 7,	/* with KEY_COMM: "<N>" for each number */
+	KEY_INLINED = 1 << 8,	/* rows of inlined functions */
+	KEY_LINE = 1 << 9,	/* needs REPORT_LINE_PARTS of the code */
+	KEY_HITS = 1 << 10,	/* for report_rows.hit */
+	KEY_GAPS = 1 << 11,	/* a row of callers that are missing */
+	KEY_TRUST = 1 << 12,	/* needs the trust of report_rows_classed() */
+	KEY_FIELD = 1 << 13,	/* needs stacks_opts.field */
+	KEY_CGROUP = 1 << 14,	/* with KEY_FIELD: it is the cgroup */
+	KEY_PARALLEL = 1 << 15, /* likewise: how many threads ran */
 };
 
 /* For stacks_opts.code. */
@@ -54,6 +55,7 @@ struct report_row {
 	uint32_t verdict, trust;  /* for report_label() */
 	uint32_t field;		  /* likewise */
 	uint64_t self, total;	  /* weight */
+	uint64_t least;		  /* of self: stacks_group.least */
 	uint64_t n_self, n_total; /* samples */
 	uint64_t n_interrupt;	  /* with KEY_HITS: of n_total, with an
 				   * interrupt in the stack */

@@ -141,6 +141,7 @@ uint32_t stacks_add(struct stacks *s, const struct stacks_group *g)
 		s->group[id].weight =
 			saturating_add(s->group[id].weight, g->weight);
 		s->group[id].samples += g->samples;
+		s->group[id].least += g->least;
 	}
 	s->event[g->event].weight =
 		saturating_add(s->event[g->event].weight, g->weight);
@@ -228,6 +229,13 @@ static int stacks_take_event(struct stacks *s, const struct event_row *e,
 	if (s->o.weight && (rc = take_weight(s, r, &g, err)) <= 0) {
 		s->event[g.event].unweighed += !rc;
 		return rc;
+	}
+	if (s->o.weigh) {
+		char field[32];
+
+		if (!s->o.weigh(s->o.arg, e, s->comm[g.comm].tid, &g, field))
+			return 0;
+		g.field = intern_add(&s->field, field);
 	}
 	if (s->o.field)
 		g.field = intern_add(&s->field, rows_text(r, WEIGHT_ROWS_KEY));
@@ -364,7 +372,7 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	const struct stacks_opts *o = &s->o;
 	const struct weight_by by = { o->filter, o->weight, o->field };
 	bool exprs = o->weight || o->field || o->filter->expr;
-	bool each = !o->summed || o->by_cpu || exprs || o->each ||
+	bool each = !o->summed || o->by_cpu || exprs || o->each || o->weigh ||
 		    filter_given(o->filter);
 	struct rows *r;
 	int ret;
@@ -376,7 +384,7 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 	ret = stacks_served(db, err);
 	if (ret < 0)
 		return -1;
-	if (ret && (exprs || o->each))
+	if (ret && (exprs || o->each || o->weigh))
 		return err_set(err, ERR_USAGE,
 			       "a server gives sums of samples; what needs "
 			       "each of them needs a database");

@@ -30,6 +30,12 @@ struct stacks_sample {
 };
 typedef void stacks_sample_fn(void *arg, const struct stacks_sample *s);
 
+struct stacks_group;
+/* Changes the weight of a sample, and tells the value of its field. Returns
+ * false if it does not count. */
+typedef bool stacks_weigh_fn(void *arg, const struct event_row *e, int64_t tid,
+			     struct stacks_group *g, char field[32]);
+
 struct stacks_opts {
 	const struct filter *filter; /* which samples; never NULL, and borrowed
 				      * until stacks_free() */
@@ -51,7 +57,8 @@ struct stacks_opts {
 	const char *weight;    /* SQL expressions, as in struct weight_by */
 	const char *field;
 	stacks_sample_fn *each; /* called for each sample while loading; NULL */
-	void *arg;		/* for each() */
+	stacks_weigh_fn *weigh; /* likewise, before it is counted */
+	void *arg;		/* for each(), or weigh() */
 };
 
 /* Samples with the same thread name, stacks and fate. */
@@ -67,6 +74,7 @@ struct stacks_group {
 	const char *wait;	/* a thread's state off the CPU, as
 				 * offcpu_state() says it; NULL: a sample */
 	uint64_t weight, samples;
+	uint64_t least; /* weighed by weigh(): of weight, what is certain */
 };
 
 struct stacks_event {

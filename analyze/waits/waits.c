@@ -33,6 +33,7 @@ struct waits_seat {
 struct waits_thread {
 	int64_t tid;
 	bool away;
+	bool seen;		 /* a switch named it: asked for with maybe */
 	bool chosen;		 /* its wait is selected by the filters */
 	int32_t cpu;		 /* to which it came last; 0: or to none */
 	uint32_t comm;		 /* of its last event; 0: not known */
@@ -104,6 +105,46 @@ static void waits_give(struct waits *w, const struct waits_item *item)
 	*mem_add(w->out, w->n_out, w->cap_out) = *item;
 }
 
+/* Where a thread was at the ends of a time. */
+enum waits_ends {
+	WAITS_OFF,   /* not on the CPU, at both */
+	WAITS_GONE,  /* not at its begin; nobody knows of its end */
+	WAITS_LEFT,  /* on it at its end; nobody knows of its begin */
+	WAITS_CAME,  /* the other way round */
+	WAITS_STAYS, /* likewise, and nothing but a loss could hide it leaving
+		      */
+	WAITS_ON,    /* on it at both */
+};
+
+/* Gives what is known of a thread in a time: that it ran for certain, or may
+ * have, which is between the first and the last loss where there is one. */
+static void waits_give_maybe(struct waits *w, int64_t tid, int32_t cpu,
+			     int64_t from, int64_t to, enum waits_ends ends)
+{
+	struct waits_span in = { ends >= WAITS_STAYS ? to : from, to };
+	struct waits_item item = { .run.tid = tid };
+
+	if (!w->ask.maybe)
+		return;
+	if (waits_part_lost_on(w->now.part, cpu, from, to, &in)) {
+		if (ends != WAITS_OFF && ends != WAITS_LEFT && ends != WAITS_ON)
+			in.to = to;
+		/* what was last recorded before it still saw the thread */
+		in.from = ends == WAITS_LEFT ? from : in.from + 1;
+	}
+	const struct waits_span part[] = { { from, in.from },
+					   in,
+					   { in.to, to } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		item.kind = i == 1 ? WAITS_MAYBE : WAITS_RUN;
+		item.run.from = part[i].from;
+		item.run.to = part[i].to;
+		if (part[i].to > part[i].from && (i == 1 || ends >= WAITS_LEFT))
+			waits_give(w, &item);
+	}
+}
+
 /* ---- waits */
 
 static void waits_count(struct waits *w, uint64_t *n, uint64_t *sum,
@@ -118,12 +159,16 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 {
 	struct offcpu_wait *x = &th->wait;
 	struct woken none = wakers_none();
+	bool lost = waits_part_lost(w->now.part, x->from, to, NULL);
 
 	th->away = false;
 	x->to = to;
 	x->end = end;
-	if (end == OFFCPU_BACK && waits_part_lost(w->now.part, x->from, to))
+	if (end == OFFCPU_BACK && lost)
 		x->end = OFFCPU_UNCERTAIN;
+	if (lost || end == OFFCPU_UNCERTAIN)
+		waits_give_maybe(w, th->tid, -1, x->from, to,
+				 end == OFFCPU_BACK ? WAITS_OFF : WAITS_GONE);
 	if (!th->chosen || to < x->from)
 		return;
 	waits_count(w, &w->sums.waits[x->end], &w->sums.ns[x->end],
@@ -236,10 +281,56 @@ static void waits_give_run(struct waits *w, const struct waits_thread *th,
 	};
 
 	if (run.run.to >= s->from &&
-	    !waits_part_lost_on(w->now.part, cpu, s->from, run.run.to))
+	    !waits_part_lost_on(w->now.part, cpu, s->from, run.run.to, NULL)) {
 		waits_give(w, &run);
-	else
+	} else {
 		w->sums.cut++;
+		waits_give_maybe(w, th->tid, cpu, s->from, run.run.to,
+				 WAITS_ON);
+	}
+}
+
+/* The thread on a seat is there no more, though no switch tells that it left:
+ * it exited, which is its end in captures of single threads, or the switch is
+ * lost. */
+static void waits_leave_unseen(struct waits *w, const struct waits_seat *s,
+			       int32_t cpu, int64_t to)
+{
+	int64_t exit = waits_part_exit(w->now.part, s->tid, s->from);
+
+	w->sums.cut++;
+	waits_give_maybe(w, s->tid, cpu, s->from, exit < to ? exit : to,
+			 exit <= to ? WAITS_ON : WAITS_CAME);
+}
+
+/* Of the thread of a switch, what its seat does not tell: it is still on the
+ * seat of another CPU, as the switch out there is lost; or it leaves and no
+ * switch in was recorded, as it ran when the capture began, or is lost. */
+static void waits_begin_unseen(struct waits *w, const struct causes_switch *e,
+			       const struct waits_seat *at)
+{
+	int64_t tid = e->has_out ? e->out : e->in;
+	struct waits_thread *th = tid > 0 ? waits_thread_of(w, tid) : NULL;
+	int64_t start = w->now.part->start;
+	int64_t born;
+
+	if (!th)
+		return;
+	struct waits_seat *other =
+		(size_t)th->cpu < w->now.n_seat ? &w->now.seat[th->cpu] : NULL;
+
+	if (other && other != at && other->taken && other->tid == tid) {
+		waits_leave_unseen(w, other, th->cpu, e->time);
+		other->taken = false;
+	}
+	if (e->has_out && !th->seen && !(at->taken && at->tid == tid)) {
+		born = waits_part_born(w->now.part, tid, e->time);
+		waits_give_maybe(w, tid, e->cpu, born > start ? born : start,
+				 e->time, born > start ? WAITS_LEFT : WAITS_ON);
+	}
+	th->seen = true;
+	if (e->has_in && e->in > 0)
+		waits_thread_of(w, e->in)->seen = true;
 }
 
 /* Notes who leaves and who comes. If another thread was thought to be there,
@@ -261,12 +352,14 @@ static void waits_change_seat(struct waits *w, const struct causes_switch *e,
 	} else {
 		s = &waits_thread_of(w, e->has_out ? e->out : e->in)->place;
 	}
+	if (w->ask.maybe)
+		waits_begin_unseen(w, e, s);
 	th = s->taken ? waits_thread_of(w, s->tid) : NULL;
 	left = e->has_out && (s->tid == e->out || e->out < 0);
 	if (th && left && chosen)
 		waits_give_run(w, th, placed ? e->cpu : -1, s, e);
-	else
-		w->sums.cut += th != NULL;
+	else if (th)
+		waits_leave_unseen(w, s, placed ? e->cpu : -1, e->time);
 	w->now.torn |= th && placed && !left;
 	s->taken = e->has_in && e->in;
 	if (s->taken && placed)
@@ -307,6 +400,19 @@ static bool waits_stays(const struct waits *w)
 	       (w->now.whole || (!w->now.some && !w->now.torn));
 }
 
+/* A thread that came and of which nothing else is recorded ran until it exited
+ * or, as all records of it are there, until the capture ended. */
+static void waits_end_place(struct waits *w, const struct waits_seat *s,
+			    int32_t cpu)
+{
+	int64_t exit = waits_part_exit(w->now.part, s->tid, s->from);
+	bool exited = exit <= w->now.end;
+
+	w->sums.cut++;
+	waits_give_maybe(w, s->tid, cpu, s->from, exited ? exit : w->now.end,
+			 exited ? WAITS_ON : WAITS_STAYS);
+}
+
 /* perf disables CPU after CPU: a thread goes from those that are, unseen. */
 static void waits_end_seat(struct waits *w, size_t cpu)
 {
@@ -316,8 +422,8 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 
 	if (th && th->cpu == (int32_t)cpu && waits_stays(w))
 		waits_give_run(w, th, (int32_t)cpu, s, NULL);
-	else
-		w->sums.cut += th != NULL;
+	else if (th)
+		waits_end_place(w, s, (int32_t)cpu);
 }
 
 /* ---- who woke */
@@ -383,6 +489,7 @@ static void waits_add_sums(struct offcpu_sums *s, const struct waits_part *p)
 		if (before < i)
 			continue;
 		s->records |= c->records;
+		raise_to(s->cpus, c->rules.cpus);
 		if (c->records)
 			continue;
 		s->partial |= c->some;
@@ -514,7 +621,8 @@ static void waits_end_part(struct waits *w)
 
 	n->ended = true;
 	for (size_t i = 0; i < n->n; i++) {
-		w->sums.cut += n->thread[i].place.taken;
+		if (n->thread[i].place.taken)
+			waits_end_place(w, &n->thread[i].place, -1);
 		if (n->thread[i].away)
 			waits_end_unseen(w, &n->thread[i], n->end, OFFCPU_OPEN);
 	}

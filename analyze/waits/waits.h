@@ -57,6 +57,7 @@ struct offcpu_run {
 struct offcpu_sums {
 	uint64_t waits[3], ns[3]; /* by enum offcpu_end */
 	uint64_t cut;		  /* runs that were asked for, without an end */
+	int32_t cpus;		  /* of the machine; 0: not known */
 	uint64_t bare;		  /* sched_switch without its fields */
 	uint64_t lost;		  /* records, in these captures */
 	bool lost_unknown;	  /* some losses have no number */
@@ -77,6 +78,7 @@ struct waits_ask {
 	const struct filter *filter; /* which waits; never NULL, and borrowed
 				      * until waits_close() */
 	bool runs;		     /* times on a CPU, too */
+	bool maybe;		     /* and WAITS_MAYBE */
 	/* It is no error if there are no switches, or no wait is certain, or
 	 * their times have no sum. */
 	bool any;
@@ -90,6 +92,12 @@ enum waits_kind {
 	/* A time on a CPU in which no switch can have been lost; the last ones
 	 * end with the capture, where all switches were recorded. */
 	WAITS_RUN,
+	/* The rest of the times on a CPU: a time (run.from, to) in which the
+	 * thread run.tid may have been there, as a switch may be lost. Where
+	 * they are asked for, what is known of a run beside its losses is a
+	 * WAITS_RUN, as is one that began before the capture or ended with the
+	 * thread. */
+	WAITS_MAYBE,
 	/* All waits of a kernel came: waits_causes() is what tells who woke.
 	 */
 	WAITS_TOLD,

@@ -264,36 +264,63 @@ void waits_part_release(struct waits_part *p)
 				  .measured = p->measured };
 }
 
-static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to)
+/* Widens `in` by what is lost between from and to. */
+static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
+			  struct waits_span *in)
 {
 	size_t at = search_where(l->n, i, l->span[i].to > from);
+	size_t end = search_where(l->n, i, l->span[i].from >= to);
 
-	return at < l->n && l->span[at].from < to;
+	if (at >= end)
+		return false;
+	lower_to(in->from, l->span[at].from > from ? l->span[at].from : from);
+	raise_to(in->to, l->span[end - 1].to < to ? l->span[end - 1].to : to);
+	return true;
 }
 
-bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to)
+bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to,
+		     struct waits_span *in)
 {
-	return waits_is_lost(&p->lost, from, to);
+	return waits_part_lost_on(p, -1, from, to, in);
 }
 
 bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
-			int64_t to)
+			int64_t to, struct waits_span *in)
 {
 	size_t at = (size_t)(cpu + 1);
+	struct waits_span lost = { to, from };
+	bool any;
 
-	if (cpu < 0)
-		return waits_part_lost(p, from, to);
-	return (p->n_of && waits_is_lost(&p->of[0], from, to)) ||
-	       (at < p->n_of && waits_is_lost(&p->of[at], from, to));
+	if (cpu < 0) {
+		any = waits_is_lost(&p->lost, from, to, &lost);
+	} else {
+		any = p->n_of && waits_is_lost(&p->of[0], from, to, &lost);
+		any |= at < p->n_of &&
+		       waits_is_lost(&p->of[at], from, to, &lost);
+	}
+	if (any && in)
+		*in = lost;
+	return any;
 }
 
-int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time)
+static const struct waits_life *waits_part_life(const struct waits_part *p,
+						int64_t tid, int64_t time)
 {
+	static const struct waits_life unknown = { 0, INT64_MIN, INT64_MAX };
 	size_t at =
 		search_where(p->n_life, i,
 			     p->life[i].tid > tid || (p->life[i].tid == tid &&
 						      p->life[i].from > time));
 
-	return at && p->life[at - 1].tid == tid ? p->life[at - 1].to
-						: INT64_MAX;
+	return at && p->life[at - 1].tid == tid ? &p->life[at - 1] : &unknown;
+}
+
+int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time)
+{
+	return waits_part_life(p, tid, time)->to;
+}
+
+int64_t waits_part_born(const struct waits_part *p, int64_t tid, int64_t time)
+{
+	return waits_part_life(p, tid, time)->from;
 }

@@ -45,10 +45,19 @@ const struct opt filter_expr_opts[] = {
 
 static const char *by;
 static const char *const by_words[] = { "weight", "samples", NULL };
+static const char *const by_wall_words[] = { "weight", "samples", "wall",
+					     NULL };
 
 const struct opt by_opts[] = { OPT_CHOICE(0, "by", "WHAT", &by, by_words,
 					  "count weight or samples (weight)"),
 			       { .kind = OPT_END } };
+
+const struct opt by_wall_opts[] = {
+	OPT_CHOICE(0, "by", "WHAT", &by, by_wall_words,
+		   "count weight, samples, or wall: each weight divided by how "
+		   "many threads ran (weight)"),
+	{ .kind = OPT_END }
+};
 
 bool by_given(void)
 {
@@ -58,6 +67,11 @@ bool by_given(void)
 bool by_samples(void)
 {
 	return by && !strcmp(by, "samples");
+}
+
+bool by_wall(void)
+{
+	return by && !strcmp(by, "wall");
 }
 
 struct offcpu_opts offcpu_opts;

@@ -22,8 +22,10 @@ extern const struct opt filter_expr_opts[];
 /* --by, for OPT_GROUP; returns whether it was given, and whether each sample
  * weighs 1: --by samples. */
 extern const struct opt by_opts[];
+extern const struct opt by_wall_opts[]; /* and wall */
 bool by_given(void);
 bool by_samples(void);
+bool by_wall(void);
 
 /* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
 struct offcpu_opts {

@@ -31,7 +31,7 @@ static const char *const order_words[] = { "self", "total", NULL };
 static const struct opt opts[] = {
 	OPT_GROUP(offcpu_opt_table),
 	OPT_GROUP(wall_opt_table),
-	OPT_GROUP(by_opts),
+	OPT_GROUP(by_wall_opts),
 	OPT_STRING(0, "weight", "EXPR", &weight,
 		   "weights by an SQL expression on each sample, such as a "
 		   "field of its event: --weight bytes_alloc"),
@@ -39,8 +39,8 @@ static const struct opt opts[] = {
 	OPT_STRING('s', "sort", "KEYS", &sort_keys,
 		   "one row for each value of KEYS, a list of comm, "
 		   "comm_nodigit, pid, tid, cpu, cgroup, dso, sym, srcline, "
-		   "verdict, trust, or a field of an event as EVENT.FIELD "
-		   "(sym,dso)"),
+		   "verdict, trust, parallelism, latency, or a field of an "
+		   "event as EVENT.FIELD (sym,dso)"),
 	OPT_CHOICE(0, "order", "COLUMN", &order, order_words,
 		   "sort by self or total, largest first (self)"),
 	OPT_FLAG(0, "no-children", &self_only,
@@ -159,7 +159,7 @@ static bool report_needs_sums(const struct report_opts *o)
 	return report_summed(o) && !o->callers && !o->callees && !o->graph &&
 	       !by_given() && !o->weight && !o->field && !offcpu_opts.on &&
 	       !offcpu_opts.wall && !filter_given(&filter) && !filter.expr &&
-	       !(o->keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
+	       !o->by_wall && !(o->keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
 }
 
 /* Says what was meant where a file took the place of the function, so that
@@ -189,6 +189,7 @@ static int report_run(int argc, char **argv, struct err *err)
 		.off_cpu = offcpu_opts.on,
 		.wall = offcpu_opts.wall,
 		.by_samples = by_samples(),
+		.by_wall = by_wall(),
 		.weight = weight,
 		.by_total = order && !strcmp(order, "total"),
 		.self_only = self_only,
@@ -211,6 +212,14 @@ static int report_run(int argc, char **argv, struct err *err)
 		ask.load.fields = filter.event ?: "all";
 	else if (!offcpu_opts.on && !offcpu_opts.wall && !(o.keys & KEY_TRUST))
 		ask.filter = &filter;
+	if (o.by_wall && (by_samples() || weight || offcpu_opts.on ||
+			  offcpu_opts.wall || o.field))
+		return err_set(
+			err, ERR_USAGE,
+			"--by wall, and --sort latency and parallelism, "
+			"divide weights of samples: leave out --off-cpu, "
+			"--wall, --weight, --by samples, and --sort "
+			"EVENT.FIELD and cgroup");
 	ask.detail = report_detail(o.keys);
 	ask.load.sums = report_needs_sums(&o);
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);

@@ -49,6 +49,7 @@ static const struct {
 	{ "image", KEY_DSO },
 	{ "verdict", KEY_VERDICT },
 	{ "trust", KEY_TRUST },
+	{ "parallelism", KEY_FIELD | KEY_PARALLEL },
 };
 
 static struct arena field_text; /* of --sort EVENT.FIELD */
@@ -82,6 +83,9 @@ int report_take_keys(struct report_opts *o, const char *sort, struct err *err)
 			if (strlen(key_words[i].word) == len &&
 			    !strncmp(key_words[i].word, p, len))
 				key = key_words[i].key;
+		bool latency = len == 7 && !strncmp("latency", p, len);
+
+		o->by_wall |= latency || key & KEY_PARALLEL;
 		if (key == KEY_CGROUP || (!key && memchr(p, '.', len))) {
 			unsigned int of =
 				report_take_field(o, p, len, key, err);
@@ -90,19 +94,21 @@ int report_take_keys(struct report_opts *o, const char *sort, struct err *err)
 				return -1;
 			key |= of;
 		}
-		if (!key)
+		if (!key && !latency)
 			return err_set(
 				err, ERR_USAGE,
 				"--sort knows comm, "
 				"comm_nodigit, pid, tid, cpu, cgroup, dso, sym, "
-				"srcline, verdict, trust and EVENT.FIELD,"
-				" not '%.*s'",
+				"srcline, verdict, trust, parallelism, latency "
+				"and EVENT.FIELD, not '%.*s'",
 				(int)len, p);
 		o->keys |= key;
 		p += len;
 		if (!*p++)
-			return 0;
+			break;
 	}
+	o->keys = o->keys ?: KEY_SYM | KEY_DSO;
+	return 0;
 }
 
 size_t report_limit(long limit, const char *format)

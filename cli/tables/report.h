@@ -33,6 +33,7 @@ struct report_opts {
 	size_t limit;		     /* rows; SIZE_MAX: all */
 	bool off_cpu, wall;	     /* waits, or waits beside samples */
 	bool by_samples, by_total, self_only;
+	bool by_wall;  /* weights are divided by how many threads ran */
 	bool inlined;  /* show inlined functions, as rows with KEY_INLINED */
 	bool graph;    /* also the call tree */
 	bool inverted; /* from what was hit to its callers */
@@ -120,6 +121,9 @@ struct report {
 	uint64_t lost;			 /* records, as check counts them */
 	bool lost_unknown;		 /* and an unknown number more */
 	const struct offcpu_sums *waits; /* of --wall; NULL: none */
+	/* with by_wall: what is certain of the weight, and for how much of it
+	 * how many threads ran is a range */
+	uint64_t least, ranged;
 	struct traced traced;
 	bool people; /* format is "table", with text around it */
 };

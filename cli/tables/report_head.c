@@ -214,9 +214,11 @@ void report_put_lost(FILE *out, uint64_t lost, bool unknown)
 	putc('\n', out);
 }
 
-static int report_print_captures(FILE *out, struct store *db, struct err *err)
+static int report_print_captures(FILE *out, const struct report *rp,
+				 struct err *err)
 {
-	struct rows *r = rows_of(db, "report_captures", err);
+	struct rows *r = rows_of(rp->db, "report_captures", err);
+	bool latency = false;
 
 	while (rows_step(r)) {
 		struct value complete = rows_value(r, REPORT_CAPTURES_COMPLETE);
@@ -228,7 +230,13 @@ static int report_print_captures(FILE *out, struct store *db, struct err *err)
 			      ? ", not complete\n"
 			      : "\n",
 		      out);
+		latency |= strstr(rows_text(r, REPORT_CAPTURES_CMDLINE),
+				  " --latency") != NULL;
 	}
+	if (latency && !rp->o->by_wall)
+		fputs("recorded with --latency: --by wall shows what to make "
+		      "faster for the program to end sooner\n",
+		      out);
 	return rows_end(r, err);
 }
 
@@ -308,6 +316,10 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 		json_uint(j, "ns", rp->waits->ns[OFFCPU_BACK]);
 		json_uint(j, "open", rp->waits->waits[OFFCPU_OPEN]);
 		json_uint(j, "uncertain", rp->waits->waits[OFFCPU_UNCERTAIN]);
+	}
+	if (rp->o->by_wall) {
+		json_uint(j, "least_weight", rp->least);
+		json_uint(j, "ranged_weight", rp->ranged);
 	}
 	json_uint(j, "lost", rp->lost);
 	json_bool(j, "lost_unknown", rp->lost_unknown);
@@ -404,7 +416,7 @@ int report_print_head(const struct report *rp, struct err *err)
 	out = term_lines_begin(&l, stdout);
 	if (!report_traced(rp))
 		fprintf(out, "%s\n", trust);
-	rc = report_print_captures(out, rp->db, err);
+	rc = report_print_captures(out, rp, err);
 	if (!rc) {
 		if (report_traced(rp))
 			report_print_traced(out, rp);
@@ -412,6 +424,18 @@ int report_print_head(const struct report *rp, struct err *err)
 			report_print_event(out, rp);
 		if (rp->waits)
 			report_print_waits(out, rp->waits);
+		if (rp->o->by_wall)
+			fprintf(out,
+				"by wall: each weight is divided by how many "
+				"threads of the capture ran%s%s%s\n",
+				rp->ranged ? "; for " : "",
+				rp->ranged
+					? HUMAN_PERCENT(rp->ranged, rp->weight)
+					: "",
+				rp->ranged ? " of it that is a range, as "
+					     "switches may be lost: 'perf "
+					     "record -m 4M' may mend it"
+					   : "");
 		report_put_lost(out, rp->lost, rp->lost_unknown);
 		report_put_share(out, "caller inferred from the code:",
 				 report_inferred(rp), rp->weight);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "analyze/samples/code.h"
+#include "analyze/samples/events.h"
 #include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/names/name_find.h"
@@ -10,6 +11,7 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
+#include "analyze/waits/parallel.h"
 #include "analyze/waits/wall.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
@@ -82,6 +84,9 @@ size_t report_key_columns(unsigned int keys, struct grid_column *col)
 	if (keys & KEY_FIELD)
 		col[n++] = keys & KEY_CGROUP
 				   ? (struct grid_column){ "Cgroup", "cgroup" }
+			   : keys & KEY_PARALLEL
+				   ? (struct grid_column){ "Parallelism",
+							   "parallelism" }
 				   : (struct grid_column){ "Field", "field" };
 	return n;
 }
@@ -135,6 +140,14 @@ static size_t report_fill_columns(const struct report *rp,
 	size_t n = 0;
 
 	col[n++] = (struct grid_column){ "Self %", "self_percent" };
+	if (rp->o->by_wall) {
+		bool ranged = rp->ranged > 0;
+
+		col[n++] = (struct grid_column){ ranged ? "Least %" : NULL,
+						 "self_least_percent" };
+		col[n++] = (struct grid_column){ ranged ? "Most %" : NULL,
+						 "self_most_percent" };
+	}
 	if (!rp->o->self_only)
 		col[n++] = (struct grid_column){ "Total %", "total_percent" };
 	col[n++] = (struct grid_column){
@@ -362,6 +375,13 @@ static int report_print_rows(const struct report *rp, struct err *err)
 		}
 		shown++;
 		grid_percent(g, row->self, rp->weight);
+		if (rp->o->by_wall) {
+			/* the others as long as they can be, and as short */
+			grid_percent(g, row->least,
+				     row->least + (rp->weight - row->self));
+			grid_percent(g, row->self,
+				     row->self + (rp->least - row->least));
+		}
 		if (!rp->o->self_only)
 			grid_percent(g, row->total, rp->weight);
 		grid_number(g, row->n_self);
@@ -587,8 +607,18 @@ static int report_print(struct report *rp, struct err *err)
 	if (stacks_whole(rp->stacks, rp->event, rp->path, "use --by samples",
 			 &rp->weight, &rp->samples, err))
 		return -1;
+	if (rp->o->by_wall && rp->weight / 100 < rp->samples)
+		return err_set(err, ERR_FORMAT,
+			       "%s: the samples of '%s' weigh too little to be "
+			       "divided; record a clock, -e cpu-clock",
+			       rp->path,
+			       stacks_event_name(rp->stacks, rp->event));
 	if (report_load_head(rp, err))
 		return -1;
+	stacks_each (g, rp->stacks, rp->event) {
+		rp->least += g->least;
+		rp->ranged += g->least < g->weight ? g->weight : 0;
+	}
 	if (rp->o->callers)
 		return report_print_around(rp, rp->o->callers, true, rp->people,
 					   err);
@@ -608,6 +638,25 @@ bool report_summed(const struct report_opts *o)
 {
 	return !(o->keys & (KEY_PID | KEY_TID | KEY_CPU | KEY_VERDICT |
 			    KEY_TRUST | KEY_FIELD));
+}
+
+/* Divides the weight of a sample by how many threads ran. Idle CPUs run none.
+ */
+static bool report_divide(void *arg, const struct event_row *e, int64_t tid,
+			  struct stacks_group *g, char field[32])
+{
+	const struct parallel *ran = arg;
+	struct parallel_range r = { 1, ran->cpus > 0 ? ran->cpus : 1 };
+
+	if (e->timed)
+		r = parallel_at(ran, e->time);
+	g->least = g->weight / (uint64_t)r.most;
+	g->weight /= (uint64_t)r.least;
+	if (r.least == r.most)
+		snprintf(field, 32, "%" PRId32, r.least);
+	else
+		snprintf(field, 32, "%" PRId32 "-%" PRId32, r.least, r.most);
+	return tid != 0;
 }
 
 int report_table(struct store *db, const char *path,
@@ -634,9 +683,16 @@ int report_table(struct store *db, const char *path,
 		.code = o->keys & KEY_LINE ? REPORT_LINE_PARTS : 0,
 	};
 	struct offcpu_sums waits;
+	struct parallel ran = { .step = NULL };
 	int rc = -1;
 
-	rp.stacks = stacks_load(db, &so, err);
+	if (o->by_wall) {
+		so.weigh = report_divide;
+		so.arg = &ran;
+		so.summed = false;
+	}
+	if (!o->by_wall || !parallel_load(db, path, &ran, err))
+		rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks && (o->wall || o->off_cpu)) {
 		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
 			db, path, o->filter, rp.stacks, &waits, err);
@@ -651,6 +707,7 @@ int report_table(struct store *db, const char *path,
 		rc = report_print(&rp, err);
 	report_rows_free(rp.rows);
 	traced_release(&rp.traced);
+	parallel_release(&ran);
 	trust_free(rp.trust);
 	stacks_free(rp.stacks);
 	return rc;
