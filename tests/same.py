@@ -577,6 +577,7 @@ def run_help(run):
     run.ask("record", "text", ["record", "--dry-run", "--for", "1s", "-p", "1"])
     run.ask("record", "text", ["record", "--dry-run", "--for", "1s", "-a"])
     run.ask("record", "text", ["record", "--dry-run", "--again", "true"])
+    run.ask("record", "text", ["record", "--dry-run", "--cost", "true"])
     run.ask("record", "text", ["record", "--dry-run", "--calls", "none", "true"])
     for more in ([], ["--tracer", "ftrace"]):
         run.ask("record", "text", ["record", "--dry-run", "--waits", *more, "true"])

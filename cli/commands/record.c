@@ -21,6 +21,7 @@
 #include "cli/output/say.h"
 #include "cli/output/term.h"
 #include "cli/record/cgroups.h"
+#include "cli/record/cost.h"
 #include "cli/record/last_recording.h"
 #include "cli/record/plan.h"
 #include "cli/record/rings.h"
@@ -42,7 +43,7 @@
 
 static struct plan_wants want = { .rate = 997 };
 static const char *tracer, *how_long, *calls;
-static bool dry_run, again;
+static bool dry_run, again, cost, as_json;
 static const char *const tracers[] = { "ftrace", "perf", NULL };
 
 static const struct opt opts[] = {
@@ -64,6 +65,10 @@ static const struct opt opts[] = {
 	OPT_HEADING("How"),
 	OPT_FLAG(0, "dry-run", &dry_run,
 		 "print perf's command line and why, and record nothing"),
+	OPT_FLAG(0, "cost", &cost,
+		 "run PROGRAM several times in each way, and print what each "
+		 "costs and tells"),
+	OPT_FLAG(0, "json", &as_json, "with --cost: as JSON"),
 	OPT_FLAG(0, "again", &again,
 		 "with larger stack dumps or buffers, if those of the capture "
 		 "that is there were too small"),
@@ -105,6 +110,11 @@ static int record_take(int argc, char **argv, struct err *err)
 		  "--calls is of a program, of -p PID, or of -a" },
 		{ want.waits && want.event && strpbrk(want.event, ":/,{ "),
 		  "--waits needs the plain name of an event, as cpu-clock" },
+		{ as_json && !cost, "--json is of --cost" },
+		{ cost && (!argc || want.all || want.waits || want.runtime ||
+			   calls || again || how_long || tracer),
+		  "--cost is of a program, in all ways; leave out -a, -p, "
+		  "--waits, --tracer, --calls, --runtime, --again and --for" },
 		{ want.pid && (argc || want.all),
 		  "-p is of a process, not with a program or -a" },
 		{ !want.pid && !argc && !want.all && !want.waits,
@@ -513,6 +523,10 @@ static int record_run(int argc, char **argv, struct err *err)
 		say("%s\n", err->msg);
 	if (!rc && want.pid)
 		rc = code_of_process(want.pid, &p.code, err);
+	if (!rc && cost)
+		return cost_measure(&want, &p.code,
+				    &(struct cost_opts){ dry_run, as_json },
+				    err);
 	if (!rc && calls) {
 		rc = record_calls(&p, err);
 		plan_release(&p);
@@ -542,6 +556,7 @@ static const char *const examples[] = {
 	"backstitch record --waits -o waits.data ./program",
 	"backstitch record --calls 'vfs_*,ext4_*' ./program",
 	"backstitch record --again ./program",
+	"backstitch record --cost ./program",
 	NULL
 };
 

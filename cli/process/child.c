@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool child_is_program(const char *path)
@@ -82,6 +83,40 @@ int child_wait(pid_t pid)
 	if (pid < 0)
 		return 127;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int64_t child_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int child_time(const char *const *argv, int64_t *ns)
+{
+	pid_t parent = getpid();
+	int fd[2], status;
+	pid_t pid;
+	char c;
+
+	if (pipe2(fd, O_CLOEXEC))
+		return 127;
+	pid = fork();
+	if (!pid) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		child_become(parent, argv[0], argv, null, null);
+	}
+	close(fd[1]);
+	/* exec closes the other end */
+	while (pid > 0 && read(fd[0], &c, 1) < 0 && errno == EINTR)
+		;
+	*ns = child_clock();
+	close(fd[0]);
+	status = child_wait(pid);
+	*ns = child_clock() - *ns;
+	return status;
 }
 
 int child_ask(const char *const *argv, char *out, size_t size)

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Finds what execvp() would start for the n bytes of name, and writes its path.
@@ -20,5 +21,8 @@ int child_wait(pid_t pid);
  * two descriptors, which are above 2 or where they are. Returns as child_wait()
  * does. */
 int child_run(const char *file, const char *const *argv, int out, int err);
+/* Runs argv without input and output, and stores how long it took from its exec
+ * to its end. Returns as child_wait() does. */
+int child_time(const char *const *argv, int64_t *ns);
 /* Runs argv, and keeps the start of all that it prints, in English. */
 int child_ask(const char *const *argv, char *out, size_t size);

@@ -376,25 +376,31 @@ static void plan_build(struct plan *p, const char *trial)
 	plan_add_command(p);
 }
 
-static void plan_say_word(const char *s)
+char *plan_text(const struct plan *p)
 {
-	char *word = safe_text_word(s);
+	char *text, *word;
+	FILE *f = mem_stream(&text, NULL);
 
-	say("%s", word);
-	free(word);
+	if (p->env && p->want->runtime && p->want->n_program) {
+		word = safe_text_word(p->code.runtime->value);
+		fprintf(f, "%s=%s ", p->env, word);
+		free(word);
+	}
+	for (size_t i = 0; p->argv[i]; i++) {
+		word = safe_text_word(p->argv[i]);
+		fprintf(f, "%s%s", i ? " " : "", word);
+		free(word);
+	}
+	mem_stream_end(f);
+	return text;
 }
 
 void plan_say(const struct plan *p)
 {
-	if (p->env && p->want->runtime && p->want->n_program) {
-		say("%s=", p->env);
-		plan_say_word(p->code.runtime->value);
-		say(" ");
-	}
-	for (size_t i = 0; p->argv[i]; i++) {
-		plan_say_word(p->argv[i]);
-		say(p->argv[i + 1] ? " " : "\n");
-	}
+	char *text = plan_text(p);
+
+	say("%s\n", text);
+	free(text);
 }
 
 void plan_release(struct plan *p)
@@ -568,7 +574,8 @@ int plan_make(struct plan *p, struct err *err)
 	unsigned int minor = p->code.minor;
 	/* Dumps share the buffers with switches, of which they lost a third on
 	 * a busy machine; who waits for whom is told without them. */
-	bool frames = p->want->waits
+	bool frames = p->want->graph ? *p->want->graph == 'f'
+		      : p->want->waits
 			      ? !p->want->dump
 			      : !p->want->all && code_has_frames(&p->code);
 	int rc;
@@ -577,7 +584,7 @@ int plan_make(struct plan *p, struct err *err)
 	if (!p->trial)
 		return err_set(err, ERR_IO, "no file can be made in /tmp");
 	p->event = p->want->event ? p->want->event : "cycles";
-	p->graph = frames ? "fp,defer" : "dwarf";
+	p->graph = p->want->graph ?: frames ? "fp,defer" : "dwarf";
 	plan_take_dump(p, frames	  ? 0
 			  : p->want->dump ? (unsigned int)p->want->dump
 			  : r && r->dump  ? r->dump
@@ -662,9 +669,11 @@ void plan_say_why(const struct plan *p)
 		char folder[PATH_MAX];
 
 		rings_folder(p->want->out, folder);
+		char *word = safe_text_word(folder);
+
 		say("switches and wake-ups by an instance of ftrace, into the "
-		    "folder ");
-		plan_say_word(folder);
-		say("\n");
+		    "folder %s\n",
+		    word);
+		free(word);
 	}
 }

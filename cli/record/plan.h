@@ -47,6 +47,7 @@ struct record_code {
 struct plan_wants {
 	const char *event;	/* NULL: cycles, or cpu-clock where none are */
 	long rate;		/* samples a second */
+	const char *graph;	/* "dwarf", "fp", "fp,defer"; NULL: choose */
 	unsigned long dump;	/* bytes of a stack dump; 0: choose */
 	unsigned int megabytes; /* of buffers for each CPU; 0: choose */
 	bool all;		/* all CPUs */
@@ -87,6 +88,7 @@ int plan_make(struct plan *p, struct err *err);
 void plan_make_calls(struct plan *p);
 void plan_release(struct plan *p);
 /* Say the command line, for a shell; why it is this one, and what it costs. */
+char *plan_text(const struct plan *p); /* to be freed */
 void plan_say(const struct plan *p);
 void plan_say_why(const struct plan *p);
 /* Returns whether the runtime, which has p->env, was or is started so that it

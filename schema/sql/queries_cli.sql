@@ -344,6 +344,9 @@ SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 -- columns: event_id ...
 SELECT * FROM "{table}" ORDER BY event_id
 
+-- name: record_events
+SELECT count(*) AS n FROM event
+
 -- What 'record --again' learns: user stacks, those that end with their dump, and
 -- lost records.
 -- name: record_learned
