@@ -52,7 +52,7 @@ struct cost_way {
  */
 static int cost_record(struct cost_way *w, int turn, struct err *err)
 {
-	char said[SAID];
+	char said[SAID] = "", *save;
 	struct stat st;
 	struct store *db;
 	struct trust *t = NULL;
@@ -67,7 +67,9 @@ static int cost_record(struct cost_way *w, int turn, struct err *err)
 	if (stop_requested())
 		return err_set(err, ERR_STOPPED, "stopped");
 	if (rc || stat(w->want.out, &st)) {
-		say_lines(said);
+		for (char *line = strtok_r(said, "\n", &save); line;
+		     line = strtok_r(NULL, "\n", &save))
+			say("%s\n", line);
 		return err_set(
 			err, ERR_IO,
 			"perf or the program ended with status %d, which "

@@ -97,6 +97,23 @@ END
 "$MKCAP" "$work/moved.txt" "$work/moved"
 is a_thread_that_moves_is_one '100.00/100.00/100.00:1' "$(wall moved parallelism)"
 
+# perf tells its options until 7.1 only
+"$B" ingest -q -o "$work/phases.db" "$work/phases"
+"$B" report "$work/phases.db" >"$work/out"
+python3 - "$work/phases.db" <<'END'
+import sqlite3
+import sys
+
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE capture SET cmdline = 'perf record --latency ./app'")
+db.commit()
+END
+"$B" report "$work/phases.db" >"$work/hint"
+! grep -q 'recorded with --latency' "$work/out" &&
+	grep -q 'recorded with --latency: --by wall' "$work/hint" &&
+	! "$B" report --by wall "$work/phases.db" | grep -q 'recorded with'
+ok a_capture_of_latency_says_how_to_count_it $?
+
 "$B" report --by wall --wall "$work/phases" >"$work/out" 2>&1
 is two_ways_to_count_are_refused 2 $?
 sed 's/ period=1000000$/ period=1/' "$work/phases.txt" >"$work/ones.txt"
