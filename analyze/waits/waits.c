@@ -126,7 +126,7 @@ static void waits_give_maybe(struct waits *w, int64_t tid, int32_t cpu,
 
 	if (!w->ask.maybe)
 		return;
-	if (waits_part_lost_on(w->now.part, cpu, from, to, &in)) {
+	if (waits_part_lost(w->now.part, cpu, from, to, &in)) {
 		if (ends != WAITS_OFF && ends != WAITS_LEFT && ends != WAITS_ON)
 			in.to = to;
 		/* what was last recorded before it still saw the thread */
@@ -159,7 +159,7 @@ static void waits_end_wait(struct waits *w, struct waits_thread *th, int64_t to,
 {
 	struct offcpu_wait *x = &th->wait;
 	struct woken none = wakers_none();
-	bool lost = waits_part_lost(w->now.part, x->from, to, NULL);
+	bool lost = waits_part_lost(w->now.part, -1, x->from, to, NULL);
 
 	th->away = false;
 	x->to = to;
@@ -281,7 +281,7 @@ static void waits_give_run(struct waits *w, const struct waits_thread *th,
 	};
 
 	if (run.run.to >= s->from &&
-	    !waits_part_lost_on(w->now.part, cpu, s->from, run.run.to, NULL)) {
+	    !waits_part_lost(w->now.part, cpu, s->from, run.run.to, NULL)) {
 		waits_give(w, &run);
 	} else {
 		w->sums.cut++;

@@ -278,14 +278,8 @@ static bool waits_is_lost(const struct waits_lost *l, int64_t from, int64_t to,
 	return true;
 }
 
-bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to,
-		     struct waits_span *in)
-{
-	return waits_part_lost_on(p, -1, from, to, in);
-}
-
-bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
-			int64_t to, struct waits_span *in)
+bool waits_part_lost(const struct waits_part *p, int32_t cpu, int64_t from,
+		     int64_t to, struct waits_span *in)
 {
 	size_t at = (size_t)(cpu + 1);
 	struct waits_span lost = { to, from };

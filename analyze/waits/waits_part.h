@@ -75,13 +75,11 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 int waits_part_next(struct waits_part *p, struct waits_measured *out,
 		    struct err *err);
 void waits_part_release(struct waits_part *p);
-/* Returns whether a switch between from and to may have been lost: on any CPU,
- * or on this one (-1: it is not known which); and then in which part of that
+/* Returns whether a switch between from and to may have been lost: on this CPU,
+ * or on any (-1); and then in which part of that
  * time at most, unless `in` is NULL. */
-bool waits_part_lost(const struct waits_part *p, int64_t from, int64_t to,
-		     struct waits_span *in);
-bool waits_part_lost_on(const struct waits_part *p, int32_t cpu, int64_t from,
-			int64_t to, struct waits_span *in);
+bool waits_part_lost(const struct waits_part *p, int32_t cpu, int64_t from,
+		     int64_t to, struct waits_span *in);
 /* Returns when the thread that had this id at a time exited; INT64_MAX: no
  * record says that it did. */
 int64_t waits_part_exit(const struct waits_part *p, int64_t tid, int64_t time);
