@@ -71,6 +71,18 @@ says a_command_names_the_usual_file '-o perf.data -- ./prog' err
 
 "$B" record --cost --json ./prog >json 2>err
 ok it_runs $?
+python3 - "$root" json <<'END'
+import json
+import sys
+
+sys.path.append(sys.argv[1] + "/tests")
+import schemas
+
+schema = schemas.load(sys.argv[1]).get("record")
+if schema:
+    schema.validate(json.load(open(sys.argv[2])))
+END
+ok its_json_is_as_the_schema_says $?
 is each_way_runs_five_times '10 5 5' "$(grep -c -- '--call-graph fp.*-- ./prog$' log) $(
 	grep -c -- '-a .*-- ./prog$' log) $(grep -c 'dwarf.*-- ./prog$' log | sed 's/^6$/5/')"
 is ways_without_deferred_stacks "frame pointers,stack dumps,--waits --tracer perf" \
