@@ -306,8 +306,18 @@ static int pack_check_target(const char *out, bool force, struct err *err)
 
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
+	/* others than those that can be written */
+	static const char *const others[] = { ".zip", ".7z",  ".bz2", ".tbz",
+					      ".rar", ".txz", ".lz4" };
+	const char *end = strrchr(out, '.');
 	bool archive = bundle_is_name(out);
 
+	if (end && any_where(ARRAY_SIZE(others), i, !strcmp(end, others[i])))
+		return err_set(err, ERR_USAGE,
+			       "%s: an archive is called .tar, .tar.gz, "
+			       ".tar.xz or .tar.zst; any other name is of a "
+			       "database",
+			       out);
 	if (pack_check_target(out, p->o->force, err) ||
 	    pack_make_copy(p, out, err))
 		return -1;

@@ -81,6 +81,10 @@ done
 	"$B" diff leaf.db leaf.tar.gz >"$work/a") 2>/dev/null &&
 	grep -q ' small_def$' "$work/b" && grep -q 'B: leaf.tar.gz' "$work/a"
 ok "a bundle is read: the first screen, and a diff" $?
+"$B" bundle -o "$work/leaf.zip" "$db" 2>"$work/said"
+[ $? = 2 ] && [ ! -e "$work/leaf.zip" ] && grep -q 'leaf.zip: an archive is called .tar' "$work/said"
+ok "a database is not written as an archive of another kind" $?
+
 printf 'no archive' >"$work/no.tar.gz"
 "$B" report "$work/no.tar.gz" 2>"$work/said"
 [ $? = 1 ] && grep -q 'no.tar.gz: ' "$work/said"
