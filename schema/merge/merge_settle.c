@@ -22,6 +22,7 @@
  * not perf's, that overwrite their rings, that were aligned with others or that
  * have no chain at all, and those of processes that unwind themselves. */
 #include "schema/columns.h"
+#include "schema/lives.h"
 #include "schema/merge/merging.h"
 #include "schema/store.h"
 #include "schema/write/writing.h"
@@ -286,6 +287,28 @@ static int settle_begin_line(struct settle *s, int64_t id, struct err *err)
 	return rows_end(r, err);
 }
 
+/* Numbers the threads of the pieces by their lives. */
+static int settle_lives(struct merge *m, struct err *err)
+{
+	int64_t n;
+	sqlite3_stmt *put =
+		maker_prepare(m->out, store_sql("settle_life"), err);
+	uint32_t *same = NULL;
+	int rc = -1;
+
+	if (put && !maker_number(m->out, store_sql("settle_threads"), &n, err))
+		same = lives_load(maker_read(m->out, err), (size_t)n, err);
+	if (same)
+		rc = 0;
+	for (int64_t i = 1; !rc && i < n; i++)
+		if (same[i])
+			rc = PUT_VALUES(m->out, put, err, VALUE_OF(i),
+					VALUE_OF(same[i]));
+	sqlite3_finalize(put);
+	free(same);
+	return rc;
+}
+
 /* Fills table new_verdict. */
 static int settle_judge(struct merge *m, struct err *err)
 {
@@ -394,7 +417,8 @@ static int settle_pieces(struct merge *m, struct err *err)
 		return -1;
 	if ((waits || lossy) &&
 	    (maker_exec(m->out, store_sql("settle_cpus"), err) ||
-	     (waits && (settle_judge(m, err) || merge_apply(m, err))) ||
+	     (waits && (settle_lives(m, err) || settle_judge(m, err) ||
+			merge_apply(m, err))) ||
 	     maker_exec(m->out, store_sql("settle_cpus_end"), err)))
 		return -1;
 	return maker_exec(m->out, store_sql("settle_lines_end"), err);

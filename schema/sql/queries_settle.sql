@@ -136,7 +136,9 @@ JOIN thread t ON t.id = h.thread
 WHERE NOT h.n_events AND NOT h.flags & 2048 AND t.tid >= 0;
 CREATE TEMP TABLE waiting_thread(thread INTEGER PRIMARY KEY, line INTEGER,
 	tid INTEGER, place INTEGER, start_ns INTEGER, life INTEGER);
-INSERT INTO waiting_thread SELECT h.id, p.line, h.tid, p.place, h.start_ns, 0
+INSERT INTO waiting_thread SELECT h.id, p.line, h.tid, p.place, h.start_ns,
+	row_number() OVER (PARTITION BY p.line, h.tid ORDER BY p.place,
+		h.start_ns, h.end_ns IS NULL, h.end_ns, h.id)
 FROM thread h JOIN process o ON o.id = h.process
 JOIN piece p ON p.capture = o.capture
 WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting
@@ -144,30 +146,21 @@ WHERE (p.line, h.tid) IN (SELECT line, tid FROM waiting
 CREATE TEMP TABLE thread_begin(line INTEGER, tid INTEGER, start_ns INTEGER,
 	PRIMARY KEY(line, tid, start_ns)) WITHOUT ROWID;
 INSERT OR IGNORE INTO thread_begin SELECT line, tid, start_ns
-FROM waiting_thread WHERE start_ns NOT NULL;
-UPDATE waiting_thread SET life = n.life FROM (
-	SELECT thread, sum(begins) OVER (PARTITION BY line, tid
-			ORDER BY place, start_ns, thread
-			ROWS UNBOUNDED PRECEDING) AS life
-	FROM (SELECT thread, line, tid, place, start_ns,
-			lag(place) OVER same IS place OR (start_ns NOT NULL
-				AND lag(start_ns) OVER same IS NOT start_ns)
-				AS begins
-		FROM waiting_thread
-		WHERE (line, tid) IN (SELECT line, tid FROM thread_begin
-			UNION SELECT line, tid FROM waiting_thread
-			GROUP BY line, tid, place HAVING count(*) > 1)
-		WINDOW same AS (PARTITION BY line, tid
-			ORDER BY place, start_ns, thread))) n
-WHERE n.thread = waiting_thread.thread
+FROM waiting_thread WHERE start_ns NOT NULL
+
+-- Gives a thread the number of the first row of it: see schema/lives.h.
+-- ?1: thread.id; ?2: that of the first row
+-- name: settle_life
+UPDATE waiting_thread SET life = (SELECT f.life FROM waiting_thread f
+	WHERE f.thread = ?2)
+WHERE thread = ?1
 
 -- What the threads of waiting requests, and of chains without one, did, in the
 -- order of time: their begin (0), requests (1), chains (2), samples with the marker
 -- alone (3) or with their user stack (4), and their end: by EXIT (5), or as their
--- id was used again (6). life: a number of the thread among those that had its id, which
--- counts from that of its first row: one begins where a piece has a second row of
--- the id, or another time of its begin. id: of an event that waits, or of a chain
--- without a request.
+-- id was used again (6). life: a number of the thread among those that had its id, in
+-- the order of their first rows. id: of an event that waits, or of a chain without a
+-- request.
 -- name: settle_halves
 SELECT line, tid, life, time_ns, what, cookie, id, cpu, uraw FROM (
 	SELECT w.line AS line, w.tid AS tid, w.life AS life,
@@ -315,6 +308,9 @@ WHERE x.next_pid <> y.prev_pid AND b.time_ns > a.time_ns
 		AND (l.cpu = s.cpu OR l.cpu IS NULL) AND l.t1 > a.time_ns
 		AND coalesce(l.t0, a.time_ns) < b.time_ns
 		AND l.what IN ('lost', 'silent'))
+
+-- name: settle_threads
+SELECT coalesce(max(id), 0) + 1 AS n FROM thread
 
 -- name: settle_waiting
 SELECT EXISTS (SELECT 1 FROM waiting) OR EXISTS (SELECT 1 FROM orphan) AS waits

@@ -192,6 +192,35 @@ for i in (1, 2):
 		python3 "$root/tests/cli/merge.py" cut whole.db all.db >out 2>&1
 	bad=$?
 	say fifty_segments_are_the_recording
+	# both segments have the end of the first thread 101 and the begin of the second one
+	head='event cpu-clock defer period=1000
+event dummy:u output
+comm pid=100 name=app'
+	both='exit pid=100 tid=101 ppid=100 ptid=100 time=2000 cpu=1
+fork pid=100 tid=101 ppid=100 ptid=100 time=2100 cpu=1'
+	waits='sample pid=100 tid=101 cpu=1 time=2200 k=0xffffffff81000010 cookie=1:4'
+	ends='exit pid=100 tid=101 ppid=100 ptid=100 time=3200 cpu=1
+sample pid=100 tid=100 cpu=1 time=3300 k=0xffffffff81000010 cookie=1:5
+chain cookie=1:5 pid=100 tid=100 cpu=1 time=3400 u=0x400010'
+	printf '%s\n' "$head" "$both" "$waits" >seg/1.txt
+	printf '%s\n' "$head" "$both" "$ends" >seg/2.txt
+	printf '%s\n' "$head" "$both" "$waits" "$ends" >seg/whole.txt
+	for f in 1 2 whole; do
+		"$M" seg/$f.txt seg/$f.data && "$B" ingest -q -f -o seg/$f.db seg/$f.data
+	done >out 2>&1
+	python3 -c 'import sqlite3
+for n, key in (1, "cut_behind"), (2, "cut_before"):
+	db = sqlite3.connect("seg/%d.db" % n)
+	db.execute("INSERT INTO meta VALUES(1, ?, 7777)", (key,))
+	db.commit()'
+	verdict() {
+		"$B" query --format csv "$1" "SELECT w.name, r.until_ns FROM request r JOIN word w
+			ON w.kind = 'request' AND w.id = r.verdict WHERE r.cookie = 17179869186" | sed 1d
+	}
+	merge all.db seg/1.db seg/2.db && [ "$(verdict seg/whole.db)" = pending_end,2003200 ] &&
+		[ "$(verdict all.db)" = pending_end,2003200 ]
+	bad=$?
+	say a_thread_of_which_both_segments_have_the_begin_is_one
 else
 	echo "skip segments_of_a_recording_are_the_recording: mkcap is not built"
 	cut_into() { :; }

@@ -4,7 +4,7 @@
  * are in some of the rows, and a row that does not tell when its thread began
  * is of the one that lived when the piece began. A piece begins with the last
  * records of the one before, so that both may tell of one end and one begin. */
-#include "analyze/latency/lives.h"
+#include "schema/lives.h"
 
 #include "schema/columns.h"
 #include "schema/store.h"

@@ -1,5 +1,6 @@
 /* lives.h - which threads of the pieces of a stream are one: each piece has a
- * row of its own for a thread that lives. */
+ * row of its own for a thread that lives. 'merge' asks for requests and chains
+ * that wait for their other half, 'latency' for pairs of events. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
