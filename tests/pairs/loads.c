@@ -360,7 +360,7 @@ static void *memory(void *arg)
 
 	t->tid = gettid();
 	while (now() < until) {
-		int fd = open("pages", O_RDWR | O_CREAT | O_TRUNC, 0600);
+		int fd = open("written", O_RDWR | O_CREAT | O_TRUNC, 0600);
 		char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
