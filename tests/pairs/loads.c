@@ -20,6 +20,7 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -427,16 +428,85 @@ static void marker(void)
 	start(marks, 4);
 }
 
+/* ---- reads: of a file on a disk, each of which ends with an interrupt. Others
+ * keep the CPUs from being idle: perf 6.1 has no record of what interrupts the
+ * idle task of some guests. */
+
+static void *reads(void *arg)
+{
+	struct thread *t = arg;
+	int fd = open("read", O_RDWR | O_CREAT | O_DIRECT, 0600);
+	size_t size = 16 << 20;
+	char *buf = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int seed = (unsigned int)gettid();
+
+	t->tid = gettid();
+	if (pwrite(fd, buf, size, 0) != (ssize_t)size)
+		return NULL;
+	while (now() < until)
+		call(t, SYS_pread64, fd, (long)buf, 4096,
+		     rand_r(&seed) % 4096 * 4096L);
+	return NULL;
+}
+
+static void *busy(void *arg)
+{
+	((struct thread *)arg)->tid = gettid();
+	/* of this thread */
+	if (nice(19) != 19)
+		perror("nice");
+	while (now() < until)
+		;
+	return NULL;
+}
+
+static void disk_reads(void)
+{
+	start(reads, 2);
+	start(busy, (int)sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* ---- terminals: what is written to one goes through a work */
+
+static void *terminal(void *arg)
+{
+	struct thread *t = arg;
+	int fd = posix_openpt(O_RDWR | O_NOCTTY);
+	struct termios raw;
+	char c = 'x';
+	int other;
+
+	t->tid = gettid();
+	if (fd < 0 || unlockpt(fd) ||
+	    (other = open(ptsname(fd), O_RDWR | O_NOCTTY)) < 0)
+		return NULL;
+	tcgetattr(other, &raw);
+	cfmakeraw(&raw);
+	tcsetattr(other, TCSANOW, &raw);
+	while (now() < until) {
+		call(t, SYS_write, fd, (long)&c, 1, 0);
+		call(t, SYS_read, other, (long)&c, 1, 0);
+	}
+	return NULL;
+}
+
+static void terminals(void)
+{
+	start(terminal, 4);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*fn)(void);
 	} loads[] = {
-		{ "locks", locks },	{ "servers", servers },
-		{ "network", network }, { "calls", calls },
-		{ "timers", timers },	{ "memory", memories },
-		{ "marks", marker },
+		{ "locks", locks },	 { "servers", servers },
+		{ "network", network },	 { "calls", calls },
+		{ "timers", timers },	 { "memory", memories },
+		{ "marks", marker },	 { "terminals", terminals },
+		{ "reads", disk_reads },
 	};
 
 	for (size_t i = 0; argc == 4 && i < sizeof(loads) / sizeof(*loads); i++)

@@ -54,7 +54,7 @@ LOADS = {
     "servers": CALLS, "network": IRQS, "calls": CALLS, "compile": CALLS + IRQS,
     "locks": LOCKS,
     "timers": TIMERS + IRQS, "disk": BLOCKS, "queue": BLOCKS, "files": BLOCKS + WORKS + IRQS,
-    "memory": MEMORY + WORKS, "marks": []}
+    "memory": MEMORY + WORKS, "marks": [], "terminals": WORKS, "reads": IRQS}
 
 
 def run(*args, **kwargs):
