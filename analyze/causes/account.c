@@ -14,7 +14,7 @@ struct accounting {
 	int32_t cpu;	    /* that the thread was on last; -1: unknown */
 	int64_t ready_from; /* of the pieces in a row in which it is ready, */
 	int64_t ready_to;   /* the last of which ends here */
-	bool ready_if;	    /* of one of them */
+	unsigned int ready_if; /* of one of them */
 };
 
 static bool account_takes_cpu(const struct account_ask *ask, int32_t cpu)
@@ -33,16 +33,17 @@ static void account_ready(struct accounting *k, const struct proof_piece *pc,
 {
 	struct account *a = k->a;
 	const struct limits_told told = proofs_held(k->p, k->thread, pc);
+	unsigned int premises = limits_premises(&told);
 
 	if (k->ready_to != from || !a->delays) {
 		a->delays++;
 		k->ready_from = from;
-		k->ready_if = false;
+		k->ready_if = 0;
 	}
-	k->ready_if |= limits_may_hold(&told);
+	k->ready_if |= premises;
 	k->ready_to = to;
 	a->ready += (uint64_t)(to - from);
-	a->ready_if += limits_may_hold(&told) ? (uint64_t)(to - from) : 0;
+	a->ready_if += premises ? (uint64_t)(to - from) : 0;
 	if (pc->bits >= 0 && !(pc->bits & 0xff))
 		a->preempted += (uint64_t)(to - from);
 	if (to - k->ready_from <= a->longest_to - a->longest_from)

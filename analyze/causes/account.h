@@ -19,8 +19,7 @@ struct account {
 	uint64_t run, ready, blocked, unknown; /* ns */
 	uint64_t throttled, held; /* runnable, but not ready: proof.h */
 	uint64_t off;	    /* blocked or ready: wake-ups were not recorded */
-	uint64_t ready_if;  /* the part of ready that has a premise:
-			     * limits_may_hold() */
+	uint64_t ready_if;  /* the part of ready that has a premise */
 	uint64_t preempted; /* the part of ready that began with leaving a CPU
 			     * runnable */
 	uint64_t runs;	    /* recorded switches to it */
@@ -30,7 +29,7 @@ struct account {
 			 * are lost */
 	int64_t longest_from, longest_to; /* that it was ready; 0, 0: never */
 	int32_t longest_cpu;		  /* to which it came then; -1: none */
-	bool longest_if;		  /* as ready_if */
+	unsigned int longest_if;	  /* its premises: limits.h */
 };
 
 /* Called for each piece that counts as blocked, and its ns. */

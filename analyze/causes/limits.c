@@ -15,13 +15,15 @@ struct limits_reading {
 	int64_t begin, end;
 	int64_t stolen; /* since the machine was started */
 	size_t cgroups; /* that may hold a thread */
+	uint32_t cpus;	/* that a thread without a line may use: text */
+	bool real_time; /* the kernel may hold back real-time threads */
 };
 
 /* A row of one of them: of a cgroup, or that a thread is in a cgroup. */
 struct limits_row {
 	uint32_t reading, path, cpus; /* cpus: number of the text */
 	int32_t tid;		      /* -1: of the cgroup itself */
-	int64_t periods, throttled, ns, frozen;
+	int64_t periods, throttled, ns, frozen, real_time;
 };
 
 struct limits {
@@ -51,6 +53,8 @@ enum limits_column {
 	LIMITS_THROTTLED,
 	LIMITS_NS,
 	LIMITS_FROZEN,
+	LIMITS_IS_REAL,
+	LIMITS_RUNTIME,
 	LIMITS_COLUMNS
 };
 
@@ -74,12 +78,19 @@ static void limits_take(struct limits *l, const struct rows *r,
 		     strcmp(rows_text(r, at[LIMITS_HOST]), l->host) != 0))
 			return;
 		table_add(&l->captures, capture, 0);
-		*mem_add(l->reading, l->n_reading, l->cap_reading) =
-			(struct limits_reading){
-				.begin = time - took,
-				.end = time,
-				.stolen = rows_int(r, at[LIMITS_STOLEN]),
-			};
+		*mem_add(l->reading, l->n_reading,
+			 l->cap_reading) = (struct limits_reading){
+			.begin = time - took,
+			.end = time,
+			.stolen = rows_int(r, at[LIMITS_STOLEN]),
+			.cpus = intern_add(
+				&l->text,
+				at[LIMITS_CPUS] ? rows_text(r, at[LIMITS_CPUS])
+						: "-"),
+			.real_time =
+				at[LIMITS_RUNTIME] &&
+				rows_int_or(r, at[LIMITS_RUNTIME], -1) >= 0,
+		};
 		return;
 	}
 	if (tid < 0 || tid > INT32_MAX || k == l->n_reading ||
@@ -96,16 +107,22 @@ static void limits_take(struct limits *l, const struct rows *r,
 		.throttled = rows_int(r, at[LIMITS_THROTTLED]),
 		.ns = rows_int(r, at[LIMITS_NS]),
 		.frozen = rows_int(r, at[LIMITS_FROZEN]),
+		.real_time = at[LIMITS_IS_REAL]
+				     ? rows_int(r, at[LIMITS_IS_REAL])
+				     : 0,
 	};
 }
 
-/* Reads the ev_ table of an event, if there is one with these columns. */
+/* Reads the ev_ table of an event, if there is one with the columns that it
+ * needs; it may have others. */
 static int limits_read(struct limits *l, struct store *db, const char *event,
-		       int64_t capture, unsigned int needs, struct err *err)
+		       int64_t capture, unsigned int needs, unsigned int may,
+		       struct err *err)
 {
 	static const char *const name[LIMITS_COLUMNS] = {
-		"took_ns", "host",    "stolen_ns", "path",	   "cpus",
-		"tid",	   "periods", "throttled", "throttled_ns", "frozen",
+		"took_ns",	"host",	  "stolen_ns", "path",
+		"cpus",		"tid",	  "periods",   "throttled",
+		"throttled_ns", "frozen", "real_time", "real_time_us",
 	};
 	const struct value bind[] = { { .kind = VALUE_TEXT, .text = event },
 				      { .kind = VALUE_INT, .num = capture } };
@@ -132,7 +149,7 @@ static int limits_read(struct limits *l, struct store *db, const char *event,
 	free(sql);
 	for (size_t i = LIMITS_ROWS_EVENT_ID; r && i < rows_columns(r); i++)
 		for (size_t k = 0; k < LIMITS_COLUMNS; k++)
-			if ((needs >> k & 1) &&
+			if (((needs | may) >> k & 1) &&
 			    !strcmp(rows_name(r, i), name[k]))
 				at[k] = i;
 	for (size_t k = 0; k < LIMITS_COLUMNS; k++)
@@ -149,15 +166,15 @@ struct limits *limits_load(struct store *db, int64_t capture, struct err *err)
 	if (limits_read(l, db, "limits_read", capture,
 			1 << LIMITS_TOOK | 1 << LIMITS_HOST |
 				1 << LIMITS_STOLEN,
-			err) ||
+			1 << LIMITS_CPUS | 1 << LIMITS_RUNTIME, err) ||
 	    limits_read(l, db, "limits_cgroup", capture,
 			1 << LIMITS_PATH | 1 << LIMITS_PERIODS |
 				1 << LIMITS_THROTTLED | 1 << LIMITS_NS |
 				1 << LIMITS_FROZEN,
-			err) ||
+			0, err) ||
 	    limits_read(l, db, "limits_thread", capture,
 			1 << LIMITS_PATH | 1 << LIMITS_CPUS | 1 << LIMITS_TID,
-			err)) {
+			1 << LIMITS_IS_REAL, err)) {
 		limits_free(l);
 		return NULL;
 	}
@@ -215,10 +232,45 @@ static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
 	out->throttled = times;
 }
 
+/* Which CPUs a thread may use between two readings, and whether it is held back
+ * as a real-time thread. Each reading has a line of it while it may not use
+ * all. */
+static void limits_tell_cpus(const struct limits *l,
+			     const struct limits_ask *ask, size_t a, size_t b,
+			     struct limits_told *out)
+{
+	const struct limits_reading *first = &l->reading[a];
+	const struct limits_reading *last = &l->reading[b];
+	const char *all = intern_get(&l->text, first->cpus);
+	size_t lines = 0, same = 0;
+	uint32_t cpus = first->cpus;
+
+	for (size_t i = limits_find(l, ask->tid, 0, 0);
+	     i < l->n && l->row[i].tid == ask->tid; i++) {
+		const struct limits_row *r = &l->row[i];
+
+		if (r->reading < a || r->reading > b)
+			continue;
+		cpus = lines++ ? cpus : r->cpus;
+		same += r->cpus == cpus;
+		out->real_time |= r->real_time && first->real_time;
+	}
+	if (lines != same || (!lines && first->cpus != last->cpus) ||
+	    (lines && lines < b - a + 1 && ask->first <= first->begin &&
+	     ask->last >= last->end) ||
+	    (!lines && ask->first > first->begin && ask->last < last->end))
+		return;
+	out->cpus = intern_get(&l->text, cpus);
+	if (!strcmp(out->cpus, "-"))
+		out->cpus = NULL;
+	else
+		out->pinned = cpus != first->cpus && strcmp(all, "-") != 0;
+}
+
 struct limits_told limits_tell(const struct limits *l,
 			       const struct limits_ask *ask)
 {
-	struct limits_told out = { .known = false };
+	struct limits_told out = { .idle = -1 };
 	size_t n = l ? l->n_reading : 0;
 	/* the last reading that ended before, the first one that began after */
 	size_t a = search_where(n, i, l->reading[i].end > ask->from);
@@ -229,6 +281,7 @@ struct limits_told limits_tell(const struct limits *l,
 	if (!a || b == n)
 		return out;
 	a--;
+	limits_tell_cpus(l, ask, a, b, &out);
 	for (size_t i = limits_find(l, ask->tid, 0, 0);
 	     i < l->n && l->row[i].tid == ask->tid;
 	     i = limits_find(l, ask->tid, path + 1, 0)) {
@@ -238,7 +291,6 @@ struct limits_told limits_tell(const struct limits *l,
 		    l->row[k].path != path || l->row[k].reading > b)
 			continue;
 		out.known = true;
-		out.cpus = intern_get(&l->text, l->row[k].cpus);
 		limits_tell_cgroup(l, path, a, b, ask->to - ask->from, &out);
 	}
 	if (__builtin_sub_overflow(l->reading[b].stolen, l->reading[a].stolen,
@@ -251,6 +303,40 @@ struct limits_told limits_tell(const struct limits *l,
 	out.known |= !some || ask->first <= l->reading[a].begin ||
 		     ask->last >= l->reading[b].end;
 	return out;
+}
+
+const char *limits_words(unsigned int premises)
+{
+	static const char *const words[] = {
+		"",
+		" if no quota held it",
+		" if it may not use a CPU that was idle",
+		" if no quota held it and it may not use a CPU that was idle",
+		" if real-time throttling did not hold it",
+		" if neither a quota nor real-time throttling held it",
+		" if real-time throttling did not hold it and it may not use a "
+		"CPU that was idle",
+		" if neither a quota nor real-time throttling held it and it "
+		"may not use a CPU that was idle",
+	};
+
+	return words[premises];
+}
+
+const char *limits_keys(unsigned int premises)
+{
+	static const char *const keys[] = {
+		"",
+		"quota",
+		"affinity",
+		"quota, affinity",
+		"real time",
+		"quota, real time",
+		"affinity, real time",
+		"quota, affinity, real time",
+	};
+
+	return keys[premises];
 }
 
 bool limits_has_cpu(const char *list, int32_t cpu)

@@ -1,13 +1,16 @@
 /* limits.h - what may keep a runnable thread from the CPU: the quotas and the
- * freezing of its cgroups, as 'record --waits' read them before, each second of
- * and after a recording (cli/record/cgroups.h).
+ * freezing of its cgroups, which CPUs it may use, and whether it is real-time,
+ * as 'record --waits' read them before, each second of and after a recording
+ * (cli/record/cgroups.h).
  *
  * A thread that leaves the CPU by its quota is in state R. Until Linux 6.17
  * throttle_cfs_rq() takes the whole queue of its group, since 6.18
  * throttle_cfs_rq_work() takes the thread when it returns to its program; both
  * add the time to throttled_time of cpu.stat when the queue is given back. From
  * Linux 6.1 on a frozen thread was in state R, too, until TASK_FROZEN was shown
- * as D (__task_state_index()). */
+ * as D (__task_state_index()). Real-time threads that ran for too long are held
+ * back, all of a CPU (sched_rt_runtime_exceeded(), kernel/sched/rt.c), since
+ * Linux 6.12 only with CONFIG_RT_GROUP_SCHED. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,15 +32,29 @@ struct limits_told {
 	int64_t periods, throttled; /* of .cgroup, between two readings */
 	int64_t stolen;	  /* ns that the host took from all CPUs, likewise */
 	const char *cpus; /* that the thread may use, "0-3,8"; NULL: not read */
+	bool pinned;	  /* these are not all that there are */
+	bool real_time;	  /* it is, and the kernel may hold that back */
+	int32_t idle;	  /* a CPU that was, if .cpus is NULL; -1: none was */
 };
 
-/* Whether "ready" has a premise: no reading says that nothing held the thread.
- */
-#define LIMITS_PREMISE "if no quota held it"
-static inline bool limits_may_hold(const struct limits_told *t)
+/* What "ready" rests on, a sum of these. */
+enum limits_premise {
+	LIMITS_QUOTA = 1,    /* no reading says that no cgroup held it */
+	LIMITS_AFFINITY = 2, /* nor which CPUs it may use, and one was idle */
+	LIMITS_REAL_TIME = 4
+};
+
+static inline unsigned int limits_premises(const struct limits_told *t)
 {
-	return !t->known || t->cgroup;
+	return (!t->known || t->cgroup ? LIMITS_QUOTA : 0) |
+	       (t->idle >= 0 ? LIMITS_AFFINITY : 0) |
+	       (t->real_time ? LIMITS_REAL_TIME : 0);
 }
+
+/* Return a sum as a clause that begins with " if", "": it is 0; and as the
+ * column premise of SQL has it. */
+const char *limits_words(unsigned int premises);
+const char *limits_keys(unsigned int premises);
 
 /* Reads what was read on the machine of a capture. Returns NULL and *err on
  * failure; where nothing was read, nothing is known of any thread. */

@@ -1,8 +1,9 @@
 /* proof_held.c - whether a runnable thread could have run.
  *
  * State R is not "ready": what holds a thread back leaves it runnable. These
- * are quotas and freezing (limits.h), and what no reading tells: real-time
- * throttling, core scheduling, a virtual CPU that the host does not run.
+ * are quotas and freezing (limits.h), and what no reading tells: core
+ * scheduling, a virtual CPU that the host does not run. That real-time
+ * throttling did not hold a real-time thread is a premise.
  *
  * A thread is not ready while a CPU that it may use is idle for longer than the
  * balance of an idle CPU takes: at most 2 ms for each CPU of the domain
@@ -10,7 +11,8 @@
  * get_sd_balance_interval(), kernel/sched/fair.c), and a tick of 10 ms or less,
  * at which a busy CPU asks for it (nohz_balancer_kick()). The CPUs that it may
  * use are the one that it left, the one that it comes to, and those that were
- * read. Nor is it if it left its CPU runnable, and the CPU went idle:
+ * read; if they were not, that it is ready while another one is idle has a
+ * premise. Nor is it if it left its CPU runnable, and the CPU went idle:
  * __schedule() chooses the idle task only where no thread is queued. */
 #include "analyze/causes/proof_inner.h"
 
@@ -80,14 +82,19 @@ struct limits_told proofs_held(const struct proofs *p, uint32_t thread,
 				  .first = TIMELINE_END,
 				  .last = TIMELINE_START };
 
-	if (!p->t->limits || pc->from == TIMELINE_START ||
-	    pc->to == TIMELINE_END)
-		return (struct limits_told){ .known = false };
+	if (pc->from == TIMELINE_START || pc->to == TIMELINE_END)
+		return (struct limits_told){ .idle = -1 };
 	if (id.n) {
 		ask.first = timeline_stay(p->t, numbers_get(&id, 0)).from;
 		ask.last = timeline_stay(p->t, numbers_get(&id, id.n - 1)).to;
 	}
-	return limits_tell(p->t->limits, &ask);
+	struct limits_told out = limits_tell(p->t->limits, &ask);
+	bool is_long = pc->to - pc->from > held_least(p->t);
+
+	for (int32_t i = 0; is_long && !out.cpus && i < held_cpus(p->t); i++)
+		if (out.idle < 0 && held_was_idle(p, i, pc->from, pc->to))
+			out.idle = i;
+	return out;
 }
 
 void held_judge(const struct proofs *p, uint32_t thread, struct piece *pc,
@@ -107,7 +114,10 @@ void held_judge(const struct proofs *p, uint32_t thread, struct piece *pc,
 			 in.thread == TIMELINE_NONE && in.from == pc->from &&
 			 in.to > in.from);
 	}
-	for (int32_t i = 0; told.cpus && !idle && i < held_cpus(p->t); i++)
+	for (int32_t i = 0;
+	     told.cpus && !idle && to - pc->from > held_least(p->t) &&
+	     i < held_cpus(p->t);
+	     i++)
 		idle = limits_has_cpu(told.cpus, i) &&
 		       held_was_idle(p, i, pc->from, to);
 	/* a short time is rather one for which another thread ran */

@@ -101,7 +101,7 @@ struct limits_told path_held(const struct path_run *r,
 			     proofs_find(r->proofs, s->thread, s->from));
 
 	return piece_is_runnable(&pc) ? proofs_held(r->proofs, s->thread, &pc)
-				      : (struct limits_told){ .known = false };
+				      : (struct limits_told){ .idle = -1 };
 }
 
 const char *path_function(struct path_run *r, int64_t event)

@@ -169,14 +169,15 @@ static void sql_state_proof(const struct path_sql *s, uint32_t thread,
 			    struct value *v)
 {
 	const struct limits_told told = proofs_held(s->r.proofs, thread, pc);
-	bool own = pc->state == PIECE_READY && limits_may_hold(&told);
+	unsigned int own =
+		pc->state == PIECE_READY ? limits_premises(&told) : 0;
 	bool all = pc->state != PIECE_UNBORN && pc->state != PIECE_DEAD &&
 		   causes_premise(s->r.causes).words;
 
 	if (column == COMPUTED_STATE_INTERVAL_PROOF)
 		sql_text(v, proof_key_of((enum proof)pc->proof, all || own));
 	else
-		sql_text_or_null(v, own ? "quota" : NULL);
+		sql_text_or_null(v, limits_keys(own));
 }
 
 /* The id of the wake-up that ended something of a thread, if one did. */

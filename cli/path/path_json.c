@@ -90,6 +90,9 @@ static void path_json_segment(struct path_run *r, struct json *j,
 		json_int(j, "periods", told.periods);
 		json_int(j, "throttled", told.throttled);
 		json_int(j, "stolen_ns", told.stolen);
+		json_text(j, "cpus", told.cpus);
+		json_int_or_null(j, "idle_cpu", told.idle, told.idle >= 0);
+		json_bool(j, "real_time", told.real_time);
 		json_end(j);
 	}
 	json_array(j, "losses");

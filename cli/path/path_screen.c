@@ -339,9 +339,12 @@ static void path_say_ready(const struct path_run *r, FILE *out,
 				told.throttled, told.periods);
 		return;
 	}
-	fputs(tid > 0 && limits_may_hold(&told) ? " is ready " LIMITS_PREMISE
-						: " is ready",
-	      out);
+	fprintf(out, " is ready%s",
+		limits_words(tid > 0 ? limits_premises(&told) : 0));
+	if (told.pinned) {
+		fputs(", may only run on CPU ", out);
+		safe_text_put(out, told.cpus, 0, 0);
+	}
 	if (tid < 0)
 		return;
 	fprintf(out, "; CPU %d is ", s->cpu);

@@ -7,6 +7,7 @@
 #include <mntent.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -144,12 +145,14 @@ static bool cgroups_take_limits(struct cgroups *c, int dir, const char *kind,
 	return true;
 }
 
-/* Writes the CPUs that a thread may use: "0-3,8". */
-static void cgroups_cpus(FILE *out, long tid)
+/* Returns the CPUs that a thread may use, "0-3,8", which the caller frees. */
+static char *cgroups_cpus(long tid)
 {
 	cpu_set_t *set = CPU_ALLOC(CPUS);
-	size_t size = CPU_ALLOC_SIZE(CPUS);
+	size_t size = CPU_ALLOC_SIZE(CPUS), len;
 	const char *comma = "";
+	char *text = NULL;
+	FILE *out = mem_must(open_memstream(&text, &len));
 
 	CPU_ZERO_S(size, set);
 	sched_getaffinity((pid_t)tid, size, set);
@@ -164,6 +167,8 @@ static void cgroups_cpus(FILE *out, long tid)
 	if (!*comma)
 		putc('-', out);
 	CPU_FREE(set);
+	fclose(out);
+	return text;
 }
 
 /* Writes a line for each thread, and each cgroup that may hold it. */
@@ -176,14 +181,17 @@ static void cgroups_take_threads(struct cgroups *c,
 	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
 	long tid;
 
-	while (in && c->whole && fscanf(in, "%ld", &tid) == 1)
+	while (in && c->whole && fscanf(in, "%ld", &tid) == 1) {
+		char *cpus = cgroups_cpus(tid);
+
 		for (const struct cgroups_limit *l = limit; l; l = l->above) {
 			FILE *out = cgroups_line(c, "thread");
 
-			fprintf(out, "tid=%ld cpus=", tid);
-			cgroups_cpus(out, tid);
+			fprintf(out, "tid=%ld cpus=%s real_time=0", tid, cpus);
 			cgroups_path(out, root->kind, l->path);
 		}
+		free(cpus);
+	}
 	/* "cgroup.threads" of a group of another type cannot be read */
 	c->whole &= !in || !ferror(in);
 	if (in)
@@ -218,17 +226,60 @@ static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
 		closedir(d);
 }
 
+/* Writes a line for each thread that may not use all CPUs, or is real-time.
+ * Returns whether all threads of the machine are seen by the ids that recorders
+ * have: not in a PID namespace of its own, which has another inode than that of
+ * PROC_PID_INIT_INO (include/linux/proc_ns.h), or where a mount hides others.
+ */
+static bool cgroups_take_pinned(struct cgroups *c, const char *all)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *p, *t;
+	struct stat st;
+	char name[PATH_MAX];
+
+	while (proc && c->whole && (p = readdir(proc))) {
+		snprintf(name, sizeof(name), "/proc/%s/task", p->d_name);
+		DIR *d = strtol(p->d_name, NULL, 10) > 0 ? opendir(name) : NULL;
+
+		while (d && c->whole && (t = readdir(d))) {
+			long tid = strtol(t->d_name, NULL, 10);
+			int how = tid > 0 ? sched_getscheduler((pid_t)tid) : -1;
+			bool real = how >= 0 && (how & 3) &&
+				    (how & ~SCHED_RESET_ON_FORK) <= SCHED_RR;
+			char *cpus = how >= 0 ? cgroups_cpus(tid) : NULL;
+
+			if (real || (cpus && strcmp(cpus, all) != 0))
+				fprintf(cgroups_line(c, "thread"),
+					"tid=%ld cpus=%s real_time=%d path=-\n",
+					tid, cpus, real);
+			free(cpus);
+		}
+		if (d)
+			closedir(d);
+	}
+	if (proc)
+		closedir(proc);
+	return proc && !stat("/proc/self/ns/pid", &st) &&
+	       st.st_ino == 0xeffffffc && !access("/proc/1/task", R_OK);
+}
+
 /* A line limits_read ends a reading that is whole. */
 static void cgroups_read_all(struct cgroups *c)
 {
 	int64_t stolen[9] = { 0 };
 	FILE *f = fopen("/proc/stat", "re");
+	char all[TEXT], real[TEXT];
 
 	c->last = cgroups_now();
 	c->lines = 0;
 	c->whole = c->n_root > 0;
 	for (size_t i = 0; i < c->n_root; i++)
 		cgroups_walk(c, &c->root[i], "", NULL, 0);
+	cgroups_file(AT_FDCWD, "/sys/devices/system/cpu/online", all);
+	all[strcspn(all, " \n")] = '\0';
+	cgroups_file(AT_FDCWD, "/proc/sys/kernel/sched_rt_runtime_us", real);
+	bool seen = cgroups_take_pinned(c, all) && *all;
 	for (int i = 0;
 	     f && i < 9 && fscanf(f, i ? "%" SCNd64 : "cpu ", &stolen[i]) >= 0;
 	     i++)
@@ -237,9 +288,11 @@ static void cgroups_read_all(struct cgroups *c)
 		fclose(f);
 	if (c->whole)
 		fprintf(cgroups_line(c, "read"),
-			"took_ns=%" PRId64 " stolen_ns=%" PRId64 " host=%s\n",
+			"took_ns=%" PRId64 " stolen_ns=%" PRId64
+			" cpus=%s real_time_us=%" PRId64 " host=%s\n",
 			cgroups_now() - c->last,
-			stolen[8] * (SECOND / sysconf(_SC_CLK_TCK)), c->host);
+			stolen[8] * (SECOND / sysconf(_SC_CLK_TCK)),
+			seen ? all : "-", cgroups_number(real, ""), c->host);
 }
 
 struct cgroups *cgroups_open(const char *name, struct err *err)

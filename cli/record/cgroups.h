@@ -1,5 +1,6 @@
 /* cgroups.h - what may keep threads from the CPU, read while perf records: the
- * cgroups with a quota of CPU time, or that are frozen, and their threads.
+ * cgroups with a quota of CPU time, or that are frozen, and their threads; and
+ * threads that may not use all CPUs, or are real-time.
  *
  * It goes into a text of ftrace beside the capture, on perf's clock, to be read
  * together with it; backstitch-formats(5) has its lines. A cgroup that is made

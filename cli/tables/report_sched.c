@@ -303,7 +303,8 @@ static void sched_put_longest(struct sched *s)
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN];
-	bool may_hold = false;
+	unsigned int premises = 0;
+	char title[256];
 
 	grid_whole(g, "Time");
 
@@ -314,7 +315,7 @@ static void sched_put_longest(struct sched *s)
 
 		if (!a->delays)
 			break;
-		may_hold |= a->longest_if;
+		premises |= a->longest_if;
 		grid_text(g, HUMAN_NS(sched_longest(a)));
 		grid_text(g, human_span(text, a->longest_from, a->longest_to));
 		grid_signed(g, a->longest_cpu);
@@ -323,10 +324,10 @@ static void sched_put_longest(struct sched *s)
 		grid_signed(g, timeline_tid(s->r.t, s->th[i].thread));
 		grid_text(g, path_comm(&s->r, s->th[i].thread));
 	}
-	sched_put(s, g, NULL, NULL,
-		  may_hold ? "longest ready " LIMITS_PREMISE
-			     ", and who was on the CPU:"
-			   : "longest ready, and who was on the CPU:");
+	snprintf(title, sizeof(title),
+		 "longest ready%s, and who was on the CPU:",
+		 limits_words(premises));
+	sched_put(s, g, NULL, NULL, title);
 	grid_free(g);
 }
 

@@ -30,8 +30,8 @@ CREATE TABLE state_interval(
 	event INTEGER,		-- event.id of the switch with which the wait
 				-- began
 	loss INTEGER,		-- loss.id of the first loss that hides more
-	premise TEXT		-- ready: quota, if it is so only if no quota
-				-- held it; otherwise NULL
+	premise TEXT		-- ready: on what it rests that nothing held it:
+				-- quota, affinity, real time; otherwise NULL
 );
 
 CREATE TABLE wake(

@@ -50,7 +50,7 @@ function waking(at, cpu, by, who) {
 	printf "sched_waking: comm=%s pid=%d prio=120 target_cpu=000\n", who, tid(who) >file
 }'
 # readings NAME PERIODS THROTTLED NS FROZEN [TID]: by second, of cgroup /quota with
-# the thread; PERIODS -: there is no such cgroup
+# the thread; PERIODS -: there is no such cgroup. hog and neighbour may use CPU 1.
 readings() {
 	awk -v per="$2" -v thr="$3" -v ns="$4" -v frozen="$5" -v tid="${6:-100}" 'BEGIN {
 		print "# beside: clock=monotonic\n# tracer: nop"
@@ -60,7 +60,9 @@ readings() {
 				printf "backstitch-50 [000] ..... %.6f: limits_cgroup: quota_us=10000 period_us=200000 periods=%d throttled=%d throttled_ns=%.0f frozen=%d path=/quota\n", at, per * k, thr * k, ns * k, frozen
 				printf "backstitch-50 [000] ..... %.6f: limits_thread: tid=%d cpus=0-1 path=/quota\n", at, tid
 			}
-			printf "backstitch-50 [000] ..... %.6f: limits_read: took_ns=2000000 stolen_ns=%d host=box\n", at + 0.001, k * 3000000
+			for (pinned = 200; pinned < 202; pinned++)
+				printf "backstitch-50 [000] ..... %.6f: limits_thread: tid=%d cpus=1 real_time=0 path=-\n", at, pinned
+			printf "backstitch-50 [000] ..... %.6f: limits_read: took_ns=2000000 stolen_ns=%d cpus=0-1 real_time_us=950000 host=box\n", at + 0.001, k * 3000000
 		}
 	}' >"$1"
 }
@@ -108,8 +110,8 @@ tells a_quota_that_took_less_is_not_the_cause victim 'victim is not run, cause n
 tells a_busy_cpu_may_have_been_the_cause victim '100.00 % likely' busy.txt quota
 
 tells ready_behind_a_neighbour_has_a_premise neighbour \
-	"100.00 % neighbour ready 100.00 % on a premise ('--premises' has it), nothing lost in this time at us for us why proof 0.0 50000.0 neighbour is ready if no quota held it; CPU 1 is hog's" run.txt
-"$B" sched t.db | grep -q '^longest ready if no quota held it, and who'
+	"100.00 % neighbour ready 100.00 % on a premise ('--premises' has it), nothing lost in this time at us for us why proof 0.0 50000.0 neighbour is ready if no quota held it and it may not use a CPU that was idle; CPU 1 is hog's" run.txt
+"$B" sched t.db | grep -q '^longest ready if no quota held it and it may not use a CPU that was idle, and who'
 ok sched_has_that_premise $?
 # premises: what SQL and the JSON of sched say of what is ready
 premises() {
@@ -120,14 +122,36 @@ for t in json.load(sys.stdin)['threads']:
     if t['comm'] == 'neighbour':
         print(t['ready_premise_ns'] / t['ready_ns'])"
 }
-is sql_and_json_have_it '"proved with premise",quota 1.0' "$(premises | paste -s -d " " -)"
-tells with_readings_it_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt none
+is sql_and_json_have_it '"proved with premise","quota, affinity" 1.0' "$(premises | paste -s -d " " -)"
+tells with_readings_it_has_none neighbour "neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt none
 "$B" sched t.db | grep -q '^longest ready, and who'
 ok sched_has_none_then $?
 is nor_have_sql_and_json '"proved with premise", 0.0' "$(premises | paste -s -d " " -)"
-tells one_outside_of_the_cgroup_has_none neighbour "neighbour is ready; CPU 1 is hog's" run.txt quota
+tells one_outside_of_the_cgroup_has_none neighbour "neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt quota
 tells the_same_for_a_cpu_that_another_has victim "victim is ready if no quota held it; CPU 0 is other's" busy.txt
-tells a_neighbour_of_a_throttled_one_is_ready neighbour "neighbour is ready; CPU 1 is hog's" run.txt of_hog
+tells a_neighbour_of_a_throttled_one_is_ready neighbour "neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt of_hog
+
+
+# which CPUs it may use, and what the kernel may hold back
+sed '/tid=201 /d' none >free
+tells one_that_may_use_an_idle_cpu_is_not_ready neighbour 'neighbour is not run, cause not recorded' run.txt free
+sed 's/ cpus=0-1 real_time_us=950000//' free >older
+tells readings_without_cpus_leave_a_premise neighbour \
+	"neighbour is ready if it may not use a CPU that was idle; CPU 1 is hog's" run.txt older
+is sql_has_that_premise '"proved with premise",affinity' "$(premises | sed -n 1p)"
+sed 's/ cpus=0-1 real/ cpus=- real/' free >others
+tells readings_that_do_not_see_all_threads_leave_it neighbour 'if it may not use a CPU that was idle' run.txt others
+awk '/tid=201 / { if (n++ % 2) sub("cpus=1", "cpus=0") } 1' none >moved
+tells cpus_that_changed_meanwhile_leave_it neighbour 'if it may not use a CPU that was idle' run.txt moved
+sed '/tid=201 /s/real_time=0/real_time=1/' none >fifo
+tells a_real_time_thread_has_a_premise_of_its_own neighbour \
+	"neighbour is ready if real-time throttling did not hold it, may only run on CPU 1; CPU 1 is hog's" run.txt fifo
+sed 's/950000/-1/' fifo >unlimited
+tells it_has_none_if_nothing_holds_such_threads_back neighbour \
+	"neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt unlimited
+"$B" path --comm neighbour --worst 1 --json t.db | tr -d ' \n' |
+	grep -q '"limits":{"known":true,"cgroup":null,.*"cpus":"1","idle_cpu":null,"real_time":false}'
+ok json_has_the_cpus $?
 
 # what is not as 'record' writes it tells nothing, and ends nothing
 bad=0
@@ -154,6 +178,33 @@ say damaged_readings_tell_nothing
 awk 'NR > 2 { for (i = 0; i < 300; i++) { sub(/tid=[0-9]*/, "tid=" i); print } } NR < 3' quota >many
 tells three_hundred_lists_of_a_thread_are_read victim 'victim is' run.txt many
 
+# other tests have an sh at the same time: it has a name of its own here
+# two that taskset binds to one CPU, as the kernel has it; needs root and perf
+cp "$(command -v sh)" burner
+cat >pinned.sh <<'END'
+cpu=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
+echo "$cpu" >cpu
+for i in 1 2
+do
+	taskset -c "$cpu" timeout 1 ./burner -c 'while :; do :; done' &
+done
+wait
+END
+if [ "$(id -u)" = 0 ] && command -v perf >/dev/null && [ "$(nproc)" -gt 1 ]
+then
+	timeout 120 "$B" record --waits -o pinned.data -- sh pinned.sh >out 2>err
+	"$B" path --comm burner --worst 1 pinned.db 2>err >out
+	tr -s ' \n' ' ' <out | sed 's/ proved / /g; s/ likely / /g' | grep -q "is ready, may only run on CPU $(cat cpu);" &&
+		"$B" sched --format csv pinned.db | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) col[$i] = i }
+			$3 == "burner" { n++; not_run += $col["not_run_ns"]; ready += $col["ready_ns"] }
+			END { exit !(n == 2 && !not_run && ready > 100000000) }' &&
+		! "$B" path --comm burner --worst 3 pinned.db | grep -q 'not run'
+	bad=$?
+	say two_that_are_bound_to_one_cpu_are_ready_for_that_one
+else
+	echo "skip: threads that are bound to a CPU (needs root, perf and two CPUs)"
+fi
+
 # the real one: needs root, a cgroup of CPU time that may be made, and perf
 real=/sys/fs/cgroup/cpu
 [ -d $real ] || real=/sys/fs/cgroup
@@ -177,8 +228,6 @@ while [ \$i -lt 400000 ]
 do i=\$((i + 1))
 done
 END
-# other tests have an sh at the same time
-cp "$(command -v sh)" burner
 timeout 120 "$B" record --waits --for 4s -o real.data -- ./burner burn.sh >out 2>err
 grep -q 'limits_cgroup: quota_us=10000 .*path=/backstitch-test' real.data.cgroups &&
 	grep -q 'limits_thread: tid=.*path=/backstitch-test' real.data.cgroups
