@@ -105,7 +105,8 @@ const struct pair_kind pair_kinds[] = {
 	 * clears PENDING before it traces the start, so that it may be queued
 	 * in between, which takes a few instructions if nothing interrupts it.
 	 * Read: 5.x, 6.5, 6.18. cancel_work() and mod_delayed_work() trace
-	 * nothing. */
+	 * nothing, nor does insert_wq_barrier(), whose works start without
+	 * having been queued. */
 	{ .word = "work-wait",
 	  .begin = "workqueue:workqueue_queue_work",
 	  .end = "workqueue:workqueue_execute_start",

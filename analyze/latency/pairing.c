@@ -79,6 +79,7 @@ struct pairing {
 				      * PAIRING_LATE */
 	struct table by_late; /* of the last one of each key, in the ring */
 	struct table several; /* keys of which there were several */
+	struct table started; /* works that ran */
 };
 
 struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
@@ -110,6 +111,7 @@ void pairing_free(struct pairing *p)
 	table_release(&p->by_key);
 	table_release(&p->by_exec);
 	table_release(&p->by_seen);
+	table_release(&p->started);
 	table_release(&p->by_late);
 	table_release(&p->several);
 	free(p);
@@ -268,8 +270,10 @@ static void pairing_tell_open(struct pairing *p, const struct open_pair *o,
 					       : INTERVAL_NO_REASON);
 }
 
-/* Tells of an end without a begin. since: there is none before that. part: when
- * it was already open; INTERVAL_NEVER: not known. */
+/* Tells of an end without a begin. since: there is none before that, or
+ * SINCE_A_START: none before the recording. part: when it was already open;
+ * INTERVAL_NEVER: not known. */
+#define SINCE_A_START (INT64_MIN + 1)
 static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 			     int64_t since, int64_t part)
 {
@@ -291,7 +295,7 @@ static void pairing_tell_end(struct pairing *p, const struct pairing_record *r,
 		return;
 	else if (r->kind->length)
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_BY_MERGE);
-	else if (lost.off || since == INT64_MIN)
+	else if (since == INT64_MIN || (lost.off && since != SINCE_A_START))
 		pairing_say(p, &i, INTERVAL_BEFORE, INTERVAL_NO_REASON);
 	else
 		pairing_say(p, &i, INTERVAL_UNEXPLAINED, INTERVAL_NO_REASON);
@@ -837,6 +841,15 @@ static void pairing_take_flat(struct pairing *p, const struct pairing_record *r)
 	int64_t *seen = pairing_seen(p, r, hash);
 	int64_t since = seen ? *seen : INT64_MIN;
 
+	/* what starts once more was queued in the recording, be it without a
+	 * record, as insert_wq_barrier() does; it may have been just before the
+	 * record of the last start */
+	if (r->kind->is_pending && r->role == PAIRING_END) {
+		if (table_find_hash(&p->started, hash) != TABLE_NONE)
+			since = SINCE_A_START;
+		else
+			table_add(&p->started, hash, 0);
+	}
 	if (pairing_is_double(p, r, hash, at, since)) {
 		p->doubled++;
 		return;

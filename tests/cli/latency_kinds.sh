@@ -132,6 +132,15 @@ k-2 1.000200 workqueue_execute_start: work struct 00000000000000ab: function f
 END
 told doubted "SELECT verdict, ns, least_ns, most_ns FROM interval WHERE t0 NOT NULL" proved,100000,100000,100000
 ok "what_is_proved_has_its_length" $?
+# what insert_wq_barrier() queues has no record of that
+trace barrier <<'END'
+a-1 1.000000 workqueue_queue_work: work struct=00000000000000cd function=f workqueue=events req_cpu=0 cpu=0
+k-2 1.000001 workqueue_execute_start: work struct 00000000000000ab: function wq_barrier_func
+k-2 1.000200 workqueue_execute_start: work struct 00000000000000ab: function wq_barrier_func
+END
+told barrier "SELECT verdict = 'unexplained' FROM interval WHERE kind = 'work-wait' AND t1 NOT NULL
+	ORDER BY t1" "0 1"
+ok "a_work_that_starts_again_did_not_wait_before_the_recording" $?
 # keys that are texts are no numbers
 told doubted "SELECT count(key) FROM interval" 0
 ok "a_text_is_no_key" $?
