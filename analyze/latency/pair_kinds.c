@@ -15,7 +15,8 @@ const struct pair_kind pair_kinds[] = {
 	 * syscall_exit_work(). A thread has one call at a time; exec returns in
 	 * the first thread of the process, clone in both, sigreturn with the
 	 * number -1 on x86-64, exit never. What a signal restarts is a call of
-	 * its own. */
+	 * its own. One that a tracer or seccomp denies has an exit without an
+	 * enter. Read: 5.11. */
 	{ .word = "syscall",
 	  .begin = "raw_syscalls:sys_enter",
 	  .end = "raw_syscalls:sys_exit",
@@ -35,7 +36,9 @@ const struct pair_kind pair_kinds[] = {
 	  .calls = true },
 	/* kernel/irq/handle.c: __handle_irq_event_percpu(). A line that is
 	 * shared has an entry and an exit for each action, one after the other;
-	 * a line does not interrupt itself. */
+	 * a line does not interrupt itself. Lines of a CPU and NMIs have theirs
+	 * in kernel/irq/chip.c. Read: 2.6.36 (handle_IRQ_event()), 5.x, 6.19.
+	 */
 	{ .word = "irq",
 	  .begin = "irq:irq_handler_entry",
 	  .end = "irq:irq_handler_exit",
@@ -127,7 +130,9 @@ const struct pair_kind pair_kinds[] = {
 	  .is_pending = true,
 	  .scope = PAIR_ANY },
 	/* kernel/softirq.c: tasklet_action_common(), since 6.4. A tasklet runs
-	 * on one CPU at a time, one after another. */
+	 * on one CPU at a time (tasklet_trylock()), one after another.
+	 * Read: 6.1 with later mends, which has the events with the function
+	 * alone. */
 	{ .word = "tasklet",
 	  .begin = "irq:tasklet_entry",
 	  .end = "irq:tasklet_exit",
@@ -190,7 +195,8 @@ const struct pair_kind pair_kinds[] = {
 	  .again = PAIR_PART },
 	/* mm/vmscan.c: try_to_free_pages(), try_to_free_mem_cgroup_pages(),
 	 * __node_reclaim(): a thread reclaims in one of them at a time, as
-	 * PF_MEMALLOC keeps what it allocates meanwhile from another. */
+	 * PF_MEMALLOC keeps what it allocates meanwhile from another.
+	 * Read: 3.8, 5.3, 6.18, of the first two. */
 	{ .word = "reclaim",
 	  .begin = "vmscan:mm_vmscan_direct_reclaim_begin",
 	  .end = "vmscan:mm_vmscan_direct_reclaim_end",
@@ -204,7 +210,8 @@ const struct pair_kind pair_kinds[] = {
 	  .end = "vmscan:mm_vmscan_node_reclaim_end",
 	  .name = "order" },
 	/* mm/compaction.c: compact_zone(), of a thread that allocates or of
-	 * kcompactd. */
+	 * kcompactd, which are in it once: it calls migrate_pages() with pages
+	 * of its own. Read: 4.4, 4.9, 5.18, from the begin on. */
 	{ .word = "compaction",
 	  .begin = "compaction:mm_compaction_begin",
 	  .end = "compaction:mm_compaction_end" },
@@ -229,15 +236,18 @@ const struct pair_kind pair_kinds[] = {
 	  .name = "timeline",
 	  .again = PAIR_SET,
 	  .scope = PAIR_ANY },
-	/* drivers/dma-buf/dma-fence.c: dma_fence_wait_timeout(). */
+	/* drivers/dma-buf/dma-fence.c: dma_fence_wait_timeout(), around the
+	 * driver's own wait; dma_fence_wait_any_timeout() has no records. Read:
+	 * 4.10, 4.11. */
 	{ .word = "fence-wait",
 	  .begin = "dma_fence:dma_fence_wait_start",
 	  .end = "dma_fence:dma_fence_wait_end",
 	  .key = { "context", "seqno" },
 	  .name = "timeline" },
-	/* arch/x86/kvm/x86.c: vcpu_enter_guest(). A guest that is
-	 * entered again at once (EXIT_FASTPATH_REENTER_GUEST) has an exit
-	 * without an entry. */
+	/* arch/x86/kvm/x86.c: vcpu_enter_guest(), which goes on as long as
+	 * svm_vcpu_run(), vmx_vcpu_run() and tdx_vcpu_run() say that the guest
+	 * is entered again (EXIT_FASTPATH_REENTER_GUEST). These trace the entry
+	 * by 6.8; before, such an exit may have none. Read: 6.8, 6.18. */
 	{ .word = "kvm",
 	  .begin = "kvm:kvm_exit",
 	  .end = "kvm:kvm_entry",
