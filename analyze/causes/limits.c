@@ -77,7 +77,7 @@ static void limits_take(struct limits *l, const struct rows *r,
 		    (*l->host &&
 		     strcmp(rows_text(r, at[LIMITS_HOST]), l->host) != 0))
 			return;
-		table_add(&l->captures, capture, 0);
+		table_find_or_add(&l->captures, capture, 0);
 		*mem_add(l->reading, l->n_reading,
 			 l->cap_reading) = (struct limits_reading){
 			.begin = time - took,
@@ -232,45 +232,58 @@ static void limits_tell_cgroup(const struct limits *l, uint32_t path, size_t a,
 	out->throttled = times;
 }
 
-/* Which CPUs a thread may use between two readings, and whether it is held back
- * as a real-time thread. Each reading has a line of it while it may not use
- * all. */
+/* What lines of a thread and a cgroup say between two readings of the CPUs that
+ * it may use, and whether it is real-time. */
+struct limits_cpus {
+	uint32_t cpus; /* text, if there are lines */
+	size_t lines, same;
+	bool real_time;
+};
+
+static void limits_add_cpus(const struct limits *l, size_t k, size_t b,
+			    struct limits_cpus *c)
+{
+	const struct limits_row *first = &l->row[k];
+
+	for (; k < l->n && l->row[k].tid == first->tid &&
+	       l->row[k].path == first->path && l->row[k].reading <= b;
+	     k++) {
+		c->cpus = c->lines++ ? c->cpus : l->row[k].cpus;
+		c->same += l->row[k].cpus == c->cpus;
+		c->real_time |= l->row[k].real_time != 0;
+	}
+}
+
+/* Each reading has a line of a thread while it may not use all CPUs: lines that
+ * differ, or are in a part of the readings, tell nothing. */
 static void limits_tell_cpus(const struct limits *l,
 			     const struct limits_ask *ask, size_t a, size_t b,
+			     const struct limits_cpus *c,
 			     struct limits_told *out)
 {
 	const struct limits_reading *first = &l->reading[a];
 	const struct limits_reading *last = &l->reading[b];
-	const char *all = intern_get(&l->text, first->cpus);
-	size_t lines = 0, same = 0;
-	uint32_t cpus = first->cpus;
+	bool before = ask->first <= first->begin,
+	     after = ask->last >= last->end;
+	bool known = c->lines ? c->lines == c->same &&
+					(c->lines > b - a || !before || !after)
+			      : first->cpus == last->cpus && (before || after);
+	const char *cpus =
+		intern_get(&l->text, c->lines ? c->cpus : first->cpus);
 
-	for (size_t i = limits_find(l, ask->tid, 0, 0);
-	     i < l->n && l->row[i].tid == ask->tid; i++) {
-		const struct limits_row *r = &l->row[i];
-
-		if (r->reading < a || r->reading > b)
-			continue;
-		cpus = lines++ ? cpus : r->cpus;
-		same += r->cpus == cpus;
-		out->real_time |= r->real_time && first->real_time;
-	}
-	if (lines != same || (!lines && first->cpus != last->cpus) ||
-	    (lines && lines < b - a + 1 && ask->first <= first->begin &&
-	     ask->last >= last->end) ||
-	    (!lines && ask->first > first->begin && ask->last < last->end))
+	out->real_time = c->real_time && first->real_time;
+	if (!known || !strcmp(cpus, "-"))
 		return;
-	out->cpus = intern_get(&l->text, cpus);
-	if (!strcmp(out->cpus, "-"))
-		out->cpus = NULL;
-	else
-		out->pinned = cpus != first->cpus && strcmp(all, "-") != 0;
+	out->cpus = cpus;
+	out->pinned = c->lines && c->cpus != first->cpus &&
+		      strcmp(intern_get(&l->text, first->cpus), "-") != 0;
 }
 
 struct limits_told limits_tell(const struct limits *l,
 			       const struct limits_ask *ask)
 {
 	struct limits_told out = { .idle = -1 };
+	struct limits_cpus cpus = { .lines = 0 };
 	size_t n = l ? l->n_reading : 0;
 	/* the last reading that ended before, the first one that began after */
 	size_t a = search_where(n, i, l->reading[i].end > ask->from);
@@ -281,7 +294,6 @@ struct limits_told limits_tell(const struct limits *l,
 	if (!a || b == n)
 		return out;
 	a--;
-	limits_tell_cpus(l, ask, a, b, &out);
 	for (size_t i = limits_find(l, ask->tid, 0, 0);
 	     i < l->n && l->row[i].tid == ask->tid;
 	     i = limits_find(l, ask->tid, path + 1, 0)) {
@@ -291,8 +303,10 @@ struct limits_told limits_tell(const struct limits *l,
 		    l->row[k].path != path || l->row[k].reading > b)
 			continue;
 		out.known = true;
+		limits_add_cpus(l, k, b, &cpus);
 		limits_tell_cgroup(l, path, a, b, ask->to - ask->from, &out);
 	}
+	limits_tell_cpus(l, ask, a, b, &cpus, &out);
 	if (__builtin_sub_overflow(l->reading[b].stolen, l->reading[a].stolen,
 				   &out.stolen))
 		out.stolen = 0;

@@ -228,6 +228,29 @@ def captures_that_switch(build, folder, n):
     return ingest(build, folder, "--no-symbols", *every), every
 
 
+def readings_of_waits(build, folder, n):
+    """And as many times that two threads which may use one CPU wait for it."""
+    def lines():
+        yield "# beside: clock=monotonic"
+        yield from ftrace_head(n, 2)
+        for i in range(n):
+            yield traced(1000000 * i + 50, 10 + i % 2, "sched_switch: prev_comm=t "
+                         "prev_pid=%d prev_prio=120 prev_state=R ==> next_comm=t "
+                         "next_pid=%d next_prio=120" % (10 + i % 2, 11 - i % 2))
+
+    def limits():
+        yield "# beside: clock=monotonic"
+        yield "# tracer: nop"
+        for i in range(n):
+            for tid in 10, 11:
+                yield traced(1000000 * i, 9, "limits_thread: tid=%d cpus=0 real_time=0 path=-" % tid)
+            yield traced(1000000 * i + 1, 9, "limits_read: took_ns=2000 stolen_ns=0 cpus=0-1 "
+                         "real_time_us=950000 host=box")
+    db = database(build, folder, str(n), text(folder, "%d.trace" % n, lines()),
+                  text(folder, "%d.limits" % n, limits()))
+    return [build + "/backstitch", "sched", "--limit", "1", db], [db]
+
+
 def ends_without_begin(build, folder, n):
     """And as many losses before them."""
     def lines():
@@ -394,6 +417,7 @@ KINDS = {
     "mappings at one place": mappings_at_one_place,
     **CPUS,
     "captures that switch": captures_that_switch,
+    "readings of record --waits": readings_of_waits,
     "functions of flame": drawn,
     "names of bundle --redact": redacted,
 }
@@ -416,12 +440,14 @@ SIZES_OF = {
     "mappings at one place": MANY,
     **dict.fromkeys(CPUS, (2000, 4000, 8000)),
     "captures that switch": (64, 256, 1024),
+    "readings of record --waits": (10000, 40000, 160000),
     "functions of flame": MANY,
     "names of bundle --redact": MANY,
 }
 BEGINS = {MANY: 20000, MORE: 60000}
 FIRST = {make: BEGINS.get(SIZES_OF.get(name), 1) for name, make in KINDS.items()}
 FIRST.update({children_that_execute: 500, captures_that_switch: 2,
+              readings_of_waits: 100,
               **dict.fromkeys(CPUS.values(), 500)})
 PROMISED = {
     **dict.fromkeys(KINDS),
