@@ -1,5 +1,6 @@
 #!/bin/sh
-# check-advice.sh - every command and option of ours that a message names exists.
+# check-advice.sh - every command and option of ours that a message names exists, and
+# has an argument if it takes one.
 # usage: BACKSTITCH=PROGRAM tests/check-advice.sh [root]; silent when all is well
 #
 # Strings of the source say 'backstitch COMMAND --option' where they tell what
@@ -10,13 +11,22 @@ B=${BACKSTITCH:-${O:-build}/backstitch}
 	echo "check-advice.sh: $B is not built" >&2
 	exit 2
 }
-"$B" --list-options | python3 -c '
-import re, subprocess, sys
+"$B" --list-options | B=$B python3 -c '
+import os, re, subprocess, sys
 
 options = {}
+takes = {}
 for line in sys.stdin:
     command, *words = line.split()
     options[command] = set(words)
+    told = subprocess.run([os.environ["B"], command, "--help"], text=True,
+                          capture_output=True).stdout
+    for m in re.finditer(r"^ +((?:-\w, )?)(--[a-z-]+|(?<= )-\w)([ =\[]\S+)?"
+                         r"(?:  |$)", told, flags=re.M):
+        # what may be left out is in brackets
+        must = bool(m[3]) and not m[3].strip().startswith("[")
+        for word in (m[1].strip(", "), m[2]):
+            takes[command, word] = takes["", word] = must, bool(m[3])
 topics = {"exit-status", "environment", "keys", "agent", "formats", "exports",
           "verdicts", "rules", "options"}
 files = subprocess.run(["git", "ls-files", "*.c"], capture_output=True,
@@ -46,6 +56,17 @@ for f in files:
                 for word in re.findall(option, rest):
                     if word not in options[command]:
                         print("%s: no %s: %s" % (f, word, m[0]))
+                for word, rest in re.findall(option[:-len("(?=$|[ =,)])")] +
+                                             r"(?=$|[ =,)])((?:[ =][^ ]+)?)",
+                                             rest):
+                    must, may = takes.get((command, word)) or \
+                        takes.get(("", word), (False, True))
+                    # what ends with a blank goes on elsewhere
+                    if must and not re.match(r"[ =][^-]", rest) and \
+                            not (m[2].endswith(" ") and not rest):
+                        print("%s: %s has no argument: %s" % (f, word, m[0]))
+                    if not may and rest.startswith("="):
+                        print("%s: %s takes none: %s" % (f, word, m[0]))
             elif command and said[m.start() - 1:m.start()] == "\x27":
                 print("%s: no command: %s" % (f, m[0]))
 assert seen > 100, seen
