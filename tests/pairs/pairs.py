@@ -436,7 +436,8 @@ def remove(program, folder, how, rng, wanted, rows):
     events, write = OF[how](folder)
     if len(events) < 100:
         return 0
-    truth = {kind: rule(events) for kind, (rule, _) in rules.KINDS.items()}
+    each = rules.once(events) if how == "perf" else events
+    truth = {kind: rule(each) for kind, (rule, _) in rules.KINDS.items()}
     ways, removed = sorted(lose.TABLE), 0
     while removed < wanted:
         gone, _ = lose.TABLE[rng.choice(ways)](rng, events)
@@ -525,9 +526,10 @@ def main():
                     path, events = got
                     ours, lost = intervals(program, path)
                     counts = collections.Counter(r[0] for r in ours if r[1] == "proved")
+                    each = rules.once(events) if how == "perf" else events
                     for kind in {r[0] for r in ours}:
                         rule, _ = rules.KINDS[kind]
-                        compare(rows[kind + " " + how], kind, ours, rule(events),
+                        compare(rows[kind + " " + how], kind, ours, rule(each),
                                 how == "ftrace")
                     for kind in ("syscall", "lock"):
                         n, false = by_log(folder, ours, kind)

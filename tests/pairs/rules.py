@@ -23,6 +23,16 @@ def events_of(lines, form, unit):
                         int(tid), name, args)
 
 
+def once(events):
+    """In guests with Linux 6.18 perf 6.1 writes records of some tasks twice, and
+    prints some late."""
+    out = []
+    for e in sorted(events, key=lambda e: e[:2]):
+        if not out or out[-1] != e:
+            out.append(e)
+    return out
+
+
 def value(args, name):
     return re.search(r"\b%s[= ](\S+)" % name, args)[1]
 
