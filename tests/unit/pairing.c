@@ -187,7 +187,7 @@ static const struct pairing_row pairing_rows[] = {
 	  "10-? unexplained; 15-20 consistent restart" },
 	{ "the_other_one_may_end_later", "workqueue:workqueue_queue_work",
 	  "10 begin 1 7; 15 begin 1 7; 20 end 1 7; 25 end 1 7", "",
-	  "10-? unexplained; 15-20 consistent restart; ?-25 began before" },
+	  "10-? unexplained; 15-20 consistent restart; ?-25 unexplained" },
 	{ "one_lost_record_may_queue_a_work_again",
 	  "workqueue:workqueue_queue_work", "10 begin 1 7; 20 end 1 7",
 	  "12-15 1 1", "10-20 consistent loss" },
