@@ -2,7 +2,7 @@
 # check-bounds.sh - the bounds in the manuals are the constants of the source; silent when all is well.
 # usage: tests/check-bounds.sh; tests/bounds.txt is the table
 #
-# The table of backstitch-ingest(1) is the one that tests/bench/growth.py wrote: a
+# The table of backstitch-memory(7) is the one that tests/bench/growth.py wrote: a
 # row for each kind, with the bound of the text above it, and none above it.
 cd "$(dirname "$0")/.." || exit 2
 python3 - <<'END'

@@ -11,22 +11,22 @@
 # capture, or of FIRST things, and peak memory; both per thing, and as a multiple
 # of the least of the smaller sizes. Fails above 1.5 times as much per thing; a
 # square of time would be 16 times. The last column is the bound of memory that
-# backstitch-ingest(1), MEMORY, promises for one: more than that, beyond what it
+# backstitch-memory(7), MEMORY, promises for one: more than that, beyond what it
 # promises for a run and the pages of the capture, fails, too. The fastest of
 # $BENCH_RUNS (5) counts, of runs that take the sizes in turn. What is left is
 # caches: instructions for each of 160,000 overlapping mappings are 1.10 times
 # those for each of 20,000, which is log n.
 #
-# --table writes the last line of each kind into backstitch-ingest(1), whatever it
+# --table writes the last line of each kind into backstitch-memory(7), whatever it
 # is; --check, of tests/check-bounds.sh, compares the table there with the text
 # above it, and fails for a row that grows by more than 2.3 a doubling.
 #
 # --large: captures of a quarter, a half and all of 2 GB (or GB), with 1,000
 # distinct stacks, made by repeating a block of records with later times. Time
 # per gigabyte must stay within 1.5 times, and the whole is read with the data
-# segment limited to the bound of backstitch-ingest(1), whatever the size.
+# segment limited to the bound of backstitch-memory(7), whatever the size.
 #
-# The last result is the table of backstitch-ingest(1). --large: 3.9, 3.7, 3.8 s/GB,
+# The last result is the table of backstitch-memory(7). --large: 3.9, 3.7, 3.8 s/GB,
 # 16 MB of memory.
 import array
 import os
@@ -44,7 +44,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 import growth_inputs  # noqa: E402
 import mkdwarf  # noqa: E402
 
-MANUAL = "man/backstitch-ingest.1"
+MANUAL = "man/backstitch-memory.7"
 SIZES = (20000, 80000, 320000)
 LIMIT = 1.5
 TOLD = 1.15 ** 4  # the most that the manual may tell: 2.3 for each doubling
@@ -346,7 +346,7 @@ SIZES_OF = {
     **growth_inputs.SIZES_OF,
 }
 
-# What MEMORY of backstitch-ingest(1) says of one of them, in kB.
+# What MEMORY of backstitch-memory(7) says of one of them, in kB.
 ANY = r"up to ([\d.]+) kB for each thread, name, mapping, request"
 PROMISED = {
     "forks and mappings in turn": r"up to ([\d.]+) kB for each fork",

@@ -5,7 +5,7 @@ Writes one trace after the other, of SIZE bytes where that can be chosen, and
 ingests it in a process of its own, whose peak of resident memory must be at
 most the size of the trace and 68 MiB, as its database is 356 times as large. Pages of the mapped files count. What the
 stitch keeps for each thread and request is bounded by their number: EACH has
-the bytes, which backstitch-ingest(1) states. A file is as large as its pages of 4 KiB, of which none can be mapped in
+the bytes, which backstitch-memory(7) states. A file is as large as its pages of 4 KiB, of which none can be mapped in
 part."""
 
 import json

@@ -1,5 +1,5 @@
 #!/bin/sh
-# memory.sh - captures that are larger than the memory there is, and what ingest(1) promises in MEMORY.
+# memory.sh - captures that are larger than the memory there is, and what backstitch-memory(7) promises.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM MKFTRACE=PROGRAM tests/cli/memory.sh; prints "ok NAME" or "not ok NAME" lines.
 #
 # What is in use is bounded by the number of distinct stacks, never by the
@@ -89,7 +89,7 @@ holds distinct_stacks_need_what_is_documented \
 	$((fixed + 2 * MB * 3 / 10 + stacks * (200 + 20 * 8 + 2 * 500))) \
 	$stacks --jobs 2 stacks.data
 
-# What the table in ingest(1) says of inputs that somebody made to take memory.
+# What the table in backstitch-memory(7) says of inputs that somebody made to take memory.
 MIB=1048576
 make_bounds() {
 	rm -f app perf-100.map jit-100.dump

@@ -537,8 +537,8 @@ import re
 import subprocess
 import sys
 
-page = open("man/backstitch-path.1").read()
-page = page[page.index(".Sh STORIES"):page.index(".Sh SEE ALSO")]
+page = open("man/backstitch-tutorial.7").read()
+page = page[page.index(".Sh WHOM A THREAD"):page.index(".Sh A DATABASE SERVER WHOSE")]
 blocks = re.findall(r"\.Bd -literal\n(.*?)\.Ed\n", page, re.S)
 bad = len(blocks) != 4
 for block in blocks:
