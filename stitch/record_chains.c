@@ -35,6 +35,7 @@ struct chain_note {
 	bool inferred_function;
 	bool once; /* as in struct resolve_in */
 	struct raw_note note;
+	uint64_t asked; /* as in struct resolve_in */
 };
 
 static const struct chain_note as_recorded = { .inferred = RESOLVE_NONE,
@@ -231,6 +232,7 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.guessed = chain_note.guessed,
 		.note = chain_note.note,
 		.once = chain_note.once,
+		.asked = chain_note.asked,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
 		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
@@ -294,13 +296,14 @@ void record_chains_check_hit(struct stitch *st, uint32_t slot)
  * address inside the call or, if function, the start of the caller. */
 static uint32_t resolve_inferred(struct stitch *st, uint32_t slot,
 				 const struct addrs *a, uint64_t caller,
-				 bool function)
+				 bool function, uint64_t asked)
 {
 	const struct chain_note chain_note = {
 		.inferred = 1,
 		.guessed = RESOLVE_NONE,
 		.inferred_function = function,
 		.note = { 0, CALLER_INFERRED },
+		.asked = asked,
 	};
 
 	mem_grow(st->chain, st->cap_chain, a->n + (size_t)1);
@@ -324,14 +327,25 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 	if (!st->uw || st->dumps_only || !a->n || a->place ||
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN | REC_F_NONCE))
 		return resolve_user_chain(st, slot, a, chain_note);
-	const uint64_t list = st->infer ? resolve_list_hash(a) : 0;
-	enum unwind_caller found =
-		record_unwind_caller(st, slot, a, list, &caller);
+	struct process *p = stitch_process_of(st, slot);
+
+	/* jitted code changes */
+	if (!p->space.before.n && !record_unwind_jit(st, p)) {
+		chain_note.asked = record_unwind_depends(st);
+		uint32_t raw = resolve_asked(
+			st->resolve, &p->space, p->shared.view,
+			record_time(st->rec), a, &chain_note.asked);
+		if (raw)
+			return raw;
+	}
+	enum unwind_caller found = record_unwind_caller(st, slot, a, &caller);
 
 	if (found == CALLER_INFERRED)
-		return resolve_inferred(st, slot, a, caller - 1, false);
+		return resolve_inferred(st, slot, a, caller - 1, false,
+					chain_note.asked);
 	if (found == CALLER_FUNCTION)
-		return resolve_inferred(st, slot, a, caller, true);
+		return resolve_inferred(st, slot, a, caller, true,
+					chain_note.asked);
 	chain_note.note.caller = (uint8_t)found;
 	return resolve_user_chain(st, slot, a, chain_note);
 }
@@ -397,7 +411,7 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 	uint64_t caller;
 
 	if (record_unwind_link(st, slot, &caller))
-		return resolve_inferred(st, slot, &s->user, caller, false);
+		return resolve_inferred(st, slot, &s->user, caller, false, 0);
 	return record_chains_user_chain(st, slot, &s->user);
 }
 

@@ -190,38 +190,19 @@ static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
 }
 
 enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
-					const struct addrs *a, uint64_t list,
-					uint64_t *caller)
+					const struct addrs *a, uint64_t *caller)
 {
-	const char *arch = st->own->from->info.arch;
-	uint32_t abi = stitch_regs(st)->abi;
-	struct known_caller *k =
-		&st->caller[hash_u64(a->ip[0] ^ list) % KNOWN_CALLERS];
 	struct map_lookup look;
 	uint64_t epoch = stitch_look_at(st, slot, &look);
-	/* jitted code changes */
-	const bool keep = epoch && !look.jit;
-	uint32_t any = look.space->any;
-
-	for (uint32_t i = 0; i < look.n_shared; i++)
-		any += look.shared[i]->any;
-	if (keep && k->epoch == epoch && k->addr == a->ip[0] &&
-	    k->list == list && k->any == any && k->abi == abi &&
-	    k->arch == arch) {
-		*caller = k->caller;
-		return (enum unwind_caller)k->found;
-	}
-	*caller = 0;
 	const struct unwind_in in = unwind_input(st, &look, epoch);
-	enum unwind_caller found = st->uw->ops->caller(st->uw, &in, a->ip, a->n,
-						       st->infer, caller);
 
-	if (keep)
-		*k = (struct known_caller){
-			a->ip[0], epoch, list, *caller,
-			arch,	  any,	 abi,  (uint8_t)found,
-		};
-	return found;
+	*caller = 0;
+	return st->uw->ops->caller(st->uw, &in, a->ip, a->n, st->infer, caller);
+}
+
+uint64_t record_unwind_depends(const struct stitch *st)
+{
+	return (uintptr_t)st->own->from->info.arch << 2 ^ stitch_regs(st)->abi;
 }
 
 bool record_unwind_link(struct stitch *st, uint32_t slot, uint64_t *caller)

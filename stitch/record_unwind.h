@@ -32,10 +32,13 @@ static inline const struct jit_view *record_unwind_jit(struct stitch *st,
 /* Returns a region as the unwinder takes it. */
 struct unwind_map record_unwind_map(const struct region *r);
 /* Asks the unwinder whether the caller of a recorded list's first address is in
- * the list; *caller: if it is inferred. list: its hash; 0: infer none. */
+ * the list; *caller: if it is inferred. */
 enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
-					const struct addrs *a, uint64_t list,
+					const struct addrs *a,
 					uint64_t *caller);
+/* Returns what the answer depends on besides addresses and mappings: the
+ * machine, and whether registers are of 32 bits or 64. */
+uint64_t record_unwind_depends(const struct stitch *st);
 /* AArch64: perf samples the link register (Linux 5.17), which may still hold
  * the address that the innermost function returns to. Returns whether it does,
  * and the address. */

@@ -32,22 +32,6 @@ struct per_source {
 
 #define SHARED_SPACES_MAX 8 /* most other captures to ask for mappings */
 
-/* What the unwinder says of a recorded list depends on its first address, the
- * machine and what is mapped: most lists begin where one before did. A caller
- * is inferred from all addresses; lists with one hash of 64 bits are taken for
- * equal. */
-struct known_caller {
-	uint64_t addr, epoch; /* epoch 0: empty entry */
-	uint64_t list;	      /* hash of all addresses; 0: not inferred */
-	uint64_t caller;      /* if found says so */
-	const char *arch;     /* of the capture */
-	uint32_t any;	      /* sum of the spaces' counters */
-	uint32_t abi;	      /* of the registers: 32 bits or 64 */
-	uint8_t found;	      /* enum unwind_caller */
-};
-
-#define KNOWN_CALLERS 2048
-
 struct stitch {
 	struct order *in;
 	struct frames *fr;
@@ -76,9 +60,7 @@ struct stitch {
 	struct audit_in look;	    /* what the rules need to know about rec */
 	uint32_t who;		    /* slot of its thread, or TASKS_NONE */
 	struct thread before, gone; /* memory that look points to */
-	struct known_caller caller[KNOWN_CALLERS]; /* by hash of the address or
-						    * list */
-	uint64_t *chain; /* a chain with an inferred address */
+	uint64_t *chain;	    /* a chain with an inferred address */
 	size_t cap_chain;
 	uint64_t *gain; /* what the members of the last sample's group counted;
 			 * 0: nothing, or it is the sample's own event */

@@ -25,16 +25,18 @@ struct slot {
 	uint32_t space, gen; /* gen: the space's cut; if partial, the sum for
 			      * all spaces; plus that of the jitted code */
 	uint32_t raw;	     /* 0: empty entry */
-	uint32_t n : 22;
+	uint32_t n : 21;
 	uint32_t behind : 6;  /* addresses behind these, which are no frames */
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
 	uint32_t bare : 1;    /* see struct resolve_found */
 	uint32_t stray : 1;
+	uint32_t lacks : 1; /* the second address was not recorded: a list as
+			     * resolve_asked() is given it is without it */
 };
 
-#define SLOT_N_MAX ((1u << 22) - 1)
+#define SLOT_N_MAX ((1u << 21) - 1)
 #define BEHIND_MAX 63
 /* The last list of each of this many kinds is found without a hash. In a trace
  * of system calls, 19 of 20 kernel stacks equal the one before of the same
@@ -237,8 +239,7 @@ uint32_t resolve_copy_image(struct resolve *rv, uint32_t image, uint64_t len)
 {
 	struct image img = *frames_get_image(rv->fr, image);
 
-	if (!img.len)
-		img.len = len;
+	img.len = img.len ?: len;
 	return frames_image(rv->fr, &img);
 }
 
@@ -266,8 +267,7 @@ static uint32_t resolve_fixed_frame(struct resolve *rv, uint32_t *frame,
 	if (*frame)
 		return *frame;
 	f.image = frames_image(rv->fr, &img);
-	*frame = frames_frame(rv->fr, &f);
-	return *frame;
+	return *frame = frames_frame(rv->fr, &f);
 }
 
 static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
@@ -282,7 +282,9 @@ static uint32_t resolve_region_frame(struct resolve *rv, const struct region *r,
 	return frames_frame(rv->fr, &f);
 }
 
-uint64_t resolve_list_hash(const struct addrs *a)
+/* Returns the hash of a raw chain. It is the same in all spaces: processes that
+ * were forked have the same stacks at the same addresses. */
+static uint64_t resolve_list_hash(const struct addrs *a)
 {
 	return a->hash ? a->hash : hash_u64s(a->ip, a->n, 0);
 }
@@ -294,34 +296,32 @@ static uint64_t resolve_note_hash(struct raw_note note, uint32_t guessed)
 			(uint64_t)note.caller << 32 | (guessed + 1u));
 }
 
-/* Returns the hash of an entry of the cache. */
-static uint64_t resolve_slot_hash(uint64_t raw, uint32_t space_id)
+/* Returns where the cache has the list of a hash, in a space. */
+static uint64_t resolve_slot_home(uint64_t raw, uint32_t space_id)
 {
 	return raw ^ space_id * HASH_SPACE;
-}
-
-static struct slot *resolve_cache_slot(struct resolve *rv, uint64_t hash)
-{
-	return &rv->cache[hash & (CACHE_SIZE - 1)];
 }
 
 /* Returns whether an entry is of an equal list, resolved in the same state. */
 static inline bool slot_is_of(const struct slot *s, uint32_t space_id,
 			      uint32_t gen, const struct addrs *a)
 {
+	const uint32_t lacks = s->lacks;
+
 	return s->raw && s->space == space_id && s->gen == gen &&
-	       s->n + s->behind == a->n &&
-	       !memcmp(s->ip, a->ip, s->n * sizeof(*a->ip));
+	       s->n + s->behind == a->n + lacks && *s->ip == *a->ip &&
+	       !memcmp(s->ip + 1 + lacks, a->ip + 1,
+		       (s->n - 1 - lacks) * sizeof(*a->ip));
 }
 
 /* Returns the entry of an equal list that was resolved in the same state, or
  * NULL. */
-static const struct slot *resolve_cached(struct resolve *rv, uint64_t hash,
-					 uint32_t space_id, uint32_t cut,
-					 uint32_t any, uint32_t jit,
-					 const struct addrs *a)
+static const struct slot *resolve_cached(struct resolve *rv, uint64_t home,
+					 uint64_t hash, uint32_t space_id,
+					 uint32_t cut, uint32_t any,
+					 uint32_t jit, const struct addrs *a)
 {
-	const struct slot *s = resolve_cache_slot(rv, hash);
+	const struct slot *s = &rv->cache[home & (CACHE_SIZE - 1)];
 	uint32_t gen = (s->partial ? any : cut) + (s->jit ? jit : 0);
 
 	return s->hash == hash && slot_is_of(s, space_id, gen, a) ? s : NULL;
@@ -329,7 +329,8 @@ static const struct slot *resolve_cached(struct resolve *rv, uint64_t hash,
 
 /* Stores the entry s; the raw chain supplies hash and addresses. Those of which
  * it has a part only are of dumps, which seldom repeat: there is no entry. */
-static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
+static void resolve_cache_put(struct resolve *rv, uint64_t home, uint64_t hash,
+			      struct slot s)
 {
 	const struct raw_chain *r = frames_get_raw(rv->fr, s.raw);
 
@@ -338,7 +339,7 @@ static void resolve_cache_put(struct resolve *rv, uint64_t hash, struct slot s)
 	s.hash = hash;
 	s.ip = r->inner;
 	s.n = r->n & SLOT_N_MAX;
-	*resolve_cache_slot(rv, hash) = s;
+	rv->cache[home & (CACHE_SIZE - 1)] = s;
 }
 
 /* Returns the frame of an address that is mapped or in jitted code, or 0. Asks
@@ -592,10 +593,23 @@ static bool resolve_is_now(const struct resolve_in *in)
 {
 	if (in->t == TIME_NONE)
 		return true;
-	for (uint32_t i = 0; i < in->n_shared; i++)
-		if (in->t < in->shared[i]->changed)
-			return false;
-	return in->t >= in->space->changed;
+	return in->t >= in->space->changed &&
+	       !any_where(in->n_shared, i, in->t < in->shared[i]->changed);
+}
+
+uint32_t resolve_asked(struct resolve *rv, const struct space *sp,
+		       uint32_t view, int64_t t, const struct addrs *a,
+		       uint64_t *asked)
+{
+	/* differs from what else may be at its place in the upper bits */
+	*asked = (*asked << 1 | 1) << 32 ^
+		 resolve_slot_home(resolve_list_hash(a), view);
+	if (t != TIME_NONE && t < sp->changed)
+		return 0;
+	const struct slot *s =
+		resolve_cached(rv, *asked, *asked, view, sp->cut, 0, 0, a);
+
+	return s ? s->raw : 0;
 }
 
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
@@ -603,25 +617,23 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 {
 	const struct space *sp = in->space;
 	const uint64_t addrs = resolve_list_hash(a);
-	uint64_t hash = resolve_slot_hash(addrs ^ a->places, in->view) +
-			in->inferred + in->inferred_function;
+	const uint64_t home = resolve_slot_home(addrs ^ a->places, in->view);
+	uint64_t hash = home + in->inferred + in->inferred_function;
 	/* Include in the hash what the addresses do not contain. */
 	hash ^= resolve_note_hash(in->note, in->guessed);
 	struct slot s = { .space = in->view };
-
 	*found = (struct resolve_found){ false, false };
 	if (!a->n)
 		return 0;
-	if (in->uncertain)
-		hash ^= HASH_UNCERTAIN;
-	if (in->partial)
-		hash ^= HASH_PARTIAL;
+	hash ^= (in->uncertain ? HASH_UNCERTAIN : 0) ^
+		(in->partial ? HASH_PARTIAL : 0);
 	bool now = (!a->place || a->places) && resolve_is_now(in);
 	uint32_t jit = in->jit ? jit_gen(in->jit, in->t) : 0;
 	const struct slot *known =
-		now && !in->once ? resolve_cached(rv, hash, in->view, sp->cut,
-						  resolve_all_gen(in), jit, a)
-				 : NULL;
+		now && !in->once
+			? resolve_cached(rv, home, hash, in->view, sp->cut,
+					 resolve_all_gen(in), jit, a)
+			: NULL;
 
 	if (known) {
 		*found = (struct resolve_found){ known->bare, known->stray };
@@ -637,8 +649,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	const struct stack_prefix_key key = { in->mask, in->view,
 					      in->space->cut };
 	struct stack_prefix *t = NULL;
-	uint32_t stack = 0;
-	uint32_t shared = 0;
+	uint32_t stack = 0, shared = 0;
 
 	if (now && !a->place && !in->jit && in->inferred == RESOLVE_NONE &&
 	    in->guessed == RESOLVE_NONE)
@@ -667,9 +678,12 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		rv->fr, stack, &frames,
 		s.behind ? hash_u64s(frames.ip, frames.n, 0) : addrs, in->note);
 	s.gen = (s.partial ? resolve_all_gen(in) : sp->cut) + (s.jit ? jit : 0);
-	if (now && !in->once)
-		resolve_cache_put(rv, hash, s);
 	*found = (struct resolve_found){ s.bare, s.stray };
+	s.lacks = in->asked && in->inferred != RESOLVE_NONE;
+	if (now && in->asked && !s.partial && frames.n > s.lacks)
+		resolve_cache_put(rv, in->asked, in->asked, s);
+	else if (now && !in->once && !s.lacks)
+		resolve_cache_put(rv, home, hash, s);
 	return s.raw;
 }
 
@@ -720,8 +734,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 			const struct addrs *a)
 {
 	struct slot *last = &rv->last[in->like % LAST_LISTS];
-	uint32_t stack = 0;
-	uint32_t gen = 0;
+	uint32_t stack = 0, gen = 0;
 	bool partial = false;
 	/* False if a space has changed since the record's time. */
 	bool now = !a->place || a->places;
@@ -740,12 +753,12 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	    slot_is_of(last, in->space_id, gen, a))
 		return last->raw;
 	const uint64_t addrs = resolve_list_hash(a);
-	uint64_t hash = resolve_slot_hash(addrs ^ a->places, in->space_id);
-
-	if (in->note.ended)
-		hash ^= resolve_note_hash(in->note, RESOLVE_NONE);
+	const uint64_t home =
+		resolve_slot_home(addrs ^ a->places, in->space_id);
+	const uint64_t hash = home ^ resolve_note_hash(in->note, RESOLVE_NONE);
 	const struct slot *known =
-		now ? resolve_cached(rv, hash, in->space_id, gen, gen, 0, a)
+		now ? resolve_cached(rv, home, hash, in->space_id, gen, gen, 0,
+				     a)
 		    : NULL;
 
 	if (known) {
@@ -766,7 +779,7 @@ uint32_t resolve_kernel(struct resolve *rv, const struct resolve_kernel *in,
 	};
 
 	if (now)
-		resolve_cache_put(rv, hash, s);
+		resolve_cache_put(rv, home, hash, s);
 	return raw;
 }
 

@@ -68,8 +68,11 @@ struct resolve_in {
 	 * which is code at r. NULL: nobody can tell. */
 	bool (*begins)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
-	bool once; /* of a dump: it is not looked for in the cache, nor put
-		    * there, as such lists seldom repeat */
+	bool once;	/* of a dump: it is not looked for in the cache, nor put
+			 * there, as such lists seldom repeat */
+	uint64_t asked; /* of resolve_asked(), which finds what the unwinder's
+			 * answer came to, if that depends on mapped code alone;
+			 * 0: it was not asked */
 };
 
 /* The context of a list of kernel addresses: the mappings of up to two
@@ -92,9 +95,13 @@ struct resolve_found {
 	bool stray; /* any, in any space: its frame is unknown */
 };
 
-/* Returns the hash of a raw chain. It is the same in all spaces: processes that
- * were forked have the same stacks at the same addresses. */
-uint64_t resolve_list_hash(const struct addrs *a);
+/* Returns the raw chain that an equal list of a space (view) led to when the
+ * unwinder was asked, or 0: then it is to be asked. *asked: what else its
+ * answer depends on; then struct resolve_in.asked. The process has no jitted
+ * code, and no mapping that is left of a program before exec. */
+uint32_t resolve_asked(struct resolve *rv, const struct space *sp,
+		       uint32_t view, int64_t t, const struct addrs *a,
+		       uint64_t *asked);
 /* Return the raw chain id, or 0 for an empty list. */
 uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 		      const struct addrs *a, struct resolve_found *found);

@@ -418,13 +418,14 @@ START_TEST(the_caller_of_an_address_depends_on_the_machine)
 	struct fake *f = fake_new();
 
 	f->src.info.arch = "x86_64";
+	fake_map(f, 1, 1, 0x1000, 0x1000, "/bin/a");
 	for (size_t i = 0; i < 4; i++) {
 		struct fake_rec *fr = fake_sample(f, 10 + i, 1, 0);
 
 		fr->rec.sample.event = 1;
 		fr->rec.sample.user.n = 1;
 		fr->rec.sample.user_regs.abi = abi[i];
-		fr->ip[0] = 0x99;
+		fr->ip[0] = 0x1099;
 	}
 	struct all_facts all = stitch_line_with(&uw, &f, 1, false);
 
@@ -433,6 +434,63 @@ START_TEST(the_caller_of_an_address_depends_on_the_machine)
 
 		must(frames_get_raw(all.frames, e->event.uraw)->note.caller ==
 		     (abi[i] == 1 ? CALLER_MISSING : CALLER_KNOWN));
+	}
+	facts_done(&all);
+}
+END_TEST
+
+/* Counts in uw->asked; of an odd address it proves the caller. */
+struct asked_unwinder {
+	struct unwinder uw;
+	size_t asked;
+};
+
+static enum unwind_caller caller_counted(struct unwinder *uw,
+					 const struct unwind_in *in,
+					 const uint64_t *ip, uint32_t n,
+					 bool infer, uint64_t *caller)
+{
+	(void)in;
+	(void)n;
+	(void)infer;
+	((struct asked_unwinder *)uw)->asked++;
+	*caller = 0x5001;
+	return ip[0] % 2 ? CALLER_INFERRED : CALLER_FRAMED;
+}
+
+#define ASKED_LISTS 3000
+
+/* A few lists have the place of another one in the cache. */
+START_TEST(the_unwinder_is_asked_once_about_a_list)
+{
+	static const struct unwinder_ops ops = { .caller = caller_counted };
+	struct asked_unwinder uw = { { &ops }, 0 };
+	struct fake *f = fake_new();
+
+	f->src.info.arch = "x86_64";
+	fake_map(f, 1, 1, 0x1000, 0x10000, "/bin/a");
+	for (size_t i = 0; i < 2 * (size_t)ASKED_LISTS; i++) {
+		struct fake_rec *fr = fake_sample(f, 10 + i, 1, 0);
+
+		fr->rec.sample.event = 1;
+		fr->rec.sample.user.n = 2;
+		fr->ip[0] = 0x1000 + i % ASKED_LISTS;
+		fr->ip[1] = 0x6000;
+	}
+	struct all_facts all = stitch_line_with(&uw.uw, &f, 1, false);
+
+	must(uw.asked >= ASKED_LISTS && uw.asked < ASKED_LISTS * 4 / 3);
+	for (size_t i = 0; i < 2 * (size_t)ASKED_LISTS; i++) {
+		const struct fact *e = fact_at(&all, FACT_EVENT, i);
+		const struct raw_chain *c =
+			frames_get_raw(all.frames, e->event.uraw);
+
+		must(c->note.caller ==
+		     (i % 2 ? CALLER_INFERRED : CALLER_FRAMED));
+		must(c->n == 2 + i % 2 &&
+		     c->inner[0] == 0x1000 + i % ASKED_LISTS);
+		must(c->inner[1] == (i % 2 ? 0x5000 : 0x6000));
+		must(frames_get_stack(all.frames, c->stack)->depth == c->n);
 	}
 	facts_done(&all);
 }
@@ -703,4 +761,5 @@ RUN("stitch", without_loss_all_but_the_pending_are_matched,
     a_map_that_wraps_around_is_counted, state_written_twice_acts_once,
     a_chain_that_was_not_recorded_as_such_is_marked,
     equal_stacks_of_two_processes_are_one_raw_chain,
-    the_caller_of_an_address_depends_on_the_machine)
+    the_caller_of_an_address_depends_on_the_machine,
+    the_unwinder_is_asked_once_about_a_list)
