@@ -219,21 +219,14 @@ static void cfi_rows_add(const struct cfi *c, const struct cfi_fde *f,
 	unwind_rows_end(rows);
 }
 
-/* Returns the rows of n functions. */
-static struct unwind_rows *cfi_rows_of(const struct cfi *c, size_t first,
-				       size_t n)
+struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step)
 {
 	struct unwind_rows *rows = unwind_rows_new(c->abi->word);
 
-	for (size_t i = first; i < first + n; i++)
+	for (size_t i = first; i < c->n; i += step)
 		cfi_rows_add(c, &c->fde[i], rows);
 	unwind_rows_finish(rows);
 	return rows;
-}
-
-struct unwind_rows *cfi_rows(const struct cfi *c)
-{
-	return cfi_rows_of(c, 0, c->n);
 }
 
 /* ---- one function at a time */
@@ -269,7 +262,7 @@ const struct unwind_row *function_rows_find(struct function_rows *t,
 	size_t i = (size_t)(f - t->c->fde);
 
 	if (!t->of[i]) {
-		t->of[i] = cfi_rows_of(t->c, i, 1);
+		t->of[i] = cfi_rows(t->c, i, t->n);
 		t->rows += unwind_rows_count(t->of[i]);
 	}
 	return unwind_rows_find(t->of[i], addr);

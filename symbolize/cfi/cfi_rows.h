@@ -7,9 +7,9 @@ struct cfi;
 struct unwind_row;
 struct unwind_rows;
 
-/* Returns a table of all functions; free it with unwind_rows_free(). O(bytes of
- * the section). */
-struct unwind_rows *cfi_rows(const struct cfi *c);
+/* Returns a table of the functions from number `first` on, each step-th one;
+ * free it with unwind_rows_free(). O(bytes of their entries). */
+struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step);
 
 /* The rows of a file's functions, made when they are needed.
  *

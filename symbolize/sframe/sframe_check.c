@@ -170,7 +170,7 @@ static void sframe_eh_check(struct judge *j)
 		j->r->no_eh_frame = true;
 		return;
 	}
-	j->eh = cfi_rows(cfi);
+	j->eh = cfi_rows(cfi, 0, 1);
 	cfi_close(cfi);
 
 	struct sframe_eh_cursor a = { .t = j->rows };

@@ -17,6 +17,7 @@
 #define JUMPS 3
 #define CHUNK 4096
 #define FUNCTIONS_READ 512
+#define FUNCTIONS_ROWS 4096
 #define PLT_ENTRY 16 /* of .plt and .plt.sec */
 
 struct function_range {
@@ -252,7 +253,8 @@ static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
 }
 
 /* Returns true if most of the code has a frame. Otherwise FP holds arbitrary
- * values, and chains are wrong. */
+ * values, and chains are wrong. Of a large file each so many functions are
+ * looked at: all rows of cc1 took 2 % of the time of a compile's ingest. */
 static bool missing_caller_built_with_frames(struct unwind_image *m)
 {
 	struct frame_bytes b = { 0, 0 };
@@ -260,10 +262,14 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 	if (m->frames != FRAMES_ASK)
 		return m->frames == FRAMES_KEPT;
 	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++) {
-		struct unwind_rows *t = m->cfi[i] ? cfi_rows(m->cfi[i]) : NULL;
+		const struct cfi *c = m->cfi[i];
 
-		if (t)
-			missing_caller_add_bytes(m, t, &b);
+		if (!c)
+			continue;
+		struct unwind_rows *t =
+			cfi_rows(c, 0, cfi_functions(c) / FUNCTIONS_ROWS + 1);
+
+		missing_caller_add_bytes(m, t, &b);
 		unwind_rows_free(t);
 	}
 	if (m->sframe)

@@ -417,25 +417,24 @@ static bool unwind_chain_is_sound(struct table_unwinder *u,
 /* What the place in a function that was sampled tells of a recorded chain. */
 static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 					 const struct unwind_in *in,
-					 const struct abi *abi, uint64_t pc,
-					 const struct unwind_code *c)
+					 const struct abi *abi,
+					 struct unwind_code *c)
 {
-	const struct unwind_step_at *p = unwind_find_step(u, in, pc);
-	enum row_kind kind = unwind_row_kind(&p->row);
+	const struct unwind_row row = unwind_look_up(u, c);
+	enum row_kind kind = unwind_row_kind(&row);
 	const bool file = unwind_is_file(c);
 	struct unwind_leaf is = { LEAF_NOT_ASKED, false };
 
 	/* The back chain of ppc64 has every frame. */
 	if (kind == ROW_OUTERMOST || kind == ROW_COMPLEX ||
 	    !unwind_is_in_table(kind) ||
-	    (abi->link >= 0 && p->row.ra != ROW_SAME &&
-	     in->machine != EM_AARCH64))
+	    (abi->link >= 0 && row.ra != ROW_SAME && in->machine != EM_AARCH64))
 		return is;
 	is.low = kind == ROW_SP && file &&
 		 missing_caller_fp_is_low(c->m, c->vaddr);
-	if (file ? missing_caller_sets_fp(c->m, c->vaddr, &p->row)
+	if (file ? missing_caller_sets_fp(c->m, c->vaddr, &row)
 		 : kind == ROW_FP || kind == ROW_FP_DEREF ||
-			    (abi->link >= 0 && p->row.ra != ROW_SAME))
+			    (abi->link >= 0 && row.ra != ROW_SAME))
 		is.how = LEAF_FRAMED;
 	else
 		is.how = kind == ROW_SIGNAL ? LEAF_SIGNAL : LEAF_BARE;
@@ -448,11 +447,11 @@ static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
  * faster. */
 static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 					    const struct unwind_in *in,
-					    const struct abi *abi, uint64_t pc,
-					    const struct unwind_code *c)
+					    const struct abi *abi,
+					    struct unwind_code *c)
 {
 	if (!unwind_is_file(c) || c->m->machine != in->machine)
-		return unwind_leaf_at(u, in, abi, pc, c);
+		return unwind_leaf_at(u, in, abi, c);
 	if (!u->leaf)
 		u->leaf = mem_new(LEAVES_KNOWN, sizeof(*u->leaf));
 	struct unwind_known_leaf *k =
@@ -460,7 +459,7 @@ static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 
 	if (k->m != c->m || k->vaddr != c->vaddr ||
 	    k->added != u->modules->added) {
-		const struct unwind_leaf is = unwind_leaf_at(u, in, abi, pc, c);
+		const struct unwind_leaf is = unwind_leaf_at(u, in, abi, c);
 
 		*k = (struct unwind_known_leaf){ c->m, c->vaddr,
 						 u->modules->added, is };
@@ -485,7 +484,7 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 		return CALLER_KNOWN;
 	uint64_t pc = ip[0] & in->user_mask;
 	struct unwind_code leaf = unwind_known_code_at(u, in, pc);
-	const struct unwind_leaf is = unwind_known_leaf(u, in, abi, pc, &leaf);
+	const struct unwind_leaf is = unwind_known_leaf(u, in, abi, &leaf);
 
 	if (is.how == LEAF_NOT_ASKED)
 		return CALLER_KNOWN;

@@ -515,7 +515,8 @@ static const struct code_block *unwind_images_block(struct unwind_image *m,
 	if (b->m != m || b->at != at) {
 		struct elf_file *ef = unwind_images_file(m);
 
-		*b = (struct code_block){ .m = m, .at = at };
+		b->m = m;
+		b->at = at;
 		b->n = ef ? elf_read_code(ef, at, b->code,
 					  page + CODE_BLOCK - at)
 			  : 0;

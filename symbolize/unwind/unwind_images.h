@@ -114,10 +114,12 @@ struct known_calls {
 #define CALLS_KNOWN 1024
 
 /* Code is read in blocks, as the same few places of a file are asked for again
- * and again: without them 743,000 samples, of which each second is in a system
- * call, read 5 to 24 bytes 190,000 times, from 3,000 places. */
-#define CODE_BLOCK 1024
-#define CODE_BLOCKS 1024
+ * and again, in the order of samples: 444,000 samples of a compile, of 3,700
+ * processes, are at 95,000 places of 4,400 pages. With 1,024 blocks of a KiB
+ * files were read 132,000 times, a tenth of what ingest takes; now 57,000
+ * times. Blocks that nothing asks for take no memory. */
+#define CODE_BLOCK 4096
+#define CODE_BLOCKS 2048
 
 struct code_block {
 	const struct unwind_image *m; /* NULL: none */

@@ -39,7 +39,7 @@ struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 	}
 	struct cfi *cfi = cfi_open(ef, ".eh_frame");
 	if (cfi)
-		r->by_eh = cfi_rows(cfi);
+		r->by_eh = cfi_rows(cfi, 0, 1);
 	cfi_close(cfi);
 	elf_file_close(ef);
 	return r;

@@ -19,7 +19,7 @@ static void make_rows(const struct jit_code *c)
 {
 	struct cfi *cfi = cfi_memory((uint16_t)c->machine, c->frame, c->n_frame,
 				     c->start + c->frame_off, c->swapped);
-	struct unwind_rows *rows = cfi ? cfi_rows(cfi) : NULL;
+	struct unwind_rows *rows = cfi ? cfi_rows(cfi, 0, 1) : NULL;
 
 	if (rows)
 		unwind_rows_find(rows, c->start);
