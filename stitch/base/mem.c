@@ -53,9 +53,13 @@ void *mem_new_table(size_t n, size_t size)
 	uintptr_t first = ((uintptr_t)p + PAGE - 1) & ~(PAGE - 1);
 	uintptr_t end = ((uintptr_t)p + n * size) & ~(PAGE - 1);
 
-	/* kernels before 5.14 refuse it; then the pages come one by one */
-	if (end > first)
+	/* A table is looked up at random places: of pages of 4 KiB, most
+	 * look-ups wait for a page table, too. Kernels before 5.14 refuse the
+	 * second; then the pages come one by one. */
+	if (end > first) {
+		madvise((void *)first, end - first, MADV_HUGEPAGE);
 		madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+	}
 	return p;
 }
 
