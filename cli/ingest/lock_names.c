@@ -127,6 +127,17 @@ static bool lock_names_is_futex(struct lock_types *t, const char *machine,
 	return is;
 }
 
+bool lock_names_may_wait(struct lock_names *l, const struct source *src,
+			 uint32_t type, const struct call *call)
+{
+	struct lock_types *t = &l->types[src->index];
+	const char *machine = src->info.arch ? src->info.arch : "";
+
+	return t->type[type].is != LOCK_FUTEX || !call ||
+	       call->what != CALL_RAW ||
+	       lock_names_is_futex(t, machine, call->nr);
+}
+
 static void lock_names_take_futex(struct lock_names *l,
 				  const struct lock_from *from,
 				  const struct field *f)

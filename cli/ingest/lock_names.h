@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct call;
 struct err;
 struct event_def;
 struct field;
 struct lock_names;
 struct maker;
 struct name_ask;
+struct source;
 struct store;
 struct symbolize_text;
 
@@ -31,6 +33,10 @@ struct lock_from {
  * capture: its number, from 0 on. */
 bool lock_names_wants(struct lock_names *l, unsigned int capture, uint32_t type,
 		      const struct event_def *def);
+/* Returns false if such an event is of another system call than futex, by what
+ * was read of it already (call; NULL: nothing): most are. */
+bool lock_names_may_wait(struct lock_names *l, const struct source *src,
+			 uint32_t type, const struct call *call);
 /* Keeps the lock or futex of such an event, each once. */
 void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		     const struct event_def *def, const struct field *f);

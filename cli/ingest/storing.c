@@ -96,6 +96,9 @@ static int put_fields(struct storing *s, const struct fact_event *e,
 	bool lock = lock_names_wants(s->locks, src->index, e->type, def);
 	bool store = store_wants_fields(s->mk, src, e->type);
 
+	if (lock && !store)
+		lock = lock_names_may_wait(s->locks, src, e->type,
+					   rec->sample.call);
 	n = def->n_fields;
 	if (!n || (!lock && !store))
 		return 0;
