@@ -7,6 +7,7 @@
 #include "schema/store.h"
 #include "schema/write/mapped_code.h"
 #include "schema/db/groups.h"
+#include "schema/db/sums_code.h"
 #include "schema/write/write.h"
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
@@ -78,6 +79,7 @@ int callsites_load(struct pass *p, struct err *err)
 	p->code = bare_code_load(maker_read(p->mk, err), p->fr, err);
 	if (!p->code)
 		return -1;
+	p->sums = store_sums_code(maker_read(p->mk, err)) != NULL;
 	p->place = mem_new(p->code->n_image, sizeof(*p->place));
 	p->spot = mem_new(p->code->n_frame, sizeof(*p->spot));
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
@@ -275,7 +277,8 @@ int callsites_check_made(struct pass *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Stores the hash of the section, to detect later changes of the file. */
+/* Stores the hash of the section, to detect later changes of the file; a
+ * database of sums does not outlive its command. */
 static int callsites_store_section(struct pass *p, struct place *pl,
 				   uint32_t image, struct err *err)
 {
@@ -284,7 +287,7 @@ static int callsites_store_section(struct pass *p, struct place *pl,
 
 	if (!pl->file)
 		return 0;
-	if (callsite_text(pl->file, &text))
+	if (!p->sums && callsite_text(pl->file, &text))
 		rc = store_sections(p->mk, image, &text, 1, err);
 	callsite_settle(pl->file);
 	return rc;

@@ -77,6 +77,7 @@ struct doubt {
 
 struct pass {
 	struct maker *mk;
+	bool sums; /* the database has sums alone, see sums_code.h */
 	const struct frames *fr; /* what the database was made of, or NULL */
 	struct bare_code *code;
 	struct place *place; /* by image */
