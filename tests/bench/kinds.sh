@@ -2,8 +2,11 @@
 # kinds.sh - the loads that kinds.py records: what people profile.
 # usage: tests/bench/kinds.sh LOAD FOLDER AMOUNT
 #   compile: AMOUNT files of this project, two at a time
+#   build: this project by make, two at a time, for AMOUNT seconds at most
 #   server: Python's, with 4 clients that ask AMOUNT times each
+#   pool: the same with 200 threads that wait for work, and 16 clients
 #   short: AMOUNT processes that end at once, from two shells
+#   script: a shell script that starts AMOUNT processes: ls, sed, subshells, true
 #   node, java: AMOUNT rounds of a program that has been built in FOLDER
 #   system: compile, server and short in turn for AMOUNT seconds, beside mixed.sh
 #   threads: the same with threads that wake each other in place of those that compute
@@ -16,6 +19,11 @@ compile() {
 	printf '%s\n' analyze/*/*.c cli/*/*.c formats/*/*.c symbolize/*/*.c | head -n "$1" |
 		xargs -n 1 -P 2 gcc -std=gnu11 -D_GNU_SOURCE -I. -I"$BUILD" -O2 -S -o /dev/null \
 			$(pkg-config --cflags json-c)
+}
+
+build() {
+	rm -rf "$folder"
+	timeout "$1" make -s -j2 LTO= CCACHE= O="$folder" all >/dev/null 2>&1
 }
 
 # CLIENT N: each answer is another thread of the server
@@ -42,6 +50,51 @@ server() {
 	rm "$at"
 }
 
+# POOL N: a server whose threads are there before, and its clients
+POOL='import http.client, http.server, queue, sys, threading
+class Pool(http.server.HTTPServer):
+    request_queue_size = 128
+    todo = queue.Queue()
+    def process_request(self, *request):
+        self.todo.put(request)
+    def work(self):
+        while True:
+            request, at = self.todo.get()
+            self.finish_request(request, at)
+            self.shutdown_request(request)
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+s = Pool(("127.0.0.1", 0), Quiet)
+for work in [s.work] * 200 + [s.serve_forever]:
+    threading.Thread(target=work, daemon=True).start()
+def ask(n):
+    for i in range(n):
+        c = http.client.HTTPConnection("127.0.0.1", s.server_port)
+        c.request("GET", ("/", "/cli/", "/README.md")[i % 3])
+        c.getresponse().read()
+        c.close()
+clients = [threading.Thread(target=ask, args=(int(sys.argv[1]),)) for _ in range(16)]
+for t in clients:
+    t.start()
+for t in clients:
+    t.join()'
+
+pool() {
+	python3 -c "$POOL" "$1"
+}
+
+script() {
+	i=0
+	while [ $i -lt $(($1 / 5)) ]
+	do
+		x=$(echo "$i" | sed 's/1/2/')
+		ls /usr/include >/dev/null
+		/bin/true "$x"
+		i=$((i + 1))
+	done
+}
+
 short() {
 	for _ in 1 2
 	do
@@ -58,7 +111,7 @@ short() {
 }
 
 case $1 in
-compile | server | short) "$1" "$n" ;;
+compile | build | server | pool | short | script) "$1" "$n" ;;
 node)
 	# the dump is beside the program
 	cd "$folder" && rm -f jit-*.dump &&
