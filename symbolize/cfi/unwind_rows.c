@@ -7,6 +7,7 @@
 #include "stitch/base/search.h"
 
 #define CFA_MAX ((1 << 23) - 1)
+#define FEW_ROWS 32
 
 /* A function during construction. pc of its rows counts from start. */
 struct unwind_rows_function {
@@ -24,7 +25,8 @@ struct unwind_rows {
 	struct unwind_rows_function *func;
 	size_t n_func, cap_func;
 	/* Index of the row at the start of each block of 2^shift bytes. A
-	 * binary search over all rows would cost a cache miss per step. */
+	 * binary search over all rows would cost a cache miss per step. NULL:
+	 * there are few rows, as of one function. */
 	uint32_t *block;
 	unsigned int shift;
 	int32_t word;
@@ -213,7 +215,7 @@ void unwind_rows_finish(struct unwind_rows *t)
 	t->made = NULL;
 	t->func = NULL;
 	t->n_func = 0;
-	if (t->n)
+	if (t->n > FEW_ROWS)
 		unwind_rows_make_blocks(t);
 }
 
@@ -223,9 +225,15 @@ const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,
 	if (!t->n || addr < t->base || addr >= t->end)
 		return NULL;
 	uint32_t pc = (uint32_t)(addr - t->base);
-	const uint32_t *block = &t->block[pc >> t->shift];
-	const struct unwind_row *row = &t->row[block[0]];
-	size_t n = block[1] - block[0] + 1;
+	const struct unwind_row *row = t->row;
+	size_t n = t->n;
+
+	if (t->block) {
+		const uint32_t *block = &t->block[pc >> t->shift];
+
+		row += block[0];
+		n = block[1] - block[0] + 1;
+	}
 
 	/* Binary search without branches that depend on the comparison. */
 	while (n > 1) {
