@@ -58,8 +58,6 @@ bool pool_takes(const struct image *img)
 	return img->kind == IMAGE_FILE;
 }
 
-/* ---- worker threads */
-
 /* Consecutive symbols often have the same strings, which are then stored
  * once. */
 static const char *pool_keep_string(struct pool_job *j, const char *s,
@@ -114,8 +112,6 @@ static void *pool_worker_main(void *arg)
 	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
-
-/* ---- the calling thread */
 
 struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 {

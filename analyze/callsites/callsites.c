@@ -35,8 +35,6 @@ struct sums {
 	uint8_t open; /* the greatest reason, enum judged */
 };
 
-/* ---- loading */
-
 static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 			  unsigned int caller)
 {
@@ -132,8 +130,6 @@ static const struct image *image_of(const struct pass *p, uint32_t frame)
 {
 	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
 }
-
-/* ---- frames */
 
 static int by_place(const void *a, const void *b, void *arg)
 {
@@ -360,8 +356,6 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 	return rc;
 }
 
-/* ---- files that are not the ones that ran */
-
 /* Compares what was mapped with the files. */
 static int callsites_look_at_mappings(struct pass *p, struct err *err)
 {
@@ -467,8 +461,6 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 	}
 	return 0;
 }
-
-/* ---- stacks */
 
 static bool callsites_is_gap(enum callsite_link link)
 {
@@ -776,8 +768,6 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 	return store_stack_checks(p->mk, p->found, p->n_found, err);
 }
 
-/* ---- samples by how far they can be trusted */
-
 SAME_BY(callsites_same_trust, struct pass, trust[id], struct store_user_trust,
 	type, mark, judged, frames, image);
 
@@ -871,8 +861,6 @@ int callsites_put_trust(struct pass *p, struct err *err)
 		       ? -1
 		       : 0;
 }
-
-/* ---- all of it */
 
 void callsites_release(struct pass *p)
 {

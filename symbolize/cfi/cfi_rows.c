@@ -229,8 +229,6 @@ struct unwind_rows *cfi_rows(const struct cfi *c, size_t first, size_t step)
 	return rows;
 }
 
-/* ---- one function at a time */
-
 struct function_rows *function_rows_new(const struct cfi *c)
 {
 	struct function_rows *t = mem_new(1, sizeof(*t));

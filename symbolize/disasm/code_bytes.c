@@ -28,8 +28,6 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 	return ef;
 }
 
-/* ---- the code of one image */
-
 /* Finds _text, where offsets in the kernel start. */
 static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 {

@@ -21,8 +21,6 @@
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite_file.h"
 
-/* ---- opening */
-
 uint64_t callsite_hash_name(const char *s, size_t n)
 {
 	return hash_bytes(s, n, 0);
@@ -274,8 +272,6 @@ void callsite_close(struct callsite_file *f)
 	symbolizer_cache_give(kept, f->kept_as, f, callsite_free);
 }
 
-/* ---- the range that is mapped */
-
 bool callsite_maps(const struct callsite_file *f, const struct image_part *part,
 		   size_t n)
 {
@@ -284,8 +280,6 @@ bool callsite_maps(const struct callsite_file *f, const struct image_part *part,
 
 	return identity_maps(&c, part, n);
 }
-
-/* ---- one return address */
 
 bool callsite_made_sets_fp(const struct made_code *c, uint64_t off)
 {
@@ -354,8 +348,6 @@ void callsite_at(const struct callsite_file *f, uint64_t off,
 		break;
 	}
 }
-
-/* ---- a return address and the next inner frame */
 
 bool callsite_function_at(const struct callsite_file *f, uint64_t vaddr,
 			  uint64_t *start, uint64_t *end)

@@ -69,21 +69,6 @@ static bool missing_caller_read_fp(struct unwind_image *m, uint64_t vaddr,
 		     : !frame_code_leaves(m->machine, code, n);
 }
 
-static bool missing_caller_known_fp(struct unwind_image *m, uint64_t vaddr,
-				    bool saved)
-{
-	if (m->code) /* the process may write other code there */
-		return missing_caller_read_fp(m, vaddr, saved);
-	struct known_fp *k = &m->set->fp[unwind_images_place(m, vaddr)];
-	uint32_t added = m->set->added;
-
-	if (k->m != m || k->vaddr != vaddr || k->added != added)
-		*k = (struct known_fp){ m, vaddr,
-					missing_caller_read_fp(m, vaddr, saved),
-					added };
-	return k->set;
-}
-
 bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr,
 			    const struct unwind_row *row)
 {
@@ -95,9 +80,8 @@ bool missing_caller_sets_fp(struct unwind_image *m, uint64_t vaddr,
 		return false;
 	if (m->machine == EM_AARCH64)
 		return row->ra <= ROW_CFA_MAX &&
-		       missing_caller_known_fp(m, vaddr,
-					       row->fp <= ROW_CFA_MAX);
-	return row->cfa > 8 && missing_caller_known_fp(m, vaddr, false);
+		       missing_caller_read_fp(m, vaddr, row->fp <= ROW_CFA_MAX);
+	return row->cfa > 8 && missing_caller_read_fp(m, vaddr, false);
 }
 
 static enum call_kind missing_caller_decode(struct unwind_image *m,

@@ -340,14 +340,14 @@ static bool unwind_begins(struct unwinder *uw, const struct unwind_map *map,
 	struct unwind_image *m = unwind_images_of(u->modules, map->image);
 
 	if (m && off && elf_vaddr(m->seg, m->n_seg, off - 1, &vaddr)) {
-		struct known_fp *k =
+		struct known_first *k =
 			&m->set->first[unwind_images_place(m, vaddr)];
 
 		if (k->m != m || k->vaddr != vaddr)
-			*k = (struct known_fp){
-				m, vaddr, unwind_is_first(m, vaddr + 1, off), 0
+			*k = (struct known_first){
+				m, vaddr, unwind_is_first(m, vaddr + 1, off)
 			};
-		begins = k->set;
+		begins = k->begins;
 	}
 	unwind_images_unlock(u->modules);
 	return begins;
@@ -543,10 +543,6 @@ static bool unwind_has(struct unwinder *uw, const struct unwind_map *map,
 	unwind_images_unlock(u->modules);
 	return has;
 }
-
-/* ---- where threads begin */
-
-/* ---- threads */
 
 /* An unwind_job_fn. What a dump leads to depends on its bytes, the mappings and
  * the files only, so it does not matter which thread follows it. */

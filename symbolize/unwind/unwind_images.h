@@ -91,13 +91,11 @@ struct known_call {
 	uint64_t vaddr, target;
 	int kind; /* enum call_kind */
 };
-/* Whether code has set the frame pointer, as missing_caller.c found it; in
- * another list, whether a thread begins there, as unwind.c did. */
-struct known_fp {
+/* Whether a thread begins there, as unwind.c found it. */
+struct known_first {
 	const struct unwind_image *m; /* NULL: none is known here */
 	uint64_t vaddr;
-	bool set;
-	uint32_t added; /* tables of debug files at that time */
+	bool begins;
 };
 /* The calls that a function has of another one, as missing_caller.c counted
  * them. */
@@ -143,7 +141,7 @@ struct unwind_images {
 	uint64_t clock;
 	struct unwind_images_count count;
 	struct known_call call[CALLS_KNOWN];
-	struct known_fp fp[CALLS_KNOWN], first[CALLS_KNOWN];
+	struct known_first first[CALLS_KNOWN];
 	struct known_calls calls[CALLS_KNOWN];
 	struct code_block block[CODE_BLOCKS];
 	/* tables of debug files; only the main thread adds them */
