@@ -1,4 +1,4 @@
-# kinds.py - what people have: a compile, a server, short processes, runtimes, a system, LTTng-UST.
+# kinds.py - what people have: a system with make, a compile, a server, short processes, runtimes, a system, LTTng-UST.
 """usage: kinds.py BUILD
 
 See runs.py, and kinds.sh, whose loads are recorded once into bench/kinds. First
