@@ -3,6 +3,7 @@
 
 #include <capstone/capstone.h>
 #include <elf.h>
+#include <pthread.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -40,10 +41,11 @@ static struct {
 static const char *const capstone_names[] = { CAPSTONE_CALLS(
 	CAPSTONE_CALL_NAME) };
 
-/* Loads the library once, until the program ends; not for several threads at a
- * time. Returns 0, or -1 and *err (ERR_USAGE). */
+/* Loads the library once, until the program ends: threads that name images come
+ * here at the same time. Returns 0, or -1 and *err (ERR_USAGE). */
 static int capstone_load(struct err *err)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static const char *const files[] = {
 		"libcapstone.so." CAPSTONE_MAJOR(CS_API_MAJOR), NULL
 	};
@@ -56,7 +58,11 @@ static int capstone_load(struct err *err)
 		&capstone,
 	};
 
-	return shared_library_load(&l, err);
+	pthread_mutex_lock(&lock);
+	int rc = shared_library_load(&l, err);
+
+	pthread_mutex_unlock(&lock);
+	return rc;
 }
 
 /* ---- instructions */
