@@ -567,6 +567,8 @@ const struct command cmd_record = {
 		"start perf so that user stacks are whole, and show the result",
 	.examples = examples,
 	.opts = opts,
+	.common = "pid all for waits calls output dry-run cost again runtime "
+		  "tracer event rate dump",
 	.program = true,
 	.run = record_run,
 };

@@ -65,7 +65,7 @@ for a in answers:
 sys.exit(not answers)
 E2
 
-asked=
+asked=record # --cost runs perf twenty times: cli/cost
 # answer COMMAND ARGUMENTS...
 answer() {
 	asked="$asked $1"
