@@ -751,9 +751,12 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 	for (uint32_t i = 1; i < n_stack; i++) {
 		const struct stack *n = bare_code_stack(p->code, i);
 
-		if (!p->stack[i].walked ||
-		    image_is_kernel(image_of(p, n->frame)->kind))
+		if (!p->stack[i].walked)
 			continue;
+		if (image_is_kernel(image_of(p, n->frame)->kind)) {
+			callsites_judge_kernel(p, i);
+			continue;
+		}
 		const struct stack own = callsites_begin_sums(p, sums, i);
 
 		callsites_add_frame(p, &sums[i], &own);
@@ -888,7 +891,8 @@ int callsites_check(struct maker *mk, const struct frames *fr,
 		goto out;
 	if (sy)
 		callsites_find_ends(&p);
-	if (!callsites_check_stacks(&p, sy != NULL, err) &&
+	if (!callsites_find_kernel(&p, err) &&
+	    !callsites_check_stacks(&p, sy != NULL, err) &&
 	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);
 out:

@@ -67,7 +67,7 @@ int callsites_judge_again(struct maker *mk, struct err *err)
 	}
 	if (rows_end(r, err))
 		goto out;
-	if (!store_links_drop(mk, err) &&
+	if (!store_links_drop(mk, err) && !callsites_find_kernel(&p, err) &&
 	    !callsites_check_stacks(&p, true, err) &&
 	    !callsites_put_trust(&p, err))
 		rc = 0;

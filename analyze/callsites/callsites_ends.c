@@ -235,6 +235,8 @@ bool callsites_begins(const struct spot *s)
 	case START_ROUTINE:
 	case START_MARK:
 	case START_EXIT:
+	case START_KERNEL:
+	case START_INTERRUPT:
 		return true;
 	case START_UNKNOWN:
 	case ENDS_FILE:

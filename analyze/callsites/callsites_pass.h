@@ -29,6 +29,7 @@ struct spot { /* The result for a frame. */
 	uint32_t reach; /* of pass.reach: what its call may enter; 0: none */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 	bool injected;	    /* callsite_is_injected() */
+	bool named;	    /* of the kernel, and its name is proved */
 	uint32_t bytes;	    /* callsite_go_bytes() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
@@ -61,6 +62,7 @@ struct known_stack {
 	bool outermost;
 	bool switches;	/* a frame is ENDS_SWITCH */
 	uint64_t bytes; /* of the frames whose size is known */
+	bool beyond;	/* frames are behind one that is START_KERNEL */
 	bool lacks;	/* the innermost caller, wherever it ends */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
@@ -136,6 +138,10 @@ void callsites_find_reach(struct pass *p, struct spot *s,
 void callsites_settle_doubts(struct pass *p);
 /* Judges the stacks; code: stores what was found. */
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
+/* Finds the frames in which kernel stacks begin, by names that are proved. */
+int callsites_find_kernel(struct pass *p, struct err *err);
+/* Judges the kernel's half of a stack whose callers were, if it is used. */
+void callsites_judge_kernel(struct pass *p, uint32_t stack);
 /* Looks at the frames in which stacks end. */
 void callsites_find_ends(struct pass *p);
 /* Stores what was found, once the stacks are judged, and where stack dumps

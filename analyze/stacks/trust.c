@@ -492,6 +492,25 @@ void trust_free(struct trust *t)
 
 /* ---- counting */
 
+static void trust_tally_kernel(struct trust *t, int64_t judged, uint64_t n)
+{
+	trust_tally(&t->half[judged == JUDGED_FABRICATED ? KERNEL_FALSE
+			     : judged == JUDGED_NO_START ? KERNEL_NO_START
+							 : KERNEL_UNCHECKED],
+		    n);
+}
+
+/* Counts the kernel's halves of all samples. */
+static int trust_sum_kernel(struct trust *t, struct store *db, struct err *err)
+{
+	struct rows *r = rows_of(db, "trust_kernel", err);
+
+	while (rows_step(r))
+		trust_tally_kernel(t, rows_int(r, TRUST_KERNEL_CLASS),
+				   (uint64_t)rows_int(r, TRUST_KERNEL_N));
+	return rows_end(r, err);
+}
+
 /* Counts all samples of the events that have the name of this event_type.id; 0:
  * of all. */
 static void trust_add_event(struct trust *t, uint32_t first)
@@ -571,7 +590,11 @@ static void trust_count_end(struct trust *t, const struct trust_rule *r,
 
 void trust_add(struct trust *t, const struct stacks_group *g)
 {
+	const uint32_t kernel = code_chain_at(t->code, g->kraw)->stack;
+
 	trust_count_unproved(t, g);
+	if (!t->summed && t->depth[kernel] > 1)
+		trust_tally_kernel(t, t->judged[kernel], g->samples);
 	if (g->nest)
 		trust_tally(&t->nested, g->samples);
 	if (t->summed) {
@@ -623,6 +646,10 @@ struct trust *trust_read(struct store *db, const struct filter *filter,
 		return t;
 	}
 	t = trust_new(db, NULL, err);
+	if (t && trust_sum_kernel(t, db, err)) {
+		trust_free(t);
+		return NULL;
+	}
 	if (t)
 		trust_add_event(t, 0);
 	return t;

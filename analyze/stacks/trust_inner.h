@@ -25,6 +25,14 @@ struct trust_fix {
 /* By enum trust_remedy; that of REMEDY_NONE is "". */
 extern const struct trust_fix trust_fixes[];
 
+/* What is known of the kernel's half of a stack, if it has callers. */
+enum kernel_half {
+	KERNEL_UNCHECKED,
+	KERNEL_NO_START, /* likewise, and it ends where none begins */
+	KERNEL_FALSE,	 /* it has frames that never were */
+	KERNEL_HALVES
+};
+
 /* A kind of samples. */
 struct trust_key {
 	int64_t type, mark, judged, frames, image;
@@ -69,6 +77,7 @@ struct trust {
 	int64_t bare;	      /* counted samples without any stack */
 	int64_t kernel;	      /* and with only that of the kernel */
 	int64_t nested;	      /* on calls of a tracer */
+	int64_t half[KERNEL_HALVES]; /* counted samples */
 	/* Samples that were counted, and those in code with names of files that
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;

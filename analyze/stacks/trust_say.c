@@ -482,6 +482,46 @@ static void trust_put_last(const struct trust *t, const struct trust_sums *s,
 	text_out_add(out, ".");
 }
 
+/* "1.20 % of the kernel halves are fabricated (...), 0.40 % end where none is
+ * known to begin, 98.40 % are unchecked." */
+static void trust_put_kernel(const struct trust *t, struct text_out *out)
+{
+	static const char *const words[] = {
+		[KERNEL_UNCHECKED] = "are unchecked",
+		[KERNEL_NO_START] = "end where none is known to begin",
+		[KERNEL_FALSE] = "are fabricated (they go on behind a "
+				 "kernel entry)",
+	};
+	const char *of = " of the kernel halves";
+	int64_t all = 0;
+
+	for (size_t i = 0; i < KERNEL_HALVES; i++)
+		trust_tally(&all, (uint64_t)t->half[i]);
+	int64_t left = all;
+
+	for (size_t i = KERNEL_HALVES; i-- > 0;) {
+		if (!t->half[i])
+			continue;
+		trust_put_share(out, t->half[i], all);
+		text_out_add(out, "%s %s", of, words[i]);
+		left -= t->half[i];
+		text_out_add(out, left ? ", " : ".");
+		of = "";
+	}
+}
+
+void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE])
+{
+	const size_t len = strlen(out);
+	struct text_out text = { .buf = out + len,
+				 .size = TRUST_SENTENCE - len };
+
+	if (t->half[KERNEL_FALSE] || !t->half[KERNEL_NO_START])
+		return;
+	text_out_add(&text, " ");
+	trust_put_kernel(t, &text);
+}
+
 /* Returns whether what has no room is little. */
 static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 			  struct trust_room room, struct text_out *out)
@@ -541,6 +581,10 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 		text_out_add(out, " Nothing proves the names of ");
 		trust_put_share(out, t->unproved, t->counted);
 		text_out_add(out, " of the samples.");
+	}
+	if (t->half[KERNEL_FALSE]) {
+		text_out_add(out, " ");
+		trust_put_kernel(t, out);
 	}
 	return small;
 }
@@ -608,6 +652,22 @@ void trust_put_json(const struct trust *t, struct json *j)
 		json_text(j, "class",
 			  s.sum[i].word->name ? s.sum[i].word->name : "");
 		json_int(j, "samples", s.sum[i].n);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "kernel_stacks_by_class");
+	for (size_t i = 0; i < KERNEL_HALVES; i++) {
+		static const char *const names[] = {
+			[KERNEL_UNCHECKED] = "unchecked",
+			[KERNEL_NO_START] = "not judged (start)",
+			[KERNEL_FALSE] = "fabricated",
+		};
+
+		if (!t->half[i])
+			continue;
+		json_object(j, NULL);
+		json_text(j, "class", names[i]);
+		json_int(j, "samples", t->half[i]);
 		json_end(j);
 	}
 	json_end(j);

@@ -89,7 +89,6 @@ static void put_verdict(struct screen *s)
 	const char *word = check_verdict(c);
 	enum term_style style = STYLE_GREEN;
 	char trust[TRUST_SENTENCE];
-	int at;
 
 	if (c->breaks.bad)
 		style = STYLE_RED;
@@ -99,13 +98,14 @@ static void put_verdict(struct screen *s)
 	safe_text_put(s->l.out, c->path, 0, 0);
 	fprintf(s->l.out, "%s: %s", term_off(s->l.out),
 		term_on(s->l.out, style));
-	at = (int)safe_text_cells(c->path) + 2;
+	const int at = (int)safe_text_cells(c->path) + 2;
 	lines_add(&s->l, "%s: ", word);
 	check_say_verdict(c, &s->l);
 	term_wrap(s->l.out, s->l.text, at, LABEL_INDENT, s->l.width);
 	fputs(term_off(s->l.out), s->l.out);
 	s->l.text[s->l.len = 0] = '\0';
 	trust_say(c->trust, trust);
+	trust_add_kernel(c->trust, trust);
 	fprintf(s->l.out, "%*s", LABEL_INDENT, "");
 	term_wrap(s->l.out, trust, LABEL_INDENT, LABEL_INDENT, s->l.width);
 }

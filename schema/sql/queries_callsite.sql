@@ -53,6 +53,18 @@ DELETE FROM internal_judged
 -- name: drop_links
 DELETE FROM internal_callsite_link
 
+-- name: callsite_kernel
+SELECT y.image, y.start, y.size, y.name
+FROM symbol y JOIN image i ON i.id = y.image AND i.status = 'named'
+JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name = 'kernel'
+WHERE y.size > 0
+
+-- name: trust_kernel
+SELECT coalesce(j.class, 0) AS class, sum(g.n) AS n
+FROM sample_group g JOIN stack k ON k.id = g.kernel AND k.depth > 1
+LEFT JOIN internal_judged j ON j.stack = k.id
+GROUP BY 1
+
 -- name: again_sites
 SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
 

@@ -275,7 +275,7 @@ CREATE TABLE internal_stack_check(
 
 CREATE TABLE internal_judged(
 -- The user stacks of samples of which something is wrong, or not known.
--- A stack that is not here is whole.
+-- A stack that is not here is whole; a kernel's that is not here is unchecked.
 	stack INTEGER PRIMARY KEY,
 	class INTEGER,		-- word 'judged'
 	callerless INTEGER,	-- 1: the innermost function's caller is
@@ -297,7 +297,9 @@ CREATE TABLE internal_end(
 				-- frame pointers ended; of one between, why
 				-- its caller is missing; of an innermost one,
 				-- that a stack dump would end there or not
-				-- much further out; NULL: not known
+				-- much further out; of a frame of the kernel,
+				-- that its stacks begin there ('kernel entry',
+				-- 'interrupt entry'); NULL: not known
 	open INTEGER,		-- of an innermost one, word 'judged': why its
 				-- caller may be missing unnoticed; of one
 				-- between, why the next may be any; NULL: not

@@ -23,7 +23,8 @@ WORDS_FUNCTION(
 	[ENDS_FUNCTION] = "function without frame pointer",
 	[ENDS_FRAME] = "frame pointer", [START_EXIT] = "exit",
 	[ENDS_SWITCH] = "function that goes to another stack",
-	[ENDS_DUMP] = "end of a stack dump");
+	[ENDS_DUMP] = "end of a stack dump", [START_KERNEL] = "kernel entry",
+	[START_INTERRUPT] = "interrupt entry");
 
 WORDS_FUNCTION(
 	judged_name, unsigned int, [JUDGED_OPEN] = "not judged (uncertain)",

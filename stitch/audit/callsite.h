@@ -62,6 +62,10 @@ enum thread_start {
 	/* Of an innermost frame: its threads run code out of which no table
 	 * leads, so that a stack dump would end there. */
 	ENDS_DUMP,
+	/* Of a kernel's stack: nothing is further out, as it is entered from
+	 * user mode there, or a thread or CPU starts. */
+	START_KERNEL,
+	START_INTERRUPT, /* likewise, or else what was interrupted */
 };
 
 /* How far a user stack can be trusted. The open ones have a return address
