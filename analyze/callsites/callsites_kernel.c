@@ -8,6 +8,8 @@
 #include "schema/columns.h"
 #include "schema/db/sums_code.h"
 #include "schema/store.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
 
 /* Linux 6.18 and 7.2, by their stacks; the code is in
  * arch/x86/entry/entry_64.S, arch/x86/kernel/head_64.S,
@@ -54,8 +56,21 @@ static enum thread_start callsites_kernel_start(const char *name)
 	return START_UNKNOWN;
 }
 
+/* The code of a symbol in which stacks begin. */
+struct kernel_range {
+	uint32_t image;
+	uint64_t from, size;
+	enum thread_start is;
+};
+
+COMPARE_FUNCTION(kernel_range_compare, struct kernel_range,
+		 compare_numbers(x->image, y->image)
+			 ?: compare_numbers(x->from, y->from));
+
 int callsites_find_kernel(struct pass *p, struct err *err)
 {
+	struct kernel_range *range = NULL;
+	size_t n = 0, cap = 0;
 	struct store *db = maker_read(p->mk, err);
 	struct rows *r = rows_of(db, "callsite_kernel", err);
 	const bool sums = db && store_sums_code(db);
@@ -75,21 +90,33 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 		if (name)
 			s->start = (uint8_t)callsites_kernel_start(name);
 	}
+	/* the rows of frames have no names yet */
 	while (rows_step(r)) {
-		const int64_t image = rows_int(r, CALLSITE_KERNEL_IMAGE);
-		const uint64_t at =
-			(uint64_t)rows_int(r, CALLSITE_KERNEL_START);
-		const uint64_t size =
-			(uint64_t)rows_int(r, CALLSITE_KERNEL_SIZE);
-		const enum thread_start start = callsites_kernel_start(
-			rows_text(r, CALLSITE_KERNEL_NAME));
+		const struct kernel_range at = {
+			(uint32_t)rows_int(r, CALLSITE_KERNEL_IMAGE),
+			(uint64_t)rows_int(r, CALLSITE_KERNEL_START),
+			(uint64_t)rows_int(r, CALLSITE_KERNEL_SIZE),
+			callsites_kernel_start(
+				rows_text(r, CALLSITE_KERNEL_NAME)),
+		};
 
-		/* the rows of frames have no names yet */
-		for (uint32_t i = 1; start && i < p->code->n_frame; i++)
-			if (bare_code_frame(p->code, i)->image == image &&
-			    p->spot[i].off - 1 - at < size)
-				p->spot[i].start = (uint8_t)start;
+		if (at.is)
+			*mem_add(range, n, cap) = at;
 	}
+	sort_items(range, n, kernel_range_compare);
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		const uint32_t image = bare_code_frame(p->code, i)->image;
+		const uint64_t off = p->spot[i].off - 1;
+		const size_t k = search_where(
+			n, m,
+			range[m].image > image || (range[m].image == image &&
+						   range[m].from > off));
+
+		if (k && range[k - 1].image == image &&
+		    off - range[k - 1].from < range[k - 1].size)
+			p->spot[i].start = (uint8_t)range[k - 1].is;
+	}
+	free(range);
 	return rows_end(r, err);
 }
 
