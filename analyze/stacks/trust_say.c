@@ -489,8 +489,8 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 	static const char *const words[] = {
 		[KERNEL_UNCHECKED] = "are unchecked",
 		[KERNEL_NO_START] = "end where none is known to begin",
-		[KERNEL_FALSE] = "are fabricated (they go on behind a "
-				 "kernel entry)",
+		[KERNEL_FALSE] = ("are fabricated (they go on behind a "
+				  "kernel entry)"),
 	};
 	const char *of = " of the kernel halves";
 	int64_t all = 0;
