@@ -114,7 +114,7 @@ void unwind_images_free(struct unwind_images *ms)
 	table_release(&ms->by_id);
 	table_release(&ms->by_code);
 	free(ms->m);
-	free(ms->of);
+	free_all(ms->of, ms->block);
 	if (ms->shared)
 		pthread_mutex_destroy(&ms->lock);
 	free(ms);
@@ -509,6 +509,9 @@ static const struct code_block *unwind_images_block(struct unwind_image *m,
 {
 	uint64_t page = vaddr - vaddr % CODE_BLOCK;
 	uint64_t at = page > s->vaddr ? page : s->vaddr;
+
+	if (!m->set->block)
+		m->set->block = mem_new(CODE_BLOCKS, sizeof(*m->set->block));
 	struct code_block *b =
 		&m->set->block[hash_pair((uintptr_t)m, at) % CODE_BLOCKS];
 

@@ -143,7 +143,7 @@ struct unwind_images {
 	struct known_call call[CALLS_KNOWN];
 	struct known_first first[CALLS_KNOWN];
 	struct known_calls calls[CALLS_KNOWN];
-	struct code_block block[CODE_BLOCKS];
+	struct code_block *block; /* CODE_BLOCKS of them; NULL: none is read */
 	/* tables of debug files; only the main thread adds them */
 	_Atomic uint32_t added;
 	bool shared;
