@@ -77,6 +77,8 @@ def blameless(out):
     picture, which are broken elsewhere, are in its description too."""
     if b"<svg" in out:
         out = re.sub(rb'<text[^>]*class="quiet">[^<]*</text>', b"", out)
+    # a server has no table of the kernel halves
+    out = re.sub(rb'("kernel_stacks_by_class": ?)\[[^]]*\]', rb"\1[]", out)
     return re.sub(rb"(lack the innermost caller) \([^)]*\)", rb"\1", out)
 
 
