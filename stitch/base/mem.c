@@ -187,7 +187,9 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *copy = arena_take(a, n + 1);
 
-	memcpy(copy, s, n);
+	/* an empty text may have no place */
+	if (n)
+		memcpy(copy, s, n);
 	copy[n] = '\0';
 	return copy;
 }
