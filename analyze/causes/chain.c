@@ -1,9 +1,12 @@
 /* chain.c - why a thread took from one time to another. */
 #include "analyze/causes/chain.h"
 
+#include <inttypes.h>
+
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/words.h"
+#include "stitch/text/human.h"
 
 struct chain_visit {
 	struct chain *c;
@@ -22,6 +25,55 @@ WORDS_FUNCTION(chain_state_word,
 	       [CHAIN_DISK] = "disk", [CHAIN_IDLE] = "idle",
 	       [CHAIN_OFF] = "off", [CHAIN_UNBORN] = "unborn",
 	       [CHAIN_DEAD] = "dead", [CHAIN_UNKNOWN] = "unknown");
+
+int32_t chain_on_cpu(const struct timeline *t, const struct chain_segment *s)
+{
+	struct timeline_stay at;
+
+	if (!timeline_on(t, s->cpu, s->from, &at) || at.to <= s->from)
+		return -1;
+	return at.thread == TIMELINE_NONE ? 0 : timeline_tid(t, at.thread);
+}
+
+struct limits_told chain_held(struct proofs *p, const struct chain_segment *s)
+{
+	const struct proof_piece pc =
+		proofs_piece(p, s->thread, proofs_find(p, s->thread, s->from));
+
+	return piece_is_runnable(&pc) ? proofs_held(p, s->thread, &pc)
+				      : (struct limits_told){ .idle = -1 };
+}
+
+char *chain_held_words(struct proofs *p, const struct timeline *t,
+		       const struct chain_segment *s)
+{
+	const struct limits_told told = chain_held(p, s);
+
+	if (s->state == CHAIN_READY)
+		return mem_printf("is ready%s%s%s",
+				  limits_words(chain_on_cpu(t, s) > 0
+						       ? limits_premises(&told)
+						       : 0),
+				  told.pinned ? ", may only run on CPU " : "",
+				  told.pinned ? told.cpus : "");
+	if (s->state == CHAIN_THROTTLED)
+		return mem_printf("is throttled by its cgroup %s: %" PRId64
+				  " of %" PRId64 " periods",
+				  told.cgroup ?: "", told.throttled,
+				  told.periods);
+	if (told.cgroup)
+		return mem_printf("is %s its cgroup %s",
+				  told.frozen ? "not run: frozen with"
+					      : "throttled by",
+				  told.cgroup);
+	return mem_printf("is not run, cause not recorded%s%s%s%s",
+			  told.known ? ""
+				     : "; 'backstitch record --waits' reads "
+				       "quotas",
+			  told.stolen > 0 ? "; the host took " : "",
+			  told.stolen > 0 ? HUMAN_NS(told.stolen) : "",
+			  told.stolen > 0 ? " of all CPUs" : "");
+}
 
 void chain_release(struct chain *c)
 {

@@ -84,26 +84,6 @@ int32_t path_edge_waker(const struct proof_edge *e)
 	}
 }
 
-int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s)
-{
-	struct timeline_stay at;
-
-	if (!timeline_on(r->t, s->cpu, s->from, &at) || at.to <= s->from)
-		return -1;
-	return at.thread == TIMELINE_NONE ? 0 : timeline_tid(r->t, at.thread);
-}
-
-struct limits_told path_held(const struct path_run *r,
-			     const struct chain_segment *s)
-{
-	const struct proof_piece pc =
-		proofs_piece(r->proofs, s->thread,
-			     proofs_find(r->proofs, s->thread, s->from));
-
-	return piece_is_runnable(&pc) ? proofs_held(r->proofs, s->thread, &pc)
-				      : (struct limits_told){ .idle = -1 };
-}
-
 const char *path_function(struct path_run *r, int64_t event)
 {
 	const struct offcpu_stack *at = causes_stack(r->causes, event);

@@ -99,13 +99,6 @@ const char *path_context(enum timeline_context c);
 const char *path_edge_kind(const struct proof_edge *e);
 /* Returns the tid of who woke; 0: an interrupt, or an idle CPU. */
 int32_t path_edge_waker(const struct proof_edge *e);
-/* Returns the tid of who has the CPU that a ready thread will get, at the begin
- * of that time; 0: nobody, -1: not known. */
-int32_t path_on_cpu(const struct path_run *r, const struct chain_segment *s);
-/* Returns what the readings say of the time in which a thread was runnable, of
- * which a segment is a part. */
-struct limits_told path_held(const struct path_run *r,
-			     const struct chain_segment *s);
 /* Returns the one thread that the options select; TIMELINE_NONE and *err if
  * there is none, or more. */
 uint32_t path_asker(struct path_run *r, struct err *err);

@@ -2,8 +2,8 @@
 // words, and as a flame graph.
 //
 // A chain is { edges, parts }: an edge is { at, waiter, waker, what, proof, irq },
-// at in ns since t0, irq "irq:NAME", "timer" or undefined; a part { from, ns, thread, state, proof, cpu, path }, with the
-// edges that lead to it. Words of states are those of 'backstitch path'.
+// at in ns since t0, irq "irq:NAME", "timer" or undefined; a part { from, ns,
+// thread, state, proof, cpu, words, path }, with the edges that lead to it. Words of states are those of 'backstitch path'.
 const CHAIN_ROWS = 200;	// more are counted only
 const BAR = 19;		// px of a row of the graph
 
@@ -11,7 +11,7 @@ const BAR = 19;		// px of a row of the graph
 function loadChains(m)
 {
 	const r = reader("chains"), all = new Map(), word = m.chains.states;
-	const irq = [undefined].concat(m.chains.irqs);
+	const text = [undefined].concat(m.chains.words);
 
 	for (let i = 0; i < m.chains.n; i++) {
 		const wait = r.next(), edges = r.next(), parts = r.next();
@@ -23,13 +23,14 @@ function loadChains(m)
 			edges: Array.from({ length: edges }, () => ({
 				at: begin + r.signed(), waiter: r.next(),
 				waker: r.next(), what: word[r.next()],
-				proof: r.next(), irq: irq[r.next()]
+				proof: r.next(), irq: text[r.next()]
 			})),
 			parts: Array.from({ length: parts }, () => {
 				const p = {
 					from: from, ns: r.next(),
 					thread: r.next(), state: word[r.next()],
-					proof: r.next(), cpu: r.next()
+					proof: r.next(), cpu: r.next(),
+					words: text[r.next()]
 				};
 
 				p.path = Array.from({ length: r.next() },
@@ -131,8 +132,7 @@ function drawEdge(c, y, e)
 }
 
 const chainWord = {
-	ready: "is ready", throttled: "is throttled by its cgroup",
-	"not run": "is not run, cause not recorded", timer: "waits for a timer",
+	timer: "waits for a timer",
 	hardirq: "waits for an interrupt", softirq: "waits for an interrupt",
 	idle: "waits, woken by an idle CPU",
 	blocked: "waits, woken by whom is not known",
@@ -152,7 +152,7 @@ function partWords(chain, p)
 			.replace(/^softirq:/, "softirq ")
 			.replace(/^timer$/, "a timer");
 	if (p.state !== "run")
-		return name + " " + chainWord[p.state];
+		return name + " " + (p.words || chainWord[p.state]);
 	return name + " runs on " + cpuName(p.cpu) +
 		(e && e.waker === p.thread && e.at === p.from + p.ns ?
 		 "; wakes " + threadName(e.waiter) : "");

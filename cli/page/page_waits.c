@@ -32,13 +32,18 @@ struct page_edge {
 	uint32_t irq; /* 1 + number of the interrupt's name; 0: it has none */
 };
 
-/* A chain whose edges are numbered from 0; each segment has its comm.id. */
+struct page_segment {
+	uint32_t comm;	/* comm.id */
+	uint32_t words; /* 1 + number of what chain_held_words() says; or 0 */
+};
+
+/* A chain whose edges are numbered from 0. */
 struct page_chain {
 	struct page_chain_ask ask;
 	struct chain chain;
 	struct page_edge *edge;
 	size_t n_edge;
-	uint32_t *comm;
+	struct page_segment *of; /* each of chain.segment[] */
 };
 
 struct page_chains {
@@ -46,10 +51,10 @@ struct page_chains {
 	struct page_chain *chain;
 	size_t n, cap;
 	size_t segments, asked;
-	struct intern irq_index; /* of irq[] */
+	struct intern word_index; /* of word[] */
 	struct arena text;
-	const char **irq;
-	size_t n_irq, cap_irq;
+	const char **word; /* names of interrupts, words of segments */
+	size_t n_word, cap_word;
 	const char *premise; /* what is proved rests on; NULL: nothing */
 	struct blob bytes;
 };
@@ -58,7 +63,7 @@ static void page_chain_release(struct page_chain *c)
 {
 	chain_release(&c->chain);
 	free(c->edge);
-	free(c->comm);
+	free(c->of);
 }
 
 static uint64_t page_chains_length(const struct page_chain_ask *a)
@@ -100,19 +105,17 @@ static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)
 	return r;
 }
 
-/* Returns 1 + the number of the name that an interrupt has besides its kind. */
-static uint32_t page_chains_irq(struct page_chains *p, const struct causes *c,
-				const struct proof_edge *e)
+/* Returns 1 + the number of a text; NULL: 0. */
+static uint32_t page_chains_word(struct page_chains *p, const char *text)
 {
-	const char *what = causes_irq(c, e);
 	uint32_t id;
 
-	if (!what)
+	if (!text)
 		return 0;
-	id = intern_add_bytes(&p->irq_index, what, strlen(what));
-	if (id == p->n_irq)
-		*mem_add(p->irq, p->n_irq, p->cap_irq) =
-			arena_strdup(&p->text, what);
+	id = intern_add_bytes(&p->word_index, text, strlen(text));
+	if (id == p->n_word)
+		*mem_add(p->word, p->n_word, p->cap_word) =
+			arena_strdup(&p->text, text);
 	return id + 1;
 }
 
@@ -139,7 +142,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 	}
 	id = chain_edges(&out.chain, &out.n_edge);
 	out.edge = mem_new(out.n_edge + 1, sizeof(*out.edge));
-	out.comm = mem_new(out.chain.n + 1, sizeof(*out.comm));
+	out.of = mem_new(out.chain.n + 1, sizeof(*out.of));
 	/* names the threads on the way to each segment, and numbers its edges
 	 * anew, from 0 in the order of their ids */
 	for (size_t i = 0; i < out.chain.n; i++) {
@@ -164,13 +167,21 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 				.waker = waker,
 				.what = what,
 				.proof = e.proof,
-				.irq = page_chains_irq(p, c, &e),
+				.irq = page_chains_word(p, causes_irq(c, &e)),
 			};
 			/* one that is not followed stays with its waiter */
 			if (k + 1 < s->depth || e.waiter != s->thread)
 				comm = waker;
 		}
-		out.comm[i] = comm;
+		char *words = s->state == CHAIN_READY ||
+					      s->state == CHAIN_THROTTLED ||
+					      s->state == CHAIN_HELD
+				      ? chain_held_words(pr, t, s)
+				      : NULL;
+
+		out.of[i] = (struct page_segment){ comm,
+						   page_chains_word(p, words) };
+		free(words);
 	}
 	free(id);
 	p->segments += out.chain.n;
@@ -342,8 +353,8 @@ void page_waits_free(struct page_waits *w)
 	for (size_t i = 0; i < w->chains.n; i++)
 		page_chain_release(&w->chains.chain[i]);
 	free(w->chains.chain);
-	free(w->chains.irq);
-	intern_release(&w->chains.irq_index);
+	free(w->chains.word);
+	intern_release(&w->chains.word_index);
 	arena_release(&w->chains.text);
 	blob_release(&w->chains.bytes);
 	free(w->ask);
@@ -376,7 +387,7 @@ void page_waits_meta(const struct page_waits *w, struct json *j)
 	json_end(j);
 	json_end(j);
 	/* Write how many there are, how many waits have none, words of states,
-	 * names of interrupts, and the premise. */
+	 * names of interrupts with words of segments, and the premise. */
 	json_object(j, "chains");
 	json_uint(j, "n", w->chains.n);
 	json_uint(j, "left_out", w->chains.asked - w->chains.n);
@@ -384,9 +395,9 @@ void page_waits_meta(const struct page_waits *w, struct json *j)
 	for (int i = 0; i < CHAIN_STATES; i++)
 		json_text(j, NULL, chain_state_word((enum chain_state)i));
 	json_end(j);
-	json_array(j, "irqs");
-	for (size_t i = 0; i < w->chains.n_irq; i++)
-		json_text(j, NULL, w->chains.irq[i]);
+	json_array(j, "words");
+	for (size_t i = 0; i < w->chains.n_word; i++)
+		json_text(j, NULL, w->chains.word[i]);
 	json_end(j);
 	json_text(j, "premise", w->chains.premise);
 	json_end(j);
@@ -441,10 +452,11 @@ void page_waits_encode(struct page_waits *w, int64_t t0,
 			const struct chain_segment *s = &c->chain.segment[k];
 
 			blob_leb(b, (uint64_t)s->to - (uint64_t)s->from);
-			blob_leb(b, thread_of(arg, c->comm[k]));
+			blob_leb(b, thread_of(arg, c->of[k].comm));
 			blob_leb(b, s->state);
 			blob_leb(b, s->proof);
 			blob_leb(b, s->cpu < 0 ? 0 : (uint64_t)s->cpu + 1);
+			blob_leb(b, c->of[k].words);
 			blob_leb(b, s->depth);
 			for (uint32_t d = 0; d < s->depth; d++)
 				blob_leb(b, c->chain.path[s->path + d]);

@@ -63,7 +63,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 			      const struct chain_segment *s)
 {
 	const struct timeline_loss *l = NULL;
-	int32_t on_cpu = s->state == CHAIN_READY ? path_on_cpu(r, s) : -1;
+	int32_t on_cpu = s->state == CHAIN_READY ? chain_on_cpu(r->t, s) : -1;
 
 	json_object(j, NULL);
 	json_int(j, "from_ns", s->from);
@@ -81,7 +81,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	json_int_or_null(j, "on_cpu_tid", on_cpu, on_cpu >= 0);
 	if (s->state == CHAIN_READY || s->state == CHAIN_THROTTLED ||
 	    s->state == CHAIN_HELD) {
-		const struct limits_told told = path_held(r, s);
+		const struct limits_told told = chain_held(r->proofs, s);
 
 		json_object(j, "limits");
 		json_bool(j, "known", told.known && !told.cgroup);

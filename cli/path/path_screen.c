@@ -318,34 +318,14 @@ static void path_say_run(struct path_run *r, FILE *out,
 static void path_say_ready(const struct path_run *r, FILE *out,
 			   const struct chain_segment *s)
 {
-	const struct limits_told told = path_held(r, s);
-	int32_t tid = path_on_cpu(r, s);
+	int32_t tid = chain_on_cpu(r->t, s);
+	char *words = chain_held_words(r->proofs, r->t, s);
 	struct timeline_stay at;
 
-	if (s->state != CHAIN_READY) {
-		fputs(!told.cgroup  ? " is not run, cause not recorded"
-		      : told.frozen ? " is not run: frozen with its cgroup "
-				    : " is throttled by its cgroup ",
-		      out);
-		safe_text_put(out, told.cgroup ? told.cgroup : "", 0, 0);
-		if (!told.cgroup && !told.known)
-			fputs("; 'backstitch record --waits' reads quotas",
-			      out);
-		if (!told.cgroup && told.stolen > 0)
-			fprintf(out, "; the host took %s of all CPUs",
-				HUMAN_NS((uint64_t)told.stolen));
-		if (s->state == CHAIN_THROTTLED)
-			fprintf(out, ": %" PRId64 " of %" PRId64 " periods",
-				told.throttled, told.periods);
-		return;
-	}
-	fprintf(out, " is ready%s",
-		limits_words(tid > 0 ? limits_premises(&told) : 0));
-	if (told.pinned) {
-		fputs(", may only run on CPU ", out);
-		safe_text_put(out, told.cpus, 0, 0);
-	}
-	if (tid < 0)
+	fputc(' ', out);
+	safe_text_put(out, words, 0, 0);
+	free(words);
+	if (s->state != CHAIN_READY || tid < 0)
 		return;
 	fprintf(out, "; CPU %d is ", s->cpu);
 	if (tid) {

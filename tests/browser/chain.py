@@ -25,6 +25,16 @@ WORD = {"run": "runs on", "ready": "is ready", "timer": "waits for a timer",
 def word(s, edges):
     """What the page says of a segment, given the edges of its chain by id."""
     what = edges[s["edges"][-1]]["what"] if s["edges"] else None
+    if s["state"] == "ready":
+        held = s["limits"]
+        premise = [x for x in (
+            not held["known"] and "no quota held it",
+            held["idle_cpu"] is not None and "it may not use a CPU that was idle")
+                   if x]
+        # an idle CPU, and one of which nothing is known, needs no premise
+        if premise and s["on_cpu_tid"]:
+            return "is ready if " + " and ".join(premise)
+        return "is ready"
     if s["state"] not in ("timer", "hardirq", "softirq") or not what:
         return WORD[s["state"]]
     kind, _, name = what.partition(":")
@@ -84,7 +94,7 @@ def check_words(b, name, db):
         go(b, k)
         chain, got = path(db, w), rows(b)
         want, edges = chain["segments"], {e["id"]: e for e in chain["edges"]}
-        seen |= {s["proof"] for s in want}
+        seen |= {s["proof"] for s in want} | {word(s, edges) for s in want}
         if len(got) != len(want):
             bad.append((k, len(got), len(want)))
             continue
@@ -173,6 +183,7 @@ with Browser(1200, 900) as browser:
         levels |= check_words(browser, n, path_of)
     ok({"proved", "consistent", "unknown"} <= levels, "all_kinds_of_proof_were_seen",
        levels)
+    ok("is ready if no quota held it" in levels, "a_premise_was_seen", levels)
     browser.logs()
     check_shown(browser, dbs["lock"])
 K = max(enumerate(waits(dbs["lock"])), key=lambda x: (
