@@ -44,6 +44,29 @@ struct limits_told chain_held(struct proofs *p, const struct chain_segment *s)
 				      : (struct limits_told){ .idle = -1 };
 }
 
+static unsigned int segment_ready_if(struct proofs *p, const struct timeline *t,
+				     const struct chain_segment *s)
+{
+	/* on a CPU that is idle, or of which nothing is known, it need not
+	 * have been ready longer than a wake-up takes */
+	if (s->state != CHAIN_READY || chain_on_cpu(t, s) <= 0)
+		return 0;
+
+	const struct limits_told told = chain_held(p, s);
+
+	return limits_premises(&told);
+}
+
+unsigned int chain_ready_if(const struct chain *c, struct proofs *p,
+			    const struct timeline *t)
+{
+	unsigned int all = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		all |= segment_ready_if(p, t, &c->segment[i]);
+	return all;
+}
+
 char *chain_held_words(struct proofs *p, const struct timeline *t,
 		       const struct chain_segment *s)
 {
@@ -51,9 +74,7 @@ char *chain_held_words(struct proofs *p, const struct timeline *t,
 
 	if (s->state == CHAIN_READY)
 		return mem_printf("is ready%s%s%s",
-				  limits_words(chain_on_cpu(t, s) > 0
-						       ? limits_premises(&told)
-						       : 0),
+				  limits_words(segment_ready_if(p, t, s)),
 				  told.pinned ? ", may only run on CPU " : "",
 				  told.pinned ? told.cpus : "");
 	if (s->state == CHAIN_THROTTLED)
@@ -66,7 +87,9 @@ char *chain_held_words(struct proofs *p, const struct timeline *t,
 				  told.frozen ? "not run: frozen with"
 					      : "throttled by",
 				  told.cgroup);
-	return mem_printf("is not run, cause not recorded%s%s%s%s",
+	return mem_printf("is not run, cause not recorded%s%s%s%s%s",
+			  told.real_time ? "; real-time throttling may hold it"
+					 : "",
 			  told.known ? ""
 				     : "; 'backstitch record --waits' reads "
 				       "quotas",

@@ -81,6 +81,9 @@ int32_t chain_on_cpu(const struct timeline *t, const struct chain_segment *s);
 /* Returns what the readings say of the time in which a thread was runnable, of
  * which a segment is a part. */
 struct limits_told chain_held(struct proofs *p, const struct chain_segment *s);
+/* Returns what "ready" rests on in a chain: a sum of enum limits_premise. */
+unsigned int chain_ready_if(const struct chain *c, struct proofs *p,
+			    const struct timeline *t);
 /* Returns what a page and a screen say of a segment that is READY, THROTTLED or
  * HELD, with its premise, as "is ready if no quota held it"; the caller frees
  * it. Names of cgroups are as recorded. */

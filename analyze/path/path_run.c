@@ -141,6 +141,7 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 	r->asked += (uint64_t)to - (uint64_t)from;
 	r->proved += path_with(c, PROOF_PROVED);
 	r->unknown += path_with(c, PROOF_UNKNOWN);
+	r->ready_if |= chain_ready_if(c, r->proofs, r->t);
 }
 
 struct path_sum path_first(const struct path_run *r, const struct chain *c,

@@ -37,6 +37,7 @@ struct path_run {
 	const struct timeline *t;
 	struct proofs *proofs;
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
+	unsigned int ready_if; /* what "ready" rests on in these: limits.h */
 };
 
 /* Loads what an answer needs; r->ask is set before. Returns 0, or -1 and *err;

@@ -73,6 +73,9 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 		      FILE *out)
 {
 	struct causes_premise p = causes_premise(r->causes);
+	const char *ready = limits_words(c ? chain_ready_if(c, r->proofs, r->t)
+					   : r->ready_if);
+	const char *and = ", ";
 	bool cards = !c;
 
 	for (size_t i = 0; !cards && p.cards && i < c->n_path; i++) {
@@ -81,16 +84,18 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 		cards = wake_contexts_premise(r->causes->contexts, &e) ==
 			SOFTIRQ_IF_NO_IRQ;
 	}
-	if (!p.words && !(p.cards && cards))
+	if (!p.words && !(p.cards && cards) && !*ready)
 		return;
 	if (r->ask && !r->ask->premises) {
 		fputs(" on a premise ('--premises' has it)", out);
 		return;
 	}
 	if (p.words)
-		fprintf(out, ", %s", p.words);
+		fprintf(out, "%s%s", and, p.words), and = ", and ";
 	if (p.cards && cards)
-		fprintf(out, "%s%s", p.words ? ", and " : ", ", p.cards);
+		fprintf(out, "%s%s", and, p.cards), and = ", and ";
+	if (*ready)
+		fprintf(out, "%sready%s", and, ready);
 }
 
 void path_put_losses(const struct path_run *r, FILE *out, int64_t from,

@@ -123,8 +123,21 @@ static struct scan ftext_value(struct scan key, struct scan s)
 		n += scan_find_char(scan_tail(s, 1), '"') + 1;
 		return scan_head(s, n);
 	}
-	while (v.n && memchr(",;)]", v.p[v.n - 1], 4))
+	/* a bracket that the value does not open, as "(null)" does, is not its
+	 */
+	while (v.n && memchr(",;)]", v.p[v.n - 1], 4)) {
+		const uint8_t last = v.p[v.n - 1];
+		int open = 0;
+
+		for (size_t i = 0; i < v.n; i++)
+			open += (v.p[i] == '(' && last == ')') ||
+				(v.p[i] == '[' && last == ']');
+		for (size_t i = 0; i < v.n; i++)
+			open -= v.p[i] == last;
+		if (open >= 0 && (last == ')' || last == ']'))
+			break;
 		v.n--;
+	}
 	return v;
 }
 

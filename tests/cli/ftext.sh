@@ -358,3 +358,13 @@ is "times of a counter are ticks" "ticks.db: 2 samples over 1,407 ticks" \
 is "of which info says the range" \
 	"time 3 to 1,410, 1,407 ticks on clock counter, uptime or a cycle counter" \
 	"$("$B" info ticks.db | sed -n 's/^ *time  */time /p')"
+
+# the kernel and a host have values in brackets: "(null)" of %s, "(none)"
+cat >brackets.txt <<'TEXT'
+# tracer: nop
+#
+             one-20      [000] .....     1.000100: my_event: name=(null) host=(none) at=f(x[2]) list=[1] (last=3)
+TEXT
+is "brackets that a value opens are its own" "(null),(none),f(x[2]),[1],3;" \
+	"$("$B" ingest -q -f --fields all -o brackets.db brackets.txt 2>err
+	ask brackets.db "SELECT name, host, at, list, last FROM ev_my_event")"

@@ -78,9 +78,9 @@ ok switches_of_a_tracepoint_with_a_period_are_followed $?
 made sure whole 0
 made may whole 1
 made unsaid whole none
-head_has sure '% proved, nothing lost'
-ok perf_without_such_options_needs_no_premise $?
-head_has may 'proved, if tracing was not switched off in between, nothing lost' &&
+head_has sure '% proved, ready if no quota held it, nothing lost'
+ok perf_without_such_options_needs_no_premise_of_pauses $?
+head_has may 'proved, if tracing was not switched off in between, and ready if no quota held it, nothing' &&
 	head_has unsaid 'proved, if tracing was not switched off in between'
 ok a_recorder_that_may_pause_has_the_premise_in_the_sentence $?
 [ "$(proofs sure)" = 'proved ' ] &&

@@ -146,6 +146,9 @@ tells cpus_that_changed_meanwhile_leave_it neighbour 'if it may not use a CPU th
 sed '/tid=201 /s/real_time=0/real_time=1/' none >fifo
 tells a_real_time_thread_has_a_premise_of_its_own neighbour \
 	"neighbour is ready if real-time throttling did not hold it, may only run on CPU 1; CPU 1 is hog's" run.txt fifo
+sed '/tid=201 /s/cpus=1 real_time=0/cpus=0-1 real_time=1/' none >anywhere
+tells one_that_is_not_run_may_be_throttled_as_such neighbour \
+	'neighbour is not run, cause not recorded; real-time throttling may hold it' run.txt anywhere
 sed 's/950000/-1/' fifo >unlimited
 tells it_has_none_if_nothing_holds_such_threads_back neighbour \
 	"neighbour is ready, may only run on CPU 1; CPU 1 is hog's" run.txt unlimited
