@@ -324,7 +324,9 @@ def by_fio(folder, ours, events):
             where[e.time] = int(m[4]), m[2][0]
     for r in ours:
         at = where.get(int(r[2] or 0))
-        if r[0] == "block" and r[1] == "proved" and at in took:
+        # another disk's may begin in the same nanosecond
+        if r[0] == "block" and r[1] == "proved" and at in took and \
+                r[9].strip('"') == "7":
             compared += 1
             false += int(r[7]) > took[at]
     return compared, false
