@@ -132,7 +132,7 @@ const struct pair_kind pair_kinds[] = {
 	/* kernel/softirq.c: tasklet_action_common(), since 6.4. A tasklet runs
 	 * on one CPU at a time (tasklet_trylock()), one after another.
 	 * Read: 6.1 with later mends, which has the events with the function
-	 * alone. */
+	 * alone; 6.12. */
 	{ .word = "tasklet",
 	  .begin = "irq:tasklet_entry",
 	  .end = "irq:tasklet_exit",
@@ -238,7 +238,7 @@ const struct pair_kind pair_kinds[] = {
 	  .scope = PAIR_ANY },
 	/* drivers/dma-buf/dma-fence.c: dma_fence_wait_timeout(), around the
 	 * driver's own wait; dma_fence_wait_any_timeout() has no records. Read:
-	 * 4.10, 4.11. */
+	 * 4.10, 4.11, 6.12. */
 	{ .word = "fence-wait",
 	  .begin = "dma_fence:dma_fence_wait_start",
 	  .end = "dma_fence:dma_fence_wait_end",
