@@ -121,6 +121,10 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	const struct intervals_thread *t = intervals_thread(s->iv, i->thread);
 	const struct interval_range range =
 		interval_range(i, s->iv->sums.first, s->iv->sums.last);
+	const bool is_pair = i->verdict == INTERVAL_CONSISTENT ||
+			     i->verdict == INTERVAL_AMBIGUOUS;
+	const bool is_timed =
+		i->begin != INTERVAL_NEVER && i->end != INTERVAL_NEVER;
 	const struct {
 		int64_t n;
 		bool known;
@@ -136,10 +140,7 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 		[COMPUTED_INTERVAL_T1] = { i->end, i->end != INTERVAL_NEVER },
 		[COMPUTED_INTERVAL_NS] = { interval_ns(i),
 					   i->verdict == INTERVAL_PROVED ||
-						   i->verdict ==
-							   INTERVAL_CONSISTENT ||
-						   i->verdict ==
-							   INTERVAL_AMBIGUOUS },
+						   (is_pair && is_timed) },
 		[COMPUTED_INTERVAL_LEAST_NS] = { range.least, true },
 		[COMPUTED_INTERVAL_MOST_NS] = { range.most,
 						range.most < INT64_MAX },

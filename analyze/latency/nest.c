@@ -311,7 +311,9 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 				  __builtin_sub_overflow(self, c->ns, &self)))
 			lost.n = 1;
 	}
-	i.verdict = ns >= 0 ? INTERVAL_PROVED
+	/* a pair of a text without times and durations took any time */
+	i.verdict = ns >= 0	    ? INTERVAL_PROVED
+		    : i.begin_event ? INTERVAL_CONSISTENT
 		    : i.reason == INTERVAL_BY_START || !i.reason
 			    ? INTERVAL_BEFORE
 			    : INTERVAL_BEGIN_LOST;

@@ -157,7 +157,10 @@ static size_t report_fill_columns(const struct report *rp,
 		"self_samples"
 	};
 	if (report_has_calls(rp)) {
-		col[n++] = (struct grid_column){ "Self", NULL };
+		/* the rows count calls with --by samples */
+		col[n++] =
+			(struct grid_column){ rp->o->by_samples ? NULL : "Self",
+					      NULL };
 		col[n++] = (struct grid_column){ NULL, NULL };
 		col[n++] = (struct grid_column){ "Took", NULL };
 		col[n++] = (struct grid_column){ NULL, "took_ns" };

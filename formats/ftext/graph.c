@@ -2,9 +2,11 @@
  *
  * A line is CPU) [TASK-PID |] [FLAGS |] DURATION | CALL
  * (kernel/trace/trace_functions_graph.c). DURATION is blank, "[MARK] N us", or
- * an arrow where an interrupt begins or ends. CALL is "f() {", "f();", "}" or
- * an event as a comment. "CPU) TASK-PID => TASK-PID" between two rulers tells
- * which task runs from there on. */
+ * an arrow where an interrupt begins or ends; the option funcgraph-duration can
+ * leave it and its '|' out. CALL is "f() {", "f();", "}" or an event as a
+ * comment. The option funcgraph-overrun puts "(Overruns: N)" after a '}'. "CPU)
+ * TASK-PID => TASK-PID" between two rulers tells which task runs from there on.
+ */
 #include "formats/ftext/line.h"
 
 #define FLAGS_LEAST 4
@@ -70,12 +72,30 @@ static bool graph_take_flags(struct scan s, struct line *out)
 	return true;
 }
 
+/* Returns true if s is a call and nothing else, as without its duration: a name
+ * may contain '|' as may an event, so that the column tells nothing. */
+static bool graph_is_call(struct scan s)
+{
+	size_t n = 0;
+
+	scan_blanks(&s);
+	scan_trim(&s);
+	if (scan_starts(s, "/* ") || scan_is(s, "}") || scan_starts(s, "} "))
+		return true;
+	while (n < s.n && (scan_is_word(s.p[n]) || s.p[n] == '.'))
+		n++;
+	if (n && scan_starts(scan_tail(s, n), " ["))
+		n += scan_find_char(scan_tail(s, n), ']') + 1;
+	s = scan_tail(s, n);
+	return n && scan_starts(s, "(") &&
+	       (scan_find(s, ");") < s.n || scan_find(s, ") {") < s.n);
+}
+
 /* Names the event of a call. The text keeps duration and nesting. */
 static bool graph_set_call(struct scan call, struct scan text, struct line *out)
 {
 	scan_blanks(&call);
 	scan_trim(&call);
-	scan_blanks(&text);
 	scan_trim(&text);
 	out->text = text;
 	if (scan_take(&call, "/* ")) {
@@ -102,7 +122,8 @@ static bool graph_take_event(struct scan s, struct line *out)
 	struct scan column;
 	int64_t ns;
 
-	while (graph_take_column(&s, &column)) {
+	while (!graph_is_call(s) && graph_take_column(&s, &column)) {
+		scan_blanks(&text);
 		if (!column.n || graph_is_duration(column, &ns))
 			return graph_set_call(s, text, out);
 		if (scan_is(column, "==========>") ||
@@ -118,7 +139,7 @@ static bool graph_take_event(struct scan s, struct line *out)
 			return false;
 		text = s;
 	}
-	return false;
+	return graph_is_call(s) && graph_set_call(s, s, out);
 }
 
 static bool graph_take_switch(struct scan s, struct line *out)
@@ -152,6 +173,11 @@ bool line_parse_graph(struct scan s, struct line *out)
 		*out = l;
 		return !s.n;
 	}
+	if (scan_starts(s, "(Overruns: ")) {
+		l.kind = LINE_HEAD;
+		*out = l;
+		return true;
+	}
 	if (!scan_i32(&s, &l.cpu) || !scan_take(&s, ")") ||
 	    (!graph_take_switch(s, &l) && !graph_take_event(s, &l)))
 		return false;
@@ -167,6 +193,10 @@ static void graph_take_comment(struct scan s, struct line_call *out)
 	struct scan value = scan_tail(s, scan_find_char(s, '=') + 1);
 	struct scan name = scan_token(s);
 	uint64_t n;
+
+	/* "FUNCTION [MODULE]" */
+	if (scan_starts(scan_tail(s, name.n), " ["))
+		name = scan_head(s, scan_find_char(s, ']') + 1);
 
 	scan_blanks(&value);
 	const bool minus = scan_take(&value, "-");
@@ -187,16 +217,18 @@ bool line_graph_call(struct scan text, struct line_call *out)
 	size_t blanks;
 
 	*out = (struct line_call){ .ns = -1 };
-	if (!graph_take_column(&s, &column) ||
-	    (column.n && !graph_is_duration(column, &out->ns)))
+	const bool timed = !graph_is_call(s);
+
+	if (timed && (!graph_take_column(&s, &column) ||
+		      (column.n && !graph_is_duration(column, &out->ns))))
 		return false;
 	blanks = s.n;
 	scan_blanks(&s);
 	blanks -= s.n;
-	/* of each depth two, behind two others */
-	if (blanks < 2 || !s.n)
+	/* of each depth two, after two others, or one without a duration */
+	if (blanks < 1u + timed || !s.n)
 		return false;
-	out->depth = (uint32_t)(blanks - 2) / 2;
+	out->depth = (uint32_t)(blanks - 1 - timed) / 2;
 	const size_t comment = scan_find(s, "/* ");
 
 	if (s.p[0] != '}') {

@@ -51,7 +51,7 @@ void ftext_header(struct ftext *ft, struct scan s)
 
 /* What the first lines are. */
 struct ftext_first_lines {
-	bool tracer, table, graph, timed, mmio;
+	bool tracer, table, graph, called, timed, mmio;
 	unsigned int events, others;
 	const char *why; /* why the text cannot be read */
 };
@@ -75,6 +75,7 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 				  "or give the trace.dat";
 		break;
 	case LINE_EVENT:
+		lk->called = true;
 		lk->timed |= l.clock != CLOCK_NONE;
 		lk->events++;
 		break;
@@ -145,6 +146,10 @@ static int ftext_refuse(struct ftext *ft, struct err *err)
 	ft->bare =
 		lk.tracer && !lk.graph && !lk.table && !lk.events && !lk.mmio;
 	ft->untimed = !ft->bare && lk.events && !lk.timed;
+	if (lk.graph && lk.others && !lk.called && !lk.why)
+		lk.why = "its calls have no CPU; set the options context-info "
+			 "and funcgraph-cpu, which only change how the buffer "
+			 "is printed, and save the text again";
 	if (!lk.why)
 		return 0;
 	return err_set(err, ERR_FORMAT, "%s: %s", ft->in.path, lk.why);

@@ -120,3 +120,44 @@ is "none_of_which_has_a_place_in_time" "0,460" "$("$B" query --format csv u.db "
 ok "nor_have_all_of_them" $?
 "$B" flame --latency call g.db >a.svg 2>err && "$B" flame g.db >b.svg 2>>err && cmp -s a.svg b.svg
 ok "flame_draws_calls_where_there_is_more_than_these" $?
+
+# options that only change how the kernel prints the same buffer
+cat >print.txt <<'TEXT'
+# tracer: function_graph
+#
+# CPU  DURATION                  FUNCTION CALLS
+# |     |   |                     |   |   |   |
+ 0)               |  do_open() {
+ 0)   1.000 us    |    ext4_file_open [ext4]();
+ 0)               |    ext4_lookup [ext4]() {
+ 0)               |      /* sched_waking: comm=a|b pid=7 prio=120 target_cpu=001 */
+ 0) + 12.345 us   |      find_entry.isra.0();
+ 0) + 20.000 us   |    }
+ 0) + 30.500 us   |  }
+TEXT
+sed 's/^\(.*) + 20.*\)}/\1} \/* ext4_lookup [ext4] *\//; s/^\(.*30.5.*\)}/\1} \/* do_open *\//' print.txt >tail.txt
+sed 's/^.*}$/&\n (Overruns: 0)/' print.txt >overrun.txt
+sed -E '3,4d; s/\).{15}\| /)/' print.txt >short.txt
+asked="SELECT name, depth, ns, self_ns, verdict FROM call ORDER BY name"
+calls() {
+	"$B" ingest -q -f --no-symbols -o print.db "$1" 2>err
+	echo "status $?"
+	"$B" query --format csv print.db "$2" | tr -d '\r'
+}
+calls print.txt "$asked" >want
+grep -q '^"ext4_lookup \[ext4\]",1,20000,7655,proved$' want
+ok "calls_of_modules_are_calls" $?
+calls tail.txt "$asked" >got
+is "ends_that_say_their_function_and_module" "$(cat want)" "$(cat got)"
+calls overrun.txt "$asked" >got
+is "overruns_are_no_damage" "$(cat want)" "$(cat got)"
+calls short.txt "$asked" >got
+is "without_durations_calls_are_there_and_no_time_is_proved" \
+	"$(sed 's/,[0-9]*,[0-9]*,proved/,,,consistent/' want)" "$(cat got)"
+"$B" report --by samples short.txt 2>/dev/null | grep -q '^ *25.00 *100.00 *1  *0 ns .*do_open$'
+ok "which_are_counted" $?
+sed -E '3,4d; s/^ 0\) //' print.txt >nocpu.txt
+"$B" ingest -q -f -o print.db nocpu.txt 2>err
+is "calls_without_a_cpu_are_refused_in_one_line" \
+	"1 backstitch: nocpu.txt: its calls have no CPU; set the options context-info and funcgraph-cpu, which only change how the buffer is printed, and save the text again" \
+	"$? $(cat err)"
