@@ -155,6 +155,27 @@ bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 	return false;
 }
 
+bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost)
+{
+	static const char record[] = "PERF_RECORD_";
+	const size_t at = scan_find(s, record);
+	struct scan head = scan_head(s, at), what = scan_tail(s, at);
+	uint64_t n;
+
+	*out = (struct ptext_head){ .pid = -1, .tid = -1, .cpu = -1 };
+	*lost = 0;
+	scan_trim(&head);
+	/* the text of an event may have the word, too */
+	if (at == s.n || (head.n && (!ptext_take_head(head, true, out) ||
+				     out->event.n || out->text.n)))
+		return false;
+	if (scan_take(&what, "PERF_RECORD_LOST")) {
+		scan_skip(&what, scan_find(what, " lost ") + 6);
+		*lost = scan_u64(&what, &n) && n ? n : 1;
+	}
+	return true;
+}
+
 bool ptext_take_frame(struct scan s, struct ptext_frame *out)
 {
 	*out = (struct ptext_frame){ .ip = 0 };

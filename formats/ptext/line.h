@@ -28,6 +28,10 @@ struct ptext_frame {
 /* chain: a frame follows, so that a thread or an event is enough. */
 bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out);
 bool ptext_take_frame(struct scan s, struct ptext_frame *out);
+/* Takes a record of perf itself, as --show-task-events, --show-mmap-events and
+ * their like print it. *lost: how many records it says are lost, 0: it is no
+ * record of a loss. */
+bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost);
 /* Takes what follows the address apart. */
 void ptext_take_place(struct ptext_frame *f);
 /* "outer;inner 12" */

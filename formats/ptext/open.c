@@ -23,6 +23,8 @@
 #define KERNEL_HALF ((uint64_t)1 << 63)
 /* In handles, which are offsets: the name of the thread, not the sample. */
 #define HANDLE_COMM ((uint64_t)1 << 63)
+/* A line that says how many records were lost. */
+#define HANDLE_LOST ((uint64_t)1 << 62)
 #define FRAMES_MOST 65536u
 /* Frames of stacks that are kept for the samples with the same lines: 64 MB. */
 #define KEPT_MOST ((size_t)4 << 20)
@@ -116,7 +118,8 @@ static unsigned int ptext_look(struct scan s, bool folded)
 
 		if (memchr(line.p, 0, line.n))
 			return 0;
-		if (!line.n || *line.p == '#')
+		if (!line.n || *line.p == '#' ||
+		    (!folded && ptext_take_record(line, &h, &n)))
 			continue;
 		if (folded ? ptext_take_folded(line, &stack, &n)
 			   : ptext_take_head(line, ptext_is_indented(s), &h)) {
@@ -248,10 +251,12 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 static bool ptext_goes_on(struct scan line)
 {
 	struct ptext_head h;
+	uint64_t lost;
 
 	return line.n &&
 	       (*line.p == '\t' ||
-		(*line.p == ' ' && !ptext_take_head(line, false, &h)));
+		(*line.p == ' ' && !ptext_take_head(line, false, &h) &&
+		 !ptext_take_record(line, &h, &lost)));
 }
 
 /* Adds the frames of a sample, the lines from s on. Returns their number. */
@@ -388,7 +393,7 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 			struct record *rec, struct err *err UNUSED)
 {
 	struct ptext *p = ptext_of(src);
-	const uint64_t off = ref->handle & ~HANDLE_COMM;
+	const uint64_t off = ref->handle & ~(HANDLE_COMM | HANDLE_LOST);
 	struct scan s = scan_of(p->in.data + off, (size_t)(p->in.len - off));
 	const struct scan line = scan_line(&s);
 	struct ptext_head h = { .pid = -1, .tid = -1, .cpu = -1 };
@@ -397,10 +402,14 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 
 	if (p->folded)
 		ptext_take_folded(line, &stack, &weight);
+	else if (ref->handle & HANDLE_LOST)
+		ptext_take_record(line, &h, &weight);
 	else
 		ptext_take_head(line, ptext_is_indented(s), &h);
 	*rec = (struct record){
-		.kind = ref->handle & HANDLE_COMM ? REC_COMM : REC_SAMPLE,
+		.kind = ref->handle & HANDLE_COMM   ? REC_COMM
+			: ref->handle & HANDLE_LOST ? REC_LOST
+						    : REC_SAMPLE,
 		.time = ref->key,
 		.off = off,
 		.pid = h.pid,
@@ -410,6 +419,11 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	if (rec->kind == REC_COMM) {
 		arena_release(&p->scratch);
 		rec->comm.name = arena_strndup(&p->scratch, h.comm.p, h.comm.n);
+		return 0;
+	}
+	if (rec->kind == REC_LOST) {
+		rec->lost.n = weight;
+		rec->lost.event = -1;
 		return 0;
 	}
 	struct ptext_stack of = { .first = 0 };
@@ -460,13 +474,14 @@ static void ptext_due(struct ptext *p, uint64_t handle, uint64_t key,
 	};
 }
 
-/* Makes refs of a sample at off, whose head is h. */
+/* Makes refs of a sample at off, whose head is h, or of a loss. */
 static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
-		      bool chain)
+		      bool chain, bool lost)
 {
 	uint64_t key = p->seq + 2;
 
-	ptext_event(p, h, chain);
+	if (!lost)
+		ptext_event(p, h, chain);
 	if (p->src.info.has_time) {
 		if (h->timed && h->time < p->src.floor)
 			reader_regress(&p->src, off, h->time, p->src.floor,
@@ -475,6 +490,11 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 							 : p->src.floor;
 	}
 	p->src.floor = key;
+	if (lost) {
+		ptext_due(p, off | HANDLE_LOST, key, CLASS_SAMPLE,
+			  p->pos - off);
+		return;
+	}
 	if (h->tid >= 0 && h->comm.n) {
 		const uint64_t comm = hash_bytes(h->comm.p, h->comm.n, 1);
 		const uint32_t i = table_find_or_add(
@@ -499,7 +519,8 @@ static void ptext_take_line(struct ptext *p)
 	struct ptext_head h = { .pid = -1, .tid = -1, .cpu = -1 };
 	const char *why = NULL;
 	struct scan stack;
-	uint64_t n;
+	uint64_t n, lost = 0;
+	bool record = false;
 
 	if (scan_find_char(s, '\n') == s.n) {
 		p->pos = p->in.len;
@@ -514,8 +535,12 @@ static void ptext_take_line(struct ptext *p)
 	p->pos = p->in.len - s.n;
 	if (!line.n || *line.p == '#' || scan_is(line, "\r"))
 		return;
+	record = !p->folded && ptext_take_record(line, &h, &lost);
+	if (record && !lost)
+		return;
 	if (p->folded ? !ptext_take_folded(line, &stack, &n)
-		      : !ptext_take_head(line, ptext_is_indented(s), &h))
+		      : !record && !ptext_take_head(line, ptext_is_indented(s),
+						    &h))
 		why = "a line of unknown form";
 	else if (!thread_id_can_be(h.tid) || !thread_id_can_be(h.pid) ||
 		 h.cpu > CPU_ID_MAX)
@@ -534,7 +559,7 @@ static void ptext_take_line(struct ptext *p)
 		reader_damage_text(&p->src, p->in.path, "line", off,
 				   p->pos - off, "%s", why);
 	else
-		ptext_add(p, off, &h, p->pos != p->in.len - s.n);
+		ptext_add(p, off, &h, p->pos != p->in.len - s.n, record);
 }
 
 static int ptext_next(struct source *src, struct ref *ref,
@@ -588,11 +613,12 @@ static void ptext_take_info(struct ptext *p)
 		{ "# cmdline : ", &info->cmdline },
 	};
 	struct ptext_head h;
+	uint64_t lost;
 
 	while (s.n) {
 		struct scan line = scan_line(&s);
 
-		if (!line.n)
+		if (!line.n || ptext_take_record(line, &h, &lost))
 			continue;
 		if (*line.p != '#') {
 			info->has_time =

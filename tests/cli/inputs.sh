@@ -118,6 +118,11 @@ E2
 forms "with the mode (-F misc)" 'x|5|0|1500000000|7|c|x;g 7' <<'E2'
 x 5 [000] U     1.500000:      7 c: \n\t  13 g+0x2 (/x)\n\n
 E2
+forms "with perf's own records (--show-task-events, --show-mmap-events and others)" 'a b|9|1|2000000000|1|c a b|9|1|2500000000|1|c|a b;g 2' <<'E2'
+swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xffffffff81000000(0x120bb08) @ 0xffffffff81000000]: x [kernel.kallsyms]_text\na b     9 [001]     1.900000: PERF_RECORD_COMM exec: a b:9/9\na b     9 [001]     2.000000: c: \n\t  13 g+0x2 (/x)\n\nPERF_RECORD_FINISHED_ROUND\n   a b     9 [001]     2.100000: PERF_RECORD_MMAP2 9/9: [0x5640(0x1000) @ 0 fe:00 11 27]: r-xp /x\na b     9 [001]     2.200000: PERF_RECORD_LOST lost 17\na b     9 [001]     2.500000: c: \n\t  13 g+0x2 (/x)\n\na b     9 [001]     2.600000: PERF_RECORD_EXIT(9:9):(1:1)\n
+E2
+is "which are no damage, and tell what was lost" "17||0" \
+	"$(one form.db "SELECT n FROM loss")|$(cat err)|$("$B" info form.db | grep -c damage)"
 forms "nor a thread" ':-1|-1|-|-|1|cycles|:-1;g 1' <<'E2'
 x cycles: \n\t  13 g+0x2 (/x)\n\n
 E2
