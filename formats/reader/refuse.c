@@ -34,6 +34,10 @@ static const struct {
 	  "unpack it first" },
 	{ "\x28\xb5\x2f\xfd", 4, "this is a zstd file inside a packed file",
 	  "unpack it first" },
+	{ "DTiJ", 4, "this is a jitdump file, the code of one process",
+	  "give the perf.data that was recorded with it" },
+	{ "JiTD", 4, "this is a jitdump file, the code of one process",
+	  "give the perf.data that was recorded with it" },
 	{ "7z\xbc\xaf", 4, "this is a 7z file", "unpack it first: 7z x" },
 	{ "\xfd"
 	  "7zXZ",
@@ -185,9 +189,31 @@ static bool refuse_is_json(struct scan s)
 	return scan_starts(s, "\"") || scan_starts(s, "{");
 }
 
+/* Texts of other tools: what is in their first lines, and what they are. */
+static const struct {
+	const char *has, *what;
+} tool_texts[] = {
+	{ "# To display the perf.data header info, please use",
+	  "this is the text of 'perf report', which has sums and no samples; "
+	  "give the perf.data, or the text of 'perf script'" },
+	{ "[tid/pid]                          (msec)",
+	  "this is the text of 'perf sched timehist'; give the perf.data" },
+	{ "\n. ... raw event: size ",
+	  "this is the text of 'perf script -D'; give the perf.data" },
+	{ "] (+\?.\?\?\?\?\?\?\?\?\?) ",
+	  "this is the text of babeltrace2; give the folder of the trace" },
+	{ "creator: callgrind",
+	  "this is a profile of callgrind, which has sums and no samples; "
+	  "record with perf" },
+	{ "# DURATION     TID ",
+	  "this is the text of uftrace; 'uftrace dump --flame-graph' writes "
+	  "folded stacks, which are read" },
+};
+
 const char *formats_foreign(const void *head, size_t n)
 {
 	const struct scan all = scan_of(head, n);
+	const struct scan first = scan_head(all, 400);
 	struct scan rest = all;
 	const struct scan line = scan_line(&rest);
 	const size_t atrace = scan_find(all, "TRACE:\nx");
@@ -206,6 +232,9 @@ const char *formats_foreign(const void *head, size_t n)
 	    (scan_starts(line, "@") && scan_find_char(line, ':') < line.n))
 		return "these are maps that bpftrace printed; their stacks are "
 		       "read when stackcollapse-bpftrace.pl has folded them";
+	for (size_t i = 0; i < ARRAY_SIZE(tool_texts); i++)
+		if (scan_find(first, tool_texts[i].has) < first.n)
+			return tool_texts[i].what;
 	if (atrace < all.n && atrace < 80)
 		return "this is a packed trace of atrace; record it without "
 		       "-z: its text is read";

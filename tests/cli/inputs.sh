@@ -141,6 +141,12 @@ named '\n\020\010\001\022\014abcdefghijkl\n\004\010\002\020\003' 'a trace of Per
 named '{\n  "traceEvents": [\n{"ph": "X"}]}\n' 'this is JSON'
 named '@[\n  do_sys_open+5\n]: 12\n@n[foo]: 3\n' 'stackcollapse-bpftrace.pl'
 named 'capturing trace... done\nTRACE:\nx\0234\001\002\003\004\005\006\007\010' 'record it without -z'
+named '# To display the perf.data header info, please use --header options.\n#\n' "the text of 'perf report'"
+named '\n0x1a8@p.data [0x90]: event: 69\n.\n. ... raw event: size 144 bytes\n' "'perf script -D'"
+named '[02:25:30.986274971] (+?.?????????) vm a:b: { cpu_id = 0 }, { }\n' 'the text of babeltrace2; give the folder'
+named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
+named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
+named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'
 named 'BZh91AY&SY0000' "'perf archive'"
 printf 'capturing trace... done\nTRACE:\n# tracer: nop\n#\n  a-1  [000] d..2  10.000001: cpu_idle: state=1 cpu_id=0\n' >atrace
 "$B" info atrace >out 2>err
