@@ -27,15 +27,15 @@
 
 uint32_t stacks_add_event(struct stacks *s, const char *name, const char *unit)
 {
-	for (size_t i = 0; i < s->n_event; i++) {
-		if (!strcmp(s->event[i].name, name))
-			return (uint32_t)i;
-	}
-	struct stacks_event e = { .name = arena_strdup(&s->text, name) };
+	const uint32_t id = intern_add(&s->event_names, name);
+
+	if (id < s->n_event)
+		return id;
+	struct stacks_event e = { .name = intern_get(&s->event_names, id) };
 
 	e.unit = strcmp(unit, "events") ? arena_strdup(&s->text, unit) : e.name;
 	*mem_add(s->event, s->n_event, s->cap_event) = e;
-	return (uint32_t)s->n_event - 1;
+	return id;
 }
 
 /* Events with the same name in several captures are one event. Ids count from
@@ -473,6 +473,7 @@ void stacks_free(struct stacks *s)
 	free(s->nest);
 	arena_release(&s->text);
 	intern_release(&s->field);
+	intern_release(&s->event_names);
 	payloads_close(s->payloads);
 	free(s->group);
 	free(s->event);

@@ -78,7 +78,7 @@ struct stacks_group {
 };
 
 struct stacks_event {
-	char *name;
+	const char *name;
 	const char *unit; /* of the weights: "ns", "cycles", or the name */
 	uint64_t weight, samples; /* weight saturates */
 	uint64_t unweighed; /* samples without a weight, which are left out */
@@ -109,6 +109,7 @@ struct stacks {
 	size_t n_group, cap_group;
 	struct stacks_event *event;
 	size_t n_event, cap_event;
+	struct intern event_names;
 	struct stacks_comm *comm; /* by comm.id; [0]: no comm */
 	size_t n_comm, cap_comm;
 	struct stacks_opts o; /* with which it was loaded */

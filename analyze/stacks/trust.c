@@ -588,6 +588,18 @@ static void trust_count_end(struct trust *t, const struct trust_rule *r,
 		trust_tally(&t->end[end - 1].n, g->samples);
 }
 
+void trust_restart(struct trust *t)
+{
+	for (size_t i = 0; i < t->n; i++)
+		t->rule[i].n = 0;
+	for (size_t i = 0; i < t->n_end; i++)
+		t->end[i].n = 0;
+	for (size_t i = 0; i < KERNEL_HALVES; i++)
+		t->half[i] = 0;
+	t->bare = t->kernel = t->nested = 0;
+	t->counted = t->unproved = t->gone = 0;
+}
+
 void trust_add(struct trust *t, const struct stacks_group *g)
 {
 	const uint32_t kernel = code_chain_at(t->code, g->kraw)->stack;

@@ -57,6 +57,9 @@ const struct trust_word *trust_word(const char *name);
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err);
 void trust_free(struct trust *t);
+/* Forgets what was counted, to count other samples: reading the rules of a
+ * database takes longer than a sentence. For trust_new() with code. */
+void trust_restart(struct trust *t);
 /* Says that samples are counted together with waits: what helps both are frame
  * pointers and not, as of samples alone, stack dumps. */
 void trust_of_waits(struct trust *t);

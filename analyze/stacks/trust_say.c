@@ -160,25 +160,24 @@ static struct trust_advice trust_advise(const struct trust *t,
 	struct trust_advice best = { .fix = REMEDY_NONE };
 	/* one size is for all */
 	bool deep = trust_loses(t, REMEDY_DUMP) * DEEP_OF > s->samples;
+	struct trust_advice of[REMEDIES];
 
+	/* all that each mends */
+	for (int k = 0; k < REMEDIES; k++)
+		of[k] = (struct trust_advice){ .fix = (enum trust_remedy)k,
+					       .unchecked = true };
 	for (size_t i = 0; i < t->n; i++) {
-		struct trust_advice m = {
-			.fix = trust_sized(t->rule[i].fix, deep),
-			.unchecked = true,
-		};
+		const struct trust_rule *r = &t->rule[i];
+		struct trust_advice *m = &of[trust_sized(r->fix, deep)];
 
-		/* all that it mends */
-		for (size_t k = 0; k < t->n; k++) {
-			const struct trust_rule *r = &t->rule[k];
-
-			if (trust_sized(r->fix, deep) != m.fix)
-				continue;
-			trust_tally(&m.n, (uint64_t)r->n);
-			m.unchecked &=
-				!r->n || r->word->kind == TRUST_UNCHECKED;
-		}
-		m.n = trust_mends(t, m.fix, m.n);
-
+		trust_tally(&m->n, (uint64_t)r->n);
+		m->unchecked &= !r->n || r->word->kind == TRUST_UNCHECKED;
+	}
+	for (int k = 0; k < REMEDIES; k++)
+		of[k].n = trust_mends(t, of[k].fix, of[k].n);
+	for (size_t i = 0; i < t->n; i++) {
+		const struct trust_advice m =
+			of[trust_sized(t->rule[i].fix, deep)];
 		bool good = m.n * MENDS_OF >= wrong;
 		bool was = best.n * MENDS_OF >= wrong;
 		int cheaper =

@@ -280,6 +280,10 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 	int n = (int)d->stacks->n_event;
 	int waits = page_waits_event(d->waits);
 
+	struct trust *t = trust_new(db, d->stacks->code, err);
+
+	if (!t)
+		return -1;
 	d->trust = mem_new((size_t)n + 1, sizeof(*d->trust));
 	for (int i = 0; i <= n; i++) {
 		char sentence[TRUST_SENTENCE];
@@ -288,10 +292,7 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 
 		if (i == n && (d->clock < 0 || waits < 0))
 			break;
-		struct trust *t = trust_new(db, d->stacks->code, err);
-
-		if (!t)
-			return -1;
+		trust_restart(t);
 		for (size_t k = 0; k < d->stacks->n_group; k++) {
 			const struct stacks_group *g = &d->stacks->group[k];
 
@@ -301,10 +302,10 @@ static int page_data_load_trust(struct page_data *d, struct store *db,
 		if (i == n)
 			trust_of_waits(t);
 		trust_say(t, sentence);
-		trust_free(t);
 		d->trust[i] = mem_strdup(sentence);
 		d->n_trust++;
 	}
+	trust_free(t);
 	return 0;
 }
 

@@ -102,17 +102,20 @@ SELECT (SELECT count(*) FROM process WHERE id > 0) AS processes,
 
 -- The kinds of samples, and whether any event takes stacks.
 -- name: trust_classes
+WITH named(name, first) AS MATERIALIZED (
+	SELECT name, min(id) FROM event_type GROUP BY name
+)
 SELECT c.type, coalesce(c.mark, 0) AS mark,
 	coalesce(c.judged, '') AS judged, coalesce(c.frames, 0) AS frames,
 	c.class, c.n, coalesce(c.fix, '') AS fix, coalesce(c.image, 0) AS image,
 	coalesce(i.path, '') AS path, coalesce(s.functions, 0) AS functions,
 	coalesce(s.framed, 0) AS framed,
 	(SELECT max(has_chain) FROM event_type) AS chains,
-	(SELECT min(x.id) FROM event_type x JOIN event_type t ON t.id = c.type
-		AND x.name IS t.name) AS first,
-	coalesce((SELECT k.cmdline FROM capture k JOIN event_type t
-		ON t.capture = k.id WHERE t.id = c.type), '') AS cmdline
+	x.first, coalesce(k.cmdline, '') AS cmdline
 FROM internal_trust_class c
+LEFT JOIN event_type t ON t.id = c.type
+LEFT JOIN named x ON x.name = t.name
+LEFT JOIN capture k ON k.id = t.capture
 LEFT JOIN image i ON i.id = c.image
 LEFT JOIN internal_frame_share s ON s.image = c.image
 ORDER BY c.n DESC, c.class, c.fix, c.image
