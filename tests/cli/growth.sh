@@ -39,3 +39,10 @@ in_time states_of_8000_cpus cpus sched
 in_time off_cpu_of_8000_cpus cpus 'report --off-cpu'
 in_time 300_captures_of_one_kernel captures
 in_time ends_of_exec_and_open_calls execs
+awk 'BEGIN { print "# tracer: nop\n#"; for (i = 0; i < 5000; i++) printf "x-20 [000] ..... 1.%06d: kind%d: a=1\n", i, i }' >kinds.txt
+"$B" ingest -q -o kinds.db kinds.txt
+for command in report check 'page -o kinds.html' 'flame -o kinds.svg'
+do
+	echo "$command kinds.db" >kinds
+	in_time "${command%% *}_of_5000_kinds_of_events" kinds
+done
