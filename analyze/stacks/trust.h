@@ -85,6 +85,7 @@ void trust_put_json(const struct trust *t, struct json *j);
 struct trust_counts {
 	/* all: if none was recorded, the samples that could have had one */
 	int64_t all, whole, wrong, unchecked;
+	int64_t cut;   /* end with their dump */
 	bool recorded; /* not only samples that could have had one */
 	/* samples, and those in code with names of files that nothing proves */
 	int64_t counted, unproved;

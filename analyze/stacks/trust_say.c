@@ -221,9 +221,12 @@ static const struct trust_word *trust_only(const struct trust_sums *s,
 struct trust_counts trust_count(const struct trust *t)
 {
 	struct trust_sums s;
-	int64_t silent;
+	int64_t silent, cut = 0;
 
 	trust_sum(t, &s);
+	for (size_t i = 0; i < s.n; i++)
+		if (s.sum[i].word == &trust_words[CLASS_CUT_TRUNCATED_DUMP])
+			cut = s.sum[i].n;
 	/* sums of a server have those without a stack in a class, too */
 	silent = s.kind[TRUST_SILENT];
 	silent = t->summed && silent ? silent : silent + t->bare;
@@ -232,6 +235,7 @@ struct trust_counts trust_count(const struct trust *t)
 		.whole = s.kind[TRUST_WHOLE],
 		.wrong = s.kind[TRUST_WRONG],
 		.unchecked = s.kind[TRUST_UNCHECKED],
+		.cut = cut,
 		.recorded = s.samples,
 		.counted = t->counted,
 		.unproved = t->unproved,

@@ -141,7 +141,6 @@ static int record_take(int argc, char **argv, struct err *err)
 		return -1;
 	want.all |= want.waits;
 	want.ftrace = tracer ? *tracer == 'f' : want.waits && rings_may();
-	want.tries = !want.dump && !dry_run && !again;
 	want.seconds = (double)ns / 1e9;
 	want.program = argv;
 	want.n_program = argc;
@@ -435,7 +434,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 		return rc;
 	/* the screen has said what was lost or cut, and what perf could do */
 	input_database_name(out, db, sizeof(db));
-	if (!last_recording_read(db, NULL, &last, err) &&
+	if (!last_recording_read(db, NULL, false, &last, err) &&
 	    (last.cut || last.lost))
 		say("'backstitch record --again' with these arguments has "
 		    "larger %s\n",
@@ -533,11 +532,12 @@ static int record_run(int argc, char **argv, struct err *err)
 		return rc;
 	}
 	if (!rc && again)
-		rc = last_recording_read(want.out, want.out, &last, err);
+		rc = last_recording_read(want.out, want.out, false, &last, err);
 	/* --dump is kept if the last capture shows that it is enough */
 	if (last.cut || !want.dump)
 		want.dump = last.dump;
 	want.megabytes = last.megabytes;
+	want.tries = !want.dump && !dry_run && !(again && want.waits);
 	if (!rc)
 		rc = plan_make(&p, err);
 	if (!rc)

@@ -121,7 +121,7 @@ static int cost_plan(struct cost_way *w, bool dry_run, struct err *err)
 	/* as large as the stacks of the program are, which only it shows */
 	while (!rc && w->plan.dump && last.cut) {
 		rc = cost_record(w, -1, err) ||
-		     last_recording_read(w->want.out, NULL, &last, err);
+		     last_recording_read(w->want.out, NULL, false, &last, err);
 		if (rc || !last.cut)
 			break;
 		w->want.dump = last.dump;

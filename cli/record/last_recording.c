@@ -5,11 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/args/status.h"
 #include "cli/open/input.h"
 #include "analyze/causes/silent_tasks.h"
+#include "analyze/samples/filter.h"
 #include "analyze/samples/loss_rows.h"
+#include "analyze/stacks/trust.h"
 #include "cli/output/say.h"
 #include "schema/columns.h"
 #include "schema/store.h"
@@ -63,32 +66,44 @@ static int last_recording_proves(struct store *db, const char *file,
 	return rc;
 }
 
-int last_recording_read(const char *file, const char *name,
+int last_recording_read(const char *file, const char *name, bool all,
 			struct last_recording *out, struct err *err)
 {
 	int status = STATUS_OK;
 	struct store *db =
 		database_open(&(struct open_ask){ 0 }, file, &status, err);
+	struct trust *t = NULL;
+	bool failed = false;
 	struct rows *r;
 	int rc;
 
 	*out = (struct last_recording){ .dump = 0 };
 	if (!db)
 		return err_while(err, "learning from the last capture");
-	r = rows_of(db, "record_learned", err);
+	r = ROWS_BY(db, "record_learned", err, getpid(), getppid());
 	if (rows_step(r)) {
+		const char *others = rows_text(r, RECORD_LEARNED_OTHERS);
+		const struct filter f = { .pid = all ? others : NULL };
+		struct trust_counts n = { .all = 0 };
+
+		if (!all || *others)
+			t = trust_read(db, &f, err);
+		failed = !t && (!all || *others);
+		if (t)
+			n = trust_count(t);
 		/* perf 7.2 and 7.3 do not store the rest of it */
 		unsigned int mb = loss_buffer_megabytes(
 			rows_text(r, RECORD_LEARNED_CMDLINE));
 		int64_t dump = rows_int(r, RECORD_LEARNED_DUMP);
-		long long samples = rows_int(r, RECORD_LEARNED_SAMPLES);
-		long long cut = rows_int(r, RECORD_LEARNED_CUT);
+		long long samples = n.all, cut = n.cut;
 		long long lost = rows_int(r, RECORD_LEARNED_LOST);
 
 		/* larger dumps lose more: room for them comes first */
 		out->cut = cut > samples / CUT_OF && cut > lost &&
 			   dump < DUMP_LARGEST;
 		out->lost = lost;
+		out->stacks = n.all;
+		out->whole = n.whole;
 		out->dump = (unsigned int)dump;
 		out->megabytes = mb;
 		if (out->cut && cut > samples / CUT_MOST_OF)
@@ -108,9 +123,10 @@ int last_recording_read(const char *file, const char *name,
 			say("%s: %lld records were lost: buffers of %u MB\n",
 			    name, lost, out->megabytes);
 	}
-	rc = rows_end(r, err);
+	rc = rows_end(r, err) || failed ? -1 : 0;
 	if (!rc && !name)
 		rc = last_recording_proves(db, file, out, err);
+	trust_free(t);
 	store_close(db);
 	return rc;
 }

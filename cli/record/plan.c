@@ -31,8 +31,9 @@
 
 /* One function in twenty may lack a frame pointer: assembly and the like. */
 #define FRAMES_OF 20
-#define SCRIPTS_MAX 4 /* of which each is the interpreter of the last */
-#define LISTED 65536  /* bytes of a line of maps */
+#define STACKS_TELL 20 /* of a trial; of fewer the code is asked */
+#define SCRIPTS_MAX 4  /* of which each is the interpreter of the last */
+#define LISTED 65536   /* bytes of a line of maps */
 
 static void code_add(struct record_code *c, const char *path, const char *name)
 {
@@ -267,9 +268,9 @@ static bool plan_dumps_by_event(const struct plan *p)
 /* The events by which 'path' and --off-cpu prove: each of them, as neither -F
  * nor -c is given, beside a clock that keeps its rate; of interrupts who raised
  * a softirq, and which disk was done. Only switches and sched_waking, which say
- * who waited where and woke where, have a stack, and no dump: with dumps a
- * third of all records were lost on a busy machine, and with them the proofs.
- */
+ * who waited where and woke where, have a stack, that of --call-graph, and no
+ * dump: with dumps a third of all records were lost on a busy machine, and with
+ * them the proofs. */
 static void plan_add_events(struct plan *p, bool trial)
 {
 	plan_add(p, "-e");
@@ -278,22 +279,31 @@ static void plan_add_events(struct plan *p, bool trial)
 		plan_add(p, "-F %ld", p->want->rate);
 		return;
 	}
+	const bool by_event = plan_dumps_by_event(p);
+	const char *chain = by_event ? "/call-graph=fp/" : "";
 	char dump[64] = "";
 
-	if (plan_dumps_by_event(p))
+	if (by_event)
 		snprintf(dump, sizeof(dump), ",call-graph=%s,stack-size=%u",
 			 p->graph, p->dump);
 	/* perf's event falls back in a trial, and is then named */
 	plan_add(p,
-		 "%s/freq=%ld%s%s%s/ -e sched:sched_switch/call-graph=fp/ "
-		 "-e sched:sched_waking/call-graph=fp/ "
+		 "%s/freq=%ld%s%s%s/ -e sched:sched_switch%s "
+		 "-e sched:sched_waking%s "
 		 "-e sched:sched_wakeup*/call-graph=no/ "
 		 "-e irq:*_e*/call-graph=no/ "
 		 "-e irq:softirq_raise/call-graph=no/%s",
 		 p->event, p->want->rate, dump,
-		 trial ? "" : ",name=", trial ? "" : p->event,
+		 trial ? "" : ",name=", trial ? "" : p->event, chain, chain,
 		 p->no_disks ? ""
 			     : " -e block:block_rq_complete/call-graph=no/");
+}
+
+/* Whether deferred stacks are taken only if those of a trial are whole. */
+static bool plan_asks(const struct plan *p)
+{
+	return p->want->tries && !p->want->waits &&
+	       (p->want->all || p->want->pid) && !strcmp(p->graph, "fp,defer");
 }
 
 static void plan_add_perf(struct plan *p, bool trial)
@@ -313,7 +323,10 @@ static void plan_add_perf(struct plan *p, bool trial)
 	/* jitdumps tell time by it, rings of ftrace, and cgroups.h */
 	if (p->env || p->want->waits)
 		plan_add(p, "-k CLOCK_MONOTONIC");
-	if (p->want->all)
+	/* what may end is not recorded to ask whether stacks can be deferred */
+	if (trial && plan_asks(p) && !p->defers)
+		;
+	else if (p->want->all)
 		plan_add(p, "-a");
 	else if (p->want->pid)
 		plan_add(p, "-p %ld", p->want->pid);
@@ -329,6 +342,8 @@ static bool plan_learns(const struct plan *p)
 	/* ftrace has records of what perf may leave out without a word */
 	if (p->want->waits)
 		return p->want->tries && !p->want->ftrace;
+	if (plan_asks(p))
+		return p->defers;
 	return p->want->tries && p->dump && (p->want->all || p->want->pid) &&
 	       p->dump < DUMP_LARGEST;
 }
@@ -472,8 +487,9 @@ static bool plan_try(struct plan *p, const char *file,
 	if (child_ask(evlist, plan_attrs, sizeof(plan_attrs)))
 		plan_attrs[0] = '\0';
 	/* what cannot be read teaches nothing */
-	if (plan_learns(p) && last_recording_read(file, NULL, learned, &err))
-		learned->cut = false;
+	if (plan_learns(p) &&
+	    last_recording_read(file, NULL, p->want->all, learned, &err))
+		*learned = (struct last_recording){ .cut = false };
 	if (learned->cut)
 		say("a trial: over 1 %% of the user stacks end with their "
 		    "dump: dumps of %u bytes\n",
@@ -499,9 +515,33 @@ static void plan_take_dump(struct plan *p, unsigned int dump)
 		p->megabytes /= 2;
 }
 
+/* Whether the deferred stacks of a trial are whole, or, if it has few, whether
+ * those of the program will be. */
+static bool plan_serves(struct plan *p, const struct last_recording *l)
+{
+	if (l->stacks < STACKS_TELL)
+		return code_has_frames(&p->code);
+	p->stacks = l->stacks;
+	p->whole = l->whole;
+	return l->stacks - l->whole <= l->stacks / FRAMES_OF;
+}
+
+/* Takes along frame pointers or, of code without them, dumps. */
+static void plan_take_graph(struct plan *p, bool frames, const char *along)
+{
+	const struct code_runtime *r = p->code.runtime;
+
+	p->graph = frames ? along : "dwarf";
+	plan_take_dump(p, frames	  ? 0
+			  : p->want->dump ? (unsigned int)p->want->dump
+			  : r && r->dump  ? r->dump
+					  : DUMP_USUAL);
+}
+
 /* Goes on to the next way if perf refuses one; each is given up once. The file
- * has no name in any folder, so that perf is given that of our descriptor. */
-static int plan_find(struct plan *p, struct err *err)
+ * has no name in any folder, so that perf is given that of our descriptor.
+ * frames: without deferred stacks, those along frame pointers serve. */
+static int plan_find(struct plan *p, bool frames, struct err *err)
 {
 	FILE *f = p->trial;
 	struct last_recording l;
@@ -518,7 +558,12 @@ static int plan_find(struct plan *p, struct err *err)
 			return err_set(err, ERR_STOPPED, "stopped");
 		if (!strcmp(p->graph, "fp,defer") &&
 		    !strstr(plan_attrs, "defer_callchain: 1"))
-			p->graph = "fp";
+			plan_take_graph(p, frames, "fp");
+		else if (accepted && plan_asks(p) && !p->defers)
+			p->defers = true;
+		else if (accepted && plan_asks(p) && !plan_is_over(p) &&
+			 !plan_serves(p, &l))
+			plan_take_graph(p, false, NULL);
 		else if (accepted && l.cut && l.dump > p->dump &&
 			 !plan_is_over(p))
 			plan_take_dump(p, l.dump);
@@ -571,28 +616,27 @@ static void plan_take_event(struct plan *p)
 int plan_make(struct plan *p, struct err *err)
 {
 	const struct code_runtime *r = p->code.runtime;
+	const struct plan_wants *want = p->want;
 	unsigned int minor = p->code.minor;
 	/* Dumps share the buffers with switches, of which they lost a third on
 	 * a busy machine; who waits for whom is told without them. */
-	bool frames = p->want->graph ? *p->want->graph == 'f'
-		      : p->want->waits
-			      ? !p->want->dump
-			      : !p->want->all && code_has_frames(&p->code);
+	bool frames = want->graph   ? *want->graph == 'f'
+		      : want->waits ? !want->dump
+				    : !(want->all && want->dump) &&
+					      code_has_frames(&p->code);
+	bool asks = !want->graph && want->tries && (want->all || want->pid);
 	int rc;
 
 	p->trial = tmpfile();
 	if (!p->trial)
 		return err_set(err, ERR_IO, "no file can be made in /tmp");
-	p->event = p->want->event ? p->want->event : "cycles";
-	p->graph = p->want->graph ?: frames ? "fp,defer" : "dwarf";
-	plan_take_dump(p, frames	  ? 0
-			  : p->want->dump ? (unsigned int)p->want->dump
-			  : r && r->dump  ? r->dump
-					  : DUMP_USUAL);
+	p->event = want->event ? want->event : "cycles";
+	plan_take_graph(p, frames || asks, want->graph ?: "fp,defer");
 	if (r && (!minor || minor >= 12))
 		p->env = minor > 12 && p->dump ? "PYTHON_PERF_JIT_SUPPORT"
 					       : r->env;
-	rc = plan_find(p, err);
+	/* some of all programs have none */
+	rc = plan_find(p, frames && (want->waits || !want->all), err);
 	plan_take_event(p);
 	plan_build(p, NULL);
 	return rc;
@@ -648,7 +692,10 @@ void plan_say_why(const struct plan *p)
 		say(!strcmp(p->graph, "fp") ? "frame pointers: "
 					    : "deferred stacks, which this "
 					      "kernel and perf have: ");
-	if (p->want->waits && !p->dump)
+	if (p->stacks)
+		say("of a trial, %s of the deferred user stacks are whole",
+		    HUMAN_PERCENT(p->whole, p->stacks));
+	else if (p->want->waits && !p->dump)
 		say("what is not built with them lacks callers; 'backstitch "
 		    "record --waits --dump 16K' has those, and loses more");
 	else if (p->want->all)

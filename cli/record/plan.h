@@ -74,8 +74,11 @@ struct plan {
 	bool no_ids;		/* perf or the kernel cannot take build-ids of
 				 * mappings */
 	bool bpf_waits;		/* perf knows no --no-bpf-event */
-	const char *env;	/* of the runtime; NULL: none is needed */
-	const char **argv;	/* ends with NULL */
+	bool defers;		/* deferred stacks can be had */
+	/* user stacks of a trial of these, if they were enough to choose */
+	int64_t stacks, whole;
+	const char *env;   /* of the runtime; NULL: none is needed */
+	const char **argv; /* ends with NULL */
 	size_t n_argv, cap_argv;
 	struct arena words;
 	FILE *trial; /* a capture of the moment before; NULL: none */

@@ -350,14 +350,16 @@ SELECT * FROM "{table}" ORDER BY event_id
 -- name: record_events
 SELECT count(*) AS n FROM event
 
--- What 'record --again' learns: user stacks, those that end with their dump, and
--- lost records.
+-- What a recording teaches the next one. others: the processes with samples,
+-- without pid ?1, what it started, and ?2.
 -- name: record_learned
+WITH RECURSIVE ours(id) AS (SELECT id FROM process WHERE pid = ?1
+	UNION SELECT p.id FROM process p JOIN ours o ON p.parent = o.id)
 SELECT coalesce((SELECT max(cmdline) FROM capture), '') AS cmdline,
 	coalesce((SELECT max(CAST(value AS INTEGER)) FROM meta
 		WHERE key = 'dump_bytes'), 0) AS dump,
-	CAST(total(samples) AS INTEGER) AS samples,
-	CAST(total(samples) FILTER (WHERE class = 'cut (truncated_dump)')
-		AS INTEGER) AS cut,
-	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts) AS lost
-FROM trust
+	(SELECT CAST(total(n) AS INTEGER) FROM loss WHERE counts) AS lost,
+	(SELECT group_concat(pid) FROM process WHERE pid > 0 AND pid <> ?2
+		AND id NOT IN (SELECT id FROM ours) AND id IN (
+			SELECT h.process FROM event e
+			JOIN thread h ON h.id = e.thread)) AS others

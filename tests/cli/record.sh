@@ -78,7 +78,15 @@ mlock) [ -z "$mmap" ] || {
 } ;;
 esac
 case $out in
-/proc/*) : >"$out"; exit 0 ;;
+/proc/*)
+	: >"$out"
+	# what a trial along frame pointers sees
+	case $TRIAL:$*:$graph in
+	?*:sleep*:fp*)
+		sed "s/OURS/$PPID/g; s/SHELL/$SHELL_PID/g" "$TRIAL" >"$LOG.txt" &&
+			"$MKCAP" "$LOG.txt" "$out" ;;
+	esac
+	exit 0 ;;
 esac
 case $FAIL in
 late) echo "failed to write perf data, error: No space left on device" >&2; exit 255 ;;
@@ -101,7 +109,8 @@ sed 's/^--version) .*/--version) echo usage; exit 255 ;;/' bin/perf >bin/trace-c
 chmod +x bin/trace-cmd
 LOG=$work/log
 CAPTURE=$cap/fp-1.data
-export LOG CAPTURE LIKE FAIL WAIT
+SHELL_PID=$$
+export LOG CAPTURE LIKE FAIL WAIT TRIAL SHELL_PID
 PATH=$work/bin:$PATH
 
 cat >prog.c <<'EOF'
@@ -282,12 +291,13 @@ dry a_program_that_is_ended \
 dry larger_dumps_of_another_event \
 	'perf record -e instructions -F 99 --call-graph dwarf,32768 -m 8M --buildid-mmap -o perf.data -- ./prog' \
 	-e instructions -F 99 --dump 32K -- ./prog
-switches="-e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ -e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/"
+others="-e 'sched:sched_wakeup*/call-graph=no/' -e 'irq:*_e*/call-graph=no/' -e irq:softirq_raise/call-graph=no/ -e block:block_rq_complete/call-graph=no/"
+switches="-e sched:sched_switch -e sched:sched_waking $others"
 dry each_switch_and_wake_up \
 	"perf record -e cpu-clock/freq=997,name=cpu-clock/ $switches --call-graph fp -m 16M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- ./frames" \
 	--waits --tracer perf -e cpu-clock ./frames
 dry with_the_dumps_that_are_asked_for \
-	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ $switches -m 16M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- ./frames" \
+	"perf record -e cpu-clock/freq=997,call-graph=dwarf,stack-size=16384,name=cpu-clock/ -e sched:sched_switch/call-graph=fp/ -e sched:sched_waking/call-graph=fp/ $others -m 16M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- ./frames" \
 	--waits --tracer perf --dump 16K -e cpu-clock ./frames
 dry of_a_process_on_all_cpus \
 	"perf record -e cpu-clock/freq=997,name=cpu-clock/ $switches --call-graph fp -m 16M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- sleep 1" \
@@ -367,6 +377,78 @@ dry trampolines_are_known_and_need_no_jitdump \
 ok dry_run_records_nothing "$(test ! -e perf.data; echo $?)"
 is and_leaves_nothing '' "$(ls tmp)"
 
+# ---- deferred stacks, where those of a trial are whole
+# trial WHOLE OTHERS [PID]: a capture of so many samples, others of that process
+after()
+{
+	objdump -d framed | awk -v f="<$1>:" '$2 == f { on = 1 }
+		seen { sub(":", "", $1); print "0x" $1; exit }
+		on && /\tcall/ { seen = 1 }'
+}
+$cc -O2 $fp -static -nostdlib -ffreestanding -Wl,--build-id -o framed alone.c || exit 2
+id=$(readelf -n framed | awk '/Build ID/ { print $3 }')
+u=$(after f5),$(after f6),$(after _start)
+trial()
+{
+	awk -v whole="$1" -v others="$2" -v pid="${3:-100}" -v u="$u" -v id="$id" \
+		-v path="$PWD/framed" 'BEGIN {
+		print "event cpu-clock defer period=1000000\nevent dummy:u output"
+		print "fork pid=SHELL tid=SHELL ppid=1 ptid=1 cpu=0 time=0"
+		print "fork pid=OURS tid=OURS ppid=SHELL ptid=SHELL cpu=0 time=0"
+		print "fork pid=102 tid=102 ppid=OURS ptid=OURS cpu=0 time=0"
+		print "comm pid=100 name=framed"
+		print "mmap pid=100 start=0x401000 len=0x1000 pgoff=0x1000 path=" path " id=" id
+		for (i = 1; i <= whole; i++) {
+			t = (1000 + i) "000000"
+			print "sample pid=100 tid=100 cpu=0 time=" t " cookie=0:" i
+			print "chain cookie=0:" i " pid=100 tid=100 cpu=0 time=" t " u=" u
+		}
+		for (; i <= whole + others; i++)
+			print "sample pid=" pid " tid=" pid " cpu=0 time=" 1000 + i "000000 u=0x500000"
+	}' >trial.txt
+	rm -f perf.data
+}
+# chosen NAME WANTED OPTION...: of a recording with such a trial
+chosen()
+{
+	name=$1 wanted=$2
+	shift 2
+	"$B" record "$@" >out 2>err
+	is "$name" "$wanted" "$(sed -n 's/^perf record .*--call-graph \([^ ]*\) .*/\1/p' err)"
+}
+export MKCAP
+TRIAL=$work/trial.txt LIKE=defer,cycles
+trial 39 1
+chosen all_cpus_whose_stacks_are_whole fp,defer -a --for 0.1s
+says and_how_many_were_is_said \
+	'deferred stacks, which this kernel and perf have: of a trial, 97.50 % of the deferred user stacks are whole' err
+chosen of_a_process_too fp,defer -p $$ --for 0.1s
+chosen and_while_a_program_runs fp,defer -a ./prog
+trial 30 5
+chosen where_they_are_not_there_are_dumps dwarf,16384 -a --for 0.1s
+says and_why_is_said 'of a trial, 85.71 % of the deferred user stacks are whole' err
+chosen of_a_process_they_are_not dwarf,16384 -p $$ --for 0.1s
+for ours in OURS 102 SHELL
+do
+	trial 30 5 $ours
+	chosen "what_records_does_not_count: $ours" fp,defer -a --for 0.1s
+done
+trial 9 0
+chosen of_a_few_nothing_is_known dwarf,16384 -a --for 0.1s
+chosen but_of_the_code_that_will_run fp,defer -a ./parts
+: >log
+LIKE=cycles
+trial 39 1
+chosen where_none_can_be_had_there_are_dumps dwarf,16384 -a --for 0.1s
+is and_no_cpu_is_recorded_to_ask 0 "$(grep -c 'fp,defer.* -a .*-o /proc' log)"
+TRIAL=
+LIKE=defer,cycles
+dry switches_are_deferred_too \
+	"perf record -e cycles/freq=997,name=cycles/ $switches --call-graph fp,defer -m 16M --buildid-mmap -k CLOCK_MONOTONIC -a -o perf.data -- ./frames" \
+	--waits --tracer perf ./frames
+LIKE=cycles
+rm -f perf.data
+
 # ---- how it ends
 : >log
 "$B" record -- ./prog 1 7 >out 2>err
@@ -440,7 +522,7 @@ if [ "$(id -u)" = 0 ]
 then
 	wrong root_in_a_container 1 'a container needs --cap-add PERFMON' ./prog
 	chmod 755 "$work"
-	chmod 777 tmp log log.graph
+	chmod 777 tmp log log.*
 	cp "$B" "$work/backstitch"
 	setpriv --reuid=65534 --regid=65534 --clear-groups \
 		"$work/backstitch" record ./prog >out 2>err
@@ -517,14 +599,16 @@ says half_a_second_of_a_process_says_how_large_dumps_must_be \
 grep -qE '^(All|>?9[5-9]\.[0-9]+ % of the)( [0-9,]+)? user stacks are whole' out
 ok and_then_they_are_whole $?
 is and_the_trial_is_gone '' "$(ls tmp)"
-# it ends behind the first of perf's recordings, which is one of these
+# it ends behind the first of perf's recordings of it, which is one of these
 mkdir late
 cat >late/perf <<'END'
 #!/bin/sh
 PATH=$REAL
 perf "$@"
 status=$?
-[ "$1" != record ] || kill "$LATE" 2>/dev/null
+case "$*" in
+record*" -p $LATE "*) kill "$LATE" 2>/dev/null ;;
+esac
 exit $status
 END
 chmod +x late/perf
