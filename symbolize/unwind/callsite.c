@@ -38,8 +38,11 @@ static void callsite_take_table(struct callsite_file *f,
 	while (elf_symbols_next(&it, &sym, &name)) {
 		unsigned int type = GELF_ST_TYPE(sym.st_info);
 		const char *cold = strstr(name, ".cold");
-		struct callsite_name add = { .addr = sym.st_value,
-					     .chosen = type == STT_GNU_IFUNC };
+		struct callsite_name add = {
+			.addr = sym.st_value,
+			.chosen = type == STT_GNU_IFUNC,
+			.local = GELF_ST_BIND(sym.st_info) == STB_LOCAL,
+		};
 		struct sym fn = { .start = sym.st_value,
 				  .name = "",
 				  .how = "" };
@@ -74,7 +77,7 @@ static void callsite_take_go(struct callsite_file *f)
 			(struct callsite_name){ callsite_hash_name(
 							go.sym[i].name,
 							strlen(go.sym[i].name)),
-						go.sym[i].start, false };
+						go.sym[i].start, false, false };
 	symtab_release(&go);
 }
 
@@ -410,6 +413,28 @@ uint32_t callsite_go_bytes(const struct callsite_file *f, uint64_t off)
 		if (vaddr < d.pc)
 			return d.depth < UINT32_MAX - word ? d.depth + word : 0;
 	return word;
+}
+
+uint64_t callsite_stub_leads(const struct callsite_file *f, uint64_t stub,
+			     const struct callsite_file *inner)
+{
+	const struct sym *s = symtab_find(&f->stubs, stub);
+	const char *at = s ? strrchr(s->name, '@') : NULL;
+	uint64_t leads = 0;
+	size_t n;
+
+	if (!at || inner->loader)
+		return 0;
+	const struct callsite_name *nm = callsite_find_names(
+		inner, callsite_hash_name(s->name, (size_t)(at - s->name)), &n);
+	for (size_t i = 0; i < n; i++) {
+		if (nm[i].local)
+			continue;
+		if (nm[i].chosen || (leads && leads != nm[i].addr))
+			return 0;
+		leads = nm[i].addr;
+	}
+	return leads;
 }
 
 /* Compares the function in `inner` with the name of the PLT stub that is

@@ -76,6 +76,12 @@ bool callsite_is_go(const struct callsite_file *f);
  * C. Before callsite_settle(). */
 uint32_t callsite_go_bytes(const struct callsite_file *f, uint64_t off);
 
+/* Returns where a PLT stub of f at an ELF address leads to in the file `inner`:
+ * the function of that name which others can call; 0: there is none, or
+ * several, or it is chosen at run time, or it is no stub. */
+uint64_t callsite_stub_leads(const struct callsite_file *f, uint64_t stub,
+			     const struct callsite_file *inner);
+
 /* Tells whether the call at `site` in file f goes to the function around offset
  * off of the file `inner` (NULL: unknown). */
 enum callsite_link callsite_link(const struct callsite_file *f,

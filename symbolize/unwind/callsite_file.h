@@ -22,6 +22,7 @@ struct symbolizer_cache;
 struct callsite_name {
 	uint64_t hash, addr;
 	bool chosen; /* target chosen at run time (IFUNC) */
+	bool local;  /* no other file can call it by its name */
 };
 
 /* A function in which a thread may begin. */

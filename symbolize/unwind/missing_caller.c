@@ -8,6 +8,7 @@
 #include "symbolize/disasm/frame_code.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/cfi/unwind_rows.h"
 
@@ -345,6 +346,50 @@ static bool missing_caller_framed_at(struct unwind_image *m, uint64_t ret)
 	return row && missing_caller_sets_fp(m, ret, row);
 }
 
+/* Returns the bytes of the PLT stub around an address; 0: it is in none. Only
+ * .plt has a row of its own. GNU ld makes stubs of .plt.sec, and of .plt.got
+ * for -z ibtplt, by endbr64 and a jump, before 2.40 with a prefix, and the
+ * others of .plt.got by a jump and two bytes. */
+static unsigned int missing_caller_stub(struct unwind_image *m, uint64_t vaddr)
+{
+	const struct unwind_row *row = unwind_images_row(m, vaddr);
+	unsigned char code[PLT_ENTRY];
+	const unsigned char *half = code + (vaddr & 8);
+
+	if (row && unwind_row_kind(row) == ROW_PLT)
+		return PLT_ENTRY;
+	if (m->machine != EM_X86_64 ||
+	    unwind_images_read_code(m, vaddr - vaddr % PLT_ENTRY, code,
+				    sizeof(code)) != sizeof(code))
+		return 0;
+	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4) &&
+	    !memcmp(code + 4 + (code[4] == 0xf2), "\xff\x25", 2))
+		return PLT_ENTRY;
+	return !memcmp(half, "\xff\x25", 2) && !memcmp(half + 6, "\x66\x90", 2)
+		       ? PLT_ENTRY / 2
+		       : 0;
+}
+
+/* Returns where the PLT stub at an address of m leads to in another file, or in
+ * the same one; 0: it is no stub, or that is not known. */
+static uint64_t missing_caller_leads(struct unwind_image *m, uint64_t stub,
+				     struct unwind_image *to)
+{
+	struct unwind_image *const both[] = { m, to };
+
+	if (!missing_caller_stub(m, stub))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
+		if (both[i]->calls)
+			continue;
+		if (both[i]->code || !unwind_images_calls_of(both[i]))
+			return 0;
+		/* names are enough */
+		callsite_settle(both[i]->calls);
+	}
+	return callsite_stub_leads(m->calls, stub, to->calls);
+}
+
 /* Returns whether the function that starts at `via` goes on to another one
  * without a frame of its own, so that a chain skips both: gcWriteBarrierCX of
  * Go 1.19 calls gcWriteBarrier so. */
@@ -363,7 +408,8 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 		return false;
 	direct_walk_init(&w, m, &f);
 	while (direct_walk_next(&w, &ret, &target, &jump))
-		if (target == to && (jump || !missing_caller_framed_at(m, ret)))
+		if ((jump || !missing_caller_framed_at(m, ret)) &&
+		    (target == to || missing_caller_leads(m, target, m) == to))
 			return true;
 	return false;
 }
@@ -405,6 +451,35 @@ static bool missing_caller_in_part(struct unwind_image *m,
 	return false;
 }
 
+/* Finds the stub through which the function g of m calls f of another file. 0:
+ * there is none, or more than one, or it calls or jumps to another stub behind
+ * which f may be called without a frame, or of which nothing is known. */
+static uint64_t missing_caller_find_stub(struct unwind_image *m,
+					 const struct function_range *g,
+					 struct unwind_image *in,
+					 const struct function_range *f)
+{
+	struct direct_walk w;
+	uint64_t ret, target, found = 0;
+	bool jump;
+
+	direct_walk_init(&w, m, g);
+	while (direct_walk_next(&w, &ret, &target, &jump)) {
+		if ((target == found && !jump) ||
+		    !missing_caller_stub(m, target))
+			continue;
+		const uint64_t to = missing_caller_leads(m, target, in);
+
+		if (!to || (to > f->start && to < f->end) ||
+		    (to == f->start ? found || jump
+				    : missing_caller_passes(in, to, f->start)))
+			return 0;
+		if (to == f->start)
+			found = target;
+	}
+	return found;
+}
+
 /* Counts the direct calls of `to` in the function where it has a frame. *last
  * is the return address of the last one. 0 if the function may have called it
  * through another one that has no frame, or in another part of it. */
@@ -435,51 +510,35 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 	return n;
 }
 
-/* The same, counted once for each pair of functions of a file: counting anew
- * for each chain took about 3 % of a first look at a whole system. What a row
- * says may change with a table that is added. */
+/* The same of the function f, which may be in another file, counted once for
+ * each pair of functions: counting anew for each chain took about 3 % of a
+ * first look at a whole system. What a row says may change with a table that is
+ * added.
+ */
 static unsigned int missing_caller_known_calls(struct unwind_image *m,
 					       const struct function_range *g,
-					       uint64_t to, uint64_t *last)
+					       struct unwind_image *in,
+					       const struct function_range *f,
+					       uint64_t *last)
 {
+	uint64_t to = f->start;
+
 	if (m->code) /* the process may write other code there */
-		return missing_caller_count_calls(m, g, to, last);
+		return m == in ? missing_caller_count_calls(m, g, to, last) : 0;
 	struct known_calls *c =
 		&m->set->calls[hash_pair((uintptr_t)m ^ to, g->start) %
 			       CALLS_KNOWN];
 	uint32_t added = m->set->added;
 
-	if (c->m != m || c->from != g->start || c->to != to ||
+	if (c->m != m || c->in != in || c->from != g->start || c->to != to ||
 	    c->added != added) {
-		*c = (struct known_calls){ m, g->start, to, 0, 0, added };
-		c->n = missing_caller_count_calls(m, g, to, &c->last);
+		*c = (struct known_calls){ m, in, g->start, to, 0, 0, added };
+		if (m != in)
+			to = missing_caller_find_stub(m, g, in, f);
+		c->n = to ? missing_caller_count_calls(m, g, to, &c->last) : 0;
 	}
 	*last = c->last;
 	return c->n;
-}
-
-/* Returns the bytes of the PLT stub around an address; 0: it is in none. Only
- * .plt has a row of its own. GNU ld makes stubs of .plt.sec, and of .plt.got
- * for -z ibtplt, by endbr64 and a jump, before 2.40 with a prefix, and the
- * others of .plt.got by a jump and two bytes. */
-static unsigned int missing_caller_stub(struct unwind_image *m, uint64_t vaddr)
-{
-	const struct unwind_row *row = unwind_images_row(m, vaddr);
-	unsigned char code[PLT_ENTRY];
-	const unsigned char *half = code + (vaddr & 8);
-
-	if (row && unwind_row_kind(row) == ROW_PLT)
-		return PLT_ENTRY;
-	if (m->machine != EM_X86_64 ||
-	    unwind_images_read_code(m, vaddr - vaddr % PLT_ENTRY, code,
-				    sizeof(code)) != sizeof(code))
-		return 0;
-	if (!memcmp(code, "\xf3\x0f\x1e\xfa", 4) &&
-	    !memcmp(code + 4 + (code[4] == 0xf2), "\xff\x25", 2))
-		return PLT_ENTRY;
-	return !memcmp(half, "\xff\x25", 2) && !memcmp(half + 6, "\x66\x90", 2)
-		       ? PLT_ENTRY / 2
-		       : 0;
 }
 
 /* Finds what a call must enter to reach an address: of a PLT, of which the
@@ -499,21 +558,31 @@ static bool missing_caller_entered(struct unwind_image *m, uint64_t vaddr,
 }
 
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
-				  uint64_t next, uint64_t *caller)
+				  struct unwind_image *at, uint64_t next,
+				  const struct unwind_image **in,
+				  uint64_t *caller)
 {
 	struct function_range f, g;
 	uint64_t entered;
 
 	if (!missing_caller_built_with_frames(m) ||
 	    !missing_caller_entered(m, leaf, &f) ||
-	    missing_caller_call_at(m, next, &entered) != CALL_DIRECT)
+	    missing_caller_call_at(at, next, &entered) != CALL_DIRECT)
 		return 0;
-	if (!missing_caller_function(m, entered, &g) || g.start != entered ||
-	    g.start == f.start || g.end - g.start > FUNCTION_MAX)
+	const uint64_t leads = missing_caller_leads(at, entered, m);
+
+	if (leads) {
+		entered = leads;
+		at = m;
+	}
+	if (!missing_caller_function(at, entered, &g) || g.start != entered ||
+	    (at == m && g.start == f.start) || g.end - g.start > FUNCTION_MAX ||
+	    !missing_caller_built_with_frames(at))
 		return 0;
-	unsigned int n = missing_caller_known_calls(m, &g, f.start, caller);
+	unsigned int n = missing_caller_known_calls(at, &g, m, &f, caller);
 
 	if (n > 1)
 		*caller = g.start;
+	*in = at;
 	return n;
 }

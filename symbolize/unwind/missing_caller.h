@@ -2,9 +2,10 @@
  *
  * A function F without a frame of its own is skipped together with its return
  * address: the chain continues with the caller's caller. The caller G can be
- * proved from the file alone: the call before the next return address goes to
- * G; G calls F at a place where FP is that of G; and the file was built with
- * frame pointers. */
+ * proved from the files alone: the call before the next return address goes to
+ * G; G calls F at a place where FP is that of G; and the files of both were
+ * built with frame pointers. Either call may go through a PLT stub to a
+ * function that the file of F gives to others. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,12 +13,15 @@
 struct unwind_image;
 struct unwind_row;
 
-/* leaf is the ELF address that was sampled, next the return address that
- * follows it in the chain. Returns at how many places G calls F; 0 unless
- * direct calls prove it. Sets *caller to the return address in G or, if there
- * are several, to the start of G. O(bytes of G). */
+/* leaf is the ELF address in m that was sampled, next the return address in
+ * `at` that follows it in the chain. Returns at how many places G calls F; 0
+ * unless direct calls prove it. Sets *caller to the return address in G or, if
+ * there are several, to the start of G, which is in *in: m or `at`. O(bytes of
+ * G). */
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
-				  uint64_t next, uint64_t *caller);
+				  struct unwind_image *at, uint64_t next,
+				  const struct unwind_image **in,
+				  uint64_t *caller);
 /* Returns true if the call before ret may have led to the code at ELF address
  * `in`: it is indirect, or a direct call of that function or of an unknown one;
  * or if none is needed there. */

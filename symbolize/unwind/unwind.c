@@ -499,18 +499,22 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	struct unwind_code next =
 		unwind_known_code_at(u, in, (ip[1] & in->user_mask) - 1);
 
-	if (!unwind_is_file(&leaf) || leaf.m != next.m)
+	if (!unwind_is_file(&leaf) || !unwind_is_file(&next) ||
+	    leaf.m->machine != next.m->machine)
 		return CALLER_MISSING;
-	if (missing_caller_framed_by_call(leaf.m, next.vaddr + 1, leaf.vaddr))
+	if (leaf.m == next.m &&
+	    missing_caller_framed_by_call(leaf.m, next.vaddr + 1, leaf.vaddr))
 		return CALLER_FRAMED;
 	if (!infer || !unwind_chain_is_sound(u, in, ip, n))
 		return CALLER_MISSING;
-	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr,
-						   next.vaddr + 1, caller);
+	const struct unwind_image *at;
+	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr, next.m,
+						   next.vaddr + 1, &at, caller);
 
 	if (!places)
 		return CALLER_MISSING;
-	*caller += pc - leaf.vaddr;
+	*caller += at == leaf.m ? pc - leaf.vaddr
+				: (ip[1] & in->user_mask) - 1 - next.vaddr;
 	return places > 1 ? CALLER_FUNCTION : CALLER_INFERRED;
 }
 

@@ -100,10 +100,11 @@ struct known_first {
 /* The calls that a function has of another one, as missing_caller.c counted
  * them. */
 struct known_calls {
-	const struct unwind_image *m; /* NULL: none is known here */
-	uint64_t from, to;	      /* where the functions start */
-	uint64_t last;		      /* return address of the last one */
-	uint32_t n, added;	      /* tables of debug files at that time */
+	const struct unwind_image *m;  /* NULL: none is known here */
+	const struct unwind_image *in; /* of the one that is called */
+	uint64_t from, to;	       /* where the functions start */
+	uint64_t last;		       /* return address of the last one */
+	uint32_t n, added;	       /* tables of debug files at that time */
 };
 
 /* Frame-pointer chains have the same return addresses again and again: with
