@@ -74,6 +74,51 @@ static void symbolize_print_counts(const struct name_ask *names,
 	free(word);
 }
 
+/* A stack dump is not stored: what its stack leads to behind a file that was
+ * not there, only its capture tells. Prints what reads that again. */
+static int symbolize_say_cut(const struct name_ask *names, const char *path,
+			     struct store *db, struct err *err)
+{
+	struct rows *r = rows_of(db, "cut_stacks", err);
+	struct {
+		const char *option, *value;
+	} given[] = { { "--symfs", names->symfs },
+		      { "--kallsyms", names->kallsyms },
+		      { "--vmlinux", names->vmlinux },
+		      { "-o", path } };
+	int64_t n = 0;
+	char *text, *word;
+	FILE *f = mem_stream(&text, NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		if (!given[i].value)
+			continue;
+		word = safe_text_word(given[i].value);
+		fprintf(f, " %s %s", given[i].option, word);
+		free(word);
+	}
+	for (size_t i = 0; names->debug_dirs && names->debug_dirs[i]; i++) {
+		word = safe_text_word(names->debug_dirs[i]);
+		fprintf(f, " --debug-dir %s", word);
+		free(word);
+	}
+	while (rows_step(r)) {
+		word = safe_text_word(rows_text(r, CUT_STACKS_PATH));
+		fprintf(f, " %s", word);
+		free(word);
+		n = rows_int(r, CUT_STACKS_N);
+	}
+	mem_stream_end(f);
+	if (n)
+		say("%" PRId64 " stack%s end%s where a file was not found when "
+		    "the capture was read; 'backstitch ingest -f%s%s' reads it "
+		    "again, and follows them with the files that are here now\n",
+		    n, n == 1 ? "" : "s", n == 1 ? "s" : "",
+		    names->debuginfod ? " --debuginfod" : "", text);
+	free(text);
+	return rows_end(r, err);
+}
+
 static void symbolize_json_counts(const char *path, const struct done *was,
 				  const struct done *is,
 				  const struct name_counts *c)
@@ -243,15 +288,15 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	else
 		db = maker_finish(mk, NULL, err);
 	ret = db ? symbolize_count_named(db, &is, err) : -1;
-	store_close(db);
 	signals_patiently(false);
-	if (ret)
-		return -1;
-	if (json)
+	if (!ret && json)
 		symbolize_json_counts(path, &was, &is, &c);
-	else
+	else if (!ret)
 		symbolize_print_counts(names, path, &was, &is, &c);
-	return STATUS_OK;
+	if (!ret && !json)
+		ret = symbolize_say_cut(names, path, db, err);
+	store_close(db);
+	return ret ? -1 : STATUS_OK;
 }
 
 static const char *const examples[] = {

@@ -172,6 +172,13 @@ SELECT (SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 	(SELECT count(*) FROM (SELECT DISTINCT image, off FROM frame
 		WHERE line IS NOT NULL)) AS with_line
 
+-- The captures, and how many stacks of all were not followed into files that were
+-- not there.
+-- name: cut_stacks
+SELECT (SELECT CAST(total(samples) AS INTEGER) FROM trust
+	WHERE class = 'cut (no_file)') AS n, path
+FROM capture ORDER BY id
+
 -- ?1: image.id
 -- name: known_symbols
 SELECT start, name, id FROM symbol WHERE image = ?1

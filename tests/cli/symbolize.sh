@@ -347,3 +347,16 @@ is the_names_are_there_all_the_same 'outer,, ' "$(sql x.db "$frame")"
 says recorded_names_of_a_kernel_stay 'looked at 0 images' out
 "$B" symbolize --kallsyms "$root/tests/captures/events.kallsyms" v7.db >out 2>&1
 says unless_a_file_of_it_is_given 'looked at 1 image' out
+
+# Stacks whose dumps led into a file that was not there get names, and what is to be
+# typed to have the rest.
+cp "$root/tests/captures/frames32.data.zst" 'a b.zst'
+"$B" ingest -q -f -o cut.db 'a b.zst'
+"$B" symbolize --symfs "$root/tests/captures/symfs" cut.db >out 2>&1
+says stacks_that_were_cut_for_want_of_a_file_are_told \
+	'86 stacks end where a file was not found when the capture was read; ' out
+sed -n "s/.*read; 'backstitch \(.*\)' reads it again.*/'$(echo "$B" | sed 's/[&/]/\\&/g')' \1/p" out >again
+sh again >out 2>&1
+is and_what_is_said_mends_them 'whole,86 ' "$(sql cut.db 'SELECT class, samples FROM trust')"
+"$B" symbolize --symfs "$root/tests/captures/symfs" cut.db >out 2>&1
+is then_nothing_is_said 0 "$(grep -c 'when the capture was read' out)"
