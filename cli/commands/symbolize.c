@@ -112,7 +112,7 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 	if (n)
 		say("%" PRId64 " stack%s end%s where a file was not found when "
 		    "the capture was read; 'backstitch ingest -f%s%s' reads it "
-		    "again, and follows them with the files that are here now\n",
+		    "again, which mends those whose file is here now\n",
 		    n, n == 1 ? "" : "s", n == 1 ? "s" : "",
 		    names->debuginfod ? " --debuginfod" : "", text);
 	free(text);

@@ -350,15 +350,27 @@ static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 	return loss;
 }
 
-/* Returns whether the witness ran all the time. Other captures may have run
- * longer, and then it is unknown who asked. */
-static bool witness_recorded(const struct counters *cs, uint16_t source,
-			     const struct counter_run *r)
+/* Finds a capture of the group that ran all the time of a run and may prove a
+ * loss, the witness first. Returns false if there is none: it is unknown who
+ * asked, as before a capture or behind it. */
+static bool find_recorded(const struct counters *cs, uint16_t *source,
+			  const struct counter_run *r)
 {
-	const struct per_source *ps = &cs->src[source];
+	uint16_t i = *source;
 
-	return counters_is_alone(cs, source) ||
-	       (r->t0 >= ps->first && r->t1 <= ps->last);
+	if (counters_is_alone(cs, i))
+		return true;
+	do {
+		const struct per_source *ps = &cs->src[i];
+
+		if (r->t0 >= ps->first && r->t1 <= ps->last &&
+		    (i == *source || may_prove(ps->info))) {
+			*source = i;
+			return true;
+		}
+		i = ps->next;
+	} while (i != *source);
+	return false;
 }
 
 /* A run that no loss explains proves that records vanished, if it is after the
@@ -371,6 +383,7 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 	const struct cookie_shape *sh =
 		counters_group(cs, source)->read[0].shape;
 	struct fact f = { .kind = FACT_GAP };
+	const bool recorded = find_recorded(cs, &source, r);
 
 	f.gap = (struct fact_gap){
 		.source = source,
@@ -384,8 +397,7 @@ static void push_run(struct counters *cs, uint16_t source, int32_t cpu,
 	};
 	if (!reason && f.gap.loss)
 		f.gap.verdict = GAP_LOST;
-	else if (!reason && sure && r->t0 != TIME_NONE &&
-		 witness_recorded(cs, source, r))
+	else if (!reason && sure && r->t0 != TIME_NONE && recorded)
 		f.gap.verdict = GAP_UNCOUNTED;
 	*fact_queue_add(cs->out) = f;
 	if (f.gap.verdict != GAP_UNCOUNTED)

@@ -271,13 +271,11 @@ static int64_t offset_from_events(const struct align_in *a,
 			 clock_map_time(map, middle));
 }
 
-/* Files of one recorder that went on in another one have no events in common,
- * and may have a gap between them. */
+/* Files of one recorder that went on in another one. */
 static bool are_pieces(const struct align_in *a, const struct align_in *b)
 {
 	return a->info->pieces && b->info->pieces &&
-	       known_and_equal(a->info->cmdline, b->info->cmdline) &&
-	       clock_fit_share_process(a->fingerprints, b->fingerprints);
+	       known_and_equal(a->info->cmdline, b->info->cmdline);
 }
 
 /* events: the map by equal events; NULL: none, or the proposal itself. */
@@ -367,8 +365,12 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 
 	if (same) {
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
-		l.proved = are_pieces(a, b);
 		int64_t gap = recording_gap(a, b, &l.map);
+		/* one behind the other they have no events in common, but a
+		 * process that the kernel put at a random address: one boot */
+		l.proved = (gap > 0 || are_pieces(a, b)) &&
+			   clock_fit_share_process(a->fingerprints,
+						   b->fingerprints);
 
 		*out = l;
 		if (!l.proved && gap > APART_MIN)
