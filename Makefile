@@ -150,7 +150,7 @@ FUZZ_BIN := $(patsubst tests/%.c,%,$(wildcard tests/fuzz/*.c))
 
 .PHONY: all deps deps-build demo demo-build check check-build check-run unit \
 	check-long builds ci-build ci-program ci-plain ci-san check-style style-run \
-	causality twins pairs faults growth bench bench-run fuzz fuzz-build \
+	causality twins advice pairs faults growth bench bench-run fuzz fuzz-build \
 	cov-build check-san \
 	san-build check-hard mkcap install uninstall dist \
 	clean FORCE
@@ -454,6 +454,12 @@ twins: deps-build
 		python3 tests/twins/generated.py --program $(O)/backstitch
 	@python3 tests/twins/files.py --program $(O)/backstitch \
 		--folder $(O)/twins/files
+
+# What the advice of the sentence of trust promises, held against what it reaches.
+advice: deps-build
+	$(SUBJ) all
+	@python3 tests/advice/advice.py --program $(O)/backstitch \
+		--folder $(O)/advice
 
 # Proved intervals of `latency`, held against the kernel's rules, other programs and
 # programs' own logs: N of each kind (N=300000: half an hour), or what two minutes
