@@ -90,6 +90,7 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 	char *text, *word;
 	FILE *f = mem_stream(&text, NULL);
 
+	fputs(names->debuginfod ? " --debuginfod" : "", f);
 	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
 		if (!given[i].value)
 			continue;
@@ -111,10 +112,9 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 	mem_stream_end(f);
 	if (n)
 		say("%" PRId64 " stack%s end%s where a file was not found when "
-		    "the capture was read; 'backstitch ingest -f%s%s' reads it "
+		    "the capture was read; 'backstitch ingest -f%s' reads it "
 		    "again, which mends those whose file is here now\n",
-		    n, n == 1 ? "" : "s", n == 1 ? "s" : "",
-		    names->debuginfod ? " --debuginfod" : "", text);
+		    n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
 	free(text);
 	return rows_end(r, err);
 }

@@ -28,7 +28,7 @@ capture()
 		t=$((t + 10))
 		[ "$name" = two ] || echo "sample pid=100 tid=101 cpu=0 time=${t}000000 cookie=0:$((n + 2))"
 	} >in.txt
-	"$MKCAP" in.txt $name.data
+	"$MKCAP" in.txt "$name.data"
 }
 # missing DB: counters that no record has
 missing()

@@ -69,8 +69,8 @@ maps()
 				"$(readelf -n "$1" | awk '/Build ID/ { print $3 }')"
 		done
 }
-# caller NAME WANTED LEAF NEXT [FURTHER]: what script says of such a chain
-caller()
+# chain NAME WANTED LEAF NEXT [FURTHER]: what script says of such a chain
+chain()
 {
 	{
 		echo "event cpu-clock period=1000000"
@@ -84,19 +84,19 @@ caller()
 		WHEN 1 THEN ' inferred' ELSE '' END, ' < ') FROM (SELECT * FROM stack_frames f
 		JOIN samples s ON s.user_stack = f.stack ORDER BY pos)" | tail -n 1 | tr -d '"')"
 }
-caller the_stub_leads_to_the_leaf 'leaf1 < once inferred < run < main' \
+chain the_stub_leads_to_the_leaf 'leaf1 < once inferred < run < main' \
 	"$(at libx.so leaf1)" "$(behind prog run once)"
-caller of_two_calls_the_function_is_known 'leaf2 < twice inferred < run < main' \
+chain of_two_calls_the_function_is_known 'leaf2 < twice inferred < run < main' \
 	"$(at libx.so leaf2)" "$(behind prog run twice)"
-caller the_function_that_a_stub_leads_to_calls_it 'hidden < outer1 inferred < run < main' \
+chain the_function_that_a_stub_leads_to_calls_it 'hidden < outer1 inferred < run < main' \
 	"$(at libx.so hidden)" "$(behind prog run outer1)"
-caller so_does_one_at_two_places 'hidden < outer inferred < run < main' \
+chain so_does_one_at_two_places 'hidden < outer inferred < run < main' \
 	"$(at libx.so hidden)" "$(behind prog run outer)"
-caller behind_another_stub_it_may_be_called_without_a_frame 'leaf3 < run < main' \
+chain behind_another_stub_it_may_be_called_without_a_frame 'leaf3 < run < main' \
 	"$(at libx.so leaf3)" "$(behind prog run both)"
-caller of_a_stub_of_another_file_nothing_is_known 'leaf1 < run < main' \
+chain of_a_stub_of_another_file_nothing_is_known 'leaf1 < run < main' \
 	"$(at libx.so leaf1)" "$(behind prog run unknown)"
-caller one_that_has_no_frame_may_have_called_it 'leaf1 < run < main' \
+chain one_that_has_no_frame_may_have_called_it 'leaf1 < run < main' \
 	"$(at libx.so leaf1)" "$(behind prog run behind)"
-caller a_function_that_calls_another_leaf 'leaf2 < run < main' \
+chain a_function_that_calls_another_leaf 'leaf2 < run < main' \
 	"$(at libx.so leaf2)" "$(behind prog run once)"
