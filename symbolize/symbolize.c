@@ -154,14 +154,6 @@ static const char *symbolize_demangled(struct symbolizer *sy, const char *raw)
 	return plain;
 }
 
-static void symbolize_release_demangled(struct demangled_names *p)
-{
-	table_release(&p->by_raw);
-	arena_release(&p->text);
-	free(p->plain);
-	memset(p, 0, sizeof(*p));
-}
-
 /* An open resolver; rs NULL: none. */
 struct name_source {
 	const struct resolver *rs;
@@ -590,7 +582,10 @@ int symbolize_image(struct symbolizer *sy, const struct image *img,
 	if (lines->rs && n_rest && !sy->opts.no_inline)
 		lines->rs->lines(sy, img, lines->r, rest, n_rest);
 	rc = symbolize_name_all(sy, in, code, n, &t, err);
-	symbolize_release_demangled(&sy->plain);
+	table_release(&sy->plain.by_raw);
+	arena_release(&sy->plain.text);
+	free(sy->plain.plain);
+	sy->plain = (struct demangled_names){ .n = 0 };
 out:
 	sy->tried = NULL;
 	sy->recorded = NULL;

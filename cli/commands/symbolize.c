@@ -74,41 +74,34 @@ static void symbolize_print_counts(const struct name_ask *names,
 	free(word);
 }
 
+static void symbolize_put_word(FILE *f, const char *option, const char *text)
+{
+	char *word = text ? safe_text_word(text) : NULL;
+
+	if (word)
+		fprintf(f, "%s %s", option, word);
+	free(word);
+}
+
 /* A stack dump is not stored: what its stack leads to behind a file that was
  * not there, only its capture tells. Prints what reads that again. */
 static int symbolize_say_cut(const struct name_ask *names, const char *path,
 			     struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "cut_stacks", err);
-	struct {
-		const char *option, *value;
-	} given[] = { { "--symfs", names->symfs },
-		      { "--kallsyms", names->kallsyms },
-		      { "--vmlinux", names->vmlinux },
-		      { "-o", path } };
 	int64_t n = 0;
-	char *text, *word;
+	char *text;
 	FILE *f = mem_stream(&text, NULL);
 
 	fputs(names->debuginfod ? " --debuginfod" : "", f);
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
-		if (!given[i].value)
-			continue;
-		word = safe_text_word(given[i].value);
-		fprintf(f, " %s %s", given[i].option, word);
-		free(word);
-	}
-	for (size_t i = 0; names->debug_dirs && names->debug_dirs[i]; i++) {
-		word = safe_text_word(names->debug_dirs[i]);
-		fprintf(f, " --debug-dir %s", word);
-		free(word);
-	}
-	while (rows_step(r)) {
-		word = safe_text_word(rows_text(r, CUT_STACKS_PATH));
-		fprintf(f, " %s", word);
-		free(word);
-		n = rows_int(r, CUT_STACKS_N);
-	}
+	symbolize_put_word(f, " --symfs", names->symfs);
+	symbolize_put_word(f, " --kallsyms", names->kallsyms);
+	symbolize_put_word(f, " --vmlinux", names->vmlinux);
+	for (size_t i = 0; names->debug_dirs && names->debug_dirs[i]; i++)
+		symbolize_put_word(f, " --debug-dir", names->debug_dirs[i]);
+	symbolize_put_word(f, " -o", path);
+	for (; rows_step(r); n = rows_int(r, CUT_STACKS_N))
+		symbolize_put_word(f, "", rows_text(r, CUT_STACKS_PATH));
 	mem_stream_end(f);
 	if (n)
 		say("%" PRId64 " stack%s end%s where a file was not found when "

@@ -114,14 +114,6 @@ static int split_package_read_index(struct split_package *p)
 	return 0;
 }
 
-static bool split_package_is_column(const struct split_package *p,
-				    const struct elf_section *s)
-{
-	return any_where(p->n_column, i,
-			 p->column[i].raw &&
-				 p->column[i].raw == elf_rawdata(s->scn, NULL));
-}
-
 /* Takes the names off the sections that are not cut, and off the index. With an
  * index, libdw 0.188 takes the file for one without .dwo sections, and 0.191
  * reads the index. */
@@ -134,7 +126,11 @@ static void split_package_hide_others(const struct split_package *p)
 		if (!elf_section_get(p->ef, i, &s) ||
 		    strncmp(s.name, ".debug_", 7) != 0 ||
 		    !strcmp(s.name, ".debug_str.dwo") ||
-		    split_package_is_column(p, &s) || !gelf_getshdr(s.scn, &sh))
+		    any_where(p->n_column, k,
+			      p->column[k].raw &&
+				      p->column[k].raw ==
+					      elf_rawdata(s.scn, NULL)) ||
+		    !gelf_getshdr(s.scn, &sh))
 			continue;
 		sh.sh_name = 0;
 		gelf_update_shdr(s.scn, &sh);

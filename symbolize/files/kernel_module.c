@@ -45,22 +45,6 @@ bool kernel_module_name(const char *path, char *buf, size_t size)
 	return n > 0;
 }
 
-/* The kernel enlarges these sections for veneers and trampolines that are
- * not in the file (arm64 and others). The addresses of later sections are
- * unknown. */
-static bool kernel_module_section_grows(const struct elf_section *s)
-{
-	return !strcmp(s->name, ".plt") ||
-	       !strcmp(s->name, ".text.ftrace_trampoline");
-}
-
-static bool kernel_module_section_stays(const struct elf_section *s)
-{
-	const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
-
-	return (s->flags & code) == code && strncmp(s->name, ".init", 5) != 0;
-}
-
 void kernel_module_layout(const struct elf_file *ef UNUSED,
 			  struct elf_section *sec, size_t n)
 {
@@ -68,14 +52,19 @@ void kernel_module_layout(const struct elf_file *ef UNUSED,
 	bool known = true;
 
 	for (size_t i = 1; i < n; i++) {
+		const uint64_t code = SHF_ALLOC | SHF_EXECINSTR;
 		struct elf_section *s = &sec[i];
 		GElf_Shdr sh;
 
 		s->addr = 0;
-		if (!s->scn || !kernel_module_section_stays(s) ||
-		    !gelf_getshdr(s->scn, &sh))
+		if (!s->scn || (s->flags & code) != code ||
+		    !strncmp(s->name, ".init", 5) || !gelf_getshdr(s->scn, &sh))
 			continue;
-		known &= !kernel_module_section_grows(s);
+		/* The kernel enlarges these sections for veneers and
+		 * trampolines that are not in the file (arm64 and others). The
+		 * addresses of later sections are unknown. */
+		known &= strcmp(s->name, ".plt") != 0 &&
+			 strcmp(s->name, ".text.ftrace_trampoline") != 0;
 		uint64_t mask = sh.sh_addralign ? sh.sh_addralign - 1 : 0;
 		/* Real alignments and sections are smaller. */
 		known &= !(mask & (mask + 1)) && mask < (1u << 20) &&

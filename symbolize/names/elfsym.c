@@ -70,11 +70,6 @@ static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
 				  name[1] == 'd' || name[1] == 'x');
 }
 
-static bool elfsym_is_mangled(const char *name)
-{
-	return !strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2);
-}
-
 static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 		       const char *name)
 {
@@ -125,7 +120,8 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 	 * the compiler made. */
 	s.folds = type == STT_FUNC && !s.open &&
 		  strcmp(l->how, "dynsym") != 0 &&
-		  (elfsym_is_mangled(name) || (l->program && bind != STB_WEAK));
+		  (!strncmp(name, "_Z", 2) || !strncmp(name, "_R", 2) ||
+		   (l->program && bind != STB_WEAK));
 	symtab_add(l->t, &s);
 }
 
@@ -183,14 +179,6 @@ static bool elfsym_load_debugdata(struct elfsym *en)
 	       elfsym_load_symbols(en, en->mini, SHT_SYMTAB, "debugdata");
 }
 
-static void elfsym_load_go(struct elfsym *en)
-{
-	struct elf_section s;
-
-	if (gopclntab_add(en->ef, &en->tab, &s))
-		section_hashes_add(en->sy, en->ef, &s);
-}
-
 static bool elfsym_load_symtab(void *arg, const struct elf_file *ef)
 {
 	struct elfsym *en = arg;
@@ -237,14 +225,16 @@ static struct elfsym *elfsym_load(struct symbolizer *sy,
 				  const struct image *img, struct elf_file *ef)
 {
 	struct elfsym *en = mem_new(1, sizeof(*en));
+	struct elf_section go;
 
 	en->sy = sy;
 	en->ef = ef;
 	en->program = elf_has_loader(ef) && !elfsym_has_soname(ef);
 	en->whole =
 		debugfile_try(sy, img, ef, elfsym_load_symtab, en, &en->debug);
-	if (!en->whole && !elfsym_load_debugdata(en))
-		elfsym_load_go(en);
+	if (!en->whole && !elfsym_load_debugdata(en) &&
+	    gopclntab_add(ef, &en->tab, &go))
+		section_hashes_add(sy, ef, &go);
 	elfsym_load_symbols(en, ef, SHT_DYNSYM, "dynsym");
 	symtab_finish(&en->tab);
 	if (ef->type != ET_REL) {

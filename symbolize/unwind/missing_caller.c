@@ -278,16 +278,6 @@ struct direct_walk {
 	unsigned char code[CALL_BEFORE + CHUNK];
 };
 
-static void direct_walk_init(struct direct_walk *w, struct unwind_image *m,
-			     const struct function_range *f)
-{
-	w->m = m;
-	w->at = f->start;
-	w->end = f->end;
-	w->i = w->n = 0;
-	memset(w->code, 0, CALL_BEFORE);
-}
-
 /* Returns the kind of what ends in front of address `addr`, `end` in code. */
 static enum call_kind direct_walk_decode(const struct unwind_image *m,
 					 const unsigned char *end,
@@ -397,7 +387,6 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 				  uint64_t to)
 {
 	struct function_range f;
-	struct direct_walk w;
 	uint64_t ret, target;
 	bool jump;
 
@@ -406,7 +395,8 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 		return false;
 	if (missing_caller_sets_in(m, &f))
 		return false;
-	direct_walk_init(&w, m, &f);
+	struct direct_walk w = { .m = m, .at = f.start, .end = f.end };
+
 	while (direct_walk_next(&w, &ret, &target, &jump))
 		if ((jump || !missing_caller_framed_at(m, ret)) &&
 		    (target == to || missing_caller_leads(m, target, m) == to))
@@ -424,7 +414,6 @@ static bool missing_caller_in_part(struct unwind_image *m,
 				   uint64_t to, unsigned int depth)
 {
 	struct function_range part;
-	struct direct_walk w;
 	uint64_t ret, target;
 	bool jump;
 
@@ -437,7 +426,8 @@ static bool missing_caller_in_part(struct unwind_image *m,
 		return false;
 	if (!depth || part.end - part.start > FUNCTION_MAX)
 		return framed;
-	direct_walk_init(&w, m, &part);
+	struct direct_walk w = { .m = m, .at = part.start, .end = part.end };
+
 	while (direct_walk_next(&w, &ret, &target, &jump)) {
 		const bool out = target < part.start || target >= part.end;
 
@@ -451,49 +441,32 @@ static bool missing_caller_in_part(struct unwind_image *m,
 	return false;
 }
 
-/* Finds the stub through which the function g of m calls f of another file. 0:
- * there is none, or more than one, or it calls or jumps to another stub behind
- * which f may be called without a frame, or of which nothing is known. */
-static uint64_t missing_caller_find_stub(struct unwind_image *m,
-					 const struct function_range *g,
-					 struct unwind_image *in,
-					 const struct function_range *f)
-{
-	struct direct_walk w;
-	uint64_t ret, target, found = 0;
-	bool jump;
-
-	direct_walk_init(&w, m, g);
-	while (direct_walk_next(&w, &ret, &target, &jump)) {
-		if ((target == found && !jump) ||
-		    !missing_caller_stub(m, target))
-			continue;
-		const uint64_t to = missing_caller_leads(m, target, in);
-
-		if (!to || (to > f->start && to < f->end) ||
-		    (to == f->start ? found || jump
-				    : missing_caller_passes(in, to, f->start)))
-			return 0;
-		if (to == f->start)
-			found = target;
-	}
-	return found;
-}
-
-/* Counts the direct calls of `to` in the function where it has a frame. *last
- * is the return address of the last one. 0 if the function may have called it
- * through another one that has no frame, or in another part of it. */
+/* Counts the direct calls of f, a function of m or of another file, in the
+ * function g of m where that has a frame. *last is the return address of the
+ * last one. 0 if g may have called it through another function that has no
+ * frame, or in another part of it; of another file: through two stubs, or if
+ * nothing is known of a stub that g calls. */
 static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *g,
-					       uint64_t to, uint64_t *last)
+					       struct unwind_image *in,
+					       const struct function_range *f,
+					       uint64_t *last)
 {
-	struct direct_walk w;
-	uint64_t ret, target;
+	const struct direct_walk start = { .m = m,
+					   .at = g->start,
+					   .end = g->end };
+	struct direct_walk w = start;
+	uint64_t ret, target, to = m == in ? f->start : 0;
 	unsigned int n = 0;
 	bool jump;
 
-	direct_walk_init(&w, m, g);
 	while (direct_walk_next(&w, &ret, &target, &jump)) {
+		if (m != in && target != to &&
+		    missing_caller_leads(m, target, in) == f->start) {
+			if (to || jump)
+				return 0;
+			to = target;
+		}
 		if (jump || target != to || !missing_caller_framed_at(m, ret))
 			continue;
 		*last = ret;
@@ -501,12 +474,23 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 	}
 	if (!n)
 		return 0;
-	direct_walk_init(&w, m, g);
-	while (direct_walk_next(&w, &ret, &target, &jump))
-		if (jump ? missing_caller_in_part(m, g, target, to, JUMPS)
-			 : target != to && target != g->start &&
-				    missing_caller_passes(m, target, to))
+	w = start;
+	while (direct_walk_next(&w, &ret, &target, &jump)) {
+		if (m != in && target != to && missing_caller_stub(m, target)) {
+			const uint64_t via =
+				missing_caller_leads(m, target, in);
+
+			if (!via || (via > f->start && via < f->end) ||
+			    missing_caller_passes(in, via, f->start))
+				return 0;
+		} else if (jump ? missing_caller_in_part(m, g, target, to,
+							 JUMPS)
+				: target != to && target != g->start &&
+					   missing_caller_passes(m, target,
+								 to)) {
 			return 0;
+		}
+	}
 	return n;
 }
 
@@ -521,10 +505,10 @@ static unsigned int missing_caller_known_calls(struct unwind_image *m,
 					       const struct function_range *f,
 					       uint64_t *last)
 {
-	uint64_t to = f->start;
+	const uint64_t to = f->start;
 
 	if (m->code) /* the process may write other code there */
-		return m == in ? missing_caller_count_calls(m, g, to, last) : 0;
+		return missing_caller_count_calls(m, g, in, f, last);
 	struct known_calls *c =
 		&m->set->calls[hash_pair((uintptr_t)m ^ to, g->start) %
 			       CALLS_KNOWN];
@@ -533,9 +517,7 @@ static unsigned int missing_caller_known_calls(struct unwind_image *m,
 	if (c->m != m || c->in != in || c->from != g->start || c->to != to ||
 	    c->added != added) {
 		*c = (struct known_calls){ m, in, g->start, to, 0, 0, added };
-		if (m != in)
-			to = missing_caller_find_stub(m, g, in, f);
-		c->n = to ? missing_caller_count_calls(m, g, to, &c->last) : 0;
+		c->n = missing_caller_count_calls(m, g, in, f, &c->last);
 	}
 	*last = c->last;
 	return c->n;

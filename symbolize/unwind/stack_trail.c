@@ -22,14 +22,6 @@ void stack_trail_begin(struct stack_trail *t, const struct stack_walk *w,
 	t->n[t->own] = 0;
 }
 
-static bool stack_trail_is_at(const struct stack_trail_frame *f,
-			      const struct stack_walk *w)
-{
-	return f->pc == w->v.pc && f->sp == w->v.reg[w->abi->sp] &&
-	       f->fp == w->v.reg[w->abi->fp] &&
-	       f->has_fp == (w->v.have >> w->abi->fp & 1);
-}
-
 /* Returns whether the words that led from a frame to the next one are still
  * there. */
 static bool stack_trail_leads(const struct stack_walk *w,
@@ -57,7 +49,10 @@ void stack_trail_follow(struct stack_trail *t, struct stack_walk *w,
 	while (from < n && f[from].sp < sp)
 		from++;
 	t->at = from;
-	if (from == n || !stack_trail_is_at(&f[from], w))
+	if (from == n || f[from].pc != w->v.pc ||
+	    f[from].sp != w->v.reg[w->abi->sp] ||
+	    f[from].fp != w->v.reg[w->abi->fp] ||
+	    f[from].has_fp != (w->v.have >> w->abi->fp & 1))
 		return;
 	room = room < out->max - out->n ? room : out->max - out->n;
 	n = n - 1 - from < room ? n - 1 : from + room;

@@ -186,14 +186,6 @@ void unwind_threads_free(struct unwind_threads *t)
 	free(t);
 }
 
-static bool unwind_threads_has_batch(struct unwind_threads *t)
-{
-	size_t soon = job_queue_length(&t->soon);
-
-	return soon >= BATCH_SOON ||
-	       soon + job_queue_length(&t->others) >= BATCH;
-}
-
 struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 					const struct unwind_in *in, bool soon)
 {
@@ -211,7 +203,10 @@ struct unwind_job *unwind_threads_begin(struct unwind_threads *t,
 	atomic_store(&j->state, JOB_WAITS);
 	atomic_store(&q->job[n % QUEUE], at);
 	atomic_store(&q->added, n + 1);
-	if (atomic_load(&t->idle) && unwind_threads_has_batch(t)) {
+	if (atomic_load(&t->idle) &&
+	    (job_queue_length(&t->soon) >= BATCH_SOON ||
+	     job_queue_length(&t->soon) + job_queue_length(&t->others) >=
+		     BATCH)) {
 		pthread_mutex_lock(&t->lock);
 		pthread_cond_signal(&t->more);
 		pthread_mutex_unlock(&t->lock);
