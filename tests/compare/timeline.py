@@ -17,8 +17,10 @@ FORMATS = common.place("ftrace-raw")
 # How far ftrace's local clock is ahead of perf's default, by the kernel's own
 # line "sched_clock: Marking stable".
 LOCAL = 30100334
-# Which pairs are of one run and have clocks that something connects.
+# Which pairs are of one run and have clocks that something connects; the runs of
+# perf on its own clock are of one boot, one after the other.
 GOOD = {
+    ("perf_perf", "perf_local"): ("same_clock", 0),
     ("perf_local", "ft_local"): ("events", -LOCAL),
     ("perf_perf", "ft_perf"): ("same_clock", 0),
     ("perf_mono", "ft_mono"): ("same_clock", 0),
