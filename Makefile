@@ -475,6 +475,7 @@ GB ?= 2
 growth: deps-build
 	$(SUBJ) all mkcap
 	@python3 tests/bench/growth.py $(O); rc=$$?; \
+		python3 tests/bench/grow_commands.py $(O)/backstitch || rc=1; \
 		python3 tests/bench/growth.py $(O) --large $(GB) && exit $$rc
 
 bench:
