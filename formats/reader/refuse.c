@@ -81,14 +81,22 @@ static bool refuse_is_core(const char *s, size_t n)
 	       s[ELF_TYPE + (s[ELF_DATA] == 2)] == ELF_CORE;
 }
 
+/* Returns the name of the first file of a zip; empty: it is none, or too
+ * short. */
+static struct scan refuse_zipped(const char *s, size_t n)
+{
+	size_t len = n >= ZIP_NAME ? (unsigned char)s[ZIP_NAME_LEN] : 0;
+
+	if (!refuse_starts(s, n, "PK\3\4", 4) || n < ZIP_NAME + len)
+		return scan_of("", 0);
+	return scan_of(s + ZIP_NAME, len);
+}
+
 static bool refuse_is_etl_zip(const char *s, size_t n)
 {
-	if (!refuse_starts(s, n, "PK\3\4", 4) || n < ZIP_NAME)
-		return false;
-	size_t len = (unsigned char)s[ZIP_NAME_LEN];
+	const struct scan name = refuse_zipped(s, n);
 
-	return len >= 4 && n >= ZIP_NAME + len &&
-	       !strncasecmp(s + ZIP_NAME + len - 4, ".etl", 4);
+	return name.n >= 4 && !strncasecmp(name.p + name.n - 4, ".etl", 4);
 }
 
 static bool refuse_is_html(const char *s, size_t n)
@@ -260,8 +268,16 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	const char *special =
 		refuse_special(head, n) ?: formats_foreign(head, n);
 
+	const struct scan zipped = refuse_zipped(head, n);
+
 	if (special)
 		return err_set(err, ERR_FORMAT, "%s: %s", path, special);
+	if (zipped.n)
+		return err_set(err, ERR_FORMAT,
+			       "%s: this is a zip file that begins with "
+			       "'%.*s'; unzip it, and give the capture that is "
+			       "in it",
+			       path, (int)zipped.n, zipped.p);
 	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
 		if (refuse_starts(head, n, mistakes[i].magic, mistakes[i].len))
 			return err_set(err, ERR_FORMAT, "%s: %s; %s", path,
