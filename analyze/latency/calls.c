@@ -92,3 +92,26 @@ bool calls_wait(const char *name, bool *either)
 	return *either || any_where(ARRAY_SIZE(begin), i,
 				    !strncmp(name, begin[i], strlen(begin[i])));
 }
+
+bool calls_descriptor(const char *name)
+{
+	/* and their forms: readv, pread64, recvmmsg, epoll_pwait2 */
+	static const char *const begin[] = {
+		"accept",      "connect",	 "copy_file_range",
+		"epoll_pwait", "epoll_wait",	 "fallocate",
+		"fcntl",       "fdatasync",	 "flock",
+		"fstat",       "fsync",		 "ftruncate",
+		"getdents",    "io_uring_enter", "ioctl",
+		"lseek",       "pread",		 "pwrite",
+		"read",	       "recv",		 "send",
+		"shutdown",    "splice",	 "sync_file_range",
+		"syncfs",      "write",		 "close",
+	};
+	static const char *const no[] = { "readlink", "readahead_", "fstatat",
+					  "close_range" };
+
+	return any_where(ARRAY_SIZE(begin), i,
+			 !strncmp(name, begin[i], strlen(begin[i]))) &&
+	       !any_where(ARRAY_SIZE(no), i,
+			  !strncmp(name, no[i], strlen(no[i])));
+}

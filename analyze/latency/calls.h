@@ -17,3 +17,6 @@ bool calls_number(const char *machine, const char *name, int64_t *number);
  * long in a server without work. either: in *either, whether it may as well
  * work, as a read does of a file. */
 bool calls_wait(const char *name, bool *either);
+/* Returns whether the first argument of a call is a descriptor that it reads,
+ * writes, or waits for. */
+bool calls_descriptor(const char *name);

@@ -7,6 +7,7 @@
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wait_cause.h"
+#include "analyze/latency/files.h"
 #include "schema/columns.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/base/err.h"
@@ -34,6 +35,9 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 	r->causes = causes_load(db, path, r->words, err);
 	if (!r->causes)
 		return -1;
+	r->files = files_load(db, err);
+	if (!r->files)
+		return -1;
 	r->t = r->causes->t;
 	r->proofs = proofs_new(r->t);
 	return 0;
@@ -42,6 +46,7 @@ int path_open(struct path_run *r, struct store *db, const char *path,
 void path_close(struct path_run *r)
 {
 	proofs_free(r->proofs);
+	files_free(r->files);
 	causes_free(r->causes);
 	wait_causes_free(r->words);
 	stacks_free(r->stacks);

@@ -34,6 +34,7 @@ struct path_run {
 	struct stacks *stacks;
 	struct wait_causes *words;
 	struct causes *causes;
+	struct files *files;
 	const struct timeline *t;
 	struct proofs *proofs;
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */

@@ -255,9 +255,11 @@ static int record_wait(struct rings *rings, struct cgroups *cgroups)
 			    err.msg, calls ? "call" : "switch or wake-up");
 		if (cgroups)
 			cgroups_read(cgroups);
+		if (cgroups && want.pid)
+			cgroups_read_calls(cgroups, want.pid);
 		/* without a pidfd, before Linux 5.3, the end is seen later */
 		if (!info.si_pid)
-			poll(&perf, 1, rings ? DRAIN_MS : READ_MS);
+			poll(&perf, 1, rings || want.pid ? DRAIN_MS : READ_MS);
 	}
 	if (perf.fd >= 0)
 		close(perf.fd);
@@ -409,7 +411,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 	}
 	cgroups_name(out, limits);
 	if (want.waits) {
-		cgroups = cgroups_open(limits, err);
+		cgroups = cgroups_open(limits, want.pid, err);
 		if (!cgroups) {
 			rings_close(rings, NULL, &(struct err){ 0 });
 			return -1;

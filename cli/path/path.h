@@ -73,8 +73,8 @@ int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
 const char *path_code_in(const struct path_code *code, const struct path_run *r,
 			 uint32_t thread, int64_t from, int64_t to);
 /* Writes `before` and a function as it is shown, but no image alone, and no
- * function of a library whose caller is missing. */
-void path_put_function(FILE *out, const char *before, const char *f);
+ * function of a library whose caller is missing. Returns whether it did. */
+bool path_put_function(FILE *out, const char *before, const char *f);
 /* The first lines of a chain, which it adds. own: what the thread itself did
  * comes first. code: of that time. */
 void path_head(struct path_run *r, const struct path_code *code,

@@ -5,6 +5,7 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
+#include "analyze/latency/files.h"
 #include "analyze/stacks/label.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/stacks/stacks.h"
@@ -63,6 +64,7 @@ static void path_json_segment(struct path_run *r, struct json *j,
 			      const struct chain_segment *s)
 {
 	const struct timeline_loss *l = NULL;
+	struct files_call call;
 	int32_t on_cpu = s->state == CHAIN_READY ? chain_on_cpu(r->t, s) : -1;
 
 	json_object(j, NULL);
@@ -93,6 +95,14 @@ static void path_json_segment(struct path_run *r, struct json *j,
 		json_text(j, "cpus", told.cpus);
 		json_int_or_null(j, "idle_cpu", told.idle, told.idle >= 0);
 		json_bool(j, "real_time", told.real_time);
+		json_end(j);
+	}
+	if (files_call(r->files, timeline_tid(r->t, s->thread), s->from, s->to,
+		       &call)) {
+		json_object(j, "call");
+		json_text(j, "name", call.call);
+		json_int(j, "descriptor", call.fd);
+		json_text(j, "file", call.name);
 		json_end(j);
 	}
 	json_array(j, "losses");

@@ -144,12 +144,13 @@ const char *path_code_in(const struct path_code *code, const struct path_run *r,
 		       : label_shown(labels_get(r->labels, in));
 }
 
-void path_put_function(FILE *out, const char *before, const char *f)
+bool path_put_function(FILE *out, const char *before, const char *f)
 {
-	if (*f && *f != '[' && !strstr(f, "< " STACK_NAMES_GAP)) {
-		fputs(before, out);
-		safe_text_put(out, f, 0, 0);
-	}
+	if (!*f || *f == '[' || strstr(f, "< " STACK_NAMES_GAP))
+		return false;
+	fputs(before, out);
+	safe_text_put(out, f, 0, 0);
+	return true;
 }
 
 /* in: the function in which it computed. */

@@ -5,6 +5,7 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
+#include "analyze/latency/files.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
@@ -294,6 +295,26 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 	safe_text_put(out, name + 1, 0, 0);
 }
 
+/* Writes `before` and the call on a descriptor in which a thread waits at a
+ * time, if that is known. */
+static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
+			  const char *before, FILE *out)
+{
+	size_t piece = proofs_find(r->proofs, thread, time), end;
+	const struct path_wait w = path_wait_of(r, thread, piece, &end);
+
+	struct files_call c;
+
+	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
+		return;
+	fprintf(out, "%s%s of descriptor %" PRId64, before, c.call, c.fd);
+	if (c.name) {
+		fputs(" (", out);
+		safe_text_put(out, c.name, 0, 0);
+		putc(')', out);
+	}
+}
+
 static void path_say_run(struct path_run *r, FILE *out,
 			 const struct path_code *code, const struct chain *c,
 			 const struct chain_segment *s)
@@ -315,8 +336,12 @@ static void path_say_run(struct path_run *r, FILE *out,
 		path_put_function(out, " in ", path_function(r, e.event));
 	} else if (on && stay.to == s->to && stay.exact_to && stay.state > 0 &&
 		   (stay.state & 0xff)) {
-		path_put_function(out, "; waits in ",
-				  path_function(r, timeline_stay_out(&stay)));
+		bool in = path_put_function(
+			out, "; waits in ",
+			path_function(r, timeline_stay_out(&stay)));
+
+		path_put_call(r, s->thread, s->to, in ? " in " : "; waits in ",
+			      out);
 	}
 }
 
@@ -439,6 +464,7 @@ static void path_say(struct path_run *r, FILE *out,
 		fputs(" has exited", out);
 	}
 	path_put_function(out, ": ", path_function(r, s->out));
+	path_put_call(r, s->thread, s->from, " in ", out);
 	if (s->state == CHAIN_BLOCKED)
 		path_say_losses(r, out, s, "; ");
 }

@@ -1,16 +1,21 @@
 /* cgroups.c - what may keep threads from the CPU, read while perf records. */
 #include "cli/record/cgroups.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <mntent.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/latency/calls.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -19,8 +24,9 @@
 #define SECOND 1000000000L
 #define LINES_MAX 65536 /* of a reading; one with more is not whole */
 #define DEPTH_MAX 64
-#define TEXT 4096 /* bytes of a file that are looked at */
-#define CPUS 8192 /* of a set of CPUs */
+#define TEXT 4096      /* bytes of a file that are looked at */
+#define CPUS 8192      /* of a set of CPUs */
+#define CALLS_SHARE 50 /* looks at calls take at most this part of a CPU */
 
 /* Where a kind of cgroups is mounted: version 2, or cpu and freezer of 1. */
 struct cgroups_root {
@@ -34,7 +40,14 @@ struct cgroups {
 	struct cgroups_root root[3];
 	size_t n_root;
 	char host[HOST_NAME_MAX + 1];
-	int64_t last; /* when the last reading began */
+	int64_t last;	  /* when the last reading began */
+	char machine[65]; /* whose numbers of calls are those of this kernel */
+	int64_t calls;	  /* when to look at calls again */
+	struct cgroups_socket {
+		unsigned long inode;
+		char *name;
+	} * socket; /* that were named */
+	size_t n_socket, cap_socket;
 	size_t lines; /* of the reading at hand */
 	bool whole;
 };
@@ -264,6 +277,152 @@ static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 	       st.st_ino == 0xeffffffc && !access("/proc/1/task", R_OK);
 }
 
+/* ---- calls */
+
+/* Returns the name of a socket of a process, "tcp:127.0.0.1:5432", by the other
+ * end or, without one, by its own; NULL: not known. */
+static char *cgroups_find_socket(const char *proc, unsigned long inode)
+{
+	static const char *const table[] = { "tcp", "tcp6", "udp", "udp6",
+					     "unix" };
+	char *name = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(table) && !name; i++) {
+		char path[64], line[512], at[INET6_ADDRSTRLEN];
+		struct cgroups_end {
+			char hex[40];
+			unsigned int port;
+		} end[2];
+		unsigned long number;
+		bool six = table[i][3] == '6';
+
+		snprintf(path, sizeof(path), "%s/net/%s", proc, table[i]);
+		FILE *in = fopen(path, "re");
+
+		while (in && !name && fgets(line, sizeof(line), in)) {
+			const struct cgroups_end *e = &end[1];
+			uint32_t word[4];
+
+			if (*table[i] == 'u' && table[i][1] == 'n') {
+				if (sscanf(line,
+					   "%*s %*s %*s %*s %*s %*s %lu %n",
+					   &number, (int[]){ 0 }) == 1 &&
+				    number == inode && strchr(line, '/'))
+					name = mem_printf(
+						"unix:%.*s",
+						(int)strcspn(strchr(line, '/'),
+							     "\n"),
+						strchr(line, '/'));
+				continue;
+			}
+			if (sscanf(line,
+				   "%*s %39[0-9A-F]:%x %39[0-9A-F]:%x %*s %*s "
+				   "%*s %*s %*s %*s %lu",
+				   end[0].hex, &end[0].port, end[1].hex,
+				   &end[1].port, &number) != 5 ||
+			    number != inode)
+				continue;
+			e = e->port ? e : &end[0];
+			for (int k = 0; k < (six ? 4 : 1); k++)
+				sscanf(e->hex + (ptrdiff_t)k * 8, "%8" SCNx32,
+				       &word[k]);
+			inet_ntop(six ? AF_INET6 : AF_INET, word, at,
+				  sizeof(at));
+			name = mem_printf("%.3s:%s:%u", table[i], at, e->port);
+		}
+		if (in)
+			fclose(in);
+	}
+	return name;
+}
+
+/* Writes the name of a descriptor of a process, as a word. */
+static void cgroups_put_file(struct cgroups *c, FILE *out, const char *proc,
+			     unsigned int fd)
+{
+	char path[64], name[PATH_MAX];
+	unsigned long inode;
+	size_t i = 0;
+
+	snprintf(path, sizeof(path), "%s/fd/%u", proc, fd);
+	ssize_t n = readlink(path, name, sizeof(name) - 1);
+
+	name[n > 0 ? n : 0] = '\0';
+	if (sscanf(name, "socket:[%lu", &inode) != 1) {
+		cgroups_path(out, "", n > 0 ? name : "-");
+		return;
+	}
+	while (i < c->n_socket && c->socket[i].inode != inode)
+		i++;
+	if (i == c->n_socket)
+		*mem_add(c->socket, c->n_socket, c->cap_socket) =
+			(struct cgroups_socket){ inode, cgroups_find_socket(
+								proc, inode) };
+	cgroups_path(out, "", c->socket[i].name ? c->socket[i].name : name);
+}
+
+/* Looks at a thread: if it waits in a call on a descriptor, writes a line. */
+static void cgroups_take_call(struct cgroups *c, const char *proc,
+			      const char *tid)
+{
+	char path[64], text[TEXT], name[CALLS_NAME];
+	int64_t began = cgroups_now();
+	unsigned long fd, n;
+	long number;
+
+	snprintf(path, sizeof(path), "%s/task/%.20s/syscall", proc, tid);
+	cgroups_file(AT_FDCWD, path, text);
+	if (sscanf(text, "%ld %lx %lx", &number, &fd, &n) != 3 || number < 0)
+		return;
+	calls_name(c->machine, number, name);
+	/* of one descriptor, which is in the memory of the process */
+	if ((!strcmp(name, "poll") || !strcmp(name, "ppoll")) && n == 1) {
+		struct pollfd polled;
+		struct iovec to = { &polled, sizeof(polled) };
+		struct iovec from = { (void *)fd, sizeof(polled) };
+
+		if (process_vm_readv((pid_t)strtol(tid, NULL, 10), &to, 1,
+				     &from, 1, 0) != sizeof(polled))
+			return;
+		fd = (unsigned long)polled.fd;
+	} else if (!calls_descriptor(name)) {
+		return;
+	}
+	if (fd > INT32_MAX)
+		return;
+	char *file = NULL;
+	FILE *out = mem_stream(&file, NULL);
+
+	cgroups_put_file(c, out, proc, (unsigned int)fd);
+	mem_stream_end(out);
+	/* the text has microseconds */
+	fprintf(cgroups_line(c, "call"),
+		"took_ns=%" PRId64 " tid=%s call=%s fd=%lu%s",
+		cgroups_now() - began + 1000, tid, name, fd, file);
+	free(file);
+}
+
+void cgroups_read_calls(struct cgroups *c, long pid)
+{
+	int64_t began = cgroups_now();
+	char proc[32], name[64];
+	const struct dirent *e;
+
+	if (began < c->calls)
+		return;
+	snprintf(proc, sizeof(proc), "/proc/%ld", pid);
+	snprintf(name, sizeof(name), "%s/task", proc);
+	DIR *d = opendir(name);
+
+	while (d && (e = readdir(d)))
+		if (*e->d_name != '.')
+			cgroups_take_call(c, proc, e->d_name);
+	if (d)
+		closedir(d);
+	c->calls = cgroups_now();
+	c->calls += (c->calls - began) * CALLS_SHARE;
+}
+
 /* A line limits_read ends a reading that is whole. */
 static void cgroups_read_all(struct cgroups *c)
 {
@@ -295,9 +454,10 @@ static void cgroups_read_all(struct cgroups *c)
 			seen ? all : "-", cgroups_number(real, ""), c->host);
 }
 
-struct cgroups *cgroups_open(const char *name, struct err *err)
+struct cgroups *cgroups_open(const char *name, long pid, struct err *err)
 {
 	struct cgroups *c = mem_new(1, sizeof(*c));
+	struct utsname kernel;
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
 	const struct mntent *m;
 
@@ -316,6 +476,8 @@ struct cgroups *cgroups_open(const char *name, struct err *err)
 	if (mounts)
 		endmntent(mounts);
 	gethostname(c->host, sizeof(c->host) - 1);
+	if (!uname(&kernel))
+		snprintf(c->machine, sizeof(c->machine), "%s", kernel.machine);
 	c->file = new_file_open(name, true, err);
 	if (!c->file) {
 		cgroups_close(c, err);
@@ -323,6 +485,8 @@ struct cgroups *cgroups_open(const char *name, struct err *err)
 	}
 	fputs("# beside: clock=monotonic\n# tracer: nop\n",
 	      new_file_stream(c->file));
+	if (pid)
+		fprintf(cgroups_line(c, "process"), "pid=%ld\n", pid);
 	cgroups_read_all(c);
 	return c;
 }
@@ -344,6 +508,8 @@ int cgroups_close(struct cgroups *c, struct err *err)
 		rc = new_file_finish(c->file, err);
 	}
 	new_file_free(c->file);
-	free(c);
+	for (size_t i = 0; i < c->n_socket; i++)
+		free(c->socket[i].name);
+	free_all(c->socket, c);
 	return rc;
 }

@@ -13,10 +13,14 @@ struct err;
 
 /* Writes the name of the text beside a capture. */
 void cgroups_name(const char *capture, char out[PATH_MAX]);
-/* Begins the text, with the first reading. Returns NULL and *err. */
-struct cgroups *cgroups_open(const char *name, struct err *err);
+/* Begins the text, with the first reading. pid: of the process that the user
+ * asked for; 0: of none. Returns NULL and *err. */
+struct cgroups *cgroups_open(const char *name, long pid, struct err *err);
 /* Reads once more, if the last time was a second ago. */
 void cgroups_read(struct cgroups *c);
+/* Reads in which calls on descriptors the threads of a process wait, unless the
+ * last time was too short ago for what that costs. */
+void cgroups_read_calls(struct cgroups *c, long pid);
 /* Reads for the last time; c may be NULL. Returns 0, or -1 and *err if the text
  * could not be written. */
 int cgroups_close(struct cgroups *c, struct err *err);

@@ -6,6 +6,7 @@
 #include "analyze/latency/calls.h"
 #include "analyze/latency/callers.h"
 #include "analyze/samples/filter.h"
+#include "analyze/latency/files.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stack_names.h"
@@ -77,6 +78,7 @@ struct latency {
 	struct latency_worst *worst; /* the longest first */
 	size_t n_worst;
 	struct callers *stacks; /* of worst[]; NULL: of none */
+	struct files *files;	/* likewise */
 	uint64_t verdict[INTERVAL_VERDICTS];
 };
 
@@ -619,8 +621,30 @@ static void latency_put_chain(const struct latency *l,
 	}
 }
 
+/* Adds the descriptor of a call, and its file: "3 (/var/lib/x/wal)". Returns
+ * whether it is known. */
+static bool latency_descriptor(const struct latency *l,
+			       const struct latency_worst *w, struct grid *g)
+{
+	char *text = NULL;
+	struct files_call c;
+	bool is = l->files && w->i.begin != INTERVAL_NEVER &&
+		  files_call(l->files, w->thread->tid, w->i.begin, w->i.begin,
+			     &c);
+
+	if (is)
+		text = mem_printf(c.name ? "%" PRId64 " (%s)" : "%" PRId64,
+				  c.fd, c.name);
+	if (g)
+		grid_text(g, text ? text : "");
+	free(text);
+	return is;
+}
+
 static void latency_put_worst(const struct latency *l, struct json *j)
 {
+	bool any = any_where(l->n_worst, i,
+			     latency_descriptor(l, &l->worst[i], NULL));
 	const struct grid_column col[] = {
 		{ "Took", NULL },
 		{ NULL, "ns" },
@@ -637,6 +661,7 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		{ "Event", "begin_event" },
 		{ NULL, "end_event" },
 		{ l->sched ? "Behind" : NULL, "behind" },
+		{ any ? "Descriptor" : NULL, "descriptor" },
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	char text[HUMAN_SPAN], whom[LATENCY_KEY];
@@ -659,6 +684,7 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		grid_signed(g, w->i.begin_event);
 		grid_signed(g, w->i.end_event);
 		grid_text(g, latency_behind(l, w, whom));
+		latency_descriptor(l, w, g);
 	}
 	if (!j)
 		printf("\nthe longest:\n\n");
@@ -968,7 +994,10 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 	l->last = l->iv->sums.last;
 	if (intervals_each(l->iv, latency_take_interval, l, err))
 		return -1;
-	return l->n_worst ? latency_read_stacks(l, db, err) : 0;
+	if (!l->n_worst)
+		return 0;
+	l->files = files_load(db, err);
+	return l->files ? latency_read_stacks(l, db, err) : -1;
 }
 
 int report_latency(struct store *db, const char *path,
@@ -1001,6 +1030,7 @@ int report_latency(struct store *db, const char *path,
 	callers_close(l.stacks);
 	intern_release(&l.labels);
 	intern_release(&l.index);
+	files_free(l.files);
 	latency_sched_close(l.sched);
 	intervals_close(l.iv);
 	return rc;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdio_ext.h>
 
+#include "analyze/latency/files.h"
 #include "analyze/samples/events.h"
 #include "cli/output/json_rows.h"
 #include "stitch/text/json.h"
@@ -60,7 +61,7 @@ COMPARE_BY(script_compare_extras, struct script_extra, event, of);
 struct script_type {
 	const char *name;
 	struct script_part text; /* right-aligned, with ": " */
-	bool sample, has_chain;
+	bool sample, has_chain, begins_call;
 };
 
 struct script {
@@ -68,6 +69,7 @@ struct script {
 	struct chains *chains;
 	struct payloads *payloads;  /* NULL if not needed */
 	struct script_calls *calls; /* NULL: there are none */
+	struct files *files;	    /* NULL: perf has no such text */
 	struct arena arena;
 	struct script_thread *who;
 	size_t n_who, cap_who;
@@ -206,13 +208,17 @@ static int script_read_types(struct script *s, struct store *db,
 	struct rows *r = rows_dense(db, "event_types", err);
 
 	while (rows_step(r))
-		*mem_add(s->type, s->n_type, s->cap_type) =
-			(struct script_type){
-				.name = script_keep_name(
-					s, rows_value(r, EVENT_TYPES_NAME)),
-				.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
-				.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
-			};
+		*mem_add(s->type, s->n_type,
+			 s->cap_type) = (struct script_type){
+			.name = script_keep_name(
+				s, rows_value(r, EVENT_TYPES_NAME)),
+			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
+			.begins_call = strstr(rows_text(r, EVENT_TYPES_NAME),
+					      "sys_enter") ||
+				       strstr(rows_text(r, EVENT_TYPES_NAME),
+					      "syscall_entry"),
+		};
 	return rows_end(r, err);
 }
 
@@ -285,6 +291,9 @@ struct script *script_new(struct store *db, const struct script_fields *f,
 	if (s->payloads && !f->frame.json &&
 	    script_calls_load(db, s->payloads, &s->calls, err))
 		goto fail;
+	if (f->verdict && f->trace && !f->frame.json &&
+	    !(s->files = files_load(db, err)))
+		goto fail;
 	if (s->chains && (s->payloads || !f->trace))
 		return s;
 fail:
@@ -298,6 +307,7 @@ void script_free(struct script *s)
 		return;
 	chains_free(s->chains);
 	script_calls_free(s->calls);
+	files_free(s->files);
 	payloads_close(s->payloads);
 	arena_release(&s->arena);
 	free_all(s->who, s->type, s->extra, s);
@@ -506,6 +516,7 @@ static int script_put_line(struct script *s, const struct event_row *e,
 {
 	const struct script_type *t = &s->type[e->type - 1];
 	struct script_thread *w = find_who(s, e->comm);
+	struct files_call c;
 	char *p = s->lines + s->n;
 
 	if (!w->head[t->has_chain].text)
@@ -537,6 +548,21 @@ static int script_put_line(struct script *s, const struct event_row *e,
 		return -1;
 	s->n = (size_t)(p - s->lines);
 	script_put(s, trace.text, trace.len);
+	if (s->files && e->timed && t->begins_call &&
+	    files_call(s->files, w->tid, e->time, e->time, &c) && c.name) {
+		char *file;
+		FILE *out = mem_stream(&file, NULL);
+
+		fprintf(out, "%s(descriptor %" PRId64 ": ",
+			trace.len && trace.text[trace.len - 1] == ' ' ? ""
+								      : " ",
+			c.fd);
+		safe_text_put(out, c.name, 0, 0);
+		fputs(")", out);
+		mem_stream_end(out);
+		script_put(s, file, strlen(file));
+		free(file);
+	}
 	if (t->has_chain || !s->f.frame.ip)
 		script_put(s, "\n", 1);
 	return 0;

@@ -239,3 +239,9 @@ LEFT JOIN last_comm l ON l.thread = t.id
 LEFT JOIN (SELECT process, max("end") AS top FROM mapping
 	WHERE process > 0 GROUP BY process) m ON m.process = t.process
 ORDER BY t.id
+
+-- name: files_processes
+SELECT p.pid, coalesce(q.pid, 0) AS parent,
+	coalesce(p.start_ns, -9223372036854775807 - 1) AS start
+FROM process p LEFT JOIN process q ON q.id = p.parent
+WHERE p.id > 0 AND p.pid > 0

@@ -1,0 +1,32 @@
+/* files.h - in which system call on a descriptor a thread was at a time, and
+ * which file that descriptor was.
+ *
+ * A call is known by its events, or by a reading of 'record --waits' while the
+ * thread waited in it (cli/record/cgroups.h). Which file a descriptor was is
+ * proved by the call that made it if the capture has that, no call since that
+ * closed or replaced it, and no loss in between; else a reading in that wait
+ * tells it, or nothing. Threads of a process share descriptors, a child begins
+ * with those of its parent, and exec closes those that are to be closed then.
+ * io_uring, and a child that shares its parent's descriptors (CLONE_FILES
+ * without CLONE_THREAD), may close one unseen. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct files;
+struct store;
+
+struct files_call {
+	const char *call; /* "read"; borrowed from struct files, as is .name */
+	int64_t fd;
+	const char *name; /* of the file; NULL: not known */
+};
+
+/* Returns NULL and *err if the database fails. */
+struct files *files_load(struct store *db, struct err *err);
+void files_free(struct files *f); /* NULL is fine */
+/* Finds the call in which a thread was when a time began, or that a reading
+ * within that time shows, and *out. Returns false if none is known. */
+bool files_call(const struct files *f, int64_t tid, int64_t from, int64_t to,
+		struct files_call *out);

@@ -1,0 +1,105 @@
+#!/bin/sh
+# files.sh - which file a descriptor was, of a call in which a thread waits.
+# usage: BACKSTITCH=build/backstitch tests/cli/files.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$work" || exit 2
+
+# `prog` opens two files as ftrace's text has it since Linux 6.19, waits in read
+# of one, closes it and waits once more; the other one is copied to descriptor 7.
+cat >run.txt <<'END'
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 1/1   #P:1
+prog-100   [000] .....  1.000000: sys_openat(dfd: ffffff9c, filename: 55d7c0 "/var/lib/x/wal", flags: 2, mode: 0)
+prog-100   [000] .....  1.000010: sys_openat -> 0x3
+prog-100   [000] .....  1.000020: sys_openat(dfd: ffffff9c, filename: 55d7f0 "/etc/conf", flags: 80000, mode: 0)
+prog-100   [000] .....  1.000030: sys_openat -> 0x4
+prog-100   [000] .....  1.000040: sys_dup2(oldfd: 4, newfd: 7)
+prog-100   [000] .....  1.000050: sys_dup2 -> 0x7
+prog-100   [000] .....  1.000060: sys_read(fd: 3, buf: 7ffe00, count: 100)
+prog-100   [000] d....  1.000070: sched_switch: prev_comm=prog prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+prog-100   [000] d....  1.100000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=prog next_pid=100 next_prio=120
+prog-100   [000] .....  1.100010: sys_read -> 0x10
+prog-100   [000] .....  1.100020: sys_close(fd: 3)
+prog-100   [000] .....  1.100030: sys_close -> 0x0
+prog-100   [000] .....  1.100040: sys_read(fd: 3, buf: 7ffe00, count: 100)
+prog-100   [000] d....  1.100050: sched_switch: prev_comm=prog prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+prog-100   [000] d....  1.150000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=prog next_pid=100 next_prio=120
+prog-100   [000] .....  1.150010: sys_read -> 0x10
+prog-100   [000] .....  1.150020: sys_fsync(fd: 7)
+prog-100   [000] .....  1.170000: sys_fsync -> 0x0
+prog-100   [000] .....  1.170010: sys_read(fd: 9, buf: 7ffe00, count: 100)
+prog-100   [000] .....  1.170020: sys_read -> 0x0
+END
+# with one record lost between the open and the read
+awk '{ print } /sys_openat -> 0x4/ { print "CPU:0 [LOST 1 EVENTS]" }' run.txt >lost.txt
+# exec closes /etc/conf (flags 80000), not what dup2 made of it nor the other
+awk '/sys_read\(fd: 3/ && !n++ {
+	print "prog-100   [000] .....  1.000055: sched_process_exec: filename=/bin/prog pid=100 old_pid=100"
+}
+{ print }
+/sys_fsync -> / {
+	print "prog-100   [000] .....  1.170001: sys_fsync(fd: 4)"
+	print "prog-100   [000] .....  1.170002: sys_fsync -> 0x0"
+}' run.txt >exec.txt
+for f in run lost exec
+do
+	"$B" ingest -q --fields all -o $f.db $f.txt 2>err || cat err
+done
+
+"$B" path --worst 2 run.db >out 2>err
+tr -s ' \n' ' ' <out | grep -q 'in read unknown of descriptor 3 (/var/lib/x/wal)' &&
+	[ "$(grep -c '/var/lib/x/wal' out)" = 1 ]
+bad=$?
+say a_wait_in_a_call_names_the_file_that_was_opened
+"$B" path --worst 2 --json run.db 2>err | tr -d ' \n' >out
+grep -q '"call":{"name":"read","descriptor":3,"file":"/var/lib/x/wal"}' out &&
+	grep -q '"call":{"name":"read","descriptor":3,"file":null}' out
+bad=$?
+say json_has_the_call_and_a_closed_descriptor_has_no_name
+"$B" latency syscall --worst 9 run.db 2>err >out
+grep -q 'read .* 3 (/var/lib/x/wal)' out && grep -q 'fsync .* 7 (/etc/conf)' out &&
+	grep -q 'read .* 9 *$' out && grep -q '50.0 ms .* 3 *$' out
+bad=$?
+say latency_has_descriptors_of_the_longest_calls
+"$B" script run.db 2>err >out
+grep -q 'sys_read(fd: 3, .*) (descriptor 3: /var/lib/x/wal)' out &&
+	grep -q 'sys_fsync(fd: 7) (descriptor 7: /etc/conf)' out &&
+	[ "$(grep -c '(descriptor ' out)" = 3 ]
+bad=$?
+say script_names_files_behind_calls
+"$B" script -F comm,time,trace run.db 2>err >out
+! grep -q '(descriptor ' out && grep -q sys_fsync out
+bad=$?
+say fields_of_perf_are_as_perf_has_them
+"$B" script lost.db 2>err >out
+! grep -q 'descriptor 3' out && grep -q 'descriptor 7: /etc/conf' out
+bad=$?
+[ $bad = 0 ] || grep descriptor out
+"$B" latency syscall --worst 9 lost.db 2>err >out
+! grep -q 'wal)' out || bad=1
+say a_loss_since_the_open_leaves_no_name
+"$B" script exec.db 2>err >out
+grep -q 'sys_fsync(fd: 7) (descriptor 7: /etc/conf)' out && grep -q 'sys_fsync(fd: 4)' out &&
+	! grep -q 'descriptor 4' out && grep -q 'descriptor 3: /var/lib/x/wal' out
+bad=$?
+say exec_closes_what_is_to_be_closed
+
+# what 'record --waits -p PID' read while the thread waited, which has no events
+# of calls: took_ns back from its time, all within the wait
+sched=$(grep sched_switch run.txt)
+printf '%s\n' '# beside: clock=monotonic' '# tracer: nop' '#P:1' "$sched" >bare.txt
+cat >seen.txt <<'END'
+# beside: clock=monotonic
+# tracer: nop
+backstitch-50 [000] ..... 0.900000: limits_process: pid=100
+backstitch-50 [000] ..... 1.050000: limits_call: took_ns=20000 tid=100 call=read fd=5 path=tcp:10.0.0.5:5432
+backstitch-50 [000] ..... 1.100060: limits_call: took_ns=20000 tid=100 call=read fd=6 path=/wrong
+backstitch-50 [000] ..... 1.900000: limits_read: took_ns=2000 stolen_ns=0 cpus=0 real_time_us=950000 host=box
+END
+"$B" ingest -q -o seen.db bare.txt seen.txt 2>err || cat err
+"$B" path --all --worst 2 seen.db 2>err | tr -s ' \n' ' ' >out
+grep -q 'descriptor 5 (tcp:10.0.0.5:5432)' out && ! grep -q wrong out
+bad=$?
+say a_reading_counts_for_the_wait_that_it_was_in
