@@ -65,7 +65,8 @@ struct opt {
 /* A number of bytes in an unsigned long: 64M, 2G. */
 #define OPT_SIZE(letter, name, arg, value, help)                               \
 	OPT_ENTRY(OPT_SIZE, letter, name, arg, unsigned long, value, NULL, help)
-/* One of the words in choices, which end with NULL. */
+/* One of the words in choices, which end with NULL. Where arg is "[...]" the
+ * first one need not be given: what follows is a value if it is a choice. */
 #define OPT_CHOICE(letter, name, arg, value, choices, help)                    \
 	OPT_ENTRY(OPT_CHOICE, letter, name, arg, const char *, value, choices, \
 		  help)

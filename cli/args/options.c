@@ -472,6 +472,14 @@ static int parse_long(const struct command *c, int argc, char **argv, int *i,
 		return set_value(o, NULL, err);
 	if (eq)
 		return set_value(o, eq + 1, err);
+	if (*o->arg == '[' && o->kind == OPT_CHOICE) {
+		const char *const *word = o->choices;
+
+		while (*word && (*i + 1 == argc || strcmp(*word, argv[*i + 1])))
+			word++;
+		*i += *word != NULL;
+		return set_value(o, *word ? *word : o->choices[0], err);
+	}
 	value = next_value(c->opts, argc, argv, i);
 	if (!value)
 		return err_set(err, ERR_USAGE, "--%s needs a value: --%s %s",

@@ -6,8 +6,10 @@
 #include "cli/ingest/load.h"
 #include "stitch/base/err.h"
 
-static const char *dir, *segment, *keep, *command;
-static bool quiet, top;
+static const char *dir, *segment, *keep, *command, *top;
+static bool quiet;
+/* the first without a word */
+static const char *const tops[] = { "view", "path", "latency", "report", NULL };
 
 static const struct opt opts[] = {
 	OPT_HEADING("Output"),
@@ -21,9 +23,10 @@ static const struct opt opts[] = {
 		   "size of all: 1h, 4G (keep all)"),
 	OPT_STRING(0, "exec", "COMMAND", &command,
 		   "run this for each finished segment; its path is $1"),
-	OPT_FLAG(
-		0, "top", &top,
-		"show the newest segment (2s) as 'view --live' does; q ends it"),
+	OPT_CHOICE(0, "top", "[WHAT]", &top, tops,
+		   "show the newest segment (2s) as 'view --live' does, and q "
+		   "ends it; or print what path, latency or report says of the "
+		   "last ten seconds, each second"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP_TOLD(load_opts,
@@ -40,7 +43,8 @@ static int follow_run(int argc, char **argv, struct err *err)
 		.dir = dir ? dir : "segments",
 		.command = command,
 		.quiet = quiet,
-		.top = top,
+		.top = top == tops[0],
+		.print = top != tops[0] ? top : NULL,
 	};
 	bool damaged = false;
 
@@ -56,9 +60,10 @@ static int follow_run(int argc, char **argv, struct err *err)
 	o.input = argv;
 	o.n_inputs = (size_t)argc;
 	if (segments_limit("segment",
-			   segment ? segment
-			   : top   ? "2s"
-				   : "10s",
+			   segment	    ? segment
+			   : !top	    ? "10s"
+			   : top == tops[0] ? "2s"
+					    : "1s",
 			   &o.segment, err) ||
 	    (keep && segments_limit("keep", keep, &o.keep, err)))
 		return -1;

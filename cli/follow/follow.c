@@ -2,6 +2,7 @@
 #include "cli/follow/follow.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include "cli/follow/watched.h"
 #include "cli/output/say.h"
 #include "cli/output/term.h"
+#include "cli/process/child.h"
 #include "cli/process/signals.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
@@ -92,6 +94,74 @@ static bool top_ended(struct top *t)
 	if (t->pid && waitpid(t->pid, NULL, WNOHANG) == t->pid)
 		t->pid = 0;
 	return !t->pid;
+}
+
+/* Prints what a command says of the last ten seconds in dir; on a terminal in
+ * place of what was there, as far as it has rows. */
+static void print_screen(const char *dir, const char *command)
+{
+	const char *const argv[] = { "backstitch", command, "--since", "10s",
+				     "--limit",	   "10",    dir,       NULL };
+	bool terminal = term_is_terminal(stdout);
+	int rows = terminal ? term_rows(stdout) : INT_MAX;
+	FILE *screen = tmpfile();
+	/* streams were on those below, and may have left them free */
+	int fd = screen ? fcntl(fileno(screen), F_DUPFD_CLOEXEC, STOP_FD_LOOK)
+			: -1;
+	char *line = NULL;
+	size_t size = 0;
+
+	if (fd >= 0) {
+		child_run("/proc/self/exe", argv, fd, fd);
+		rewind(screen);
+		fputs(terminal ? "\033[H\033[2J" : "", stdout);
+		while (--rows > 0 && getline(&line, &size, screen) > 0)
+			fputs(line, stdout);
+		putchar('\n');
+		fflush(stdout);
+		close(fd);
+	}
+	free(line);
+	if (screen)
+		fclose(screen);
+}
+
+/* Prints a screen for each newer segment, at most one each second. Returns the
+ * process, which ends with a whole screen when it gets SIGTERM. */
+static pid_t print_start(const struct folder_lock *claim,
+			 const struct follow_opts *o, uint32_t next)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	const pid_t parent = getpid();
+	sigset_t end;
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	signal(SIGINT, SIG_IGN);
+	child_end_with(parent, SIGTERM);
+	sigemptyset(&end);
+	sigaddset(&end, SIGTERM);
+	sigprocmask(SIG_BLOCK, &end, NULL);
+	while (sigtimedwait(&end, NULL, &second) != SIGTERM) {
+		uint32_t was = next;
+
+		while (segments_is_made(claim, next))
+			next++;
+		if (next > was)
+			print_screen(o->dir, o->print);
+	}
+	_exit(0);
+}
+
+/* Ends it, and prints what there is at the end. */
+static void print_end(pid_t pid, const struct follow_opts *o)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGTERM);
+	child_wait(pid);
+	print_screen(o->dir, o->print);
 }
 
 #define NS 1000000000
@@ -412,6 +482,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	};
 	struct segments_left left;
 	uint32_t last;
+	pid_t printer = 0;
 	int rc = -1;
 
 	fw.claim = folder_lock_open(o->dir, err);
@@ -433,6 +504,8 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	if (follow_open(&fw, err) ||
 	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
+	if (o->print)
+		printer = print_start(fw.claim, o, last + 1);
 	sigaction(SIGHUP, &sa, NULL);
 	/* if whoever started this ignores it, children have no status */
 	signal(SIGCHLD, SIG_DFL);
@@ -446,6 +519,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 
 	if (parts_wait(fw.parts, rc ? &late : err))
 		rc = -1;
+	print_end(printer, o);
 	segments_sweep(fw.claim);
 	*damaged = follow_tell_missing(&fw) || parts_damaged(fw.parts);
 	if (!o->quiet && (!rc || fw.g.number > last + 1))

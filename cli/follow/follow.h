@@ -27,7 +27,9 @@ struct follow_opts {
 	const struct load_ask *load; /* how segments are read */
 	const char *command;	     /* run for each segment; NULL: none */
 	bool quiet;
-	bool top; /* show hot functions on the terminal */
+	bool top;	   /* show hot functions on the terminal */
+	const char *print; /* a command, whose answer of the last ten seconds is
+			    * printed each second; NULL: none */
 };
 
 /* Follows the streams to their end. *damaged: part of them could not be read.

@@ -117,7 +117,8 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- perf gives its child the name perf-exec, trace-cmd leaves it its own. So does
 -- one that records beside it: what perf notes of its command, if it does, has the
 -- name of the program, behind "--" if that is there, as 'record' writes it; and its
--- child was there before the first record. A sleep only says for how long all CPUs
+-- child was there before the first record. What a note does not name is of another
+-- recorder. A sleep only says for how long all CPUs
 -- are recorded. It may end in a later piece of a stream.
 SELECT pid, t0, t1, name FROM (
 SELECT p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
@@ -125,16 +126,18 @@ SELECT p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
 		AND m.value = l.value
 	JOIN process q ON q.capture = m.capture AND q.pid = p.pid
 	WHERE l.capture = p.capture AND l.key = 'line'
-		AND q.end_ns > c.time_ns)) AS t1, c.name
+		AND q.end_ns > c.time_ns)) AS t1, c.name,
+	(SELECT max(instr('/' || substr(word, 1, instr(word || ' ', ' ') - 1), '/' || c.name) > 0)
+	FROM (SELECT substr(cmdline, instr(cmdline, ' -- ') + 4) AS word FROM capture
+	WHERE instr(cmdline, c.name))) AS noted
 FROM comm c JOIN thread t ON t.id = c.thread JOIN process p ON p.id = t.process
 WHERE c.exec AND c.time_ns NOT NULL AND EXISTS (SELECT 1 FROM comm d
 	WHERE d.thread = t.id AND d.id < c.id
 	AND d.name IN ('perf-exec', 'trace-cmd'))
 GROUP BY p.id HAVING p.pid > 0
-ORDER BY (SELECT max(instr('/' || substr(word, 1, instr(word || ' ', ' ') - 1), '/' || c.name) > 0)
-	FROM (SELECT substr(cmdline, instr(cmdline, ' -- ') + 4) AS word FROM capture
-	WHERE instr(cmdline, c.name))) DESC, p.start_ns NOT NULL, 2
-LIMIT 1) WHERE name <> 'sleep'
+ORDER BY noted DESC, p.start_ns NOT NULL, 2
+LIMIT 1) WHERE name <> 'sleep' AND (noted NOT NULL
+	OR NOT EXISTS (SELECT 1 FROM capture WHERE cmdline <> ''))
 
 -- name: interval_types
 -- Events that may begin or end intervals, without the name of an ftrace

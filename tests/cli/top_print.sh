@@ -1,0 +1,33 @@
+#!/bin/sh
+# top_print.sh - answers that follow --top prints of the last ten seconds.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/top_print.sh
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+stream=$PWD/tests/captures/pipe-zstd.data
+cd "$work" || exit 2
+
+for what in report path
+do
+	"$B" follow --top $what -q -o $what - <"$stream" >out 2>err
+	rc=$?
+	{
+		"$B" $what --since 10s --limit 10 $what 2>&1
+		echo
+	} >want
+	tail -n "$(wc -l <want)" out >last
+	[ $rc = 0 ] && [ -s want ] && cmp want last >&2 && ! grep -q "$(printf '\033')" out
+	bad=$?
+	say the_last_screen_is_what_${what}_says
+done
+"$B" follow --top=path -q -o again - <"$stream" >out 2>err && [ -s out ]
+bad=$?
+say a_value_behind_an_equals_sign
+"$B" follow --top=nothing -o no - <"$stream" >out 2>err
+[ $? = 2 ] && grep -q -- '--top is one of view, path, latency, report' err && [ ! -e no ]
+bad=$?
+say another_word_is_refused
+# without a word the stream is not taken for one
+setsid "$B" follow --top - <"$stream" >out 2>err
+[ $? != 0 ] && grep -q -- '--top needs a terminal' err
+bad=$?
+say alone_it_needs_a_terminal_as_before
