@@ -67,6 +67,7 @@ static const struct opt opts[] = {
 		   "exit with 4 if a row certainly took longer: 5ms"),
 	OPT_STRING(0, "percentile", "P", &percentile,
 		   "with --fail-above: P percent of it (100: all)"),
+	OPT_GROUP(wall_clock_opts),
 	OPT_GROUP(output_opts),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -156,6 +157,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .fail = -1 };
 	struct open_ask ask = open_asked();
 	int status = STATUS_OK;
+	int64_t offset;
 	const char *path;
 	struct store *db;
 	int rc;
@@ -177,7 +179,9 @@ static int latency_run(int argc, char **argv, struct err *err)
 	if (latency_opts_read(&o, err))
 		return -1;
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
-	rc = db ? report_latency(db, path, &o, err) : -1;
+	rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
+	if (!rc)
+		rc = report_latency(db, path, &o, err);
 	store_close(db);
 	return rc > 0 || rc < 0 ? rc : status;
 }

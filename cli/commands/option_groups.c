@@ -94,6 +94,29 @@ const struct opt wall_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
+static bool wall_clock;
+
+const struct opt wall_clock_opts[] = {
+	OPT_FLAG(0, "wall-clock", &wall_clock,
+		 "print times of the day in UTC, as --time takes them, if the "
+		 "capture has them"),
+	{ .kind = OPT_END }
+};
+
+int wall_clock_take(struct store *db, const char *path, int64_t *offset,
+		    const int64_t **wall, struct err *err)
+{
+	int known = wall_clock ? filter_wall_offset(db, offset, err) : 1;
+
+	*wall = wall_clock ? offset : NULL;
+	if (known)
+		return known > 0 ? 0 : -1;
+	return err_set(err, ERR_FORMAT,
+		       "%s: does not say the time on the wall; perf record -k "
+		       "mono notes it, and LTTng always does",
+		       path);
+}
+
 int offcpu_check(struct err *err)
 {
 	if (offcpu_opts.on && offcpu_opts.wall)

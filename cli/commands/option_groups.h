@@ -38,6 +38,14 @@ extern const struct opt offcpu_opt_table[], wall_opt_table[];
  */
 int offcpu_check(struct err *err);
 
+/* --wall-clock */
+extern const struct opt wall_clock_opts[];
+/* Stores in *wall where *offset is, which is added to times that are shown;
+ * NULL: nothing is. Returns 0, or -1 and *err: the database does not say the
+ * time of the day. */
+int wall_clock_take(struct store *db, const char *path, int64_t *offset,
+		    const int64_t **wall, struct err *err);
+
 /* ---- names */
 
 /* What was given of them. */

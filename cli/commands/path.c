@@ -56,6 +56,7 @@ static const struct opt opts[] = {
 	OPT_NUMBER(0, "fail-unknown", "PERCENT", &fail,
 		   "end with status 4 if more of the time is not known"),
 	OPT_HEADING("Output"),
+	OPT_GROUP(wall_clock_opts),
 	OPT_FLAG(0, "json", &json, "print JSON"),
 	OPT_STRING(0, "flame", "FILE", &flame,
 		   "write a flame graph of the chains to FILE"),
@@ -153,6 +154,7 @@ static int path_run(int argc, char **argv, struct err *err)
 		.fail = (int)fail,
 	};
 	int status = STATUS_OK;
+	int64_t offset;
 	const char *path;
 	struct store *db;
 	int rc;
@@ -162,7 +164,9 @@ static int path_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, flame, &path, &status, err);
 	if (!db)
 		return -1;
-	rc = path_take_time(&o.ask, db, err);
+	rc = wall_clock_take(db, path, &offset, &o.wall, err);
+	if (!rc)
+		rc = path_take_time(&o.ask, db, err);
 	if (!rc)
 		rc = flame ? flame_path(db, path, &o, flame, err)
 			   : path_print(db, path, &o, err);

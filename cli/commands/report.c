@@ -57,6 +57,7 @@ static const struct opt opts[] = {
 	OPT_STRING(0, "callees", "FUNC", &callees,
 		   "print what FUNC calls, by share"),
 	OPT_HEADING("Output"),
+	OPT_GROUP(wall_clock_opts),
 	OPT_GROUP(output_opts),
 	OPT_GROUP(report_names_opts),
 	OPT_GROUP(filter_opts),
@@ -182,6 +183,7 @@ static int report_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_asked();
 	const char *format = output_chosen()->name;
+	int64_t offset;
 	struct report_opts o = {
 		.filter = &filter,
 		.format = format,
@@ -225,7 +227,13 @@ static int report_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return report_tell_functions(argc, err);
-	rc = offcpu_opts.on && !callers && !callees
+	rc = wall_clock_take(db, path, &offset, &o.wall_clock, err);
+	if (!rc && o.wall_clock && !offcpu_opts.on)
+		rc = err_set(err, ERR_USAGE,
+			     "--wall-clock is for tables with times: add "
+			     "--off-cpu");
+	rc = rc ? -1
+	     : offcpu_opts.on && !callers && !callees
 		     ? report_offcpu(db, path, &o, err)
 		     : report_table(db, path, &o, err);
 	store_close(db);

@@ -21,6 +21,7 @@ static const struct opt opts[] = {
 		   "moves or unknown, largest first (max)"),
 	OPT_NUMBER(0, "limit", "N", &limit,
 		   "print at most N rows; 0: all (one screen, 40 in a file)"),
+	OPT_GROUP(wall_clock_opts),
 	OPT_GROUP(output_opts),
 	OPT_HEADING("Names"),
 	OPT_GROUP(full_names_opts),
@@ -52,7 +53,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 {
 	const struct open_ask ask = open_asked();
 	const char *format = output_chosen()->name;
-	const struct sched_opts o = {
+	struct sched_opts o = {
 		.filter = &filter,
 		.format = format,
 		.limit = report_limit(limit, format),
@@ -60,6 +61,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 		.names = chosen_names,
 	};
 	int status = STATUS_OK;
+	int64_t offset;
 	const char *path;
 	struct store *db;
 	int rc;
@@ -67,7 +69,9 @@ static int sched_run(int argc, char **argv, struct err *err)
 	if (sched_check(format, err))
 		return -1;
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
-	rc = db ? report_sched(db, path, &o, err) : -1;
+	rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
+	if (!rc)
+		rc = report_sched(db, path, &o, err);
 	store_close(db);
 	return rc ? -1 : status;
 }

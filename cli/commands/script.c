@@ -19,7 +19,7 @@
 #include "stitch/base/err.h"
 
 static const char *fields;
-static bool show_lost, json, wall, marks;
+static bool show_lost, json, marks;
 static bool inlined = true;
 
 static const struct opt opts[] = {
@@ -37,9 +37,7 @@ static const struct opt opts[] = {
 		"mark frames that are fabricated, inferred or guessed, also "
 		"in a pipe, where scripts for perf's text would take a mark for "
 		"the image"),
-	OPT_FLAG(0, "wall", &wall,
-		 "print times as UTC, if the capture has its offset to wall "
-		 "time"),
+	OPT_GROUP(wall_clock_opts),
 	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),
@@ -93,29 +91,12 @@ out:
 	return ret;
 }
 
-/* Reads the offset of the capture's clock to wall time. Returns 0, or -1 and
- * *err. */
-static int find_wall(struct store *db, struct script_fields *f,
-		     const char *path, struct err *err)
-{
-	int known = filter_wall_offset(db, &f->wall_offset, err);
-
-	if (known < 0)
-		return -1;
-	f->wall = known;
-	if (!f->wall)
-		return err_set(err, ERR_FORMAT,
-			       "%s: does not say the time on the wall; perf "
-			       "record -k mono notes it, and LTTng always does",
-			       path);
-	return 0;
-}
-
 static int script_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_asked();
 	struct script_fields f;
 	int status = STATUS_OK;
+	int64_t offset;
 	const char *path;
 	struct store *db;
 	int ret;
@@ -132,7 +113,7 @@ static int script_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
-	ret = wall ? find_wall(db, &f, path, err) : 0;
+	ret = wall_clock_take(db, path, &offset, &f.wall, err);
 	if (!ret)
 		ret = script_print_all(db, &f, err);
 	store_close(db);
@@ -152,7 +133,7 @@ const struct command cmd_script = {
 	.examples = examples,
 	.opts = opts,
 	.common =
-		"fields time comm pid tid cpu event marks wall show-lost no-inline json symfs",
+		"fields time comm pid tid cpu event marks wall-clock show-lost no-inline json symfs",
 	.pages = true,
 	.run = script_run,
 };

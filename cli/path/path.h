@@ -20,6 +20,7 @@ struct path_opts {
 	bool all;      /* not only the program with which a recording began */
 	int64_t least; /* ns; shorter pieces are summed */
 	int fail;      /* percent; -1: not asked for */
+	const int64_t *wall; /* wall_clock_take() */
 };
 
 /* Prints the chains, or the tables of waits. Returns an enum status, or -1 and

@@ -8,6 +8,7 @@
 #include "analyze/latency/files.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
+#include "cli/output/span_text.h"
 #include "cli/output/term.h"
 #include "stitch/base/mem.h"
 
@@ -641,6 +642,9 @@ int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 		return -1;
 	}
 	path_head(r, &code, thread, from, to, false, &c);
+	if (o->wall)
+		printf("from %s\n",
+		       span_text((char[SPAN_TEXT]){ 0 }, o->wall, from, to));
 	path_put_pieces(r, o, &code, &c, from, to - from);
 	if (!causes_premise(r->causes).cure && path_has_open_softirq(r, &c))
 		path_put_cure("stacks of wake-ups with names of the kernel's "

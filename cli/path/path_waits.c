@@ -7,6 +7,7 @@
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "cli/output/json_rows.h"
+#include "cli/output/span_text.h"
 #include "stitch/text/json.h"
 #include "cli/output/term.h"
 #include "stitch/base/err.h"
@@ -182,11 +183,11 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 		struct chain c = { 0 };
 		struct path_sum *sum;
 		size_t sums;
-		char text[128];
+		char text[128 > SPAN_TEXT ? 128 : SPAN_TEXT];
 
 		path_chain(r, w.thread, w.from, w.to, &c);
 		grid_ns(g, (uint64_t)(w.to - w.from));
-		grid_text(g, human_span(text, w.from, w.to));
+		grid_text(g, span_text(text, l->o->wall, w.from, w.to));
 		grid_signed(g, w.from);
 		grid_signed(g, w.to);
 		grid_signed(g, timeline_tid(r->t, w.thread));

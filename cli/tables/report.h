@@ -44,6 +44,7 @@ struct report_opts {
 	const char *callers, *callees; /* a function; NULL: not asked for */
 	const char *weight, *field;    /* as in struct weight_by */
 	struct name_opts names;
+	const int64_t *wall_clock; /* of report_offcpu(): wall_clock_take() */
 	/* of report_diff() */
 	bool absolute;
 	struct match_opts match;
@@ -72,6 +73,7 @@ struct sched_opts {
 	size_t limit;	   /* rows; SIZE_MAX: all */
 	const char *order; /* "max", ...; NULL: "max" */
 	struct name_opts names;
+	const int64_t *wall; /* wall_clock_take() */
 };
 int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 		 struct err *err);
@@ -96,6 +98,7 @@ struct latency_opts {
 	bool histogram;
 	int64_t fail;		/* ns; -1: not asked for */
 	unsigned int per_mille; /* at which the percentile must not be above */
+	const int64_t *wall;	/* wall_clock_take() */
 };
 int report_latency(struct store *db, const char *path,
 		   const struct latency_opts *o, struct err *err);

@@ -10,6 +10,7 @@
 #include "analyze/latency/intervals.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/stack_names.h"
+#include "cli/output/span_text.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "cli/output/json_rows.h"
@@ -604,7 +605,7 @@ static void latency_put_stack(const struct latency *l,
 static void latency_put_chain(const struct latency *l,
 			      const struct latency_worst *w, struct json *j)
 {
-	const struct path_opts o = { .lines = CHAIN_LINES };
+	const struct path_opts o = { .lines = CHAIN_LINES, .wall = l->o->wall };
 	struct path_run *r = latency_sched_run(l->sched);
 	uint32_t thread = timeline_thread(r->t, (int32_t)w->thread->tid);
 
@@ -664,14 +665,14 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 		{ any ? "Descriptor" : NULL, "descriptor" },
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-	char text[HUMAN_SPAN], whom[LATENCY_KEY];
+	char text[SPAN_TEXT], whom[LATENCY_KEY];
 
 	grid_whole(g, "Time");
 	for (size_t i = 0; i < l->n_worst; i++) {
 		const struct latency_worst *w = &l->worst[i];
 
 		latency_add_ns(g, w->ns, true);
-		grid_text(g, human_span(text, w->i.begin, w->i.end));
+		grid_text(g, span_text(text, l->o->wall, w->i.begin, w->i.end));
 		grid_signed(g, w->i.begin);
 		grid_signed(g, w->i.end);
 		grid_text(g, w->kind);

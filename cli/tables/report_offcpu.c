@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "cli/output/span_text.h"
 #include "cli/output/grid.h"
 #include "cli/output/output.h"
 #include "stitch/text/human.h"
@@ -47,6 +48,7 @@ struct report_offcpu {
 	const char *format;
 	size_t limit;
 	bool people, full_names;
+	const int64_t *wall;   /* wall_clock_take() */
 	struct stacks *stacks; /* used for names and judgements */
 	struct trust *trust;   /* of the waits */
 	struct labels *labels;
@@ -306,6 +308,7 @@ static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 static void print_waits(struct report_offcpu *rp)
 {
 	struct grid *g = grid_new(wait_columns, ARRAY_SIZE(wait_columns));
+	char text[SPAN_TEXT];
 
 	grid_names(g, "In", !rp->full_names);
 	grid_whole(g, "From");
@@ -319,7 +322,8 @@ static void print_waits(struct report_offcpu *rp)
 			report_offcpu_label(rp, p.has_in, p.in);
 
 		grid_ns(g, report_offcpu_length(w));
-		grid_text(g, w->sum ? "a sum" : HUMAN_SECONDS(w->from));
+		grid_text(g, w->sum ? "a sum"
+				    : span_moment(text, rp->wall, w->from));
 		report_offcpu_add_end(g, w, w->from);
 		report_offcpu_add_end(g, w, w->to);
 		grid_text(g, offcpu_state(w->state));
@@ -428,6 +432,7 @@ int report_offcpu(struct store *db, const char *path,
 		.limit = o->limit,
 		.people = !strcmp(o->format, "table"),
 		.full_names = o->names.full,
+		.wall = o->wall_clock,
 		.labels = labels_new(),
 		.threads = o->keys == KEY_COMM,
 		.graph = o->graph,

@@ -8,6 +8,7 @@
 #include "analyze/samples/filter.h"
 #include "analyze/causes/offcpu.h"
 #include "analyze/causes/wait_cause.h"
+#include "cli/output/span_text.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
@@ -302,7 +303,7 @@ static void sched_put_longest(struct sched *s)
 		{ "Comm", NULL },
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-	char text[HUMAN_SPAN];
+	char text[SPAN_TEXT];
 	unsigned int premises = 0;
 	char title[256];
 
@@ -317,7 +318,8 @@ static void sched_put_longest(struct sched *s)
 			break;
 		premises |= a->longest_if;
 		grid_text(g, HUMAN_NS(sched_longest(a)));
-		grid_text(g, human_span(text, a->longest_from, a->longest_to));
+		grid_text(g, span_text(text, s->o->wall, a->longest_from,
+				       a->longest_to));
 		grid_signed(g, a->longest_cpu);
 		grid_text(g, sched_behind(s, a, &o, path_tell));
 		grid_percent(g, o.ns, sched_longest(a));

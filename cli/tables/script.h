@@ -20,8 +20,8 @@ struct script_fields {
 	bool comm, pid, tid, cpu, time, period, event, trace;
 	bool extra[SCRIPT_EXTRAS]; /* values of table sample_extra */
 	bool verdict;		   /* note why a user stack is missing */
-	bool wall; /* print times as UTC, which is wall_offset later */
-	int64_t wall_offset;
+	const int64_t *wall; /* how much later UTC is, to print that; NULL: not
+			      */
 	struct chain_style frame;
 };
 

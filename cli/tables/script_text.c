@@ -456,7 +456,7 @@ static size_t script_time(const struct script_fields *f, int64_t time,
 	int64_t utc;
 	size_t n = 0;
 
-	if (f->wall && !__builtin_add_overflow(time, f->wall_offset, &utc))
+	if (f->wall && !__builtin_add_overflow(time, *f->wall, &utc))
 		n = clock_utc(utc, buf);
 	if (n)
 		return n;
