@@ -123,6 +123,7 @@ struct files {
 	struct loss_rows *losses;
 	int64_t *begun; /* of each loss and those behind it, the first begin */
 	bool whole;	/* all threads and what closes were recorded */
+	int64_t process_asked; /* that was to be recorded; -1: not known */
 };
 
 COMPARE_BY(files_compare_processes, struct files_process, pid, start);
@@ -198,7 +199,40 @@ static int files_read_processes(struct files *f, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Reads what 'record --waits' saw of threads that waited. */
+/* Opens the rows of an event of 'record --waits', of which at[] are the columns
+ * of n fields. Returns 1; 0: there are none, or -1 and *err. */
+static int files_open_readings(struct store *db, const char *event,
+			       const char *const *name, size_t n, size_t *at,
+			       struct rows **out, struct err *err)
+{
+	const struct value bind[] = { { .kind = VALUE_TEXT, .text = event },
+				      { .kind = VALUE_INT } };
+	struct rows *r = rows_open(db, store_sql("limits_table"), bind, 2, err);
+	char *sql = NULL;
+
+	if (rows_step(r) &&
+	    row_cursor_is_table(rows_text(r, LIMITS_TABLE_FIELDS)))
+		sql = store_sql_fill(
+			"limits_rows",
+			&(struct sql_gap){ "table",
+					   rows_text(r, LIMITS_TABLE_FIELDS) },
+			1);
+	if (rows_end(r, err) || !sql) {
+		free(sql);
+		return sql ? -1 : 0;
+	}
+	*out = r = rows_open(db, sql, NULL, 0, err);
+	free(sql);
+	for (size_t i = LIMITS_ROWS_EVENT_ID; r && i < rows_columns(r); i++)
+		for (size_t k = 0; k < n; k++)
+			if (!strcmp(rows_name(r, i), name[k]))
+				at[k] = i;
+	if (r && !any_where(n, k, !at[k]))
+		return 1;
+	return rows_end(r, err);
+}
+
+/* Reads what 'record --waits' saw of threads that waited, and of whom. */
 static int files_read_readings(struct files *f, struct store *db,
 			       struct err *err)
 {
@@ -212,31 +246,24 @@ static int files_read_readings(struct files *f, struct store *db,
 	};
 	static const char *const name[FIELDS] = { "took_ns", "tid", "fd",
 						  "call", "path" };
-	const struct value bind[] = { { .kind = VALUE_TEXT,
-					.text = "limits_call" },
-				      { .kind = VALUE_INT } };
-	struct rows *r = rows_open(db, store_sql("limits_table"), bind, 2, err);
+	static const char *const pid[] = { "pid" };
 	size_t at[FIELDS] = { 0 };
-	char *sql = NULL;
+	struct rows *r;
+	int rc = files_open_readings(db, "limits_process", pid, 1, at, &r, err);
 
-	if (rows_step(r) &&
-	    row_cursor_is_table(rows_text(r, LIMITS_TABLE_FIELDS)))
-		sql = store_sql_fill(
-			"limits_rows",
-			&(struct sql_gap){ "table",
-					   rows_text(r, LIMITS_TABLE_FIELDS) },
-			1);
-	if (rows_end(r, err) || !sql) {
-		free(sql);
-		return err->code ? -1 : 0;
+	f->process_asked = -1;
+	if (rc > 0) {
+		if (rows_step(r))
+			f->process_asked = rows_int(r, at[0]);
+		rc = rows_end(r, err);
 	}
-	r = rows_open(db, sql, NULL, 0, err);
-	free(sql);
-	for (size_t i = LIMITS_ROWS_EVENT_ID; r && i < rows_columns(r); i++)
-		for (size_t k = 0; k < FIELDS; k++)
-			if (!strcmp(rows_name(r, i), name[k]))
-				at[k] = i;
-	while (!any_where(FIELDS, k, !at[k]) && rows_step(r)) {
+	at[0] = 0;
+	if (!rc)
+		rc = files_open_readings(db, "limits_call", name, FIELDS, at,
+					 &r, err);
+	if (rc <= 0)
+		return rc;
+	while (rows_step(r)) {
 		int64_t took = rows_int_or(r, at[TOOK], -1);
 		int64_t to = rows_int(r, LIMITS_ROWS_TIME_NS);
 
@@ -518,7 +545,6 @@ struct files *files_load(struct store *db, struct err *err)
 	bool any;
 
 	intern_add(&f->text, "");
-	err->code = 0;
 	if (files_read_types(f, db, &any, err) ||
 	    files_read_readings(f, db, err) ||
 	    (any && (files_read_processes(f, db, err) ||
@@ -551,6 +577,11 @@ void files_free(struct files *f)
 }
 
 /* ---- answers */
+
+int64_t files_process(const struct files *f)
+{
+	return f->process_asked;
+}
 
 /* Returns whether records may be missing in a time. */
 static bool files_lost(const struct files *f, int64_t from, int64_t to)

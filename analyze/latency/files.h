@@ -26,6 +26,8 @@ struct files_call {
 /* Returns NULL and *err if the database fails. */
 struct files *files_load(struct store *db, struct err *err);
 void files_free(struct files *f); /* NULL is fine */
+/* Returns the process of 'record --waits -p PID'; -1: none is known. */
+int64_t files_process(const struct files *f);
 /* Finds the call in which a thread was when a time began, or that a reading
  * within that time shows, and *out. Returns false if none is known. */
 bool files_call(const struct files *f, int64_t tid, int64_t from, int64_t to,

@@ -47,6 +47,7 @@ void path_close(struct path_run *r)
 {
 	proofs_free(r->proofs);
 	files_free(r->files);
+	intern_release(&r->details);
 	causes_free(r->causes);
 	wait_causes_free(r->words);
 	stacks_free(r->stacks);
@@ -182,10 +183,11 @@ uint64_t path_with(const struct chain *c, enum proof proof)
 	return ns;
 }
 
-COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof, lock);
+COMPARE_BY(path_compare_keys, struct path_sum, thread, state, proof, lock,
+	   cause, detail);
 
 COMPARE_LARGEST_BY(path_compare_sums, struct path_sum, ns, thread, state, proof,
-		   lock);
+		   lock, cause, detail);
 
 size_t path_add_up(struct path_sum *sum, size_t n)
 {
@@ -197,6 +199,39 @@ size_t path_add_up(struct path_sum *sum, size_t n)
 			sum[sums - 1].ns += sum[i].ns;
 		else
 			sum[sums++] = sum[i];
+	sort_items(sum, sums, path_compare_sums);
+	return sums;
+}
+
+size_t path_add_details(struct path_sum *sum, size_t n)
+{
+	size_t sums = 0;
+
+	n = path_add_up(sum, n);
+	sort_items(sum, n, path_compare_keys);
+	for (size_t i = 0, end; i < n; i = end) {
+		struct path_sum one = sum[i];
+		uint64_t most = 0, known = 0;
+
+		one.ns = 0;
+		for (end = i; end < n; end++) {
+			struct path_sum other = sum[end];
+
+			other.detail = sum[i].detail;
+			if (path_compare_keys(&other, &sum[i]))
+				break;
+			one.ns += sum[end].ns;
+			known += sum[end].detail ? sum[end].ns : 0;
+			if (sum[end].detail && sum[end].ns > most) {
+				most = sum[end].ns;
+				one.detail = sum[end].detail;
+			}
+		}
+		one.detailed = most;
+		if (most <= known / 2 && one.state != CHAIN_READY)
+			one.detail = 0;
+		sum[sums++] = one;
+	}
 	sort_items(sum, sums, path_compare_sums);
 	return sums;
 }

@@ -7,6 +7,7 @@
 
 #include "analyze/causes/chain.h"
 #include "analyze/names/name_opts.h"
+#include "stitch/base/intern.h"
 
 struct err;
 struct labels;
@@ -35,6 +36,7 @@ struct path_run {
 	struct wait_causes *words;
 	struct causes *causes;
 	struct files *files;
+	struct intern details; /* of struct path_sum */
 	const struct timeline *t;
 	struct proofs *proofs;
 	uint64_t asked, proved, unknown; /* ns, of the chains so far */
@@ -69,9 +71,17 @@ struct path_sum {
 	uint32_t thread;
 	enum chain_state state;
 	enum proof proof;
-	bool lock; /* path_put_own(): it was waited for a lock */
+	/* of path_own() */
+	bool lock;	 /* it was waited for a lock */
+	uint8_t cause;	 /* enum wait_cause, of memory and of timeouts */
+	uint32_t detail; /* in path_run.details, + 1: the call, or of what is
+			  * ready, who had the CPU; 0: not known */
 	uint64_t ns;
+	uint64_t detailed; /* path_add_details(): of ns, that with .detail */
 };
+
+/* A thread of path_sum: any of the process that is asked for. */
+#define PATH_OWN (TIMELINE_NONE - 1)
 
 /* Makes the chain of a thread, as the options want it. */
 void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
@@ -87,6 +97,9 @@ struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n);
 /* Adds up those of n parts that differ in nothing but ns, and sorts the sums,
  * largest first. Returns how many there are. */
 size_t path_add_up(struct path_sum *sum, size_t n);
+/* The same of those that differ in .detail too: a sum has the one that has more
+ * than half of what has any, and of ready time the largest. */
+size_t path_add_details(struct path_sum *sum, size_t n);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);

@@ -81,10 +81,14 @@ bool path_put_function(FILE *out, const char *before, const char *f);
 void path_head(struct path_run *r, const struct path_code *code,
 	       uint32_t thread, int64_t from, int64_t to, bool own,
 	       struct chain *c);
+/* Returns the call on a descriptor in which a thread waits at a time, as a
+ * detail of struct path_sum; 0: none is known. */
+uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time);
 /* Returns what the thread of a chain did itself, or for whom and what it
- * waited, largest parts first; the caller frees them. */
+ * waited, for path_add_details(); the caller frees them. process: whose threads
+ * are PATH_OWN; -1: none. */
 struct path_sum *path_own(struct path_run *r, const struct chain *c,
-			  uint32_t thread, size_t *n);
+			  uint32_t thread, int64_t process, size_t *n);
 /* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
  * prog (4711) held", of n parts of `all` ns. in: the function; "": not known.
  */

@@ -175,7 +175,7 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 		size_t parts;
 
 		path_chain(r, call->thread, call->from, call->to, &c);
-		part = path_own(r, &c, call->thread, &parts);
+		part = path_own(r, &c, call->thread, -1, &parts);
 		for (size_t k = 0; k < parts; k++)
 			*mem_add(sum, n, cap) = part[k];
 		n = path_add_up(sum, n);
@@ -183,6 +183,7 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 		chain_release(&c);
 		all += (uint64_t)call->ns;
 	}
+	n = path_add_details(sum, n);
 	const uint64_t asked = r->asked, proved = r->proved,
 		       unknown = r->unknown;
 

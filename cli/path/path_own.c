@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/causes/account.h"
 #include "analyze/causes/chain.h"
 #include "analyze/causes/causes.h"
 #include "analyze/samples/filter.h"
@@ -11,6 +12,7 @@
 #include "analyze/stacks/stack_names.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/causes/wait_cause.h"
+#include "analyze/latency/files.h"
 #include "analyze/samples/events.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
@@ -53,23 +55,109 @@ static bool own_waits_for_lock(struct own *o, int64_t event)
 	return o->lock[id];
 }
 
-struct path_sum *path_own(struct path_run *r, const struct chain *c,
-			  uint32_t thread, size_t *n)
+uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time)
 {
-	struct path_sum *part = mem_new(c->n + 1, sizeof(*part));
+	size_t piece = proofs_find(r->proofs, thread, time), end;
+	const struct path_wait w = path_wait_of(r, thread, piece, &end);
+	struct files_call c;
+	char *text;
+	uint32_t id;
+
+	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
+		return 0;
+	text = mem_printf(c.name ? "%s of descriptor %" PRId64 " (%s)"
+				 : "%s of descriptor %" PRId64,
+			  c.call, c.fd, c.name);
+	id = intern_add(&r->details, text) + 1;
+	free(text);
+	return id;
+}
+
+/* Takes the time that one other thread had the CPU for which p was ready out of
+ * it, as a part of its own. own: the process of which threads have no names. */
+static struct path_sum own_take_behind(struct path_run *r,
+				       const struct chain_segment *s,
+				       int64_t own, struct path_sum *p)
+{
+	struct path_sum out = *p;
+	struct occupant o;
+	int32_t tid;
+	char *text;
+
+	out.ns = 0;
+	if (s->cpu < 0 || !account_occupant(r->t, s->cpu, s->from, s->to, &o) ||
+	    o.thread == TIMELINE_NONE || o.ns > p->ns)
+		return out;
+	tid = timeline_tid(r->t, o.thread);
+	text = own >= 0 && causes_pid(r->causes, tid) == own
+		       ? mem_strdup("its own threads")
+		       : mem_strdup(causes_comm(r->causes, tid));
+	out.detail = intern_add(&r->details, text) + 1;
+	free(text);
+	out.ns = o.ns;
+	p->ns -= o.ns;
+	return out;
+}
+
+/* Returns what of the cause of a wait is said: what memory is wanted for, and
+ * what ended by a timeout that is no sleep. */
+static enum wait_cause own_cause(struct path_run *r, const struct path_sum *p,
+				 const struct proof_piece *pc)
+{
+	const struct offcpu_stack *at = causes_stack(r->causes, pc->out);
+	enum wait_cause cause =
+		at ? wait_causes_get(r->words, pc->bits, at->kraw)
+		   : WAIT_UNKNOWN;
+
+	switch (cause) {
+	case WAIT_FAULT:
+	case WAIT_RECLAIM:
+	case WAIT_SWAP:
+	case WAIT_NUMA:
+	case WAIT_DIRTY:
+	case WAIT_GUEST:
+		return cause;
+	case WAIT_FUTEX:
+	case WAIT_POLL:
+	case WAIT_SOCKET:
+		return p->state == CHAIN_TIMER ? cause : WAIT_UNKNOWN;
+	default:
+		return WAIT_UNKNOWN;
+	}
+}
+
+struct path_sum *path_own(struct path_run *r, const struct chain *c,
+			  uint32_t thread, int64_t process, size_t *n)
+{
+	struct path_sum *part = mem_new(c->n * 2 + 1, sizeof(*part));
 	struct own o = { .r = r };
+	size_t more = c->n;
 
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *s = &c->segment[i];
-		size_t piece = proofs_find(r->proofs, thread, s->from);
+		struct path_sum *p = &part[i];
+		const struct proof_piece pc =
+			proofs_piece(r->proofs, thread,
+				     proofs_find(r->proofs, thread, s->from));
 
-		part[i] = path_first(r, c, s);
-		part[i].proof = PROOF_UNKNOWN;
-		if (part[i].thread != TIMELINE_NONE)
-			part[i].lock = own_waits_for_lock(
-				&o, proofs_piece(r->proofs, thread, piece).out);
+		*p = path_first(r, c, s);
+		p->proof = PROOF_UNKNOWN;
+		if (p->state == CHAIN_READY)
+			part[more++] = own_take_behind(r, s, process, p);
+		if (p->state == CHAIN_RUN || p->state == CHAIN_READY ||
+		    p->state == CHAIN_UNKNOWN)
+			continue;
+		p->cause = (uint8_t)own_cause(r, p, &pc);
+		p->detail = path_call(r, thread, s->from);
+		if (p->thread == TIMELINE_NONE)
+			continue;
+		p->lock = own_waits_for_lock(&o, pc.out);
+		if (process >= 0 &&
+		    causes_pid(r->causes, timeline_tid(r->t, p->thread)) ==
+			    process)
+			p->thread = PATH_OWN;
 	}
-	*n = path_add_up(part, c->n);
+	*n = path_add_up(part, more);
 	free(o.lock);
 	intern_release(&o.stack);
 	return part;
@@ -157,28 +245,39 @@ bool path_put_function(FILE *out, const char *before, const char *f)
 static void own_put(const struct path_run *r, const struct path_sum *p,
 		    const char *in, FILE *out)
 {
-	switch (p->state) {
-	case CHAIN_RUN:
+	const char *cause = wait_cause_word((enum wait_cause)p->cause);
+
+	if (p->state == CHAIN_RUN) {
 		fputs("computing", out);
 		path_put_function(out, " in ", in);
-		return;
-	case CHAIN_TIMER:
-		fputs("sleeping", out);
-		return;
-	case CHAIN_BLOCKED:
-		break;
-	default:
+	} else if (p->state == CHAIN_TIMER) {
+		fputs(*cause ? "waiting for a timeout" : "sleeping", out);
+	} else if (p->state != CHAIN_BLOCKED) {
 		fputs(path_doing(p->state), out);
-		return;
-	}
-	if (p->thread == TIMELINE_NONE) {
+	} else if (p->thread == TIMELINE_NONE) {
 		fputs("waiting, woken by whom is not known", out);
-		return;
+	} else {
+		fputs(p->lock ? "waiting for a lock that " : "waiting for ",
+		      out);
+		if (p->thread == PATH_OWN) {
+			fputs("its own threads", out);
+		} else {
+			safe_text_put(out, path_comm(r, p->thread), 0, 0);
+			fprintf(out, " (%d)", timeline_tid(r->t, p->thread));
+		}
+		fputs(p->lock ? " released" : "", out);
 	}
-	fputs(p->lock ? "waiting for a lock that " : "waiting for ", out);
-	safe_text_put(out, path_comm(r, p->thread), 0, 0);
-	fprintf(out, " (%d)%s", timeline_tid(r->t, p->thread),
-		p->lock ? " released" : "");
+	if (*cause)
+		fprintf(out, " (%s)", cause);
+	if (!p->detail)
+		return;
+	if (p->state == CHAIN_READY)
+		fprintf(out, ", %s of it while ",
+			HUMAN_PERCENT(p->detailed, p->ns));
+	else
+		fputs(" in ", out);
+	safe_text_put(out, intern_get(&r->details, p->detail - 1), 0, 0);
+	fputs(p->state == CHAIN_READY ? " had its CPU" : "", out);
 }
 
 void path_put_own(const struct path_run *r, const struct path_sum *own,

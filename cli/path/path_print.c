@@ -2,11 +2,13 @@
  * for. */
 #include "cli/path/path.h"
 
+#include "analyze/latency/files.h"
 #include "cli/args/status.h"
 #include "stitch/text/json.h"
 
-/* Tells of the program with which the recording began, and then of the longest
- * waits of its threads; of all threads, if there is none. */
+/* Tells of the program with which the recording began, or the process that it
+ * was of, and then of the longest waits of its threads; of all threads, if
+ * there is none. */
 static int path_of_program(struct path_run *r, const struct path_opts *o,
 			   const struct path_program *p, struct err *err)
 {
@@ -18,13 +20,13 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 	struct path_wait first;
 	int rc;
 
-	own.pid = p->pid;
+	own.pid = p->pid >= 0 ? p->pid : files_process(r->files);
 	r->ask = &own;
-	if (p->pid < 0 || !path_next_wait(r, &at, &first)) {
+	if (own.pid < 0 || !path_next_wait(r, &at, &first)) {
 		r->ask = all;
 		return path_waits(r, o, p, false, err);
 	}
-	if (!o->json) {
+	if (!o->json && p->pid >= 0) {
 		rc = path_code_load(&code, r, p->from, p->to, err);
 		if (!rc)
 			path_head(r, &code, p->thread, p->from, p->to, true,
@@ -36,7 +38,7 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 		fputs("'--all' tells of all threads\n\n", stdout);
 	}
 	r->asked = r->proved = r->unknown = 0;
-	rc = path_waits(r, o, p, true, err);
+	rc = path_waits(r, o, p, p->pid >= 0, err);
 	r->ask = all;
 	return rc;
 }

@@ -5,7 +5,6 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
-#include "analyze/latency/files.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/span_text.h"
@@ -234,8 +233,9 @@ static void path_put_answer(struct path_run *r, const struct path_code *code,
 		HUMAN_NS(to - from));
 	if (own) {
 		size_t parts;
-		struct path_sum *part = path_own(r, c, thread, &parts);
+		struct path_sum *part = path_own(r, c, thread, -1, &parts);
 
+		parts = path_add_details(part, parts);
 		path_put_own(r, part, parts, (uint64_t)(to - from),
 			     path_code_in(code, r, thread, from, to), out);
 		free(part);
@@ -301,19 +301,12 @@ static void path_say_interrupt(const struct path_run *r, FILE *out,
 static void path_put_call(struct path_run *r, uint32_t thread, int64_t time,
 			  const char *before, FILE *out)
 {
-	size_t piece = proofs_find(r->proofs, thread, time), end;
-	const struct path_wait w = path_wait_of(r, thread, piece, &end);
+	uint32_t call = path_call(r, thread, time);
 
-	struct files_call c;
-
-	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
+	if (!call)
 		return;
-	fprintf(out, "%s%s of descriptor %" PRId64, before, c.call, c.fd);
-	if (c.name) {
-		fputs(" (", out);
-		safe_text_put(out, c.name, 0, 0);
-		putc(')', out);
-	}
+	fputs(before, out);
+	safe_text_put(out, intern_get(&r->details, call - 1), 0, 0);
 }
 
 static void path_say_run(struct path_run *r, FILE *out,

@@ -2,7 +2,11 @@
  * time is put down to. */
 #include "cli/path/path.h"
 
+#include <inttypes.h>
+
+#include "analyze/causes/causes.h"
 #include "analyze/causes/idle.h"
+#include "analyze/latency/files.h"
 #include "analyze/causes/offcpu.h"
 #include "cli/output/grid.h"
 #include "stitch/text/human.h"
@@ -14,12 +18,15 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/text/safe_text.h"
 
 #define ROWS_AT_ONCE 1024 /* of JSON */
 /* Waits that are kept at first. Those of idle servers may be the longest ones,
  * so more are kept if fewer than are asked for are among them. */
 #define KEPT_FIRST 65536
 #define KEPT_MORE 16
+/* The longest waits of which the sentence about a process is. */
+#define CHAINS_OF_PROCESS 16384
 
 /* ---- the longest waits */
 
@@ -76,6 +83,27 @@ static void path_keep_wait(struct path_longest *l, const struct path_wait *w)
 				      w->piece };
 }
 
+static struct path_wait path_long_wait(struct path_longest *l, size_t i)
+{
+	size_t end;
+
+	return path_wait_of(l->r, l->wait[i].thread, l->wait[i].piece, &end);
+}
+
+/* Returns whether a wait may be that of a server without work. One for an
+ * answer on a connection that the process made is not: it asked there. */
+static bool path_is_idle(const struct path_longest *l, struct idle *s,
+			 const struct path_wait *w)
+{
+	struct files_call c;
+
+	return idle_wait(s, w->thread, w->piece) &&
+	       !(files_call(l->r->files, timeline_tid(l->r->t, w->thread),
+			    w->from, w->to, &c) &&
+		 c.name && *c.call != 'e' &&
+		 (!strncmp(c.name, "tcp:", 4) || !strncmp(c.name, "udp:", 4)));
+}
+
 /* Leaves at most `most` waits, those that are not idle. Returns whether there
  * may be more of them among those that are not kept. */
 static bool path_leave_idle(struct path_longest *l, size_t most)
@@ -91,9 +119,10 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 	l->idle = l->idle_ns = 0;
 	for (size_t i = 0; i < l->n && kept < most; i++) {
 		const struct path_length w = l->wait[i];
+		const struct path_wait wait = path_long_wait(l, i);
 
 		if ((all && l->r->t->thread[w.thread].recorder) ||
-		    idle_wait(&s, w.thread, w.piece)) {
+		    path_is_idle(l, &s, &wait)) {
 			l->idle++;
 			l->idle_ns += (uint64_t)w.ns;
 			continue;
@@ -108,6 +137,70 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 		l->idle = l->idle_ns = 0;
 	l->n = kept ? kept : l->n < most ? l->n : most;
 	return false;
+}
+
+/* Whom the waits of a process are put down to, as far as they are not those of
+ * threads without work. */
+static void path_put_process(const struct path_longest *l, FILE *out)
+{
+	struct path_run *r = l->r;
+	const uint64_t asked = r->asked, proved = r->proved;
+	const uint64_t unknown = r->unknown;
+	int64_t pid = r->ask->pid;
+	struct path_longest all = *l;
+	struct idle s = { .p = r->proofs, .t = r->t, .budget = IDLE_BUDGET };
+	struct path_sum *own = NULL, *sum = NULL, *part;
+	size_t n_own = 0, cap_own = 0, n_sum = 0, cap_sum = 0, parts, waits = 0;
+	struct path_walk at = { 0 };
+	struct path_wait w;
+
+	all.wait = NULL;
+	all.n = all.cap = 0;
+	all.least = 0;
+	all.keep = CHAINS_OF_PROCESS;
+	while (path_next_wait(r, &at, &w))
+		path_keep_wait(&all, &w);
+	path_cut_waits(&all);
+	r->asked = r->proved = r->unknown = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		struct chain c = { 0 };
+
+		w = path_long_wait(&all, i);
+		if (path_is_idle(l, &s, &w))
+			continue;
+		path_chain(r, w.thread, w.from, w.to, &c);
+		part = path_own(r, &c, w.thread, pid, &parts);
+		for (size_t k = 0; k < parts; k++)
+			*mem_add(own, n_own, cap_own) = part[k];
+		free(part);
+		part = path_sums(&c, false, &parts);
+		for (size_t k = 0; k < parts; k++)
+			*mem_add(sum, n_sum, cap_sum) = part[k];
+		free(part);
+		chain_release(&c);
+		waits++;
+	}
+	if (waits) {
+		safe_text_put(out, causes_comm(r->causes, (int32_t)pid), 0, 0);
+		fprintf(out, " (%" PRId64 ") waited %s in all, %s time%s:", pid,
+			HUMAN_NS(r->asked), HUMAN_GROUPED(waits),
+			waits == 1 ? "" : "s");
+		n_own = path_add_details(own, n_own);
+		path_put_own(r, own, n_own, r->asked, "", out);
+		n_sum = path_add_up(sum, n_sum);
+		path_put_sums(r, sum, n_sum, r->asked, TIMELINE_NONE,
+			      "\nbehind these waits: ", out);
+		fprintf(out, "\n%s proved", HUMAN_PERCENT(r->proved, r->asked));
+		if (r->proved)
+			path_put_premise(r, NULL, out);
+		fputs(l->o->ask.pid < 0 ? "\n'--all' tells of all threads\n\n"
+					: "\n\n",
+		      out);
+	}
+	r->asked = asked;
+	r->proved = proved;
+	r->unknown = unknown;
+	free_all(own, sum, all.wait);
 }
 
 /* What was left out, or that nothing could be. */
@@ -126,13 +219,6 @@ static void path_put_idle(const struct path_longest *l, FILE *out)
 		"too\n",
 		HUMAN_GROUPED(l->idle), l->idle == 1 ? "" : "s",
 		HUMAN_NS(l->idle_ns), l->idle == 1 ? "s" : "");
-}
-
-static struct path_wait path_long_wait(struct path_longest *l, size_t i)
-{
-	size_t end;
-
-	return path_wait_of(l->r, l->wait[i].thread, l->wait[i].piece, &end);
 }
 
 static const struct grid_column path_wait_columns[] = {
@@ -281,6 +367,8 @@ static void path_put_waits(struct path_longest *l)
 
 	if (!r->ask->timed)
 		timeline_span(r->t, &from, &to);
+	if (r->ask->pid >= 0 && !l->told)
+		path_put_process(l, out);
 	fprintf(out,
 		"the longest wait%s (%zu), %s together:", l->n == 1 ? "" : "s",
 		l->n, HUMAN_NS(r->asked));

@@ -279,59 +279,63 @@ static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 
 /* ---- calls */
 
-/* Returns the name of a socket of a process, "tcp:127.0.0.1:5432", by the other
- * end or, without one, by its own; NULL: not known. */
+/* Returns the name of a socket of a process: of the other end that it connected
+ * to, "tcp:127.0.0.1:5432"; of one that connected to it, "from-tcp:..."; or its
+ * own, "at-udp:0.0.0.0:53", "unix:/path". NULL: not known. */
 static char *cgroups_find_socket(const char *proc, unsigned long inode)
 {
-	static const char *const table[] = { "tcp", "tcp6", "udp", "udp6",
-					     "unix" };
+	static const char *const table[] = { "unix", "tcp", "tcp6", "udp",
+					     "udp6" };
 	char *name = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(table) && !name; i++) {
-		char path[64], line[512], at[INET6_ADDRSTRLEN];
-		struct cgroups_end {
-			char hex[40];
-			unsigned int port;
-		} end[2];
+		char path[64], line[512], hex[2][40], at[INET6_ADDRSTRLEN];
+		unsigned int port[2], state, own = 0;
 		unsigned long number;
-		bool six = table[i][3] == '6';
+		bool six = table[i][3] == '6', from = false;
 
 		snprintf(path, sizeof(path), "%s/net/%s", proc, table[i]);
 		FILE *in = fopen(path, "re");
 
-		while (in && !name && fgets(line, sizeof(line), in)) {
-			const struct cgroups_end *e = &end[1];
+		while (in && fgets(line, sizeof(line), in)) {
+			char *slash = strchr(line, '/');
 			uint32_t word[4];
 
-			if (*table[i] == 'u' && table[i][1] == 'n') {
-				if (sscanf(line,
-					   "%*s %*s %*s %*s %*s %*s %lu %n",
-					   &number, (int[]){ 0 }) == 1 &&
-				    number == inode && strchr(line, '/'))
-					name = mem_printf(
-						"unix:%.*s",
-						(int)strcspn(strchr(line, '/'),
-							     "\n"),
-						strchr(line, '/'));
+			if (!i && slash &&
+			    sscanf(line, "%*s %*s %*s %*s %*s %*s %lu",
+				   &number) == 1 &&
+			    number == inode && !name)
+				name = mem_printf("unix:%.*s",
+						  (int)strcspn(slash, "\n"),
+						  slash);
+			if (!i || sscanf(line,
+					 "%*s %39[0-9A-F]:%x %39[0-9A-F]:%x %x "
+					 "%*s %*s %*s %*s %*s %lu",
+					 hex[0], &port[0], hex[1], &port[1],
+					 &state, &number) != 6)
 				continue;
-			}
-			if (sscanf(line,
-				   "%*s %39[0-9A-F]:%x %39[0-9A-F]:%x %*s %*s "
-				   "%*s %*s %*s %*s %lu",
-				   end[0].hex, &end[0].port, end[1].hex,
-				   &end[1].port, &number) != 5 ||
-			    number != inode)
+			/* state 10 listens, and comes again after our own */
+			from |= name && state == 10 && port[0] == own;
+			if (name || number != inode)
 				continue;
-			e = e->port ? e : &end[0];
 			for (int k = 0; k < (six ? 4 : 1); k++)
-				sscanf(e->hex + (ptrdiff_t)k * 8, "%8" SCNx32,
-				       &word[k]);
+				sscanf(hex[port[1] != 0] + (ptrdiff_t)k * 8,
+				       "%8" SCNx32, &word[k]);
 			inet_ntop(six ? AF_INET6 : AF_INET, word, at,
 				  sizeof(at));
-			name = mem_printf("%.3s:%s:%u", table[i], at, e->port);
+			own = port[0];
+			name = mem_printf("%s%.3s:%s:%u", port[1] ? "" : "at-",
+					  table[i], at, port[1] ?: own);
+			rewind(in);
 		}
 		if (in)
 			fclose(in);
+		if (from) {
+			char *other = mem_printf("from-%s", name);
+
+			free(name);
+			name = other;
+		}
 	}
 	return name;
 }

@@ -103,3 +103,42 @@ END
 grep -q 'descriptor 5 (tcp:10.0.0.5:5432)' out && ! grep -q wrong out
 bad=$?
 say a_reading_counts_for_the_wait_that_it_was_in
+
+# of the process that was asked for the answer is first: two threads of it wait for
+# each other, one is behind another program, and a poll ends without an answer
+awk 'BEGIN {
+	print "# beside: clock=monotonic\n# tracer: nop\n# entries-in-buffer/entries-written: 1/1   #P:1"
+	line(1.0, "hog", 300, "sched_waking: comm=main pid=100 prio=120 target_cpu=000")
+	sw(1.001, "hog", 300, "R", "main", 100)
+	sw(1.002, "main", 100, "S", "hog", 300)
+	line(1.102, "hog", 300, "sched_waking: comm=main pid=100 prio=120 target_cpu=000")
+	sw(1.152, "hog", 300, "R", "main", 100)
+	sw(1.153, "main", 100, "S", "swapper/0", 0)
+	line(1.553, "<idle>", 0, "sched_waking: comm=main pid=100 prio=120 target_cpu=000", "d.h..")
+	sw(1.5531, "swapper/0", 0, "R", "main", 100)
+	sw(1.554, "main", 100, "S", "hog", 300)
+	sw(1.6, "hog", 300, "S", "swapper/0", 0)
+}
+function line(at, who, tid, text, flags) {
+	printf "%16s-%-5d (%7s) [000] %s   %.6f: %s\n", who, tid, tid ? tid : "-------", flags ? flags : "d....", at, text
+}
+function sw(at, from, a, state, to, b) {
+	line(at, a ? from : "<idle>", a, "sched_switch: prev_comm=" from " prev_pid=" a " prev_prio=120 prev_state=" state " ==> next_comm=" to " next_pid=" b " next_prio=120")
+}' >main.txt
+cat >asked.txt <<'END'
+# beside: clock=monotonic
+# tracer: nop
+backstitch-50 [000] ..... 0.900000: limits_process: pid=100
+backstitch-50 [000] ..... 1.300000: limits_call: took_ns=20000 tid=100 call=poll fd=5 path=udp:10.0.0.53:53
+backstitch-50 [000] ..... 1.900000: limits_read: took_ns=2000 stolen_ns=0 cpus=0 real_time_us=950000 host=box
+END
+"$B" ingest -q -o asked.db main.txt asked.txt 2>err || cat err
+"$B" path asked.db >out 2>err
+tr '\n' ' ' <out | grep -q "^main (100) waited 550 ms in all, 2 times: .* in poll of descriptor 5 (udp:10.0.0.53:53), .* % waiting for hog (300), .* % ready, 99.80 % of it while hog had its CPU" &&
+	grep -q "'--all' tells of all threads" out
+bad=$?
+say the_process_that_was_asked_for_comes_first
+"$B" path --all asked.db >out 2>err
+! grep -q 'main (100) waited' out && grep -q 'the longest wait' out
+bad=$?
+say all_tells_of_all_threads
