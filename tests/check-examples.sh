@@ -35,7 +35,7 @@ SUBSTITUTES = (
     (r"--off-cpu(.*) perf\.db", r"--off-cpu\1 naps.db"), (r"(--off-cpu.*)nginx", r"\1'*'"),
     (r"(backstitch record) --calls '[^']*'", r"\1"),
     (r"(backstitch record) --again", r"cp perf.data again.data; \1 --again --output=again.data"), (r"backstitch record", "backstitch record -o recorded.data"), (r"-p (4711|1234)", "-p $$"),
-    (r"\./program\b|\./prog$", "true"), (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top ", ""),
+    (r"\./program\b|\./prog$", "true"), (r"comm nginx", "comm lines-clang"), (r"t-ping perf", "orders lost"), (r"--top (path )?", ""),
     (r"--comm server", "--comm lines-clang"), (r"--event cycles", "--event '*'"),
     (r"--max-loss 0\.1% --max-unjoined 10", "--max-loss 100%"),
     (r"--max-loss 0\.1% --min", "--max-loss 100% --min"), (r"--min-whole 90", "--min-whole 0"),

@@ -103,7 +103,7 @@ static void print_screen(const char *dir, const char *command)
 	const char *const argv[] = { "backstitch", command, "--since", "10s",
 				     "--limit",	   "10",    dir,       NULL };
 	bool terminal = term_is_terminal(stdout);
-	int rows = terminal ? term_rows(stdout) : INT_MAX;
+	int rows = terminal ? term_rows(stdout) : 0;
 	FILE *screen = tmpfile();
 	/* streams were on those below, and may have left them free */
 	int fd = screen ? fcntl(fileno(screen), F_DUPFD_CLOEXEC, STOP_FD_LOOK)
@@ -114,7 +114,9 @@ static void print_screen(const char *dir, const char *command)
 	if (fd >= 0) {
 		child_run("/proc/self/exe", argv, fd, fd);
 		rewind(screen);
-		fputs(terminal ? "\033[H\033[2J" : "", stdout);
+		fputs(terminal ? term_mark(WHOLE_SCREEN) : "", stdout);
+		/* a terminal may not tell how many it has */
+		rows = rows > 1 ? rows : INT_MAX;
 		while (--rows > 0 && getline(&line, &size, screen) > 0)
 			fputs(line, stdout);
 		putchar('\n');

@@ -72,10 +72,15 @@ bool term_color(FILE *out)
 
 /* All that this program sends to a terminal beside text. */
 static const char *const term_code[] = {
-	[STYLE_BOLD] = "\033[1m",   [STYLE_DIM] = "\033[2m",
-	[STYLE_RED] = "\033[31m",   [STYLE_YELLOW] = "\033[33m",
-	[STYLE_GREEN] = "\033[32m", [STYLE_NONE] = "\033[0m",
-	[LINE_START] = "\r",	    [LINE_REST] = "\033[K",
+	[STYLE_BOLD] = "\033[1m",
+	[STYLE_DIM] = "\033[2m",
+	[STYLE_RED] = "\033[31m",
+	[STYLE_YELLOW] = "\033[33m",
+	[STYLE_GREEN] = "\033[32m",
+	[STYLE_NONE] = "\033[0m",
+	[LINE_START] = "\r",
+	[LINE_REST] = "\033[K",
+	[WHOLE_SCREEN] = "\033[H\033[2J",
 };
 enum {
 	TERM_CODES = ARRAY_SIZE(term_code)

@@ -28,8 +28,9 @@ enum term_style {
 	STYLE_YELLOW,
 	STYLE_GREEN,
 	STYLE_NONE,
-	LINE_START, /* the cursor goes back */
-	LINE_REST   /* what is right of it is erased */
+	LINE_START,  /* the cursor goes back */
+	LINE_REST,   /* what is right of it is erased */
+	WHOLE_SCREEN /* all is erased, and the cursor goes to the first line */
 };
 /* Return what stands for a sequence in text; "" without color. */
 const char *term_on(FILE *out, enum term_style s);

@@ -27,7 +27,16 @@ say a_value_behind_an_equals_sign
 bad=$?
 say another_word_is_refused
 # without a word the stream is not taken for one
-setsid "$B" follow --top - <"$stream" >out 2>err
-[ $? != 0 ] && grep -q -- '--top needs a terminal' err
+! setsid "$B" follow --top - <"$stream" >out 2>err && grep -q -- '--top needs a terminal' err
 bad=$?
 say alone_it_needs_a_terminal_as_before
+# on a terminal of few rows each screen takes the place of the one before
+if command -v script >/dev/null
+then
+	script -qc "stty rows 6 cols 80; '$B' follow --top report -q -o tty - <'$stream'" tty.out </dev/null >out 2>err
+	grep -q "$(printf '\033')\\[H$(printf '\033')\\[2J" tty.out && [ "$(grep -c . tty.out)" -le 16 ]
+	bad=$?
+	say a_terminal_is_drawn_anew
+else
+	echo "skip a_terminal_is_drawn_anew: script is not installed"
+fi

@@ -17,7 +17,7 @@ end() {
 	wait 2>/dev/null
 	[ -z "$swap" ] || swapoff "$swap" 2>/dev/null
 	[ -z "$group" ] || rmdir "$group" 2>/dev/null
-	pid= group= swap=
+	pid='' group='' swap=''
 }
 trap end EXIT
 trap 'exit 1' INT TERM

@@ -189,7 +189,7 @@ static void full_pool(void)
 
 /* ---- a quota; a neighbour: both only compute */
 
-static void compute(void)
+static void wait_compute(void)
 {
 	for (;;) {
 		spin_us(2000);
@@ -197,17 +197,17 @@ static void compute(void)
 	}
 }
 
-static void neighbour(void)
+static void wait_neighbour(void)
 {
 	if (child("neighbour"))
 		for (;;)
 			spin_us(1000000);
-	compute();
+	wait_compute();
 }
 
 /* ---- more memory than its cgroup has */
 
-static void memory(void)
+static void wait_memory(void)
 {
 	size_t size = (size_t)96 << 20;
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -287,11 +287,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(name, "full-pool"))
 		full_pool();
 	else if (!strcmp(name, "throttled"))
-		compute();
+		wait_compute();
 	else if (!strcmp(name, "neighbour"))
-		neighbour();
+		wait_neighbour();
 	else if (!strcmp(name, "memory"))
-		memory();
+		wait_memory();
 	else if (!strcmp(name, "slow-disk"))
 		slow_disk();
 	else if (!strcmp(name, "convoy"))
