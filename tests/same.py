@@ -538,7 +538,8 @@ def run_diff(run):
                  "--fold-library --library l --fold-suffixes --inline",
                  "--interpreter mark"):
         run.ask("diff", "text", ["diff", *more.split(), *two])
-    for more in ("--latency --all", "--off-cpu --woken-by --json", "--wall"):
+    for more in ("--latency --all", "--off-cpu --woken-by --json", "--wall",
+                 "--sched --per sched:sched_switch"):
         run.ask("diff", "text", ["diff", *more.split(), *two])
     run.ask("html", "html", ["page", "--absolute", "--no-inline", "--match",
                              "x=y", *both])

@@ -332,6 +332,11 @@ static bool cause_is_code(const struct label *l)
 	       !cause_is_any(l->name, data);
 }
 
+bool wait_cause_is_own(const struct label *f)
+{
+	return !f->kernel && cause_is_code(f) && !cause_is_library(f, true);
+}
+
 /* A function without a frame of its own hides the one that called it, or the
  * libraries' functions between them: that one is the code that waits. */
 static bool cause_is_gap(const struct label *l)

@@ -8,6 +8,7 @@
 
 #include "analyze/causes/timeline.h"
 
+struct label;
 struct label_list;
 struct offcpu_stack;
 struct stacks;
@@ -89,5 +90,8 @@ enum timeline_context wait_causes_context(struct wait_causes *c, uint32_t kraw,
  * kernel: by how its name begins, as a program's block_wait() waits for none. A
  * futex alone may be that of a condition. */
 bool wait_cause_is_lock(const char *name);
+/* Returns whether a frame is code of the program: not of the kernel, nor of the
+ * libraries of C and C++. */
+bool wait_cause_is_own(const struct label *f);
 /* Returns the word: "futex"; "" for WAIT_UNKNOWN. */
 const char *wait_cause_word(enum wait_cause cause);

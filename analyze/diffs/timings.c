@@ -13,6 +13,11 @@
 /* A percentile is told apart by those beyond it: so many standard deviations of
  * their number to either side. */
 #define TIMINGS_WIDE 3
+/* Parts of both sides that are less of all are not tested. */
+#define TIMINGS_PART 0.01
+/* Shares of fewer samples say nothing; and which are as good as others. */
+#define TIMINGS_FEW_SAMPLES 5
+#define TIMINGS_AS_GOOD 0.9
 /* How probable it is at most that a side without any has more than is assumed.
  */
 #define TIMINGS_NONE 1e-6
@@ -47,15 +52,15 @@ void timings_add_run(struct timings *t, int side)
 	t->runs[side]++;
 }
 
-void timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
-		 struct timings_item i)
+uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
+		     struct timings_item i)
 {
 	struct timings_run *run = &t->run[t->n_run - 1];
 	struct timings_row row = { 0 };
 	int side = t->runs[1] > 0;
 
 	for (size_t k = 0; k < TIMINGS_KEYS; k++)
-		row.key[k] = intern_add(&t->words, key[k]);
+		row.key[k] = intern_add(&t->words, key[k] ?: "");
 	i.row = intern_add_bytes(&t->index, row.key, sizeof(row.key));
 	if (i.row == t->n)
 		*mem_add(t->row, t->n, t->cap) = row;
@@ -66,13 +71,27 @@ void timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 	if (!i.proved)
 		run->loose += (double)i.most;
 	*mem_add(run->item, run->n, run->cap) = i;
+	return i.row;
+}
+
+void timings_add_share(struct timings *t, uint32_t row, const char *name,
+		       uint64_t n)
+{
+	const uint32_t key[] = { row, intern_add(&t->words, name) };
+	uint32_t id = intern_add_bytes(&t->share_index, key, sizeof(key));
+
+	if (id == t->n_share)
+		*mem_add(t->share, t->n_share, t->cap_share) =
+			(struct timings_share){ .row = row, .name = key[1] };
+	t->share[id].n[t->runs[1] > 0] += n;
 }
 
 void timings_release(struct timings *t)
 {
 	for (size_t i = 0; i < t->n_run; i++)
 		free(t->run[i].item);
-	free_all(t->run, t->row, t->order);
+	free_all(t->run, t->row, t->share, t->order);
+	intern_release(&t->share_index);
 	intern_release(&t->words);
 	intern_release(&t->index);
 }
@@ -420,7 +439,8 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 		struct timings_part part;
 
 		timings_part_read(&part, &t->run[i], row);
-		part.seconds = t->parts ? 1
+		part.seconds = part.run->per ? (double)part.run->per
+			       : t->parts    ? 1
 			       : part.run->to > part.run->from
 				       ? ((double)part.run->to -
 					  (double)part.run->from) /
@@ -433,9 +453,11 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 			if (t->parts && m == TIMINGS_TOTAL) {
 				double little = TIMINGS_LITTLE *
 						((double)part.run->to -
-						 (double)part.run->from);
+						 (double)part.run->from) /
+						part.seconds;
 
-				of->most = part.sum_least + part.run->loose;
+				of->most = (part.sum_least + part.run->loose) /
+					   part.seconds;
 				if (!(part.sum > 0)) {
 					of->variance = 0;
 					of->df = (double)(part.blocks - 1);
@@ -504,6 +526,62 @@ COMPARE_FUNCTION_OF(
 				   timings_moved(&of->row[*x]))
 		?: compare_numbers(*x, *y));
 
+/* Finds for each row what most of what it has more in B comes from: what has
+ * most of that, and least else in B; of those as good as this one the newest,
+ * and of these the outermost function. */
+static void timings_find_mostly(struct timings *t)
+{
+	struct found {
+		const struct timings_share *all, *at;
+		double fit, fresh;
+	} *found = mem_new(t->n + 1, sizeof(*found));
+	double *in_b = mem_new(t->words.n + 1, sizeof(*in_b));
+
+	for (int turn = 0; turn < 4; turn++)
+		for (size_t i = 0; i < t->n_share; i++) {
+			const struct timings_share *c = &t->share[i];
+			const double *size =
+				t->row[c->row].of[TIMINGS_TOTAL].size;
+			struct found *f = &found[c->row];
+			double all = size[1] - size[0], ns[2], grew, fit;
+
+			if (!f->all)
+				f->all = c;
+			for (int side = 0; side < 2; side++)
+				ns[side] =
+					size[side] * (double)c->n[side] /
+					diff_larger((double)f->all->n[side], 1);
+			if (!turn)
+				in_b[c->name] += ns[1];
+			grew = ns[1] - ns[0];
+			if (!turn || c == f->all || !(all > 0) ||
+			    c->n[1] < TIMINGS_FEW_SAMPLES || !(grew > all / 2))
+				continue;
+			/* of both shares the harmonic mean */
+			fit = 2 * grew /
+			      (diff_larger(all, grew) + in_b[c->name]);
+			if (turn == 1)
+				raise_to(f->fit, fit);
+			else if (fit < TIMINGS_AS_GOOD * f->fit)
+				continue;
+			else if (turn == 2)
+				raise_to(f->fresh, grew / in_b[c->name]);
+			else if (grew / in_b[c->name] >=
+					 TIMINGS_AS_GOOD * f->fresh &&
+				 (!f->at || c->n[1] > f->at->n[1]))
+				f->at = c;
+		}
+	for (size_t i = 0; i < t->n; i++)
+		t->row[i].mostly = found[i].at ? found[i].at->name
+					       : intern_add(&t->words, "");
+	free_all(found, in_b);
+}
+
+static double timings_size(const struct timings_row *r)
+{
+	return r->of[TIMINGS_TOTAL].size[0] + r->of[TIMINGS_TOTAL].size[1];
+}
+
 void timings_judge(struct timings *t)
 {
 	struct diff_ranked *rank =
@@ -512,6 +590,7 @@ void timings_judge(struct timings *t)
 		mem_new(t->n * TIMINGS_MEASURES * t->n_run + 1, sizeof(*v));
 	struct runs_usual usual[TIMINGS_MEASURES][2];
 	size_t used = 0, tests = 0;
+	double all = 0;
 	/* of each word: on which sides it is a first key */
 	uint8_t *on = mem_new(t->words.n + 1, sizeof(*on));
 
@@ -523,6 +602,8 @@ void timings_judge(struct timings *t)
 	for (uint32_t i = 0; i < t->n; i++)
 		timings_measure_row(t, i, &v[i * TIMINGS_MEASURES * t->n_run]);
 	timings_find_usual(t, v, usual);
+	for (size_t i = 0; t->parts && i < t->n; i++)
+		all += timings_size(&t->row[i]);
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct timings_row *r = &t->row[i];
 
@@ -535,7 +616,9 @@ void timings_judge(struct timings *t)
 			c->low = c->high = NAN;
 			c->p = 1;
 			if (r->apart || r->n[0] + r->n[1] < TIMINGS_FEW ||
-			    (t->parts && m != TIMINGS_TOTAL))
+			    (t->parts &&
+			     (m != TIMINGS_TOTAL ||
+			      timings_size(r) < TIMINGS_PART * all)))
 				continue;
 			/* of a side without any only their number is one */
 			if (!timings_all(of, t->n_run) &&
@@ -564,6 +647,7 @@ void timings_judge(struct timings *t)
 		if (c->p > DIFF_ALPHA)
 			c->change = 0;
 	}
+	timings_find_mostly(t);
 	t->order = mem_new(t->n + 1, sizeof(*t->order));
 	for (uint32_t i = 0; i < t->n; i++)
 		t->order[i] = i;

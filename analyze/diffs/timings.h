@@ -22,7 +22,7 @@
 
 #include "stitch/base/intern.h"
 
-#define TIMINGS_KEYS 2
+#define TIMINGS_KEYS 3
 #define TIMINGS_LITTLE 0.001
 
 enum timings_measure {
@@ -50,15 +50,28 @@ struct timings_row {
 	/* The other side has nothing of the first key: it may not have been
 	 * recorded there. */
 	bool apart;
+	/* of words: what most of what it has more in B comes from, of its
+	 * shares; "": not known. After timings_judge(). */
+	uint32_t mostly;
 	struct timings_change of[TIMINGS_MEASURES];
 };
 
 struct timings_run {
 	int64_t from, to; /* of the recording */
 	uint64_t lost;	  /* records; UINT64_MAX: any number */
+	uint64_t per;	  /* things that numbers and sums are divided by; 0: the
+			   * seconds or, of parts, nothing */
 	double loose;	  /* ns of parts that are not proved */
 	struct timings_item *item;
 	size_t n, cap;
+};
+
+/* What a row is made of, on each side: of time in which a thread computed, how
+ * many samples of a clock a function, or what it called, has; of time in which
+ * one was ready, how many ns another had the CPU. name "": all. */
+struct timings_share {
+	uint32_t row, name; /* of words */
+	uint64_t n[2];
 };
 
 struct timings {
@@ -77,6 +90,9 @@ struct timings {
 				  * first */
 	size_t n, cap;
 	struct intern words, index;
+	struct intern share_index;
+	struct timings_share *share;
+	size_t n_share, cap_share;
 	uint32_t *order; /* of row[], after timings_judge() */
 };
 
@@ -92,9 +108,14 @@ struct timings_item {
 
 /* Begins the next run. */
 void timings_add_run(struct timings *t, int side);
-/* Adds a thing to the last run; i->row is set here. */
-void timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
-		 struct timings_item i);
+/* Adds a thing to the last run; i->row is set here. A key that is NULL is "".
+ * Returns the row. */
+uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
+		     struct timings_item i);
+/* Adds to a share of a row, on the side of the last run: that of "" first, and
+ * of functions that of outer ones. */
+void timings_add_share(struct timings *t, uint32_t row, const char *name,
+		       uint64_t n);
 /* Judges all rows. */
 void timings_judge(struct timings *t);
 void timings_release(struct timings *t);

@@ -38,3 +38,20 @@ const char *thread_names_tell(struct thread_names *t, const char *name,
 	snprintf(text, sizeof(text), "%s (%" PRId64 ")", name, tid);
 	return intern_get(&t->told, intern_add(&t->told, text));
 }
+
+char *thread_names_role(const char *comm)
+{
+	char *role = mem_new(strlen(comm) * 3 + 1, 1);
+	char *to = role;
+
+	for (const char *p = comm; *p;) {
+		size_t n = strspn(p, "0123456789");
+
+		if (n)
+			to = stpcpy(to, "<N>");
+		else
+			*to++ = *p++;
+		p += n;
+	}
+	return role;
+}

@@ -22,3 +22,6 @@ void thread_names_add(struct thread_names *t, const char *name, int64_t tid);
  * without one. Valid until thread_names_release(). */
 const char *thread_names_tell(struct thread_names *t, const char *name,
 			      int64_t tid);
+/* Returns what threads that differ by a number only have in common,
+ * "worker<N>", as perf 7.1 does; the caller frees it. */
+char *thread_names_role(const char *comm);

@@ -1,4 +1,5 @@
 /* report_rows.c - the rows of report. */
+#include "analyze/names/thread_names.h"
 #include "analyze/stacks/report_rows.h"
 
 #include "analyze/samples/code.h"
@@ -148,40 +149,20 @@ static struct report_row *row_for(struct report_rows *r,
 	return &r->row[id];
 }
 
-/* As perf 7.1: threads that differ by a number only are one. */
-static uint32_t comm_nodigit_label(struct report_rows *r, const char *comm)
-{
-	char *name = mem_new(strlen(comm) * 3 + 1, 1);
-	char *to = name;
-
-	for (const char *p = comm; *p;) {
-		size_t n = strspn(p, "0123456789");
-
-		if (!n) {
-			*to++ = *p++;
-			continue;
-		}
-		memcpy(to, "<N>", 3);
-		to += 3;
-		p += n;
-	}
-	uint32_t id = labels_add_name(r->labels, LABEL_GROUP, name);
-
-	free(name);
-	return id;
-}
-
 static struct report_row report_rows_key_of(struct report_rows *r,
 					    const struct stacks_group *g)
 {
 	const struct stacks_comm *c = stacks_comm(r->stacks, g->comm);
 	struct report_row key = { .least = g->least };
 
-	if (r->keys & KEY_COMM)
-		key.comm = r->keys & KEY_NODIGIT
-				   ? comm_nodigit_label(r, c->name)
-				   : labels_add_name(r->labels, LABEL_GROUP,
-						     c->name);
+	if (r->keys & KEY_COMM) {
+		char *role = r->keys & KEY_NODIGIT ? thread_names_role(c->name)
+						   : NULL;
+
+		key.comm = labels_add_name(r->labels, LABEL_GROUP,
+					   role ?: c->name);
+		free(role);
+	}
 	if (r->keys & KEY_PID)
 		key.pid = c->pid;
 	if (r->keys & KEY_TID)

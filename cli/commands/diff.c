@@ -16,7 +16,8 @@
 
 static const char *sort_keys, *order;
 static long limit = NUMBER_UNSET;
-static bool absolute, latency, off_cpu, wall, all, by_waker;
+static bool absolute, latency, off_cpu, wall, sched, all, by_waker;
+static const char *per;
 
 static const char *const order_words[] = { "self", "total", NULL };
 
@@ -33,8 +34,15 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "wall", &wall,
 		 "the time of the program that each recording began with: who "
 		 "did what meanwhile"),
+	OPT_FLAG(0, "sched", &sched,
+		 "times in which threads were ready, preemptions by whom, and "
+		 "migrations"),
+	OPT_STRING(0, "per", "WHAT", &per,
+		   "divide times and numbers by how many there are of a "
+		   "KIND:NAME of 'latency', a KIND, or an event"),
 	OPT_FLAG(0, "all", &all,
-		 "with --latency or --off-cpu: of all threads, not of the "
+		 "with --latency, --off-cpu or --sched: of all threads, not "
+		 "of the "
 		 "program with which each recording began"),
 	OPT_GROUP(matching_opts),
 	OPT_GROUP(diff_limit_opts),
@@ -84,21 +92,24 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 	struct open_ask ask = open_asked();
 	struct diff_times_opts o = { .open = database_open_side,
 				     .open_arg = &ask,
-				     .filter = &filter,
 				     .format = output_chosen()->name,
-				     .off_cpu = off_cpu,
-				     .wall = wall,
-				     .all = all,
-				     .by_waker = by_waker,
-				     .names = chosen_names,
+				     .ask = { .what = off_cpu ? TIMED_WAITS
+						      : wall  ? TIMED_PARTS
+						      : sched ? TIMED_SCHED
+							      : TIMED_PAIRS,
+					      .filter = &filter,
+					      .all = all,
+					      .by_waker = by_waker,
+					      .per = per,
+					      .names = chosen_names },
 				     .fail = &diff_limit };
 	struct sides s = { 0 };
 	int ret;
 
-	if (latency + off_cpu + wall > 1)
+	if (latency + off_cpu + wall + sched > 1)
 		return err_set(err, ERR_USAGE,
-			       "--latency, --off-cpu and --wall are tables of "
-			       "their own; ask for one at a time");
+			       "--latency, --off-cpu, --wall and --sched are "
+			       "tables of their own; ask for one at a time");
 	if (wall && (all || filter_given(&filter)))
 		return err_set(err, ERR_USAGE,
 			       "--wall is of the program that a recording "
@@ -119,11 +130,11 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 			       "leave out --format",
 			       o.format);
 	o.limit = report_limit(limit, o.format);
-	if (latency)
+	if (latency || per)
 		ask.load.fields = "all";
 	if (latency && argc && latency_has_kind(argv[0]) &&
 	    access(argv[0], F_OK)) {
-		o.kind = argv[0];
+		o.ask.kind = argv[0];
 		argc--;
 		argv++;
 		options_before -= options_before > 0;
@@ -157,12 +168,13 @@ static int diff_run(int argc, char **argv, struct err *err)
 
 	if (output_check(err) || diff_opts_check(true, err))
 		return -1;
-	if (latency || off_cpu || wall)
+	if (latency || off_cpu || wall || sched)
 		return diff_run_times(argc, argv, err);
-	if (all || by_waker)
+	if (all || by_waker || per)
 		return err_set(err, ERR_USAGE,
-			       "--all and --woken-by are for --latency and "
-			       "--off-cpu: samples are of all threads");
+			       "--all, --woken-by and --per are for --latency, "
+			       "--off-cpu, --wall and --sched: samples are of "
+			       "all threads");
 	if (report_take_keys(&o, sort_keys, err) ||
 	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
 		return -1;
@@ -182,7 +194,9 @@ static const char *const examples[] = {
 	"backstitch diff before.db after.db",
 	"backstitch diff 'before/*.db' -- 'after/*.db'",
 	"backstitch diff --fail-above 0.5 before.db after.db",
-	"backstitch diff --latency syscall before.db after.db", NULL
+	"backstitch diff --latency syscall before.db after.db",
+	"backstitch diff --wall 'before/*.db' -- 'after/*.db'",
+	NULL
 };
 
 const struct command cmd_diff = {

@@ -8,6 +8,7 @@
 #include "analyze/path/path_run.h"
 
 struct json;
+struct path_code;
 struct term_lines;
 
 struct path_opts {
@@ -54,25 +55,6 @@ void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
 void path_json_evidence(const struct path_run *r, struct json *j, int64_t from,
 			int64_t to);
 
-/* In which function a thread was at a time, by a sample of a clock: a label of
- * struct path_run, TIMELINE_NONE: not known. */
-struct path_code_sample {
-	int64_t time;
-	uint32_t thread, in;
-};
-/* The samples of a time, thread by thread in time order. */
-struct path_code {
-	struct path_code_sample *at;
-	size_t n, cap;
-};
-/* Reads them; none where no clock was sampled. The caller frees code->at.
- * Returns 0, or -1 and *err. */
-int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
-		   int64_t to, struct err *err);
-/* Returns the function that has more than half of the samples of a thread in a
- * time, as it is shown; "" if none has. */
-const char *path_code_in(const struct path_code *code, const struct path_run *r,
-			 uint32_t thread, int64_t from, int64_t to);
 /* Writes `before` and a function as it is shown, but no image alone, and no
  * function of a library whose caller is missing. Returns whether it did. */
 bool path_put_function(FILE *out, const char *before, const char *f);

@@ -7,53 +7,16 @@
 #include "analyze/causes/account.h"
 #include "analyze/causes/chain.h"
 #include "analyze/causes/causes.h"
-#include "analyze/samples/filter.h"
-#include "analyze/stacks/label.h"
 #include "analyze/stacks/stack_names.h"
-#include "analyze/stacks/stacks.h"
 #include "analyze/causes/wait_cause.h"
 #include "analyze/latency/files.h"
-#include "analyze/samples/events.h"
+#include "analyze/path/path_code.h"
 #include "stitch/text/human.h"
 #include "stitch/text/safe_text.h"
-#include "stitch/base/err.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "stitch/base/search.h"
 
-#define NS 1000000000
 #define OWN_SHOWN 5
-
-struct own {
-	struct path_run *r;
-	struct intern stack; /* of waits that were looked at: addresses */
-	uint8_t *lock;	     /* of each: whether it is for a lock */
-	size_t n, cap;
-};
-
-/* Returns whether the wait that began with an event is for a lock. Each stack
- * is looked at once. */
-static bool own_waits_for_lock(struct own *o, int64_t event)
-{
-	const struct offcpu_stack *at = causes_stack(o->r->causes, event);
-	struct label_list l = { 0 };
-	struct stacks_group g;
-	uint32_t id;
-
-	if (!at)
-		return false;
-	id = intern_add_bytes(&o->stack, &at, sizeof(at));
-	if (id < o->n)
-		return o->lock[id];
-	g = offcpu_group(at);
-	stacks_get(o->r->stacks, &g, &l);
-	mem_reach(o->lock, o->n, o->cap, id + 1u);
-	for (size_t i = 0; i < l.n && !o->lock[id]; i++)
-		o->lock[id] = wait_cause_is_lock(
-			labels_get(o->r->labels, l.label[i])->name);
-	free(l.label);
-	return o->lock[id];
-}
 
 uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time)
 {
@@ -130,7 +93,7 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 			  uint32_t thread, int64_t process, size_t *n)
 {
 	struct path_sum *part = mem_new(c->n * 2 + 1, sizeof(*part));
-	struct own o = { .r = r };
+	struct path_locks locks = { .r = r };
 	size_t more = c->n;
 
 	for (size_t i = 0; i < c->n; i++) {
@@ -151,85 +114,15 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 		p->detail = path_call(r, thread, s->from);
 		if (p->thread == TIMELINE_NONE)
 			continue;
-		p->lock = own_waits_for_lock(&o, pc.out);
+		p->lock = path_locks_is(&locks, pc.out);
 		if (process >= 0 &&
 		    causes_pid(r->causes, timeline_tid(r->t, p->thread)) ==
 			    process)
 			p->thread = PATH_OWN;
 	}
 	*n = path_add_up(part, more);
-	free(o.lock);
-	intern_release(&o.stack);
+	path_locks_release(&locks);
 	return part;
-}
-
-COMPARE_BY(path_compare_code, struct path_code_sample, thread, time);
-
-int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
-		   int64_t to, struct err *err)
-{
-	char time[64];
-	const struct filter in = { .time = time };
-	struct events *ev;
-	struct event_row e;
-	struct stacks_group g;
-	int rc = 0;
-
-	*code = (struct path_code){ 0 };
-	if (from < 0 ||
-	    !any_where(r->stacks->n_event, i, !r->stacks->event[i].point))
-		return 0;
-	snprintf(time, sizeof(time),
-		 "%" PRId64 ".%09" PRId64 ",%" PRId64 ".%09" PRId64, from / NS,
-		 from % NS, to / NS, to % NS);
-	ev = events_open(r->db, &in, EVENTS_ALL, err);
-	while (ev && (rc = events_next(ev, &e, err)) > 0) {
-		int64_t tid = events_comm(ev, e.comm)->tid;
-		struct wait_place p;
-
-		if (!stacks_group_of(r->stacks, &e, &g) ||
-		    r->stacks->event[g.event].point || tid <= 0 ||
-		    tid > INT32_MAX)
-			continue;
-		p = wait_causes_place(r->words,
-				      &(struct offcpu_stack){ .type = g.type,
-							      .comm = g.comm,
-							      .kraw = g.kraw,
-							      .uraw = g.uraw });
-		*mem_add(code->at, code->n, code->cap) =
-			(struct path_code_sample){
-				e.time, timeline_thread(r->t, (int32_t)tid),
-				p.has_in ? p.in : TIMELINE_NONE
-			};
-	}
-	events_close(ev);
-	sort_items(code->at, code->n, path_compare_code);
-	return ev ? rc : -1;
-}
-
-const char *path_code_in(const struct path_code *code, const struct path_run *r,
-			 uint32_t thread, int64_t from, int64_t to)
-{
-	size_t i = search_where(code->n, k,
-				code->at[k].thread > thread ||
-					(code->at[k].thread == thread &&
-					 code->at[k].time >= from));
-	size_t all = 0, votes = 0, has = 0, first = i;
-	uint32_t in = TIMELINE_NONE;
-
-	/* the one that has more than half outlives all others */
-	for (; i < code->n && code->at[i].thread == thread &&
-	       code->at[i].time < to;
-	     i++, all++) {
-		if (!votes)
-			in = code->at[i].in;
-		votes += code->at[i].in == in ? 1 : (size_t)-1;
-	}
-	for (i = first; i < first + all; i++)
-		has += code->at[i].in == in;
-	return in == TIMELINE_NONE || has * 2 <= all
-		       ? ""
-		       : label_shown(labels_get(r->labels, in));
 }
 
 bool path_put_function(FILE *out, const char *before, const char *f)

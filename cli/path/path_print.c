@@ -3,6 +3,7 @@
 #include "cli/path/path.h"
 
 #include "analyze/latency/files.h"
+#include "analyze/path/path_code.h"
 #include "cli/args/status.h"
 #include "stitch/text/json.h"
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "analyze/path/path_code.h"
 #include "analyze/causes/causes.h"
 #include "analyze/causes/wake_context.h"
 #include "stitch/text/human.h"

@@ -5,30 +5,34 @@
 #include <stddef.h>
 
 #include "analyze/diffs/compare.h"
-#include "analyze/names/name_opts.h"
+#include "analyze/path/timed.h"
 
 struct diff_limit;
+struct diff_parts;
 struct err;
-struct filter;
 struct sides;
+struct store;
 
 struct diff_times_opts {
 	compare_open_fn *open;
 	const void *open_arg;
-	const struct filter *filter; /* borrowed */
 	const char *format;
 	size_t limit; /* rows; SIZE_MAX: all */
-	bool all; /* threads; else of the program that a recording began with,
-		   * if it did */
-	bool off_cpu;	  /* waits; else pairs of events */
-	bool wall;	  /* parts of the time of the program that a recording
-			   * began with */
-	bool by_waker;	  /* waits by who ended them, not by where they were */
-	const char *kind; /* of pairs; NULL: all that were recorded */
-	struct name_opts names;
+	struct timed_ask ask;
 	struct diff_limit *fail; /* what may not grow; borrowed */
 };
 
 /* Prints the table. Returns an enum status, or -1 and *err. */
 int diff_times(const struct sides *s, const struct diff_times_opts *o,
 	       struct err *err);
+
+/* What plain diff says first, of recordings that began with a program and have
+ * the switches of all threads: what its time went to. */
+struct diff_parts *diff_parts_new(void);
+/* Adds a run; those of side 0 first. */
+void diff_parts_add(struct diff_parts *p, int side, struct store *db,
+		    const char *path);
+/* Returns the sentence, to be freed; NULL: a run has no such time. Called once.
+ */
+char *diff_parts_said(struct diff_parts *p);
+void diff_parts_free(struct diff_parts *p); /* NULL is fine */

@@ -9,6 +9,8 @@
 #include "analyze/diffs/diff_runs.h"
 #include "cli/tables/diff_limit.h"
 #include "cli/tables/diff_text.h"
+#include "cli/tables/diff_times.h"
+#include "analyze/samples/filter.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/report_rows.h"
 #include "analyze/stacks/stacks.h"
@@ -29,15 +31,32 @@ struct report_diff {
 	const struct diff_rows *d, *other; /* of c: as asked for, and by what
 					    * was not */
 	bool time;			   /* weights are ns */
+	size_t opened;			   /* runs */
+	struct diff_parts *parts;	   /* NULL: not asked for */
 };
+
+/* Opens a run, and reads what the time of its program went to. */
+static int report_diff_open(const void *arg, const char *path,
+			    struct store **db, struct symbolizer **files,
+			    int *status, struct err *err)
+{
+	struct report_diff *rp = *(struct report_diff *const *)arg;
+
+	if (rp->o->open(rp->o->open_arg, path, db, files, status, err))
+		return -1;
+	if (rp->parts)
+		diff_parts_add(rp->parts, rp->opened++ >= rp->c.runs_a, *db,
+			       path);
+	return 0;
+}
 
 static int report_diff_load(struct report_diff *rp, const struct sides *s,
 			    int *status, struct err *err)
 {
 	const struct compare_opts co = {
 		.more = traced_add_to,
-		.open = rp->o->open,
-		.open_arg = rp->o->open_arg,
+		.open = report_diff_open,
+		.open_arg = &rp,
 		.match = rp->o->match,
 		.stacks = { .filter = rp->o->filter,
 			    .names = rp->o->names,
@@ -235,12 +254,15 @@ static void report_diff_print_head(const struct report_diff *rp)
 	FILE *out = term_lines_begin(&l, stdout);
 	char *images = diff_said(&rp->c, diff_tell_images, 0);
 	char *alone = diff_said(&rp->c, diff_tell_alone, 0);
+	char *parts = rp->parts ? diff_parts_said(rp->parts) : NULL;
 
+	if (parts)
+		fprintf(out, "%s\n", parts);
 	diff_tell_moved(&rp->c, 0, out);
 	putc('\n', out);
 	fprintf(out, "%s%s", images, *images ? "\n" : "");
 	fprintf(out, "%s%s", alone, *alone ? "\n" : "");
-	free_all(images, alone);
+	free_all(images, alone, parts);
 	for (int side = 0; side < 2; side++) {
 		diff_tell_side(&rp->c, side, out);
 		putc('\n', out);
@@ -579,7 +601,9 @@ static int report_diff_check_limit(const struct report_diff *rp, int status)
 int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err)
 {
-	struct report_diff rp = { .o = o };
+	bool whole = output_is_text(o->format) && !filter_given(o->filter);
+	struct report_diff rp = { .o = o,
+				  .parts = whole ? diff_parts_new() : NULL };
 	int status = STATUS_OK;
 	int rc = report_diff_load(&rp, s, &status, err);
 
@@ -588,5 +612,6 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 		status = report_diff_check_limit(&rp, status);
 	}
 	compare_release(&rp.c);
+	diff_parts_free(rp.parts);
 	return rc ? -1 : status;
 }

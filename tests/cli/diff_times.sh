@@ -80,6 +80,66 @@ with open(out, "w", encoding="ascii") as f:
 END
 }
 
+# locked OUT SEED US [KEEPER]: a program that trace-cmd started asks thread h 300 times for something on another CPU, and
+# waits for a lock that h has, US on average; h's name ends with the seed; with KEEPER, that runs on the program's CPU for
+# US before it comes back; with R it could have gone on then
+locked() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, us = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+keeper = sys.argv[4] if len(sys.argv) > 4 else ""
+state = sys.argv[5] if len(sys.argv) > 5 else "S"
+r = random.Random(seed)
+w, h = ("w", 11), ("h%d" % seed, 12)
+idle = [("swapper/0", 0), ("swapper/1", 0)]
+t = 100.0
+
+
+def line(task, cpu, text):
+    f.write("%20s [%03d] d..2. %.6f: %s\n" % ("%s-%d" % (task if task[1] else ("<idle>", 0)), cpu, t, text))
+
+
+def switch(cpu, a, state, b):
+    line(a, cpu, "sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120"
+         % (a + (state,) + b))
+
+
+def wake(cpu, a, b, to):
+    for event in "waking", "wakeup":
+        line(a, cpu, "sched_%s: comm=%s pid=%d prio=120 target_cpu=%03d" % ((event,) + b + (to,)))
+
+
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:2\n#\n")
+    switch(1, h, "S", idle[1])
+    switch(0, idle[0], "R", ("trace-cmd", 11))
+    t += 1e-5
+    line(w, 0, "sched_process_exec: filename=/bin/w pid=11 old_pid=11")
+    for n in range(300):
+        t += 5e-5
+        wake(0, w, h, 1)
+        t += 2e-6
+        switch(1, idle[1], "R", h)
+        t += 5e-5
+        switch(0, w, state, (keeper, 13) if keeper else idle[0])
+        f.write("%20s [000] d..2. %.6f: <stack trace>\n => __schedule\n => schedule\n => mutex_lock\n => take_pipe\n"
+                % ("w-11", t))
+        t += (50 if keeper else us) * 1e-6 * r.lognormvariate(0, .2)
+        if state == "S":
+            wake(1, h, w, 0)
+        t += us * 1e-6 if keeper else 2e-6
+        switch(0, (keeper, 13) if keeper else idle[0], "R", w)
+        t += 5e-6
+        switch(1, h, "S", idle[1])
+    t += 1e-5
+    line(w, 0, "sched_process_exit: comm=w pid=11 prio=120")
+    t += 1e-5
+    switch(1, idle[1], "R", h)
+END
+}
+
 # first TEXT OPTION...: the first sentence of diff has it, wrapped or not
 first() {
 	want=$1
@@ -168,3 +228,32 @@ first 'B has more of computing by itself, ' --wall p?.txt -- r?.txt && grep -q '
 ok "more_work_is_named_in_the_time_of_a_program" $?
 first 'nothing is proved to take longer in B' --wall p?.txt -- q?.txt
 ok "equal_programs_are_not" $?
+
+for i in 1 2 3; do
+	locked i$i.txt $i 100
+	locked j$i.txt 1$i 300
+	locked k$i.txt 2$i 100 keep
+	locked m$i.txt 3$i 600 keep
+	locked n$i.txt 4$i 100 keep R
+	locked o$i.txt 5$i 600 keep R
+done
+first 'B has more of computing by h<N>, while others waited for the lock of mutex_lock, ' --wall i?.txt -- j?.txt
+ok "who_held_a_lock_longer_is_named_with_it" $?
+first 'B has more of ready by itself, most of it while the CPU ran keep, ' --wall k?.txt -- m?.txt
+ok "who_had_the_CPU_is_named" $?
+first 'B has more of computing by h<N>, while' i?.txt -- j?.txt
+ok "plain_diff_says_first_what_the_time_went_to" $?
+first 'B spends more in ready of w, ' --sched k?.txt -- m?.txt && grep -q 'average +' said
+ok "a_thread_that_is_ready_longer_is_named" $?
+"$B" diff --sched --format csv n?.txt -- o?.txt >said 2>err && grep -q ',preempted,w,keep,' said
+ok "and_by_whom_it_was_preempted" $?
+"$B" diff --sched --format csv i?.txt -- j?.txt >said 2>err && ! grep -q '"more"' said
+ok "equal_scheduling_is_not" $?
+# twice as many writes: of each read there are more, of each write as many
+first 'each syscall:read: ' --latency --per syscall:read a?.txt -- w?.txt && grep -q 'more in syscall write, ' said
+ok "times_are_divided_by_what_is_asked_for" $?
+first 'nothing is proved' --latency --per syscall:write a?.txt -- w?.txt
+ok "so_that_more_requests_alone_are_no_change" $?
+ended 2 "has none of 'syscall:none'" --latency --per syscall:none a?.txt -- w?.txt &&
+	ended 2 'samples are of all threads' --per syscall a1.txt w1.txt
+ok "nothing_is_divided_by_none" $?

@@ -1,0 +1,527 @@
+/* timed.c - the times of databases that are no samples, read for a comparison.
+ */
+#include "analyze/path/timed.h"
+
+#include <inttypes.h>
+
+#include "analyze/causes/causes.h"
+#include "analyze/causes/wait_cause.h"
+#include "analyze/latency/intervals.h"
+#include "analyze/names/thread_names.h"
+#include "analyze/path/latency_sched.h"
+#include "analyze/path/path_code.h"
+#include "analyze/path/path_run.h"
+#include "analyze/samples/events.h"
+#include "analyze/samples/loss_rows.h"
+#include "analyze/stacks/label.h"
+#include "analyze/stacks/stacks.h"
+#include "analyze/waits/waits.h"
+#include "schema/columns.h"
+#include "schema/store.h"
+#include "stitch/base/err.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+
+/* By how much pairs of events, and waits, vary from run to run where other
+ * programs use the machine: waits for a CPU or a lock by any factor up to
+ * fifty, as was measured. */
+#define BETWEEN 0.3
+#define BETWEEN_WAITS 1.0
+/* Parts of a run may be put down to another thread in the next one. */
+#define BETWEEN_PARTS 2.0
+
+void timed_begin(struct timed *d, const struct timed_ask *ask)
+{
+	bool waits = ask->what == TIMED_WAITS || ask->what == TIMED_SCHED;
+
+	d->ask = *ask;
+	d->t.parts = ask->what == TIMED_PARTS;
+	d->t.all_kinds = waits || d->t.parts;
+	d->t.between = d->t.parts ? BETWEEN_PARTS
+		       : waits	  ? BETWEEN_WAITS
+				  : BETWEEN;
+}
+
+static void timed_take(struct timed *d, const struct interval *i,
+		       const char *kind, const char *name,
+		       const struct intervals_thread *t)
+{
+	const struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
+	struct interval_range range;
+
+	if (at < d->from || at >= d->to || i->verdict == INTERVAL_CANCELLED ||
+	    !filter_takes_thread(&d->filter, t->pid, t->tid, t->comm) ||
+	    (d->filter.cpu && !filter_takes_cpu(&d->filter, i->cpu)))
+		return;
+	if (d->counts) {
+		if (!d->counted || !strcmp(d->counted, name))
+			d->t.run[d->t.n_run - 1].per++;
+		return;
+	}
+	range = interval_range(i, run->from, run->to);
+	timings_add(&d->t, (const char *const[TIMINGS_KEYS]){ kind, name },
+		    (struct timings_item){
+			    .at = i->end != INTERVAL_NEVER ? i->end : at,
+			    .least = range.least,
+			    .most = range.most,
+			    .proved = i->verdict == INTERVAL_PROVED,
+			    .cut = i->verdict == INTERVAL_BEFORE ||
+				   i->verdict == INTERVAL_UNFINISHED });
+}
+
+static void timed_take_interval(void *arg, const struct interval *i)
+{
+	struct timed *d = arg;
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+
+	if (!d->counts) {
+		run->from = d->iv->sums.first;
+		run->to = d->iv->sums.last;
+	}
+	timed_take(d, i, d->iv->pair[i->pair].kind->word,
+		   intern_get(&d->iv->names, i->name),
+		   intervals_thread(d->iv, i->thread));
+}
+
+static void timed_take_sched(void *arg, const struct interval *i,
+			     const char *kind, const char *name,
+			     const struct intervals_thread *t)
+{
+	timed_take(arg, i, kind, name, t);
+}
+
+/* Reads the times of the scheduler of one run. */
+static int timed_read_sched(struct timed *d, struct store *db, const char *path,
+			    struct err *err)
+{
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	struct latency_sched *s = latency_sched_open(db, path, err);
+
+	if (!s)
+		return -1;
+	latency_sched_span(s, &run->from, &run->to);
+	latency_sched_each(s, d->ask.kind, timed_take_sched, d);
+	latency_sched_close(s);
+	return 0;
+}
+
+/* Reads the pairs of events of one run, or counts them. */
+static int timed_read_pairs(struct timed *d, const char *kind, struct store *db,
+			    const char *path, struct err *err)
+{
+	const struct intervals_ask ask = { .kind = kind, .any = true };
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	int rc = -1;
+
+	d->iv = intervals_open(db, path, &ask, err);
+	if (d->iv)
+		rc = intervals_each(d->iv, timed_take_interval, d, err);
+	if (!rc && !d->counts) {
+		run->from = d->iv->sums.first;
+		run->to = d->iv->sums.last;
+	}
+	intervals_close(d->iv);
+	d->iv = NULL;
+	return rc;
+}
+
+/* Counts what numbers and times of a run are divided by. Returns 0, or -1 and
+ * *err, also if there is none. */
+static int timed_count(struct timed *d, struct store *db, const char *path,
+		       struct err *err)
+{
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	const char *name = strchr(d->ask.per, ':');
+	char *kind =
+		mem_printf("%.*s", (int)strcspn(d->ask.per, ":"), d->ask.per);
+	int rc = 0;
+
+	if (latency_has_kind(kind) && !latency_sched_has(kind)) {
+		d->counts = true;
+		d->counted = name ? name + 1 : NULL;
+		rc = timed_read_pairs(d, kind, db, path, err);
+		d->counts = false;
+	} else {
+		struct filter of = d->filter;
+		struct event_row e;
+		struct events *ev;
+
+		of.event = d->ask.per;
+		ev = events_open(db, &of, EVENTS_FEW, err);
+		rc = ev ? 0 : -1;
+		while (ev && (rc = events_next(ev, &e, err)) > 0)
+			run->per += e.time >= run->from && e.time <= run->to;
+		events_close(ev);
+	}
+	free(kind);
+	if (!rc && !run->per)
+		rc = err_set(err, ERR_USAGE,
+			     "%s: has none of '%s', of what is compared: --per "
+			     "needs a kind or a name of 'backstitch latency', "
+			     "KIND:NAME, or an event",
+			     path, d->ask.per);
+	return rc;
+}
+
+/* Adds a wait: what it was for, and where, or who ended it. */
+static void timed_take_wait(struct timed *d, struct stacks *st,
+			    struct wait_causes *causes, struct labels *labels,
+			    const struct offcpu_wait *w)
+{
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	const struct wait_place p = wait_causes_place(causes, &w->at);
+	const char *shown = wait_causes_in(causes, &p);
+	const char *in = p.has_in ? label_shown(labels_get(labels, p.in)) : "";
+	char *place =
+		p.has_caller && shown == in
+			? mem_printf("%s <- %s", shown,
+				     label_shown(labels_get(labels, p.caller)))
+			: mem_strdup(shown);
+	const char *waker = waker_is_known(&w->waker)
+				    ? waker_name(st, &w->waker)
+				    : "not known";
+	const char *cause = wait_cause_word(offcpu_cause(causes, w));
+	const char *const key[TIMINGS_KEYS] = {
+		*cause ? cause : "a cause that is not known",
+		d->ask.by_waker ? waker : place
+	};
+
+	if (w->from < d->from || w->from >= d->to)
+		goto out;
+	/* of a sum of waits nobody knows when they were, or how many */
+	if (!w->sum && w->from < w->to) {
+		lower_to(run->from, w->from);
+		raise_to(run->to, w->to);
+		timings_add(&d->t, key,
+			    (struct timings_item){
+				    .at = w->to,
+				    .least = w->end == OFFCPU_UNCERTAIN
+						     ? 0
+						     : w->to - w->from,
+				    .most = w->to - w->from,
+				    .proved = w->end == OFFCPU_BACK,
+				    .cut = w->end == OFFCPU_OPEN });
+	}
+out:
+	free(place);
+}
+
+/* Reads the waits of one run. */
+static int timed_read_waits(struct timed *d, struct store *db, const char *path,
+			    struct err *err)
+{
+	struct labels *labels = labels_new();
+	const struct stacks_opts so = { .filter = &d->filter,
+					.names = d->ask.names,
+					.gaps = true,
+					.labels = labels,
+					.no_groups = true };
+	struct stacks *st = stacks_load(db, &so, err);
+	int rc = -1;
+
+	if (st) {
+		labels_shorten(labels, &d->ask.names);
+		struct wait_causes *causes = wait_causes_new(st);
+		const struct waits_ask ask = { .filter = &d->filter,
+					       .stacks = st,
+					       .causes = causes };
+		struct waits *w = waits_open(db, path, &ask, err);
+		struct waits_item item;
+
+		while ((rc = waits_next(w, &item, err)) > 0)
+			if (item.kind == WAITS_WAIT)
+				timed_take_wait(d, st, causes, labels,
+						&item.wait);
+		waits_close(w, NULL);
+		wait_causes_free(causes);
+	}
+	stacks_free(st);
+	labels_free(labels);
+	return rc;
+}
+
+/* Adds the functions of the program on the stack of a sample, each once, and
+ * that of a library which is innermost: the one that called it may be missing.
+ */
+static void timed_take_code(struct timed *d, const struct path_run *r,
+			    uint32_t row, const struct path_code_sample *at)
+{
+	const struct stacks_group g = offcpu_group(&at->at);
+	struct label_list l = { 0 };
+
+	stacks_get(r->stacks, &g, &l);
+	timings_add_share(&d->t, row, "", 1);
+	while (l.n && labels_get(r->labels, l.label[l.n - 1])->kernel)
+		l.n--;
+	for (size_t i = 0; i < l.n; i++) {
+		const struct label *f = labels_get(r->labels, l.label[i]);
+
+		if ((wait_cause_is_own(f) || i + 1 == l.n) &&
+		    !any_where(i, k, l.label[k] == l.label[i]))
+			timings_add_share(&d->t, row, label_shown(f), 1);
+	}
+	free(l.label);
+}
+
+/* Adds who had the CPU while a thread was ready. */
+static void timed_take_ready(struct timed *d, const struct path_run *r,
+			     uint32_t row, const struct chain_segment *g)
+{
+	struct timeline_stay on;
+
+	timings_add_share(&d->t, row, "", (uint64_t)(g->to - g->from));
+	for (int64_t from = g->from, to; from < g->to; from = to) {
+		to = g->to;
+		if (timeline_on(r->t, g->cpu, from, &on) && on.to > from) {
+			lower_to(to, on.to);
+			if (on.thread != TIMELINE_NONE) {
+				char *who = thread_names_role(
+					path_comm(r, on.thread));
+
+				timings_add_share(&d->t, row, who,
+						  (uint64_t)(to - from));
+				free(who);
+			}
+		}
+	}
+}
+
+/* Reads the parts of the time of the program with which a run began: who did
+ * what while its first thread ran, or waited, as the chain of path has it. */
+static int timed_read_program(struct timed *d, struct store *db,
+			      const char *path, struct err *err)
+{
+	const struct path_ask all = { .tid = -1, .pid = -1 };
+	struct path_run r = { .ask = &all, .names = d->ask.names };
+	struct path_program p;
+	struct path_code code = { 0 };
+	struct path_locks locks = { .r = &r };
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	struct chain c = { 0 };
+	int rc = path_open(&r, db, path, err);
+
+	if (!rc)
+		rc = path_program_find(&r, &p, err);
+	if (!rc && p.pid < 0)
+		rc = err_set(err, ERR_USAGE,
+			     "%s: did not begin with a program; 'backstitch "
+			     "record --waits PROGRAM' does",
+			     path);
+	if (!rc) {
+		run->from = p.from;
+		run->to = p.to;
+		snprintf(d->comm, sizeof(d->comm), "%s",
+			 path_comm(&r, p.thread));
+		snprintf(d->pid, sizeof(d->pid), "%" PRId64, p.pid);
+		d->filter = filter_none;
+		rc = path_code_load(&code, &r, p.from, p.to, err);
+	}
+	if (!rc)
+		path_chain(&r, p.thread, p.from, p.to, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		const struct chain_segment *g = &c.segment[i];
+		int64_t lock = path_locks_on_way(&locks, &c, g);
+		bool proved = g->proof == PROOF_PROVED;
+		char *who = thread_names_role(
+			g->thread == p.thread ? "itself"
+					      : path_comm(&r, g->thread));
+		char *where =
+			mem_printf("%s%s", lock ? "lock of " : "",
+				   g->state == CHAIN_READY && !lock
+					   ? ""
+					   : path_function(&r, lock ?: g->out));
+		const char *const key[] = { path_doing(g->state), who, where };
+		uint32_t row = timings_add(
+			&d->t, key,
+			(struct timings_item){ .at = g->to,
+					       .least = proved ? g->to - g->from
+							       : 0,
+					       .most = g->to - g->from,
+					       .proved = proved });
+		size_t n = 0;
+		const struct path_code_sample *at =
+			path_code_of(&code, g->thread, g->from, g->to, &n);
+
+		for (size_t k = 0; g->state == CHAIN_RUN && k < n; k++)
+			timed_take_code(d, &r, row, &at[k]);
+		if (g->state == CHAIN_READY)
+			timed_take_ready(d, &r, row, g);
+		free_all(who, where);
+	}
+	free(code.at);
+	path_locks_release(&locks);
+	chain_release(&c);
+	path_close(&r);
+	return rc;
+}
+
+/* Adds the times of a thread that a CPU had to be shared: ready for one, and
+ * whom it was preempted by; and how often it came to another CPU. */
+static void timed_take_thread(struct timed *d, struct path_run *r,
+			      uint32_t thread)
+{
+	size_t n = proofs_pieces(r->proofs, thread);
+	char *who = thread_names_role(path_comm(r, thread));
+	int32_t cpu = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct proof_piece pc =
+			proofs_piece(r->proofs, thread, i);
+		bool proved = pc.proof == PROOF_PROVED;
+		struct timings_item item = { .at = pc.to,
+					     .least = proved ? pc.to - pc.from
+							     : 0,
+					     .most = pc.to - pc.from,
+					     .proved = proved };
+		struct timeline_stay on;
+
+		if (pc.from < d->from || pc.to > d->to ||
+		    pc.from == TIMELINE_START || pc.to == TIMELINE_END)
+			continue;
+		if (pc.state == PIECE_RUN && cpu >= 0 && pc.cpu != cpu)
+			timings_add(&d->t,
+				    (const char *const[TIMINGS_KEYS]){
+					    "migrated", who },
+				    (struct timings_item){ .at = pc.from,
+							   .proved = true });
+		/* it could have gone on, so another one took the CPU */
+		if (piece_is_runnable(&pc) && offcpu_state(pc.bits)[0] == 'R' &&
+		    timeline_on(r->t, cpu, pc.from, &on) && on.to > pc.from &&
+		    on.thread != TIMELINE_NONE) {
+			char *by = thread_names_role(path_comm(r, on.thread));
+
+			timings_add(
+				&d->t,
+				(const char *const[]){ "preempted", who, by },
+				item);
+			free(by);
+		}
+		if (piece_is_runnable(&pc))
+			timings_add(&d->t,
+				    (const char *const[TIMINGS_KEYS]){
+					    path_doing(chain_own(&pc)), who },
+				    item);
+		if (pc.state == PIECE_RUN)
+			cpu = pc.cpu;
+	}
+	free(who);
+}
+
+static int timed_read_threads(struct timed *d, struct store *db,
+			      const char *path, struct err *err)
+{
+	const struct path_ask all = { .tid = -1, .pid = -1 };
+	struct path_run r = { .ask = &all, .names = d->ask.names };
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	int rc = path_open(&r, db, path, err);
+
+	if (!rc)
+		timeline_span(r.t, &run->from, &run->to);
+	for (uint32_t i = 0; !rc && i < r.t->n_thread; i++) {
+		int64_t tid = timeline_tid(r.t, i);
+
+		if (tid > 0 &&
+		    filter_takes_thread(&d->filter, causes_pid(r.causes, tid),
+					tid, path_comm(&r, i)))
+			timed_take_thread(d, &r, i);
+		proofs_forget(r.proofs);
+	}
+	path_close(&r);
+	return rc;
+}
+
+/* Chooses the threads of a run: those of the program with which it began, from
+ * its start to its end, unless others are asked for. Returns 0, or -1 and *err.
+ */
+static int timed_choose(struct timed *d, struct store *db, const char *path,
+			struct err *err)
+{
+	const struct filter *f = d->ask.filter;
+	int rc = filter_window(f, db, &d->from, &d->to, err);
+	bool first = d->t.n_run == 1;
+	struct rows *q;
+	bool found;
+
+	d->filter = *f;
+	if (rc || d->ask.all || f->pid || f->tid || f->comm || f->time ||
+	    f->cpu)
+		return rc;
+	q = rows_of(db, "path_program", err);
+	found = rows_step(q);
+	if (found) {
+		snprintf(d->pid, sizeof(d->pid), "%" PRId64,
+			 rows_int(q, PATH_PROGRAM_PID));
+		if (first)
+			snprintf(d->comm, sizeof(d->comm), "%s",
+				 rows_text(q, PATH_PROGRAM_NAME));
+		d->from = rows_int(q, PATH_PROGRAM_T0);
+		d->to = rows_int_or(q, PATH_PROGRAM_T1, INT64_MAX);
+		d->filter.pid = d->pid;
+	}
+	rc = rows_end(q, err);
+	if (!rc && !first && found != (*d->comm != '\0'))
+		return err_set(err, ERR_USAGE,
+			       "%s: %s with a program, as the first one %s; "
+			       "choose threads with --all, --comm or --pid",
+			       path, found ? "began" : "did not begin",
+			       found ? "did not" : "did");
+	return rc;
+}
+
+int timed_read(struct timed *d, int side, struct store *db, const char *path,
+	       struct err *err)
+{
+	struct timings_run *run;
+	bool unknown;
+	int rc;
+
+	timings_add_run(&d->t, side);
+	run = &d->t.run[d->t.n_run - 1];
+	rc = loss_rows_sum(db, &run->lost, &unknown, err);
+	if (!rc && unknown)
+		run->lost = UINT64_MAX;
+	if (!rc && d->ask.what != TIMED_PARTS)
+		rc = timed_choose(d, db, path, err);
+	if (rc)
+		return -1;
+	switch (d->ask.what) {
+	case TIMED_PARTS:
+		rc = timed_read_program(d, db, path, err);
+		d->from = run->from;
+		d->to = run->to;
+		d->filter.pid = d->pid;
+		break;
+	case TIMED_WAITS:
+		rc = timed_read_waits(d, db, path, err);
+		break;
+	case TIMED_SCHED:
+		rc = timed_read_threads(d, db, path, err);
+		break;
+	case TIMED_PAIRS:
+		rc = d->ask.kind && latency_sched_has(d->ask.kind)
+			     ? timed_read_sched(d, db, path, err)
+			     : timed_read_pairs(d, d->ask.kind, db, path, err);
+	}
+	if (rc)
+		return -1;
+	/* what it has of the threads that are chosen */
+	raise_to(run->from, d->from);
+	lower_to(run->to, d->to);
+	return d->ask.per ? timed_count(d, db, path, err) : 0;
+}
+
+bool timed_has_parts(struct store *db)
+{
+	struct err err = { 0 };
+	struct rows *q = rows_of(db, "path_program", &err);
+	struct causes_spans *s;
+	bool has = rows_step(q);
+
+	if (rows_end(q, &err) || !has)
+		return false;
+	s = causes_spans_load(db, false, &err);
+	has = s && s->most;
+	causes_spans_free(s);
+	return has;
+}

@@ -1,0 +1,337 @@
+/* server.c - a server with one cause of slowness at a time, for causes.py.
+ *
+ * usage: server CAUSE FOLDER
+ *
+ * The first thread is the client: it sends a request to each worker, and waits
+ * for both answers, ROUNDS times. A worker parses, looks up in a table under a
+ * lock, reads from a file, writes a line to a log and answers. CAUSE "none"
+ * changes nothing; what each other one changes is where the word is compared.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ROUNDS 1500
+#define MOST_WORKERS 8
+#define BLOCK 16384
+#define BLOCKS 2048
+#define OWN __attribute__((noinline))
+
+static const char *cause;
+static int data, logged, db[2];
+static int workers = 2;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t stats_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t db_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t herd_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t herd_new = PTHREAD_COND_INITIALIZER;
+static struct worker {
+	int fd[2];
+	unsigned int seed;
+} worker[MOST_WORKERS];
+static __thread volatile unsigned long sum;
+static volatile unsigned long herd_round;
+
+static bool is(const char *word)
+{
+	return !strcmp(cause, word);
+}
+
+static void toil(long us)
+{
+	for (long i = 0; i < us * 1000; i++)
+		sum += (unsigned long)i;
+}
+
+/* What calls the C library is a function of its own: as that has no frame
+ * pointers, stacks miss the one that called it. */
+OWN static void take_lock(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	sum++;
+}
+
+OWN static void give_lock(pthread_mutex_t *lock)
+{
+	pthread_mutex_unlock(lock);
+	sum++;
+}
+
+OWN static void read_block(int fd, void *to, size_t n, off_t at)
+{
+	if (pread(fd, to, n, at) < 0)
+		exit(1);
+	sum++;
+}
+
+OWN static void write_bytes(int fd, const void *from, size_t n)
+{
+	if (write(fd, from, n) < 0)
+		exit(1);
+	sum++;
+}
+
+OWN static void read_answer(int fd, char *to)
+{
+	if (read(fd, to, 1) < 0)
+		exit(1);
+	sum++;
+}
+
+OWN static void sync_it(int fd)
+{
+	fdatasync(fd);
+	sum++;
+}
+
+OWN static void pause_for(useconds_t us)
+{
+	usleep(us);
+	sum++;
+}
+
+OWN static void get_parent(void)
+{
+	sum += (unsigned long)getppid();
+}
+
+OWN static void parse(void)
+{
+	toil(is("parse") ? 150 : 30);
+}
+
+OWN static void look_up(void)
+{
+	take_lock(&table_lock);
+	toil(is("longer-lock") ? 150 : 15);
+	if (is("sleep-in-lock"))
+		pause_for(100);
+	give_lock(&table_lock);
+}
+
+OWN static void count_it(void)
+{
+	bool locks = is("one-more-lock");
+
+	if (locks)
+		take_lock(&stats_lock);
+	toil(60);
+	if (locks)
+		give_lock(&stats_lock);
+}
+
+OWN static void fetch(struct worker *w)
+{
+	static __thread char buf[BLOCK];
+	off_t at = (off_t)(rand_r(&w->seed) % BLOCKS) * BLOCK;
+	size_t step = is("smaller-reads") ? 64 : BLOCK;
+
+	for (size_t i = 0; i < BLOCK; i += step)
+		read_block(data, buf + i, step, at + (off_t)i);
+}
+
+OWN static void write_log(void)
+{
+	static const char line[100] = "a request\n";
+	int lines = is("busier-log") ? 100 : 1;
+
+	for (int i = 0; i < lines; i++)
+		write_bytes(logged, line, sizeof(line));
+	if (is("fsync"))
+		sync_it(logged);
+}
+
+OWN static void nap(void)
+{
+	pause_for(is("sleep") ? 300 : 50);
+}
+
+OWN static void ask_db(void)
+{
+	int n = is("n+1") ? 15 : 1;
+	char c = 'q';
+
+	take_lock(&db_lock);
+	for (int i = 0; i < n; i++) {
+		write_bytes(db[0], &c, 1);
+		read_answer(db[0], &c);
+	}
+	give_lock(&db_lock);
+}
+
+OWN static void check_parent(void)
+{
+	int n = is("more-syscalls") ? 800 : 1;
+
+	for (int i = 0; i < n; i++)
+		get_parent();
+}
+
+OWN static void answer(const struct worker *w)
+{
+	static const char text[1 << 20];
+	size_t n = is("larger-responses") ? sizeof(text) : 100;
+	size_t left = n;
+
+	while (left) {
+		ssize_t did = write(w->fd[1], text, left);
+
+		if (did < 0)
+			exit(1);
+		left -= (size_t)did;
+	}
+}
+
+static void *work_for(void *arg)
+{
+	struct worker *w = arg;
+	char request[8];
+	cpu_set_t cpu;
+
+	prctl(PR_SET_NAME, "worker");
+	CPU_ZERO(&cpu);
+	CPU_SET(is("affinity") ? 0
+			       : (w - worker) % sysconf(_SC_NPROCESSORS_ONLN),
+		&cpu);
+	sched_setaffinity(0, sizeof(cpu), &cpu);
+	if (is("timer-slack"))
+		prctl(PR_SET_TIMERSLACK, 500000L);
+	while (read(w->fd[1], request, sizeof(request)) > 0) {
+		int tries = is("retries") ? 4 : 1;
+
+		for (int i = 0; i < tries; i++) {
+			parse();
+			look_up();
+			count_it();
+			fetch(w);
+		}
+		check_parent();
+		write_log();
+		ask_db();
+		nap();
+		answer(w);
+	}
+	return NULL;
+}
+
+static void *serve_db(void *arg)
+{
+	char c;
+
+	prctl(PR_SET_NAME, "db");
+	while (read(db[1], &c, 1) > 0) {
+		toil(15);
+		if (write(db[1], &c, 1) < 0)
+			exit(1);
+	}
+	return arg;
+}
+
+/* Who waits for rounds, for nothing. */
+static void *join_herd(void *arg)
+{
+	unsigned long seen = 0;
+
+	prctl(PR_SET_NAME, "herd");
+	for (;;) {
+		pthread_mutex_lock(&herd_lock);
+		while (herd_round == seen)
+			pthread_cond_wait(&herd_new, &herd_lock);
+		seen = herd_round;
+		pthread_mutex_unlock(&herd_lock);
+		toil(5);
+	}
+	return arg;
+}
+
+static void run_thread(void *(*run)(void *), void *arg)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, run, arg))
+		exit(1);
+}
+
+/* A neighbour: a program of its own that takes a CPU. */
+static void disturb(int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!fork()) {
+			prctl(PR_SET_NAME, "neighbour");
+			prctl(PR_SET_PDEATHSIG, 9);
+			for (;;)
+				toil(1000);
+		}
+}
+
+int main(int argc, char **argv)
+{
+	static char block[BLOCK];
+	char name[4096];
+
+	if (argc != 3)
+		return 2;
+	cause = argv[1];
+	snprintf(name, sizeof(name), "%s/data", argv[2]);
+	data = open(name, O_RDWR | O_CREAT, 0600);
+	if (lseek(data, 0, SEEK_END) < (off_t)BLOCKS * BLOCK) {
+		for (int i = 0; i < BLOCKS; i++)
+			if (write(data, block, BLOCK) < 0)
+				return 1;
+		fsync(data);
+	}
+	posix_fadvise(data, 0, 0, POSIX_FADV_RANDOM);
+	for (int i = 0; i < BLOCKS; i++)
+		if (pread(data, block, BLOCK, (off_t)i * BLOCK) < 0)
+			return 1;
+	if (is("dropped-cache"))
+		posix_fadvise(data, 0, 0, POSIX_FADV_DONTNEED);
+	snprintf(name, sizeof(name), "%s/log", argv[2]);
+	logged = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (is("neighbour"))
+		disturb(4);
+	if (is("more-threads"))
+		workers = MOST_WORKERS;
+	socketpair(AF_UNIX, SOCK_STREAM, 0, db);
+	run_thread(serve_db, NULL);
+	for (int i = 0; is("herd") && i < 30; i++)
+		run_thread(join_herd, NULL);
+	for (int i = 0; i < workers; i++) {
+		worker[i].seed = (unsigned int)i + 1;
+		socketpair(AF_UNIX, SOCK_STREAM, 0, worker[i].fd);
+		run_thread(work_for, &worker[i]);
+	}
+	for (int n = 0; n < ROUNDS; n++) {
+		if (is("herd")) {
+			pthread_mutex_lock(&herd_lock);
+			herd_round++;
+			pthread_cond_broadcast(&herd_new);
+			pthread_mutex_unlock(&herd_lock);
+		}
+		for (int i = 0; i < workers; i++)
+			if (write(worker[i].fd[0], "request", 8) < 0)
+				return 1;
+		for (int i = 0; i < workers; i++) {
+			size_t left = is("larger-responses") ? 1 << 20 : 100;
+
+			while (left) {
+				ssize_t did = read(worker[i].fd[0], block,
+						   left < BLOCK ? left : BLOCK);
+
+				if (did <= 0)
+					return 1;
+				left -= (size_t)did;
+			}
+		}
+	}
+	return 0;
+}
