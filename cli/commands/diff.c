@@ -194,9 +194,7 @@ static const char *const examples[] = {
 	"backstitch diff before.db after.db",
 	"backstitch diff 'before/*.db' -- 'after/*.db'",
 	"backstitch diff --fail-above 0.5 before.db after.db",
-	"backstitch diff --latency syscall before.db after.db",
-	"backstitch diff --wall 'before/*.db' -- 'after/*.db'",
-	NULL
+	"backstitch diff --latency syscall before.db after.db", NULL
 };
 
 const struct command cmd_diff = {
