@@ -75,7 +75,7 @@ const struct path_code_sample *path_code_of(const struct path_code *code,
 				  (code->at[k].thread == thread &&
 				   code->at[k].time >= to)) -
 	     first;
-	return code->at + first;
+	return *n ? code->at + first : NULL;
 }
 
 const char *path_code_in(const struct path_code *code, const struct path_run *r,

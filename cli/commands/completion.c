@@ -203,7 +203,7 @@ static void fish_option(void *arg, const struct opt *o)
 	if (o->letter)
 		printf(" -s %c", o->letter);
 	if (o->kind == OPT_CHOICE) {
-		fputs(" -x -a '", stdout);
+		fputs(*o->arg == '[' ? " -f -a '" : " -x -a '", stdout);
 		completion_put_choices(o);
 		putchar('\'');
 	} else if (o->arg) {

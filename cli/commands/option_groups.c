@@ -94,10 +94,10 @@ const struct opt wall_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-static bool wall_clock;
+bool wall_clock_given;
 
 const struct opt wall_clock_opts[] = {
-	OPT_FLAG(0, "wall-clock", &wall_clock,
+	OPT_FLAG(0, "wall-clock", &wall_clock_given,
 		 "print times of the day in UTC, as --time takes them, if the "
 		 "capture has them"),
 	{ .kind = OPT_END }
@@ -106,9 +106,9 @@ const struct opt wall_clock_opts[] = {
 int wall_clock_take(struct store *db, const char *path, int64_t *offset,
 		    const int64_t **wall, struct err *err)
 {
-	int known = wall_clock ? filter_wall_offset(db, offset, err) : 1;
+	int known = wall_clock_given ? filter_wall_offset(db, offset, err) : 1;
 
-	*wall = wall_clock ? offset : NULL;
+	*wall = wall_clock_given ? offset : NULL;
 	if (known)
 		return known > 0 ? 0 : -1;
 	return err_set(err, ERR_FORMAT,

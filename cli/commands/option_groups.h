@@ -39,6 +39,7 @@ extern const struct opt offcpu_opt_table[], wall_opt_table[];
 int offcpu_check(struct err *err);
 
 /* --wall-clock */
+extern bool wall_clock_given; /* is it asked for? */
 extern const struct opt wall_clock_opts[];
 /* Stores in *wall where *offset is, which is added to times that are shown;
  * NULL: nothing is. Returns 0, or -1 and *err: the database does not say the

@@ -38,6 +38,7 @@ static const struct opt opts[] = {
 		"in a pipe, where scripts for perf's text would take a mark for "
 		"the image"),
 	OPT_GROUP(wall_clock_opts),
+	OPT_FLAG(0, "wall", &wall_clock_given, "the same as --wall-clock"),
 	OPT_FLAG(0, "json", &json, "one JSON object a line for each sample"),
 	OPT_GROUP(filter_opts),
 	OPT_GROUP(ingest_opts),

@@ -22,13 +22,14 @@ options() {
 	"$B" --list-options | awk '{ for (i = 2; i <= NF; i++) print $1, $i }'
 	"$B" completion fish | tr -d "'" | sed -n 's/ -d .*//
 		s/^complete -c backstitch -n __fish_seen_subcommand_from \([a-z]*\) -l /\1 --/p' |
-		awk '{ what = "alone"
+		awk '{ what = "alone"; must = 0
 			for (i = 3; i <= NF; i++) {
+				if ($i == "-x") must = 1
 				if ($i == "-r") what = "ARGUMENT"
 				if (what == "") print $1, $2, $i
 				if ($i == "-a") what = ""
 			}
-			if (what) print $1, $2, what }'
+			if (what || !must) print $1, $2, what ? what : "alone" }'
 }
 # json: COMMAND.KEY.KEY TYPE, and "optional" for a key that may be missing; one that never is may become so by no release
 json() {
