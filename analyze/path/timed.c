@@ -369,16 +369,14 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 		const struct proof_piece pc =
 			proofs_piece(r->proofs, thread, i);
 		bool proved = pc.proof == PROOF_PROVED;
-		struct timings_item item = { .at = pc.to,
-					     .least = proved ? pc.to - pc.from
-							     : 0,
-					     .most = pc.to - pc.from,
-					     .proved = proved };
+		struct timings_item item = { .at = pc.to, .proved = proved };
 		struct timeline_stay on;
 
 		if (pc.from < d->from || pc.to > d->to ||
 		    pc.from == TIMELINE_START || pc.to == TIMELINE_END)
 			continue;
+		item.most = pc.to - pc.from;
+		item.least = proved ? item.most : 0;
 		if (pc.state == PIECE_RUN && cpu >= 0 && pc.cpu != cpu)
 			timings_add(&d->t,
 				    (const char *const[TIMINGS_KEYS]){
