@@ -193,7 +193,8 @@ do
 done
 wait
 END
-if [ "$(id -u)" = 0 ] && command -v perf >/dev/null && [ "$(nproc)" -gt 1 ]
+if [ "$(id -u)" = 0 ] && command -v perf >/dev/null && [ "$(nproc)" -gt 1 ] &&
+	[ -r /sys/kernel/tracing/events/sched/sched_switch/id ]
 then
 	timeout 120 "$B" record --waits -o pinned.data -- sh pinned.sh >out 2>err
 	"$B" path --comm burner --worst 1 pinned.db 2>err >out
@@ -205,7 +206,7 @@ then
 	bad=$?
 	say two_that_are_bound_to_one_cpu_are_ready_for_that_one
 else
-	echo "skip: threads that are bound to a CPU (needs root, perf and two CPUs)"
+	echo "skip: threads that are bound to a CPU (needs root, perf, tracefs and two CPUs)"
 fi
 
 # the real one: needs root, a cgroup of CPU time that may be made, and perf
