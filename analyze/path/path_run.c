@@ -144,10 +144,10 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		c->segment[i].proof = PROOF_UNKNOWN;
 		c->segment[i].state = CHAIN_UNKNOWN;
 	}
-	r->asked += (uint64_t)to - (uint64_t)from;
-	r->proved += path_with(c, PROOF_PROVED);
-	r->unknown += path_with(c, PROOF_UNKNOWN);
-	r->ready_if |= chain_ready_if(c, r->proofs, r->t);
+	r->sum.asked += (uint64_t)to - (uint64_t)from;
+	r->sum.proved += path_with(c, PROOF_PROVED);
+	r->sum.unknown += path_with(c, PROOF_UNKNOWN);
+	r->sum.ready_if |= chain_ready_if(c, r->proofs, r->t);
 }
 
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
@@ -320,7 +320,7 @@ bool path_next_wait(struct path_run *r, struct path_walk *at,
 		    path_next_of_thread(r, at, out))
 			return true;
 		/* chains need the pieces of many threads, a list does not */
-		if (!r->asked)
+		if (!r->sum.asked)
 			proofs_forget(r->proofs);
 	}
 	return false;

@@ -25,6 +25,12 @@ struct path_ask {
 	uint32_t depth;	  /* most edges on a path; 0: all */
 };
 
+/* What was added up of the chains so far. */
+struct path_tally {
+	uint64_t asked, proved, unknown; /* ns */
+	unsigned int ready_if; /* what "ready" rests on in them: limits.h */
+};
+
 struct path_run {
 	struct name_opts names; /* of functions */
 	struct store *db;
@@ -39,8 +45,7 @@ struct path_run {
 	struct intern details; /* of struct path_sum */
 	const struct timeline *t;
 	struct proofs *proofs;
-	uint64_t asked, proved, unknown; /* ns, of the chains so far */
-	unsigned int ready_if; /* what "ready" rests on in these: limits.h */
+	struct path_tally sum;
 };
 
 /* Loads what an answer needs; r->ask is set before. Returns 0, or -1 and *err;

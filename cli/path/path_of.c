@@ -100,12 +100,12 @@ static void of_put_text(const struct of *of, const struct path_sum *part,
 		HUMAN_GROUPED(of->n), HUMAN_NS(all), HUMAN_NS(all / of->n),
 		HUMAN_NS((uint64_t)of->call[0].ns));
 	path_put_own(r, part, n, all, "", out);
-	fprintf(out, "\n%s proved", HUMAN_PERCENT(r->proved, r->asked));
-	if (r->proved)
+	fprintf(out, "\n%s proved", HUMAN_PERCENT(r->sum.proved, r->sum.asked));
+	if (r->sum.proved)
 		path_put_premise(r, NULL, out);
-	if (r->unknown)
+	if (r->sum.unknown)
 		fprintf(out, ", %s not known",
-			HUMAN_PERCENT(r->unknown, r->asked));
+			HUMAN_PERCENT(r->sum.unknown, r->sum.asked));
 	if (of->other)
 		fprintf(out, "; left out, as begin or end is not proved: %s",
 			HUMAN_GROUPED(of->other));
@@ -124,8 +124,8 @@ static void of_put_json(const struct of *of, const struct path_sum *part,
 	json_uint(&j, "n", of->n);
 	json_uint(&j, "not_proved", of->other);
 	json_uint(&j, "ns", all);
-	json_uint(&j, "asked_ns", r->asked);
-	json_uint(&j, "proved_ns", r->proved);
+	json_uint(&j, "asked_ns", r->sum.asked);
+	json_uint(&j, "proved_ns", r->sum.proved);
 	json_array(&j, "own");
 	for (size_t i = 0; i < n; i++) {
 		json_object(&j, NULL);
@@ -184,8 +184,7 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 		all += (uint64_t)call->ns;
 	}
 	n = path_add_details(sum, n);
-	const uint64_t asked = r->asked, proved = r->proved,
-		       unknown = r->unknown;
+	const struct path_tally calls = r->sum;
 
 	worst = o->worst ? o->worst : 1;
 	worst = worst < of.n ? worst : of.n;
@@ -199,9 +198,7 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 				 of.call[i].to, err);
 	}
 	/* the longest were in the sums */
-	r->asked = asked;
-	r->proved = proved;
-	r->unknown = unknown;
+	r->sum = calls;
 	free_all(of.call, sum, kind);
 	return rc;
 }

@@ -38,7 +38,7 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 			return -1;
 		fputs("'--all' tells of all threads\n\n", stdout);
 	}
-	r->asked = r->proved = r->unknown = 0;
+	r->sum = (struct path_tally){ 0 };
 	rc = path_waits(r, o, p, p->pid >= 0, err);
 	r->ask = all;
 	return rc;
@@ -78,8 +78,8 @@ static int path_answer(struct path_run *r, const struct path_opts *o,
 
 int path_status(const struct path_run *r, const struct path_opts *o)
 {
-	return o->fail >= 0 && (double)r->unknown * 100 >
-				       (double)o->fail * (double)r->asked
+	return o->fail >= 0 && (double)r->sum.unknown * 100 >
+				       (double)o->fail * (double)r->sum.asked
 		       ? STATUS_LOSS
 		       : 0;
 }

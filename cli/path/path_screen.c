@@ -76,7 +76,7 @@ void path_put_premise(const struct path_run *r, const struct chain *c,
 {
 	struct causes_premise p = causes_premise(r->causes);
 	const char *ready = limits_words(c ? chain_ready_if(c, r->proofs, r->t)
-					   : r->ready_if);
+					   : r->sum.ready_if);
 	const char *and = ", ";
 	bool cards = !c;
 

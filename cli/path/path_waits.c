@@ -144,8 +144,7 @@ static bool path_leave_idle(struct path_longest *l, size_t most)
 static void path_put_process(const struct path_longest *l, FILE *out)
 {
 	struct path_run *r = l->r;
-	const uint64_t asked = r->asked, proved = r->proved;
-	const uint64_t unknown = r->unknown;
+	const struct path_tally before = r->sum;
 	int64_t pid = r->ask->pid;
 	struct path_longest all = *l;
 	struct idle s = { .p = r->proofs, .t = r->t, .budget = IDLE_BUDGET };
@@ -161,7 +160,7 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 	while (path_next_wait(r, &at, &w))
 		path_keep_wait(&all, &w);
 	path_cut_waits(&all);
-	r->asked = r->proved = r->unknown = 0;
+	r->sum = (struct path_tally){ 0 };
 	for (size_t i = 0; i < all.n; i++) {
 		struct chain c = { 0 };
 
@@ -183,23 +182,22 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 	if (waits) {
 		safe_text_put(out, causes_comm(r->causes, (int32_t)pid), 0, 0);
 		fprintf(out, " (%" PRId64 ") waited %s in all, %s time%s:", pid,
-			HUMAN_NS(r->asked), HUMAN_GROUPED(waits),
+			HUMAN_NS(r->sum.asked), HUMAN_GROUPED(waits),
 			waits == 1 ? "" : "s");
 		n_own = path_add_details(own, n_own);
-		path_put_own(r, own, n_own, r->asked, "", out);
+		path_put_own(r, own, n_own, r->sum.asked, "", out);
 		n_sum = path_add_up(sum, n_sum);
-		path_put_sums(r, sum, n_sum, r->asked, TIMELINE_NONE,
+		path_put_sums(r, sum, n_sum, r->sum.asked, TIMELINE_NONE,
 			      "\nbehind these waits: ", out);
-		fprintf(out, "\n%s proved", HUMAN_PERCENT(r->proved, r->asked));
-		if (r->proved)
+		fprintf(out, "\n%s proved",
+			HUMAN_PERCENT(r->sum.proved, r->sum.asked));
+		if (r->sum.proved)
 			path_put_premise(r, NULL, out);
 		fputs(l->o->ask.pid < 0 ? "\n'--all' tells of all threads\n\n"
 					: "\n\n",
 		      out);
 	}
-	r->asked = asked;
-	r->proved = proved;
-	r->unknown = unknown;
+	r->sum = before;
 	free_all(own, sum, all.wait);
 }
 
@@ -315,18 +313,14 @@ static void path_json_program(const struct path_longest *l, struct json *j)
 {
 	const struct path_program *p = l->began;
 	struct path_run *r = l->r;
-	const uint64_t asked = r->asked;
-	const uint64_t proved = r->proved;
-	const uint64_t unknown = r->unknown;
+	const struct path_tally before = r->sum;
 
 	json_object(j, "program");
 	path_json(r, j, p->thread, p->from, p->to);
-	json_uint(j, "asked_ns", r->asked - asked);
-	json_uint(j, "proved_ns", r->proved - proved);
+	json_uint(j, "asked_ns", r->sum.asked - before.asked);
+	json_uint(j, "proved_ns", r->sum.proved - before.proved);
 	json_end(j);
-	r->asked = asked;
-	r->proved = proved;
-	r->unknown = unknown;
+	r->sum = before;
 }
 
 /* All waits of a capture do not fit into memory as a table does. */
@@ -350,8 +344,8 @@ static void path_put_waits_json(struct path_longest *l)
 		grid_free(g);
 	}
 	json_end(&j);
-	json_uint(&j, "asked_ns", l->r->asked);
-	json_uint(&j, "proved_ns", l->r->proved);
+	json_uint(&j, "asked_ns", l->r->sum.asked);
+	json_uint(&j, "proved_ns", l->r->sum.proved);
 	json_finish(&j);
 }
 
@@ -371,13 +365,14 @@ static void path_put_waits(struct path_longest *l)
 		path_put_process(l, out);
 	fprintf(out,
 		"the longest wait%s (%zu), %s together:", l->n == 1 ? "" : "s",
-		l->n, HUMAN_NS(r->asked));
+		l->n, HUMAN_NS(r->sum.asked));
 	l->n_sum = path_add_up(l->sum, l->n_sum);
-	path_put_sums(r, l->sum, l->n_sum, r->asked, TIMELINE_NONE, " ", out);
-	fprintf(out, "\n%s proved", HUMAN_PERCENT(r->proved, r->asked));
-	if (r->proved)
+	path_put_sums(r, l->sum, l->n_sum, r->sum.asked, TIMELINE_NONE, " ",
+		      out);
+	fprintf(out, "\n%s proved", HUMAN_PERCENT(r->sum.proved, r->sum.asked));
+	if (r->sum.proved)
 		path_put_premise(r, NULL, out);
-	if (r->unknown)
+	if (r->sum.unknown)
 		path_put_losses(r, out, from, to);
 	else
 		putc('\n', out);
@@ -392,7 +387,7 @@ static void path_put_waits(struct path_longest *l)
 	term_lines_end(&lines);
 	putchar('\n');
 	path_put_grid(l->o, g, "waits");
-	if (r->unknown)
+	if (r->sum.unknown)
 		path_put_advice(r, from, to);
 	grid_free(g);
 }

@@ -312,10 +312,10 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 		snprintf(f.note, sizeof(f.note),
 			 "%s of the time is proved%s%s, %s is not known; what "
 			 "is not proved is hatched",
-			 HUMAN_PERCENT(f.r.proved, f.r.asked),
+			 HUMAN_PERCENT(f.r.sum.proved, f.r.sum.asked),
 			 premise.words ? ", " : "",
 			 premise.words ? premise.words : "",
-			 HUMAN_PERCENT(f.r.unknown, f.r.asked));
+			 HUMAN_PERCENT(f.r.sum.unknown, f.r.sum.asked));
 		f.svg.note[0] = f.note;
 		rc = f.tree->node[0].weight
 			     ? out_write(file, flame_path_write, &f, err)
