@@ -113,8 +113,43 @@ static void limits_take(struct limits *l, const struct rows *r,
 	};
 }
 
-/* Reads the ev_ table of an event, if there is one with the columns that it
- * needs; it may have others. */
+int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
+		     size_t *at, struct rows **out, struct err *err)
+{
+	const struct value bind[] = {
+		{ .kind = VALUE_TEXT, .text = ask->event },
+		{ .kind = VALUE_INT, .num = ask->capture }
+	};
+	struct rows *r = rows_open(db, store_sql("limits_table"), bind, 2, err);
+	char *sql = NULL;
+
+	if (rows_step(r) &&
+	    row_cursor_is_table(rows_text(r, LIMITS_TABLE_FIELDS))) {
+		if (ask->host)
+			snprintf(ask->host, ask->host_size, "%s",
+				 rows_text(r, LIMITS_TABLE_HOST));
+		sql = store_sql_fill(
+			"limits_rows",
+			&(struct sql_gap){ "table",
+					   rows_text(r, LIMITS_TABLE_FIELDS) },
+			1);
+	}
+	int rc = rows_end(r, err) ? -1 : sql != NULL;
+
+	*out = rc > 0 ? rows_open(db, sql, NULL, 0, err) : NULL;
+	free(sql);
+	if (rc > 0 && !*out)
+		return -1;
+	for (size_t i = LIMITS_ROWS_EVENT_ID; *out && i < rows_columns(*out);
+	     i++)
+		for (size_t k = 0; k < ask->n; k++)
+			if (!strcmp(rows_name(*out, i), ask->name[k]))
+				at[k] = i;
+	return rc;
+}
+
+/* Takes the rows of an event, if it has the columns that are needed; it may
+ * have others. */
 static int limits_read(struct limits *l, struct store *db, const char *event,
 		       int64_t capture, unsigned int needs, unsigned int may,
 		       struct err *err)
@@ -124,36 +159,20 @@ static int limits_read(struct limits *l, struct store *db, const char *event,
 		"cpus",		"tid",	  "periods",   "throttled",
 		"throttled_ns", "frozen", "real_time", "real_time_us",
 	};
-	const struct value bind[] = { { .kind = VALUE_TEXT, .text = event },
-				      { .kind = VALUE_INT, .num = capture } };
-	struct rows *r = rows_open(db, store_sql("limits_table"), bind, 2, err);
-	bool is = rows_step(r) &&
-		  row_cursor_is_table(rows_text(r, LIMITS_TABLE_FIELDS));
-	char *sql = NULL;
+	const struct limits_rows_ask ask = { event,   capture,
+					     name,    LIMITS_COLUMNS,
+					     l->host, sizeof(l->host) };
 	size_t at[LIMITS_COLUMNS] = { 0 };
+	struct rows *r;
+	int rc = limits_open_rows(db, &ask, at, &r, err);
+	bool is = true;
 
-	if (is) {
-		snprintf(l->host, sizeof(l->host), "%s",
-			 rows_text(r, LIMITS_TABLE_HOST));
-		sql = store_sql_fill(
-			"limits_rows",
-			&(struct sql_gap){ "table",
-					   rows_text(r, LIMITS_TABLE_FIELDS) },
-			1);
-	}
-	if (rows_end(r, err))
-		is = false;
-	else if (!is)
-		return 0;
-	r = is ? rows_open(db, sql, NULL, 0, err) : NULL;
-	free(sql);
-	for (size_t i = LIMITS_ROWS_EVENT_ID; r && i < rows_columns(r); i++)
-		for (size_t k = 0; k < LIMITS_COLUMNS; k++)
-			if (((needs | may) >> k & 1) &&
-			    !strcmp(rows_name(r, i), name[k]))
-				at[k] = i;
-	for (size_t k = 0; k < LIMITS_COLUMNS; k++)
+	if (rc <= 0)
+		return rc;
+	for (size_t k = 0; k < LIMITS_COLUMNS; k++) {
+		at[k] = (needs | may) >> k & 1 ? at[k] : 0;
 		is &= !(needs >> k & 1) || at[k];
+	}
 	while (is && rows_step(r))
 		limits_take(l, r, at);
 	return rows_end(r, err);

@@ -13,11 +13,29 @@
  * Linux 6.12 only with CONFIG_RT_GROUP_SCHED. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
 struct limits;
+struct rows;
 struct store;
+
+/* An event that 'record --waits' wrote, of which n fields are asked for. */
+struct limits_rows_ask {
+	const char *event; /* "limits_thread" */
+	int64_t capture;   /* whose host is stored in .host, of .host_size */
+	const char *const *name;
+	size_t n;
+	char *host; /* NULL: it is not asked for */
+	size_t host_size;
+};
+
+/* Opens its rows, which the caller ends, and stores in at[] the column of each
+ * field, where there is one. Returns 1; 0 if there is no such event, or -1 and
+ * *err. */
+int limits_open_rows(struct store *db, const struct limits_rows_ask *ask,
+		     size_t *at, struct rows **out, struct err *err);
 
 /* A time of a thread, and the first and the last record of it. */
 struct limits_ask {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
+#include "analyze/causes/limits.h"
 #include "analyze/latency/calls.h"
 #include "analyze/latency/pair_kinds.h"
 #include "analyze/samples/events.h"
@@ -199,37 +200,18 @@ static int files_read_processes(struct files *f, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Opens the rows of an event of 'record --waits', of which at[] are the columns
- * of n fields. Returns 1; 0: there are none, or -1 and *err. */
+/* Opens the rows of an event of 'record --waits' that has all of n fields.
+ * Returns as limits_open_rows(). */
 static int files_open_readings(struct store *db, const char *event,
 			       const char *const *name, size_t n, size_t *at,
 			       struct rows **out, struct err *err)
 {
-	const struct value bind[] = { { .kind = VALUE_TEXT, .text = event },
-				      { .kind = VALUE_INT } };
-	struct rows *r = rows_open(db, store_sql("limits_table"), bind, 2, err);
-	char *sql = NULL;
+	const struct limits_rows_ask ask = { .event = event,
+					     .name = name,
+					     .n = n };
+	int rc = limits_open_rows(db, &ask, at, out, err);
 
-	if (rows_step(r) &&
-	    row_cursor_is_table(rows_text(r, LIMITS_TABLE_FIELDS)))
-		sql = store_sql_fill(
-			"limits_rows",
-			&(struct sql_gap){ "table",
-					   rows_text(r, LIMITS_TABLE_FIELDS) },
-			1);
-	if (rows_end(r, err) || !sql) {
-		free(sql);
-		return sql ? -1 : 0;
-	}
-	*out = r = rows_open(db, sql, NULL, 0, err);
-	free(sql);
-	for (size_t i = LIMITS_ROWS_EVENT_ID; r && i < rows_columns(r); i++)
-		for (size_t k = 0; k < n; k++)
-			if (!strcmp(rows_name(r, i), name[k]))
-				at[k] = i;
-	if (r && !any_where(n, k, !at[k]))
-		return 1;
-	return rows_end(r, err);
+	return rc > 0 && any_where(n, k, !at[k]) ? rows_end(*out, err) : rc;
 }
 
 /* Reads what 'record --waits' saw of threads that waited, and of whom. */
