@@ -11,7 +11,6 @@
 #include "analyze/samples/filter.h"
 #include "analyze/samples/loss_rows.h"
 #include "analyze/samples/payloads.h"
-#include "analyze/samples/row_cursor.h"
 #include "schema/columns.h"
 #include "schema/db/queries.h"
 #include "schema/store.h"
