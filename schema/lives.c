@@ -26,15 +26,6 @@ struct lives {
 	size_t n_bound, cap_bound;
 };
 
-static void lives_add(struct lives *l, const struct lives_row *r)
-{
-	*mem_add(l->row, l->n, l->cap) = *r;
-	if (r->start > INT64_MIN)
-		*mem_add(l->bound, l->n_bound, l->cap_bound) = r->start;
-	if (r->end < INT64_MAX)
-		*mem_add(l->bound, l->n_bound, l->cap_bound) = r->end;
-}
-
 /* Returns how many times are up to one, which is a number of the life that
  * begins there; equal times count once more, in each row alike. */
 static size_t lives_up_to(const struct lives *l, int64_t time)
@@ -108,7 +99,11 @@ uint32_t *lives_load(struct store *db, size_t n, struct err *err)
 
 		if (l.n && (l.row->line != r.line || l.row->tid != r.tid))
 			lives_end(&l, same, n);
-		lives_add(&l, &r);
+		*mem_add(l.row, l.n, l.cap) = r;
+		if (r.start > INT64_MIN)
+			*mem_add(l.bound, l.n_bound, l.cap_bound) = r.start;
+		if (r.end < INT64_MAX)
+			*mem_add(l.bound, l.n_bound, l.cap_bound) = r.end;
 	}
 	lives_end(&l, same, n);
 	free_all(l.row, l.bound);

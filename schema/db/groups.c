@@ -17,46 +17,42 @@ enum group_columns {
 	GROUP_COLUMNS
 };
 
-static int groups_read(const struct store *db, const struct store_group_walk *w,
-		       struct err *err)
-{
-	static const char *const column[GROUP_COLUMNS] = {
-		"rowid", "type",	"comm",	  "kernel", "user",
-		"mark",	 "kernel_mark", "weight", "n"
-	};
-	struct rows *r =
-		rows_ints_of(db, "sample_group", column, GROUP_COLUMNS, err);
-	struct int_row row;
-	int rc;
-
-	if (!r)
-		return -1;
-	while ((rc = rows_next_ints(r, &row, err)) > 0) {
-		const bool weighs = row.known >> GROUP_WEIGHT & 1;
-		const struct store_group g = {
-			.type = row.v[GROUP_TYPE],
-			.comm = row.v[GROUP_COMM],
-			.kernel = row.v[GROUP_KERNEL],
-			.user = row.v[GROUP_USER],
-			.mark = row.v[GROUP_MARK],
-			.kernel_mark = row.v[GROUP_KERNEL_MARK],
-			.weight = row.v[weighs ? GROUP_WEIGHT : GROUP_N],
-			.n = row.v[GROUP_N],
-		};
-
-		rc = w->fn(w->arg, &g, err);
-		if (rc)
-			break;
-	}
-	rows_close(r);
-	return rc ? -1 : 0;
-}
-
 int store_groups_each(const struct store *db, const struct store_group_walk *w,
 		      struct err *err)
 {
-	if (!db || !db->group)
-		return groups_read(db, w, err);
+	if (!db || !db->group) {
+		static const char *const column[GROUP_COLUMNS] = {
+			"rowid", "type",	"comm",	  "kernel", "user",
+			"mark",	 "kernel_mark", "weight", "n"
+		};
+		struct rows *r = rows_ints_of(db, "sample_group", column,
+					      GROUP_COLUMNS, err);
+		struct int_row row;
+		int rc;
+
+		if (!r)
+			return -1;
+		while ((rc = rows_next_ints(r, &row, err)) > 0) {
+			const bool weighs = row.known >> GROUP_WEIGHT & 1;
+			const struct store_group g = {
+				.type = row.v[GROUP_TYPE],
+				.comm = row.v[GROUP_COMM],
+				.kernel = row.v[GROUP_KERNEL],
+				.user = row.v[GROUP_USER],
+				.mark = row.v[GROUP_MARK],
+				.kernel_mark = row.v[GROUP_KERNEL_MARK],
+				.weight =
+					row.v[weighs ? GROUP_WEIGHT : GROUP_N],
+				.n = row.v[GROUP_N],
+			};
+
+			rc = w->fn(w->arg, &g, err);
+			if (rc)
+				break;
+		}
+		rows_close(r);
+		return rc ? -1 : 0;
+	}
 	for (size_t i = 0; i < db->n_group; i++) {
 		const struct sample_group *s = &db->group[i];
 		const struct store_group g = {

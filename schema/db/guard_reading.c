@@ -40,14 +40,6 @@ static bool guard_is_telling(const char *pragma, const char *arg)
 	return false;
 }
 
-/* Returns false for functions that load code, or tell and take addresses of it:
- * SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER still lets bound parameters through. */
-static bool guard_is_harmless(const char *function)
-{
-	return !function || (sqlite3_stricmp(function, "load_extension") &&
-			     sqlite3_stricmp(function, "fts3_tokenizer"));
-}
-
 static int guard_authorize(void *arg, int what, const char *a, const char *b,
 			   const char *db, const char *trigger)
 {
@@ -60,7 +52,10 @@ static int guard_authorize(void *arg, int what, const char *a, const char *b,
 	case SQLITE_RECURSIVE:
 		return SQLITE_OK;
 	case SQLITE_FUNCTION:
-		return guard_is_harmless(b) ? SQLITE_OK : SQLITE_DENY;
+		return !b || (sqlite3_stricmp(b, "load_extension") &&
+			      sqlite3_stricmp(b, "fts3_tokenizer"))
+			       ? SQLITE_OK
+			       : SQLITE_DENY;
 	case SQLITE_UPDATE:
 		/* SQLite asks this when it declares json_each() and the like;
 		 * query_only and "defensive" refuse a real UPDATE */

@@ -126,22 +126,6 @@ static int insert_widen_late(sqlite3 *db, struct bulk_table *t)
 	return rc;
 }
 
-static int insert_late(sqlite3 *db, struct block *b)
-{
-	struct bulk_table *t = b->table;
-	int rc = t->late ? SQLITE_OK : insert_new_late(db, t);
-
-	if (!rc)
-		rc = insert_widen_late(db, t);
-	if (rc)
-		return rc;
-	b->table = t->late;
-	b->dense = false;
-	rc = insert_by_sql(db, b);
-	b->table = t;
-	return rc;
-}
-
 int insert_late_rows(sqlite3 *db, struct bulk_table *t)
 {
 	int rc = SQLITE_OK;
@@ -173,5 +157,19 @@ int insert_block(sqlite3 *db, struct block *b)
 
 	if (rc || !b->n)
 		return rc;
-	return tree ? insert_late(db, b) : insert_by_sql(db, b);
+	if (tree) {
+		struct bulk_table *t = b->table;
+		int ret = t->late ? SQLITE_OK : insert_new_late(db, t);
+
+		if (!ret)
+			ret = insert_widen_late(db, t);
+		if (ret)
+			return ret;
+		b->table = t->late;
+		b->dense = false;
+		ret = insert_by_sql(db, b);
+		b->table = t;
+		return ret;
+	}
+	return insert_by_sql(db, b);
 }

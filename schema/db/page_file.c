@@ -430,23 +430,6 @@ int page_file_root(struct page_file *pf, uint32_t root, const void *page)
 	return page_file_write(pf, page, pf->page_size, off);
 }
 
-/* Writes the number of pages. A connection that has the database open sees by
- * the change counter that its copies of pages are old. */
-static int page_file_header(struct page_file *pf)
-{
-	uint32_t changes = page_get32(pf->head + HEAD_CHANGES) + 1;
-	uint32_t last = pf->next - 1;
-
-	if (last == page_file_lock_page(pf))
-		last--;
-	page_put32(pf->head + HEAD_CHANGES, changes);
-	page_put32(pf->head + HEAD_VALID_FOR, changes);
-	page_put32(pf->head + HEAD_PAGES, last);
-	if (ftruncate(pf->fd, (off_t)page_file_offset(pf, last + 1)))
-		return page_file_error();
-	return page_file_write(pf, pf->head, sizeof(pf->head), 0);
-}
-
 int page_file_finish(struct page_file *pf)
 {
 	int rc = pf->n > pf->n_at ? page_file_flush(pf) : SQLITE_OK;
@@ -463,8 +446,23 @@ int page_file_finish(struct page_file *pf)
 				     page_file_offset(pf, pf->at[p->place]) +
 					     p->off);
 	}
-	if (!rc)
-		rc = page_file_header(pf);
+	if (!rc) {
+		/* Writes the number of pages. A connection that has the
+		 * database open sees by the change counter that its copies
+		 * of pages are old. */
+		uint32_t changes = page_get32(pf->head + HEAD_CHANGES) + 1;
+		uint32_t last = pf->next - 1;
+
+		if (last == page_file_lock_page(pf))
+			last--;
+		page_put32(pf->head + HEAD_CHANGES, changes);
+		page_put32(pf->head + HEAD_VALID_FOR, changes);
+		page_put32(pf->head + HEAD_PAGES, last);
+		rc = ftruncate(pf->fd, (off_t)page_file_offset(pf, last + 1))
+			     ? page_file_error()
+			     : page_file_write(pf, pf->head, sizeof(pf->head),
+					       0);
+	}
 	if (close(pf->fd) && !rc)
 		rc = page_file_error();
 	pf->fd = -1;

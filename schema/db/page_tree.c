@@ -126,33 +126,6 @@ static int page_tree_end_leaf(struct page_tree *t, bool more)
 	return SQLITE_OK;
 }
 
-/* Writes what a cell has no room for. */
-static int page_tree_overflow(struct page_tree *t, const unsigned char *from,
-			      size_t left)
-{
-	unsigned char *page = mem_new(1, t->size);
-	int rc = SQLITE_OK;
-
-	while (left && !rc) {
-		size_t n = left < t->size - PAGE_POINTER
-				   ? left
-				   : t->size - PAGE_POINTER;
-		bool more = n < left;
-
-		memset(page, 0, t->size);
-		if (more)
-			page_put32(page, page_file_pages(t->pf) + 1);
-		memcpy(page + PAGE_POINTER, from, n);
-		rc = page_file_add(t->pf, page);
-		if (!rc && more)
-			page_file_pointer(t->pf, 0);
-		from += n;
-		left -= n;
-	}
-	free(page);
-	return rc;
-}
-
 /* Ends the leaf if it has no room for a cell of size bytes. */
 static int page_tree_make_room(struct page_tree *t, size_t size)
 {
@@ -203,7 +176,30 @@ static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
 	*mem_add(t->link, t->n_link, t->cap_link) =
 		t->top + (uint32_t)(n + local);
 	page_put32(cell + n + local, page_file_pages(t->pf));
-	return page_tree_overflow(t, row + local, len - local);
+	/* Writes what a cell has no room for. */
+	const unsigned char *from = row + local;
+	size_t left = len - local;
+	unsigned char *page = mem_new(1, t->size);
+	int ret = SQLITE_OK;
+
+	while (left && !ret) {
+		size_t count = left < t->size - PAGE_POINTER
+				       ? left
+				       : t->size - PAGE_POINTER;
+		bool more = count < left;
+
+		memset(page, 0, t->size);
+		if (more)
+			page_put32(page, page_file_pages(t->pf) + 1);
+		memcpy(page + PAGE_POINTER, from, count);
+		ret = page_file_add(t->pf, page);
+		if (!ret && more)
+			page_file_pointer(t->pf, 0);
+		from += count;
+		left -= count;
+	}
+	free(page);
+	return ret;
 }
 
 /* Writes a varint of at most 8 bytes that ends at `end`. Returns its start. */

@@ -643,12 +643,29 @@ static bool rows_fill_pages(struct rows *r)
 	return rc >= 0 || (b->n && !b->bad);
 }
 
-/* Lets the statement fill the block. Behind rows that pages gave it begins at
- * the first row again, as what could not be read there may be damaged: SQLite
- * would not find each id in such a tree. */
-static int rows_run(struct rows *r, struct err *err)
+/* Reads the next block. */
+static int rows_fill(struct rows *r, struct err *err)
 {
 	struct rows_block *b = r->block;
+
+	if (db_refuses(r->db, err))
+		return -1;
+	b->at = b->n = 0;
+	b->full = false;
+	if (b->text)
+		memset(b->text, 0,
+		       (size_t)b->columns * BLOCK * sizeof(*b->text));
+	arena_clear(&b->texts);
+	/* SQLite ends a statement that is to stop */
+	if (r->pages && !(r->db->stop && r->db->stop()) && rows_fill_pages(r)) {
+		b->ended = !b->full;
+		return 0;
+	}
+	if (b->bad)
+		return db_unordered(r->db, err);
+	/* Lets the statement fill the block. Behind rows that pages gave it
+	 * begins at the first row again, as what could not be read there may
+	 * be damaged: SQLite would not find each id in such a tree. */
 	int rc;
 
 	if (!b->running) {
@@ -673,27 +690,6 @@ static int rows_run(struct rows *r, struct err *err)
 		rc = 0;
 	sqlite3_reset(r->st);
 	return rc;
-}
-
-/* Reads the next block. */
-static int rows_fill(struct rows *r, struct err *err)
-{
-	struct rows_block *b = r->block;
-
-	if (db_refuses(r->db, err))
-		return -1;
-	b->at = b->n = 0;
-	b->full = false;
-	if (b->text)
-		memset(b->text, 0,
-		       (size_t)b->columns * BLOCK * sizeof(*b->text));
-	arena_clear(&b->texts);
-	/* SQLite ends a statement that is to stop */
-	if (r->pages && !(r->db->stop && r->db->stop()) && rows_fill_pages(r)) {
-		b->ended = !b->full;
-		return 0;
-	}
-	return b->bad ? db_unordered(r->db, err) : rows_run(r, err);
 }
 
 static void rows_give(const struct rows_block *b, struct int_row *row)

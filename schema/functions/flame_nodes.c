@@ -159,39 +159,6 @@ static int flame_nodes_by_weight(const void *a, const void *b, void *arg)
 		       ?: compare_numbers(x->image, y->image);
 }
 
-/* Writes the nodes to walk[] in depth-first order. list[] has the children of
- * each parent together, which begin at first[parent]. */
-static void flame_nodes_walk(const struct flame_nodes *t, const uint32_t *list,
-			     const uint32_t *first, uint32_t *walk)
-{
-	uint32_t *left =
-		mem_new(t->n_item + 1, sizeof(*left)); /* still to visit */
-	size_t n_left = 0;
-	uint32_t n = 0;
-	uint32_t at = FLAME_ROOT;
-
-	do {
-		size_t slot = at == FLAME_ROOT ? t->n_item : at;
-		uint32_t i = first[slot];
-		size_t from = n_left;
-
-		for (; i < t->n_item && t->item[list[i]].parent == at; i++)
-			left[n_left++] = list[i];
-		/* the last one added is visited first */
-		for (size_t a = from, b = n_left; a + 1 < b; a++) {
-			uint32_t x = left[a];
-
-			left[a] = left[--b];
-			left[b] = x;
-		}
-		if (!n_left)
-			break;
-		at = left[--n_left];
-		walk[n++] = at;
-	} while (n < t->n_item || n_left);
-	free(left);
-}
-
 int flame_nodes_finish(struct flame_nodes *t)
 {
 	size_t n = t->n_item;
@@ -229,7 +196,34 @@ int flame_nodes_finish(struct flame_nodes *t)
 
 		first[parent == FLAME_ROOT ? n : parent] = (uint32_t)i;
 	}
-	flame_nodes_walk(t, list, first, walk);
+	/* Writes the nodes to walk[] in depth-first order. list[] has the
+	 * children of each parent together, which begin at first[parent]. */
+	uint32_t *left =
+		mem_new(t->n_item + 1, sizeof(*left)); /* still to visit */
+	size_t n_left = 0;
+	uint32_t count = 0;
+	uint32_t at = FLAME_ROOT;
+
+	do {
+		size_t slot = at == FLAME_ROOT ? t->n_item : at;
+		uint32_t k = first[slot];
+		size_t from = n_left;
+
+		for (; k < t->n_item && t->item[list[k]].parent == at; k++)
+			left[n_left++] = list[k];
+		/* the last one added is visited first */
+		for (size_t a = from, b = n_left; a + 1 < b; a++) {
+			uint32_t x = left[a];
+
+			left[a] = left[--b];
+			left[b] = x;
+		}
+		if (!n_left)
+			break;
+		at = left[--n_left];
+		walk[count++] = at;
+	} while (count < t->n_item || n_left);
+	free(left);
 	for (size_t i = 0; i < n; i++)
 		now[walk[i]] = (uint32_t)i;
 	for (size_t i = 0; i < n; i++) {

@@ -180,24 +180,6 @@ static int flame_next_group(struct flame_load *l, sqlite3_stmt *st)
 	return SQLITE_OK;
 }
 
-/* Sets *out to the event to take if the caller named none, for
- * sqlite3_value_free(); NULL if there are no samples. Returns an SQLite result
- * code. */
-static int flame_default_event(struct flame_load *l, sqlite3_value **out)
-{
-	sqlite3_stmt *st = NULL;
-	int rc = sqlite3_prepare_v2(l->db, store_sql("fn_flame_event"), -1, &st,
-				    NULL);
-
-	if (!rc)
-		rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW)
-		*out = sqlite3_value_dup(
-			sqlite3_column_value(st, FN_FLAME_EVENT_NAME));
-	sqlite3_finalize(st);
-	return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 static int flame_next(struct table_call *c, char **message UNUSED)
 {
 	const struct flame_nodes *t = c->data;
@@ -228,7 +210,19 @@ static int flame_filter(struct table_call *c, sqlite3_value **arg,
 
 	if (!l->arg[ARG_EVENT] ||
 	    sqlite3_value_type(l->arg[ARG_EVENT]) == SQLITE_NULL) {
-		rc = flame_default_event(l, &event);
+		/* the event to take if the caller named none; NULL if there
+		 * are no samples */
+		sqlite3_stmt *st = NULL;
+		int ret = sqlite3_prepare_v2(l->db, store_sql("fn_flame_event"),
+					     -1, &st, NULL);
+
+		if (!ret)
+			ret = sqlite3_step(st);
+		if (ret == SQLITE_ROW)
+			event = sqlite3_value_dup(
+				sqlite3_column_value(st, FN_FLAME_EVENT_NAME));
+		sqlite3_finalize(st);
+		rc = ret == SQLITE_ROW || ret == SQLITE_DONE ? SQLITE_OK : ret;
 		l->arg[ARG_EVENT] = event;
 	}
 	if (!rc)

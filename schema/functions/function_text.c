@@ -118,33 +118,6 @@ static void text_end(sqlite3_context *ctx, sqlite3_str *s, int rc)
 		sqlite3_free(text);
 }
 
-/* Appends the functions inlined at a frame. Returns 0, or -1 after setting the
- * result to the error. */
-static int text_put_inlined(sqlite3_context *ctx, sqlite3_str *s,
-			    sqlite3_int64 frame)
-{
-	sqlite3_stmt *st;
-	int rc = text_look_up(ctx, Q_INLINED, frame, &st);
-
-	while (!rc) {
-		sqlite3_str_appendf(s, "%s (inlined)\n",
-				    sqlite3_column_text(st, FN_INLINED_NAME));
-		int step =
-			sqlite3_str_errcode(s) ? SQLITE_DONE : sqlite3_step(st);
-		if (step == SQLITE_DONE)
-			break;
-		if (step != SQLITE_ROW) {
-			text_fail(ctx, sqlite3_mprintf(
-					       "%s",
-					       sqlite3_errmsg(
-						       functions_of(ctx)->db)));
-			rc = -1;
-		}
-	}
-	sqlite3_reset(st);
-	return rc < 0 ? -1 : 0;
-}
-
 /* Appends "symbol+0x12 (file)" or "[unknown] (file+0x1234)". */
 static int text_put_line(sqlite3_context *ctx, sqlite3_str *s,
 			 sqlite3_int64 frame)
@@ -202,8 +175,29 @@ void function_stack_text(sqlite3_context *ctx, int argc UNUSED,
 	for (size_t i = 0; !rc && i < p.n && !sqlite3_str_errcode(s); i++) {
 		if (i)
 			sqlite3_str_appendchar(s, 1, '\n');
-		rc = text_put_inlined(ctx, s, p.frame[i])
-			     ?: text_put_line(ctx, s, p.frame[i]);
+		/* Appends the functions inlined at a frame. */
+		sqlite3_stmt *st;
+		int ret = text_look_up(ctx, Q_INLINED, p.frame[i], &st);
+
+		while (!ret) {
+			sqlite3_str_appendf(
+				s, "%s (inlined)\n",
+				sqlite3_column_text(st, FN_INLINED_NAME));
+			int step = sqlite3_str_errcode(s) ? SQLITE_DONE
+							  : sqlite3_step(st);
+			if (step == SQLITE_DONE)
+				break;
+			if (step != SQLITE_ROW) {
+				text_fail(ctx, sqlite3_mprintf(
+						       "%s",
+						       sqlite3_errmsg(
+							       functions_of(ctx)
+								       ->db)));
+				ret = -1;
+			}
+		}
+		sqlite3_reset(st);
+		rc = ret < 0 ? -1 : text_put_line(ctx, s, p.frame[i]);
 	}
 	free(p.frame);
 	text_end(ctx, s, rc);

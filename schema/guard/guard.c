@@ -437,21 +437,6 @@ static int guard_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *fd,
 	return g->real->xOpen(g->real, name, fd, flags, out);
 }
 
-static struct guard *guard_new(void)
-{
-	struct guard *g = mem_new(1, sizeof(*g));
-
-	/* starts SQLite, which fails only for want of memory */
-	g->real = mem_must(sqlite3_vfs_find(NULL));
-	/* its other calls do not look at the object */
-	g->vfs = *g->real;
-	g->vfs.pNext = NULL;
-	g->vfs.xOpen = guard_vfs_open;
-	g->vfs.zName = g->name;
-	snprintf(g->name, sizeof(g->name), "guard-%p", (void *)g);
-	return g;
-}
-
 const struct err *guard_refused(const struct guard *g)
 {
 	return g && g->why.code ? &g->why : NULL;
@@ -576,8 +561,19 @@ sqlite3 *guard_open(const char *path, const char *name, enum guard_how how,
 	*guard = NULL;
 	if (how != GUARD_MAKE && guard_check_file(path, name, err))
 		return NULL;
-	if (how == GUARD_READ || how == GUARD_WRITE)
-		*guard = guard_new();
+	if (how == GUARD_READ || how == GUARD_WRITE) {
+		struct guard *g = mem_new(1, sizeof(*g));
+
+		/* starts SQLite, which fails only for want of memory */
+		g->real = mem_must(sqlite3_vfs_find(NULL));
+		/* its other calls do not look at the object */
+		g->vfs = *g->real;
+		g->vfs.pNext = NULL;
+		g->vfs.xOpen = guard_vfs_open;
+		g->vfs.zName = g->name;
+		snprintf(g->name, sizeof(g->name), "guard-%p", (void *)g);
+		*guard = g;
+	}
 	sqlite3 *conn = guard_connect(path, name, how, *guard, err);
 	int ret = conn ? 0 : -1;
 

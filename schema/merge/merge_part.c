@@ -28,36 +28,6 @@ static int merge_number(struct merge *m, struct merge_part *p,
 	return rows_end(r, err);
 }
 
-static int merge_number_all(struct merge *m, struct merge_part *p,
-			    struct err *err)
-{
-	static const struct {
-		enum merge_kind kind;
-		const char *query;
-		enum merge_kind of;
-	} list[] = {
-		{ MERGE_TYPE, "merge_type_ids", MERGE_CAPTURE },
-		{ MERGE_PROCESS, "merge_process_ids", MERGE_CAPTURE },
-		{ MERGE_THREAD, "merge_thread_ids", MERGE_PROCESS },
-		{ MERGE_COMM, "merge_comm_ids", MERGE_THREAD },
-		{ MERGE_LOSS, "merge_loss_ids", MERGE_CAPTURE },
-		{ MERGE_CHAIN, "merge_chain_ids", MERGE_CAPTURE },
-	};
-
-	for (size_t i = 0; i < p->in->n_capture; i++) {
-		const struct merge_capture *c = &p->in->capture[i];
-
-		if (merge_part_map(p, MERGE_CAPTURE, c->id,
-				   c->out ? 0 : m->capture[c->key], err))
-			return -1;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
-		if (merge_number(m, p, list[i].kind, list[i].query, list[i].of,
-				 err))
-			return -1;
-	return 0;
-}
-
 /* Writes under which name a capture is known to later merges, and where its
  * kernel was, for merge_boots. */
 static int merge_put_known(struct merge *m, const struct merge_part *p,
@@ -161,8 +131,32 @@ struct merge_part *merge_part_open(struct merge *m, struct merge_input *in,
 	p->in = in;
 	p->time = INT64_MIN;
 	p->db = store_open(in->path, err);
-	if (!p->db || merge_number_all(m, p, err))
+	if (!p->db)
 		goto out;
+	static const struct {
+		enum merge_kind kind;
+		const char *query;
+		enum merge_kind of;
+	} list[] = {
+		{ MERGE_TYPE, "merge_type_ids", MERGE_CAPTURE },
+		{ MERGE_PROCESS, "merge_process_ids", MERGE_CAPTURE },
+		{ MERGE_THREAD, "merge_thread_ids", MERGE_PROCESS },
+		{ MERGE_COMM, "merge_comm_ids", MERGE_THREAD },
+		{ MERGE_LOSS, "merge_loss_ids", MERGE_CAPTURE },
+		{ MERGE_CHAIN, "merge_chain_ids", MERGE_CAPTURE },
+	};
+
+	for (size_t i = 0; i < p->in->n_capture; i++) {
+		const struct merge_capture *c = &p->in->capture[i];
+
+		if (merge_part_map(p, MERGE_CAPTURE, c->id,
+				   c->out ? 0 : m->capture[c->key], err))
+			goto out;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++)
+		if (merge_number(m, p, list[i].kind, list[i].query, list[i].of,
+				 err))
+			goto out;
 	p->n_type = p->map[MERGE_TYPE].n;
 	p->rank = mem_new(p->n_type + 1, sizeof(*p->rank));
 	p->is_sample = mem_new(p->n_type + 1, sizeof(*p->is_sample));

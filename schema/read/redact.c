@@ -176,38 +176,6 @@ static size_t redact_put_anon(struct redact *rd, const char *path, char *out,
 	return 0;
 }
 
-/* Writes "/d1/d2/f1 (deleted)" for "/data/joe/a.out (deleted)". Returns the
- * length. */
-static size_t redact_put_path(struct redact *rd, const char *path, char *out,
-			      size_t size)
-{
-	static const char gone[] = " (deleted)";
-	size_t len = strlen(path);
-	size_t tail = sizeof(gone) - 1;
-	size_t n = 0;
-
-	if (len < tail || strcmp(path + len - tail, gone) != 0)
-		tail = 0;
-	for (const char *p = path; p < path + len - tail && n < size - 64;) {
-		size_t part = strcspn(p, "/");
-
-		if (part > (size_t)(path + len - tail - p))
-			part = (size_t)(path + len - tail - p);
-		char prefix = p[part] == '/' ? 'd' : 'f';
-
-		if (part)
-			n += (size_t)snprintf(
-				out + n, size - n, "%c%u", prefix,
-				redact_number(rd, prefix, p, part));
-		p += part;
-		if (*p == '/') {
-			out[n++] = '/';
-			p++;
-		}
-	}
-	return n + (size_t)snprintf(out + n, size - n, "%s", tail ? gone : "");
-}
-
 /* redact(how, value): the word that replaces the value. */
 static void redact_value(sqlite3_context *ctx, int argc UNUSED,
 			 sqlite3_value **v)
@@ -232,9 +200,39 @@ static void redact_value(sqlite3_context *ctx, int argc UNUSED,
 	rd->counts.values++;
 	n = how == REDACT_PATH ? redact_put_anon(rd, text, out, sizeof(out))
 			       : 0;
-	if (how == REDACT_PATH && !n)
-		n = redact_put_path(rd, text, out, sizeof(out));
-	else if (!n)
+	if (how == REDACT_PATH && !n) {
+		/* Writes "/d1/d2/f1 (deleted)" for "/data/joe/a.out
+		 * (deleted)". */
+		size_t size = sizeof(out);
+		static const char gone[] = " (deleted)";
+		size_t len = strlen(text);
+		size_t tail = sizeof(gone) - 1;
+		size_t count = 0;
+
+		if (len < tail || strcmp(text + len - tail, gone) != 0)
+			tail = 0;
+		for (const char *p = text;
+		     p < text + len - tail && count < size - 64;) {
+			size_t part = strcspn(p, "/");
+
+			if (part > (size_t)(text + len - tail - p))
+				part = (size_t)(text + len - tail - p);
+			char prefix = p[part] == '/' ? 'd' : 'f';
+
+			if (part)
+				count += (size_t)snprintf(
+					out + count, size - count, "%c%u",
+					prefix,
+					redact_number(rd, prefix, p, part));
+			p += part;
+			if (*p == '/') {
+				out[count++] = '/';
+				p++;
+			}
+		}
+		n = count + (size_t)snprintf(out + count, size - count, "%s",
+					     tail ? gone : "");
+	} else if (!n)
 		n = (size_t)snprintf(
 			out, sizeof(out), form[how],
 			redact_number(rd, form[how][0], text, strlen(text)));

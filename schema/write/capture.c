@@ -195,19 +195,6 @@ int store_align(struct maker *mk, unsigned int source,
 		VALUE_OF(a->pairs), VALUE_OF(a->line + 1));
 }
 
-/* Writes the sums over the events of each type. */
-static int capture_types_end(struct maker *mk, struct err *err)
-{
-	const struct type_count *c = mem_reach(
-		mk->w->count, mk->w->n_count, mk->w->cap_count, mk->w->n_types);
-
-	return PUT_EACH(
-		mk,
-		"UPDATE event_type SET events = ?2, weight = ?3 WHERE id = ?1",
-		err, mk->w->n_types, i, VALUE_OF(i + 1), VALUE_OF(c[i].events),
-		VALUE_OF(c[i].weight));
-}
-
 int captures_end(struct maker *mk, struct err *err)
 {
 	const struct capture_map *c = mk->w->capture;
@@ -220,7 +207,17 @@ int captures_end(struct maker *mk, struct err *err)
 			  VALUE_OF(c[i].samples), VALUE_TIME(c[i].first),
 			  VALUE_TIME(c[i].last), VALUE_OF(c[i].damaged));
 
-	return rc ? rc : capture_types_end(mk, err);
+	if (rc)
+		return rc;
+	/* Writes the sums over the events of each type. */
+	const struct type_count *one = mem_reach(
+		mk->w->count, mk->w->n_count, mk->w->cap_count, mk->w->n_types);
+
+	return PUT_EACH(
+		mk,
+		"UPDATE event_type SET events = ?2, weight = ?3 WHERE id = ?1",
+		err, mk->w->n_types, i, VALUE_OF(i + 1),
+		VALUE_OF(one[i].events), VALUE_OF(one[i].weight));
 }
 
 /* Writes text, or number if text is NULL. */

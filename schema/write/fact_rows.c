@@ -169,29 +169,6 @@ static uint32_t fact_type_id(struct maker *mk, struct capture_map *c,
 	return capture_type(mk, e->source, e->type, err);
 }
 
-static void fact_count_event(struct maker *mk, struct capture_map *c,
-			     const struct fact_event *e, uint32_t type)
-{
-	const struct record *rec = e->rec;
-	struct writing *w = mk->w;
-
-	w->events++;
-	if (e->type != UINT32_MAX)
-		c->samples++;
-	if (e->time != TIME_NONE) {
-		if (c->first == TIME_NONE || e->time < c->first)
-			c->first = e->time;
-		if (c->last == TIME_NONE || e->time > c->last)
-			c->last = e->time;
-	}
-	if (rec && rec->kind == REC_SAMPLE && !(rec->flags & REC_F_DUPLICATE) &&
-	    (rec->sample.defer == DEFER_COOKIE ||
-	     rec->sample.defer == DEFER_MARK))
-		w->deferred++;
-	mem_reach(w->count, w->n_count, w->cap_count, type);
-	w->count[type - 1].events++;
-}
-
 /* Returns true and adds it up if the weight of an event can be a number of
  * SQL's. */
 static bool fact_weighs(struct writing *w, struct capture_map *c,
@@ -314,7 +291,24 @@ static int fact_put_event(struct maker *mk, const struct fact_event *e,
 			       "be dense",
 			       mk->db->path, e->id,
 			       (unsigned long long)mk->w->events);
-	fact_count_event(mk, c, e, type);
+	const struct record *rec = e->rec;
+	struct writing *w = mk->w;
+
+	w->events++;
+	if (e->type != UINT32_MAX)
+		c->samples++;
+	if (e->time != TIME_NONE) {
+		if (c->first == TIME_NONE || e->time < c->first)
+			c->first = e->time;
+		if (c->last == TIME_NONE || e->time > c->last)
+			c->last = e->time;
+	}
+	if (rec && rec->kind == REC_SAMPLE && !(rec->flags & REC_F_DUPLICATE) &&
+	    (rec->sample.defer == DEFER_COOKIE ||
+	     rec->sample.defer == DEFER_MARK))
+		w->deferred++;
+	mem_reach(w->count, w->n_count, w->cap_count, type);
+	w->count[type - 1].events++;
 	bool weighs = fact_weighs(mk->w, c, e, type);
 
 	/* sums need the rows that requests refer to, and no others */
@@ -388,15 +382,6 @@ static int fact_put_chain(struct maker *mk, const struct fact_chain *f,
 	return 0;
 }
 
-static int fact_put_copy(struct maker *mk, const struct fact_copy *f,
-			 struct err *err)
-{
-	mk->w->copies++;
-	return PUT_ROW(mk, T_CHAIN_COPY, err, VALUE_OF(f->chain),
-		       VALUE_OF(f->source + 1), VALUE_TIME(f->time),
-		       VALUE_CPU(f->cpu));
-}
-
 static int fact_put_comm(struct maker *mk, const struct fact_comm *c,
 			 struct err *err)
 {
@@ -445,7 +430,11 @@ int store_fact(struct maker *mk, const struct fact *f, struct err *err)
 	case FACT_CHAIN:
 		return fact_put_chain(mk, &f->chain, err);
 	case FACT_COPY:
-		return fact_put_copy(mk, &f->copy, err);
+		mk->w->copies++;
+		return PUT_ROW(mk, T_CHAIN_COPY, err, VALUE_OF(f->copy.chain),
+			       VALUE_OF(f->copy.source + 1),
+			       VALUE_TIME(f->copy.time),
+			       VALUE_CPU(f->copy.cpu));
 	case FACT_PROCESS:
 		return PUT_ROW(mk, T_PROCESS, err, VALUE_OF(f->process.id),
 			       VALUE_OF(f->process.source + 1),

@@ -150,21 +150,15 @@ static bool fields_is_wanted(const struct fields *fs, const char *event)
 	return false;
 }
 
-static struct ev_map *fields_new_map(struct fields *fs, unsigned int source,
-				     uint32_t event)
+static struct ev_map *fields_map(struct fields *fs, unsigned int source,
+				 uint32_t event)
 {
+	if (source < fs->n_source && event < fs->source[source].n)
+		return &fs->source[source].map[event];
 	struct ev_source *s =
 		mem_at(fs->source, fs->n_source, fs->cap_source, source);
 
 	return mem_at(s->map, s->n, s->cap, event);
-}
-
-static struct ev_map *fields_map(struct fields *fs, unsigned int source,
-				 uint32_t event)
-{
-	return source < fs->n_source && event < fs->source[source].n
-		       ? &fs->source[source].map[event]
-		       : fields_new_map(fs, source, event);
 }
 
 /* Not a part of store_wants_fields(), which is asked several times for each

@@ -188,43 +188,6 @@ struct flush_used {
 
 SORT_BY_DIGITS(flush_by_stack, struct flush_used, stack);
 
-/* Writes the new stacks, and the paths of those that raw chains up to `raws`
- * are the first to use: sorted, so that they are appended to the table. */
-static int flush_stacks(struct maker *mk, uint32_t raws, struct err *err)
-{
-	struct writing *w = mk->w;
-	struct flush_used *list = NULL;
-	size_t n = 0;
-	size_t cap = 0;
-	uint32_t stacks = w->fr->n_stack;
-	int rc = 0;
-
-	for (uint32_t id = w->raws + 1; id <= raws; id++) {
-		uint32_t s = frames_get_raw(w->fr, id)->stack;
-
-		if (!s || flush_is_used(mk, s))
-			continue;
-		size_t old = mk->w->cap_used;
-		size_t byte = s / 8;
-
-		mem_grow(mk->w->used, mk->w->cap_used, byte + 1);
-		if (mk->w->cap_used > old)
-			memset(mk->w->used + old, 0, mk->w->cap_used - old);
-		mk->w->used[byte] |= (unsigned char)(1 << (s % 8));
-		*mem_add(list, n, cap) = (struct flush_used){ s };
-		if (s <= w->stacks)
-			*mem_add(w->late, w->n_late, w->cap_late) = s;
-	}
-	if (n)
-		list = flush_by_stack(list, n);
-	for (; !rc && w->stacks < stacks; w->stacks++)
-		rc = flush_stack(mk, w->stacks + 1, err);
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = flush_path(mk, (uint32_t)list[i].stack, err);
-	free(list);
-	return rc;
-}
-
 int flush_frames(struct maker *mk, struct err *err)
 {
 	uint32_t raws = mk->w->fr ? mk->w->fr->n_raw : 0;
@@ -241,8 +204,42 @@ int flush_frames(struct maker *mk, struct err *err)
 		return rc;
 	for (; !rc && mk->w->frames < mk->w->fr->n_frame; mk->w->frames++)
 		rc = flush_frame(mk, mk->w->frames + 1, err);
-	if (!rc)
-		rc = flush_stacks(mk, raws, err);
+	if (!rc) {
+		/* Writes the new stacks, and the paths of those that raw
+		 * chains up to `raws` are the first to use: sorted, so that
+		 * they are appended to the table. */
+		struct writing *w = mk->w;
+		struct flush_used *list = NULL;
+		size_t n = 0;
+		size_t cap = 0;
+		uint32_t stacks = w->fr->n_stack;
+		rc = 0;
+
+		for (uint32_t id = w->raws + 1; id <= raws; id++) {
+			uint32_t s = frames_get_raw(w->fr, id)->stack;
+
+			if (!s || flush_is_used(mk, s))
+				continue;
+			size_t old = mk->w->cap_used;
+			size_t byte = s / 8;
+
+			mem_grow(mk->w->used, mk->w->cap_used, byte + 1);
+			if (mk->w->cap_used > old)
+				memset(mk->w->used + old, 0,
+				       mk->w->cap_used - old);
+			mk->w->used[byte] |= (unsigned char)(1 << (s % 8));
+			*mem_add(list, n, cap) = (struct flush_used){ s };
+			if (s <= w->stacks)
+				*mem_add(w->late, w->n_late, w->cap_late) = s;
+		}
+		if (n)
+			list = flush_by_stack(list, n);
+		for (; !rc && w->stacks < stacks; w->stacks++)
+			rc = flush_stack(mk, w->stacks + 1, err);
+		for (size_t i = 0; !rc && i < n; i++)
+			rc = flush_path(mk, (uint32_t)list[i].stack, err);
+		free(list);
+	}
 	for (; !rc && mk->w->raws < raws; mk->w->raws++)
 		rc = flush_chain(mk, mk->w->raws + 1, err);
 	return rc;

@@ -240,30 +240,6 @@ struct label_frame {
 	int64_t image, symbol;
 };
 
-/* No row is read while another one is put: the frames are read first. */
-static int labels_put_rows(struct label_making *l, struct maker *mk,
-			   struct err *err)
-{
-	struct rows *r =
-		rows_ints(maker_read(mk, err), store_sql("label_frames"), err);
-	struct label_frame *frame = NULL;
-	size_t n = 0, cap = 0;
-	struct int_row row;
-
-	while (rows_step_ints(r, &row))
-		if (row.v[0] > 0 && row.v[0] < UINT32_MAX)
-			*mem_add(frame, n, cap) =
-				(struct label_frame){ (uint32_t)row.v[0],
-						      row.v[1], row.v[2] };
-	int rc = rows_end(r, err);
-
-	for (size_t i = 0; !rc && i < n; i++)
-		rc = labels_put(l, mk, frame[i].id, (uint64_t)frame[i].image,
-				(uint64_t)frame[i].symbol, err);
-	free(frame);
-	return rc;
-}
-
 int labels_make(struct maker *mk, struct err *err)
 {
 	struct label_making *l = label_making_new();
@@ -272,8 +248,28 @@ int labels_make(struct maker *mk, struct err *err)
 	if (!maker_exec(mk, "DELETE FROM internal_label", err) &&
 	    !labels_read_images(l, mk, err) &&
 	    !labels_read_symbols(l, mk, err) &&
-	    !labels_read_inlined(l, mk, err))
-		ret = labels_put_rows(l, mk, err);
+	    !labels_read_inlined(l, mk, err)) {
+		/* No row is read while another one is put: the frames are
+		 * read first. */
+		struct rows *r = rows_ints(maker_read(mk, err),
+					   store_sql("label_frames"), err);
+		struct label_frame *frame = NULL;
+		size_t n = 0, cap = 0;
+		struct int_row row;
+
+		while (rows_step_ints(r, &row))
+			if (row.v[0] > 0 && row.v[0] < UINT32_MAX)
+				*mem_add(frame, n, cap) = (struct label_frame){
+					(uint32_t)row.v[0], row.v[1], row.v[2]
+				};
+		ret = rows_end(r, err);
+
+		for (size_t i = 0; !ret && i < n; i++)
+			ret = labels_put(l, mk, frame[i].id,
+					 (uint64_t)frame[i].image,
+					 (uint64_t)frame[i].symbol, err);
+		free(frame);
+	}
 	label_making_free(l);
 	return ret;
 }

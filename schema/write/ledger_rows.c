@@ -10,29 +10,6 @@
 #include "schema/write/write.h"
 #include "stitch/source.h"
 
-/* Adds an entry for the weights that were too large to be stored. A tracepoint
- * may have any. */
-static void ledger_add_bad_weights(struct maker *mk, struct ledger *lg)
-{
-	for (size_t i = 0; i < mk->w->n_capture; i++) {
-		struct capture_map *c = &mk->w->capture[i];
-		struct ledger_entry e = {
-			.kind = LEDGER_NOTE,
-			.capture = (uint16_t)i,
-			.what = "weight",
-			.detail = "periods too large to be added up; these "
-				  "samples have no weight",
-			.n = c->bad_weights,
-			.cpu = -1,
-			.event = -1,
-		};
-
-		if (e.n)
-			ledger_add(lg, &e);
-		c->bad_weights = 0;
-	}
-}
-
 /* Numbers come from captures, and SQLite's sum() fails beyond 63 bits: with
  * this limit the sum over LEDGER_MAX + 1 rows fits. */
 #define NUMBER_MAX ((uint64_t)1 << 46)
@@ -65,18 +42,6 @@ static int ledger_put_loss(struct maker *mk, const struct ledger_entry *e,
 		value_text(e->what), VALUE_OF(e->counts), VALUE_CPU(e->cpu),
 		VALUE_ID(type), VALUE_ID(e->t0), VALUE_ID(e->t1),
 		VALUE_ID(e->n < NUMBER_MAX ? e->n : 0), VALUE_OF(e->off));
-}
-
-/* t0 is the record's time, t1 the time of an earlier record that it should not
- * be below. */
-static int ledger_put_order(struct maker *mk, const struct ledger_entry *e,
-			    struct err *err)
-{
-	return PUT_ROW(mk, T_ORDERING, err, VALUE_OF(e->capture + 1),
-		       value_text(e->what), VALUE_ID(e->t0),
-		       value_known(e->t1 > e->t0, (int64_t)(e->t1 - e->t0)),
-		       VALUE_CPU(e->cpu), VALUE_OF(ledger_row_number(e->n)),
-		       VALUE_OF(e->off), value_text(e->detail));
 }
 
 /* In an entry of LEDGER_SKIPPED len is no length but the record's type. */
@@ -138,12 +103,37 @@ int store_entries(struct maker *mk, struct ledger *lg, struct err *err)
 
 	if (!lg)
 		return 0;
-	ledger_add_bad_weights(mk, lg);
+	/* Adds an entry for the weights that were too large to be stored. A
+	 * tracepoint may have any. */
+	for (size_t i = 0; i < mk->w->n_capture; i++) {
+		struct capture_map *c = &mk->w->capture[i];
+		struct ledger_entry entry = {
+			.kind = LEDGER_NOTE,
+			.capture = (uint16_t)i,
+			.what = "weight",
+			.detail = "periods too large to be added up; these "
+				  "samples have no weight",
+			.n = c->bad_weights,
+			.cpu = -1,
+			.event = -1,
+		};
+
+		if (entry.n)
+			ledger_add(lg, &entry);
+		c->bad_weights = 0;
+	}
 	while (!rc && ledger_take(lg, &e) > 0) {
 		if (e.kind == LEDGER_LOSS)
 			rc = ledger_put_loss(mk, &e, err);
 		else if (e.kind == LEDGER_ORDER)
-			rc = ledger_put_order(mk, &e, err);
+			rc = PUT_ROW(mk, T_ORDERING, err,
+				     VALUE_OF(e.capture + 1),
+				     value_text(e.what), VALUE_ID(e.t0),
+				     value_known(e.t1 > e.t0,
+						 (int64_t)(e.t1 - e.t0)),
+				     VALUE_CPU(e.cpu),
+				     VALUE_OF(ledger_row_number(e.n)),
+				     VALUE_OF(e.off), value_text(e.detail));
 		else if (e.kind < LEDGER_KINDS)
 			rc = ledger_put_damage(mk, &e, err);
 	}

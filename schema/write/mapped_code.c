@@ -84,26 +84,6 @@ static void mapped_parts_add(struct mapped_parts *parts, uint32_t image,
 		(struct image_part){ image, pgoff, len, t0 };
 }
 
-static int mapped_parts_read(struct maker *mk, struct mapped_parts *parts,
-			     struct err *err)
-{
-	if (tables_link(mk, err))
-		return -1;
-	struct rows *r = rows_of(maker_read(mk, err), "mapped_code", err);
-
-	while (rows_step(r)) {
-		int64_t image = rows_int(r, MAPPED_CODE_IMAGE);
-
-		if (image > 0 && image < UINT32_MAX)
-			mapped_parts_add(
-				parts, (uint32_t)image,
-				(uint64_t)rows_int(r, MAPPED_CODE_PGOFF),
-				(uint64_t)rows_int(r, MAPPED_CODE_LEN),
-				(uint64_t)rows_int(r, MAPPED_CODE_T0));
-	}
-	return rows_end(r, err);
-}
-
 COMPARE_BY(mapped_part_by_image, struct image_part, image);
 
 int mapped_parts_load(struct maker *mk, struct mapped_parts *parts,
@@ -113,7 +93,23 @@ int mapped_parts_load(struct maker *mk, struct mapped_parts *parts,
 
 	*parts = (struct mapped_parts){ 0 };
 	if (!mk->is_new || !mk->w->fr || (mc && mc->many)) {
-		if (mapped_parts_read(mk, parts, err))
+		if (tables_link(mk, err))
+			return -1;
+		struct rows *r =
+			rows_of(maker_read(mk, err), "mapped_code", err);
+
+		while (rows_step(r)) {
+			int64_t image = rows_int(r, MAPPED_CODE_IMAGE);
+
+			if (image > 0 && image < UINT32_MAX)
+				mapped_parts_add(
+					parts, (uint32_t)image,
+					(uint64_t)rows_int(r,
+							   MAPPED_CODE_PGOFF),
+					(uint64_t)rows_int(r, MAPPED_CODE_LEN),
+					(uint64_t)rows_int(r, MAPPED_CODE_T0));
+		}
+		if (rows_end(r, err))
 			return -1;
 	} else {
 		for (size_t i = 0; mc && i < mc->n; i++) {

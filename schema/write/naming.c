@@ -66,36 +66,6 @@ static void unnamed_add_callee(struct stack_scan *sc, uint32_t frame)
 	sc->callees[frame] += sc->callees[frame] < UINT8_MAX;
 }
 
-/* Finds the frames that are callers in some stack. A join of the stacks with
- * themselves in SQL takes three times as long. */
-static int unnamed_find_returns(struct maker *mk, struct stack_scan *sc,
-				struct err *err)
-{
-	int64_t n;
-
-	if (maker_number(mk, "SELECT count(*) FROM frame", &n, err))
-		return -1;
-	sc->n_frame = (size_t)n + 1;
-	sc->callees = mem_new(sc->n_frame, sizeof(*sc->callees));
-	struct rows *r = rows_dense(maker_read(mk, err), "stacks", err);
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, STACKS_ID);
-		int64_t parent = rows_int(r, STACKS_PARENT);
-		int64_t frame = rows_int(r, STACKS_FRAME);
-
-		if (parent < 0 || parent >= id || frame < 0 ||
-		    (uint64_t)frame >= sc->n_frame) {
-			rows_unsound(r);
-			continue;
-		}
-		*mem_at(sc->frame, sc->n, sc->cap, id) = (uint32_t)frame;
-		if (parent)
-			unnamed_add_callee(sc, sc->frame[parent]);
-	}
-	return rows_end(r, err);
-}
-
 static void unnamed_add_frame(struct unnamed *u, const struct stack_scan *sc,
 			      uint32_t image, uint64_t off, uint64_t frame)
 {
@@ -136,65 +106,6 @@ struct unnamed_frame {
 SORT_BY_DIGITS(unnamed_by_place, struct unnamed_frame, place);
 SORT_BY_DIGITS(unnamed_by_image, struct unnamed_frame, image);
 
-/* Lists the modules with the build-id of another one. */
-static int unnamed_find_shared(struct maker *mk, struct err *err)
-{
-	if (maker_exec(mk, store_sql("shared_id"), err))
-		return -1;
-	/* List the images without a build-id of whose path there is another
-	 * file. */
-	const struct sql_gap gap = { "several", store_sql("several_images") };
-	char *sql = store_sql_fill("fill_several", &gap, 1);
-	int rc = maker_exec(mk, store_sql("several"), err)
-			 ?: maker_exec(mk, sql, err);
-
-	free(sql);
-	if (rc)
-		return -1;
-	return PUT_BY(mk, store_sql("fill_shared_id"), err,
-		      VALUE_OF(IMAGE_MODULE));
-}
-
-/* Does what the query unnamed does, while only frames have names that the
- * capture has names for. Reading back what was just written took ten times as
- * long. */
-static void unnamed_list(const struct maker *mk, struct unnamed *u)
-{
-	const struct frames *fr = mk->w->fr;
-	struct stack_scan sc = { .n = 0 };
-	struct unnamed_frame *list =
-		mem_new(fr->n_frame + (size_t)1, sizeof(*list));
-	size_t n = 0;
-	size_t k = 0;
-
-	/* as unnamed_find_returns(), of stacks in memory */
-	sc.n_frame = (size_t)fr->n_frame + 1;
-	sc.callees = mem_new(sc.n_frame, sizeof(*sc.callees));
-	for (uint32_t i = 1; i <= fr->n_stack; i++) {
-		uint32_t parent = frames_get_stack(fr, i)->parent;
-
-		if (parent)
-			unnamed_add_callee(&sc,
-					   frames_get_stack(fr, parent)->frame);
-	}
-	for (uint32_t i = 1; i <= fr->n_frame; i++) {
-		const struct frame *f = frames_get_frame(fr, i);
-
-		if (k < mk->w->n_named && mk->w->named[k] == i)
-			k++;
-		else
-			list[n++] = (struct unnamed_frame){ f->image,
-							    f->off ^ PLACE_ZERO,
-							    i };
-	}
-	list = unnamed_by_image(unnamed_by_place(list, n), n);
-	for (size_t i = 0; i < n; i++)
-		unnamed_add_frame(u, &sc, (uint32_t)list[i].image,
-				  list[i].place ^ PLACE_ZERO, list[i].frame);
-	free(list);
-	free(sc.callees);
-}
-
 static int unnamed_read(struct maker *mk, unsigned int how, struct unnamed *u,
 			struct err *err)
 {
@@ -203,11 +114,36 @@ static int unnamed_read(struct maker *mk, unsigned int how, struct unnamed *u,
 
 	if (maker_exec(mk, store_sql("heat"), err) ||
 	    (how & NAME_HOT_FIRST &&
-	     maker_exec(mk, store_sql("measure_heat"), err)) ||
-	    unnamed_find_returns(mk, &sc, err))
+	     maker_exec(mk, store_sql("measure_heat"), err)))
 		goto out;
-	struct rows *r = ROWS_BY(maker_read(mk, err), "unnamed", err,
-				 how & NAME_LINES, how & NAME_KERNEL);
+	/* Finds the frames that are callers in some stack. A join of the
+	 * stacks with themselves in SQL takes three times as long. */
+	int64_t n;
+
+	if (maker_number(mk, "SELECT count(*) FROM frame", &n, err))
+		goto out;
+	sc.n_frame = (size_t)n + 1;
+	sc.callees = mem_new(sc.n_frame, sizeof(*sc.callees));
+	struct rows *r = rows_dense(maker_read(mk, err), "stacks", err);
+
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, STACKS_ID);
+		int64_t parent = rows_int(r, STACKS_PARENT);
+		int64_t frame = rows_int(r, STACKS_FRAME);
+
+		if (parent < 0 || parent >= id || frame < 0 ||
+		    (uint64_t)frame >= sc.n_frame) {
+			rows_unsound(r);
+			continue;
+		}
+		*mem_at(sc.frame, sc.n, sc.cap, id) = (uint32_t)frame;
+		if (parent)
+			unnamed_add_callee(&sc, sc.frame[parent]);
+	}
+	if (rows_end(r, err))
+		goto out;
+	r = ROWS_BY(maker_read(mk, err), "unnamed", err, how & NAME_LINES,
+		    how & NAME_KERNEL);
 
 	while (rows_step(r))
 		unnamed_add_frame(u, &sc, (uint32_t)rows_int(r, UNNAMED_IMAGE),
@@ -228,14 +164,68 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 	bool first = mk->is_new && mk->w->fr && !mk->w->asked;
 	int rc = 0;
 
-	if (flush_frames(mk, err) || unnamed_find_shared(mk, err) ||
-	    mapped_parts_load(mk, &u->parts, err))
+	if (flush_frames(mk, err))
+		return -1;
+	/* Lists the modules with the build-id of another one. */
+	if (maker_exec(mk, store_sql("shared_id"), err))
+		return -1;
+	/* List the images without a build-id of whose path there is another
+	 * file. */
+	const struct sql_gap gap = { "several", store_sql("several_images") };
+	char *sql = store_sql_fill("fill_several", &gap, 1);
+	int ret = maker_exec(mk, store_sql("several"), err)
+			  ?: maker_exec(mk, sql, err);
+
+	free(sql);
+	if (ret)
+		return -1;
+	if (PUT_BY(mk, store_sql("fill_shared_id"), err,
+		   VALUE_OF(IMAGE_MODULE)))
+		return -1;
+	if (mapped_parts_load(mk, &u->parts, err))
 		return -1;
 	mk->w->asked = true;
 	u->first = first && !(how & NAME_HOT_FIRST);
-	if (u->first)
-		unnamed_list(mk, u);
-	else
+	if (u->first) {
+		/* Does what the query unnamed does, while only frames have
+		 * names that the capture has names for. Reading back what
+		 * was just written took ten times as long. */
+		const struct frames *fr = mk->w->fr;
+		struct stack_scan sc = { .n = 0 };
+		struct unnamed_frame *list =
+			mem_new(fr->n_frame + (size_t)1, sizeof(*list));
+		size_t n = 0;
+		size_t k = 0;
+
+		/* as unnamed_find_returns(), of stacks in memory */
+		sc.n_frame = (size_t)fr->n_frame + 1;
+		sc.callees = mem_new(sc.n_frame, sizeof(*sc.callees));
+		for (uint32_t i = 1; i <= fr->n_stack; i++) {
+			uint32_t parent = frames_get_stack(fr, i)->parent;
+
+			if (parent)
+				unnamed_add_callee(
+					&sc,
+					frames_get_stack(fr, parent)->frame);
+		}
+		for (uint32_t i = 1; i <= fr->n_frame; i++) {
+			const struct frame *f = frames_get_frame(fr, i);
+
+			if (k < mk->w->n_named && mk->w->named[k] == i)
+				k++;
+			else
+				list[n++] = (struct unnamed_frame){
+					f->image, f->off ^ PLACE_ZERO, i
+				};
+		}
+		list = unnamed_by_image(unnamed_by_place(list, n), n);
+		for (size_t i = 0; i < n; i++)
+			unnamed_add_frame(u, &sc, (uint32_t)list[i].image,
+					  list[i].place ^ PLACE_ZERO,
+					  list[i].frame);
+		free(list);
+		free(sc.callees);
+	} else
 		rc = tables_link(mk, err) ?: unnamed_read(mk, how, u, err);
 	/* now that the arrays do not move any more: which parts of them belong
 	 * to each image */
@@ -645,10 +635,21 @@ int store_unnamed(struct maker *mk, unsigned int how, uint32_t *id,
 	return 1;
 }
 
-/* Stores for each symbol of the current image of a database of sums whether
- * another one has its name. Returns whether there is any. */
-static bool naming_find_shared(const struct naming *nm, bool *shared)
+int store_shared_names(struct maker *mk, const struct code_place **code,
+		       size_t *n, struct err *err)
 {
+	struct naming *nm = naming_of(mk);
+	bool *shared;
+
+	*n = nm->n_shared = 0;
+	if (!mk->db->sums || !nm->at.image)
+		return 0;
+	if (naming_end_last(mk, nm, err))
+		return -1;
+	shared = mem_new(nm->n_known, sizeof(*shared));
+
+	/* Stores for each symbol of the current image of a database of sums
+	 * whether another one has its name. */
 	uint32_t *first = mem_new(nm->n_known, sizeof(*first));
 	struct intern names = { 0 };
 	bool any = false;
@@ -664,23 +665,7 @@ static bool naming_find_shared(const struct naming *nm, bool *shared)
 	}
 	intern_release(&names);
 	free(first);
-	return any;
-}
-
-int store_shared_names(struct maker *mk, const struct code_place **code,
-		       size_t *n, struct err *err)
-{
-	struct naming *nm = naming_of(mk);
-	bool *shared;
-
-	*n = nm->n_shared = 0;
-	if (!mk->db->sums || !nm->at.image)
-		return 0;
-	if (naming_end_last(mk, nm, err))
-		return -1;
-	shared = mem_new(nm->n_known, sizeof(*shared));
-
-	size_t n_code = naming_find_shared(nm, shared) ? nm->at.n_code : 0;
+	size_t n_code = any ? nm->at.n_code : 0;
 
 	for (size_t i = 0; i < n_code; i++) {
 		struct answer *a = &nm->answer[i];
@@ -712,18 +697,6 @@ int store_unnamed_at(struct maker *mk, size_t i, struct image *img,
 	return unnamed_describe(mk, &nm->todo, u->image, &nm->text, img, err)
 		       ? -1
 		       : 1;
-}
-
-static int naming_put_segments(struct maker *mk, uint32_t image,
-			       const struct segment *seg, size_t n,
-			       struct err *err)
-{
-	for (size_t i = 0; i < n; i++)
-		if (PUT_ROW(mk, T_SEGMENT, err, VALUE_OF(image),
-			    VALUE_OF(seg[i].off), VALUE_OF(seg[i].vaddr),
-			    VALUE_OF(seg[i].filesz), VALUE_OF(seg[i].flags)))
-			return -1;
-	return 0;
 }
 
 /* Returns 1 if the image has these segments, 0, or -1 and *err. */
@@ -763,9 +736,17 @@ int store_image(struct maker *mk, uint32_t image, const char *file,
 	     PUT_BY(mk, store_sql("drop_segments"), err, VALUE_OF(image))) ||
 	    PUT_BY(mk, store_sql("image_status"), err, VALUE_OF(image),
 		   value_text(file && *file ? file : NULL), value_text(status),
-		   value_text(identity)) ||
-	    (!has && naming_put_segments(mk, image, seg, n, err)))
+		   value_text(identity)))
 		return -1;
+	if (!has) {
+		for (size_t i = 0; i < n; i++)
+			if (PUT_ROW(mk, T_SEGMENT, err, VALUE_OF(image),
+				    VALUE_OF(seg[i].off),
+				    VALUE_OF(seg[i].vaddr),
+				    VALUE_OF(seg[i].filesz),
+				    VALUE_OF(seg[i].flags)))
+				return -1;
+	}
 	/* answers wait for the image at hand only: no frame of another one is
 	 * to be written */
 	if (image != nm->at.image)

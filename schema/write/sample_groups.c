@@ -127,13 +127,6 @@ static inline uint64_t sample_groups_hash(const struct sample_group *g)
 	return hash_u64(g->stacks ^ b * 0x9e3779b97f4a7c15u);
 }
 
-static inline bool sample_groups_same_key(const struct sample_group *a,
-					  const struct sample_group *b)
-{
-	return a->stacks == b->stacks && a->what == b->what &&
-	       a->marks == b->marks;
-}
-
 /* Returns the slot of a group, or the free slot where it belongs. */
 static struct sample_group *sample_groups_find(const struct sample_groups *sg,
 					       const struct sample_group *g,
@@ -141,7 +134,9 @@ static struct sample_group *sample_groups_find(const struct sample_groups *sg,
 {
 	size_t i = hash & (sg->n_slot - 1);
 
-	while (sg->slot[i].n && !sample_groups_same_key(&sg->slot[i], g))
+	while (sg->slot[i].n &&
+	       !(sg->slot[i].stacks == g->stacks &&
+		 sg->slot[i].what == g->what && sg->slot[i].marks == g->marks))
 		i = (i + 1) & (sg->n_slot - 1);
 	return &sg->slot[i];
 }
@@ -265,23 +260,6 @@ static inline uint32_t sample_groups_stack(const struct maker *mk, uint32_t raw,
 	return c->stack;
 }
 
-/* Returns true if a request for this event may follow. If none does, the sample
- * waits until the end. */
-static bool sample_groups_may_ask(const struct capture_map *c,
-				  const struct fact_event *e)
-{
-	const struct record *rec = e->rec;
-
-	if (!rec || rec->kind != REC_SAMPLE)
-		return !rec;
-	if (rec->sample.defer == DEFER_NONE)
-		return false;
-	if (rec->sample.defer != DEFER_DIRECT)
-		return true;
-	return c->src && c->src->info.cookies == COOKIES_PERF &&
-	       e->type < c->src->n_events && c->src->events[e->type].defer;
-}
-
 /* Removes the sample that waits for the request of an event from the index.
  * Returns its place, or TABLE_NONE. */
 static uint32_t sample_groups_take_waiting(struct sample_groups *sg,
@@ -308,7 +286,20 @@ int sample_groups_event(struct maker *mk, const struct capture_map *c,
 	struct series *s = &sg->series[(type * 16 + (uint32_t)e->cpu) % SERIES];
 	const struct series in = { .raws = (uint64_t)e->kraw << 32 | e->uraw,
 				   .what = (uint64_t)type << 32 | e->comm };
-	bool asks = sample_groups_may_ask(c, e);
+	/* If none does, the sample waits until the end. */
+	const struct record *rec = e->rec;
+	bool asks;
+
+	if (!rec || rec->kind != REC_SAMPLE)
+		asks = !rec;
+	else if (rec->sample.defer == DEFER_NONE)
+		asks = false;
+	else if (rec->sample.defer != DEFER_DIRECT)
+		asks = true;
+	else
+		asks = c->src && c->src->info.cookies == COOKIES_PERF &&
+		       e->type < c->src->n_events &&
+		       c->src->events[e->type].defer;
 
 	if (s->raws == in.raws && s->what == in.what && !asks &&
 	    (s->g.marks & GROUP_WEIGHS) == weighs) {

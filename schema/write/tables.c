@@ -162,15 +162,6 @@ int tables_tidy(struct maker *mk, struct err *err)
 	return 0;
 }
 
-/* Fills the table rule. */
-static int words_rules(struct maker *mk, struct err *err)
-{
-	return PUT_EACH(mk, "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)",
-			err, RULES, i, VALUE_OF(i + 1),
-			value_text(rules[i].name), value_text(rules[i].proves),
-			VALUE_OF(!rules[i].harmless));
-}
-
 int words_write(struct maker *mk, struct err *err)
 {
 	static const struct {
@@ -206,5 +197,11 @@ int words_write(struct maker *mk, struct err *err)
 					VALUE_OF(v), value_text(name));
 		}
 	sqlite3_finalize(st);
-	return rc ? -1 : words_rules(mk, err);
+	return rc ? -1
+		  : PUT_EACH(mk,
+			     "INSERT INTO internal_rule VALUES(?1,?2,?3,?4)",
+			     err, RULES, i, VALUE_OF(i + 1),
+			     value_text(rules[i].name),
+			     value_text(rules[i].proves),
+			     VALUE_OF(!rules[i].harmless));
 }
