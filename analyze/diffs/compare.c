@@ -104,25 +104,6 @@ static uint64_t coded_insn(struct insn *in, uint64_t start, uint64_t size,
 	return hash_bytes(in->operands, strlen(in->operands), hash);
 }
 
-/* Returns the hash of a function's code; 0: it cannot be read. */
-static uint64_t coded_read(const struct coded_file *f, uint64_t off,
-			   size_t size)
-{
-	unsigned char *code = mem_new(size, 1);
-	const unsigned char *p = code;
-	size_t left = size;
-	uint64_t addr, start, hash = 0;
-	struct insn in;
-
-	if (f->disasm && code_bytes_addr(f->bytes, off, &addr) &&
-	    code_bytes_read(f->bytes, off, code, size) == size)
-		for (start = addr;
-		     disasm_next(f->disasm, &p, &left, &addr, &in);)
-			hash = coded_insn(&in, start, size, hash);
-	free(code);
-	return hash;
-}
-
 /* Looks at the function of a frame. */
 static void coded_add(struct coded *o, size_t run, const struct code_frame *f,
 		      const struct image *img, uint32_t label)
@@ -133,9 +114,24 @@ static void coded_add(struct coded *o, size_t run, const struct code_frame *f,
 				      coded_file(o, run, img), label };
 	uint32_t id = intern_add_bytes(&o->functions, &key, sizeof(key));
 
-	if (id == o->n_hash)
-		*mem_add(o->hash, o->n_hash, o->cap_hash) =
-			coded_read(&o->file[key.file], key.start, f->symsize);
+	if (id == o->n_hash) {
+		unsigned char *code = mem_new(f->symsize, 1);
+		const unsigned char *p = code;
+		size_t left = f->symsize;
+		uint64_t addr, start, hash = 0;
+		struct insn in;
+
+		if (o->file[key.file].disasm &&
+		    code_bytes_addr(o->file[key.file].bytes, key.start,
+				    &addr) &&
+		    code_bytes_read(o->file[key.file].bytes, key.start, code,
+				    f->symsize) == f->symsize)
+			for (start = addr; disasm_next(o->file[key.file].disasm,
+						       &p, &left, &addr, &in);)
+				hash = coded_insn(&in, start, f->symsize, hash);
+		free(code);
+		*mem_add(o->hash, o->n_hash, o->cap_hash) = hash;
+	}
 	if (!o->hash[id])
 		return;
 	if (l->what & READ(side) && l->hash[side] != o->hash[id])
@@ -169,39 +165,6 @@ static void coded_each(struct coded *o, const int8_t *build, bool read)
 				coded_add(o, run, f, img, label);
 		}
 	}
-}
-
-/* Marks functions of V8's of which one of two runs has much more, itself, in
- * optimized code: a run may optimize late, or not at all. Of several runs,
- * those are marked that are not as most are. */
-static void coded_tiers(const struct compare *c, int8_t *build,
-			struct diff_tier *tier)
-{
-	double *part = mem_new(c->n, sizeof(*part));
-
-	for (uint32_t i = 0; i < labels_count(c->labels); i++) {
-		const struct label *l = labels_get(c->labels, i);
-		struct diff_tier *t = tier ? &tier[i * c->n] : NULL;
-		size_t n = 0;
-
-		if (c->n == 2 && l->kind == LABEL_JIT &&
-		    interpreter_frame(interpreters_of("", true), true, l->name)
-				    .kind == INTERPRETER_OWN)
-			build[i] = DIFF_INTERPRETED;
-		for (size_t k = 0; t && k < c->n; k++)
-			if (t[k].samples > 0)
-				part[n++] = t[k].optimized / t[k].samples;
-		if (n < 2)
-			continue;
-		sort_items(part, n, compare_double);
-		if (c->n == 2 && part[1] - part[0] >= OTHER_TIER)
-			build[i] = DIFF_OTHER_TIER;
-		for (size_t k = 0; k < c->n; k++)
-			t[k].other = t[k].samples > 0 &&
-				     fabs(t[k].optimized / t[k].samples -
-					  part[n / 2]) >= OTHER_TIER;
-	}
-	free(part);
 }
 
 /* Sets build[] of each label whose code is in the files of both sides:
@@ -251,7 +214,37 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 		}
 	}
 
-	coded_tiers(c, build, tier);
+	/* Marks functions of V8's of which one of two runs has much more,
+	 * itself, in optimized code: a run may optimize late, or not at all.
+	 * Of several runs, those are marked that are not as most are. */
+	double *part = mem_new(c->n, sizeof(*part));
+
+	for (uint32_t m = 0; m < labels_count(c->labels); m++) {
+		const struct label *label = labels_get(c->labels, m);
+		struct diff_tier *runs = tier ? &tier[m * c->n] : NULL;
+		size_t count = 0;
+
+		if (c->n == 2 && label->kind == LABEL_JIT &&
+		    interpreter_frame(interpreters_of("", true), true,
+				      label->name)
+				    .kind == INTERPRETER_OWN)
+			build[m] = DIFF_INTERPRETED;
+		for (size_t k = 0; runs && k < c->n; k++)
+			if (runs[k].samples > 0)
+				part[count++] =
+					runs[k].optimized / runs[k].samples;
+		if (count < 2)
+			continue;
+		sort_items(part, count, compare_double);
+		if (c->n == 2 && part[1] - part[0] >= OTHER_TIER)
+			build[m] = DIFF_OTHER_TIER;
+		for (size_t k = 0; k < c->n; k++)
+			runs[k].other =
+				runs[k].samples > 0 &&
+				fabs(runs[k].optimized / runs[k].samples -
+				     part[count / 2]) >= OTHER_TIER;
+	}
+	free(part);
 	for (size_t i = 0; i < o.n_file; i++) {
 		disasm_close(o.file[i].disasm);
 		code_bytes_close(o.file[i].bytes);
@@ -494,18 +487,6 @@ static double moved_freedom(const struct compare *c, double va, double vb)
 	return diff_freedom(df, !(df[0] > 0) || !(df[1] > 0), va, vb);
 }
 
-/* Returns whether the runs of both sides differ: by Welch's t, where a side has
- * several. */
-static bool moved_is(const struct compare *c, double a, double b, double va,
-		     double vb)
-{
-	if (c->n == 2)
-		return moved_apart(c, a, b);
-	return va + vb > 0 ? diff_p_student((b - a) / sqrt(va + vb),
-					    moved_freedom(c, va, vb)) < MOVED_P
-			   : a != b;
-}
-
 const struct diff_rows *compare_cause(const struct compare *c)
 {
 	const struct diff_rows *other = c->by[!c->d->absolute];
@@ -567,7 +548,11 @@ void compare_find_moved(const struct compare *c, struct compare_moved *m)
 	if (isnan(vb))
 		vb = va * (double)c->d->side[0].runs /
 		     (double)c->d->side[1].runs;
-	m->proved = moved_is(c, a, b, va, vb);
+	m->proved = c->n == 2 ? moved_apart(c, a, b)
+		    : va + vb > 0
+			    ? diff_p_student((b - a) / sqrt(va + vb),
+					     moved_freedom(c, va, vb)) < MOVED_P
+			    : a != b;
 	m->apart = m->proved || moved_apart(c, a, b) ||
 		   fabs(b - a) > MOVED_SAME * a;
 	m->factor = NAN;

@@ -269,43 +269,6 @@ static uint32_t cause_nearest(const struct diff_rows *d, int sign, double most,
 	return best;
 }
 
-/* Finds what else changed by as much in the other direction, in stacks with the
- * cause on the other side, while its total did not: it was inlined there. */
-static uint32_t cause_instead(const struct diff_rows *d, uint32_t row)
-{
-	const struct cause_stacks *s = cause_stacks_of(d, row);
-	double moved = diff_rows_excess_of(d, row, false);
-	uint32_t best = REPORT_NONE;
-
-	for (uint32_t i = 0; i < d->n; i++) {
-		double v = diff_rows_excess_of(d, i, false);
-
-		if (i != row && cause_may_be(d, i) && d->place[0][i].change &&
-		    v * moved < 0 &&
-		    fabs(v + moved) <= LEFT_OVER * fabs(moved) &&
-		    fabs(diff_rows_excess_of(d, i, true)) <=
-			    LEFT_OVER * fabs(moved) &&
-		    s->above[moved > 0][i] > 0)
-			best = i;
-	}
-	return best;
-}
-
-/* Adds a part, if it is one of the largest. */
-static void cause_add_part(struct diff_cause *c, uint32_t row, double excess)
-{
-	size_t at = c->n_part;
-
-	while (at && fabs(excess) > fabs(c->part[at - 1].excess))
-		at--;
-	if (at == DIFF_PARTS)
-		return;
-	c->n_part += c->n_part < DIFF_PARTS;
-	memmove(&c->part[at + 1], &c->part[at],
-		(c->n_part - 1 - at) * sizeof(*c->part));
-	c->part[at] = (struct diff_part){ row, excess };
-}
-
 /* Finds how much of a row's change is one of the functions in its stacks, and
  * did not only move there. Returns false if it is not most of it. */
 static bool cause_find_real(struct diff_rows *d, uint32_t row, int sign)
@@ -648,8 +611,28 @@ static void cause_search(struct diff_rows *d)
 	c->times =
 		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
 	d->by_code = false;
-	if (!c->moved)
-		c->instead = cause_instead(d, c->row);
+	if (!c->moved) {
+		/* Finds what else changed by as much in the other direction,
+		 * in stacks with the cause on the other side, while its
+		 * total did not: it was inlined there. */
+		uint32_t row = c->row;
+		const struct cause_stacks *word = cause_stacks_of(d, row);
+		double moved = diff_rows_excess_of(d, row, false);
+		uint32_t best = REPORT_NONE;
+
+		for (uint32_t k = 0; k < d->n; k++) {
+			double v = diff_rows_excess_of(d, k, false);
+
+			if (k != row && cause_may_be(d, k) &&
+			    d->place[0][k].change && v * moved < 0 &&
+			    fabs(v + moved) <= LEFT_OVER * fabs(moved) &&
+			    fabs(diff_rows_excess_of(d, k, true)) <=
+				    LEFT_OVER * fabs(moved) &&
+			    word->above[moved > 0][k] > 0)
+				best = k;
+		}
+		c->instead = best;
+	}
 	/* Say where in the cause the change is, and what changed elsewhere. */
 	const struct cause_stacks *s = cause_stacks_of(d, c->row);
 
@@ -658,8 +641,20 @@ static void cause_search(struct diff_rows *d)
 		double all = diff_rows_excess_of(d, i, false);
 
 		if (cause_may_be(d, i) &&
-		    here * c->sign >= PART * fabs(c->excess))
-			cause_add_part(c, i, here);
+		    here * c->sign >= PART * fabs(c->excess)) {
+			/* Adds a part, if it is one of the largest. */
+			size_t at = c->n_part;
+
+			while (at && fabs(here) > fabs(c->part[at - 1].excess))
+				at--;
+			if (at != DIFF_PARTS) {
+				c->n_part += c->n_part < DIFF_PARTS;
+				memmove(&c->part[at + 1], &c->part[at],
+					(c->n_part - 1 - at) *
+						sizeof(*c->part));
+				c->part[at] = (struct diff_part){ i, here };
+			}
+		}
 		c->others += i != c->instead && d->place[0][i].change != 0 &&
 			     fabs(all - here) > LEFT_OVER * fabs(all);
 	}

@@ -43,26 +43,6 @@ static double law_next_ratio(const struct law *l, double b)
 	return (l->n - b) / (b + 1) * l->chance / (1 - l->chance);
 }
 
-/* Returns the sum of probabilities from b outwards. Stops when further terms do
- * not change the sum, or when it reaches 1, as terms grow towards the middle.
- */
-static double law_tail_sum(const struct law *l, double b, double lowest,
-			   double highest, int step)
-{
-	double term = exp(law_log(l, b));
-	double sum = term;
-
-	while (step > 0 ? b < highest : b > lowest) {
-		term = step > 0 ? term * law_next_ratio(l, b)
-				: term / law_next_ratio(l, b - 1);
-		b += step;
-		sum += term;
-		if (!(term > sum * 1e-17) || sum > 1)
-			break;
-	}
-	return fmin(sum, 1);
-}
-
 static double two_sided(const struct law *l, double b)
 {
 	double highest = l->n;
@@ -75,8 +55,21 @@ static double two_sided(const struct law *l, double b)
 		mean = l->n * l->whole_b / (l->whole_a + l->whole_b);
 	}
 	/* only the smaller tail has to be summed up */
-	return fmin(1,
-		    2 * law_tail_sum(l, b, lowest, highest, b > mean ? 1 : -1));
+	/* Stops when further terms do not change the sum, or when it reaches
+	 * 1, as terms grow towards the middle. */
+	int step = b > mean ? 1 : -1;
+	double term = exp(law_log(l, b));
+	double sum = term;
+
+	while (step > 0 ? b < highest : b > lowest) {
+		term = step > 0 ? term * law_next_ratio(l, b)
+				: term / law_next_ratio(l, b - 1);
+		b += step;
+		sum += term;
+		if (!(term > sum * 1e-17) || sum > 1)
+			break;
+	}
+	return fmin(1, 2 * fmin(sum, 1));
 }
 
 double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b, uint64_t whole_b)
@@ -101,10 +94,21 @@ double diff_p_rates(uint64_t a, uint64_t b, double chance)
 	return two_sided(&l, (double)b);
 }
 
-/* Returns the continued fraction of the incomplete beta function (Abramowitz
- * and Stegun, 26.5.8), from its first term on. */
-static double beta_fraction(double x, double a, double b)
+/* Returns the regularized incomplete beta function of 0 <= x <= 1. */
+static double beta_part(double x, double a, double b)
 {
+	int sign;
+	double front;
+
+	if (!(x > 0))
+		return 0;
+	if (x >= 1)
+		return 1;
+	/* the fraction is quick on the smaller side */
+	if (x > (a + 1) / (a + b + 2))
+		return 1 - beta_part(1 - x, b, a);
+	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
+		    lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
 	double c = 1;
 	double d = 1 / (1 - (a + b) * x / (a + 1));
 	double f = d;
@@ -125,25 +129,7 @@ static double beta_fraction(double x, double a, double b)
 		if (fabs(step - 1) < 1e-14)
 			break;
 	}
-	return f;
-}
-
-/* Returns the regularized incomplete beta function of 0 <= x <= 1. */
-static double beta_part(double x, double a, double b)
-{
-	int sign;
-	double front;
-
-	if (!(x > 0))
-		return 0;
-	if (x >= 1)
-		return 1;
-	/* the fraction is quick on the smaller side */
-	if (x > (a + 1) / (a + b + 2))
-		return 1 - beta_part(1 - x, b, a);
-	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
-		    lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
-	return front * beta_fraction(x, a, b) / a;
+	return front * f / a;
 }
 
 double diff_p_student(double t, double df)

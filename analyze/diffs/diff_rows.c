@@ -48,71 +48,9 @@ static int diff_rows_side(const struct diff_rows *d, size_t run)
 	return run >= d->side[0].runs;
 }
 
-/* Sorts the rows of all runs by key and adds up equal neighbours. */
-static void diff_rows_pair(struct diff_rows *d)
-{
-	struct keyed_row *k;
-	size_t n = 0;
-	size_t at = 0;
-
-	for (size_t i = 0; i < d->n_run; i++)
-		n += d->run[i].rows->n;
-	k = mem_new(n, sizeof(*k));
-	for (size_t i = 0; i < d->n_run; i++) {
-		const struct report_rows *r = d->run[i].rows;
-
-		for (size_t j = 0; j < r->n; j++)
-			k[at++] = (struct keyed_row){ &r->row[j], r, i, j };
-	}
-	sort_items(k, n, compare_keyed);
-	for (size_t i = 0; i < n; i++)
-		d->n += !i || compare_keys(&k[i - 1], &k[i]);
-	d->row = mem_new(d->n, sizeof(*d->row));
-	for (int i = 0; i < 2; i++) {
-		d->place[i] = mem_new(d->n, sizeof(*d->place[i]));
-		d->count[i] = mem_new(d->n * d->n_run, sizeof(*d->count[i]));
-	}
-	d->of_row = mem_new(d->n_run, sizeof(*d->of_row));
-	for (size_t i = 0; i < d->n_run; i++)
-		d->of_row[i] = mem_new(d->run[i].rows->n, sizeof(**d->of_row));
-	for (size_t i = 0, next = 0; i < n; i++) {
-		const struct report_row *from = k[i].row;
-		int side = diff_rows_side(d, k[i].run);
-
-		if (!i || compare_keys(&k[i - 1], &k[i])) {
-			d->row[next].row = from;
-			d->row[next].of = k[i].of;
-			next++;
-		}
-		d->row[next - 1].weight[side][0] += from->self;
-		d->row[next - 1].weight[side][1] += from->total;
-		d->row[next - 1].n_interrupt[side] += from->n_interrupt;
-		diff_rows_count(d, false, next - 1, k[i].run)->n = from->n_self;
-		diff_rows_count(d, true, next - 1, k[i].run)->n = from->n_total;
-		d->of_row[k[i].run][k[i].index] = (uint32_t)(next - 1);
-	}
-	free(k);
-}
-
 const struct label *diff_rows_label(const struct diff_rows *d, size_t row)
 {
 	return report_label(d->row[row].of, d->row[row].row->label);
-}
-
-/* Returns why a row cannot be judged, or NULL. What interrupts a thread comes
- * from the rest of the machine: one run of each side does not tell how much
- * that varies. */
-static const char *diff_rows_unknown(const struct diff_rows *d, size_t row)
-{
-	const struct diff_place *total = &d->place[1][row];
-	const struct label *l = diff_rows_label(d, row);
-
-	if (l->kind == LABEL_MISSING)
-		return "user stacks are missing";
-	if (l->kernel &&
-	    (total->out_a + total->out_b) * 2 > total->a + total->b)
-		return "of interrupts, several runs of each side tell";
-	return NULL;
 }
 
 /* Fills in the counts of a row. A kernel function has all its samples, with or
@@ -144,7 +82,18 @@ static void diff_rows_fill(struct diff_rows *d, size_t row)
 		d->place[1][row].out_a = d->row[row].n_interrupt[0];
 		d->place[1][row].out_b = d->row[row].n_interrupt[1];
 	}
-	d->row[row].unknown = diff_rows_unknown(d, row);
+	/* What interrupts a thread comes from the rest of the machine: one
+	 * run of each side does not tell how much that varies. */
+	const struct diff_place *total = &d->place[1][row];
+	const struct label *label = diff_rows_label(d, row);
+	if (label->kind == LABEL_MISSING)
+		d->row[row].unknown = "user stacks are missing";
+	else if (label->kernel &&
+		 (total->out_a + total->out_b) * 2 > total->a + total->b)
+		d->row[row].unknown =
+			"of interrupts, several runs of each side tell";
+	else
+		d->row[row].unknown = NULL;
 	for (int i = 0; i < 2; i++) {
 		d->place[i][row].skip = d->row[row].unknown;
 		d->place[i][row].apart =
@@ -303,7 +252,48 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	d->side[1].runs = n - runs_a;
 	d->keys = keys;
 	d->absolute = absolute;
-	diff_rows_pair(d);
+	/* Sorts the rows of all runs by key and adds up equal neighbours. */
+	struct keyed_row *z;
+	size_t count = 0;
+	size_t at = 0;
+
+	for (size_t m = 0; m < d->n_run; m++)
+		count += d->run[m].rows->n;
+	z = mem_new(count, sizeof(*z));
+	for (size_t m = 0; m < d->n_run; m++) {
+		const struct report_rows *r = d->run[m].rows;
+
+		for (size_t j = 0; j < r->n; j++)
+			z[at++] = (struct keyed_row){ &r->row[j], r, m, j };
+	}
+	sort_items(z, count, compare_keyed);
+	for (size_t m = 0; m < count; m++)
+		d->n += !m || compare_keys(&z[m - 1], &z[m]);
+	d->row = mem_new(d->n, sizeof(*d->row));
+	for (int m = 0; m < 2; m++) {
+		d->place[m] = mem_new(d->n, sizeof(*d->place[m]));
+		d->count[m] = mem_new(d->n * d->n_run, sizeof(*d->count[m]));
+	}
+	d->of_row = mem_new(d->n_run, sizeof(*d->of_row));
+	for (size_t m = 0; m < d->n_run; m++)
+		d->of_row[m] = mem_new(d->run[m].rows->n, sizeof(**d->of_row));
+	for (size_t m = 0, next = 0; m < count; m++) {
+		const struct report_row *from = z[m].row;
+		int side = diff_rows_side(d, z[m].run);
+
+		if (!m || compare_keys(&z[m - 1], &z[m])) {
+			d->row[next].row = from;
+			d->row[next].of = z[m].of;
+			next++;
+		}
+		d->row[next - 1].weight[side][0] += from->self;
+		d->row[next - 1].weight[side][1] += from->total;
+		d->row[next - 1].n_interrupt[side] += from->n_interrupt;
+		diff_rows_count(d, false, next - 1, z[m].run)->n = from->n_self;
+		diff_rows_count(d, true, next - 1, z[m].run)->n = from->n_total;
+		d->of_row[z[m].run][z[m].index] = (uint32_t)(next - 1);
+	}
+	free(z);
 	for (size_t i = 0; i < n; i++) {
 		struct diff_side *s = &d->side[diff_rows_side(d, i)];
 

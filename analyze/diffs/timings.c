@@ -104,49 +104,6 @@ static double timings_length(const struct timings_item *i)
 	return (double)(i->cut || i->most == INT64_MAX ? i->least : i->most);
 }
 
-/* Fills in what timings_value_of() asks for; to be freed by
- * timings_part_release(). */
-static void timings_part_read(struct timings_part *p,
-			      const struct timings_run *run, uint32_t row)
-{
-	size_t from = search_where(run->n, i, run->item[i].row >= row);
-	size_t to = search_where(run->n, i, run->item[i].row > row);
-
-	*p = (struct timings_part){ .run = run,
-				    .item = run->item + from,
-				    .n = to - from,
-				    .blocks = diff_noise_blocks(to - from) };
-	p->length = mem_new(p->n + 1, sizeof(*p->length));
-	p->least = mem_new(p->n + 1, sizeof(*p->least));
-	p->most = mem_new(p->n + 1, sizeof(*p->most));
-	p->own = mem_new(p->blocks, sizeof(*p->own));
-	p->all = mem_new(p->blocks, sizeof(*p->all));
-	for (size_t i = 0; i < p->n; i++) {
-		const struct timings_item *it = &p->item[i];
-		double least = (double)it->least;
-		double most =
-			it->most == INT64_MAX ? INFINITY : (double)it->most;
-
-		p->sum += timings_length(it);
-		p->sum_least += least;
-		p->sum_most += it->cut ? least : most;
-		p->squares += timings_length(it) * timings_length(it);
-		p->unproved += !it->proved;
-		if (it->cut)
-			continue;
-		p->inside++;
-		p->least[p->n_bound] = least;
-		p->most[p->n_bound++] = most;
-		if (!it->proved)
-			continue;
-		p->length[p->n_length++] = least;
-		p->known += least;
-	}
-	sort_items(p->length, p->n_length, compare_double);
-	sort_items(p->least, p->n_bound, compare_double);
-	sort_items(p->most, p->n_bound, compare_double);
-}
-
 /* Returns the smallest of n sorted lengths that is not below a share of them.
  */
 static double timings_at(const double *sorted, size_t n, double share)
@@ -438,7 +395,48 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 		int side = i >= t->runs[0];
 		struct timings_part part;
 
-		timings_part_read(&part, &t->run[i], row);
+		/* Fills in what timings_value_of() asks for; to be freed by
+		 * timings_part_release(). */
+		struct timings_part *p = &part;
+		size_t from = search_where(t->run[i].n, k,
+					   t->run[i].item[k].row >= row);
+		size_t to = search_where(t->run[i].n, k,
+					 t->run[i].item[k].row > row);
+
+		*p = (struct timings_part){ .run = &t->run[i],
+					    .item = t->run[i].item + from,
+					    .n = to - from,
+					    .blocks = diff_noise_blocks(to -
+									from) };
+		p->length = mem_new(p->n + 1, sizeof(*p->length));
+		p->least = mem_new(p->n + 1, sizeof(*p->least));
+		p->most = mem_new(p->n + 1, sizeof(*p->most));
+		p->own = mem_new(p->blocks, sizeof(*p->own));
+		p->all = mem_new(p->blocks, sizeof(*p->all));
+		for (size_t k = 0; k < p->n; k++) {
+			const struct timings_item *it = &p->item[k];
+			double least = (double)it->least;
+			double most = it->most == INT64_MAX ? INFINITY
+							    : (double)it->most;
+
+			p->sum += timings_length(it);
+			p->sum_least += least;
+			p->sum_most += it->cut ? least : most;
+			p->squares += timings_length(it) * timings_length(it);
+			p->unproved += !it->proved;
+			if (it->cut)
+				continue;
+			p->inside++;
+			p->least[p->n_bound] = least;
+			p->most[p->n_bound++] = most;
+			if (!it->proved)
+				continue;
+			p->length[p->n_length++] = least;
+			p->known += least;
+		}
+		sort_items(p->length, p->n_length, compare_double);
+		sort_items(p->least, p->n_bound, compare_double);
+		sort_items(p->most, p->n_bound, compare_double);
 		part.seconds = part.run->per ? (double)part.run->per
 			       : t->parts    ? 1
 			       : part.run->to > part.run->from
