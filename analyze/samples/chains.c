@@ -307,18 +307,6 @@ static void chains_json_place(struct json *j, const struct code_where *at)
 		json_int(j, "line", at->line);
 }
 
-static void chains_json_inlined(const struct chains *c, struct json *j,
-				const struct code_frame *f)
-{
-	json_array(j, "inlined");
-	for (uint32_t i = 0; i < f->n_inlined; i++) {
-		json_object(j, NULL);
-		chains_json_place(j, &c->code->inlined[f->inlined + i]);
-		json_end(j);
-	}
-	json_end(j);
-}
-
 int chains_check(struct chains *c, int64_t id, struct err *err)
 {
 	return id && chains_decode(c, id, err) < 0 ? -1 : 0;
@@ -341,8 +329,16 @@ int chains_json(struct chains *c, int64_t id, struct json *j, const char *key,
 		if (f->at.name)
 			json_hex(j, "symoff", f->symoff);
 		chains_json_place(j, &f->at);
-		if (f->n_inlined)
-			chains_json_inlined(c, j, f);
+		if (f->n_inlined) {
+			json_array(j, "inlined");
+			for (uint32_t k = 0; k < f->n_inlined; k++) {
+				json_object(j, NULL);
+				chains_json_place(
+					j, &c->code->inlined[f->inlined + k]);
+				json_end(j);
+			}
+			json_end(j);
+		}
 		json_text(j, "image", c->dso[f->image]);
 		json_hex(j, "off", f->off);
 		if (f->flags & FRAME_INFERRED)

@@ -35,41 +35,6 @@ static const char *code_text_or_null(struct code_loading *l,
 		       : NULL;
 }
 
-static int code_read_images(struct code_loading *l, struct store *db,
-			    struct err *err)
-{
-	struct rows *r = rows_dense(db, "code_images", err);
-
-	while (rows_step(r)) {
-		struct code_image i = {
-			.status = image_status_of(
-				rows_text(r, CODE_IMAGES_STATUS)),
-			.pid = rows_int(r, CODE_IMAGES_PID),
-			.proved = rows_int(r, CODE_IMAGES_PROVED) != 0,
-		};
-
-		rows_image(r, CODE_IMAGES_KIND, &l->text, &i.img);
-		i.img.start = (uint64_t)rows_int(r, CODE_IMAGES_START);
-		i.img.len = (uint64_t)rows_int(r, CODE_IMAGES_LEN);
-		i.img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
-		i.img.mapped = (uint64_t)rows_int(r, CODE_IMAGES_MAPPED);
-		CODE_ADD(l, image, i);
-	}
-	if (rows_end(r, err))
-		return -1;
-	r = rows_of(db, "several_images", err);
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, SEVERAL_IMAGES_ID);
-
-		if (id > 0 && (uint64_t)id < l->c.n_image)
-			l->c.image[id].img.several = true;
-		if (id > 0 && (uint64_t)id < l->c.n_image)
-			l->c.image[id].img.reused =
-				rows_int(r, SEVERAL_IMAGES_REUSED) != 0;
-	}
-	return rows_end(r, err);
-}
-
 /* A row of symbol. */
 struct code_symbol {
 	int64_t id;
@@ -156,21 +121,6 @@ static bool code_take_frame(struct code_loading *l, const struct int_row *row,
 	return true;
 }
 
-static int code_read_files(struct code_loading *l, struct store *db,
-			   struct err *err)
-{
-	struct rows *r = rows_of(db, "code_files", err);
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, CODE_FILES_ID);
-
-		if (id > 0 && (uint64_t)id < l->c.n_frame)
-			l->c.frame[id].at.file =
-				code_text_or_null(l, r, CODE_FILES_FILE);
-	}
-	return rows_end(r, err);
-}
-
 static int code_read_frames(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
@@ -196,7 +146,19 @@ static int code_read_frames(struct code_loading *l, struct store *db,
 	free(symbols.at);
 	if (rows_end(r, err))
 		return -1;
-	return l->parts & CODE_LINES ? code_read_files(l, db, err) : 0;
+	if (l->parts & CODE_LINES) {
+		r = rows_of(db, "code_files", err);
+
+		while (rows_step(r)) {
+			int64_t id = rows_int(r, CODE_FILES_ID);
+
+			if (id > 0 && (uint64_t)id < l->c.n_frame)
+				l->c.frame[id].at.file = code_text_or_null(
+					l, r, CODE_FILES_FILE);
+		}
+		return rows_end(r, err);
+	}
+	return 0;
 }
 
 static int code_read_inlined(struct code_loading *l, struct store *db,
@@ -218,21 +180,6 @@ static int code_read_inlined(struct code_loading *l, struct store *db,
 				 code_text_or_null(l, r, CODE_INLINES_NAME),
 				 code_text_or_null(l, r, CODE_INLINES_FILE),
 				 (uint32_t)rows_int(r, CODE_INLINES_LINE) });
-	}
-	return rows_end(r, err);
-}
-
-static int code_read_bogus(struct code_loading *l, struct store *db,
-			   struct err *err)
-{
-	struct rows *r = rows_of(db, "print_bogus", err);
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, PRINT_BOGUS_FRAME);
-
-		if (id >= 1 && (uint64_t)id < l->c.n_frame)
-			l->c.frame[id].bogus =
-				code_text_or_null(l, r, PRINT_BOGUS_NAME);
 	}
 	return rows_end(r, err);
 }
@@ -297,44 +244,42 @@ static int code_read_stacks(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
-static int code_read_chain_stacks(struct code_loading *l, struct store *db,
-				  struct err *err)
-{
-	enum {
-		ID,
-		STACK,
-		ENDED,
-		CALLER,
-		COLUMNS
-	};
-	static const char *const column[COLUMNS] = { "id", "stack", "ended",
-						     "caller" };
-	struct rows *r = rows_ints_dense(db, "raw_chain", column, COLUMNS, err);
-	struct int_row row;
-
-	while (rows_step_ints(r, &row)) {
-		int64_t stack = row.v[STACK];
-
-		if (stack < 0 || (uint64_t)stack >= l->c.n_stack)
-			rows_unsound(r);
-		else
-			CODE_ADD(l, chain,
-				 (struct code_chain){
-					 .stack = (uint32_t)stack,
-					 .ended = (uint8_t)row.v[ENDED],
-					 .caller = (uint8_t)row.v[CALLER],
-				 });
-	}
-	return rows_end(r, err);
-}
-
 static int code_read_chains(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
 	struct rows *r;
 
-	if (!(l->parts & CODE_ADDRS))
-		return code_read_chain_stacks(l, db, err);
+	if (!(l->parts & CODE_ADDRS)) {
+		enum {
+			ID,
+			STACK,
+			ENDED,
+			CALLER,
+			COLUMNS
+		};
+		static const char *const column[COLUMNS] = { "id", "stack",
+							     "ended",
+							     "caller" };
+		struct rows *rows =
+			rows_ints_dense(db, "raw_chain", column, COLUMNS, err);
+		struct int_row row;
+
+		while (rows_step_ints(rows, &row)) {
+			int64_t stack = row.v[STACK];
+
+			if (stack < 0 || (uint64_t)stack >= l->c.n_stack)
+				rows_unsound(rows);
+			else
+				CODE_ADD(l, chain,
+					 (struct code_chain){
+						 .stack = (uint32_t)stack,
+						 .ended = (uint8_t)row.v[ENDED],
+						 .caller =
+							 (uint8_t)row.v[CALLER],
+					 });
+		}
+		return rows_end(rows, err);
+	}
 	r = rows_dense(db, "code_chains", err);
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
@@ -363,50 +308,6 @@ static int code_read_chains(struct code_loading *l, struct store *db,
 	return rows_end(r, err);
 }
 
-static int code_read_callerless(struct code_loading *l, struct store *db,
-				struct err *err)
-{
-	struct rows *r = rows_of(db, "code_callerless", err);
-
-	while (rows_step(r)) {
-		int64_t stack = rows_int(r, CODE_CALLERLESS_STACK);
-
-		if (stack > 0 && (uint64_t)stack < l->c.n_stack)
-			l->c.stack[stack].callerless = true;
-	}
-	return rows_end(r, err);
-}
-
-/* Takes the code that a database of sums has in memory. */
-static void code_take_sums(struct code_loading *l, const struct store *db,
-			   const struct frames *fr)
-{
-	for (uint32_t i = 1; i <= fr->n_frame; i++) {
-		const struct frame *from = frames_get_frame(fr, i);
-		struct code_frame f = { .off = from->off,
-					.image = from->image,
-					.flags = from->flags };
-		const char *name = store_sums_name(db, i, &f.symoff);
-
-		f.at.name = name ? code_text(l, name) : NULL;
-		CODE_ADD(l, frame, f);
-	}
-	for (uint32_t i = 1; i <= fr->n_stack; i++) {
-		const struct stack *s = frames_get_stack(fr, i);
-
-		CODE_ADD(l, stack,
-			 (struct code_stack){ s->parent, s->frame, false });
-	}
-	for (uint32_t i = 1; i <= fr->n_raw; i++) {
-		const struct raw_chain *c = frames_get_raw(fr, i);
-
-		CODE_ADD(l, chain,
-			 (struct code_chain){ .stack = c->stack,
-					      .ended = c->note.ended,
-					      .caller = c->note.caller });
-	}
-}
-
 struct known_code *code_load(struct store *db, unsigned int parts,
 			     struct err *err)
 {
@@ -423,18 +324,98 @@ struct known_code *code_load(struct store *db, unsigned int parts,
 	CODE_ADD(l, inlined, (struct code_where){ 0 });
 	CODE_ADD(l, stack, (struct code_stack){ 0 });
 	CODE_ADD(l, chain, (struct code_chain){ 0 });
-	if (code_read_images(l, db, err))
+	struct rows *r = rows_dense(db, "code_images", err);
+
+	while (rows_step(r)) {
+		struct code_image i = {
+			.status = image_status_of(
+				rows_text(r, CODE_IMAGES_STATUS)),
+			.pid = rows_int(r, CODE_IMAGES_PID),
+			.proved = rows_int(r, CODE_IMAGES_PROVED) != 0,
+		};
+
+		rows_image(r, CODE_IMAGES_KIND, &l->text, &i.img);
+		i.img.start = (uint64_t)rows_int(r, CODE_IMAGES_START);
+		i.img.len = (uint64_t)rows_int(r, CODE_IMAGES_LEN);
+		i.img.t0 = (uint64_t)rows_int(r, CODE_IMAGES_T0);
+		i.img.mapped = (uint64_t)rows_int(r, CODE_IMAGES_MAPPED);
+		CODE_ADD(l, image, i);
+	}
+	if (rows_end(r, err))
 		goto fail;
-	if (sums)
-		code_take_sums(l, db, sums);
+	r = rows_of(db, "several_images", err);
+	while (rows_step(r)) {
+		int64_t id = rows_int(r, SEVERAL_IMAGES_ID);
+
+		if (id > 0 && (uint64_t)id < l->c.n_image)
+			l->c.image[id].img.several = true;
+		if (id > 0 && (uint64_t)id < l->c.n_image)
+			l->c.image[id].img.reused =
+				rows_int(r, SEVERAL_IMAGES_REUSED) != 0;
+	}
+	if (rows_end(r, err))
+		goto fail;
+	if (sums) {
+		/* Takes the code that a database of sums has in memory. */
+		for (uint32_t i = 1; i <= sums->n_frame; i++) {
+			const struct frame *from = frames_get_frame(sums, i);
+			struct code_frame f = { .off = from->off,
+						.image = from->image,
+						.flags = from->flags };
+			const char *name = store_sums_name(db, i, &f.symoff);
+
+			f.at.name = name ? code_text(l, name) : NULL;
+			CODE_ADD(l, frame, f);
+		}
+		for (uint32_t i = 1; i <= sums->n_stack; i++) {
+			const struct stack *s = frames_get_stack(sums, i);
+
+			CODE_ADD(l, stack,
+				 (struct code_stack){ s->parent, s->frame,
+						      false });
+		}
+		for (uint32_t i = 1; i <= sums->n_raw; i++) {
+			const struct raw_chain *c = frames_get_raw(sums, i);
+
+			CODE_ADD(l, chain,
+				 (struct code_chain){ .stack = c->stack,
+						      .ended = c->note.ended,
+						      .caller =
+							      c->note.caller });
+		}
+	}
 	if ((rows && code_read_frames(l, db, err)) ||
-	    (parts & CODE_INLINED && code_read_inlined(l, db, err)) ||
-	    (parts & CODE_BOGUS && code_read_bogus(l, db, err)) ||
-	    (rows && code_read_stacks(l, db, err)) ||
-	    (parts & CODE_WRONG && code_read_wrong(l, db, err)) ||
-	    (rows && chains && code_read_chains(l, db, err)) ||
-	    (parts & CODE_CALLERS && code_read_callerless(l, db, err)))
+	    (parts & CODE_INLINED && code_read_inlined(l, db, err)))
 		goto fail;
+	if (parts & CODE_BOGUS) {
+		struct rows *list = rows_of(db, "print_bogus", err);
+
+		while (rows_step(list)) {
+			int64_t number = rows_int(list, PRINT_BOGUS_FRAME);
+
+			if (number >= 1 && (uint64_t)number < l->c.n_frame)
+				l->c.frame[number].bogus = code_text_or_null(
+					l, list, PRINT_BOGUS_NAME);
+		}
+		if (rows_end(list, err))
+			goto fail;
+	}
+	if ((rows && code_read_stacks(l, db, err)) ||
+	    (parts & CODE_WRONG && code_read_wrong(l, db, err)) ||
+	    (rows && chains && code_read_chains(l, db, err)))
+		goto fail;
+	if (parts & CODE_CALLERS) {
+		r = rows_of(db, "code_callerless", err);
+
+		while (rows_step(r)) {
+			int64_t stack = rows_int(r, CODE_CALLERLESS_STACK);
+
+			if (stack > 0 && (uint64_t)stack < l->c.n_stack)
+				l->c.stack[stack].callerless = true;
+		}
+		if (rows_end(r, err))
+			goto fail;
+	}
 	return &l->c;
 fail:
 	code_free(&l->c);

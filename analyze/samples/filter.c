@@ -112,18 +112,6 @@ static char *filter_expression(const char *pattern)
 	return out;
 }
 
-static void filter_put_quoted(struct text *t, const char *sep,
-			      const char *column, const char *name)
-{
-	bool wild = strpbrk(name, "*?");
-	char *text = wild ? filter_expression(name) : mem_strdup(name);
-	char *quoted = t->dialect->quote(text);
-
-	text_out_add(&t->sql, wild ? "%smatch(%s, %s)" : "%s%s = %s", sep,
-		     column, quoted);
-	free_all(quoted, text);
-}
-
 static void filter_put_name(struct text *t, const char *sep, const char *column,
 			    const char *name, size_t len)
 {
@@ -132,7 +120,13 @@ static void filter_put_name(struct text *t, const char *sep, const char *column,
 	if (t->dialect) {
 		char *one = mem_dup(name, len);
 
-		filter_put_quoted(t, sep, column, one);
+		bool wild = strpbrk(one, "*?");
+		char *text = wild ? filter_expression(one) : mem_strdup(one);
+		char *quoted = t->dialect->quote(text);
+
+		text_out_add(&t->sql, wild ? "%smatch(%s, %s)" : "%s%s = %s",
+			     sep, column, quoted);
+		free_all(quoted, text);
 		free(one);
 		return;
 	}
@@ -338,26 +332,6 @@ static int filter_read_time(const struct filter *filter, struct store *db,
 		       list);
 }
 
-static int filter_put_time(const struct filter *filter, struct text *t,
-			   struct store *db, struct err *err)
-{
-	const char *clock = t->dialect ? t->dialect->time : "time_ns";
-	struct filter_span s = { INT64_MIN, INT64_MAX };
-
-	if (t->dialect && strchr(filter->time, '%'))
-		return err_set(err, ERR_USAGE,
-			       "--time '%s': a server does not know the time "
-			       "of the first and last event; give seconds",
-			       filter->time);
-	if (filter_read_time(filter, db, &s, err))
-		return -1;
-	if (s.from != INT64_MIN)
-		text_out_add(&t->sql, " AND %s >= %" PRId64, clock, s.from);
-	if (s.to != INT64_MAX)
-		text_out_add(&t->sql, " AND %s < %" PRId64, clock, s.to);
-	return 0;
-}
-
 /* Returns whether the list or a part of it is the name, matches it, or is a
  * range that has it. */
 static bool filter_list_has(const char *list, const char *name)
@@ -511,8 +485,26 @@ static int filter_put_all(const struct filter *filter, struct text *t,
 			  struct store *db, struct err *err)
 {
 	text_out_add(&t->sql, "1");
-	if ((filter->time && filter_put_time(filter, t, db, err)) ||
-	    (filter->cpu && filter_put_numbers(t, "cpu", filter->cpu, err)) ||
+	if (filter->time) {
+		const char *clock = t->dialect ? t->dialect->time : "time_ns";
+		struct filter_span s = { INT64_MIN, INT64_MAX };
+
+		if (t->dialect && strchr(filter->time, '%'))
+			return err_set(
+				err, ERR_USAGE,
+				"--time '%s': a server does not know the time "
+				"of the first and last event; give seconds",
+				filter->time);
+		if (filter_read_time(filter, db, &s, err))
+			return -1;
+		if (s.from != INT64_MIN)
+			text_out_add(&t->sql, " AND %s >= %" PRId64, clock,
+				     s.from);
+		if (s.to != INT64_MAX)
+			text_out_add(&t->sql, " AND %s < %" PRId64, clock,
+				     s.to);
+	}
+	if ((filter->cpu && filter_put_numbers(t, "cpu", filter->cpu, err)) ||
 	    (filter->pid && filter_put_numbers(t, "pid", filter->pid, err)) ||
 	    (filter->tid && filter_put_numbers(t, "tid", filter->tid, err)))
 		return -1;

@@ -55,69 +55,56 @@ static int notes_read_captures(struct notes *n, struct store *db,
 	return rows_end(r, err);
 }
 
-static int notes_read_losses(struct notes *n, struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "check_losses", err);
-
-	while (rows_step(r)) {
-		int64_t unknown = rows_int(r, CHECK_LOSSES_UNKNOWN);
-
-		add_text(n,
-			 rows_int(r, CHECK_LOSSES_COUNTS)
-				 ? "lost: "
-				 : "loss, not counted: ",
-			 rows_text(r, CHECK_LOSSES_WHAT));
-		text_out_add(&n->line, ", %lld records in %lld intervals",
-			     (long long)rows_int(r, CHECK_LOSSES_RECORDS),
-			     (long long)rows_int(r, CHECK_LOSSES_INTERVALS));
-		if (unknown)
-			text_out_add(&n->line,
-				     ", of %lld it is not known how many",
-				     (long long)unknown);
-		notes_end(n);
-	}
-	return rows_end(r, err);
-}
-
-static int notes_read_verdicts(struct notes *n, struct store *db,
-			       struct err *err)
-{
-	struct rows *r = rows_of(db, "info_verdicts", err);
-
-	while (rows_step(r)) {
-		const char *confidence = rows_text(r, INFO_VERDICTS_CONFIDENCE);
-
-		add_text(n, "", rows_text(r, INFO_VERDICTS_KIND));
-		add_text(n, " ", rows_text(r, INFO_VERDICTS_VERDICT));
-		add_text(n, " (", confidence);
-		text_out_add(&n->line, "%s: %lld", confidence[0] ? ")" : "",
-			     (long long)rows_int(r, INFO_VERDICTS_N));
-		notes_end(n);
-	}
-	return rows_end(r, err);
-}
-
-static int notes_read_damage(struct notes *n, struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "export_damage", err);
-
-	while (rows_step(r)) {
-		add_text(n, "", rows_text(r, EXPORT_DAMAGE_KIND));
-		add_text(n, ": ", rows_text(r, EXPORT_DAMAGE_WHAT));
-		text_out_add(&n->line, ", %lld times",
-			     (long long)rows_int(r, EXPORT_DAMAGE_N));
-		notes_end(n);
-	}
-	return rows_end(r, err);
-}
-
 int notes_each(struct store *db, note_fn *fn, void *arg, struct err *err)
 {
 	char line[LINE_SIZE];
 	struct notes n = { fn, arg, { .buf = line, .size = sizeof(line) } };
 
-	if (notes_read_captures(&n, db, err) ||
-	    notes_read_losses(&n, db, err) || notes_read_verdicts(&n, db, err))
+	if (notes_read_captures(&n, db, err))
 		return -1;
-	return notes_read_damage(&n, db, err);
+	struct rows *rows = rows_of(db, "check_losses", err);
+
+	while (rows_step(rows)) {
+		int64_t unknown = rows_int(rows, CHECK_LOSSES_UNKNOWN);
+
+		add_text(&n,
+			 rows_int(rows, CHECK_LOSSES_COUNTS)
+				 ? "lost: "
+				 : "loss, not counted: ",
+			 rows_text(rows, CHECK_LOSSES_WHAT));
+		text_out_add(&n.line, ", %lld records in %lld intervals",
+			     (long long)rows_int(rows, CHECK_LOSSES_RECORDS),
+			     (long long)rows_int(rows, CHECK_LOSSES_INTERVALS));
+		if (unknown)
+			text_out_add(&n.line,
+				     ", of %lld it is not known how many",
+				     (long long)unknown);
+		notes_end(&n);
+	}
+	if (rows_end(rows, err))
+		return -1;
+	struct rows *r = rows_of(db, "info_verdicts", err);
+
+	while (rows_step(r)) {
+		const char *confidence = rows_text(r, INFO_VERDICTS_CONFIDENCE);
+
+		add_text(&n, "", rows_text(r, INFO_VERDICTS_KIND));
+		add_text(&n, " ", rows_text(r, INFO_VERDICTS_VERDICT));
+		add_text(&n, " (", confidence);
+		text_out_add(&n.line, "%s: %lld", confidence[0] ? ")" : "",
+			     (long long)rows_int(r, INFO_VERDICTS_N));
+		notes_end(&n);
+	}
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "export_damage", err);
+
+	while (rows_step(r)) {
+		add_text(&n, "", rows_text(r, EXPORT_DAMAGE_KIND));
+		add_text(&n, ": ", rows_text(r, EXPORT_DAMAGE_WHAT));
+		text_out_add(&n.line, ", %lld times",
+			     (long long)rows_int(r, EXPORT_DAMAGE_N));
+		notes_end(&n);
+	}
+	return rows_end(r, err);
 }

@@ -91,30 +91,6 @@ static int payload_raws_read_on(struct payload_raws *raws, int64_t id,
 	return raws->last == id && !raws->ended;
 }
 
-/* A statement of its own for each payload: with the lock that SQLite has for
- * raws->next, 0.6 us. */
-static int payload_raws_look_up(struct payload_raws *raws, struct store *db,
-				int64_t id, struct value *v, struct err *err)
-{
-	const struct value key = { .kind = VALUE_INT, .num = id };
-	int ret;
-
-	if (raws->one) {
-		ret = rows_again(raws->one, &key, 1, err);
-	} else {
-		raws->one =
-			rows_open(db, store_sql("payload_data"), &key, 1, err);
-		ret = raws->one ? 0 : -1;
-	}
-	if (!ret)
-		ret = rows_next(raws->one, err);
-	*v = (struct value){ 0 };
-	if (ret > 0)
-		*v = rows_value(raws->one, PAYLOAD_DATA_DATA);
-	payload_raws_keep(raws->again, id, v);
-	return ret < 0 ? -1 : 0;
-}
-
 /* Stores the bytes of a payload in *v, valid until the next call; v->kind is
  * not VALUE_BLOB if the database does not have them. Returns 0, or -1 and *err.
  */
@@ -138,7 +114,25 @@ static int payload_raws_read(struct payload_raws *raws, struct store *db,
 		   payload_raws_find(raws->again, id, v)) {
 		return 0;
 	}
-	return payload_raws_look_up(raws, db, id, v, err);
+	/* A statement of its own for each payload: with the lock that SQLite
+	 * has for raws->next, 0.6 us. */
+	const struct value key = { .kind = VALUE_INT, .num = id };
+	int ret;
+
+	if (raws->one) {
+		ret = rows_again(raws->one, &key, 1, err);
+	} else {
+		raws->one =
+			rows_open(db, store_sql("payload_data"), &key, 1, err);
+		ret = raws->one ? 0 : -1;
+	}
+	if (!ret)
+		ret = rows_next(raws->one, err);
+	*v = (struct value){ 0 };
+	if (ret > 0)
+		*v = rows_value(raws->one, PAYLOAD_DATA_DATA);
+	payload_raws_keep(raws->again, id, v);
+	return ret < 0 ? -1 : 0;
 }
 
 #define TEXT_FIRST 4096
@@ -280,9 +274,29 @@ static bool payloads_symbol(void *of, uint64_t addr, struct tp_symbol *out)
 	return true;
 }
 
-static int payloads_read_types(struct payloads *ps, struct err *err)
+struct payloads *payloads_open(struct store *db, struct err *err)
 {
-	struct rows *r = rows_of(ps->db, "print_formats", err);
+	struct payloads *ps = mem_new(1, sizeof(*ps));
+	struct rows *r = rows_of(db, "list_ev_tables", err);
+
+	ps->db = db;
+	mem_grow(ps->raw, ps->cap_raw, TEXT_FIRST);
+	while (rows_step(r)) {
+		const char *name = rows_text(r, LIST_EV_TABLES_NAME);
+		struct payload_rows *added;
+
+		if (!row_cursor_is_table(name))
+			continue;
+		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
+		added->name = mem_strdup(name);
+		if (row_cursor_open_table(&added->c, db, name, true, err)) {
+			rows_stop(r);
+			goto fail;
+		}
+	}
+	if (rows_end(r, err))
+		goto fail;
+	r = rows_of(db, "print_formats", err);
 
 	while (rows_step(r)) {
 		struct type_payload t = { 0 };
@@ -313,30 +327,7 @@ static int payloads_read_types(struct payloads *ps, struct err *err)
 		}
 		*mem_add(ps->type, ps->n_type, ps->cap_type) = t;
 	}
-	return rows_end(r, err);
-}
-
-struct payloads *payloads_open(struct store *db, struct err *err)
-{
-	struct payloads *ps = mem_new(1, sizeof(*ps));
-	struct rows *r = rows_of(db, "list_ev_tables", err);
-
-	ps->db = db;
-	mem_grow(ps->raw, ps->cap_raw, TEXT_FIRST);
-	while (rows_step(r)) {
-		const char *name = rows_text(r, LIST_EV_TABLES_NAME);
-		struct payload_rows *added;
-
-		if (!row_cursor_is_table(name))
-			continue;
-		added = mem_add(ps->cursor, ps->n_cursor, ps->cap_cursor);
-		added->name = mem_strdup(name);
-		if (row_cursor_open_table(&added->c, db, name, true, err)) {
-			rows_stop(r);
-			goto fail;
-		}
-	}
-	if (rows_end(r, err) || payloads_read_types(ps, err))
+	if (rows_end(r, err))
 		goto fail;
 	return ps;
 fail:

@@ -103,36 +103,6 @@ const char *weight_take_field(struct filter *filter, const char *key,
 	return field;
 }
 
-/* Makes an expression of the field, and the text of messages. */
-static void weight_begin(struct weight *w)
-{
-	const struct weight_by *b = w->by;
-	const char *open = "[";
-	FILE *f;
-
-	for (size_t i = 0; b->field && b->field != weight_cgroup && i < N_BASE;
-	     i++)
-		if (!strcasecmp(base[i], b->field))
-			open = "[field_";
-	f = mem_stream(&w->key, NULL);
-	/* what is in double quotes and no column would be a text */
-	if (b->field)
-		fprintf(f, "%s%s]", open, b->field);
-	else
-		fputs("NULL", f);
-	mem_stream_end(f);
-	f = mem_stream(&w->given, NULL);
-	if (b->weight)
-		fprintf(f, "--weight '%s'", b->weight);
-	if (b->filter->expr)
-		fprintf(f, "%s--filter '%s'", b->weight ? ", " : "",
-			b->filter->expr);
-	if (b->field)
-		fprintf(f, "%s--sort '%s'",
-			b->weight || b->filter->expr ? ", " : "", b->field);
-	mem_stream_end(f);
-}
-
 /* Stores the columns of a table. Those named like a column that each sample has
  * get "field_" in front. */
 static int load_columns(struct store *db, struct table *t, struct err *err)
@@ -227,42 +197,6 @@ static int try_row(const struct weight *w, const struct table *t,
 	return 1;
 }
 
-/* Fails with a list of the columns, as far as there is room. */
-static int no_column(const struct weight *w, struct err *err)
-{
-	char list[400] = "";
-	size_t used = 0;
-	const char *column = strstr(err->msg, "no such column: ");
-	char name[64];
-
-	snprintf(name, sizeof(name), "%.60s",
-		 column ? column + strlen("no such column: ") : w->given);
-	for (size_t i = 0; i < N_BASE; i++)
-		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s%s", i ? ", " : "", base[i]);
-	for (size_t i = 0; i < w->n; i++) {
-		int n = snprintf(list + used, sizeof(list) - used,
-				 "; of %s: %s", w->table[i].event,
-				 w->table[i].names);
-
-		if (n < 0 || (size_t)n >= sizeof(list) - used) {
-			list[used] = 0;
-			snprintf(list + used, sizeof(list) - used,
-				 "; and more");
-			break;
-		}
-		used += (size_t)n;
-	}
-	if (!w->n)
-		return err_set(err, ERR_USAGE,
-			       "%s: no column '%s'; there is %s; fields "
-			       "of events are there after ingest --fields "
-			       "NAMES",
-			       w->given, name, list);
-	return err_set(err, ERR_USAGE, "%s: no column '%s'; there is %s",
-		       w->given, name, list);
-}
-
 /* Makes the error of SQLite one about the option. */
 static int not_good(const struct weight *w, const struct err *why,
 		    struct err *err)
@@ -320,7 +254,38 @@ static int weight_find_row(struct weight *w, struct table **t, struct err *err)
 	if (*t)
 		return 0;
 	*err = first;
-	return no_column(w, err);
+	/* Fails with a list of the columns, as far as there is room. */
+	char list[400] = "";
+	size_t used = 0;
+	const char *column = strstr(err->msg, "no such column: ");
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.60s",
+		 column ? column + strlen("no such column: ") : w->given);
+	for (size_t i = 0; i < N_BASE; i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used,
+					 "%s%s", i ? ", " : "", base[i]);
+	for (size_t i = 0; i < w->n; i++) {
+		int n = snprintf(list + used, sizeof(list) - used,
+				 "; of %s: %s", w->table[i].event,
+				 w->table[i].names);
+
+		if (n < 0 || (size_t)n >= sizeof(list) - used) {
+			list[used] = 0;
+			snprintf(list + used, sizeof(list) - used,
+				 "; and more");
+			break;
+		}
+		used += (size_t)n;
+	}
+	if (!w->n)
+		return err_set(err, ERR_USAGE,
+			       "%s: no column '%s'; there is %s; fields "
+			       "of events are there after ingest --fields "
+			       "NAMES",
+			       w->given, name, list);
+	return err_set(err, ERR_USAGE, "%s: no column '%s'; there is %s",
+		       w->given, name, list);
 }
 
 /* Fails if no sample has what the key is. */
@@ -345,7 +310,32 @@ struct rows *weight_rows(struct store *db, const struct weight_by *by_what,
 	struct table *t;
 	struct rows *r = NULL;
 
-	weight_begin(&w);
+	/* Makes an expression of the field, and the text of messages. */
+	const struct weight_by *b = w.by;
+	const char *open = "[";
+	FILE *f;
+
+	for (size_t i = 0; b->field && b->field != weight_cgroup && i < N_BASE;
+	     i++)
+		if (!strcasecmp(base[i], b->field))
+			open = "[field_";
+	f = mem_stream(&w.key, NULL);
+	/* what is in double quotes and no column would be a text */
+	if (b->field)
+		fprintf(f, "%s%s]", open, b->field);
+	else
+		fputs("NULL", f);
+	mem_stream_end(f);
+	f = mem_stream(&w.given, NULL);
+	if (b->weight)
+		fprintf(f, "--weight '%s'", b->weight);
+	if (b->filter->expr)
+		fprintf(f, "%s--filter '%s'", b->weight ? ", " : "",
+			b->filter->expr);
+	if (b->field)
+		fprintf(f, "%s--sort '%s'",
+			b->weight || b->filter->expr ? ", " : "", b->field);
+	mem_stream_end(f);
 	if ((by_what->field != weight_cgroup ||
 	     !weight_check_cgroup(db, err)) &&
 	    (!by_what->weight || !check_expr("weight", by_what->weight, err)) &&
