@@ -122,24 +122,6 @@ COMPARE_FUNCTION_OF(data_compare_from, uint32_t, struct data_maps,
 COMPARE_FUNCTION_OF(data_compare_to, uint32_t, struct data_maps,
 		    compare_numbers(of->map[*x].to, of->map[*y].to));
 
-static void data_live_begin(struct data_maps *m)
-{
-	struct data_live *l = &m->live;
-	size_t n = m->n;
-
-	l->from = mem_new(n + 1, sizeof(*l->from));
-	l->to = mem_new(n + 1, sizeof(*l->to));
-	for (size_t i = 0; i < n; i++)
-		l->from[i] = l->to[i] = (uint32_t)i;
-	sort_items_by(l->from, n, data_compare_from, m);
-	sort_items_by(l->to, n, data_compare_to, m);
-	for (int i = 0; i < DATA_LEVELS; i++) {
-		n = n / 64 + 1;
-		l->bit[i] = mem_new(n, sizeof(*l->bit[i]));
-	}
-	l->time = INT64_MIN;
-}
-
 static void data_live_set(struct data_live *l, uint32_t at, bool on)
 {
 	for (int i = 0; i < DATA_LEVELS; i++, at /= 64) {
@@ -178,8 +160,21 @@ const struct data_map *data_maps_at(struct data_maps *m, uint32_t process,
 	struct data_live *l = &m->live;
 	size_t at;
 
-	if (!l->from)
-		data_live_begin(m);
+	if (!l->from) {
+		size_t n = m->n;
+
+		l->from = mem_new(n + 1, sizeof(*l->from));
+		l->to = mem_new(n + 1, sizeof(*l->to));
+		for (size_t k = 0; k < n; k++)
+			l->from[k] = l->to[k] = (uint32_t)k;
+		sort_items_by(l->from, n, data_compare_from, m);
+		sort_items_by(l->to, n, data_compare_to, m);
+		for (int k = 0; k < DATA_LEVELS; k++) {
+			n = n / 64 + 1;
+			l->bit[k] = mem_new(n, sizeof(*l->bit[k]));
+		}
+		l->time = INT64_MIN;
+	}
 	if (time < l->time) {
 		l->n_from = l->n_to = 0;
 		for (size_t i = 0; i < m->n; i++)

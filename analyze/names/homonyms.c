@@ -91,30 +91,6 @@ static void homonyms_add(struct homonyms *h, struct homonyms_function *f)
 	*mem_add(h->function, h->n_function, h->cap_function) = *f;
 }
 
-static void homonyms_add_frame(struct homonyms *h, uint32_t id)
-{
-	const struct code_frame *at = &h->code->frame[id];
-	struct homonyms_function f = {
-		.said.start = at->off - at->symoff,
-		.name = at->at.name,
-		.image = at->image,
-	};
-	uint64_t hash;
-	uint32_t known;
-
-	if (!f.name || !f.name[0] ||
-	    !image_has_offsets(h->code->image[f.image].img.kind))
-		return;
-	hash = hash_pair(f.said.start, hash_pair((uintptr_t)f.name, f.image));
-	known = table_find(&h->by_place, hash, homonyms_same_function, h, &f);
-	if (known == TABLE_NONE) {
-		known = (uint32_t)h->n_function;
-		table_add(&h->by_place, hash, known);
-		homonyms_add(h, &f);
-	}
-	h->of_frame[id] = known + 1;
-}
-
 /* Takes the file of a frame; all: also where no other function has the name. */
 static void homonyms_add_file(struct homonyms *h, uint32_t frame,
 			      const char *file, bool all)
@@ -209,25 +185,6 @@ static void homonyms_try_depth(struct homonyms *h, unsigned int depth)
 	intern_release(&seen);
 }
 
-static void homonyms_tell_apart(struct homonyms *h)
-{
-	for (unsigned int depth = 1; depth <= DEPTH_MAX; depth++)
-		homonyms_try_depth(h, depth);
-	for (size_t i = 0; i < h->n_function; i++) {
-		struct homonym *s = &h->function[i].said;
-		const struct homonyms_group *g =
-			&h->group[h->function[i].group];
-		char off[24];
-
-		if (!g->shared)
-			continue;
-		s->depth = g->depth;
-		snprintf(off, sizeof(off), "+0x%" PRIx64, s->start);
-		s->apart = s->depth ? homonyms_path_end(s->file, s->depth)
-				    : arena_strdup(&h->text, off);
-	}
-}
-
 struct homonyms *homonyms_load(struct store *db, const struct known_code *c,
 			       bool files, struct err *err)
 {
@@ -238,14 +195,52 @@ struct homonyms *homonyms_load(struct store *db, const struct known_code *c,
 	h->of_frame = mem_new(c->n_frame, sizeof(*h->of_frame));
 	for (size_t i = 0; i < c->n_image; i++)
 		h->path[i] = intern_add(&h->paths, c->image[i].img.path);
-	for (size_t i = 1; i < c->n_frame; i++)
-		homonyms_add_frame(h, (uint32_t)i);
+	for (size_t i = 1; i < c->n_frame; i++) {
+		uint32_t id = (uint32_t)i;
+		const struct code_frame *at = &h->code->frame[id];
+		struct homonyms_function f = {
+			.said.start = at->off - at->symoff,
+			.name = at->at.name,
+			.image = at->image,
+		};
+		uint64_t hash;
+		uint32_t known;
+		if (f.name && f.name[0] &&
+		    image_has_offsets(h->code->image[f.image].img.kind)) {
+			hash = hash_pair(f.said.start,
+					 hash_pair((uintptr_t)f.name, f.image));
+			known = table_find(&h->by_place, hash,
+					   homonyms_same_function, h, &f);
+			if (known == TABLE_NONE) {
+				known = (uint32_t)h->n_function;
+				table_add(&h->by_place, hash, known);
+				homonyms_add(h, &f);
+			}
+			h->of_frame[id] = known + 1;
+		}
+	}
 	if ((h->any || files) && homonyms_read_files(h, db, files, err)) {
 		homonyms_free(h);
 		return NULL;
 	}
-	if (h->any)
-		homonyms_tell_apart(h);
+	if (h->any) {
+		for (unsigned int depth = 1; depth <= DEPTH_MAX; depth++)
+			homonyms_try_depth(h, depth);
+		for (size_t i = 0; i < h->n_function; i++) {
+			struct homonym *s = &h->function[i].said;
+			const struct homonyms_group *g =
+				&h->group[h->function[i].group];
+			char off[24];
+
+			if (!g->shared)
+				continue;
+			s->depth = g->depth;
+			snprintf(off, sizeof(off), "+0x%" PRIx64, s->start);
+			s->apart =
+				s->depth ? homonyms_path_end(s->file, s->depth)
+					 : arena_strdup(&h->text, off);
+		}
+	}
 	return h;
 }
 

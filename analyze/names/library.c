@@ -80,28 +80,25 @@ static bool library_is_standard(const char *name)
 	return false;
 }
 
-/* Returns whether "<T as Trait>::f" is of a library. */
-static bool library_is_method(const char *name)
-{
-	size_t type = strspn(name, "<&*[(");
-
-	type += library_begins(name + type, "mut ") ? strlen("mut ") : 0;
-	const char *as = strstr(name, " as ");
-	const char *end = as ? as : name + strlen(name);
-	const char *path = strstr(name, "::");
-
-	if (library_is_standard(name + type))
-		return true;
-	return as && (!path || path > end) &&
-	       library_is_standard(as + strlen(" as "));
-}
-
 bool library_has(const struct library *l, const char *name)
 {
 	const char *bare = name[0] == '<' ? name : library_bare_name(name);
 
 	if (l->more && !regexec(&l->regex, bare, 0, NULL, 0))
 		return true;
-	return bare[0] == '<' ? library_is_method(bare)
-			      : library_is_standard(bare);
+	if (bare[0] == '<') {
+		size_t type = strspn(bare, "<&*[(");
+
+		type += library_begins(bare + type, "mut ") ? strlen("mut ")
+							    : 0;
+		const char *as = strstr(bare, " as ");
+		const char *end = as ? as : bare + strlen(bare);
+		const char *path = strstr(bare, "::");
+
+		if (library_is_standard(bare + type))
+			return true;
+		return as && (!path || path > end) &&
+		       library_is_standard(as + strlen(" as "));
+	}
+	return library_is_standard(bare);
 }

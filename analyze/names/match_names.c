@@ -269,17 +269,6 @@ static void match_names_count(struct match_names *m, uint32_t function,
 	m->group[b->group].script[side] = b->script - 1;
 }
 
-/* Returns whether a function of a script is the only one of its name on each
- * side, in one file, or in files that may be one in another folder. */
-static bool match_names_moved(const struct match_names *m,
-			      const struct match_group *g)
-{
-	return g->n[0] == 1 && g->n[1] == 1 &&
-	       (g->script[0] == g->script[1] ||
-		(!m->script[g->script[0]].seen[1] &&
-		 !m->script[g->script[1]].seen[0]));
-}
-
 void match_names_see(struct match_names *m, int side, uint32_t image,
 		     const char *name, bool inlined, const struct homonym *at)
 {
@@ -310,26 +299,6 @@ void match_names_see(struct match_names *m, int side, uint32_t image,
 		named->unclear = true;
 }
 
-static const char *match_names_base(const struct match_names *m,
-				    const struct match_named *named,
-				    enum match_of of, const char *name,
-				    bool exact)
-{
-	const struct match_function *f = &m->function[named->function];
-	const struct match_brief *b = &m->brief[f->brief];
-
-	if (m->full)
-		return name;
-	if (m->last[b->last].bare && m->last[b->last].more)
-		return match_names_text(&m->lasts, b->last);
-	if (b->numbered && !exact && m->group[b->group].alone[of] &&
-	    (!b->script || match_names_moved(m, &m->group[b->group])))
-		return match_names_text(&m->groups, b->group);
-	return b->n[of] > 1 && f->seen[of][0] && f->seen[of][1]
-		       ? match_names_text(&m->functions, named->function)
-		       : match_names_text(&m->briefs, f->brief);
-}
-
 const char *match_names_get(struct match_names *m, uint32_t image,
 			    const char *name, const struct homonym *at,
 			    bool exact)
@@ -341,7 +310,28 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 	 * a table without it must have as well */
 	enum match_of of = at && at->start == HOMONYM_INLINED ? MATCH_DRAWN
 							      : MATCH_COMPARED;
-	const char *base = match_names_base(m, named, of, name, exact);
+	const struct match_function *f = &m->function[named->function];
+	const struct match_brief *b = &m->brief[f->brief];
+	const char *base;
+
+	if (m->full)
+		base = name;
+	else if (m->last[b->last].bare && m->last[b->last].more)
+		base = match_names_text(&m->lasts, b->last);
+	else if (b->numbered && !exact && m->group[b->group].alone[of] &&
+		 (!b->script ||
+		  (m->group[b->group].n[0] == 1 &&
+		   m->group[b->group].n[1] == 1 &&
+		   (m->group[b->group].script[0] ==
+			    m->group[b->group].script[1] ||
+		    (!m->script[m->group[b->group].script[0]].seen[1] &&
+		     !m->script[m->group[b->group].script[1]].seen[0])))))
+		base = match_names_text(&m->groups, b->group);
+	else
+		base = b->n[of] > 1 && f->seen[of][0] && f->seen[of][1]
+			       ? match_names_text(&m->functions,
+						  named->function)
+			       : match_names_text(&m->briefs, f->brief);
 	const char *apart = "several functions";
 	char off[24];
 	char *told;

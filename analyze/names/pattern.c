@@ -49,24 +49,6 @@ static const char *pattern_skip_set(const char *s)
 	return s + (*s == ']');
 }
 
-/* Counts {m,n} as the larger number of times. */
-static const char *pattern_repeat(struct pattern_size *z, const char *s)
-{
-	char *end = NULL;
-	uint64_t a = strtoull(s, &end, 10);
-	uint64_t b = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
-	uint64_t n = a > b ? a : b;
-	uint64_t *last = &z->last[z->depth];
-
-	if (n > NODES_MAX)
-		n = NODES_MAX;
-	if (n > 1) {
-		z->sum[z->depth] += *last * (n - 1);
-		*last *= n;
-	}
-	return end + (*end == '}');
-}
-
 /* Looked at after each step, so that no sum is above NODES_MAX squared. */
 static bool pattern_is_large(const struct pattern_size *z)
 {
@@ -91,7 +73,21 @@ static void pattern_measure(struct pattern_size *z, const char *s)
 				pattern_add(z, n);
 			}
 		} else if (c == '{') {
-			s = pattern_repeat(z, s);
+			/* Counts {m,n} as the larger number of times. */
+			char *end = NULL;
+			uint64_t a = strtoull(s, &end, 10);
+			uint64_t b =
+				*end == ',' ? strtoull(end + 1, &end, 10) : 0;
+			uint64_t n = a > b ? a : b;
+			uint64_t *last = &z->last[z->depth];
+
+			if (n > NODES_MAX)
+				n = NODES_MAX;
+			if (n > 1) {
+				z->sum[z->depth] += *last * (n - 1);
+				*last *= n;
+			}
+			s = end + (*end == '}');
 		} else if (c == '[') {
 			s = pattern_skip_set(s);
 			pattern_add(z, 1);

@@ -120,37 +120,6 @@ static size_t short_close(struct shortening *sh, size_t top, size_t i)
 	return top;
 }
 
-/* Finds what closes each bracket. */
-static void short_match(struct shortening *sh)
-{
-	size_t top = 0;
-	size_t skip;
-
-	memset(sh->close, 0, sh->len * sizeof(*sh->close));
-	for (size_t i = 0; i < sh->len; i += skip ? skip : 1) {
-		char c = sh->s[i];
-
-		skip = short_operator(sh, i);
-		/* a character as an argument of a Rust function */
-		if (c == '\'' && i + 2 < sh->len && sh->s[i + 2] == '\'')
-			skip = 3;
-		if (skip)
-			continue;
-		if (c == '(' || c == '<' || c == '[' || c == '{') {
-			sh->close[i] = (uint16_t)top;
-			top = i + 1;
-		} else if (c == ')' || c == '>' || c == ']' || c == '}') {
-			top = short_close(sh, top, i);
-		}
-	}
-	while (top) {
-		size_t outer = sh->close[top - 1];
-
-		sh->close[top - 1] = 0;
-		top = outer;
-	}
-}
-
 /* Returns where the bracket that opens at i closes; 0 if none opens here or it
  * is not closed. */
 static size_t short_closed(const struct shortening *sh, size_t i)
@@ -389,63 +358,6 @@ static size_t short_angle(struct shortening *sh, size_t open, size_t close)
 	return close + 1;
 }
 
-/* Writes "{lambda(int)#1}" as "{lambda#1}", and other things in braces. Returns
- * the place behind it. */
-static size_t short_brace(struct shortening *sh, size_t open, size_t close)
-{
-	static const char call[] = "::operator()";
-	size_t types = open + strlen("{lambda");
-	size_t end;
-
-	if (!short_at(sh, open, "{lambda") || types >= close ||
-	    sh->keep & SHORT_KEEP_PARAMS) {
-		short_inside(sh, open, close);
-		return close + 1;
-	}
-	end = short_find(sh, types, close, "#");
-	short_puts(sh, "{lambda");
-	short_put(sh, sh->s + end, close + 1 - end);
-	if (short_at(sh, close + 1, call))
-		return close + strlen(call) + 1;
-	return close + 1;
-}
-
-/* Writes what is in square brackets. Returns the place behind it. */
-static size_t short_square(struct shortening *sh, size_t open, size_t close)
-{
-	size_t n = sh->n;
-
-	if (short_at(sh, open, "[abi:") && !(sh->keep & SHORT_KEEP_CLONE))
-		return close + 1;
-	short_inside(sh, open, close);
-	/* type arguments of Go */
-	if (open && (short_is_word(sh->s[open - 1])) &&
-	    sh->n - n > SHORT_ARGS_MAX && !(sh->keep & SHORT_KEEP_ARGS)) {
-		sh->n = n;
-		short_puts(sh, "[...]");
-	}
-	return close + 1;
-}
-
-/* Writes what is in round brackets. Returns the place behind it. */
-static size_t short_round(struct shortening *sh, size_t open, size_t close,
-			  size_t e)
-{
-	size_t behind = short_behind(sh, close);
-
-	if (short_at(sh, open, "(anonymous namespace)")) {
-		short_puts(sh, "(anon)");
-		return close + 1;
-	}
-	/* parameters of the function around a local type or a lambda */
-	if (behind < e && short_at(sh, behind, "::") && open &&
-	    !strchr(" .!,&*:(<", sh->s[open - 1]) &&
-	    !(sh->keep & SHORT_KEEP_PARAMS))
-		return behind;
-	short_inside(sh, open, close);
-	return close + 1;
-}
-
 /* Returns how many bytes at i, where a word begins, are left out: an inline
  * namespace of a standard library, or "basic_" of a constructor whose class was
  * written without. */
@@ -487,12 +399,57 @@ static size_t short_step(struct shortening *sh, size_t i, size_t e)
 		close = 0;
 	if (close && sh->s[i] == '<')
 		return short_angle(sh, i, close);
-	if (close && sh->s[i] == '{')
-		return short_brace(sh, i, close);
-	if (close && sh->s[i] == '[')
-		return short_square(sh, i, close);
-	if (close)
-		return short_round(sh, i, close, e);
+	if (close && sh->s[i] == '{') {
+		/* Writes "{lambda(int)#1}" as "{lambda#1}", and other things
+		 * in braces. */
+		static const char call[] = "::operator()";
+		size_t types = i + strlen("{lambda");
+		size_t end;
+
+		if (!short_at(sh, i, "{lambda") || types >= close ||
+		    sh->keep & SHORT_KEEP_PARAMS) {
+			short_inside(sh, i, close);
+			return close + 1;
+		}
+		end = short_find(sh, types, close, "#");
+		short_puts(sh, "{lambda");
+		short_put(sh, sh->s + end, close + 1 - end);
+		if (short_at(sh, close + 1, call))
+			return close + strlen(call) + 1;
+		return close + 1;
+	}
+	if (close && sh->s[i] == '[') {
+		/* Writes what is in square brackets. */
+		size_t n = sh->n;
+
+		if (short_at(sh, i, "[abi:") && !(sh->keep & SHORT_KEEP_CLONE))
+			return close + 1;
+		short_inside(sh, i, close);
+		/* type arguments of Go */
+		if (i && (short_is_word(sh->s[i - 1])) &&
+		    sh->n - n > SHORT_ARGS_MAX &&
+		    !(sh->keep & SHORT_KEEP_ARGS)) {
+			sh->n = n;
+			short_puts(sh, "[...]");
+		}
+		return close + 1;
+	}
+	if (close) {
+		/* Writes what is in round brackets. */
+		size_t behind = short_behind(sh, close);
+
+		if (short_at(sh, i, "(anonymous namespace)")) {
+			short_puts(sh, "(anon)");
+			return close + 1;
+		}
+		/* parameters of the function around a local type or a lambda */
+		if (behind < e && short_at(sh, behind, "::") && i &&
+		    !strchr(" .!,&*:(<", sh->s[i - 1]) &&
+		    !(sh->keep & SHORT_KEEP_PARAMS))
+			return behind;
+		short_inside(sh, i, close);
+		return close + 1;
+	}
 	if (short_is_word(sh->s[i]) && (!i || !short_is_word(sh->s[i - 1])) &&
 	    short_word_skip(sh, i))
 		return i + short_word_skip(sh, i);
@@ -703,7 +660,33 @@ static void short_name_of(const char *name, size_t len, unsigned int keep,
 	sh.out = buf;
 	sh.n = 0;
 	sh.room = len;
-	short_match(&sh);
+	/* Finds what closes each bracket. */
+	size_t top = 0;
+	size_t skip;
+
+	memset(sh.close, 0, sh.len * sizeof(*sh.close));
+	for (size_t i = 0; i < sh.len; i += skip ? skip : 1) {
+		char c = sh.s[i];
+
+		skip = short_operator(&sh, i);
+		/* a character as an argument of a Rust function */
+		if (c == '\'' && i + 2 < sh.len && sh.s[i + 2] == '\'')
+			skip = 3;
+		if (skip)
+			continue;
+		if (c == '(' || c == '<' || c == '[' || c == '{') {
+			sh.close[i] = (uint16_t)top;
+			top = i + 1;
+		} else if (c == ')' || c == '>' || c == ']' || c == '}') {
+			top = short_close(&sh, top, i);
+		}
+	}
+	while (top) {
+		size_t outer = sh.close[top - 1];
+
+		sh.close[top - 1] = 0;
+		top = outer;
+	}
 	short_entity(&sh, 0, sh.len);
 	if (clone)
 		short_puts(&sh, clone);

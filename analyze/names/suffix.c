@@ -44,13 +44,6 @@ static const struct {
 	{ "TRACE_", NULL, OF_RUN },	   /* LuaJIT */
 };
 
-/* Returns whether a number is one of those that Julia's compiler counts. */
-static bool suffix_is_julia(const char *out, size_t n, char end)
-{
-	return n > 7 && out[n - 1] == '_' && !end &&
-	       (!memcmp(out, "julia_", 6) || !memcmp(out, "jfptr_", 6));
-}
-
 /* Returns whether a numbered name is none of Go's, or of a closure, which is in
  * a function of a package: "main.f.func1", not "main.func1". */
 static bool suffix_is_go(const char *out, size_t n, const char *text)
@@ -81,7 +74,8 @@ static size_t suffix_middle(const char *s, const char *out, size_t n,
 	if (of && n == 3 && s[-1] == ':' && !memcmp(out, "JS:", 3) &&
 	    suffix_tier(s - 3))
 		return 1;
-	if (len && suffix_is_julia(out, n, s[len]))
+	if (len && n > 7 && out[n - 1] == '_' && !s[len] &&
+	    (!memcmp(out, "julia_", 6) || !memcmp(out, "jfptr_", 6)))
 		return len;
 	for (size_t i = 0; len && i < ARRAY_SIZE(numbered); i++) {
 		size_t k = strlen(numbered[i].text);
