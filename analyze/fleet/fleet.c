@@ -47,45 +47,6 @@ static void fleet_hash_bytes(const void *data, size_t n, uint8_t out[HASH_SIZE])
 	}
 }
 
-/* Sets the day of a time since 1970. */
-static void fleet_set_day(struct fleet_run *run, const struct rows *r,
-			  const struct fleet_capture *c)
-{
-	int64_t first = rows_int(r, FLEET_CAPTURES_FIRST_NS);
-	int64_t at = fleet_time(c, first);
-	time_t seconds = (time_t)(at / NS_PER_S);
-	struct tm tm;
-
-	snprintf(run->day, sizeof(run->day), "unknown");
-	if (!c->has_wall || at <= 0 || !gmtime_r(&seconds, &tm))
-		return;
-	run->day_number = (uint32_t)(at / NS_PER_DAY);
-	strftime(run->day, sizeof(run->day), "%Y-%m-%d", &tm);
-}
-
-static int fleet_read_captures(struct fleet *f, struct err *err)
-{
-	struct rows *r = rows_of(f->db, "fleet_captures", err);
-
-	while (rows_step(r)) {
-		struct value wall = rows_value(r, FLEET_CAPTURES_WALL);
-		const char *host = rows_text(r, FLEET_CAPTURES_HOST);
-		struct fleet_capture c = {
-			.id = rows_int(r, FLEET_CAPTURES_ID),
-			.has_wall = wall.kind == VALUE_INT,
-			.wall = wall.num,
-			.run.samples =
-				(uint64_t)rows_int(r, FLEET_CAPTURES_SAMPLES),
-		};
-
-		fleet_set_day(&c.run, r, &c);
-		host = *host ? host : "unknown";
-		c.run.host = intern_get(&f->words, fleet_word_of(f, host));
-		*mem_add(f->capture, f->n_capture, f->cap_capture) = c;
-	}
-	return rows_end(r, err);
-}
-
 /* Reads the ids of the runs: of each the hash of its content. */
 static int fleet_read_contents(struct fleet *f, struct err *err)
 {
@@ -167,40 +128,6 @@ enum fleet_frame fleet_bogus(const struct known_code *c, uint32_t frame,
 		       : FLEET_FRAME_NO_CODE;
 }
 
-/* Two stacks can have equal frames and yet not the same bogus ones: of one
- * capture, or of captures that were read where other files are. Each is another
- * stack, since what is stored once for a stack must be true for all its
- * samples. */
-static void fleet_hash_wrong(struct fleet *f)
-{
-	const struct known_code *c = f->code;
-	uint8_t key[HASH_SIZE + FLEET_FRAMES_MAX];
-
-	for (size_t i = 1; i < c->n_stack && i < f->n_stack; i++) {
-		struct fleet_wrong *w;
-		uint8_t hash[HASH_SIZE];
-		size_t n = HASH_SIZE;
-
-		if (!c->wrong[i])
-			continue;
-		w = mem_at(f->wrong, f->n_wrong, f->cap_wrong, i);
-		w->first = c->wrong[i];
-		w->hash = f->stack[i];
-		if (w->hash == FLEET_NO_HASH)
-			continue;
-		for (size_t s = i; s && n < HASH_SIZE + FLEET_FRAMES_MAX;
-		     s = c->stack[s].parent) {
-			uint32_t pos = (uint32_t)(n - HASH_SIZE);
-
-			key[n++] = (uint8_t)fleet_bogus(c, c->stack[s].frame,
-							pos, w->first);
-		}
-		memcpy(key, intern_get(&f->hashes, w->hash), HASH_SIZE);
-		fleet_hash_bytes(key, n, hash);
-		w->hash = intern_add_bytes(&f->hashes, hash, sizeof(hash));
-	}
-}
-
 int fleet_load_code(struct fleet *f, struct err *err)
 {
 	if (f->code)
@@ -227,7 +154,36 @@ int fleet_load_code(struct fleet *f, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	fleet_hash_wrong(f);
+	/* Two stacks can have equal frames and yet not the same bogus ones:
+	 * of one capture, or of captures that were read where other files
+	 * are. Each is another stack, since what is stored once for a stack
+	 * must be true for all its samples. */
+	const struct known_code *one = f->code;
+	uint8_t key[HASH_SIZE + FLEET_FRAMES_MAX];
+
+	for (size_t k = 1; k < one->n_stack && k < f->n_stack; k++) {
+		struct fleet_wrong *w;
+		uint8_t hash[HASH_SIZE];
+		size_t n = HASH_SIZE;
+
+		if (!one->wrong[k])
+			continue;
+		w = mem_at(f->wrong, f->n_wrong, f->cap_wrong, k);
+		w->first = one->wrong[k];
+		w->hash = f->stack[k];
+		if (w->hash == FLEET_NO_HASH)
+			continue;
+		for (size_t s = k; s && n < HASH_SIZE + FLEET_FRAMES_MAX;
+		     s = one->stack[s].parent) {
+			uint32_t pos = (uint32_t)(n - HASH_SIZE);
+
+			key[n++] = (uint8_t)fleet_bogus(
+				one, one->stack[s].frame, pos, w->first);
+		}
+		memcpy(key, intern_get(&f->hashes, w->hash), HASH_SIZE);
+		fleet_hash_bytes(key, n, hash);
+		w->hash = intern_add_bytes(&f->hashes, hash, sizeof(hash));
+	}
 	for (size_t i = 1; i < f->code->n_chain; i++) {
 		const struct code_chain *from = &f->code->chain[i];
 		size_t stack = from->stack;
@@ -261,7 +217,35 @@ struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 	f->ask = ask;
 	intern_add(&f->words, "");
 	intern_add_bytes(&f->hashes, no_hash, sizeof(no_hash));
-	ok = !fleet_read_captures(f, err) && !fleet_read_contents(f, err);
+	struct rows *r = rows_of(f->db, "fleet_captures", err);
+
+	while (rows_step(r)) {
+		struct value wall = rows_value(r, FLEET_CAPTURES_WALL);
+		const char *host = rows_text(r, FLEET_CAPTURES_HOST);
+		struct fleet_capture c = {
+			.id = rows_int(r, FLEET_CAPTURES_ID),
+			.has_wall = wall.kind == VALUE_INT,
+			.wall = wall.num,
+			.run.samples =
+				(uint64_t)rows_int(r, FLEET_CAPTURES_SAMPLES),
+		};
+
+		/* Sets the day of a time since 1970. */
+		int64_t first = rows_int(r, FLEET_CAPTURES_FIRST_NS);
+		int64_t at = fleet_time(&c, first);
+		time_t seconds = (time_t)(at / NS_PER_S);
+		struct tm tm;
+
+		snprintf(c.run.day, sizeof(c.run.day), "unknown");
+		if (c.has_wall && at > 0 && gmtime_r(&seconds, &tm)) {
+			c.run.day_number = (uint32_t)(at / NS_PER_DAY);
+			strftime(c.run.day, sizeof(c.run.day), "%Y-%m-%d", &tm);
+		}
+		host = *host ? host : "unknown";
+		c.run.host = intern_get(&f->words, fleet_word_of(f, host));
+		*mem_add(f->capture, f->n_capture, f->cap_capture) = c;
+	}
+	ok = !rows_end(r, err) && !fleet_read_contents(f, err);
 	for (size_t i = 0; ok && i < f->n_capture; i++)
 		ok = !fleet_set_made(f, &f->capture[i], err);
 	if (ok)

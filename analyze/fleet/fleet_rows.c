@@ -28,29 +28,6 @@ struct fleet_fields {
 
 #define FIELD_TEXT 7 /* the last column of the table */
 
-/* Reads the next event of the run that has fields. Returns 1, 0 at the end, or
- * -1. */
-static int fleet_field_event(struct fleet_rows *r, struct err *err)
-{
-	struct fleet_fields *s = r->of;
-	int ret;
-
-	while ((ret = events_next(s->ev, &s->e, err)) > 0) {
-		const struct event_type *t = events_type(s->ev, s->e.type);
-
-		if (!t->sample || t->capture != (uint32_t)r->capture->id)
-			continue;
-		s->at = 0;
-		s->def = payloads_defs(s->payloads, s->e.type, &s->n);
-		if (!s->n)
-			continue;
-		ret = payloads_fields(s->payloads, &s->e, &s->field, err);
-		if (ret)
-			break;
-	}
-	return ret;
-}
-
 static int fleet_field_step(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_fields *s = r->of;
@@ -67,7 +44,28 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 			s->at++;
 		if (s->at < s->n)
 			break;
-		ret = fleet_field_event(r, err);
+		/* Reads the next event of the run that has fields. */
+		struct fleet_fields *word = r->of;
+		int rc;
+
+		while ((rc = events_next(word->ev, &word->e, err)) > 0) {
+			const struct event_type *t =
+				events_type(word->ev, word->e.type);
+
+			if (!t->sample ||
+			    t->capture != (uint32_t)r->capture->id)
+				continue;
+			word->at = 0;
+			word->def = payloads_defs(word->payloads, word->e.type,
+						  &word->n);
+			if (!word->n)
+				continue;
+			rc = payloads_fields(word->payloads, &word->e,
+					     &word->field, err);
+			if (rc)
+				break;
+		}
+		ret = rc;
 		if (ret <= 0)
 			return ret;
 	}
@@ -271,31 +269,6 @@ static int fleet_stack_begin(struct fleet_rows *r, struct err *err)
 		       : 0;
 }
 
-/* Puts the function of a level: 0 is the one that contains the others. */
-static void fleet_code_put_name(struct fleet_rows *r,
-				const struct code_frame *fr, size_t level)
-{
-	const struct fleet_walk *w = r->of;
-	const struct fleet_image *img = &w->image[fr->image];
-	const struct code_where *at =
-		level ? &r->f->code
-				 ->inlined[fr->inlined + fr->n_inlined - level]
-		      : &fr->at;
-	struct fleet_fill *b = &r->fill;
-
-	fleet_fill_int(b, (int64_t)fleet_walk_place(w, fr));
-	fleet_fill_int(b, (int64_t)level);
-	fleet_fill_int(b, fr->n_inlined);
-	fleet_fill_id(b, img->build_id);
-	fleet_fill_id(b, img->path);
-	fleet_fill_int(b, (int64_t)fr->off);
-	fleet_put_text(r, at->name);
-	fleet_put_text(r, at->file);
-	fleet_fill_int(b, at->line);
-	fleet_fill_int(b, !r->f->code->image[fr->image].proved);
-	fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
-}
-
 static int fleet_code_step_name(struct fleet_rows *r, struct err *err UNUSED)
 {
 	struct fleet_walk *w = r->of;
@@ -313,7 +286,26 @@ static int fleet_code_step_name(struct fleet_rows *r, struct err *err UNUSED)
 				continue;
 			table_add(&w->done, place, 0);
 		}
-		fleet_code_put_name(r, fr, w->level++);
+		/* Puts the function of a level: 0 is the one that contains
+		 * the others. */
+		size_t level = w->level++;
+		const struct fleet_image *img = &w->image[fr->image];
+		const struct code_where *at =
+			level ? &c->inlined[fr->inlined + fr->n_inlined - level]
+			      : &fr->at;
+		struct fleet_fill *b = &r->fill;
+
+		fleet_fill_int(b, (int64_t)place);
+		fleet_fill_int(b, (int64_t)level);
+		fleet_fill_int(b, fr->n_inlined);
+		fleet_fill_id(b, img->build_id);
+		fleet_fill_id(b, img->path);
+		fleet_fill_int(b, (int64_t)fr->off);
+		fleet_put_text(r, at->name);
+		fleet_put_text(r, at->file);
+		fleet_fill_int(b, at->line);
+		fleet_fill_int(b, !c->image[fr->image].proved);
+		fleet_fill_int(b, level ? 0 : (int64_t)(fr->off - fr->symoff));
 		return 1;
 	}
 	return 0;

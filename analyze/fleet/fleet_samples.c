@@ -103,44 +103,6 @@ static uint32_t fleet_samples_class_of(struct fleet_rows *r,
 	return s->last_word;
 }
 
-static struct fleet_sample fleet_samples_make(struct fleet_rows *r,
-					      const struct event_row *e)
-{
-	struct fleet_samples *s = r->of;
-	struct fleet *f = r->f;
-	const struct event_comm *c = events_comm(s->ev, e->comm);
-	const struct fleet_chain *k = &f->chain[fleet_samples_raw(f, e->kraw)];
-	const struct fleet_chain *u = &f->chain[fleet_samples_raw(f, e->uraw)];
-	struct fleet_sample out = {
-		.key = {
-			.pid = fleet_small(c->pid),
-			.tid = fleet_small(c->tid),
-			.comm = fleet_samples_word(f, s->comm,
-				events_comms(s->ev), e->comm, c->name),
-			.event = fleet_samples_word(f, s->type,
-				events_types(s->ev), e->type,
-				events_type(s->ev, e->type)->name),
-			.kernel = k->stack,
-			.user = u->stack,
-			.user_mark = u->ended,
-			.kernel_mark = k->ended,
-			.classed = fleet_samples_class_of(r, e),
-		},
-		.time = e->timed ? fleet_time(r->capture, e->time) : 0,
-		.cpu = e->on_cpu ? fleet_small(e->cpu) : -1,
-		.n = 1,
-		.weight = fleet_samples_weight(e),
-	};
-
-	if (e->verdict > 0 && e->verdict < 32)
-		out.key.verdict = f->verdict[e->verdict];
-	if (e->verdict > 0 && !u->stack)
-		out.key.user_mark = FLEET_NO_WORD;
-	else if (e->verdict > 0 && e->flags & VERDICT_EXEC)
-		out.key.user_mark = f->after_exec;
-	return out;
-}
-
 /* Reads the next sample of the run. Returns 1, 0 at the end, or -1. */
 static int fleet_samples_read_next(struct fleet_rows *r,
 				   struct fleet_sample *out, struct err *err)
@@ -157,8 +119,42 @@ static int fleet_samples_read_next(struct fleet_rows *r,
 	}
 	if (ret > 0 && e.verdict)
 		fleet_count(&s->requests, e.verdict, e.confidence);
-	if (ret > 0)
-		*out = fleet_samples_make(r, &e);
+	if (ret > 0) {
+		struct fleet *f = r->f;
+		const struct event_comm *c = events_comm(s->ev, e.comm);
+		const struct fleet_chain *k =
+			&f->chain[fleet_samples_raw(f, e.kraw)];
+		const struct fleet_chain *u =
+			&f->chain[fleet_samples_raw(f, e.uraw)];
+		struct fleet_sample to = {
+			.key = {
+				.pid = fleet_small(c->pid),
+				.tid = fleet_small(c->tid),
+				.comm = fleet_samples_word(f, s->comm,
+					events_comms(s->ev), e.comm, c->name),
+				.event = fleet_samples_word(f, s->type,
+					events_types(s->ev), e.type,
+					events_type(s->ev, e.type)->name),
+				.kernel = k->stack,
+				.user = u->stack,
+				.user_mark = u->ended,
+				.kernel_mark = k->ended,
+				.classed = fleet_samples_class_of(r, &e),
+			},
+			.time = e.timed ? fleet_time(r->capture, e.time) : 0,
+			.cpu = e.on_cpu ? fleet_small(e.cpu) : -1,
+			.n = 1,
+			.weight = fleet_samples_weight(&e),
+		};
+
+		if (e.verdict > 0 && e.verdict < 32)
+			to.key.verdict = f->verdict[e.verdict];
+		if (e.verdict > 0 && !u->stack)
+			to.key.user_mark = FLEET_NO_WORD;
+		else if (e.verdict > 0 && e.flags & VERDICT_EXEC)
+			to.key.user_mark = f->after_exec;
+		*out = to;
+	}
 	return ret;
 }
 

@@ -344,21 +344,6 @@ static void annot_put_names(struct annot_loader *l)
 	}
 }
 
-static void annot_add_lines(struct annot *a)
-{
-	for (size_t i = 0; i < a->n; i++) {
-		const struct annot_insn *in = &a->insn[i];
-		struct hot_line *l;
-
-		if (!in->samples)
-			continue;
-		l = hot_lines_add(&a->lines, in->file ? in->file : "", in->line,
-				  in->weight, in->samples);
-		l->source = in->source;
-	}
-	hot_lines_sort(&a->lines);
-}
-
 /* ---- the source lines that belong to the instructions */
 
 /* Returns when a file was written, in s; 0: not known. */
@@ -501,8 +486,20 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	rc = rc ? rc : annot_shorten(a, &h->names, db, err);
 	if (!rc && o->sources)
 		annot_find_sources(a, sy, &l.img, o->sources);
-	if (!rc)
-		annot_add_lines(a);
+	if (!rc) {
+		for (size_t i = 0; i < a->n; i++) {
+			const struct annot_insn *in = &a->insn[i];
+			struct hot_line *lines;
+
+			if (!in->samples)
+				continue;
+			lines = hot_lines_add(
+				&a->lines, in->file ? in->file : "", in->line,
+				in->weight, in->samples);
+			lines->source = in->source;
+		}
+		hot_lines_sort(&a->lines);
+	}
 	code_bytes_close(l.code);
 	free(l.called);
 	return rc;

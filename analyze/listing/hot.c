@@ -24,33 +24,6 @@ struct hot_loader {
 	struct table by_symbol; /* of hot.func; -image: code without symbols */
 };
 
-/* Stores what a function is called: raw in the table of symbols, base for
- * people, and name, which also tells it from others of its image that are
- * called so. The row is that of any of its frames. */
-static void hot_take_names(struct hot_loader *l, const struct rows *r,
-			   struct hot_func *f)
-{
-	const struct homonym *at = homonyms_of_frame(
-		l->homonyms, (uint32_t)rows_int(r, ANNOTATE_FRAMES_ID));
-	struct arena *text = &l->h->text;
-
-	f->base = f->name =
-		arena_strdup(text, rows_text(r, ANNOTATE_FRAMES_NAME));
-	f->raw = arena_strdup(text, rows_text(r, ANNOTATE_FRAMES_RAW_NAME));
-	if (at && at->apart) {
-		char *told = homonyms_name(f->base, at->apart);
-
-		f->name = arena_strdup(text, told);
-		free(told);
-	} else if (suffix_tier(f->name)) {
-		char *base = arena_strdup(text, f->name);
-
-		/* "JS:*parse" and "JS:^parse" are one function */
-		memmove(base + 3, base + 4, strlen(base + 3));
-		f->base = base;
-	}
-}
-
 static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 			    uint32_t image)
 {
@@ -63,7 +36,32 @@ static uint32_t hot_func_of(struct hot_loader *l, const struct rows *r,
 		struct hot_func f = { .image = image, .raw = "" };
 
 		if (symbol) {
-			hot_take_names(l, r, &f);
+			/* Stores what a function is called: raw in the table
+			 * of symbols, base for people, and name, which also
+			 * tells it from others of its image that are called
+			 * so. The row is that of any of its frames. */
+			const struct homonym *at = homonyms_of_frame(
+				l->homonyms,
+				(uint32_t)rows_int(r, ANNOTATE_FRAMES_ID));
+			struct arena *text = &l->h->text;
+
+			f.base = f.name = arena_strdup(
+				text, rows_text(r, ANNOTATE_FRAMES_NAME));
+			f.raw = arena_strdup(
+				text, rows_text(r, ANNOTATE_FRAMES_RAW_NAME));
+			if (at && at->apart) {
+				char *told = homonyms_name(f.base, at->apart);
+
+				f.name = arena_strdup(text, told);
+				free(told);
+			} else if (suffix_tier(f.name)) {
+				char *base = arena_strdup(text, f.name);
+
+				/* "JS:*parse" and "JS:^parse" are one function
+				 */
+				memmove(base + 3, base + 4, strlen(base + 3));
+				f.base = base;
+			}
 			f.start = (uint64_t)rows_int(r, ANNOTATE_FRAMES_START);
 			f.size = (uint64_t)rows_int(r, ANNOTATE_FRAMES_SIZE);
 		}
@@ -81,67 +79,11 @@ uint32_t hot_leaf(const struct hot *h, const struct stacks_group *g)
 	return raw < h->n_leaf ? h->leaf[raw] : 0;
 }
 
-/* Counts the samples of the event, or of all events if it is -1. */
-static void hot_count(struct hot *h, const struct stacks *s, int event)
-{
-	stacks_each (g, s, event) {
-		uint32_t frame = hot_leaf(h, g);
-
-		h->weight += g->weight;
-		h->samples += g->samples;
-		if (!frame || frame >= h->n_spot)
-			continue;
-		struct hot_spot *sp = &h->spot[frame];
-		struct hot_func *f = &h->func[sp->func];
-
-		sp->weight += g->weight;
-		sp->samples += g->samples;
-		f->weight += g->weight;
-		f->samples += g->samples;
-		if (sp->weight >= f->peak) {
-			f->peak = sp->weight;
-			f->peak_off = sp->off;
-		}
-	}
-}
-
 COMPARE_FUNCTION_OF(hot_compare_functions, uint32_t, struct hot,
 		    compare_numbers(of->func[*y].weight, of->func[*x].weight)
 			    ?: compare_numbers(of->func[*y].samples,
 					       of->func[*x].samples)
 			    ?: compare_numbers(*x, *y));
-
-/* Drops functions and spots without samples, and sorts spots by function. */
-static void hot_sort(struct hot *h)
-{
-	uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
-	uint32_t *place = mem_new(h->n_func + 1, sizeof(*place));
-	struct hot_func *func = mem_new(h->n_func + 1, sizeof(*func));
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < h->n_func; i++)
-		if (h->func[i].samples)
-			order[n++] = i;
-	sort_items_by(order, n, hot_compare_functions, h);
-	for (uint32_t i = 0; i < n; i++) {
-		func[i] = h->func[order[i]];
-		place[order[i]] = i;
-	}
-	free(h->func);
-	h->func = func;
-	h->n_func = n;
-	n = 0;
-	for (size_t i = 0; i < h->n_spot; i++) {
-		if (!h->spot[i].samples)
-			continue;
-		h->spot[n] = h->spot[i];
-		h->spot[n].func = place[h->spot[n].func];
-		n++;
-	}
-	h->n_spot = n;
-	free(order);
-	free(place);
-}
 
 /* Gives all functions a name for people. */
 static int hot_shorten(struct hot *h, struct store *db, struct err *err)
@@ -217,8 +159,56 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 	if (trust)
 		trust_say(trust, h->trust);
 	if (trust && !hot_load_code(&l, db, err) && !hot_shorten(h, db, err)) {
-		hot_count(h, s, event);
-		hot_sort(h);
+		/* Counts the samples of the event, or of all events if it is
+		 * -1. */
+		stacks_each (g, s, event) {
+			uint32_t frame = hot_leaf(h, g);
+
+			h->weight += g->weight;
+			h->samples += g->samples;
+			if (!frame || frame >= h->n_spot)
+				continue;
+			struct hot_spot *sp = &h->spot[frame];
+			struct hot_func *f = &h->func[sp->func];
+
+			sp->weight += g->weight;
+			sp->samples += g->samples;
+			f->weight += g->weight;
+			f->samples += g->samples;
+			if (sp->weight >= f->peak) {
+				f->peak = sp->weight;
+				f->peak_off = sp->off;
+			}
+		}
+		/* Drops functions and spots without samples, and sorts spots
+		 * by function. */
+		uint32_t *order = mem_new(h->n_func + 1, sizeof(*order));
+		uint32_t *place = mem_new(h->n_func + 1, sizeof(*place));
+		struct hot_func *func = mem_new(h->n_func + 1, sizeof(*func));
+		size_t n = 0;
+
+		for (uint32_t i = 0; i < h->n_func; i++)
+			if (h->func[i].samples)
+				order[n++] = i;
+		sort_items_by(order, n, hot_compare_functions, h);
+		for (uint32_t i = 0; i < n; i++) {
+			func[i] = h->func[order[i]];
+			place[order[i]] = i;
+		}
+		free(h->func);
+		h->func = func;
+		h->n_func = n;
+		n = 0;
+		for (size_t i = 0; i < h->n_spot; i++) {
+			if (!h->spot[i].samples)
+				continue;
+			h->spot[n] = h->spot[i];
+			h->spot[n].func = place[h->spot[n].func];
+			n++;
+		}
+		h->n_spot = n;
+		free(order);
+		free(place);
 		rc = 0;
 	}
 	h->event = stacks_event_name(s, event);
@@ -348,21 +338,6 @@ static bool hot_is_same(const struct hot_choice *c, const struct hot_func *f)
 		       : !strcmp(f->base, c->func->base);
 }
 
-/* Counts those of the n functions that have the name of the one that was found,
- * if the user did not tell it from them. */
-static void hot_find_others(const struct hot *h, const uint32_t *func, size_t n,
-			    const char *what, struct hot_choice *c)
-{
-	c->told = !strcmp(c->func->name, what) || !strcmp(c->func->shown, what);
-	for (size_t i = 0; i < n; i++) {
-		const struct hot_func *f = &h->func[func[i]];
-
-		if (f == c->func || !hot_is_same(c, f))
-			continue;
-		c->others++;
-	}
-}
-
 /* Takes the nth of the n functions that have the name of the one that was
  * found; they are in the order of their weight. Returns 0, or -1 and *err. */
 static int hot_take_nth(const struct hot *h, const uint32_t *func, size_t n,
@@ -412,7 +387,17 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 
 		*out = (struct hot_choice){ f, f->image, f->peak_off,
 					    .nth = 1 };
-		hot_find_others(h, func, n, what, out);
+		/* Counts those of the n functions that have the name of the
+		 * one that was found, if the user did not tell it from them. */
+		out->told = !strcmp(out->func->name, what) ||
+			    !strcmp(out->func->shown, what);
+		for (size_t k = 0; k < n; k++) {
+			const struct hot_func *other = &h->func[func[k]];
+
+			if (other == out->func || !hot_is_same(out, other))
+				continue;
+			out->others++;
+		}
 		if (nth != 1 && hot_take_nth(h, func, n, nth, out, err))
 			rc = -1;
 	}
