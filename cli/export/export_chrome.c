@@ -73,18 +73,6 @@ struct chrome {
 	uint64_t no_time, lost_no_time, left_out;
 };
 
-static uint32_t chrome_node_of(struct chrome *c, uint32_t parent,
-			       uint32_t label)
-{
-	uint32_t id = table_find_or_add(&c->by_node, hash_u32s(parent, label),
-					c->n_node);
-
-	if (id == c->n_node)
-		*mem_add(c->node, c->n_node, c->cap_node) =
-			(struct node){ parent, label };
-	return id + 1;
-}
-
 static void chrome_put_half(struct json *j, const char *key,
 			    const struct labels *labels, const uint32_t *label,
 			    size_t n)
@@ -138,8 +126,16 @@ static struct stack_text chrome_stack(struct chrome *c,
 	uint32_t at = 0;
 
 	if (frames->n) {
-		for (size_t i = 0; i < frames->n; i++)
-			at = chrome_node_of(c, at, frames->label[i]);
+		for (size_t i = 0; i < frames->n; i++) {
+			uint32_t number = table_find_or_add(
+				&c->by_node, hash_u32s(at, frames->label[i]),
+				c->n_node);
+
+			if (number == c->n_node)
+				*mem_add(c->node, c->n_node, c->cap_node) =
+					(struct node){ at, frames->label[i] };
+			at = number + 1;
+		}
 		json_open_members(&j, out, true);
 		json_shown(
 			&j, "name",
@@ -366,65 +362,6 @@ static int chrome_load(struct chrome *c, struct err *err)
 	return c->calls ? 0 : -1;
 }
 
-static void say_no_slices(const struct chrome *c)
-{
-	const struct offcpu_sums *s = slices_sums(c->slices);
-	char sampled[SAMPLED_SIZE];
-
-	if (chrome_say_sampled(c, sampled))
-		say_note("%s\n", sampled);
-	else if (s->bare)
-		say_note("%" PRIu64 " context switches without "
-			 "slices: their fields are not in the database; "
-			 "'backstitch ingest --fields all' stores them\n",
-			 s->bare);
-	else if (!s->happened && !s->records && !chrome_calls_any(c->calls))
-		say_note("no context switches here, so no slices; "
-			 "'perf record --switch-events' takes them\n");
-}
-
-static int chrome_put(struct chrome *c, struct err *err)
-{
-	const struct labels *labels = c->stacks->labels;
-	struct json *j = &c->j;
-
-	json_object(j, NULL);
-	json_text(j, "displayTimeUnit", "ns");
-	json_array(j, "traceEvents");
-	int rc = chrome_put_events(c, err);
-
-	put_edges(c, NULL);
-	slices_put(c->slices, INT64_MAX, INT64_MAX);
-	json_end(j);
-	json_object(j, "stackFrames");
-	for (size_t i = 0; i < c->n_node; i++) {
-		const struct label *l = labels_get(labels, c->node[i].label);
-		char key[24];
-
-		snprintf(key, sizeof(key), "%zu", i + 1);
-		json_object(j, key);
-		json_shown(j, "name", l->name);
-		json_shown(j, "category",
-			   *l->image ? l->image : label_kind_name(l->kind));
-		if (c->node[i].parent)
-			json_uint(j, "parent", c->node[i].parent);
-		json_end(j);
-	}
-	json_end(j);
-	json_object(j, "otherData");
-	json_uint(j, "events_without_time", c->no_time);
-	json_uint(j, "losses_without_time", c->lost_no_time);
-	json_uint(j, "events_left_out", c->left_out);
-	json_uint(j, "switches_without_fields", slices_sums(c->slices)->bare);
-	json_uint(j, "slices_without_end",
-		  offcpu_sampled(slices_sums(c->slices))
-			  ? 0
-			  : slices_sums(c->slices)->cut);
-	json_end(j);
-	json_finish(j);
-	return rc;
-}
-
 static int write_chrome(FILE *out, const struct export_request *x,
 			struct err *err)
 {
@@ -434,8 +371,61 @@ static int write_chrome(FILE *out, const struct export_request *x,
 	int rc = chrome_load(&c, err);
 
 	if (!rc) {
-		say_no_slices(&c);
-		rc = chrome_put(&c, err);
+		const struct offcpu_sums *s = slices_sums(c.slices);
+		char sampled[SAMPLED_SIZE];
+
+		if (chrome_say_sampled(&c, sampled))
+			say_note("%s\n", sampled);
+		else if (s->bare)
+			say_note(
+				"%" PRIu64 " context switches without "
+				"slices: their fields are not in the database; "
+				"'backstitch ingest --fields all' stores them\n",
+				s->bare);
+		else if (!s->happened && !s->records &&
+			 !chrome_calls_any(c.calls))
+			say_note("no context switches here, so no slices; "
+				 "'perf record --switch-events' takes them\n");
+		const struct labels *labels = c.stacks->labels;
+		struct json *j = &c.j;
+
+		json_object(j, NULL);
+		json_text(j, "displayTimeUnit", "ns");
+		json_array(j, "traceEvents");
+		rc = chrome_put_events(&c, err);
+
+		put_edges(&c, NULL);
+		slices_put(c.slices, INT64_MAX, INT64_MAX);
+		json_end(j);
+		json_object(j, "stackFrames");
+		for (size_t i = 0; i < c.n_node; i++) {
+			const struct label *l =
+				labels_get(labels, c.node[i].label);
+			char key[24];
+
+			snprintf(key, sizeof(key), "%zu", i + 1);
+			json_object(j, key);
+			json_shown(j, "name", l->name);
+			json_shown(j, "category",
+				   *l->image ? l->image
+					     : label_kind_name(l->kind));
+			if (c.node[i].parent)
+				json_uint(j, "parent", c.node[i].parent);
+			json_end(j);
+		}
+		json_end(j);
+		json_object(j, "otherData");
+		json_uint(j, "events_without_time", c.no_time);
+		json_uint(j, "losses_without_time", c.lost_no_time);
+		json_uint(j, "events_left_out", c.left_out);
+		json_uint(j, "switches_without_fields",
+			  slices_sums(c.slices)->bare);
+		json_uint(j, "slices_without_end",
+			  offcpu_sampled(slices_sums(c.slices))
+				  ? 0
+				  : slices_sums(c.slices)->cut);
+		json_end(j);
+		json_finish(j);
 	}
 	loss_rows_free(c.losses);
 	slices_free(c.slices);

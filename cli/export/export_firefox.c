@@ -88,23 +88,6 @@ static void firefox_keep_call(void *arg, const struct stacks_sample *one)
 	*mem_add(j->call, j->n_call, j->cap_call) = *one;
 }
 
-/* Calls are samples, each with the time that it was in no other one. */
-static int take_calls(struct job *j, int event, struct err *err)
-{
-	for (size_t i = 0; i < j->n_call; i++) {
-		const struct stacks_sample *c = &j->call[i];
-		const struct stacks_group *g = &j->s->group[c->group];
-		const struct event_row e = { .timed = c->timed,
-					     .time = c->time,
-					     .comm = g->comm };
-
-		if ((event < 0 || c->event == (uint32_t)event) &&
-		    take_sample(j, &e, g, c->weight, err))
-			return -1;
-	}
-	return 0;
-}
-
 /* Waits are markers. */
 static int take_waits(struct job *j, struct err *err)
 {
@@ -240,7 +223,21 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 				j->x->samples ? 1 : (uint64_t)e.weight, err))
 			return -1;
 	}
-	if (rc || take_calls(j, event, err) || take_waits(j, err))
+	if (rc)
+		return -1;
+	/* Calls are samples, each with the time that it was in no other one. */
+	for (size_t k = 0; k < j->n_call; k++) {
+		const struct stacks_sample *c = &j->call[k];
+		const struct stacks_group *group = &j->s->group[c->group];
+		const struct event_row entry = { .timed = c->timed,
+						 .time = c->time,
+						 .comm = group->comm };
+
+		if ((event < 0 || c->event == (uint32_t)event) &&
+		    take_sample(j, &entry, group, c->weight, err))
+			return -1;
+	}
+	if (take_waits(j, err))
 		return -1;
 	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)

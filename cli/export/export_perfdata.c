@@ -280,63 +280,6 @@ static void add_half(struct job *j, int64_t raw, uint64_t user_mask)
 		add_ip(j, ip[i]);
 }
 
-/* Adds the user half, or a word for it if it is missing or of another program.
- */
-static void add_user(struct job *j, const struct event_row *e,
-		     const struct pd_who *who)
-{
-	const char *missing = stacks_missing(e->verdict, e->uraw);
-	unsigned int end = code_chain_at(j->pd->code, e->uraw)->ended;
-
-	if (!missing && !e->uraw)
-		return;
-	add_ip(j, PD_CONTEXT_USER);
-	if (missing) {
-		add_context_mark(j, missing, who);
-	} else if (e->flags & VERDICT_EXEC) {
-		add_context_mark(j, "after exec", who);
-	} else {
-		pd_maps_chain(j->maps, (uint32_t)e->uraw, who);
-		add_half(j, e->uraw, who->user_mask);
-		/* why unwinding by tables ended before the outermost frame; a
-		 * stack that was recorded has no such word */
-		if (end != UNWIND_OUTERMOST && unwind_end_name(end))
-			add_context_mark(j, unwind_end_name(end), who);
-	}
-}
-
-/* Fills j->ip. Returns the sampled address, which is the innermost one. */
-static uint64_t make_perf_chain(struct job *j, const struct event_row *e,
-				const struct pd_who *who, size_t max)
-{
-	uint64_t ip = (uint64_t)e->ip;
-
-	j->n = 0;
-	if (e->kraw) {
-		add_ip(j, PD_CONTEXT_KERNEL);
-		add_half(j, e->kraw, UINT64_MAX);
-	}
-	add_user(j, e, who);
-	if (!ip && j->n > 1)
-		ip = j->ip[1];
-	if (j->n > max) {
-		j->n = max - 1;
-		add_context_mark(j, "cut", who);
-	}
-	return ip;
-}
-
-/* The size of raw data includes zeros up to a multiple of 8 bytes. */
-static void put_raw(struct blob *b, const void *raw, size_t len)
-{
-	size_t all = (4 + len + 7) / 8 * 8 - 4;
-
-	blob_u32(b, (uint32_t)all);
-	blob_add(b, raw, len);
-	for (; len < all; len++)
-		blob_u8(b, 0);
-}
-
 static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 				      const struct pd_who *who,
 				      const struct pd_when *when,
@@ -350,8 +293,39 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 
 	if (type->raw && pd_trace_get(j->trace, e, when->tid, &raw, &len, err))
 		return -1;
-	ip = make_perf_chain(j, e, who,
-			     (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8);
+	size_t max = (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8;
+	ip = (uint64_t)e->ip;
+
+	j->n = 0;
+	if (e->kraw) {
+		add_ip(j, PD_CONTEXT_KERNEL);
+		add_half(j, e->kraw, UINT64_MAX);
+	}
+	/* Adds the user half, or a word for it if it is missing or of
+	 * another program. */
+	const char *missing = stacks_missing(e->verdict, e->uraw);
+	unsigned int end = code_chain_at(j->pd->code, e->uraw)->ended;
+	if (missing || e->uraw) {
+		add_ip(j, PD_CONTEXT_USER);
+		if (missing) {
+			add_context_mark(j, missing, who);
+		} else if (e->flags & VERDICT_EXEC) {
+			add_context_mark(j, "after exec", who);
+		} else {
+			pd_maps_chain(j->maps, (uint32_t)e->uraw, who);
+			add_half(j, e->uraw, who->user_mask);
+			/* why unwinding by tables ended before the outermost
+			 * frame; a stack that was recorded has no such word */
+			if (end != UNWIND_OUTERMOST && unwind_end_name(end))
+				add_context_mark(j, unwind_end_name(end), who);
+		}
+	}
+	if (!ip && j->n > 1)
+		ip = j->ip[1];
+	if (j->n > max) {
+		j->n = max - 1;
+		add_context_mark(j, "cut", who);
+	}
 	perfdata_sample(j->pd, e->kraw ? PD_KERNEL : PD_USER, ip,
 			j->x->samples ? 1 : (uint64_t)e->weight, when);
 	if (type->chain) {
@@ -359,8 +333,16 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 		for (size_t i = 0; i < j->n; i++)
 			blob_u64(b, j->ip[i]);
 	}
-	if (type->raw)
-		put_raw(b, raw, len);
+	if (type->raw) {
+		/* The size of raw data includes zeros up to a multiple of 8
+		 * bytes. */
+		size_t all = (4 + len + 7) / 8 * 8 - 4;
+
+		blob_u32(b, (uint32_t)all);
+		blob_add(b, raw, len);
+		for (; len < all; len++)
+			blob_u8(b, 0);
+	}
 	perfdata_end_sample(j->pd);
 	return 0;
 }
@@ -376,38 +358,6 @@ static int open_switches(struct job *j, struct err *err)
 	return pd->switches ? row_cursor_open(&j->switches, pd->db,
 					      store_sql("switch_records"), err)
 			    : 0;
-}
-
-/* The record of a session over all threads also names the other thread. */
-static int pd_put_switch(struct job *j, const struct event_row *e,
-			 const struct pd_when *when, struct err *err)
-{
-	const struct rows *r = j->switches.rows;
-	unsigned int misc = 0;
-	int64_t pid = -1;
-	int64_t tid = -1;
-	bool wide;
-	int rc = row_cursor_seek(&j->switches, e->id, err);
-
-	if (rc < 0)
-		return -1;
-	if (rc > 0) {
-		misc = (rows_int(r, SWITCH_RECORDS_AWAY) ? PD_SWITCH_OUT : 0) |
-		       (rows_int(r, SWITCH_RECORDS_PREEMPT) ? PD_SWITCH_PREEMPT
-							    : 0);
-		pid = rows_int(r, SWITCH_RECORDS_OTHER_PID);
-		tid = rows_int(r, SWITCH_RECORDS_OTHER_TID);
-	}
-	wide = pid >= 0 || tid >= 0;
-	struct blob *b = perfdata_begin(
-		j->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
-
-	if (wide) {
-		blob_u32(b, (uint32_t)pid);
-		blob_u32(b, (uint32_t)tid);
-	}
-	perfdata_end(j->pd, when);
-	return 0;
 }
 
 static void pd_put_throttle(struct job *j, enum pd_type type,
@@ -430,8 +380,38 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 
 	if (type->sample)
 		return 0;
-	if (!strcmp(type->name, "switch"))
-		return pd_put_switch(j, e, when, err);
+	if (!strcmp(type->name, "switch")) {
+		/* The record of a session over all threads also names the
+		 * other thread. */
+		const struct rows *r = j->switches.rows;
+		unsigned int misc = 0;
+		int64_t pid = -1;
+		int64_t tid = -1;
+		bool wide;
+		int rc = row_cursor_seek(&j->switches, e->id, err);
+
+		if (rc < 0)
+			return -1;
+		if (rc > 0) {
+			misc = (rows_int(r, SWITCH_RECORDS_AWAY) ? PD_SWITCH_OUT
+								 : 0) |
+			       (rows_int(r, SWITCH_RECORDS_PREEMPT)
+					? PD_SWITCH_PREEMPT
+					: 0);
+			pid = rows_int(r, SWITCH_RECORDS_OTHER_PID);
+			tid = rows_int(r, SWITCH_RECORDS_OTHER_TID);
+		}
+		wide = pid >= 0 || tid >= 0;
+		struct blob *b = perfdata_begin(
+			j->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
+
+		if (wide) {
+			blob_u32(b, (uint32_t)pid);
+			blob_u32(b, (uint32_t)tid);
+		}
+		perfdata_end(j->pd, when);
+		return 0;
+	}
 	if (!strcmp(type->name, "throttle"))
 		pd_put_throttle(j, PD_THROTTLE, when);
 	else if (!strcmp(type->name, "unthrottle"))
@@ -439,8 +419,11 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 	return 0;
 }
 
-static int export_perfdata_put_events(struct job *j, struct err *err)
+static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 {
+	if (perfdata_open(j->pd, out, err))
+		return -1;
+	pd_tasks_start(j->tasks, !filter_given(j->x->filter));
 	struct events *ev =
 		events_open(j->x->db, j->x->filter, EVENTS_ALL, err);
 	struct event_row e;
@@ -468,15 +451,7 @@ static int export_perfdata_put_events(struct job *j, struct err *err)
 		pd_tasks_until(j->tasks, INT64_MAX);
 	/* ev owns the names that threads were given */
 	events_close(ev);
-	return rc < 0 ? -1 : 0;
-}
-
-static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
-{
-	if (perfdata_open(j->pd, out, err))
-		return -1;
-	pd_tasks_start(j->tasks, !filter_given(j->x->filter));
-	if (export_perfdata_put_events(j, err))
+	if (rc < 0)
 		return -1;
 	return perfdata_finish(j->pd, err);
 }

@@ -259,50 +259,6 @@ static bool export_pprof_line_of(const struct job *j, size_t i,
 	return true;
 }
 
-/* Returns the id of the location of the items [from, to), which is new or an
- * equal one, and adds to its mapping what is known there. */
-static uint64_t add_location(struct job *j, size_t from, size_t to,
-			     uint64_t samples)
-{
-	const struct label_from *at = &j->l.from[from];
-	struct code_place place = { 0 };
-	struct pprof *p = j->p;
-	struct pprof_mapping *m;
-
-	if (at->frame)
-		place = code_place(j->places, at->frame, at->called);
-	m = mem_at(j->mapping, j->n_mapping, j->cap_mapping, place.mapping);
-	m->has_functions |= j->c->frame[at->frame].at.name != NULL;
-	m->samples += samples;
-	p->msg.n = 0;
-	proto_uint(&p->msg, LOCATION_MAPPING_ID, place.mapping);
-	/* written also if 0, so that the message is never empty */
-	proto_item(&p->msg, LOCATION_ADDRESS, place.addr);
-	for (size_t i = to; i-- > from;) {
-		struct pprof_line line;
-		uint64_t function;
-
-		if (!export_pprof_line_of(j, i, &line))
-			continue;
-		m->has_files |= line.file != NULL;
-		m->has_lines |= line.line > 0;
-		function = pprof_add_function(p, &line);
-		p->part.n = 0;
-		proto_uint(&p->part, LINE_FUNCTION_ID, function);
-		proto_uint(&p->part, LINE_LINE, line.line);
-		proto_message(&p->msg, LOCATION_LINE, &p->part);
-	}
-
-	size_t n = p->locations.n;
-	uint32_t id = intern_add_bytes(&p->locations, p->msg.at, p->msg.n);
-
-	if (id == n) {
-		proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
-		proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
-	}
-	return (uint64_t)id + 1;
-}
-
 static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 				  struct err *err)
 {
@@ -342,8 +298,44 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 				break;
 		}
 
-		*mem_add(j->location, n, j->cap_location) =
-			add_location(j, i, end, g->samples);
+		struct code_place place = { 0 };
+		struct pprof *p = j->p;
+		struct pprof_mapping *m;
+
+		if (a->frame)
+			place = code_place(j->places, a->frame, a->called);
+		m = mem_at(j->mapping, j->n_mapping, j->cap_mapping,
+			   place.mapping);
+		m->has_functions |= j->c->frame[a->frame].at.name != NULL;
+		m->samples += g->samples;
+		p->msg.n = 0;
+		proto_uint(&p->msg, LOCATION_MAPPING_ID, place.mapping);
+		/* written also if 0, so that the message is never empty */
+		proto_item(&p->msg, LOCATION_ADDRESS, place.addr);
+		for (size_t k = end; k-- > i;) {
+			struct pprof_line line;
+			uint64_t function;
+
+			if (!export_pprof_line_of(j, k, &line))
+				continue;
+			m->has_files |= line.file != NULL;
+			m->has_lines |= line.line > 0;
+			function = pprof_add_function(p, &line);
+			p->part.n = 0;
+			proto_uint(&p->part, LINE_FUNCTION_ID, function);
+			proto_uint(&p->part, LINE_LINE, line.line);
+			proto_message(&p->msg, LOCATION_LINE, &p->part);
+		}
+
+		size_t count = p->locations.n;
+		uint32_t id =
+			intern_add_bytes(&p->locations, p->msg.at, p->msg.n);
+
+		if (id == count) {
+			proto_uint(&p->msg, LOCATION_ID, (uint64_t)id + 1);
+			proto_message(&p->buf, PROFILE_LOCATION, &p->msg);
+		}
+		*mem_add(j->location, n, j->cap_location) = (uint64_t)id + 1;
 		i = end;
 	}
 	for (size_t i = 0; i < n / 2; i++) {

@@ -86,20 +86,6 @@ struct pack {
 	char doubt[256];   /* one that is not the recorded one for sure */
 };
 
-/* "dir/run.db" -> "run" */
-static void pack_stem(const char *path, char *out, size_t size)
-{
-	const char *base = path_base(path);
-	const char *dot = strrchr(base, '.');
-	size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
-
-	if (!n || !strcmp(path, "-")) {
-		base = "capture";
-		n = strlen(base);
-	}
-	snprintf(out, size, "%.*s", (int)(n < 200 ? n : 200), base);
-}
-
 /* Gives the path where --symfs finds a debug file by build-id. Returns false if
  * the image has no build-id. */
 static bool pack_debug_name(const struct image *img, char *out, size_t size)
@@ -185,49 +171,6 @@ static int pack_put_images(struct pack *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Adds the debug files from which names were read. */
-static int pack_put_debug_files(struct pack *p, struct err *err)
-{
-	struct rows *r = rows_of(p->db, "bundle_sections", err);
-
-	while (rows_step(r)) {
-		size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
-		const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
-		const char *symfs = p->o->names->symfs;
-		size_t n = symfs ? strlen(symfs) : 0;
-
-		while (n && symfs[n - 1] == '/')
-			n--;
-		const char *plain =
-			n && !strncmp(path, symfs, n) && path[n] == '/'
-				? path + n
-				: path;
-		const struct image *img;
-		struct elf_file *ef = NULL;
-		char name[NAME_SIZE];
-		int rc;
-
-		if (id >= p->n_image || !p->image[id].path || *path != '/' ||
-		    !strstr(plain, "debug") || access(path, R_OK))
-			continue;
-		img = &p->image[id];
-		if (locate_is_debug_place(p->sy, path, img->path))
-			ef = elf_file_open(path, NULL);
-		if (!ef || !pack_proof(p->db, (int64_t)id, img, ef)) {
-			elf_file_close(ef);
-			pack_doubt(p, path);
-			continue;
-		}
-		if (strstr(plain, "/.dwz/") || !pack_debug_name(img, name, 256))
-			snprintf(name, sizeof(name), "symfs%s", plain);
-		rc = pack_put_file(p, name, ef->fd, path, err);
-		elf_file_close(ef);
-		if (rc)
-			return rows_stop(r);
-	}
-	return rows_end(r, err);
-}
-
 static int pack_fill(struct pack *p, struct err *err)
 {
 	char readme[2048];
@@ -260,7 +203,47 @@ static int pack_fill(struct pack *p, struct err *err)
 	*mem_add(p->image, p->n_image, p->cap_image) = (struct image){ 0 };
 	if (pack_put_images(p, err))
 		return -1;
-	return p->o->no_debug ? 0 : pack_put_debug_files(p, err);
+	if (p->o->no_debug)
+		return 0;
+	/* Adds the debug files from which names were read. */
+	struct rows *r = rows_of(p->db, "bundle_sections", err);
+
+	while (rows_step(r)) {
+		size_t id = (size_t)rows_int(r, BUNDLE_SECTIONS_IMAGE);
+		const char *path = rows_text(r, BUNDLE_SECTIONS_FILE);
+		const char *symfs = p->o->names->symfs;
+		size_t n = symfs ? strlen(symfs) : 0;
+
+		while (n && symfs[n - 1] == '/')
+			n--;
+		const char *plain =
+			n && !strncmp(path, symfs, n) && path[n] == '/'
+				? path + n
+				: path;
+		const struct image *img;
+		struct elf_file *ef = NULL;
+		char word[NAME_SIZE];
+		int ret;
+
+		if (id >= p->n_image || !p->image[id].path || *path != '/' ||
+		    !strstr(plain, "debug") || access(path, R_OK))
+			continue;
+		img = &p->image[id];
+		if (locate_is_debug_place(p->sy, path, img->path))
+			ef = elf_file_open(path, NULL);
+		if (!ef || !pack_proof(p->db, (int64_t)id, img, ef)) {
+			elf_file_close(ef);
+			pack_doubt(p, path);
+			continue;
+		}
+		if (strstr(plain, "/.dwz/") || !pack_debug_name(img, word, 256))
+			snprintf(word, sizeof(word), "symfs%s", plain);
+		ret = pack_put_file(p, word, ef->fd, path, err);
+		elf_file_close(ef);
+		if (ret)
+			return rows_stop(r);
+	}
+	return rows_end(r, err);
 }
 
 /* Until it is redacted, nobody else may read it. */
@@ -377,7 +360,17 @@ int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 	char out[300];
 	int rc;
 
-	pack_stem(path, p.name, sizeof(p.name));
+	/* "dir/run.db" -> "run" */
+	const char *base = path_base(path);
+	const char *dot = strrchr(base, '.');
+	size_t n = dot && dot != base ? (size_t)(dot - base) : strlen(base);
+
+	if (!n || !strcmp(path, "-")) {
+		base = "capture";
+		n = strlen(base);
+	}
+	snprintf(p.name, sizeof(p.name), "%.*s", (int)(n < 200 ? n : 200),
+		 base);
 	snprintf(out, sizeof(out), o->redact ? "%s.redacted.db" : "%s.tar.gz",
 		 p.name);
 	rc = pack_make(&p, o->out ? o->out : out, err);

@@ -151,20 +151,6 @@ struct bt_calls bt;
 #define BT_CALL_NAME(call) "bt_" #call,
 static const char *const bt_names[] = { BT_CALLS(BT_CALL_NAME) };
 
-/* Loads it once, until the program ends. Returns 0, or -1 and *err
- * (ERR_USAGE). */
-static int bt_load(struct err *err)
-{
-	/* that of all versions since 2.0 */
-	static const char *const files[] = { "libbabeltrace2.so.0", NULL };
-	const struct shared_library l = {
-		"CTF is written by",  files, "libbabeltrace2-0", bt_names,
-		ARRAY_SIZE(bt_names), &bt,
-	};
-
-	return shared_library_load(&l, err);
-}
-
 static bt_component_class_source *ctfout_graph_class(void)
 {
 	bt_message_iterator_class *it =
@@ -236,50 +222,6 @@ static bool ctfout_graph_has_room(const char *folder)
 	       fs.f_bavail > METADATA_BYTES / fs.f_frsize;
 }
 
-/* The sink writes the metadata when the graph is gone, and aborts if it cannot.
- * A graph that did not run to its end cannot be freed: its sink (2.0.4) then
- * uses the trace after the streams have freed it. */
-static int ctfout_graph_write(const struct ctfout_input *in,
-			      const bt_plugin *ctf, const char *folder,
-			      struct err *err)
-{
-	bt_component_class_source *c = ctfout_graph_class();
-	bt_graph *g = bt.graph_create(0);
-	const bt_component_source *src;
-	const bt_component_sink *sink = NULL;
-	int rc = -1;
-
-	if (c && g)
-		sink = ctfout_graph_sink(g, ctf, folder);
-	if (sink &&
-	    !bt.graph_add_source_component_with_initialize_method_data(
-		    g, c, "in", NULL, (void *)in, BT_LOGGING_LEVEL_NONE,
-		    &src) &&
-	    !bt.graph_connect_ports(
-		    g,
-		    bt.component_source_borrow_output_port_by_index_const(src,
-									  0),
-		    bt.component_sink_borrow_input_port_by_index_const(sink, 0),
-		    NULL))
-		rc = ctfout_graph_run(g, err);
-	if (rc) {
-		bt.current_thread_clear_error();
-		/* if no error of ours is there: the library's causes say that
-		 * the sink failed, but not why */
-		if (err->code == ERR_NONE)
-			err_set(err, ERR_IO,
-				"%s: libbabeltrace2 could not write it; is the "
-				"disk full?",
-				folder);
-	} else if (!ctfout_graph_has_room(folder)) {
-		rc = err_set(err, ERR_IO, "%s: the disk is full", folder);
-	}
-	if (!rc)
-		bt.graph_put_ref(g);
-	bt.component_class_source_put_ref(c);
-	return rc;
-}
-
 /* Without memory glib ends the program by a breakpoint, and without memory or a
  * file libbabeltrace2 does by abort(), both in the thread that called them.
  * Nothing can be returned from there: what was made is removed here. */
@@ -315,7 +257,44 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 	*err = (struct err){ 0 };
 	mine.err = err;
 	mine.content = &content;
-	rc = ctfout_graph_write(&mine, ctf, folder, err);
+	/* The sink writes the metadata when the graph is gone, and aborts if
+	 * it cannot. A graph that did not run to its end cannot be freed:
+	 * its sink (2.0.4) then uses the trace after the streams have freed
+	 * it. */
+	bt_component_class_source *c = ctfout_graph_class();
+	bt_graph *g = bt.graph_create(0);
+	const bt_component_source *src;
+	const bt_component_sink *sink = NULL;
+	rc = -1;
+
+	if (c && g)
+		sink = ctfout_graph_sink(g, ctf, folder);
+	if (sink &&
+	    !bt.graph_add_source_component_with_initialize_method_data(
+		    g, c, "in", NULL, (void *)&mine, BT_LOGGING_LEVEL_NONE,
+		    &src) &&
+	    !bt.graph_connect_ports(
+		    g,
+		    bt.component_source_borrow_output_port_by_index_const(src,
+									  0),
+		    bt.component_sink_borrow_input_port_by_index_const(sink, 0),
+		    NULL))
+		rc = ctfout_graph_run(g, err);
+	if (rc) {
+		bt.current_thread_clear_error();
+		/* if no error of ours is there: the library's causes say that
+		 * the sink failed, but not why */
+		if (err->code == ERR_NONE)
+			err_set(err, ERR_IO,
+				"%s: libbabeltrace2 could not write it; is the "
+				"disk full?",
+				folder);
+	} else if (!ctfout_graph_has_room(folder)) {
+		rc = err_set(err, ERR_IO, "%s: the disk is full", folder);
+	}
+	if (!rc)
+		bt.graph_put_ref(g);
+	bt.component_class_source_put_ref(c);
 	if (!rc && !content)
 		rc = err_set(err, ERR_USAGE,
 			     "no event is selected, and babeltrace2 2.0 cannot "
@@ -335,7 +314,17 @@ int ctfout_write(const struct ctfout_input *in, const char *folder,
 	/* glib begins when it is loaded */
 	sigaction(SIGABRT, &mine, &was_abort);
 	sigaction(SIGTRAP, &mine, &was_trap);
-	int rc = bt_load(err) ? -1 : ctfout_write_all(in, folder, err);
+	/* Loads it once, until the program ends. */
+	/* that of all versions since 2.0 */
+	static const char *const files[] = { "libbabeltrace2.so.0", NULL };
+	const struct shared_library l = {
+		"CTF is written by",  files, "libbabeltrace2-0", bt_names,
+		ARRAY_SIZE(bt_names), &bt,
+	};
+
+	int rc = shared_library_load(&l, err)
+			 ? -1
+			 : ctfout_write_all(in, folder, err);
 
 	sigaction(SIGABRT, &was_abort, NULL);
 	sigaction(SIGTRAP, &was_trap, NULL);

@@ -22,56 +22,6 @@ COMPARE_BY(ctfout_loss_by_cpu, struct ctfout_edge, cpu, time, to);
  * the start of the later one, but not the end of a loss before its start. */
 COMPARE_BY(ctfout_loss_by_time, struct ctfout_edge, time, cpu, to, end);
 
-/* Returns the edges in time order, for free(). A loss without a time is at
- * `start`; so are all if not `timed`. */
-static struct ctfout_edge *ctfout_loss_edges(const struct loss_rows *l,
-					     int64_t start, bool timed,
-					     size_t *n)
-{
-	struct ctfout_edge *e = mem_new(2 * l->n + 1, sizeof(*e));
-	size_t used = 0;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct loss_row *r = &l->row[i];
-		bool from_known = timed && r->has_from;
-		int64_t to = timed && r->has_to ? r->to
-			     : from_known	? r->from
-						: start;
-		int64_t from = from_known && r->from < to ? r->from : to;
-
-		if (r->counts && r->n)
-			e[used++] = (struct ctfout_edge){
-				.cpu = r->cpu < CTFOUT_CPUS ? r->cpu : -1,
-				.time = from,
-				.to = to,
-				.n = r->n > 0 ? (uint64_t)r->n : 0,
-			};
-	}
-	sort_items(e, used, ctfout_loss_by_cpu);
-	size_t out = 0;
-
-	for (size_t i = 0; i < used; i++) {
-		struct ctfout_edge *last = out ? &e[out - 1] : NULL;
-
-		if (last && last->cpu == e[i].cpu &&
-		    (e[i].time < last->to || e[i].to == last->to)) {
-			last->n += e[i].n;
-			raise_to(last->to, e[i].to);
-			continue;
-		}
-		e[out++] = e[i];
-	}
-	used = out;
-	for (size_t i = 0; i < used; i++) {
-		e[used + i] = e[i];
-		e[used + i].time = e[i].to;
-		e[used + i].end = true;
-	}
-	*n = 2 * used;
-	sort_items(e, *n, ctfout_loss_by_time);
-	return e;
-}
-
 /* A packet ends when it has about that many bytes. */
 #define PACKET_BYTES ((size_t)1 << 18)
 #define EVENT_BYTES 128u /* of an event without stacks */
@@ -187,30 +137,6 @@ static struct ctfout_stream *ctfout_stream_of(struct ctfout_iter *o,
 	return s;
 }
 
-/* The first packet cannot have a loss: its counter has none before it to be
- * compared with. So an empty one precedes it. */
-static void ctfout_begin_loss(struct ctfout_iter *o, struct ctfout_stream *s,
-			      const struct ctfout_edge *e)
-{
-	bt_message *m;
-
-	ctfout_close_packet(o, s, e->time);
-	if (!s->any || s->ended != e->time) {
-		ctfout_open_packet(o, s, e->time);
-		ctfout_close_packet(o, s, e->time);
-	}
-	m = o->c.clock
-		    ? bt.message_discarded_events_create_with_default_clock_snapshots(
-			      o->self, s->stream, ctfout_cycles(o, e->time),
-			      ctfout_cycles(o, e->to))
-		    : bt.message_discarded_events_create(o->self, s->stream);
-	if (m && e->n)
-		bt.message_discarded_events_set_count(m, e->n);
-	ctfout_add(o, m);
-	ctfout_open_packet(o, s, e->time);
-	s->in_loss = true;
-}
-
 /* Makes the messages of losses that begin or end before that time; NULL: all
  * that remain. */
 static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
@@ -224,7 +150,28 @@ static void ctfout_do_losses(struct ctfout_iter *o, const int64_t *before)
 
 		raise_to(o->now, e->time);
 		if (s && !e->end) {
-			ctfout_begin_loss(o, s, e);
+			/* The first packet cannot have a loss: its counter
+			 * has none before it to be compared with. So an
+			 * empty one precedes it. */
+			bt_message *m;
+
+			ctfout_close_packet(o, s, e->time);
+			if (!s->any || s->ended != e->time) {
+				ctfout_open_packet(o, s, e->time);
+				ctfout_close_packet(o, s, e->time);
+			}
+			m = o->c.clock
+				    ? bt.message_discarded_events_create_with_default_clock_snapshots(
+					      o->self, s->stream,
+					      ctfout_cycles(o, e->time),
+					      ctfout_cycles(o, e->to))
+				    : bt.message_discarded_events_create(
+					      o->self, s->stream);
+			if (m && e->n)
+				bt.message_discarded_events_set_count(m, e->n);
+			ctfout_add(o, m);
+			ctfout_open_packet(o, s, e->time);
+			s->in_loss = true;
 		} else if (s) {
 			ctfout_close_packet(o, s, e->time);
 			s->in_loss = false;
@@ -360,8 +307,52 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 	}
 	if (rows_end(r, err))
 		return -1;
-	o->edge = ctfout_loss_edges(o->losses, c->zero, c->clock_wanted,
-				    &o->n_edge);
+	/* A loss without a time is at `start`; so are all if not `timed`. */
+	const struct loss_rows *l = o->losses;
+	int64_t start = c->zero;
+	bool timed = c->clock_wanted;
+	struct ctfout_edge *e = mem_new(2 * l->n + 1, sizeof(*e));
+	size_t used = 0;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct loss_row *loss = &l->row[i];
+		bool from_known = timed && loss->has_from;
+		int64_t to = timed && loss->has_to ? loss->to
+			     : from_known	   ? loss->from
+						   : start;
+		int64_t from = from_known && loss->from < to ? loss->from : to;
+
+		if (loss->counts && loss->n)
+			e[used++] = (struct ctfout_edge){
+				.cpu = loss->cpu < CTFOUT_CPUS ? loss->cpu : -1,
+				.time = from,
+				.to = to,
+				.n = loss->n > 0 ? (uint64_t)loss->n : 0,
+			};
+	}
+	sort_items(e, used, ctfout_loss_by_cpu);
+	size_t out = 0;
+
+	for (size_t i = 0; i < used; i++) {
+		struct ctfout_edge *last = out ? &e[out - 1] : NULL;
+
+		if (last && last->cpu == e[i].cpu &&
+		    (e[i].time < last->to || e[i].to == last->to)) {
+			last->n += e[i].n;
+			raise_to(last->to, e[i].to);
+			continue;
+		}
+		e[out++] = e[i];
+	}
+	used = out;
+	for (size_t i = 0; i < used; i++) {
+		e[used + i] = e[i];
+		e[used + i].time = e[i].to;
+		e[used + i].end = true;
+	}
+	o->n_edge = 2 * used;
+	sort_items(e, o->n_edge, ctfout_loss_by_time);
+	o->edge = e;
 	if (o->n_edge && o->edge[0].time < c->zero)
 		c->zero = o->edge[0].time;
 	o->now = c->zero;

@@ -149,28 +149,6 @@ static void pq_column_forget(struct pq_column *p)
 		memset(p->known, 0, p->n_known * sizeof(*p->known));
 }
 
-static void pq_column_add_words(struct pq_column *p,
-				const struct fleet_cells *cells, size_t from,
-				size_t n)
-{
-	uint32_t *out = (uint32_t *)p->value + p->n;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t id = cells->id[from + i];
-
-		if (id >= p->n_known)
-			mem_reach(p->known, p->n_known, p->cap_known,
-				  (size_t)id + 1);
-		if (!p->known[id])
-			p->known[id] =
-				1 + intern_add_bytes(
-					    &p->words,
-					    intern_get(cells->pool, id),
-					    intern_length(cells->pool, id));
-		out[i] = p->known[id] - 1;
-	}
-}
-
 /* Adds rows [from, from + n). */
 static void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 			  size_t from, size_t n)
@@ -187,9 +165,25 @@ static void pq_column_add(struct pq_column *p, const struct fleet_cells *cells,
 		from = cells->first[from];
 	}
 	p->value = mem_grow_to(p->value, &p->cap, p->n + n, size);
-	if (pq_is_pooled(p->c->type))
-		pq_column_add_words(p, cells, from, n);
-	else if (n)
+	if (pq_is_pooled(p->c->type)) {
+		uint32_t *out = (uint32_t *)p->value + p->n;
+
+		for (size_t i = 0; i < n; i++) {
+			uint32_t id = cells->id[from + i];
+
+			if (id >= p->n_known)
+				mem_reach(p->known, p->n_known, p->cap_known,
+					  (size_t)id + 1);
+			if (!p->known[id])
+				p->known[id] =
+					1 +
+					intern_add_bytes(
+						&p->words,
+						intern_get(cells->pool, id),
+						intern_length(cells->pool, id));
+			out[i] = p->known[id] - 1;
+		}
+	} else if (n)
 		memcpy(p->value + p->n * size,
 		       (const char *)cells->any + from * size, n * size);
 	p->n += n;
@@ -469,53 +463,6 @@ static bool pq_number_bounds(const struct pq_column *p,
 	return true;
 }
 
-static void pq_put_chunk(const struct pq_column *p, const struct pq_plan *plan,
-			 const struct pq_chunk *k, struct pq_thrift *t)
-{
-	bool dictionary = plan->encoding == PQ_DICTIONARY;
-	bool rle = p->c->list; /* of the levels */
-	struct blob low = { 0 };
-	struct blob high = { 0 };
-
-	pq_struct_item(t);
-	pq_i64(t, 2, (int64_t)k->start);
-	pq_struct(t, 3);
-	pq_i32(t, 1, pq_column_type(p->c));
-	pq_list(t, 2, PQ_I32, 1u + dictionary + rle);
-	pq_item_i32(t, plan->encoding);
-	if (dictionary)
-		pq_item_i32(t, PQ_PLAIN);
-	if (rle)
-		pq_item_i32(t, PQ_RLE);
-	pq_list(t, 3, PQ_BINARY, p->c->list ? 3 : 1);
-	pq_item_text(t, p->c->name);
-	if (p->c->list) {
-		pq_item_text(t, "list");
-		pq_item_text(t, "element");
-	}
-	pq_i32(t, 4, CODEC_ZSTD);
-	pq_i64(t, 5, (int64_t)k->n_entry);
-	pq_i64(t, 6, (int64_t)k->plain);
-	pq_i64(t, 7, (int64_t)(k->end - k->start));
-	pq_i64(t, 9, (int64_t)k->data);
-	if (dictionary)
-		pq_i64(t, 11, (int64_t)k->start);
-	/* Statistics; readers differ in what they count as null in a list. */
-	if (!p->c->list && (pq_is_pooled(p->c->type)
-				    ? pq_word_bounds(p, &low, &high)
-				    : pq_number_bounds(p, plan, &low, &high))) {
-		pq_struct(t, 12);
-		pq_i64(t, 3, 0);
-		pq_bytes(t, 5, high.at, high.n);
-		pq_bytes(t, 6, low.at, low.n);
-		pq_end(t);
-	}
-	blob_release(&low);
-	blob_release(&high);
-	pq_end(t);
-	pq_end(t);
-}
-
 /* Writes the pages, and the ColumnChunk as the next item of meta. Returns 0, or
  * -1 and *err. */
 static int pq_column_write(struct pq_column *p, struct pq_pages *out,
@@ -527,8 +474,52 @@ static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 
 	pq_plan(p, &plan);
 	rc = pq_write_pages(p, &plan, out, &k, err);
-	if (!rc)
-		pq_put_chunk(p, &plan, &k, meta);
+	if (!rc) {
+		bool dictionary = plan.encoding == PQ_DICTIONARY;
+		bool rle = p->c->list; /* of the levels */
+		struct blob low = { 0 };
+		struct blob high = { 0 };
+
+		pq_struct_item(meta);
+		pq_i64(meta, 2, (int64_t)k.start);
+		pq_struct(meta, 3);
+		pq_i32(meta, 1, pq_column_type(p->c));
+		pq_list(meta, 2, PQ_I32, 1u + dictionary + rle);
+		pq_item_i32(meta, plan.encoding);
+		if (dictionary)
+			pq_item_i32(meta, PQ_PLAIN);
+		if (rle)
+			pq_item_i32(meta, PQ_RLE);
+		pq_list(meta, 3, PQ_BINARY, p->c->list ? 3 : 1);
+		pq_item_text(meta, p->c->name);
+		if (p->c->list) {
+			pq_item_text(meta, "list");
+			pq_item_text(meta, "element");
+		}
+		pq_i32(meta, 4, CODEC_ZSTD);
+		pq_i64(meta, 5, (int64_t)k.n_entry);
+		pq_i64(meta, 6, (int64_t)k.plain);
+		pq_i64(meta, 7, (int64_t)(k.end - k.start));
+		pq_i64(meta, 9, (int64_t)k.data);
+		if (dictionary)
+			pq_i64(meta, 11, (int64_t)k.start);
+		/* Statistics; readers differ in what they count as null in a
+		 * list. */
+		if (!p->c->list &&
+		    (pq_is_pooled(p->c->type)
+			     ? pq_word_bounds(p, &low, &high)
+			     : pq_number_bounds(p, &plan, &low, &high))) {
+			pq_struct(meta, 12);
+			pq_i64(meta, 3, 0);
+			pq_bytes(meta, 5, high.at, high.n);
+			pq_bytes(meta, 6, low.at, low.n);
+			pq_end(meta);
+		}
+		blob_release(&low);
+		blob_release(&high);
+		pq_end(meta);
+		pq_end(meta);
+	}
 	free(plan.owned);
 	free(plan.entry);
 	intern_release(&p->words);
@@ -668,40 +659,6 @@ enum pq_converted {
 	PQ_INT_8 = 15
 };
 
-/* Puts a column, with what readers need to know of its type: that it is text,
- * or the size and sign of a number. */
-static void parquet_put_leaf(struct pq_thrift *t, const struct fleet_column *c,
-			     const char *name)
-{
-	enum fleet_type type = c->type;
-	bool is_signed = type == FLEET_I32 || type == FLEET_I64;
-	unsigned int bits = 8 * (unsigned int)fleet_type_size(type);
-	unsigned int step = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
-
-	pq_struct_item(t);
-	pq_i32(t, 1, pq_column_type(c));
-	if (type == FLEET_HASH)
-		pq_i32(t, 2, (int64_t)fleet_type_size(type));
-	pq_i32(t, 3, 0); /* required */
-	pq_text(t, 4, name);
-	if (type == FLEET_STRING) {
-		pq_i32(t, 6, PQ_UTF8);
-		pq_struct(t, 10);
-		pq_struct(t, 1);
-		pq_end(t);
-		pq_end(t);
-	} else if (type != FLEET_HASH && type != FLEET_F64) {
-		pq_i32(t, 6, (is_signed ? PQ_INT_8 : PQ_UINT_8) + step);
-		pq_struct(t, 10);
-		pq_struct(t, 10);
-		pq_i8(t, 1, (int)bits);
-		pq_bool(t, 2, is_signed);
-		pq_end(t);
-		pq_end(t);
-	}
-	pq_end(t);
-}
-
 static void parquet_put_group(struct pq_thrift *t, const char *name,
 			      int repetition, size_t children, bool is_list)
 {
@@ -746,7 +703,39 @@ int parquet_finish(struct parquet *p, struct err *err)
 			parquet_put_group(&t, c->name, 0, 1, true);
 			parquet_put_group(&t, "list", 2, 1, false);
 		}
-		parquet_put_leaf(&t, c, c->list ? "element" : c->name);
+		/* Puts a column, with what readers need to know of its type:
+		 * that it is text, or the size and sign of a number. */
+		enum fleet_type type = c->type;
+		bool is_signed = type == FLEET_I32 || type == FLEET_I64;
+		unsigned int bits = 8 * (unsigned int)fleet_type_size(type);
+		unsigned int step = bits == 8	 ? 0
+				    : bits == 16 ? 1
+				    : bits == 32 ? 2
+						 : 3;
+
+		pq_struct_item(&t);
+		pq_i32(&t, 1, pq_column_type(c));
+		if (type == FLEET_HASH)
+			pq_i32(&t, 2, (int64_t)fleet_type_size(type));
+		pq_i32(&t, 3, 0); /* required */
+		pq_text(&t, 4, c->list ? "element" : c->name);
+		if (type == FLEET_STRING) {
+			pq_i32(&t, 6, PQ_UTF8);
+			pq_struct(&t, 10);
+			pq_struct(&t, 1);
+			pq_end(&t);
+			pq_end(&t);
+		} else if (type != FLEET_HASH && type != FLEET_F64) {
+			pq_i32(&t, 6,
+			       (is_signed ? PQ_INT_8 : PQ_UINT_8) + step);
+			pq_struct(&t, 10);
+			pq_struct(&t, 10);
+			pq_i8(&t, 1, (int)bits);
+			pq_bool(&t, 2, is_signed);
+			pq_end(&t);
+			pq_end(&t);
+		}
+		pq_end(&t);
 	}
 	pq_i64(&t, 3, (int64_t)p->rows);
 	pq_list(&t, 4, PQ_STRUCT, p->n_group);

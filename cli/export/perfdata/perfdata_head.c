@@ -197,21 +197,6 @@ static void put_desc(const struct perfdata *pd, const struct pd_event *e,
 	blob_u64(b, id);
 }
 
-/* Adds the same moment on the file's clock and since 1970, for times of day. */
-static void put_clocks(const struct perfdata *pd, struct blob *b)
-{
-	const struct pd_capture *c = main_capture(pd);
-	int64_t wall;
-
-	if (!c->has_wall || !pd->timed || clockid(pd) < 0 ||
-	    __builtin_add_overflow(pd->first, c->wall_offset, &wall))
-		return;
-	blob_u32(b, 1);
-	blob_u32(b, (uint32_t)clockid(pd));
-	blob_u64(b, (uint64_t)wall);
-	blob_u64(b, (uint64_t)pd->first);
-}
-
 /* Adds nothing if the value is not known. */
 static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 				struct blob *b)
@@ -281,8 +266,20 @@ static void pd_head_put_feature(const struct perfdata *pd, enum feature f,
 		blob_u64(b, pd->timed ? (uint64_t)pd->last : 0);
 	} else if (f == F_CLOCKID && clockid(pd) >= 0)
 		blob_u64(b, 1); /* ns */
-	else if (f == F_CLOCK_DATA)
-		put_clocks(pd, b);
+	else if (f == F_CLOCK_DATA) {
+		/* Adds the same moment on the file's clock and since 1970,
+		 * for times of day. */
+		const struct pd_capture *one = main_capture(pd);
+		int64_t wall;
+
+		if (!one->has_wall || !pd->timed || clockid(pd) < 0 ||
+		    __builtin_add_overflow(pd->first, one->wall_offset, &wall))
+			return;
+		blob_u32(b, 1);
+		blob_u32(b, (uint32_t)clockid(pd));
+		blob_u64(b, (uint64_t)wall);
+		blob_u64(b, (uint64_t)pd->first);
+	}
 }
 
 void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,

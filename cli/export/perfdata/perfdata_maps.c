@@ -165,14 +165,6 @@ static const struct image *pd_places_image(const struct pd_places *p,
 	return &p->code->image[id < p->code->n_image ? id : 0].img;
 }
 
-/* Returns whether the file must have names of this image. For a kernel without
- * a build-id, a reader would use the names of its own kernel. */
-static bool needs_name(const struct image *img)
-{
-	return img->kind == IMAGE_SYMBOLS ||
-	       (img->kind == IMAGE_KERNEL && !img->id_len);
-}
-
 /* Adds the symbol of a frame if the file must have it. */
 static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 			      uint64_t addr)
@@ -183,7 +175,10 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	uint64_t start;
 	uint32_t i;
 
-	if (!f->at.name || !needs_name(&p->code->image[f->image].img))
+	if (!f->at.name ||
+	    !(p->code->image[f->image].img.kind == IMAGE_SYMBOLS ||
+	      (p->code->image[f->image].img.kind == IMAGE_KERNEL &&
+	       !p->code->image[f->image].img.id_len)))
 		return;
 	if (!addr)
 		p->n_key += table_find_or_add(&p->by_key, key, p->n_key) ==
