@@ -31,71 +31,13 @@ enum annot_heat {
 	ANNOT_HOT
 };
 
-static enum annot_heat annot_heat(const struct annot *a,
-				  const struct annot_insn *in)
-{
-	double share = annot_share(in->weight, a->weight);
-
-	if (!in->samples || share < 0.5)
-		return ANNOT_COLD;
-	return share < 5 ? ANNOT_WARM : ANNOT_HOT;
-}
-
-/* Says which files the source lines are of, and why they are believed to be the
- * ones that were compiled, or are not. */
-static void annot_text_put_sources(FILE *out, const struct annot *a)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < a->n_source && n < SOURCES; i++) {
-		const struct source_file *f = a->source[i];
-
-		if (!f->found && !strcmp(f->how, SOURCE_NOT_FOUND))
-			continue;
-		fputs("source: ", out);
-		safe_text_put(out, f->found ? f->found : f->path, 0, 0);
-		fprintf(out, "%s %s\n", f->found ? "," : "", f->how);
-		n++;
-	}
-	if (n || !a->n_source)
-		return;
-	fputs("source: ", out);
-	safe_text_put(out, a->source[0]->path, 0, 0);
-	fputs(" " SOURCE_NOT_FOUND "; --source-dir DIR\n", out);
-}
-
-static void annot_text_put_head(FILE *out, const struct annot *a)
-{
-	term_wrap(out, a->trust, 0, 2, term_limit(out));
-	fputs(term_on(out, STYLE_BOLD), out);
-	if (a->name)
-		safe_text_put(out, a->shown, 0, 0);
-	else
-		fprintf(out, "0x%" PRIx64, a->start);
-	fputs(term_off(out), out);
-	fputs(" in ", out);
-	safe_text_put(out, a->image, 0, 0);
-	fprintf(out, "\nevent: ");
-	safe_text_put(out, a->event, 0, 0);
-	fprintf(out, ", %s%s%s of all\n", HUMAN_GROUPED(a->samples),
-		a->samples == 1 ? " sample here, " : " samples here, ",
-		HUMAN_PERCENT(a->weight, a->all_weight));
-	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0) {
-		fputs("code: ", out);
-		safe_text_put(out, a->file, 0, 0);
-		putc('\n', out);
-	}
-	annot_text_put_sources(out, a);
-	if (a->inlined)
-		inlined_mention(out, a->inlined);
-	putc('\n', out);
-	hot_lines_put(out, &a->lines, a->weight);
-}
-
 static void annot_text_put_share(FILE *out, const struct annot *a,
 				 const struct annot_insn *in)
 {
-	enum annot_heat heat = annot_heat(a, in);
+	double share = annot_share(in->weight, a->weight);
+	enum annot_heat heat = !in->samples || share < 0.5 ? ANNOT_COLD
+			       : share < 5		   ? ANNOT_WARM
+							   : ANNOT_HOT;
 	unsigned int bar = a->peak ? (unsigned int)wide_div(
 					     wide_mul(in->weight, BAR), a->peak)
 				   : 0;
@@ -116,35 +58,6 @@ static void annot_text_put_share(FILE *out, const struct annot *a,
 	if (heat != ANNOT_COLD)
 		fputs(term_off(out), out);
 	putc(' ', out);
-}
-
-static void annot_text_put_source(FILE *out, const struct annot_insn *in,
-				  struct annot_lines *l)
-{
-	annot_lines_go(l, in);
-	if (l->place) {
-		fprintf(out, "%*s", LEFT, "");
-		fputs(term_on(out, STYLE_DIM), out);
-		fputs("| ", out);
-		safe_text_put(out, in->file, 0, 0);
-		fprintf(out, ":%u", in->line);
-		if (in->inlined) {
-			fputs("  (", out);
-			safe_text_put(out, in->inlined_shown, 0, 0);
-			fputs(", inlined)", out);
-		}
-		fputs(term_off(out), out);
-		putc('\n', out);
-	}
-	for (uint32_t line = l->next; line <= l->last; line++) {
-		const char *text = source_line(in->source, line);
-
-		if (!text)
-			continue;
-		fprintf(out, "%*s|%5u%s", LEFT, "", line, *text ? "  " : "");
-		safe_text_put(out, text, 0, 0);
-		putc('\n', out);
-	}
 }
 
 static void annot_json_insn(struct json *j, const struct annot *a,
@@ -182,33 +95,6 @@ static void annot_json_insn(struct json *j, const struct annot *a,
 	json_end(j);
 }
 
-static void annot_text_put_insn(FILE *out, const struct annot *a,
-				const struct annot_insn *in)
-{
-	if (json_before_rows()) {
-		struct json j;
-
-		json_open(&j, out, JSON_COMPACT);
-		annot_json_insn(&j, a, in);
-		putc('\t', out);
-	}
-	annot_text_put_share(out, a, in);
-	fputs(term_on(out, STYLE_DIM), out);
-	fprintf(out, "|%c%6" PRIx64 ":", in->label ? '>' : ' ', in->insn.addr);
-	fputs(term_off(out), out);
-	fprintf(out, "  %-8s", in->insn.mnemonic);
-	if (in->insn.operands[0])
-		fprintf(out, " %s", in->insn.operands);
-	if (in->target) {
-		fputs("  <", out);
-		safe_text_put(out, in->target_shown, 0, 0);
-		if (in->beyond)
-			fprintf(out, "+0x%" PRIx64, in->beyond);
-		putc('>', out);
-	}
-	putc('\n', out);
-}
-
 void annot_text(FILE *out, const struct annot *a, long around)
 {
 	struct annot_lines source = { .shown = NULL };
@@ -216,7 +102,48 @@ void annot_text(FILE *out, const struct annot *a, long around)
 	size_t next = 0; /* the first with samples from in on; a->n */
 	size_t hidden = 0;
 
-	annot_text_put_head(out, a);
+	term_wrap(out, a->trust, 0, 2, term_limit(out));
+	fputs(term_on(out, STYLE_BOLD), out);
+	if (a->name)
+		safe_text_put(out, a->shown, 0, 0);
+	else
+		fprintf(out, "0x%" PRIx64, a->start);
+	fputs(term_off(out), out);
+	fputs(" in ", out);
+	safe_text_put(out, a->image, 0, 0);
+	fprintf(out, "\nevent: ");
+	safe_text_put(out, a->event, 0, 0);
+	fprintf(out, ", %s%s%s of all\n", HUMAN_GROUPED(a->samples),
+		a->samples == 1 ? " sample here, " : " samples here, ",
+		HUMAN_PERCENT(a->weight, a->all_weight));
+	if (a->file && a->file[0] && strcmp(a->file, a->image) != 0) {
+		fputs("code: ", out);
+		safe_text_put(out, a->file, 0, 0);
+		putc('\n', out);
+	}
+	/* Says which files the source lines are of, and why they are
+	 * believed to be the ones that were compiled, or are not. */
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n_source && n < SOURCES; i++) {
+		const struct source_file *f = a->source[i];
+
+		if (!f->found && !strcmp(f->how, SOURCE_NOT_FOUND))
+			continue;
+		fputs("source: ", out);
+		safe_text_put(out, f->found ? f->found : f->path, 0, 0);
+		fprintf(out, "%s %s\n", f->found ? "," : "", f->how);
+		n++;
+	}
+	if (!n && a->n_source) {
+		fputs("source: ", out);
+		safe_text_put(out, a->source[0]->path, 0, 0);
+		fputs(" " SOURCE_NOT_FOUND "; --source-dir DIR\n", out);
+	}
+	if (a->inlined)
+		inlined_mention(out, a->inlined);
+	putc('\n', out);
+	hot_lines_put(out, &a->lines, a->weight);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
 		bool near;
@@ -236,8 +163,54 @@ void annot_text(FILE *out, const struct annot *a, long around)
 			fprintf(out, "%*s| ... %zu without samples\n", LEFT, "",
 				hidden);
 		hidden = 0;
-		annot_text_put_source(out, in, &source);
-		annot_text_put_insn(out, a, in);
+		annot_lines_go(&source, in);
+		if (source.place) {
+			fprintf(out, "%*s", LEFT, "");
+			fputs(term_on(out, STYLE_DIM), out);
+			fputs("| ", out);
+			safe_text_put(out, in->file, 0, 0);
+			fprintf(out, ":%u", in->line);
+			if (in->inlined) {
+				fputs("  (", out);
+				safe_text_put(out, in->inlined_shown, 0, 0);
+				fputs(", inlined)", out);
+			}
+			fputs(term_off(out), out);
+			putc('\n', out);
+		}
+		for (uint32_t line = source.next; line <= source.last; line++) {
+			const char *text = source_line(in->source, line);
+
+			if (!text)
+				continue;
+			fprintf(out, "%*s|%5u%s", LEFT, "", line,
+				*text ? "  " : "");
+			safe_text_put(out, text, 0, 0);
+			putc('\n', out);
+		}
+		if (json_before_rows()) {
+			struct json j;
+
+			json_open(&j, out, JSON_COMPACT);
+			annot_json_insn(&j, a, in);
+			putc('\t', out);
+		}
+		annot_text_put_share(out, a, in);
+		fputs(term_on(out, STYLE_DIM), out);
+		fprintf(out, "|%c%6" PRIx64 ":", in->label ? '>' : ' ',
+			in->insn.addr);
+		fputs(term_off(out), out);
+		fprintf(out, "  %-8s", in->insn.mnemonic);
+		if (in->insn.operands[0])
+			fprintf(out, " %s", in->insn.operands);
+		if (in->target) {
+			fputs("  <", out);
+			safe_text_put(out, in->target_shown, 0, 0);
+			if (in->beyond)
+				fprintf(out, "+0x%" PRIx64, in->beyond);
+			putc('>', out);
+		}
+		putc('\n', out);
 	}
 	if (hidden)
 		fprintf(out, "%*s| ... %zu without samples\n", LEFT, "",
@@ -249,39 +222,6 @@ void annot_text(FILE *out, const struct annot *a, long around)
 }
 
 /* ---- the list of functions */
-
-static void annot_list_json(const struct hot *h, const struct grid *g,
-			    size_t max)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_text(&j, "user_stacks", h->trust);
-	json_text(&j, "event", h->event);
-	json_text(&j, "unit", h->unit);
-	json_uint(&j, "all_samples", h->samples);
-	json_uint(&j, "all_weight", h->weight);
-	grid_json(g, &j, "rows");
-	json_uint(&j, "rows_left_out",
-		  max && h->n_func > max ? h->n_func - max : 0);
-	json_finish(&j);
-}
-
-static void annot_list_text(const struct hot *h, const char *path,
-			    const struct grid *g, size_t max)
-{
-	term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
-	putchar('\n');
-	grid_write(g, "table", stdout);
-	if (max && h->n_func > max)
-		printf("\n%zu more functions; --limit 0 shows all\n",
-		       h->n_func - max);
-	if (h->n_func) {
-		fputs("\n'backstitch annotate ", stdout);
-		safe_text_put(stdout, path, 0, 0);
-		fputs(" FUNCTION' shows the instructions of one\n", stdout);
-	}
-}
 
 void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 {
@@ -316,10 +256,33 @@ void annot_list(const struct hot *h, const char *path, size_t max, bool json)
 		grid_text(g, h->path[f->image] ? h->path[f->image] : "");
 		grid_text(g, f->name ? f->shown : "[no name]");
 	}
-	if (json)
-		annot_list_json(h, g, max);
-	else
-		annot_list_text(h, path, g, max);
+	if (json) {
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_text(&j, "user_stacks", h->trust);
+		json_text(&j, "event", h->event);
+		json_text(&j, "unit", h->unit);
+		json_uint(&j, "all_samples", h->samples);
+		json_uint(&j, "all_weight", h->weight);
+		grid_json(g, &j, "rows");
+		json_uint(&j, "rows_left_out",
+			  max && h->n_func > max ? h->n_func - max : 0);
+		json_finish(&j);
+	} else {
+		term_wrap(stdout, h->trust, 0, 2, term_limit(stdout));
+		putchar('\n');
+		grid_write(g, "table", stdout);
+		if (max && h->n_func > max)
+			printf("\n%zu more functions; --limit 0 shows all\n",
+			       h->n_func - max);
+		if (h->n_func) {
+			fputs("\n'backstitch annotate ", stdout);
+			safe_text_put(stdout, path, 0, 0);
+			fputs(" FUNCTION' shows the instructions of one\n",
+			      stdout);
+		}
+	}
 	grid_free(g);
 }
 

@@ -150,21 +150,6 @@ static uint64_t times_lost(const struct times *d, int side)
 	return n;
 }
 
-/* "w took 3.00 s in B, 2.00 s in A; " */
-static void times_tell_program(const struct times *d, FILE *out)
-{
-	double took[2] = { 0 };
-
-	for (size_t i = 0; i < d->of.t.n_run; i++)
-		took[i >= d->of.t.runs[0]] +=
-			(double)d->of.t.run[i].to - (double)d->of.t.run[i].from;
-	safe_text_put(out, d->of.comm, 0, 0);
-	fprintf(out, " took %s in B, ",
-		HUMAN_NS(took[1] / (double)d->of.t.runs[1]));
-	fprintf(out, "%s in A", HUMAN_NS(took[0] / (double)d->of.t.runs[0]));
-	fputs(d->of.t.n_run > 2 ? " on average; " : "; ", out);
-}
-
 /* What made it slower, and on what that rests. */
 static void times_tell(const struct times *d, FILE *out)
 {
@@ -177,8 +162,21 @@ static void times_tell(const struct times *d, FILE *out)
 	const struct timings_change *c;
 	bool proved;
 
-	if (d->of.ask.what == TIMED_PARTS)
-		times_tell_program(d, out);
+	if (d->of.ask.what == TIMED_PARTS) {
+		/* "w took 3.00 s in B, 2.00 s in A; " */
+		double took[2] = { 0 };
+
+		for (size_t i = 0; i < d->of.t.n_run; i++)
+			took[i >= d->of.t.runs[0]] +=
+				(double)d->of.t.run[i].to -
+				(double)d->of.t.run[i].from;
+		safe_text_put(out, d->of.comm, 0, 0);
+		fprintf(out, " took %s in B, ",
+			HUMAN_NS(took[1] / (double)d->of.t.runs[1]));
+		fprintf(out, "%s in A",
+			HUMAN_NS(took[0] / (double)d->of.t.runs[0]));
+		fputs(d->of.t.n_run > 2 ? " on average; " : "; ", out);
+	}
 	proved = r && any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
 	if (!proved)
 		fputs("nothing is proved to take longer in B", out);

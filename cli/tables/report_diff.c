@@ -248,40 +248,6 @@ static bool report_diff_is_renamed(const struct report_diff *rp, uint32_t row)
 	       rp->d->place[1][row].a;
 }
 
-static void report_diff_print_head(const struct report_diff *rp)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-	char *images = diff_said(&rp->c, diff_tell_images, 0);
-	char *alone = diff_said(&rp->c, diff_tell_alone, 0);
-	char *parts = rp->parts ? diff_parts_said(rp->parts) : NULL;
-
-	if (parts)
-		fprintf(out, "%s\n", parts);
-	diff_tell_moved(&rp->c, 0, out);
-	putc('\n', out);
-	fprintf(out, "%s%s", images, *images ? "\n" : "");
-	fprintf(out, "%s%s", alone, *alone ? "\n" : "");
-	free_all(images, alone, parts);
-	for (int side = 0; side < 2; side++) {
-		diff_tell_side(&rp->c, side, out);
-		putc('\n', out);
-		diff_tell_trust(&rp->c, side, out);
-		putc('\n', out);
-	}
-	diff_tell_result(&rp->c, rp->o->by_total, out);
-	putc('\n', out);
-	for (uint32_t i = 0; i < rp->d->n; i++) {
-		if (!report_diff_is_renamed(rp, i))
-			continue;
-		diff_tell_renamed(&rp->c, i, out);
-		putc('\n', out);
-	}
-	term_lines_end(&l);
-	if (!output_is_markdown(rp->o->format))
-		putchar('\n');
-}
-
 /* Writes an end of an interval; NaN: there is none. */
 static void report_diff_json_bound(struct json *j, const char *key, double v)
 {
@@ -398,25 +364,6 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 	free_all(alone, moved);
 }
 
-/* Writes a table `result_head` too: what JSON has beside the rows. */
-static void report_diff_sql(const struct report_diff *rp, const struct grid *g,
-			    size_t left_out)
-{
-	char *head;
-	FILE *out = mem_stream(&head, NULL);
-
-	report_diff_json(rp, NULL, left_out, out);
-	mem_stream_end(out);
-	fputs("DROP TABLE IF EXISTS result_head;\n"
-	      "CREATE TABLE result_head(json);\n"
-	      "INSERT INTO result_head VALUES(",
-	      stdout);
-	sql_put_text(stdout, head, strcspn(head, "\n"));
-	fputs(");\n", stdout);
-	grid_write(g, "sql", stdout);
-	free(head);
-}
-
 /* Leaves out the numbers of rows without any weight of the chosen kind. Returns
  * how many are left. */
 static size_t report_diff_drop_empty(const struct report_diff *rp,
@@ -444,24 +391,6 @@ static bool report_diff_is_proved(const struct report_diff *rp, uint32_t row)
 		rp->other->place[total][row].change);
 }
 
-/* Says why rows are "unknown": the first n of `order`. */
-static void report_diff_tell_unknown(const struct report_diff *rp,
-				     const uint32_t *order, size_t n)
-{
-	const char *said = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		const char *why = rp->d->row[order[i]].unknown;
-
-		if (!why || (said && !strcmp(why, said)))
-			continue;
-		printf("%sunknown: %s", said ? "; " : "\n", why);
-		said = why;
-	}
-	if (said)
-		putchar('\n');
-}
-
 static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = output_is_text(rp->o->format);
@@ -476,8 +405,38 @@ static void report_diff_print_rows(struct report_diff *rp)
 	grid_spare(g, "p");
 	if (fenced)
 		markdown_fence(stdout, true);
-	if (people)
-		report_diff_print_head(rp);
+	if (people) {
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+		char *images = diff_said(&rp->c, diff_tell_images, 0);
+		char *alone = diff_said(&rp->c, diff_tell_alone, 0);
+		char *parts = rp->parts ? diff_parts_said(rp->parts) : NULL;
+
+		if (parts)
+			fprintf(out, "%s\n", parts);
+		diff_tell_moved(&rp->c, 0, out);
+		putc('\n', out);
+		fprintf(out, "%s%s", images, *images ? "\n" : "");
+		fprintf(out, "%s%s", alone, *alone ? "\n" : "");
+		free_all(images, alone, parts);
+		for (int side = 0; side < 2; side++) {
+			diff_tell_side(&rp->c, side, out);
+			putc('\n', out);
+			diff_tell_trust(&rp->c, side, out);
+			putc('\n', out);
+		}
+		diff_tell_result(&rp->c, rp->o->by_total, out);
+		putc('\n', out);
+		for (uint32_t i = 0; i < rp->d->n; i++) {
+			if (!report_diff_is_renamed(rp, i))
+				continue;
+			diff_tell_renamed(&rp->c, i, out);
+			putc('\n', out);
+		}
+		term_lines_end(&l);
+		if (!output_is_markdown(rp->o->format))
+			putchar('\n');
+	}
 	if (fenced)
 		markdown_fence(stdout, false);
 	/* people see all significant changes, scripts as many as they want */
@@ -502,12 +461,39 @@ static void report_diff_print_rows(struct report_diff *rp)
 	}
 	if (!strcmp(rp->o->format, "json"))
 		report_diff_json(rp, g, all - n, stdout);
-	else if (!strcmp(rp->o->format, "sql"))
-		report_diff_sql(rp, g, all - n);
-	else
+	else if (!strcmp(rp->o->format, "sql")) {
+		/* Writes a table `result_head` too: what JSON has beside the
+		 * rows. */
+		char *head;
+		FILE *out = mem_stream(&head, NULL);
+
+		report_diff_json(rp, NULL, all - n, out);
+		mem_stream_end(out);
+		fputs("DROP TABLE IF EXISTS result_head;\n"
+		      "CREATE TABLE result_head(json);\n"
+		      "INSERT INTO result_head VALUES(",
+		      stdout);
+		sql_put_text(stdout, head, strcspn(head, "\n"));
+		fputs(");\n", stdout);
+		grid_write(g, "sql", stdout);
+		free(head);
+	} else
 		grid_write(g, rp->o->format, stdout);
-	if (people)
-		report_diff_tell_unknown(rp, order, n);
+	if (people) {
+		/* Says why rows are "unknown": the first n of `order`. */
+		const char *said = NULL;
+
+		for (size_t i = 0; i < n; i++) {
+			const char *why = rp->d->row[order[i]].unknown;
+
+			if (!why || (said && !strcmp(why, said)))
+				continue;
+			printf("%sunknown: %s", said ? "; " : "\n", why);
+			said = why;
+		}
+		if (said)
+			putchar('\n');
+	}
 	if (people && n < all)
 		printf("\n%zu more row%s without significant change not "
 		       "shown; --limit 0 shows all\n",
@@ -574,30 +560,6 @@ static double report_diff_growth(const struct report_diff *rp, uint32_t row,
 	return growth;
 }
 
-/* Says what grew by more than is allowed. Returns an enum status. */
-static int report_diff_check_limit(const struct report_diff *rp, int status)
-{
-	struct diff_limit *l = rp->o->fail;
-	bool total = rp->o->by_total;
-
-	for (uint32_t i = 0; i < rp->d->n; i++) {
-		int by = diff_rows_grew(rp->d, i, total);
-		const char *function = rp->o->keys & KEY_SYM
-					       ? diff_rows_label(rp->d, i)->name
-					       : NULL;
-
-		if (diff_limit_looks(l, function) && by >= 0) {
-			const struct diff_place *p = &rp->d->place[by][i];
-			char *name = report_diff_name(rp, i);
-
-			diff_limit_add(l, name, report_diff_growth(rp, i, by),
-				       p->only ? NAN : p->p);
-			free(name);
-		}
-	}
-	return diff_limit_end(l, status);
-}
-
 int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err)
 {
@@ -609,7 +571,29 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 
 	if (!rc) {
 		report_diff_print_rows(&rp);
-		status = report_diff_check_limit(&rp, status);
+		/* Says what grew by more than is allowed. */
+		struct diff_limit *l = rp.o->fail;
+		bool total = rp.o->by_total;
+
+		for (uint32_t i = 0; i < rp.d->n; i++) {
+			int by = diff_rows_grew(rp.d, i, total);
+			const char *function =
+				rp.o->keys & KEY_SYM
+					? diff_rows_label(rp.d, i)->name
+					: NULL;
+
+			if (diff_limit_looks(l, function) && by >= 0) {
+				const struct diff_place *p =
+					&rp.d->place[by][i];
+				char *name = report_diff_name(&rp, i);
+
+				diff_limit_add(l, name,
+					       report_diff_growth(&rp, i, by),
+					       p->only ? NAN : p->p);
+				free(name);
+			}
+		}
+		status = diff_limit_end(l, status);
 	}
 	compare_release(&rp.c);
 	diff_parts_free(rp.parts);

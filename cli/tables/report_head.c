@@ -214,32 +214,6 @@ void report_put_lost(FILE *out, uint64_t lost, bool unknown)
 	putc('\n', out);
 }
 
-static int report_print_captures(FILE *out, const struct report *rp,
-				 struct err *err)
-{
-	struct rows *r = rows_of(rp->db, "report_captures", err);
-	bool latency = false;
-
-	while (rows_step(r)) {
-		struct value complete = rows_value(r, REPORT_CAPTURES_COMPLETE);
-
-		report_put_capture(out, rows_text(r, REPORT_CAPTURES_PATH),
-				   rows_text(r, REPORT_CAPTURES_HOST));
-		fputs(complete.kind != VALUE_NULL &&
-				      !rows_int(r, REPORT_CAPTURES_COMPLETE)
-			      ? ", not complete\n"
-			      : "\n",
-		      out);
-		latency |= strstr(rows_text(r, REPORT_CAPTURES_CMDLINE),
-				  " --latency") != NULL;
-	}
-	if (latency && !rp->o->by_wall)
-		fputs("recorded with --latency: --by wall shows what to make "
-		      "faster for the program to end sooner\n",
-		      out);
-	return rows_end(r, err);
-}
-
 int report_load_head(struct report *rp, struct err *err)
 {
 	rp->trust = trust_of(rp->db, rp->stacks, rp->event, err);
@@ -260,32 +234,6 @@ static bool report_is_filtered(const struct report *rp)
 	const struct filter *f = rp->o->filter;
 
 	return f->time || f->cpu || f->pid || f->tid || f->comm || f->cgroup;
-}
-
-static void report_missing_json(const struct report *rp, struct json *j)
-{
-	struct report_wrong w;
-
-	report_count_wrong(rp, &w);
-	json_array(j, "user_half_missing");
-	for (size_t i = 0; i < w.rows->n; i++) {
-		const struct report_row *row = &w.rows->row[i];
-		const char *name = report_missing_name(w.rows, row);
-
-		if (!name)
-			continue;
-		json_object(j, NULL);
-		json_text(j, "symbol", name);
-		json_uint(j, "weight", row->total);
-		json_end(j);
-	}
-	json_end(j);
-	json_uint(j, "kernel_half_missing", w.hit);
-	json_uint(j, "after_exec", w.exec);
-	json_uint(j, "caller_inferred", report_inferred(rp));
-	json_uint(j, "without_name", w.unnamed);
-	json_uint(j, "made_at_run_time", w.generated);
-	report_wrong_release(&w);
 }
 
 int report_head_json(const struct report *rp, struct json *j, struct err *err)
@@ -323,7 +271,28 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 	}
 	json_uint(j, "lost", rp->lost);
 	json_bool(j, "lost_unknown", rp->lost_unknown);
-	report_missing_json(rp, j);
+	struct report_wrong w;
+
+	report_count_wrong(rp, &w);
+	json_array(j, "user_half_missing");
+	for (size_t i = 0; i < w.rows->n; i++) {
+		const struct report_row *row = &w.rows->row[i];
+		const char *name = report_missing_name(w.rows, row);
+
+		if (!name)
+			continue;
+		json_object(j, NULL);
+		json_text(j, "symbol", name);
+		json_uint(j, "weight", row->total);
+		json_end(j);
+	}
+	json_end(j);
+	json_uint(j, "kernel_half_missing", w.hit);
+	json_uint(j, "after_exec", w.exec);
+	json_uint(j, "caller_inferred", report_inferred(rp));
+	json_uint(j, "without_name", w.unnamed);
+	json_uint(j, "made_at_run_time", w.generated);
+	report_wrong_release(&w);
 	json_break(j);
 	return 0;
 }
@@ -416,7 +385,27 @@ int report_print_head(const struct report *rp, struct err *err)
 	out = term_lines_begin(&l, stdout);
 	if (!report_traced(rp))
 		fprintf(out, "%s\n", trust);
-	rc = report_print_captures(out, rp, err);
+	struct rows *r = rows_of(rp->db, "report_captures", err);
+	bool latency = false;
+
+	while (rows_step(r)) {
+		struct value complete = rows_value(r, REPORT_CAPTURES_COMPLETE);
+
+		report_put_capture(out, rows_text(r, REPORT_CAPTURES_PATH),
+				   rows_text(r, REPORT_CAPTURES_HOST));
+		fputs(complete.kind != VALUE_NULL &&
+				      !rows_int(r, REPORT_CAPTURES_COMPLETE)
+			      ? ", not complete\n"
+			      : "\n",
+		      out);
+		latency |= strstr(rows_text(r, REPORT_CAPTURES_CMDLINE),
+				  " --latency") != NULL;
+	}
+	if (latency && !rp->o->by_wall)
+		fputs("recorded with --latency: --by wall shows what to make "
+		      "faster for the program to end sooner\n",
+		      out);
+	rc = rows_end(r, err);
 	if (!rc) {
 		if (report_traced(rp))
 			report_print_traced(out, rp);

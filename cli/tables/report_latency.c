@@ -97,50 +97,6 @@ static const char *latency_behind(const struct latency *l,
 	return out;
 }
 
-static void latency_key(const struct latency *l, const struct latency_worst *w,
-			char out[LATENCY_KEY])
-{
-	const struct interval *i = &w->i;
-	const struct intervals_thread *t = w->thread;
-	const char *by = l->o->by, *name = l->o->by_field ? w->by : w->name;
-
-	if (!strcmp(by, "name"))
-		snprintf(out, LATENCY_KEY, "%s", name);
-	else if (!strcmp(by, "kind"))
-		snprintf(out, LATENCY_KEY, "%s", w->kind);
-	else if (!strcmp(by, "comm"))
-		snprintf(out, LATENCY_KEY, "%s", t->comm);
-	else if (!strcmp(by, "tid"))
-		snprintf(out, LATENCY_KEY, "%s/%" PRId64, t->comm, t->tid);
-	else if (!strcmp(by, "pid"))
-		snprintf(out, LATENCY_KEY, "%" PRId64, t->pid);
-	else if (!strcmp(by, "behind"))
-		latency_behind(l, w, out);
-	else if (!l->iv && l->o->by_field)
-		latency_sched_caller(l->sched, i->begin_event, out,
-				     LATENCY_KEY);
-	else if (strcmp(by, "cpu") != 0)
-		snprintf(out, LATENCY_KEY, "%s", *name ? name : "not known");
-	else if (i->cpu < 0)
-		snprintf(out, LATENCY_KEY, "not known");
-	else
-		snprintf(out, LATENCY_KEY, "%" PRId32, i->cpu);
-}
-
-static struct latency_row *latency_row_of(struct latency *l, const char *kind,
-					  const char *key)
-{
-	const uint32_t word[2] = { intern_add(&l->labels, kind),
-				   intern_add(&l->labels, key) };
-	uint32_t id = intern_add_bytes(&l->index, word, sizeof(word));
-
-	if (id == l->n)
-		*mem_add(l->row, l->n, l->cap) =
-			(struct latency_row){ .kind = word[0],
-					      .label = word[1] };
-	return &l->row[id];
-}
-
 COMPARE_BY(latency_compare_lengths, struct latency_length, ns);
 
 /* Sorts lengths, and adds up equal ones. Returns how many are left. */
@@ -155,33 +111,6 @@ static size_t latency_add_up(struct latency_length *length, size_t n)
 		else
 			length[to++] = length[i];
 	return to;
-}
-
-static void latency_add_length(struct latency_row *r, int64_t ns)
-{
-	if (r->n == r->cap && r->n >= LENGTHS_MANY) {
-		r->n = latency_add_up(r->length, r->n);
-		if (r->n > r->cap / 2)
-			mem_grow(r->length, r->cap, r->cap + 1);
-	}
-	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ ns, 1 };
-}
-
-/* Keeps the longest. */
-static void latency_keep(struct latency *l, const struct latency_worst *w)
-{
-	size_t at = l->n_worst;
-
-	if (at == l->o->worst) {
-		if (!at || l->worst[at - 1].ns >= w->ns)
-			return;
-		at--;
-	} else {
-		l->n_worst++;
-	}
-	for (; at && l->worst[at - 1].ns < w->ns; at--)
-		l->worst[at] = l->worst[at - 1];
-	l->worst[at] = *w;
 }
 
 static void latency_take(struct latency *l, const struct latency_worst *w,
@@ -200,8 +129,40 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 				 w->thread->comm) ||
 	    (l->o->filter->cpu && !filter_takes_cpu(l->o->filter, i->cpu)))
 		return;
-	latency_key(l, w, key);
-	r = latency_row_of(l, w->kind, key);
+	const struct interval *k = &w->i;
+	const struct intervals_thread *t = w->thread;
+	const char *by = l->o->by, *name = l->o->by_field ? w->by : w->name;
+
+	if (!strcmp(by, "name"))
+		snprintf(key, LATENCY_KEY, "%s", name);
+	else if (!strcmp(by, "kind"))
+		snprintf(key, LATENCY_KEY, "%s", w->kind);
+	else if (!strcmp(by, "comm"))
+		snprintf(key, LATENCY_KEY, "%s", t->comm);
+	else if (!strcmp(by, "tid"))
+		snprintf(key, LATENCY_KEY, "%s/%" PRId64, t->comm, t->tid);
+	else if (!strcmp(by, "pid"))
+		snprintf(key, LATENCY_KEY, "%" PRId64, t->pid);
+	else if (!strcmp(by, "behind"))
+		latency_behind(l, w, key);
+	else if (!l->iv && l->o->by_field)
+		latency_sched_caller(l->sched, k->begin_event, key,
+				     LATENCY_KEY);
+	else if (strcmp(by, "cpu") != 0)
+		snprintf(key, LATENCY_KEY, "%s", *name ? name : "not known");
+	else if (k->cpu < 0)
+		snprintf(key, LATENCY_KEY, "not known");
+	else
+		snprintf(key, LATENCY_KEY, "%" PRId32, k->cpu);
+	const uint32_t word[2] = { intern_add(&l->labels, w->kind),
+				   intern_add(&l->labels, key) };
+	uint32_t id = intern_add_bytes(&l->index, word, sizeof(word));
+
+	if (id == l->n)
+		*mem_add(l->row, l->n, l->cap) =
+			(struct latency_row){ .kind = word[0],
+					      .label = word[1] };
+	r = &l->row[id];
 	r->verdict[i->verdict]++;
 	l->verdict[i->verdict]++;
 	if (i->verdict == INTERVAL_CANCELLED)
@@ -224,8 +185,25 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 		*mem_add(r->range, r->n_range, r->cap_range) = range;
 		return;
 	}
-	latency_add_length(r, w->ns);
-	latency_keep(l, w);
+	if (r->n == r->cap && r->n >= LENGTHS_MANY) {
+		r->n = latency_add_up(r->length, r->n);
+		if (r->n > r->cap / 2)
+			mem_grow(r->length, r->cap, r->cap + 1);
+	}
+	*mem_add(r->length, r->n, r->cap) = (struct latency_length){ w->ns, 1 };
+	/* Keeps the longest. */
+	size_t place = l->n_worst;
+
+	if (place == l->o->worst) {
+		if (!place || l->worst[place - 1].ns >= w->ns)
+			return;
+		place--;
+	} else {
+		l->n_worst++;
+	}
+	for (; place && l->worst[place - 1].ns < w->ns; place--)
+		l->worst[place] = l->worst[place - 1];
+	l->worst[place] = *w;
 }
 
 static void latency_take_interval(void *arg, const struct interval *i)
@@ -710,16 +688,6 @@ static void latency_put_worst(const struct latency *l, struct json *j)
 
 /* ---- histogram */
 
-/* Returns the number of the bin of a length. */
-static size_t latency_bin(int64_t ns)
-{
-	size_t bin = 0;
-
-	while (bin + 1 < BINS_MAX && ns >= (int64_t)1 << (bin + 1))
-		bin++;
-	return bin;
-}
-
 /* One histogram of all proved ones of a kind, by powers of two. */
 static void latency_put_histogram(const struct latency *l, uint32_t kind,
 				  struct json *j)
@@ -739,7 +707,11 @@ static void latency_put_histogram(const struct latency *l, uint32_t kind,
 		for (size_t k = 0; l->row[i].kind == kind && k < l->row[i].n;
 		     k++) {
 			const struct latency_length *len = &l->row[i].length[k];
-			size_t bin = latency_bin(len->ns);
+			size_t bin = 0;
+
+			while (bin + 1 < BINS_MAX &&
+			       len->ns >= (int64_t)1 << (bin + 1))
+				bin++;
 
 			count[bin] += len->n;
 			raise_to(most, count[bin]);
@@ -799,78 +771,6 @@ static struct intervals_sums latency_sums(const struct latency *l)
 	return s;
 }
 
-static void latency_put_head(const struct latency *l)
-{
-	const struct intervals_sums s = latency_sums(l);
-	uint64_t all = 0, open = 0;
-	const char *sep = ": ";
-
-	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
-		all += l->verdict[i];
-	printf("%s interval%s", HUMAN_GROUPED(all), all == 1 ? "" : "s");
-	if (l->last >= l->first)
-		printf(" in %s", HUMAN_NS(l->last - l->first));
-	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {
-		if (!l->verdict[i])
-			continue;
-		fputs(sep, stdout);
-		sep = ", ";
-		printf("%s %s", HUMAN_GROUPED(l->verdict[i]),
-		       interval_verdict_word(i));
-		if (!i && s.premise)
-			printf(" %s", s.premise);
-	}
-	putchar('\n');
-	if (l->verdict[INTERVAL_AMBIGUOUS])
-		fputs("ambiguous: several of one key at a time, of which only "
-		      "the sum is known; count, total\nand average have them, "
-		      "and Max is at least so long\n",
-		      stdout);
-	if (latency_unknown(l->verdict) || l->verdict[INTERVAL_AMBIGUOUS])
-		fputs("percentiles are of the proved ones; 'p99 is' and its "
-		      "like tell what may be with the others\n",
-		      stdout);
-	open += s.cut_before ? l->verdict[INTERVAL_BEFORE] : 0;
-	open += s.cut_behind ? l->verdict[INTERVAL_UNFINISHED] : 0;
-	if (open)
-		printf("%s of them may have the other end in another segment "
-		       "of the stream: 'backstitch latency\nFOLDER' of all "
-		       "segments has these whole\n",
-		       HUMAN_GROUPED(open));
-	if (s.no_thread)
-		printf("%" PRIu64 " records are of threads that nobody "
-		       "knows\n",
-		       s.no_thread);
-	if (s.doubled)
-		printf("%" PRIu64 " records are there twice, and count once\n",
-		       s.doubled);
-	putchar('\n');
-}
-
-static void latency_put_json(const struct latency *l)
-{
-	const struct intervals_sums s = latency_sums(l);
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_int(&j, "from_ns", l->first);
-	json_int(&j, "to_ns", l->last);
-	json_text(&j, "premise", s.premise);
-	json_uint(&j, "no_thread", s.no_thread);
-	json_uint(&j, "doubled", s.doubled);
-	json_object(&j, "verdicts");
-	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++)
-		json_uint(&j, interval_verdict_word(i), l->verdict[i]);
-	json_end(&j);
-	json_break(&j);
-	latency_put_rows(l, &j);
-	if (l->o->worst)
-		latency_put_worst(l, &j);
-	if (l->o->histogram)
-		latency_put_histograms(l, &j);
-	json_finish(&j);
-}
-
 /* Returns the row whose longest are worth a look: the first that was not idle,
  * or else the first. */
 static const struct latency_row *latency_worth(const struct latency *l)
@@ -915,14 +815,76 @@ static void latency_put_advice(const struct latency *l)
 static void latency_put(const struct latency *l)
 {
 	if (!strcmp(l->o->format, "json")) {
-		latency_put_json(l);
+		const struct intervals_sums s = latency_sums(l);
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_int(&j, "from_ns", l->first);
+		json_int(&j, "to_ns", l->last);
+		json_text(&j, "premise", s.premise);
+		json_uint(&j, "no_thread", s.no_thread);
+		json_uint(&j, "doubled", s.doubled);
+		json_object(&j, "verdicts");
+		for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++)
+			json_uint(&j, interval_verdict_word(i), l->verdict[i]);
+		json_end(&j);
+		json_break(&j);
+		latency_put_rows(l, &j);
+		if (l->o->worst)
+			latency_put_worst(l, &j);
+		if (l->o->histogram)
+			latency_put_histograms(l, &j);
+		json_finish(&j);
 		return;
 	}
 	if (strcmp(l->o->format, "table") != 0) {
 		latency_put_rows(l, NULL);
 		return;
 	}
-	latency_put_head(l);
+	const struct intervals_sums s = latency_sums(l);
+	uint64_t all = 0, open = 0;
+	const char *sep = ": ";
+
+	for (size_t i = 0; i < INTERVAL_VERDICTS; i++)
+		all += l->verdict[i];
+	printf("%s interval%s", HUMAN_GROUPED(all), all == 1 ? "" : "s");
+	if (l->last >= l->first)
+		printf(" in %s", HUMAN_NS(l->last - l->first));
+	for (uint8_t i = 0; i < INTERVAL_VERDICTS; i++) {
+		if (!l->verdict[i])
+			continue;
+		fputs(sep, stdout);
+		sep = ", ";
+		printf("%s %s", HUMAN_GROUPED(l->verdict[i]),
+		       interval_verdict_word(i));
+		if (!i && s.premise)
+			printf(" %s", s.premise);
+	}
+	putchar('\n');
+	if (l->verdict[INTERVAL_AMBIGUOUS])
+		fputs("ambiguous: several of one key at a time, of which only "
+		      "the sum is known; count, total\nand average have them, "
+		      "and Max is at least so long\n",
+		      stdout);
+	if (latency_unknown(l->verdict) || l->verdict[INTERVAL_AMBIGUOUS])
+		fputs("percentiles are of the proved ones; 'p99 is' and its "
+		      "like tell what may be with the others\n",
+		      stdout);
+	open += s.cut_before ? l->verdict[INTERVAL_BEFORE] : 0;
+	open += s.cut_behind ? l->verdict[INTERVAL_UNFINISHED] : 0;
+	if (open)
+		printf("%s of them may have the other end in another segment "
+		       "of the stream: 'backstitch latency\nFOLDER' of all "
+		       "segments has these whole\n",
+		       HUMAN_GROUPED(open));
+	if (s.no_thread)
+		printf("%" PRIu64 " records are of threads that nobody "
+		       "knows\n",
+		       s.no_thread);
+	if (s.doubled)
+		printf("%" PRIu64 " records are there twice, and count once\n",
+		       s.doubled);
+	putchar('\n');
 	latency_put_rows(l, NULL);
 	if (l->o->worst)
 		latency_put_worst(l, NULL);
@@ -945,26 +907,6 @@ static int latency_status(const struct latency *l)
 
 COMPARE_FUNCTION(latency_compare_begins, struct latency_worst *const,
 		 compare_numbers((*x)->i.begin_event, (*y)->i.begin_event));
-
-/* Reads the stacks in which the longest began: of calls and own pairs, those of
- * the program. */
-static int latency_read_stacks(struct latency *l, struct store *db,
-			       struct err *err)
-{
-	struct latency_worst **w = mem_new(l->n_worst, sizeof(*w));
-	int rc = 0;
-
-	l->stacks = callers_open(db, &l->labels, err);
-	for (size_t i = 0; i < l->n_worst; i++)
-		w[i] = &l->worst[i];
-	sort_items(w, l->n_worst, latency_compare_begins);
-	for (size_t i = 0; l->stacks && !rc && i < l->n_worst; i++)
-		rc = callers_stack(l->stacks, w[i]->i.begin_event,
-				   !intervals_of_program(l->iv, w[i]->i.pair),
-				   &w[i]->stack, err);
-	free(w);
-	return l->stacks ? rc : -1;
-}
 
 /* The scheduler's kinds are read where they are asked for. */
 static int latency_read(struct latency *l, struct store *db, const char *path,
@@ -998,7 +940,25 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 	if (!l->n_worst)
 		return 0;
 	l->files = files_load(db, err);
-	return l->files ? latency_read_stacks(l, db, err) : -1;
+	if (l->files) {
+		/* Reads the stacks in which the longest began: of calls and
+		 * own pairs, those of the program. */
+		struct latency_worst **w = mem_new(l->n_worst, sizeof(*w));
+		int rc = 0;
+
+		l->stacks = callers_open(db, &l->labels, err);
+		for (size_t i = 0; i < l->n_worst; i++)
+			w[i] = &l->worst[i];
+		sort_items(w, l->n_worst, latency_compare_begins);
+		for (size_t i = 0; l->stacks && !rc && i < l->n_worst; i++)
+			rc = callers_stack(
+				l->stacks, w[i]->i.begin_event,
+				!intervals_of_program(l->iv, w[i]->i.pair),
+				&w[i]->stack, err);
+		free(w);
+		return l->stacks ? rc : -1;
+	}
+	return -1;
 }
 
 int report_latency(struct store *db, const char *path,

@@ -83,23 +83,6 @@ static void cut_waits(struct report_offcpu *rp)
 	lower_to(rp->n_wait, rp->keep);
 }
 
-static struct thread_sum *sum_for(struct report_offcpu *rp,
-				  const struct offcpu_wait *w)
-{
-	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
-	struct thread_sum key = {
-		.name = labels_add_name(rp->labels, LABEL_GROUP, c->name),
-		.pid = c->pid,
-		.tid = w->tid,
-	};
-	uint64_t word[3] = { key.name, (uint64_t)key.pid, (uint64_t)key.tid };
-	uint32_t id = intern_add_bytes(&rp->index, word, sizeof(word));
-
-	if (id == rp->n)
-		*mem_add(rp->sum, rp->n, rp->cap) = key;
-	return &rp->sum[id];
-}
-
 static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 {
 	const struct cause_sum key = {
@@ -128,7 +111,18 @@ static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 static void report_offcpu_take_wait(struct report_offcpu *rp,
 				    const struct offcpu_wait *w)
 {
-	struct thread_sum *s = sum_for(rp, w);
+	const struct stacks_comm *c = stacks_comm(rp->stacks, w->at.comm);
+	struct thread_sum key = {
+		.name = labels_add_name(rp->labels, LABEL_GROUP, c->name),
+		.pid = c->pid,
+		.tid = w->tid,
+	};
+	uint64_t word[3] = { key.name, (uint64_t)key.pid, (uint64_t)key.tid };
+	uint32_t id = intern_add_bytes(&rp->index, word, sizeof(word));
+
+	if (id == rp->n)
+		*mem_add(rp->sum, rp->n, rp->cap) = key;
+	struct thread_sum *s = &rp->sum[id];
 	struct stacks_group at = offcpu_group(&w->at);
 	uint64_t ns = report_offcpu_length(w);
 	const char *state = offcpu_state(w->state);
@@ -271,30 +265,6 @@ static const struct grid_column wait_columns[] = {
 	{ NULL, "event_id" },
 };
 
-/* Adds the name of the thread, or "[timer]", which is none, and the proof. */
-static void add_waker(const struct report_offcpu *rp, struct grid *g,
-		      const struct offcpu_wait *w)
-{
-	const char *name = waker_name(rp->stacks, &w->waker);
-	bool thread = w->waker.what == CHAIN_STATES;
-	bool woken = waker_is_known(&w->waker);
-	bool asleep = w->waker.asleep && offcpu_state(w->state)[0] != 'R';
-	char text[WAKER_IRQ + 3];
-
-	snprintf(text, sizeof(text), "[%.*s]", WAKER_IRQ, name);
-	name = woken && !thread ? text : name;
-	grid_text(g, woken && thread
-			     ? stacks_tell_comm(rp->stacks, w->waker.at.comm)
-			     : name);
-	grid_text(g, name);
-	asleep &= rp->sums.wakes;
-	grid_text(g, asleep ? proof_word(w->waker.proof) : "");
-	grid_text(g,
-		  asleep ? proof_key_of(w->waker.proof, w->waker.premise) : "");
-	grid_signed(g, w->waker.tid);
-	grid_signed(g, woken ? w->waker.ready : 0);
-}
-
 /* A sum of waits has a length, but no place in time. */
 static void report_offcpu_add_end(struct grid *g, const struct offcpu_wait *w,
 				  int64_t at)
@@ -333,7 +303,29 @@ static void print_waits(struct report_offcpu *rp)
 		grid_text(g, shown);
 		grid_text(g, in->name);
 		grid_text(g, label_shown(in));
-		add_waker(rp, g, w);
+		/* Adds the name of the thread, or "[timer]", which is none,
+		 * and the proof. */
+		const char *name = waker_name(rp->stacks, &w->waker);
+		bool thread = w->waker.what == CHAIN_STATES;
+		bool woken = waker_is_known(&w->waker);
+		bool asleep =
+			w->waker.asleep && offcpu_state(w->state)[0] != 'R';
+		char word[WAKER_IRQ + 3];
+
+		snprintf(word, sizeof(word), "[%.*s]", WAKER_IRQ, name);
+		name = woken && !thread ? word : name;
+		grid_text(g, woken && thread
+				     ? stacks_tell_comm(rp->stacks,
+							w->waker.at.comm)
+				     : name);
+		grid_text(g, name);
+		asleep &= rp->sums.wakes;
+		grid_text(g, asleep ? proof_word(w->waker.proof) : "");
+		grid_text(g, asleep ? proof_key_of(w->waker.proof,
+						   w->waker.premise)
+				    : "");
+		grid_signed(g, w->waker.tid);
+		grid_signed(g, woken ? w->waker.ready : 0);
 		grid_signed(g, w->event);
 	}
 	grid_put(g, rp->format, &rp->json, "longest");
@@ -382,34 +374,29 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 	putchar('\n');
 }
 
-/* The caller ends the answer. */
-static void print_json(struct report_offcpu *rp)
-{
-	const struct offcpu_sums *s = &rp->sums;
-	struct json *j = &rp->json;
-
-	json_answer(j, stdout, JSON_COMPACT);
-	trust_put_json(rp->trust, j);
-	json_uint(j, "waits", s->waits[OFFCPU_BACK]);
-	json_uint(j, "ns", s->ns[OFFCPU_BACK]);
-	json_uint(j, "open", s->waits[OFFCPU_OPEN]);
-	json_uint(j, "open_ns", s->ns[OFFCPU_OPEN]);
-	json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
-	json_uint(j, "uncertain_ns", s->ns[OFFCPU_UNCERTAIN]);
-	json_uint(j, "mixed", s->mixed);
-	json_uint(j, "mixed_ns", s->mixed_ns);
-	json_uint(j, "lost", s->lost);
-	json_bool(j, "wakers_known", s->wakes);
-	json_break(j);
-	print_causes(rp);
-	print_threads(rp);
-	print_waits(rp);
-}
-
 static void report_offcpu_print_all(struct report_offcpu *rp, const char *path)
 {
 	if (!strcmp(rp->format, "json")) {
-		print_json(rp);
+		/* The caller ends the answer. */
+		const struct offcpu_sums *s = &rp->sums;
+		struct json *j = &rp->json;
+
+		json_answer(j, stdout, JSON_COMPACT);
+		trust_put_json(rp->trust, j);
+		json_uint(j, "waits", s->waits[OFFCPU_BACK]);
+		json_uint(j, "ns", s->ns[OFFCPU_BACK]);
+		json_uint(j, "open", s->waits[OFFCPU_OPEN]);
+		json_uint(j, "open_ns", s->ns[OFFCPU_OPEN]);
+		json_uint(j, "uncertain", s->waits[OFFCPU_UNCERTAIN]);
+		json_uint(j, "uncertain_ns", s->ns[OFFCPU_UNCERTAIN]);
+		json_uint(j, "mixed", s->mixed);
+		json_uint(j, "mixed_ns", s->mixed_ns);
+		json_uint(j, "lost", s->lost);
+		json_bool(j, "wakers_known", s->wakes);
+		json_break(j);
+		print_causes(rp);
+		print_threads(rp);
+		print_waits(rp);
 		return;
 	}
 	if (rp->people)

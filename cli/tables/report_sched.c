@@ -80,43 +80,6 @@ static bool sched_takes_cpu(const void *arg, int32_t cpu)
 	return filter_takes_cpu(arg, cpu);
 }
 
-static void sched_count(struct sched *s)
-{
-	const struct filter *filter = s->o->filter;
-	const struct account_ask ask = {
-		.from = s->from,
-		.to = s->to,
-		.takes_cpu = filter->cpu ? sched_takes_cpu : NULL,
-		.arg = filter,
-	};
-
-	for (uint32_t i = 0; i < s->r.t->n_thread; i++) {
-		int64_t tid = timeline_tid(s->r.t, i);
-		struct sched_thread th = { .thread = i };
-
-		if (!filter_takes_thread(filter, causes_pid(s->r.causes, tid),
-					 tid, path_comm(&s->r, i)))
-			continue;
-		s->now = i;
-		account_thread(&th.a, s->r.proofs, s->r.t, i, &ask,
-			       sched_take_wait, s);
-		if (!account_time(&th.a))
-			continue;
-		if (causes_is_named_only(s->r.causes, tid)) {
-			s->others++;
-			continue;
-		}
-		*mem_add(s->th, s->n, s->cap) = th;
-		s->time += account_time(&th.a);
-		s->off += th.a.off;
-		s->throttled += th.a.throttled;
-		s->held += th.a.held;
-		s->unknown += th.a.unknown;
-		s->recorder |= s->r.t->thread[i].recorder && th.a.unknown;
-		proofs_forget(s->r.proofs);
-	}
-}
-
 /* ---- order */
 
 static uint64_t sched_longest(const struct account *a)
@@ -293,10 +256,79 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 	grid_free(g);
 }
 
-/* The longest time that each thread was ready; the other forms have them in the
- * rows of the threads. */
-static void sched_put_longest(struct sched *s)
+static void sched_put_causes(struct sched *s, struct json *j)
 {
+	static const struct grid_column col[] = {
+		{ "Blocked", NULL }, { NULL, "ns" },  { "Waits", "waits" },
+		{ "For", "cause" },  { NULL, "pid" }, { "Tid", "tid" },
+		{ "Comm", "comm" },
+	};
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
+	size_t most = j ? s->o->limit : LONGEST;
+
+	sort_items(s->cause, s->n_cause, sched_compare_causes);
+	for (size_t i = 0; i < s->n_cause && i < most; i++) {
+		const struct sched_cause *c = &s->cause[i];
+
+		grid_ns(g, c->ns);
+		grid_number(g, c->waits);
+		grid_text(g, c->word);
+		sched_add_name(s, g, c->thread);
+	}
+	sched_put(s, g, j, "blocked", "longest blocked, and for what:");
+	grid_free(g);
+}
+
+static void sched_put_all(struct sched *s)
+{
+	sched_sort(s, s->o->order);
+	if (!strcmp(s->o->format, "json")) {
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_int(&j, "from_ns", s->from);
+		json_int(&j, "to_ns", s->to);
+		json_uint(&j, "ns", s->time);
+		json_uint(&j, "proved_ns", s->time - s->unknown);
+		json_uint(&j, "others", s->others);
+		path_json_evidence(&s->r, &j, s->from, s->to);
+		json_break(&j);
+		sched_put_threads(s, &j);
+		sched_put_causes(s, &j);
+		json_finish(&j);
+		return;
+	}
+	if (strcmp(s->o->format, "table") != 0) {
+		sched_put_threads(s, NULL);
+		return;
+	}
+	printf("%s thread%s in %s: %s of their time proved",
+	       HUMAN_GROUPED(s->n), s->n == 1 ? "" : "s",
+	       HUMAN_NS(s->to - s->from),
+	       HUMAN_PERCENT(s->time - s->unknown, s->time));
+	if (s->time > s->unknown)
+		path_put_premise(&s->r, NULL, stdout);
+	if (s->unknown)
+		printf(", %s not known", HUMAN_PERCENT(s->unknown, s->time));
+	path_put_losses(&s->r, stdout, s->from, s->to);
+	if (s->others)
+		printf("not shown: %" PRIu64 " thread%s that only switches of "
+		       "these name\n",
+		       s->others, s->others == 1 ? "" : "s");
+	if (s->off)
+		fputs("off is blocked or ready: sched:sched_waking tells, "
+		      "which was not recorded\n",
+		      stdout);
+	if (s->recorder)
+		fputs("the recorder's own threads wake each other without a "
+		      "record\n",
+		      stdout);
+	if (s->unknown)
+		path_put_advice(&s->r, s->from, s->to);
+	putchar('\n');
+	sched_put_threads(s, NULL);
+	/* The longest time that each thread was ready; the other forms have
+	 * them in the rows of the threads. */
 	static const struct grid_column col[] = {
 		{ "Ready", NULL },  { "Time", NULL },	 { "CPU", NULL },
 		{ "Behind", NULL }, { "Of it %", NULL }, { "Tid", NULL },
@@ -331,90 +363,6 @@ static void sched_put_longest(struct sched *s)
 		 limits_words(premises));
 	sched_put(s, g, NULL, NULL, title);
 	grid_free(g);
-}
-
-static void sched_put_causes(struct sched *s, struct json *j)
-{
-	static const struct grid_column col[] = {
-		{ "Blocked", NULL }, { NULL, "ns" },  { "Waits", "waits" },
-		{ "For", "cause" },  { NULL, "pid" }, { "Tid", "tid" },
-		{ "Comm", "comm" },
-	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-	size_t most = j ? s->o->limit : LONGEST;
-
-	sort_items(s->cause, s->n_cause, sched_compare_causes);
-	for (size_t i = 0; i < s->n_cause && i < most; i++) {
-		const struct sched_cause *c = &s->cause[i];
-
-		grid_ns(g, c->ns);
-		grid_number(g, c->waits);
-		grid_text(g, c->word);
-		sched_add_name(s, g, c->thread);
-	}
-	sched_put(s, g, j, "blocked", "longest blocked, and for what:");
-	grid_free(g);
-}
-
-static void sched_put_head(const struct sched *s)
-{
-	printf("%s thread%s in %s: %s of their time proved",
-	       HUMAN_GROUPED(s->n), s->n == 1 ? "" : "s",
-	       HUMAN_NS(s->to - s->from),
-	       HUMAN_PERCENT(s->time - s->unknown, s->time));
-	if (s->time > s->unknown)
-		path_put_premise(&s->r, NULL, stdout);
-	if (s->unknown)
-		printf(", %s not known", HUMAN_PERCENT(s->unknown, s->time));
-	path_put_losses(&s->r, stdout, s->from, s->to);
-	if (s->others)
-		printf("not shown: %" PRIu64 " thread%s that only switches of "
-		       "these name\n",
-		       s->others, s->others == 1 ? "" : "s");
-	if (s->off)
-		fputs("off is blocked or ready: sched:sched_waking tells, "
-		      "which was not recorded\n",
-		      stdout);
-	if (s->recorder)
-		fputs("the recorder's own threads wake each other without a "
-		      "record\n",
-		      stdout);
-	if (s->unknown)
-		path_put_advice(&s->r, s->from, s->to);
-	putchar('\n');
-}
-
-static void sched_put_json(struct sched *s)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_int(&j, "from_ns", s->from);
-	json_int(&j, "to_ns", s->to);
-	json_uint(&j, "ns", s->time);
-	json_uint(&j, "proved_ns", s->time - s->unknown);
-	json_uint(&j, "others", s->others);
-	path_json_evidence(&s->r, &j, s->from, s->to);
-	json_break(&j);
-	sched_put_threads(s, &j);
-	sched_put_causes(s, &j);
-	json_finish(&j);
-}
-
-static void sched_put_all(struct sched *s)
-{
-	sched_sort(s, s->o->order);
-	if (!strcmp(s->o->format, "json")) {
-		sched_put_json(s);
-		return;
-	}
-	if (strcmp(s->o->format, "table") != 0) {
-		sched_put_threads(s, NULL);
-		return;
-	}
-	sched_put_head(s);
-	sched_put_threads(s, NULL);
-	sched_put_longest(s);
 	sched_put_causes(s, NULL);
 }
 
@@ -444,8 +392,42 @@ int report_sched(struct store *db, const char *path, const struct sched_opts *o,
 
 	if (!rc)
 		rc = sched_find_window(&s, err);
-	if (!rc)
-		sched_count(&s);
+	if (!rc) {
+		const struct filter *filter = s.o->filter;
+		const struct account_ask ask = {
+			.from = s.from,
+			.to = s.to,
+			.takes_cpu = filter->cpu ? sched_takes_cpu : NULL,
+			.arg = filter,
+		};
+
+		for (uint32_t i = 0; i < s.r.t->n_thread; i++) {
+			int64_t tid = timeline_tid(s.r.t, i);
+			struct sched_thread th = { .thread = i };
+
+			if (!filter_takes_thread(filter,
+						 causes_pid(s.r.causes, tid),
+						 tid, path_comm(&s.r, i)))
+				continue;
+			s.now = i;
+			account_thread(&th.a, s.r.proofs, s.r.t, i, &ask,
+				       sched_take_wait, &s);
+			if (!account_time(&th.a))
+				continue;
+			if (causes_is_named_only(s.r.causes, tid)) {
+				s.others++;
+				continue;
+			}
+			*mem_add(s.th, s.n, s.cap) = th;
+			s.time += account_time(&th.a);
+			s.off += th.a.off;
+			s.throttled += th.a.throttled;
+			s.held += th.a.held;
+			s.unknown += th.a.unknown;
+			s.recorder |= s.r.t->thread[i].recorder && th.a.unknown;
+			proofs_forget(s.r.proofs);
+		}
+	}
 	if (!rc && !s.n)
 		rc = err_set(err, ERR_USAGE,
 			     "%s: no thread that the options select ran or "

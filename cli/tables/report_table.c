@@ -119,19 +119,6 @@ static bool report_has_calls(const struct report *rp)
 	       rp->o->keys == (KEY_SYM | KEY_DSO);
 }
 
-static void report_call_cells(const struct report *rp, struct grid *g,
-			      const struct report_row *row, uint32_t label)
-{
-	struct traced_function f = traced_of(&rp->traced, label);
-
-	grid_ns(g, row->self);
-	grid_ns(g, f.ns);
-	grid_ns(g, f.calls ? f.ns / f.calls : 0);
-	grid_ns(g, (uint64_t)f.longest);
-	if (rp->traced.waits)
-		grid_ns(g, f.waited);
-}
-
 /* Fills in the columns, in a fixed order. Returns how many there are. */
 static size_t report_fill_columns(const struct report *rp,
 				  struct grid_column *col)
@@ -199,33 +186,6 @@ static const char *report_short_image(const struct report *rp, const char *path)
 	return rp->people && path[0] == '/' ? path_base(path) : path;
 }
 
-/* Stores by the id of a file's last part the label of that file, or
- * SEVERAL_FILES. */
-static void report_find_files(struct report_files *f,
-			      const struct report_rows *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t file = r->row[i].file;
-		uint32_t id = intern_add(
-			&f->base, path_base(report_label(r, file)->name));
-
-		if (id == f->n)
-			*mem_add(f->file, f->n, f->cap) = file;
-		else if (f->file[id] != file)
-			f->file[id] = SEVERAL_FILES;
-	}
-}
-
-/* Returns the file of a place for people: its last part, and all of it where
- * another file of the rows has the same. */
-static const char *report_short_file(struct report_files *f, const char *path)
-{
-	const char *base = path_base(path);
-
-	return f->file[intern_add(&f->base, base)] == SEVERAL_FILES ? path
-								    : base;
-}
-
 static void report_line_cells(const struct report *rp, struct grid *g,
 			      struct report_files *f,
 			      const struct report_rows *r,
@@ -237,7 +197,11 @@ static void report_line_cells(const struct report *rp, struct grid *g,
 	bool code = l->kind != LABEL_MISSING && l->kind != LABEL_GROUP;
 
 	if (file[0]) {
-		const char *shown = report_short_file(f, file);
+		const char *base = path_base(file);
+		const char *shown =
+			f->file[intern_add(&f->base, base)] == SEVERAL_FILES
+				? file
+				: base;
 		char *place = mem_printf("%s:%" PRIu32, shown, row->line);
 
 		grid_text(g, place);
@@ -359,8 +323,21 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	int rc;
 
 	grid_names(g, SYMBOL_TITLE, !rp->o->names.full);
-	if (keys & KEY_LINE)
-		report_find_files(&files, r);
+	if (keys & KEY_LINE) {
+		/* Stores by the id of a file's last part the label of that
+		 * file, or SEVERAL_FILES. */
+		for (size_t i = 0; i < r->n; i++) {
+			uint32_t file = r->row[i].file;
+			uint32_t id = intern_add(
+				&files.base,
+				path_base(report_label(r, file)->name));
+
+			if (id == files.n)
+				*mem_add(files.file, files.n, files.cap) = file;
+			else if (files.file[id] != file)
+				files.file[id] = SEVERAL_FILES;
+		}
+	}
 	report_rows_sort(r, rp->o->by_total);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct report_row *row = &r->row[i];
@@ -388,9 +365,18 @@ static int report_print_rows(const struct report *rp, struct err *err)
 		if (!rp->o->self_only)
 			grid_percent(g, row->total, rp->weight);
 		grid_number(g, row->n_self);
-		if (report_has_calls(rp))
-			report_call_cells(rp, g, row,
-					  labels_add(rp->stacks->labels, l));
+		if (report_has_calls(rp)) {
+			uint32_t label = labels_add(rp->stacks->labels, l);
+			struct traced_function f =
+				traced_of(&rp->traced, label);
+
+			grid_ns(g, row->self);
+			grid_ns(g, f.ns);
+			grid_ns(g, f.calls ? f.ns / f.calls : 0);
+			grid_ns(g, (uint64_t)f.longest);
+			if (rp->traced.waits)
+				grid_ns(g, f.waited);
+		}
 		grid_number(g, row->self);
 		grid_number(g, row->n_total);
 		grid_number(g, row->total);
@@ -490,32 +476,6 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 	return rc;
 }
 
-static void report_print_subject(const struct report *rp,
-				 const struct label *func, bool callers,
-				 uint64_t weight)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-
-	fprintf(out, "%s ", callers ? "callers of" : "called by");
-	safe_text_put(out, label_shown(func), 0, 0);
-	fprintf(out, ", which is in %s of all:\n",
-		HUMAN_PERCENT(weight, rp->weight));
-	term_lines_end(&l);
-	putchar('\n');
-}
-
-static void report_print_more(const char *func)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-
-	fputs("\nless of the samples are in others that have '", out);
-	safe_text_put(out, func, 0, 0);
-	fputs("' in their names\n", out);
-	term_lines_end(&l);
-}
-
 /* Prints the callers or callees of a function. */
 static int report_print_neighbours(const struct report *rp,
 				   const struct label *func, bool callers,
@@ -561,8 +521,17 @@ static int report_print_neighbours(const struct report *rp,
 	}
 	if (head)
 		rc = report_print_head(rp, err);
-	if (!rc && rp->people)
-		report_print_subject(rp, func, callers, r->weight);
+	if (!rc && rp->people) {
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+
+		fprintf(out, "%s ", callers ? "callers of" : "called by");
+		safe_text_put(out, label_shown(func), 0, 0);
+		fprintf(out, ", which is in %s of all:\n",
+			HUMAN_PERCENT(r->weight, rp->weight));
+		term_lines_end(&l);
+		putchar('\n');
+	}
 	if (!rc)
 		rc = report_write(rp, g, &rest, func, err);
 	grid_free(g);
@@ -597,8 +566,15 @@ static int report_print_around(const struct report *rp, const char *func,
 		rc = report_print_neighbours(rp, f.label[i], callers,
 					     head && !i, err);
 	}
-	if (!rc && f.more)
-		report_print_more(func);
+	if (!rc && f.more) {
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+
+		fputs("\nless of the samples are in others that have '", out);
+		safe_text_put(out, func, 0, 0);
+		fputs("' in their names\n", out);
+		term_lines_end(&l);
+	}
 	report_rows_free(r);
 	return rc;
 }

@@ -15,31 +15,6 @@
 /* What has less than this part of all is left out: 0.5 %. */
 #define PRUNED_OF 200
 
-static int report_tree_fill(const struct report *rp, struct flame_tree *t,
-			    struct err *err)
-{
-	struct wait_causes *waits =
-		rp->o->off_cpu ? wait_causes_new(rp->stacks) : NULL;
-	struct label_list l = { 0 };
-	int rc = 0;
-
-	stacks_each (g, rp->stacks, rp->event) {
-		l.n = 0;
-		stacks_get(rp->stacks, g, &l);
-		if (waits)
-			wait_causes_cut(waits, &l);
-		if (rp->o->inverted)
-			label_list_reverse(&l, 0);
-		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
-				    err);
-		if (rc)
-			break;
-	}
-	free(l.label);
-	wait_causes_free(waits);
-	return rc;
-}
-
 /* A node to print, or those of its siblings that are left out. */
 struct tree_line {
 	const struct flame_node *node; /* NULL: left out */
@@ -145,56 +120,68 @@ static void report_tree_tell_inlined(const struct report *rp,
 	}
 }
 
-/* A line knows its depth: in JSON too, as readers of JSON limit how deep
- * arrays may be, and stacks are deeper. */
-static void report_tree_write(const struct report *rp,
-			      const struct flame_tree *t, struct json *j)
-{
-	struct tree_todo todo = { .line = NULL };
-
-	if (j) {
-		json_array(j, "tree");
-		json_lines(j);
-	} else {
-		printf("\n%s:\n",
-		       rp->o->off_cpu
-			       ? "where threads waited, with its callers below it"
-		       : rp->o->inverted
-			       ? "what was hit, with its callers below it"
-			       : "calls, from the outermost caller down");
-		report_tree_tell_inlined(rp, t);
-		printf("\n%7s  %7s  %s\n", "Total %",
-		       rp->o->inverted ? "" : "Self %", "Function");
-	}
-	report_tree_add(rp, t, &t->node[0], 0, &todo);
-	while (todo.n) {
-		struct tree_line line = todo.line[--todo.n];
-
-		if (!line.weight)
-			continue;
-		if (j)
-			report_tree_json(rp, &line, j);
-		else
-			report_tree_put(rp, &line);
-		if (line.node &&
-		    (!rp->o->depth || line.depth + 1 < rp->o->depth))
-			report_tree_add(rp, t, line.node, line.depth + 1,
-					&todo);
-	}
-	if (j)
-		json_end(j);
-	free(todo.line);
-}
-
 int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 {
 	struct labels *labels = rp->stacks->labels;
 	struct flame_tree *t = flame_tree_new(labels);
-	int rc = report_tree_fill(rp, t, err);
+	struct wait_causes *waits =
+		rp->o->off_cpu ? wait_causes_new(rp->stacks) : NULL;
+	struct label_list l = { 0 };
+	int rc = 0;
+
+	stacks_each (g, rp->stacks, rp->event) {
+		l.n = 0;
+		stacks_get(rp->stacks, g, &l);
+		if (waits)
+			wait_causes_cut(waits, &l);
+		if (rp->o->inverted)
+			label_list_reverse(&l, 0);
+		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
+				    err);
+		if (rc)
+			break;
+	}
+	free(l.label);
+	wait_causes_free(waits);
 
 	if (!rc) {
 		flame_tree_finish(t);
-		report_tree_write(rp, t, j);
+		/* A line knows its depth: in JSON too, as readers of JSON
+		 * limit how deep arrays may be, and stacks are deeper. */
+		struct tree_todo todo = { .line = NULL };
+
+		if (j) {
+			json_array(j, "tree");
+			json_lines(j);
+		} else {
+			printf("\n%s:\n",
+			       rp->o->off_cpu
+				       ? "where threads waited, with its callers below it"
+			       : rp->o->inverted
+				       ? "what was hit, with its callers below it"
+				       : "calls, from the outermost caller down");
+			report_tree_tell_inlined(rp, t);
+			printf("\n%7s  %7s  %s\n", "Total %",
+			       rp->o->inverted ? "" : "Self %", "Function");
+		}
+		report_tree_add(rp, t, &t->node[0], 0, &todo);
+		while (todo.n) {
+			struct tree_line line = todo.line[--todo.n];
+
+			if (!line.weight)
+				continue;
+			if (j)
+				report_tree_json(rp, &line, j);
+			else
+				report_tree_put(rp, &line);
+			if (line.node &&
+			    (!rp->o->depth || line.depth + 1 < rp->o->depth))
+				report_tree_add(rp, t, line.node,
+						line.depth + 1, &todo);
+		}
+		if (j)
+			json_end(j);
+		free(todo.line);
 	}
 	flame_tree_free(t);
 	return rc;

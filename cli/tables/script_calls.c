@@ -276,43 +276,6 @@ static void calls_put_ret(struct text_out *o, int64_t ret)
 		text_out_add(o, "ret=%#" PRIx64, (uint64_t)ret);
 }
 
-static void calls_put_entry(struct text_out *o, const struct calls_type *t,
-			    const struct field *f,
-			    const struct calls_leaf *leaf)
-{
-	const uint64_t depth = (uint64_t)f[t->depth - 1].num;
-
-	calls_put_duration(o, leaf ? leaf->ns : -1);
-	text_out_add(o, "  %*s%s",
-		     (int)(depth < CALLS_INDENT ? depth : CALLS_INDENT) * 2, "",
-		     calls_function(t, f));
-	calls_put_args(o, t, f);
-	text_out_add(o, leaf ? ";" : " {");
-	if (leaf && leaf->has_ret) {
-		text_out_add(o, " /* ");
-		calls_put_ret(o, leaf->ret);
-		text_out_add(o, " */");
-	}
-}
-
-static void calls_put_exit(struct text_out *o, const struct calls_type *t,
-			   const struct field *f)
-{
-	const uint64_t depth = (uint64_t)f[t->depth - 1].num;
-
-	calls_put_duration(o, (int64_t)((uint64_t)f[t->to - 1].num -
-					(uint64_t)f[t->from - 1].num));
-	/* as with the option funcgraph-tail */
-	text_out_add(o, "  %*s} /* %s",
-		     (int)(depth < CALLS_INDENT ? depth : CALLS_INDENT) * 2, "",
-		     calls_function(t, f));
-	if (t->ret && f[t->ret - 1].present) {
-		text_out_add(o, " ");
-		calls_put_ret(o, f[t->ret - 1].num);
-	}
-	text_out_add(o, " */");
-}
-
 int script_calls_text(struct script_calls *c, const struct event_row *e,
 		      const char **text, size_t *len, struct err *err)
 {
@@ -337,10 +300,37 @@ int script_calls_text(struct script_calls *c, const struct event_row *e,
 	c->text[0] = '\0';
 	id = table_find_hash(&c->by_entry, hash_u64((uint64_t)e->id));
 	if (t->what == CALLS_ENTRY) {
-		calls_put_entry(&o, t, f,
-				id == TABLE_NONE ? NULL : &c->leaf[id]);
+		const struct calls_leaf *leaf =
+			id == TABLE_NONE ? NULL : &c->leaf[id];
+		const uint64_t depth = (uint64_t)f[t->depth - 1].num;
+
+		calls_put_duration(&o, leaf ? leaf->ns : -1);
+		text_out_add(
+			&o, "  %*s%s",
+			(int)(depth < CALLS_INDENT ? depth : CALLS_INDENT) * 2,
+			"", calls_function(t, f));
+		calls_put_args(&o, t, f);
+		text_out_add(&o, leaf ? ";" : " {");
+		if (leaf && leaf->has_ret) {
+			text_out_add(&o, " /* ");
+			calls_put_ret(&o, leaf->ret);
+			text_out_add(&o, " */");
+		}
 	} else if (t->what == CALLS_EXIT) {
-		calls_put_exit(&o, t, f);
+		const uint64_t depth = (uint64_t)f[t->depth - 1].num;
+
+		calls_put_duration(&o, (int64_t)((uint64_t)f[t->to - 1].num -
+						 (uint64_t)f[t->from - 1].num));
+		/* as with the option funcgraph-tail */
+		text_out_add(
+			&o, "  %*s} /* %s",
+			(int)(depth < CALLS_INDENT ? depth : CALLS_INDENT) * 2,
+			"", calls_function(t, f));
+		if (t->ret && f[t->ret - 1].present) {
+			text_out_add(&o, " ");
+			calls_put_ret(&o, f[t->ret - 1].num);
+		}
+		text_out_add(&o, " */");
 	} else {
 		const char *parent = f[t->parent - 1].text;
 

@@ -169,25 +169,6 @@ static struct script_part script_keep_part(struct script *s, const char *text)
 				     strlen(text) };
 }
 
-static struct script_part make_head(struct script *s,
-				    const struct script_thread *w, bool chain)
-{
-	char buf[COMM_MAX * 4 + 64];
-	int n = 0;
-
-	if (s->f.comm)
-		n = snprintf(buf, sizeof(buf), chain ? "%s " : "%16s ",
-			     w->name);
-	if (s->f.pid && s->f.tid)
-		n += snprintf(buf + n, sizeof(buf) - (size_t)n,
-			      "%7" PRId64 "/%-7" PRId64 " ", w->pid, w->tid);
-	else if (s->f.pid || s->f.tid)
-		n += snprintf(buf + n, sizeof(buf) - (size_t)n, "%7" PRId64 " ",
-			      s->f.pid ? w->pid : w->tid);
-	buf[n] = 0;
-	return script_keep_part(s, buf);
-}
-
 /* Returns a copy of a name: unchanged for JSON, short and safe to show for
  * text. */
 static const char *script_keep_name(struct script *s, struct value v)
@@ -200,41 +181,6 @@ static const char *script_keep_name(struct script *s, struct value v)
 	safe_text_clean_buf(name, sizeof(name), text,
 			    v.len < COMM_MAX ? v.len : COMM_MAX, NULL);
 	return arena_strdup(&s->arena, name);
-}
-
-static int script_read_types(struct script *s, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_dense(db, "event_types", err);
-
-	while (rows_step(r))
-		*mem_add(s->type, s->n_type,
-			 s->cap_type) = (struct script_type){
-			.name = script_keep_name(
-				s, rows_value(r, EVENT_TYPES_NAME)),
-			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
-			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
-			.begins_call = strstr(rows_text(r, EVENT_TYPES_NAME),
-					      "sys_enter") ||
-				       strstr(rows_text(r, EVENT_TYPES_NAME),
-					      "syscall_entry"),
-		};
-	return rows_end(r, err);
-}
-
-static int script_read_comms(struct script *s, struct store *db,
-			     struct err *err)
-{
-	struct rows *r = rows_dense(db, "event_comms", err);
-
-	while (rows_step(r))
-		*mem_add(s->who, s->n_who, s->cap_who) = (struct script_thread){
-			.name = script_keep_name(
-				s, rows_value(r, EVENT_COMMS_NAME)),
-			.pid = rows_int(r, EVENT_COMMS_PID),
-			.tid = rows_int(r, EVENT_COMMS_TID),
-		};
-	return rows_end(r, err);
 }
 
 static int script_read_extras(struct script *s, struct store *db,
@@ -256,9 +202,45 @@ static int script_read_extras(struct script *s, struct store *db,
 	return rows_end(r, err);
 }
 
-/* Aligns the names of events to the longest, as perf does. */
-static void align_types(struct script *s)
+struct script *script_new(struct store *db, const struct script_fields *f,
+			  struct err *err)
 {
+	struct script *s = mem_new(1, sizeof(*s));
+
+	s->f = *f;
+	s->nobody = (struct script_thread){ .name = "", .pid = -1, .tid = -1 };
+	s->most = __flbf(stdout) ? 0 : LINES;
+	struct rows *r = rows_dense(db, "event_types", err);
+
+	while (rows_step(r))
+		*mem_add(s->type, s->n_type,
+			 s->cap_type) = (struct script_type){
+			.name = script_keep_name(
+				s, rows_value(r, EVENT_TYPES_NAME)),
+			.sample = rows_int(r, EVENT_TYPES_IS_SAMPLE),
+			.has_chain = rows_int(r, EVENT_TYPES_HAS_CHAIN),
+			.begins_call = strstr(rows_text(r, EVENT_TYPES_NAME),
+					      "sys_enter") ||
+				       strstr(rows_text(r, EVENT_TYPES_NAME),
+					      "syscall_entry"),
+		};
+	if (rows_end(r, err))
+		goto fail;
+	r = rows_dense(db, "event_comms", err);
+
+	while (rows_step(r))
+		*mem_add(s->who, s->n_who, s->cap_who) = (struct script_thread){
+			.name = script_keep_name(
+				s, rows_value(r, EVENT_COMMS_NAME)),
+			.pid = rows_int(r, EVENT_COMMS_PID),
+			.tid = rows_int(r, EVENT_COMMS_TID),
+		};
+	if (rows_end(r, err))
+		goto fail;
+	if (memchr(f->extra, true, sizeof(f->extra)) &&
+	    script_read_extras(s, db, err))
+		goto fail;
+	/* Aligns the names of events to the longest, as perf does. */
 	char buf[COMM_MAX * 8 + 8];
 	size_t width = 0;
 
@@ -270,21 +252,6 @@ static void align_types(struct script *s)
 			 s->type[i].name);
 		s->type[i].text = script_keep_part(s, buf);
 	}
-}
-
-struct script *script_new(struct store *db, const struct script_fields *f,
-			  struct err *err)
-{
-	struct script *s = mem_new(1, sizeof(*s));
-
-	s->f = *f;
-	s->nobody = (struct script_thread){ .name = "", .pid = -1, .tid = -1 };
-	s->most = __flbf(stdout) ? 0 : LINES;
-	if (script_read_types(s, db, err) || script_read_comms(s, db, err) ||
-	    (memchr(f->extra, true, sizeof(f->extra)) &&
-	     script_read_extras(s, db, err)))
-		goto fail;
-	align_types(s);
 	s->chains = chains_load(db, &f->frame, err);
 	if (s->chains && f->trace)
 		s->payloads = payloads_open(db, err);
@@ -389,20 +356,6 @@ static inline void script_put(struct script *s, const char *text, size_t len)
 	}
 	memcpy(s->lines + s->n, text, len);
 	s->n += len;
-}
-
-/* Prints why the user stack is missing, or that it was taken after an exec. */
-static void script_put_verdict(struct script *s, const struct event_row *e)
-{
-	const char *word = e->flags & VERDICT_EXEC
-				   ? "after exec"
-				   : stacks_missing(e->verdict, e->uraw);
-
-	if (!word)
-		return;
-	script_put(s, "\t[user: ", 8);
-	script_put(s, word, strlen(word));
-	script_put(s, "]\n", 2);
 }
 
 static int script_put_chain(struct script *s, int64_t id, struct err *err)
@@ -519,8 +472,25 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	struct files_call c;
 	char *p = s->lines + s->n;
 
-	if (!w->head[t->has_chain].text)
-		w->head[t->has_chain] = make_head(s, w, t->has_chain);
+	if (!w->head[t->has_chain].text) {
+		bool chain = t->has_chain;
+		char buf[COMM_MAX * 4 + 64];
+		int n = 0;
+
+		if (s->f.comm)
+			n = snprintf(buf, sizeof(buf), chain ? "%s " : "%16s ",
+				     w->name);
+		if (s->f.pid && s->f.tid)
+			n += snprintf(buf + n, sizeof(buf) - (size_t)n,
+				      "%7" PRId64 "/%-7" PRId64 " ", w->pid,
+				      w->tid);
+		else if (s->f.pid || s->f.tid)
+			n += snprintf(buf + n, sizeof(buf) - (size_t)n,
+				      "%7" PRId64 " ",
+				      s->f.pid ? w->pid : w->tid);
+		buf[n] = 0;
+		w->head[t->has_chain] = script_keep_part(s, buf);
+	}
 	p = script_put_part(p, w->head[t->has_chain]);
 	if (s->f.cpu && e->on_cpu) {
 		*p++ = '[';
@@ -574,8 +544,19 @@ static int script_put_stacks(struct script *s, const struct event_row *e,
 {
 	if (script_put_chain(s, e->kraw, err))
 		return -1;
-	if (s->f.verdict)
-		script_put_verdict(s, e);
+	if (s->f.verdict) {
+		/* Prints why the user stack is missing, or that it was taken
+		 * after an exec. */
+		const char *word =
+			e->flags & VERDICT_EXEC
+				? "after exec"
+				: stacks_missing(e->verdict, e->uraw);
+		if (word) {
+			script_put(s, "\t[user: ", 8);
+			script_put(s, word, strlen(word));
+			script_put(s, "]\n", 2);
+		}
+	}
 	if (script_put_chain(s, e->uraw, err))
 		return -1;
 	script_put(s, "\n", 1);

@@ -75,45 +75,6 @@ static void sframe_check_put_report(const char *path,
 	}
 }
 
-static void sframe_json_report(const struct sframe_file *file,
-			       const struct sframe_report *r)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	sframe_head_json(&j, "section", file);
-	json_uint(&j, "errors", sframe_check_count_errors(r));
-	json_bool(&j, "has_code", !r->no_code);
-	json_bool(&j, "has_eh_frame", !r->no_eh_frame);
-	json_array(&j, "tests");
-	for (unsigned int t = 0; t < SFRAME_TESTS; t++) {
-		const struct sframe_test_info *info = &sframe_tests[t];
-
-		json_object(&j, NULL);
-		json_text(&j, "test", info->name);
-		json_text(&j, "summary", info->summary);
-		json_bool(&j, "error", !info->note);
-		json_text(&j, "unit", info->unit);
-		json_uint(&j, "looked_at", r->asked[t]);
-		json_uint(&j, "found", r->found[t]);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_array(&j, "findings");
-	for (size_t i = 0; i < r->n; i++) {
-		const struct sframe_finding *f = &r->finding[i];
-
-		json_object(&j, NULL);
-		json_text(&j, "test", sframe_tests[f->test].name);
-		json_hex(&j, "start", f->start);
-		json_hex(&j, "end", f->end);
-		json_text(&j, "text", f->text);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_finish(&j);
-}
-
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 		       bool json, struct err *err)
 {
@@ -121,9 +82,45 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 	int status = -1;
 
 	if (!sframe_check(ef, f, &r, err)) {
-		if (json)
-			sframe_json_report(f, &r);
-		else
+		if (json) {
+			struct json j;
+
+			json_answer(&j, stdout, JSON_COMPACT);
+			sframe_head_json(&j, "section", f);
+			json_uint(&j, "errors", sframe_check_count_errors(&r));
+			json_bool(&j, "has_code", !r.no_code);
+			json_bool(&j, "has_eh_frame", !r.no_eh_frame);
+			json_array(&j, "tests");
+			for (unsigned int t = 0; t < SFRAME_TESTS; t++) {
+				const struct sframe_test_info *info =
+					&sframe_tests[t];
+
+				json_object(&j, NULL);
+				json_text(&j, "test", info->name);
+				json_text(&j, "summary", info->summary);
+				json_bool(&j, "error", !info->note);
+				json_text(&j, "unit", info->unit);
+				json_uint(&j, "looked_at", r.asked[t]);
+				json_uint(&j, "found", r.found[t]);
+				json_end(&j);
+			}
+			json_end(&j);
+			json_array(&j, "findings");
+			for (size_t i = 0; i < r.n; i++) {
+				const struct sframe_finding *item =
+					&r.finding[i];
+
+				json_object(&j, NULL);
+				json_text(&j, "test",
+					  sframe_tests[item->test].name);
+				json_hex(&j, "start", item->start);
+				json_hex(&j, "end", item->end);
+				json_text(&j, "text", item->text);
+				json_end(&j);
+			}
+			json_end(&j);
+			json_finish(&j);
+		} else
 			sframe_check_put_report(ef->path, f, &r);
 		status =
 			sframe_check_count_errors(&r) ? STATUS_LOSS : STATUS_OK;

@@ -120,34 +120,6 @@ static void sframe_dump_put_bad(void *arg UNUSED, uint32_t i UNUSED,
 	putchar('\n');
 }
 
-static void sframe_dump_put_head(const char *path, const struct sframe_file *f)
-{
-	const struct sframe_head *h = &f->sf.head;
-
-	safe_text_clean(stdout, path, strlen(path));
-	printf(": SFrame version %u for %s, %zu bytes at file+0x%" PRIx64
-	       ", address 0x%" PRIx64 "\n",
-	       h->version, f->sf.machine->name, f->len, f->off, f->sf.addr);
-	printf("%" PRIu32 " functions, %" PRIu32 " rows in %" PRIu32
-	       " bytes;%s starts count from the %s",
-	       h->funcs, h->rows, h->rows_len,
-	       h->flags & SFRAME_SORTED ? " sorted;" : " not sorted;",
-	       h->flags & SFRAME_PCREL ? "field itself" : "section");
-	fputs(h->flags & SFRAME_FRAME_POINTER ? "; frame pointers" : "",
-	      stdout);
-	if (h->fixed_ra)
-		printf("; return address at CFA%+d", h->fixed_ra);
-	if (h->fixed_fp)
-		printf("; frame pointer at CFA%+d", h->fixed_fp);
-	if (h->aux_len)
-		printf("; auxiliary header of %u bytes", h->aux_len);
-	putchar('\n');
-	if (f->object)
-		puts("an object file: addresses count from the start of each "
-		     "function's own section");
-	printf("\n  %16s  %-12s %-9s %s\n", "address", "CFA", "FP", "RA");
-}
-
 /* ---- JSON */
 
 void sframe_head_json(struct json *j, const char *key,
@@ -284,7 +256,32 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 	if (json) {
 		bad = sframe_dump_json(&d, f);
 	} else {
-		sframe_dump_put_head(path, f);
+		const struct sframe_head *h = &f->sf.head;
+
+		safe_text_clean(stdout, path, strlen(path));
+		printf(": SFrame version %u for %s, %zu bytes at file+0x%" PRIx64
+		       ", address 0x%" PRIx64 "\n",
+		       h->version, f->sf.machine->name, f->len, f->off,
+		       f->sf.addr);
+		printf("%" PRIu32 " functions, %" PRIu32 " rows in %" PRIu32
+		       " bytes;%s starts count from the %s",
+		       h->funcs, h->rows, h->rows_len,
+		       h->flags & SFRAME_SORTED ? " sorted;" : " not sorted;",
+		       h->flags & SFRAME_PCREL ? "field itself" : "section");
+		fputs(h->flags & SFRAME_FRAME_POINTER ? "; frame pointers" : "",
+		      stdout);
+		if (h->fixed_ra)
+			printf("; return address at CFA%+d", h->fixed_ra);
+		if (h->fixed_fp)
+			printf("; frame pointer at CFA%+d", h->fixed_fp);
+		if (h->aux_len)
+			printf("; auxiliary header of %u bytes", h->aux_len);
+		putchar('\n');
+		if (f->object)
+			puts("an object file: addresses count from the start of each "
+			     "function's own section");
+		printf("\n  %16s  %-12s %-9s %s\n", "address", "CFA", "FP",
+		       "RA");
 		bad = sframe_visit(&f->sf, &text, &d);
 	}
 	if (bad)

@@ -177,19 +177,6 @@ struct readiness {
 	struct packages packages;
 };
 
-static unsigned int readiness_ask_file(struct readiness *p, uint32_t image,
-				       uint64_t off)
-{
-	struct ready_image *pl = &p->place[image];
-
-	if (!pl->asked) {
-		pl->asked = true;
-		pl->file = unwind_readiness_open(
-			p->sy, &p->code->image[image].img, &pl->why);
-	}
-	return pl->file ? unwind_readiness_at(pl->file, off) : 0;
-}
-
 /* Looks a caller up inside its call instruction: the return address may be in
  * another function. */
 static uint8_t readiness_of(struct readiness *p, uint32_t frame, bool caller)
@@ -197,9 +184,18 @@ static uint8_t readiness_of(struct readiness *p, uint32_t frame, bool caller)
 	const struct code_frame *f = &p->code->frame[frame];
 	uint8_t *by = &p->spot[frame].by[caller];
 
-	if (*by == SUMS)
-		*by = (uint8_t)readiness_ask_file(p, f->image,
-						  f->off - (caller && f->off));
+	if (*by == SUMS) {
+		uint64_t off = f->off - (caller && f->off);
+		struct ready_image *pl = &p->place[f->image];
+
+		if (!pl->asked) {
+			pl->asked = true;
+			pl->file = unwind_readiness_open(
+				p->sy, &p->code->image[f->image].img, &pl->why);
+		}
+		*by = (uint8_t)(pl->file ? unwind_readiness_at(pl->file, off)
+					 : 0);
+	}
 	return *by;
 }
 
@@ -267,24 +263,6 @@ COMPARE_FUNCTION_OF(readiness_compare_images, uint32_t, struct readiness,
 static const char *readiness_path(const struct readiness *p, uint32_t image)
 {
 	return p->code->image[image].img.path;
-}
-
-static void readiness_ask_packages(struct readiness *p, const char *symfs)
-{
-	struct packages *packages = &p->packages;
-
-	packages->root = symfs ?: "";
-	for (size_t i = 0; i < p->n_order; i++) {
-		const char *path = readiness_path(p, p->order[i]);
-
-		if (p->place[p->order[i]].file)
-			intern_add(&packages->path, packages_key(path));
-	}
-	mem_reach(packages->owner, packages->n, packages->cap,
-		  packages->path.n);
-	/* neither runs a program */
-	read_dpkg(packages);
-	read_rpm(packages);
 }
 
 /* ---- what is shown */
@@ -424,7 +402,20 @@ int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
 			if (p.place[i].at.n)
 				p.order[p.n_order++] = i;
 		sort_items_by(p.order, p.n_order, readiness_compare_images, &p);
-		readiness_ask_packages(&p, symfs);
+		struct packages *packages = &p.packages;
+
+		packages->root = symfs ?: "";
+		for (size_t i = 0; i < p.n_order; i++) {
+			const char *path = readiness_path(&p, p.order[i]);
+
+			if (p.place[p.order[i]].file)
+				intern_add(&packages->path, packages_key(path));
+		}
+		mem_reach(packages->owner, packages->n, packages->cap,
+			  packages->path.n);
+		/* neither runs a program */
+		read_dpkg(packages);
+		read_rpm(packages);
 		if (json)
 			readiness_json(&p);
 		else

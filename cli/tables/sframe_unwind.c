@@ -75,34 +75,6 @@ static void sframe_unwind_json_ends(struct json *j, const uint64_t *end)
 	json_end(j);
 }
 
-static void sframe_unwind_json(const struct unwind_compare_count *c)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_uint(&j, "stacks", c->stacks);
-	json_uint(&j, "same", c->same);
-	json_uint(&j, "early", c->early);
-	json_uint(&j, "late", c->late);
-	json_uint(&j, "other", c->other);
-	json_uint(&j, "frames", c->frames);
-	json_uint(&j, "frames_by_sframe", c->by_sframe);
-	json_uint(&j, "frames_equal", c->equal);
-	json_uint(&j, "outermost", c->whole);
-	json_uint(&j, "outermost_by_sframe", c->whole_sframe);
-	sframe_unwind_json_ends(&j, c->end);
-	json_array(&j, "stops");
-	for (size_t i = 0; i < c->n; i++) {
-		json_object(&j, NULL);
-		json_text(&j, "image", c->stop[i].path);
-		json_uint(&j, "stacks", c->stop[i].n);
-		sframe_unwind_json_ends(&j, c->stop[i].why);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_finish(&j);
-}
-
 int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
 		  struct err *err)
 {
@@ -114,9 +86,32 @@ int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
 	sort_items(c->stop, c->n, sframe_unwind_compare_stops);
 	while (c->n && !c->stop[c->n - 1].n)
 		c->n--;
-	if (json)
-		sframe_unwind_json(c);
-	else
+	if (json) {
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_uint(&j, "stacks", c->stacks);
+		json_uint(&j, "same", c->same);
+		json_uint(&j, "early", c->early);
+		json_uint(&j, "late", c->late);
+		json_uint(&j, "other", c->other);
+		json_uint(&j, "frames", c->frames);
+		json_uint(&j, "frames_by_sframe", c->by_sframe);
+		json_uint(&j, "frames_equal", c->equal);
+		json_uint(&j, "outermost", c->whole);
+		json_uint(&j, "outermost_by_sframe", c->whole_sframe);
+		sframe_unwind_json_ends(&j, c->end);
+		json_array(&j, "stops");
+		for (size_t i = 0; i < c->n; i++) {
+			json_object(&j, NULL);
+			json_text(&j, "image", c->stop[i].path);
+			json_uint(&j, "stacks", c->stop[i].n);
+			sframe_unwind_json_ends(&j, c->stop[i].why);
+			json_end(&j);
+		}
+		json_end(&j);
+		json_finish(&j);
+	} else
 		sframe_unwind_put_all(c);
 	return 0;
 }

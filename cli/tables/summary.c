@@ -81,38 +81,6 @@ static const char *summary_span(const struct summary *s, char *buf, size_t size,
 	return buf;
 }
 
-/* Prints the time range, also in UTC if the capture has an offset to wall time.
- */
-static void summary_put_time(struct summary *s, const struct rows *r)
-{
-	int64_t first = rows_int(r, INFO_CAPTURES_FIRST_NS);
-	int64_t last = rows_int(r, INFO_CAPTURES_LAST_NS);
-	const struct value wall = rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS);
-	char span[32];
-	char from[CLOCK_UTC_SIZE];
-	char to[CLOCK_UTC_SIZE];
-
-	if (s->ticks) {
-		lines_add(&s->l, "%s to %s", HUMAN_GROUPED(first),
-			  HUMAN_GROUPED(last));
-	} else {
-		lines_seconds(&s->l, first);
-		lines_add(&s->l, " to ");
-		lines_seconds(&s->l, last);
-		lines_add(&s->l, " s");
-	}
-	lines_print(&s->l, "time", ", %s on clock %s",
-		    summary_span(s, span, sizeof(span), last, first),
-		    *rows_text(r, INFO_CAPTURES_CLOCK)
-			    ? rows_text(r, INFO_CAPTURES_CLOCK)
-			    : "unknown");
-	if (wall.kind == VALUE_INT &&
-	    !__builtin_add_overflow(first, wall.num, &first) &&
-	    !__builtin_add_overflow(last, wall.num, &last) &&
-	    clock_utc(first, from) && clock_utc(last, to))
-		lines_print(&s->l, "on the wall", "%s to %s", from, to);
-}
-
 /* "same clock, 305 equal events, within 2.93 us" */
 static void put_aligned(struct summary *s, const struct rows *r)
 {
@@ -189,8 +157,37 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 		lines_clean(&s->l, rows_text(r, INFO_CAPTURES_VERSION));
 		lines_put(&s->l, "recorder");
 	}
-	if (rows_int(r, INFO_CAPTURES_LAST_NS))
-		summary_put_time(s, r);
+	if (rows_int(r, INFO_CAPTURES_LAST_NS)) {
+		/* Prints the time range, also in UTC if the capture has an
+		 * offset to wall time. */
+		int64_t first = rows_int(r, INFO_CAPTURES_FIRST_NS);
+		int64_t last = rows_int(r, INFO_CAPTURES_LAST_NS);
+		const struct value wall =
+			rows_value(r, INFO_CAPTURES_WALL_OFFSET_NS);
+		char span[32];
+		char from[CLOCK_UTC_SIZE];
+		char to[CLOCK_UTC_SIZE];
+
+		if (s->ticks) {
+			lines_add(&s->l, "%s to %s", HUMAN_GROUPED(first),
+				  HUMAN_GROUPED(last));
+		} else {
+			lines_seconds(&s->l, first);
+			lines_add(&s->l, " to ");
+			lines_seconds(&s->l, last);
+			lines_add(&s->l, " s");
+		}
+		lines_print(&s->l, "time", ", %s on clock %s",
+			    summary_span(s, span, sizeof(span), last, first),
+			    *rows_text(r, INFO_CAPTURES_CLOCK)
+				    ? rows_text(r, INFO_CAPTURES_CLOCK)
+				    : "unknown");
+		if (wall.kind == VALUE_INT &&
+		    !__builtin_add_overflow(first, wall.num, &first) &&
+		    !__builtin_add_overflow(last, wall.num, &last) &&
+		    clock_utc(first, from) && clock_utc(last, to))
+			lines_print(&s->l, "on the wall", "%s to %s", from, to);
+	}
 	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
 	/* What a CPU recorded after its clock was set back has earlier times,
@@ -566,32 +563,6 @@ int summary_print(FILE *out, struct store *db, const char *path, bool brief,
 	return rc;
 }
 
-/* Writes the events that summary_put_problem() names. */
-static int summary_json_problems(struct json *j, struct store *db,
-				 struct err *err)
-{
-	struct rows *r = rows_of(db, "print_formats", err);
-
-	json_array(j, "print_formats");
-	while (rows_step(r)) {
-		struct payload *pl = rows_int(r, PRINT_FORMATS_EVENTS)
-					     ? payloads_of_row(r)
-					     : NULL;
-		const char *problem =
-			pl ? tp_print_problem(&pl->tp, &pl->fmt) : "";
-
-		if (*problem) {
-			json_object(j, NULL);
-			json_text(j, "event", rows_text(r, PRINT_FORMATS_NAME));
-			json_text(j, "problem", problem);
-			json_end(j);
-		}
-		payload_free(pl);
-	}
-	json_end(j);
-	return rows_end(r, err);
-}
-
 int summary_json(FILE *out, struct store *db, struct err *err)
 {
 	static const char *const section[] = {
@@ -614,7 +585,28 @@ int summary_json(FILE *out, struct store *db, struct err *err)
 		}
 		rows_close(r);
 	}
-	if (summary_json_problems(&j, db, err))
+	/* Writes the events that summary_put_problem() names. */
+	struct rows *r = rows_of(db, "print_formats", err);
+
+	json_array(&j, "print_formats");
+	while (rows_step(r)) {
+		struct payload *pl = rows_int(r, PRINT_FORMATS_EVENTS)
+					     ? payloads_of_row(r)
+					     : NULL;
+		const char *problem =
+			pl ? tp_print_problem(&pl->tp, &pl->fmt) : "";
+
+		if (*problem) {
+			json_object(&j, NULL);
+			json_text(&j, "event",
+				  rows_text(r, PRINT_FORMATS_NAME));
+			json_text(&j, "problem", problem);
+			json_end(&j);
+		}
+		payload_free(pl);
+	}
+	json_end(&j);
+	if (rows_end(r, err))
 		return -1;
 	json_finish(&j);
 	return 0;
