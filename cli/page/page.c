@@ -485,17 +485,6 @@ static void html_page_put_advice(FILE *out, const char *s)
 	fputs("</ul>\n", out);
 }
 
-/* Returns how many events have samples. */
-static size_t html_page_events(const struct html_page *p)
-{
-	const struct stacks *s = p->shown.stacks;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n_event; i++)
-		n += s->event[i].samples > 0;
-	return n;
-}
-
 /* Writes what check says: trust, verdict, figures, and what to do. */
 static int html_page_put_banner(const struct html_page *p, FILE *out,
 				struct err *err)
@@ -513,7 +502,12 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 	html_page_put_words(out, trust ? trust : b.trust);
 	fputs("</p>\n<p class=\"verdict\">", out);
 	html_page_put_words(out, b.verdict);
-	if (html_page_events(p) > 1)
+	const struct stacks *s = p->shown.stacks;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->n_event; i++)
+		count += s->event[i].samples > 0;
+	if (count > 1)
 		fputs(" <span class=\"quiet\">(of all events; the line above "
 		      "is of the chosen one)</span>",
 		      out);

@@ -263,52 +263,6 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 	return rc;
 }
 
-static uint32_t page_data_label(struct page_data *d, uint32_t label)
-{
-	if (!d->place[label]) {
-		*mem_add(d->label, d->n_label, d->cap_label) = label;
-		d->place[label] = (uint32_t)d->n_label;
-	}
-	return d->place[label] - 1;
-}
-
-/* Makes the sentence of each event, and that of the wall clock, which is of two
- * events. */
-static int page_data_load_trust(struct page_data *d, struct store *db,
-				struct err *err)
-{
-	int n = (int)d->stacks->n_event;
-	int waits = page_waits_event(d->waits);
-
-	struct trust *t = trust_new(db, d->stacks->code, err);
-
-	if (!t)
-		return -1;
-	d->trust = mem_new((size_t)n + 1, sizeof(*d->trust));
-	for (int i = 0; i <= n; i++) {
-		char sentence[TRUST_SENTENCE];
-		uint32_t a = (uint32_t)(i < n ? i : d->clock);
-		uint32_t b = (uint32_t)(i < n ? i : waits);
-
-		if (i == n && (d->clock < 0 || waits < 0))
-			break;
-		trust_restart(t);
-		for (size_t k = 0; k < d->stacks->n_group; k++) {
-			const struct stacks_group *g = &d->stacks->group[k];
-
-			if (g->event == a || g->event == b)
-				trust_add(t, g);
-		}
-		if (i == n)
-			trust_of_waits(t);
-		trust_say(t, sentence);
-		d->trust[i] = mem_strdup(sentence);
-		d->n_trust++;
-	}
-	trust_free(t);
-	return 0;
-}
-
 static const char *page_data_trust(const struct page_data *d)
 {
 	size_t n = d->stacks->n_event;
@@ -362,8 +316,40 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	    (d->timed &&
 	     wall_load_intervals(db, path, o->filter, NULL, d->stacks, &d->sums,
 				 page_data_take_interval, d, err) < 0) ||
-	    !(d->facts = label_facts_load(db, d->stacks, err)) ||
-	    page_data_load_trust(d, db, err) || page_data_build_tree(d, err))
+	    !(d->facts = label_facts_load(db, d->stacks, err)))
+		goto out;
+	/* Makes the sentence of each event, and that of the wall clock,
+	 * which is of two events. */
+	int count = (int)d->stacks->n_event;
+	int waits = page_waits_event(d->waits);
+
+	struct trust *t = trust_new(db, d->stacks->code, err);
+
+	if (!t)
+		goto out;
+	d->trust = mem_new((size_t)count + 1, sizeof(*d->trust));
+	for (int m = 0; m <= count; m++) {
+		char sentence[TRUST_SENTENCE];
+		uint32_t a = (uint32_t)(m < count ? m : d->clock);
+		uint32_t b = (uint32_t)(m < count ? m : waits);
+
+		if (m == count && (d->clock < 0 || waits < 0))
+			break;
+		trust_restart(t);
+		for (size_t k = 0; k < d->stacks->n_group; k++) {
+			const struct stacks_group *group = &d->stacks->group[k];
+
+			if (group->event == a || group->event == b)
+				trust_add(t, group);
+		}
+		if (m == count)
+			trust_of_waits(t);
+		trust_say(t, sentence);
+		d->trust[m] = mem_strdup(sentence);
+		d->n_trust++;
+	}
+	trust_free(t);
+	if (page_data_build_tree(d, err))
 		goto out;
 	d->strings = labels_new();
 	d->thread = mem_new(d->stacks->n_comm, sizeof(*d->thread));
@@ -380,7 +366,12 @@ struct page_data *page_data_new(struct store *db, const char *path,
 
 		number[id] = next++;
 		blob_leb(&d->nodes, nd->depth);
-		blob_leb(&d->nodes, page_data_label(d, nd->label));
+		if (!d->place[nd->label]) {
+			*mem_add(d->label, d->n_label, d->cap_label) =
+				nd->label;
+			d->place[nd->label] = (uint32_t)d->n_label;
+		}
+		blob_leb(&d->nodes, d->place[nd->label] - 1);
 	}
 	for (size_t i = 0; i < n; i++) {
 		const struct stacks_group *g = &d->stacks->group[i];
@@ -513,23 +504,6 @@ static void page_data_put_words(struct json *j, const char *name,
 	json_end(j);
 }
 
-static void page_data_put_clock(const struct page_data *d, struct json *j)
-{
-	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
-	char text[24];
-
-	snprintf(text, sizeof(text), "%" PRId64, d->tl.t0);
-	json_text(j, "t0", text);
-	snprintf(text, sizeof(text), "%" PRIu64, d->bin);
-	json_text(j, "bin", text);
-	json_uint(j, "bins", d->timed ? span / d->bin + 1 : 0);
-	json_array(j, "sizes");
-	json_uint(j, NULL, d->tree->n);
-	json_uint(j, NULL, d->stacks->n_group);
-	json_uint(j, NULL, d->samples.n);
-	json_end(j);
-}
-
 static void page_data_put_meta(const struct page_data *d, FILE *out)
 {
 	struct json j;
@@ -538,7 +512,19 @@ static void page_data_put_meta(const struct page_data *d, FILE *out)
 	json_open(&j, out, JSON_HTML);
 	json_object(&j, NULL);
 	json_uint(&j, "version", 2);
-	page_data_put_clock(d, &j);
+	uint64_t span = (uint64_t)d->tl.t1 - (uint64_t)d->tl.t0;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRId64, d->tl.t0);
+	json_text(&j, "t0", text);
+	snprintf(text, sizeof(text), "%" PRIu64, d->bin);
+	json_text(&j, "bin", text);
+	json_uint(&j, "bins", d->timed ? span / d->bin + 1 : 0);
+	json_array(&j, "sizes");
+	json_uint(&j, NULL, d->tree->n);
+	json_uint(&j, NULL, d->stacks->n_group);
+	json_uint(&j, NULL, d->samples.n);
+	json_end(&j);
 	/* [name, unit, samples, samples with a stack] */
 	json_int(&j, "event", d->event);
 	json_int(&j, "clock", d->clock);

@@ -77,44 +77,6 @@ static size_t page_source_mark_near(const struct annot *a, size_t near,
 	return n;
 }
 
-/* Takes the instructions of a large function out that are far from samples. A
- * jump to one of them keeps its address only. */
-static void page_source_thin(struct page_func *f)
-{
-	struct annot *a = &f->a;
-	bool *keep = mem_new(a->n + 1, sizeof(*keep));
-	long *place = mem_new(a->n + 1, sizeof(*place));
-	size_t near = NEAR;
-	size_t n = 0;
-	uint32_t gap = 0;
-
-	f->gap = mem_new(a->n + 1, sizeof(*f->gap));
-	/* the more samples there are, the nearer to them is what is kept */
-	while (a->n > INSNS_MAX &&
-	       page_source_mark_near(a, near, keep) > INSNS_MAX && near) {
-		near /= 2;
-		memset(keep, 0, a->n * sizeof(*keep));
-	}
-	for (size_t i = 0; i < a->n; i++) {
-		place[i] = -1;
-		if (a->n > INSNS_MAX && !keep[i]) {
-			gap++;
-			continue;
-		}
-		f->gap[n] = gap;
-		gap = 0;
-		place[i] = (long)n;
-		a->insn[n++] = a->insn[i];
-	}
-	for (size_t i = 0; i < n; i++)
-		if (a->insn[i].to >= 0)
-			a->insn[i].to = place[a->insn[i].to];
-	f->out = a->n - n;
-	a->n = n;
-	free(keep);
-	free(place);
-}
-
 static void page_source_load(struct page_source *p, struct store *db,
 			     const struct name_ask *names)
 {
@@ -137,7 +99,43 @@ static void page_source_load(struct page_source *p, struct store *db,
 				o.changed = NULL;
 		if (annot_load(&f->a, db, sy, &p->h, &c, &o, &err))
 			memcpy(f->why, err.msg, sizeof(f->why));
-		page_source_thin(f);
+		/* Takes the instructions of a large function out that are
+		 * far from samples. A jump to one of them keeps its address
+		 * only. */
+		struct annot *a = &f->a;
+		bool *keep = mem_new(a->n + 1, sizeof(*keep));
+		long *place = mem_new(a->n + 1, sizeof(*place));
+		size_t near = NEAR;
+		size_t n = 0;
+		uint32_t gap = 0;
+
+		f->gap = mem_new(a->n + 1, sizeof(*f->gap));
+		/* the more samples there are, the nearer to them is what is
+		 * kept */
+		while (a->n > INSNS_MAX &&
+		       page_source_mark_near(a, near, keep) > INSNS_MAX &&
+		       near) {
+			near /= 2;
+			memset(keep, 0, a->n * sizeof(*keep));
+		}
+		for (size_t m = 0; m < a->n; m++) {
+			place[m] = -1;
+			if (a->n > INSNS_MAX && !keep[m]) {
+				gap++;
+				continue;
+			}
+			f->gap[n] = gap;
+			gap = 0;
+			place[m] = (long)n;
+			a->insn[n++] = a->insn[m];
+		}
+		for (size_t m = 0; m < n; m++)
+			if (a->insn[m].to >= 0)
+				a->insn[m].to = place[a->insn[m].to];
+		f->out = a->n - n;
+		a->n = n;
+		free(keep);
+		free(place);
 		f->first = next;
 		next += (uint32_t)f->a.n;
 	}
@@ -155,21 +153,6 @@ static const struct page_func *page_source_func_at(const struct page_source *p,
 			return f;
 	}
 	return NULL;
-}
-
-static void page_source_place(struct page_source *p)
-{
-	for (size_t i = 0; i < p->h.n_spot; i++) {
-		const struct hot_spot *s = &p->h.spot[i];
-		const struct page_func *f = page_source_func_at(p, s);
-		const struct annot_insn *in =
-			f ? annot_insn_at(&f->a, s->off) : NULL;
-
-		if (!in)
-			continue;
-		*mem_at(p->insn, p->n_insn, p->cap_insn, s->frame) =
-			f->first + (uint32_t)(in - f->a.insn) + 1;
-	}
 }
 
 /* Returns the number of a file; n_file: it is new. */
@@ -245,7 +228,17 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 		p->func[i].f = list[i];
 	free(list);
 	page_source_load(p, db, o->files);
-	page_source_place(p);
+	for (size_t k = 0; k < p->h.n_spot; k++) {
+		const struct hot_spot *sp = &p->h.spot[k];
+		const struct page_func *f = page_source_func_at(p, sp);
+		const struct annot_insn *in =
+			f ? annot_insn_at(&f->a, sp->off) : NULL;
+
+		if (!in)
+			continue;
+		*mem_at(p->insn, p->n_insn, p->cap_insn, sp->frame) =
+			f->first + (uint32_t)(in - f->a.insn) + 1;
+	}
 	for (size_t i = 0; i < s->n_group; i++) {
 		uint32_t frame = hot_leaf(&p->h, &s->group[i]);
 

@@ -87,24 +87,6 @@ COMPARE_FUNCTION(page_chains_compare_ranks, struct page_rank,
 			 ?: compare_numbers(y->ns, x->ns)
 			 ?: compare_numbers(x->ask, y->ask));
 
-/* Returns the asks in the order in which they are answered. */
-static struct page_rank *page_chains_rank(struct page_chain_ask *ask, size_t n)
-{
-	struct page_rank *r = mem_new(n + 1, sizeof(*r));
-
-	sort_items(ask, n, page_chains_compare);
-	for (size_t i = 0; i < n; i++)
-		r[i] = (struct page_rank){
-			.rank = i && ask[i].tid == ask[i - 1].tid
-					? r[i - 1].rank + 1
-					: 0,
-			.ask = (uint32_t)i,
-			.ns = page_chains_length(&ask[i]),
-		};
-	sort_items(r, n, page_chains_compare_ranks);
-	return r;
-}
-
 /* Returns 1 + the number of a text; NULL: 0. */
 static uint32_t page_chains_word(struct page_chains *p, const char *text)
 {
@@ -193,7 +175,18 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 static void page_chains_add(struct page_chains *p, const struct causes *c,
 			    struct page_chain_ask *ask, size_t n)
 {
-	struct page_rank *r = page_chains_rank(ask, n);
+	struct page_rank *r = mem_new(n + 1, sizeof(*r));
+
+	sort_items(ask, n, page_chains_compare);
+	for (size_t i = 0; i < n; i++)
+		r[i] = (struct page_rank){
+			.rank = i && ask[i].tid == ask[i - 1].tid
+					? r[i - 1].rank + 1
+					: 0,
+			.ask = (uint32_t)i,
+			.ns = page_chains_length(&ask[i]),
+		};
+	sort_items(r, n, page_chains_compare_ranks);
 	struct proofs *pr = proofs_new(c->t);
 	struct causes_premise premise = causes_premise(c);
 

@@ -12,25 +12,6 @@
 #include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"
 
-/* Returns for each node of the common tree the node of another tree. The caller
- * frees the array. */
-static uint32_t *diff_model_map(const struct diff_model *m,
-				const struct flame_tree *t)
-{
-	uint32_t count = m->all->n;
-	uint32_t *to = mem_new(count, sizeof(*to));
-
-	for (uint32_t id = 1; id < count; id++) {
-		const struct flame_node *nd = &m->all->node[id];
-
-		to[id] = FLAME_NONE;
-		if (to[nd->parent] != FLAME_NONE)
-			to[id] = flame_tree_child_of(t, to[nd->parent],
-						     nd->label);
-	}
-	return to;
-}
-
 int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct flame_opts *f, const struct svg_opts *o,
 		    int *status, struct err *err)
@@ -83,7 +64,19 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	for (int i = 0; i < 2; i++) {
 		if (drawing_finish(&m->side[i], s->side[i].name, err))
 			return -1;
-		m->node[i] = diff_model_map(m, m->side[i].tree);
+		/* The caller frees the array. */
+		uint32_t *to = mem_new(m->all->n, sizeof(*to));
+
+		for (uint32_t id = 1; id < m->all->n; id++) {
+			const struct flame_node *nd = &m->all->node[id];
+
+			to[id] = FLAME_NONE;
+			if (to[nd->parent] != FLAME_NONE)
+				to[id] = flame_tree_child_of(m->side[i].tree,
+							     to[nd->parent],
+							     nd->label);
+		}
+		m->node[i] = to;
 	}
 	m->c.unit = m->c.run[0].stacks
 			    ? stacks_unit(m->c.run[0].stacks, m->c.run[0].event,
@@ -99,7 +92,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	uint32_t count = m->all->n;
 
 	m->row = mem_new(count, sizeof(*m->row));
-	for (uint32_t id = 0; id < count; id++)
+	for (uint32_t id = 0; id < m->all->n; id++)
 		m->row[id] = diff_rows_of_label(m->c.d, m->all->node[id].label);
 	return 0;
 }

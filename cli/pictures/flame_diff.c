@@ -260,34 +260,6 @@ static const struct svg_row legend[] = {
 	{ NULL, NULL },
 };
 
-/* Writes "gone from A: f 3.20 %; 30 samples", or "checksum: 12.17 % to ...". */
-static char *flame_diff_row_text(const struct diff_rows *d, uint32_t row,
-				 bool gone, bool total)
-{
-	const struct diff_place *p = &d->place[total][row];
-	char *text;
-	FILE *out = mem_stream(&text, NULL);
-
-	if (!gone) {
-		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
-		fputs(": ", out);
-		flame_diff_tell_row(out, d, row, total);
-	} else {
-		fputs("gone from A: ", out);
-		safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
-		putc(' ', out);
-		flame_diff_put_size(
-			out, d->absolute,
-			diff_rows_size(d, 0,
-				       (double)d->row[row].weight[0][total]));
-		fprintf(out, "; %s sample%s%s", HUMAN_GROUPED(p->a),
-			p->a == 1 ? "" : "s",
-			p->change ? "" : ", not significant");
-	}
-	mem_stream_end(out);
-	return text;
-}
-
 /* Lists the functions that changed, and those that are only in A, as rows below
  * the picture: of B, they may have no width in it. */
 static void flame_diff_list_rows(struct diff_page *pg)
@@ -309,7 +281,32 @@ static void flame_diff_list_rows(struct diff_page *pg)
 			left++;
 			continue;
 		}
-		pg->text[n] = flame_diff_row_text(d, order[i], gone, total);
+		/* Writes "gone from A: f 3.20 %; 30 samples", or "checksum:
+		 * 12.17 % to ...". */
+		uint32_t row = order[i];
+		const struct diff_place *at = &d->place[total][row];
+		char *text;
+		FILE *out = mem_stream(&text, NULL);
+
+		if (!gone) {
+			safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
+			fputs(": ", out);
+			flame_diff_tell_row(out, d, row, total);
+		} else {
+			fputs("gone from A: ", out);
+			safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
+			putc(' ', out);
+			flame_diff_put_size(
+				out, d->absolute,
+				diff_rows_size(
+					d, 0,
+					(double)d->row[row].weight[0][total]));
+			fprintf(out, "; %s sample%s%s", HUMAN_GROUPED(at->a),
+				at->a == 1 ? "" : "s",
+				at->change ? "" : ", not significant");
+		}
+		mem_stream_end(out);
+		pg->text[n] = text;
 		pg->row[n] = (struct svg_row){ p->change > 0   ? "dr4"
 					       : p->change < 0 ? "db4"
 							       : "dw0",
@@ -327,31 +324,6 @@ static void flame_diff_list_rows(struct diff_page *pg)
 	pg->look.rows = pg->row;
 	pg->look.n_rows = n;
 	free(order);
-}
-
-/* Finds the largest change of a frame, which has the strongest colour, and the
- * frame with most of the change of the cause. In a reversed tree the innermost
- * frames come first, with all of their self above them. */
-static void flame_diff_find_most(struct diff_page *pg)
-{
-	double of_cause = 0;
-
-	for (uint32_t id = 0; id < pg->m.all->n; id++) {
-		bool total = flame_diff_by_total(pg, id);
-		const struct diff_place *p =
-			diff_model_place(&pg->m, id, total);
-		double v = p ? diff_model_excess(&pg->m, id,
-						 total || pg->opts->reverse) *
-					   p->change
-			     : 0;
-
-		raise_to(pg->most, v);
-		if (p && pg->m.row[id] == pg->m.c.d->cause.row &&
-		    v > of_cause) {
-			of_cause = v;
-			pg->most_at = id;
-		}
-	}
 }
 
 /* Adds a note; text is freed. */
@@ -374,18 +346,6 @@ static void flame_diff_add_notes(struct drawing *d, const struct compare *c,
 	flame_diff_note(d, diff_said(c, diff_tell_result, total));
 }
 
-static char *flame_diff_subtitle(const struct compare *c)
-{
-	char *text;
-	FILE *out = mem_stream(&text, NULL);
-
-	fprintf(out, "A: %.80s, %s samples; B (the widths): %.80s, %s samples",
-		c->sides->side[0].name, HUMAN_GROUPED(c->d->side[0].samples),
-		c->sides->side[1].name, HUMAN_GROUPED(c->d->side[1].samples));
-	mem_stream_end(out);
-	return text;
-}
-
 /* Gives the drawing of B the colours, title and notes of the comparison. */
 static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 {
@@ -398,7 +358,28 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 		if (pg->m.node[1][id] != FLAME_NONE)
 			pg->both[pg->m.node[1][id]] = id;
 	pg->most_at = FLAME_NONE;
-	flame_diff_find_most(pg);
+	/* Finds the largest change of a frame, which has the strongest
+	 * colour, and the frame with most of the change of the cause. In a
+	 * reversed tree the innermost frames come first, with all of their
+	 * self above them. */
+	double of_cause = 0;
+
+	for (uint32_t id = 0; id < pg->m.all->n; id++) {
+		bool total = flame_diff_by_total(pg, id);
+		const struct diff_place *p =
+			diff_model_place(&pg->m, id, total);
+		double v = p ? diff_model_excess(&pg->m, id,
+						 total || pg->opts->reverse) *
+					   p->change
+			     : 0;
+
+		raise_to(pg->most, v);
+		if (p && pg->m.row[id] == pg->m.c.d->cause.row &&
+		    v > of_cause) {
+			of_cause = v;
+			pg->most_at = id;
+		}
+	}
 	pg->lead = diff_said(c, diff_tell_cause, 0);
 	pg->look.lead = *pg->lead ? pg->lead : NULL;
 	flame_diff_list_rows(pg);
@@ -417,7 +398,14 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 			 event ? event : "folded stacks");
 		d->o.title = d->title;
 	}
-	pg->subtitle = flame_diff_subtitle(c);
+	char *text;
+	FILE *out = mem_stream(&text, NULL);
+
+	fprintf(out, "A: %.80s, %s samples; B (the widths): %.80s, %s samples",
+		c->sides->side[0].name, HUMAN_GROUPED(c->d->side[0].samples),
+		c->sides->side[1].name, HUMAN_GROUPED(c->d->side[1].samples));
+	mem_stream_end(out);
+	pg->subtitle = text;
 	if (!pg->opts->subtitle)
 		d->o.subtitle = pg->subtitle;
 	flame_diff_add_notes(d, c, pg->total);

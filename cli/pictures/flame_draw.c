@@ -48,28 +48,26 @@ void drawing_thread(struct drawing *d, const struct stacks_comm *c,
 	}
 }
 
-/* Leaves one of several frames of the same function in a row. Frames without
- * a name may be different functions of one file. */
-static void drawing_collapse(const struct drawing *d, struct label_list *l)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < l->n; i++) {
-		enum label_kind kind = labels_get(d->labels, l->label[i])->kind;
-
-		if (!n || l->label[i] != l->label[n - 1] ||
-		    kind == LABEL_GROUP || kind == LABEL_UNNAMED)
-			label_list_move(l, n++, i);
-	}
-	l->n = n;
-}
-
 /* Adds a stack as drawing_add_group() does. */
 static int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		       uint64_t samples, struct err *err)
 {
-	if (d->opts->collapse)
-		drawing_collapse(d, l);
+	if (d->opts->collapse) {
+		/* Leaves one of several frames of the same function in a
+		 * row. Frames without a name may be different functions of
+		 * one file. */
+		size_t n = 0;
+
+		for (size_t i = 0; i < l->n; i++) {
+			enum label_kind kind =
+				labels_get(d->labels, l->label[i])->kind;
+
+			if (!n || l->label[i] != l->label[n - 1] ||
+			    kind == LABEL_GROUP || kind == LABEL_UNNAMED)
+				label_list_move(l, n++, i);
+		}
+		l->n = n;
+	}
 	if (!pick_stack(d->pick, l->label, l->n, weight))
 		return 0;
 	if (d->rows)
@@ -83,10 +81,17 @@ static int drawing_add(struct drawing *d, struct label_list *l, uint64_t weight,
 		       : 1;
 }
 
-/* Counts the frames of the stack just added that were inferred. */
-static void drawing_infer(struct drawing *d, const struct stacks_group *g,
-			  const struct label_list *l)
+int drawing_add_group(struct drawing *d, const struct stacks_group *g,
+		      struct label_list *l, struct err *err)
 {
+	int rc = drawing_add(d, l, g->weight, g->samples, err);
+
+	if (rc <= 0)
+		return rc;
+	if (d->trust)
+		trust_add(d->trust, g);
+	drawing_missing(d, stacks_missing(g->verdict, g->uraw), g->weight);
+	/* Counts the frames of the stack just added that were inferred. */
 	const struct stack_names *names = d->stacks->names;
 	uint32_t at = 0;
 	size_t n = 0;
@@ -101,19 +106,6 @@ static void drawing_infer(struct drawing *d, const struct stacks_group *g,
 		if (stack_names_inferred(names, &l->from[i]))
 			flame_tree_infer(d->tree, at, g->weight);
 	}
-}
-
-int drawing_add_group(struct drawing *d, const struct stacks_group *g,
-		      struct label_list *l, struct err *err)
-{
-	int rc = drawing_add(d, l, g->weight, g->samples, err);
-
-	if (rc <= 0)
-		return rc;
-	if (d->trust)
-		trust_add(d->trust, g);
-	drawing_missing(d, stacks_missing(g->verdict, g->uraw), g->weight);
-	drawing_infer(d, g, l);
 	return rc;
 }
 

@@ -87,32 +87,6 @@ static bool drawing_is_before(const struct drawing *d,
 	       0;
 }
 
-/* Writes "NAME and 3 others": the name with most weight, not that of idle
- * CPUs. */
-static void drawing_say_names(const struct drawing *d, char *out, size_t size)
-{
-	const struct drawing_name *best = NULL;
-	struct text_out o = { .buf = out, .size = size };
-	size_t others = 0;
-
-	for (size_t i = 0; i < d->n_name; i++) {
-		const struct drawing_name *w = &d->name[i];
-
-		if (!w->weight)
-			continue;
-		others += best != NULL;
-		if (!best || drawing_is_before(d, w, best))
-			best = w;
-	}
-	if (!best)
-		return;
-	text_out_add(&o, "%.40s",
-		     labels_get(d->labels, (uint32_t)(best - d->name))->name);
-	if (others && o.len)
-		text_out_add(&o, " and %zu other%s", others,
-			     others == 1 ? "" : "s");
-}
-
 /* ---- once all are there */
 
 COMPARE_FUNCTION(drawing_compare_missing, struct drawing_missed,
@@ -158,7 +132,31 @@ void drawing_note_event(struct drawing *d)
 	if (!d->opts->title) {
 		char names[80] = "nothing";
 
-		drawing_say_names(d, names, sizeof(names));
+		/* Writes "NAME and 3 others": the name with most weight, not
+		 * that of idle CPUs. */
+		size_t size = sizeof(names);
+		const struct drawing_name *best = NULL;
+		struct text_out o = { .buf = names, .size = size };
+		size_t others = 0;
+
+		for (size_t i = 0; i < d->n_name; i++) {
+			const struct drawing_name *w = &d->name[i];
+
+			if (!w->weight)
+				continue;
+			others += best != NULL;
+			if (!best || drawing_is_before(d, w, best))
+				best = w;
+		}
+		if (best) {
+			text_out_add(&o, "%.40s",
+				     labels_get(d->labels,
+						(uint32_t)(best - d->name))
+					     ->name);
+			if (others && o.len)
+				text_out_add(&o, " and %zu other%s", others,
+					     others == 1 ? "" : "s");
+		}
 		snprintf(d->title, sizeof(d->title), "%s: %s %s%s of %.90s",
 			 names, count, what, samples == 1 ? "" : "s", event);
 		d->o.title = d->title;

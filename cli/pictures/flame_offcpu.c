@@ -33,26 +33,6 @@ struct groups {
 	struct intern index; /* of group[] */
 };
 
-static uint32_t flame_offcpu_number(struct groups *all, const struct group *g)
-{
-	const struct offcpu_stack *s[2] = { &g->at, &g->waker.at };
-	uint64_t word[9 + WAKER_IRQ / 8] = {
-		(uint64_t)g->state,
-		(uint64_t)g->at.type << 32 | g->waker.at.type,
-		(uint64_t)g->waker.asleep << 16 |
-			(uint64_t)g->waker.proof << 8 | g->waker.what
-	};
-
-	for (int i = 0; i < 2; i++) {
-		word[3 + 3 * i] = (uint64_t)s[i]->comm << 16 |
-				  (uint64_t)s[i]->verdict << 8 | s[i]->flags;
-		word[4 + 3 * i] = s[i]->kraw;
-		word[5 + 3 * i] = s[i]->uraw;
-	}
-	memcpy(&word[9], g->waker.irq, WAKER_IRQ);
-	return intern_add_bytes(&all->index, word, sizeof(word));
-}
-
 static void flame_offcpu_take_wait(struct groups *all,
 				   const struct offcpu_wait *w)
 {
@@ -66,32 +46,28 @@ static void flame_offcpu_take_wait(struct groups *all,
 	if (!all->opts->by_state && !all->opts->wakeups)
 		key.state = -1;
 
-	uint32_t id = flame_offcpu_number(all, &key);
+	const struct offcpu_stack *s[2] = { &key.at, &key.waker.at };
+	uint64_t word[9 + WAKER_IRQ / 8] = {
+		(uint64_t)key.state,
+		(uint64_t)key.at.type << 32 | key.waker.at.type,
+		(uint64_t)key.waker.asleep << 16 |
+			(uint64_t)key.waker.proof << 8 | key.waker.what
+	};
+
+	for (int i = 0; i < 2; i++) {
+		word[3 + 3 * i] = (uint64_t)s[i]->comm << 16 |
+				  (uint64_t)s[i]->verdict << 8 | s[i]->flags;
+		word[4 + 3 * i] = s[i]->kraw;
+		word[5 + 3 * i] = s[i]->uraw;
+	}
+	memcpy(&word[9], key.waker.irq, WAKER_IRQ);
+	uint32_t id = intern_add_bytes(&all->index, word, sizeof(word));
 
 	if (id == all->n)
 		*mem_add(all->group, all->n, all->cap) = key;
 	/* cannot overflow: waits_next() checks the sum of all waits */
 	all->group[id].ns += (uint64_t)w->to - (uint64_t)w->from;
 	all->group[id].waits++;
-}
-
-/* Adds the waker's stack in reverse, so that the function that woke the thread
- * stands next to the one that waited. */
-static void flame_offcpu_add_waker(struct drawing *d, const struct waker *w,
-				   struct label_list *l)
-{
-	struct stacks_group waker = offcpu_group(&w->at);
-	size_t from;
-	char who[128];
-	char text[160];
-
-	snprintf(who, sizeof(who), "%.100s%s", waker_name(d->stacks, w),
-		 w->proof == PROOF_PROVED ? "" : ", likely");
-	snprintf(text, sizeof(text), "[woken by %s]", who);
-	drawing_group(d, text, l);
-	from = l->n;
-	stacks_get(d->stacks, &waker, l);
-	label_list_reverse(l, from);
 }
 
 static void flame_offcpu_add_missing(struct drawing *d, const char *name,
@@ -106,21 +82,6 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 	struct stacks_group at = offcpu_group(&g->at);
 
 	return !at.kraw && !at.uraw && !stacks_missing(at.verdict, at.uraw);
-}
-
-static void flame_offcpu_note_waits(struct drawing *d,
-				    const struct offcpu_sums *s)
-{
-	drawing_say(d,
-		    "%" PRIu64 " wait%s: time from a switch out of a CPU "
-		    "to the next switch in%s%s",
-		    s->waits[OFFCPU_BACK],
-		    s->waits[OFFCPU_BACK] == 1 ? "" : "s",
-		    s->records ? ", by the records of switches" : "",
-		    d->opts->wakeups && !s->wakes
-			    ? "; no wake-ups were recorded beside "
-			      "sched_switch"
-			    : "");
 }
 
 /* Notes waits without a stack, as when tracepoints are sampled by frequency. */
@@ -170,9 +131,25 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 		if (flame_offcpu_has_no_stack(g))
 			flame_offcpu_add_missing(d, NO_STACK, &l);
 		/* a missing waker gets a frame where wake-ups are recorded */
-		if (waker_is_known(&g->waker))
-			flame_offcpu_add_waker(d, &g->waker, &l);
-		else if (g->waker.asleep && sums->wakes)
+		if (waker_is_known(&g->waker)) {
+			/* Adds the waker's stack in reverse, so that the
+			 * function that woke the thread stands next to the
+			 * one that waited. */
+			struct stacks_group waker = offcpu_group(&g->waker.at);
+			size_t from;
+			char who[128];
+			char text[160];
+
+			snprintf(who, sizeof(who), "%.100s%s",
+				 waker_name(d->stacks, &g->waker),
+				 g->waker.proof == PROOF_PROVED ? ""
+								: ", likely");
+			snprintf(text, sizeof(text), "[woken by %s]", who);
+			drawing_group(d, text, &l);
+			from = l.n;
+			stacks_get(d->stacks, &waker, &l);
+			label_list_reverse(&l, from);
+		} else if (g->waker.asleep && sums->wakes)
 			flame_offcpu_add_missing(d, NOT_WOKEN, &l);
 		rc = drawing_add_group(d, &at, &l, err);
 	}
@@ -226,7 +203,17 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 	if (told && !flame_offcpu_draw_groups(d, &g, &sums, err))
 		rc = drawing_finish(d, path, err);
 	if (!rc) {
-		flame_offcpu_note_waits(d, &sums);
+		drawing_say(d,
+			    "%" PRIu64
+			    " wait%s: time from a switch out of a CPU "
+			    "to the next switch in%s%s",
+			    sums.waits[OFFCPU_BACK],
+			    sums.waits[OFFCPU_BACK] == 1 ? "" : "s",
+			    sums.records ? ", by the records of switches" : "",
+			    d->opts->wakeups && !sums.wakes
+				    ? "; no wake-ups were recorded beside "
+				      "sched_switch"
+				    : "");
 		flame_offcpu_note_no_stack(d, &g);
 	}
 	intern_release(&g.index);

@@ -125,23 +125,6 @@ static void flame_path_put_waker(struct path_flame *f,
 	label_list_reverse(&f->l, from);
 }
 
-/* What was done at the end of the chain. What is not proved is hatched, as
- * missing halves are. */
-static void flame_path_put_end(struct path_flame *f, const struct flame_step *s)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "[%s%s]",
-		 chain_state_word((enum chain_state)s->state),
-		 s->proof == PROOF_LIKELY ? ", likely"
-		 : s->proof == PROOF_UNKNOWN && s->state != CHAIN_UNKNOWN
-			 ? ", waker not known"
-			 : "");
-	flame_path_add_frame(
-		f, s->proof == PROOF_PROVED ? LABEL_GROUP : LABEL_MISSING,
-		text);
-}
-
 /* Returns the node that a step leads to from another one; FLAME_NONE and *err.
  */
 static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
@@ -161,8 +144,22 @@ static uint32_t flame_path_reach(struct path_flame *f, uint32_t from,
 		flame_path_add_stack(f, f->stack[s.out - 1]);
 	if (s.who)
 		flame_path_put_waker(f, &s);
-	else
-		flame_path_put_end(f, &s);
+	else {
+		/* What was done at the end of the chain. What is not proved
+		 * is hatched, as missing halves are. */
+		char text[64];
+
+		snprintf(text, sizeof(text), "[%s%s]",
+			 chain_state_word((enum chain_state)s.state),
+			 s.proof == PROOF_LIKELY ? ", likely"
+			 : s.proof == PROOF_UNKNOWN && s.state != CHAIN_UNKNOWN
+				 ? ", waker not known"
+				 : "");
+		flame_path_add_frame(f,
+				     s.proof == PROOF_PROVED ? LABEL_GROUP
+							     : LABEL_MISSING,
+				     text);
+	}
 	node = flame_tree_reach(f->tree, from, f->l.label, f->l.n, err);
 	if (node != FLAME_NONE)
 		table_add(&f->index, hash, node);
@@ -196,22 +193,6 @@ static uint32_t flame_path_edge_step(struct path_flame *f,
 	return intern_add_bytes(&f->steps, &s, sizeof(s));
 }
 
-/* A wait, and who ended it: whatever chain it is in, and in whichever piece of
- * it, it began with the same switch. */
-static uint32_t flame_path_reach_edge(struct path_flame *f, uint32_t node,
-				      uint32_t edge, int64_t time,
-				      struct err *err)
-{
-	mem_reach(f->of_edge, f->n_of_edge, f->cap_of_edge,
-		  proofs_edges(f->r.proofs));
-	if (!f->of_edge[edge]) {
-		const struct proof_edge e = proofs_edge(f->r.proofs, edge);
-
-		f->of_edge[edge] = flame_path_edge_step(f, &e, time) + 1;
-	}
-	return flame_path_reach(f, node, f->of_edge[edge] - 1, err);
-}
-
 static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 				  const struct chain_segment *s,
 				  struct err *err)
@@ -225,7 +206,19 @@ static int flame_path_add_segment(struct path_flame *f, const struct chain *c,
 	while (i < f->depth && i < s->depth && f->edge[i] == path[i])
 		node = f->above[i++];
 	for (f->depth = i; i < s->depth; i++) {
-		node = flame_path_reach_edge(f, node, path[i], s->from, err);
+		/* A wait, and who ended it: whatever chain it is in, and in
+		 * whichever piece of it, it began with the same switch. */
+		uint32_t edge = path[i];
+		mem_reach(f->of_edge, f->n_of_edge, f->cap_of_edge,
+			  proofs_edges(f->r.proofs));
+		if (!f->of_edge[edge]) {
+			const struct proof_edge e =
+				proofs_edge(f->r.proofs, edge);
+
+			f->of_edge[edge] =
+				flame_path_edge_step(f, &e, s->from) + 1;
+		}
+		node = flame_path_reach(f, node, f->of_edge[edge] - 1, err);
 		if (node == FLAME_NONE)
 			return -1;
 		f->edge[i] = path[i];

@@ -57,28 +57,6 @@ static bool svg_is_narrow(const struct page *p, uint64_t weight)
 	return wide_less(weight, whole, p->total, p->o->minwidth);
 }
 
-/* Finds out which frames will be drawn, and how many rows they need. */
-static void svg_measure(struct page *p)
-{
-	const struct labels *labels = p->tree->labels;
-	uint32_t id = 0;
-
-	while (id != FLAME_NONE) {
-		const struct flame_node *nd = &p->tree->node[id];
-		bool skip = id && svg_is_narrow(p, nd->weight);
-
-		if (skip) {
-			p->narrow_weight += nd->weight;
-		} else {
-			p->drawn++;
-			p->kinds |= 1u << labels_get(labels, nd->label)->kind;
-			raise_to(p->rows, nd->depth + 1);
-		}
-		id = flame_tree_next(p->tree, id, skip);
-	}
-	p->narrow = p->tree->n - p->drawn;
-}
-
 static bool svg_has_legend(const struct page *p)
 {
 	uint32_t marks =
@@ -109,26 +87,6 @@ static bool svg_note_next(const char **s, size_t line)
 	*s += line;
 	*s += **s == ' ';
 	return **s != '\0';
-}
-
-static void svg_lay_out(struct page *p)
-{
-	unsigned int line = LINE;
-
-	p->buttons = line * (p->o->subtitle ? 5 : 4);
-	/* details, and the legend */
-	p->top = p->buttons + line * (1 + svg_has_legend(p)) + PAD + 4;
-	p->lines = p->narrow > 0;
-	for (size_t i = 0; i < SVG_NOTES && p->o->note[i]; i++) {
-		const char *note = p->o->note[i];
-
-		do
-			p->lines++;
-		while (svg_note_next(&note, svg_note_line(p, note)));
-	}
-	if (p->o->look)
-		p->lines += (unsigned int)p->o->look->n_rows;
-	p->height = p->top + p->rows * FRAME + p->lines * LINE + 2 * PAD;
 }
 
 static void svg_put_text(const struct page *p, const char *id,
@@ -256,8 +214,63 @@ static void svg_put_percent(FILE *out, uint64_t part, uint64_t whole)
 	safe_text_xml(out, HUMAN_PERCENT(part, whole), 0);
 }
 
-static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
+static void svg_put_file(const struct page *p, const struct label *l,
+			 const struct label_fact *fact)
 {
+	FILE *out = p->out;
+
+	if (!l->image[0])
+		return;
+	safe_text_xml(out, l->image, 0);
+	if (l->has_off)
+		fprintf(out, "+0x%llx", (unsigned long long)l->off);
+	if (fact->build[0])
+		fprintf(out, ", build-id %s..", fact->build);
+	fputc('\n', out);
+	if (!fact->file)
+		return;
+	safe_text_xml(out, fact->file, 0);
+	if (fact->line)
+		fprintf(out, ":%u", fact->line);
+	fputc('\n', out);
+}
+
+/* Writes the tooltip. Its first line is the full name alone: the script
+ * searches it. The first two lines together identify a function. */
+static void svg_put_tooltip(const struct page *p, uint32_t id,
+			    const struct flame_node *nd, const struct label *l)
+{
+	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
+
+	fputs("<title>", p->out);
+	safe_text_xml(p->out, l->name, 0);
+	fputc('\n', p->out);
+	svg_put_file(p, l, fact);
+	/* Writes why the frame may be wrong or incomplete, a line each. */
+	const char *mark =
+		l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
+
+	if (nd->inferred) {
+		fputs("inferred from the code, not recorded: ", p->out);
+		svg_put_percent(p->out, nd->inferred, nd->weight);
+		fputs(" of it\n", p->out);
+	}
+
+	if (l->kind == LABEL_EXEC)
+		fputs("of the program that came by exec after the sample: "
+		      "not its caller\n",
+		      p->out);
+	if (mark)
+		fprintf(p->out, "%s\n", mark);
+	if (l->bogus)
+		fprintf(p->out, "fabricated: %s\n",
+			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
+				? "no call is in front of this return address"
+				: "there is no code at this return address");
+	else if (fact->bogus)
+		fprintf(p->out,
+			"%u of its %u places: no call can return to there\n",
+			fact->bogus, fact->places);
 	FILE *out = p->out;
 
 	if (p->o->show_samples) {
@@ -284,92 +297,9 @@ static void svg_put_numbers(const struct page *p, const struct flame_node *nd)
 		svg_put_percent(out, nd->self, p->total);
 		fputs(" in itself", out);
 	}
-}
-
-static void svg_put_file(const struct page *p, const struct label *l,
-			 const struct label_fact *fact)
-{
-	FILE *out = p->out;
-
-	if (!l->image[0])
-		return;
-	safe_text_xml(out, l->image, 0);
-	if (l->has_off)
-		fprintf(out, "+0x%llx", (unsigned long long)l->off);
-	if (fact->build[0])
-		fprintf(out, ", build-id %s..", fact->build);
-	fputc('\n', out);
-	if (!fact->file)
-		return;
-	safe_text_xml(out, fact->file, 0);
-	if (fact->line)
-		fprintf(out, ":%u", fact->line);
-	fputc('\n', out);
-}
-
-/* Writes why the frame may be wrong or incomplete, a line each. */
-static void svg_put_doubts(const struct page *p, const struct flame_node *nd,
-			   const struct label *l, const struct label_fact *fact)
-{
-	const char *mark =
-		l->kind == LABEL_MISSING ? mark_meaning(l->name) : NULL;
-
-	if (nd->inferred) {
-		fputs("inferred from the code, not recorded: ", p->out);
-		svg_put_percent(p->out, nd->inferred, nd->weight);
-		fputs(" of it\n", p->out);
-	}
-
-	if (l->kind == LABEL_EXEC)
-		fputs("of the program that came by exec after the sample: "
-		      "not its caller\n",
-		      p->out);
-	if (mark)
-		fprintf(p->out, "%s\n", mark);
-	if (l->bogus)
-		fprintf(p->out, "fabricated: %s\n",
-			strcmp(l->bogus, callsite_kind_name(CALLSITE_NO_CODE))
-				? "no call is in front of this return address"
-				: "there is no code at this return address");
-	else if (fact->bogus)
-		fprintf(p->out,
-			"%u of its %u places: no call can return to there\n",
-			fact->bogus, fact->places);
-}
-
-/* Writes the tooltip. Its first line is the full name alone: the script
- * searches it. The first two lines together identify a function. */
-static void svg_put_tooltip(const struct page *p, uint32_t id,
-			    const struct flame_node *nd, const struct label *l)
-{
-	const struct label_fact *fact = label_facts_get(p->o->facts, nd->label);
-
-	fputs("<title>", p->out);
-	safe_text_xml(p->out, l->name, 0);
-	fputc('\n', p->out);
-	svg_put_file(p, l, fact);
-	svg_put_doubts(p, nd, l, fact);
-	svg_put_numbers(p, nd);
 	if (p->o->look)
 		p->o->look->tell(p->o->look->arg, id, p->out);
 	fputs("</title>", p->out);
-}
-
-static void svg_put_name(const struct page *p, const struct label *l,
-			 uint64_t x, uint64_t w, unsigned int y)
-{
-	bool mark = palette_hatched(l->kind);
-	uint64_t cells =
-		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (FONT * 6 * MILLI) : 0;
-
-	if (cells < 3)
-		return;
-	fputs("<text x=\"", p->out);
-	human_put_fixed(p->out, x + 3 * MILLI, MILLI, 2);
-	fprintf(p->out, "\" y=\"%u\"%s>", y + FRAME - (FRAME - FONT) / 2 - 2,
-		mark ? " class=\"halo\"" : "");
-	safe_text_xml(p->out, label_shown(l), cells);
-	fputs("</text>", p->out);
 }
 
 static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
@@ -414,34 +344,19 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 		human_put_fixed(p->out, w, MILLI, 2);
 		fputs("\"/>", p->out);
 	}
-	svg_put_name(p, l, x, w, y);
-	fputs("</g>\n", p->out);
-}
-
-/* Draws all frames, parents before children. start[depth] is the weight at
- * which the next child of that depth begins: children lie side by side from
- * their parent's left end. */
-static void svg_put_frames(const struct page *p)
-{
-	uint64_t *start = mem_new(p->rows + 1, sizeof(*start));
-	uint32_t id = 0;
-
-	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p->out);
-	while (id != FLAME_NONE) {
-		const struct flame_node *nd = &p->tree->node[id];
-		bool skip = id && svg_is_narrow(p, nd->weight);
-
-		/* a svg_is_narrow frame may lie one row above the last drawn
-		 * one */
-		if (!skip) {
-			svg_put_frame(p, id, start[nd->depth]);
-			start[nd->depth + 1] = start[nd->depth];
-		}
-		start[nd->depth] += nd->weight;
-		id = flame_tree_next(p->tree, id, skip);
+	bool mark = palette_hatched(l->kind);
+	uint64_t cells =
+		w > 6 * MILLI ? (w - 6 * MILLI) * 10 / (FONT * 6 * MILLI) : 0;
+	if (cells >= 3) {
+		fputs("<text x=\"", p->out);
+		human_put_fixed(p->out, x + 3 * MILLI, MILLI, 2);
+		fprintf(p->out, "\" y=\"%u\"%s>",
+			y + FRAME - (FRAME - FONT) / 2 - 2,
+			mark ? " class=\"halo\"" : "");
+		safe_text_xml(p->out, label_shown(l), cells);
+		fputs("</text>", p->out);
 	}
 	fputs("</g>\n", p->out);
-	free(start);
 }
 
 /* Draws a coloured rectangle and its text. Returns the x position behind
@@ -592,12 +507,63 @@ int svg_write(FILE *out, const struct flame_tree *t, const struct svg_opts *o,
 	};
 
 	p.plot = (uint64_t)(o->width - 2 * PAD) * MILLI;
-	svg_measure(&p);
-	svg_lay_out(&p);
+	/* Finds out which frames will be drawn, and how many rows they need. */
+	const struct labels *labels = p.tree->labels;
+	uint32_t id = 0;
+
+	while (id != FLAME_NONE) {
+		const struct flame_node *nd = &p.tree->node[id];
+		bool skip = id && svg_is_narrow(&p, nd->weight);
+
+		if (skip) {
+			p.narrow_weight += nd->weight;
+		} else {
+			p.drawn++;
+			p.kinds |= 1u << labels_get(labels, nd->label)->kind;
+			raise_to(p.rows, nd->depth + 1);
+		}
+		id = flame_tree_next(p.tree, id, skip);
+	}
+	p.narrow = p.tree->n - p.drawn;
+	p.buttons = LINE * (p.o->subtitle ? 5 : 4);
+	/* details, and the legend */
+	p.top = p.buttons + LINE * (1 + svg_has_legend(&p)) + PAD + 4;
+	p.lines = p.narrow > 0;
+	for (size_t i = 0; i < SVG_NOTES && p.o->note[i]; i++) {
+		const char *note = p.o->note[i];
+
+		do
+			p.lines++;
+		while (svg_note_next(&note, svg_note_line(&p, note)));
+	}
+	if (p.o->look)
+		p.lines += (unsigned int)p.o->look->n_rows;
+	p.height = p.top + p.rows * FRAME + p.lines * LINE + 2 * PAD;
 	svg_put_head(&p);
 	fprintf(out, "<rect class=\"page wide\" width=\"%u\" height=\"%u\"/>\n",
 		o->width, p.height);
-	svg_put_frames(&p);
+	/* Draws all frames, parents before children. start[depth] is the
+	 * weight at which the next child of that depth begins: children lie
+	 * side by side from their parent's left end. */
+	uint64_t *start = mem_new(p.rows + 1, sizeof(*start));
+
+	fputs("<g id=\"frames\" aria-label=\"frames\">\n", p.out);
+	id = 0;
+	while (id != FLAME_NONE) {
+		const struct flame_node *nd = &p.tree->node[id];
+		bool skip = id && svg_is_narrow(&p, nd->weight);
+
+		/* a narrow frame may lie one row above the last drawn
+		 * one */
+		if (!skip) {
+			svg_put_frame(&p, id, start[nd->depth]);
+			start[nd->depth + 1] = start[nd->depth];
+		}
+		start[nd->depth] += nd->weight;
+		id = flame_tree_next(p.tree, id, skip);
+	}
+	fputs("</g>\n", p.out);
+	free(start);
 	svg_put_foot(&p);
 	svg_put_top(&p);
 	fprintf(out,
