@@ -165,8 +165,20 @@ out:
 
 /* ---- the command */
 
-static int annotate_check_options(int argc, struct err *err)
+static int annotate_run(int argc, char **argv, struct err *err)
 {
+	const struct open_ask ask = open_asked();
+	const char *what = argc > 1 ? argv[1] : NULL;
+	const struct stacks_opts so = { .filter = &filter,
+					.names = chosen_names,
+					.samples = by_samples() };
+	struct hot h = { .spot = NULL };
+	struct stacks *s;
+	int status = STATUS_OK;
+	const char *path;
+	struct store *db;
+	int rc;
+
 	if (argc > 2)
 		return err_set(err, ERR_USAGE,
 			       "annotate takes a database or capture and a "
@@ -182,25 +194,7 @@ static int annotate_check_options(int argc, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--nth N counts the functions of one name, from "
 			       "1; say which name");
-	return 0;
-}
-
-static int annotate_run(int argc, char **argv, struct err *err)
-{
-	const struct open_ask ask = open_asked();
-	const char *what = argc > 1 ? argv[1] : NULL;
-	const struct stacks_opts so = { .filter = &filter,
-					.names = chosen_names,
-					.samples = by_samples() };
-	struct hot h = { .spot = NULL };
-	struct stacks *s;
-	int status = STATUS_OK;
-	const char *path;
-	struct store *db;
-	int rc;
-
-	if (annotate_check_options(argc, err) ||
-	    name_check(&ask.load.name, err))
+	if (name_check(&ask.load.name, err))
 		return -1;
 	db = database_from_args(&ask, argc > 1 ? 1 : argc, argv, NULL, &path,
 				&status, err);

@@ -99,15 +99,6 @@ static int parse_share(const char *opt, const char *text,
 	return parse_limit(opt, share, out, err);
 }
 
-static int check_print_text(struct check *c, struct err *err)
-{
-	if (check_screen(c, err))
-		return -1;
-	if ((as_perf || as_tid) && check_others(c, err))
-		return -1;
-	return verbose ? check_evidence(c, err) : 0;
-}
-
 static int check_answer(struct check *c, struct err *err)
 {
 	bool fenced = format && output_is_markdown(format);
@@ -125,14 +116,24 @@ static int check_answer(struct check *c, struct err *err)
 		return check_print_json(c, err);
 	if (fenced)
 		markdown_fence(stdout, true);
-	rc = check_print_text(c, err);
+	if (check_screen(c, err))
+		rc = -1;
+	else if ((as_perf || as_tid) && check_others(c, err))
+		rc = -1;
+	else
+		rc = verbose ? check_evidence(c, err) : 0;
 	if (fenced)
 		markdown_fence(stdout, false);
 	return rc;
 }
 
-static int check_set_up(struct check *c, struct err *err)
+static int check_run(int argc, char **argv, struct err *err)
 {
+	struct open_ask ask = open_asked();
+	struct check c = { .filter = &filter, .names = chosen_names };
+	int status = STATUS_OK;
+	int ret;
+
 	json |= format && !strcmp(format, "json");
 	if ((sql || json) && format && output_is_markdown(format))
 		return err_set(err, ERR_USAGE,
@@ -144,28 +145,18 @@ static int check_set_up(struct check *c, struct err *err)
 			       "answers; ask for one of them");
 	if (limit == NUMBER_UNSET)
 		limit = json || sql ? 0 : LIMIT_ROWS;
-	c->verbose = verbose || json;
-	c->as_perf = as_perf;
-	c->as_tid = as_tid;
-	c->limit = limit;
-	if (parse_limit("max-loss", max_loss, &c->max_loss, err))
+	c.verbose = verbose || json;
+	c.as_perf = as_perf;
+	c.as_tid = as_tid;
+	c.limit = limit;
+	if (parse_limit("max-loss", max_loss, &c.max_loss, err))
 		return -1;
-	if (parse_limit("max-unjoined", max_unjoined, &c->max_unjoined, err))
+	if (parse_limit("max-unjoined", max_unjoined, &c.max_unjoined, err))
 		return -1;
-	c->limits_gaps = max_gaps != NULL;
-	if (parse_share("max-gaps", max_gaps, &c->max_gaps, err))
+	c.limits_gaps = max_gaps != NULL;
+	if (parse_share("max-gaps", max_gaps, &c.max_gaps, err))
 		return -1;
-	return parse_share("min-whole", min_whole, &c->min_whole, err);
-}
-
-static int check_run(int argc, char **argv, struct err *err)
-{
-	struct open_ask ask = open_asked();
-	struct check c = { .filter = &filter, .names = chosen_names };
-	int status = STATUS_OK;
-	int ret;
-
-	if (check_set_up(&c, err))
+	if (parse_share("min-whole", min_whole, &c.min_whole, err))
 		return -1;
 	ask.filter = as_perf || as_tid || sql ? NULL : &filter;
 	ask.detail = SERVER_SUMS;

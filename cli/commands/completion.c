@@ -53,56 +53,6 @@ static void bash_choices(void *arg, const struct opt *o)
 	puts("' ;;");
 }
 
-static void print_bash(void)
-{
-	/* bash splits words at "=" */
-	fputs("# bash completion for backstitch\n"
-	      "_backstitch() {\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
-	      "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-	      "\tlocal cmd=${COMP_WORDS[1]}\n"
-	      "\tif [ \"$cur\" = = ]; then cur=\n"
-	      "\telif [ \"$prev\" = = ]; then "
-	      "prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
-	      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-	      "\t\tCOMPREPLY=( $(compgen -W '",
-	      stdout);
-	for (size_t i = 0; commands[i]; i++)
-		printf("%s ", commands[i]->name);
-	puts("' -- \"$cur\") )");
-	puts("\t\treturn\n\tfi");
-	puts("\tcase $cmd:$prev in");
-	for (size_t i = 0; commands[i]; i++)
-		options_walk(commands[i]->opts, bash_choices,
-			     (void *)commands[i]);
-	options_walk(common_opts, bash_choices, NULL);
-	puts("\t*) case $cmd in");
-	for (size_t i = 0; commands[i]; i++) {
-		printf("\t\t%s) words='", commands[i]->name);
-		options_walk_ranked(commands[i]->opts, commands[i]->common,
-				    bash_option, NULL);
-		options_walk(common_opts, bash_option, NULL);
-		puts("' ;;");
-	}
-	puts("\t\tesac\n\t\tcase $cur in -*) ;; *) words=");
-	puts("\t\tcase $cmd in");
-	for (size_t i = 0; commands[i]; i++) {
-		if (takes_files(commands[i]))
-			continue;
-		printf("\t\t%s) words='", commands[i]->name);
-		completion_put_words(commands[i]);
-		puts("' ;;");
-	}
-	puts("\t\tesac ;; esac ;;");
-	puts("\tesac");
-	puts("\tCOMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )");
-	puts("}");
-	/* older ones than bash 4.4 cannot leave the order as it is */
-	puts("complete -o nosort -o default -o bashdefault -F _backstitch "
-	     "backstitch 2>/dev/null ||");
-	puts("\tcomplete -o default -o bashdefault -F _backstitch backstitch");
-}
-
 /* Prints text for '...' in zsh's _arguments, without quotes, brackets or
  * colons. */
 static void zsh_text(const char *s)
@@ -149,39 +99,6 @@ static void zsh_option(void *arg UNUSED, const struct opt *o)
 	puts("' \\");
 }
 
-static void print_zsh(void)
-{
-	puts("#compdef backstitch");
-	puts("_backstitch() {");
-	puts("\tlocal -a commands=(");
-	for (size_t i = 0; commands[i]; i++) {
-		printf("\t\t'%s:", commands[i]->name);
-		zsh_text(commands[i]->summary);
-		puts("'");
-	}
-	puts("\t)");
-	puts("\tif (( CURRENT == 2 )); then");
-	puts("\t\t_describe command commands\n\t\treturn\n\tfi");
-	puts("\tlocal cmd=$words[2]");
-	puts("\tzstyle ':completion:*:*:backstitch:*:options' sort false");
-	puts("\tshift words; (( CURRENT-- ))");
-	puts("\tcase $cmd in");
-	for (size_t i = 0; commands[i]; i++) {
-		printf("\t%s) _arguments \\\n", commands[i]->name);
-		options_walk_ranked(commands[i]->opts, commands[i]->common,
-				    zsh_option, NULL);
-		options_walk(common_opts, zsh_option, NULL);
-		if (takes_files(commands[i])) {
-			puts("\t\t'*:file:_files' ;;");
-			continue;
-		}
-		fputs("\t\t'*: :(", stdout);
-		completion_put_words(commands[i]);
-		puts(")' ;;");
-	}
-	puts("\tesac\n}\n_backstitch \"$@\"");
-}
-
 static void fish_text(const char *s)
 {
 	putchar('\'');
@@ -214,39 +131,111 @@ static void fish_option(void *arg, const struct opt *o)
 	putchar('\n');
 }
 
-static void print_fish(void)
-{
-	puts("# fish completion for backstitch");
-	for (size_t i = 0; commands[i]; i++) {
-		printf("complete -c backstitch -n __fish_use_subcommand -f "
-		       "-a %s -d ",
-		       commands[i]->name);
-		fish_text(commands[i]->summary);
-		putchar('\n');
-		options_walk_ranked(commands[i]->opts, commands[i]->common,
-				    fish_option, (void *)commands[i]);
-		options_walk(common_opts, fish_option, (void *)commands[i]);
-		if (takes_files(commands[i]))
-			continue;
-		printf("complete -c backstitch -n "
-		       "'__fish_seen_subcommand_from %s' -f -a '",
-		       commands[i]->name);
-		completion_put_words(commands[i]);
-		puts("'");
-	}
-}
-
 static int completion_run(int argc, char **argv, struct err *err)
 {
 	const char *shell = argc ? argv[0] : "";
 
-	if (argc == 1 && !strcmp(shell, "bash"))
-		print_bash();
-	else if (argc == 1 && !strcmp(shell, "zsh"))
-		print_zsh();
-	else if (argc == 1 && !strcmp(shell, "fish"))
-		print_fish();
-	else
+	if (argc == 1 && !strcmp(shell, "bash")) {
+		/* bash splits words at "=" */
+		fputs("# bash completion for backstitch\n"
+		      "_backstitch() {\n"
+		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
+		      "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+		      "\tlocal cmd=${COMP_WORDS[1]}\n"
+		      "\tif [ \"$cur\" = = ]; then cur=\n"
+		      "\telif [ \"$prev\" = = ]; then "
+		      "prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+		      "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+		      "\t\tCOMPREPLY=( $(compgen -W '",
+		      stdout);
+		for (size_t i = 0; commands[i]; i++)
+			printf("%s ", commands[i]->name);
+		puts("' -- \"$cur\") )");
+		puts("\t\treturn\n\tfi");
+		puts("\tcase $cmd:$prev in");
+		for (size_t i = 0; commands[i]; i++)
+			options_walk(commands[i]->opts, bash_choices,
+				     (void *)commands[i]);
+		options_walk(common_opts, bash_choices, NULL);
+		puts("\t*) case $cmd in");
+		for (size_t i = 0; commands[i]; i++) {
+			printf("\t\t%s) words='", commands[i]->name);
+			options_walk_ranked(commands[i]->opts,
+					    commands[i]->common, bash_option,
+					    NULL);
+			options_walk(common_opts, bash_option, NULL);
+			puts("' ;;");
+		}
+		puts("\t\tesac\n\t\tcase $cur in -*) ;; *) words=");
+		puts("\t\tcase $cmd in");
+		for (size_t i = 0; commands[i]; i++) {
+			if (takes_files(commands[i]))
+				continue;
+			printf("\t\t%s) words='", commands[i]->name);
+			completion_put_words(commands[i]);
+			puts("' ;;");
+		}
+		puts("\t\tesac ;; esac ;;");
+		puts("\tesac");
+		puts("\tCOMPREPLY=( $(compgen -W \"$words\" -- \"$cur\") )");
+		puts("}");
+		/* older ones than bash 4.4 cannot leave the order as it is */
+		puts("complete -o nosort -o default -o bashdefault -F _backstitch "
+		     "backstitch 2>/dev/null ||");
+		puts("\tcomplete -o default -o bashdefault -F _backstitch backstitch");
+	} else if (argc == 1 && !strcmp(shell, "zsh")) {
+		puts("#compdef backstitch");
+		puts("_backstitch() {");
+		puts("\tlocal -a commands=(");
+		for (size_t i = 0; commands[i]; i++) {
+			printf("\t\t'%s:", commands[i]->name);
+			zsh_text(commands[i]->summary);
+			puts("'");
+		}
+		puts("\t)");
+		puts("\tif (( CURRENT == 2 )); then");
+		puts("\t\t_describe command commands\n\t\treturn\n\tfi");
+		puts("\tlocal cmd=$words[2]");
+		puts("\tzstyle ':completion:*:*:backstitch:*:options' sort false");
+		puts("\tshift words; (( CURRENT-- ))");
+		puts("\tcase $cmd in");
+		for (size_t i = 0; commands[i]; i++) {
+			printf("\t%s) _arguments \\\n", commands[i]->name);
+			options_walk_ranked(commands[i]->opts,
+					    commands[i]->common, zsh_option,
+					    NULL);
+			options_walk(common_opts, zsh_option, NULL);
+			if (takes_files(commands[i])) {
+				puts("\t\t'*:file:_files' ;;");
+				continue;
+			}
+			fputs("\t\t'*: :(", stdout);
+			completion_put_words(commands[i]);
+			puts(")' ;;");
+		}
+		puts("\tesac\n}\n_backstitch \"$@\"");
+	} else if (argc == 1 && !strcmp(shell, "fish")) {
+		puts("# fish completion for backstitch");
+		for (size_t i = 0; commands[i]; i++) {
+			printf("complete -c backstitch -n __fish_use_subcommand -f "
+			       "-a %s -d ",
+			       commands[i]->name);
+			fish_text(commands[i]->summary);
+			putchar('\n');
+			options_walk_ranked(commands[i]->opts,
+					    commands[i]->common, fish_option,
+					    (void *)commands[i]);
+			options_walk(common_opts, fish_option,
+				     (void *)commands[i]);
+			if (takes_files(commands[i]))
+				continue;
+			printf("complete -c backstitch -n "
+			       "'__fish_seen_subcommand_from %s' -f -a '",
+			       commands[i]->name);
+			completion_put_words(commands[i]);
+			puts("'");
+		}
+	} else
 		return err_set(err, ERR_USAGE,
 			       "completion is for bash, zsh or fish");
 	return STATUS_OK;

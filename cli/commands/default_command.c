@@ -158,48 +158,6 @@ static void event_rates_time(struct grid *g, const struct event_rate *r,
 	grid_text(g, text);
 }
 
-static void event_rates_table(const struct events *ev, struct event_rate *r,
-			      size_t n, size_t limit)
-{
-	static const struct grid_column col[] = {
-		{ "Events", NULL }, { "Per second", NULL }, { "From", NULL },
-		{ "To", NULL },	    { "Event", NULL },
-	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-	int64_t first = INT64_MAX; /* of all */
-	int64_t last = INT64_MIN;
-	uint64_t span;
-	size_t used = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		lower_to(first, r[i].first);
-		raise_to(last, r[i].last);
-	}
-	span = last > first ? (uint64_t)last - (uint64_t)first : 0;
-	sort_items(r, n, event_rates_compare);
-	while (used < n && r[used].n)
-		used++;
-	for (size_t i = 0; i < used && i < limit; i++) {
-		char rate[32] = "";
-
-		/* one event has no rate */
-		if (span && r[i].n > 1)
-			human_count(rate, sizeof(rate),
-				    (uint64_t)((double)r[i].n * 1e9 /
-					       (double)span));
-		grid_number(g, r[i].n);
-		grid_text(g, rate);
-		event_rates_time(g, &r[i], r[i].first, first);
-		event_rates_time(g, &r[i], r[i].last, first);
-		grid_text(g, events_type(ev, r[i].type)->name);
-	}
-	grid_write(g, "table", stdout);
-	if (used > limit)
-		printf("and %zu more kind%s of events\n", used - limit,
-		       used - limit == 1 ? "" : "s");
-	grid_free(g);
-}
-
 /* Prints a row for each event, the most frequent first, `limit` of them.
  * Returns 0, or -1 and *err. */
 static int event_rates_print(struct store *db, size_t limit, struct err *err)
@@ -225,8 +183,46 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 		lower_to(of->first, e.time);
 		raise_to(of->last, e.time);
 	}
-	if (!rc)
-		event_rates_table(ev, r, n, limit);
+	if (!rc) {
+		static const struct grid_column col[] = {
+			{ "Events", NULL }, { "Per second", NULL },
+			{ "From", NULL },   { "To", NULL },
+			{ "Event", NULL },
+		};
+		struct grid *g = grid_new(col, ARRAY_SIZE(col));
+		int64_t first = INT64_MAX; /* of all */
+		int64_t last = INT64_MIN;
+		uint64_t span;
+		size_t used = 0;
+
+		for (size_t i = 0; i < n; i++) {
+			lower_to(first, r[i].first);
+			raise_to(last, r[i].last);
+		}
+		span = last > first ? (uint64_t)last - (uint64_t)first : 0;
+		sort_items(r, n, event_rates_compare);
+		while (used < n && r[used].n)
+			used++;
+		for (size_t i = 0; i < used && i < limit; i++) {
+			char rate[32] = "";
+
+			/* one event has no rate */
+			if (span && r[i].n > 1)
+				human_count(rate, sizeof(rate),
+					    (uint64_t)((double)r[i].n * 1e9 /
+						       (double)span));
+			grid_number(g, r[i].n);
+			grid_text(g, rate);
+			event_rates_time(g, &r[i], r[i].first, first);
+			event_rates_time(g, &r[i], r[i].last, first);
+			grid_text(g, events_type(ev, r[i].type)->name);
+		}
+		grid_write(g, "table", stdout);
+		if (used > limit)
+			printf("and %zu more kind%s of events\n", used - limit,
+			       used - limit == 1 ? "" : "s");
+		grid_free(g);
+	}
 	free(r);
 	events_close(ev);
 	return rc;
@@ -366,65 +362,6 @@ static int look_print_about(struct store *db, const char *trust,
 	return rc;
 }
 
-static void threads_print_sums(const struct threads *th)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-
-	fprintf(out, "%s thread%s: %s on the CPU, %s ready, %s waiting",
-		HUMAN_GROUPED(th->n), th->n == 1 ? "" : "s",
-		HUMAN_NS(th->on_cpu), HUMAN_NS(th->ready),
-		HUMAN_NS(th->waiting));
-	if (th->sums.waits[OFFCPU_UNCERTAIN])
-		fprintf(out, "; %s waits uncertain",
-			HUMAN_GROUPED(th->sums.waits[OFFCPU_UNCERTAIN]));
-	if (!th->sums.wakes)
-		fputs("; wake-ups not recorded", out);
-	putc('\n', out);
-	term_lines_end(&l);
-}
-
-static void threads_print_table(const struct threads *th, size_t limit)
-{
-	struct grid_column col[] = {
-		{ "On CPU", NULL },  { "Ready", NULL }, { "Waiting", NULL },
-		{ "Longest", NULL }, { NULL, NULL },	{ "Tid", NULL },
-		{ "Thread", NULL },
-	};
-	struct grid *g = grid_new(col, ARRAY_SIZE(col));
-
-	for (size_t i = 0; i < th->n && i < limit; i++) {
-		const struct thread_times *t = &th->t[i];
-		const char *cause = threads_cause(t);
-
-		/* without stacks nobody knows any */
-		if (*cause)
-			col[4].title = "For";
-		grid_text(g, HUMAN_NS(t->on_cpu));
-		grid_text(g, HUMAN_NS(t->ready));
-		grid_text(g, HUMAN_NS(t->waiting));
-		grid_text(g, HUMAN_NS(t->longest));
-		grid_text(g, cause);
-		grid_signed(g, t->tid);
-		grid_text(g, stacks_comm(th->stacks, t->comm)->name);
-	}
-	grid_write(g, "table", stdout);
-	grid_free(g);
-}
-
-static void threads_print_sampled(const struct offcpu_sums *s)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-
-	fprintf(out,
-		"time of threads: not known, because switches were sampled, %s "
-		"of %s; 'perf record -c 1' records all\n",
-		HUMAN_GROUPED(s->recorded), HUMAN_GROUPED(s->happened));
-	term_lines_end(&l);
-	putchar('\n');
-}
-
 /* Prints the threads that had or wanted a CPU longest, `limit` of them, below a
  * line with the sums. Returns 0; 1 if not all CPUs were recorded, and only that
  * was printed; or -1 and *err: ERR_FORMAT says that the database does not tell.
@@ -438,15 +375,61 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 	/* a wait that seems certain, and the time between two of them, are few
 	 * of many */
 	if (offcpu_sampled(&th.sums)) {
-		threads_print_sampled(&th.sums);
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+
+		fprintf(out,
+			"time of threads: not known, because switches were sampled, %s "
+			"of %s; 'perf record -c 1' records all\n",
+			HUMAN_GROUPED(th.sums.recorded),
+			HUMAN_GROUPED(th.sums.happened));
+		term_lines_end(&l);
+		putchar('\n');
 	} else if (!rc && th.sums.partial) {
 		fputs("time of threads: not known, because not all CPUs were "
 		      "recorded (perf record -a)\n",
 		      stdout);
 		rc = 1;
 	} else if (!rc) {
-		threads_print_sums(&th);
-		threads_print_table(&th, limit);
+		struct term_lines l;
+		FILE *out = term_lines_begin(&l, stdout);
+
+		fprintf(out, "%s thread%s: %s on the CPU, %s ready, %s waiting",
+			HUMAN_GROUPED(th.n), th.n == 1 ? "" : "s",
+			HUMAN_NS(th.on_cpu), HUMAN_NS(th.ready),
+			HUMAN_NS(th.waiting));
+		if (th.sums.waits[OFFCPU_UNCERTAIN])
+			fprintf(out, "; %s waits uncertain",
+				HUMAN_GROUPED(th.sums.waits[OFFCPU_UNCERTAIN]));
+		if (!th.sums.wakes)
+			fputs("; wake-ups not recorded", out);
+		putc('\n', out);
+		term_lines_end(&l);
+		struct grid_column col[] = {
+			{ "On CPU", NULL },  { "Ready", NULL },
+			{ "Waiting", NULL }, { "Longest", NULL },
+			{ NULL, NULL },	     { "Tid", NULL },
+			{ "Thread", NULL },
+		};
+		struct grid *g = grid_new(col, ARRAY_SIZE(col));
+
+		for (size_t i = 0; i < th.n && i < limit; i++) {
+			const struct thread_times *t = &th.t[i];
+			const char *cause = threads_cause(t);
+
+			/* without stacks nobody knows any */
+			if (*cause)
+				col[4].title = "For";
+			grid_text(g, HUMAN_NS(t->on_cpu));
+			grid_text(g, HUMAN_NS(t->ready));
+			grid_text(g, HUMAN_NS(t->waiting));
+			grid_text(g, HUMAN_NS(t->longest));
+			grid_text(g, cause);
+			grid_signed(g, t->tid);
+			grid_text(g, stacks_comm(th.stacks, t->comm)->name);
+		}
+		grid_write(g, "table", stdout);
+		grid_free(g);
 	}
 	threads_release(&th);
 	return rc;

@@ -64,28 +64,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Checks the keys: lines, stacks and fields are of one recording. */
-static int diff_check_keys(unsigned int keys, struct err *err)
-{
-	if (sort_keys && strchr(sort_keys, '.'))
-		return err_set(err, ERR_USAGE,
-			       "a field of --sort is of the samples of one "
-			       "recording: ask 'report'");
-	if (keys & KEY_LINE)
-		return err_set(err, ERR_USAGE,
-			       "the lines of two builds are not the same code; "
-			       "choose other keys for --sort");
-	if (keys & KEY_TRUST)
-		return err_set(err, ERR_USAGE,
-			       "diff compares code, not what is known of "
-			       "stacks; choose other keys for --sort");
-	if (diff_limit.function && !(keys & KEY_SYM))
-		return err_set(err, ERR_USAGE,
-			       "--function needs rows of functions: --sort "
-			       "with sym");
-	return 0;
-}
-
 /* Compares times, not samples. Returns an enum status, or -1 and *err. */
 static int diff_run_times(int argc, char **argv, struct err *err)
 {
@@ -175,8 +153,26 @@ static int diff_run(int argc, char **argv, struct err *err)
 			       "--all, --woken-by and --per are for --latency, "
 			       "--off-cpu, --wall and --sched: samples are of "
 			       "all threads");
-	if (report_take_keys(&o, sort_keys, err) ||
-	    diff_check_keys(o.keys, err) || report_take_inlined(&o, err))
+	if (report_take_keys(&o, sort_keys, err))
+		return -1;
+	/* Checks the keys: lines, stacks and fields are of one recording. */
+	if (sort_keys && strchr(sort_keys, '.'))
+		return err_set(err, ERR_USAGE,
+			       "a field of --sort is of the samples of one "
+			       "recording: ask 'report'");
+	if (o.keys & KEY_LINE)
+		return err_set(err, ERR_USAGE,
+			       "the lines of two builds are not the same code; "
+			       "choose other keys for --sort");
+	if (o.keys & KEY_TRUST)
+		return err_set(err, ERR_USAGE,
+			       "diff compares code, not what is known of "
+			       "stacks; choose other keys for --sort");
+	if (diff_limit.function && !(o.keys & KEY_SYM))
+		return err_set(err, ERR_USAGE,
+			       "--function needs rows of functions: --sort "
+			       "with sym");
+	if (report_take_inlined(&o, err))
 		return -1;
 	if (o.field)
 		ask.load.fields = filter.event ?: "all";

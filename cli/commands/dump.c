@@ -33,24 +33,6 @@ static int dump_put_line(void *arg, const char *text, struct err *err)
 	return err_set(err, ERR_STOPPED, "stopped");
 }
 
-/* Prints the first damaged places. Returns how many there are. */
-static uint64_t dump_put_damage(struct ledger *lg)
-{
-	struct ledger_entry e;
-	uint64_t n = 0;
-
-	ledger_end(lg);
-	while (ledger_take(lg, &e) > 0) {
-		if (e.kind != LEDGER_DAMAGE)
-			continue;
-		if (n++ < 5)
-			say("damage: %s\n", e.detail ? e.detail : e.what);
-	}
-	if (n > 5)
-		say("damage: %lu more\n", (unsigned long)n - 5);
-	return n;
-}
-
 static int dump_capture(const char *path, struct ledger *lg, struct err *err)
 {
 	struct source_opts o = { .temp_dir = folder_for_temp() };
@@ -93,8 +75,22 @@ static int dump_run(int argc, char **argv, struct err *err)
 			       argv[0]);
 	lg = ledger_new();
 	ret = dump_capture(argv[0], lg, err);
-	if (!ret)
-		damage = dump_put_damage(lg);
+	if (!ret) {
+		/* Prints the first damaged places. */
+		struct ledger_entry e;
+		damage = 0;
+
+		ledger_end(lg);
+		while (ledger_take(lg, &e) > 0) {
+			if (e.kind != LEDGER_DAMAGE)
+				continue;
+			if (damage++ < 5)
+				say("damage: %s\n",
+				    e.detail ? e.detail : e.what);
+		}
+		if (damage > 5)
+			say("damage: %lu more\n", (unsigned long)damage - 5);
+	}
 	ledger_free(lg);
 	if (ret)
 		return -1;

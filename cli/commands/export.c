@@ -102,26 +102,6 @@ static int write_folder(const char *path, void *arg, struct err *err)
 	return j->e->write_folder(path, &j->x, err);
 }
 
-/* Writes the databases one by one. */
-static int export_apart(const struct open_ask *ask, int argc, char **argv,
-			struct job *j, struct err *err)
-{
-	struct fleet_ask fleet;
-	struct inputs in;
-	int rc = -1;
-
-	if (fleet_opts_read(&fleet, err))
-		return -1;
-	j->x.fleet = &fleet;
-	j->x.partition = partition;
-	j->x.fields = fields;
-	j->x.inputs = &in;
-	if (!inputs_find(&in, ask, argc, argv, out_path, err))
-		rc = folder_write(out_path, write_folder, j, err);
-	inputs_release(&in);
-	return rc ? -1 : in.status;
-}
-
 static int export_run(int argc, char **argv, struct err *err)
 {
 	struct open_ask ask = open_asked();
@@ -133,8 +113,23 @@ static int export_run(int argc, char **argv, struct err *err)
 		return -1;
 	ask.filter = j.e->sums ? &filter : NULL;
 	ask.detail = j.e->detail;
-	if (j.e->apart)
-		return export_apart(&ask, argc, argv, &j, err);
+	if (j.e->apart) {
+		/* Writes the databases one by one. */
+		struct fleet_ask fleet;
+		struct inputs in;
+		int ret = -1;
+
+		if (fleet_opts_read(&fleet, err))
+			return -1;
+		j.x.fleet = &fleet;
+		j.x.partition = partition;
+		j.x.fields = fields;
+		j.x.inputs = &in;
+		if (!inputs_find(&in, &ask, argc, argv, out_path, err))
+			ret = folder_write(out_path, write_folder, &j, err);
+		inputs_release(&in);
+		return ret ? -1 : in.status;
+	}
 	j.x.db = database_from_args(&ask, argc, argv, out_path, &j.x.path,
 				    &status, err);
 	if (!j.x.db)

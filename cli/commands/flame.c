@@ -106,22 +106,6 @@ static const struct opt flame_opt_table[] = {
 	{ .kind = OPT_END }
 };
 
-/* Parses "0.1" or "0.5%" into thousandths. */
-static int flame_take_minwidth(struct svg_opts *o, struct err *err)
-{
-	const char *s = opts.minwidth;
-	int64_t v;
-
-	if (parse_decimal(&s, 3, &v) || s[*s == '%'])
-		return err_set(err, ERR_USAGE,
-			       "--minwidth needs a width such "
-			       "as 0.1 or 0.5%%, not '%s'",
-			       opts.minwidth);
-	o->min_percent = *s == '%';
-	o->minwidth = (uint64_t)v;
-	return 0;
-}
-
 /* Returns the option by which widths are times, not samples; or NULL. */
 static const char *flame_of_times(void)
 {
@@ -139,7 +123,18 @@ static int flame_check(struct svg_opts *o, struct err *err)
 	if (opts.width < 100 || opts.width > 100000)
 		return err_set(err, ERR_USAGE,
 			       "--width must be from 100 to 100000");
-	if (flame_take_minwidth(o, err) || offcpu_check(err))
+	/* Parses "0.1" or "0.5%" into thousandths. */
+	const char *s = opts.minwidth;
+	int64_t v;
+
+	if (parse_decimal(&s, 3, &v) || s[*s == '%'])
+		return err_set(err, ERR_USAGE,
+			       "--minwidth needs a width such "
+			       "as 0.1 or 0.5%%, not '%s'",
+			       opts.minwidth);
+	o->min_percent = *s == '%';
+	o->minwidth = (uint64_t)v;
+	if (offcpu_check(err))
 		return -1;
 	if ((opts.wakeups || opts.by_state) && !offcpu_opts.on)
 		return err_set(err, ERR_USAGE,

@@ -53,16 +53,6 @@ static void print_commands(FILE *out)
 	putc('\n', out);
 }
 
-static void print_topics(FILE *out)
-{
-	char line[200];
-	struct text_out o = { .buf = line, .size = sizeof(line) };
-
-	for (size_t i = 0; topics[i].name; i++)
-		text_out_add(&o, "%s%s", i ? " " : "TOPIC: ", topics[i].name);
-	term_wrap(out, line, 0, 7, term_columns(out));
-}
-
 void help_overview(FILE *out)
 {
 	int width = term_columns(out);
@@ -92,7 +82,12 @@ void help_overview(FILE *out)
 		  "More: 'backstitch COMMAND -h', 'backstitch help COMMAND' or "
 		  "TOPIC, man pages.",
 		  0, 0, width);
-	print_topics(out);
+	char line[200];
+	struct text_out o = { .buf = line, .size = sizeof(line) };
+
+	for (size_t i = 0; topics[i].name; i++)
+		text_out_add(&o, "%s%s", i ? " " : "TOPIC: ", topics[i].name);
+	term_wrap(out, line, 0, 7, term_columns(out));
 }
 
 void help_command(FILE *out, const struct command *c, bool brief)

@@ -39,37 +39,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int check_inputs(int argc, char **argv, const char *out, struct err *err)
-{
-	int from_stdin = 0;
-
-	for (int i = 0; i < argc; i++) {
-		bool is_db = false;
-
-		if (load_check(argv[i], &is_db, err))
-			return -1;
-		if (is_db || bundle_is_name(argv[i])) {
-			char *word = safe_text_word(argv[i]);
-
-			err_set(err, ERR_USAGE,
-				"%s: this is %s; look into it with "
-				"'backstitch info %s'",
-				argv[i],
-				is_db ? "a database already" : "an archive",
-				word);
-			free(word);
-			return -1;
-		}
-		from_stdin += !strcmp(argv[i], "-");
-		if (input_apart(argv[i], out, err))
-			return -1;
-	}
-	if (from_stdin > 1)
-		return err_set(err, ERR_USAGE,
-			       "standard input can be read only once");
-	return 0;
-}
-
 static void timing_row(struct grid *g, const struct thread_work *w)
 {
 	char used[64] = "";
@@ -83,31 +52,6 @@ static void timing_row(struct grid *g, const struct thread_work *w)
 	grid_real(g, (double)w->busy / 1e6, false);
 	grid_real(g, (double)(w->lived - w->busy) / 1e6, false);
 	grid_text(g, used);
-}
-
-/* began: of now_ns(). */
-static void timing_print(int64_t began)
-{
-	static const struct grid_column col[] = {
-		{ "Thread", "thread" },	  { "Number", "number" },
-		{ "Busy ms", "busy_ms" }, { "Waiting ms", "waiting_ms" },
-		{ "Used of it", "used" },
-	};
-	struct grid *g = grid_new(col, 5);
-	struct thread_work w[THREAD_KINDS];
-	const size_t n = thread_works(w);
-	const struct thread_work main = {
-		.kind = "main",
-		.threads = 1,
-		.busy = now_of(CLOCK_THREAD_CPUTIME_ID),
-		.lived = now_ns() - began,
-	};
-
-	timing_row(g, &main);
-	for (size_t i = 0; i < n; i++)
-		timing_row(g, &w[i]);
-	grid_write(g, "table", stderr);
-	grid_free(g);
 }
 
 static int ingest_finish(const struct load_ask *ask, bool damaged,
@@ -155,14 +99,61 @@ static int ingest_run(int argc, char **argv, struct err *err)
 	if (!*out || !strcmp(out, "-"))
 		return err_set(err, ERR_USAGE,
 			       "a database is a file; -o needs its name");
-	if (check_inputs(argc, argv, out, err))
-		return -1;
+	int from_stdin = 0;
+
+	for (int i = 0; i < argc; i++) {
+		bool is_db = false;
+
+		if (load_check(argv[i], &is_db, err))
+			return -1;
+		if (is_db || bundle_is_name(argv[i])) {
+			char *word = safe_text_word(argv[i]);
+
+			err_set(err, ERR_USAGE,
+				"%s: this is %s; look into it with "
+				"'backstitch info %s'",
+				argv[i],
+				is_db ? "a database already" : "an archive",
+				word);
+			free(word);
+			return -1;
+		}
+		from_stdin += !strcmp(argv[i], "-");
+		if (input_apart(argv[i], out, err))
+			return -1;
+	}
+	if (from_stdin > 1)
+		return err_set(err, ERR_USAGE,
+			       "standard input can be read only once");
 	ask.load.out = out;
 	ask.load.force = force;
 	if (load_captures(argv, (size_t)argc, &ask.load, &db, &damaged, err))
 		return -1;
-	if (timing)
-		timing_print(began);
+	if (timing) {
+		/* began: of now_ns(). */
+		static const struct grid_column col[] = {
+			{ "Thread", "thread" },
+			{ "Number", "number" },
+			{ "Busy ms", "busy_ms" },
+			{ "Waiting ms", "waiting_ms" },
+			{ "Used of it", "used" },
+		};
+		struct grid *g = grid_new(col, 5);
+		struct thread_work w[THREAD_KINDS];
+		const size_t n = thread_works(w);
+		const struct thread_work main = {
+			.kind = "main",
+			.threads = 1,
+			.busy = now_of(CLOCK_THREAD_CPUTIME_ID),
+			.lived = now_ns() - began,
+		};
+
+		timing_row(g, &main);
+		for (size_t k = 0; k < n; k++)
+			timing_row(g, &w[k]);
+		grid_write(g, "table", stderr);
+		grid_free(g);
+	}
 	return ingest_finish(&ask.load, damaged, err);
 }
 

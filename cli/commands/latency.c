@@ -88,51 +88,6 @@ static int latency_span(const char *name, const char *text, int64_t *ns,
 	return 0;
 }
 
-/* Reads the values of options. */
-static int latency_opts_read(struct latency_opts *o, struct err *err)
-{
-	const char *p = percentile;
-	int64_t tenths = 1000;
-
-	if (filter.event || filter.cgroup)
-		return err_set(err, ERR_USAGE,
-			       "latency has rows of pairs of events, which "
-			       "--kind and --pair choose: leave out --event, "
-			       "--cgroup");
-	if (o->by_field && strcmp(o->by_field, intervals_by_caller) != 0 &&
-	    kind && (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
-		return err_set(err, ERR_USAGE,
-			       "--by %s: times of the scheduler are no pairs "
-			       "of events with fields; name, comm, tid, pid, "
-			       "cpu, behind or caller are needed",
-			       o->by_field);
-	if (strchr(o->by, ','))
-		return err_set(err, ERR_USAGE,
-			       "--by %s: takes one key: name, cpu, or a field "
-			       "of the events",
-			       o->by);
-	if (output_check(err) ||
-	    latency_span("--fail-above", fail_above, &o->fail, err))
-		return -1;
-	if (percentile && !fail_above)
-		return err_set(err, ERR_USAGE,
-			       "--percentile needs "
-			       "--fail-above");
-	if (percentile && (parse_decimal(&p, 1, &tenths) || *p || tenths < 1 ||
-			   tenths > 1000))
-		return err_set(err, ERR_USAGE,
-			       "--percentile %s: needs a number such as 99 or "
-			       "99.9",
-			       percentile);
-	o->per_mille = (unsigned int)tenths;
-	if (output_is_for_functions(o->format))
-		return err_set(err, ERR_USAGE,
-			       "--format %s is for the table of functions "
-			       "and diff; leave out --format",
-			       o->format);
-	return 0;
-}
-
 /* Returns the key if it is a field of events, or their cgroup; or NULL. */
 static const char *latency_field(const char *key)
 {
@@ -176,8 +131,46 @@ static int latency_run(int argc, char **argv, struct err *err)
 	if (limit == NUMBER_UNSET && !kind && !only && !pairs.n &&
 	    !strcmp(by, "name"))
 		o.each = EACH;
-	if (latency_opts_read(&o, err))
+	/* Reads the values of options. */
+	const char *p = percentile;
+	int64_t tenths = 1000;
+
+	if (filter.event || filter.cgroup)
+		return err_set(err, ERR_USAGE,
+			       "latency has rows of pairs of events, which "
+			       "--kind and --pair choose: leave out --event, "
+			       "--cgroup");
+	if (o.by_field && strcmp(o.by_field, intervals_by_caller) != 0 &&
+	    kind && (!strcmp(kind, "wake-up") || !strcmp(kind, "off-cpu")))
+		return err_set(err, ERR_USAGE,
+			       "--by %s: times of the scheduler are no pairs "
+			       "of events with fields; name, comm, tid, pid, "
+			       "cpu, behind or caller are needed",
+			       o.by_field);
+	if (strchr(o.by, ','))
+		return err_set(err, ERR_USAGE,
+			       "--by %s: takes one key: name, cpu, or a field "
+			       "of the events",
+			       o.by);
+	if (output_check(err) ||
+	    latency_span("--fail-above", fail_above, &o.fail, err))
 		return -1;
+	if (percentile && !fail_above)
+		return err_set(err, ERR_USAGE,
+			       "--percentile needs "
+			       "--fail-above");
+	if (percentile && (parse_decimal(&p, 1, &tenths) || *p || tenths < 1 ||
+			   tenths > 1000))
+		return err_set(err, ERR_USAGE,
+			       "--percentile %s: needs a number such as 99 or "
+			       "99.9",
+			       percentile);
+	o.per_mille = (unsigned int)tenths;
+	if (output_is_for_functions(o.format))
+		return err_set(err, ERR_USAGE,
+			       "--format %s is for the table of functions "
+			       "and diff; leave out --format",
+			       o.format);
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)

@@ -86,19 +86,6 @@ static int merge_take_args(struct database_set *list, int argc, char **argv,
 	return 0;
 }
 
-static void merge_tell(const struct merge_counts *n)
-{
-	say("%s: %zu capture%s of %zu database%s, %s events", output,
-	    n->captures, n->captures == 1 ? "" : "s", n->databases,
-	    n->databases == 1 ? "" : "s", HUMAN_GROUPED(n->events));
-	if (n->twice)
-		say("; %zu left out as given twice", n->twice);
-	if (n->joined)
-		say("; %s user stack%s found in another capture",
-		    HUMAN_GROUPED(n->joined), n->joined == 1 ? "" : "s");
-	say("\n");
-}
-
 static int merge_run(int argc, char **argv, struct err *err)
 {
 	const struct open_ask ask = open_asked();
@@ -124,8 +111,17 @@ static int merge_run(int argc, char **argv, struct err *err)
 	database_set_release(&list);
 	if (rc)
 		return -1;
-	if (!quiet)
-		merge_tell(&n);
+	if (!quiet) {
+		say("%s: %zu capture%s of %zu database%s, %s events", output,
+		    n.captures, n.captures == 1 ? "" : "s", n.databases,
+		    n.databases == 1 ? "" : "s", HUMAN_GROUPED(n.events));
+		if (n.twice)
+			say("; %zu left out as given twice", n.twice);
+		if (n.joined)
+			say("; %s user stack%s found in another capture",
+			    HUMAN_GROUPED(n.joined), n.joined == 1 ? "" : "s");
+		say("\n");
+	}
 	return STATUS_OK;
 }
 

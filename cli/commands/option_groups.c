@@ -524,8 +524,12 @@ static int fleet_opts_period(uint64_t *out, struct err *err)
 	return 0;
 }
 
-static int fleet_opts_labels(struct err *err)
+int fleet_opts_read(struct fleet_ask *out, struct err *err)
 {
+	*out = (struct fleet_ask){ .filter = &filter,
+				   .label = labels.item,
+				   .n_label = labels.n,
+				   .version = VERSION };
 	for (size_t i = 0; i < labels.n; i++) {
 		const char *text = labels.item[i];
 		size_t n = strcspn(text, "=");
@@ -540,16 +544,5 @@ static int fleet_opts_labels(struct err *err)
 					       "--label %.*s is given twice",
 					       (int)n, text);
 	}
-	return 0;
-}
-
-int fleet_opts_read(struct fleet_ask *out, struct err *err)
-{
-	*out = (struct fleet_ask){ .filter = &filter,
-				   .label = labels.item,
-				   .n_label = labels.n,
-				   .version = VERSION };
-	if (fleet_opts_labels(err))
-		return -1;
 	return weighted ? fleet_opts_period(&out->period, err) : 0;
 }

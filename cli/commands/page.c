@@ -44,27 +44,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int page_check(struct err *err)
-{
-	if (offcpu_opts.wall && (diff || by_given()))
-		return err_set(err, ERR_USAGE,
-			       "--wall counts time: leave out %s",
-			       diff && by_given() ? "--diff, --by"
-			       : diff		  ? "--diff"
-						  : "--by");
-	if (absolute && !diff)
-		return err_set(err, ERR_USAGE,
-			       "--absolute is for --diff: add it, and a second "
-			       "recording");
-	if (offcpu_check(err))
-		return -1;
-	if (!out_path && isatty(1))
-		return err_set(err, ERR_USAGE,
-			       "a page is no text for a terminal; add "
-			       "'-o report.html'");
-	return diff_opts_check(diff, err);
-}
-
 /* Writes the page of an open recording, or nothing if there is none. */
 static int page_write(const struct open_ask *ask, struct store *db,
 		      const char *path, const struct report_opts *o,
@@ -140,7 +119,25 @@ static int page_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int ret;
 
-	if (page_check(err) || report_take_inlined(&o, err))
+	if (offcpu_opts.wall && (diff || by_given()))
+		return err_set(err, ERR_USAGE,
+			       "--wall counts time: leave out %s",
+			       diff && by_given() ? "--diff, --by"
+			       : diff		  ? "--diff"
+						  : "--by");
+	if (absolute && !diff)
+		return err_set(err, ERR_USAGE,
+			       "--absolute is for --diff: add it, and a second "
+			       "recording");
+	if (offcpu_check(err))
+		return -1;
+	if (!out_path && isatty(1))
+		return err_set(err, ERR_USAGE,
+			       "a page is no text for a terminal; add "
+			       "'-o report.html'");
+	if (diff_opts_check(diff, err))
+		return -1;
+	if (report_take_inlined(&o, err))
 		return -1;
 	ask.filter = offcpu_opts.wall ? NULL : &filter;
 	ask.detail = SERVER_CPUS | SERVER_VERDICTS;

@@ -84,41 +84,6 @@ static int path_take_time(struct path_ask *o, struct store *db, struct err *err)
 		       time_text);
 }
 
-static int path_check(struct err *err)
-{
-	if (blame && (comm || pid || tid != NUMBER_UNSET))
-		return err_set(err, ERR_USAGE,
-			       "--blame says whose waits; leave out --comm, "
-			       "--pid and --tid");
-	if (flame && (waits || tree || blame || worst || least || json ||
-		      limit != NUMBER_UNSET))
-		return err_set(err, ERR_USAGE,
-			       "--flame draws the chains of --tid, --comm and "
-			       "--time; leave out --waits, --worst, --tree, "
-			       "--blame, --min, --limit and --json");
-	if (of && (waits || tree || blame || flame || idle || all))
-		return err_set(err, ERR_USAGE,
-			       "--of is an answer of its own; leave out "
-			       "--waits, --tree, --blame, --flame, --idle and "
-			       "--all");
-	if (waits + tree + (blame != NULL) + (worst != 0) > 1)
-		return err_set(err, ERR_USAGE,
-			       "--waits, --worst, --tree and --blame are four "
-			       "answers; choose one");
-	if (idle && (tree || blame || flame || (time_text && !waits && !worst)))
-		return err_set(err, ERR_USAGE,
-			       "--idle is about the longest waits; leave it "
-			       "out, as all waits count here");
-	if (fail > 100)
-		return err_set(err, ERR_USAGE,
-			       "--fail-unknown needs a share in percent");
-	if (time_text && !of && !waits && !tree && !blame && !worst && !comm &&
-	    !pid && tid == NUMBER_UNSET)
-		return err_set(err, ERR_USAGE,
-			       "whose time? add --tid TID or --comm NAME");
-	return 0;
-}
-
 void path_of_process(long process)
 {
 	pid = process;
@@ -159,8 +124,36 @@ static int path_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (path_check(err))
-		return -1;
+	if (blame && (comm || pid || tid != NUMBER_UNSET))
+		return err_set(err, ERR_USAGE,
+			       "--blame says whose waits; leave out --comm, "
+			       "--pid and --tid");
+	if (flame && (waits || tree || blame || worst || least || json ||
+		      limit != NUMBER_UNSET))
+		return err_set(err, ERR_USAGE,
+			       "--flame draws the chains of --tid, --comm and "
+			       "--time; leave out --waits, --worst, --tree, "
+			       "--blame, --min, --limit and --json");
+	if (of && (waits || tree || blame || flame || idle || all))
+		return err_set(err, ERR_USAGE,
+			       "--of is an answer of its own; leave out "
+			       "--waits, --tree, --blame, --flame, --idle and "
+			       "--all");
+	if (waits + tree + (blame != NULL) + (worst != 0) > 1)
+		return err_set(err, ERR_USAGE,
+			       "--waits, --worst, --tree and --blame are four "
+			       "answers; choose one");
+	if (idle && (tree || blame || flame || (time_text && !waits && !worst)))
+		return err_set(err, ERR_USAGE,
+			       "--idle is about the longest waits; leave it "
+			       "out, as all waits count here");
+	if (fail > 100)
+		return err_set(err, ERR_USAGE,
+			       "--fail-unknown needs a share in percent");
+	if (time_text && !of && !waits && !tree && !blame && !worst && !comm &&
+	    !pid && tid == NUMBER_UNSET)
+		return err_set(err, ERR_USAGE,
+			       "whose time? add --tid TID or --comm NAME");
 	db = database_from_args(&ask, argc, argv, flame, &path, &status, err);
 	if (!db)
 		return -1;

@@ -53,33 +53,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int push_check_options(int argc, char **argv, struct err *err)
-{
-	if (!argc || !clickhouse_is_url(argv[0]))
-		return err_set(err, ERR_USAGE,
-			       "which server? the first argument is its URL, "
-			       "as clickhouse://user@host:8123/database");
-	if (connections < 1 || connections > 64)
-		return err_set(err, ERR_USAGE, "--connections needs 1 to 64");
-	if (retry > 86400)
-		return err_set(err, ERR_USAGE,
-			       "--retry needs 0 to 86400 seconds");
-	if (cluster && !create)
-		return err_set(err, ERR_USAGE,
-			       "--cluster is for --create; a push finds it in "
-			       "the tables");
-	if (cluster && strlen(cluster) > 200)
-		return err_set(err, ERR_USAGE,
-			       "--cluster needs a name of 200 bytes at most");
-	if (argc == 1 && !create)
-		return err_set(err, ERR_USAGE,
-			       "which database or folder? name it behind the "
-			       "URL");
-	how.connections = (size_t)connections;
-	how.retry = retry;
-	return fleet_opts_read(&how.rows, err);
-}
-
 /* ---- what was done */
 
 static void push_tell(const char *name, const struct push_counts *c,
@@ -111,32 +84,6 @@ static void push_tell(const char *name, const struct push_counts *c,
 	say("%s in %.1f s: %s rows/s", HUMAN_BYTES(c->packed), seconds,
 	    HUMAN_COUNT((double)c->rows_sent / seconds));
 	say(", %s before they were packed\n", HUMAN_BYTES(c->plain));
-}
-
-static void push_json(const char *name, const struct push_counts *c,
-		      double seconds)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_text(&j, "server", name);
-	json_bool(&j, "dry_run", how.dry_run);
-	json_uint(&j, "runs", c->runs);
-	json_uint(&j, "runs_there", c->there);
-	json_uint(&j, "runs_other", c->other);
-	json_uint(&j, "blocks", c->blocks);
-	json_uint(&j, "blocks_sent", c->blocks_sent);
-	json_uint(&j, "rows", c->rows);
-	json_uint(&j, "rows_sent", c->rows_sent);
-	json_uint(&j, "stacks", c->stacks);
-	json_uint(&j, "stacks_sent", c->stacks_sent);
-	json_uint(&j, "names", c->names);
-	json_uint(&j, "names_sent", c->names_sent);
-	json_uint(&j, "bytes", c->plain);
-	json_uint(&j, "bytes_sent", c->packed);
-	json_uint(&j, "retries", c->retries);
-	json_uint(&j, "milliseconds", (uint64_t)(seconds * 1000));
-	json_finish(&j);
 }
 
 /* ---- the command */
@@ -177,9 +124,30 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	if (!quiet && !rc)
 		push_tell(s->c->name, &counts,
 			  (double)(now_ns() - begun) / 1e9);
-	if (json)
-		push_json(s->c->name, &counts,
-			  (double)(now_ns() - begun) / 1e9);
+	if (json) {
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_text(&j, "server", s->c->name);
+		json_bool(&j, "dry_run", how.dry_run);
+		json_uint(&j, "runs", counts.runs);
+		json_uint(&j, "runs_there", counts.there);
+		json_uint(&j, "runs_other", counts.other);
+		json_uint(&j, "blocks", counts.blocks);
+		json_uint(&j, "blocks_sent", counts.blocks_sent);
+		json_uint(&j, "rows", counts.rows);
+		json_uint(&j, "rows_sent", counts.rows_sent);
+		json_uint(&j, "stacks", counts.stacks);
+		json_uint(&j, "stacks_sent", counts.stacks_sent);
+		json_uint(&j, "names", counts.names);
+		json_uint(&j, "names_sent", counts.names_sent);
+		json_uint(&j, "bytes", counts.plain);
+		json_uint(&j, "bytes_sent", counts.packed);
+		json_uint(&j, "retries", counts.retries);
+		json_uint(&j, "milliseconds",
+			  (uint64_t)(now_ns() - begun) / 1000000);
+		json_finish(&j);
+	}
 	if (rc)
 		return -1;
 	return counts.other ? STATUS_FAILED : in.status;
@@ -205,7 +173,29 @@ static int push_run_command(int argc, char **argv, struct err *err)
 	struct push_server s;
 	int rc = -1;
 
-	if (push_check_options(argc, argv, err))
+	if (!argc || !clickhouse_is_url(argv[0]))
+		return err_set(err, ERR_USAGE,
+			       "which server? the first argument is its URL, "
+			       "as clickhouse://user@host:8123/database");
+	if (connections < 1 || connections > 64)
+		return err_set(err, ERR_USAGE, "--connections needs 1 to 64");
+	if (retry > 86400)
+		return err_set(err, ERR_USAGE,
+			       "--retry needs 0 to 86400 seconds");
+	if (cluster && !create)
+		return err_set(err, ERR_USAGE,
+			       "--cluster is for --create; a push finds it in "
+			       "the tables");
+	if (cluster && strlen(cluster) > 200)
+		return err_set(err, ERR_USAGE,
+			       "--cluster needs a name of 200 bytes at most");
+	if (argc == 1 && !create)
+		return err_set(err, ERR_USAGE,
+			       "which database or folder? name it behind the "
+			       "URL");
+	how.connections = (size_t)connections;
+	how.retry = retry;
+	if (fleet_opts_read(&how.rows, err))
 		return -1;
 	if (!push_server_open(&s, argv[0], servers.item, servers.n, &ask.server,
 			      err))

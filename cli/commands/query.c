@@ -62,23 +62,6 @@ static char *read_sql(const char *path, struct err *err)
 	return sql;
 }
 
-static int query_answer(struct store *db, const char *sql, struct err *err)
-{
-	const struct output *o = output_chosen();
-	struct rows *r;
-	int ret = -1;
-
-	signals_query(db);
-	r = rows_open(db, sql, NULL, 0, err);
-	if (r)
-		ret = output_write(o, stdout, r, err);
-	else
-		query_error(db, sql, err);
-	rows_close(r);
-	signals_query(NULL);
-	return ret;
-}
-
 /* Prints names in bold with their columns, wrapped to the screen. pad: cells
  * that each name takes at least. */
 static int query_list_names(struct store *db, const char *sql, size_t pad,
@@ -114,35 +97,6 @@ struct query_args {
 	bool first;   /* only of the views to begin with */
 };
 
-static int sort_words(int argc, char **argv, struct query_args *w,
-		      struct err *err)
-{
-	int listing = list_views + list_tables + list_functions;
-
-	if (listing > 1 || (listing && file))
-		return err_set(err, ERR_USAGE,
-			       "--views, --tables, --functions and a statement "
-			       "are four questions; ask one at a time");
-	if (listing)
-		w->sql = store_sql(list_views	 ? "list_views"
-				   : list_tables ? "list_tables"
-						 : "list_functions");
-	else if (argc && strchr(argv[argc - 1], ' ') &&
-		 access(argv[argc - 1], F_OK))
-		w->sql = argv[--argc];
-	else if (argc > 1 && !file && access(argv[argc - 1], F_OK))
-		w->sql = argv[--argc];
-	w->n_db = argc;
-	if (file && w->sql && !listing)
-		return err_set(err, ERR_USAGE,
-			       "one statement, please: --file or an argument");
-	w->first = !w->sql && !file;
-	w->listing = listing || w->first;
-	if (w->first)
-		w->sql = store_sql("list_first");
-	return 0;
-}
-
 /* The schema is the same for every database, so none is read. */
 static int query_print_schema(int argc, struct err *err)
 {
@@ -172,8 +126,29 @@ static int query_run(int argc, char **argv, struct err *err)
 		return -1;
 	if (list_schema)
 		return query_print_schema(argc, err);
-	if (sort_words(argc, argv, &w, err))
-		return -1;
+	int listing = list_views + list_tables + list_functions;
+
+	if (listing > 1 || (listing && file))
+		return err_set(err, ERR_USAGE,
+			       "--views, --tables, --functions and a statement "
+			       "are four questions; ask one at a time");
+	if (listing)
+		w.sql = store_sql(list_views	? "list_views"
+				  : list_tables ? "list_tables"
+						: "list_functions");
+	else if (argc && strchr(argv[argc - 1], ' ') &&
+		 access(argv[argc - 1], F_OK))
+		w.sql = argv[--argc];
+	else if (argc > 1 && !file && access(argv[argc - 1], F_OK))
+		w.sql = argv[--argc];
+	w.n_db = argc;
+	if (file && w.sql && !listing)
+		return err_set(err, ERR_USAGE,
+			       "one statement, please: --file or an argument");
+	w.first = !w.sql && !file;
+	w.listing = listing || w.first;
+	if (w.first)
+		w.sql = store_sql("list_first");
 	path = input_path(&ask, w.n_db, argv, err);
 	if (!path)
 		return -1;
@@ -192,8 +167,21 @@ static int query_run(int argc, char **argv, struct err *err)
 	else if (w.listing && !output_asked())
 		ret = query_list_names(db, w.sql, w.first ? FIRST_CELLS : 0,
 				       err);
-	else
-		ret = query_answer(db, owned ? owned : w.sql, err);
+	else {
+		const char *sql = owned ? owned : w.sql;
+		const struct output *o = output_chosen();
+		struct rows *r;
+		ret = -1;
+
+		signals_query(db);
+		r = rows_open(db, sql, NULL, 0, err);
+		if (r)
+			ret = output_write(o, stdout, r, err);
+		else
+			query_error(db, sql, err);
+		rows_close(r);
+		signals_query(NULL);
+	}
 	path_sql_free(causes);
 	interval_sql_free(intervals);
 	store_close(db);

@@ -70,34 +70,6 @@ struct near_names {
 	struct arena text;
 };
 
-/* Names of the tables that the statement uses come first. The queries near_*
- * have the same columns. */
-static void offer_all(struct store *db, const char *query, const char *sql,
-		      struct near_names *n)
-{
-	struct value bind = { .kind = VALUE_TEXT, .text = sql };
-	struct rows *r = rows_open(db, store_sql(query), &bind, 1, NULL);
-
-	while (rows_step(r)) {
-		const char *name = rows_text(r, NEAR_TABLES_NAME);
-		bool meant = rows_int(r, NEAR_TABLES_MEANT);
-
-		if (n->near.best && !*n->holder && !meant)
-			break;
-		const char *was = n->near.best;
-
-		nearest_offer(&n->near, arena_strdup(&n->text, name));
-		if (n->near.best != was)
-			n->holder =
-				meant ? ""
-				      : arena_strdup(
-						&n->text,
-						rows_text(r,
-							  NEAR_TABLES_HOLDER));
-	}
-	rows_close(r);
-}
-
 /* Finds the missing name in err's message. Returns its index in kinds[], or -1
  * if the message is about something else. */
 static int missing_name(const struct err *err, char *word, size_t size)
@@ -138,7 +110,30 @@ void query_error(struct store *db, const char *sql, struct err *err)
 	struct err old = *err;
 
 	n.near.typed = word;
-	offer_all(db, kinds[kind].query, sql, &n);
+	/* Names of the tables that the statement uses come first. The
+	 * queries near_* have the same columns. */
+	struct value bind = { .kind = VALUE_TEXT, .text = sql };
+	struct rows *r =
+		rows_open(db, store_sql(kinds[kind].query), &bind, 1, NULL);
+
+	while (rows_step(r)) {
+		const char *name = rows_text(r, NEAR_TABLES_NAME);
+		bool meant = rows_int(r, NEAR_TABLES_MEANT);
+
+		if (n.near.best && !*n.holder && !meant)
+			break;
+		const char *was = n.near.best;
+
+		nearest_offer(&n.near, arena_strdup(&n.text, name));
+		if (n.near.best != was)
+			n.holder =
+				meant ? ""
+				      : arena_strdup(
+						&n.text,
+						rows_text(r,
+							  NEAR_TABLES_HOLDER));
+	}
+	rows_close(r);
 	/* the right name for another table is no near miss */
 	if (n.near.best && *n.holder && !strcmp(n.near.best, word))
 		err_set(err, old.code, "%s; '%s' is a column of %s", old.msg,

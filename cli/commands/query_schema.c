@@ -166,26 +166,6 @@ static void print_thing(const struct schema_thing *t)
 	putchar('\n');
 }
 
-static void write_thing(struct json *j, const struct schema_thing *t)
-{
-	json_object(j, NULL);
-	json_text(j, "name", t->name);
-	json_text(j, "kind", t->kind);
-	json_text(j, "comment", t->about.text);
-	json_array(j, "columns");
-	for (size_t i = 0; i < t->n; i++) {
-		const struct schema_column *c = &t->column[i];
-
-		json_object(j, NULL);
-		json_text(j, "name", c->name);
-		json_text(j, "type", *c->type ? c->type : NULL);
-		json_text(j, "comment", c->about.n ? c->about.text : NULL);
-		json_end(j);
-	}
-	json_end(j);
-	json_end(j);
-}
-
 /* file: one of schema/sql. */
 static void each_thing(const char *file, const char *kind, struct json *j)
 {
@@ -201,9 +181,25 @@ static void each_thing(const char *file, const char *kind, struct json *j)
 		if (!strncmp(t.name, "internal_", 9))
 			continue;
 		take_thing(&t, s);
-		if (j)
-			write_thing(j, &t);
-		else
+		if (j) {
+			json_object(j, NULL);
+			json_text(j, "name", t.name);
+			json_text(j, "kind", t.kind);
+			json_text(j, "comment", t.about.text);
+			json_array(j, "columns");
+			for (size_t i = 0; i < t.n; i++) {
+				const struct schema_column *c = &t.column[i];
+
+				json_object(j, NULL);
+				json_text(j, "name", c->name);
+				json_text(j, "type", *c->type ? c->type : NULL);
+				json_text(j, "comment",
+					  c->about.n ? c->about.text : NULL);
+				json_end(j);
+			}
+			json_end(j);
+			json_end(j);
+		} else
 			print_thing(&t);
 	}
 }

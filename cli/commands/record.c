@@ -149,25 +149,6 @@ static int record_take(int argc, char **argv, struct err *err)
 
 /* ---- what is said before */
 
-/* The old file is there for as long as the process has it mapped. */
-static void record_say_replaced(const struct record_code *c)
-{
-	char others[64] = "", db[PATH_MAX];
-	char *file = safe_text_word(c->replaced);
-
-	if (c->n_replaced > 1)
-		snprintf(others, sizeof(others), " and %zu more",
-			 c->n_replaced - 1);
-	input_database_name(want.out, db, sizeof(db));
-	say_note(
-		"%s%s was replaced since process %ld mapped it: functions of the "
-		"old file will have no names; as long as it runs, 'install -D %s "
-		"old%s' keeps that, and then 'backstitch symbolize --symfs old "
-		"%s' names them\n",
-		file, others, want.pid, c->kept, file, db);
-	free(file);
-}
-
 /* A name may have ":u" in it, too: probe:update. */
 static bool record_is_user(const char *event)
 {
@@ -195,8 +176,24 @@ static void record_say(const struct plan *p)
 	if (record_is_user(p->event) && !want.event)
 		say_note("without the kernel's part; as root, 'sysctl "
 			 "kernel.perf_event_paranoid=1' allows it\n");
-	if (p->code.n_replaced)
-		record_say_replaced(&p->code);
+	if (p->code.n_replaced) {
+		/* The old file is there for as long as the process has it
+		 * mapped. */
+		char others[64] = "", db[PATH_MAX];
+		char *file = safe_text_word(p->code.replaced);
+
+		if (p->code.n_replaced > 1)
+			snprintf(others, sizeof(others), " and %zu more",
+				 p->code.n_replaced - 1);
+		input_database_name(want.out, db, sizeof(db));
+		say_note(
+			"%s%s was replaced since process %ld mapped it: functions of the "
+			"old file will have no names; as long as it runs, 'install -D %s "
+			"old%s' keeps that, and then 'backstitch symbolize --symfs old "
+			"%s' names them\n",
+			file, others, want.pid, p->code.kept, file, db);
+		free(file);
+	}
 	/* perf looks at files when the recording ends */
 	if (want.n_program > 1 && !strcmp(path_base(want.program[0]), "go") &&
 	    (!strcmp(want.program[1], "run") ||
@@ -234,36 +231,6 @@ static void record_on_signal(int sig)
 	if (record_perf > 0)
 		kill((pid_t)record_perf, sig);
 	errno = saved;
-}
-
-/* Waits for perf, and copies meanwhile what ftrace has, and what may keep
- * threads from the CPU. */
-static int record_wait(struct rings *rings, struct cgroups *cgroups)
-{
-	struct pollfd perf = { .fd = -1, .events = POLLIN };
-	siginfo_t info = { .si_pid = 0 };
-	struct err err;
-
-	if ((cgroups || rings) && record_perf > 0)
-		perf.fd = (int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
-	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
-	       !waitid(P_PID, (id_t)record_perf, &info,
-		       WEXITED | WNOHANG | WNOWAIT)) {
-		if (rings && rings_drain(rings, &err))
-			say("%s: from here on no %s is kept; end the "
-			    "recording (Ctrl-C) and make room\n",
-			    err.msg, calls ? "call" : "switch or wake-up");
-		if (cgroups)
-			cgroups_read(cgroups);
-		if (cgroups && want.pid)
-			cgroups_read_calls(cgroups, want.pid);
-		/* without a pidfd, before Linux 5.3, the end is seen later */
-		if (!info.si_pid)
-			poll(&perf, 1, rings || want.pid ? DRAIN_MS : READ_MS);
-	}
-	if (perf.fd >= 0)
-		close(perf.fd);
-	return child_wait((pid_t)record_perf);
 }
 
 /* Begins to record calls: of the program that comes by exec, or of the threads
@@ -321,7 +288,32 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	}
 	if (record_asked && record_perf > 0)
 		kill((pid_t)record_perf, record_asked);
-	status = record_wait(rings, cgroups);
+	/* Waits for perf, and copies meanwhile what ftrace has, and what may
+	 * keep threads from the CPU. */
+	struct pollfd perf = { .fd = -1, .events = POLLIN };
+	siginfo_t info = { .si_pid = 0 };
+	struct err err;
+
+	if ((cgroups || rings) && record_perf > 0)
+		perf.fd = (int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
+	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
+	       !waitid(P_PID, (id_t)record_perf, &info,
+		       WEXITED | WNOHANG | WNOWAIT)) {
+		if (rings && rings_drain(rings, &err))
+			say("%s: from here on no %s is kept; end the "
+			    "recording (Ctrl-C) and make room\n",
+			    err.msg, calls ? "call" : "switch or wake-up");
+		if (cgroups)
+			cgroups_read(cgroups);
+		if (cgroups && want.pid)
+			cgroups_read_calls(cgroups, want.pid);
+		/* without a pidfd, before Linux 5.3, the end is seen later */
+		if (!info.si_pid)
+			poll(&perf, 1, rings || want.pid ? DRAIN_MS : READ_MS);
+	}
+	if (perf.fd >= 0)
+		close(perf.fd);
+	status = child_wait((pid_t)record_perf);
 	record_perf = 0;
 	signals_init();
 	if (status == TIMEOUT_STATUS)

@@ -71,9 +71,10 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-/* Checks options that cannot be given together. */
-static int report_check_apart(struct err *err)
+/* Checks the values that not every option goes with. */
+static int report_check(const char *format, struct err *err)
 {
+	/* Checks options that cannot be given together. */
 	bool times = offcpu_opts.on || offcpu_opts.wall;
 
 	if (callers && callees)
@@ -102,12 +103,25 @@ static int report_check_apart(struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--filter is for tables of samples: leave out "
 			       "--off-cpu, --wall");
-	return 0;
-}
-
-/* Checks the format, which not every table has. */
-static int report_check_format(const char *format, struct err *err)
-{
+	if (offcpu_opts.wall && sort_keys && strchr(sort_keys, '.'))
+		return err_set(err, ERR_USAGE,
+			       "a field of --sort is of the samples of one "
+			       "recording: leave out --wall");
+	if (offcpu_opts.wall && sort_keys && strstr(sort_keys, "cgroup"))
+		return err_set(err, ERR_USAGE,
+			       "a wait has no cgroup: leave out --wall");
+	if (offcpu_opts.on && sort_keys && strcmp(sort_keys, "comm") != 0)
+		return err_set(err, ERR_USAGE,
+			       "--off-cpu has a row for each cause and place, "
+			       "or with --sort comm for each thread; it has no "
+			       "rows for '%s'",
+			       sort_keys);
+	if (depth && !graph && !inverted)
+		return err_set(err, ERR_USAGE,
+			       "--depth is a number of levels, for -g or -G");
+	if (offcpu_check(err))
+		return -1;
+	/* Checks the format, which not every table has. */
 	if (output_check(err))
 		return -1;
 	if ((graph || inverted) && strcmp(format, "table") != 0 &&
@@ -122,45 +136,6 @@ static int report_check_format(const char *format, struct err *err)
 			       "and diff; leave out --format",
 			       format);
 	return 0;
-}
-
-static int report_check_keys(struct err *err)
-{
-	if (offcpu_opts.wall && sort_keys && strchr(sort_keys, '.'))
-		return err_set(err, ERR_USAGE,
-			       "a field of --sort is of the samples of one "
-			       "recording: leave out --wall");
-	if (offcpu_opts.wall && sort_keys && strstr(sort_keys, "cgroup"))
-		return err_set(err, ERR_USAGE,
-			       "a wait has no cgroup: leave out --wall");
-	if (offcpu_opts.on && sort_keys && strcmp(sort_keys, "comm") != 0)
-		return err_set(err, ERR_USAGE,
-			       "--off-cpu has a row for each cause and place, "
-			       "or with --sort comm for each thread; it has no "
-			       "rows for '%s'",
-			       sort_keys);
-	return 0;
-}
-
-/* Checks the values that not every option goes with. */
-static int report_check(const char *format, struct err *err)
-{
-	if (report_check_apart(err) || report_check_keys(err))
-		return -1;
-	if (depth && !graph && !inverted)
-		return err_set(err, ERR_USAGE,
-			       "--depth is a number of levels, for -g or -G");
-	return offcpu_check(err) ? -1 : report_check_format(format, err);
-}
-
-/* Returns whether the table is made of sums of samples, by function: whatever
- * does not say so here reads more of a database. */
-static bool report_needs_sums(const struct report_opts *o)
-{
-	return report_summed(o) && !o->callers && !o->callees && !o->graph &&
-	       !by_given() && !o->weight && !o->field && !offcpu_opts.on &&
-	       !offcpu_opts.wall && !filter_given(&filter) && !filter.expr &&
-	       !o->by_wall && !(o->keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
 }
 
 /* Says what was meant where a file took the place of the function, so that
@@ -223,7 +198,11 @@ static int report_run(int argc, char **argv, struct err *err)
 			"--wall, --weight, --by samples, and --sort "
 			"EVENT.FIELD and cgroup");
 	ask.detail = report_detail(o.keys);
-	ask.load.sums = report_needs_sums(&o);
+	ask.load.sums = report_summed(&o) && !o.callers && !o.callees &&
+			!o.graph && !by_given() && !o.weight && !o.field &&
+			!offcpu_opts.on && !offcpu_opts.wall &&
+			!filter_given(&filter) && !filter.expr && !o.by_wall &&
+			!(o.keys & (KEY_INLINED | KEY_LINE | KEY_TRUST));
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return report_tell_functions(argc, err);

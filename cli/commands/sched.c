@@ -33,22 +33,6 @@ static const struct opt opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int sched_check(const char *format, struct err *err)
-{
-	if (filter.event || filter.cgroup)
-		return err_set(err, ERR_USAGE,
-			       "sched has a row for each thread: leave out "
-			       "--event, --cgroup");
-	if (output_check(err))
-		return -1;
-	if (output_is_for_functions(format))
-		return err_set(err, ERR_USAGE,
-			       "--format %s is for the table of functions "
-			       "and diff; leave out --format",
-			       format);
-	return 0;
-}
-
 static int sched_run(int argc, char **argv, struct err *err)
 {
 	const struct open_ask ask = open_asked();
@@ -66,8 +50,17 @@ static int sched_run(int argc, char **argv, struct err *err)
 	struct store *db;
 	int rc;
 
-	if (sched_check(format, err))
+	if (filter.event || filter.cgroup)
+		return err_set(err, ERR_USAGE,
+			       "sched has a row for each thread: leave out "
+			       "--event, --cgroup");
+	if (output_check(err))
 		return -1;
+	if (output_is_for_functions(format))
+		return err_set(err, ERR_USAGE,
+			       "--format %s is for the table of functions "
+			       "and diff; leave out --format",
+			       format);
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)

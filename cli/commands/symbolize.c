@@ -52,28 +52,6 @@ static int symbolize_count_named(struct store *db, struct done *d,
 	return rows_end(r, err);
 }
 
-static void symbolize_print_counts(const struct name_ask *names,
-				   const char *path, const struct done *was,
-				   const struct done *is,
-				   const struct name_counts *c)
-{
-	int64_t found = was->unnamed - is->unnamed;
-	char *word = safe_text_word(path);
-	char more[NAME_NOT_GIVEN];
-
-	say("%s: %" PRId64 " of %" PRId64 " addresses without a name got "
-	    "one, %" PRId64 " a source line; looked at %" PRIu64 " image%s\n",
-	    path, found, was->unnamed, is->lines - was->lines, c->images,
-	    c->images == 1 ? "" : "s");
-	if (was->unnamed && !found)
-		say("'backstitch info %s' says what is missing%s%s\n", word,
-		    *name_not_given(names, more)
-			    ? "; options that say where it is: "
-			    : "",
-		    more);
-	free(word);
-}
-
 static void symbolize_put_word(FILE *f, const char *option, const char *text)
 {
 	char *word = text ? safe_text_word(text) : NULL;
@@ -110,24 +88,6 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 		    n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
 	free(text);
 	return rows_end(r, err);
-}
-
-static void symbolize_json_counts(const char *path, const struct done *was,
-				  const struct done *is,
-				  const struct name_counts *c)
-{
-	struct json j;
-
-	json_answer(&j, stdout, JSON_COMPACT);
-	json_text(&j, "database", path);
-	json_int(&j, "unnamed_before", was->unnamed);
-	json_int(&j, "unnamed", is->unnamed);
-	json_int(&j, "lines_before", was->lines);
-	json_int(&j, "lines", is->lines);
-	json_uint(&j, "images", c->images);
-	json_uint(&j, "images_named", c->named);
-	json_uint(&j, "files_fetched", c->fetched);
-	json_finish(&j);
 }
 
 /* ---- names for a server */
@@ -207,19 +167,6 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	return STATUS_OK;
 }
 
-static int symbolize_name_locks(const struct name_ask *names, struct maker *mk,
-				struct err *err)
-{
-	struct lock_names *l = lock_names_new();
-	int rc = lock_names_read(l, maker_read(mk, err), err) ||
-				 lock_names_store(l, names, mk, NULL, err)
-			 ? -1
-			 : 0;
-
-	lock_names_free(l);
-	return rc;
-}
-
 static int symbolize_run(int argc, char **argv, struct err *err)
 {
 	const struct open_ask ask = open_asked();
@@ -271,8 +218,15 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		ret = name_check_calls(mk, NULL, sy, err);
 		symbolize_free(sy);
 	}
-	if (!ret)
-		ret = symbolize_name_locks(names, mk, err);
+	if (!ret) {
+		struct lock_names *l = lock_names_new();
+		ret = lock_names_read(l, maker_read(mk, err), err) ||
+				      lock_names_store(l, names, mk, NULL, err)
+			      ? -1
+			      : 0;
+
+		lock_names_free(l);
+	}
 	/* a statement that was ended may have looked like one without rows */
 	if (!ret && stop_requested())
 		ret = err_set(err, ERR_STOPPED, "stopped");
@@ -282,10 +236,39 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		db = maker_finish(mk, NULL, err);
 	ret = db ? symbolize_count_named(db, &is, err) : -1;
 	signals_patiently(false);
-	if (!ret && json)
-		symbolize_json_counts(path, &was, &is, &c);
-	else if (!ret)
-		symbolize_print_counts(names, path, &was, &is, &c);
+	if (!ret && json) {
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_text(&j, "database", path);
+		json_int(&j, "unnamed_before", was.unnamed);
+		json_int(&j, "unnamed", is.unnamed);
+		json_int(&j, "lines_before", was.lines);
+		json_int(&j, "lines", is.lines);
+		json_uint(&j, "images", c.images);
+		json_uint(&j, "images_named", c.named);
+		json_uint(&j, "files_fetched", c.fetched);
+		json_finish(&j);
+	} else if (!ret) {
+		int64_t found = was.unnamed - is.unnamed;
+		char *word = safe_text_word(path);
+		char more[NAME_NOT_GIVEN];
+
+		say("%s: %" PRId64 " of %" PRId64
+		    " addresses without a name got "
+		    "one, %" PRId64 " a source line; looked at %" PRIu64
+		    " image%s\n",
+		    path, found, was.unnamed, is.lines - was.lines, c.images,
+		    c.images == 1 ? "" : "s");
+		if (was.unnamed && !found)
+			say("'backstitch info %s' says what is missing%s%s\n",
+			    word,
+			    *name_not_given(names, more)
+				    ? "; options that say where it is: "
+				    : "",
+			    more);
+		free(word);
+	}
 	if (!ret && !json)
 		ret = symbolize_say_cut(names, path, db, err);
 	store_close(db);
