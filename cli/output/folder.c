@@ -113,15 +113,6 @@ void folder_drop(void)
 	*folder_made = '\0';
 }
 
-static void folder_remember(const char *temp)
-{
-	if (!folder_owner)
-		atexit(folder_drop);
-	signals_cleans(folder_drop);
-	folder_owner = getpid();
-	snprintf(folder_made, sizeof(folder_made), "%s", temp);
-}
-
 /* Removes what killed runs left beside path, unless another machine or pid
  * namespace has it locked. */
 static void folder_remove_dead(const char *path)
@@ -199,31 +190,6 @@ int folder_check(const char *path, struct err *err)
 		 : 0;
 }
 
-/* Makes a folder NAME.PID-N.tmp and locks it. Returns a descriptor, or -1 and
- * errno. */
-static int folder_make_temp(const char *path, char *temp, size_t size)
-{
-	int rc = -1;
-	int fd;
-
-	for (unsigned int i = 0; rc && i < 1000; i++) {
-		snprintf(temp, size, "%s.%ld-%u.tmp", path, (long)getpid(), i);
-		rc = mkdir(temp, 0700);
-		if (rc && errno != EEXIST)
-			break;
-	}
-	fd = rc ? -1 : open(temp, O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		flock(fd, LOCK_EX | LOCK_NB);
-	} else if (!rc) {
-		int error = errno;
-
-		rmdir(temp);
-		errno = error;
-	}
-	return fd;
-}
-
 int folder_write(const char *path, folder_write_fn *write, void *arg,
 		 struct err *err)
 {
@@ -234,11 +200,34 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 
 	if (folder_plain(path, plain, err) || folder_check(plain, err))
 		return -1;
-	int fd = folder_make_temp(plain, temp, sizeof(temp));
+	/* Makes a folder NAME.PID-N.tmp and locks it. */
+	size_t size = sizeof(temp);
+	int ret = -1;
+	int fd;
+
+	for (unsigned int i = 0; ret && i < 1000; i++) {
+		snprintf(temp, size, "%s.%ld-%u.tmp", plain, (long)getpid(), i);
+		ret = mkdir(temp, 0700);
+		if (ret && errno != EEXIST)
+			break;
+	}
+	fd = ret ? -1 : open(temp, O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		flock(fd, LOCK_EX | LOCK_NB);
+	} else if (!ret) {
+		int error = errno;
+
+		rmdir(temp);
+		errno = error;
+	}
 
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", temp, strerror(errno));
-	folder_remember(temp);
+	if (!folder_owner)
+		atexit(folder_drop);
+	signals_cleans(folder_drop);
+	folder_owner = getpid();
+	snprintf(folder_made, sizeof(folder_made), "%s", temp);
 	snprintf(made, sizeof(made), "%s/trace", temp);
 	rc = write(made, arg, err);
 	if (!rc && (folder_flush(made, FOLDER_DEPTH) || rename(made, path) ||

@@ -176,39 +176,31 @@ static bool grid_is_empty(const struct cell *c)
 	       (c->kind == CELL_REAL && isnan(c->v));
 }
 
-/* Writes a count that may be a mean, rounded. */
-static void grid_put_count(const struct cell *c, char buf[32])
-{
-	const char *sign = c->kind == CELL_CHANGE ? "+" : "";
-	char digits[30];
-	/* no count of a capture is as large */
-	double most = 9e18;
-	double v = fabs(c->v) < most ? fabs(c->v) : most;
-
-	human_grouped(digits, sizeof(digits), (uint64_t)(v + 0.5));
-	snprintf(buf, 32, "%s%s", c->v < 0 ? "-" : sign, digits);
-}
-
-static void grid_put_time(const struct cell *c, char buf[32])
-{
-	double v = c->kind == CELL_NUMBER ? (double)c->n : c->v;
-	double most = 9e18;
-	const char *sign = v < 0 ? "-" : c->kind == CELL_CHANGE ? "+" : "";
-
-	v = fabs(v) < most ? fabs(v) : most;
-	snprintf(buf, 32, "%s%s", sign, HUMAN_NS(v + 0.5));
-}
-
 /* Returns the digits of a numeric cell, in buf. */
 static const char *grid_digits(const struct cell *c, bool people, char buf[32])
 {
 	unsigned long long n = c->n;
 
-	if (people && c->time && !grid_is_empty(c))
-		grid_put_time(c, buf);
-	else if (people && c->count && !grid_is_empty(c))
-		grid_put_count(c, buf);
-	else if (c->kind == CELL_CHANGE)
+	if (people && c->time && !grid_is_empty(c)) {
+		double v = c->kind == CELL_NUMBER ? (double)c->n : c->v;
+		double most = 9e18;
+		const char *sign = v < 0		    ? "-"
+				   : c->kind == CELL_CHANGE ? "+"
+							    : "";
+
+		v = fabs(v) < most ? fabs(v) : most;
+		snprintf(buf, 32, "%s%s", sign, HUMAN_NS(v + 0.5));
+	} else if (people && c->count && !grid_is_empty(c)) {
+		/* Writes a count that may be a mean, rounded. */
+		const char *sign = c->kind == CELL_CHANGE ? "+" : "";
+		char digits[30];
+		/* no count of a capture is as large */
+		double most = 9e18;
+		double v = fabs(c->v) < most ? fabs(c->v) : most;
+
+		human_grouped(digits, sizeof(digits), (uint64_t)(v + 0.5));
+		snprintf(buf, 32, "%s%s", c->v < 0 ? "-" : sign, digits);
+	} else if (c->kind == CELL_CHANGE)
 		snprintf(buf, 32, people ? "%+.2f" : "%.6f", c->v);
 	else if (grid_is_empty(c))
 		buf[0] = 0;
@@ -242,18 +234,6 @@ static size_t grid_cell_width(const struct cell *c)
 static void grid_put_blanks(FILE *out, size_t n)
 {
 	fprintf(out, "%*s", (int)n, "");
-}
-
-/* Writes the first cells - 1 columns of a text and '~'. */
-static void grid_put_cut(FILE *out, const char *s, size_t cells)
-{
-	struct safe_text u;
-
-	while (safe_text_next(&s, &u) && u.cells < cells) {
-		fputs(u.text, out);
-		cells -= u.cells;
-	}
-	fputc('~', out);
 }
 
 struct column {
@@ -304,48 +284,21 @@ static void grid_put_cell(FILE *out, const struct cell *c, size_t row,
 		*owed = 0;
 	}
 	if (col->cut && !col->name && used > col->width) {
-		grid_put_cut(out, text, col->width);
+		/* Writes the first cells - 1 columns of a text and '~'. */
+		const char *s = text;
+		size_t cells = col->width;
+		struct safe_text u;
+
+		while (safe_text_next(&s, &u) && u.cells < cells) {
+			fputs(u.text, out);
+			cells -= u.cells;
+		}
+		fputc('~', out);
 		return;
 	}
 	safe_text_put(out, text, 0, 0);
 	fputs(mark, out);
 	*owed += room;
-}
-
-/* Fits the columns into the lines of a file. Only names are cut, but the width
- * of all text is limited, so that a long one does not widen all lines. */
-static void grid_fit_file(const struct grid *g, struct column *col)
-{
-	for (size_t i = 0; i < g->n_col; i++)
-		if (col[i].text && col[i].width > FILE_WIDTH)
-			col[i].width = FILE_WIDTH;
-	for (size_t i = 0; i < g->n_col; i++) {
-		if (!grid_in_set(g->narrow, i) || col[i].hidden)
-			continue;
-		while (col[i].width > NAME_MIN &&
-		       grid_line_width(g, col, false) > FILE_LINE) {
-			col[i].width--;
-			col[i].cut = true;
-		}
-	}
-}
-
-/* Hides columns that can be spared, from the right, and then the last one,
- * until the others can be cut to the room. */
-static void grid_hide_columns(const struct grid *g, struct column *col,
-			      size_t room)
-{
-	size_t last = g->n_col - 1;
-
-	for (size_t i = g->n_col; i-- > 1;)
-		if (grid_in_set(g->spare, i) &&
-		    grid_line_width(g, col, true) > room)
-			col[i].hidden = true;
-	while (last && col[last].hidden)
-		last--;
-	if (last && col[last].text && !col[last].whole &&
-	    grid_line_width(g, col, true) > room)
-		col[last].hidden = true;
 }
 
 /* Cuts text, the widest column first, until lines fit the terminal or $COLUMNS.
@@ -357,10 +310,36 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 	size_t names = NAME_MIN;
 
 	if (out != stdout || room == INT_MAX) {
-		grid_fit_file(g, col);
+		/* Fits the columns into the lines of a file. Only names are
+		 * cut, but the width of all text is limited, so that a long
+		 * one does not widen all lines. */
+		for (size_t i = 0; i < g->n_col; i++)
+			if (col[i].text && col[i].width > FILE_WIDTH)
+				col[i].width = FILE_WIDTH;
+		for (size_t i = 0; i < g->n_col; i++) {
+			if (!grid_in_set(g->narrow, i) || col[i].hidden)
+				continue;
+			while (col[i].width > NAME_MIN &&
+			       grid_line_width(g, col, false) > FILE_LINE) {
+				col[i].width--;
+				col[i].cut = true;
+			}
+		}
 		return;
 	}
-	grid_hide_columns(g, col, room);
+	/* Hides columns that can be spared, from the right, and then the
+	 * last one, until the others can be cut to the room. */
+	size_t last = g->n_col - 1;
+
+	for (size_t i = g->n_col; i-- > 1;)
+		if (grid_in_set(g->spare, i) &&
+		    grid_line_width(g, col, true) > room)
+			col[i].hidden = true;
+	while (last && col[last].hidden)
+		last--;
+	if (last && col[last].text && !col[last].whole &&
+	    grid_line_width(g, col, true) > room)
+		col[last].hidden = true;
 	while (grid_line_width(g, col, false) > room) {
 		struct column *widest = NULL;
 
@@ -380,26 +359,6 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 		widest->width--;
 		widest->cut = true;
 	}
-}
-
-static struct column *grid_measure_columns(const struct grid *g)
-{
-	struct column *col = mem_new(g->n_col, sizeof(*col));
-
-	for (size_t i = 0; i < g->n_col; i++) {
-		col[i].width = g->col[i].title ? strlen(g->col[i].title) : 0;
-		col[i].text = !g->n || g->cell[i].kind == CELL_TEXT;
-		col[i].whole = grid_in_set(g->whole, i);
-		col[i].hidden = !g->col[i].title;
-	}
-	for (size_t i = 0; i < g->n; i++) {
-		size_t w = grid_cell_width(&g->cell[i]);
-		size_t at = i % g->n_col;
-
-		if (g->col[at].title && w > col[at].width)
-			col[at].width = w;
-	}
-	return col;
 }
 
 /* Writes a row, of which that is the first cell, as an object. */
@@ -426,7 +385,21 @@ static void grid_put_json(const struct grid *g, const struct cell *row,
 static void grid_write_table(const struct grid *g, FILE *out)
 {
 	const bool told = json_before_rows();
-	struct column *col = grid_measure_columns(g);
+	struct column *col = mem_new(g->n_col, sizeof(*col));
+
+	for (size_t i = 0; i < g->n_col; i++) {
+		col[i].width = g->col[i].title ? strlen(g->col[i].title) : 0;
+		col[i].text = !g->n || g->cell[i].kind == CELL_TEXT;
+		col[i].whole = grid_in_set(g->whole, i);
+		col[i].hidden = !g->col[i].title;
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		size_t w = grid_cell_width(&g->cell[i]);
+		size_t at = i % g->n_col;
+
+		if (g->col[at].title && w > col[at].width)
+			col[at].width = w;
+	}
 	struct arena text = { 0 };
 
 	grid_fit_columns(g, col, out);
@@ -487,21 +460,6 @@ static void grid_write_table(const struct grid *g, FILE *out)
 	free(col);
 }
 
-static struct value grid_value(const struct cell *c, bool people, char buf[32])
-{
-	struct value v = { .kind = VALUE_REAL };
-
-	if (c->kind == CELL_TEXT)
-		v = (struct value){ .kind = VALUE_TEXT,
-				    .text = c->text,
-				    .len = strlen(c->text) };
-	else if (grid_is_empty(c))
-		v.kind = VALUE_NULL;
-	else
-		v.text = grid_digits(c, people, buf);
-	return v;
-}
-
 /* Columns without a name are left out, for people those without a title. */
 static void grid_write_form(const struct grid *g, const struct output *o,
 			    FILE *out)
@@ -525,7 +483,16 @@ static void grid_write_form(const struct grid *g, const struct output *o,
 			fprintf(out, "%s%s", first ? "|" : "", o->rule[right]);
 		} else if (name) {
 			const struct cell *c = &g->cell[i - head * n];
-			struct value v = grid_value(c, people, buf);
+			struct value v = { .kind = VALUE_REAL };
+
+			if (c->kind == CELL_TEXT)
+				v = (struct value){ .kind = VALUE_TEXT,
+						    .text = c->text,
+						    .len = strlen(c->text) };
+			else if (grid_is_empty(c))
+				v.kind = VALUE_NULL;
+			else
+				v.text = grid_digits(c, people, buf);
 
 			output_put(o, out, &v, people && c->mark ? c->mark : "",
 				   first);

@@ -4,13 +4,6 @@
 #include "cli/output/output.h"
 #include "stitch/text/safe_text.h"
 
-/* Returns whether a program such as Excel or LibreOffice would calculate what
- * somebody called his process. */
-static bool out_csv_is_formula(const char *s, size_t len)
-{
-	return len && strchr("=+-@\t\r", s[0]) && s[0];
-}
-
 /* Writes a mark and a value, in quotes if it needs them. Newlines are escaped:
  * RFC 4180 allows them in quotes, but they break line-based tools. */
 static void out_csv_put(FILE *out, const char *s, size_t len, const char *mark)
@@ -36,7 +29,8 @@ static void out_csv_put_text(FILE *out, const char *s, size_t len)
 /* With ' in front of what such a program would calculate. */
 static void out_csv_put_safe(FILE *out, const char *s, size_t len)
 {
-	out_csv_put(out, s, len, out_csv_is_formula(s, len) ? "'" : "");
+	out_csv_put(out, s, len,
+		    len && strchr("=+-@\t\r", s[0]) && s[0] ? "'" : "");
 }
 
 const struct output out_csv = {

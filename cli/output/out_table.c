@@ -63,19 +63,6 @@ static char *out_table_text(const struct value *v)
 	return mem_strdup(num);
 }
 
-/* Returns how many bytes of a text take at most n cells, and stores these. */
-static size_t out_table_bytes(const char *s, size_t n, size_t *cells)
-{
-	const char *at = s;
-	const char *next = s;
-	struct safe_text u;
-
-	for (*cells = 0; safe_text_next(&next, &u) && *cells + u.cells <= n;
-	     at = next)
-		*cells += u.cells;
-	return (size_t)(at - s);
-}
-
 static void out_table_put_cell(struct table_out *t, size_t i, const char *s)
 {
 	const struct column *c = &t->col[i];
@@ -84,7 +71,16 @@ static void out_table_put_cell(struct table_out *t, size_t i, const char *s)
 	size_t len = strlen(s);
 
 	if (cut) {
-		len = out_table_bytes(s, c->width - 1, &width);
+		size_t n = c->width - 1;
+		const char *at = s;
+		const char *next = s;
+		struct safe_text u;
+
+		for (width = 0;
+		     safe_text_next(&next, &u) && width + u.cells <= n;
+		     at = next)
+			width += u.cells;
+		len = (size_t)(at - s);
 		width++; /* for '~' */
 	}
 	int pad = width < c->width ? (int)(c->width - width) : 0;

@@ -67,44 +67,7 @@ void pager_arm(void)
 
 /* ---- how much */
 
-/* Counts the rows that the bytes take on a terminal, without escape
- * sequences. */
-static void pager_measure(const char *buf, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)buf[i];
-
-		if (pager.escape) {
-			pager.escape = c != 'm';
-		} else if (c == '\033') {
-			pager.escape = true;
-		} else if (c == '\n') {
-			pager.at = 0;
-			pager.rows--;
-		} else if (c == '\t') {
-			pager.at += 8 - pager.at % 8;
-		} else if ((c & 0xc0) != 0x80 && pager.at++ == pager.columns) {
-			pager.at = 1;
-			pager.rows--;
-		}
-	}
-}
-
 /* ---- the pager */
-
-static void pager_run(int in)
-{
-	/* the pager handles Ctrl-C itself */
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGALRM, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	dup2(in, 0);
-	setenv("LESS", "FRX", 0);
-	setenv("LV", "-c", 0);
-	execl("/bin/sh", "sh", "-c", pager.command, (char *)NULL);
-	_exit(127);
-}
 
 /* The user may still read what there is. Safe in a signal handler. */
 static void pager_let_go(void)
@@ -123,8 +86,18 @@ static void pager_start(void)
 	if (pipe2(fd, O_CLOEXEC))
 		return;
 	pager.pid = fork();
-	if (!pager.pid)
-		pager_run(fd[0]);
+	if (!pager.pid) {
+		/* the pager handles Ctrl-C itself */
+		signal(SIGINT, SIG_DFL);
+		signal(SIGTERM, SIG_DFL);
+		signal(SIGALRM, SIG_DFL);
+		signal(SIGPIPE, SIG_DFL);
+		dup2(fd[0], 0);
+		setenv("LESS", "FRX", 0);
+		setenv("LV", "-c", 0);
+		execl("/bin/sh", "sh", "-c", pager.command, (char *)NULL);
+		_exit(127);
+	}
 	close(fd[0]);
 	if (pager.pid < 0) {
 		close(fd[1]);
@@ -144,7 +117,25 @@ bool pager_keep(const char *buf, size_t n)
 {
 	if (!pager.armed)
 		return false;
-	pager_measure(buf, n);
+	/* Counts the rows that the bytes take on a terminal, without escape
+	 * sequences. */
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)buf[i];
+
+		if (pager.escape) {
+			pager.escape = c != 'm';
+		} else if (c == '\033') {
+			pager.escape = true;
+		} else if (c == '\n') {
+			pager.at = 0;
+			pager.rows--;
+		} else if (c == '\t') {
+			pager.at += 8 - pager.at % 8;
+		} else if ((c & 0xc0) != 0x80 && pager.at++ == pager.columns) {
+			pager.at = 1;
+			pager.rows--;
+		}
+	}
 	if (n > KEEP_MAX - pager.n)
 		pager.rows = -1;
 	mem_append(pager.kept, pager.n, pager.cap, buf, n);

@@ -128,16 +128,6 @@ const char *term_off(FILE *out)
 	return term_on(out, STYLE_NONE);
 }
 
-/* Returns the length of the first word; "12.50 %" is one. */
-static int term_word(const char *text)
-{
-	size_t n = strcspn(text, " ");
-
-	if (!strncmp(text + n, " %", 2))
-		n += 1 + strcspn(text + n + 1, " ");
-	return (int)n;
-}
-
 void term_wrap(FILE *out, const char *text, int at, int indent, int width)
 {
 	bool first = true;
@@ -145,7 +135,11 @@ void term_wrap(FILE *out, const char *text, int at, int indent, int width)
 	if (width - indent < 16)
 		width = indent + 16;
 	while (*text) {
-		int n = term_word(text);
+		size_t count = strcspn(text, " ");
+
+		if (!strncmp(text + count, " %", 2))
+			count += 1 + strcspn(text + count + 1, " ");
+		int n = (int)count;
 
 		if (!first && at + 1 + n > width) {
 			fprintf(out, "\n%*s", indent, "");

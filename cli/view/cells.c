@@ -60,34 +60,6 @@ static const struct {
 	[CELLS_BAR_CHOSEN] = { -1, -1, A_BOLD | A_UNDERLINE, A_BOLD },
 };
 
-/* Keeps messages off the screen; they are printed when it is given back. */
-static void cells_catch_messages(void)
-{
-	fflush(stderr);
-	cells.messages = tmpfile();
-	cells.said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
-	if (cells.messages && cells.said >= 0)
-		dup2(fileno(cells.messages), STDERR_FILENO);
-}
-
-static void cells_give_messages(void)
-{
-	char buf[4096];
-	size_t n;
-
-	fflush(stderr);
-	if (cells.said >= 0) {
-		dup2(cells.said, STDERR_FILENO);
-		close(cells.said);
-	}
-	if (!cells.messages)
-		return;
-	rewind(cells.messages);
-	while ((n = fread(buf, 1, sizeof(buf), cells.messages)) > 0)
-		fwrite(buf, 1, n, stderr);
-	fclose(cells.messages);
-}
-
 /* What gives the terminal back when there is no time for endwin(), which is not
  * safe in a signal handler. */
 static struct termios cells_before;
@@ -157,24 +129,6 @@ static void cells_put_env(const char *name, int n)
 		unsetenv(name);
 }
 
-/* ncurses begins with the size that the environment says. Later ones are ours
- * to tell it, as it leaves SIGWINCH to who handles it already. */
-static SCREEN *cells_start(void)
-{
-	const struct sigaction sa = { .sa_handler = cells_on_resize };
-	SCREEN *screen;
-
-	cells_fixed.high = cells_said("LINES");
-	cells_fixed.wide = cells_said("COLUMNS");
-	cells_put_env("LINES", cells_size().high);
-	cells_put_env("COLUMNS", cells_size().wide);
-	sigaction(SIGWINCH, &sa, NULL);
-	screen = newterm(NULL, cells.out, cells.in);
-	cells_put_env("LINES", cells_fixed.high);
-	cells_put_env("COLUMNS", cells_fixed.wide);
-	return screen;
-}
-
 /* Returns what the terminal understands; nothing that needs a pause. */
 static const char *cells_string(const char *capability)
 {
@@ -198,7 +152,19 @@ int cells_open(struct err *err)
 	if (!cells.in || !cells.out)
 		return err_set(err, ERR_IO, "the terminal cannot be opened");
 	tcgetattr(STDOUT_FILENO, &cells_before);
-	cells.screen = cells_start();
+	/* ncurses begins with the size that the environment says. Later ones
+	 * are ours to tell it, as it leaves SIGWINCH to who handles it
+	 * already. */
+	const struct sigaction sa = { .sa_handler = cells_on_resize };
+
+	cells_fixed.high = cells_said("LINES");
+	cells_fixed.wide = cells_said("COLUMNS");
+	cells_put_env("LINES", cells_size().high);
+	cells_put_env("COLUMNS", cells_size().wide);
+	sigaction(SIGWINCH, &sa, NULL);
+	cells.screen = newterm(NULL, cells.out, cells.in);
+	cells_put_env("LINES", cells_fixed.high);
+	cells_put_env("COLUMNS", cells_fixed.wide);
 	/* names without a terminal type leave nothing to do but print */
 	if (!cells.screen)
 		return err_set(
@@ -223,7 +189,13 @@ int cells_open(struct err *err)
 		for (short i = 1; i < CELLS_STYLES; i++)
 			init_pair(i, looks[i].front, looks[i].back);
 	}
-	cells_catch_messages();
+	/* Keeps messages off the screen; they are printed when it is given
+	 * back. */
+	fflush(stderr);
+	cells.messages = tmpfile();
+	cells.said = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STOP_FD_LOOK);
+	if (cells.messages && cells.said >= 0)
+		dup2(fileno(cells.messages), STDERR_FILENO);
 	atexit(cells_close);
 	return 0;
 }
@@ -237,7 +209,20 @@ void cells_close(void)
 	cells.screen = NULL;
 	fclose(cells.in);
 	fclose(cells.out);
-	cells_give_messages();
+	char buf[4096];
+	size_t n;
+
+	fflush(stderr);
+	if (cells.said >= 0) {
+		dup2(cells.said, STDERR_FILENO);
+		close(cells.said);
+	}
+	if (!cells.messages)
+		return;
+	rewind(cells.messages);
+	while ((n = fread(buf, 1, sizeof(buf), cells.messages)) > 0)
+		fwrite(buf, 1, n, stderr);
+	fclose(cells.messages);
 }
 
 int cells_rows(void)
@@ -285,16 +270,6 @@ int cells_put(int row, int column, int width, enum cells_style style,
 	return at;
 }
 
-/* Returns the text from its n-th cell on. */
-static const char *cells_behind(const char *text, size_t n)
-{
-	struct safe_text unit;
-
-	for (size_t at = 0; at < n && safe_text_next(&text, &unit);)
-		at += unit.cells;
-	return text;
-}
-
 int cells_put_name(int row, int column, int width, enum cells_style style,
 		   const char *name)
 {
@@ -307,8 +282,14 @@ int cells_put_name(int row, int column, int width, enum cells_style style,
 	cut_ends(name, (size_t)width, &head, &tail);
 	cells_put(row, column, (int)head, style, name);
 	cells_put(row, column + (int)head, dots, style, DOTS);
+	const char *text = name;
+	size_t n = cells_of - tail;
+	struct safe_text unit;
+
+	for (size_t at = 0; at < n && safe_text_next(&text, &unit);)
+		at += unit.cells;
 	cells_put(row, column + (int)head + dots, width - (int)head - dots,
-		  style, cells_behind(name, cells_of - tail));
+		  style, text);
 	return (int)(head + tail) + dots;
 }
 

@@ -71,19 +71,6 @@ static void outline_open(struct outline *o, size_t at)
 	}
 }
 
-/* Takes away all that is below a line. */
-static void outline_close(struct outline *o, size_t at)
-{
-	size_t end = at + 1;
-
-	while (end < o->n && o->line[end].depth > o->line[at].depth)
-		end++;
-	memmove(o->line + at + 1, o->line + end,
-		(o->n - end) * sizeof(*o->line));
-	o->n -= end - at - 1;
-	o->line[at].open = false;
-}
-
 /* Opens a line, the heaviest below it, and so on, while it has half of the
  * line's weight. Returns the last line. */
 static size_t outline_open_hot(struct outline *o, size_t at)
@@ -205,27 +192,6 @@ static void functions_fill(struct functions *f)
 
 /* ---- drawing */
 
-static enum cells_style functions_style(const struct label *l)
-{
-	return l->kind == LABEL_MISSING ? CELLS_MISSING
-	       : l->kind == LABEL_BOGUS ? CELLS_WRONG
-					: CELLS_PLAIN;
-}
-
-static void functions_draw_numbers(const struct functions *f,
-				   const struct outline_line *l, int row,
-				   int numbers, enum cells_style style)
-{
-	bool callers = l->row == OUTLINE_ROOT && !f->is_tree && !f->callees;
-	uint64_t whole = f->of_parent ? l->parent : f->sums->weight;
-	char text[80];
-
-	snprintf(text, sizeof(text), "%7s  %7s %10s  ",
-		 callers ? "" : HUMAN_SHARE(l->self, whole),
-		 HUMAN_SHARE(l->weight, whole), HUMAN_GROUPED(l->samples));
-	cells_put(row, 0, numbers, style, text);
-}
-
 static int functions_numbers(const struct functions *f, int columns)
 {
 	return columns < (f->is_tree ? ROOMY : NARROW) ? SHARES : NUMBERS;
@@ -257,7 +223,14 @@ static void functions_draw_line(const struct functions *f, size_t at, int row,
 	int name_to = columns - functions_image(columns);
 	int from = functions_from(f, at, columns);
 
-	functions_draw_numbers(f, l, row, numbers, style);
+	bool callers = l->row == OUTLINE_ROOT && !f->is_tree && !f->callees;
+	uint64_t whole = f->of_parent ? l->parent : f->sums->weight;
+	char text[80];
+
+	snprintf(text, sizeof(text), "%7s  %7s %10s  ",
+		 callers ? "" : HUMAN_SHARE(l->self, whole),
+		 HUMAN_SHARE(l->weight, whole), HUMAN_GROUPED(l->samples));
+	cells_put(row, 0, numbers, style, text);
 	cells_put(row, numbers, from - numbers, style, "");
 	cells_put(row, from, INDENT, style,
 		  l->leaf   ? "  "
@@ -265,7 +238,11 @@ static void functions_draw_line(const struct functions *f, size_t at, int row,
 			    : "+ ");
 	from += INDENT;
 	cells_put(row, from, name_to - from,
-		  chosen ? style : functions_style(label), name);
+		  chosen ? style
+			 : (label->kind == LABEL_MISSING ? CELLS_MISSING
+			    : label->kind == LABEL_BOGUS ? CELLS_WRONG
+							 : CELLS_PLAIN),
+		  name);
 	cells_put(row, name_to, 1, style, "");
 	cells_put_name(row, name_to + 1, IMAGE - 1, style,
 		       label->inlined ? "(inlined)" : path_base(label->image));
@@ -361,9 +338,19 @@ static void functions_open(struct functions *f, bool hot, struct reply *out)
 
 static void functions_close(struct functions *f)
 {
-	if (f->o.line[f->list.at].open)
-		outline_close(&f->o, f->list.at);
-	else
+	if (f->o.line[f->list.at].open) {
+		/* Takes away all that is below a line. */
+		size_t at = f->list.at;
+		size_t end = at + 1;
+
+		while (end < f->o.n &&
+		       f->o.line[end].depth > f->o.line[at].depth)
+			end++;
+		memmove(f->o.line + at + 1, f->o.line + end,
+			(f->o.n - end) * sizeof(*f->o.line));
+		f->o.n -= end - at - 1;
+		f->o.line[at].open = false;
+	} else
 		f->list.at = outline_parent(&f->o, f->list.at);
 	f->list.n = f->o.n;
 }
@@ -405,28 +392,6 @@ static void functions_turn_image(struct functions *f, struct reply *out)
 			   : "functions of all images");
 }
 
-/* Keys of the table of functions, not of the tree. */
-static bool functions_key_rows(struct functions *f, int key, struct reply *out)
-{
-	if (f->is_tree)
-		return false;
-	switch (key) {
-	case 'c':
-		functions_turn(f, out);
-		return true;
-	case 's':
-		f->order = (f->order + 1) % ORDERS;
-		functions_fill(f);
-		reply_say(out, order_titles[f->order]);
-		return true;
-	case 'd':
-		functions_turn_image(f, out);
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool functions_key(struct screen *s, int key, const struct area *a,
 			  struct reply *out)
 {
@@ -461,7 +426,24 @@ static bool functions_key(struct screen *s, int key, const struct area *a,
 					    : "percent of all");
 		return true;
 	default:
-		return functions_key_rows(f, key, out);
+		/* Keys of the table of functions, not of the tree. */
+		if (f->is_tree)
+			return false;
+		switch (key) {
+		case 'c':
+			functions_turn(f, out);
+			return true;
+		case 's':
+			f->order = (f->order + 1) % ORDERS;
+			functions_fill(f);
+			reply_say(out, order_titles[f->order]);
+			return true;
+		case 'd':
+			functions_turn_image(f, out);
+			return true;
+		default:
+			return false;
+		}
 	}
 }
 

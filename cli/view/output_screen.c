@@ -118,25 +118,6 @@ static void (*const printed_start_at[])(struct said *s) = {
 
 /* ---- the other process */
 
-static void printed_child(struct said *s, int out)
-{
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	char columns[32];
-
-	snprintf(columns, sizeof(columns), "%d", cells_columns());
-	setenv("COLUMNS", columns, 1);
-	if (s->kind != SAID_TEXT)
-		setenv("BACKSTITCH_ROWS", "1", 1);
-	else
-		unsetenv("BACKSTITCH_ROWS");
-	dup2(null, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	dup2(out, STDERR_FILENO);
-	signal(SIGINT, SIG_IGN);
-	execv("/proc/self/exe", s->argv);
-	_exit(127);
-}
-
 static int printed_start(struct said *s, struct err *err)
 {
 	int fd[2];
@@ -144,8 +125,23 @@ static int printed_start(struct said *s, struct err *err)
 	if (pipe2(fd, O_CLOEXEC))
 		return err_set(err, ERR_IO, "no pipe: %s", strerror(errno));
 	s->pid = fork();
-	if (!s->pid)
-		printed_child(s, fd[1]);
+	if (!s->pid) {
+		int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		char columns[32];
+
+		snprintf(columns, sizeof(columns), "%d", cells_columns());
+		setenv("COLUMNS", columns, 1);
+		if (s->kind != SAID_TEXT)
+			setenv("BACKSTITCH_ROWS", "1", 1);
+		else
+			unsetenv("BACKSTITCH_ROWS");
+		dup2(null, STDIN_FILENO);
+		dup2(fd[1], STDOUT_FILENO);
+		dup2(fd[1], STDERR_FILENO);
+		signal(SIGINT, SIG_IGN);
+		execv("/proc/self/exe", s->argv);
+		_exit(127);
+	}
 	close(fd[1]);
 	if (s->pid < 0) {
 		close(fd[0]);
@@ -198,22 +194,6 @@ static void printed_wrap_message(struct said *s)
 	}
 }
 
-/* Takes the JSON off a line; other tabs are shown as blanks. */
-static void printed_take_line(struct said *s, struct printed_line *l)
-{
-	char *line = s->text + l->text;
-	char *tab = *line == '{' && s->kind != SAID_TEXT ? strchr(line, '\t')
-							 : NULL;
-
-	if (tab) {
-		*tab = '\0';
-		line = tab + 1;
-		l->text = (size_t)(line - s->text);
-	}
-	while ((line = strchr(line, '\t')) != NULL)
-		*line = ' ';
-}
-
 /* Finds the lines in what came from `from` on. The text is kept with a 0 in
  * place of each line feed. */
 static void printed_take_lines(struct said *s, size_t from)
@@ -222,7 +202,19 @@ static void printed_take_lines(struct said *s, size_t from)
 		if (s->text[i] != '\n')
 			continue;
 		s->text[i] = '\0';
-		printed_take_line(s, &s->line[s->list.n]);
+		/* Takes the JSON off a line; other tabs are shown as blanks. */
+		char *line = s->text + s->line[s->list.n].text;
+		char *tab = *line == '{' && s->kind != SAID_TEXT
+				    ? strchr(line, '\t')
+				    : NULL;
+
+		if (tab) {
+			*tab = '\0';
+			line = tab + 1;
+			s->line[s->list.n].text = (size_t)(line - s->text);
+		}
+		while ((line = strchr(line, '\t')) != NULL)
+			*line = ' ';
 		printed_wrap_message(s);
 		printed_end_line(s, i + 1);
 	}
@@ -337,18 +329,6 @@ static void printed_follow_row(const struct said *s, struct reply *out)
 	out->wait = s->kind == SAID_WAITS ? printed_rank(s) : 0;
 }
 
-/* Asks for the next function of the name whose code is shown. */
-static void printed_next_of_name(const struct said *s, struct reply *out)
-{
-	size_t n = 0;
-
-	out->nth = 2;
-	for (; s->argv[n]; n++)
-		if (n && !strcmp(s->argv[n - 1], "--nth"))
-			out->nth = strtoul(s->argv[n], NULL, 10) + 1;
-	out->code = mem_strdup(s->argv[n - 1]);
-}
-
 /* Asks for the intervals of a kind, or of a name. */
 static void printed_follow_kind(const struct said *s, struct reply *out)
 {
@@ -396,7 +376,15 @@ static bool printed_key(struct screen *screen, int key, const struct area *a,
 	case 'o':
 		if (s->kind != SAID_CODE)
 			return false;
-		printed_next_of_name(s, out);
+		/* Asks for the next function of the name whose code is
+		 * shown. */
+		size_t n = 0;
+
+		out->nth = 2;
+		for (; s->argv[n]; n++)
+			if (n && !strcmp(s->argv[n - 1], "--nth"))
+				out->nth = strtoul(s->argv[n], NULL, 10) + 1;
+		out->code = mem_strdup(s->argv[n - 1]);
 		return true;
 	case 'n':
 	case 'p':

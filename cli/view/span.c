@@ -40,21 +40,6 @@ static size_t span_part(const struct span *s, int64_t t)
 	return at < SPAN_PARTS ? (size_t)at : SPAN_PARTS - 1;
 }
 
-static int span_read_losses(struct span *s, struct store *db, struct err *err)
-{
-	struct rows *r = rows_of(db, "timeline_losses", err);
-
-	while (rows_step(r)) {
-		int64_t t1 = rows_int_or(r, TIMELINE_LOSSES_T1,
-					 rows_int(r, TIMELINE_LOSSES_T0));
-		int64_t t0 = rows_int_or(r, TIMELINE_LOSSES_T0, t1);
-
-		for (size_t i = span_part(s, t0); i <= span_part(s, t1); i++)
-			s->lost[i] = true;
-	}
-	return rows_end(r, err);
-}
-
 static int span_read_samples(struct span *s, struct store *db, struct err *err)
 {
 	struct rows *r = ROWS_BY(db, "view_times", err, s->first, s->part);
@@ -87,7 +72,17 @@ int span_load(struct span *s, struct store *db, struct err *err)
 	s->first = first;
 	s->part =
 		(int64_t)(((uint64_t)last - (uint64_t)first) / SPAN_PARTS) + 1;
-	if (span_read_losses(s, db, err))
+	struct rows *r = rows_of(db, "timeline_losses", err);
+
+	while (rows_step(r)) {
+		int64_t t1 = rows_int_or(r, TIMELINE_LOSSES_T1,
+					 rows_int(r, TIMELINE_LOSSES_T0));
+		int64_t t0 = rows_int_or(r, TIMELINE_LOSSES_T0, t1);
+
+		for (size_t i = span_part(s, t0); i <= span_part(s, t1); i++)
+			s->lost[i] = true;
+	}
+	if (rows_end(r, err))
 		return -1;
 	return span_read_samples(s, db, err);
 }

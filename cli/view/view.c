@@ -150,51 +150,6 @@ static void view_open_code(struct view *v, const char *function, size_t nth)
 	view_open_said(v, SAID_CODE, function, before, behind);
 }
 
-/* Opens the waits of a thread, or why one of them took so long. */
-static void view_open_waits(struct view *v, const char *tid, size_t wait)
-{
-	const char *before[] = { "path", "--tid", tid, "--waits", NULL, NULL };
-	char title[64], rank[32];
-
-	snprintf(title, sizeof(title), "waits of thread %s", tid);
-	if (wait) {
-		snprintf(rank, sizeof(rank), "%zu", wait);
-		snprintf(title, sizeof(title), "wait %zu of thread %s", wait,
-			 tid);
-		before[3] = "--worst";
-		before[4] = rank;
-	}
-	view_open_said(v, wait ? SAID_CHAINS : SAID_WAITS, title, before,
-		       nothing);
-}
-
-static void view_open_sums_of(struct view *v, const char *tid)
-{
-	const char *const before[] = { "report", "--off-cpu", "--limit", "0",
-				       "--tid",	 tid,	      NULL };
-	char title[64];
-
-	snprintf(title, sizeof(title), "thread %s off the CPU", tid);
-	view_open_said(v, SAID_TEXT, title, before, nothing);
-}
-
-static void view_open_latency(struct view *v, const char *kind,
-			      const char *name)
-{
-	const char *before[] = {
-		"latency", "--kind", kind,     "--limit", "0",
-		NULL,	   "50",     "--name", name,	  NULL
-	};
-	char title[128];
-
-	snprintf(title, sizeof(title), "%s latency%s%.80s", kind,
-		 name ? " of " : "", name ? name : "");
-	if (name)
-		before[5] = "--worst";
-	view_open_said(v, name ? SAID_THREADS : SAID_NAMES, title, before,
-		       nothing);
-}
-
 /* ---- drawing */
 
 /* Moves the front of a sentence, of at most `columns` columns, to line. Returns
@@ -231,42 +186,6 @@ static int view_draw_trust(const struct view *v, int columns)
 	return row;
 }
 
-/* Writes what the samples of a screen are. */
-static void view_title_of_sums(const struct view *v, char *text, size_t size)
-{
-	size_t others = sums_other_events(v->sums);
-	char more[64] = "";
-
-	if (others)
-		snprintf(more, sizeof(more), " (%zu more event%s: f event=)",
-			 others, others == 1 ? "" : "s");
-	snprintf(text, size, "%.100s%s%s: %.200s, %s sample%s%s",
-		 v->live ? path_base(v->path) : "", v->live ? ": " : "",
-		 v->stack[v->n - 1]->title, sums_event(v->sums),
-		 HUMAN_GROUPED(v->sums->samples),
-		 v->sums->samples == 1 ? "" : "s", more);
-}
-
-/* Writes the lines above a screen. Returns how many there are. */
-static int view_draw_head(const struct view *v, int columns)
-{
-	const struct screen *s = v->stack[v->n - 1];
-	char only[TYPED], text[1024];
-	/* what commands print begins with it */
-	int row = s->ops->line ? 0 : view_draw_trust(v, columns);
-
-	choice_text(v->filter, only, sizeof(only));
-	if (v->sums && !s->ops->line)
-		view_title_of_sums(v, text, sizeof(text));
-	else
-		snprintf(text, sizeof(text), "%s", s->title);
-	if (*only)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-			 ", only %s", only);
-	cells_put_name(row, 0, columns, CELLS_DIM, text);
-	return row + 1;
-}
-
 /* Writes the sentence for the user, or else the keys of the screen, so that it
  * ends in that row; command lines are long. */
 static void view_draw_said(const struct view *v, int last)
@@ -294,7 +213,35 @@ static void view_draw(struct view *v)
 
 	cells_clear();
 	v->area.columns = cells_columns();
-	v->area.top = view_draw_head(v, v->area.columns);
+	/* Writes the lines above a screen. */
+	int columns = v->area.columns;
+	char only[TYPED], text[1024];
+	/* what commands print begins with it */
+	int row = s->ops->line ? 0 : view_draw_trust(v, columns);
+
+	choice_text(v->filter, only, sizeof(only));
+	if (v->sums && !s->ops->line) {
+		/* Writes what the samples of a screen are. */
+		size_t others = sums_other_events(v->sums);
+		char more[64] = "";
+
+		if (others)
+			snprintf(more, sizeof(more),
+				 " (%zu more event%s: f event=)", others,
+				 others == 1 ? "" : "s");
+		snprintf(text, sizeof(text),
+			 "%.100s%s%s: %.200s, %s sample%s%s",
+			 v->live ? path_base(v->path) : "", v->live ? ": " : "",
+			 s->title, sums_event(v->sums),
+			 HUMAN_GROUPED(v->sums->samples),
+			 v->sums->samples == 1 ? "" : "s", more);
+	} else
+		snprintf(text, sizeof(text), "%s", s->title);
+	if (*only)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			 ", only %s", only);
+	cells_put_name(row, 0, columns, CELLS_DIM, text);
+	v->area.top = row + 1;
 	rows = last - v->area.top;
 	v->area.rows = rows > 2 ? rows : 2;
 	s->ops->draw(s, &v->area);
@@ -424,18 +371,6 @@ static void view_open_output(struct view *v, int key)
 		       view_outputs[i].argv, nothing);
 }
 
-/* The code of the function under the cursor. */
-static void view_code(struct view *v)
-{
-	struct screen *s = v->stack[v->n - 1];
-	const char *name = s->ops->function ? s->ops->function(s) : NULL;
-
-	if (name)
-		view_open_code(v, name, 1);
-	else
-		view_say(v, "no function here; choose one");
-}
-
 /* ---- filters */
 
 /* Opens the first screen, the one that tells most about the database. */
@@ -495,17 +430,6 @@ static void view_filter(struct view *v, const char *text)
 		*mem_add(v->past, v->n_past, v->cap_past) = before;
 }
 
-static void view_ask_filter(struct view *v)
-{
-	char text[TYPED];
-
-	choice_text(v->filter, text, sizeof(text));
-	view_say(v, "comm=NAME pid= tid= cgroup= cpu=0,2-4 event= "
-		    "time=FROM,TO");
-	if (view_ask(v, "only: ", text, sizeof(text)))
-		view_filter(v, text);
-}
-
 /* Lets the user choose a time by arrows. */
 static void view_ask_time(struct view *v)
 {
@@ -559,16 +483,6 @@ static void view_find(struct view *v, bool back)
 
 	if (!s->ops->find(s, v->found, back))
 		view_say(v, "no '%s'", v->found);
-}
-
-static void view_search(struct view *v)
-{
-	char text[TYPED] = "";
-
-	if (!view_ask(v, "/", text, sizeof(text)))
-		return;
-	snprintf(v->found, sizeof(v->found), "%s", text);
-	view_find(v, false);
 }
 
 /* Compares this database with another; before: it is the one that was there
@@ -628,40 +542,7 @@ static void view_write(struct view *v, int key)
 	view_say(v, "nothing was written");
 }
 
-static void view_ask_write(struct view *v)
-{
-	view_say(v, "write f flame graph  h page  j JSON  t this as text");
-	view_draw(v);
-	cells_show(0, -1);
-
-	int key = CELLS_NO_KEY;
-
-	while (key == CELLS_NO_KEY || key == CELLS_RESIZED)
-		key = cells_key(IDLE_MS);
-	view_write(v, key);
-}
-
-static void view_help(struct view *v)
-{
-	static const char *const argv[] = { "help", "keys", NULL };
-	struct err err = { 0 };
-
-	view_push(v, printed_screen(SAID_TEXT, "help", argv, &err), &err);
-}
-
 /* ---- segments: the databases of a folder that follow fills */
-
-/* Reads the number of "segment-000001.db"; 0: it is another file. */
-static uint32_t live_number(const char *name)
-{
-	uint32_t n = 0;
-	int end = 0;
-
-	if (sscanf(name, "segment-%9" SCNu32 ".db%n", &n, &end) < 1 || !end ||
-	    name[end])
-		return 0;
-	return n;
-}
 
 /* Writes the path of the segment with the highest number to path. Returns false
  * if there is none. */
@@ -672,7 +553,15 @@ static bool live_newest(const char *dir, char *path, size_t size)
 	uint32_t most = 0;
 
 	while (d && (e = readdir(d)) != NULL) {
-		uint32_t n = live_number(e->d_name);
+		/* Reads the number of "segment-000001.db"; 0: it is another
+		 * file. */
+		uint32_t count = 0;
+		int end = 0;
+		uint32_t n = sscanf(e->d_name, "segment-%9" SCNu32 ".db%n",
+				    &count, &end) < 1 ||
+					     !end || e->d_name[end]
+				     ? 0
+				     : count;
 
 		if (n <= most)
 			continue;
@@ -733,31 +622,62 @@ static void view_key_common(struct view *v, int key)
 
 	if (key >= '1' && key <= '3')
 		view_open_sums(v, of_sums[key - '1']);
-	else if (key == '4' || key == 'a')
-		view_code(v);
-	else if (key == '/')
-		view_search(v);
-	else if (key == 'n' || key == 'N')
+	else if (key == '4' || key == 'a') {
+		/* The code of the function under the cursor. */
+		struct screen *s = v->stack[v->n - 1];
+		const char *name =
+			s->ops->function ? s->ops->function(s) : NULL;
+
+		if (name)
+			view_open_code(v, name, 1);
+		else
+			view_say(v, "no function here; choose one");
+	} else if (key == '/') {
+		char text[TYPED] = "";
+		if (view_ask(v, "/", text, sizeof(text))) {
+			snprintf(v->found, sizeof(v->found), "%s", text);
+			view_find(v, false);
+		}
+	} else if (key == 'n' || key == 'N')
 		view_find(v, key == 'N');
-	else if (key == 'f')
-		view_ask_filter(v);
-	else if (key == 'T')
+	else if (key == 'f') {
+		char text[TYPED];
+
+		choice_text(v->filter, text, sizeof(text));
+		view_say(v, "comm=NAME pid= tid= cgroup= cpu=0,2-4 event= "
+			    "time=FROM,TO");
+		if (view_ask(v, "only: ", text, sizeof(text)))
+			view_filter(v, text);
+	} else if (key == 'T')
 		view_ask_time(v);
 	else if (key == 'u')
 		view_undo(v);
 	else if (key == 'b' || key == 'B')
 		view_compare(v, key == 'b');
-	else if (key == 'x')
-		view_ask_write(v);
-	else if (key == 'P')
+	else if (key == 'x') {
+		view_say(v,
+			 "write f flame graph  h page  j JSON  t this as text");
+		view_draw(v);
+		cells_show(0, -1);
+
+		int keyed = CELLS_NO_KEY;
+
+		while (keyed == CELLS_NO_KEY || keyed == CELLS_RESIZED)
+			keyed = cells_key(IDLE_MS);
+		view_write(v, keyed);
+	} else if (key == 'P')
 		view_write(v, 't');
 	else if (key == 'z' && v->live)
 		view_say(v, (v->frozen = !v->frozen)
 				    ? "frozen; z shows the newest segment again"
 				    : "the newest segment is shown");
-	else if (key == '?')
-		view_help(v);
-	else
+	else if (key == '?') {
+		static const char *const argv[] = { "help", "keys", NULL };
+		struct err err = { 0 };
+
+		view_push(v, printed_screen(SAID_TEXT, "help", argv, &err),
+			  &err);
+	} else
 		view_open_output(v, key == 't' ? '5' : key);
 }
 
@@ -766,12 +686,47 @@ static void view_take_reply(struct view *v, struct reply *r)
 	snprintf(v->said, sizeof(v->said), "%s", r->said);
 	if (r->code)
 		view_open_code(v, r->code, r->nth);
-	if (r->thread && r->sums)
-		view_open_sums_of(v, r->thread);
-	else if (r->thread)
-		view_open_waits(v, r->thread, r->wait);
-	if (r->kind)
-		view_open_latency(v, r->kind, r->name);
+	if (r->thread && r->sums) {
+		const char *const before[] = { "report", "--off-cpu", "--limit",
+					       "0",	 "--tid",     r->thread,
+					       NULL };
+		char title[64];
+
+		snprintf(title, sizeof(title), "thread %s off the CPU",
+			 r->thread);
+		view_open_said(v, SAID_TEXT, title, before, nothing);
+	} else if (r->thread) {
+		/* Opens the waits of a thread, or why one of them took so
+		 * long. */
+		const char *before[] = { "path",    "--tid", r->thread,
+					 "--waits", NULL,    NULL };
+		char head[64], rank[32];
+
+		snprintf(head, sizeof(head), "waits of thread %s", r->thread);
+		if (r->wait) {
+			snprintf(rank, sizeof(rank), "%zu", r->wait);
+			snprintf(head, sizeof(head), "wait %zu of thread %s",
+				 r->wait, r->thread);
+			before[3] = "--worst";
+			before[4] = rank;
+		}
+		view_open_said(v, r->wait ? SAID_CHAINS : SAID_WAITS, head,
+			       before, nothing);
+	}
+	if (r->kind) {
+		const char *before[] = { "latency", "--kind", r->kind,
+					 "--limit", "0",      NULL,
+					 "50",	    "--name", r->name,
+					 NULL };
+		char title[128];
+
+		snprintf(title, sizeof(title), "%s latency%s%.80s", r->kind,
+			 r->name ? " of " : "", r->name ? r->name : "");
+		if (r->name)
+			before[5] = "--worst";
+		view_open_said(v, r->name ? SAID_THREADS : SAID_NAMES, title,
+			       before, nothing);
+	}
 	free_all(r->code, r->thread, r->kind, r->name);
 }
 
