@@ -44,36 +44,6 @@ static int clickhouse_take_part(char *out, size_t size, const char *s, size_t n)
 	return 0;
 }
 
-/* host[:port]; an IPv6 address has brackets. */
-static int clickhouse_take_host(struct clickhouse_place *p, const char *s,
-				size_t n)
-{
-	const char *bracket = *s == '[' ? memchr(s, ']', n) : NULL;
-	size_t len = bracket ? (size_t)(bracket - s) + 1 : strcspn(s, ":/?#");
-	unsigned long port = p->tls ? 8443 : 8123;
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789-._";
-
-	if (len > n)
-		len = n;
-	if (!len || (!bracket && strspn(s, allowed) < len) ||
-	    (bracket && strspn(s, "[]0123456789abcdefABCDEF:.") < len) ||
-	    clickhouse_take_part(p->host, sizeof(p->host), s, len))
-		return -1;
-	if (len < n) {
-		char *end;
-
-		if (s[len] != ':' || !isdigit((unsigned char)s[len + 1]))
-			return -1;
-		port = strtoul(s + len + 1, &end, 10);
-		if (end != s + n || !port || port > 65535)
-			return -1;
-	}
-	p->port = (unsigned int)port;
-	return 0;
-}
-
 int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 			   struct err *err)
 {
@@ -103,8 +73,32 @@ int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 		goto bad;
 	if (at)
 		s = at + 1;
-	if (clickhouse_take_host(p, s, (size_t)(end - s)) ||
-	    strcspn(end, "?#") != strlen(end) ||
+	/* host[:port]; an IPv6 address has brackets. */
+	size_t n = (size_t)(end - s);
+	const char *bracket = *s == '[' ? memchr(s, ']', n) : NULL;
+	size_t len = bracket ? (size_t)(bracket - s) + 1 : strcspn(s, ":/?#");
+	unsigned long port = p->tls ? 8443 : 8123;
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789-._";
+
+	if (len > n)
+		len = n;
+	if (!len || (!bracket && strspn(s, allowed) < len) ||
+	    (bracket && strspn(s, "[]0123456789abcdefABCDEF:.") < len) ||
+	    clickhouse_take_part(p->host, sizeof(p->host), s, len))
+		goto bad;
+	if (len < n) {
+		char *stop;
+
+		if (s[len] != ':' || !isdigit((unsigned char)s[len + 1]))
+			goto bad;
+		port = strtoul(s + len + 1, &stop, 10);
+		if (stop != s + n || !port || port > 65535)
+			goto bad;
+	}
+	p->port = (unsigned int)port;
+	if (strcspn(end, "?#") != strlen(end) ||
 	    (*end && strchr(end + 1, '/') && strchr(end + 1, '/')[1]))
 		goto bad;
 	if (*end && end[1] &&

@@ -150,50 +150,48 @@ static int push_mutation_left(struct clickhouse *c, const char *which,
 		       c->name, reason);
 }
 
-/* Rows that a statement under way will remove are still counted. */
-static int push_wait_removed_at(struct clickhouse *c, const char *cluster,
-				const struct fleet_run *run, struct err *err)
-{
-	char *which, *sql;
-	FILE *f = mem_stream(&which, NULL);
-	int ret;
-
-	/* Write where the mutations under way are listed that may remove or
-	 * change rows of a run, for which its push must wait.  One is left out
-	 * only if it cannot reach these rows: if it is no DELETE or UPDATE, or
-	 * if it is our own DELETE of another run; else all pushes to a server
-	 * would wait for each other. What does not look like ours may be for
-	 * any rows. So a version that prints ours in yet another way makes us
-	 * wait longer, but never for too short a time. */
-	push_put_system(f, cluster, "mutations");
-	fputs(" WHERE NOT is_done AND database = ", f);
-	clickhouse_quote(f, c->database);
-	fputs(" AND table IN (''", f);
-	for (unsigned int t = 0; t < FLEET_TABLES; t++)
-		if (fleet_tables[t].by_run)
-			fprintf(f, ", '%s', '%s_local'", fleet_tables[t].name,
-				fleet_tables[t].name);
-	fputs(") AND match(command, '(DELETE|UPDATE) ')", f);
-	fprintf(f, " AND (position(command, '%s') > 0", run->hex);
-	fputs(" OR NOT match(command, '" OUR_DELETE_PRINTED "'))", f);
-	mem_stream_end(f);
-	sql = mem_printf("SELECT toUInt64(count()) FROM %s", which);
-	ret = push_server_wait(c, sql, err);
-	if (!ret)
-		ret = push_mutation_left(c, which, err);
-	free_all(sql, which);
-	return ret < 0 ? -1 : 0;
-}
-
 /* Of a cluster, its name reaches one server of each shard, and --server those
  * that were named. */
 static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 			     struct err *err)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (push_wait_removed_at(s->all[i], i ? "" : s->cluster, run,
-					 err))
+	for (size_t i = 0; i < s->n; i++) {
+		/* Rows that a statement under way will remove are still
+		 * counted. */
+		struct clickhouse *c = s->all[i];
+		char *which, *sql;
+		FILE *f = mem_stream(&which, NULL);
+		int ret;
+
+		/* Write where the mutations under way are listed that may
+		 * remove or change rows of a run, for which its push must wait.
+		 * One is left out only if it cannot reach these rows: if it is
+		 * no DELETE or UPDATE, or if it is our own DELETE of another
+		 * run; else all pushes to a server would wait for each other.
+		 * What does not look like ours may be for any rows. So a
+		 * version that prints ours in yet another way makes us wait
+		 * longer, but never for too short a time. */
+		push_put_system(f, i ? "" : s->cluster, "mutations");
+		fputs(" WHERE NOT is_done AND database = ", f);
+		clickhouse_quote(f, c->database);
+		fputs(" AND table IN (''", f);
+		for (unsigned int t = 0; t < FLEET_TABLES; t++)
+			if (fleet_tables[t].by_run)
+				fprintf(f, ", '%s', '%s_local'",
+					fleet_tables[t].name,
+					fleet_tables[t].name);
+		fputs(") AND match(command, '(DELETE|UPDATE) ')", f);
+		fprintf(f, " AND (position(command, '%s') > 0", run->hex);
+		fputs(" OR NOT match(command, '" OUR_DELETE_PRINTED "'))", f);
+		mem_stream_end(f);
+		sql = mem_printf("SELECT toUInt64(count()) FROM %s", which);
+		ret = push_server_wait(c, sql, err);
+		if (!ret)
+			ret = push_mutation_left(c, which, err);
+		free_all(sql, which);
+		if (ret < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -270,26 +268,22 @@ uint64_t push_ledger_rows(const struct push_ledger *l, enum fleet_table_id t,
 	return k < l->of[t].n ? l->of[t].rows[k] : 0;
 }
 
-/* TRUNCATE and DROP PARTITION are undone when the server starts again; ALTER
- * DELETE is not. It goes on after it has returned. */
-static int push_remove_at(struct clickhouse *c, const char *cluster,
-			  enum fleet_table_id t, const char *where,
-			  struct err *err)
-{
-	char sql[600];
-
-	snprintf(sql, sizeof(sql), "ALTER TABLE `%s%s` DELETE WHERE %s",
-		 fleet_tables[t].name, *cluster ? "_local" : "", where);
-	return clickhouse_run(c, sql, err);
-}
-
 static int push_remove(struct push_server *s, const struct fleet_run *run,
 		       enum fleet_table_id t, const char *where,
 		       struct err *err)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (push_remove_at(s->all[i], s->cluster, t, where, err))
+	for (size_t i = 0; i < s->n; i++) {
+		/* TRUNCATE and DROP PARTITION are undone when the server
+		 * starts again; ALTER DELETE is not. It goes on after it has
+		 * returned. */
+		char sql[600];
+
+		snprintf(sql, sizeof(sql), "ALTER TABLE `%s%s` DELETE WHERE %s",
+			 fleet_tables[t].name, *s->cluster ? "_local" : "",
+			 where);
+		if (clickhouse_run(s->all[i], sql, err))
 			return -1;
+	}
 	return push_wait_removed(s, run, err);
 }
 

@@ -154,28 +154,6 @@ void push_server_close(struct push_server *s)
 	free(s->all);
 }
 
-/* Adds a column that tables of an older version do not have. The table of the
- * shard has it already if this was killed between the two. */
-static int push_server_add_column(struct clickhouse *c, enum fleet_table_id t,
-				  const char *name, const char *type,
-				  const char *cluster, struct err *err)
-{
-	static const char *const suffix[] = { "_local", "" };
-	char sql[256];
-
-	for (size_t i = cluster ? 0 : 1; i < 2; i++) {
-		snprintf(sql, sizeof(sql),
-			 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
-			 fleet_tables[t].name, suffix[i], name, type);
-		/* 44, ILLEGAL_COLUMN, and 15, DUPLICATE_COLUMN: how versions
-		 * say that it is there */
-		if (clickhouse_run(c, sql, err) &&
-		    (i || (c->code != 44 && c->code != 15)))
-			return -1;
-	}
-	return 0;
-}
-
 struct push_known {
 	const char *server, *cluster;
 	struct clickhouse *add; /* NULL: columns are not added */
@@ -224,9 +202,27 @@ static int push_compare_column(struct push_known *k, enum fleet_table_id t,
 			"%s: column %s of table %s is %s, and %s in this "
 			"version of the tables; use another database",
 			k->server, name, fleet_tables[t].name, there, type);
-	if (k->add)
-		return push_server_add_column(k->add, t, name, type, k->cluster,
-					      err);
+	if (k->add) {
+		/* Adds a column that tables of an older version do not have.
+		 * The table of the shard has it already if this was killed
+		 * between the two. */
+		struct clickhouse *c = k->add;
+		const char *cluster = k->cluster;
+		static const char *const suffix[] = { "_local", "" };
+		char sql[256];
+
+		for (size_t m = cluster ? 0 : 1; m < 2; m++) {
+			snprintf(sql, sizeof(sql),
+				 "ALTER TABLE `%s%s` ADD COLUMN `%s` %s",
+				 fleet_tables[t].name, suffix[m], name, type);
+			/* 44, ILLEGAL_COLUMN, and 15, DUPLICATE_COLUMN: how
+			 * versions say that it is there */
+			if (clickhouse_run(c, sql, err) &&
+			    (m || (c->code != 44 && c->code != 15)))
+				return -1;
+		}
+		return 0;
+	}
 	return err_set(
 		err, ERR_FORMAT,
 		"%s: table %s has no column %s: an older backstitch made "

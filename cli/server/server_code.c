@@ -412,42 +412,6 @@ static int server_put_symbol(struct server_codes *c, uint32_t image,
 			  server_int(n->unverified));
 }
 
-static int server_put_frame(struct server_codes *c, uint32_t id,
-			    const struct server_frame_key *f, struct err *err)
-{
-	uint32_t place = table_find_hash(&c->places, hash_u64(f->place));
-	const struct server_name *n = &c->name[place];
-	const struct value none = { .kind = VALUE_NULL };
-	int64_t symbol = 0;
-
-	if (n->named && server_put_symbol(c, f->image, n, &symbol, err))
-		return -1;
-
-	c->named[f->image - 1] |= n->named;
-	c->unverified[f->image - 1] |= n->unverified;
-	if (SERVED_PUT(c->s->out, "served_put_frame", err, server_int(id),
-		       server_int(f->image), server_int((int64_t)f->off),
-		       server_int(f->flags), server_known((int64_t)f->vaddr, 0),
-		       server_known(symbol, 0),
-		       symbol ? server_int((int64_t)(f->off - n->start)) : none,
-		       server_kept_text(c, n->file),
-		       n->file ? server_int(n->line) : none))
-		return -1;
-	for (uint32_t i = 0; i < n->n_inlined; i++) {
-		const struct server_inlined *in = &c->inlined[n->inlined + i];
-		/* level 1 is inlined into the function, the last one is the
-		 * innermost, which is depth 0 */
-
-		if (SERVED_PUT(c->s->out, "served_put_inline", err,
-			       server_int(id), server_int(n->n_inlined - 1 - i),
-			       server_kept_text(c, in->name),
-			       server_kept_text(c, in->file),
-			       server_int(in->line)))
-			return -1;
-	}
-	return 0;
-}
-
 static int server_put_frames(struct server_codes *c, struct err *err)
 {
 	c->named = mem_new(c->images.n + 1, sizeof(*c->named));
@@ -456,8 +420,41 @@ static int server_put_frames(struct server_codes *c, struct err *err)
 		struct server_frame_key f;
 
 		memcpy(&f, intern_get(&c->frames, i), sizeof(f));
-		if (server_put_frame(c, i + 1, &f, err))
+		uint32_t id = i + 1;
+		uint32_t place = table_find_hash(&c->places, hash_u64(f.place));
+		const struct server_name *n = &c->name[place];
+		const struct value none = { .kind = VALUE_NULL };
+		int64_t symbol = 0;
+
+		if (n->named && server_put_symbol(c, f.image, n, &symbol, err))
 			return -1;
+
+		c->named[f.image - 1] |= n->named;
+		c->unverified[f.image - 1] |= n->unverified;
+		if (SERVED_PUT(c->s->out, "served_put_frame", err,
+			       server_int(id), server_int(f.image),
+			       server_int((int64_t)f.off), server_int(f.flags),
+			       server_known((int64_t)f.vaddr, 0),
+			       server_known(symbol, 0),
+			       symbol ? server_int((int64_t)(f.off - n->start))
+				      : none,
+			       server_kept_text(c, n->file),
+			       n->file ? server_int(n->line) : none))
+			return -1;
+		for (uint32_t k = 0; k < n->n_inlined; k++) {
+			const struct server_inlined *in =
+				&c->inlined[n->inlined + k];
+			/* level 1 is inlined into the function, the last one is
+			 * the innermost, which is depth 0 */
+
+			if (SERVED_PUT(c->s->out, "served_put_inline", err,
+				       server_int(id),
+				       server_int(n->n_inlined - 1 - k),
+				       server_kept_text(c, in->name),
+				       server_kept_text(c, in->file),
+				       server_int(in->line)))
+				return -1;
+		}
 		if (f.bogus == FLEET_FRAME_SOUND)
 			continue;
 
