@@ -58,10 +58,8 @@ static size_t lives_of(const struct lives *l, size_t i)
 /* Stores the first row of each life, and forgets the rows. */
 static void lives_end(struct lives *l, uint32_t *same, size_t n)
 {
-	uint32_t *first;
-
 	sort_items(l->bound, l->n_bound, compare_i64);
-	first = mem_new(l->n_bound + 1, sizeof(*first));
+	uint32_t *first = mem_new(l->n_bound + 1, sizeof(*first));
 	for (size_t i = 0; i < l->n; i++) {
 		size_t life = lives_of(l, i);
 		int64_t thread = l->row[i].thread;

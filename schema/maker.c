@@ -153,8 +153,7 @@ static struct store *maker_let_go(struct maker *mk)
 
 		for (size_t j = 0; j < c->n_mark; j++)
 			free(c->mark[j].name);
-		free(c->mark);
-		free(c->type);
+		free_all(c->mark, c->type);
 	}
 	free_all(mk->w->capture, mk->w->count, mk->w->used, mk->w->named,
 		 mk->w->late, mk->w->work);
@@ -234,11 +233,10 @@ struct maker *maker_create_temp(const struct maker_opts *o,
 struct maker *maker_open(const char *path, const char *name, struct err *err)
 {
 	struct store *db = store_open_as(path, name, true, err);
-	struct maker *mk;
 
 	if (!db)
 		return NULL;
-	mk = mem_new(1, sizeof(*mk));
+	struct maker *mk = mem_new(1, sizeof(*mk));
 	mk->db = db;
 	mk->w = writing_new(NULL, NULL);
 	if (maker_exec(mk,

@@ -59,9 +59,8 @@ static int views_ask(const struct store *db, sqlite3_stmt *st, const char *head,
 	int got = sqlite3_step(st);
 
 	sqlite3_reset(st);
-	if (got == SQLITE_ROW || got == SQLITE_DONE)
-		return got == SQLITE_ROW;
-	return db_error(db, got, err);
+	return got == SQLITE_ROW || got == SQLITE_DONE ? got == SQLITE_ROW
+						       : db_error(db, got, err);
 }
 
 /* What kind of thing is under a name of ours, and what if it is another. */

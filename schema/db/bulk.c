@@ -31,9 +31,7 @@ void bulk_table_free(struct bulk_table *t)
 	bulk_table_reset(t);
 	bulk_table_free(t->late);
 	block_free(t->open);
-	free((char *)t->shape.name);
-	free((char *)t->shape.columns);
-	free(t);
+	free_all((char *)t->shape.name, (char *)t->shape.columns, t);
 }
 
 void block_begin(struct block *b, struct bulk_table *t)
@@ -74,6 +72,5 @@ void block_free(struct block *b)
 {
 	if (!b)
 		return;
-	free(b->rows);
-	free(b);
+	free_all(b->rows, b);
 }

@@ -17,40 +17,6 @@ static int link_error(const struct maker *mk, int rc, struct err *err)
 	return rc ? db_error(mk->db, rc, err) : 0;
 }
 
-/* Looks up the numbers of the tables' first pages in *root, to be freed: in
- * this transaction, as the next one holds a lock. A number is 0 on failure. */
-static int link_roots(struct maker *mk, uint32_t **root, struct err *err)
-{
-	sqlite3_stmt *st =
-		maker_prepare(mk,
-			      "SELECT rootpage FROM sqlite_schema WHERE "
-			      "type = 'table' AND name = ?1",
-			      err);
-
-	if (!st)
-		return -1;
-	*root = mem_new(mk->n_table, sizeof(**root));
-	for (size_t i = 0; i < mk->n_table; i++) {
-		const char *name = mk->table[i]->shape.name;
-
-		if (!mk->table[i]->tree)
-			continue;
-		size_t n = strlen(name);
-
-		/* names of ev_ tables have quotes around them, none inside */
-		if (*name == '"') {
-			name++;
-			n -= 2;
-		}
-		sqlite3_bind_text(st, 1, name, (int)n, SQLITE_STATIC);
-		if (sqlite3_step(st) == SQLITE_ROW)
-			(*root)[i] = (uint32_t)sqlite3_column_int64(st, 0);
-		sqlite3_reset(st);
-	}
-	sqlite3_finalize(st);
-	return 0;
-}
-
 static int link_write(struct maker *mk, const uint32_t *root)
 {
 	int rc = page_file_attach(mk->pages);
@@ -72,7 +38,37 @@ int link_pages(struct maker *mk, struct err *err)
 
 	if (!mk->pages)
 		return 0;
-	if (link_roots(mk, &root, err) || maker_exec(mk, release, err) ||
+	/* Looks up the numbers of the tables' first pages in *root, to be
+	 * freed: in this transaction, as the next one holds a lock. A number
+	 * is 0 on failure. */
+	sqlite3_stmt *st =
+		maker_prepare(mk,
+			      "SELECT rootpage FROM sqlite_schema WHERE "
+			      "type = 'table' AND name = ?1",
+			      err);
+
+	if (!st)
+		goto out;
+	root = mem_new(mk->n_table, sizeof(*root));
+	for (size_t i = 0; i < mk->n_table; i++) {
+		const char *name = mk->table[i]->shape.name;
+
+		if (!mk->table[i]->tree)
+			continue;
+		size_t n = strlen(name);
+
+		/* names of ev_ tables have quotes around them, none inside */
+		if (*name == '"') {
+			name++;
+			n -= 2;
+		}
+		sqlite3_bind_text(st, 1, name, (int)n, SQLITE_STATIC);
+		if (sqlite3_step(st) == SQLITE_ROW)
+			root[i] = (uint32_t)sqlite3_column_int64(st, 0);
+		sqlite3_reset(st);
+	}
+	sqlite3_finalize(st);
+	if (maker_exec(mk, release, err) ||
 	    link_error(mk, link_write(mk, root), err) ||
 	    maker_exec(mk, "PRAGMA locking_mode=EXCLUSIVE; BEGIN", err))
 		goto out;

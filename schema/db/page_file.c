@@ -115,10 +115,7 @@ void page_file_free(struct page_file *pf)
 	page_file_unwatch(pf);
 	if (pf->fd >= 0)
 		close(pf->fd);
-	free(pf->pointer);
-	free(pf->at);
-	free(pf->buf);
-	free(pf);
+	free_all(pf->pointer, pf->at, pf->buf, pf);
 }
 
 uint32_t page_file_page_size(const struct page_file *pf)

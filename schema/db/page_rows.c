@@ -370,20 +370,19 @@ int page_rows_take(struct page_rows *p, struct page_row *row)
 	struct page_level *l = p->leaf;
 	const unsigned char *end = l->data + p->size;
 	const unsigned char *cell;
-	uint64_t len, local, id;
-	size_t n, k;
+	uint64_t len, id;
 
 	if (l->at >= l->cells)
 		return 0;
 	cell = page_rows_cell(p, l->data, PAGE_LEAF_HEAD, l->at);
-	n = cell ? record_varint(cell, end, &len) : 0;
-	k = n ? record_varint(cell + n, end, &id) : 0;
+	size_t n = cell ? record_varint(cell, end, &len) : 0;
+	size_t k = n ? record_varint(cell + n, end, &id) : 0;
 	if (!k)
 		return PAGE_ROWS_SQLITE;
 	if ((int64_t)id <= p->last)
 		return PAGE_ROWS_UNORDERED;
 	cell += n + k;
-	local = record_local(len, p->size);
+	uint64_t local = record_local(len, p->size);
 	if (local > (size_t)(end - cell))
 		return PAGE_ROWS_SQLITE;
 	memset(row->v, 0, p->n * sizeof(*row->v));

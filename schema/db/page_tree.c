@@ -61,13 +61,7 @@ void page_tree_free(struct page_tree *t)
 {
 	if (!t)
 		return;
-	free(t->row);
-	free(t->near);
-	free(t->page);
-	free(t->link);
-	free(t->child);
-	free(t->cell);
-	free(t);
+	free_all(t->row, t->near, t->page, t->link, t->child, t->cell, t);
 }
 
 static void page_tree_head(unsigned char *page, int type, uint32_t n,
@@ -143,65 +137,6 @@ static int page_tree_make_room(struct page_tree *t, size_t size)
 	return rc;
 }
 
-/* Adds a record. */
-static int page_tree_put_row(struct page_tree *t, const int64_t key[2],
-			     const unsigned char *row, size_t len)
-{
-	size_t n = record_varint_len(len);
-	size_t local = len;
-
-	if (t->key != PAGES_PAIR) {
-		n += record_varint_len((uint64_t)key[0]);
-		local = record_local(len, t->size);
-	}
-	size_t size = n + local + (local < len ? PAGE_POINTER : 0);
-	int rc = page_tree_make_room(t, size < PAGE_CELL_MIN ? PAGE_CELL_MIN
-							     : size);
-
-	if (rc)
-		return rc;
-	t->top -= (uint32_t)(size < PAGE_CELL_MIN ? PAGE_CELL_MIN : size);
-	unsigned char *cell = t->page + t->top;
-
-	unsigned char *to = cell + record_put_varint(cell, len);
-
-	if (t->key != PAGES_PAIR)
-		record_put_varint(to, (uint64_t)key[0]);
-	memcpy(cell + n, row, local);
-	page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
-	memcpy(t->last, key, sizeof(t->last));
-	t->any = true;
-	if (local == len)
-		return SQLITE_OK;
-	*mem_add(t->link, t->n_link, t->cap_link) =
-		t->top + (uint32_t)(n + local);
-	page_put32(cell + n + local, page_file_pages(t->pf));
-	/* Writes what a cell has no room for. */
-	const unsigned char *from = row + local;
-	size_t left = len - local;
-	unsigned char *page = mem_new(1, t->size);
-	int ret = SQLITE_OK;
-
-	while (left && !ret) {
-		size_t count = left < t->size - PAGE_POINTER
-				       ? left
-				       : t->size - PAGE_POINTER;
-		bool more = count < left;
-
-		memset(page, 0, t->size);
-		if (more)
-			page_put32(page, page_file_pages(t->pf) + 1);
-		memcpy(page + PAGE_POINTER, from, count);
-		ret = page_file_add(t->pf, page);
-		if (!ret && more)
-			page_file_pointer(t->pf, 0);
-		from += count;
-		left -= count;
-	}
-	free(page);
-	return ret;
-}
-
 /* Writes a varint of at most 8 bytes that ends at `end`. Returns its start. */
 static unsigned char *page_tree_varint(unsigned char *end, uint64_t v)
 {
@@ -249,7 +184,62 @@ static int page_tree_put_packed(struct page_tree *t, const int64_t key[2],
 		record_put_varint(t->row, head);
 		memcpy(t->row + head - h->types, type, h->types);
 		memcpy(t->row + head, type + h->room, h->values);
-		return page_tree_put_row(t, key, t->row, t->n_row);
+		/* Adds a record. */
+		size_t bytes = t->n_row;
+		size_t n = record_varint_len(bytes);
+		size_t local = bytes;
+
+		if (t->key != PAGES_PAIR) {
+			n += record_varint_len((uint64_t)key[0]);
+			local = record_local(bytes, t->size);
+		}
+		size_t size = n + local + (local < bytes ? PAGE_POINTER : 0);
+		int rc = page_tree_make_room(
+			t, size < PAGE_CELL_MIN ? PAGE_CELL_MIN : size);
+
+		if (rc)
+			return rc;
+		t->top -=
+			(uint32_t)(size < PAGE_CELL_MIN ? PAGE_CELL_MIN : size);
+		unsigned char *cell = t->page + t->top;
+
+		unsigned char *to = cell + record_put_varint(cell, bytes);
+
+		if (t->key != PAGES_PAIR)
+			record_put_varint(to, (uint64_t)key[0]);
+		memcpy(cell + n, t->row, local);
+		page_put16(t->page + PAGE_LEAF_HEAD + 2 * t->n++, t->top);
+		memcpy(t->last, key, sizeof(t->last));
+		t->any = true;
+		if (local == bytes)
+			return SQLITE_OK;
+		*mem_add(t->link, t->n_link, t->cap_link) =
+			t->top + (uint32_t)(n + local);
+		page_put32(cell + n + local, page_file_pages(t->pf));
+		/* Writes what a cell has no room for. */
+		const unsigned char *from = t->row + local;
+		size_t left = bytes - local;
+		unsigned char *page = mem_new(1, t->size);
+		int ret = SQLITE_OK;
+
+		while (left && !ret) {
+			size_t count = left < t->size - PAGE_POINTER
+					       ? left
+					       : t->size - PAGE_POINTER;
+			bool more = count < left;
+
+			memset(page, 0, t->size);
+			if (more)
+				page_put32(page, page_file_pages(t->pf) + 1);
+			memcpy(page + PAGE_POINTER, from, count);
+			ret = page_file_add(t->pf, page);
+			if (!ret && more)
+				page_file_pointer(t->pf, 0);
+			from += count;
+			left -= count;
+		}
+		free(page);
+		return ret;
 	}
 	unsigned char *at = t->page + t->top;
 

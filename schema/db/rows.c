@@ -142,15 +142,13 @@ struct rows *rows_open(const struct store *db, const char *sql,
 		       const struct value *values, size_t n_bind,
 		       struct err *err)
 {
-	struct rows *r;
-
 	if (db_refuses(db, err))
 		return NULL;
 	if (!sql) {
 		err_set(err, ERR_DB, "%s: no such query", db->path);
 		return NULL;
 	}
-	r = mem_new(1, sizeof(*r));
+	struct rows *r = mem_new(1, sizeof(*r));
 	r->db = db;
 	if (rows_prepare(r, sql, err) || rows_bind(r, values, n_bind, err)) {
 		rows_close(r);
@@ -181,15 +179,11 @@ void rows_close(struct rows *r)
 	sqlite3_finalize(r->st);
 	page_rows_close(r->pages);
 	if (r->block) {
-		free(r->block->v);
-		free(r->block->text);
+		free_all(r->block->v, r->block->text);
 		arena_release(&r->block->texts);
 		free(r->block);
 	}
-	free(r->value);
-	free(r->number);
-	free(r->text);
-	free(r);
+	free_all(r->value, r->number, r->text, r);
 }
 
 void rows_by_pages(struct rows *r, const char *table)
@@ -572,7 +566,7 @@ struct rows *rows_ints(const struct store *db, const char *sql, struct err *err)
 struct rows *rows_ints_of(const struct store *db, const char *table,
 			  const char *const *column, size_t n, struct err *err)
 {
-	char *columns, *sql;
+	char *columns;
 	FILE *out = mem_stream(&columns, NULL);
 
 	for (size_t i = 0; i < n; i++)
@@ -583,10 +577,9 @@ struct rows *rows_ints_of(const struct store *db, const char *table,
 				       { "table", table },
 				       { "key", column[0] } };
 
-	sql = store_sql_fill("table_ints", gap, ARRAY_SIZE(gap));
+	char *sql = store_sql_fill("table_ints", gap, ARRAY_SIZE(gap));
 	struct rows *r = rows_ints(db, sql, err);
-	free(sql);
-	free(columns);
+	free_all(sql, columns);
 	if (r)
 		r->pages = page_rows_open(db, table, column, n);
 	if (r && r->pages)

@@ -43,8 +43,7 @@ void sums_code_free(struct sums_code *sc)
 		return;
 	frames_free(sc->own);
 	arena_release(&sc->text);
-	free(sc->name);
-	free(sc);
+	free_all(sc->name, sc);
 }
 
 const char *sums_code_text(struct sums_code *sc, const char *name)

@@ -44,7 +44,6 @@ static int virtual_connect(sqlite3 *db, void *aux, int argc,
 
 	sqlite3_free(text);
 	sqlite3_free(head);
-	struct virtual_vtab *v;
 
 	(void)argc;
 	(void)argv;
@@ -54,7 +53,7 @@ static int virtual_connect(sqlite3 *db, void *aux, int argc,
 	/* Views of a foreign database may not read it, nor what it is computed
 	 * of be such a view: to load it needs no guard. */
 	sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
-	v = mem_new(1, sizeof(*v));
+	struct virtual_vtab *v = mem_new(1, sizeof(*v));
 	v->g = *g;
 	*out = &v->base;
 	return SQLITE_OK;

@@ -23,13 +23,7 @@ void flame_nodes_free(struct flame_nodes *t)
 	intern_release(&t->names);
 	table_release(&t->items);
 	table_release(&t->places);
-	free(t->stack);
-	free(t->frame);
-	free(t->part);
-	free(t->item);
-	free(t->place);
-	free(t->todo);
-	free(t);
+	free_all(t->stack, t->frame, t->part, t->item, t->place, t->todo, t);
 }
 
 void flame_nodes_frame(struct flame_nodes *t, const char *label,
@@ -234,9 +228,6 @@ int flame_nodes_finish(struct flame_nodes *t)
 	free(t->item);
 	t->item = item;
 	t->cap_item = n + 1;
-	free(list);
-	free(first);
-	free(walk);
-	free(now);
+	free_all(list, first, walk, now);
 	return 0;
 }

@@ -158,14 +158,13 @@ static bool times_cells(struct times_file *f, const unsigned char *p,
 static bool times_walk(struct times_file *f, uint32_t page, unsigned int depth,
 		       times_fn *fn)
 {
-	unsigned char *p;
 	bool ret = false;
 
 	if (!page || depth > DEPTH || !f->left--) {
 		f->bad = true;
 		return false;
 	}
-	p = mem_new(1, f->size);
+	unsigned char *p = mem_new(1, f->size);
 	if (pread(f->fd, p, f->size, (off_t)(page - 1) * f->size) ==
 	    (ssize_t)f->size)
 		ret = times_cells(f, p, page == 1 ? HEAD_SIZE : 0, depth, fn);

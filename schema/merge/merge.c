@@ -31,12 +31,10 @@ void merge_free(struct merge *m)
 	if (!m)
 		return;
 	for (size_t i = 0; i < m->n_input; i++) {
-		free(m->input[i].path);
-		free(m->input[i].place);
-		free(m->input[i].capture);
+		free_all(m->input[i].path, m->input[i].place,
+			 m->input[i].capture);
 	}
-	free(m->input);
-	free(m->capture);
+	free_all(m->input, m->capture);
 	intern_release(&m->keys);
 	intern_release(&m->notes);
 	intern_release(&m->kernel);
@@ -186,9 +184,9 @@ static bool merge_in_range(const struct merge_input *in,
 
 	if (in->last == TIME_NONE)
 		return !c->has_from && !c->has_to;
-	if (c->has_from && merge_sum(in->last, add) < c->from)
-		return false;
-	return !c->has_to || merge_sum(in->first, add) <= c->to;
+	return c->has_from && merge_sum(in->last, add) < c->from
+		       ? false
+		       : !c->has_to || merge_sum(in->first, add) <= c->to;
 }
 
 static int64_t merge_end(const struct merge_input *in, bool walls)
@@ -333,9 +331,7 @@ struct merge_open {
 static bool merge_is_before(const struct merge_part *a,
 			    const struct merge_part *b)
 {
-	if (a->time != b->time)
-		return a->time < b->time;
-	return a->at < b->at;
+	return a->time != b->time ? a->time < b->time : a->at < b->at;
 }
 
 static void merge_open_add(struct merge_open *o, struct merge_part *p)
@@ -377,35 +373,6 @@ static int merge_next_event(struct merge_part *p, struct err *err)
 	}
 }
 
-/* Copies payloads up to one with this id, and stores its new id in *to. As
- * events use new payloads in the order of their ids, no more payloads are read
- * than are needed so far. */
-static int merge_reach_payload(struct merge *m, struct merge_part *p,
-			       int64_t id, uint32_t *to, struct err *err)
-{
-	while (p->payload < id) {
-		int ret = rows_next(p->payloads, err);
-
-		if (ret < 0)
-			return -1;
-		if (!ret) {
-			/* another step would begin anew */
-			p->payload = INT64_MAX;
-			break;
-		}
-		struct value v = rows_value(p->payloads, PAYLOADS_DATA);
-		uint32_t now = 0; /* its new id */
-
-		p->payload = rows_int(p->payloads, PAYLOADS_ID);
-		if ((v.kind == VALUE_BLOB &&
-		     payload_rows_put(m->out, v.text, v.len, &now, err)) ||
-		    merge_part_map(p, MERGE_PAYLOAD, p->payload, now, err))
-			return -1;
-	}
-	*to = merge_map_get(&p->map[MERGE_PAYLOAD], id);
-	return 0;
-}
-
 /* What the values of an event refer to. */
 static const enum merge_kind event_refs[MERGE_EVENT_VALUES] = {
 	[MERGE_EVENT_THREAD] = MERGE_THREAD, [MERGE_EVENT_COMM] = MERGE_COMM,
@@ -426,9 +393,35 @@ static int merge_put_event(struct merge *m, struct merge_part *p,
 			       "%s: more than 2^32 events do not fit into a "
 			       "database",
 			       p->in->path);
-	if (e->known >> MERGE_EVENT_PAYLOAD & 1 &&
-	    merge_reach_payload(m, p, e->v[MERGE_EVENT_PAYLOAD], &payload, err))
-		return -1;
+	if (e->known >> MERGE_EVENT_PAYLOAD & 1) {
+		/* Copies payloads up to one with this id, and stores its new
+		 * id in *to. As events use new payloads in the order of
+		 * their ids, no more payloads are read than are needed so
+		 * far. */
+		while (p->payload < e->v[MERGE_EVENT_PAYLOAD]) {
+			int ret = rows_next(p->payloads, err);
+
+			if (ret < 0)
+				return -1;
+			if (!ret) {
+				/* another step would begin anew */
+				p->payload = INT64_MAX;
+				break;
+			}
+			struct value v = rows_value(p->payloads, PAYLOADS_DATA);
+			uint32_t now = 0; /* its new id */
+
+			p->payload = rows_int(p->payloads, PAYLOADS_ID);
+			if ((v.kind == VALUE_BLOB &&
+			     payload_rows_put(m->out, v.text, v.len, &now,
+					      err)) ||
+			    merge_part_map(p, MERGE_PAYLOAD, p->payload, now,
+					   err))
+				return -1;
+		}
+		payload = merge_map_get(&p->map[MERGE_PAYLOAD],
+					e->v[MERGE_EVENT_PAYLOAD]);
+	}
 	struct block *b = maker_packed(m->out, T_EVENT, 0, err);
 
 	if (!b)
@@ -568,8 +561,7 @@ int merge_write(struct merge *m, struct maker *out, struct merge_counts *counts,
 		by[i]->out = by[i]->n_capture && !kept;
 		rc = by[i]->out ? 0 : merge_check_apart(by[i], err);
 	}
-	free(seen);
-	free(by);
+	free_all(seen, by);
 	if (rc)
 		return -1;
 	merge_number_captures(m);

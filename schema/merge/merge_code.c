@@ -96,13 +96,8 @@ void merge_code_free(struct merge_code *c)
 	intern_release(&c->sections);
 	table_release(&c->stacks);
 	table_release(&c->links);
-	free(c->image.row);
-	free(c->frame.row);
-	free(c->stack);
-	free(c->site);
-	free(c->link);
-	free(c->fresh);
-	free(c);
+	free_all(c->image.row, c->frame.row, c->stack, c->site, c->link,
+		 c->fresh, c);
 }
 
 #define KEY_MAX 8192
@@ -490,7 +485,6 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 	struct store_end *at = mem_new(c->n_site + 1, sizeof(*at));
 	size_t n = 0;
 	size_t ends = 0;
-	int rc;
 
 	for (size_t i = 1; i < c->n_site; i++) {
 		if (c->site[i].start || c->site[i].open || c->site[i].bytes)
@@ -507,12 +501,11 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 				.unverified = c->site[i].unverified,
 			};
 	}
-	rc = store_callsites(m->out, s, n, err) ||
-			     store_ends(m->out, at, ends, err)
-		     ? -1
-		     : 0;
-	free(s);
-	free(at);
+	int rc = store_callsites(m->out, s, n, err) ||
+				 store_ends(m->out, at, ends, err)
+			 ? -1
+			 : 0;
+	free_all(s, at);
 	return rc;
 }
 

@@ -32,10 +32,7 @@ void merge_groups_free(struct merge_groups *g)
 		return;
 	table_release(&g->index);
 	intern_release(&g->names);
-	free(g->sum);
-	free(g->first);
-	free(g->comm.id);
-	free(g);
+	free_all(g->sum, g->first, g->comm.id, g);
 }
 
 void merge_groups_comm(struct merge_groups *g, uint32_t comm, const char *name)

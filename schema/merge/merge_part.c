@@ -181,10 +181,7 @@ void merge_part_close(struct merge_part *p)
 	store_close(p->db);
 	for (unsigned int i = 0; i < MERGE_KINDS; i++)
 		free(p->map[i].id);
-	free(p->rank);
-	free(p->is_sample);
-	free(p->run);
-	free(p);
+	free_all(p->rank, p->is_sample, p->run, p);
 }
 
 static int merge_take_request(struct merge *m, struct merge_part *p UNUSED,

@@ -48,21 +48,6 @@ static void verdicts_set_user(struct merge_group *g, int64_t verdict,
 		merge_group_join(g, (uint32_t)user, after_exec);
 }
 
-/* Gives its chain another request. */
-static int verdicts_count_chain(struct merge *m, sqlite3_stmt *st, uint32_t id,
-				struct err *err)
-{
-	struct writing *w = m->out->w;
-
-	m->joined++;
-	w->joined++;
-	w->chain_events++;
-	if (id > w->max_chain)
-		w->max_chain = id;
-	return PUT_VALUES(m->out, st, err, VALUE_OF(id), VALUE_OF(CHAIN_USED),
-			  VALUE_OF(CONF_PROVED));
-}
-
 /* Gives requests the verdicts of table new_verdict, and empties it. */
 static int merge_apply(struct merge *m, struct err *err)
 {
@@ -107,8 +92,20 @@ static int merge_apply(struct merge *m, struct err *err)
 					  VALUE_NULL);
 		merge_groups_add(m->groups, &g, weight, 1);
 		rc = tables_run(m->out, request, v, ARRAY_SIZE(v), err);
-		if (!rc && id)
-			rc = verdicts_count_chain(m, chain, (uint32_t)id, err);
+		if (!rc && id) {
+			/* Gives its chain another request. */
+			uint32_t number = (uint32_t)id;
+			struct writing *w = m->out->w;
+
+			m->joined++;
+			w->joined++;
+			w->chain_events++;
+			if (number > w->max_chain)
+				w->max_chain = number;
+			rc = PUT_VALUES(m->out, chain, err, VALUE_OF(number),
+					VALUE_OF(CHAIN_USED),
+					VALUE_OF(CONF_PROVED));
+		}
 	}
 	sqlite3_finalize(request);
 	sqlite3_finalize(chain);

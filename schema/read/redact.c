@@ -317,9 +317,8 @@ static enum redact_how redact_field_how(const char *column)
 
 	if (n >= 4 && !strcmp(column + n - 4, "comm"))
 		return REDACT_COMM;
-	if (strstr(column, "path") || strstr(column, "file"))
-		return REDACT_PATH;
-	return REDACT_TEXT;
+	return strstr(column, "path") || strstr(column, "file") ? REDACT_PATH
+								: REDACT_TEXT;
 }
 
 static int redact_fields(struct redact *rd, struct err *err)
@@ -407,7 +406,5 @@ int store_copy(struct store *db, const char *path, const char *name,
 	}
 	sqlite3_finalize(st);
 	free(plain);
-	if (!st || rc)
-		return -1;
-	return guard_reading(db, err);
+	return !st || rc ? -1 : guard_reading(db, err);
 }

@@ -49,8 +49,7 @@ void deferral_free(struct deferral_sums *d)
 	if (!d)
 		return;
 	table_release(&d->index);
-	free(d->sum);
-	free(d);
+	free_all(d->sum, d);
 }
 
 static void deferral_add(struct deferral_sums *d, uint32_t type, int32_t cpu,

@@ -57,28 +57,24 @@ static size_t payload_rows_hint(const void *p, size_t len)
 	return (h * 0x9e3779b97f4a7c15u) >> 32 & (HINTS - 1);
 }
 
-/* Returns the slot of a payload, NULL if it is too long for one. */
-static struct payload_slot *payload_rows_slot(struct writing *w, const void *p,
-					      size_t len)
-{
-	if (len > SLOT_BYTES)
-		return NULL;
-	if (!w->payload_rows)
-		w->payload_rows = mem_new(1, sizeof(*w->payload_rows));
-	struct payload_rows *rows = w->payload_rows;
-	uint16_t *hint = &rows->hint[payload_rows_hint(p, len)];
-
-	/* the same in each run, so that equal captures give equal databases */
-	if (!payload_slot_has(&rows->slot[*hint], p, len))
-		*hint = (uint16_t)(hash_content(p, len, 0) % SLOTS);
-	return &rows->slot[*hint];
-}
-
 int payload_rows_put(struct maker *mk, const void *p, size_t len, uint32_t *id,
 		     struct err *err)
 {
 	struct writing *w = mk->w;
-	struct payload_slot *s = payload_rows_slot(w, p, len);
+	struct payload_slot *s = NULL;
+
+	if (len <= SLOT_BYTES) {
+		if (!w->payload_rows)
+			w->payload_rows = mem_new(1, sizeof(*w->payload_rows));
+		struct payload_rows *rows = w->payload_rows;
+		uint16_t *hint = &rows->hint[payload_rows_hint(p, len)];
+
+		/* the same in each run, so that equal captures give equal
+		 * databases */
+		if (!payload_slot_has(&rows->slot[*hint], p, len))
+			*hint = (uint16_t)(hash_content(p, len, 0) % SLOTS);
+		s = &rows->slot[*hint];
+	}
 
 	if (s && payload_slot_has(s, p, len)) {
 		*id = s->id;

@@ -86,18 +86,14 @@ void fields_free(struct fields *fs)
 	for (size_t i = 0; i < fs->n_ev; i++) {
 		for (size_t j = 0; j < fs->ev[i].n_col; j++)
 			free(fs->ev[i].col[j].field);
-		free(fs->ev[i].col);
-		free(fs->ev[i].event);
+		free_all(fs->ev[i].col, fs->ev[i].event);
 	}
 	for (size_t i = 0; i < fs->n_source; i++) {
 		for (size_t j = 0; j < fs->source[i].n; j++)
 			free(fs->source[i].map[j].place);
 		free(fs->source[i].map);
 	}
-	free(fs->source);
-	free(fs->ev);
-	free(fs->patterns);
-	free(fs);
+	free_all(fs->source, fs->ev, fs->patterns, fs);
 }
 
 bool fields_keep_raw(const struct fields *fs)

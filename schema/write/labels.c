@@ -109,11 +109,7 @@ static void label_making_free(struct label_making *l)
 	if (!l)
 		return;
 	arena_release(&l->text);
-	free(l->image);
-	free(l->symbol);
-	free(l->inlined);
-	free(l->line);
-	free(l);
+	free_all(l->image, l->symbol, l->inlined, l->line, l);
 }
 
 static void labels_image_of(struct label_making *l, const char *path, int kind)
@@ -295,8 +291,7 @@ void frame_names_free(struct frame_names *fn)
 		return;
 	intern_release(&fn->files);
 	label_making_free(fn->labels);
-	free(fn->name);
-	free(fn);
+	free_all(fn->name, fn);
 }
 
 void frame_names_put(struct maker *mk, uint32_t frame,

@@ -36,8 +36,7 @@ void mapped_code_free(struct mapped_code *mc)
 	if (!mc)
 		return;
 	table_release(&mc->index);
-	free(mc->part);
-	free(mc);
+	free_all(mc->part, mc);
 }
 
 SAME_BY(mapped_code_same, struct mapped_code, part[id], struct mapped_part,

@@ -151,8 +151,7 @@ static int unnamed_read(struct maker *mk, unsigned int how, struct unnamed *u,
 				  (uint64_t)rows_int(r, UNNAMED_ID));
 	rc = rows_end(r, err);
 out:
-	free(sc.callees);
-	free(sc.frame);
+	free_all(sc.callees, sc.frame);
 	return rc;
 }
 
@@ -223,8 +222,7 @@ static int unnamed_load(struct maker *mk, unsigned int how, struct unnamed *u,
 			unnamed_add_frame(u, &sc, (uint32_t)list[i].image,
 					  list[i].place ^ PLACE_ZERO,
 					  list[i].frame);
-		free(list);
-		free(sc.callees);
+		free_all(list, sc.callees);
 	} else
 		rc = tables_link(mk, err) ?: unnamed_read(mk, how, u, err);
 	/* now that the arrays do not move any more: which parts of them belong
@@ -322,9 +320,7 @@ static void naming_end_walk(struct naming *nm)
 	sqlite3_finalize(nm->update);
 	nm->update = NULL;
 	/* Fill *u, for unnamed_release(). how: see store_unnamed(). */
-	free(nm->todo.code);
-	free(nm->todo.todo);
-	free(nm->todo.image);
+	free_all(nm->todo.code, nm->todo.todo, nm->todo.image);
 	mapped_parts_release(&nm->todo.parts);
 	memset(&nm->todo, 0, sizeof(nm->todo));
 	nm->next = 0;
@@ -338,11 +334,7 @@ void naming_free(struct naming *nm)
 	naming_end_walk(nm);
 	table_release(&nm->by_name);
 	arena_release(&nm->text);
-	free(nm->answer);
-	free(nm->known);
-	free(nm->shared);
-	free(nm->seg);
-	free(nm);
+	free_all(nm->answer, nm->known, nm->shared, nm->seg, nm);
 }
 
 SAME_FUNCTION(naming_same_symbol, struct naming, known[id], struct symbol,
@@ -639,14 +631,13 @@ int store_shared_names(struct maker *mk, const struct code_place **code,
 		       size_t *n, struct err *err)
 {
 	struct naming *nm = naming_of(mk);
-	bool *shared;
 
 	*n = nm->n_shared = 0;
 	if (!mk->db->sums || !nm->at.image)
 		return 0;
 	if (naming_end_last(mk, nm, err))
 		return -1;
-	shared = mem_new(nm->n_known, sizeof(*shared));
+	bool *shared = mem_new(nm->n_known, sizeof(*shared));
 
 	/* Stores for each symbol of the current image of a database of sums
 	 * whether another one has its name. */
