@@ -69,13 +69,12 @@ static uint32_t coded_file(struct coded *o, size_t run, const struct image *img)
 	char *key;
 	size_t len;
 	FILE *out = mem_stream(&key, &len);
-	uint32_t id;
 
 	fprintf(out, "%" PRIu64 " %" PRIu64 " %s%c", img->ino, img->ino_gen,
 		img->path ? img->path : "", 0);
 	fwrite(img->id, 1, img->id_len, out);
 	mem_stream_end(out);
-	id = intern_add_bytes(&o->images, key, len);
+	uint32_t id = intern_add_bytes(&o->images, key, len);
 	free(key);
 	if (id < o->n_file)
 		return id;
@@ -197,7 +196,6 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 			uint32_t frame = code->stack[stack].frame, label;
 			const char *name = code->frame[frame].at.name;
 			const char *in = name ? suffix_tier(name) : NULL;
-			struct diff_tier *t;
 
 			if (!in ||
 			    (c->run[run].event >= 0 &&
@@ -207,7 +205,7 @@ static struct diff_tier *compare_code(const struct compare *c, int8_t *build)
 			if (!tier)
 				tier = mem_new(labels_count(c->labels) * c->n,
 					       sizeof(*tier));
-			t = &tier[label * c->n + run];
+			struct diff_tier *t = &tier[label * c->n + run];
 			t->samples += (double)g->samples;
 			if (!strcmp(in, "TurboFan"))
 				t->optimized += (double)g->samples;
@@ -418,8 +416,7 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 		diff_cause_judge(c->by[i]);
 	}
 	c->d = c->by[absolute];
-	free(build);
-	free(tier);
+	free_all(build, tier);
 }
 
 void compare_release(struct compare *c)
@@ -437,8 +434,7 @@ void compare_release(struct compare *c)
 	free_all(c->renames, c->only, c->renamed, c->note);
 	matching_free(c->match);
 	labels_free(c->labels);
-	free(c->run);
-	free(c->rows);
+	free_all(c->run, c->rows);
 }
 
 /* ---- whether a run of one side takes more than one of the other, by weights

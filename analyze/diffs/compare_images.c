@@ -53,10 +53,9 @@ static struct side_program *programs_get(struct programs *p,
 static uint32_t short_name_id(struct intern *names, const char *name)
 {
 	char *brief = mem_new(strlen(name) + 1, 1);
-	uint32_t id;
 
 	short_name(name, 0, brief);
-	id = intern_add(names, brief);
+	uint32_t id = intern_add(names, brief);
 	free(brief);
 	return id;
 }
@@ -87,13 +86,11 @@ static void programs_add(struct programs *p, const struct compare *c,
 	for (uint32_t i = 1; i < code->n_frame; i++) {
 		const struct code_frame *f = &code->frame[i];
 		const struct image *img = &code->image[f->image].img;
-		struct matched_image same;
-		struct side_program *of;
 
 		if (img->kind != IMAGE_FILE)
 			continue;
-		same = matching_image(c->match, side, img);
-		of = programs_get(p, &same);
+		struct matched_image same = matching_image(c->match, side, img);
+		struct side_program *of = programs_get(p, &same);
 		program[i] = (uint32_t)(of - p->item) + 1;
 		function[i] = side_program_function(of, f->at.name);
 	}
@@ -110,8 +107,7 @@ static void programs_add(struct programs *p, const struct compare *c,
 		if (function[frame] >= 0)
 			of->self[function[frame]] += (double)g->weight;
 	}
-	free(function);
-	free(program);
+	free_all(function, program);
 }
 
 /* Returns how much of the weight of a is of functions that b has, 0 to 1. */
@@ -219,8 +215,6 @@ static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 	for (uint32_t i = 1; i < code->n_frame; i++) {
 		const struct code_frame *f = &code->frame[i];
 		const struct image *img = &code->image[f->image].img;
-		struct matched_image same;
-		struct side_image *other;
 		uint32_t label;
 
 		/* no symbol has the name of a stub, "f@plt" */
@@ -229,10 +223,10 @@ static void symbol_sides_prove(struct symbol_sides *s, size_t run)
 		    !stack_names_label(c->run[run].stacks->names, i, &label) ||
 		    s->seen[label] != 1 << side || c->only[label])
 			continue;
-		same = matching_image(c->match, side, img);
+		struct matched_image same = matching_image(c->match, side, img);
 		if (same.exact)
 			continue;
-		other = side_image_get(s, !side, same.id);
+		struct side_image *other = side_image_get(s, !side, same.id);
 		if (other->all)
 			c->only[label] =
 				short_name_id(&other->names, f->at.name) <
@@ -312,8 +306,7 @@ int8_t *compare_builds(const struct compare *c)
 					    : 0;
 	}
 	intern_release(&names);
-	free(first);
-	free(sides);
+	free_all(first, sides);
 	return build;
 }
 

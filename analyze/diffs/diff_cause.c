@@ -73,8 +73,7 @@ static void cause_known_free(struct diff_rows *d)
 		struct cause_stacks *s = d->known[i];
 
 		for (int side = 0; s && side < 2; side++) {
-			free(s->self[side]);
-			free(s->above[side]);
+			free_all(s->self[side], s->above[side]);
 		}
 		free(s);
 	}
@@ -478,12 +477,11 @@ static uint32_t cause_tier(const struct diff_rows *d, uint32_t row, int sign)
 	double all = sign * diff_rows_excess_of(d, row, true);
 
 	for (uint32_t i = 0; i < d->n; i++) {
-		const struct cause_stacks *s;
 		double in;
 
 		if (cause_code(d, i) < DIFF_OTHER_TIER)
 			continue;
-		s = cause_stacks_of(d, i);
+		const struct cause_stacks *s = cause_stacks_of(d, i);
 		if (i == row)
 			in = all;
 		/* it may be the row's caller, too: only its own samples count
@@ -520,7 +518,6 @@ static bool cause_try(struct diff_rows *d)
 	double more = cause_largest(d, 1);
 	double less = cause_largest(d, -1);
 	double most = more > less ? more : less;
-	uint32_t caller;
 
 	*c = cause_none;
 	c->sign = more >= less ? 1 : -1;
@@ -548,17 +545,15 @@ static bool cause_try(struct diff_rows *d)
 
 	for (uint32_t i = 0; i < d->n; i++) {
 		double v = sign * diff_rows_excess_of(d, i, true);
-		const struct cause_stacks *s;
-		double a, b, in;
 
 		if (i == row || !cause_may_be(d, i) || v < INNER * all ||
 		    !cause_is_proved(d, i, sign))
 			continue;
-		s = cause_stacks_of(d, i);
-		in = sign *
-		     diff_rows_excess(d, s->above[0][row], s->above[1][row]);
-		a = d->scale * ((double)of[0][1] - s->above[0][row]);
-		b = (double)of[1][1] - s->above[1][row];
+		const struct cause_stacks *s = cause_stacks_of(d, i);
+		double in = sign * diff_rows_excess(d, s->above[0][row],
+						    s->above[1][row]);
+		double a = d->scale * ((double)of[0][1] - s->above[0][row]);
+		double b = (double)of[1][1] - s->above[1][row];
 		if (in >= INNER * all && a > 0 && fabs(b - a) <= REST * a &&
 		    cause_is_inner(d, sign, i, best))
 			best = i;
@@ -566,7 +561,7 @@ static bool cause_try(struct diff_rows *d)
 	c->row = best;
 	if (cause_is_entry(d, c->row))
 		c->row = cause_foremost(d, c->sign, c->row);
-	caller = cause_nearest(d, c->sign, most, c->row);
+	uint32_t caller = cause_nearest(d, c->sign, most, c->row);
 	if (caller != REPORT_NONE && cause_find_real(d, caller, c->sign))
 		c->row = caller;
 	c->blind = cause_blind(d, c->row, c->sign, caller != c->row);
@@ -587,7 +582,6 @@ static void cause_search(struct diff_rows *d)
 {
 	struct diff_cause *c = &d->cause;
 	bool other = false;
-	double before;
 
 	for (size_t i = 0; i < d->n; i++)
 		other |= diff_rows_may_differ(d, i);
@@ -607,7 +601,7 @@ static void cause_search(struct diff_rows *d)
 	if (c->row == REPORT_NONE)
 		return;
 	c->excess = diff_rows_excess_of(d, c->row, true);
-	before = d->scale * (double)d->row[c->row].weight[0][1];
+	double before = d->scale * (double)d->row[c->row].weight[0][1];
 	c->times =
 		before > 0 ? (double)d->row[c->row].weight[1][1] / before : 0;
 	d->by_code = false;

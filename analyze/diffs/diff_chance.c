@@ -80,25 +80,22 @@ double diff_p_shares(uint64_t a, uint64_t whole_a, uint64_t b, uint64_t whole_b)
 		.whole_b = (double)whole_b,
 	};
 
-	if (!whole_a || !whole_b || a > whole_a || b > whole_b)
-		return 1;
-	return two_sided(&l, (double)b);
+	return !whole_a || !whole_b || a > whole_a || b > whole_b
+		       ? 1
+		       : two_sided(&l, (double)b);
 }
 
 double diff_p_rates(uint64_t a, uint64_t b, double chance)
 {
 	struct law l = { .n = (double)a + (double)b, .chance = chance };
 
-	if (!(chance > 0 && chance < 1))
-		return 1;
-	return two_sided(&l, (double)b);
+	return !(chance > 0 && chance < 1) ? 1 : two_sided(&l, (double)b);
 }
 
 /* Returns the regularized incomplete beta function of 0 <= x <= 1. */
 static double beta_part(double x, double a, double b)
 {
 	int sign;
-	double front;
 
 	if (!(x > 0))
 		return 0;
@@ -107,8 +104,8 @@ static double beta_part(double x, double a, double b)
 	/* the fraction is quick on the smaller side */
 	if (x > (a + 1) / (a + b + 2))
 		return 1 - beta_part(1 - x, b, a);
-	front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
-		    lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
+	double front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) -
+			   lgamma_r(b, &sign) + a * log(x) + b * log1p(-x));
 	double c = 1;
 	double d = 1 / (1 - (a + b) * x / (a + 1));
 	double f = d;
@@ -117,14 +114,13 @@ static double beta_part(double x, double a, double b)
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 		double odd = -(a + m) * (a + b + m) * x /
 			     ((a + 2 * m) * (a + 2 * m + 1));
-		double step;
 
 		d = 1 / (1 + even * d);
 		c = 1 + even / c;
 		f *= c * d;
 		d = 1 / (1 + odd * d);
 		c = 1 + odd / c;
-		step = c * d;
+		double step = c * d;
 		f *= step;
 		if (fabs(step - 1) < 1e-14)
 			break;
@@ -134,18 +130,18 @@ static double beta_part(double x, double a, double b)
 
 double diff_p_student(double t, double df)
 {
-	if (!(df > 0) || isnan(t))
-		return 1;
-	return beta_part(df / (df + t * t), df / 2, 0.5);
+	return !(df > 0) || isnan(t)
+		       ? 1
+		       : beta_part(df / (df + t * t), df / 2, 0.5);
 }
 
 double diff_freedom(const double df[2], bool alone, double a, double b)
 {
 	if (alone)
 		return df[0] + df[1];
-	if (!(a + b > 0))
-		return diff_smaller(df[0], df[1]);
-	return (a + b) * (a + b) / (a * a / df[0] + b * b / df[1]);
+	return !(a + b > 0)
+		       ? diff_smaller(df[0], df[1])
+		       : (a + b) * (a + b) / (a * a / df[0] + b * b / df[1]);
 }
 
 double diff_factor(double variance, double df)
@@ -169,7 +165,8 @@ double diff_p_chi(double x, double df)
 {
 	double spread = 2 / (9 * df);
 
-	if (!(df > 0))
-		return 1;
-	return erfc((cbrt(x / df) - 1 + spread) / sqrt(2 * spread)) / 2;
+	return !(df > 0)
+		       ? 1
+		       : erfc((cbrt(x / df) - 1 + spread) / sqrt(2 * spread)) /
+				 2;
 }

@@ -37,8 +37,7 @@ void diff_times_add(struct diff_times *t, uint32_t group, int64_t time)
 
 void diff_times_release(struct diff_times *t)
 {
-	free(t->group);
-	free(t->time);
+	free_all(t->group, t->time);
 }
 
 void diff_noises_free(struct diff_noises *n)
@@ -133,19 +132,16 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 		n->all[k]++;
 	}
 out:
-	free(next);
-	free(counted);
+	free_all(next, counted);
 	return n->block;
 }
 
 struct diff_noises *diff_noises_new(const struct report_rows *rows,
 				    const struct diff_times *t)
 {
-	struct diff_noises *n;
-
 	if (t->untimed)
 		return NULL;
-	n = mem_new(1, sizeof(*n));
+	struct diff_noises *n = mem_new(1, sizeof(*n));
 	n->rows = rows;
 	noise_sort_hits(n);
 	if (noise_begin(n, t))

@@ -253,13 +253,12 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	d->keys = keys;
 	d->absolute = absolute;
 	/* Sorts the rows of all runs by key and adds up equal neighbours. */
-	struct keyed_row *z;
 	size_t count = 0;
 	size_t at = 0;
 
 	for (size_t m = 0; m < d->n_run; m++)
 		count += d->run[m].rows->n;
-	z = mem_new(count, sizeof(*z));
+	struct keyed_row *z = mem_new(count, sizeof(*z));
 	for (size_t m = 0; m < d->n_run; m++) {
 		const struct report_rows *r = d->run[m].rows;
 
@@ -323,11 +322,10 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	/* how much the rows of a run vary within it */
 	for (size_t i = 0; n == 2 && i < 2; i++) {
 		const struct report_rows *rows = run[i].rows;
-		struct diff_noises *noise;
 
 		if (!run[i].times)
 			continue;
-		noise = diff_noises_new(rows, run[i].times);
+		struct diff_noises *noise = diff_noises_new(rows, run[i].times);
 		for (size_t k = 0; noise && k < rows->n; k++) {
 			uint32_t row = d->of_row[i][k];
 
@@ -354,8 +352,7 @@ void diff_rows_free(struct diff_rows *d)
 	for (size_t i = 0; i < d->n_run; i++)
 		free(d->of_row[i]);
 	for (int i = 0; i < 2; i++) {
-		free(d->place[i]);
-		free(d->count[i]);
+		free_all(d->place[i], d->count[i]);
 	}
 	free_all(d->of_row, d->build, d->tier, d->row, d->whole.run, d->left,
 		 d);
@@ -606,6 +603,5 @@ void diff_hidden_find(struct diff_rows *d)
 	}
 	diff_rows_take_hidden(d);
 	table_release(&h.known);
-	free(h.pair);
-	free(h.lacks);
+	free_all(h.pair, h.lacks);
 }

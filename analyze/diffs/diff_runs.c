@@ -72,13 +72,12 @@ static struct runs_side runs_side(const struct diff_place *p,
 	struct runs_side s = { .n = 0 };
 	size_t first = side ? w->runs_a : 0;
 	size_t end = w->runs_a + (side ? w->runs_b : 0);
-	double n;
 
 	for (size_t i = first; i < end; i++)
 		s.n += !p->run[i].other;
 	all |= s.n < 2;
 	s.n = all ? end - first : s.n;
-	n = (double)s.n;
+	double n = (double)s.n;
 	for (size_t i = first; i < end; i++) {
 		struct runs_range r = runs_count(p, w, i, loss);
 		double size = runs_divisor(w, i);
@@ -116,8 +115,6 @@ static struct runs_range runs_counting(const struct diff_place *p,
 	double may = 0;
 	double size = 0;
 	double lost = 0;
-	struct runs_range r;
-	double low, high;
 
 	for (size_t i = 0; i < w->runs_a + w->runs_b; i++) {
 		count += (double)p->run[i].n;
@@ -125,12 +122,12 @@ static struct runs_range runs_counting(const struct diff_place *p,
 		size += runs_divisor(w, i);
 		lost += runs_lost(w, i, loss);
 	}
-	r = runs_share(count, may, size, lost);
+	struct runs_range r = runs_share(count, may, size, lost);
 	if (!exact)
 		return r;
 	r.high = diff_smaller(r.high, 1);
-	low = r.low * (1 - r.low);
-	high = r.high * (1 - r.high);
+	double low = r.low * (1 - r.low);
+	double high = r.high * (1 - r.high);
 	return (struct runs_range){ diff_smaller(low, high),
 				    r.low < 0.5 && r.high > 0.5 ? 0.25
 				    : low > high		? low
@@ -206,14 +203,13 @@ struct runs_test runs_compare(const struct diff_place *p,
 	struct runs_range v[2];
 	struct runs_side s[2];
 	const struct runs_usual *usual = p->usual ? p->usual : usual_unknown;
-	double sum;
 
 	for (int i = 0; i < 2; i++)
 		s[i] = runs_side(p, w, i, loss, false);
 	for (int i = 0; i < 2; i++)
 		v[i] = runs_variance(&s[i], &s[!i], rate,
 				     &usual[s[i].n == 1 ? !i : i], nested);
-	sum = v[0].high + v[1].high;
+	double sum = v[0].high + v[1].high;
 	if (!(sum > 0))
 		return out;
 	out.t = (more ? s[1].mean.low - s[0].mean.high

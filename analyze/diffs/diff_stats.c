@@ -144,7 +144,6 @@ static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 	double shrink = noise_in(p, w, false).shrink;
 	double a = (double)p->a, whole_a = (double)w->a;
 	double b = (double)p->b, whole_b = (double)w->b;
-	double share, spread;
 
 	if (w->run)
 		return runs_compare(p, w, false, false, false).t;
@@ -152,8 +151,8 @@ static double diff_z_of(const struct diff_place *p, const struct diff_whole *w)
 		return shrink * z_rates(a, b, chance_of(w));
 	if (!(whole_a > 0 && whole_b > 0))
 		return 0;
-	share = (a + b) / (whole_a + whole_b);
-	spread = sqrt(share * (1 - share) * (1 / whole_a + 1 / whole_b));
+	double share = (a + b) / (whole_a + whole_b);
+	double spread = sqrt(share * (1 - share) * (1 / whole_a + 1 / whole_b));
 	return spread > 0 ? shrink * (b / whole_b - a / whole_a) / spread : 0;
 }
 
@@ -166,7 +165,6 @@ static double diff_p_of(const struct diff_place *place,
 {
 	struct diff_place p = *place;
 	struct diff_whole even = *w;
-	double z, exact, df;
 
 	if (w->run) {
 		struct runs_test t = runs_compare(place, w, true, more, false);
@@ -180,12 +178,12 @@ static double diff_p_of(const struct diff_place *place,
 		p.b = saturating_add(p.b, p.may_b);
 	even.a = saturating_add(even.a, w->part && more ? p.may_a : w->lost_a);
 	even.b = saturating_add(even.b, w->part && !more ? p.may_b : w->lost_b);
-	z = diff_z_of(&p, &even);
+	double z = diff_z_of(&p, &even);
 	if (more ? !(z > 0) : !(z < 0))
 		return 1;
-	exact = w->absolute ? diff_p_rates(p.a, p.b, chance_of(&even))
-			    : diff_p_shares(p.a, even.a, p.b, even.b);
-	df = noise_in(&p, &even, false).df;
+	double exact = w->absolute ? diff_p_rates(p.a, p.b, chance_of(&even))
+				   : diff_p_shares(p.a, even.a, p.b, even.b);
+	double df = noise_in(&p, &even, false).df;
 	return df > 0 ? diff_larger(exact, diff_p_student(z, df)) : exact;
 }
 
@@ -296,8 +294,7 @@ static size_t count_tests(const struct family *f, bool *out)
 		k++;
 	for (size_t i = 0; i < f->n; i++)
 		out[i] = least[i] > DIFF_ALPHA / (double)(k * f->families);
-	free(sorted);
-	free(least);
+	free_all(sorted, least);
 	return k;
 }
 
@@ -354,8 +351,7 @@ static bool family_judge_one(const struct family *f)
 		at->change = at->sign;
 		any = true;
 	}
-	free(rank);
-	free(out);
+	free_all(rank, out);
 	return any;
 }
 
@@ -474,11 +470,10 @@ static double ratio_find(const struct diff_place *p, size_t n,
 	for (size_t i = 0; i < n && i < PROPOSALS; i++) {
 		const struct diff_place *of = &p[rank[i].at];
 		double ratio = (double)of->b / (double)of->a;
-		double score;
 
 		if (!of->a || !of->b)
 			continue;
-		score = ratio_score(p, n, w, ratio, room);
+		double score = ratio_score(p, n, w, ratio, room);
 		if (score > most) {
 			most = score;
 			best = ratio;
@@ -551,8 +546,7 @@ static bool reference_find(struct diff_place *own, size_t n,
 		tested++;
 	}
 	left->kept_p = diff_p_chi(x, 2 * (double)tested);
-	free(count);
-	free(p);
+	free_all(count, p);
 	return left->a >= REFERENCE_LEAST && left->b >= REFERENCE_LEAST &&
 	       (double)left->a >= REFERENCE_PART * (double)all->a &&
 	       (double)left->b >= REFERENCE_PART * (double)all->b;
@@ -611,7 +605,6 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 		.room = mem_new(runs ? runs : 1, sizeof(*f.room)),
 	};
 	struct diff_count *count = mem_new(n * runs + 1, sizeof(*count));
-	struct diff_whole all;
 
 	*left = *w;
 	/* the noise of all places */
@@ -645,7 +638,7 @@ void diff_judge(struct diff_place *self, struct diff_place *total, size_t n,
 	/* Without a change the reference is all: only if something differs from
 	 * that beyond chance, what did not change is looked for. */
 	if (family_judge(&f, n) && !w->absolute) {
-		all = *left;
+		struct diff_whole all = *left;
 		all.run = w->run ? mem_dup(left->run, runs * sizeof(*w->run))
 				 : NULL;
 		left->part = reference_find(f.own, n, &all, left, f.room);

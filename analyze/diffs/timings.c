@@ -287,7 +287,6 @@ static struct timings_mean timings_mean_of(const struct timings_value *v,
 					   const struct runs_usual *usual)
 {
 	struct timings_mean m = { .df = INFINITY };
-	struct runs_varied own;
 	double df = (double)n - 1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -299,7 +298,7 @@ static struct timings_mean timings_mean_of(const struct timings_value *v,
 	}
 	if (n < 2)
 		return m;
-	own = timings_varied(v, n);
+	struct runs_varied own = timings_varied(v, n);
 	m.df = df + usual->df;
 	m.variance = diff_larger(
 		own.counting,

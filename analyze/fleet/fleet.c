@@ -211,7 +211,6 @@ struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 {
 	static const char no_hash[HASH_SIZE];
 	struct fleet *f = mem_new(1, sizeof(*f));
-	bool ok;
 
 	f->db = db;
 	f->ask = ask;
@@ -245,7 +244,7 @@ struct fleet *fleet_open(struct store *db, const struct fleet_ask *ask,
 		c.run.host = intern_get(&f->words, fleet_word_of(f, host));
 		*mem_add(f->capture, f->n_capture, f->cap_capture) = c;
 	}
-	ok = !rows_end(r, err) && !fleet_read_contents(f, err);
+	bool ok = !rows_end(r, err) && !fleet_read_contents(f, err);
 	for (size_t i = 0; ok && i < f->n_capture; i++)
 		ok = !fleet_set_made(f, &f->capture[i], err);
 	if (ok)

@@ -32,11 +32,6 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 {
 	struct fleet_fields *s = r->of;
 	struct fleet_fill *b = &r->fill;
-	const struct field_def *def;
-	const struct field *v;
-	const char *text;
-	size_t len;
-	int ret;
 
 	for (;;) {
 		while (s->at < s->n &&
@@ -65,14 +60,14 @@ static int fleet_field_step(struct fleet_rows *r, struct err *err)
 			if (rc)
 				break;
 		}
-		ret = rc;
+		int ret = rc;
 		if (ret <= 0)
 			return ret;
 	}
-	def = &s->def[s->at];
-	v = &s->field[s->at];
-	text = def->is_text && v->text ? v->text : "";
-	len = strlen(text);
+	const struct field_def *def = &s->def[s->at];
+	const struct field *v = &s->field[s->at];
+	const char *text = def->is_text && v->text ? v->text : "";
+	size_t len = strlen(text);
 	if (!b->rows)
 		intern_release(&s->texts);
 	fleet_fill_int(b, s->e.timed ? fleet_time(r->capture, s->e.time) : 0);
@@ -361,12 +356,11 @@ static int fleet_run_count(struct fleet_rows *r, enum fleet_table_id table,
 {
 	size_t run = (size_t)(r->capture - r->f->capture);
 	const struct fleet_batch *ignored;
-	struct fleet_rows *rows;
 	int ret = 1;
 
 	if (r->capture->ended[table])
 		return 0;
-	rows = fleet_rows_open(r->f, table, run, err);
+	struct fleet_rows *rows = fleet_rows_open(r->f, table, run, err);
 	if (!rows)
 		return -1;
 	while (ret > 0)

@@ -209,14 +209,13 @@ static void add_samples(struct annot_loader *l)
 
 	for (size_t i = 0; i < l->h->n_spot; i++) {
 		const struct hot_spot *s = &l->h->spot[i];
-		struct annot_insn *in;
 
 		if (s->image != l->c->image || s->off < a->start ||
 		    s->off >= a->end)
 			continue;
 		a->weight += s->weight;
 		a->samples += s->samples;
-		in = annot_insn_at(a, s->off);
+		struct annot_insn *in = annot_insn_at(a, s->off);
 		if (!in)
 			continue;
 		in->weight += s->weight;
@@ -282,10 +281,8 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 {
 	const struct annot *a = l->a;
 	struct image_report rep = { .n_seg = 0 };
-	struct code_place *off;
 	uint64_t at;
 	size_t n = 0;
-	int rc;
 
 	for (size_t i = 0; i < a->n; i++) {
 		if (lines)
@@ -297,7 +294,7 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 	if (!l->n_called || l->img.kind == IMAGE_JIT)
 		return 0;
 	sort_items(l->called, l->n_called, annot_compare_offsets);
-	off = mem_new(l->n_called, sizeof(*off));
+	struct code_place *off = mem_new(l->n_called, sizeof(*off));
 	for (size_t i = 0; i < l->n_called; i++) {
 		if (n && off[n - 1].off == l->called[i].off)
 			continue;
@@ -305,8 +302,8 @@ static int annot_name_places(struct annot_loader *l, struct symbolizer *sy,
 		off[n++] = (struct code_place){ .off = l->called[i].off };
 	}
 	l->n_called = n;
-	rc = symbolize_image(sy, &l->img, off, n, annot_take_symbol, l, &rep,
-			     err);
+	int rc = symbolize_image(sy, &l->img, off, n, annot_take_symbol, l,
+				 &rep, err);
 	report_release(&rep);
 	free(off);
 	return rc;
@@ -319,7 +316,6 @@ static void annot_put_names(struct annot_loader *l)
 	for (size_t i = 0; i < a->n; i++) {
 		struct annot_insn *in = &a->insn[i];
 		const struct call_target *c = called_at(l, in->off);
-		struct annot_insn *to;
 		uint64_t at;
 
 		if (c) {
@@ -330,7 +326,7 @@ static void annot_put_names(struct annot_loader *l)
 		if (!in->insn.has_target ||
 		    !code_bytes_off(l->code, in->insn.target, &at))
 			continue;
-		to = annot_insn_at(a, at);
+		struct annot_insn *to = annot_insn_at(a, at);
 		if (to && to->off == at && at != a->start) {
 			in->to = to - a->insn;
 			to->label = true;
@@ -345,14 +341,6 @@ static void annot_put_names(struct annot_loader *l)
 }
 
 /* ---- the source lines that belong to the instructions */
-
-/* Returns when a file was written, in s; 0: not known. */
-static int64_t annot_written(const char *path)
-{
-	struct stat st;
-
-	return path && *path && !stat(path, &st) ? st.st_mtim.tv_sec : 0;
-}
 
 static bool annot_is_named(const struct annot_insn *in, const char *path)
 {
@@ -392,13 +380,18 @@ static void annot_add_declared(void *arg, const char *file, uint32_t line,
 static void annot_find_sources(struct annot *a, struct symbolizer *sy,
 			       const struct image *img, struct sources *s)
 {
-	struct source_proof proof = { .built = annot_written(a->file) };
+	const char *file = a->file;
+	struct stat st;
+
+	struct source_proof proof = {
+		.built = (file && *file && !stat(file, &st) ? st.st_mtim.tv_sec
+							    : 0)
+	};
 	struct line_files *tables = NULL;
 
 	for (size_t i = 0; i < a->n; i++) {
 		const struct annot_insn *in = &a->insn[i];
 		const char *path = in->file;
-		const struct source_file *f;
 
 		if (!path || !in->line || in->source)
 			continue;
@@ -420,7 +413,7 @@ static void annot_find_sources(struct annot *a, struct symbolizer *sy,
 		proof.declared = d.name;
 		proof.n_declared = d.n;
 		raise_to(proof.last, d.last);
-		f = sources_get(s, path, &proof);
+		const struct source_file *f = sources_get(s, path, &proof);
 		arena_release(&d.text);
 		free(d.name);
 		*mem_add(a->source, a->n_source, a->cap_source) = f;
@@ -489,11 +482,10 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 	if (!rc) {
 		for (size_t i = 0; i < a->n; i++) {
 			const struct annot_insn *in = &a->insn[i];
-			struct hot_line *lines;
 
 			if (!in->samples)
 				continue;
-			lines = hot_lines_add(
+			struct hot_line *lines = hot_lines_add(
 				&a->lines, in->file ? in->file : "", in->line,
 				in->weight, in->samples);
 			lines->source = in->source;
@@ -507,8 +499,7 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 
 void annot_release(struct annot *a)
 {
-	free(a->insn);
-	free(a->source);
+	free_all(a->insn, a->source);
 	hot_lines_release(&a->lines);
 	arena_release(&a->text);
 }

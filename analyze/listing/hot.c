@@ -104,13 +104,12 @@ static int hot_load_code(struct hot_loader *l, struct store *db,
 			 struct err *err)
 {
 	struct hot *h = l->h;
-	struct rows *r;
 
 	/* Ids count from 1. */
 	*mem_add(h->leaf, h->n_leaf, h->cap_leaf) = 0;
 	*mem_add(h->path, h->n_path, h->cap_path) = NULL;
 	*mem_add(h->spot, h->n_spot, h->cap_spot) = (struct hot_spot){ 0 };
-	r = rows_dense(db, "annotate_leaves", err);
+	struct rows *r = rows_dense(db, "annotate_leaves", err);
 	while (rows_step(r)) {
 		int64_t frame = rows_int(r, ANNOTATE_LEAVES_FRAME);
 
@@ -207,8 +206,7 @@ int hot_load(struct hot *h, struct store *db, struct stacks *s, int event,
 			n++;
 		}
 		h->n_spot = n;
-		free(order);
-		free(place);
+		free_all(order, place);
 		rc = 0;
 	}
 	h->event = stacks_event_name(s, event);
@@ -236,14 +234,12 @@ const char *hot_base(const struct hot *h, uint32_t image)
 bool hot_is_called(const char *name, const char *what)
 {
 	size_t n = strlen(what);
-	char *brief;
-	bool is;
 
 	if (!strcmp(name, what) || (!strncmp(name, what, n) && name[n] == '('))
 		return true;
-	brief = mem_new(strlen(name) + 1, 1);
+	char *brief = mem_new(strlen(name) + 1, 1);
 	short_name(name, 0, brief);
-	is = !strcmp(brief, what);
+	bool is = !strcmp(brief, what);
 	free(brief);
 	return is;
 }
@@ -305,32 +301,6 @@ static int choose_offset(const struct hot *h, const char *dso, uint64_t off,
 	return err_set(err, ERR_USAGE, "no image is called '%s'", dso);
 }
 
-/* Finds the image of an address by the samples whose virtual address is
- * known. */
-static int choose_address(const struct hot *h, const char *dso, uint64_t addr,
-			  struct hot_choice *out, struct err *err)
-{
-	for (size_t i = 0; i < h->n_spot; i++) {
-		const struct hot_spot *s = &h->spot[i];
-		const struct hot_func *f = &h->func[s->func];
-		uint64_t start = s->vaddr - (s->off - f->start);
-
-		if (!s->vaddr || !hot_in_dso(h, s->image, dso))
-			continue;
-		if (s->vaddr != addr &&
-		    (!f->name || addr < start || addr - start >= f->size))
-			continue;
-		*out = (struct hot_choice){ f->name ? f : NULL, s->image,
-					    s->off + (addr - s->vaddr),
-					    .nth = 1 };
-		return 0;
-	}
-	return err_set(err, ERR_USAGE,
-		       "no sample is in a function around 0x%" PRIx64
-		       "; IMAGE+0xOFFSET says which file is meant",
-		       addr);
-}
-
 /* Returns whether a function has the name of the one that was chosen. */
 static bool hot_is_same(const struct hot_choice *c, const struct hot_func *f)
 {
@@ -360,16 +330,16 @@ static int hot_take_nth(const struct hot *h, const uint32_t *func, size_t n,
 		       nth, c->others + 1, c->others ? "s have" : " has");
 }
 
-/* Finds the function that the user calls `what`. Returns 1, 0 if there is none,
- * -1 and *err if there are several. */
-static int hot_find(const struct hot *h, const char *what, const char *dso,
-		    size_t nth, struct hot_choice *out, struct err *err)
+int hot_choose(const struct hot *h, const char *what, const char *dso,
+	       size_t nth, struct hot_choice *out, struct err *err)
 {
+	const char *plus = strrchr(what, '+');
+	uint64_t off;
+	/* Finds the function that the user calls `what`. */
 	struct name_choice *c = mem_new(h->n_func + 1, sizeof(*c));
 	uint32_t *func = mem_new(h->n_func + 1, sizeof(*func));
 	size_t n = 0;
 	size_t at = 0;
-	int rc;
 
 	for (uint32_t i = 0; i < h->n_func; i++) {
 		const struct hot_func *f = &h->func[i];
@@ -381,8 +351,8 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 					       f->raw[0] ? f->raw : NULL,
 					       f->name, f->weight };
 	}
-	rc = name_find(c, n, what, h->weight, &at, err);
-	if (rc > 0) {
+	int found = name_find(c, n, what, h->weight, &at, err);
+	if (found > 0) {
 		const struct hot_func *f = &h->func[func[at]];
 
 		*out = (struct hot_choice){ f, f->image, f->peak_off,
@@ -399,24 +369,36 @@ static int hot_find(const struct hot *h, const char *what, const char *dso,
 			out->others++;
 		}
 		if (nth != 1 && hot_take_nth(h, func, n, nth, out, err))
-			rc = -1;
+			found = -1;
 	}
-	free(func);
-	free(c);
-	return rc;
-}
-
-int hot_choose(const struct hot *h, const char *what, const char *dso,
-	       size_t nth, struct hot_choice *out, struct err *err)
-{
-	const char *plus = strrchr(what, '+');
-	uint64_t off;
-	int found = hot_find(h, what, dso, nth, out, err);
+	free_all(func, c);
 
 	if (found)
 		return found > 0 ? 0 : -1;
-	if (parse_hex(what, &off))
-		return choose_address(h, dso, off, out, err);
+	if (parse_hex(what, &off)) {
+		/* Finds the image of an address by the samples whose virtual
+		 * address is known. */
+		for (size_t i = 0; i < h->n_spot; i++) {
+			const struct hot_spot *s = &h->spot[i];
+			const struct hot_func *f = &h->func[s->func];
+			uint64_t start = s->vaddr - (s->off - f->start);
+
+			if (!s->vaddr || !hot_in_dso(h, s->image, dso))
+				continue;
+			if (s->vaddr != off &&
+			    (!f->name || off < start || off - start >= f->size))
+				continue;
+			*out = (struct hot_choice){ f->name ? f : NULL,
+						    s->image,
+						    s->off + (off - s->vaddr),
+						    .nth = 1 };
+			return 0;
+		}
+		return err_set(err, ERR_USAGE,
+			       "no sample is in a function around 0x%" PRIx64
+			       "; IMAGE+0xOFFSET says which file is meant",
+			       off);
+	}
 	if (plus && plus != what && parse_hex(plus + 1, &off)) {
 		char *name = mem_dup(what, (size_t)(plus - what));
 		int rc = choose_offset(h, name, off, out, err);
@@ -439,11 +421,10 @@ struct hot_line *hot_lines_add(struct hot_lines *l, const char *file,
 {
 	size_t size = strlen(file) + sizeof(line);
 	char *key = mem_new(size, 1);
-	uint32_t id;
 
 	memcpy(key, &line, sizeof(line));
 	memcpy(key + sizeof(line), file, size - sizeof(line));
-	id = intern_add_bytes(&l->index, key, size);
+	uint32_t id = intern_add_bytes(&l->index, key, size);
 	free(key);
 	if (id == l->n)
 		*mem_add(l->line, l->n, l->cap) = (struct hot_line){

@@ -158,7 +158,6 @@ const struct data_map *data_maps_at(struct data_maps *m, uint32_t process,
 				    uint64_t addr, int64_t time)
 {
 	struct data_live *l = &m->live;
-	size_t at;
 
 	if (!l->from) {
 		size_t n = m->n;
@@ -187,7 +186,7 @@ const struct data_map *data_maps_at(struct data_maps *m, uint32_t process,
 			data_live_set(l, l->from[l->n_from], true);
 	for (; l->n_to < m->n && m->map[l->to[l->n_to]].to <= time; l->n_to++)
 		data_live_set(l, l->to[l->n_to], false);
-	at = data_live_below(l, data_maps_place(m, process, addr));
+	size_t at = data_live_below(l, data_maps_place(m, process, addr));
 	return data_map_reach(at ? &m->map[at - 1] : NULL, process, addr);
 }
 

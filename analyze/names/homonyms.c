@@ -95,11 +95,9 @@ static void homonyms_add(struct homonyms *h, struct homonyms_function *f)
 static void homonyms_add_file(struct homonyms *h, uint32_t frame,
 			      const char *file, bool all)
 {
-	struct homonyms_function *f;
-
 	if (!h->of_frame[frame])
 		return;
-	f = &h->function[h->of_frame[frame] - 1];
+	struct homonyms_function *f = &h->function[h->of_frame[frame] - 1];
 	if (f->several || !(all || h->group[f->group].shared))
 		return;
 	if (!f->said.file) {
@@ -114,8 +112,6 @@ static void homonyms_add_file(struct homonyms *h, uint32_t frame,
 static int homonyms_read_files(struct homonyms *h, struct store *db, bool all,
 			       struct err *err)
 {
-	struct rows *r;
-
 	if (store_sums_code(db)) {
 		for (uint32_t i = 1; i < h->code->n_frame; i++) {
 			const char *file = store_sums_file(db, i);
@@ -125,7 +121,7 @@ static int homonyms_read_files(struct homonyms *h, struct store *db, bool all,
 		}
 		return 0;
 	}
-	r = rows_of(db, "code_files", err);
+	struct rows *r = rows_of(db, "code_files", err);
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, CODE_FILES_ID);
 

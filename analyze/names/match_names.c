@@ -147,11 +147,10 @@ static uint32_t match_names_intern(struct intern *in, uint32_t image,
 				   const char *name, size_t n)
 {
 	char *key = mem_new(sizeof(image) + n + 1, 1);
-	uint32_t id;
 
 	memcpy(key, &image, sizeof(image));
 	memcpy(key + sizeof(image), name, n);
-	id = intern_add_bytes(in, key, sizeof(image) + n);
+	uint32_t id = intern_add_bytes(in, key, sizeof(image) + n);
 	free(key);
 	return id;
 }
@@ -171,7 +170,6 @@ static uint32_t match_names_script(struct match_names *m, char *name)
 	const char *own = short_name_script(name, &len);
 	char *path = (char *)(own && own[len] ? own + len + 1 : NULL);
 	char *end = strrchr(name, ':');
-	uint32_t id;
 
 	if (!strncmp(name, "JS: ", 4) && end - name > 6 &&
 	    !strcmp(end - 2, ":1:1"))
@@ -182,7 +180,7 @@ static uint32_t match_names_script(struct match_names *m, char *name)
 	end = strrchr(path, ':');
 	if (end && end[1] && !end[1 + strspn(end + 1, "0123456789")])
 		*end = 0;
-	id = intern_add(&m->scripts, path);
+	uint32_t id = intern_add(&m->scripts, path);
 	mem_reach(m->script, m->n_script, m->cap_script, id + (size_t)1);
 	memmove(path, path_base(path), strlen(path_base(path)) + 1);
 	return id + 1;
@@ -195,21 +193,20 @@ static uint32_t match_names_brief(struct match_names *m, uint32_t image,
 	const char *part = match_names_last_part(name);
 	bool more = part > name;
 	uint32_t id = match_names_intern(&m->briefs, image, name, strlen(name));
-	uint32_t last, group, script;
-	char *folded;
+	uint32_t group;
 
 	if (id < m->n_brief)
 		return id;
-	folded = mem_strdup(name);
+	char *folded = mem_strdup(name);
 	suffix_remove(folded, OF_BUILD);
-	script = match_names_script(m, folded);
+	uint32_t script = match_names_script(m, folded);
 	group = match_names_intern(&m->groups, image, folded, strlen(folded));
 	mem_reach(m->group, m->n_group, m->cap_group, group + (size_t)1);
 	/* "f::{lambda#1}" is short for "f::{lambda#1}::operator()" */
 	if (!strncmp(part, "{lambda", 7))
 		part = "operator()";
-	last = match_names_intern(&m->lasts, image, part,
-				  match_names_bare_length(part));
+	uint32_t last = match_names_intern(&m->lasts, image, part,
+					   match_names_bare_length(part));
 	mem_at(m->last, m->n_last, m->cap_last, last)->more |= more;
 	*mem_add(m->brief, m->n_brief, m->cap_brief) = (struct match_brief){
 		.last = last,
@@ -227,12 +224,11 @@ static uint32_t match_names_name(struct match_names *m, uint32_t image,
 {
 	size_t len = strlen(name);
 	uint32_t at = match_names_intern(&m->names, image, name, len);
-	uint32_t id, brief;
-	char *text;
+	uint32_t id;
 
 	if (at < m->n_name)
 		return at;
-	text = mem_new(len + 1, 1);
+	char *text = mem_new(len + 1, 1);
 	/* a clone, and a member of another trait, is the same function */
 	short_name(name, SHORT_KEEP_ARGS | SHORT_KEEP_PARAMS, text);
 	suffix_remove(text, OF_RUN);
@@ -242,7 +238,7 @@ static uint32_t match_names_name(struct match_names *m, uint32_t image,
 	if (id == m->n_function) {
 		short_name(name, 0, text);
 		suffix_remove(text, OF_RUN);
-		brief = match_names_brief(m, image, text);
+		uint32_t brief = match_names_brief(m, image, text);
 		*mem_add(m->function, m->n_function, m->cap_function) =
 			(struct match_function){ .brief = brief };
 	}
@@ -272,19 +268,15 @@ static void match_names_count(struct match_names *m, uint32_t function,
 void match_names_see(struct match_names *m, int side, uint32_t image,
 		     const char *name, bool inlined, const struct homonym *at)
 {
-	struct match_named *named;
-	const char *text;
-	uint32_t id;
-
 	if (!name || !name[0])
 		return;
-	id = match_names_name(m, image, name);
-	named = &m->named[id];
+	uint32_t id = match_names_name(m, image, name);
+	struct match_named *named = &m->named[id];
 	id = named->function;
 	if (inlined || !at || at->start != HOMONYM_INLINED)
 		match_names_count(m, id, side, MATCH_COMPARED);
 	match_names_count(m, id, side, MATCH_DRAWN);
-	text = match_names_text(&m->briefs, m->function[id].brief);
+	const char *text = match_names_text(&m->briefs, m->function[id].brief);
 	if (inlined && match_names_last_part(text) == text)
 		m->last[m->brief[m->function[id].brief].last].bare = true;
 	if (!at)
@@ -334,7 +326,6 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 			       : match_names_text(&m->briefs, f->brief);
 	const char *apart = "several functions";
 	char off[24];
-	char *told;
 
 	if (!at || !named->shared)
 		return base;
@@ -347,7 +338,7 @@ const char *match_names_get(struct match_names *m, uint32_t image,
 	}
 	if (!apart)
 		return base;
-	told = homonyms_name(base, apart);
+	char *told = homonyms_name(base, apart);
 	base = intern_get(&m->apart, intern_add(&m->apart, told));
 	free(told);
 	return base;

@@ -41,11 +41,10 @@ static uint32_t matching_path(struct matching *m, const char *path)
 	static const char gone[] = " (deleted)";
 	const char *name = path_name(path);
 	size_t n = strlen(name);
-	uint32_t id;
 
 	if (n >= sizeof(gone) && !strcmp(name + n - (sizeof(gone) - 1), gone))
 		n -= sizeof(gone) - 1;
-	id = intern_add_bytes(&m->names, name, n);
+	uint32_t id = intern_add_bytes(&m->names, name, n);
 	mem_reach(m->name, m->n_name, m->cap_name, (size_t)id + 1);
 	return id;
 }
@@ -195,13 +194,11 @@ struct matched_image matching_image(struct matching *m, int side,
 				    const struct image *img)
 {
 	struct matched_image out = { UINT32_MAX, "[jit]", "[jit]", false };
-	const struct match_name *n;
-	uint32_t id;
 
 	if (img->kind == IMAGE_JIT)
 		return out;
-	id = matching_name(m, side, img);
-	n = &m->name[id];
+	uint32_t id = matching_name(m, side, img);
+	const struct match_name *n = &m->name[id];
 	out.id = id;
 	out.own = out.name = intern_get(&m->names, id);
 	if (image_is_kernel(img->kind) && img->kind != IMAGE_GUEST) {

@@ -50,7 +50,6 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 {
 	size_t base = short_name_base(c->full);
 	size_t apart = strlen(c->full) - base;
-	const char *script;
 	size_t len;
 
 	if (!strcmp(c->full, text) || (c->raw && !strcmp(c->raw, text)) ||
@@ -66,7 +65,7 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 		return NAME_SHORT;
 	if (name_ends(c->shown, text) || name_ends(buf, text))
 		return NAME_END;
-	script = short_name_script(c->full, &len);
+	const char *script = short_name_script(c->full, &len);
 	if (script && strlen(text) == len && !strncmp(script, text, len))
 		return NAME_END;
 	if (strstr(c->shown, text) || strstr(buf, text))

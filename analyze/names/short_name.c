@@ -232,43 +232,6 @@ static bool short_is_default(const struct shortening *sh, size_t first,
 	return false;
 }
 
-/* Turns "std::basic_string<char" into "std::string", and the like. `args` is
- * where the arguments were written, behind "<". Returns whether it did. */
-static bool short_basic(struct shortening *sh, size_t args)
-{
-	static const struct {
-		const char *type, *prefix;
-	} of[] = {
-		{ "char", "" },	       { "wchar_t", "w" },
-		{ "char8_t", "u8" },   { "char16_t", "u16" },
-		{ "char32_t", "u32" },
-	};
-	static const char basic[] = "std::basic_";
-	size_t name = args - 1;
-	size_t len = strlen(basic);
-
-	while (name && short_is_word(sh->out[name - 1]))
-		name--;
-	if (name < strlen("std::") || args - name <= len - strlen("std::") ||
-	    memcmp(sh->out + name - strlen("std::"), basic, len))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
-		size_t rest = name + len - strlen("std::");
-		char tail[64];
-		size_t n = args - 1 - rest;
-
-		if (sh->n - args != strlen(of[i].type) || n >= sizeof(tail) ||
-		    memcmp(sh->out + args, of[i].type, sh->n - args))
-			continue;
-		memcpy(tail, sh->out + rest, n);
-		sh->n = name;
-		short_puts(sh, of[i].prefix);
-		short_put(sh, tail, n);
-		return true;
-	}
-	return false;
-}
-
 /* Writes the template arguments between the brackets open and close. */
 static void short_args(struct shortening *sh, size_t open, size_t close)
 {
@@ -287,13 +250,12 @@ static void short_args(struct shortening *sh, size_t open, size_t close)
 	for (size_t b = open + 1, first = b; b < close;) {
 		size_t e = short_find(sh, b, close, ",");
 		bool next = b > first;
-		size_t arg;
 
 		while (b < e && sh->s[b] == ' ')
 			b++;
 		if (next)
 			short_put(sh, ", ", sh->s[b - 1] == ' ' ? 2 : 1);
-		arg = sh->n;
+		size_t arg = sh->n;
 		short_types(sh, b, e);
 		while (sh->n > arg && sh->out[sh->n - 1] == ' ')
 			sh->n--;
@@ -305,8 +267,39 @@ static void short_args(struct shortening *sh, size_t open, size_t close)
 	}
 	sh->depth--;
 	sh->n = kept;
-	if (short_basic(sh, args))
-		return;
+	/* Turns "std::basic_string<char" into "std::string", and the like.
+	 * `args` is where the arguments were written, behind "<". */
+	static const struct {
+		const char *type, *prefix;
+	} of[] = {
+		{ "char", "" },	       { "wchar_t", "w" },
+		{ "char8_t", "u8" },   { "char16_t", "u16" },
+		{ "char32_t", "u32" },
+	};
+	static const char basic[] = "std::basic_";
+	size_t name = args - 1;
+	size_t len = strlen(basic);
+
+	while (name && short_is_word(sh->out[name - 1]))
+		name--;
+	if (name >= strlen("std::") && args - name > len - strlen("std::") &&
+	    !memcmp(sh->out + name - strlen("std::"), basic, len)) {
+		for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+			size_t rest = name + len - strlen("std::");
+			char tail[64];
+			size_t n = args - 1 - rest;
+
+			if (sh->n - args != strlen(of[i].type) ||
+			    n >= sizeof(tail) ||
+			    memcmp(sh->out + args, of[i].type, sh->n - args))
+				continue;
+			memcpy(tail, sh->out + rest, n);
+			sh->n = name;
+			short_puts(sh, of[i].prefix);
+			short_put(sh, tail, n);
+			return;
+		}
+	}
 	if (sh->n - args > SHORT_ARGS_MAX && !(sh->keep & SHORT_KEEP_ARGS)) {
 		sh->n = args;
 		short_puts(sh, "...");
@@ -404,19 +397,17 @@ static size_t short_step(struct shortening *sh, size_t i, size_t e)
 		 * in braces. */
 		static const char call[] = "::operator()";
 		size_t types = i + strlen("{lambda");
-		size_t end;
 
 		if (!short_at(sh, i, "{lambda") || types >= close ||
 		    sh->keep & SHORT_KEEP_PARAMS) {
 			short_inside(sh, i, close);
 			return close + 1;
 		}
-		end = short_find(sh, types, close, "#");
+		size_t end = short_find(sh, types, close, "#");
 		short_puts(sh, "{lambda");
 		short_put(sh, sh->s + end, close + 1 - end);
-		if (short_at(sh, close + 1, call))
-			return close + strlen(call) + 1;
-		return close + 1;
+		return short_at(sh, close + 1, call) ? close + strlen(call) + 1
+						     : close + 1;
 	}
 	if (close && sh->s[i] == '[') {
 		/* Writes what is in square brackets. */

@@ -39,13 +39,11 @@ struct shown_name {
 static void shown_take_level(struct shown_name *s, size_t level,
 			     struct arena *text)
 {
-	char *buf;
-
 	s->level = level;
 	s->text = s->full;
 	if (level == SHOWN_FULL)
 		return;
-	buf = mem_new(strlen(s->full) + 1, 1);
+	char *buf = mem_new(strlen(s->full) + 1, 1);
 	short_name(s->full, shown_keep[level], buf);
 	if (strcmp(buf, s->full))
 		s->text = arena_strdup(text, buf);
@@ -57,14 +55,13 @@ static void shown_take_level(struct shown_name *s, size_t level,
 static bool shown_count(struct shown_name *s, size_t n, uint32_t *count)
 {
 	struct intern texts = { 0 };
-	bool equal;
 
 	memset(count, 0, n * sizeof(*count));
 	for (size_t i = 0; i < n; i++) {
 		s[i].same = intern_add(&texts, s[i].text);
 		count[s[i].same]++;
 	}
-	equal = texts.n < n;
+	bool equal = texts.n < n;
 	intern_release(&texts);
 	return equal;
 }
@@ -91,11 +88,9 @@ void shown_names_add(struct shown_names *s, const char *name)
 int shown_names_read(struct shown_names *s, const struct name_opts *o,
 		     struct store *db, struct err *err)
 {
-	struct rows *r;
-
 	if (o->full || o->fold_suffixes)
 		return 0;
-	r = rows_of(db, "recorded_names", err);
+	struct rows *r = rows_of(db, "recorded_names", err);
 	while (rows_step(r))
 		shown_names_add(s, rows_text(r, RECORDED_NAMES_NAME));
 	return rows_end(r, err);

@@ -57,12 +57,10 @@ static const char *chains_clean(struct chains *c, const char *s)
  * frames. */
 static const char *chains_clean_once(struct chains *c, const char *s)
 {
-	uint32_t id;
-
 	if (!s)
 		return NULL;
-	id = table_find_or_add(&c->strings, hash_u64((uint64_t)(uintptr_t)s),
-			       c->n_string);
+	uint32_t id = table_find_or_add(
+		&c->strings, hash_u64((uint64_t)(uintptr_t)s), c->n_string);
 	if (id == c->n_string)
 		*mem_add(c->string, c->n_string, c->cap_string) =
 			chains_clean(c, s);
@@ -102,7 +100,6 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 			   struct err *err)
 {
 	struct chains *c = mem_new(1, sizeof(*c));
-	struct known_code *code;
 
 	c->style = *style;
 	c->round = 1;
@@ -111,7 +108,7 @@ struct chains *chains_load(struct store *db, const struct chain_style *style,
 		chains_free(c);
 		return NULL;
 	}
-	code = c->code;
+	struct known_code *code = c->code;
 	c->chain = mem_new(code->n_chain, sizeof(*c->chain));
 	c->dso = mem_new(code->n_image, sizeof(*c->dso));
 	for (size_t i = 1; i < code->n_image; i++)
@@ -226,13 +223,10 @@ static int chains_damaged(int64_t id, struct err *err)
  * *err. */
 static int chains_decode(struct chains *c, int64_t id, struct err *err)
 {
-	const struct code_chain *t;
-	int n;
-
 	if (id < 1 || (uint64_t)id >= c->code->n_chain)
 		return chains_damaged(id, err);
-	t = &c->code->chain[id];
-	n = store_addrs(t->addrs, t->len, c->ip, DEPTH_MAX);
+	const struct code_chain *t = &c->code->chain[id];
+	int n = store_addrs(t->addrs, t->len, c->ip, DEPTH_MAX);
 	return n < 0 ? chains_damaged(id, err) : n;
 }
 
@@ -281,8 +275,6 @@ static int chains_make_text(struct chains *c, int64_t id, struct err *err)
 const char *chains_text(struct chains *c, int64_t id, size_t *len,
 			struct err *err)
 {
-	const struct chain_text *t;
-
 	*len = 0;
 	if (!id)
 		return "";
@@ -290,7 +282,7 @@ const char *chains_text(struct chains *c, int64_t id, size_t *len,
 		chains_damaged(id, err);
 		return NULL;
 	}
-	t = &c->chain[id];
+	const struct chain_text *t = &c->chain[id];
 	if (t->round != c->round && chains_make_text(c, id, err))
 		return NULL;
 	*len = t->n;

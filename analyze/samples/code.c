@@ -68,11 +68,9 @@ static int code_read_symbols(struct code_loading *l, struct store *db,
 static const struct code_symbol *code_symbol_of(const struct code_symbols *s,
 						int64_t id)
 {
-	size_t at;
-
 	if (id > 0 && (uint64_t)id <= s->n && s->at[id - 1].id == id)
 		return &s->at[id - 1];
-	at = search_where(s->n, i, s->at[i].id >= id);
+	size_t at = search_where(s->n, i, s->at[i].id >= id);
 	return at < s->n && s->at[at].id == id ? &s->at[at] : NULL;
 }
 
@@ -247,8 +245,6 @@ static int code_read_stacks(struct code_loading *l, struct store *db,
 static int code_read_chains(struct code_loading *l, struct store *db,
 			    struct err *err)
 {
-	struct rows *r;
-
 	if (!(l->parts & CODE_ADDRS)) {
 		enum {
 			ID,
@@ -280,18 +276,17 @@ static int code_read_chains(struct code_loading *l, struct store *db,
 		}
 		return rows_end(rows, err);
 	}
-	r = rows_dense(db, "code_chains", err);
+	struct rows *r = rows_dense(db, "code_chains", err);
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, CODE_CHAINS_STACK);
 		struct value addrs = rows_value(r, CODE_CHAINS_ADDRS);
-		void *copy;
 
 		if (stack < 0 || (uint64_t)stack >= l->c.n_stack ||
 		    addrs.len > UINT32_MAX) {
 			rows_unsound(r);
 			continue;
 		}
-		copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
+		void *copy = arena_take(&l->text, addrs.len ? addrs.len : 1);
 		if (addrs.len)
 			memcpy(copy, addrs.text, addrs.len);
 		CODE_ADD(l, chain,

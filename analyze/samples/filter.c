@@ -66,12 +66,11 @@ static int filter_put_numbers(struct text *t, const char *column,
 	const char *p = list;
 	const char *sep = " AND (";
 	int64_t a;
-	int64_t b;
 
 	for (;;) {
 		if (filter_parse_number(&p, &a))
 			break;
-		b = a;
+		int64_t b = a;
 		if (*p == '-') {
 			p++;
 			if (filter_parse_number(&p, &b) || b < a)
@@ -235,7 +234,6 @@ static int filter_read_share(struct store *db, const char *list,
 			     struct filter_span *s, struct err *err)
 {
 	const char *p = list;
-	struct rows *r;
 	int64_t a;
 	int64_t b;
 	int64_t first = 0;
@@ -244,7 +242,7 @@ static int filter_read_share(struct store *db, const char *list,
 	if (filter_parse_share(&p, &a) || *p++ != '-' ||
 	    filter_parse_share(&p, &b) || *p || b < a)
 		return 1;
-	r = rows_of(db, "capture_range", err);
+	struct rows *r = rows_of(db, "capture_range", err);
 	if (rows_step(r)) {
 		first = rows_int(r, CAPTURE_RANGE_FIRST_NS);
 		last = rows_int(r, CAPTURE_RANGE_LAST_NS);
@@ -292,11 +290,10 @@ static int filter_read_wall(struct store *db, const char *list,
 			    struct filter_span *s, struct err *err)
 {
 	int64_t offset = 0;
-	int known;
 
 	if (!parse_wall(list, &s->from, &s->to))
 		return 1;
-	known = db ? filter_wall_offset(db, &offset, err) : 0;
+	int known = db ? filter_wall_offset(db, &offset, err) : 0;
 	if (known < 0)
 		return -1;
 	if (!known)
@@ -544,10 +541,9 @@ int filter_sql(const struct filter *filter, struct store *db,
 {
 	struct text t = { .sql = { .buf = out, .size = FILTER_TEXT },
 			  .values = values };
-	int rc;
 
 	values->n = values->len = 0;
-	rc = filter_put_all(filter, &t, db, err);
+	int rc = filter_put_all(filter, &t, db, err);
 	return !rc && db ? filter_check(filter, db, err) : rc;
 }
 

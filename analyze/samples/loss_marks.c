@@ -70,8 +70,7 @@ const struct loss_words loss_band_words[BAND_KINDS] = {
 
 void loss_marks_release(struct loss_marks *tl)
 {
-	free(tl->mark);
-	free(tl->band);
+	free_all(tl->mark, tl->band);
 }
 
 static uint32_t loss_marks_column(const struct loss_marks *tl, int64_t time)

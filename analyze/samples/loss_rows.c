@@ -42,8 +42,7 @@ void loss_rows_free(struct loss_rows *l)
 	if (!l)
 		return;
 	arena_release(&l->text);
-	free(l->row);
-	free(l);
+	free_all(l->row, l);
 }
 
 unsigned int loss_buffer_megabytes(const char *cmdline)
@@ -54,7 +53,6 @@ unsigned int loss_buffer_megabytes(const char *cmdline)
 	for (const char *s = cmdline; (s = strstr(s, " -")) && s != end; s++) {
 		uint64_t n = 0, unit = 4096; /* a number alone is of pages */
 		const char *p = s + 2;
-		size_t digits;
 
 		if (*p == 'm')
 			p++;
@@ -63,7 +61,7 @@ unsigned int loss_buffer_megabytes(const char *cmdline)
 		else
 			continue;
 		p += *p == ' ' || *p == '=';
-		digits = strspn(p, "0123456789");
+		size_t digits = strspn(p, "0123456789");
 		if (!digits || digits > 9)
 			continue;
 		for (size_t i = 0; i < digits; i++)

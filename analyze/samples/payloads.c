@@ -399,7 +399,6 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 			       const struct type_payload *t, struct err *err)
 {
 	const struct tp_format *fmt = &t->payload->fmt;
-	const struct rows *r;
 	int rc = 0;
 
 	if (t->cursor)
@@ -408,7 +407,7 @@ static int payloads_find_event(struct payloads *ps, const struct event_row *e,
 		return -1;
 	if (!rc)
 		return e->payload ? 2 : 0;
-	r = ps->cursor[t->cursor - 1].c.rows;
+	const struct rows *r = ps->cursor[t->cursor - 1].c.rows;
 	mem_grow(ps->field, ps->cap_field, fmt->n + 1);
 	if (ps->stacks.used)
 		arena_release(&ps->stacks);

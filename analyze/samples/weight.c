@@ -79,11 +79,10 @@ const char *weight_take_field(struct filter *filter, const char *key,
 			      size_t len, struct arena *text, struct err *err)
 {
 	char *event = arena_take(text, len + 1);
-	char *field;
 
 	memcpy(event, key, len);
 	event[len] = 0;
-	field = strrchr(event, '.');
+	char *field = strrchr(event, '.');
 	if (!field || field == event || !field[1] || strpbrk(field, "[]")) {
 		err_set(err, ERR_USAGE,
 			"--sort needs EVENT.FIELD, such as "
@@ -149,12 +148,10 @@ static struct rows *weight_open_rows(const struct weight *w,
 	/* which reads all of them once: only if it may be asked for */
 	bool cgroup = strcasestr(w->key, weight_cgroup) ||
 		      strcasestr(w->given, weight_cgroup);
-	char *ev_table, *of_type;
-	struct rows *r;
 
 	snprintf(number, sizeof(number), "%" PRId64, t ? t->type : 0);
-	ev_table = store_sql_fill("weight_ev_table", &name, 1);
-	of_type = store_sql_fill("weight_of_type", &type, 1);
+	char *ev_table = store_sql_fill("weight_ev_table", &name, 1);
+	char *of_type = store_sql_fill("weight_of_type", &type, 1);
 
 	const struct sql_gap gap[] = {
 		{ "expression",
@@ -171,8 +168,8 @@ static struct rows *weight_open_rows(const struct weight *w,
 				  : "1" },
 	};
 
-	r = filter_rows(filter, w->db, "weight_rows", gap, ARRAY_SIZE(gap),
-			err);
+	struct rows *r = filter_rows(filter, w->db, "weight_rows", gap,
+				     ARRAY_SIZE(gap), err);
 	free_all(of_type, ev_table);
 	return r;
 }
