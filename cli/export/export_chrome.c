@@ -96,7 +96,6 @@ static struct stack_text chrome_stack(struct chrome *c,
 	const struct stacks_group kernel = { .kraw = id_of_row(e->kraw) };
 	struct stacks_group user = { .uraw = id_of_row(e->uraw) };
 	struct stack_text t;
-	size_t n;
 
 	/* if the user half is present, only VERDICT_EXEC affects the text */
 	if (user.uraw)
@@ -112,7 +111,7 @@ static struct stack_text chrome_stack(struct chrome *c,
 		return c->kept[id];
 	c->frames.n = 0;
 	stacks_get(c->stacks, &user, &c->frames);
-	n = c->frames.n;
+	size_t n = c->frames.n;
 	stacks_get(c->stacks, &kernel, &c->frames);
 
 	FILE *out = mem_stream(&t.text, &t.len);
@@ -266,14 +265,13 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 		return 0;
 	struct stack_text t = chrome_stack(c, e);
 	size_t common = strlen(t.text); /* the members before args */
-	const char *said;
 	size_t len;
 
 	if (chrome_is_told(c, type, &t)) {
 		c->left_out++;
 		return 0;
 	}
-	said = payloads_text(c->payloads, e, &len, err);
+	const char *said = payloads_text(c->payloads, e, &len, err);
 	if (!said)
 		return -1;
 	tracks_begin_thread(c->tracks, e);

@@ -127,9 +127,9 @@ static void firefox_put_note(void *arg, const char *line)
  * known. */
 static uint64_t interval(const struct job *j, bool is_time)
 {
-	if (is_time && j->samples && j->weight / j->samples)
-		return j->weight / j->samples;
-	return NS_PER_MS;
+	return is_time && j->samples && j->weight / j->samples
+		       ? j->weight / j->samples
+		       : NS_PER_MS;
 }
 
 /* The shared tables come last, as threads add strings to them. */
@@ -273,9 +273,7 @@ static int export_firefox_load(struct job *j, struct err *err)
 	if (!j->threads)
 		return -1;
 	j->events = events_open(j->x->db, j->x->filter, EVENTS_ALL, err);
-	if (!j->events)
-		return -1;
-	return 0;
+	return !j->events ? -1 : 0;
 }
 
 static int write_firefox(FILE *out, const struct export_request *x,

@@ -21,16 +21,14 @@ static int write_folded(FILE *out, const struct export_request *x,
 				       .summed = true };
 	struct stacks *s = stacks_load(x->db, &o, err);
 	struct label_list l = { 0 };
-	struct flame_tree *t;
-	int event;
 	int rc = 0;
 
 	if (!s || traced_add_to(x->db, x->path, x->filter, s, err)) {
 		stacks_free(s);
 		return -1;
 	}
-	t = flame_tree_new(s->labels);
-	event = say_choice(s, "exporting");
+	struct flame_tree *t = flame_tree_new(s->labels);
+	int event = say_choice(s, "exporting");
 	stacks_each (g, s, event) {
 		l.n = 0;
 		label_list_add(&l,

@@ -128,9 +128,7 @@ static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
 			 struct err *err)
 {
 	const struct fleet_run *r = fleet_run(l->f, run);
-	struct parquet *p;
 	char path[4096];
-	size_t n;
 	int rc = -1;
 
 	snprintf(path, sizeof(path), "%.3000s/%s", l->folder,
@@ -140,9 +138,9 @@ static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
 	if (lake_add_folder(path, 3500, "host", r->host, err) ||
 	    lake_add_folder(path, 3600, "day", r->day, err))
 		return -1;
-	n = strlen(path);
+	size_t n = strlen(path);
 	snprintf(path + n, sizeof(path) - n, "/%s.parquet", r->hex);
-	p = parquet_open(path, &fleet_tables[t], err);
+	struct parquet *p = parquet_open(path, &fleet_tables[t], err);
 	if (p && !lake_put_table(l, p, t, run, err))
 		rc = parquet_finish(p, err);
 	parquet_close(p);

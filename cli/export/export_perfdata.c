@@ -48,13 +48,11 @@ struct pd_trace {
 /* A file can hold tracepoints of one kind of machine only. */
 static bool is_tracepoint(struct pd_trace *t, const struct pd_event *e)
 {
-	const struct pd_capture *c;
-
 	if (!e->n || !e->sample || !e->format || !e->payload ||
 	    e->type != TYPE_TRACEPOINT || !e->capture ||
 	    e->capture > t->pd->n_capture)
 		return false;
-	c = &t->pd->capture[e->capture - 1];
+	const struct pd_capture *c = &t->pd->capture[e->capture - 1];
 	if (!t->machine)
 		t->machine = c;
 	return t->machine->big_endian == c->big_endian &&
@@ -132,7 +130,6 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 		const struct pd_event *e = &t->pd->event[i];
 		char system[64];
 		const char *name;
-		char *text;
 
 		if (!e->raw || pd_trace_find_id(t, e->config) != i)
 			continue;
@@ -145,8 +142,8 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 		snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,
 			 colon ? from : "events");
 		*event = colon ? colon + 1 : from;
-		text = payloads_perf_format(t->payloads, (int64_t)i + 1, name,
-					    (uint32_t)e->config);
+		char *text = payloads_perf_format(t->payloads, (int64_t)i + 1,
+						  name, (uint32_t)e->config);
 		pd_text(b, system, sizeof(system), 1);
 		pd_trace_put_number(t, 1, 4);
 		pd_trace_put_number(t, text ? strlen(text) : 0, 8);
@@ -171,13 +168,11 @@ static struct pd_trace *pd_trace_new(struct perfdata *pd, struct err *err)
 		return NULL;
 	}
 	for (size_t i = 0; i < pd->n_event; i++) {
-		char *text;
-
 		if (!is_tracepoint(t, &pd->event[i]))
 			continue;
 		/* can its format be made for perf at all? */
-		text = payloads_perf_format(t->payloads, (int64_t)i + 1, "name",
-					    1);
+		char *text = payloads_perf_format(t->payloads, (int64_t)i + 1,
+						  "name", 1);
 		if (text && *text) {
 			pd->event[i].raw = true;
 			take_id(t, i);
@@ -289,12 +284,11 @@ static int export_perfdata_put_sample(struct job *j, const struct event_row *e,
 	struct blob *b = &j->pd->buf;
 	const void *raw = NULL; /* gcc with LTO does not see that it is set */
 	size_t len = 0;
-	uint64_t ip;
 
 	if (type->raw && pd_trace_get(j->trace, e, when->tid, &raw, &len, err))
 		return -1;
 	size_t max = (PD_RECORD_MAX - SAMPLE_BYTES - len) / 8;
-	ip = (uint64_t)e->ip;
+	uint64_t ip = (uint64_t)e->ip;
 
 	j->n = 0;
 	if (e->kraw) {
@@ -387,7 +381,6 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 		unsigned int misc = 0;
 		int64_t pid = -1;
 		int64_t tid = -1;
-		bool wide;
 		int rc = row_cursor_seek(&j->switches, e->id, err);
 
 		if (rc < 0)
@@ -401,7 +394,7 @@ static int pd_put_other(struct job *j, const struct event_row *e,
 			pid = rows_int(r, SWITCH_RECORDS_OTHER_PID);
 			tid = rows_int(r, SWITCH_RECORDS_OTHER_TID);
 		}
-		wide = pid >= 0 || tid >= 0;
+		bool wide = pid >= 0 || tid >= 0;
 		struct blob *b = perfdata_begin(
 			j->pd, wide ? PD_SWITCH_CPU_WIDE : PD_SWITCH, misc);
 
@@ -451,9 +444,7 @@ static int export_perfdata_put_file(struct job *j, FILE *out, struct err *err)
 		pd_tasks_until(j->tasks, INT64_MAX);
 	/* ev owns the names that threads were given */
 	events_close(ev);
-	if (rc < 0)
-		return -1;
-	return perfdata_finish(j->pd, err);
+	return rc < 0 ? -1 : perfdata_finish(j->pd, err);
 }
 
 static int copy_spool(FILE *from, FILE *to, struct err *err)
@@ -480,7 +471,6 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 	const char *dir = folder_for_temp();
 	int fd = temp_open(dir);
 	FILE *spool = fd < 0 ? NULL : fdopen(fd, "w+");
-	int rc;
 
 	if (!spool) {
 		if (fd >= 0)
@@ -489,7 +479,7 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 			       "no temporary file in '%s': %s; set TMPDIR", dir,
 			       strerror(errno));
 	}
-	rc = export_perfdata_put_file(j, spool, err);
+	int rc = export_perfdata_put_file(j, spool, err);
 	if (!rc)
 		rc = copy_spool(spool, out, err);
 	fclose(spool);

@@ -300,12 +300,11 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 
 		struct code_place place = { 0 };
 		struct pprof *p = j->p;
-		struct pprof_mapping *m;
 
 		if (a->frame)
 			place = code_place(j->places, a->frame, a->called);
-		m = mem_at(j->mapping, j->n_mapping, j->cap_mapping,
-			   place.mapping);
+		struct pprof_mapping *m = mem_at(j->mapping, j->n_mapping,
+						 j->cap_mapping, place.mapping);
 		m->has_functions |= j->c->frame[a->frame].at.name != NULL;
 		m->samples += g->samples;
 		p->msg.n = 0;
@@ -314,13 +313,12 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 		proto_item(&p->msg, LOCATION_ADDRESS, place.addr);
 		for (size_t k = end; k-- > i;) {
 			struct pprof_line line;
-			uint64_t function;
 
 			if (!export_pprof_line_of(j, k, &line))
 				continue;
 			m->has_files |= line.file != NULL;
 			m->has_lines |= line.line > 0;
-			function = pprof_add_function(p, &line);
+			uint64_t function = pprof_add_function(p, &line);
 			p->part.n = 0;
 			proto_uint(&p->part, LINE_FUNCTION_ID, function);
 			proto_uint(&p->part, LINE_LINE, line.line);
@@ -367,29 +365,6 @@ static int export_pprof_add_group(struct job *j, const struct stacks_group *g,
 	proto_message(&p->buf, PROFILE_SAMPLE, &p->msg);
 	p->labels.n = 0;
 	return pprof_flush(p, FLUSH_AT, err);
-}
-
-/* Adds the sample types: the count first, then the weight of each event. */
-static void add_types(struct job *j, int event, bool samples)
-{
-	size_t n = j->s->n_event;
-
-	j->value = mem_new(n ? n : 1, sizeof(*j->value));
-	pprof_type(j->p, "samples", "count");
-	for (size_t i = 0; i < n; i++) {
-		const struct stacks_event *e = &j->s->event[i];
-
-		if ((event >= 0 && i != (size_t)event) || !e->samples)
-			continue;
-		j->value[i] = samples ? SIZE_MAX : ++j->n_value;
-		if (samples)
-			continue;
-
-		const char *unit = stacks_unit(j->s, (int)i, false);
-
-		pprof_type(j->p, e->name,
-			   strcmp(unit, "ns") ? "count" : "nanoseconds");
-	}
 }
 
 /* Sets the duration of the profile. */
@@ -441,9 +416,29 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 {
 	/* with --event, each event is a type of value */
 	int event = x->filter->event ? -1 : say_choice(j->s, "exporting");
-	uint32_t first;
 
-	add_types(j, event, x->samples);
+	/* Adds the sample types: the count first, then the weight of each
+	 * event. */
+	struct job *js = j;
+	bool samples = x->samples;
+	size_t n = js->s->n_event;
+
+	js->value = mem_new(n ? n : 1, sizeof(*js->value));
+	pprof_type(js->p, "samples", "count");
+	for (size_t i = 0; i < n; i++) {
+		const struct stacks_event *e = &js->s->event[i];
+
+		if ((event >= 0 && i != (size_t)event) || !e->samples)
+			continue;
+		js->value[i] = samples ? SIZE_MAX : ++js->n_value;
+		if (samples)
+			continue;
+
+		const char *unit = stacks_unit(js->s, (int)i, false);
+
+		pprof_type(js->p, e->name,
+			   strcmp(unit, "ns") ? "count" : "nanoseconds");
+	}
 	stacks_each (g, j->s, event) {
 		if (out_failed())
 			break;
@@ -463,7 +458,7 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 			best = i;
 		}
 	}
-	first = best;
+	uint32_t first = best;
 	if (first)
 		put_mapping(j, first, x->inlined);
 	for (uint32_t i = 1; i < j->n_mapping; i++)
@@ -491,9 +486,7 @@ static int export_pprof_write_all(struct job *j, const struct export_request *x,
 	if (rows_end(r, err))
 		return -1;
 	proto_uint(&j->p->buf, PROFILE_DEFAULT_SAMPLE_TYPE, j->p->type);
-	if (pprof_flush(j->p, 0, err))
-		return -1;
-	return pack_finish(j->p->pack, err);
+	return pprof_flush(j->p, 0, err) ? -1 : pack_finish(j->p->pack, err);
 }
 
 static int write_pprof(FILE *out, const struct export_request *x,

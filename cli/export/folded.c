@@ -71,7 +71,7 @@ int folded_read(FILE *in, const struct name_opts *names, struct labels *labels,
 
 	while (rc >= 0 && (len = getline(&line, &cap, in)) >= 0) {
 		uint64_t count;
-		char *rest, *s;
+		char *s;
 
 		while (len && strchr("\r\n ", line[len - 1]))
 			line[--len] = 0;
@@ -82,7 +82,7 @@ int folded_read(FILE *in, const struct name_opts *names, struct labels *labels,
 			continue;
 		}
 		b.n = 0;
-		rest = line;
+		char *rest = line;
 		while ((s = strsep(&rest, ";"))) {
 			struct label l = { .kind = folded_kind_of(s, !b.n),
 					   .name = s,
@@ -99,8 +99,7 @@ int folded_read(FILE *in, const struct name_opts *names, struct labels *labels,
 	}
 	if (rc >= 0 && ferror(in))
 		rc = err_set(err, ERR_IO, "cannot read: %s", strerror(errno));
-	free(line);
-	free(b.label);
+	free_all(line, b.label);
 	return rc < 0 ? -1 : 0;
 }
 

@@ -90,12 +90,10 @@ struct pack {
  * the image has no build-id. */
 static bool pack_debug_name(const struct image *img, char *out, size_t size)
 {
-	size_t n;
-
 	if (img->id_len < 2)
 		return false;
-	n = (size_t)snprintf(out, size, "symfs/usr/lib/debug/.build-id/%02x/",
-			     img->id[0]);
+	size_t n = (size_t)snprintf(
+		out, size, "symfs/usr/lib/debug/.build-id/%02x/", img->id[0]);
 	for (size_t i = 1; i < img->id_len; i++)
 		n += (size_t)snprintf(out + n, size - n, "%02x", img->id[i]);
 	snprintf(out + n, size - n, ".debug");
@@ -136,10 +134,8 @@ static int pack_put_images(struct pack *p, struct err *err)
 	while (rows_step(r)) {
 		int64_t id = rows_int(r, BUNDLE_IMAGES_ID);
 		struct image img = { 0 };
-		struct elf_file *ef;
 		char name[NAME_SIZE];
 		struct identity_said said;
-		bool chosen;
 		int rc = 0;
 
 		if (stop_requested()) {
@@ -151,8 +147,8 @@ static int pack_put_images(struct pack *p, struct err *err)
 		*mem_add(p->image, p->n_image, p->cap_image) = img;
 		if (!img.path)
 			continue;
-		ef = code_bytes_find_file(p->sy, &img, &said);
-		chosen = img.kind == IMAGE_KERNEL && p->o->names->vmlinux;
+		struct elf_file *ef = code_bytes_find_file(p->sy, &img, &said);
+		bool chosen = img.kind == IMAGE_KERNEL && p->o->names->vmlinux;
 		snprintf(name, sizeof(name), "symfs%s",
 			 img.kind == IMAGE_KERNEL ? "/vmlinux" : img.path);
 		if (!ef && img.kind == IMAGE_FILE && !p->missing++)
@@ -175,8 +171,6 @@ static int pack_fill(struct pack *p, struct err *err)
 {
 	char readme[2048];
 	char name[300];
-	int fd;
-	int rc;
 
 	snprintf(readme, sizeof(readme),
 		 "%s.db is a database of backstitch: stacks of a recording, "
@@ -190,11 +184,11 @@ static int pack_fill(struct pack *p, struct err *err)
 		 p->name, p->name, p->name, p->name, p->name);
 	if (bundle_add_text(p->b, "README", readme, err))
 		return -1;
-	fd = open(p->copy, O_RDONLY | O_CLOEXEC);
+	int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_IO, "%s: %s", p->copy, strerror(errno));
 	snprintf(name, sizeof(name), "%s.db", p->name);
-	rc = bundle_add_file(p->b, name, fd, p->copy, &p->bytes, err);
+	int rc = bundle_add_file(p->b, name, fd, p->copy, &p->bytes, err);
 	close(fd);
 	if (rc || bundle_add_sum(p->b, name, err))
 		return -1;
@@ -220,15 +214,13 @@ static int pack_fill(struct pack *p, struct err *err)
 			n && !strncmp(path, symfs, n) && path[n] == '/'
 				? path + n
 				: path;
-		const struct image *img;
 		struct elf_file *ef = NULL;
 		char word[NAME_SIZE];
-		int ret;
 
 		if (id >= p->n_image || !p->image[id].path || *path != '/' ||
 		    !strstr(plain, "debug") || access(path, R_OK))
 			continue;
-		img = &p->image[id];
+		const struct image *img = &p->image[id];
 		if (locate_is_debug_place(p->sy, path, img->path))
 			ef = elf_file_open(path, NULL);
 		if (!ef || !pack_proof(p->db, (int64_t)id, img, ef)) {
@@ -238,7 +230,7 @@ static int pack_fill(struct pack *p, struct err *err)
 		}
 		if (strstr(plain, "/.dwz/") || !pack_debug_name(img, word, 256))
 			snprintf(word, sizeof(word), "symfs%s", plain);
-		ret = pack_put_file(p, word, ef->fd, path, err);
+		int ret = pack_put_file(p, word, ef->fd, path, err);
 		elf_file_close(ef);
 		if (ret)
 			return rows_stop(r);
@@ -269,24 +261,6 @@ static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 	return 0;
 }
 
-/* Refuses to replace anything but a regular file, such as a device or a
- * link. */
-static int pack_check_target(const char *out, bool force, struct err *err)
-{
-	struct stat st;
-
-	if (lstat(out, &st))
-		return 0;
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_IO,
-			       "%s: is no regular file; a bundle needs one",
-			       out);
-	if (!force)
-		return err_set(err, ERR_IO, "%s: exists; use -f to replace it",
-			       out);
-	return out_may_replace(out, !bundle_is_name(out), err);
-}
-
 static int pack_make(struct pack *p, const char *out, struct err *err)
 {
 	/* others than those that can be written */
@@ -301,8 +275,23 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 			       ".tar.xz or .tar.zst; any other name is of a "
 			       "database",
 			       out);
-	if (pack_check_target(out, p->o->force, err) ||
-	    pack_make_copy(p, out, err))
+	/* Refuses to replace anything but a regular file, such as a device
+	 * or a link. */
+	struct stat st;
+
+	if (!lstat(out, &st)) {
+		if (!S_ISREG(st.st_mode))
+			return err_set(
+				err, ERR_IO,
+				"%s: is no regular file; a bundle needs one",
+				out);
+		if (!p->o->force)
+			return err_set(err, ERR_IO,
+				       "%s: exists; use -f to replace it", out);
+		if (out_may_replace(out, !bundle_is_name(out), err))
+			return -1;
+	}
+	if (pack_make_copy(p, out, err))
 		return -1;
 	if (!archive) {
 		/* Make the copy a file like any other. */
@@ -358,7 +347,6 @@ int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 {
 	struct pack p = { .o = o, .db = db };
 	char out[300];
-	int rc;
 
 	/* "dir/run.db" -> "run" */
 	const char *base = path_base(path);
@@ -373,7 +361,7 @@ int pack_write(struct store *db, const char *path, const struct pack_opts *o,
 		 base);
 	snprintf(out, sizeof(out), o->redact ? "%s.redacted.db" : "%s.tar.gz",
 		 p.name);
-	rc = pack_make(&p, o->out ? o->out : out, err);
+	int rc = pack_make(&p, o->out ? o->out : out, err);
 	new_file_drop(p.copy);
 	free(p.image);
 	intern_release(&p.put);

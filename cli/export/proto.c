@@ -7,15 +7,6 @@ enum wire {
 	WIRE_BYTES = 2
 };
 
-static size_t varint_len(uint64_t v)
-{
-	size_t n = 1;
-
-	while (v >>= 7)
-		n++;
-	return n;
-}
-
 static void proto_put_key(struct blob *p, unsigned int field, enum wire wire)
 {
 	blob_leb(p, (uint64_t)field << 3 | wire);
@@ -40,8 +31,14 @@ void proto_packed(struct blob *p, unsigned int field, const uint64_t *v,
 
 	if (!n)
 		return;
-	for (size_t i = 0; i < n; i++)
-		len += varint_len(v[i]);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = v[i];
+		size_t count = 1;
+
+		while (value >>= 7)
+			count++;
+		len += count;
+	}
 	proto_put_key(p, field, WIRE_BYTES);
 	blob_leb(p, len);
 	for (size_t i = 0; i < n; i++)

@@ -415,13 +415,12 @@ static void slices_take(struct slices *s, const struct offcpu_run *r,
 {
 	uint32_t cpu = tracks_find_cpu(s->t, (uint32_t)r->capture, r->cpu);
 	const struct filter *filter = s->t->filter;
-	uint32_t thread;
 
 	if (r->from < from || r->to > to ||
 	    (filter->cpu && !filter_takes_cpu(filter, r->cpu)))
 		return;
 	s->kernel = s->t->cpu[cpu].kernel;
-	thread = slices_thread(s->t, r, s->kernel);
+	uint32_t thread = slices_thread(s->t, r, s->kernel);
 	if (!s->t->track[thread].wanted || s->n > SLICES_MAX)
 		return;
 	slices_add(s, r->from, r->came, s->n, SLICE_BEGIN);
@@ -443,14 +442,13 @@ static int slices_read(struct slices *s, struct store *db, const char *path,
 				       .stacks = stacks,
 				       .causes = words };
 	struct waits_item item;
-	struct waits *w;
 	int64_t from;
 	int64_t to;
 	int rc;
 
 	if (filter_window(s->t->filter, db, &from, &to, err))
 		return -1;
-	w = waits_open(db, path, &ask, err);
+	struct waits *w = waits_open(db, path, &ask, err);
 	while ((rc = waits_next(w, &item, err)) > 0)
 		if (item.kind == WAITS_RUN && item.run.tid)
 			slices_take(s, &item.run, from, to);
@@ -465,10 +463,9 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 {
 	struct slices *s = mem_new(1, sizeof(*s));
 	struct wait_causes *words = wait_causes_new(stacks);
-	int rc;
 
 	s->t = t;
-	rc = slices_read(s, db, path, stacks, words, err);
+	int rc = slices_read(s, db, path, stacks, words, err);
 	wait_causes_free(words);
 	if (rc) {
 		slices_free(s);

@@ -283,8 +283,6 @@ static int ctfout_environment(bt_trace *trace, const struct rows *r)
 
 int ctfout_class_make(struct ctfout_class *c, struct err *err)
 {
-	struct rows *r;
-
 	c->n_type = events_types(c->events);
 	c->type = mem_new(c->n_type + 1, sizeof(*c->type));
 	c->ip = mem_new(DEPTH_MAX, sizeof(*c->ip));
@@ -292,7 +290,7 @@ int ctfout_class_make(struct ctfout_class *c, struct err *err)
 	c->payloads = c->code ? payloads_open(c->db, err) : NULL;
 	if (!c->payloads)
 		return -1;
-	r = rows_of(c->db, "ctf_facts", err);
+	struct rows *r = rows_of(c->db, "ctf_facts", err);
 	while (rows_step(r)) {
 		c->tc = bt.trace_class_create(c->self);
 		if (c->clock_wanted)
@@ -331,8 +329,7 @@ void ctfout_class_release(struct ctfout_class *c)
 	bt.trace_class_put_ref(c->tc);
 	payloads_close(c->payloads);
 	code_free(c->code);
-	free(c->type);
-	free(c->ip);
+	free_all(c->type, c->ip);
 }
 
 static int ctfout_add_member(struct ctfout_class *c, bt_field_class *st,
@@ -480,7 +477,6 @@ int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 	bt_field *st = bt.event_borrow_common_context_field(event);
 	bool known = e->comm > 0 && who->thread;
 	const struct field *f = NULL;
-	int present;
 
 	ctfout_set_int(st, TID, (int32_t)who->tid);
 	ctfout_set_int(st, PID, (int32_t)who->pid);
@@ -498,7 +494,7 @@ int ctfout_class_fill(struct ctfout_class *c, const struct event_row *e,
 	if (!t->n)
 		return kernel + user;
 	st = bt.event_borrow_payload_field(event);
-	present = payloads_fields(c->payloads, e, &f, err);
+	int present = payloads_fields(c->payloads, e, &f, err);
 	if (present < 0)
 		return -1;
 	for (size_t i = 0; i < t->n; i++)

@@ -54,11 +54,10 @@ static void ctfout_uuid_make(struct uuid *u, uint64_t content)
 static char *ctfout_uuid_read(int fd, size_t *len)
 {
 	struct stat st;
-	char *text;
 
 	if (fstat(fd, &st) || st.st_size <= 0)
 		return NULL;
-	text = mem_new((size_t)st.st_size + 1, 1);
+	char *text = mem_new((size_t)st.st_size + 1, 1);
 	*len = (size_t)st.st_size;
 	if (pread(fd, text, *len, 0) == st.st_size)
 		return text;
@@ -241,7 +240,6 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 {
 	const bt_plugin *ctf = NULL;
 	struct ctfout_input mine = *in;
-	int rc;
 
 	bt.logging_set_global_level(BT_LOGGING_LEVEL_NONE);
 	if (bt.plugin_find("ctf", BT_TRUE, BT_TRUE, BT_TRUE, BT_FALSE, BT_FALSE,
@@ -265,7 +263,7 @@ static int ctfout_write_all(const struct ctfout_input *in, const char *folder,
 	bt_graph *g = bt.graph_create(0);
 	const bt_component_source *src;
 	const bt_component_sink *sink = NULL;
-	rc = -1;
+	int rc = -1;
 
 	if (c && g)
 		sink = ctfout_graph_sink(g, ctf, folder);

@@ -289,7 +289,6 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 {
 	struct store *db = o->from->in.db;
 	struct ctfout_class *c = &o->c;
-	struct rows *r;
 
 	c->db = db;
 	o->events = events_open(db, o->from->in.filter, EVENTS_ALL, err);
@@ -297,7 +296,7 @@ static int ctfout_load(struct ctfout_iter *o, struct err *err)
 		o->events ? loss_rows_load(db, o->from->in.filter, err) : NULL;
 	if (!o->losses)
 		return -1;
-	r = rows_of(db, "ctf_facts", err);
+	struct rows *r = rows_of(db, "ctf_facts", err);
 	while (rows_step(r)) {
 		struct value first = rows_value(r, CTF_FACTS_FIRST_NS);
 

@@ -259,7 +259,6 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 			const char *file)
 {
 	struct func_row row = { firefox_string(f, name), lib, FIREFOX_NONE };
-	uint32_t id;
 
 	if (file) {
 		struct source_row source = { firefox_string(f, file) };
@@ -270,8 +269,8 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 			*mem_add(f->source, f->n_source, f->cap_source) =
 				source;
 	}
-	id = intern_add_bytes(&f->funcs, &row,
-			      offsetof(struct func_row, source));
+	uint32_t id = intern_add_bytes(&f->funcs, &row,
+				       offsetof(struct func_row, source));
 	if (id == f->n_func)
 		*mem_add(f->func, f->n_func, f->cap_func) = row;
 	else if (f->func[id].source == FIREFOX_NONE)

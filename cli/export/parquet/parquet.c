@@ -268,30 +268,6 @@ static void pq_plan_numbers(const struct pq_column *p, struct pq_plan *plan)
 	plan->width = pq_width(plan->n_entry - 1);
 }
 
-static void pq_plan(const struct pq_column *p, struct pq_plan *plan)
-{
-	*plan = (struct pq_plan){ .encoding = PQ_PLAIN };
-	if (pq_is_pooled(p->c->type)) {
-		const uint32_t *v = (const uint32_t *)p->value;
-		size_t dictionary = 0;
-		size_t plain = 0;
-
-		plan->n_entry = p->words.n;
-		plan->width = pq_width(plan->n_entry ? plan->n_entry - 1 : 0);
-		for (uint32_t i = 0; i < plan->n_entry; i++)
-			dictionary += pq_word_bytes(p, i);
-		for (size_t i = 0; i < p->n; i++)
-			plain += pq_word_bytes(p, v[i]);
-		plan->index = (uint32_t *)p->value;
-		if (dictionary + p->n * plan->width / 8 < plain)
-			plan->encoding = PQ_DICTIONARY;
-	} else if (p->c->shape == FLEET_FEW)
-		pq_plan_numbers(p, plan);
-	else if (p->c->shape == FLEET_RISING &&
-		 pq_column_type(p->c) == PQ_INT64)
-		plan->encoding = PQ_DELTA;
-}
-
 /* Puts the values [from, from + n). */
 static void pq_put_values(const struct pq_column *p, const struct pq_plan *plan,
 			  struct blob *b, size_t from, size_t n)
@@ -343,8 +319,7 @@ static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
 	}
 	pq_put_level(b, again, g->n_entry);
 	pq_put_level(b, there, g->n_entry);
-	free(again);
-	free(there);
+	free_all(again, there);
 }
 
 /* Finds the next page. Returns false if there is none. */
@@ -468,12 +443,29 @@ static bool pq_number_bounds(const struct pq_column *p,
 static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 			   struct pq_thrift *meta, struct err *err)
 {
-	struct pq_plan plan;
 	struct pq_chunk k;
-	int rc;
 
-	pq_plan(p, &plan);
-	rc = pq_write_pages(p, &plan, out, &k, err);
+	struct pq_plan plan = (struct pq_plan){ .encoding = PQ_PLAIN };
+	if (pq_is_pooled(p->c->type)) {
+		const uint32_t *v = (const uint32_t *)p->value;
+		size_t dictionary = 0;
+		size_t plain = 0;
+
+		plan.n_entry = p->words.n;
+		plan.width = pq_width(plan.n_entry ? plan.n_entry - 1 : 0);
+		for (uint32_t i = 0; i < plan.n_entry; i++)
+			dictionary += pq_word_bytes(p, i);
+		for (size_t i = 0; i < p->n; i++)
+			plain += pq_word_bytes(p, v[i]);
+		plan.index = (uint32_t *)p->value;
+		if (dictionary + p->n * plan.width / 8 < plain)
+			plan.encoding = PQ_DICTIONARY;
+	} else if (p->c->shape == FLEET_FEW)
+		pq_plan_numbers(p, &plan);
+	else if (p->c->shape == FLEET_RISING &&
+		 pq_column_type(p->c) == PQ_INT64)
+		plan.encoding = PQ_DELTA;
+	int rc = pq_write_pages(p, &plan, out, &k, err);
 	if (!rc) {
 		bool dictionary = plan.encoding == PQ_DICTIONARY;
 		bool rle = p->c->list; /* of the levels */
@@ -520,8 +512,7 @@ static int pq_column_write(struct pq_column *p, struct pq_pages *out,
 		pq_end(meta);
 		pq_end(meta);
 	}
-	free(plan.owned);
-	free(plan.entry);
+	free_all(plan.owned, plan.entry);
 	intern_release(&p->words);
 	pq_column_forget(p);
 	p->n = p->n_row = 0;
@@ -581,8 +572,7 @@ void parquet_close(struct parquet *p)
 	blob_release(&p->pages.head);
 	blob_release(&p->groups);
 	new_file_free(p->file);
-	free(p->path);
-	free(p);
+	free_all(p->path, p);
 }
 
 static int parquet_end_group(struct parquet *p, struct err *err)

@@ -110,7 +110,6 @@ static void pq_put_delta_block(struct blob *b, const uint64_t *v, size_t n)
 	uint64_t d[BLOCK] = { 0 };
 	int64_t low = INT64_MAX;
 	size_t minis = (n + MINI - 1) / MINI;
-	unsigned char *width;
 
 	for (size_t i = 0; i < n; i++) {
 		d[i] = v[i + 1] - v[i];
@@ -129,7 +128,7 @@ static void pq_put_delta_block(struct blob *b, const uint64_t *v, size_t n)
 
 		for (size_t i = 0; i < MINI; i++)
 			all |= d[m * MINI + i];
-		width = b->at + at + m;
+		unsigned char *width = b->at + at + m;
 		*width = (unsigned char)pq_width(all);
 		pq_put_packed(b, d + m * MINI, MINI, *width);
 	}

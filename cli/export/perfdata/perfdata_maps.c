@@ -57,11 +57,10 @@ const uint64_t *pd_places_chain(struct pd_places *p, uint32_t raw,
 	const struct known_code *c = p->code;
 	const struct code_chain *chain = code_chain_at(c, raw);
 	uint32_t stack = chain->stack;
-	int got;
 
 	*n = 0;
 	mem_grow(p->ip, p->cap_ip, chain->len + 1);
-	got = store_addrs(chain->addrs, chain->len, p->ip, chain->len);
+	int got = store_addrs(chain->addrs, chain->len, p->ip, chain->len);
 	for (int i = 0; i < got && stack; i++) {
 		uint32_t frame = c->stack[stack].frame;
 
@@ -144,18 +143,6 @@ uint64_t pd_places_mark(struct pd_places *p, const char *word)
 	return p->mark_at + i * MARK_BYTES;
 }
 
-static void pd_places_mark_want(const struct pd_places *p, uint64_t addr,
-				struct region *want)
-{
-	*want = (struct region){
-		.start = addr,
-		.end = addr + MARK_BYTES,
-		.pgoff = addr,
-		.image = MARK_IMAGES +
-			 (uint32_t)((addr - p->mark_at) / MARK_BYTES),
-	};
-}
-
 /* Returns the image of a wanted region, from the database or for a mark. */
 static const struct image *pd_places_image(const struct pd_places *p,
 					   uint32_t id)
@@ -172,7 +159,6 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	const struct code_frame *f = &p->code->frame[frame];
 	uint64_t len = f->symsize > f->symoff ? f->symsize : f->symoff + 1;
 	uint64_t key = hash_u64(f->off - f->symoff);
-	uint64_t start;
 	uint32_t i;
 
 	if (!f->at.name ||
@@ -188,7 +174,7 @@ static void pd_places_look_at(struct pd_places *p, uint32_t frame,
 	if (!addr)
 		return;
 	p->named[f->image] = true;
-	start = addr - f->symoff;
+	uint64_t start = addr - f->symoff;
 	if (start > addr || len > SYMBOL_BYTES)
 		return;
 	i = table_find_or_add(&p->by_start, hash_u64(start), p->n_symbol);
@@ -402,7 +388,6 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	struct pd_symbol s = { r->start,
 			       len < UINT32_MAX ? (uint32_t)len : UINT32_MAX,
 			       img->path };
-	struct blob *b;
 
 	if (img->kind == IMAGE_BPF || img->kind == IMAGE_OOL) {
 		pd_maps_put_symbol(m, &s, img->kind == IMAGE_BPF ? 1 : 2, time);
@@ -410,7 +395,7 @@ static void kernel_row(struct pd_maps *m, const struct region *r, int64_t time)
 	}
 	if (img->kind != IMAGE_MODULE && (!core || m->places->named[r->image]))
 		return;
-	b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
+	struct blob *b = perfdata_begin(m->pd, PD_MMAP, PD_KERNEL);
 	blob_u32(b, UINT32_MAX);
 	blob_u32(b, 0);
 	blob_u64(b, r->start);
@@ -429,13 +414,12 @@ static void pd_maps_put_map(struct pd_maps *m, struct space *sp,
 	const struct image *img = pd_places_image(m->places, r->image);
 	bool own = r->image < m->pd->code->n_image && m->own_id[r->image];
 	struct region now = *r;
-	struct blob *b;
 
 	now.t0 = 0;
 	now.id = 0;
 	space_map(sp, &now, &owner);
-	b = perfdata_begin(m->pd, PD_MMAP2,
-			   PD_USER | (own ? PD_HAS_BUILD_ID : 0));
+	struct blob *b = perfdata_begin(m->pd, PD_MMAP2,
+					PD_USER | (own ? PD_HAS_BUILD_ID : 0));
 	blob_u32(b, (uint32_t)who->pid);
 	blob_u32(b, (uint32_t)who->tid);
 	blob_u64(b, r->start);
@@ -543,17 +527,15 @@ void pd_maps_chain(struct pd_maps *m, uint32_t raw, const struct pd_who *who)
 	const struct known_code *c = m->pd->code;
 	uint64_t hash = hash_u64((uint64_t)who->space << 32 | raw);
 	const uint64_t *ip;
-	uint32_t stack;
-	uint32_t i;
 	size_t n;
 
 	if (!raw || raw >= c->n_chain)
 		return;
-	i = table_find_hash(&m->by_chain, hash);
+	uint32_t i = table_find_hash(&m->by_chain, hash);
 	if (i != TABLE_NONE &&
 	    m->checked[i] == pd_maps_space_of(m, who->space)->any)
 		return;
-	stack = c->chain[raw].stack;
+	uint32_t stack = c->chain[raw].stack;
 	ip = pd_places_chain(m->places, raw, who->user_mask, &n);
 	for (size_t k = 0; k < n; k++) {
 		pd_maps_need_frame(m, c->stack[stack].frame, ip[k], who);
@@ -571,9 +553,15 @@ void pd_maps_mark(struct pd_maps *m, uint64_t addr, const struct pd_who *who)
 {
 	struct space *sp = pd_maps_space_of(m, who->space);
 	const struct region *is = space_find(sp, addr, PD_START);
-	struct region want;
 
-	pd_places_mark_want(m->places, addr, &want);
+	const struct pd_places *p = m->places;
+	struct region want = (struct region){
+		.start = addr,
+		.end = addr + MARK_BYTES,
+		.pgoff = addr,
+		.image = MARK_IMAGES +
+			 (uint32_t)((addr - p->mark_at) / MARK_BYTES),
+	};
 	if (is && is->image == want.image)
 		return;
 	want.prot = PROT_RX;

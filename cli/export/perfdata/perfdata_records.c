@@ -28,7 +28,6 @@ static int perfdata_write_all(struct perfdata *pd, const struct blob *b,
 int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 {
 	struct blob b = { 0 };
-	int rc;
 
 	pd->out = out;
 	for (size_t i = 0; i < pd->n_event; i++)
@@ -37,7 +36,7 @@ int perfdata_open(struct perfdata *pd, FILE *out, struct err *err)
 	memset(blob_room(&b, HEADER_SIZE), 0, HEADER_SIZE);
 	perfdata_attrs(pd, &b);
 	pd->data_at = b.n;
-	rc = perfdata_write_all(pd, &b, err);
+	int rc = perfdata_write_all(pd, &b, err);
 	blob_release(&b);
 	return rc;
 }
@@ -56,11 +55,10 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 	uint64_t n = pd->n_id ? pd->n_id : 1;
 	uint64_t features[4] = { 0 };
 	struct blob b = { 0 };
-	int rc;
 
 	perfdata_flush(pd);
 	perfdata_features(pd, &b, pd->data_at + pd->written, features);
-	rc = perfdata_write_all(pd, &b, err);
+	int rc = perfdata_write_all(pd, &b, err);
 	b.n = 0;
 	blob_add(&b, "PERFILE2", 8);
 	blob_u64(&b, HEADER_SIZE);

@@ -277,7 +277,6 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 	const struct process *parent = pd_tasks_process_of(t, p->parent);
 	int64_t ppid = parent ? parent->pid : 0;
 	int64_t id[4] = { p->pid, ppid, th->tid, ppid };
-	uint32_t seat;
 
 	if (!parent && !t->used_space[p->space])
 		return;
@@ -288,7 +287,7 @@ static void new_process(struct pd_tasks *t, const struct process *p,
 		return;
 	}
 	pd_maps_fork(t->maps, p->space, parent->space);
-	seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)ppid));
+	uint32_t seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)ppid));
 	if (seat != TABLE_NONE)
 		t->name[th->seat] = t->name[seat];
 }
@@ -297,7 +296,6 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 {
 	const struct process *p = pd_tasks_process_of(t, th->process);
 	int64_t id[4];
-	uint32_t seat;
 
 	if (!p || !p->wanted || p->pid < 0)
 		return;
@@ -309,7 +307,7 @@ static void do_fork(struct pd_tasks *t, const struct thread *th)
 	id[0] = id[1] = id[3] = p->pid;
 	id[2] = th->tid;
 	put_task(t, PD_FORK, 0, id, th->start);
-	seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)p->pid));
+	uint32_t seat = table_find_hash(&t->by_tid, hash_u64((uint64_t)p->pid));
 	t->name[th->seat] = seat == TABLE_NONE ? NULL : t->name[seat];
 }
 
