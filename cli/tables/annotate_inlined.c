@@ -21,9 +21,6 @@ int inlined_load(struct inlined_copies *in, struct store *db,
 		 const struct hot *h, const char *what, const char *dso,
 		 struct err *err)
 {
-	struct rows *r;
-	int rc;
-
 	*in = (struct inlined_copies){ .h = h, .what = what, .dso = dso };
 	for (size_t i = 0; i < h->n_spot; i++)
 		if (h->spot[i].frame >= in->n_spot)
@@ -34,7 +31,7 @@ int inlined_load(struct inlined_copies *in, struct store *db,
 	in->into = mem_new(h->n_func + 1, sizeof(*in->into));
 	for (uint32_t i = 0; i < h->n_func; i++)
 		in->into[i].func = i;
-	r = rows_of(db, "code_inlines", err);
+	struct rows *r = rows_of(db, "code_inlines", err);
 	while (rows_step(r)) {
 		const char *name = rows_text(r, CODE_INLINES_NAME);
 		int64_t frame = rows_int(r, CODE_INLINES_FRAME);
@@ -58,7 +55,7 @@ int inlined_load(struct inlined_copies *in, struct store *db,
 			      (uint32_t)rows_int(r, CODE_INLINES_LINE),
 			      s->weight, s->samples);
 	}
-	rc = rows_end(r, err);
+	int rc = rows_end(r, err);
 	sort_items(in->into, h->n_func, inlined_compare);
 	while (in->n_into < h->n_func && in->into[in->n_into].samples)
 		in->n_into++;

@@ -146,15 +146,14 @@ void annot_text(FILE *out, const struct annot *a, long around)
 	hot_lines_put(out, &a->lines, a->weight);
 	for (size_t i = 0; i < a->n && !out_failed(); i++) {
 		const struct annot_insn *in = &a->insn[i];
-		bool near;
 
 		while (next < a->n && (next < i || !a->insn[next].samples))
 			next++;
 		if (in->samples)
 			last = (long)i;
 		/* a sample is at most `around` instructions away */
-		near = (last >= 0 && (long)i - last <= around) ||
-		       (next < a->n && (long)(next - i) <= around);
+		bool near = (last >= 0 && (long)i - last <= around) ||
+			    (next < a->n && (long)(next - i) <= around);
 		if (around >= 0 && a->samples && !near) {
 			hidden++;
 			continue;

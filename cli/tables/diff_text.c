@@ -196,31 +196,6 @@ static void moved_put_name(const struct diff_rows *d, uint32_t row, FILE *out)
 	safe_text_put(out, *l->name ? l->name : l->image, 0, 0);
 }
 
-/* Writes ", in hash +4.10, malloc +1.80 points". */
-static void moved_put_parts(const struct compare *c, const struct diff_rows *d,
-			    FILE *out)
-{
-	const struct diff_cause *cause = &d->cause;
-
-	for (size_t i = 0; i < cause->n_part; i++) {
-		const struct diff_part *part = &cause->part[i];
-
-		fputs(i ? ", " : ", in ", out);
-		if (part->row == cause->row)
-			fputs("its own code", out);
-		else
-			moved_put_name(d, part->row, out);
-		if (!d->absolute) {
-			fprintf(out, " %+.2f", part->excess);
-			continue;
-		}
-		fprintf(out, " %c", part->excess < 0 ? '-' : '+');
-		moved_put_weight(c->unit, fabs(part->excess), out);
-	}
-	if (cause->n_part && !d->absolute)
-		fputs(" points", out);
-}
-
 /* sum: by how much the runs differ, in weight; 0: it is not said. */
 static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 			    double sum, FILE *out)
@@ -264,7 +239,24 @@ static void moved_put_cause(const struct compare *c, const struct diff_rows *d,
 			fputc(')', out);
 		}
 	}
-	moved_put_parts(c, d, out);
+	/* Writes ", in hash +4.10, malloc +1.80 points". */
+	for (size_t i = 0; i < cause->n_part; i++) {
+		const struct diff_part *part = &cause->part[i];
+
+		fputs(i ? ", " : ", in ", out);
+		if (part->row == cause->row)
+			fputs("its own code", out);
+		else
+			moved_put_name(d, part->row, out);
+		if (!d->absolute) {
+			fprintf(out, " %+.2f", part->excess);
+			continue;
+		}
+		fprintf(out, " %c", part->excess < 0 ? '-' : '+');
+		moved_put_weight(c->unit, fabs(part->excess), out);
+	}
+	if (cause->n_part && !d->absolute)
+		fputs(" points", out);
 	if (cause->moved) {
 		fputs(", and ", out);
 		moved_put_name(d, cause->instead, out);

@@ -159,8 +159,6 @@ static void times_tell(const struct times *d, FILE *out)
 	const struct timings_row *r = times_slower(d);
 	bool single = d->of.t.runs[0] == 1 && d->of.t.runs[1] == 1;
 	const char *sep = ": ";
-	const struct timings_change *c;
-	bool proved;
 
 	if (d->of.ask.what == TIMED_PARTS) {
 		/* "w took 3.00 s in B, 2.00 s in A; " */
@@ -177,11 +175,11 @@ static void times_tell(const struct times *d, FILE *out)
 			HUMAN_NS(took[0] / (double)d->of.t.runs[0]));
 		fputs(d->of.t.n_run > 2 ? " on average; " : "; ", out);
 	}
-	proved = r && any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
+	bool proved = r && any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
 	if (!proved)
 		fputs("nothing is proved to take longer in B", out);
 	if (r) {
-		c = &r->of[TIMINGS_TOTAL];
+		const struct timings_change *c = &r->of[TIMINGS_TOTAL];
 		fputs(proved ? ""
 			     : "; by its own interval, which is one of many, so "
 			       "that it may be chance, ",
@@ -360,7 +358,6 @@ static void times_print(const struct times *d, const struct sides *s)
 	size_t n = d->of.t.n < d->o->limit ? d->of.t.n : d->o->limit;
 	bool people = !strcmp(d->o->format, "table");
 	size_t apart = 0;
-	struct grid *g;
 	char *text;
 	FILE *out = mem_stream(&text, NULL);
 
@@ -376,7 +373,7 @@ static void times_print(const struct times *d, const struct sides *s)
 		col[TIMES_KEY + i].title = title[d->of.ask.what][i];
 	if (d->of.ask.by_waker)
 		col[TIMES_KEY + 1].title = "Ended by";
-	g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	for (size_t i = 0; !d->of.t.parts && i < ARRAY_SIZE(times_spare); i++)
 		grid_spare(g, times_spare[i]);
 	times_tell(d, out);
@@ -493,10 +490,9 @@ int diff_times(const struct sides *s, const struct diff_times_opts *o,
 {
 	struct times d = { .o = o };
 	int status = STATUS_OK;
-	int rc;
 
 	timed_begin(&d.of, &o->ask);
-	rc = times_read(&d, s, &status, err);
+	int rc = times_read(&d, s, &status, err);
 	if (!rc) {
 		timings_judge(&d.of.t);
 		times_print(&d, s);

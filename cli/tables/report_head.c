@@ -299,11 +299,10 @@ int report_head_json(const struct report *rp, struct json *j, struct err *err)
 
 const struct traced_sums *report_traced(const struct report *rp)
 {
-	enum traced_kind kind;
-
 	if (rp->event < 0 || !rp->stacks->event[rp->event].nested)
 		return NULL;
-	kind = traced_kind_of(rp->stacks->event[rp->event].name);
+	enum traced_kind kind =
+		traced_kind_of(rp->stacks->event[rp->event].name);
 	return kind < TRACED_KINDS && rp->traced.of[kind].calls
 		       ? &rp->traced.of[kind]
 		       : NULL;
@@ -375,7 +374,6 @@ int report_print_head(const struct report *rp, struct err *err)
 	int deferred = report_is_deferred(rp, err);
 	struct term_lines l;
 	FILE *out;
-	int rc;
 
 	if (deferred < 0)
 		return -1;
@@ -405,7 +403,7 @@ int report_print_head(const struct report *rp, struct err *err)
 		fputs("recorded with --latency: --by wall shows what to make "
 		      "faster for the program to end sooner\n",
 		      out);
-	rc = rows_end(r, err);
+	int rc = rows_end(r, err);
 	if (!rc) {
 		if (report_traced(rp))
 			report_print_traced(out, rp);

@@ -118,8 +118,6 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 {
 	const struct interval *i = &w->i;
 	int64_t at = i->begin != INTERVAL_NEVER ? i->begin : i->end;
-	struct interval_range range;
-	struct latency_row *r;
 	char key[LATENCY_KEY];
 
 	if (at < l->from || at >= l->to ||
@@ -162,12 +160,12 @@ static void latency_take(struct latency *l, const struct latency_worst *w,
 		*mem_add(l->row, l->n, l->cap) =
 			(struct latency_row){ .kind = word[0],
 					      .label = word[1] };
-	r = &l->row[id];
+	struct latency_row *r = &l->row[id];
 	r->verdict[i->verdict]++;
 	l->verdict[i->verdict]++;
 	if (i->verdict == INTERVAL_CANCELLED)
 		return;
-	range = interval_range(i, l->first, l->last);
+	struct interval_range range = interval_range(i, l->first, l->last);
 	/* those that add up do so whichever of them ended when */
 	if (i->verdict == INTERVAL_PROVED || i->verdict == INTERVAL_AMBIGUOUS) {
 		r->count++;
@@ -307,9 +305,8 @@ static uint64_t latency_order(const struct latency_row *r, const char *order)
 		return r->count ? r->total / r->count : 0;
 	if (!strcmp(order, "p99"))
 		return (uint64_t)latency_at(r->length, r->n, 990);
-	if (!strcmp(order, "unknown"))
-		return latency_unknown(r->verdict);
-	return r->total;
+	return !strcmp(order, "unknown") ? latency_unknown(r->verdict)
+					 : r->total;
 }
 
 COMPARE_FUNCTION_OF(latency_compare_rows, struct latency_row, struct latency,
@@ -491,7 +488,6 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 	bool each = l->o->each && !strcmp(l->o->format, "table") &&
 		    any_where(l->n, i, l->row[i].kind != l->row[0].kind);
 	uint64_t errors = 0;
-	struct grid *g;
 
 	memcpy(col, latency_columns, sizeof(col));
 	for (size_t i = 0; i < l->n; i++)
@@ -502,7 +498,7 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 		col[LATENCY_UNKNOWN].title = NULL;
 	for (size_t i = 0; !ranges && i < 3; i++)
 		col[LATENCY_RANGES + i].title = NULL;
-	g = grid_new(col, ARRAY_SIZE(col));
+	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	for (size_t i = 0; ranges && i < 3; i++)
 		grid_spare(g, col[LATENCY_RANGES + i].title);
 	grid_spare(g, "p50");
@@ -789,15 +785,14 @@ static void latency_put_advice(const struct latency *l)
 	const struct latency_row *r = latency_worth(l);
 	bool named = !l->o->name &&
 		     (!strcmp(l->o->by, "name") || l->o->by_field) && l->iv;
-	char *kind, *name, *path;
 
 	if (!l->n)
 		return;
 	/* own pairs have no names, and may have a '*' */
 	named &= *intern_get(&l->labels, r->label) != '\0';
-	kind = safe_text_word(intern_get(&l->labels, r->kind));
-	name = safe_text_word(intern_get(&l->labels, r->label));
-	path = safe_text_word(l->path);
+	char *kind = safe_text_word(intern_get(&l->labels, r->kind));
+	char *name = safe_text_word(intern_get(&l->labels, r->label));
+	char *path = safe_text_word(l->path);
 	printf("\nwith '%s%s%s--worst 3' it lists the longest%s\n",
 	       named ? "--name " : "", named ? name : "", named ? " " : "",
 	       l->iv ? ", with their stacks" : ", with their chains");

@@ -97,11 +97,10 @@ static void add_cause(struct report_offcpu *rp, const struct offcpu_wait *w)
 	};
 	uint32_t id = intern_add_bytes(&rp->cause_index, word, sizeof(word));
 	uint64_t ns = report_offcpu_length(w);
-	struct cause_sum *c;
 
 	if (id == rp->n_cause)
 		*mem_add(rp->cause, rp->n_cause, rp->cap_cause) = key;
-	c = &rp->cause[id];
+	struct cause_sum *c = &rp->cause[id];
 	c->ns += ns;
 	c->waits++;
 	if (ns > c->longest && !w->sum)

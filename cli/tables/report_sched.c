@@ -60,13 +60,11 @@ static void sched_take_wait(void *arg, const struct proof_piece *pc,
 	const char *word = wait_cause_word(
 		wait_causes_get(s->r.words, pc->bits, at ? at->kraw : 0));
 	char key[64];
-	int len;
-	uint32_t id;
 
 	if (!*word)
 		word = offcpu_state(pc->bits);
-	len = snprintf(key, sizeof(key), "%u %s", s->now, word);
-	id = intern_add_bytes(&s->index, key, (size_t)len);
+	int len = snprintf(key, sizeof(key), "%u %s", s->now, word);
+	uint32_t id = intern_add_bytes(&s->index, key, (size_t)len);
 	if (id == s->n_cause)
 		*mem_add(s->cause, s->n_cause, s->cap_cause) =
 			(struct sched_cause){ s->now, word, 0, 0 };
@@ -210,7 +208,6 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 {
 	size_t n = s->n < s->o->limit ? s->n : s->o->limit;
 	struct grid_column col[SCHED_COLUMNS];
-	struct grid *g;
 
 	memcpy(col, sched_columns, sizeof(col));
 	col[SCHED_OFF].title = s->off ? "Off" : NULL;
@@ -221,7 +218,7 @@ static void sched_put_threads(const struct sched *s, struct json *j)
 		col[SCHED_WOKEN].title = "Woken";
 	if (s->order && !strcmp(s->order, "moves"))
 		col[SCHED_MOVES].title = "Moves";
-	g = grid_new(col, SCHED_COLUMNS);
+	struct grid *g = grid_new(col, SCHED_COLUMNS);
 	for (size_t i = 0; i < n; i++) {
 		const struct sched_thread *th = &s->th[i];
 		const struct account *a = &th->a;

@@ -320,7 +320,6 @@ static int report_print_rows(const struct report *rp, struct err *err)
 	struct report_files files = { .file = NULL };
 	struct report_rest rest = { 0, 0, rp->weight, " self" };
 	size_t shown = 0;
-	int rc;
 
 	grid_names(g, SYMBOL_TITLE, !rp->o->names.full);
 	if (keys & KEY_LINE) {
@@ -393,7 +392,7 @@ static int report_print_rows(const struct report *rp, struct err *err)
 		if (keys & KEY_SYM)
 			grid_text(g, label_shown(l));
 	}
-	rc = report_write(rp, g, &rest, NULL, err);
+	int rc = report_write(rp, g, &rest, NULL, err);
 	if (!rc && rp->people && !rp->o->top && !rp->o->graph &&
 	    rp->o->inlined && (keys & (KEY_SYM | KEY_INLINED)) == KEY_SYM)
 		rc = report_tell_inlined(rp, err);
@@ -495,11 +494,10 @@ static int report_print_neighbours(const struct report *rp,
 		rp->stacks, rp->event, func->name, callers,
 		func->inlined ? KEY_INLINED : rp->o->keys & KEY_INLINED);
 	struct report_rest rest = { 0, 0, r->weight, "" };
-	struct grid *g;
 	size_t n = r->n;
 	int rc = 0;
 
-	g = grid_new(col, n_col);
+	struct grid *g = grid_new(col, n_col);
 	grid_names(g, SYMBOL_TITLE, !rp->o->names.full);
 	report_rows_sort(r, true);
 	for (size_t i = 0; i < n; i++) {
@@ -545,10 +543,9 @@ static int report_print_around(const struct report *rp, const char *func,
 	unsigned int keys = KEY_SYM | KEY_GAPS | (rp->o->keys & KEY_INLINED);
 	struct report_rows *r = report_rows_new(rp->stacks, rp->event, keys);
 	struct report_found f = { .more = 0 };
-	int found;
 
 	report_rows_sort(r, false);
-	found = report_find(rp, r, func, &f, err);
+	int found = report_find(rp, r, func, &f, err);
 	if (!found && rp->o->inlined && !(keys & KEY_INLINED)) {
 		/* a name that only inlined functions have */
 		report_rows_free(r);

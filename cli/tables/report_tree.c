@@ -39,10 +39,9 @@ static void report_tree_add(const struct report *rp, const struct flame_tree *t,
 {
 	struct tree_line rest = { .depth = depth };
 	size_t rest_at = todo->n;
-	size_t first;
 
 	*mem_add(todo->line, todo->n, todo->cap) = rest;
-	first = todo->n;
+	size_t first = todo->n;
 	for (uint32_t i = 0; i < at->n_child; i++) {
 		const struct flame_node *nd = &t->node[t->child[at->child + i]];
 

@@ -169,13 +169,12 @@ static int calls_find_leaves(struct script_calls *c, struct store *db,
 					     .type = row.v[TYPE],
 					     .payload = row.v[PAYLOAD] };
 		int64_t cpu = row.v[CPU];
-		uint8_t what;
 
 		if (cpu < 0 || cpu > UINT16_MAX || e.type < 1 ||
 		    (uint64_t)e.type >= c->n_type)
 			continue;
 		mem_reach(last, n, cap, (size_t)cpu + 1);
-		what = c->type[e.type].what;
+		uint8_t what = c->type[e.type].what;
 		if (what == CALLS_EXIT && last[cpu].entry &&
 		    last[cpu].thread == row.v[THREAD])
 			rc = calls_take_exit(c, &e, last[cpu].entry, err);
@@ -194,11 +193,10 @@ int script_calls_load(struct store *db, struct payloads *ps,
 		      struct script_calls **out, struct err *err)
 {
 	struct script_calls *c = mem_new(1, sizeof(*c));
-	int any;
 
 	*out = NULL;
 	c->payloads = ps;
-	any = calls_read_types(c, db, err);
+	int any = calls_read_types(c, db, err);
 	if (any > 0 && !calls_find_leaves(c, db, err)) {
 		*out = c;
 		return 0;
@@ -280,25 +278,22 @@ int script_calls_text(struct script_calls *c, const struct event_row *e,
 		      const char **text, size_t *len, struct err *err)
 {
 	struct text_out o = { .buf = c->text, .size = sizeof(c->text) };
-	const struct calls_type *t;
 	const struct field *f;
-	uint32_t id;
-	int rc;
 
 	if (e->type < 1 || (uint64_t)e->type >= c->n_type)
 		return 0;
-	t = &c->type[e->type];
+	const struct calls_type *t = &c->type[e->type];
 	if (t->what == CALLS_NONE)
 		return 0;
 	if (t->what == CALLS_EXIT &&
 	    table_find_hash(&c->by_exit, hash_u64((uint64_t)e->id)) !=
 		    TABLE_NONE)
 		return 2;
-	rc = payloads_fields(c->payloads, e, &f, err);
+	int rc = payloads_fields(c->payloads, e, &f, err);
 	if (rc <= 0)
 		return rc;
 	c->text[0] = '\0';
-	id = table_find_hash(&c->by_entry, hash_u64((uint64_t)e->id));
+	uint32_t id = table_find_hash(&c->by_entry, hash_u64((uint64_t)e->id));
 	if (t->what == CALLS_ENTRY) {
 		const struct calls_leaf *leaf =
 			id == TABLE_NONE ? NULL : &c->leaf[id];

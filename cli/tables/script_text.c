@@ -288,9 +288,8 @@ bool script_is_sample(const struct script *s, int64_t type)
 
 static struct script_thread *find_who(struct script *s, int64_t comm)
 {
-	if (comm < 1 || (uint64_t)comm > s->n_who)
-		return &s->nobody;
-	return &s->who[comm - 1];
+	return comm < 1 || (uint64_t)comm > s->n_who ? &s->nobody
+						     : &s->who[comm - 1];
 }
 
 #define NS 1000000000u /* of a second */
@@ -378,11 +377,10 @@ static int script_put_address(struct script *s, const struct event_row *e,
 	size_t n;
 	const char *text =
 		chains_text(s->chains, e->kraw ? e->kraw : e->uraw, &n, err);
-	const char *end;
 
 	if (!text)
 		return -1;
-	end = memchr(text, '\n', n);
+	const char *end = memchr(text, '\n', n);
 	if (end && end + 1 < text + n && end[1] == ' ')
 		end = memchr(end + 1, '\n', (size_t)(text + n - end) - 1);
 	script_put(s, " ", 1);

@@ -42,7 +42,6 @@ static const char *sframe_dump_place(const struct sframe *sf,
 				     struct reg_text *t)
 {
 	struct reg_text reg;
-	const char *name;
 
 	switch (p->kind) {
 	case SFRAME_NONE:
@@ -54,7 +53,7 @@ static const char *sframe_dump_place(const struct sframe *sf,
 	default:
 		break;
 	}
-	name = reg_name(sf, p->reg, &reg);
+	const char *name = reg_name(sf, p->reg, &reg);
 	if (p->kind == SFRAME_REG)
 		snprintf(t->s, sizeof(t->s), "%.15s", name);
 	else if (p->kind == SFRAME_MEMORY && p->reg != SFRAME_CFA)
@@ -222,27 +221,6 @@ static void sframe_dump_json_bad(void *arg, uint32_t i, const struct err *err)
 	d->in_func = false;
 }
 
-static uint32_t sframe_dump_json(struct sframe_dump_state *d,
-				 const struct sframe_file *f)
-{
-	static const struct sframe_visitor visitor = {
-		.func = sframe_dump_json_func,
-		.row = sframe_dump_json_row,
-		.end = sframe_dump_json_end,
-		.bad = sframe_dump_json_bad,
-	};
-	uint32_t bad;
-
-	json_answer(&d->json, stdout, JSON_COMPACT);
-	sframe_head_json(&d->json, "section", f);
-	json_array(&d->json, "functions");
-	bad = sframe_visit(&f->sf, &visitor, d);
-	json_break(&d->json);
-	json_end(&d->json);
-	json_finish(&d->json);
-	return bad;
-}
-
 int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 {
 	static const struct sframe_visitor text = {
@@ -254,7 +232,20 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 	uint32_t bad;
 
 	if (json) {
-		bad = sframe_dump_json(&d, f);
+		static const struct sframe_visitor visitor = {
+			.func = sframe_dump_json_func,
+			.row = sframe_dump_json_row,
+			.end = sframe_dump_json_end,
+			.bad = sframe_dump_json_bad,
+		};
+
+		json_answer(&d.json, stdout, JSON_COMPACT);
+		sframe_head_json(&d.json, "section", f);
+		json_array(&d.json, "functions");
+		bad = sframe_visit(&f->sf, &visitor, &d);
+		json_break(&d.json);
+		json_end(&d.json);
+		json_finish(&d.json);
 	} else {
 		const struct sframe_head *h = &f->sf.head;
 

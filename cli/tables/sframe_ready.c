@@ -51,13 +51,12 @@ static void read_list(struct packages *p, const char *file)
 	uint64_t size;
 	struct err err;
 	FILE *f;
-	int fd;
 
 	if (!end || strcmp(end, ".list") != 0 ||
 	    snprintf(path, sizeof(path), "%s%s/%s", p->root, LISTS, file) >=
 		    (int)sizeof(path))
 		return;
-	fd = named_file_open(path, &size, &err);
+	int fd = named_file_open(path, &size, &err);
 	if (fd < 0)
 		return;
 	f = mem_must(fdopen(fd, "r"));
@@ -220,8 +219,6 @@ static uint8_t readiness_of_callers(struct readiness *p, uint32_t stack)
 
 static int readiness_load(struct readiness *p, struct err *err)
 {
-	struct rows *r;
-
 	p->code = code_load(p->db, 0, err);
 	if (!p->code)
 		return -1;
@@ -230,7 +227,7 @@ static int readiness_load(struct readiness *p, struct err *err)
 	p->callers = mem_new(p->code->n_stack, sizeof(*p->callers));
 	memset(p->spot, SUMS, p->code->n_frame * sizeof(*p->spot));
 	memset(p->callers, SUMS, p->code->n_stack);
-	r = rows_of(p->db, "ready_samples", err);
+	struct rows *r = rows_of(p->db, "ready_samples", err);
 	while (rows_step(r)) {
 		int64_t stack = rows_int(r, READY_SAMPLES_USER);
 		uint64_t n = (uint64_t)rows_int(r, READY_SAMPLES_N);

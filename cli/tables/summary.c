@@ -285,7 +285,6 @@ static int summary_put_requests(struct summary *s)
 	struct rows *r = rows_of(s->db, "info_requests", s->err);
 	bool missing = false;
 	uint64_t n = 0;
-	int ret;
 
 	while (rows_step(r)) {
 		const char *verdict = rows_text(r, INFO_REQUESTS_VERDICT);
@@ -304,7 +303,7 @@ static int summary_put_requests(struct summary *s)
 		missing |= strcmp(verdict, "matched") &&
 			   strcmp(verdict, "refused");
 	}
-	ret = rows_end(r, s->err);
+	int ret = rows_end(r, s->err);
 	if (n)
 		lines_put(&s->l, "user stacks");
 	if (missing)
