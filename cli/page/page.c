@@ -262,53 +262,6 @@ static void page_tables_put_percent(FILE *out, uint64_t part, uint64_t whole)
 	fputs("</td>", out);
 }
 
-/* Writes the table of the functions with the largest weight of an event;
- * inlined: inlined functions have rows. */
-static void page_tables_hot(FILE *out, struct stacks *s, int event,
-			    bool inlined)
-{
-	static const char *const head[] = { "Self %", "Total %",  "Samples",
-					    "Kind",   "Function", "Image" };
-	struct report_rows *r = report_rows_new(
-		s, event, KEY_SYM | KEY_DSO | (inlined ? KEY_INLINED : 0));
-	uint64_t whole = 0;
-
-	if (event >= 0)
-		whole = s->event[event].weight;
-	report_rows_sort(r, false);
-	page_tables_begin(
-		out, "hot", "Hot functions",
-		inlined ? "Self: the weight of samples in the function "
-			  "itself. Total: with what it called."
-			: "Self: the weight of samples in the function "
-			  "itself and in what was inlined into it. "
-			  "Total: with what it called.");
-	fputs("<div class=\"wide\"><table id=\"hot\"><thead><tr>", out);
-	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
-		page_tables_put_head_cell(out, head[i], i < 3);
-	fputs("</tr></thead><tbody>\n", out);
-	for (size_t i = 0; i < r->n && i < HOT_ROWS; i++) {
-		const struct report_row *row = &r->row[i];
-		const struct label *l = report_label(r, row->label);
-
-		fputs("<tr>", out);
-		page_tables_put_percent(out, row->self, whole);
-		page_tables_put_percent(out, row->total, whole);
-		fprintf(out, "<td class=\"n\">%s</td><td>%s</td><td title=\"",
-			HUMAN_GROUPED(row->n_self), label_kind_name(l->kind));
-		safe_text_xml(out, l->name, 0);
-		fputs("\">", out);
-		safe_text_xml(out, label_shown(l), 0);
-		fputs("</td><td title=\"", out);
-		safe_text_xml(out, l->image, 0);
-		fputs("\">", out);
-		safe_text_xml(out, path_base(l->image), 0);
-		fputs("</td></tr>\n", out);
-	}
-	fputs("</tbody></table></div></section>\n", out);
-	report_rows_free(r);
-}
-
 extern const char text_page_css[];
 extern const char text_page_source_css[];
 extern const char text_page_diff_css[];
@@ -491,7 +444,6 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 {
 	const char *trust = p->shown.trust;
 	const struct offcpu_sums *waits = p->shown.waits;
-	struct rows *r;
 	struct banner b;
 	int rc = banner_read(p->db, p->path, p->filter, &b, err);
 
@@ -512,7 +464,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      "is of the chosen one)</span>",
 		      out);
 	fputs("</p>\n<ul class=\"facts\">\n", out);
-	r = rows_of(p->db, "sampled", err);
+	struct rows *r = rows_of(p->db, "sampled", err);
 	while (rows_step(r)) {
 		uint64_t n = (uint64_t)rows_int(r, SAMPLED_SAMPLES);
 
@@ -652,7 +604,50 @@ int html_page_write(FILE *out, void *page, struct err *err)
 	fputs("</p></noscript>\n", out);
 	fputs(text_page_html, out);
 	fputs("<main>\n", out);
-	page_tables_hot(out, p->shown.stacks, p->shown.event, p->inlined_rows);
+	/* Writes the table of the functions with the largest weight of an
+	 * event; inlined: inlined functions have rows. */
+	bool inlined = p->inlined_rows;
+	static const char *const head[] = { "Self %", "Total %",  "Samples",
+					    "Kind",   "Function", "Image" };
+	struct report_rows *rows = report_rows_new(
+		p->shown.stacks, p->shown.event,
+		KEY_SYM | KEY_DSO | (inlined ? KEY_INLINED : 0));
+	uint64_t whole = 0;
+
+	if (p->shown.event >= 0)
+		whole = p->shown.stacks->event[p->shown.event].weight;
+	report_rows_sort(rows, false);
+	page_tables_begin(
+		out, "hot", "Hot functions",
+		inlined ? "Self: the weight of samples in the function "
+			  "itself. Total: with what it called."
+			: "Self: the weight of samples in the function "
+			  "itself and in what was inlined into it. "
+			  "Total: with what it called.");
+	fputs("<div class=\"wide\"><table id=\"hot\"><thead><tr>", out);
+	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
+		page_tables_put_head_cell(out, head[i], i < 3);
+	fputs("</tr></thead><tbody>\n", out);
+	for (size_t i = 0; i < rows->n && i < HOT_ROWS; i++) {
+		const struct report_row *row = &rows->row[i];
+		const struct label *l = report_label(rows, row->label);
+
+		fputs("<tr>", out);
+		page_tables_put_percent(out, row->self, whole);
+		page_tables_put_percent(out, row->total, whole);
+		fprintf(out, "<td class=\"n\">%s</td><td>%s</td><td title=\"",
+			HUMAN_GROUPED(row->n_self), label_kind_name(l->kind));
+		safe_text_xml(out, l->name, 0);
+		fputs("\">", out);
+		safe_text_xml(out, label_shown(l), 0);
+		fputs("</td><td title=\"", out);
+		safe_text_xml(out, l->image, 0);
+		fputs("\">", out);
+		safe_text_xml(out, path_base(l->image), 0);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table></div></section>\n", out);
+	report_rows_free(rows);
 	/* Write the tables of captures, verdicts, losses, findings and code
 	 * without names. */
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)

@@ -107,33 +107,6 @@ static uint64_t page_times_bin(const struct page_data *d, const struct rows *r,
 		       : 1 + page_data_bin(d, rows_int(r, column));
 }
 
-static int page_times_load(struct page_data *d, struct store *db,
-			   struct err *err)
-{
-	struct page_times *t = &d->times;
-	struct rows *r = rows_of(db, "page_times", err);
-
-	t->keys = labels_new();
-	while (rows_step(r)) {
-		uint32_t key = labels_add_name(t->keys, LABEL_GROUP,
-					       rows_text(r, PAGE_TIMES_KEY));
-		uint64_t from = page_times_bin(d, r, PAGE_TIMES_T0);
-		uint64_t to = page_times_bin(d, r, PAGE_TIMES_T1);
-		uint64_t n = (uint64_t)rows_int(r, PAGE_TIMES_N);
-
-		blob_leb(&t->bytes,
-			 (uint64_t)key * 4 + (to != from) + (n != 1) * 2);
-		blob_zigzag(&t->bytes, from - t->last);
-		if (to != from)
-			blob_leb(&t->bytes, to);
-		if (n != 1)
-			blob_leb(&t->bytes, n);
-		t->last = from;
-		t->n++;
-	}
-	return rows_end(r, err);
-}
-
 static void page_items_add(struct page_items *p, const struct stacks_sample *s,
 			   uint64_t bin)
 {
@@ -256,8 +229,7 @@ static int page_data_build_tree(struct page_data *d, struct err *err)
 		d->leaf[i] = flame_tree_find(d->tree, l.label, l.n);
 		d->inferred[i] = page_data_inferred(d, &l);
 	}
-	free(l.label);
-	free(l.from);
+	free_all(l.label, l.from);
 	if (!rc)
 		flame_tree_finish(d->tree);
 	return rc;
@@ -300,8 +272,33 @@ struct page_data *page_data_new(struct store *db, const char *path,
 	d->bin = d->timed ? page_data_choose_bin((uint64_t)d->tl.t1 -
 						 (uint64_t)d->tl.t0)
 			  : 1;
-	if ((d->timed && page_times_load(d, db, err)) ||
-	    !(d->stacks = stacks_load(db, &so, err)) ||
+	if (d->timed) {
+		struct page_times *t = &d->times;
+		struct rows *r = rows_of(db, "page_times", err);
+
+		t->keys = labels_new();
+		while (rows_step(r)) {
+			uint32_t key =
+				labels_add_name(t->keys, LABEL_GROUP,
+						rows_text(r, PAGE_TIMES_KEY));
+			uint64_t from = page_times_bin(d, r, PAGE_TIMES_T0);
+			uint64_t to = page_times_bin(d, r, PAGE_TIMES_T1);
+			uint64_t total = (uint64_t)rows_int(r, PAGE_TIMES_N);
+
+			blob_leb(&t->bytes, (uint64_t)key * 4 + (to != from) +
+						    (total != 1) * 2);
+			blob_zigzag(&t->bytes, from - t->last);
+			if (to != from)
+				blob_leb(&t->bytes, to);
+			if (total != 1)
+				blob_leb(&t->bytes, total);
+			t->last = from;
+			t->n++;
+		}
+		if (rows_end(r, err))
+			goto out;
+	}
+	if (!(d->stacks = stacks_load(db, &so, err)) ||
 	    (d->served && page_data_take_sums(d, err)) ||
 	    traced_add_to(db, path, o->filter, d->stacks, err))
 		goto out;

@@ -134,8 +134,7 @@ static void page_source_load(struct page_source *p, struct store *db,
 				a->insn[m].to = place[a->insn[m].to];
 		f->out = a->n - n;
 		a->n = n;
-		free(keep);
-		free(place);
+		free_all(keep, place);
 		f->first = next;
 		next += (uint32_t)f->a.n;
 	}

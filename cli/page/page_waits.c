@@ -62,8 +62,7 @@ struct page_chains {
 static void page_chain_release(struct page_chain *c)
 {
 	chain_release(&c->chain);
-	free(c->edge);
-	free(c->of);
+	free_all(c->edge, c->of);
 }
 
 static uint64_t page_chains_length(const struct page_chain_ask *a)
@@ -90,11 +89,9 @@ COMPARE_FUNCTION(page_chains_compare_ranks, struct page_rank,
 /* Returns 1 + the number of a text; NULL: 0. */
 static uint32_t page_chains_word(struct page_chains *p, const char *text)
 {
-	uint32_t id;
-
 	if (!text)
 		return 0;
-	id = intern_add_bytes(&p->word_index, text, strlen(text));
+	uint32_t id = intern_add_bytes(&p->word_index, text, strlen(text));
 	if (id == p->n_word)
 		*mem_add(p->word, p->n_word, p->cap_word) =
 			arena_strdup(&p->text, text);
@@ -311,7 +308,6 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 		.filter = filter, .runs = true, .any = true, .stacks = s
 	};
 	struct waits_item item;
-	struct waits *w;
 	int rc;
 
 	p->stacks = s;
@@ -319,7 +315,7 @@ struct page_waits *page_waits_load(struct store *db, const char *path,
 	p->chains.stacks = s;
 	p->event = -1;
 	ask.causes = p->causes;
-	w = waits_open(db, path, &ask, err);
+	struct waits *w = waits_open(db, path, &ask, err);
 	while ((rc = waits_next(w, &item, err)) > 0) {
 		if (item.kind == WAITS_WAIT) {
 			page_waits_take(p, &item.wait);
@@ -345,8 +341,7 @@ void page_waits_free(struct page_waits *w)
 	wait_causes_free(w->causes);
 	for (size_t i = 0; i < w->chains.n; i++)
 		page_chain_release(&w->chains.chain[i]);
-	free(w->chains.chain);
-	free(w->chains.word);
+	free_all(w->chains.chain, w->chains.word);
 	intern_release(&w->chains.word_index);
 	arena_release(&w->chains.text);
 	blob_release(&w->chains.bytes);

@@ -457,9 +457,6 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 	diff_model_release(&pg->m);
 	for (size_t i = 0; i <= ROWS_MAX; i++)
 		free(pg->text[i]);
-	free(pg->subtitle);
-	free(pg->lead);
-	free(pg->both);
-	free(pg);
+	free_all(pg->subtitle, pg->lead, pg->both, pg);
 	return rc ? -1 : status;
 }

@@ -140,8 +140,7 @@ static int drawing_add_groups(struct drawing *d, struct err *err)
 		if (stacks_bogus(d->stacks, g))
 			d->bogus += g->weight;
 	}
-	free(l.label);
-	free(l.from);
+	free_all(l.label, l.from);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -170,7 +169,6 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 			   struct err *err)
 {
 	struct store *db = database_open(d->opts->open, path, status, err);
-	struct rows *r;
 
 	if (!db)
 		return NULL;
@@ -178,7 +176,7 @@ struct store *drawing_open(struct drawing *d, const char *path, int *status,
 	drawing_note(d);
 	/* notes capture and host, so that the picture still says where its
 	 * samples are from when it is passed on */
-	r = rows_of(db, "report_captures", err);
+	struct rows *r = rows_of(db, "report_captures", err);
 	while (rows_step(r)) {
 		const char *host = rows_text(r, REPORT_CAPTURES_HOST);
 		bool whole = rows_value(r, REPORT_CAPTURES_COMPLETE).kind ==
@@ -333,12 +331,11 @@ int drawing_add_text(struct drawing *d, const char *path, int *status,
 {
 	FILE *in = input_stream(path, err);
 	uint64_t bad = 0;
-	int rc;
 
 	if (!in)
 		return -1;
-	rc = folded_read(in, &d->opts->names, d->labels, drawing_add_line, d,
-			 &bad, err);
+	int rc = folded_read(in, &d->opts->names, d->labels, drawing_add_line,
+			     d, &bad, err);
 	fclose(in);
 	if (rc)
 		return err_while(err, "reading %s", path);

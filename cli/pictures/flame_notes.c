@@ -67,9 +67,8 @@ void drawing_count_name(struct drawing *d, const struct stacks_comm *c,
 			uint64_t weight)
 {
 	uint32_t id = labels_add_name(d->labels, LABEL_GROUP, c->name);
-	struct drawing_name *w;
 
-	w = mem_at(d->name, d->n_name, d->cap_name, id);
+	struct drawing_name *w = mem_at(d->name, d->n_name, d->cap_name, id);
 	w->idle = !c->pid;
 	w->weight += weight;
 }

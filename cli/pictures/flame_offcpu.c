@@ -136,7 +136,6 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 			 * function that woke the thread stands next to the
 			 * one that waited. */
 			struct stacks_group waker = offcpu_group(&g->waker.at);
-			size_t from;
 			char who[128];
 			char text[160];
 
@@ -146,15 +145,14 @@ static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 								: ", likely");
 			snprintf(text, sizeof(text), "[woken by %s]", who);
 			drawing_group(d, text, &l);
-			from = l.n;
+			size_t from = l.n;
 			stacks_get(d->stacks, &waker, &l);
 			label_list_reverse(&l, from);
 		} else if (g->waker.asleep && sums->wakes)
 			flame_offcpu_add_missing(d, NOT_WOKEN, &l);
 		rc = drawing_add_group(d, &at, &l, err);
 	}
-	free(l.label);
-	free(l.from);
+	free_all(l.label, l.from);
 	return rc < 0 ? -1 : 0;
 }
 

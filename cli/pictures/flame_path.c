@@ -80,15 +80,13 @@ static uint32_t flame_path_name(struct path_flame *f, uint32_t thread)
 static uint32_t flame_path_stack(struct path_flame *f,
 				 const struct offcpu_stack *at)
 {
-	uint32_t id;
-
 	if (!at)
 		return 0;
 
 	const uint32_t key[] = { at->kraw, at->uraw,
 				 (uint32_t)at->verdict << 8 | at->flags };
 
-	id = intern_add_bytes(&f->stack_keys, key, sizeof(key));
+	uint32_t id = intern_add_bytes(&f->stack_keys, key, sizeof(key));
 	if (id == f->n_stack)
 		*mem_add(f->stack, f->n_stack, f->cap_stack) = at;
 	return id + 1;
@@ -111,7 +109,6 @@ static void flame_path_put_waker(struct path_flame *f,
 {
 	const char *who = intern_get(&f->whos, s->who - 1);
 	char text[WHO_MAX + 64];
-	size_t from;
 
 	if (s->state != CHAIN_STATES)
 		snprintf(text, sizeof(text), "[woken by %.*s]", WHO_MAX, who);
@@ -119,7 +116,7 @@ static void flame_path_put_waker(struct path_flame *f,
 		snprintf(text, sizeof(text), "[woken by %.*s (%s)]", WHO_MAX,
 			 who, path_context((enum timeline_context)s->context));
 	flame_path_add_frame(f, LABEL_GROUP, text);
-	from = f->l.n;
+	size_t from = f->l.n;
 	if (s->waker)
 		flame_path_add_stack(f, f->stack[s->waker - 1]);
 	label_list_reverse(&f->l, from);
@@ -278,7 +275,6 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 			 .minwidth = MINWIDTH,
 			 .show_samples = true },
 	};
-	struct causes_premise premise;
 	int rc = path_open(&f.r, db, path, err);
 
 	if (!rc) {
@@ -301,7 +297,7 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	}
 	if (!rc) {
 		flame_tree_finish(f.tree);
-		premise = causes_premise(f.r.causes);
+		struct causes_premise premise = causes_premise(f.r.causes);
 		snprintf(f.note, sizeof(f.note),
 			 "%s of the time is proved%s%s, %s is not known; what "
 			 "is not proved is hatched",
@@ -320,13 +316,10 @@ int flame_path(struct store *db, const char *path, const struct path_opts *o,
 	chain_release(&f.chain);
 	intern_release(&f.whos);
 	intern_release(&f.stack_keys);
-	free(f.stack);
-	free(f.of_edge);
+	free_all(f.stack, f.of_edge);
 	intern_release(&f.steps);
 	table_release(&f.index);
-	free(f.name);
-	free(f.l.label);
-	free(f.l.from);
+	free_all(f.name, f.l.label, f.l.from);
 	path_close(&f.r);
 	return rc;
 }
