@@ -66,7 +66,6 @@ static void annotate_tell_others(const struct hot *h, const char *path,
 	const struct hot_func *f = c->func;
 	const char *where = hot_base(h, c->image);
 	const char *tier = suffix_tier(f ? f->name : "");
-	char *db, *func;
 
 	if (!c->others)
 		return;
@@ -80,12 +79,11 @@ static void annotate_tell_others(const struct hot *h, const char *path,
 	    where, f->samples, f->samples == 1 ? "" : "s");
 	if (f->size)
 		say("%" PRIu64 " bytes, ", f->size);
-	db = safe_text_word(path);
-	func = safe_text_word(what);
+	char *db = safe_text_word(path);
+	char *func = safe_text_word(what);
 	say("most first; 'backstitch annotate --nth %zu %s %s' chooses another\n",
 	    c->nth <= c->others ? c->nth + 1 : 1, db, func);
-	free(db);
-	free(func);
+	free_all(db, func);
 }
 
 /* in: what else has its name. */
@@ -102,13 +100,12 @@ static int annotate_one(const struct name_ask *names, struct store *db,
 	};
 	struct annot a = { .name = NULL };
 	struct symbolizer *sy = name_symbolizer(names, db, NULL, NULL);
-	int rc;
 
 	annotate_tell_others(h, path, c, what);
 	o.sources = with_source ? sources_new(source_dirs.item, source_dirs.n,
 					      false)
 				: NULL;
-	rc = annot_load(&a, db, sy, h, c, &o, err);
+	int rc = annot_load(&a, db, sy, h, c, &o, err);
 	a.inlined = in;
 	if (!rc && json)
 		annot_json(&a);
@@ -141,7 +138,6 @@ static int annotate_print(const struct name_ask *names, struct store *db,
 {
 	struct hot_choice c;
 	struct inlined_copies in;
-	int rc;
 
 	if (!what) {
 		annot_list(h, path,
@@ -149,7 +145,7 @@ static int annotate_print(const struct name_ask *names, struct store *db,
 			   json);
 		return 0;
 	}
-	rc = inlined_load(&in, db, h, what, dso, err);
+	int rc = inlined_load(&in, db, h, what, dso, err);
 	if (rc)
 		goto out;
 	if (only_inlined || (in.samples && !hot_has(h, what, dso)))
@@ -173,11 +169,8 @@ static int annotate_run(int argc, char **argv, struct err *err)
 					.names = chosen_names,
 					.samples = by_samples() };
 	struct hot h = { .spot = NULL };
-	struct stacks *s;
 	int status = STATUS_OK;
 	const char *path;
-	struct store *db;
-	int rc;
 
 	if (argc > 2)
 		return err_set(err, ERR_USAGE,
@@ -196,12 +189,12 @@ static int annotate_run(int argc, char **argv, struct err *err)
 			       "1; say which name");
 	if (name_check(&ask.load.name, err))
 		return -1;
-	db = database_from_args(&ask, argc > 1 ? 1 : argc, argv, NULL, &path,
-				&status, err);
+	struct store *db = database_from_args(&ask, argc > 1 ? 1 : argc, argv,
+					      NULL, &path, &status, err);
 	if (!db)
 		return -1;
-	s = stacks_load(db, &so, err);
-	rc = -1;
+	struct stacks *s = stacks_load(db, &so, err);
+	int rc = -1;
 	if (s && !hot_load(&h, db, s, say_choice(s, "counting"), err))
 		rc = annotate_print(&ask.load.name, db, &h, path, what, err);
 	hot_release(&h);

@@ -45,16 +45,14 @@ static int bundle_run(int argc, char **argv, struct err *err)
 	};
 	int status = STATUS_OK;
 	const char *path;
-	struct store *db;
-	int rc;
 
 	if (keep.n && !redact)
 		return err_set(err, ERR_USAGE, "--keep is for --redact");
-	db = database_from_args(&ask, argc, argv, out_path, &path, &status,
-				err);
+	struct store *db = database_from_args(&ask, argc, argv, out_path, &path,
+					      &status, err);
 	if (!db)
 		return -1;
-	rc = pack_write(db, path, &o, err);
+	int rc = pack_write(db, path, &o, err);
 	store_close(db);
 	return rc ? -1 : status;
 }

@@ -132,7 +132,6 @@ static int check_run(int argc, char **argv, struct err *err)
 	struct open_ask ask = open_asked();
 	struct check c = { .filter = &filter, .names = chosen_names };
 	int status = STATUS_OK;
-	int ret;
 
 	json |= format && !strcmp(format, "json");
 	if ((sql || json) && format && output_is_markdown(format))
@@ -166,7 +165,7 @@ static int check_run(int argc, char **argv, struct err *err)
 		return -1;
 	c.damaged = status == STATUS_DAMAGED;
 	signals_query(c.db);
-	ret = check_answer(&c, err);
+	int ret = check_answer(&c, err);
 	signals_query(NULL);
 	check_forget(&c);
 	store_close(c.db);

@@ -84,13 +84,11 @@ static bool look_start(const char *page)
 {
 	int gone[2];
 	char c;
-	pid_t pid;
-	bool fails;
 
 	if (pipe2(gone, O_CLOEXEC))
 		return false;
 	fflush(stderr);
-	pid = fork();
+	pid_t pid = fork();
 	if (!pid) {
 		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -102,7 +100,7 @@ static bool look_start(const char *page)
 		_exit(write(gone[1], "x", 1) == 1 ? 127 : 126);
 	}
 	close(gone[1]);
-	fails = pid < 0 || read(gone[0], &c, 1) == 1;
+	bool fails = pid < 0 || read(gone[0], &c, 1) == 1;
 	close(gone[0]);
 	return !fails && look_wait(pid);
 }
@@ -116,16 +114,14 @@ static int look_open(struct store *db, const struct name_ask *names,
 					.files = names };
 	char page[PATH_MAX];
 	size_t n = strlen(name);
-	struct html_page *p;
-	int rc;
 
 	n -= n > 3 && !strcmp(name + n - 3, ".db") ? 3 : 0;
 	if (n + sizeof(".html") > sizeof(page))
 		return err_set(err, ERR_LIMIT, "%s: the name is too long",
 			       name);
 	snprintf(page, sizeof(page), "%.*s.html", (int)n, name);
-	p = html_page_new(db, path, &what, err);
-	rc = p ? out_write(page, html_page_write, p, err) : -1;
+	struct html_page *p = html_page_new(db, path, &what, err);
+	int rc = p ? out_write(page, html_page_write, p, err) : -1;
 	html_page_free(p);
 	if (rc)
 		return -1;
@@ -333,11 +329,9 @@ static int look_print_about(struct store *db, const char *trust,
 	FILE *out = term_lines_begin(&l, stdout);
 	uint64_t lost = 0;
 	bool unknown = false;
-	struct rows *r;
-	int rc;
 
 	fprintf(out, "%s\n", trust);
-	r = rows_of(db, "info_captures", err);
+	struct rows *r = rows_of(db, "info_captures", err);
 	while (rows_step(r)) {
 		int64_t samples = rows_int(r, INFO_CAPTURES_SAMPLES);
 		int64_t ns;
@@ -352,7 +346,7 @@ static int look_print_about(struct store *db, const char *trust,
 			fprintf(out, " in %s", HUMAN_NS(ns));
 		putc('\n', out);
 	}
-	rc = rows_end(r, err);
+	int rc = rows_end(r, err);
 	if (!rc)
 		rc = loss_rows_sum(db, &lost, &unknown, err);
 	if (!rc)
@@ -446,14 +440,13 @@ static int look_print_trace(struct store *db, const char *path,
 	size_t rows = look_rows(trust, wakes + (events ? AROUND_TRACE + stacks
 						       : AROUND_THREADS));
 	struct err none = { 0 };
-	int told;
 
 	if (look_print_about(db, trust, err) ||
 	    (events && event_rates_print(db, (rows + 1) / 2, err)))
 		return -1;
 	if (events)
 		putchar('\n');
-	told = threads_print(db, path, events ? rows / 2 : rows, &none);
+	int told = threads_print(db, path, events ? rows / 2 : rows, &none);
 	if (told < 0 && none.code != ERR_FORMAT) {
 		*err = none;
 		return -1;
@@ -490,12 +483,11 @@ static int look_print(struct store *db, const struct name_ask *names,
 	bool trace = false;    /* of events rather than of switches alone */
 	bool wakes = false;
 	int64_t calls = 0; /* 1: of functions, 2: and how long */
-	struct rows *r;
 	int rc;
 
 	if (trust_sentence(db, trust, err))
 		return -1;
-	r = rows_of(db, "report_contents", err);
+	struct rows *r = rows_of(db, "report_contents", err);
 	if (rows_step(r)) {
 		samples = rows_int(r, REPORT_CONTENTS_SAMPLES) > 0;
 		counters = rows_int(r, REPORT_CONTENTS_COUNTERS) != 0;
@@ -535,14 +527,13 @@ static int look_run(int argc, char **argv, struct err *err)
 	const struct open_ask ask = open_asked();
 	char out[PATH_MAX];
 	int status = STATUS_OK;
-	struct store *db;
 	int rc;
 
 	if (!argc)
 		return err_set(err, ERR_USAGE, "which capture?");
-	db = capture_db_open(&ask, argc, argv,
-			     options_own > (unsigned int)open_page, out,
-			     &status, err);
+	struct store *db = capture_db_open(
+		&ask, argc, argv, options_own > (unsigned int)open_page, out,
+		&status, err);
 	if (!db)
 		return -1;
 	if (!open_page)

@@ -82,7 +82,6 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 					      .names = chosen_names },
 				     .fail = &diff_limit };
 	struct sides s = { 0 };
-	int ret;
 
 	if (latency + off_cpu + wall + sched > 1)
 		return err_set(err, ERR_USAGE,
@@ -117,7 +116,7 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 		argv++;
 		options_before -= options_before > 0;
 	}
-	ret = sides_take(&s, argc, argv, options_before, err);
+	int ret = sides_take(&s, argc, argv, options_before, err);
 	if (!ret)
 		ret = diff_times(&s, &o, err);
 	sides_release(&s);
@@ -142,7 +141,6 @@ static int diff_run(int argc, char **argv, struct err *err)
 		.fail = &diff_limit,
 	};
 	struct sides s = { 0 };
-	int ret;
 
 	if (output_check(err) || diff_opts_check(true, err))
 		return -1;
@@ -179,7 +177,7 @@ static int diff_run(int argc, char **argv, struct err *err)
 	else
 		ask.filter = &filter;
 	ask.detail = report_detail(o.keys);
-	ret = sides_take(&s, argc, argv, options_before, err);
+	int ret = sides_take(&s, argc, argv, options_before, err);
 	if (!ret)
 		ret = report_diff(&s, &o, err);
 	sides_release(&s);

@@ -59,10 +59,8 @@ out:
 
 static int dump_run(int argc, char **argv, struct err *err)
 {
-	struct ledger *lg;
 	bool is_db = false;
 	uint64_t damage = 0;
-	int ret;
 
 	if (argc != 1)
 		return err_set(err, ERR_USAGE, "dump takes one capture");
@@ -73,8 +71,8 @@ static int dump_run(int argc, char **argv, struct err *err)
 			       "%s: this is a database; dump shows captures, "
 			       "'backstitch info' databases",
 			       argv[0]);
-	lg = ledger_new();
-	ret = dump_capture(argv[0], lg, err);
+	struct ledger *lg = ledger_new();
+	int ret = dump_capture(argv[0], lg, err);
 	if (!ret) {
 		/* Prints the first damaged places. */
 		struct ledger_entry e;

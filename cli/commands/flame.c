@@ -263,9 +263,8 @@ static int flame_run(int argc, char **argv, struct err *err)
 		ask.filter = &filter;
 	ask.detail = (opts.by_pid || opts.by_thread ? SERVER_THREADS : 0) |
 		     (opts.by_verdict ? SERVER_VERDICTS : 0);
-	if (opts.diff)
-		return flame_draw_diff(argc, argv, &o, err);
-	return flame_draw_one(argc, argv, &o, err);
+	return opts.diff ? flame_draw_diff(argc, argv, &o, err)
+			 : flame_draw_one(argc, argv, &o, err);
 }
 
 static const char *const examples[] = {

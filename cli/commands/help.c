@@ -199,8 +199,6 @@ const struct command *help_find(const char *name, struct err *err)
 
 static int run_help(int argc, char **argv, struct err *err)
 {
-	const struct command *c;
-
 	if (!argc) {
 		help_overview(stdout);
 		return STATUS_OK;
@@ -215,7 +213,7 @@ static int run_help(int argc, char **argv, struct err *err)
 			return STATUS_OK;
 		}
 	}
-	c = help_find(argv[0], err);
+	const struct command *c = help_find(argv[0], err);
 	if (!c)
 		return -1;
 	help_command(stdout, c, false);

@@ -23,14 +23,13 @@ static int info_run(int argc, char **argv, struct err *err)
 	const char *path;
 	struct store *db =
 		database_from_args(&ask, argc, argv, NULL, &path, &status, err);
-	int ret;
 
 	if (!db)
 		return -1;
 	more.command = input_is_capture(path) ? "ingest" : "symbolize";
 	more.options = name_not_given(&ask.load.name, options);
-	ret = json ? summary_json(stdout, db, err)
-		   : summary_print(stdout, db, path, false, more, err);
+	int ret = json ? summary_json(stdout, db, err)
+		       : summary_print(stdout, db, path, false, more, err);
 	store_close(db);
 	return ret ? -1 : status;
 }

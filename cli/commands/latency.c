@@ -115,7 +115,6 @@ static int latency_run(int argc, char **argv, struct err *err)
 	int64_t offset;
 	const char *path;
 	struct store *db;
-	int rc;
 
 	/* a word that is a kind, and no file */
 	if (argc && !kind && latency_has_kind(argv[0]) &&
@@ -172,7 +171,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 			       "and diff; leave out --format",
 			       o.format);
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
-	rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
+	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)
 		rc = report_latency(db, path, &o, err);
 	store_close(db);

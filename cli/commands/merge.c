@@ -92,7 +92,6 @@ static int merge_run(int argc, char **argv, struct err *err)
 	struct database_set list = { NULL, 0, 0 };
 	struct merge_counts n;
 	struct store *db = NULL;
-	int rc;
 
 	if (!argc)
 		return err_set(err, ERR_USAGE,
@@ -101,7 +100,7 @@ static int merge_run(int argc, char **argv, struct err *err)
 	if (!output || !*output || !strcmp(output, "-"))
 		return err_set(err, ERR_USAGE,
 			       "-o is the database to make; it needs a name");
-	rc = merge_take_args(&list, argc, argv, err);
+	int rc = merge_take_args(&list, argc, argv, err);
 	if (!rc)
 		rc = merge_drop_output(&list, err);
 	if (!rc)

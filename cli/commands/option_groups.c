@@ -509,21 +509,6 @@ const struct opt fleet_opts[] = {
 	{ .kind = OPT_END }
 };
 
-static int fleet_opts_period(uint64_t *out, struct err *err)
-{
-	int64_t ns;
-
-	if (parse_duration(weighted, &ns) || ns < NS_PER_S / 1000 ||
-	    ns > 3600ll * NS_PER_S)
-		return err_set(
-			err, ERR_USAGE,
-			"--weighted needs a time from 1ms to 3600s, such "
-			"as 1s, not '%s'",
-			weighted);
-	*out = (uint64_t)ns;
-	return 0;
-}
-
 int fleet_opts_read(struct fleet_ask *out, struct err *err)
 {
 	*out = (struct fleet_ask){ .filter = &filter,
@@ -544,5 +529,18 @@ int fleet_opts_read(struct fleet_ask *out, struct err *err)
 					       "--label %.*s is given twice",
 					       (int)n, text);
 	}
-	return weighted ? fleet_opts_period(&out->period, err) : 0;
+	if (weighted) {
+		int64_t ns;
+
+		if (parse_duration(weighted, &ns) || ns < NS_PER_S / 1000 ||
+		    ns > 3600ll * NS_PER_S)
+			return err_set(
+				err, ERR_USAGE,
+				"--weighted needs a time from 1ms to 3600s, such "
+				"as 1s, not '%s'",
+				weighted);
+		out->period = (uint64_t)ns;
+		return 0;
+	}
+	return 0;
 }

@@ -88,7 +88,6 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 	const struct side *b = &s->side[1];
 	const struct svg_opts none = { .title = NULL };
 	struct diff_model m = { .all = NULL };
-	const char *path;
 	int status = STATUS_OK;
 	int rc = 0;
 
@@ -101,7 +100,7 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 			     "leave out --absolute for several runs");
 	if (!rc)
 		rc = diff_model_read(&m, s, &what, &none, &status, err);
-	path = rc ? NULL : input_path(ask, (int)b->n, b->path, err);
+	const char *path = rc ? NULL : input_path(ask, (int)b->n, b->path, err);
 	rc = path ? page_write(ask, database_open(ask, path, &status, err),
 			       path, o, &m, err)
 		  : -1;
@@ -116,8 +115,6 @@ static int page_run(int argc, char **argv, struct err *err)
 	struct sides s = { 0 };
 	int status = STATUS_OK;
 	const char *path;
-	struct store *db;
-	int ret;
 
 	if (offcpu_opts.wall && (diff || by_given()))
 		return err_set(err, ERR_USAGE,
@@ -142,14 +139,14 @@ static int page_run(int argc, char **argv, struct err *err)
 	ask.filter = offcpu_opts.wall ? NULL : &filter;
 	ask.detail = SERVER_CPUS | SERVER_VERDICTS;
 	if (diff) {
-		ret = sides_take(&s, argc, argv, options_before, err);
+		int ret = sides_take(&s, argc, argv, options_before, err);
 		if (!ret)
 			ret = page_compare(&ask, &s, &o, err);
 		sides_release(&s);
 		return ret;
 	}
-	db = database_from_args(&ask, argc, argv, out_path, &path, &status,
-				err);
+	struct store *db = database_from_args(&ask, argc, argv, out_path, &path,
+					      &status, err);
 	return page_write(&ask, db, path, &o, NULL, err) ? -1 : status;
 }
 

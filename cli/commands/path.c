@@ -122,7 +122,6 @@ static int path_run(int argc, char **argv, struct err *err)
 	int64_t offset;
 	const char *path;
 	struct store *db;
-	int rc;
 
 	if (blame && (comm || pid || tid != NUMBER_UNSET))
 		return err_set(err, ERR_USAGE,
@@ -157,7 +156,7 @@ static int path_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, flame, &path, &status, err);
 	if (!db)
 		return -1;
-	rc = wall_clock_take(db, path, &offset, &o.wall, err);
+	int rc = wall_clock_take(db, path, &offset, &o.wall, err);
 	if (!rc)
 		rc = path_take_time(&o.ask, db, err);
 	if (!rc)

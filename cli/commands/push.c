@@ -97,15 +97,13 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	struct filter_apart apart = { 0 };
 	struct filter of_each = filter;
 	struct push_options o = how;
-	struct push_counts counts;
-	struct push *p;
 	struct store *db;
 	struct inputs in;
 	int rc = inputs_find(&in, &ask, argc, argv, NULL, err);
 
 	of_each.apart = &apart;
 	o.rows.filter = &of_each;
-	p = push_new(s, &o);
+	struct push *p = push_new(s, &o);
 	if (!rc) {
 		progress_start("pushing");
 		while ((rc = inputs_next(&in, &db, err)) > 0) {
@@ -118,7 +116,7 @@ static int push_inputs(struct push_server *s, int argc, char **argv,
 	}
 	if (!rc)
 		rc = filter_end_apart(&apart, err);
-	counts = push_counts(p);
+	struct push_counts counts = push_counts(p);
 	push_free(p);
 	inputs_release(&in);
 	if (!quiet && !rc)

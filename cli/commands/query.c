@@ -118,8 +118,6 @@ static int query_run(int argc, char **argv, struct err *err)
 	struct path_sql *causes = NULL;
 	struct interval_sql *intervals = NULL;
 	char *owned = NULL;
-	const char *path;
-	struct store *db;
 	int ret = -1;
 
 	if (output_check(err))
@@ -149,7 +147,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	w.listing = listing || w.first;
 	if (w.first)
 		w.sql = store_sql("list_first");
-	path = input_path(&ask, w.n_db, argv, err);
+	const char *path = input_path(&ask, w.n_db, argv, err);
 	if (!path)
 		return -1;
 	if (!w.sql) {
@@ -157,7 +155,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		if (!owned)
 			return -1;
 	}
-	db = database_open(&ask, path, &status, err);
+	struct store *db = database_open(&ask, path, &status, err);
 	if (db && !store_functions(db, demangle_name, err))
 		causes = path_sql_new(db, path, err);
 	if (causes)
@@ -170,11 +168,10 @@ static int query_run(int argc, char **argv, struct err *err)
 	else {
 		const char *sql = owned ? owned : w.sql;
 		const struct output *o = output_chosen();
-		struct rows *r;
 		ret = -1;
 
 		signals_query(db);
-		r = rows_open(db, sql, NULL, 0, err);
+		struct rows *r = rows_open(db, sql, NULL, 0, err);
 		if (r)
 			ret = output_write(o, stdout, r, err);
 		else

@@ -74,36 +74,18 @@ static const char *take_name(const char *s, char *out, size_t size)
 static const char *begin_column(struct schema_thing *t, const char *s)
 {
 	struct schema_column *c = &t->column[t->n];
-	const char *end;
 
 	t->begins = false;
 	if (t->n == COLUMNS)
 		return s + 1;
 	memset(c, 0, sizeof(*c));
-	end = take_name(s, c->name, sizeof(c->name));
+	const char *end = take_name(s, c->name, sizeof(c->name));
 	if (!strcmp(c->name, "PRIMARY"))
 		return end;
 	take_name(end + (*end == ' '), c->type, sizeof(c->type));
 	c->about = t->below;
 	t->n++;
 	return end;
-}
-
-/* Takes the code of a line, up to its comment. Returns where it ends. */
-static const char *take_code(struct schema_thing *t, const char *s)
-{
-	while (*s && *s != '\n' && strncmp(s, "--", 2) != 0) {
-		if (t->begins && (isalpha((unsigned char)*s) || *s == '"')) {
-			s = begin_column(t, s);
-			continue;
-		}
-		t->brackets += (*s == '(') - (*s == ')');
-		t->begins |= t->brackets == 1 && (*s == '(' || *s == ',');
-		s++;
-		if (t->brackets == 0 && s[-1] == ')')
-			t->begins = false;
-	}
-	return s;
 }
 
 /* Takes the comment of a line, which has so many tabs in front. Returns its
@@ -133,7 +115,22 @@ static void take_thing(struct schema_thing *t, const char *s)
 		size_t tabs = strspn(s, "\t");
 		size_t first = t->n;
 
-		s = take_code(t, s + tabs);
+		/* Takes the code of a line, up to its comment. */
+		const char *str = s + tabs;
+		while (*str && *str != '\n' && strncmp(str, "--", 2) != 0) {
+			if (t->begins &&
+			    (isalpha((unsigned char)*str) || *str == '"')) {
+				str = begin_column(t, str);
+				continue;
+			}
+			t->brackets += (*str == '(') - (*str == ')');
+			t->begins |= t->brackets == 1 &&
+				     (*str == '(' || *str == ',');
+			str++;
+			if (t->brackets == 0 && str[-1] == ')')
+				t->begins = false;
+		}
+		s = str;
 		ended |= t->n && !t->brackets;
 		if (t->n > first)
 			t->line_first = first;

@@ -260,7 +260,6 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	pid_t self = getpid();
-	int status;
 
 	/* what is ignored under nohup is ignored by perf as well */
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
@@ -313,7 +312,7 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 	}
 	if (perf.fd >= 0)
 		close(perf.fd);
-	status = child_wait((pid_t)record_perf);
+	int status = child_wait((pid_t)record_perf);
 	record_perf = 0;
 	signals_init();
 	if (status == TIMEOUT_STATUS)
@@ -341,14 +340,11 @@ static int record_show(int n, char **shown, struct err *err)
 	int status = STATUS_OK;
 	struct err none = { 0 };
 	int64_t pid = want.pid ? want.pid : -1;
-	struct store *s;
-	char *word;
-	int rc;
 
 	if (!want.waits)
 		return cmd_default.run(n, shown, err);
-	s = capture_db_open(&(struct open_ask){ 0 }, n, shown, false, db,
-			    &status, err);
+	struct store *s = capture_db_open(&(struct open_ask){ 0 }, n, shown,
+					  false, db, &status, err);
 	while (!s && n > 1 && err->code != ERR_STOPPED) {
 		/* a perf that has no clock but its own: without quotas, and
 		 * without ftrace */
@@ -359,7 +355,7 @@ static int record_show(int n, char **shown, struct err *err)
 	}
 	if (!s)
 		return -1;
-	rc = want.n_program ? record_find_program(s, &pid, err) : 0;
+	int rc = want.n_program ? record_find_program(s, &pid, err) : 0;
 	path_of_process(want.pid);
 	store_close(s);
 	if (rc)
@@ -367,7 +363,7 @@ static int record_show(int n, char **shown, struct err *err)
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
 		return cmd_default.run(n, shown, err);
-	word = safe_text_word(pid > 0 ? db : want.out);
+	char *word = safe_text_word(pid > 0 ? db : want.out);
 	/* perf records all CPUs, and so does what the first screen counts */
 	if (pid > 0)
 		say("'backstitch report --pid %lld %s' has the hot functions "
@@ -390,7 +386,6 @@ static int record_and_show(const struct plan *p, struct err *err)
 	struct stat before = { .st_ino = 0 }, after;
 	struct last_recording last;
 	char db[PATH_MAX];
-	int status, rc;
 
 	stat(out, &before);
 	rings_folder(out, folder);
@@ -409,8 +404,8 @@ static int record_and_show(const struct plan *p, struct err *err)
 			return -1;
 		}
 	}
-	status = record_perf_runs(p, rings, cgroups);
-	rc = cgroups_close(cgroups, err);
+	int status = record_perf_runs(p, rings, cgroups);
+	int rc = cgroups_close(cgroups, err);
 	if (rings_close(rings, NULL, err) || rc)
 		return -1;
 	if (stat(out, &after) || !after.st_size ||
@@ -444,7 +439,6 @@ static int record_calls(struct plan *p, struct err *err)
 	bool any = false;
 	struct rings *rings =
 		rings_open(dry_run ? NULL : want.out, calls, &n, err);
-	int status, rc;
 
 	if (!rings || rings_start(rings, err)) {
 		rings_close(rings, NULL, &(struct err){ 0 });
@@ -459,7 +453,7 @@ static int record_calls(struct plan *p, struct err *err)
 		return 0;
 	}
 	plan_make_calls(p);
-	status = record_perf_runs(p, rings, NULL);
+	int status = record_perf_runs(p, rings, NULL);
 	if (rings_close(rings, &any, err))
 		return -1;
 	if (!any)
@@ -470,7 +464,7 @@ static int record_calls(struct plan *p, struct err *err)
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();
-	rc = cmd_default.run(1, shown, err);
+	int rc = cmd_default.run(1, shown, err);
 	return rc < 0 ? rc : status ? status : rc;
 }
 

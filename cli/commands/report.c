@@ -180,7 +180,6 @@ static int report_run(int argc, char **argv, struct err *err)
 	int status = STATUS_OK;
 	const char *path;
 	struct store *db;
-	int rc;
 
 	if (report_check(format, err) || report_take_keys(&o, sort_keys, err) ||
 	    report_take_inlined(&o, err))
@@ -206,7 +205,7 @@ static int report_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return report_tell_functions(argc, err);
-	rc = wall_clock_take(db, path, &offset, &o.wall_clock, err);
+	int rc = wall_clock_take(db, path, &offset, &o.wall_clock, err);
 	if (!rc && o.wall_clock && !offcpu_opts.on)
 		rc = err_set(err, ERR_USAGE,
 			     "--wall-clock is for tables with times: add "

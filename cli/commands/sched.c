@@ -48,7 +48,6 @@ static int sched_run(int argc, char **argv, struct err *err)
 	int64_t offset;
 	const char *path;
 	struct store *db;
-	int rc;
 
 	if (filter.event || filter.cgroup)
 		return err_set(err, ERR_USAGE,
@@ -62,7 +61,7 @@ static int sched_run(int argc, char **argv, struct err *err)
 			       "and diff; leave out --format",
 			       format);
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
-	rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
+	int rc = db ? wall_clock_take(db, path, &offset, &o.wall, err) : -1;
 	if (!rc)
 		rc = report_sched(db, path, &o, err);
 	store_close(db);

@@ -63,9 +63,7 @@ static int script_print_rows(struct script *s, struct events *ev,
 		if (out_failed() || stop_requested())
 			return 0;
 	}
-	if (ret < 0)
-		return -1;
-	return script_losses_until(l, s, INT64_MAX, err);
+	return ret < 0 ? -1 : script_losses_until(l, s, INT64_MAX, err);
 }
 
 static int script_print_all(struct store *db, const struct script_fields *f,
@@ -100,7 +98,6 @@ static int script_run(int argc, char **argv, struct err *err)
 	int64_t offset;
 	const char *path;
 	struct store *db;
-	int ret;
 
 	if (fields && json)
 		return err_set(err, ERR_USAGE,
@@ -114,7 +111,7 @@ static int script_run(int argc, char **argv, struct err *err)
 	db = database_from_args(&ask, argc, argv, NULL, &path, &status, err);
 	if (!db)
 		return -1;
-	ret = wall_clock_take(db, path, &offset, &f.wall, err);
+	int ret = wall_clock_take(db, path, &offset, &f.wall, err);
 	if (!ret)
 		ret = script_print_all(db, &f, err);
 	store_close(db);

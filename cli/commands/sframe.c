@@ -35,7 +35,6 @@ static int sframe_of_stacks(const char *path, struct err *err)
 	struct open_ask ask = open_asked();
 	int status = STATUS_OK;
 	bool is_db = false;
-	struct store *db;
 	int rc = -1;
 
 	if (unwind && load_check(path, &is_db, err))
@@ -47,7 +46,7 @@ static int sframe_of_stacks(const char *path, struct err *err)
 			       path);
 	ask.load.unnamed = true;
 	ask.load.pair = unwind ? &c : NULL;
-	db = database_open(&ask, path, &status, err);
+	struct store *db = database_open(&ask, path, &status, err);
 	if (db && unwind) {
 		rc = sframe_unwind(path, &c, json, err);
 	} else if (db) {
@@ -64,9 +63,7 @@ static int sframe_of_stacks(const char *path, struct err *err)
 
 static int sframe_run(int argc, char **argv, struct err *err)
 {
-	struct elf_file *ef;
 	struct sframe_file f;
-	int status;
 
 	if (argc != 1)
 		return err_set(err, ERR_USAGE,
@@ -77,10 +74,10 @@ static int sframe_run(int argc, char **argv, struct err *err)
 			       "questions of their own; one at a time");
 	if (unwind || readiness)
 		return sframe_of_stacks(argv[0], err);
-	ef = elf_file_open(argv[0], err);
+	struct elf_file *ef = elf_file_open(argv[0], err);
 	if (!ef)
 		return -1;
-	status = sframe_file_open(ef, &f, err);
+	int status = sframe_file_open(ef, &f, err);
 	if (status == 1) {
 		status = check ? sframe_check_print(ef, &f, json, err)
 			       : sframe_dump(argv[0], &f, json);

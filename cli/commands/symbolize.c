@@ -122,19 +122,16 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	struct done was = { 0 };
 	struct done is = { 0 };
 	struct store *db = NULL;
-	struct maker *mk;
 	char more[NAME_NOT_GIVEN];
 	uint64_t sent = 0;
-	int64_t found;
 	struct json j;
-	int ret;
 
 	if (name_check(names, err))
 		return -1;
-	mk = server_open_unnamed(url, &ask->server, err);
+	struct maker *mk = server_open_unnamed(url, &ask->server, err);
 	if (!mk)
 		return -1;
-	ret = symbolize_count_named(maker_read(mk, err), &was, err);
+	int ret = symbolize_count_named(maker_read(mk, err), &was, err);
 	if (!ret)
 		ret = name_images(names, mk, NULL, NULL, true, err);
 	if (ret)
@@ -147,7 +144,7 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 	store_close(db);
 	if (ret)
 		return -1;
-	found = was.unnamed - is.unnamed;
+	int64_t found = was.unnamed - is.unnamed;
 	if (!json) {
 		say("%s: %" PRId64 " of %" PRId64 " places without a name "
 		    "got one; sent %" PRIu64 " names\n",
@@ -174,16 +171,13 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 	struct name_counts c = { 0 };
 	struct done was = { 0 };
 	struct done is = { 0 };
-	const char *path;
 	bool is_db = false;
 	struct store *db = NULL;
-	struct maker *mk;
-	int ret;
 
 	if (argc > 1)
 		return err_set(err, ERR_USAGE,
 			       "names are added to one database at a time");
-	path = input_path(&ask, argc, argv, err);
+	const char *path = input_path(&ask, argc, argv, err);
 	if (path && input_is_server(path))
 		return symbolize_server(&ask, path, err);
 	if (!path || name_check(names, err) || load_check(path, &is_db, err))
@@ -202,13 +196,13 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		free(word);
 		return -1;
 	}
-	mk = maker_open(path, path, err);
+	struct maker *mk = maker_open(path, path, err);
 	if (!mk)
 		return -1;
 	/* only maker_free() takes back what was changed */
 	signals_patiently(true);
 	store_on_stop(maker_read(mk, err), stop_requested);
-	ret = symbolize_count_named(maker_read(mk, err), &was, err);
+	int ret = symbolize_count_named(maker_read(mk, err), &was, err);
 	if (!ret)
 		ret = name_again(names, mk, &c, err);
 	if (!ret) {

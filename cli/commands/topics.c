@@ -37,7 +37,6 @@ static void print_option(void *arg, const struct opt *o)
 {
 	struct option_print *p = arg;
 	char left[80];
-	int n;
 
 	if (o->kind == OPT_HEADING) {
 		p->heading = o->help;
@@ -54,10 +53,10 @@ static void print_option(void *arg, const struct opt *o)
 		term_wrap(p->out, o->help, 2, 2, p->width);
 		return;
 	}
-	n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
-		     o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-		     o->letter ? "," : " ", o->name, o->arg ? " " : "",
-		     o->arg ? o->arg : "");
+	int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s",
+			 o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+			 o->letter ? "," : " ", o->name, o->arg ? " " : "",
+			 o->arg ? o->arg : "");
 
 	fputs(left, p->out);
 	if (n + 2 > p->column) {

@@ -47,8 +47,6 @@ static int view_command_run(int argc, char **argv, struct err *err)
 				  .opts = opts };
 	int status = STATUS_OK;
 	char out[PATH_MAX];
-	const char *path;
-	int rc;
 
 	if (live && argc)
 		return err_set(err, ERR_USAGE,
@@ -56,14 +54,14 @@ static int view_command_run(int argc, char **argv, struct err *err)
 			       argv[0]);
 	if (live)
 		return view_run(&what, err);
-	path = input_path(&ask, argc, argv, err);
+	const char *path = input_path(&ask, argc, argv, err);
 	if (!path)
 		return -1;
 	what.db = view_database(&ask, path, out, &status, err);
 	what.path = out;
 	if (!what.db)
 		return -1;
-	rc = view_run(&what, err);
+	int rc = view_run(&what, err);
 	store_close(what.db);
 	return rc ? -1 : status;
 }
