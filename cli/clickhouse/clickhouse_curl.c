@@ -58,28 +58,6 @@ static struct {
 #define CURL_CALL_NAME(call) "curl_" #call,
 static const char *const curl_names[] = { CURL_CALLS(CURL_CALL_NAME) };
 
-/* Loads the library once, until the program ends. Returns 0, or -1 and *err
- * (ERR_USAGE). */
-static int curl_load(struct err *err)
-{
-	/* that of Debian's package for GnuTLS has another name */
-	static const char *const files[] = { "libcurl.so.4",
-					     "libcurl-gnutls.so.4", NULL };
-	static bool loaded;
-	const struct shared_library l = {
-		"a server is asked by", files, "libcurl4", curl_names,
-		ARRAY_SIZE(curl_names), &curl,
-	};
-
-	if (loaded)
-		return 0;
-	if (shared_library_load(&l, err))
-		return -1;
-	curl.global_init(CURL_GLOBAL_DEFAULT);
-	loaded = true;
-	return 0;
-}
-
 #define REFUSAL_MAX 4096 /* bytes of a refusal that are kept */
 #define STEP_MS 200
 #define CONNECT_S 10
@@ -356,7 +334,6 @@ static int request_judge(struct request *q, struct err *err)
 /* Returns the request that has ended, or NULL. */
 static struct request *clickhouse_ended(struct clickhouse *c)
 {
-	struct request *q;
 	struct CURLMsg *m;
 	char *of;
 	int left;
@@ -365,7 +342,7 @@ static struct request *clickhouse_ended(struct clickhouse *c)
 		if (m->msg != CURLMSG_DONE)
 			continue;
 		curl.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &of);
-		q = (struct request *)of;
+		struct request *q = (struct request *)of;
 		q->rc = m->data.result;
 		return q;
 	}
@@ -449,12 +426,11 @@ int clickhouse_create_database(struct clickhouse *c, struct err *err)
 {
 	char *sql = NULL;
 	FILE *f = mem_stream(&sql, NULL);
-	int rc;
 
 	fputs("CREATE DATABASE IF NOT EXISTS ", f);
 	clickhouse_quote_name(f, c->database);
 	mem_stream_end(f);
-	rc = clickhouse_run_in(c, NULL, sql, err);
+	int rc = clickhouse_run_in(c, NULL, sql, err);
 	free(sql);
 	return rc;
 }
@@ -471,21 +447,17 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 		{ ask->extra ? form : NULL, "RowBinary" },
 		{ ask->extra ? "query" : NULL, sql },
 	};
-	struct request *q;
-	int rc;
 
 	snprintf(structure, sizeof(structure), "%s_structure",
 		 ask->extra ? ask->extra : "");
 	snprintf(form, sizeof(form), "%s_format", ask->extra ? ask->extra : "");
 	/* the version is asked before the database is made */
-	q = request_new(c, c->own->version ? c->database : NULL, s,
-			ARRAY_SIZE(s));
+	struct request *q = request_new(c, c->own->version ? c->database : NULL,
+					s, ARRAY_SIZE(s));
 	q->rows = rowbinary_new(ask->types, ask->row, ask->arg);
 	if (ask->extra) {
-		curl_mimepart *part;
-
 		q->mime = mem_must(curl.mime_init(q->curl));
-		part = mem_must(curl.mime_addpart(q->mime));
+		curl_mimepart *part = mem_must(curl.mime_addpart(q->mime));
 		curl.mime_name(part, ask->extra);
 		curl.mime_filename(part, ask->extra);
 		curl.mime_data(part, ask->data, ask->len);
@@ -493,7 +465,7 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 	} else {
 		curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
 	}
-	rc = request_run(q, err);
+	int rc = request_run(q, err);
 	free(sql);
 	return rc;
 }
@@ -619,8 +591,22 @@ struct clickhouse *clickhouse_open(const char *url,
 		err_set(err, ERR_USAGE, "--timeout needs 1 second or more");
 		goto out;
 	}
-	if (curl_load(err))
-		goto out;
+	/* Loads the library once, until the program ends. */
+	/* that of Debian's package for GnuTLS has another name */
+	static const char *const files[] = { "libcurl.so.4",
+					     "libcurl-gnutls.so.4", NULL };
+	static bool loaded;
+	const struct shared_library l = {
+		"a server is asked by", files, "libcurl4", curl_names,
+		ARRAY_SIZE(curl_names), &curl,
+	};
+
+	if (!loaded) {
+		if (shared_library_load(&l, err))
+			goto out;
+		curl.global_init(CURL_GLOBAL_DEFAULT);
+		loaded = true;
+	}
 	c->own->multi = mem_must(curl.multi_init());
 	if (!clickhouse_take_version(c, err))
 		return c;

@@ -48,8 +48,6 @@ int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 			   struct err *err)
 {
 	const char *s = strstr(url, "://");
-	const char *end;
-	const char *at;
 
 	*p = (struct clickhouse_place){ .user = "default",
 					.database = "default" };
@@ -57,8 +55,8 @@ int clickhouse_place_parse(struct clickhouse_place *p, const char *url,
 	if (!s || !clickhouse_is_url(url))
 		goto bad;
 	s += 3;
-	end = s + strcspn(s, "/?#");
-	at = memrchr(s, '@', (size_t)(end - s));
+	const char *end = s + strcspn(s, "/?#");
+	const char *at = memrchr(s, '@', (size_t)(end - s));
 	/* a password may have any character */
 	if (memchr(s, ':', at ? (size_t)(at - s) : 0) ||
 	    (!at && strchr(s, '@')))
@@ -122,11 +120,10 @@ static int clickhouse_password_of(const char *path, char *buf, size_t size,
 				  struct err *err)
 {
 	FILE *f = fopen(path, "re");
-	size_t n;
 
 	if (!f)
 		return err_set(err, ERR_IO, "%s: %m", path);
-	n = fread(buf, 1, size - 1, f);
+	size_t n = fread(buf, 1, size - 1, f);
 	buf[n] = 0;
 	if (ferror(f)) {
 		fclose(f);
@@ -258,12 +255,10 @@ static void clickhouse_take_text(char *out, size_t size, const char *text)
 {
 	static const char mark[] = "Exception: ";
 	const char *s = strstr(text, mark);
-	const char *end;
-	size_t n;
 
 	s = s ? s + strlen(mark) : text;
-	end = strstr(s, ", e.what()");
-	n = end ? (size_t)(end - s) : strlen(s);
+	const char *end = strstr(s, ", e.what()");
+	size_t n = end ? (size_t)(end - s) : strlen(s);
 	n = n < strcspn(s, "\r\n") ? n : strcspn(s, "\r\n");
 	n = n < size - 1 ? n : size - 1;
 	memcpy(out, s, n);
@@ -301,13 +296,12 @@ int clickhouse_refused(const struct clickhouse_place *p,
 {
 	static const char mark[] = "Code: ";
 	const char *s = strstr(r->text, mark);
-	const struct meaning *m;
 	char text[240];
 
 	if (s)
 		s = clickhouse_inner_cause(s);
 	*code = s ? strtol(s + strlen(mark), NULL, 10) : 0;
-	m = clickhouse_meaning(*code, s ? s : "");
+	const struct meaning *m = clickhouse_meaning(*code, s ? s : "");
 	clickhouse_take_text(text, sizeof(text), s ? s : r->text);
 	/* without a code, it is of a proxy in front of the server */
 	*may_pass = m->may_pass || (!s && r->status >= 502);

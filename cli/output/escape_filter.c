@@ -102,13 +102,12 @@ static size_t escape_filter_unit(struct sieved *o, const char *s, size_t len)
 {
 	const char *code;
 	struct safe_text u;
-	size_t n;
 
 	if (!escape_filter_is_odd((signed char)*s)) {
 		escape_filter_add(o, s, 1);
 		return 1;
 	}
-	n = term_find_mark(s, len, &code);
+	size_t n = term_find_mark(s, len, &code);
 	if (n && code)
 		escape_filter_add(o, code, strlen(code));
 	if (n)

@@ -196,14 +196,12 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 	char plain[FOLDER_PATH];
 	char temp[PATH_MAX];
 	char made[PATH_MAX + 8];
-	int rc;
 
 	if (folder_plain(path, plain, err) || folder_check(plain, err))
 		return -1;
 	/* Makes a folder NAME.PID-N.tmp and locks it. */
 	size_t size = sizeof(temp);
 	int ret = -1;
-	int fd;
 
 	for (unsigned int i = 0; ret && i < 1000; i++) {
 		snprintf(temp, size, "%s.%ld-%u.tmp", plain, (long)getpid(), i);
@@ -211,7 +209,7 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 		if (ret && errno != EEXIST)
 			break;
 	}
-	fd = ret ? -1 : open(temp, O_DIRECTORY | O_CLOEXEC);
+	int fd = ret ? -1 : open(temp, O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0) {
 		flock(fd, LOCK_EX | LOCK_NB);
 	} else if (!ret) {
@@ -229,7 +227,7 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 	folder_owner = getpid();
 	snprintf(folder_made, sizeof(folder_made), "%s", temp);
 	snprintf(made, sizeof(made), "%s/trace", temp);
-	rc = write(made, arg, err);
+	int rc = write(made, arg, err);
 	if (!rc && (folder_flush(made, FOLDER_DEPTH) || rename(made, path) ||
 		    new_file_flush_folder(plain)))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));

@@ -138,7 +138,6 @@ static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 	bool waits = false;
 	FILE *out;
 	int fd;
-	int rc;
 
 	while ((fd = open(path, flags)) < 0 && fifo && errno == ENXIO &&
 	       !stop_requested()) {
@@ -159,7 +158,7 @@ static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 		close(fd);
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	}
-	rc = write(out, arg, err);
+	int rc = write(out, arg, err);
 	if (fclose(out) && !rc)
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	return rc;
@@ -190,7 +189,6 @@ int out_may_replace(const char *path, bool database, struct err *err)
 
 int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 {
-	struct new_file *nf;
 	struct stat st;
 	int rc = -1;
 
@@ -206,7 +204,7 @@ int out_write(const char *path, out_write_fn *write, void *arg, struct err *err)
 					 err);
 	if (there && out_may_replace(path, false, err))
 		return -1;
-	nf = new_file_open(path, true, err);
+	struct new_file *nf = new_file_open(path, true, err);
 	if (!nf)
 		return -1;
 	if (!new_file_stream(nf))

@@ -8,18 +8,6 @@
  * bytes, may. */
 #define FENCE "````````````````````"
 
-static size_t markdown_longest_run(const char *s)
-{
-	size_t most = 0;
-	size_t n = 0;
-
-	for (; *s; s++) {
-		n = *s == '`' ? n + 1 : 0;
-		raise_to(most, n);
-	}
-	return most;
-}
-
 static void markdown_put_ticks(FILE *out, size_t n)
 {
 	while (n--)
@@ -43,7 +31,15 @@ static void markdown_put_cell(FILE *out, const char *s, size_t len)
 		return;
 	}
 
-	size_t ticks = markdown_longest_run(text) + 1;
+	const char *str = text;
+	size_t most = 0;
+	size_t count = 0;
+
+	for (; *str; str++) {
+		count = *str == '`' ? count + 1 : 0;
+		raise_to(most, count);
+	}
+	size_t ticks = most + 1;
 	bool pad = text[0] == '`' || text[n - 1] == '`';
 
 	markdown_put_ticks(out, ticks);

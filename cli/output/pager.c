@@ -49,14 +49,13 @@ static bool pager_can_run(const char *command)
 void pager_arm(void)
 {
 	const char *term = getenv("TERM");
-	const char *c;
 
 	if (pager_never || !term_is_terminal(stdout) || !term ||
 	    !strcmp(term, "dumb"))
 		return;
 	pager.rows = term_rows(stdout) - 1; /* one row is for the prompt */
 	pager.columns = term_columns(stdout);
-	c = getenv("BACKSTITCH_PAGER");
+	const char *c = getenv("BACKSTITCH_PAGER");
 	if (!c)
 		c = getenv("PAGER");
 	if (!c)

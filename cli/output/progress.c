@@ -53,18 +53,14 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 {
 	char text[160];
 	char rate[32];
-	double seconds;
-	int64_t t;
-	int share;
-	int at;
 
 	if (!line.on)
 		return;
-	t = now_ns();
+	int64_t t = now_ns();
 	if (t - line.start < NS / 2 || t - line.drawn_at < NS / 10)
 		return;
 	line.drawn_at = t;
-	seconds = (double)(t - line.start) / (double)NS;
+	double seconds = (double)(t - line.start) / (double)NS;
 	human_count(rate, sizeof(rate),
 		    (uint64_t)((double)n / (seconds > 0 ? seconds : 1)));
 	/* "12 %, 1.2 M records/s, 3 s left", without the parts that are
@@ -73,9 +69,9 @@ void progress_update(uint64_t done, uint64_t total, uint64_t n,
 		snprintf(text, sizeof(text), "%s: %s %s, %s/s", line.what,
 			 HUMAN_COUNT(n), unit, rate);
 	} else {
-		share = (int)((double)done * 100 / (double)total);
-		at = snprintf(text, sizeof(text), "%s: %d %%, %s %s/s",
-			      line.what, share, rate, unit);
+		int share = (int)((double)done * 100 / (double)total);
+		int at = snprintf(text, sizeof(text), "%s: %d %%, %s %s/s",
+				  line.what, share, rate, unit);
 		if (done && at > 0 && (size_t)at < sizeof(text) && seconds > 1)
 			snprintf(text + at, sizeof(text) - (size_t)at,
 				 ", %.0f s left",

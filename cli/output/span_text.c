@@ -21,13 +21,12 @@ const char *span_text(char buf[SPAN_TEXT], const int64_t *wall, int64_t from,
 		      int64_t to)
 {
 	int64_t at = 0, len;
-	size_t n;
 
 	if (!wall || __builtin_add_overflow(from, *wall, &at) ||
 	    __builtin_sub_overflow(to, from - (at % 1000 + 1000) % 1000, &len))
 		return human_span(buf, from, to);
 	span_moment(buf, wall, from);
-	n = strlen(buf);
+	size_t n = strlen(buf);
 	snprintf(buf + n, SPAN_TEXT - n, "+%ss",
 		 HUMAN_SECONDS(len % 1000 ? len + 1000 : len));
 	return buf;

@@ -65,9 +65,7 @@ bool term_color(FILE *out)
 		return true;
 	if (!strcmp(when, "never") || (no && *no))
 		return false;
-	if (!term || !strcmp(term, "dumb"))
-		return false;
-	return term_is_terminal(out);
+	return !term || !strcmp(term, "dumb") ? false : term_is_terminal(out);
 }
 
 /* All that this program sends to a terminal beside text. */

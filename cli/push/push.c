@@ -372,8 +372,6 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 
 	while (ret > 0 &&
 	       (ret = fleet_rows_next(r, FLEET_BATCH, &batch, err)) > 0) {
-		uint64_t rows;
-
 		for (size_t at = 0; ret > 0 && at < batch->n; at++) {
 			if (!b)
 				b = push_body_new(
@@ -395,7 +393,7 @@ static int push_table(struct push_job *j, enum fleet_table_id t,
 			ret = -1;
 		if (ret > 0 && stop_requested())
 			ret = err_set(err, ERR_STOPPED, "stopped");
-		rows = p->done + j->rows;
+		uint64_t rows = p->done + j->rows;
 		if (p->o->progress)
 			progress_update(rows < p->total ? rows : p->total,
 					p->total, rows, "rows");
@@ -529,7 +527,6 @@ static int push_run_try(void *arg, struct err *err)
 {
 	struct push_job *j = arg;
 	struct push *p = j->p;
-	bool committed;
 
 	if (push_server_ledger(p->server, j->run, &j->there, err))
 		return -1;
@@ -545,7 +542,7 @@ static int push_run_try(void *arg, struct err *err)
 
 	for (size_t k = 0; k < j->there.of[FLEET_SAMPLE].n; k++)
 		rows += j->there.of[FLEET_SAMPLE].rows[k];
-	committed = j->there.committed && rows == j->there.rows;
+	bool committed = j->there.committed && rows == j->there.rows;
 	static const enum fleet_table_id order[] = {
 		FLEET_EVENT,   FLEET_LOSS,   FLEET_VERDICT, FLEET_TRUST,
 		FLEET_FINDING, FLEET_SAMPLE, FLEET_FIELD,
@@ -688,16 +685,13 @@ static int push_jobs(struct push *p, struct push_job *job, size_t n,
 int push_database(struct push *p, struct store *db, const char *path,
 		  struct err *err)
 {
-	struct push_job *job;
 	uint64_t rows;
-	size_t n;
-	int rc;
 
 	p->f = fleet_open(db, &p->o->rows, err);
 	if (!p->f)
 		return -1;
-	n = fleet_runs(p->f);
-	job = mem_new(n + 1, sizeof(*job));
+	size_t n = fleet_runs(p->f);
+	struct push_job *job = mem_new(n + 1, sizeof(*job));
 	p->total = p->done = 0;
 	for (size_t i = 0; i < n; i++) {
 		job[i] = (struct push_job){ .p = p,
@@ -705,7 +699,7 @@ int push_database(struct push *p, struct store *db, const char *path,
 					    .run = fleet_run(p->f, i) };
 		p->total += job[i].run->samples;
 	}
-	rc = push_jobs(p, job, n, path, err);
+	int rc = push_jobs(p, job, n, path, err);
 	progress_clear();
 	p->counts.samples += fleet_samples_read(p->f, &rows);
 	p->counts.sample_rows += rows;
@@ -720,12 +714,10 @@ int push_database(struct push *p, struct store *db, const char *path,
 
 int push_database_names(struct push *p, struct store *db, struct err *err)
 {
-	int rc;
-
 	p->f = fleet_open(db, &p->o->rows, err);
 	if (!p->f)
 		return -1;
-	rc = push_try(p, push_names, p, err);
+	int rc = push_try(p, push_names, p, err);
 	fleet_close(p->f);
 	return rc;
 }

@@ -69,13 +69,12 @@ static int push_server_wait_run(struct push_server *s,
 {
 	char *sql = NULL;
 	FILE *f = mem_stream(&sql, NULL);
-	int ret;
 
 	fputs("SELECT toUInt64(count()) FROM ", f);
 	push_put_system(f, s->cluster, "processes");
 	fprintf(f, " WHERE initial_query_id LIKE 'backstitch-%s-%%'", run->hex);
 	mem_stream_end(f);
-	ret = push_server_wait(s->c, sql, err);
+	int ret = push_server_wait(s->c, sql, err);
 	free(sql);
 	if (ret)
 		return ret < 0 ? -1 : 0;
@@ -161,7 +160,6 @@ static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 		struct clickhouse *c = s->all[i];
 		char *which, *sql;
 		FILE *f = mem_stream(&which, NULL);
-		int ret;
 
 		/* Write where the mutations under way are listed that may
 		 * remove or change rows of a run, for which its push must wait.
@@ -185,7 +183,7 @@ static int push_wait_removed(struct push_server *s, const struct fleet_run *run,
 		fputs(" OR NOT match(command, '" OUR_DELETE_PRINTED "'))", f);
 		mem_stream_end(f);
 		sql = mem_printf("SELECT toUInt64(count()) FROM %s", which);
-		ret = push_server_wait(c, sql, err);
+		int ret = push_server_wait(c, sql, err);
 		if (!ret)
 			ret = push_mutation_left(c, which, err);
 		free_all(sql, which);
@@ -205,11 +203,10 @@ static int push_take_block(void *arg, const struct rowbinary_value *v,
 {
 	const struct push_reading *r = arg;
 	uint32_t k = (uint32_t)v[1].u;
-	struct push_blocks *b;
 
 	if (v[0].u >= FLEET_TABLES)
 		return err_set(err, ERR_FORMAT, "a reply is not as asked for");
-	b = &r->l->of[v[0].u];
+	struct push_blocks *b = &r->l->of[v[0].u];
 	if (push_block_name(r->run, k) != v[1].u || k >= BLOCKS_MAX) {
 		b->foreign += v[2].u;
 		return 0;
@@ -232,7 +229,6 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	char *sql = NULL;
 	const char *between = "";
 	FILE *f = mem_stream(&sql, NULL);
-	int rc;
 
 	push_ledger_release(l);
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
@@ -248,9 +244,9 @@ int push_server_ledger(struct push_server *s, const struct fleet_run *run,
 	}
 	mem_stream_end(f);
 	ask.sql = sql;
-	rc = push_server_wait_run(s, run, err) ||
-	     push_wait_removed(s, run, err) ||
-	     clickhouse_select(s->c, &ask, err);
+	int rc = push_server_wait_run(s, run, err) ||
+		 push_wait_removed(s, run, err) ||
+		 clickhouse_select(s->c, &ask, err);
 	free(sql);
 	return rc ? -1 : 0;
 }

@@ -136,12 +136,11 @@ static int push_sender_step(struct push_sender *s, int ms, struct err *err)
 {
 	struct push_body **p = &s->bodies;
 	struct clickhouse_done done;
-	struct push_body *b;
 	int ret = clickhouse_step(s->c, ms, &done, err);
 
 	if (ret <= 0)
 		return ret;
-	b = done.arg;
+	struct push_body *b = done.arg;
 	while (*p != b)
 		p = &(*p)->next;
 	*p = b->next;
@@ -190,9 +189,7 @@ int push_sender_go_on(struct push_sender *s, struct err *err)
 
 	while (ret > 0 && s->c->inserts)
 		ret = push_sender_step(s, 0, err);
-	if (ret < 0)
-		return -1;
-	return push_sender_told(s, err);
+	return ret < 0 ? -1 : push_sender_told(s, err);
 }
 
 int push_sender_drain(struct push_sender *s, struct err *err)

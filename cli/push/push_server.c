@@ -66,22 +66,6 @@ static void push_sql_columns(FILE *f, enum fleet_table_id t, bool types)
 			types ? c->type : "");
 }
 
-/* The table over those of the shards. */
-static void push_sql_create_over(FILE *f, enum fleet_table_id t,
-				 const char *database, const char *cluster)
-{
-	const struct fleet_table *table = &fleet_tables[t];
-
-	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
-	push_sql_columns(f, t, true);
-	fputs(") ENGINE = Distributed(", f);
-	clickhouse_quote(f, cluster);
-	fputs(", ", f);
-	clickhouse_quote(f, database);
-	fprintf(f, ", '%s_local', cityHash64(`%s`))", table->name,
-		table->column[0].name);
-}
-
 /* Writes a statement. cluster: NULL for one server; over: the table over those
  * of its shards. */
 static void push_sql_create(FILE *f, enum fleet_table_id t,
@@ -91,7 +75,15 @@ static void push_sql_create(FILE *f, enum fleet_table_id t,
 	const struct fleet_table *table = &fleet_tables[t];
 
 	if (over) {
-		push_sql_create_over(f, t, database, cluster);
+		/* The table over those of the shards. */
+		fprintf(f, "CREATE TABLE IF NOT EXISTS `%s` (", table->name);
+		push_sql_columns(f, t, true);
+		fputs(") ENGINE = Distributed(", f);
+		clickhouse_quote(f, cluster);
+		fputs(", ", f);
+		clickhouse_quote(f, database);
+		fprintf(f, ", '%s_local', cityHash64(`%s`))", table->name,
+			table->column[0].name);
 		return;
 	}
 	fprintf(f, "CREATE TABLE IF NOT EXISTS `%s%s` (", table->name,
@@ -324,11 +316,10 @@ static int push_server_create_at(struct clickhouse *c, const char *cluster,
 		for (int over = 0; over <= (cluster != NULL); over++) {
 			char *sql;
 			FILE *f = mem_stream(&sql, NULL);
-			int rc;
 
 			push_sql_create(f, t, c->database, cluster, over);
 			mem_stream_end(f);
-			rc = clickhouse_run(c, sql, err);
+			int rc = clickhouse_run(c, sql, err);
 			free(sql);
 			if (rc)
 				return -1;

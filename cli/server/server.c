@@ -126,7 +126,6 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 	struct rowbinary_value last;
 	char *sql;
 	FILE *ask;
-	int rc;
 
 	if (!since)
 		return 0;
@@ -134,7 +133,7 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 	fputs("SELECT max(end) FROM run WHERE wall = 1 AND ", ask);
 	server_put_where(s, ask);
 	mem_stream_end(ask);
-	rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
+	int rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
 	free(sql);
 	if (!rc)
 		fprintf(f, " AND wall = 1 AND end >= %" PRId64,
@@ -147,7 +146,6 @@ static int server_runs(struct server *s, struct err *err)
 	const struct merge_choice *choice = s->ask->choice;
 	char *sql;
 	FILE *f;
-	int rc;
 
 	f = mem_stream(&sql, NULL);
 	if (choice->last)
@@ -158,7 +156,7 @@ static int server_runs(struct server *s, struct err *err)
 		fprintf(f, " AND wall = 1 AND end >= %" PRId64, choice->from);
 	if (choice->has_to)
 		fprintf(f, " AND wall = 1 AND start <= %" PRId64, choice->to);
-	rc = server_put_since(s, f, choice->since, err);
+	int rc = server_put_since(s, f, choice->since, err);
 	/* as databases are chosen: by their last event */
 	if (choice->last)
 		fprintf(f, " ORDER BY end DESC, path DESC LIMIT %zu)",
@@ -264,20 +262,15 @@ static int server_check(struct server *s, struct err *err)
 
 static int server_fetch(struct server *s, struct err *err)
 {
-	char *cond;
-	int rc;
-
 	if (server_runs(s, err) || server_events(s, err))
 		return -1;
-	cond = server_filter(s, err);
-	rc = cond ? server_groups(s, cond, err) : -1;
+	char *cond = server_filter(s, err);
+	int rc = cond ? server_groups(s, cond, err) : -1;
 	if (rc || server_check(s, err) || server_code(s, err) ||
 	    server_sums(s, cond, err))
 		rc = -1;
 	free(cond);
-	if (rc)
-		return -1;
-	return served_end(s->out, err);
+	return rc ? -1 : served_end(s->out, err);
 }
 
 /* Begins a database and fills it, then ends the connection. Returns the maker,
@@ -318,7 +311,6 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 	const char *cond = strchr(url, '#');
 	char *plain = mem_dup(url, strcspn(url, "#"));
 	struct store *db = NULL;
-	struct maker *mk;
 
 	s.where = cond ? cond + 1 : "1";
 	s.c = clickhouse_open(plain, ask->how, err);
@@ -326,7 +318,7 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 	if (!s.c)
 		return NULL;
 	progress_start("asking the server");
-	mk = server_make(&s, server_fetch, err);
+	struct maker *mk = server_make(&s, server_fetch, err);
 	if (mk)
 		db = maker_finish(mk, NULL, err);
 	progress_clear();

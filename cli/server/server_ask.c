@@ -86,14 +86,13 @@ int server_ask_counted(const struct server *s, const struct clickhouse_ask *ask,
 	struct clickhouse_ask count = *ask;
 	struct clickhouse_ask rows = *ask;
 	char *sql = mem_printf("SELECT count() FROM (%s)", ask->sql);
-	int rc;
 
 	count.sql = sql;
 	count.types = "u64";
 	count.row = server_take_count;
 	rows.row = server_count_row;
 	count.arg = rows.arg = &c;
-	rc = clickhouse_select(s->c, &count, err);
+	int rc = clickhouse_select(s->c, &count, err);
 	free(sql);
 	if (!rc && c.n != 1)
 		rc = server_bad_reply(s, "an answer is empty", err);
@@ -124,14 +123,13 @@ int server_select(struct server *s, const char *sql, const char *types,
 		.data = ids,
 		.len = n * size,
 	};
-	int rc;
 
 	for (size_t i = 0; i < n; i++) {
 		memcpy(ids + i * size, s->run[i].id, SERVER_HASH);
 		ids[i * size + SERVER_HASH] = s->run[i].counted;
 	}
-	rc = counted ? server_ask_counted(s, &ask, err)
-		     : clickhouse_select(s->c, &ask, err);
+	int rc = counted ? server_ask_counted(s, &ask, err)
+			 : clickhouse_select(s->c, &ask, err);
 	free(ids);
 	return rc;
 }
@@ -139,11 +137,10 @@ int server_select(struct server *s, const char *sql, const char *types,
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id)
 {
 	struct intern *chosen = (struct intern *)&s->chosen;
-	uint32_t i;
 
 	if (id->len != SERVER_HASH)
 		return SIZE_MAX;
 	/* the first n_run are the runs, others are of a wrong reply */
-	i = intern_add_bytes(chosen, id->text, id->len);
+	uint32_t i = intern_add_bytes(chosen, id->text, id->len);
 	return i < s->n_run ? i : SIZE_MAX;
 }

@@ -93,7 +93,6 @@ static uint32_t server_image(struct server_codes *c,
 	uint32_t word[2] = { 0, (uint32_t)build_id->len };
 	const char *name;
 	uint32_t id;
-	char *key;
 
 	while ((name = image_kind_name(word[0])) && !server_is(kind, name))
 		word[0]++;
@@ -110,7 +109,7 @@ static uint32_t server_image(struct server_codes *c,
 			   err);
 		return 0;
 	}
-	key = mem_new(len + build_id->len + path->len + 1, 1);
+	char *key = mem_new(len + build_id->len + path->len + 1, 1);
 	memcpy(key, word, len);
 	memcpy(key + len, build_id->text, build_id->len);
 	memcpy(key + len + build_id->len, path->text, path->len);
@@ -237,7 +236,6 @@ static int server_stacks(struct server_codes *c, struct err *err)
 	struct server *s = c->s;
 	size_t n = s->hashes.n;
 	uint8_t *key = mem_new(n + 1, SERVER_HASH);
-	int rc;
 
 	s->n_stacks = n;
 	c->leaf = mem_new(2 * n + 1, sizeof(*c->leaf));
@@ -247,12 +245,12 @@ static int server_stacks(struct server_codes *c, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		memcpy(key + i * SERVER_HASH,
 		       intern_get(&s->hashes, (uint32_t)i), SERVER_HASH);
-	rc = server_select_needed(c,
-				  "SELECT " STACK_COLUMNS
-				  " FROM stack WHERE stack GLOBAL IN "
-				  "(SELECT stack FROM needed) LIMIT 1 BY stack",
-				  STACK_TYPES, "stack FixedString(16)", key,
-				  n * SERVER_HASH, server_take_stack, err);
+	int rc = server_select_needed(
+		c,
+		"SELECT " STACK_COLUMNS " FROM stack WHERE stack GLOBAL IN "
+		"(SELECT stack FROM needed) LIMIT 1 BY stack",
+		STACK_TYPES, "stack FixedString(16)", key, n * SERVER_HASH,
+		server_take_stack, err);
 	free(key);
 	for (size_t i = 0; !rc && i < 2 * n; i++)
 		if (c->wanted[i] && !c->leaf[i])
@@ -286,7 +284,6 @@ static int server_take_name(void *arg, const struct rowbinary_value *v,
 	struct server_codes *c = arg;
 	uint32_t place = table_find_hash(&c->places, hash_u64(v[NAME_PLACE].u));
 	uint64_t level = v[NAME_LEVEL].u;
-	struct server_name *n;
 	struct server_inlined in = {
 		.name = intern_add_bytes(&c->texts, v[NAME_FUNCTION].text,
 					 v[NAME_FUNCTION].len),
@@ -297,7 +294,7 @@ static int server_take_name(void *arg, const struct rowbinary_value *v,
 
 	if (place == TABLE_NONE)
 		return 0;
-	n = &c->name[place];
+	struct server_name *n = &c->name[place];
 	if (!level) {
 		if (n->named)
 			return server_bad("a place has two functions", err);
@@ -349,11 +346,10 @@ static int server_unhex(const char *s, size_t n, uint8_t *out)
 {
 	for (size_t i = 0; i < n; i++) {
 		const char *at = memchr("0123456789abcdef", s[i], 16);
-		unsigned int digit;
 
 		if (!at)
 			return -1;
-		digit = (unsigned int)(at - "0123456789abcdef");
+		unsigned int digit = (unsigned int)(at - "0123456789abcdef");
 		out[i / 2] = (uint8_t)(i % 2 ? out[i / 2] << 4 | digit : digit);
 	}
 	return (int)(n / 2);
@@ -366,10 +362,9 @@ static int server_put_images(struct server_codes *c, struct err *err)
 		size_t len = intern_length(&c->images, i);
 		uint32_t word[2];
 		uint8_t id[20];
-		int n;
 
 		memcpy(word, key, sizeof(word));
-		n = server_unhex(key + sizeof(word), word[1], id);
+		int n = server_unhex(key + sizeof(word), word[1], id);
 		if (n < 0)
 			return server_bad_reply(
 				c->s, "a build-id is not hexadecimal", err);

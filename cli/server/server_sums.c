@@ -59,8 +59,6 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 {
 	static const char none[SERVER_HASH];
 	struct server_raw raw = { .ended = UNWIND_NONE };
-	uint64_t h;
-	uint32_t id;
 
 	*out = 0;
 	if (!memcmp(hash->text, none, SERVER_HASH))
@@ -79,8 +77,8 @@ static int server_raw_of(struct server *s, const struct rowbinary_value *hash,
 					  err);
 	}
 	raw.stack = intern_add_bytes(&s->hashes, hash->text, SERVER_HASH);
-	h = hash_u32s(raw.stack, 2u * raw.ended + raw.bogus);
-	id = table_find_hash(&s->raws, h);
+	uint64_t h = hash_u32s(raw.stack, 2u * raw.ended + raw.bogus);
+	uint32_t id = table_find_hash(&s->raws, h);
 	if (id == TABLE_NONE) {
 		id = (uint32_t)s->n_raw;
 		if (s->n_raw >= SERVER_ITEMS_MAX)
@@ -110,19 +108,17 @@ static int server_comm_of(struct server *s, const struct rowbinary_value *v,
 					 : v[GROUP_LEAST_PID].i),
 		.tid = (int32_t)(threads ? v[GROUP_TID].i : -1),
 	};
-	struct server_comm key;
 	size_t n = s->comms.n;
-	uint32_t id;
 
 	*out = 0;
 	if (!name->len)
 		return 0;
 	c.name = intern_add_bytes(&s->comm_names, name->text, name->len);
 	/* groups of one name may have other processes */
-	key = c;
+	struct server_comm key = c;
 	if (!threads)
 		key.pid = 0;
-	id = intern_add_bytes(&s->comms, &key, sizeof(key));
+	uint32_t id = intern_add_bytes(&s->comms, &key, sizeof(key));
 	if (id >= SERVER_ITEMS_MAX)
 		return server_bad("too many threads", err);
 	*out = (int64_t)id + 1;
@@ -225,11 +221,10 @@ static uint32_t server_type_of(const struct server *s, size_t run,
 			       const char *name, size_t len)
 {
 	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
-	uint32_t id;
 
 	if (run >= s->n_run || i >= s->n_type)
 		return 0;
-	id = table_find_hash(&s->typed, hash_u32s((uint32_t)run, i));
+	uint32_t id = table_find_hash(&s->typed, hash_u32s((uint32_t)run, i));
 	return id == TABLE_NONE ? 0 : id;
 }
 
@@ -375,7 +370,6 @@ static int server_chosen_trust(struct server *s, const char *cond,
 {
 	struct rowbinary_value has;
 	char *sql;
-	int rc;
 
 	if (clickhouse_select_one(s->c,
 				  "SELECT count() FROM system.columns WHERE "
@@ -388,8 +382,8 @@ static int server_chosen_trust(struct server *s, const char *cond,
 			 "GROUP BY run, event, judged HAVING judged != "
 			 "'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
 			 has.u ? "class" : "''", cond);
-	rc = server_select(s, sql, "hash string string u64 u64",
-			   server_take_trust, true, err);
+	int rc = server_select(s, sql, "hash string string u64 u64",
+			       server_take_trust, true, err);
 	free(sql);
 	return rc;
 }

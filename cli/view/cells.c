@@ -323,10 +323,9 @@ static const struct {
 int cells_key(int ms)
 {
 	wint_t key = 0;
-	int kind;
 
 	timeout(ms);
-	kind = get_wch(&key);
+	int kind = get_wch(&key);
 	if (kind == ERR && cells_resized) {
 		cells_resized = 0;
 		resizeterm(cells_size().high, cells_size().wide);

@@ -132,11 +132,10 @@ static void choice_add(struct choice_list *l, const char *name,
 		       const char *value)
 {
 	size_t n = strlen(name) + strlen(value) + sizeof("--=");
-	char *text;
 
 	if (l->n == CHOICE_ARGS)
 		return;
-	text = arena_take(&typed, (n + 7) & ~(size_t)7);
+	char *text = arena_take(&typed, (n + 7) & ~(size_t)7);
 	snprintf(text, n, "--%s=%s", name, value);
 	l->argv[l->n++] = text;
 }
@@ -180,10 +179,9 @@ static int choice_make(const char *ending, char *name, size_t size,
 		       struct err *err)
 {
 	for (int i = 1; i < FILES; i++) {
-		int fd;
-
 		snprintf(name, size, "view-%d.%s", i, ending);
-		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			      0666);
 		if (fd >= 0 || errno != EEXIST)
 			return fd >= 0 ? fd
 				       : err_set(err, ERR_IO, "%s: %s", name,
@@ -208,12 +206,11 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 {
 	struct text_out o = { .buf = said, .size = size };
 	char name[64];
-	bool done;
 	int fd = choice_make(ending, name, sizeof(name), err);
 
 	if (fd < 0)
 		return -1;
-	done = choice_run(argv, fd);
+	bool done = choice_run(argv, fd);
 	close(fd);
 	if (!done) {
 		unlink(name);

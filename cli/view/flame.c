@@ -168,11 +168,10 @@ static uint32_t flame_heaviest(struct flame *f, uint32_t id)
 static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
 {
 	uint32_t parent = f->tree->node[id].parent;
-	const struct calls_node *p;
 
 	if (parent == CALLS_NONE)
 		return id;
-	p = &f->tree->node[parent];
+	const struct calls_node *p = &f->tree->node[parent];
 	if (left)
 		return id > p->child ? id - 1 : id;
 	return id + 1 < p->child + p->n_child ? id + 1 : id;

@@ -71,23 +71,6 @@ static void outline_open(struct outline *o, size_t at)
 	}
 }
 
-/* Opens a line, the heaviest below it, and so on, while it has half of the
- * line's weight. Returns the last line. */
-static size_t outline_open_hot(struct outline *o, size_t at)
-{
-	uint64_t half = o->line[at].weight / 2;
-
-	while (!o->line[at].leaf && o->line[at].weight >= half) {
-		outline_open(o, at);
-		if (at + 1 >= o->n ||
-		    o->line[at + 1].depth <= o->line[at].depth ||
-		    o->line[at + 1].weight < half)
-			break;
-		at++;
-	}
-	return at;
-}
-
 /* Returns the line that a line is below; itself if there is none. */
 static size_t outline_parent(const struct outline *o, size_t at)
 {
@@ -329,9 +312,24 @@ static void functions_open(struct functions *f, bool hot, struct reply *out)
 	if (l->leaf)
 		reply_say(out, f->is_tree || f->callees ? "it calls nothing"
 							: "it has no caller");
-	else if (hot)
-		f->list.at = outline_open_hot(&f->o, at);
-	else
+	else if (hot) {
+		/* Opens a line, the heaviest below it, and so on, while it
+		 * has half of the line's weight. */
+		size_t place = at;
+		uint64_t half = f->o.line[place].weight / 2;
+
+		while (!f->o.line[place].leaf &&
+		       f->o.line[place].weight >= half) {
+			outline_open(&f->o, place);
+			if (place + 1 >= f->o.n ||
+			    f->o.line[place + 1].depth <=
+				    f->o.line[place].depth ||
+			    f->o.line[place + 1].weight < half)
+				break;
+			place++;
+		}
+		f->list.at = place;
+	} else
 		outline_open(&f->o, at);
 	f->list.n = f->o.n;
 }
@@ -360,13 +358,11 @@ static void functions_close(struct functions *f)
 static void functions_turn(struct functions *f, struct reply *out)
 {
 	size_t at = f->list.at;
-	uint32_t row;
-	bool open;
 
 	while (f->o.line[at].depth)
 		at = outline_parent(&f->o, at);
-	row = f->o.line[at].row;
-	open = f->o.line[at].open;
+	uint32_t row = f->o.line[at].row;
+	bool open = f->o.line[at].open;
 	f->callees = !f->callees;
 	functions_fill(f);
 	while (f->o.line[f->list.at].row != row)
@@ -450,11 +446,10 @@ static bool functions_key(struct screen *s, int key, const struct area *a,
 static const char *functions_function(struct screen *s)
 {
 	struct functions *f = (void *)s;
-	const struct label *l;
 
 	if (!f->o.n)
 		return NULL;
-	l = functions_label(f, &f->o.line[f->list.at]);
+	const struct label *l = functions_label(f, &f->o.line[f->list.at]);
 	return l->kind == LABEL_GROUP || l->kind == LABEL_MISSING ||
 			       l->kind == LABEL_WAIT
 		       ? NULL

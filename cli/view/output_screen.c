@@ -51,12 +51,11 @@ static const char *printed_value(const struct said *s, size_t at,
 				 const char *key)
 {
 	char name[40];
-	const char *found;
 
 	if (at >= s->list.n || s->line[at].json == s->line[at].text)
 		return NULL;
 	snprintf(name, sizeof(name), "\"%s\":", key);
-	found = strstr(s->text + s->line[at].json, name);
+	const char *found = strstr(s->text + s->line[at].json, name);
 	return found ? found + strlen(name) : NULL;
 }
 
@@ -226,10 +225,9 @@ static bool printed_wait(struct screen *screen)
 
 	while (s->fd >= 0) {
 		size_t from = s->len;
-		ssize_t n;
 
 		mem_grow(s->text, s->cap, s->len + PART + 1);
-		n = read(s->fd, s->text + s->len, PART);
+		ssize_t n = read(s->fd, s->text + s->len, PART);
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
 		if (n > 0) {

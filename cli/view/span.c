@@ -11,25 +11,6 @@
 #define LEFT 2 /* cells in front of the bars */
 #define SECOND 1000000000
 
-/* Stores the first time and the last one of all captures. */
-static int span_read_range(struct store *db, int64_t *first, int64_t *last,
-			   struct err *err)
-{
-	struct rows *r = rows_of(db, "timeline_range", err);
-
-	*first = INT64_MAX;
-	*last = INT64_MIN;
-	while (rows_step(r)) {
-		if (rows_value(r, TIMELINE_RANGE_FIRST_NS).kind == VALUE_NULL)
-			continue;
-		if (rows_int(r, TIMELINE_RANGE_FIRST_NS) < *first)
-			*first = rows_int(r, TIMELINE_RANGE_FIRST_NS);
-		if (rows_int(r, TIMELINE_RANGE_LAST_NS) > *last)
-			*last = rows_int(r, TIMELINE_RANGE_LAST_NS);
-	}
-	return rows_end(r, err);
-}
-
 /* Returns the part of a time; the first or the last if it is beyond. */
 static size_t span_part(const struct span *s, int64_t t)
 {
@@ -61,10 +42,22 @@ static int span_read_samples(struct span *s, struct store *db, struct err *err)
 
 int span_load(struct span *s, struct store *db, struct err *err)
 {
-	int64_t first, last;
-
 	*s = (struct span){ .first = 0 };
-	if (span_read_range(db, &first, &last, err))
+	/* Stores the first time and the last one of all captures. */
+	struct rows *rows = rows_of(db, "timeline_range", err);
+
+	int64_t first = INT64_MAX;
+	int64_t last = INT64_MIN;
+	while (rows_step(rows)) {
+		if (rows_value(rows, TIMELINE_RANGE_FIRST_NS).kind ==
+		    VALUE_NULL)
+			continue;
+		if (rows_int(rows, TIMELINE_RANGE_FIRST_NS) < first)
+			first = rows_int(rows, TIMELINE_RANGE_FIRST_NS);
+		if (rows_int(rows, TIMELINE_RANGE_LAST_NS) > last)
+			last = rows_int(rows, TIMELINE_RANGE_LAST_NS);
+	}
+	if (rows_end(rows, err))
 		return -1;
 	if (first > last)
 		return err_set(err, ERR_FORMAT,
@@ -82,9 +75,7 @@ int span_load(struct span *s, struct store *db, struct err *err)
 		for (size_t i = span_part(s, t0); i <= span_part(s, t1); i++)
 			s->lost[i] = true;
 	}
-	if (rows_end(r, err))
-		return -1;
-	return span_read_samples(s, db, err);
+	return rows_end(r, err) ? -1 : span_read_samples(s, db, err);
 }
 
 void span_draw(const struct span *s, int row, size_t from, size_t to)

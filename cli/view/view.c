@@ -209,7 +209,6 @@ static void view_draw(struct view *v)
 {
 	struct screen *s = v->stack[v->n - 1];
 	int last = cells_rows() - FOOT;
-	int rows;
 
 	cells_clear();
 	v->area.columns = cells_columns();
@@ -242,7 +241,7 @@ static void view_draw(struct view *v)
 			 ", only %s", only);
 	cells_put_name(row, 0, columns, CELLS_DIM, text);
 	v->area.top = row + 1;
-	rows = last - v->area.top;
+	int rows = last - v->area.top;
 	v->area.rows = rows > 2 ? rows : 2;
 	s->ops->draw(s, &v->area);
 	view_draw_said(v, last);
@@ -261,13 +260,12 @@ static bool view_ask(struct view *v, const char *what, char *text, size_t size)
 	for (;;) {
 		int row = cells_rows() - FOOT;
 		char shown[2 * TYPED];
-		int key;
 
 		snprintf(shown, sizeof(shown), "%s%s", what, text);
 		view_draw(v);
 		cells_put(row, 0, cells_columns(), CELLS_BOLD, shown);
 		cells_show(row, (int)safe_text_cells(shown));
-		key = cells_key(IDLE_MS);
+		int key = cells_key(IDLE_MS);
 		if (key == CELLS_ENTER)
 			return true;
 		if (key == CELLS_ESCAPE || key == CELLS_END || stop_requested())
@@ -285,13 +283,11 @@ static bool view_ask(struct view *v, const char *what, char *text, size_t size)
 /* Closes all screens and opens one of samples. */
 static void view_open_sums(struct view *v, struct screen *(*fn)(struct sums *))
 {
-	struct screen *s;
-
 	if (!v->sums) {
 		view_say(v, "%s", v->why);
 		return;
 	}
-	s = fn(v->sums);
+	struct screen *s = fn(v->sums);
 	while (v->n)
 		view_leave(v);
 	view_push(v, s, NULL);
@@ -578,12 +574,11 @@ static bool view_open_newest(struct view *v)
 {
 	struct err err = { 0 };
 	char path[PATH_MAX];
-	struct store *db;
 
 	if (!live_newest(v->live, path, sizeof(path)) ||
 	    !strcmp(path, v->newest))
 		return false;
-	db = store_open(path, &err);
+	struct store *db = store_open(path, &err);
 	/* it may be too old already: then there is a newer one soon */
 	if (!db)
 		return false;
@@ -759,8 +754,6 @@ static bool view_key(struct view *v, int key)
 /* Waits for the first segment. Returns false if the user leaves before. */
 static bool view_wait(struct view *v)
 {
-	int key;
-
 	while (!view_open_newest(v)) {
 		cells_clear();
 		view_say(v, "%s: no segment is finished yet", v->live);
@@ -768,7 +761,7 @@ static bool view_wait(struct view *v)
 		cells_put(cells_rows() - 1, 0, cells_columns(), CELLS_KEYS,
 			  "q quit");
 		cells_show(0, -1);
-		key = cells_key(IDLE_MS);
+		int key = cells_key(IDLE_MS);
 		if (key == 'q' || key == CELLS_END || stop_requested())
 			return false;
 	}
