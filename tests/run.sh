@@ -133,9 +133,14 @@ count() {
 	local f=$log/$1-$2.log good bad skip note
 	# libcheck: "100%: Checks: 9, Failures: 0, Errors: 0"
 	read -r good bad skip < <(awk -v name="$1/$2" -v failed="$work/failed" '
-		/^ok / { good++ }
+		# a verdict may stand behind output that ends without a newline
+		match($0, /not ok [A-Za-z0-9_]/) {
+			bad++
+			print name ": " substr($0, RSTART + 7) >>failed
+			next
+		}
 		/^skip / { skip++ }
-		/^not ok / { bad++; print name ": " substr($0, 8) >>failed }
+		/^ok / || /[^ ]ok [a-z0-9_]+$/ { good++ }
 		/^[0-9]*%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+$/ {
 			bad += $5 + $7
 			good += $3 - $5 - $7
@@ -164,7 +169,7 @@ count() {
 		note="  $bad FAILED"
 		{
 			echo "$1/$2 said:"
-			grep -a -A 12 -e '^not ok ' -e ':[FE]:' "$f" || tail -n 20 "$f"
+			grep -a -A 12 -e 'not ok ' -e ':[FE]:' "$f" || tail -n 20 "$f"
 		} | head -n 60 | sed 's/^/    /' >>"$work/said"
 	fi
 	[ "$skip" = 0 ] || note="$note  $skip skipped"
