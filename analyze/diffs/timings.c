@@ -447,6 +447,7 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 			struct timings_value *of = &v[m * t->n_run + i];
 
 			timings_value_of(&part, m, of);
+			r->of[m].size[side] += of->is / (double)t->runs[side];
 			if (t->parts && m == TIMINGS_TOTAL) {
 				double little = TIMINGS_LITTLE *
 						((double)part.run->to -
@@ -459,11 +460,11 @@ static void timings_measure_row(struct timings *t, uint32_t row,
 					of->variance = 0;
 					of->df = (double)(part.blocks - 1);
 				}
+				r->of[m].little |= of->is < little;
 				raise_to(of->is, little);
 				raise_to(of->least, little);
 				raise_to(of->most, little);
 			}
-			r->of[m].size[side] += of->is / (double)t->runs[side];
 		}
 		free_all(part.length, part.least, part.most, part.own,
 			 part.all);

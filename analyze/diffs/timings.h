@@ -41,6 +41,9 @@ struct timings_change {
 	double p;	  /* corrected; 1: not tested */
 	int change;	  /* 1 more in B, -1 less, 0 not proved */
 	bool hidden;	  /* it would be a change if nothing were lost */
+	/* a run has less than TIMINGS_LITTLE of this, and is tested with that
+	 * much: the interval is not one of the sizes */
+	bool little;
 };
 
 struct timings_row {
@@ -62,6 +65,7 @@ struct timings_run {
 	uint64_t per;	  /* things that numbers and sums are divided by; 0: the
 			   * seconds or, of parts, nothing */
 	double loose;	  /* ns of parts that are not proved */
+	double others;	  /* ns that other processes had CPUs, of parts */
 	struct timings_item *item;
 	size_t n, cap;
 };

@@ -287,6 +287,24 @@ static void timed_take_ready(struct timed *d, const struct path_run *r,
 	}
 }
 
+/* Returns how much time other processes had the CPUs. */
+static double timed_others(const struct path_run *r, int64_t pid, int64_t from,
+			   int64_t to)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < r->t->stay.n; i++) {
+		struct timeline_stay s = timeline_stay(r->t, (uint32_t)i);
+
+		raise_to(s.from, from);
+		lower_to(s.to, to);
+		if (s.from < s.to && s.thread != TIMELINE_NONE &&
+		    causes_pid(r->causes, timeline_tid(r->t, s.thread)) != pid)
+			ns += (double)(s.to - s.from);
+	}
+	return ns;
+}
+
 /* Reads the parts of the time of the program with which a run began: who did
  * what while its first thread ran, or waited, as the chain of path has it. */
 static int timed_read_program(struct timed *d, struct store *db,
@@ -315,6 +333,7 @@ static int timed_read_program(struct timed *d, struct store *db,
 			 path_comm(&r, p.thread));
 		snprintf(d->pid, sizeof(d->pid), "%" PRId64, p.pid);
 		d->filter = filter_none;
+		run->others = timed_others(&r, p.pid, p.from, p.to);
 		rc = path_code_load(&code, &r, p.from, p.to, err);
 	}
 	if (!rc)

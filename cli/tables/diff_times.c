@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyze/diffs/diff_chance.h"
 #include "analyze/diffs/sides.h"
 #include "analyze/diffs/timings.h"
 #include "analyze/latency/calls.h"
@@ -140,6 +141,27 @@ static const struct timings_row *times_slower(const struct times *d)
 	return hint;
 }
 
+/* ", which has more of computing too, most of it in f": a thread of the program
+ * that had the CPU for longer may have been what made another one wait. */
+static void times_put_holder(const struct times *d,
+			     const struct timings_row *ready, FILE *out)
+{
+	const struct intern *w = &d->of.t.words;
+
+	for (size_t i = 0; i < d->of.t.n; i++) {
+		const struct timings_row *r = &d->of.t.row[i];
+		const struct timings_change *c = &r->of[TIMINGS_TOTAL];
+
+		if (strcmp(intern_get(w, ready->key[0]), "ready") ||
+		    strcmp(intern_get(w, r->key[0]), "computing") ||
+		    r->key[1] != ready->mostly || *intern_get(w, r->key[2]) ||
+		    !*intern_get(w, r->mostly) || !(c->size[1] > c->size[0]))
+			continue;
+		fputs(", which has more of computing too, most of it in ", out);
+		safe_text_put(out, intern_get(w, r->mostly), 0, 0);
+	}
+}
+
 static uint64_t times_lost(const struct times *d, int side)
 {
 	uint64_t n = 0;
@@ -161,19 +183,28 @@ static void times_tell(const struct times *d, FILE *out)
 	const char *sep = ": ";
 
 	if (d->of.ask.what == TIMED_PARTS) {
-		/* "w took 3.00 s in B, 2.00 s in A; " */
-		double took[2] = { 0 };
+		/* "w took 3.00 s in B, 2.00 s in A, while other processes had
+		 * 1.20 CPUs in B, 0.40 in A; " */
+		double took[2] = { 0 }, others[2] = { 0 };
 
-		for (size_t i = 0; i < d->of.t.n_run; i++)
-			took[i >= d->of.t.runs[0]] +=
-				(double)d->of.t.run[i].to -
-				(double)d->of.t.run[i].from;
+		for (size_t i = 0; i < d->of.t.n_run; i++) {
+			const struct timings_run *run = &d->of.t.run[i];
+			int side = i >= d->of.t.runs[0];
+
+			took[side] += (double)run->to - (double)run->from;
+			others[side] += run->others;
+		}
 		safe_text_put(out, d->of.comm, 0, 0);
 		fprintf(out, " took %s in B, ",
 			HUMAN_NS(took[1] / (double)d->of.t.runs[1]));
 		fprintf(out, "%s in A",
 			HUMAN_NS(took[0] / (double)d->of.t.runs[0]));
-		fputs(d->of.t.n_run > 2 ? " on average; " : "; ", out);
+		fputs(d->of.t.n_run > 2 ? " on average" : "", out);
+		fprintf(out,
+			", while other processes had %.2f CPUs in B, %.2f in "
+			"A; ",
+			others[1] / diff_larger(took[1], 1),
+			others[0] / diff_larger(took[0], 1));
 	}
 	bool proved = r && any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
 	if (!proved)
@@ -187,6 +218,7 @@ static void times_tell(const struct times *d, FILE *out)
 		fputs(d->of.t.parts ? "B has more of " : "B spends more in ",
 		      out);
 		times_put_name(d, r, out);
+		times_put_holder(d, r, out);
 		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
 		fprintf(out, "%s each ", HUMAN_NS(c->size[0]));
 		safe_text_put(out,
@@ -196,6 +228,9 @@ static void times_tell(const struct times *d, FILE *out)
 			      0, 0);
 		for (size_t m = 0; m < TIMINGS_MEASURES; m++) {
 			if (proved ? !r->of[m].change : m != TIMINGS_TOTAL)
+				continue;
+			/* the times above say it */
+			if (r->of[m].little && m == TIMINGS_TOTAL)
 				continue;
 			fprintf(out, "%s%s ", sep, words[m]);
 			times_put_growth(&r->of[m], out);
@@ -311,7 +346,7 @@ static void times_add_row(const struct times *d, struct grid *g,
 	for (size_t i = 0; i < ARRAY_SIZE(times_shown); i++) {
 		enum timings_measure m = times_shown[i];
 		const struct timings_change *c = &r->of[m];
-		bool both = c->size[0] > 0 && c->size[1] > 0;
+		bool both = c->size[0] > 0 && c->size[1] > 0 && !c->little;
 
 		for (int side = 0; side < 2; side++)
 			if (m == TIMINGS_RATE)

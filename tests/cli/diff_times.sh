@@ -145,7 +145,7 @@ first() {
 	want=$1
 	shift
 	"$B" diff "$@" 2>err | sed '/^A: /,$d' | tr '\n' ' ' >said
-	grep -qF "$want" said || { cat said err; false; }
+	grep -qF "$want" said || { cat said err; echo; false; }
 }
 
 for i in 1 2 3; do
@@ -241,6 +241,10 @@ first 'B has more of computing by h<N>, while others waited for the lock of mute
 ok "who_held_a_lock_longer_is_named_with_it" $?
 first 'B has more of ready by itself, most of it while the CPU ran keep, ' --wall k?.txt -- m?.txt
 ok "who_had_the_CPU_is_named" $?
+grep -q 'while other processes had 1.79 CPUs in B, 1.38 in A;' said
+ok "and_how_much_others_had_in_all" $?
+"$B" diff --wall --format csv p?.txt -- i?.txt >said 2>err && grep -q '^0[.]0*,[0-9.]*,,' said
+ok "what_one_side_has_none_of_is_shown_as_none" $?
 first 'B has more of computing by h<N>, while' i?.txt -- j?.txt
 ok "plain_diff_says_first_what_the_time_went_to" $?
 first 'B spends more in ready of w, ' --sched k?.txt -- m?.txt && grep -q 'average +' said
