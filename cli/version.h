@@ -1,4 +1,4 @@
 /* version.h - the version of the program, by semver.org: what a new one may
- * change is in backstitch(7), PROMISES. NEWS.md has a section for each. */
+ * change is in backstitch-promises(7). NEWS.md has a section for each. */
 #pragma once
 #define VERSION "2.0.0"

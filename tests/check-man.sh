@@ -22,8 +22,8 @@ bad=$(
 	"$B" help rules | sed -n 's/^  \([a-z_][a-z_]*\)  .*/\1/p' |
 	while read -r rule
 	do
-		grep -q "^\\.It Sy $rule\$" man/backstitch.7 ||
-			echo "man/backstitch.7: no rule '$rule'"
+		grep -q "^\\.It Sy $rule\$" man/backstitch-rules.7 ||
+			echo "man/backstitch-rules.7: no rule '$rule'"
 	done
 	# topics and variables: in help, in the manual, and in the code
 	"$B" help | sed -n '/^TOPIC: /,$p' | tr -s ' ' '\n' | tail -n +2 |

@@ -51,9 +51,9 @@ block() {
 	# the rate of fabricated frames is the one that 'make twins' measured
 	# shellcheck disable=SC2046 # three numbers
 	set -- $(sed -n 's/.* of \([0-9,]*\) fabricated frames in \([0-9]*\) programs this test finds \([0-9.]*\) %.*/\1 \2 \3/p' README.md)
-	grep -q "^Of $1 frames that were fabricated $3 % were marked so,$" man/backstitch.7 &&
-		grep -q " samples of $2 builds, " man/backstitch.7 ||
-		echo "README.md: the rate of fabricated frames is not that of backstitch(7)"
+	grep -q "^Of $1 frames that were fabricated $3 % were marked so,$" man/backstitch-trust.7 &&
+		grep -q " samples of $2 builds, " man/backstitch-trust.7 ||
+		echo "README.md: the rate of fabricated frames is not that of backstitch-trust(7)"
 	# commands; my_function is hot(), whose program is not at its place
 	mkdir "$tmp/try"
 	cd "$tmp/try" || exit 2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check-words.sh - each word that screens print has one entry in 'help verdicts' and in backstitch(7), and none of its synonyms is printed anywhere; a message that says what to do names the command.
+# check-words.sh - each word that screens print has one entry in 'help verdicts' and in section 7 of the manual, and none of its synonyms is printed anywhere; a message that says what to do names the command.
 # usage: tests/check-words.sh [root]; $BACKSTITCH is the program. Silent and 0 if all is well.
 # The words are those of the tables in the source that print them. A synonym is
 # looked for in the texts of the program and its page, in help and in man pages;
@@ -101,11 +101,12 @@ def help_entries():
 
 def man_entries():
     out, at = collections.defaultdict(list), None
-    for line in text("man/backstitch.7").splitlines():
-        if line.startswith(".Sh "):
-            at = line[4:]
-        elif line.startswith(".It Sy "):
-            out[at].append(line[7:].replace('"', ""))
+    for page in sorted(glob.glob("man/*.[17]")):
+        for line in text(page).splitlines():
+            if line.startswith(".Sh "):
+                at = line[4:]
+            elif line.startswith(".It Sy "):
+                out[at].append(line[7:].replace('"', ""))
     return out
 
 
@@ -115,7 +116,7 @@ for begin, section, words in TABLES:
         bad.append("%s: no word was found in the source" % section)
     lists = [("help verdicts", [h for k, v in helped.items() if k and
                                 k.startswith(begin) for h in v]),
-             ("backstitch(7), " + section, told[section])]
+             ("the manual, " + section, told[section])]
     for name, entries in lists:
         n = collections.Counter(entries)
         for w in words:
@@ -166,12 +167,12 @@ def plain(lines):
 
 # help and the man page say the same of each
 for m in re.finditer(r"^\.It Sy (.*)\n\.Dq (.*) :\n((?:(?!\.It|\.El).*\n)*)",
-                     text("man/backstitch.7"), re.M):
+                     text("man/backstitch-trust.7"), re.M):
     if m.group(1) in CLASSES:
         meaning = [c[3] for c in TRUST if c[0] == m.group(1)][0]
         if (m.group(2) != CLASSES[m.group(1)] or not
                 plain(m.group(3).splitlines()).startswith(meaning)):
-            bad.append("backstitch(7), TRUST: '%s' is explained otherwise "
+            bad.append("backstitch-trust(7):  '%s' is explained otherwise "
                        "than by help" % m.group(1))
 
 # ---- the words of a status or class are for people: code has their enums

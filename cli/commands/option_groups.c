@@ -367,10 +367,11 @@ static const struct opt load_common_opts[] = {
 		   "how cookies are made, to count those that are missing: "
 		   "auto (default), kernel, opaque, or as in drafts of 2024 "
 		   "cpu48, lowcpu or lowcpu:BITS (bits of the CPU, 12), pair"),
-	OPT_LIST(0, "nonce-format", "TEMPLATE", &nonce_formats,
-		 "a line in which a process that unwinds itself logs a "
-		 "request or a stack, in place of those in backstitch(7), "
-		 "such as 'unwound %{nonce}: %{ips}'; may be repeated"),
+	OPT_LIST(
+		0, "nonce-format", "TEMPLATE", &nonce_formats,
+		"a line in which a process that unwinds itself logs a "
+		"request or a stack, in place of those in backstitch-formats(5), "
+		"such as 'unwound %{nonce}: %{ips}'; may be repeated"),
 	OPT_STRING(0, "clock", "NAME", &asked.load.clock,
 		   "of captures that do not say it: the clock of their times"),
 	OPT_STRING(

@@ -1,5 +1,5 @@
 /* nonce.h - parses the lines in which a process that unwinds itself logs its
- * requests and stacks, by templates: backstitch(7).
+ * requests and stacks, by templates: backstitch-formats(5).
  *
  * A template is text with %{field} in it. Text matches itself, a blank matches
  * one or more; %% %[ %] are the characters; [...] is optional. Fields:

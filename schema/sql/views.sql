@@ -256,7 +256,7 @@ CREATE VIEW internal_trust_class(type, mark, judged, frames, class, n, fix,
 -- Of 'perf record -m' the sentence says how much, by what there was.
 -- Of sched:* and context-switches it is no stack dump: at each switch dumps would
 -- lose records (backstitch-record(1)).
--- class: what it means is in 'backstitch help verdicts' and backstitch(7), TRUST.
+-- class: what it means is in 'backstitch help verdicts' and backstitch-trust(7).
 -- It is that of the stack alone (word 'judged'), or 'missing (VERDICT)' (word
 -- 'request'), 'cut (WHY)' (word 'unwind', or 'full'), 'not judged (exec)' or
 -- 'not recorded'.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# compat.sh - what a release promised is kept: backstitch(7), PROMISES.
+# compat.sh - what a release promised is kept: backstitch-promises(7).
 # usage: BACKSTITCH=PROGRAM tests/cli/compat.sh; prints "ok NAME" or "not ok NAME" lines.
 #
 # tests/compat has what release 2.0 promised: options.txt, columns.txt, json.txt and fleet.txt, from which no line may go

@@ -1,5 +1,5 @@
 #!/bin/sh
-# leaks.sh - what leaves the machine with each output: the table of backstitch(7), cell by cell.
+# leaks.sh - what leaves the machine with each output: the table of backstitch-promises(7), cell by cell.
 # usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/leaks.sh; prints "ok NAME" or "not ok NAME" lines.
 #
 # Everything that could be told is marked: the environment, the folder and the

@@ -1,5 +1,5 @@
 /* selfunwind.c - an example of a process that unwinds itself: the protocol of
- * backstitch(7), "Processes that unwind themselves", from end to end.
+ * backstitch-formats(5), PROCESSES THAT UNWIND THEMSELVES, from end to end.
  *
  * usage: selfunwind [-o FILE] [-n SAMPLES]
  *

@@ -1,4 +1,4 @@
-# table.py - writes the table of backstitch(7) from a result of twins.py.
+# table.py - writes the table of backstitch-trust(7) from a result of twins.py.
 """usage: table.py RESULT.json PAGE VERSION
 
 The lines between '.\\" twins: begin' and '.\\" twins: end' are replaced. VERSION
