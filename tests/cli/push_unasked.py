@@ -44,7 +44,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.send_response(200)
         if "SELECT" in sql:
             self.send_header("Content-Encoding", "gzip")
-            out = gzip.compress(out)
+            out = gzip.compress(out, 1)
         self.send_header("Content-Length", str(len(out)))
         self.end_headers()
         try:
