@@ -224,6 +224,8 @@ static void print_status(FILE *out)
 		{ "4", "check found lost records or causality errors, a "
 		       "comparison a growth by --fail-above, or path too much "
 		       "by --fail-unknown; 4 wins over 3" },
+		{ "5", "a comparison cannot tell whether something grew by "
+		       "more than --fail-above; give several runs of a side" },
 		{ "130", "ended by Ctrl-C, no unfinished file is left" },
 		{ NULL, NULL }
 	};

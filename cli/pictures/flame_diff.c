@@ -419,6 +419,11 @@ static int flame_diff_write(FILE *out, void *arg, struct err *err)
 	return svg_write(out, d->tree, &d->o, err);
 }
 
+static char *flame_diff_name(const void *rows, uint32_t row)
+{
+	return mem_strdup(diff_rows_label(rows, row)->name);
+}
+
 int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err)
 {
@@ -438,22 +443,9 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 		flame_diff_decorate(pg, &pg->m.side[1]);
 		rc = out_write(f->out_path, flame_diff_write, pg, err);
 	}
-	if (!rc) {
-		const struct diff_rows *d = pg->m.c.d;
-
-		/* says what grew by more than is allowed */
-		for (size_t i = 0; i < d->n; i++) {
-			const char *name = diff_rows_label(d, i)->name;
-			int by = diff_rows_grew(d, i, total);
-			const struct diff_place *p = &d->place[by > 0][i];
-
-			if (diff_limit_looks(f->fail, name) && by >= 0)
-				diff_limit_add(f->fail, name,
-					       diff_rows_growth(d, i, by),
-					       p->only ? NAN : p->p);
-		}
-		status = diff_limit_end(f->fail, status);
-	}
+	if (!rc)
+		status = diff_limit_rows(f->fail, &pg->m.c, total,
+					 flame_diff_name, pg->m.c.d, status);
 	diff_model_release(&pg->m);
 	for (size_t i = 0; i <= ROWS_MAX; i++)
 		free(pg->text[i]);

@@ -3,7 +3,10 @@
 
 #include <math.h>
 
+#include "analyze/diffs/compare.h"
+#include "analyze/diffs/diff_rows.h"
 #include "analyze/names/pattern.h"
+#include "analyze/stacks/label.h"
 #include "cli/args/status.h"
 #include "cli/output/say.h"
 #include "stitch/text/parse_number.h"
@@ -36,14 +39,71 @@ int diff_limit_read(struct diff_limit *l, struct err *err)
 			   : 0;
 }
 
-bool diff_limit_looks(struct diff_limit *l, const char *function)
+/* Returns by how much a row grew, in percent of the whole: what is renamed, by
+ * how much more it is than it was. */
+static double diff_limit_growth(const struct compare *c, uint32_t row,
+				bool total)
 {
-	bool looks =
-		!l->function ||
-		(function && !regexec(&l->functions, function, 0, NULL, 0));
+	double growth = diff_rows_growth(c->d, row, total);
 
-	l->looked |= looks;
-	return looks;
+	if (c->renamed && c->renamed[row] != REPORT_NONE)
+		growth += diff_rows_growth(c->d, c->renamed[row], total);
+	return growth;
+}
+
+int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
+		    diff_limit_name_fn *name, const void *arg, int status)
+{
+	const struct diff_rows *d = c->d;
+	bool few = d->side[0].runs < 2 || d->side[1].runs < 2;
+	double open = l->percent; /* the largest growth that is not judged */
+	uint32_t open_row = REPORT_NONE;
+	bool looked = false;
+
+	if (!l->above)
+		return status;
+	for (uint32_t i = 0; i < d->n; i++) {
+		const char *function =
+			d->keys & KEY_SYM ? diff_rows_label(d, i)->name : NULL;
+		int by = diff_rows_grew(d, i, total);
+
+		if (l->function &&
+		    (!function || regexec(&l->functions, function, 0, NULL, 0)))
+			continue;
+		looked = true;
+		if (by >= 0) {
+			const struct diff_place *p = &d->place[by][i];
+			char *of = name(arg, i);
+
+			diff_limit_add(l, of, diff_limit_growth(c, i, by),
+				       p->only ? NAN : p->p);
+			free(of);
+		} else if (d->row[i].unknown ||
+			   (few && l->percent > 0 &&
+			    diff_rows_doubtful(d, i, total) > 0)) {
+			double growth = diff_limit_growth(c, i, total);
+
+			if (growth > open) {
+				open = growth;
+				open_row = i;
+			}
+		}
+	}
+	/* a gate that looks at nothing lets everything pass */
+	if (l->function && !looked)
+		say_note("no function is called '%s': 'backstitch diff "
+			 "--inline' has what was inlined; what jumped to what "
+			 "it called last (a tail call) counts for others\n",
+			 l->function);
+	if (l->n || open_row == REPORT_NONE)
+		return diff_limit_end(l, status);
+
+	char *of = name(arg, open_row);
+
+	say("cannot be judged: %s, %+.2f %%: %s\n", of, open,
+	    d->row[open_row].unknown ?: DIFF_LIMIT_FEW);
+	free(of);
+	return STATUS_UNJUDGED;
 }
 
 void diff_limit_add(struct diff_limit *l, const char *name, double percent,
@@ -60,12 +120,6 @@ COMPARE_FUNCTION(diff_limit_compare, struct diff_grown,
 
 int diff_limit_end(struct diff_limit *l, int status)
 {
-	/* a gate that looks at nothing lets everything pass */
-	if (l->function && !l->looked)
-		say_note("no function is called '%s': 'backstitch diff "
-			 "--inline' has what was inlined; what jumped to what "
-			 "it called last (a tail call) counts for others\n",
-			 l->function);
 	if (!l->n)
 		return status;
 	sort_items(l->item, l->n, diff_limit_compare);

@@ -2,8 +2,10 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <regex.h>
 
+struct compare;
 struct err;
 
 /* All zeros: anything may grow. */
@@ -16,15 +18,25 @@ struct diff_limit {
 	/* what grew by more */
 	struct diff_grown *item;
 	size_t n, cap;
-	bool looked; /* at a function */
 };
 
 /* Reads what was typed. Returns 0, or -1 and *err. */
 int diff_limit_read(struct diff_limit *l, struct err *err);
-/* Returns whether a function, NULL if it is something else, is looked at.
- * Whoever compares asks it of each, so that diff_limit_end() can tell that none
- * is. */
-bool diff_limit_looks(struct diff_limit *l, const char *function);
+/* Why one run of a side leaves a growth open. */
+#define DIFF_LIMIT_FEW                                                         \
+	"one run of a side does not tell what runs differ by; give "           \
+	"several of each, 'A... -- B...'"
+
+/* Returns the name of a row, to be freed. */
+typedef char *diff_limit_name_fn(const void *arg, uint32_t row);
+
+/* Looks at all rows of a comparison, by their total if `total`, and says on
+ * stderr which grew by more than is allowed. Where none did, but one has more
+ * than that without proof, as one run of a side cannot give it or stacks are
+ * missing, it says that this cannot be judged. Returns STATUS_LOSS,
+ * STATUS_UNJUDGED, or else `status`. */
+int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
+		    diff_limit_name_fn *name, const void *arg, int status);
 /* Notes one that has significantly more in B: by this many percent of the
  * whole, with this p-value; NaN: it is new. name, of all of the row, is copied.
  */

@@ -513,8 +513,7 @@ static int times_check_limit(struct times *d, int status)
 		return status;
 	say("cannot be judged: %s\n",
 	    !any  ? "the sides have nothing in common"
-	    : few ? "one run of a side does not tell what runs differ by; "
-		    "give several of each, 'A... -- B...'"
+	    : few ? DIFF_LIMIT_FEW
 		  : "what was lost may be what grew, or hide that it did; "
 		    "record with larger buffers");
 	return STATUS_UNJUDGED;

@@ -526,8 +526,9 @@ static void key_text_number(struct key_text *t, bool has, const char *key,
 }
 
 /* Returns the keys of a row as one text, to be freed. */
-static char *report_diff_name(const struct report_diff *rp, size_t at)
+static char *report_diff_name(const void *arg, uint32_t at)
 {
+	const struct report_diff *rp = arg;
 	const struct report_row *row = rp->d->row[at].row;
 	const struct report_rows *of = rp->d->row[at].of;
 	const struct label *l = diff_rows_label(rp->d, at);
@@ -548,18 +549,6 @@ static char *report_diff_name(const struct report_diff *rp, size_t at)
 	return name;
 }
 
-/* Returns by how much a row grew, in percent of the whole: what is renamed, by
- * how much more it is than it was. */
-static double report_diff_growth(const struct report_diff *rp, uint32_t row,
-				 bool total)
-{
-	double growth = diff_rows_growth(rp->d, row, total);
-
-	if (rp->c.renamed && rp->c.renamed[row] != REPORT_NONE)
-		growth += diff_rows_growth(rp->d, rp->c.renamed[row], total);
-	return growth;
-}
-
 int report_diff(const struct sides *s, const struct report_opts *o,
 		struct err *err)
 {
@@ -571,29 +560,8 @@ int report_diff(const struct sides *s, const struct report_opts *o,
 
 	if (!rc) {
 		report_diff_print_rows(&rp);
-		/* Says what grew by more than is allowed. */
-		struct diff_limit *l = rp.o->fail;
-		bool total = rp.o->by_total;
-
-		for (uint32_t i = 0; i < rp.d->n; i++) {
-			int by = diff_rows_grew(rp.d, i, total);
-			const char *function =
-				rp.o->keys & KEY_SYM
-					? diff_rows_label(rp.d, i)->name
-					: NULL;
-
-			if (diff_limit_looks(l, function) && by >= 0) {
-				const struct diff_place *p =
-					&rp.d->place[by][i];
-				char *name = report_diff_name(&rp, i);
-
-				diff_limit_add(l, name,
-					       report_diff_growth(&rp, i, by),
-					       p->only ? NAN : p->p);
-				free(name);
-			}
-		}
-		status = diff_limit_end(l, status);
+		status = diff_limit_rows(rp.o->fail, &rp.c, rp.o->by_total,
+					 report_diff_name, &rp, status);
 	}
 	compare_release(&rp.c);
 	diff_parts_free(rp.parts);

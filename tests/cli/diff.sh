@@ -612,6 +612,29 @@ bad=0
 "$B" flame --diff --fail-above 0 after.db before.db >/dev/null 2>err || bad=1
 "$B" flame --diff --fail-above 0 before.db before.db >/dev/null 2>err || bad=1
 ok less_and_small_changes_are_status_0 $bad
+# status: one run of a side leaves open whether 0x127c grew by 4.62 % of all; what
+# differs by less than chance is not open
+bad=0
+for c in before after
+do
+	"$B" ingest -q -o bare-$c.db "$captures/$c.data" || bad=1
+done
+for how in diff 'flame --diff'
+do
+	# shellcheck disable=SC2086 # a command and its option
+	"$B" $how --fail-above 3 --function 0x127c bare-before.db bare-after.db >/dev/null 2>err
+	[ $? = 5 ] && grep -q '^cannot be judged: \[slower+0x127c\].*, +4.62 %: one run of a side .*; give several' err &&
+		[ "$(wc -l <err)" = 1 ] || bad=1
+	for o in '5 --function 0x127c' '1 --function 0x1261'
+	do
+		# shellcheck disable=SC2086
+		"$B" $how --fail-above $o bare-before.db bare-after.db >/dev/null 2>err && ! [ -s err ] || bad=1
+	done
+	# shellcheck disable=SC2086
+	"$B" $how --fail-above 3 bare-before.db bare-after.db >/dev/null 2>err
+	[ $? = 4 ] && ! grep -q 'cannot be judged' err || bad=1
+done
+ok what_one_run_cannot_tell_is_status_5 $bad
 # more samples of so little weight that they are less of the whole
 cp after.db light.db
 python3 - <<'END'
