@@ -125,7 +125,7 @@ grep -nE '(^|[^a-zA-Z0-9_.>])(strcpy|strcat|sprintf|vsprintf|strtok|atoi|atol|ge
 			if (!(k in used))
 				print list ": not needed: " k
 	}' >"$tmp"
-rule "no function that CONTRIBUTING.md, style 36 forbids"
+rule "no function that CONTRIBUTING.md, style 18 forbids"
 
 # shellcheck disable=SC2086
 grep -nE '^[[:space:]]*typedef[[:space:]]+(struct|union|enum)' $c_files >"$tmp"

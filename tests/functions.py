@@ -5,7 +5,7 @@
 # The table has functions, their median and 90th percentile in lines, those that
 # are static, and those of them that are called in one place only. --list prints
 # the latter, with the lines of the function and of its caller: a helper that was
-# cut out for length alone is among them (CONTRIBUTING.md, style 15).
+# cut out for length alone is among them (CONTRIBUTING.md, style 9).
 import re
 import sys
 from collections import defaultdict
