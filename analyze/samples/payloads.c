@@ -503,6 +503,15 @@ const char *payloads_text(struct payloads *ps, const struct event_row *e,
 	return text;
 }
 
+bool payloads_is_message(const char *event)
+{
+	const char *colon = strrchr(event, ':');
+	const char *name = colon ? colon + 1 : event;
+
+	return !strcmp(name, "print") || !strcmp(name, "bprint") ||
+	       !strcmp(name, "tracing_mark_write");
+}
+
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 				      size_t *n)
 {

@@ -23,6 +23,9 @@ void payloads_close(struct payloads *ps);
  * has none; valid until the next call. NULL and *err on failure. */
 const char *payloads_text(struct payloads *ps, const struct event_row *e,
 			  size_t *len, struct err *err);
+/* Returns whether the text of an event is what its writer called it: an event
+ * of ftrace's markers, in each version, or trace_marker of other recorders. */
+bool payloads_is_message(const char *event);
 /* Returns the n fields of events of this type; NULL and 0 if they have none. */
 const struct field_def *payloads_defs(const struct payloads *ps, int64_t type,
 				      size_t *n);

@@ -208,17 +208,6 @@ static bool chrome_is_told(const struct chrome *c,
 		!strncmp(type->name, "irq:", 4));
 }
 
-/* Whether the text of an event is what its writer called it: ftrace's markers,
- * in each version, and trace_marker of other recorders. */
-static bool chrome_is_marker(const char *name)
-{
-	const char *colon = strrchr(name, ':');
-
-	name = colon ? colon + 1 : name;
-	return !strcmp(name, "print") || !strcmp(name, "bprint") ||
-	       !strcmp(name, "tracing_mark_write");
-}
-
 /* Writes why there are no slices of switches that were sampled. Returns whether
  * they were. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
@@ -279,7 +268,7 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	json_text(j, "s", "t");
 	json_shown(j, "cat", type->name);
 	tracks_time(j, e->time);
-	if (len && chrome_is_marker(type->name))
+	if (len && payloads_is_message(type->name))
 		json_shown(j, "name", said);
 	else if (t.len)
 		json_members(j, t.text, common);

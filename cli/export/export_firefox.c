@@ -4,11 +4,15 @@
  * time order. The format needs each thread as a whole, in columns, while events
  * come in time order: samples are put into a spool, linked by thread. */
 
+#include <inttypes.h>
+
 #include "stitch/text/json.h"
 #include "analyze/samples/requests.h"
 #include "analyze/samples/code.h"
 #include "analyze/names/code_place.h"
 #include "analyze/samples/events.h"
+#include "analyze/samples/filter.h"
+#include "analyze/samples/payloads.h"
 #include "cli/export/export.h"
 #include "cli/export/firefox/firefox.h"
 #include "cli/export/firefox/firefox_threads.h"
@@ -22,6 +26,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/intern.h"
+#include "stitch/base/search.h"
 #include "stitch/files/path.h"
 #include "stitch/verdict.h"
 
@@ -37,7 +42,10 @@ struct job {
 	struct firefox_threads *threads;
 	struct loss_rows *losses;
 	struct events *events;
-	bool *wanted; /* by event_type.id */
+	struct payloads *payloads; /* of these */
+	/* by event_type.id: 'w' its events are samples, 'm' markers */
+	char *wanted;
+	uint64_t no_time; /* events that are no markers for want of it */
 	struct label_list l;
 	struct intern known; /* both raw chains, calls, verdict and flags */
 	uint32_t *stack;     /* of those */
@@ -79,6 +87,27 @@ static int take_sample(struct job *j, const struct event_row *e,
 		j->weight = UINT64_MAX;
 	return firefox_sample(j->threads, e, events_comm(j->events, e->comm),
 			      stack_of(j, g), weight, err);
+}
+
+/* An event that is not what the samples are of: a marker, with its fields and
+ * its stack. */
+static int take_event(struct job *j, const struct event_row *e,
+		      const struct stacks_group *g, struct err *err)
+{
+	const char *name = events_type(j->events, e->type)->name;
+	size_t len;
+	const char *text = payloads_text(j->payloads, e, &len, err);
+
+	if (!text)
+		return -1;
+	if (!e->timed) {
+		j->no_time++;
+		return 0;
+	}
+	return firefox_event(j->threads, e, events_comm(j->events, e->comm),
+			     payloads_is_message(name) ? NULL : name, text, len,
+			     g->kraw || g->uraw ? stack_of(j, g) : FIREFOX_NONE,
+			     err);
 }
 
 static void firefox_keep_call(void *arg, const struct stacks_sample *one)
@@ -178,6 +207,14 @@ static int firefox_write(struct job *d, int event, struct err *err)
 	json_array(&j, "entries");
 	if (notes_each(d->x->db, firefox_put_note, &j, err))
 		return -1;
+	if (d->no_time) {
+		char text[80];
+
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " events without a time are left out",
+			 d->no_time);
+		firefox_put_note(&j, text);
+	}
 	json_end(&j);
 	json_end(&j);
 	json_end(&j);
@@ -193,19 +230,35 @@ static int firefox_write(struct job *d, int event, struct err *err)
 
 static int export_firefox_write_all(struct job *j, struct err *err)
 {
-	int event = say_choice(j->s, "exporting");
+	char *others;
+	int event = stacks_choose(j->s, "exporting", &others);
 	size_t n = events_types(j->events);
 	struct event_row e;
 	int rc;
 
-	/* events with the same name in several captures are one event */
+	if (others && event >= 0)
+		say_note("samples are of '%s', other events are markers; "
+			 "choose with --event\n",
+			 j->s->event[event].name);
+	free(others);
+	/* Events with the same name in several captures are one event. Of the
+	 * others those are markers that are still samples, and no records of
+	 * calls, and that waits, which are markers too, do not tell. */
 	j->wanted = mem_new(n + 1, sizeof(*j->wanted));
 	for (size_t i = 1; i <= n; i++) {
 		const struct event_type *t = events_type(j->events, (int64_t)i);
 
-		j->wanted[i] = t->sample &&
-			       (event < 0 ||
-				!strcmp(t->name, j->s->event[event].name));
+		if (!t->sample)
+			continue;
+		if (event < 0 || !strcmp(t->name, j->s->event[event].name))
+			j->wanted[i] = 'w';
+		else if (any_where(j->s->n_event, k,
+				   j->s->event[k].samples &&
+					   !strcmp(t->name,
+						   j->s->event[k].name)) &&
+			 (j->x->filter->event ||
+			  strcmp(t->name, "sched:sched_switch")))
+			j->wanted[i] = 'm';
 	}
 	firefox_name_threads(j->threads, j->events);
 	while ((rc = events_next(j->events, &e, err)) > 0) {
@@ -219,8 +272,12 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 		if (e.type < 1 || (size_t)e.type > events_types(j->events) ||
 		    !j->wanted[e.type])
 			continue;
-		if (take_sample(j, &e, &g,
-				j->x->samples ? 1 : (uint64_t)e.weight, err))
+		if (j->wanted[e.type] == 'm'
+			    ? take_event(j, &e, &g, err)
+			    : take_sample(j, &e, &g,
+					  j->x->samples ? 1
+							: (uint64_t)e.weight,
+					  err))
 			return -1;
 	}
 	if (rc)
@@ -273,7 +330,8 @@ static int export_firefox_load(struct job *j, struct err *err)
 	if (!j->threads)
 		return -1;
 	j->events = events_open(j->x->db, j->x->filter, EVENTS_ALL, err);
-	return !j->events ? -1 : 0;
+	j->payloads = j->events ? payloads_open(j->x->db, err) : NULL;
+	return j->payloads ? 0 : -1;
 }
 
 static int write_firefox(FILE *out, const struct export_request *x,
@@ -285,6 +343,7 @@ static int write_firefox(FILE *out, const struct export_request *x,
 	if (!rc)
 		rc = export_firefox_write_all(&j, err);
 	events_close(j.events);
+	payloads_close(j.payloads);
 	loss_rows_free(j.losses);
 	firefox_threads_free(j.threads);
 	firefox_free(j.f);

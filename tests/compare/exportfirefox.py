@@ -8,13 +8,14 @@ the program without its page, that reads them too."""
 import collections
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 
-from common import OUT, differences, finish, ok, one, query, unlike
-from exportread import databases, export, folded, same_bytes, visible
+from common import HERE, OUT, differences, finish, ingest, ok, one, query, unlike
+from exportread import alone, databases, export, folded, same_bytes, visible
 
 CLI = os.path.join(OUT, "npm/node_modules/@firefox-devtools/profiler-cli/dist/"
                    "profiler-cli.js")
@@ -270,6 +271,39 @@ def check_switches(name, db, p):
     ok(got == outs, "%s: %d intervals off a CPU of %d" % (name, got, outs))
 
 
+def check_events(name, db, p):
+    """A marker for each event with a time that is neither what the samples
+    are of, nor told by times off the CPU, nor a record of a call."""
+    if one(db, "SELECT count(*) FROM event_type WHERE name GLOB '*funcgraph*' "
+           "OR name GLOB '*function*'") or "several" in p["meta"]["arguments"]:
+        return
+    rows = query(db, "SELECT t.name, count(*) FROM event e JOIN event_type t "
+                 "ON t.id = e.type WHERE t.kind = 'sample' AND e.time_ns IS "
+                 "NOT NULL GROUP BY 1")
+    message = ("print", "bprint", "tracing_mark_write")
+    want = {n: k for n, k in rows
+            if n not in (p["meta"]["arguments"], "sched:sched_switch")}
+    want["[message]"] = sum(want.pop(n) for n in list(want)
+                            if n.split(":")[-1] in message)
+    want = {n: k for n, k in want.items() if k}
+    strings = p["shared"]["stringArray"]
+    got = collections.Counter()
+    sizes = 0
+    for t in p["threads"]:
+        for i, d in zip(t["markers"]["name"], t["markers"]["data"]):
+            if d["type"] == "Event":
+                got[strings[i] if strings[i] in want else "[message]"] += 1
+                size = re.search(r"\bbytes_req=(\d+)", d["what"])
+                sizes += int(size.group(1)) if size else 0
+                need("cause" not in d or 0 <= d["cause"]["stack"] <
+                     p["shared"]["stackTable"]["length"], name, d)
+    ok(dict(got) == want, name + ": events are markers",
+       differences(got, collections.Counter(want)))
+    if "kmem:kmalloc" in want:
+        ok(sizes == one(db, "SELECT sum(bytes_req) FROM ev_kmem_kmalloc"),
+           name + ": markers have the fields of events")
+
+
 # ---- the program itself
 
 class Session:
@@ -397,6 +431,7 @@ def check_one(name, db, program):
     check_threads(name, db, p, p["meta"]["arguments"])
     check_losses(name, db, p)
     check_switches(name, db, p)
+    check_events(name, db, p)
     if program:
         check_program(name, path, p)
     q = read(export("firefox", db, "--no-inline", "--by", "samples"))
@@ -409,7 +444,21 @@ def check_one(name, db, program):
     same_bytes(name, "firefox", db, once)
 
 
+def events_only(capture, named):
+    """A capture of tracepoints: of one its samples, of the rest markers."""
+    c = alone(capture.split(".")[0], capture)
+    db = ingest(c._replace(path=os.path.join(HERE, capture)), "--fields", "all")[0]
+    p = read(export("firefox", db))
+    check_sound(p)
+    check_events(capture, db, p)
+    strings = p["shared"]["stringArray"]
+    ok(any(strings[i].startswith(named) for t in p["threads"]
+           for i in t["markers"]["name"]), capture + " has markers " + named)
+
+
 def main():
+    events_only("events.data.zst", "kmem:kmalloc")
+    events_only("ftext-marker-kstack.txt", "ustack nonce=")
     if not NODE:
         print("skip profiler-cli: no node, or not installed by make deps")
     for name, db in databases(

@@ -41,7 +41,8 @@ static void *spooled_add(struct spool *s, struct spooled *l, void **before,
 
 enum firefox_mark_kind {
 	FIREFOX_MARK_LOSS,
-	FIREFOX_MARK_OFF_CPU
+	FIREFOX_MARK_OFF_CPU,
+	FIREFOX_MARK_EVENT
 };
 
 struct firefox_mark {
@@ -50,8 +51,13 @@ struct firefox_mark {
 	int64_t cpu;	    /* -1: not known */
 	int64_t n;	    /* lost records; -1: not known */
 	bool counts;	    /* n counts towards the number of lost records */
-	const char *what;   /* borrowed until the markers are written */
+	const char *what;   /* borrowed until the markers are written; of an
+			     * event: its name, NULL: its text is that */
+	uint64_t text;	    /* of an event: its first piece in texts */
+	uint32_t stack;	    /* of an event; FIREFOX_NONE: it has none */
 };
+
+#define TEXT_PIECE 32
 
 /* Phases of markers in the format. */
 enum phase {
@@ -69,6 +75,7 @@ struct writing {
 	struct firefox *f;
 	struct json *j;
 	int64_t begin, end;
+	struct spool *texts;
 };
 
 /* Adds a marker of a thread. Returns 0, or -1 and *err. */
@@ -85,33 +92,43 @@ static int firefox_mark_add(struct spool *marks, struct spooled *l,
 
 static void put_data(const struct writing *w, const struct firefox_mark *k)
 {
-	bool loss = k->kind == FIREFOX_MARK_LOSS;
+	static const char *const types[] = { "Loss", "OffCpu", "Event" };
 	struct json *j = w->j;
 
 	json_break(j);
 	json_object(j, NULL);
-	json_text(j, "type", loss ? "Loss" : "OffCpu");
-	json_shown(j, "what", k->what);
+	json_text(j, "type", types[k->kind]);
+	json_shown(j, "what",
+		   k->kind == FIREFOX_MARK_EVENT ? spool_at(w->texts, k->text)
+						 : k->what);
 	if (k->cpu >= 0)
 		json_int(j, "cpu", k->cpu);
 	if (k->n >= 0)
 		json_int(j, "records", k->n);
-	if (loss)
+	if (k->kind == FIREFOX_MARK_LOSS)
 		json_text(j, "counts", k->counts ? "yes" : "no");
+	if (k->kind == FIREFOX_MARK_EVENT && k->stack != FIREFOX_NONE) {
+		json_object(j, "cause");
+		firefox_put_time(j, "time", w->begin, k->start);
+		json_uint(j, "stack", k->stack);
+		json_end(j);
+	}
 	json_end(j);
 }
 
 static void firefox_marks_put_name(const struct writing *w,
 				   const struct firefox_mark *k)
 {
-	const char *name = k->kind == FIREFOX_MARK_LOSS ? k->what : "off CPU";
+	const char *name = k->kind == FIREFOX_MARK_OFF_CPU ? "off CPU"
+			   : k->what			   ? k->what
+				     : spool_at(w->texts, k->text);
 
 	json_uint(w->j, NULL, firefox_string(w->f, name));
 }
 
 static bool is_instant(const struct firefox_mark *k)
 {
-	return k->kind == FIREFOX_MARK_OFF_CPU && k->end == INT64_MAX;
+	return k->kind != FIREFOX_MARK_LOSS && k->end == INT64_MAX;
 }
 
 static void put_start(const struct writing *w, const struct firefox_mark *k)
@@ -155,10 +172,9 @@ static const struct {
 /* Writes "markers": {...}. Times are relative to begin; end is the last time.
  */
 static void firefox_put_marks(struct spool *marks, const struct spooled *l,
-			      struct firefox *f, int64_t begin, int64_t end,
-			      struct json *j)
+			      const struct writing *w)
 {
-	const struct writing w = { f, j, begin, end };
+	struct json *j = w->j;
 
 	json_object(j, "markers");
 	json_uint(j, "length", l->n);
@@ -168,7 +184,7 @@ static void firefox_put_marks(struct spool *marks, const struct spooled *l,
 		for (uint64_t at = l->first; at && !out_failed();) {
 			const struct item *item = spool_at(marks, at - 1);
 
-			columns[i].put(&w, &item->mark);
+			columns[i].put(w, &item->mark);
 			at = item->next;
 		}
 		json_end(j);
@@ -201,6 +217,12 @@ static const struct mark_schema {
 	  "{marker.data.what}, CPU {marker.data.cpu}",
 	  false,
 	  { { "what", "Why", "string" }, { "cpu", "Left CPU", "integer" } } },
+	{ "Event",
+	  "An event that was recorded, with its fields.",
+	  "{marker.name}",
+	  "{marker.data.what}",
+	  false,
+	  { { "what", "Fields", "string" }, { "cpu", "CPU", "integer" } } },
 };
 
 void firefox_put_mark_schema(struct json *j)
@@ -264,7 +286,8 @@ struct firefox_threads {
 	struct life *process; /* by process.id */
 	size_t n_process, cap_process;
 	struct spool *marks;
-	uint32_t losses; /* place in thread[] */
+	struct spool *texts; /* of events: each with a 0, in whole pieces */
+	uint32_t losses;     /* place in thread[] */
 	int64_t begin, end;
 };
 
@@ -356,7 +379,8 @@ struct firefox_threads *firefox_threads_new(struct store *db, struct err *err)
 	*mem_at(t->process, t->n_process, t->cap_process, 0) = unknown;
 	t->samples = spool_new(sizeof(struct sample), err);
 	t->marks = t->samples ? spool_new(sizeof(struct item), err) : NULL;
-	if (!t->marks || firefox_threads_read_range(t, db, err) ||
+	t->texts = t->marks ? spool_new(TEXT_PIECE, err) : NULL;
+	if (!t->texts || firefox_threads_read_range(t, db, err) ||
 	    firefox_threads_read(t, db, err)) {
 		firefox_threads_free(t);
 		return NULL;
@@ -381,6 +405,7 @@ void firefox_threads_free(struct firefox_threads *t)
 		return;
 	spool_free(t->samples);
 	spool_free(t->marks);
+	spool_free(t->texts);
 	free_all(t->thread, t->process, t);
 }
 
@@ -448,6 +473,33 @@ int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
 	return w->sum || w->sampled || comm->tid != w->tid
 		       ? 0
 		       : firefox_mark_add(t->marks, &th->marks, &mark, err);
+}
+
+int firefox_event(struct firefox_threads *t, const struct event_row *e,
+		  const struct event_comm *comm, const char *name,
+		  const char *text, size_t len, uint32_t stack, struct err *err)
+{
+	struct thread *th = firefox_threads_thread_of(t, comm);
+	const struct firefox_mark mark = {
+		.kind = FIREFOX_MARK_EVENT,
+		.start = e->time,
+		.end = INT64_MAX,
+		.cpu = e->on_cpu ? e->cpu : -1,
+		.n = -1,
+		.what = name,
+		.text = spool_count(t->texts),
+		.stack = stack,
+	};
+
+	for (size_t at = 0; at <= len; at += TEXT_PIECE) {
+		char *piece = spool_add(t->texts, err);
+
+		if (!piece)
+			return -1;
+		memcpy(piece, text + at,
+		       len - at < TEXT_PIECE ? len - at : TEXT_PIECE);
+	}
+	return firefox_mark_add(t->marks, &th->marks, &mark, err);
 }
 
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
@@ -546,6 +598,7 @@ static size_t firefox_threads_process(const struct firefox_threads *t,
 void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			 const struct firefox_weights *w, struct json *j)
 {
+	const struct writing marks = { f, j, t->begin, t->end, t->texts };
 	bool empty = true;
 
 	/* Numbers the lives of each tid and each pid that are written, by the
@@ -615,7 +668,7 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			put_column(t, j, "threadCPUDelta", th, SAMPLE_WEIGHT);
 		json_end(j);
 		json_break(j);
-		firefox_put_marks(t->marks, &th->marks, f, t->begin, t->end, j);
+		firefox_put_marks(t->marks, &th->marks, &marks);
 		json_end(j);
 	}
 	json_end(j);

@@ -5,6 +5,7 @@
  * memory is bounded by the number of threads. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -30,6 +31,14 @@ int firefox_sample(struct firefox_threads *t, const struct event_row *e,
 /* Adds a wait of the thread with that name. Returns 0, or -1 and *err. */
 int firefox_wait(struct firefox_threads *t, const struct offcpu_wait *w,
 		 const struct event_comm *comm, struct err *err);
+/* Adds an event that is no sample of the profile, as a marker. name: borrowed
+ * until the threads are written; NULL: the text is what it is called. text: its
+ * fields, len bytes; stack: FIREFOX_NONE if it has none. Returns 0, or -1 and
+ * *err. */
+int firefox_event(struct firefox_threads *t, const struct event_row *e,
+		  const struct event_comm *comm, const char *name,
+		  const char *text, size_t len, uint32_t stack,
+		  struct err *err);
 /* Adds a loss, whose text is borrowed until the threads are written. Returns 0,
  * or -1 and *err. */
 int firefox_loss(struct firefox_threads *t, const struct loss_row *l,
