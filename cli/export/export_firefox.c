@@ -91,8 +91,8 @@ static int take_sample(struct job *j, const struct event_row *e,
 
 /* An event that is not what the samples are of: a marker, with its fields and
  * its stack. */
-static int take_event(struct job *j, const struct event_row *e,
-		      const struct stacks_group *g, struct err *err)
+static int firefox_take_event(struct job *j, const struct event_row *e,
+			      const struct stacks_group *g, struct err *err)
 {
 	const char *name = events_type(j->events, e->type)->name;
 	size_t len;
@@ -273,7 +273,7 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 		    !j->wanted[e.type])
 			continue;
 		if (j->wanted[e.type] == 'm'
-			    ? take_event(j, &e, &g, err)
+			    ? firefox_take_event(j, &e, &g, err)
 			    : take_sample(j, &e, &g,
 					  j->x->samples ? 1
 							: (uint64_t)e.weight,
