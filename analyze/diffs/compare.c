@@ -346,10 +346,19 @@ static int compare_read(struct compare *c, size_t i,
 	    !compare_read_capture(run, db, err))
 		run->stacks = stacks_load(db, &so, err);
 
-	int rc = run->stacks && (!o->more || !o->more(db, run->path, so.filter,
-						      run->stacks, err))
-			 ? compare_choose_event(c, run, want, &so, err)
-			 : -1;
+	int rc = run->stacks ? 0 : -1;
+
+	if (!rc && o->times) {
+		run->event = o->times(db, run->path, so.filter, run->stacks,
+				      run->took, &c->rows[i], err);
+		rc = run->event < 0 ? -1 : 0;
+		c->between = o->between;
+	} else if (!rc) {
+		rc = o->more ? o->more(db, run->path, so.filter, run->stacks,
+				       err)
+			     : 0;
+		rc = rc ?: compare_choose_event(c, run, want, &so, err);
+	}
 	struct trust *trust =
 		rc ? NULL : trust_of(db, run->stacks, run->event, err);
 
@@ -400,7 +409,8 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 {
 	int8_t *build = compare_builds(c);
 	struct diff_known known = { .build = build,
-				    .n = labels_count(c->labels) };
+				    .n = labels_count(c->labels),
+				    .between = c->between };
 	struct diff_tier *tier = NULL;
 
 	if (keys & KEY_SYM)

@@ -44,6 +44,7 @@ struct compare {
 	struct diff_rows *d;	 /* after compare_judge() */
 	struct diff_rows *by[2]; /* the same rows by shares and by weights, of
 				  * which d is one */
+	double between;		 /* of compare_opts; 0: of samples */
 	const char *unit;	 /* of the weights: "ns"; the caller sets it */
 	char *note; /* of stacks_choose() for the first run; NULL: none */
 	struct compare_rename *renames;

@@ -111,8 +111,8 @@ static double diff_rows_between(const struct diff_rows *d)
 {
 	double made = 0;
 
-	if (d->n_run != 2)
-		return 0;
+	if (d->n_run != 2 || d->between > 0)
+		return d->n_run == 2 ? d->between : 0;
 	for (size_t i = 0; i < d->n; i++)
 		if (diff_rows_label(d, i)->kind == LABEL_JIT)
 			made += (double)d->place[0][i].a +
@@ -252,6 +252,7 @@ struct diff_rows *diff_rows_new(struct diff_rows_run *run, size_t n,
 	d->side[1].runs = n - runs_a;
 	d->keys = keys;
 	d->absolute = absolute;
+	d->between = known.between;
 	/* Sorts the rows of all runs by key and adds up equal neighbours. */
 	size_t count = 0;
 	size_t at = 0;

@@ -129,6 +129,7 @@ struct diff_rows {
 	/* private: */
 	struct diff_count *count[2]; /* of each row in each run */
 	struct cause_stacks **known; /* of each row; NULL: not yet */
+	double between;		     /* of struct diff_known */
 	bool by_code; /* only what may have other code is a cause */
 };
 
@@ -147,6 +148,8 @@ struct diff_known {
 	const int8_t *build;	      /* DIFF_SAME_BUILD */
 	const struct diff_tier *tier; /* by label and run */
 	uint32_t n;
+	double between; /* diff_whole.between of one run a side; 0: that of
+			 * samples */
 };
 
 /* Pairs the rows of n runs, of which the first runs_a are those of A, and

@@ -36,10 +36,11 @@ int wall_clock(const struct stacks *s)
 	return best;
 }
 
-/* Adds the waits to an event. */
+/* Adds the waits to an event; tick: as of wall_load_waits(). */
 static int wall_add(struct store *db, const char *path,
 		    const struct filter *filter, struct stacks *s,
-		    uint32_t event, struct offcpu_sums *sums, struct err *err)
+		    uint32_t event, int64_t tick, struct offcpu_sums *sums,
+		    struct err *err)
 {
 	const struct waits_ask ask = { .filter = filter };
 	struct waits *w = waits_open(db, path, &ask, err);
@@ -47,27 +48,43 @@ static int wall_add(struct store *db, const char *path,
 	int rc;
 
 	while ((rc = waits_next(w, &item, err)) > 0) {
-		const struct stacks_group g = wall_group(&item.wait, event);
+		const struct offcpu_wait *o = &item.wait;
+		struct stacks_group g = wall_group(o, event);
 
-		if (item.wait.end == OFFCPU_BACK)
-			stacks_add(s, &g);
+		if (o->end != OFFCPU_BACK)
+			continue;
+		if (tick)
+			g.samples = (uint64_t)(o->to / tick) -
+				    (uint64_t)(o->from / tick);
+
+		struct stacks_sample one = { .group = stacks_add(s, &g),
+					     .event = event,
+					     .cpu = o->cpu,
+					     .timed = true };
+
+		for (uint64_t i = 1; tick && s->o.each && i <= g.samples; i++) {
+			one.time = (o->from / tick + (int64_t)i) * tick;
+			s->o.each(s->o.arg, &one);
+		}
 	}
 	waits_close(w, sums);
 	return rc;
 }
 
 int wall_load_waits(struct store *db, const char *path,
-		    const struct filter *filter, struct stacks *s,
+		    const struct filter *filter, struct stacks *s, int64_t tick,
 		    struct offcpu_sums *sums, struct err *err)
 {
 	uint32_t event = stacks_add_event(s, "off-CPU", "ns");
 
-	return wall_add(db, path, filter, s, event, sums, err) ? -1
-							       : (int)event;
+	return wall_add(db, path, filter, s, event, tick, sums, err)
+		       ? -1
+		       : (int)event;
 }
 
 int wall_load(struct store *db, const char *path, const struct filter *filter,
-	      struct stacks *s, struct offcpu_sums *sums, struct err *err)
+	      struct stacks *s, int64_t tick, struct offcpu_sums *sums,
+	      struct err *err)
 {
 	int clock = wall_clock(s);
 	uint32_t event;
@@ -82,7 +99,7 @@ int wall_load(struct store *db, const char *path, const struct filter *filter,
 	snprintf(name, sizeof(name), "%.100s and waits",
 		 s->event[(size_t)clock].name);
 	event = stacks_add_event(s, name, "ns");
-	if (wall_add(db, path, filter, s, event, sums, err))
+	if (wall_add(db, path, filter, s, event, tick, sums, err))
 		return -1;
 	stacks_give(s, (uint32_t)clock, event);
 	return (int)event;

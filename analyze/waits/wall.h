@@ -16,16 +16,20 @@ struct store;
 struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event);
 /* Returns the heaviest event whose weights are ns; -1: there is none. */
 int wall_clock(const struct stacks *s);
-/* Loads the waits that the filter selects as an event. Returns the event, or -1
- * and *err, also if there are none; path is for that message. */
+/* Loads the waits that the filter selects as an event. tick: ns; the samples of
+ * a wait are the instants, one a tick, at which its thread was off the CPU, as
+ * a clock sees them, and each is told to s->o.each; 0: a wait is one sample.
+ * Returns the event, or -1 and *err, also if there are none; path is for that
+ * message. */
 int wall_load_waits(struct store *db, const char *path,
-		    const struct filter *filter, struct stacks *s,
+		    const struct filter *filter, struct stacks *s, int64_t tick,
 		    struct offcpu_sums *sums, struct err *err);
 /* Makes one event of the samples of a clock and of these waits. Returns the
  * event, or -1 and *err, also if there are no waits or no such samples; path is
  * for that message. */
 int wall_load(struct store *db, const char *path, const struct filter *filter,
-	      struct stacks *s, struct offcpu_sums *sums, struct err *err);
+	      struct stacks *s, int64_t tick, struct offcpu_sums *sums,
+	      struct err *err);
 
 /* Which intervals were taken, and which were not, as their times are not known.
  */

@@ -140,12 +140,16 @@ static int flame_check(struct svg_opts *o, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--wakeups and --by-state need --off-cpu");
 	if (flame_of_times() &&
-	    (opts.diff || opts.from_folded || by_samples() || opts.by_verdict))
+	    (opts.from_folded || by_samples() || opts.by_verdict))
 		return err_set(err, ERR_USAGE,
 			       "--%s is a picture of its own: leave out "
-			       "--diff, --from-folded, --by samples and "
-			       "--by-verdict",
+			       "--from-folded, --by samples and --by-verdict",
 			       flame_of_times());
+	if (opts.diff && (opts.latency || opts.wakeups || opts.by_state))
+		return err_set(err, ERR_USAGE,
+			       "--diff compares samples, --off-cpu or --wall: "
+			       "leave out --latency, --wakeups and --by-state "
+			       "('diff --latency' has a table)");
 	if (opts.latency && (offcpu_opts.on || offcpu_opts.wall))
 		return err_set(err, ERR_USAGE,
 			       "--latency, --off-cpu and --wall are different "
@@ -250,6 +254,7 @@ static int flame_run(int argc, char **argv, struct err *err)
 	opts.open = &ask;
 	opts.pick = (struct pick_opts){ include.item, exclude.item, include.n,
 					exclude.n };
+	opts.off_cpu = offcpu_opts.on;
 	opts.wall = offcpu_opts.wall;
 	opts.samples = by_samples();
 	opts.names = chosen_names;

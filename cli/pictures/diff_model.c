@@ -7,18 +7,74 @@
 #include "analyze/stacks/report_rows.h"
 #include "analyze/diffs/sides.h"
 #include "analyze/waits/traced.h"
+#include "analyze/waits/waits.h"
+#include "analyze/waits/wall.h"
 #include "cli/open/input.h"
 #include "cli/output/say.h"
 #include "cli/pictures/flame.h"
 #include "stitch/base/mem.h"
+
+/* So many instants of a recording, but not more than one a millisecond, are
+ * what its waits are counted by: threads that are idle wait all the time. */
+#define INSTANTS 10000
+#define TICK_LEAST 1000000
+/* How waits vary from run to run (diff_whole.between), by far more than the
+ * cost of code: tests/live/pairs.py. */
+#define BETWEEN_WAITS 0.5
+
+static void diff_model_lose(const struct offcpu_sums *sums, int64_t tick,
+			    struct diff_rows_run *run)
+{
+	run->lost = (sums->ns[OFFCPU_UNCERTAIN] + sums->ns[OFFCPU_OPEN]) /
+		    (uint64_t)tick;
+	run->lost_unknown = sums->lost || sums->lost_unknown;
+}
+
+static int64_t diff_model_tick(int64_t took)
+{
+	return took / INSTANTS > TICK_LEAST ? took / INSTANTS : TICK_LEAST;
+}
+
+static int diff_model_waits(struct store *db, const char *path,
+			    const struct filter *filter, struct stacks *s,
+			    int64_t took, struct diff_rows_run *run,
+			    struct err *err)
+{
+	struct offcpu_sums sums;
+	int event = wall_load_waits(db, path, filter, s, diff_model_tick(took),
+				    &sums, err);
+
+	if (event >= 0)
+		diff_model_lose(&sums, diff_model_tick(took), run);
+	return event;
+}
+
+static int diff_model_wall(struct store *db, const char *path,
+			   const struct filter *filter, struct stacks *s,
+			   int64_t took, struct diff_rows_run *run,
+			   struct err *err)
+{
+	struct offcpu_sums sums;
+	int event = wall_load(db, path, filter, s, diff_model_tick(took), &sums,
+			      err);
+
+	if (event >= 0)
+		diff_model_lose(&sums, diff_model_tick(took), run);
+	return event;
+}
 
 int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct flame_opts *f, const struct svg_opts *o,
 		    int *status, struct err *err)
 {
 	bool inlined_same = f->inlined_rows || library_folds(&f->names);
+	bool waits = f->off_cpu || f->wall;
 	const struct compare_opts co = {
 		.more = traced_add_to,
+		.times = f->off_cpu ? diff_model_waits
+			 : f->wall  ? diff_model_wall
+				    : NULL,
+		.between = BETWEEN_WAITS,
 		.open = database_open_side,
 		.open_arg = f->open,
 		.match = f->match,
@@ -30,8 +86,9 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			    .gaps = true,
 			    .samples = f->samples,
 			    .weight = f->weight,
+			    .no_groups = f->off_cpu,
 			    .summed = !f->by_pid && !f->by_thread &&
-				      !f->by_verdict },
+				      !f->by_verdict && !waits },
 		.folded = f->from_folded,
 	};
 
@@ -86,7 +143,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 	 * new */
 	compare_judge(&m->c,
 		      KEY_SYM | KEY_DSO | (inlined_same ? KEY_INLINED : 0),
-		      f->absolute);
+		      f->absolute || waits);
 
 	/* the row of each node's function */
 	uint32_t count = m->all->n;

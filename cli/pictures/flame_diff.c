@@ -409,6 +409,9 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	if (!pg->opts->subtitle)
 		d->o.subtitle = pg->subtitle;
 	flame_diff_add_notes(d, c, pg->total);
+	if (pg->opts->off_cpu || pg->opts->wall)
+		drawing_say(d, "a wait has as many samples as milliseconds, or "
+			       "as instants of 10,000 in a recording");
 }
 
 static int flame_diff_write(FILE *out, void *arg, struct err *err)
@@ -428,7 +431,9 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 	       const struct svg_opts *o, struct err *err)
 {
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
-	bool total = f->diff_by && !strcmp(f->diff_by, "total");
+	/* times off the CPU are those of one frame by itself */
+	bool total = f->diff_by ? !strcmp(f->diff_by, "total")
+				: f->off_cpu || f->wall;
 	int status = STATUS_OK;
 	int rc = 0;
 

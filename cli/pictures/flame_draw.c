@@ -257,7 +257,7 @@ static int drawing_read_db(struct drawing *d, const char *path, int *status,
 		trust_of_waits(d->trust);
 	if (told && d->opts->wall)
 		told = (d->event = wall_load(db, path, d->opts->filter,
-					     d->stacks, &waits, err)) >= 0;
+					     d->stacks, 0, &waits, err)) >= 0;
 	else if (told && pairs)
 		told = (d->event = wall_load_intervals(
 				db, path, d->opts->filter, pairs, d->stacks,

@@ -78,9 +78,10 @@ int diff_limit_rows(struct diff_limit *l, const struct compare *c, bool total,
 			diff_limit_add(l, of, diff_limit_growth(c, i, by),
 				       p->only ? NAN : p->p);
 			free(of);
-		} else if (d->row[i].unknown ||
-			   (few && l->percent > 0 &&
-			    diff_rows_doubtful(d, i, total) > 0)) {
+		} else if (l->percent > 0 &&
+			   (d->row[i].unknown ||
+			    (few && (d->between > 0 ||
+				     diff_rows_doubtful(d, i, total) > 0)))) {
 			double growth = diff_limit_growth(c, i, total);
 
 			if (growth > open) {

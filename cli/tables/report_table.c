@@ -671,7 +671,7 @@ int report_table(struct store *db, const char *path,
 		rp.stacks = stacks_load(db, &so, err);
 	if (rp.stacks && (o->wall || o->off_cpu)) {
 		rp.event = (o->off_cpu ? wall_load_waits : wall_load)(
-			db, path, o->filter, rp.stacks, &waits, err);
+			db, path, o->filter, rp.stacks, 0, &waits, err);
 		rp.waits = &waits;
 	}
 	if (rp.stacks && !rp.waits &&

@@ -41,6 +41,44 @@ with open(out, "w", encoding="ascii") as f:
 END
 }
 
+# stacked OUT SEED US [LOST]: a thread that waits 200 times each for a futex, US on average, and in nanosleep, with
+# the stacks of its switches
+stacked() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, us = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+r = random.Random(seed)
+scale = r.lognormvariate(0, .05)  # runs differ
+w, idle = "comm=w %spid=11 %sprio=120", "comm=swapper/0 %spid=0 %sprio=120"
+
+
+def switch(t, task, one, state, other, stack):
+    p, n = "prev_", "next_"
+    f.write("%20s [000] d..2. %.6f: sched_switch: %s%s prev_state=%s ==> %s%s\n" % (
+        task, t, p, one % (p, p), state, n, other % (n, n)))
+    if stack:
+        f.write("%20s [000] d..2. %.6f: <stack trace>\n" % (task, t))
+        for frame in ("schedule", *stack, "do_syscall_64", "entry_SYSCALL_64_after_hwframe"):
+            f.write(" => %s\n" % frame)
+
+
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n")
+    t = 100.0
+    for i in range(400):
+        stack, mean = (("futex_wait_queue", us), ("do_nanosleep", 800))[i % 2]
+        switch(t, "w-11", w, "S", idle, (stack,))
+        t += scale * mean * 1e-6 * r.lognormvariate(0, .2)
+        if len(sys.argv) > 4 and i % 10 == 9:
+            f.write("CPU:0 [LOST 2 EVENTS]\n")
+        else:
+            switch(t, "<idle>-0", idle, "R", w, ())
+        t += 1e-4
+END
+}
+
 # waits OUT SEED US [RUN]: a thread that runs 100 us, or RUN, and then waits, woken by an idle CPU, US on average;
 # with RUN it is a program that trace-cmd started, which does so 1000 times
 waits() {
@@ -261,3 +299,38 @@ ok "so_that_more_requests_alone_are_no_change" $?
 ended 2 "has none of 'syscall:none'" --latency --per syscall:none a?.txt -- w?.txt &&
 	ended 2 'samples are of all threads' --per syscall a1.txt w1.txt
 ok "nothing_is_divided_by_none" $?
+
+# pictures of waits: futexes that take 40 % more, beside naps that do not
+for i in 1 2 3 4 5 6
+do
+	stacked "k$i.txt" "$i" 1000
+	stacked "l$i.txt" "1$i" 1400
+	stacked "x$i.txt" "2$i" 1400 LOST
+done
+# pictured STATUS TEXT FILE...: of flame --diff --off-cpu; its titles are in said
+pictured() {
+	want=$1 text=$2
+	shift 2
+	"$B" flame --diff --off-cpu "$@" >picture.svg 2>err
+	[ $? = "$want" ] && tr '\n' ' ' <picture.svg | sed 's/<title>/\n/g' | sed 's/<.*//' >said && { [ -z "$text" ] || grep -q -e "$text" err; }
+}
+pictured 4 '^grew by more than 5 %: futex_wait_queue, +' --fail-above 5 k?.txt -- l?.txt && ! grep -q nanosleep err
+ok "a_picture_of_waits_names_the_longer_ones" $?
+grep -q '^futex_wait_queue .* total: A [0-9,]* samples, B [0-9,]* samples; .* more (p ' said && grep -q '^do_nanosleep .* not significant' said
+ok "and_tells_both_sides_of_each_wait" $?
+pictured 0 '' --fail-above 0 k[135].txt -- k[246].txt && pictured 0 '' --fail-above 0 k[246].txt -- k[135].txt
+ok "equal_waits_have_no_color" $?
+pictured 5 '^cannot be judged: .* +.* %: one run of a side' --fail-above 5 k1.txt l1.txt
+ok "a_picture_of_one_run_a_side_proves_nothing" $?
+# every fifth wait for a futex has no end: it may be as long as it likes
+pictured 0 '' --fail-above 0 k?.txt -- x?.txt
+ok "waits_that_losses_hide_are_no_growth" $?
+bad=0
+for o in '--latency sched' '--off-cpu --wakeups' '--off-cpu --by-state'
+do
+	# shellcheck disable=SC2086 # options
+	"$B" flame --diff $o k1.txt l1.txt >/dev/null 2>err
+	[ $? = 2 ] || bad=1
+	grep -q 'leave out' err || bad=1
+done
+ok "what_has_no_comparison_is_refused" $bad
