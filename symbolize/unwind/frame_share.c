@@ -30,7 +30,8 @@ static bool frame_share_by_fp(const struct elf_file *ef, const struct cfi *c,
  * table says so at the call if it counts from FP there. Where it counts from
  * SP, as on AArch64 and of Go, the first instructions say so. An FDE at whose
  * first instruction the caller's frame is not just above SP is no function, but
- * a part that gcc has moved to .text.unlikely. */
+ * a part that gcc has moved to .text.unlikely; one without a return address is
+ * where a stack begins, as _start, and has no caller to be walked to. */
 static void frame_share_add(const struct elf_file *ef, const struct cfi *c,
 			    uint64_t start, uint64_t end,
 			    struct frame_share *out)
@@ -43,7 +44,8 @@ static void frame_share_add(const struct elf_file *ef, const struct cfi *c,
 
 	if (end <= start || (c && cfi_rules(c, start, &r) == 1 &&
 			     (r.cfa.kind != RULE_REG || r.cfa_reg != abi->sp ||
-			      r.cfa.v != (abi->link < 0 ? abi->word : 0))))
+			      r.cfa.v != (abi->link < 0 ? abi->word : 0) ||
+			      r.reg[r.ra].kind == RULE_UNDEFINED)))
 		return;
 	size_t n = end - start < sizeof(code) ? (size_t)(end - start)
 					      : sizeof(code);

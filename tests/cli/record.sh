@@ -203,6 +203,17 @@ END
 $cc -O2 $fp -static -nostdlib -ffreestanding -o parts parts.c || exit 2
 dry parts_and_tightly_wrapped_functions_have_frame_pointers \
 	'perf record -e cycles -F 997 --call-graph fp,defer --buildid-mmap -o perf.data -- ./parts' ./parts
+# a program of one function, which the C library's _start calls
+cat >small.c <<'END'
+volatile long sum;
+__attribute__((noinline)) static void add(long n) { sum += n; }
+__attribute__((noreturn, used)) static void run(void) { for (;;) { add(1); add(sum); } }
+__asm__(".globl _start\n.type _start, @function\n_start:\n.cfi_startproc\n.cfi_undefined rip\n"
+	"xor %ebp, %ebp\nand $-16, %rsp\ncall run\nhlt\n.cfi_endproc\n.size _start, .-_start\n");
+END
+$cc -O2 $fp -static -nostdlib -ffreestanding -o small small.c || exit 2
+dry where_a_stack_begins_no_frame_pointer_lacks \
+	'perf record -e cycles -F 997 --call-graph fp,defer --buildid-mmap -o perf.data -- ./small' ./small
 LIKE=cycles
 dry ignored_deferral_is_seen_and_not_asked_for \
 	'perf record -e cycles -F 997 --call-graph fp --buildid-mmap -o perf.data -- ./frames' ./frames
