@@ -23,16 +23,6 @@
 #include "stitch/base/err.h"
 #include "stitch/files/new_file.h"
 
-/* Opens /dev/null for closed standard descriptors: otherwise a database could
- * become descriptor 1 and output would overwrite it. */
-static void fill_descriptors(void)
-{
-	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
-			if (open("/dev/null", O_RDWR) != fd)
-				_exit(STATUS_FAILED);
-}
-
 /* The functions with the largest frames take 75 kB, and the demangler of
  * libiberty goes deep. */
 #define STACK_LEAST ((rlim_t)1 << 20)
@@ -181,7 +171,12 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int status;
 
-	fill_descriptors();
+	/* Opens /dev/null for closed standard descriptors: otherwise a database
+	 * could become descriptor 1 and output would overwrite it. */
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+			if (open("/dev/null", O_RDWR) != fd)
+				_exit(STATUS_FAILED);
 	const struct command *c = argc > 1 ? main_find_name(argv[1]) : NULL;
 
 	/* a program that is recorded needs the URL that it is given */

@@ -254,9 +254,14 @@ fail:
 	return NULL;
 }
 
-/* By SQLite's own descriptor: to close another one would end its locks. */
-static int maker_flush_file(const struct maker *mk, struct err *err)
+static int maker_put_in_place(struct maker *mk, struct err *err)
 {
+	static const char *const tail[] = { "-journal", "-wal", "-shm" };
+
+	if (!mk->w->temp)
+		return 0;
+	/* By SQLite's own descriptor: to close another one would end its locks.
+	 */
 	sqlite3_file *file = NULL;
 	int rc =
 		new_file_waits()
@@ -266,15 +271,7 @@ static int maker_flush_file(const struct maker *mk, struct err *err)
 
 	if (!rc && file)
 		rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
-	return rc ? db_error(mk->db, rc, err) : 0;
-}
-
-static int maker_put_in_place(struct maker *mk, struct err *err)
-{
-	static const char *const tail[] = { "-journal", "-wal", "-shm" };
-	if (!mk->w->temp)
-		return 0;
-	if (maker_flush_file(mk, err))
+	if (rc && db_error(mk->db, rc, err))
 		return -1;
 	/* SQLite would replay a journal that an older database of this name
 	 * left into the new one. */

@@ -161,17 +161,6 @@ static bool program_surely_ran(struct stitch *st, const struct process *p)
 	       !p->space.before.n;
 }
 
-/* Returns true if all mappings of the process are known in one of the captures,
- * as far as no record was lost. */
-static bool resolve_any_complete(const struct resolve_in *in)
-{
-	bool complete = space_is_complete(in->space);
-
-	for (uint32_t i = 0; i < in->n_shared; i++)
-		complete |= space_is_complete(in->shared[i]);
-	return complete;
-}
-
 /* Returns whether another process may have mapped code for this one that is in
  * the chain. */
 static bool is_of_kin(struct stitch *st, const struct process *p,
@@ -201,15 +190,6 @@ static bool stitch_begins(void *arg, const struct region *r, uint64_t addr)
 	return st->uw->ops->begins(st->uw, &map, addr);
 }
 
-/* Returns whether the data of a file stays what it is as far as the records
- * tell: code that is mapped over it is recorded. Other code, which mremap()
- * moves unseen, goes where nothing is mapped. */
-static bool stitch_knows_data(const struct stitch *st, const struct process *p)
-{
-	return st->uw && st->uw->ops->has && !p->kin &&
-	       !losses_any(st->losses, st->rec->source);
-}
-
 static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 				   const struct addrs *a,
 				   struct chain_note chain_note)
@@ -218,6 +198,8 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
 	const struct space *shared[SHARED_SPACES_MAX];
+	/* Other code, which mremap() moves unseen, goes where nothing is
+	 * mapped. */
 	struct resolve_in in = {
 		.space = &p->space,
 		.shared = shared,
@@ -235,7 +217,11 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		.asked = chain_note.asked,
 		.mask = src->info.user_mask,
 		.t = record_time(st->rec),
-		.is_data = stitch_knows_data(st, p) ? stitch_is_data : NULL,
+		.is_data =
+			st->uw && st->uw->ops->has && !p->kin &&
+					!losses_any(st->losses, st->rec->source)
+				? stitch_is_data
+				: NULL,
 		.begins =
 			st->uw && st->uw->ops->begins && !chain_note.note.ended
 				? stitch_begins
@@ -255,7 +241,11 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 					record_time(st->rec))))
 			regions_release(&p->space.before);
 	}
-	in.partial = !resolve_any_complete(&in);
+	bool complete = space_is_complete(in.space);
+
+	for (uint32_t i = 0; i < in.n_shared; i++)
+		complete |= space_is_complete(in.shared[i]);
+	in.partial = !complete;
 	uint32_t raw = resolve_user(st->resolve, &in, a, &found);
 
 	if (!found.bare && !found.stray)

@@ -709,25 +709,6 @@ static bool proves_thread_lives(struct stitch *st)
 	       st->own->from->info.system_wide == TRI_YES;
 }
 
-/* Runs the rules on the record, then updates its thread. */
-static void audit_current(struct stitch *st)
-{
-	struct thread *th = NULL;
-
-	if (st->who != TASKS_NONE)
-		th = tasks_thread_at(st->tasks, st->who);
-	st->look.thread = th;
-	if (tasks_replaced(st->tasks, &st->before) &&
-	    st->before.tid == st->rec->tid)
-		st->look.before = &st->before;
-	audit_record(st->audit, &st->look);
-	if (!th || st->look.time <= th->last || !proves_thread_lives(st))
-		return;
-	if (th->last == TIME_NONE)
-		th->first = st->look.time;
-	th->last = st->look.time;
-}
-
 static void retire_one(struct stitch *st, uint32_t slot)
 {
 	end_stack_parts(st, slot);
@@ -817,7 +798,21 @@ static void stitch_take(struct stitch *st)
 	st->gone.used = false;
 	st->tasks->now = t;
 	stitch_take_record(st);
-	audit_current(st);
+	/* Runs the rules on the record, then updates its thread. */
+	struct thread *th = NULL;
+
+	if (st->who != TASKS_NONE)
+		th = tasks_thread_at(st->tasks, st->who);
+	st->look.thread = th;
+	if (tasks_replaced(st->tasks, &st->before) &&
+	    st->before.tid == st->rec->tid)
+		st->look.before = &st->before;
+	audit_record(st->audit, &st->look);
+	if (th && st->look.time > th->last && proves_thread_lives(st)) {
+		if (th->last == TIME_NONE)
+			th->first = st->look.time;
+		th->last = st->look.time;
+	}
 	if (t == TIME_NONE)
 		return;
 	raise_to(st->now, t);

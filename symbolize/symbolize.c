@@ -450,17 +450,6 @@ static bool symbolize_is_mapped_so(const struct image *img,
 	return identity_maps(&code, img->part, img->n_part);
 }
 
-/* Takes nothing from the file that was found. */
-static void symbolize_refuse(struct symbolizer *sy, struct image_names *in)
-{
-	name_source_close(&in->names);
-	name_source_close(&in->extra);
-	in->names.rs = NULL;
-	in->extra.rs = NULL;
-	report_release(sy->rep);
-	sy->rep->identity = NULL;
-}
-
 /* The best of the files that the user gives for an image. */
 struct symbolize_best {
 	char path[PATH_SIZE]; /* "": there is none */
@@ -510,7 +499,13 @@ static int symbolize_choose(struct symbolizer *sy, struct image *as,
 		if (sy->n_refused < REFUSED_MAX)
 			sy->refused[sy->n_refused++] =
 				mem_strdup(sy->rep->file);
-		symbolize_refuse(sy, in);
+		/* Takes nothing from the file that was found. */
+		name_source_close(&in->names);
+		name_source_close(&in->extra);
+		in->names.rs = NULL;
+		in->extra.rs = NULL;
+		report_release(sy->rep);
+		sy->rep->identity = NULL;
 		in->said.is = IDENTITY_ANOTHER;
 		if (sy->n_refused == REFUSED_MAX)
 			break;

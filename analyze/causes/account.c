@@ -112,23 +112,6 @@ static void account_runs(struct account *a, const struct timeline *t,
 	}
 }
 
-static void account_wakes(struct account *a, const struct timeline *t,
-			  uint32_t thread, const struct account_ask *ask)
-{
-	enum timeline_kind kind = t->types & TIMELINE_HAS_WAKING
-					  ? TIMELINE_WAKING
-					  : TIMELINE_WAKEUP;
-	const struct numbers id = lists_get(&t->wakes, thread);
-
-	for (size_t i = 0; i < id.n; i++) {
-		const struct timeline_wake w =
-			timeline_wake(t, numbers_get(&id, i));
-
-		a->woken += w.kind == kind && account_takes_time(ask, w.time) &&
-			    account_takes_cpu(ask, w.target);
-	}
-}
-
 void account_thread(struct account *a, struct proofs *p,
 		    const struct timeline *t, uint32_t thread,
 		    const struct account_ask *ask, account_blocked_fn *fn,
@@ -157,7 +140,18 @@ void account_thread(struct account *a, struct proofs *p,
 			k.cpu = pc.cpu;
 	}
 	account_runs(a, t, thread, ask);
-	account_wakes(a, t, thread, ask);
+	enum timeline_kind kind = t->types & TIMELINE_HAS_WAKING
+					  ? TIMELINE_WAKING
+					  : TIMELINE_WAKEUP;
+	const struct numbers id = lists_get(&t->wakes, thread);
+
+	for (size_t i = 0; i < id.n; i++) {
+		const struct timeline_wake w =
+			timeline_wake(t, numbers_get(&id, i));
+
+		a->woken += w.kind == kind && account_takes_time(ask, w.time) &&
+			    account_takes_cpu(ask, w.target);
+	}
 }
 
 uint64_t account_time(const struct account *a)

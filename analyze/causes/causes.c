@@ -138,14 +138,6 @@ static void causes_lose_all(struct causes *c, const struct causes_span *span)
 		timeline_lose(c->t, &l);
 }
 
-/* Nothing is proved where there may be CPUs without records. */
-static void causes_say_cpus(struct causes *c)
-{
-	if (c->t->rules.cpus || c->partial.why)
-		return;
-	c->partial.why = "how many CPUs there were is not known";
-}
-
 /* Adds the losses of each CPU in the order of time, as timeline_lose() wants
  * them. */
 static void causes_take_loss(void *arg, const struct causes_span *span,
@@ -185,17 +177,6 @@ static int causes_find_stack(struct causes *c, const struct int_row *event,
 		.uraw = id_of_row(event->v[EVENTS_URAW]),
 	};
 	return offcpu_join(c->requests, event->v[EVENTS_ID], s, err);
-}
-
-/* Returns the state of the thread that leaves: a number, or of a text of ftrace
- * a letter. */
-static int32_t causes_state(const struct causes_fields *f)
-{
-	const char *text = causes_fields_text(f, FIELDS_STATE);
-	const struct value v = { .kind = VALUE_TEXT, .text = text };
-
-	return text ? (int32_t)offcpu_state_bits(&v)
-		    : (int32_t)causes_fields_int(f, FIELDS_STATE);
 }
 
 /* Notes who was current, and who is woken. */
@@ -248,20 +229,6 @@ static struct causes_pending *causes_pending(struct causes *c,
 		c->pending = mem_new(c->n_tid + 1, sizeof(*c->pending));
 	return causes_thread(c, r) < 0 ? NULL
 				       : &c->pending[r->v[EVENTS_THREAD] - 1];
-}
-
-/* Tells the switch of an event, whose fields are read. */
-static void causes_tell_switch(const struct causes_fields *f,
-			       struct causes_switch *out,
-			       struct timeline_record *rec)
-{
-	out->has_out = causes_fields_has(f, FIELDS_PREV);
-	out->out = causes_fields_int(f, FIELDS_PREV);
-	out->has_in = causes_fields_has(f, FIELDS_NEXT);
-	out->in = causes_fields_int(f, FIELDS_NEXT);
-	out->state = causes_state(f);
-	rec->current = causes_id(out->out);
-	rec->other = causes_id(out->in);
 }
 
 /* The same of a record, which names its own thread only. Returns 1, 0 if
@@ -318,20 +285,6 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 	return 0;
 }
 
-/* In a container the recorder's ids differ from those of the scheduler, which
- * the fields of its events have: those are the thread's from here on. */
-static void causes_note_ids(struct causes *c, const struct int_row *r,
-			    const struct timeline_record *rec)
-{
-	int32_t known = causes_thread(c, r);
-
-	if (rec->kind == TIMELINE_SEEN || rec->current <= 0 || known < 0)
-		return;
-	c->other_ids |= c->span->capture->records && known != rec->current;
-	if (known)
-		c->tid[r->v[EVENTS_THREAD] - 1] = rec->current;
-}
-
 /* Takes an event; *out is what it tells of a switch. Returns 1 if it does, 0,
  * or -1 and *err. */
 static int causes_take_event(struct causes *c, const struct int_row *r,
@@ -384,8 +337,20 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		rc = f ? rows_seek_ints(f->rows, rec.id, &f->row, err) : 0;
 	if (rc < 0 || !t->role || (!rc && rec.kind != TIMELINE_SEEN))
 		return rc < 0 ? -1 : 0;
-	if (t->role == CAUSES_SWITCH)
-		causes_tell_switch(f, out, &rec);
+	if (t->role == CAUSES_SWITCH) {
+		/* Tells the switch of an event, whose fields are read. */
+		out->has_out = causes_fields_has(f, FIELDS_PREV);
+		out->out = causes_fields_int(f, FIELDS_PREV);
+		out->has_in = causes_fields_has(f, FIELDS_NEXT);
+		out->in = causes_fields_int(f, FIELDS_NEXT);
+		const char *text = causes_fields_text(f, FIELDS_STATE);
+		const struct value v = { .kind = VALUE_TEXT, .text = text };
+
+		out->state = text ? (int32_t)offcpu_state_bits(&v)
+				  : (int32_t)causes_fields_int(f, FIELDS_STATE);
+		rec.current = causes_id(out->out);
+		rec.other = causes_id(out->in);
+	}
 	if (!c->words)
 		return told;
 	rec.state = (int32_t)out->state;
@@ -397,7 +362,17 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		return -1;
 	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
 		rec.stack = out->number = causes_intern_stack(c, &out->stack);
-	causes_note_ids(c, r, &rec);
+	/* In a container the recorder's ids differ from those of the scheduler,
+	 * which the fields of its events have: those are the thread's from here
+	 * on. */
+	int32_t known = causes_thread(c, r);
+
+	if (rec.kind != TIMELINE_SEEN && rec.current > 0 && known >= 0) {
+		c->other_ids |=
+			c->span->capture->records && known != rec.current;
+		if (known)
+			c->tid[r->v[EVENTS_THREAD] - 1] = rec.current;
+	}
 	timeline_add(c->t, &rec);
 	return told;
 }
@@ -512,7 +487,9 @@ static int causes_begin(struct causes *c, struct err *err)
 		return -1;
 	rc = causes_kernel_losses(c->kernel, c->db, "causes_losses",
 				  causes_take_loss, c, err);
-	causes_say_cpus(c);
+	/* Nothing is proved where there may be CPUs without records. */
+	if (!c->t->rules.cpus && !c->partial.why)
+		c->partial.why = "how many CPUs there were is not known";
 	return rc;
 }
 

@@ -64,20 +64,15 @@ void causes_spans_free(struct causes_spans *s)
 
 /* Returns a number that rises with the version of a kernel; 0: unknown. */
 #define KERNEL_VERSION(major, minor) ((uint64_t)(major) << 32 | (minor))
-static uint64_t causes_kernel_version(const char *release)
-{
-	unsigned int major, minor;
-
-	return sscanf(release, "%u.%u", &major, &minor) == 2
-		       ? KERNEL_VERSION(major, minor)
-		       : 0;
-}
-
 static struct causes_capture causes_read_capture(const struct rows *r)
 {
 	const char *format = rows_text(r, CAUSES_TYPES_FORMAT);
-	uint64_t version =
-		causes_kernel_version(rows_text(r, CAUSES_TYPES_RELEASE));
+	const char *release = rows_text(r, CAUSES_TYPES_RELEASE);
+	unsigned int major, minor;
+
+	uint64_t version = sscanf(release, "%u.%u", &major, &minor) == 2
+				   ? KERNEL_VERSION(major, minor)
+				   : 0;
 	int64_t cpus = rows_int(r, CAUSES_TYPES_CPUS);
 	struct causes_capture c = {
 		.id = rows_int(r, CAUSES_TYPES_CAPTURE),

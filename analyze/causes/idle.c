@@ -119,9 +119,10 @@ static bool is_needed(struct idle *s, uint32_t thread, size_t first, int64_t to,
 	return false;
 }
 
-/* Returns since when no other thread ended a wait of the thread before piece
- * `first`. */
-static int64_t idle_alone_since(struct idle *s, uint32_t thread, size_t first)
+/* Whether the other thread is the last one that a thread woke before its wait,
+ * from piece `first` on, since anybody ended one of its waits. */
+static bool is_paired(struct idle *s, uint32_t thread, size_t first,
+		      uint32_t other)
 {
 	size_t waits = 0;
 	int64_t since = TIMELINE_START;
@@ -136,15 +137,6 @@ static int64_t idle_alone_since(struct idle *s, uint32_t thread, size_t first)
 			break;
 		waits++;
 	}
-	return since;
-}
-
-/* Whether the other thread is the last one that a thread woke before its wait,
- * from piece `first` on, since anybody ended one of its waits. */
-static bool is_paired(struct idle *s, uint32_t thread, size_t first,
-		      uint32_t other)
-{
-	int64_t since = idle_alone_since(s, thread, first);
 	int64_t from = proofs_piece(s->p, thread, first).from;
 	const struct numbers wake = lists_get(&s->t->wakes, other);
 	size_t at = idle_first_wake(s, &wake, from);

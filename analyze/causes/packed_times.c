@@ -5,27 +5,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* Times and events are signed: which one is the least does not matter, as
- * differences from any are read as they were. */
-static void packed_times_measure(struct packed_times_row *r,
-				 const struct packed_time *x, size_t n)
-{
-	for (int k = 0; k < PACKED_TIMES_FIELDS; k++) {
-		uint64_t least = x[0].field[k];
-		uint64_t differ = 0;
-
-		for (size_t i = 1; i < n; i++)
-			lower_to(least, x[i].field[k]);
-		for (size_t i = 0; i < n; i++)
-			differ |= x[i].field[k] - least;
-		r->base[k] = least;
-		r->zeros[k] = differ ? (uint8_t)__builtin_ctzll(differ) : 0;
-		differ >>= r->zeros[k];
-		r->bits[k] =
-			differ ? (uint8_t)(64 - __builtin_clzll(differ)) : 0;
-	}
-}
-
 /* Puts a value of `bits` bits to where they are 0. */
 static void packed_times_set(uint8_t *byte, size_t at, unsigned int bits,
 			     uint64_t x)
@@ -51,7 +30,22 @@ static void packed_times_pack(struct packed_times *m)
 	size_t bits = 0;
 
 	lower_to(n, PACKED_TIMES_ROW);
-	packed_times_measure(r, m->open, n);
+	/* Times and events are signed: which one is the least does not matter,
+	 * as differences from any are read as they were. */
+	for (int k = 0; k < PACKED_TIMES_FIELDS; k++) {
+		uint64_t least = m->open[0].field[k];
+		uint64_t differ = 0;
+
+		for (size_t i = 1; i < n; i++)
+			lower_to(least, m->open[i].field[k]);
+		for (size_t i = 0; i < n; i++)
+			differ |= m->open[i].field[k] - least;
+		r->base[k] = least;
+		r->zeros[k] = differ ? (uint8_t)__builtin_ctzll(differ) : 0;
+		differ >>= r->zeros[k];
+		r->bits[k] =
+			differ ? (uint8_t)(64 - __builtin_clzll(differ)) : 0;
+	}
 	for (int k = 0; k < PACKED_TIMES_FIELDS; k++)
 		bits += r->bits[k];
 	free(r->byte);

@@ -62,18 +62,6 @@ static void hides_init(struct proofs *p)
 	loss_ends_seal(&h->holding);
 }
 
-/* Returns those that hide runs of a thread only. */
-static const struct own_loss *hides_own(const struct proofs *p, uint32_t thread,
-					size_t *n)
-{
-	const struct hides *h = &p->hides;
-	int32_t tid = timeline_tid(p->t, thread);
-	size_t at = search_where(h->n_own, i, h->own[i].tid >= tid);
-
-	*n = search_where(h->n_own - at, i, h->own[at + i].tid > tid);
-	return *n ? &h->own[at] : NULL;
-}
-
 /* ---- the times of a gap */
 
 /* Returns when the first wake-up of a gap at or behind a time is. */
@@ -128,14 +116,6 @@ static void hidden_add(struct gap *g, const struct timeline_loss *l)
 			(struct span){ from, to };
 	else
 		last->to = hidden_later(last->to, to);
-}
-
-/* Returns whether a loss is of a silent task, and the thread came in it for the
- * run that ends the gap. */
-static bool hidden_is_run(const struct gap *g, const struct timeline_loss *l)
-{
-	return l->of_task && g->b && l->cpu == g->b->cpu && l->to == g->to &&
-	       gap_has_loss(g, l);
 }
 
 /* Adds what of that run may be in the gap. The thread cannot have come while
@@ -271,7 +251,8 @@ static void gap_find_hidden(struct gap *g)
 			const struct timeline_loss *l =
 				&t->loss[g->own[own++].loss];
 
-			if (hidden_is_run(g, l))
+			if (l->of_task && g->b && l->cpu == g->b->cpu &&
+			    l->to == g->to && gap_has_loss(g, l))
 				run = l;
 			else if (l->to >= from)
 				hidden_add(g, l);
@@ -622,7 +603,13 @@ static void proofs_make(struct proofs *p, uint32_t thread)
 
 	out->end = TIMELINE_START;
 	w.wake = lists_get(&p->t->wakes, thread);
-	w.g.own = hides_own(p, thread, &w.g.n_own);
+	/* the losses that hide runs of this thread only */
+	const struct hides *h = &p->hides;
+	int32_t tid = timeline_tid(p->t, thread);
+	size_t at = search_where(h->n_own, i, h->own[i].tid >= tid);
+
+	w.g.n_own = search_where(h->n_own - at, i, h->own[at + i].tid > tid);
+	w.g.own = w.g.n_own ? &h->own[at] : NULL;
 	for (size_t i = 0; i < id.n; i++) {
 		const struct timeline_stay stay =
 			timeline_stay(p->t, numbers_get(&id, i));

@@ -11,17 +11,6 @@
 
 /* ---- pieces, and who ended them */
 
-/* That a thread was in a state until a time is proved by the absence of records
- * of another one; that it was born, or died, by a record. */
-static enum proof piece_proof(const struct gap *g, enum piece_state state,
-			      enum proof proof)
-{
-	bool told = state == PIECE_UNBORN || state == PIECE_DEAD;
-
-	return g->p->blind && !told && proof == PROOF_PROVED ? PROOF_LIKELY
-							     : proof;
-}
-
 struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 			enum piece_state state, enum proof proof)
 {
@@ -30,12 +19,17 @@ struct piece *piece_add(struct gap *g, int64_t from, int64_t to,
 
 	assert(from == out->end);
 	out->end = to;
+	/* That a thread was in a state until a time is proved by the absence of
+	 * records of another one; that it was born, or died, by a record. */
+	bool told = state == PIECE_UNBORN || state == PIECE_DEAD;
 	*pc = (struct piece){
 		.from = from,
 		.stay = TIMELINE_NONE,
 		.edge = TIMELINE_NONE,
 		.state = state,
-		.proof = piece_proof(g, state, proof),
+		.proof = g->p->blind && !told && proof == PROOF_PROVED
+				 ? PROOF_LIKELY
+				 : proof,
 		.link = PROOF_UNKNOWN,
 	};
 	if (state == PIECE_READY && g->b && g->exact_to)
@@ -211,31 +205,27 @@ uint32_t edge_add(struct gap *g, const struct timeline_wake *w, int64_t from)
 			&(struct edge_odd){ from, TIMELINE_NONE });
 }
 
-static struct proof_edge edge_deduced(const struct proofs *p, uint32_t waiter,
-				      const struct edge_odd *odd)
-{
-	const struct timeline_loss *l = &p->t->loss[odd->loss];
-
-	return (struct proof_edge){
-		.time = l->from,
-		.from = l->from,
-		.to = l->to,
-		.waiter = waiter,
-		.waker = l->before,
-		.cpu = l->cpu,
-		.kind = EDGE_DEDUCED,
-		.context = CONTEXT_UNKNOWN,
-		.proof = PROOF_LIKELY, /* or an interrupt during it */
-	};
-}
-
 struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 {
 	const struct packed_time e = packed_times_get(&p->edge, i);
 	const struct edge_odd *odd = e.a ? &p->odd[e.a - 1] : NULL;
 
-	if (odd && odd->loss != TIMELINE_NONE)
-		return edge_deduced(p, (uint32_t)e.time, odd);
+	if (odd && odd->loss != TIMELINE_NONE) {
+		uint32_t waiter = (uint32_t)e.time;
+		const struct timeline_loss *l = &p->t->loss[odd->loss];
+
+		return (struct proof_edge){
+			.time = l->from,
+			.from = l->from,
+			.to = l->to,
+			.waiter = waiter,
+			.waker = l->before,
+			.cpu = l->cpu,
+			.kind = EDGE_DEDUCED,
+			.context = CONTEXT_UNKNOWN,
+			.proof = PROOF_LIKELY, /* or an interrupt during it */
+		};
+	}
 
 	const struct timeline_wake w = timeline_wake(p->t, (uint32_t)e.time);
 
@@ -316,16 +306,6 @@ bool gap_race(const struct gap *g, int64_t since)
 			race = false;
 	}
 	return race;
-}
-
-/* Whether the thread certainly slept right behind the switch out. */
-static bool gap_slept(const struct gap *g)
-{
-	return g->exact_from && is_sleep(g->bits) && g->p->wakings &&
-	       !g->p->t->rules.signal_bug &&
-	       !g->p->t->thread[g->thread].recorder &&
-	       !gap_race(g, TIMELINE_START) &&
-	       !gap_loses(g, g->run_from, g->from, 0);
 }
 
 bool gap_first(const struct gap *g, enum timeline_kind kind, int64_t from,
@@ -414,24 +394,15 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 	lower_to(q->lost_to, q->to);
 }
 
-/* Whether clocks leave open if a wake-up came before the switch out, or the
- * record behind a loss. */
-static bool quiet_is_close(const struct gap *g, const struct quiet *q,
-			   const struct timeline_wake *w)
-{
-	int64_t skew = g->p->t->rules.skew;
-	bool same = q->first && g->a && g->a->cpu == w->cpu;
-
-	return w->time - q->from <= (same ? 0 : skew) ||
-	       (q->last && w->time == q->to &&
-		w->cpu != (g->b ? g->b->cpu : -1));
-}
-
 /* A wake-up is recorded: the thread slept before it and was ready behind it. */
 static void quiet_woken(struct gap *g, const struct quiet *q)
 {
 	const struct timeline_wake *w = &q->waking;
-	bool doubt = quiet_is_close(g, q, w) ||
+	int64_t skew = g->p->t->rules.skew;
+	bool same = q->first && g->a && g->a->cpu == w->cpu;
+	bool doubt = w->time - q->from <= (same ? 0 : skew) ||
+		     (q->last && w->time == q->to &&
+		      w->cpu != (g->b ? g->b->cpu : -1)) ||
 		     (q->first && !is_sleep(g->bits) &&
 		      (g->bits >= 0 || g->p->t->rules.unmarked));
 	enum proof proof = doubt ? PROOF_LIKELY : PROOF_PROVED;
@@ -446,17 +417,6 @@ static void quiet_woken(struct gap *g, const struct quiet *q)
 	piece_add_blocked(g, q->from, w->time, proof, edge_add(g, w, w->time),
 			  proof < link ? proof : link);
 	piece_add_time(g, w->time, q->to, PIECE_READY, proof);
-}
-
-/* Whether the wake-up certainly came while the thread was on its way to sleep:
- * then it was ready all the time. */
-static bool quiet_raced(const struct gap *g)
-{
-	return gap_race(g, TIMELINE_START) && g->p->wakeups &&
-	       timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from,
-			      g->from) &&
-	       !g->p->t->thread[g->thread].recorder &&
-	       !gap_loses(g, g->run_from, g->from, 0);
 }
 
 /* Whether the CPU found nothing to run when the thread left it. */
@@ -510,13 +470,24 @@ static uint32_t quiet_deduce(struct gap *g, const struct quiet *q,
 /* Asleep at the start, and no sched_waking is recorded. */
 static void quiet_asleep(struct gap *g, const struct quiet *q)
 {
-	enum proof proof = gap_slept(g) ? PROOF_PROVED : PROOF_LIKELY;
+	enum proof proof =
+		g->exact_from && is_sleep(g->bits) && g->p->wakings &&
+				!g->p->t->rules.signal_bug &&
+				!g->p->t->thread[g->thread].recorder &&
+				!gap_race(g, TIMELINE_START) &&
+				!gap_loses(g, g->run_from, g->from, 0)
+			? PROOF_PROVED
+			: PROOF_LIKELY;
 	enum proof link = PROOF_UNKNOWN;
 	int64_t lost = q->n_lost ? q->lost_from : q->to;
 	int64_t ready = q->to;
 	uint32_t edge = TIMELINE_NONE;
 
-	if (quiet_raced(g)) {
+	if (gap_race(g, TIMELINE_START) && g->p->wakeups &&
+	    timeline_is_on(g->p->t, TIMELINE_HAS_WAKEUP, g->run_from,
+			   g->from) &&
+	    !g->p->t->thread[g->thread].recorder &&
+	    !gap_loses(g, g->run_from, g->from, 0)) {
 		piece_add_time(g, q->from, q->to, PIECE_READY, PROOF_PROVED);
 		return;
 	}

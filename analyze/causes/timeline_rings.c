@@ -206,20 +206,6 @@ void timeline_break(struct timeline *t, struct ring *r, struct timeline_loss l,
 	timeline_break_stay(t, r, &l, after);
 }
 
-/* The same for a loss that began before the last record and goes on. */
-static void timeline_extend(struct timeline *t, struct ring *r,
-			    const struct timeline_loss *l, int32_t after)
-{
-	struct timeline_loss *whole = &t->loss[r->spans - 1];
-
-	whole->to = l->to;
-	whole->after = after;
-	whole->spans = true;
-	t->contradictions += whole->of_task;
-	whole->of_task = false;
-	timeline_break_stay(t, r, l, after);
-}
-
 /* Adds a loss that is between the same two records to *sum. */
 static void timeline_add_up(struct timeline_loss *sum,
 			    const struct timeline_loss *l, bool first)
@@ -275,7 +261,15 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		return;
 	if (n == 1 && r->spans && r->spans_told == told &&
 	    t->loss[r->spans - 1].to == sum.from) {
-		timeline_extend(t, r, &sum, timeline_before(rec));
+		int32_t after = timeline_before(rec);
+		struct timeline_loss *whole = &t->loss[r->spans - 1];
+
+		whole->to = sum.to;
+		whole->after = after;
+		whole->spans = true;
+		t->contradictions += whole->of_task;
+		whole->of_task = false;
+		timeline_break_stay(t, r, &sum, after);
 		return;
 	}
 	sum.of_task = silent == n && timeline_mute(t, r) >= 0;
@@ -430,52 +424,6 @@ static void timeline_check_seat(struct timeline *t, struct ring *r,
 		timeline_begin_stay(r, timeline_before(rec), rec->time, false);
 }
 
-/* Ends the stay of who leaves by a record, and begins that of who comes. */
-static void timeline_change_seat(struct timeline *t, struct ring *r,
-				 const struct timeline_record *rec)
-{
-	bool leaves =
-		rec->kind == TIMELINE_SWITCH || rec->kind == TIMELINE_LEAVE;
-
-	r->left = rec->kind == TIMELINE_LEAVE;
-	r->leaving = leaves ? rec->current : -1;
-	r->coming = r->left ? rec->other : -1;
-	if (leaves)
-		timeline_end_stay(t, r, rec->time, rec);
-	if (rec->kind == TIMELINE_SWITCH)
-		timeline_begin_stay(r, rec->other, rec->time, true);
-	if (rec->kind == TIMELINE_COME)
-		timeline_begin_stay(r, rec->current, rec->time, true);
-	if (!leaves && rec->kind != TIMELINE_COME)
-		return;
-	for (; r->doubt; r->doubt = t->doubt[r->doubt - 1].open)
-		t->doubt[r->doubt - 1].to = rec->time;
-	r->switched = rec->time;
-}
-
-static void timeline_take_wake(struct timeline *t,
-			       const struct timeline_record *rec, int32_t waker)
-{
-	bool known = rec->cpu >= 0 && rec->cpu < TIMELINE_CPUS_MAX;
-	uint32_t waiter = timeline_take_tid(t, rec->other);
-	struct timeline_wake w = {
-		.time = rec->time,
-		.event = rec->id > 0 ? rec->id : 0,
-		.cpu = known ? rec->cpu : -1,
-		.target = rec->target,
-		.waker = waker,
-		.waiter = waiter,
-		.stack = rec->stack,
-		.kind = rec->kind,
-		.context = rec->context,
-	};
-
-	if (waiter == TIMELINE_NONE)
-		return;
-	w.number = timeline_wake_number(t, &w);
-	timeline_put_wake(t, &w);
-}
-
 /* Returns who is on a CPU, if the record does not say it and nothing was lost
  * since the one before; -1: unknown. */
 static int32_t timeline_seated(const struct timeline *t, const struct ring *r,
@@ -500,8 +448,27 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	/* a dying thread has no tid any more */
 	if (rec->kind == TIMELINE_LEAVE)
 		with.current = timeline_seated(t, r, rec);
-	if (rec->kind >= TIMELINE_WAKING)
-		timeline_take_wake(t, rec, timeline_seated(t, r, rec));
+	if (rec->kind >= TIMELINE_WAKING) {
+		int32_t waker = timeline_seated(t, r, rec);
+		bool known = rec->cpu >= 0 && rec->cpu < TIMELINE_CPUS_MAX;
+		uint32_t waiter = timeline_take_tid(t, rec->other);
+		struct timeline_wake w = {
+			.time = rec->time,
+			.event = rec->id > 0 ? rec->id : 0,
+			.cpu = known ? rec->cpu : -1,
+			.target = rec->target,
+			.waker = waker,
+			.waiter = waiter,
+			.stack = rec->stack,
+			.kind = rec->kind,
+			.context = rec->context,
+		};
+
+		if (waiter != TIMELINE_NONE) {
+			w.number = timeline_wake_number(t, &w);
+			timeline_put_wake(t, &w);
+		}
+	}
 	if (!r) {
 		t->stray = true;
 		return;
@@ -546,7 +513,25 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		timeline_pass_losses(t, r, rec);
 		timeline_check_seat(t, r, rec);
 	}
-	timeline_change_seat(t, r, rec);
+	/* Ends the stay of who leaves by a record, and begins that of who
+	 * comes. */
+	bool leaves =
+		rec->kind == TIMELINE_SWITCH || rec->kind == TIMELINE_LEAVE;
+
+	r->left = rec->kind == TIMELINE_LEAVE;
+	r->leaving = leaves ? rec->current : -1;
+	r->coming = r->left ? rec->other : -1;
+	if (leaves)
+		timeline_end_stay(t, r, rec->time, rec);
+	if (rec->kind == TIMELINE_SWITCH)
+		timeline_begin_stay(r, rec->other, rec->time, true);
+	if (rec->kind == TIMELINE_COME)
+		timeline_begin_stay(r, rec->current, rec->time, true);
+	if (leaves || rec->kind == TIMELINE_COME) {
+		for (; r->doubt; r->doubt = t->doubt[r->doubt - 1].open)
+			t->doubt[r->doubt - 1].to = rec->time;
+		r->switched = rec->time;
+	}
 	r->last = rec->time;
 	lower_to(t->first, rec->time);
 	raise_to(t->last, rec->time);

@@ -71,19 +71,6 @@ static void timeline_cut_stays(struct timeline *t)
  * silent, others that are never heard are so too. */
 #define SILENT_GAPS 4
 
-static uint32_t timeline_silent_gaps(const struct timeline *t)
-{
-	uint32_t most = 0;
-
-	for (size_t i = 0; i < t->n_ring; i++)
-		if (!t->ring[i].idle.heard)
-			raise_to(most, t->ring[i].idle.gaps);
-	for (size_t i = 0; i < t->n_thread; i++)
-		if (!t->thread[i].voice.heard)
-			raise_to(most, t->thread[i].voice.gaps);
-	return most >= SILENT_GAPS ? 1 : SILENT_GAPS;
-}
-
 static bool voice_is_silent(const struct voice *v, uint32_t gaps)
 {
 	return v && !v->heard && v->gaps >= gaps;
@@ -93,7 +80,15 @@ static bool voice_is_silent(const struct voice *v, uint32_t gaps)
  * was put down to a task that is not silent is a contradiction. */
 static void timeline_end_silence(struct timeline *t)
 {
-	uint32_t gaps = timeline_silent_gaps(t);
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < t->n_ring; i++)
+		if (!t->ring[i].idle.heard)
+			raise_to(most, t->ring[i].idle.gaps);
+	for (size_t i = 0; i < t->n_thread; i++)
+		if (!t->thread[i].voice.heard)
+			raise_to(most, t->thread[i].voice.gaps);
+	uint32_t gaps = most >= SILENT_GAPS ? 1 : SILENT_GAPS;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->n_ring; i++)
@@ -136,35 +131,6 @@ static void timeline_end_silence(struct timeline *t)
 
 COMPARE_BY(timeline_compare_doubts, struct doubt, from);
 
-/* Sorts the doubts, and makes one of those that touch. */
-static void timeline_merge_doubts(struct timeline *t)
-{
-	struct doubt *d = t->doubt;
-	size_t n = 0;
-
-	sort_items(d, t->n_doubt, timeline_compare_doubts);
-	for (size_t i = 1; i < t->n_doubt; i++) {
-		if (d[i].from > d[n].to)
-			d[++n] = d[i];
-		else if (d[i].to > d[n].to)
-			d[n].to = d[i].to;
-	}
-	t->n_doubt = n + 1;
-}
-
-/* Makes a loss of all CPUs of each time in which the recorder may have paused.
- */
-static void timeline_end_doubts(struct timeline *t)
-{
-	if (!t->n_doubt || t->rules.pauses >= 0 || timeline_is_blind(t))
-		return;
-	timeline_merge_doubts(t);
-	for (size_t i = 0; i < t->n_doubt; i++)
-		timeline_add_loss(t, t->doubt[i].from, t->doubt[i].to, -1)
-			->silent = true;
-	timeline_cut_stays(t);
-}
-
 static void timeline_end_losses(struct timeline *t)
 {
 	for (int32_t i = 0; i < t->rules.cpus && i < TIMELINE_CPUS_MAX; i++)
@@ -195,7 +161,27 @@ static void timeline_end_losses(struct timeline *t)
 	    (t->rules.cpus > 0 && (size_t)t->rules.cpus < t->n_ring))
 		timeline_add_loss(t, TIMELINE_START, TIMELINE_END, -1);
 	timeline_end_silence(t);
-	timeline_end_doubts(t);
+	/* Makes a loss of all CPUs of each time in which the recorder may have
+	 * paused. */
+	if (t->n_doubt && t->rules.pauses < 0 && !timeline_is_blind(t)) {
+		/* Sorts the doubts, and makes one of those that touch. */
+		struct doubt *d = t->doubt;
+		size_t n = 0;
+
+		sort_items(d, t->n_doubt, timeline_compare_doubts);
+		for (size_t i = 1; i < t->n_doubt; i++) {
+			if (d[i].from > d[n].to)
+				d[++n] = d[i];
+			else if (d[i].to > d[n].to)
+				d[n].to = d[i].to;
+		}
+		t->n_doubt = n + 1;
+		for (size_t i = 0; i < t->n_doubt; i++)
+			timeline_add_loss(t, t->doubt[i].from, t->doubt[i].to,
+					  -1)
+				->silent = true;
+		timeline_cut_stays(t);
+	}
 	sort_items(t->loss, t->n_loss, timeline_compare_losses);
 	loss_ends_init(&t->ends, t->n_loss);
 	for (size_t i = 0; i < t->n_loss; i++)
@@ -285,10 +271,11 @@ static void timeline_make_lists(struct timeline *t, struct lists *l, size_t n,
 	free(id);
 }
 
-/* Nothing says which thread came back without a tid: each that left as if dead
- * before it may have. */
-static void timeline_doubt_deaths(struct timeline *t)
+void timeline_seal(struct timeline *t)
 {
+	timeline_end_losses(t);
+	/* Nothing says which thread came back without a tid: each that left as
+	 * if dead before it may have. */
 	for (uint32_t i = 0; t->undead > TIMELINE_START && i < t->stay.n; i++) {
 		struct timeline_stay s = timeline_stay(t, i);
 
@@ -297,12 +284,6 @@ static void timeline_doubt_deaths(struct timeline *t)
 		s.state = -1;
 		timeline_put_stay(t, &s);
 	}
-}
-
-void timeline_seal(struct timeline *t)
-{
-	timeline_end_losses(t);
-	timeline_doubt_deaths(t);
 	timeline_make_lists(t, &t->stays, t->stay.n, t->n_thread,
 			    timeline_stay_owner);
 	timeline_make_lists(t, &t->seats, t->stay.n, t->n_ring,

@@ -278,21 +278,6 @@ static bool cause_takes_lock(const char *name)
 	return !strcmp(name, "down") || cause_is_any(name, begin);
 }
 
-/* Returns whether an image is the library of C or C++ or a part of it, or the
- * dynamic linker. */
-static bool cause_is_libc(const char *path)
-{
-	static const char *const begin[] = {
-		"libc.so",   "libc-2.",	  "libpthread", "ld-linux",
-		"ld-2.",     "ld-musl",	  "libc.musl",	"[vdso]",
-		"libstdc++", "libc++.so", "libc++abi",	"libgcc_s",
-		"librt.so",  "librt-2.",
-	};
-	const char *name = path[0] == '/' ? path_base(path) : path;
-
-	return cause_is_any(name, begin);
-}
-
 /* Returns whether a function is of one of these libraries, linked into the
  * program. Names with two underscores and those in std belong to them. inner:
  * nothing of the program was seen below it. */
@@ -318,7 +303,16 @@ static bool cause_is_static_libc(const char *name, bool inner)
 
 static bool cause_is_library(const struct label *f, bool inner)
 {
-	return cause_is_libc(f->image) || cause_is_static_libc(f->name, inner);
+	static const char *const begin[] = {
+		"libc.so",   "libc-2.",	  "libpthread", "ld-linux",
+		"ld-2.",     "ld-musl",	  "libc.musl",	"[vdso]",
+		"libstdc++", "libc++.so", "libc++abi",	"libgcc_s",
+		"librt.so",  "librt-2.",
+	};
+	const char *name = f->image[0] == '/' ? path_base(f->image) : f->image;
+
+	return cause_is_any(name, begin) ||
+	       cause_is_static_libc(f->name, inner);
 }
 
 /* Returns whether a frame is of code: what is in a thread's stack or in the

@@ -193,29 +193,6 @@ void wake_contexts_take(struct wake_contexts *wc,
 
 /* ---- softirqs of a kernel without names */
 
-static int wake_load_addrs(struct wake_contexts *wc, struct store *db,
-			   struct err *err)
-{
-	struct rows *r = rows_of(db, "causes_addrs", err);
-	uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));
-
-	while (rows_step(r)) {
-		int64_t id = rows_int(r, CAUSES_ADDRS_ID);
-		struct value v = rows_value(r, CAUSES_ADDRS_ADDRS);
-		int n;
-
-		if (id < 1 || id > UINT32_MAX ||
-		    !softirqs_is_wanted(&wc->softirqs, (uint32_t)id))
-			continue;
-		n = store_addrs(v.text, v.len, addr, FRAMES_MAX);
-		if (n > 0)
-			softirqs_take(&wc->softirqs, (uint32_t)id, addr,
-				      (size_t)n);
-	}
-	free(addr);
-	return rows_end(r, err);
-}
-
 /* Returns whether records of a CPU may be missing between two times. inside:
  * both are in one interrupt. */
 static bool wake_lost(const struct wake_contexts *wc, int32_t cpu, int64_t from,
@@ -325,7 +302,24 @@ int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
 {
 	wc->names = names;
 	if (wc->n_open && wc->x86_64) {
-		if (wake_load_addrs(wc, db, err))
+		struct rows *r = rows_of(db, "causes_addrs", err);
+		uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));
+
+		while (rows_step(r)) {
+			int64_t id = rows_int(r, CAUSES_ADDRS_ID);
+			struct value v = rows_value(r, CAUSES_ADDRS_ADDRS);
+			int n;
+
+			if (id < 1 || id > UINT32_MAX ||
+			    !softirqs_is_wanted(&wc->softirqs, (uint32_t)id))
+				continue;
+			n = store_addrs(v.text, v.len, addr, FRAMES_MAX);
+			if (n > 0)
+				softirqs_take(&wc->softirqs, (uint32_t)id, addr,
+					      (size_t)n);
+		}
+		free(addr);
+		if (rows_end(r, err))
 			return -1;
 		softirqs_learn(&wc->softirqs);
 	}

@@ -34,24 +34,6 @@ static void advice_take_loss(struct advice_facts *f, const struct check_row *r)
 		f->aux++;
 }
 
-static void advice_take_format(struct advice_facts *f,
-			       const struct check_row *r)
-{
-	const char *format = check_text(r, "format");
-
-	if (!strncmp(format, "ftrace", 6))
-		f->ftrace++;
-	else if (!strcmp(format, "ftext"))
-		f->ftext++;
-	else if (!strcmp(format, "ctf"))
-		f->ctf++;
-	else {
-		f->perf++;
-		raise_to(f->had,
-			 loss_buffer_megabytes(check_text(r, "cmdline")));
-	}
-}
-
 static int advice_gather(struct check *c, struct advice_facts *f,
 			 struct err *err)
 {
@@ -84,8 +66,21 @@ static int advice_gather(struct check *c, struct advice_facts *f,
 	while (check_next(&late))
 		if (!strcmp(check_text(&late, "what"), "late"))
 			f->late += check_int(&late, "records");
-	while (check_next(&capture))
-		advice_take_format(f, &capture);
+	while (check_next(&capture)) {
+		const char *format = check_text(&capture, "format");
+
+		if (!strncmp(format, "ftrace", 6))
+			f->ftrace++;
+		else if (!strcmp(format, "ftext"))
+			f->ftext++;
+		else if (!strcmp(format, "ctf"))
+			f->ctf++;
+		else {
+			f->perf++;
+			raise_to(f->had, loss_buffer_megabytes(check_text(
+						 &capture, "cmdline")));
+		}
+	}
 	return 0;
 }
 

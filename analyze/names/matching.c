@@ -119,23 +119,6 @@ static uint32_t matching_name(struct matching *m, int side,
 	return id;
 }
 
-static void matching_add_image(struct matching *m, int side,
-			       const struct image *img)
-{
-	/* which may move m->name */
-	uint32_t id = matching_name(m, side, img);
-	struct match_name *n = &m->name[id];
-
-	if (!n->seen[0] && !n->seen[1]) {
-		memcpy(n->id, img->id, sizeof(n->id));
-		n->id_len = img->id_len;
-	}
-	n->seen[side] = true;
-	n->differ |= !image_has_offsets(img->kind) || !n->id_len ||
-		     n->id_len != img->id_len ||
-		     memcmp(n->id, img->id, n->id_len) != 0;
-}
-
 void matching_add(struct matching *m, int side, const struct known_code *c,
 		  const struct homonyms *h, bool inlined_same)
 {
@@ -149,8 +132,20 @@ void matching_add(struct matching *m, int side, const struct known_code *c,
 
 		image[i] = matching_image(m, side, img).id;
 		/* a server does not tell of what was only mapped */
-		if (img->kind != IMAGE_JIT && ran[i])
-			matching_add_image(m, side, img);
+		if (img->kind != IMAGE_JIT && ran[i]) {
+			/* which may move m->name */
+			uint32_t id = matching_name(m, side, img);
+			struct match_name *n = &m->name[id];
+
+			if (!n->seen[0] && !n->seen[1]) {
+				memcpy(n->id, img->id, sizeof(n->id));
+				n->id_len = img->id_len;
+			}
+			n->seen[side] = true;
+			n->differ |= !image_has_offsets(img->kind) ||
+				     !n->id_len || n->id_len != img->id_len ||
+				     memcmp(n->id, img->id, n->id_len) != 0;
+		}
 	}
 	for (size_t i = 1; i < c->n_frame; i++) {
 		const struct code_frame *f = &c->frame[i];

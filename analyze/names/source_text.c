@@ -289,24 +289,16 @@ static void source_find(struct sources *s, struct source_file *f,
 		source_try(s, f, f->path, false, p);
 }
 
-/* Returns whether the file of a path was compared with that: two programs may
- * have been compiled from two versions of it. */
-static bool source_is_compared(const struct source_entry *e, const char *path,
-			       const struct source_proof *p)
-{
-	if (strcmp(e->f.path, path) != 0 || e->has_md5 != (p->md5 != NULL))
-		return false;
-	return p->md5 ? !memcmp(e->md5, p->md5, MD5_SIZE)
-		      : e->built == p->built;
-}
-
 const struct source_file *sources_get(struct sources *s, const char *path,
 				      const struct source_proof *p)
 {
 	struct source_entry *e = NULL;
 
 	for (size_t i = 0; i < s->n && !e; i++)
-		if (source_is_compared(s->entry[i], path, p))
+		if (strcmp(s->entry[i]->f.path, path) == 0 &&
+		    s->entry[i]->has_md5 == (p->md5 != NULL) &&
+		    (p->md5 ? !memcmp(s->entry[i]->md5, p->md5, MD5_SIZE)
+			    : s->entry[i]->built == p->built))
 			e = s->entry[i];
 	if (e && p->last <= e->last)
 		return &e->f;

@@ -242,32 +242,6 @@ static void report_rows_key_code(struct report_rows *r,
 	key->label = row_label(r, l->label[i]);
 }
 
-static void report_rows_count_missing(struct report_rows *r,
-				      const struct label_list *l,
-				      uint64_t samples)
-{
-	bool user = false;   /* a part of the user half is missing */
-	bool kernel = false; /* or of the kernel half */
-	bool half = false;   /* no frame of the user half is known */
-	bool leaf = false;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct label *own = labels_get(r->names, l->label[i]);
-		bool missing =
-			own->kind == LABEL_MISSING && !report_rows_is_gap(own);
-		bool of_kernel = missing && !strncmp(own->name, "[kernel: ", 9);
-
-		kernel |= of_kernel;
-		user |= missing && !of_kernel;
-		leaf = missing && !of_kernel;
-		half = leaf || (half && (own->kernel || of_kernel));
-	}
-	r->missing.half += half ? samples : 0;
-	r->missing.leaf += leaf ? samples : 0;
-	r->missing.user += user ? samples : 0;
-	r->missing.kernel += kernel ? samples : 0;
-}
-
 static void report_rows_note_hit(struct report_rows *r, uint32_t group,
 				 const struct report_row *row, bool self)
 {
@@ -345,7 +319,26 @@ static void report_rows_count_stack(struct report_rows *r, uint32_t group,
 	if (r->keys & KEY_HITS)
 		*mem_add(r->stack, r->n_stack, r->cap_stack) = st;
 	r->weight += weight;
-	report_rows_count_missing(r, l, samples);
+	bool user = false;   /* a part of the user half is missing */
+	bool kernel = false; /* or of the kernel half */
+	bool half = false;   /* no frame of the user half is known */
+	bool leaf = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		const struct label *own = labels_get(r->names, l->label[i]);
+		bool missing =
+			own->kind == LABEL_MISSING && !report_rows_is_gap(own);
+		bool of_kernel = missing && !strncmp(own->name, "[kernel: ", 9);
+
+		kernel |= of_kernel;
+		user |= missing && !of_kernel;
+		leaf = missing && !of_kernel;
+		half = leaf || (half && (own->kernel || of_kernel));
+	}
+	r->missing.half += half ? samples : 0;
+	r->missing.leaf += leaf ? samples : 0;
+	r->missing.user += user ? samples : 0;
+	r->missing.kernel += kernel ? samples : 0;
 }
 
 void report_rows_add(struct report_rows *r, uint32_t group,

@@ -20,27 +20,6 @@ static uint32_t *sums_from(const struct sums *s, size_t at)
 	return s->label.label ? s->label.label + at : NULL;
 }
 
-static void sums_take_stacks(struct sums *s)
-{
-	s->rows = report_rows_empty(s->labels, KEY_SYM | KEY_DSO);
-	stacks_each (g, s->stacks, s->event) {
-		size_t at = s->label.n;
-
-		stacks_get(s->stacks, g, &s->label);
-
-		const struct label_list part = { .label = sums_from(s, at),
-						 .n = s->label.n - at };
-
-		report_rows_add(s->rows, 0, &part, g->weight, g->samples);
-		*mem_add(s->stack, s->n, s->cap) =
-			(struct sums_stack){ at, part.n, g->weight,
-					     g->samples };
-	}
-	s->row_of = mem_new(labels_count(s->labels), sizeof(*s->row_of));
-	for (uint32_t i = 0; i < labels_count(s->labels); i++)
-		s->row_of[i] = report_rows_of_label(s->rows, i);
-}
-
 struct sums *sums_load(struct store *db, const char *path,
 		       const struct filter *filter, sums_more_fn *more,
 		       struct err *err)
@@ -73,7 +52,23 @@ struct sums *sums_load(struct store *db, const char *path,
 	s->labels = s->stacks->labels;
 	labels_shorten(s->stacks->labels, &o.names);
 	s->all = labels_add_name(s->stacks->labels, LABEL_GROUP, "all");
-	sums_take_stacks(s);
+	s->rows = report_rows_empty(s->labels, KEY_SYM | KEY_DSO);
+	stacks_each (g, s->stacks, s->event) {
+		size_t at = s->label.n;
+
+		stacks_get(s->stacks, g, &s->label);
+
+		const struct label_list part = { .label = sums_from(s, at),
+						 .n = s->label.n - at };
+
+		report_rows_add(s->rows, 0, &part, g->weight, g->samples);
+		*mem_add(s->stack, s->n, s->cap) =
+			(struct sums_stack){ at, part.n, g->weight,
+					     g->samples };
+	}
+	s->row_of = mem_new(labels_count(s->labels), sizeof(*s->row_of));
+	for (uint32_t i = 0; i < labels_count(s->labels); i++)
+		s->row_of[i] = report_rows_of_label(s->rows, i);
 	return s;
 }
 

@@ -433,16 +433,6 @@ static int trust_read_unproved(struct trust *t, struct store *db,
 	return t->code ? 0 : trust_count_all(t, db, err);
 }
 
-static void trust_count_unproved(struct trust *t, const struct stacks_group *g)
-{
-	const struct known_code *c = t->code;
-	uint32_t stack = code_chain_at(c, g->kraw ? g->kraw : g->uraw)->stack;
-	uint32_t image = c->frame[c->stack[stack].frame].image;
-
-	trust_tally(&t->counted, g->samples);
-	trust_tally_file(t, image, g->samples);
-}
-
 struct trust *trust_new(struct store *db, const struct known_code *code,
 			struct err *err)
 {
@@ -577,17 +567,6 @@ static struct trust_rule *trust_rule_of(struct trust *t,
 	return NULL;
 }
 
-static void trust_count_end(struct trust *t, const struct trust_rule *r,
-			    const struct stacks_group *g)
-{
-	uint32_t end = 0;
-
-	if (t->end_of && r->word == &trust_words[CLASS_ENDS_EARLY_FUNCTION])
-		end = t->end_of[code_chain_at(t->code, g->uraw)->stack];
-	if (end)
-		trust_tally(&t->end[end - 1].n, g->samples);
-}
-
 void trust_restart(struct trust *t)
 {
 	for (size_t i = 0; i < t->n; i++)
@@ -604,7 +583,12 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 {
 	const uint32_t kernel = code_chain_at(t->code, g->kraw)->stack;
 
-	trust_count_unproved(t, g);
+	const struct known_code *c = t->code;
+	uint32_t stack = code_chain_at(c, g->kraw ? g->kraw : g->uraw)->stack;
+	uint32_t image = c->frame[c->stack[stack].frame].image;
+
+	trust_tally(&t->counted, g->samples);
+	trust_tally_file(t, image, g->samples);
 	if (!t->summed && t->depth[kernel] > 1)
 		trust_tally_kernel(t, t->judged[kernel], g->samples);
 	if (g->nest)
@@ -618,7 +602,14 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 
 		if (r) {
 			trust_tally(&r->n, g->samples);
-			trust_count_end(t, r, g);
+			uint32_t end = 0;
+
+			if (t->end_of &&
+			    r->word == &trust_words[CLASS_ENDS_EARLY_FUNCTION])
+				end = t->end_of[code_chain_at(t->code, g->uraw)
+							->stack];
+			if (end)
+				trust_tally(&t->end[end - 1].n, g->samples);
 			return;
 		}
 	}

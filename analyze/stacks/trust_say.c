@@ -291,27 +291,6 @@ static void trust_put_name(struct text_out *out, const char *name)
 	text_out_add(out, "%s", text);
 }
 
-/* " (sha256block, for one)": the function in which most stacks end, of those
- * that set no frame pointer. */
-static void trust_put_end(const struct trust *t, struct text_out *out)
-{
-	const struct trust_end *most = NULL;
-	size_t ends = 0;
-
-	for (size_t i = 0; i < t->n_end; i++) {
-		const struct trust_end *e = &t->end[i];
-
-		ends += e->n > 0;
-		if (e->function[0] && e->n > (most ? most->n : 0))
-			most = e;
-	}
-	if (!most)
-		return;
-	text_out_add(out, " (");
-	trust_put_name(out, most->function);
-	text_out_add(out, "%s)", ends > 1 ? ", for one" : "");
-}
-
 /* " (libc.so.6 has no frame pointers)", if that was counted. */
 static void trust_put_cause(const struct trust *t, const struct trust_word *w,
 			    struct text_out *out)
@@ -320,8 +299,25 @@ static void trust_put_cause(const struct trust *t, const struct trust_word *w,
 	bool all;
 	const struct trust_rule *r = trust_cause(t, w, &others, &all);
 
-	if (w == &trust_words[CLASS_ENDS_EARLY_FUNCTION])
-		trust_put_end(t, out);
+	if (w == &trust_words[CLASS_ENDS_EARLY_FUNCTION]) {
+		/* " (sha256block, for one)": the function in which most stacks
+		 * end, of those that set no frame pointer. */
+		const struct trust_end *most = NULL;
+		size_t ends = 0;
+
+		for (size_t i = 0; i < t->n_end; i++) {
+			const struct trust_end *e = &t->end[i];
+
+			ends += e->n > 0;
+			if (e->function[0] && e->n > (most ? most->n : 0))
+				most = e;
+		}
+		if (most) {
+			text_out_add(out, " (");
+			trust_put_name(out, most->function);
+			text_out_add(out, "%s)", ends > 1 ? ", for one" : "");
+		}
+	}
 	if (!r)
 		return;
 	text_out_add(out, " (");
@@ -346,21 +342,6 @@ void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE])
 	text_out_add(&text, "%s", only ? only->phrase : "are wrong");
 	if (only)
 		trust_put_cause(t, only, &text);
-}
-
-/* "39.39 % are unchecked for want of the file, 9.70 % for want of mappings":
- * leaves out words that are the same as those of the class before. */
-static void trust_put_phrase(const struct trust_word *w,
-			     const struct trust_word *before,
-			     struct text_out *out)
-{
-	static const char same[] = "are unchecked ";
-	size_t len = strlen(same);
-
-	if (!before || strncmp(w->phrase, same, len) != 0 ||
-	    strncmp(before->phrase, same, len) != 0)
-		len = 0;
-	text_out_add(out, " %s", w->phrase + len);
 }
 
 /* What a sentence has room for. */
@@ -433,7 +414,16 @@ static bool trust_put_classes(const struct trust *t, const struct trust_sums *s,
 			trust_put_share(out, sum->n, s->samples);
 		else if (sep[0])
 			text_out_add(out, "all");
-		trust_put_phrase(sum->word, before, out);
+		/* "39.39 % are unchecked for want of the file, 9.70 % for want
+		 * of mappings": leaves out words that are the same as those of
+		 * the class before. */
+		static const char same[] = "are unchecked ";
+		size_t len = strlen(same);
+
+		if (!before || strncmp(sum->word->phrase, same, len) != 0 ||
+		    strncmp(before->phrase, same, len) != 0)
+			len = 0;
+		text_out_add(out, " %s", sum->word->phrase + len);
 		if (room.causes)
 			trust_put_cause(t, sum->word, out);
 		left -= sum->n;

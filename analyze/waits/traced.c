@@ -340,20 +340,6 @@ static void traced_nest(struct traced_run *r)
 	}
 }
 
-/* Counts a call of the function of a label. */
-static void traced_count(struct traced_run *r, const struct traced_call *c)
-{
-	struct traced_function *f =
-		mem_at(r->t->function, r->t->n, r->t->cap, c->name);
-
-	if (c->all < 0)
-		return;
-	f->calls++;
-	f->ns = saturating_add(f->ns, (uint64_t)c->all);
-	f->waited = saturating_add(f->waited, (uint64_t)c->waited);
-	raise_to(f->longest, c->all);
-}
-
 static int traced_load_calls(struct traced_run *r, struct store *db,
 			     const char *path, const struct filter *filter,
 			     struct err *err)
@@ -407,7 +393,17 @@ static int traced_load_calls(struct traced_run *r, struct store *db,
 		}
 		traced_add(r, &e, &g);
 		traced_see(r, c->kind, c->name);
-		traced_count(r, c);
+		/* Counts a call of the function of a label. */
+		struct traced_function *f =
+			mem_at(r->t->function, r->t->n, r->t->cap, c->name);
+
+		if (c->all >= 0) {
+			f->calls++;
+			f->ns = saturating_add(f->ns, (uint64_t)c->all);
+			f->waited =
+				saturating_add(f->waited, (uint64_t)c->waited);
+			raise_to(f->longest, c->all);
+		}
 		r->t->of[c->kind].calls++;
 	}
 	events_close(ev);

@@ -246,19 +246,6 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 	};
 }
 
-static void waits_come(struct waits *w, const struct causes_switch *e)
-{
-	struct waits_thread *th;
-
-	if (!e->in)
-		return;
-	th = waits_thread_of(w, e->in);
-	if (e->capture->records)
-		th->comm = e->stack.comm;
-	if (th->away)
-		waits_end_wait(w, th, e->time, OFFCPU_BACK);
-}
-
 /* ---- what runs on the CPUs */
 
 /* e: the switch out; NULL: the capture ended. */
@@ -383,22 +370,21 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 	if (e->has_out)
 		waits_leave(w, e, chosen > 0);
 	waits_change_seat(w, e, chosen > 0);
-	if (e->has_in)
-		waits_come(w, e);
+	if (e->has_in) {
+		struct waits_thread *th;
+
+		if (e->in) {
+			th = waits_thread_of(w, e->in);
+			if (e->capture->records)
+				th->comm = e->stack.comm;
+			if (th->away)
+				waits_end_wait(w, th, e->time, OFFCPU_BACK);
+		}
+	}
 	return 0;
 }
 
 /* ---- the end of a capture */
-
-/* Returns whether a thread that came to a CPU was there until the capture
- * ended, if nothing says that it left: where only some tasks are recorded, or
- * may be, as a switch that does not fit shows, it may have left unseen. Filters
- * choose by the switch out, which those who stay do not have. */
-static bool waits_stays(const struct waits *w)
-{
-	return !filter_given(w->ask.filter) &&
-	       (w->now.whole || (!w->now.some && !w->now.torn));
-}
 
 /* A thread that came and of which nothing else is recorded ran until it exited
  * or, as all records of it are there, until the capture ended. */
@@ -420,7 +406,10 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 	const struct waits_thread *th =
 		s->taken ? waits_thread_of(w, s->tid) : NULL;
 
-	if (th && th->cpu == (int32_t)cpu && waits_stays(w))
+	/* Filters choose by the switch out, which those who stay do not have.
+	 */
+	if (th && th->cpu == (int32_t)cpu && !filter_given(w->ask.filter) &&
+	    (w->now.whole || (!w->now.some && !w->now.torn)))
 		waits_give_run(w, th, (int32_t)cpu, s, NULL);
 	else if (th)
 		waits_end_place(w, s, (int32_t)cpu);
@@ -428,80 +417,7 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 
 /* ---- who woke */
 
-/* Finds who ended the waits that are kept, thread by thread, so that few pieces
- * are. */
-static void waits_prove(struct waits *w)
-{
-	const struct timeline *t = w->now.causes->t;
-	struct proofs *p = proofs_new(t);
-
-	w->now.wakers = wakers_new(w->now.causes, w->ask.stacks);
-	for (size_t i = 0; i < w->now.n; i++) {
-		int64_t tid = w->now.thread[i].tid;
-		uint32_t thread = tid > 0 && tid < INT32_MAX
-					  ? timeline_thread(t, (int32_t)tid)
-					  : TIMELINE_NONE;
-		uint32_t k =
-			thread == TIMELINE_NONE ? 0 : w->now.thread[i].kept;
-
-		for (; k; k = w->now.kept[k - 1].before) {
-			struct waits_kept *x = &w->now.kept[k - 1];
-
-			x->woken = wakers_find(w->now.wakers, p, thread,
-					       x->from, x->to);
-		}
-		proofs_forget(p);
-	}
-	proofs_free(p);
-}
-
-static void waits_give_kept(struct waits *w, const struct waits_kept *k)
-{
-	struct waits_item item = { .kind = WAITS_WAIT };
-
-	item.wait = (struct offcpu_wait){
-		.event = k->event,
-		.from = k->from,
-		.to = k->to,
-		.sampled = k->sampled,
-		.end = (enum offcpu_end)k->end,
-		.tid = w->now.thread[k->thread].tid,
-		.state = k->state,
-		.cpu = k->cpu,
-		.waker = wakers_tell(w->now.wakers, &k->woken),
-		.at = w->now.causes->stack[k->number],
-	};
-	waits_give(w, &item);
-}
-
 /* ---- parts */
-
-static void waits_add_sums(struct offcpu_sums *s, const struct waits_part *p)
-{
-	const struct causes_kernel *k = p->kernel;
-
-	for (size_t i = 0; k && i < k->n; i++) {
-		const struct causes_capture *c = k->span[i].capture;
-		size_t before = 0;
-
-		while (k->span[before].capture != c)
-			before++;
-		if (before < i)
-			continue;
-		s->records |= c->records;
-		raise_to(s->cpus, c->rules.cpus);
-		if (c->records)
-			continue;
-		s->partial |= c->some;
-		s->recorded += (uint64_t)c->switches;
-		s->happened +=
-			(uint64_t)(causes_capture_sampled(c) ? c->happened
-							     : c->switches);
-	}
-	s->whole |= p->measured != NULL;
-	s->lost += p->records;
-	s->lost_unknown |= p->some_unknown;
-}
 
 /* Opens what the filters let through of the events that tell of a part. */
 static int waits_open_chosen(struct waits *w, const struct waits_part *p,
@@ -533,7 +449,29 @@ static int waits_open_part(struct waits *w, struct err *err)
 	n->end = p->end;
 	if (waits_part_load(&w->parts, w->at, w->db, err))
 		return -1;
-	waits_add_sums(&w->sums, p);
+	const struct causes_kernel *k = p->kernel;
+
+	for (size_t i = 0; k && i < k->n; i++) {
+		const struct causes_capture *c = k->span[i].capture;
+		size_t before = 0;
+
+		while (k->span[before].capture != c)
+			before++;
+		if (before < i)
+			continue;
+		w->sums.records |= c->records;
+		raise_to(w->sums.cpus, c->rules.cpus);
+		if (c->records)
+			continue;
+		w->sums.partial |= c->some;
+		w->sums.recorded += (uint64_t)c->switches;
+		w->sums.happened +=
+			(uint64_t)(causes_capture_sampled(c) ? c->happened
+							     : c->switches);
+	}
+	w->sums.whole |= p->measured != NULL;
+	w->sums.lost += p->records;
+	w->sums.lost_unknown |= p->some_unknown;
 	if (filter_given(w->ask.filter) && waits_open_chosen(w, p, err))
 		return -1;
 	if (p->measured)
@@ -630,7 +568,29 @@ static void waits_end_part(struct waits *w)
 		waits_end_seat(w, i);
 	if (!n->wakes)
 		return;
-	waits_prove(w);
+	/* Finds who ended the waits that are kept, thread by thread, so that
+	 * few pieces are. */
+	const struct timeline *t = w->now.causes->t;
+	struct proofs *p = proofs_new(t);
+
+	w->now.wakers = wakers_new(w->now.causes, w->ask.stacks);
+	for (size_t i = 0; i < w->now.n; i++) {
+		int64_t tid = w->now.thread[i].tid;
+		uint32_t thread = tid > 0 && tid < INT32_MAX
+					  ? timeline_thread(t, (int32_t)tid)
+					  : TIMELINE_NONE;
+		uint32_t k =
+			thread == TIMELINE_NONE ? 0 : w->now.thread[i].kept;
+
+		for (; k; k = w->now.kept[k - 1].before) {
+			struct waits_kept *x = &w->now.kept[k - 1];
+
+			x->woken = wakers_find(w->now.wakers, p, thread,
+					       x->from, x->to);
+		}
+		proofs_forget(p);
+	}
+	proofs_free(p);
 	w->sums.wakes |= n->causes->t->types &
 			 (TIMELINE_HAS_WAKING | TIMELINE_HAS_WAKEUP);
 }
@@ -650,7 +610,22 @@ static int waits_step(struct waits *w, struct err *err)
 		return rc < 0 ? -1 : 0;
 	}
 	if (n->next < n->n_kept) {
-		waits_give_kept(w, &n->kept[n->next++]);
+		const struct waits_kept *k = &n->kept[n->next++];
+		struct waits_item item = { .kind = WAITS_WAIT };
+
+		item.wait = (struct offcpu_wait){
+			.event = k->event,
+			.from = k->from,
+			.to = k->to,
+			.sampled = k->sampled,
+			.end = (enum offcpu_end)k->end,
+			.tid = w->now.thread[k->thread].tid,
+			.state = k->state,
+			.cpu = k->cpu,
+			.waker = wakers_tell(w->now.wakers, &k->woken),
+			.at = w->now.causes->stack[k->number],
+		};
+		waits_give(w, &item);
 	} else if (n->wakes && n->next++ == n->n_kept) {
 		waits_give(w, &(struct waits_item){ .kind = WAITS_TOLD });
 	} else {

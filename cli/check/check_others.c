@@ -21,8 +21,21 @@ struct others {
 	bool again; /* threads may repeat */
 };
 
-static void add_why(struct others *o, const struct check_row *r)
+static void put_as_perf(struct others *o, const struct check_row *r)
 {
+	int64_t merged = check_int(r, "merged");
+
+	if (!check_int(r, "requests")) {
+		lines_print(&o->l, "as perf",
+			    "no request has a cookie: nothing to compare");
+		return;
+	}
+	lines_add(
+		&o->l,
+		"%s requests = %s joined by perf + %s joined only by us + %s whose chain is not in the file",
+		HUMAN_GROUPED(check_int(r, "requests")), HUMAN_GROUPED(merged),
+		HUMAN_GROUPED(check_int(r, "only_ours")),
+		HUMAN_GROUPED(check_int(r, "not_in_file")));
 	static const struct {
 		const char *column, *text;
 	} why[] = {
@@ -44,24 +57,6 @@ static void add_why(struct others *o, const struct check_row *r)
 	}
 	if (sep[0] == ',')
 		lines_add(&o->l, ")");
-}
-
-static void put_as_perf(struct others *o, const struct check_row *r)
-{
-	int64_t merged = check_int(r, "merged");
-
-	if (!check_int(r, "requests")) {
-		lines_print(&o->l, "as perf",
-			    "no request has a cookie: nothing to compare");
-		return;
-	}
-	lines_add(
-		&o->l,
-		"%s requests = %s joined by perf + %s joined only by us + %s whose chain is not in the file",
-		HUMAN_GROUPED(check_int(r, "requests")), HUMAN_GROUPED(merged),
-		HUMAN_GROUPED(check_int(r, "only_ours")),
-		HUMAN_GROUPED(check_int(r, "not_in_file")));
-	add_why(o, r);
 	lines_print(&o->l, "as perf", ", %s unexplained",
 		    HUMAN_GROUPED(check_int(r, "unexplained")));
 	lines_print(
@@ -120,30 +115,23 @@ static void add_stack(struct others *o, const struct check_row *r,
 		lines_clean(&o->l, check_text(r, column));
 }
 
-/* Skips examples that repeat an earlier thread or stack. */
-static bool worth_showing(struct others *o, const struct check_row *r)
-{
-	int64_t tid = check_int(r, "tid");
-	int64_t event = check_int(r, "event");
-
-	if (o->shown == SHOWN)
-		return false;
-	if (!strcmp(check_text(r, "wrong_stack"), check_text(r, "true_stack")))
-		return false;
-	for (size_t i = 0; i < o->shown; i++)
-		if (o->event[i] == event || (!o->again && o->tid[i] == tid))
-			return false;
-	o->event[o->shown] = event;
-	o->tid[o->shown++] = tid;
-	return true;
-}
-
 static void put_wrong(struct others *o, const struct check_row *r)
 {
 	bool joined = !strcmp(check_text(r, "verdict"), "matched");
 
-	if (!worth_showing(o, r))
+	/* Skips examples that repeat an earlier thread or stack. */
+	int64_t tid = check_int(r, "tid");
+	int64_t event = check_int(r, "event");
+
+	if (o->shown == SHOWN)
 		return;
+	if (!strcmp(check_text(r, "wrong_stack"), check_text(r, "true_stack")))
+		return;
+	for (size_t i = 0; i < o->shown; i++)
+		if (o->event[i] == event || (!o->again && o->tid[i] == tid))
+			return;
+	o->event[o->shown] = event;
+	o->tid[o->shown++] = tid;
 	if (check_null(r, "time_ns"))
 		lines_add(&o->l, "event %" PRId64, check_int(r, "event"));
 	else

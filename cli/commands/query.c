@@ -62,32 +62,6 @@ static char *read_sql(const char *path, struct err *err)
 	return sql;
 }
 
-/* Prints names in bold with their columns, wrapped to the screen. pad: cells
- * that each name takes at least. */
-static int query_list_names(struct store *db, const char *sql, size_t pad,
-			    struct err *err)
-{
-	int width = term_is_terminal(stdout) ? term_columns(stdout) : INT_MAX;
-	struct rows *r = rows_open(db, sql, NULL, 0, err);
-
-	while (rows_step(r)) {
-		const char *name = rows_text(r, LIST_VIEWS_VIEW);
-		const char *columns = rows_text(r, LIST_VIEWS_COLUMNS);
-		char clean[8192];
-
-		safe_text_clean_buf(clean, sizeof(clean), columns,
-				    strlen(columns), NULL);
-		fputs(term_on(stdout, STYLE_BOLD), stdout);
-		safe_text_put(stdout, name, 0, 0);
-		size_t cells = safe_text_cells(name);
-		int gap = cells < pad ? (int)(pad - cells) : 0;
-
-		fprintf(stdout, "%s: %*s", term_off(stdout), gap, "");
-		term_wrap(stdout, clean, (int)cells + gap + 2, 4, width);
-	}
-	return rows_end(r, err);
-}
-
 /* The arguments: databases and a statement, each optional. A last word that is
  * not a file, behind a database or with a space, is a statement. */
 struct query_args {
@@ -162,10 +136,32 @@ static int query_run(int argc, char **argv, struct err *err)
 		intervals = interval_sql_new(db, path, err);
 	if (!intervals)
 		;
-	else if (w.listing && !output_asked())
-		ret = query_list_names(db, w.sql, w.first ? FIRST_CELLS : 0,
-				       err);
-	else {
+	else if (w.listing && !output_asked()) {
+		/* Prints names in bold with their columns, wrapped to the
+		 * screen. pad: cells that each name takes at least. */
+		size_t pad = w.first ? FIRST_CELLS : 0;
+		int width = term_is_terminal(stdout) ? term_columns(stdout)
+						     : INT_MAX;
+		struct rows *r = rows_open(db, w.sql, NULL, 0, err);
+
+		while (rows_step(r)) {
+			const char *name = rows_text(r, LIST_VIEWS_VIEW);
+			const char *columns = rows_text(r, LIST_VIEWS_COLUMNS);
+			char clean[8192];
+
+			safe_text_clean_buf(clean, sizeof(clean), columns,
+					    strlen(columns), NULL);
+			fputs(term_on(stdout, STYLE_BOLD), stdout);
+			safe_text_put(stdout, name, 0, 0);
+			size_t cells = safe_text_cells(name);
+			int gap = cells < pad ? (int)(pad - cells) : 0;
+
+			fprintf(stdout, "%s: %*s", term_off(stdout), gap, "");
+			term_wrap(stdout, clean, (int)cells + gap + 2, 4,
+				  width);
+		}
+		ret = rows_end(r, err);
+	} else {
 		const char *sql = owned ? owned : w.sql;
 		const struct output *o = output_chosen();
 		ret = -1;

@@ -192,22 +192,6 @@ static void put_edges(struct chrome *c, const int64_t *time)
 	}
 }
 
-/* Whether nobody misses an event of the scheduler or of interrupts where slices
- * and arrows tell of it: one without a stack, that is not asked for by name. A
- * trace.dat of 12 MB had 814 MB of them. */
-static bool chrome_is_told(const struct chrome *c,
-			   const struct event_type *type,
-			   const struct stack_text *t)
-{
-	/* without a chain perf has the address of the tracepoint */
-	bool stack = t->len && memchr(t->text, ';', t->len);
-
-	return !stack && !c->x->filter->event &&
-	       slices_sums(c->slices)->happened &&
-	       (!strncmp(type->name, "sched:", 6) ||
-		!strncmp(type->name, "irq:", 4));
-}
-
 /* Writes why there are no slices of switches that were sampled. Returns whether
  * they were. */
 static bool chrome_say_sampled(const struct chrome *c, char out[SAMPLED_SIZE])
@@ -256,7 +240,13 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	size_t common = strlen(t.text); /* the members before args */
 	size_t len;
 
-	if (chrome_is_told(c, type, &t)) {
+	/* A trace.dat of 12 MB had 814 MB of them. */
+	/* without a chain perf has the address of the tracepoint */
+	bool stack = t.len && memchr(t.text, ';', t.len);
+	if (!stack && !c->x->filter->event &&
+	    slices_sums(c->slices)->happened &&
+	    (!strncmp(type->name, "sched:", 6) ||
+	     !strncmp(type->name, "irq:", 4))) {
 		c->left_out++;
 		return 0;
 	}

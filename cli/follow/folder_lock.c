@@ -64,17 +64,6 @@ int folder_lock_check(const struct folder_lock *c, struct err *err)
 		       c->dir);
 }
 
-/* Returns whether the file that is locked is still the one of that name: the
- * one who had it before may have removed it. */
-static bool folder_lock_lock_is_there(const struct folder_lock *c)
-{
-	struct stat st, named;
-
-	return !fstat(c->lock, &st) &&
-	       !fstatat(c->fd, LOCK, &named, AT_SYMLINK_NOFOLLOW) &&
-	       st.st_dev == named.st_dev && st.st_ino == named.st_ino;
-}
-
 /* The kernel knows whose a lock of fcntl() is, no child inherits it, and it
  * ends with its process, however that ends. */
 static int folder_lock_try_lock(struct folder_lock *c, struct err *err)
@@ -112,7 +101,11 @@ static int folder_lock_lock(struct folder_lock *c, struct err *err)
 			c->lock = -1;
 			return -1;
 		}
-		if (folder_lock_lock_is_there(c))
+		struct stat st, named;
+
+		if (!fstat(c->lock, &st) &&
+		    !fstatat(c->fd, LOCK, &named, AT_SYMLINK_NOFOLLOW) &&
+		    st.st_dev == named.st_dev && st.st_ino == named.st_ino)
 			return 0;
 		close(c->lock);
 	}

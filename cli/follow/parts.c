@@ -170,21 +170,6 @@ static void parts_keep(struct parts *q)
 					 q);
 }
 
-/* Runs a shell's command with the path as $1. */
-static _Noreturn void parts_become_command(const char *command,
-					   const char *path)
-{
-	int fd = open("/dev/null", O_RDONLY);
-
-	if (fd >= 0)
-		dup2(fd, 0);
-	/* what is ignored stays so in another program */
-	signal(SIGPIPE, SIG_DFL);
-	signal(SIGXFSZ, SIG_DFL);
-	execl("/bin/sh", "sh", "-c", command, "sh", path, (char *)NULL);
-	_exit(127);
-}
-
 /* Runs the user's command with the path of a database as $1. */
 static void parts_run_command(struct parts *q, uint32_t number)
 {
@@ -201,8 +186,19 @@ static void parts_run_command(struct parts *q, uint32_t number)
 		if (pid < 0)
 			parts_tell_fork(q);
 	}
-	if (!pid)
-		parts_become_command(q->o.command, path);
+	if (!pid) {
+		/* Runs a shell's command with the path as $1. */
+		int fd = open("/dev/null", O_RDONLY);
+
+		if (fd >= 0)
+			dup2(fd, 0);
+		/* what is ignored stays so in another program */
+		signal(SIGPIPE, SIG_DFL);
+		signal(SIGXFSZ, SIG_DFL);
+		execl("/bin/sh", "sh", "-c", q->o.command, "sh", path,
+		      (char *)NULL);
+		_exit(127);
+	}
 	if (pid > 0) {
 		*mem_add(q->command, q->n_command, q->cap_command) =
 			(struct parts_command){ pid, number };

@@ -212,20 +212,6 @@ static void stream_count(struct stream *s, uint64_t size, uint64_t events)
 	s->g->bytes += size;
 }
 
-/* Says of the first record that is damaged; the others are in the databases
- * too. */
-static void stream_tell_damage(struct stream *s)
-{
-	struct err first;
-
-	if (s->told_damage || !perf_cut_damaged(s->perf, &first))
-		return;
-	say("backstitch: %s; its segment has it, and later ones lack what it "
-	    "told\n",
-	    first.msg);
-	s->told_damage = s->damaged = true;
-}
-
 static int stream_put_record(struct stream *s, const unsigned char *data,
 			     uint64_t size, struct err *err)
 {
@@ -244,7 +230,16 @@ static int stream_put_record(struct stream *s, const unsigned char *data,
 			return -1;
 		stream_count(s, size, taken->events);
 	}
-	stream_tell_damage(s);
+	/* Says of the first record that is damaged; the others are in the
+	 * databases too. */
+	struct err first;
+
+	if (!s->told_damage && perf_cut_damaged(s->perf, &first)) {
+		say("backstitch: %s; its segment has it, and later ones lack what it "
+		    "told\n",
+		    first.msg);
+		s->told_damage = s->damaged = true;
+	}
 	if (!perf_cut_may_end(s->perf))
 		return 0;
 	if (stream_end_tail(s, err))

@@ -124,32 +124,6 @@ static int watched_read_state(struct watched *w, struct err *err)
 	return rc;
 }
 
-static int watched_write_state(const struct watched *w, const char *item,
-			       struct err *err)
-{
-	int fd = folder_lock_open_file(w->claim, STATE,
-				       O_WRONLY | O_APPEND | O_CREAT);
-	FILE *out = fd < 0 ? NULL : fdopen(fd, "a");
-	bool bad = !out || fprintf(out, "%s\n", item) < 0;
-
-	if (out)
-		bad |= fclose(out) != 0;
-	else if (fd >= 0)
-		close(fd);
-	return bad ? watched_fail(w, STATE, "; what is finished stays", err)
-		   : 0;
-}
-
-/* Returns whether a folder is the one of tracefs or of an instance, in which no
- * file is ever finished. */
-static bool watched_is_buffer(const char *root)
-{
-	char pipe[SEGMENT_PATH];
-
-	snprintf(pipe, sizeof(pipe), "%s/trace_pipe", root);
-	return !access(pipe, F_OK);
-}
-
 struct watched *watched_open(const struct folder_lock *c, const char *input,
 			     struct err *err)
 {
@@ -161,7 +135,10 @@ struct watched *watched_open(const struct folder_lock *c, const char *input,
 		free(root);
 		return NULL;
 	}
-	if (watched_is_buffer(root)) {
+	char pipe[SEGMENT_PATH];
+
+	snprintf(pipe, sizeof(pipe), "%s/trace_pipe", root);
+	if (!access(pipe, F_OK)) {
 		err_set(err, ERR_USAGE,
 			"%s: a buffer of ftrace, and no folder of finished "
 			"files; follow %s/trace_pipe",
@@ -291,30 +268,6 @@ static int watched_scan_all(struct watched *w)
 	return bad == ENOENT || bad == ENOTDIR ? 0 : bad;
 }
 
-/* Forgets what is no longer there, and counts what waited. */
-static void watched_forget(struct watched *w)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < w->n; i++) {
-		struct watched_item it = w->item[i];
-
-		if (it.seen) {
-			w->item[n++] = it;
-			continue;
-		}
-		w->missed += !it.taken;
-		free(it.path);
-	}
-	if (n == w->n)
-		return;
-	w->n = n;
-	table_release(&w->by_path);
-	for (size_t i = 0; i < n; i++)
-		table_add(&w->by_path, watched_hash(w->item[i].path),
-			  (uint32_t)i);
-}
-
 bool watched_scan(struct watched *w, size_t *waiting)
 {
 	for (size_t i = 0; i < w->n; i++)
@@ -322,9 +275,29 @@ bool watched_scan(struct watched *w, size_t *waiting)
 	int bad = watched_scan_all(w);
 
 	/* what is forgotten would be read a second time when it is back */
-	if (!bad)
-		watched_forget(w);
-	else if (!w->told)
+	if (!bad) {
+		/* Forgets what is no longer there, and counts what waited. */
+		size_t n = 0;
+
+		for (size_t i = 0; i < w->n; i++) {
+			struct watched_item it = w->item[i];
+
+			if (it.seen) {
+				w->item[n++] = it;
+				continue;
+			}
+			w->missed += !it.taken;
+			free(it.path);
+		}
+		if (n != w->n) {
+			w->n = n;
+			table_release(&w->by_path);
+			for (size_t i = 0; i < n; i++)
+				table_add(&w->by_path,
+					  watched_hash(w->item[i].path),
+					  (uint32_t)i);
+		}
+	} else if (!w->told)
 		say("backstitch: %s: %s; it is looked at again\n", w->root,
 		    strerror(bad));
 	w->told = bad;
@@ -364,7 +337,17 @@ int watched_link(struct watched *w, uint32_t number, unsigned int index,
 	if (symlinkat(it->path, folder_lock_fd(w->claim), part))
 		return watched_fail(w, part, "; what is finished stays", err);
 	it->taken = true;
-	return watched_write_state(w, it->path, err) ? -1 : 1;
+	int fd = folder_lock_open_file(w->claim, STATE,
+				       O_WRONLY | O_APPEND | O_CREAT);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "a");
+	bool bad = !out || fprintf(out, "%s\n", it->path) < 0;
+
+	if (out)
+		bad |= fclose(out) != 0;
+	else if (fd >= 0)
+		close(fd);
+	return bad ? watched_fail(w, STATE, "; what is finished stays", err)
+		   : 1;
 }
 
 uint64_t watched_missed(const struct watched *w)

@@ -214,14 +214,6 @@ static void note_found(struct jitted *jd, const struct source *src,
 	jitted_note(jd, src, text);
 }
 
-/* Who wrote a file has its own number in the head: that of its pid namespace,
- * as in the name that it gave to the file. A copy, or what an earlier process
- * has left, may have the name of this one. */
-static bool is_of_process(const struct jitdump *d, const struct process_code *f)
-{
-	return jitdump_pid(d) == f->pid || jitdump_pid(d) == f->inner;
-}
-
 /* given: by the user, whose word counts. */
 static bool open_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const char *path, bool given)
@@ -234,7 +226,11 @@ static bool open_dump(struct jitted *jd, const struct source *src,
 		jitted_note(jd, src, why.msg);
 		return false;
 	}
-	if (!given && !is_of_process(f->dump, f)) {
+	/* Who wrote a file has its own number in the head: that of its pid
+	 * namespace, as in the name that it gave to the file. A copy, or what
+	 * an earlier process has left, may have the name of this one. */
+	if (!given && jitdump_pid(f->dump) != f->pid &&
+	    jitdump_pid(f->dump) != f->inner) {
 		snprintf(text, sizeof(text),
 			 "%.*s: not read, as process %" PRId32
 			 " wrote it, not %" PRId32 "; --jitdump %" PRId32
@@ -412,25 +408,6 @@ static bool may_be_here(const struct jitted *jd, const struct source *src,
 	       jitted_is_file(path, st) && is_ours(src, st);
 }
 
-/* The file at the path that the mapping record of the process has, if it is
- * still the one that was mapped. */
-static bool written_here(const struct jitted *jd, const struct source *src,
-			 const struct rec_map *hint)
-{
-	const struct image img = {
-		.kind = IMAGE_FILE,
-		.path = hint->path,
-		.maj = hint->maj,
-		.min = hint->min,
-		.ino = hint->ino,
-		.ino_gen = hint->ino_gen,
-	};
-	struct stat st;
-
-	return may_be_here(jd, src, hint->path, &st) &&
-	       identity_may_be_mapped(&img);
-}
-
 static bool find_dump(struct jitted *jd, const struct source *src,
 		      struct process_code *f, const struct rec_map *hint)
 {
@@ -450,7 +427,20 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (jitted_below_symfs(jd, hint->path, path) &&
 	    open_dump(jd, src, f, path, false))
 		return true;
-	if (written_here(jd, src, hint))
+	/* The file at the path that the mapping record of the process has, if
+	 * it is still the one that was mapped. */
+	const struct image img = {
+		.kind = IMAGE_FILE,
+		.path = hint->path,
+		.maj = hint->maj,
+		.min = hint->min,
+		.ino = hint->ino,
+		.ino_gen = hint->ino_gen,
+	};
+	struct stat st;
+
+	if (may_be_here(jd, src, hint->path, &st) &&
+	    identity_may_be_mapped(&img))
 		return open_dump(jd, src, f, hint->path, false);
 	snprintf(path, sizeof(path),
 		 "%.*s: not here; give it with --jitdump, to name what process "

@@ -138,32 +138,26 @@ bool lock_names_may_wait(struct lock_names *l, const struct source *src,
 	       lock_names_is_futex(t, machine, call->nr);
 }
 
-static void lock_names_take_futex(struct lock_names *l,
-				  const struct lock_from *from,
-				  const struct field *f)
-{
-	struct lock_types *t = &l->types[from->capture];
-	const struct futex_at *at = &t->type[from->type].at;
-	const char *machine = from->machine ? from->machine : "";
-	uint64_t word[2] = { 0, from->thread };
-
-	if (l->n_futex == LOCKS_MAX ||
-	    (at->number &&
-	     !lock_names_is_futex(t, machine, f[at->number - 1].num)) ||
-	    !futexes_addr(at, machine, f, &word[0]))
-		return;
-	if (table_find_or_add(&l->futexes, hash_u64s(word, 2, from->capture),
-			      l->n_futex) == l->n_futex)
-		*mem_add(l->futex, l->n_futex, l->cap_futex) =
-			(struct lock_futex){ word[0], from->capture,
-					     from->thread };
-}
-
 void lock_names_take(struct lock_names *l, const struct lock_from *from,
 		     const struct event_def *def, const struct field *f)
 {
 	if (l->types[from->capture].type[from->type].is == LOCK_FUTEX) {
-		lock_names_take_futex(l, from, f);
+		struct lock_types *t = &l->types[from->capture];
+		const struct futex_at *at = &t->type[from->type].at;
+		const char *machine = from->machine ? from->machine : "";
+		uint64_t word[2] = { 0, from->thread };
+
+		if (l->n_futex != LOCKS_MAX &&
+		    (!at->number ||
+		     lock_names_is_futex(t, machine, f[at->number - 1].num)) &&
+		    futexes_addr(at, machine, f, &word[0]))
+			if (table_find_or_add(&l->futexes,
+					      hash_u64s(word, 2, from->capture),
+					      l->n_futex) == l->n_futex)
+				*mem_add(l->futex, l->n_futex, l->cap_futex) =
+					(struct lock_futex){ word[0],
+							     from->capture,
+							     from->thread };
 		return;
 	}
 	for (uint32_t i = 0; i < def->n_fields; i++) {

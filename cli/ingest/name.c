@@ -221,29 +221,6 @@ int name_check(const struct name_ask *a, struct err *err)
 	return 0;
 }
 
-/* Stores whether all captures were made on this machine with the running kernel
- * version, whether any was made on a machine with another name, and whether
- * any may have build-ids that the traced program read from a path. */
-static void naming_recorded_where(struct store *db, struct symbolize_opts *o)
-{
-	struct rows *r = rows_of(db, "capture_machines", NULL);
-	struct utsname here;
-	size_t n = 0;
-
-	o->same_machine = true;
-	for (; rows_step(r); n++) {
-		const char *host = rows_text(r, CAPTURE_MACHINES_HOST);
-
-		o->same_machine &= identity_recorded_here(
-			host, rows_text(r, CAPTURE_MACHINES_RELEASE));
-		o->other_machine |= host && *host && !uname(&here) &&
-				    strcmp(host, here.nodename) != 0;
-		o->ids_read |= rows_int(r, CAPTURE_MACHINES_CTF) != 0;
-	}
-	rows_close(r);
-	o->same_machine &= n > 0;
-}
-
 /* Stores when the captures were written, if that is known. */
 static void naming_recorded_when(struct store *db, struct symbolize_opts *o)
 {
@@ -351,7 +328,26 @@ static void make_setup(struct setup *s, const struct name_ask *a,
 		s->o.home = home;
 	s->o.captured = captured;
 	s->o.kept = kept;
-	naming_recorded_where(db, &s->o);
+	/* Stores whether all captures were made on this machine with the
+	 * running kernel version, whether any was made on a machine with
+	 * another name, and whether any may have build-ids that the traced
+	 * program read from a path. */
+	struct rows *r = rows_of(db, "capture_machines", NULL);
+	struct utsname here;
+	size_t n = 0;
+
+	s->o.same_machine = true;
+	for (; rows_step(r); n++) {
+		const char *host = rows_text(r, CAPTURE_MACHINES_HOST);
+
+		s->o.same_machine &= identity_recorded_here(
+			host, rows_text(r, CAPTURE_MACHINES_RELEASE));
+		s->o.other_machine |= host && *host && !uname(&here) &&
+				      strcmp(host, here.nodename) != 0;
+		s->o.ids_read |= rows_int(r, CAPTURE_MACHINES_CTF) != 0;
+	}
+	rows_close(r);
+	s->o.same_machine &= n > 0;
 	naming_recorded_when(db, &s->o);
 }
 

@@ -154,24 +154,6 @@ static int database_set_expand_folder(struct database_set *list,
 	return 1;
 }
 
-static int database_set_expand_pattern(struct database_set *list,
-				       const char *arg, struct err *err)
-{
-	size_t before = list->n;
-	int is_db = 0;
-	glob_t g;
-
-	if (!strpbrk(arg, "*?[") || glob(arg, 0, NULL, &g))
-		return 0;
-	for (size_t i = 0; is_db >= 0 && i < g.gl_pathc; i++) {
-		is_db = database_set_is_database(g.gl_pathv[i], false, err);
-		if (is_db > 0)
-			database_set_put(list, g.gl_pathv[i]);
-	}
-	globfree(&g);
-	return is_db < 0 ? -1 : list->n > before;
-}
-
 int database_set_expand(struct database_set *list, const char *arg,
 			struct err *err)
 {
@@ -179,8 +161,22 @@ int database_set_expand(struct database_set *list, const char *arg,
 
 	if (!strcmp(arg, "-"))
 		return 0;
-	if (stat(arg, &st))
-		return database_set_expand_pattern(list, arg, err);
+	if (stat(arg, &st)) {
+		size_t before = list->n;
+		int is_db = 0;
+		glob_t g;
+
+		if (!strpbrk(arg, "*?[") || glob(arg, 0, NULL, &g))
+			return 0;
+		for (size_t i = 0; is_db >= 0 && i < g.gl_pathc; i++) {
+			is_db = database_set_is_database(g.gl_pathv[i], false,
+							 err);
+			if (is_db > 0)
+				database_set_put(list, g.gl_pathv[i]);
+		}
+		globfree(&g);
+		return is_db < 0 ? -1 : list->n > before;
+	}
 	if (S_ISDIR(st.st_mode))
 		return database_set_expand_folder(list, arg, err);
 	int is_db = database_set_is_database(arg, true, err);

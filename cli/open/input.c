@@ -29,35 +29,6 @@ static bool input_is_after(const struct timespec *a, const struct timespec *b)
 				      : a->tv_nsec > b->tv_nsec;
 }
 
-/* Returns the newest of perf.data and the databases of the current folder, or
- * NULL. The name lives until the program ends. */
-static const char *input_guess(void)
-{
-	static char name[NAME_MAX + 1];
-	struct stat best, st;
-	struct err ignored = { 0 };
-	struct dirent *e;
-	DIR *dir = opendir(".");
-	bool is_db;
-
-	if (stat("perf.data", &best) == 0)
-		snprintf(name, sizeof(name), "perf.data");
-	while (dir && (e = readdir(dir)) != NULL) {
-		size_t n = strlen(e->d_name);
-
-		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0 ||
-		    stat(e->d_name, &st) || !S_ISREG(st.st_mode) ||
-		    (name[0] && input_is_after(&best.st_mtim, &st.st_mtim)) ||
-		    load_check(e->d_name, &is_db, &ignored) || !is_db)
-			continue;
-		best = st;
-		snprintf(name, sizeof(name), "%s", e->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return name[0] ? name : NULL;
-}
-
 /* Removes the suffix from name unless nothing is left. */
 static void input_strip_suffix(char *name, const char *ending)
 {
@@ -171,7 +142,30 @@ const char *input_path(const struct open_ask *ask, int argc, char **argv,
 		return argv[0];
 	if (input)
 		return input;
-	path = input_guess();
+	/* The name lives until the program ends. */
+	static char name[NAME_MAX + 1];
+	struct stat best, st;
+	struct err ignored = { 0 };
+	struct dirent *e;
+	DIR *dir = opendir(".");
+	bool is_db;
+
+	if (stat("perf.data", &best) == 0)
+		snprintf(name, sizeof(name), "perf.data");
+	while (dir && (e = readdir(dir)) != NULL) {
+		size_t n = strlen(e->d_name);
+
+		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0 ||
+		    stat(e->d_name, &st) || !S_ISREG(st.st_mode) ||
+		    (name[0] && input_is_after(&best.st_mtim, &st.st_mtim)) ||
+		    load_check(e->d_name, &is_db, &ignored) || !is_db)
+			continue;
+		best = st;
+		snprintf(name, sizeof(name), "%s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	path = name[0] ? name : NULL;
 	if (path)
 		say("reading %s\n", path);
 	else
@@ -208,29 +202,6 @@ int input_damaged(const char *path)
 bool input_is_server(const char *path)
 {
 	return clickhouse_is_url(path);
-}
-
-/* Fetches the sums of a server. */
-static struct store *database_open_server(const struct open_ask *ask,
-					  const char *url, struct err *err)
-{
-	struct merge_choice choice;
-	const struct server_ask what = { .filter = ask->filter,
-					 .detail = ask->detail,
-					 .where = ask->where,
-					 .choice = &choice,
-					 .how = &ask->server };
-
-	if (ask->filter)
-		return database_set_choice(&ask->choice, &choice, err)
-			       ? NULL
-			       : server_open(url, &what, err);
-	err_set(err, ERR_USAGE,
-		"%.200s: this needs every event, and a server gives sums: "
-		"report, flame, check, and export --format folded or pprof; "
-		"for all else read the database that was pushed",
-		url);
-	return NULL;
 }
 
 static bool input_is_folder(const char *path)
@@ -396,8 +367,26 @@ struct store *database_open(const struct open_ask *ask, const char *path,
 
 	if (path == several_name)
 		return database_open_several(ask, &several_paths, err);
-	if (clickhouse_is_url(path))
-		return database_open_server(ask, path, err);
+	if (clickhouse_is_url(path)) {
+		/* Fetches the sums of a server. */
+		struct merge_choice choice;
+		const struct server_ask what = { .filter = ask->filter,
+						 .detail = ask->detail,
+						 .where = ask->where,
+						 .choice = &choice,
+						 .how = &ask->server };
+
+		if (ask->filter)
+			return database_set_choice(&ask->choice, &choice, err)
+				       ? NULL
+				       : server_open(path, &what, err);
+		err_set(err, ERR_USAGE,
+			"%.200s: this needs every event, and a server gives sums: "
+			"report, flame, check, and export --format folded or pprof; "
+			"for all else read the database that was pushed",
+			path);
+		return NULL;
+	}
 	if (access(path, F_OK) || input_is_folder(path))
 		ret = database_open_folder(ask, path, &db, err);
 	if (ret)

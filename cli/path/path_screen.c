@@ -179,28 +179,6 @@ FILE *path_lines_begin(struct term_lines *l)
 	return term_lines_begin_at(l, stdout, LINE_WIDTH);
 }
 
-/* How much of the answer above is proved, and on what that rests. */
-static void path_put_trust(struct path_run *r, const struct chain *c,
-			   int64_t from, int64_t to)
-{
-	double all = (double)to - (double)from;
-	double likely = (double)path_with(c, PROOF_LIKELY);
-	double unknown = (double)path_with(c, PROOF_UNKNOWN);
-	struct term_lines lines;
-	FILE *out = path_lines_begin(&lines);
-
-	fprintf(out, "%s proved",
-		HUMAN_PERCENT(path_with(c, PROOF_PROVED), all));
-	if (path_with(c, PROOF_PROVED))
-		path_put_premise(r, c, out);
-	if (likely > 0)
-		fprintf(out, ", %s likely", HUMAN_PERCENT(likely, all));
-	if (unknown > 0)
-		fprintf(out, ", %s not known", HUMAN_PERCENT(unknown, all));
-	path_put_losses(r, out, from, to);
-	term_lines_end(&lines);
-}
-
 void path_put_sums(const struct path_run *r, const struct path_sum *sum,
 		   size_t n, uint64_t all, uint32_t without, const char *before,
 		   FILE *out)
@@ -259,20 +237,6 @@ static struct proof_edge path_last_edge(const struct path_run *r,
 	return proofs_edge(r->proofs, c->path[s->path + s->depth - 1]);
 }
 
-/* Names a softirq that a thread ran itself. */
-static void path_say_softirq(const struct path_run *r, FILE *out,
-			     const struct proof_edge *e)
-{
-	const char *what = wake_contexts_what(r->causes->contexts, e);
-	const char *vector = what ? strchr(what, ':') : NULL;
-
-	fputs(" through ", out);
-	if (vector)
-		fprintf(out, "softirq %s", vector + 1);
-	else
-		fputs("a softirq", out);
-}
-
 static void path_say_interrupt(const struct path_run *r, FILE *out,
 			       const struct chain *c,
 			       const struct chain_segment *s)
@@ -326,8 +290,18 @@ static void path_say_run(struct path_run *r, FILE *out,
 	if (s->to == e.time) {
 		fputs("; wakes ", out);
 		path_put_thread(r, e.waiter, out);
-		if (e.context == CONTEXT_INLINE)
-			path_say_softirq(r, out, &e);
+		if (e.context == CONTEXT_INLINE) {
+			/* Names a softirq that a thread ran itself. */
+			const char *what =
+				wake_contexts_what(r->causes->contexts, &e);
+			const char *vector = what ? strchr(what, ':') : NULL;
+
+			fputs(" through ", out);
+			if (vector)
+				fprintf(out, "softirq %s", vector + 1);
+			else
+				fputs("a softirq", out);
+		}
 		path_put_function(out, " in ", path_function(r, e.event));
 	} else if (on && stay.to == s->to && stay.exact_to && stay.state > 0 &&
 		   (stay.state & 0xff)) {
@@ -621,7 +595,23 @@ void path_head(struct path_run *r, const struct path_code *code,
 {
 	path_chain(r, thread, from, to, c);
 	path_put_answer(r, code, c, thread, from, to, own);
-	path_put_trust(r, c, from, to);
+	/* How much of the answer above is proved, and on what that rests. */
+	double all = (double)to - (double)from;
+	double likely = (double)path_with(c, PROOF_LIKELY);
+	double unknown = (double)path_with(c, PROOF_UNKNOWN);
+	struct term_lines lines;
+	FILE *out = path_lines_begin(&lines);
+
+	fprintf(out, "%s proved",
+		HUMAN_PERCENT(path_with(c, PROOF_PROVED), all));
+	if (path_with(c, PROOF_PROVED))
+		path_put_premise(r, c, out);
+	if (likely > 0)
+		fprintf(out, ", %s likely", HUMAN_PERCENT(likely, all));
+	if (unknown > 0)
+		fprintf(out, ", %s not known", HUMAN_PERCENT(unknown, all));
+	path_put_losses(r, out, from, to);
+	term_lines_end(&lines);
 	putchar('\n');
 }
 

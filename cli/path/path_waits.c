@@ -503,27 +503,6 @@ enum {
 	BLAME_WORDS
 };
 
-static void path_count(struct path_shares *p, size_t words,
-		       const struct chain_segment *s)
-{
-	uint64_t ns = (uint64_t)s->to - (uint64_t)s->from;
-	uint32_t id =
-		intern_add_bytes(&p->keys, p->key, words * sizeof(*p->key));
-	struct path_share *sh;
-
-	if (id == p->n)
-		*mem_add(p->share, p->n, p->cap) =
-			(struct path_share){ .key = id };
-	sh = &p->share[id];
-	sh->ns += ns;
-	sh->likely += s->proof == PROOF_LIKELY ? ns : 0;
-	sh->waits += sh->last != p->waits || !sh->waits;
-	sh->last = p->waits;
-	p->ns += ns;
-	p->likely += s->proof == PROOF_LIKELY ? ns : 0;
-	p->unknown += s->proof == PROOF_UNKNOWN ? ns : 0;
-}
-
 static uint32_t path_name_of(struct path_shares *p, uint32_t thread)
 {
 	if (!p->name[thread])
@@ -550,16 +529,6 @@ static size_t path_key_tree(struct path_shares *p, const struct chain *c,
 	return n;
 }
 
-/* "server <- backend: timer" */
-static void path_put_tree(const struct path_shares *p, FILE *out,
-			  const uint32_t *key, size_t n)
-{
-	for (size_t i = 1; i < n; i++)
-		fprintf(out, "%s%s", i > 1 ? " <- " : "",
-			intern_get(&p->names, key[i]));
-	fprintf(out, ": %s", chain_state_word((enum chain_state)key[0]));
-}
-
 /* Whom, in what state, and where. */
 static size_t path_key_blame(struct path_shares *p, const struct chain *c,
 			     const struct chain_segment *s)
@@ -579,19 +548,6 @@ static size_t path_key_blame(struct path_shares *p, const struct chain *c,
 	return BLAME_WORDS;
 }
 
-/* "owner: run, woke in unlock_it" */
-static void path_put_blame(const struct path_shares *p, FILE *out,
-			   const uint32_t *key)
-{
-	const char *f = intern_get(&p->names, key[BLAME_FUNCTION]);
-
-	fprintf(out, "%s: %s", intern_get(&p->names, key[BLAME_NAME]),
-		chain_state_word((enum chain_state)key[BLAME_STATE]));
-	if (*f)
-		fprintf(out, ", %s %s",
-			key[BLAME_HOW] ? "woke in" : "waited in", f);
-}
-
 static void path_share_chain(struct path_shares *p, uint32_t thread,
 			     int64_t from, int64_t to)
 {
@@ -603,10 +559,24 @@ static void path_share_chain(struct path_shares *p, uint32_t thread,
 	for (size_t i = 0; i < c->n; i++) {
 		const struct chain_segment *s = &c->segment[i];
 
-		path_count(p,
-			   p->o->blame ? path_key_blame(p, c, s)
-				       : path_key_tree(p, c, s),
-			   s);
+		size_t words = p->o->blame ? path_key_blame(p, c, s)
+					   : path_key_tree(p, c, s);
+		uint64_t ns = (uint64_t)s->to - (uint64_t)s->from;
+		uint32_t id = intern_add_bytes(&p->keys, p->key,
+					       words * sizeof(*p->key));
+		struct path_share *sh;
+
+		if (id == p->n)
+			*mem_add(p->share, p->n, p->cap) =
+				(struct path_share){ .key = id };
+		sh = &p->share[id];
+		sh->ns += ns;
+		sh->likely += s->proof == PROOF_LIKELY ? ns : 0;
+		sh->waits += sh->last != p->waits || !sh->waits;
+		sh->last = p->waits;
+		p->ns += ns;
+		p->likely += s->proof == PROOF_LIKELY ? ns : 0;
+		p->unknown += s->proof == PROOF_UNKNOWN ? ns : 0;
 	}
 }
 
@@ -630,11 +600,24 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(word, intern_get(&p->keys, key), intern_length(&p->keys, key));
-	if (p->o->blame)
-		path_put_blame(p, out, word);
-	else
-		path_put_tree(p, out, word,
-			      intern_length(&p->keys, key) / sizeof(*word));
+	if (p->o->blame) {
+		/* "owner: run, woke in unlock_it" */
+		const char *f = intern_get(&p->names, word[BLAME_FUNCTION]);
+
+		fprintf(out, "%s: %s", intern_get(&p->names, word[BLAME_NAME]),
+			chain_state_word((enum chain_state)word[BLAME_STATE]));
+		if (*f)
+			fprintf(out, ", %s %s",
+				word[BLAME_HOW] ? "woke in" : "waited in", f);
+	} else {
+		/* "server <- backend: timer" */
+		size_t n = intern_length(&p->keys, key) / sizeof(*word);
+		for (size_t i = 1; i < n; i++)
+			fprintf(out, "%s%s", i > 1 ? " <- " : "",
+				intern_get(&p->names, word[i]));
+		fprintf(out, ": %s",
+			chain_state_word((enum chain_state)word[0]));
+	}
 	mem_stream_end(out);
 	grid_text(g, text);
 	free(text);

@@ -84,27 +84,6 @@ static bool flame_offcpu_has_no_stack(const struct group *g)
 	return !at.kraw && !at.uraw && !stacks_missing(at.verdict, at.uraw);
 }
 
-/* Notes waits without a stack, as when tracepoints are sampled by frequency. */
-static void flame_offcpu_note_no_stack(struct drawing *d,
-				       const struct groups *g)
-{
-	double bare = 0;
-	double whole = 0;
-
-	for (size_t i = 0; i < g->n; i++) {
-		whole += (double)g->group[i].ns;
-		bare += flame_offcpu_has_no_stack(&g->group[i])
-				? (double)g->group[i].ns
-				: 0;
-	}
-	if (bare > 0)
-		drawing_say(d,
-			    "%s of the time has no stack: no sample was "
-			    "taken at the switch; perf record -g -e "
-			    "sched:sched_switch -c 1 takes one each time",
-			    HUMAN_PERCENT(bare, whole));
-}
-
 static int flame_offcpu_draw_groups(struct drawing *d, struct groups *all,
 				    const struct offcpu_sums *sums,
 				    struct err *err)
@@ -212,7 +191,24 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 				    ? "; no wake-ups were recorded beside "
 				      "sched_switch"
 				    : "");
-		flame_offcpu_note_no_stack(d, &g);
+		/* Notes waits without a stack, as when tracepoints are sampled
+		 * by frequency. */
+		double bare = 0;
+		double whole = 0;
+
+		for (size_t i = 0; i < g.n; i++) {
+			whole += (double)g.group[i].ns;
+			bare += flame_offcpu_has_no_stack(&g.group[i])
+					? (double)g.group[i].ns
+					: 0;
+		}
+		if (bare > 0)
+			drawing_say(
+				d,
+				"%s of the time has no stack: no sample was "
+				"taken at the switch; perf record -g -e "
+				"sched:sched_switch -c 1 takes one each time",
+				HUMAN_PERCENT(bare, whole));
 	}
 	intern_release(&g.index);
 	free(g.group);

@@ -76,9 +76,14 @@ static int push_known_cut(struct push *p, enum fleet_table_id t,
 	return whole ? push_sender_put(&p->sender, t, NULL, whole, err) : 0;
 }
 
-static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
-		      struct err *err)
+/* Sends a table of which the server may have rows, and counts its rows: all and
+ * those that are sent. Returns 1; or -1 and *err, as if nothing was counted. */
+static int push_counted(struct push *p, enum fleet_table_id t,
+			push_known_fn *fn, uint64_t *all, uint64_t *sent,
+			struct err *err)
 {
+	uint64_t was[] = { *all, *sent };
+
 	struct fleet_rows *r = fleet_rows_open(p->f, t, 0, err);
 	const struct fleet_batch *batch;
 	struct push_body *b = NULL;
@@ -97,18 +102,7 @@ static int push_known(struct push *p, enum fleet_table_id t, push_known_fn *fn,
 	else
 		push_body_free(b);
 	fleet_rows_close(r);
-	return ret || push_sender_drain(&p->sender, err) ? -1 : 0;
-}
-
-/* Sends a table of which the server may have rows, and counts its rows: all and
- * those that are sent. Returns 1; or -1 and *err, as if nothing was counted. */
-static int push_counted(struct push *p, enum fleet_table_id t,
-			push_known_fn *fn, uint64_t *all, uint64_t *sent,
-			struct err *err)
-{
-	uint64_t was[] = { *all, *sent };
-
-	if (!push_known(p, t, fn, err))
+	if (!ret && !push_sender_drain(&p->sender, err))
 		return 1;
 	*all = was[0];
 	/* in a dry run those are known from now on, and not counted again */

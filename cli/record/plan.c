@@ -596,23 +596,6 @@ static int plan_find(struct plan *p, bool frames, struct err *err)
 	}
 }
 
-/* perf falls back by itself where there are no cycles, and leaves the kernel
- * out where only that is allowed: the command line says so. */
-static void plan_take_event(struct plan *p)
-{
-	const char *kernel = strstr(plan_attrs, "exclude_kernel: 1");
-	bool user = kernel && kernel < strchrnul(plan_attrs, '\n');
-
-	if (p->want->event)
-		return;
-	/* perf 7.2 takes task-clock for a program */
-	if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
-	    !strncmp(plan_attrs, "task-clock", strlen("task-clock")))
-		p->event = user ? "cpu-clock:u" : "cpu-clock";
-	else if (user)
-		p->event = "cycles:u";
-}
-
 int plan_make(struct plan *p, struct err *err)
 {
 	const struct code_runtime *r = p->code.runtime;
@@ -637,7 +620,19 @@ int plan_make(struct plan *p, struct err *err)
 					       : r->env;
 	/* some of all programs have none */
 	rc = plan_find(p, frames && (want->waits || !want->all), err);
-	plan_take_event(p);
+	/* perf falls back by itself where there are no cycles, and leaves the
+	 * kernel out where only that is allowed: the command line says so. */
+	const char *kernel = strstr(plan_attrs, "exclude_kernel: 1");
+	bool user = kernel && kernel < strchrnul(plan_attrs, '\n');
+
+	if (!p->want->event) {
+		/* perf 7.2 takes task-clock for a program */
+		if (!strncmp(plan_attrs, "cpu-clock", strlen("cpu-clock")) ||
+		    !strncmp(plan_attrs, "task-clock", strlen("task-clock")))
+			p->event = user ? "cpu-clock:u" : "cpu-clock";
+		else if (user)
+			p->event = "cycles:u";
+	}
 	plan_build(p, NULL);
 	return rc;
 }

@@ -210,10 +210,22 @@ static void rings_open_folder(struct rings *r)
 
 /* ---- the instance */
 
-/* Removes those whose makers were killed: they go on to record, and nobody has
- * them locked. A process number would not do: each container has its own. */
-static void rings_remove_dead(void)
+/* Makes the instance. Returns whether that worked; else there is none, also
+ * where another one has its name. */
+static bool rings_make_instance(struct rings *r)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long mb = RING_MB;
+	char kb[24];
+	int error;
+
+	while (mb > 1 && cpus > RINGS_MB / mb)
+		mb /= 2;
+	r->size = mb << 20;
+	snprintf(kb, sizeof(kb), "%ld", mb << 10);
+	/* Removes those whose makers were killed: they go on to record, and
+	 * nobody has them locked. A process number would not do: each container
+	 * has its own. */
 	DIR *d = opendir(INSTANCES);
 	const struct dirent *e;
 
@@ -231,22 +243,6 @@ static void rings_remove_dead(void)
 	}
 	if (d)
 		closedir(d);
-}
-
-/* Makes the instance. Returns whether that worked; else there is none, also
- * where another one has its name. */
-static bool rings_make_instance(struct rings *r)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	long mb = RING_MB;
-	char kb[24];
-	int error;
-
-	while (mb > 1 && cpus > RINGS_MB / mb)
-		mb /= 2;
-	r->size = mb << 20;
-	snprintf(kb, sizeof(kb), "%ld", mb << 10);
-	rings_remove_dead();
 	if (mkdir(r->at, 0700))
 		return false;
 	r->lock = open(r->at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -381,16 +381,6 @@ static size_t report_diff_drop_empty(const struct report_diff *rp,
 	return n;
 }
 
-/* Returns whether a test found a change, by shares or by weights. */
-static bool report_diff_is_proved(const struct report_diff *rp, uint32_t row)
-{
-	bool total = rp->o->by_total;
-
-	return !rp->d->place[total][row].only &&
-	       (rp->d->place[total][row].change ||
-		rp->other->place[total][row].change);
-}
-
 static void report_diff_print_rows(struct report_diff *rp)
 {
 	bool people = output_is_text(rp->o->format);
@@ -440,9 +430,14 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (fenced)
 		markdown_fence(stdout, false);
 	/* people see all significant changes, scripts as many as they want */
-	for (size_t i = n; people && i < all; i++)
-		if (report_diff_is_proved(rp, order[i]))
+	for (size_t i = n; people && i < all; i++) {
+		uint32_t row = order[i];
+		bool total = rp->o->by_total;
+		if (!rp->d->place[total][row].only &&
+		    (rp->d->place[total][row].change ||
+		     rp->other->place[total][row].change))
 			n = i + 1;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct label *l = diff_rows_label(rp->d, order[i]);
 		const struct diff_row *of = &rp->d->row[order[i]];

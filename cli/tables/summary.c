@@ -312,19 +312,6 @@ static int summary_put_requests(struct summary *s)
 	return ret;
 }
 
-static void put_more_images(struct summary *s)
-{
-	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
-
-	if (s->n <= shown)
-		return;
-	lines_print(&s->l, "", "and %s more %s%s%s%s",
-		    HUMAN_GROUPED(s->n - shown),
-		    s->n - shown == 1 ? "image" : "images",
-		    s->brief ? "; see 'backstitch info " : "",
-		    s->brief ? s->word : "", s->brief ? "'" : "");
-}
-
 /* As check counts them. */
 static int summary_put_lost(struct summary *s)
 {
@@ -516,7 +503,14 @@ static int summary_put(struct summary *s, const char *path)
 	    summary_each(s, "info_damage", summary_put_damage) ||
 	    summary_each(s, "info_unnamed", put_unnamed))
 		return -1;
-	put_more_images(s);
+	uint64_t shown = s->brief ? LINES_BRIEF : LINES_FULL;
+
+	if (s->n > shown)
+		lines_print(&s->l, "", "and %s more %s%s%s%s",
+			    HUMAN_GROUPED(s->n - shown),
+			    s->n - shown == 1 ? "image" : "images",
+			    s->brief ? "; see 'backstitch info " : "",
+			    s->brief ? s->word : "", s->brief ? "'" : "");
 	if (s->n && *s->more.options)
 		lines_print(&s->l, "", "%s: 'backstitch %s %s', with %s",
 			    brief ? "to name them"

@@ -190,17 +190,6 @@ static int choice_make(const char *ending, char *name, size_t size,
 	return err_set(err, ERR_IO, "%s and all before it are there", name);
 }
 
-/* Runs a command and waits for it. Returns whether it succeeded. */
-static bool choice_run(const char *const *argv, int out)
-{
-	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	int status = child_run("/proc/self/exe", argv, out, null);
-
-	close(null);
-	return status == STATUS_OK || status == STATUS_DAMAGED ||
-	       status == STATUS_LOSS;
-}
-
 int choice_write(const char *const *argv, const char *ending, char *said,
 		 size_t size, struct err *err)
 {
@@ -210,7 +199,13 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 
 	if (fd < 0)
 		return -1;
-	bool done = choice_run(argv, fd);
+	/* Runs a command and waits for it. Returns whether it succeeded. */
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	int status = child_run("/proc/self/exe", argv, fd, null);
+
+	close(null);
+	bool done = status == STATUS_OK || status == STATUS_DAMAGED ||
+		    status == STATUS_LOSS;
 	close(fd);
 	if (!done) {
 		unlink(name);

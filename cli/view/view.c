@@ -540,11 +540,16 @@ static void view_write(struct view *v, int key)
 
 /* ---- segments: the databases of a folder that follow fills */
 
-/* Writes the path of the segment with the highest number to path. Returns false
- * if there is none. */
-static bool live_newest(const char *dir, char *path, size_t size)
+/* Opens the newest segment. Returns whether it is another one than before. */
+static bool view_open_newest(struct view *v)
 {
-	DIR *d = opendir(dir);
+	struct err err = { 0 };
+	char path[PATH_MAX];
+
+	/* Writes the path of the segment with the highest number to path.
+	 * Returns false if there is none. */
+	size_t size = sizeof(path);
+	DIR *d = opendir(v->live);
 	struct dirent *e;
 	uint32_t most = 0;
 
@@ -558,25 +563,15 @@ static bool live_newest(const char *dir, char *path, size_t size)
 					     !end || e->d_name[end]
 				     ? 0
 				     : count;
-
 		if (n <= most)
 			continue;
 		most = n;
-		snprintf(path, size, "%s/%s", dir, e->d_name);
+		snprintf(path, size, "%s/%s", v->live, e->d_name);
 	}
 	if (d)
 		closedir(d);
-	return most > 0;
-}
 
-/* Opens the newest segment. Returns whether it is another one than before. */
-static bool view_open_newest(struct view *v)
-{
-	struct err err = { 0 };
-	char path[PATH_MAX];
-
-	if (!live_newest(v->live, path, sizeof(path)) ||
-	    !strcmp(path, v->newest))
+	if (!most || !strcmp(path, v->newest))
 		return false;
 	struct store *db = store_open(path, &err);
 	/* it may be too old already: then there is a newer one soon */

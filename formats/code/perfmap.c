@@ -52,20 +52,6 @@ struct jit *perfmap_jit(struct perfmap *m)
 	return m->jit;
 }
 
-static void perfmap_take_table(const struct perfmap *m, struct jit_code *c)
-{
-	uint64_t skip = c->len - PYTHON_LEN;
-
-	if (m->machine != MACHINE_X86_64 ||
-	    strncmp(c->name, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) ||
-	    (skip && skip != PYTHON_ENDBR))
-		return;
-	c->machine = m->machine;
-	c->frame = python_frame;
-	c->n_frame = sizeof(python_frame);
-	c->frame_off = skip + PYTHON_FRAME_OFF;
-}
-
 /* Rejects a name with a 0, which would hide the rest of it. */
 static bool perfmap_take_line(struct perfmap *m, struct scan s)
 {
@@ -83,7 +69,16 @@ static bool perfmap_take_line(struct perfmap *m, struct scan s)
 	size_t n = s.n < NAME_MAX_LEN ? s.n : NAME_MAX_LEN;
 
 	c.name = arena_strndup(&m->names, s.p, n);
-	perfmap_take_table(m, &c);
+	uint64_t skip = c.len - PYTHON_LEN;
+
+	if (m->machine == MACHINE_X86_64 &&
+	    !strncmp(c.name, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) &&
+	    (!skip || skip == PYTHON_ENDBR)) {
+		c.machine = m->machine;
+		c.frame = python_frame;
+		c.n_frame = sizeof(python_frame);
+		c.frame_off = skip + PYTHON_FRAME_OFF;
+	}
 	return jit_add(m->jit, &c, 0);
 }
 

@@ -227,14 +227,6 @@ enum event_how event_kind_how(const struct perf_attr *a)
 	return a->sample_type & PS_READ ? EVENT_READ : EVENT_MARK;
 }
 
-/* Is this the event of perf record --off-cpu? It is an ordinary one of BPF
- * programs otherwise. */
-static bool event_kind_is_off_cpu(const struct perf_attr *a, const char *name)
-{
-	return a->type == TYPE_SOFTWARE && a->config == SOFTWARE_BPF_OUTPUT &&
-	       !strcmp(name, "offcpu-time");
-}
-
 const char *event_kind_unit(const struct perf_attr *a)
 {
 	uint64_t config = event_kind_config(a);
@@ -396,7 +388,11 @@ void perf_attr_set_name(struct perf *p, uint32_t attr, const char *name)
 	if (attr >= p->n_attr || !*name)
 		return;
 	p->event[attr].name = arena_strdup(&p->arena, name);
-	if (event_kind_is_off_cpu(&p->attr[attr], name)) {
+	/* Is this the event of perf record --off-cpu? It is an ordinary one of
+	 * BPF programs otherwise. */
+	if (p->attr[attr].type == TYPE_SOFTWARE &&
+	    p->attr[attr].config == SOFTWARE_BPF_OUTPUT &&
+	    !strcmp(name, "offcpu-time")) {
 		p->attr[attr].off_cpu = true;
 		p->event[attr].has_chain = true;
 		p->event[attr].unit = "ns";

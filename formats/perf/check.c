@@ -21,18 +21,15 @@ int perf_check_build_id(const struct bytes *id, unsigned int n, struct err *err)
 	return rest_zeros(&rest, err);
 }
 
-/* Whoever starts a machine without a battery sets these clocks by years. */
-static bool perf_check_clock_is_set(const struct perf *p)
-{
-	enum clock_id clock = p->src.info.clock_id;
-
-	return clock == CLOCK_ID_REAL || clock == CLOCK_ID_TAI;
-}
-
 bool perf_check_time_is_far(const struct perf *p, struct perf_file *f,
 			    uint64_t time)
 {
-	return !perf_check_clock_is_set(p) && near_time_is_far(&f->near, time);
+	/* Whoever starts a machine without a battery sets these clocks by
+	 * years. */
+	enum clock_id clock = p->src.info.clock_id;
+
+	return clock != CLOCK_ID_REAL && clock != CLOCK_ID_TAI &&
+	       near_time_is_far(&f->near, time);
 }
 
 static int perf_check_thread(const struct perf_rec *r, int32_t id,

@@ -21,16 +21,6 @@
 /* A multiple of all sizes of pages. */
 #define SPILL_UNIT ((size_t)64 << 10)
 
-/* A pipe is first released in time order as far as that goes. */
-static bool perf_chunk_is_too_much(const struct perf *p)
-{
-	uint64_t limit =
-		p->opts.memory_bytes ? p->opts.memory_bytes : MEMORY_DEFAULT;
-	bool pipe = p->n_file && p->file[0].window;
-
-	return p->chunk_bytes / (pipe ? 2 : 1) > limit;
-}
-
 /* Gives the chunk memory in the file. Returns false if that cannot be. */
 static bool perf_chunk_spill(struct perf *p, struct perf_chunk *c, size_t cap)
 {
@@ -85,7 +75,12 @@ struct perf_chunk *perf_chunk_new(struct perf *p, size_t cap, uint64_t off,
 {
 	struct perf_chunk *c = mem_new(1, sizeof(*c));
 
-	if (!perf_chunk_is_too_much(p) || !perf_chunk_spill(p, c, cap)) {
+	/* A pipe is first released in time order as far as that goes. */
+	uint64_t limit =
+		p->opts.memory_bytes ? p->opts.memory_bytes : MEMORY_DEFAULT;
+	bool pipe = p->n_file && p->file[0].window;
+	if (p->chunk_bytes / (pipe ? 2 : 1) <= limit ||
+	    !perf_chunk_spill(p, c, cap)) {
 		c->data = mem_grow_to(NULL, &c->cap, cap, 1);
 		p->chunk_bytes += c->cap;
 	}

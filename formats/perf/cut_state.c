@@ -619,25 +619,6 @@ void cut_tasks_take(struct cut_tasks *c, const struct perf_rec *r,
 		cut_take_fork(c, rec);
 }
 
-/* Writes them as mappings of this process. */
-static void cut_maps_write(const struct cut_maps *s, struct cut_read *read,
-			   int32_t pid, FILE *out)
-{
-	bool swap = read->p.swap;
-	unsigned char record[UINT16_MAX];
-	unsigned char owner[4];
-
-	cut_put_u32(swap, owner, (uint32_t)pid);
-	for (size_t i = 0; s->table && i < s->table->n; i++) {
-		const struct cut_map *m = &s->table->map[i];
-
-		memcpy(record, m->record, m->size);
-		if (memcmp(record + OWNER_AT, owner, sizeof(owner)) != 0)
-			cut_set_owner(swap, record, pid, pid);
-		cut_read_write(read, record, m->size, out);
-	}
-}
-
 void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 {
 	for (size_t i = 0; i < c->n; i++) {
@@ -645,7 +626,22 @@ void cut_tasks_write(const struct cut_tasks *c, FILE *out)
 
 		if (t->comm && t->alive)
 			cut_read_write(c->read, t->comm, t->comm_size, out);
-		cut_maps_write(&t->maps, c->read, t->pid, out);
+		/* Writes them as mappings of this process. */
+		int32_t pid = t->pid;
+		bool swap = c->read->p.swap;
+		unsigned char record[UINT16_MAX];
+		unsigned char owner[4];
+
+		cut_put_u32(swap, owner, (uint32_t)pid);
+		for (size_t k = 0; t->maps.table && k < t->maps.table->n; k++) {
+			const struct cut_map *m = &t->maps.table->map[k];
+
+			memcpy(record, m->record, m->size);
+			if (memcmp(record + OWNER_AT, owner, sizeof(owner)) !=
+			    0)
+				cut_set_owner(swap, record, pid, pid);
+			cut_read_write(c->read, record, m->size, out);
+		}
 	}
 }
 #define KSYMBOL_UNREGISTER 1

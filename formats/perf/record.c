@@ -31,18 +31,6 @@ static int32_t perf_record_event_index(struct perf *p,
 	return a ? (int32_t)(a - p->attr) : -1;
 }
 
-static uint32_t perf_record_map_flags(uint16_t misc)
-{
-	uint32_t mode = misc & PM_CPUMODE;
-	uint32_t flags = misc & PM_BIT13 ? REC_F_DATA : 0;
-
-	if (mode == PM_KERNEL || mode == PM_GUEST_KERNEL)
-		flags |= REC_F_KERNEL;
-	if (mode == PM_GUEST_KERNEL || mode == PM_GUEST_USER)
-		flags |= REC_F_GUEST;
-	return flags;
-}
-
 static int perf_record_take_pids(struct bytes *b, struct record *rec,
 				 struct err *err)
 {
@@ -96,18 +84,6 @@ static int perf_record_take_map_identity(const struct perf *p, struct bytes *b,
 	return 0;
 }
 
-/* Do the two bytes at pos begin a name? prot has small numbers in its lowest
- * byte and 0 in the next, or, from perf inject --jit, a file's mode, whose
- * second byte is 0x81. */
-static bool perf_record_begins_name(const struct bytes *b)
-{
-	unsigned char c[2];
-
-	if (bytes_peek(b, 0, c, 2) || c[0] <= ' ' || c[0] > '~')
-		return false;
-	return (c[1] > ' ' && c[1] <= '~') || (c[0] == '/' && c[1] > 0x81);
-}
-
 static int perf_record_map(const struct perf *p, struct bytes *b,
 			   const struct perf_rec *r, struct record *rec,
 			   struct err *err)
@@ -115,7 +91,15 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 	struct rec_map *m = &rec->map;
 
 	rec->kind = REC_MAP;
-	rec->flags |= perf_record_map_flags(r->misc);
+	uint16_t misc = r->misc;
+	uint32_t mode = misc & PM_CPUMODE;
+	uint32_t flags = misc & PM_BIT13 ? REC_F_DATA : 0;
+
+	if (mode == PM_KERNEL || mode == PM_GUEST_KERNEL)
+		flags |= REC_F_KERNEL;
+	if (mode == PM_GUEST_KERNEL || mode == PM_GUEST_USER)
+		flags |= REC_F_GUEST;
+	rec->flags |= flags;
 	if (perf_record_take_pids(b, rec, err) ||
 	    bytes_u64(b, &m->start, err) || bytes_u64(b, &m->len, err) ||
 	    bytes_u64(b, &m->pgoff, err))
@@ -125,7 +109,13 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 			return -1;
 		/* Linux 3.12 to 3.15, and RHEL 7 with 3.10, have neither prot
 		 * nor flags, but the name there. */
-		if (!perf_record_begins_name(b) &&
+		/* Do the two bytes at pos begin a name? prot has small numbers
+		 * in its lowest byte and 0 in the next, or, from perf inject
+		 * --jit, a file's mode, whose second byte is 0x81. */
+		unsigned char c[2];
+		if ((bytes_peek(b, 0, c, 2) || c[0] <= ' ' || c[0] > '~' ||
+		     ((c[1] <= ' ' || c[1] > '~') &&
+		      (c[0] != '/' || c[1] <= 0x81))) &&
 		    (bytes_u32(b, &m->prot, err) ||
 		     bytes_u32(b, &m->flags, err)))
 			return -1;

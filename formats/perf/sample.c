@@ -217,20 +217,6 @@ static int32_t perf_sample_peek_s32(const struct perf_rec *r, uint64_t at)
 	return (int32_t)v;
 }
 
-/* A precise event (PEBS) has the address of the instruction, but the mode of
- * the interrupt that came later: Linux 3.11 to 4.16 write a program's address
- * with the kernel's mode. The address is right. */
-static void perf_sample_precise_mode(struct perf *p, const struct perf_attr *a,
-				     struct record *rec)
-{
-	if (!(a->flags & PA_PRECISE) || !(rec->flags & REC_F_KERNEL) ||
-	    rec->flags & REC_F_GUEST || !rec->sample.ip ||
-	    rec->sample.ip >= p->halves.user_end)
-		return;
-	rec->flags = (rec->flags & ~(uint32_t)REC_F_KERNEL) | REC_F_USER;
-	perf_note_event(p, rec->sample.event, NOTED_MODE);
-}
-
 /* The kernel or user half of a callchain. In nearly all samples it is one run
  * of the list; several runs are copied into one array. */
 struct chain_half {
@@ -709,7 +695,16 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		bytes_peek_u64(&r->b, a->s_period, &s->weight);
 	else if (!(a->flags & PA_FREQ) && a->period)
 		s->weight = a->period;
-	perf_sample_precise_mode(p, a, rec);
+	/* A precise event (PEBS) has the address of the instruction, but the
+	 * mode of the interrupt that came later: Linux 3.11 to 4.16 write a
+	 * program's address with the kernel's mode. The address is right. */
+	if ((a->flags & PA_PRECISE) && (rec->flags & REC_F_KERNEL) &&
+	    !(rec->flags & REC_F_GUEST) && rec->sample.ip &&
+	    rec->sample.ip < p->halves.user_end) {
+		rec->flags =
+			(rec->flags & ~(uint32_t)REC_F_KERNEL) | REC_F_USER;
+		perf_note_event(p, rec->sample.event, NOTED_MODE);
+	}
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN))

@@ -169,29 +169,6 @@ static void perf_scan_time(struct perf *p, uint64_t time)
 	raise_to(info->last_ns, time);
 }
 
-static void perf_scan_record(struct perf *p, struct perf_file *f,
-			     const struct perf_rec *r)
-{
-	struct ref ref;
-
-	if (!perf_ref_make(p, f, r, &ref))
-		return;
-	p->src.info.records++;
-	if (r->type == PR_MMAP2) {
-		perf_scan_kernel_id(p, r);
-		perf_scan_map(p, r);
-	}
-	if (perf_ref_is_state(p, r, &ref)) {
-		perf_scan_keep_state(p, r, &ref);
-		return;
-	}
-	perf_scan_lower_floor(f, r->place >> PERF_BLOCK_BITS, ref.key);
-	if (ref.untimed)
-		return;
-	perf_scan_time(p, ref.key);
-	perf_round_record(p, r, &ref);
-}
-
 /* The same as perf_walk_next() and perf_scan_record() of a plain record, in
  * fewer instructions. Returns false, and takes nothing, if the next one is not
  * plain, or is one of which more than the time matters. */
@@ -234,7 +211,25 @@ static int perf_scan_file(struct perf *p, struct perf_file *f, struct err *err)
 			if (got)
 				break;
 		} else if (p->n_attr) {
-			perf_scan_record(p, f, &r);
+			struct ref ref;
+
+			if (!perf_ref_make(p, f, &r, &ref))
+				continue;
+			p->src.info.records++;
+			if (r.type == PR_MMAP2) {
+				perf_scan_kernel_id(p, &r);
+				perf_scan_map(p, &r);
+			}
+			if (perf_ref_is_state(p, &r, &ref)) {
+				perf_scan_keep_state(p, &r, &ref);
+				continue;
+			}
+			perf_scan_lower_floor(f, r.place >> PERF_BLOCK_BITS,
+					      ref.key);
+			if (ref.untimed)
+				continue;
+			perf_scan_time(p, ref.key);
+			perf_round_record(p, &r, &ref);
 		} else {
 			perf_damage_text(
 				p, f->in.path, "record", r.off, r.size,

@@ -11,13 +11,6 @@
 #define FORMAT_MAX ((uint64_t)1 << 20)
 #define MAGIC "\x17\x08\x44tracing"
 
-static bool perf_trace_is_recorded(const struct perf *p, uint64_t id)
-{
-	return any_where(p->n_attr, i,
-			 p->attr[i].type == PERF_TYPE_TRACEPOINT &&
-				 p->attr[i].config == id);
-}
-
 /* Skips a file of tracefs: name, 0, u64 length, as many bytes. */
 static int perf_trace_skip_file(struct bytes *b, struct err *err)
 {
@@ -47,7 +40,9 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	if (!system || n > FORMAT_MAX ||
 	    !tp_number_behind((const char *)text.pos, (const char *)text.end,
 			      TP_ID, &id) ||
-	    !perf_trace_is_recorded(p, id))
+	    !any_where(p->n_attr, i,
+		       p->attr[i].type == PERF_TYPE_TRACEPOINT &&
+			       p->attr[i].config == id))
 		return 0;
 	for (size_t i = 0; i < p->n_fmt; i++)
 		if (p->fmt[i].id == id)

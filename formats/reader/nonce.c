@@ -237,12 +237,6 @@ static void nonce_skip_group(struct scan *t)
 	while (kind != ITEM_CLOSE && kind != ITEM_END);
 }
 
-/* Returns true if the match does not end in the middle of a word. */
-static bool nonce_is_word_end(const struct scan *s, char before)
-{
-	return !s->n || !scan_is_word(s->p[0]) || !scan_is_word(before);
-}
-
 static bool nonce_matches(const char *form, struct scan s,
 			  struct nonce_line *out)
 {
@@ -287,7 +281,8 @@ static bool nonce_matches(const char *form, struct scan s,
 		s = again;
 		*out = saved;
 	}
-	return nonce_is_word_end(&s, s.p > start ? s.p[-1] : ' ');
+	char before = s.p > start ? s.p[-1] : ' ';
+	return !s.n || !scan_is_word(s.p[0]) || !scan_is_word(before);
 }
 
 bool nonce_parse(const char *const *templates, struct scan s,

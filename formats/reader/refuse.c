@@ -68,19 +68,6 @@ static bool refuse_starts(const char *s, size_t n, const char *text, size_t len)
 	return n >= len && !memcmp(s, text, len);
 }
 
-/* backstitch writes its own id there. */
-static bool refuse_is_other_database(const char *s, size_t n)
-{
-	return n >= SQLITE_APPLICATION + 4 &&
-	       memcmp(s + SQLITE_APPLICATION, "bstc", 4) != 0;
-}
-
-static bool refuse_is_core(const char *s, size_t n)
-{
-	return refuse_starts(s, n, "\177ELF", 4) && n >= ELF_TYPE + 2 &&
-	       s[ELF_TYPE + (s[ELF_DATA] == 2)] == ELF_CORE;
-}
-
 /* Returns the name of the first file of a zip; empty: it is none, or too
  * short. */
 static struct scan refuse_zipped(const char *s, size_t n)
@@ -92,36 +79,28 @@ static struct scan refuse_zipped(const char *s, size_t n)
 	return scan_of(s + ZIP_NAME, len);
 }
 
-static bool refuse_is_etl_zip(const char *s, size_t n)
-{
-	const struct scan name = refuse_zipped(s, n);
-
-	return name.n >= 4 && !strncasecmp(name.p + name.n - 4, ".etl", 4);
-}
-
-static bool refuse_is_html(const char *s, size_t n)
-{
-	return (n >= 9 && !strncasecmp(s, "<!doctype", 9)) ||
-	       (n >= 5 && !strncasecmp(s, "<html", 5));
-}
-
 /* Returns what a file is that its first bytes alone do not tell, with what to
  * do; NULL: nothing known. */
 static const char *refuse_special(const char *s, size_t n)
 {
 	if (refuse_starts(s, n, SQLITE_MAGIC, sizeof(SQLITE_MAGIC)))
-		return refuse_is_other_database(s, n)
+		/* backstitch writes its own id there. */
+		return (n >= SQLITE_APPLICATION + 4 &&
+			memcmp(s + SQLITE_APPLICATION, "bstc", 4) != 0)
 			       ? "this is an SQLite database of another "
 				 "program; give the capture"
 			       : "this is already a database; give it to "
 				 "report, flame, script or query";
-	if (refuse_is_core(s, n))
+	if (refuse_starts(s, n, "\177ELF", 4) && n >= ELF_TYPE + 2 &&
+	    s[ELF_TYPE + (s[ELF_DATA] == 2)] == ELF_CORE)
 		return "this is a core dump of one process, not a recording "
 		       "over time; open it with gdb, or give the capture";
-	if (refuse_is_etl_zip(s, n))
+	const struct scan name = refuse_zipped(s, n);
+	if (name.n >= 4 && !strncasecmp(name.p + name.n - 4, ".etl", 4))
 		return "this is a packed .etl file, a recording of Windows; "
 		       "record on Linux with perf, trace-cmd or LTTng";
-	if (refuse_is_html(s, n))
+	if ((n >= 9 && !strncasecmp(s, "<!doctype", 9)) ||
+	    (n >= 5 && !strncasecmp(s, "<html", 5)))
 		return "this is an HTML page, as systrace and catapult write "
 		       "them; give the text of ftrace in it, from '# tracer:' "
 		       "on, or the capture it was made of";

@@ -153,16 +153,6 @@ static bool task_is_valid(int64_t tid)
 	return tid > 0 && tid <= INT32_MAX;
 }
 
-/* Does the fork tell whose thread the child is? */
-static bool told_tasks_tells_process(const struct told_tasks *t,
-				     const struct task_event *ev)
-{
-	if (ev->clone_flags < 0)
-		return false;
-	return !(ev->clone_flags & CLONE_THREAD) || ev->has_process ||
-	       told_tasks_has_process(t, ev->tid);
-}
-
 static unsigned int told_tasks_fork(struct told_tasks *t,
 				    const struct task_event *ev)
 {
@@ -172,8 +162,14 @@ static unsigned int told_tasks_fork(struct told_tasks *t,
 	/* The child has its parent's name, but that may be unknown. */
 	told_tasks_unname(t, ev->tid2);
 	if (ev->tid2 < THREAD_ID_MAX)
+		/* Does the fork tell whose thread the child is? */
 		told_tasks_add(t, ev->tid2)->forked =
-			told_tasks_tells_process(t, ev) ? t->n_lost + 1 : 0;
+			(ev->clone_flags >= 0 &&
+			 (!(ev->clone_flags & CLONE_THREAD) ||
+			  ev->has_process ||
+			  told_tasks_has_process(t, ev->tid)))
+				? t->n_lost + 1
+				: 0;
 	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
 }
 

@@ -10,14 +10,6 @@
 /* Larger code is no function but a code cache that was logged as one. */
 #define JIT_BYTES_MAX ((size_t)4 << 20)
 
-/* Returns true if line i is stored. Lines are sorted by offset; of several
- * lines of one instruction the last one is stored. */
-static bool jitted_line_counts(const struct jit_code *c, size_t i)
-{
-	return c->line[i].file && c->line[i].off < c->len &&
-	       (i + 1 == c->n_line || c->line[i + 1].off != c->line[i].off);
-}
-
 int jitted_put(struct maker *mk, uint32_t id, struct err *err)
 {
 	const struct jit_code *c = frames_get_image(mk->w->fr, id)->code;
@@ -29,7 +21,11 @@ int jitted_put(struct maker *mk, uint32_t id, struct err *err)
 		    VALUE_OF(c->start), value_blob(c->bytes, c->n_bytes)))
 		return -1;
 	for (size_t i = 0; i < c->n_line; i++)
-		if (jitted_line_counts(c, i) &&
+		/* Lines are sorted by offset; of several lines of one
+		 * instruction the last one is stored. */
+		if (c->line[i].file && c->line[i].off < c->len &&
+		    (i + 1 == c->n_line ||
+		     c->line[i + 1].off != c->line[i].off) &&
 		    PUT_ROW(mk, T_JIT_LINE, err, VALUE_OF(id),
 			    VALUE_OF(c->line[i].off),
 			    value_text(c->line[i].file),

@@ -290,25 +290,6 @@ static uint16_t witness_of(struct counters *cs, uint16_t source)
 	return gr->witness < 0 ? source : (uint16_t)gr->witness;
 }
 
-/* Returns whether another session asked for stacks on the CPU; cpu -1: on any.
- * What it asked for and did not get is missing too. */
-static bool counters_is_foreign(const struct counters *cs, uint16_t source,
-				int32_t cpu)
-{
-	uint16_t i = source;
-
-	do {
-		const struct cookie_totals *end = &cs->src[i].end;
-
-		if (cpu < 0 ? end->foreign != 0
-			    : (size_t)cpu < end->n_foreign_cpu &&
-				      end->foreign_cpu[cpu])
-			return true;
-		i = cs->src[i].next;
-	} while (i != source);
-	return false;
-}
-
 /* Returns why missing counters prove no loss, or NULL if they do. cpu -1: of
  * some CPU. */
 static const char *why_no_proof(struct counters *cs, uint16_t source,
@@ -326,8 +307,18 @@ static const char *why_no_proof(struct counters *cs, uint16_t source,
 		return "it is not known whether all tasks were recorded";
 	if (info->overwrite || info->overwrote)
 		return "the ring was overwritten";
-	if (counters_is_foreign(cs, source, cpu))
-		return "another session asked for stacks too";
+	/* What it asked for and did not get is missing too. */
+	uint16_t i = source;
+
+	do {
+		const struct cookie_totals *end = &cs->src[i].end;
+
+		if (cpu < 0 ? end->foreign != 0
+			    : (size_t)cpu < end->n_foreign_cpu &&
+				      end->foreign_cpu[cpu])
+			return "another session asked for stacks too";
+		i = cs->src[i].next;
+	} while (i != source);
 	return NULL;
 }
 

@@ -245,18 +245,6 @@ static void note_all_cpus_seen(struct audit *au, const struct audit_in *in)
 	as->mark_time = in->time;
 }
 
-/* Returns the time of the last fork that certainly preceded that of tid. */
-static int64_t last_fork_before(const struct audit_source *as, int32_t tid)
-{
-	int64_t t = as->mark_time;
-
-	for (size_t i = 0; i < AUDIT_FORKS; i++)
-		if (as->fork[i].tid && as->fork[i].tid < tid &&
-		    as->fork[i].time > t)
-			t = as->fork[i].time;
-	return t;
-}
-
 static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 {
 	struct audit_source *as = audit_source_of(au, in);
@@ -288,9 +276,16 @@ static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 	/* In another process than before, so it must have been forked. */
 	if (in->before && in->before->last != TIME_NONE)
 		f.since = in->before->last;
-	else if (as->mark_tid && th->tid > as->mark_tid)
-		f.since = last_fork_before(as, th->tid);
-	else
+	else if (as->mark_tid && th->tid > as->mark_tid) {
+		int32_t tid = th->tid;
+		int64_t t = as->mark_time;
+
+		for (size_t i = 0; i < AUDIT_FORKS; i++)
+			if (as->fork[i].tid && as->fork[i].tid < tid &&
+			    as->fork[i].time > t)
+				t = as->fork[i].time;
+		f.since = t;
+	} else
 		return;
 	audit_found(au, &f, 0);
 }

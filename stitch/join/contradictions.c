@@ -61,17 +61,6 @@ static bool is_in_order(const struct session *se, const struct cookie_entry *e,
 	       half->time != TIME_NONE && se->cookies == COOKIES_PERF;
 }
 
-/* Returns whether a sample comes after the chain of another thread that had the
- * same id. A chain may come after its thread, but a sample may not. */
-static bool is_of_other_life(const struct cookie_entry *e,
-			     const struct join_half *half)
-{
-	return half->event && e->has_chain && e->thread && half->thread &&
-	       e->thread != half->thread && e->chain.time != TIME_NONE &&
-	       saturating_apart(half->time, e->chain.time) > CLOCKS_NS &&
-	       is_same_round(e->chain.time, half->time);
-}
-
 /* That never happens in captures of the kernel, even with losses. Clocks of
  * CPUs may differ a little, unless all records are of one CPU. */
 bool contradiction_is_over(const struct contradictions *k,
@@ -84,7 +73,11 @@ bool contradiction_is_over(const struct contradictions *k,
 
 	if (!is_in_order(se, e, half) || !session_is_alone(se))
 		return false;
-	if (is_of_other_life(e, half)) {
+	/* A chain may come after its thread, but a sample may not. */
+	if (half->event && e->has_chain && e->thread && half->thread &&
+	    e->thread != half->thread && e->chain.time != TIME_NONE &&
+	    saturating_apart(half->time, e->chain.time) > CLOCKS_NS &&
+	    is_same_round(e->chain.time, half->time)) {
 		const struct join_clocks swap = {
 			clocks_between(e->chain.time, half->time),
 			{ e->chain.cpu, -1 },

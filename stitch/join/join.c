@@ -621,24 +621,6 @@ static bool join_is_copy(struct join *jn, const struct cookie_entry *e,
 	       same_addresses(jn, c->uraw, e->chain.uraw);
 }
 
-static void join_push_copy(struct join *jn, struct cookie_entry *e,
-			   const struct join_chain *c)
-{
-	struct fact f = {
-		.kind = FACT_COPY,
-		.copy = {
-			.chain = e->chain.id,
-			.time = c->time,
-			.cpu = c->cpu,
-			.source = c->source,
-		},
-	};
-
-	e->told_by |= join_session(jn, c->source)->bit;
-	join_match_waiting(jn, e, NULL);
-	*fact_queue_add(jn->out) = f;
-}
-
 /* For perf's rule, a copy counts as the chain it is a copy of. */
 static void count_chain(struct join *jn, const struct join_chain *c,
 			const struct cookie_entry *e)
@@ -675,9 +657,22 @@ bool join_chain(struct join *jn, struct join_task *task,
 	if (i && join_entry(jn, i)->has_chain) {
 		bool copy = join_is_copy(jn, join_entry(jn, i), c);
 
-		if (copy)
-			join_push_copy(jn, join_entry(jn, i), c);
-		else {
+		if (copy) {
+			struct cookie_entry *e = join_entry(jn, i);
+			struct fact f = {
+				.kind = FACT_COPY,
+				.copy = {
+					.chain = e->chain.id,
+					.time = c->time,
+					.cpu = c->cpu,
+					.source = c->source,
+				},
+			};
+
+			e->told_by |= join_session(jn, c->source)->bit;
+			join_match_waiting(jn, e, NULL);
+			*fact_queue_add(jn->out) = f;
+		} else {
 			/* A second chain for a cookie: perf record wrote it
 			 * twice, or once for each event that listens. Other
 			 * addresses are a conflict. */

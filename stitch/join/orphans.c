@@ -29,12 +29,6 @@ void orphans_asked(struct orphans *os, uint32_t thread)
 
 COMPARE_BY(orphan_compare, struct orphan, line, f.thread, f.time, f.id);
 
-/* Returns whether the thread had no other cookie between two orphans. */
-static bool orphan_follows(const struct orphan *a, const struct orphan *b)
-{
-	return b->f.from != TIME_NONE && b->f.from == a->f.time;
-}
-
 /* Returns whether the orphans from..to-1 prove another session: two threads
  * have orphans that directly follow each other, or a thread has several but
  * never asked here. They are sorted. */
@@ -49,8 +43,9 @@ static bool orphans_prove_session(const struct orphans *os, size_t from,
 
 		for (next = i + 1; next < to && os->at[next].f.thread == thread;
 		     next++)
-			follows |= orphan_follows(&os->at[next - 1],
-						  &os->at[next]);
+			follows |=
+				os->at[next].f.from != TIME_NONE &&
+				os->at[next].f.from == os->at[next - 1].f.time;
 		if (next - i > 1 &&
 		    (thread >= os->n_asked || !os->asked[thread]))
 			return true;

@@ -246,18 +246,6 @@ static void align_refute(struct align_link *l, enum align_why why, int64_t away)
 	l->away = away;
 }
 
-/* If two tracers saw all switches, nearly all switches must be in both. */
-static bool switches_are_missing(const struct align_in *a,
-				 const struct align_in *b,
-				 const struct switch_agreement *ag)
-{
-	uint64_t less = ag->a < ag->b ? ag->a : ag->b;
-
-	return fingerprints_see_all_switches(a->fingerprints) &&
-	       fingerprints_see_all_switches(b->fingerprints) &&
-	       less >= 2 * CLOCK_FIT_MIN && ag->both * 10 < less;
-}
-
 /* Returns the difference, in the middle of a, between the map by equal events
  * and the proposed one. */
 static int64_t offset_from_events(const struct align_in *a,
@@ -301,7 +289,12 @@ static void align_examine(const struct align_in *a, const struct align_in *b,
 	}
 	clock_fit_switches(a->fingerprints, b->fingerprints, &l->map, within,
 			   &ag);
-	if (switches_are_missing(a, b, &ag)) {
+	/* If two tracers saw all switches, nearly all switches must be in both.
+	 */
+	uint64_t less = ag.a < ag.b ? ag.a : ag.b;
+	if (fingerprints_see_all_switches(a->fingerprints) &&
+	    fingerprints_see_all_switches(b->fingerprints) &&
+	    less >= 2 * CLOCK_FIT_MIN && ag.both * 10 < less) {
 		align_refute(l, WHY_MISSING, 0);
 		return;
 	}

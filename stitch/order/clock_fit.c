@@ -106,35 +106,6 @@ static struct cluster unexplained_rest(struct pairs *ps, size_t from, size_t to,
 	return c;
 }
 
-/* Finds the slope between the first and the last third. Returns false if there
- * is none. */
-static bool fit_slope(struct pairs *ps, struct clock_map *map)
-{
-	const struct clock_map none = { .offset = 0 };
-	size_t third = ps->n / 3;
-
-	if (ps->n < DRIFT_MIN)
-		return false;
-	struct cluster b = unexplained_rest(ps, 0, third, &none);
-	struct cluster e = unexplained_rest(ps, ps->n - third, ps->n, &none);
-	int64_t t0 = (int64_t)ps->p[third / 2].t;
-	int64_t t1 = (int64_t)ps->p[ps->n - 1 - third / 2].t;
-
-	if (b.n < CLOCK_FIT_MIN / 2 || e.n < CLOCK_FIT_MIN / 2 || t1 <= t0)
-		return false;
-	bool minus = e.middle < b.middle;
-	uint64_t apart = (uint64_t)e.middle - (uint64_t)b.middle;
-	uint64_t drift = wide_div(wide_mul(minus ? -apart : apart, DRIFT_ONE),
-				  (uint64_t)t1 - (uint64_t)t0);
-
-	if (drift > DRIFT_MAX)
-		return false;
-	map->drift = minus ? -(int64_t)drift : (int64_t)drift;
-	map->at = (uint64_t)t0;
-	map->offset = 0;
-	return true;
-}
-
 /* Returns the number of pairs that lie in the time that both recorded. */
 static size_t count_possible_pairs(const struct pairs *ps,
 				   const struct clock_map *map,
@@ -166,8 +137,30 @@ static struct cluster fit_line(struct pairs *ps, struct clock_map *map)
 	c = unexplained_rest(ps, 0, ps->n, map);
 	map->offset = c.middle;
 	memset(&tilted, 0, sizeof(tilted));
-	if (!fit_slope(ps, &tilted))
+	/* Finds the slope between the first and the last third. Returns false
+	 * if there is none. */
+	const struct clock_map none = { .offset = 0 };
+	size_t third = ps->n / 3;
+
+	if (ps->n < DRIFT_MIN)
 		return c;
+	struct cluster b = unexplained_rest(ps, 0, third, &none);
+	struct cluster e = unexplained_rest(ps, ps->n - third, ps->n, &none);
+	int64_t t0 = (int64_t)ps->p[third / 2].t;
+	int64_t t1 = (int64_t)ps->p[ps->n - 1 - third / 2].t;
+
+	if (b.n < CLOCK_FIT_MIN / 2 || e.n < CLOCK_FIT_MIN / 2 || t1 <= t0)
+		return c;
+	bool minus = e.middle < b.middle;
+	uint64_t apart = (uint64_t)e.middle - (uint64_t)b.middle;
+	uint64_t drift = wide_div(wide_mul(minus ? -apart : apart, DRIFT_ONE),
+				  (uint64_t)t1 - (uint64_t)t0);
+
+	if (drift > DRIFT_MAX)
+		return c;
+	tilted.drift = minus ? -(int64_t)drift : (int64_t)drift;
+	tilted.at = (uint64_t)t0;
+	tilted.offset = 0;
 	t = unexplained_rest(ps, 0, ps->n, &tilted);
 	tilted.offset = t.middle;
 	if (t.n > c.n + c.n / 5 ||

@@ -200,17 +200,6 @@ uint32_t frames_raw(struct frames *fr, uint32_t stack, const struct addrs *a,
 	return frames_noted(fr, stack, a, hash, (struct raw_note){ 0, 0 });
 }
 
-static struct raw_chain *frames_new_raw(struct frames *fr)
-{
-	uint32_t i = fr->n_raw++ + (1u << RAW_FIRST_BITS);
-	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
-	struct raw_chain **shelf = &fr->shelf[bit - RAW_FIRST_BITS];
-
-	if (!*shelf)
-		*shelf = mem_new(1u << bit, sizeof(**shelf));
-	return &(*shelf)[i ^ 1u << bit];
-}
-
 uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 		      uint64_t hash, struct raw_note note)
 {
@@ -234,7 +223,13 @@ uint32_t frames_noted(struct frames *fr, uint32_t stack, const struct addrs *a,
 
 	c.inner = memcpy(arena_take(&fr->arena, size), a->ip, size);
 	table_add(&fr->raws, h, fr->n_raw);
-	*frames_new_raw(fr) = c;
+	uint32_t i = fr->n_raw++ + (1u << RAW_FIRST_BITS);
+	unsigned int bit = 31u - (unsigned int)__builtin_clz(i);
+	struct raw_chain **shelf = &fr->shelf[bit - RAW_FIRST_BITS];
+
+	if (!*shelf)
+		*shelf = mem_new(1u << bit, sizeof(**shelf));
+	(*shelf)[i ^ 1u << bit] = c;
 	return fr->n_raw;
 }
 

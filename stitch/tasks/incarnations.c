@@ -40,19 +40,6 @@ uint32_t incarnations_of_record(struct tasks *ts, const struct record *rec,
 	return start_next_life(ts, slot);
 }
 
-/* When a thread that is not the group leader calls exec, it becomes the leader,
- * after the old leader has ended (fs/exec.c, de_thread()). The old leader may
- * have ended so long ago that it is forgotten, or its EXIT was lost. */
-static bool exec_takes_over(struct tasks *ts, const struct record *rec,
-			    uint32_t slot)
-{
-	const struct process *p = task_process(ts, slot);
-
-	if (!(rec->flags & REC_F_EXEC) || rec->pid != rec->tid)
-		return false;
-	return tasks_thread_at(ts, slot)->ended ? !p->ended : p->n_threads > 1;
-}
-
 /* A late record belongs to the earlier incarnation. Other threads of a process
  * may still name the leader after it has ended. */
 static bool named_by_others(struct tasks *ts, const struct record *rec,
@@ -68,7 +55,14 @@ uint32_t incarnations_of_comm(struct tasks *ts, const struct record *rec,
 	bool ended = tasks_thread_at(ts, slot)->ended;
 	bool introduced = t == TIME_NONE;
 
-	if (exec_takes_over(ts, rec, slot)) {
+	/* When a thread that is not the group leader calls exec, it becomes the
+	 * leader, after the old leader has ended (fs/exec.c, de_thread()). The
+	 * old leader may have ended so long ago that it is forgotten, or its
+	 * EXIT was lost. */
+	const struct process *p = task_process(ts, slot);
+
+	if ((rec->flags & REC_F_EXEC) && rec->pid == rec->tid &&
+	    (tasks_thread_at(ts, slot)->ended ? !p->ended : p->n_threads > 1)) {
 		tasks_take_over(ts, slot, t);
 		if (ended)
 			slot = start_next_life(ts, slot);

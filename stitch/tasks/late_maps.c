@@ -273,29 +273,6 @@ void late_maps_sort(struct late_maps *lm)
 	}
 }
 
-/* Collects the mappings of a process that are valid at t, the newest first.
- * Returns how many. */
-static size_t late_maps_valid(struct late_maps *lm, uint32_t process, int64_t t)
-{
-	const struct late_map *map = lm->map;
-	/* those of smaller processes, or of this one and not after t */
-	size_t until = search_where(
-		lm->n, i,
-		map[i].process > process ||
-			(map[i].process == process && map[i].from > t));
-	size_t n = 0;
-
-	for (size_t i = until; i-- > 0;) {
-		const struct late_map *m = &map[i];
-		if (m->process != process || m->reach <= t)
-			break;
-		if (t >= m->until)
-			continue;
-		*mem_add(lm->valid, n, lm->cap_valid) = m;
-	}
-	return n;
-}
-
 /* Returns the newest of n valid mappings that has addr, or NULL. */
 static const struct late_map *late_maps_find(const struct late_maps *lm,
 					     size_t n, uint64_t addr)
@@ -334,7 +311,24 @@ uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
 			 uint32_t raw)
 {
 	const struct raw_chain was = *frames_get_raw(fr, raw);
-	size_t valid = late_maps_valid(lm, process, t);
+	/* Collects the mappings of a process that are valid at t, the newest
+	 * first. Returns how many. */
+	const struct late_map *map = lm->map;
+	/* those of smaller processes, or of this one and not after t */
+	size_t until = search_where(
+		lm->n, i,
+		map[i].process > process ||
+			(map[i].process == process && map[i].from > t));
+	size_t valid = 0;
+
+	for (size_t i = until; i-- > 0;) {
+		const struct late_map *m = &map[i];
+		if (m->process != process || m->reach <= t)
+			break;
+		if (t >= m->until)
+			continue;
+		*mem_add(lm->valid, valid, lm->cap_valid) = m;
+	}
 	bool changes = false;
 	uint32_t at = was.stack;
 

@@ -171,12 +171,6 @@ static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 	return false;
 }
 
-static bool is_same_process(const struct tasks *ts, uint32_t a, uint32_t b)
-{
-	return ts->process[a].id == ts->process[b].id ||
-	       ts->process[a].pid < 0 || ts->process[b].pid < 0;
-}
-
 /* Returns true if it ended so long ago that something that begins now is not
  * the same. */
 static bool ended_before(const struct tasks *ts, bool ended, int64_t end,
@@ -299,8 +293,10 @@ void shared_tasks_add_thread(struct tasks *ts, uint32_t slot)
 		     (i = next_sharing_source(ts, th->source, i)) >= 0;) {
 			to = thread_in(ts, i, th->source, pid, th->tid);
 			if (to != TABLE_NONE &&
-			    !is_same_process(ts, ts->thread[to].process,
-					     th->process))
+			    ts->process[ts->thread[to].process].id !=
+				    ts->process[th->process].id &&
+			    ts->process[ts->thread[to].process].pid >= 0 &&
+			    ts->process[th->process].pid >= 0)
 				to = TABLE_NONE;
 		}
 	ring_enter(ts, SHARED_THREAD, slot, to);
@@ -559,31 +555,24 @@ static bool has_own_name(const struct thread *th)
 	return th->name && !th->made_up;
 }
 
-/* The same name set by another exec needs a row of its own, unless th has by's
- * row already. A name that was listed before any record counts less than one
- * that a record set. */
-static bool name_is_told(const struct thread *by, const struct thread *th)
-{
-	if (!by->comm)
-		return false;
-	if (th->named == TIME_NONE && !th->made_up && has_own_name(by))
-		return true;
-	if (by->name != th->name)
-		return false;
-	if (!th->by_exec)
-		return true;
-	return by->by_exec && (th->lent || by->comm != th->comm) &&
-	       by->named != TIME_NONE && th->named != TIME_NONE &&
-	       th->named - APART_NS <= by->named;
-}
-
 bool shared_tasks_reuse_name(struct tasks *ts, uint32_t slot)
 {
 	struct thread *th = &ts->thread[slot];
 
 	for (uint32_t i = th->shared.next; i != slot;
 	     i = ts->thread[i].shared.next) {
-		if (!name_is_told(&ts->thread[i], th))
+		/* A name that was listed before any record counts less than one
+		 * that a record set. */
+		if (!ts->thread[i].comm ||
+		    !(((th->named == TIME_NONE && !th->made_up &&
+			has_own_name(&ts->thread[i])) ||
+		       (ts->thread[i].name == th->name &&
+			(!th->by_exec ||
+			 (ts->thread[i].by_exec &&
+			  (th->lent || ts->thread[i].comm != th->comm) &&
+			  ts->thread[i].named != TIME_NONE &&
+			  th->named != TIME_NONE &&
+			  th->named - APART_NS <= ts->thread[i].named))))))
 			continue;
 		th->lent = ts->thread[i].name != th->name;
 		th->comm = ts->thread[i].comm;

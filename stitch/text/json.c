@@ -62,13 +62,6 @@ uint32_t json_intern(struct intern *in, const char *s, size_t len)
 	return id;
 }
 
-static bool json_is_plain(const struct json *j, uint32_t c)
-{
-	if (c == '"' || c == '\\' || (c == '<' && j->form == JSON_HTML))
-		return false;
-	return (c >= 0x20 && c < 0x7f) || utf8_shown(c);
-}
-
 /* Writes UTF-8 with escapes, without the quotes. */
 static void json_put_utf8(struct json *j, const char *s, size_t len)
 {
@@ -78,7 +71,9 @@ static void json_put_utf8(struct json *j, const char *s, size_t len)
 		uint32_t c = (unsigned char)*s;
 
 		n = c < 0x80 ? 1 : utf8_char(s, len, &c);
-		if (json_is_plain(j, c)) {
+		if (c != '"' && c != '\\' &&
+		    !(c == '<' && j->form == JSON_HTML) &&
+		    ((c >= 0x20 && c < 0x7f) || utf8_shown(c))) {
 			plain += n;
 			continue;
 		}

@@ -71,23 +71,6 @@ static bool cfi_rows_saved_at_sp(const struct cfi *c, const struct cfi_rule *r,
 	       reg == c->abi->sp && v == off && !deref;
 }
 
-/* Matches glibc's __restore_rt: all registers are where the kernel saved
- * them. */
-static bool cfi_rows_is_signal(const struct cfi *c, const struct cfi_rules *r)
-{
-	const struct abi_signal *s = &c->abi->signal[0];
-	uint8_t reg;
-	int64_t off;
-	bool deref;
-
-	return c->abi->machine == EM_X86_64 && r->interrupted &&
-	       r->cfa.kind == RULE_EXPR &&
-	       cfi_rows_simple_expr(c, r->cfa.v, &reg, &off, &deref) && deref &&
-	       reg == c->abi->sp && off == s->sp &&
-	       cfi_rows_saved_at_sp(c, &r->reg[c->abi->fp], s->fp) &&
-	       cfi_rows_saved_at_sp(c, &r->reg[c->abi->ra], s->pc);
-}
-
 static enum row_kind cfi_rows_cfa_kind(const struct cfi *c,
 				       const struct cfi_rules *r, int64_t *cfa)
 {
@@ -174,7 +157,18 @@ static void cfi_rows_convert(const struct cfi *c, const struct cfi_rules *r,
 		out->kind = ROW_OUTERMOST;
 		return;
 	}
-	if (cfi_rows_is_signal(c, r)) {
+	/* Matches glibc's __restore_rt: all registers are where the kernel
+	 * saved them. */
+	const struct abi_signal *s = &c->abi->signal[0];
+	uint8_t reg;
+	int64_t off;
+	bool deref;
+	if (c->abi->machine == EM_X86_64 && r->interrupted &&
+	    r->cfa.kind == RULE_EXPR &&
+	    cfi_rows_simple_expr(c, r->cfa.v, &reg, &off, &deref) && deref &&
+	    reg == c->abi->sp && off == s->sp &&
+	    cfi_rows_saved_at_sp(c, &r->reg[c->abi->fp], s->fp) &&
+	    cfi_rows_saved_at_sp(c, &r->reg[c->abi->ra], s->pc)) {
 		out->kind = ROW_SIGNAL;
 		return;
 	}

@@ -161,26 +161,6 @@ static void unwind_rows_put(struct unwind_rows *t, uint64_t addr,
 	*mem_add(t->row, t->n, t->cap) = row;
 }
 
-/* At most as many blocks as rows: a table may be sparse. */
-static void unwind_rows_make_blocks(struct unwind_rows *t)
-{
-	uint64_t span = t->end - t->base;
-	size_t row = 0;
-
-	t->shift = 8;
-	while (span >> t->shift >= t->n && t->shift < 31)
-		t->shift++;
-	size_t n = (size_t)(span >> t->shift) + 2;
-
-	t->block = mem_new(n, sizeof(*t->block));
-	for (size_t i = 0; i < n; i++) {
-		while (row + 1 < t->n &&
-		       t->row[row + 1].pc <= (uint64_t)i << t->shift)
-			row++;
-		t->block[i] = (uint32_t)row;
-	}
-}
-
 void unwind_rows_finish(struct unwind_rows *t)
 {
 	const struct unwind_row gap = { .how = ROW_GAP,
@@ -215,8 +195,24 @@ void unwind_rows_finish(struct unwind_rows *t)
 	t->made = NULL;
 	t->func = NULL;
 	t->n_func = 0;
-	if (t->n > FEW_ROWS)
-		unwind_rows_make_blocks(t);
+	if (t->n > FEW_ROWS) {
+		/* At most as many blocks as rows: a table may be sparse. */
+		uint64_t span = t->end - t->base;
+		size_t row = 0;
+
+		t->shift = 8;
+		while (span >> t->shift >= t->n && t->shift < 31)
+			t->shift++;
+		size_t n = (size_t)(span >> t->shift) + 2;
+
+		t->block = mem_new(n, sizeof(*t->block));
+		for (size_t i = 0; i < n; i++) {
+			while (row + 1 < t->n &&
+			       t->row[row + 1].pc <= (uint64_t)i << t->shift)
+				row++;
+			t->block[i] = (uint32_t)row;
+		}
+	}
 }
 
 const struct unwind_row *unwind_rows_find(const struct unwind_rows *t,

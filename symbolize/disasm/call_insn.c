@@ -108,17 +108,6 @@ static bool call_insn_x86_fcontext(const struct call_insn_site *s)
 	       !memcmp(at, end, sizeof(end)) && at[8] == 0xf4;
 }
 
-/* Where the first function of a goroutine returns to: behind the first
- * instruction of runtime.goexit, which is aligned: nop; call goexit1; nop. Read
- * in Go 1.19, for all machines here. */
-static bool call_insn_x86_goexit(const struct call_insn_site *s)
-{
-	const unsigned char *at = s->code + s->ret;
-
-	return s->addr % 16 == 1 && s->ret && at[-1] == 0x90 &&
-	       s->len - s->ret >= 6 && at[0] == 0xe8 && at[5] == 0x90;
-}
-
 /* ff 94 e8 and four bytes are a call through a table, though its last five
  * bytes look like a direct call. */
 static bool call_insn_x86_table(const struct call_insn_site *s, bool wide)
@@ -147,20 +136,17 @@ static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 		return CALL_SIGNAL;
 	if (wide && (call_insn_x86_start(s) || call_insn_x86_fcontext(s)))
 		return CALL_START;
-	return call_insn_x86_goexit(s) ? CALL_START : CALL_NONE;
+	/* Where the first function of a goroutine returns to: behind the first
+	 * instruction of runtime.goexit, which is aligned: nop; call goexit1;
+	 * nop. Read in Go 1.19, for all machines here. */
+	const unsigned char *at = s->code + s->ret;
+	return (s->addr % 16 == 1 && s->ret && at[-1] == 0x90 &&
+		s->len - s->ret >= 6 && at[0] == 0xe8 && at[5] == 0x90)
+		       ? CALL_START
+		       : CALL_NONE;
 }
 
 /* ---- machines with instructions of one word */
-
-/* Go: mov x0, x0; bl goexit1. */
-static bool call_insn_aarch64_goexit(const struct call_insn_site *s)
-{
-	uint32_t nop, call;
-
-	return s->addr % 16 == 4 && call_insn_word(s, 4, &nop) &&
-	       nop == 0xaa0003e0 && call_insn_word(s, 0, &call) &&
-	       call >> 26 == 0x25;
-}
 
 static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 					uint64_t *target)
@@ -199,7 +185,13 @@ static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 		    (next & 0xff00001f) == 0xb5000000)
 			return CALL_START;
 	}
-	return call_insn_aarch64_goexit(s) ? CALL_START : CALL_NONE;
+	/* Go: mov x0, x0; bl goexit1. */
+	uint32_t nop, call;
+	return (s->addr % 16 == 4 && call_insn_word(s, 4, &nop) &&
+		nop == 0xaa0003e0 && call_insn_word(s, 0, &call) &&
+		call >> 26 == 0x25)
+		       ? CALL_START
+		       : CALL_NONE;
 }
 
 static enum call_kind call_insn_ppc64(const struct call_insn_site *s,

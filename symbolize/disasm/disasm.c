@@ -41,30 +41,6 @@ static struct {
 static const char *const capstone_names[] = { CAPSTONE_CALLS(
 	CAPSTONE_CALL_NAME) };
 
-/* Loads the library once, until the program ends: threads that name images come
- * here at the same time. Returns 0, or -1 and *err (ERR_USAGE). */
-static int capstone_load(struct err *err)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static const char *const files[] = {
-		"libcapstone.so." CAPSTONE_MAJOR(CS_API_MAJOR), NULL
-	};
-	const struct shared_library l = {
-		"instructions are shown by",
-		files,
-		"libcapstone" CAPSTONE_MAJOR(CS_API_MAJOR),
-		capstone_names,
-		ARRAY_SIZE(capstone_names),
-		&capstone,
-	};
-
-	pthread_mutex_lock(&lock);
-	int rc = shared_library_load(&l, err);
-
-	pthread_mutex_unlock(&lock);
-	return rc;
-}
-
 /* ---- instructions */
 
 struct disasm {
@@ -112,7 +88,27 @@ struct disasm *disasm_open(uint16_t machine, bool big, bool intel,
 	unsigned int step;
 	csh cs;
 
-	if (capstone_load(err))
+	/* Loads the library once, until the program ends: threads that name
+	 * images come here at the same time. Returns 0, or -1 and *err
+	 * (ERR_USAGE). */
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static const char *const files[] = {
+		"libcapstone.so." CAPSTONE_MAJOR(CS_API_MAJOR), NULL
+	};
+	const struct shared_library l = {
+		"instructions are shown by",
+		files,
+		"libcapstone" CAPSTONE_MAJOR(CS_API_MAJOR),
+		capstone_names,
+		ARRAY_SIZE(capstone_names),
+		&capstone,
+	};
+
+	pthread_mutex_lock(&lock);
+	int rc = shared_library_load(&l, err);
+
+	pthread_mutex_unlock(&lock);
+	if (rc)
 		return NULL;
 	if (disasm_capstone_mode(machine, big, &arch, &mode, &step) ||
 	    capstone.open(arch, mode, &cs) != CS_ERR_OK) {

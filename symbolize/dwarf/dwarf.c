@@ -473,26 +473,6 @@ static size_t dwarf_range_wants(struct dwarf *d, uint64_t start, uint64_t end,
 	return n;
 }
 
-/* Collects in set[0..n) the addresses that are in the ranges of the unit and in
- * no unit before. */
-static size_t dwarf_unit_wants(struct dwarf *d, const struct dwarf_unit *u)
-{
-	const struct dwarf_range *r = dwarf_units_ranges(d->units, u);
-	Dwarf_Die die = u->die;
-	Dwarf_Addr base;
-	Dwarf_Addr start;
-	Dwarf_Addr end;
-	ptrdiff_t at = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < u->n && !dwarf_out_of_time(d); i++)
-		n = dwarf_range_wants(d, r[i].start, r[i].end, n);
-	while (u->unlisted && !dwarf_out_of_time(d) &&
-	       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
-		n = dwarf_range_wants(d, start, end, n);
-	return n;
-}
-
 struct dwarf_file {
 	const struct elf_file *ef;
 	Dwarf *dw, *alt; /* alt NULL: none */
@@ -555,7 +535,21 @@ static void dwarf_look_all(struct dwarf *d, struct symbolizer *sy,
 		u = dwarf_units_get(d->units, i);
 		if (!u)
 			break;
-		size_t n = dwarf_unit_wants(d, u);
+		/* Collects in set[0..n) the addresses that are in the ranges of
+		 * the unit and in no unit before. */
+		const struct dwarf_range *r = dwarf_units_ranges(d->units, u);
+		Dwarf_Die die = u->die;
+		Dwarf_Addr base;
+		Dwarf_Addr start;
+		Dwarf_Addr end;
+		ptrdiff_t at = 0;
+		size_t n = 0;
+
+		for (size_t k = 0; k < u->n && !dwarf_out_of_time(d); k++)
+			n = dwarf_range_wants(d, r[k].start, r[k].end, n);
+		while (u->unlisted && !dwarf_out_of_time(d) &&
+		       (at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
+			n = dwarf_range_wants(d, start, end, n);
 		Dwarf_Die unit = u->die;
 
 		if (!n)

@@ -265,23 +265,6 @@ static int split_dwarf_address(const struct split_dwarf *s, Dwarf_Attribute *a,
 
 /* ---- ranges */
 
-static bool split_dwarf_low_high(const struct split_dwarf *s, Dwarf_Die *die,
-				 Dwarf_Addr *start, Dwarf_Addr *end)
-{
-	Dwarf_Attribute low;
-	Dwarf_Attribute high;
-	Dwarf_Word n;
-
-	if (!dwarf_attr(die, DW_AT_low_pc, &low) ||
-	    split_dwarf_address(s, &low, start) ||
-	    !dwarf_attr(die, DW_AT_high_pc, &high))
-		return false;
-	if (!split_dwarf_address(s, &high, end))
-		return true;
-	return !dwarf_formudata(&high, &n) &&
-	       !__builtin_add_overflow(*start, n, end);
-}
-
 /* Looks up the offset of range list i. */
 static int split_dwarf_list_at(const struct split_dwarf *s, uint64_t i,
 			       uint64_t *out)
@@ -432,7 +415,15 @@ bool split_dwarf_range(const struct split_dwarf *s, Dwarf_Die *die,
 		       Dwarf_Addr *end)
 {
 	if (w->state == WALK_BEGIN) {
-		if (split_dwarf_low_high(s, die, start, end)) {
+		Dwarf_Attribute low;
+		Dwarf_Attribute high;
+		Dwarf_Word n;
+		if (dwarf_attr(die, DW_AT_low_pc, &low) &&
+		    !split_dwarf_address(s, &low, start) &&
+		    dwarf_attr(die, DW_AT_high_pc, &high) &&
+		    (!split_dwarf_address(s, &high, end) ||
+		     (!dwarf_formudata(&high, &n) &&
+		      !__builtin_add_overflow(*start, n, end)))) {
 			w->state = WALK_END;
 			return true;
 		}

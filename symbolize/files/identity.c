@@ -137,32 +137,6 @@ bool identity_is_deleted(const char *path, size_t *len)
 	return is;
 }
 
-/* What is told of a build-id by the file that is now at the path from which the
- * recorder read it, on the machine of the recording, if that is of another
- * inode. One that came later was not there; one that came during the recording
- * was. Otherwise that file may have been there all the time, and the mapped one
- * in another mount namespace. */
-static enum identity_id identity_id_of_other(const struct symbolizer *sy,
-					     const struct identity_file *f)
-{
-	const int64_t from = sy->opts.recorded_from;
-	const int64_t to = sy->opts.recorded_to;
-	/* A file that gets another name is changed, too. On a file system
-	 * without a disk, as those of other machines, an inode may have another
-	 * number each time: there only the birth counts. */
-	int64_t changed = f->disk ? f->changed : f->born;
-
-	if (!to)
-		return IDENTITY_ID_OPEN;
-	if (!f->device)
-		return IDENTITY_ID_DOUBT;
-	if (f->born > to)
-		return IDENTITY_ID_READ;
-	return f->born >= from || (changed >= from && changed <= to)
-		       ? IDENTITY_ID_NONE
-		       : IDENTITY_ID_DOUBT;
-}
-
 enum identity_id identity_of_id(const struct symbolizer *sy,
 				const struct image *img)
 {
@@ -177,7 +151,27 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 	    img->path[0] != '/' || !identity_look(img, -1, img->path, &f) ||
 	    f.inode != INODE_OTHER)
 		return IDENTITY_ID_READ;
-	return identity_id_of_other(sy, &f);
+	/* What is told of a build-id by the file that is now at the path from
+	 * which the recorder read it, on the machine of the recording, if that
+	 * is of another inode. One that came later was not there; one that came
+	 * during the recording was. Otherwise that file may have been there all
+	 * the time, and the mapped one in another mount namespace. */
+	const int64_t from = sy->opts.recorded_from;
+	const int64_t to = sy->opts.recorded_to;
+	/* A file that gets another name is changed, too. On a file system
+	 * without a disk, as those of other machines, an inode may have another
+	 * number each time: there only the birth counts. */
+	int64_t changed = f.disk ? f.changed : f.born;
+
+	if (!to)
+		return IDENTITY_ID_OPEN;
+	if (!f.device)
+		return IDENTITY_ID_DOUBT;
+	if (f.born > to)
+		return IDENTITY_ID_READ;
+	return f.born >= from || (changed >= from && changed <= to)
+		       ? IDENTITY_ID_NONE
+		       : IDENTITY_ID_DOUBT;
 }
 
 /* Below a folder that the user named may be the very file: another one than
@@ -598,20 +592,6 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 	return said.is == IDENTITY_PROVED && image_is_copy(img) ? copy : said;
 }
 
-/* Returns whether the kernel that runs is the one that was recorded: the same
- * release, on the same machine, since it was started. */
-static bool identity_same_boot(const struct symbolizer *sy)
-{
-	struct timespec wall, up;
-
-	if (!sy->opts.same_machine || !sy->opts.recorded_from ||
-	    clock_gettime(CLOCK_REALTIME, &wall) ||
-	    clock_gettime(CLOCK_BOOTTIME, &up))
-		return false;
-	return sy->opts.recorded_from >
-	       (wall.tv_sec - up.tv_sec) * NS_PER_S + wall.tv_nsec - up.tv_nsec;
-}
-
 struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 					 const struct image *img,
 					 const struct elf_file *ef)
@@ -621,7 +601,14 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 			       ? proved
 			       : other_id;
 	/* the one for programs of 32 bits is not this process's */
-	if (identity_same_boot(sy) && img->path && !strcmp(img->path, "[vdso]"))
+	struct timespec wall, up;
+
+	if ((sy->opts.same_machine && sy->opts.recorded_from &&
+	     !clock_gettime(CLOCK_REALTIME, &wall) &&
+	     !clock_gettime(CLOCK_BOOTTIME, &up) &&
+	     sy->opts.recorded_from > (wall.tv_sec - up.tv_sec) * NS_PER_S +
+					      wall.tv_nsec - up.tv_nsec) &&
+	    img->path && !strcmp(img->path, "[vdso]"))
 		return same_boot;
 	return unasked;
 }

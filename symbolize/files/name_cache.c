@@ -221,9 +221,14 @@ void name_cache_add(struct name_cache *m, const struct code_place *code,
 					.after_call = code->after_call };
 }
 
-/* Counts the offsets that had another function before the files changed. */
-static size_t name_cache_count_changed(const struct name_cache *m)
+/* Adds a note to the report if names or sections differ from those before the
+ * files changed. */
+static void name_cache_compare(const struct name_cache *m,
+			       struct image_report *rep)
 {
+	struct image_report old = { .n_seg = 0 };
+	/* Counts the offsets that had another function before the files
+	 * changed. */
 	size_t n = 0;
 
 	for (size_t i = 0; m->old && i < m->n; i++) {
@@ -240,16 +245,6 @@ static size_t name_cache_count_changed(const struct name_cache *m)
 		const char *y = name_cache_text(m->old, b->raw);
 		n += x && y && (a->start != b->start || strcmp(x, y) != 0);
 	}
-	return n;
-}
-
-/* Adds a note to the report if names or sections differ from those before the
- * files changed. */
-static void name_cache_compare(const struct name_cache *m,
-			       struct image_report *rep)
-{
-	struct image_report old = { .n_seg = 0 };
-	size_t n = name_cache_count_changed(m);
 
 	if (m->old)
 		name_cache_report(m->old, &old);
@@ -265,27 +260,6 @@ static void name_cache_compare(const struct name_cache *m,
 			 "%.120s: %.40s changed, with the same build-id",
 			 u->file, u->name);
 	report_release(&old);
-}
-
-/* Replaces what is said of the image by the report. */
-static void name_cache_put_report(struct name_cache *m,
-				  const struct image_report *rep)
-{
-	m->file = name_cache_put_text(m, rep->file);
-	m->status = name_cache_put_text(m, image_status_word(rep->status));
-	m->unverified = rep->status == IMAGE_UNVERIFIED;
-	free(m->seg);
-	m->n_seg = rep->n_seg;
-	m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
-	free(m->part);
-	m->part = mem_new(rep->n_used, sizeof(*m->part));
-	m->n_part = rep->n_used;
-	for (size_t i = 0; i < rep->n_used; i++)
-		m->part[i] = (struct cached_section){
-			name_cache_put_text(m, rep->used[i].file),
-			name_cache_put_text(m, rep->used[i].name),
-			rep->used[i].hash
-		};
 }
 
 bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
@@ -309,7 +283,22 @@ bool name_cache_end(struct name_cache *m, struct symbolizer *sy,
 	sort_items(m->entry, m->n, cached_offset_compare);
 	m->n_old = m->n;
 	m->noted = false;
-	name_cache_put_report(m, rep);
+	/* Replaces what is said of the image by the report. */
+	m->file = name_cache_put_text(m, rep->file);
+	m->status = name_cache_put_text(m, image_status_word(rep->status));
+	m->unverified = rep->status == IMAGE_UNVERIFIED;
+	free(m->seg);
+	m->n_seg = rep->n_seg;
+	m->seg = mem_dup(rep->seg, rep->n_seg * sizeof(*rep->seg));
+	free(m->part);
+	m->part = mem_new(rep->n_used, sizeof(*m->part));
+	m->n_part = rep->n_used;
+	for (size_t i = 0; i < rep->n_used; i++)
+		m->part[i] = (struct cached_section){
+			name_cache_put_text(m, rep->used[i].file),
+			name_cache_put_text(m, rep->used[i].name),
+			rep->used[i].hash
+		};
 	if (named && m->path[0]) {
 		free(m->tried_text);
 		m->tried_text = mem_new(m->tried.n, sizeof(*m->tried_text));

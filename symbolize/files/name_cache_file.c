@@ -223,22 +223,17 @@ static void name_cache_put_all(struct name_cache_output *o,
 	memcpy(o->p + 8, &sum, sizeof(sum));
 }
 
-static void name_cache_make_folders(char *path)
-{
-	for (char *s = path + 1; (s = strchr(s, '/')); s++) {
-		*s = '\0';
-		mkdir(path, 0700);
-		*s = '/';
-	}
-}
-
 bool name_cache_save(struct name_cache *m)
 {
 	struct name_cache_output o = { .n = 0 };
 	char temp[PATH_SIZE + 32];
 
 	name_cache_put_all(&o, m);
-	name_cache_make_folders(m->path);
+	for (char *s = m->path + 1; (s = strchr(s, '/')); s++) {
+		*s = '\0';
+		mkdir(m->path, 0700);
+		*s = '/';
+	}
 	snprintf(temp, sizeof(temp), "%s.%ld", m->path, (long)getpid());
 	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool ok = fd >= 0 && o.n <= FILE_MAX && !write_all(fd, o.p, o.n);

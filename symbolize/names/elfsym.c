@@ -59,17 +59,6 @@ struct elfsym_loader {
 	bool program;
 };
 
-/* Assembler symbols that mark code and data ($a, $d, $x). */
-static bool elfsym_is_mapping_symbol(const struct elf_file *ef,
-				     const char *name)
-{
-	if (ef->machine != EM_ARM && ef->machine != EM_AARCH64 &&
-	    ef->machine != EM_RISCV)
-		return false;
-	return name[0] == '$' && (name[1] == 'a' || name[1] == 't' ||
-				  name[1] == 'd' || name[1] == 'x');
-}
-
 static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 		       const char *name)
 {
@@ -80,9 +69,14 @@ static void elfsym_add(const struct elfsym_loader *l, const GElf_Sym *es,
 	uint64_t start = es->st_value;
 	struct sym s = { .start = start, .name = name, .how = l->how };
 
+	/* Assembler symbols that mark code and data ($a, $d, $x). */
 	if ((!func && type != STT_OBJECT && type != STT_NOTYPE) ||
 	    es->st_shndx == SHN_UNDEF || !name[0] ||
-	    elfsym_is_mapping_symbol(l->ef, name))
+	    ((l->ef->machine == EM_ARM || l->ef->machine == EM_AARCH64 ||
+	      l->ef->machine == EM_RISCV) &&
+	     name[0] == '$' &&
+	     (name[1] == 'a' || name[1] == 't' || name[1] == 'd' ||
+	      name[1] == 'x')))
 		return;
 	if (l->ef->type == ET_REL) {
 		if (es->st_shndx >= l->n_sec || !l->sec[es->st_shndx].addr ||

@@ -42,15 +42,6 @@ static bool sframe_code_is_plt(const struct judge *j, uint64_t addr)
 	return !strncmp(judge_section_name(j, addr), ".plt", 4);
 }
 
-static bool sframe_code_is_filler(const struct sframe_code_step *last,
-				  const struct sframe_code_step *s)
-{
-	return (last->filler || last->in.flow != FLOW_NONE) &&
-	       (s->in.flow == FLOW_BAD || strstr(s->in.mnemonic, "nop") ||
-		!strcmp(s->in.mnemonic, "int3") ||
-		!strcmp(s->in.mnemonic, "ud2"));
-}
-
 /* SP + cfa must be the same address before and after. */
 static void sframe_code_check_move(struct sframe_code_check *l,
 				   const struct sframe_code_step *a,
@@ -110,26 +101,6 @@ static void sframe_code_check_call(struct sframe_code_check *l,
 			    s->in.operands, judge_rule(j, &s->rule, &t));
 }
 
-static void sframe_code_check_step(struct sframe_code_check *l,
-				   const struct judge_function *f,
-				   const struct sframe_code_step *last,
-				   const struct sframe_code_step *s)
-{
-	struct judge *j = l->j;
-
-	/* PLT entries have another stack layout. */
-	if (s->rule.kind == ROW_GAP || sframe_code_is_plt(j, s->in.addr) ||
-	    f->signal)
-		return;
-	if (last->rule.kind != ROW_GAP &&
-	    last->in.addr + last->in.len == s->in.addr)
-		sframe_code_check_move(l, last, s);
-	if (s->in.flow == FLOW_CALL)
-		sframe_code_check_call(l, s);
-	else if (s->in.flow == FLOW_RETURN)
-		sframe_code_check_return(l, s);
-}
-
 /* Reads a function into l->buf. Returns its length, 0 if it is not in the file.
  */
 static size_t sframe_code_read(struct sframe_code_check *l, uint64_t start,
@@ -182,8 +153,24 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 		now = unwind_rows_find(l->j->rows, s.in.addr + s.in.len - 1);
 		if (now != row && n_inside < 16)
 			inside[n_inside++] = s.in.addr;
-		s.filler = sframe_code_is_filler(&last, &s);
-		sframe_code_check_step(l, f, &last, &s);
+		s.filler = (last.filler || last.in.flow != FLOW_NONE) &&
+			   (s.in.flow == FLOW_BAD ||
+			    strstr(s.in.mnemonic, "nop") ||
+			    !strcmp(s.in.mnemonic, "int3") ||
+			    !strcmp(s.in.mnemonic, "ud2"));
+		struct judge *j = l->j;
+
+		/* PLT entries have another stack layout. */
+		if (s.rule.kind != ROW_GAP &&
+		    !sframe_code_is_plt(j, s.in.addr) && !f->signal) {
+			if (last.rule.kind != ROW_GAP &&
+			    last.in.addr + last.in.len == s.in.addr)
+				sframe_code_check_move(l, &last, &s);
+			if (s.in.flow == FLOW_CALL)
+				sframe_code_check_call(l, &s);
+			else if (s.in.flow == FLOW_RETURN)
+				sframe_code_check_return(l, &s);
+		}
 		last = s;
 	}
 	/* If some bytes could not be disassembled, others may be wrong too. */
@@ -196,21 +183,6 @@ static void sframe_code_check_function(struct sframe_code_check *l,
 }
 
 /* ---- function entries */
-
-/* Adds exported functions, which other files may call. */
-static void sframe_code_add_exported(struct sframe_code_check *l)
-{
-	struct elf_symbols it;
-	GElf_Sym sym;
-	const char *name;
-
-	if (!elf_symbols_find(l->j->ef, SHT_DYNSYM, &it))
-		return;
-	while (elf_symbols_next(&it, &sym, &name))
-		if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
-		    sym.st_shndx != SHN_UNDEF)
-			*mem_add(l->entry, l->n, l->cap) = sym.st_value;
-}
 
 /* Of the stubs only those in .plt.got and .plt.sec are called. Entries of .plt
  * are jumped to from there, with more on the stack. */
@@ -279,7 +251,16 @@ int sframe_code_check(struct judge *j, struct err *err)
 		return -1;
 	for (size_t i = 0; i < j->n; i++)
 		sframe_code_check_function(&l, &j->func[i]);
-	sframe_code_add_exported(&l);
+	/* Adds exported functions, which other files may call. */
+	struct elf_symbols it;
+	GElf_Sym sym;
+	const char *name;
+
+	if (elf_symbols_find(l.j->ef, SHT_DYNSYM, &it))
+		while (elf_symbols_next(&it, &sym, &name))
+			if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
+			    sym.st_shndx != SHN_UNDEF)
+				*mem_add(l.entry, l.n, l.cap) = sym.st_value;
 	sort_items(l.entry, l.n, compare_u64);
 	for (size_t i = 0; i < j->n; i++)
 		if (!j->func[i].signal &&

@@ -33,17 +33,6 @@ const char *judge_section_name(const struct judge *j, uint64_t addr)
 	return lo && addr < j->part[lo - 1].end ? j->part[lo - 1].name : "";
 }
 
-static const char *judge_reg_text(const struct judge *j, uint32_t reg,
-				  struct rule_text *t)
-{
-	if (reg == j->sf->machine->sp)
-		return "sp";
-	if (reg == j->sf->machine->fp)
-		return "fp";
-	snprintf(t->s, sizeof(t->s), "r%" PRIu32, reg);
-	return t->s;
-}
-
 static const char *judge_place_text(const struct judge *j,
 				    const struct place_rule *p,
 				    struct rule_text *t)
@@ -58,8 +47,15 @@ static const char *judge_place_text(const struct judge *j,
 		return "u";
 	if (p->kind == PLACE_UNDEFINED)
 		return "undefined";
-	if (p->kind == PLACE_REG)
-		return judge_reg_text(j, (uint32_t)p->off, t);
+	if (p->kind == PLACE_REG) {
+		uint32_t reg = (uint32_t)p->off;
+		if (reg == j->sf->machine->sp)
+			return "sp";
+		if (reg == j->sf->machine->fp)
+			return "fp";
+		snprintf(t->s, sizeof(t->s), "r%" PRIu32, reg);
+		return t->s;
+	}
 	snprintf(t->s, sizeof(t->s), from[p->kind], p->off);
 	return t->s;
 }

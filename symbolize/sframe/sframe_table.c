@@ -118,33 +118,6 @@ static enum row_kind sframe_table_cfa_kind(const struct sframe *sf,
 	return ROW_COMPLEX;
 }
 
-static void sframe_table_rule(const struct sframe *sf,
-			      const struct sframe_func *f,
-			      const struct sframe_rule *in,
-			      struct unwind_rule *out)
-{
-	struct sframe_place ra = in->ra;
-
-	memset(out, 0, sizeof(*out));
-	if (f->signal)
-		out->flags = ROW_INTERRUPTED;
-	if (in->outermost) {
-		out->kind = f->signal ? ROW_COMPLEX : ROW_OUTERMOST;
-		return;
-	}
-	if (in->is_signed)
-		out->flags |= ROW_SIGNED;
-	/* Where the ABI fixes the place of RA, padding means that place. */
-	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
-		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
-					    sf->head.fixed_ra };
-	out->kind = sframe_table_cfa_kind(sf, &in->cfa);
-	out->cfa = in->cfa.off;
-	if (!sframe_table_place(sf, &in->fp, &out->fp) ||
-	    !sframe_table_place(sf, &ra, &out->ra))
-		out->kind = ROW_COMPLEX;
-}
-
 /* Rows of the current function, which are added several times if they
  * repeat. */
 struct sframe_table_maker {
@@ -176,27 +149,40 @@ static void sframe_table_keep(void *arg, const struct sframe_func *f,
 	struct sframe_table_row *k = mem_add(m->kept, m->n, m->cap);
 
 	k->pc = row->pc;
-	sframe_table_rule(m->sf, f, rule, &k->rule);
-}
+	const struct sframe *sf = m->sf;
+	struct sframe_place ra = rule->ra;
 
-/* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */
-static bool sframe_table_is_plt(const struct sframe_table_maker *m,
-				const struct sframe_func *f)
-{
-	const struct sframe_table_row *k = m->kept;
-
-	return m->sf->head.abi == SFRAME_AMD64 && f->rep == PLT_ENTRY &&
-	       m->n == 2 && !(f->start % PLT_ENTRY) && !k[0].pc &&
-	       k[0].rule.kind == ROW_SP && k[1].rule.kind == ROW_SP &&
-	       k[0].rule.cfa == 8 && k[1].rule.cfa == 16 &&
-	       k[0].rule.fp.kind == PLACE_SAME &&
-	       k[1].rule.fp.kind == PLACE_SAME;
+	memset(&k->rule, 0, sizeof(k->rule));
+	if (f->signal)
+		k->rule.flags = ROW_INTERRUPTED;
+	if (rule->outermost) {
+		k->rule.kind = f->signal ? ROW_COMPLEX : ROW_OUTERMOST;
+		return;
+	}
+	if (rule->is_signed)
+		k->rule.flags |= ROW_SIGNED;
+	/* Where the ABI fixes the place of RA, padding means that place. */
+	if (sf->head.fixed_ra && ra.kind == SFRAME_PADDED)
+		ra = (struct sframe_place){ SFRAME_FIXED, SFRAME_CFA,
+					    sf->head.fixed_ra };
+	k->rule.kind = sframe_table_cfa_kind(sf, &rule->cfa);
+	k->rule.cfa = rule->cfa.off;
+	if (!sframe_table_place(sf, &rule->fp, &k->rule.fp) ||
+	    !sframe_table_place(sf, &ra, &k->rule.ra))
+		k->rule.kind = ROW_COMPLEX;
 }
 
 static void sframe_table_add_repeated(struct sframe_table_maker *m,
 				      const struct sframe_func *f)
 {
-	if (sframe_table_is_plt(m, f)) {
+	/* Matches an x86 PLT entry: 16 bytes, in which one word is pushed. */
+	const struct sframe_table_row *k = m->kept;
+	if (m->sf->head.abi == SFRAME_AMD64 && f->rep == PLT_ENTRY &&
+	    m->n == 2 && !(f->start % PLT_ENTRY) && !k[0].pc &&
+	    k[0].rule.kind == ROW_SP && k[1].rule.kind == ROW_SP &&
+	    k[0].rule.cfa == 8 && k[1].rule.cfa == 16 &&
+	    k[0].rule.fp.kind == PLACE_SAME &&
+	    k[1].rule.fp.kind == PLACE_SAME) {
 		struct unwind_rule rule = m->kept[0].rule;
 
 		rule.kind = ROW_PLT;

@@ -44,22 +44,6 @@ static uint64_t callee_jump(const struct callee *c, size_t i)
 	return 0;
 }
 
-/* Returns whether code[i] begins a jump by a register or memory. Behind another
- * 0xff it is the end of a distance that leads back, and so it is of a call. */
-static bool callee_is_indirect(const struct callsite_file *f,
-			       const struct callee *c, size_t i)
-{
-	const unsigned char *p = c->code + i;
-
-	if (p[0] != 0xff || (p[1] & 0x38) != 0x20)
-		return false;
-	if (p[1] >= 0xe0 || !i)
-		return true;
-	return p[-1] != 0xff &&
-	       (i < 4 || (p[-4] != 0xe8 && p[-4] != 0xe9) ||
-		!elf_segment_at(f->seg, f->n_seg, callee_relative(c, i + 1)));
-}
-
 /* mov %rsp,%rbp in both forms; lea N(%rsp),%rbp in all three */
 static bool callee_sets_frame(const unsigned char *p)
 {
@@ -103,7 +87,15 @@ static void callee_reach_read(const struct callsite_file *f,
 	for (size_t i = 0; i < c->end - c->start; i++) {
 		uint64_t to = callee_jump(c, i);
 
-		if (callee_is_indirect(f, c, i))
+		/* Behind another 0xff it is the end of a distance that leads
+		 * back, and so it is of a call. */
+		const unsigned char *p = c->code + i;
+		if (p[0] == 0xff && (p[1] & 0x38) == 0x20 &&
+		    (p[1] >= 0xe0 || !i ||
+		     (p[-1] != 0xff &&
+		      (i < 4 || (p[-4] != 0xe8 && p[-4] != 0xe9) ||
+		       !elf_segment_at(f->seg, f->n_seg,
+				       callee_relative(c, i + 1))))))
 			out->open = true;
 		out->frame |= callee_sets_frame(c->code + i);
 		if (to && (to < c->start || to >= c->end) &&

@@ -141,16 +141,6 @@ static void callsite_take_symbols(struct callsite_file *f)
 	symtab_finish(&f->stubs);
 }
 
-/* The first call through a PLT stub goes through the dynamic linker. */
-static bool callsite_is_loader(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash &&
-	       (!strncmp(slash, "/ld-", 4) || !strncmp(slash, "/ld64", 5) ||
-		!strncmp(slash, "/ld.so", 6));
-}
-
 static void callsite_free(void *object)
 {
 	struct callsite_file *f = object;
@@ -199,7 +189,12 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->seg = mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg));
 	f->n_seg = ef->n_seg;
 	f->span = identity_span(ef);
-	f->loader = callsite_is_loader(img->path);
+	/* The first call through a PLT stub goes through the dynamic linker. */
+	const char *slash = img->path ? strrchr(img->path, '/') : NULL;
+
+	f->loader = slash && (!strncmp(slash, "/ld-", 4) ||
+			      !strncmp(slash, "/ld64", 5) ||
+			      !strncmp(slash, "/ld.so", 6));
 	f->cfi = cfi_open_both(ef);
 	callsite_take_symbols(f);
 	f->said = said->is;

@@ -156,23 +156,6 @@ static void thread_start_add_first(const struct callsite_file *f,
 	free(code);
 }
 
-static void thread_start_add_library(const struct callsite_file *f,
-				     struct thread_starts *t)
-{
-	uint64_t first = thread_start_named(f, "__libc_start_main");
-	uint64_t create = thread_start_named(f, "pthread_create");
-
-	if (first)
-		thread_start_add_reached(f, t, first);
-	if (t->entry)
-		thread_start_add_first(f, t, t->entry, first);
-	/* of musl, to which the entry jumps */
-	thread_start_add_first(f, t, thread_start_named(f, "_start_c"), first);
-	/* musl, where start() hands the result on to pthread_exit() */
-	if (create)
-		thread_start_add_reached(f, t, create);
-}
-
 /* ---- what a runtime gives to pthread_create() */
 
 /* Where a file calls a function of thread_starters_name. */
@@ -394,32 +377,6 @@ static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
 	free(code);
 }
 
-static void thread_start_add_routines(const struct callsite_file *f,
-				      struct thread_starts *t)
-{
-	struct thread_start_search k = { .f = f, .t = t };
-	struct code_refs refs;
-	unsigned int kinds;
-	size_t was = t->n;
-
-	t->read = true;
-	if (!code_refs_init(&refs, f->machine, NULL, 0, 0))
-		return;
-	if (t->library)
-		k.n = k.clones = thread_start_list_clones(f, k.s);
-	if (k.clones)
-		thread_start_scan(&k, 1 << CODE_REF_CALL | 1 << CODE_REF_JUMP,
-				  thread_start_take_caller);
-	k.n = thread_start_list(f, k.s, k.n, &kinds);
-	if (k.n)
-		thread_start_scan(&k, kinds, thread_start_take_call);
-	for (size_t i = was; i < t->n; i++)
-		k.routines |= thread_start_bit(t->of[i].addr);
-	if (t->n > was)
-		thread_start_scan(&k, 1 << CODE_REF_CALL | 1 << CODE_REF_JUMP,
-				  thread_start_drop_called);
-}
-
 /* ---- one file */
 
 static bool thread_start_is_pie(const struct callsite_file *f)
@@ -436,11 +393,16 @@ static bool thread_start_is_pie(const struct callsite_file *f)
 	return false;
 }
 
-/* Sets the entry. Shared libraries made by older linkers have one, too, at
- * which nothing begins; glibc and musl have a loader and a real one. */
-static void thread_start_set_entry(const struct callsite_file *f,
-				   struct thread_starts *t)
+static struct thread_starts *thread_starts_of(struct callsite_file *f)
 {
+	struct thread_starts *t = &f->starts;
+
+	if (t->known)
+		return t;
+	t->known = true;
+	/* Sets the entry. Shared libraries made by older linkers have one, too,
+	 * at which nothing begins; glibc and musl have a loader and a real one.
+	 */
 	GElf_Ehdr eh;
 	bool loader = elf_has_loader(f->ef);
 	bool program = f->ef->type == ET_EXEC || thread_start_is_pie(f);
@@ -449,23 +411,24 @@ static void thread_start_set_entry(const struct callsite_file *f,
 		     thread_start_named(f, "__libc_start_main");
 	if ((program || loader || f->loader) && gelf_getehdr(f->ef->elf, &eh))
 		t->entry = eh.e_entry;
-}
-
-static struct thread_starts *thread_starts_of(struct callsite_file *f)
-{
-	struct thread_starts *t = &f->starts;
-
-	if (t->known)
-		return t;
-	t->known = true;
-	thread_start_set_entry(f, t);
 	for (size_t i = 0; i < ARRAY_SIZE(thread_start_names); i++) {
 		uint64_t at = thread_start_named(f, thread_start_names[i]);
 
 		if (at)
 			thread_start_add(t, at, START_LIBRARY, false);
 	}
-	thread_start_add_library(f, t);
+	uint64_t first = thread_start_named(f, "__libc_start_main");
+	uint64_t create = thread_start_named(f, "pthread_create");
+
+	if (first)
+		thread_start_add_reached(f, t, first);
+	if (t->entry)
+		thread_start_add_first(f, t, t->entry, first);
+	/* of musl, to which the entry jumps */
+	thread_start_add_first(f, t, thread_start_named(f, "_start_c"), first);
+	/* musl, where start() hands the result on to pthread_exit() */
+	if (create)
+		thread_start_add_reached(f, t, create);
 	return t;
 }
 
@@ -628,7 +591,29 @@ static enum thread_start thread_start_seek(struct callsite_file *f,
 
 	if (found || !*start || f->starts.read)
 		return found;
-	thread_start_add_routines(f, &f->starts);
+	struct thread_start_search k = { .f = f, .t = &f->starts };
+	struct code_refs refs;
+	unsigned int kinds;
+	size_t was = f->starts.n;
+
+	f->starts.read = true;
+	if (code_refs_init(&refs, f->machine, NULL, 0, 0)) {
+		if (f->starts.library)
+			k.n = k.clones = thread_start_list_clones(f, k.s);
+		if (k.clones)
+			thread_start_scan(
+				&k, 1 << CODE_REF_CALL | 1 << CODE_REF_JUMP,
+				thread_start_take_caller);
+		k.n = thread_start_list(f, k.s, k.n, &kinds);
+		if (k.n)
+			thread_start_scan(&k, kinds, thread_start_take_call);
+		for (size_t i = was; i < f->starts.n; i++)
+			k.routines |= thread_start_bit(f->starts.of[i].addr);
+		if (f->starts.n > was)
+			thread_start_scan(
+				&k, 1 << CODE_REF_CALL | 1 << CODE_REF_JUMP,
+				thread_start_drop_called);
+	}
 	return thread_start_find(f, &f->starts, *start, vaddr + 1, site);
 }
 

@@ -573,33 +573,29 @@ static struct table_unwinder *unwind_new_of(const struct unwinder_ops *ops,
 	return u;
 }
 
-/* With the first dump: readers of captures may fork before (see writer.c), and
- * most captures have no dumps. */
-static void unwind_start_threads(struct table_unwinder *u)
-{
-	struct unwind_places *places = unwind_need_places(u);
-	unsigned int n = u->wanted;
-
-	u->wanted = 0;
-	unwind_images_share(u->modules);
-	u->helper = mem_new(n, sizeof(*u->helper));
-	for (; u->n_helper < n; u->n_helper++) {
-		struct table_unwinder *h =
-			unwind_new_of(u->uw.ops, u->modules, places);
-
-		h->ahead = true;
-		u->helper[u->n_helper] = &h->uw;
-	}
-	u->threads = unwind_threads_new(u->helper, n, unwind_ahead);
-}
-
 static struct unwind_job *unwind_begin(struct unwinder *uw,
 				       const struct unwind_in *in, bool soon)
 {
 	struct table_unwinder *u = (struct table_unwinder *)uw;
 
-	if (u->wanted)
-		unwind_start_threads(u);
+	if (u->wanted) {
+		/* With the first dump: readers of captures may fork before (see
+		 * writer.c), and most captures have no dumps. */
+		struct unwind_places *places = unwind_need_places(u);
+		unsigned int n = u->wanted;
+
+		u->wanted = 0;
+		unwind_images_share(u->modules);
+		u->helper = mem_new(n, sizeof(*u->helper));
+		for (; u->n_helper < n; u->n_helper++) {
+			struct table_unwinder *h =
+				unwind_new_of(u->uw.ops, u->modules, places);
+
+			h->ahead = true;
+			u->helper[u->n_helper] = &h->uw;
+		}
+		u->threads = unwind_threads_new(u->helper, n, unwind_ahead);
+	}
 	return u->threads ? unwind_threads_begin(u->threads, in, soon) : NULL;
 }
 

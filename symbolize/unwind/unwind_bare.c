@@ -67,18 +67,6 @@ static bool unwind_is_called(struct table_unwinder *u,
 	return missing_caller_after_call(to.m, to.vaddr + 1);
 }
 
-/* Returns true in startup code without a table. glibc's loader has none for
- * _start and what follows, from where constructors are called. The kernel
- * clears all registers, and this code does not use FP. */
-static bool unwind_at_entry(const struct unwind_code *c,
-			    const struct stack_walk *w)
-{
-	return unwind_is_file(c) && c->m->entry && c->vaddr >= c->m->entry &&
-	       c->vaddr - c->m->entry < UNWIND_ENTRY_MAX &&
-	       !unwind_images_row(c->m, c->m->entry) &&
-	       w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp];
-}
-
 /* Whether this is a system call behind which glibc's table ends, in clone() and
  * clone3(): the child goes on there on another stack. *row: what holds up to
  * there, and for the parent behind it. */
@@ -243,7 +231,12 @@ int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		return -1;
 	}
 	/* glibc's table of __start_context begins there, behind the address. */
-	if (unwind_at_entry(&from, w) ||
+	/* The kernel clears all registers, and this code does not use FP. */
+	if ((unwind_is_file(&from) && from.m->entry &&
+	     from.vaddr >= from.m->entry &&
+	     from.vaddr - from.m->entry < UNWIND_ENTRY_MAX &&
+	     !unwind_images_row(from.m, from.m->entry) &&
+	     w->v.have >> w->abi->fp & 1 && !w->v.reg[w->abi->fp]) ||
 	    (!w->top && (unwind_bare_exits(&from) ||
 			 (unwind_is_file(&from) && !w->exact &&
 			  missing_caller_starts(from.m, from.vaddr + 1))))) {

@@ -207,19 +207,6 @@ static void unwind_images_add_table(struct unwind_image *m, size_t i,
 static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
 							   ".debug_frame" };
 
-static void unwind_images_make_tables(struct unwind_image *m,
-				      const struct elf_file *ef)
-{
-	struct sframe_file f;
-
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only; i++)
-		unwind_images_add_table(m, i, cfi_open(ef, sections[i]));
-	if (m->cfi[0] || sframe_file_open(ef, &f, NULL) != 1)
-		return;
-	m->sframe = sframe_table(&f.sf, NULL);
-	sframe_file_release(&f);
-}
-
 /* Opens the file of an image; keep: as identity_may_be_kept() says. Returns
  * false if there is none. */
 static bool unwind_images_open(struct unwind_images *ms,
@@ -258,7 +245,14 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->data = ef->n_data ? mem_dup(ef->data, ef->n_data * sizeof(*ef->data))
 			     : NULL;
 	m->tried = tried;
-	unwind_images_make_tables(m, ef);
+	struct sframe_file f;
+
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only; i++)
+		unwind_images_add_table(m, i, cfi_open(ef, sections[i]));
+	if (!m->cfi[0] && sframe_file_open(ef, &f, NULL) == 1) {
+		m->sframe = sframe_table(&f.sf, NULL);
+		sframe_file_release(&f);
+	}
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;

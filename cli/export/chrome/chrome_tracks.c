@@ -68,20 +68,6 @@ static uint32_t kernel_of(struct tracks *t, uint32_t capture)
 	return (uint32_t)t->n_kernel++;
 }
 
-static int tracks_read_captures(struct tracks *t, struct store *db,
-				struct err *err)
-{
-	struct rows *r = rows_dense(db, "track_captures", err);
-
-	while (rows_step(r)) {
-		size_t id = (size_t)rows_int(r, TRACK_CAPTURES_ID);
-		uint32_t at = kernel_of(
-			t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
-		*mem_at(t->of_capture, t->n_capture, t->cap_capture, id) = at;
-	}
-	return rows_end(r, err);
-}
-
 /* Returns the newest thread with that tid, of any kernel; 0: none. */
 static uint32_t tracks_find_tid(const struct tracks *t, int64_t tid)
 {
@@ -161,8 +147,16 @@ struct tracks *tracks_load(struct json *j, struct store *db,
 	t->filter = filter;
 	*mem_at(t->track, t->n_track, t->cap_track, 0) =
 		(struct track){ .pid = -1, .tid = -1 };
-	if (tracks_read_captures(t, db, err) ||
-	    tracks_read_threads(t, db, err) || load_wanted(t, db, err)) {
+	struct rows *r = rows_dense(db, "track_captures", err);
+
+	while (rows_step(r)) {
+		size_t id = (size_t)rows_int(r, TRACK_CAPTURES_ID);
+		uint32_t at = kernel_of(
+			t, (uint32_t)rows_int(r, TRACK_CAPTURES_TOGETHER));
+		*mem_at(t->of_capture, t->n_capture, t->cap_capture, id) = at;
+	}
+	if (rows_end(r, err) || tracks_read_threads(t, db, err) ||
+	    load_wanted(t, db, err)) {
 		tracks_free(t);
 		return NULL;
 	}

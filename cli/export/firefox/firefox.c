@@ -206,19 +206,13 @@ uint32_t firefox_string(struct firefox *f, const char *s)
 	return intern_add(&f->strings, s);
 }
 
-/* Returns whether the code is from a file, which may be missing. */
-static bool firefox_is_library(const struct image *img)
-{
-	return img->path[0] && img->kind != IMAGE_UNKNOWN_USER &&
-	       img->kind != IMAGE_UNKNOWN_KERNEL && img->kind != IMAGE_ANON &&
-	       img->kind != IMAGE_JIT;
-}
-
 static uint32_t firefox_library_of(struct firefox *f, uint32_t image)
 {
 	const struct image *img = &f->c->image[image].img;
 
-	if (!firefox_is_library(img))
+	if (!img->path[0] || img->kind == IMAGE_UNKNOWN_USER ||
+	    img->kind == IMAGE_UNKNOWN_KERNEL || img->kind == IMAGE_ANON ||
+	    img->kind == IMAGE_JIT)
 		return FIREFOX_NONE;
 	if (!f->lib_of[image]) {
 		struct lib_row row = {

@@ -80,22 +80,6 @@ static uint32_t pd_tasks_number_of(struct table *t, int64_t id, uint32_t *n)
 	return i;
 }
 
-static int pd_tasks_read_processes(struct pd_tasks *t, struct err *err)
-{
-	struct rows *r = rows_dense(t->pd->db, "perfdata_processes", err);
-
-	while (rows_step(r)) {
-		struct process p = { .pid = rows_int_or(r, 1, -1),
-				     .parent = (uint32_t)rows_int(
-					     r, PERFDATA_PROCESSES_PARENT),
-				     .start = rows_int_or(r, 3, PD_START) };
-
-		p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
-		*mem_add(t->process, t->n_process, t->cap_process) = p;
-	}
-	return rows_end(r, err);
-}
-
 static int pd_tasks_read_threads(struct pd_tasks *t, struct err *err)
 {
 	struct rows *r = rows_dense(t->pd->db, "perfdata_threads", err);
@@ -164,9 +148,19 @@ struct pd_tasks *pd_tasks_new(struct perfdata *pd, struct pd_maps *maps,
 
 	t->pd = pd;
 	t->maps = maps;
-	if (!pd_tasks_read_processes(t, err) &&
-	    !pd_tasks_read_threads(t, err) && !pd_tasks_read_comms(t, err) &&
-	    !pd_tasks_read_losses(t, err))
+	struct rows *r = rows_dense(t->pd->db, "perfdata_processes", err);
+
+	while (rows_step(r)) {
+		struct process p = { .pid = rows_int_or(r, 1, -1),
+				     .parent = (uint32_t)rows_int(
+					     r, PERFDATA_PROCESSES_PARENT),
+				     .start = rows_int_or(r, 3, PD_START) };
+
+		p.space = pd_tasks_number_of(&t->by_pid, p.pid, &t->n_space);
+		*mem_add(t->process, t->n_process, t->cap_process) = p;
+	}
+	if (!rows_end(r, err) && !pd_tasks_read_threads(t, err) &&
+	    !pd_tasks_read_comms(t, err) && !pd_tasks_read_losses(t, err))
 		return t;
 	pd_tasks_free(t);
 	return NULL;
