@@ -42,6 +42,10 @@ enum interval_premise {
 	INTERVAL_PREMISES = 6
 };
 
+/* The name of a call whose end does not say the function, as that of a text,
+ * and whose begin is not proved. */
+#define INTERVAL_NO_NAME 1
+
 /* The end of a recorded time. */
 #define INTERVAL_NEVER INT64_MIN
 

@@ -317,7 +317,8 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	if (r.by && def[r.by - 1].is_blob)
 		r.by = 0;
 	iv->by_field |= r.by || r.futex.addr;
-	if (role == PAIRING_END)
+	/* a leaf is begin and end */
+	if (role == PAIRING_END || r.leaf)
 		r.ret = intervals_field(iv, type, "ret")
 				?: intervals_field(iv, type, "retval");
 	iv->pair[r.pair].begins |= role == PAIRING_BEGIN;
@@ -1035,7 +1036,9 @@ static uint32_t intervals_value_name(struct intervals *iv, uint32_t type,
 			 value >> 20, value & 0xfffff);
 		return intern_add(&iv->names, text);
 	}
-	snprintf(text, sizeof(text), "%" PRId64, value);
+	/* of a function without a name */
+	snprintf(text, sizeof(text),
+		 strncmp(column, "func", 4) ? "%" PRId64 : "%#" PRIx64, value);
 	return intern_add(&iv->names, payloads_value_text(iv->payloads, type,
 							  column, text));
 }
@@ -1498,6 +1501,7 @@ static struct intervals *intervals_begin(struct store *db, const char *path,
 	iv->path = path;
 	iv->ask = a;
 	intern_add(&iv->names, "");
+	intern_add(&iv->names, "[no name]"); /* INTERVAL_NO_NAME */
 	if (intervals_read_lines(iv, err) || intervals_read_types(iv, err))
 		goto fail;
 	/* the formats of all events are read only where they are needed */

@@ -282,6 +282,7 @@ static void nest_take_end(struct nest *n, struct nest_thread *t,
 		if (ns < 0 && !r->untimed)
 			ns = self = interval_span(i.begin, i.end);
 	} else {
+		i.name = i.name ?: INTERVAL_NO_NAME;
 		i.end = r->time;
 		i.end_event = r->event;
 		i.ret = r->ret;
@@ -353,9 +354,10 @@ static void nest_tell_end(const struct nest *n, const struct nest_thread *t,
 	i.end_event = r->event;
 	i.loss = lost.id;
 	i.reason = pairing_reason(&lost);
-	i.verdict = i.reason			      ? INTERVAL_BEGIN_LOST
-		    : t->last > t->first && !lost.off ? INTERVAL_UNEXPLAINED
-						      : INTERVAL_BEFORE;
+	/* all since its first record have their ends */
+	i.verdict = i.reason				? INTERVAL_BEGIN_LOST
+		    : r->born != INT64_MIN && !lost.off ? INTERVAL_UNEXPLAINED
+							: INTERVAL_BEFORE;
 	n->tell->call(n->arg, &i);
 }
 

@@ -49,6 +49,7 @@ struct traced_span {
 	int64_t from, to, event;
 	uint32_t thread;
 	uint32_t what; /* name of the system call; index of the call */
+	uint32_t in;   /* of a call: name of its system call, of .event */
 };
 
 /* A time in which a thread was off the CPU. before: ns of those before it. */
@@ -254,6 +255,7 @@ static void traced_take_inside(void *arg, uint64_t call, uint64_t of)
 COMPARE_BY(traced_compare, struct traced_call, event);
 
 COMPARE_BY(traced_compare_spans, struct traced_span, thread, from);
+COMPARE_BY(traced_compare_spans_events, struct traced_span, event);
 
 /* Puts the user stack of an event on `*at`. Returns 0, or -1 and *err. */
 static int traced_put_user(struct traced_run *r, struct callers *c,
@@ -287,21 +289,33 @@ static int traced_find_system(struct traced_run *r, struct store *db,
 		c = callers_open(db, &r->iv->names, err);
 		rc = c ? 0 : -1;
 	}
-	for (size_t i = 0; !rc && i < r->n_outer; i++) {
-		const struct traced_span *o = &r->outer[i], *s;
-		char name[CALLS_NAME + 16];
-		uint32_t below = 0;
+	for (size_t i = 0; i < r->n_outer; i++) {
+		struct traced_span *o = &r->outer[i];
+		const struct traced_span *s;
 
 		while (at < r->n_system &&
 		       traced_compare_spans(&r->system[at], o) <= 0)
 			at++;
 		s = at ? &r->system[at - 1] : NULL;
+		o->event = 0;
 		if (!s || s->thread != o->thread || s->to < o->to)
 			continue;
+		o->event = s->event;
+		o->in = s->what;
+	}
+	/* stacks are read in the order of events, whatever their threads */
+	sort_items(r->outer, r->n_outer, traced_compare_spans_events);
+	for (size_t i = 0; !rc && i < r->n_outer; i++) {
+		const struct traced_span *o = &r->outer[i];
+		char name[CALLS_NAME + 16];
+		uint32_t below = 0;
+
+		if (!o->event)
+			continue;
 		snprintf(name, sizeof(name), "[system call %s]",
-			 intern_get(&r->iv->names, s->what));
+			 intern_get(&r->iv->names, o->in));
 		if (c)
-			rc = traced_put_user(r, c, s->event, &below, err);
+			rc = traced_put_user(r, c, o->event, &below, err);
 		r->call[o->what].nest = stacks_nest(
 			r->s, below,
 			labels_add_name(r->s->labels, LABEL_KERNEL, name));

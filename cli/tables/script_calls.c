@@ -98,7 +98,8 @@ static int calls_read_types(struct script_calls *c, struct store *db,
 		t.returns = strstr(rows_text(r, INTERVAL_TYPES_NAME),
 				   "fgraph_retaddr") &&
 			    !calls_field(def, n, "retaddr");
-		if (!t.func ||
+		/* a text has what the kernel printed */
+		if (!t.func || calls_field(def, n, "took_ns") ||
 		    (t.what == CALLS_FUNCTION ? !t.parent : !t.depth) ||
 		    (t.what == CALLS_EXIT && (!t.from || !t.to)))
 			t.what = CALLS_NONE;

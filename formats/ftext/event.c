@@ -259,7 +259,7 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 	*role = ROLE_PLAIN;
 	/* a kernel prints what was written to trace_marker by the function
 	 * that took it */
-	if (!strcmp(name, "tracing_mark_write"))
+	if (!strcmp(name, "tracing_mark_write") || !strcmp(name, "0"))
 		name = "print";
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		if (words_find(known[i].names, name, strlen(name)) < 0)
@@ -308,6 +308,7 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	/* what intervals are found by */
 	def.adds_fields = e.shape || !strncmp(name, "timer:", 6) ||
 			  !strncmp(name, "dma_fence:", 10) ||
+			  !strncmp(name, "raw_syscalls:", 13) ||
 			  e.role == ROLE_CALL || e.role == ROLE_FUNCTION;
 	e.flags = !strncmp(name, "sched:", 6) || !strncmp(name, "irq:", 4);
 	def.format = e.flags ? flags_format : text_format;

@@ -91,6 +91,7 @@ struct ftext_item {
 	bool has_kern,
 		has_user; /* a stack was printed, possibly an empty one */
 	bool has_field;	  /* the text contains a stack, which is a field */
+	bool comment;	  /* of function_graph: lines with its end follow */
 	bool untimed;
 	bool dropped; /* a loss at any time of the text */
 };

@@ -98,11 +98,11 @@ static bool graph_set_call(struct scan call, struct scan text, struct line *out)
 	scan_trim(&call);
 	scan_trim(&text);
 	out->text = text;
+	/* a stack, and a marker of several lines, end in a later one */
 	if (scan_take(&call, "/* ")) {
-		size_t end = scan_find(call, " */");
-
-		out->text = scan_head(call, end);
-		return end < call.n;
+		out->text = call;
+		out->comment = !scan_take_end(&out->text, " */");
+		return call.n > 0;
 	}
 	if (!call.n)
 		return false;

@@ -42,6 +42,7 @@ struct line {
 	bool has_flags;
 	uint8_t flags;	 /* common_flags, as far as the line shows them */
 	bool raw;	 /* the text is of trace-cmd report -R */
+	bool comment;	 /* of function_graph: it ends in a later line */
 	uint64_t n_lost; /* 0: unknown */
 	const char *why; /* LINE_REFUSED: what the line is and what to do */
 };

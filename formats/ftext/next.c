@@ -51,16 +51,21 @@ static struct ftext_item *
 ftext_next_stack_owner(struct ftext *ft, const struct line *l, uint32_t buffer)
 {
 	uint64_t at = *ftext_item_newest(ft, buffer, l->cpu);
+	struct ftext_item *it;
 
-	for (int i = 0; i < NESTED_MAX && at > ft->give; i++) {
-		struct ftext_item *it = ftext_item_at(ft, at - 1);
-
+	for (int i = 0; i < NESTED_MAX && at > ft->give; i++, at = it->prev) {
+		it = ftext_item_at(ft, at - 1);
 		if (it->kind != ITEM_EVENT)
 			return NULL;
-		if (it->pid == l->pid &&
-		    !((it->flags ^ l->flags) & LINE_CONTEXT))
+		/* a call has none, but may be one of the walk itself */
+		if (ft->event[it->event].role == ROLE_CALL)
+			continue;
+		/* lines of function_graph may lack the task and the flags, but
+		 * not that another task comes */
+		if ((it->pid == l->pid || it->pid < 0) &&
+		    (!it->has_flags || !l->has_flags ||
+		     !((it->flags ^ l->flags) & LINE_CONTEXT)))
 			return it->stack ? NULL : it;
-		at = it->prev;
 	}
 	return NULL;
 }
@@ -164,6 +169,7 @@ static void ftext_next_take_event(struct ftext *ft, struct scan s, uint64_t off,
 		it = ftext_item_at(ft, id);
 		it->event = ftext_event_of(ft, l, buffer);
 		it->stack = (uint8_t)stack;
+		it->comment = l->comment;
 		ftext_part_add(ft, it, s, off, l->comm, &it->comm);
 		ftext_part_add(ft, it, s, off, l->text, &it->text);
 		it->has_kern = stack == STACK_KERNEL;
@@ -270,11 +276,15 @@ static void ftext_next_take_other(struct ftext *ft, struct scan s, uint64_t off)
 	struct ftext_item *it =
 		ft->last ? ftext_item_at(ft, ft->last - 1) : NULL;
 
+	const struct scan line = s;
+
 	if (it && ft->more == MORE_TEXT && it->text.n + s.n < FTEXT_LINE &&
 	    (it->has_field || ft->event[it->event].role == ROLE_MARKER ||
-	     ftext_next_is_open(ft, it)))
-		ftext_part_add(ft, it, s, off, s, &it->text);
-	else
+	     ftext_next_is_open(ft, it))) {
+		if (it->comment)
+			it->comment = !scan_take_end(&s, " */");
+		ftext_part_add(ft, it, line, off, s, &it->text);
+	} else
 		reader_damage_text(&ft->src, ft->in.path, "line", off, s.n,
 				   "a line of unknown form");
 }
@@ -329,7 +339,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		ftext_next_take_event(ft, s, off, &l);
 		break;
 	case LINE_FRAME:
-		ftext_next_take_frame(ft, s, off, s);
+		ftext_next_take_frame(ft, s, off, l.text);
 		break;
 	case LINE_LOST:
 		ftext_next_take_lost(ft, off, &l);

@@ -46,13 +46,6 @@ static bool ftext_key_at(struct scan s, struct scan *key)
 	return true;
 }
 
-static bool ftext_ends_with(struct scan s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.n >= n && scan_is(scan_tail(s, s.n - n), end);
-}
-
 /* Returns true if a value may end here: at the end, before a key, or before a
  * bracket. */
 static bool ftext_value_may_end(struct scan behind)
@@ -91,7 +84,8 @@ static struct scan ftext_value(struct scan key, struct scan s)
 
 	/* names of tasks and files may contain blanks: up to the next key or
 	 * arrow */
-	if (ftext_ends_with(key, "comm") || scan_is(key, "filename")) {
+	if (scan_take_end(&(struct scan){ key.p, key.n }, "comm") ||
+	    scan_is(key, "filename")) {
 		const size_t end = ftext_comm_end(key, s);
 		struct scan next;
 

@@ -526,6 +526,8 @@ void line_parse(struct scan s, bool bare, struct line *out)
 	if (line_is_frame(s)) {
 		out->kind = LINE_FRAME;
 		out->text = s;
+		/* of function_graph */
+		scan_take_end(&out->text, " */");
 		return;
 	}
 	if (!line_try_graph(s, out) && !line_try_column(s, out) &&

@@ -11,6 +11,11 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
+/* Linux 6.12.117 has the times of a call in the struct that an entry copies,
+ * and still room for both behind it, which it does not write
+ * (kernel/trace/trace_entries.h, funcgraph_exit). */
+#define FT_TIMES_AGAIN 16
+
 /* Whether an entry may go on behind the bytes that this field describes.
  *
  * The kernel measures the strings and arrays of a probe before it copies them.
@@ -35,6 +40,8 @@ void ft_entry_set_size(struct ft_type *t)
 	bool stack = t->role == ROLE_KSTACK;
 
 	t->open = t->fmt.n_stack || (stack && t->part.size < 0);
+	if (t->fmt.name && !strcmp(t->fmt.name, "funcgraph_exit"))
+		t->spare = FT_TIMES_AGAIN;
 	for (size_t i = 0; i < t->fmt.n; i++) {
 		const struct tp_field *f = &t->fmt.field[i];
 		uint32_t end;

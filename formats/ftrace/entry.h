@@ -36,7 +36,8 @@ static inline bool ft_entry_fits(const struct ft_type *t, const struct bytes *b,
 	uint64_t end = ft_entry_end(t, b, width);
 	size_t len = bytes_left(b);
 
-	return len >= end && (t->open || len < end + FT_ROUNDING);
+	return len >= end &&
+	       (t->open || len < end + FT_ROUNDING || len == end + t->spare);
 }
 void ft_entry_misfit(const struct ft_type *t, const struct bytes *b,
 		     unsigned int width, struct err *err);

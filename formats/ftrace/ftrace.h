@@ -92,6 +92,7 @@ struct ft_type {
 		least; /* bytes up to the end of the last field of fixed size */
 	bool open;     /* entries may be longer: they end with an array */
 	bool dynamic;  /* a field refers to data behind the fields */
+	uint8_t spare; /* bytes that entries of some kernels have behind them */
 	struct ft_parts part;
 };
 

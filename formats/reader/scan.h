@@ -100,6 +100,17 @@ static inline bool scan_take(struct scan *s, const char *text)
 	return true;
 }
 
+/* The same at the end. */
+static inline bool scan_take_end(struct scan *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (s->n < n || memcmp(s->p + s->n - n, text, n) != 0)
+		return false;
+	s->n -= n;
+	return true;
+}
+
 /* Returns the position of the first match, or s.n if there is none. */
 static inline size_t scan_find(struct scan s, const char *text)
 {

@@ -161,3 +161,73 @@ sed -E '3,4d; s/^ 0\) //' print.txt >nocpu.txt
 is "calls_without_a_cpu_are_refused_in_one_line" \
 	"1 backstitch: nocpu.txt: its calls have no CPU; set the options context-info and funcgraph-cpu, which only change how the buffer is printed, and save the text again" \
 	"$? $(cat err)"
+
+# results of calls, also of those on one line, and stacks, which end in a later line: of each thread its own
+cat >two.txt <<'TEXT'
+# tracer: function_graph
+#
+#     TIME        CPU  TASK/PID         DURATION                  FUNCTION CALLS
+#      |          |     |    |           |   |                     |   |   |   |
+  100.000000 |   0)    a-11      |               |  /* sys_enter: NR 2 (7f, 0, 0, 0, 0, 0) */
+               a-11      [000] d..1.   100.000000: <stack trace>
+ => trace_event_raw_event_sys_enter
+ => do_syscall_64
+  100.000000 |   0)    a-11      |               |  /* <user stack trace>
+ =>  <0000000000401136>
+ =>  <0000000000401236> */
+  100.000001 |   0)    a-11      |               |  do_sys_openat2() {
+  100.000002 |   0)    a-11      |   0.500 us    |    getname(); /* = 0x10 */
+  100.000003 |   1)    b-12      |               |  /* sys_enter: NR 0 (3, 0, 0, 0, 0, 0) */
+  100.000003 |   1)    b-12      |               |  /* <user stack trace>
+ =>  <0000000000401336> */
+  100.000004 |   1)    b-12      |   0.700 us    |  vfs_read(); /* = -22 */
+  100.000005 |   0)    a-11      |   4.500 us    |  } /* = 0x3 */
+  100.000006 |   1)    b-12      |               |  /* sys_exit: NR 0 = -22 */
+  100.000007 |   0)    a-11      |               |  /* sys_exit: NR 2 = 3 */
+  100.000008 |   0)    a-11      |               |  /* tracing_mark_write: one
+two */
+  100.000009 |   0)    a-11      |               |  /* sys_enter: NR 2 (7f, 0, 0, 0, 0, 0) */
+  100.000010 |   0)    a-11      |               |  do_sys_openat2() {
+  100.000012 |   0)    a-11      |   1.500 us    |  } /* = 0x4 */
+  100.000013 |   0)    a-11      |               |  /* sys_exit: NR 2 = 4 */
+TEXT
+calls two.txt "SELECT name, ret FROM call WHERE ns NOT NULL ORDER BY end_event" >got
+is "stacks_in_a_text_of_calls_are_no_damage" "status 0
+getname,16
+vfs_read,-22
+do_sys_openat2,3
+do_sys_openat2,4" "$(grep -v '^name' got)"
+is "a_marker_of_two_lines_ends_with_its_comment" "ftrace:print: one\x0atwo " "$("$B" script print.db 2>/dev/null | grep -o 'ftrace:print: one.*')"
+is "the_stack_of_each_thread_is_below_its_calls" "a;[system call NR 2];do_sys_openat2 1500
+a;[unknown];[unknown];[system call NR 2];do_sys_openat2 4000
+a;[unknown];[unknown];[system call NR 2];do_sys_openat2;getname 500
+b;[unknown];[system call NR 0];vfs_read 700" "$("$B" export --format folded print.db 2>/dev/null | sed 's/_\[k\]//g')"
+is "a_text_is_printed_as_it_is" "$(grep -c 'getname();' two.txt)" "$("$B" script -F trace print.db | grep -c '0.500 us .*getname(); /\* = 0x10 \*/')"
+# an end whose begin is not there does not say its function
+sed '/ do_sys_openat2() {/d' two.txt >ends.txt
+calls ends.txt "SELECT name, ret, verdict FROM call WHERE ns > 1000 ORDER BY id" >got
+is "a_call_whose_function_is_not_known_says_so" "status 0
+name,ret,verdict
+[no name],3,proved
+[no name],4,proved" "$(tr -d '"' <got)"
+
+# Linux 6.12.117 has the times of a call twice in the record of its end, of which its format knows nothing
+cp -r "$root/tests/captures/fgraph612" six
+gzip -dc six/trace.txt.gz >six.txt
+said() { "$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r"'; }
+"$B" ingest -q -f --no-symbols -o six.db six 2>err
+is "an_end_with_room_for_more_times_is_no_damage" "0 197 197" "$? $(said six.db "SELECT count(*) || ' ' || count(ns) FROM call")"
+of_text <six.txt | sort >want
+said six.db "SELECT tid, ns, depth FROM call" | of_calls | sort >got
+is "and_its_calls_are_those_of_the_text" "$(cat want)" "$(cat got)"
+# with stacks of two threads, which the records of both say of the same calls
+"$B" ingest -q -f --no-symbols -o sixt.db six.txt
+for db in six sixt; do
+	"$B" export --format folded $db.db 2>/dev/null | sed 's/_\[k\]//g; s/^[^;]*;//; s/ [0-9]*$//' | sort -u >$db.stacks
+done
+is "a_text_has_the_same_stacks_below_the_same_calls" "$(cat six.stacks)" "$(cat sixt.stacks)"
+is "which_all_threads_have" ":2329 :2330" "$("$B" export --format folded six.db 2>/dev/null | sed -n 's/;\[unknown\];.*;do_mkdirat_\[k\] .*//p' | sort -u | xargs)"
+# a function without a name is its address
+sed -i '/ext4/d' six/kallsyms
+"$B" ingest -q -f --no-symbols -o bare.db six
+is "a_function_without_a_name_is_its_address" "0xffffffffc054ccd4" "$(said bare.db "SELECT DISTINCT name FROM call WHERE name NOT GLOB '[a-z_]*'")"
