@@ -118,3 +118,13 @@ print("%d.%09d,%d.%09d" % (*divmod(t, 10 ** 9), *divmod(t + 290000, 10 ** 9)), f
 "$B" report --time "$(cat when)" --format csv both.db 2>err | tr -d '\r' >said
 is "slices_beside_a_call_that_is_cut_have_their_names" "draw inner" \
 	"$(awk -F, 'NR > 1 { print $NF }' said | sort | tr '\n' ' ' | sed 's/ $//')"
+
+# texts in the forms of all writers, of threads that write for others, and what a second program makes of each form
+for seed in $(seq 12); do
+	python3 "$root/tests/cli/markers.py" "$seed" forms.txt >want
+	rows forms "SELECT 'slice ' || coalesce(name, '') || ' ' || tid || ' ' || coalesce(ns, '') || ' ' || verdict FROM call
+		UNION ALL SELECT 'async ' || name || ' ' || key || ' ' || coalesce(ns, '') || ' ' || verdict FROM interval WHERE kind = 'async'
+		UNION ALL SELECT 'counter ' || name || ' ' || pid || ' ' || value FROM counter" | LC_ALL=C sort >got
+	LC_ALL=C sort want | cmp -s - got || break
+done
+is "slices_of_all_forms_are_what_the_forms_say" "12 $(LC_ALL=C sort want)" "$seed $(cat got)"
