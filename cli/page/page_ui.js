@@ -52,10 +52,16 @@ let order = "self";
 let current = flame;	// the graph that keys act on
 
 const unit = () => model.events[view.event][1];
-// What is counted: samples, waits, or both.
+const isTraced = () =>	// traced_kinds[]
+	/^(function_graph|cyg_profile|probes|slices|function)$/
+		.test(model.events[view.event][0]);
+const heavy = w => isTraced() && unit() === "ns" ? inTime(w) :
+	grouped(w) + " " + unit();
+// What is counted: samples, waits, calls, or several of them.
 const things = n => {
-	if (isLatency(view.event))
-		return grouped(n) + (n === 1 ? " interval" : " intervals");
+	if (isLatency(view.event) || isTraced())
+		return grouped(n) + (isTraced() ? " call" : " interval") +
+			(n === 1 ? "" : "s");
 
 	const parts = model.parts[view.event];
 	const off = parts.includes(model.waits.event);
@@ -253,7 +259,7 @@ function sayWhole()
 		percent(sel.weight[0], sel.whole) + " of all";
 	const n = flame.deeper;
 	const parts = [things(sel.samples[0]) + ", " +
-		grouped(sel.weight[0]) + " " + unit() + ": " + of];
+		heavy(sel.weight[0]) + ": " + of];
 
 	if (view.func === null && view.lane !== null)
 		parts.push("the picture: " + things(flame.sel.list.n) +
@@ -315,7 +321,7 @@ function factsOf(g, at)
 		lines.push(timesOf(s, at));
 
 	lines.push(things(s.samples[at]) + ", " +
-		   grouped(s.weight[at]) + " " + unit() + ", " +
+		   heavy(s.weight[at]) + ", " +
 		   percent(s.weight[at], sel.weight[0]) +
 		   (self && self < s.weight[at] ? ", " +
 		    percent(self, sel.weight[0]) + " in itself" : ""));

@@ -654,6 +654,11 @@ with Browser(1400, 1400) as browser:
     check_order(browser, lost, "cpu-clock")
     check_tables(browser, lost)
     browser.quiet(page, "views")
+calls = page_of(make(work, "fgraph"))
+with Browser(1400, 900) as browser:
+    browser.open(calls)
+    ok(re.match(r"462 calls, [\d.]+ ms: all", browser.text("#details")),
+       "calls_are_counted_as_such_and_have_their_time", browser.text("#details"))
 check_looks(page, "samples")
 check_looks(traced, "switches")
 check_names()
