@@ -133,18 +133,6 @@ bool missing_caller_starts(struct unwind_image *m, uint64_t vaddr)
 	return missing_caller_call_at(m, vaddr, &target) == CALL_START;
 }
 
-bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
-{
-	struct function_range f;
-	uint64_t target;
-	enum call_kind kind = missing_caller_call_at(m, ret, &target);
-
-	if (kind != CALL_DIRECT)
-		return kind == CALL_INDIRECT || kind == CALL_START;
-	return !missing_caller_function(m, target, &f) ||
-	       (in >= f.start && in < f.end);
-}
-
 /* Returns true if the instruction that ends `calls` direct calls in front of an
  * ELF address moves FP below SP. */
 static bool missing_caller_moves_fp(struct unwind_image *m, uint64_t vaddr,
@@ -197,24 +185,34 @@ static bool missing_caller_has_frame(const struct unwind_image *m,
 	return kind == ROW_FP || kind == ROW_FP_DEREF;
 }
 
-/* Bytes of code, and those with a frame. */
+/* Bytes of code with a frame, and those that have something on the stack and
+ * no frame. Code that has nothing there, as functions that call none, and
+ * stubs, is the same in any build: of a small program it is most. */
 struct frame_bytes {
-	uint64_t all, with;
+	uint64_t with, without;
 };
 
 static void missing_caller_add_bytes(const struct unwind_image *m,
 				     const struct unwind_rows *t,
 				     struct frame_bytes *b)
 {
+	const struct abi *abi = abi_of(m->machine);
+	const int32_t entry = abi && abi->link < 0 ? abi->word : 0;
+
 	for (size_t k = 1; k < unwind_rows_count(t); k++) {
 		uint64_t from, to;
 		const struct unwind_row *row = unwind_rows_at(t, k - 1, &from);
 
 		unwind_rows_at(t, k, &to);
-		if (unwind_row_kind(row) != ROW_GAP)
-			b->all += to - from;
+		const enum row_kind kind = unwind_row_kind(row);
+
 		if (missing_caller_has_frame(m, row))
 			b->with += to - from;
+		else if (kind == ROW_SP
+				 ? row->cfa > entry
+				 : kind != ROW_GAP && kind != ROW_OUTERMOST &&
+					   kind != ROW_PLT)
+			b->without += to - from;
 	}
 }
 
@@ -231,9 +229,8 @@ static void missing_caller_add_code(struct unwind_image *m, const struct cfi *c,
 		cfi_range(c, i, &f.start, &f.end);
 		if (f.end <= f.start)
 			continue;
-		b->all += f.end - f.start;
-		if (missing_caller_sets_in(m, &f))
-			b->with += f.end - f.start;
+		*(missing_caller_sets_in(m, &f) ? &b->with : &b->without) +=
+			f.end - f.start;
 	}
 }
 
@@ -260,12 +257,12 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 	if (m->sframe)
 		missing_caller_add_bytes(m, m->sframe, &b);
 	if (!b.with && (m->machine == EM_X86_64 || m->machine == EM_AARCH64)) {
-		b.all = 0;
+		b.without = 0;
 		for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
 			if (m->cfi[i])
 				missing_caller_add_code(m, m->cfi[i], &b);
 	}
-	m->frames = b.with * 2 > b.all ? FRAMES_KEPT : FRAMES_NOT;
+	m->frames = b.with > b.without ? FRAMES_KEPT : FRAMES_NOT;
 	return m->frames == FRAMES_KEPT;
 }
 
@@ -273,8 +270,9 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
  * another instruction would need the exact distance. */
 struct direct_walk {
 	struct unwind_image *m;
-	uint64_t at, end; /* of the code behind code[CALL_BEFORE] */
-	size_t i, n;	  /* bytes of it: that were tried; that there are */
+	struct function_range of;
+	uint64_t at; /* of the code behind code[CALL_BEFORE] */
+	size_t i, n; /* bytes of it: that were tried; that there are */
 	unsigned char code[CALL_BEFORE + CHUNK];
 };
 
@@ -302,6 +300,24 @@ static enum call_kind direct_walk_decode(const struct unwind_image *m,
 				addr, target);
 }
 
+/* Returns where a jump of two bytes leads that ends in front of address `addr`;
+ * 0: it is none, or stays in the function. One byte in fifteen looks like one,
+ * so that only those count that lead to the start of another function. */
+static uint64_t direct_walk_short(const struct direct_walk *w,
+				  const unsigned char *end, uint64_t addr)
+{
+	const uint64_t to = addr + (uint64_t)(int8_t)end[-1];
+	struct function_range f;
+
+	return w->m->machine == EM_X86_64 &&
+			       (end[-2] == 0xeb || end[-2] >> 4 == 7) &&
+			       (to < w->of.start || to >= w->of.end) &&
+			       missing_caller_function(w->m, to, &f) &&
+			       f.start == to
+		       ? to
+		       : 0;
+}
+
 /* Stores the address behind the next one and where it leads to. Returns false
  * at the end. */
 static bool direct_walk_next(struct direct_walk *w, uint64_t *ret,
@@ -309,20 +325,25 @@ static bool direct_walk_next(struct direct_walk *w, uint64_t *ret,
 {
 	for (;;) {
 		while (w->i < w->n) {
-			w->i++;
+			const unsigned char *end =
+				w->code + CALL_BEFORE + ++w->i;
+
 			*ret = w->at + w->i;
-			if (direct_walk_decode(
-				    w->m, w->code + CALL_BEFORE + w->i, *ret,
-				    target, jump) == CALL_DIRECT)
+			if (direct_walk_decode(w->m, end, *ret, target, jump) ==
+			    CALL_DIRECT)
+				return true;
+			*target = direct_walk_short(w, end, *ret);
+			*jump = true;
+			if (*target)
 				return true;
 		}
 		memmove(w->code, w->code + w->n, CALL_BEFORE);
 		w->at += w->n;
-		if (w->at >= w->end)
+		if (w->at >= w->of.end)
 			return false;
 		w->i = 0;
-		w->n = w->end - w->at < CHUNK ? (size_t)(w->end - w->at)
-					      : CHUNK;
+		w->n = w->of.end - w->at < CHUNK ? (size_t)(w->of.end - w->at)
+						 : CHUNK;
 		if (unwind_images_read_code(w->m, w->at, w->code + CALL_BEFORE,
 					    w->n) != w->n)
 			return false;
@@ -395,13 +416,38 @@ static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
 		return false;
 	if (missing_caller_sets_in(m, &f))
 		return false;
-	struct direct_walk w = { .m = m, .at = f.start, .end = f.end };
+	struct direct_walk w = { .m = m, .of = f, .at = f.start };
 
 	while (direct_walk_next(&w, &ret, &target, &jump))
 		if ((jump || !missing_caller_framed_at(m, ret)) &&
 		    (target == to || missing_caller_leads(m, target, m) == to))
 			return true;
 	return false;
+}
+
+bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
+{
+	struct function_range f;
+	uint64_t target;
+	enum call_kind kind = missing_caller_call_at(m, ret, &target);
+
+	if (kind != CALL_DIRECT)
+		return kind == CALL_INDIRECT || kind == CALL_START;
+	if (!missing_caller_function(m, target, &f) ||
+	    (in >= f.start && in < f.end))
+		return true;
+	/* the called function may end with a jump to another one */
+	if (!missing_caller_function(m, in, &f))
+		return false;
+	if (m->code)
+		return missing_caller_passes(m, target, f.start);
+	struct known_call *c = &m->set->call[unwind_images_place(m, ret)];
+
+	if (c->other != f.start) {
+		c->other = f.start;
+		c->goes_on = missing_caller_passes(m, target, f.start);
+	}
+	return c->goes_on;
 }
 
 /* Returns whether a jump out of a function leads to code that calls `to`, or
@@ -426,7 +472,7 @@ static bool missing_caller_in_part(struct unwind_image *m,
 		return false;
 	if (!depth || part.end - part.start > FUNCTION_MAX)
 		return framed;
-	struct direct_walk w = { .m = m, .at = part.start, .end = part.end };
+	struct direct_walk w = { .m = m, .of = part, .at = part.start };
 
 	while (direct_walk_next(&w, &ret, &target, &jump)) {
 		const bool out = target < part.start || target >= part.end;
@@ -452,9 +498,7 @@ static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *f,
 					       uint64_t *last)
 {
-	const struct direct_walk start = { .m = m,
-					   .at = g->start,
-					   .end = g->end };
+	const struct direct_walk start = { .m = m, .of = *g, .at = g->start };
 	struct direct_walk w = start;
 	uint64_t ret, target, to = m == in ? f->start : 0;
 	unsigned int n = 0;

@@ -90,6 +90,10 @@ struct known_call {
 	const struct unwind_image *m; /* NULL: none is known here */
 	uint64_t vaddr, target;
 	int kind; /* enum call_kind */
+	/* a function that is not the target, 0: none was asked for, and whether
+	 * the target goes on to it */
+	uint64_t other;
+	bool goes_on;
 };
 /* Whether a thread begins there, as unwind.c found it. */
 struct known_first {

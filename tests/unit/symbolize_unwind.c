@@ -102,7 +102,10 @@ static size_t table(unsigned char *p, enum made_with kept)
 	}
 	for (size_t i = 0; i < BARE; i++) {
 		size_t c = i == SIGNAL && !kept;
-		size_t like = !kept || i <= BIG || i == START || i == PLT ? i
+		/* few have a frame; most that have something on the stack do
+		 * not */
+		size_t like = !kept && i >= NEVER && i <= PASSES ? SAVES
+			      : !kept || i <= BIG || i == START || i == PLT ? i
 			      : kept == FRAMES_IN_TABLE ? FRAME
 							: SAVES;
 
@@ -851,21 +854,60 @@ START_TEST(below_sp_is_what_an_earlier_call_has_left)
 }
 END_TEST
 
+/* Writes code into a file that is mapped, as it is before the next chain. */
+static void unwind_change(const char *name, uint64_t at, const void *code,
+			  size_t n)
+{
+	char path[128];
+
+	unwind_teardown();
+	unwind_setup();
+	snprintf(path, sizeof(path), "%s%s", dir, name);
+	int fd = open(path, O_WRONLY);
+	put_code(fd, at, code, n);
+	close(fd);
+}
+
 START_TEST(a_function_in_tail_position_may_be_the_caller)
 {
 	unsigned char jump[5] = { 0xe9 };
-	char path[128];
 
 	inferred_is(IN_CODE(LEAF), IN_CODE(DRAP), IN_CODE(ONCE));
-	unwind_teardown();
-	unwind_setup();
 	/* from ONCE to the first instruction of TWICE, which calls LEAF, too */
 	mkelf_put32(jump, 1, (uint32_t)(IN(TWICE) - IN(ONCE) - 0x65));
-	snprintf(path, sizeof(path), "%s/code", dir);
-	int fd = open(path, O_WRONLY);
-	put_code(fd, IN(ONCE) + 0x20, jump, 5);
-	close(fd);
+	unwind_change("/code", IN(ONCE) + 0x20, jump, 5);
 	one_is_missing(IN_CODE(LEAF), IN_CODE(DRAP));
+}
+END_TEST
+
+START_TEST(so_may_one_behind_a_short_jump)
+{
+	inferred_is(IN_CODE(LEAF), IN_CODE(DRAP), IN_CODE(ONCE));
+	/* from the end of ONCE to TWICE, which follows it */
+	unwind_change("/code", IN(ONCE) + 0xb0, "\xeb\x0e", 2);
+	one_is_missing(IN_CODE(LEAF), IN_CODE(DRAP));
+	/* into TWICE: it is part of another instruction */
+	unwind_change("/code", IN(ONCE) + 0xb0, "\xeb\x0f", 2);
+	inferred_is(IN_CODE(LEAF), IN_CODE(DRAP), IN_CODE(ONCE));
+}
+END_TEST
+
+START_TEST(a_function_in_tail_position_is_no_break_of_a_chain)
+{
+	const uint64_t leaf = IN_KEPT(LEAF), next = IN_KEPT(DRAP);
+	unsigned char jump[5] = { 0xe9 };
+	uint64_t c;
+
+	/* RBX calls NEVER, which goes on to DRAP */
+	mkelf_put32(jump, 1, (uint32_t)(IN(DRAP) - IN(NEVER) - 0x65));
+	unwind_change("/kept", IN(NEVER) + 0x20, jump, 5);
+	ck_assert_int_eq(caller_in(leaf, next, IN_KEPT(RBX), true, &c),
+			 CALLER_INFERRED);
+	/* or to another one */
+	mkelf_put32(jump, 1, (uint32_t)(IN(SAVES) - IN(NEVER) - 0x65));
+	unwind_change("/kept", IN(NEVER) + 0x20, jump, 5);
+	ck_assert_int_eq(caller_in(leaf, next, IN_KEPT(RBX), true, &c),
+			 CALLER_MISSING);
 }
 END_TEST
 
@@ -973,5 +1015,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 a_caller_is_inferred_only_when_it_is_proved,
 	 below_sp_is_what_an_earlier_call_has_left,
 	 a_function_in_tail_position_may_be_the_caller,
+	 so_may_one_behind_a_short_jump,
+	 a_function_in_tail_position_is_no_break_of_a_chain,
 	 where_chains_are_made_up_nothing_is_inferred,
 	 the_order_of_samples_does_not_matter)
