@@ -340,37 +340,6 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 	return resolve_user_chain(st, slot, a, chain_note);
 }
 
-/* Resolves the user stack of a sample with a stack dump. Without an unwinder,
- * it is the program counter alone. */
-static uint32_t resolve_stack_dump(struct stitch *st, uint32_t slot)
-{
-	const struct rec_sample *s = &st->rec->sample;
-	const char *arch = st->own->from->info.arch;
-	struct chain_note chain_note = as_recorded;
-	uint64_t pc = s->ip;
-	struct addrs a = { .ip = &pc, .n = 1 };
-	const bool known = regs_pc(&s->user_regs, arch, NULL);
-
-	if (!known && (!(st->rec->flags & REC_F_USER) || !pc))
-		return 0;
-	if (!st->uw || st->rec->flags & REC_F_GUEST) {
-		regs_pc(&s->user_regs, arch, &pc);
-		return resolve_user_chain(st, slot, &a, chain_note);
-	}
-	mem_grow(st->chain, st->cap_chain, UNWOUND_MAX);
-	struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
-
-	record_unwind_dump(st, slot, &out);
-	a.ip = st->chain;
-	a.n = out.n;
-	chain_note.note.ended = (uint8_t)out.end;
-	if (out.unproved)
-		chain_note.note.caller = CALLER_UNPROVED;
-	chain_note.guessed = out.guessed;
-	chain_note.once = true;
-	return resolve_user_chain(st, slot, &a, chain_note);
-}
-
 /* Returns whether the sample has a copy of the stack to be unwound. */
 static bool stitch_has_dump(const struct rec_sample *s)
 {
@@ -395,8 +364,35 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 		made.note.ended = UNWIND_OUTERMOST;
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
-	if (!s->user.n && stitch_has_dump(s))
-		return resolve_stack_dump(st, slot);
+	if (!s->user.n && stitch_has_dump(s)) {
+		/* Resolves the user stack of a sample with a stack dump.
+		 * Without an unwinder, it is the program counter alone. */
+		const struct rec_sample *sample = &st->rec->sample;
+		const char *arch = st->own->from->info.arch;
+		struct chain_note chain_note = as_recorded;
+		uint64_t pc = sample->ip;
+		struct addrs a = { .ip = &pc, .n = 1 };
+		const bool known = regs_pc(&sample->user_regs, arch, NULL);
+
+		if (!known && (!(st->rec->flags & REC_F_USER) || !pc))
+			return 0;
+		if (!st->uw || st->rec->flags & REC_F_GUEST) {
+			regs_pc(&sample->user_regs, arch, &pc);
+			return resolve_user_chain(st, slot, &a, chain_note);
+		}
+		mem_grow(st->chain, st->cap_chain, UNWOUND_MAX);
+		struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
+
+		record_unwind_dump(st, slot, &out);
+		a.ip = st->chain;
+		a.n = out.n;
+		chain_note.note.ended = (uint8_t)out.end;
+		if (out.unproved)
+			chain_note.note.caller = CALLER_UNPROVED;
+		chain_note.guessed = out.guessed;
+		chain_note.once = true;
+		return resolve_user_chain(st, slot, &a, chain_note);
+	}
 
 	uint64_t caller;
 

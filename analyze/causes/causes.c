@@ -69,24 +69,6 @@ bool causes_is_named_only(const struct causes *c, int64_t tid)
 		       TABLE_NONE;
 }
 
-/* Names the threads that have no name so far by the fields of events. */
-static int causes_name_others(struct causes *c, struct store *db,
-			      struct err *err)
-{
-	bool all = true;
-
-	for (uint32_t i = 0; all && i < c->t->n_thread; i++)
-		all = *causes_comm(c, timeline_tid(c->t, i)) != 0;
-	for (size_t i = 0; !all && i < c->types.n_table; i++) {
-		const struct causes_fields *f = &c->types.table[i];
-
-		if ((f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN]) &&
-		    causes_names_add(c->names, db, f->name, err))
-			return -1;
-	}
-	return 0;
-}
-
 /* ---- losses */
 
 /* Says why records are missing, and what to record in place of them. sampled:
@@ -507,8 +489,19 @@ static int causes_end(struct causes *c, struct err *err)
 		if (causes_is_recorder(causes_comm(c, c->tid[i])))
 			timeline_mark_recorder(c->t, c->tid[i]);
 	}
-	if (causes_name_others(c, c->db, err))
-		return -1;
+	/* Names the threads that have no name so far by the fields of events.
+	 */
+	bool named = true;
+
+	for (uint32_t k = 0; named && k < c->t->n_thread; k++)
+		named = *causes_comm(c, timeline_tid(c->t, k)) != 0;
+	for (size_t k = 0; !named && k < c->types.n_table; k++) {
+		const struct causes_fields *f = &c->types.table[k];
+
+		if ((f->column[FIELDS_NEXT] || f->column[FIELDS_WOKEN]) &&
+		    causes_names_add(c->names, c->db, f->name, err))
+			return -1;
+	}
 	timeline_seal(c->t);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;

@@ -225,38 +225,6 @@ COMPARE_FUNCTION(causes_compare_captures, struct causes_capture,
 			 ?: compare_numbers(y->switches, x->switches)
 			 ?: compare_numbers(x->id, y->id));
 
-/* Finds when the events of each type were. Grouped by SQLite, a million of them
- * takes a second. */
-static int causes_read_times(struct causes_found *f, struct store *db,
-			     struct err *err)
-{
-	static const char *const column[] = {
-		[TIMES_ID] = "id",
-		[TIMES_TYPE] = "type",
-		[TIMES_TIME_NS] = "time_ns",
-	};
-	struct rows *r =
-		rows_ints_of(db, "event", column, ARRAY_SIZE(column), err);
-	struct int_row row;
-
-	while (rows_step_ints(r, &row)) {
-		int64_t time = row.v[TIMES_TIME_NS];
-		uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
-		struct causes_times *t;
-
-		if (type >= f->n_type)
-			continue;
-		t = &f->type[type];
-		lower_to(t->first_event, row.v[TIMES_ID]);
-		t->last_event = row.v[TIMES_ID];
-		if (!(row.known >> TIMES_TIME_NS & 1))
-			continue;
-		lower_to(t->first, time);
-		raise_to(t->last, time);
-	}
-	return rows_end(r, err);
-}
-
 static void causes_take_times(const struct causes_found *f,
 			      struct causes_capture *c)
 {
@@ -436,25 +404,6 @@ static int causes_add_kernel(struct causes_spans *s, struct store *db, size_t i,
 COMPARE_BY(causes_compare_kernels, struct causes_kernel, first_event,
 	   capture->id);
 
-/* Puts captures with switches together to kernels. */
-static int causes_find_kernels(struct causes_spans *s, struct store *db,
-			       struct err *err)
-{
-	bool *of = mem_new(s->n_capture + 1, sizeof(*of));
-	int rc = 0;
-
-	sort_items(s->capture, s->n_capture, causes_compare_captures);
-	for (size_t i = 0; !rc && i < s->n_capture; i++)
-		if (!of[i])
-			rc = causes_add_kernel(s, db, i, of, err);
-	free(of);
-	sort_items(s->kernel, s->n, causes_compare_kernels);
-	for (size_t i = 0; i < s->n; i++)
-		if (s->kernel[i].capture == s->capture)
-			s->most = &s->kernel[i];
-	return rc;
-}
-
 struct causes_spans *causes_spans_load(struct store *db, bool threads,
 				       struct err *err)
 {
@@ -465,14 +414,52 @@ struct causes_spans *causes_spans_load(struct store *db, bool threads,
 	for (size_t i = 0; !rc && i < f.n_choice; i++)
 		rc = causes_choose(s, db, threads, &f.choice[i], err);
 	if (!rc && s->n_capture + s->n_measured > 1) {
-		rc = causes_read_times(&f, db, err);
+		/* Finds when the events of each type were. Grouped by SQLite, a
+		 * million of them takes a second. */
+		static const char *const column[] = {
+			[TIMES_ID] = "id",
+			[TIMES_TYPE] = "type",
+			[TIMES_TIME_NS] = "time_ns",
+		};
+		struct rows *r = rows_ints_of(db, "event", column,
+					      ARRAY_SIZE(column), err);
+		struct int_row row;
+
+		while (rows_step_ints(r, &row)) {
+			int64_t time = row.v[TIMES_TIME_NS];
+			uint64_t type = (uint64_t)row.v[TIMES_TYPE] - 1;
+			struct causes_times *t;
+
+			if (type >= f.n_type)
+				continue;
+			t = &f.type[type];
+			lower_to(t->first_event, row.v[TIMES_ID]);
+			t->last_event = row.v[TIMES_ID];
+			if (!(row.known >> TIMES_TIME_NS & 1))
+				continue;
+			lower_to(t->first, time);
+			raise_to(t->last, time);
+		}
+		rc = rows_end(r, err);
 		for (size_t i = 0; i < s->n_capture; i++)
 			causes_take_times(&f, &s->capture[i]);
 		for (size_t i = 0; i < s->n_measured; i++)
 			causes_take_times(&f, &s->measured[i]);
 	}
-	if (!rc)
-		rc = causes_find_kernels(s, db, err);
+	if (!rc) {
+		/* Puts captures with switches together to kernels. */
+		bool *of = mem_new(s->n_capture + 1, sizeof(*of));
+
+		sort_items(s->capture, s->n_capture, causes_compare_captures);
+		for (size_t k = 0; !rc && k < s->n_capture; k++)
+			if (!of[k])
+				rc = causes_add_kernel(s, db, k, of, err);
+		free(of);
+		sort_items(s->kernel, s->n, causes_compare_kernels);
+		for (size_t k = 0; k < s->n; k++)
+			if (s->kernel[k].capture == s->capture)
+				s->most = &s->kernel[k];
+	}
 	free(f.type);
 	free(f.choice);
 	if (!rc)

@@ -340,34 +340,6 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-static void types_set_kind(struct causes_type *t, const char *full,
-			   const char *fields)
-{
-	/* without modifiers: "sched:sched_switch:k",
-	 * "sched:sched_switch/max-stack=8/" */
-	const char *colon = strchr(full, ':');
-	const char *name = colon ? colon + 1 : full;
-	size_t len = strcspn(name, ":/");
-
-	for (size_t i = 0; i < ARRAY_SIZE(types_kinds); i++) {
-		if (strlen(types_kinds[i].name) != len ||
-		    strncmp(types_kinds[i].name, name, len) != 0 ||
-		    !row_cursor_is_table(fields))
-			continue;
-		t->role = CAUSES_EVENT;
-		t->kind = (uint8_t)types_kinds[i].kind;
-		t->shows = types_kinds[i].shows;
-	}
-	t->irq = (uint8_t)irqs_kind(name, &t->leaves);
-	t->timers = !strncmp(full, "timer:hrtimer_", 14) &&
-		    strncmp(full, "timer:hrtimer_expire_", 21) != 0;
-	if (!t->role && (t->irq || types_name_current(full) ||
-			 !strncmp(full, "sched_", 6))) {
-		t->role = CAUSES_EVENT;
-		t->kind = TIMELINE_SEEN;
-	}
-}
-
 /* Chooses what a type of a capture that tells of switches is read for. */
 static void types_choose(struct causes_type *t, const struct rows *r,
 			 const struct causes_capture *capture, bool why)
@@ -383,9 +355,33 @@ static void types_choose(struct causes_type *t, const struct rows *r,
 	}
 	if (id != capture->type && !why)
 		return;
-	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample"))
-		types_set_kind(t, rows_text(r, CAUSES_TYPES_NAME),
-			       rows_text(r, CAUSES_TYPES_FIELDS));
+	if (!strcmp(rows_text(r, CAUSES_TYPES_KIND), "sample")) {
+		const char *full = rows_text(r, CAUSES_TYPES_NAME);
+		const char *fields = rows_text(r, CAUSES_TYPES_FIELDS);
+		/* without modifiers: "sched:sched_switch:k",
+		 * "sched:sched_switch/max-stack=8/" */
+		const char *colon = strchr(full, ':');
+		const char *name = colon ? colon + 1 : full;
+		size_t len = strcspn(name, ":/");
+
+		for (size_t i = 0; i < ARRAY_SIZE(types_kinds); i++) {
+			if (strlen(types_kinds[i].name) != len ||
+			    strncmp(types_kinds[i].name, name, len) != 0 ||
+			    !row_cursor_is_table(fields))
+				continue;
+			t->role = CAUSES_EVENT;
+			t->kind = (uint8_t)types_kinds[i].kind;
+			t->shows = types_kinds[i].shows;
+		}
+		t->irq = (uint8_t)irqs_kind(name, &t->leaves);
+		t->timers = !strncmp(full, "timer:hrtimer_", 14) &&
+			    strncmp(full, "timer:hrtimer_expire_", 21) != 0;
+		if (!t->role && (t->irq || types_name_current(full) ||
+				 !strncmp(full, "sched_", 6))) {
+			t->role = CAUSES_EVENT;
+			t->kind = TIMELINE_SEEN;
+		}
+	}
 	if (t->kind != TIMELINE_SWITCH || !t->role)
 		return;
 	if (id == capture->type) {

@@ -32,15 +32,6 @@ static uint32_t idle_waker(const struct idle *s, const struct proof_piece *pc)
 					      : TIMELINE_NONE;
 }
 
-/* Whether it is not known if a thread ended a wait. */
-static bool is_open(const struct idle *s, const struct proof_piece *pc)
-{
-	const struct proof_edge e = proofs_edge(s->p, pc->edge);
-
-	return e.waker && (e.context == CONTEXT_SOFTIRQ_UNKNOWN ||
-			   e.context == CONTEXT_UNKNOWN);
-}
-
 /* Whether the wait that a thread is in at a time, or the next one, is for
  * another thread. */
 static bool idle_waits_for(struct idle *s, uint32_t thread, int64_t at,
@@ -201,7 +192,12 @@ static bool idle_piece(struct idle *s, uint32_t thread, size_t i,
 	const struct proof_piece pc = proofs_piece(s->p, thread, i);
 	uint32_t waker;
 
-	if (pc.bits != STATE_S || is_open(s, &pc))
+	if (pc.bits != STATE_S)
+		return false;
+	const struct proof_edge e = proofs_edge(s->p, pc.edge);
+
+	if (e.waker && (e.context == CONTEXT_SOFTIRQ_UNKNOWN ||
+			e.context == CONTEXT_UNKNOWN))
 		return false;
 	waker = idle_waker(s, &pc);
 	if (waker == TIMELINE_NONE)

@@ -398,46 +398,6 @@ static void gap_cut(struct gap *g, size_t first_piece, int64_t at)
 	of->piece[i + 1].from = at;
 }
 
-/* What is not known, where no loss is so large that it holds a whole wait: it
- * is likely that no run is hidden. A thread that slept at the start did so
- * until the only wake-up, and one that could go on was ready. */
-static void gap_guess(struct gap *g, size_t first_piece)
-{
-	struct pieces *of = g->out;
-	int64_t ready;
-	struct timeline_wake w;
-	bool woken = gap_likely(g, &ready, &w);
-	uint32_t edge = TIMELINE_NONE;
-
-	if (ready == TIMELINE_START)
-		return;
-	gap_cut(g, first_piece, ready);
-	for (size_t i = first_piece; woken && i < of->n; i++)
-		if (of->piece[i].state == PIECE_BLOCKED &&
-		    piece_to(of, i) == ready)
-			edge = of->piece[i].edge;
-	if (woken && edge == TIMELINE_NONE)
-		edge = edge_add(g, &w, w.time);
-	for (size_t i = first_piece; i < of->n; i++) {
-		struct piece *pc = &of->piece[i];
-		bool asleep = piece_to(of, i) <= ready;
-
-		if (pc->edge == edge && woken)
-			continue;
-		/* nor is it known since when one that came was running */
-		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
-			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
-			pc->proof = PROOF_LIKELY;
-			if (!asleep)
-				pc->cpu = (uint32_t)g->b->cpu + 1;
-		}
-		if (asleep && pc->state == PIECE_BLOCKED) {
-			pc->edge = edge;
-			pc->link = PROOF_LIKELY;
-		}
-	}
-}
-
 /* A thread that was on the same CPU before and after a single lost record
  * stayed there in between: to leave and to return takes two records. */
 static bool gap_is_run(const struct gap *g)
@@ -479,7 +439,43 @@ static void gap_judge(struct gap *g)
 		at = g->hidden[i].to;
 	}
 	quiet_judge(g, at, g->to, !g->n_hidden && g->exact_from, g->exact_to);
-	gap_guess(g, first_piece);
+	/* What is not known, where no loss is so large that it holds a whole
+	 * wait: it is likely that no run is hidden. A thread that slept at the
+	 * start did so until the only wake-up, and one that could go on was
+	 * ready. */
+	struct pieces *of = g->out;
+	int64_t ready;
+	struct timeline_wake w;
+	bool woken = gap_likely(g, &ready, &w);
+	uint32_t edge = TIMELINE_NONE;
+
+	if (ready == TIMELINE_START)
+		return;
+	gap_cut(g, first_piece, ready);
+	for (size_t i = first_piece; woken && i < of->n; i++)
+		if (of->piece[i].state == PIECE_BLOCKED &&
+		    piece_to(of, i) == ready)
+			edge = of->piece[i].edge;
+	if (woken && edge == TIMELINE_NONE)
+		edge = edge_add(g, &w, w.time);
+	for (size_t i = first_piece; i < of->n; i++) {
+		struct piece *pc = &of->piece[i];
+		bool asleep = piece_to(of, i) <= ready;
+
+		if (pc->edge == edge && woken)
+			continue;
+		/* nor is it known since when one that came was running */
+		if (pc->state == PIECE_UNKNOWN && (asleep || !g->came)) {
+			pc->state = asleep ? PIECE_BLOCKED : PIECE_READY;
+			pc->proof = PROOF_LIKELY;
+			if (!asleep)
+				pc->cpu = (uint32_t)g->b->cpu + 1;
+		}
+		if (asleep && pc->state == PIECE_BLOCKED) {
+			pc->edge = edge;
+			pc->link = PROOF_LIKELY;
+		}
+	}
 }
 
 /* The thread was born in this gap: before, its parent is what counts. */

@@ -27,45 +27,6 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 
 COMPARE_BY(timeline_compare_losses, struct timeline_loss, from, to, cpu);
 
-/* Takes the times of doubt out of the stays, each of which may become several.
- */
-static void timeline_cut_stays(struct timeline *t)
-{
-	const struct doubt *d = t->doubt;
-	struct timeline_stay *stay = NULL;
-	size_t n = 0;
-	size_t cap = 0;
-
-	for (size_t k = 0; k < t->stay.n; k++) {
-		struct timeline_stay s = timeline_stay(t, (uint32_t)k);
-		size_t first = search_where(t->n_doubt, i, d[i].to > s.from);
-		size_t i = first;
-
-		for (; i < t->n_doubt && d[i].from < s.to; i++) {
-			struct timeline_stay head = s;
-
-			head.to = d[i].from;
-			head.exact_to = false;
-			head.state = -1;
-			/* before the one that has the event */
-			head.event -= head.told;
-			head.told = false;
-			if (head.from < head.to)
-				*mem_add(stay, n, cap) = head;
-			s.from = d[i].to;
-			s.exact_from = false;
-		}
-		if (i == first || s.from < s.to)
-			*mem_add(stay, n, cap) = s;
-	}
-	packed_times_release(&t->stay);
-	for (size_t k = 0; k < n; k++) {
-		stay[k].number = (uint32_t)k;
-		timeline_put_stay(t, &stay[k]);
-	}
-	free(stay);
-}
-
 /* Stays of a task that no record knows, with as many losses behind: fewer may
  * be chance, of a thread that ran that often only. Where one task is
  * silent, others that are never heard are so too. */
@@ -180,7 +141,42 @@ static void timeline_end_losses(struct timeline *t)
 			timeline_add_loss(t, t->doubt[i].from, t->doubt[i].to,
 					  -1)
 				->silent = true;
-		timeline_cut_stays(t);
+		/* Takes the times of doubt out of the stays, each of which may
+		 * become several. */
+		const struct doubt *doubt = t->doubt;
+		struct timeline_stay *stay = NULL;
+		size_t count = 0;
+		size_t cap = 0;
+
+		for (size_t k = 0; k < t->stay.n; k++) {
+			struct timeline_stay s = timeline_stay(t, (uint32_t)k);
+			size_t first = search_where(t->n_doubt, i,
+						    doubt[i].to > s.from);
+			size_t i = first;
+
+			for (; i < t->n_doubt && doubt[i].from < s.to; i++) {
+				struct timeline_stay head = s;
+
+				head.to = doubt[i].from;
+				head.exact_to = false;
+				head.state = -1;
+				/* before the one that has the event */
+				head.event -= head.told;
+				head.told = false;
+				if (head.from < head.to)
+					*mem_add(stay, count, cap) = head;
+				s.from = doubt[i].to;
+				s.exact_from = false;
+			}
+			if (i == first || s.from < s.to)
+				*mem_add(stay, count, cap) = s;
+		}
+		packed_times_release(&t->stay);
+		for (size_t k = 0; k < count; k++) {
+			stay[k].number = (uint32_t)k;
+			timeline_put_stay(t, &stay[k]);
+		}
+		free(stay);
 	}
 	sort_items(t->loss, t->n_loss, timeline_compare_losses);
 	loss_ends_init(&t->ends, t->n_loss);

@@ -228,20 +228,6 @@ static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
 	       !strncmp(causes_names_comm(wc->names, tid), "ksoftirqd/", 10);
 }
 
-/* Returns whether a thread that is woken left its CPU uninterruptibly, as who
- * waits for a disk does. */
-static bool wake_is_for_disk(const struct timeline *t,
-			     const struct timeline_wake *w)
-{
-	const struct numbers id = lists_get(&t->stays, w->waiter);
-	size_t at = search_where(
-		id.n, i, timeline_stay(t, numbers_get(&id, i)).to > w->time);
-	int32_t state =
-		at ? timeline_stay(t, numbers_get(&id, at - 1)).state : -1;
-
-	return state > 0 && (state & STATE_UNINTERRUPTIBLE);
-}
-
 /* Finds whose a softirq is, by all that tells it. */
 static enum timeline_context wake_judge(struct wake_contexts *wc,
 					const struct timeline_wake *w,
@@ -274,7 +260,15 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 		    wake_lost(wc, w->cpu, q->raised_since, w->time, false))
 			f.raised = RAISED_UNKNOWN;
 	}
-	f.disk = wake_is_for_disk(wc->t, w);
+	const struct numbers id = lists_get(&wc->t->stays, w->waiter);
+	size_t place = search_where(
+		id.n, i,
+		timeline_stay(wc->t, numbers_get(&id, i)).to > w->time);
+	int32_t state =
+		place ? timeline_stay(wc->t, numbers_get(&id, place - 1)).state
+		      : -1;
+
+	f.disk = state > 0 && (state & STATE_UNINTERRUPTIBLE);
 	context = softirq_judge(&f, &premise);
 	if (premise != SOFTIRQ_SURE && event)
 		table_add(&wc->premise, hash_u64((uint64_t)event), premise);

@@ -24,20 +24,6 @@ static bool judge_is_within(const struct check_limit *l, int64_t part,
 	return !wide_less((uint64_t)whole, l->n, (uint64_t)part, ALL);
 }
 
-/* With --max-gaps it is their share that breaks a recording. */
-static void judge_gaps(struct check *c)
-{
-	struct check_breaks *b = &c->breaks;
-
-	if (!c->limits_gaps)
-		return;
-	b->gaps = b->unjudged ||
-		  !judge_is_within(&c->max_gaps, b->touched, b->all_time);
-	b->findings -= b->gaps_broken;
-	b->open_findings -= b->gaps_open;
-	b->lost_unknown -= b->gaps_lost;
-}
-
 static int judge_read(struct check *c, struct err *err)
 {
 	struct check_breaks *b = &c->breaks;
@@ -102,7 +88,17 @@ int check_judge(struct check *c, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "--max-gaps is of the whole capture; leave out "
 			       "the filters");
-	judge_gaps(c);
+	/* With --max-gaps it is their share that breaks a recording. */
+	struct check_breaks *breaks = &c->breaks;
+
+	if (c->limits_gaps) {
+		breaks->gaps = breaks->unjudged ||
+			       !judge_is_within(&c->max_gaps, breaks->touched,
+						breaks->all_time);
+		breaks->findings -= breaks->gaps_broken;
+		breaks->open_findings -= breaks->gaps_open;
+		breaks->lost_unknown -= breaks->gaps_lost;
+	}
 	if (b->gaps_broken + b->gaps_open > 0 && !c->banner && !c->served &&
 	    check_covers(c, CHECK_WHOLE) &&
 	    silent_tasks_load(&c->silent, c->db, c->path, err))

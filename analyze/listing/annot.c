@@ -203,27 +203,6 @@ struct annot_insn *annot_insn_at(const struct annot *a, uint64_t off)
 	return in && off - in->off < in->insn.len ? in : NULL;
 }
 
-static void add_samples(struct annot_loader *l)
-{
-	struct annot *a = l->a;
-
-	for (size_t i = 0; i < l->h->n_spot; i++) {
-		const struct hot_spot *s = &l->h->spot[i];
-
-		if (s->image != l->c->image || s->off < a->start ||
-		    s->off >= a->end)
-			continue;
-		a->weight += s->weight;
-		a->samples += s->samples;
-		struct annot_insn *in = annot_insn_at(a, s->off);
-		if (!in)
-			continue;
-		in->weight += s->weight;
-		in->samples += s->samples;
-		raise_to(a->peak, in->weight);
-	}
-}
-
 /* ---- names and lines */
 
 COMPARE_BY(annot_compare_offsets, struct call_target, off);
@@ -471,7 +450,23 @@ int annot_load(struct annot *a, struct store *db, struct symbolizer *sy,
 		rc = disassemble(&l, o, err);
 	}
 	if (!rc) {
-		add_samples(&l);
+		struct annot *annot = l.a;
+
+		for (size_t k = 0; k < l.h->n_spot; k++) {
+			const struct hot_spot *s = &l.h->spot[k];
+
+			if (s->image != l.c->image || s->off < annot->start ||
+			    s->off >= annot->end)
+				continue;
+			annot->weight += s->weight;
+			annot->samples += s->samples;
+			struct annot_insn *in = annot_insn_at(annot, s->off);
+			if (!in)
+				continue;
+			in->weight += s->weight;
+			in->samples += s->samples;
+			raise_to(annot->peak, in->weight);
+		}
 		rc = annot_name_places(&l, sy, o->lines, err);
 	}
 	if (!rc)

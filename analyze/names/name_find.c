@@ -23,16 +23,6 @@ enum name_fit {
 	NAME_FULL
 };
 
-/* Returns whether text is the name without its version, "fmod" of
- * "fmod@@GLIBC_2.38". What follows the @ of a stub is no version. */
-static bool name_is_versioned(const char *name, const char *text)
-{
-	size_t n = strlen(text);
-
-	return !strncmp(name, text, n) && name[n] == '@' &&
-	       strcmp(name + n, "@plt") != 0;
-}
-
 /* Returns whether text is all that follows a "::" or "." in the name. */
 static bool name_ends(const char *name, const char *text)
 {
@@ -60,8 +50,13 @@ static enum name_fit name_fit(const struct name_choice *c, const char *text,
 	short_name(c->full, 0, buf);
 	/* users may not know that there are others */
 	buf[strlen(buf) - apart] = '\0';
-	if (!strcmp(c->shown, text) || !strcmp(buf, text) ||
-	    name_is_versioned(c->full, text))
+	if (!strcmp(c->shown, text) || !strcmp(buf, text))
+		return NAME_SHORT;
+	/* What follows the @ of a stub is no version. */
+	size_t n = strlen(text);
+
+	if (!strncmp(c->full, text, n) && c->full[n] == '@' &&
+	    strcmp(c->full + n, "@plt") != 0)
 		return NAME_SHORT;
 	if (name_ends(c->shown, text) || name_ends(buf, text))
 		return NAME_END;

@@ -146,18 +146,6 @@ void loss_band(struct loss_marks *tl, const struct loss_band *b)
 COMPARE_BY(loss_marks_compare_bands, struct loss_band, at.capture, at.cpu,
 	   at.kind, t0, t1, n);
 
-/* Returns whether two bands, of which b starts later, are one: they overlap, or
- * both are in the same column. */
-static bool loss_marks_same_band(const struct loss_marks *tl,
-				 const struct loss_band *a,
-				 const struct loss_band *b)
-{
-	if (loss_marks_compare_places(&a->at, &b->at))
-		return false;
-	return b->t0 < a->t1 || (a->t0 == b->t0 && a->t1 == b->t1) ||
-	       loss_marks_column(tl, a->t0) == loss_marks_column(tl, b->t1);
-}
-
 void loss_marks_finish(struct loss_marks *tl)
 {
 	size_t n = 0;
@@ -175,7 +163,11 @@ void loss_marks_finish(struct loss_marks *tl)
 		const struct loss_band *b = &tl->band[i];
 		struct loss_band *last = n ? &tl->band[n - 1] : NULL;
 
-		if (!last || !loss_marks_same_band(tl, last, b)) {
+		if (!last || loss_marks_compare_places(&last->at, &b->at) ||
+		    (b->t0 >= last->t1 &&
+		     (last->t0 != b->t0 || last->t1 != b->t1) &&
+		     loss_marks_column(tl, last->t0) !=
+			     loss_marks_column(tl, b->t1))) {
 			tl->band[n++] = *b;
 			continue;
 		}

@@ -98,8 +98,18 @@ COMPARE_BY(compare_key, struct sort_key, parent, rank);
 COMPARE_FUNCTION_OF(compare_label, uint32_t, struct labels,
 		    label_compare(labels_get(of, *x), labels_get(of, *y)));
 
-static void sort_children(struct flame_tree *t)
+void flame_tree_finish(struct flame_tree *t)
 {
+	/* a child's id is larger than its parent's: one pass from the end */
+	for (size_t i = t->n; i-- > 0;) {
+		struct flame_node *nd = &t->node[i];
+
+		nd->weight += nd->self;
+		if (nd->parent == FLAME_NONE)
+			break;
+		t->node[nd->parent].weight += nd->weight;
+		t->node[nd->parent].samples += nd->samples;
+	}
 	size_t n = t->n - 1;
 	struct sort_key *key = mem_new(n, sizeof(*key));
 	uint32_t n_label = labels_count(t->labels);
@@ -134,21 +144,6 @@ static void sort_children(struct flame_tree *t)
 	}
 	free(rank);
 	free(key);
-}
-
-void flame_tree_finish(struct flame_tree *t)
-{
-	/* a child's id is larger than its parent's: one pass from the end */
-	for (size_t i = t->n; i-- > 0;) {
-		struct flame_node *nd = &t->node[i];
-
-		nd->weight += nd->self;
-		if (nd->parent == FLAME_NONE)
-			break;
-		t->node[nd->parent].weight += nd->weight;
-		t->node[nd->parent].samples += nd->samples;
-	}
-	sort_children(t);
 }
 
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip)

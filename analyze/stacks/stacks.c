@@ -338,32 +338,6 @@ int stacks_served(struct store *db, struct err *err)
 	return rows_end(r, err) ? -1 : here;
 }
 
-/* Reads the sums of samples. Returns 1, 0 if they are of no use, or -1 and
- * *err. */
-static int stacks_load_sums(struct stacks *s, struct store *db, struct err *err)
-{
-	struct stack_sum *sum;
-	size_t n;
-	int ret = stack_sums_read(db, s->code, &sum, &n, err);
-
-	for (size_t i = 0; i < n; i++) {
-		struct stacks_group g = {
-			.comm = stacks_comm_of(s, sum[i].comm),
-			.cpu = -1,
-			.kraw = sum[i].kraw,
-			.uraw = sum[i].uraw,
-			.verdict = sum[i].verdict,
-			.flags = sum[i].flags,
-			.weight = sum[i].weight,
-			.samples = sum[i].n,
-		};
-
-		stacks_add_sum(s, sum[i].type, &g);
-	}
-	free(sum);
-	return ret;
-}
-
 /* Reads the least that tells the groups: the sums of a server, those of the
  * database, or else each sample. */
 static int stacks_load_groups(struct stacks *s, struct store *db,
@@ -390,8 +364,29 @@ static int stacks_load_groups(struct stacks *s, struct store *db,
 			       "each of them needs a database");
 	if (ret)
 		return stacks_read_served(s, db, err);
-	if (!each)
-		ret = stacks_load_sums(s, db, err);
+	if (!each) {
+		/* the sums of samples; 0: they are of no use */
+		struct stack_sum *sum;
+		size_t n;
+
+		ret = stack_sums_read(db, s->code, &sum, &n, err);
+
+		for (size_t i = 0; i < n; i++) {
+			struct stacks_group g = {
+				.comm = stacks_comm_of(s, sum[i].comm),
+				.cpu = -1,
+				.kraw = sum[i].kraw,
+				.uraw = sum[i].uraw,
+				.verdict = sum[i].verdict,
+				.flags = sum[i].flags,
+				.weight = sum[i].weight,
+				.samples = sum[i].n,
+			};
+
+			stacks_add_sum(s, sum[i].type, &g);
+		}
+		free(sum);
+	}
 	if (ret)
 		return ret < 0 ? -1 : 0;
 	if (store_sums_code(db))
@@ -553,35 +548,6 @@ int stacks_whole(const struct stacks *s, int event, const char *path,
 				 how);
 }
 
-/* Writes which event is chosen, and which ones are left out. */
-static void stacks_put_choice(const struct stacks *s, int event,
-			      const char *doing, FILE *out)
-{
-	const char *sep = "left out: ";
-	size_t n = 0;
-
-	fprintf(out, "note: %s '", doing);
-	safe_text_put(out, s->event[event].name, 0, 0);
-	fputs("'; ", out);
-	for (size_t i = 0; i < s->n_event; i++) {
-		const struct stacks_event *e = &s->event[i];
-
-		if (!e->samples || e->apart || (int)i == event ||
-		    n++ >= NAMED_MAX)
-			continue;
-		fprintf(out, "%s'", sep);
-		safe_text_put(out, e->name, 0, 0);
-		fprintf(out, "' (%llu sample%s)",
-			(unsigned long long)e->samples,
-			e->samples == 1 ? "" : "s");
-		sep = ", ";
-	}
-	if (n > NAMED_MAX)
-		fprintf(out, " and %zu more event%s", n - NAMED_MAX,
-			n - NAMED_MAX == 1 ? "" : "s");
-	fputs("; choose with --event\n", out);
-}
-
 int stacks_choose(const struct stacks *s, const char *doing, char **note)
 {
 	FILE *out = mem_stream(note, NULL);
@@ -604,7 +570,30 @@ int stacks_choose(const struct stacks *s, const char *doing, char **note)
 			doing, used);
 		event = -1;
 	} else if (used >= 2) {
-		stacks_put_choice(s, event, doing, out);
+		/* Writes which event is chosen, and which ones are left out. */
+		const char *sep = "left out: ";
+		size_t n = 0;
+
+		fprintf(out, "note: %s '", doing);
+		safe_text_put(out, s->event[event].name, 0, 0);
+		fputs("'; ", out);
+		for (size_t i = 0; i < s->n_event; i++) {
+			const struct stacks_event *e = &s->event[i];
+
+			if (!e->samples || e->apart || (int)i == event ||
+			    n++ >= NAMED_MAX)
+				continue;
+			fprintf(out, "%s'", sep);
+			safe_text_put(out, e->name, 0, 0);
+			fprintf(out, "' (%llu sample%s)",
+				(unsigned long long)e->samples,
+				e->samples == 1 ? "" : "s");
+			sep = ", ";
+		}
+		if (n > NAMED_MAX)
+			fprintf(out, " and %zu more event%s", n - NAMED_MAX,
+				n - NAMED_MAX == 1 ? "" : "s");
+		fputs("; choose with --event\n", out);
 	}
 	mem_stream_end(out);
 	return event;

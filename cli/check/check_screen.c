@@ -297,38 +297,6 @@ static void put_callers(struct screen *s)
 
 /* ---- losses */
 
-/* Adds a kind of loss in words. */
-static void add_loss(struct lines *l, const struct check_row *r)
-{
-	const char *what = check_text(r, "what");
-	int64_t n = check_int(r, "records");
-	int64_t unknown = check_int(r, "unknown");
-	int64_t gaps = check_int(r, "intervals");
-
-	if (!strcmp(what, "silent")) {
-		lines_count(l, "", gaps, "gap", "gaps");
-		lines_add(l, " that no recorder counted");
-		return;
-	}
-	if (n || !unknown)
-		lines_add(l, "%s", HUMAN_GROUPED(n));
-	else
-		lines_add(l, "an unknown number");
-	if (!strcmp(what, "lost")) {
-		lines_count(l, " in ", gaps, "gap", "gaps");
-	} else if (!strcmp(what, "lost_end")) {
-		lines_add(l, " at end");
-	} else if (!strcmp(what, "hardware")) {
-		lines_add(l, " by the hardware");
-	} else {
-		lines_add(l, " ");
-		lines_clean(l, what);
-	}
-	if (n && unknown)
-		lines_count(l, " and ", unknown, "time an unknown number",
-			    "times an unknown number");
-}
-
 /* Kinds that do not count repeat drops that another kind counts, or are no
  * drops: they have a line of their own. */
 static void put_losses(struct screen *s)
@@ -348,7 +316,35 @@ static void put_losses(struct screen *s)
 		if (!check_int(&r, "counts"))
 			continue;
 		screen_next(s, &n);
-		add_loss(&s->l, &r);
+		/* Adds a kind of loss in words. */
+		const char *what = check_text(&r, "what");
+		int64_t count = check_int(&r, "records");
+		int64_t unknown = check_int(&r, "unknown");
+		int64_t gaps = check_int(&r, "intervals");
+
+		if (!strcmp(what, "silent")) {
+			lines_count(&s->l, "", gaps, "gap", "gaps");
+			lines_add(&s->l, " that no recorder counted");
+			continue;
+		}
+		if (count || !unknown)
+			lines_add(&s->l, "%s", HUMAN_GROUPED(count));
+		else
+			lines_add(&s->l, "an unknown number");
+		if (!strcmp(what, "lost")) {
+			lines_count(&s->l, " in ", gaps, "gap", "gaps");
+		} else if (!strcmp(what, "lost_end")) {
+			lines_add(&s->l, " at end");
+		} else if (!strcmp(what, "hardware")) {
+			lines_add(&s->l, " by the hardware");
+		} else {
+			lines_add(&s->l, " ");
+			lines_clean(&s->l, what);
+		}
+		if (count && unknown)
+			lines_count(&s->l, " and ", unknown,
+				    "time an unknown number",
+				    "times an unknown number");
 	}
 	if (!s->l.len && s->c->breaks.lost_unknown)
 		lines_add(&s->l, "nobody knows how many records");
@@ -415,32 +411,26 @@ static void put_lost_by_cpu(struct screen *s)
 	lines_put(&s->l, "by CPU");
 }
 
-/* Returns the time of all captures; 0: not known. */
-static int64_t screen_span(struct screen *s)
-{
-	int64_t first = 0;
-	int64_t last = 0;
-	struct check_row r = screen_rows(s, "captures");
-
-	while (check_next(&r)) {
-		int64_t from = check_int(&r, "first_ns");
-		int64_t to = check_int(&r, "last_ns");
-
-		if (check_null(&r, "first_ns") || check_null(&r, "last_ns"))
-			continue;
-		if (!last || from < first)
-			first = from;
-		raise_to(last, to);
-	}
-	return last > first ? saturating_apart(last, first) : 0;
-}
-
 /* Losses over time: one character for each fiftieth of the capture; a question
  * mark where none has a number. */
 static void put_lost_in_time(struct screen *s)
 {
 	static const char level[] = " .:-=*#";
-	int64_t span = screen_span(s);
+	int64_t first = 0;
+	int64_t last = 0;
+	struct check_row row = screen_rows(s, "captures");
+
+	while (check_next(&row)) {
+		int64_t from = check_int(&row, "first_ns");
+		int64_t to = check_int(&row, "last_ns");
+
+		if (check_null(&row, "first_ns") || check_null(&row, "last_ns"))
+			continue;
+		if (!last || from < first)
+			first = from;
+		raise_to(last, to);
+	}
+	int64_t span = last > first ? saturating_apart(last, first) : 0;
 	int64_t lost[PARTS] = { 0 };
 	bool unknown[PARTS] = { false };
 	int64_t n = 0;
@@ -591,20 +581,6 @@ static void put_vanished(struct screen *s)
 
 /* ---- findings, order, damage */
 
-/* Says that nothing was found. */
-static void put_no_findings(struct screen *s)
-{
-	struct check_row r = screen_rows(s, "not_followed");
-
-	if (s->failed)
-		return;
-	lines_print(&s->l, "findings", "%s",
-		    r.n ? "none, but whether switches are missing is not "
-			  "judged: not all were to be recorded, or the "
-			  "recorder may have paused"
-			: "none: every effect has its cause");
-}
-
 /* First the rules whose findings a loss explains, which is printed above. */
 /* Whether findings of a rule are what silent tasks leave: they have a line of
  * their own. */
@@ -622,8 +598,18 @@ static void put_findings(struct screen *s)
 
 	if (s->failed)
 		return;
-	if (!r.n && check_can(s->c, "findings"))
-		put_no_findings(s);
+	if (!r.n && check_can(s->c, "findings")) {
+		/* Says that nothing was found. */
+		struct check_row row = screen_rows(s, "not_followed");
+
+		if (!s->failed)
+			lines_print(
+				&s->l, "findings", "%s",
+				row.n ? "none, but whether switches are missing is not "
+					"judged: not all were to be recorded, or the "
+					"recorder may have paused"
+				      : "none: every effect has its cause");
+	}
 	for (int i = 0; i < FINDINGS && check_next(&r); i++) {
 		if (!check_int(&r, "explained"))
 			continue;

@@ -321,41 +321,6 @@ static int look_print_hot(struct store *db, const char *path,
 	return 0;
 }
 
-/* Prints the lines above the tables of events and threads. */
-static int look_print_about(struct store *db, const char *trust,
-			    struct err *err)
-{
-	struct term_lines l;
-	FILE *out = term_lines_begin(&l, stdout);
-	uint64_t lost = 0;
-	bool unknown = false;
-
-	fprintf(out, "%s\n", trust);
-	struct rows *r = rows_of(db, "info_captures", err);
-	while (rows_step(r)) {
-		int64_t samples = rows_int(r, INFO_CAPTURES_SAMPLES);
-		int64_t ns;
-
-		report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
-				   rows_text(r, INFO_CAPTURES_HOST));
-		fprintf(out, ", %s events", HUMAN_GROUPED(samples));
-		if (!__builtin_sub_overflow(rows_int(r, INFO_CAPTURES_LAST_NS),
-					    rows_int(r, INFO_CAPTURES_FIRST_NS),
-					    &ns) &&
-		    ns > 0)
-			fprintf(out, " in %s", HUMAN_NS(ns));
-		putc('\n', out);
-	}
-	int rc = rows_end(r, err);
-	if (!rc)
-		rc = loss_rows_sum(db, &lost, &unknown, err);
-	if (!rc)
-		report_put_lost(out, lost, unknown);
-	term_lines_end(&l);
-	putchar('\n');
-	return rc;
-}
-
 /* Prints the threads that had or wanted a CPU longest, `limit` of them, below a
  * line with the sums. Returns 0; 1 if not all CPUs were recorded, and only that
  * was printed; or -1 and *err: ERR_FORMAT says that the database does not tell.
@@ -441,8 +406,37 @@ static int look_print_trace(struct store *db, const char *path,
 						       : AROUND_THREADS));
 	struct err none = { 0 };
 
-	if (look_print_about(db, trust, err) ||
-	    (events && event_rates_print(db, (rows + 1) / 2, err)))
+	/* Prints the lines above the tables of events and threads. */
+	struct term_lines l;
+	FILE *out = term_lines_begin(&l, stdout);
+	uint64_t lost = 0;
+	bool unknown = false;
+
+	fprintf(out, "%s\n", trust);
+	struct rows *r = rows_of(db, "info_captures", err);
+	while (rows_step(r)) {
+		int64_t samples = rows_int(r, INFO_CAPTURES_SAMPLES);
+		int64_t ns;
+
+		report_put_capture(out, rows_text(r, INFO_CAPTURES_PATH),
+				   rows_text(r, INFO_CAPTURES_HOST));
+		fprintf(out, ", %s events", HUMAN_GROUPED(samples));
+		if (!__builtin_sub_overflow(rows_int(r, INFO_CAPTURES_LAST_NS),
+					    rows_int(r, INFO_CAPTURES_FIRST_NS),
+					    &ns) &&
+		    ns > 0)
+			fprintf(out, " in %s", HUMAN_NS(ns));
+		putc('\n', out);
+	}
+	int rc = rows_end(r, err);
+	if (!rc)
+		rc = loss_rows_sum(db, &lost, &unknown, err);
+	if (!rc)
+		report_put_lost(out, lost, unknown);
+	term_lines_end(&l);
+	putchar('\n');
+
+	if (rc || (events && event_rates_print(db, (rows + 1) / 2, err)))
 		return -1;
 	if (events)
 		putchar('\n');

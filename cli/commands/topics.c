@@ -156,23 +156,6 @@ static void print_exports(FILE *out)
 	}
 }
 
-/* Printed from the tables of the page. */
-static void print_timeline(FILE *out)
-{
-	struct help_line lines[MARK_KINDS + BAND_KINDS + 2] = {
-		{ NULL, "On the page's timeline, events and times:" },
-	};
-	size_t n = 1;
-
-	for (size_t i = 0; i < MARK_KINDS; i++, n++)
-		lines[n] = (struct help_line){ loss_mark_words[i].name,
-					       loss_mark_words[i].says };
-	for (size_t i = 0; i < BAND_KINDS; i++, n++)
-		lines[n] = (struct help_line){ loss_band_words[i].name,
-					       loss_band_words[i].says };
-	print_lines(out, lines, 34);
-}
-
 static void print_verdicts(FILE *out)
 {
 	struct help_line lines[96] = {
@@ -192,7 +175,19 @@ static void print_verdicts(FILE *out)
 	putc('\n', out);
 	print_lines(out, mark_words, 25);
 	putc('\n', out);
-	print_timeline(out);
+	/* Printed from the tables of the page. */
+	struct help_line line[MARK_KINDS + BAND_KINDS + 2] = {
+		{ NULL, "On the page's timeline, events and times:" },
+	};
+	size_t count = 1;
+
+	for (size_t i = 0; i < MARK_KINDS; i++, count++)
+		line[count] = (struct help_line){ loss_mark_words[i].name,
+						  loss_mark_words[i].says };
+	for (size_t i = 0; i < BAND_KINDS; i++, count++)
+		line[count] = (struct help_line){ loss_band_words[i].name,
+						  loss_band_words[i].says };
+	print_lines(out, line, 34);
 }
 
 /* Printed from the table of rules. */

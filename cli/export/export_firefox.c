@@ -117,27 +117,6 @@ static void firefox_keep_call(void *arg, const struct stacks_sample *one)
 	*mem_add(j->call, j->n_call, j->cap_call) = *one;
 }
 
-/* Waits are markers. */
-static int take_waits(struct job *j, struct err *err)
-{
-	const struct waits_ask ask = { .filter = j->x->filter, .any = true };
-	struct waits *w = waits_open(j->x->db, j->x->path, &ask, err);
-	struct waits_item item;
-	int rc;
-
-	while ((rc = waits_next(w, &item, err)) > 0) {
-		const struct event_comm *comm =
-			events_comm(j->events, item.wait.at.comm);
-
-		if (firefox_wait(j->threads, &item.wait, comm, err)) {
-			rc = -1;
-			break;
-		}
-	}
-	waits_close(w, NULL);
-	return rc;
-}
-
 /* ---- the profile */
 
 static void firefox_put_note(void *arg, const char *line)
@@ -294,7 +273,23 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 		    take_sample(j, &entry, group, c->weight, err))
 			return -1;
 	}
-	if (take_waits(j, err))
+	/* Waits are markers. */
+	const struct waits_ask ask = { .filter = j->x->filter, .any = true };
+	struct waits *w = waits_open(j->x->db, j->x->path, &ask, err);
+	struct waits_item item;
+	int ret;
+
+	while ((ret = waits_next(w, &item, err)) > 0) {
+		const struct event_comm *comm =
+			events_comm(j->events, item.wait.at.comm);
+
+		if (firefox_wait(j->threads, &item.wait, comm, err)) {
+			ret = -1;
+			break;
+		}
+	}
+	waits_close(w, NULL);
+	if (ret)
 		return -1;
 	j->losses = loss_rows_load(j->x->db, j->x->filter, err);
 	if (!j->losses)

@@ -100,21 +100,16 @@ static bool pack_debug_name(const struct image *img, char *out, size_t size)
 	return true;
 }
 
-/* Returns whether a path from a capture stays inside the archive's folder. */
-static bool pack_is_safe(const char *name)
-{
-	size_t n = strlen(name);
-
-	return !strstr(name, "/../") &&
-	       (n < 3 || strcmp(name + n - 3, "/..") != 0);
-}
-
 static int pack_put_file(struct pack *p, const char *name, int fd,
 			 const char *path, struct err *err)
 {
 	size_t n = p->put.n;
 
-	if (!pack_is_safe(name) || intern_add(&p->put, name) < n)
+	size_t len = strlen(name);
+
+	if (strstr(name, "/../") ||
+	    (len >= 3 && !strcmp(name + len - 3, "/..")) ||
+	    intern_add(&p->put, name) < n)
 		return 0;
 	p->files++;
 	return bundle_add_file(p->b, name, fd, path, &p->bytes, err);

@@ -307,26 +307,18 @@ bool watched_scan(struct watched *w, size_t *waiting)
 	return !bad;
 }
 
-/* Returns the oldest that waits: names begin or end with the time, and numbers
- * in them count. */
-static struct watched_item *watched_oldest(struct watched *w)
-{
-	struct watched_item *best = NULL;
-
-	for (size_t i = 0; i < w->n; i++) {
-		struct watched_item *it = &w->item[i];
-
-		if (!it->taken &&
-		    (!best || strverscmp(it->path, best->path) < 0))
-			best = it;
-	}
-	return best;
-}
-
 int watched_link(struct watched *w, uint32_t number, unsigned int index,
 		 uint64_t *bytes, struct err *err)
 {
-	struct watched_item *it = watched_oldest(w);
+	struct watched_item *it = NULL;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct watched_item *item = &w->item[i];
+
+		if (!item->taken &&
+		    (!it || strverscmp(item->path, it->path) < 0))
+			it = item;
+	}
 	char part[SEGMENT_NAME];
 	struct stat st;
 

@@ -437,23 +437,6 @@ static int put_numbers(struct load *ld, unsigned int i, struct err *err)
 	return rc;
 }
 
-/* Puts each source's clock on the timeline. */
-static int put_on_line(struct load *ld, struct err *err)
-{
-	struct source *src;
-
-	for (unsigned int i = 0;
-	     ld->align && (src = order_source(ld->order, i)); i++) {
-		uint64_t first = src->info.first_ns;
-
-		order_align(ld->order, i, &ld->align[i].map);
-		if (store_capture(ld->mk, src, err) ||
-		    store_align(ld->mk, i, &ld->align[i], first, err))
-			return -1;
-	}
-	return 0;
-}
-
 /* Sums alone are not enough where mappings may come late, as they change the
  * stacks of stored events; nor where files are fetched, in the order of stacks
  * in the database; nor where there may be records of calls, which are made one
@@ -493,8 +476,20 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		progress_start("reading");
 	for (size_t i = 0; ld->align && i < n; i++)
 		ledger_align(ld->ledger, (uint16_t)i, &ld->align[i].map);
-	if (open_all(ld, paths, n, err) || put_on_line(ld, err))
+	if (open_all(ld, paths, n, err))
 		return -1;
+	/* Puts each source's clock on the timeline. */
+	struct source *src;
+
+	for (unsigned int i = 0;
+	     ld->align && (src = order_source(ld->order, i)); i++) {
+		uint64_t first = src->info.first_ns;
+
+		order_align(ld->order, i, &ld->align[i].map);
+		if (store_capture(ld->mk, src, err) ||
+		    store_align(ld->mk, i, &ld->align[i], first, err))
+			return -1;
+	}
 	if (ld->ask->sums)
 		load_sums_only(ld);
 	/* With --no-symbols stack dumps are unwound, but no file is asked what

@@ -426,23 +426,6 @@ static int lock_names_put(void *arg, const struct symbol *sym, struct err *err)
 	return 0;
 }
 
-/* Reads the image of the kernel, without an address if there are several. */
-static int lock_names_find_kernel(struct lock_names *l, struct arena *text,
-				  struct err *err)
-{
-	struct rows *r = rows_of(maker_read(l->mk, err), "kernels", err);
-	size_t n = 0;
-
-	for (; rows_step(r); n++) {
-		rows_image(r, KERNELS_KIND, text, &l->kernel);
-		l->kernel.start = (uint64_t)rows_int(r, KERNELS_START);
-		l->kernel.len = (uint64_t)rows_int(r, KERNELS_LEN);
-	}
-	if (n > 1)
-		l->kernel.start = 0;
-	return rows_end(r, err);
-}
-
 static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 				struct arena *text, struct err *err)
 {
@@ -454,7 +437,19 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 
 	if (!l->n)
 		return 0;
-	if (lock_names_find_kernel(l, text, err))
+	/* Reads the image of the kernel, without an address if there are
+	 * several. */
+	struct rows *r = rows_of(maker_read(l->mk, err), "kernels", err);
+	size_t count = 0;
+
+	for (; rows_step(r); count++) {
+		rows_image(r, KERNELS_KIND, text, &l->kernel);
+		l->kernel.start = (uint64_t)rows_int(r, KERNELS_START);
+		l->kernel.len = (uint64_t)rows_int(r, KERNELS_LEN);
+	}
+	if (count > 1)
+		l->kernel.start = 0;
+	if (rows_end(r, err))
 		return -1;
 	if (!k->start || !k->len)
 		return 0;

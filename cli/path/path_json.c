@@ -114,39 +114,6 @@ static void path_json_segment(struct path_run *r, struct json *j,
 	json_end(j);
 }
 
-static void path_json_edges(struct path_run *r, struct json *j,
-			    const struct chain *c)
-{
-	size_t n;
-	uint32_t *id = chain_edges(c, &n);
-
-	json_array(j, "edges");
-	for (size_t i = 0; i < n; i++) {
-		const struct proof_edge one = proofs_edge(r->proofs, id[i]);
-		const struct proof_edge *e = &one;
-
-		json_object(j, NULL);
-		json_uint(j, "id", id[i]);
-		json_int(j, "at_ns", e->time);
-		json_int(j, "waiter", timeline_tid(r->t, e->waiter));
-		json_int(j, "waker", path_edge_waker(e));
-		json_int(j, "current", e->waker);
-		json_text(j, "kind", path_edge_kind(e));
-		json_text(j, "context", path_context(e->context));
-		json_text(j, "what",
-			  wake_contexts_what(r->causes->contexts, e));
-		json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
-		json_text(j, "proof", proof_key(e->proof));
-		json_int_or_null(j, "event", e->event, e->event != 0);
-		json_int(j, "from_ns", e->from);
-		json_int(j, "to_ns", e->to);
-		path_json_stack(r, j, "waker_stack", e->event);
-		json_end(j);
-	}
-	json_end(j);
-	free(id);
-}
-
 void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	       int64_t from, int64_t to)
 {
@@ -179,6 +146,33 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	for (size_t i = 0; i < c.n; i++)
 		path_json_segment(r, j, &c, &c.segment[i]);
 	json_end(j);
-	path_json_edges(r, j, &c);
+	size_t count;
+	uint32_t *id = chain_edges(&c, &count);
+
+	json_array(j, "edges");
+	for (size_t k = 0; k < count; k++) {
+		const struct proof_edge one = proofs_edge(r->proofs, id[k]);
+		const struct proof_edge *e = &one;
+
+		json_object(j, NULL);
+		json_uint(j, "id", id[k]);
+		json_int(j, "at_ns", e->time);
+		json_int(j, "waiter", timeline_tid(r->t, e->waiter));
+		json_int(j, "waker", path_edge_waker(e));
+		json_int(j, "current", e->waker);
+		json_text(j, "kind", path_edge_kind(e));
+		json_text(j, "context", path_context(e->context));
+		json_text(j, "what",
+			  wake_contexts_what(r->causes->contexts, e));
+		json_int_or_null(j, "cpu", e->cpu, e->cpu >= 0);
+		json_text(j, "proof", proof_key(e->proof));
+		json_int_or_null(j, "event", e->event, e->event != 0);
+		json_int(j, "from_ns", e->from);
+		json_int(j, "to_ns", e->to);
+		path_json_stack(r, j, "waker_stack", e->event);
+		json_end(j);
+	}
+	json_end(j);
+	free(id);
 	chain_release(&c);
 }

@@ -463,27 +463,6 @@ static void path_put_line(const char *why, int64_t at, int64_t ns,
 	} while (*why);
 }
 
-/* Pieces shorter than --min in a row are one line. */
-static size_t path_put_short(const struct chain *c, size_t i, int64_t start,
-			     int64_t least)
-{
-	size_t end = i;
-	enum proof proof = PROOF_PROVED;
-	char text[64];
-
-	while (end < c->n &&
-	       c->segment[end].to - c->segment[end].from < least) {
-		lower_to(proof, c->segment[end].proof);
-		end++;
-	}
-	snprintf(text, sizeof(text), "%zu short piece%s", end - i,
-		 end - i == 1 ? "" : "s");
-	path_put_line(text, c->segment[i].from - start,
-		      c->segment[end - 1].to - c->segment[i].from, 0,
-		      proof_word(proof));
-	return end;
-}
-
 /* Returns how many lines a chain has if shorter pieces are folded, and *ns, how
  * long these are. */
 static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
@@ -502,27 +481,20 @@ static size_t path_lines(const struct chain *c, int64_t least, int64_t *ns)
 	return lines;
 }
 
-/* Returns the shortest piece that has a line of its own: --min, or more where
- * there are more lines than are wanted. What is longest says why. */
-static int64_t path_least(const struct path_opts *o, const struct chain *c)
-{
-	int64_t least = o->least;
-	int64_t more = 1000;
-	int64_t ns;
-
-	while (path_lines(c, least, &ns) > o->lines &&
-	       more < TIMELINE_END / 2) {
-		raise_to(least, more);
-		more += more / 8;
-	}
-	return least;
-}
-
 static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 			    const struct path_code *code, const struct chain *c,
 			    int64_t start, int64_t all)
 {
-	int64_t least = path_least(o, c);
+	/* What is longest says why. */
+	int64_t least = o->least;
+	int64_t more = 1000;
+	int64_t time;
+
+	while (path_lines(c, least, &time) > o->lines &&
+	       more < TIMELINE_END / 2) {
+		raise_to(least, more);
+		more += more / 8;
+	}
 	int64_t ns;
 	size_t i = 0;
 
@@ -534,7 +506,24 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 		FILE *out;
 
 		if (s->to - s->from < least) {
-			i = path_put_short(c, i, start, least);
+			/* Pieces shorter than --min in a row are one line. */
+			size_t end = i;
+			enum proof proof = PROOF_PROVED;
+			char words[64];
+
+			while (end < c->n &&
+			       c->segment[end].to - c->segment[end].from <
+				       least) {
+				lower_to(proof, c->segment[end].proof);
+				end++;
+			}
+			snprintf(words, sizeof(words), "%zu short piece%s",
+				 end - i, end - i == 1 ? "" : "s");
+			path_put_line(words, c->segment[i].from - start,
+				      c->segment[end - 1].to -
+					      c->segment[i].from,
+				      0, proof_word(proof));
+			i = end;
 			continue;
 		}
 		out = mem_stream(&text, NULL);

@@ -306,36 +306,6 @@ static bool plan_asks(const struct plan *p)
 	       (p->want->all || p->want->pid) && !strcmp(p->graph, "fp,defer");
 }
 
-static void plan_add_perf(struct plan *p, bool trial)
-{
-	plan_add(p, "perf record");
-	plan_add_events(p, trial);
-	if (!p->dump)
-		plan_add(p, "--call-graph %s", p->graph);
-	else if (!plan_dumps_by_event(p))
-		plan_add(p, "--call-graph %s,%u", p->graph, p->dump);
-	if (p->megabytes)
-		plan_add(p, "-m %uM", p->megabytes);
-	/* those of the files that are mapped, not of what is at their paths in
-	 * the end; perf 5.12, Linux 5.12 */
-	if (!p->no_ids)
-		plan_add(p, "--buildid-mmap");
-	/* jitdumps tell time by it, rings of ftrace, and cgroups.h */
-	if (p->env || p->want->waits)
-		plan_add(p, "-k CLOCK_MONOTONIC");
-	/* what may end is not recorded to ask whether stacks can be deferred */
-	if (trial && plan_asks(p) && !p->defers)
-		;
-	else if (p->want->all)
-		plan_add(p, "-a");
-	else if (p->want->pid)
-		plan_add(p, "-p %ld", p->want->pid);
-	/* as root perf 5.1 and newer take a thread for BPF programs, which
-	 * looks once a second whether to end: a trial would take 1.1 s */
-	if (trial && !p->bpf_waits)
-		plan_add(p, "--no-bpf-event");
-}
-
 /* The largest dumps cannot grow. */
 static bool plan_learns(const struct plan *p)
 {
@@ -376,7 +346,32 @@ static void plan_build(struct plan *p, const char *trial)
 	p->n_argv = 0;
 	/* a trial shows which tasks are silent, by perf and by ftrace */
 	p->waits = p->want->waits && (trial || !p->want->ftrace);
-	plan_add_perf(p, trial);
+	plan_add(p, "perf record");
+	plan_add_events(p, trial);
+	if (!p->dump)
+		plan_add(p, "--call-graph %s", p->graph);
+	else if (!plan_dumps_by_event(p))
+		plan_add(p, "--call-graph %s,%u", p->graph, p->dump);
+	if (p->megabytes)
+		plan_add(p, "-m %uM", p->megabytes);
+	/* those of the files that are mapped, not of what is at their paths in
+	 * the end; perf 5.12, Linux 5.12 */
+	if (!p->no_ids)
+		plan_add(p, "--buildid-mmap");
+	/* jitdumps tell time by it, rings of ftrace, and cgroups.h */
+	if (p->env || p->want->waits)
+		plan_add(p, "-k CLOCK_MONOTONIC");
+	/* what may end is not recorded to ask whether stacks can be deferred */
+	if (trial && plan_asks(p) && !p->defers)
+		;
+	else if (p->want->all)
+		plan_add(p, "-a");
+	else if (p->want->pid)
+		plan_add(p, "-p %ld", p->want->pid);
+	/* as root perf 5.1 and newer take a thread for BPF programs, which
+	 * looks once a second whether to end: a trial would take 1.1 s */
+	if (trial && !p->bpf_waits)
+		plan_add(p, "--no-bpf-event");
 	plan_add(p, "-o");
 	plan_add_word(p, trial ? trial : p->want->out);
 	if (trial) {

@@ -117,37 +117,6 @@ void perf_round_end(struct perf *p)
 	ro->n++;
 }
 
-static void perf_round_report(struct perf *p, const struct perf_rec *r,
-			      const struct ref *ref)
-{
-	const struct perf_attr *a = perf_attr_of_record(p, r);
-	uint32_t cpu = UINT32_MAX;
-	char detail[96];
-
-	if (a && r->type == PR_SAMPLE && a->s_cpu)
-		bytes_peek_u32(&r->b, a->s_cpu, &cpu);
-	else if (a && r->type != PR_SAMPLE && a->t_cpu)
-		bytes_peek_u32(&r->b, r->size - a->t_cpu, &cpu);
-	snprintf(detail, sizeof(detail),
-		 "%s %" PRIu64 " ns behind what round %" PRIu64 " closed",
-		 perf_type_name(r->type), p->rounds.flushed - ref->key,
-		 p->rounds.n);
-	struct ledger_entry e = {
-		.kind = LEDGER_ORDER,
-		.capture = p->src.index,
-		.what = "round",
-		.detail = detail,
-		.off = r->off,
-		.len = r->size,
-		.t0 = ref->key,
-		.t1 = p->rounds.flushed,
-		.n = 1,
-		.cpu = (int32_t)cpu,
-		.event = a ? (int32_t)(a - p->attr) : -1,
-	};
-	ledger_add(p->src.ledger, &e);
-}
-
 void perf_round_time(struct perf *p, uint64_t time)
 {
 	struct perf_rounds *ro = &p->rounds;
@@ -163,7 +132,34 @@ void perf_round_record(struct perf *p, const struct perf_rec *r,
 	if (ref->untimed)
 		return;
 	/* overwrite mode writes the newest first and promises nothing */
-	if (ref->key < p->rounds.flushed && !p->src.info.overwrite)
-		perf_round_report(p, r, ref);
+	if (ref->key < p->rounds.flushed && !p->src.info.overwrite) {
+		const struct perf_attr *a = perf_attr_of_record(p, r);
+		uint32_t cpu = UINT32_MAX;
+		char detail[96];
+
+		if (a && r->type == PR_SAMPLE && a->s_cpu)
+			bytes_peek_u32(&r->b, a->s_cpu, &cpu);
+		else if (a && r->type != PR_SAMPLE && a->t_cpu)
+			bytes_peek_u32(&r->b, r->size - a->t_cpu, &cpu);
+		snprintf(detail, sizeof(detail),
+			 "%s %" PRIu64 " ns behind what round %" PRIu64
+			 " closed",
+			 perf_type_name(r->type), p->rounds.flushed - ref->key,
+			 p->rounds.n);
+		struct ledger_entry e = {
+			.kind = LEDGER_ORDER,
+			.capture = p->src.index,
+			.what = "round",
+			.detail = detail,
+			.off = r->off,
+			.len = r->size,
+			.t0 = ref->key,
+			.t1 = p->rounds.flushed,
+			.n = 1,
+			.cpu = (int32_t)cpu,
+			.event = a ? (int32_t)(a - p->attr) : -1,
+		};
+		ledger_add(p->src.ledger, &e);
+	}
 	perf_round_time(p, ref->key);
 }

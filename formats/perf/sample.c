@@ -514,26 +514,6 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* Makes a chain of the sampled address, which may be 0, for an event without
- * callchains. */
-static void perf_sample_use_ip(struct perf *p, const struct perf_attr *a,
-			       struct record *rec)
-{
-	struct rec_sample *s = &rec->sample;
-
-	rec->flags |= REC_F_NO_CHAIN;
-	if (!a->s_ip)
-		return;
-	mem_grow(p->ip, p->cap_ip, 1);
-	p->ip[0] = s->ip;
-	if (rec->flags & REC_F_USER) {
-		s->user = (struct addrs){ .ip = p->ip, .n = 1 };
-		s->defer = DEFER_DIRECT;
-	} else {
-		s->kern = (struct addrs){ .ip = p->ip, .n = 1 };
-	}
-}
-
 static bool perf_sample_user_comes(const struct rec_sample *s)
 {
 	return s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
@@ -707,9 +687,25 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	}
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
-	if (!(t & PS_CALLCHAIN))
-		perf_sample_use_ip(p, a, rec);
-	else if (perf_sample_callchain(p, &b, rec, err))
+	if (!(t & PS_CALLCHAIN)) {
+		/* Makes a chain of the sampled address, which may be 0, for an
+		 * event without callchains. */
+		struct rec_sample *sample = &rec->sample;
+
+		rec->flags |= REC_F_NO_CHAIN;
+		if (a->s_ip) {
+			mem_grow(p->ip, p->cap_ip, 1);
+			p->ip[0] = sample->ip;
+			if (rec->flags & REC_F_USER) {
+				sample->user =
+					(struct addrs){ .ip = p->ip, .n = 1 };
+				sample->defer = DEFER_DIRECT;
+			} else {
+				sample->kern =
+					(struct addrs){ .ip = p->ip, .n = 1 };
+			}
+		}
+	} else if (perf_sample_callchain(p, &b, rec, err))
 		return -1;
 	if ((t & PS_RAW) && perf_sample_raw(&b, s, err))
 		return -1;

@@ -290,20 +290,6 @@ struct page_near {
 
 SORT_BY_DIGITS(page_tree_by_key, struct page_near, key);
 
-/* Lists the rows that wait, in the order of their keys. To be freed. */
-static struct page_near *page_tree_sorted(const struct page_tree *t)
-{
-	struct page_near *row = mem_new(t->near_rows, sizeof(*row));
-	struct packing_head h;
-	size_t at = 0;
-
-	for (size_t i = 0; i < t->near_rows; i++, at += packing_size(&h)) {
-		packing_row(t->near + at, &h);
-		row[i] = (struct page_near){ h.key, at };
-	}
-	return page_tree_by_key(row, t->near_rows);
-}
-
 /* Forgets the rows up to a key, which wait no longer. */
 static void page_tree_forget(struct page_tree *t, int64_t upto)
 {
@@ -331,7 +317,16 @@ static int page_tree_take_near(struct page_tree *t, size_t keep)
 
 	if (!left)
 		return rc;
-	struct page_near *row = page_tree_sorted(t);
+	/* Lists the rows that wait, in the order of their keys. To be freed. */
+	struct page_near *near = mem_new(t->near_rows, sizeof(*near));
+	struct packing_head head;
+	size_t at = 0;
+
+	for (size_t k = 0; k < t->near_rows; k++, at += packing_size(&head)) {
+		packing_row(t->near + at, &head);
+		near[k] = (struct page_near){ head.key, at };
+	}
+	struct page_near *row = page_tree_by_key(near, t->near_rows);
 	for (size_t i = 0; !rc && left > keep; i++) {
 		struct packing_head h;
 		const unsigned char *type =

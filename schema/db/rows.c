@@ -254,25 +254,6 @@ static int rows_turn(struct rows *r)
 	return 1;
 }
 
-/* Lets the statement read on, behind the rows that pages gave: what could not
- * be read there may be damaged, so no id is sought. */
-static int rows_leave_pages(struct rows *r, struct err *err)
-{
-	int rc = SQLITE_ROW;
-
-	page_rows_close(r->pages);
-	r->pages = NULL;
-	free(r->value);
-	r->value = NULL;
-	while (r->read && rc == SQLITE_ROW) {
-		rc = sqlite3_step(r->st);
-		r->read--;
-	}
-	return rc == SQLITE_ROW || rc == SQLITE_DONE
-		       ? 0
-		       : rows_refused(r->db, rc, err);
-}
-
 int rows_next(struct rows *r, struct err *err)
 {
 	if (db_refuses(r->db, err))
@@ -286,7 +267,21 @@ int rows_next(struct rows *r, struct err *err)
 			return db_unordered(r->db, err);
 		if (rc >= 0)
 			return rc;
-		if (rows_leave_pages(r, err))
+		/* Lets the statement read on, behind the rows that pages gave:
+		 * what could not be read there may be damaged, so no id is
+		 * sought. */
+		int ret = SQLITE_ROW;
+
+		page_rows_close(r->pages);
+		r->pages = NULL;
+		free(r->value);
+		r->value = NULL;
+		while (r->read && ret == SQLITE_ROW) {
+			ret = sqlite3_step(r->st);
+			r->read--;
+		}
+		if (ret != SQLITE_ROW && ret != SQLITE_DONE &&
+		    rows_refused(r->db, ret, err))
 			return -1;
 	}
 	int rc = sqlite3_step(r->st);

@@ -502,29 +502,6 @@ static int merge_open_next(struct merge *m, struct merge_open *o, size_t i,
 
 COMPARE_BY(merge_compare_first, struct merge_input, first, rank);
 
-static int merge_events(struct merge *m, struct err *err)
-{
-	struct merge_open o = { NULL, 0, 0 };
-	size_t next = 0;
-	int rc = 0;
-
-	while (!rc && (next < m->n_input || o.n)) {
-		const struct merge_input *in =
-			next < m->n_input ? &m->input[next] : NULL;
-
-		if (in && in->out)
-			next++;
-		else if (in && (!o.n || o.part[o.n - 1]->time >= in->first))
-			rc = merge_open_next(m, &o, next++, err);
-		else
-			rc = merge_run_part(m, &o, in, err);
-	}
-	while (o.n)
-		merge_part_close(o.part[--o.n]);
-	free(o.part);
-	return rc;
-}
-
 int merge_write(struct merge *m, struct maker *out, struct merge_counts *counts,
 		struct err *err)
 {
@@ -569,9 +546,27 @@ int merge_write(struct merge *m, struct maker *out, struct merge_counts *counts,
 	m->code = merge_code_new(out);
 	m->groups = merge_groups_new();
 	sort_items(m->input, m->n_input, merge_compare_first);
-	if (merge_events(m, err) || merge_code_write(m, err) ||
-	    link_pages(out, err) || merge_join(m, err) ||
-	    merge_groups_write(m, err))
+	struct merge_open o = { NULL, 0, 0 };
+	size_t next = 0;
+	int ret = 0;
+
+	while (!ret && (next < m->n_input || o.n)) {
+		const struct merge_input *in =
+			next < m->n_input ? &m->input[next] : NULL;
+
+		if (in && in->out)
+			next++;
+		else if (in && (!o.n || o.part[o.n - 1]->time >= in->first))
+			ret = merge_open_next(m, &o, next++, err);
+		else
+			ret = merge_run_part(m, &o, in, err);
+	}
+	while (o.n)
+		merge_part_close(o.part[--o.n]);
+	free(o.part);
+
+	if (ret || merge_code_write(m, err) || link_pages(out, err) ||
+	    merge_join(m, err) || merge_groups_write(m, err))
 		return -1;
 	counts->events = out->w->events;
 	counts->joined = m->joined;

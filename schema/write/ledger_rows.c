@@ -71,23 +71,15 @@ static int ledger_put_damage(struct maker *mk, const struct ledger_entry *e,
 		       VALUE_OF(ledger_row_number(e->n)), value_text(detail));
 }
 
-/* Returns 1 if the note is there already, from an earlier naming, 0 if not, -1
- * and *err. */
-static int ledger_is_noted(struct maker *mk, const char *what,
-			   const char *detail, struct err *err)
+int store_note(struct maker *mk, const char *what, const char *detail,
+	       struct err *err)
 {
 	struct rows *r =
 		rows_open(maker_read(mk, err), store_sql("same_note"),
 			  VALUES(value_text(what), value_text(detail)), err);
-	bool known = rows_step(r);
+	bool found = rows_step(r);
 
-	return rows_end(r, err) ? -1 : known;
-}
-
-int store_note(struct maker *mk, const char *what, const char *detail,
-	       struct err *err)
-{
-	int known = ledger_is_noted(mk, what, detail, err);
+	int known = rows_end(r, err) ? -1 : found;
 
 	if (known)
 		return known < 0 ? -1 : 0;

@@ -70,14 +70,6 @@ void audit_source(struct audit *au, uint16_t source, const struct source *src)
 	mem_at(au->src, au->n_src, au->cap_src, source)->src = src;
 }
 
-/* Returns whether all tasks are recorded and nothing is left out on purpose. */
-static bool records_all_tasks(const struct audit_source *as)
-{
-	const struct source_info *info = &as->src->info;
-
-	return info->system_wide == TRI_YES && !info->filtered && !info->paused;
-}
-
 /* A FORK of a thread that exists, or a record of it in another process: its
  * EXIT is missing. An incarnation without any timed record proves nothing: the
  * recorder lists the threads that exist, while FORK records from before may
@@ -268,8 +260,12 @@ static void rule_fork_lost(struct audit *au, const struct audit_in *in)
 		as->forks = n + 1;
 	}
 	if (!th || th->introduced || th->last != TIME_NONE || th->tid <= 0 ||
-	    in->time == TIME_NONE || in->ended || !as->introduces ||
-	    !records_all_tasks(as) || in->rec->flags & REC_F_LATE)
+	    in->time == TIME_NONE || in->ended || !as->introduces)
+		return;
+	const struct source_info *info = &as->src->info;
+
+	if (info->system_wide != TRI_YES || info->filtered || info->paused ||
+	    in->rec->flags & REC_F_LATE)
 		return;
 	struct fact_finding f = audit_finding(in, RULE_FORK_LOST, 0);
 

@@ -230,18 +230,6 @@ void skew_take_bounds(struct audit *au, uint16_t source,
 		clock_bounds_join(&au->src[source].bounds, counted);
 }
 
-/* Returns whether clocks of CPUs may put the record behind the EXIT, as nothing
- * shows that they differ by less. */
-static bool skew_is_open(const struct audit *au, const struct audit_waiting *w)
-{
-	int64_t by = saturating_apart(w->f.time, w->f.since);
-
-	return w->f.cpu >= 0 && w->cpu[0] >= 0 && w->f.cpu != w->cpu[0] &&
-	       by <= CLOCKS_NS &&
-	       clock_bounds_most(&au->src[w->f.source].bounds, w->f.cpu,
-				 w->cpu[0]) >= by;
-}
-
 /* A record that seems younger than its thread's EXIT, on another CPU, is older
  * if the clock of its CPU is ahead. */
 void skew_judge(struct audit *au)
@@ -254,7 +242,14 @@ void skew_judge(struct audit *au)
 		struct audit_waiting *w = &fd->at[i];
 		struct fact_finding f = w->f;
 
-		if (w->dropped || !skew_is_open(au, w))
+		if (w->dropped)
+			continue;
+		int64_t by = saturating_apart(w->f.time, w->f.since);
+
+		if (w->f.cpu < 0 || w->cpu[0] < 0 || w->f.cpu == w->cpu[0] ||
+		    by > CLOCKS_NS ||
+		    clock_bounds_most(&au->src[w->f.source].bounds, w->f.cpu,
+				      w->cpu[0]) < by)
 			continue;
 		w->dropped = true;
 		f.rule = RULE_EXIT_ORDER;

@@ -100,44 +100,6 @@ static struct stack_part_hold *stack_parts_find(struct stack_parts *ps,
 	return NULL;
 }
 
-static void stack_parts_insert(struct stack_part_hold *h,
-			       const struct frames *fr,
-			       const struct rec_chain *c, uint32_t uraw)
-{
-	size_t pos = h->n;
-
-	for (size_t i = 0; c->meet && i < h->n; i++) {
-		if (h->at[i].ip != c->meet)
-			continue;
-		pos = i + 1;
-		break;
-	}
-	if (c->part != h->part + 1 ||
-	    (h->n &&
-	     (!c->meet || (pos == h->n && h->at[h->n - 1].ip != c->meet))))
-		h->chain.flags |= VERDICT_UNPROVED;
-	h->part = c->part;
-	if (!uraw)
-		return;
-	const struct raw_chain *r = frames_get_raw(fr, uraw);
-	uint32_t stack = r->stack;
-	uint32_t some;
-	size_t n = r->n;
-
-	mem_grow(h->at, h->cap, h->n + n);
-	memmove(h->at + pos + n, h->at + pos, (h->n - pos) * sizeof(*h->at));
-	h->n += n;
-	/* A stack lists its innermost frame first. */
-	for (size_t i = 0; i < n && stack; i++) {
-		const struct stack *s = frames_get_stack(fr, stack);
-
-		h->at[pos + i] = (struct stack_part_frame){
-			s->frame, *frames_raw_ips(fr, r, (uint32_t)i, &some)
-		};
-		stack = s->parent;
-	}
-}
-
 /* Moves the stack to *jc and frees its place. */
 static void stack_parts_finish(struct stack_parts *ps,
 			       struct stack_part_hold *h, struct frames *fr,
@@ -199,7 +161,41 @@ bool stack_parts_add(struct stack_parts *ps, struct frames *fr, uint32_t slot,
 		h->parts = c->parts;
 		h->n = 0;
 	}
-	stack_parts_insert(h, fr, c, jc->uraw);
+	uint32_t uraw = jc->uraw;
+	size_t pos = h->n;
+
+	for (size_t i = 0; c->meet && i < h->n; i++) {
+		if (h->at[i].ip != c->meet)
+			continue;
+		pos = i + 1;
+		break;
+	}
+	if (c->part != h->part + 1 ||
+	    (h->n &&
+	     (!c->meet || (pos == h->n && h->at[h->n - 1].ip != c->meet))))
+		h->chain.flags |= VERDICT_UNPROVED;
+	h->part = c->part;
+	if (uraw) {
+		const struct raw_chain *r = frames_get_raw(fr, uraw);
+		uint32_t stack = r->stack;
+		uint32_t some;
+		size_t n = r->n;
+
+		mem_grow(h->at, h->cap, h->n + n);
+		memmove(h->at + pos + n, h->at + pos,
+			(h->n - pos) * sizeof(*h->at));
+		h->n += n;
+		/* A stack lists its innermost frame first. */
+		for (size_t i = 0; i < n && stack; i++) {
+			const struct stack *s = frames_get_stack(fr, stack);
+
+			h->at[pos + i] = (struct stack_part_frame){
+				s->frame,
+				*frames_raw_ips(fr, r, (uint32_t)i, &some)
+			};
+			stack = s->parent;
+		}
+	}
 	if (c->part < c->parts)
 		return false;
 	stack_parts_finish(ps, h, fr, jc);

@@ -270,19 +270,6 @@ static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 	return runs;
 }
 
-/* Merges two sorted parts, [0..mid) and [mid..n). */
-static void merge_waiting(struct order *ord, size_t mid)
-{
-	size_t n = ord->n;
-
-	if (!mid || mid == n ||
-	    !ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1]))
-		return;
-	mem_grow(ord->scratch, ord->cap_scratch, n);
-	merge_refs(ord, ord->wait, mid, ord->wait + mid, n - mid, ord->scratch);
-	memcpy(ord->wait, ord->scratch, n * sizeof(struct ref));
-}
-
 COMPARE_BY(order_compare_floors, struct order_floor, time, source);
 
 /* Reads the floor of the first source, which has risen, or leaves it out. */
@@ -518,7 +505,16 @@ static int order_refill(struct order *ord, struct err *err)
 		if (b != ord->wait + mid)
 			memcpy(ord->wait + mid, b, n * sizeof(*b));
 	}
-	merge_waiting(ord, mid);
+	/* Merges two sorted parts, [0..mid) and [mid..n). */
+	size_t count = ord->n;
+
+	if (mid && mid != count &&
+	    ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
+		mem_grow(ord->scratch, ord->cap_scratch, count);
+		merge_refs(ord, ord->wait, mid, ord->wait + mid, count - mid,
+			   ord->scratch);
+		memcpy(ord->wait, ord->scratch, count * sizeof(struct ref));
+	}
 	return 0;
 }
 

@@ -145,18 +145,6 @@ static void drop_cached_stacks(struct tasks *ts, enum shared_kind kind,
 	} while (i != slot);
 }
 
-static void ring_leave(struct tasks *ts, enum shared_kind kind, uint32_t slot)
-{
-	struct shared_task *tw = shared_task_of(ts, kind, slot);
-	uint32_t i = slot;
-
-	drop_cached_stacks(ts, kind, slot);
-	while (shared_task_of(ts, kind, i)->next != slot)
-		i = shared_task_of(ts, kind, i)->next;
-	shared_task_of(ts, kind, i)->next = tw->next;
-	tw->next = slot;
-}
-
 static bool ring_has_source(const struct tasks *ts, enum shared_kind kind,
 			    uint32_t slot, uint16_t source)
 {
@@ -353,7 +341,14 @@ static bool hand_over_to_next(struct tasks *ts, enum shared_kind kind,
 	add_start(&next->start, *start);
 	add_end(&next->end, &next->exit, *end, exit);
 	lower_to(next->source, tw->source);
-	ring_leave(ts, kind, slot);
+	struct shared_task *task = shared_task_of(ts, kind, slot);
+	uint32_t i = slot;
+
+	drop_cached_stacks(ts, kind, slot);
+	while (shared_task_of(ts, kind, i)->next != slot)
+		i = shared_task_of(ts, kind, i)->next;
+	shared_task_of(ts, kind, i)->next = task->next;
+	task->next = slot;
 	return true;
 }
 

@@ -524,24 +524,6 @@ void tasks_forget(struct tasks *ts, uint32_t slot)
 			     process);
 }
 
-static void tasks_inherit(struct tasks *ts, uint32_t slot, struct process *from,
-			  int64_t t)
-{
-	struct process *p = &ts->process[slot];
-	struct space_owner own = tasks_owner(ts, p);
-	size_t n = from->space.now.n;
-	bool share = ts->held <= HELD_MAX;
-	bool told = shared_tasks_have_all_maps(ts, slot, &from->space);
-	bool rows = share && n <= ts->inherit && !told;
-
-	ts->inherit -= rows ? n : 0;
-	ts->inherit += INHERIT_EACH;
-	if (!rows && !told)
-		ts->unlisted += n;
-	if (share)
-		space_copy(&p->space, &from->space, t, rows, &own);
-}
-
 /* Is all that is known of a thread, the only one of its process, that the
  * recorder listed it? perf lists /proc when it records already (perf 6.1,
  * record__synthesize()): one whose FORK follows was forked before that. */
@@ -594,7 +576,21 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 		return slot;
 	p->start = t;
 	p->since = ts->process[from].since;
-	tasks_inherit(ts, slot, &ts->process[from], t);
+	struct process *child = &ts->process[slot];
+	struct space_owner own = tasks_owner(ts, child);
+	size_t n = ts->process[from].space.now.n;
+	bool share = ts->held <= HELD_MAX;
+	bool told =
+		shared_tasks_have_all_maps(ts, slot, &ts->process[from].space);
+	bool rows = share && n <= ts->inherit && !told;
+
+	ts->inherit -= rows ? n : 0;
+	ts->inherit += INHERIT_EACH;
+	if (!rows && !told)
+		ts->unlisted += n;
+	if (share)
+		space_copy(&child->space, &ts->process[from].space, t, rows,
+			   &own);
 	if (!ts->process[from].kin)
 		ts->process[from].kin = shared_spaces_join(&ts->kins, 0);
 	p->kin = shared_spaces_join(&ts->kins, ts->process[from].kin);

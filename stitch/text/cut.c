@@ -38,17 +38,6 @@ static char *cut_put_gap(char *to)
 	return to + GAP;
 }
 
-/* Makes a gap beside the dots of a name one gap. */
-static void cut_join_gaps(char *s)
-{
-	char *to = s;
-
-	for (; *s; s++)
-		if (*s != '.' || strncmp(s, "....", GAP + 1) != 0)
-			*to++ = *s;
-	*to = 0;
-}
-
 /* Walks over the "::" of a name that are outside brackets. */
 struct cut_scopes {
 	const char *s;
@@ -119,7 +108,14 @@ static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 				to = cut_put(cut_put_gap(to), c->full, c->at[i],
 					     part);
 		cut_put(cut_put_gap(to), c->full, width - tail, tail);
-		cut_join_gaps(buf);
+		/* Makes a gap beside the dots of a name one gap. */
+		char *s = buf;
+		char *until = s;
+
+		for (; *s; s++)
+			if (*s != '.' || strncmp(s, "....", GAP + 1) != 0)
+				*until++ = *s;
+		*until = 0;
 	}
 	c->cut = arena_strdup(text, buf);
 	free(buf);

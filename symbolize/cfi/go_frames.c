@@ -58,36 +58,6 @@ static void go_frames_end(struct go_frames *g, size_t at)
 	memcpy(g->data + at, &len, sizeof(len));
 }
 
-/* The one CIE: how it is where a function begins. */
-static void go_frames_cie(struct go_frames *g)
-{
-	static const unsigned char x86[] = {
-		1,	/* version */
-		0,	/* no augmentation */
-		1,	/* code alignment */
-		0x78,	/* data alignment: -8 */
-		X86_RA, /* column of the return address */
-		DW_CFA_def_cfa,
-		X86_SP,
-		WORD,
-		DW_CFA_offset | X86_RA,
-		1,
-	};
-	static const unsigned char a64[] = {
-		1,	  0,	    1,
-		0x78,	  A64_LINK, DW_CFA_def_cfa,
-		A64_SP,	  0,	    DW_CFA_same_value,
-		A64_LINK,
-	};
-	bool is_x86 = g->machine == EM_X86_64;
-
-	go_frames_word(g, 0);
-	go_frames_word(g, 0);
-	go_frames_put(g, is_x86 ? x86 : a64,
-		      is_x86 ? sizeof(x86) : sizeof(a64));
-	go_frames_end(g, 0);
-}
-
 /* Adds the rules where the stack is so deep. AArch64 saves the link register at
  * the lowest place of the frame, if the function has a caller. The depth is
  * negative where code of the runtime has taken words of its caller from the
@@ -164,7 +134,32 @@ unsigned char *go_frames_make(const struct elf_file *ef, size_t *len)
 	if ((ef->machine != EM_X86_64 && ef->machine != EM_AARCH64) ||
 	    !gopclntab_open(ef, &t, &from) || t.word != WORD)
 		return NULL;
-	go_frames_cie(&g);
+	/* The one CIE: how it is where a function begins. */
+	static const unsigned char x86[] = {
+		1,	/* version */
+		0,	/* no augmentation */
+		1,	/* code alignment */
+		0x78,	/* data alignment: -8 */
+		X86_RA, /* column of the return address */
+		DW_CFA_def_cfa,
+		X86_SP,
+		WORD,
+		DW_CFA_offset | X86_RA,
+		1,
+	};
+	static const unsigned char a64[] = {
+		1,	  0,	    1,
+		0x78,	  A64_LINK, DW_CFA_def_cfa,
+		A64_SP,	  0,	    DW_CFA_same_value,
+		A64_LINK,
+	};
+	bool is_x86 = g.machine == EM_X86_64;
+
+	go_frames_word(&g, 0);
+	go_frames_word(&g, 0);
+	go_frames_put(&g, is_x86 ? x86 : a64,
+		      is_x86 ? sizeof(x86) : sizeof(a64));
+	go_frames_end(&g, 0);
 	for (uint64_t i = 0; i < t.n && g.n < FRAMES_MOST; i++) {
 		struct gopclntab_function f;
 		struct gopclntab_depths d;

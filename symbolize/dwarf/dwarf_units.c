@@ -94,47 +94,41 @@ void dwarf_units_need_all(struct dwarf_units *us)
 	us->whole = true;
 }
 
-/* Reads the next unit. Returns false if there is none. */
-static bool dwarf_units_read(struct dwarf_units *us)
-{
-	struct dwarf_unit u = { .n = 0 };
-	struct dwarf_range r;
-	Dwarf_Addr base;
-	ptrdiff_t at = 0;
-	uint8_t type;
-
-	if (us->info && !us->whole && !us->ended &&
-	    !section_inflate_part(us->info, us->end, &us->end))
-		dwarf_units_need_all(us);
-	if (us->ended || dwarf_get_units(us->dw, us->last, &us->last, NULL,
-					 &type, &u.die, NULL))
-		us->ended = true;
-	if (us->ended)
-		return false;
-	u.skeleton = type == DW_UT_skeleton;
-	u.off = dwarf_dieoffset(&u.die);
-	u.first = us->n_range;
-	bool has_code = dwarf_tag(&u.die) == DW_TAG_compile_unit ||
-			dwarf_tag(&u.die) == DW_TAG_skeleton_unit;
-	while (has_code &&
-	       (at = dwarf_ranges(&u.die, at, &base, &r.start, &r.end)) > 0) {
-		if (us->n_range == RANGES_MAX) {
-			u.unlisted = true;
-			us->n_range = u.first;
-			break;
-		}
-		*mem_add(us->range, us->n_range, us->cap_range) = r;
-	}
-	u.n = us->n_range - u.first;
-	*mem_add(us->unit, us->n, us->cap) = u;
-	return true;
-}
-
 const struct dwarf_unit *dwarf_units_get(struct dwarf_units *us, size_t i)
 {
-	while (i >= us->n)
-		if (!dwarf_units_read(us))
+	while (i >= us->n) {
+		/* Reads the next unit. Returns false if there is none. */
+		struct dwarf_unit u = { .n = 0 };
+		struct dwarf_range r;
+		Dwarf_Addr base;
+		ptrdiff_t at = 0;
+		uint8_t type;
+
+		if (us->info && !us->whole && !us->ended &&
+		    !section_inflate_part(us->info, us->end, &us->end))
+			dwarf_units_need_all(us);
+		if (us->ended || dwarf_get_units(us->dw, us->last, &us->last,
+						 NULL, &type, &u.die, NULL))
+			us->ended = true;
+		if (us->ended)
 			return NULL;
+		u.skeleton = type == DW_UT_skeleton;
+		u.off = dwarf_dieoffset(&u.die);
+		u.first = us->n_range;
+		bool has_code = dwarf_tag(&u.die) == DW_TAG_compile_unit ||
+				dwarf_tag(&u.die) == DW_TAG_skeleton_unit;
+		while (has_code && (at = dwarf_ranges(&u.die, at, &base,
+						      &r.start, &r.end)) > 0) {
+			if (us->n_range == RANGES_MAX) {
+				u.unlisted = true;
+				us->n_range = u.first;
+				break;
+			}
+			*mem_add(us->range, us->n_range, us->cap_range) = r;
+		}
+		u.n = us->n_range - u.first;
+		*mem_add(us->unit, us->n, us->cap) = u;
+	}
 	return us->damaged ? NULL : &us->unit[i];
 }
 

@@ -77,25 +77,6 @@ static bool symtab_is_better(const struct sym *a, const struct sym *b,
 	return strlen(b->name) > strlen(a->name);
 }
 
-/* Assembler files have labels without a size inside functions of known size.
- * Such a label does not end the function. */
-static void symtab_drop_inner_labels(struct symtab *t)
-{
-	uint64_t covered = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < t->n; i++) {
-		const struct sym *s = &t->sym[i];
-
-		if (s->open && !(s->rank & SYM_TYPED) && s->start < covered)
-			continue;
-		if (!s->open && s->end > covered)
-			covered = s->end;
-		t->sym[n++] = *s;
-	}
-	t->n = n;
-}
-
 void symtab_finish(struct symtab *t)
 {
 	size_t n = 0;
@@ -119,7 +100,21 @@ void symtab_finish(struct symtab *t)
 			*mem_add(t->twin, t->n_twin, t->cap_twin) = other;
 	}
 	t->n = n;
-	symtab_drop_inner_labels(t);
+	/* Assembler files have labels without a size inside functions of known
+	 * size. Such a label does not end the function. */
+	uint64_t covered = 0;
+	size_t count = 0;
+
+	for (size_t k = 0; k < t->n; k++) {
+		const struct sym *s = &t->sym[k];
+
+		if (s->open && !(s->rank & SYM_TYPED) && s->start < covered)
+			continue;
+		if (!s->open && s->end > covered)
+			covered = s->end;
+		t->sym[count++] = *s;
+	}
+	t->n = count;
 	for (size_t i = 0; i + 1 < t->n; i++)
 		if (t->sym[i].open && t->sym[i].end > t->sym[i + 1].start)
 			t->sym[i].end = t->sym[i + 1].start;

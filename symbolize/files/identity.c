@@ -462,38 +462,6 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 		       : 0;
 }
 
-/* Of the file with the recorded inode. */
-static struct identity_said identity_by_inode(const struct symbolizer *sy,
-					      const struct image *img,
-					      const struct identity_file *f,
-					      enum found_at at, bool same)
-{
-	const int64_t before = sy->opts.recorded_before;
-	enum identity_id id = identity_of_id(sy, img);
-	enum identity_since since = identity_since(sy, img, f);
-
-	/* The recorder may have read the build-id of another file from the
-	 * path: then the addresses tell, of a file that the user gives. */
-	if (id == IDENTITY_ID_READ && !same &&
-	    (at != FOUND_GIVEN || since != SINCE_NO))
-		return at == FOUND_GIVEN || at == FOUND_INODE ? offered
-							      : other_id;
-	if (since == SINCE_YES)
-		return replaced;
-	if (since == SINCE_NO)
-		return same_inode;
-	if (at == FOUND_GIVEN && id < IDENTITY_ID_READ)
-		return given;
-	if (id != IDENTITY_ID_NONE)
-		return identity_by_id(id, same);
-	/* in a second of which the file system tells no more it may have been
-	 * written behind its mapping */
-	return (before && f->written > before) ||
-			       (f->grain && sy->opts.recorded_from)
-		       ? replaced
-		       : maybe_written;
-}
-
 /* Of a file of which nothing but its path tells anything. */
 static struct identity_said identity_by_path(const struct symbolizer *sy,
 					     const struct image *img,
@@ -529,8 +497,35 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 	if (before && at != FOUND_GIVEN && at != FOUND_INODE)
 		return replaced;
 	if (f->inode == INODE_SAME && !before &&
-	    (at != FOUND_PATH || sy->opts.same_machine))
-		return identity_by_inode(sy, img, f, at, same);
+	    (at != FOUND_PATH || sy->opts.same_machine)) {
+		/* Of the file with the recorded inode. */
+		const int64_t earlier = sy->opts.recorded_before;
+		enum identity_id number = identity_of_id(sy, img);
+		enum identity_since since = identity_since(sy, img, f);
+
+		/* The recorder may have read the build-id of another file from
+		 * the path: then the addresses tell, of a file that the user
+		 * gives. */
+		if (number == IDENTITY_ID_READ && !same &&
+		    (at != FOUND_GIVEN || since != SINCE_NO))
+			return at == FOUND_GIVEN || at == FOUND_INODE
+				       ? offered
+				       : other_id;
+		if (since == SINCE_YES)
+			return replaced;
+		if (since == SINCE_NO)
+			return same_inode;
+		if (at == FOUND_GIVEN && number < IDENTITY_ID_READ)
+			return given;
+		if (number != IDENTITY_ID_NONE)
+			return identity_by_id(number, same);
+		/* in a second of which the file system tells no more it may
+		 * have been written behind its mapping */
+		return (earlier && f->written > earlier) ||
+				       (f->grain && sy->opts.recorded_from)
+			       ? replaced
+			       : maybe_written;
+	}
 	/* the number may be of two files */
 	if (at == FOUND_INODE)
 		return before || img->reused ? offered : virtual_inode;

@@ -194,41 +194,36 @@ static void name_cache_put_items(struct name_cache_output *o, const void *item,
 		name_cache_put(o, (const char *)item + i * size, bytes);
 }
 
-static void name_cache_put_all(struct name_cache_output *o,
-			       struct name_cache *m)
-{
-	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
-		       m->n_part, m->n_row,   m->n };
-	uint64_t sum = 0;
-
-	name_cache_put(o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
-	name_cache_put(o, &sum, sizeof(sum)); /* set below */
-	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
-		name_cache_put_u32(o, n[i]);
-	name_cache_put_u32(o, m->file);
-	name_cache_put_u32(o, m->status);
-	name_cache_put(o, m->text, m->n_text);
-	for (size_t i = 0; i < m->tried.n; i++) {
-		name_cache_put_u32(o, m->tried_text[i]);
-		name_cache_put(o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
-	}
-	name_cache_put_items(o, m->seg, m->n_seg, sizeof(*m->seg),
-			     SEGMENT_BYTES);
-	name_cache_put_items(o, m->part, m->n_part, sizeof(*m->part),
-			     SECTION_BYTES);
-	name_cache_put_items(o, m->row, m->n_row, sizeof(*m->row),
-			     SYMBOL_BYTES);
-	name_cache_put_items(o, m->entry, m->n, sizeof(*m->entry), ENTRY_BYTES);
-	sum = hash_content(o->p + 16, o->n - 16, 0);
-	memcpy(o->p + 8, &sum, sizeof(sum));
-}
-
 bool name_cache_save(struct name_cache *m)
 {
 	struct name_cache_output o = { .n = 0 };
 	char temp[PATH_SIZE + 32];
 
-	name_cache_put_all(&o, m);
+	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
+		       m->n_part, m->n_row,   m->n };
+	uint64_t sum = 0;
+
+	name_cache_put(&o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
+	name_cache_put(&o, &sum, sizeof(sum)); /* set below */
+	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
+		name_cache_put_u32(&o, n[i]);
+	name_cache_put_u32(&o, m->file);
+	name_cache_put_u32(&o, m->status);
+	name_cache_put(&o, m->text, m->n_text);
+	for (size_t i = 0; i < m->tried.n; i++) {
+		name_cache_put_u32(&o, m->tried_text[i]);
+		name_cache_put(&o, m->tried.p[i].id, sizeof(m->tried.p[i].id));
+	}
+	name_cache_put_items(&o, m->seg, m->n_seg, sizeof(*m->seg),
+			     SEGMENT_BYTES);
+	name_cache_put_items(&o, m->part, m->n_part, sizeof(*m->part),
+			     SECTION_BYTES);
+	name_cache_put_items(&o, m->row, m->n_row, sizeof(*m->row),
+			     SYMBOL_BYTES);
+	name_cache_put_items(&o, m->entry, m->n, sizeof(*m->entry),
+			     ENTRY_BYTES);
+	sum = hash_content(o.p + 16, o.n - 16, 0);
+	memcpy(o.p + 8, &sum, sizeof(sum));
 	for (char *s = m->path + 1; (s = strchr(s, '/')); s++) {
 		*s = '\0';
 		mkdir(m->path, 0700);

@@ -540,32 +540,6 @@ static const struct elf_file *elfsym_dwarf_file(struct elfsym *en,
 	return en->debug;
 }
 
-static void elfsym_note_lines(struct symbolizer *sy, const struct dwarf *d,
-			      const char *path)
-{
-	const char *name;
-	size_t n = dwarf_missing(d, &name);
-	char text[160];
-
-	if (dwarf_gave_up(d)) {
-		report_note(sy, "looking up source lines took too long", path);
-	} else if (dwarf_unread(d)) {
-		snprintf(text, sizeof(text),
-			 "source lines of %zu unit%s are not read: a table of "
-			 "them is damaged or would take more than %" PRIu64
-			 " MiB",
-			 dwarf_unread(d), dwarf_unread(d) == 1 ? "" : "s",
-			 LINE_ROWS_BYTES_MAX >> 20);
-		report_note(sy, text, path);
-	} else if (n) {
-		snprintf(text, sizeof(text),
-			 "inlined functions of %zu unit%s are in files that "
-			 "are not here: %.60s",
-			 n, n == 1 ? "" : "s", name);
-		report_note(sy, text, path);
-	}
-}
-
 /* libelf 0.189 and later unpack them. */
 static void elfsym_note_packed(struct symbolizer *sy, const struct elf_file *ef)
 {
@@ -608,7 +582,29 @@ static void elfsym_lines(struct symbolizer *sy, const struct image *img,
 			vaddr[i] -= code[i].after_call;
 	dwarf_free(en->dwarf);
 	en->dwarf = dwarf_look(sy, en->info, vaddr, n);
-	elfsym_note_lines(sy, en->dwarf, en->lines->path);
+	const struct dwarf *d = en->dwarf;
+	const char *name;
+	size_t count = dwarf_missing(d, &name);
+	char text[160];
+
+	if (dwarf_gave_up(d)) {
+		report_note(sy, "looking up source lines took too long",
+			    en->lines->path);
+	} else if (dwarf_unread(d)) {
+		snprintf(text, sizeof(text),
+			 "source lines of %zu unit%s are not read: a table of "
+			 "them is damaged or would take more than %" PRIu64
+			 " MiB",
+			 dwarf_unread(d), dwarf_unread(d) == 1 ? "" : "s",
+			 LINE_ROWS_BYTES_MAX >> 20);
+		report_note(sy, text, en->lines->path);
+	} else if (count) {
+		snprintf(text, sizeof(text),
+			 "inlined functions of %zu unit%s are in files that "
+			 "are not here: %.60s",
+			 count, count == 1 ? "" : "s", name);
+		report_note(sy, text, en->lines->path);
+	}
 	free(vaddr);
 	if (sy->opts.kept)
 		return;

@@ -83,25 +83,6 @@ static void callsite_take_go(struct callsite_file *f)
 
 COMPARE_BY(callsite_compare_hash, struct callsite_name, hash, addr);
 
-/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the ending
- * of the ABI they are stripped programs' names. */
-static void callsite_find_injected(struct callsite_file *f)
-{
-	static const char *const names[] = { "runtime.asyncPreempt",
-					     "runtime.asyncPreempt.abi0",
-					     "runtime.sigpanic",
-					     "runtime.sigpanic0.abi0" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		size_t n;
-		const struct callsite_name *nm = callsite_find_names(
-			f, callsite_hash_name(names[i], strlen(names[i])), &n);
-
-		if (n)
-			f->injected[f->n_injected++] = nm->addr;
-	}
-}
-
 /* Finds the table of depths, whose bytes are those of f->ef. */
 static void callsite_open_go(struct callsite_file *f)
 {
@@ -131,7 +112,22 @@ static void callsite_take_symbols(struct callsite_file *f)
 	if (!f->n_name)
 		callsite_take_go(f);
 	sort_items(f->name, f->n_name, callsite_compare_hash);
-	callsite_find_injected(f);
+	/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the
+	 * ending of the ABI they are stripped programs' names. */
+	static const char *const names[] = { "runtime.asyncPreempt",
+					     "runtime.asyncPreempt.abi0",
+					     "runtime.sigpanic",
+					     "runtime.sigpanic0.abi0" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+		size_t count;
+		const struct callsite_name *nm = callsite_find_names(
+			f, callsite_hash_name(names[k], strlen(names[k])),
+			&count);
+
+		if (count)
+			f->injected[f->n_injected++] = nm->addr;
+	}
 	callsite_open_go(f);
 	symtab_finish(&f->funcs);
 	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which

@@ -15,16 +15,6 @@
  * those with a variable part of the stack do so in any build. */
 #define NONE_OF 10
 
-/* Returns whether the unwind table counts from FP at an ELF address. */
-static bool frame_share_by_fp(const struct elf_file *ef, const struct cfi *c,
-			      uint64_t vaddr)
-{
-	struct cfi_rules r;
-
-	return c && cfi_rules(c, vaddr, &r) == 1 && r.cfa.kind == RULE_REG &&
-	       r.cfa_reg == abi_of(ef->machine)->fp;
-}
-
 /* Counts a function by its first call: a walk that comes from there needs the
  * frame pointer, which gcc's shrink-wrapping may set just before. The unwind
  * table says so at the call if it counts from FP there. Where it counts from
@@ -59,7 +49,11 @@ static void frame_share_add(const struct elf_file *ef, const struct cfi *c,
 		    !elf_segment_at(ef->seg, ef->n_seg, ref.to))
 			continue;
 		out->functions++;
-		out->set += frame_share_by_fp(ef, c, start + ref.off) ||
+		uint64_t vaddr = start + ref.off;
+		struct cfi_rules rules;
+		out->set += (c && cfi_rules(c, vaddr, &rules) == 1 &&
+			     rules.cfa.kind == RULE_REG &&
+			     rules.cfa_reg == abi_of(ef->machine)->fp) ||
 			    frame_code_sets(ef->machine, code,
 					    n < FRAME_CODE_PROLOGUE
 						    ? n

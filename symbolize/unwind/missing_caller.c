@@ -567,22 +567,6 @@ static unsigned int missing_caller_known_calls(struct unwind_image *m,
 	return c->n;
 }
 
-/* Finds what a call must enter to reach an address: of a PLT, of which the
- * table has all as one function, the stub. */
-static bool missing_caller_entered(struct unwind_image *m, uint64_t vaddr,
-				   struct function_range *out)
-{
-	unsigned int stub = missing_caller_stub(m, vaddr);
-
-	if (!missing_caller_function(m, vaddr, out))
-		return false;
-	if (stub) {
-		out->start = vaddr - vaddr % stub;
-		out->end = out->start + stub;
-	}
-	return true;
-}
-
 unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 				  struct unwind_image *at, uint64_t next,
 				  const struct unwind_image **in,
@@ -591,9 +575,20 @@ unsigned int missing_caller_infer(struct unwind_image *m, uint64_t leaf,
 	struct function_range f, g;
 	uint64_t entered;
 
-	if (!missing_caller_built_with_frames(m) ||
-	    !missing_caller_entered(m, leaf, &f) ||
-	    missing_caller_call_at(at, next, &entered) != CALL_DIRECT)
+	if (!missing_caller_built_with_frames(m))
+		return 0;
+	/* Finds what a call must enter to reach an address: of a PLT, of which
+	 * the table has all as one function, the stub. */
+	unsigned int stub = missing_caller_stub(m, leaf);
+
+	if (!missing_caller_function(m, leaf, &f))
+		return 0;
+	if (stub) {
+		f.start = leaf - leaf % stub;
+		f.end = f.start + stub;
+	}
+
+	if (missing_caller_call_at(at, next, &entered) != CALL_DIRECT)
 		return 0;
 	const uint64_t leads = missing_caller_leads(at, entered, m);
 

@@ -390,30 +390,6 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->end = UNWIND_OUTERMOST;
 }
 
-/* Returns false if a frame-pointer chain was made up, by code that uses FP for
- * other data: some address does not follow a call, or follows one of another
- * function. ip[0] is not checked, since its caller is not in the chain. */
-static bool unwind_chain_is_sound(struct table_unwinder *u,
-				  const struct unwind_in *in,
-				  const uint64_t *ip, uint32_t n)
-{
-	struct unwind_code inner = { .m = NULL };
-
-	for (uint32_t i = 1; i < n; i++) {
-		struct unwind_code c = unwind_known_code_at(
-			u, in, (ip[i] & in->user_mask) - 1);
-
-		if (!unwind_is_file(&c) ||
-		    !missing_caller_after_call(c.m, c.vaddr + 1))
-			return false;
-		if (inner.m == c.m &&
-		    !missing_caller_may_enter(c.m, c.vaddr + 1, inner.vaddr))
-			return false;
-		inner = c;
-	}
-	return true;
-}
-
 /* What the place in a function that was sampled tells of a recorded chain. */
 static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 					 const struct unwind_in *in,
@@ -505,8 +481,22 @@ static enum unwind_caller unwind_find_caller(struct table_unwinder *u,
 	if (leaf.m == next.m &&
 	    missing_caller_framed_by_call(leaf.m, next.vaddr + 1, leaf.vaddr))
 		return CALLER_FRAMED;
-	if (!infer || !unwind_chain_is_sound(u, in, ip, n))
+	if (!infer)
 		return CALLER_MISSING;
+	struct unwind_code inner = { .m = NULL };
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct unwind_code c = unwind_known_code_at(
+			u, in, (ip[i] & in->user_mask) - 1);
+
+		if (!unwind_is_file(&c) ||
+		    !missing_caller_after_call(c.m, c.vaddr + 1))
+			return CALLER_MISSING;
+		if (inner.m == c.m &&
+		    !missing_caller_may_enter(c.m, c.vaddr + 1, inner.vaddr))
+			return CALLER_MISSING;
+		inner = c;
+	}
 	const struct unwind_image *at;
 	unsigned int places = missing_caller_infer(leaf.m, leaf.vaddr, next.m,
 						   next.vaddr + 1, &at, caller);

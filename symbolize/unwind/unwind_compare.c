@@ -44,38 +44,6 @@ static void unwind_compare_stopped(struct compare_unwinder *p,
 	s->why[sf->end]++;
 }
 
-static void unwind_compare_stacks(struct compare_unwinder *p,
-				  const struct unwind_in *in,
-				  const struct unwind_out *all,
-				  const struct unwind_out *sf)
-{
-	struct unwind_compare_count *c = p->c;
-	uint32_t n_all = unwind_compare_by_table(all);
-	uint32_t n_sf = unwind_compare_by_table(sf);
-	uint32_t n = n_all < n_sf ? n_all : n_sf;
-	uint32_t equal = 0;
-
-	while (equal < n && all->ip[equal] == sf->ip[equal])
-		equal++;
-	c->stacks++;
-	c->frames += n_all;
-	c->by_sframe += n_sf;
-	c->equal += equal;
-	c->whole += all->end == UNWIND_OUTERMOST && n_all == all->n;
-	c->whole_sframe += sf->end == UNWIND_OUTERMOST && n_sf == sf->n;
-	c->end[n_sf < sf->n ? UNWIND_NO_TABLE : sf->end]++;
-	if (equal < n)
-		c->other++;
-	else if (n_all == n_sf)
-		c->same++;
-	else if (n_sf < n_all)
-		c->early++;
-	else
-		c->late++;
-	if (n_sf && (n_sf < n_all || equal < n))
-		unwind_compare_stopped(p, in, sf, n_sf);
-}
-
 static void unwind_compare_unwind(struct unwinder *uw,
 				  const struct unwind_in *in,
 				  struct unwind_out *out)
@@ -89,7 +57,31 @@ static void unwind_compare_unwind(struct unwinder *uw,
 	mem_grow(p->ip, p->cap, out->max);
 	sf.ip = p->ip;
 	p->sframe->ops->unwind(p->sframe, in, &sf);
-	unwind_compare_stacks(p, in, out, &sf);
+	struct unwind_compare_count *c = p->c;
+	uint32_t n_all = unwind_compare_by_table(out);
+	uint32_t n_sf = unwind_compare_by_table(&sf);
+	uint32_t n = n_all < n_sf ? n_all : n_sf;
+	uint32_t equal = 0;
+
+	while (equal < n && out->ip[equal] == sf.ip[equal])
+		equal++;
+	c->stacks++;
+	c->frames += n_all;
+	c->by_sframe += n_sf;
+	c->equal += equal;
+	c->whole += out->end == UNWIND_OUTERMOST && n_all == out->n;
+	c->whole_sframe += sf.end == UNWIND_OUTERMOST && n_sf == sf.n;
+	c->end[n_sf < sf.n ? UNWIND_NO_TABLE : sf.end]++;
+	if (equal < n)
+		c->other++;
+	else if (n_all == n_sf)
+		c->same++;
+	else if (n_sf < n_all)
+		c->early++;
+	else
+		c->late++;
+	if (n_sf && (n_sf < n_all || equal < n))
+		unwind_compare_stopped(p, in, &sf, n_sf);
 }
 
 static enum unwind_caller unwind_compare_caller(struct unwinder *uw,

@@ -237,14 +237,25 @@ void pd_places_free(struct pd_places *p)
 
 static const struct space_owner owner = { .told = true };
 
-static int pd_maps_read(struct pd_maps *m, struct err *err)
+static bool same_path(const void *owner_, uint32_t id, const void *key)
 {
+	const struct known_code *c = owner_;
+
+	return !strcmp(c->image[id].img.path, key);
+}
+
+struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
+			    struct err *err)
+{
+	struct pd_maps *m = mem_new(1, sizeof(*m));
+
+	m->pd = pd;
+	m->places = places;
 	struct rows *r = rows_of(m->pd->db, "perfdata_mappings", err);
 
 	while (rows_step(r)) {
 		int64_t process = rows_int(r, PERFDATA_MAPPINGS_PROCESS);
 		int64_t image = rows_int(r, PERFDATA_MAPPINGS_IMAGE);
-
 		if (process < 0 || process > INT32_MAX || image < 1 ||
 		    (uint64_t)image >= m->pd->code->n_image)
 			continue;
@@ -263,24 +274,8 @@ static int pd_maps_read(struct pd_maps *m, struct err *err)
 			.r = region, .process = (uint32_t)process, .next = NONE
 		};
 	}
-	return rows_end(r, err);
-}
 
-static bool same_path(const void *owner_, uint32_t id, const void *key)
-{
-	const struct known_code *c = owner_;
-
-	return !strcmp(c->image[id].img.path, key);
-}
-
-struct pd_maps *pd_maps_new(struct perfdata *pd, struct pd_places *places,
-			    struct err *err)
-{
-	struct pd_maps *m = mem_new(1, sizeof(*m));
-
-	m->pd = pd;
-	m->places = places;
-	if (pd_maps_read(m, err)) {
+	if (rows_end(r, err)) {
 		pd_maps_free(m);
 		return NULL;
 	}

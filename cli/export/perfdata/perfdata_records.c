@@ -153,35 +153,6 @@ static const char *text_or_null(struct perfdata *pd, const struct rows *r,
 	return *s ? arena_strdup(&pd->texts, s) : NULL;
 }
 
-static int perfdata_read_captures(struct perfdata *pd, struct err *err)
-{
-	struct rows *r = rows_dense(pd->db, "perfdata_captures", err);
-
-	while (rows_step(r)) {
-		struct value wall =
-			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS);
-		struct pd_capture c = {
-			.format = text_or_null(pd, r, PERFDATA_CAPTURES_FORMAT),
-			.host = text_or_null(pd, r, PERFDATA_CAPTURES_HOST),
-			.release =
-				text_or_null(pd, r, PERFDATA_CAPTURES_RELEASE),
-			.arch = text_or_null(pd, r, PERFDATA_CAPTURES_ARCH),
-			.cmdline =
-				text_or_null(pd, r, PERFDATA_CAPTURES_CMDLINE),
-			.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
-			.clock = text_or_null(pd, r, PERFDATA_CAPTURES_CLOCK),
-			.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
-			.has_wall = wall.kind == VALUE_INT,
-			.wall_offset = wall.num,
-		};
-
-		c.long32 = c.arch && payloads_long32(c.arch);
-		c.user_mask = user_mask_of(c.arch);
-		*mem_add(pd->capture, pd->n_capture, pd->cap_capture) = c;
-	}
-	return rows_end(r, err);
-}
-
 static int perfdata_read_events(struct perfdata *pd, struct err *err)
 {
 	struct rows *r = rows_dense(pd->db, "perfdata_events", err);
@@ -214,7 +185,31 @@ struct perfdata *perfdata_new(struct store *db, const struct known_code *code,
 
 	pd->db = db;
 	pd->code = code;
-	if (!perfdata_read_captures(pd, err) && !perfdata_read_events(pd, err))
+	struct rows *r = rows_dense(pd->db, "perfdata_captures", err);
+
+	while (rows_step(r)) {
+		struct value wall =
+			rows_value(r, PERFDATA_CAPTURES_WALL_OFFSET_NS);
+		struct pd_capture c = {
+			.format = text_or_null(pd, r, PERFDATA_CAPTURES_FORMAT),
+			.host = text_or_null(pd, r, PERFDATA_CAPTURES_HOST),
+			.release =
+				text_or_null(pd, r, PERFDATA_CAPTURES_RELEASE),
+			.arch = text_or_null(pd, r, PERFDATA_CAPTURES_ARCH),
+			.cmdline =
+				text_or_null(pd, r, PERFDATA_CAPTURES_CMDLINE),
+			.cpus = rows_int(r, PERFDATA_CAPTURES_CPUS),
+			.clock = text_or_null(pd, r, PERFDATA_CAPTURES_CLOCK),
+			.big_endian = rows_int(r, PERFDATA_CAPTURES_BIG_ENDIAN),
+			.has_wall = wall.kind == VALUE_INT,
+			.wall_offset = wall.num,
+		};
+
+		c.long32 = c.arch && payloads_long32(c.arch);
+		c.user_mask = user_mask_of(c.arch);
+		*mem_add(pd->capture, pd->n_capture, pd->cap_capture) = c;
+	}
+	if (!rows_end(r, err) && !perfdata_read_events(pd, err))
 		return pd;
 	perfdata_free(pd);
 	return NULL;
