@@ -86,6 +86,12 @@ const char *sums_event(const struct sums *s)
 	return stacks_event_name(s->stacks, s->event);
 }
 
+const char *sums_word(const struct sums *s)
+{
+	return s->event >= 0 && s->stacks->event[s->event].nested ? "call"
+								  : "sample";
+}
+
 size_t sums_other_events(const struct sums *s)
 {
 	size_t n = 0;

@@ -45,6 +45,8 @@ struct sums *sums_load(struct store *db, const char *path,
 void sums_free(struct sums *s);
 
 const char *sums_event(const struct sums *s);
+/* Returns what they are: "sample", or "call" of a tracer. */
+const char *sums_word(const struct sums *s);
 /* Returns how many other events have samples. */
 size_t sums_other_events(const struct sums *s);
 

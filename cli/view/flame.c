@@ -88,10 +88,11 @@ static void flame_draw_chosen(const struct flame *f, int row, int columns)
 	char text[512];
 	int len;
 
-	len = snprintf(text, sizeof(text), "%s, self %s, %s sample%s: ",
-		       HUMAN_PERCENT(nd->weight, whole),
-		       HUMAN_PERCENT(nd->self, whole),
-		       HUMAN_GROUPED(nd->samples), nd->samples == 1 ? "" : "s");
+	len = snprintf(
+		text, sizeof(text),
+		"%s, self %s, %s %s%s: ", HUMAN_PERCENT(nd->weight, whole),
+		HUMAN_PERCENT(nd->self, whole), HUMAN_GROUPED(nd->samples),
+		sums_word(f->sums), nd->samples == 1 ? "" : "s");
 	if (f->text)
 		len = snprintf(text, sizeof(text), "found %s; %s of all: ",
 			       HUMAN_PERCENT(f->found, whole),

@@ -228,11 +228,10 @@ static void view_draw(struct view *v)
 			snprintf(more, sizeof(more),
 				 " (%zu more event%s: f event=)", others,
 				 others == 1 ? "" : "s");
-		snprintf(text, sizeof(text),
-			 "%.100s%s%s: %.200s, %s sample%s%s",
+		snprintf(text, sizeof(text), "%.100s%s%s: %.200s, %s %s%s%s",
 			 v->live ? path_base(v->path) : "", v->live ? ": " : "",
 			 s->title, sums_event(v->sums),
-			 HUMAN_GROUPED(v->sums->samples),
+			 HUMAN_GROUPED(v->sums->samples), sums_word(v->sums),
 			 v->sums->samples == 1 ? "" : "s", more);
 	} else
 		snprintf(text, sizeof(text), "%s", s->title);

@@ -44,6 +44,7 @@ DATABASES = {
     "dumps": ["frames32.data.zst", "--symfs", "symfs"],
     "calls": ["calls.data.zst"],
     "lock": ["../causality/captures/lock.data.zst"],
+    "traced": ["fgraph"],
     "several": ["pair.data", "pair.dat.zst"],
 }
 
@@ -653,6 +654,13 @@ def check_latency():
     t.end()
 
 
+def check_traced():
+    t = view(path("traced"))
+    say(t.shows("functions: function_graph, 462 calls"),
+        "calls_of_a_tracer_are_no_samples", t.last)
+    t.end()
+
+
 # ---- terminals
 
 def check_narrow():
@@ -935,7 +943,8 @@ def main():
     have = make_databases()
     have += make_more()
     for name in have:
-        check_screens(name)
+        if name != "traced":  # of which report has more columns
+            check_screens(name)
     for name in FILTERED:
         if name in have:
             check_screens(name, "cpu=0")
@@ -953,6 +962,7 @@ def main():
         check_keys(width, height, term)
     check_waits()
     check_latency()
+    check_traced()
     check_terminals()
     check_resize()
     check_huge()
