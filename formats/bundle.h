@@ -9,6 +9,10 @@
 struct bundle;
 struct err;
 
+/* How the name of the checksum of a file ends, which follows the file. */
+#define BUNDLE_SUM ".crc32"
+#define BUNDLE_SUM_LEN 8
+
 /* Returns true if path ends like an archive. */
 bool bundle_is_name(const char *path);
 /* Creates the file. Returns NULL and *err if it exists (unless force), or if
@@ -27,9 +31,3 @@ int bundle_add_sum(struct bundle *b, const char *name, struct err *err);
 int bundle_finish(struct bundle *b, struct err *err);
 /* Removes the file unless bundle_finish() succeeded. */
 void bundle_free(struct bundle *b);
-
-/* Copies the first file of the archive whose name ends so, and is in no folder,
- * to the file `to`. Returns 0, or -1 and *err, also if there is none, or if it
- * has another checksum than the one behind it. */
-int bundle_extract(const char *path, const char *ending, int to,
-		   struct err *err);

@@ -87,6 +87,24 @@ out:
 	return src;
 }
 
+enum formats_look formats_look(const char *path)
+{
+	const bool folder = formats_is_folder(path);
+	char *head = mem_new(INPUT_HEAD, 1);
+	struct err ignored;
+	int64_t n = folder ? 0 : input_peek(path, head, INPUT_HEAD, &ignored);
+	const struct source_ops *ops =
+		n < (folder ? 0 : 1) || formats_foreign(head, (size_t)n)
+			? NULL
+			: formats_probe(path, head, (size_t)n);
+
+	free(head);
+	return !ops					? LOOK_NONE
+	       : ops == &ctf_ops			? LOOK_SESSION
+	       : ops == &ftext_ops || ops == &ptext_ops ? LOOK_TEXT
+							: LOOK_CAPTURE;
+}
+
 bool formats_is_capture(const char *path)
 {
 	char *head = mem_new(INPUT_HEAD, 1);

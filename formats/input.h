@@ -1,9 +1,9 @@
 /* input.h - the bytes of a capture: mapped if possible, otherwise a stream.
  *
  * A regular file is mapped; one with size 0 (of tracefs) is a stream. A file
- * compressed by gzip or zstd is unpacked into an unnamed temporary file, which
- * is mapped. A pipe stays a stream until input_spool() copies it into such a
- * file. */
+ * compressed by gzip, zstd, xz or bzip2 is unpacked into an unnamed temporary
+ * file, which is mapped. A pipe stays a stream until input_spool() copies it
+ * into such a file. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
-/* unpack.c - reads gzip and zstd files as a stream of plain bytes. */
+/* unpack.c - reads gzip, zstd, xz and bzip2 files as a stream of plain bytes.
+ */
 #include "formats/unpack.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "formats/libarchive.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 
@@ -18,19 +20,34 @@
 struct unpack {
 	int fd;
 	const char *path;
-	bool gzip, eof,
-		inside; /* inside: a compressed stream is not complete */
+	bool gzip, other; /* other: not zstd either */
+	bool eof, inside; /* inside: a compressed stream is not complete */
 	z_stream z;
 	ZSTD_DStream *zstd;
+	const struct archive_calls *lib; /* for xz and bzip2; NULL: not yet */
+	struct archive *a;
+	const void *part; /* of the plain bytes */
+	size_t n_part;
 	unsigned char *buf;
 	size_t pos, len;
 	uint64_t taken;
 };
 
+static bool unpack_is_other(const void *head)
+{
+	return !memcmp(head,
+		       "\xfd"
+		       "7zX",
+		       4) ||
+	       (!memcmp(head, "BZh", 3) && ((const char *)head)[3] > '0' &&
+		((const char *)head)[3] <= '9');
+}
+
 bool unpack_knows(const void *head, size_t n)
 {
-	return n >= 4 && (!memcmp(head, "\x1f\x8b\x08", 3) ||
-			  !memcmp(head, "\x28\xb5\x2f\xfd", 4));
+	return n >= 4 &&
+	       (!memcmp(head, "\x1f\x8b\x08", 3) ||
+		!memcmp(head, "\x28\xb5\x2f\xfd", 4) || unpack_is_other(head));
 }
 
 struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n)
@@ -44,7 +61,10 @@ struct unpack *unpack_new(int fd, const char *path, const void *head, size_t n)
 	u->taken = u->len;
 	memcpy(u->buf, head, u->len);
 	u->gzip = u->buf[0] == 0x1f;
+	u->other = unpack_is_other(u->buf);
 	/* 15 + 16: gzip only, largest window */
+	if (u->other)
+		return u;
 	if (!u->gzip)
 		u->zstd = mem_must(ZSTD_createDStream());
 	else if (inflateInit2(&u->z, 15 + 16) != Z_OK)
@@ -59,6 +79,8 @@ void unpack_free(struct unpack *u)
 	if (u->gzip)
 		inflateEnd(&u->z);
 	ZSTD_freeDStream(u->zstd);
+	if (u->a)
+		u->lib->read_free(u->a);
 	free(u->buf);
 	free(u);
 }
@@ -123,10 +145,75 @@ static int unpack_step_zstd(struct unpack *u, void *out, size_t n, size_t *got,
 		       u->path, ZSTD_getErrorName(rc));
 }
 
+/* Gives libarchive what is in buf, or the next part of the file. */
+static la_ssize_t unpack_feed(struct archive *a UNUSED, void *arg,
+			      const void **buf)
+{
+	struct unpack *u = arg;
+	struct err ignored;
+
+	if (unpack_fill(u, &ignored))
+		return -1;
+	const size_t n = u->len - u->pos;
+
+	*buf = u->buf + u->pos;
+	u->pos = u->len;
+	return (la_ssize_t)n;
+}
+
+static int unpack_open_other(struct unpack *u)
+{
+	struct archive_entry *e;
+
+	u->a = mem_must(u->lib->read_new());
+	u->lib->read_support_filter_bzip2(u->a);
+	u->lib->read_support_filter_xz(u->a);
+	u->lib->read_support_format_raw(u->a);
+	return u->lib->read_open(u->a, u, NULL, unpack_feed, NULL) ||
+			       u->lib->read_next_header(u->a, &e)
+		       ? ARCHIVE_FATAL
+		       : ARCHIVE_OK;
+}
+
+/* xz and bzip2. What was read in front of damage is good, and then an error. */
+static int64_t unpack_read_other(struct unpack *u, void *buf, size_t n,
+				 struct err *err)
+{
+	la_int64_t off;
+	int rc = 0;
+
+	if (!u->lib && !(u->lib = libarchive_load(err)))
+		return -1;
+	if (!u->a)
+		rc = unpack_open_other(u);
+	if (!rc && u->lib->filter_count(u->a) > 2)
+		return err_set(err, ERR_FORMAT,
+			       "%s: this is a packed file inside a packed "
+			       "file; unpack it first",
+			       u->path);
+	/* not read_data(): where it fails it gives nothing of what it has */
+	if (!rc && !u->n_part)
+		rc = u->lib->read_data_block(u->a, &u->part, &u->n_part, &off);
+	if (!rc || rc == ARCHIVE_EOF) {
+		lower_to(n, u->n_part);
+		if (n)
+			memcpy(buf, u->part, n);
+		u->part = (const char *)u->part + n;
+		u->n_part -= n;
+		return (int64_t)n;
+	}
+	const char *why = u->lib->error_string(u->a);
+
+	return err_set(err, ERR_FORMAT, "%s: packed data are damaged (%s)",
+		       u->path, why ? why : "no more is known");
+}
+
 int64_t unpack_read(struct unpack *u, void *buf, size_t n, bool *cut,
 		    struct err *err)
 {
 	lower_to(n, UNPACK_BUF);
+	if (u->other)
+		return unpack_read_other(u, buf, n, err);
 	for (;;) {
 		size_t got = 0;
 
@@ -178,7 +265,7 @@ unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len)
 	bool cut = false;
 
 	if (lseek(fd, 0, SEEK_SET) || read(fd, head, sizeof(head)) != 4 ||
-	    !unpack_knows(head, sizeof(head)))
+	    !unpack_knows(head, sizeof(head)) || unpack_is_other(head))
 		return NULL;
 	struct unpack *u = unpack_new(fd, path, head, sizeof(head));
 	do {

@@ -1,4 +1,5 @@
-/* unpack.h - reads gzip and zstd files as a stream of plain bytes. */
+/* unpack.h - reads gzip, zstd, xz and bzip2 files as a stream of plain bytes.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -7,7 +8,7 @@
 struct err;
 struct unpack;
 
-/* Returns true if these first bytes are of a gzip or zstd file. */
+/* Returns true if these first bytes are of such a file. */
 bool unpack_knows(const void *head, size_t n);
 /* Reads from fd, after the n bytes of head that were read from it before. path
  * is for messages and is borrowed. */
@@ -25,6 +26,6 @@ uint64_t unpack_taken(const struct unpack *u);
 #define UNPACK_RATIO 256
 int unpack_check(const char *path, uint64_t packed, uint64_t plain,
 		 struct err *err);
-/* Returns all plain bytes of the file, which the caller frees; NULL if it is
- * not compressed, damaged, or has more than max bytes. */
+/* Returns all plain bytes of a gzip or zstd file, which the caller frees; NULL
+ * if it is not compressed, damaged, or has more than max bytes. */
 unsigned char *unpack_all(int fd, const char *path, size_t max, size_t *len);

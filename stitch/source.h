@@ -283,6 +283,7 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops;
 	char *path;
+	const char *shown;     /* what it is called; borrowed; NULL: path */
 	struct ledger *ledger; /* borrowed */
 	uint16_t index;	       /* set by order_add before next() */
 	uint64_t pos, size;    /* bytes read and total; size 0: unknown */

@@ -5,6 +5,7 @@
 
 #include "cli/args/command.h"
 #include "cli/ingest/load.h"
+#include "cli/ingest/unpacked.h"
 #include "cli/output/folder.h"
 #include "cli/output/out.h"
 #include "stitch/text/safe_text.h"
@@ -33,9 +34,10 @@ static int dump_put_line(void *arg, const char *text, struct err *err)
 	return err_set(err, ERR_STOPPED, "stopped");
 }
 
-static int dump_capture(const char *path, struct ledger *lg, struct err *err)
+static int dump_source(struct unpacked *u, struct ledger *lg, struct err *err)
 {
 	struct source_opts o = { .temp_dir = folder_for_temp() };
+	const char *path = u->path[0];
 	struct source *src = formats_open(path, &o, lg, err);
 	bool quit = false;
 	int ret = -1;
@@ -54,6 +56,23 @@ static int dump_capture(const char *path, struct ledger *lg, struct err *err)
 		ret = 0;
 out:
 	source_close(src);
+	return ret;
+}
+
+static int dump_capture(char *path, struct ledger *lg, struct err *err)
+{
+	struct unpacked u;
+	int ret = unpacked_find(&u, &path, 1, err);
+
+	ledger_reword(lg, unpacked_show, &u);
+	if (!ret && u.n > 1)
+		ret = unpacked_which(&u, err);
+	if (!ret)
+		ret = dump_source(&u, lg, err);
+	if (ret)
+		unpacked_say(&u, err);
+	ledger_reword(lg, NULL, NULL);
+	unpacked_release(&u);
 	return ret;
 }
 

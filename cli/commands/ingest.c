@@ -13,7 +13,7 @@
 #include "cli/output/grid.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/text/human.h"
-#include "formats/bundle.h"
+#include "formats/archive.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/now.h"
@@ -106,14 +106,14 @@ static int ingest_run(int argc, char **argv, struct err *err)
 
 		if (load_check(argv[i], &is_db, err))
 			return -1;
-		if (is_db || bundle_is_name(argv[i])) {
+		if (is_db || archive_is_bundle(argv[i])) {
 			char *word = safe_text_word(argv[i]);
 
 			err_set(err, ERR_USAGE,
 				"%s: this is %s; look into it with "
 				"'backstitch info %s'",
 				argv[i],
-				is_db ? "a database already" : "an archive",
+				is_db ? "a database already" : "a bundle",
 				word);
 			free(word);
 			return -1;

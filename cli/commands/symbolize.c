@@ -19,7 +19,7 @@
 #include "cli/push/push_server.h"
 #include "cli/server/server.h"
 #include "cli/process/signals.h"
-#include "formats/bundle.h"
+#include "formats/archive.h"
 #include "schema/columns.h"
 #include "cli/version.h"
 #include "schema/maker.h"
@@ -186,7 +186,7 @@ static int symbolize_run(int argc, char **argv, struct err *err)
 		char *word = safe_text_word(path);
 
 		err_set(err, ERR_USAGE,
-			bundle_is_name(path)
+			archive_is_bundle(path)
 				? "%s: symbolize changes a database, which has "
 				  "to be taken out for that: 'backstitch "
 				  "bundle -o FILE.db %s'"

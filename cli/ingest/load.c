@@ -10,6 +10,7 @@
 
 #include "analyze/latency/pair_kinds.h"
 #include "cli/ingest/session_folders.h"
+#include "cli/ingest/unpacked.h"
 #include "cli/ingest/lock_names.h"
 #include "cli/ingest/mapped.h"
 #include "cli/ingest/storing.h"
@@ -18,6 +19,7 @@
 #include "cli/output/say.h"
 #include "cli/process/signals.h"
 #include "cli/version.h"
+#include "formats/archive.h"
 #include "formats/formats.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/nonce.h"
@@ -71,7 +73,8 @@ struct load {
 	int64_t began;	/* when reading a stream began, in ns since 1970 */
 	struct err why;
 	unsigned int n_sources, layout;
-	struct session_folders chunks; /* the captures */
+	struct unpacked unpacked;      /* the captures, also of archives */
+	struct session_folders chunks; /* the same */
 	struct align_out *align;   /* by source; NULL: each on its own clock */
 	const char **nonce_format; /* the templates, ending with NULL */
 };
@@ -132,6 +135,20 @@ int load_check(const char *path, bool *is_db, struct err *err)
 				       "capture into it");
 		return 0;
 	}
+	const size_t len = archive_in_path(path);
+
+	/* a member: its archive is asked when it is read */
+	if (path[len]) {
+		char *archive = mem_dup(path, len + 1);
+
+		archive[len] = '\0';
+		const int rc = archive_is(archive)
+				       ? load_check(archive, NULL, err)
+				       : cannot_read(path, ENOTDIR, err);
+
+		free(archive);
+		return rc;
+	}
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return access(path, R_OK) ? cannot_read(path, errno, err) : 0;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -186,7 +203,7 @@ static bool are_large(char *const *paths, size_t n)
 	return bytes_seen >= LARGE;
 }
 
-static struct source *open_source(const struct load *ld, const char *path,
+static struct source *open_source(struct load *ld, const char *path,
 				  unsigned int index, struct ledger *lg,
 				  struct err *err)
 {
@@ -211,7 +228,11 @@ static struct source *open_source(const struct load *ld, const char *path,
 		if (ld->chunks.path[i] == path)
 			o.more = ld->chunks.more[i];
 
-	return formats_open(path, &o, lg, err);
+	struct source *src = formats_open(path, &o, lg, err);
+
+	if (src)
+		unpacked_name(&ld->unpacked, src);
+	return src;
 }
 
 static int open_to_look(void *arg, const char *path, struct source **out,
@@ -470,8 +491,10 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 		rc = align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
 				  &ld->align, err);
 	}
-	if (rc)
+	if (rc) {
+		unpacked_advise(&ld->unpacked, err);
 		return -1;
+	}
 	if (ld->align)
 		progress_start("reading");
 	for (size_t i = 0; ld->align && i < n; i++)
@@ -569,7 +592,7 @@ static int load_name_all(struct load *ld, const struct frames *made,
 			continue;
 		list[n++] = (struct symbolize_text){
 			.text = src->info.kallsyms,
-			.path = src->path,
+			.path = src->shown ?: src->path,
 			.len = src->info.kallsyms_len,
 		};
 	}
@@ -699,13 +722,16 @@ int load_captures(char *const *paths, size_t n, const struct load_ask *ask,
 	ld.no_fields = ask->fields && !strcmp(ask->fields, "none");
 	ld.frames = frames_new();
 	ld.ledger = ledger_new();
+	ledger_reword(ld.ledger, unpacked_show, &ld.unpacked);
 	ld.order = order_new(ld.ledger, ask->memory, folder_for_temp());
-	so.large = are_large(paths, n);
+	if (unpacked_find(&ld.unpacked, paths, n, err))
+		goto out;
+	so.large = are_large(ld.unpacked.path, ld.unpacked.n);
 	ld.mk = ask->out ? maker_create(ask->out, &so, ld.frames, err)
 			 : maker_create_temp(&so, ld.frames, err);
 	if (!ld.mk)
 		goto out;
-	session_folders_join(&ld.chunks, paths, n,
+	session_folders_join(&ld.chunks, ld.unpacked.path, ld.unpacked.n,
 			     align_keeps_apart(&ask->align));
 	ret = load_store(&ld, ld.chunks.path, ld.chunks.n, err);
 	*damaged = ledger_count(ld.ledger, LEDGER_DAMAGE) > 0;
@@ -730,5 +756,8 @@ out:
 	frames_free(ld.frames);
 	free_all(ld.align, ld.nonce_format);
 	session_folders_release(&ld.chunks);
+	if (ret)
+		unpacked_say(&ld.unpacked, err);
+	unpacked_release(&ld.unpacked);
 	return ret;
 }

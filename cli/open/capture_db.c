@@ -11,7 +11,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/say.h"
-#include "formats/bundle.h"
+#include "formats/archive.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -28,7 +28,8 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	struct err why = { 0 };
 	struct stat st;
 	bool is_db = false;
-	size_t same = 0; /* captures that have the names of the given ones */
+	size_t same = 0;  /* given ones that are there */
+	size_t known = 0; /* captures that were given */
 	size_t n = 0;
 	struct session_folders c;
 	struct rows *r;
@@ -57,19 +58,25 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	}
 	session_folders_join(&c, argv, (size_t)argc,
 			     align_keeps_apart(&ask->load.align));
+	bool *seen = mem_new(c.n + 1, sizeof(*seen));
+
 	r = rows_of(*db, "report_captures", err);
 	while (rows_step(r)) {
-		const char *name =
-			path_name(rows_text(r, REPORT_CAPTURES_PATH));
+		const char *name = rows_text(r, REPORT_CAPTURES_PATH);
 		size_t i = 0;
 
-		while (i < c.n && strcmp(name, path_name(c.path[i])))
+		while (i < c.n && !input_has_name(name, c.path[i]))
 			i++;
-		same += i < c.n;
+		known += i < c.n;
+		if (i < c.n && !seen[i]) {
+			seen[i] = true;
+			same++;
+		}
 		n++;
 	}
+	free(seen);
 	/* one that has some of them, and no other, is made again with all */
-	const bool others = same != c.n && (!n || same != n);
+	const bool others = same != c.n && (!n || known != n);
 
 	again |= same != c.n;
 
@@ -116,7 +123,7 @@ struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 	}
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return NULL;
-	if (is_db || bundle_is_name(argv[0])) {
+	if (is_db || archive_is_bundle(argv[0])) {
 		snprintf(out, PATH_MAX, "%s", argv[0]);
 		return database_open(ask, out, status, err);
 	}

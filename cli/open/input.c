@@ -14,7 +14,7 @@
 #include "cli/output/say.h"
 #include "cli/server/server.h"
 #include "cli/process/signals.h"
-#include "formats/bundle.h"
+#include "formats/archive.h"
 #include "schema/columns.h"
 #include "schema/merge/merge.h"
 #include "schema/store.h"
@@ -67,10 +67,11 @@ const char *input_database_name(const char *path, char *buf, size_t size)
 		return buf;
 	memcpy(buf, path, len);
 	buf[len] = 0;
-	input_strip_suffix(buf + dir, ".gz");
-	input_strip_suffix(buf + dir, ".zst");
-	input_strip_suffix(buf + dir, ".data");
-	input_strip_suffix(buf + dir, ".dat");
+	static const char *const ends[] = { ".gz",  ".zst",  ".xz",
+					    ".bz2", ".tgz",  ".tar",
+					    ".zip", ".data", ".dat" };
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		input_strip_suffix(buf + dir, ends[i]);
 	if (!buf[dir] || !strcmp(buf + dir, ".") || !strcmp(buf + dir, "..")) {
 		snprintf(buf, size, "backstitch.db");
 		return buf;
@@ -272,7 +273,7 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 			"%s: cannot make a temporary file (%m); set TMPDIR to "
 			"a folder with space",
 			folder_for_temp());
-	else if (!bundle_extract(path, ".db", fd, err))
+	else if (!archive_take_database(path, fd, err))
 		db = store_open_as(copy, path, false, err);
 	if (fd >= 0)
 		close(fd);
@@ -292,13 +293,34 @@ bool input_is_several(const char *path)
 	return several_found;
 }
 
+/* Cuts the member of an archive from a path in buf. */
+static void input_cut_member(char buf[PATH_MAX], const char *path)
+{
+	snprintf(buf, PATH_MAX, "%.*s", (int)archive_in_path(path), path);
+}
+
+bool input_has_name(const char *capture, const char *path)
+{
+	char a[PATH_MAX];
+	char b[PATH_MAX];
+
+	input_cut_member(a, capture);
+	input_cut_member(b, path);
+	return !strcmp(path_name(a), path_name(b)) &&
+	       (!path[strlen(b)] ||
+		!strcmp(capture + strlen(a), path + strlen(b)));
+}
+
 bool input_is_newer(const char *path, const struct timespec *than)
 {
+	char file[PATH_MAX];
 	struct stat st;
 	struct dirent *e;
 	bool newer;
 	DIR *dir;
 
+	input_cut_member(file, path);
+	path = file;
 	if (stat(path, &st))
 		return true;
 	newer = input_is_after(&st.st_mtim, than);
@@ -322,7 +344,9 @@ static void input_tell_newer(const char *path, struct store *db,
 	char beside[PATH_MAX];
 
 	while (rows_step(r)) {
-		const char *capture = rows_text(r, REPORT_CAPTURES_PATH);
+		char capture[PATH_MAX];
+
+		input_cut_member(capture, rows_text(r, REPORT_CAPTURES_PATH));
 		int n = snprintf(beside, sizeof(beside), "%.*s%s",
 				 (int)(path_base(path) - path), path,
 				 path_name(capture));
@@ -352,7 +376,7 @@ bool input_is_capture(const char *path)
 	bool is_db;
 
 	return !load_check(path, &is_db, &ignored) && !is_db &&
-	       !input_is_several(path) && !bundle_is_name(path);
+	       !input_is_several(path) && !archive_is_bundle(path);
 }
 
 struct store *database_open(const struct open_ask *ask, const char *path,
@@ -393,7 +417,7 @@ struct store *database_open(const struct open_ask *ask, const char *path,
 		return db;
 	if (load_check(path, &is_db, err))
 		return NULL;
-	if (is_db || bundle_is_name(path)) {
+	if (is_db || archive_is_bundle(path)) {
 		db = is_db ? store_open(path, err)
 			   : database_open_bundle(path, err);
 		if (db)

@@ -43,6 +43,9 @@ const char *input_path(const struct open_ask *ask, int argc, char **argv,
 /* Returns whether a capture, or a file of it if it is a folder, was modified
  * after a time, or is not there. */
 bool input_is_newer(const char *path, const struct timespec *than);
+/* Returns whether a capture of a database has the name of a path, or is in the
+ * archive of that name. */
+bool input_has_name(const char *capture, const char *path);
 /* Returns whether files can be made in the folder of `name`. */
 bool input_can_make(const char *name);
 /* Writes the name of a capture's database to buf and returns it: "dir/perf.db"

@@ -24,7 +24,8 @@ static bool folder_is_dots(const char *name)
 }
 
 #define FOLDER_PATH (PATH_MAX - 48) /* room for the name of a temporary one */
-#define FOLDER_DEPTH 4 /* folders in folders that an export makes */
+/* Folders in folders, of an export or of an archive. */
+#define FOLDER_DEPTH 16
 
 /* Removes a folder with files, and with folders up to that depth. Not by
  * readdir(), which allocates: a signal handler does this, too. */
@@ -48,16 +49,6 @@ static void folder_remove(int dir, const char *name, unsigned int depth)
 	if (fd >= 0)
 		close(fd);
 	unlinkat(dir, name, AT_REMOVEDIR);
-}
-
-/* The folder that is written is TEMP/trace. */
-static void folder_remove_temp(const char *temp)
-{
-	char made[PATH_MAX + 8];
-
-	snprintf(made, sizeof(made), "%.4090s/trace", temp);
-	folder_remove(AT_FDCWD, made, FOLDER_DEPTH);
-	rmdir(temp);
 }
 
 /* Waits until a file of a folder is on the disk. Returns 0, or -1 and errno. */
@@ -100,17 +91,23 @@ static int folder_flush(const char *path, unsigned int depth)
 	return rc;
 }
 
-/* What is being made: mem.c ends the program when memory is exhausted, and a
- * signal does, so nobody else can remove it. A child process does not own it.
- */
-static char folder_made[PATH_MAX];
+/* What is being made, and what is read: mem.c ends the program when memory is
+ * exhausted, and a signal does, so nobody else can remove it. A child process
+ * does not own it. */
+static char folder_made[PATH_MAX], folder_read[PATH_MAX];
 static pid_t folder_owner;
+
+static void folder_drop_one(char *temp)
+{
+	if (*temp && getpid() == folder_owner)
+		folder_remove(AT_FDCWD, temp, FOLDER_DEPTH);
+	*temp = '\0';
+}
 
 void folder_drop(void)
 {
-	if (*folder_made && getpid() == folder_owner)
-		folder_remove_temp(folder_made);
-	*folder_made = '\0';
+	folder_drop_one(folder_made);
+	folder_drop_one(folder_read);
 }
 
 /* Removes what killed runs left beside path, unless another machine or pid
@@ -132,11 +129,14 @@ static void folder_remove_dead(const char *path)
 		int fd = openat(dirfd(d), e->d_name,
 				O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
+		struct stat st;
+
 		if (fd < 0)
 			continue;
 		snprintf(temp, sizeof(temp), "%s%s", dir, e->d_name);
-		if (!flock(fd, LOCK_EX | LOCK_NB))
-			folder_remove_temp(temp);
+		if (!fstat(fd, &st) && st.st_uid == geteuid() &&
+		    !flock(fd, LOCK_EX | LOCK_NB))
+			folder_remove(AT_FDCWD, temp, FOLDER_DEPTH);
 		close(fd);
 	}
 	if (d)
@@ -190,21 +190,16 @@ int folder_check(const char *path, struct err *err)
 		 : 0;
 }
 
-int folder_write(const char *path, folder_write_fn *write, void *arg,
-		 struct err *err)
+/* Makes a folder NAME.PID-N.tmp, which goes when the program ends. Returns its
+ * descriptor, which locks it, or -1 and *err. */
+static int folder_make(const char *plain, char made[PATH_MAX], struct err *err)
 {
-	char plain[FOLDER_PATH];
 	char temp[PATH_MAX];
-	char made[PATH_MAX + 8];
-
-	if (folder_plain(path, plain, err) || folder_check(plain, err))
-		return -1;
-	/* Makes a folder NAME.PID-N.tmp and locks it. */
-	size_t size = sizeof(temp);
 	int ret = -1;
 
 	for (unsigned int i = 0; ret && i < 1000; i++) {
-		snprintf(temp, size, "%s.%ld-%u.tmp", plain, (long)getpid(), i);
+		snprintf(temp, sizeof(temp), "%s.%ld-%u.tmp", plain,
+			 (long)getpid(), i);
 		ret = mkdir(temp, 0700);
 		if (ret && errno != EEXIST)
 			break;
@@ -225,13 +220,45 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 		atexit(folder_drop);
 	signals_cleans(folder_drop);
 	folder_owner = getpid();
-	snprintf(folder_made, sizeof(folder_made), "%s", temp);
-	snprintf(made, sizeof(made), "%s/trace", temp);
+	memcpy(made, temp, sizeof(temp));
+	return fd;
+}
+
+const char *folder_to_read(int *fd, struct err *err)
+{
+	char base[FOLDER_PATH];
+
+	snprintf(base, sizeof(base), "%.4000s/backstitch-archive",
+		 folder_for_temp());
+	folder_remove_dead(base);
+	folder_drop_one(folder_read);
+	*fd = folder_make(base, folder_read, err);
+	return *fd < 0 ? NULL : folder_read;
+}
+
+void folder_was_read(void)
+{
+	folder_drop_one(folder_read);
+}
+
+int folder_write(const char *path, folder_write_fn *write, void *arg,
+		 struct err *err)
+{
+	char plain[FOLDER_PATH];
+	char made[PATH_MAX + 8];
+
+	if (folder_plain(path, plain, err) || folder_check(plain, err))
+		return -1;
+	int fd = folder_make(plain, folder_made, err);
+
+	if (fd < 0)
+		return -1;
+	snprintf(made, sizeof(made), "%s/trace", folder_made);
 	int rc = write(made, arg, err);
 	if (!rc && (folder_flush(made, FOLDER_DEPTH) || rename(made, path) ||
 		    new_file_flush_folder(plain)))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	folder_drop();
+	folder_drop_one(folder_made);
 	close(fd);
 	return rc;
 }

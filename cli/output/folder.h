@@ -15,6 +15,11 @@ int folder_check(const char *path, struct err *err);
 typedef int folder_write_fn(const char *path, void *arg, struct err *err);
 int folder_write(const char *path, folder_write_fn *write, void *arg,
 		 struct err *err);
+/* Makes an empty folder for files that are read and not kept, until
+ * folder_was_read(), or the next call. Returns its path, which is borrowed, and
+ * a descriptor of it, to be closed then, or NULL and *err. */
+const char *folder_to_read(int *fd, struct err *err);
+void folder_was_read(void);
 /* Removes what a folder_write() that did not return has made, for whoever ends
  * the program without exit(). */
 void folder_drop(void);

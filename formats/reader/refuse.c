@@ -41,10 +41,9 @@ static const struct {
 	{ "7z\xbc\xaf", 4, "this is a 7z file", "unpack it first: 7z x" },
 	{ "\xfd"
 	  "7zXZ",
-	  5, "this is an xz file", "unpack it first: xz -d" },
-	{ "BZh", 3, "this is a bzip2 file",
-	  "unpack it first: bzip2 -d; the .tar.bz2 of 'perf archive' has files "
-	  "for symbols: tar -xjf it -C ~/.debug" },
+	  5, "this is an xz file inside a packed file", "unpack it first" },
+	{ "BZh", 3, "this is a bzip2 file inside a packed file",
+	  "unpack it first" },
 	{ "PK\3\4", 4, "this is a zip file",
 	  "unzip it, and give the capture that is in it" },
 	{ "<?xml", 5, "this is an XML or SVG file", "give the capture" },
@@ -58,25 +57,11 @@ static const struct {
 #define ELF_DATA 5
 #define ELF_TYPE 16
 #define ELF_CORE 4
-/* Offsets in the header of the first file of a zip: length of its name, name.
- */
-#define ZIP_NAME_LEN 26
-#define ZIP_NAME 30
+#define TAR_USTAR 257 /* offset in the head of tar */
 
 static bool refuse_starts(const char *s, size_t n, const char *text, size_t len)
 {
 	return n >= len && !memcmp(s, text, len);
-}
-
-/* Returns the name of the first file of a zip; empty: it is none, or too
- * short. */
-static struct scan refuse_zipped(const char *s, size_t n)
-{
-	size_t len = n >= ZIP_NAME ? (unsigned char)s[ZIP_NAME_LEN] : 0;
-
-	if (!refuse_starts(s, n, "PK\3\4", 4) || n < ZIP_NAME + len)
-		return scan_of("", 0);
-	return scan_of(s + ZIP_NAME, len);
 }
 
 /* Returns what a file is that its first bytes alone do not tell, with what to
@@ -91,14 +76,13 @@ static const char *refuse_special(const char *s, size_t n)
 				 "program; give the capture"
 			       : "this is already a database; give it to "
 				 "report, flame, script or query";
+	if (n >= TAR_USTAR + 5 && !memcmp(s + TAR_USTAR, "ustar", 5))
+		return "this is a tar archive; give it by name: it is not read "
+		       "from a pipe, or in another archive";
 	if (refuse_starts(s, n, "\177ELF", 4) && n >= ELF_TYPE + 2 &&
 	    s[ELF_TYPE + (s[ELF_DATA] == 2)] == ELF_CORE)
 		return "this is a core dump of one process, not a recording "
 		       "over time; open it with gdb, or give the capture";
-	const struct scan name = refuse_zipped(s, n);
-	if (name.n >= 4 && !strncasecmp(name.p + name.n - 4, ".etl", 4))
-		return "this is a packed .etl file, a recording of Windows; "
-		       "record on Linux with perf, trace-cmd or LTTng";
 	if ((n >= 9 && !strncasecmp(s, "<!doctype", 9)) ||
 	    (n >= 5 && !strncasecmp(s, "<html", 5)))
 		return "this is an HTML page, as systrace and catapult write "
@@ -247,16 +231,8 @@ int formats_refuse(const char *path, const void *head, size_t n,
 	const char *special =
 		refuse_special(head, n) ?: formats_foreign(head, n);
 
-	const struct scan zipped = refuse_zipped(head, n);
-
 	if (special)
 		return err_set(err, ERR_FORMAT, "%s: %s", path, special);
-	if (zipped.n)
-		return err_set(err, ERR_FORMAT,
-			       "%s: this is a zip file that begins with "
-			       "'%.*s'; unzip it, and give the capture that is "
-			       "in it",
-			       path, (int)zipped.n, zipped.p);
 	for (size_t i = 0; i < ARRAY_SIZE(mistakes); i++)
 		if (refuse_starts(head, n, mistakes[i].magic, mistakes[i].len))
 			return err_set(err, ERR_FORMAT, "%s: %s; %s", path,

@@ -148,7 +148,7 @@ int store_capture(struct maker *mk, const struct source *src, struct err *err)
 			n += (size_t)snprintf(out + n, size - n, "%s%s",
 					      n ? "," : "", words[i].word);
 	if (PUT_BY(mk, sql_file("capture"), err, VALUE_OF(src->index + 1),
-		   value_text(src->path),
+		   value_text(src->shown ?: src->path),
 		   value_text(src->ops ? src->ops->name : NULL),
 		   VALUE_ID(src->size ? src->size : src->pos),
 		   value_text(in->host), value_text(in->release),

@@ -57,6 +57,8 @@ struct ledger {
 	bool calling; /* when_many runs */
 	void (*when_many)(void *arg);
 	void *arg;
+	const char *(*reword)(void *arg, const char *detail);
+	void *reword_arg;
 };
 
 struct ledger *ledger_new(void)
@@ -252,10 +254,19 @@ uint32_t ledger_add(struct ledger *lg, const struct ledger_entry *e)
 		return e->kind == LEDGER_LOSS ? LEDGER_MAX + 1 : 0;
 	}
 	lg->kept[e->kind]++;
+	if (lg->reword && e->detail)
+		one.detail = lg->reword(lg->reword_arg, e->detail);
 	if (e->kind == LEDGER_LOSS)
 		one.id = (uint32_t)lg->kept[e->kind];
 	ledger_append(lg, &one);
 	return one.id;
+}
+
+void ledger_reword(struct ledger *lg, const char *(*fn)(void *, const char *),
+		   void *arg)
+{
+	lg->reword = fn;
+	lg->reword_arg = arg;
 }
 
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,

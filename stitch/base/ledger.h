@@ -89,6 +89,10 @@ int ledger_take(struct ledger *lg, struct ledger_entry *e);
 /* Has ledger_add() call fn whenever many entries wait to be taken: a file of
  * nothing but damage has no record with which somebody would come for them. */
 void ledger_when_many(struct ledger *lg, void (*fn)(void *arg), void *arg);
+/* Has fn say with which words a detail is kept; they are borrowed until its
+ * next call. */
+void ledger_reword(struct ledger *lg, const char *(*fn)(void *, const char *),
+		   void *arg);
 void ledger_end(struct ledger *lg);
 /* A queue keeps the calls of ledger_add() and ledger_skip() in their order,
  * for a thread whose entries have to wait: ledger_add() returns 0. To bound

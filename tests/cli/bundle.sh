@@ -56,7 +56,7 @@ do
 	bundle) set -- -f -o "$work/again.tar" ;;
 	push) set -- clickhouse://127.0.0.1:1/x; want='127.0.0.1' ;;
 	merge) set -- -f -o "$work/again.db"; want='not a backstitch database' ;;
-	ingest) want='this is an archive' ;;
+	ingest) want='this is a bundle' ;;
 	symbolize) want='has to be taken out for that: .backstitch bundle -o' ;;
 	# what it is given is no database either
 	follow | dump | sframe) continue ;;
@@ -91,7 +91,7 @@ printf 'no archive' >"$work/no.tar.gz"
 ok "what only has the name of an archive is refused" $?
 (cd "$work" && tar cf plain.tar said) && "$B" report "$work/plain.tar" \
 	2>"$work/err"
-[ $? = 1 ] && grep -q 'no .db file is in this archive' "$work/err"
+[ $? = 1 ] && grep -q 'plain.tar/said: this is a text file, needs to be a capture' "$work/err"
 ok "an archive of something else is refused" $?
 # One bit of the database: packed, some of them unpack to as many other bytes.
 "$B" bundle -f -o "$work/whole.tar" "$db" 2>/dev/null && python3 - "$work/whole.tar" "$work/changed.tar" <<'END'

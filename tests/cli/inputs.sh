@@ -147,17 +147,15 @@ named '[02:25:30.986274971] (+?.?????????) vm a:b: { cpu_id = 0 }, { }\n' 'the t
 named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
 named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
 named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'
-named 'PK\003\004\024\000\000\000\010\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\011\000\000\000perf.data0' "a zip file that begins with 'perf.data'"
-named 'BZh91AY&SY0000' "'perf archive'"
+named 'PK\003\004\024\000\000\000\010\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\011\000\000\000perf.data0' "perf.data: 0 bytes are an empty file"
+named 'BZh91AY&SY0000' "packed data are damaged"
 printf 'capturing trace... done\nTRACE:\n# tracer: nop\n#\n  a-1  [000] d..2  10.000001: cpu_idle: state=1 cpu_id=0\n' >atrace
 "$B" info atrace >out 2>err
 is "the text of atrace is read" "0 1 0" "$? $(grep -c '^atrace: 1 sample' out) $(wc -c <err)"
 cp f.folded perf.data
 tar -czf capture.tgz perf.data
 "$B" report capture.tgz >out 2>&1
-says "an archive that holds a capture is told what it holds" "but 'perf.data': unpack it" out
-"$B" ingest capture.tgz >out 2>&1
-says "also where a bundle is refused" 'this is an archive; look into it' out
+says "a capture in an archive is read" "[script]" out
 
 # ---- a text of ftrace without its head: the CPUs are those in it, on a premise
 proved() {	# proved OPTION...: the share that is proved

@@ -1,0 +1,382 @@
+/* unpacked.c - captures in archives, unpacked while they are read. */
+#include "cli/ingest/unpacked.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/output/folder.h"
+#include "formats/archive.h"
+#include "formats/formats.h"
+#include "stitch/base/err.h"
+#include "stitch/base/ledger.h"
+#include "stitch/files/path.h"
+#include "stitch/source.h"
+
+#define UNPACKED_TOLD 5 /* captures of an archive that a message names */
+
+/* It is unpacked to FOLDER/INDEX. */
+struct unpacked_archive {
+	const char *name, *member; /* member: the one that is wanted; NULL */
+	struct archive_found found;
+	const char *file; /* one in it, for messages; NULL: none */
+	const char *text; /* the first one that was left out; NULL: none */
+	bool noted;
+};
+
+/* What is found below a folder. */
+struct unpacked_look {
+	struct unpacked *u;
+	struct unpacked_archive *at;
+	char **capture, **text;
+	size_t n, cap, n_text, cap_text;
+};
+
+static int unpacked_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Lists a folder in the order of names: that of the disk is any. */
+static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
+{
+	DIR *d = opendir(folder);
+	const struct dirent *e;
+	char **list = NULL;
+	size_t n = 0;
+	size_t cap = 0;
+
+	while (d && (e = readdir(d))) {
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+			continue;
+		char *path = mem_printf("%s/%s", folder, e->d_name);
+
+		*mem_add(list, n, cap) = arena_strdup(&u->own, path);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+	if (n)
+		qsort(list, n, sizeof(*list), unpacked_compare);
+	*out = list;
+	return n;
+}
+
+static bool unpacked_is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Finds captures. A folder of traces of LTTng is one capture, unless it only
+ * holds the folder that is, or captures of others. */
+static void unpacked_look_at(struct unpacked_look *lk, char *path)
+{
+	const enum formats_look is = formats_look(path);
+	char **list = NULL;
+	size_t sessions = 0;
+	bool others = false;
+
+	if (!unpacked_is_folder(path)) {
+		if (is == LOOK_CAPTURE)
+			*mem_add(lk->capture, lk->n, lk->cap) = path;
+		else if (is == LOOK_TEXT)
+			*mem_add(lk->text, lk->n_text, lk->cap_text) = path;
+		if (!lk->at->file)
+			lk->at->file = path;
+		return;
+	}
+	const size_t n =
+		is == LOOK_CAPTURE ? 0 : unpacked_list(lk->u, path, &list);
+
+	for (size_t i = 0; is == LOOK_SESSION && i < n; i++) {
+		const enum formats_look in = formats_look(list[i]);
+
+		sessions += in == LOOK_SESSION;
+		others |= in == LOOK_CAPTURE;
+	}
+	if (is == LOOK_CAPTURE ||
+	    (is == LOOK_SESSION && sessions != 1 && !others))
+		*mem_add(lk->capture, lk->n, lk->cap) = path;
+	else
+		for (size_t i = 0; i < n; i++)
+			unpacked_look_at(lk, list[i]);
+	free(list);
+}
+
+/* Returns a path in the folder without what is in front of the member's. */
+static const char *unpacked_member(const struct unpacked *u, const char *path)
+{
+	const char *s = path + strlen(u->folder) + 1;
+
+	s += strcspn(s, "/");
+	return *s ? s + 1 : s;
+}
+
+const char *unpacked_show(void *unpacked, const char *text)
+{
+	struct unpacked *u = unpacked;
+	const size_t len = u->folder ? strlen(u->folder) : 0;
+	const char *at = len ? strstr(text, u->folder) : NULL;
+	const char *from = text;
+	char *shown = NULL;
+	size_t n = 0;
+	size_t cap = 0;
+
+	if (!at)
+		return text;
+	for (; at; at = strstr(from, u->folder)) {
+		char *end;
+		const unsigned long i =
+			at[len] == '/' ? strtoul(at + len + 1, &end, 10)
+				       : u->n_archive;
+		const char *name =
+			i < u->n_archive ? u->archive[i].name : u->folder;
+
+		mem_append(shown, n, cap, from, (size_t)(at - from));
+		mem_append(shown, n, cap, name, strlen(name));
+		from = i < u->n_archive ? end : at + len;
+	}
+	mem_append(shown, n, cap, from, strlen(from) + 1);
+	arena_release(&u->shown);
+	at = arena_strdup(&u->shown, shown);
+	free(shown);
+	return at;
+}
+
+/* Says why an archive is not read. */
+static int unpacked_nothing(struct unpacked *u,
+			    const struct unpacked_archive *at, struct err *err)
+{
+	const char *name = at->file ? unpacked_member(u, at->file) : "";
+	const char *end = strrchr(name, '.');
+
+	if (!*name)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no files are in this archive", at->name);
+	if (end && !strcasecmp(end, ".etl"))
+		return err_set(err, ERR_FORMAT,
+			       "%s: '%s' in it is a recording of Windows; "
+			       "record on Linux with perf, trace-cmd or LTTng",
+			       at->name, name);
+	if (strstr(name, ".build-id/"))
+		return err_set(err, ERR_FORMAT,
+			       "%s: has files for symbols, as 'perf archive' "
+			       "packs them: 'tar -xf %s -C ~/.debug'",
+			       at->name, at->name);
+	if (archive_is(at->file))
+		return err_set(err, ERR_FORMAT,
+			       "%s: '%s' in it is an archive again; unpack "
+			       "that (tar -xf)",
+			       at->name, name);
+	if (at->found.files > 1)
+		return err_set(err, ERR_FORMAT,
+			       "%s: no capture is in this archive, and no "
+			       "database, but '%s' and %zu more",
+			       at->name, name, at->found.files - 1);
+	struct source *src = formats_open(at->file, NULL, NULL, err);
+
+	source_close(src);
+	return src ? err_set(err, ERR_FORMAT, "%s: '%s' is no capture",
+			     at->name, name)
+		   : -1;
+}
+
+/* Lists captures behind a message. */
+static void unpacked_tell(const struct unpacked *u, char *const *list, size_t n,
+			  struct err *err)
+{
+	const enum err_code code = err->code;
+	char text[sizeof(err->msg)];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%.400s", err->msg);
+
+	for (size_t i = 0; i < n && len < sizeof(text); i++)
+		len += (size_t)snprintf(
+			text + len, sizeof(text) - len,
+			i < UNPACKED_TOLD ? "%s '%.40s'" : "%s", i ? "," : "",
+			i < UNPACKED_TOLD ? unpacked_member(u, list[i])
+					  : "...");
+	err_set(err, code, "%s", text);
+}
+
+/* Adds the captures of an archive, which is unpacked. */
+static int unpacked_take(struct unpacked *u, struct unpacked_archive *at,
+			 char *root, struct err *err)
+{
+	struct unpacked_look lk = { .u = u, .at = at };
+	struct stat st;
+	int rc = 0;
+
+	if (at->member) {
+		char *path = mem_printf("%s/%s", root, at->member);
+		char *named = arena_strdup(&u->own, path);
+
+		free(path);
+		unpacked_look_at(&lk, stat(named, &st) ? root : named);
+		if (stat(named, &st)) {
+			err_set(err, ERR_USAGE,
+				"%s: no '%s' is in this archive; captures in "
+				"it:",
+				at->name, at->member);
+			unpacked_tell(u, lk.n ? lk.capture : lk.text,
+				      lk.n ? lk.n : lk.n_text, err);
+			rc = -1;
+		} else if (!lk.n && !lk.n_text) {
+			*mem_add(lk.capture, lk.n, lk.cap) = named;
+		}
+	} else {
+		unpacked_look_at(&lk, root);
+	}
+	for (size_t i = 0; !rc && i < lk.n; i++)
+		*mem_add(u->path, u->n, u->cap) = lk.capture[i];
+	for (size_t i = 0; !rc && !lk.n && i < lk.n_text; i++)
+		*mem_add(u->path, u->n, u->cap) = lk.text[i];
+	if (lk.n && lk.n_text)
+		at->text = lk.text[0];
+	if (!rc && !lk.n && !lk.n_text)
+		rc = unpacked_nothing(u, at, err);
+	free_all(lk.capture, lk.text);
+	return rc;
+}
+
+/* `fd` is the folder. */
+static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
+			 struct err *err)
+{
+	struct unpacked_archive *at = &u->archive[u->n_archive++];
+	char *root = mem_printf("%s/%zu", u->folder, u->n_archive - 1);
+	char *kept = arena_strdup(&u->own, root);
+	char *name = arena_strdup(&u->own, path);
+	int rc = -1;
+
+	free(root);
+	name[len] = '\0';
+	at->name = name;
+	at->member = path[len] && path[len + 1] ? path + len + 1 : NULL;
+	const int dir = mkdirat(fd, path_base(kept), 0700)
+				? -1
+				: openat(fd, path_base(kept),
+					 O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (dir < 0)
+		err_set(err, ERR_IO, "%s: %m", u->folder);
+	else if (!archive_unpack(name, dir, &at->found, err))
+		rc = unpacked_take(u, at, kept, err);
+	if (dir >= 0)
+		close(dir);
+	return rc;
+}
+
+int unpacked_find(struct unpacked *u, char *const *paths, size_t n,
+		  struct err *err)
+{
+	int fd = -1;
+	int rc = 0;
+
+	*u = (struct unpacked){ .archive = mem_new(n, sizeof(*u->archive)) };
+	for (size_t i = 0; !rc && i < n; i++) {
+		const size_t len = archive_in_path(paths[i]);
+		char *base = mem_dup(paths[i], strlen(paths[i]) + 1);
+
+		base[len] = '\0';
+		if (!archive_is(base)) {
+			*mem_add(u->path, u->n, u->cap) = paths[i];
+		} else {
+			if (!u->folder)
+				u->folder = folder_to_read(&fd, err);
+			rc = u->folder
+				     ? unpacked_open(u, fd, paths[i], len, err)
+				     : -1;
+		}
+		free(base);
+	}
+	if (fd >= 0)
+		close(fd);
+	if (rc)
+		unpacked_say(u, err);
+	return rc;
+}
+
+void unpacked_say(struct unpacked *u, struct err *err)
+{
+	const enum err_code code = err->code;
+	const char *text = unpacked_show(u, err->msg);
+
+	if (text != err->msg)
+		err_set(err, code, "%s", text);
+}
+
+void unpacked_release(struct unpacked *u)
+{
+	if (u->folder)
+		folder_was_read();
+	free_all(u->path, u->archive);
+	arena_release(&u->own);
+	arena_release(&u->shown);
+	*u = (struct unpacked){ .n = 0 };
+}
+
+void unpacked_name(struct unpacked *u, struct source *src)
+{
+	char text[400];
+	struct err why;
+
+	if (!u->folder || strncmp(src->path, u->folder, strlen(u->folder)) != 0)
+		return;
+	src->shown = arena_strdup(&u->own, unpacked_show(u, src->path));
+	struct unpacked_archive *at = &u->archive[strtoul(
+		src->path + strlen(u->folder) + 1, NULL, 10)];
+
+	if (at->noted || !src->ledger)
+		return;
+	at->noted = true;
+	if (at->found.cut) {
+		src->info.truncated = true;
+		err_set(&why, ERR_FORMAT, "%s", at->found.why);
+		ledger_damage(src->ledger, src->index, "packed", 0, 0, &why);
+	}
+	if (at->found.left_out) {
+		snprintf(
+			text, sizeof(text),
+			"%zu entries of the archive are no files of it (links, "
+			"or names that lead out of it): '%s'%s",
+			at->found.left_out, at->found.left,
+			at->found.left_out > 1 ? ", ..." : "");
+		ledger_note(src->ledger, src->index, "archive", text);
+	}
+	if (at->text) {
+		snprintf(text, sizeof(text),
+			 "texts are left out, as captures are beside them: "
+			 "'%.250s'",
+			 unpacked_member(u, at->text));
+		ledger_note(src->ledger, src->index, "archive", text);
+	}
+}
+
+void unpacked_advise(struct unpacked *u, struct err *err)
+{
+	if (u->n < 2 || u->n_archive != 1 ||
+	    any_where(u->n, i,
+		      strncmp(u->path[i], u->folder, strlen(u->folder)) != 0))
+		return;
+	unpacked_say(u, err);
+	char why[sizeof(err->msg)];
+
+	memcpy(why, err->msg, sizeof(why));
+	err_set(err, err->code,
+		"%.330s; in it, each to be given as %.60s/NAME:", why,
+		u->archive[0].name);
+	unpacked_tell(u, u->path, u->n, err);
+}
+
+int unpacked_which(const struct unpacked *u, struct err *err)
+{
+	err_set(err, ERR_USAGE,
+		"%s: has %zu captures; give one of them, as %.60s/NAME:",
+		u->archive[0].name, u->n, u->archive[0].name);
+	unpacked_tell(u, u->path, u->n, err);
+	return -1;
+}
