@@ -37,10 +37,8 @@ printf '[{"name":"a","ph":"X","ts":1,"dur":2,"pid":3}]' >array.json
 refused "JSON of Chrome" array.json 'give the capture it was made of'
 printf '<!DOCTYPE html>\n<html><head></head><body>trace</body></html>' >a.html
 refused "a page of systrace" a.html "from '# tracer:' on"
-{
-	printf 'PK\003\004\024\000\000\000\010\000aaaabbbbccccdddd\010\000\000\000'
-	printf 'host.etlpacked data'
-} >host.etl.zip
+python3 -c 'import zipfile
+zipfile.ZipFile("host.etl.zip", "w").writestr("host.etl", "packed data")'
 refused "a packed .etl" host.etl.zip 'a recording of Windows'
 {
 	printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\004\000\076\000'
