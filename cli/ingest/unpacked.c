@@ -154,6 +154,8 @@ static int unpacked_nothing(struct unpacked *u,
 	const char *name = at->file ? unpacked_member(u, at->file) : "";
 	const char *end = strrchr(name, '.');
 
+	if (at->found.cut)
+		return err_set(err, ERR_FORMAT, "%s", at->found.why);
 	if (!*name)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no files are in this archive", at->name);
