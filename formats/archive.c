@@ -137,8 +137,9 @@ static int archive_fails(struct archive_reader *r, struct err *err)
 {
 	const char *why = r->lib->error_string(r->a);
 
-	return err_at(err, r->path,
-		      (uint64_t)r->lib->read_header_position(r->a),
+	const int64_t at = r->lib->read_header_position(r->a);
+
+	return err_at(err, r->path, at > 0 ? (uint64_t)at : 0,
 		      "this entry of the archive%s cannot be read: %s",
 		      r->lib->filter_count(r->a) > 1 ? ", when unpacked," : "",
 		      why ? why : "it is damaged");

@@ -369,7 +369,7 @@ group_truth() {
 group_compare() {
 	for t in compare newest kernels intact hits selfs counts joincheck asperf evidence audit twin \
 		names shortnames callsite accused unmapped deferred maps mapped made ftrace eventnames eventtext ftext offcpu waits sched latency ctflatency latencycuts critical nonce ctf ctfmade \
-		ctfmeta ctfframes timeline lives jit lines inlined across libdw sframe \
+		ctfmeta ctfframes texts timeline lives jit lines inlined across libdw sframe \
 		exporttext exportpprof exportfirefox exportperf exportctf fleet cookbook segments hostile kills \
 		jsonschemas screens
 	do

@@ -8,6 +8,7 @@
 #include "formats/ptext/line.h"
 
 #define NS_DIGITS 9
+#define ADDRESS_WIDTH 17
 
 /* How much of a head must be there. */
 enum ptext_surety {
@@ -78,6 +79,25 @@ static bool ptext_take_time(struct scan *s, uint64_t *time)
 	return true;
 }
 
+/* -F tod: "2026-11-25 22:59:21.267447" of the recorder's time zone, or
+ * "disabled". */
+static void ptext_skip_day(struct scan *s)
+{
+	static const char form[] = "dddd-dd-dd dd:dd:dd.";
+	size_t i = 0;
+
+	if (scan_take(s, "disabled ") || s->n < sizeof(form)) {
+		scan_blanks(s);
+		return;
+	}
+	while (form[i] &&
+	       (form[i] == 'd' ? scan_is_digit(s->p[i]) : form[i] == s->p[i]))
+		i++;
+	if (!form[i])
+		scan_skip(s, i + scan_token(scan_tail(*s, i)).n);
+	scan_blanks(s);
+}
+
 /* A number of hits, if the event follows. */
 static void ptext_take_period(struct scan *s, struct ptext_head *h)
 {
@@ -92,6 +112,26 @@ static void ptext_take_period(struct scan *s, struct ptext_head *h)
 		*s = t;
 }
 
+/* Returns where the first branch of -F brstack begins, "FROM/TO/P/-/-/3/"; the
+ * length of s if there is none. */
+static size_t ptext_find_branch(struct scan s)
+{
+	size_t at = scan_find(s, "/-/-/");
+
+	if (at == s.n)
+		return at;
+	while (at && !scan_is_blank(s.p[at - 1]))
+		at--;
+	return at;
+}
+
+bool ptext_is_more(struct scan s)
+{
+	scan_blanks(&s);
+	return scan_starts(s, "ilen: ") || scan_starts(s, "insn:") ||
+	       (s.n && !ptext_find_branch(s));
+}
+
 /* The head from the thread on. */
 static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 			    struct ptext_head *h)
@@ -102,26 +142,37 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 		.comm = comm, .pid = -1, .tid = -1, .cpu = -1
 	};
 	const bool thread = ptext_take_thread(&s, h);
+	const char *after = s.p;
 
 	scan_blanks(&s);
 	bool moment = ptext_take_cpu(&s, &h->cpu);
 
 	scan_blanks(&s);
+	if (thread || moment)
+		ptext_skip_day(&s);
 	h->timed = ptext_take_time(&s, &h->time);
 	if (!h->timed && (thread || moment)) {
 		/* -F misc: the mode, "U" or "Sp" */
 		struct scan t = s;
+		size_t n = 0;
 
-		scan_skip(&t, scan_token(s).n);
-		if (s.n - t.n <= 3 && scan_blanks(&t) &&
-		    ptext_take_time(&t, &h->time)) {
-			h->timed = true;
-			s = t;
+		while (n < s.n && scan_is_word(s.p[n]) &&
+		       !scan_is_digit(s.p[n]))
+			n++;
+		scan_skip(&t, n);
+		if (n && n <= 3 && scan_blanks(&t)) {
+			ptext_skip_day(&t);
+			h->timed = ptext_take_time(&t, &h->time);
+			if (!h->timed)
+				ptext_take_period(&t, h);
+			if (h->timed || h->has_period)
+				s = t;
 		}
 	}
 	moment |= h->timed;
 	scan_blanks(&s);
-	ptext_take_period(&s, h);
+	if (!h->has_period)
+		ptext_take_period(&s, h);
 	h->event = scan_token(s);
 	if (h->event.n > 1 && h->event.p[h->event.n - 1] == ':')
 		scan_skip(&s, h->event.n--);
@@ -130,11 +181,21 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 	scan_blanks(&s);
 	scan_trim(&s);
 	h->text = s;
+	/* -F brstack, behind the address, is no part of its place */
+	const size_t branch = ptext_find_branch(s);
+
+	h->text.n = branch;
+	scan_trim(&h->text);
 	struct ptext_frame f;
 
-	if (!h->event.n && s.n && !ptext_take_frame(s, &f))
+	if (!h->event.n && s.n && branch && !ptext_take_frame(s, &f))
 		return false;
-	return sure == PTEXT_THREAD   ? thread && (moment || h->event.n)
+	/* addresses have 16 columns, and are of no other number */
+	const bool address = !h->event.n && branch &&
+			     s.p + scan_token(s).n >= after + ADDRESS_WIDTH;
+
+	return sure == PTEXT_THREAD
+		       ? thread && (moment || h->event.n || address)
 	       : sure == PTEXT_MOMENT ? moment
 				      : h->event.n || (thread && !s.n);
 }

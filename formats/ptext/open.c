@@ -7,10 +7,13 @@
  * nothing else is known of them. */
 #include "formats/ptext/ptext.h"
 
+#include <ctype.h>
+
 #include "formats/input.h"
 #include "formats/ptext/line.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/reader.h"
+#include "formats/reader/refuse.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
@@ -56,7 +59,8 @@ struct ptext {
 	struct source src;
 	struct source_opts opts;
 	struct input in;
-	bool folded;
+	bool folded, deltas;
+	uint64_t sum; /* of the differences */
 	uint64_t pos; /* in the text */
 	struct near_time near;
 	struct event_def *event;
@@ -93,23 +97,43 @@ static struct ptext *ptext_of(struct source *src)
 	return (struct ptext *)src;
 }
 
+/* Whether frames follow, or the empty line behind a sample without any. */
 static bool ptext_is_indented(struct scan s)
 {
 	return s.n && *s.p == '\t';
 }
 
-/* Returns how many of the first lines are heads of samples, or folded stacks;
- * 0 if more are something else. Skips a last line without a line feed. */
-static unsigned int ptext_look(struct scan s, bool folded)
+/* -F comm,tid,ip: a sample without frames has nothing but its thread. */
+static bool ptext_ends_here(struct scan s)
 {
-	unsigned int is = 0, other = 0;
-	bool joined = false;
+	return ptext_is_indented(s) || (s.n && *s.p == '\n');
+}
+
+/* Whether a line belongs to the sample in front of it. */
+static bool ptext_goes_on(struct scan line)
+{
+	struct ptext_head h;
+	uint64_t lost;
+
+	return line.n &&
+	       (*line.p == '\t' || ptext_is_more(line) ||
+		(*line.p == ' ' && !ptext_take_head(line, false, &h) &&
+		 !ptext_take_record(line, &h, &lost)));
+}
+
+/* Returns how sure it is by the first lines that a text is one of samples, or
+ * of folded stacks; 0 if more are something else. Skips a last line without a
+ * line feed. */
+static int ptext_look(struct scan s, bool folded)
+{
+	unsigned int is = 0, other = 0, frames = 0;
+	bool joined = false, within = false;
 	struct ptext_frame f;
 	struct ptext_head h;
 	struct scan stack;
 	uint64_t n;
 
-	for (int i = 0; i < LOOK_LINES; i++) {
+	for (int i = 0; i < LOOK_LINES;) {
 		const size_t end = scan_find_char(s, '\n');
 
 		if (end == s.n)
@@ -118,26 +142,42 @@ static unsigned int ptext_look(struct scan s, bool folded)
 
 		if (memchr(line.p, 0, line.n))
 			return 0;
-		if (!line.n || *line.p == '#' ||
-		    (!folded && ptext_take_record(line, &h, &n)))
+		if (!line.n || *line.p == '#')
 			continue;
-		if (folded ? ptext_take_folded(line, &stack, &n)
-			   : ptext_take_head(line, ptext_is_indented(s), &h)) {
+		i++;
+		/* a frame, its source line, or what else is of the sample */
+		if (within && ptext_goes_on(line)) {
+			frames += *line.p == '\t' && ptext_take_frame(line, &f);
+			continue;
+		}
+		if (!folded && ptext_take_record(line, &h, &n)) {
+			is++;
+			continue;
+		}
+		within = !folded &&
+			 ptext_take_head(line, ptext_is_indented(s), &h);
+		if (folded ? ptext_take_folded(line, &stack, &n) : within) {
 			joined |=
 				folded && scan_find_char(stack, ';') < stack.n;
 			is++;
-		} else {
-			other += folded || !ptext_take_frame(line, &f);
+		} else if (folded || (!ptext_take_frame(line, &f) &&
+				      !(ptext_ends_here(s) &&
+					ptext_take_head(line, true, &h)))) {
+			other++;
 		}
 	}
-	return (folded && !joined) || other > is ? 0 : is;
+	/* with frames it is no text of ftrace, which a head may be one of */
+	return (folded && !joined) || other > is || !is ? 0 : frames ? 70 : 40;
 }
 
 static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
 {
 	const struct scan s = scan_of(head, n);
 
-	return ptext_look(s, false) || ptext_look(s, true) ? 40 : 0;
+	/* the header of a large machine has more bytes than are looked at */
+	return ptext_look(s, false)
+		       ?: ptext_look(s, true)
+		       ?: scan_starts(s, "# ========\n# captured on") * 20;
 }
 
 SAME_FUNCTION(ptext_event_same, struct ptext, event[id], struct scan,
@@ -247,18 +287,6 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 	return id + 1;
 }
 
-/* Whether a line belongs to the sample in front of it. */
-static bool ptext_goes_on(struct scan line)
-{
-	struct ptext_head h;
-	uint64_t lost;
-
-	return line.n &&
-	       (*line.p == '\t' ||
-		(*line.p == ' ' && !ptext_take_head(line, false, &h) &&
-		 !ptext_take_record(line, &h, &lost)));
-}
-
 /* Adds the frames of a sample, the lines from s on. Returns their number. */
 static size_t ptext_take_frames(struct ptext *p, struct scan s)
 {
@@ -300,34 +328,41 @@ static size_t ptext_take_stack(struct ptext *p, struct scan stack)
 	return n;
 }
 
-/* The address of an event without callchains, behind its text, or alone. */
+/* The address of an event without callchains, behind its text, or alone: the
+ * last of a line, since -F addr, data_src and weight print theirs in front of
+ * it, and phys_addr a number behind its file. */
 static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 {
-	struct ptext_frame f;
+	struct ptext_frame is = { .ip = 0 };
+	struct scan text = h->text;
+	size_t end = text.n;
 
-	for (struct scan t = h->text; t.n; scan_blanks(&t)) {
+	while (end && (scan_is_blank(text.p[end - 1]) ||
+		       isxdigit((unsigned char)text.p[end - 1])))
+		end--;
+	if (end && text.p[end - 1] == ')')
+		text.n = end;
+	for (struct scan t = text; t.n; scan_blanks(&t)) {
 		const struct scan token = scan_token(t);
+		struct ptext_frame f;
 
-		if (token.n >= 6 && ptext_take_frame(t, &f) && f.said.n) {
+		if (token.n >= 6 && !scan_starts(token, "0x") &&
+		    ptext_take_frame(t, &f) && f.said.n && *f.said.p != '|') {
 			ptext_take_place(&f);
 			if (f.path.n || scan_is(f.symbol, "[unknown]") ||
-			    t.p == h->text.p)
-				break;
+			    t.p == text.p || (is.said.n && token.n >= 12)) {
+				is = f;
+				h->text.n = (size_t)(t.p - text.p);
+			}
 		}
 		scan_skip(&t, token.n);
-		f.said.n = 0;
-		if (!t.n)
-			return 0;
 	}
-	if (!h->text.n)
+	if (!is.said.n)
 		return 0;
 	mem_grow(p->ip, p->cap_ip, p->n_kept + 1);
 	mem_grow(p->said, p->cap_said, 1);
-	p->ip[p->n_kept] = f.ip;
-	p->said[0] = f.said;
-	h->text.n = (size_t)(f.said.p - h->text.p);
-	while (h->text.n && !scan_is_blank(h->text.p[h->text.n - 1]))
-		h->text.n--;
+	p->ip[p->n_kept] = is.ip;
+	p->said[0] = is.said;
 	return 1;
 }
 
@@ -405,7 +440,7 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	else if (ref->handle & HANDLE_LOST)
 		ptext_take_record(line, &h, &weight);
 	else
-		ptext_take_head(line, ptext_is_indented(s), &h);
+		ptext_take_head(line, ptext_ends_here(s), &h);
 	*rec = (struct record){
 		.kind = ref->handle & HANDLE_COMM   ? REC_COMM
 			: ref->handle & HANDLE_LOST ? REC_LOST
@@ -495,7 +530,13 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 			  p->pos - off);
 		return;
 	}
-	if (h->tid >= 0 && h->comm.n) {
+	/* perf calls a thread without a name by its number */
+	struct scan number = h->comm;
+	int32_t tid;
+
+	if (h->tid >= 0 && h->comm.n &&
+	    !(scan_take(&number, ":") && scan_i32(&number, &tid) && !number.n &&
+	      tid == h->tid)) {
 		const uint64_t comm = hash_bytes(h->comm.p, h->comm.n, 1);
 		const uint32_t i = table_find_or_add(
 			&p->threads, hash_u64((uint32_t)h->tid), p->n_thread);
@@ -538,9 +579,14 @@ static void ptext_take_line(struct ptext *p)
 	record = !p->folded && ptext_take_record(line, &h, &lost);
 	if (record && !lost)
 		return;
-	if (p->folded ? !ptext_take_folded(line, &stack, &n)
-		      : !record && !ptext_take_head(line, ptext_is_indented(s),
-						    &h))
+	const bool known =
+		p->folded ? ptext_take_folded(line, &stack, &n)
+			  : record || ptext_take_head(line, ptext_ends_here(s),
+						      &h);
+
+	if (p->deltas && h.timed)
+		h.time = p->sum += h.time < INT64_MAX - p->sum ? h.time : 0;
+	if (!known)
 		why = "a line of unknown form";
 	else if (!thread_id_can_be(h.tid) || !thread_id_can_be(h.pid) ||
 		 h.cpu > CPU_ID_MAX)
@@ -623,8 +669,7 @@ static void ptext_take_info(struct ptext *p)
 		if (*line.p != '#') {
 			info->has_time =
 				!p->folded &&
-				ptext_take_head(line, ptext_is_indented(s),
-						&h) &&
+				ptext_take_head(line, ptext_ends_here(s), &h) &&
 				h.timed;
 			return;
 		}
@@ -635,6 +680,28 @@ static void ptext_take_info(struct ptext *p)
 		if (scan_take(&line, "# nrcpus online : "))
 			scan_i32(&line, &info->cpus_online);
 	}
+}
+
+/* With --deltatime the first time is 0, and each is that since the one before:
+ * then times go back. */
+static bool ptext_has_deltas(struct scan s)
+{
+	struct ptext_head h;
+	uint64_t last = 0;
+	bool first = true;
+
+	for (int i = 0; s.n && i < LOOK_LINES; i++) {
+		const struct scan line = scan_line(&s);
+
+		if (!line.n || *line.p == '#' || *line.p == '\t' ||
+		    !ptext_take_head(line, false, &h) || !h.timed)
+			continue;
+		if (first ? h.time != 0 : h.time < last)
+			return !first;
+		first = false;
+		last = h.time;
+	}
+	return false;
 }
 
 static struct source *ptext_open(const char *path, const struct source_opts *o,
@@ -651,8 +718,22 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 		return NULL;
 	}
 	p->src.size = p->in.len;
-	p->folded = ptext_look(scan_of(p->in.data, (size_t)p->in.len), true);
+	const struct scan all = scan_of(p->in.data, (size_t)p->in.len);
+
+	p->folded = ptext_look(all, true);
+	if (!p->folded && !ptext_look(all, false)) {
+		formats_refuse(path, p->in.data,
+			       all.n < INPUT_HEAD ? all.n : INPUT_HEAD, err);
+		ptext_close(&p->src);
+		return NULL;
+	}
 	ptext_take_info(p);
+	if (ptext_has_deltas(all)) {
+		p->deltas = true;
+		reader_note(&p->src, "deltas",
+			    "times are the sums of those that --deltatime "
+			    "printed, from 0 on");
+	}
 	if (p->in.cut)
 		reader_damage_packed(&p->src, p->in.path);
 	reader_note(&p->src, "text",

@@ -147,7 +147,7 @@ named '[02:25:30.986274971] (+?.?????????) vm a:b: { cpu_id = 0 }, { }\n' 'the t
 named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
 named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
 named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'
-named 'PK\003\004\024\000\000\000\010\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\011\000\000\000perf.data0' "perf.data: 0 bytes are an empty file"
+named 'PK\003\004\024\000\000\000\010\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\011\000\000\000perf.data0' "this entry of the archive cannot be read: "
 named 'BZh91AY&SY0000' "packed data are damaged"
 printf 'capturing trace... done\nTRACE:\n# tracer: nop\n#\n  a-1  [000] d..2  10.000001: cpu_idle: state=1 cpu_id=0\n' >atrace
 "$B" info atrace >out 2>err
@@ -156,6 +156,32 @@ cp f.folded perf.data
 tar -czf capture.tgz perf.data
 "$B" report capture.tgz >out 2>&1
 says "a capture in an archive is read" "[script]" out
+
+# ---- forms of perf script -F
+form() {	# form NAME WANTED TEXT: samples, threads, first and last time, the first frame
+	printf '%b' "$3" >form.txt
+	"$B" ingest -q -f --no-symbols -o form.db form.txt >out 2>&1
+	form=$?$(one form.db "select ' ' || count(*) || ' ' || count(distinct tid) || ' ' || coalesce(min(time_ns), '-') || ' ' ||
+		coalesce(max(time_ns), '-') || ' ' || max(comm) from samples" | tr -d '"')
+	is "perf script $1" "$2" "$form$("$B" script -F ip,sym form.db | head -1 | tr -s '\t ' ' ' | sed 's/ $//')"
+}
+a='\t          401136 f+0x10 (/x)\n\n'
+form "-F tod" '0 2 1 4838710170000 4838710480000 a' \
+	"a 7 [000] 2026-11-25 22:59:21.267447  4838.710170: cycles: \\n${a}a 7 [000] disabled  4838.710480: cycles: \\n$a"
+form "-F insn" '0 2 1 1000000000 2000000000 a' "a 7 1.000000: cycles: \\n${a}a 7 2.000000: cycles: \\n\t 11 f (/x)\\n ilen: 2 insn: 89 07\\n"
+form "--deltatime" '0 3 1 0 350000000 a' "a 7 0.000000: cycles: \\n${a}a 7 0.200000: cycles: \\n${a}a 7 0.150000: cycles: \\n$a"
+form "-F addr" '0 1 1 1000000000 1000000000 a ffffffff8175336a elf_load' \
+	'a 7 1.000000: page-faults:     55d8c9be95c0 __progname+0x0 (/usr/bin/ls)   1e05080021 |OP N/A 0 ffffffff8175336a elf_load+0x28a ([kernel.kallsyms])        0\n'
+form "of a tracepoint whose text begins with an address" '0 1 1 1000000000 1000000000 a' \
+	'a 7 1.000000: lock:contention_begin: 0xffffffff831f5aa0 (flags=MUTEX)\n'
+form "-F comm,tid,ip" '0 2 1 - - a' "a  7 \\n\\na  7 \\n$a"
+form "-F comm,tid,ip of events without frames" '0 1 1 - - a ffffffff81b713d8 [unknown]' 'a  7524  ffffffff81b713d8 [unknown]\n'
+form "of a thread without a name" '0 1 1 1000000000 1000000000 :7' ':7     7 1.000000: cycles:  \n'
+form "-F comm,cpu,time,event is no text of ftrace" '0 1 1 882210795000 882210795000 :-1' "work-0 [000]   882.210795:        cpu-clock: \\n$a"
+form "that begins with records" '0 1 1 2000000000 2000000000 a' "$(for i in $(seq 99)
+do printf 'swapper 0 [000] 0.000000: PERF_RECORD_COMM: kworker:%d/%d\\n' "$i" "$i"
+done)a 7 [000] 2.000000: cycles: \\n$a"
+form "-F srcline" '0 1 1 1000000000 1000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\t 11ce g (/x)\\n  x.c:2\\n\\n"
 
 # ---- a text of ftrace without its head: the CPUs are those in it, on a premise
 proved() {	# proved OPTION...: the share that is proved
