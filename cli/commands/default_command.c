@@ -297,8 +297,8 @@ static int look_print_hot(struct store *db, const char *path,
 		.filter = &filter_none,
 		.keys = KEY_SYM | KEY_DSO,
 		.format = "table",
-		.limit = look_rows(trust,
-				   AROUND + wakes + graph + (*idle ? 2 : 0)),
+		.limit = look_rows(trust, AROUND + wakes + 2 * graph +
+						  (*idle ? 2 : 0)),
 		.inlined = true,
 		.top = true,
 	};
@@ -307,9 +307,12 @@ static int look_print_hot(struct store *db, const char *path,
 		return -1;
 	putchar('\n');
 	look_go_on(path, wakes);
-	if (graph)
+	if (graph) {
 		look_hint("latency ", path,
 			  "how long they took, and by thread");
+		look_hint("report -g --callees FUNC ", path,
+			  "what FUNC calls, and which of it takes the time");
+	}
 	if (*idle) {
 		char what[64];
 

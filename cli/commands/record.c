@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 		 "prove who waited for whom"),
 	OPT_STRING(0, "calls", "FUNCTION[,...]", &calls,
 		   "calls of these functions of the kernel, by ftrace in place "
-		   "of perf; * and ? are wild"),
+		   "of perf; * and ? are wild, '*' is all"),
 	OPT_STRING(
 		'o', "output", "FILE", &want.out,
 		"write the capture here (default perf.data, or calls.ftrace)"),

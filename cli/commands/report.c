@@ -82,11 +82,11 @@ static int report_check(const char *format, struct err *err)
 			       "--callers and --callees are two tables; ask "
 			       "for one at a time");
 	if ((callers || callees) &&
-	    (sort_keys || order || self_only || graph || inverted))
+	    (sort_keys || order || self_only || (graph && callers) || inverted))
 		return err_set(err, ERR_USAGE,
 			       "--callers and --callees have a row for each "
 			       "function, by total: leave out --sort, --order, "
-			       "--no-children, -g, -G");
+			       "--no-children, -G, and of callers -g");
 	if (offcpu_opts.on &&
 	    (order || self_only || by_given() || inverted || depth ||
 	     report_inline_asked() || library_folds(&chosen_names)))

@@ -245,7 +245,7 @@ static int report_write(const struct report *rp, const struct grid *g,
 		grid_json(g, &j, "rows");
 		json_uint(&j, "rows_left_out", rest->rows);
 		json_uint(&j, "weight_left_out", rest->weight);
-		if (rp->o->graph && report_put_tree(rp, &j, err))
+		if (rp->o->graph && report_put_tree(rp, func, &j, err))
 			return -1;
 		json_finish(&j);
 		return 0;
@@ -263,7 +263,7 @@ static int report_write(const struct report *rp, const struct grid *g,
 				: "");
 		term_lines_end(&l);
 	}
-	return rp->o->graph ? report_put_tree(rp, NULL, err) : 0;
+	return rp->o->graph ? report_put_tree(rp, func, NULL, err) : 0;
 }
 
 /* Says how much is in inlined functions where the rows have none of them. */
@@ -602,7 +602,7 @@ static int report_print(struct report *rp, struct err *err)
 		return report_print_around(rp, rp->o->callees, false,
 					   rp->people, err);
 	if (rp->o->below)
-		return report_put_tree(rp, rp->o->json, err);
+		return report_put_tree(rp, NULL, rp->o->json, err);
 	if (rp->o->keys == (KEY_SYM | KEY_DSO))
 		rp->rows = report_rows_new(rp->stacks, rp->event, rp->o->keys);
 	if (rp->people && report_print_head(rp, err))

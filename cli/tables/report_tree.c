@@ -119,8 +119,25 @@ static void report_tree_tell_inlined(const struct report *rp,
 	}
 }
 
-int report_put_tree(const struct report *rp, struct json *j, struct err *err)
+/* Returns how many frames of a stack are further out than those of a function;
+ * all: it has none. */
+static size_t report_tree_outside(const struct labels *labels,
+				  const struct label_list *l,
+				  const struct label *func)
 {
+	size_t n = 0;
+
+	while (func && n < l->n &&
+	       strcmp(labels_get(labels, l->label[n])->name, func->name) != 0)
+		n++;
+	return n;
+}
+
+int report_put_tree(const struct report *whole, const struct label *func,
+		    struct json *j, struct err *err)
+{
+	struct report part = *whole;
+	const struct report *rp = &part;
 	struct labels *labels = rp->stacks->labels;
 	struct flame_tree *t = flame_tree_new(labels);
 	struct wait_causes *waits =
@@ -128,15 +145,21 @@ int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 	struct label_list l = { 0 };
 	int rc = 0;
 
+	part.weight = func ? 0 : rp->weight;
 	stacks_each (g, rp->stacks, rp->event) {
 		l.n = 0;
 		stacks_get(rp->stacks, g, &l);
+		const size_t out = report_tree_outside(labels, &l, func);
+
+		if (func && out == l.n)
+			continue;
+		part.weight += func ? g->weight : 0;
 		if (waits)
 			wait_causes_cut(waits, &l);
 		if (rp->o->inverted)
 			label_list_reverse(&l, 0);
-		rc = flame_tree_add(t, l.label, l.n, g->weight, g->samples,
-				    err);
+		rc = flame_tree_add(t, l.label + out, l.n - out, g->weight,
+				    g->samples, err);
 		if (rc)
 			break;
 	}
@@ -154,7 +177,8 @@ int report_put_tree(const struct report *rp, struct json *j, struct err *err)
 			json_lines(j);
 		} else {
 			printf("\n%s:\n",
-			       rp->o->off_cpu
+			       func ? "its calls, as shares of it"
+			       : rp->o->off_cpu
 				       ? "where threads waited, with its callers below it"
 			       : rp->o->inverted
 				       ? "what was hit, with its callers below it"

@@ -117,6 +117,12 @@ static const char *calls_function(const struct calls_type *t,
 	return name ? name : "";
 }
 
+static int64_t calls_ns(const struct calls_type *t, const struct field *f)
+{
+	return (int64_t)((uint64_t)f[t->to - 1].num -
+			 (uint64_t)f[t->from - 1].num);
+}
+
 /* Adds a leaf if an exit is that of the entry before it on its CPU. */
 static int calls_take_exit(struct script_calls *c, const struct event_row *e,
 			   int64_t entry, struct err *err)
@@ -133,8 +139,7 @@ static int calls_take_exit(struct script_calls *c, const struct event_row *e,
 	*mem_add(c->leaf, c->n, c->cap) = (struct calls_leaf){
 		.entry = entry,
 		.exit = e->id,
-		.ns = (int64_t)((uint64_t)f[t->to - 1].num -
-				(uint64_t)f[t->from - 1].num),
+		.ns = calls_ns(t, f),
 		.has_ret = t->ret && f[t->ret - 1].present,
 		.ret = t->ret ? f[t->ret - 1].num : 0,
 	};
@@ -295,38 +300,32 @@ int script_calls_text(struct script_calls *c, const struct event_row *e,
 		return rc;
 	c->text[0] = '\0';
 	uint32_t id = table_find_hash(&c->by_entry, hash_u64((uint64_t)e->id));
-	if (t->what == CALLS_ENTRY) {
+	if (t->what != CALLS_FUNCTION) {
+		const bool ends = t->what == CALLS_EXIT;
 		const struct calls_leaf *leaf =
 			id == TABLE_NONE ? NULL : &c->leaf[id];
 		const uint64_t depth = (uint64_t)f[t->depth - 1].num;
+		const bool has_ret = ends ? t->ret && f[t->ret - 1].present
+					  : leaf && leaf->has_ret;
 
-		calls_put_duration(&o, leaf ? leaf->ns : -1);
+		calls_put_duration(&o, ends   ? calls_ns(t, f)
+				       : leaf ? leaf->ns
+					      : -1);
+		/* an end as with the option funcgraph-tail */
 		text_out_add(
-			&o, "  %*s%s",
+			&o, "  %*s%s%s",
 			(int)(depth < CALLS_INDENT ? depth : CALLS_INDENT) * 2,
-			"", calls_function(t, f));
-		calls_put_args(&o, t, f);
-		text_out_add(&o, leaf ? ";" : " {");
-		if (leaf && leaf->has_ret) {
-			text_out_add(&o, " /* ");
-			calls_put_ret(&o, leaf->ret);
+			"", ends ? "} /* " : "", calls_function(t, f));
+		if (!ends) {
+			calls_put_args(&o, t, f);
+			text_out_add(&o, leaf ? ";" : " {");
+		}
+		if (has_ret) {
+			text_out_add(&o, ends ? " " : " /* ");
+			calls_put_ret(&o, ends ? f[t->ret - 1].num : leaf->ret);
+		}
+		if (ends || has_ret)
 			text_out_add(&o, " */");
-		}
-	} else if (t->what == CALLS_EXIT) {
-		const uint64_t depth = (uint64_t)f[t->depth - 1].num;
-
-		calls_put_duration(&o, (int64_t)((uint64_t)f[t->to - 1].num -
-						 (uint64_t)f[t->from - 1].num));
-		/* as with the option funcgraph-tail */
-		text_out_add(
-			&o, "  %*s} /* %s",
-			(int)(depth < CALLS_INDENT ? depth : CALLS_INDENT) * 2,
-			"", calls_function(t, f));
-		if (t->ret && f[t->ret - 1].present) {
-			text_out_add(&o, " ");
-			calls_put_ret(&o, f[t->ret - 1].num);
-		}
-		text_out_add(&o, " */");
 	} else {
 		const char *parent = f[t->parent - 1].text;
 

@@ -49,6 +49,17 @@ ok "and_how_often_and_how_long" $?
 "$B" report --callers kmem_cache_alloc_noprof --format csv g.db 2>/dev/null | cut -d, -f3,5 >got
 "$B" query --format csv g.db "SELECT count(*), p.name FROM call c JOIN call p ON p.id = c.parent WHERE c.name = 'kmem_cache_alloc_noprof' GROUP BY 2 ORDER BY sum(c.ns) DESC" >want
 is "callers_are_those_of_the_calls" "$(sed 1d want | tr -d '\r')" "$(sed 1d got | tr -d '\r')"
+# down from one function: the shares of its tree are of it, and its self shares are all of its time
+"$B" report -g --callees do_sys_openat2 --limit 0 g.db >tree 2>/dev/null
+"$B" report -g --callees do_sys_openat2 --json g.db 2>/dev/null | python3 -c '
+import json, sys
+a = json.load(sys.stdin)
+t = a["tree"]
+print(t[0]["symbol"], t[0]["total_weight"] == a["function_weight"], {x["depth"] for x in t[1:]} > {1, 2},
+      sum(x.get("self_weight", x["total_weight"]) for x in t) == a["function_weight"])' >said
+is "the_tree_of_one_function_is_all_of_its_time" "do_sys_openat2 True True True" "$(cat said)"
+grep -q '^ 100.00 .*  do_sys_openat2$' tree
+ok "and_begins_with_it" $?
 "$B" export --format folded g.db >stacks.txt 2>/dev/null
 is "folded_stacks_add_up_to_the_time" "$("$B" query --format csv g.db "SELECT sum(self_ns) FROM call" | sed 1d | tr -d '\r')" \
 	"$(awk '{ n += $NF } END { print n }' stacks.txt)"
