@@ -25,6 +25,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
+#include "stitch/base/words.h"
 #include "stitch/source.h"
 #include "stitch/text/safe_text.h"
 
@@ -204,14 +205,6 @@ static bool intervals_is_own(const struct intervals *iv,
 	return k >= iv->own && k < iv->own + iv->ask->n_pair;
 }
 
-/* Own pairs may be of several recordings: each has a world of its own, behind
- * those of types, in which what they lost is lost. */
-static uint32_t intervals_own_world(const struct intervals *iv,
-				    const struct pair_kind *k)
-{
-	return (uint32_t)(iv->n_type + (size_t)(k - iv->own));
-}
-
 /* Returns the field with what was written to trace_marker. */
 static size_t intervals_marks_field(const struct intervals *iv, uint32_t type)
 {
@@ -293,10 +286,13 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 	    (k->counted && (!r.depth || (role == PAIRING_END && !r.took &&
 					 (!r.from || !r.to)))))
 		return;
-	r.pair = intervals_pair_of(iv, k,
-				   intervals_is_own(iv, k)
-					   ? intervals_own_world(iv, k)
-					   : iv->type[type].world);
+	/* own pairs may be of several recordings: each has a world of its own,
+	 * behind those of types, in which what they lost is lost */
+	r.pair = intervals_pair_of(
+		iv, k,
+		intervals_is_own(iv, k)
+			? (uint32_t)(iv->n_type + (size_t)(k - iv->own))
+			: iv->type[type].world);
 	if (len)
 		r.name = intern_add_bytes(&iv->names, rest, len);
 	if (k->probes)
@@ -725,15 +721,6 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 	return &iv->cpu[id];
 }
 
-/* Returns whether the pairs of a type need to know the thread. */
-static bool intervals_by_thread(const struct intervals *iv,
-				const struct intervals_type *t)
-{
-	return any_where(t->n, i,
-			 iv->pair[iv->role[t->first + i].pair].kind->scope ==
-				 PAIR_THREAD);
-}
-
 /* Adds a time to all that a capture tells of. */
 static void intervals_lose(struct intervals *iv, uint32_t capture,
 			   const struct lost_time *t)
@@ -807,7 +794,10 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 		c = intervals_cpu(iv, t->capture, (int32_t)cpu);
 		lower_to(c->first, time);
 		c->last = time;
-		if (intervals_by_thread(iv, t))
+		if (any_where(
+			    t->n, i,
+			    iv->pair[iv->role[t->first + i].pair].kind->scope ==
+				    PAIR_THREAD))
 			intervals_blind(iv, c, time,
 					r.v[INTERVALS_EVENT_THREAD] <= 0);
 	}
@@ -855,16 +845,6 @@ static void intervals_bound_all(struct intervals *iv)
 	}
 }
 
-/* Returns whether a loss is one of records that pairs may need. */
-static bool intervals_is_loss(const struct loss_row *l)
-{
-	static const char *const other[] = { "filtered",   "aux",
-					     "lost_total", "read_lost",
-					     "hardware",   "throttled" };
-
-	return !any_where(ARRAY_SIZE(other), i, !strcmp(l->what, other[i]));
-}
-
 /* Takes what the switches show to be missing: the same timeline tells `path`
  * what it may prove. It is of the kernel with the most switches, and tells
  * nothing of what other recorders have. */
@@ -894,19 +874,6 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 			if (t->loss[j].silent)
 				intervals_lose_silent(iv, k, &t->loss[j]);
 	}
-}
-
-/* What others did than the tasks that were recorded is missing at all times. */
-static void intervals_lose_others(struct intervals *iv)
-{
-	const struct timeline_loss all = { .from = TIMELINE_START,
-					   .to = TIMELINE_END,
-					   .cpu = -1,
-					   .of_task = true };
-
-	for (uint32_t i = 0; i < iv->n_capture; i++)
-		if (iv->capture[i].some)
-			intervals_lose_silent(iv, i, &all);
 }
 
 /* Where records are missing that nobody counted, numbers prove nothing. */
@@ -939,7 +906,10 @@ static int intervals_read_losses(struct intervals *iv, struct err *err)
 				       : -1,
 		};
 
-		if (intervals_is_loss(l))
+		/* of records that pairs may need */
+		if (words_find("filtered aux lost_total read_lost hardware "
+			       "throttled",
+			       l->what, strlen(l->what)) < 0)
 			intervals_lose(iv, l->capture, &t);
 	}
 	loss_rows_free(rows);
@@ -1067,19 +1037,6 @@ static uint32_t intervals_name_at(struct intervals *iv,
 		   : intervals_value_name(iv, role->type, at - 1, value);
 	table_add(&iv->by_value, hash, id);
 	return id;
-}
-
-/* Returns the name of the interval of a record. */
-static uint32_t intervals_name_of(struct intervals *iv,
-				  const struct intervals_role *role,
-				  const struct field *f, bool calls,
-				  uint32_t thread)
-{
-	size_t at = calls && role->tag ? role->tag : role->named;
-
-	return role->name || !at
-		       ? role->name
-		       : intervals_name_at(iv, role, at, f, calls, thread);
 }
 
 /* Stores the name of the function where an event is; 0: it is not known. */
@@ -1325,7 +1282,12 @@ static int intervals_take(struct intervals *iv, const struct event_row *e,
 	if (k->scope == PAIR_THREAD && !k->key[PAIR_KEYS - 1] &&
 	    (!e->thread || intervals_thread(iv, e->thread)->tid <= 0))
 		r.key[PAIR_KEYS - 1] = r.cpu + 1;
-	r.name = intervals_name_of(iv, role, f, k->calls, e->thread);
+	const size_t named = k->calls && role->tag ? role->tag : role->named;
+
+	r.name = role->name;
+	if (!r.name && named)
+		r.name = intervals_name_at(iv, role, named, f, k->calls,
+					   e->thread);
 	if (k->here) {
 		uint32_t name;
 		char hex[32];
@@ -1541,7 +1503,16 @@ struct intervals *intervals_open(struct store *db, const char *path,
 		intervals_close(iv);
 		return NULL;
 	}
-	intervals_lose_others(iv);
+	/* what others did than the tasks that were recorded is missing at all
+	 * times */
+	for (uint32_t i = 0; i < iv->n_capture; i++)
+		if (iv->capture[i].some)
+			intervals_lose_silent(
+				iv, i,
+				&(struct timeline_loss){ .from = TIMELINE_START,
+							 .to = TIMELINE_END,
+							 .cpu = -1,
+							 .of_task = true });
 	intervals_bound_all(iv);
 	lost_times_seal(&iv->lost);
 	return iv;

@@ -711,14 +711,6 @@ static void pairing_end_other(struct pairing *p, const struct pairing_record *r,
 	pairing_tell_both(p, &o, r);
 }
 
-static bool pairing_is_end(const struct pairing_record *begin,
-			   const struct pairing_record *end)
-{
-	return begin->tag == end->tag ||
-	       (begin->kind->calls && end->tag == -1 &&
-		begin->call == PAIRING_SIGRETURN);
-}
-
 static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 			    uint64_t hash, uint32_t at, int64_t since)
 {
@@ -754,7 +746,9 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 	}
 	if (pairing_is_part(p, at, r))
 		return;
-	if (!pairing_is_end(&p->open[at].at, r)) {
+	if (p->open[at].at.tag != r->tag &&
+	    !(p->open[at].at.kind->calls && r->tag == -1 &&
+	      p->open[at].at.call == PAIRING_SIGRETURN)) {
 		pairing_end_other(p, r, at);
 		return;
 	}

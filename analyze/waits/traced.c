@@ -117,20 +117,6 @@ static void traced_see(struct traced_run *r, enum traced_kind kind,
 	r->t->of[kind].functions++;
 }
 
-/* Returns an event by its name without that of an ftrace instance, or NULL. */
-static struct stacks_event *traced_event(const struct stacks *s,
-					 const char *name)
-{
-	const char *rest;
-	size_t len;
-
-	for (size_t i = 0; i < s->n_event; i++)
-		if (s->event[i].samples &&
-		    pair_name_is(name, s->event[i].name, &rest, &len))
-			return &s->event[i];
-	return NULL;
-}
-
 /* Adds the sample that a record makes. */
 static void traced_add(const struct traced_run *r, const struct event_row *e,
 		       const struct stacks_group *g)
@@ -257,21 +243,6 @@ COMPARE_BY(traced_compare, struct traced_call, event);
 COMPARE_BY(traced_compare_spans, struct traced_span, thread, from);
 COMPARE_BY(traced_compare_spans_events, struct traced_span, event);
 
-/* Puts the user stack of an event on `*at`. Returns 0, or -1 and *err. */
-static int traced_put_user(struct traced_run *r, struct callers *c,
-			   int64_t event, uint32_t *at, struct err *err)
-{
-	struct label_list l = { 0 };
-	int rc = callers_stack(c, event, false, &l, err);
-
-	for (size_t i = 0; !rc && i < l.n; i++)
-		*at = stacks_nest(
-			r->s, *at,
-			labels_add(r->s->labels, callers_label(c, l.label[i])));
-	free(l.label);
-	return rc;
-}
-
 /* Puts calls that are in no other on the system calls of their threads, and
  * these on the user stacks that were recorded with them. Returns 0, or -1 and
  * *err. */
@@ -279,6 +250,7 @@ static int traced_find_system(struct traced_run *r, struct store *db,
 			      struct err *err)
 {
 	struct callers *c = NULL;
+	struct label_list l = { 0 };
 	size_t at = 0;
 	int rc = 0;
 
@@ -314,13 +286,20 @@ static int traced_find_system(struct traced_run *r, struct store *db,
 			continue;
 		snprintf(name, sizeof(name), "[system call %s]",
 			 intern_get(&r->iv->names, o->in));
+		l.n = 0;
 		if (c)
-			rc = traced_put_user(r, c, o->event, &below, err);
+			rc = callers_stack(c, o->event, false, &l, err);
+		for (size_t k = 0; !rc && k < l.n; k++)
+			below = stacks_nest(
+				r->s, below,
+				labels_add(r->s->labels,
+					   callers_label(c, l.label[k])));
 		r->call[o->what].nest = stacks_nest(
 			r->s, below,
 			labels_add_name(r->s->labels, LABEL_KERNEL, name));
 	}
 	callers_close(c);
+	free(l.label);
 	return rc;
 }
 
@@ -553,13 +532,19 @@ int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err)
 {
 	struct traced_run r = { .s = s, .t = t };
+	const char *rest;
+	size_t len;
 	int rc;
 
 	*t = (struct traced){ 0 };
 	if (filter->event)
 		return 0;
 	rc = traced_load_calls(&r, db, path, filter, err);
-	if (!rc && traced_event(s, "ftrace:function"))
+	if (!rc &&
+	    any_where(s->n_event, i,
+		      s->event[i].samples &&
+			      pair_name_is("ftrace:function", s->event[i].name,
+					   &rest, &len)))
 		rc = traced_load_hits(&r, db, filter, err);
 	intervals_close(r.iv);
 	table_release(&r.label);

@@ -119,20 +119,6 @@ static void report_tree_tell_inlined(const struct report *rp,
 	}
 }
 
-/* Returns how many frames of a stack are further out than those of a function;
- * all: it has none. */
-static size_t report_tree_outside(const struct labels *labels,
-				  const struct label_list *l,
-				  const struct label *func)
-{
-	size_t n = 0;
-
-	while (func && n < l->n &&
-	       strcmp(labels_get(labels, l->label[n])->name, func->name) != 0)
-		n++;
-	return n;
-}
-
 int report_put_tree(const struct report *whole, const struct label *func,
 		    struct json *j, struct err *err)
 {
@@ -149,8 +135,12 @@ int report_put_tree(const struct report *whole, const struct label *func,
 	stacks_each (g, rp->stacks, rp->event) {
 		l.n = 0;
 		stacks_get(rp->stacks, g, &l);
-		const size_t out = report_tree_outside(labels, &l, func);
+		size_t out = 0;
 
+		while (func && out < l.n &&
+		       strcmp(labels_get(labels, l.label[out])->name,
+			      func->name) != 0)
+			out++;
 		if (func && out == l.n)
 			continue;
 		part.weight += func ? g->weight : 0;

@@ -275,18 +275,6 @@ static void ftext_full_name(const char *name, char out[NAME_SIZE],
 			 NAME_SIZE - (int)sizeof("syscalls:"), name);
 }
 
-/* Returns true for "stack=STACK:" of the kernel and "stack=" of trace-cmd at
- * the end of the text; the frames follow. */
-static bool ftext_pair_is_stack(const struct ftext_pairs *p, size_t i,
-				struct scan text)
-{
-	struct scan v = p->pair[i].value;
-
-	/* a number that the line does not print has no text */
-	return v.p && v.p + v.n == text.p + text.n &&
-	       (!v.n || scan_is(v, "STACK:"));
-}
-
 static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 				uint32_t buffer, struct scan text)
 {
@@ -322,14 +310,21 @@ static uint32_t ftext_event_new(struct ftext *ft, const char *key,
 	ftext_pairs_parse(e.role, e.shape, text, p);
 	e.def = mem_new(p->n + 2, sizeof(*e.def));
 	e.def[0] = (struct field_def){ .name = "text", .is_text = true };
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
+		const struct scan v = p->pair[i].value;
+
 		e.def[i + 1] = (struct field_def){
 			.name = arena_strndup(&ft->arena, p->pair[i].key.p,
 					      p->pair[i].key.n),
 			.is_text = !p->pair[i].is_num,
 			.is_signed = true,
-			.is_stack = ftext_pair_is_stack(p, i, text),
+			/* "stack=STACK:" of the kernel and "stack=" of
+			 * trace-cmd, before frames; a number that the line does
+			 * not print has no text */
+			.is_stack = v.p && v.p + v.n == text.p + text.n &&
+				    (!v.n || scan_is(v, "STACK:")),
 		};
+	}
 	def.fields = e.def;
 	def.n_fields = (uint32_t)p->n + 1;
 	if (e.flags)

@@ -12,12 +12,6 @@
 /* Lines to look at before a text is accepted. */
 #define LOOK_LINES 200
 
-static bool ftext_is_table_head(struct scan s)
-{
-	return scan_find(s, "TASK-PID") < s.n || scan_find(s, "  cmd ") < s.n ||
-	       scan_find(s, "latency trace v") < s.n;
-}
-
 void ftext_header(struct ftext *ft, struct scan s)
 {
 	struct scan cpus = scan_tail(s, scan_find(s, "#P:") + 3);
@@ -67,7 +61,9 @@ static void ftext_look_at_line(struct ftext_first_lines *lk, struct scan s)
 	case LINE_HEAD:
 		lk->tracer |= scan_starts(s, "# tracer: ");
 		lk->graph |= scan_starts(s, "# tracer: function_graph");
-		lk->table |= ftext_is_table_head(s) ||
+		lk->table |= scan_find(s, "TASK-PID") < s.n ||
+			     scan_find(s, "  cmd ") < s.n ||
+			     scan_find(s, "latency trace v") < s.n ||
 			     scan_starts(s, "# entries-in-buffer");
 		if (scan_starts(s, "# DEV   CPU TIMESTAMP "))
 			lk->why = "the option blk_classic has a text of its "

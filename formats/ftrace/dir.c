@@ -42,14 +42,6 @@ struct ft_dir_state {
 	bool failed; /* pages cannot be read; *err says why */
 };
 
-static bool ft_dir_ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s);
-	size_t m = strlen(end);
-
-	return n >= m && !strcmp(s + n - m, end);
-}
-
 /* Returns N if s is "cpuN" followed by `end`, otherwise -1. */
 static int32_t ft_dir_cpu(const char *s, const char *end)
 {
@@ -240,7 +232,9 @@ static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 			     const char *name)
 {
-	if (!strcmp(name, "format") || ft_dir_ends_with(name, ".format"))
+	const char *end = strrchr(name, '.');
+
+	if (!strcmp(end ? end + 1 : name, "format"))
 		ft_dir_take_format(w, path, name);
 	else if (!strncmp(name, "kallsyms", 8)) {
 		struct input in;

@@ -75,18 +75,6 @@ static void ft_synthetic_add_kernel(struct ft *ft)
 	kernel_map_release(&km);
 }
 
-/* Adds what holds before the first entry: the kernel's code, mappings. */
-static void ft_synthetic_first(struct ft *ft)
-{
-	if (ft->kallsyms_len)
-		ft_synthetic_add_kernel(ft);
-	else
-		ft_boot_moved(ft, 0, 0);
-	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
-		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE, TRAMPOLINE, 1,
-					TYPE_OOL);
-}
-
 /* The ring that the sums are of; 0 if nothing was written to the buffer. */
 static uint32_t ft_synthetic_ring(const struct ft *ft, const char *buffer)
 {
@@ -690,7 +678,14 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	info->calls = true;
 	for (size_t i = 0; i < ft->n_stream; i++)
 		ft_scan_stream(ft, &ft->stream[i]);
-	ft_synthetic_first(ft);
+	/* what holds before the first entry */
+	if (ft->kallsyms_len)
+		ft_synthetic_add_kernel(ft);
+	else
+		ft_boot_moved(ft, 0, 0);
+	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
+		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE, TRAMPOLINE, 1,
+					TYPE_OOL);
 	/* Set from when on the mappings hold. Call after the rings are known.
 	 */
 	size_t at = 0;
