@@ -224,7 +224,7 @@ name,ret,verdict
 
 # Linux 6.12.117 has the times of a call twice in the record of its end, of which its format knows nothing
 cp -r "$root/tests/captures/fgraph612" six
-gzip -dc six/trace.txt.gz >six.txt
+gzip -dc six/fgraph612.txt.gz >six.txt
 said() { "$B" query --format csv "$1" "$2" | sed 1d | tr -d '\r"'; }
 "$B" ingest -q -f --no-symbols -o six.db six 2>err
 is "an_end_with_room_for_more_times_is_no_damage" "0 197 197" "$? $(said six.db "SELECT count(*) || ' ' || count(ns) FROM call")"
@@ -252,7 +252,7 @@ for cpu in 0 1; do
 done | sort >want
 said p.db "SELECT cpu || ':' || name, sum(ns), count(*) FROM call GROUP BY 1" | of_calls | sort >got
 is "the_kernels_profile_has_the_same_counts_and_times" "18 $(cat want)" "$(wc -l <got) $(cat got)"
-gzip -dc profile/trace.txt.gz >profile.txt
+gzip -dc profile/fgprofile.txt.gz >profile.txt
 "$B" ingest -q -f --no-symbols -o pt.db profile.txt
 asked="SELECT tid, name, depth, printf('%x', ret), verdict FROM call ORDER BY cpu, end_event"
 is "results_of_a_text_are_those_of_the_pages" "$(said p.db "$asked" | sort)" "$(said pt.db "$asked" | sort)"
