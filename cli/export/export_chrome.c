@@ -240,9 +240,12 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	size_t common = strlen(t.text); /* the members before args */
 	size_t len;
 
-	/* A trace.dat of 12 MB had 814 MB of them. */
-	/* without a chain perf has the address of the tracepoint */
+	/* Slices and arrows tell of the events of the scheduler and of
+	 * interrupts: those without a stack, that are not asked for by name,
+	 * are left out. A trace.dat of 12 MB had 814 MB of them. Without a
+	 * chain perf has the address of the tracepoint. */
 	bool stack = t.len && memchr(t.text, ';', t.len);
+
 	if (!stack && !c->x->filter->event &&
 	    slices_sums(c->slices)->happened &&
 	    (!strncmp(type->name, "sched:", 6) ||

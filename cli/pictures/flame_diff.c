@@ -396,14 +396,13 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	pg->subtitle = text;
 	if (!pg->opts->subtitle)
 		d->o.subtitle = pg->subtitle;
-	bool total = pg->total;
 	flame_diff_note(d, diff_said(c, diff_tell_alone, 0));
 	flame_diff_note(d, diff_said(c, diff_tell_images, 0));
 	for (int side = 0; side < 2; side++) {
 		flame_diff_note(d, diff_said(c, diff_tell_side, side));
 		flame_diff_note(d, diff_said(c, diff_tell_trust, side));
 	}
-	flame_diff_note(d, diff_said(c, diff_tell_result, total));
+	flame_diff_note(d, diff_said(c, diff_tell_result, pg->total));
 	if (pg->opts->off_cpu || pg->opts->wall)
 		drawing_say(d, "a wait has as many samples as milliseconds, or "
 			       "as instants of 10,000 in a recording");
