@@ -356,58 +356,6 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 	return rc;
 }
 
-/* Compares what was mapped with the files. */
-static int callsites_look_at_mappings(struct pass *p, struct err *err)
-{
-	struct mapped_parts parts;
-	int rc = mapped_parts_load(p->mk, &parts, err);
-
-	for (uint32_t i = 1; !rc && i < p->code->n_image; i++) {
-		struct place *pl = &p->place[i];
-		size_t n;
-
-		if (!pl->file || image_is_copy(&p->code->image[i].img))
-			continue;
-		const struct image_part *part = mapped_parts_of(&parts, i, &n);
-
-		pl->seen.mapped = n;
-		pl->seen.misfit = !callsite_maps(pl->file, part, n);
-	}
-	mapped_parts_release(&parts);
-	return rc;
-}
-
-/* Counts return addresses by what is before them. Returns whether any file
- * needs a proof that it is the one that ran. */
-static bool callsites_count_calls(struct pass *p)
-{
-	bool asked = false;
-
-	for (uint32_t i = 1; i < p->code->n_frame; i++) {
-		struct place *pl =
-			&p->place[bare_code_frame(p->code, i)->image];
-
-		if (!pl->file || !p->spot[i].returns)
-			continue;
-		switch (p->spot[i].site.kind) {
-		case CALLSITE_NO_CALL:
-		case CALLSITE_NO_CODE:
-			pl->seen.bad++;
-			asked |= !identity_is_sure(pl->is);
-			break;
-		case CALLSITE_DIRECT:
-		case CALLSITE_INDIRECT:
-		case CALLSITE_SIGNAL:
-		case CALLSITE_START:
-			pl->seen.calls++;
-			break;
-		case CALLSITE_UNCHECKED:
-			break;
-		}
-	}
-	return asked;
-}
-
 /* Counts the calls to the function of the inner frame, in one file. */
 static void callsites_count_proved(struct pass *p)
 {
@@ -434,9 +382,51 @@ static int callsites_drop_others(struct pass *p, struct err *err)
 {
 	bool any = false;
 
-	if (callsites_look_at_mappings(p, err))
+	/* Compares what was mapped with the files. */
+	struct mapped_parts parts;
+	int rc = mapped_parts_load(p->mk, &parts, err);
+
+	for (uint32_t i = 1; !rc && i < p->code->n_image; i++) {
+		struct place *pl = &p->place[i];
+		size_t n;
+
+		if (!pl->file || image_is_copy(&p->code->image[i].img))
+			continue;
+		const struct image_part *part = mapped_parts_of(&parts, i, &n);
+
+		pl->seen.mapped = n;
+		pl->seen.misfit = !callsite_maps(pl->file, part, n);
+	}
+	mapped_parts_release(&parts);
+	if (rc)
 		return -1;
-	if (callsites_count_calls(p))
+	/* Counts return addresses by what is before them. Returns whether any
+	 * file needs a proof that it is the one that ran. */
+	bool asked = false;
+
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		struct place *pl =
+			&p->place[bare_code_frame(p->code, i)->image];
+		if (!pl->file || !p->spot[i].returns)
+			continue;
+		switch (p->spot[i].site.kind) {
+		case CALLSITE_NO_CALL:
+		case CALLSITE_NO_CODE:
+			pl->seen.bad++;
+			asked |= !identity_is_sure(pl->is);
+			break;
+		case CALLSITE_DIRECT:
+		case CALLSITE_INDIRECT:
+		case CALLSITE_SIGNAL:
+		case CALLSITE_START:
+			pl->seen.calls++;
+			break;
+		case CALLSITE_UNCHECKED:
+			break;
+		}
+	}
+
+	if (asked)
 		callsites_count_proved(p);
 	for (size_t i = 1; i < p->code->n_image; i++) {
 		struct place *pl = &p->place[i];

@@ -30,11 +30,13 @@ static bool is_bogus(const struct pass *p, uint32_t inner, uint32_t frame)
 		callsites_known_link(p, inner, frame) != CALLSITE_INJECTED);
 }
 
-/* Finds the return addresses in stacks of which no frame is wrong: most of
- * those that walks through code without frame pointers lead to are of no use.
- */
-static void callsites_find_parts(struct pass *p)
+static void callsites_check_ends(struct pass *p)
 {
+	struct place *pl = NULL;
+
+	/* Finds the return addresses in stacks of which no frame is wrong: most
+	 * of those that walks through code without frame pointers lead to are
+	 * of no use. */
 	bool *bogus = mem_new(p->code->n_stack, sizeof(*bogus));
 	/* part of such a stack */
 	bool *part = mem_new(p->code->n_stack, sizeof(*part));
@@ -71,13 +73,6 @@ static void callsites_find_parts(struct pass *p)
 			p->spot[s->frame].site.kind != CALLSITE_UNCHECKED;
 	}
 	free_all(bogus, part, further);
-}
-
-static void callsites_check_ends(struct pass *p)
-{
-	struct place *pl = NULL;
-
-	callsites_find_parts(p);
 	for (size_t i = 0; i < p->n_order; i++) {
 		uint32_t frame = p->order[i];
 		struct spot *s = &p->spot[frame];
@@ -126,16 +121,6 @@ struct threads {
 	size_t n, cap;
 };
 
-/* Code in the memory of a process of which no file is known, nor a name: that
- * of a compiler at run time. */
-static bool callsites_is_bare(const struct pass *p, uint32_t frame)
-{
-	const uint32_t image = bare_code_frame(p->code, frame)->image;
-	const enum image_kind kind = p->code->image[image].img.kind;
-
-	return kind == IMAGE_ANON || kind == IMAGE_UNKNOWN_USER;
-}
-
 /* Returns 0: of no thread, or without a user stack. */
 static uint32_t callsites_leaf(const struct pass *p,
 			       const struct store_group *g)
@@ -160,7 +145,11 @@ static int callsites_take_thread(void *arg, const struct store_group *g,
 	const uint32_t image = bare_code_frame(t->p->code, leaf)->image;
 
 	c->n = saturating_add(c->n, n);
-	if (callsites_is_bare(t->p, leaf))
+	/* Code in the memory of a process of which no file is known, nor a
+	 * name: that of a compiler at run time. */
+	const uint32_t image_id = bare_code_frame(t->p->code, leaf)->image;
+	const enum image_kind kind = t->p->code->image[image_id].img.kind;
+	if (kind == IMAGE_ANON || kind == IMAGE_UNKNOWN_USER)
 		c->bare = saturating_add(c->bare, n);
 	c->go |= t->p->place[image].file &&
 		 callsite_is_go(t->p->place[image].file);
@@ -187,20 +176,6 @@ static int callsites_mark_leaf(void *arg, const struct store_group *g,
 	return 0;
 }
 
-static int callsites_mark_leaves(struct pass *p, struct err *err)
-{
-	struct threads t = { .p = p };
-	const struct store_group_walk take = { callsites_take_thread, &t };
-	const struct store_group_walk mark = { callsites_mark_leaf, &t };
-	int rc = store_groups_made(p->mk, &take, err) ||
-				 store_groups_made(p->mk, &mark, err)
-			 ? -1
-			 : 0;
-
-	free(t.at);
-	return rc;
-}
-
 void callsites_find_ends(struct pass *p)
 {
 	callsites_find_injected(p);
@@ -213,7 +188,14 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (callsites_mark_leaves(p, err))
+	struct threads t = { .p = p };
+	const struct store_group_walk take = { callsites_take_thread, &t };
+	const struct store_group_walk mark = { callsites_mark_leaf, &t };
+	bool failed = store_groups_made(p->mk, &take, err) ||
+		      store_groups_made(p->mk, &mark, err);
+
+	free(t.at);
+	if (failed)
 		return -1;
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
 		if (p->spot[i].start || p->spot[i].open || p->spot[i].bytes)

@@ -338,16 +338,6 @@ static void files_change(struct files *f, const struct files_change *c)
 	f->change[f->n_change - 1].nth = f->n_change;
 }
 
-/* Returns the last change of a descriptor so far, while they are read. */
-static const struct files_change *files_last(const struct files *f, int64_t pid,
-					     int64_t fd)
-{
-	const uint64_t word[2] = { (uint64_t)pid, (uint64_t)fd };
-	uint32_t id = table_find_hash(&f->by_fd, hash_u64s(word, 2, 0));
-
-	return id == TABLE_NONE ? NULL : &f->change[f->last[id]];
-}
-
 static void files_point(struct files *f, const struct files_open *o,
 			int64_t time, int64_t fd, uint32_t call)
 {
@@ -406,7 +396,10 @@ static void files_take_enter(struct files *f, struct files_open *o,
 static void files_take_exit(struct files *f, struct files_open *o, int64_t time,
 			    int64_t ret)
 {
-	const struct files_change *last = files_last(f, o->pid, o->arg[0]);
+	const uint64_t word[2] = { (uint64_t)o->pid, (uint64_t)o->arg[0] };
+	uint32_t id = table_find_hash(&f->by_fd, hash_u64s(word, 2, 0));
+	const struct files_change *last =
+		id == TABLE_NONE ? NULL : &f->change[f->last[id]];
 	struct files_change c = { .pid = o->pid,
 				  .fd = ret,
 				  .time = time,

@@ -48,26 +48,22 @@ static bool ctf_ends_full(const struct ctf_stream *s)
 	       p->len * 8 - p->end < p->plan->event_most;
 }
 
-/* Says what a ring of files, or a snapshot, no longer has. */
-static void ctf_ends_note_ring(const struct ctf_trace *tr)
-{
-	char text[240];
-
-	if (!tr->n_rings)
-		return;
-	snprintf(
-		text, sizeof(text),
-		"%" PRIu64 " packets of %" PRIu64
-		" stream%s from %.6f to %.6f s were overwritten by newer ones: "
-		"by a ring of files (--tracefile-count), or before a snapshot",
-		tr->n_overwritten, tr->n_rings, tr->n_rings == 1 ? "" : "s",
-		(double)tr->start / 1e9, (double)tr->ring_begin / 1e9);
-	reader_note(&tr->ctf->src, "ring", text);
-}
-
 void ctf_ends_check(struct ctf_trace *tr)
 {
-	ctf_ends_note_ring(tr);
+	/* Says what a ring of files, or a snapshot, no longer has. */
+	char text[240];
+
+	if (tr->n_rings) {
+		snprintf(
+			text, sizeof(text),
+			"%" PRIu64 " packets of %" PRIu64
+			" stream%s from %.6f to %.6f s were overwritten by newer ones: "
+			"by a ring of files (--tracefile-count), or before a snapshot",
+			tr->n_overwritten, tr->n_rings,
+			tr->n_rings == 1 ? "" : "s", (double)tr->start / 1e9,
+			(double)tr->ring_begin / 1e9);
+		reader_note(&tr->ctf->src, "ring", text);
+	}
 	const struct ctf_stream *stream = &tr->ctf->stream[tr->first_stream];
 	uint64_t newest = 0;
 	uint64_t begun = 0;

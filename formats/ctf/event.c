@@ -191,18 +191,6 @@ static void ctf_task_comm_item(struct ctf_trace *tr, uint64_t time, int32_t pid,
 	it->flags = flags;
 }
 
-/* Is it the name that the stream's last event had, and nobody told another
- * since? Nearly all names are. */
-static bool ctf_task_is_told(const struct ctf_stream *s, int32_t tid,
-			     struct scan name)
-{
-	const size_t n = s->told_len;
-
-	return s->n_told == s->trace->told.n_changed && s->told_tid == tid &&
-	       n <= name.n && !memcmp(name.p, s->told_name, n) &&
-	       (n == name.n || n > COMM_LEN || !name.p[n]);
-}
-
 /* Makes an item of a thread's name from a context, if the name is new. The
  * name ends at a 0, or where `name` does. */
 static void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
@@ -210,7 +198,13 @@ static void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
 {
 	struct ctf_trace *tr = s->trace;
 
-	if (ctf_task_is_told(s, tid, name))
+	/* Is it the name that the stream's last event had, and nobody told
+	 * another since? Nearly all names are. */
+	const size_t n = s->told_len;
+
+	if (s->n_told == s->trace->told.n_changed && s->told_tid == tid &&
+	    n <= name.n && !memcmp(name.p, s->told_name, n) &&
+	    (n == name.n || n > COMM_LEN || !name.p[n]))
 		return;
 	name = scan_head(name, COMM_LEN + 1);
 	name.n = strnlen(name.p, name.n);

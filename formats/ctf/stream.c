@@ -577,24 +577,6 @@ static int ctf_stream_read_header(struct ctf_stream *s)
 	return 0;
 }
 
-/* Is the time of the event years from those before it, or so late that all such
- * times would be one? Its event is due when the one before it was, and does not
- * set the clock. */
-static bool ctf_stream_is_far(struct ctf_stream *s, uint64_t clock)
-{
-	const enum clock_id id = s->trace->ctf->src.info.clock_id;
-
-	s->beyond = s->clock && s->time >= INT64_MAX;
-	s->far = s->beyond ||
-		 (s->clock && id != CLOCK_ID_REAL && id != CLOCK_ID_TAI &&
-		  near_time_is_far(&s->near, s->time));
-	if (s->far) {
-		s->st.clock[s->packet.plan->sc->clock] = clock;
-		s->time = s->last;
-	}
-	return s->far;
-}
-
 bool ctf_stream_next(struct ctf_stream *s)
 {
 	struct ctf *ctf = s->trace->ctf;
@@ -638,8 +620,20 @@ bool ctf_stream_next(struct ctf_stream *s)
 			ctf_stream_drop_packet(s, st->why);
 			continue;
 		}
-		if (ctf_stream_is_far(s, clock))
+		/* Is the time of the event years from those before it, or so
+		 * late that all such times would be one? Its event is due when
+		 * the one before it was, and does not set the clock. */
+		const enum clock_id id = s->trace->ctf->src.info.clock_id;
+
+		s->beyond = s->clock && s->time >= INT64_MAX;
+		s->far = s->beyond || (s->clock && id != CLOCK_ID_REAL &&
+				       id != CLOCK_ID_TAI &&
+				       near_time_is_far(&s->near, s->time));
+		if (s->far) {
+			s->st.clock[s->packet.plan->sc->clock] = clock;
+			s->time = s->last;
 			return true;
+		}
 		if (s->time < s->last)
 			reader_regress(&ctf->src, p->off + s->event_at / 8,
 				       s->time, s->last, s->cpu);

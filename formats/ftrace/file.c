@@ -459,16 +459,6 @@ static int ft_file7_option_chain(struct ft *ft, struct err *err)
 	return 0;
 }
 
-/* Whether the file ends in front of its options, or within them. */
-static bool ft_file7_is_cut(const struct ft *ft)
-{
-	struct ft_section s;
-
-	return ft->first_options &&
-	       (ft_section_head(ft, ft->first_options, &s, NULL) ||
-		s.size > ft->in.len - s.off);
-}
-
 static void ft_salvage(struct ft *ft);
 
 static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
@@ -510,7 +500,10 @@ static int ft_file7_read(struct ft *ft, struct bytes *b, struct err *err)
 	ft_salvage(ft);
 	if (ft->n_stream || ft->n_inst)
 		return 0;
-	if (ft_file7_is_cut(ft))
+	struct ft_section s;
+	if (ft->first_options &&
+	    (ft_section_head(ft, ft->first_options, &s, NULL) ||
+	     s.size > ft->in.len - s.off))
 		return err_at(err, ft->in.path, ft->in.len,
 			      "the file is cut off here, in front of its first "
 			      "event; copy or record it again");

@@ -174,22 +174,6 @@ static bool ft_stream_take_chunk(struct ft *ft, struct ft_stream *s,
 	return true;
 }
 
-/* The chunks must end where the ring ends. trace-cmd 3.1 does not include the
- * 4 bytes of their count in the length of the ring. */
-static int ft_stream_check_end(const struct bytes *b, uint64_t off,
-			       uint64_t len, struct err *err)
-{
-	uint64_t used = bytes_off(b) - off;
-
-	if (used == len || used == len + 4)
-		return 0;
-	return err_at(err, b->path, bytes_off(b),
-		      "the chunks of a ring end here, after 0x%" PRIx64
-		      " bytes, but the ring has 0x%" PRIx64
-		      "; the number of chunks or the length is wrong",
-		      used, len);
-}
-
 void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 		      uint64_t off, uint64_t len, uint64_t *end)
 {
@@ -211,8 +195,20 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
 
 	for (uint32_t i = 0; good && i < n; i++)
 		good = ft_stream_take_chunk(ft, s, &b, &why);
-	if (good)
-		good = !ft_stream_check_end(&b, off, len, &why);
+	if (good) {
+		/* The chunks must end where the ring ends. trace-cmd 3.1 does
+		 * not include the 4 bytes of their count in the length of the
+		 * ring. */
+		uint64_t used = bytes_off(&b) - off;
+
+		good = used == len || used == len + 4;
+		if (!good)
+			err_at(&why, b.path, bytes_off(&b),
+			       "the chunks of a ring end here, after 0x%" PRIx64
+			       " bytes, but the ring has 0x%" PRIx64
+			       "; the number of chunks or the length is wrong",
+			       used, len);
+	}
 	claims_add(&ft->claims, off, bytes_off(&b) - off);
 	/* A ring that the file cuts short was noted above. */
 	if (!good && have == len)

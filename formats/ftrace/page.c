@@ -160,14 +160,6 @@ void ft_sync_release(struct ft *ft)
 	ft->n_sync = 0;
 }
 
-/* Returns the last sample at or before t, except the last sample of all. */
-static size_t ft_sync_sample_before(const struct ft_sync *sy, uint64_t t)
-{
-	size_t i = search_where(sy->n - 1, k, sy->at[k].time > t);
-
-	return i ? i - 1 : 0;
-}
-
 static uint64_t ft_sync_interpolate(const struct ft_sample *a,
 				    const struct ft_sample *b, uint64_t t)
 {
@@ -199,7 +191,8 @@ uint64_t ft_sync_time(const struct ft *ft, int32_t cpu, uint64_t t)
 		return t;
 	if (sy->n == 1)
 		return t + sy->at[0].offset;
-	const struct ft_sample *a = &sy->at[ft_sync_sample_before(sy, t)];
+	size_t i = search_where(sy->n - 1, k, sy->at[k].time > t);
+	const struct ft_sample *a = &sy->at[i ? i - 1 : 0];
 	uint64_t off = ft->sync_flags & INTERPOLATE
 			       ? ft_sync_interpolate(a, a + 1, t)
 			       : a->offset;

@@ -213,22 +213,6 @@ static struct field ft_print_field(const char *text)
 			       .len = (uint32_t)strlen(text) };
 }
 
-/* The name of the function that called trace_printk(), or its address. */
-static void ft_print_function(struct ft *ft, const struct tp_format *fmt,
-			      struct field *out)
-{
-	static const struct tp_conversion name = { .letter = 's' };
-	struct text_out o = { .buf = ft->function,
-			      .size = sizeof(ft->function) };
-	int ip = tp_field_index(fmt, "ip");
-	int at = tp_field_index(fmt, "function");
-
-	if (ip < 0 || at < 0 || !out[ip].present)
-		return;
-	tp_out_pointer(&o, &ft->tp, &name, (uint64_t)out[ip].num);
-	out[at] = ft_print_field(ft->function);
-}
-
 void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		   size_t len, struct field *out)
 {
@@ -253,5 +237,16 @@ void ft_print_text(struct ft *ft, const struct tp_format *fmt, const void *raw,
 		text = ft->printed;
 	}
 	out[at] = ft_print_field(text);
-	ft_print_function(ft, fmt, out);
+	/* The name of the function that called trace_printk(), or its address.
+	 */
+	static const struct tp_conversion name = { .letter = 's' };
+	struct text_out o = { .buf = ft->function,
+			      .size = sizeof(ft->function) };
+	int ip = tp_field_index(fmt, "ip");
+	int place = tp_field_index(fmt, "function");
+
+	if (ip < 0 || place < 0 || !out[ip].present)
+		return;
+	tp_out_pointer(&o, &ft->tp, &name, (uint64_t)out[ip].num);
+	out[place] = ft_print_field(ft->function);
 }

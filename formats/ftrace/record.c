@@ -301,18 +301,6 @@ static int ft_record_role(struct ft *ft, const struct ft_type *t,
 		      s->sched.tid, s->sched.next_tid, THREAD_ID_MAX);
 }
 
-static const struct call *ft_record_call(struct ft *ft, const struct ft_type *t,
-					 const struct bytes *raw)
-{
-	struct arena *a = ft_record_arena(ft);
-	struct call *c = arena_take(a, sizeof(*c));
-
-	tp_call_take(&ft->look, &t->fmt, raw, c);
-	if (c->path)
-		c->path = arena_strdup(a, c->path);
-	return c;
-}
-
 /* Reads the stacks first: reading them may drop the window that holds the
  * event's bytes. */
 static int ft_record_event(struct ft *ft, const struct ref *ref,
@@ -345,8 +333,15 @@ static int ft_record_event(struct ft *ft, const struct ref *ref,
 		return 0;
 	if (t->role != ROLE_PLAIN && ft_record_role(ft, t, &raw, rec, err))
 		return -1;
-	if (t->fmt.call.what != CALL_NONE)
-		s->call = ft_record_call(ft, t, &raw);
+	if (t->fmt.call.what != CALL_NONE) {
+		struct arena *a = ft_record_arena(ft);
+		struct call *c = arena_take(a, sizeof(*c));
+
+		tp_call_take(&ft->look, &t->fmt, &raw, c);
+		if (c->path)
+			c->path = arena_strdup(a, c->path);
+		s->call = c;
+	}
 	if (t->fmt.n_stack) {
 		/* Set the stacks in fields of the event. An event without a
 		 * stack of its own gets the first of them. */

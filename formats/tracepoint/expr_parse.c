@@ -460,15 +460,6 @@ static uint32_t expr_take_call(struct expr_source *in, const char *w, size_t n)
 
 static uint32_t expr_take_unary(struct expr_source *in);
 
-static uint32_t expr_add_pointer(struct expr_source *in, uint32_t of,
-				 struct expr_type to)
-{
-	return expr_add(in, (struct expr_node){ .op = EXPR_POINTER,
-						.a = of,
-						.size = to.bytes,
-						.type = { 8, to.is_signed } });
-}
-
 /* Takes statements up to their end: variables with a value, which need not
  * change, and the value of the whole. */
 static uint32_t expr_take_statements(struct expr_source *in)
@@ -518,7 +509,11 @@ static uint32_t expr_take_bracket(struct expr_source *in)
 	v = expr_take_unary(in);
 	if (type.pointer && type.to.bytes && !in->failed &&
 	    in->tree->node[v].op != EXPR_NUMBER)
-		return expr_add_pointer(in, v, type.to);
+		return expr_add(in, (struct expr_node){
+					    .op = EXPR_POINTER,
+					    .a = v,
+					    .size = type.to.bytes,
+					    .type = { 8, type.to.is_signed } });
 	return expr_cast(in, v, type.is);
 }
 

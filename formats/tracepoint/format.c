@@ -99,15 +99,6 @@ static bool tp_format_is_name(const char *name, size_t len, const char *is)
 	return len == strlen(is) && !memcmp(name, is, len);
 }
 
-/* Of the common fields, those that say in which thread and in which context of
- * its CPU the event was hit are of interest. */
-static bool tp_format_is_wanted(const char *name, size_t len)
-{
-	return len && (len < 7 || memcmp(name, "common_", 7) ||
-		       tp_format_is_name(name, len, "common_pid") ||
-		       tp_format_is_name(name, len, "common_flags"));
-}
-
 /* Takes "\tfield:TYPE NAME;\toffset:N;\tsize:N;\tsigned:N;". */
 static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 				 const char *s, const char *end)
@@ -125,7 +116,11 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	const char *name = tp_format_field_name(s, semi, &len);
 
 	f.elem = tp_format_elem_size(s, name + len, semi, f.size);
-	if (!tp_format_is_wanted(name, len))
+	/* Of the common fields, those that say in which thread and in which
+	 * context of its CPU the event was hit are of interest. */
+	if (!len || (len >= 7 && !memcmp(name, "common_", 7) &&
+		     !tp_format_is_name(name, len, "common_pid") &&
+		     !tp_format_is_name(name, len, "common_flags")))
 		return;
 	f.kind = tp_format_kind(s, semi, f.size);
 	f.is_signed = is_signed != 0;

@@ -115,18 +115,6 @@ static void tp_make_print_line(const struct tp_format *fmt, struct text_out *o)
 	text_out_add(o, "\n");
 }
 
-/* Returns true for functions of "print fmt" that perf 6.1 has. */
-static bool tp_make_perf_knows(const char *name, size_t len)
-{
-	return words_find("__get_str __get_dynamic_array __get_bitmask "
-			  "__get_dynamic_array_len __get_rel_str "
-			  "__get_rel_dynamic_array __get_rel_bitmask "
-			  "__get_rel_dynamic_array_len __print_flags "
-			  "__print_symbolic __print_hex __print_hex_str "
-			  "__print_array",
-			  name, len) >= 0;
-}
-
 /* perf prints nothing at all for a format with other functions. */
 static bool tp_make_perf_prints(const char *text)
 {
@@ -135,7 +123,14 @@ static bool tp_make_perf_prints(const char *text)
 	for (const char *p = strstr(text, "__"); p; p = strstr(p, "__")) {
 		size_t len = strspn(p, word);
 
-		if (p[len] == '(' && !tp_make_perf_knows(p, len))
+		if (p[len] == '(' &&
+		    words_find("__get_str __get_dynamic_array __get_bitmask "
+			       "__get_dynamic_array_len __get_rel_str "
+			       "__get_rel_dynamic_array __get_rel_bitmask "
+			       "__get_rel_dynamic_array_len __print_flags "
+			       "__print_symbolic __print_hex __print_hex_str "
+			       "__print_array",
+			       p, len) < 0)
 			return false;
 		p += len;
 	}

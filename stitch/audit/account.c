@@ -410,21 +410,6 @@ static void push_stopped(struct account *ac, uint16_t source,
 	ledger_add(ac->ledger, &e);
 }
 
-/* Removes entry i; the last entry takes its place. */
-static void forget_stopped(struct per_source *ps, uint32_t i)
-{
-	uint32_t last = (uint32_t)--ps->n_stopped;
-
-	table_remove(&ps->by_event, stopped_hash(&ps->stopped[i]), i);
-	if (i == last)
-		return;
-	uint64_t h = stopped_hash(&ps->stopped[last]);
-
-	table_remove(&ps->by_event, h, last);
-	ps->stopped[i] = ps->stopped[last];
-	table_add(&ps->by_event, h, i);
-}
-
 /* If the start is missing, the event was throttled before the capture began, or
  * the record was lost. */
 static void account_unthrottle(struct account *ac, const struct record *rec)
@@ -436,7 +421,17 @@ static void account_unthrottle(struct account *ac, const struct record *rec)
 
 	if (i != TABLE_NONE) {
 		s = ps->stopped[i];
-		forget_stopped(ps, i);
+		/* Removes entry i; the last entry takes its place. */
+		uint32_t last = (uint32_t)--ps->n_stopped;
+
+		table_remove(&ps->by_event, stopped_hash(&ps->stopped[i]), i);
+		if (i != last) {
+			uint64_t h = stopped_hash(&ps->stopped[last]);
+
+			table_remove(&ps->by_event, h, last);
+			ps->stopped[i] = ps->stopped[last];
+			table_add(&ps->by_event, h, i);
+		}
 	}
 	push_stopped(ac, rec->source, &s, record_time(rec));
 }

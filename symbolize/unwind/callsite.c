@@ -93,50 +93,6 @@ static void callsite_open_go(struct callsite_file *f)
 		f->go.n = 0;
 }
 
-static void callsite_take_symbols(struct callsite_file *f)
-{
-	struct elf_section s;
-	size_t n = elf_sections(f->ef);
-
-	for (size_t i = 1; i < n; i++) {
-		if (!elf_section_get(f->ef, i, &s))
-			continue;
-		if (s.type == SHT_SYMTAB || s.type == SHT_DYNSYM)
-			callsite_take_table(f, &s);
-		else if (f->n_plt < PLT_MAX && s.flags & SHF_EXECINSTR &&
-			 strstr(s.name, "plt"))
-			f->plt[f->n_plt++] =
-				(struct segment){ .vaddr = s.addr,
-						  .filesz = s.size };
-	}
-	if (!f->n_name)
-		callsite_take_go(f);
-	sort_items(f->name, f->n_name, callsite_compare_hash);
-	/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the
-	 * ending of the ABI they are stripped programs' names. */
-	static const char *const names[] = { "runtime.asyncPreempt",
-					     "runtime.asyncPreempt.abi0",
-					     "runtime.sigpanic",
-					     "runtime.sigpanic0.abi0" };
-
-	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
-		size_t count;
-		const struct callsite_name *nm = callsite_find_names(
-			f, callsite_hash_name(names[k], strlen(names[k])),
-			&count);
-
-		if (count)
-			f->injected[f->n_injected++] = nm->addr;
-	}
-	callsite_open_go(f);
-	symtab_finish(&f->funcs);
-	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
-	 * would get the name of the resolver function. */
-	symtab_finish(&f->stubs);
-	plt_add(f->ef, &f->stubs, &f->names);
-	symtab_finish(&f->stubs);
-}
-
 static void callsite_free(void *object)
 {
 	struct callsite_file *f = object;
@@ -192,7 +148,46 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 			      !strncmp(slash, "/ld64", 5) ||
 			      !strncmp(slash, "/ld.so", 6));
 	f->cfi = cfi_open_both(ef);
-	callsite_take_symbols(f);
+	struct elf_section s;
+	size_t n = elf_sections(f->ef);
+
+	for (size_t i = 1; i < n; i++) {
+		if (!elf_section_get(f->ef, i, &s))
+			continue;
+		if (s.type == SHT_SYMTAB || s.type == SHT_DYNSYM)
+			callsite_take_table(f, &s);
+		else if (f->n_plt < PLT_MAX && s.flags & SHF_EXECINSTR &&
+			 strstr(s.name, "plt"))
+			f->plt[f->n_plt++] =
+				(struct segment){ .vaddr = s.addr,
+						  .filesz = s.size };
+	}
+	if (!f->n_name)
+		callsite_take_go(f);
+	sort_items(f->name, f->n_name, callsite_compare_hash);
+	/* Go 1.19, runtime/preempt.go and signal_*.go: pushCall(). Without the
+	 * ending of the ABI they are stripped programs' names. */
+	static const char *const names[] = { "runtime.asyncPreempt",
+					     "runtime.asyncPreempt.abi0",
+					     "runtime.sigpanic",
+					     "runtime.sigpanic0.abi0" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(names); k++) {
+		size_t count;
+		const struct callsite_name *nm = callsite_find_names(
+			f, callsite_hash_name(names[k], strlen(names[k])),
+			&count);
+
+		if (count)
+			f->injected[f->n_injected++] = nm->addr;
+	}
+	callsite_open_go(f);
+	symtab_finish(&f->funcs);
+	/* stubs is still empty: so plt_add() names no stubs of IFUNCs, which
+	 * would get the name of the resolver function. */
+	symtab_finish(&f->stubs);
+	plt_add(f->ef, &f->stubs, &f->names);
+	symtab_finish(&f->stubs);
 	f->said = said->is;
 	return f;
 }

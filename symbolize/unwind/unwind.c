@@ -128,40 +128,6 @@ static bool unwind_leaps(const struct unwind_code *c, bool lands)
 	return frame_code_leaps(c->m->machine, code, FRAME_CODE_LEAP, n);
 }
 
-/* Returns whether the caller of a function that has called another is not where
- * its table says; sets w->end.
- *
- * Go's runtime.systemstack() goes to the stack of the thread with nothing on
- * it, and back; C functions have something there, as SP is a multiple of 16 at
- * calls. mcall() goes there for good, with one word: what it calls does not
- * return. runtime.clone() ends its thread. morestack() goes to the thread's
- * stack in front of its call. Nothing called rt0_go(), of which the table
- * leaves out what it takes of the stack. */
-static bool unwind_switched(struct table_unwinder *u,
-			    const struct unwind_in *in,
-			    const struct unwind_step_at *p,
-			    struct stack_walk *w)
-{
-	int64_t cfa, fp;
-
-	if (w->top || unwind_row_kind(&p->row) != ROW_SP || p->row.cfa > 16)
-		return false;
-	unwind_images_lock(u->modules);
-	struct unwind_code c = unwind_code_at(u, in, p->pc);
-	bool last = p->row.cfa == 8 ? unwind_bare_exits(&c) ||
-					      unwind_bare_is_top(u, in, &c, w)
-				    : unwind_leaps(&c, false);
-	bool switches =
-		p->row.cfa == 8 &&
-		(unwind_bare_ends(&c, w, &cfa, &fp) == FRAME_CODE_SWITCHES ||
-		 unwind_leaps(&c, true));
-
-	unwind_images_unlock(u->modules);
-	if (last || switches)
-		w->end = last ? UNWIND_OUTERMOST : UNWIND_FOREIGN;
-	return last || switches;
-}
-
 /* Steps where a row is not enough. Called with the images locked. */
 static int unwind_step_slowly(struct table_unwinder *u,
 			      const struct unwind_in *in,
@@ -192,8 +158,33 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
-	if (unwind_switched(u, in, p, w))
-		return -1;
+	/* Go's runtime.systemstack() goes to the stack of the thread with
+	 * nothing on it, and back; C functions have something there, as SP is a
+	 * multiple of 16 at calls. mcall() goes there for good, with one word:
+	 * what it calls does not return. runtime.clone() ends its thread.
+	 * morestack() goes to the thread's stack in front of its call. Nothing
+	 * called rt0_go(), of which the table leaves out what it takes of the
+	 * stack. */
+	int64_t cfa, fp;
+
+	if (!w->top && unwind_row_kind(&p->row) == ROW_SP && p->row.cfa <= 16) {
+		unwind_images_lock(u->modules);
+		struct unwind_code c = unwind_code_at(u, in, p->pc);
+		bool last = p->row.cfa == 8
+				    ? unwind_bare_exits(&c) ||
+					      unwind_bare_is_top(u, in, &c, w)
+				    : unwind_leaps(&c, false);
+		bool switches = p->row.cfa == 8 &&
+				(unwind_bare_ends(&c, w, &cfa, &fp) ==
+					 FRAME_CODE_SWITCHES ||
+				 unwind_leaps(&c, true));
+
+		unwind_images_unlock(u->modules);
+		if (last || switches) {
+			w->end = last ? UNWIND_OUTERMOST : UNWIND_FOREIGN;
+			return -1;
+		}
+	}
 	if (kind == ROW_SIGNAL || (unwind_is_in_table(kind) && !full))
 		return stack_walk_row(w, &p->row);
 	unwind_images_lock(u->modules);

@@ -496,31 +496,6 @@ static size_t unwind_images_jit_code(const struct jit_code *c, uint64_t addr,
 	return i;
 }
 
-/* Returns the block of code with an address of a segment. */
-static const struct code_block *unwind_images_block(struct unwind_image *m,
-						    const struct segment *s,
-						    uint64_t vaddr)
-{
-	uint64_t page = vaddr - vaddr % CODE_BLOCK;
-	uint64_t at = page > s->vaddr ? page : s->vaddr;
-
-	if (!m->set->block)
-		m->set->block = mem_new(CODE_BLOCKS, sizeof(*m->set->block));
-	struct code_block *b =
-		&m->set->block[hash_pair((uintptr_t)m, at) % CODE_BLOCKS];
-
-	if (b->m != m || b->at != at) {
-		struct elf_file *ef = unwind_images_file(m);
-
-		b->m = m;
-		b->at = at;
-		b->n = ef ? elf_read_code(ef, at, b->code,
-					  page + CODE_BLOCK - at)
-			  : 0;
-	}
-	return b;
-}
-
 size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 			       void *buf, size_t n)
 {
@@ -532,7 +507,25 @@ size_t unwind_images_read_code(struct unwind_image *m, uint64_t vaddr,
 
 	while (s && done < n && vaddr + done - s->vaddr < s->filesz) {
 		uint64_t at = vaddr + done;
-		const struct code_block *b = unwind_images_block(m, s, at);
+		uint64_t page = at - at % CODE_BLOCK;
+		uint64_t place = page > s->vaddr ? page : s->vaddr;
+
+		if (!m->set->block)
+			m->set->block =
+				mem_new(CODE_BLOCKS, sizeof(*m->set->block));
+		struct code_block *b =
+			&m->set->block[hash_pair((uintptr_t)m, place) %
+				       CODE_BLOCKS];
+
+		if (b->m != m || b->at != place) {
+			struct elf_file *ef = unwind_images_file(m);
+
+			b->m = m;
+			b->at = place;
+			b->n = ef ? elf_read_code(ef, place, b->code,
+						  page + CODE_BLOCK - place)
+				  : 0;
+		}
 
 		if (at - b->at >= b->n)
 			break;

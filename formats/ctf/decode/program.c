@@ -260,17 +260,6 @@ static enum ctf_code ctf_program_code(const struct ctf_program *p,
 				  : CTF_OP_USE;
 }
 
-static enum ctf_code ctf_program_stack(const struct ctf_program *p,
-				       const struct ctf_node *node)
-{
-	const struct ctf_node *e = ctf_node_element(node);
-
-	return e && ctf_program_is_whole(e) && e->bits == 64 &&
-			       e->align <= 64 && p->mod >= 8 && p->at % 8 == 0
-		       ? CTF_OP_WORDS
-		       : CTF_OP_STACK;
-}
-
 void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 		     const struct ctf_want *w)
 {
@@ -301,9 +290,15 @@ void ctf_program_add(struct ctf_program *p, const struct ctf_node *node,
 	}
 	if (w->use == CTF_PROCNAME)
 		code = CTF_OP_NAME;
-	else if (w->use)
-		code = ctf_program_stack(p, node);
-	else
+	else if (w->use) {
+		const struct ctf_node *e = ctf_node_element(node);
+
+		code = e && ctf_program_is_whole(e) && e->bits == 64 &&
+				       e->align <= 64 && p->mod >= 8 &&
+				       p->at % 8 == 0
+			       ? CTF_OP_WORDS
+			       : CTF_OP_STACK;
+	} else
 		p->dynamic = true;
 	struct ctf_op *op = ctf_program_op(p, code, node);
 

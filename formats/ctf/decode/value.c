@@ -601,36 +601,6 @@ static int ctf_value_struct(struct ctf_state *st, const struct ctf_node *node,
 	return 0;
 }
 
-static int ctf_value_number(struct ctf_state *st, const struct ctf_node *node,
-			    struct ctf_text *t, bool top)
-{
-	const bool hex = node->base == 16 && ctf_node_is_integer(node);
-	const bool is_signed = ctf_node_is_signed(node);
-	uint64_t v;
-
-	if (ctf_field_number(st, node, &v))
-		return -1;
-	if (!t)
-		return 0;
-	/* SQLite's JSON reads integers above 2^63 as floating-point: they are
-	 * text */
-	const bool quote =
-		!top && !is_signed &&
-		(hex || (v > INT64_MAX && ctf_node_is_integer(node)));
-
-	if (quote)
-		ctf_text_put(t, "\"", 1);
-	if (is_signed)
-		ctf_value_decimal(t, (int64_t)v < 0 ? -v : v, (int64_t)v < 0);
-	else if (hex)
-		ctf_value_hexadecimal(t, v);
-	else
-		ctf_value_decimal(t, v, false);
-	if (quote)
-		ctf_text_put(t, "\"", 1);
-	return 0;
-}
-
 static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 			 struct ctf_text *t, unsigned int depth, bool top)
 {
@@ -652,8 +622,34 @@ static int ctf_value_any(struct ctf_state *st, const struct ctf_node *node,
 	ctf_cursor_align(&st->cur, node->align);
 	if (st->cur.at > st->cur.end)
 		return ctf_field_too_short(st);
-	if (ctf_node_is_number(node))
-		return ctf_value_number(st, node, t, top);
+	if (ctf_node_is_number(node)) {
+		const bool hex = node->base == 16 && ctf_node_is_integer(node);
+		const bool is_signed = ctf_node_is_signed(node);
+		uint64_t v;
+
+		if (ctf_field_number(st, node, &v))
+			return -1;
+		if (!t)
+			return 0;
+		/* SQLite's JSON reads integers above 2^63 as floating-point:
+		 * they are text */
+		const bool quote =
+			!top && !is_signed &&
+			(hex || (v > INT64_MAX && ctf_node_is_integer(node)));
+
+		if (quote)
+			ctf_text_put(t, "\"", 1);
+		if (is_signed)
+			ctf_value_decimal(t, (int64_t)v < 0 ? -v : v,
+					  (int64_t)v < 0);
+		else if (hex)
+			ctf_value_hexadecimal(t, v);
+		else
+			ctf_value_decimal(t, v, false);
+		if (quote)
+			ctf_text_put(t, "\"", 1);
+		return 0;
+	}
 	if (ctf_node_is_string(node))
 		return ctf_value_string(st, node, t, true);
 	switch ((enum ctf_kind)node->kind) {
