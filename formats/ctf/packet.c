@@ -172,6 +172,37 @@ uint64_t ctf_check_grown(const struct ctf_stream *s, enum ctf_field_role role,
 	return (to - from) & *mask;
 }
 
+/* The packets of a file are of one stream. */
+static const char *ctf_check_stream(struct ctf_stream *s)
+{
+	const struct ctf_state *st = &s->st;
+	const uint64_t class_id = s->packet.plan->sc->id;
+	const bool has_id = st->roles >> CTF_STREAM_ID & 1;
+	const uint64_t id = has_id ? st->role[CTF_STREAM_ID] : 0;
+	const bool has_cpu = st->uses >> CTF_CPU & 1;
+	const char *why = NULL;
+
+	/* all ones, as a number of 32 or 64 bits: unknown, in our own export */
+	if (has_cpu && st->use[CTF_CPU] > CPU_MOST &&
+	    st->use[CTF_CPU] != UINT32_MAX && st->use[CTF_CPU] != UINT64_MAX)
+		why = "a packet of a CPU that cannot be";
+	else if (s->has_said && (class_id != s->class_id ||
+				 has_id != s->has_id || id != s->id))
+		why = "a packet of another stream than the one before it in "
+		      "this file";
+	else if (s->has_said && has_cpu && s->has_cpu && s->schema->lttng &&
+		 s->cpu != s->printed_cpu)
+		why = "a packet of another CPU than the one before it in this "
+		      "file";
+	s->has_said = true;
+	s->class_id = class_id;
+	s->has_id = has_id;
+	s->id = id;
+	s->has_cpu = has_cpu;
+	s->printed_cpu = s->cpu;
+	return why;
+}
+
 /* More events than nanoseconds? The clock may have passed a tick more. The
  * count is that of when the packet was delivered, its end that of when the last
  * space in it was taken: a writer that is preempted in between delivers late.
@@ -225,33 +256,7 @@ static const char *ctf_check_counters(const struct ctf_stream *s)
 
 const char *ctf_check_begin(struct ctf_stream *s)
 {
-	/* The packets of a file are of one stream. */
-	const struct ctf_state *st = &s->st;
-	const uint64_t class_id = s->packet.plan->sc->id;
-	const bool has_id = st->roles >> CTF_STREAM_ID & 1;
-	const uint64_t id = has_id ? st->role[CTF_STREAM_ID] : 0;
-	const bool has_cpu = st->uses >> CTF_CPU & 1;
-	const char *stream = NULL;
-
-	/* all ones, as a number of 32 or 64 bits: unknown, in our own export */
-	if (has_cpu && st->use[CTF_CPU] > CPU_MOST &&
-	    st->use[CTF_CPU] != UINT32_MAX && st->use[CTF_CPU] != UINT64_MAX)
-		stream = "a packet of a CPU that cannot be";
-	else if (s->has_said && (class_id != s->class_id ||
-				 has_id != s->has_id || id != s->id))
-		stream = "a packet of another stream than the one before it in "
-			 "this file";
-	else if (s->has_said && has_cpu && s->has_cpu && s->schema->lttng &&
-		 s->cpu != s->printed_cpu)
-		stream =
-			"a packet of another CPU than the one before it in this "
-			"file";
-	s->has_said = true;
-	s->class_id = class_id;
-	s->has_id = has_id;
-	s->id = id;
-	s->has_cpu = has_cpu;
-	s->printed_cpu = s->cpu;
+	const char *stream = ctf_check_stream(s);
 	/* If the packet begins before the last event in front of it, the clock
 	 * was set back, as is noted for its events. */
 	const struct ctf_packet *p = &s->packet;
