@@ -178,6 +178,8 @@ static uint64_t archive_packed(const struct archive_reader *r)
 		       : (uint64_t)r->lib->filter_bytes(r->a, -1);
 }
 
+#define PART ((size_t)512)
+
 /* Fills buf, in parts: where libarchive fails it keeps what a part has so far.
  * Returns the number of bytes; *failed: these are the last ones. */
 static size_t archive_fill(const struct archive_reader *r, char *buf,
@@ -187,7 +189,8 @@ static size_t archive_fill(const struct archive_reader *r, char *buf,
 	la_ssize_t got = 1;
 
 	while (n < size && got > 0) {
-		got = r->lib->read_data(r->a, buf + n, 512);
+		got = r->lib->read_data(r->a, buf + n,
+					size - n < PART ? size - n : PART);
 		n += got > 0 ? (size_t)got : 0;
 	}
 	*failed = got < 0;

@@ -196,8 +196,9 @@ static int64_t unpack_read_other(struct unpack *u, void *buf, size_t n,
 		rc = u->lib->read_data_block(u->a, &u->part, &u->n_part, &off);
 	if (!rc || rc == ARCHIVE_EOF) {
 		lower_to(n, u->n_part);
-		if (n)
-			memcpy(buf, u->part, n);
+		if (!n)
+			return 0;
+		memcpy(buf, u->part, n);
 		u->part = (const char *)u->part + n;
 		u->n_part -= n;
 		return (int64_t)n;

@@ -213,12 +213,9 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 	int event = stacks_choose(j->s, "exporting", &others);
 	size_t n = events_types(j->events);
 	struct event_row e;
+	bool markers = false;
 	int rc;
 
-	if (others && event >= 0)
-		say_note("samples are of '%s', other events are markers; "
-			 "choose with --event\n",
-			 j->s->event[event].name);
 	free(others);
 	/* Events with the same name in several captures are one event. Of the
 	 * others those are markers that are still samples, and no records of
@@ -238,7 +235,12 @@ static int export_firefox_write_all(struct job *j, struct err *err)
 			 (j->x->filter->event ||
 			  strcmp(t->name, "sched:sched_switch")))
 			j->wanted[i] = 'm';
+		markers |= j->wanted[i] == 'm';
 	}
+	if (markers)
+		say_note("samples are of '%s', other events are markers; "
+			 "choose with --event\n",
+			 j->s->event[event].name);
 	firefox_name_threads(j->threads, j->events);
 	while ((rc = events_next(j->events, &e, err)) > 0) {
 		const struct stacks_group g = {
