@@ -423,6 +423,7 @@ void compare_judge(struct compare *c, unsigned int keys, bool absolute)
 	for (int i = 0; i < 2; i++) {
 		c->by[i] =
 			diff_rows_new(c->rows, c->n, c->runs_a, keys, i, known);
+		c->by[i]->ns = c->unit && !strcmp(c->unit, "ns");
 		diff_cause_judge(c->by[i]);
 	}
 	c->d = c->by[absolute];

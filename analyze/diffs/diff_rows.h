@@ -106,6 +106,7 @@ struct diff_cause {
 struct diff_rows {
 	unsigned int keys;
 	bool absolute; /* weights as they are, not shares */
+	bool ns;       /* weights are that; set by compare_judge() */
 	struct diff_rows_run *run;
 	size_t n_run;
 	struct diff_side side[2];

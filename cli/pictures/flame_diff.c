@@ -82,30 +82,40 @@ static void flame_diff_put_class(const void *arg, uint32_t node,
 		 name[1] ? name + 1 : name);
 }
 
-/* Writes a size: a share, or with --absolute a weight. */
-static void flame_diff_put_size(FILE *out, bool absolute, double v)
+/* Writes a size: a share, or with --absolute a weight; plus: with its sign. */
+static void flame_diff_put_size(FILE *out, const struct diff_rows *d, double v,
+				bool plus)
 {
-	if (absolute)
-		fprintf(out, "%.0f", v);
-	else
+	if (!d->absolute && plus)
+		fprintf(out, "%+.2f points", v);
+	else if (!d->absolute)
 		fputs(HUMAN_PERCENT(v, 100), out);
+	else if (d->ns)
+		fprintf(out, "%s%s",
+			v < 0  ? "-"
+			: plus ? "+"
+			       : "",
+			HUMAN_NS(fabs(v)));
+	else
+		fprintf(out, plus ? "%+.0f" : "%.0f", v);
 }
 
-/* Writes "12.17 % to 30.43 %, +18.26 points", and what would be the same if
+/* Writes sizes on both sides and, if excess is not their difference, the one
  * that is not the first: "12.17 % to 30.43 %, 11.02 % if same, +19.41 points".
  */
-static void flame_diff_put_change(FILE *out, bool absolute, double a, double b,
-				  double excess)
+static void flame_diff_put_change(FILE *out, const struct diff_rows *d,
+				  double a, double b, double excess)
 {
-	flame_diff_put_size(out, absolute, a);
+	flame_diff_put_size(out, d, a, false);
 	fputs(" to ", out);
-	flame_diff_put_size(out, absolute, b);
-	if (!absolute && fabs(b - a - excess) >= 0.005) {
+	flame_diff_put_size(out, d, b, false);
+	if (!d->absolute && fabs(b - a - excess) >= 0.005) {
 		fputs(", ", out);
-		flame_diff_put_size(out, absolute, b - excess);
+		flame_diff_put_size(out, d, b - excess, false);
 		fputs(" if same", out);
 	}
-	fprintf(out, absolute ? ", %+.0f" : ", %+.2f points", excess);
+	fputs(", ", out);
+	flame_diff_put_size(out, d, excess, true);
 }
 
 static void flame_diff_put_samples(FILE *out, uint64_t a, uint64_t b)
@@ -125,16 +135,20 @@ static void flame_diff_tell_row(FILE *out, const struct diff_rows *d,
 	double times = d->absolute ? 1 : 100;
 
 	flame_diff_put_samples(out, p->a, p->b);
-	flame_diff_put_change(out, d->absolute, a, b,
-			      diff_rows_excess_of(d, row, total));
+	flame_diff_put_change(out, d, a, b, diff_rows_excess_of(d, row, total));
 	/* the means of the runs, each with the standard deviation */
 	for (int i = 0; d->whole.run && i < 2; i++) {
 		double mean, deviation;
 
 		diff_spread(p, &d->whole, i, &mean, &deviation);
-		fprintf(out, "%s %.2f", i ? " and" : "; of the runs",
-			times * mean);
-		if (d->side[i].runs > 1)
+		fputs(i ? " and " : "; of the runs ", out);
+		if (d->ns && d->absolute)
+			fputs(HUMAN_NS(mean), out);
+		else
+			fprintf(out, "%.2f", times * mean);
+		if (d->side[i].runs > 1 && d->ns && d->absolute)
+			fprintf(out, " \xc2\xb1 %s", HUMAN_NS(deviation));
+		else if (d->side[i].runs > 1)
 			fprintf(out, " \xc2\xb1 %.2f", times * deviation);
 		if (!d->absolute)
 			fputs(" %", out);
@@ -189,7 +203,7 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 		flame_diff_put_samples(line,
 				       diff_model_samples(m, 0, id, total),
 				       diff_model_samples(m, 1, id, total));
-		flame_diff_put_change(line, m->c.d->absolute,
+		flame_diff_put_change(line, m->c.d,
 				      diff_model_size(m, 0, id, total),
 				      diff_model_size(m, 1, id, total),
 				      diff_model_excess(m, id, total));
@@ -297,10 +311,11 @@ static void flame_diff_list_rows(struct diff_page *pg)
 			safe_text_put(out, diff_rows_label(d, row)->name, 0, 0);
 			putc(' ', out);
 			flame_diff_put_size(
-				out, d->absolute,
+				out, d,
 				diff_rows_size(
 					d, 0,
-					(double)d->row[row].weight[0][total]));
+					(double)d->row[row].weight[0][total]),
+				false);
 			fprintf(out, "; %s sample%s%s", HUMAN_GROUPED(at->a),
 				at->a == 1 ? "" : "s",
 				at->change ? "" : ", not significant");

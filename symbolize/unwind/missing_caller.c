@@ -401,28 +401,62 @@ static uint64_t missing_caller_leads(struct unwind_image *m, uint64_t stub,
 	return callsite_stub_leads(m->calls, stub, to->calls);
 }
 
-/* Returns whether the function that starts at `via` goes on to another one
- * without a frame of its own, so that a chain skips both: gcWriteBarrierCX of
- * Go 1.19 calls gcWriteBarrier so. */
-static bool missing_caller_passes(struct unwind_image *m, uint64_t via,
-				  uint64_t to)
+/* How what is called leads to a function without leaving a frame. */
+enum missing_way {
+	WAY_NONE,
+	WAY_IS,	   /* it is that function, or a stub of it */
+	WAY_JUMPS, /* by a jump only, as stat() of glibc 2.33 to fstatat(): the
+		    * return address stays the same */
+	WAY_CALLS, /* by a call too, so that a chain skips both:
+		    * gcWriteBarrierCX of Go 1.19 calls gcWriteBarrier so */
+	WAY_UNKNOWN, /* it is a stub of which that is not known */
+};
+
+/* Returns whether an address of `at` is the function f of the file `in`, or a
+ * stub of it. */
+static bool missing_caller_is(struct unwind_image *at, uint64_t addr,
+			      struct unwind_image *in,
+			      const struct function_range *f)
 {
-	struct function_range f;
-	uint64_t ret, target;
+	return (at == in && addr == f->start) ||
+	       missing_caller_leads(at, addr, in) == f->start;
+}
+
+/* Returns how a target in m leads to the function f of m or of another file. */
+static enum missing_way missing_caller_way(struct unwind_image *m,
+					   uint64_t target,
+					   struct unwind_image *in,
+					   const struct function_range *f)
+{
+	enum missing_way way = WAY_NONE;
+	struct unwind_image *at = m;
+	struct function_range via;
+	uint64_t ret, to;
 	bool jump;
 
-	if (!missing_caller_function(m, via, &f) || f.start != via ||
-	    f.end - f.start > FUNCTION_MAX)
-		return false;
-	if (missing_caller_sets_in(m, &f))
-		return false;
-	struct direct_walk w = { .m = m, .of = f, .at = f.start };
+	if (missing_caller_is(m, target, in, f))
+		return WAY_IS;
+	if (m != in && missing_caller_stub(m, target)) {
+		target = missing_caller_leads(m, target, in);
+		if (!target || (target > f->start && target < f->end))
+			return WAY_UNKNOWN;
+		at = in;
+	}
+	if (!missing_caller_function(at, target, &via) || via.start != target ||
+	    via.end - via.start > FUNCTION_MAX ||
+	    missing_caller_sets_in(at, &via))
+		return WAY_NONE;
+	struct direct_walk w = { .m = at, .of = via, .at = via.start };
 
-	while (direct_walk_next(&w, &ret, &target, &jump))
-		if ((jump || !missing_caller_framed_at(m, ret)) &&
-		    (target == to || missing_caller_leads(m, target, m) == to))
-			return true;
-	return false;
+	while (direct_walk_next(&w, &ret, &to, &jump)) {
+		if ((!jump && missing_caller_framed_at(at, ret)) ||
+		    !missing_caller_is(at, to, in, f))
+			continue;
+		if (!jump)
+			return WAY_CALLS;
+		way = WAY_JUMPS;
+	}
+	return way;
 }
 
 bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
@@ -440,30 +474,32 @@ bool missing_caller_may_enter(struct unwind_image *m, uint64_t ret, uint64_t in)
 	if (!missing_caller_function(m, in, &f))
 		return false;
 	if (m->code)
-		return missing_caller_passes(m, target, f.start);
+		return missing_caller_way(m, target, m, &f) != WAY_NONE;
 	struct known_call *c = &m->set->call[unwind_images_place(m, ret)];
 
 	if (c->other != f.start) {
 		c->other = f.start;
-		c->goes_on = missing_caller_passes(m, target, f.start);
+		c->goes_on = missing_caller_way(m, target, m, &f) != WAY_NONE;
 	}
 	return c->goes_on;
 }
 
-/* Returns whether a jump out of a function leads to code that calls `to`, or
+/* Returns whether a jump out of a function leads to code that calls f, or
  * jumps on, if only `depth` more jumps are followed: to another part of it,
  * with its frame, as gcc puts code that runs seldom apart, of exceptions, or to
  * a function in tail position, which begins without one, as most of one that
  * gcc has split ('.part.0'). */
 static bool missing_caller_in_part(struct unwind_image *m,
 				   const struct function_range *g, uint64_t at,
-				   uint64_t to, unsigned int depth)
+				   struct unwind_image *in,
+				   const struct function_range *f,
+				   unsigned int depth)
 {
 	struct function_range part;
 	uint64_t ret, target;
 	bool jump;
 
-	if ((at >= g->start && at < g->end) || at == to ||
+	if ((at >= g->start && at < g->end) || (m == in && at == f->start) ||
 	    !missing_caller_function(m, at, &part))
 		return false;
 	const bool framed = missing_caller_framed_at(m, at + 1);
@@ -477,63 +513,59 @@ static bool missing_caller_in_part(struct unwind_image *m,
 	while (direct_walk_next(&w, &ret, &target, &jump)) {
 		const bool out = target < part.start || target >= part.end;
 
-		if (jump ? out && missing_caller_in_part(m, g, target, to,
-							 framed ? 0 : depth - 1)
-			 : (framed || missing_caller_framed_at(m, ret)) &&
-				    (target == to ||
-				     missing_caller_passes(m, target, to)))
+		if (jump && out &&
+		    missing_caller_in_part(m, g, target, in, f,
+					   framed ? 0 : depth - 1))
+			return true;
+		if (jump || (!framed && !missing_caller_framed_at(m, ret)))
+			continue;
+		const enum missing_way way =
+			missing_caller_way(m, target, in, f);
+
+		if (way != WAY_NONE && way != WAY_UNKNOWN)
 			return true;
 	}
 	return false;
 }
 
 /* Counts the direct calls of f, a function of m or of another file, in the
- * function g of m where that has a frame. *last is the return address of the
- * last one. 0 if g may have called it through another function that has no
- * frame, or in another part of it; of another file: through two stubs, or if
- * nothing is known of a stub that g calls. */
+ * function g of m where that has a frame; a call of what jumps on to f is one.
+ * *last is the return address of the last one. 0 if g may have called f through
+ * another function that has no frame, or in another part of it; of another
+ * file: if it jumps to a stub of f, or nothing is known of a stub that it
+ * calls.
+ */
 static unsigned int missing_caller_count_calls(struct unwind_image *m,
 					       const struct function_range *g,
 					       struct unwind_image *in,
 					       const struct function_range *f,
 					       uint64_t *last)
 {
-	const struct direct_walk start = { .m = m, .of = *g, .at = g->start };
-	struct direct_walk w = start;
-	uint64_t ret, target, to = m == in ? f->start : 0;
+	struct direct_walk w = { .m = m, .of = *g, .at = g->start };
+	uint64_t ret, target;
 	unsigned int n = 0;
 	bool jump;
 
 	while (direct_walk_next(&w, &ret, &target, &jump)) {
-		if (m != in && target != to &&
-		    missing_caller_leads(m, target, in) == f->start) {
-			if (to || jump)
+		const bool stub = m != in && missing_caller_stub(m, target);
+
+		if (jump && !stub) {
+			if (missing_caller_in_part(m, g, target, in, f, JUMPS))
 				return 0;
-			to = target;
+			continue;
 		}
-		if (jump || target != to || !missing_caller_framed_at(m, ret))
+		if (target == g->start)
+			continue;
+		const enum missing_way way =
+			missing_caller_way(m, target, in, f);
+
+		if (way == WAY_CALLS || way == WAY_UNKNOWN ||
+		    (jump && way != WAY_NONE))
+			return 0;
+		if (way == WAY_NONE || !missing_caller_framed_at(m, ret))
 			continue;
 		*last = ret;
 		n++;
-	}
-	if (!n)
-		return 0;
-	w = start;
-	while (direct_walk_next(&w, &ret, &target, &jump)) {
-		if (m != in && target != to && missing_caller_stub(m, target)) {
-			const uint64_t via =
-				missing_caller_leads(m, target, in);
-
-			if (!via || (via > f->start && via < f->end) ||
-			    missing_caller_passes(in, via, f->start))
-				return 0;
-		} else if (jump ? missing_caller_in_part(m, g, target, to,
-							 JUMPS)
-				: target != to && target != g->start &&
-					   missing_caller_passes(m, target,
-								 to)) {
-			return 0;
-		}
 	}
 	return n;
 }

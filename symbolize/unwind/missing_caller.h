@@ -3,9 +3,9 @@
  * A function F without a frame of its own is skipped together with its return
  * address: the chain continues with the caller's caller. The caller G can be
  * proved from the files alone: the call before the next return address goes to
- * G; G calls F at a place where FP is that of G; and the files of both were
- * built with frame pointers. Either call may go through a PLT stub to a
- * function that the file of F gives to others. */
+ * G; G calls F, or what jumps on to F, at a place where FP is that of G; and
+ * the files of both were built with frame pointers. Either call may go through
+ * a PLT stub to a function that the file of F gives to others. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

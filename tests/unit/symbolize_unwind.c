@@ -892,6 +892,22 @@ START_TEST(so_may_one_behind_a_short_jump)
 }
 END_TEST
 
+START_TEST(who_calls_what_jumps_on_is_the_caller)
+{
+	unsigned char jump[5] = { 0xe9 };
+	char path[128];
+
+	/* ONCE calls NEVER in place of LEAF, and NEVER jumps there */
+	mkelf_put32(jump, 1, (uint32_t)(IN(LEAF) - IN(NEVER) - 0x65));
+	unwind_change("/kept", IN(NEVER) + 0x20, jump, 5);
+	snprintf(path, sizeof(path), "%s/kept", dir);
+	int fd = open(path, O_WRONLY);
+	put_call(fd, IN(ONCE), IN(NEVER) - 0x40);
+	inferred_is(IN_KEPT(LEAF), IN_KEPT(DRAP), IN_KEPT(ONCE));
+	close(fd);
+}
+END_TEST
+
 START_TEST(a_function_in_tail_position_is_no_break_of_a_chain)
 {
 	const uint64_t leaf = IN_KEPT(LEAF), next = IN_KEPT(DRAP);
@@ -1015,7 +1031,7 @@ RUN_WITH("unwind", unwind_setup, unwind_teardown,
 	 a_caller_is_inferred_only_when_it_is_proved,
 	 below_sp_is_what_an_earlier_call_has_left,
 	 a_function_in_tail_position_may_be_the_caller,
-	 so_may_one_behind_a_short_jump,
+	 so_may_one_behind_a_short_jump, who_calls_what_jumps_on_is_the_caller,
 	 a_function_in_tail_position_is_no_break_of_a_chain,
 	 where_chains_are_made_up_nothing_is_inferred,
 	 the_order_of_samples_does_not_matter)
