@@ -600,9 +600,9 @@ static int ft_meta_take_systems(struct ft *ft, struct bytes *b, struct err *err)
 
 /* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4.
  * trace-cmd (seen with 3.1) asks a file of the kernel for its size, then copies
- * it; threads and functions of BPF come and go in between. Version 7 puts the
- * text into a section: where the size is another, *text has the whole lines of
- * the section, also if this returns -1. */
+ * it; threads get other names in between. Version 7 puts the text into a
+ * section: *text has its whole lines, also if this returns -1, for a text cut
+ * in a line or a size that is off by half. */
 static int ft_meta_take_text(const struct ft *ft, struct bytes *b, bool wide,
 			     struct bytes *text, struct err *err)
 {
@@ -614,12 +614,13 @@ static int ft_meta_take_text(const struct ft *ft, struct bytes *b, bool wide,
 	if (wide ? bytes_u64(b, &n, err) : bytes_u32(b, &n32, err))
 		return -1;
 	n += n32;
-	if (ft->version < 7 || n == bytes_left(b))
+	uint64_t left = bytes_left(b);
+	if (ft->version < 7 || n == left)
 		return bytes_take(b, n, text, err);
-	*text = *b;
-	while (bytes_left(text) && text->end[-1] != '\n')
+	for (*text = *b; bytes_left(text) && text->end[-1] != '\n';)
 		text->end--;
-	return bytes_skip(b, n, err);
+	bool whole = text->end == b->end && n / 2 <= left && left / 2 <= n;
+	return bytes_skip(b, whole ? left : n, err);
 }
 
 int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)

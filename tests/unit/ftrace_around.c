@@ -470,11 +470,13 @@ START_TEST(packed_arguments_have_an_alignment_each)
 }
 END_TEST
 
-/* more: what the size says too much; names: whether version 6 can have them. */
-static void ftrace_names_of_size(unsigned int version, int more, bool names)
+/* more: what the size says too much; cut: bytes that the end of the text lacks;
+ * whole: it is no damage; names: whether version 6 can have them. */
+static void ftrace_names_of_size(unsigned int version, int more, size_t cut,
+				 bool whole, bool names)
 {
-	static const char text[] = "7 seven\n12 twelve\n123 hundred\n";
-	const size_t n = sizeof(text) - 1;
+	static const char text[] = "7 seven\n12 twelve\n123 hundred\n4 f\n";
+	const size_t n = sizeof(text) - 1 - cut;
 	unsigned char section[8 + sizeof(text)];
 	uint64_t said = n + (uint64_t)more;
 	struct ft ft = { .version = version };
@@ -484,11 +486,11 @@ static void ftrace_names_of_size(unsigned int version, int more, bool names)
 	memcpy(section, &said, 8);
 	memcpy(section + 8, text, n);
 	bytes_init(&b, section, 8 + n, "f", 0, false);
-	ck_assert_int_eq(ft_meta_read(&ft, FT_CMDLINES, &b, &err),
-			 more > 0 ? -1 : 0);
+	int rc = ft_meta_read(&ft, FT_CMDLINES, &b, &err);
+	ck_assert_int_eq(rc, whole || more < 0 ? 0 : -1);
 	/* what is left is noted */
-	if (more < 0)
-		ck_assert_uint_eq(bytes_left(&b), (size_t)-more);
+	if (!rc)
+		ck_assert_uint_eq(bytes_left(&b), whole ? 0 : (size_t)-more);
 	if (names)
 		ck_assert_str_eq(ft_name_of(&ft, 123), "hundred");
 	else
@@ -500,11 +502,16 @@ static void ftrace_names_of_size(unsigned int version, int more, bool names)
 /* trace-cmd wrote the size that the kernel's file had before it was copied. */
 START_TEST(names_of_another_size_than_was_asked_for_are_read)
 {
-	ftrace_names_of_size(6, 0, true);
-	ftrace_names_of_size(6, 15, false);
-	ftrace_names_of_size(7, 0, true);
-	ftrace_names_of_size(7, 15, true);
-	ftrace_names_of_size(7, -4, true);
+	ftrace_names_of_size(6, 0, 0, true, true);
+	ftrace_names_of_size(6, 15, 0, false, false);
+	ftrace_names_of_size(7, 0, 0, true, true);
+	ftrace_names_of_size(7, 15, 0, true, true);
+	ftrace_names_of_size(7, -4, 0, true, true);
+	/* of a text that ends within a line, and of sizes that cannot be */
+	ftrace_names_of_size(7, 2, 2, false, true);
+	ftrace_names_of_size(7, -4, 2, false, true);
+	ftrace_names_of_size(7, 1 << 30, 0, false, true);
+	ftrace_names_of_size(7, -30, 0, false, true);
 }
 END_TEST
 
