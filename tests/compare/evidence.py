@@ -21,7 +21,8 @@ losses between them, and each row of the audit is asked for its reasons:
               of that CPU is between
   table loss  every LOST record, since the last record of its ring; every
               number of LOST_SAMPLES; what a ring lost after its last LOST;
-              where a ring that overwrites begins; when an event was stopped
+              where a ring that overwrites begins; when an event was stopped;
+              each process of which perf gave up reading the mappings
 
 Where a capture has no times, the place in the file stands for them.
 
@@ -39,8 +40,10 @@ import common
 import joincheck
 from joincheck import EXIT, SAMPLE
 
-LOST, THROTTLE, UNTHROTTLE, LOST_SAMPLES, ID_INDEX = 2, 5, 6, 13, 69
+MMAP, LOST, THROTTLE, UNTHROTTLE, MMAP2, LOST_SAMPLES = 1, 2, 5, 6, 10, 13
+ID_INDEX = 69
 FILTERED = 15  # misc of LOST_SAMPLES: a BPF filter took them
+MAPS_END = 1 << 12  # misc of MMAP: perf gave up reading /proc/PID/maps behind it
 DEFER_OUTPUT, BACKWARD = 1 << 39, 1 << 27
 
 AFTER_EXIT_NS = 2000000  # 0.4 ms was the longest that was seen
@@ -59,6 +62,7 @@ class Bytes(joincheck.Capture):
         self.lost, self.totals, self.cpu_of, self.exits = [], [], {}, []
         self.stopped, self.throttled = {}, []
         self.tids = set()  # of what was recorded; -1: of all
+        self.given_up = set()  # processes of which mappings were not read
         super().__init__(path)
         self.totals = [t._replace(cpu=self.cpu_of.get(t.cpu, -1))
                        for t in self.totals]
@@ -92,6 +96,8 @@ class Bytes(joincheck.Capture):
         elif kind == LOST_SAMPLES:
             n, = self.get("Q", rec, 8)
             self.totals.append(Total(who.attr, who.id, n, who.time, misc))
+        elif kind in (MMAP, MMAP2) and misc & MAPS_END:
+            self.given_up.add(self.get("i", rec, 8)[0])
         elif kind == EXIT:
             self.exits.append((who.time, self.get("i", rec, 16)[0],
                                self.place))
@@ -461,6 +467,7 @@ def rows_of_loss(b):
     yield "lost", [tuple(l) for l in b.lost]
     yield "lost_end", list(rest_of_rings(b))
     yield "throttled", b.throttled
+    yield "mappings", [(None,) * 4 for _ in b.given_up]
     yield "overwritten", [(cpu, None, time, None)
                           for cpu, time in b.oldest.items()] \
         if b.overwrites else []

@@ -68,7 +68,9 @@ def unpacked(path, folder):
         os.mkdir(out)
         subprocess.run(["tar", "-xf", path, "-C", out], check=True)
         inside = os.listdir(out)
-        return os.path.join(out, inside[0]) if len(inside) == 1 else out
+        # beside the folder of a capture is what its kernel printed of it
+        folders = [f for f in inside if not f.endswith(".txt")] or inside
+        return os.path.join(out, folders[0]) if len(folders) == 1 else out
     if path.endswith(".xz"):
         with open(out, "wb") as f:
             f.write(lzma.open(path).read())
