@@ -243,10 +243,30 @@ static void edit_run(enum edit e)
 
 /* ---- whole stays */
 
-/* Do the others prove that this counter is missing: one above it, and one below
- * it that was first seen by a sample on its own CPU? */
-static bool stay_is_proved(uint64_t cookie)
+/* May the stay of this record be older than the capture, and its cookie be made
+ * for another session? Not if its thread had another one, or was born in it. */
+static bool stay_may_be_older(size_t at)
 {
+	const struct record *s = edit_at(at);
+
+	for (size_t i = 0; i < at; i++) {
+		const struct record *r = edit_at(i);
+
+		if (r->tid == s->tid &&
+		    (has_cookie(r) ? cookie_of(r) != cookie_of(s)
+				   : r->kind == REC_FORK && is_timed(r) &&
+					     !(r->flags & REC_F_SYNTH)))
+			return false;
+	}
+	return true;
+}
+
+/* Do the others prove that this counter is missing: one above it, and one below
+ * it that was first seen by a sample on its own CPU? Without a LOST record,
+ * that sample must have made it. */
+static bool stay_is_proved(uint64_t cookie, bool lost)
+{
+	uint32_t high = 0;
 	bool above = false;
 	bool below = false;
 
@@ -256,10 +276,14 @@ static bool stay_is_proved(uint64_t cookie)
 		if (!has_cookie(r) ||
 		    cookie_cpu(cookie_of(r)) != cookie_cpu(cookie))
 			continue;
-		if (cookie_count(cookie_of(r)) > cookie_count(cookie))
+		uint32_t count = cookie_count(cookie_of(r));
+
+		if (count > cookie_count(cookie))
 			above = true;
-		else if (r->kind == REC_SAMPLE && r->cpu == cookie_cpu(cookie))
-			below = true;
+		else if (!below && r->kind == REC_SAMPLE &&
+			 r->cpu == cookie_cpu(cookie))
+			below = lost || (count > high && !stay_may_be_older(i));
+		raise_to(high, count);
 	}
 	return above && below;
 }
@@ -308,7 +332,7 @@ static void edit_stays(enum edit e, size_t n, bool lost)
 	for (size_t i = 0; i < ed.n_out; i++) {
 		const struct fact_gap *g = stay_gap(ed.out[i]);
 
-		if (!stay_is_proved(ed.out[i]))
+		if (!stay_is_proved(ed.out[i], lost))
 			continue;
 		sc->proof++;
 		sc->found +=
