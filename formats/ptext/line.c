@@ -22,6 +22,14 @@ static bool ptext_ends(struct scan s)
 	return !s.n || scan_is_blank(*s.p);
 }
 
+/* Moves *s to t, if what was taken ends there. */
+static bool ptext_moves(struct scan *s, struct scan t)
+{
+	if (ptext_ends(t))
+		*s = t;
+	return ptext_ends(t);
+}
+
 static bool ptext_take_id(struct scan *s, int32_t *id)
 {
 	*id = -1;
@@ -40,21 +48,15 @@ static bool ptext_take_thread(struct scan *s, struct ptext_head *h)
 		if (!ptext_take_id(&t, &h->tid))
 			return false;
 	}
-	if (!ptext_ends(t))
-		return false;
-	*s = t;
-	return true;
+	return ptext_moves(s, t);
 }
 
 static bool ptext_take_cpu(struct scan *s, int32_t *cpu)
 {
 	struct scan t = *s;
 
-	if (!scan_take(&t, "[") || !scan_i32(&t, cpu) || !scan_take(&t, "]") ||
-	    !ptext_ends(t))
-		return false;
-	*s = t;
-	return true;
+	return scan_take(&t, "[") && scan_i32(&t, cpu) && scan_take(&t, "]") &&
+	       ptext_moves(s, t);
 }
 
 /* "12.345678:", with up to 9 digits of a second */
@@ -71,12 +73,10 @@ static bool ptext_take_time(struct scan *s, uint64_t *time)
 		return false;
 	for (size_t n = left - t.n; n < NS_DIGITS; n++)
 		part *= 10;
-	if (!scan_take(&t, ":") || !ptext_ends(t) ||
-	    __builtin_mul_overflow(sec, 1000000000u, time) ||
-	    __builtin_add_overflow(*time, part, time) || *time > INT64_MAX)
-		return false;
-	*s = t;
-	return true;
+	return scan_take(&t, ":") &&
+	       !__builtin_mul_overflow(sec, 1000000000u, time) &&
+	       !__builtin_add_overflow(*time, part, time) &&
+	       *time <= INT64_MAX && ptext_moves(s, t);
 }
 
 /* -F tod: "2026-11-25 22:59:21.267447" of the recorder's time zone, or
@@ -143,6 +143,9 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 	};
 	const bool thread = ptext_take_thread(&s, h);
 	const char *after = s.p;
+
+	if (!thread && sure == PTEXT_THREAD)
+		return false;
 
 	scan_blanks(&s);
 	bool moment = ptext_take_cpu(&s, &h->cpu);
@@ -219,7 +222,9 @@ bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost)
 {
 	static const char record[] = "PERF_RECORD_";
-	const size_t at = scan_find(s, record);
+	/* few lines have its letter O */
+	const size_t at =
+		scan_find_char(s, 'O') < s.n ? scan_find(s, record) : s.n;
 	struct scan head = scan_head(s, at), what = scan_tail(s, at);
 	uint64_t n;
 

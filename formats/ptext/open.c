@@ -29,6 +29,9 @@
 /* A line that says how many records were lost. */
 #define HANDLE_LOST ((uint64_t)1 << 62)
 #define FRAMES_MOST 65536u
+/* Samples that next() keeps for decode(): order reads 2,048 refs at a time, and
+ * the text is no longer in the cache of the processor then. */
+#define READY_MOST 4096
 /* Frames of stacks that are kept for the samples with the same lines: 64 MB. */
 #define KEPT_MOST ((size_t)4 << 20)
 
@@ -55,6 +58,13 @@ struct ptext_thread {
 	uint64_t comm;
 };
 
+/* What is known of the sample whose first line this is. */
+struct ptext_ready {
+	const char *line;
+	struct ptext_head head;
+	uint32_t stack; /* TABLE_NONE: decode() finds it */
+};
+
 struct ptext {
 	struct source src;
 	struct source_opts opts;
@@ -73,6 +83,7 @@ struct ptext {
 	struct ref due[2]; /* a name, and the sample */
 	size_t n_due, due_pos;
 	uint64_t seq;
+	struct ptext_ready ready[READY_MOST]; /* by seq */
 	struct ptext_stack *stack;
 	size_t n_stack, cap_stack;
 	/* the addresses and places of the frames that are kept, and behind
@@ -97,16 +108,11 @@ static struct ptext *ptext_of(struct source *src)
 	return (struct ptext *)src;
 }
 
-/* Whether frames follow, or the empty line behind a sample without any. */
-static bool ptext_is_indented(struct scan s)
-{
-	return s.n && *s.p == '\t';
-}
-
-/* -F comm,tid,ip: a sample without frames has nothing but its thread. */
+/* Whether frames follow, or the empty line behind a sample without any, which
+ * has nothing but its thread with -F comm,tid,ip. */
 static bool ptext_ends_here(struct scan s)
 {
-	return ptext_is_indented(s) || (s.n && *s.p == '\n');
+	return s.n && (*s.p == '\t' || *s.p == '\n');
 }
 
 /* Whether a line belongs to the sample in front of it. */
@@ -155,7 +161,7 @@ static int ptext_look(struct scan s, bool folded)
 			continue;
 		}
 		within = !folded &&
-			 ptext_take_head(line, ptext_is_indented(s), &h);
+			 ptext_take_head(line, s.n && *s.p == '\t', &h);
 		if (folded ? ptext_take_folded(line, &stack, &n) : within) {
 			joined |=
 				folded && scan_find_char(stack, ';') < stack.n;
@@ -287,6 +293,15 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 	return id + 1;
 }
 
+/* Adds a frame to the n of a sample. */
+static void ptext_push(struct ptext *p, size_t n, uint64_t ip, struct scan said)
+{
+	mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
+	mem_grow(p->said, p->cap_said, n + 1);
+	p->ip[p->n_kept + n] = ip;
+	p->said[n] = said;
+}
+
 /* Adds the frames of a sample, the lines from s on. Returns their number. */
 static size_t ptext_take_frames(struct ptext *p, struct scan s)
 {
@@ -299,12 +314,8 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 		if (!ptext_goes_on(line))
 			break;
 		/* others are the source lines of -F srcline */
-		if (!ptext_take_frame(line, &f) || n == FRAMES_MOST)
-			continue;
-		mem_grow(p->ip, p->cap_ip, p->n_kept + n + 1);
-		mem_grow(p->said, p->cap_said, n + 1);
-		p->ip[p->n_kept + n] = f.ip;
-		p->said[n++] = f.said;
+		if (ptext_take_frame(line, &f) && n < FRAMES_MOST)
+			ptext_push(p, n++, f.ip, f.said);
 	}
 	return n;
 }
@@ -319,10 +330,7 @@ static size_t ptext_take_stack(struct ptext *p, struct scan stack)
 
 		while (at && stack.p[at - 1] != ';')
 			at--;
-		mem_grow(p->ip, p->cap_ip, n + 1);
-		mem_grow(p->said, p->cap_said, n + 1);
-		p->ip[n] = 0;
-		p->said[n++] = scan_tail(stack, at);
+		ptext_push(p, n++, 0, scan_tail(stack, at));
 		stack.n = at ? at - 1 : 0;
 	}
 	return n;
@@ -357,13 +365,9 @@ static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 		}
 		scan_skip(&t, token.n);
 	}
-	if (!is.said.n)
-		return 0;
-	mem_grow(p->ip, p->cap_ip, p->n_kept + 1);
-	mem_grow(p->said, p->cap_said, 1);
-	p->ip[p->n_kept] = is.ip;
-	p->said[0] = is.said;
-	return 1;
+	if (is.said.n)
+		ptext_push(p, 0, is.ip, is.said);
+	return is.said.n > 0;
 }
 
 SAME_FUNCTION(ptext_stack_same, struct ptext, stack[id], struct ptext_stack,
@@ -396,9 +400,11 @@ static size_t ptext_set_places(struct ptext *p, size_t n)
 }
 
 /* Finds the frames of a sample: `lines` follow its head. Those with the same
- * lines, most samples of a text, have the same frames. */
-static struct ptext_stack ptext_stack_of(struct ptext *p, struct scan lines,
-					 struct ptext_head *h)
+ * lines, most samples of a text, have the same frames. Returns the number of
+ * the stack: n_stack if it is there until the next call only. h: NULL to leave
+ * a sample without frames to the next call. */
+static size_t ptext_stack_of(struct ptext *p, struct scan lines,
+			     struct ptext_head *h)
 {
 	struct ptext_stack made = { .text = lines.p,
 				    .n_text = lines.n,
@@ -408,20 +414,20 @@ static struct ptext_stack ptext_stack_of(struct ptext *p, struct scan lines,
 		table_find(&p->stacks, hash, ptext_stack_same, p, &made);
 
 	if (id != TABLE_NONE)
-		return p->stack[id];
+		return id;
 	made.n = ptext_take_frames(p, lines);
-	const bool keeps = made.n && p->n_kept + made.n <= KEPT_MOST;
+	const bool keeps = made.n && p->n_kept < KEPT_MOST;
 
-	if (!made.n)
+	if (!made.n && h)
 		made.n = ptext_take_address(p, h);
 	made.kern = ptext_set_places(p, made.n);
 	if (keeps) {
 		made.hash = hash;
 		table_add(&p->stacks, hash, (uint32_t)p->n_stack);
-		*mem_add(p->stack, p->n_stack, p->cap_stack) = made;
 		p->n_kept += made.n;
 	}
-	return made;
+	*mem_add(p->stack, p->n_stack, p->cap_stack) = made;
+	return keeps ? p->n_stack - 1 : --p->n_stack;
 }
 
 static int ptext_decode(struct source *src, const struct ref *ref,
@@ -430,12 +436,17 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	struct ptext *p = ptext_of(src);
 	const uint64_t off = ref->handle & ~(HANDLE_COMM | HANDLE_LOST);
 	struct scan s = scan_of(p->in.data + off, (size_t)(p->in.len - off));
-	const struct scan line = scan_line(&s);
+	struct scan lines = scan_head(s, ref->len), stack = { 0 };
+	const struct ptext_ready *is = &p->ready[ref->seq % READY_MOST];
 	struct ptext_head h = { .pid = -1, .tid = -1, .cpu = -1 };
-	struct scan stack = { 0 };
 	uint64_t weight = 1;
 
-	if (p->folded)
+	const bool ready = is->line == s.p;
+	const struct scan line = ready ? s : scan_line(&s);
+
+	if (ready)
+		h = is->head;
+	else if (p->folded)
 		ptext_take_folded(line, &stack, &weight);
 	else if (ref->handle & HANDLE_LOST)
 		ptext_take_record(line, &h, &weight);
@@ -466,12 +477,13 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	if (p->folded) {
 		of.n = ptext_take_stack(p, stack);
 		of.kern = ptext_set_places(p, of.n);
+	} else if (ready && is->stack != TABLE_NONE) {
+		of = p->stack[is->stack];
 	} else {
-		of = ptext_stack_of(
-			p,
-			scan_head(s, (size_t)(p->in.data + off + ref->len -
-					      (const unsigned char *)s.p)),
-			&h);
+		scan_line(&lines);
+		const size_t id = ptext_stack_of(p, lines, &h);
+
+		of = p->stack[id];
 	}
 	struct rec_sample *x = &rec->sample;
 
@@ -509,14 +521,15 @@ static void ptext_due(struct ptext *p, uint64_t handle, uint64_t key,
 	};
 }
 
-/* Makes refs of a sample at off, whose head is h, or of a loss. */
+/* Makes refs of a sample at off, whose head is h and is followed by `lines`, or
+ * of a loss. */
 static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
-		      bool chain, bool lost)
+		      struct scan lines, bool lost)
 {
 	uint64_t key = p->seq + 2;
 
 	if (!lost)
-		ptext_event(p, h, chain);
+		ptext_event(p, h, lines.n > 0);
 	if (p->src.info.has_time) {
 		if (h->timed && h->time < p->src.floor)
 			reader_regress(&p->src, off, h->time, p->src.floor,
@@ -550,6 +563,17 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 		p->thread[i].comm = comm;
 	}
 	ptext_due(p, off, key, CLASS_SAMPLE, p->pos - off);
+	struct ptext_ready *x = &p->ready[p->seq % READY_MOST];
+
+	x->line = p->folded ? NULL : (const char *)p->in.data + off;
+	x->head = *h;
+	x->stack = TABLE_NONE;
+	if (lines.n && p->n_kept < KEPT_MOST) {
+		const size_t id = ptext_stack_of(p, lines, NULL);
+
+		if (id < p->n_stack)
+			x->stack = (uint32_t)id;
+	}
 }
 
 /* Takes the line at pos, and those that belong to it. */
@@ -605,7 +629,9 @@ static void ptext_take_line(struct ptext *p)
 		reader_damage_text(&p->src, p->in.path, "line", off,
 				   p->pos - off, "%s", why);
 	else
-		ptext_add(p, off, &h, p->pos != p->in.len - s.n, record);
+		ptext_add(p, off, &h,
+			  scan_head(s, (size_t)(p->pos - p->in.len + s.n)),
+			  record);
 }
 
 static int ptext_next(struct source *src, struct ref *ref,

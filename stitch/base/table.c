@@ -159,18 +159,22 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 {
 	const unsigned char *s = p;
 	uint64_t h = seed ^ hash_secret[0];
-	uint64_t w[2];
+	uint64_t g = n ^ hash_secret[3];
+	uint64_t w[4];
 	size_t left = n;
 
 	for (; left >= sizeof(w); s += sizeof(w), left -= sizeof(w)) {
 		memcpy(w, s, sizeof(w));
 		h = multiply_fold(w[0] ^ hash_secret[1], w[1] ^ h);
+		g = multiply_fold(w[2] ^ hash_secret[2], w[3] ^ g);
 	}
 	memset(w, 0, sizeof(w));
 	if (left)
 		memcpy(w, s, left);
 	h = multiply_fold(w[0] ^ hash_secret[1], w[1] ^ h);
-	return multiply_fold(h ^ hash_secret[2], n ^ hash_secret[3]);
+	if (left > 2 * sizeof(*w))
+		h = multiply_fold(w[2] ^ hash_secret[1], w[3] ^ h);
+	return multiply_fold(h ^ hash_secret[2], g);
 }
 
 uint64_t hash_content(const void *p, size_t n, uint64_t seed)
