@@ -139,7 +139,7 @@ static void touch_all(struct source *src, bool exact)
 	uint64_t floor = 0;
 	int lines = 0;
 
-	if (!src || src->ops->scan(src, &err))
+	if (!src || (src->ops->scan && src->ops->scan(src, &err)))
 		goto out;
 	for (int n = 0; n < RECORDS_MAX; n++) {
 		if (src->ops->next(src, &ref, &err) <= 0)

@@ -146,7 +146,6 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 
 	if (!thread && sure == PTEXT_THREAD)
 		return false;
-
 	scan_blanks(&s);
 	bool moment = ptext_take_cpu(&s, &h->cpu);
 
@@ -221,10 +220,10 @@ bool ptext_take_head(struct scan s, bool chain, struct ptext_head *out)
 
 bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost)
 {
-	static const char record[] = "PERF_RECORD_";
 	/* few lines have its letter O */
-	const size_t at =
-		scan_find_char(s, 'O') < s.n ? scan_find(s, record) : s.n;
+	const size_t at = scan_find_char(s, 'O') < s.n
+				  ? scan_find(s, "PERF_RECORD_")
+				  : s.n;
 	struct scan head = scan_head(s, at), what = scan_tail(s, at);
 	uint64_t n;
 

@@ -52,12 +52,6 @@ struct ptext_stack {
 	uint64_t hash; /* of the text; 0: it is not kept */
 };
 
-/* A thread, and the hash of the name that it had last. */
-struct ptext_thread {
-	int32_t tid;
-	uint64_t comm;
-};
-
 /* What is known of the sample whose first line this is. */
 struct ptext_ready {
 	const char *line;
@@ -78,8 +72,8 @@ struct ptext {
 	struct table by_name, places, threads, stacks;
 	struct ptext_place *place;
 	size_t n_place, cap_place;
-	struct ptext_thread *thread;
-	size_t n_thread, cap_thread;
+	uint64_t *comm; /* hashes of the threads' last names */
+	size_t n_comm, cap_comm;
 	struct ref due[2]; /* a name, and the sample */
 	size_t n_due, due_pos;
 	uint64_t seq;
@@ -552,15 +546,14 @@ static void ptext_add(struct ptext *p, uint64_t off, const struct ptext_head *h,
 	      tid == h->tid)) {
 		const uint64_t comm = hash_bytes(h->comm.p, h->comm.n, 1);
 		const uint32_t i = table_find_or_add(
-			&p->threads, hash_u64((uint32_t)h->tid), p->n_thread);
+			&p->threads, hash_u64((uint32_t)h->tid), p->n_comm);
 
-		if (i == p->n_thread)
-			*mem_add(p->thread, p->n_thread, p->cap_thread) =
-				(struct ptext_thread){ .tid = h->tid };
-		if (p->thread[i].comm != comm)
+		if (i == p->n_comm)
+			*mem_add(p->comm, p->n_comm, p->cap_comm) = 0;
+		if (p->comm[i] != comm)
 			ptext_due(p, off | HANDLE_COMM, key, CLASS_COMM,
 				  h->comm.n);
-		p->thread[i].comm = comm;
+		p->comm[i] = comm;
 	}
 	ptext_due(p, off, key, CLASS_SAMPLE, p->pos - off);
 	struct ptext_ready *x = &p->ready[p->seq % READY_MOST];
@@ -663,7 +656,7 @@ static void ptext_close(struct source *src)
 	table_release(&p->stacks);
 	arena_release(&p->arena);
 	arena_release(&p->scratch);
-	free_all(p->event, p->place, p->thread, p->stack, p->ip, p->said, p->at,
+	free_all(p->event, p->place, p->comm, p->stack, p->ip, p->said, p->at,
 		 src->path, p);
 }
 
@@ -772,11 +765,6 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 	return &p->src;
 }
 
-static int ptext_scan(struct source *src UNUSED, struct err *err UNUSED)
-{
-	return 0;
-}
-
 static int ptext_print(struct source *src UNUSED, const struct rec_sample *s,
 		       char *buf, size_t size)
 {
@@ -789,7 +777,6 @@ const struct source_ops ptext_ops = {
 	.summary = "texts of perf script, and folded stacks",
 	.probe = ptext_probe,
 	.open = ptext_open,
-	.scan = ptext_scan,
 	.next = ptext_next,
 	.decode = ptext_decode,
 	.print = ptext_print,

@@ -172,8 +172,7 @@ uint64_t hash_bytes(const void *p, size_t n, uint64_t seed)
 	if (left)
 		memcpy(w, s, left);
 	h = multiply_fold(w[0] ^ hash_secret[1], w[1] ^ h);
-	if (left > 2 * sizeof(*w))
-		h = multiply_fold(w[2] ^ hash_secret[1], w[3] ^ h);
+	g = multiply_fold(w[2] ^ hash_secret[2], w[3] ^ g);
 	return multiply_fold(h ^ hash_secret[2], g);
 }
 
