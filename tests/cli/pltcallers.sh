@@ -19,6 +19,11 @@ static LEAF(hidden)
 F outer(unsigned long k) { hidden(k); sink++; hidden(k + 1); sink++; }
 F outer1(unsigned long k) { sink += k; hidden(k); sink++; }
 F passes(unsigned long k) { sink++; leaf3(k); }
+/* a call without a frame */
+#define HOPS(name, to) __asm__(".globl " #name "\n.type " #name ", @function\n" #name ":\n.cfi_startproc\n" \
+	"sub $8, %rsp\n.cfi_adjust_cfa_offset 8\ncall " #to "@plt\nadd $8, %rsp\n" \
+	".cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n.size " #name ", .-" #name "\n");
+HOPS(hops3, leaf3)
 /* most of it has frames */
 #define TEN(k) outer(k); outer(k + 1); outer(k + 2); outer(k + 3); outer(k + 4); \
 	outer(k + 5); outer(k + 6); outer(k + 7); outer(k + 8); outer(k + 9)
@@ -27,8 +32,10 @@ EOF
 echo 'void foreign(void) { }' >other.c
 cat >prog.c <<'EOF'
 void leaf1(unsigned long), leaf2(unsigned long), leaf3(unsigned long);
-void passes(unsigned long), outer(unsigned long), outer1(unsigned long), foreign(void);
+void passes(unsigned long), hops3(unsigned long), hops1(unsigned long), outer(unsigned long), outer1(unsigned long), foreign(void);
 static volatile unsigned long mine;
+__asm__(".globl hops1\n.type hops1, @function\nhops1:\n.cfi_startproc\nsub $8, %rsp\n.cfi_adjust_cfa_offset 8\n"
+	"call leaf1@plt\nadd $8, %rsp\n.cfi_adjust_cfa_offset -8\nret\n.cfi_endproc\n.size hops1, .-hops1\n");
 #define G __attribute__((noinline)) void
 G once(unsigned long k) { leaf1(k); mine++; }
 G twice(unsigned long k) { leaf2(k); mine++; leaf2(k); mine++; }
@@ -36,9 +43,11 @@ G both(unsigned long k) { leaf3(k); mine++; passes(k); mine++; }
 G unknown(unsigned long k) { leaf1(k); mine++; foreign(); mine++; }
 G tail(unsigned long k) { mine++; leaf1(k); }
 G behind(unsigned long k) { leaf1(k); mine++; tail(k); mine++; }
+G skips(unsigned long k) { leaf3(k); mine++; hops3(k); mine++; }
+G skips1(unsigned long k) { leaf1(k); mine++; hops1(k); mine++; }
 G run(unsigned long k)
 {
-	once(k), twice(k), both(k), unknown(k), behind(k), outer(k), outer1(k);
+	once(k), twice(k), both(k), unknown(k), behind(k), skips(k), skips1(k), outer(k), outer1(k);
 	mine++;
 }
 int main(void) { run(1); return 0; }
@@ -92,11 +101,15 @@ chain the_function_that_a_stub_leads_to_calls_it 'hidden < outer1 inferred < run
 	"$(at libx.so hidden)" "$(behind prog run outer1)"
 chain so_does_one_at_two_places 'hidden < outer inferred < run < main' \
 	"$(at libx.so hidden)" "$(behind prog run outer)"
-chain behind_another_stub_it_may_be_called_without_a_frame 'leaf3 < run < main' \
+chain what_jumps_on_leaves_the_return_address 'leaf3 < both inferred < run < main' \
 	"$(at libx.so leaf3)" "$(behind prog run both)"
+chain behind_another_stub_it_may_be_called_without_a_frame 'leaf3 < run < main' \
+	"$(at libx.so leaf3)" "$(behind prog run skips)"
 chain of_a_stub_of_another_file_nothing_is_known 'leaf1 < run < main' \
 	"$(at libx.so leaf1)" "$(behind prog run unknown)"
-chain one_that_has_no_frame_may_have_called_it 'leaf1 < run < main' \
+chain so_does_what_jumps_on_in_the_program 'leaf1 < behind inferred < run < main' \
 	"$(at libx.so leaf1)" "$(behind prog run behind)"
+chain one_that_has_no_frame_may_have_called_it 'leaf1 < run < main' \
+	"$(at libx.so leaf1)" "$(behind prog run skips1)"
 chain a_function_that_calls_another_leaf 'leaf2 < run < main' \
 	"$(at libx.so leaf2)" "$(behind prog run once)"
