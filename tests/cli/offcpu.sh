@@ -259,18 +259,23 @@ sqlite3 "$work/gap.db" "INSERT INTO internal_judged (stack, class, callerless) V
 ok a_stack_that_is_not_there_changes_nothing $?
 "$B" ingest -q -o "$work/chain.db" tests/causality/captures/chain.data.zst
 "$B" report --off-cpu "$work/chain.db" >"$work/text"
-grep -q 'lack the innermost caller' "$work/text" && {
-	cat "$work/text"
-	"$B" flame --off-cpu "$work/chain.db"
-	"$B" report --event sched:sched_switch "$work/chain.db"
-	"$B" annotate --event sched:sched_switch "$work/chain.db"
-	"$B" check "$work/chain.db"
-	"$B" info "$work/chain.db"
-	"$B" "$work/chain.db"
-	"$B" page "$work/chain.db"
-} >"$work/all" 2>&1 && ! grep -q 'call-graph dwarf' "$work/all" &&
-	grep -q 'Building with -fno-omit-frame-pointer may mend' "$work/text"
-ok no_dump_of_each_switch_is_advised $?
+if grep -q 'unchecked for want of the file' "$work/text"
+then
+	echo "skip no_dump_of_each_switch_is_advised: the libc of the recording is not here"
+else
+	grep -q 'lack the innermost caller' "$work/text" && {
+		cat "$work/text"
+		"$B" flame --off-cpu "$work/chain.db"
+		"$B" report --event sched:sched_switch "$work/chain.db"
+		"$B" annotate --event sched:sched_switch "$work/chain.db"
+		"$B" check "$work/chain.db"
+		"$B" info "$work/chain.db"
+		"$B" "$work/chain.db"
+		"$B" page "$work/chain.db"
+	} >"$work/all" 2>&1 && ! grep -q 'call-graph dwarf' "$work/all" &&
+		grep -q 'Building with -fno-omit-frame-pointer may mend' "$work/text"
+	ok no_dump_of_each_switch_is_advised $?
+fi
 
 # a timer wakes a thread from within another one
 cat >"$work/woken.txt" <<'END'
