@@ -765,6 +765,11 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 	return &p->src;
 }
 
+static int ptext_scan(struct source *src UNUSED, struct err *err UNUSED)
+{
+	return 0;
+}
+
 static int ptext_print(struct source *src UNUSED, const struct rec_sample *s,
 		       char *buf, size_t size)
 {
@@ -777,6 +782,7 @@ const struct source_ops ptext_ops = {
 	.summary = "texts of perf script, and folded stacks",
 	.probe = ptext_probe,
 	.open = ptext_open,
+	.scan = ptext_scan,
 	.next = ptext_next,
 	.decode = ptext_decode,
 	.print = ptext_print,
