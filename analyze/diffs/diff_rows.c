@@ -111,8 +111,10 @@ static double diff_rows_between(const struct diff_rows *d)
 {
 	double made = 0;
 
-	if (d->n_run != 2 || d->between > 0)
-		return d->n_run == 2 ? d->between : 0;
+	if (d->n_run != 2)
+		return 0;
+	if (d->between > 0)
+		return d->between;
 	for (size_t i = 0; i < d->n; i++)
 		if (diff_rows_label(d, i)->kind == LABEL_JIT)
 			made += (double)d->place[0][i].a +

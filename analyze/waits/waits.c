@@ -370,17 +370,14 @@ static int waits_take_event(struct waits *w, const struct causes_switch *e,
 	if (e->has_out)
 		waits_leave(w, e, chosen > 0);
 	waits_change_seat(w, e, chosen > 0);
-	if (e->has_in) {
-		struct waits_thread *th;
+	if (!e->has_in || !e->in)
+		return 0;
+	struct waits_thread *came = waits_thread_of(w, e->in);
 
-		if (e->in) {
-			th = waits_thread_of(w, e->in);
-			if (e->capture->records)
-				th->comm = e->stack.comm;
-			if (th->away)
-				waits_end_wait(w, th, e->time, OFFCPU_BACK);
-		}
-	}
+	if (e->capture->records)
+		came->comm = e->stack.comm;
+	if (came->away)
+		waits_end_wait(w, came, e->time, OFFCPU_BACK);
 	return 0;
 }
 
@@ -406,16 +403,16 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 	const struct waits_thread *th =
 		s->taken ? waits_thread_of(w, s->tid) : NULL;
 
-	/* Filters choose by the switch out, which those who stay do not have.
-	 */
+	/* It was there until the capture ended, if nothing says that it left.
+	 * Where only some tasks are recorded, or may be, as a switch that does
+	 * not fit shows, it may have left unseen. Filters choose by the switch
+	 * out, which those who stay do not have. */
 	if (th && th->cpu == (int32_t)cpu && !filter_given(w->ask.filter) &&
 	    (w->now.whole || (!w->now.some && !w->now.torn)))
 		waits_give_run(w, th, (int32_t)cpu, s, NULL);
 	else if (th)
 		waits_end_place(w, s, (int32_t)cpu);
 }
-
-/* ---- who woke */
 
 /* ---- parts */
 

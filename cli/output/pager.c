@@ -64,8 +64,6 @@ void pager_arm(void)
 	pager.armed = pager.command && pager.rows > 0;
 }
 
-/* ---- how much */
-
 /* ---- the pager */
 
 /* The user may still read what there is. Safe in a signal handler. */

@@ -22,17 +22,28 @@
  * cost of code: tests/live/pairs.py. */
 #define BETWEEN_WAITS 0.5
 
-static void diff_model_lose(const struct offcpu_sums *sums, int64_t tick,
-			    struct diff_rows_run *run)
-{
-	run->lost = (sums->ns[OFFCPU_UNCERTAIN] + sums->ns[OFFCPU_OPEN]) /
-		    (uint64_t)tick;
-	run->lost_unknown = sums->lost || sums->lost_unknown;
-}
+typedef int wall_load_fn(struct store *db, const char *path,
+			 const struct filter *filter, struct stacks *s,
+			 int64_t tick, struct offcpu_sums *sums,
+			 struct err *err);
 
-static int64_t diff_model_tick(int64_t took)
+static int diff_model_load(wall_load_fn *load, struct store *db,
+			   const char *path, const struct filter *filter,
+			   struct stacks *s, int64_t took,
+			   struct diff_rows_run *run, struct err *err)
 {
-	return took / INSTANTS > TICK_LEAST ? took / INSTANTS : TICK_LEAST;
+	const int64_t tick =
+		took / INSTANTS > TICK_LEAST ? took / INSTANTS : TICK_LEAST;
+	struct offcpu_sums sums;
+	int event = load(db, path, filter, s, tick, &sums, err);
+
+	if (event < 0)
+		return -1;
+	/* those that may be of any stack */
+	run->lost = (sums.ns[OFFCPU_UNCERTAIN] + sums.ns[OFFCPU_OPEN]) /
+		    (uint64_t)tick;
+	run->lost_unknown = sums.lost || sums.lost_unknown;
+	return event;
 }
 
 static int diff_model_waits(struct store *db, const char *path,
@@ -40,13 +51,8 @@ static int diff_model_waits(struct store *db, const char *path,
 			    int64_t took, struct diff_rows_run *run,
 			    struct err *err)
 {
-	struct offcpu_sums sums;
-	int event = wall_load_waits(db, path, filter, s, diff_model_tick(took),
-				    &sums, err);
-
-	if (event >= 0)
-		diff_model_lose(&sums, diff_model_tick(took), run);
-	return event;
+	return diff_model_load(wall_load_waits, db, path, filter, s, took, run,
+			       err);
 }
 
 static int diff_model_wall(struct store *db, const char *path,
@@ -54,13 +60,7 @@ static int diff_model_wall(struct store *db, const char *path,
 			   int64_t took, struct diff_rows_run *run,
 			   struct err *err)
 {
-	struct offcpu_sums sums;
-	int event = wall_load(db, path, filter, s, diff_model_tick(took), &sums,
-			      err);
-
-	if (event >= 0)
-		diff_model_lose(&sums, diff_model_tick(took), run);
-	return event;
+	return diff_model_load(wall_load, db, path, filter, s, took, run, err);
 }
 
 int diff_model_read(struct diff_model *m, const struct sides *s,

@@ -598,12 +598,15 @@ struct identity_said identity_judge_vdso(const struct symbolizer *sy,
 	/* the one for programs of 32 bits is not this process's */
 	struct timespec wall, up;
 
-	if ((sy->opts.same_machine && sy->opts.recorded_from &&
-	     !clock_gettime(CLOCK_REALTIME, &wall) &&
-	     !clock_gettime(CLOCK_BOOTTIME, &up) &&
-	     sy->opts.recorded_from > (wall.tv_sec - up.tv_sec) * NS_PER_S +
-					      wall.tv_nsec - up.tv_nsec) &&
-	    img->path && !strcmp(img->path, "[vdso]"))
-		return same_boot;
-	return unasked;
+	if (!sy->opts.same_machine || !sy->opts.recorded_from || !img->path ||
+	    strcmp(img->path, "[vdso]") != 0 ||
+	    clock_gettime(CLOCK_REALTIME, &wall) ||
+	    clock_gettime(CLOCK_BOOTTIME, &up))
+		return unasked;
+	/* the kernel that runs is the one that was recorded, if it was started
+	 * before */
+	return sy->opts.recorded_from > (wall.tv_sec - up.tv_sec) * NS_PER_S +
+						wall.tv_nsec - up.tv_nsec
+		       ? same_boot
+		       : unasked;
 }

@@ -158,13 +158,14 @@ static int unwind_step(struct table_unwinder *u, const struct unwind_in *in,
 
 	if (kind == ROW_LINK && w->top)
 		return stack_walk_link(w);
-	/* Go's runtime.systemstack() goes to the stack of the thread with
-	 * nothing on it, and back; C functions have something there, as SP is a
-	 * multiple of 16 at calls. mcall() goes there for good, with one word:
-	 * what it calls does not return. runtime.clone() ends its thread.
-	 * morestack() goes to the thread's stack in front of its call. Nothing
-	 * called rt0_go(), of which the table leaves out what it takes of the
-	 * stack. */
+	/* The caller of a function that has called another may not be where its
+	 * table says. Go's runtime.systemstack() goes to the stack of the
+	 * thread with nothing on it, and back; C functions have something
+	 * there, as SP is a multiple of 16 at calls. mcall() goes there for
+	 * good, with one word: what it calls does not return. runtime.clone()
+	 * ends its thread. morestack() goes to the thread's stack in front of
+	 * its call. Nothing called rt0_go(), of which the table leaves out what
+	 * it takes of the stack. */
 	int64_t cfa, fp;
 
 	if (!w->top && unwind_row_kind(&p->row) == ROW_SP && p->row.cfa <= 16) {
