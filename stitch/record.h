@@ -67,8 +67,10 @@ enum record_flag {
 	REC_F_HIT = 1 << 18, /* REC_SAMPLE: the callchain lacks the half that
 			      * was hit (user with REC_F_USER, else kern),
 			      * which is the sampled address alone */
-	REC_F_MAPS_END = 1 << 19, /* REC_MAP: the recorder listed no further
-				   * mappings of the process */
+	REC_F_MAPS_END = 1 << 19,  /* REC_MAP: the recorder listed no further
+				    * mappings of the process */
+	REC_F_CONVERTED = 1 << 20, /* REC_SAMPLE: perf unwound user from a stack
+				    * dump that is no longer there */
 };
 
 /* The kind of user stack that a sample has. */

@@ -5,6 +5,7 @@
  *	branches by the processor, or	as it is (made.note.ended)
  *	the address that was hit alone
  *	a copy of the stack		unwound by tables: resolve_stack_dump()
+ *	what perf made of such a copy	as it is (made.note.ended)
  *	frame pointers, AArch64's link	with the caller that the register holds:
  *	register beside them		resolve_inferred()
  *	frame pointers, or a deferred	as it is, with the caller that code
@@ -362,6 +363,8 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 	 * are as exact as those that tables lead to. */
 	if (st->rec->flags & REC_F_LBR)
 		made.note.ended = UNWIND_OUTERMOST;
+	if (st->rec->flags & REC_F_CONVERTED)
+		made.note.ended = UNWIND_CONVERTED;
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
 	if (!s->user.n && stitch_has_dump(s)) {

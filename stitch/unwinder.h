@@ -35,6 +35,8 @@ enum unwind_end {
 	UNWIND_UNREAD,	  /* it continues where no dump has it: beyond the end
 			   * of the largest one, or where the kernel could not
 			   * read, most often in a page that nothing touched */
+	UNWIND_CONVERTED, /* perf inject unwound the dump, left out some frames,
+			   * and removed the dump (REC_F_CONVERTED) */
 	UNWIND_N,
 };
 

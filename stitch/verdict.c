@@ -42,7 +42,8 @@ WORDS_FUNCTION(
 	[UNWIND_FOREIGN] = "foreign_stack", [UNWIND_COMPLEX] = "complex",
 	[UNWIND_LOOP] = "loop", [UNWIND_LIMIT] = "limit",
 	[UNWIND_BAD] = "contradiction", [UNWIND_HIT] = "hit_only",
-	[UNWIND_EMPTY] = "empty_dump", [UNWIND_UNREAD] = "unread");
+	[UNWIND_EMPTY] = "empty_dump", [UNWIND_UNREAD] = "unread",
+	[UNWIND_CONVERTED] = "converted");
 
 WORDS_FUNCTION(gap_verdict_name,
 	       unsigned int, [GAP_LOST] = "lost", [GAP_UNCOUNTED] = "uncounted",

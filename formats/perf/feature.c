@@ -81,6 +81,7 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 				struct err *err)
 {
 	char *line = mem_new(CMDLINE_MAX, 1);
+	const char *before = "";
 	size_t len = 0;
 	uint32_t n;
 	int rc = bytes_u32(b, &n, err);
@@ -96,6 +97,11 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 		if (i == 1)
 			p->src.info.injected =
 				!strcmp(s, "inject") || strchr(s, '/');
+		if (strstr(s, "call-graph=dwarf") ||
+		    (!strcmp(before, "--call-graph") &&
+		     !strncmp(s, "dwarf", 5)))
+			p->converted = p->src.info.injected;
+		before = s;
 		if (i)
 			line[len++] = ' ';
 		memcpy(line + len, s, more);

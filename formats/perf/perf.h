@@ -338,6 +338,7 @@ struct perf {
 	bool is_piece, piece_ends;
 	uint64_t features[4];
 	bool thread_map; /* a THREAD_MAP lists threads */
+	bool converted;	 /* stack dumps that perf inject may have unwound */
 	struct build_id_def *build_id;
 	size_t n_build_id, cap_build_id;
 	struct claims claims; /* of the file form */

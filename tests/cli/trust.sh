@@ -279,6 +279,14 @@ END
 is what_the_kernel_could_not_read_no_larger_dump_has 'cut (unread)|' \
 	"$(sqlite3 unread.db 'SELECT class, fix FROM trust')"
 
+# perf's unwinder made these of stack dumps, without 'cloned', which called 'work'
+"$B" report --no-symbols "$root/tests/captures/converted.data" >out 2>err
+is converted_stacks_are_not_judged \
+	'All 15 user stacks are unchecked, as perf inject unwound them. The file as perf recorded it would check all of them.' \
+	"$(head -1 out)"
+is and_stand_as_perf_prints_them '55f15f024192 55f15f0241c4 55f15f024057 7faa28111249 7faa28111304 55f15f0240a0' \
+	"$("$B" script --no-symbols -F ip "$root/tests/captures/converted.data" | sed -n '2,7s/[^0-9a-f]*//gp' | paste -sd' ')"
+
 # Of 1,000 stacks along frame pointers 900 are whole, and so many of these are deeper
 # than a dump. frames: of internal_user_trust.
 "$B" ingest -q -f -o sizes.db "$root/tests/captures/fp-1.data"

@@ -348,6 +348,7 @@ START_TEST(a_chain_that_was_not_recorded_as_such_is_marked)
 		{ 0, UNWIND_NONE },
 		{ REC_F_HIT, UNWIND_HIT },
 		{ REC_F_LBR, UNWIND_OUTERMOST },
+		{ REC_F_CONVERTED, UNWIND_CONVERTED },
 	};
 	struct fake *f = fake_new();
 	size_t n = sizeof(row) / sizeof(*row);
