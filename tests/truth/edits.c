@@ -115,8 +115,9 @@ static void edit_drop(size_t i)
 		(ed.list.n - i) * sizeof(*ed.list.at));
 }
 
-/* The LOST record that the kernel writes before the next record of a CPU. */
-static void edit_lost(size_t from, int32_t cpu)
+/* The LOST record that the kernel writes before the next record of a CPU.
+ * Returns whether there is one: else nothing tells of the loss. */
+static bool edit_lost(size_t from, int32_t cpu)
 {
 	for (size_t i = from; i < ed.list.n; i++) {
 		struct record *l;
@@ -131,17 +132,17 @@ static void edit_lost(size_t from, int32_t cpu)
 		l->lost.n = 1;
 		l->lost.event = -1;
 		list_insert(&ed.list, i, l);
-		return;
+		return true;
 	}
+	return false;
 }
 
-static void edit_drop_told(size_t i, bool lost)
+static bool edit_drop_told(size_t i, bool lost)
 {
 	int32_t cpu = edit_at(i)->cpu;
 
 	edit_drop(i);
-	if (lost)
-		edit_lost(i, cpu);
+	return lost && edit_lost(i, cpu);
 }
 
 static void edit_set_cookie(size_t i, uint64_t cookie)
@@ -362,7 +363,7 @@ static void edit_sample(bool lost)
 	} while (edit_halves(cookie, false) != 1);
 	for (size_t i = ed.list.n; i-- > 0;)
 		if (edit_is_half(i, cookie, false))
-			edit_drop_told(i, lost);
+			lost = edit_drop_told(i, lost);
 	edit_run(e);
 	ed.score[e].proof++;
 	for (size_t i = 0; i < ed.list.n; i++)
@@ -441,7 +442,7 @@ static void edit_chain(bool lost)
 	uint64_t cookie = cookie_of(edit_at(chain));
 	int32_t tid = edit_at(chain)->tid;
 
-	edit_drop_told(chain, lost);
+	lost = edit_drop_told(chain, lost);
 	edit_run(e);
 	if (edit_is_due(chain, tid, cookie)) {
 		ed.score[e].proof++;
