@@ -11,6 +11,8 @@
 
 #define REFUSE_JSON                                                            \
 	"this is JSON, as systrace, Perfetto and Chrome write traces"
+#define REFUSE_BABELTRACE                                                      \
+	"this is the text of babeltrace2; give the folder of the trace"
 #define REFUSE_JSON_HINT                                                       \
 	"give the capture it was made of: the trace.dat, the text of ftrace, " \
 	"or the perf.data"
@@ -171,8 +173,11 @@ static const struct {
 	  "this is the text of 'perf sched timehist'; give the perf.data" },
 	{ "\n. ... raw event: size ",
 	  "this is the text of 'perf script -D'; give the perf.data" },
-	{ "] (+\?.\?\?\?\?\?\?\?\?\?) ",
-	  "this is the text of babeltrace2; give the folder of the trace" },
+	{ "] (+\?.\?\?\?\?\?\?\?\?\?) ", REFUSE_BABELTRACE },
+	{ ": { cpu_id = ", REFUSE_BABELTRACE },
+	{ "stream.packet.context = {", REFUSE_BABELTRACE },
+	{ "\n    Supports packets: ", REFUSE_BABELTRACE },
+	{ "} Stream beginning\n", REFUSE_BABELTRACE },
 	{ "creator: callgrind",
 	  "this is a profile of callgrind, which has sums and no samples; "
 	  "record with perf" },
@@ -191,6 +196,9 @@ const char *formats_foreign(const void *head, size_t n)
 
 	if (refuse_is_json(all))
 		return REFUSE_JSON "; " REFUSE_JSON_HINT;
+	for (size_t i = 0; i < ARRAY_SIZE(tool_texts); i++)
+		if (scan_find(first, tool_texts[i].has) < first.n)
+			return tool_texts[i].what;
 	if (refuse_is_dmesg(all, line))
 		return "this is the log of the kernel (dmesg), which has no "
 		       "samples; give the perf.data, the trace.dat or the text "
@@ -203,9 +211,6 @@ const char *formats_foreign(const void *head, size_t n)
 	    (scan_starts(line, "@") && scan_find_char(line, ':') < line.n))
 		return "these are maps that bpftrace printed; their stacks are "
 		       "read when stackcollapse-bpftrace.pl has folded them";
-	for (size_t i = 0; i < ARRAY_SIZE(tool_texts); i++)
-		if (scan_find(first, tool_texts[i].has) < first.n)
-			return tool_texts[i].what;
 	if (atrace < all.n && atrace < 80)
 		return "this is a packed trace of atrace; record it without "
 		       "-z: its text is read";

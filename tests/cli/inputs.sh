@@ -144,6 +144,10 @@ named 'capturing trace... done\nTRACE:\nx\0234\001\002\003\004\005\006\007\010' 
 named '# To display the perf.data header info, please use --header options.\n#\n' "the text of 'perf report'"
 named '\n0x1a8@p.data [0x90]: event: 69\n.\n. ... raw event: size 144 bytes\n' "'perf script -D'"
 named '[02:25:30.986274971] (+?.?????????) vm a:b: { cpu_id = 0 }, { }\n' 'the text of babeltrace2; give the folder'
+named '[1795945675.590638266] vm a:b: { cpu_id = 1 }, { }\n' 'the text of babeltrace2; give'
+named 'timestamp = 09:47:55.590638266, delta = +?.?????????, name = a:b, stream.packet.context = { cpu_id = 1 }\n' 'text of babeltrace2; give'
+named 'Trace class:\n  Stream class (ID 0):\n    Supports packets: Yes\n' 'is the text of babeltrace2'
+named '[Unknown] {0 0 0} Stream beginning\n[1 2] {0 0 0} Packet beginning\n' 'this is the text of babeltrace2'
 named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
 named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
 named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'

@@ -28,6 +28,8 @@ WORD = re.compile(r"^[\w./:<>-]+$")
 # Reports that are not whole.
 CUT = ("v72-small-buf-nopoll", "v72-us-kstack")
 
+LIVE = os.path.join(common.CACHE, "live-raw.txt")
+
 Case = collections.namedtuple("Case", "name path raw report")
 Event = collections.namedtuple("Event", "time cpu tid name text stacks")
 
@@ -190,7 +192,7 @@ def field_differs(name, mine, text):
     return None
 
 
-def compare_fields(mine, their, found):
+def compare_fields(mine, their, found, raw):
     if their.name == "print":
         # its text is full of things like fields
         text = their.text.partition("buf=")[2]
@@ -205,7 +207,8 @@ def compare_fields(mine, their, found):
         if differs is None:
             continue
         found["fields"] += 1
-        if differs:
+        # of a file of today a format may print hexadecimal digits without 0x
+        if differs and not (raw == LIVE and re.fullmatch("[0-9a-f]+", text.strip()) and int(text, 16) == mine.text[name] % (1 << 64)):
             found["field " + name] += 1
 
 
@@ -287,7 +290,7 @@ def compare(case):
             m = a[key(e)].pop(0)
             found["events"] += 1
             if case.raw:
-                compare_fields(m, e, found)
+                compare_fields(m, e, found, case.raw)
                 compare_held(m, e, found, chains, order)
             compare_stacks(m, e, found, case.raw)
         else:
