@@ -147,7 +147,11 @@ static int ptext_look(struct scan s, bool folded)
 		i++;
 		/* a frame, its source line, or what else is of the sample */
 		if (within && ptext_goes_on(line)) {
-			frames += *line.p == '\t' && ptext_take_frame(line, &f);
+			const bool tab = *line.p == '\t';
+			const bool frame = tab && ptext_take_frame(line, &f);
+
+			frames += frame;
+			other += tab && !frame && !ptext_is_more(line);
 			continue;
 		}
 		if (!folded && ptext_take_record(line, &h, &n)) {

@@ -13,6 +13,9 @@
 	"this is JSON, as systrace, Perfetto and Chrome write traces"
 #define REFUSE_BABELTRACE                                                      \
 	"this is the text of babeltrace2; give the folder of the trace"
+#define REFUSE_TRACE_CMD                                                       \
+	"this is a table of trace-cmd (dump, hist, profile, --stat), which "   \
+	"has no events; give the trace.dat or the text of 'trace-cmd report'"
 #define REFUSE_JSON_HINT                                                       \
 	"give the capture it was made of: the trace.dat, the text of ftrace, " \
 	"or the perf.data"
@@ -178,6 +181,10 @@ static const struct {
 	{ "stream.packet.context = {", REFUSE_BABELTRACE },
 	{ "\n    Supports packets: ", REFUSE_BABELTRACE },
 	{ "} Stream beginning\n", REFUSE_BABELTRACE },
+	{ " Tracing meta data in file ", REFUSE_TRACE_CMD },
+	{ ") Total: ", REFUSE_TRACE_CMD },
+	{ "\n         --- *", REFUSE_TRACE_CMD },
+	{ "\nKernel buffer statistics:", REFUSE_TRACE_CMD },
 	{ "creator: callgrind",
 	  "this is a profile of callgrind, which has sums and no samples; "
 	  "record with perf" },
@@ -231,7 +238,9 @@ static bool refuse_is_text(const char *s, size_t n)
 int formats_refuse(const char *path, const void *head, size_t n,
 		   struct err *err)
 {
-	const char *needs = "needs to be a capture: a perf.data file";
+	const char *needs =
+		"needs to be a capture: a perf.data, a trace.dat, a folder of "
+		"LTTng, or a text of perf script or ftrace";
 
 	const char *special =
 		refuse_special(head, n) ?: formats_foreign(head, n);

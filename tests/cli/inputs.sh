@@ -148,6 +148,11 @@ named '[1795945675.590638266] vm a:b: { cpu_id = 1 }, { }\n' 'the text of babelt
 named 'timestamp = 09:47:55.590638266, delta = +?.?????????, name = a:b, stream.packet.context = { cpu_id = 1 }\n' 'text of babeltrace2; give'
 named 'Trace class:\n  Stream class (ID 0):\n    Supports packets: Yes\n' 'is the text of babeltrace2'
 named '[Unknown] {0 0 0} Stream beginning\n[1 2] {0 0 0} Packet beginning\n' 'this is the text of babeltrace2'
+named ' Tracing meta data in file t.dat:\n\t[Initial format]\n\t\t7\t[Version]\n' "this is a table of trace-cmd"
+named '\ntask: a-1\n  Event: softirq_raise:RCU (1) Total: 217 Avg: 217\n' "give the trace.dat or the text of 'trace-cmd report'"
+named '  %%7.16  (12) sh   sched_switch #49\n         |\n         --- *sched_switch*\n' "which has no events; give the trace.dat"
+named 'cpus=2\n\nKernel buffer statistics:\n  Note: "entries" are\n' "a table of trace-cmd (dump, hist, profile, --stat)"
+named 'Listing of file x:\n\t[first]\n\t\t7\t[size]\n\t[second]\n' "this is a text file"
 named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
 named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
 named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'

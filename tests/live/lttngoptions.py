@@ -22,7 +22,7 @@ HEADER = r"""
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER kinds
 #undef LTTNG_UST_TRACEPOINT_INCLUDE
-#define LTTNG_UST_TRACEPOINT_INCLUDE "./kinds.h"
+#define LTTNG_UST_TRACEPOINT_INCLUDE "./kinds.tp"
 #if !defined(KINDS_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
 #define KINDS_H
 #include <lttng/tracepoint.h>
@@ -64,11 +64,11 @@ LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(kinds, two, kinds, second, LTTNG_UST_TP_ARGS
 PROBES = """
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
-#include "kinds.h"
+#include "kinds.tp"
 """
 PROGRAM = r"""
 #define _GNU_SOURCE
-#include "kinds.h"
+#include "kinds.tp"
 #include <lttng/tracef.h>
 #include <lttng/tracelog.h>
 #include <pthread.h>
@@ -235,7 +235,7 @@ def main():
     time.sleep(1)
     print("| option | events | |\n|---|---|---|")
     with tempfile.TemporaryDirectory() as built:
-        for name, text in (("kinds.h", HEADER), ("kinds.c", PROGRAM), ("probes.c", PROBES), ("Logs.java", JAVA)):
+        for name, text in (("kinds.tp", HEADER), ("kinds.c", PROGRAM), ("probes.c", PROBES), ("Logs.java", JAVA)):
             with open(os.path.join(built, name), "w", encoding="ascii") as f:
                 f.write(text)
         subprocess.run(["gcc", "-O1", "-g", "-w", "-I" + built, "-finstrument-functions", "-o", built + "/kinds", built + "/kinds.c", built + "/probes.c", "-llttng-ust", "-ldl", "-lpthread"], check=True)
