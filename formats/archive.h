@@ -20,7 +20,7 @@ size_t archive_in_path(const char *path);
  * of 'backstitch bundle'. */
 bool archive_is_bundle(const char *path);
 /* Copies that database to the file `to`. Returns 0, or -1 and *err, also if it
- * has another checksum than the one behind it. */
+ * has another checksum than the one after it. */
 int archive_take_database(const char *path, int to, struct err *err);
 
 struct archive_found {

@@ -48,7 +48,7 @@ static int gunzip_part(struct gunzip *g, const void *data, size_t n,
 	do {
 		if (g->ended)
 			return err_set(err, ERR_FORMAT,
-				       "bytes behind the end of gzip data");
+				       "bytes after the end of gzip data");
 		g->z.next_out = g->buf;
 		g->z.avail_out = GUNZIP_BUF;
 		rc = inflate(&g->z, Z_NO_FLUSH);

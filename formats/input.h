@@ -39,7 +39,7 @@ int input_open_beside(struct input *in, const char *path, const char *temp_dir,
 		      struct err *err);
 void input_close(struct input *in);
 /* Says that a reader goes through data in order, and is at off. What lies far
- * behind is given back to the system a part at a time, instead of all of it at
+ * after is given back to the system a part at a time, instead of all of it at
  * the end. It can still be read, which is slower. */
 void input_pass(struct input *in, uint64_t off);
 /* The same at the end of data: all is given back. */

@@ -8,5 +8,5 @@ struct store;
  * writable_schema. */
 int views_add(const struct store *db, const char *sql, struct err *err);
 /* Refuses a database in which a table of ours is anything else, and hides views
- * with another text behind ours. */
+ * with another text after ours. */
 int views_check(const struct store *db, struct err *err);

@@ -27,13 +27,13 @@ enum record_kind {
 	REC_MARK, /* any other record with a time and a name */
 };
 
-#define THREAD_NAME 16 /* as in the kernel: with the 0 behind it */
+#define THREAD_NAME 16 /* as in the kernel: with the 0 after it */
 
 /* Where the drops of a recorder's sum are that no record told before. */
 enum lost_place {
 	LOST_BEHIND, /* the last record of the ring: LOST comes with the next */
 	LOST_BEFORE, /* one of its records: the ring keeps the newest */
-	LOST_WITHIN, /* the ring was full for a time, or behind it */
+	LOST_WITHIN, /* the ring was full for a time, or after it */
 	LOST_READ, /* nowhere in the ring: it was taken out, and is not here */
 	LOST_PLACES
 };

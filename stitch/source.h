@@ -146,7 +146,7 @@ struct source_info {
 	/* Of a piece of a stream that was cut: a number for the place at which
 	 * it begins, and for that at which it ends. The piece that begins
 	 * where another one ends continues it; 0: none. */
-#define CUT_UNKNOWN 1 /* behind: it was not stored to its end */
+#define CUT_UNKNOWN 1 /* after: it was not stored to its end */
 	uint64_t cut_before, cut_behind;
 	bool filtered; /* by its command line, events leave out some tasks or
 			* hits */

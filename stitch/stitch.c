@@ -822,7 +822,7 @@ static void stitch_take(struct stitch *st)
 		retire_one(st, slot);
 }
 
-/* Takes the next record, or one step of the end. Returns 1, 0 behind the last,
+/* Takes the next record, or one step of the end. Returns 1, 0 after the last,
  * or -1. */
 static int stitch_step(struct stitch *st, struct err *err)
 {

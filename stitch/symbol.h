@@ -34,7 +34,7 @@ struct symbol {
 struct code_place {
 	uint64_t off;
 	bool after_call;
-	uint8_t callees; /* behind how many places of stacks; 255: or more */
+	uint8_t callees; /* after how many places of stacks; 255: or more */
 };
 
 /* A program header with code: maps file offsets to ELF addresses. */

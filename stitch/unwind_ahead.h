@@ -33,7 +33,7 @@ typedef int unwind_ahead_fn(struct stitch *st, const struct record *rec,
 struct unwind_ahead *unwind_ahead_new(struct order *ord, struct unwinder *uw);
 /* Ends all that was begun; to be called before uw->ops->free(). */
 void unwind_ahead_free(struct unwind_ahead *a);
-/* A record was taken. Looks at some of those behind it, and begins the dumps
+/* A record was taken. Looks at some of those after it, and begins the dumps
  * whose processes are known as they will be when they are due. To be called
  * once for each record of the order. */
 void unwind_ahead_begin(struct unwind_ahead *a, struct stitch *st,

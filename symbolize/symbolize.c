@@ -291,7 +291,7 @@ static int symbolize_tell(struct symbolizer *sy, struct symbolize_teller *t,
 }
 
 /* Finds the function at a place. A call that does not return may be the last
- * instruction of its function: behind it is no function, the padding in front
+ * instruction of its function: after it is no function, the padding in front
  * of one, which __pfx_NAME covers in kernels since 6.2, or the next one. The
  * place itself is meant if no call is known to be there, as where a signal
  * handler returns to. */

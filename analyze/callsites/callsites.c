@@ -26,7 +26,7 @@ struct sums {
 	uint32_t lost;	/* of the innermost without code that has code further
 			 * in; 0: none */
 	uint32_t run;	/* number of innermost frames without code */
-	uint32_t behind; /* frames behind where the thread begins: none of its
+	uint32_t behind; /* frames after where the thread begins: none of its
 			  * stack */
 	bool derived; /* derived otherwise than from addresses and mappings */
 	bool hole;    /* the caller of a frame further out is missing */
@@ -489,7 +489,7 @@ static void add_return(struct pass *p, struct sums *s, uint32_t frame,
 	}
 }
 
-/* Returns whether a chain goes on behind a frame with another one than its
+/* Returns whether a chain goes on after a frame with another one than its
  * caller's. In front of a signal handler that is the interrupted function, of
  * which the chain has the caller at best: the frame pointer is its own. */
 static bool callsites_is_hole(const struct spot *caller)
@@ -514,7 +514,7 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	/* Behind where a thread begins there are other such functions at most:
 	 * of a function without a frame FP is what its creator left. Where the
 	 * outermost is not known, that is what is said. Nothing at all is
-	 * behind an address that nobody called from. */
+	 * after an address that nobody called from. */
 	s->never |= at->site.kind == CALLSITE_START;
 	s->never |= callsites_begins(at) && !callsites_begins(out) &&
 		    (next->parent || out->start != START_UNKNOWN);
@@ -607,7 +607,7 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 
 /* Returns whether the only return address of a stack may be one that an earlier
  * call has left: the innermost function has no frame, nothing is known of the
- * one between to set the frame pointer, and behind is one that sets none. */
+ * one between to set the frame pointer, and after is one that sets none. */
 static bool callsites_is_stale(const struct pass *p,
 			       const struct store_stack_check *c)
 {
@@ -703,7 +703,7 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 }
 
 /* Begins the sums of a stack with those of its callers, if it has any: what a
- * walk finds behind the function in which the thread begins is no frame. */
+ * walk finds after the function in which the thread begins is no frame. */
 static struct stack callsites_begin_sums(struct pass *p, struct sums *sums,
 					 uint32_t i)
 {
@@ -731,7 +731,7 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 {
 	size_t n_stack = p->code->n_stack;
 
-	/* stacks behind the last one to be judged were unwound from dumps, as
+	/* stacks after the last one to be judged were unwound from dumps, as
 	 * all of them may be */
 	while (n_stack > 1 && !p->stack[n_stack - 1].walked)
 		n_stack--;

@@ -62,7 +62,7 @@ struct known_stack {
 	bool outermost;
 	bool switches;	/* a frame is ENDS_SWITCH */
 	uint64_t bytes; /* of the frames whose size is known */
-	bool beyond;	/* frames are behind one that is START_KERNEL */
+	bool beyond;	/* frames are after one that is START_KERNEL */
 	bool lacks;	/* the innermost caller, wherever it ends */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
@@ -110,7 +110,7 @@ void callsites_release(struct pass *p);
 /* Sets what is known of each frame of a user stack without its file. */
 void callsites_without_files(struct pass *p);
 /* Looks frames of code that a process made up in its bytes, where these were
- * recorded: whether a return address is behind a call, though not where that
+ * recorded: whether a return address is after a call, though not where that
  * leads to, as calls are patched; and whether the innermost function has set
  * its frame pointer. What is not so proves nothing. Returns 0, or -1 and *err.
  */
@@ -122,7 +122,7 @@ enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 /* The same if it was asked before, else 0. */
 enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 					uint32_t frame);
-/* Sets the links of frames to which nothing returns behind a call, yet
+/* Sets the links of frames to which nothing returns after a call, yet
  * something that Go's runtime has made look called there. */
 void callsites_find_injected(struct pass *p);
 /* Lists stack i, of which no frame is wrong, if its innermost frame may not

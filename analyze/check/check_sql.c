@@ -267,7 +267,7 @@ int check_filters(struct check *c, struct err *err)
 
 /* Returns the whole statement with a LIMIT unless limit is 0; the caller frees
  * it. A statement has one WITH at most: the views of one that begins with it
- * follow those of the filters, behind a comma. */
+ * follow those of the filters, after a comma. */
 char *check_sql_statement(const struct check *c, const char *name, long limit)
 {
 	char tail[32] = "";

@@ -158,7 +158,7 @@ static int fleet_samples_read_next(struct fleet_rows *r,
 	return ret;
 }
 
-/* The columns of table sample, behind that of the run. */
+/* The columns of table sample, after that of the run. */
 enum {
 	SAMPLE_RUN,
 	SAMPLE_TIME,

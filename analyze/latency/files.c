@@ -121,7 +121,7 @@ struct files {
 	struct files_reading *reading;
 	size_t n_reading, cap_reading;
 	struct loss_rows *losses;
-	int64_t *begun; /* of each loss and those behind it, the first begin */
+	int64_t *begun; /* of each loss and those after it, the first begin */
 	bool whole;	/* all threads and what closes were recorded */
 	int64_t process_asked; /* that was to be recorded; -1: not known */
 };

@@ -287,7 +287,7 @@ static void intervals_add_role(struct intervals *iv, const struct pair_kind *k,
 					 (!r.from || !r.to)))))
 		return;
 	/* own pairs may be of several recordings: each has a world of its own,
-	 * behind those of types, in which what they lost is lost */
+	 * after those of types, in which what they lost is lost */
 	r.pair = intervals_pair_of(
 		iv, k,
 		intervals_is_own(iv, k)
@@ -805,7 +805,7 @@ static int intervals_read_times(struct intervals *iv, struct err *err)
 }
 
 /* perf turns its events on and off CPU by CPU, in their order: a record shows
- * that all CPUs before it were on, or that those behind it still are. Others
+ * that all CPUs before it were on, or that those after it still are. Others
  * turn all of them on at once. A CPU without records had nothing to record. */
 static void intervals_bound(struct intervals *iv, struct intervals_cpu *c)
 {

@@ -17,7 +17,7 @@
 struct err;
 struct store;
 
-/* Texts in key fields are numbers behind all that fields have: sys_exit has
+/* Texts in key fields are numbers after all that fields have: sys_exit has
  * "-1" where a signal handler returns. */
 #define INTERVALS_TEXT ((int64_t)1 << 62)
 #define intervals_is_text(value) ((value) >= INTERVALS_TEXT)

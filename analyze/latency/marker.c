@@ -15,7 +15,7 @@ static struct marker_part marker_take(struct marker_part *s)
 	return out;
 }
 
-/* Takes the part behind the last '|'. Returns false if there is none. */
+/* Takes the part after the last '|'. Returns false if there is none. */
 static bool marker_take_last(struct marker_part *s, struct marker_part *out)
 {
 	size_t n = s->n;
@@ -38,7 +38,7 @@ static bool marker_is_number(struct marker_part s)
 	return n == s.n && s.n && s.p[n - 1] != '-';
 }
 
-/* Removes what some writers have behind all that atrace has: Chromium
+/* Removes what some writers have after all that atrace has: Chromium
  * "|KEY=VALUE;KEY=VALUE|CATEGORY", OpenHarmony a level and a tag, "|M62". */
 static void marker_cut(struct marker_part *s)
 {
@@ -64,8 +64,8 @@ static void marker_cut(struct marker_part *s)
 	*s = rest;
 }
 
-/* Takes a cookie or the value of a counter, which may have a category behind
- * it; OpenHarmony has it behind a blank. */
+/* Takes a cookie or the value of a counter, which may have a category after
+ * it; OpenHarmony has it after a blank. */
 static bool marker_take_cookie(struct marker_part *s, struct marker_part *out,
 			       bool counts)
 {

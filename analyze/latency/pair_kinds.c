@@ -334,7 +334,7 @@ bool pair_name_is(const char *pattern, const char *event, const char **rest,
 	*len = 0;
 	if (strncmp(pattern, event, n) != 0)
 		return false;
-	/* behind it may be modifiers: "sched:sched_switch/max-stack=8/" */
+	/* after it may be modifiers: "sched:sched_switch/max-stack=8/" */
 	*rest = event + n;
 	*len = strcspn(*rest, ":/");
 	return star ? *len > 0 : *len == 0;

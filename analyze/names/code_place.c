@@ -49,7 +49,7 @@ static struct place_image *code_place_image_at(struct code_places *p,
 	return id >= 1 && (uint64_t)id < p->c->n_image ? &p->image[id] : NULL;
 }
 
-/* Puts jitted functions one behind the other. A recorded length may be too
+/* Puts jitted functions one after the other. A recorded length may be too
  * small: each function reaches to its last frame. */
 static void lay_out_jit(struct code_places *p)
 {

@@ -14,7 +14,7 @@ struct library *library_new(const struct name_opts *names, struct err *err);
 void library_free(struct library *l);
 /* Returns whether a demangled name is that of a function of the standard
  * library of C++, Rust or Go, or matches names->library. What is compared
- * begins behind the return type: "void std::swap<int>(int&, int&)" begins with
+ * begins after the return type: "void std::swap<int>(int&, int&)" begins with
  * "std::". "<T as Trait>::f" is of the library if T is, or if T is a builtin
  * type and Trait is. */
 bool library_has(const struct library *l, const char *name);

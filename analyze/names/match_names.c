@@ -57,10 +57,10 @@ struct match_script {
 /* Functions of one last part. */
 struct match_last {
 	bool bare; /* an inlined function has no more of a name */
-	bool more; /* a function has it behind "::" */
+	bool more; /* a function has it after "::" */
 };
 
-/* Names are interned as texts behind the id of their image. */
+/* Names are interned as texts after the id of their image. */
 struct match_names {
 	bool full;	     /* names stay as they are */
 	struct intern names; /* as they are recorded */
@@ -105,7 +105,7 @@ void match_names_free(struct match_names *m)
 		 m);
 }
 
-/* Returns the last part of a short name: what is behind the last "::" outside
+/* Returns the last part of a short name: what is after the last "::" outside
  * of brackets. */
 static const char *match_names_last_part(const char *name)
 {

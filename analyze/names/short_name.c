@@ -67,7 +67,7 @@ static void short_puts(struct shortening *sh, const char *text)
 	short_put(sh, text, strlen(text));
 }
 
-/* Returns the length of "operator" and the symbols behind it that have brackets
+/* Returns the length of "operator" and the symbols after it that have brackets
  * or spaces; 0 if there is none here. */
 static size_t short_operator(const struct shortening *sh, size_t i)
 {
@@ -161,7 +161,7 @@ static void short_inside(struct shortening *sh, size_t open, size_t close)
 	short_put(sh, &sh->s[close], 1);
 }
 
-/* Returns the place behind parameters that close at i and the qualifiers that
+/* Returns the place after parameters that close at i and the qualifiers that
  * follow them. */
 static size_t short_behind(const struct shortening *sh, size_t i)
 {
@@ -268,7 +268,7 @@ static void short_args(struct shortening *sh, size_t open, size_t close)
 	sh->depth--;
 	sh->n = kept;
 	/* Turns "std::basic_string<char" into "std::string", and the like.
-	 * `args` is where the arguments were written, behind "<". */
+	 * `args` is where the arguments were written, after "<". */
 	static const struct {
 		const char *type, *prefix;
 	} of[] = {
@@ -331,7 +331,7 @@ static void short_self(struct shortening *sh, size_t open, size_t close)
 	sh->depth--;
 }
 
-/* Writes what is in angle brackets. Returns the place behind it. */
+/* Writes what is in angle brackets. Returns the place after it. */
 static size_t short_angle(struct shortening *sh, size_t open, size_t close)
 {
 	bool path = short_at(sh, close + 1, "::") &&
@@ -381,7 +381,7 @@ static size_t short_word_skip(const struct shortening *sh, size_t i)
 		       : 0;
 }
 
-/* Writes what is at i and returns the place behind it: a bracket and all that
+/* Writes what is at i and returns the place after it: a bracket and all that
  * is in it, an operator, or a byte. */
 static size_t short_step(struct shortening *sh, size_t i, size_t e)
 {
@@ -491,7 +491,7 @@ static bool short_is_params(const struct shortening *sh, size_t i, size_t e,
 	       short_may_follow(sh, short_behind(sh, close), e);
 }
 
-/* Writes the parameters at i, if wanted, and returns the place behind them. */
+/* Writes the parameters at i, if wanted, and returns the place after them. */
 static size_t short_params(struct shortening *sh, size_t i, size_t e)
 {
 	size_t close = sh->close[i];
@@ -537,7 +537,7 @@ struct short_words {
 	bool params;  /* the last one had parameters */
 };
 
-/* Takes the space at i. Returns the place behind it, or behind a conversion
+/* Takes the space at i. Returns the place after it, or after a conversion
  * operator whose type it begins. */
 static size_t short_space(struct shortening *sh, size_t i, size_t e,
 			  struct short_words *w)

@@ -12,7 +12,7 @@ enum short_keep {
 	SHORT_KEEP_CLONE = 1,  /* what suffix_remove() cuts, and ABI tags */
 	SHORT_KEEP_TRAIT = 2,  /* "<T as Trait>::f", "a::<impl X for T>::f" */
 	SHORT_KEEP_ARGS = 4,   /* template arguments of any length */
-	SHORT_KEEP_PARAMS = 8, /* parameters, "const" and "&" behind them */
+	SHORT_KEEP_PARAMS = 8, /* parameters, "const" and "&" after them */
 	SHORT_KEEP_ALL = 15
 };
 

@@ -11,7 +11,7 @@ static const char hex_digits[] = "0123456789abcdef";
 #define HASH_MIN 8   /* digits of an address or a crate */
 #define HASH_RUST 16 /* digits of "::h0123456789abcdef" */
 
-/* A number behind this text is generated. */
+/* A number after this text is generated. */
 static const struct {
 	const char *text;
 	const char *end; /* what may follow the number; NULL: anything */
@@ -29,7 +29,7 @@ static const struct {
 	{ ".func..", NULL, OF_BUILD },
 	{ ".gowrap", NULL, OF_BUILD },
 	{ ".deferwrap", NULL, OF_BUILD },
-	/* Java: before JDK 15 with another one behind a slash */
+	/* Java: before JDK 15 with another one after a slash */
 	{ "Lambda$", NULL, OF_RUN },
 	{ "Lambda$/", NULL, OF_RUN },
 	{ "LambdaForm$MH/", NULL, OF_RUN },

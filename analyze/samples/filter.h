@@ -28,7 +28,7 @@ struct filter {
 			    * alone asks */
 	/* For databases that are read one by one: a name that a database does
 	 * not have is noted here, and is no error. Whoever reads them calls
-	 * filter_end_apart() behind the last one. */
+	 * filter_end_apart() after the last one. */
 	struct filter_apart *apart;
 };
 

@@ -41,7 +41,7 @@ struct weight {
 /* Checks that the text is one expression that does not close the brackets
  * around it: outside of quotes no bracket is closed that the text did not open,
  * all that were opened are closed, and nothing begins a comment, which would
- * hide the bracket behind the text. A doubled quote is treated as two quoted
+ * hide the bracket after the text. A doubled quote is treated as two quoted
  * texts, with the same result. */
 static int check_expr(const char *opt, const char *expr, struct err *err)
 {

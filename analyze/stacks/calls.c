@@ -23,7 +23,7 @@ void calls_free(struct calls *c)
 	free_all(c->node, c->stack, c->spare, c->of, c);
 }
 
-/* Counts a stack, of which s has what is behind the node. */
+/* Counts a stack, of which s has what is after the node. */
 static void calls_count_stack(struct calls_node *nd,
 			      const struct calls_stack *s)
 {

@@ -1,7 +1,7 @@
 /* flame_tree.h - many stacks merged into one tree of widths.
  *
  * flame_tree_add() any number of times, flame_tree_finish() once, then read.
- * Afterwards the children of a node lie one behind the other, sorted by
+ * Afterwards the children of a node lie one after the other, sorted by
  * label, and the weight of every node is the sum of its children's and its
  * own `self`: nothing gets lost between adding and drawing. */
 #pragma once
@@ -62,7 +62,7 @@ uint32_t flame_tree_find(const struct flame_tree *t, const uint32_t *label,
 void flame_tree_finish(struct flame_tree *t);
 
 /* The node after `id` when a parent comes before its children, children in
- * order; FLAME_NONE behind the last. skip: leave out what is above id. */
+ * order; FLAME_NONE after the last. skip: leave out what is above id. */
 uint32_t flame_tree_next(const struct flame_tree *t, uint32_t id, int skip);
 /* Is the border between the program and the kernel below this node: the first
  * kernel frame above a user frame, or above what stands for one that is

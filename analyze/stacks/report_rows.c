@@ -440,7 +440,7 @@ struct report_rows *report_rows_classed(struct stacks *s, int event,
 	return r;
 }
 
-/* Returns a label for what is known next, behind a caller that is missing: it
+/* Returns a label for what is known next, after a caller that is missing: it
  * must not be taken for a direct caller, or callee. */
 static uint32_t report_rows_behind_gap(struct report_rows *r, uint32_t next,
 				       bool callers)

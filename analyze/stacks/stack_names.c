@@ -468,7 +468,7 @@ void stack_names_get(struct stack_names *sn, uint32_t raw, bool exec,
 					bogus_or_not(sn, own->label, f, bogus),
 					from, own->interp);
 		/* the frames of a chain that was unwound by tables are inside
-		 * the call, not behind it */
+		 * the call, not after it */
 		from.called = !chain->ended;
 		at = l->parent;
 		if (sn->o.gaps && !pos && at && l->callerless &&

@@ -26,7 +26,7 @@ struct stack_names_opts {
 	bool bogus;   /* frames that the call-site check found bogus get
 		       * LABEL_BOGUS (CODE_BOGUS, CODE_WRONG) */
 	bool gaps;    /* the caller that a chain lacks is a frame
-		       * STACK_NAMES_GAP, if the chain goes on behind it
+		       * STACK_NAMES_GAP, if the chain goes on after it
 		       * (CODE_CALLERS) */
 	const struct homonyms *homonyms; /* of the code; NULL: functions of one
 					  * name and image are told apart by

@@ -89,7 +89,7 @@ struct trust {
 	bool replaced;	    /* the capture tells that it was */
 	/* a process of this machine that sees the file at its path; 0: none */
 	int64_t gone_pid;
-	/* what of these the samples in an image are, by image.id; behind the
+	/* what of these the samples in an image are, by image.id; after the
 	 * last one: TRUST_PROVED */
 	enum trust_file {
 		TRUST_PROVED,

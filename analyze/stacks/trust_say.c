@@ -346,7 +346,7 @@ void trust_say_wrong(const struct trust *t, char out[TRUST_SENTENCE])
 
 /* What a sentence has room for. */
 struct trust_room {
-	size_t classes; /* behind the whole ones; the others are added up */
+	size_t classes; /* after the whole ones; the others are added up */
 	bool causes;
 };
 
@@ -482,7 +482,7 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 	static const char *const words[] = {
 		[KERNEL_UNCHECKED] = "are unchecked",
 		[KERNEL_NO_START] = "end where none is known to begin",
-		[KERNEL_FALSE] = ("are fabricated (they go on behind a "
+		[KERNEL_FALSE] = ("are fabricated (they go on after a "
 				  "kernel entry)"),
 	};
 	const char *of = " of the kernel halves";

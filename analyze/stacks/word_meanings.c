@@ -80,11 +80,10 @@ const struct help_line mark_words[] = {
 			 "'not judged (WORD)'" },
 	{ "other", "of classes that are too rare to be named" },
 	{ NULL, "Marks in stacks, tables and pictures:" },
-	{ "[caller missing]",
-	  "the caller of the function inside of it was not "
-	  "recorded; the one outside is not that caller. "
-	  "In tables of callers or callees, the name behind "
-	  "it is the next one that is known" },
+	{ "[caller missing]", "the caller of the function inside of it was not "
+			      "recorded; the one outside is not that caller. "
+			      "In tables of callers or callees, the name after "
+			      "it is the next one that is known" },
 	{ "[user: WORD]", "the user stack is missing: WORD is the verdict; or "
 			  "what is outside was cut off: the class 'cut "
 			  "(WORD)'" },

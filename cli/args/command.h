@@ -91,7 +91,7 @@ struct opt {
 		.help = (sentence)                                             \
 	}
 
-/* Not an option: what the options behind it are about, up to the next heading,
+/* Not an option: what the options after it are about, up to the next heading,
  * in groups too. Two equal headings in succession are printed once. */
 #define OPT_HEADING(text)                                                      \
 	{                                                                      \
@@ -125,6 +125,6 @@ struct command_group {
 };
 extern const struct command_group command_groups[]; /* ends with title NULL */
 extern const struct command cmd_default; /* for a file in place of a command */
-extern const struct command cmd_path;	 /* behind record --waits */
+extern const struct command cmd_path;	 /* after record --waits */
 /* Sets --pid of cmd_path; 0: no process. */
 void path_of_process(long pid);

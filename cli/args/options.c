@@ -73,7 +73,7 @@ void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
 }
 
 /* Returns the option that a word of a list of long names is about, and moves
- * *names behind it; NULL at the end, or if there is no such option. */
+ * *names after it; NULL at the end, or if there is no such option. */
 static const struct opt *options_next(const struct opt *opts,
 				      const char **names)
 {
@@ -437,7 +437,7 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 	return 0;
 }
 
-/* Returns the argument behind an option, its value; NULL: there is none, or it
+/* Returns the argument after an option, its value; NULL: there is none, or it
  * is an option itself, for which the value was forgotten. */
 static const char *next_value(const struct opt *opts, int argc, char **argv,
 			      int *i)

@@ -62,7 +62,7 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 		lines_add(l, " stacks fabricated");
 	}
 	for (; n < IMAGES && check_next(&r); n++) {
-		lines_add(l, "%s", n ? ", " : ": behind ");
+		lines_add(l, "%s", n ? ", " : ": after ");
 		lines_clean(l, path_base(check_text(&r, "image")));
 		lines_add(l, " %s of %s",
 			  HUMAN_GROUPED(check_int(&r, "fabricated")),

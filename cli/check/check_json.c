@@ -63,7 +63,7 @@ int check_print_json(struct check *c, struct err *err)
 /* ---- --sql */
 
 /* Writes a statement with a literal for each ?N, since the SQL shell of the
- * user binds nothing. Only a parameter has a number behind a question mark:
+ * user binds nothing. Only a parameter has a number after a question mark:
  * names and patterns of the filters are bound values. */
 static void put_bound(const struct check *c, const char *sql, FILE *out)
 {

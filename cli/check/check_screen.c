@@ -669,7 +669,7 @@ static void put_order(struct screen *s)
 
 		lines_add(&s->l, "%s", HUMAN_GROUPED(check_int(&r, "records")));
 		lines_add(&s->l,
-			  round ? " behind a finished round" : " out of order");
+			  round ? " after a finished round" : " out of order");
 		if (!round)
 			screen_reason(s, &r, "what");
 		if (!check_null(&r, "worst_ns"))

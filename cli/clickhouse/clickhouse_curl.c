@@ -1,7 +1,7 @@
 /* clickhouse_curl.c - asks a ClickHouse server, by its HTTP interface and
  * libcurl.
  *
- * Each statement is a POST. The errors of a server may come behind status 200
+ * Each statement is a POST. The errors of a server may come after status 200
  * and some rows, so it is told to wait for the end of the query
  * (wait_end_of_query). An answer is whole if its gzip stream is: a cut one
  * would look like a shorter one. Inserts are packed for the same reason: the

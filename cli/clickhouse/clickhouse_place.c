@@ -268,7 +268,7 @@ static void clickhouse_take_text(char *out, size_t size, const char *text)
 }
 
 /* "All connection tries failed" (279) is also what a server says if another one
- * answered that it has no such table: then that is in the text behind it. */
+ * answered that it has no such table: then that is in the text after it. */
 static const char *clickhouse_inner_cause(const char *text)
 {
 	static const char *const causes[] = {

@@ -49,7 +49,7 @@ static int merge_drop_output(struct database_set *list, struct err *err)
 		return rc;
 	return err_set(err, ERR_USAGE,
 		       "'%s' is one of the databases that are read, and would "
-		       "be lost; name another file behind -o",
+		       "be lost; name another file after -o",
 		       output);
 }
 

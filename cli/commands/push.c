@@ -189,7 +189,7 @@ static int push_run_command(int argc, char **argv, struct err *err)
 			       "--cluster needs a name of 200 bytes at most");
 	if (argc == 1 && !create)
 		return err_set(err, ERR_USAGE,
-			       "which database or folder? name it behind the "
+			       "which database or folder? name it after the "
 			       "URL");
 	how.connections = (size_t)connections;
 	how.retry = retry;

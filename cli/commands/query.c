@@ -63,7 +63,7 @@ static char *read_sql(const char *path, struct err *err)
 }
 
 /* The arguments: databases and a statement, each optional. A last word that is
- * not a file, behind a database or with a space, is a statement. */
+ * not a file, after a database or with a space, is a statement. */
 struct query_args {
 	int n_db; /* number of words that name databases */
 	const char *sql;

@@ -414,7 +414,7 @@ static int record_and_show(const struct plan *p, struct err *err)
 		return err_set(err, ERR_IO,
 			       "%s: %s wrote no capture; its reason is above",
 			       out, p->argv[0]);
-	/* a file or pipe behind stdout is for what the program prints */
+	/* a file or pipe after stdout is for what the program prints */
 	if (want.n_program && !term_is_terminal(stdout))
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	pager_arm();

@@ -61,7 +61,7 @@ static void symbolize_put_word(FILE *f, const char *option, const char *text)
 	free(word);
 }
 
-/* A stack dump is not stored: what its stack leads to behind a file that was
+/* A stack dump is not stored: what its stack leads to after a file that was
  * not there, only its capture tells. Prints what reads that again. */
 static int symbolize_say_cut(const struct name_ask *names, const char *path,
 			     struct store *db, struct err *err)

@@ -150,7 +150,7 @@ static int lake_put_part(struct lake *l, enum fleet_table_id t, size_t run,
 static int lake_put_run(struct lake *l, size_t run, struct err *err)
 {
 	static const enum fleet_table_id order[] = {
-		/* run is behind sample, whose rows it counts */
+		/* run is after sample, whose rows it counts */
 		FLEET_SAMPLE,  FLEET_RUN,   FLEET_EVENT,   FLEET_LOSS,
 		FLEET_VERDICT, FLEET_TRUST, FLEET_FINDING, FLEET_FIELD,
 	};

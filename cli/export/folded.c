@@ -42,7 +42,7 @@ static enum label_kind folded_kind_of(char *name, bool first)
 	return name[0] == '[' ? LABEL_UNNAMED : LABEL_USER;
 }
 
-/* The count behind the last space; a fraction is cut. Ends the line there. */
+/* The count after the last space; a fraction is cut. Ends the line there. */
 static bool take_count(char *line, uint64_t *count)
 {
 	char *sp = strrchr(line, ' ');

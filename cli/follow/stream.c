@@ -24,7 +24,7 @@
 /* A text of ftrace is recognized by this much of it, or by what came before it
  * was silent. */
 #define PROBE 4096
-/* The stack of an event before a cut comes at most this many events behind it.
+/* The stack of an event before a cut comes at most this many events after it.
  */
 #define LATE_EVENTS 256
 
@@ -397,7 +397,7 @@ static int stream_end(struct stream *s, bool stop, struct err *err)
 	struct err late;
 
 	/* Between two reads a stream is anywhere in a record: that is no
-	 * damage, and the part ends as if another one came behind it. */
+	 * damage, and the part ends as if another one came after it. */
 	s->stopped = stop && !s->failed && !s->broken;
 	/* the part tells that something is missing, if it has nothing else */
 	if (s->perf && s->part.f && !s->stopped && !stream_is_whole(s))

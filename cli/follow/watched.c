@@ -16,7 +16,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
 
-/* Digits of the time behind the name of a finished file. */
+/* Digits of the time after the name of a finished file. */
 #define TIME_DIGITS 16
 #define ARCHIVES "archives"
 #define STATE ".followed"

@@ -98,7 +98,7 @@ static bool pid_in_name(const char *path, const char *prefix,
 	return v <= PID_MAX && !strncmp(end, suffix, strlen(suffix));
 }
 
-/* Parses "PID=FILE": moves *path behind the '='. */
+/* Parses "PID=FILE": moves *path after the '='. */
 static bool pid_in_front(const char **path, int32_t *pid)
 {
 	char *end;

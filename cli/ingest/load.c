@@ -635,7 +635,7 @@ static uint32_t load_stack_again(void *arg, unsigned int source,
 }
 
 /* Corrects the user stacks that were stored before mappings of their processes
- * came; behind store_groups_end(). A live pipe shows samples before it is
+ * came; after store_groups_end(). A live pipe shows samples before it is
  * certain that no earlier record follows. Waiting longer (--slack) would be
  * exact, but a live view late. The recorded addresses are stored with each
  * stack, so that the end of the stream is the time to correct it. What a stack

@@ -455,7 +455,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 		return 0;
 	place = mem_new(l->n, sizeof(*place));
 	sort_items(l->at, l->n, lock_names_compare);
-	/* data is behind the code; what is allocated on x86-64, below */
+	/* data is after the code; what is allocated on x86-64, below */
 	for (size_t i = 0; i < l->n; i++) {
 		uint64_t off = l->at[i].addr - k->start;
 

@@ -187,7 +187,7 @@ static int unpacked_nothing(struct unpacked *u,
 		   : -1;
 }
 
-/* Lists captures behind a message. */
+/* Lists captures after a message. */
 static void unpacked_tell(const struct unpacked *u, char *const *list, size_t n,
 			  struct err *err)
 {

@@ -185,8 +185,7 @@ int input_apart(const char *in, const char *out, struct err *err)
 	    a.st_ino != b.st_ino)
 		return 0;
 	return err_set(err, ERR_USAGE,
-		       "'%s' is what is read; name another file behind -o",
-		       out);
+		       "'%s' is what is read; name another file after -o", out);
 }
 
 int input_damaged(const char *path)

@@ -97,7 +97,7 @@ static bool escape_filter_is_part(const char *s, size_t len)
 }
 
 /* Adds the character or sequence at the front of s. Returns how many bytes it
- * has, 0 if its rest is behind the len bytes. */
+ * has, 0 if its rest is after the len bytes. */
 static size_t escape_filter_unit(struct sieved *o, const char *s, size_t len)
 {
 	const char *code;

@@ -34,7 +34,7 @@ enum cell_kind {
 struct cell {
 	enum cell_kind kind;
 	const char *text;
-	const char *mark; /* behind the text in the text form; NULL: none */
+	const char *mark; /* after the text in the text form; NULL: none */
 	uint64_t n;	  /* CELL_PERCENT: in millionths of a percent */
 	double v;	  /* CELL_CHANGE, CELL_REAL, CELL_CHANCE */
 	bool count;	  /* v is one: CELL_CHANGE, CELL_REAL */

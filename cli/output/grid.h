@@ -30,7 +30,7 @@ void grid_whole(struct grid *g, const char *title);
 void grid_spare(struct grid *g, const char *title);
 /* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
-/* With a mark behind the text, a constant, in the text form only; NULL: none.
+/* With a mark after the text, a constant, in the text form only; NULL: none.
  */
 void grid_marked(struct grid *g, const char *s, const char *mark);
 void grid_number(struct grid *g, uint64_t n);

@@ -183,7 +183,7 @@ int out_may_replace(const char *path, bool database, struct err *err)
 		return 0;
 	return err_set(err, ERR_IO,
 		       "%s: exists and is a %s; remove it first, or name "
-		       "another file behind -o",
+		       "another file after -o",
 		       path, capture ? "capture" : "database");
 }
 

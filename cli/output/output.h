@@ -21,7 +21,7 @@ struct output {
 	void (*text)(FILE *out, const char *s, size_t len);
 	void (*column)(FILE *out, const char *name, bool first);
 	/* what is written in front of the first value of a row and of others,
-	 * behind each, behind a row and all of them; for NULL, and around a
+	 * after each, after a row and all of them; for NULL, and around a
 	 * blob */
 	char first[28], before[4], behind[4], end[4], last[12];
 	char null[8], blob[4], blob_end[4];
@@ -36,7 +36,7 @@ const struct output *output_find(const char *name);
 /* Writes all rows as struct output says. */
 int output_write(const struct output *o, FILE *out, struct rows *rows,
 		 struct err *err);
-/* For those without write(): write a name, or a value with a mark behind it,
+/* For those without write(): write a name, or a value with a mark after it,
  * and what is around them. */
 void output_put_name(const struct output *o, FILE *out, const char *name,
 		     bool first);

@@ -9,7 +9,7 @@
  * character; anywhere else, and as all that cannot be shown, it becomes an
  * escape. */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* The same behind "note: ": what a user should know of the answer, and that
+/* The same after "note: ": what a user should know of the answer, and that
  * changes no exit status. Not of what a command does, or has done. */
 void say_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints whole lines that are safe to show, wrapped for a terminal; NULL: none.

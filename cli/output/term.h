@@ -38,7 +38,7 @@ const char *term_off(FILE *out);
 /* Returns the same for any terminal. */
 const char *term_mark(enum term_style s);
 /* Returns how many bytes at the front of s are such a mark, 0 if they are none,
- * and stores the sequence in *code: NULL if the rest of the mark is behind the
+ * and stores the sequence in *code: NULL if the rest of the mark is after the
  * len bytes. */
 size_t term_find_mark(const char *s, size_t len, const char **code);
 #define TERM_MARK 18 /* bytes of a mark */

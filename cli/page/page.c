@@ -380,7 +380,7 @@ struct banner {
 	const char *word;   /* "broken", "clean", "unproved", ... */
 	char verdict[2048]; /* "broken: 382 requests without ..." */
 	char trust[TRUST_SENTENCE];
-	char *advice; /* sentences, each with a line break behind it */
+	char *advice; /* sentences, each with a line break after it */
 	struct check_breaks breaks;
 	int64_t findings; /* all, not only those that break the capture */
 };

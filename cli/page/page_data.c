@@ -57,7 +57,7 @@ struct page_data {
 	struct wall_intervals sums; /* of the intervals */
 	struct intern names;	    /* and their names */
 	size_t n_names;
-	/* events of samples; behind them of waits, then of intervals */
+	/* events of samples; after them of waits, then of intervals */
 	size_t sampled, waited;
 	struct label_facts *facts;
 	struct labels *strings; /* a label's name is the string */

@@ -4,7 +4,7 @@
  * are unsigned LEB128 numbers in base64. Version 1:
  *
  * - nodes: the tree of stacks, parents before children, a node's subtree
- *   behind it: depth, label
+ *   after it: depth, label
  * - groups: what samples have in common: event, thread, verdict, node, and
  *   the node on the way to it that was inferred (0: none)
  * - waits, runs: see page_waits.h

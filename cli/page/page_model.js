@@ -91,7 +91,7 @@ function loadGroups(n)
 	return g;
 }
 
-// word: what page_data.h has behind each interval; 0: a sample.
+// word: what page_data.h has after each interval; 0: a sample.
 function loadSamples(id, n, groups, events)
 {
 	const r = n ? reader(id) : null;
@@ -469,7 +469,7 @@ function groupsLeft(view)
 	return out;
 }
 
-// Returns the first of n indices for which holds(i), which must be true behind
+// Returns the first of n indices for which holds(i), which must be true after
 // it; n if there is none.
 function searchFirst(n, holds)
 {

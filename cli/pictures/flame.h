@@ -38,7 +38,7 @@ struct flame_opts {
 
 /* The time that threads were off the CPU. Fills the drawing. Returns 0, or -1
  * and *err. With --wakeups the waker's stack is put above each stack, its
- * innermost frame first, behind a frame "[woken by NAME]". */
+ * innermost frame first, after a frame "[woken by NAME]". */
 int flame_offcpu(struct drawing *d, const char *path, int *status,
 		 struct err *err);
 /* Chains of waits: who waited for whom, and with which functions. Writes those

@@ -109,7 +109,7 @@ function later(ms, fn)
 
 // ---- trees: nodes in an order in which parents stand before children
 
-// Returns parents and ends of the nodes; end is the index behind the last
+// Returns parents and ends of the nodes; end is the index after the last
 // node of the subtree.
 function treeOf(depth)
 {

@@ -81,7 +81,7 @@ static size_t svg_note_line(const struct page *p, const char *s)
 	return n ? n : strlen(s);
 }
 
-/* Goes on to the next line of a note; returns false behind the last one. */
+/* Goes on to the next line of a note; returns false after the last one. */
 static bool svg_note_next(const char **s, size_t line)
 {
 	*s += line;
@@ -359,7 +359,7 @@ static void svg_put_frame(const struct page *p, uint32_t id, uint64_t start)
 	fputs("</g>\n", p->out);
 }
 
-/* Draws a coloured rectangle and its text. Returns the x position behind
+/* Draws a coloured rectangle and its text. Returns the x position after
  * them. */
 static unsigned int svg_put_patch(const struct page *p, unsigned int x,
 				  unsigned int y, const char *css_class,

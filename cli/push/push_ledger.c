@@ -95,7 +95,7 @@ static int push_server_wait_run(struct push_server *s,
  *   DELETE WHERE (run = toFixedString(unhex('ID'), 16)) AND (block = 1)
  *
  * and other versions have names in backquotes, and brackets around all of it or
- * around no part. So brackets may open in front of each part and close behind
+ * around no part. So brackets may open in front of each part and close after
  * it, and how many do is not compared. The pattern is itself in quotes in our
  * statement, so the quotes of 'ID' are any character in it. */
 #define OPENED "[(]*"

@@ -16,7 +16,7 @@ struct push_column {
 	const char *name, *type;
 };
 
-/* Returns those of a table, behind its own; a NULL name ends them. by_run: day
+/* Returns those of a table, after its own; a NULL name ends them. by_run: day
  * and block; name: version; stack: none. */
 static const struct push_column *push_columns(enum fleet_table_id t)
 {
@@ -264,7 +264,7 @@ static int push_server_compare(struct clickhouse *c, const char *cluster,
 	return 0;
 }
 
-/* The cluster of a Distributed table is the first word behind '('. */
+/* The cluster of a Distributed table is the first word after '('. */
 static int push_take_cluster(void *arg, const struct rowbinary_value *v,
 			     struct err *err)
 {

@@ -307,7 +307,7 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 			  struct err *err)
 {
 	struct server s = { .ask = ask, .filtered = filter_given(ask->filter) };
-	/* behind '#' the URL may have a condition */
+	/* after '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
 	char *plain = mem_dup(url, strcspn(url, "#"));
 	struct store *db = NULL;

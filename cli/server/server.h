@@ -13,7 +13,7 @@ struct filter;
 struct maker;
 struct store;
 
-/* Fetches the runs that a condition behind '#' in the URL and what is asked for
+/* Fetches the runs that a condition after '#' in the URL and what is asked for
  * choose, and of these the samples that the filter selects. Returns the
  * database, for store_close(), or NULL and *err: never a part of what was asked
  * for. */

@@ -143,7 +143,7 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 	struct server *s = arg;
 	const char *name = v[GROUP_EVENT].text;
 	size_t len = v[GROUP_EVENT].len;
-	/* a name that is new gets an id behind those that have a type */
+	/* a name that is new gets an id after those that have a type */
 	uint32_t i = intern_add_bytes((struct intern *)&s->events, name, len);
 
 	uint32_t type = i < s->n_type ? s->type[i] : 0;

@@ -289,7 +289,7 @@ void diff_tell_cause(const struct compare *c, int none UNUSED, FILE *out)
 		moved_put_cause(c, d, 0, out);
 }
 
-/* Writes what changed, behind a semicolon. sum: as of moved_put_cause(). */
+/* Writes what changed, after a semicolon. sum: as of moved_put_cause(). */
 static void moved_put_what(const struct compare *c, double sum, FILE *out)
 {
 	const struct diff_rows *cause = compare_cause(c);

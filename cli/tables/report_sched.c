@@ -192,7 +192,7 @@ static const struct grid_column sched_columns[] = {
 #define SCHED_HELD 29
 #define SCHED_COLUMNS ARRAY_SIZE(sched_columns)
 
-/* Writes a table, behind its title if it is text. */
+/* Writes a table, after its title if it is text. */
 static void sched_put(const struct sched *s, const struct grid *g,
 		      struct json *j, const char *key, const char *title)
 {

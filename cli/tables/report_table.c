@@ -221,7 +221,7 @@ static void report_line_cells(const struct report *rp, struct grid *g,
 struct report_rest {
 	size_t rows;
 	uint64_t weight, whole;
-	const char *what; /* of the weight, behind the share */
+	const char *what; /* of the weight, after the share */
 };
 
 /* func: whose callers or callees the rows are, all of rest->whole; NULL: the

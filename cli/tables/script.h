@@ -54,6 +54,6 @@ struct script_losses {
 int script_losses_open(struct script_losses *l, struct store *db,
 		       const struct script_fields *f, struct err *err);
 /* Prints the losses that ended until `time`, INT64_MAX: all that are left,
- * behind the lines of s. Returns 0, or -1 and *err. */
+ * after the lines of s. Returns 0, or -1 and *err. */
 int script_losses_until(struct script_losses *l, struct script *s, int64_t time,
 			struct err *err);

@@ -191,7 +191,7 @@ static void summary_put_capture(struct summary *s, const struct rows *r)
 	if (*rows_text(r, INFO_CAPTURES_ALIGN))
 		put_aligned(s, r);
 	/* What a CPU recorded after its clock was set back has earlier times,
-	 * and comes late if they are behind what was put in order before. */
+	 * and comes late if they are after what was put in order before. */
 	if (steps)
 		lines_print(&s->l, "order",
 			    "by time, which goes back %s time%s, at most by %s",

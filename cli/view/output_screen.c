@@ -70,7 +70,7 @@ static double printed_share(const struct said *s, size_t at)
 }
 
 /* Puts the cursor on the first line of the last chain: chains are apart by an
- * empty line, and have one behind their head. */
+ * empty line, and have one after their head. */
 static void printed_to_last(struct said *s)
 {
 	for (size_t i = s->list.n; i > 0; i--)

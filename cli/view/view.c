@@ -31,7 +31,7 @@
 #define TYPED 256		/* bytes that can be typed */
 #define LINE (CHOICE_ARGS + 16) /* arguments */
 
-/* No arguments behind the database. */
+/* No arguments after the database. */
 static const char *const nothing[] = { NULL };
 
 struct view {
@@ -105,7 +105,7 @@ static bool view_replaced(struct view *v)
 }
 
 /* Stores a whole command line: arguments, the options that were given, the
- * database, and what is behind it. Returns how many there are. */
+ * database, and what is after it. Returns how many there are. */
 static size_t view_line(const struct view *v, const char *const *before,
 			const char *const *behind, const char **argv)
 {

@@ -31,7 +31,7 @@
 /* Least size of an entry of DEBUG_INFO: address, line, discriminator, the final
  * 0 of a name. */
 #define LINE_SIZE_MIN 17
-#define PADDING 7 /* behind unwinding information, up to 8 bytes */
+#define PADDING 7 /* after unwinding information, up to 8 bytes */
 
 enum {
 	R_LOAD,
@@ -448,7 +448,7 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 	int rc;
 
 	d->dating = jitdump_dating(d, info);
-	/* CPython 3.13 writes 0, and junk behind it */
+	/* CPython 3.13 writes 0, and junk after it */
 	if (!d->machine)
 		d->machine = regs_machine(NULL, info->arch);
 	d->tsc = info->tsc;

@@ -24,7 +24,7 @@
 #define PYTHON_FRAME_OFF 16
 
 /* Its unwind table: CFA = SP + 8, SP + 16 between 'sub' and 'add'. The pointer
- * to the code is relative to its own place, PYTHON_FRAME_OFF + 32 behind it. */
+ * to the code is relative to its own place, PYTHON_FRAME_OFF + 32 after it. */
 static const unsigned char python_frame[] = {
 	20, 0,	  0,  0, 0,    0,    0,	   0,  1,    'z',  'R',	 0,
 	1,  0x78, 16, 1, 0x1b, 0x0c, 7,	   8,  0x90, 1,	   0,	 0,

@@ -61,7 +61,7 @@ struct perf_cut {
 	struct perf_cut_taken taken;
 	uint64_t off;
 	uint64_t payload; /* bytes that still follow a record */
-	/* of the compressed record that is unpacked, and behind it */
+	/* of the compressed record that is unpacked, and after it */
 	uint64_t packed_off, behind;
 	bool inside; /* a compressed record */
 	struct cut_unpack unpack;
@@ -327,7 +327,7 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 	if (c->inside &&
 	    (r->type == PR_TRACING_DATA || r->type == PR_AUXTRACE)) {
 		/* Payloads follow records of the perf tool, which are never
-		 * compressed: behind such a record are others, as its reader
+		 * compressed: after such a record are others, as its reader
 		 * takes them. A piece has it without. */
 		struct err why;
 
@@ -439,7 +439,7 @@ static int cut_payload(const struct perf_cut *c, const struct perf_rec *r,
 	return 0;
 }
 
-/* Takes the samples behind one that is stored as it is, if all of them are and
+/* Takes the samples after one that is stored as it is, if all of them are and
  * no piece may end between: most of a stream. */
 static void cut_take_samples(struct perf_cut *c, const unsigned char *data,
 			     size_t len, uint64_t *used)
@@ -518,7 +518,7 @@ uint64_t perf_cut_off(const struct perf_cut *c)
 }
 
 /* Unpacks the next bytes. Returns as perf_cut_unpack(); of all that comes
- * behind damaged data, each is told once. */
+ * after damaged data, each is told once. */
 static int cut_unpack_next(struct perf_cut *c, struct err *err)
 {
 	struct cut_unpack *u = &c->unpack;

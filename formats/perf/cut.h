@@ -44,7 +44,7 @@ struct perf_cut_taken {
 struct perf_cut *perf_cut_new(const char *path);
 void perf_cut_free(struct perf_cut *c); /* NULL is fine */
 /* Looks at the record at the begin of len bytes, and at the samples right
- * behind a sample, if nothing differs in what is done with them. Returns 1 and
+ * after a sample, if nothing differs in what is done with them. Returns 1 and
  * the length in *used; 0 if it is not whole, and the bytes that are needed in
  * *used; -1 and *err if this is no such stream, or, when it has begun, if the
  * size of the record is damaged: nothing tells where the next one is. A record
@@ -52,12 +52,12 @@ void perf_cut_free(struct perf_cut *c); /* NULL is fine */
 int perf_cut_take(struct perf_cut *c, const void *data, size_t len,
 		  uint64_t *used, struct err *err);
 const struct perf_cut_taken *perf_cut_taken(const struct perf_cut *c);
-/* Returns the offset in the stream behind the record that was taken last; of
+/* Returns the offset in the stream after the record that was taken last; of
  * one that was compressed, that of the compressed record. */
 uint64_t perf_cut_off(const struct perf_cut *c);
 /* Of a compressed record: stores the next bytes of the records in it, and those
  * that were not used before. Returns 1, 0 if there are no more, -1 and *err if
- * the rest of it is damaged, as all that is compressed behind it is then. What
+ * the rest of it is damaged, as all that is compressed after it is then. What
  * is left belongs to the next compressed record. */
 int perf_cut_unpack(struct perf_cut *c, const unsigned char **data, size_t *len,
 		    struct err *err);
@@ -66,17 +66,17 @@ void perf_cut_unpacked(struct perf_cut *c, size_t n);
 /* Returns whether the stream cannot have ended here: it lacks part of a
  * compressed record or of what follows a record. */
 bool perf_cut_is_open(const struct perf_cut *c);
-/* Returns whether a piece may end behind the record that was taken last: a
+/* Returns whether a piece may end after the record that was taken last: a
  * round has ended there, or the stream has none. */
 bool perf_cut_may_end(const struct perf_cut *c);
 /* Returns whether that record is not later than the newest one before the last
  * head, and the piece before that head has no end so far. The ring of one CPU
- * may be read a round later than that of another: in the round behind its end,
+ * may be read a round later than that of another: in the round after its end,
  * a piece gets these records, so that nothing of its time is missing. The next
  * piece needs them only if they tell of threads or code. Such a record without
  * a time is taken for old. */
 bool perf_cut_is_old(const struct perf_cut *c);
-/* Returns a number of the place behind the record that was taken last: another
+/* Returns a number of the place after the record that was taken last: another
  * place of this stream or of another one has another number. */
 uint64_t perf_cut_place(const struct perf_cut *c);
 /* Writes what a piece begins with, at that place; 0: nothing is before it.

@@ -23,7 +23,7 @@ struct cut_read {
 	struct perf_file file; /* for the times before that of a record */
 	bool records;	       /* there were some of the kernel */
 	bool counts;	       /* samples may have values of counters */
-	bool late; /* an event, or the kind of machine, came behind them */
+	bool late; /* an event, or the kind of machine, came after them */
 };
 
 /* path is for messages; borrowed. */
@@ -50,7 +50,7 @@ int cut_read_decode(struct cut_read *c, const struct perf_rec *r,
  */
 unsigned char *cut_read_copy(struct cut_read *c, const struct perf_rec *r);
 /* Writes a record that cut_read_decode() has decoded, unless an event or the
- * kind of machine came behind it by which it is damaged: a piece begins with
+ * kind of machine came after it by which it is damaged: a piece begins with
  * all of these. */
 void cut_read_write(struct cut_read *c, const void *record, size_t size,
 		    FILE *out);

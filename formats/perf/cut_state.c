@@ -31,7 +31,7 @@ struct cut_maps {
 	struct cut_map_table *table; /* NULL: none */
 };
 
-#define LOST_AT 16    /* in LOST, behind the id */
+#define LOST_AT 16    /* in LOST, after the id */
 #define LOST_SUM_AT 8 /* in LOST_SAMPLES */
 /* As many as a reader keeps; what more there is, is not changed. */
 #define VALUES_MAX (1u << 20)

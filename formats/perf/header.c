@@ -160,7 +160,7 @@ static int perf_header_find_records(struct perf *p, const struct section *data,
  * section (seen of perf 3.5 on i686, and of perf 3.14 on armv7, whose
  * /proc/cpuinfo names no model), no size follows, what comes next has the same
  * offset, and the entry is of the bit or, with that cleared, one too many.
- * more: the entries behind it. */
+ * more: the entries after it. */
 static bool perf_header_is_unwritten(const struct perf *p,
 				     const struct section *s,
 				     const struct bytes *more)

@@ -45,7 +45,7 @@ extern const struct source_ops perf_ops;
 	X(TEXT_POKE, MAP)                                                      \
 	X(AUX_OUTPUT_HW_ID, SAMPLE)                                            \
 	X(CALLCHAIN_DEFERRED, CHAIN)
-/* Those of the perf tool behind PR_HEADER_ATTR, which have no sort class: they
+/* Those of the perf tool after PR_HEADER_ATTR, which have no sort class: they
  * get no ref. */
 #define PERF_TOOL_TYPES(X)                                                     \
 	X(EVENT_TYPE)                                                          \
@@ -83,7 +83,7 @@ enum perf_type {
 	PERF_TOOL_TYPES(PERF_TYPE)
 #undef PERF_TYPE
 	PR_TOOL_KNOWN,	       /* first tool type that is unknown to us */
-	PR_SIMPLEPERF = 32768, /* simpleperf's own begin behind it */
+	PR_SIMPLEPERF = 32768, /* simpleperf's own begin after it */
 	PR_EVENT_ID = PR_SIMPLEPERF + 6,
 	PR_CUT = 40000, /* ours: the place where a stream was cut */
 };
@@ -427,7 +427,7 @@ int perf_walk_find(struct perf *p, const struct ref *ref, struct perf_rec *r,
 #define FETCH_FAR 512
 #define FETCH_FAR_AHEAD 3
 
-/* Fetches ahead of b, which is behind a record of this size. Of a large record
+/* Fetches ahead of b, which is after a record of this size. Of a large record
  * two cache lines are enough: its time is in the second one at the latest. */
 static inline void perf_walk_fetch(const struct bytes *b, uint16_t size)
 {
@@ -503,7 +503,7 @@ void perf_z_free(struct perf *p, struct perf_file *f);
  * reported; -1: a read error. */
 int perf_tool_take(struct perf *p, struct perf_file *f,
 		   const struct perf_rec *r, struct err *err);
-/* Called behind the last record, when damage is reported: a piece of a stream
+/* Called after the last record, when damage is reported: a piece of a stream
  * that has no end was not stored whole. */
 void perf_tool_end(struct perf *p);
 /* Sets the facts that depend on all tool records: system_wide and others. */

@@ -26,7 +26,7 @@
 #define BRANCH_COUNTERS ((uint64_t)1 << 19)
 
 /* The kind of registers: 1 of 32 bits, 2 of 64; in patches for Linux it became
- * bits, of which 4 tells of more registers behind these. */
+ * bits, of which 4 tells of more registers after these. */
 #define REGS_KIND_KNOWN 2
 #define REGS_KIND_MAX 0xff
 
@@ -407,7 +407,7 @@ static int perf_sample_branches(struct perf *p, const struct perf_attr *a,
 	return 0;
 }
 
-/* Returns 1 if the registers are of a kind that has more behind the words of
+/* Returns 1 if the registers are of a kind that has more after the words of
  * the mask: nothing tells where they end, so the rest of the record is lost. */
 static int perf_sample_registers(struct bytes *b, uint64_t mask, uint64_t **v,
 				 size_t *cap, struct regs *out, struct err *err)
@@ -514,10 +514,10 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* perf inject --convert-callchain (7.0 or 7.1 to 7.2.13) replaces stack dumps by what
- * perf's unwinder makes of them: addresses inside calls, as our own has. It
- * leaves out functions that the compiler cloned (constprop, isra, part); the
- * sampled address tells the innermost one. */
+/* perf inject --convert-callchain (7.0 or 7.1 to 7.2.13) replaces stack dumps
+ * by what perf's unwinder makes of them: addresses inside calls, as our own
+ * has. It leaves out functions that the compiler cloned (constprop, isra,
+ * part); the sampled address tells the innermost one. */
 static void perf_sample_use_converted(struct perf *p, struct record *rec)
 {
 	struct rec_sample *s = &rec->sample;
@@ -564,7 +564,7 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 }
 
 /* Takes all from the registers on; of AUX data, which is not decoded, the size.
- * Returns 1 if some of it is lost behind registers. */
+ * Returns 1 if some of it is lost after registers. */
 static int perf_sample_last_part(struct perf *p, const struct perf_attr *a,
 				 struct bytes *b, struct rec_sample *s,
 				 struct err *err)

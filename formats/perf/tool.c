@@ -100,7 +100,7 @@ static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
 	return 0;
 }
 
-/* Where a stream was cut: this is what is before it, or behind it. */
+/* Where a stream was cut: this is what is before it, or after it. */
 static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 			 struct bytes *b, struct err *err)
 {
@@ -132,7 +132,7 @@ static int perf_tool_cut(struct perf *p, const struct perf_rec *r,
 		perf_damage_text(
 			p, b->path, "record", r->off, r->size,
 			"the size of the record at 0x%" PRIx64
-			" of the stream is damaged: nothing behind it was read",
+			" of the stream is damaged: nothing after it was read",
 			place);
 		break;
 	default:
@@ -148,7 +148,7 @@ void perf_tool_end(struct perf *p)
 
 	if (!p->is_piece || p->piece_ends)
 		return;
-	/* what is behind it may tell of a loss in it */
+	/* what is after it may tell of a loss in it */
 	p->src.info.cut_behind = CUT_UNKNOWN;
 	p->src.info.truncated = true;
 	perf_damage_text(

@@ -54,7 +54,7 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	return 0;
 }
 
-/* Puts the strings of the kernel behind the formats that print some by their
+/* Puts the strings of the kernel after the formats that print some by their
  * addresses: so they are in a database as well. */
 static void perf_trace_take_strings(struct perf *p, const struct bytes *strings)
 {

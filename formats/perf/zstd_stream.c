@@ -13,7 +13,7 @@ const char *zstd_stream_decode(struct zstd_stream *z, ZSTD_outBuffer *out)
 
 		if (ZSTD_isError(rc))
 			return ZSTD_getErrorName(rc);
-		/* behind the end of a frame, the decoder would begin another */
+		/* after the end of a frame, the decoder would begin another */
 		if (out->pos == had && z->in.pos == at)
 			break;
 		z->wants = rc;

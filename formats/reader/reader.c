@@ -37,7 +37,7 @@ void claims_check(struct claims *c, const struct source *src,
 		const struct claim *at = &c->claim[i];
 
 		if (at->off > end) {
-			/* zeros are padding: note what stands behind them */
+			/* zeros are padding: note what stands after them */
 			uint64_t from = skip ? skip(arg, end, at->off) : end;
 			uint8_t v = 0;
 

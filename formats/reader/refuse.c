@@ -96,7 +96,7 @@ static const char *refuse_special(const char *s, size_t n)
 	return NULL;
 }
 
-/* "open(...) = 3", behind processes and times. */
+/* "open(...) = 3", after processes and times. */
 static bool refuse_is_strace(struct scan s)
 {
 	size_t n = 0;

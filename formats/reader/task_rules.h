@@ -116,7 +116,7 @@ struct told_tasks {
 	struct table by_tid; /* hash_u64() of the id: index of its name */
 	struct told_name *name;
 	size_t n, cap;
-	/* Losses of records, which the reader counts: behind each one other
+	/* Losses of records, which the reader counts: after each one other
 	 * tasks may have the thread ids. */
 	uint64_t n_lost;
 	uint64_t n_changed; /* names that were told or forgotten */

@@ -586,7 +586,7 @@ uint32_t expr_strings(struct expr_source *in, uint32_t addr, const char *list)
 	return expr_add(in, symbolic);
 }
 
-/* Takes the field behind REC. */
+/* Takes the field after REC. */
 static uint32_t expr_take_member(struct expr_source *in)
 {
 	expr_need(in, '-');

@@ -110,7 +110,7 @@ static const struct kernel_names rows[] = {
 	  8, true, 6018 },
 	/* fs/btrfs/qgroup.h */
 	{ "QGROUP_RESERVE QGROUP_RELEASE QGROUP_FREE", 1, true, 6018 },
-	/* include/linux/gfp_types.h since 6.10; the bits behind these follow
+	/* include/linux/gfp_types.h since 6.10; the bits after these follow
 	 * the configuration */
 	{ "___GFP_DMA_BIT ___GFP_HIGHMEM_BIT ___GFP_DMA32_BIT "
 	  "___GFP_MOVABLE_BIT ___GFP_RECLAIMABLE_BIT ___GFP_HIGH_BIT "

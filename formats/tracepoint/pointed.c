@@ -9,7 +9,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 
-/* What %pJ of a print format of CTF has behind it. The kernel has no %pJ. */
+/* What %pJ of a print format of CTF has after it. The kernel has no %pJ. */
 #define BRACES_HOW "slvjxdib"
 
 /* Strings, numbers and lists were read before; lists are JSON, in which
@@ -82,7 +82,7 @@ static size_t braces_number(struct text_out *o, const char *s)
 	return hex && n == 2 ? 0 : n;
 }
 
-/* Prints a string of JSON, from behind its first quote. Returns what follows
+/* Prints a string of JSON, from after its first quote. Returns what follows
  * it. */
 static const char *braces_string(struct text_out *o, const char *s)
 {
@@ -224,7 +224,7 @@ bool tp_out_braces(struct text_out *o, char how, int bits,
 #define FAMILY_IP6 10
 #define HEX_MOST 64 /* bytes of %*ph */
 
-/* What is behind %p: the letters that choose, and those that may follow. */
+/* What is after %p: the letters that choose, and those that may follow. */
 static const struct {
 	const char *letters, *more;
 } kinds[] = {

@@ -15,7 +15,7 @@ struct text_out;
 bool tp_out_braces(struct text_out *o, char how, int bits,
 		   const struct expr_value *v);
 
-/* Returns how many letters behind %p are understood, 0: none. */
+/* Returns how many letters after %p are understood, 0: none. */
 size_t tp_pointed_letters(const char *s);
 /* Prints the bytes that v leads to as %p with these letters does
  * (lib/vsprintf.c of Linux, pointer()); number is the width of "%*p", -1: none.

@@ -22,7 +22,7 @@
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 
-#define NAMED_LETTERS "SsFfB" /* behind %p: the name of a function */
+#define NAMED_LETTERS "SsFfB" /* after %p: the name of a function */
 #define WORD_LETTERS                                                           \
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 #define LACKS_STRING "lacks the string of"
@@ -271,7 +271,7 @@ void tp_out_pointer(struct text_out *o, const struct tp *tp,
 		text_out_add(o, " [%.*s]", (int)sym.module_len, sym.module);
 }
 
-/* Takes the letters behind %p. Returns false if they are not understood. */
+/* Takes the letters after %p. Returns false if they are not understood. */
 static bool tp_parse_letters(const char **s, struct tp_conversion *c)
 {
 	/* R: of a return address on s390x with its bits, b: with the build-id,

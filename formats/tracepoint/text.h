@@ -30,7 +30,7 @@ struct tp_conversion {
 	int width, precision;		   /* precision -1: none */
 	int bytes;			   /* size of the number */
 	char type;
-	char letter;	 /* 'p': the one behind it; 0: none */
+	char letter;	 /* 'p': the one after it; 0: none */
 	char pointed[8]; /* 'p': those for tp_out_pointed(); "": none */
 };
 

@@ -72,12 +72,12 @@ struct tp_format {
 };
 
 /* Fields that a reader adds have offsets from here on, which no payload has,
- * and stand behind the others. If the print fmt was changed for them, what was
+ * and stand after the others. If the print fmt was changed for them, what was
  * recorded of it follows in a line of its own. */
 #define TP_ADDED_OFF 65400u
 #define TP_RECORDED_PRINT "recorded print: "
 
-/* A reader that knows strings of the kernel puts them behind the print fmt:
+/* A reader that knows strings of the kernel puts them after the print fmt:
  * this line, then lines of printk_formats. */
 #define TP_STRINGS "strings:\n"
 

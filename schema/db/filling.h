@@ -48,7 +48,7 @@ int maker_submit(struct maker *mk, struct bulk_table *t, struct err *err);
 /* Frees all that fills the connection, which stays: blocks that were not
  * inserted are gone. */
 void filling_end(struct maker *mk);
-/* link.c: commits, puts the pages of all tables behind SQLite's own, and begins
+/* link.c: commits, puts the pages of all tables after SQLite's own, and begins
  * the next transaction. Until then these tables are empty for SQL; afterwards
  * their rows are inserted by SQL. Does nothing the second time, or if there are
  * no such tables. Returns 0, or -1 and *err. */

@@ -45,7 +45,7 @@ static int insert_value(sqlite3_stmt *st, int i, uint64_t type,
 			: sqlite3_bind_blob(st, i, at, (int)len, SQLITE_STATIC);
 }
 
-/* Inserts the row at *next, and moves that behind it. */
+/* Inserts the row at *next, and moves that after it. */
 static int insert_row(const struct block *b, const unsigned char **next)
 {
 	sqlite3_stmt *st = b->table->insert;

@@ -9,7 +9,7 @@
  *	| SQLite's  | holes | pages of ours | not yet
  *
  * - Pages are collected in buf first. page_file_begin() then leaves the numbers
- *   up to `gap` to SQLite, more than it needs soon, and begins behind them.
+ *   up to `gap` to SQLite, more than it needs soon, and begins after them.
  * - SQLite's file has our methods for writing from then on (page_watch): when
  *   SQLite wants a number above gap, page_file_give_way() moves our pages there
  *   to the end, and gap up.
@@ -176,7 +176,7 @@ static uint32_t page_file_lock_page(const struct page_file *pf)
 	return (uint32_t)(pf->lock / pf->page_size + 1);
 }
 
-/* Returns the number that is so many steps behind another. */
+/* Returns the number that is so many steps after another. */
 static uint32_t page_file_after(const struct page_file *pf, uint32_t number,
 				uint32_t steps)
 {
@@ -249,7 +249,7 @@ static int page_watch_write(sqlite3_file *file, const void *p, int n,
 	return rc ? rc : w->own->xWrite(file, p, n, off);
 }
 
-/* SQLite cuts off what is behind its last page. */
+/* SQLite cuts off what is after its last page. */
 static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
 	(void)file;
@@ -257,7 +257,7 @@ static int page_watch_truncate(sqlite3_file *file, sqlite3_int64 size)
 	return SQLITE_OK;
 }
 
-/* Begins behind what SQLite has written so far, and some more, and watches what
+/* Begins after what SQLite has written so far, and some more, and watches what
  * SQLite writes from now on. */
 static int page_file_begin(struct page_file *pf)
 {
@@ -351,15 +351,15 @@ void page_file_pointer(struct page_file *pf, uint32_t off)
 				       0 };
 }
 
-/* Moves pages of ours to the numbers behind SQLite's last page, as a database
+/* Moves pages of ours to the numbers after SQLite's last page, as a database
  * has no holes.
  *
  * The numbers from base + 1 to gap were left for SQLite, which did not need
- * them: these are the holes. Each number behind the gap and before next belongs
+ * them: these are the holes. Each number after the gap and before next belongs
  * to one page of ours, as page_file_flush() and page_file_give_way() give them
  * out one after the other. So the pages with the highest numbers move, as many
  * as there are holes, or all of them if there are more holes than pages. They
- * move to numbers up to the gap and from numbers behind it: none is written
+ * move to numbers up to the gap and from numbers after it: none is written
  * over another one that has to move. */
 static int page_file_fill_gap(struct page_file *pf)
 {
@@ -378,7 +378,7 @@ static int page_file_fill_gap(struct page_file *pf)
 		rc = page_file_move(pf, (uint32_t)i, hole, buf);
 		hole = page_file_after(pf, hole, 1);
 	}
-	/* if all pages moved, there may be holes behind them */
+	/* if all pages moved, there may be holes after them */
 	page_file_set_next(pf, moving == pf->n_at ? hole : stay);
 	free(buf);
 	return rc;

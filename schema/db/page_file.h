@@ -1,6 +1,6 @@
 /* page_file.h - pages of a database that are written without SQLite.
  *
- * They go into the file of the database, far behind what SQLite has written so
+ * They go into the file of the database, far after what SQLite has written so
  * far. When SQLite reaches them they are moved out of its way; when SQLite has
  * written its last page, the gap before them is filled with the last of them:
  *
@@ -33,7 +33,7 @@ int page_file_add(struct page_file *pf, const void *page);
  * big-endian), which becomes its number. */
 void page_file_pointer(struct page_file *pf, uint32_t off);
 
-/* Puts all pages behind those of SQLite. */
+/* Puts all pages after those of SQLite. */
 int page_file_attach(struct page_file *pf);
 /* Returns the page number of a place. */
 uint32_t page_file_number(const struct page_file *pf, uint32_t place);

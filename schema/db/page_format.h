@@ -55,7 +55,7 @@ enum {
 
 /* Most bytes of a varint. */
 #define VARINT_MAX 9
-/* Bytes behind a page or a row that record_int() may read. */
+/* Bytes after a page or a row that record_int() may read. */
 #define RECORD_SLACK 8
 
 /* Numbers, of which the highest byte is the first. */
@@ -160,7 +160,7 @@ static inline int64_t record_int(uint64_t type, const unsigned char *p,
 	return (int64_t)be64toh(v) >> (64 - 8 * len);
 }
 /* Writes a number as 8 bytes, of which it keeps as many as its type says, and
- * moves *to behind these. Returns the type. */
+ * moves *to after these. Returns the type. */
 static inline unsigned int record_put_int(unsigned char **to, uint64_t v)
 {
 	/* byte i of both: of a number with 8 * i to 8 * i + 7 bits, not

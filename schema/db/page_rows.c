@@ -19,7 +19,7 @@
 struct page_level {
 	uint32_t page; /* 0: none */
 	unsigned char *data;
-	/* the cell that is next in a leaf, or was taken above: the page behind
+	/* the cell that is next in a leaf, or was taken above: the page after
 	 * the last one is number `cells` */
 	uint32_t at, cells;
 };

@@ -20,7 +20,7 @@
 /* A finished page. */
 struct page_child {
 	uint32_t place;
-	uint32_t len; /* PAGES_PAIR: bytes of the cell behind the page */
+	uint32_t len; /* PAGES_PAIR: bytes of the cell after the page */
 	uint64_t key; /* the page's last id; PAGES_PAIR: where that cell is */
 };
 
@@ -428,7 +428,7 @@ static int page_tree_end_inner(struct page_tree *t, uint32_t root)
 
 		for (size_t i = 0; !rc && i < n; i++) {
 			size_t end = (i + 1) * t->n_child / n;
-			/* the cell behind the last of them goes up */
+			/* the cell after the last of them goes up */
 			struct page_child c = t->child[end - 1];
 
 			page_tree_inner(t, page, t->child + first,

@@ -2,7 +2,7 @@
 #pragma once
 #include <stddef.h>
 
-/* Returns the text behind the line "-- name: NAME" of schema/sql/queries*.sql,
+/* Returns the text after the line "-- name: NAME" of schema/sql/queries*.sql,
  * without a semicolon at its end, or NULL if there is no such query. It lives
  * as long as the program. */
 const char *store_sql(const char *name);

@@ -34,7 +34,7 @@ struct rows_block {
 	struct arena texts;    /* of the block */
 	int columns;	       /* 0: not known yet */
 	bool full, ended, bad; /* bad: ids are not in order */
-	bool running;	       /* the statement is at a row behind the block */
+	bool running;	       /* the statement is at a row after the block */
 	bool sought;	       /* rows were left out, by rows_seek_ints() */
 	int64_t last;	       /* id of the last row of the block */
 	uint64_t skip; /* of rows.read, those that the statement, which begins
@@ -267,7 +267,7 @@ int rows_next(struct rows *r, struct err *err)
 			return db_unordered(r->db, err);
 		if (rc >= 0)
 			return rc;
-		/* Lets the statement read on, behind the rows that pages gave:
+		/* Lets the statement read on, after the rows that pages gave:
 		 * what could not be read there may be damaged, so no id is
 		 * sought. */
 		int ret = SQLITE_ROW;
@@ -709,7 +709,7 @@ int rows_seek_ints(struct rows *r, int64_t id, struct int_row *row,
 		   struct err *err)
 {
 	struct rows_block *b = r->block;
-	/* what is far behind the block is found by the index */
+	/* what is far after the block is found by the index */
 	bool far = b->last < 0 || (id > b->last && id - b->last > FAR);
 
 	if (b->last < id)

@@ -73,8 +73,8 @@ static int virtual_disconnect(sqlite3_vtab *vtab)
 #define VIRTUAL_AT 'a' /* both */
 #define VIRTUAL_ARGS 8
 
-/* Returns what a constraint narrows; 0: nothing. A row that begins behind a
- * time ends behind it too. */
+/* Returns what a constraint narrows; 0: nothing. A row that begins after a
+ * time ends after it too. */
 static char virtual_letter(const struct virtual_table *t, int column,
 			   unsigned char op)
 {

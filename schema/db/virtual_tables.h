@@ -28,7 +28,7 @@ struct virtual_table {
 	/* Called for each statement that reads the rows. Returns 0, or -1 and
 	 * *err. */
 	int (*load)(void *arg, struct err *err);
-	/* Returns the first row at or behind number `row` that is asked for,
+	/* Returns the first row at or after number `row` that is asked for,
 	 * or VIRTUAL_END. Numbers may have gaps. */
 	size_t (*next)(void *arg, const struct virtual_ask *ask, size_t row);
 	/* Sets *v to the value of a column, NULL by default; text is copied

@@ -34,7 +34,7 @@ void function_wall(sqlite3_context *ctx, int argc, sqlite3_value **v);
 
 /* ---- functions that return rows, as eponymous virtual tables
  *
- * Arguments are hidden columns behind the visible ones, so that
+ * Arguments are hidden columns after the visible ones, so that
  * f(1, 2) and f WHERE a = 1 AND b = 2 are the same query. */
 
 #define TABLE_ARGS_MAX 8

@@ -210,7 +210,7 @@ static bool journal_is_first(const struct journal *j, const unsigned char *page)
 }
 
 /* Reads a header, of which there is one after each time that the journal was
- * on disk, and its records. Returns the offset behind them, 0 where SQLite
+ * on disk, and its records. Returns the offset after them, 0 where SQLite
  * finds no header, and -1 if it would put back only a part. */
 static int64_t journal_read_part(struct journal *j, uint64_t off)
 {
@@ -242,7 +242,7 @@ static int64_t journal_read_part(struct journal *j, uint64_t off)
 }
 
 /* A file whose first byte is 0 is what is left of a journal that is not needed.
- * One that names a super-journal does so at its end, behind all headers. */
+ * One that names a super-journal does so at its end, after all headers. */
 static int journal_read_all(struct journal *j, struct err *err)
 {
 	unsigned char head[JOURNAL_HEAD] = { 0 };

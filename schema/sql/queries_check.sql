@@ -284,7 +284,7 @@ ORDER BY r.breaks DESC, f.n DESC, r.id
 -- How much of the time of all CPUs is between two switches that do not join: it
 -- is touched by records that are missing without a loss. A wakeup may be missing
 -- at any time of its sleep, so that has no share. A rule keeps so many findings
--- only; those behind are in n of the last one.
+-- only; those after are in n of the last one.
 WITH gap AS MATERIALIZED (
 	SELECT f.capture, r.name, r.breaks, f.n,
 		CASE WHEN r.name = 'wakeup_lost' THEN 0

@@ -116,7 +116,7 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- The program with which a recording began: its process, since its first exec.
 -- perf gives its child the name perf-exec, trace-cmd leaves it its own. So does
 -- one that records beside it: what perf notes of its command, if it does, has the
--- name of the program, behind "--" if that is there, as 'record' writes it; and its
+-- name of the program, after "--" if that is there, as 'record' writes it; and its
 -- child was there before the first record. What a note does not name is of another
 -- recorder. A sleep only says for how long all CPUs
 -- are recorded. It may end in a later piece of a stream.

@@ -198,7 +198,7 @@ SELECT line, tid, life, time_ns, what, cookie, id, cpu, uraw FROM (
 	WHERE h.end_ns NOT NULL
 ) ORDER BY line, tid, life, time_ns, what, id
 
--- If the stream goes on behind the line, the next record of a CPU, which is not
+-- If the stream goes on after the line, the next record of a CPU, which is not
 -- there, may tell of a loss since its last one: known_ns is the oldest of these.
 -- filtered: samples may be missing that the user did not want, as in join_source()
 -- and join_filtered().
@@ -224,7 +224,7 @@ SELECT max(c.last_ns) AS last_ns, min(coalesce(c.system_wide, -1))
 FROM piece p JOIN capture c ON c.id = p.capture WHERE p.line = ?1
 
 -- Losses of a line. If a stream has no end (its cut_behind is 1), that is one loss:
--- what each CPU wrote behind its last record is missing.
+-- what each CPU wrote after its last record is missing.
 -- ?1: the line
 -- name: settle_losses
 SELECT l.id, l.what, l.cpu, l.t1, l.t0

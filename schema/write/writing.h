@@ -165,7 +165,7 @@ int tables_put(struct maker *mk, unsigned int table, const struct value *v,
 			sizeof(struct value)
 #define PUT_ROW(mk, table, err, ...)                                           \
 	tables_put(mk, table, VALUES(__VA_ARGS__), err)
-/* Runs a statement with these values for ?1 and those behind it, which
+/* Runs a statement with these values for ?1 and those after it, which
  * PUT_VALUES() takes one by one; PUT_BY(): one that is prepared for it. */
 int tables_run(struct maker *mk, sqlite3_stmt *st, const struct value *v,
 	       size_t n, struct err *err);

@@ -150,7 +150,7 @@ static inline uint32_t *account_near(struct per_source *ps,
 	return &ps->near[(uint32_t)rec->cpu % NEAR];
 }
 
-/* Iterates over all rings; returns NULL behind the last. */
+/* Iterates over all rings; returns NULL after the last. */
 static const struct ring *account_ring_at(const struct per_source *ps, size_t i)
 {
 	if (i < ps->n_ring)

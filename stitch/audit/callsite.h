@@ -55,7 +55,7 @@ enum thread_start {
 	ENDS_FILE,     /* hardly a function of the file sets a frame pointer */
 	ENDS_FUNCTION, /* others do, but not this one; or that is not asked */
 	ENDS_FRAME,    /* it has set one: the stack goes on */
-	/* Behind, since the numbers are stored: the code behind the call ends
+	/* After, since the numbers are stored: the code after the call ends
 	 * the thread by a system call. */
 	START_EXIT,
 	ENDS_SWITCH, /* ENDS_FUNCTION, and it goes to another stack and back */

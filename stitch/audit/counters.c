@@ -343,7 +343,7 @@ static uint32_t run_loss(struct counters *cs, uint16_t source, int32_t cpu,
 
 /* Finds a capture of the group that ran all the time of a run and may prove a
  * loss, the witness first. Returns false if there is none: it is unknown who
- * asked, as before a capture or behind it. */
+ * asked, as before a capture or after it. */
 static bool find_recorded(const struct counters *cs, uint16_t *source,
 			  const struct counter_run *r)
 {

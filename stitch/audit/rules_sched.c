@@ -228,7 +228,7 @@ static void drop_exec_suspects(struct audit *au, const struct audit_in *in)
 
 /* The records of what threads do are written by them, and never while a CPU
  * goes from one to the next. perf starts and stops them before and after the
- * switches: it takes one in front and one behind to prove something. */
+ * switches: it takes one in front and one after to prove something. */
 static void check_seat(struct audit *au, const struct audit_in *in)
 {
 	const struct audit_source *as = audit_source_of(au, in);

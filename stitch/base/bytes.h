@@ -179,5 +179,5 @@ static inline int bytes_window(const struct bytes *b, uint64_t off, uint64_t n,
 }
 
 /* Reads a string, whose final 0 must be inside the window. *out points into the
- * window; pos moves behind the 0. */
+ * window; pos moves after the 0. */
 int bytes_str(struct bytes *b, const char **out, struct err *err);

@@ -43,7 +43,7 @@ int err_while(struct err *err, const char *fmt, ...)
 
 /* At the place of the call the compiler sees that these return -1. Without
  * that, gcc 12 warns at -O1, -Os and with -flto of values that "may be used
- * uninitialized" behind a function that fills them only when it returns 0. */
+ * uninitialized" after a function that fills them only when it returns 0. */
 static inline int err_failed(int ret)
 {
 	(void)ret;

@@ -26,7 +26,7 @@ int log_start(const char *domains, log_print_fn *print, struct err *err);
 
 extern unsigned int log_domains; /* a bit for each one that is on */
 
-/* Any thread may call it. Formats as printf() does; a line is cut behind 1,000
+/* Any thread may call it. Formats as printf() does; a line is cut after 1,000
  * bytes. */
 void log_write(enum log_domain d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

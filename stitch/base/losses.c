@@ -6,7 +6,7 @@
  * n) runs, and an interval is moved O(log n) times, whatever the order.
  *
  * low[] of a run are the indexes of intervals that start before all that follow
- * them, ascending: the first at or behind i has the smallest start from i on,
+ * them, ascending: the first at or after i has the smallest start from i on,
  * so one comparison tells whether any of them starts early enough. */
 #include "stitch/base/losses.h"
 

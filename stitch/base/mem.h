@@ -20,7 +20,7 @@
 #define raise_to(x, least) ((x) < (least) ? (void)((x) = (least)) : (void)0)
 #define lower_to(x, most) ((x) > (most) ? (void)((x) = (most)) : (void)0)
 /* Whether the expression `holds`, which refers to an item's index as i, is true
- * for any of n items. Not evaluated behind the first such one. */
+ * for any of n items. Not evaluated after the first such one. */
 #define any_where(n, i, holds)                                                 \
 	({                                                                     \
 		size_t i = 0;                                                  \

@@ -35,7 +35,7 @@ static bool named_file_is_kernels(int fd)
 	return any_where(ARRAY_SIZE(type), i, (uint32_t)fs.f_type == type[i]);
 }
 
-/* Opens for reading what is behind a descriptor of O_PATH. Without /proc the
+/* Opens for reading what a descriptor of O_PATH refers to. Without /proc the
  * path is opened again, and must still be the same file. */
 static int named_file_reopen(int place, const char *path, const struct stat *st)
 {

@@ -27,7 +27,7 @@ static pid_t new_file_owner;
 static pthread_mutex_t new_file_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 /* SQLite keeps a journal beside the file while it copies into it: its name is
- * behind that of the file. */
+ * after that of the file. */
 static void new_file_unlink(const char *temp)
 {
 	unlink(temp);
@@ -323,7 +323,7 @@ int new_file_place(char **temp, const char *path, bool replace, struct err *err)
 }
 
 struct new_file {
-	char *path;  /* behind links */
+	char *path;  /* with links resolved */
 	char *shown; /* for messages */
 	char *temp;  /* NULL: the file has no name yet, or is path itself */
 	FILE *stream;
@@ -354,7 +354,7 @@ static int new_file_open_temp(struct new_file *nf)
 static int new_file_begin(struct new_file *nf, struct err *err)
 {
 	struct stat st = { 0 };
-	/* what the path names behind links; NULL: nothing yet */
+	/* what the path names, with links resolved; NULL: nothing yet */
 	char *target = stat(nf->shown, &st) ? NULL : realpath(nf->shown, NULL);
 
 	nf->path = target ? target : mem_strdup(nf->shown);

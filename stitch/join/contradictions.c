@@ -97,7 +97,7 @@ bool contradiction_is_over(const struct contradictions *k,
 	if (!one_clock && !e->has_chain &&
 	    saturating_apart(e->closed_at, e->last_time) <= CLOCKS_NS)
 		return false;
-	/* Clocks explain it if they put the half behind what closed the cookie,
+	/* Clocks explain it if they put the half after what closed the cookie,
 	 * or the whole stay in front of that. */
 	uint64_t by = clocks_between(e->closed_at, half->time);
 	uint64_t stay = clocks_between(e->first_time, e->closed_at);

@@ -359,7 +359,7 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 	if (same) {
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
 		int64_t gap = recording_gap(a, b, &l.map);
-		/* one behind the other they have no events in common, but a
+		/* one after the other they have no events in common, but a
 		 * process that the kernel put at a random address: one boot */
 		l.proved = (gap > 0 || are_pieces(a, b)) &&
 			   clock_fit_share_process(a->fingerprints,

@@ -47,7 +47,7 @@ void decode_ahead_free(struct decode_ahead *da);
 int decode_ahead_next(struct decode_ahead *da, struct record **rec,
 		      struct err *err);
 /* From now on records stay valid longer, for a thread of the caller. passed()
- * is called when all records of a block were returned and one behind them is
+ * is called when all records of a block were returned and one after them is
  * asked for: they stay valid until decode_ahead_give_back(), which is called
  * once for each block, by any thread. With `changes` it is called before events
  * of sources change: it returns when no other thread looks at these. */

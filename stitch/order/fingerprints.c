@@ -141,7 +141,7 @@ static void fingerprint_name_add(struct fingerprint_names *l, int32_t tid,
 }
 
 /* Is a mapping of a program or library there because the kernel chose so at
- * random? On x86-64 and AArch64 they are behind 0x555555554000 and
+ * random? On x86-64 and AArch64 they are after 0x555555554000 and
  * 0xaaaaaaaaa000 and below 0x7fff00000000 and 0x1000000000000, by up to 2^40
  * bytes; without randomization they are at these addresses (ELF_ET_DYN_BASE,
  * mmap_base()). */

@@ -54,7 +54,7 @@ struct jit_code {
 	size_t n_line;
 	uint32_t machine; /* ELF e_machine; 0: unknown */
 	/* The code's .eh_frame, which assumes that it lies frame_off bytes
-	 * behind the start of the code; NULL: none. */
+	 * after the start of the code; NULL: none. */
 	const void *frame;
 	size_t n_frame;
 	uint64_t frame_off;

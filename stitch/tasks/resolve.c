@@ -26,7 +26,7 @@ struct slot {
 			      * all spaces; plus that of the jitted code */
 	uint32_t raw;	     /* 0: empty entry */
 	uint32_t n : 21;
-	uint32_t behind : 6;  /* addresses behind these, which are no frames */
+	uint32_t behind : 6;  /* addresses after these, which are no frames */
 	uint32_t partial : 1; /* an address was not mapped in the process's
 			       * own space, or not as code */
 	uint32_t jit : 1;     /* jitted code was at an address at some time */
@@ -554,7 +554,7 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 	return frame;
 }
 
-/* Returns how many addresses are behind the function in which the thread
+/* Returns how many addresses are after the function in which the thread
  * begins: it has no caller, and leaves in FP what it likes. The first functions
  * of glibc 2.43 leave a place among the words of the environment. */
 static uint32_t resolve_behind(const struct resolve_in *in,

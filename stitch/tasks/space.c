@@ -394,7 +394,7 @@ void shared_spaces_map(struct shared_spaces *ks, uint32_t kin, uint64_t start,
 		return;
 	struct shared_space *k = &ks->kin[kin - 1];
 	size_t i = shared_space_find(k, start);
-	size_t n = i; /* behind those that the new one touches */
+	size_t n = i; /* after those that the new one touches */
 
 	for (; n < k->n && k->at[n].start <= end; n++) {
 		lower_to(start, k->at[n].start);

@@ -9,14 +9,14 @@ struct arena;
 
 struct cut_name {
 	const char *full;
-	const char *mark; /* put behind it, and never cut; NULL: none */
+	const char *mark; /* put after it, and never cut; NULL: none */
 	const char *cut;  /* the result: safe text, without the mark */
 	size_t at[2];	  /* for cut_names(): the cells from which it shows
 			   * what tells it apart, ascending; 0: none */
 };
 
 /* Stores how many cells of a name that is wider than `cells`, 4 or more, are
- * visible in front of the gap and behind it: both ends, or whole parts of a
+ * visible in front of the gap and after it: both ends, or whole parts of a
  * name with "::" if the last ones take half of the room, since
  * std...::_Map<...>::_M_find tells more than std::__detai...>::_M_find. */
 void cut_ends(const char *name, size_t cells, size_t *head, size_t *tail);

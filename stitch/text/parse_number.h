@@ -8,12 +8,12 @@
 #include <stdbool.h>
 
 /* A time is "2026-11-28 03:12:04.5" (or with T for the blank), or
- * "28/Nov/2026:03:12:04" of web servers, with a zone behind it ("Z", "UTC",
+ * "28/Nov/2026:03:12:04" of web servers, with a zone after it ("Z", "UTC",
  * "+0100", "+01:00") or else in that of $TZ. It may be anywhere in a line of a
  * log, which is the whole text. */
 
 /* Finds the first time in a text. Returns false if there is none, or else true
- * and a range of ns since 1970, of which `to` is the first ns behind it:
+ * and a range of ns since 1970, of which `to` is the first ns after it:
  *
  * - TIME+1s, with a duration as parse_duration() reads it: that long from then;
  * - TIME,TIME: from the one to the other;
@@ -23,7 +23,7 @@
 bool parse_wall(const char *text, int64_t *from, int64_t *to);
 
 /* Reads a number without a sign, "12", "12.5" or ".5", as a multiple of
- * 10^-places, exactly; further decimals are cut. Moves *p behind it. Returns 0,
+ * 10^-places, exactly; further decimals are cut. Moves *p after it. Returns 0,
  * or -1 if there is no digit, or if it does not fit. */
 int parse_decimal(const char **p, unsigned int places, int64_t *out);
 /* Reads a whole text as a time with its unit: "200ms", "1.5s", "5m", "2h" or

@@ -118,7 +118,7 @@ static int cfi_read_cie(const struct cfi *c, struct cfi_cie *cie,
 	return ret;
 }
 
-/* Takes the next entry: 1, with *b behind its length; 0 at the end. *wide: it
+/* Takes the next entry: 1, with *b after its length; 0 at the end. *wide: it
  * is in the 64-bit format. */
 static int cfi_next_entry(struct bytes *all, struct bytes *b, bool *wide)
 {
@@ -167,7 +167,7 @@ static uint32_t cfi_cie_at(struct cfi *c, uint64_t off)
 	return (uint32_t)c->n_cie++;
 }
 
-/* Reads an FDE; b is behind its CIE pointer. */
+/* Reads an FDE; b is after its CIE pointer. */
 static int cfi_read_fde(const struct cfi *c, uint32_t id, struct bytes *b,
 			struct cfi_fde *f)
 {

@@ -32,7 +32,7 @@ void cfi_close(struct cfi *c);
  * there is none or c is NULL. O(log n). */
 bool cfi_function(const struct cfi *c, uint64_t vaddr, uint64_t *start,
 		  uint64_t *end);
-/* Returns the first address behind vaddr at which a function begins; UINT64_MAX
+/* Returns the first address after vaddr at which a function begins; UINT64_MAX
  * if there is none or c is NULL. */
 uint64_t cfi_next(const struct cfi *c, uint64_t vaddr);
 /* Number of functions. */

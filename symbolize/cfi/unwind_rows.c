@@ -175,7 +175,7 @@ void unwind_rows_finish(struct unwind_rows *t)
 
 		if (i + 1 < t->n_func && t->func[i + 1].start < end)
 			end = t->func[i + 1].start;
-		/* those that are more than 4 GiB behind the first have none */
+		/* those that are more than 4 GiB after the first have none */
 		if (end - t->base > UINT32_MAX || end <= f->start)
 			continue;
 		if (t->made[f->row].pc)

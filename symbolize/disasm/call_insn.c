@@ -136,7 +136,7 @@ static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 		return CALL_SIGNAL;
 	if (wide && (call_insn_x86_start(s) || call_insn_x86_fcontext(s)))
 		return CALL_START;
-	/* Where the first function of a goroutine returns to: behind the first
+	/* Where the first function of a goroutine returns to: after the first
 	 * instruction of runtime.goexit, which is aligned: nop; call goexit1;
 	 * nop. Read in Go 1.19, for all machines here. */
 	const unsigned char *at = s->code + s->ret;

@@ -28,7 +28,7 @@ enum call_kind {
 #define CALL_AFTER 16
 
 /* code has `before` bytes in front of the return address and `after` bytes
- * behind. machine is EM_*; big: its words are big-endian. addr is the return
+ * after. machine is EM_*; big: its words are big-endian. addr is the return
  * address; *target is set for CALL_DIRECT, in the same address space. */
 enum call_kind call_insn_before(uint16_t machine, bool big,
 				const unsigned char *code, size_t before,

@@ -29,7 +29,7 @@ struct code_refs {
 	uint64_t addr; /* of the code */
 	uint16_t machine;
 	uint64_t page[32]; /* AArch64: what adrp left in the registers */
-	/* x86-64: behind the next byte with which one of each kind begins, by
+	/* x86-64: after the next byte with which one of each kind begins, by
 	 * code_refs_next_to() */
 	size_t behind[CODE_REF_SLOT + 1];
 };

@@ -571,7 +571,7 @@ bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n)
  * C library. */
 static const struct frame_exit {
 	unsigned char code[3];
-	uint8_t n, rest; /* bytes of it, and behind the number or what is put */
+	uint8_t n, rest; /* bytes of it, and after the number or what is put */
 	bool number;
 } frame_exits[] = {
 	{ { 0xb8 }, 1, 3, true },	      /* mov $N,%eax */

@@ -15,7 +15,7 @@
 #define FRAME_CODE_MAX 65536 /* bytes of a frame */
 
 /* Returns true if these instructions, the first of a function or the next ones,
- * make FP the address of the saved one, behind which the return address is.
+ * make FP the address of the saved one, after which the return address is.
  * They are followed to the first call, return or jump that is always taken. */
 bool frame_code_sets(uint16_t machine, const unsigned char *code, size_t n);
 /* Returns true if these instructions leave the function without restoring FP:
@@ -37,7 +37,7 @@ enum frame_code_end frame_code_ends(uint16_t machine, const unsigned char *code,
 				    size_t n, int64_t *cfa, int64_t *fp);
 /* Returns true if these instructions of x86-64, of which the first `before`
  * bytes are in front of a return address, go to another stack for good: SP is
- * loaded from memory, and behind the call follow pop %rax and a jump. So Go's
+ * loaded from memory, and after the call follow pop %rax and a jump. So Go's
  * runtime.mcall() does. */
 bool frame_code_leaps(uint16_t machine, const unsigned char *code,
 		      size_t before, size_t n);
@@ -47,12 +47,12 @@ bool frame_code_leaps(uint16_t machine, const unsigned char *code,
 bool frame_code_lands(uint16_t machine, const unsigned char *code, size_t n);
 #define FRAME_CODE_LEAP 24 /* bytes in front of the return address, and */
 #define FRAME_CODE_LEAP_BEHIND 2
-/* Returns true if these instructions, behind a call, end the thread or the
+/* Returns true if these instructions, after a call, end the thread or the
  * process by a system call of Linux: what was called has begun there. */
 bool frame_code_exits(uint16_t machine, const unsigned char *code, size_t n);
 /* The bytes of them that are read. */
 #define FRAME_CODE_EXIT 24
-/* Returns true if these instructions, behind a call, hand its result on as the
+/* Returns true if these instructions, after a call, hand its result on as the
  * first argument of another one: that of main() to exit(). */
 bool frame_code_hands_on(uint16_t machine, const unsigned char *code, size_t n);
 #define FRAME_CODE_HANDS_ON 8

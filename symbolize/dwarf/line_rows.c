@@ -72,7 +72,7 @@ static int line_rows_list(struct line_rows *r, struct bytes *b,
 	}
 }
 
-/* Reads what is behind the length of the head, up to the end of its lists. */
+/* Reads what is after the length of the head, up to the end of its lists. */
 static int line_rows_head(struct line_rows *r, struct bytes *b)
 {
 	/* smallest instruction, operations (from 4 on), is_stmt, the base and

@@ -34,7 +34,7 @@ typedef void line_entry_fn(void *arg, const struct line_entry *e);
  * empty if there is none. *out is borrowed from ef. */
 void line_table_section(const struct elf_file *ef, const char *name,
 			struct bytes *out);
-/* Takes the next table of a section, from behind its length on. Returns -1 if
+/* Takes the next table of a section, from after its length on. Returns -1 if
  * the section ends before it does. */
 int line_table_take(struct line_table *t, struct bytes *section,
 		    struct bytes *out);

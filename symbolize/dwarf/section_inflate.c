@@ -11,7 +11,7 @@
 
 /* Bytes that are inflated at once. */
 #define STEP ((uint64_t)64 << 10)
-/* Raw deflate: the checksum behind it is over all bytes, and says nothing about
+/* Raw deflate: the checksum after it is over all bytes, and says nothing about
  * a part. */
 #define WINDOW (-15)
 
@@ -126,7 +126,7 @@ static bool section_inflate_to(struct section_inflate *si, uint64_t end)
 	return si->n >= end;
 }
 
-/* The sum is behind the data, most significant byte first. */
+/* The sum is after the data, most significant byte first. */
 static bool section_inflate_is_sound(const struct section_inflate *si)
 {
 	uint32_t sum = 0;

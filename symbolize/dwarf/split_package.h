@@ -1,8 +1,8 @@
 /* split_package.h - .dwp packages: the .dwo files of a program in one file.
  *
- * dwp and llvm-dwp write the sections of all units behind each other; the index
- * in .debug_cu_index tells which part of each section is a unit's (DWARF 5,
- * 7.3.5, and the GNU extension of DWARF 4). libdw 0.188 does not read it. */
+ * dwp and llvm-dwp write the sections of all units one after the other; the
+ * index in .debug_cu_index tells which part of each section is a unit's (DWARF
+ * 5, 7.3.5, and the GNU extension of DWARF 4). libdw 0.188 does not read it. */
 #pragma once
 #include <stdint.h>
 

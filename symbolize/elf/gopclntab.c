@@ -4,7 +4,7 @@
  * Go's runtime prints stacks by a table of its own, which neither 'go build
  * -ldflags=-s' nor strip removes. Its layout since Go 1.18 is that of pcHeader,
  * functab and _func in runtime/symtab.go and runtime/runtime2.go: a header with
- * the offsets of parts; names, each with a zero behind it; and by rising
+ * the offsets of parts; names, each with a zero after it; and by rising
  * address an entry for each function, with where its record is. Addresses are
  * counted from runtime.text. A record has where its depths of the stack are
  * among the values by address, which step() of runtime/symtab.go reads. */
@@ -35,7 +35,7 @@
  * may have the same bytes without an end. */
 #define NAME_MOST 16384
 
-/* Starts to read at an offset of the table. Returns false if that is behind its
+/* Starts to read at an offset of the table. Returns false if that is after its
  * end. */
 static bool gopclntab_at(const struct gopclntab *g, uint64_t off,
 			 struct bytes *b)

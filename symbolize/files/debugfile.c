@@ -28,7 +28,7 @@ static bool debugfile_has_crc(const struct elf_file *ef, uint32_t want)
 	return crc == want;
 }
 
-/* Reads the name at the start of a section; *b is left on the bytes behind. */
+/* Reads the name at the start of a section; *b is left on the bytes after. */
 static bool debugfile_read_link(const struct elf_file *ef, const char *section,
 				struct bytes *b, const char **name)
 {

@@ -283,12 +283,12 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 #define MISSED_MIN 3
 
 /* Code without frame pointers leads to wrong return addresses in the right
- * file, too: of 30 in the text of a cc1 built so, 19 are behind no call. Of
- * random addresses, about 29 in 30 are. So in the right file, one is behind a
+ * file, too: of 30 in the text of a cc1 built so, 19 are after no call. Of
+ * random addresses, about 29 in 30 are. So in the right file, one is after a
  * call for at most this many that are not. */
 #define CALLS_OF 4
 /* A file whose code is as long as what was mapped is doubted only with this
- * many that are behind none. */
+ * many that are after none. */
 #define BAD_MIN 4
 
 bool identity_is_sure(enum identity is)
@@ -315,7 +315,7 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 		return seen->calls >= CALLS_MIN &&
 		       seen->calls >= seen->bad * 16;
 	/* Of another file, one address of three is at an instruction, and one
-	 * of thirty behind a call. */
+	 * of thirty after a call. */
 	case IDENTITY_ASSUMED:
 		return seen->ran + seen->calls * 3 >= 3 &&
 		       seen->calls_of >= seen->bad_of * 4;
@@ -520,7 +520,7 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 		if (number != IDENTITY_ID_NONE)
 			return identity_by_id(number, same);
 		/* in a second of which the file system tells no more it may
-		 * have been written behind its mapping */
+		 * have been written after its mapping */
 		return (earlier && f->written > earlier) ||
 				       (f->grain && sy->opts.recorded_from)
 			       ? replaced

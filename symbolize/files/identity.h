@@ -10,7 +10,7 @@
  *    ended, unless the capture has several files at that path, or this machine
  *    shows that it was read from another file. In a mount namespace that was
  *    gone by then another one was mapped, and only 4 shows it.
- * 4. The addresses that ran: instructions of functions, and behind calls. They
+ * 4. The addresses that ran: instructions of functions, and after calls. They
  *    decide where 3 is in doubt, and refute it, and what a user gives.
  * 5. The path alone, unless the record says that the file was deleted, or the
  *    inode is another one, or it was written after the recording. On another
@@ -128,7 +128,7 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 struct identity_seen {
 	size_t ran, missed;	 /* of innermost frames: at an instruction of a
 				  * function, or nowhere near */
-	size_t calls, bad;	 /* return addresses: behind a call or not */
+	size_t calls, bad;	 /* return addresses: after a call or not */
 	size_t calls_of, bad_of; /* places in stacks that these have called */
 	/* of all stacks: places where that call is of the next function */
 	size_t linked;
@@ -140,11 +140,11 @@ bool identity_is_sure(enum identity is);
 /* Returns whether the addresses that ran decide anything. */
 bool identity_is_open(enum identity is);
 /* Returns whether they leave the file to the image. A walk along frame pointers
- * adds some return addresses behind no call to those of the right file, each in
+ * adds some return addresses after no call to those of the right file, each in
  * few stacks. */
 bool identity_stands(enum identity is, const struct identity_seen *seen);
 /* The same of all return addresses, where stacks are judged by the file:
- * returns NULL, or what is put behind "doubted: " in image.identity. */
+ * returns NULL, or what is put after "doubted: " in image.identity. */
 const char *identity_why_other(enum identity is,
 			       const struct identity_seen *seen);
 /* Returns 1 if they speak for the file a rather than b, -1 for b, 0: for none

@@ -202,7 +202,7 @@ static struct kallsyms *kallsyms_parse(const char *path, char *text, size_t len)
 	}
 	symtab_finish(&ks->tab);
 	/* The last symbol of the kernel must not extend to the first module,
-	 * far behind it. */
+	 * far after it. */
 	for (size_t i = 0; i < ks->tab.n; i++) {
 		struct sym *s = &ks->tab.sym[i];
 		uint64_t last = elf_page_floor(s->start) + 2 * ELF_PAGE;

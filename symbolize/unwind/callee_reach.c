@@ -9,10 +9,10 @@
 #include "symbolize/unwind/callsite_file.h"
 
 #define FUNCTION_MAX 65536
-/* Bytes behind the first one of a jump. */
+/* Bytes after the first one of a jump. */
 #define JUMP_MAX 6
 
-/* One function, with zeros behind its code. */
+/* One function, with zeros after its code. */
 struct callee {
 	const unsigned char *code;
 	uint64_t start, end;

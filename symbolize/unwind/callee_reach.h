@@ -14,7 +14,7 @@ struct callsite_file;
 struct callee_reach {
 	uint64_t start[CALLEE_REACH_MAX]; /* the called one is the first */
 	size_t n;
-	bool open;  /* there may be others, as behind a jump by a register */
+	bool open;  /* there may be others, as after a jump by a register */
 	bool frame; /* one of them has code that sets the frame pointer */
 };
 

@@ -271,7 +271,7 @@ static bool missing_caller_built_with_frames(struct unwind_image *m)
 struct direct_walk {
 	struct unwind_image *m;
 	struct function_range of;
-	uint64_t at; /* of the code behind code[CALL_BEFORE] */
+	uint64_t at; /* of the code after code[CALL_BEFORE] */
 	size_t i, n; /* bytes of it: that were tried; that there are */
 	unsigned char code[CALL_BEFORE + CHUNK];
 };
@@ -318,7 +318,7 @@ static uint64_t direct_walk_short(const struct direct_walk *w,
 		       : 0;
 }
 
-/* Stores the address behind the next one and where it leads to. Returns false
+/* Stores the address after the next one and where it leads to. Returns false
  * at the end. */
 static bool direct_walk_next(struct direct_walk *w, uint64_t *ret,
 			     uint64_t *target, bool *jump)

@@ -23,7 +23,7 @@
  * that gets it: 23 bytes in libstdc++, 130 in glibc's create_thread(). */
 #define HANDED_MAX 192
 #define CHUNK 65536
-/* From where the frame pointer is set to 0 to behind the call. */
+/* From where the frame pointer is set to 0 to after the call. */
 #define MARK_MAX 16
 #define SLOTS_MAX 8
 #define STARTERS_MAX 32
@@ -212,7 +212,7 @@ static unsigned int thread_start_argument(const struct callsite_file *f,
 	return code_refs_argument(f->machine, thread_starters_argument[name]);
 }
 
-/* Lists the functions of thread_starters_name behind n others, and the kinds of
+/* Lists the functions of thread_starters_name after n others, and the kinds of
  * calls to all of them. */
 static size_t thread_start_list(const struct callsite_file *f,
 				struct thread_starter out[STARTERS_MAX],
@@ -622,7 +622,7 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
 {
 	uint64_t start, vaddr;
 
-	/* A return address may be behind its function. */
+	/* A return address may be after its function. */
 	if (!f->ef || off < 1 || !elf_vaddr(f->seg, f->n_seg, off - 1, &vaddr))
 		return START_UNKNOWN;
 	enum thread_start found = thread_start_seek(f, vaddr, site, &start);
@@ -652,7 +652,7 @@ enum thread_start thread_start_first(struct callsite_file *f, uint64_t off,
 }
 
 /* Returns whether the code in front of the call at an ELF address has gone to
- * another stack, as that of Go's runtime.morestack() does, or that behind it
+ * another stack, as that of Go's runtime.morestack() does, or that after it
  * goes back, as that of systemstack() and asmcgocall(): the table says that
  * there is nothing on this one. */
 static bool thread_start_switches(const struct callsite_file *f, uint64_t vaddr)

@@ -217,7 +217,7 @@ static enum unwind_end unwind_walk(struct table_unwinder *u,
 
 		if (called && !full)
 			stack_trail_follow(trail, &w, out);
-		/* Return addresses are looked up inside the call, not behind
+		/* Return addresses are looked up inside the call, not after
 		 * it. */
 		uint64_t pc = w.exact ? w.v.pc : w.v.pc - 1;
 		const struct unwind_step_at *p = unwind_find_step(u, in, pc);

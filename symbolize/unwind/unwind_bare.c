@@ -67,9 +67,9 @@ static bool unwind_is_called(struct table_unwinder *u,
 	return missing_caller_after_call(to.m, to.vaddr + 1);
 }
 
-/* Whether this is a system call behind which glibc's table ends, in clone() and
+/* Whether this is a system call after which glibc's table ends, in clone() and
  * clone3(): the child goes on there on another stack. *row: what holds up to
- * there, and for the parent behind it. */
+ * there, and for the parent after it. */
 static bool unwind_at_clone(const struct unwind_code *c,
 			    const struct stack_walk *w, struct unwind_row *row,
 			    bool *behind)
@@ -151,7 +151,7 @@ static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 	    cfa > FRAME_CODE_MAX || (fp != FRAME_CODE_KEPT && fp > cfa))
 		return -1;
 	/* A call with nothing on the stack: it does not return, and the code
-	 * behind it is of the next function. */
+	 * after it is of the next function. */
 	if (!w->exact && cfa == word)
 		return -1;
 	row.cfa = (int32_t)cfa;
@@ -161,7 +161,7 @@ static int unwind_by_code(const struct unwind_code *c, struct stack_walk *w)
 }
 
 /* Steps out of the innermost function as where it has not set FP yet, or has
- * set it back: the return address is on top of the stack, or behind FP, which
+ * set it back: the return address is on top of the stack, or after FP, which
  * it has just saved. Returns -1 if nothing there follows a call, or one of
  * another function. */
 static int unwind_from_top(struct table_unwinder *u, const struct unwind_in *in,
@@ -230,7 +230,7 @@ int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		w->end = known ? UNWIND_OUTERMOST : UNWIND_NO_TABLE;
 		return -1;
 	}
-	/* glibc's table of __start_context begins there, behind the address. */
+	/* glibc's table of __start_context begins there, after the address. */
 	/* The kernel clears all registers, and this code does not use FP. */
 	if ((unwind_is_file(&from) && from.m->entry &&
 	     from.vaddr >= from.m->entry &&

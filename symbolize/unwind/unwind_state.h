@@ -85,7 +85,7 @@ struct table_unwinder {
 };
 
 /* Whether a table has the address. If not, the kind of its row says why: the
- * kinds behind ROW_COMPLEX are in no table, unwind_look_up() gives them. */
+ * kinds after ROW_COMPLEX are in no table, unwind_look_up() gives them. */
 static inline bool unwind_is_in_table(enum row_kind kind)
 {
 	return kind <= ROW_COMPLEX;
@@ -103,7 +103,7 @@ struct unwind_code unwind_code_at(struct table_unwinder *u,
 enum frame_code_end unwind_bare_ends(const struct unwind_code *c,
 				     const struct stack_walk *w, int64_t *cfa,
 				     int64_t *fp);
-/* Returns whether the thread ends behind the call that the address is in. */
+/* Returns whether the thread ends after the call that the address is in. */
 bool unwind_bare_exits(const struct unwind_code *c);
 /* Returns whether Go's runtime says that nothing called this function, and
  * where its table has the return address, there is none. */

@@ -228,7 +228,7 @@ START_TEST(a_changed_stream_is_no_stream)
 	struct packed out = { 0 };
 	struct err err = { 0 };
 	ck_assert(gunzip_steps(packed.buf, packed.n + 1, 700, &out, &err));
-	ck_assert(strstr(err.msg, "behind the end") != NULL);
+	ck_assert(strstr(err.msg, "after the end") != NULL);
 	free(out.buf);
 	free(packed.buf);
 	free(data);

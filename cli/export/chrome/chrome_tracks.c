@@ -383,7 +383,7 @@ static void slices_add(struct slices *s, int64_t time, int64_t event,
 }
 
 /* Takes who woke a thread, from the wake-up to the slice that it began. Neither
- * end is known by its event: it comes behind all of its time. */
+ * end is known by its event: it comes after all of its time. */
 static void slices_take_wake(struct slices *s, const struct offcpu_wait *w,
 			     int64_t from, int64_t to)
 {

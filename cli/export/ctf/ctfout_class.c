@@ -123,7 +123,7 @@ static bt_field_class *ctfout_member_class(bt_field_class *st, uint64_t i)
 		bt.field_class_structure_borrow_member_by_index(st, i));
 }
 
-/* Appends a sequence behind its length, whose name is the one that LTTng gives
+/* Appends a sequence after its length, whose name is the one that LTTng gives
  * it. A database that was made of LTTng's events has the length as a field. */
 static int ctfout_append_list(bt_trace_class *tc, bt_field_class *st,
 			      const char *name, uint64_t bits,

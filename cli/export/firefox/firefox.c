@@ -276,7 +276,7 @@ static uint32_t func_of(struct firefox *f, const char *name, uint32_t lib,
 static uint32_t native_of(struct firefox *f, const struct code_frame *fr,
 			  uint32_t lib, int64_t address, bool called)
 {
-	/* a return address may be behind the end of its function */
+	/* a return address may be after the end of its function */
 	uint64_t in = called && fr->symoff ? fr->symoff - 1 : fr->symoff;
 
 	if (lib == FIREFOX_NONE || address < 0 || !fr->at.name ||

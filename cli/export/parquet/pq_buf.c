@@ -56,7 +56,7 @@ static size_t pq_put_groups(struct blob *b, const uint32_t *v, size_t n,
 	while (done < n && done < GROUP * GROUPS_MAX &&
 	       pq_same(v + done, n - done < GROUP ? n - done : GROUP) < GROUP);
 	blob_leb(b, (done + GROUP - 1) / GROUP << 1 | 1);
-	/* The same for numbers of 32 bits; behind the last there are zeros up
+	/* The same for numbers of 32 bits; after the last there are zeros up
 	 * to a group. Whole words go out: byte by byte it takes twice as long.
 	 */
 	size_t groups = (done + GROUP - 1) / GROUP;

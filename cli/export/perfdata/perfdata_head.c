@@ -1,5 +1,5 @@
 /* perfdata_head.c - the event types in front of the records of a perf.data
- * file, and the feature sections behind them. */
+ * file, and the feature sections after them. */
 
 #include "analyze/samples/code.h"
 #include "cli/export/perfdata/perfdata.h"

@@ -63,7 +63,7 @@ int perfdata_finish(struct perfdata *pd, struct err *err)
 	blob_add(&b, "PERFILE2", 8);
 	blob_u64(&b, HEADER_SIZE);
 	blob_u64(&b, ATTR_ENTRY);
-	blob_u64(&b, HEADER_SIZE + n * 8); /* behind the ids */
+	blob_u64(&b, HEADER_SIZE + n * 8); /* after the ids */
 	blob_u64(&b, n * ATTR_ENTRY);
 	blob_u64(&b, pd->data_at);
 	blob_u64(&b, pd->written);
