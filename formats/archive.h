@@ -30,8 +30,9 @@ struct archive_found {
 	char why[256];	/* then: why */
 };
 
-/* Writes the regular files below an open folder, which belongs to nobody else.
- * Left out are links, and names that lead elsewhere. Returns 0, or -1 and *err:
- * if nothing could be read, or if the files become too many or too large. */
+/* Writes the regular files below an open folder, which belongs to this process
+ * alone. Left out are links, and names that lead elsewhere. Returns 0, or -1
+ * and *err: if nothing could be read, or if the files become too many or too
+ * large. */
 int archive_unpack(const char *path, int dir, struct archive_found *found,
 		   struct err *err);

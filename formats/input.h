@@ -34,7 +34,7 @@ int input_open(struct input *in, const char *path, const char *temp_dir,
  * file: only a regular file is opened. */
 int input_open_named(struct input *in, const char *path, const char *temp_dir,
 		     struct err *err);
-/* The same for a file that lies beside a capture, which may be in tracefs. */
+/* The same for a file that lies next to a capture, which may be in tracefs. */
 int input_open_beside(struct input *in, const char *path, const char *temp_dir,
 		      struct err *err);
 void input_close(struct input *in);

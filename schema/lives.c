@@ -3,7 +3,7 @@
  * An id is used again. The times at which threads that had it began and ended
  * are in some of the rows, and a row that does not tell when its thread began
  * is of the one that lived when the piece began. A piece begins with the last
- * records of the one before, so that both may tell of one end and one begin. */
+ * records of the one before, so that both may report one end and one begin. */
 #include "schema/lives.h"
 
 #include "schema/columns.h"

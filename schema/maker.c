@@ -71,7 +71,7 @@ static int maker_check_replaced(const char *path, struct err *err)
 	return 0;
 }
 
-/* Creates an empty file beside the target, with the permissions of the umask.
+/* Creates an empty file next to the target, with the permissions of the umask.
  */
 static int maker_make_temp(struct maker *mk, struct err *err)
 {

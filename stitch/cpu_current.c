@@ -5,7 +5,7 @@
 
 #include "stitch/base/mem.h"
 
-#define CPU_MOST 65536 /* switches of further ones name nobody */
+#define CPU_MOST 65536 /* switches of further ones name no thread */
 
 void cpu_current_release(struct cpu_current *s)
 {

@@ -29,6 +29,6 @@ void cpu_current_lose(struct cpu_current *s, int32_t cpu);
 /* Returns who came to this CPU last; 0: idle, or not known. */
 int32_t cpu_current_tid(const struct cpu_current *s, int32_t cpu);
 /* Returns the name of a thread that came to this CPU last, valid until another
- * one comes; NULL: another thread came, or nobody. */
+ * one comes; NULL: another thread came, or none. */
 const char *cpu_current_name(const struct cpu_current *s, int32_t cpu,
 			     int32_t tid);

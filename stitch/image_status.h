@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 enum image_status {
-	IMAGE_NOT_TRIED,  /* nobody has looked for its file: NULL */
+	IMAGE_NOT_TRIED,  /* its file was not looked for: NULL */
 	IMAGE_NAMED,	  /* by the file that was mapped */
 	IMAGE_UNVERIFIED, /* by one that nothing proves to be that file */
 	IMAGE_NO_FILE,

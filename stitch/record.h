@@ -29,7 +29,7 @@ enum record_kind {
 
 #define THREAD_NAME 16 /* as in the kernel: with the 0 after it */
 
-/* Where the drops of a recorder's sum are that no record told before. */
+/* Where the drops of a recorder's sum are that no record reported before. */
 enum lost_place {
 	LOST_BEHIND, /* the last record of the ring: LOST comes with the next */
 	LOST_BEFORE, /* one of its records: the ring keeps the newest */
@@ -205,7 +205,7 @@ struct rec_sample {
 	const struct call *call; /* NULL: not a system call */
 	struct sched sched;
 	/* Names of the threads of a switch that the reader makes no COMM of, of
-	 * less than THREAD_NAME characters, in the payload; NULL: not told */
+	 * less than THREAD_NAME characters, in the payload; NULL: not known */
 	const char *leaves, *comes;
 	uint64_t cookie; /* valid for DEFER_COOKIE */
 	int32_t asked;	 /* REC_F_NONCE: the thread that is asked to log its

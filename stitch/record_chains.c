@@ -7,7 +7,7 @@
  *	a copy of the stack		unwound by tables: resolve_stack_dump()
  *	what perf made of such a copy	as it is (made.note.ended)
  *	frame pointers, AArch64's link	with the caller that the register holds:
- *	register beside them		resolve_inferred()
+ *	register next to them		resolve_inferred()
  *	frame pointers, or a deferred	as it is, with the caller that code
  *	chain				proves missing:
  *					record_chains_user_chain()

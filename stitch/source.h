@@ -139,7 +139,7 @@ struct source_info {
 	bool truncated;	     /* incomplete: cut off, or the recorder did not
 			      * finish */
 	bool calls;	/* records of calls may come that none of the events
-			 * known so far tells of */
+			 * known so far reports */
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
@@ -151,7 +151,7 @@ struct source_info {
 	bool filtered; /* by its command line, events leave out some tasks or
 			* hits */
 	bool paused;   /* by its command line, recording may have paused */
-	bool unpaused; /* by its command line, it cannot have: nobody but perf
+	bool unpaused; /* by its command line, it cannot have: nothing but perf
 			* itself turns its events off, while tracing_on and
 			* lttng stop are for everybody */
 	bool pieces;   /* by its command line, the recorder went on in other
@@ -211,7 +211,7 @@ struct source_opts {
 	const char *formats; /* folder with event formats, and other files that
 			      * belong to raw pages; NULL: none */
 	const char *stats;   /* folder with tracefs' cpuN/stats of a text; NULL:
-			      * look beside it */
+			      * look next to it */
 	int32_t cpus;	/* that the machine had, of a capture that does not say;
 			 * 0: unknown */
 	bool no_fields; /* fields and payloads will not be read */

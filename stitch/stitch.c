@@ -344,8 +344,8 @@ static void stitch_request(struct stitch *st, uint32_t slot, uint32_t event,
 }
 
 /* Pushes the event of a sample, or of a member of its group, and gives it to
- * the join. *seen: what the counters say of the cookie; UINT32_MAX: not asked
- * yet. Returns its id. */
+ * the join. *seen: what the counters say about the cookie; UINT32_MAX: not
+ * asked yet. Returns its id. */
 static uint32_t stitch_sample_event(struct stitch *st, uint32_t slot,
 				    const struct event_part *e,
 				    unsigned int *seen)

@@ -1,5 +1,5 @@
 /* stitch_state.h - the state of struct stitch, for stitch.c and the record_*.c
- * beside it only. */
+ * next to it only. */
 #pragma once
 #include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"

@@ -113,7 +113,7 @@ struct unwinder_ops {
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
-	/* Returns whether [start, end), in or beside a mapping of code of a
+	/* Returns whether [start, end), in or next to a mapping of code of a
 	 * file, is a part of that file, by its program headers: data, that is
 	 * loaded without the right to execute; or all of it text of a program,
 	 * as what maps a file may be longer than its text, and only programs

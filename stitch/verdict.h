@@ -38,7 +38,7 @@ enum chain_verdict {
 	CHAIN_UNJOINABLE, /* its samples have the marker without the cookie */
 };
 
-/* What samples that are added up say of their halves, in sample_group: 0,
+/* What samples that are added up say about their halves, in sample_group: 0,
  * nothing; minus a request_verdict, there is no user half; MARK_EXEC, it is of
  * the program after an exec; MARK_ENDED and an unwind_end, it was not unwound
  * to its outermost frame. */

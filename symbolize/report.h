@@ -17,7 +17,7 @@ struct symbolizer;
 struct image_report {
 	char file[4096]; /* "": no file */
 	enum image_status status;
-	/* what identity_judge() says of the file; NULL: it was not asked */
+	/* what identity_judge() says about the file; NULL: it was not asked */
 	const char *identity;
 	/* "" or what is said of the file that was refused */
 	char refused[64];

@@ -57,7 +57,7 @@ struct symbolizer {
 	char *refused[REFUSED_MAX];
 	size_t n_refused;
 	/* the path of the current image if it may name a file: debug files may
-	 * be beside it, although a copy of the image is read. Else NULL */
+	 * be next to it, although a copy of the image is read. Else NULL */
 	const char *recorded;
 	struct demangled_names plain;
 	char name[16384]; /* buffer for one demangled name */

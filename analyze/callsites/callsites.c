@@ -514,7 +514,7 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	/* Behind where a thread begins there are other such functions at most:
 	 * of a function without a frame FP is what its creator left. Where the
 	 * outermost is not known, that is what is said. Nothing at all is
-	 * after an address that nobody called from. */
+	 * after an address from which nothing was called. */
 	s->never |= at->site.kind == CALLSITE_START;
 	s->never |= callsites_begins(at) && !callsites_begins(out) &&
 		    (next->parent || out->start != START_UNKNOWN);

@@ -55,9 +55,9 @@ struct check_breaks {
 	int64_t requests, chains, lost, lost_unknown, out_of_order, findings;
 	int64_t unlisted; /* processes whose mappings were not all listed */
 	int64_t vanished; /* stays in the kernel, counted as lost */
-	/* Not provable: counters missing beside another session; findings that
-	 * clocks may explain; chains whose samples are missing unless another
-	 * session asked for them. */
+	/* Not provable: counters missing because of another session; findings
+	 * that clocks may explain; chains whose samples are missing unless
+	 * another session asked for them. */
 	int64_t not_provable, open_findings, open_chains;
 	int64_t records; /* records that were read, for --max-loss in
 			  * percent */

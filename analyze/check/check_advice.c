@@ -138,8 +138,8 @@ int check_advice(struct check *c, check_advice_fn *fn, void *arg,
 		  "--slack 100" },
 		{ f.late && !f.perf,
 		  "wait longer for what comes late: --slack 100" },
-		/* -c 1 is for all events, so that a clock beside them would
-		 * lose its rate */
+		/* -c 1 is for all events, so that a clock recorded with them
+		 * would lose its rate */
 		{ f.sampled,
 		  "record each switch: backstitch record --waits, or without "
 		  "other events perf record -c 1 -e sched:sched_switch" },

@@ -10,7 +10,7 @@ const struct check_query check_queries[] = {
 	  "what makes the exit status 4: requests and chains without their "
 	  "other half, records lost, losses of unknown size, records out of "
 	  "order, findings, stays that vanished uncounted; and what is not "
-	  "provable: missing counters beside another session, findings that "
+	  "provable: missing counters because of another session, findings that "
 	  "clocks may explain, chains of another session",
 	  true, CHECK_ALWAYS, CHECK_ANY },
 	{ "captures", "the captures in the database", false, CHECK_ALWAYS,

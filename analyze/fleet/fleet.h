@@ -22,7 +22,7 @@ struct fleet_rows;
 struct fleet_run;
 struct store;
 
-/* What the rows depend on beside the database; all of it is borrowed. */
+/* What the rows depend on besides the database; all of it is borrowed. */
 struct fleet_ask {
 	const struct filter *filter; /* selects samples */
 	const char *const *label; /* of the runs: "NAME=VALUE", no name twice */

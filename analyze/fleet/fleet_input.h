@@ -60,7 +60,7 @@ struct fleet_chain {
 	uint32_t ended; /* a mark, in words */
 };
 
-/* A stack that has bogus frames: beside its own hash it has that of its frames
+/* A stack that has bogus frames: besides its own hash it has that of its frames
  * and of which of them are bogus. */
 struct fleet_wrong {
 	uint32_t first; /* position of the first bogus frame; 0: none has one */

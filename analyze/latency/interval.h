@@ -21,7 +21,7 @@ enum interval_verdict {
 enum interval_reason {
 	INTERVAL_NO_REASON,
 	INTERVAL_BY_LOSS,   /* interval.loss */
-	INTERVAL_BY_SILENT, /* records are missing, and no loss tells of it */
+	INTERVAL_BY_SILENT, /* records are missing, and no loss reports it */
 	INTERVAL_BY_START,  /* not all CPUs were recorded yet, or any more */
 	INTERVAL_BY_RESTART,
 	INTERVAL_BY_CANCEL,

@@ -62,7 +62,8 @@ static int interval_sql_load(void *arg, struct err *err)
 	return 0;
 }
 
-/* The rows are in the order in which they were told; their ids count from 1. */
+/* The rows are in the order in which they were reported; their ids count
+ * from 1. */
 static size_t interval_sql_next(void *arg, const struct virtual_ask *ask,
 				size_t row)
 {
@@ -177,7 +178,7 @@ static void interval_sql_cell(void *arg, size_t row, int column,
 	}
 }
 
-/* Those of which it is told what they are inside of. */
+/* Those whose outer interval is recorded. */
 static size_t interval_sql_next_call(void *arg, const struct virtual_ask *ask,
 				     size_t row)
 {

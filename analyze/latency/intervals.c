@@ -721,7 +721,7 @@ static struct intervals_cpu *intervals_cpu(struct intervals *iv,
 	return &iv->cpu[id];
 }
 
-/* Adds a time to all that a capture tells of. */
+/* Adds a time to all that a capture reports. */
 static void intervals_lose(struct intervals *iv, uint32_t capture,
 			   const struct lost_time *t)
 {
@@ -734,7 +734,7 @@ static void intervals_lose(struct intervals *iv, uint32_t capture,
 		lost_times_add(&iv->lost, c->world[i], t);
 }
 
-/* The same, of which nobody knows how many records are missing. */
+/* The same, where it is not known how many records are missing. */
 static void intervals_lose_any(struct intervals *iv, uint32_t capture,
 			       int32_t cpu, int64_t from, int64_t to)
 {
@@ -743,7 +743,7 @@ static void intervals_lose_any(struct intervals *iv, uint32_t capture,
 			       .from = from, .to = to, .n = -1, .cpu = cpu });
 }
 
-/* The same, of records that no loss tells of. */
+/* The same, of records that no loss reports. */
 static void intervals_lose_silent(struct intervals *iv, uint32_t capture,
 				  const struct timeline_loss *l)
 {
@@ -756,7 +756,7 @@ static void intervals_lose_silent(struct intervals *iv, uint32_t capture,
 					    .of_tasks = l->of_task });
 }
 
-/* A record of nobody knows which thread is as good as lost. */
+/* A record whose thread is not known is as good as lost. */
 static void intervals_blind(struct intervals *iv, struct intervals_cpu *c,
 			    int64_t time, bool blind)
 {
@@ -876,7 +876,7 @@ static void intervals_take_missing(void *arg, const struct causes *c)
 	}
 }
 
-/* Where records are missing that nobody counted, numbers prove nothing. */
+/* Where records are missing that were not counted, numbers prove nothing. */
 static int intervals_read_losses(struct intervals *iv, struct err *err)
 {
 	struct loss_rows *rows = loss_rows_load(iv->db, &filter_none, err);

@@ -52,7 +52,7 @@ struct intervals_thread {
 
 struct intervals_sums {
 	int64_t first, last; /* times of all events; first > last: none */
-	uint64_t no_thread;  /* records left out, as nobody knows their thread
+	uint64_t no_thread;  /* records left out, as their thread is not known
 			      */
 	uint64_t doubled;    /* left out, as they are there twice */
 	bool cut_before, cut_behind; /* the stream goes on in a piece that is

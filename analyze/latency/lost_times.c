@@ -32,7 +32,7 @@ void lost_times_release(struct lost_times *l)
 	table_release(&l->index);
 }
 
-/* Losses of which nobody knows the CPU. */
+/* Losses whose CPU is not known. */
 #define LOST_SOMEWHERE -2
 
 static uint64_t lost_list_hash(uint32_t world, int32_t cpu, bool of_tasks)

@@ -20,7 +20,7 @@ struct lost_times;
 struct nest;
 struct pairing_record;
 
-/* What is told. arg: that of nest_new(). */
+/* What is reported. arg: that of nest_new(). */
 struct nest_tell {
 	/* Gives a call, and returns its number. */
 	uint64_t (*call)(void *arg, const struct interval *i);

@@ -768,8 +768,8 @@ static void pairing_end_one(struct pairing *p, const struct pairing_record *r,
 		pairing_tell_both(p, &o, &end);
 }
 
-/* Of several, nobody knows which was cancelled: the last one is told to be, and
- * none of the others is known. */
+/* Of several, it is not known which was cancelled: the last one is reported to
+ * be, and none of the others is known. */
 static void pairing_cancel(struct pairing *p, uint32_t at,
 			   const struct pairing_record *r)
 {

@@ -11,7 +11,7 @@
  * assumes, as analyze/causes/proof.h does, that a record of an event that was
  * on is in the capture or in a loss.
  *
- * Where several of one key are open at a time (PAIR_SET), nobody knows which
+ * Where several of one key are open at a time (PAIR_SET), it is not known which
  * ends when. Once all have ended and nothing is missing, each of them is
  * ambiguous: it is given from the n-th begin to the n-th end, so that number
  * and sum are right, the longest is at least the longest of these, and the
@@ -32,7 +32,7 @@ typedef void pairing_fn(void *arg, const struct interval *i);
  * is given first is 1. */
 typedef void pairing_inside_fn(void *arg, uint64_t call, uint64_t of);
 
-/* lost: sealed, and borrowed. inside: NULL if nobody asks. */
+/* lost: sealed, and borrowed. inside: NULL if not asked for. */
 struct pairing *pairing_new(const struct lost_times *lost, pairing_fn *fn,
 			    pairing_inside_fn *inside, void *arg);
 void pairing_free(struct pairing *p);

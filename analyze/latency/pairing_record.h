@@ -1,4 +1,4 @@
-/* pairing_record.h - what a record says of an interval, and intervals of one
+/* pairing_record.h - what a record says about an interval, and intervals of one
  * record or two. */
 #pragma once
 #include <stdbool.h>

@@ -46,7 +46,7 @@ struct annot_loader {
 
 /* ---- the code */
 
-/* Reads code that a JIT compiler saved beside the capture. */
+/* Reads code that a JIT compiler saved next to the capture. */
 static int take_jit(struct annot_loader *l, struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "annotate_has_jit", err);

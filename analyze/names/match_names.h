@@ -4,8 +4,9 @@
  * with one short name, those that have their parameters and arguments on both
  * sides are kept apart. Debug information has no more than the last part of the
  * name of some inlined functions, "mix" of "(anon)::mix": then all functions of
- * the image with this last part are one, because none of them can be told from
- * it. With --full-names functions are the same only if all of their names is.
+ * the image with this last part are one, because none of them can be
+ * distinguished from it. With --full-names functions are the same only if all
+ * of their names is.
  *
  * Compilers number lambdas and closures: an edit in front of one gives it the
  * next number. So where the builds differ, and one side has a number that the

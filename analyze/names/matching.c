@@ -131,7 +131,7 @@ void matching_add(struct matching *m, int side, const struct known_code *c,
 		const struct image *img = &c->image[i].img;
 
 		image[i] = matching_image(m, side, img).id;
-		/* a server does not tell of what was only mapped */
+		/* a server does not report what was only mapped */
 		if (img->kind != IMAGE_JIT && ran[i]) {
 			/* which may move m->name */
 			uint32_t id = matching_name(m, side, img);

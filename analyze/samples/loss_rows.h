@@ -47,6 +47,6 @@ const char *loss_larger_buffers(const char *format, unsigned int had);
 const char *loss_own_ring(const char *format);
 
 /* Counts the lost records of the whole database, whatever the filters select.
- * *unknown: and more, nobody knows how many. Returns 0, or -1 and *err. */
+ * *unknown: and more, their number is not known. Returns 0, or -1 and *err. */
 int loss_rows_sum(struct store *db, uint64_t *n, bool *unknown,
 		  struct err *err);

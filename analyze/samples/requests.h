@@ -1,5 +1,6 @@
 /* requests.h - what the requests of events say: which user half came later, and
- * what became of it. Read beside the events: a join takes twice as long. */
+ * what became of it. Read together with the events: a join takes twice as long.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,8 @@
 /* calls.h - a tree of calls that grows where somebody looks.
  *
  * A node is the stacks that begin alike. calls_split() makes the nodes below
- * it, which costs as much as it has stacks; what nobody opens costs nothing. */
+ * it, which costs as much as it has stacks; what is not opened costs nothing.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* label_facts.c - facts about a label beside its name. */
+/* label_facts.c - facts about a label besides its name. */
 #include "analyze/stacks/label_facts.h"
 
 #include <stdbool.h>

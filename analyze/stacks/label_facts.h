@@ -1,4 +1,4 @@
-/* label_facts.h - facts about a label that pictures show beside its name: the
+/* label_facts.h - facts about a label that pictures show besides its name: the
  * build-id of its file, its source line, the number of bogus places.
  *
  * Loaded with one scan over the frames; memory is bounded by the labels. */

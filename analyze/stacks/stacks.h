@@ -50,7 +50,7 @@ struct stacks_opts {
 	bool unnamed;	   /* the caller makes the labels, by stacks_match() */
 	bool inlined_same; /* as for stack_names_new() */
 	bool summed; /* threads of one name are one, and the verdicts of joined
-		      * requests are not told: where no option needs each
+		      * requests are not reported: where no option needs each
 		      * sample, the sums of the database are read */
 	unsigned int code;     /* enum code_parts to load */
 	struct labels *labels; /* shared by several loads; NULL: own ones */

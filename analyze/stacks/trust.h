@@ -45,7 +45,7 @@ const struct trust_word *trust_word(const char *name);
 
 /* Enough for each sentence. */
 #define TRUST_SENTENCE 768
-/* Files that nothing proves are told of from one sample in this many. */
+/* Files that nothing proves are reported from one sample in this many. */
 #define TRUST_UNPROVED_OF 100
 /* The sentence says how many user stacks it is about if they are fewer than
  * this, or than one in so many samples. */
@@ -75,7 +75,7 @@ struct rows *trust_unproved_files(struct store *db, struct err *err);
  * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line
  * break; names of files are safe to show. */
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
-/* Adds to what trust_say() wrote, which tells of kernel halves only if some are
+/* Adds to what trust_say() wrote, which reports kernel halves only if some are
  * fabricated, those of others that are not judged: " 0.40 % of the kernel
  * halves end where none is known to begin, 99.60 % are unchecked." */
 void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE]);

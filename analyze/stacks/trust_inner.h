@@ -73,7 +73,7 @@ struct trust {
 	bool chains; /* some event takes stacks, if only the kernel's */
 	bool summed; /* only all samples of an event can be counted */
 	unsigned int buffers; /* loss_buffer_megabytes(), the most of any */
-	bool unknown;	      /* it cannot be told of these samples */
+	bool unknown;	      /* it is not known of these samples */
 	int64_t bare;	      /* counted samples without any stack */
 	int64_t kernel;	      /* and with only that of the kernel */
 	int64_t nested;	      /* on calls of a tracer */
@@ -86,7 +86,7 @@ struct trust {
 	int64_t gone;
 	char *gone_path;
 	int64_t gone_inode; /* 0: does not tell it from others */
-	bool replaced;	    /* the capture tells that it was */
+	bool replaced;	    /* the capture says that it was */
 	/* a process of this machine that sees the file at its path; 0: none */
 	int64_t gone_pid;
 	/* what of these the samples in an image are, by image.id; after the

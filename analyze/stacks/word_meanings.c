@@ -1,5 +1,5 @@
 /* word_meanings.c - what the words mean that stand in stacks, tables and
- * pictures beside functions and numbers. */
+ * pictures besides functions and numbers. */
 #include "analyze/stacks/word_meanings.h"
 
 #include <stdio.h>

@@ -9,5 +9,5 @@ enum status {
 	STATUS_DAMAGED,	 /* done, but damaged input was skipped */
 	STATUS_LOSS,	 /* check: causality errors or loss;
 			  * --fail-above: more than that */
-	STATUS_UNJUDGED, /* diff --fail-above: it cannot be told */
+	STATUS_UNJUDGED, /* diff --fail-above: it cannot be judged */
 };

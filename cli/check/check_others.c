@@ -8,7 +8,7 @@
 #include "cli/output/lines.h"
 #include "stitch/base/mem.h"
 
-#define SHOWN 3	    /* wrong stacks printed beside the true ones */
+#define SHOWN 3	    /* wrong stacks printed next to the true ones */
 #define LOOKED 1000 /* candidates for the stacks that are printed */
 
 struct others {

@@ -347,7 +347,7 @@ static void put_losses(struct screen *s)
 				    "times an unknown number");
 	}
 	if (!s->l.len && s->c->breaks.lost_unknown)
-		lines_add(&s->l, "nobody knows how many records");
+		lines_add(&s->l, "an unknown number of records");
 	if (s->l.len)
 		lines_put_styled(&s->l, "lost", STYLE_YELLOW);
 	else if (!s->failed && check_covers(s->c, CHECK_RING))

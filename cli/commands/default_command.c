@@ -1,6 +1,6 @@
 /* default_command.c - what 'backstitch perf.data' does, without a command: a
- * database beside the capture, its hot functions, threads or events, and how to
- * go on.
+ * database next to the capture, its hot functions, threads or events, and how
+ * to go on.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -50,7 +50,7 @@ static bool open_page;
 
 static const struct opt opts[] = {
 	OPT_FLAG(0, "open", &open_page,
-		 "write a page beside the database, and "
+		 "write a page next to the database, and "
 		 "open it in the browser"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP_TOLD(load_opts,
@@ -259,7 +259,7 @@ static size_t look_rows(const char *trust, int around)
 }
 
 /* Stores the share of the samples that idle CPUs have, if it is most of them:
- * they are the rows that nobody asked for. "" if not. */
+ * they are the rows that were not asked for. "" if not. */
 static int look_idle(struct store *db, char share[LOOK_SHARE], struct err *err)
 {
 	struct rows *r = rows_of(db, "report_idle", err);
@@ -379,7 +379,7 @@ static int threads_print(struct store *db, const char *path, size_t limit,
 			const struct thread_times *t = &th.t[i];
 			const char *cause = threads_cause(t);
 
-			/* without stacks nobody knows any */
+			/* without stacks none is known */
 			if (*cause)
 				col[4].title = "For";
 			grid_text(g, HUMAN_NS(t->on_cpu));

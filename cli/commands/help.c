@@ -30,7 +30,7 @@ static void print_commands(FILE *out)
 		const struct command *c = commands[i];
 
 		if (c == &cmd_help)
-			continue; /* the last lines of the screen tell of it */
+			continue; /* the last lines of the screen describe it */
 		if (c == next->first) {
 			if (names_only)
 				putc('\n', out);

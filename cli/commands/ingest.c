@@ -26,7 +26,7 @@ static const struct opt opts[] = {
 	OPT_HEADING("Output"),
 	OPT_STRING('o', "output", "DB", &output,
 		   "the database to make (default: the capture's name with "
-		   ".db, beside it)"),
+		   ".db, next to it)"),
 	OPT_FLAG('f', "force", &force, "replace an existing database"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_FLAG(0, "json", &json,

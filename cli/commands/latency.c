@@ -188,8 +188,8 @@ static const char *const examples[] = {
 const struct command cmd_latency = {
 	.name = "latency",
 	.args = "[options] [KIND] [DB | CAPTURE]",
-	.summary = "print how long pairs of events took, and which nobody can "
-		   "know",
+	.summary = "print how long pairs of events took, and which are "
+		   "not known",
 	.examples = examples,
 	.opts = opts,
 	.common =

@@ -309,12 +309,12 @@ static const struct opt jitted_opts[] = {
 	OPT_LIST(0, "jitdump", "FILE", &jit_dumps,
 		 "names of code that a process made while it ran, from its "
 		 "jit-PID.dump; may be given several times (default: found "
-		 "by the capture's records, or beside it, or below "
+		 "by the capture's records, or next to it, or below "
 		 "--symfs)"),
 	OPT_LIST(0, "perf-map", "FILE", &jit_maps,
 		 "the same from a perf-PID.map, PID=FILE, or a folder with "
 		 "such files; may be given several times (default: found "
-		 "beside the capture, in tmp below --symfs, or in /tmp when "
+		 "next to the capture, in tmp below --symfs, or in /tmp when "
 		 "it was recorded here)"),
 	OPT_NO(0, "no-jit", &find_jit, "do not look for such files"),
 	{ .kind = OPT_END }
@@ -377,13 +377,13 @@ static const struct opt load_common_opts[] = {
 	OPT_STRING(
 		0, "formats", "DIR", &asked.load.formats,
 		"of raw ftrace pages: the folder with copies of tracefs' "
-		"events/*/*/format and header_page, when they are not beside"),
+		"events/*/*/format and header_page, when they are not next to"),
 	OPT_NUMBER(0, "cpus", "N", &asked.load.cpus,
 		   "of a text of ftrace without its first lines: how many CPUs "
 		   "the machine had"),
 	OPT_STRING(0, "stats", "DIR", &asked.load.stats,
 		   "of a text of ftrace: the folder with copies of tracefs' "
-		   "per_cpu/cpu*/stats, when it is not per_cpu beside the "
+		   "per_cpu/cpu*/stats, when it is not per_cpu next to the "
 		   "text"),
 	OPT_STRING(
 		0, "request", "EVENT(COOKIE)", &asked.load.request,

@@ -30,7 +30,7 @@ bool by_wall(void);
 /* --off-cpu, and --wall --state: for OPT_GROUP; --state is in the filter */
 struct offcpu_opts {
 	bool on;
-	bool wall; /* waits beside samples, see analyze/waits/wall.h */
+	bool wall; /* waits with samples, see analyze/waits/wall.h */
 };
 extern struct offcpu_opts offcpu_opts;
 extern const struct opt offcpu_opt_table[], wall_opt_table[];

@@ -331,8 +331,8 @@ static int record_find_program(struct store *db, int64_t *pid, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Shows what 'path' says of each switch and wake-up, if there are any; else the
- * first screen of the capture. */
+/* Shows what 'path' says about each switch and wake-up, if there are any; else
+ * the first screen of the capture. */
 static int record_show(int n, char **shown, struct err *err)
 {
 	char db[PATH_MAX];

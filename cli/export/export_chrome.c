@@ -240,7 +240,7 @@ static int chrome_put_event(struct chrome *c, const struct event_row *e,
 	size_t common = strlen(t.text); /* the members before args */
 	size_t len;
 
-	/* Slices and arrows tell of the events of the scheduler and of
+	/* Slices and arrows show the events of the scheduler and of
 	 * interrupts: those without a stack, that are not asked for by name,
 	 * are left out. A trace.dat of 12 MB had 814 MB of them. Without a
 	 * chain perf has the address of the tracepoint. */

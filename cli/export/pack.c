@@ -233,7 +233,7 @@ static int pack_fill(struct pack *p, struct err *err)
 	return rows_end(r, err);
 }
 
-/* Until it is redacted, nobody else may read it. */
+/* Until it is redacted, no other user may read it. */
 static int pack_make_copy(struct pack *p, const char *out, struct err *err)
 {
 	const struct redact_opts o = { p->o->keep, p->o->n_keep };

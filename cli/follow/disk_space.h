@@ -24,8 +24,8 @@ void disk_space_wait_by(struct disk_space *r, disk_space_wait_fn *fn,
 			void *arg);
 /* Returns the bytes that are free; UINT64_MAX: unknown. */
 uint64_t disk_space_left(const struct disk_space *r);
-/* Returns how many bytes of streams have room, with their databases, beside the
- * databases of those that were received; 0: too few. */
+/* Returns how many bytes of streams have room, with their databases, next to
+ * the databases of those that were received; 0: too few. */
 uint64_t disk_space_for_more(const struct disk_space *r, uint64_t received);
 /* Returns whether the disk may be why a database of so many bytes of streams
  * had no room, and not a limit of the process or of files. */

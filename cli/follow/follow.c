@@ -96,8 +96,8 @@ static bool top_ended(struct top *t)
 	return !t->pid;
 }
 
-/* Prints what a command says of the last ten seconds in dir; on a terminal in
- * place of what was there, as far as it has rows. */
+/* Prints what a command says about the last ten seconds in dir; on a terminal
+ * in place of what was there, as far as it has rows. */
 static void print_screen(const char *dir, const char *command)
 {
 	const char *const argv[] = { "backstitch", command, "--since", "10s",

@@ -3,7 +3,7 @@
  * Files of 'perf record --switch-output' have a time at the end of their names
  * once they are finished: perf.data.2026112110203045. LTTng moves a chunk into
  * the folder archives when a rotation is complete. Of those that 'trace-cmd
- * listen' receives, trace.HOST:PORT.dat, the files trace.HOST:PORT.cpuN beside
+ * listen' receives, trace.HOST:PORT.dat, the files trace.HOST:PORT.cpuN next to
  * one are gone then. All stay where they are: a segment gets a link. The file
  * .followed in the folder of segments has the names of those that are in
  * segments, so that no run reads them again. */

@@ -292,7 +292,7 @@ void worker_free(struct worker *m)
 	free(m);
 }
 
-/* Commands of the user must not get the sockets: the process ends when nobody
+/* Commands of the user must not get the sockets: the process ends when no one
  * holds the other end of its own. */
 static bool worker_start(struct worker *m)
 {
@@ -306,7 +306,8 @@ static bool worker_start(struct worker *m)
 	m->pid = fork();
 	if (!m->pid) {
 		/* If the process that receives is killed, the next run makes
-		 * what was not finished: this one must not go on beside it. */
+		 * what was not finished: this one must not go on at the same
+		 * time. */
 		child_end_with(parent, SIGKILL);
 		if (m->o.leave)
 			m->o.leave(m->o.leave_arg);

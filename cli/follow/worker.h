@@ -11,7 +11,7 @@
 struct folder_lock;
 struct worker;
 
-/* Statuses of a segment beside those of command.h. */
+/* Statuses of a segment besides those of command.h. */
 enum make_status {
 	MAKE_EMPTY = 10, /* the parts have not even a header */
 	MAKE_GONE,	 /* the files of the segment were removed */
@@ -23,7 +23,7 @@ enum make_status {
 struct glance {
 	uint64_t samples;
 	uint64_t lost;	   /* records */
-	bool lost_unknown; /* and more, nobody knows how many */
+	bool lost_unknown; /* and more, their number is not known */
 	uint64_t open;	   /* deferred stacks still to come */
 };
 

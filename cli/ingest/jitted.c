@@ -1,7 +1,7 @@
 /* jitted.c - finds the files with the names of jitted code.
  *
  * A jitdump file is preferred to a map, because it has times. Of each kind, a
- * file that the user names comes first, then one beside the capture, then the
+ * file that the user names comes first, then one next to the capture, then the
  * path where the process wrote it: below the folder that --symfs names, or
  * here if the capture was made on this machine.
  * Anybody may have written a file of that name in /tmp, or an older process
@@ -55,7 +55,7 @@ struct process_code {
 	struct jit *jit;
 };
 
-/* The folder with the files beside a capture. */
+/* The folder with the files next to a capture. */
 struct capture_db_files {
 	char *dir;   /* NULL: there is none */
 	bool known;  /* dir was looked for */
@@ -324,7 +324,7 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 		closedir(d);
 }
 
-/* Looks for the file of a process beside the capture. */
+/* Looks for the file of a process next to the capture. */
 static bool jitted_path_beside(struct jitted *jd, const struct source *src,
 			       int32_t pid, const char *name, char *out)
 {

@@ -485,7 +485,7 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			      &ld->align, err);
 
 	if (rc && n > ld->chunks.given && !stop_requested()) {
-		say_note("%s: what is beside the capture is left out: %s\n",
+		say_note("%s: what is next to the capture is left out: %s\n",
 			 paths[0], err->msg);
 		n = ld->chunks.given;
 		rc = align_inputs(&ld->ask->align, paths, n, open_to_look, ld,

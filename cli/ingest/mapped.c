@@ -72,7 +72,7 @@ static bool mapped_is_folder(const char *path)
 	return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-/* Prints that --maps could be used. A folder beside a file is not used by
+/* Prints that --maps could be used. A folder next to a file is not used by
  * itself: it may belong to another capture, where the pids are other processes.
  */
 static void mapped_print_hint(struct mapped *md, const struct source *src)
@@ -88,7 +88,7 @@ static void mapped_print_hint(struct mapped *md, const struct source *src)
 	    !maps_in_folder(dir))
 		return;
 	snprintf(text, sizeof(text),
-		 "folder %s beside it is not read, as it may be of another "
+		 "folder %s next to it is not read, as it may be of another "
 		 "run; if it is not: --maps %s",
 		 dir, dir);
 	ledger_note(md->ledger, src->index, "maps", text);

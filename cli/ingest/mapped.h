@@ -1,5 +1,5 @@
 /* mapped.h - mappings of processes from files that the user names or that are
- * beside a capture. */
+ * next to a capture. */
 #pragma once
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ struct mapped *mapped_new(const char *const *given, size_t n, struct ledger *lg,
 /* To be called after stitch_free(). */
 void mapped_free(struct mapped *md);
 /* Passes the mappings of a source to the stitch: those that were given, then of
- * the folder 'maps' beside its capture, then of its own lists if files prove
+ * the folder 'maps' next to its capture, then of its own lists if files prove
  * their offsets. sy NULL: read no files. Returns 0, or -1 and *err. */
 int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err);

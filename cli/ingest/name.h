@@ -12,7 +12,7 @@ struct symbolize_text;
 struct symbolizer;
 
 /* Where names are looked for, and which; borrowed. All zeros: where they are
- * without being told, and all. */
+ * without being asked, and all. */
 struct name_ask {
 	/* a folder with the recorded programs; names of the kernel; NULL each:
 	 * not given */

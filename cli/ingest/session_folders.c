@@ -32,7 +32,7 @@ static void session_folders_add_more(char ***list, char *path)
 /* The rings and the readings of cgroups are closed when perf has ended. */
 #define BESIDE_BEFORE 10 /* seconds */
 
-/* Adds what 'record --waits' wrote beside a file, if it is of that recording:
+/* Adds what 'record --waits' wrote next to a file, if it is of that recording:
  * the next one without it leaves what was there. */
 static void session_folders_add_beside(struct session_folders *c,
 				       char *const *paths, size_t n,

@@ -1,6 +1,6 @@
 /* session_folders.h - which captures are read: folders of one LTTng session
  * that are given together, as the chunks of a rotation or snapshots are, are
- * one capture; and what 'record --waits' writes beside a capture is read with
+ * one capture; and what 'record --waits' writes next to a capture is read with
  * it. */
 #pragma once
 #include <stdbool.h>

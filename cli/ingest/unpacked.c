@@ -351,7 +351,7 @@ void unpacked_name(struct unpacked *u, struct source *src)
 	}
 	if (at->text) {
 		snprintf(text, sizeof(text),
-			 "texts are left out, as captures are beside them: "
+			 "texts are left out, as captures are next to them: "
 			 "'%.250s'",
 			 unpacked_member(u, at->text));
 		ledger_note(src->ledger, src->index, "archive", text);

@@ -1,4 +1,4 @@
-/* capture_db.c - the database of captures, in a file beside them. */
+/* capture_db.c - the database of captures, in a file next to them. */
 #include "cli/open/capture_db.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
-/* capture_db.h - the database of captures, in a file beside them.
+/* capture_db.h - the database of captures, in a file next to them.
  *
  * The file is made if it is not there, is older than a capture, or is wanted
- * with other options; nobody has to say -f for that. */
+ * with other options; no -f is needed for that. */
 #pragma once
 #include <stdbool.h>
 

@@ -334,7 +334,7 @@ bool input_is_newer(const char *path, const struct timespec *than)
 }
 
 /* Says that a capture is newer than its database: the one where it was when it
- * was read, if that is known, or beside the database. */
+ * was read, if that is known, or next to the database. */
 static void input_tell_newer(const char *path, struct store *db,
 			     const struct stat *st)
 {

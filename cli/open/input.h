@@ -36,7 +36,7 @@ bool input_is_capture(const char *path);
 /* Returns whether it is the URL of a server. */
 bool input_is_server(const char *path);
 /* Returns what to read: the argument, else ask->input, else the newest of
- * perf.data and the databases in the current folder, which is told on stderr.
+ * perf.data and the databases in the current folder, and says so on stderr.
  * Returns NULL and *err if there is neither, or more than one argument. */
 const char *input_path(const struct open_ask *ask, int argc, char **argv,
 		       struct err *err);

@@ -92,7 +92,7 @@ static int folder_flush(const char *path, unsigned int depth)
 }
 
 /* What is being made, and what is read: mem.c ends the program when memory is
- * exhausted, and a signal does, so nobody else can remove it. A child process
+ * exhausted, and a signal does, so nothing else can remove it. A child process
  * does not own it. */
 static char folder_made[PATH_MAX], folder_read[PATH_MAX];
 static pid_t folder_owner;
@@ -110,7 +110,7 @@ void folder_drop(void)
 	folder_drop_one(folder_read);
 }
 
-/* Removes what killed runs left beside path, unless another machine or pid
+/* Removes what killed runs left next to path, unless another machine or pid
  * namespace has it locked. */
 static void folder_remove_dead(const char *path)
 {

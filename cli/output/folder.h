@@ -9,7 +9,7 @@ const char *folder_for_temp(void);
 /* Returns -1 and *err if there is something at the path that is no empty
  * folder. */
 int folder_check(const char *path, struct err *err);
-/* Calls write() with the path of a folder that does not exist and is beside
+/* Calls write() with the path of a folder that does not exist and is next to
  * `path`, and renames it to `path`. If write() fails, the folder's files are
  * removed. Returns 0, or -1 and *err. */
 typedef int folder_write_fn(const char *path, void *arg, struct err *err);

@@ -129,7 +129,7 @@ int out_finish(struct err *err)
 	return err_set(err, ERR_IO, "standard output: %s", strerror(out_errno));
 }
 
-/* Writes to a FIFO or a device. A FIFO is waited for only as long as nobody
+/* Writes to a FIFO or a device. A FIFO is waited for only as long as nothing
  * wants to stop: open() would be restarted after a signal. */
 static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 			     void *arg, struct err *err)

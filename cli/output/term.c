@@ -68,7 +68,7 @@ bool term_color(FILE *out)
 	return !term || !strcmp(term, "dumb") ? false : term_is_terminal(out);
 }
 
-/* All that this program sends to a terminal beside text. */
+/* All that this program sends to a terminal besides text. */
 static const char *const term_code[] = {
 	[STYLE_BOLD] = "\033[1m",
 	[STYLE_DIM] = "\033[2m",

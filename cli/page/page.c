@@ -154,7 +154,7 @@ static const struct page_table tables[] = {
 	  "not recorded. No CPU: it was not said which.",
 	  "page_losses", NULL },
 	{ "findings", "What must not happen and did",
-	  "What 'backstitch check' found beside user stacks.", "page_findings",
+	  "What 'backstitch check' found besides user stacks.", "page_findings",
 	  NULL },
 	{ "latency", "How long user stacks took",
 	  "From a sample in the kernel to its user stack. Negative: the sample "
@@ -164,7 +164,7 @@ static const struct page_table tables[] = {
 	  "page_unnamed", NULL },
 	{ "damage", "What could not be read", "Damage, and what was skipped.",
 	  "page_damage", NULL },
-	{ "notes", "Notes", "What the recorder tells beside, and no damage.",
+	{ "notes", "Notes", "What else the recorder tells, which is no damage.",
 	  "page_notes", NULL },
 	{ "events", "Events", "", "page_events", NULL },
 	{ "captures", "Captures",
@@ -502,7 +502,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 				   : b.breaks.lost == 1 ? "record lost"
 							: "records lost",
 				   b.breaks.lost ? "bad" : NULL);
-	/* those that the verdict beside it counts, if there are any */
+	/* those that the verdict next to it counts, if there are any */
 	int64_t n = b.breaks.findings	     ? b.breaks.findings
 		    : b.breaks.open_findings ? b.breaks.open_findings
 					     : b.findings;

@@ -51,7 +51,7 @@ struct page_opts {
 	bool inlined;		     /* with inlined functions */
 	bool inlined_rows; /* which have rows in the table of functions */
 	bool samples;	   /* each sample weighs 1 */
-	bool wall;	   /* shows waits beside samples first */
+	bool wall;	   /* shows waits with samples first */
 	struct name_opts names;
 	bool source;		      /* with the code of the hot functions: */
 	const struct name_ask *files; /* where programs are, and */
@@ -63,7 +63,7 @@ struct page_opts {
 	const struct diff_model *diff;
 };
 
-/* What the page around the data tells of it, until page_data_free(). */
+/* What the page around the data says about it, until page_data_free(). */
 struct page_shown {
 	struct stacks *stacks;
 	int event; /* of the samples to show first; -1: there is none */

@@ -169,7 +169,7 @@ function key(e)
 	}
 }
 
-// Shows lines below the px `over`, [top, bottom] of what they tell of, or above
+// Shows lines below the px `over`, [top, bottom] of what they describe, or above
 // where there is no room.
 function tip(lines, x, over)
 {
@@ -316,7 +316,7 @@ function onMap()
 // Lets a drag over the canvas choose, unless it begins on a name: at(e) is a
 // place, shown(from, to) draws what would be chosen, null at the end, and
 // chosen(from, to, e) takes it. says(e) gives the lines of the tip, over(e) the px
-// of what it tells of.
+// of what it describes.
 function onRange(canvas, { at, shown, chosen, says, over, nameOf })
 {
 	let from = null, to = null;

@@ -216,7 +216,7 @@ function markPieces(g)
 	}
 }
 
-// Returns what the tip says of a box beside its name.
+// Returns what the tip says about a box besides its name.
 function timesOf(o, at)
 {
 	const p = o.list, wait = p.wait[o.first[at]];

@@ -65,7 +65,7 @@ function makeLanes()
 		thread: i, runs: runThread(i), waits: waits(i),
 		samples: samplesOfThread(i), ran: ran(i)
 	})).filter(l => l.waits.length + l.samples.length ||
-		// what ran where nobody knows is on its CPU
+		// what ran at a place that is not known is on its CPU
 		(l.runs.length && model.threads[l.thread][1] >= 0));
 
 	list.sort((a, b) => b.ran - a.ran ||
@@ -97,7 +97,7 @@ const TRACK_FONT = "12px system-ui, sans-serif";
 
 const tracks = {
 	lanes: null, width: 0, focus: -1, drawn: "",
-	left: 0,	// px of the names, beside which the times are
+	left: 0,	// px of the names, next to which the times are
 
 	// Makes room for the names, so that the strip has the same times above.
 	makeRoom()

@@ -35,7 +35,7 @@ struct drawing {
 	struct report_rows *rows; /* counts all; borrowed, may be NULL */
 	struct trust *trust;	  /* counts their samples; NULL: not said */
 
-	/* what notes tell of those that were added: weights */
+	/* what notes say about those that were added: weights */
 	struct drawing_missed {
 		const char *word;
 		uint64_t weight;

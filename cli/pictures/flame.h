@@ -26,7 +26,7 @@ struct flame_opts {
 		from_folded, inlined, inlined_rows, collapse;
 	struct pick_opts pick; /* --include, --exclude */
 	bool diff, absolute, wakeups, by_state;
-	bool off_cpu, wall; /* waits, alone or beside samples */
+	bool off_cpu, wall; /* waits, alone or with samples */
 	bool samples;	    /* each weighs 1 */
 	const char *diff_by, *weight;
 	const char *latency; /* a kind of intervals, as 'latency' */

@@ -222,7 +222,7 @@ void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s)
 	if (s->unknown)
 		drawing_say(
 			d,
-			"not drawn: %s whose time nobody knows ('backstitch "
+			"not drawn: %s whose time is not known ('backstitch "
 			"latency' counts them by reason)",
 			HUMAN_GROUPED(s->unknown));
 }

@@ -36,7 +36,7 @@ void drawing_note_event(struct drawing *d);
 void drawing_note_dropped(struct drawing *d);
 /* Adds a note about --weight. */
 void drawing_note_unweighed(struct drawing *d);
-/* Notes what is drawn beside the samples. */
+/* Notes what is drawn next to the samples. */
 void drawing_note_wall(struct drawing *d, const struct offcpu_sums *s);
 /* Notes which intervals are drawn, and how many are not. */
 void drawing_note_intervals(struct drawing *d, const struct wall_intervals *s);

@@ -188,7 +188,7 @@ int flame_offcpu(struct drawing *d, const char *path, int *status,
 			    sums.waits[OFFCPU_BACK] == 1 ? "" : "s",
 			    sums.records ? ", by the records of switches" : "",
 			    d->opts->wakeups && !sums.wakes
-				    ? "; no wake-ups were recorded beside "
+				    ? "; no wake-ups were recorded with "
 				      "sched_switch"
 				    : "");
 		/* Notes waits without a stack, as when tracepoints are sampled

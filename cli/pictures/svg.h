@@ -51,7 +51,7 @@ struct svg_opts {
 	bool min_percent;
 	bool fluid;	   /* in a browser as wide as its window */
 	bool upward;	   /* the root below; else on top */
-	bool show_samples; /* show the number of samples beside the weight */
+	bool show_samples; /* show the number of samples besides the weight */
 	const struct svg_look
 		*look; /* NULL: colours by kind of code, from the palette */
 	const char

@@ -49,7 +49,7 @@ void child_end_with(pid_t parent, int sig)
 		_exit(127);
 }
 
-/* It ends with its parent, as nobody else waits for what it says: perf takes a
+/* It ends with its parent, as nothing else reads what it says: perf takes a
  * second to end by another signal. */
 static void child_become(pid_t parent, const char *file,
 			 const char *const *argv, int out, int err)

@@ -1,6 +1,6 @@
 /* signals.c - handles Ctrl-C, SIGTERM and SIGHUP.
  *
- * Whoever works for long asks stop_requested() now and then. As nobody can ask
+ * Whoever works for long asks stop_requested() now and then. As nothing can ask
  * in the middle of a query, of a library or of a large file, what has not ended
  * after GRACE_MS is ended here, in the signal handler: that removes unfinished
  * files by functions that are safe there, and raises the signal again. */

@@ -1,6 +1,6 @@
 /* signals.h - handles Ctrl-C, SIGTERM and SIGHUP.
  *
- * stop_requested() becomes true, pipes end on which nobody writes or reads,
+ * stop_requested() becomes true, pipes end that have no writer or reader,
  * commands stop and clean up, and main() ends the program by the signal. A
  * command that has not stopped after half a second, or by a second Ctrl-C, is
  * ended in the signal handler, which first calls the registered cleaners. While

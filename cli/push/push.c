@@ -630,7 +630,7 @@ static int push_commit(struct push *p, struct push_job *j, struct err *err)
 		return 0;
 	if (!p->o->dry_run && push_try(p, push_commit_try, j, err))
 		return -1;
-	/* An insert of which nobody knew how it ended, as one that a proxy held
+	/* An insert whose end was not known, as one that a proxy held
 	 * back, may have been stored after we asked. */
 	if (!p->o->dry_run && p->counts.retries) {
 		j->rounds = 0;

@@ -299,7 +299,7 @@ int push_server_remove_run(struct push_server *s, const struct fleet_run *run,
 	char where[200];
 
 	snprintf(where, sizeof(where), OF_RUN, run->hex);
-	/* table run is the first: nobody reads a run that is not in it */
+	/* table run is the first: no reader takes a run that is not in it */
 	for (unsigned int t = 0; t < FLEET_TABLES; t++)
 		if (fleet_tables[t].by_run &&
 		    push_remove(s, run, t, where, err))

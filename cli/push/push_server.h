@@ -59,7 +59,7 @@ struct push_ledger {
 		uint64_t foreign; /* rows of no block that can be ours */
 	} of[FLEET_TABLES];
 	bool committed; /* it has one row in table run */
-	uint64_t rows;	/* that this row tells of table sample */
+	uint64_t rows;	/* that this row says table sample has */
 };
 /* Returns the name of block k of the run: the column `block`. */
 uint64_t push_block_name(const struct fleet_run *run, uint64_t k);

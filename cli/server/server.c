@@ -249,7 +249,7 @@ static int server_check(struct server *s, struct err *err)
 		kept += s->run[i].kept;
 	if (kept != s->there)
 		return err_set(err, ERR_FORMAT,
-			       "%s: table run tells of %" PRIu64
+			       "%s: table run announces %" PRIu64
 			       " samples, table sample has %" PRIu64
 			       "; push the runs again",
 			       s->c->name, kept, s->there);

@@ -1,5 +1,5 @@
-/* server_detail.h - what the groups of samples are told apart by, beside event,
- * thread name, stacks and fate. */
+/* server_detail.h - what the groups of samples are told apart by, besides
+ * event, thread name, stacks and fate. */
 #pragma once
 
 struct clickhouse_options;

@@ -57,7 +57,7 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 
 /* ---- sentences */
 
-/* Returns whether a row may be of time in which nobody asked for anything. */
+/* Returns whether a row may be of time without a request. */
 static bool times_may_idle(const struct times *d, const struct timings_row *r)
 {
 	const char *kind = intern_get(&d->of.t.words, r->key[0]);
@@ -469,7 +469,7 @@ static void times_print(const struct times *d, const struct sides *s)
 	free(text);
 }
 
-/* Says what grew by more than is allowed, or why that cannot be told. Returns
+/* Says what grew by more than is allowed, or why that cannot be judged. Returns
  * an enum status. */
 static int times_check_limit(struct times *d, int status)
 {

@@ -31,7 +31,7 @@ struct report_opts {
 	unsigned int keys;	     /* enum report_key */
 	const char *format;	     /* "table" has text around it */
 	size_t limit;		     /* rows; SIZE_MAX: all */
-	bool off_cpu, wall;	     /* waits, or waits beside samples */
+	bool off_cpu, wall;	     /* waits, or waits with samples */
 	bool by_samples, by_total, self_only;
 	bool by_wall;  /* weights are divided by how many threads ran */
 	bool inlined;  /* show inlined functions, as rows with KEY_INLINED */

@@ -457,7 +457,7 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (!strcmp(rp->o->format, "json"))
 		report_diff_json(rp, g, all - n, stdout);
 	else if (!strcmp(rp->o->format, "sql")) {
-		/* Writes a table `result_head` too: what JSON has beside the
+		/* Writes a table `result_head` too: what JSON has next to the
 		 * rows. */
 		char *head;
 		FILE *out = mem_stream(&head, NULL);

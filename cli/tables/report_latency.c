@@ -420,7 +420,7 @@ static void latency_add_row(const struct latency *l, struct grid *g,
 	latency_add_limits(g, half);
 }
 
-/* Returns whether the times of a row may be those in which nobody asked for
+/* Returns whether the times of a row may be those without a request for
  * anything: of timers, of a virtual CPU that halts, of calls that wait. */
 static bool latency_may_idle(const struct latency *l,
 			     const struct latency_row *r)

@@ -36,7 +36,7 @@
 #define HINTS 2	 /* names that exist, for one that does not */
 #define HINT 160 /* bytes for them */
 #define SEVERAL_FILES UINT32_MAX
-/* Inlined functions are told of from this part of the weight on. */
+/* Inlined functions are reported from this part of the weight on. */
 #define INLINED_OF 100
 
 /* The source files of rows by the last part of their path. */
@@ -344,7 +344,7 @@ static int report_print_rows(const struct report *rp, struct err *err)
 
 		if (rp->o->self_only && !row->self)
 			continue;
-		/* people are always told why stacks are missing; scripts get
+		/* people always read why stacks are missing; scripts get
 		 * the rows that they asked for */
 		if (shown >= rp->o->limit &&
 		    !(rp->people && l->kind == LABEL_MISSING)) {
@@ -405,7 +405,7 @@ static int report_print_rows(const struct report *rp, struct err *err)
 
 /* Sets *err, with the nearest name as a hint, or else the heaviest ones, and
  * with why a function that ran may have no frame. inlined: those that debug
- * info tells of were searched. Returns -1. */
+ * info lists were searched. Returns -1. */
 static int report_no_such_function(const struct report_rows *r,
 				   const char *func, bool inlined,
 				   struct err *err)

@@ -25,6 +25,6 @@ int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
 int sframe_readiness(struct store *db, struct symbolizer *sy, const char *symfs,
 		     bool json, struct err *err);
 /* Prints what unwinding the stack dumps of a capture by SFrame alone has found,
- * beside that with all tables. Returns 0, or -1 and *err. */
+ * next to that with all tables. Returns 0, or -1 and *err. */
 int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
 		  struct err *err);

@@ -109,7 +109,7 @@ static void put_aligned(struct summary *s, const struct rows *r)
 		lines_count(&s->l, ", ", rows_int(r, INFO_CAPTURES_PAIRS),
 			    "event agrees", "events agree");
 	if (rows_value(r, INFO_CAPTURES_ERROR_NS).kind != VALUE_INT)
-		lines_add(&s->l, ", nobody knows how exactly");
+		lines_add(&s->l, ", how exactly is not known");
 	else if (strcmp(word, "reference") != 0)
 		lines_add(&s->l, ", within %s",
 			  HUMAN_NS(rows_int(r, INFO_CAPTURES_ERROR_NS)));

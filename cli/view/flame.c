@@ -165,7 +165,7 @@ static uint32_t flame_heaviest(struct flame *f, uint32_t id)
 	return nd->n_child ? nd->child : id;
 }
 
-/* Returns the node beside this one, below the same parent. */
+/* Returns the node next to this one, below the same parent. */
 static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
 {
 	uint32_t parent = f->tree->node[id].parent;

@@ -88,7 +88,7 @@ static void view_push(struct view *v, struct screen *s, const struct err *err)
 }
 
 /* Returns whether the file is another one than that of which the sums are, and
- * says so: commands would show its numbers beside those. */
+ * says so: commands would show its numbers next to those. */
 static bool view_replaced(struct view *v)
 {
 	const struct stat *a = &v->was;
@@ -298,7 +298,7 @@ static const struct {
 	enum printed_kind kind;
 	const char *title;
 	const char *argv[8];
-	/* events: of switches, and that all are shown; that tell of waits */
+	/* events: of switches, and that all are shown; that report waits */
 	enum view_needs {
 		NEEDS_NOTHING,
 		NEEDS_SWITCHES,
@@ -788,7 +788,7 @@ int view_run(const struct view_what *what, struct err *err)
 			  .live = what->live };
 	int rc = 0;
 
-	/* one that is not there is told by who reads it */
+	/* whoever reads it reports one that is not there */
 	if (!v.live && stat(v.path, &v.was))
 		v.was.st_ino = 0;
 	if (cells_open(err))

@@ -50,8 +50,8 @@ struct cut_late {
 struct cut_unpack {
 	struct zstd_stream stream;
 	bool more;
-	bool dead;		/* zstd needs the earlier data for the later */
-	const char *error;	/* is told when what is before it was taken */
+	bool dead;	   /* zstd needs the earlier data for the later */
+	const char *error; /* is reported when what is before it was taken */
 	struct cut_bytes plain; /* that was not used yet */
 };
 
@@ -277,7 +277,7 @@ static bool cut_tells_state(uint32_t type)
 }
 
 /* Takes a record that the kernel wrote. The piece that has one that is damaged
- * tells of it; no other one begins with it, and its time is not believed. */
+ * reports it; no other one begins with it, and its time is not believed. */
 static void cut_keep_kernel(struct perf_cut *c, const struct perf_rec *r)
 {
 	bool state = cut_tells_state(r->type);
@@ -518,7 +518,7 @@ uint64_t perf_cut_off(const struct perf_cut *c)
 }
 
 /* Unpacks the next bytes. Returns as perf_cut_unpack(); of all that comes
- * after damaged data, each is told once. */
+ * after damaged data, each is reported once. */
 static int cut_unpack_next(struct perf_cut *c, struct err *err)
 {
 	struct cut_unpack *u = &c->unpack;

@@ -26,7 +26,7 @@ struct perf_cut;
 struct perf_cut_taken {
 	bool begun;    /* the header of the stream was taken */
 	bool rounds;   /* the stream has rounds */
-	bool is_state; /* the record tells of threads or their code */
+	bool is_state; /* the record is about threads or their code */
 	/* it is a compressed one, which is not stored: the records in it are
 	 * taken one by one, before the next one of the stream */
 	bool is_packed;
@@ -73,8 +73,8 @@ bool perf_cut_may_end(const struct perf_cut *c);
  * head, and the piece before that head has no end so far. The ring of one CPU
  * may be read a round later than that of another: in the round after its end,
  * a piece gets these records, so that nothing of its time is missing. The next
- * piece needs them only if they tell of threads or code. Such a record without
- * a time is taken for old. */
+ * piece needs them only if they are about threads or code. Such a record
+ * without a time is taken for old. */
 bool perf_cut_is_old(const struct perf_cut *c);
 /* Returns a number of the place after the record that was taken last: another
  * place of this stream or of another one has another number. */

@@ -2,7 +2,7 @@
  * piece begins and ends, and what it lacks.
  *
  * A piece that begins with PERF_CUT_BEGINS has one that says how it ends.
- * Otherwise the rest of the piece was not stored, and its reader tells that. Of
+ * Otherwise the rest of the piece was not stored, and its reader says so. Of
  * version 1.0, the last piece of a stream has none. */
 #pragma once
 

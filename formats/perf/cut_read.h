@@ -9,7 +9,7 @@
 
 #include "formats/perf/perf.h"
 
-/* What a record tells beside its contents. */
+/* What a record tells besides its contents. */
 struct cut_stamp {
 	uint64_t time; /* 0: unknown */
 	/* of lost records alone */
@@ -35,7 +35,7 @@ int cut_read_session(struct cut_read *c, const struct perf_rec *r,
 		     struct err *err);
 /* Returns the CPU of an id; -1: unknown, or any. */
 int32_t cut_read_cpu(struct cut_read *c, uint64_t id);
-/* Reads what a record of the kernel tells beside its contents; nothing of a
+/* Reads what a record of the kernel tells besides its contents; nothing of a
  * type that is unknown. Returns 0, or -1 and *err: its size or time is
  * damaged. */
 int cut_read_stamp(struct cut_read *c, const struct perf_rec *r,

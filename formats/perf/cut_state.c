@@ -44,7 +44,7 @@ struct cut_value {
 	uint32_t piece; /* in which base was the last value before it */
 };
 
-/* Lost records that a ring told in the piece that is received, and in those
+/* Lost records that a ring reported in the piece that is received, and in those
  * before it, less what sums were reduced by. */
 struct cut_ring {
 	uint64_t now, before;
@@ -146,7 +146,8 @@ static const void *cut_counts_sample(struct cut_counts *c,
 	return c->copy;
 }
 
-/* Returns the ring of a CPU, at a piece: what was told before is counted. */
+/* Returns the ring of a CPU, at a piece: what was reported before is counted.
+ */
 static struct cut_ring *cut_counts_ring(struct cut_counts *c, int32_t cpu,
 					uint32_t piece)
 {
@@ -173,7 +174,7 @@ static void cut_counts_lost(struct cut_counts *c, const struct perf_rec *r,
 		*sum = saturating_add(*sum, n);
 }
 
-/* Takes from *n what the pieces before have told. */
+/* Takes from *n what the pieces before have reported. */
 static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
 {
 	uint64_t told = ring->before < *n ? ring->before : *n;
@@ -286,7 +287,7 @@ static struct cut_task *cut_find(struct cut_tasks *c, int32_t tid)
 	return at == TABLE_NONE ? NULL : &c->task[at];
 }
 
-/* What a record takes beside its bytes: its place in an array that grows by
+/* What a record takes besides its bytes: its place in an array that grows by
  * halves, and what malloc() adds. */
 #define KEPT_EACH 64
 

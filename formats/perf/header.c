@@ -65,7 +65,7 @@ static int perf_header_take_ids(struct perf *p, const struct section *s,
 	return 0;
 }
 
-/* Cuts the attributes to the size that they say of themselves. perf inject of
+/* Cuts the attributes to the size that they give for themselves. perf inject of
  * a later version writes its own attr_size around older attributes, and fills
  * up with zeros. */
 static void perf_header_cut_attr(struct perf *p, struct bytes *attr)

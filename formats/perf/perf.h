@@ -481,7 +481,7 @@ struct perf_chunk *perf_chunk_find(struct perf *p, uint64_t handle);
 void perf_chunk_put(struct perf *p, struct perf_chunk *c);
 /* Returns the handle of the record at c->data + at. */
 uint64_t perf_chunk_handle(const struct perf_chunk *c, size_t at);
-/* Says that nobody fills or walks the chunk: its records wait. */
+/* Says that nothing fills or walks the chunk: its records wait. */
 void perf_chunk_wait(struct perf_chunk *c);
 /* Frees all chunks. */
 void perf_chunk_release(struct perf *p);

@@ -40,10 +40,10 @@ static int perf_record_take_pids(struct bytes *b, struct record *rec,
 /* Linux since 5.12 (88a16a130933; measured on 6.18) prepares the header of a
  * mapping once for all who record it: who asks for its build-id sets bit 14,
  * and the next ones have it too, above a device and an inode. perf inject adds
- * build-ids where no event asks for them. Returns true if nobody asked, the 24
- * bytes begin as a device does (12 and 20 bits), and are no build-id: too
- * short, too long, not followed by zeros, or as short as some are and with the
- * minor number of a disk. */
+ * build-ids where no event asks for them. Returns true if none was asked for,
+ * the 24 bytes begin as a device does (12 and 20 bits), and are no build-id:
+ * too short, too long, not followed by zeros, or as short as some are and with
+ * the minor number of a disk. */
 static bool perf_record_is_device(const struct perf *p, const struct bytes *b)
 {
 	struct bytes rest = *b;

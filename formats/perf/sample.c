@@ -26,7 +26,7 @@
 #define BRANCH_COUNTERS ((uint64_t)1 << 19)
 
 /* The kind of registers: 1 of 32 bits, 2 of 64; in patches for Linux it became
- * bits, of which 4 tells of more registers after these. */
+ * bits, of which 4 announces more registers after these. */
 #define REGS_KIND_KNOWN 2
 #define REGS_KIND_MAX 0xff
 

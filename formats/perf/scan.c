@@ -12,7 +12,7 @@
 #include "stitch/base/table.h"
 #include "stitch/files/path_files.h"
 
-/* Plain records: told by their first bytes, without decoding them. */
+/* Plain records: recognised by their first bytes, without decoding them. */
 
 /* Returns true if the next records of f can be plain. */
 static bool perf_plain_may_be(const struct perf_layout *l,

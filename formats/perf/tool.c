@@ -148,7 +148,7 @@ void perf_tool_end(struct perf *p)
 
 	if (!p->is_piece || p->piece_ends)
 		return;
-	/* what is after it may tell of a loss in it */
+	/* what is after it may report a loss in it */
 	p->src.info.cut_behind = CUT_UNKNOWN;
 	p->src.info.truncated = true;
 	perf_damage_text(

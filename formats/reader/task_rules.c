@@ -7,7 +7,7 @@
 
 /* No task executes two programs within this time. */
 #define SAME_EXEC_NS 1000000u
-/* The low bit of a name's hash: an event told the name. */
+/* The low bit of a name's hash: an event gave the name. */
 #define SURE ((uint64_t)1)
 #define CLONE_THREAD 0x10000
 
@@ -55,7 +55,7 @@ void told_tasks_release(struct told_tasks *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* Returns the thread, or NULL if nothing was told of it. */
+/* Returns the thread, or NULL if nothing is known of it. */
 static struct told_name *told_tasks_find(const struct told_tasks *t,
 					 int64_t tid)
 {
@@ -121,7 +121,7 @@ void told_tasks_unname(struct told_tasks *t, int64_t tid)
 
 /* Returns true if a record of the fork or exec exists. That of a fork holds
  * until the task ends: task_newtask precedes sched_process_fork and tells
- * more. That of an exec holds if another buffer has just told about it. */
+ * more. That of an exec holds if another buffer has just reported it. */
 static bool told_tasks_is_copy(struct told_tasks *t,
 			       const struct task_event *ev, int32_t tid,
 			       bool exec)

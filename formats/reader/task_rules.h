@@ -102,10 +102,10 @@ struct told_task {
 	bool exec;
 };
 
-/* What was told of a thread. */
+/* What is known of a thread. */
 struct told_name {
 	uint64_t hash;	 /* of its name; 0: none */
-	uint64_t forked; /* if its fork told whose thread it is: n_lost at that
+	uint64_t forked; /* if its fork said whose thread it is: n_lost at that
 			  * time, plus 1 */
 };
 
@@ -119,7 +119,7 @@ struct told_tasks {
 	/* Losses of records, which the reader counts: after each one other
 	 * tasks may have the thread ids. */
 	uint64_t n_lost;
-	uint64_t n_changed; /* names that were told or forgotten */
+	uint64_t n_changed; /* names that were given or forgotten */
 	struct told_task last[TOLD_TASKS_LAST]; /* the last forks and execs */
 	unsigned int n_last;
 };
@@ -130,7 +130,7 @@ unsigned int told_tasks_event(struct told_tasks *t,
 			      const struct task_event *ev);
 /* Notes the name of n bytes, which may be 0, unless name is NULL. Returns true
  * if it is new and needs a record.
- * `sure`: an event told the name; a name that the kernel only remembered when
+ * `sure`: an event gave the name; a name that the kernel only remembered when
  * it printed a line counts until an event tells another. Thread ids above the
  * largest pid_max of Linux are ignored. */
 bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
@@ -138,7 +138,7 @@ bool told_tasks_rename(struct told_tasks *t, int64_t tid, const char *name,
 /* True if the task has a name. The idle task always has: its name differs by
  * CPU. */
 bool told_tasks_has_name(const struct told_tasks *t, int64_t tid);
-/* True if the fork of the task told its process. What the kernel remembers of a
+/* True if the fork of the task said its process. What the kernel remembers of a
  * thread id when it prints a text, or in saved_tgids, is the process of the
  * last thread that had it. */
 bool told_tasks_has_process(const struct told_tasks *t, int64_t tid);

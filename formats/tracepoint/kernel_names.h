@@ -7,6 +7,6 @@
 /* Takes a release, as "6.18.44-cloud": 6018. 0: it has no version. */
 uint32_t kernel_release_number(const char *text);
 /* Sets *out to the number of the name of n bytes in that release. Returns false
- * if it is not known there; 0 is a release that nobody knows. */
+ * if it is not known there; 0 is an unknown release. */
 bool kernel_name_value(const char *name, size_t n, uint32_t release,
 		       int64_t *out);

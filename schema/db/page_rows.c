@@ -311,7 +311,7 @@ static bool page_rows_other(unsigned int want, uint64_t type,
 			    const unsigned char *body, size_t len,
 			    struct page_row *row)
 {
-	/* the id is beside the record, which has NULL for it; types 10 and 11
+	/* the id is next to the record, which has NULL for it; types 10 and 11
 	 * are in no file */
 	if ((want == 1 && type) || type == 10 || type == 11)
 		return false;

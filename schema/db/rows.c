@@ -131,7 +131,7 @@ static int rows_prepare(struct rows *r, const char *sql, struct err *err)
 		return err_set(err, ERR_USAGE,
 			       "more than one statement; "
 			       "give them one at a time");
-	/* nobody is asked whether VACUUM may write, also into other files */
+	/* no one is asked whether VACUUM may write, also into other files */
 	if (!r->db->writable && !sqlite3_stmt_readonly(r->st))
 		return rows_refused(r->db, SQLITE_READONLY, err);
 	r->n = (size_t)sqlite3_column_count(r->st);
@@ -162,7 +162,7 @@ int rows_again(struct rows *r, const struct value *bind, size_t n_bind,
 {
 	if (db_refuses(r->db, err))
 		return -1;
-	/* what the last run ended with was told then */
+	/* what the last run ended with was reported then */
 	sqlite3_reset(r->st);
 	return rows_bind(r, bind, n_bind, err);
 }

@@ -16,7 +16,7 @@
 
 #define SIDE_HEAD 100 /* bytes of a database's header */
 
-/* The database that they are beside. */
+/* The database that they are next to. */
 struct side_db {
 	const char *name; /* without links */
 	uid_t owner;
@@ -126,7 +126,7 @@ static uint32_t side_pages(const unsigned char *head)
 		       : 0;
 }
 
-/* Returns what is wrong with a file beside a database, or NULL. SQLite follows
+/* Returns what is wrong with a file next to a database, or NULL. SQLite follows
  * no link, but waits for a FIFO for ever, and overwrites or deletes what is
  * under another name too. */
 static const char *side_wrong(const struct stat *st, uid_t owner)
@@ -316,7 +316,7 @@ static int side_journal_check(const struct side_db *db, const char *name,
 	return ret;
 }
 
-/* Returns 0 if SQLite may be told to open the database: what is beside it are
+/* Returns 0 if SQLite may be told to open the database: what is next to it are
  * regular files of one name, of the user or of the database's owner, and a
  * rollback with the journal would bring back a database of this size. Returns
  * -1 and *err, which names the file, for anything else. Opens no file that is
@@ -351,7 +351,7 @@ static int side_files_check(const struct side_db *db, struct err *err)
 
 /* ---- files that SQLite opens
  *
- * What is beside the database is looked at once before the first statement,
+ * What is next to the database is looked at once before the first statement,
  * with messages for each kind, and the journal again whenever SQLite opens it.
  * A rival who can write to the folder may still exchange it between that look
  * and SQLite's open(): then SQLite can wait for a FIFO, or put back pages that
@@ -388,7 +388,7 @@ static int guard_look(struct guard *g, struct side_db *side, struct err *err)
 	return 0;
 }
 
-/* Looks at the journal, or without a name at all that is beside the database:
+/* Looks at the journal, or without a name at all that is next to the database:
  * twice, as a writer may just have ended and the next one begun. */
 static int guard_look_beside(struct guard *g, const char *journal,
 			     struct side_db *side, struct err *err)
@@ -415,7 +415,7 @@ static int guard_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *fd,
 	fd->pMethods = NULL;
 	if (flags & (SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL)) {
 		err_set(&g->why, ERR_FORMAT,
-			"%s: is beside a database, and was not there when that "
+			"%s: is next to a database, and was not there when that "
 			"was opened; move it away",
 			name);
 		return SQLITE_PERM;
@@ -449,7 +449,7 @@ char *db_plain_name(const char *path)
 }
 
 /* Returns a URI that opens the file without writing anything, not even journal
- * files beside it. The caller frees it. */
+ * files next to it. The caller frees it. */
 static char *guard_uri(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
@@ -535,7 +535,7 @@ static sqlite3 *guard_connect(const char *path, const char *name,
 	return NULL;
 }
 
-/* Looks at what is beside the database; SQLite has not done so yet. */
+/* Looks at what is next to the database; SQLite has not done so yet. */
 static int guard_inspect(struct guard *g, const char *name, bool write,
 			 bool *wal, struct err *err)
 {

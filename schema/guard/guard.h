@@ -1,6 +1,6 @@
 /* guard.h - the one place where connections are made.
  *
- * A database may come from anywhere, and so may the files beside it. What is
+ * A database may come from anywhere, and so may the files next to it. What is
  * opened for GUARD_READ and GUARD_WRITE was looked at before SQLite sees it,
  * and no SQL in it can call a function with side effects.
  * Before anything of its tables is read or written, the caller compares its
@@ -19,19 +19,19 @@ int problem_set(struct sqlite3 *db, const char *path, int rc, struct err *err);
 
 /* A rollback journal changes the database, and deletes what it names as its
  * super-journal, as soon as somebody who may write opens the database. So who
- * packs one beside a database acts as whoever opens it. The layout is in
+ * packs one next to a database acts as whoever opens it. The layout is in
  * "Database File Format" of SQLite, "The Rollback Journal". */
 
 enum guard_how {
 	GUARD_MAKE, /* a new database of ours, or one in memory */
 	GUARD_READ,
 	GUARD_WRITE, /* without SQLite's triggers */
-	GUARD_AS_IS, /* reads the file only: no lock, and nothing beside it */
+	GUARD_AS_IS, /* reads the file only: no lock, and nothing next to it */
 };
 
 /* Returns a connection, for guard_close() with *guard, or NULL and *err, which
- * calls the file `name`: a temporary one has a path that tells nobody anything.
- * *guard is NULL where SQLite may open what it likes. */
+ * calls the file `name`: a temporary one has a path that says nothing to a
+ * user. *guard is NULL where SQLite may open what it likes. */
 struct sqlite3 *guard_open(const char *path, const char *name,
 			   enum guard_how how, struct guard **guard,
 			   struct err *err);

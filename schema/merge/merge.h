@@ -49,7 +49,7 @@ struct merge_choice {
 };
 
 /* Writes the 32 hex digits by which a capture is known: a hash of what the
- * query merge_known tells of it, which is the same in a merged database and in
+ * query merge_known gives of it, which is the same in a merged database and in
  * its own. */
 #define MERGE_KEY_SIZE 33
 void merge_content_key(const char *content, char key[MERGE_KEY_SIZE]);

@@ -4,14 +4,14 @@
  * the stack of other requests never came, and who asked for other stacks.
  *
  * A piece ends before it is known what became of the requests that wait in it,
- * and a loss is told by a later record of its ring, so that a request that
+ * and a loss is reported by a later record of its ring, so that a request that
  * nothing explains may be explained by the next piece. If the databases have
  * the pieces that follow without a gap (meta cut_before, cut_behind), the next
  * cookie of the thread, its end and the losses are in them, and
  * join.h judges as it does for a capture in one piece. The verdict is
  * marked (VERDICT_MERGED): a later merge, which may have more pieces, begins
  * with the request as it was. That nothing explains a request is said only if
- * no piece that is not there could tell of a loss before its end.
+ * no piece that is not there could report a loss before its end.
  *
  * That another session asked for a chain is proved by several of them, of which
  * a piece may have one; a chain whose samples say that their cookie is missing
@@ -196,7 +196,7 @@ static int settle_put(struct settle *s, const struct fact_request *r,
 	bool open = s->known != TIME_NONE &&
 		    (r->until == TIME_NONE || r->until > s->known);
 
-	/* a piece that is not there may tell of the loss */
+	/* a piece that is not there may report the loss */
 	if (!r->event || r->verdict == REQ_MATCHED || r->verdict == REQ_EMPTY ||
 	    (r->verdict == REQ_UNEXPLAINED && open))
 		return 0;

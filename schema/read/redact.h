@@ -38,7 +38,7 @@ int store_redact(const char *path, const char *name,
 
 /* A column of a table, and its rule. */
 enum redact_how {
-	REDACT_KEEP, /* identifies nobody */
+	REDACT_KEEP, /* identifies no one */
 	REDACT_PATH,
 	REDACT_COMM,
 	REDACT_NAME, /* of a function */

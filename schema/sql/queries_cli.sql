@@ -196,7 +196,7 @@ GROUP BY i.path, i.other, i.copy, i.identity ORDER BY samples DESC, i.path
 -- Images whose names nothing proves. other: another file is at the path. A debug
 -- file alone is proved by its build-id: there, only offsets are a guess. gone:
 -- there are no names, as only another file was found. replaced: the capture tells
--- that it was. inode: of a file beside which a second one was mapped from the
+-- that it was. inode: of a file next to which a second one was mapped from the
 -- path, if that had another inode; else 0. copy: of its code in
 -- other memory. identity: '' in a database of an older schema.
 -- name: unverified_images
@@ -337,7 +337,7 @@ SELECT data FROM payload WHERE id = ?1
 SELECT name FROM sqlite_schema
 WHERE type = 'table' AND name LIKE 'ev\_%' ESCAPE '\'
 
--- What follow says of a segment, beside its losses.
+-- What follow says about a segment, besides its losses.
 -- name: follow_glance
 SELECT (SELECT coalesce(sum(samples), 0) FROM capture) AS samples,
 	(SELECT coalesce(sum(n), 0) FROM verdicts

@@ -29,7 +29,7 @@ SELECT c.id, coalesce(c.host, '') AS host, coalesce(c.release, '') AS release,
 	coalesce(c.path, '') AS path
 FROM capture c ORDER BY c.id
 
--- What rows depend on beside the content of the capture, as one text.
+-- What rows depend on besides the content of the capture, as one text.
 -- name: fleet_made
 SELECT printf('%s|%s|%s|%s|%s', c.align, c.offset_ns, c.drift_ppb,
 	(SELECT group_concat(key || ' ' || value, ';') FROM (

@@ -2,7 +2,7 @@
 -- analyze/causes/causes.c.
 
 -- name: causes_types
--- Events, with what is known of their captures, and what they tell of switches.
+-- Events, with what is known of their captures, and what they report of switches.
 -- Events of an ftrace instance are named INSTANCE/EVENT. system_wide -1: not
 -- known. line, place: of the piece of a stream; place -1: it is none.
 SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
@@ -115,7 +115,7 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- name: path_program
 -- The program with which a recording began: its process, since its first exec.
 -- perf gives its child the name perf-exec, trace-cmd leaves it its own. So does
--- one that records beside it: what perf notes of its command, if it does, has the
+-- one that records at the same time: what perf notes of its command, if it does, has the
 -- name of the program, after "--" if that is there, as 'record' writes it; and its
 -- child was there before the first record. What a note does not name is of another
 -- recorder. A sleep only says for how long all CPUs

@@ -13,7 +13,7 @@ INSERT INTO kept SELECT id FROM image WHERE kept(kind, path);
 -- Names of kernel threads, which are the same on all machines: of the idle
 -- tasks, of kthreadd, which the kernel starts, and of its children that map
 -- nothing. In a pid namespace, pid 2 is a child of pid 1. The names of others
--- tell of devices and networks, and a user may call a program as he likes. A
+-- describe devices and networks, and a user may call a program as he likes. A
 -- thread without a name is ':TID'.
 CREATE TEMP TABLE kernel_comm(name TEXT PRIMARY KEY) WITHOUT ROWID;
 INSERT OR IGNORE INTO kernel_comm SELECT c.name

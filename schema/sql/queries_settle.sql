@@ -199,7 +199,7 @@ SELECT line, tid, life, time_ns, what, cookie, id, cpu, uraw FROM (
 ) ORDER BY line, tid, life, time_ns, what, id
 
 -- If the stream goes on after the line, the next record of a CPU, which is not
--- there, may tell of a loss since its last one: known_ns is the oldest of these.
+-- there, may report a loss since its last one: known_ns is the oldest of these.
 -- filtered: samples may be missing that the user did not want, as in join_source()
 -- and join_filtered().
 -- ?1: the line
@@ -321,7 +321,7 @@ SELECT EXISTS (SELECT 1 FROM piece p JOIN loss l ON l.capture = p.capture
 		AND l.what <> 'silent') AS lossy
 
 -- A chain without a request has another reason. One with other addresses than an
--- earlier one of its cookie was told when they were compared.
+-- earlier one of its cookie was reported when they were compared.
 -- name: settle_put_chain
 UPDATE chain SET verdict = ?2, confidence = ?3, from_ns = ?4, loss = ?5,
 	flags = flags | ?6

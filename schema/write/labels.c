@@ -132,7 +132,7 @@ static void labels_symbol(struct label_making *l, uint32_t id, const char *name)
 		arena_strdup(&l->text, text);
 }
 
-/* A function that was inlined into a frame: not told twice with the same
+/* A function that was inlined into a frame: not stored twice with the same
  * depth, of which the outermost function has the highest. */
 static void labels_inlined(struct label_making *l, uint32_t frame,
 			   uint32_t depth, const char *name)
@@ -230,7 +230,7 @@ static int labels_put(struct label_making *l, struct maker *mk, uint32_t frame,
 	return 0;
 }
 
-/* What the query label_frames says of a frame. */
+/* What the query label_frames says about a frame. */
 struct label_frame {
 	uint32_t id;
 	int64_t image, symbol;
@@ -363,7 +363,7 @@ int frame_names_write(struct maker *mk, bool labels, struct err *err)
 	for (uint32_t id = 1; !rc && id <= mk->w->frames; id++)
 		rc = frame_names_put_row(mk, id, frame_names_of(fn, id), err);
 	if (!rc && labels) {
-		/* All symbols and inlined functions were told; fr has the
+		/* All symbols and inlined functions were given; fr has the
 		 * images. */
 		for (uint32_t i = 1; i <= mk->w->fr->n_image; i++) {
 			const struct image *img =

@@ -1,7 +1,7 @@
 /* labels.h - names of frames, and their text in a line of folded stacks.
  *
  * It is made of the frame's function or image, and of the functions that were
- * inlined into it: these are told first, then come the frames by their ids. */
+ * inlined into it: these are given first, then come the frames by their ids. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@ struct frame_names;
  * back and inserted by SQL, the frames of stack dumps took a sixth of an
  * ingest. */
 
-/* What naming says of a frame. */
+/* What naming says about a frame. */
 struct frame_name {
 	uint64_t symoff;
 	int64_t vaddr;

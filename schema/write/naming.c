@@ -1,7 +1,7 @@
 /* naming.c - names for frames, image by image.
  *
  * store_unnamed() walks through the images that unnamed_load() lists. Answers
- * of store_symbol() are kept in an array beside the offsets until the image is
+ * of store_symbol() are kept in an array next to the offsets until the image is
  * complete. Those of a first naming go where the rows of frames are made
  * (labels.h), others are written with one UPDATE for each frame. */
 

@@ -78,7 +78,7 @@ struct mark_type {
 	uint32_t id;
 };
 
-/* What event_type says of its rows in event, by id - 1. */
+/* What event_type says about its rows in event, by id - 1. */
 struct type_count {
 	uint64_t events, weight;
 };

@@ -449,7 +449,7 @@ push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 		account_explain(ac, rec->source, id, rec->cpu, TIME_NONE, t);
 }
 
-/* What a record tells of losses. Not a part of account_record(), which would
+/* What a record reports of losses. Not a part of account_record(), which would
  * save and restore for each sample all the registers that this needs. */
 static __attribute__((noinline)) void account_told(struct account *ac,
 						   const struct record *rec)

@@ -67,8 +67,8 @@ struct ledger_broken {
  * record. out->time is borrowed until the next entry is added. */
 bool ledger_broken(const struct ledger *lg, uint16_t capture,
 		   struct ledger_broken *out);
-/* Returns whether such damage is in a file beside the capture, which tells only
- * names: the capture itself is complete. */
+/* Returns whether such damage is in a file next to the capture, which tells
+ * only names: the capture itself is complete. */
 bool ledger_is_beside(const char *what);
 /* Adds a LEDGER_DAMAGE entry with err->msg as detail. what is a fixed word. */
 struct err;

@@ -81,7 +81,7 @@ void *mem_grow_more(void *p, size_t *cap, size_t need, size_t size)
 
 struct mem_text {
 	char **text;
-	size_t *len; /* NULL: nobody asks */
+	size_t *len; /* NULL: not asked for */
 	size_t n, cap;
 };
 

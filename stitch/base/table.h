@@ -102,7 +102,7 @@ static inline uint64_t hash_u32s(uint32_t a, uint32_t b)
  * one cache miss serves several of them. */
 #define HASH_NEAR_BITS 3
 
-/* Hashes for tables only. Results differ between processes, so that nobody can
+/* Hashes for tables only. Results differ between processes, so that no one can
  * construct inputs with equal hashes. */
 uint64_t hash_bytes(const void *p, size_t n, uint64_t seed);
 uint64_t hash_u64s(const uint64_t *p, size_t n, uint64_t seed);

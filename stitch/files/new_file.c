@@ -18,15 +18,15 @@
 #define TEMPS_MAX 8
 #define JOURNAL "-journal"
 
-/* mem.c ends the program when memory is exhausted, and a signal does, so nobody
- * else can. A child process does not own the names of its parent. */
+/* mem.c ends the program when memory is exhausted, and a signal does, so
+ * nothing else can. A child process does not own the names of its parent. */
 static char *new_file_temps[TEMPS_MAX];
 static pid_t new_file_owner;
 /* The thread that ends the program may not be the one that makes files: it
  * takes the lock, and keeps it. */
 static pthread_mutex_t new_file_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
-/* SQLite keeps a journal beside the file while it copies into it: its name is
+/* SQLite keeps a journal next to the file while it copies into it: its name is
  * after that of the file. */
 static void new_file_unlink(const char *temp)
 {

@@ -3,10 +3,10 @@
  * Whatever happens - a full disk, no memory, a signal - the old file stays as
  * it is, or the new one is whole. Until then the bytes are in a file without a
  * name (O_TMPFILE) or, where the file system has none or SQLite needs one, in
- * NAME.PID-N.tmp beside it. A file gets its name when its bytes are on the
+ * NAME.PID-N.tmp next to it. A file gets its name when its bytes are on the
  * disk, and the folder is written then. Such a file is removed when the program
  * ends; what a killed run left behind is found by the next one with the same
- * NAME, because nobody locks it and its process is gone. A process does not
+ * NAME, because no process locks it and its process is gone. A process does not
  * search a folder again in which there was no such file. */
 #pragma once
 #include <stdbool.h>
@@ -42,7 +42,7 @@ int new_file_finish(struct new_file *nf, struct err *err);
 /* Frees nf; removes what new_file_finish() did not put in place. */
 void new_file_free(struct new_file *nf);
 
-/* Creates an empty file NAME.PID-N.tmp beside path, and removes those of dead
+/* Creates an empty file NAME.PID-N.tmp next to path, and removes those of dead
  * runs. Returns its name, for new_file_drop() or new_file_place(), or NULL and
  * errno. The reader of the name must lock the file soon, as SQLite does. */
 char *new_file_temp(const char *path, mode_t mode);
@@ -53,7 +53,8 @@ bool new_file_has_ended(pid_t pid);
  * gone made it for `base`. This says nothing about other machines and pid
  * namespaces: its owner holds a lock on it. */
 bool new_file_owner_is_gone(const char *name, const char *base);
-/* Returns the same of a file in an open folder, if nobody locks it either. */
+/* Returns the same of a file in an open folder, if no process locks it either.
+ */
 bool new_file_is_left(int dir, const char *name, const char *base);
 /* Removes all files of this process that did not get their names, before it
  * ends. Safe in a signal handler. */

@@ -2,7 +2,7 @@
  *
  * A recorder that reads a build-id from a path reads that of one file. Where
  * two were mapped from the path, as while a library was replaced or in two
- * mount namespaces, nobody knows whose it is. */
+ * mount namespaces, its owner is not known. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 struct path_files;
 
-/* What a record tells of the file that was mapped. gen: the generation of its
+/* What a record says about the file that was mapped. gen: the generation of its
  * inode; 0: not known, as in what /proc lists. */
 struct path_file {
 	uint32_t maj, min;

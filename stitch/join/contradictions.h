@@ -26,7 +26,7 @@ typedef void join_found_fn(void *arg, const struct fact_finding *f,
 			   const struct join_clocks *clocks);
 
 struct contradictions {
-	join_found_fn *fn; /* NULL: nobody wants findings */
+	join_found_fn *fn; /* NULL: findings are not wanted */
 	void *arg;
 };
 

@@ -511,7 +511,7 @@ static uint32_t join_find_open(struct join *jn, const struct cookie_key *key,
 					 join_session(jn, half->source), half))
 		return i;
 	cookies_seal(&jn->cookies, i);
-	half->again = false; /* this is told */
+	half->again = false; /* this is reported */
 	return 0;
 }
 

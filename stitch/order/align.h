@@ -37,7 +37,7 @@ struct align_in {
 	size_t host; /* the capture whose clock info->on uses; SIZE_MAX: none */
 };
 
-/* What the user told about the machine. */
+/* What the user said about the machine. */
 struct align_said {
 	bool has_sched; /* sched: local_clock() minus sched_clock(), ns */
 	int64_t sched;

@@ -180,7 +180,7 @@ struct shown_source {
 /* What a source has found since the block before. */
 struct block_news {
 	uint64_t pos;
-	bool truncated;		  /* in its info, which may be told last */
+	bool truncated;		  /* in its info, which may come last */
 	struct event_def *events; /* NULL: nothing new */
 	uint32_t n_events;
 };
@@ -228,7 +228,7 @@ struct decode_ahead {
 	char apart[APART];
 	/* the caller's */
 	struct ledger *to;
-	decode_ahead_passed_fn *passed; /* NULL: nobody keeps records */
+	decode_ahead_passed_fn *passed; /* NULL: records are not kept */
 	void *passed_arg;
 	size_t taken;
 	bool begun, threaded;
@@ -244,7 +244,7 @@ struct decode_ahead {
 	atomic_size_t made;	   /* protected by lock, but for reading */
 	/* protected by lock: */
 	size_t wanted; /* blocks made when the caller is woken */
-	size_t freed;  /* blocks that nobody needs any more */
+	size_t freed;  /* blocks that are no longer needed */
 	bool stop;
 };
 
@@ -329,7 +329,7 @@ static void record_block_fill(struct decode_ahead *da, struct record_block *b)
 	b->last = rc <= 0;
 	ledger_swap(b->ledger, queue);
 	/* Note what the sources have found. Flags of known events change until
-	 * the end, and nobody asks for them before. */
+	 * the end, and they are not asked for before. */
 	for (size_t i = 0; i < da->n; i++) {
 		struct shown_source *s = &da->shown[i];
 		struct block_news *news = &b->news[i];

@@ -12,7 +12,7 @@
  * the list of mappings. */
 struct header_index {
 	struct table by_path;
-	struct path_files *files; /* so far, of a stream: nobody scanned it */
+	struct path_files *files; /* so far, of a stream: it was not scanned */
 	/* by entry of the table: a later one has another id for the path */
 	bool *several;
 	size_t n_several, cap_several;

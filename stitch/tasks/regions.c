@@ -194,7 +194,7 @@ static void regions_push_down(struct regions *rs)
 	rs->inherited = false;
 }
 
-/* Makes the node of a link one that nobody else has. */
+/* Makes the node of a link one that nothing else has. */
 static struct region_node *regions_own(struct regions *rs, size_t *held)
 {
 	struct region_node *nd = rs->node;

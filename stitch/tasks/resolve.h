@@ -62,10 +62,10 @@ struct resolve_in {
 			 * address is not mapped */
 	bool partial;	/* not all mappings of the process are known */
 	/* If partial: returns whether an address is data of the file whose code
-	 * is at r. NULL: nobody can tell. */
+	 * is at r. NULL: not known. */
 	bool (*is_data)(void *arg, const struct region *r, uint64_t addr);
 	/* Returns whether nothing has called the function at a return address,
-	 * which is code at r. NULL: nobody can tell. */
+	 * which is code at r. NULL: not known. */
 	bool (*begins)(void *arg, const struct region *r, uint64_t addr);
 	void *arg;
 	bool once;	/* of a dump: it is not looked for in the cache, nor put

@@ -413,8 +413,8 @@ void shared_tasks_drop_thread(struct tasks *ts, uint32_t slot)
 		push_thread(ts, slot, start, end);
 }
 
-/* Leaves the ring. What other captures told belongs to the old row, so the last
- * slot to leave outputs that row. */
+/* Leaves the ring. What other captures reported belongs to the old row, so the
+ * last slot to leave outputs that row. */
 static void leave_row(struct tasks *ts, enum shared_kind kind, uint32_t slot)
 {
 	struct shared_task *tw = shared_task_of(ts, kind, slot);

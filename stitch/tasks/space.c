@@ -199,7 +199,7 @@ void space_clear(struct space *sp, int64_t t, const struct space_owner *own)
 {
 	struct clearing c = { .sorted = true };
 
-	/* nobody looks up or asked for the past of regions without rows */
+	/* nothing looks up or asked for the past of regions without rows */
 	regions_each(&sp->now, !sp->keep_old, space_gather, &c);
 	if (!c.sorted)
 		sort_items(c.region, c.n, space_by_id);

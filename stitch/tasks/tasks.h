@@ -78,7 +78,7 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth);
 void tasks_set_comm(struct tasks *ts, uint32_t slot, const char *name,
 		    int64_t t, bool exec);
-/* A switch told the name that the thread has at t. It counts if no record named
+/* A switch gave the name that the thread has at t. It counts if no record named
  * the thread, as where the recorder keeps the newest records or has one CPU
  * only; and from t on: before, the thread may have had another one. */
 void tasks_hint_comm(struct tasks *ts, uint32_t slot, const char *name,

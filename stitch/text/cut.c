@@ -108,7 +108,7 @@ static void cut_one(struct cut_name *c, size_t cells, struct arena *text)
 				to = cut_put(cut_put_gap(to), c->full, c->at[i],
 					     part);
 		cut_put(cut_put_gap(to), c->full, width - tail, tail);
-		/* Makes a gap beside the dots of a name one gap. */
+		/* Makes a gap next to the dots of a name one gap. */
 		char *s = buf;
 		char *until = s;
 

@@ -93,7 +93,7 @@ size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20]);
 /* Returns whether it names the loader that starts it, as programs do. */
 bool elf_has_loader(const struct elf_file *ef);
 /* Returns whether it is a program: one that is linked statically to run at any
- * address is not told from a library. */
+ * address cannot be distinguished from a library. */
 bool elf_is_program(const struct elf_file *ef);
 /* Returns a copy of this process's vdso, or NULL if it has none of 64 bits. */
 struct elf_file *vdso_own(void);

@@ -151,7 +151,7 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 	    img->path[0] != '/' || !identity_look(img, -1, img->path, &f) ||
 	    f.inode != INODE_OTHER)
 		return IDENTITY_ID_READ;
-	/* What is told of a build-id by the file that is now at the path from
+	/* What a build-id says about the file that is now at the path from
 	 * which the recorder read it, on the machine of the recording, if that
 	 * is of another inode. One that came later was not there; one that came
 	 * during the recording was. Otherwise that file may have been there all

@@ -94,7 +94,7 @@ enum identity_id {
 			    * file */
 	IDENTITY_ID_DOUBT, /* another file is at its path, and was when the
 			    * recorder read it: it may be of that one */
-	IDENTITY_ID_OPEN,  /* another file is there, nobody knows since when */
+	IDENTITY_ID_OPEN,  /* another file is there, since when is not known */
 	IDENTITY_ID_READ,  /* the recorder has read it from the path */
 	IDENTITY_ID_OWN,   /* it is in the record of the mapping */
 };

@@ -222,8 +222,8 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 	places_add(out, "%s" DEBUG_ROOT "%s.debug", symfs, img->path);
 }
 
-/* Adds a file in a folder beside ef and, as ef may be a copy in perf's cache,
- * beside the recorded path; NULL: not known. */
+/* Adds a file in a folder next to ef and, as ef may be a copy in perf's cache,
+ * next to the recorded path; NULL: not known. */
 static void places_add_beside(const struct symbolizer *sy,
 			      const struct elf_file *ef, const char *path,
 			      const char *folder, const char *name,

@@ -63,7 +63,7 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 void places_release(struct places *p);
 
 /* Returns whether a file is, with links and ".." resolved, in a folder of debug
- * files or beside the file at `beside`. */
+ * files or next to the file at `beside`. */
 bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 			   const char *beside);
 

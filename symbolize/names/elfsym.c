@@ -513,7 +513,7 @@ static int elfsym_runs(void *r, uint64_t off)
 		return elfsym_begins(en, start, vaddr);
 	if (s)
 		return elfsym_begins(en, s->start, vaddr);
-	/* assembler code of a stripped file may be nobody's */
+	/* assembler code of a stripped file may belong to no function */
 	return en->whole ? -1 : 0;
 }
 

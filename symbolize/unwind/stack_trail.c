@@ -7,7 +7,7 @@
 #include "stitch/base/bytes.h"
 
 /* To have all return addresses fetched at once halves the time of a walk:
- * each is in another cache line of a dump that nobody has touched yet. */
+ * each is in another cache line of a dump that has not been touched yet. */
 void stack_trail_begin(struct stack_trail *t, const struct stack_walk *w,
 		       uint64_t epoch)
 {
@@ -59,7 +59,7 @@ void stack_trail_follow(struct stack_trail *t, struct stack_walk *w,
 	uint32_t to = from;
 
 	for (; to < n && stack_trail_leads(w, &f[to], &f[to + 1]); to++)
-		/* return addresses are told inside the call */
+		/* return addresses are given as inside the call */
 		out->ip[out->n++] = f[to].pc - 1;
 	if (to == from)
 		return;

@@ -31,9 +31,9 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
  * may go on with anything. */
 enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
 				      const struct callsite *site, bool *used);
-/* Returns what thread_start_at() says of a return address, if a thread begins
- * there, not only main(); else START_UNKNOWN. whole: not only what is known
- * without reading the whole file. */
+/* Returns what thread_start_at() says about a return address, if a thread
+ * begins there, not only main(); else START_UNKNOWN. whole: not only what is
+ * known without reading the whole file. */
 enum thread_start thread_start_first(struct callsite_file *f, uint64_t off,
 				     bool whole);
 /* Returns how many functions of the file set a frame pointer, counted with the

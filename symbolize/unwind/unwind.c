@@ -382,7 +382,7 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 		out->end = UNWIND_OUTERMOST;
 }
 
-/* What the place in a function that was sampled tells of a recorded chain. */
+/* What the place in a function that was sampled says about a recorded chain. */
 static struct unwind_leaf unwind_leaf_at(struct table_unwinder *u,
 					 const struct unwind_in *in,
 					 const struct abi *abi,

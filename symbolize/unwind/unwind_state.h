@@ -112,7 +112,7 @@ bool unwind_bare_is_top(struct table_unwinder *u, const struct unwind_in *in,
 			const struct stack_walk *w);
 /* Steps out of a function without a table: by its code, by what is on top of
  * the stack, or by the frame pointer. Returns 0 and *w, or -1 and w->end; sets
- * what *out says of such frames. */
+ * what *out says about such frames. */
 int unwind_bare_step(struct table_unwinder *u, const struct unwind_in *in,
 		     const struct unwind_step_at *p, struct stack_walk *w,
 		     struct unwind_out *out);

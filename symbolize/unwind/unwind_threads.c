@@ -57,7 +57,7 @@ struct unwind_threads {
 	unsigned int n;
 	unwind_job_fn *fn;
 	struct unwind_job *job;
-	/* the main thread's: jobs that nobody uses */
+	/* the main thread's: jobs that are free */
 	uint32_t free[JOBS], n_free;
 	struct job_queue soon, others;
 	atomic_uint idle; /* threads that sleep, or soon will */

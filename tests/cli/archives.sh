@@ -107,7 +107,7 @@ tar czf texts.tgz two/out.folded two/perf.data
 "$B" ingest -q -f --no-symbols -o x.db texts.tgz
 is "a text beside a capture is left out" "$want" "$(rows x.db)"
 "$B" query --format csv x.db "select detail from damage where what = 'archive'" >out
-says "which is told" "texts are left out, as captures are beside them: 'two/out.folded'" out
+says "which is told" "texts are left out, as captures are next to them: 'two/out.folded'" out
 tar czf text.tgz two/out.folded
 "$B" report text.tgz >out 2>err
 is "a text alone is read" 1 "$(grep -c ' main ' out)"

@@ -204,7 +204,7 @@ do
 	change "$none" "$healed" "$healed_too" \
 		"INSERT INTO loss(capture, what, counts) VALUES (1, '$what', 0)"
 	ends "${what}_is_one_of_unknown_size" 4 another.db
-	says "and_says_so_($what)" 'nobody knows how many records'
+	says "and_says_so_($what)" 'an unknown number of records'
 	ends "which_no_number_tolerates_($what)" 4 --max-loss 1000000 another.db
 	ends "but_100_percent_does_($what)" 0 --max-loss 100% another.db
 done

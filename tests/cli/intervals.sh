@@ -220,7 +220,7 @@ of() {	# of CONDITION: the same of the table
 }
 is "widths_are_the_times_of_what_is_proved" "$(of "")" "$(calls)"
 says "the_picture_counts_intervals" "342 intervals of syscall" "$work/svg"
-says "and_what_is_not_drawn" "not drawn: 1 whose time nobody knows" "$work/svg"
+says "and_what_is_not_drawn" "not drawn: 1 whose time is not known" "$work/svg"
 tid=$("$B" query --format csv "$db" "SELECT tid FROM interval
 	WHERE name = 'vfork'" | tail -1 | tr -d '\r')
 is "a_filter_selects_begins" "$(of "AND tid = $tid")" "$(calls --tid "$tid")"

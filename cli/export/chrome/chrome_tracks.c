@@ -467,7 +467,7 @@ struct slices *slices_load(struct tracks *t, struct store *db, const char *path,
 	}
 	sort_items(s->edge, s->n_edge, slices_compare);
 	/* Readers draw an arrow between two slices: finds those that have one
-	 * only, as records were lost beside it. */
+	 * only, as records were lost at the same time. */
 	/* since when the thread of a track runs; INT64_MIN: it does not */
 	int64_t *since = mem_new(s->t->n_track + 1, sizeof(*since));
 
