@@ -377,5 +377,10 @@ int64_t input_peek(const char *path, void *buf, size_t n, struct err *err)
 		got = input_peek_pipe(fd, path, buf, n, err);
 	}
 	close(fd);
+	/* what editors and PowerShell put in front of a text */
+	if (got >= 3 && !memcmp(buf, TEXT_MARK, 3)) {
+		got -= 3;
+		memmove(buf, (char *)buf + 3, (size_t)got);
+	}
 	return got;
 }

@@ -52,7 +52,10 @@ int input_spool(struct input *in, const char *temp_dir, struct err *err);
 /* Reads up to n more bytes of a stream. Returns their number, 0 at the end, or
  * -1 and *err. */
 int64_t input_read(struct input *in, void *buf, size_t n, struct err *err);
-/* Reads the first bytes of a file by name, unpacked. Returns their number.
+/* The mark of UTF-8 in front of a text, which belongs to no line. */
+#define TEXT_MARK "\xef\xbb\xbf"
+/* Reads the first bytes of a file by name, unpacked and without a mark. Returns
+ * their number.
  * Those of a pipe on stdin stay in it; other streams cannot be read without
  * consuming them, so 0 is returned, and -1 for a FIFO. */
 int64_t input_peek(const char *path, void *buf, size_t n, struct err *err);

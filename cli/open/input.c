@@ -88,6 +88,24 @@ const char *input_database_name(const char *path, char *buf, size_t size)
 static struct database_set several_paths;
 static char several_name[256];
 
+/* Returns whether 'follow' runs, or ran, with this folder. */
+static bool input_is_followed(const char *path)
+{
+	char lock[PATH_MAX];
+
+	return snprintf(lock, sizeof(lock), "%s/.lock", path) <
+		       (int)sizeof(lock) &&
+	       !access(lock, F_OK);
+}
+
+static int input_wants_segment(const char *path, struct err *err)
+{
+	return err_set(err, ERR_IO,
+		       "%s: 'backstitch follow' has not ended a segment so "
+		       "far; --segment says when it does",
+		       path);
+}
+
 /* Returns several_name if the arguments are several databases, NULL if they are
  * one; then *err is set if they cannot be read as one. */
 static const char *input_several(const struct open_ask *ask, int argc,
@@ -101,14 +119,17 @@ static const char *input_several(const struct open_ask *ask, int argc,
 
 		if (ret < 0)
 			return NULL;
-		if (!ret && (argc > 1 || database_set_chosen(&ask->choice))) {
+		if (ret || (argc == 1 && !database_set_chosen(&ask->choice)))
+			continue;
+		if (input_is_followed(argv[i]))
+			input_wants_segment(argv[i], err);
+		else
 			err_set(err, ERR_USAGE,
 				"%s: not a database; several databases are "
 				"read as one, captures are put into one with "
 				"'backstitch ingest'",
 				argv[i]);
-			return NULL;
-		}
+		return NULL;
 	}
 	if (several_paths.n < 2)
 		return NULL;
@@ -225,16 +246,6 @@ static struct store *database_open_several(const struct open_ask *ask,
 		       : db;
 }
 
-/* Returns whether 'follow' runs, or ran, with this folder. */
-static bool input_is_followed(const char *path)
-{
-	char lock[PATH_MAX];
-
-	return snprintf(lock, sizeof(lock), "%s/.lock", path) <
-		       (int)sizeof(lock) &&
-	       !access(lock, F_OK);
-}
-
 /* The same for a folder or a pattern. Returns 0 if path is none of them. */
 static int database_open_folder(const struct open_ask *ask, const char *path,
 				struct store **db, struct err *err)
@@ -246,10 +257,7 @@ static int database_open_folder(const struct open_ask *ask, const char *path,
 		*db = database_open_several(ask, &list, err);
 		ret = *db ? 1 : -1;
 	} else if (!ret && input_is_followed(path)) {
-		ret = err_set(err, ERR_IO,
-			      "%s: 'backstitch follow' has not ended a segment "
-			      "so far; --segment says when it does",
-			      path);
+		ret = input_wants_segment(path, err);
 	}
 	database_set_release(&list);
 	return ret;

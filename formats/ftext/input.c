@@ -52,6 +52,8 @@ int ftext_peek_text(struct ftext *ft, struct scan *s, struct err *err)
 			return -1;
 		*s = ftext_input_window(ft);
 	}
+	if (!ft->base && !ft->pos && scan_take(s, TEXT_MARK))
+		ft->pos = strlen(TEXT_MARK);
 	return 0;
 }
 

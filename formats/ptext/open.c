@@ -666,10 +666,9 @@ static void ptext_close(struct source *src)
 
 /* Takes what 'perf script --header' prints in front, and whether there are
  * times. */
-static void ptext_take_info(struct ptext *p)
+static void ptext_take_info(struct ptext *p, struct scan s)
 {
 	struct source_info *info = &p->src.info;
-	struct scan s = scan_of(p->in.data, (size_t)p->in.len);
 	const struct {
 		const char *key;
 		const char **value;
@@ -741,8 +740,10 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 		return NULL;
 	}
 	p->src.size = p->in.len;
-	const struct scan all = scan_of(p->in.data, (size_t)p->in.len);
+	struct scan all = scan_of(p->in.data, (size_t)p->in.len);
 
+	if (scan_take(&all, TEXT_MARK))
+		p->pos = p->in.len - all.n;
 	p->folded = ptext_look(all, true);
 	if (!p->folded && !ptext_look(all, false)) {
 		formats_refuse(path, p->in.data,
@@ -750,7 +751,7 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 		ptext_close(&p->src);
 		return NULL;
 	}
-	ptext_take_info(p);
+	ptext_take_info(p, all);
 	if (ptext_has_deltas(all)) {
 		p->deltas = true;
 		reader_note(&p->src, "deltas",

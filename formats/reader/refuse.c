@@ -47,6 +47,8 @@ static const struct {
 	{ "\xfd"
 	  "7zXZ",
 	  5, "this is an xz file inside a packed file", "unpack it first" },
+	{ "\xff\xfe", 2, "this is text in UTF-16, as PowerShell writes it",
+	  "convert it: iconv -f UTF-16 -t UTF-8" },
 	{ "BZh", 3, "this is a bzip2 file inside a packed file",
 	  "unpack it first" },
 	{ "PK\3\4", 4, "this is a zip file",

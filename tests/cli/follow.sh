@@ -431,7 +431,7 @@ say no_data_follow_a_compressed_record
 
 mkdir begun && : >begun/.lock
 bad=0
-for c in report check ''
+for c in report 'report --since 10s' check ''
 do
 	# shellcheck disable=SC2086 # no command is none
 	"$B" $c begun 2>err

@@ -155,6 +155,7 @@ named 'cpus=2\n\nKernel buffer statistics:\n  Note: "entries" are\n' "a table of
 named 'Listing of file x:\n\t[first]\n\t\t7\t[size]\n\t[second]\n' "this is a text file"
 named 'version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=main\n1 2\n' 'a profile of callgrind'
 named '# DURATION     TID     FUNCTION\n   1.1 us [ 1] | a();\n' 'uftrace dump --flame-graph'
+named '\377\376a\000 \0001\000:\000 \000a\000b\000c\000d\000e\000f\000' 'iconv -f UTF-16 -t UTF-8'
 named 'DTiJ\001\000\000\000\050\000\000\000\076\000\000\000\000' 'a jitdump file'
 named 'PK\003\004\024\000\000\000\010\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\011\000\000\000perf.data0' "this entry of the archive cannot be read: "
 named 'BZh91AY&SY0000' "packed data are damaged"
@@ -190,7 +191,12 @@ form "-F comm,cpu,time,event is no text of ftrace" '0 1 1 882210795000 882210795
 form "that begins with records" '0 1 1 2000000000 2000000000 a' "$(for i in $(seq 99)
 do printf 'swapper 0 [000] 0.000000: PERF_RECORD_COMM: kworker:%d/%d\\n' "$i" "$i"
 done)a 7 [000] 2.000000: cycles: \\n$a"
+form "with a mark of UTF-8, and line feeds of DOS" '0 2 1 1000000000 2000000000 a' "\\357\\273\\277a 7 1.000000: cycles: \\r\\n\\t 11 f (/x)\\r\\n\\r\\na 7 2.000000: cycles: \\r\\n\\t 11 f (/x)\\r\\n\\r\\n"
 form "-F srcline" '0 1 1 1000000000 1000000000 a' "a 7 1.000000: cycles: \\n\\t 11cf f (/x)\\n  x.c:1\\n\\t 11ce g (/x)\\n  x.c:2\\n\\n"
+
+{ printf '\357\273\277'; cat "$root/tests/captures/ftext-marker-kstack.txt"; } >marked
+"$B" info marked >out 2>err
+is "a text of ftrace with a mark of UTF-8 has its first line" "0 0 1" "$? $(wc -c <err) $(grep -c 'ftext, overwrite' out)"
 
 # ---- a text of ftrace without its head: the CPUs are those in it, on a premise
 proved() {	# proved OPTION...: the share that is proved
