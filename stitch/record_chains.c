@@ -323,7 +323,7 @@ uint32_t record_chains_user_chain(struct stitch *st, uint32_t slot,
 	/* jitted code changes */
 	if (!p->space.before.n && !record_unwind_jit(st, p)) {
 		chain_note.asked = record_unwind_depends(st);
-		uint32_t raw = resolve_asked(
+		uint32_t raw = resolve_known(
 			st->resolve, &p->space, p->shared.view,
 			record_time(st->rec), a, &chain_note.asked);
 		if (raw)

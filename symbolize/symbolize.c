@@ -173,7 +173,7 @@ struct image_names {
 	bool open;	      /* these were looked for */
 	bool refused;	      /* the addresses are not in what was found */
 	struct name_source names, extra;
-	struct identity_said said; /* of the file that was found, if open */
+	struct identity_answer said; /* of the file that was found, if open */
 };
 
 /* Returns what has the source lines. */

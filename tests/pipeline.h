@@ -58,7 +58,7 @@ static inline int pipeline_file(const void *data, size_t n)
 
 static inline struct pipeline pipeline_load_path(char *path, const char *out)
 {
-	struct load_ask ask = open_asked().load;
+	struct load_ask ask = open_chosen().load;
 	struct pipeline p = { 0 };
 
 	ask.out = out;

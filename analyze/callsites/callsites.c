@@ -214,7 +214,7 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 
 /* Returns whether a frame needs the check. Files that occur only in stacks that
  * were unwound by tables are not opened. */
-static bool is_asked(const struct pass *p, uint32_t frame)
+static bool needs_check(const struct pass *p, uint32_t frame)
 {
 	const struct spot *s = &p->spot[frame];
 
@@ -225,7 +225,7 @@ static bool is_asked(const struct pass *p, uint32_t frame)
 void callsites_without_files(struct pass *p)
 {
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
-		if (is_asked(p, i))
+		if (needs_check(p, i))
 			callsites_check_frame(p, i);
 }
 
@@ -239,7 +239,7 @@ int callsites_check_made(struct pass *p, struct err *err)
 		const struct frame *f = bare_code_frame(p->code, i);
 
 		if (p->code->image[f->image].img.kind != IMAGE_JIT ||
-		    !is_asked(p, i) ||
+		    !needs_check(p, i) ||
 		    f->flags & (FRAME_UNCERTAIN | FRAME_PARTIAL |
 				FRAME_DERIVED | FRAME_OLD_IMAGE))
 			continue;
@@ -303,11 +303,11 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 {
 	uint32_t image = 0;
 	struct place *pl = NULL;
-	struct identity_said said;
+	struct identity_answer said;
 
 	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
-		if (is_asked(p, i))
+		if (needs_check(p, i))
 			p->order[p->n_order++] = i;
 	qsort_r(p->order, p->n_order, sizeof(*p->order), by_place, p);
 	for (size_t i = 0; i < p->n_order; i++) {

@@ -90,7 +90,7 @@ static void callsites_check_ends(struct pass *p)
 		bool used = false;
 
 		if (s->inner)
-			s->start = (uint8_t)thread_start_behind(
+			s->start = (uint8_t)thread_start_midway(
 				pl->file, s->off, &s->site, &used);
 		s->framed = s->inner && s->start == START_UNKNOWN;
 		if (s->reach)

@@ -163,7 +163,7 @@ static void short_inside(struct shortening *sh, size_t open, size_t close)
 
 /* Returns the place after parameters that close at i and the qualifiers that
  * follow them. */
-static size_t short_behind(const struct shortening *sh, size_t i)
+static size_t short_after(const struct shortening *sh, size_t i)
 {
 	static const char *const word[] = { " const",	 " volatile",
 					    " restrict", " noexcept",
@@ -427,7 +427,7 @@ static size_t short_step(struct shortening *sh, size_t i, size_t e)
 	}
 	if (close) {
 		/* Writes what is in round brackets. */
-		size_t behind = short_behind(sh, close);
+		size_t behind = short_after(sh, close);
 
 		if (short_at(sh, i, "(anonymous namespace)")) {
 			short_puts(sh, "(anon)");
@@ -469,7 +469,7 @@ static size_t short_converted(const struct shortening *sh, size_t i, size_t e)
 		size_t close = short_closed(sh, i);
 
 		if (close && sh->s[i] == '(' &&
-		    short_may_follow(sh, short_behind(sh, close), e))
+		    short_may_follow(sh, short_after(sh, close), e))
 			return i;
 		if (close)
 			i = close;
@@ -488,14 +488,14 @@ static bool short_is_params(const struct shortening *sh, size_t i, size_t e,
 	       !strchr(".!:", sh->out[sh->n - 1]) &&
 	       (sh->out[sh->n - 1] != ')' || short_ends(sh, "operator()")) &&
 	       !short_at(sh, i, "(anonymous namespace)") &&
-	       short_may_follow(sh, short_behind(sh, close), e);
+	       short_may_follow(sh, short_after(sh, close), e);
 }
 
 /* Writes the parameters at i, if wanted, and returns the place after them. */
 static size_t short_params(struct shortening *sh, size_t i, size_t e)
 {
 	size_t close = sh->close[i];
-	size_t behind = short_behind(sh, close);
+	size_t behind = short_after(sh, close);
 
 	lower_to(behind, e);
 	if (sh->keep & SHORT_KEEP_PARAMS) {

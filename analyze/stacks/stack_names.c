@@ -116,8 +116,8 @@ static uint32_t add_function_label(struct stack_names *sn,
 
 /* Returns the name with what tells the function from others of its name, to be
  * freed. */
-static char *stack_names_told(const struct stack_names *sn, const char *name,
-			      const char *apart)
+static char *stack_names_distinct(const struct stack_names *sn,
+				  const char *name, const char *apart)
 {
 	char *base = mem_strdup(name);
 	char *told;
@@ -170,7 +170,7 @@ static void name_frame(struct stack_names *sn, size_t id)
 		else if (strcmp(l.name, "[unknown]") != 0)
 			l.name = name = matching_unnamed(&img->same, f->off);
 	} else if (at && at->apart) {
-		l.name = name = stack_names_told(sn, l.name, at->apart);
+		l.name = name = stack_names_distinct(sn, l.name, at->apart);
 	}
 	if (sn->o.by_name) {
 		l.image = "";
@@ -214,7 +214,7 @@ static void name_inlined(struct stack_names *sn, size_t frame, uint32_t k)
 			&(struct homonym){ .start = HOMONYM_INLINED,
 					   .file = at->file });
 	else if (apart)
-		l.name = name = stack_names_told(sn, base, apart);
+		l.name = name = stack_names_distinct(sn, base, apart);
 	in->interp = interpreter_frame(img->interpreters, false, base);
 	in->label = add_function_label(sn, in->interp, &l);
 	free(name);

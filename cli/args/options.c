@@ -67,7 +67,7 @@ void options_walk(const struct opt *opts, option_fn *fn, void *arg)
 	options_walk_all(opts, false, fn, arg);
 }
 
-void options_walk_told(const struct opt *opts, option_fn *fn, void *arg)
+void options_walk_listed(const struct opt *opts, option_fn *fn, void *arg)
 {
 	options_walk_all(opts, true, fn, arg);
 }

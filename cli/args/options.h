@@ -43,7 +43,7 @@ typedef void option_fn(void *arg, const struct opt *o);
 void options_walk(const struct opt *opts, option_fn *fn, void *arg);
 /* The same for help: calls fn for headings, and once for a group that has a
  * sentence. */
-void options_walk_told(const struct opt *opts, option_fn *fn, void *arg);
+void options_walk_listed(const struct opt *opts, option_fn *fn, void *arg);
 /* Calls fn for the options of a list of long names, as in struct command, in
  * the order of the list. */
 void options_walk_named(const struct opt *opts, const char *names,

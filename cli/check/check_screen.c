@@ -732,7 +732,7 @@ static void put_sampled(struct screen *s)
 
 /* Says what could not be asked: what filters do not apply to, and what a server
  * does not have. */
-static void put_not_asked(struct screen *s)
+static void put_left_out(struct screen *s)
 {
 	const char *what = "cookies and damage";
 
@@ -767,12 +767,12 @@ static void put_advice(struct screen *s)
 int check_screen(struct check *c, struct err *err)
 {
 	static screen_fn *const section[] = {
-		put_verdict,   put_requests, put_one_frame,   put_unjoined,
-		put_chains,    put_across,   put_frames,      put_unwound,
-		put_callers,   put_losses,   put_lost_by_cpu, put_lost_in_time,
-		put_cookies,   put_vanished, put_findings,    put_gaps,
-		put_order,     put_close,    put_sampled,     put_damage,
-		put_not_asked, put_advice
+		put_verdict,  put_requests, put_one_frame,   put_unjoined,
+		put_chains,   put_across,   put_frames,	     put_unwound,
+		put_callers,  put_losses,   put_lost_by_cpu, put_lost_in_time,
+		put_cookies,  put_vanished, put_findings,    put_gaps,
+		put_order,    put_close,    put_sampled,     put_damage,
+		put_left_out, put_advice
 	};
 	struct screen s = {
 		.c = c,

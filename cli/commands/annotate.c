@@ -163,7 +163,7 @@ out:
 
 static int annotate_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	const char *what = argc > 1 ? argv[1] : NULL;
 	const struct stacks_opts so = { .filter = &filter,
 					.names = chosen_names,

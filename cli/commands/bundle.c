@@ -33,7 +33,7 @@ static const struct opt opts[] = {
 
 static int bundle_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	const struct pack_opts o = {
 		.out = out_path,
 		.force = force,

@@ -129,7 +129,7 @@ static int check_answer(struct check *c, struct err *err)
 
 static int check_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	struct check c = { .filter = &filter, .names = chosen_names };
 	int status = STATUS_OK;
 

@@ -521,7 +521,7 @@ static int look_print(struct store *db, const struct name_ask *names,
 
 static int look_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	char out[PATH_MAX];
 	int status = STATUS_OK;
 	int rc;

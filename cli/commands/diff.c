@@ -67,7 +67,7 @@ static const struct opt opts[] = {
 /* Compares times, not samples. Returns an enum status, or -1 and *err. */
 static int diff_run_times(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	struct diff_times_opts o = { .open = database_open_side,
 				     .open_arg = &ask,
 				     .format = output_chosen()->name,
@@ -125,7 +125,7 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 
 static int diff_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	const char *format = output_chosen()->name;
 	struct report_opts o = {
 		.open = database_open_side,

@@ -104,7 +104,7 @@ static int write_folder(const char *path, void *arg, struct err *err)
 
 static int export_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	struct job j = { .e = export_choose_form(err), .x.filter = &filter };
 	int status = STATUS_OK;
 	int rc;

@@ -248,7 +248,7 @@ static int flame_draw_diff(int argc, char **argv, const struct svg_opts *o,
 
 static int flame_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	struct svg_opts o = { 0 };
 
 	opts.open = &ask;

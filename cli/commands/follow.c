@@ -37,7 +37,7 @@ static const struct opt opts[] = {
 
 static int follow_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	struct follow_opts o = {
 		.load = &ask.load,
 		.dir = dir ? dir : "segments",

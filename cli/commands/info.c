@@ -16,7 +16,7 @@ static const struct opt opts[] = { OPT_FLAG(0, "json", &json, "print JSON"),
 
 static int info_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	struct summary_more more;
 	char options[NAME_NOT_GIVEN];
 	int status = STATUS_OK;

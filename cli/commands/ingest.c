@@ -83,7 +83,7 @@ static int ingest_finish(const struct load_ask *ask, bool damaged,
 
 static int ingest_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	char buf[PATH_MAX];
 	const char *out = output;
 	struct store *db;

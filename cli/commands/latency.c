@@ -110,7 +110,7 @@ static int latency_run(int argc, char **argv, struct err *err)
 				  .worst = (size_t)worst,
 				  .histogram = histogram,
 				  .fail = -1 };
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	int status = STATUS_OK;
 	int64_t offset;
 	const char *path;

@@ -88,7 +88,7 @@ static int merge_take_args(struct database_set *list, int argc, char **argv,
 
 static int merge_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	struct database_set list = { NULL, 0, 0 };
 	struct merge_counts n;
 	struct store *db = NULL;

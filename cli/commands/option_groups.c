@@ -246,7 +246,7 @@ const struct opt output_opts[] = {
 	{ .kind = OPT_END }
 };
 
-bool output_asked(void)
+bool output_is_set(void)
 {
 	return json || format;
 }
@@ -469,7 +469,7 @@ const struct opt server_opts[] = {
 	{ .kind = OPT_END }
 };
 
-struct open_ask open_asked(void)
+struct open_ask open_chosen(void)
 {
 	struct open_ask ask = asked;
 	struct load_ask *l = &ask.load;

@@ -76,7 +76,7 @@ int diff_opts_check(bool diff, struct err *err);
 /* --format --json --spreadsheet: for OPT_GROUP(). */
 extern const struct opt output_opts[];
 /* Returns whether the user chose an output. */
-bool output_asked(void);
+bool output_is_set(void);
 /* Returns -1 and *err if the user chose two. */
 int output_check(struct err *err);
 /* Returns the output that the user chose, else the first. */
@@ -103,7 +103,7 @@ extern const struct opt clickhouse_opts[];
 extern const struct opt server_opts[];
 
 /* Returns what was given of all of them, which lives until the program ends. */
-struct open_ask open_asked(void);
+struct open_ask open_chosen(void);
 
 /* ---- rows of a fleet */
 

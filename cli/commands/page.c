@@ -110,7 +110,7 @@ static int page_compare(const struct open_ask *ask, const struct sides *s,
 
 static int page_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	struct report_opts o = { .keys = 0 };
 	struct sides s = { 0 };
 	int status = STATUS_OK;

@@ -91,7 +91,7 @@ void path_of_process(long process)
 
 static int path_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	struct path_opts o = {
 		.ask.tid = tid,
 		.ask.pid = pid ? pid : -1,

@@ -92,7 +92,7 @@ static void push_tell(const char *name, const struct push_counts *c,
 static int push_inputs(struct push_server *s, int argc, char **argv,
 		       struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	int64_t begun = now_ns();
 	struct filter_apart apart = { 0 };
 	struct filter of_each = filter;
@@ -167,7 +167,7 @@ static int push_to(struct push_server *s, int argc, char **argv,
 
 static int push_run_command(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	struct push_server s;
 	int rc = -1;
 

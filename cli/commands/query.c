@@ -74,10 +74,10 @@ struct query_args {
 /* The schema is the same for every database, so none is read. */
 static int query_print_schema(int argc, struct err *err)
 {
-	bool json = output_asked() && !strcmp(output_chosen()->name, "json");
+	bool json = output_is_set() && !strcmp(output_chosen()->name, "json");
 
 	if (argc || file || list_views || list_tables || list_functions ||
-	    output_asked() != json)
+	    output_is_set() != json)
 		return err_set(err, ERR_USAGE,
 			       "--schema is asked alone, or with --json");
 	query_schema(json);
@@ -86,7 +86,7 @@ static int query_print_schema(int argc, struct err *err)
 
 static int query_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	int status = STATUS_OK;
 	struct query_args w = { 0 };
 	struct path_sql *causes = NULL;
@@ -136,7 +136,7 @@ static int query_run(int argc, char **argv, struct err *err)
 		intervals = interval_sql_new(db, path, err);
 	if (!intervals)
 		;
-	else if (w.listing && !output_asked()) {
+	else if (w.listing && !output_is_set()) {
 		/* Prints names in bold with their columns, wrapped to the
 		 * screen. pad: cells that each name takes at least. */
 		size_t pad = w.first ? FIRST_CELLS : 0;
@@ -179,7 +179,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	interval_sql_free(intervals);
 	store_close(db);
 	free(owned);
-	if (!ret && w.first && !output_asked())
+	if (!ret && w.first && !output_is_set())
 		printf("\nThese are views; 'backstitch query DB \"SELECT * FROM "
 		       "samples LIMIT 9\"' asks one.\n"
 		       "--views and --tables list all with their columns; "

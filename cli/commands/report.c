@@ -89,7 +89,7 @@ static int report_check(const char *format, struct err *err)
 			       "--no-children, -G, and of callers -g");
 	if (offcpu_opts.on &&
 	    (order || self_only || by_given() || inverted || depth ||
-	     report_inline_asked() || library_folds(&chosen_names)))
+	     report_inline_chosen() || library_folds(&chosen_names)))
 		return err_set(err, ERR_USAGE,
 			       "--off-cpu is a table of its own: leave out "
 			       "--order, --no-children, --by, --inline, "
@@ -156,7 +156,7 @@ static int report_tell_functions(int argc, struct err *err)
 
 static int report_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	const char *format = output_chosen()->name;
 	int64_t offset;
 	struct report_opts o = {

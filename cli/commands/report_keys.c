@@ -143,7 +143,7 @@ int report_take_inlined(struct report_opts *o, struct err *err)
 		       "--inline, --fold-library");
 }
 
-bool report_inline_asked(void)
+bool report_inline_chosen(void)
 {
 	return inline_rows;
 }

@@ -21,4 +21,4 @@ unsigned int report_detail(unsigned int keys);
 /* Stores what --inline, --no-inline and --fold-library ask for. Returns 0, or
  * -1 and *err if they exclude each other. */
 int report_take_inlined(struct report_opts *o, struct err *err);
-bool report_inline_asked(void);
+bool report_inline_chosen(void);

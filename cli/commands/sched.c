@@ -35,7 +35,7 @@ static const struct opt opts[] = {
 
 static int sched_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	const char *format = output_chosen()->name;
 	struct sched_opts o = {
 		.filter = &filter,

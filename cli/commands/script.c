@@ -92,7 +92,7 @@ out:
 
 static int script_run(int argc, char **argv, struct err *err)
 {
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	struct script_fields f;
 	int status = STATUS_OK;
 	int64_t offset;

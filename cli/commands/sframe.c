@@ -32,7 +32,7 @@ static const struct opt opts[] = {
 static int sframe_of_stacks(const char *path, struct err *err)
 {
 	struct unwind_compare_count c = { 0 };
-	struct open_ask ask = open_asked();
+	struct open_ask ask = open_chosen();
 	int status = STATUS_OK;
 	bool is_db = false;
 	int rc = -1;

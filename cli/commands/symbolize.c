@@ -166,7 +166,7 @@ static int symbolize_server(const struct open_ask *ask, const char *url,
 
 static int symbolize_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	const struct name_ask *names = &ask.load.name;
 	struct name_counts c = { 0 };
 	struct done was = { 0 };

@@ -71,7 +71,7 @@ void help_options_all(FILE *out, const struct command *c)
 {
 	struct option_print p = option_print_init(out);
 
-	options_walk_told(c->opts, print_option, &p);
+	options_walk_listed(c->opts, print_option, &p);
 }
 
 void help_options_common(FILE *out, const struct command *c)

@@ -41,7 +41,7 @@ static struct store *view_database(const struct open_ask *ask, const char *path,
 
 static int view_command_run(int argc, char **argv, struct err *err)
 {
-	const struct open_ask ask = open_asked();
+	const struct open_ask ask = open_chosen();
 	struct view_what what = { .live = live,
 				  .filter = &filter,
 				  .opts = opts };

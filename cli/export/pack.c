@@ -130,7 +130,7 @@ static int pack_put_images(struct pack *p, struct err *err)
 		int64_t id = rows_int(r, BUNDLE_IMAGES_ID);
 		struct image img = { 0 };
 		char name[NAME_SIZE];
-		struct identity_said said;
+		struct identity_answer said;
 		int rc = 0;
 
 		if (stop_requested()) {

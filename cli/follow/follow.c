@@ -488,7 +488,7 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 	int rc = -1;
 
 	fw.claim = folder_lock_open(o->dir, err);
-	if (!fw.claim || segments_look(fw.claim, &last, &left, err)) {
+	if (!fw.claim || segments_scan(fw.claim, &last, &left, err)) {
 		folder_lock_close(fw.claim, true);
 		return -1;
 	}

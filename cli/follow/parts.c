@@ -67,7 +67,7 @@ struct parts {
 	uint64_t full;
 	uint32_t made, gone, empty, bad, left, lost, commands_failed, held;
 	int64_t held_ns; /* that the stream waited */
-	bool damaged, told_fork, told_behind;
+	bool damaged, noted_fork, noted_behind;
 };
 
 struct parts *parts_new(const struct parts_opts *o, struct segments_left *left,
@@ -108,11 +108,11 @@ static bool parts_may_start(const struct parts *q)
 static void parts_tell_fork(struct parts *q)
 {
 	q->retry_at = now_ns() + RETRY_NS;
-	if (!q->told_fork)
+	if (!q->noted_fork)
 		say("backstitch: cannot start a process: %s; it is tried "
 		    "again\n",
 		    strerror(errno));
-	q->told_fork = true;
+	q->noted_fork = true;
 }
 
 /* Goes on to the next segment. Those that an earlier run left may be far from
@@ -445,11 +445,11 @@ void parts_hold(struct parts *q)
 	if (waiting <= PARTS_WAITING)
 		return;
 	q->held++;
-	if (!q->told_behind && !q->o.quiet)
+	if (!q->noted_behind && !q->o.quiet)
 		say("backstitch: behind: %" PRIu32 " segments wait to be "
 		    "read, and the stream waits for them\n",
 		    waiting);
-	q->told_behind = true;
+	q->noted_behind = true;
 	parts_wait_below(q, PARTS_WAITING);
 }
 

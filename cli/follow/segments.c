@@ -202,7 +202,7 @@ static DIR *segments_folder(const struct folder_lock *c)
 	return d;
 }
 
-int segments_look(const struct folder_lock *c, uint32_t *last,
+int segments_scan(const struct folder_lock *c, uint32_t *last,
 		  struct segments_left *left, struct err *err)
 {
 	const char *dir = folder_lock_dir(c);

@@ -54,7 +54,7 @@ struct segments_left {
 
 /* Stores the highest number that is used, and the segments that were left,
  * which the caller frees. Returns 0, or -1 and *err. */
-int segments_look(const struct folder_lock *c, uint32_t *last,
+int segments_scan(const struct folder_lock *c, uint32_t *last,
 		  struct segments_left *left, struct err *err);
 /* Removes what processes that were killed left of databases, unless somebody
  * locks it. One of the last run may not have ended when this one begins. */

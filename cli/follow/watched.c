@@ -213,8 +213,8 @@ static bool watched_is_done(const char *path, const struct stat *st)
 
 /* Looks at one entry of a folder. Returns 0, or an error number if it is known
  * and may be there. */
-static int watched_look(struct watched *w, const char *folder, const char *name,
-			bool chunks)
+static int watched_check(struct watched *w, const char *folder,
+			 const char *name, bool chunks)
 {
 	char path[SEGMENT_PATH * 2];
 	bool listened = !chunks && watched_is_listened(name);
@@ -248,7 +248,7 @@ static int watched_scan_in(struct watched *w, const char *folder, bool chunks)
 	do {
 		errno = 0;
 		e = readdir(d);
-		bad = e ? watched_look(w, folder, e->d_name, chunks) : errno;
+		bad = e ? watched_check(w, folder, e->d_name, chunks) : errno;
 	} while (e && !bad);
 	closedir(d);
 	return bad;

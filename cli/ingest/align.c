@@ -143,7 +143,7 @@ int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 {
 	struct align_in *in = mem_new(n, sizeof(*in));
 	struct look *lk = mem_new(n, sizeof(*lk));
-	struct align_said said = { .has_sched = a->sched_offset != NULL };
+	struct align_report said = { .has_sched = a->sched_offset != NULL };
 	int rc = take_offsets(a, paths, n, in, err);
 
 	*out = NULL;

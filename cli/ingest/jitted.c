@@ -325,8 +325,8 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 }
 
 /* Looks for the file of a process next to the capture. */
-static bool jitted_path_beside(struct jitted *jd, const struct source *src,
-			       int32_t pid, const char *name, char *out)
+static bool jitted_path_adjacent(struct jitted *jd, const struct source *src,
+				 int32_t pid, const char *name, char *out)
 {
 
 	struct capture_db_files *b =
@@ -419,7 +419,7 @@ static bool find_dump(struct jitted *jd, const struct source *src,
 	if (jd->ask->only)
 		return false;
 	snprintf(name, sizeof(name), "jit-%" PRId32 ".dump", f->inner);
-	if (jitted_path_beside(jd, src, f->inner, name, path) &&
+	if (jitted_path_adjacent(jd, src, f->inner, name, path) &&
 	    open_dump(jd, src, f, path, false))
 		return true;
 	if (!hint)
@@ -468,7 +468,7 @@ static bool find_map(struct jitted *jd, const struct source *src,
 			return open_map(jd, src, f, path, false);
 	if (jd->ask->only)
 		return false;
-	if (jitted_path_beside(jd, src, f->inner, name, path) ||
+	if (jitted_path_adjacent(jd, src, f->inner, name, path) ||
 	    jitted_below_symfs(jd, wrote, path))
 		return open_map(jd, src, f, path, false);
 	return may_be_here(jd, src, wrote, &st) && in_time(src, &st) &&

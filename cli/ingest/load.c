@@ -235,8 +235,8 @@ static struct source *open_source(struct load *ld, const char *path,
 	return src;
 }
 
-static int open_to_look(void *arg, const char *path, struct source **out,
-			struct err *err)
+static int open_for_scan(void *arg, const char *path, struct source **out,
+			 struct err *err)
 {
 	*out = open_source(arg, path, 0, NULL, err);
 	return *out ? 0 : -1;
@@ -481,14 +481,14 @@ static void load_sums_only(struct load *ld)
 static int load_read_all(struct load *ld, char *const *paths, size_t n,
 			 struct err *err)
 {
-	int rc = align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
+	int rc = align_inputs(&ld->ask->align, paths, n, open_for_scan, ld,
 			      &ld->align, err);
 
 	if (rc && n > ld->chunks.given && !stop_requested()) {
 		say_note("%s: what is next to the capture is left out: %s\n",
 			 paths[0], err->msg);
 		n = ld->chunks.given;
-		rc = align_inputs(&ld->ask->align, paths, n, open_to_look, ld,
+		rc = align_inputs(&ld->ask->align, paths, n, open_for_scan, ld,
 				  &ld->align, err);
 	}
 	if (rc) {

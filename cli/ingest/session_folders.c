@@ -34,9 +34,9 @@ static void session_folders_add_more(char ***list, char *path)
 
 /* Adds what 'record --waits' wrote next to a file, if it is of that recording:
  * the next one without it leaves what was there. */
-static void session_folders_add_beside(struct session_folders *c,
-				       char *const *paths, size_t n,
-				       const char *file)
+static void session_folders_add_adjacent(struct session_folders *c,
+					 char *const *paths, size_t n,
+					 const char *file)
 {
 	static const struct {
 		const char *ending;
@@ -85,7 +85,7 @@ void session_folders_join(struct session_folders *c, char *const *paths,
 	}
 	c->given = c->n;
 	for (size_t k = 0; k < n && !apart; k++)
-		session_folders_add_beside(c, paths, n, paths[k]);
+		session_folders_add_adjacent(c, paths, n, paths[k]);
 }
 
 void session_folders_release(struct session_folders *c)

@@ -32,7 +32,7 @@ struct diff_page {
 	double most;	/* the largest change that has a color */
 	uint32_t most_at; /* the node of m.all with that; FLAME_NONE: none */
 	char *lead;
-	struct svg_look look;
+	struct svg_style look;
 	struct svg_row row[ROWS_MAX + 1];
 	char *text[ROWS_MAX + 1];
 	char *subtitle;

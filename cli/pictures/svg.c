@@ -394,7 +394,7 @@ static void svg_put_legend(const struct page *p, unsigned int y)
 		{ LABEL_WAIT, "w3", "off the CPU" },
 	};
 	bool all = palette_by_kind(p->o->colors);
-	const struct svg_look *look = p->o->look;
+	const struct svg_style *look = p->o->look;
 	unsigned int x = PAD;
 
 	for (size_t i = 0; look && look->legend[i].css_class; i++)

@@ -24,7 +24,7 @@ struct svg_row {
 };
 
 /* Colours and texts of a picture whose colours do not show kinds of code. */
-struct svg_look {
+struct svg_style {
 	const void *arg; /* passed to the functions */
 	/* Stores the class of a node's frame, at most SVG_CLASS bytes with its
 	 * 0. */
@@ -52,7 +52,7 @@ struct svg_opts {
 	bool fluid;	   /* in a browser as wide as its window */
 	bool upward;	   /* the root below; else on top */
 	bool show_samples; /* show the number of samples besides the weight */
-	const struct svg_look
+	const struct svg_style
 		*look; /* NULL: colours by kind of code, from the palette */
 	const char
 		*note[SVG_NOTES]; /* lines below the picture; ends with NULL */

@@ -46,8 +46,8 @@ static int push_ask(struct push *p, struct blob *a, size_t size,
 /* Returns 0 if a row of the reply is of a key that was asked for and may come
  * once more, else -1 and *err: a server that means harm may answer without
  * end, and what it sends is kept. */
-static int push_was_asked(struct push *p, const void *key, size_t size,
-			  struct err *err)
+static int push_is_requested(struct push *p, const void *key, size_t size,
+			     struct err *err)
 {
 	if (p->to_come && intern_add_bytes(&p->asked, key, size) < p->n_asked) {
 		p->to_come--;
@@ -121,7 +121,7 @@ static int push_take_stack(void *arg, const struct rowbinary_value *v,
 {
 	struct push *p = arg;
 
-	if (push_was_asked(p, v[0].text, v[0].len, err))
+	if (push_is_requested(p, v[0].text, v[0].len, err))
 		return -1;
 	intern_add_bytes(&p->stacks, v[0].text, v[0].len);
 	return 0;
@@ -197,7 +197,7 @@ static int push_take_name(void *arg, const struct rowbinary_value *v,
 {
 	struct push *p = arg;
 
-	if (push_was_asked(p, &v[0].u, sizeof(v[0].u), err))
+	if (push_is_requested(p, &v[0].u, sizeof(v[0].u), err))
 		return -1;
 	push_name_know(p, v[0].u, (uint32_t)v[1].u);
 	return 0;

@@ -124,7 +124,7 @@ static int push_body_finish(struct push_body *b, struct err *err)
 
 #define STEP_MS 1000
 
-static int push_sender_told(const struct push_sender *s, struct err *err)
+static int push_sender_reported(const struct push_sender *s, struct err *err)
 {
 	if (s->failed)
 		*err = s->err;
@@ -169,7 +169,7 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 	while (!counted && ret >= 0 && !s->failed &&
 	       s->c->inserts >= s->connections)
 		ret = push_sender_step(s, STEP_MS, err);
-	if (counted || ret < 0 || push_sender_told(s, err)) {
+	if (counted || ret < 0 || push_sender_reported(s, err)) {
 		push_body_free(b);
 		return counted ? 0 : -1;
 	}
@@ -189,7 +189,7 @@ int push_sender_go_on(struct push_sender *s, struct err *err)
 
 	while (ret > 0 && s->c->inserts)
 		ret = push_sender_step(s, 0, err);
-	return ret < 0 ? -1 : push_sender_told(s, err);
+	return ret < 0 ? -1 : push_sender_reported(s, err);
 }
 
 int push_sender_drain(struct push_sender *s, struct err *err)
@@ -197,7 +197,7 @@ int push_sender_drain(struct push_sender *s, struct err *err)
 	while (s->c->inserts)
 		if (push_sender_step(s, STEP_MS, err) < 0)
 			return -1;
-	return push_sender_told(s, err);
+	return push_sender_reported(s, err);
 }
 
 void push_sender_drop(struct push_sender *s)

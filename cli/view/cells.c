@@ -92,7 +92,7 @@ static struct cells_size {
 	int high, wide;
 } cells_fixed;
 
-static int cells_said(const char *name)
+static int cells_word(const char *name)
 {
 	const char *s = getenv(name);
 	long n = s ? strtol(s, NULL, 10) : 0;
@@ -157,8 +157,8 @@ int cells_open(struct err *err)
 	 * already. */
 	const struct sigaction sa = { .sa_handler = cells_on_resize };
 
-	cells_fixed.high = cells_said("LINES");
-	cells_fixed.wide = cells_said("COLUMNS");
+	cells_fixed.high = cells_word("LINES");
+	cells_fixed.wide = cells_word("COLUMNS");
 	cells_put_env("LINES", cells_size().high);
 	cells_put_env("COLUMNS", cells_size().wide);
 	sigaction(SIGWINCH, &sa, NULL);

@@ -121,7 +121,7 @@ struct choice_same {
 	bool has;
 };
 
-static void choice_look(void *arg, const struct opt *o)
+static void choice_collect(void *arg, const struct opt *o)
 {
 	struct choice_same *same = arg;
 
@@ -146,7 +146,7 @@ static void choice_take(void *arg, const struct opt *o)
 	struct choice_list *l = arg;
 	struct choice_same same = { .value = o->value };
 
-	options_walk(l->known, choice_look, &same);
+	options_walk(l->known, choice_collect, &same);
 	if (!same.has)
 		return;
 	if (o->kind == OPT_STRING && *(const char *const *)o->value)

@@ -166,7 +166,7 @@ static uint32_t flame_heaviest(struct flame *f, uint32_t id)
 }
 
 /* Returns the node next to this one, below the same parent. */
-static uint32_t flame_beside(const struct flame *f, uint32_t id, bool left)
+static uint32_t flame_sibling(const struct flame *f, uint32_t id, bool left)
 {
 	uint32_t parent = f->tree->node[id].parent;
 
@@ -196,7 +196,7 @@ static bool flame_key(struct screen *s, int key, const struct area *a UNUSED,
 	case CELLS_LEFT:
 	case CELLS_RIGHT:
 		if (f->at != f->zoom)
-			f->at = flame_beside(f, f->at, key == CELLS_LEFT);
+			f->at = flame_sibling(f, f->at, key == CELLS_LEFT);
 		return true;
 	case CELLS_ENTER:
 	case '+':

@@ -125,9 +125,9 @@ static size_t view_line(const struct view *v, const char *const *before,
 	return n;
 }
 
-static void view_open_said(struct view *v, enum printed_kind kind,
-			   const char *title, const char *const *before,
-			   const char *const *behind)
+static void view_open_printed(struct view *v, enum printed_kind kind,
+			      const char *title, const char *const *before,
+			      const char *const *behind)
 {
 	const char *argv[LINE];
 	struct err err = { 0 };
@@ -147,7 +147,7 @@ static void view_open_code(struct view *v, const char *function, size_t nth)
 	const char *const behind[] = { function, NULL };
 
 	snprintf(number, sizeof(number), "%zu", nth);
-	view_open_said(v, SAID_CODE, function, before, behind);
+	view_open_printed(v, SAID_CODE, function, before, behind);
 }
 
 /* ---- drawing */
@@ -188,7 +188,7 @@ static int view_draw_trust(const struct view *v, int columns)
 
 /* Writes the sentence for the user, or else the keys of the screen, so that it
  * ends in that row; command lines are long. */
-static void view_draw_said(const struct view *v, int last)
+static void view_draw_message(const struct view *v, int last)
 {
 	const struct screen *s = v->stack[v->n - 1];
 	const char *all = v->said[0] ? v->said : s->ops->keys;
@@ -243,7 +243,7 @@ static void view_draw(struct view *v)
 	int rows = last - v->area.top;
 	v->area.rows = rows > 2 ? rows : 2;
 	s->ops->draw(s, &v->area);
-	view_draw_said(v, last);
+	view_draw_message(v, last);
 	cells_put(last + 1, 0, v->area.columns, CELLS_KEYS,
 		  v->area.columns < NARROW
 			  ? "1 functions 2 tree 3-9 more  ? help"
@@ -362,8 +362,8 @@ static void view_open_output(struct view *v, int key)
 		return;
 	while (v->n > 1)
 		view_leave(v);
-	view_open_said(v, view_outputs[i].kind, view_outputs[i].title,
-		       view_outputs[i].argv, nothing);
+	view_open_printed(v, view_outputs[i].kind, view_outputs[i].title,
+			  view_outputs[i].argv, nothing);
 }
 
 /* ---- filters */
@@ -683,7 +683,7 @@ static void view_take_reply(struct view *v, struct reply *r)
 
 		snprintf(title, sizeof(title), "thread %s off the CPU",
 			 r->thread);
-		view_open_said(v, SAID_TEXT, title, before, nothing);
+		view_open_printed(v, SAID_TEXT, title, before, nothing);
 	} else if (r->thread) {
 		/* Opens the waits of a thread, or why one of them took so
 		 * long. */
@@ -699,8 +699,8 @@ static void view_take_reply(struct view *v, struct reply *r)
 			before[3] = "--worst";
 			before[4] = rank;
 		}
-		view_open_said(v, r->wait ? SAID_CHAINS : SAID_WAITS, head,
-			       before, nothing);
+		view_open_printed(v, r->wait ? SAID_CHAINS : SAID_WAITS, head,
+				  before, nothing);
 	}
 	if (r->kind) {
 		const char *before[] = { "latency", "--kind", r->kind,
@@ -713,8 +713,8 @@ static void view_take_reply(struct view *v, struct reply *r)
 			 r->name ? " of " : "", r->name ? r->name : "");
 		if (r->name)
 			before[5] = "--worst";
-		view_open_said(v, r->name ? SAID_THREADS : SAID_NAMES, title,
-			       before, nothing);
+		view_open_printed(v, r->name ? SAID_THREADS : SAID_NAMES, title,
+				  before, nothing);
 	}
 	free_all(r->code, r->thread, r->kind, r->name);
 }

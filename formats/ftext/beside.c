@@ -27,7 +27,7 @@
 static int ftext_beside_file(struct input *in, const char *path,
 			     struct err *err)
 {
-	if (input_open_beside(in, path, NULL, err))
+	if (input_open_adjacent(in, path, NULL, err))
 		return -1;
 	if (in->data || !input_spool(in, NULL, err))
 		return 0;

@@ -95,7 +95,7 @@ static bool ft_dir_open_small(struct input *in, const char *path)
 		return true;
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_size ||
 	    statfs(path, &fs) || fs.f_type != TRACEFS_MAGIC ||
-	    input_open_beside(in, path, NULL, NULL))
+	    input_open_adjacent(in, path, NULL, NULL))
 		return false;
 	if ((in->data || !input_spool(in, NULL, NULL)) && in->len &&
 	    in->len <= TEXT_MAX)
@@ -154,8 +154,8 @@ static void ft_dir_take_format(struct ft_dir_state *w, const char *path,
 		const char *dash = strchr(name, '-');
 		uint32_t id = OWN_IDS;
 
-		tp_number_behind((const char *)b.pos, (const char *)b.end,
-				 TP_ID, &id);
+		tp_number_after((const char *)b.pos, (const char *)b.end, TP_ID,
+				&id);
 		if (dash)
 			snprintf(system, size, "%.*s", (int)(dash - name),
 				 name);

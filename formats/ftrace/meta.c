@@ -394,11 +394,11 @@ void ft_header_page_read(struct ft *ft, const struct bytes *text)
 	uint32_t off = 0;
 
 	if (ft_meta_find_line(text, " commit;", &s, &end) &&
-	    tp_number_behind(s, end, "size:", &size))
+	    tp_number_after(s, end, "size:", &size))
 		ft->commit32 = size == 4;
 	if (!ft_meta_find_line(text, " data;", &s, &end) ||
-	    !tp_number_behind(s, end, "size:", &size) ||
-	    !tp_number_behind(s, end, "offset:", &off) ||
+	    !tp_number_after(s, end, "size:", &size) ||
+	    !tp_number_after(s, end, "offset:", &off) ||
 	    size > FT_SUBBUF_MAX - 64 || off > 64)
 		return;
 	if (size + off >= 64)

@@ -175,7 +175,7 @@ static void cut_counts_lost(struct cut_counts *c, const struct perf_rec *r,
 }
 
 /* Takes from *n what the pieces before have reported. */
-static void cut_counts_take_told(struct cut_ring *ring, uint64_t *n)
+static void cut_counts_take_reported(struct cut_ring *ring, uint64_t *n)
 {
 	uint64_t told = ring->before < *n ? ring->before : *n;
 
@@ -203,9 +203,9 @@ const void *cut_counts_take(struct cut_counts *c, const struct perf_rec *r,
 		if (bytes_peek_u64(&r->b, LOST_SUM_AT, &n))
 			return r->b.pos;
 		memcpy(c->copy, r->b.pos, r->size);
-		cut_counts_take_told(cut_counts_ring(c, cpu, piece), &n);
+		cut_counts_take_reported(cut_counts_ring(c, cpu, piece), &n);
 		for (size_t i = 0; cpu < 0 && i < c->n_ring; i++)
-			cut_counts_take_told(
+			cut_counts_take_reported(
 				cut_counts_ring(c, (int32_t)i - 1, piece), &n);
 		cut_counts_put(c, LOST_SUM_AT, n);
 		return c->copy;

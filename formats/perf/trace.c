@@ -38,8 +38,8 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 	if (tp_format_check(system ? system : "", &text, &why))
 		perf_damage(p, "tracing data", bytes_off(&text), n, &why);
 	if (!system || n > FORMAT_MAX ||
-	    !tp_number_behind((const char *)text.pos, (const char *)text.end,
-			      TP_ID, &id) ||
+	    !tp_number_after((const char *)text.pos, (const char *)text.end,
+			     TP_ID, &id) ||
 	    !any_where(p->n_attr, i,
 		       p->attr[i].type == PERF_TYPE_TRACEPOINT &&
 			       p->attr[i].config == id))

@@ -12,8 +12,8 @@
 
 #define FIELDS_MAX 512
 
-bool tp_number_behind(const char *s, const char *end, const char *key,
-		      uint32_t *out)
+bool tp_number_after(const char *s, const char *end, const char *key,
+		     uint32_t *out)
 {
 	const char *at = memmem(s, (size_t)(end - s), key, strlen(key));
 	uint64_t v = 0;
@@ -89,7 +89,7 @@ static uint32_t tp_format_elem_size(const char *decl, const char *s,
 {
 	uint32_t n;
 
-	if (tp_number_behind(s, end, "[", &n) && n && size % n == 0)
+	if (tp_number_after(s, end, "[", &n) && n && size % n == 0)
 		return size / n;
 	return expr_types_element(decl, end);
 }
@@ -109,10 +109,10 @@ static void tp_format_take_field(struct arena *arena, struct tp_format *fmt,
 	size_t len;
 
 	if (!semi || fmt->n >= FIELDS_MAX ||
-	    !tp_number_behind(semi, end, "offset:", &f.off) ||
-	    !tp_number_behind(semi, end, "size:", &f.size))
+	    !tp_number_after(semi, end, "offset:", &f.off) ||
+	    !tp_number_after(semi, end, "size:", &f.size))
 		return;
-	tp_number_behind(semi, end, "signed:", &is_signed);
+	tp_number_after(semi, end, "signed:", &is_signed);
 	const char *name = tp_format_field_name(s, semi, &len);
 
 	f.elem = tp_format_elem_size(s, name + len, semi, f.size);
@@ -173,7 +173,7 @@ bool tp_format_parse(struct arena *arena, const char *system,
 	const char *end = (const char *)b->end;
 	uint32_t id;
 
-	if (!tp_number_behind(s, end, TP_ID, &id))
+	if (!tp_number_after(s, end, TP_ID, &id))
 		return false;
 	*out = (struct tp_format){ .id = id, .len = (size_t)(end - s) };
 	out->system = arena_strdup(arena, system);

@@ -126,8 +126,8 @@ bool tp_format_is_probe(const struct tp_format *fmt);
  * none. TP_ID is the key of a format's id: the name in the line in front may
  * have the same letters. */
 #define TP_ID "\nID: "
-bool tp_number_behind(const char *s, const char *end, const char *key,
-		      uint32_t *out);
+bool tp_number_after(const char *s, const char *end, const char *key,
+		     uint32_t *out);
 /* print.c: makes the text of a payload; size > 0. Returns its length: 0 if the
  * payload has no fields. */
 size_t tp_print(struct tp *tp, const struct tp_format *fmt, const void *raw,

@@ -154,8 +154,8 @@ static const char *side_wrong(const struct stat *st, uid_t owner)
 
 /* Returns 1 and *st if there is such a file, 0 if not, -1 and *err if SQLite
  * must not see it. */
-static int side_look(const struct side_db *db, const char *name,
-		     struct stat *st, struct err *err)
+static int side_check(const struct side_db *db, const char *name,
+		      struct stat *st, struct err *err)
 {
 	if (lstat(name, st))
 		/* SQLite cannot open a name that is too long either */
@@ -292,7 +292,7 @@ static int side_journal_check(const struct side_db *db, const char *name,
 			      struct err *err)
 {
 	struct stat st;
-	int ret = side_look(db, name, &st, err);
+	int ret = side_check(db, name, &st, err);
 
 	if (ret <= 0)
 		return ret;
@@ -333,7 +333,7 @@ static int side_files_check(const struct side_db *db, struct err *err)
 		return -1;
 	for (size_t i = 0; there >= 0 && i < ARRAY_SIZE(tail); i++) {
 		snprintf(name, sizeof(name), "%s%s", db->name, tail[i]);
-		there = side_look(db, name, &st, err);
+		there = side_check(db, name, &st, err);
 	}
 	if (there > 0 && st.st_size)
 		return err_set(err, ERR_FORMAT,
@@ -370,7 +370,8 @@ struct guard {
 	struct err why; /* of the last file that was refused */
 };
 
-static int guard_look(struct guard *g, struct side_db *side, struct err *err)
+static int guard_check_files(struct guard *g, struct side_db *side,
+			     struct err *err)
 {
 	sqlite3_int64 size = 0;
 	struct stat st;
@@ -390,13 +391,13 @@ static int guard_look(struct guard *g, struct side_db *side, struct err *err)
 
 /* Looks at the journal, or without a name at all that is next to the database:
  * twice, as a writer may just have ended and the next one begun. */
-static int guard_look_beside(struct guard *g, const char *journal,
-			     struct side_db *side, struct err *err)
+static int guard_check_journal(struct guard *g, const char *journal,
+			       struct side_db *side, struct err *err)
 {
 	int ret = -1;
 
 	for (int i = 0; ret && i < 2; i++) {
-		ret = guard_look(g, side, err);
+		ret = guard_check_files(g, side, err);
 		if (!ret)
 			ret = journal ? side_journal_check(side, journal, err)
 				      : side_files_check(side, err);
@@ -423,7 +424,7 @@ static int guard_vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *fd,
 	/* not the journal of the copy that VACUUM INTO makes */
 	if ((flags & SQLITE_OPEN_MAIN_JOURNAL) &&
 	    sqlite3_filename_database(name) == g->file &&
-	    guard_look_beside(g, name, &side, &why)) {
+	    guard_check_journal(g, name, &side, &why)) {
 		g->why = why;
 		return SQLITE_PERM;
 	}
@@ -541,7 +542,7 @@ static int guard_inspect(struct guard *g, const char *name, bool write,
 {
 	struct side_db side;
 
-	if (guard_look_beside(g, NULL, &side, err))
+	if (guard_check_journal(g, NULL, &side, err))
 		return -1;
 	*wal = side.head[18] == 2 || side.head[19] == 2;
 	return *wal && write

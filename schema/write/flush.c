@@ -46,7 +46,7 @@ static int flush_frame(struct maker *mk, uint32_t id, struct err *err)
 	/* the capture has the name: naming has nothing to look up */
 	if (flush_named_by_capture(
 		    frames_get_image(mk->w->fr, f->image)->kind) &&
-	    symbol_rows_said(mk, f->image, f->off, &symbol, &symoff, err))
+	    symbol_rows_find(mk, f->image, f->off, &symbol, &symoff, err))
 		return -1;
 	if (symbol)
 		*mem_add(mk->w->named, mk->w->n_named, mk->w->cap_named) = id;

@@ -62,7 +62,7 @@ static int ledger_put_damage(struct maker *mk, const struct ledger_entry *e,
 		snprintf(key, sizeof(key), "%s %" PRIu64, e->what, e->len);
 		detail = key;
 	}
-	if (e->kind == LEDGER_DAMAGE && !ledger_is_beside(e->what))
+	if (e->kind == LEDGER_DAMAGE && !ledger_is_adjacent(e->what))
 		capture_map(mk, e->capture)->damaged = true;
 	return PUT_ROW(mk, T_DAMAGE, err, VALUE_OF(e->capture + 1),
 		       value_text(kind[e->kind]), value_text(e->what),

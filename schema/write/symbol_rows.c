@@ -40,7 +40,7 @@ int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 	return 0;
 }
 
-int symbol_rows_said(struct maker *mk, uint32_t image, uint64_t off,
+int symbol_rows_find(struct maker *mk, uint32_t image, uint64_t off,
 		     uint32_t *id, uint64_t *symoff, struct err *err)
 {
 	struct symbol s = { .off = off, .how = "text" };

@@ -284,7 +284,7 @@ int symbol_rows_put(struct maker *mk, uint32_t image, const struct symbol *s,
 		    uint32_t *id, struct err *err);
 /* Stores the symbol that a capture named at an offset of an image in *id, 0
  * for none, and the offset in it. */
-int symbol_rows_said(struct maker *mk, uint32_t image, uint64_t off,
+int symbol_rows_find(struct maker *mk, uint32_t image, uint64_t off,
 		     uint32_t *id, uint64_t *symoff, struct err *err);
 
 /* naming.c: writes the names of the current image. */

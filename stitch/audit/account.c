@@ -451,8 +451,8 @@ push_overwritten(struct account *ac, const struct record *rec, int64_t t)
 
 /* What a record reports of losses. Not a part of account_record(), which would
  * save and restore for each sample all the registers that this needs. */
-static __attribute__((noinline)) void account_told(struct account *ac,
-						   const struct record *rec)
+static __attribute__((noinline)) void
+account_take_reported(struct account *ac, const struct record *rec)
 {
 	if (rec->kind == REC_SAMPLE) {
 		/* A sample that reads its counters may contain, for each event
@@ -534,7 +534,7 @@ void account_record(struct account *ac, const struct record *rec)
 	int64_t t = record_time(rec);
 
 	if (rec->kind != REC_SAMPLE || rec->sample.n_extra)
-		account_told(ac, rec);
+		account_take_reported(ac, rec);
 	if (t != TIME_NONE) {
 		struct per_source *ps = &ac->src[rec->source];
 		struct ring *r = account_ring_of(ps, rec);

@@ -173,7 +173,7 @@ static bool is_listed_word(const char *what, const char *const *word)
 	return *word != NULL;
 }
 
-bool ledger_is_beside(const char *what)
+bool ledger_is_adjacent(const char *what)
 {
 	static const char *const beside[] = { "maps", "perf map", "jitdump",
 					      NULL };
@@ -194,7 +194,7 @@ static void ledger_note_damage(struct ledger *lg, const struct ledger_entry *e)
 		mem_at(lg->damage, lg->n_damage, lg->cap_damage, e->capture);
 
 	d->any = true;
-	if (is_listed_word(e->what, no_record) || ledger_is_beside(e->what))
+	if (is_listed_word(e->what, no_record) || ledger_is_adjacent(e->what))
 		return;
 	if (is_listed_word(e->what, to_the_end)) {
 		d->end = true;

@@ -69,7 +69,7 @@ bool ledger_broken(const struct ledger *lg, uint16_t capture,
 		   struct ledger_broken *out);
 /* Returns whether such damage is in a file next to the capture, which tells
  * only names: the capture itself is complete. */
-bool ledger_is_beside(const char *what);
+bool ledger_is_adjacent(const char *what);
 /* Adds a LEDGER_DAMAGE entry with err->msg as detail. what is a fixed word. */
 struct err;
 void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,

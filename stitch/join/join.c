@@ -564,7 +564,7 @@ void join_sample(struct join *jn, struct join_task *task,
 	struct cookie_entry *e = join_entry(jn, i);
 
 	join_note_cookie_time(line, s->time);
-	orphans_asked(&jn->orphans, s->thread);
+	orphans_requested(&jn->orphans, s->thread);
 	if (s->nonce && !e->asked)
 		e->asked = ++jn->unwinders.now;
 	e->thread = s->thread;
@@ -721,7 +721,7 @@ static void push_request(struct join *jn, const struct join_sample *s,
 {
 	struct fact *f = fact_queue_add(jn->out);
 
-	orphans_asked(&jn->orphans, s->thread);
+	orphans_requested(&jn->orphans, s->thread);
 	f->kind = FACT_REQUEST;
 	fill_request(&f->request, s);
 	f->request.verdict = v;

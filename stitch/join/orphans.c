@@ -22,7 +22,7 @@ void orphans_release(struct orphans *os)
 	free(os->asked);
 }
 
-void orphans_asked(struct orphans *os, uint32_t thread)
+void orphans_requested(struct orphans *os, uint32_t thread)
 {
 	*mem_at(os->asked, os->n_asked, os->cap_asked, thread) = true;
 }

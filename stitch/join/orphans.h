@@ -34,7 +34,7 @@ struct orphans {
 
 void orphans_release(struct orphans *os);
 /* A sample of the thread asked for a stack. */
-void orphans_asked(struct orphans *os, uint32_t thread);
+void orphans_requested(struct orphans *os, uint32_t thread);
 /* Takes a chain without a sample and without a loss. It is output when it is
  * known who asked. */
 void orphans_take(struct orphans *os, struct sessions *ss,

@@ -171,7 +171,8 @@ static bool align_by_tsc(const struct source_info *a,
 
 static bool align_by_sched(const struct source_info *a,
 			   const struct source_info *b,
-			   const struct align_said *said, struct align_link *l)
+			   const struct align_report *said,
+			   struct align_link *l)
 {
 	if (!said->has_sched)
 		return false;
@@ -348,7 +349,7 @@ static void keep_better(struct align_link *best, const struct align_link *l)
 }
 
 static void align_by_times(const struct align_in *a, const struct align_in *b,
-			   const struct align_said *said, bool far,
+			   const struct align_report *said, bool far,
 			   struct align_link *out)
 {
 	bool same = is_same_clock(a->info, b->info);
@@ -410,7 +411,7 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
  * far: whether equal events are looked for in captures that are far apart by
  * the clock that both have: they can only tell better why these do not fit. */
 static void align_pair(const struct align_in *a, const struct align_in *b,
-		       const struct align_said *said, bool far,
+		       const struct align_report *said, bool far,
 		       struct align_link *out)
 {
 	struct align_link l = { .why = WHY_NO_TIME };
@@ -435,7 +436,7 @@ static void align_pair(const struct align_in *a, const struct align_in *b,
 #define PATH_SHOWN 60
 
 /* What is kept of a link, of which there are n * n. */
-struct align_told {
+struct align_given {
 	bool known : 1;			/* they were compared */
 	bool refused : 1;		/* not of one run */
 	bool proved : 1, strangers : 1; /* see struct align_link */
@@ -443,9 +444,9 @@ struct align_told {
 
 struct align_graph {
 	const struct align_in *in;
-	const struct align_said *said;
+	const struct align_report *said;
 	size_t n, ref;
-	struct align_told *told; /* n * n: from row to column */
+	struct align_given *told; /* n * n: from row to column */
 	size_t *part; /* of which capture each is a part: align_link.part;
 		       * SIZE_MAX: none */
 	struct align_out *out;
@@ -473,7 +474,7 @@ static struct align_link align_compare(struct align_graph *g, size_t from,
 	    g->in[from].path, g->in[to].path,
 	    l.method ? align_method_name(l.method) : "none", l.error, l.pairs,
 	    (int)l.why, l.proved ? ", proved" : "");
-	g->told[from * g->n + to] = (struct align_told){
+	g->told[from * g->n + to] = (struct align_given){
 		.known = true,
 		.refused = l.why >= WHY_HOST && !l.method,
 		.proved = l.proved,
@@ -483,8 +484,8 @@ static struct align_link align_compare(struct align_graph *g, size_t from,
 }
 
 /* Returns what is known of a link. */
-static struct align_told align_told_of(struct align_graph *g, size_t from,
-				       size_t to)
+static struct align_given align_told_of(struct align_graph *g, size_t from,
+					size_t to)
 {
 	if (!g->told[from * g->n + to].known)
 		align_compare(g, from, to);
@@ -667,8 +668,8 @@ static int align_check(struct align_graph *g, struct err *err)
 
 static bool is_same_kernel(struct align_graph *g, size_t i, size_t k)
 {
-	const struct align_told x = align_told_of(g, i, k);
-	const struct align_told y = align_told_of(g, k, i);
+	const struct align_given x = align_told_of(g, i, k);
+	const struct align_given y = align_told_of(g, k, i);
 
 	return (x.proved || y.proved) && !x.strangers && !y.strangers;
 }
@@ -691,14 +692,14 @@ static void find_lines(struct align_graph *g)
 }
 
 int align_captures(const struct align_in *in, size_t n,
-		   const struct align_said *said, struct align_out *out,
+		   const struct align_report *said, struct align_out *out,
 		   struct err *err)
 {
 	struct align_graph g = {
 		.in = in,
 		.said = said,
 		.n = n,
-		.told = mem_new(n * n, sizeof(struct align_told)),
+		.told = mem_new(n * n, sizeof(struct align_given)),
 		.part = mem_new(n, sizeof(size_t)),
 		.out = out,
 		.sum = mem_new(n, sizeof(int64_t)),

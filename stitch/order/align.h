@@ -38,7 +38,7 @@ struct align_in {
 };
 
 /* What the user said about the machine. */
-struct align_said {
+struct align_report {
 	bool has_sched; /* sched: local_clock() minus sched_clock(), ns */
 	int64_t sched;
 };
@@ -60,5 +60,5 @@ struct align_out {
 /* Fills out[0..n). Returns 0, or -1 and *err, which names two captures that do
  * not fit, the reason, and what would help. */
 int align_captures(const struct align_in *in, size_t n,
-		   const struct align_said *said, struct align_out *out,
+		   const struct align_report *said, struct align_out *out,
 		   struct err *err);

@@ -33,7 +33,7 @@ struct slot {
 	uint32_t bare : 1;    /* see struct resolve_found */
 	uint32_t stray : 1;
 	uint32_t lacks : 1; /* the second address was not recorded: a list as
-			     * resolve_asked() is given it is without it */
+			     * resolve_known() is given it is without it */
 };
 
 #define SLOT_N_MAX ((1u << 21) - 1)
@@ -557,8 +557,8 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 /* Returns how many addresses are after the function in which the thread
  * begins: it has no caller, and leaves in FP what it likes. The first functions
  * of glibc 2.43 leave a place among the words of the environment. */
-static uint32_t resolve_behind(const struct resolve_in *in,
-			       const struct addrs *a)
+static uint32_t resolve_after_start(const struct resolve_in *in,
+				    const struct addrs *a)
 {
 	const struct region *r = NULL;
 	uint32_t n = 0;
@@ -597,7 +597,7 @@ static bool resolve_is_now(const struct resolve_in *in)
 	       !any_where(in->n_shared, i, in->t < in->shared[i]->changed);
 }
 
-uint32_t resolve_asked(struct resolve *rv, const struct space *sp,
+uint32_t resolve_known(struct resolve *rv, const struct space *sp,
 		       uint32_t view, int64_t t, const struct addrs *a,
 		       uint64_t *asked)
 {
@@ -641,7 +641,7 @@ uint32_t resolve_user(struct resolve *rv, const struct resolve_in *in,
 	}
 	struct addrs frames = *a;
 
-	s.behind = resolve_behind(in, a) & BEHIND_MAX;
+	s.behind = resolve_after_start(in, a) & BEHIND_MAX;
 	frames.n -= s.behind;
 	/* Resolve a list that is not in the cache, and fill s. The outer frames
 	 * of the last stack, and known frames, are reused only if a frame

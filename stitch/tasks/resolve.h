@@ -70,7 +70,7 @@ struct resolve_in {
 	void *arg;
 	bool once;	/* of a dump: it is not looked for in the cache, nor put
 			 * there, as such lists seldom repeat */
-	uint64_t asked; /* of resolve_asked(), which finds what the unwinder's
+	uint64_t asked; /* of resolve_known(), which finds what the unwinder's
 			 * answer came to, if that depends on mapped code alone;
 			 * 0: it was not asked */
 };
@@ -99,7 +99,7 @@ struct resolve_found {
  * unwinder was asked, or 0: then it is to be asked. *asked: what else its
  * answer depends on; then struct resolve_in.asked. The process has no jitted
  * code, and no mapping that is left of a program before exec. */
-uint32_t resolve_asked(struct resolve *rv, const struct space *sp,
+uint32_t resolve_known(struct resolve *rv, const struct space *sp,
 		       uint32_t view, int64_t t, const struct addrs *a,
 		       uint64_t *asked);
 /* Return the raw chain id, or 0 for an empty list. */

@@ -293,7 +293,8 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 
 /* Another capture saw a new incarnation of the id, so nothing is missing here.
  * The leader's id is that of its process. */
-static uint32_t tasks_next_told(struct tasks *ts, uint32_t slot, int32_t pid)
+static uint32_t tasks_next_reported(struct tasks *ts, uint32_t slot,
+				    int32_t pid)
 {
 	const struct thread *th = &ts->thread[slot];
 	struct process *p = &ts->process[th->process];
@@ -321,7 +322,7 @@ static uint32_t tasks_find_thread(struct tasks *ts, uint16_t source,
 		const struct thread *th = &ts->thread[slot];
 
 		if (shared_tasks_is_past(ts, slot))
-			return tasks_next_told(ts, slot, pid);
+			return tasks_next_reported(ts, slot, pid);
 		/* A dead task has pid -1, but the thread is known. */
 		if (pid < 0 || thread_is_of(ts, th, pid))
 			return slot;
@@ -393,7 +394,7 @@ uint32_t tasks_find(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid)
 	uint32_t slot = tasks_look_member(ts, source, pid, tid);
 
 	return slot != TASKS_NONE && shared_tasks_is_past(ts, slot)
-		       ? tasks_next_told(ts, slot, pid)
+		       ? tasks_next_reported(ts, slot, pid)
 		       : slot;
 }
 
@@ -408,8 +409,8 @@ uint32_t tasks_peek(const struct tasks *ts, uint16_t source, int32_t pid,
 
 uint32_t tasks_next(struct tasks *ts, uint32_t slot)
 {
-	return tasks_next_told(ts, slot,
-			       ts->process[ts->thread[slot].process].pid);
+	return tasks_next_reported(ts, slot,
+				   ts->process[ts->thread[slot].process].pid);
 }
 
 /* A name that another capture has reported already has a row. */

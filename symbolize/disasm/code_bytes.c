@@ -12,9 +12,9 @@
 
 struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 				      const struct image *img,
-				      struct identity_said *said)
+				      struct identity_answer *said)
 {
-	*said = (struct identity_said){ .status = IMAGE_NO_CODE };
+	*said = (struct identity_answer){ .status = IMAGE_NO_CODE };
 	if (img->kind != IMAGE_KERNEL && img->kind != IMAGE_FILE &&
 	    img->kind != IMAGE_VDSO)
 		return NULL;
@@ -22,7 +22,7 @@ struct elf_file *code_bytes_find_file(struct symbolizer *sy,
 
 	if (ef && (ef->no_code || !ef->n_seg)) {
 		elf_file_close(ef);
-		*said = (struct identity_said){ .status = IMAGE_NO_CODE };
+		*said = (struct identity_answer){ .status = IMAGE_NO_CODE };
 		return NULL;
 	}
 	return ef;
@@ -48,7 +48,7 @@ static bool code_bytes_find_text(const struct elf_file *ef, uint64_t *out)
 struct code_bytes *code_bytes_open(struct symbolizer *sy,
 				   const struct image *img, struct err *err)
 {
-	struct identity_said said;
+	struct identity_answer said;
 	const char *path = img->path ? img->path : "";
 	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
 

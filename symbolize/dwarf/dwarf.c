@@ -66,7 +66,7 @@ struct dwarf {
 	size_t missing; /* units whose .dwo file is missing */
 	const char *missed;
 	size_t unread; /* units without their lines */
-	/* Used by dwarf_look() only: */
+	/* Used by dwarf_lookup() only: */
 	struct dwarf_want *want; /* sorted by address */
 	struct dwarf_node *node;
 	size_t n_node, cap_node;
@@ -628,8 +628,8 @@ void dwarf_close(struct dwarf_file *df)
 	free(df);
 }
 
-struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
-			 const uint64_t *vaddr, size_t n)
+struct dwarf *dwarf_lookup(struct symbolizer *sy, struct dwarf_file *df,
+			   const uint64_t *vaddr, size_t n)
 {
 	struct dwarf *d = mem_new(1, sizeof(*d));
 

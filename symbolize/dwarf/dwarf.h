@@ -31,8 +31,8 @@ struct dwarf_file *dwarf_open(const struct elf_file *ef,
 void dwarf_close(struct dwarf_file *df); /* NULL is fine */
 /* Looks up n ELF addresses in any order. sy says where .dwo files may be. The
  * result does not need df. */
-struct dwarf *dwarf_look(struct symbolizer *sy, struct dwarf_file *df,
-			 const uint64_t *vaddr, size_t n);
+struct dwarf *dwarf_lookup(struct symbolizer *sy, struct dwarf_file *df,
+			   const uint64_t *vaddr, size_t n);
 /* Returns the number of frames at address i, 0 if nothing is known. *out is
  * borrowed from d. */
 size_t dwarf_frames(const struct dwarf *d, size_t i,

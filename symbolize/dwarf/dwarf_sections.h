@@ -19,8 +19,8 @@ const char *dwarf_sections_string(Dwarf_Attribute *a);
 const char *dwarf_sections_text(Dwarf_Die *die, unsigned int name);
 uint64_t dwarf_sections_number(Dwarf_Die *die, unsigned int name,
 			       unsigned int gnu);
-/* Returns true if dwarf_look() reads the section of this name. */
+/* Returns true if dwarf_lookup() reads the section of this name. */
 bool dwarf_sections_reads(const char *section);
-/* Marks the debug sections that dwarf_look() does not read as empty, in memory
- * only. */
+/* Marks the debug sections that dwarf_lookup() does not read as empty, in
+ * memory only. */
 void dwarf_sections_drop_unread(const struct elf_file *ef);

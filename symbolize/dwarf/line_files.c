@@ -107,7 +107,7 @@ struct line_files *line_files_open(struct symbolizer *sy,
 				   const struct image *img)
 {
 	struct line_files *f = mem_new(1, sizeof(*f));
-	struct identity_said said;
+	struct identity_answer said;
 	struct elf_file *ef =
 		img->kind == IMAGE_FILE ? locate_open(sy, img, &said) : NULL;
 	struct elf_section s;

@@ -82,7 +82,7 @@ static bool identity_other_generation(const struct image *img, int fd,
 /* Looks at an open file or, if fd is -1, at what is at a path, which a capture
  * names: opened, a device could react to it. Returns false if there is no such
  * regular file. */
-static bool identity_look(const struct image *img, int fd, const char *path,
+static bool identity_stat(const struct image *img, int fd, const char *path,
 			  struct identity_file *f)
 {
 	struct statx st;
@@ -117,7 +117,7 @@ bool identity_may_be_mapped(const struct image *img)
 {
 	struct identity_file f;
 
-	return identity_look(img, -1, img->path, &f) &&
+	return identity_stat(img, -1, img->path, &f) &&
 	       f.inode != INODE_OTHER && !image_is_before(img);
 }
 
@@ -148,7 +148,7 @@ enum identity_id identity_of_id(const struct symbolizer *sy,
 	if (!identity_is_file(img) || (!img->ino && !sy->opts.ids_read))
 		return IDENTITY_ID_OWN;
 	if (!img->ino || !sy->opts.same_machine || !img->path ||
-	    img->path[0] != '/' || !identity_look(img, -1, img->path, &f) ||
+	    img->path[0] != '/' || !identity_stat(img, -1, img->path, &f) ||
 	    f.inode != INODE_OTHER)
 		return IDENTITY_ID_READ;
 	/* What a build-id says about the file that is now at the path from
@@ -363,10 +363,10 @@ bool identity_is_copy(const char *a, const char *b)
 
 /* The texts are in backstitch-schema(5). */
 #define SAID(name, sure, text)                                                 \
-	static const struct identity_said name = { .is = IDENTITY_##sure,      \
-						   .why = text }
+	static const struct identity_answer name = { .is = IDENTITY_##sure,    \
+						     .why = text }
 #define REFUSED(name, as)                                                      \
-	static const struct identity_said name = { .status = as }
+	static const struct identity_answer name = { .status = as }
 SAID(proved, PROVED, "proved: build-id");
 SAID(same_inode, PROVED, "proved: inode");
 SAID(same_boot, PROVED, "proved: this boot");
@@ -390,7 +390,7 @@ REFUSED(replaced, IMAGE_REPLACED);
 REFUSED(other_id, IMAGE_OTHER_ID);
 
 /* What the build-id says. */
-static struct identity_said identity_by_id(enum identity_id id, bool same)
+static struct identity_answer identity_by_id(enum identity_id id, bool same)
 {
 	if (id == IDENTITY_ID_NONE)
 		return replaced;
@@ -402,8 +402,8 @@ static struct identity_said identity_by_id(enum identity_id id, bool same)
 					: proved;
 }
 
-struct identity_said identity_judge_id(const struct symbolizer *sy,
-				       const struct image *img)
+struct identity_answer identity_judge_id(const struct symbolizer *sy,
+					 const struct image *img)
 {
 	return identity_by_id(identity_of_id(sy, img), true);
 }
@@ -450,7 +450,7 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 	 * path: before that time it was another one, too. */
 	if (!o->same_machine || !o->recorded_from || !identity_is_file(img) ||
 	    !img->ino || img->path[0] != '/' ||
-	    !identity_look(img, -1, img->path, &f) || f.inode == INODE_OTHER)
+	    !identity_stat(img, -1, img->path, &f) || f.inode == INODE_OTHER)
 		return 0;
 	int64_t at = f.written;
 
@@ -463,9 +463,9 @@ uint64_t identity_written(const struct symbolizer *sy, const struct image *img)
 }
 
 /* Of a file of which nothing but its path tells anything. */
-static struct identity_said identity_by_path(const struct symbolizer *sy,
-					     const struct image *img,
-					     const struct identity_file *f)
+static struct identity_answer identity_by_path(const struct symbolizer *sy,
+					       const struct image *img,
+					       const struct identity_file *f)
 {
 	const int64_t before = sy->opts.recorded_before;
 	size_t len;
@@ -486,10 +486,10 @@ static struct identity_said identity_by_path(const struct symbolizer *sy,
 }
 
 /* Of a file with another inode than the recorded one, or if none is known. */
-static struct identity_said identity_judge_file(const struct symbolizer *sy,
-						const struct image *img,
-						const struct identity_file *f,
-						enum found_at at, bool same)
+static struct identity_answer identity_judge_file(const struct symbolizer *sy,
+						  const struct image *img,
+						  const struct identity_file *f,
+						  enum found_at at, bool same)
 {
 	enum identity_id id = identity_of_id(sy, img);
 	bool before = image_is_before(img);
@@ -545,10 +545,10 @@ static struct identity_said identity_judge_file(const struct symbolizer *sy,
 }
 
 /* After naming has looked at the addresses. */
-static struct identity_said identity_settled(const struct symbolizer *sy,
-					     const struct image *img,
-					     const char *path,
-					     struct identity_said said)
+static struct identity_answer identity_settled(const struct symbolizer *sy,
+					       const struct image *img,
+					       const char *path,
+					       struct identity_answer said)
 {
 	if (said.is == IDENTITY_ANOTHER || said.is == IDENTITY_PROVED ||
 	    !img->settled)
@@ -562,9 +562,10 @@ static struct identity_said identity_settled(const struct symbolizer *sy,
 	return said.is == IDENTITY_READ ? replaced : said;
 }
 
-struct identity_said identity_judge(const struct symbolizer *sy,
-				    const struct image *img,
-				    const struct elf_file *ef, enum found_at at)
+struct identity_answer identity_judge(const struct symbolizer *sy,
+				      const struct image *img,
+				      const struct elf_file *ef,
+				      enum found_at at)
 {
 	bool same = img->id_len &&
 		    elf_same_id(ef->id, ef->id_len, img->id, img->id_len);
@@ -576,8 +577,8 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 			return other_id;
 		return image_is_copy(img) ? copy : same ? proved : by_path;
 	}
-	struct identity_said said =
-		ef->fd >= 0 && identity_look(img, ef->fd, "", &f)
+	struct identity_answer said =
+		ef->fd >= 0 && identity_stat(img, ef->fd, "", &f)
 			? identity_settled(
 				  sy, img, ef->path,
 				  identity_judge_file(sy, img, &f, at, same))
@@ -587,9 +588,9 @@ struct identity_said identity_judge(const struct symbolizer *sy,
 	return said.is == IDENTITY_PROVED && image_is_copy(img) ? copy : said;
 }
 
-struct identity_said identity_judge_vdso(const struct symbolizer *sy,
-					 const struct image *img,
-					 const struct elf_file *ef)
+struct identity_answer identity_judge_vdso(const struct symbolizer *sy,
+					   const struct image *img,
+					   const struct elf_file *ef)
 {
 	if (img->id_len)
 		return elf_same_id(ef->id, ef->id_len, img->id, img->id_len)

@@ -56,7 +56,7 @@ enum found_at {
 	FOUND_BY_ID, /* where files are kept by build-id */
 };
 
-struct identity_said {
+struct identity_answer {
 	enum identity is;
 	/* what speaks for it, a text of image.identity in backstitch-schema(5);
 	 * NULL: another file, or nothing was asked */
@@ -67,14 +67,14 @@ struct identity_said {
 	char found[41]; /* IMAGE_OTHER_ID: the build-id of that file, as text */
 };
 
-struct identity_said identity_judge(const struct symbolizer *sy,
-				    const struct image *img,
-				    const struct elf_file *ef,
-				    enum found_at at);
+struct identity_answer identity_judge(const struct symbolizer *sy,
+				      const struct image *img,
+				      const struct elf_file *ef,
+				      enum found_at at);
 /* The same of this process's vdso. */
-struct identity_said identity_judge_vdso(const struct symbolizer *sy,
-					 const struct image *img,
-					 const struct elf_file *ef);
+struct identity_answer identity_judge_vdso(const struct symbolizer *sy,
+					   const struct image *img,
+					   const struct elf_file *ef);
 
 /* Returns whether a capture is of this machine and kernel version; of one that
  * names neither (NULL) it is not. */
@@ -101,8 +101,8 @@ enum identity_id {
 enum identity_id identity_of_id(const struct symbolizer *sy,
 				const struct image *img);
 /* What is said of the file with the build-id of an image. */
-struct identity_said identity_judge_id(const struct symbolizer *sy,
-				       const struct image *img);
+struct identity_answer identity_judge_id(const struct symbolizer *sy,
+					 const struct image *img);
 /* Returns whether what is found for the image may be kept under its build-id
  * or, without one, its path and inode: nothing else decides what is found. */
 bool identity_may_be_kept(const struct symbolizer *sy, const struct image *img);

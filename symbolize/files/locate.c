@@ -224,10 +224,10 @@ void locate_debug(const struct symbolizer *sy, const struct image *img,
 
 /* Adds a file in a folder next to ef and, as ef may be a copy in perf's cache,
  * next to the recorded path; NULL: not known. */
-static void places_add_beside(const struct symbolizer *sy,
-			      const struct elf_file *ef, const char *path,
-			      const char *folder, const char *name,
-			      struct places *out)
+static void places_add_adjacent(const struct symbolizer *sy,
+				const struct elf_file *ef, const char *path,
+				const char *folder, const char *name,
+				struct places *out)
 {
 	const char *symfs = sy->opts.symfs ? sy->opts.symfs : "";
 	const char *slash = strrchr(ef->path, '/');
@@ -256,8 +256,8 @@ void locate_link(const struct symbolizer *sy, const struct image *img,
 	if (!name[0] || strchr(name, '/') || !strcmp(name, ".."))
 		return;
 
-	places_add_beside(sy, ef, locate_recorded(img), "", name, out);
-	places_add_beside(sy, ef, locate_recorded(img), ".debug/", name, out);
+	places_add_adjacent(sy, ef, locate_recorded(img), "", name, out);
+	places_add_adjacent(sy, ef, locate_recorded(img), ".debug/", name, out);
 	for (const char *const *dir = locate_debug_dirs(sy); *dir; dir++)
 		places_add(out, "%s/%s", *dir, name);
 	if (locate_usable_path(img)) {
@@ -282,7 +282,7 @@ void locate_shared(const struct symbolizer *sy, const struct elf_file *ef,
 		places_add(out, "%s" DEBUG_ROOT "/%s", symfs, below);
 	}
 	if (*base && !path_leaves_root(base))
-		places_add_beside(sy, ef, sy->recorded, "", base, out);
+		places_add_adjacent(sy, ef, sy->recorded, "", base, out);
 }
 
 void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
@@ -300,7 +300,7 @@ void locate_split(const struct symbolizer *sy, const struct elf_file *ef,
 		places_add(out, "%s%s", symfs ? symfs : "", name);
 		return;
 	}
-	places_add_beside(sy, ef, sy->recorded, "", name, out);
+	places_add_adjacent(sy, ef, sy->recorded, "", name, out);
 	if (folder && *folder == '/')
 		places_add(out, "%s%s/%s", symfs ? symfs : "", folder, name);
 }
@@ -411,17 +411,18 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
 static struct elf_file *places_judge(const struct places *p,
 				     const struct symbolizer *sy,
 				     const struct image *img,
-				     struct identity_said *said)
+				     struct identity_answer *said)
 {
 	struct elf_file *best = NULL;
 
-	*said = (struct identity_said){ .is = IDENTITY_ANOTHER };
+	*said = (struct identity_answer){ .is = IDENTITY_ANOTHER };
 	for (size_t i = 0; i < p->n && !identity_is_sure(said->is); i++) {
 		struct elf_file *ef = elf_file_open(p->path[i], NULL);
 
 		if (!ef)
 			continue;
-		struct identity_said s = identity_judge(sy, img, ef, p->at[i]);
+		struct identity_answer s =
+			identity_judge(sy, img, ef, p->at[i]);
 
 		LOG(LOG_FILES, "%s: %s is %s", img->path, p->path[i],
 		    s.why      ? s.why
@@ -465,7 +466,7 @@ static bool locate_is_no_elf(const struct symbolizer *sy,
 
 struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img,
-			     struct identity_said *said)
+			     struct identity_answer *said)
 {
 	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
 
@@ -507,7 +508,7 @@ static bool locate_is_below(const char *path, const char *folder)
 }
 
 /* Returns whether path is in the folder of another file, or in .debug there. */
-static bool locate_is_beside(const char *path, const char *other)
+static bool locate_is_adjacent(const char *path, const char *other)
 {
 	char *file = realpath(other, NULL);
 	size_t n = file ? (size_t)(path_base(file) - file) : 0;
@@ -535,7 +536,7 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 		  (sy->opts.symfs && locate_is_below(real, sy->opts.symfs)) ||
 		  (sy->opts.fetch_cache &&
 		   locate_is_below(real, sy->opts.fetch_cache)) ||
-		  (beside && locate_is_beside(real, beside));
+		  (beside && locate_is_adjacent(real, beside));
 	for (const char *const *d = locate_debug_dirs(sy); !is && *d; d++)
 		is = locate_is_below(real, *d);
 	free(real);
@@ -545,10 +546,10 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 /* Opens the file of an image, or its debug file. */
 static struct elf_file *locate_open_any(struct symbolizer *sy,
 					const struct image *img,
-					struct identity_said *said)
+					struct identity_answer *said)
 {
 	struct places p = { .tried = sy->tried, .adding = FOUND_BY_ID };
-	struct identity_said debug;
+	struct identity_answer debug;
 	struct elf_file *ef = locate_open(sy, img, said);
 
 	if (ef || !img->id_len)
@@ -562,7 +563,7 @@ static struct elf_file *locate_open_any(struct symbolizer *sy,
 }
 
 bool locate_report(struct symbolizer *sy, const struct image *img,
-		   struct identity_said *said)
+		   struct identity_answer *said)
 {
 	struct elf_file *ef = locate_open_any(sy, img, said);
 

@@ -59,7 +59,7 @@ struct elf_file *places_open(const struct places *p, const uint8_t *id,
  * status of the image. */
 struct elf_file *locate_open(const struct symbolizer *sy,
 			     const struct image *img,
-			     struct identity_said *said);
+			     struct identity_answer *said);
 void places_release(struct places *p);
 
 /* Returns whether a file is, with links and ".." resolved, in a folder of debug
@@ -71,4 +71,4 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
  * allowed, and sets the report's file and status. Returns false if there is
  * none. *said: as locate_open() does. */
 bool locate_report(struct symbolizer *sy, const struct image *img,
-		   struct identity_said *said);
+		   struct identity_answer *said);

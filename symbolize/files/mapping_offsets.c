@@ -88,7 +88,7 @@ bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,
 {
 	struct elf_loads ls;
 	bool proved = false;
-	struct identity_said said;
+	struct identity_answer said;
 
 	if (!n)
 		return false;
@@ -107,7 +107,7 @@ size_t mapping_offsets_parts(const struct symbolizer *sy,
 			     size_t max)
 {
 	struct elf_loads ls = { .n = 0 };
-	struct identity_said said;
+	struct identity_answer said;
 
 	struct elf_file *ef = locate_open(sy, img, &said);
 

@@ -56,7 +56,7 @@ static bool data_names_distance(const struct elf_file *ef, uint64_t *distance)
 
 /* Returns whether the file is proved to be the image's. */
 static bool data_names_sure(const struct image *img, const struct elf_file *ef,
-			    const struct identity_said *said)
+			    const struct identity_answer *said)
 {
 	const struct identity_code code = { ef->seg, ef->n_seg,
 					    identity_span(ef), ef->machine };
@@ -100,7 +100,7 @@ int data_names_each(struct symbolizer *sy, const struct image *img,
 {
 	struct elf_file *debug = NULL;
 	struct symtab t = { .n = 0 };
-	struct identity_said said;
+	struct identity_answer said;
 	struct elf_file *ef = locate_open(sy, img, &said);
 	int rc = 0;
 

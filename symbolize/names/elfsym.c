@@ -286,7 +286,7 @@ static int elfsym_open_vmlinux(struct symbolizer *sy, const struct image *img,
 			       const char *file UNUSED, void **r,
 			       struct err *err UNUSED)
 {
-	struct identity_said said;
+	struct identity_answer said;
 
 	if (img->kind != IMAGE_KERNEL)
 		return 0;
@@ -581,7 +581,7 @@ static void elfsym_lines(struct symbolizer *sy, const struct image *img,
 		if (elfsym_vaddr(en, code[i].off, &vaddr[i]))
 			vaddr[i] -= code[i].after_call;
 	dwarf_free(en->dwarf);
-	en->dwarf = dwarf_look(sy, en->info, vaddr, n);
+	en->dwarf = dwarf_lookup(sy, en->info, vaddr, n);
 	const struct dwarf *d = en->dwarf;
 	const char *name;
 	size_t count = dwarf_missing(d, &name);

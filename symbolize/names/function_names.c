@@ -46,7 +46,7 @@ bool function_names_each(struct symbolizer *sy, const struct image *img,
 {
 	struct function_names f = { sy, fn, arg };
 	struct elf_file *debug = NULL;
-	struct identity_said said;
+	struct identity_answer said;
 
 	if (img->kind != IMAGE_FILE || !img->id_len)
 		return false;

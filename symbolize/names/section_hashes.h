@@ -13,7 +13,7 @@ struct symbolizer;
  * has it already. */
 void section_hashes_add(const struct symbolizer *sy, const struct elf_file *ef,
 			const struct elf_section *s);
-/* The same for every section of ef that dwarf_look() reads. Call dwarf_has()
+/* The same for every section of ef that dwarf_lookup() reads. Call dwarf_has()
  * first: it decompresses some of them. */
 void section_hashes_add_debug(const struct symbolizer *sy,
 			      const struct elf_file *ef);

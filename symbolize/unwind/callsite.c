@@ -113,7 +113,7 @@ static void callsite_free(void *object)
 
 static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 					       const struct image *img,
-					       struct identity_said *said)
+					       struct identity_answer *said)
 {
 	struct tried_files tried = { .n = 0 };
 
@@ -194,7 +194,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 
 struct callsite_file *callsite_open(struct symbolizer *sy,
 				    const struct image *img,
-				    struct identity_said *said)
+				    struct identity_answer *said)
 {
 	bool keep = sy->opts.kept && identity_may_be_kept(sy, img);
 	char *name = keep ? symbolizer_cache_name(sy, "callsites", img) : NULL;
@@ -206,7 +206,7 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 		f = NULL;
 	}
 	if (f)
-		*said = (struct identity_said){ .is = f->said };
+		*said = (struct identity_answer){ .is = f->said };
 	else
 		f = callsite_open_new(sy, img, said);
 	if (f && name && !f->tried.young && tried_files_can_tell(&f->tried)) {
@@ -239,7 +239,7 @@ void callsite_settle(struct callsite_file *f)
 void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
 		     const struct image *img)
 {
-	struct identity_said said;
+	struct identity_answer said;
 
 	if (f->ef)
 		return;

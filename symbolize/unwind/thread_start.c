@@ -677,7 +677,7 @@ static bool thread_start_switches(const struct callsite_file *f, uint64_t vaddr)
 	return n == FRAME_CODE_LEAP && frame_code_lands(f->machine, code, n);
 }
 
-enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
+enum thread_start thread_start_midway(struct callsite_file *f, uint64_t off,
 				      const struct callsite *site, bool *used)
 {
 	uint64_t start, end, vaddr;

@@ -29,7 +29,7 @@ enum thread_start thread_start_at(struct callsite_file *f, uint64_t off,
  * thread_start_at() does: the C library's first functions run once; else
  * START_UNKNOWN. *used: it has other data in that register, so that the chain
  * may go on with anything. */
-enum thread_start thread_start_behind(struct callsite_file *f, uint64_t off,
+enum thread_start thread_start_midway(struct callsite_file *f, uint64_t off,
 				      const struct callsite *site, bool *used);
 /* Returns what thread_start_at() says about a return address, if a thread
  * begins there, not only main(); else START_UNKNOWN. whole: not only what is

@@ -38,7 +38,7 @@ struct unwind_images *unwind_images_new(struct symbolizer *sy,
 
 struct callsite_file *unwind_images_calls_of(struct unwind_image *m)
 {
-	struct identity_said said;
+	struct identity_answer said;
 
 	if (!m->calls)
 		m->calls = callsite_open(m->set->sy, m->img, &said);
@@ -151,7 +151,7 @@ void unwind_images_unlock(struct unwind_images *ms)
  * give wrong stacks. */
 static struct elf_file *unwind_images_locate(struct unwind_images *ms,
 					     const struct image *img,
-					     struct identity_said *said)
+					     struct identity_answer *said)
 {
 	struct elf_file *ef = locate_open(ms->sy, img, said);
 
@@ -188,7 +188,7 @@ struct elf_file *unwind_images_file(struct unwind_image *m)
 		f->used = ++ms->clock;
 		return f->ef;
 	}
-	struct identity_said said;
+	struct identity_answer said;
 	struct elf_file *ef =
 		m->img ? unwind_images_locate(ms, m->img, &said) : NULL;
 	if (ef)
@@ -212,7 +212,7 @@ static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
 static bool unwind_images_open(struct unwind_images *ms,
 			       const struct image *img, bool keep)
 {
-	struct identity_said said;
+	struct identity_answer said;
 	struct tried_files tried = { .n = 0 };
 	GElf_Ehdr eh;
 

@@ -19,7 +19,7 @@ struct unwind_readiness *unwind_readiness_open(struct symbolizer *sy,
 					       const struct image *img,
 					       enum image_status *why)
 {
-	struct identity_said said;
+	struct identity_answer said;
 	struct elf_file *ef = code_bytes_find_file(sy, img, &said);
 	struct sframe_file sframe;
 

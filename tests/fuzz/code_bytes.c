@@ -70,7 +70,7 @@ static void ask_code(struct symbolizer *sy, const struct image *img)
 static void ask_callsites(struct symbolizer *sy, const struct image *img)
 {
 	struct callsite site[64];
-	struct identity_said said;
+	struct identity_answer said;
 	struct callsite_file *f = callsite_open(sy, img, &said);
 
 	for (size_t i = 0; f && i < 64; i++)

@@ -131,7 +131,7 @@ static int align2(const struct made *a, const struct made *b,
 		  struct align_out out[2], struct err *err)
 {
 	const struct align_in in[2] = { input(a), input(b) };
-	const struct align_said said = { 0 };
+	const struct align_report said = { 0 };
 
 	return align_captures(in, 2, &said, out, err);
 }
@@ -528,7 +528,7 @@ START_TEST(what_the_user_says_counts)
 	struct made a = align_make(&(struct recipe){ .seed = 16 });
 	struct made b = align_make(&(struct recipe){ .seed = 17 });
 	struct align_in in[2] = { input(&a), input(&b) };
-	struct align_said said = { .has_sched = true, .sched = -30100334 };
+	struct align_report said = { .has_sched = true, .sched = -30100334 };
 	struct align_out out[2];
 
 	a.info.host = "one";
@@ -563,7 +563,7 @@ START_TEST(a_detour_adds_its_errors)
 		align_make(&(struct recipe){ .seed = 19 }),
 	};
 	struct align_in in[3] = { input(&m[0]), input(&m[1]), input(&m[2]) };
-	const struct align_said said = { 0 };
+	const struct align_report said = { 0 };
 	struct align_out out[3];
 
 	/* mono without switches; local and mono with */

@@ -15,7 +15,7 @@ static enum callsite_kind callsite_with_call_at(uint64_t off)
 {
 	const struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 	const struct mkelf m = { .entry = MKELF_TEXT };
-	struct identity_said said;
+	struct identity_answer said;
 	struct callsite site;
 	char dir[64];
 	char path[128];

@@ -100,7 +100,7 @@ static void inflate_ask(const char *path, size_t first, size_t n, size_t each,
 
 	memset(s, 0, sizeof(*s));
 	for (size_t i = first; df && i < first + n; i += each) {
-		struct dwarf *d = dwarf_look(sy, df, vaddr + i, each);
+		struct dwarf *d = dwarf_lookup(sy, df, vaddr + i, each);
 
 		for (size_t k = 0; k < each; k++) {
 			s->text[i + k] = inflate_text(d, k);

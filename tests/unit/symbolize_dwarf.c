@@ -97,7 +97,7 @@ START_TEST(inlined_functions_come_from_the_innermost_outwards)
 	struct symbolizer *sy = symbolize_new(NULL);
 	struct dwarf_file *df = dwarf_open(ef, NULL);
 	ck_assert_ptr_nonnull(df);
-	struct dwarf *d = dwarf_look(sy, df, vaddr, 5);
+	struct dwarf *d = dwarf_lookup(sy, df, vaddr, 5);
 	dwarf_close(df);
 	ck_assert_ptr_nonnull(d);
 	ck_assert(!dwarf_gave_up(d));

@@ -185,7 +185,7 @@ static void thread_start_setup(void)
 {
 	const struct image img = { .kind = IMAGE_FILE, .path = "/prog" };
 	char path[128];
-	struct identity_said said;
+	struct identity_answer said;
 
 	scratch_make(dir, sizeof(dir));
 	snprintf(path, sizeof(path), "%s/prog", dir);
@@ -221,7 +221,7 @@ static enum thread_start behind(uint32_t ret)
 	bool used;
 
 	callsite_at(file, off, &site);
-	return thread_start_behind(file, off, &site, &used);
+	return thread_start_midway(file, off, &site, &used);
 }
 
 START_TEST(only_behind_functions_without_a_frame_one_is_missing)
