@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench.sh - makes large captures once, then measures us and others side by side.
 # usage: tests/bench/bench.sh [table] [waiting] [growth] [perf] [ftrace] [ctf]
-#        [names] [unwind] [looks] [dwarf] [sql] [pictures] [page] [view] [waits] [kinds]
+#        [names] [unwind] [looks] [dwarf] [sql] [pictures] [page] [view] [waits] [kinds] [texts]
 #        [calls] [why]
 #        table: all kinds of captures, in a quarter of an hour; without a name
 #        and by make bench; all: all of these, make bench BENCH=all
@@ -232,7 +232,7 @@ bench_follow() {
 
 [ $# -gt 0 ] || set -- table
 [ "$*" != all ] || set -- waiting growth perf ftrace ctf names unwind looks table dwarf \
-	sql pictures page view waits kinds calls why
+	sql pictures page view waits kinds calls texts why
 rc=0
 for what
 do
@@ -253,6 +253,7 @@ do
 	view) bench_view || rc=1 ;;
 	waits) python3 tests/bench/waits.py "$O" || rc=1 ;;
 	kinds) python3 tests/bench/kinds.py "$O" || rc=1 ;;
+	texts) has perf linux-perf && python3 tests/bench/texts.py "$O" || rc=1 ;;
 	calls) python3 tests/bench/calls.py "$O" || rc=1 ;;
 	why) has perf linux-perf && python3 tests/bench/why.py "$O" || rc=1 ;;
 	fleet) bench_fleet || rc=1 ;;

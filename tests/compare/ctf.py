@@ -519,7 +519,9 @@ def compare_losses(db, err, found):
         db, "SELECT n, t0, t1 FROM loss WHERE what = 'lost'"
             " AND n IS NOT NULL AND t0 IS NOT NULL"))
     found["losses"] += len(want)
-    if want != got:
+    # a counter below that of the packet before: 2^64 - N there, and N more behind it
+    less = any(n >> 63 for n, _ in want) and sum(n for n, _ in want) % (1 << 64) == sum(n for n, _ in got)
+    if want != got and not less:
         found["losses differ: %r, %r" % (got, want)] += 1
 
 
