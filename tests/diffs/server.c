@@ -9,37 +9,48 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ROUNDS 1500
 #define MOST_WORKERS 8
 #define BLOCK 16384
 #define BLOCKS 2048
+#define TABLE (32 << 20)
 #define OWN __attribute__((noinline))
 
 static const char *cause;
-static int data, logged, db[2];
+static int data, logged, db[2], piped[2], between[2];
+static unsigned char *table;
+static sem_t pool;
 static int workers = 2;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t stats_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t db_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t one_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t herd_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t herd_new = PTHREAD_COND_INITIALIZER;
 static struct worker {
-	int fd[2];
+	int fd[2], wrong[2];
 	unsigned int seed;
 } worker[MOST_WORKERS];
 static __thread volatile unsigned long sum;
 static volatile unsigned long herd_round;
+static volatile int spinning;
 
 static bool is(const char *word)
 {
@@ -70,6 +81,12 @@ OWN static void read_block(int fd, void *to, size_t n, off_t at)
 {
 	if (pread(fd, to, n, at) < 0)
 		exit(1);
+	sum++;
+}
+
+OWN static void drop_block(int fd, off_t at)
+{
+	posix_fadvise(fd, at, BLOCK, POSIX_FADV_DONTNEED);
 	sum++;
 }
 
@@ -104,6 +121,103 @@ OWN static void get_parent(void)
 	sum += (unsigned long)getppid();
 }
 
+OWN static void *map_it(size_t size)
+{
+	void *to = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (to == MAP_FAILED)
+		exit(1);
+	sum++;
+	return to;
+}
+
+OWN static void unmap_it(void *from, size_t size)
+{
+	munmap(from, size);
+	sum++;
+}
+
+OWN static void advise_it(void *from, size_t size)
+{
+	madvise(from, size, MADV_HUGEPAGE);
+	sum++;
+}
+
+OWN static void touch(volatile char *from, size_t size)
+{
+	for (size_t i = 0; i < size; i += 4096)
+		from[i]++;
+}
+
+/* Memory of its own for each request. */
+OWN static void use_buffer(void)
+{
+	size_t size = 1 << 18;
+	char *at = map_it(size);
+
+	touch(at, size);
+	unmap_it(at, size);
+}
+
+/* The same of huge pages. */
+OWN static void use_huge(void)
+{
+	size_t page = 2 << 20, size = 4 * page;
+	char *at = map_it(size + page);
+	size_t off = page - (unsigned long)at % page;
+
+	advise_it(at + off, size);
+	touch(at + off, size);
+	unmap_it(at, size + page);
+}
+
+OWN static void start_helper(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	sum++;
+}
+
+OWN static void spin_for_turn(void)
+{
+	while (__atomic_exchange_n(&spinning, 1, __ATOMIC_ACQUIRE))
+		while (spinning)
+			sum++;
+	toil(100);
+	__atomic_store_n(&spinning, 0, __ATOMIC_RELEASE);
+}
+
+OWN static void on_tick(int number)
+{
+	(void)number;
+	toil(1500);
+}
+
+OWN static void walk_table(unsigned int *seed)
+{
+	/* as often in each case: what differs is how much it is spread over */
+	size_t size = is("larger-table") ? TABLE : 1 << 12;
+
+	for (int i = 0; i < 10000; i++)
+		sum += table[(size_t)rand_r(seed) % size];
+}
+
+OWN static void take_slot(void)
+{
+	sem_wait(&pool);
+	sum++;
+}
+
+OWN static void give_slot(void)
+{
+	sem_post(&pool);
+	sum++;
+}
+
 OWN static void parse(void)
 {
 	toil(is("parse") ? 150 : 30);
@@ -112,7 +226,7 @@ OWN static void parse(void)
 OWN static void look_up(void)
 {
 	take_lock(&table_lock);
-	toil(is("longer-lock") ? 150 : 15);
+	toil(is("longer-lock") ? 200 : 20);
 	if (is("sleep-in-lock"))
 		pause_for(100);
 	give_lock(&table_lock);
@@ -124,7 +238,7 @@ OWN static void count_it(void)
 
 	if (locks)
 		take_lock(&stats_lock);
-	toil(60);
+	toil(150);
 	if (locks)
 		give_lock(&stats_lock);
 }
@@ -135,6 +249,8 @@ OWN static void fetch(struct worker *w)
 	off_t at = (off_t)(rand_r(&w->seed) % BLOCKS) * BLOCK;
 	size_t step = is("smaller-reads") ? 64 : BLOCK;
 
+	if (is("drops-behind"))
+		drop_block(data, at);
 	for (size_t i = 0; i < BLOCK; i += step)
 		read_block(data, buf + i, step, at + (off_t)i);
 }
@@ -142,10 +258,11 @@ OWN static void fetch(struct worker *w)
 OWN static void write_log(void)
 {
 	static const char line[100] = "a request\n";
-	int lines = is("busier-log") ? 100 : 1;
+	int lines = is("busier-log") ? 400 : 1;
 
 	for (int i = 0; i < lines; i++)
-		write_bytes(logged, line, sizeof(line));
+		write_bytes(is("slow-logger") ? piped[1] : logged, line,
+			    sizeof(line));
 	if (is("fsync"))
 		sync_it(logged);
 }
@@ -160,17 +277,23 @@ OWN static void ask_db(void)
 	int n = is("n+1") ? 15 : 1;
 	char c = 'q';
 
+	if (is("small-pool"))
+		take_slot();
 	take_lock(&db_lock);
 	for (int i = 0; i < n; i++) {
-		write_bytes(db[0], &c, 1);
-		read_answer(db[0], &c);
+		write_bytes(is("proxy") ? between[0] : db[0], &c, 1);
+		read_answer(is("proxy") ? between[0] : db[0], &c);
 	}
 	give_lock(&db_lock);
+	if (is("small-pool")) {
+		pause_for(150);
+		give_slot();
+	}
 }
 
 OWN static void check_parent(void)
 {
-	int n = is("more-syscalls") ? 800 : 1;
+	int n = is("more-syscalls") ? 3000 : 1;
 
 	for (int i = 0; i < n; i++)
 		get_parent();
@@ -191,8 +314,75 @@ OWN static void answer(const struct worker *w)
 	}
 }
 
+/* A request that came to the wrong thread. */
+static void *pass_on(void *arg)
+{
+	struct worker *w = arg;
+	char request[8];
+
+	prctl(PR_SET_NAME, "wrong");
+	while (read(w->wrong[1], request, sizeof(request)) > 0) {
+		toil(40);
+		write_bytes(w->wrong[1], request, sizeof(request));
+	}
+	return NULL;
+}
+
+/* Sends a request back and forth before it is worked for. */
+OWN static void go_wrong(const struct worker *w)
+{
+	char request[8] = "request";
+
+	for (int i = 0; i < 4; i++) {
+		write_bytes(w->wrong[0], request, sizeof(request));
+		read_answer(w->wrong[0], request);
+		for (int left = 7; left; left--)
+			read_answer(w->wrong[0], request);
+	}
+}
+
+/* What stops all others for a while. */
+static void *collect(void *arg)
+{
+	prctl(PR_SET_NAME, "collector");
+	for (;;) {
+		take_lock(&one_lock);
+		toil(2000);
+		give_lock(&one_lock);
+		pause_for(1000);
+	}
+	return arg;
+}
+
+/* Reads what is logged, slowly. */
+static void *read_log(void *arg)
+{
+	static char line[100];
+
+	prctl(PR_SET_NAME, "logger");
+	while (read(piped[0], line, sizeof(line)) > 0)
+		toil(300);
+	return arg;
+}
+
+/* Between the workers and the database. */
+static void *forward(void *arg)
+{
+	char c;
+
+	prctl(PR_SET_NAME, "proxy");
+	while (read(between[1], &c, 1) > 0) {
+		pause_for(200);
+		write_bytes(db[0], &c, 1);
+		read_answer(db[0], &c);
+		write_bytes(between[1], &c, 1);
+	}
+	return arg;
+}
+
 static void *work_for(void *arg)
 {
+	bool shared = is("one-lock") || is("collector");
 	struct worker *w = arg;
 	char request[8];
 	cpu_set_t cpu;
@@ -208,12 +398,27 @@ static void *work_for(void *arg)
 	while (read(w->fd[1], request, sizeof(request)) > 0) {
 		int tries = is("retries") ? 4 : 1;
 
+		if (is("wrong-thread"))
+			go_wrong(w);
+		if (shared)
+			take_lock(&one_lock);
 		for (int i = 0; i < tries; i++) {
 			parse();
 			look_up();
 			count_it();
 			fetch(w);
 		}
+		walk_table(&w->seed);
+		if (is("page-faults"))
+			use_buffer();
+		if (is("huge-pages"))
+			use_huge();
+		if (is("fork"))
+			start_helper();
+		if (is("spin"))
+			spin_for_turn();
+		if (shared)
+			give_lock(&one_lock);
 		check_parent();
 		write_log();
 		ask_db();
@@ -273,6 +478,27 @@ static void disturb(int n)
 		}
 }
 
+/* One that sends packets to nobody. */
+static void flood(int n)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons(9),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	static char packet[1400];
+
+	for (int i = 0; i < n; i++)
+		if (!fork()) {
+			int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+			prctl(PR_SET_NAME, "flood");
+			prctl(PR_SET_PDEATHSIG, 9);
+			for (;;)
+				sum += sendto(fd, packet, sizeof(packet), 0,
+					      (struct sockaddr *)&to,
+					      sizeof(to)) > 0;
+		}
+}
+
 int main(int argc, char **argv)
 {
 	static char block[BLOCK];
@@ -290,6 +516,8 @@ int main(int argc, char **argv)
 		fsync(data);
 	}
 	posix_fadvise(data, 0, 0, POSIX_FADV_RANDOM);
+	if (is("memory"))
+		posix_fadvise(data, 0, 0, POSIX_FADV_DONTNEED);
 	for (int i = 0; i < BLOCKS; i++)
 		if (pread(data, block, BLOCK, (off_t)i * BLOCK) < 0)
 			return 1;
@@ -297,18 +525,49 @@ int main(int argc, char **argv)
 		posix_fadvise(data, 0, 0, POSIX_FADV_DONTNEED);
 	snprintf(name, sizeof(name), "%s/log", argv[2]);
 	logged = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	table = malloc(TABLE);
+	memset(table, 1, TABLE);
+	sem_init(&pool, 0, 1);
 	if (is("neighbour"))
-		disturb(4);
+		disturb(2);
+	if (is("nice")) {
+		disturb(2);
+		setpriority(PRIO_PROCESS, 0, 0);
+	}
+	if (is("flood"))
+		flood(2);
 	if (is("more-threads"))
 		workers = MOST_WORKERS;
 	socketpair(AF_UNIX, SOCK_STREAM, 0, db);
+	socketpair(AF_UNIX, SOCK_STREAM, 0, between);
+	if (pipe(piped))
+		return 1;
 	run_thread(serve_db, NULL);
+	if (is("proxy"))
+		run_thread(forward, NULL);
+	if (is("slow-logger")) {
+		fcntl(piped[1], F_SETPIPE_SZ, 4096);
+		run_thread(read_log, NULL);
+	}
+	if (is("collector"))
+		run_thread(collect, NULL);
 	for (int i = 0; is("herd") && i < 30; i++)
 		run_thread(join_herd, NULL);
 	for (int i = 0; i < workers; i++) {
 		worker[i].seed = (unsigned int)i + 1;
 		socketpair(AF_UNIX, SOCK_STREAM, 0, worker[i].fd);
+		socketpair(AF_UNIX, SOCK_STREAM, 0, worker[i].wrong);
+		if (is("wrong-thread"))
+			run_thread(pass_on, &worker[i]);
 		run_thread(work_for, &worker[i]);
+	}
+	if (is("signals")) {
+		struct sigaction act = { .sa_handler = on_tick,
+					 .sa_flags = SA_RESTART };
+		struct itimerval each = { { 0, 1000 }, { 0, 1000 } };
+
+		sigaction(SIGPROF, &act, NULL);
+		setitimer(ITIMER_PROF, &each, NULL);
 	}
 	for (int n = 0; n < ROUNDS; n++) {
 		if (is("herd")) {
