@@ -56,7 +56,7 @@ uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
 		     struct timings_item i)
 {
 	struct timings_run *run = &t->run[t->n_run - 1];
-	struct timings_row row = { 0 };
+	struct timings_row row = { .group = i.group };
 	int side = t->runs[1] > 0;
 
 	for (size_t k = 0; k < TIMINGS_KEYS; k++)
@@ -356,9 +356,14 @@ static double timings_test(const struct timings_value *v, const size_t runs[2],
 				(double)(runs[0] == 1 ? runs[1] : runs[0]));
 		one->df = 0;
 	}
-	if (single) {
-		a.variance += between * between;
-		b.variance += between * between;
+	/* of parts what is usual is known of others */
+	for (int i = 0; single && i < 2; i++) {
+		struct timings_mean *m = i ? &b : &a;
+		double times = between > 0 ? between : usual[i].times;
+
+		m->variance += times * times;
+		if (!(between > 0))
+			m->df = diff_smaller(m->df, usual[i].df);
 	}
 	double variance = a.variance + b.variance;
 	double df = diff_freedom((double[2]){ a.df, b.df }, alone, a.variance,
@@ -580,6 +585,26 @@ static double timings_size(const struct timings_row *r)
 	return r->of[TIMINGS_TOTAL].size[0] + r->of[TIMINGS_TOTAL].size[1];
 }
 
+void timings_find_took(const struct timings *t, struct timings_change *out)
+{
+	static const struct runs_usual none[2];
+	struct timings_value *v = mem_new(t->n_run, sizeof(*v));
+
+	*out = (struct timings_change){ .low = NAN, .high = NAN };
+	for (size_t i = 0; i < t->n_run; i++) {
+		int side = i >= t->runs[0];
+		double ns = (double)t->run[i].to - (double)t->run[i].from;
+
+		v[i] = (struct timings_value){ .is = ns,
+					       .least = ns,
+					       .most = ns };
+		out->size[side] += ns / (double)t->runs[side];
+	}
+	if (t->runs[0] + t->runs[1] > 2 && timings_all(v, t->n_run))
+		timings_test(v, t->runs, none, 0, out);
+	free(v);
+}
+
 void timings_judge(struct timings *t)
 {
 	struct diff_ranked *rank =
@@ -599,7 +624,8 @@ void timings_judge(struct timings *t)
 						  2 * (t->row[i].n[1] > 0));
 	for (uint32_t i = 0; i < t->n; i++)
 		timings_measure_row(t, i, &v[i * TIMINGS_MEASURES * t->n_run]);
-	timings_find_usual(t, v, usual);
+	if (!t->parts)
+		timings_find_usual(t, v, usual);
 	for (size_t i = 0; t->parts && i < t->n; i++)
 		all += timings_size(&t->row[i]);
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -625,9 +651,12 @@ void timings_judge(struct timings *t)
 					  t->runs[!r->n[0]])))
 				continue;
 			tests++;
+			for (int side = 0; t->parts && side < 2; side++)
+				usual[m][side] = t->parts[r->group];
 			c->p = timings_test(of, t->runs, usual[m],
-					    m == TIMINGS_P99 ? 2 * t->between
-							     : t->between,
+					    t->parts	       ? 0
+					    : m == TIMINGS_P99 ? 2 * t->between
+							       : t->between,
 					    c);
 			if (c->change)
 				rank[used++] = (struct diff_ranked){

@@ -7,9 +7,10 @@
  * Of several runs of a side each is one measurement, and what is usual for all
  * rows tells how one varies, as in diff_runs.h. Of one run a side it is
  * cut into blocks of equal time, as in diff_noise.h, and each row is taken to
- * vary by timings.between more from run to run, its p99 by twice that. What is
- * compared are the logarithms: a change is a ratio. A side without any of a row
- * is said to have as many as it may have by chance.
+ * vary by timings.between more from run to run, its p99 by twice that, or a
+ * part as its group does. What is compared are the logarithms: a change is a
+ * ratio. A side without any of a row is said to have as many as it may have by
+ * chance.
  *
  * What was lost is a bound: each number of a run lies between what it is at
  * least and at most, and a change is one only if it is for all of these. All
@@ -20,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/diffs/diff_runs.h"
 #include "stitch/base/intern.h"
 
 #define TIMINGS_KEYS 3
@@ -48,6 +50,7 @@ struct timings_change {
 
 struct timings_row {
 	uint32_t key[TIMINGS_KEYS]; /* of timings.words */
+	unsigned int group;	    /* of the first thing */
 	uint64_t n[2], unproved[2];
 	double longest[2]; /* ns */
 	/* The other side has nothing of the first key: it may not have been
@@ -84,8 +87,9 @@ struct timings {
 	double between;
 	/* Things are parts of a run's time, and what is not proved may be of
 	 * any of them: numbers and sums are of a run, not of a second, only
-	 * sums are judged, and less than TIMINGS_LITTLE of it is as much. */
-	bool parts;
+	 * sums are judged, and less than TIMINGS_LITTLE of it is as much.
+	 * By what those of each group usually vary; NULL: no parts. */
+	const struct runs_usual *parts;
 	bool all_kinds; /* a first key is no kind that may not be recorded */
 	size_t runs[2];
 	struct timings_run *run;
@@ -106,6 +110,7 @@ struct timings_item {
 	int64_t at;
 	int64_t least, most; /* ns; INT64_MAX: any */
 	uint32_t row;
+	unsigned int group; /* of timings.parts */
 	bool proved;
 	bool cut; /* at an end of the recording */
 };
@@ -120,6 +125,9 @@ uint32_t timings_add(struct timings *t, const char *const key[TIMINGS_KEYS],
  * of functions that of outer ones. */
 void timings_add_share(struct timings *t, uint32_t row, const char *name,
 		       uint64_t n);
+/* Stores how long a run of each side is, and the interval of the ratio; low is
+ * NaN of one run a side. */
+void timings_find_took(const struct timings *t, struct timings_change *out);
 /* Judges all rows. */
 void timings_judge(struct timings *t);
 void timings_release(struct timings *t);

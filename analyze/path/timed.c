@@ -27,19 +27,36 @@
  * fifty, as was measured. */
 #define BETWEEN 0.3
 #define BETWEEN_WAITS 1.0
-/* Parts of a run may be put down to another thread in the next one. */
-#define BETWEEN_PARTS 2.0
+
+/* Which parts of a run vary alike, and by how much from run to run, as was
+ * measured (tests/diffs): by what share of themselves, and as surely as by so
+ * many more runs. */
+enum timed_group {
+	GROUP_COMPUTED,
+	GROUP_WAITED,
+	GROUP_READY,
+	GROUP_LOCK,   /* what others waited for */
+	GROUP_SHARED, /* by what else used the CPUs */
+};
+
+static const struct runs_usual timed_usual[] = {
+	[GROUP_COMPUTED] = { 0.2, 3 }, [GROUP_WAITED] = { 0.3, 2 },
+	[GROUP_READY] = { 0.45, 1.5 }, [GROUP_LOCK] = { 0.4, 4 },
+	[GROUP_SHARED] = { 1.0, 3 },
+};
+
+/* In place of "ready", while threads of other processes had the CPU. */
+static const char timed_behind[] = "ready behind other programs";
+#define TIMED_LOCK "lock of "
 
 void timed_begin(struct timed *d, const struct timed_ask *ask)
 {
 	bool waits = ask->what == TIMED_WAITS || ask->what == TIMED_SCHED;
 
 	d->ask = *ask;
-	d->t.parts = ask->what == TIMED_PARTS;
+	d->t.parts = ask->what == TIMED_PARTS ? timed_usual : NULL;
 	d->t.all_kinds = waits || d->t.parts;
-	d->t.between = d->t.parts ? BETWEEN_PARTS
-		       : waits	  ? BETWEEN_WAITS
-				  : BETWEEN;
+	d->t.between = waits ? BETWEEN_WAITS : BETWEEN;
 }
 
 static void timed_take(struct timed *d, const struct interval *i,
@@ -241,6 +258,30 @@ static int timed_read_waits(struct timed *d, struct store *db, const char *path,
 	return rc;
 }
 
+/* Adds ns of a piece of a chain. Returns the row. */
+static uint32_t timed_take_part(struct timed *d,
+				const char *const key[TIMINGS_KEYS],
+				const struct chain_segment *g, int64_t ns)
+{
+	bool proved = g->proof == PROOF_PROVED;
+	enum timed_group group = GROUP_WAITED;
+
+	if (g->state == CHAIN_UNKNOWN || key[0] == timed_behind)
+		group = GROUP_SHARED;
+	else if (strncmp(key[2], TIMED_LOCK, strlen(TIMED_LOCK)) == 0)
+		group = GROUP_LOCK;
+	else if (g->state == CHAIN_READY)
+		group = GROUP_READY;
+	else if (g->state == CHAIN_RUN)
+		group = GROUP_COMPUTED;
+	return timings_add(&d->t, key,
+			   (struct timings_item){ .at = g->to,
+						  .group = group,
+						  .least = proved ? ns : 0,
+						  .most = ns,
+						  .proved = proved });
+}
+
 /* Adds the functions of the program on the stack of a sample, each once, and
  * that of a library which is innermost: the one that called it may be missing.
  */
@@ -264,25 +305,44 @@ static void timed_take_code(struct timed *d, const struct path_run *r,
 	free(l.label);
 }
 
-/* Adds who had the CPU while a thread was ready. */
+/* Adds a time in which a thread was ready, and who had the CPU: where that was
+ * another program, as a row of its own, as this one is no cause of that. */
 static void timed_take_ready(struct timed *d, const struct path_run *r,
-			     uint32_t row, const struct chain_segment *g)
+			     const struct chain_segment *g, int64_t pid,
+			     const char *key[TIMINGS_KEYS])
 {
-	struct timeline_stay on;
+	int64_t ns[2] = { 0 };
+	uint32_t row[2] = { 0 };
 
-	timings_add_share(&d->t, row, "", (uint64_t)(g->to - g->from));
-	for (int64_t from = g->from, to; from < g->to; from = to) {
-		to = g->to;
-		if (timeline_on(r->t, g->cpu, from, &on) && on.to > from) {
-			lower_to(to, on.to);
-			if (on.thread != TIMELINE_NONE) {
-				char *who = thread_names_role(
-					path_comm(r, on.thread));
+	for (int turn = 0; turn < 2; turn++) {
+		for (int64_t from = g->from, to; from < g->to; from = to) {
+			struct timeline_stay on;
+			bool known = timeline_on(r->t, g->cpu, from, &on) &&
+				     on.to > from;
 
-				timings_add_share(&d->t, row, who,
-						  (uint64_t)(to - from));
-				free(who);
-			}
+			to = known && on.to < g->to ? on.to : g->to;
+			known = known && on.thread != TIMELINE_NONE;
+
+			bool other = known &&
+				     causes_pid(r->causes,
+						timeline_tid(r->t,
+							     on.thread)) != pid;
+
+			ns[other] += turn ? 0 : to - from;
+			if (!turn || !known)
+				continue;
+			char *who = thread_names_role(path_comm(r, on.thread));
+
+			timings_add_share(&d->t, row[other], who,
+					  (uint64_t)(to - from));
+			free(who);
+		}
+		for (int i = 0; !turn && i < 2; i++) {
+			if (!ns[i])
+				continue;
+			key[0] = i ? timed_behind : key[0];
+			row[i] = timed_take_part(d, key, g, ns[i]);
+			timings_add_share(&d->t, row[i], "", (uint64_t)ns[i]);
 		}
 	}
 }
@@ -305,73 +365,127 @@ static double timed_others(const struct path_run *r, int64_t pid, int64_t from,
 	return ns;
 }
 
-/* Reads the parts of the time of the program with which a run began: who did
- * what while its first thread ran, or waited, as the chain of path has it. */
+/* What the parts of one recording are read from. */
+struct timed_parts {
+	struct timed *d;
+	struct path_run r;
+	struct path_code code;
+	struct path_locks locks;
+	int64_t from, to;
+};
+
+/* Adds the parts of the time of a thread: who did what while it ran, or waited,
+ * as the chain of path has it. itself: what to call it; NULL: by its name. */
+static void timed_take_chain(struct timed_parts *p, uint32_t thread,
+			     const char *itself)
+{
+	struct path_run *r = &p->r;
+	int64_t pid = causes_pid(r->causes, timeline_tid(r->t, thread));
+	struct chain c = { 0 };
+
+	path_chain(r, thread, p->from, p->to, &c);
+	for (size_t i = 0; i < c.n; i++) {
+		const struct chain_segment *g = &c.segment[i];
+		int64_t lock = path_locks_on_way(&p->locks, &c, g);
+		bool shared = g->state == CHAIN_READY ||
+			      g->state == CHAIN_THROTTLED ||
+			      g->state == CHAIN_HELD;
+		char *who =
+			thread_names_role(itself && g->thread == thread
+						  ? itself
+						  : path_comm(r, g->thread));
+		char *where = mem_printf(
+			"%s%s", lock ? TIMED_LOCK : "",
+			shared && !lock ? ""
+					: path_function(r, lock ?: g->out));
+		const char *key[] = { path_doing(g->state), who, where };
+		size_t n = 0;
+		const struct path_code_sample *at =
+			path_code_of(&p->code, g->thread, g->from, g->to, &n);
+
+		if (g->state == CHAIN_READY) {
+			timed_take_ready(p->d, r, g, pid, key);
+		} else if (itself || (g->state != CHAIN_UNBORN &&
+				      g->state != CHAIN_DEAD)) {
+			uint32_t row =
+				timed_take_part(p->d, key, g, g->to - g->from);
+
+			for (size_t k = 0; g->state == CHAIN_RUN && k < n; k++)
+				timed_take_code(p->d, r, row, &at[k]);
+		}
+		free_all(who, where);
+	}
+	chain_release(&c);
+}
+
+/* Chooses the time of the parts, and of whom they are: of the program with
+ * which the run began, if it is not of threads that the filter selects. */
+static int timed_find_program(struct timed_parts *p, struct path_program *of,
+			      const char *path, struct err *err)
+{
+	struct timed *d = p->d;
+	const struct filter *f = d->ask.filter;
+	struct timings_run *run = &d->t.run[d->t.n_run - 1];
+	int rc = path_program_find(&p->r, of, err);
+
+	if (!rc && !d->of_threads && of->pid < 0)
+		rc = err_set(err, ERR_USAGE,
+			     "%s: did not begin with a program; 'backstitch "
+			     "record --waits PROGRAM' does, and --comm, --pid "
+			     "and --tid choose threads",
+			     path);
+	if (rc)
+		return rc;
+	if (d->of_threads) {
+		timeline_span(p->r.t, &run->from, &run->to);
+		rc = filter_window(f, p->r.db, &p->from, &p->to, err);
+		raise_to(run->from, p->from);
+		lower_to(run->to, p->to);
+		snprintf(d->comm, sizeof(d->comm), "%s",
+			 f->comm ?: f->tid ?: f->pid);
+	} else {
+		run->from = of->from;
+		run->to = of->to;
+		d->filter = filter_none;
+		snprintf(d->comm, sizeof(d->comm), "%s",
+			 path_comm(&p->r, of->thread));
+		snprintf(d->pid, sizeof(d->pid), "%" PRId64, of->pid);
+		d->filter.pid = d->pid;
+		run->others = timed_others(&p->r, of->pid, of->from, of->to);
+	}
+	d->from = p->from = run->from;
+	d->to = p->to = run->to;
+	return rc;
+}
+
+/* Reads the parts of the time of one run. */
 static int timed_read_program(struct timed *d, struct store *db,
 			      const char *path, struct err *err)
 {
 	const struct path_ask all = { .tid = -1, .pid = -1 };
-	struct path_run r = { .ask = &all, .names = d->ask.names };
-	struct path_program p;
-	struct path_code code = { 0 };
-	struct path_locks locks = { .r = &r };
-	struct timings_run *run = &d->t.run[d->t.n_run - 1];
-	struct chain c = { 0 };
-	int rc = path_open(&r, db, path, err);
+	struct timed_parts p = { .d = d,
+				 .r = { .ask = &all, .names = d->ask.names } };
+	struct path_program of;
+	int rc = path_open(&p.r, db, path, err);
 
+	p.locks.r = &p.r;
 	if (!rc)
-		rc = path_program_find(&r, &p, err);
-	if (!rc && p.pid < 0)
-		rc = err_set(err, ERR_USAGE,
-			     "%s: did not begin with a program; 'backstitch "
-			     "record --waits PROGRAM' does",
-			     path);
-	if (!rc) {
-		run->from = p.from;
-		run->to = p.to;
-		snprintf(d->comm, sizeof(d->comm), "%s",
-			 path_comm(&r, p.thread));
-		snprintf(d->pid, sizeof(d->pid), "%" PRId64, p.pid);
-		d->filter = filter_none;
-		run->others = timed_others(&r, p.pid, p.from, p.to);
-		rc = path_code_load(&code, &r, p.from, p.to, err);
-	}
+		rc = timed_find_program(&p, &of, path, err);
 	if (!rc)
-		path_chain(&r, p.thread, p.from, p.to, &c);
-	for (size_t i = 0; i < c.n; i++) {
-		const struct chain_segment *g = &c.segment[i];
-		int64_t lock = path_locks_on_way(&locks, &c, g);
-		bool proved = g->proof == PROOF_PROVED;
-		char *who = thread_names_role(
-			g->thread == p.thread ? "itself"
-					      : path_comm(&r, g->thread));
-		char *where =
-			mem_printf("%s%s", lock ? "lock of " : "",
-				   g->state == CHAIN_READY && !lock
-					   ? ""
-					   : path_function(&r, lock ?: g->out));
-		const char *const key[] = { path_doing(g->state), who, where };
-		uint32_t row = timings_add(
-			&d->t, key,
-			(struct timings_item){ .at = g->to,
-					       .least = proved ? g->to - g->from
-							       : 0,
-					       .most = g->to - g->from,
-					       .proved = proved });
-		size_t n = 0;
-		const struct path_code_sample *at =
-			path_code_of(&code, g->thread, g->from, g->to, &n);
+		rc = path_code_load(&p.code, &p.r, p.from, p.to, err);
+	if (!rc && !d->of_threads)
+		timed_take_chain(&p, of.thread, "itself");
+	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++) {
+		int64_t tid = timeline_tid(p.r.t, i);
 
-		for (size_t k = 0; g->state == CHAIN_RUN && k < n; k++)
-			timed_take_code(d, &r, row, &at[k]);
-		if (g->state == CHAIN_READY)
-			timed_take_ready(d, &r, row, g);
-		free_all(who, where);
+		if (tid > 0 &&
+		    filter_takes_thread(&d->filter, causes_pid(p.r.causes, tid),
+					tid, path_comm(&p.r, i)))
+			timed_take_chain(&p, i, NULL);
 	}
-	free(code.at);
-	path_locks_release(&locks);
-	chain_release(&c);
-	path_close(&r);
+	free(p.code.at);
+	path_locks_release(&p.locks);
+	path_close(&p.r);
 	return rc;
 }
 
@@ -504,10 +618,10 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 		return -1;
 	switch (d->ask.what) {
 	case TIMED_PARTS:
+		d->filter = *d->ask.filter;
+		d->of_threads =
+			d->filter.comm || d->filter.tid || d->filter.pid;
 		rc = timed_read_program(d, db, path, err);
-		d->from = run->from;
-		d->to = run->to;
-		d->filter.pid = d->pid;
 		break;
 	case TIMED_WAITS:
 		rc = timed_read_waits(d, db, path, err);

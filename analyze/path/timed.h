@@ -37,7 +37,8 @@ struct timed_ask {
 struct timed {
 	struct timed_ask ask;
 	struct timings t;
-	char comm[64]; /* of the program; "": all threads */
+	char comm[64];	 /* of the program; "": all threads */
+	bool of_threads; /* parts are of those that ask.filter selects */
 	/* of the run that is read */
 	struct intervals *iv;
 	int64_t from, to; /* --time, or when the program ran */

@@ -81,17 +81,21 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 					      .per = per,
 					      .names = chosen_names },
 				     .fail = &diff_limit };
+	struct filter of_others = filter;
 	struct sides s = { 0 };
 
 	if (latency + off_cpu + wall + sched > 1)
 		return err_set(err, ERR_USAGE,
 			       "--latency, --off-cpu, --wall and --sched are "
 			       "tables of their own; ask for one at a time");
-	if (wall && (all || filter_given(&filter)))
+	of_others.comm = of_others.pid = of_others.tid = NULL;
+	if (filter.comm || filter.pid || filter.tid)
+		of_others.time = NULL;
+	if (wall && (all || filter_given(&of_others)))
 		return err_set(err, ERR_USAGE,
 			       "--wall is of the program that a recording "
-			       "began with: leave out --all, --time, --comm "
-			       "and other filters");
+			       "began with, or of threads: leave out --all "
+			       "and filters but --comm, --pid and --tid");
 	if (by_waker && !off_cpu)
 		return err_set(err, ERR_USAGE,
 			       "--woken-by is for waits: --off-cpu");

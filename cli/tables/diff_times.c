@@ -64,7 +64,8 @@ static bool times_may_idle(const struct times *d, const struct timings_row *r)
 	const char *name = intern_get(&d->of.t.words, r->key[1]);
 	bool either;
 
-	if (!strcmp(kind, "timer-wait") || !strcmp(kind, "kvm"))
+	if (!strcmp(kind, "timer-wait") || !strcmp(kind, "kvm") ||
+	    (d->of.of_threads && !strcmp(kind, "in a timer")))
 		return true;
 	return !strcmp(kind, "syscall") && calls_wait(name, &either) && !either;
 }
@@ -88,8 +89,8 @@ static void times_put_name(const struct times *d, const struct timings_row *r,
 		: strncmp(word[2], "lock of ", 8)
 			? " in "
 			: ", while others waited for the ",
-		strcmp(word[0], "ready") ? ", most of it in "
-					 : ", most of it while the CPU ran "
+		strncmp(word[0], "ready", 5) ? ", most of it in "
+					     : ", most of it while the CPU ran "
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(word); i++) {
@@ -118,8 +119,8 @@ static void times_put_growth(const struct timings_change *c, FILE *out)
 }
 
 /* Returns the row that most time more is in, and has a measure that grew or, if
- * nothing did, whose own interval says so; NULL: none. What may be idle is one
- * only where nothing else is. */
+ * nothing did, whose own interval says so, or what is likely; NULL: none. What
+ * may be idle is one only where nothing else is. */
 static const struct timings_row *times_slower(const struct times *d)
 {
 	const struct timings_row *hint = NULL;
@@ -135,7 +136,8 @@ static const struct timings_row *times_slower(const struct times *d)
 				continue;
 			if (any_where(TIMINGS_MEASURES, m, r->of[m].change > 0))
 				return r;
-			if (!hint && c->low > 1)
+			if (!hint &&
+			    (c->low > 1 || (c->hidden && d->of.t.parts)))
 				hint = r;
 		}
 	return hint;
@@ -183,37 +185,43 @@ static void times_tell(const struct times *d, FILE *out)
 	const char *sep = ": ";
 
 	if (d->of.ask.what == TIMED_PARTS) {
-		/* "w took 3.00 s in B, 2.00 s in A, while other processes had
-		 * 1.20 CPUs in B, 0.40 in A; " */
-		double took[2] = { 0 }, others[2] = { 0 };
+		/* "w took 3.00 s in B, 2.00 s in A, +50.00 % (95 %: +30.10 to
+		 * +73.20 %), while other processes had 1.20 CPUs in B, 0.40 in
+		 * A; " */
+		struct timings_change took;
+		double others[2] = { 0 };
 
+		timings_find_took(&d->of.t, &took);
 		for (size_t i = 0; i < d->of.t.n_run; i++) {
-			const struct timings_run *run = &d->of.t.run[i];
 			int side = i >= d->of.t.runs[0];
 
-			took[side] += (double)run->to - (double)run->from;
-			others[side] += run->others;
+			others[side] += d->of.t.run[i].others /
+					(double)d->of.t.runs[side];
 		}
 		safe_text_put(out, d->of.comm, 0, 0);
-		fprintf(out, " took %s in B, ",
-			HUMAN_NS(took[1] / (double)d->of.t.runs[1]));
-		fprintf(out, "%s in A",
-			HUMAN_NS(took[0] / (double)d->of.t.runs[0]));
-		fputs(d->of.t.n_run > 2 ? " on average" : "", out);
+		fprintf(out, " took %s in B, ", HUMAN_NS(took.size[1]));
+		fprintf(out, "%s in A", HUMAN_NS(took.size[0]));
+		if (d->of.t.n_run > 2) {
+			fputs(" on average, ", out);
+			times_put_growth(&took, out);
+			if (!(took.low > 1))
+				fputs(", so that B may not be slower", out);
+		}
 		fprintf(out,
 			", while other processes had %.2f CPUs in B, %.2f in "
 			"A; ",
-			others[1] / diff_larger(took[1], 1),
-			others[0] / diff_larger(took[0], 1));
+			others[1] / diff_larger(took.size[1], 1),
+			others[0] / diff_larger(took.size[0], 1));
 	}
 	bool proved = r && any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
 	if (!proved)
 		fputs("nothing is proved to take longer in B", out);
 	if (r) {
 		const struct timings_change *c = &r->of[TIMINGS_TOTAL];
-		fputs(proved ? ""
-			     : "; by its own interval, which is one of many, so "
-			       "that it may be chance, ",
+		fputs(proved	   ? ""
+		      : c->low > 1 ? "; by its own interval, which is one of "
+				     "many, so that it may be chance, "
+				   : "; if what is only likely is so, ",
 		      out);
 		fputs(d->of.t.parts ? "B has more of " : "B spends more in ",
 		      out);
@@ -543,7 +551,8 @@ struct diff_parts {
 
 struct diff_parts *diff_parts_new(void)
 {
-	const struct timed_ask ask = { .what = TIMED_PARTS };
+	const struct timed_ask ask = { .what = TIMED_PARTS,
+				       .filter = &filter_none };
 	struct diff_parts *p = mem_new(1, sizeof(*p));
 
 	timed_begin(&p->d.of, &ask);

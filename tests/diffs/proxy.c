@@ -19,7 +19,7 @@ struct way {
 	useconds_t late;
 };
 
-static void *forward(void *arg)
+static void *pass_bytes(void *arg)
 {
 	struct way *w = arg;
 	char buf[65536];
@@ -35,13 +35,13 @@ static void *forward(void *arg)
 	return NULL;
 }
 
-static void start(int from, int to, useconds_t us)
+static void start_way(int from, int to, useconds_t us)
 {
 	struct way *w = malloc(sizeof(*w));
 	pthread_t t;
 
 	*w = (struct way){ from, to, us };
-	if (pthread_create(&t, NULL, forward, w))
+	if (pthread_create(&t, NULL, pass_bytes, w))
 		exit(1);
 }
 
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	struct sockaddr_un to = place(argv[2]), at = place(argv[1]);
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0), one;
 
-	late = (useconds_t)atoi(argv[3]);
+	late = (useconds_t)strtoul(argv[3], NULL, 10);
 	unlink(argv[1]);
 	if (bind(fd, (struct sockaddr *)&at, sizeof(at)) || listen(fd, 64))
 		return 1;
@@ -69,8 +69,8 @@ int main(int argc, char **argv)
 
 		if (connect(other, (struct sockaddr *)&to, sizeof(to)))
 			return 1;
-		start(one, other, 0);
-		start(other, one, late);
+		start_way(one, other, 0);
+		start_way(other, one, late);
 	}
 	return 0;
 }

@@ -191,7 +191,7 @@ OWN static void spin_for_turn(void)
 	__atomic_store_n(&spinning, 0, __ATOMIC_RELEASE);
 }
 
-OWN static void on_tick(int number)
+OWN static void on_tick_of_timer(int number)
 {
 	(void)number;
 	toil(1500);
@@ -220,7 +220,7 @@ OWN static void give_slot(void)
 
 OWN static void parse(void)
 {
-	toil(is("parse") ? 150 : 30);
+	toil(is("parse") ? 300 : 30);
 }
 
 OWN static void look_up(void)
@@ -562,7 +562,7 @@ int main(int argc, char **argv)
 		run_thread(work_for, &worker[i]);
 	}
 	if (is("signals")) {
-		struct sigaction act = { .sa_handler = on_tick,
+		struct sigaction act = { .sa_handler = on_tick_of_timer,
 					 .sa_flags = SA_RESTART };
 		struct itimerval each = { { 0, 1000 }, { 0, 1000 } };
 
