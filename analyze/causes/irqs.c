@@ -30,7 +30,10 @@ struct irq_cpu {
 	struct irq_open open[NESTED_MAX];
 	size_t n;
 	struct irq_raised raised[2];
+	/* either of them, since the thread came that is on the CPU */
+	struct irq_raised here;
 	bool raises; /* softirq_raise is recorded here */
+	bool softs;  /* softirq_entry of some vectors is */
 };
 
 void irqs_change(struct irqs *q)
@@ -111,6 +114,27 @@ static struct irq_raised *irqs_raised(struct irq_cpu *c, int64_t vector)
 					  : NULL;
 }
 
+static void irqs_note(struct irq_raised *r, int32_t current,
+		      enum softirq_raised how)
+{
+	if (how == RAISED_IRQ) {
+		r->irq = true;
+		return;
+	}
+	r->others |= how != RAISED_OWN || current <= 0 ||
+		     (r->by && r->by != current);
+	r->by = current;
+}
+
+void irqs_switch(struct irqs *q, int32_t cpu, int64_t time)
+{
+	struct irq_cpu *c = irqs_cpu(q, cpu);
+
+	if (c)
+		c->here = (struct irq_raised){ .since = time,
+					       .seen = c->raises && c->softs };
+}
+
 void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 		enum softirq_raised how)
 {
@@ -127,13 +151,8 @@ void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 	if (how == RAISED_IRQ && in && in->kind == IRQ_SOFT &&
 	    in->vector == e->vector)
 		how = in->raised == RAISED_UNKNOWN ? RAISED_MIXED : in->raised;
-	if (how == RAISED_IRQ) {
-		r->irq = true;
-		return;
-	}
-	r->others |= how != RAISED_OWN || e->current <= 0 ||
-		     (r->by && r->by != e->current);
-	r->by = e->current;
+	irqs_note(r, e->current, how);
+	irqs_note(&c->here, e->current, how);
 }
 
 /* Returns who raised what a thread runs now. */
@@ -169,6 +188,7 @@ void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 	};
 	if (e->kind != IRQ_SOFT)
 		return;
+	c->softs = true;
 	in->vector = in->what ? (int)e->vector : -1;
 	r = irqs_raised(c, e->vector);
 	if (!r)
@@ -214,6 +234,14 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 	const struct irq_open *soft = in;
 	bool known;
 
+	if (!in && !hard && c && c->here.seen)
+		*mem_add(q->wake, q->n_wake, q->cap_wake) = (struct irq_wake){
+			.event = event,
+			.since = c->here.since,
+			.vector = -1,
+			.raised = irqs_who(&c->here, c->here.by),
+			.raised_since = c->here.since,
+		};
 	if (!in || in->hard != hard)
 		return;
 	/* a timer expires in a softirq */

@@ -7,8 +7,15 @@
  * since that ran last on this CPU, what is woken there is woken by its call.
  * softirq_judge() decides it.
  *
- * Order of calls: irqs_raise(), irqs_enter(), irqs_leave() and irqs_wake() for
- * each record of a CPU in the order of its ring; then irqs_find(). */
+ * A server sends and receives hundreds of thousands of packets a second, and so
+ * 'record' leaves out where NET_TX and NET_RX begin and end. Then what was
+ * raised since the thread came onto the CPU tells: what is pending is run
+ * before a thread can leave it, with all other softirqs, or left to ksoftirqd,
+ * which is woken.
+ *
+ * Order of calls: irqs_switch(), irqs_raise(), irqs_enter(), irqs_leave() and
+ * irqs_wake() for each record of a CPU in the order of its ring; then
+ * irqs_find(). */
 #pragma once
 #include <stdbool.h>
 
@@ -56,6 +63,8 @@ struct irq_entry {
 	int64_t vector;
 	int32_t current; /* tid; -1: unknown */
 };
+/* Another thread comes onto the CPU. */
+void irqs_switch(struct irqs *q, int32_t cpu, int64_t time);
 void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e);
 /* Notes that a request of a disk was completed, by its dev_t. */
 void irqs_disk(struct irqs *q, int32_t cpu, bool hard, int64_t dev);
@@ -74,8 +83,9 @@ void irqs_raise(struct irqs *q, int32_t cpu, const struct irq_entry *e,
 struct irq_wake {
 	int64_t event;
 	/* "timer", "irq:NAME", "softirq:VECTOR" or "disk:MAJOR,MINOR", NULL if
-	 * not known; and the vector, -1 if it is not in a softirq: if no record
-	 * of that CPU is lost between `since` and the event */
+	 * not known; and the vector, -1 if it is not in a softirq, or its
+	 * beginning is not recorded, and raised is of NET_TX and NET_RX: if no
+	 * record of that CPU is lost between `since` and the event */
 	const char *what;
 	int64_t since;
 	int vector;

@@ -45,6 +45,11 @@ struct wake_contexts {
 	struct wake_open *open; /* by event */
 	size_t n_open, cap_open;
 	const struct causes_names *names;
+	struct wake_ksoftirqd {
+		int32_t cpu;
+		uint32_t thread;
+	} * ksoftirqd;
+	size_t n_ksoftirqd, cap_ksoftirqd;
 	bool cards;	      /* some wake-up rests on SOFTIRQ_IF_NO_IRQ */
 	struct table premise; /* by event, enum softirq_premise */
 };
@@ -67,8 +72,7 @@ void wake_contexts_free(struct wake_contexts *wc)
 	softirqs_release(&wc->softirqs);
 	irqs_release(&wc->irqs);
 	table_release(&wc->premise);
-	free(wc->open);
-	free(wc);
+	free_all(wc->open, wc->ksoftirqd, wc);
 }
 
 void wake_contexts_change(struct wake_contexts *wc)
@@ -164,6 +168,8 @@ static void wake_note_irq(struct wake_contexts *wc,
 		irqs_leave(&wc->irqs, rec->cpu, e.kind);
 	else if (e.kind)
 		irqs_enter(&wc->irqs, rec->cpu, &e);
+	else if (rec->kind == TIMELINE_SWITCH)
+		irqs_switch(&wc->irqs, rec->cpu, rec->time);
 	else if (rec->kind >= TIMELINE_WAKING && (flags & FLAG_INTERRUPT))
 		irqs_wake(&wc->irqs, rec->cpu, rec->id, hard, timer);
 }
@@ -228,6 +234,39 @@ static bool wake_is_ksoftirqd(const struct wake_contexts *wc, int32_t tid)
 	       !strncmp(causes_names_comm(wc->names, tid), "ksoftirqd/", 10);
 }
 
+/* Returns whether softirqs of a CPU may be left to its ksoftirqd, which is
+ * ready or on it: other threads run them, too. */
+static bool wake_is_left(const struct wake_contexts *wc, int32_t cpu,
+			 int64_t time)
+{
+	size_t i = wc->t->n_thread;
+
+	for (size_t k = 0; k < wc->n_ksoftirqd; k++)
+		if (wc->ksoftirqd[k].cpu == cpu)
+			i = wc->ksoftirqd[k].thread;
+	if (i == wc->t->n_thread)
+		return false;
+	const struct numbers stays = lists_get(&wc->t->stays, i);
+	const struct numbers wakes = lists_get(&wc->t->wakes, i);
+	size_t on = search_where(
+		stays.n, k,
+		timeline_stay(wc->t, numbers_get(&stays, k)).to > time);
+	size_t woken = search_where(
+		wakes.n, k,
+		timeline_wake(wc->t, numbers_get(&wakes, k)).time > time);
+	struct timeline_stay last = { .to = TIMELINE_START };
+
+	if (on < stays.n &&
+	    timeline_stay(wc->t, numbers_get(&stays, on)).from <= time)
+		return true;
+	if (on)
+		last = timeline_stay(wc->t, numbers_get(&stays, on - 1));
+	return (on && (last.state <= 0 || !(last.state & STATE_SLEEPS))) ||
+	       (woken &&
+		timeline_wake(wc->t, numbers_get(&wakes, woken - 1)).time >
+			last.to);
+}
+
 /* Finds whose a softirq is, by all that tells it. */
 static enum timeline_context wake_judge(struct wake_contexts *wc,
 					const struct timeline_wake *w,
@@ -235,6 +274,15 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 {
 	int64_t event = w->event;
 	struct wake_open *at = wake_open(wc, event);
+
+	/* sched_wakeup may have none: it is of the call of its sched_waking */
+	if (!at && w->number & 1) {
+		struct timeline_wake first =
+			timeline_wake(wc->t, w->number - 1);
+
+		if (first.cpu == w->cpu && first.waker == w->waker)
+			at = wake_open(wc, first.event);
+	}
 	uint32_t kraw = at ? at->kraw : 0;
 	struct softirq_facts f = { .vector = -1 };
 	enum softirq_premise premise;
@@ -253,10 +301,12 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 	if (wake_is_ksoftirqd(wc, w->waker) ||
 	    wake_is_ksoftirqd(wc, timeline_tid(wc->t, w->waiter)))
 		return CONTEXT_SOFTIRQ;
-	if (q && q->vector >= 0) {
+	if (q && q->vector >= 0)
 		f.vector = q->vector;
+	if (q) {
 		f.raised = (uint8_t)q->raised;
 		if (timeline_is_blind(wc->t) ||
+		    (q->vector < 0 && wake_is_left(wc, w->cpu, w->time)) ||
 		    wake_lost(wc, w->cpu, q->raised_since, w->time, false))
 			f.raised = RAISED_UNKNOWN;
 	}
@@ -295,6 +345,15 @@ int wake_contexts_settle(struct wake_contexts *wc, struct store *db,
 			 const struct causes_names *names, struct err *err)
 {
 	wc->names = names;
+	for (uint32_t i = 0; i < wc->t->n_thread; i++) {
+		int cpu;
+
+		if (sscanf(causes_names_comm(names, timeline_tid(wc->t, i)),
+			   "ksoftirqd/%d", &cpu) == 1)
+			*mem_add(wc->ksoftirqd, wc->n_ksoftirqd,
+				 wc->cap_ksoftirqd) =
+				(struct wake_ksoftirqd){ cpu, i };
+	}
 	if (wc->n_open && wc->x86_64) {
 		struct rows *r = rows_of(db, "causes_addrs", err);
 		uint64_t *addr = mem_new(FRAMES_MAX, sizeof(*addr));

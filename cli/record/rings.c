@@ -15,26 +15,39 @@
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"
 #define OWN "backstitch-"
+#define MORE "more/per_cpu/"
 #define RING_MB 16   /* for each CPU: a second of a busy one */
 #define RINGS_MB 256 /* for all */
 
+struct rings_instance {
+	char at[64];
+	int lock;	    /* of it, while we live */
+	int *from, *to;	    /* by CPU; -1: it has none */
+	const char *folder; /* its pages, below ours */
+};
+
 struct rings {
-	char at[64]; /* the instance */
-	int lock;    /* of it, while we live */
+	/* The kernel walks the stack of the program for each event of an
+	 * instance, or for none: those of which nobody needs it are in a second
+	 * one. A request over loopback raises and runs two softirqs, whose
+	 * stacks were two thirds of what was recorded of a busy redis. */
+	struct rings_instance of[2];
+	int n;
 	char folder[PATH_MAX];
 	int dir; /* that folder */
 	char *page;
 	size_t page_size;
 	long size; /* of a CPU's ring, bytes */
 	int cpus;
-	int *from, *to; /* by CPU; -1: it has none */
-	int failed;	/* errno of the first write that failed */
-	bool calls;	/* of functions, not switches of all */
-	bool any;	/* something was recorded */
+	int failed; /* errno of the first write that failed */
+	bool calls; /* of functions, not switches of all */
+	bool any;   /* something was recorded */
 };
 
 /* What 'path' uses, as of perf: see plan_add_events(). A kernel may lack disks.
- */
+ * The first RINGS_STACKS have stacks, which say where a thread waits, and where
+ * it is woken. */
+#define RINGS_STACKS 2
 static const char *const rings_events[] = {
 	"sched/sched_switch",	    "sched/sched_waking",
 	"sched/sched_wakeup",	    "sched/sched_wakeup_new",
@@ -50,26 +63,22 @@ static const char *const rings_of_calls[] = {
 	"raw_syscalls/sys_enter",
 	"raw_syscalls/sys_exit",
 };
-/* Whose stacks say where a thread waits, and where it is woken. */
-static const char *const rings_stacks[] = { "sched/sched_switch",
-					    "sched/sched_waking" };
-
 void rings_folder(const char *capture, char out[PATH_MAX])
 {
 	snprintf(out, PATH_MAX, "%.*s" BESIDE_FTRACE,
 		 (int)(PATH_MAX - sizeof(BESIDE_FTRACE)), capture);
 }
 
-/* Writes a file of the instance, anew or in addition. Returns whether that
+/* Writes a file of an instance, anew or in addition. Returns whether that
  * worked. */
-static bool rings_put_as(const struct rings *r, const char *name,
+static bool rings_put_as(const struct rings_instance *in, const char *name,
 			 const char *text, int anew)
 {
 	char path[PATH_MAX];
 	int fd;
 	bool ok;
 
-	snprintf(path, sizeof(path), "%s/%s", r->at, name);
+	snprintf(path, sizeof(path), "%s/%s", in->at, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC | anew);
 	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
 	if (fd >= 0)
@@ -77,9 +86,10 @@ static bool rings_put_as(const struct rings *r, const char *name,
 	return ok;
 }
 
-static bool rings_put(const struct rings *r, const char *name, const char *text)
+static bool rings_put(const struct rings_instance *in, const char *name,
+		      const char *text)
 {
-	return rings_put_as(r, name, text, 0);
+	return rings_put_as(in, name, text, 0);
 }
 
 static void rings_write(struct rings *r, int fd, size_t n)
@@ -160,33 +170,31 @@ static void rings_copy(struct rings *r, const char *from, const char *name)
 		r->failed = errno;
 }
 
-static void rings_open_cpus(struct rings *r)
+static void rings_open_cpus(struct rings *r, struct rings_instance *in)
 {
 	char path[PATH_MAX], name[64];
 
 	r->cpus = (int)sysconf(_SC_NPROCESSORS_CONF);
 	r->cpus = r->cpus > 0 ? r->cpus : 1;
-	r->from = mem_new((size_t)r->cpus, sizeof(*r->from));
-	r->to = mem_new((size_t)r->cpus, sizeof(*r->to));
+	in->from = mem_new((size_t)r->cpus, sizeof(*in->from));
+	in->to = mem_new((size_t)r->cpus, sizeof(*in->to));
 	for (int i = 0; i < r->cpus; i++) {
-		snprintf(name, sizeof(name), "per_cpu/cpu%d/trace_pipe_raw", i);
-		snprintf(path, sizeof(path), "%s/%s", r->at, name);
-		r->from[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-		r->to[i] = r->from[i] < 0 ? -1 : rings_replace(r, name, true);
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/trace_pipe_raw",
+			 in->at, i);
+		snprintf(name, sizeof(name), "%scpu%d/trace_pipe_raw",
+			 in->folder, i);
+		in->from[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		in->to[i] = in->from[i] < 0 ? -1 : rings_replace(r, name, true);
 	}
 }
 
-/* Opens the folder, and removes the pages that an earlier recording left. */
-static void rings_open_folder(struct rings *r)
+/* Makes a folder of pages, and removes those that an earlier recording left. */
+static void rings_clear(struct rings *r, const char *folder)
 {
 	const struct dirent *e;
-	char name[NAME_MAX + 32];
+	char name[NAME_MAX + 64];
 	DIR *d;
-
-	mkdir(r->folder, 0777);
-	r->dir = open(r->folder,
-		      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	int cpus = r->dir < 0 ? -1 : rings_enter(r, "per_cpu/");
+	int cpus = r->dir < 0 ? -1 : rings_enter(r, folder);
 
 	if (cpus < 0) {
 		r->failed = errno;
@@ -196,10 +204,10 @@ static void rings_open_folder(struct rings *r)
 	while (d && (e = readdir(d))) {
 		if (strncmp(e->d_name, "cpu", 3) != 0)
 			continue;
-		snprintf(name, sizeof(name), "per_cpu/%s/trace_pipe_raw",
+		snprintf(name, sizeof(name), "%s%s/trace_pipe_raw", folder,
 			 e->d_name);
 		rings_replace(r, name, false);
-		snprintf(name, sizeof(name), "per_cpu/%s/stats", e->d_name);
+		snprintf(name, sizeof(name), "%s%s/stats", folder, e->d_name);
 		rings_replace(r, name, false);
 	}
 	if (d)
@@ -210,22 +218,11 @@ static void rings_open_folder(struct rings *r)
 
 /* ---- the instance */
 
-/* Makes the instance. Returns whether that worked; else there is none, also
- * where another one has its name. */
-static bool rings_make_instance(struct rings *r)
+/* Removes the instances whose makers were killed: they go on to record, and
+ * nobody has them locked. A process number would not do: each container has its
+ * own. */
+static void rings_remove_left(void)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	long mb = RING_MB;
-	char kb[24];
-	int error;
-
-	while (mb > 1 && cpus > RINGS_MB / mb)
-		mb /= 2;
-	r->size = mb << 20;
-	snprintf(kb, sizeof(kb), "%ld", mb << 10);
-	/* Removes those whose makers were killed: they go on to record, and
-	 * nobody has them locked. A process number would not do: each container
-	 * has its own. */
 	DIR *d = opendir(INSTANCES);
 	const struct dirent *e;
 
@@ -243,26 +240,51 @@ static bool rings_make_instance(struct rings *r)
 	}
 	if (d)
 		closedir(d);
-	if (mkdir(r->at, 0700))
+}
+
+/* Makes an instance. Returns whether that worked; else there is none, also
+ * where another one has its name. */
+static bool rings_make_instance(struct rings *r)
+{
+	struct rings_instance *in = &r->of[r->n];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	long mb = RING_MB;
+	char kb[24];
+	int error;
+
+	while (mb > 1 && cpus > RINGS_MB / mb)
+		mb /= 2;
+	r->size = mb << 20;
+	snprintf(kb, sizeof(kb), "%ld", mb << 10);
+	snprintf(in->at, sizeof(in->at), INSTANCES "/" OWN "%ld%s",
+		 (long)getpid(), r->n ? "-more" : "");
+	in->folder = r->n ? MORE : "per_cpu/";
+	if (mkdir(in->at, 0700))
 		return false;
-	r->lock = open(r->at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (r->lock >= 0 && !flock(r->lock, LOCK_EX | LOCK_NB) &&
-	    rings_put(r, "trace_clock", "mono") &&
-	    rings_put(r, "buffer_size_kb", kb))
+	in->lock = open(in->at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	r->n++;
+	if (in->lock >= 0 && !flock(in->lock, LOCK_EX | LOCK_NB) &&
+	    rings_put(in, "trace_clock", "mono") &&
+	    rings_put(in, "buffer_size_kb", kb))
 		return true;
 	error = errno;
-	rmdir(r->at);
+	rmdir(in->at);
 	errno = error;
 	return false;
 }
 
+/* Takes the instances away. */
 static void rings_free(struct rings *r)
 {
-	if (r->lock >= 0)
-		close(r->lock);
+	for (int i = 0; i < r->n; i++) {
+		rmdir(r->of[i].at);
+		if (r->of[i].lock >= 0)
+			close(r->of[i].lock);
+		free_all(r->of[i].from, r->of[i].to);
+	}
 	if (r->dir >= 0)
 		close(r->dir);
-	free_all(r->from, r->to, r->page, r);
+	free_all(r->page, r);
 }
 
 bool rings_may(void)
@@ -290,6 +312,7 @@ static uint64_t rings_count(const char *path, const char *word)
 static int rings_start_calls(struct rings *r, const char *calls,
 			     uint64_t *functions, struct err *err)
 {
+	const struct rings_instance *in = r->of;
 	char path[PATH_MAX];
 	int error, rc = 0;
 
@@ -300,17 +323,17 @@ static int rings_start_calls(struct rings *r, const char *calls,
 			       "functions and on their returns tell the same: "
 			       "'perf probe NAME', 'perf probe NAME%%return', "
 			       "'perf record -e \"probe:*\" PROGRAM'");
-	rings_put(r, "tracing_on", "0");
+	rings_put(in, "tracing_on", "0");
 	/* of children, too; of switches all are needed, as one that is left out
 	 * cannot be told from one that is lost */
-	rings_put(r, "options/function-fork", "1");
-	snprintf(path, sizeof(path), "%s/set_ftrace_filter", r->at);
+	rings_put(in, "options/function-fork", "1");
+	snprintf(path, sizeof(path), "%s/set_ftrace_filter", in->at);
 	/* a name that none has is no error, and an empty filter is all */
 	for (int all = 0; !rc && all < 2; all++) {
 		char *list = mem_printf("%s", calls), *rest = list, *one;
 
 		for (int i = 0; !rc && (one = strtok_r(rest, ",", &rest)); i++)
-			if (!rings_put_as(r, "set_ftrace_filter", one,
+			if (!rings_put_as(in, "set_ftrace_filter", one,
 					  all && i ? 0 : O_TRUNC) ||
 			    !rings_count(path, NULL))
 				rc = err_set(
@@ -324,7 +347,7 @@ static int rings_start_calls(struct rings *r, const char *calls,
 		free(list);
 	}
 	*functions = rc ? 0 : rings_count(path, NULL);
-	if (rc || rings_put(r, "current_tracer", "function_graph"))
+	if (rc || rings_put(in, "current_tracer", "function_graph"))
 		return rc;
 	error = errno;
 	return err_set(
@@ -333,7 +356,7 @@ static int rings_start_calls(struct rings *r, const char *calls,
 		"before Linux 6.11 only the top instance has function_graph: "
 		"'trace-cmd record -p function_graph -l FUNCTION -F PROGRAM' "
 		"records there, and its trace.dat is read",
-		r->at, strerror(error));
+		in->at, strerror(error));
 }
 
 struct rings *rings_open(const char *folder, const char *calls,
@@ -341,14 +364,14 @@ struct rings *rings_open(const char *folder, const char *calls,
 {
 	struct rings *r = mem_new(1, sizeof(*r));
 
-	r->lock = r->dir = -1;
-	snprintf(r->at, sizeof(r->at), INSTANCES "/" OWN "%ld", (long)getpid());
+	r->dir = -1;
 	snprintf(r->folder, sizeof(r->folder), "%s", folder ? folder : "");
 	/* a page of the rings is one of memory (4 kB on most machines) */
 	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
 	r->page = mem_new(r->page_size, 1);
-	if (!rings_make_instance(r)) {
-		err_set(err, ERR_IO, "%s: %s%s", r->at, strerror(errno),
+	rings_remove_left();
+	if (!rings_make_instance(r) || (!calls && !rings_make_instance(r))) {
+		err_set(err, ERR_IO, INSTANCES ": %s%s", strerror(errno),
 			errno == ENOMEM
 				? "; its buffers need more memory than is free"
 				: "; ftrace needs root, and tracefs at " TRACING
@@ -359,14 +382,18 @@ struct rings *rings_open(const char *folder, const char *calls,
 	r->calls = calls;
 	/* tracing_set_tracer() refuses while a pipe of the instance is open */
 	if (calls && rings_start_calls(r, calls, functions, err)) {
-		rmdir(r->at);
 		rings_free(r);
 		return NULL;
 	}
-	if (folder)
-		rings_open_folder(r);
-	if (folder && !r->failed)
-		rings_open_cpus(r);
+	if (folder) {
+		mkdir(r->folder, 0777);
+		r->dir = open(r->folder,
+			      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		rings_clear(r, "per_cpu/");
+		rings_clear(r, MORE);
+	}
+	for (int i = 0; folder && !r->failed && i < r->n; i++)
+		rings_open_cpus(r, &r->of[i]);
 	if (r->failed) {
 		rings_close(r, NULL, err);
 		return NULL;
@@ -374,28 +401,55 @@ struct rings *rings_open(const char *folder, const char *calls,
 	return r;
 }
 
+/* Returns whether the kernel shows its symbols. */
+static bool rings_have_names(void)
+{
+	FILE *f = fopen("/proc/kallsyms", "re");
+	unsigned long addr = 0;
+
+	if (f && fscanf(f, "%lx", &addr) != 1)
+		addr = 0;
+	while (f && !addr && fscanf(f, "%*[^\n]%lx", &addr) == 1)
+		;
+	if (f)
+		fclose(f);
+	return addr != 0;
+}
+
 int rings_start(struct rings *r, struct err *err)
 {
 	const char *const *event = r->calls ? rings_of_calls : rings_events;
 	size_t n = r->calls ? ARRAY_SIZE(rings_of_calls)
 			    : ARRAY_SIZE(rings_events);
-	char name[128];
+	char name[128], filter[64];
 
 	if (!r->calls)
-		rings_put(r, "options/userstacktrace", "1");
+		rings_put(r->of, "options/userstacktrace", "1");
 	/* else each read of the rings fills them */
-	snprintf(name, sizeof(name), "common_pid != %ld", (long)getpid());
+	snprintf(filter, sizeof(filter), "common_pid != %ld", (long)getpid());
 	if (r->calls)
-		rings_put(r, "events/raw_syscalls/filter", name);
-	for (size_t i = 0; !r->calls && i < ARRAY_SIZE(rings_stacks); i++) {
-		snprintf(name, sizeof(name), "events/%s/trigger",
-			 rings_stacks[i]);
-		rings_put(r, name, "stacktrace");
+		rings_put(r->of, "events/raw_syscalls/filter", filter);
+	/* Packets are hundreds of thousands of softirqs a second. Whose they
+	 * are is known by who raised them, and that it is packets by the
+	 * kernel's names (irqs.h). */
+	for (int i = 0; !r->calls && rings_have_names() && i < 2; i++)
+		rings_put(&r->of[1],
+			  i ? "events/irq/softirq_exit/filter"
+			    : "events/irq/softirq_entry/filter",
+			  "vec != 2 && vec != 3");
+	/* the stack of a CPU that was idle is always the same */
+	for (size_t i = 0; !r->calls && i < RINGS_STACKS; i++) {
+		snprintf(name, sizeof(name), "events/%s/trigger", event[i]);
+		rings_put(r->of, name,
+			  i ? "stacktrace" : "stacktrace if prev_pid != 0");
 	}
 	for (size_t i = 0; i < n; i++) {
+		const struct rings_instance *in =
+			&r->of[r->n > 1 && i >= RINGS_STACKS];
+
 		snprintf(name, sizeof(name), "events/%s/enable", event[i]);
-		if (!rings_put(r, name, "1") && i < ARRAY_SIZE(rings_stacks))
-			return err_set(err, ERR_IO, "%s/%s: %s", r->at, name,
+		if (!rings_put(in, name, "1") && i < RINGS_STACKS)
+			return err_set(err, ERR_IO, "%s/%s: %s", in->at, name,
 				       strerror(errno));
 	}
 	return 0;
@@ -406,12 +460,12 @@ void rings_follow(const struct rings *r, long tid)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%ld", tid);
-	rings_put(r, "set_ftrace_pid", text);
+	rings_put(r->of, "set_ftrace_pid", text);
 }
 
 void rings_begin(const struct rings *r)
 {
-	rings_put(r, "tracing_on", "1");
+	rings_put(r->of, "tracing_on", "1");
 }
 
 /* Twice what a ring holds, as pages that are not full are read, too: a CPU on
@@ -420,8 +474,12 @@ int rings_drain(struct rings *r, struct err *err)
 {
 	if (r->failed)
 		return 0;
-	for (int i = 0; i < r->cpus; i++)
-		rings_copy_open(r, r->from[i], r->to[i], 2 * (uint64_t)r->size);
+	for (int i = 0; i < r->n * r->cpus; i++) {
+		const struct rings_instance *in = &r->of[i / r->cpus];
+
+		rings_copy_open(r, in->from[i % r->cpus], in->to[i % r->cpus],
+				2 * (uint64_t)r->size);
+	}
 	return r->failed ? err_set(err, ERR_IO, "%s: %s", r->folder,
 				   strerror(r->failed))
 			 : 0;
@@ -451,13 +509,17 @@ static void rings_describe(struct rings *r)
 			snprintf(from, sizeof(from), TRACING "/%s", name);
 			rings_copy(r, from, name);
 		}
-	for (int i = 0; i < r->cpus; i++) {
-		snprintf(name, sizeof(name), "per_cpu/cpu%d/stats", i);
-		snprintf(from, sizeof(from), "%s/%s", r->at, name);
-		if (r->from[i] >= 0)
+	for (int k = 0; k < r->n * r->cpus; k++) {
+		const struct rings_instance *in = &r->of[k / r->cpus];
+		int i = k % r->cpus;
+
+		snprintf(from, sizeof(from), "%s/per_cpu/cpu%d/stats", in->at,
+			 i);
+		snprintf(name, sizeof(name), "%scpu%d/stats", in->folder, i);
+		if (in->from[i] >= 0)
 			rings_copy(r, from, name);
 	}
-	snprintf(from, sizeof(from), "%s/trace_clock", r->at);
+	snprintf(from, sizeof(from), "%s/trace_clock", r->of->at);
 	rings_copy(r, from, "trace_clock");
 	rings_copy(r, TRACING "/events/header_page", "events/header_page");
 	rings_copy(r, TRACING "/saved_cmdlines", "saved_cmdlines");
@@ -476,19 +538,24 @@ int rings_close(struct rings *r, bool *any, struct err *err)
 
 	if (!r)
 		return 0;
-	rings_put(r, "tracing_on", "0");
+	for (int i = 0; i < r->n; i++)
+		rings_put(&r->of[i], "tracing_on", "0");
 	if (r->dir >= 0 && !r->failed && !rings_drain(r, err)) {
 		if (any)
 			*any = r->any;
 		rings_describe(r);
 	}
-	for (int i = 0; i < r->cpus; i++) {
-		if (r->from[i] >= 0)
-			close(r->from[i]);
-		if (r->to[i] >= 0 && close(r->to[i]) && !r->failed)
+	for (int k = 0; k < r->n * r->cpus; k++) {
+		const struct rings_instance *in = &r->of[k / r->cpus];
+		int i = k % r->cpus;
+
+		if (!in->from)
+			break;
+		if (in->from[i] >= 0)
+			close(in->from[i]);
+		if (in->to[i] >= 0 && close(in->to[i]) && !r->failed)
 			r->failed = errno;
 	}
-	rmdir(r->at);
 	if (r->failed)
 		rc = err_set(err, ERR_IO, "%s: %s", r->folder,
 			     strerror(r->failed));

@@ -6,8 +6,9 @@
  * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
  * osrelease, hostname and arch (of /proc/sys/kernel), kallsyms, and stats
- * beside the pages. Pages do not record their byte order: it is the one in
- * which they can be walked. */
+ * beside the pages. More folders per_cpu are of other instances: rings of their
+ * own, of the same events. Pages do not record their byte order: it is the one
+ * in which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <linux/magic.h>
@@ -26,6 +27,7 @@
 #define DEPTH_MAX 4
 #define ENTRIES_MAX 200000
 #define CPU_MAX 65536
+#define FOLDERS_MAX 256u
 #define TEXT_MAX ((uint64_t)256 << 20)
 #define PATH_SIZE 4096
 #define TRY_PAGES 64
@@ -37,6 +39,8 @@ struct ft_dir_state {
 	size_t entries;
 	struct ft_raw *raw;
 	size_t n, cap;
+	char **folder; /* of instances: what is before "/per_cpu/" */
+	size_t n_folder, cap_folder;
 	bool no_pages; /* take only files that describe pages */
 	struct err *err;
 	bool failed; /* pages cannot be read; *err says why */
@@ -190,6 +194,28 @@ static int32_t ft_dir_cpu_of_folder(const char *path)
 	return ft_dir_cpu(folder, "");
 }
 
+/* Returns the number of the instance that a file is of; the first is the top
+ * one, whose folder is the capture's. */
+static uint32_t ft_dir_instance(struct ft_dir_state *w, const char *path)
+{
+	const char *end = strstr(path, "/per_cpu/");
+	char *folder;
+	size_t i = 0;
+
+	for (const char *next; end && (next = strstr(end + 1, "/per_cpu/"));)
+		end = next;
+	if (!end)
+		return 0;
+	folder = mem_printf("%.*s", (int)(end - path), path);
+	while (i < w->n_folder && strcmp(w->folder[i], folder) != 0)
+		i++;
+	if (i < w->n_folder || i == FOLDERS_MAX)
+		free(folder);
+	else
+		*mem_add(w->folder, w->n_folder, w->cap_folder) = folder;
+	return (uint32_t)(i < FOLDERS_MAX ? i : 0);
+}
+
 /* Returns true if the pages of the same CPU are beside the file. */
 static bool ft_dir_has_pages(const char *path)
 {
@@ -224,7 +250,11 @@ static void ft_dir_take_stats(struct ft_dir_state *w, const char *path,
 	struct bytes b;
 
 	bytes_init(&b, text, strlen(text), path, 0, false);
+	size_t n = w->ft->n_stat;
+
 	ft_option_read(w->ft, FT_CPUSTAT, &b, NULL);
+	if (w->ft->n_stat > n)
+		w->ft->stat[n].instance = ft_dir_instance(w, path);
 	free(text);
 	input_close(&in);
 }
@@ -256,6 +286,7 @@ static void ft_dir_take_file(struct ft_dir_state *w, const char *path,
 			raw.cpu = ft_dir_cpu_of_folder(path);
 		if (raw.cpu < 0 || stat(path, &st) || !st.st_size)
 			return;
+		raw.instance = ft_dir_instance(w, path);
 		if (input_open(&raw.in, path, w->ft->opts.temp_dir, w->err))
 			w->failed = true;
 		else
@@ -289,6 +320,7 @@ static void ft_dir_walk(struct ft_dir_state *w, const char *dir, int depth)
 
 COMPARE_FUNCTION(ft_dir_compare_cpus, struct ft_raw,
 		 compare_numbers(x->cpu, y->cpu)
+			 ?: compare_numbers(x->instance, y->instance)
 			 ?: strcmp(x->in.path, y->in.path));
 
 static void ft_dir_set_order(struct ft *ft, bool big)
@@ -455,6 +487,7 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	ft->src.info.dir = true;
 	ft->version = 0;
 	ft->page_size = ft->subbuf = 4096;
+	*mem_add(w.folder, w.n_folder, w.cap_folder) = mem_printf("%s", path);
 	ft_dir_take_texts(ft, path);
 	ft_dir_walk(&w, path, 0);
 	if (ft->opts.formats) {
@@ -465,12 +498,17 @@ int ft_dir_read(struct ft *ft, const char *path, struct err *err)
 	sort_items(w.raw, w.n, ft_dir_compare_cpus);
 	ft->raw = w.raw;
 	ft->n_raw = w.n;
+	/* without names: what an instance has is as if one ring had it */
+	for (size_t i = 0; i < w.n_folder; i++) {
+		ft_instance_add(ft, "", NULL, 0, ft->subbuf);
+		free(w.folder[i]);
+	}
+	free(w.folder);
 	if (w.failed)
 		return -1;
-	uint32_t top = ft_instance_add(ft, "", NULL, 0, ft->subbuf);
-
 	for (size_t i = 0; i < w.n; i++)
-		ft_stream_file(ft, top, w.raw[i].cpu, &w.raw[i].in);
+		ft_stream_file(ft, w.raw[i].instance, w.raw[i].cpu,
+			       &w.raw[i].in);
 	ft->src.info.cpus_online = ft_dir_count_cpus(&w);
 	if (!w.n)
 		return err_set(err, ERR_FORMAT,

@@ -163,6 +163,7 @@ struct ft_entry {
 struct ft_raw {
 	struct input in;
 	int32_t cpu;
+	uint32_t instance;
 };
 
 /* The ring of one CPU of one instance. */
@@ -240,7 +241,8 @@ struct ft_text {
 
 /* The counters of one CPU in the option CPUSTAT. */
 struct ft_stat {
-	const char *buffer; /* name; NULL: the top one */
+	const char *buffer; /* name; NULL: the top one, or by number */
+	uint32_t instance;
 	int32_t cpu;
 	uint64_t lost[LOST_PLACES];
 	/* entries that were read from it until then or, if none were, that it

@@ -76,12 +76,12 @@ static void ft_synthetic_add_kernel(struct ft *ft)
 }
 
 /* The ring that the sums are of; 0 if nothing was written to the buffer. */
-static uint32_t ft_synthetic_ring(const struct ft *ft, const char *buffer)
+static uint32_t ft_synthetic_ring(const struct ft *ft, const struct ft_stat *st)
 {
-	for (uint32_t i = 0; i < ft->n_inst; i++)
-		if (!strcmp(ft->inst[i].name, buffer ? buffer : ""))
+	for (uint32_t i = 0; st->buffer && i < ft->n_inst; i++)
+		if (!strcmp(ft->inst[i].name, st->buffer))
 			return i;
-	return 0;
+	return st->instance;
 }
 
 /* Counts as lost what was in the ring of a CPU, and whose pages are not here:
@@ -96,7 +96,8 @@ static void ft_synthetic_missing(struct ft *ft, struct ft_stat *st)
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < ft->n_stream; i++)
-		if (ft->stream[i].cpu == st->cpu)
+		if (ft->stream[i].cpu == st->cpu &&
+		    ft->stream[i].instance == ft_synthetic_ring(ft, st))
 			n += ft->stream[i].n_entry;
 	if (!ft->src.info.dir || st->had <= n ||
 	    __builtin_add_overflow(*lost, st->had - n, lost))
@@ -122,7 +123,7 @@ static void ft_synthetic_last(struct ft *ft)
 		struct record *rec = ft_synthetic_add(ft, REC_LOST_TOTAL, 0);
 
 		rec->cpu = st->cpu;
-		rec->ring = ft_synthetic_ring(ft, st->buffer);
+		rec->ring = ft_synthetic_ring(ft, st);
 		rec->lost.n = n;
 		rec->lost.place = (enum lost_place)(i % LOST_PLACES);
 		rec->lost.event = -1;

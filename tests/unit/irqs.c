@@ -171,6 +171,68 @@ START_TEST(a_wake_up_behind_the_softirq_is_not_in_it)
 }
 END_TEST
 
+/* B ran, and A came onto the CPU at 150. Returns who raised what A runs, of
+ * which no record tells where it begins; RAISED_UNKNOWN, too, if nothing is
+ * noted. */
+static enum softirq_raised rx_raised_here(struct irqs *q)
+{
+	const struct irq_wake *w;
+	enum softirq_raised by = RAISED_UNKNOWN;
+
+	irqs_wake(q, 0, EVENT, false, false);
+	w = irqs_find(q, EVENT);
+	if (w) {
+		ck_assert_int_eq(w->vector, -1);
+		ck_assert_int_eq(w->raised_since, 150);
+		by = w->raised;
+	}
+	irqs_release(q);
+	free(q);
+	return by;
+}
+
+static struct irqs *rx_came(void)
+{
+	struct irqs *q = rx_known();
+
+	rx_raised(q, B, NET_RX, RAISED_IRQ);
+	irqs_switch(q, 0, 150);
+	return q;
+}
+
+START_TEST(where_softirqs_begin_is_not_needed_of_packets)
+{
+	struct irqs *q = rx_came();
+
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	rx_raised(q, A, RCU, RAISED_IRQ);
+	ck_assert_int_eq(rx_raised_here(q), RAISED_OWN);
+
+	ck_assert_int_eq(rx_raised_here(rx_came()), RAISED_UNKNOWN);
+
+	q = rx_came();
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	rx_raised(q, A, NET_RX, RAISED_IRQ);
+	ck_assert_int_eq(rx_raised_here(q), RAISED_MIXED);
+
+	q = rx_came();
+	rx_raised(q, A, NET_RX, RAISED_MIXED);
+	ck_assert_int_eq(rx_raised_here(q), RAISED_MIXED);
+}
+END_TEST
+
+/* What was pending when the recording began runs with the first softirq. */
+START_TEST(what_may_be_left_from_before_is_nobodys)
+{
+	struct irqs *q = mem_new(1, sizeof(*q));
+
+	rx_raised(q, B, RCU, RAISED_MIXED);
+	irqs_switch(q, 0, 150);
+	rx_raised(q, A, NET_RX, RAISED_OWN);
+	ck_assert_int_eq(rx_raised_here(q), RAISED_UNKNOWN);
+}
+END_TEST
+
 /* A network card, and nobody else; or a card and the thread. */
 START_TEST(what_interrupts_raised_alone_is_theirs)
 {
@@ -238,4 +300,6 @@ RUN("irqs", what_interrupts_raised_alone_is_theirs,
     a_softirq_that_another_thread_raised_is_nobodys,
     only_of_packets_is_who_raised_them_who_sent_them,
     a_softirq_is_nobodys_until_it_ran_once,
+    where_softirqs_begin_is_not_needed_of_packets,
+    what_may_be_left_from_before_is_nobodys,
     a_wake_up_behind_the_softirq_is_not_in_it)
