@@ -38,7 +38,8 @@
 
 #define TIMEOUT_STATUS 124 /* of timeout(1) when the time was over */
 #define KEPT ((size_t)1 << 20)
-#define DRAIN_MS 20 /* rings hold a second, a busy one */
+#define LOOK_MS 20
+#define LOOKS 4 /* rings hold a second, a busy one */
 #define READ_MS 1000
 
 static struct plan_wants want = { .rate = 997 };
@@ -295,20 +296,27 @@ static int record_perf_runs(const struct plan *p, struct rings *rings,
 
 	if ((cgroups || rings) && record_perf > 0)
 		perf.fd = (int)syscall(SYS_pidfd_open, (pid_t)record_perf, 0);
+	unsigned int looks = 0;
+
 	while ((cgroups || rings) && record_perf > 0 && !info.si_pid &&
 	       !waitid(P_PID, (id_t)record_perf, &info,
 		       WEXITED | WNOHANG | WNOWAIT)) {
-		if (rings && rings_drain(rings, &err))
+		/* pages that are not full are copied, too */
+		if (rings && (calls || looks++ % LOOKS == 0) &&
+		    rings_drain(rings, &err))
 			say("%s: from here on no %s is kept; end the "
 			    "recording (Ctrl-C) and make room\n",
 			    err.msg, calls ? "call" : "switch or wake-up");
 		if (cgroups)
 			cgroups_read(cgroups);
-		if (cgroups && want.pid)
-			cgroups_read_calls(cgroups, want.pid);
+		if (cgroups && (want.pid || want.n_program))
+			cgroups_read_calls(cgroups, want.pid ?: record_perf,
+					   !want.pid);
 		/* without a pidfd, before Linux 5.3, the end is seen later */
 		if (!info.si_pid)
-			poll(&perf, 1, rings || want.pid ? DRAIN_MS : READ_MS);
+			poll(&perf, 1,
+			     rings || want.pid || want.n_program ? LOOK_MS
+								 : READ_MS);
 	}
 	if (perf.fd >= 0)
 		close(perf.fd);

@@ -8,7 +8,6 @@
 #include <mntent.h>
 #include <poll.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -369,7 +368,7 @@ static void cgroups_put_file(struct cgroups *c, FILE *out, const char *proc,
 static void cgroups_take_call(struct cgroups *c, const char *proc,
 			      const char *tid)
 {
-	char path[64], text[TEXT], name[CALLS_NAME];
+	char path[80], text[TEXT], name[CALLS_NAME];
 	int64_t began = cgroups_now();
 	unsigned long fd, n;
 	long number;
@@ -406,23 +405,41 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	free(file);
 }
 
-void cgroups_read_calls(struct cgroups *c, long pid)
+/* Looks at the threads of a process, of its children, or of both. */
+static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
+			       bool children, int depth)
+{
+	char proc[32], name[280], text[TEXT];
+	const struct dirent *e;
+	DIR *d;
+
+	snprintf(proc, sizeof(proc), "/proc/%ld", pid);
+	snprintf(name, sizeof(name), "%s/task", proc);
+	d = depth < DEPTH_MAX ? opendir(name) : NULL;
+	while (d && (e = readdir(d))) {
+		if (*e->d_name == '.')
+			continue;
+		if (own)
+			cgroups_take_call(c, proc, e->d_name);
+		if (!children)
+			continue;
+		snprintf(name, sizeof(name), "%.20s/children", e->d_name);
+		cgroups_file(dirfd(d), name, text);
+		for (char *p = text, *end; (pid = strtol(p, &end, 10)) > 0;
+		     p = end)
+			cgroups_take_calls(c, pid, true, true, depth + 1);
+	}
+	if (d)
+		closedir(d);
+}
+
+void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 {
 	int64_t began = cgroups_now();
-	char proc[32], name[64];
-	const struct dirent *e;
 
 	if (began < c->calls)
 		return;
-	snprintf(proc, sizeof(proc), "/proc/%ld", pid);
-	snprintf(name, sizeof(name), "%s/task", proc);
-	DIR *d = opendir(name);
-
-	while (d && (e = readdir(d)))
-		if (*e->d_name != '.')
-			cgroups_take_call(c, proc, e->d_name);
-	if (d)
-		closedir(d);
+	cgroups_take_calls(c, pid, !children, children, 0);
 	c->calls = cgroups_now();
 	c->calls += (c->calls - began) * CALLS_SHARE;
 }

@@ -7,6 +7,7 @@
  * and gone between two readings is in none. */
 #pragma once
 #include <limits.h>
+#include <stdbool.h>
 
 struct cgroups;
 struct err;
@@ -18,9 +19,10 @@ void cgroups_name(const char *capture, char out[PATH_MAX]);
 struct cgroups *cgroups_open(const char *name, long pid, struct err *err);
 /* Reads once more, if the last time was a second ago. */
 void cgroups_read(struct cgroups *c);
-/* Reads in which calls on descriptors the threads of a process wait, unless the
- * last time was too short ago for what that costs. */
-void cgroups_read_calls(struct cgroups *c, long pid);
+/* Reads in which calls on descriptors the threads of a process wait, or those
+ * of all that it started, unless the last time was too short ago for what that
+ * costs. */
+void cgroups_read_calls(struct cgroups *c, long pid, bool children);
 /* Reads for the last time; c may be NULL. Returns 0, or -1 and *err if the text
  * could not be written. */
 int cgroups_close(struct cgroups *c, struct err *err);

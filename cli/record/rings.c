@@ -18,6 +18,7 @@
 #define MORE "more/per_cpu/"
 #define RING_MB 16   /* for each CPU: a second of a busy one */
 #define RINGS_MB 256 /* for all */
+#define PAGES 16     /* that are written at once */
 
 struct rings_instance {
 	char at[64];
@@ -106,14 +107,23 @@ static void rings_write(struct rings *r, int fd, size_t n)
 /* Copies what a file has now, about `most` bytes of it. */
 static void rings_copy_open(struct rings *r, int from, int to, uint64_t most)
 {
-	ssize_t n;
+	size_t has = 0;
+	ssize_t n = 1;
 
-	for (uint64_t at = 0; from >= 0 && to >= 0 && !r->failed && at < most &&
-			      (n = read(from, r->page, r->page_size)) > 0;
+	for (uint64_t at = 0;
+	     from >= 0 && to >= 0 && !r->failed && at < most && n > 0;
 	     at += (uint64_t)n) {
-		rings_write(r, to, (size_t)n);
-		r->any = true;
+		/* the kernel gives a page at a time */
+		n = read(from, r->page + has, r->page_size);
+		has += n > 0 ? (size_t)n : 0;
+		if (has && (n <= 0 || has > (PAGES - 1) * r->page_size)) {
+			rings_write(r, to, has);
+			r->any = true;
+			has = 0;
+		}
 	}
+	if (has)
+		rings_write(r, to, has);
 }
 
 /* Opens the folder of a file below ours, and makes it if it is not there. Links
@@ -368,7 +378,7 @@ struct rings *rings_open(const char *folder, const char *calls,
 	snprintf(r->folder, sizeof(r->folder), "%s", folder ? folder : "");
 	/* a page of the rings is one of memory (4 kB on most machines) */
 	r->page_size = (size_t)sysconf(_SC_PAGESIZE);
-	r->page = mem_new(r->page_size, 1);
+	r->page = mem_new(r->page_size, PAGES);
 	rings_remove_left();
 	if (!rings_make_instance(r) || (!calls && !rings_make_instance(r))) {
 		err_set(err, ERR_IO, INSTANCES ": %s%s", strerror(errno),

@@ -119,9 +119,12 @@ ORDER BY coalesce(l.t0, -9223372036854775807), l.id
 -- name of the program, after "--" if that is there, as 'record' writes it; and its
 -- child was there before the first record. What a note does not name is of another
 -- recorder. A sleep only says for how long all CPUs
--- are recorded. It may end in a later piece of a stream.
-SELECT pid, t0, t1, name FROM (
-SELECT p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
+-- are recorded, and timeout is 'record --for', which starts the program. It may
+-- end in a later piece of a stream.
+SELECT coalesce(k.pid, x.pid) AS pid, coalesce(e.time_ns, x.t0) AS t0,
+	CASE WHEN k.id IS NULL THEN x.t1 ELSE k.end_ns END AS t1,
+	coalesce(e.name, x.name) AS name FROM (
+SELECT p.id, p.pid, min(c.time_ns) AS t0, coalesce(p.end_ns,
 	(SELECT min(q.end_ns) FROM meta l JOIN meta m ON m.key = 'line'
 		AND m.value = l.value
 	JOIN process q ON q.capture = m.capture AND q.pid = p.pid
@@ -136,7 +139,11 @@ WHERE c.exec AND c.time_ns NOT NULL AND EXISTS (SELECT 1 FROM comm d
 	AND d.name IN ('perf-exec', 'trace-cmd'))
 GROUP BY p.id HAVING p.pid > 0
 ORDER BY noted DESC, p.start_ns NOT NULL, 2
-LIMIT 1) WHERE name <> 'sleep' AND (noted NOT NULL
+LIMIT 1) x LEFT JOIN comm e ON e.id = (SELECT min(c.id) FROM process q
+	JOIN thread t ON t.process = q.id JOIN comm c ON c.thread = t.id
+	WHERE x.name = 'timeout' AND q.parent = x.id AND c.exec)
+LEFT JOIN thread t ON t.id = e.thread LEFT JOIN process k ON k.id = t.process
+WHERE x.name <> 'sleep' AND (noted NOT NULL
 	OR NOT EXISTS (SELECT 1 FROM capture WHERE cmdline <> ''))
 
 -- name: interval_types

@@ -696,6 +696,12 @@ then
 			false
 		}
 	ok where_a_program_computed_is_said $?
+	"$B" record --waits --for 5s -o for.data -- sh -c 'sleep 0.3 | cat; :' \
+		>out 2>for.err
+	tr '\n' ' ' <for.err | grep -qE ' sh \([0-9]+\) took [^;]*waiting for '
+	ok a_program_with_an_end_is_not_timeout $?
+	grep -q 'limits_call: .* call=read fd=0 path=pipe:' for.data.cgroups
+	ok calls_of_what_a_program_started_are_looked_at $?
 	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
 	says the_hot_functions_are_those_of_the_program \
 		"'backstitch report --pid $pid own.db' has the hot functions" err

@@ -2,7 +2,8 @@
 # cost.py - what 'record --waits -p' costs a server: requests a second with and without, in turn.
 """usage: cost.py [--pairs N] [--server redis|postgres] PROGRAM...
 
-Each turn runs the load without a recorder, then beside each PROGRAM. Prints a row
+Each turn runs the load without a recorder and beside each PROGRAM, in an order that
+rotates. Prints a row
 for each, and the median of the ratios of pairs. Server, load and recorder go before
 everything else on the machine (the nice value of their session's group), redis and
 its load have a CPU each, so that other work disturbs little. Root, redis or
@@ -117,10 +118,17 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as data, \
             tempfile.TemporaryDirectory() as folder:
         server = {"redis": Redis, "postgres": Postgres}[a.server](data)
+        # a server that made a session of its own has a group of its own
+        with open("/proc/%d/autogroup" % server.pid, "w", encoding="ascii") as f:
+            f.write("-20")
         try:
-            for _ in range(a.pairs):
-                rows[None].append(server.load())
-                for p in a.programs:
+            for turn in range(a.pairs):
+                order = list(rows)
+                # what comes first, or behind another, may be slower
+                for p in order[turn % len(order):] + order[:turn % len(order)]:
+                    if not p:
+                        rows[p].append(server.load())
+                        continue
                     speed, written = beside(p, server, folder)
                     rows[p].append(speed)
                     size[p].append(written)
