@@ -416,8 +416,8 @@ static int archive_unpack_entry(struct archive_reader *r,
 	return rc;
 }
 
-int archive_unpack(const char *path, int dir, struct archive_found *found,
-		   struct err *err)
+int archive_unpack(const char *path, int dir, bool databases,
+		   struct archive_found *found, struct err *err)
 {
 	struct archive_reader r;
 	struct archive_entry *e;
@@ -429,6 +429,11 @@ int archive_unpack(const char *path, int dir, struct archive_found *found,
 	if (rc)
 		goto out;
 	while ((rc = archive_next(&r, &e, &why)) > 0) {
+		found->database = !databases && archive_ends(&r, e, ".db");
+		if (found->database) {
+			rc = 0;
+			break;
+		}
 		rc = archive_unpack_entry(&r, e, dir, found, &why);
 		failed = rc < 0;
 		if (rc)

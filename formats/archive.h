@@ -26,13 +26,14 @@ int archive_take_database(const char *path, int to, struct err *err);
 struct archive_found {
 	size_t files, left_out;
 	char left[160]; /* the name of the first one that was left out */
+	bool database;	/* one is in it, and in no folder */
 	bool cut;	/* what follows could not be read */
 	char why[256];	/* then: why */
 };
 
 /* Writes the regular files below an open folder, which belongs to this process
- * alone. Left out are links, and names that lead elsewhere. Returns 0, or -1
- * and *err: if nothing could be read, or if the files become too many or too
- * large. */
-int archive_unpack(const char *path, int dir, struct archive_found *found,
-		   struct err *err);
+ * alone. Left out are links, and names that lead elsewhere. Ends at a database,
+ * unless that is wanted too. Returns 0, or -1 and *err: if nothing could be read, or if
+ * the files become too many or too large. */
+int archive_unpack(const char *path, int dir, bool databases,
+		   struct archive_found *found, struct err *err);

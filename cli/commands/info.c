@@ -26,7 +26,7 @@ static int info_run(int argc, char **argv, struct err *err)
 
 	if (!db)
 		return -1;
-	more.command = input_is_capture(path) ? "ingest" : "symbolize";
+	more.command = input_is_capture() ? "ingest" : "symbolize";
 	more.options = name_not_given(&ask.load.name, options);
 	int ret = json ? summary_json(stdout, db, err)
 		       : summary_print(stdout, db, path, false, more, err);

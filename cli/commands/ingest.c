@@ -13,7 +13,6 @@
 #include "cli/output/grid.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/text/human.h"
-#include "formats/archive.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/now.h"
@@ -106,15 +105,13 @@ static int ingest_run(int argc, char **argv, struct err *err)
 
 		if (load_check(argv[i], &is_db, err))
 			return -1;
-		if (is_db || archive_is_bundle(argv[i])) {
+		if (is_db) {
 			char *word = safe_text_word(argv[i]);
 
 			err_set(err, ERR_USAGE,
-				"%s: this is %s; look into it with "
-				"'backstitch info %s'",
-				argv[i],
-				is_db ? "a database already" : "a bundle",
-				word);
+				"%s: this is a database already; look into it "
+				"with 'backstitch info %s'",
+				argv[i], word);
 			free(word);
 			return -1;
 		}
@@ -127,8 +124,11 @@ static int ingest_run(int argc, char **argv, struct err *err)
 			       "standard input can be read only once");
 	ask.load.out = out;
 	ask.load.force = force;
-	if (load_captures(argv, (size_t)argc, &ask.load, &db, &damaged, err))
+	if (load_captures(argv, (size_t)argc, &ask.load, &db, &damaged, err)) {
+		if (err->code == ERR_BUNDLE)
+			err->code = ERR_USAGE;
 		return -1;
+	}
 	if (timing) {
 		/* began: of now_ns(). */
 		static const struct grid_column col[] = {

@@ -13,6 +13,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "stitch/files/path.h"
+#include "stitch/text/safe_text.h"
 #include "stitch/source.h"
 
 #define UNPACKED_TOLD 5 /* captures of an archive that a message names */
@@ -244,6 +245,17 @@ static int unpacked_take(struct unpacked *u, struct unpacked_archive *at,
 	return rc;
 }
 
+static int unpacked_refuse(const char *name, struct err *err)
+{
+	char *word = safe_text_word(name);
+
+	err_set(err, ERR_BUNDLE,
+		"%s: this is a bundle; look into it with 'backstitch info %s'",
+		name, word);
+	free(word);
+	return -1;
+}
+
 /* `fd` is the folder. */
 static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
 			 struct err *err)
@@ -265,8 +277,9 @@ static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
 
 	if (dir < 0)
 		err_set(err, ERR_IO, "%s: %m", u->folder);
-	else if (!archive_unpack(name, dir, &at->found, err))
-		rc = unpacked_take(u, at, kept, err);
+	else if (!archive_unpack(name, dir, at->member, &at->found, err))
+		rc = at->found.database ? unpacked_refuse(name, err)
+					: unpacked_take(u, at, kept, err);
 	if (dir >= 0)
 		close(dir);
 	return rc;

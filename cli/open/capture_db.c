@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/ingest/align.h"
 #include "cli/ingest/session_folders.h"
@@ -123,12 +124,12 @@ struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 	}
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return NULL;
-	if (is_db || archive_is_bundle(argv[0])) {
+	input_database_name(argv[0], out, PATH_MAX);
+	/* beside a database its bundle may lie */
+	if (is_db || (!access(out, F_OK) && archive_is_bundle(argv[0]))) {
 		snprintf(out, PATH_MAX, "%s", argv[0]);
 		return database_open(ask, out, status, err);
 	}
-	input_database_name(argv[0], out, PATH_MAX);
-
 	for (int i = 0; i < argc; i++)
 		if (load_check(argv[i], NULL, err))
 			return NULL;
@@ -138,14 +139,18 @@ struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 		say("reading %s\n", out);
 		return db;
 	}
-	if (!input_can_make(out)) {
+	load.out = input_can_make(out) ? out : NULL;
+	load.force = true;
+	if (load_captures(argv, (size_t)argc, &load, &db, &damaged, err)) {
+		if (argc > 1 || err->code != ERR_BUNDLE)
+			return NULL;
+		snprintf(out, PATH_MAX, "%s", argv[0]);
+		return database_open(ask, out, status, err);
+	}
+	if (!load.out) {
 		say_note("%s: cannot be written, and is not kept\n", out);
 		*out = '\0';
 	}
-	load.out = *out ? out : NULL;
-	load.force = true;
-	if (load_captures(argv, (size_t)argc, &load, &db, &damaged, err))
-		return NULL;
 	if (damaged)
 		*status = input_damaged(argv[0]);
 	return *out ? store_open(out, err) : db;

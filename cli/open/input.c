@@ -377,13 +377,12 @@ static void input_tell_newer(const char *path, struct store *db,
 	rows_end(r, &ignored);
 }
 
-bool input_is_capture(const char *path)
-{
-	struct err ignored = { 0 };
-	bool is_db;
+/* Whether the last database was made of a capture. */
+static bool input_made;
 
-	return !load_check(path, &is_db, &ignored) && !is_db &&
-	       !input_is_several(path) && !archive_is_bundle(path);
+bool input_is_capture(void)
+{
+	return input_made;
 }
 
 struct store *database_open(const struct open_ask *ask, const char *path,
@@ -396,6 +395,7 @@ struct store *database_open(const struct open_ask *ask, const char *path,
 	struct stat st;
 	int ret = 0;
 
+	input_made = false;
 	if (path == several_name)
 		return database_open_several(ask, &several_paths, err);
 	if (clickhouse_is_url(path)) {
@@ -424,19 +424,20 @@ struct store *database_open(const struct open_ask *ask, const char *path,
 		return db;
 	if (load_check(path, &is_db, err))
 		return NULL;
-	if (is_db || archive_is_bundle(path)) {
-		db = is_db ? store_open(path, err)
-			   : database_open_bundle(path, err);
-		if (db)
-			store_on_stop(db, stop_requested);
-		if (db && is_db && !stat(path, &st))
-			input_tell_newer(path, db, &st);
+	if (!is_db &&
+	    !load_captures(paths, 1, &ask->load, &db, &damaged, err)) {
+		input_made = true;
+		if (damaged)
+			*status = input_damaged(path);
 		return db;
 	}
-	if (load_captures(paths, 1, &ask->load, &db, &damaged, err))
+	if (!is_db && err->code != ERR_BUNDLE)
 		return NULL;
-	if (damaged)
-		*status = input_damaged(path);
+	db = is_db ? store_open(path, err) : database_open_bundle(path, err);
+	if (db)
+		store_on_stop(db, stop_requested);
+	if (db && is_db && !stat(path, &st))
+		input_tell_newer(path, db, &st);
 	return db;
 }
 

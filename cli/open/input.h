@@ -30,9 +30,9 @@ struct open_ask {
 /* Returns whether it is several databases: a folder of them, a pattern, or what
  * input_path() has found; or will be, in a folder of 'follow'. */
 bool input_is_several(const char *path);
-/* Returns whether database_open() ingests it: it is there, and neither one or
- * several databases nor a bundle. */
-bool input_is_capture(const char *path);
+/* Returns whether database_open() ingested what it was given: that was neither
+ * one or several databases nor a bundle. */
+bool input_is_capture(void);
 /* Returns whether it is the URL of a server. */
 bool input_is_server(const char *path);
 /* Returns what to read: the argument, else ask->input, else the newest of

@@ -12,6 +12,7 @@ enum err_code {
 	ERR_LIMIT,   /* one of our limits was exceeded */
 	ERR_DB,	     /* SQLite reported an error */
 	ERR_STOPPED, /* the user stopped the program (SIGINT) */
+	ERR_BUNDLE,  /* an archive has a database, which is to be read */
 };
 
 /* Lives on the caller's stack and owns no memory, so that it works when memory
