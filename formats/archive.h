@@ -33,7 +33,7 @@ struct archive_found {
 
 /* Writes the regular files below an open folder, which belongs to this process
  * alone. Left out are links, and names that lead elsewhere. Ends at a database,
- * unless that is wanted too. Returns 0, or -1 and *err: if nothing could be read, or if
- * the files become too many or too large. */
+ * unless that is wanted too. Returns 0, or -1 and *err: if nothing could be
+ * read, or if the files become too many or too large. */
 int archive_unpack(const char *path, int dir, bool databases,
 		   struct archive_found *found, struct err *err);

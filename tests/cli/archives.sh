@@ -139,8 +139,8 @@ refused "what is packed twice" 1 'this is a gzip file inside a packed file' twic
 mkdir large && head -c 8000000 /dev/urandom >large/noise && cp run/perf.data large/
 tar czf large.tgz large
 # shellcheck disable=SC2016 # for the other shell
-sh -c '"$0" info large.tgz >out 2>&1; while read -r k v; do [ "$k" != rchar: ] || echo "$v"; done </proc/self/io' "$B" >read
-[ "$(cat read)" -gt 8000000 ] && [ "$(cat read)" -lt 25000000 ]
+sh -c '"$0" info large.tgz >out 2>&1; while read -r k v; do [ "$k" != rchar: ] || echo "$v"; done </proc/self/io' "$B" >taken
+[ "$(cat taken)" -gt 8000000 ] && [ "$(cat taken)" -lt 25000000 ]
 ok "an archive is unpacked once" $?
 
 python3 "$root/tests/cli/archives.py" "$B" run/perf.data
