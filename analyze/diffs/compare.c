@@ -349,8 +349,8 @@ static int compare_read(struct compare *c, size_t i,
 	int rc = run->stacks ? 0 : -1;
 
 	if (!rc && o->times) {
-		run->event = o->times(db, run->path, so.filter, run->stacks,
-				      run->took, &c->rows[i], err);
+		run->event = o->times(o->times_arg, db, run->path, so.filter,
+				      run->stacks, run->took, &c->rows[i], err);
 		rc = run->event < 0 ? -1 : 0;
 		c->between = o->between;
 	} else if (!rc) {

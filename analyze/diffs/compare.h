@@ -21,11 +21,12 @@ typedef int compare_open_fn(const void *arg, const char *path,
 			    int *status, struct err *err);
 
 /* Loads times as an event to be compared, which it returns, or -1 and *err.
- * took: of the recording in ns, 0: not known. Sets what is lost of the run. */
-typedef int compare_times_fn(struct store *db, const char *path,
-			     const struct filter *filter, struct stacks *s,
-			     int64_t took, struct diff_rows_run *run,
-			     struct err *err);
+ * arg: of compare_opts. took: of the recording in ns, 0: not known. Sets what
+ * is lost of the run. */
+typedef int compare_times_fn(const void *arg, struct store *db,
+			     const char *path, const struct filter *filter,
+			     struct stacks *s, int64_t took,
+			     struct diff_rows_run *run, struct err *err);
 
 struct compare_opts {
 	compare_open_fn *open;
@@ -33,6 +34,7 @@ struct compare_opts {
 	/* in place of `more`, with how much these times vary from run to run
 	 * (diff_whole.between); NULL: samples are compared */
 	compare_times_fn *times;
+	const void *times_arg;
 	double between;
 	/* filter, weight, samples, inlined, by_name, by_cpu, summed are for the
 	 * caller to say */

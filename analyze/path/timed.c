@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "analyze/causes/causes.h"
+#include "analyze/causes/limits.h"
 #include "analyze/causes/wait_cause.h"
 #include "analyze/latency/intervals.h"
 #include "analyze/names/thread_names.h"
@@ -489,6 +490,30 @@ static int timed_read_program(struct timed *d, struct store *db,
 	return rc;
 }
 
+/* Returns for how long one CPU but its own was idle while a thread was ready,
+ * which it could have run on: the one that was for longest. */
+static int64_t timed_idle(const struct path_run *r,
+			  const struct proof_piece *pc, const char *cpus)
+{
+	int64_t most = 0;
+
+	for (int32_t cpu = 0; cpu < (int32_t)r->t->n_ring; cpu++) {
+		struct timeline_stay on;
+		int64_t ns = 0;
+
+		if (cpu == pc->cpu || (cpus && !limits_has_cpu(cpus, cpu)))
+			continue;
+		for (int64_t at = pc->from;
+		     at < pc->to && timeline_on(r->t, cpu, at, &on) &&
+		     on.to > at;
+		     at = on.to)
+			if (on.thread == TIMELINE_NONE)
+				ns += (on.to < pc->to ? on.to : pc->to) - at;
+		raise_to(most, ns);
+	}
+	return most;
+}
+
 /* Adds the times of a thread that a CPU had to be shared: ready for one, and
  * whom it was preempted by; and how often it came to another CPU. */
 static void timed_take_thread(struct timed *d, struct path_run *r,
@@ -533,6 +558,22 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 				    (const char *const[TIMINGS_KEYS]){
 					    path_doing(chain_own(&pc)), who },
 				    item);
+		if (pc.state == PIECE_READY) {
+			const char *cpus =
+				proofs_held(r->proofs, thread, &pc).cpus;
+
+			/* it may not use those that nobody read */
+			item.proved = proved && cpus;
+			item.most = timed_idle(r, &pc, cpus);
+			item.least = item.proved ? item.most : 0;
+			if (item.most)
+				timings_add(&d->t,
+					    (const char *const[TIMINGS_KEYS]){
+						    "ready while another CPU "
+						    "was idle",
+						    who },
+					    item);
+		}
 		if (pc.state == PIECE_RUN)
 			cpu = pc.cpu;
 	}

@@ -19,7 +19,9 @@ enum timed_what {
 	 * key: where it waited, "lock of " and where others waited for a lock
 	 * that it had */
 	TIMED_PARTS,
-	TIMED_SCHED, /* ready, preempted by whom (third key), migrated */
+	/* ready, likewise while another CPU was idle, preempted by whom (third
+	 * key), migrated */
+	TIMED_SCHED,
 };
 
 struct timed_ask {

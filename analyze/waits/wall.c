@@ -7,6 +7,7 @@
 #include "analyze/waits/waits.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
 
 struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event)
@@ -36,6 +37,26 @@ int wall_clock(const struct stacks *s)
 	return best;
 }
 
+/* Adds a time as a group; tick: as of wall_load_waits(). Returns the group. */
+static uint32_t wall_add_instants(struct stacks *s, struct stacks_group *g,
+				  int64_t from, int64_t to, int32_t cpu,
+				  int64_t tick)
+{
+	if (tick)
+		g->samples = (uint64_t)(to / tick) - (uint64_t)(from / tick);
+
+	struct stacks_sample one = { .group = stacks_add(s, g),
+				     .event = g->event,
+				     .cpu = cpu,
+				     .timed = true };
+
+	for (uint64_t i = 1; tick && s->o.each && i <= g->samples; i++) {
+		one.time = (from / tick + (int64_t)i) * tick;
+		s->o.each(s->o.arg, &one);
+	}
+	return one.group;
+}
+
 /* Adds the waits to an event; tick: as of wall_load_waits(). */
 static int wall_add(struct store *db, const char *path,
 		    const struct filter *filter, struct stacks *s,
@@ -53,19 +74,7 @@ static int wall_add(struct store *db, const char *path,
 
 		if (o->end != OFFCPU_BACK)
 			continue;
-		if (tick)
-			g.samples = (uint64_t)(o->to / tick) -
-				    (uint64_t)(o->from / tick);
-
-		struct stacks_sample one = { .group = stacks_add(s, &g),
-					     .event = event,
-					     .cpu = o->cpu,
-					     .timed = true };
-
-		for (uint64_t i = 1; tick && s->o.each && i <= g.samples; i++) {
-			one.time = (o->from / tick + (int64_t)i) * tick;
-			s->o.each(s->o.arg, &one);
-		}
+		wall_add_instants(s, &g, o->from, o->to, o->cpu, tick);
 	}
 	waits_close(w, sums);
 	return rc;
@@ -130,9 +139,15 @@ static void wall_take_interval(void *arg, const struct interval *i)
 	     b->iv->pair[i->pair].kind->again == PAIR_NEST))
 		return;
 	b->sums->unknown += i->verdict != INTERVAL_PROVED;
+	if (i->verdict != INTERVAL_PROVED)
+		b->sums->loose = r.most == INT64_MAX
+					 ? UINT64_MAX
+					 : saturating_add(b->sums->loose,
+							  (uint64_t)r.most);
 	if (i->verdict == INTERVAL_PROVED || b->fn)
 		*mem_add(b->at, b->n, b->cap) = (struct wall_interval){
 			i->begin_event ?: i->end_event,
+			i->begin,
 			r.most < INT64_MAX ? r.most : r.least,
 			i->pair,
 			i->name,
@@ -171,8 +186,10 @@ static void wall_add_intervals(const struct wall_begins *b,
 			b->stacks, b->iv->pair[w->pair].kind->word, b->fn);
 		g.samples = w->verdict == INTERVAL_PROVED;
 		g.weight = g.samples ? (uint64_t)w->ns : 0;
-		group = stacks_add(b->stacks, &g);
 		b->sums->proved += g.samples;
+		group = wall_add_instants(b->stacks, &g, w->begin,
+					  w->begin + w->ns, e->cpu,
+					  g.samples ? b->sums->tick : 0);
 		if (!b->fn)
 			continue;
 		snprintf(name, sizeof(name), "%.300s%s%s%s%s",

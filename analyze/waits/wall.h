@@ -34,12 +34,17 @@ int wall_load(struct store *db, const char *path, const struct filter *filter,
 /* Which intervals were taken, and which were not, as their times are not known.
  */
 struct wall_intervals {
+	/* set before: as of wall_load_waits(); 0: an interval is one sample */
+	int64_t tick;
 	uint64_t proved, unknown;
+	uint64_t loose;	   /* ns that the others may have had at most;
+			    * UINT64_MAX: any */
 	char premise[160]; /* of the proved ones: "if ..."; "": none */
 };
 
 struct wall_interval {
 	int64_t event; /* that begins it or, without one, ends it */
+	int64_t begin; /* INTERVAL_NEVER: not known */
 	int64_t ns; /* its length: the most, if that is known, or the least */
 	uint32_t pair, name;
 	uint8_t verdict, reason; /* as in struct interval */

@@ -145,11 +145,12 @@ static int flame_check(struct svg_opts *o, struct err *err)
 			       "--%s is a picture of its own: leave out "
 			       "--from-folded, --by samples and --by-verdict",
 			       flame_of_times());
-	if (opts.diff && (opts.latency || opts.wakeups || opts.by_state))
+	if (opts.diff && (opts.wakeups || opts.by_state ||
+			  (opts.latency && !strcmp(opts.latency, "call"))))
 		return err_set(err, ERR_USAGE,
-			       "--diff compares samples, --off-cpu or --wall: "
-			       "leave out --latency, --wakeups and --by-state "
-			       "('diff --latency' has a table)");
+			       "--diff compares samples, --off-cpu, --wall or "
+			       "pairs of events: leave out --wakeups, "
+			       "--by-state and '--latency call'");
 	if (opts.latency && (offcpu_opts.on || offcpu_opts.wall))
 		return err_set(err, ERR_USAGE,
 			       "--latency, --off-cpu and --wall are different "

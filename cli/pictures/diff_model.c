@@ -22,21 +22,28 @@
  * cost of code: tests/live/pairs.py. */
 #define BETWEEN_WAITS 0.5
 
-typedef int wall_load_fn(struct store *db, const char *path,
-			 const struct filter *filter, struct stacks *s,
-			 int64_t tick, struct offcpu_sums *sums,
-			 struct err *err);
-
-static int diff_model_load(wall_load_fn *load, struct store *db,
-			   const char *path, const struct filter *filter,
-			   struct stacks *s, int64_t took,
-			   struct diff_rows_run *run, struct err *err)
+/* Loads the times that the options ask for. */
+static int diff_model_load(const void *arg, struct store *db, const char *path,
+			   const struct filter *filter, struct stacks *s,
+			   int64_t took, struct diff_rows_run *run,
+			   struct err *err)
 {
+	const struct flame_opts *f = arg;
 	const int64_t tick =
 		took / INSTANTS > TICK_LEAST ? took / INSTANTS : TICK_LEAST;
 	struct offcpu_sums sums;
-	int event = load(db, path, filter, s, tick, &sums, err);
+	struct wall_intervals pairs = { .tick = tick };
+	int event;
 
+	if (f->latency) {
+		event = wall_load_intervals(db, path, filter, f->latency, s,
+					    &pairs, NULL, NULL, err);
+		run->lost = pairs.loose / (uint64_t)tick;
+		run->lost_unknown |= pairs.loose == UINT64_MAX;
+		return event;
+	}
+	event = (f->off_cpu ? wall_load_waits : wall_load)(db, path, filter, s,
+							   tick, &sums, err);
 	if (event < 0)
 		return -1;
 	/* those that may be of any stack */
@@ -46,34 +53,16 @@ static int diff_model_load(wall_load_fn *load, struct store *db,
 	return event;
 }
 
-static int diff_model_waits(struct store *db, const char *path,
-			    const struct filter *filter, struct stacks *s,
-			    int64_t took, struct diff_rows_run *run,
-			    struct err *err)
-{
-	return diff_model_load(wall_load_waits, db, path, filter, s, took, run,
-			       err);
-}
-
-static int diff_model_wall(struct store *db, const char *path,
-			   const struct filter *filter, struct stacks *s,
-			   int64_t took, struct diff_rows_run *run,
-			   struct err *err)
-{
-	return diff_model_load(wall_load, db, path, filter, s, took, run, err);
-}
-
 int diff_model_read(struct diff_model *m, const struct sides *s,
 		    const struct flame_opts *f, const struct svg_opts *o,
 		    int *status, struct err *err)
 {
 	bool inlined_same = f->inlined_rows || library_folds(&f->names);
-	bool waits = f->off_cpu || f->wall;
+	bool waits = f->off_cpu || f->wall || f->latency;
 	const struct compare_opts co = {
 		.more = traced_add_to,
-		.times = f->off_cpu ? diff_model_waits
-			 : f->wall  ? diff_model_wall
-				    : NULL,
+		.times = waits ? diff_model_load : NULL,
+		.times_arg = f,
 		.between = BETWEEN_WAITS,
 		.open = database_open_side,
 		.open_arg = f->open,
@@ -86,7 +75,7 @@ int diff_model_read(struct diff_model *m, const struct sides *s,
 			    .gaps = true,
 			    .samples = f->samples,
 			    .weight = f->weight,
-			    .no_groups = f->off_cpu,
+			    .no_groups = f->off_cpu || f->latency,
 			    .summed = !f->by_pid && !f->by_thread &&
 				      !f->by_verdict && !waits },
 		.folded = f->from_folded,

@@ -418,8 +418,8 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 		flame_diff_note(d, diff_said(c, diff_tell_trust, side));
 	}
 	flame_diff_note(d, diff_said(c, diff_tell_result, pg->total));
-	if (pg->opts->off_cpu || pg->opts->wall)
-		drawing_say(d, "a wait has as many samples as milliseconds, or "
+	if (pg->opts->off_cpu || pg->opts->wall || pg->opts->latency)
+		drawing_say(d, "a time has as many samples as milliseconds, or "
 			       "as instants of 10,000 in a recording");
 }
 
@@ -442,7 +442,7 @@ int flame_diff(const struct sides *s, const struct flame_opts *f,
 	struct diff_page *pg = mem_new(1, sizeof(*pg));
 	/* times off the CPU are those of one frame by itself */
 	bool total = f->diff_by ? !strcmp(f->diff_by, "total")
-				: f->off_cpu || f->wall;
+				: f->off_cpu || f->wall || f->latency;
 	int status = STATUS_OK;
 	int rc = 0;
 

@@ -79,6 +79,27 @@ with open(out, "w", encoding="ascii") as f:
 END
 }
 
+# entered OUT SEED MS: a thread that reads, MS on average, and writes, 3 ms, 200 times each, with the stack of each begin
+entered() {
+	python3 - "$@" <<'END'
+import random
+import sys
+
+out, seed, ms = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+r = random.Random(seed)
+with open(out, "w", encoding="ascii") as f:
+    f.write("# tracer: nop\n#\n# entries-in-buffer/entries-written: 9/9   #P:1\n#\n")
+    t = 100.0
+    for i in range(400):
+        name, mean = (("read", ms), ("write", 3))[i % 2]
+        f.write("%20s [000] ..... %.6f: sys_%s(fd: 3)\n" % ("w-11", t, name))
+        f.write("%20s [000] ..... %.6f: <stack trace>\n => __x64_sys_%s\n => do_syscall_64\n" % ("w-11", t, name))
+        t += mean * 1e-3 * r.lognormvariate(0, .2)
+        f.write("%20s [000] ..... %.6f: sys_%s -> 0x1\n" % ("w-11", t, name))
+        t += 1e-4
+END
+}
+
 # waits OUT SEED US [RUN]: a thread that runs 100 us, or RUN, and then waits, woken by an idle CPU, US on average;
 # with RUN it is a program that trace-cmd started, which does so 1000 times
 waits() {
@@ -120,7 +141,7 @@ END
 
 # locked OUT SEED US [KEEPER]: a program that trace-cmd started asks thread h 300 times for something on another CPU, and
 # waits for a lock that h has, US on average; h's name ends with the seed; with KEEPER, that runs on the program's CPU for
-# US before it comes back; with R it could have gone on then
+# US before it comes back; with R it could have gone on then; with EARLY h's CPU is idle meanwhile
 locked() {
 	python3 - "$@" <<'END'
 import random
@@ -161,6 +182,8 @@ with open(out, "w", encoding="ascii") as f:
         t += 2e-6
         switch(1, idle[1], "R", h)
         t += 5e-5
+        if len(sys.argv) > 6:
+            switch(1, h, "S", idle[1])
         switch(0, w, state, (keeper, 13) if keeper else idle[0])
         f.write("%20s [000] d..2. %.6f: <stack trace>\n => __schedule\n => schedule\n => mutex_lock\n => take_pipe\n"
                 % ("w-11", t))
@@ -170,7 +193,8 @@ with open(out, "w", encoding="ascii") as f:
         t += us * 1e-6 if keeper else 2e-6
         switch(0, (keeper, 13) if keeper else idle[0], "R", w)
         t += 5e-6
-        switch(1, h, "S", idle[1])
+        if len(sys.argv) <= 6:
+            switch(1, h, "S", idle[1])
     t += 1e-5
     line(w, 0, "sched_process_exit: comm=w pid=11 prio=120")
     t += 1e-5
@@ -297,6 +321,9 @@ first 'B spends more in ready of w, ' --sched k?.txt -- m?.txt && grep -q 'avera
 ok "a_thread_that_is_ready_longer_is_named" $?
 "$B" diff --sched --format csv n?.txt -- o?.txt >said 2>err && grep -q ',preempted,w,keep,' said
 ok "and_by_whom_it_was_preempted" $?
+locked y1.txt 6 600 keep R EARLY
+"$B" diff --sched --format csv n1.txt y1.txt >said 2>err && grep -q ',0,300,0,300,"","ready while another CPU was idle",w,' said
+ok "a_CPU_that_was_idle_meanwhile_is_told" $?
 "$B" diff --sched --format csv i?.txt -- j?.txt >said 2>err && ! grep -q '"more"' said
 ok "equal_scheduling_is_not" $?
 # twice as many writes: of each read there are more, of each write as many
@@ -330,11 +357,22 @@ pictured 0 '' --fail-above 0 k[135].txt -- k[246].txt && pictured 0 '' --fail-ab
 ok "equal_waits_have_no_color" $?
 pictured 5 '^cannot be judged: .* +.* %: one run of a side' --fail-above 5 k1.txt l1.txt
 ok "a_picture_of_one_run_a_side_proves_nothing" $?
+# of calls, the kernel's function of each is what its width is of
+for i in 1 2 3
+do
+	entered "c$i.txt" "$i" 3
+	entered "d$i.txt" "1$i" 6
+done
+"$B" flame --diff --latency syscall --fail-above 5 c?.txt -- d?.txt >picture.svg 2>err
+[ $? = 4 ] && grep -q '^grew by more than 5 %: .*sys_read, +' err && ! grep -q sys_write err
+ok "a_picture_of_calls_names_the_longer_ones" $?
+"$B" flame --diff --latency syscall --fail-above 0 c1.txt c3.txt -- c2.txt c1.txt >picture.svg 2>err
+ok "and_not_equal_ones" $?
 # every fifth wait for a futex has no end: it may be as long as it likes
 pictured 0 '' --fail-above 0 k?.txt -- x?.txt
 ok "waits_that_losses_hide_are_no_growth" $?
 bad=0
-for o in '--latency sched' '--off-cpu --wakeups' '--off-cpu --by-state'
+for o in '--latency call' '--off-cpu --wakeups' '--off-cpu --by-state'
 do
 	# shellcheck disable=SC2086 # options
 	"$B" flame --diff $o k1.txt l1.txt >/dev/null 2>err
