@@ -228,6 +228,8 @@ static bool ptext_is_kernel(struct scan path)
 	       scan_starts(path, "[guest.kernel") ||
 	       scan_starts(path, "bpf_prog_") ||
 	       scan_find(path, ".ko") < path.n ||
+	       scan_find(path, "/vmlinux") < path.n ||
+	       scan_is(path, "/proc/kcore") ||
 	       (path.n > 2 && *path.p == '[' && !scan_is(path, "[vdso]") &&
 		!scan_is(path, "[vsyscall]") && !scan_is(path, "[heap]") &&
 		!scan_is(path, "[stack]") && !scan_is(path, "[uprobes]"));
@@ -381,15 +383,17 @@ static size_t ptext_set_places(struct ptext *p, size_t n)
 	mem_grow(p->at, p->cap_at, p->n_kept + n + 1);
 	for (size_t i = n; i-- > 0;) {
 		const struct scan said = p->said[i];
+		const uint64_t *ip = p->ip + p->n_kept + i;
+		/* into the next one, if that has its address */
 		const bool inlined =
-			!p->folded && said.n > 9 &&
+			!p->folded && said.n > 9 && outer && *ip == ip[1] &&
 			scan_is(scan_tail(said, said.n - 9), "(inlined)");
 
 		outer = ptext_place_of(p, said, inlined ? outer : 0);
 		const struct ptext_place *x = &p->place[outer - 1];
 
 		p->at[p->n_kept + i] = x->place;
-		kern = x->kernel || p->ip[p->n_kept + i] & KERNEL_HALF ||
+		kern = x->kernel || *ip & KERNEL_HALF ||
 				       (inlined && kern == i + 2)
 			       ? kern ? kern : i + 1
 			       : 0;

@@ -109,6 +109,16 @@ E2
 forms "neither time nor CPU" 'a b|9|-|-|1|cycles|a b;main;g;f 1' <<'E2'
 a b     9 cycles: \n\t  12 f (inlined)\n\t  12 g+0x1 (/x)\n  g.c:12\n\t  13 main+0x2 (/x)\n\n
 E2
+forms "a kernel by its file, at offsets in that" 'iperf|7|0|1133575000|1|cpu-clock|iperf;recv;entry_[k];copy_[k] 1' <<'E2'
+iperf 7/7 [000] 1.133575: cpu-clock: \n\t          59fef5 copy (/lib/modules/4.3.0-rc1-virtual/build/vmlinux)\n\t          974e36 entry (/usr/lib/debug/boot/vmlinux-4.4.0-2)\n\t            f7eb recv (/lib/libpthread-2.19.so)\n\n
+E2
+forms "no time, frames behind blanks, and names of JavaScript" 'node|7|-|-|1|cpu-clock|node;start(int, char**);LazyCompile:*a$b /apps/x y/a.js:39;RegExp:\\bF ?B(?:/[\\d.]+|[ \\w.]*) 1' <<'E2'
+node 7 cpu-clock: \n             c6d78255e68 RegExp:\\\\bF ?B(?:/[\\\\d.]+|[ \\\\w.]*) (/tmp/perf-7.map)\n             c6d788f8125 LazyCompile:*a$b /apps/x y/a.js:39 (/tmp/perf-7.map)\n                  ae5f31 start(int, char**) (/tmp/node)\n\n
+E2
+forms "an inlined one whose function is not printed" 'x|7|-|1000000000|1|cycles|x;_start;start;main;f 1' <<'E2'
+x 7 1.000000: 1 cycles: \n\t 7fe17e f+0x4e (inlined)\n\t 7fe17e main+0x4e (/x)\n\t 752d28a start+0x8a (inlined)\n\t 5dd354 _start+0x24 (/x)\n\n
+E2
+is "has no file, which only its address would tell" "(/x) (/x) ([script]) (/x)" "$("$B" script form.db | grep -o '([^ ]*)$' | tr '\n' ' ' | sed 's/ $//')"
 printf 'main;foo;bar 10\nmain;foo 5\nmain;idle_[k] 3\n' >f.folded
 "$B" report --format csv f.folded 2>err >out
 is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0 { printf "%s%s %.2f", s, $7, $1; s = " " }' out | tr -d '"')"
