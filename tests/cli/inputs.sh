@@ -112,8 +112,11 @@ E2
 forms "a kernel by its file, at offsets in that" 'iperf|7|0|1133575000|1|cpu-clock|iperf;recv;entry_[k];copy_[k] 1' <<'E2'
 iperf 7/7 [000] 1.133575: cpu-clock: \n\t          59fef5 copy (/lib/modules/4.3.0-rc1-virtual/build/vmlinux)\n\t          974e36 entry (/usr/lib/debug/boot/vmlinux-4.4.0-2)\n\t            f7eb recv (/lib/libpthread-2.19.so)\n\n
 E2
-forms "no time, frames behind blanks, and names of JavaScript" 'node|7|-|-|1|cpu-clock|node;start(int, char**);LazyCompile:*a$b /apps/x y/a.js:39;RegExp:\\bF ?B(?:/[\\d.]+|[ \\w.]*) 1' <<'E2'
-node 7 cpu-clock: \n             c6d78255e68 RegExp:\\\\bF ?B(?:/[\\\\d.]+|[ \\\\w.]*) (/tmp/perf-7.map)\n             c6d788f8125 LazyCompile:*a$b /apps/x y/a.js:39 (/tmp/perf-7.map)\n                  ae5f31 start(int, char**) (/tmp/node)\n\n
+forms "modules and other names in brackets" 'x|7|0|1000000000|1|c|x;main;jit;f_[k] 1' <<'E2'
+x 7 [000] 1.0: c: \n\t 59f f ([nf_conntrack])\n\t 7f31 jit ([anon:dalvik-jit-code-cache])\n\t 7f32 main ([udp.sh])\n\n
+E2
+forms "no time, frames behind blanks, and names of JavaScript" 'node|7|-|-|1|cpu-clock|node;start(int, char**);LazyCompile:*a_b /apps/x y/a.js:39;RegExp:\\bF ?B(?:/[\\d.]+|[ \\w.]*) 1' <<'E2'
+node 7 cpu-clock: \n             c6d78255e68 RegExp:\\\\bF ?B(?:/[\\\\d.]+|[ \\\\w.]*) (/tmp/perf-7.map)\n             c6d788f8125 LazyCompile:*a_b /apps/x y/a.js:39 (/tmp/perf-7.map)\n                  ae5f31 start(int, char**) (/tmp/node)\n\n
 E2
 forms "an inlined one whose function is not printed" 'x|7|-|1000000000|1|cycles|x;_start;start;main;f 1' <<'E2'
 x 7 1.000000: 1 cycles: \n\t 7fe17e f+0x4e (inlined)\n\t 7fe17e main+0x4e (/x)\n\t 752d28a start+0x8a (inlined)\n\t 5dd354 _start+0x24 (/x)\n\n
