@@ -308,6 +308,25 @@ void ptext_take_place(struct ptext_frame *f)
 	f->off = ptext_take_off(&f->symbol);
 }
 
+bool ptext_is_kernel(struct scan path)
+{
+	static const char others[] =
+		"[vdso] [vsyscall] [heap] [stack] [uprobes]";
+	size_t n = 1;
+
+	/* "[ext4]", but neither "[anon:x]" nor what no module is called */
+	while (n < path.n && (scan_is_word(path.p[n]) || path.p[n] == '-'))
+		n++;
+	if (n > 1 && *path.p == '[' && scan_is(scan_tail(path, n), "]"))
+		return !memmem(others, sizeof(others), path.p, path.n);
+	return scan_starts(path, "[kernel") ||
+	       scan_starts(path, "[guest.kernel") ||
+	       scan_starts(path, "bpf_prog_") ||
+	       scan_find(path, ".ko") < path.n ||
+	       scan_find(path, "/vmlinux") < path.n ||
+	       scan_is(path, "/proc/kcore");
+}
+
 bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n)
 {
 	size_t at;

@@ -37,5 +37,7 @@ bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost);
 bool ptext_is_more(struct scan s);
 /* Takes what follows the address apart. */
 void ptext_take_place(struct ptext_frame *f);
+/* Whether the file of a frame is the kernel's, or a module. */
+bool ptext_is_kernel(struct scan path);
 /* "outer;inner 12" */
 bool ptext_take_folded(struct scan s, struct scan *stack, uint64_t *n);

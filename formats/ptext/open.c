@@ -222,25 +222,6 @@ static uint32_t ptext_event(struct ptext *p, const struct ptext_head *h,
 	return id;
 }
 
-static bool ptext_is_kernel(struct scan path)
-{
-	static const char others[] =
-		"[vdso] [vsyscall] [heap] [stack] [uprobes]";
-	size_t n = 1;
-
-	/* "[ext4]", but neither "[anon:x]" nor what no module is called */
-	while (n < path.n && (scan_is_word(path.p[n]) || path.p[n] == '-'))
-		n++;
-	if (path.n > 2 && *path.p == '[' && n + 1 == path.n)
-		return !memmem(others, sizeof(others), path.p, path.n);
-	return scan_starts(path, "[kernel") ||
-	       scan_starts(path, "[guest.kernel") ||
-	       scan_starts(path, "bpf_prog_") ||
-	       scan_find(path, ".ko") < path.n ||
-	       scan_find(path, "/vmlinux") < path.n ||
-	       scan_is(path, "/proc/kcore");
-}
-
 SAME_FUNCTION(ptext_place_same, struct ptext, place[id], struct ptext_place,
 	      x->outer == y->outer && x->n == y->n &&
 		      !memcmp(x->said, y->said, x->n));
