@@ -683,7 +683,10 @@ static int live_parse(struct live *l, struct err *err)
 		l->host = mem_strdup(end ? host + 1 : host);
 		l->port = mem_strdup(port ? port : PORT);
 		l->node = mem_strdup(node + 6);
-		l->session = mem_strdup(session + 1);
+		/* getaddrinfo() would take the low 16 bits */
+		l->session = strtoul(l->port, NULL, 10) > UINT16_MAX
+				     ? NULL
+				     : mem_strdup(session + 1);
 	}
 	free(url);
 	return l->session ? 0

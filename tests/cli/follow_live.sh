@@ -48,3 +48,5 @@ done
 timeout -s INT 2 "$B" follow -o none net://127.0.0.1 2>err
 is an_url_without_session_is_wrong_usage 2 $?
 says the_form_is_said "net://HOST[:PORT]/host/NAME/SESSION" err
+timeout -s INT 2 "$B" follow -o none net://127.0.0.1:70880/host/node/made 2>err
+is a_port_that_cannot_be_is_wrong_usage 2 $?
