@@ -47,6 +47,16 @@ struct timings_part {
 
 void timings_add_run(struct timings *t, int side)
 {
+	struct timings_run *done = t->n_run ? &t->run[t->n_run - 1] : NULL;
+
+	/* without the room for more */
+	if (done && done->n < done->cap) {
+		struct timings_item *item = done->item;
+
+		done->item = mem_dup(item, done->n * sizeof(*item));
+		done->cap = done->n;
+		free(item);
+	}
 	*mem_add(t->run, t->n_run, t->cap_run) =
 		(struct timings_run){ .from = INT64_MAX, .to = INT64_MIN };
 	t->runs[side]++;

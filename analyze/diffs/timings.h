@@ -110,7 +110,7 @@ struct timings_item {
 	int64_t at;
 	int64_t least, most; /* ns; INT64_MAX: any */
 	uint32_t row;
-	unsigned int group; /* of timings.parts */
+	uint8_t group; /* of timings.parts */
 	bool proved;
 	bool cut; /* at an end of the recording */
 };

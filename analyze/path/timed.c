@@ -46,6 +46,9 @@ static const struct runs_usual timed_usual[] = {
 	[GROUP_SHARED] = { 1.0, 3 },
 };
 
+/* A chain is made of a time with about so many stays on CPUs. */
+#define WINDOW_STAYS 500000
+
 /* In place of "ready", while threads of other processes had the CPU. */
 static const char timed_behind[] = "ready behind other programs";
 #define TIMED_LOCK "lock of "
@@ -375,19 +378,17 @@ struct timed_parts {
 	int64_t from, to;
 };
 
-/* Adds the parts of the time of a thread: who did what while it ran, or waited,
- * as the chain of path has it. itself: what to call it; NULL: by its name. */
-static void timed_take_chain(struct timed_parts *p, uint32_t thread,
-			     const char *itself)
+/* Adds a chain of a thread: who did what while it ran, or waited. itself: what
+ * to call it; NULL: by its name. */
+static void timed_take_chain(struct timed_parts *p, const struct chain *c,
+			     uint32_t thread, const char *itself)
 {
 	struct path_run *r = &p->r;
 	int64_t pid = causes_pid(r->causes, timeline_tid(r->t, thread));
-	struct chain c = { 0 };
 
-	path_chain(r, thread, p->from, p->to, &c);
-	for (size_t i = 0; i < c.n; i++) {
-		const struct chain_segment *g = &c.segment[i];
-		int64_t lock = path_locks_on_way(&p->locks, &c, g);
+	for (size_t i = 0; i < c->n; i++) {
+		const struct chain_segment *g = &c->segment[i];
+		int64_t lock = path_locks_on_way(&p->locks, c, g);
 		bool shared = g->state == CHAIN_READY ||
 			      g->state == CHAIN_THROTTLED ||
 			      g->state == CHAIN_HELD;
@@ -415,6 +416,23 @@ static void timed_take_chain(struct timed_parts *p, uint32_t thread,
 				timed_take_code(p->d, r, row, &at[k]);
 		}
 		free_all(who, where);
+	}
+}
+
+/* Adds the parts of the time of a thread: of one window after the other, as the
+ * chain of a long recording takes much memory. */
+static void timed_take_whole(struct timed_parts *p, uint32_t thread,
+			     const char *itself)
+{
+	int64_t windows = (int64_t)(p->r.t->stay.n / WINDOW_STAYS) + 1;
+	int64_t each = (p->to - p->from) / windows + 1;
+	struct chain c = { 0 };
+
+	for (int64_t from = p->from, to; from < p->to; from = to) {
+		to = p->to - from < each ? p->to : from + each;
+		path_chain(&p->r, thread, from, to, &c);
+		timed_take_chain(p, &c, thread, itself);
+		chain_clear(&c);
 	}
 	chain_release(&c);
 }
@@ -475,14 +493,14 @@ static int timed_read_program(struct timed *d, struct store *db,
 	if (!rc)
 		rc = path_code_load(&p.code, &p.r, p.from, p.to, err);
 	if (!rc && !d->of_threads)
-		timed_take_chain(&p, of.thread, "itself");
+		timed_take_whole(&p, of.thread, "itself");
 	for (uint32_t i = 0; !rc && d->of_threads && i < p.r.t->n_thread; i++) {
 		int64_t tid = timeline_tid(p.r.t, i);
 
 		if (tid > 0 &&
 		    filter_takes_thread(&d->filter, causes_pid(p.r.causes, tid),
 					tid, path_comm(&p.r, i)))
-			timed_take_chain(&p, i, NULL);
+			timed_take_whole(&p, i, NULL);
 	}
 	free(p.code.at);
 	path_locks_release(&p.locks);
@@ -681,6 +699,12 @@ int timed_read(struct timed *d, int side, struct store *db, const char *path,
 	raise_to(run->from, d->from);
 	lower_to(run->to, d->to);
 	return d->ask.per ? timed_count(d, db, path, err) : 0;
+}
+
+bool timed_is_behind(const struct timed *d, const struct timings_row *r)
+{
+	return d->t.parts &&
+	       !strcmp(intern_get(&d->t.words, r->key[0]), timed_behind);
 }
 
 bool timed_has_parts(struct store *db)

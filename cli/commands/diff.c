@@ -105,7 +105,7 @@ static int diff_run_times(int argc, char **argv, struct err *err)
 			       "times are no samples: leave out --absolute, "
 			       "--sort, --order, --by, --event, --cgroup, "
 			       "--function");
-	if (output_is_for_functions(o.format))
+	if (output_is_for_functions(o.format) && strcmp(o.format, "sql") != 0)
 		return err_set(err, ERR_USAGE,
 			       "--format %s is for the table of functions; "
 			       "leave out --format",

@@ -24,6 +24,9 @@
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
 
+/* How much of what is behind other programs is not little beside it. */
+#define TIMES_OWN 0.2
+
 struct times {
 	const struct diff_times_opts *o;
 	struct timed of;
@@ -118,10 +121,23 @@ static void times_put_growth(const struct timings_change *c, FILE *out)
 		fprintf(out, "%+.2f %%)", 100 * (c->high - 1));
 }
 
+/* Returns whether a measure of a row is proved to have grown. */
+static bool times_grew(const struct timings_row *r)
+{
+	return any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
+}
+
+static double times_more(const struct timings_row *r)
+{
+	return r->of[TIMINGS_TOTAL].size[1] - r->of[TIMINGS_TOTAL].size[0];
+}
+
 /* Returns the row that most time more is in, and has a measure that grew or, if
  * nothing did, whose own interval says so, or what is likely; NULL: none. What
- * may be idle is one only where nothing else is. */
-static const struct timings_row *times_slower(const struct times *d)
+ * may be idle is one only where nothing else is. own: but what was ready behind
+ * other programs. */
+static const struct timings_row *times_slower_of(const struct times *d,
+						 bool own)
 {
 	const struct timings_row *hint = NULL;
 
@@ -131,16 +147,34 @@ static const struct timings_row *times_slower(const struct times *d)
 				&d->of.t.row[d->of.t.order[i]];
 			const struct timings_change *c = &r->of[TIMINGS_TOTAL];
 
-			if (!(c->size[1] > c->size[0]) ||
-			    times_may_idle(d, r) != idle)
+			if (!(times_more(r) > 0) ||
+			    times_may_idle(d, r) != idle ||
+			    (own && timed_is_behind(&d->of, r)))
 				continue;
-			if (any_where(TIMINGS_MEASURES, m, r->of[m].change > 0))
+			if (times_grew(r))
 				return r;
 			if (!hint &&
 			    (c->low > 1 || (c->hidden && d->of.t.parts)))
 				hint = r;
 		}
 	return hint;
+}
+
+/* The same. What computes more is more often behind other programs, too: what
+ * the program itself has more of is first if it is not little beside that, and
+ * as sure. */
+static const struct timings_row *times_slower(const struct times *d)
+{
+	const struct timings_row *r = times_slower_of(d, false);
+	const struct timings_row *own;
+
+	if (!r || !timed_is_behind(&d->of, r))
+		return r;
+	own = times_slower_of(d, true);
+	return own && times_grew(own) >= times_grew(r) &&
+			       times_more(own) > TIMES_OWN * times_more(r)
+		       ? own
+		       : r;
 }
 
 /* ", which has more of computing too, most of it in f": a thread of the program
@@ -183,6 +217,7 @@ static void times_tell(const struct times *d, FILE *out)
 	const struct timings_row *r = times_slower(d);
 	bool single = d->of.t.runs[0] == 1 && d->of.t.runs[1] == 1;
 	const char *sep = ": ";
+	bool slower = true; /* or it is not known */
 
 	if (d->of.ask.what == TIMED_PARTS) {
 		/* "w took 3.00 s in B, 2.00 s in A, +50.00 % (95 %: +30.10 to
@@ -204,18 +239,20 @@ static void times_tell(const struct times *d, FILE *out)
 		if (d->of.t.n_run > 2) {
 			fputs(" on average, ", out);
 			times_put_growth(&took, out);
-			if (!(took.low > 1))
-				fputs(", so that B may not be slower", out);
+			slower = took.low > 1;
 		}
-		fprintf(out,
-			", while other processes had %.2f CPUs in B, %.2f in "
-			"A; ",
-			others[1] / diff_larger(took.size[1], 1),
-			others[0] / diff_larger(took.size[0], 1));
+		if (!d->of.of_threads)
+			fprintf(out,
+				", while other processes had %.2f CPUs in B, "
+				"%.2f in A",
+				others[1] / diff_larger(took.size[1], 1),
+				others[0] / diff_larger(took.size[0], 1));
+		fputs("; ", out);
 	}
-	bool proved = r && any_where(TIMINGS_MEASURES, m, r->of[m].change > 0);
+	bool proved = r && times_grew(r);
 	if (!proved)
-		fputs("nothing is proved to take longer in B", out);
+		fprintf(out, "nothing is proved to take longer in B%s",
+			slower ? "" : ", nor B to be slower");
 	if (r) {
 		const struct timings_change *c = &r->of[TIMINGS_TOTAL];
 		fputs(proved	   ? ""
@@ -244,6 +281,15 @@ static void times_tell(const struct times *d, FILE *out)
 			times_put_growth(&r->of[m], out);
 			sep = ", ";
 		}
+	}
+	const struct timings_row *behind = times_slower_of(d, false);
+	if (behind != r && behind) {
+		const struct timings_change *c = &behind->of[TIMINGS_TOTAL];
+
+		fputs("; and of ", out);
+		times_put_name(d, behind, out);
+		fprintf(out, ", %s instead of ", HUMAN_NS(c->size[1]));
+		fputs(HUMAN_NS(c->size[0]), out);
 	}
 	if (*d->of.comm && d->of.ask.what != TIMED_PARTS) {
 		fputs("; of the program ", out);
@@ -466,6 +512,10 @@ static void times_print(const struct times *d, const struct sides *s)
 		json_finish(&j);
 	} else {
 		grid_write(g, d->o->format, stdout);
+		if (!strcmp(d->o->format, "sql"))
+			diff_changed_view("time_change, per_s_change, "
+					  "average_change, p50_change, "
+					  "p99_change");
 	}
 	if (people && apart)
 		printf("\n%zu row%s of what one side has nothing of, which may "
@@ -475,6 +525,18 @@ static void times_print(const struct times *d, const struct sides *s)
 		grid_say_rest(d->of.t.n - n, "row");
 	grid_free(g);
 	free(text);
+}
+
+void diff_changed_view(const char *columns)
+{
+	static const char *const words[] = { "more", "less", "new", "gone" };
+
+	fputs("DROP VIEW IF EXISTS changed;\n"
+	      "CREATE VIEW changed AS SELECT * FROM result WHERE FALSE",
+	      stdout);
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		printf("\nOR '%s' IN (%s)", words[i], columns);
+	fputs(";\n", stdout);
 }
 
 /* Says what grew by more than is allowed, or why that cannot be judged. Returns

@@ -26,6 +26,10 @@ struct diff_times_opts {
 int diff_times(const struct sides *s, const struct diff_times_opts *o,
 	       struct err *err);
 
+/* Writes SQL that makes a view `changed` of those rows of table `result` in
+ * which one of these columns says so. */
+void diff_changed_view(const char *columns);
+
 /* What plain diff says first, of recordings that began with a program and have
  * the switches of all threads: what its time went to. */
 struct diff_parts *diff_parts_new(void);

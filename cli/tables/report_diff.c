@@ -471,6 +471,10 @@ static void report_diff_print_rows(struct report_diff *rp)
 		sql_put_text(stdout, head, strcspn(head, "\n"));
 		fputs(");\n", stdout);
 		grid_write(g, "sql", stdout);
+		diff_changed_view(rp->o->absolute ? "self_weight_significant, "
+						    "total_weight_significant"
+						  : "self_significant, "
+						    "total_significant");
 		free(head);
 	} else
 		grid_write(g, rp->o->format, stdout);

@@ -66,7 +66,7 @@ SERVER = {
     "wrong-thread": Cause("by wrong"),
     "one-lock": Cause("lock of"),
     "collector": Cause("by collector", "one-lock"),
-    "slow-logger": Cause("by logger"),
+    "slow-logger": Cause("(by|ran) logger"),
     "proxy": Cause("by proxy"),
     "page-faults": Cause("use_buffer|touch|fault"),
     "huge-pages": Cause("use_huge|touch|advise|fault|memory"),
@@ -91,8 +91,8 @@ REDIS = {
 
 POSTGRES = {
     "pg-fsync": Cause("disk|jbd2|sync", conf="-c fsync=on -c synchronous_commit=on"),
-    "pg-no-index": Cause("computing by postgres", "pg-select", sql=["alter table pgbench_accounts drop constraint pgbench_accounts_pkey"], script="one"),
-    "pg-lock": Cause("timer by postgres|lock|pg_sleep", beside="begin; update pgbench_accounts set abalance = 1 where aid < 500; select pg_sleep(0.01); commit; select pg_sleep(0.001)"),
+    "pg-no-index": Cause("computing by postgres", "pg-few", turns="300", sql=["alter table pgbench_accounts drop constraint pgbench_accounts_pkey"], script="one"),
+    "pg-lock": Cause("timer by postgres|lock|pg_sleep", "pg-short", turns="300", beside="begin; update pgbench_accounts set abalance = 1 where aid < 500; select pg_sleep(0.01); commit; select pg_sleep(0.001)"),
     "pg-n+1": Cause("computing by (itself|postgres)|ready", "pg-select", script="ten"),
     "pg-sleep": Cause("timer by postgres", "pg-select", script="sleep"),
 }
@@ -111,7 +111,7 @@ SQLITE = {
 
 FIO = {
     "fio-small": Cause("disk.*by fio|by fio.*(read|submit)", args=["--bs=4k"]),
-    "fio-depth": Cause("disk.*by fio", args=["--ioengine=libaio", "--iodepth=1"]),
+    "fio-depth": Cause("disk.*by fio", "fio-deep", args=["--ioengine=libaio", "--iodepth=1"]),
     "fio-fsync": Cause("disk.*by fio|sync", "fio-write", args=["--rw=write", "--fsync=1"]),
     "fio-cold": Cause("disk.*by fio", "fio-warm", args=["--direct=0", "--invalidate=1"]),
 }
@@ -194,7 +194,7 @@ def with_redis(folder, told, record):
             to = sock + ".proxy"
             stack.enter_context(started([os.path.join(folder, "first"), os.path.join(folder, "proxy"), to, sock, told["late"]]))
             until(lambda: os.path.exists(to))
-        record(pin + ["redis-benchmark", "-s", to, "-n", "4000", "-c", "2", "-r", "20000", "-t", "set", "-d", told.get("size", "100"), "-q"])
+        record(pin + ["redis-benchmark", "-s", to, "-n", "10000", "-c", "2", "-r", "20000", "-t", "set", "-d", told.get("size", "100"), "-q"])
 
 
 def with_postgres(folder, told, record):
@@ -219,7 +219,7 @@ def with_postgres(folder, told, record):
             if "beside" in told:
                 stack.enter_context(started(["sh", "-c", 'yes "$0;" | "$@"', told["beside"], "psql", *client, "postgres"]))
                 time.sleep(0.3)
-            record([os.path.join(PG, "pgbench"), *client, "-n", "-c", "1", "-t", "300", "-f", script, "postgres"])
+            record([os.path.join(PG, "pgbench"), *client, "-n", "-c", "1", "-t", told.get("turns", "3000"), "-f", script, "postgres"])
         server.send_signal(2)
         server.wait()
 
@@ -233,7 +233,7 @@ def with_sqlite(folder, told, record):
                     "insert into t select i, hex(i) from n; " + told.get("index", "create index x on t(a);")], check=True)
     with open(script, "w", encoding="ascii") as f:
         f.write(".timeout 60000\npragma synchronous=%s;\n" % told.get("sync", "off"))
-        for i in range(600):
+        for i in range(4000):
             f.write("update t set b = b || 'x' where a = %d;\n" % (i * 7919 % 5000))
     with contextlib.ExitStack() as stack:
         if "beside" in told:
@@ -243,7 +243,7 @@ def with_sqlite(folder, told, record):
 
 
 def with_fio(folder, told, record):
-    record(["fio", "--name=job", "--filename=" + os.path.join(folder, "fio"), "--size=32m", "--rw=randread", "--direct=1", "--bs=64k",
+    record(["fio", "--name=job", "--filename=" + os.path.join(folder, "fio"), "--size=128m", "--rw=randread", "--direct=1", "--bs=64k",
             "--ioengine=psync"] + told.get("args", []))
 
 
@@ -251,9 +251,11 @@ def with_fio(folder, told, record):
 PROGRAMS = {
     "server": ("gcc", SERVER, {"none": Cause(None), "none2": Cause(None, run=["<server>", "none", "<work>"])}, None),
     "redis": ("redis-benchmark", REDIS, {"redis": Cause(None), "redis2": Cause(None)}, with_redis),
-    "postgres": (os.path.join(PG, "pgbench"), POSTGRES, {"pg": Cause(None), "pg2": Cause(None), "pg-select": Cause(None, script="one")}, with_postgres),
+    "postgres": (os.path.join(PG, "pgbench"), POSTGRES, {"pg": Cause(None), "pg2": Cause(None), "pg-select": Cause(None, script="one"),
+                                                           "pg-few": Cause(None, script="one", turns="300"), "pg-short": Cause(None, turns="300")}, with_postgres),
     "sqlite": ("sqlite3", SQLITE, {"sqlite": Cause(None), "sqlite2": Cause(None)}, with_sqlite),
     "fio": ("fio", FIO, {"fio": Cause(None), "fio2": Cause(None), "fio-write": Cause(None, args=["--rw=write"]),
+                         "fio-deep": Cause(None, args=["--ioengine=libaio", "--iodepth=16"]),
                          "fio-warm": Cause(None, args=["--direct=0", "--invalidate=0"])}, with_fio),
 }
 DIFF = {"fio": ["--comm", "fio"]}
@@ -283,7 +285,7 @@ def main():
     def record(out, command):
         raw = out[:-3] + ".data"
         # which makes the database too
-        got = subprocess.run([B, "record", "--waits", "--tracer", tracer, "-o", raw, "--", os.path.join(folder, "first")] + command, env=ENV,
+        got = subprocess.run([os.path.join(folder, "first"), B, "record", "--waits", "--tracer", tracer, "-o", raw, "--", os.path.join(folder, "first")] + command, env=ENV,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if not os.path.exists(out):
             sys.exit("%s: %s" % (out, got.stderr))
@@ -323,12 +325,11 @@ def main():
     count = {"named": 0, "hinted": 0, "nothing": 0, "other": 0, "equal sides differ": 0}
     for cause, a, b, program in pairs:
         text = said(*([database(name, n) for n in range(runs)] for name in (a, b)), DIFF.get(program, []))
-        verdict = "other"
+        verdict, sentence = "other", re.sub(".* in A[^;]*; ", "", text).split(": ")[0]
+        accepted = cause and re.search(cause.accepts, sentence)
         if "nothing is proved" in text:
-            verdict = "nothing"
-            if cause and re.search(cause.accepts, text.split("chance, ")[-1].split(": ")[0]):
-                verdict = "hinted"
-        elif cause and re.search(cause.accepts, text.split(": ")[0]):
+            verdict = "hinted" if accepted else "nothing"
+        elif accepted:
             verdict = "named"
         if cause:
             count[verdict] += 1

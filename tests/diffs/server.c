@@ -195,6 +195,7 @@ OWN static void on_tick_of_timer(int number)
 {
 	(void)number;
 	toil(1500);
+	sum++;
 }
 
 OWN static void walk_table(unsigned int *seed)
@@ -247,7 +248,7 @@ OWN static void fetch(struct worker *w)
 {
 	static __thread char buf[BLOCK];
 	off_t at = (off_t)(rand_r(&w->seed) % BLOCKS) * BLOCK;
-	size_t step = is("smaller-reads") ? 64 : BLOCK;
+	size_t step = is("smaller-reads") ? 16 : BLOCK;
 
 	if (is("drops-behind"))
 		drop_block(data, at);

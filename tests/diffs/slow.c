@@ -10,7 +10,7 @@ ssize_t pread64(int fd, void *to, size_t n, off_t at)
 {
 	static volatile unsigned long sum;
 
-	for (unsigned long i = 0; i < 300000; i++)
+	for (unsigned long i = 0; i < 1000000; i++)
 		sum += i;
 	return syscall(SYS_pread64, fd, to, n, at);
 }
