@@ -118,7 +118,7 @@ struct ctf_packet {
 int ctf_packet_read(const struct ctf_schema *sm, struct ctf_state *st,
 		    const struct bytes *b, const uint8_t *uuid,
 		    struct ctf_packet *out);
-/* Returns the distance from *b to the next whole packet behind `from`, which is
+/* Returns the distance from *b to the next whole packet after `from`, which is
  * *out, or to the end if there is none. */
 uint64_t ctf_packet_find(const struct ctf_schema *sm, struct ctf_state *st,
 			 const struct bytes *b, uint64_t from,
@@ -334,7 +334,7 @@ struct ctf_file {
 	 * this file. */
 	uint64_t class_id, id;
 	bool has_id;
-	bool is_short; /* its index has packets behind its end */
+	bool is_short; /* its index has packets after its end */
 	/* Of its first and last packet: numbers of packets if has_seq, times in
 	 * ns if has_time. */
 	bool has_seq, has_time;
@@ -412,7 +412,7 @@ struct ctf_stream {
 	bool has_said, has_id, has_said_end, has_cpu;
 	int32_t printed_cpu;
 	/* The name that a context had last, and its thread: it still is the
-	 * thread's if as many names were told as then. */
+	 * thread's if as many names were given as then. */
 	uint64_t n_told;
 	int32_t told_tid;
 	uint32_t told_len;

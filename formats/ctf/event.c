@@ -198,8 +198,8 @@ static void ctf_task_name(struct ctf_stream *s, int32_t pid, int32_t tid,
 {
 	struct ctf_trace *tr = s->trace;
 
-	/* Is it the name that the stream's last event had, and nobody told
-	 * another since? Nearly all names are. */
+	/* Is it the name that the stream's last event had, and nothing has
+	 * given another since? Nearly all names are. */
 	const size_t n = s->told_len;
 
 	if (s->n_told == s->trace->told.n_changed && s->told_tid == tid &&
@@ -517,7 +517,7 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 		user = &f.ip;
 		n_user = 1;
 	}
-	/* the addresses stand behind the payload */
+	/* the addresses stand after the payload */
 	item->raw_len = item->bare ? 0 : st->raw_len;
 	item->extra =
 		((item->raw_len + 7) & ~(size_t)7) + (st->kern.n + n_user) * 8;

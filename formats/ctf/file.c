@@ -106,7 +106,7 @@ static uint32_t ctf_index_head(struct bytes *b)
 	return len;
 }
 
-/* Returns how many packets of the index are behind the file's end, or 0 if the
+/* Returns how many packets of the index are after the file's end, or 0 if the
  * index is not of this file. */
 static uint64_t ctf_index_count_missing(struct bytes *b, uint64_t file_len)
 {
@@ -129,7 +129,7 @@ static uint64_t ctf_index_count_missing(struct bytes *b, uint64_t file_len)
 	return fits ? missing : 0;
 }
 
-/* Notes as damage if the index of a stream file has packets behind its end.
+/* Notes as damage if the index of a stream file has packets after its end.
  * Returns whether it has. */
 static bool ctf_index_check(const struct ctf *ctf, const char *folder,
 			    const char *name, uint64_t file_len)

@@ -22,7 +22,7 @@
 #define TRACES_MAX 20000
 
 struct folder_walk {
-	struct ctf *ctf; /* NULL: nobody is told of folders without a list */
+	struct ctf *ctf; /* NULL: no message about folders without a list */
 	char **found;
 	size_t n, cap, most, folders;
 };

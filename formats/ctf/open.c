@@ -143,7 +143,7 @@ static void ctf_open_folder(struct ctf *ctf, const char *folder)
 	}
 	if (sm->tree.cut) {
 		err_set(&why, ERR_FORMAT,
-			"%s: it ends in the middle: what it says of streams "
+			"%s: it ends in the middle: what it says about streams "
 			"and events up to there is used",
 			path);
 		reader_damage(&ctf->src, "metadata", 0, 0, &why);

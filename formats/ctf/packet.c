@@ -1,4 +1,4 @@
-/* packet.c - reads the heads of packets, and finds packets behind damage.
+/* packet.c - reads the heads of packets, and finds packets after damage.
  *
  * A packet says how long it is, and the next one follows it. After a damaged
  * one the next is searched by its magic number and the uuid of the trace. */
@@ -9,7 +9,7 @@
 
 #define MAGIC 0xC1FC1FC1u
 /* The search for a packet may read this many times the bytes that it searches:
- * behind each magic number that begins no packet, a text without an end would
+ * after each magic number that begins no packet, a text without an end would
  * be read to the end of the file. */
 #define WORK_MOST 16
 
@@ -313,8 +313,8 @@ static bool ctf_check_threads(const struct ctf_state *st,
 	return true;
 }
 
-/* The sampled address and the kernel's half. Where the machine is not told, one
- * address of the kernel from 2^63 on shows that all of them are. */
+/* The sampled address and the kernel's half. Where the machine is not known,
+ * one address of the kernel from 2^63 on shows that all of them are. */
 static bool ctf_check_addresses(struct ctf_stream *s)
 {
 	const struct ctf_state *st = &s->st;

@@ -268,7 +268,7 @@ static void ctf_plan_print_number(struct plan *p, const struct ctf_node *node,
 		fprintf(p->print, " )");
 }
 
-/* An enumeration's label stands beside its number, which can be compared and
+/* An enumeration's label stands next to its number, which can be compared and
  * added. */
 static void ctf_plan_number_field(struct plan *p, struct plan_step *st,
 				  const char *name)

@@ -2,7 +2,7 @@
  *
  * A damaged packet costs that packet: reading goes on with the next one, which
  * is found by the size of the damaged one or, if that leads nowhere, by its
- * mark. What the counters of packets say of losses becomes items. */
+ * mark. What the counters of packets say about losses becomes items. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +320,7 @@ static void ctf_stream_find_first_losses(struct ctf_stream *s)
 		p->has_begin && p->has_end && p->begin == p->finish;
 
 	uint64_t known = 0;
-	/* Does a file begin with the packet behind one that is in the segment
+	/* Does a file begin with the packet after one that is in the segment
 	 * before, as 'follow' names those of a live session? Stores what was
 	 * discarded until then. */
 	uint64_t *discarded = &known;

@@ -1,4 +1,4 @@
-/* beside.c - what tracefs tells beside a text: how many CPUs there are, the
+/* beside.c - what tracefs tells next to a text: how many CPUs there are, the
  * clock, and what the buffer of each CPU lost.
  *
  * The text alone does not tell of events that a buffer without overwriting
@@ -35,7 +35,7 @@ static int ftext_beside_file(struct input *in, const char *path,
 	return -1;
 }
 
-/* The number behind a key at the start of a line; 0: there is none. */
+/* The number after a key at the start of a line; 0: there is none. */
 static uint64_t ftext_beside_number(struct scan s, const char *key)
 {
 	while (s.n) {

@@ -1,4 +1,4 @@
-/* beside.h - what tracefs tells beside a text: how many CPUs there are, the
+/* beside.h - what tracefs tells next to a text: how many CPUs there are, the
  * clock, and what the buffer of each CPU lost.
  *
  * ftext_beside_open() finds the folder per_cpu, and ftext_beside_read() reads
@@ -6,7 +6,7 @@
  *
  * A piece of a stream that was cut has lines FTEXT_BESIDE. The first line of
  * the text has the clock. At its end there is one for each CPU that dropped
- * events (0: nobody knows how many), and then the number of CPUs: a piece
+ * events (0: not known how many), and then the number of CPUs: a piece
  * without that one may lack others, too.
  *
  *	# beside: clock=monotonic
@@ -43,7 +43,7 @@ struct ftext_beside {
 	size_t n_total, cap_total;
 };
 
-/* Finds what is beside a text; *b is zero. Nothing may be there. */
+/* Finds what is next to a text; *b is zero. Nothing may be there. */
 void ftext_beside_open(struct ftext_beside *b, const char *path);
 /* Sets total[] by the files cpuN/stats in dir, or that of the only CPU. Returns
  * how many these are, or -1 and *err; total[] is empty then. */

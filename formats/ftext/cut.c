@@ -101,7 +101,7 @@ static void ftext_cut_event(struct ftext_cut *c, const struct line *l)
 		return;
 	}
 	c->line.is_late = false;
-	/* a mark of lost events is counted for the event behind it */
+	/* a mark of lost events is counted for the event after it */
 	c->line.may_begin = !c->lost;
 	c->lost = false;
 	c->line.is_event = true;

@@ -3,8 +3,8 @@
  *
  * ftext_cut_take() looks at one line after the other, which the caller stores
  * as they are: in the piece that is received, or in the one before it, if the
- * line belongs to an event there. The stack of an event is printed behind it,
- * with events of other CPUs between them. What tracefs tells beside the stream
+ * line belongs to an event there. The stack of an event is printed after it,
+ * with events of other CPUs between them. What tracefs tells next to the stream
  * is in each piece. */
 #pragma once
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct ftext_cut_line {
 
 /* Returns whether the first bytes of a stream are such a text. */
 bool ftext_cut_probe(const void *head, size_t n);
-/* path: of the stream, beside which tracefs may be, or a copy of it. */
+/* path: of the stream, next to which tracefs may be, or a copy of it. */
 struct ftext_cut *ftext_cut_new(const char *path);
 void ftext_cut_free(struct ftext_cut *c); /* NULL is fine */
 /* Looks at the line at the begin of len bytes, and stores its length; NULL: it

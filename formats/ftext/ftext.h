@@ -149,7 +149,7 @@ struct ftext {
 	size_t n_running, cap_running;
 	uint64_t overwritten; /* entries overwritten by newer ones, in total */
 	struct ftext_beside beside;
-	size_t virtual_total; /* of those beside it */
+	size_t virtual_total; /* of those next to it */
 	bool piece;	      /* of a stream that was cut */
 	/* Items; the index is the number modulo the capacity. */
 	struct ftext_item *item;
@@ -303,11 +303,11 @@ void ftext_defer_chain(struct ftext *ft, const struct ftext_item *it,
 int ftext_kernel(struct ftext *ft, struct err *err);
 void ftext_kernel_record(const struct ftext *ft, struct record *rec);
 
-/* totals.c: what is beside the text. */
+/* totals.c: what is next to the text. */
 /* Takes the clock, and the number of CPUs unless the text tells it. head: the
  * begin of the text. */
 void ftext_totals_open(struct ftext *ft, struct scan head);
-/* Reads the files stats that --stats names, or that are beside the text.
+/* Reads the files stats that --stats names, or that are next to the text.
  * Returns -1 and *err if the option names none. */
 int ftext_totals_read(struct ftext *ft, struct err *err);
 /* At the end of the text: returns whether they count for it. */

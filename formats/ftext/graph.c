@@ -26,8 +26,8 @@ static bool graph_take_column(struct scan *s, struct scan *out)
 	return true;
 }
 
-/* Returns true for "12.345 us" behind a mark of a long duration, and *ns. The
- * digits behind the point are those that the line has room for. */
+/* Returns true for "12.345 us" after a mark of a long duration, and *ns. The
+ * digits after the point are those that the line has room for. */
 static bool graph_is_duration(struct scan s, int64_t *ns)
 {
 	uint64_t us, part = 0;
@@ -115,7 +115,7 @@ static bool graph_set_call(struct scan call, struct scan text, struct line *out)
 	       scan_find_char(call, ';') < call.n;
 }
 
-/* Takes what stands behind "CPU)". */
+/* Takes what stands after "CPU)". */
 static bool graph_take_event(struct scan s, struct line *out)
 {
 	struct scan text = s;

@@ -53,11 +53,11 @@ void line_parse(struct scan s, bool bare, struct line *out);
 /* flags.c: sets flags of a line from their column: "d.h1". */
 void line_set_flags(struct scan column, struct line *out);
 
-/* graph.c: parses a line of the tracer function_graph, behind its time. Returns
+/* graph.c: parses a line of the tracer function_graph, after its time. Returns
  * false if it is none. */
 bool line_parse_graph(struct scan s, struct line *out);
 
-/* What the text of an event of function_graph says of its call. */
+/* What the text of an event of function_graph says about its call. */
 struct line_call {
 	struct scan name; /* of the function; empty: an end does not say it */
 	uint32_t depth;

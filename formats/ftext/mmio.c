@@ -20,7 +20,7 @@ static const struct mmio_word {
 	{ "MARK ", "print", false },
 };
 
-/* Takes seconds with six digits behind the point. */
+/* Takes seconds with six digits after the point. */
 static bool mmio_take_time(struct scan *s, uint64_t *ns)
 {
 	uint64_t sec, us;

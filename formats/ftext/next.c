@@ -252,7 +252,7 @@ static void ftext_next_take_beside(struct ftext *ft, struct scan s,
 }
 
 /* Does the text of an event end within a string or the name of a task, which
- * goes on behind a line feed? No event has a name as its last field. */
+ * goes on after a line feed? No event has a name as its last field. */
 static bool ftext_next_is_open(const struct ftext *ft,
 			       const struct ftext_item *it)
 {

@@ -221,7 +221,7 @@ static bool ftext_plugin_wakeup(struct scan s, struct ftext_pairs *out)
 	return true;
 }
 
-/* Takes the fields of a shape, and goes behind it. */
+/* Takes the fields of a shape, and goes after it. */
 static bool ftext_take_shape(const char *shape, struct scan *s,
 			     struct ftext_pairs *out)
 {

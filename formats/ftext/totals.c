@@ -1,4 +1,4 @@
-/* totals.c - what is beside a text of ftrace: its clock, its CPUs, and what
+/* totals.c - what is next to a text of ftrace: its clock, its CPUs, and what
  * their buffers lost. */
 #include <stdio.h>
 #include <string.h>

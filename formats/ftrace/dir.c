@@ -2,13 +2,13 @@
  * and of the files of tracefs that describe them.
  *
  * Pages: per_cpu/cpuN/trace_pipe_raw, cpuN.raw, cpuN, or one of the last two
- * behind a name and a hyphen or a dot. Formats:
- * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Beside them, with or
+ * after a name and a hyphen or a dot. Formats:
+ * events/SYSTEM/NAME/format, or [SYSTEM-]NAME.format. Next to them, with or
  * without .txt: header_page, trace_clock, saved_cmdlines, saved_tgids,
  * osrelease, hostname and arch (of /proc/sys/kernel), kallsyms, and stats
- * beside the pages. More folders per_cpu are of other instances: rings of their
- * own, of the same events. Pages do not record their byte order: it is the one
- * in which they can be walked. */
+ * next to the pages. More folders per_cpu are of other instances: rings of
+ * their own, of the same events. Pages do not record their byte order: it is
+ * the one in which they can be walked. */
 #include <ctype.h>
 #include <dirent.h>
 #include <linux/magic.h>
@@ -216,7 +216,7 @@ static uint32_t ft_dir_instance(struct ft_dir_state *w, const char *path)
 	return (uint32_t)(i < FOLDERS_MAX ? i : 0);
 }
 
-/* Returns true if the pages of the same CPU are beside the file. */
+/* Returns true if the pages of the same CPU are next to the file. */
 static bool ft_dir_has_pages(const char *path)
 {
 	char raw[PATH_SIZE];
@@ -228,7 +228,7 @@ static bool ft_dir_has_pages(const char *path)
 		 own ? "trace_pipe_raw" : "raw");
 	if (own || !stat(raw, &st))
 		return !stat(raw, &st);
-	/* "cpu3" beside "cpu3.stats" */
+	/* "cpu3" next to "cpu3.stats" */
 	snprintf(raw, sizeof(raw), "%.*s", (int)(end - path - 1), path);
 	return !stat(raw, &st);
 }

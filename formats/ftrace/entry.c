@@ -1,7 +1,7 @@
 /* entry.c - compares the length of an entry with what its format describes.
  *
  * The length is what leads from one entry to the next: one that is too long
- * hides the entries behind it, one that is too short makes entries of the rest.
+ * hides the entries after it, one that is too short makes entries of the rest.
  */
 #include "formats/ftrace/entry.h"
 
@@ -12,11 +12,11 @@
 #include "stitch/base/mem.h"
 
 /* Linux 6.12.117 has the times of a call in the struct that an entry copies,
- * and still room for both behind it, which it does not write
+ * and still room for both after it, which it does not write
  * (kernel/trace/trace_entries.h, funcgraph_exit). */
 #define FT_TIMES_AGAIN 16
 
-/* Whether an entry may go on behind the bytes that this field describes.
+/* Whether an entry may go on after the bytes that this field describes.
  *
  * The kernel measures the strings and arrays of a probe before it copies them.
  * Where the copy fails, the entry keeps the bytes that were reserved

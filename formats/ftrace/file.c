@@ -253,7 +253,7 @@ static bool ft_file6_is_tag(const struct bytes *b, const char *tag)
 	return bytes_left(b) >= TAG_LEN && !memcmp(b->pos, tag, TAG_LEN);
 }
 
-/* trace-cmd 2.9 and later write the clock behind the table of a buffer: u64
+/* trace-cmd 2.9 and later write the clock after the table of a buffer: u64
  * size, text. Older ones write zeros up to the first page. */
 static void ft_file6_skip_clock(const struct ft *ft, struct bytes *b)
 {

@@ -91,8 +91,8 @@ struct ft_type {
 	uint32_t
 		least; /* bytes up to the end of the last field of fixed size */
 	bool open;     /* entries may be longer: they end with an array */
-	bool dynamic;  /* a field refers to data behind the fields */
-	uint8_t spare; /* bytes that entries of some kernels have behind them */
+	bool dynamic;  /* a field refers to data after the fields */
+	uint8_t spare; /* bytes that entries of some kernels have after them */
 	struct ft_parts part;
 };
 
@@ -215,7 +215,7 @@ struct ft_tgid {
 	int32_t tid, tgid;
 };
 
-/* How far the clock of one CPU of a guest was behind its host's. */
+/* How far the clock of one CPU of a guest was after its host's. */
 struct ft_sample {
 	uint64_t time, offset, scaling, fraction;
 };
@@ -433,7 +433,7 @@ int ft_page_open(struct ft *ft, struct ft_stream *s, uint64_t place,
  * continues where the walk was. */
 int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,
 		  struct err *err);
-/* Returns -1 if the page holds data behind what its length describes. Call when
+/* Returns -1 if the page holds data after what its length describes. Call when
  * ft_page_next() (page.h) has returned 0. */
 int ft_page_check_end(const struct ft_page *pg, struct err *err);
 /* boot.c: takes last_boot_info of a buffer from the option LAST_BOOT. */

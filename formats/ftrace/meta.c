@@ -149,7 +149,7 @@ static bool symbols_is_field(struct scan arg, struct scan *name)
 	return name->n && name->n < ADDED_MOST && !arg.n;
 }
 
-/* Is there a field of that name, behind that type? */
+/* Is there a field of that name, after that type? */
 static bool symbols_declares(const struct symbols_text *st, const char *type,
 			     struct scan name, const char *more)
 {
@@ -187,7 +187,7 @@ static bool symbols_add(struct symbols_text *st, struct scan name, char letter)
 	return true;
 }
 
-/* Takes the arguments behind the string. Returns their number, -1 if they are
+/* Takes the arguments after the string. Returns their number, -1 if they are
  * not understood. */
 static int symbols_arguments(const char *s, struct scan *args)
 {

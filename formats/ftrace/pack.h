@@ -16,7 +16,7 @@ void ft_stream_packed(struct ft *ft, uint32_t instance, int32_t cpu,
  * the next call. */
 int ft_stream_bytes(struct ft *ft, struct ft_stream *s, uint64_t place,
 		    uint64_t n, struct bytes *out, struct err *err);
-/* ft_stream_rest() of a ring of chunks, or of a place behind the end. */
+/* ft_stream_rest() of a ring of chunks, or of a place after the end. */
 int ft_stream_unpack(struct ft *ft, struct ft_stream *s, uint64_t place,
 		     struct bytes *out, struct err *err);
 /* ft_stream_rest() of any other ring and place. */

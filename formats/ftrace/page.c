@@ -268,7 +268,7 @@ int ft_page_check_end(const struct ft_page *pg, struct err *err)
 	    (bytes_left(&pg->b) <= 4 || !ft_page_has_data(&pg->b)))
 		return 0;
 	return err_at(err, pg->b.path, bytes_off(&pg->b),
-		      "a page has data behind the length that it gives");
+		      "a page has data after the length that it gives");
 }
 
 int ft_page_again(struct ft *ft, struct ft_stream *s, struct ft_page *pg,

@@ -253,7 +253,7 @@ static void ft_record_stack_at(struct ft *ft, struct ft_stream *st,
 		ft_defer_cookie(t, &raw, &rec->sample);
 }
 
-/* Sets the thread, and the process unless a user stack has told it. */
+/* Sets the thread, and the process unless a user stack has given it. */
 static void ft_record_set_task(const struct ft *ft, const struct ref *ref,
 			       const struct bytes *raw, struct record *rec)
 {

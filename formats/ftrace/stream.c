@@ -494,7 +494,8 @@ static inline uint32_t ft_item_stacks(const struct ft_item *it)
 	return it->kern | (uint32_t)it->user << 16;
 }
 
-/* An entry is at a multiple of 4: bit 0 says that its fork told the process. */
+/* An entry is at a multiple of 4: bit 0 says that its fork named the process.
+ */
 static inline uint64_t ft_item_handle(const struct ft *ft,
 				      const struct ft_item *it, uint32_t stream)
 {

@@ -12,7 +12,7 @@
 
 /* How much of a head must be there. */
 enum ptext_surety {
-	PTEXT_THREAD, /* a thread, and something behind it */
+	PTEXT_THREAD, /* a thread, and something after it */
 	PTEXT_MOMENT, /* a CPU or a time */
 	PTEXT_ANY,    /* an event, or a thread alone */
 };
@@ -183,7 +183,7 @@ static bool ptext_take_rest(struct scan s, enum ptext_surety sure,
 	scan_blanks(&s);
 	scan_trim(&s);
 	h->text = s;
-	/* -F brstack, behind the address, is no part of its place */
+	/* -F brstack, after the address, is no part of its place */
 	const size_t branch = ptext_find_branch(s);
 
 	h->text.n = branch;

@@ -10,8 +10,8 @@
  * each of which may be missing. */
 struct ptext_head {
 	struct scan comm, event;
-	struct scan text; /* behind the event: of a tracepoint, or an address */
-	int32_t pid, tid, cpu; /* -1: not told */
+	struct scan text; /* after the event: of a tracepoint, or an address */
+	int32_t pid, tid, cpu; /* -1: not known */
 	bool timed, has_period;
 	uint64_t time, period;
 };
@@ -19,7 +19,7 @@ struct ptext_head {
 /* A line of a callchain: "ip symbol+off (path)". */
 struct ptext_frame {
 	uint64_t ip;
-	struct scan said; /* all behind the address */
+	struct scan said; /* all after the address */
 	struct scan symbol, path;
 	uint64_t off;
 	bool inlined; /* the path is that of the next frame that is not */
@@ -33,7 +33,7 @@ bool ptext_take_frame(struct scan s, struct ptext_frame *out);
  * record of a loss. */
 bool ptext_take_record(struct scan s, struct ptext_head *out, uint64_t *lost);
 /* Returns whether a line is none of a sample, but what -F insn, insnlen or
- * brstack prints behind its frames. */
+ * brstack prints after its frames. */
 bool ptext_is_more(struct scan s);
 /* Takes what follows the address apart. */
 void ptext_take_place(struct ptext_frame *f);

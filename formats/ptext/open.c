@@ -102,7 +102,7 @@ static struct ptext *ptext_of(struct source *src)
 	return (struct ptext *)src;
 }
 
-/* Whether frames follow, or the empty line behind a sample without any, which
+/* Whether frames follow, or the empty line after a sample without any, which
  * has nothing but its thread with -F comm,tid,ip. */
 static bool ptext_ends_here(struct scan s)
 {
@@ -323,9 +323,9 @@ static size_t ptext_take_stack(struct ptext *p, struct scan stack)
 	return n;
 }
 
-/* The address of an event without callchains, behind its text, or alone: the
+/* The address of an event without callchains, after its text, or alone: the
  * last of a line, since -F addr, data_src and weight print theirs in front of
- * it, and phys_addr a number behind its file. */
+ * it, and phys_addr a number after its file. */
 static size_t ptext_take_address(struct ptext *p, struct ptext_head *h)
 {
 	struct ptext_frame is = { .ip = 0 };

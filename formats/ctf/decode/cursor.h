@@ -84,7 +84,7 @@ static inline uint64_t ctf_cursor_packed(const struct ctf_cursor *c,
 	return v & (UINT64_MAX >> (64 - bits));
 }
 
-/* Reads 1 to 64 bits that are within 8 bytes, if these are there; moves behind
+/* Reads 1 to 64 bits that are within 8 bytes, if these are there; moves after
  * them. Returns false, and has read nothing, if not. */
 static inline bool ctf_cursor_word(struct ctf_cursor *c, uint32_t bits,
 				   bool big, uint64_t *out)
@@ -102,7 +102,7 @@ static inline bool ctf_cursor_word(struct ctf_cursor *c, uint32_t bits,
 	return true;
 }
 
-/* Reads 1 to 64 bits and moves behind them. Returns -1 if they are not there.
+/* Reads 1 to 64 bits and moves after them. Returns -1 if they are not there.
  */
 static inline int ctf_cursor_number(struct ctf_cursor *c, uint32_t bits,
 				    bool big, uint64_t *out)

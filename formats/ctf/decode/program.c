@@ -1,7 +1,7 @@
 /* program.c - compiles class trees.
  *
  * While it adds steps, the position is known modulo some power of two. So most
- * alignments cost nothing, and neighbours of fixed size that nobody needs
+ * alignments cost nothing, and neighbours of fixed size that are not needed
  * become one distance, which the next step moves. */
 #include "formats/ctf/decode/program.h"
 
@@ -160,7 +160,7 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		return;
 	if (node->kind == CTF_VARIANT || node->kind == CTF_OPTIONAL) {
 		/* Options have their own steps. What is known of the position
-		 * behind them is what holds for all. */
+		 * after them is what holds for all. */
 		uint32_t base = (uint32_t)p->n_jump;
 		uint32_t n = node->n_child;
 		uint32_t *out = mem_new(n + 1, sizeof(*out));

@@ -1,8 +1,8 @@
 /* program.h - the class of an event as a flat list of steps.
  *
- * A class tree is compiled once: structures disappear, fields that nobody needs
- * become distances, and what is needed says where it goes. run.c runs the
- * steps. Only lists and variants that become text are still walked as trees
+ * A class tree is compiled once: structures disappear, fields that are not
+ * needed become distances, and what is needed says where it goes. run.c runs
+ * the steps. Only lists and variants that become text are still walked as trees
  * (value.c).
  *
  * Order of calls: ctf_program_start(), one call for each field, and

@@ -49,7 +49,7 @@ static size_t ctf_run_left(const struct ctf_state *st)
 	return left < most - st->told ? left : (size_t)(most - st->told);
 }
 
-/* Begins a text at the end of the payload; there is room for a 0 behind it. */
+/* Begins a text at the end of the payload; there is room for a 0 after it. */
 static struct ctf_text ctf_run_begin(struct ctf_state *st)
 {
 	size_t left = ctf_run_left(st);

@@ -38,7 +38,7 @@ struct ctf_state {
 	unsigned char *raw;
 	size_t raw_len;
 	uint64_t idle;	/* elements of no size in this packet */
-	uint64_t told;	/* bytes that its payloads had behind their fixed part,
+	uint64_t told;	/* bytes that its payloads had after their fixed part,
 			 * and labels that were looked at, four as one */
 	bool again;	/* a packet's context is read again for its fields: it
 			 * has no effects */

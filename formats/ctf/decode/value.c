@@ -431,7 +431,7 @@ static void ctf_value_point(struct ctf_text *t, uint64_t v, int decimals,
 static bool ctf_value_usual(struct ctf_text *t, double v, int some, int all)
 {
 	const double size = v < 0 ? -v : v;
-	int digits = 1; /* before the point; 0 and below: zeros behind it */
+	int digits = 1; /* before the point; 0 and below: zeros after it */
 
 	/* An x87 rounds a quotient twice, to its own digits first. */
 	if (FLT_EVAL_METHOD > 1 || !(size >= 0.001 && size < 1e15))

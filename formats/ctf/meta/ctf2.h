@@ -46,7 +46,7 @@ struct ctf2_range {
 int ctf2_range(struct ctf2 *j, struct json_object *o, struct ctf2_range *out);
 
 typedef int ctf2_set_fn(struct ctf2 *j, void *to, struct json_object *value);
-/* Takes one property: set() is called with the address `at` bytes behind the
+/* Takes one property: set() is called with the address `at` bytes after the
  * start of what is made; NULL: the value does not matter. */
 struct ctf2_property {
 	const char *name;

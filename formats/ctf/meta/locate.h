@@ -51,7 +51,7 @@ int locate_from(struct locate *v, const struct raw_class *c,
 
 /* Returns the slot that took this one's place, or the slot. */
 uint16_t locate_joined(const struct locate *v, uint16_t slot);
-/* Returns the final number: behind the slots of the packet header stand those
+/* Returns the final number: after the slots of the packet header stand those
  * of the stream, then those of the event. v->n_slot has the sums. */
 uint16_t locate_number(const struct locate *v, uint16_t slot);
 typedef uint16_t locate_slot_fn(const struct locate *v, uint16_t slot);

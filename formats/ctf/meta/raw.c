@@ -50,7 +50,7 @@ int raw_fail(struct raw *r, uint32_t at, const char *fmt, ...)
 	return -1;
 }
 
-/* What one name takes beside its text: pointers, slots of the table. */
+/* What one name takes next to its text: pointers, slots of the table. */
 #define RAW_NAME_SIZE 100
 
 int raw_room(struct raw *r, uint32_t at)

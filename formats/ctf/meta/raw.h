@@ -13,7 +13,7 @@
 #include "stitch/base/mem.h"
 
 #define RAW_NONE UINT32_MAX /* no name */
-/* Limits beside those of tree.h. */
+/* Limits next to those of tree.h. */
 #define RAW_CLOCKS_MAX 256
 #define RAW_STREAMS_MAX 4096
 #define RAW_LABELS_MAX (1u << 18) /* ranges of one enumeration */

@@ -4,7 +4,7 @@
 #include "formats/ctf/meta/raw.h"
 #include "stitch/base/bytes.h"
 
-/* What metadata may take beside its own size. With the values of a CTF 2
+/* What metadata may take next to its own size. With the values of a CTF 2
  * fragment it is 60 MiB. */
 #define READ_ROOM ((size_t)40 << 20)
 

@@ -4,7 +4,7 @@
  * tsdl_type.c classes of what stands where C has a type, tsdl_read.c the rest.
  * Each calls only those before it. The parser looks at one token, t->tok;
  * each function begins with the first token of what it reads, and leaves the
- * first token behind that. */
+ * first token after that. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -112,7 +112,7 @@ struct tsdl_symbol {
 
 struct tsdl {
 	struct raw *r;
-	struct scan rest; /* the text behind tok */
+	struct scan rest; /* the text after tok */
 	struct tsdl_token tok;
 	struct tsdl_symbol *symbol;
 	size_t n_symbol, cap_symbol;
@@ -137,7 +137,7 @@ struct tsdl_value {
 	const struct raw_class *type;
 };
 
-/* Reads the next token into t->tok; behind the last one it is TSDL_END. Returns
+/* Reads the next token into t->tok; after the last one it is TSDL_END. Returns
  * -1 with the error set if the text is damaged. */
 int tsdl_next(struct tsdl *t);
 /* Sets the error at the token. */
@@ -173,7 +173,7 @@ void tsdl_leave(struct tsdl *t, size_t block);
 /* Takes one key of a block with its value. */
 typedef int tsdl_set_fn(struct tsdl *t, void *to, uint32_t key,
 			const struct tsdl_value *v);
-/* Reads = value; behind a key. */
+/* Reads = value; after a key. */
 int tsdl_attribute(struct tsdl *t, uint32_t key, tsdl_set_fn *set, void *to);
 /* Reads { key = value; ... }. */
 int tsdl_attributes(struct tsdl *t, tsdl_set_fn *set, void *to);

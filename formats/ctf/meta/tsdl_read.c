@@ -343,7 +343,7 @@ static int tsdl_top(struct tsdl *t)
 	default:
 		return tsdl_unexpected(t, "a block or a declaration");
 	}
-	return ret ? ret : tsdl_need(t, ';', "';' behind a block");
+	return ret ? ret : tsdl_need(t, ';', "';' after a block");
 }
 
 /* Does the statement at this place of the text have no end? */

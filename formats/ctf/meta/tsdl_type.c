@@ -90,7 +90,7 @@ static int tsdl_set_integer(struct tsdl *t, void *to, uint32_t key,
 	}
 }
 
-/* Read {...} with attributes, behind the word. */
+/* Read {...} with attributes, after the word. */
 static int tsdl_integer(struct tsdl *t, const struct raw_class **out)
 {
 	struct raw_class *c = raw_class(t->r, CTF_UINT, t->tok.at);
@@ -126,7 +126,7 @@ static int tsdl_set_float(struct tsdl *t, void *to, uint32_t key,
 	return 0;
 }
 
-/* Read {...} with attributes, behind the word. */
+/* Read {...} with attributes, after the word. */
 static int tsdl_float(struct tsdl *t, const struct raw_class **out)
 {
 	static const uint8_t ieee[][2] = {
@@ -161,7 +161,7 @@ static int tsdl_set_string(struct tsdl *t, void *to UNUSED, uint32_t key,
 	return key == TSDL_ENCODING ? tsdl_encoding(t, v, &encoded) : 0;
 }
 
-/* Read {...} with attributes, behind the word. */
+/* Read {...} with attributes, after the word. */
 static int tsdl_string(struct tsdl *t, const struct raw_class **out)
 {
 	struct raw_class *c = raw_class(t->r, CTF_STRING, t->tok.at);
@@ -310,7 +310,7 @@ static int tsdl_members(struct tsdl *t)
 		if (tsdl_next(t) || raw_room(t->r, at))
 			return -1;
 	}
-	return tsdl_need(t, ';', "';' behind a member");
+	return tsdl_need(t, ';', "';' after a member");
 }
 
 /* Reads { members } into the class. */
@@ -337,7 +337,7 @@ static int tsdl_body(struct tsdl *t, struct raw_class *c)
 	return tsdl_next(t);
 }
 
-/* Reads NAME, if there is one, behind struct, variant or enum. */
+/* Reads NAME, if there is one, after struct, variant or enum. */
 static int tsdl_tag(struct tsdl *t, uint32_t *name)
 {
 	*name = RAW_NONE;
@@ -441,7 +441,7 @@ static int tsdl_variant(struct tsdl *t, const struct raw_class **out)
 		return -1;
 	/* <tag> */
 	if (tsdl_is(t, '<') && (tsdl_next(t) || tsdl_place(t, &from) ||
-				tsdl_need(t, '>', "'>' behind the tag")))
+				tsdl_need(t, '>', "'>' after the tag")))
 		return -1;
 	if (tsdl_is(t, '{')) {
 		c = raw_class(t->r, CTF_VARIANT, at);
@@ -540,7 +540,7 @@ static int tsdl_labels(struct tsdl *t, struct raw_class *c)
 		ret = tsdl_label(t, c->node.kind == CTF_SINT, &next,
 				 mem_add(range, n, cap));
 		if (!ret && !tsdl_is(t, '}'))
-			ret = tsdl_need(t, ',', "',' or '}' behind a label");
+			ret = tsdl_need(t, ',', "',' or '}' after a label");
 		if (!ret && n == RAW_LABELS_MAX)
 			ret = tsdl_fail(t,
 					"enumeration has more than %u labels",
@@ -641,7 +641,7 @@ static void tsdl_array(struct tsdl *t, struct raw_class *c,
 	c->node.n_child = 1;
 }
 
-/* Reads name[length]... behind a type. The name may be missing if `name` is
+/* Reads name[length]... after a type. The name may be missing if `name` is
  * NULL. */
 static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 			   uint32_t *name, const struct raw_class **out)
@@ -676,7 +676,7 @@ static int tsdl_declarator(struct tsdl *t, const struct raw_class *type,
 			if (tsdl_place(t, &c->from))
 				return -1;
 		}
-		if (tsdl_need(t, ']', "']' behind a length"))
+		if (tsdl_need(t, ']', "']' after a length"))
 			return -1;
 	}
 	/* int x[2][3] is two times three numbers */
@@ -698,7 +698,7 @@ static int tsdl_typealias(struct tsdl *t)
 	    tsdl_need(t, TSDL_ASSIGN, "':='") || tsdl_type_name(t, &name) ||
 	    tsdl_declare(t, TSDL_TYPES, name, type, at))
 		return -1;
-	return tsdl_need(t, ';', "';' behind typealias");
+	return tsdl_need(t, ';', "';' after typealias");
 }
 
 static int tsdl_typedef(struct tsdl *t)
@@ -716,7 +716,7 @@ static int tsdl_typedef(struct tsdl *t)
 		    tsdl_declare(t, TSDL_TYPES, name, c, at))
 			return -1;
 	} while (tsdl_is(t, ','));
-	return tsdl_need(t, ';', "';' behind typedef");
+	return tsdl_need(t, ';', "';' after typedef");
 }
 
 int tsdl_declaration(struct tsdl *t, bool *done)
@@ -733,5 +733,5 @@ int tsdl_declaration(struct tsdl *t, bool *done)
 		return 0;
 	if (tsdl_type(t, &type))
 		return -1;
-	return tsdl_need(t, ';', "';' behind a declaration");
+	return tsdl_need(t, ';', "';' after a declaration");
 }

@@ -129,7 +129,7 @@ int tsdl_attribute(struct tsdl *t, uint32_t key, tsdl_set_fn *set, void *to)
 	if (tsdl_need(t, '=', "'='") || tsdl_value(t, &v) ||
 	    set(t, to, key, &v))
 		return -1;
-	return tsdl_need(t, ';', "';' behind a value");
+	return tsdl_need(t, ';', "';' after a value");
 }
 
 int tsdl_attributes(struct tsdl *t, tsdl_set_fn *set, void *to)
