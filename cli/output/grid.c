@@ -48,6 +48,7 @@ struct grid {
 	size_t n, cap;
 	uint64_t names, narrow; /* sets of columns: grid_names() */
 	uint64_t whole, spare;	/* grid_whole(), grid_spare() */
+	uint64_t gives_way;	/* grid_give_way() */
 	struct arena text;
 };
 
@@ -96,6 +97,11 @@ void grid_whole(struct grid *g, const char *title)
 void grid_spare(struct grid *g, const char *title)
 {
 	g->spare |= grid_set_of(g, title);
+}
+
+void grid_give_way(struct grid *g, const char *title)
+{
+	g->gives_way = grid_set_of(g, title);
 }
 
 static bool grid_in_set(uint64_t set, size_t i)
@@ -334,6 +340,11 @@ static void grid_fit_columns(const struct grid *g, struct column *col,
 	for (size_t i = g->n_col; i-- > 1;)
 		if (grid_in_set(g->spare, i) &&
 		    grid_line_width(g, col, true) > room)
+			col[i].hidden = true;
+	for (size_t i = 0; i < g->n_col; i++)
+		if (grid_in_set(g->gives_way, i) &&
+		    grid_line_width(g, col, false) - col[i].width + CUT_LEAST >
+			    room)
 			col[i].hidden = true;
 	while (last && col[last].hidden)
 		last--;

@@ -28,6 +28,8 @@ void grid_whole(struct grid *g, const char *title);
 /* Says that the column of this title is left out, the last such one first,
  * where lines are too narrow for all. */
 void grid_spare(struct grid *g, const char *title);
+/* Says that this column is left out where the text of others would be cut. */
+void grid_give_way(struct grid *g, const char *title);
 /* Adds the next cell, from left to right, row by row. Text is copied. */
 void grid_text(struct grid *g, const char *s);
 /* With a mark after the text, a constant, in the text form only; NULL: none.

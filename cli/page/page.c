@@ -16,6 +16,7 @@
 #include "cli/output/lines.h"
 #include "cli/page/page_bytes.h"
 #include "cli/page/page_parts.h"
+#include "cli/path/path.h"
 #include "cli/pictures/diff_model.h"
 #include "cli/pictures/palette.h"
 #include "cli/tables/diff_text.h"
@@ -445,12 +446,26 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 	const char *trust = p->shown.trust;
 	const struct offcpu_sums *waits = p->shown.waits;
 	struct banner b;
+	char *answer = NULL;
+	FILE *asked;
 	int rc = banner_read(p->db, p->path, p->filter, &b, err);
 
 	if (rc)
 		goto out;
-	fprintf(out, "<div id=\"banner\" class=\"%s\">\n<p class=\"trust\">",
-		b.word);
+	fprintf(out, "<div id=\"banner\" class=\"%s\">\n", b.word);
+	asked = mem_stream(&answer, NULL);
+	if (!filter_given(p->filter))
+		rc = path_put_asked(p->db, p->path, asked, err);
+	mem_stream_end(asked);
+	if (rc)
+		goto out;
+	for (char *rest = answer, *line;
+	     (line = strtok_r(rest, "\n", &rest));) {
+		fputs(line == answer ? "<p class=\"answer\">" : "<p>", out);
+		html_page_put_words(out, line);
+		fputs("</p>\n", out);
+	}
+	fputs("<p class=\"trust\">", out);
 	html_page_put_words(out, trust ? trust : b.trust);
 	fputs("</p>\n<p class=\"verdict\">", out);
 	html_page_put_words(out, b.verdict);
@@ -536,7 +551,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 		      out);
 	fputs("</div>\n", out);
 out:
-	free(b.advice);
+	free_all(b.advice, answer);
 	return rc;
 }
 

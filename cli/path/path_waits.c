@@ -6,6 +6,7 @@
 
 #include "analyze/causes/causes.h"
 #include "analyze/causes/idle.h"
+#include "analyze/causes/limits.h"
 #include "analyze/latency/files.h"
 #include "analyze/causes/offcpu.h"
 #include "cli/output/grid.h"
@@ -261,6 +262,8 @@ static struct grid *path_some_waits(struct path_longest *l, size_t *at,
 	/* the line above has it for all, and the JSON for each */
 	grid_spare(g, "Proved %");
 	grid_spare(g, "State");
+	/* where the thread waited is less than why */
+	grid_give_way(g, "In");
 	for (; n > 0 && *at < l->n; n--) {
 		const struct path_wait w = path_long_wait(l, (*at)++);
 		const char *in = path_function(r, w.out);
@@ -470,6 +473,35 @@ int path_waits(struct path_run *r, const struct path_opts *o,
 		path_put_waits(&l);
 	free_all(l.wait, l.sum);
 	return rc;
+}
+
+int path_put_asked(struct store *db, const char *path, FILE *out,
+		   struct err *err)
+{
+	static const char *const pid[] = { "pid" };
+	const struct limits_rows_ask ask = { .event = "limits_process",
+					     .name = pid,
+					     .n = 1 };
+	struct path_opts o = {
+		.ask = { .tid = -1, .pid = -1, .depth = INT32_MAX }
+	};
+	struct path_run r = { .ask = &o.ask };
+	const struct path_program none = { .pid = -1 };
+	struct path_longest l = { .r = &r, .o = &o, .began = &none };
+	struct rows *rows;
+	size_t at = 0;
+	int rc = limits_open_rows(db, &ask, &at, &rows, err);
+
+	/* what was recorded with it may have no switches */
+	if (rc <= 0 || rows_end(rows, err))
+		return rc ? -1 : 0;
+	if (!path_open(&r, db, path, err)) {
+		o.ask.pid = files_process(r.files);
+		if (o.ask.pid >= 0)
+			path_put_process(&l, out);
+	}
+	path_close(&r);
+	return 0;
 }
 
 /* ---- sums over waits */

@@ -63,12 +63,17 @@ void cgroups_name(const char *capture, char out[PATH_MAX])
 		 (int)(PATH_MAX - sizeof(BESIDE_CGROUPS)), capture);
 }
 
-static int64_t cgroups_now(void)
+static int64_t cgroups_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static int64_t cgroups_now(void)
+{
+	return cgroups_clock(CLOCK_MONOTONIC);
 }
 
 /* Writes a line, and what it begins with: the rest is for the caller. */
@@ -435,13 +440,14 @@ static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
 
 void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 {
-	int64_t began = cgroups_now();
+	/* not by the clock: it may have to wait for a CPU */
+	int64_t used = -cgroups_clock(CLOCK_PROCESS_CPUTIME_ID);
 
-	if (began < c->calls)
+	if (cgroups_now() < c->calls)
 		return;
 	cgroups_take_calls(c, pid, !children, children, 0);
-	c->calls = cgroups_now();
-	c->calls += (c->calls - began) * CALLS_SHARE;
+	used += cgroups_clock(CLOCK_PROCESS_CPUTIME_ID);
+	c->calls = cgroups_now() + used * CALLS_SHARE;
 }
 
 /* A line limits_read ends a reading that is whole. */

@@ -138,6 +138,11 @@ tr '\n' ' ' <out | grep -q "^main (100) waited 550 ms in all, 2 times: .* in pol
 	grep -q "'--all' tells of all threads" out
 bad=$?
 say the_process_that_was_asked_for_comes_first
+"$B" page -o asked.html asked.db 2>err && "$B" page --comm hog -o hog.html asked.db 2>err
+tr '\n' ' ' <asked.html | grep -q 'id="banner"[^<]*<p class="answer">main (100) waited 550 ms in all, 2 times: ' &&
+	! grep -q 'class="answer"' hog.html
+bad=$?
+say a_page_of_all_begins_with_it
 "$B" path --all asked.db >out 2>err
 ! grep -q 'main (100) waited' out && grep -q 'the longest wait' out
 bad=$?

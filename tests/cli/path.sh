@@ -121,6 +121,11 @@ ok the_program_of_a_recording_comes_first $?
 	! cmp -s "$work/text" "$work/all" && ! grep -q ' took ' "$work/all"
 ok and_all_has_no_program $?
 
+# why a thread waited is told in 80 columns too, and where it waited is not
+COLUMNS=80 "$B" path --all "$root/tests/causality/captures/lock.data.zst" >"$work/narrow"
+grep '^Took' "$work/narrow" | grep 'Because$' | grep -vq ' In '
+ok the_cause_is_in_a_narrow_list $?
+
 # what the list of waits shows can be pasted
 "$B" path --limit 1 "$db" >"$work/text"
 when=$(awk '$3 ~ /^[0-9.]*,/ { print $3, $4; exit }' "$work/text")

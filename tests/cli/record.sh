@@ -696,6 +696,12 @@ then
 			false
 		}
 	ok where_a_program_computed_is_said $?
+	mkdir -p asked
+	printf '#!/bin/sh\necho "$*" >>%s/asked/said\nexec %s "$@"\n' "$PWD" "$(env sh -c "command -v perf")" >asked/perf
+	chmod +x asked/perf
+	PATH=$PWD/asked:$PATH "$B" record --dry-run --waits --tracer ftrace -- true 2>err2
+	grep -q '^record ' asked/said && ! grep -q sched_ asked/said
+	ok perf_is_not_asked_for_events_of_ftrace $?
 	"$B" record --waits --for 5s -o for.data -- sh -c 'sleep 0.3 | cat; :' \
 		>out 2>for.err
 	tr '\n' ' ' <for.err | grep -qE ' sh \([0-9]+\) took [^;]*waiting for '
@@ -722,6 +728,12 @@ print("%d.%09d,%d.%09d" % (*divmod(p["from_ns"], 10 ** 9), *divmod(p["to_ns"], 1
 	done
 	cmp -s one.csv all.csv && [ "$(wc -l <one.csv)" = 4 ]
 	ok what_record_wrote_beside_a_capture_is_read_too $?
+	# each ring of a CPU has losses of its own
+	stats=beside/own.data.ftrace/more/per_cpu/cpu0/stats
+	n=$(sed -n 's/^read events: //p' $stats)
+	sed -i "s/^read events: .*/read events: $((n + 5))/" $stats
+	is each_ring_lacks_what_its_own_stats_say 5 "$("$B" ingest -q -o more.db beside/own.data.ftrace
+		"$B" query --format csv more.db 'SELECT sum(n) FROM loss WHERE counts' | tail -1 | tr -d '\r')"
 	touch -d '1 minute' beside/own.data && "$B" ingest -q -f -o one.db beside/own.data
 	is unless_it_is_of_an_earlier_one 1 "$("$B" query --format csv one.db 'SELECT count(*) FROM capture' | tail -1 | tr -d '\r')"
 	rm -rf beside

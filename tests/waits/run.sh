@@ -1,7 +1,7 @@
 #!/bin/sh
 # run.sh - ten situations: what the first sentence of 'path' says of each.
 # usage: BACKSTITCH=build/backstitch tests/waits/run.sh [NAME...]
-# Root, perf, ftrace and cgroups; README.md has the results. A situation that this
+# With BESIDE=1 also what perf sched timehist says. Root, perf, ftrace and cgroups; README.md has the results. A situation that this
 # machine cannot make is skipped with the reason.
 cd "$(dirname "$0")/../.." || exit 2
 B=$(realpath "${BACKSTITCH:-build/backstitch}") || exit 2
@@ -29,7 +29,27 @@ one() {
 	pid=$!
 	[ -z "$group" ] || echo "$pid" >"$group/cgroup.procs"
 	sleep 0.5
+	start=$(date +%s%N)
 	"$B" record --waits --for 3s -p "$pid" -o "$1.data" >"$1.record" 2>&1
+	more=$((($(date +%s%N) - start) / 1000000 - 3000))
+	if [ -n "$BESIDE" ]
+	then
+		perf sched record -g -o "$1.sched" -- sleep 3 >/dev/null 2>&1
+		start=$(date +%s%N)
+		perf sched timehist -i "$1.sched" --pid "$pid" >"$1.timehist" 2>/dev/null
+		echo "# $1: perf sched timehist takes $((($(date +%s%N) - start) / 1000000)) ms and has" \
+			"$(grep -c . "$1.timehist") lines; its stack that slept longest:" \
+			"$(awk '$2 ~ /^\[/ {
+					t[at[$3]] += $4
+					delay += $5
+					$1 = $2 = $4 = $5 = $6 = ""
+					at[$3] = substr($0, index($0, $3) + length($3))
+				}
+				END {
+					for (s in t) if (s != "" && t[s] > most) { most = t[s]; name = s }
+					print name, most " ms; delays of " delay " ms"
+				}' "$1.timehist")"
+	fi
 	start=$(date +%s%N)
 	"$B" path "$1.db" >"$1.txt" 2>&1
 	took=$((($(date +%s%N) - start) / 1000000))
@@ -39,8 +59,8 @@ one() {
 	*) said=$(head -n 4 "$1.txt" | tr '\n' ' ') ;;
 	esac
 	if echo "$said" | grep -qE "$2"
-	then echo "ok $1 ($took ms): $said"
-	else echo "not ok $1 ($took ms): $said"
+	then echo "ok $1 ($more ms more than 3 s, path $took ms): $said"
+	else echo "not ok $1 ($more ms more than 3 s, path $took ms): $said"
 	fi
 	end
 }
