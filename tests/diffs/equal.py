@@ -10,6 +10,7 @@ the kernel leaves where it overwrote some: these are compared with the whole
 ones, and with others. Prints each pair of which a row is said to be more or
 less, and ends with status 1 if there is one. Needs root and ftrace."""
 
+import contextlib
 import glob
 import itertools
 import json
@@ -17,6 +18,7 @@ import os
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -34,8 +36,13 @@ def changed(options, a, b):
     if got.returncode:
         print("not compared:", *a, "--", *b, got.stderr.strip())
         return None
+    try:
+        rows = json.loads(got.stdout)["rows"]
+    except ValueError as e:
+        print("not JSON:", e, options, a, b, got.stdout[e.pos - 300:e.pos + 60], flush=True)
+        return ["not JSON"]
     return [" ".join(str(r[k]) for k in ("kind", "name", "where", "time_percent", "time_p"))
-            for r in json.loads(got.stdout)["rows"]
+            for r in rows
             if any(r[m + "_change"] for m in ("time", "per_s", "average", "p50", "p99"))]
 
 
@@ -105,12 +112,15 @@ def main():
     if args[:1] == ["--most"]:
         most, args = int(args[1]), args[2:]
     folder = os.path.abspath(args[0])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     count, bad = {}, 0
     whole, less = record_and_cut(folder)
     removed = [(["--wall"], some, other) for some in [[x] for x in less] + [less] for other in [[x] for x in whole] + [whole]]
     removed += [(["--wall"], b, a) for _, a, b in removed]
-    for kind, all_pairs in ("equal", pairs(folder, most)), ("a tenth removed from one side", removed):
-        for options, a, b in all_pairs:
+    todo = [("equal",) + p for p in pairs(folder, most)] + [("a tenth removed from one side",) + p for p in removed]
+    random.Random(2).shuffle(todo)
+    with contextlib.suppress(KeyboardInterrupt):  # Ctrl-C ends it early
+        for kind, options, a, b in todo:
             found = changed(options, a, b)
             if found is None:
                 continue
