@@ -1,5 +1,5 @@
 /* account.h - how long a thread was in which state, and how often, within a
- * time: sums over what proof.h says of it. Only what is proved counts as a
+ * time: sums over what proof.h says about it. Only what is proved counts as a
  * state; all else is unknown. */
 #pragma once
 #include <stdbool.h>
@@ -39,7 +39,7 @@ void account_thread(struct account *a, struct proofs *p,
 		    const struct timeline *t, uint32_t thread,
 		    const struct account_ask *ask, account_blocked_fn *fn,
 		    void *arg);
-/* Returns the sum of what a thread did; the time before its birth and behind
+/* Returns the sum of what a thread did; the time before its birth and after
  * its end is in none. */
 uint64_t account_time(const struct account *a);
 

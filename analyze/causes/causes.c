@@ -175,7 +175,7 @@ static void causes_fill_fields(const struct causes_fields *f,
 	rec->target = causes_id(causes_fields_int(f, FIELDS_TARGET));
 }
 
-/* Returns whether the capture tells of this time. */
+/* Returns whether the capture reports this time. */
 static bool causes_enter(struct causes *c, int64_t capture, int64_t time)
 {
 	const struct causes_span *span =
@@ -267,7 +267,7 @@ static int causes_take_fields(struct causes *c, const struct causes_type *t,
 	return 0;
 }
 
-/* Takes an event; *out is what it tells of a switch. Returns 1 if it does, 0,
+/* Takes an event; *out is what it reports of a switch. Returns 1 if it does, 0,
  * or -1 and *err. */
 static int causes_take_event(struct causes *c, const struct int_row *r,
 			     struct causes_switch *out, struct err *err)
@@ -404,7 +404,7 @@ int causes_missing(const struct causes_spans *s, struct store *db,
 			       "%s: the database has no fields of "
 			       "sched_switch; ingest with --fields 'sched:*'",
 			       path);
-	/* perf.data has the names and formats behind all records */
+	/* perf.data has the names and formats after all records */
 	if (n)
 		return err_set(err, ERR_FORMAT,
 			       "%s: nothing says who left a CPU and came back, "

@@ -42,7 +42,7 @@ struct causes_partial {
 };
 
 struct causes {
-	struct timeline *t;	    /* NULL: nobody asks why */
+	struct timeline *t;	    /* NULL: not asked why */
 	struct causes_spans *spans; /* NULL: they are the caller's */
 	const struct causes_kernel *kernel;
 	const struct causes_span *span; /* that is read; NULL: none yet */
@@ -78,14 +78,14 @@ struct causes {
 struct causes *causes_load(struct store *db, const char *path,
 			   struct wait_causes *w, struct err *err);
 /* Opens a kernel, to be read by causes_next(); k is borrowed. w: borrowed, NULL
- * if nobody asks why: then nothing is kept, and only causes_next() may be
+ * if it is not asked why: then nothing is kept, and only causes_next() may be
  * called. */
 struct causes *causes_open(struct store *db, const struct causes_kernel *k,
 			   struct wait_causes *w, struct err *err);
 /* Returns 1 and the next switch; 0 at the end: now all is read; -1 and *err. */
 int causes_next(struct causes *c, struct causes_switch *out, struct err *err);
 void causes_free(struct causes *c);
-/* Fails: nothing tells of context switches. lack: of what the advice is; path
+/* Fails: nothing reports context switches. lack: of what the advice is; path
  * is for the message. */
 int causes_missing(const struct causes_spans *s, struct store *db,
 		   const char *path, enum recorder_lack lack, struct err *err);
@@ -100,7 +100,7 @@ int64_t causes_pid(const struct causes *c, int64_t tid);
 bool causes_is_named_only(const struct causes *c, int64_t tid);
 /* What proofs by the absence of records rest on. */
 struct causes_premise {
-	const char *words; /* behind "proved"; NULL: nothing */
+	const char *words; /* after "proved"; NULL: nothing */
 	/* the same of proofs that a thread woke in a softirq, of which some
 	 * have SOFTIRQ_IF_NO_IRQ; NULL: none has */
 	const char *cards;

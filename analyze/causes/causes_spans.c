@@ -1,4 +1,4 @@
-/* causes_spans.c - which captures tell of the switches of each kernel, and of
+/* causes_spans.c - which captures report the switches of each kernel, and of
  * which time. */
 #include "analyze/causes/causes_spans.h"
 
@@ -28,7 +28,7 @@ enum {
 	TIMES_TIME_NS
 };
 
-/* What events of a type tell of switches. */
+/* What events of a type report of switches. */
 enum causes_word {
 	WORD_SWITCH,
 	WORD_RECORD,
@@ -180,7 +180,7 @@ static int causes_are_of_threads(struct store *db, int64_t type,
 	return rows_end(r, err) ? -1 : threads;
 }
 
-/* Chooses the events that tell of a capture's switches, if there are any. */
+/* Chooses the events that report a capture's switches, if there are any. */
 static int causes_choose(struct causes_spans *s, struct store *db, bool threads,
 			 const struct causes_choice *x, struct err *err)
 {
@@ -300,7 +300,7 @@ COMPARE_FUNCTION(causes_compare_pieces, struct causes_piece,
 
 /* Adds a capture, with the pieces of its stream that fit and have switches:
  * they go on without a gap, each up to its last time, though a record of a ring
- * that was read late may be in a later piece. If another capture tells of a
+ * that was read late may be in a later piece. If another capture reports a
  * part of their time, each is one for itself. added: by capture. */
 static void causes_add_run(struct causes_spans *s, struct causes_kernel *k,
 			   size_t i, const bool *fits, bool *added)

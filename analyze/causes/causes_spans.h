@@ -1,14 +1,14 @@
-/* causes_spans.h - which captures tell of the context switches of each kernel,
- * by which of their events, and which of them tells of which time.
+/* causes_spans.h - which captures report the context switches of each kernel,
+ * by which of their events, and which of them is taken for which time.
  *
  * In a capture that is sched_switch, or records of switches where sched_switch
  * is missing, sampled, or of some tasks only: it is hit when a thread leaves a
  * CPU, the records when it comes back, too.
  *
- * Of several captures of one kernel the one with the most switches tells of all
- * its time. The others, those with more switches first, tell of times of which
- * none before them does, less what the clocks may be off by: so whatever a
- * later span tells happened after all that an earlier one tells. */
+ * Of several captures of one kernel the one with the most switches is taken for
+ * all its time. The others, those with more switches first, are taken for times
+ * of which none before them does, less what the clocks may be off by: so
+ * whatever a later span tells happened after all that an earlier one tells. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ struct causes_capture {
 	int64_t happened;  /* more if they were sampled */
 	bool records;	   /* PERF_RECORD_SWITCH, not sched_switch */
 	bool threads;	   /* records of threads, which name no CPU's next one:
-			    * nothing tells of the others */
+			    * nothing reports the others */
 	int64_t sample[2]; /* types of samples with the stacks of records; 0 */
 	struct timeline_rules rules;
 	bool tracks; /* the reader knows threads by their switches only */
@@ -80,7 +80,7 @@ struct causes_spans {
 	size_t n_capture, cap_capture;
 };
 
-/* threads: captures that tell of single threads count, too. Returns NULL and
+/* threads: captures that report single threads count, too. Returns NULL and
  * *err on failure; the caller calls causes_spans_free(). */
 struct causes_spans *causes_spans_load(struct store *db, bool threads,
 				       struct err *err);
@@ -92,7 +92,7 @@ struct timeline_rules causes_kernel_rules(const struct causes_kernel *k);
 /* Returns the capture of that id; NULL: none of its spans. */
 const struct causes_capture *
 causes_kernel_capture(const struct causes_kernel *k, int64_t id);
-/* Returns the span in which this capture tells of a time, or, where another
+/* Returns the span in which this capture is taken for a time, or, where another
  * piece of its stream does, its own one; NULL: it does not. */
 const struct causes_span *causes_kernel_find(const struct causes_kernel *k,
 					     int64_t capture, int64_t time);

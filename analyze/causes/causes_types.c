@@ -184,7 +184,7 @@ char *causes_silent_premise(const struct timeline *t, const char *names)
 /* ---- fields */
 
 /* Finds which columns of the table tell fields, and opens its rows with those.
- * Who is current is told by a switch itself. */
+ * A switch itself says who is current. */
 static int fields_open(struct causes_fields *f, struct store *db,
 		       enum timeline_kind kind, struct err *err)
 {
@@ -340,7 +340,7 @@ static const struct {
 	{ "sched_wakeup_new", TIMELINE_NEW, TIMELINE_HAS_NEW },
 };
 
-/* Chooses what a type of a capture that tells of switches is read for. */
+/* Chooses what a type of a capture that reports switches is read for. */
 static void types_choose(struct causes_type *t, const struct rows *r,
 			 const struct causes_capture *capture, bool why)
 {
@@ -400,7 +400,7 @@ static void types_choose(struct causes_type *t, const struct rows *r,
  * perf turns the events of a CPU on, and off, in the order of the options: a
  * record of one shows that those before it are on, but they may be off again.
  * Records of switches are on with an event that is none of these: in a session
- * of all CPUs it is on before all others, and off behind them (perf 6.1,
+ * of all CPUs it is on before all others, and off after them (perf 6.1,
  * tools/perf/util/evlist.c). */
 static void types_set_shows(struct causes_type *t, bool perf, uint8_t *shows)
 {

@@ -33,7 +33,7 @@ struct causes_type {
 	uint8_t irq; /* enum irq_kind */
 	bool leaves; /* that interrupt */
 	bool timers; /* of timers, which a switch may set and cancel */
-	bool stacks; /* its samples have those of records behind them */
+	bool stacks; /* its samples have those of records after them */
 };
 
 /* Fields of the tracepoints that are read. */
@@ -69,7 +69,7 @@ struct causes_types {
 	size_t n_table, cap_table;
 };
 
-/* Reads the types of the captures that tell of the kernel. why: wakers and
+/* Reads the types of the captures that report the kernel. why: wakers and
  * interrupts are read, too, not only switches. db is borrowed until
  * causes_types_release(), which is to be called also after a failure. Returns
  * 0, or -1 and *err. */
@@ -87,7 +87,7 @@ static inline int32_t causes_id(int64_t v)
 	return v >= 0 && v < INT32_MAX ? (int32_t)v : -1;
 }
 
-/* These tell of the event whose row is at hand. */
+/* These are about the event whose row is at hand. */
 bool causes_fields_has(const struct causes_fields *f, enum causes_field field);
 /* Returns -1 if the event does not have it. */
 int64_t causes_fields_int(const struct causes_fields *f,

@@ -75,17 +75,17 @@ enum chain_state chain_own(const struct proof_piece *pc);
 enum chain_state chain_leaf(const struct proof_edge *e);
 /* Returns the state as a word: "run", "timer", "softirq", ... */
 const char *chain_state_word(enum chain_state s);
-/* Returns the tid of who had the segment's CPU when it began; 0: nobody, -1:
+/* Returns the tid of who had the segment's CPU when it began; 0: no thread, -1:
  * not known. */
 int32_t chain_on_cpu(const struct timeline *t, const struct chain_segment *s);
-/* Returns what the readings say of the time in which a thread was runnable, of
- * which a segment is a part. */
+/* Returns what the readings say about the time in which a thread was runnable,
+ * of which a segment is a part. */
 struct limits_told chain_held(struct proofs *p, const struct chain_segment *s);
 /* Returns what "ready" rests on in a chain: a sum of enum limits_premise. */
 unsigned int chain_ready_if(const struct chain *c, struct proofs *p,
 			    const struct timeline *t);
-/* Returns what a page and a screen say of a segment that is READY, THROTTLED or
- * HELD, with its premise, as "is ready if no quota held it"; the caller frees
- * it. Names of cgroups are as recorded. */
+/* Returns what a page and a screen say about a segment that is READY, THROTTLED
+ * or HELD, with its premise, as "is ready if no quota held it"; the caller
+ * frees it. Names of cgroups are as recorded. */
 char *chain_held_words(struct proofs *p, const struct timeline *t,
 		       const struct chain_segment *s);

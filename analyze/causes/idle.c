@@ -6,7 +6,7 @@
 
 #define DEPTH_MOST 8	 /* threads from the waiter on */
 #define PIECES_MOST 4096 /* of one thread, for one wait */
-#define WAKES_MOST 256	 /* of one thread, behind a time */
+#define WAKES_MOST 256	 /* of one thread, after a time */
 #define LOOK_BACK 16	 /* waits of a thread before the one at hand */
 #define STATE_D 0x2
 #define STATE_S 0x1
@@ -60,7 +60,7 @@ static bool is_wake_by(const struct idle *s, uint32_t wake, uint32_t thread)
 	       (w.context == CONTEXT_TASK || w.context == CONTEXT_INLINE);
 }
 
-/* Returns the first of some wake-ups behind a time. */
+/* Returns the first of some wake-ups after a time. */
 static size_t idle_first_wake(const struct idle *s, const struct numbers *wake,
 			      int64_t time)
 {
@@ -69,7 +69,7 @@ static size_t idle_first_wake(const struct idle *s, const struct numbers *wake,
 				    time);
 }
 
-/* Returns the time of the first wake-up of a thread by another one behind a
+/* Returns the time of the first wake-up of a thread by another one after a
  * time; TIMELINE_END: there is none soon. */
 static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 			  uint32_t by)
@@ -85,7 +85,7 @@ static int64_t idle_woken(struct idle *s, uint32_t thread, int64_t time,
 }
 
 /* Whether somebody asked the thread before its wait, from piece `first` to
- * `to`, and has its answer, if one comes, only behind it. Who ended the wait
+ * `to`, and has its answer, if one comes, only after it. Who ended the wait
  * asked again, and so has it. */
 static bool is_needed(struct idle *s, uint32_t thread, size_t first, int64_t to,
 		      uint32_t waker)
@@ -141,7 +141,7 @@ static bool is_paired(struct idle *s, uint32_t thread, size_t first,
 	by = numbers_get(&wake, at - 1);
 	if (timeline_wake(s->t, by).time < since)
 		return false;
-	/* records of two CPUs need not be in time order: all of those behind
+	/* records of two CPUs need not be in time order: all of those after
 	 * may be of a time before the wait */
 	for (uint32_t i = timeline_next_wake(s->t, by);
 	     i != TIMELINE_NONE && timeline_wake(s->t, i).time < from &&

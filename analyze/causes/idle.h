@@ -8,13 +8,13 @@
  * not idle if it is for a CPU, in another state than S (D: for a disk, or a
  * lock of the kernel), or if what ended it is not known. Else:
  *
- * - One that an interrupt or a timer ended is idle: nobody was waited for.
+ * - One that an interrupt or a timer ended is idle: nothing was waited for.
  * - One that thread W ended, whom the waiter woke before (it asked, or gave an
  *   answer; the records are the same), is idle if W slept for most of it: W's
  *   own waits were idle, too.
  * - One that another thread ended is not idle if somebody asked the waiter
  *   before, and still waits for it: then it has work, and W has what it needs.
- *   If nobody does, it is idle if W was blocked for most of it, or waits for
+ *   If no thread does, it is idle if W was blocked for most of it, or waits for
  *   the waiter next: then that was work that came.
  *
  * It is a rank, and no proof. */
@@ -30,7 +30,7 @@ struct idle {
 };
 
 /* Pieces that are looked at for all waits of a capture: a second, or so. What
- * is asked behind that is not idle. */
+ * is asked after that is not idle. */
 #define IDLE_BUDGET 50000000u
 
 /* Returns whether the wait of a thread that begins with piece `first` may be

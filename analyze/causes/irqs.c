@@ -21,7 +21,7 @@ struct irq_open {
 /* Who raised NET_TX, or NET_RX, on a CPU since it ran last. */
 struct irq_raised {
 	int64_t since; /* it ran last; seen: the time is known */
-	int32_t by;    /* the one thread; 0: nobody so far */
+	int32_t by;    /* the one thread; 0: none so far */
 	bool seen, others, irq;
 };
 

@@ -18,7 +18,7 @@ void loss_ends_init(struct loss_ends *e, size_t n);
 void loss_ends_release(struct loss_ends *e);
 void loss_ends_put(struct loss_ends *e, size_t i, int64_t end);
 void loss_ends_seal(struct loss_ends *e);
-/* Returns the first loss from i on that ends at or behind a time; n: none. */
+/* Returns the first loss from i on that ends at or after a time; n: none. */
 size_t loss_ends_find(const struct loss_ends *e, size_t i, int64_t time);
 /* Returns the latest end of losses i to j - 1. */
 int64_t loss_ends_latest(const struct loss_ends *e, size_t i, size_t j);

@@ -13,7 +13,7 @@ int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 
 	if (l->only_wakes)
 		return 0;
-	/* who came behind a silent task and left again would be recorded,
+	/* who came after a silent task and left again would be recorded,
 	 * unless records of others are missing too */
 	if (l->of_task && !t->contradictions) {
 		if (l->after > 0)

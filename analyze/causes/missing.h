@@ -1,5 +1,5 @@
 /* missing.h - which records of a CPU or a thread may be missing in a time, and
- * what it rests on that no others are: for all that is told by the absence of
+ * what it rests on that no others are: for all that is known by the absence of
  * records. */
 #pragma once
 #include <stdbool.h>
@@ -38,7 +38,7 @@ unsigned int missing_premise(const struct timeline *t);
  * records around it name them, and returns how many these are, at most 2; -1:
  * of any. Of silent tasks every loss may. Where only records of those are
  * missing, the run began when the task was last seen or later, and goes on
- * behind the loss: its end would be recorded. */
+ * after the loss: its end would be recorded. */
 int missing_runs(const struct timeline *t, const struct timeline_loss *l,
 		 int32_t tid[2]);
 /* Returns whether a loss may hold a whole run of any thread, from sleep to

@@ -65,7 +65,7 @@ static inline uint64_t packed_times_bits(const uint8_t *byte, size_t at,
 	return le64toh(x) >> at % 8 & (((uint64_t)1 << bits) - 1);
 }
 
-/* Reads field k, which begins at bit *at, and goes behind it. */
+/* Reads field k, which begins at bit *at, and goes after it. */
 static inline uint64_t packed_times_field(const struct packed_times_row *r,
 					  int k, size_t *at)
 {

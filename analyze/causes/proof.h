@@ -12,15 +12,15 @@
  * at once. What is proved of the time between two stays:
  *
  * A loss can hide a run of the thread if two or more records are missing, or if
- * the thread is current right before or behind it. Where no such loss is, the
+ * the thread is current right before or after it. Where no such loss is, the
  * thread was off all CPUs, and at most one wake-up came. If it is recorded, the
- * thread slept before it and was ready behind it. If not, the thread slept
+ * thread slept before it and was ready after it. If not, the thread slept
  * until the first loss and was ready from the last one, or from sched_wakeup.
  * To run unseen, a sleeping thread needs four records: waking, wakeup, switch
  * in, switch out. If fewer are lost in all, it did not.
  *
  * A wake-up may come when a thread is on its way to sleep but has not left the
- * CPU (a race): sched_waking is before the switch out, sched_wakeup behind it,
+ * CPU (a race): sched_waking is before the switch out, sched_wakeup after it,
  * and the thread is ready, not blocked. Where that is possible, nothing about
  * the sleep is proved by absence. */
 #pragma once
@@ -78,7 +78,8 @@ struct proof_edge {
 struct proof_piece {
 	int64_t from, to;
 	int64_t out;   /* event of the switch out that began it; 0: none */
-	uint32_t edge; /* who ended it: proofs_edge(); TIMELINE_NONE: nobody */
+	uint32_t edge; /* who ended it: proofs_edge(); TIMELINE_NONE: no thread
+			*/
 	int32_t cpu;   /* RUN: on; runnable: that it came to; else -1 */
 	int16_t bits;  /* task state at the switch out; -1: unknown */
 	uint8_t state; /* enum piece_state */
@@ -104,9 +105,9 @@ size_t proofs_pieces(struct proofs *p, uint32_t thread);
 /* Returns piece i of a thread that was asked for. */
 struct proof_piece proofs_piece(const struct proofs *p, uint32_t thread,
 				size_t i);
-/* Returns the first piece that ends behind a time. */
+/* Returns the first piece that ends after a time. */
 size_t proofs_find(struct proofs *p, uint32_t thread, int64_t time);
-/* Returns what the readings say of a piece. */
+/* Returns what the readings say about a piece. */
 struct limits_told proofs_held(const struct proofs *p, uint32_t thread,
 			       const struct proof_piece *pc);
 /* Returns the end of the wait that begins with piece `first`: the next time on

@@ -64,7 +64,7 @@ static void hides_init(struct proofs *p)
 
 /* ---- the times of a gap */
 
-/* Returns when the first wake-up of a gap at or behind a time is. */
+/* Returns when the first wake-up of a gap at or after a time is. */
 static int64_t hidden_woken(const struct gap *g, int64_t time)
 {
 	int64_t first = TIMELINE_END;
@@ -159,7 +159,7 @@ static void hidden_extend(struct gap *g, int64_t to)
 }
 
 /* Adds losses from number i on that began before the gap, as each CPU has one
- * before its first record, and behind its last: what they hide begins where the
+ * before its first record, and after its last: what they hide begins where the
  * first one does. Returns the number of the first one that is not added. */
 static size_t hidden_pass_early(struct gap *g, size_t i)
 {
@@ -219,7 +219,7 @@ static void gap_find_hidden(struct gap *g)
 	size_t own = 0;
 	const struct timeline_loss *run = NULL;
 
-	/* nothing behind this gap begins before it */
+	/* nothing after this gap begins before it */
 	while (g->n_own && t->loss[g->own->loss].to < from) {
 		g->own++;
 		g->n_own--;
@@ -508,7 +508,7 @@ struct walk {
 };
 
 /* Returns the wake-ups from number `at` on that are at or before a time, and
- * goes behind them. Those at the very time may be of what comes next, too. */
+ * goes after them. Those at the very time may be of what comes next, too. */
 static struct numbers walk_wakes(struct walk *w, size_t at, int64_t time)
 {
 	struct numbers x = { w->wake.of, w->wake.first + at, 0 };

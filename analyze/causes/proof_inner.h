@@ -91,13 +91,13 @@ struct gap {
 	struct numbers before;	    /* in the run before it */
 	const struct own_loss *own; /* that hide runs of this thread only */
 	size_t n_own;
-	int64_t counted; /* until when the thread, asleep at the start, cannot
-			  * have run unseen, as too few records are lost;
-			  * `from`: nothing is proved so */
-	int64_t since;	 /* losses that end before it count for nothing */
-	bool came;	 /* all that is hidden is that the thread came behind a
-			  * silent task, at its end, */
-	int64_t came_from;   /* at this time or later; else TIMELINE_START */
+	int64_t counted;   /* until when the thread, asleep at the start, cannot
+			    * have run unseen, as too few records are lost;
+			    * `from`: nothing is proved so */
+	int64_t since;	   /* losses that end before it count for nothing */
+	bool came;	   /* all that is hidden is that the thread came after a
+			    * silent task, at its end, */
+	int64_t came_from; /* at this time or later; else TIMELINE_START */
 	struct span *hidden; /* times in which it may have run, in order */
 	size_t n_hidden, cap_hidden;
 };
@@ -135,7 +135,7 @@ bool is_known_number(const struct proofs *p, const struct timeline_loss *l);
 struct timeline_wake wake_at(const struct gap *g, const struct numbers *id,
 			     size_t i);
 /* Returns whether a wake-up came while the thread was on its way to sleep: a
- * sched_waking of the run at or behind a time without a sched_wakeup up to the
+ * sched_waking of the run at or after a time without a sched_wakeup up to the
  * switch out. Where the start of the run is missing, what may have been in it
  * counts, and may as well have ended the wait before. */
 bool gap_race(const struct gap *g, int64_t since);

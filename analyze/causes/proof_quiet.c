@@ -248,7 +248,7 @@ struct proof_edge proofs_edge(const struct proofs *p, uint32_t i)
 
 bool gap_has_loss(const struct gap *g, const struct timeline_loss *l)
 {
-	/* not before the switch out, or behind the switch in, of the ring */
+	/* not before the switch out, or after the switch in, of the ring */
 	return !(g->a && l->cpu == g->a->cpu && l->to <= g->from &&
 		 g->exact_from) &&
 	       !(g->b && l->cpu == g->b->cpu && l->from >= g->to &&
@@ -394,7 +394,7 @@ static void quiet_look(const struct gap *g, struct quiet *q)
 	lower_to(q->lost_to, q->to);
 }
 
-/* A wake-up is recorded: the thread slept before it and was ready behind it. */
+/* A wake-up is recorded: the thread slept before it and was ready after it. */
 static void quiet_woken(struct gap *g, const struct quiet *q)
 {
 	const struct timeline_wake *w = &q->waking;

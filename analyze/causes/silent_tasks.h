@@ -17,7 +17,7 @@ int silent_tasks_ask(struct store *db, const char *path, silent_tasks_fn *fn,
 struct silent_tasks {
 	char *text; /* "swapper/1 records nothing, ...: 3 gaps of 4 are of it";
 		     * NULL: there are none */
-	bool told;  /* switches tell who was where */
+	bool told;  /* switches say who was where */
 	uint64_t others; /* gaps without a loss that are not of them */
 };
 

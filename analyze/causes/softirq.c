@@ -1,4 +1,4 @@
-/* softirq.c - how a softirq was entered, told by the addresses of stacks. */
+/* softirq.c - how a softirq was entered, known by the addresses of stacks. */
 #include "analyze/causes/softirq.h"
 
 #include "stitch/base/mem.h"
@@ -40,7 +40,7 @@ enum timeline_context softirq_judge(const struct softirq_facts *f,
 		return CONTEXT_INLINE;
 	case RAISED_IRQ:
 		/* what a thread sends before it runs raises nothing again, and
-		 * is taken along; behind an interrupt there is nothing of it,
+		 * is taken along; after an interrupt there is nothing of it,
 		 * as threads send with softirqs off */
 		return f->entered == CONTEXT_SOFTIRQ ? CONTEXT_SOFTIRQ
 						     : CONTEXT_SOFTIRQ_UNKNOWN;

@@ -1,13 +1,13 @@
 /* softirq.h - whose a wake-up in a softirq is: softirq_judge(); and how a
- * softirq was entered, told by the addresses of stacks alone.
+ * softirq was entered, known by the addresses of stacks alone.
  *
  * A softirq runs on the way out of an interrupt, in ksoftirqd, or in the call
  * of a thread that turns softirqs on again. There, too, it does what an
  * interrupt had left: that of a disk (BLOCK), of a network card (NET_RX), of
  * RCU. Only of NET_TX and NET_RX a thread may be the cause, which sent a packet
- * over loopback, and only if it raised the softirq. Of a disk beside a server
+ * over loopback, and only if it raised the softirq. Of a disk next to a server
  * of TCP, 948 of 5,927 waits were put down to the server by how the softirq was
- * entered alone. Nor does a way in behind an interrupt take a packet from its
+ * entered alone. Nor does a way in after an interrupt take a packet from its
  * thread: an interrupt that comes between __local_bh_enable_ip()'s two steps
  * runs what the thread raised (1 of 33,555 wake-ups of a busy server).
  *
@@ -22,10 +22,10 @@
  * - That of an interrupt is the only one nearby in the stack of a hardirq.
  * - Behind an interrupt of user mode, softirqs and other work of the thread
  *   look alike. What is called between entry and softirq tells, if it was
- *   called so behind an interrupt of the kernel, where there is no other work.
+ *   called so after an interrupt of the kernel, where there is no other work.
  *
- * Nothing is told of machines on which interrupts of user mode and system calls
- * share an entry (FRED), nor of threads of the kernel.
+ * Nothing is said about machines on which interrupts of user mode and system
+ * calls share an entry (FRED), nor of threads of the kernel.
  *
  * Order of calls: softirqs_want() for each stack, softirqs_take() for each that
  * is wanted, softirqs_learn(); then softirqs_context(). */
@@ -61,7 +61,7 @@ enum softirq_raised {
 struct softirq_facts {
 	int vector;	/* -1: not known */
 	uint8_t raised; /* enum softirq_raised */
-	/* how it was entered: CONTEXT_INLINE, CONTEXT_SOFTIRQ behind an
+	/* how it was entered: CONTEXT_INLINE, CONTEXT_SOFTIRQ after an
 	 * interrupt or in ksoftirqd, CONTEXT_SOFTIRQ_UNKNOWN */
 	enum timeline_context entered;
 	bool disk; /* the thread that was woken slept as who waits for a disk
@@ -95,7 +95,7 @@ struct softirqs {
 	struct table calls;  /* the two outermost addresses of threads that went
 			      * to sleep in a system call */
 	struct table stubs;  /* entries of interrupts */
-	struct table exits;  /* what calls softirqs behind an interrupt */
+	struct table exits;  /* what calls softirqs after an interrupt */
 	uint64_t *outer;     /* outermost addresses of interrupts, ascending */
 	size_t n_outer, cap_outer;
 	uint64_t *entry; /* of system calls */

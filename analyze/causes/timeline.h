@@ -74,7 +74,7 @@ enum timeline_context {
 	CONTEXT_SOFTIRQ_UNKNOWN, /* one of the two above */
 	CONTEXT_TIMER,		 /* hardirq or softirq of a timer */
 	CONTEXT_HARDIRQ,
-	CONTEXT_DISK, /* either, in which a disk told that it is done */
+	CONTEXT_DISK, /* either, in which a disk reported that it is done */
 	CONTEXT_NMI,
 };
 
@@ -109,7 +109,7 @@ struct timeline_record {
 /* Records missing on a CPU between the record at `from` and that at `to`. Where
  * nothing says between which records of that time, they may be missing between
  * any two: that is still one loss, so that no time has more losses than were
- * told. */
+ * reported. */
 struct timeline_loss {
 	int64_t id; /* row of table loss; 0: none */
 	int64_t from, to;
@@ -131,7 +131,7 @@ struct timeline_loss {
  * many of them have in common once: packed_times.h. */
 struct timeline_stay {
 	int64_t from, to;
-	int64_t event; /* of the switch out, or of one before it if not told */
+	int64_t event; /* of the switch out, or of one before it if not known */
 	uint32_t number; /* timeline_stay() */
 	union {
 		struct kind common;
@@ -250,7 +250,7 @@ struct timeline {
 	struct rename_row *rename;
 	size_t n_rename, cap_rename;
 	bool renames_sorted;
-	timeline_process_fn *process; /* NULL: nobody knows */
+	timeline_process_fn *process; /* NULL: not known */
 	void *process_arg;
 	struct table index; /* tid to thread */
 	/* Numbers of the stays and the wake-ups of each thread, and of the
@@ -319,7 +319,7 @@ uint32_t timeline_next_wake(const struct timeline *t, uint32_t i);
  * stack. Events must have come in the order of their ids. */
 bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack);
 
-/* Return the next loss behind l, by their starts, that touches the time between
+/* Return the next loss after l, by their starts, that touches the time between
  * from and to, as far as clocks tell; or of which a part is in it. l NULL: the
  * first one. NULL: there is none. O(log n). */
 const struct timeline_loss *timeline_next_loss(const struct timeline *t,
@@ -329,7 +329,7 @@ const struct timeline_loss *
 timeline_next_loss_in(const struct timeline *t, int64_t from, int64_t to,
 		      const struct timeline_loss *l);
 
-/* The same of a CPU, and behind them of those whose CPU is not known. */
+/* The same of a CPU, and after them of those whose CPU is not known. */
 const struct timeline_loss *
 timeline_next_loss_on(const struct timeline *t, int32_t cpu, int64_t from,
 		      int64_t to, const struct timeline_loss *l);
@@ -337,7 +337,7 @@ timeline_next_loss_on(const struct timeline *t, int32_t cpu, int64_t from,
 int64_t timeline_loss_end(const struct timeline *t, int64_t time);
 
 /* Returns whether records of this type were on at all CPUs between two times,
- * by the capture that tells of the first one. */
+ * by the capture that reports the first one. */
 bool timeline_is_on(const struct timeline *t, unsigned int type, int64_t from,
 		    int64_t to);
 /* Returns the times of the first and the last record that names the thread on a

@@ -1,4 +1,5 @@
-/* timeline_ask.c - what a finished timeline tells of threads, CPUs and losses.
+/* timeline_ask.c - what a finished timeline knows about threads, CPUs and
+ * losses.
  */
 #include "analyze/causes/timeline.h"
 
@@ -6,7 +7,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 
-/* A loss that nothing tells shows only if another thread is on the CPU behind
+/* A loss that is not reported shows only if another thread is on the CPU after
  * it, so about as many more do not show. With 668 that did, 3 of 23 programs
  * had false proofs elsewhere; with more than this, absence proves nothing. */
 #define SILENT_MAX 100
@@ -96,7 +97,7 @@ struct timeline_stay timeline_stay(const struct timeline *t, uint32_t i)
 	};
 }
 
-/* Most sched_wakeups come a few microseconds behind the sched_waking of their
+/* Most sched_wakeups come a few microseconds after the sched_waking of their
  * thread. Both are one moment then, with the time between them below the thread
  * in `a`, and that between their events below the number of a pair in `b`. */
 #define LATER_TIME 20
@@ -200,7 +201,7 @@ bool timeline_stack(const struct timeline *t, int64_t event, uint32_t *stack)
 		if (timeline_stay_out(&s) == event)
 			return true;
 	}
-	/* the second of a pair is a few events behind its first */
+	/* the second of a pair is a few events after its first */
 	at = packed_times_find(&t->wake, event);
 	i = 2 * (uint32_t)(at + (at < t->wake.n));
 	while (i-- > 0) {
@@ -257,7 +258,7 @@ const struct timeline_loss *timeline_next_loss_on(const struct timeline *t,
 	int64_t first = timeline_later(from, -t->rules.skew);
 	int64_t last = timeline_later(to, t->rules.skew);
 
-	/* those of no known CPU come behind those of this one */
+	/* those of no known CPU come after those of this one */
 	for (int32_t on = l ? l->cpu : cpu;; on = -1, l = NULL) {
 		const struct numbers id =
 			lists_get(&t->losses, (size_t)(on + 1));

@@ -174,7 +174,7 @@ static void timeline_break_stay(struct timeline *t, struct ring *r,
 /* Returns the task that is on the CPU of a ring as far as its last record
  * tells, or comes there, if it may be silent; -1: there is none. Often no
  * switch to it is recorded, and an interrupt shows it: at the start of a
- * capture, and behind another silent task. */
+ * capture, and after another silent task. */
 static int32_t timeline_mute(struct timeline *t, struct ring *r)
 {
 	int32_t tid = r->left ? r->coming : r->current;
@@ -237,7 +237,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 		struct timeline_loss l = t->told[r->loss[r->next_loss]];
 		bool within = l.to <= rec->time;
 
-		/* behind an interrupt of a silent task, it goes on */
+		/* after an interrupt of a silent task, it goes on */
 		if (l.to > rec->time && (l.from >= rec->time ||
 					 (l.silent && rec->interrupt &&
 					  rec->current == timeline_mute(t, r))))
@@ -275,7 +275,7 @@ static void timeline_pass_losses(struct timeline *t, struct ring *r,
 	sum.of_task = silent == n && timeline_mute(t, r) >= 0;
 	if (sum.of_task) {
 		t->contradictions -= n;
-		/* no more is missing behind the first record of another task */
+		/* no more is missing after the first record of another task */
 		r->next_loss = next;
 	}
 	timeline_break(t, r, sum, timeline_before(rec));
@@ -294,7 +294,7 @@ void timeline_rename(struct timeline *t, int64_t time, int32_t from, int32_t to)
 
 COMPARE_BY(timeline_compare_renames, struct rename_row, to, from, time);
 
-/* Returns the first change at or behind a time; NULL: there is none. */
+/* Returns the first change at or after a time; NULL: there is none. */
 static const struct rename_row *
 timeline_find_rename(struct timeline *t, int32_t from, int32_t to, int64_t time)
 {
@@ -313,7 +313,7 @@ timeline_find_rename(struct timeline *t, int32_t from, int32_t to, int64_t time)
 }
 
 /* Returns when at the latest a thread had taken over the tid of the first of
- * its process, if it did at or behind a time; TIMELINE_END: it did not. */
+ * its process, if it did at or after a time; TIMELINE_END: it did not. */
 static int64_t timeline_renamed(struct timeline *t, int32_t from, int32_t to,
 				int64_t time)
 {
@@ -485,7 +485,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	if (rec->kind == TIMELINE_COME && rec->current < 0 &&
 	    rec->time > t->undead)
 		t->undead = rec->time;
-	/* who is there next may be missing; or nobody says who is there */
+	/* who is there next may be missing; or it is not said who is there */
 	if (r->since_on[0] > rec->time ||
 	    (rec->current < 0 && rec->kind != TIMELINE_COME))
 		return;
@@ -497,7 +497,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		return;
 	}
 	if (!r->began || r->changed) {
-		/* what one capture tells of a CPU ends with its last record
+		/* what one capture reports of a CPU ends with its last record
 		 * there, and what the next one tells begins with its first */
 		const struct timeline_loss l = { .from = r->last,
 						 .to = rec->time,
@@ -537,7 +537,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 	raise_to(t->last, rec->time);
 }
 
-/* With a type that is on at a CPU, it is on at those behind it. */
+/* With a type that is on at a CPU, it is on at those after it. */
 void timeline_end_part(struct timeline *t, int64_t to)
 {
 	struct timeline_part *p = mem_add(t->part, t->n_part, t->cap_part);

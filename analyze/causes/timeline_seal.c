@@ -27,7 +27,7 @@ static void timeline_lose_wakes(struct timeline *t, const struct ring_part *p)
 
 COMPARE_BY(timeline_compare_losses, struct timeline_loss, from, to, cpu);
 
-/* Stays of a task that no record knows, with as many losses behind: fewer may
+/* Stays of a task that no record knows, with as many losses after: fewer may
  * be chance, of a thread that ran that often only. Where one task is
  * silent, others that are never heard are so too. */
 #define SILENT_GAPS 4
@@ -216,7 +216,7 @@ static int timeline_compare_stays(const void *a, const void *b, void *arg)
 	return compare_numbers(x.from, y.from) ?: compare_numbers(x.to, y.to);
 }
 
-/* A stay that a loss ends is added with the record behind the loss, when others
+/* A stay that a loss ends is added with the record after the loss, when others
  * of the thread may be there already. */
 static void timeline_order_stays(struct timeline *t, uint32_t *id, size_t n)
 {

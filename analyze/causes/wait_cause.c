@@ -364,7 +364,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 		}
 		if (f->kernel || cause_is_library(f, !user.has_in))
 			continue;
-		/* behind a frame that is in no image, the next ones may be
+		/* after a frame that is in no image, the next ones may be
 		 * anything */
 		if (!cause_is_code(f) && !cause_is_gap(f))
 			break;

@@ -102,7 +102,7 @@ static enum timeline_context wake_context(struct wait_causes *w, int64_t flags,
 	return stack == CONTEXT_TIMER ? stack : CONTEXT_SOFTIRQ_UNKNOWN;
 }
 
-/* Notes what the stack of an event may tell of softirqs. */
+/* Notes what the stack of an event may say about softirqs. */
 static void wake_note_stack(struct wake_contexts *wc, int64_t flags,
 			    uint32_t kraw, const struct timeline_record *rec)
 {

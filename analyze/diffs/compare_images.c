@@ -1,5 +1,5 @@
 /* compare_images.c - programs that have another file name on the other side of
- * a comparison, told by their functions, and functions that only one side has,
+ * a comparison, known by their functions, and functions that only one side has,
  * by the symbols of the programs that ran. */
 #include "analyze/diffs/compared.h"
 

@@ -25,7 +25,7 @@ struct lonely {
 	uint32_t row;
 	double total; /* share of its side, in percent */
 	double *by; /* weight by the row of its caller; d->n: by another lonely
-		     * one, or nobody */
+		     * one, or none */
 	double called; /* their sum */
 	bool paired;
 };

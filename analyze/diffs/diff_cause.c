@@ -31,7 +31,7 @@
 /* The caller is not known if it is missing in so much of a function. */
 #define BLIND 0.5
 /* In one run a function took up to 2.2 times as long as in another one of the
- * same program beside others, by up to 5.3 % of the run, and small ones up to
+ * same program next to others, by up to 5.3 % of the run, and small ones up to
  * 6.4 times as long, by up to 3.8 % (252 pairs of tests/live/causes.py). What
  * is more than both is no accident. */
 #define SAME_TIMES 2.5
@@ -230,7 +230,7 @@ static bool cause_is_caller(const struct diff_rows *d, uint32_t row,
 }
 
 /* Returns whether a row is nearer to the change than another one: of that a
- * part only moved; or it has more of the change beside what it has in all; of
+ * part only moved; or it has more of the change next to what it has in all; of
  * those that have the same, as one does nothing but call the other, that which
  * has more of it itself. */
 static bool cause_is_inner(const struct diff_rows *d, int sign, uint32_t row,

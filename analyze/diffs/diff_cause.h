@@ -2,7 +2,7 @@
  *
  * What grew makes all of its callers grow, and may be spread over what it
  * calls, with too little in each of them to be proved. So the cause is a
- * function that has most of the change in its total, and little beside: a leaf
+ * function that has most of the change in its total, and little else: a leaf
  * if one has it, else the function in which what grew is called.
  *
  * A function whose code cannot have changed, as its image has the same build on
@@ -14,12 +14,12 @@
  *
  * What calls half of the program has a part of each change. Where most of that
  * did not change, the cause is the function in it that is nearest to the
- * change, and others are counted beside it.
+ * change, and others are counted next to it.
  *
- * What was under another function before, or beside it, only moved: a frame
+ * What was under another function before, or next to it, only moved: a frame
  * that the stacks of one side lack has all of its total more there. Only where
  * there is no larger cause, and two functions have as much more and less, what
- * moved is told: from where to where. */
+ * moved is reported: from where to where. */
 #pragma once
 struct diff_rows;
 

@@ -109,7 +109,7 @@ static bool noise_begin(struct diff_noises *n, const struct diff_times *t)
 		goto out;
 
 	/* cuts the time between the first and the last sample; rounding may
-	 * put the last sample behind the last block */
+	 * put the last sample after the last block */
 	double each = ((double)to - (double)from) / (double)n->n_block;
 
 	next = mem_new(n->n_group, sizeof(*next));

@@ -45,6 +45,6 @@ struct diff_noise diff_noise_of(struct diff_noises *n, size_t row, bool total,
 /* Returns into how many blocks a recording with n samples or times is cut. */
 size_t diff_noise_blocks(size_t n);
 /* Returns the noise of what a row has in each of n blocks of equal time, own[],
- * beside its share `rest` of all[], where it would vary by `counting`. */
+ * next to its share `rest` of all[], where it would vary by `counting`. */
 struct diff_noise diff_noise_in_blocks(const double *own, const double *all,
 				       size_t n, double rest, double counting);

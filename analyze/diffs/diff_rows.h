@@ -1,5 +1,5 @@
 /* diff_rows.h - the rows of two recordings, paired and judged: the one engine
- * behind the table, the flame graph and the page of a comparison.
+ * after the table, the flame graph and the page of a comparison.
  *
  * Each side may be several runs. A row is a function, or what report --sort
  * asks for; rows are one if all of their keys are equal. The labels of frames
@@ -187,7 +187,7 @@ int diff_rows_doubtful(const struct diff_rows *d, size_t row, bool total);
 /* Returns by what a row grew, 0 self, 1 total, if by `total` or as the cause;
  * -1: by none. */
 int diff_rows_grew(const struct diff_rows *d, size_t row, bool total);
-/* Returns the size that a row would have in B if it had not changed, beside
+/* Returns the size that a row would have in B if it had not changed, next to
  * those that did not. */
 double diff_rows_expected(const struct diff_rows *d, size_t row, bool total);
 /* Returns the numbers of all rows, to be freed: changed ones first, of these

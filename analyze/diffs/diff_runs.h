@@ -29,7 +29,7 @@ struct diff_count {
 		     * side tell more */
 };
 
-/* How places of one side vary: what their shares have beside the variance of
+/* How places of one side vary: what their shares have next to the variance of
  * counting is usually the square of `times` of themselves, and that is known
  * as well as from `df` more runs; 0: not known. */
 struct runs_usual {

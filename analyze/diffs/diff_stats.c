@@ -28,7 +28,7 @@
 /* Places with fewer samples do not tell whether the reference is one. */
 #define TELLING 10
 /* A reference of fewer samples, or of less of a side, is no measure for the
- * rest: two samples beside one would make all of it grow by half. */
+ * rest: two samples next to one would make all of it grow by half. */
 #define REFERENCE_LEAST 25
 #define REFERENCE_PART 0.01
 /* Degrees of freedom of a variance that is known. */
@@ -90,7 +90,7 @@ static struct diff_noise noise_of(const struct diff_place *p)
 
 /* Adds what the cost of a place varies from run to run to its noise, by Welch's
  * degrees of freedom. A place that is nearly all has little that it can vary
- * beside. */
+ * next to. */
 static struct noise_test noise_between(const struct diff_place *p,
 				       const struct diff_whole *w, bool beside,
 				       struct diff_noise own)
@@ -115,7 +115,7 @@ static struct noise_test noise_between(const struct diff_place *p,
 }
 
 /* The share of a place varies with its own samples and those of the others.
- * beside: the place is compared with totals that may not contain it. */
+ * next to: the place is compared with totals that may not contain it. */
 static struct noise_test noise_in(const struct diff_place *p,
 				  const struct diff_whole *w, bool beside)
 {

@@ -13,7 +13,7 @@
  * those.
  *
  * When one place grows, the shares of all others shrink. So if any share
- * differs, places are judged again, beside those that did not change: the
+ * differs, places are judged again, next to those that did not change: the
  * reference. It is the largest set of places that agree on one ratio of B to A,
  * many places before a large one, and of about equal ones that whose weight is
  * as before. What is under a function that changed is not in it, though it may

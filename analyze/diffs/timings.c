@@ -161,7 +161,7 @@ static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 	}
 }
 
-/* Returns the variance of the sum of own[] beside its share `rest` of all[],
+/* Returns the variance of the sum of own[] next to its share `rest` of all[],
  * by blocks, and at least by counting. */
 static double timings_vary(const struct timings_part *p, double rest,
 			   double counting, double *df)

@@ -14,7 +14,7 @@
  *
  * What was lost is a bound: each number of a run lies between what it is at
  * least and at most, and a change is one only if it is for all of these. All
- * tests of all rows are corrected as samples are, and a change is told at
+ * tests of all rows are corrected as samples are, and a change is reported at
  * DIFF_ALPHA. */
 #pragma once
 #include <stdbool.h>

@@ -32,7 +32,7 @@ struct path_code {
  * Returns 0, or -1 and *err. */
 int path_code_load(struct path_code *code, struct path_run *r, int64_t from,
 		   int64_t to, struct err *err);
-/* Returns the first sample of a thread at or behind a time, and how many follow
+/* Returns the first sample of a thread at or after a time, and how many follow
  * until another one. */
 const struct path_code_sample *path_code_of(const struct path_code *code,
 					    uint32_t thread, int64_t from,

@@ -49,7 +49,7 @@ const struct path_list *path_list_of(struct path_lists *l, uint32_t thread)
 		return of;
 	of->made = true;
 	n = proofs_pieces(l->r->proofs, thread);
-	/* Pieces that were made of nothing leave edges behind that ended no
+	/* Pieces that were made of nothing leave edges that ended no
 	 * wait. */
 	mem_reach(l->edge, l->n_edge, l->cap_edge, proofs_edges(p));
 	for (size_t k = 0; k < n; k++) {

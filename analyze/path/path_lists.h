@@ -46,7 +46,7 @@ struct blame_row {
 struct path_blame *path_blame_new(struct path_run *r);
 void path_blame_free(struct path_blame *b); /* NULL is fine */
 /* Return row i of a thread, whose rows are made when it is first asked for, or
- * of all threads, most time first; NULL behind the last. Valid until the next
+ * of all threads, most time first; NULL after the last. Valid until the next
  * call. */
 const struct blame_row *path_blame_row(struct path_blame *b, uint32_t thread,
 				       size_t i);

@@ -299,8 +299,8 @@ bool path_next_of_thread(struct path_run *r, struct path_walk *at,
 			continue;
 		}
 		/* A wait is between two times on a CPU; what came before the
-		 * first, or behind the last, has no length. Between a thread
-		 * that ended and one that has its tid, nobody waits. */
+		 * first, or after the last, has no length. Between a thread
+		 * that ended and one that has its tid, nothing waits. */
 		*out = path_wait_of(r, at->thread, at->piece, &at->piece);
 		if (pc.state != PIECE_DEAD && pc.state != PIECE_UNBORN &&
 		    !pc.came && out->from != TIMELINE_START &&

@@ -21,7 +21,7 @@ struct path_ask {
 	bool timed;
 	int64_t from, to; /* if timed */
 	bool proved;	  /* what is only likely counts as not known */
-	bool premises;	  /* what proofs rest on is told in full */
+	bool premises;	  /* what proofs rest on is said in full */
 	uint32_t depth;	  /* most edges on a path; 0: all */
 };
 
@@ -67,7 +67,7 @@ struct path_wait {
 };
 
 /* Returns the wait of a thread that begins with a piece, and *end, the number
- * of the piece behind it. */
+ * of the piece after it. */
 struct path_wait path_wait_of(struct path_run *r, uint32_t thread, size_t piece,
 			      size_t *end);
 
@@ -93,7 +93,7 @@ void path_chain(struct path_run *r, uint32_t thread, int64_t from, int64_t to,
 		struct chain *c);
 /* Returns for whom the asker of a chain waited in a piece of it, who may have
  * waited for others: .state is CHAIN_BLOCKED then. .thread is TIMELINE_NONE
- * where there is nobody: what it did itself, or what interrupt woke it. */
+ * where there is none: what it did itself, or what interrupt woke it. */
 struct path_sum path_first(const struct path_run *r, const struct chain *c,
 			   const struct chain_segment *s);
 /* Returns the sums of a chain, largest first; the caller frees them. by_proof

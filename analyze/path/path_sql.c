@@ -43,7 +43,7 @@ struct path_sql {
 
 /* ---- what all tables are made of */
 
-/* Returns the first item of a thread at or behind `at` that is asked for;
+/* Returns the first item of a thread at or after `at` that is asked for;
  * VIRTUAL_END. */
 typedef size_t sql_seek_fn(struct path_sql *s, const struct virtual_ask *ask,
 			   uint32_t thread, size_t at);
@@ -97,7 +97,7 @@ static bool sql_thread_row(const struct path_sql *s,
 	return true;
 }
 
-/* Returns the row of the id that is asked for, if it is at or behind `row`;
+/* Returns the row of the id that is asked for, if it is at or after `row`;
  * VIRTUAL_END. */
 static size_t sql_row_of(struct path_sql *s, const struct virtual_ask *ask,
 			 bool wakes, size_t row)
@@ -384,7 +384,7 @@ static void sql_wake_cell(void *arg, size_t row, int column, struct value *v)
 	else if (column == COMPUTED_WAKE_KIND)
 		sql_text(v, path_edge_kind(&e));
 	else if (column == COMPUTED_WAKE_FUNCTION)
-		/* that of a thread that was interrupted is nobody's */
+		/* that of a thread that was interrupted is of no thread */
 		sql_text_or_null(v, waker > 0 ? path_function(&s->r, e.event)
 					      : NULL);
 	else if (column == COMPUTED_WAKE_PROOF)

@@ -210,7 +210,7 @@ static void timed_take_wait(struct timed *d, struct stacks *st,
 
 	if (w->from < d->from || w->from >= d->to)
 		goto out;
-	/* of a sum of waits nobody knows when they were, or how many */
+	/* of a sum of waits it is not known when they were, or how many */
 	if (!w->sum && w->from < w->to) {
 		lower_to(run->from, w->from);
 		raise_to(run->to, w->to);
@@ -580,7 +580,7 @@ static void timed_take_thread(struct timed *d, struct path_run *r,
 			const char *cpus =
 				proofs_held(r->proofs, thread, &pc).cpus;
 
-			/* it may not use those that nobody read */
+			/* it may not use those that were not read */
 			item.proved = proved && cpus;
 			item.most = timed_idle(r, &pc, cpus);
 			item.least = item.proved ? item.most : 0;

@@ -41,7 +41,7 @@ int parallel_load(struct store *db, const char *path, struct parallel *p,
 	if (!rc && (sums.partial || offcpu_sampled(&sums)))
 		rc = err_set(err, ERR_FORMAT,
 			     "%s: not all switches of its threads were "
-			     "recorded, so that nobody knows how many ran; "
+			     "recorded, so that it is not known how many ran; "
 			     "record with --switch-events",
 			     path);
 	sort_items(p->step, p->n, parallel_compare);

@@ -58,7 +58,7 @@ struct traced {
 int traced_load(struct store *db, const char *path, const struct filter *filter,
 		struct stacks *s, struct traced *t, struct err *err);
 void traced_release(struct traced *t);
-/* The same, where nobody asks what was recorded. */
+/* The same, where it is not asked what was recorded. */
 int traced_add_to(struct store *db, const char *path,
 		  const struct filter *filter, struct stacks *s,
 		  struct err *err);

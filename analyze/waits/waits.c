@@ -108,8 +108,8 @@ static void waits_give(struct waits *w, const struct waits_item *item)
 /* Where a thread was at the ends of a time. */
 enum waits_ends {
 	WAITS_OFF,   /* not on the CPU, at both */
-	WAITS_GONE,  /* not at its begin; nobody knows of its end */
-	WAITS_LEFT,  /* on it at its end; nobody knows of its begin */
+	WAITS_GONE,  /* not at its begin; its end is not known */
+	WAITS_LEFT,  /* on it at its end; its begin is not known */
 	WAITS_CAME,  /* the other way round */
 	WAITS_STAYS, /* likewise, and nothing but a loss could hide it leaving
 		      */
@@ -225,7 +225,7 @@ static void waits_leave(struct waits *w, const struct causes_switch *e,
 		chosen && offcpu_takes_state(w->ask.filter->state, e->state);
 
 	if (e->out <= 0)
-		return; /* the idle task, or nobody knows */
+		return; /* the idle task, or not known */
 	th = waits_thread_of(w, e->out);
 	th->comm = e->stack.comm;
 	if (th->away)
@@ -416,7 +416,7 @@ static void waits_end_seat(struct waits *w, size_t cpu)
 
 /* ---- parts */
 
-/* Opens what the filters let through of the events that tell of a part. */
+/* Opens what the filters let through of the events that report a part. */
 static int waits_open_chosen(struct waits *w, const struct waits_part *p,
 			     struct err *err)
 {
@@ -499,7 +499,7 @@ static void waits_close_part(struct waits *w)
 	*n = (struct waits_now){ 0 };
 }
 
-/* A wait that the kernel has measured. One that a capture of switches tells of
+/* A wait that the kernel has measured. One that a capture of switches reports
  * too counts there. */
 static int waits_take_measured(struct waits *w, const struct waits_measured *m,
 			       struct err *err)

@@ -6,7 +6,7 @@
  * recorded. A wait during which switches may have been lost is uncertain, and
  * one without an end is open; both are counted separately.
  *
- * The switches are those that causes.h reads, kernel after kernel; behind them
+ * The switches are those that causes.h reads, kernel after kernel; after them
  * come the waits that kernels themselves measured (perf record --off-cpu).
  * Items come in the order of the records that end them. Memory is bounded by
  * the number of threads; with wakers it grows as in causes.h, and by 64 bytes
@@ -32,7 +32,7 @@ struct offcpu_wait {
 	int64_t event; /* the switch out */
 	int64_t from, to;
 	bool sum;     /* of perf record --off-cpu: several waits; from is 0 */
-	bool sampled; /* its switches were: nobody knows if it was one */
+	bool sampled; /* its switches were: it is not known if it was one */
 	enum offcpu_end end;
 	int64_t tid;
 	int64_t state; /* task state bits of the kernel; -1: not known */
@@ -62,13 +62,13 @@ struct offcpu_sums {
 	uint64_t lost;		  /* records, in these captures */
 	bool lost_unknown;	  /* some losses have no number */
 	/* sched_switch: where fewer were recorded than there were, perf record
-	 * sampled it, and nobody knows what a thread did between two */
+	 * sampled it, and it is not known what a thread did between two */
 	uint64_t recorded, happened;
 	bool wakes;   /* who woke is known, as far as wakers.h tells */
 	bool partial; /* not recorded on all CPUs: switches in are missing */
 	bool records; /* from PERF_RECORD_SWITCH, not sched_switch */
 	bool whole;   /* from perf record --off-cpu */
-	/* sums of perf record --off-cpu that other captures tell of in part:
+	/* sums of perf record --off-cpu that other captures report in part:
 	 * they cannot be taken apart, and do not count */
 	uint64_t mixed, mixed_ns;
 };
@@ -82,7 +82,7 @@ struct waits_ask {
 	/* It is no error if there are no switches, or no wait is certain, or
 	 * their times have no sum. */
 	bool any;
-	/* For who woke: both, or NULL if nobody asks. */
+	/* For who woke: both, or NULL if not asked for. */
 	const struct stacks *stacks;
 	struct wait_causes *causes;
 };
@@ -94,7 +94,7 @@ enum waits_kind {
 	WAITS_RUN,
 	/* The rest of the times on a CPU: a time (run.from, to) in which the
 	 * thread run.tid may have been there, as a switch may be lost. Where
-	 * they are asked for, what is known of a run beside its losses is a
+	 * they are asked for, what is known of a run next to its losses is a
 	 * WAITS_RUN, as is one that began before the capture or ended with the
 	 * thread. */
 	WAITS_MAYBE,
@@ -118,8 +118,8 @@ void waits_close(struct waits *w, struct offcpu_sums *sums);
  * are no switches, or no wait is certain, and if w is NULL, as waits_open()
  * failed. */
 int waits_next(struct waits *w, struct waits_item *out, struct err *err);
-/* Returns the records of the kernel that is read; NULL: nobody asks who woke,
- * or they do not tell. */
+/* Returns the records of the kernel that is read; NULL: it is not asked who
+ * woke, or they do not tell. */
 const struct causes *waits_causes(const struct waits *w);
 
 /* Returns whether switches were sampled, so that no wait is certain. */

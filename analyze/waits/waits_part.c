@@ -1,4 +1,4 @@
-/* waits_part.c - what may be missing in the events that tell of waits. */
+/* waits_part.c - what may be missing in the events that report waits. */
 #include "analyze/waits/waits_part.h"
 
 #include "analyze/samples/requests.h"
@@ -11,7 +11,7 @@
 
 #define CPUS_MAX 65536 /* losses of further ones are of any */
 
-/* A capture that tells of all waits that begin in its time: of all threads, or
+/* A capture that reports all waits that begin in its time: of all threads, or
  * of those only that have an event of its type. */
 struct waits_told {
 	int64_t from, to;
@@ -44,8 +44,8 @@ int waits_parts_load(struct waits_parts *p, struct store *db, struct err *err)
 	p->spans = s;
 	for (size_t i = 0; s && i < s->n; i++)
 		waits_add_part(p, &s->kernel[i], NULL);
-	/* Waits that the kernel has measured are read behind all switches,
-	 * which tell of the same ones as far as they were recorded. */
+	/* Waits that the kernel has measured are read after all switches,
+	 * which report the same ones as far as they were recorded. */
 	for (size_t i = 0; s && i < s->n_measured; i++)
 		waits_add_part(p, NULL, &s->measured[i]);
 	return s ? 0 : -1;
@@ -143,7 +143,7 @@ static int waits_load_lives(struct waits_part *p, struct store *db,
 
 /* ---- measured waits */
 
-/* Notes that a capture tells of waits by its switches. */
+/* Notes that a capture reports waits by its switches. */
 static int waits_add_told(struct waits_part *p, struct store *db,
 			  const struct causes_capture *by, struct err *err)
 {
@@ -204,7 +204,7 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 }
 
 /* A sum is of waits that began at any time of its capture, which was being
- * recorded when the first of the other waits began. Sums stand behind these. */
+ * recorded when the first of the other waits began. Sums stand after these. */
 static void waits_place(struct waits_part *p, struct waits_measured *w,
 			int64_t time)
 {

@@ -1,4 +1,4 @@
-/* waits_part.h - what may be missing in the events that tell of the waits of a
+/* waits_part.h - what may be missing in the events that report the waits of a
  * kernel, and the waits that kernels measured. For waits.c only. */
 #pragma once
 #include <stdbool.h>
@@ -34,7 +34,7 @@ struct waits_part {
 	struct waits_lost *of; /* on CPU i - 1; [0]: on one that is not known */
 	size_t n_of, cap_of;
 	uint64_t records;	 /* that were lost, */
-	bool some_unknown;	 /* beside losses without a number */
+	bool some_unknown;	 /* next to losses without a number */
 	struct waits_life *life; /* by id, then by time */
 	size_t n_life, cap_life;
 	struct rows *rows;	 /* of measured waits */
@@ -49,11 +49,11 @@ struct waits_measured {
 	int64_t ns;
 	bool sum;
 	struct offcpu_stack stack;
-	/* Another capture of the same kernel tells of it too, or of a part of
-	 * the sum. A capture tells of a wait if it was recording when the wait
+	/* Another capture of the same kernel reports it too, or of a part of
+	 * the sum. A capture reports a wait if it was recording when the wait
 	 * began: of its end it then tells too, or says that it is open or
 	 * uncertain. Of a wait that was under way when recording began it has
-	 * no more than the return, which nobody counts. */
+	 * no more than the return, which is not counted. */
 	bool told;
 };
 
@@ -63,7 +63,7 @@ struct waits_parts {
 	size_t n, cap;
 };
 
-/* Finds the kernels with context switches, and behind all of these the captures
+/* Finds the kernels with context switches, and after all of these the captures
  * with measured waits. Returns 0, or -1 and *err. */
 int waits_parts_load(struct waits_parts *p, struct store *db, struct err *err);
 void waits_parts_release(struct waits_parts *p);

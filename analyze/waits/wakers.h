@@ -17,7 +17,7 @@ struct wakers;
 
 struct waker {
 	bool asleep;	  /* it needed one; else it was ready all the time */
-	enum proof proof; /* that this one woke it; unknown: nobody is named */
+	enum proof proof; /* that this one woke it; unknown: none is named */
 	/* what it waited for most of the time that it was runnable: WAIT_READY,
 	 * WAIT_THROTTLED, WAIT_HELD; WAIT_UNKNOWN: it was not */
 	enum wait_cause runnable;
@@ -62,6 +62,6 @@ struct woken wakers_find(struct wakers *w, struct proofs *p, uint32_t thread,
 struct woken wakers_none(void);
 /* Returns it with names; of wakers_none() w may be NULL. */
 struct waker wakers_tell(const struct wakers *w, const struct woken *x);
-/* Returns "NAME" of a thread, or the name or word of an interrupt; "" if nobody
- * woke it, or nobody knows. */
+/* Returns "NAME" of a thread, or the name or word of an interrupt; "" if none
+ * woke it, or it is not known. */
 const char *waker_name(const struct stacks *s, const struct waker *w);

@@ -102,7 +102,7 @@ int wall_load(struct store *db, const char *path, const struct filter *filter,
 	if (clock < 0)
 		return err_set(err, ERR_FORMAT,
 			       "%s: no samples of a clock, whose weights are "
-			       "times; record with -e cpu-clock beside the "
+			       "times; record with -e cpu-clock next to the "
 			       "switches",
 			       path);
 	snprintf(name, sizeof(name), "%.100s and waits",

@@ -1,4 +1,4 @@
-/* wall.h - times as events of stacks: waits, beside samples or alone, and the
+/* wall.h - times as events of stacks: waits, next to samples or alone, and the
  * intervals between two events that belong together. */
 #pragma once
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct stacks_group wall_group(const struct offcpu_wait *w, uint32_t event);
 int wall_clock(const struct stacks *s);
 /* Loads the waits that the filter selects as an event. tick: ns; the samples of
  * a wait are the instants, one a tick, at which its thread was off the CPU, as
- * a clock sees them, and each is told to s->o.each; 0: a wait is one sample.
+ * a clock sees them, and each is given to s->o.each; 0: a wait is one sample.
  * Returns the event, or -1 and *err, also if there are none; path is for that
  * message. */
 int wall_load_waits(struct store *db, const char *path,
@@ -59,7 +59,7 @@ typedef void wall_interval_fn(void *arg, const struct wall_interval *w,
  * samples are the proved ones: each has the stack of its begin. The filter
  * selects begins. kind: an own pair has a comma; NULL: all kinds that were
  * recorded but calls and slices, each as an event. fn, unless it is NULL, is
- * told of all in the order of events, but not of the cancelled ones. Returns
+ * called for all in the order of events, but not of the cancelled ones. Returns
  * the event of the kind (0: of all kinds), or -1 and *err, which of one kind is
  * also if none is proved. */
 int wall_load_intervals(struct store *db, const char *path,

@@ -36,7 +36,7 @@ static int path_of_program(struct path_run *r, const struct path_opts *o,
 		free(code.at);
 		if (rc)
 			return -1;
-		fputs("'--all' tells of all threads\n\n", stdout);
+		fputs("'--all' shows all threads\n\n", stdout);
 	}
 	r->sum = (struct path_tally){ 0 };
 	rc = path_waits(r, o, p, p->pid >= 0, err);

@@ -24,7 +24,7 @@ struct path_loss_count {
 	uint64_t silent; /* without a loss */
 	bool tasks;	 /* those of silent tasks */
 	uint64_t n;	 /* records */
-	bool open;	 /* before the first or behind the last record */
+	bool open;	 /* before the first or after the last record */
 	bool between;	 /* two captures */
 	bool unknown;	 /* some have no number */
 };
@@ -357,7 +357,7 @@ static void path_say_loss(const struct timeline_loss *l, FILE *out)
 	else if (!l->id && l->from == TIMELINE_START)
 		fprintf(out, "before the first record of CPU %d", l->cpu);
 	else if (!l->id && !path_is_between(l))
-		fprintf(out, "behind the last record of CPU %d", l->cpu);
+		fprintf(out, "after the last record of CPU %d", l->cpu);
 	else if (!l->id)
 		fprintf(out, "between two captures on CPU %d", l->cpu);
 	else if (l->n >= 0)

@@ -194,7 +194,7 @@ static void path_put_process(const struct path_longest *l, FILE *out)
 			HUMAN_PERCENT(r->sum.proved, r->sum.asked));
 		if (r->sum.proved)
 			path_put_premise(r, NULL, out);
-		fputs(l->o->ask.pid < 0 ? "\n'--all' tells of all threads\n\n"
+		fputs(l->o->ask.pid < 0 ? "\n'--all' shows all threads\n\n"
 					: "\n\n",
 		      out);
 	}

@@ -114,7 +114,7 @@ static void cgroups_file(int dir, const char *name, char text[TEXT])
 		close(fd);
 }
 
-/* Returns the number behind a word that begins a line; 0: it has none. */
+/* Returns the number after a word that begins a line; 0: it has none. */
 static int64_t cgroups_number(const char *text, const char *word)
 {
 	const char *p = text;

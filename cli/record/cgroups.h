@@ -2,9 +2,9 @@
  * cgroups with a quota of CPU time, or that are frozen, and their threads; and
  * threads that may not use all CPUs, or are real-time.
  *
- * It goes into a text of ftrace beside the capture, on perf's clock, to be read
- * together with it; backstitch-formats(5) has its lines. A cgroup that is made
- * and gone between two readings is in none. */
+ * It goes into a text of ftrace next to the capture, on perf's clock, to be
+ * read together with it; backstitch-formats(5) has its lines. A cgroup that is
+ * made and gone between two readings is in none. */
 #pragma once
 #include <limits.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 struct cgroups;
 struct err;
 
-/* Writes the name of the text beside a capture. */
+/* Writes the name of the text next to a capture. */
 void cgroups_name(const char *capture, char out[PATH_MAX]);
 /* Begins the text, with the first reading. pid: of the process that the user
  * asked for; 0: of none. Returns NULL and *err. */

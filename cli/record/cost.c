@@ -2,7 +2,7 @@
  *
  * How long a program took is what the clock says between its exec and its end:
  * without perf that of this process, else that of the records of both. So what
- * perf does before and behind it is not in it. Turns are in the outer loop, so
+ * perf does before and after it is not in it. Turns are in the outer loop, so
  * that a machine that becomes slower meanwhile is so for all. */
 #include "cli/record/cost.h"
 
@@ -37,7 +37,7 @@
 /* As whole as the best way is one that lacks so much at most. */
 #define AS_WHOLE 0.01
 
-/* A way to record, and what all turns told of it. */
+/* A way to record, and what all turns said about it. */
 struct cost_way {
 	const char *name;
 	struct plan_wants want;
@@ -48,7 +48,7 @@ struct cost_way {
 	double slower, low, high; /* of the time without perf; NaN: not known */
 };
 
-/* Records once, and adds what that told. turn -1: only for the size of dumps.
+/* Records once, and adds what that said. turn -1: only for the size of dumps.
  */
 static int cost_record(struct cost_way *w, int turn, struct err *err)
 {

@@ -257,7 +257,7 @@ __attribute__((format(printf, 2, 3))) static void plan_add(struct plan *p,
 }
 
 /* Whether dumps are asked for by a term of the event, not for all of them: of
- * an event with call-graph=fp beside perf's --call-graph dwarf, the kernel
+ * an event with call-graph=fp next to perf's --call-graph dwarf, the kernel
  * leaves out the user stack, as perf 6.1 does not take back its
  * exclude_callchain_user (evsel__reset_callgraph()). */
 static bool plan_dumps_by_event(const struct plan *p)
@@ -266,11 +266,11 @@ static bool plan_dumps_by_event(const struct plan *p)
 }
 
 /* The events by which 'path' and --off-cpu prove: each of them, as neither -F
- * nor -c is given, beside a clock that keeps its rate; of interrupts who raised
- * a softirq, and which disk was done. Only switches and sched_waking, which say
- * who waited where and woke where, have a stack, that of --call-graph, and no
- * dump: with dumps a third of all records were lost on a busy machine, and with
- * them the proofs. */
+ * nor -c is given, next to a clock that keeps its rate; of interrupts who
+ * raised a softirq, and which disk was done. Only switches and sched_waking,
+ * which say who waited where and woke where, have a stack, that of
+ * --call-graph, and no dump: with dumps a third of all records were lost on a
+ * busy machine, and with them the proofs. */
 static void plan_add_events(struct plan *p, bool trial)
 {
 	plan_add(p, "-e");
@@ -598,7 +598,7 @@ int plan_make(struct plan *p, struct err *err)
 	const struct plan_wants *want = p->want;
 	unsigned int minor = p->code.minor;
 	/* Dumps share the buffers with switches, of which they lost a third on
-	 * a busy machine; who waits for whom is told without them. */
+	 * a busy machine; who waits for whom is known without them. */
 	bool frames = want->graph   ? *want->graph == 'f'
 		      : want->waits ? !want->dump
 				    : !(want->all && want->dump) &&

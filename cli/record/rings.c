@@ -29,7 +29,7 @@ struct rings_instance {
 
 struct rings {
 	/* The kernel walks the stack of the program for each event of an
-	 * instance, or for none: those of which nobody needs it are in a second
+	 * instance, or for none: those that do not need it are in a second
 	 * one. A request over loopback raises and runs two softirqs, whose
 	 * stacks were two thirds of what was recorded of a busy redis. */
 	struct rings_instance of[2];
@@ -229,8 +229,8 @@ static void rings_clear(struct rings *r, const char *folder)
 /* ---- the instance */
 
 /* Removes the instances whose makers were killed: they go on to record, and
- * nobody has them locked. A process number would not do: each container has its
- * own. */
+ * no process has them locked. A process number would not do: each container has
+ * its own. */
 static void rings_remove_left(void)
 {
 	DIR *d = opendir(INSTANCES);
@@ -335,7 +335,7 @@ static int rings_start_calls(struct rings *r, const char *calls,
 			       "'perf record -e \"probe:*\" PROGRAM'");
 	rings_put(in, "tracing_on", "0");
 	/* of children, too; of switches all are needed, as one that is left out
-	 * cannot be told from one that is lost */
+	 * cannot be distinguished from one that is lost */
 	rings_put(in, "options/function-fork", "1");
 	snprintf(path, sizeof(path), "%s/set_ftrace_filter", in->at);
 	/* a name that none has is no error, and an empty filter is all */

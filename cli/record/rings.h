@@ -42,5 +42,5 @@ int rings_drain(struct rings *r, struct err *err);
  * NULL. *any, unless it is NULL: whether anything was recorded. Returns 0, or
  * -1 and *err if something could not be written. */
 int rings_close(struct rings *r, bool *any, struct err *err);
-/* Writes the name of the folder beside a capture of perf. */
+/* Writes the name of the folder next to a capture of perf. */
 void rings_folder(const char *capture, char out[PATH_MAX]);

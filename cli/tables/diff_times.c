@@ -24,7 +24,7 @@
 #include "stitch/text/safe_text.h"
 #include "symbolize/symbolize.h"
 
-/* How much of what is behind other programs is not little beside it. */
+/* How much of what is behind other programs is not little next to it. */
 #define TIMES_OWN 0.2
 
 struct times {
@@ -161,7 +161,7 @@ static const struct timings_row *times_slower_of(const struct times *d,
 }
 
 /* The same. What computes more is more often behind other programs, too: what
- * the program itself has more of is first if it is not little beside that, and
+ * the program itself has more of is first if it is not little next to that, and
  * as sure. */
 static const struct timings_row *times_slower(const struct times *d)
 {

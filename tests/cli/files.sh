@@ -135,7 +135,7 @@ END
 "$B" ingest -q -o asked.db main.txt asked.txt 2>err || cat err
 "$B" path asked.db >out 2>err
 tr '\n' ' ' <out | grep -q "^main (100) waited 550 ms in all, 2 times: .* in poll of descriptor 5 (udp:10.0.0.53:53), .* % waiting for hog (300), .* % ready, 99.80 % of it while hog had its CPU" &&
-	grep -q "'--all' tells of all threads" out
+	grep -q "'--all' shows all threads" out
 bad=$?
 say the_process_that_was_asked_for_comes_first
 "$B" page -o asked.html asked.db 2>err && "$B" page --comm hog -o hog.html asked.db 2>err
