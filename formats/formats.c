@@ -87,7 +87,7 @@ out:
 	return src;
 }
 
-enum formats_look formats_look(const char *path)
+enum formats_kind formats_kind(const char *path)
 {
 	const bool folder = formats_is_folder(path);
 	char *head = mem_new(INPUT_HEAD, 1);

@@ -26,13 +26,13 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 /* What a file, compressed or not, or a folder looks like: a text that may have
  * been printed of another capture; a folder with traces of LTTng in or below
  * it. */
-enum formats_look {
+enum formats_kind {
 	LOOK_NONE,
 	LOOK_TEXT,
 	LOOK_SESSION,
 	LOOK_CAPTURE
 };
-enum formats_look formats_look(const char *path);
+enum formats_kind formats_kind(const char *path);
 
 /* Returns whether a file is a capture, compressed or not. */
 bool formats_is_capture(const char *path);

@@ -76,7 +76,7 @@ struct resolver {
 	int (*resolve)(void *r, uint64_t off, struct symbol *sym);
 	/* Optional: returns whether a call ends right before off. */
 	bool (*called)(void *r, uint64_t off);
-	/* Optional, beside called: returns 1 if an instruction of a function
+	/* Optional, besides `called`: returns 1 if an instruction of a function
 	 * begins at off, -1 if none does, 0 if that is not known. */
 	int (*runs)(void *r, uint64_t off);
 	void (*close)(void *r);

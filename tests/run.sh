@@ -481,6 +481,7 @@ group_style() {
 		tests/check-definitions.sh
 	run style sizes tests/quiet.sh sizes tests/check-sizes.sh
 	run style text tests/quiet.sh text tests/check-text.sh
+	run style english tests/quiet.sh english tests/check-english.sh
 	run style style tests/check-style.sh
 	run style asserts tests/check-asserts.sh
 	run style headers tests/check-headers.sh

@@ -356,7 +356,7 @@ struct quiet {
 	const struct timeline_loss *only; /* if n_lost is 1 */
 };
 
-static void quiet_look(const struct gap *g, struct quiet *q)
+static void quiet_measure(const struct gap *g, struct quiet *q)
 {
 	const struct timeline_loss *l = NULL;
 	int64_t since = q->from;
@@ -578,7 +578,7 @@ void quiet_judge(struct gap *g, int64_t from, int64_t to, bool first, bool last)
 
 	if (from >= to)
 		return;
-	quiet_look(g, &q);
+	quiet_measure(g, &q);
 	if (q.has_waking)
 		quiet_woken(g, &q);
 	else if (first && is_ready(g->bits))

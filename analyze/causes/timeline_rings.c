@@ -388,8 +388,8 @@ static bool timeline_is_lossy(const struct timeline *t, const struct ring *r,
  *
  * Or the switch is there twice: in guests with Linux 6.18, perf 6.1 has all
  * records of some tasks twice. */
-static bool timeline_is_beside(const struct timeline *t, const struct ring *r,
-			       const struct timeline_record *rec)
+static bool timeline_is_shadowed(const struct timeline *t, const struct ring *r,
+				 const struct timeline_record *rec)
 {
 	if (rec->current != r->leaving || timeline_is_lossy(t, r, rec->time))
 		return false;
@@ -508,7 +508,7 @@ void timeline_add(struct timeline *t, const struct timeline_record *told)
 		timeline_break(t, r, l, timeline_before(rec));
 		timeline_skip_losses(t, r, rec->time);
 	} else {
-		if (timeline_is_beside(t, r, rec))
+		if (timeline_is_shadowed(t, r, rec))
 			return;
 		timeline_pass_losses(t, r, rec);
 		timeline_check_seat(t, r, rec);

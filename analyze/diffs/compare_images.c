@@ -333,7 +333,7 @@ void compare_match_images(struct compare *c)
 			struct side_program *to = &side[1].item[b];
 
 			if (!from->like || !to->like ||
-			    matching_is_told(c->match, from->id, to->id) ||
+			    matching_is_reported(c->match, from->id, to->id) ||
 			    !programs_are_like(side, a, b, &agrees))
 				continue;
 			*mem_add(c->renames, c->n_renames, c->cap_renames) =

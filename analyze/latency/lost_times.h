@@ -1,5 +1,5 @@
-/* lost_times.h - when records may be missing: losses, gaps that no loss tells
- * of, and the times in which the recorder was not on.
+/* lost_times.h - when records may be missing: losses, gaps that no loss
+ * reports, and the times in which the recorder was not on.
  *
  * Each recording is a world of its own; pairs of several have one with the
  * times of each. Order of calls: lost_times_add() for all, lost_times_seal();

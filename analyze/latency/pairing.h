@@ -1,5 +1,5 @@
-/* pairing.h - makes intervals of the records that begin and end them, and says
- * of each what the records prove.
+/* pairing.h - makes intervals of the records that begin and end them, with
+ * what the records prove of each.
  *
  * Order of calls: pairing_new(), pairing_take() for each record in time order
  * (that of the ring within a CPU), pairing_end(). An interval is given to a

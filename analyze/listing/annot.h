@@ -52,7 +52,7 @@ struct annot_opts {
 	struct sources *sources; /* borrowed for the annot's life; NULL: no
 				  * source text is read */
 	/* called if a section of its file has changed since ingest; NULL:
-	 * nobody asks */
+	 * not asked for */
 	void (*changed)(const char *file, const char *section);
 };
 

@@ -77,7 +77,7 @@ struct matching *matching_new(const struct match_opts *o, struct err *err)
 	return m;
 }
 
-bool matching_is_told(const struct matching *m, uint32_t a, uint32_t b)
+bool matching_is_reported(const struct matching *m, uint32_t a, uint32_t b)
 {
 	for (size_t i = 0; i < m->n_rename; i++) {
 		const struct match_rename *r = &m->rename[i];

@@ -42,7 +42,7 @@ struct matched_image {
 struct matching *matching_new(const struct match_opts *o, struct err *err);
 void matching_free(struct matching *m);
 /* Returns whether --match names one of two images, by matched_image.id. */
-bool matching_is_told(const struct matching *m, uint32_t a, uint32_t b);
+bool matching_is_reported(const struct matching *m, uint32_t a, uint32_t b);
 /* Adds what --match OLD=NEW does; before matching_add(). */
 void matching_rename(struct matching *m, const char *from, const char *to);
 /* Takes the images of a recording of A (side 0) or B (1), which are borrowed

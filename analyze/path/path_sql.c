@@ -49,8 +49,8 @@ typedef size_t sql_seek_fn(struct path_sql *s, const struct virtual_ask *ask,
 			   uint32_t thread, size_t at);
 
 /* Returns the thread that is asked for; TIMELINE_NONE: it is none. */
-static uint32_t sql_asked(const struct path_sql *s,
-			  const struct virtual_ask *ask)
+static uint32_t sql_wanted(const struct path_sql *s,
+			   const struct virtual_ask *ask)
 {
 	return ask->tid > 0 && ask->tid <= INT32_MAX
 		       ? timeline_thread(s->r.t, (int32_t)ask->tid)
@@ -65,7 +65,7 @@ static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 	size_t at = SQL_ITEM(row);
 
 	if (ask->by_tid) {
-		uint32_t only = sql_asked(s, ask);
+		uint32_t only = sql_wanted(s, ask);
 
 		if (only == TIMELINE_NONE || thread > only)
 			return VIRTUAL_END;
@@ -88,7 +88,7 @@ static size_t sql_next(struct path_sql *s, const struct virtual_ask *ask,
 static bool sql_thread_row(const struct path_sql *s,
 			   const struct virtual_ask *ask, size_t *row)
 {
-	uint32_t thread = ask->by_tid ? sql_asked(s, ask) : 0;
+	uint32_t thread = ask->by_tid ? sql_wanted(s, ask) : 0;
 
 	if (thread == TIMELINE_NONE)
 		return false;

@@ -53,7 +53,7 @@ const struct help_line verdict_words[] = {
 	{ "end lost", "a loss lies where its end could be" },
 	{ "unexplained", "there is no other event, and no reason is known" },
 	{ "cancelled", "it ended without a result" },
-	{ "ambiguous", "of several at a time nobody knows which ended when: "
+	{ "ambiguous", "of several at a time it is not known which ended when: "
 		       "their number and sum are proved" },
 	{ NULL, NULL }
 };
@@ -128,7 +128,7 @@ const struct help_line mark_words[] = {
 			"never was" },
 	{ "off-CPU", "stands for the time of a wait" },
 	{ "group", "no code: a thread, or what sums others up" },
-	{ NULL, "What check says of a capture:" },
+	{ NULL, "What check says about a capture:" },
 	{ "clean", "nothing was lost, and nothing speaks against it" },
 	{ "doubtful", "nothing was lost, but too many user stacks are wrong, "
 		      "incomplete or unchecked, or too many names unproved" },

@@ -13,7 +13,7 @@
 
 /* A capture that reports all waits that begin in its time: of all threads, or
  * of those only that have an event of its type. */
-struct waits_told {
+struct waits_reported {
 	int64_t from, to;
 	bool of_all;
 	struct table tids; /* of_all: empty */
@@ -144,15 +144,15 @@ static int waits_load_lives(struct waits_part *p, struct store *db,
 /* ---- measured waits */
 
 /* Notes that a capture reports waits by its switches. */
-static int waits_add_told(struct waits_part *p, struct store *db,
-			  const struct causes_capture *by, struct err *err)
+static int waits_add_reported(struct waits_part *p, struct store *db,
+			      const struct causes_capture *by, struct err *err)
 {
-	struct waits_told *t = mem_add(p->told, p->n_told, p->cap_told);
+	struct waits_reported *t = mem_add(p->told, p->n_told, p->cap_told);
 	struct rows *r;
 
-	*t = (struct waits_told){ .from = by->begin,
-				  .to = by->end,
-				  .of_all = !by->some };
+	*t = (struct waits_reported){ .from = by->begin,
+				      .to = by->end,
+				      .of_all = !by->some };
 	if (t->of_all)
 		return 0;
 	r = ROWS_BY(db, "offcpu_told", err, by->type);
@@ -162,13 +162,13 @@ static int waits_add_told(struct waits_part *p, struct store *db,
 	return rows_end(r, err);
 }
 
-static bool waits_is_told(const struct waits_part *p, int64_t tid, int64_t from,
-			  int64_t to)
+static bool waits_is_reported(const struct waits_part *p, int64_t tid,
+			      int64_t from, int64_t to)
 {
 	uint64_t hash = hash_u64((uint64_t)tid);
 
 	for (size_t i = 0; i < p->n_told; i++) {
-		const struct waits_told *t = &p->told[i];
+		const struct waits_reported *t = &p->told[i];
 
 		if (from <= t->to && to >= t->from &&
 		    (t->of_all ||
@@ -195,7 +195,7 @@ int waits_part_load(struct waits_parts *all, size_t i, struct store *db,
 
 		for (size_t j = 0; j < by->n; j++)
 			if (by->span[j].capture->together == m->together &&
-			    waits_add_told(p, db, by->span[j].capture, err))
+			    waits_add_reported(p, db, by->span[j].capture, err))
 				return -1;
 	}
 	p->rows = ROWS_BY(db, "offcpu_measured", err, m->type, m->first_event,
@@ -211,14 +211,14 @@ static void waits_place(struct waits_part *p, struct waits_measured *w,
 	w->sum = !time;
 	w->to = time ? time : w->ns;
 	if (!time) {
-		w->told = waits_is_told(p, w->tid, p->start, p->end);
+		w->told = waits_is_reported(p, w->tid, p->start, p->end);
 		return;
 	}
 	if (__builtin_sub_overflow(time, w->ns, &w->from))
 		w->from = INT64_MIN;
 	lower_to(p->start, w->from);
 	raise_to(p->end, time);
-	w->told = waits_is_told(p, w->tid, w->from, w->from);
+	w->told = waits_is_reported(p, w->tid, w->from, w->from);
 }
 
 int waits_part_next(struct waits_part *p, struct waits_measured *out,

@@ -8,7 +8,7 @@
 #include "analyze/causes/causes.h"
 
 struct rows;
-struct waits_told;
+struct waits_reported;
 
 /* Times in which records may be missing: disjoint, ordered. */
 struct waits_lost {
@@ -37,8 +37,8 @@ struct waits_part {
 	bool some_unknown;	 /* next to losses without a number */
 	struct waits_life *life; /* by id, then by time */
 	size_t n_life, cap_life;
-	struct rows *rows;	 /* of measured waits */
-	struct waits_told *told; /* by those in front of this one */
+	struct rows *rows;	     /* of measured waits */
+	struct waits_reported *told; /* by those in front of this one */
 	size_t n_told, cap_told;
 };
 

@@ -25,8 +25,8 @@ static const struct opt opts[] = {
 		   "run this for each finished segment; its path is $1"),
 	OPT_CHOICE(0, "top", "[WHAT]", &top, tops,
 		   "show the newest segment (2s) as 'view --live' does, and q "
-		   "ends it; or print what path, latency or report says of the "
-		   "last ten seconds, each second"),
+		   "ends it; or print what path, latency or report says about "
+		   "the last ten seconds, each second"),
 	OPT_FLAG('q', "quiet", &quiet, "no summary"),
 	OPT_GROUP(align_opts),
 	OPT_GROUP_TOLD(load_opts,

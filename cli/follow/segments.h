@@ -2,8 +2,8 @@
  *
  * segment-000001.db is a finished database. .segment-000002.data is the part of
  * the stream that is being received, or waits to be read; if there are several
- * inputs, .segment-000002.data.1 is that of the second one, and so on. Nobody
- * else looks at them, and what a killed run left behind is read by the next
+ * inputs, .segment-000002.data.1 is that of the second one, and so on. No other
+ * program looks at them, and what a killed run left behind is read by the next
  * one. segment-000003.bad is a part that could not be read. */
 #pragma once
 #include <stdbool.h>

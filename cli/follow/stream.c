@@ -461,7 +461,7 @@ int stream_idle(struct stream *s, struct err *err)
 {
 	if (s->g->now - s->flushed >= FLUSH) {
 		s->flushed = s->g->now;
-		/* closing tells of errors */
+		/* closing reports errors */
 		if (s->tail.f)
 			fflush(s->tail.f);
 		if (s->part.f)

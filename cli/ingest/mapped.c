@@ -153,8 +153,8 @@ static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 }
 
 /* Reads the folder "maps" in a capture that is a folder. */
-static int add_beside(struct mapped *md, struct stitch *st,
-		      const struct source *src, struct err *err)
+static int add_adjacent(struct mapped *md, struct stitch *st,
+			const struct source *src, struct err *err)
 {
 	char dir[PATH_SIZE], text[PATH_SIZE + 64];
 
@@ -183,7 +183,7 @@ int mapped_add(struct mapped *md, struct stitch *st, const struct source *src,
 	       const struct symbolizer *sy, struct err *err)
 {
 	mapped_report(md->given, st, src->index, RANK_OPTION);
-	if (add_beside(md, st, src, err))
+	if (add_adjacent(md, st, src, err))
 		return -1;
 	/* only captures of perf have mappings */
 	if (src->info.cookies != COOKIES_PERF)

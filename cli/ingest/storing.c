@@ -169,8 +169,8 @@ static void storing_fill(struct fact_queue *q, struct fact_block *b)
 	const struct fact_queue was = *q;
 
 	if (q->head || left > q->due) {
-		/* more facts are left than are due, as at the end, which tells
-		 * of all threads at once: those that are due are copied */
+		/* more facts are left than are due, as at the end, which
+		 * reports all threads at once: those that are due are copied */
 		mem_grow(b->fact, b->cap, q->due);
 		if (q->due)
 			memcpy(b->fact, q->fact + q->head,

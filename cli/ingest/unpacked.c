@@ -76,7 +76,7 @@ static bool unpacked_is_folder(const char *path)
  * holds the folder that is, or captures of others. */
 static void unpacked_look_at(struct unpacked_look *lk, char *path)
 {
-	const enum formats_look is = formats_look(path);
+	const enum formats_kind is = formats_kind(path);
 	char **list = NULL;
 	size_t sessions = 0;
 	bool others = false;
@@ -94,7 +94,7 @@ static void unpacked_look_at(struct unpacked_look *lk, char *path)
 		is == LOOK_CAPTURE ? 0 : unpacked_list(lk->u, path, &list);
 
 	for (size_t i = 0; is == LOOK_SESSION && i < n; i++) {
-		const enum formats_look in = formats_look(list[i]);
+		const enum formats_kind in = formats_kind(list[i]);
 
 		sessions += in == LOOK_SESSION;
 		others |= in == LOOK_CAPTURE;

@@ -125,7 +125,7 @@ struct store *capture_db_open(const struct open_ask *ask, int argc, char **argv,
 	if (argc == 1 && load_check(argv[0], &is_db, err))
 		return NULL;
 	input_database_name(argv[0], out, PATH_MAX);
-	/* beside a database its bundle may lie */
+	/* a bundle may lie next to its database */
 	if (is_db || (!access(out, F_OK) && archive_is_bundle(argv[0]))) {
 		snprintf(out, PATH_MAX, "%s", argv[0]);
 		return database_open(ask, out, status, err);

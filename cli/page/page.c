@@ -31,7 +31,7 @@
 static void page_diff_put_sentence(const struct compare *c, diff_tell_fn *tell,
 				   int which, struct json *j, const char *key)
 {
-	char *text = diff_said(c, tell, which);
+	char *text = diff_sentence(c, tell, which);
 
 	json_text(j, key, text);
 	free(text);
@@ -455,7 +455,7 @@ static int html_page_put_banner(const struct html_page *p, FILE *out,
 	fprintf(out, "<div id=\"banner\" class=\"%s\">\n", b.word);
 	asked = mem_stream(&answer, NULL);
 	if (!filter_given(p->filter))
-		rc = path_put_asked(p->db, p->path, asked, err);
+		rc = path_put_recorded(p->db, p->path, asked, err);
 	mem_stream_end(asked);
 	if (rc)
 		goto out;

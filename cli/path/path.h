@@ -91,5 +91,5 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err);
 int path_shares(struct path_run *r, const struct path_opts *o, struct err *err);
 /* Writes the first sentence of the process that 'record --waits -p' was to
  * record; nothing if there is none. Returns 0, or -1 and *err. */
-int path_put_asked(struct store *db, const char *path, FILE *out,
-		   struct err *err);
+int path_put_recorded(struct store *db, const char *path, FILE *out,
+		      struct err *err);

@@ -475,8 +475,8 @@ int path_waits(struct path_run *r, const struct path_opts *o,
 	return rc;
 }
 
-int path_put_asked(struct store *db, const char *path, FILE *out,
-		   struct err *err)
+int path_put_recorded(struct store *db, const char *path, FILE *out,
+		      struct err *err)
 {
 	static const char *const pid[] = { "pid" };
 	const struct limits_rows_ask ask = { .event = "limits_process",

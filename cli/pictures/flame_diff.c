@@ -383,7 +383,7 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 			pg->most_at = id;
 		}
 	}
-	pg->lead = diff_said(c, diff_tell_cause, 0);
+	pg->lead = diff_sentence(c, diff_tell_cause, 0);
 	pg->look.lead = *pg->lead ? pg->lead : NULL;
 	flame_diff_list_rows(pg);
 	pg->look.arg = pg;
@@ -411,13 +411,13 @@ static void flame_diff_decorate(struct diff_page *pg, struct drawing *d)
 	pg->subtitle = text;
 	if (!pg->opts->subtitle)
 		d->o.subtitle = pg->subtitle;
-	flame_diff_note(d, diff_said(c, diff_tell_alone, 0));
-	flame_diff_note(d, diff_said(c, diff_tell_images, 0));
+	flame_diff_note(d, diff_sentence(c, diff_tell_alone, 0));
+	flame_diff_note(d, diff_sentence(c, diff_tell_images, 0));
 	for (int side = 0; side < 2; side++) {
-		flame_diff_note(d, diff_said(c, diff_tell_side, side));
-		flame_diff_note(d, diff_said(c, diff_tell_trust, side));
+		flame_diff_note(d, diff_sentence(c, diff_tell_side, side));
+		flame_diff_note(d, diff_sentence(c, diff_tell_trust, side));
 	}
-	flame_diff_note(d, diff_said(c, diff_tell_result, pg->total));
+	flame_diff_note(d, diff_sentence(c, diff_tell_result, pg->total));
 	if (pg->opts->off_cpu || pg->opts->wall || pg->opts->latency)
 		drawing_say(d, "a time has as many samples as milliseconds, or "
 			       "as instants of 10,000 in a recording");

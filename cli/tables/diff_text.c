@@ -429,7 +429,7 @@ void diff_tell_result(const struct compare *c, int total, FILE *out)
 		fputs(" each", out);
 }
 
-char *diff_said(const struct compare *c, diff_tell_fn *tell, int which)
+char *diff_sentence(const struct compare *c, diff_tell_fn *tell, int which)
 {
 	char *text;
 	FILE *out = mem_stream(&text, NULL);

@@ -36,6 +36,6 @@ void diff_tell_renamed(const struct compare *c, uint32_t row, FILE *out);
 void diff_tell_result(const struct compare *c, int total, FILE *out);
 /* Returns what one of these writes, to be freed; which: the side, or total. */
 typedef void diff_tell_fn(const struct compare *c, int which, FILE *out);
-char *diff_said(const struct compare *c, diff_tell_fn *tell, int which);
+char *diff_sentence(const struct compare *c, diff_tell_fn *tell, int which);
 /* The sums and the sentence of both sides, as members a and b. */
 void diff_put_sides(const struct compare *c, struct json *j);

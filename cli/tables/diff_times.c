@@ -630,7 +630,7 @@ void diff_parts_add(struct diff_parts *p, int side, struct store *db,
 		  timed_read(&p->d.of, side, db, path, &err);
 }
 
-char *diff_parts_said(struct diff_parts *p)
+char *diff_parts_sentence(struct diff_parts *p)
 {
 	char *text;
 	FILE *out;

@@ -38,5 +38,5 @@ void diff_parts_add(struct diff_parts *p, int side, struct store *db,
 		    const char *path);
 /* Returns the sentence, to be freed; NULL: a run has no such time. Called once.
  */
-char *diff_parts_said(struct diff_parts *p);
+char *diff_parts_sentence(struct diff_parts *p);
 void diff_parts_free(struct diff_parts *p); /* NULL is fine */

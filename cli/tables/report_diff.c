@@ -316,8 +316,8 @@ static void report_diff_json_reference(const struct diff_rows *d,
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
-	char *moved = diff_said(&rp->c, diff_tell_moved, 0);
-	char *alone = diff_said(&rp->c, diff_tell_alone, 0);
+	char *moved = diff_sentence(&rp->c, diff_tell_moved, 0);
+	char *alone = diff_sentence(&rp->c, diff_tell_alone, 0);
 	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
 	struct json j;
 
@@ -398,9 +398,9 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (people) {
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
-		char *images = diff_said(&rp->c, diff_tell_images, 0);
-		char *alone = diff_said(&rp->c, diff_tell_alone, 0);
-		char *parts = rp->parts ? diff_parts_said(rp->parts) : NULL;
+		char *images = diff_sentence(&rp->c, diff_tell_images, 0);
+		char *alone = diff_sentence(&rp->c, diff_tell_alone, 0);
+		char *parts = rp->parts ? diff_parts_sentence(rp->parts) : NULL;
 
 		if (parts)
 			fprintf(out, "%s\n", parts);

@@ -354,7 +354,7 @@ static void report_offcpu_print_head(const struct report_offcpu *rp,
 	if (s->mixed)
 		fprintf(out,
 			"not counted: %" PRIu64 " of these sums, %s: another "
-			"capture tells of a part of their waits\n",
+			"capture reports a part of their waits\n",
 			s->mixed, HUMAN_NS(s->mixed_ns));
 	if (s->waits[OFFCPU_OPEN])
 		fprintf(out,

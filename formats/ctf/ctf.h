@@ -522,7 +522,7 @@ int ctf_find_list(struct ctf *ctf, const char *dir, struct dirent ***list);
  * read. */
 void *ctf_file_map(const char *path, uint64_t *len);
 /* The same; a file that cannot be read is damage of the trace. */
-void *ctf_file_map_told(struct ctf *ctf, const char *path, uint64_t *len);
+void *ctf_file_map_noted(struct ctf *ctf, const char *path, uint64_t *len);
 void ctf_file_unmap(void *data, uint64_t len);
 
 /* ---- rule.c: rules of --request and --chain, or the defaults */

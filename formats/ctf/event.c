@@ -564,7 +564,7 @@ static void ctf_event_emit(struct ctf_stream *s, const struct ctf_class *cl,
 			   0, false);
 	if (st->name)
 		ctf_task_name(s, f.pid, f.tid, scan_of(st->name, st->name_len));
-	/* few events tell of threads and mappings */
+	/* few events are of threads and mappings */
 	if (ev->role != CTF_PLAIN || tr->n_pending) {
 		const struct ctf_item head = {
 			.time = tr->at,

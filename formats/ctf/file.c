@@ -46,7 +46,7 @@ static void ctf_file_add(struct ctf *ctf, struct ctf_schema *sm, uint32_t trace,
 			 char *path, bool is_short, struct ctf_state *st)
 {
 	uint64_t len;
-	void *data = ctf_file_map_told(ctf, path, &len);
+	void *data = ctf_file_map_noted(ctf, path, &len);
 	uint8_t uuid[CTF_UUID];
 	struct ctf_packet p;
 	struct bytes b;

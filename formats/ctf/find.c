@@ -145,7 +145,7 @@ void *ctf_file_map(const char *path, uint64_t *len)
 	return data;
 }
 
-void *ctf_file_map_told(struct ctf *ctf, const char *path, uint64_t *len)
+void *ctf_file_map_noted(struct ctf *ctf, const char *path, uint64_t *len)
 {
 	void *data = ctf_file_map(path, len);
 	int error = errno;

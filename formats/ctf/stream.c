@@ -154,7 +154,7 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 		const struct ctf_file *f = &ctf->file[s->file[s->pos++]];
 		struct bytes b;
 
-		s->data = ctf_file_map_told(ctf, f->path, &s->len);
+		s->data = ctf_file_map_noted(ctf, f->path, &s->len);
 		if (!s->data)
 			continue;
 		s->path = f->path;

@@ -1,7 +1,7 @@
 /* beside.c - what tracefs tells next to a text: how many CPUs there are, the
  * clock, and what the buffer of each CPU lost.
  *
- * The text alone does not tell of events that a buffer without overwriting
+ * The text alone does not report events that a buffer without overwriting
  * dropped when it was full, nor of nested ones that found no room. The kernel's
  * counts include what the text has marks of ("[LOST n EVENTS]") and what its
  * header counts. Nor does a trace_pipe have the header with "#P:" that the file

@@ -235,7 +235,7 @@ static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
 
 /* At the end of a piece of a stream: what its CPUs dropped, and how many they
  * are. */
-static void ftext_next_take_beside(struct ftext *ft, struct scan s,
+static void ftext_next_take_totals(struct ftext *ft, struct scan s,
 				   uint64_t off)
 {
 	struct line l = { .cpu = -1 };
@@ -349,7 +349,7 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 		break;
 	case LINE_HEAD:
 		if (ft->piece && scan_starts(s, FTEXT_BESIDE))
-			ftext_next_take_beside(ft, s, off);
+			ftext_next_take_totals(ft, s, off);
 		else
 			ftext_header(ft, s);
 		break;

@@ -36,7 +36,7 @@ static uint64_t ft_refs_event_hash(uint32_t instance, uint16_t id)
 }
 
 /* If several buffers record an event, it is a different event in each. */
-uint32_t ft_event_look(struct ft *ft, uint32_t instance, uint16_t id)
+uint32_t ft_event_peek(struct ft *ft, uint32_t instance, uint16_t id)
 {
 	uint32_t i;
 

@@ -38,7 +38,8 @@ static const char *const perf_types_skipped[PR_TOOL_KNOWN] = {
 			   "report -i FILE' prints them",
 	[PR_STAT] = "STAT: counts of 'perf stat record'",
 	[PR_STAT_ROUND] = "STAT_ROUND: times of 'perf stat record'",
-	[PR_BPF_METADATA] = "BPF_METADATA: what BPF programs say of themselves",
+	[PR_BPF_METADATA] =
+		"BPF_METADATA: what BPF programs say about themselves",
 	[PR_SCHEDSTAT_CPU] = "SCHEDSTAT_CPU: counters of 'perf sched stats "
 			     "record'; 'perf sched stats report' shows them",
 	[PR_SCHEDSTAT_DOMAIN] = "SCHEDSTAT_DOMAIN: as SCHEDSTAT_CPU",

@@ -137,7 +137,7 @@ static void perf_scan_kernel_id(struct perf *p, const struct perf_rec *r)
 	p->src.info.kernel_id_len = n;
 }
 
-/* Takes the file of a mapping. Nobody needs it of one that has a build-id of
+/* Takes the file of a mapping. It is not needed of one that has a build-id of
  * its own. */
 static void perf_scan_map(struct perf *p, const struct perf_rec *r)
 {

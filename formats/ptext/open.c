@@ -124,7 +124,7 @@ static bool ptext_goes_on(struct scan line)
 /* Returns how sure it is by the first lines that a text is one of samples, or
  * of folded stacks; 0 if more are something else. Skips a last line without a
  * line feed. */
-static int ptext_look(struct scan s, bool folded)
+static int ptext_recognise(struct scan s, bool folded)
 {
 	unsigned int is = 0, other = 0, frames = 0;
 	bool joined = false, within = false;
@@ -179,8 +179,8 @@ static int ptext_probe(const char *path UNUSED, const void *head, size_t n)
 	const struct scan s = scan_of(head, n);
 
 	/* the header of a large machine has more bytes than are looked at */
-	return ptext_look(s, false)
-		       ?: ptext_look(s, true)
+	return ptext_recognise(s, false)
+		       ?: ptext_recognise(s, true)
 		       ?: scan_starts(s, "# ========\n# captured on") * 20;
 }
 
@@ -735,8 +735,8 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 
 	if (scan_take(&all, TEXT_MARK))
 		p->pos = p->in.len - all.n;
-	p->folded = ptext_look(all, true);
-	if (!p->folded && !ptext_look(all, false)) {
+	p->folded = ptext_recognise(all, true);
+	if (!p->folded && !ptext_recognise(all, false)) {
 		formats_refuse(path, p->in.data,
 			       all.n < INPUT_HEAD ? all.n : INPUT_HEAD, err);
 		ptext_close(&p->src);

@@ -53,7 +53,7 @@ struct cookies {
 	struct cookie_entry *entry; /* [0] is unused */
 	size_t n, cap;
 	uint32_t free;
-	/* By hash, a head and those beside it; 0: none. At least 4 for each
+	/* By hash, a head and those of its bucket; 0: none. At least 4 for each
 	 * head. Each request adds and removes one, and removal from a struct
 	 * table moves others: that took 3 % of an ingest with many requests. */
 	uint32_t *bucket;

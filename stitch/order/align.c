@@ -41,7 +41,7 @@ struct align_link {
 	bool strangers; /* thread ids of the two mean different threads, even
 			 * if proved */
 	bool part;	/* a has, in its time, all switches of b, and no others:
-			 * what it tells of a third one, b does */
+			 * what it says about a third one, b does */
 };
 
 /* Each method that applies proposes a map. The records may refute it: the
