@@ -170,6 +170,7 @@ static void chains_put_line(struct chains *c, const struct code_frame *f,
 {
 	const struct chain_style *s = &c->style;
 	const char *dso = c->dso[f->image];
+	const unsigned int kind = c->code->image[f->image].img.kind;
 	char line[16];
 
 	if (s->tab)
@@ -188,7 +189,9 @@ static void chains_put_line(struct chains *c, const struct code_frame *f,
 	if (s->dso && !inlined) {
 		chains_put(c, " (", 2);
 		chains_put_string(c, dso);
-		if (s->dsoff && strcmp(dso, "[unknown]")) {
+		/* what a text names has no offset in its file */
+		if (s->dsoff && strcmp(dso, "[unknown]") &&
+		    kind != IMAGE_SYMBOLS && kind != IMAGE_SCRIPT) {
 			chains_put(c, "+0x", 3);
 			chains_put_hex(c, f->off, 0);
 		}

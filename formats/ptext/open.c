@@ -259,16 +259,10 @@ static uint32_t ptext_place_of(struct ptext *p, struct scan said,
 		is.path = arena_strndup(&p->arena, f.path.p, f.path.n);
 	else if (outer && p->place[outer - 1].place)
 		is.path = p->place[outer - 1].place->path;
-	/* of a function without a name the file is known, as elsewhere */
-	if (is.path && scan_is(f.symbol, "[unknown]")) {
-		const char *base = path_base(is.path);
-		const size_t size = strlen(base) + 3;
-		char *name = arena_take(&p->arena, size);
-
-		snprintf(name, size, *base == '[' ? "%s" : "[%s]", base);
-		is.symbol = name;
-	}
-	if (is.symbol && strcmp(is.symbol, "[unknown]")) {
+	/* of a function without a name the file is known */
+	if (is.symbol && !strcmp(is.symbol, "[unknown]"))
+		is.symbol = is.path ? "" : NULL;
+	if (is.symbol) {
 		struct place *to = arena_take(&p->arena, sizeof(is));
 
 		*to = is;

@@ -3,12 +3,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Returns what follows the last '/' of path; path itself if there is none. */
+/* Returns what follows the last '/' of path; path itself if there is none, or
+ * if it is what Linux shows of a file outside of all mounts. */
 static inline const char *path_base(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
-	return slash ? slash + 1 : path;
+	return slash && strcmp(slash, "/ (deleted)") ? slash + 1 : path;
 }
 
 /* Like path_base(), but returns the whole of a path that ends with '/'. */

@@ -441,17 +441,17 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 				   "[unknown]", 0);
 }
 
-/* Returns a frame of code known by symbol. It has an image of its own, so that
- * it never equals a frame with a real offset. */
+/* Returns a frame of code known by symbol, or, where that is "", by its file
+ * alone. It has an image of its own, so that it never equals a frame with a
+ * real offset. */
 static uint32_t resolve_named_frame(struct resolve *rv, const struct place *p,
 				    enum image_kind kind, const char *path)
 {
 	struct image img = { .kind = kind, .path = p->path ? p->path : path };
-	struct frame f = {
-		.flags = FRAME_DERIVED,
-		.off = frames_symbol(rv->fr, p->symbol, p->size, p->off),
-	};
+	struct frame f = { .flags = FRAME_DERIVED };
 
+	if (*p->symbol)
+		f.off = frames_symbol(rv->fr, p->symbol, p->size, p->off);
 	if (f.off == NO_OFFSET)
 		return 0;
 	f.image = frames_image(rv->fr, &img);

@@ -122,6 +122,13 @@ forms "an inlined one whose function is not printed" 'x|7|-|1000000000|1|cycles|
 x 7 1.000000: 1 cycles: \n\t 7fe17e f+0x4e (inlined)\n\t 7fe17e main+0x4e (/x)\n\t 752d28a start+0x8a (inlined)\n\t 5dd354 _start+0x24 (/x)\n\n
 E2
 is "has no file, which only its address would tell" "(/x) (/x) ([script]) (/x)" "$("$B" script form.db | grep -o '([^ ]*)$' | tr '\n' ' ' | sed 's/ $//')"
+forms "functions without a name, in files and none, of an event of a hybrid CPU" 'x|7|-|1000000000|5|cpu_core/cycles/P|x;[unknown];[/ (deleted)];[vdso];[y];f<A>::g() const;[ext4]_[k];[kernel.kallsyms]_[k] 5' <<'E2'
+x 7 1.000000: 5 cpu_core/cycles/P: \n\tffffffff81414b3c [unknown] ([kernel.kallsyms])\n\tffffffff81414b3e [unknown] ([ext4])\n\t    7f9ca5486e00 f<A>::g() const+0x4 (/x)\n\t    7f9ca5486e01 [unknown] (/z/y)\n\t    7f9ca5486e02 [unknown] ([vdso])\n\t    7f9ca5486e03 [unknown] (/ (deleted))\n\tc04c0cd1a394e5de [unknown] ([unknown])\n\n
+E2
+"$B" script -F ip,sym,symoff,dso,dsoff form.db 2>err >out
+sed 1d form.txt | diff -wB - out >err
+is "whose lines are those of the text, without offsets that it does not have" "0 100.00 %" \
+	"$? $("$B" report form.db 2>err | sed -n 's/^code without a name: \(.*%\);.*/\1/p')"
 printf 'main;foo;bar 10\nmain;foo 5\nmain;idle_[k] 3\n' >f.folded
 "$B" report --format csv f.folded 2>err >out
 is "folded stacks" "bar 55.56 foo 27.78 idle 16.67" "$(awk -F, 'NR > 1 && $1 > 0 { printf "%s%s %.2f", s, $7, $1; s = " " }' out | tr -d '"')"
