@@ -179,7 +179,8 @@ void grid_chance(struct grid *g, double p)
 static bool grid_is_empty(const struct cell *c)
 {
 	return (c->kind == CELL_CHANCE && !(c->v < 1)) ||
-	       (c->kind == CELL_REAL && isnan(c->v));
+	       ((c->kind == CELL_REAL || c->kind == CELL_CHANGE) &&
+		!isfinite(c->v));
 }
 
 /* Returns the digits of a numeric cell, in buf. */

@@ -327,6 +327,14 @@ first 'B has more of computing by itself, ' --wall k?.txt -- zz?.txt && grep -q 
 ok "what_computes_more_is_behind_other_programs_too" $?
 "$B" diff --wall --format csv p?.txt -- i?.txt >said 2>err && grep -q '^0[.]0*,[0-9.]*,,' said
 ok "what_one_side_has_none_of_is_shown_as_none" $?
+for sides in "p1.txt i1.txt" "i1.txt p1.txt" "p?.txt -- i?.txt" "i?.txt -- p?.txt" "v1.txt k1.txt"; do
+	for way in --wall --off-cpu --sched "--latency wake-up"; do
+		# shellcheck disable=SC2086 # words
+		"$B" diff $way --json $sides 2>err | python3 -c 'import json, sys
+json.load(sys.stdin, parse_constant=lambda c: sys.exit(c))' || echo "$way $sides"
+	done
+done >said 2>&1
+is "and_its_json_has_no_infinite_number" "" "$(cat said)"
 first 'B has more of computing by h<N>, while' i?.txt -- j?.txt
 ok "plain_diff_says_first_what_the_time_went_to" $?
 first 'B spends more in ready of w, ' --sched k?.txt -- m?.txt && grep -q 'average +' said
