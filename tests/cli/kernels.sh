@@ -90,7 +90,7 @@ both 0 9000000000 1
 [ "$(all_sums)" = "0 2 7000000" ]
 ok no_wait_counts_twice $?
 "$B" report --off-cpu "$work/db" 2>/dev/null |
-	grep -q '^not counted: 2 of these sums, 7.00 ms: another capture tells'
+	grep -q '^not counted: 2 of these sums, 7.00 ms: another capture reports'
 ok report_says_what_does_not_count $?
 both 0 4400001500 1
 [ "$(all_sums)" = "1200000033 2 7000000" ]
