@@ -215,7 +215,7 @@ struct ft_tgid {
 	int32_t tid, tgid;
 };
 
-/* How far the clock of one CPU of a guest was after its host's. */
+/* How far the clock of one CPU of a guest was behind its host's. */
 struct ft_sample {
 	uint64_t time, offset, scaling, fraction;
 };

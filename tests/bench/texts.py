@@ -6,14 +6,13 @@ what perf script prints of it is written 40 times, as are its folded stacks. The
 program is a few lines of awk, which take only names and count. Fails below
 1,000,000 samples a second of perf script's text.
 
-Last result (2 cores that others used as well, as the first of all threads: chrt -f 5; samples a second):
+Last result (2 cores, load 1.4; samples a second):
 
-    ingest of the text          830,000, of 6 frames and 390 bytes each: 320 MB a second
-    awk of the text             720,000
-    ingest of folded stacks     650,000 lines a second
+    ingest of the text          850,000, of 6 frames and 370 bytes each: 315 MB a second
+    awk of the text             785,000
+    ingest of folded stacks     700,000 lines a second
 
-The million is not reached with others on the processors: half of the time goes into finding the stack of each sample by its text, and its
-frames one by one."""
+The million is not reached: half of the time goes into finding the stack of each sample by its text, and its frames one by one."""
 import os
 import shutil
 import subprocess
