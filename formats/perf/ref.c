@@ -101,8 +101,8 @@ bool perf_ref_is_state(const struct perf *p, const struct perf_rec *r,
  *   that is later than it.
  * - The limit is limit_was (it never falls). Of what came before this round
  *   nothing up to it waits. Released is what came in this round up to the
- *   limit, and after is the largest time of that; 0: there is none, and
- *   flushed stays. With after, flushed may become less than it was. */
+ *   limit, and behind is the largest time of that; 0: there is none, and
+ *   flushed stays. With behind, flushed may become less than it was. */
 void perf_round_end(struct perf *p)
 {
 	struct perf_rounds *ro = &p->rounds;
