@@ -161,8 +161,8 @@ static void timings_fill_blocks(struct timings_part *p, enum timings_measure m,
 	}
 }
 
-/* Returns the variance of the sum of own[] next to its share `rest` of all[],
- * by blocks, and at least by counting. */
+/* Returns the variance of the sum of own[] compared with its share `rest` of
+ * all[], by blocks, and at least by counting. */
 static double timings_vary(const struct timings_part *p, double rest,
 			   double counting, double *df)
 {

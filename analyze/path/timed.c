@@ -51,7 +51,6 @@ static const struct runs_usual timed_usual[] = {
 
 /* In place of "ready", while threads of other processes had the CPU. */
 static const char timed_behind[] = "ready behind other programs";
-#define TIMED_LOCK "lock of "
 
 void timed_begin(struct timed *d, const struct timed_ask *ask)
 {

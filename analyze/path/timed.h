@@ -12,11 +12,15 @@
 struct err;
 struct store;
 
+/* What the third key of a part begins with, in which others waited for a lock.
+ */
+#define TIMED_LOCK "lock of "
+
 enum timed_what {
 	TIMED_PAIRS, /* of events: a kind and a name */
 	TIMED_WAITS, /* what for, and where or who ended it */
 	/* who did what while the program's first thread ran or waited; third
-	 * key: where it waited, "lock of " and where others waited for a lock
+	 * key: where it waited, TIMED_LOCK and where others waited for a lock
 	 * that it had */
 	TIMED_PARTS,
 	/* ready, likewise while another CPU was idle, preempted by whom (third

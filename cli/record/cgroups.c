@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyze/latency/calls.h"
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/now.h"
 #include "stitch/files/new_file.h"
 
 #define SECOND 1000000000L
@@ -63,24 +63,11 @@ void cgroups_name(const char *capture, char out[PATH_MAX])
 		 (int)(PATH_MAX - sizeof(BESIDE_CGROUPS)), capture);
 }
 
-static int64_t cgroups_clock(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * SECOND + t.tv_nsec;
-}
-
-static int64_t cgroups_now(void)
-{
-	return cgroups_clock(CLOCK_MONOTONIC);
-}
-
 /* Writes a line, and what it begins with: the rest is for the caller. */
 static FILE *cgroups_line(struct cgroups *c, const char *event)
 {
 	FILE *out = new_file_stream(c->file);
-	int64_t now = cgroups_now();
+	int64_t now = now_ns();
 
 	c->whole &= c->lines++ < LINES_MAX;
 	fprintf(out,
@@ -374,7 +361,7 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 			      const char *tid)
 {
 	char path[80], text[TEXT], name[CALLS_NAME];
-	int64_t began = cgroups_now();
+	int64_t began = now_ns();
 	unsigned long fd, n;
 	long number;
 
@@ -406,7 +393,7 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	/* the text has microseconds */
 	fprintf(cgroups_line(c, "call"),
 		"took_ns=%" PRId64 " tid=%s call=%s fd=%lu%s",
-		cgroups_now() - began + 1000, tid, name, fd, file);
+		now_ns() - began + 1000, tid, name, fd, file);
 	free(file);
 }
 
@@ -441,13 +428,13 @@ static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
 void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 {
 	/* not by the clock: it may have to wait for a CPU */
-	int64_t used = -cgroups_clock(CLOCK_PROCESS_CPUTIME_ID);
+	int64_t used = -now_of(CLOCK_PROCESS_CPUTIME_ID);
 
-	if (cgroups_now() < c->calls)
+	if (now_ns() < c->calls)
 		return;
 	cgroups_take_calls(c, pid, !children, children, 0);
-	used += cgroups_clock(CLOCK_PROCESS_CPUTIME_ID);
-	c->calls = cgroups_now() + used * CALLS_SHARE;
+	used += now_of(CLOCK_PROCESS_CPUTIME_ID);
+	c->calls = now_ns() + used * CALLS_SHARE;
 }
 
 /* A line limits_read ends a reading that is whole. */
@@ -457,7 +444,7 @@ static void cgroups_read_all(struct cgroups *c)
 	FILE *f = fopen("/proc/stat", "re");
 	char all[TEXT], real[TEXT];
 
-	c->last = cgroups_now();
+	c->last = now_ns();
 	c->lines = 0;
 	c->whole = c->n_root > 0;
 	for (size_t i = 0; i < c->n_root; i++)
@@ -476,7 +463,7 @@ static void cgroups_read_all(struct cgroups *c)
 		fprintf(cgroups_line(c, "read"),
 			"took_ns=%" PRId64 " stolen_ns=%" PRId64
 			" cpus=%s real_time_us=%" PRId64 " host=%s\n",
-			cgroups_now() - c->last,
+			now_ns() - c->last,
 			stolen[8] * (SECOND / sysconf(_SC_CLK_TCK)),
 			seen ? all : "-", cgroups_number(real, ""), c->host);
 }
@@ -520,7 +507,7 @@ struct cgroups *cgroups_open(const char *name, long pid, struct err *err)
 
 void cgroups_read(struct cgroups *c)
 {
-	if (cgroups_now() - c->last >= SECOND)
+	if (now_ns() - c->last >= SECOND)
 		cgroups_read_all(c);
 }
 

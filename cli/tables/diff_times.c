@@ -89,7 +89,7 @@ static void times_put_name(const struct times *d, const struct timings_row *r,
 	const char *const before[] = {
 		"", d->of.ask.by_waker ? " ended by " : second[d->of.ask.what],
 		d->of.ask.what == TIMED_SCHED ? " by "
-		: strncmp(word[2], "lock of ", 8)
+		: strncmp(word[2], TIMED_LOCK, strlen(TIMED_LOCK))
 			? " in "
 			: ", while others waited for the ",
 		strncmp(word[0], "ready", 5) ? ", most of it in "

@@ -17,11 +17,6 @@ import runs
 BUILD, BIG = sys.argv[1:3]
 US = os.path.join(BUILD, "backstitch")
 DB = "bench/big.db"
-COLLAPSE = r"""
-/^\t/ { f = $2; sub(/\+0x[0-9a-f]+$/, "", f); s = f (s == "" ? "" : ";" s); next }
-/^$/ { if (c != "") n[c ";" s]++; c = s = ""; next }
-{ c = $1 }
-END { for (k in n) print k, n[k] }"""
 
 
 def contenders(perfs):
@@ -35,7 +30,7 @@ def contenders(perfs):
     for name, command in perfs.items():
         yield name + " script | collapse", [
             "sh", "-c", '"$0" script --no-inline -i "$1" | "$2" "$3"', command,
-            BIG, shutil.which("mawk") or "awk", COLLAPSE]
+            BIG, shutil.which("mawk") or "awk", runs.COLLAPSE]
 
 
 def main():

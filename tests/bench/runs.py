@@ -99,6 +99,12 @@ def script(*args):
     return "perf", lambda perf: [perf, "--no-pager", "script", *args, "-i"]
 
 
+# for awk: folds what perf script prints, names only, as FlameGraph does
+COLLAPSE = r"""
+/^\t/ { f = $2; sub(/\+0x[0-9a-f]+$/, "", f); s = f (s == "" ? "" : ";" s); next }
+/^$/ { if (c != "") n[c ";" s]++; c = s = ""; next }
+{ c = $1 }
+END { for (k in n) print k, n[k] }"""
 FLAT = "perf", lambda perf: [perf, "--no-pager", "report", "--stdio",
                              "--no-children", "-g", "none", "-i"]
 

@@ -22,11 +22,6 @@ import runs
 
 US = os.path.join(sys.argv[1], "backstitch")
 LOAD = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); [ $((i%500)) != 0 ] || /bin/ls / >/dev/null; done"
-COLLAPSE = r"""
-/^\t/ { f = $2; sub(/\+0x[0-9a-f]+$/, "", f); s = f (s == "" ? "" : ";" s); next }
-/^$/ { if (c != "") n[c ";" s]++; c = s = ""; next }
-{ c = $1 }
-END { for (k in n) print k, n[k] }"""
 
 
 def main():
@@ -44,7 +39,7 @@ def main():
     print("%d samples, %d MB, load average %.2f" % (n, os.path.getsize("bench/texts.txt") // 1000000, os.getloadavg()[0]))
     ingest = [US, "ingest", "-q", "-f", "-o", "bench/texts.db"]
     took = runs.race(lambda _: [("ingest", ingest + ["bench/texts.txt"]),
-                                ("awk", [shutil.which("mawk") or "awk", COLLAPSE, "bench/texts.txt"])], n, "samples")
+                                ("awk", [shutil.which("mawk") or "awk", runs.COLLAPSE, "bench/texts.txt"])], n, "samples")
     runs.target("million samples a second", n / 1e6 / min(r.wall for r in took["ingest"]), 1)
     lines = 200 * folded.count(b"\n")
     runs.race(lambda _: [("ingest of folded stacks", ingest + ["bench/texts.folded"])], lines, "lines")
