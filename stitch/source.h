@@ -143,6 +143,8 @@ struct source_info {
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
+	bool no_packets; /* 'record' left out where softirqs of packets begin
+			  * and end */
 	/* Of a piece of a stream that was cut: a number for the place at which
 	 * it begins, and for that at which it ends. The piece that begins
 	 * where another one ends continues it; 0: none. */

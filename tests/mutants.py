@@ -122,7 +122,7 @@ def build():
     make("all", "mkcap", O + "/selfunwind", O + "/names/names")
     members = [o for o in glob.glob(O + "/**/*.o", recursive=True)
                if o.split("/")[1] in FOLDERS + ("schema_sql.o", "schema_empty.o", "cli_text.o")
-               and o != O + "/cli/embed_empty.o"]
+               and o != O + "/cli/embed/embed_empty.o"]
     one, rest = ABS + "/libmutant.so", ABS + "/librest.so"
     if not share(one) or not share(rest, *members, *libs()):
         sys.exit("cannot link " + rest)

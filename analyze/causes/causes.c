@@ -10,6 +10,7 @@
 #include "analyze/causes/irqs.h"
 #include "analyze/names/thread_names.h"
 #include "analyze/causes/wake_context.h"
+#include "analyze/causes/wait_cause.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/err.h"
@@ -503,6 +504,10 @@ static int causes_end(struct causes *c, struct err *err)
 			return -1;
 	}
 	timeline_seal(c->t);
+	for (size_t i = 0; i < c->n_stack; i++)
+		if (c->stack[i].type < c->types.n &&
+		    c->types.type[c->stack[i].type].role == CAUSES_SWITCH)
+			wait_causes_learn(c->words, &c->stack[i]);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
 	c->limits = limits_load(c->db, c->kernel->capture->id, err);

@@ -428,6 +428,7 @@ int causes_types_load(struct causes_types *ts, struct store *db,
 		struct causes_type t = {
 			.capture = rows_int(r, CAUSES_TYPES_CAPTURE),
 			.sampled = rows_int(r, CAUSES_TYPES_SAMPLED) != 0,
+			.no_packets = rows_int(r, CAUSES_TYPES_NO_PACKETS) != 0,
 			.recorded = rows_int(r, CAUSES_TYPES_EVENTS),
 			.happened = rows_int(r, CAUSES_TYPES_WEIGHT),
 		};

@@ -28,7 +28,9 @@ struct causes_type {
 	uint8_t shows, ended; /* as in struct timeline_record */
 	size_t table;	      /* of its fields: index + 1; 0: none */
 	int64_t capture;
-	bool sampled; /* not every occurrence is recorded: */
+	bool no_packets; /* softirqs of packets are not recorded, all others are
+			  */
+	bool sampled;	 /* not every occurrence is recorded: */
 	int64_t recorded, happened;
 	uint8_t irq; /* enum irq_kind */
 	bool leaves; /* that interrupt */

@@ -32,8 +32,9 @@ struct irq_cpu {
 	struct irq_raised raised[2];
 	/* either of them, since the thread came that is on the CPU */
 	struct irq_raised here;
-	bool raises; /* softirq_raise is recorded here */
-	bool softs;  /* softirq_entry of some vectors is */
+	bool raises;	 /* softirq_raise is recorded here */
+	bool softs;	 /* softirq_entry of some vectors is, */
+	bool no_packets; /* of all but NET_TX and NET_RX */
 };
 
 void irqs_change(struct irqs *q)
@@ -189,6 +190,7 @@ void irqs_enter(struct irqs *q, int32_t cpu, const struct irq_entry *e)
 	if (e->kind != IRQ_SOFT)
 		return;
 	c->softs = true;
+	c->no_packets = e->no_packets;
 	in->vector = in->what ? (int)e->vector : -1;
 	r = irqs_raised(c, e->vector);
 	if (!r)
@@ -239,6 +241,7 @@ void irqs_wake(struct irqs *q, int32_t cpu, int64_t event, bool hard,
 			.event = event,
 			.since = c->here.since,
 			.vector = -1,
+			.packets = c->no_packets,
 			.raised = irqs_who(&c->here, c->here.by),
 			.raised_since = c->here.since,
 		};

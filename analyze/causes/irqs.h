@@ -62,6 +62,7 @@ struct irq_entry {
 	const char *name;
 	int64_t vector;
 	int32_t current; /* tid; -1: unknown */
+	bool no_packets; /* all softirqs but those of packets are recorded */
 };
 /* Another thread comes onto the CPU. */
 void irqs_switch(struct irqs *q, int32_t cpu, int64_t time);
@@ -89,6 +90,8 @@ struct irq_wake {
 	const char *what;
 	int64_t since;
 	int vector;
+	bool packets; /* in a softirq it is one of packets: no other one that
+		       * is recorded was entered */
 	/* who raised the softirq, if none is lost since this time */
 	enum softirq_raised raised;
 	int64_t raised_since;

@@ -7,13 +7,19 @@
 #include "analyze/causes/offcpu.h"
 #include "analyze/stacks/stacks.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/table.h"
 #include "stitch/base/words.h"
 #include "stitch/files/path.h"
+
+#define CAUSE_DIFFERS 255
 
 struct wait_causes {
 	struct stacks *stacks;
 	uint8_t *known; /* cause + 1 by raw chain; 0: not yet looked at */
 	size_t n, cap;
+	struct table index; /* of these, by cause_key() */
+	uint8_t *other;	    /* cause, or CAUSE_DIFFERS */
+	size_t n_other, cap_other;
 	/* likewise, (enum timeline_context + 1) * 16 + vector + 1 */
 	uint8_t *context;
 	size_t n_context, cap_context;
@@ -177,7 +183,8 @@ void wait_causes_free(struct wait_causes *c)
 {
 	if (!c)
 		return;
-	free_all(c->known, c->context, c->frames.label, c);
+	table_release(&c->index);
+	free_all(c->known, c->other, c->context, c->frames.label, c);
 }
 
 /* Reads the frames of one or both halves of a stack, outermost first. */
@@ -204,19 +211,55 @@ static bool cause_has_chain(const struct wait_causes *c, uint32_t kraw)
 	return kraw && kraw < c->stacks->code->n_chain;
 }
 
-enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
-				uint32_t kraw)
+/* Returns what a kernel half waits for; there must be such a chain. */
+static enum wait_cause cause_by_kernel(struct wait_causes *c, uint32_t kraw)
 {
-	if (offcpu_state(state)[0] == 'R')
-		return WAIT_READY;
-	if (!cause_has_chain(c, kraw))
-		return WAIT_UNKNOWN;
 	mem_reach(c->known, c->n, c->cap, (size_t)kraw + 1);
 	if (!c->known[kraw])
 		c->known[kraw] =
 			(uint8_t)(1 + cause_find(c->stacks->labels,
 						 cause_read_kernel(c, kraw)));
 	return (enum wait_cause)(c->known[kraw] - 1);
+}
+
+/* Returns what waits with and without a kernel half have in common: the user
+ * half or, of a thread of the kernel, the name. */
+static uint64_t cause_key(const struct offcpu_stack *at)
+{
+	return hash_u64(at->uraw ?: (uint64_t)1 << 32 | at->comm);
+}
+
+void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at)
+{
+	enum wait_cause cause = cause_has_chain(c, at->kraw)
+					? cause_by_kernel(c, at->kraw)
+					: WAIT_UNKNOWN;
+	uint32_t id;
+
+	if (!cause || (!at->uraw && cause != WAIT_KERNEL))
+		return;
+	id = table_find_or_add(&c->index, cause_key(at), c->n_other);
+	if (id == c->n_other)
+		*mem_add(c->other, c->n_other, c->cap_other) = (uint8_t)cause;
+	else if (c->other[id] != cause)
+		c->other[id] = CAUSE_DIFFERS;
+}
+
+enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
+				const struct offcpu_stack *at)
+{
+	uint32_t id;
+
+	if (offcpu_state(state)[0] == 'R')
+		return WAIT_READY;
+	if (!at || at->kraw)
+		return at && cause_has_chain(c, at->kraw)
+			       ? cause_by_kernel(c, at->kraw)
+			       : WAIT_UNKNOWN;
+	id = table_find_hash(&c->index, cause_key(at));
+	return id == TABLE_NONE || c->other[id] == CAUSE_DIFFERS
+		       ? WAIT_UNKNOWN
+		       : (enum wait_cause)c->other[id];
 }
 
 /* ---- where */
@@ -347,6 +390,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 	const struct labels *labels = c->stacks->labels;
 	struct wait_place kernel = { 0 };
 	struct wait_place user = { 0 };
+	size_t inner = 0;
 
 	*depth = 0;
 	for (size_t i = l->n; i-- > 0;) {
@@ -361,6 +405,7 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 		if (!f->kernel && !user.has_inner && cause_is_code(f)) {
 			user.has_inner = true;
 			user.inner = l->label[i];
+			inner = i + 1;
 		}
 		if (f->kernel || cause_is_library(f, !user.has_in))
 			continue;
@@ -376,6 +421,12 @@ static struct wait_place cause_find_place(const struct wait_causes *c,
 		user.has_in = true;
 		user.in = l->label[i];
 		*depth = i + 1;
+	}
+	/* a library's function is better than none */
+	if (!user.has_in && !kernel.has_in && user.has_inner) {
+		user.has_in = true;
+		user.in = user.inner;
+		*depth = inner;
 	}
 	return user.has_in ? user : kernel;
 }

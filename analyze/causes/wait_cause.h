@@ -48,16 +48,22 @@ enum wait_cause {
 /* stacks: borrowed, for names. The caller calls wait_causes_free(). */
 struct wait_causes *wait_causes_new(struct stacks *s);
 void wait_causes_free(struct wait_causes *c);
+/* Takes the stack of a switch, of which those without a kernel half learn. */
+void wait_causes_learn(struct wait_causes *c, const struct offcpu_stack *at);
 /* Returns what a wait was for, by the task state and the kernel half of the
- * stack at its begin. Each such half is looked at once. */
+ * stack at its begin, of which each is looked at once. If it has none, as
+ * 'record --waits' keeps some of each second, the others at the same user stack
+ * tell, which made the same call, if all are for the same; of a thread of the
+ * kernel those of its name. at may be NULL. */
 enum wait_cause wait_causes_get(struct wait_causes *c, int64_t state,
-				uint32_t kraw);
+				const struct offcpu_stack *at);
 /* The code that waited: labels of the stacks. */
 struct wait_place {
 	uint32_t in;	 /* the innermost function outside the libraries of C
 			  * and C++ and the kernel;
 			  * of the kernel, outside the scheduler, where the
-			  * stack has no user code; STACK_NAMES_GAP where
+			  * stack has no user code, and else of a library;
+			  * STACK_NAMES_GAP where
 			  * the stack lacks it, and its labels have that */
 	uint32_t caller; /* the next one outwards, likewise */
 	uint32_t inner;	 /* the innermost of user code, of a library too */

@@ -150,6 +150,7 @@ static void wake_note_irq(struct wake_contexts *wc,
 		.name = causes_fields_text(f, FIELDS_DEVICE),
 		.vector = causes_fields_int(f, FIELDS_VECTOR),
 		.current = rec->current,
+		.no_packets = type->no_packets,
 	};
 
 	/* those between two that were sampled are not known */
@@ -303,6 +304,8 @@ static enum timeline_context wake_judge(struct wake_contexts *wc,
 		return CONTEXT_SOFTIRQ;
 	if (q && q->vector >= 0)
 		f.vector = q->vector;
+	else if (q && q->packets)
+		f.vector = SOFTIRQ_NET_RX; /* or NET_TX, judged alike */
 	if (q) {
 		f.raised = (uint8_t)q->raised;
 		if (timeline_is_blind(wc->t) ||

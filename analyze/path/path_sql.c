@@ -466,10 +466,9 @@ static const struct sql_wait *sql_sum_wait(struct path_sql *s,
 static void sql_wait_cause(struct path_sql *s, const struct path_wait *w,
 			   struct value *v)
 {
-	const struct offcpu_stack *at = causes_stack(s->r.causes, w->out);
-
 	sql_text_or_null(v, wait_cause_word(wait_causes_get(
-				    s->r.words, w->bits, at ? at->kraw : 0)));
+				    s->r.words, w->bits,
+				    causes_stack(s->r.causes, w->out))));
 }
 
 /* What its chain tells. */

@@ -723,7 +723,7 @@ bool offcpu_sampled(const struct offcpu_sums *s)
 
 enum wait_cause offcpu_cause(struct wait_causes *c, const struct offcpu_wait *w)
 {
-	enum wait_cause cause = wait_causes_get(c, w->state, w->at.kraw);
+	enum wait_cause cause = wait_causes_get(c, w->state, &w->at);
 
 	return cause == WAIT_READY && w->waker.runnable ? w->waker.runnable
 							: cause;

@@ -67,10 +67,8 @@ static struct path_sum own_take_behind(struct path_run *r,
 static enum wait_cause own_cause(struct path_run *r, const struct path_sum *p,
 				 const struct proof_piece *pc)
 {
-	const struct offcpu_stack *at = causes_stack(r->causes, pc->out);
-	enum wait_cause cause =
-		at ? wait_causes_get(r->words, pc->bits, at->kraw)
-		   : WAIT_UNKNOWN;
+	enum wait_cause cause = wait_causes_get(
+		r->words, pc->bits, causes_stack(r->causes, pc->out));
 
 	switch (cause) {
 	case WAIT_FAULT:

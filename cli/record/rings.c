@@ -4,8 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/formats.h"
@@ -19,6 +22,11 @@
 #define RING_MB 16   /* for each CPU: a second of a busy one */
 #define RINGS_MB 256 /* for all */
 #define PAGES 16     /* that are written at once */
+/* Kernel stacks of each event in ARM_MS, for each CPU: the kernel takes 1.5 us
+ * for one, which is 8 % of what a busy redis does; 1,000 a second are 0.15 %.
+ */
+#define RINGS_STACKS_MOST 80
+#define ARM_MS 80
 
 struct rings_instance {
 	char at[64];
@@ -40,9 +48,13 @@ struct rings {
 	size_t page_size;
 	long size; /* of a CPU's ring, bytes */
 	int cpus;
-	int failed; /* errno of the first write that failed */
-	bool calls; /* of functions, not switches of all */
-	bool any;   /* something was recorded */
+	long stacks; /* RINGS_STACKS_MOST of all CPUs */
+	pthread_t arms;
+	bool armed;	  /* there is that thread, */
+	atomic_bool ends; /* and it is to end */
+	int failed;	  /* errno of the first write that failed */
+	bool calls;	  /* of functions, not switches of all */
+	bool any;	  /* something was recorded */
 };
 
 /* What 'path' uses, as of perf: see plan_add_events(). A kernel may lack disks.
@@ -411,19 +423,39 @@ struct rings *rings_open(const char *folder, const char *calls,
 	return r;
 }
 
-/* Returns whether the kernel shows its symbols. */
-static bool rings_have_names(void)
+/* Lets switches and wake-ups have kernel stacks, again if as many were taken as
+ * one time has: the kernel counts down what it prints of a trigger. */
+static void rings_arm(const struct rings *r)
 {
-	FILE *f = fopen("/proc/kallsyms", "re");
-	unsigned long addr = 0;
+	char path[PATH_MAX], name[128], text[64];
 
-	if (f && fscanf(f, "%lx", &addr) != 1)
-		addr = 0;
-	while (f && !addr && fscanf(f, "%*[^\n]%lx", &addr) == 1)
-		;
-	if (f)
-		fclose(f);
-	return addr != 0;
+	for (size_t i = 0; !r->calls && i < RINGS_STACKS; i++) {
+		snprintf(name, sizeof(name), "events/%s/trigger",
+			 rings_events[i]);
+		snprintf(path, sizeof(path), "%s/%s", r->of->at, name);
+		if (rings_count(path, "stacktrace:count=") &&
+		    !rings_count(path, "stacktrace:count=0"))
+			continue;
+		rings_put(r->of, name, "!stacktrace");
+		/* the stack of a CPU that was idle is always the same */
+		snprintf(text, sizeof(text), "stacktrace:%ld%s", r->stacks,
+			 i ? "" : " if prev_pid != 0");
+		rings_put(r->of, name, text);
+	}
+}
+
+/* A thread of its own: to take a trigger away waits for all CPUs, a tenth of a
+ * second, in which rings overflow if nobody drains them. */
+static void *rings_arm_often(void *arg)
+{
+	const struct rings *r = arg;
+	const struct timespec wait = { .tv_nsec = ARM_MS * 1000000L };
+
+	while (!r->ends) {
+		rings_arm(r);
+		nanosleep(&wait, NULL);
+	}
+	return NULL;
 }
 
 int rings_start(struct rings *r, struct err *err)
@@ -431,6 +463,10 @@ int rings_start(struct rings *r, struct err *err)
 	const char *const *event = r->calls ? rings_of_calls : rings_events;
 	size_t n = r->calls ? ARRAY_SIZE(rings_of_calls)
 			    : ARRAY_SIZE(rings_events);
+	static const char *const packets[][2] = {
+		{ "events/irq/softirq_entry/filter", "vec != 2 && vec != 3" },
+		{ "events/irq/softirq_exit/filter", "vec != 2 && vec != 3" },
+	};
 	char name[128], filter[64];
 
 	if (!r->calls)
@@ -440,19 +476,10 @@ int rings_start(struct rings *r, struct err *err)
 	if (r->calls)
 		rings_put(r->of, "events/raw_syscalls/filter", filter);
 	/* Packets are hundreds of thousands of softirqs a second. Whose they
-	 * are is known by who raised them, and that it is packets by the
-	 * kernel's names (irqs.h). */
-	for (int i = 0; !r->calls && rings_have_names() && i < 2; i++)
-		rings_put(&r->of[1],
-			  i ? "events/irq/softirq_exit/filter"
-			    : "events/irq/softirq_entry/filter",
-			  "vec != 2 && vec != 3");
-	/* the stack of a CPU that was idle is always the same */
-	for (size_t i = 0; !r->calls && i < RINGS_STACKS; i++) {
-		snprintf(name, sizeof(name), "events/%s/trigger", event[i]);
-		rings_put(r->of, name,
-			  i ? "stacktrace" : "stacktrace if prev_pid != 0");
-	}
+	 * are is known by who raised them, and what is woken in no other
+	 * softirq is woken in theirs (irqs.h). */
+	for (size_t i = 0; !r->calls && i < ARRAY_SIZE(packets); i++)
+		rings_put(&r->of[1], packets[i][0], packets[i][1]);
 	for (size_t i = 0; i < n; i++) {
 		const struct rings_instance *in =
 			&r->of[r->n > 1 && i >= RINGS_STACKS];
@@ -462,6 +489,9 @@ int rings_start(struct rings *r, struct err *err)
 			return err_set(err, ERR_IO, "%s/%s: %s", in->at, name,
 				       strerror(errno));
 	}
+	/* after the events: a trigger writes the stack of one that is off */
+	r->stacks = RINGS_STACKS_MOST * sysconf(_SC_NPROCESSORS_ONLN);
+	rings_arm(r);
 	return 0;
 }
 
@@ -490,6 +520,9 @@ int rings_drain(struct rings *r, struct err *err)
 		rings_copy_open(r, in->from[i % r->cpus], in->to[i % r->cpus],
 				2 * (uint64_t)r->size);
 	}
+	/* not before perf was started, as a fork knows no other thread */
+	if (!r->armed && !r->calls && !r->ends)
+		r->armed = !pthread_create(&r->arms, NULL, rings_arm_often, r);
 	return r->failed ? err_set(err, ERR_IO, "%s: %s", r->folder,
 				   strerror(r->failed))
 			 : 0;
@@ -529,6 +562,11 @@ static void rings_describe(struct rings *r)
 		if (in->from[i] >= 0)
 			rings_copy(r, from, name);
 	}
+	if (r->n > 1) {
+		snprintf(name, sizeof(name), "events/irq/softirq_entry/filter");
+		snprintf(from, sizeof(from), "%s/%s", r->of[1].at, name);
+		rings_copy(r, from, name);
+	}
 	snprintf(from, sizeof(from), "%s/trace_clock", r->of->at);
 	rings_copy(r, from, "trace_clock");
 	rings_copy(r, TRACING "/events/header_page", "events/header_page");
@@ -548,6 +586,9 @@ int rings_close(struct rings *r, bool *any, struct err *err)
 
 	if (!r)
 		return 0;
+	r->ends = true;
+	if (r->armed)
+		pthread_join(r->arms, NULL);
 	for (int i = 0; i < r->n; i++)
 		rings_put(&r->of[i], "tracing_on", "0");
 	if (r->dir >= 0 && !r->failed && !rings_drain(r, err)) {

@@ -56,9 +56,8 @@ static void sched_take_wait(void *arg, const struct proof_piece *pc,
 			    uint64_t ns)
 {
 	struct sched *s = arg;
-	const struct offcpu_stack *at = causes_stack(s->r.causes, pc->out);
-	const char *word = wait_cause_word(
-		wait_causes_get(s->r.words, pc->bits, at ? at->kraw : 0));
+	const char *word = wait_cause_word(wait_causes_get(
+		s->r.words, pc->bits, causes_stack(s->r.causes, pc->out)));
 	char key[64];
 
 	if (!*word)

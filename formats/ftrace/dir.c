@@ -406,6 +406,13 @@ static void ft_dir_take_arch(struct ft *ft, const struct bytes *b)
 	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
 }
 
+/* The filter of rings_start(): all other softirqs are recorded. */
+static void ft_dir_take_softirqs(struct ft *ft, const struct bytes *b)
+{
+	ft->src.info.no_packets =
+		!strcmp(ft_dir_first_line(ft, b), "vec != 2 && vec != 3");
+}
+
 static void ft_dir_take_texts(struct ft *ft, const char *dir)
 {
 	static const struct {
@@ -420,6 +427,8 @@ static void ft_dir_take_texts(struct ft *ft, const char *dir)
 		{ "osrelease", NULL, ft_dir_take_release },
 		{ "hostname", NULL, ft_dir_take_host },
 		{ "arch", NULL, ft_dir_take_arch },
+		{ "events/irq/softirq_entry/filter", NULL,
+		  ft_dir_take_softirqs },
 	};
 	struct input in;
 	struct bytes b;

@@ -6,7 +6,7 @@
 -- Events of an ftrace instance are named INSTANCE/EVENT. system_wide -1: not
 -- known. line, place: of the piece of a stream; place -1: it is none.
 SELECT id, capture, name, kind, fields, events, weight, system_wide, filtered,
-	sampled, format, cpus, release, arch, pauses, together, first_ns,
+	sampled, no_packets, format, cpus, release, arch, pauses, together, first_ns,
 	last_ns, line, place, cmdline, CASE WHEN events = 0 AND place < 0 THEN ''
 	WHEN kind = 'record' AND name = 'switch' THEN 'record'
 	WHEN kind <> 'sample' THEN ''
@@ -27,6 +27,7 @@ FROM (
 		coalesce(c.system_wide, -1) AS system_wide,
 		coalesce(c.cmdline, '') GLOB '* --filter[ =]*' AS filtered,
 		coalesce(t.how, '') = 'sample' AS sampled,
+		coalesce(c.note, '') LIKE '%no-packets%' AS no_packets,
 		coalesce(c.format, '') AS format, coalesce(c.cpus, 0) AS cpus,
 		coalesce(c.cmdline, '') AS cmdline,
 		coalesce(c.release, '') AS release,

@@ -139,6 +139,7 @@ int store_capture(struct maker *mk, const struct source *src, struct err *err)
 		{ in->overwrite || in->overwrote, "overwrite" },
 		{ in->injected, "injected" },
 		{ in->truncated, "truncated" },
+		{ in->no_packets, "no-packets" },
 	};
 	size_t n = 0;
 

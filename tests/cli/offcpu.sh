@@ -720,3 +720,36 @@ END
 "$B" report --off-cpu --json --limit 0 "$work/for.db" >"$work/said"
 [ "$(of_json "$work/said" 'sum(w["comm"] == "t" + (w["cause"] or "").replace(" ", "_") for w in r["longest"])')" = 11 ]
 ok "waits_are_for_what_is_innermost_in_them" $?
+
+# Of a wait without a kernel half the others at the same user stack tell, if
+# they agree: that is so of the first, and not of the third.
+python3 - >halves.txt <<'END'
+FUTEX = ["__schedule", "futex_wait", "do_futex", "__x64_sys_futex", "do_syscall_64"]
+READ = ["__schedule", "anon_pipe_read", "vfs_read", "ksys_read", "do_syscall_64"]
+print("# tracer: nop\n#")
+
+
+def switch(time, tid, comm, other, state, kernel=(), user=""):
+    head = "%17s-%-7d [000] d.... %.6f: " % (comm, tid, time)
+    print(head + "sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 prev_state=%s ==> "
+          "next_comm=%s next_pid=%d next_prio=120" % (comm, tid, state, *other))
+    if kernel:
+        print(head + "<stack trace>", *kernel, sep="\n => ")
+    if user:
+        print(head + "<user stack trace>", user, "/bin/load[+0x90]", sep="\n => ")
+
+
+for at, (tid, comm, kernel, user) in enumerate([
+        (11, "prog", FUTEX, "/bin/load[+0x40]"), (12, "one", (), "/bin/load[+0x40]"),
+        (13, "two", FUTEX, "/bin/load[+0x50]"), (14, "three", READ, "/bin/load[+0x50]"),
+        (15, "four", (), "/bin/load[+0x50]"), (16, "five", (), "/bin/load[+0x60]"),
+        (17, "kworker/0:1", ["__schedule", "worker_thread", "kthread", "ret_from_fork"], ""),
+        (17, "kworker/0:1", (), ""), (18, "six", (), "")]):
+    switch(100 + at, tid, comm, ("swapper/0", 0), "S", kernel, user)
+    switch(100.5 + at, 0, "swapper/0", (comm, tid), "R")
+END
+is a_wait_without_its_kernel_half_is_as_those_of_its_user_stack \
+	'prog:futex one:futex two:futex three:read four: five: kworker/0:1:kernel work kworker/0:1:kernel work six:' \
+	"$("$B" query --no-symbols --format csv halves.txt \
+		"SELECT comm || ':' || coalesce(cause, '') FROM wait ORDER BY t0" |
+		sed 1d | tr -d '"' | tr '\n' ' ' | sed 's/ $//')"

@@ -708,6 +708,16 @@ then
 	ok a_program_with_an_end_is_not_timeout $?
 	grep -q 'limits_call: .* call=read fd=0 path=pipe:' for.data.cgroups
 	ok calls_of_what_a_program_started_are_looked_at $?
+	"$B" record --waits --for 1s -o fast.data -- perf bench sched pipe -l 10000000 >out 2>fast.err
+	# of tens of thousands; a CPU has 80 each 80 ms
+	"$B" query --format csv fast.db "SELECT count(*) > 2000 AND sum(kraw NOT NULL)
+		BETWEEN 80 AND 2 * 1100 * $(getconf _NPROCESSORS_ONLN) AND
+		sum(uraw NOT NULL) > 0.8 * count(*) FROM event e JOIN event_type t
+		ON t.id = e.type WHERE t.name LIKE '%sched_switch'" | tail -1 | grep -qx 1
+	ok few_switches_of_many_have_the_kernels_stack $?
+	"$B" query --format csv fast.db "SELECT sum(cause = 'read') > 0.9 * count(*)
+		FROM wait WHERE comm = 'sched-pipe' AND state = 'S'" | tail -1 | grep -qx 1
+	ok and_the_others_know_what_they_wait_for $?
 	pid=$(tr '\n' ' ' <err | sed -n 's/.*prog (\([0-9]*\)) took .*/\1/p')
 	says the_hot_functions_are_those_of_the_program \
 		"'backstitch report --pid $pid own.db' has the hot functions" err

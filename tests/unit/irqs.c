@@ -291,7 +291,35 @@ START_TEST(a_timer_in_a_softirq_has_its_vector)
 }
 END_TEST
 
-RUN("irqs", what_interrupts_raised_alone_is_theirs,
+/* Of a recording that has all softirqs but those of packets. */
+START_TEST(what_is_in_no_other_softirq_is_in_one_of_packets)
+{
+	for (int left_out = 0; left_out < 2; left_out++) {
+		struct irqs *q = mem_new(1, sizeof(*q));
+		const struct irq_wake *w;
+
+		rx_raised(q, B, RCU, RAISED_MIXED);
+		irqs_enter(q, 0,
+			   &(struct irq_entry){ .kind = IRQ_SOFT,
+						.time = 10,
+						.vector = RCU,
+						.no_packets = left_out });
+		irqs_leave(q, 0, IRQ_SOFT);
+		irqs_switch(q, 0, 150);
+		rx_raised(q, A, NET_RX, RAISED_OWN);
+		irqs_wake(q, 0, EVENT, false, false);
+		w = irqs_find(q, EVENT);
+		ck_assert_ptr_nonnull(w);
+		ck_assert_int_eq(w->packets, left_out);
+		ck_assert_int_eq(w->raised, RAISED_OWN);
+		irqs_release(q);
+		free(q);
+	}
+}
+END_TEST
+
+RUN("irqs", what_is_in_no_other_softirq_is_in_one_of_packets,
+    what_interrupts_raised_alone_is_theirs,
     what_is_left_is_of_who_raised_the_first,
     a_timer_in_a_softirq_has_its_vector,
     a_softirq_that_the_thread_raised_is_its_own,
