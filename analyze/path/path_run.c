@@ -211,7 +211,7 @@ size_t path_add_details(struct path_sum *sum, size_t n)
 	sort_items(sum, n, path_compare_keys);
 	for (size_t i = 0, end; i < n; i = end) {
 		struct path_sum one = sum[i];
-		uint64_t most = 0, known = 0;
+		uint64_t most = 0, known = 0, ns;
 
 		one.ns = 0;
 		for (end = i; end < n; end++) {
@@ -220,10 +220,11 @@ size_t path_add_details(struct path_sum *sum, size_t n)
 			other.detail = sum[i].detail;
 			if (path_compare_keys(&other, &sum[i]))
 				break;
+			ns = sum[end].detailed ?: sum[end].ns;
 			one.ns += sum[end].ns;
-			known += sum[end].detail ? sum[end].ns : 0;
-			if (sum[end].detail && sum[end].ns > most) {
-				most = sum[end].ns;
+			known += sum[end].detail ? ns : 0;
+			if (sum[end].detail && ns > most) {
+				most = ns;
 				one.detail = sum[end].detail;
 			}
 		}
@@ -234,6 +235,49 @@ size_t path_add_details(struct path_sum *sum, size_t n)
 	}
 	sort_items(sum, sums, path_compare_sums);
 	return sums;
+}
+
+size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
+		      uint32_t but)
+{
+	struct path_name {
+		uint32_t most, threads;
+		uint64_t ns, most_ns;
+	} *name = NULL, *of;
+	struct intern names = { 0 };
+	size_t n_name = 0, cap = 0;
+	uint64_t ns;
+
+	sort_items(sum, n, path_compare_keys);
+	for (int merge = 0; merge < 2; merge++)
+		for (size_t i = 0, end; i < n; i = end) {
+			uint32_t thread = sum[i].thread;
+
+			ns = 0;
+			for (end = i; end < n && sum[end].thread == thread;)
+				ns += sum[end++].ns;
+			if (thread == but || thread >= r->t->n_thread ||
+			    !*path_comm(r, thread))
+				continue;
+			of = mem_at(name, n_name, cap,
+				    intern_add(&names, path_comm(r, thread)));
+			if (!merge) {
+				of->threads++;
+				of->ns += ns;
+				if (ns > of->most_ns) {
+					of->most = thread;
+					of->most_ns = ns;
+				}
+			} else if (of->most_ns < of->ns / 2) {
+				for (size_t k = i; k < end; k++) {
+					sum[k].thread = of->most;
+					sum[k].others = of->threads - 1;
+				}
+			}
+		}
+	intern_release(&names);
+	free(name);
+	return path_add_details(sum, n);
 }
 
 struct path_sum *path_sums(const struct chain *c, bool by_proof, size_t *n)

@@ -83,6 +83,7 @@ struct path_sum {
 			  * ready, who had the CPU; 0: not known */
 	uint64_t ns;
 	uint64_t detailed; /* path_add_details(): of ns, that with .detail */
+	uint32_t others;   /* path_add_names(): further threads of its name */
 };
 
 /* A thread of path_sum: any of the process that is asked for. */
@@ -105,6 +106,12 @@ size_t path_add_up(struct path_sum *sum, size_t n);
 /* The same of those that differ in .detail too: a sum has the one that has more
  * than half of what has any, and of ready time the largest. */
 size_t path_add_details(struct path_sum *sum, size_t n);
+/* Adds up the parts of threads that have one name where none of them has half
+ * of the time of that name, as of a shell's many short programs: .thread is the
+ * one with most of it. but: of a thread that is left as it is; TIMELINE_NONE:
+ * there is none. Returns how many sums there are, sorted like those. */
+size_t path_add_names(const struct path_run *r, struct path_sum *sum, size_t n,
+		      uint32_t but);
 /* Returns the ns of a chain with that proof. */
 uint64_t path_with(const struct chain *c, enum proof proof);
 const char *path_comm(const struct path_run *r, uint32_t thread);

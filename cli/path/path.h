@@ -46,8 +46,8 @@ void path_put_losses(const struct path_run *r, FILE *out, int64_t from,
 		     int64_t to);
 /* Writes the largest of n sums: " 45.63 % owner computing, ...", but for those
  * of a thread; before: what comes in front of the first. */
-void path_put_sums(const struct path_run *r, const struct path_sum *sum,
-		   size_t n, uint64_t all, uint32_t without, const char *before,
+void path_put_sums(const struct path_run *r, struct path_sum *sum, size_t n,
+		   uint64_t all, uint32_t without, const char *before,
 		   FILE *out);
 /* Prints what to record so that less is unknown. */
 void path_put_advice(const struct path_run *r, int64_t from, int64_t to);
@@ -74,8 +74,8 @@ struct path_sum *path_own(struct path_run *r, const struct chain *c,
 /* Writes " 58.12 % computing in count_words, 31.40 % waiting for a lock that
  * prog (4711) held", of n parts of `all` ns. in: the function; "": not known.
  */
-void path_put_own(const struct path_run *r, const struct path_sum *own,
-		  size_t n, uint64_t all, const char *in, FILE *out);
+void path_put_own(const struct path_run *r, struct path_sum *own, size_t n,
+		  uint64_t all, const char *in, FILE *out);
 /* One chain, as text and as JSON. path_screen() returns 0, or -1 and *err. */
 int path_screen(struct path_run *r, const struct path_opts *o, uint32_t thread,
 		int64_t from, int64_t to, struct err *err);

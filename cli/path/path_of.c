@@ -88,8 +88,8 @@ static int of_load(struct of *of, const char *kind, struct err *err)
 	return -1;
 }
 
-static void of_put_text(const struct of *of, const struct path_sum *part,
-			size_t n, uint64_t all)
+static void of_put_text(const struct of *of, struct path_sum *part, size_t n,
+			uint64_t all)
 {
 	const struct path_run *r = of->r;
 	struct term_lines lines;

@@ -154,7 +154,12 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 			fputs("its own threads", out);
 		} else {
 			safe_text_put(out, path_comm(r, p->thread), 0, 0);
-			fprintf(out, " (%d)", timeline_tid(r->t, p->thread));
+			if (p->others)
+				fprintf(out, " (%s threads)",
+					HUMAN_GROUPED(p->others + 1ULL));
+			else
+				fprintf(out, " (%d)",
+					timeline_tid(r->t, p->thread));
 		}
 		fputs(p->lock ? " released" : "", out);
 	}
@@ -171,9 +176,10 @@ static void own_put(const struct path_run *r, const struct path_sum *p,
 	fputs(p->state == CHAIN_READY ? " had its CPU" : "", out);
 }
 
-void path_put_own(const struct path_run *r, const struct path_sum *own,
-		  size_t n, uint64_t all, const char *in, FILE *out)
+void path_put_own(const struct path_run *r, struct path_sum *own, size_t n,
+		  uint64_t all, const char *in, FILE *out)
 {
+	n = path_add_names(r, own, n, TIMELINE_NONE);
 	for (size_t i = 0; i < n && i < OWN_SHOWN; i++) {
 		fprintf(out, "%s%s ", i ? ", " : " ",
 			HUMAN_PERCENT(own[i].ns, all));

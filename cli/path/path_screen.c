@@ -179,18 +179,25 @@ FILE *path_lines_begin(struct term_lines *l)
 	return term_lines_begin_at(l, stdout, LINE_WIDTH);
 }
 
-void path_put_sums(const struct path_run *r, const struct path_sum *sum,
-		   size_t n, uint64_t all, uint32_t without, const char *before,
+void path_put_sums(const struct path_run *r, struct path_sum *sum, size_t n,
+		   uint64_t all, uint32_t without, const char *before,
 		   FILE *out)
 {
 	size_t shown = 0;
 
+	n = path_add_names(r, sum, n, without);
 	for (size_t i = 0; i < n && shown < SUMS_SHOWN; i++) {
 		if (without == sum[i].thread)
 			continue;
 		fprintf(out, "%s%s ", shown++ ? ", " : before,
 			HUMAN_PERCENT(sum[i].ns, all));
-		path_put_thread(r, sum[i].thread, out);
+		if (sum[i].others) {
+			safe_text_put(out, path_comm(r, sum[i].thread), 0, 0);
+			fprintf(out, " (%s threads)",
+				HUMAN_GROUPED(sum[i].others + 1ULL));
+		} else {
+			path_put_thread(r, sum[i].thread, out);
+		}
 		fprintf(out, " %s", path_doing(sum[i].state));
 	}
 }

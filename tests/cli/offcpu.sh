@@ -723,7 +723,7 @@ ok "waits_are_for_what_is_innermost_in_them" $?
 
 # Of a wait without a kernel half the others at the same user stack tell, if
 # they agree: that is so of the first, and not of the third.
-python3 - >halves.txt <<'END'
+python3 - >"$work/halves.txt" <<'END'
 FUTEX = ["__schedule", "futex_wait", "do_futex", "__x64_sys_futex", "do_syscall_64"]
 READ = ["__schedule", "anon_pipe_read", "vfs_read", "ksys_read", "do_syscall_64"]
 print("# tracer: nop\n#")
@@ -750,6 +750,6 @@ for at, (tid, comm, kernel, user) in enumerate([
 END
 is a_wait_without_its_kernel_half_is_as_those_of_its_user_stack \
 	'prog:futex one:futex two:futex three:read four: five: kworker/0:1:kernel work kworker/0:1:kernel work six:' \
-	"$("$B" query --no-symbols --format csv halves.txt \
+	"$("$B" query --no-symbols --format csv "$work/halves.txt" \
 		"SELECT comm || ':' || coalesce(cause, '') FROM wait ORDER BY t0" |
 		sed 1d | tr -d '"' | tr '\n' ' ' | sed 's/ $//')"

@@ -898,3 +898,30 @@ ok "filters_take_it_too" $?
 "$B" report --time "2026-11-28 03:12:04Z" tests/captures/fp-1.data 2>"$work/err" >&2
 [ $? = 2 ] && grep -q 'does not have the time of the day' "$work/err"
 ok "without_it_the_recording_that_has_it_is_said" $?
+
+# A shell waits for six of one name, none of which has half of that time, and
+# for one other.
+python3 - >"$work/many.txt" <<'END'
+print("# tracer: nop\n#")
+SWITCH = ("%17s-%-7d (%7d) [000] d.... %.6f: sched_switch: prev_comm=%s prev_pid=%d prev_prio=120 "
+          "prev_state=%s ==> next_comm=%s next_pid=%d next_prio=120")
+WAKING = "%17s-%-7d (%7d) [000] d.... %.6f: sched_waking: comm=sh pid=10 prio=120 target_cpu=000"
+NEW = "%17s-%-7d (%7d) [000] ..... %.6f: sched_wakeup_new: comm=%s pid=%d prio=120 target_cpu=000"
+
+
+def waits(at, name, tid, seconds):
+    print(NEW % ("sh", 10, 10, at, name, tid))
+    print(SWITCH % ("sh", 10, 10, at + .001, "sh", 10, "S", name, tid))
+    print(WAKING % (name, tid, tid, at + seconds))
+    print(SWITCH % (name, tid, tid, at + seconds + .001, name, tid, "X", "sh", 10))
+
+
+for i in range(6):
+    waits(100 + i, "dd", 21 + i, .5)
+waits(106, "cp", 31, .5)
+END
+"$B" path --pid 10 --cpus 1 "$work/many.txt" >"$work/text" 2>&1
+tr '\n' ' ' <"$work/text" | grep -q 'waiting for dd (6 threads), [0-9.]* % waiting for cp (31)' &&
+	tr '\n' ' ' <"$work/text" | grep -q 'behind these waits: [0-9.]* % dd (6 threads) computing, [0-9.]* % cp computing' ||
+	{ sed 's/^/# /' "$work/text"; false; }
+ok many_programs_of_one_name_are_added_up $?
