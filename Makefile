@@ -197,6 +197,11 @@ $(O)/probe: tests/deps.sh
 	$(Q)touch $@
 
 $(O)/cli/main.o: private CFLAGS += -DWITHOUT='"$(strip $(WITHOUT))"'
+# What is known of the code of files is void where others find it out.
+CODE_RULES := $(wildcard $(patsubst %,symbolize/%/*.[ch],cfi disasm elf unwind))
+$(O)/symbolize/files/code_cache.o: private ALL_CFLAGS += \
+	-DCODE_RULES=$(shell cat $(CODE_RULES) | cksum | cut -d' ' -f1)u
+$(O)/symbolize/files/code_cache.o: $(CODE_RULES)
 $(O)/%.o: %.c $(O)/flags | $(O)/probe $(COLUMNS)
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)

@@ -5,6 +5,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/text_out.h"
 #include "symbolize/dwarf/dwarf.h"
+#include "symbolize/files/code_cache.h"
 #include "symbolize/files/fetch.h"
 #include "symbolize/files/locate.h"
 #include "symbolize/files/name_cache.h"
@@ -61,6 +62,7 @@ void symbolize_free(struct symbolizer *sy)
 {
 	if (!sy)
 		return;
+	code_cache_end(sy);
 	if (sy->saved)
 		name_cache_prune(sy);
 	kallsyms_leave(sy, sy->ks_file);

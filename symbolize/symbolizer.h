@@ -7,6 +7,7 @@
 #include "stitch/base/table.h"
 #include "symbolize/options.h"
 
+struct code_cache;
 struct code_place;
 struct dwarf_frame;
 struct err;
@@ -45,7 +46,11 @@ struct symbolizer {
 	/* of the current image's name cache; NULL: none */
 	struct tried_files *tried;
 	struct fetch *fetch; /* NULL: nothing was downloaded yet */
-	bool saved;	     /* a name cache file was written */
+	bool saved;	     /* a cache file was written */
+	/* of the files whose code was looked at, see code_cache.h */
+	struct code_cache **code;
+	size_t n_code, cap_code;
+	struct table by_file;
 	/* Report of the current image, owned by the caller of
 	 * symbolize_image(). */
 	struct image_report *rep;

@@ -283,7 +283,7 @@ static int callsites_store_section(struct pass *p, struct place *pl,
 
 	if (!pl->file)
 		return 0;
-	if (!p->sums && callsite_text(pl->file, &text))
+	if (!p->sums && callsite_text(pl->file, p->sy, &text))
 		rc = store_sections(p->mk, image, &text, 1, err);
 	callsite_settle(pl->file);
 	return rc;

@@ -69,6 +69,26 @@ struct name_cache {
 	struct name_cache *old;
 };
 
+struct bytes;
+
+/* The bytes of a file that is written. */
+struct name_cache_output {
+	unsigned char *p;
+	size_t n, cap;
+};
+
+/* Reads a file of a cache: a magic of 8 bytes, of which the last is a version,
+ * the sum of what follows, and that, to which *b is set. Returns the bytes,
+ * which the caller frees, or NULL if there is none that this version wrote;
+ * *damaged: it is, rather, of none. */
+unsigned char *name_cache_read_file(const char *path, const char *magic,
+				    struct bytes *b, bool *damaged);
+/* Begins such a file, which name_cache_put() goes on with. */
+void name_cache_begin_file(struct name_cache_output *o, const char *magic);
+void name_cache_put(struct name_cache_output *o, const void *p, size_t n);
+/* Writes it, with its folders, and frees the bytes. Returns false if that
+ * fails, which only costs the next run time. */
+bool name_cache_write_file(struct name_cache_output *o, char *path);
 /* Reads m->path. Leaves m empty if there is no such file, or if it is damaged,
  * which m->note then says. */
 void name_cache_load(struct name_cache *m);

@@ -122,17 +122,19 @@ void name_cache_release(struct name_cache *m)
 	table_release(&m->by_text);
 }
 
-void name_cache_load(struct name_cache *m)
+unsigned char *name_cache_read_file(const char *path, const char *magic,
+				    struct bytes *b, bool *damaged)
 {
-	struct bytes b;
+	const size_t n = strlen(magic);
 	size_t len;
 	uint64_t size;
 	uint64_t sum;
 	unsigned char *buf = NULL;
-	int fd = named_file_open(m->path, &size, NULL);
+	int fd = named_file_open(path, &size, NULL);
 
+	*damaged = false;
 	if (fd < 0)
-		return;
+		return NULL;
 	if (size && size <= FILE_MAX) {
 		buf = named_file_read(fd, size, &len);
 		/* Marks it as used, for name_cache_prune(). */
@@ -140,21 +142,27 @@ void name_cache_load(struct name_cache *m)
 	}
 	close(fd);
 	if (!buf)
-		return;
+		return NULL;
+	bytes_init(b, buf, len, path, 0, false);
+	if (!bytes_skip(b, n, NULL) && !memcmp(buf, magic, n) &&
+	    !bytes_u64(b, &sum, NULL) &&
+	    sum == hash_content(b->pos, bytes_left(b), 0))
+		return buf;
 	/* A file of an older version is not damaged; it is replaced. */
-	if (len >= sizeof(NAME_CACHE_MAGIC) - 1 &&
-	    !memcmp(buf, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 2) &&
-	    buf[sizeof(NAME_CACHE_MAGIC) - 2] <
-		    NAME_CACHE_MAGIC[sizeof(NAME_CACHE_MAGIC) - 2]) {
-		free(buf);
-		return;
-	}
-	bytes_init(&b, buf, len, m->path, 0, false);
-	if (bytes_skip(&b, sizeof(NAME_CACHE_MAGIC) - 1, NULL) ||
-	    memcmp(buf, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1) != 0 ||
-	    bytes_u64(&b, &sum, NULL) ||
-	    sum != hash_content(b.pos, bytes_left(&b), 0) ||
-	    name_cache_read_all(m, &b)) {
+	*damaged = len < n || memcmp(buf, magic, n - 1) != 0 ||
+		   buf[n - 1] >= (unsigned char)magic[n - 1];
+	free(buf);
+	return NULL;
+}
+
+void name_cache_load(struct name_cache *m)
+{
+	struct bytes b;
+	bool damaged;
+	unsigned char *buf =
+		name_cache_read_file(m->path, NAME_CACHE_MAGIC, &b, &damaged);
+
+	if (damaged || (buf && name_cache_read_all(m, &b))) {
 		struct name_cache empty = { .n = 0 };
 
 		name_cache_release(m);
@@ -168,16 +176,43 @@ void name_cache_load(struct name_cache *m)
 
 /* ---- writing */
 
-struct name_cache_output {
-	unsigned char *p;
-	size_t n, cap;
-};
-
-static void name_cache_put(struct name_cache_output *o, const void *p, size_t n)
+void name_cache_put(struct name_cache_output *o, const void *p, size_t n)
 {
 	if (!n)
 		return;
 	mem_append(o->p, o->n, o->cap, p, n);
+}
+
+void name_cache_begin_file(struct name_cache_output *o, const char *magic)
+{
+	const uint64_t sum = 0; /* set by name_cache_write_file() */
+
+	name_cache_put(o, magic, strlen(magic));
+	name_cache_put(o, &sum, sizeof(sum));
+}
+
+bool name_cache_write_file(struct name_cache_output *o, char *path)
+{
+	const uint64_t sum = hash_content(o->p + 16, o->n - 16, 0);
+	char temp[PATH_SIZE + 32];
+
+	memcpy(o->p + 8, &sum, sizeof(sum));
+	for (char *s = path + 1; (s = strchr(s, '/')); s++) {
+		*s = '\0';
+		mkdir(path, 0700);
+		*s = '/';
+	}
+	snprintf(temp, sizeof(temp), "%s.%ld", path, (long)getpid());
+	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool ok = fd >= 0 && o->n <= FILE_MAX && !write_all(fd, o->p, o->n);
+
+	if (fd >= 0) {
+		ok &= !close(fd);
+		if (!ok || rename(temp, path))
+			unlink(temp);
+	}
+	free(o->p);
+	return ok;
 }
 
 static void name_cache_put_u32(struct name_cache_output *o, size_t v)
@@ -197,14 +232,10 @@ static void name_cache_put_items(struct name_cache_output *o, const void *item,
 bool name_cache_save(struct name_cache *m)
 {
 	struct name_cache_output o = { .n = 0 };
-	char temp[PATH_SIZE + 32];
-
 	size_t n[] = { m->n_text, m->tried.n, m->n_seg,
 		       m->n_part, m->n_row,   m->n };
-	uint64_t sum = 0;
 
-	name_cache_put(&o, NAME_CACHE_MAGIC, sizeof(NAME_CACHE_MAGIC) - 1);
-	name_cache_put(&o, &sum, sizeof(sum)); /* set below */
+	name_cache_begin_file(&o, NAME_CACHE_MAGIC);
 	for (size_t i = 0; i < ARRAY_SIZE(n); i++)
 		name_cache_put_u32(&o, n[i]);
 	name_cache_put_u32(&o, m->file);
@@ -222,23 +253,7 @@ bool name_cache_save(struct name_cache *m)
 			     SYMBOL_BYTES);
 	name_cache_put_items(&o, m->entry, m->n, sizeof(*m->entry),
 			     ENTRY_BYTES);
-	sum = hash_content(o.p + 16, o.n - 16, 0);
-	memcpy(o.p + 8, &sum, sizeof(sum));
-	for (char *s = m->path + 1; (s = strchr(s, '/')); s++) {
-		*s = '\0';
-		mkdir(m->path, 0700);
-		*s = '/';
-	}
-	snprintf(temp, sizeof(temp), "%s.%ld", m->path, (long)getpid());
-	int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	bool ok = fd >= 0 && o.n <= FILE_MAX && !write_all(fd, o.p, o.n);
-	if (fd >= 0) {
-		ok &= !close(fd);
-		if (!ok || rename(temp, m->path))
-			unlink(temp);
-	}
-	free(o.p);
-	return ok;
+	return name_cache_write_file(&o, m->path);
 }
 
 /* ---- limiting the size of the folder */

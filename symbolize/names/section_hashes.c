@@ -85,7 +85,8 @@ bool section_hashes_text(const struct elf_file *ef, struct section_used *out)
 {
 	struct elf_section s;
 
-	*out = (struct section_used){ .file = ef->path, .name = ".text" };
+	*out = (struct section_used){ .file = ef->path,
+				      .name = SECTION_HASHES_TEXT };
 	return ef->fd >= 0 && elf_section_find(ef, out->name, &s) &&
 	       section_hashes_section(ef, &s, &out->hash);
 }

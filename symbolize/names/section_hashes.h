@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define SECTION_HASHES_TEXT ".text"
+
 struct elf_file;
 struct elf_section;
 struct image;

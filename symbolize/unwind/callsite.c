@@ -15,6 +15,7 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/gopclntab.h"
 #include "symbolize/elf/plt.h"
+#include "symbolize/files/code_cache.h"
 #include "symbolize/files/tried_files.h"
 #include "symbolize/symbolizer_cache.h"
 #include "symbolize/names/section_hashes.h"
@@ -219,10 +220,21 @@ struct callsite_file *callsite_open(struct symbolizer *sy,
 	return f;
 }
 
-bool callsite_text(struct callsite_file *f, struct section_used *out)
+bool callsite_text(struct callsite_file *f, struct symbolizer *sy,
+		   struct section_used *out)
 {
-	if (!f->hashed)
+	struct code_cache *c =
+		f->ef && !f->hashed ? code_cache_of(sy, f->ef) : NULL;
+
+	if (code_cache_find_text(c, &f->text.hash)) {
+		f->text.file = f->ef->path;
+		f->text.name = SECTION_HASHES_TEXT;
+		f->has_text = true;
+	} else if (!f->hashed) {
 		f->has_text = f->ef && section_hashes_text(f->ef, &f->text);
+		if (f->has_text)
+			code_cache_note_text(c, f->text.hash);
+	}
 	f->hashed = true;
 	*out = f->text;
 	return f->has_text;

@@ -29,7 +29,8 @@ void callsite_reopen(struct callsite_file *f, struct symbolizer *sy,
 		     const struct image *img);
 /* Hashes the code that is read, before callsite_settle(). The strings of *out
  * are borrowed from f. */
-bool callsite_text(struct callsite_file *f, struct section_used *out);
+bool callsite_text(struct callsite_file *f, struct symbolizer *sy,
+		   struct section_used *out);
 
 /* As identity_maps(). */
 bool callsite_maps(const struct callsite_file *f, const struct image_part *part,

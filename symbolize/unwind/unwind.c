@@ -11,6 +11,7 @@
 #include "symbolize/cfi/abi.h"
 #include "symbolize/disasm/frame_code.h"
 #include "symbolize/elf/elf.h"
+#include "symbolize/files/code_cache.h"
 #include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/missing_caller.h"
 #include "symbolize/unwind/link_register.h"
@@ -427,8 +428,18 @@ static struct unwind_leaf unwind_known_leaf(struct table_unwinder *u,
 
 	if (k->m != c->m || k->vaddr != c->vaddr ||
 	    k->added != u->modules->added) {
-		const struct unwind_leaf is = unwind_leaf_at(u, in, abi, c);
+		struct unwind_leaf is;
+		unsigned int said;
 
+		if (code_cache_find(c->m->known, c->vaddr, &said)) {
+			is.how = said & 3;
+			is.low = said >> 2;
+		} else {
+			is = unwind_leaf_at(u, in, abi, c);
+			if (unwind_images_row_lasts(c->m, c->vaddr))
+				code_cache_note(c->m->known, c->vaddr,
+						is.how | is.low << 2u);
+		}
 		*k = (struct unwind_known_leaf){ c->m, c->vaddr,
 						 u->modules->added, is };
 	}

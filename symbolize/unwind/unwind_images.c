@@ -9,6 +9,7 @@
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
+#include "symbolize/files/code_cache.h"
 #include "symbolize/files/debugfile.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
@@ -96,6 +97,7 @@ static void unwind_images_leave(struct unwind_images *ms,
 		m->cfi[i] = NULL;
 	}
 	m->asked = false;
+	m->known = NULL;
 	m->set = NULL;
 	m->open = 0;
 	symbolizer_cache_give(unwind_images_kept(ms), name, m,
@@ -236,6 +238,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->img = mem_dup(img, sizeof(*img));
 	m->img->path = mem_strdup(img->path);
 	m->path = mem_strdup(ef->path);
+	m->known = code_cache_of(ms->sy, ef);
 	m->n_seg = ef->n_seg;
 	m->entry = gelf_getehdr(ef->elf, &eh) ? eh.e_entry : 0;
 	m->seg = ef->n_seg ? mem_dup(ef->seg, ef->n_seg * sizeof(*ef->seg))
@@ -392,6 +395,15 @@ const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 	}
 	row = m->sframe ? unwind_rows_find(m->sframe, vaddr) : NULL;
 	return row && unwind_row_kind(row) != ROW_GAP ? row : NULL;
+}
+
+bool unwind_images_row_lasts(const struct unwind_image *m, uint64_t vaddr)
+{
+	const struct unwind_row *row =
+		m->rows[0] && !m->sframe ? function_rows_find(m->rows[0], vaddr)
+					 : NULL;
+
+	return row && unwind_row_kind(row) != ROW_GAP;
 }
 
 bool unwind_images_may_add(const struct unwind_image *m)

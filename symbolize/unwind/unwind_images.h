@@ -22,6 +22,7 @@
 
 struct callsite_file;
 struct cfi;
+struct code_cache;
 struct elf_file;
 struct function_rows;
 struct symbolizer;
@@ -56,6 +57,7 @@ struct unwind_image {
 	size_t n_data;
 	uint64_t entry; /* ELF address of the entry point; 0: none */
 	struct callsite_file *calls; /* NULL: not asked for */
+	struct code_cache *known;    /* of the file; NULL: none */
 	char *path;		     /* of the file, for tests */
 	struct image *img;	     /* image it was opened for; JIT: NULL */
 	/* JIT: addresses are those in the process; borrowed. */
@@ -191,6 +193,9 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 /* Returns the row at an ELF address, or NULL if no table covers it. */
 const struct unwind_row *unwind_images_row(const struct unwind_image *m,
 					   uint64_t vaddr);
+/* Returns whether that depends on the bytes of the file alone, not on its debug
+ * file, which may be found later. */
+bool unwind_images_row_lasts(const struct unwind_image *m, uint64_t vaddr);
 /* Adds the .debug_frame of the debug file, which is searched for once. To be
  * called when the tables do not cover an address. Returns true if there are
  * more tables now. */

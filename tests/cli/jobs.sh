@@ -27,6 +27,17 @@ same() {
 		}
 		sed -i "s,$work/$jobs.db,DB," "$work/$jobs.said"
 	done
+	# with what the first of them has found out about code, the second has the same
+	rm -rf "$work/cache"
+	for run in 1 2
+	do
+		XDG_CACHE_HOME=$work/cache "$B" ingest -q -f -o "$work/known.db" "$@" \
+			"$capture" >"$work/known.said" 2>&1
+		cmp "$work/1.db" "$work/known.db" || {
+			echo "not ok $name, run $run with a cache"
+			rc=1
+		}
+	done
 	if cmp "$work/1.db" "$work/2.db" && cmp "$work/1.db" "$work/4.db" &&
 		cmp "$work/1.db" "$work/16.db" &&
 		cmp "$work/1.said" "$work/2.said" && cmp "$work/1.said" "$work/16.said"
@@ -38,12 +49,17 @@ same() {
 	fi
 }
 
-for c in frames32 jitframes hits-mixed tiny-sframe
+for c in frames32 jitframes hits-mixed tiny-sframe shop z-defer dlchurn pipe-zstd
 do
 	for f in tests/captures/$c.data tests/captures/$c.data.zst
 	do
 		[ ! -f "$f" ] || same "$c" "$f" --symfs "$root/tests/captures/symfs"
 	done
+done
+for f in "$work"/cache/backstitch/names/*/*-code-*
+do
+	[ -s "$f" ] && echo "ok what is found out about code is kept" || rc=1
+	break
 done
 found=no
 for f in "$shared"/captures/*/perf/*dwarf*/perf.data "$shared"/captures/perf/*dwarf*/perf.data

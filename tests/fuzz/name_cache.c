@@ -1,12 +1,12 @@
-/* name_cache.c - libFuzzer target: any bytes as remembered names, with a right
- * sum.
- */
+/* name_cache.c - libFuzzer target: any bytes as remembered names, and as what
+ * is known of code, with a right sum. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "symbolize/files/code_cache.h"
 #include "symbolize/files/name_cache.h"
 #include "symbolize/report.h"
 #include "tests/fuzz_file.h"
@@ -41,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	for (size_t i = 0; i < n; i++)
 		code[i] = (struct code_place){ .off = off[i],
 					       .after_call = i % 2 };
+	code_cache_is_sound(data, len);
 	memcpy(file, NAME_CACHE_MAGIC, 8);
 	memcpy(file + 8, &sum, 8);
 	if (len)
