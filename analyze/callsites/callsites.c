@@ -131,18 +131,6 @@ static const struct image *image_of(const struct pass *p, uint32_t frame)
 	return &p->code->image[bare_code_frame(p->code, frame)->image].img;
 }
 
-static int by_place(const void *a, const void *b, void *arg)
-{
-	const struct pass *p = arg;
-	uint32_t x = *(const uint32_t *)a;
-	uint32_t y = *(const uint32_t *)b;
-	uint32_t i = bare_code_frame(p->code, x)->image;
-	uint32_t k = bare_code_frame(p->code, y)->image;
-
-	return compare_numbers(i, k)
-		       ?: compare_numbers(p->spot[x].off, p->spot[y].off);
-}
-
 /* Returns whether code proved which function a frame is of, though not at which
  * of its calls. */
 static bool is_proved(const struct pass *p, uint32_t frame)
@@ -298,6 +286,24 @@ static bool callsites_has_none(const struct pass *p, uint32_t image)
 	return s == IMAGE_REPLACED || image_is_absent(s);
 }
 
+/* Lists the frames to check by image. */
+static void callsites_make_order(struct pass *p)
+{
+	size_t *at = mem_new(p->code->n_image + 1, sizeof(*at));
+
+	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
+	for (uint32_t i = 1; i < p->code->n_frame; i++)
+		if (needs_check(p, i))
+			at[bare_code_frame(p->code, i)->image + 1]++;
+	for (size_t i = 1; i <= p->code->n_image; i++)
+		at[i] += at[i - 1];
+	p->n_order = at[p->code->n_image];
+	for (uint32_t i = 1; i < p->code->n_frame; i++)
+		if (needs_check(p, i))
+			p->order[at[bare_code_frame(p->code, i)->image]++] = i;
+	free(at);
+}
+
 static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 				  struct err *err)
 {
@@ -305,11 +311,7 @@ static int callsites_check_frames(struct pass *p, struct symbolizer *sy,
 	struct place *pl = NULL;
 	struct identity_answer said;
 
-	p->order = mem_new(p->code->n_frame, sizeof(*p->order));
-	for (uint32_t i = 1; i < p->code->n_frame; i++)
-		if (needs_check(p, i))
-			p->order[p->n_order++] = i;
-	qsort_r(p->order, p->n_order, sizeof(*p->order), by_place, p);
+	callsites_make_order(p);
 	for (size_t i = 0; i < p->n_order; i++) {
 		uint32_t frame = p->order[i];
 		uint32_t of = bare_code_frame(p->code, frame)->image;

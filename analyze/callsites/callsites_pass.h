@@ -88,7 +88,7 @@ struct pass {
 	struct store_user_trust *trust;
 	size_t n_trust, cap_trust;
 	struct table by_trust;
-	uint32_t *order; /* frames by image and offset */
+	uint32_t *order; /* frames by image */
 	size_t n_order;
 	struct store_link *link;
 	size_t n_link, cap_link;

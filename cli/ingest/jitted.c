@@ -32,6 +32,7 @@
 
 #define PATH_SIZE 4096
 #define PID_MAX (1 << 22)
+#define SOURCE_TEMP UINT32_MAX
 /* Entries of a folder that are listed for each process that is looked for: to
  * look for one by its name takes as long, and one process among 100,000 files
  * costs no more than among a few. */
@@ -55,7 +56,7 @@ struct process_code {
 	struct jit *jit;
 };
 
-/* The folder with the files next to a capture. */
+/* A folder with files: next to a capture, or where processes write them. */
 struct capture_db_files {
 	char *dir;   /* NULL: there is none */
 	bool known;  /* dir was looked for */
@@ -73,6 +74,7 @@ struct jitted {
 	size_t n, cap;
 	struct table by_pid;
 	struct capture_db_files *beside; /* by source */
+	struct capture_db_files temp;	 /* of SOURCE_TEMP: /tmp */
 	size_t n_beside, cap_beside;
 	/* Source and process of the files there: of thousands of processes that
 	 * come and go hardly one has a file, and to ask for each took 8 calls
@@ -161,6 +163,7 @@ struct jitted *jitted_new(const struct jitted_ask *ask, struct ledger *lg,
 	jd->ask = ask;
 	jd->ledger = lg;
 	jd->temp_dir = temp_dir;
+	jd->temp.dir = mem_strdup("/tmp");
 	jd->dump = mem_new(ask->n_dump + 1, sizeof(*jd->dump));
 	jd->map = mem_new(ask->n_map + 1, sizeof(*jd->map));
 	for (size_t i = 0; !rc && i < ask->n_dump; i++)
@@ -187,7 +190,7 @@ void jitted_free(struct jitted *jd)
 		free(jd->beside[i].dir);
 	free(jd->beside);
 	table_release(&jd->listed);
-	free_all(jd->dump, jd->map, jd);
+	free_all(jd->temp.dir, jd->dump, jd->map, jd);
 }
 
 /* ---- opening */
@@ -324,11 +327,21 @@ static void jitted_list(struct jitted *jd, unsigned int source,
 		closedir(d);
 }
 
+/* Returns whether the folder may have a file of a process. */
+static bool jitted_may_have(struct jitted *jd, unsigned int source,
+			    struct capture_db_files *b, int32_t pid)
+{
+	if (!b->listed && ++b->asked * LIST_EACH > b->looked)
+		jitted_list(jd, source, b);
+	return !b->listed || pid > PID_MAX ||
+	       table_find_hash(&jd->listed, hash_u32s(source, (uint32_t)pid)) !=
+		       TABLE_NONE;
+}
+
 /* Looks for the file of a process next to the capture. */
 static bool jitted_path_adjacent(struct jitted *jd, const struct source *src,
 				 int32_t pid, const char *name, char *out)
 {
-
 	struct capture_db_files *b =
 		mem_at(jd->beside, jd->n_beside, jd->cap_beside, src->index);
 
@@ -336,13 +349,8 @@ static bool jitted_path_adjacent(struct jitted *jd, const struct source *src,
 		b->dir = jitted_folder(src);
 		b->known = true;
 	}
-	if (!b->listed && ++b->asked * LIST_EACH > b->looked)
-		jitted_list(jd, src->index, b);
-	if (b->listed && pid <= PID_MAX &&
-	    table_find_hash(&jd->listed,
-			    hash_u32s(src->index, (uint32_t)pid)) == TABLE_NONE)
-		return false;
-	return b->dir && in_folder(b->dir, strlen(b->dir), name, out);
+	return b->dir && jitted_may_have(jd, src->index, b, pid) &&
+	       in_folder(b->dir, strlen(b->dir), name, out);
 }
 
 /* Looks for the path, which may be from a capture, below --symfs. */
@@ -471,7 +479,10 @@ static bool find_map(struct jitted *jd, const struct source *src,
 	if (jitted_path_adjacent(jd, src, f->inner, name, path) ||
 	    jitted_below_symfs(jd, wrote, path))
 		return open_map(jd, src, f, path, false);
-	return may_be_here(jd, src, wrote, &st) && in_time(src, &st) &&
+	/* while a stream is read, processes write more of them */
+	return (!strcmp(src->path, "-") ||
+		jitted_may_have(jd, SOURCE_TEMP, &jd->temp, f->inner)) &&
+	       may_be_here(jd, src, wrote, &st) && in_time(src, &st) &&
 	       open_map(jd, src, f, wrote, false);
 }
 

@@ -212,21 +212,40 @@ static int cfi_cie_offset(const struct cfi *c, struct bytes *b, bool wide,
  * keep. By qsort() it was half of what opening cc1 took. */
 SORT_BY_DIGITS(cfi_sort, struct cfi_fde, start);
 
-/* The Go linker compresses .debug_frame. */
-static Elf_Data *cfi_section_data(const struct elf_section *s)
+/* Returns a copy of a section, or NULL. What is loaded has no other form, so it
+ * is read into the copy: libelf would have the 5 MB of a large program, too.
+ * The Go linker compresses .debug_frame. */
+static unsigned char *cfi_section_data(const struct elf_file *ef,
+				       const struct elf_section *s, size_t *len)
 {
+	const bool packed = s->flags & SHF_COMPRESSED;
+	uint64_t end;
+	char last;
 	GElf_Chdr ch;
 
+	*len = s->size;
 	if (s->type == SHT_NOBITS)
 		return NULL;
-	if (s->flags & SHF_COMPRESSED &&
-	    (!gelf_getchdr(s->scn, &ch) || ch.ch_size > SECTION_MAX ||
-	     elf_compress(s->scn, 0, 0) < 0))
+	if (!packed && s->flags & SHF_ALLOC) {
+		if (!s->size || s->size > SECTION_MAX ||
+		    __builtin_add_overflow(s->off, s->size, &end) ||
+		    elf_read(ef, end - 1, &last, 1) != 1)
+			return NULL;
+		unsigned char *data = mem_new(1, *len);
+
+		*len = elf_read(ef, s->off, data, *len);
+		return data;
+	}
+	if (packed && (!gelf_getchdr(s->scn, &ch) || ch.ch_size > SECTION_MAX ||
+		       elf_compress(s->scn, 0, 0) < 0))
 		return NULL;
-	Elf_Data *d = elf_rawdata(s->scn, NULL);
-	if (s->flags & SHF_COMPRESSED)
-		d = elf_getdata(s->scn, NULL);
-	return d && d->d_buf && d->d_size <= SECTION_MAX ? d : NULL;
+	const Elf_Data *d =
+		packed ? elf_getdata(s->scn, NULL) : elf_rawdata(s->scn, NULL);
+
+	if (!d || !d->d_buf || !d->d_size || d->d_size > SECTION_MAX)
+		return NULL;
+	*len = d->d_size;
+	return mem_dup(d->d_buf, d->d_size);
 }
 
 /* Takes ownership of data. */
@@ -287,29 +306,32 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 {
 	const struct abi *abi = abi_of(ef->machine);
 	struct elf_section s;
-	Elf_Data *d;
+	size_t len;
 
 	if (!abi || (gelf_getclass(ef->elf) == ELFCLASS64 ? 8 : 4) != abi->word)
 		return NULL;
 	if (!elf_section_find(ef, section, &s))
 		return strcmp(section, ".debug_frame") ? NULL
 						       : cfi_of_go(abi, ef);
-	d = cfi_section_data(&s);
-	if (!d || !d->d_size)
-		return NULL;
-	return cfi_new(abi, mem_dup(d->d_buf, d->d_size), d->d_size,
-		       !strcmp(section, ".eh_frame"), s.addr, ef->swap);
+	unsigned char *data = cfi_section_data(ef, &s, &len);
+
+	return data ? cfi_new(abi, data, len, !strcmp(section, ".eh_frame"),
+			      s.addr, ef->swap)
+		    : NULL;
 }
 
-struct cfi *cfi_open_both(const struct elf_file *ef)
+struct cfi *cfi_join(struct cfi *c, struct cfi *debug)
 {
-	struct cfi *c = cfi_open(ef, ".eh_frame");
-	struct cfi *debug = cfi_open(ef, ".debug_frame");
-
 	if (!c)
 		return debug;
 	c->other = debug;
 	return c;
+}
+
+struct cfi *cfi_open_both(const struct elf_file *ef)
+{
+	return cfi_join(cfi_open(ef, ".eh_frame"),
+			cfi_open(ef, ".debug_frame"));
 }
 
 void cfi_close(struct cfi *c)
