@@ -15,7 +15,7 @@
 struct store;
 
 #define STORE_APPLICATION 0x62737463 /* "bstc" in the file's header */
-#define SCHEMA_VERSION 16
+#define SCHEMA_VERSION 17
 /* That of release 1.0: a database since then can be read. */
 #define SCHEMA_OLDEST 12
 

@@ -363,8 +363,21 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 	 * are as exact as those that tables lead to. */
 	if (st->rec->flags & REC_F_LBR)
 		made.note.ended = UNWIND_OUTERMOST;
-	if (st->rec->flags & REC_F_CONVERTED)
+	if (!made.note.ended && record_unwind_is_converted(st, slot)) {
+		struct addrs a = s->user;
+
 		made.note.ended = UNWIND_CONVERTED;
+		/* perf leaves out functions that the compiler cloned
+		 * (constprop, isra, part): the sampled address tells the
+		 * innermost one */
+		if (st->rec->flags & REC_F_USER && s->ip && s->ip != a.ip[0]) {
+			mem_grow(st->chain, st->cap_chain, a.n + (size_t)1);
+			st->chain[0] = s->ip;
+			memcpy(st->chain + 1, a.ip, a.n * sizeof(*st->chain));
+			a = (struct addrs){ .ip = st->chain, .n = a.n + 1 };
+		}
+		return resolve_user_chain(st, slot, &a, made);
+	}
 	if (made.note.ended)
 		return resolve_user_chain(st, slot, &s->user, made);
 	if (!s->user.n && stitch_has_dump(s)) {

@@ -200,6 +200,27 @@ enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
 	return st->uw->ops->caller(st->uw, &in, a->ip, a->n, st->infer, caller);
 }
 
+bool record_unwind_is_converted(struct stitch *st, uint32_t slot)
+{
+	const struct rec_sample *s = &st->rec->sample;
+	const unsigned int others = REC_F_GUEST | REC_F_LBR | REC_F_NO_CHAIN;
+
+	if (st->rec->flags & REC_F_CONVERTED)
+		return true;
+	if (!st->own->from->info.injected || s->defer != DEFER_DIRECT ||
+	    !s->user.n || s->has_dump || st->rec->flags & others)
+		return false;
+	if (!st->own->unwound && st->uw && st->uw->ops->inside) {
+		struct map_lookup look;
+		uint64_t epoch = stitch_look_at(st, slot, &look);
+		const struct unwind_in in = unwind_input(st, &look, epoch);
+
+		st->own->unwound =
+			st->uw->ops->inside(st->uw, &in, s->user.ip, s->user.n);
+	}
+	return st->own->unwound;
+}
+
 uint64_t record_unwind_depends(const struct stitch *st)
 {
 	return (uintptr_t)st->own->from->info.arch << 2 ^ stitch_regs(st)->abi;

@@ -36,6 +36,10 @@ struct unwind_map record_unwind_map(const struct region *r);
 enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
 					const struct addrs *a,
 					uint64_t *caller);
+/* Returns whether the user stack of a sample was made by perf inject
+ * --convert-callchain, which hides this where the recording was asked for dumps
+ * by perf's configuration: its callers are inside calls. */
+bool record_unwind_is_converted(struct stitch *st, uint32_t slot);
 /* Returns what the answer depends on besides addresses and mappings: the
  * machine, and whether registers are of 32 bits or 64. */
 uint64_t record_unwind_depends(const struct stitch *st);

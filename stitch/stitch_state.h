@@ -18,6 +18,8 @@
 struct per_source {
 	bool known;
 	bool shares; /* stitch_together() was called */
+	/* of a file of perf inject: its chains are what perf unwound */
+	bool unwound;
 	const struct source *from;
 	uint16_t line; /* smallest index of the captures of its kernel */
 	int64_t last;  /* time of its newest record */

@@ -113,6 +113,11 @@ struct unwinder_ops {
 				     const struct unwind_in *in,
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
+	/* Returns whether the callers of a recorded chain are addresses inside
+	 * calls, as an unwinder leaves them, and none is behind one: at least
+	 * two of them, in files that are here. */
+	bool (*inside)(struct unwinder *uw, const struct unwind_in *in,
+		       const uint64_t *ip, uint32_t n);
 	/* Returns whether [start, end), in or next to a mapping of code of a
 	 * file, is a part of that file, by its program headers: data, that is
 	 * loaded without the right to execute; or all of it text of a program,

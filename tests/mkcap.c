@@ -18,6 +18,7 @@
  *   switch in|out pid= tid= cpu= time=   of a thread, as --switch-events
  *   round                       FINISHED_ROUND
  *   host NAME RELEASE           the recorded machine (this one with 7.2.0)
+ *   cmdline WORD...             of perf, in the header
  *   raw type= misc= hex=BYTES   any other record
  *
  * A line 'task PID' makes the capture a session of one process; without it the
@@ -56,6 +57,7 @@ static struct {
 	bool big, pipe, per_task;
 	uint64_t task;
 	char host[128], release[128];
+	struct line cmdline;
 	struct pb_event event[MAX_EVENTS];
 	char name[MAX_EVENTS][64];
 	size_t n_events;
@@ -329,6 +331,13 @@ static void add_task_session(const struct line *l)
 	cap.task = mktext_parse(l, l->word[1], &end);
 }
 
+static void mkcap_add_cmdline(const struct line *l)
+{
+	cap.cmdline = *l;
+	for (int i = 1; i < l->n; i++)
+		cap.cmdline.word[i] = strdup(l->word[i]);
+}
+
 static void mkcap_add_host(const struct line *l)
 {
 	if (l->n < 3)
@@ -353,13 +362,20 @@ static void mkcap_add(const struct line *l)
 		const char *name;
 		void (*add)(const struct line *l);
 	} kind[] = {
-		{ "event", mkcap_add_event },	{ "sample", add_sample },
-		{ "chain", add_deferred },	{ "mmap", add_mmap },
-		{ "comm", mkcap_add_comm },	{ "fork", add_task },
-		{ "exit", add_task },		{ "lost", add_lost },
-		{ "switch", mkcap_add_switch }, { "round", add_round },
-		{ "raw", mkcap_add_raw },	{ "task", add_task_session },
+		{ "event", mkcap_add_event },
+		{ "sample", add_sample },
+		{ "chain", add_deferred },
+		{ "mmap", add_mmap },
+		{ "comm", mkcap_add_comm },
+		{ "fork", add_task },
+		{ "exit", add_task },
+		{ "lost", add_lost },
+		{ "switch", mkcap_add_switch },
+		{ "round", add_round },
+		{ "raw", mkcap_add_raw },
+		{ "task", add_task_session },
 		{ "host", mkcap_add_host },
+		{ "cmdline", mkcap_add_cmdline },
 	};
 	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		if (strcmp(kind[i].name, l->word[0]))
@@ -375,7 +391,9 @@ static void mkcap_add(const struct line *l)
 }
 
 /* Feature bits 3 to 12, as far as these tests need them. */
-#define FEATURES (1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 | 1u << 12)
+#define FEATURES                                                               \
+	(1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7 |                     \
+	 (cap.cmdline.n ? 1u << 11 : 0) | 1u << 12)
 
 static void mkcap_put_feature(struct pb *b, int bit)
 {
@@ -398,6 +416,11 @@ static void mkcap_put_feature(struct pb *b, int bit)
 	case 7:
 		pb_u32(b, CPUS);
 		pb_u32(b, CPUS);
+		break;
+	case 11:
+		pb_u32(b, (uint32_t)cap.cmdline.n - 1);
+		for (int i = 1; i < cap.cmdline.n; i++)
+			pb_text(b, cap.cmdline.word[i], 64);
 		break;
 	case 12:
 		pb_u32(b, (uint32_t)cap.n_events);

@@ -45,6 +45,8 @@ static void callsites_use(struct pass *p, uint32_t stack, unsigned int ended,
 	p->stack[stack].outermost |= ended == UNWIND_OUTERMOST;
 	p->stack[stack].callerless |= caller == CALLER_MISSING;
 	p->stack[stack].framed |= caller == CALLER_FRAMED;
+	p->stack[stack].skipped |=
+		caller == CALLER_INFERRED || caller == CALLER_FUNCTION;
 	p->stack[stack].unproved |= caller == CALLER_UNPROVED;
 	p->stack[stack].stale |= caller == CALLER_STALE;
 	const struct stack *s = bare_code_stack(p->code, stack);
@@ -158,7 +160,8 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 	if (p->place[f->image].other)
 		return JUDGED_OTHER_FILE;
 	if (c->img.kind == IMAGE_UNKNOWN_USER)
-		return JUDGED_UNMAPPED;
+		return f->flags & FRAME_SIGNED ? JUDGED_EARLY_SIGNED
+					       : JUDGED_UNMAPPED;
 	if (c->img.kind == IMAGE_VDSO && !p->place[f->image].file)
 		return JUDGED_NO_FILE;
 	/* another copy of it would not help */
@@ -170,7 +173,7 @@ static enum judged callsites_why_open(const struct pass *p, uint32_t frame)
 	    (c->img.kind == IMAGE_ANON || c->img.kind == IMAGE_JIT ||
 	     c->img.kind == IMAGE_SCRIPT))
 		return JUDGED_GENERATED;
-	return JUDGED_OPEN;
+	return f->flags & FRAME_SIGNED ? JUDGED_EARLY_SIGNED : JUDGED_OPEN;
 }
 
 /* Looks a return address up in its file; of an innermost frame only the bounds
@@ -188,8 +191,16 @@ static void callsites_check_frame(struct pass *p, uint32_t frame)
 		s->site.kind = CALLSITE_NO_CODE;
 	else if (pl->file && s->returns)
 		callsite_at(pl->file, s->off, &s->site);
+	/* It may be another address that was signed: nothing is said of it. */
+	if (bare_code_frame(p->code, frame)->flags & FRAME_SIGNED &&
+	    (s->site.kind == CALLSITE_NO_CODE ||
+	     s->site.kind == CALLSITE_NO_CALL))
+		s->site.kind = CALLSITE_UNCHECKED;
 	s->injected =
 		pl->file && callsite_is_injected(pl->file, s->off - s->returns);
+	s->sframe =
+		pl->file &&
+		callsite_in_sframe(pl->file, s->off - s->returns, &s->entry);
 	s->bytes =
 		pl->file ? callsite_go_bytes(pl->file, s->off - s->returns) : 0;
 	/* Only its unwind table says whether the function has set the frame
@@ -520,7 +531,8 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	s->never |= at->site.kind == CALLSITE_START;
 	s->never |= callsites_begins(at) && !callsites_begins(out) &&
 		    (next->parent || out->start != START_UNKNOWN);
-	if (!callsites_is_hole(at))
+	if (!callsites_is_hole(at) ||
+	    callsites_is_left_by_sframe(p, n->frame, next->frame))
 		return;
 	s->hole = true;
 	s->stray |= at->open == JUDGED_OPEN &&
@@ -587,7 +599,7 @@ static enum judged callsites_judge_simple(const struct pass *p, uint32_t stack)
 	if (f->flags & FRAME_PARTIAL)
 		return JUDGED_MAPPINGS;
 	if (p->code->image[image].img.kind == IMAGE_UNKNOWN_USER)
-		return JUDGED_UNMAPPED;
+		return callsites_why_open(p, s->frame);
 	if (p->place[image].other)
 		return JUDGED_OTHER_FILE;
 	if (callsites_is_by_other(p, stack))
@@ -639,7 +651,7 @@ static enum judged callsites_judge(const struct pass *p,
 	 * missing, and what is there instead is none. */
 	if (simple == JUDGED_CALLER &&
 	    (open == JUDGED_MAPPINGS || open == JUDGED_UNMAPPED ||
-	     callsites_is_stale(p, c)))
+	     open == JUDGED_EARLY_SIGNED || callsites_is_stale(p, c)))
 		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;
@@ -668,6 +680,7 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 		.bogus = s->no_call,
 		.first = s->first,
 		.gaps = s->gaps,
+		.walked = (enum walk)p->stack[stack].by,
 	};
 
 	if (s->lost && !s->derived) {
@@ -689,6 +702,8 @@ static void callsites_put_stack(struct pass *p, uint32_t stack,
 		c.caller = callsites_link(
 			p, n->frame,
 			bare_code_stack(p->code, n->parent)->frame);
+	if (c.caller == CALLSITE_WALKED)
+		c.caller = CALLSITE_PROVED;
 	enum judged judged = callsites_judge(p, &c, s);
 
 	p->stack[stack].lacks = judged == JUDGED_CALLER;
@@ -739,6 +754,8 @@ int callsites_check_stacks(struct pass *p, bool code, struct err *err)
 		n_stack--;
 
 	struct sums *sums = mem_new(n_stack, sizeof(*sums));
+
+	callsites_find_walks(p);
 
 	for (uint32_t i = 1; i < n_stack; i++) {
 		const struct stack *n = bare_code_stack(p->code, i);

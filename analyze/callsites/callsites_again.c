@@ -49,6 +49,7 @@ int callsites_judge_again(struct maker *mk, struct err *err)
 		p.spot[frame].start = (uint8_t)rows_int(r, AGAIN_ENDS_START);
 		p.spot[frame].open = (uint8_t)rows_int(r, AGAIN_ENDS_OPEN);
 		p.spot[frame].bytes = (uint32_t)rows_int(r, AGAIN_ENDS_BYTES);
+		p.spot[frame].sframe = rows_int(r, AGAIN_ENDS_SFRAME) != 0;
 	}
 	if (rows_end(r, err))
 		goto out;

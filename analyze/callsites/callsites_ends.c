@@ -198,10 +198,12 @@ int callsites_put_ends(struct pass *p, struct err *err)
 	if (failed)
 		return -1;
 	for (uint32_t i = 1; i < p->code->n_frame; i++)
-		if (p->spot[i].start || p->spot[i].open || p->spot[i].bytes)
+		if (p->spot[i].start || p->spot[i].open || p->spot[i].bytes ||
+		    p->spot[i].sframe)
 			*mem_add(s, n, cap) = (struct store_end){
 				i, (enum thread_start)p->spot[i].start,
-				(enum judged)p->spot[i].open, p->spot[i].bytes
+				(enum judged)p->spot[i].open, p->spot[i].bytes,
+				p->spot[i].sframe
 			};
 	rc = store_ends(p->mk, s, n, err);
 	free(s);
@@ -243,7 +245,14 @@ enum judged callsites_judge_end(struct pass *p, uint32_t stack, enum judged as)
 		return as;
 	if (s->start == START_UNKNOWN)
 		return as == JUDGED_WHOLE ? JUDGED_NO_START : as;
+	if (bare_code_frame(p->code, k->root)->flags & FRAME_SIGNED)
+		return JUDGED_EARLY_SIGNED;
 	k->image = bare_code_frame(p->code, k->root)->image;
+	/* a kernel that walks by SFrame takes frame pointers for the rest */
+	if (p->tabled && callsites_is_frameless(s))
+		return !s->sframe		  ? JUDGED_EARLY_NO_SFRAME
+		       : p->place[k->image].by_fp ? JUDGED_EARLY_SFRAME
+						  : JUDGED_EARLY_FRAME;
 	return s->start == ENDS_FILE	   ? JUDGED_EARLY_FILE
 	       : s->start == ENDS_FUNCTION ? JUDGED_EARLY_FUNCTION
 					   : JUDGED_EARLY_FRAME;

@@ -57,8 +57,8 @@ enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 	return at == TABLE_NONE ? 0 : p->link[at].link;
 }
 
-static void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
-			       enum callsite_link link)
+void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
+			enum callsite_link link)
 {
 	callsites_link(p, inner, frame);
 	p->link[table_find_hash(&p->by_pair, hash_u32s(inner, frame))].link =
@@ -127,6 +127,10 @@ static bool callsites_is_possible(const struct pass *p, const struct doubt *d)
 	if (!out->reach || out->reach == UINT32_MAX || !g)
 		return true;
 	const struct callee_reach *r = &p->reach[out->reach];
+
+	/* a table leads past what was left by a jump */
+	if (in->sframe && f == g && callee_reach_has(g, r, in->off - !d->leaf))
+		return true;
 
 	if (d->leaf ? d->bare : callsites_is_frameless(in))
 		return r->open || r->frame;

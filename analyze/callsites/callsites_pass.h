@@ -17,7 +17,10 @@ struct place {
 	struct callsite_file *file; /* NULL: none, or not judged by it */
 	enum identity is;	    /* how sure it is that it is the one */
 	bool other;		    /* it is not the file that ran */
-	struct identity_seen seen;  /* in it */
+	/* Its code was left by a table where frame pointers do not lead; it
+	 * was not, though .sframe covers it. */
+	bool tabled, by_fp;
+	struct identity_seen seen; /* in it */
 	/* functions, and those that set a frame pointer, of a file that is
 	 * named as a cause; 0: not counted */
 	uint32_t functions, framed;
@@ -30,6 +33,7 @@ struct spot { /* The result for a frame. */
 	bool returns, leaf; /* occurs with an inner frame; as the innermost */
 	bool injected;	    /* callsite_is_injected() */
 	bool named;	    /* of the kernel, and its name is proved */
+	bool sframe, entry; /* callsite_in_sframe() */
 	uint32_t bytes;	    /* callsite_go_bytes() */
 	bool root;	    /* where stacks end that may be whole */
 	bool inner;	    /* in front of their end */
@@ -58,6 +62,12 @@ struct known_stack {
 	bool stale;	 /* a chain has a frame that an earlier call has left */
 	bool callerless; /* a chain lacks the caller of the innermost frame */
 	bool framed;	 /* a chain is known to have it */
+	bool skipped;	 /* a chain lacked it, and it was inferred */
+	/* a table led from the innermost frame; from it as the caller of
+	 * others */
+	bool tabled, inner;
+	uint8_t steps; /* how its frames were left, as that caller */
+	uint8_t by;    /* enum walk */
 	/* the tables, or the kernel, say that a sample's has no caller */
 	bool outermost;
 	bool switches;	/* a frame is ENDS_SWITCH */
@@ -97,6 +107,7 @@ struct pass {
 	size_t n_doubt, cap_doubt;
 	struct callee_reach *reach; /* from 1 */
 	size_t n_reach, cap_reach;
+	bool tabled;		  /* some stack was walked by SFrame */
 	struct symbolizer *sy;	  /* NULL: files are not opened */
 	bool (*seen)(uint64_t n); /* callsites_seen_fn */
 	struct store_stack_check *found;
@@ -122,6 +133,14 @@ enum callsite_link callsites_link(struct pass *p, uint32_t inner,
 /* The same if it was asked before, else 0. */
 enum callsite_link callsites_known_link(const struct pass *p, uint32_t inner,
 					uint32_t frame);
+void callsites_set_link(struct pass *p, uint32_t inner, uint32_t frame,
+			enum callsite_link link);
+/* Finds who walked the stacks; before they are judged. */
+void callsites_find_walks(struct pass *p);
+/* Returns whether a table has led from a frame to its caller, if the frame has
+ * set no frame pointer. */
+bool callsites_is_left_by_sframe(const struct pass *p, uint32_t frame,
+				 uint32_t caller);
 /* Sets the links of frames to which nothing returns after a call, yet
  * something that Go's runtime has made look called there. */
 void callsites_find_injected(struct pass *p);

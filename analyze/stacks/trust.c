@@ -243,6 +243,7 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 	t->image = mem_new(t->n_stack, sizeof(*t->image));
 	t->unwound = mem_new(t->n_stack, sizeof(*t->unwound));
 	t->depth = mem_new(t->n_stack, sizeof(*t->depth));
+	t->walked = mem_new(t->n_stack, sizeof(*t->walked));
 	for (size_t i = 1; i < c->n_chain; i++)
 		t->unwound[c->chain[i].stack] |= c->chain[i].ended > 0;
 	for (size_t i = 1; i < t->n_stack; i++) {
@@ -260,6 +261,16 @@ static int trust_load_stacks(struct trust *t, struct store *db, struct err *err)
 		t->judged[stack] = (uint8_t)judged;
 		t->image[stack] = (uint32_t)row.v[IMAGE];
 	}
+	if (rows_end(r, err))
+		return -1;
+	static const char *const walks[] = { "stack", "walked" };
+
+	r = rows_ints_of(db, "internal_stack_check", walks, ARRAY_SIZE(walks),
+			 err);
+	while (rows_step_ints(r, &row))
+		if (row.v[0] > 0 && (uint64_t)row.v[0] < t->n_stack &&
+		    row.v[1] > 0 && row.v[1] < WALKS)
+			t->walked[row.v[0]] = (uint8_t)row.v[1];
 	return rows_end(r, err);
 }
 
@@ -474,7 +485,7 @@ void trust_free(struct trust *t)
 	free(t->unwound);
 	free(t->ends);
 	free(t->bytes);
-	free(t->depth);
+	free_all(t->depth, t->walked);
 	free(t->file_of);
 	free(t->gone_path);
 	free(t);
@@ -490,14 +501,20 @@ static void trust_tally_kernel(struct trust *t, int64_t judged, uint64_t n)
 		    n);
 }
 
-/* Counts the kernel's halves of all samples. */
-static int trust_sum_kernel(struct trust *t, struct store *db, struct err *err)
+/* Counts the kernel's halves of all samples, and who walked those of users. */
+static int trust_sum_halves(struct trust *t, struct store *db, struct err *err)
 {
 	struct rows *r = rows_of(db, "trust_kernel", err);
 
 	while (rows_step(r))
 		trust_tally_kernel(t, rows_int(r, TRUST_KERNEL_CLASS),
 				   (uint64_t)rows_int(r, TRUST_KERNEL_N));
+	if (rows_end(r, err))
+		return -1;
+	r = rows_of(db, "trust_walks", err);
+	while (rows_step(r))
+		trust_tally(&t->walk[rows_int(r, TRUST_WALKS_WALKED) % WALKS],
+			    (uint64_t)rows_int(r, TRUST_WALKS_N));
 	return rows_end(r, err);
 }
 
@@ -575,6 +592,7 @@ void trust_restart(struct trust *t)
 		t->end[i].n = 0;
 	for (size_t i = 0; i < KERNEL_HALVES; i++)
 		t->half[i] = 0;
+	memset(t->walk, 0, sizeof(t->walk));
 	t->bare = t->kernel = t->nested = 0;
 	t->counted = t->unproved = t->gone = 0;
 }
@@ -599,15 +617,16 @@ void trust_add(struct trust *t, const struct stacks_group *g)
 			return;
 	} else {
 		struct trust_rule *r = trust_rule_of(t, g);
+		const uint32_t user = code_chain_at(c, g->uraw)->stack;
 
 		if (r) {
 			trust_tally(&r->n, g->samples);
+			trust_tally(&t->walk[t->walked[user]], g->samples);
 			uint32_t end = 0;
 
 			if (t->end_of &&
 			    r->word == &trust_words[CLASS_ENDS_EARLY_FUNCTION])
-				end = t->end_of[code_chain_at(t->code, g->uraw)
-							->stack];
+				end = t->end_of[user];
 			if (end)
 				trust_tally(&t->end[end - 1].n, g->samples);
 			return;
@@ -649,7 +668,7 @@ struct trust *trust_read(struct store *db, const struct filter *filter,
 		return t;
 	}
 	t = trust_new(db, NULL, err);
-	if (t && trust_sum_kernel(t, db, err)) {
+	if (t && trust_sum_halves(t, db, err)) {
 		trust_free(t);
 		return NULL;
 	}

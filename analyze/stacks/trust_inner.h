@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "schema/trust_classes.h"
+#include "stitch/audit/callsite.h"
 #include "stitch/base/saturate.h"
 
 struct trust_word;
@@ -62,6 +63,7 @@ struct trust {
 	uint8_t *judged;     /* enum judged by stack; NONE: whole */
 	uint32_t *image;     /* the cause, by stack; 0: none */
 	bool *unwound;	     /* by stack */
+	uint8_t *walked;     /* enum walk, by stack */
 	uint8_t *depth;	     /* by stack: its frames, or DEEPEST */
 	/* by stack: judged_ends_dump(); NULL: no dump is known to end early */
 	bool *ends;
@@ -78,6 +80,7 @@ struct trust {
 	int64_t kernel;	      /* and with only that of the kernel */
 	int64_t nested;	      /* on calls of a tracer */
 	int64_t half[KERNEL_HALVES]; /* counted samples */
+	int64_t walk[WALKS];	     /* likewise, by who walked */
 	/* Samples that were counted, and those in code with names of files that
 	 * nothing proves: by image, with code. */
 	int64_t counted, unproved;

@@ -575,6 +575,13 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 		trust_put_share(out, t->unproved, t->counted);
 		text_out_add(out, " of the samples.");
 	}
+	const int64_t tables = t->walk[WALK_SFRAME] + t->walk[WALK_BOTH];
+
+	if (tables && s->samples) {
+		text_out_add(out, " ");
+		trust_put_share(out, tables, s->samples);
+		text_out_add(out, " were walked by SFrame.");
+	}
 	if (t->half[KERNEL_FALSE]) {
 		text_out_add(out, " ");
 		trust_put_kernel(t, out);
@@ -645,6 +652,16 @@ void trust_put_json(const struct trust *t, struct json *j)
 		json_text(j, "class",
 			  s.sum[i].word->name ? s.sum[i].word->name : "");
 		json_int(j, "samples", s.sum[i].n);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "user_stacks_by_walk");
+	for (unsigned int i = 1; i < WALKS; i++) {
+		if (!t->walk[i])
+			continue;
+		json_object(j, NULL);
+		json_text(j, "walked", walk_name(i));
+		json_int(j, "samples", t->walk[i]);
 		json_end(j);
 	}
 	json_end(j);

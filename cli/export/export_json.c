@@ -28,15 +28,11 @@ struct word {
 };
 
 static const struct word frame_words[] = {
-	{ FRAME_INFERRED, "inferred" },
-	{ FRAME_UNCERTAIN, "uncertain" },
-	{ FRAME_OLD_IMAGE, "old_image" },
-	{ FRAME_DERIVED, "derived" },
-	{ FRAME_AMBIGUOUS, "ambiguous" },
-	{ FRAME_EARLY, "early" },
-	{ FRAME_GUESSED, "guessed" },
-	{ FRAME_PARTIAL, "partial" },
-	{ 0, NULL },
+	{ FRAME_INFERRED, "inferred" },	  { FRAME_UNCERTAIN, "uncertain" },
+	{ FRAME_OLD_IMAGE, "old_image" }, { FRAME_DERIVED, "derived" },
+	{ FRAME_AMBIGUOUS, "ambiguous" }, { FRAME_EARLY, "early" },
+	{ FRAME_GUESSED, "guessed" },	  { FRAME_PARTIAL, "partial" },
+	{ FRAME_SIGNED, "signed" },	  { 0, NULL },
 };
 
 static const struct word sample_words[] = {

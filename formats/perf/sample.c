@@ -514,26 +514,6 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-/* perf inject --convert-callchain (7.0 or 7.1 to 7.2.13) replaces stack dumps
- * by what perf's unwinder makes of them: addresses inside calls, as our own
- * has. It leaves out functions that the compiler cloned (constprop, isra,
- * part); the sampled address tells the innermost one. */
-static void perf_sample_use_converted(struct perf *p, struct record *rec)
-{
-	struct rec_sample *s = &rec->sample;
-	const uint32_t n = s->user.n;
-
-	if (s->defer != DEFER_DIRECT || !n || rec->flags & REC_F_GUEST)
-		return;
-	rec->flags |= REC_F_CONVERTED;
-	if (!(rec->flags & REC_F_USER) || !s->ip || s->ip == s->user.ip[0])
-		return;
-	mem_grow(p->part, p->cap_part, n + (size_t)1);
-	p->part[0] = s->ip;
-	memcpy(p->part + 1, s->user.ip, n * sizeof(*p->part));
-	s->user = (struct addrs){ .ip = p->part, .n = n + 1 };
-}
-
 static bool perf_sample_user_comes(const struct rec_sample *s)
 {
 	return s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
@@ -735,8 +715,10 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 		return -1;
 	if (a->lbr)
 		perf_sample_use_lbr(p, rec);
-	else if (p->converted && !(t & PS_STACK_USER))
-		perf_sample_use_converted(p, rec);
+	else if (p->converted && !(t & PS_STACK_USER) &&
+		 s->defer == DEFER_DIRECT && s->user.n &&
+		 !(rec->flags & REC_F_GUEST))
+		rec->flags |= REC_F_CONVERTED;
 	int rc = perf_sample_last_part(p, a, &b, s, err);
 
 	if (rc < 0)

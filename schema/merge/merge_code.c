@@ -34,6 +34,7 @@ struct code_list {
 
 struct code_site { /* the call before a frame */
 	bool known, checked, unverified;
+	bool sframe;
 	uint8_t kind;
 	uint8_t start;	/* enum thread_start */
 	uint8_t open;	/* enum judged, as the innermost frame */
@@ -379,6 +380,7 @@ static int merge_code_take_site(struct merge *m, struct merge_part *p UNUSED,
 		.start = s->start,
 		.open = s->open,
 		.bytes = s->bytes,
+		.sframe = s->sframe,
 		.checked = checked,
 		.unverified = rows_int(r, MERGE_SITES_UNVERIFIED) != 0,
 		.kind = kind,
@@ -404,6 +406,7 @@ static int merge_code_take_end(struct merge *m, struct merge_part *p UNUSED,
 	if (!s->open)
 		s->open = (uint8_t)rows_int(r, MERGE_ENDS_OPEN);
 	raise_to(s->bytes, (uint32_t)rows_int(r, MERGE_ENDS_BYTES));
+	s->sframe |= rows_int(r, MERGE_ENDS_SFRAME) != 0;
 	return 0;
 }
 
@@ -487,11 +490,13 @@ static int merge_code_write_sites(struct merge *m, struct err *err)
 	size_t ends = 0;
 
 	for (size_t i = 1; i < c->n_site; i++) {
-		if (c->site[i].start || c->site[i].open || c->site[i].bytes)
+		if (c->site[i].start || c->site[i].open || c->site[i].bytes ||
+		    c->site[i].sframe)
 			at[ends++] = (struct store_end){
 				(uint32_t)i,
 				(enum thread_start)c->site[i].start,
-				(enum judged)c->site[i].open, c->site[i].bytes
+				(enum judged)c->site[i].open, c->site[i].bytes,
+				c->site[i].sframe
 			};
 		if (c->site[i].known)
 			s[n++] = (struct store_callsite){

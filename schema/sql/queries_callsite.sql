@@ -36,7 +36,7 @@ DELETE FROM internal_callsite
 SELECT inner, frame, link FROM internal_callsite_link ORDER BY inner, frame
 
 -- name: old_stack_checks
-SELECT stack, checked, bogus, first, image, gaps, caller
+SELECT stack, checked, bogus, first, image, gaps, caller, walked
 FROM internal_stack_check
 ORDER BY stack
 
@@ -65,12 +65,17 @@ FROM sample_group g JOIN stack k ON k.id = g.kernel AND k.depth > 1
 LEFT JOIN internal_judged j ON j.stack = k.id
 GROUP BY 1
 
+-- name: trust_walks
+SELECT k.walked, sum(g.n) AS n
+FROM sample_group g JOIN internal_stack_check k ON k.stack = g.user
+WHERE k.walked > 0 GROUP BY 1
+
 -- name: again_sites
 SELECT frame, kind, coalesce(target, 0) AS target FROM internal_callsite
 
 -- name: again_ends
 SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open,
-	coalesce(bytes, 0) AS bytes
+	coalesce(bytes, 0) AS bytes, coalesce(sframe, 0) AS sframe
 FROM internal_end
 
 -- name: again_links

@@ -127,7 +127,7 @@ FROM internal_callsite ORDER BY frame
 
 -- name: merge_ends
 SELECT frame, coalesce(start, 0) AS start, coalesce(open, 0) AS open,
-	coalesce(bytes, 0) AS bytes
+	coalesce(bytes, 0) AS bytes, coalesce(sframe, 0) AS sframe
 FROM internal_end ORDER BY frame
 
 -- name: merge_shares

@@ -210,7 +210,8 @@ CREATE TABLE frame(
 				-- the codes that the image's path names, 32
 				-- jitted code that was logged a moment later,
 				-- 64 by frame pointer, 128 not mapped as far
-				-- as is known, which is not all
+				-- as is known, which is not all, 256 off is
+				-- without a signature that the address had
 	vaddr INTEGER,		-- what addr2line wants; NULL not known
 	symbol INTEGER,		-- symbol.id; NULL not named
 	symoff INTEGER,		-- from the symbol's start
@@ -270,7 +271,8 @@ CREATE TABLE internal_stack_check(
 	image INTEGER,		-- that of the frame before it: its code uses
 				-- the frame pointer for something else
 	gaps INTEGER,		-- places where a frame is missing
-	caller INTEGER		-- word 'link' of pos 1; NULL: bogus
+	caller INTEGER,		-- word 'link' of pos 1; NULL: bogus
+	walked INTEGER		-- word 'walk': by what; NULL: not known
 );
 
 CREATE TABLE internal_judged(
@@ -304,8 +306,9 @@ CREATE TABLE internal_end(
 				-- caller may be missing unnoticed; of one
 				-- between, why the next may be any; NULL: not
 				-- so
-	bytes INTEGER		-- of the stack that a function of Go has there;
+	bytes INTEGER,		-- of the stack that a function of Go has there;
 				-- NULL: not known
+	sframe INTEGER		-- 1: .sframe of its file covers it
 ) WITHOUT ROWID;
 
 CREATE TABLE internal_frame_share(

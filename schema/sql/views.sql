@@ -300,10 +300,8 @@ WITH recorder(capture, name, most) AS MATERIALIZED (
 		WHEN e.name IS NOT NULL THEN 'cut (' || e.name || ')'
 		-- those of deferred events, too: a kernel that defers none takes
 		-- them at once
-		WHEN b.frames = r.most AND b.judged IN (
-			'ends early (no frame pointers)',
-			'ends early (function)', 'ends early (unread)',
-			'not judged (start)') THEN 'cut (full)'
+		WHEN b.frames = r.most AND (b.judged GLOB 'ends early (*'
+			OR b.judged = 'not judged (start)') THEN 'cut (full)'
 		ELSE b.judged END, b.n, b.image
 	FROM internal_user_trust b
 	JOIN event_type t ON t.id = b.type
@@ -341,6 +339,24 @@ SELECT t.capture, t.name, c.class, sum(c.n),
 	max(c.fix)
 FROM internal_trust_class c JOIN event_type t ON t.id = c.type
 GROUP BY t.capture, t.name, c.class;
+
+CREATE VIEW walks(capture, event, walked, taken, samples) AS
+-- Who walked the user stacks that samples have.
+-- walked: 'frame pointers', 'SFrame', 'SFrame and frame pointers' (some frames
+-- were left by one, others by the other), 'frame pointers or SFrame' (both would
+-- have found the same), 'stack dump', 'LBR', 'perf inject', or 'not known', as of
+-- one frame. taken: 'deferred' or 'at once'.
+SELECT t.capture, t.name, CASE WHEN e.name = 'converted' THEN 'perf inject'
+	WHEN t.sample_type & 8192 THEN 'stack dump'
+	WHEN t.sample_type & 2048 AND k.stack IS NULL THEN 'LBR'
+	ELSE coalesce(w.name, 'not known') END AS walked,
+	CASE WHEN t.defer THEN 'deferred' ELSE 'at once' END AS taken, sum(g.n)
+FROM sample_group g JOIN event_type t ON t.id = g.type
+LEFT JOIN word e ON e.kind = 'unwind' AND e.id = g.mark - 100
+LEFT JOIN internal_stack_check k ON k.stack = g.user
+LEFT JOIN word w ON w.kind = 'walk' AND w.id = k.walked
+WHERE g.user IS NOT NULL AND coalesce(e.name, '') <> 'hit_only'
+GROUP BY 1, 2, walked, taken;
 
 CREATE VIEW verdicts(kind, verdict, confidence, n) AS
 -- How many deferred user stacks were joined, and why not others.

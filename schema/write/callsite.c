@@ -13,7 +13,7 @@ int store_callsites_begin(struct maker *mk, struct err *err)
 }
 
 /* Most columns of a row. */
-#define COLUMNS_MAX 7
+#define COLUMNS_MAX 8
 
 /* Fills v[] with the values of row i of a list. Returns how many. */
 typedef size_t callsite_row_fn(const void *list, size_t i, struct value *v);
@@ -41,10 +41,12 @@ CALLSITE_ROW(callsite_trust_row, struct store_user_trust, VALUE_OF(x->type),
 	     VALUE_ID(x->mark), value_text(x->judged), VALUE_ID(x->frames),
 	     VALUE_OF(x->n), VALUE_ID(x->image));
 CALLSITE_ROW(callsite_end_row, struct store_end, VALUE_OF(x->frame),
-	     VALUE_ID(x->start), VALUE_ID(x->open), VALUE_ID(x->bytes));
+	     VALUE_ID(x->start), VALUE_ID(x->open), VALUE_ID(x->bytes),
+	     VALUE_ID(x->sframe));
 CALLSITE_ROW(callsite_stack_row, struct store_stack_check, VALUE_OF(x->stack),
 	     VALUE_OF(x->checked), VALUE_OF(x->bogus), VALUE_ID(x->first),
-	     VALUE_ID(x->image), VALUE_OF(x->gaps), VALUE_ID(x->caller));
+	     VALUE_ID(x->image), VALUE_OF(x->gaps), VALUE_ID(x->caller),
+	     VALUE_ID(x->walked));
 
 static int callsite_put(struct maker *mk, unsigned int table,
 			callsite_row_fn *row, const void *list, size_t n,

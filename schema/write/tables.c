@@ -47,13 +47,13 @@ static const struct bulk_shape shapes[T_FIXED] = {
 	[T_GAP] = { "cookie_gap", "capture,cpu,first,n,t0,t1,verdict,loss", 8,
 		    false, PAGES_NONE },
 	[T_COUNTER] = { "cookie_cpu", NULL, 10, false, PAGES_NONE },
-	[T_STACK_CHECK] = { "internal_stack_check", NULL, 7, true, PAGES_ID },
+	[T_STACK_CHECK] = { "internal_stack_check", NULL, 8, true, PAGES_ID },
 	[T_JUDGED] = { "internal_judged", NULL, 4, true, PAGES_ID },
 	[T_LABEL] = { "internal_label", NULL, 2, true, PAGES_ID },
 	[T_CALLSITE] = { "internal_callsite", NULL, 4, true, PAGES_NONE },
 	[T_CALLSITE_LINK] = { "internal_callsite_link", NULL, 3, false,
 			      PAGES_NONE },
-	[T_END] = { "internal_end", NULL, 4, false, PAGES_NONE },
+	[T_END] = { "internal_end", NULL, 5, false, PAGES_NONE },
 	[T_USER_TRUST] = { "internal_user_trust", NULL, 6, false, PAGES_NONE },
 	[T_DEFERRAL] = { "internal_deferral", NULL, 4, false, PAGES_NONE },
 	[T_SEGMENT] = { "internal_segment", NULL, 5, false, PAGES_NONE },
@@ -182,6 +182,7 @@ int words_write(struct maker *mk, struct err *err)
 		{ "link", 1, callsite_link_name },
 		{ "judged", 1, judged_name },
 		{ "start", 1, thread_start_name },
+		{ "walk", 1, walk_name },
 	};
 	sqlite3_stmt *st =
 		maker_prepare(mk, "INSERT INTO word VALUES(?1,?2,?3)", err);

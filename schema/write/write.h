@@ -130,6 +130,7 @@ struct store_stack_check {
 	uint32_t image; /* 0: no frame is bogus */
 	uint32_t gaps;
 	enum callsite_link caller; /* 0: bogus */
+	enum walk walked;	   /* 0: NULL */
 };
 struct store_judged {
 	uint32_t stack;
@@ -142,6 +143,7 @@ struct store_end {
 	enum thread_start start; /* 0: NULL */
 	enum judged open;	 /* 0: NULL */
 	uint32_t bytes;		 /* 0: NULL */
+	bool sframe;
 };
 struct store_frame_share {
 	uint32_t image, functions, framed;

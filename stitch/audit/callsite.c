@@ -9,11 +9,10 @@ WORDS_FUNCTION(
 	[CALLSITE_START] = "start", [CALLSITE_NO_CALL] = "no_call",
 	[CALLSITE_NO_CODE] = "no_code", [CALLSITE_UNCHECKED] = "unchecked");
 
-WORDS_FUNCTION(
-	callsite_link_name,
-	unsigned int, [CALLSITE_PROVED] = "proved", [CALLSITE_OPEN] = "open",
-	[CALLSITE_GAP] = "gap", [CALLSITE_UNKNOWN] = "unknown",
-	[CALLSITE_NEVER] = "never", [CALLSITE_INJECTED] = "injected");
+WORDS_FUNCTION(callsite_link_name, unsigned int, [CALLSITE_PROVED] = "proved",
+	       [CALLSITE_OPEN] = "open", [CALLSITE_GAP] = "gap",
+	       [CALLSITE_UNKNOWN] = "unknown", [CALLSITE_NEVER] = "never",
+	       [CALLSITE_INJECTED] = "injected", [CALLSITE_WALKED] = "walked");
 
 WORDS_FUNCTION(
 	thread_start_name,
@@ -25,6 +24,11 @@ WORDS_FUNCTION(
 	[ENDS_SWITCH] = "function that goes to another stack",
 	[ENDS_DUMP] = "end of a stack dump", [START_KERNEL] = "kernel entry",
 	[START_INTERRUPT] = "interrupt entry");
+
+WORDS_FUNCTION(
+	walk_name, unsigned int, [WALK_FP] = "frame pointers",
+	[WALK_SFRAME] = "SFrame", [WALK_BOTH] = "SFrame and frame pointers",
+	[WALK_EITHER] = "frame pointers or SFrame");
 
 WORDS_FUNCTION(
 	judged_name, unsigned int, [JUDGED_OPEN] = "not judged (uncertain)",
@@ -40,4 +44,7 @@ WORDS_FUNCTION(
 	[JUDGED_EARLY_FILE] = "ends early (no frame pointers)",
 	[JUDGED_EARLY_FUNCTION] = "ends early (function)",
 	[JUDGED_EARLY_FRAME] = "ends early (unread)",
-	[JUDGED_HOLE] = "caller missing (further out)");
+	[JUDGED_HOLE] = "caller missing (further out)",
+	[JUDGED_EARLY_NO_SFRAME] = "ends early (no .sframe)",
+	[JUDGED_EARLY_SFRAME] = "ends early (.sframe not registered)",
+	[JUDGED_EARLY_SIGNED] = "ends early (signed address)");

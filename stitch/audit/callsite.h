@@ -30,6 +30,9 @@ enum callsite_link {
 			    * that holds the return address */
 	CALLSITE_INJECTED, /* the inner function was made to look called where
 			    * no call is */
+	CALLSITE_WALKED,   /* proved, and frame pointers do not lead there: the
+			    * inner function has set none, and does not call
+			    * itself */
 };
 
 /* Where a user stack ends: in the function in which its thread begins, or
@@ -68,6 +71,16 @@ enum thread_start {
 	START_INTERRUPT, /* likewise, or else what was interrupted */
 };
 
+/* Who walked a user stack that was recorded as addresses. */
+enum walk {
+	WALK_UNKNOWN,
+	WALK_FP,
+	WALK_SFRAME,
+	WALK_BOTH,   /* some frames were left by one, others by the other */
+	WALK_EITHER, /* both would have found the same */
+	WALKS
+};
+
 /* How far a user stack can be trusted. The open ones have a return address
  * that could not be checked, the last of these has most weight. */
 enum judged {
@@ -89,6 +102,11 @@ enum judged {
 	JUDGED_EARLY_FUNCTION,
 	JUDGED_EARLY_FRAME,
 	JUDGED_HOLE, /* a caller further out is missing */
+	/* others were walked by SFrame: the file has none; it has one */
+	JUDGED_EARLY_NO_SFRAME,
+	JUDGED_EARLY_SFRAME,
+	JUDGED_EARLY_SIGNED, /* open, too: an address is signed, and not known
+			      */
 };
 
 /* Would a stack dump end in this innermost frame, or not much further? start,
@@ -148,5 +166,6 @@ static inline enum judged_stop judged_stop(uint32_t user, uint32_t kernel,
 const char *callsite_kind_name(unsigned int v);
 const char *callsite_link_name(unsigned int v);
 const char *thread_start_name(unsigned int v);
+const char *walk_name(unsigned int v);
 /* A class of view trust_class. */
 const char *judged_name(unsigned int v);

@@ -119,6 +119,8 @@ enum frame_flag {
 			       * unwind table for the callee */
 	FRAME_PARTIAL = 128,  /* not mapped as far as is known, but not all
 			       * mappings of the process are known */
+	FRAME_SIGNED = 256,   /* the address had a signature, which was left
+			       * out: see user_mask_of() */
 };
 
 struct frame {

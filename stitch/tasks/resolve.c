@@ -86,7 +86,7 @@ struct resolve {
 	struct known_frame *known;
 	struct header_ids *ids;
 	/* frame ids; 0: none yet */
-	uint32_t unknown_user, uncertain_user, partial_user;
+	uint32_t unknown_user, uncertain_user, partial_user, signed_user;
 	uint32_t unknown_kernel, guest[2];
 };
 
@@ -424,21 +424,21 @@ static uint32_t resolve_stale_frame(struct resolve *rv,
 	if (r)
 		return resolve_region_frame(rv, r, addr,
 					    flags | FRAME_OLD_IMAGE);
-	if (is_never_code(in, addr))
-		return resolve_fixed_frame(rv, &rv->unknown_user,
-					   IMAGE_UNKNOWN_USER, "[unknown]", 0);
-	if (!is_never_mapped(addr))
-		s->stray = true;
-	if (in->partial)
-		return resolve_fixed_frame(rv, &rv->partial_user,
-					   IMAGE_UNKNOWN_USER, "[unknown]",
-					   FRAME_PARTIAL);
-	if (in->uncertain)
-		return resolve_fixed_frame(rv, &rv->uncertain_user,
-					   IMAGE_UNKNOWN_USER, "[unknown]",
-					   FRAME_UNCERTAIN | FRAME_PARTIAL);
-	return resolve_fixed_frame(rv, &rv->unknown_user, IMAGE_UNKNOWN_USER,
-				   "[unknown]", 0);
+	if (!is_never_code(in, addr)) {
+		if (!is_never_mapped(addr))
+			s->stray = true;
+		if (in->partial)
+			return resolve_fixed_frame(rv, &rv->partial_user,
+						   IMAGE_UNKNOWN_USER,
+						   "[unknown]", FRAME_PARTIAL);
+		if (in->uncertain)
+			return resolve_fixed_frame(
+				rv, &rv->uncertain_user, IMAGE_UNKNOWN_USER,
+				"[unknown]", FRAME_UNCERTAIN | FRAME_PARTIAL);
+	}
+	return resolve_fixed_frame(
+		rv, flags & FRAME_SIGNED ? &rv->signed_user : &rv->unknown_user,
+		IMAGE_UNKNOWN_USER, "[unknown]", flags & FRAME_SIGNED);
 }
 
 /* Returns a frame of code known by symbol, or, where that is "", by its file
@@ -520,6 +520,7 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 	if (i == in->inferred)
 		flags |= FRAME_INFERRED |
 			 (in->inferred_function ? FRAME_DERIVED : 0);
+	flags |= addr != a->ip[i] ? FRAME_SIGNED : 0;
 	s->bare = false;
 	if (addr || !p)
 		frame = resolve_mapped_frame(rv, in, addr, flags, s);
@@ -537,7 +538,7 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 				    const struct addrs *a, uint32_t i,
 				    struct slot *s)
 {
-	uint64_t addr = a->ip[i] & in->mask;
+	uint64_t addr = a->ip[i];
 	uint64_t hash = (addr ^ (uint64_t)in->view << 48) * 0x9e3779b97f4a7c15u;
 	struct known_frame *k = &rv->known[hash >> (64 - KNOWN_BITS)];
 

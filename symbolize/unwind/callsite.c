@@ -12,6 +12,7 @@
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/disasm/frame_code.h"
 #include "symbolize/cfi/cfi.h"
+#include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/elf/gopclntab.h"
@@ -20,6 +21,8 @@
 #include "symbolize/files/tried_files.h"
 #include "symbolize/symbolizer_cache.h"
 #include "symbolize/names/section_hashes.h"
+#include "symbolize/sframe/sframe_file.h"
+#include "symbolize/sframe/sframe_table.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite_file.h"
 
@@ -106,6 +109,7 @@ static void callsite_free(void *object)
 
 	elf_file_close(f->ef);
 	cfi_close(f->cfi);
+	unwind_rows_free(f->sframe);
 	symtab_release(&f->stubs);
 	symtab_release(&f->funcs);
 	arena_release(&f->names);
@@ -155,6 +159,12 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 			      !strncmp(slash, "/ld64", 5) ||
 			      !strncmp(slash, "/ld.so", 6));
 	f->cfi = code_cache_take(code_cache_of(sy, ef)) ?: cfi_open_both(ef);
+	struct sframe_file sframe;
+
+	if (sframe_file_open(ef, &sframe, NULL) == 1) {
+		f->sframe = sframe_table(&sframe.sf, NULL);
+		sframe_file_release(&sframe);
+	}
 	struct elf_section s;
 	size_t n = elf_sections(f->ef);
 
@@ -377,6 +387,20 @@ bool callsite_has_table(const struct callsite_file *f, uint64_t off)
 
 	return elf_vaddr(f->seg, f->n_seg, off, &vaddr) &&
 	       cfi_function(f->cfi, vaddr, &start, &end);
+}
+
+bool callsite_in_sframe(const struct callsite_file *f, uint64_t off,
+			bool *entry)
+{
+	uint64_t vaddr, start, end;
+
+	*entry = false;
+	if (!f->sframe || !elf_vaddr(f->seg, f->n_seg, off, &vaddr))
+		return false;
+	const struct unwind_row *row = unwind_rows_find(f->sframe, vaddr);
+
+	*entry = callsite_function_at(f, vaddr, &start, &end) && start == vaddr;
+	return row && unwind_row_kind(row) != ROW_GAP;
 }
 
 const struct callsite_name *callsite_find_names(const struct callsite_file *f,

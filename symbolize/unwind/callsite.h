@@ -63,6 +63,11 @@ bool callsite_made_sets_fp(const struct made_code *c, uint64_t off);
 /* Returns whether an unwind table covers the code at an offset. */
 bool callsite_has_table(const struct callsite_file *f, uint64_t off);
 
+/* Returns whether .sframe of the file covers the code at an offset. *entry: it
+ * is the first instruction of a function. */
+bool callsite_in_sframe(const struct callsite_file *f, uint64_t off,
+			bool *entry);
+
 /* Returns whether the function around an offset is one that Go's runtime makes
  * look called, from signal handlers: it returns to where the signal came, and
  * no call need be there. */

@@ -13,6 +13,7 @@
 #include "symbolize/unwind/frame_share.h"
 
 struct symbolizer_cache;
+struct unwind_rows;
 
 /* .plt, .plt.sec, .plt.got, .iplt */
 #define PLT_MAX 8
@@ -53,8 +54,9 @@ struct callsite_file {
 	bool has_text;
 	struct section_used text;
 	struct cfi *cfi;
-	struct symtab stubs; /* PLT stubs; names in `names` */
-	struct symtab funcs; /* functions without CFI; no names */
+	struct unwind_rows *sframe; /* of .sframe; NULL: none */
+	struct symtab stubs;	    /* PLT stubs; names in `names` */
+	struct symtab funcs;	    /* functions without CFI; no names */
 	struct arena names;
 	struct callsite_name *name; /* sorted by hash */
 	size_t n_name, cap_name;

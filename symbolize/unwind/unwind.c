@@ -526,6 +526,31 @@ static enum unwind_caller unwind_caller(struct unwinder *uw,
 	return found;
 }
 
+static bool unwind_inside(struct unwinder *uw, const struct unwind_in *given,
+			  const uint64_t *ip, uint32_t n)
+{
+	struct table_unwinder *u = (struct table_unwinder *)uw;
+	struct unwind_in in = *given;
+	uint32_t inside = 0, others = 0;
+
+	in.machine = unwind_machine(u, given, ip[0]);
+	unwind_images_lock(u->modules);
+	for (uint32_t i = 1; i < n && !others; i++) {
+		struct unwind_code c =
+			unwind_known_code_at(u, &in, ip[i] & in.user_mask);
+
+		if (!unwind_is_file(&c))
+			continue;
+		if (!missing_caller_after_call(c.m, c.vaddr) &&
+		    missing_caller_after_call(c.m, c.vaddr + 1))
+			inside++;
+		else
+			others++;
+	}
+	unwind_images_unlock(u->modules);
+	return inside > 1 && !others;
+}
+
 static bool unwind_has(struct unwinder *uw, const struct unwind_map *map,
 		       uint64_t start, uint64_t end, enum unwind_part part)
 {
@@ -632,6 +657,7 @@ static void unwind_free(struct unwinder *uw)
 static const struct unwinder_ops ops = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
+	.inside = unwind_inside,
 	.has = unwind_has,
 	.begins = unwind_begins,
 	.free = unwind_free,
@@ -640,6 +666,7 @@ static const struct unwinder_ops ops = {
 static const struct unwinder_ops ops_ahead = {
 	.unwind = unwind_stack,
 	.caller = unwind_caller,
+	.inside = unwind_inside,
 	.has = unwind_has,
 	.begins = unwind_begins,
 	.begin = unwind_begin,

@@ -314,7 +314,7 @@ for part in open("sql").read().split("\n\n"):
     if rows != want:
         sys.exit("%s: SQL gives %s, JSON %s" % (name, rows[:3], want[:3]))
 about = {"database", "verdict", "clean", "status", "tolerated", "filtered", "advice",
-         "user_stacks", "user_stacks_by_class", "kernel_stacks_by_class", "version"}
+         "user_stacks", "user_stacks_by_class", "user_stacks_by_walk", "kernel_stacks_by_class", "version"}
 if set(said) - about != set(names):
     sys.exit("not of both: %s" % (set(said) ^ set(names)))
 END

@@ -37,7 +37,7 @@ START_TEST(every_fact_becomes_a_row)
 	mkstore_expect("SELECT kind, min(id) FROM word GROUP BY kind",
 		       "as_perf|1\ncallsite|1\nchain|1\nconfidence|1\nend|1\n"
 		       "gap|1\nimage|0\njudged|1\nlink|1\nquality|1\n"
-		       "request|1\nstart|1\nunwind|1\n");
+		       "request|1\nstart|1\nunwind|1\nwalk|1\n");
 	mkstore_expect("SELECT name,defer FROM event_type ORDER BY id",
 		       "cpu-clock|1\nsched:sched_switch|0\n");
 	mkstore_expect("SELECT line FROM maps",

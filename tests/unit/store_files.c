@@ -160,7 +160,7 @@ START_TEST(reading_is_only_reading)
 		"ATTACH 'y.db' AS y",
 		"VACUUM INTO 'y.db'",
 		"PRAGMA journal_mode=WAL",
-		"PRAGMA user_version=16",
+		"PRAGMA user_version=17",
 		"INSERT INTO meta VALUES(0, 'a', 'b')",
 		"BEGIN",
 		"SELECT load_extension('x')",
@@ -190,7 +190,7 @@ START_TEST(reading_is_only_reading)
 	}
 	mkstore_expect("SELECT count(*) FROM event -- a comment; here\n;",
 		       "6\n");
-	mkstore_expect("PRAGMA user_version", "16\n");
+	mkstore_expect("PRAGMA user_version", "17\n");
 	mkstore_expect("SELECT name FROM pragma_table_info('word')",
 		       "kind\nid\nname\n");
 	mkstore_expect("SELECT value FROM json_each('[4]')", "4\n");
@@ -226,11 +226,11 @@ START_TEST(files_that_are_not_ours_are_refused)
 	mkstore_finish();
 	store_close(run.db);
 	run.db = NULL;
-	store_files_patch(60, "\0\0\0\x11", 4);
+	store_files_patch(60, "\0\0\0\x12", 4);
 	ck_assert_ptr_null(store_open(run.path, &err));
 	ck_assert_ptr_nonnull(strstr(err.msg,
-				     "made by schema 17, this "
-				     "program knows up to 16; use a newer "
+				     "made by schema 18, this "
+				     "program knows up to 17; use a newer "
 				     "backstitch"));
 	store_files_patch(60, "\0\0\0\1", 4);
 	store_files_patch(68, "abcd", 4);
@@ -348,9 +348,9 @@ static int store_files_name_and_check(enum callsite_kind kind)
 					    { 2, CALLSITE_NO_CALL, 0, true } };
 	const struct store_link l[] = { { 2, 1, CALLSITE_PROVED },
 					{ 1, 2, CALLSITE_GAP } };
-	const struct store_stack_check k[] = {
-		{ 1, 4, 1, 2, 1, 0, CALLSITE_PROVED }, { 2, 1, 0, 0, 0, 0, 0 }
-	};
+	const struct store_stack_check k[] = { { 1, 4, 1, 2, 1, 0,
+						 CALLSITE_PROVED, 0 },
+					       { 2, 1, 0, 0, 0, 0, 0, 0 } };
 
 	run.mk = maker_open(run.path, run.path, &err);
 	ck_assert_msg(run.mk != NULL, "%s", err.msg);
