@@ -457,6 +457,8 @@ twins: deps-build
 		--folder $(O)/twins --table $(O)/twins.json --whole 99 $(TWINS)
 	@! command -v node >/dev/null || \
 		python3 tests/twins/generated.py --program $(O)/backstitch
+	@python3 tests/twins/walks.py --program $(O)/backstitch \
+		--folder $(O)/twins/walks
 	@python3 tests/twins/files.py --program $(O)/backstitch \
 		--folder $(O)/twins/files
 
