@@ -355,7 +355,8 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 		const struct spot *s = &p->spot[i];
 		const struct place *pl = callsites_place_of(p, i);
 
-		if (!s->site.kind || !s->returns)
+		if (!s->site.kind || !s->returns ||
+		    (s->interrupted && s->site.kind == CALLSITE_NO_CALL))
 			continue;
 		c[n++] = (struct store_callsite){
 			.frame = i,
@@ -860,7 +861,8 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	/* what is said of each stack of a sample */
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		const struct known_stack *s = &p->stack[i];
-		if (s->judged != JUDGED_NONE && s->judged != JUDGED_WHOLE)
+		if (s->judged != JUDGED_NONE &&
+		    (s->judged != JUDGED_WHOLE || s->tables))
 			*mem_add(j, n, cap) =
 				(struct store_judged){ (uint32_t)i, s->judged,
 						       s->lacks, s->image };
@@ -895,12 +897,15 @@ int callsites_check(struct maker *mk, const struct frames *fr,
 	if (store_callsites_begin(mk, err) || callsites_load(&p, err) ||
 	    (sy &&
 	     (callsites_check_frames(&p, sy, err) ||
-	      callsites_check_made(&p, err) || callsites_drop_others(&p, err) ||
-	      callsites_put_frames(&p, err))))
+	      callsites_check_made(&p, err) || callsites_drop_others(&p, err))))
 		goto out;
 	if (sy)
 		callsites_find_ends(&p);
-	if (!callsites_find_kernel(&p, err) &&
+	if (callsites_find_kernel(&p, err))
+		goto out;
+	if (sy)
+		callsites_check_kernel(&p, sy);
+	if ((!sy || !callsites_put_frames(&p, err)) &&
 	    !callsites_check_stacks(&p, sy != NULL, err) &&
 	    (!sy || !callsites_put_ends(&p, err)))
 		rc = callsites_put_trust(&p, err);

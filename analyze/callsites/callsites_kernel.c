@@ -1,6 +1,6 @@
-/* callsites_kernel.c - the kernel's half of stacks: is its outermost frame one
- * in which kernel stacks begin, and is nothing further out? Its return
- * addresses are not looked up in code. */
+/* callsites_kernel.c - the kernel's half of stacks: is each of its return
+ * addresses after a call, its outermost frame one in which kernel stacks begin,
+ * and nothing further out? */
 #include <fnmatch.h>
 
 #include "analyze/callsites/callsites_pass.h"
@@ -10,62 +10,116 @@
 #include "schema/store.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/unwind/kernel_code.h"
 
-/* Linux 6.18 and 7.2, by their stacks; the code is in
+enum kernel_way {
+	WAY_CALL,	 /* it goes on to what has called it */
+	WAY_INTERRUPTED, /* or to where an interrupt or exception was */
+	WAY_JUMP,	 /* its return address is after no call */
+	WAY_REPLACED,	 /* put in the place of a return address */
+};
+
+/* Linux 6.1 to 7.2, by their stacks; the code is in
  * arch/x86/entry/entry_64.S, arch/x86/kernel/head_64.S,
  * arch/arm64/kernel/entry.S and arch/s390/kernel/entry.S. A stack of the kernel
  * is empty where it is entered from user mode, or a thread or CPU starts on it;
  * unwinders stop at registers of user mode (arch/x86/kernel/unwind_orc.c). An
  * interrupt enters from either mode, so that the frames of what it came from
- * may follow. ret_from_fork() is called from ret_from_fork_asm() on x86, and
- * first on others. */
-static const struct kernel_start {
+ * may follow, of which the first is no return address. So it is where the
+ * kernel is left again. ret_from_fork() is called from ret_from_fork_asm() on
+ * x86, and first on others. */
+static const struct kernel_place {
 	const char *pattern;
 	enum thread_start start;
-} kernel_starts[] = {
-	{ "entry_SYSCALL_64", START_KERNEL },
-	{ "entry_SYSCALL_64_after_hwframe", START_KERNEL },
-	{ "entry_SYSCALL_compat*", START_KERNEL },
-	{ "entry_SYSENTER_compat*", START_KERNEL },
-	{ "ret_from_fork_asm", START_KERNEL },
-	{ "secondary_startup_64*", START_KERNEL },
-	{ "common_startup_64", START_KERNEL },
-	{ "el0t_??_sync", START_KERNEL },
-	{ "el0t_??_irq", START_KERNEL },
-	{ "el0t_??_fiq", START_KERNEL },
-	{ "el0t_??_error", START_KERNEL },
-	{ "__primary_switched", START_KERNEL },
-	{ "__secondary_switched", START_KERNEL },
-	{ "system_call", START_KERNEL },
-	{ "startup_continue", START_KERNEL },
-	{ "ret_from_fork", START_INTERRUPT },
-	{ "entry_INT80_compat", START_INTERRUPT },
-	{ "asm_exc_*", START_INTERRUPT },
-	{ "asm_sysvec_*", START_INTERRUPT },
-	{ "asm_*_interrupt", START_INTERRUPT },
-	{ "asm_fred_*", START_INTERRUPT },
-	{ "*_int_handler", START_INTERRUPT },
-	{ "pgm_check_handler", START_INTERRUPT },
+	enum kernel_way way;
+} kernel_places[] = {
+	{ "entry_SYSCALL_64", START_KERNEL, WAY_CALL },
+	{ "entry_SYSCALL_64_after_hwframe", START_KERNEL, WAY_CALL },
+	{ "entry_SYSCALL_compat*", START_KERNEL, WAY_CALL },
+	{ "entry_SYSENTER_compat*", START_KERNEL, WAY_CALL },
+	{ "ret_from_fork_asm", START_KERNEL, WAY_CALL },
+	/* a far return to the next instruction */
+	{ "secondary_startup_64*", START_KERNEL, WAY_JUMP },
+	{ "common_startup_64", START_KERNEL, WAY_JUMP },
+	{ "el0t_??_sync", START_KERNEL, WAY_CALL },
+	{ "el0t_??_irq", START_KERNEL, WAY_CALL },
+	{ "el0t_??_fiq", START_KERNEL, WAY_CALL },
+	{ "el0t_??_error", START_KERNEL, WAY_CALL },
+	{ "__primary_switched", START_KERNEL, WAY_CALL },
+	{ "__secondary_switched", START_KERNEL, WAY_CALL },
+	{ "system_call", START_KERNEL, WAY_CALL },
+	{ "startup_continue", START_KERNEL, WAY_CALL },
+	{ "ret_from_fork", START_INTERRUPT, WAY_CALL },
+	{ "entry_INT80_compat", START_INTERRUPT, WAY_CALL },
+	{ "asm_exc_*", START_INTERRUPT, WAY_INTERRUPTED },
+	{ "asm_sysvec_*", START_INTERRUPT, WAY_INTERRUPTED },
+	{ "asm_*_interrupt", START_INTERRUPT, WAY_INTERRUPTED },
+	{ "asm_fred_*", START_INTERRUPT, WAY_INTERRUPTED },
+	{ "*_int_handler", START_INTERRUPT, WAY_INTERRUPTED },
+	{ "pgm_check_handler", START_INTERRUPT, WAY_INTERRUPTED },
+	{ "el1?_??_*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "common_interrupt_return", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "restore_regs_and_return_to_kernel", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "native_i*ret*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "error_*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "paranoid_*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "nmi_restore", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "ret_to_kernel", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "*return_to_handler", START_UNKNOWN, WAY_REPLACED },
+	{ "*rethook_trampoline", START_UNKNOWN, WAY_REPLACED },
+	{ "*kretprobe_trampoline", START_UNKNOWN, WAY_REPLACED },
 };
 
-static enum thread_start callsites_kernel_start(const char *name)
+static const struct kernel_place *callsites_kernel_place(const char *name)
 {
-	for (size_t i = 0; name && i < ARRAY_SIZE(kernel_starts); i++)
-		if (!fnmatch(kernel_starts[i].pattern, name, 0))
-			return kernel_starts[i].start;
-	return START_UNKNOWN;
+	for (size_t i = 0; name && i < ARRAY_SIZE(kernel_places); i++)
+		if (!fnmatch(kernel_places[i].pattern, name, 0))
+			return &kernel_places[i];
+	return NULL;
 }
 
-/* The code of a symbol in which stacks begin. */
+/* The code of a symbol with a place. */
 struct kernel_range {
 	uint32_t image;
 	uint64_t from, size;
-	enum thread_start is;
+	const struct kernel_place *is;
 };
 
 COMPARE_FUNCTION(kernel_range_compare, struct kernel_range,
 		 compare_numbers(x->image, y->image)
 			 ?: compare_numbers(x->from, y->from));
+
+static void callsites_set_place(struct spot *s, const struct kernel_place *is)
+{
+	if (!is)
+		return;
+	s->start = (uint8_t)is->start;
+	s->way = (uint8_t)is->way;
+}
+
+/* Returns whether a frame is after another one as what was interrupted there,
+ * or may be: the names of the kernel tell. */
+static bool callsites_is_interrupted(const struct pass *p, uint32_t inner)
+{
+	const uint32_t image = bare_code_frame(p->code, inner)->image;
+	const struct spot *s = &p->spot[inner];
+
+	return s->way == WAY_INTERRUPTED ||
+	       (p->code->image[image].img.kind == IMAGE_KERNEL && !s->named);
+}
+
+/* Returns whether a return address of the kernel can be looked up. */
+static bool callsites_is_kernel_code(const struct pass *p, uint32_t frame)
+{
+	const struct frame *f = bare_code_frame(p->code, frame);
+	const enum image_kind kind = p->code->image[f->image].img.kind;
+
+	return p->spot[frame].returns &&
+	       (kind == IMAGE_KERNEL || kind == IMAGE_MODULE) &&
+	       !(f->flags & (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED |
+			     FRAME_OLD_IMAGE));
+}
 
 int callsites_find_kernel(struct pass *p, struct err *err)
 {
@@ -87,21 +141,26 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 			sums ? store_sums_name(db, i, &unused) : NULL;
 
 		s->named = !sums || name;
-		if (name)
-			s->start = (uint8_t)callsites_kernel_start(name);
+		callsites_set_place(s, callsites_kernel_place(name));
 	}
 	/* the rows of frames have no names yet */
 	while (rows_step(r)) {
-		const struct kernel_range at = {
+		struct kernel_range at = {
 			(uint32_t)rows_int(r, CALLSITE_KERNEL_IMAGE),
 			(uint64_t)rows_int(r, CALLSITE_KERNEL_START),
 			(uint64_t)rows_int(r, CALLSITE_KERNEL_SIZE),
-			callsites_kernel_start(
+			callsites_kernel_place(
 				rows_text(r, CALLSITE_KERNEL_NAME)),
 		};
 
-		if (at.is)
-			*mem_add(range, n, cap) = at;
+		if (!at.is)
+			continue;
+		/* its own address stands where a return address was */
+		if (at.is->way == WAY_REPLACED && at.from) {
+			at.from--;
+			at.size++;
+		}
+		*mem_add(range, n, cap) = at;
 	}
 	sort_items(range, n, kernel_range_compare);
 	for (uint32_t i = 1; i < p->code->n_frame; i++) {
@@ -114,29 +173,94 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 
 		if (k && range[k - 1].image == image &&
 		    off - range[k - 1].from < range[k - 1].size)
-			p->spot[i].start = (uint8_t)range[k - 1].is;
+			callsites_set_place(&p->spot[i], range[k - 1].is);
 	}
 	free(range);
+	for (uint32_t i = 1; i < p->code->n_stack; i++) {
+		const struct stack *in = bare_code_stack(p->code, i);
+		const struct stack *out = bare_code_stack(p->code, in->parent);
+
+		if (in->parent && p->stack[i].walked)
+			p->spot[out->frame].interrupted |=
+				callsites_is_kernel_code(p, out->frame) &&
+				callsites_is_interrupted(p, in->frame);
+	}
 	return rows_end(r, err);
+}
+
+void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
+{
+	struct kernel_code *k = NULL;
+	uint32_t *next = mem_new(p->code->n_frame, sizeof(*next));
+	uint32_t *first = mem_new(p->code->n_image, sizeof(*first));
+
+	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+		const uint32_t image = bare_code_frame(p->code, i)->image;
+
+		if (!callsites_is_kernel_code(p, i))
+			continue;
+		next[i] = first[image];
+		first[image] = i;
+	}
+	for (uint32_t image = 1; image < p->code->n_image; image++) {
+		if (!first[image])
+			continue;
+		k = kernel_code_open(sy, &p->code->image[image].img);
+		const bool tables = k && kernel_code_has_tables(k);
+
+		for (uint32_t i = first[image]; i && k; i = next[i]) {
+			struct spot *s = &p->spot[i];
+			const enum callsite_kind kind =
+				kernel_code_at(k, s->off);
+			const bool bad = kind == CALLSITE_NO_CALL ||
+					 kind == CALLSITE_NO_CODE;
+
+			s->site.kind = !bad		    ? kind
+				       : s->way == WAY_JUMP ? CALLSITE_START
+				       : s->way == WAY_REPLACED
+					       ? CALLSITE_UNCHECKED
+					       : kind;
+			if (s->site.kind == CALLSITE_UNCHECKED)
+				s->site.kind = 0;
+			/* the stacks that end there lack no caller */
+			if (tables && s->start)
+				s->open = JUDGED_WHOLE;
+		}
+		kernel_code_close(k);
+	}
+	free_all(next, first);
 }
 
 void callsites_judge_kernel(struct pass *p, uint32_t stack)
 {
 	struct known_stack *k = &p->stack[stack];
-	const uint32_t parent = bare_code_stack(p->code, stack)->parent;
+	const struct stack *n = bare_code_stack(p->code, stack);
+	const uint32_t parent = n->parent;
 
-	if (!parent)
+	if (!parent) {
+		k->tables = p->spot[n->frame].open == JUDGED_WHOLE;
 		return;
+	}
 	/* not of an innermost frame, which no unwinder has led to */
 	const struct stack *out = bare_code_stack(p->code, parent);
+	const enum callsite_kind kind = p->spot[out->frame].site.kind;
 
+	k->tables = p->stack[parent].tables;
 	k->beyond = p->stack[parent].beyond ||
 		    (out->parent && p->spot[out->frame].start == START_KERNEL);
+	const bool interrupted = callsites_is_interrupted(p, n->frame);
+
+	k->wrong = p->stack[parent].wrong || kind == CALLSITE_NO_CODE ||
+		   (kind == CALLSITE_NO_CALL && !interrupted);
+	k->unsure = p->stack[parent].unsure || (!kind && !interrupted);
 	if (!k->used)
 		return;
-	if (k->beyond)
+	if (k->beyond || k->wrong)
 		k->judged = JUDGED_FABRICATED;
-	else if (p->spot[k->root].start == START_UNKNOWN &&
-		 p->spot[k->root].named)
+	else if (!p->spot[k->root].named)
+		return;
+	else if (p->spot[k->root].start == START_UNKNOWN)
 		k->judged = JUDGED_NO_START;
+	else if (k->tables && !k->unsure)
+		k->judged = JUDGED_WHOLE;
 }

@@ -41,8 +41,12 @@ struct spot { /* The result for a frame. */
 	bool framed;	    /* if inner: its function has set a frame pointer */
 	uint8_t start;	    /* enum thread_start, if root, inner or before */
 	/* enum judged: why its caller may be missing unnoticed, if leaf; or
-	 * that of inner the next frame may be any */
+	 * that of inner the next frame may be any; of a kernel's with `start`:
+	 * WHOLE if the kernel finds callers by tables */
 	uint8_t open;
+	uint8_t way;	  /* enum kernel_way */
+	bool interrupted; /* of the kernel: it occurs where that may be, which
+			   * need not be after a call */
 };
 
 /* Returns whether a walk along frame pointers leaves out the caller of a frame.
@@ -72,7 +76,9 @@ struct known_stack {
 	bool outermost;
 	bool switches;	/* a frame is ENDS_SWITCH */
 	uint64_t bytes; /* of the frames whose size is known */
-	bool beyond;	/* frames are after one that is START_KERNEL */
+	/* Of a kernel's: frames are after one that is START_KERNEL, or after no
+	 * call; or are not looked up; and its callers are found by tables. */
+	bool beyond, wrong, unsure, tables;
 	bool lacks;	/* the innermost caller, wherever it ends */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
@@ -159,6 +165,8 @@ void callsites_settle_doubts(struct pass *p);
 int callsites_check_stacks(struct pass *p, bool code, struct err *err);
 /* Finds the frames in which kernel stacks begin, by names that are proved. */
 int callsites_find_kernel(struct pass *p, struct err *err);
+/* Looks the return addresses of kernel stacks up in code, after that. */
+void callsites_check_kernel(struct pass *p, struct symbolizer *sy);
 /* Judges the kernel's half of a stack whose callers were, if it is used. */
 void callsites_judge_kernel(struct pass *p, uint32_t stack);
 /* Looks at the frames in which stacks end. */

@@ -497,6 +497,7 @@ static void trust_tally_kernel(struct trust *t, int64_t judged, uint64_t n)
 {
 	trust_tally(&t->half[judged == JUDGED_FABRICATED ? KERNEL_FALSE
 			     : judged == JUDGED_NO_START ? KERNEL_NO_START
+			     : judged == JUDGED_WHOLE	 ? KERNEL_WHOLE
 							 : KERNEL_UNCHECKED],
 		    n);
 }

@@ -30,7 +30,8 @@ extern const struct trust_fix trust_fixes[];
 enum kernel_half {
 	KERNEL_UNCHECKED,
 	KERNEL_NO_START, /* likewise, and it ends where none begins */
-	KERNEL_FALSE,	 /* it has frames that never were */
+	KERNEL_WHOLE,
+	KERNEL_FALSE, /* it has frames that never were */
 	KERNEL_HALVES
 };
 

@@ -482,8 +482,9 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 	static const char *const words[] = {
 		[KERNEL_UNCHECKED] = "are unchecked",
 		[KERNEL_NO_START] = "end where none is known to begin",
-		[KERNEL_FALSE] = ("are fabricated (they go on after a "
-				  "kernel entry)"),
+		[KERNEL_WHOLE] = "are whole",
+		[KERNEL_FALSE] = ("are fabricated (a frame after no call, or "
+				  "after a kernel entry)"),
 	};
 	const char *of = " of the kernel halves";
 	int64_t all = 0;
@@ -670,6 +671,7 @@ void trust_put_json(const struct trust *t, struct json *j)
 		static const char *const names[] = {
 			[KERNEL_UNCHECKED] = "unchecked",
 			[KERNEL_NO_START] = "not judged (start)",
+			[KERNEL_WHOLE] = "whole",
 			[KERNEL_FALSE] = "fabricated",
 		};
 

@@ -245,7 +245,7 @@ CREATE TABLE internal_label(
 );
 
 CREATE TABLE internal_callsite(
--- The instruction before a return address of a user stack: a call or not.
+-- The instruction before a return address: a call or not.
 	frame INTEGER PRIMARY KEY,
 	kind INTEGER,		-- word 'callsite'; no_call, no_code: bogus
 	target INTEGER,		-- of a direct call: vaddr; NULL: not one
@@ -277,7 +277,7 @@ CREATE TABLE internal_stack_check(
 
 CREATE TABLE internal_judged(
 -- The user stacks of samples of which something is wrong, or not known.
--- A stack that is not here is whole; a kernel's that is not here is unchecked.
+-- A user stack that is not here is whole, a kernel's is unchecked.
 	stack INTEGER PRIMARY KEY,
 	class INTEGER,		-- word 'judged'
 	callerless INTEGER,	-- 1: the innermost function's caller is
@@ -304,8 +304,8 @@ CREATE TABLE internal_end(
 				-- 'interrupt entry'); NULL: not known
 	open INTEGER,		-- of an innermost one, word 'judged': why its
 				-- caller may be missing unnoticed; of one
-				-- between, why the next may be any; NULL: not
-				-- so
+				-- between, why the next may be any; of one of
+				-- the kernel, whole: by tables; NULL: not so
 	bytes INTEGER,		-- of the stack that a function of Go has there;
 				-- NULL: not known
 	sframe INTEGER		-- 1: .sframe of its file covers it

@@ -52,7 +52,7 @@ is "and nothing is said of them" "" "$(halves check true.db; halves report true.
 } | capture false
 "$B" ingest -q -o false.db --kallsyms kallsyms false.data
 is "those that go on behind are fabricated" "unchecked 7, fabricated 3" "$(classes false.db)"
-want="30.00 % of the kernel halves are fabricated (they go on after a kernel entry), 70.00 % are unchecked"
+want="30.00 % of the kernel halves are fabricated (a frame after no call, or after a kernel entry), 70.00 % are unchecked"
 for of in report info check; do
 	is "$of says so" "$want" "$(halves $of false.db)"
 done

@@ -1,0 +1,414 @@
+/* kernel_code.c - the code of a kernel or of a module: is a call in front of a
+ * return address, also where the kernel writes one when it boots or runs?
+ *
+ * The file has the code as it was linked. The kernel lists the places that it
+ * changes in sections, which are read here in the forms of Linux 6.1 to 7.2: a
+ * call through a thunk becomes one through the register and is shorter
+ * (.retpoline_sites, arch/x86/kernel/alternative.c; .nospec_call_table,
+ * arch/s390/kernel/nospec-branch.c), one of a function of the hypervisor
+ * becomes a direct call (.parainstructions), and instructions become others
+ * (.altinstructions). Static calls are calls before and after. Nops at the
+ * start of functions, and of static calls of nothing, may be calls while
+ * something traces. */
+#include "symbolize/unwind/kernel_code.h"
+
+#include <gelf.h>
+
+#include "stitch/base/bytes.h"
+#include "stitch/base/mem.h"
+#include "stitch/base/search.h"
+#include "stitch/tasks/frame.h"
+#include "symbolize/disasm/call_insn.h"
+#include "symbolize/disasm/code_bytes.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/files/kernel_module.h"
+#include "symbolize/symbolizer.h"
+
+/* The longest of an entry of .altinstructions, and of all these sections: of a
+ * kernel 2 MB. */
+#define PATCH_LEN 255
+#define TABLE_MAX ((uint64_t)64 << 20)
+
+/* Code that the kernel changes. */
+struct kernel_patch {
+	uint64_t addr, by; /* by: address of what replaces it; 0: see `ends` */
+	uint32_t ends; /* bit N: a call that is written there ends after N */
+	uint8_t len, by_len;
+};
+
+struct kernel_code {
+	struct elf_file *ef;
+	struct elf_section *sec;
+	size_t n_sec;
+	struct kernel_patch *patch; /* by address */
+	size_t n_patch, cap_patch;
+	uint64_t text, end; /* of offset 0, and after the last section */
+};
+
+/* Returns the section with the code at an address, or NULL. */
+static const struct elf_section *
+kernel_code_section(const struct kernel_code *k, uint64_t addr)
+{
+	for (size_t i = 1; i < k->n_sec; i++) {
+		const struct elf_section *s = &k->sec[i];
+
+		if (s->addr && s->type == SHT_PROGBITS && addr >= s->addr &&
+		    addr - s->addr < s->size &&
+		    (s->flags & (SHF_EXECINSTR | SHF_WRITE)) == SHF_EXECINSTR)
+			return s;
+	}
+	return NULL;
+}
+
+static bool kernel_code_runs_at(const struct kernel_code *k, uint64_t addr)
+{
+	const struct elf_section *s = kernel_code_section(k, addr);
+
+	return s && strcmp(s->name, ".altinstr_replacement") != 0;
+}
+
+/* Reads up to n bytes of code at an address. */
+static size_t kernel_code_read(const struct kernel_code *k, uint64_t addr,
+			       void *buf, size_t n)
+{
+	const struct elf_section *s = kernel_code_section(k, addr);
+	uint64_t off;
+
+	if (!s || __builtin_add_overflow(s->off, addr - s->addr, &off))
+		return 0;
+	uint64_t left = s->size - (addr - s->addr);
+
+	return elf_read(k->ef, off, buf, n < left ? n : (size_t)left);
+}
+
+/* ---- the lists of what is changed */
+
+/* Writes the words of a module's section that are addresses; 4 bytes are
+ * relative to the section's start, whose address is 0. */
+static void kernel_code_relocate(const struct kernel_code *k, size_t to,
+				 unsigned char *buf, size_t len)
+{
+	const struct elf_section *table = NULL;
+	GElf_Rela rela;
+	GElf_Sym sym;
+
+	for (size_t i = 1; i < k->n_sec; i++)
+		if (k->sec[i].type == SHT_RELA && k->sec[i].info == to &&
+		    k->sec[i].link < k->n_sec)
+			table = &k->sec[i];
+	Elf_Data *list = table ? elf_section_data(table) : NULL;
+	Elf_Data *symbols =
+		list ? elf_section_data(&k->sec[table->link]) : NULL;
+	if (!symbols || list->d_type != ELF_T_RELA ||
+	    symbols->d_type != ELF_T_SYM)
+		return;
+	for (int i = 0; gelf_getrela(list, i, &rela); i++) {
+		const uint64_t type = GELF_R_TYPE(rela.r_info);
+		const bool wide =
+			k->ef->machine == EM_X86_64 && type == R_X86_64_64;
+		const size_t size = wide ? 8 : 4;
+
+		if (rela.r_offset > len || len - rela.r_offset < size ||
+		    GELF_R_SYM(rela.r_info) > INT32_MAX ||
+		    !gelf_getsym(symbols, (int)GELF_R_SYM(rela.r_info), &sym) ||
+		    sym.st_shndx >= k->n_sec || !k->sec[sym.st_shndx].addr)
+			continue;
+		uint64_t v = k->sec[sym.st_shndx].addr + sym.st_value +
+			     (uint64_t)rela.r_addend -
+			     (wide ? 0 : rela.r_offset);
+
+		v = !k->ef->swap ? v
+		    : wide	 ? __builtin_bswap64(v)
+				 : __builtin_bswap32((uint32_t)v);
+		memcpy(buf + rela.r_offset, &v, size);
+	}
+}
+
+/* A list of the kernel, in memory. */
+struct kernel_list {
+	unsigned char *buf;
+	uint64_t addr;
+	struct bytes b;
+};
+
+static bool kernel_code_load(const struct kernel_code *k, const char *name,
+			     struct kernel_list *out)
+{
+	for (size_t i = 1; i < k->n_sec; i++) {
+		const struct elf_section *s = &k->sec[i];
+
+		if (strcmp(s->name, name) != 0 || s->type != SHT_PROGBITS ||
+		    !s->size || s->size > TABLE_MAX)
+			continue;
+		out->buf = mem_new(s->size, 1);
+		out->addr = s->addr;
+		size_t len = elf_read(k->ef, s->off, out->buf, s->size);
+
+		if (k->ef->type == ET_REL)
+			kernel_code_relocate(k, i, out->buf, len);
+		bytes_init(&out->b, out->buf, len, "", 0, k->ef->swap);
+		return true;
+	}
+	return false;
+}
+
+/* Returns the address that the relative word at an offset stands for; 0: it is
+ * not there. */
+static uint64_t kernel_list_at(const struct kernel_list *l, uint64_t off)
+{
+	uint32_t v;
+
+	if (bytes_peek_u32(&l->b, off, &v))
+		return 0;
+	return l->addr + off + (uint64_t)(int64_t)(int32_t)v;
+}
+
+/* Takes a list of calls of which others are made that end after so many bytes.
+ */
+static void kernel_code_take_calls(struct kernel_code *k, const char *name,
+				   size_t size, uint32_t ends)
+{
+	struct kernel_list l;
+
+	if (!kernel_code_load(k, name, &l))
+		return;
+	for (uint64_t off = 0; off + size <= bytes_left(&l.b); off += size) {
+		struct kernel_patch p = { .ends = ends, .len = 8 };
+
+		p.addr = kernel_list_at(&l, off);
+		if (size > 4 && bytes_peek_u64(&l.b, off, &p.addr))
+			break;
+		*mem_add(k->patch, k->n_patch, k->cap_patch) = p;
+	}
+	free(l.buf);
+}
+
+/* Forms of struct alt_instr: Linux 6.3, 6.1 and arm64, 5.10; s390 before and
+ * since 6.11, where both lengths are one. */
+static const struct kernel_alt_form {
+	uint16_t machine;
+	uint8_t size, len, by_len;
+} kernel_alt_forms[] = {
+	{ EM_X86_64, 14, 12, 13 }, { EM_X86_64, 12, 10, 11 },
+	{ EM_X86_64, 13, 10, 11 }, { EM_AARCH64, 12, 10, 11 },
+	{ EM_S390, 11, 10, 10 },   { EM_S390, 13, 12, 12 },
+};
+
+/* Reads the entry at an offset. Returns false if it is of no code. */
+static bool kernel_code_read_alt(const struct kernel_code *k,
+				 const struct kernel_list *l,
+				 const struct kernel_alt_form *f, uint64_t off,
+				 struct kernel_patch *out)
+{
+	*out = (struct kernel_patch){ .addr = kernel_list_at(l, off),
+				      .by = kernel_list_at(l, off + 4) };
+	return !bytes_peek(&l->b, off + f->len, &out->len, 1) &&
+	       !bytes_peek(&l->b, off + f->by_len, &out->by_len, 1) &&
+	       kernel_code_runs_at(k, out->addr);
+}
+
+/* Takes them in the form of which almost all are of code: a few are of data, or
+ * in a module of code that is gone. */
+static void kernel_code_take_alts(struct kernel_code *k)
+{
+	struct kernel_list l;
+	struct kernel_patch p;
+
+	if (!kernel_code_load(k, ".altinstructions", &l))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kernel_alt_forms); i++) {
+		const struct kernel_alt_form *f = &kernel_alt_forms[i];
+		const size_t had = k->n_patch;
+		size_t others = 0;
+
+		if (f->machine != k->ef->machine || bytes_left(&l.b) % f->size)
+			continue;
+		for (uint64_t off = 0; off < bytes_left(&l.b); off += f->size)
+			if (kernel_code_read_alt(k, &l, f, off, &p))
+				*mem_add(k->patch, k->n_patch, k->cap_patch) =
+					p;
+			else
+				others++;
+		if (others <= (k->n_patch - had) / 8)
+			break;
+		k->n_patch = had;
+	}
+	free(l.buf);
+}
+
+/* ---- the file */
+
+COMPARE_BY(kernel_patch_compare, struct kernel_patch, addr, by);
+
+static void kernel_code_read_sections(struct kernel_code *k)
+{
+	const size_t n = elf_sections(k->ef);
+
+	k->sec = mem_new(n, sizeof(*k->sec));
+	for (k->n_sec = 1; k->n_sec < n; k->n_sec++)
+		if (!elf_section_get(k->ef, k->n_sec, &k->sec[k->n_sec]))
+			break;
+	k->text = UINT64_MAX;
+	if (k->ef->type == ET_REL) {
+		kernel_module_layout(k->ef, k->sec, k->n_sec);
+		k->text = KERNEL_MODULE_TEXT;
+	}
+	/* the kernel's image begins with _text */
+	for (size_t i = 0; k->ef->type != ET_REL && i < k->ef->n_seg; i++)
+		if (k->ef->seg[i].vaddr && k->ef->seg[i].vaddr < k->text)
+			k->text = k->ef->seg[i].vaddr;
+	for (size_t i = 1; i < k->n_sec; i++)
+		if (k->sec[i].addr >= k->text &&
+		    k->sec[i].addr + k->sec[i].size > k->end)
+			k->end = k->sec[i].addr + k->sec[i].size;
+}
+
+struct kernel_code *kernel_code_open(struct symbolizer *sy,
+				     const struct image *img)
+{
+	struct identity_answer said = { .is = IDENTITY_ANOTHER };
+	bool other;
+	struct elf_file *ef = img->kind == IMAGE_MODULE
+				      ? kernel_module_open(sy, img, &other)
+				      : code_bytes_find_file(sy, img, &said);
+	uint64_t unused;
+
+	if (ef && img->kind == IMAGE_MODULE && img->id_len &&
+	    ef->type == ET_REL)
+		said.is = IDENTITY_PROVED;
+	if (!ef || !identity_is_sure(said.is) ||
+	    call_insn_before(ef->machine, ef->big, (const unsigned char *)"", 0,
+			     0, 0, &unused) == CALL_UNKNOWN) {
+		elf_file_close(ef);
+		return NULL;
+	}
+	struct kernel_code *k = mem_new(1, sizeof(*k));
+
+	k->ef = ef;
+	kernel_code_read_sections(k);
+	if (ef->machine == EM_X86_64) {
+		kernel_code_take_calls(k, ".retpoline_sites", 4,
+				       1 << 2 | 1 << 3 | 1 << 5 | 1 << 6);
+		kernel_code_take_calls(k, ".parainstructions", 16, 1 << 5);
+	} else if (ef->machine == EM_S390) {
+		kernel_code_take_calls(k, ".nospec_call_table", 4, 1 << 2);
+	}
+	kernel_code_take_alts(k);
+	sort_items(k->patch, k->n_patch, kernel_patch_compare);
+	return k;
+}
+
+void kernel_code_close(struct kernel_code *k)
+{
+	if (!k)
+		return;
+	elf_file_close(k->ef);
+	free_all(k->sec, k->patch);
+	free(k);
+}
+
+bool kernel_code_has_tables(const struct kernel_code *k)
+{
+	return any_where(k->n_sec, i,
+			 i && !strcmp(k->sec[i].name, ".orc_unwind"));
+}
+
+/* ---- return addresses */
+
+/* Returns whether a patch has a call that ends at an address. */
+static bool kernel_patch_calls(const struct kernel_code *k,
+			       const struct kernel_patch *p, uint64_t addr)
+{
+	const uint64_t n = addr - p->addr; /* below PATCH_LEN */
+	const size_t before = n < CALL_BEFORE ? n : CALL_BEFORE;
+	unsigned char code[CALL_BEFORE];
+	uint64_t unused;
+
+	if (!p->by)
+		return n < 32 && p->ends >> n & 1;
+	if (n > p->by_len ||
+	    kernel_code_read(k, p->by + n - before, code, before) != before)
+		return false;
+	enum call_kind kind = call_insn_before(k->ef->machine, k->ef->big, code,
+					       before, 0, addr, &unused);
+
+	return kind == CALL_DIRECT || kind == CALL_INDIRECT;
+}
+
+static bool kernel_code_is_patched(const struct kernel_code *k, uint64_t addr)
+{
+	size_t i = search_where(k->n_patch, m, k->patch[m].addr >= addr);
+
+	while (i-- > 0 && addr - k->patch[i].addr <= PATCH_LEN)
+		if (addr - k->patch[i].addr <= k->patch[i].len &&
+		    kernel_patch_calls(k, &k->patch[i], addr))
+			return true;
+	return false;
+}
+
+/* Returns whether these bytes end with what a tracer makes a call: a nop of
+ * that length, or on arm64 the second of two at the start of a function. */
+static bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
+				  size_t n)
+{
+	static const unsigned char x86[] = { 0x0f, 0x1f, 0x44, 0, 0 };
+	static const unsigned char arm[] = { 0x1f, 0x20, 0x03, 0xd5,
+					     0x1f, 0x20, 0x03, 0xd5 };
+	static const unsigned char s390[] = { 0xc0, 0x04 };
+
+	code += n;
+	switch (machine) {
+	case EM_X86_64:
+		return n >= sizeof(x86) &&
+		       !memcmp(code - sizeof(x86), x86, sizeof(x86));
+	case EM_AARCH64:
+		return n >= sizeof(arm) &&
+		       !memcmp(code - sizeof(arm), arm, sizeof(arm));
+	default:
+		return n >= 6 && !memcmp(code - 6, s390, sizeof(s390));
+	}
+}
+
+enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
+{
+	unsigned char code[CALL_BEFORE + CALL_AFTER];
+	uint64_t addr, target;
+
+	if (!off || __builtin_add_overflow(off, k->text, &addr) ||
+	    addr > k->end)
+		return CALLSITE_UNCHECKED;
+	const struct elf_section *s = kernel_code_section(k, addr - 1);
+	if (!s)
+		/* sections of a module are far from each other */
+		return k->ef->type == ET_REL ? CALLSITE_UNCHECKED
+					     : CALLSITE_NO_CODE;
+	const size_t before =
+		addr - s->addr < CALL_BEFORE ? addr - s->addr : CALL_BEFORE;
+	size_t n =
+		kernel_code_read(k, addr - before, code, before + CALL_AFTER);
+
+	if (n < before)
+		return CALLSITE_UNCHECKED;
+	switch (call_insn_before(k->ef->machine, k->ef->big, code, before,
+				 n - before, addr, &target)) {
+	case CALL_DIRECT:
+		/* one that the kernel has not relocated yet leads to itself */
+		if (kernel_code_runs_at(k, target) ||
+		    (k->ef->type == ET_REL && target - addr + 8 <= 8))
+			return CALLSITE_DIRECT;
+		break;
+	case CALL_INDIRECT:
+		return CALLSITE_INDIRECT;
+	case CALL_UNKNOWN:
+		return CALLSITE_UNCHECKED;
+	case CALL_SIGNAL:
+	case CALL_START:
+	case CALL_NONE:
+		break;
+	}
+	if (kernel_code_is_patched(k, addr))
+		return CALLSITE_INDIRECT;
+	return kernel_code_is_traced(k->ef->machine, code, before)
+		       ? CALLSITE_UNCHECKED
+		       : CALLSITE_NO_CALL;
+}

@@ -1,0 +1,24 @@
+/* kernel_code.h - the code of a kernel or of a module: is a call in front of a
+ * return address, also where the kernel writes one when it boots or runs? */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "stitch/audit/callsite.h"
+
+struct image;
+struct symbolizer;
+
+struct kernel_code;
+
+/* Opens the file of an image of kind KERNEL or MODULE. Returns NULL if there is
+ * none that is proved to be the one that ran, or no rules for its machine. */
+struct kernel_code *kernel_code_open(struct symbolizer *sy,
+				     const struct image *img);
+void kernel_code_close(struct kernel_code *k);
+/* Tells what is in front of the return address at an offset of the image.
+ * UNCHECKED too where a tracer may have written a call. */
+enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off);
+/* Returns whether the kernel finds callers by tables (ORC), so that none is
+ * left out. */
+bool kernel_code_has_tables(const struct kernel_code *k);

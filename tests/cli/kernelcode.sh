@@ -1,0 +1,150 @@
+#!/bin/sh
+# kernelcode.sh - return addresses of kernel stacks in the kernel's code: true ones are not marked, where the kernel writes a call neither;
+# those after no call are.
+# usage: BACKSTITCH=PROGRAM MKCAP=PROGRAM tests/cli/kernelcode.sh; prints "ok NAME" or "not ok NAME" lines.
+cd "$(dirname "$0")/../.." || exit 2
+. tests/lib.sh
+cd "$dir" || exit 2
+[ "$(uname -m)" = x86_64 ] || { echo "ok not on this machine"; exit 0; }
+
+cat >kernel.s <<'S'
+	.macro	fn name
+	.balign	64
+	.globl	\name
+	.type	\name, @function
+\name:
+	.endm
+	.text
+	fn	_text
+	.globl	_stext
+_stext:	ret
+	fn	work
+	.byte	0x0f, 0x1f, 0x44, 0, 0
+traced:	call	_text
+direct:	nop
+middle:	nop
+thunk:	call	_text
+called:	nop
+altern:	.byte	0xf3, 0xa4, 0x0f, 0x1f, 0
+copied:	nop
+virt:	call	*0x1000
+hyper:	ret
+	thunk2 = thunk + 2
+	thunk3 = thunk + 3
+	thunk4 = thunk + 4
+	thunk7 = thunk + 7
+	altern2 = altern + 2
+	virt3 = virt + 3
+	virt5 = virt + 5
+	fn	do_syscall_64
+	call	work
+syscall: ret
+	fn	entry_SYSCALL_64_after_hwframe
+	call	do_syscall_64
+entry:	ret
+	fn	asm_sysvec_apic_timer_interrupt
+	call	work
+timer:	ret
+	fn	secondary_startup_64_no_verify
+	lretq
+second:	ret
+	fn	return_to_handler
+	ret
+	fn	_etext
+	ret
+	.section .rodata, "a"
+	.globl	a_table
+a_table: .quad	0
+	.section .retpoline_sites, "a"
+	.long	thunk - .
+	.section .altinstructions, "a"
+	.long	altern - .
+	.long	1f - .
+	.long	0
+	.byte	5, 5
+	.section .altinstr_replacement, "ax"
+1:	call	_text
+	.section .parainstructions, "a"
+	.quad	virt
+	.byte	0, 7
+	.balign	8
+S
+id=00112233445566778899aabbccddeeff00112233
+kernel() { # kernel NAME LINE...: makes NAME of kernel.s and these lines
+	name=$1
+	shift
+	{ cat kernel.s; printf '%s\n' "$@"; } | as -o k.o - &&
+		ld -Ttext=0xffffffff81000000 -e 0 --build-id=0x$id -o "$name" k.o 2>/dev/null || exit 2
+}
+kernel vmlinux '.section .orc_unwind, "a"' '.byte 0'
+nm vmlinux >labels
+grep " [TR] " labels >kallsyms
+at() { awk -v n="$1" '$3 == n { print "0x" $1 }' labels; }
+capture() { # capture FILE: of the chains on standard input, one a line, of names of kallsyms
+	{
+		printf '%s\n' "event cpu-clock" "comm pid=100 name=app" \
+			"mmap pid=-1 start=0xffffffff81000000 len=0x1000000 pgoff=0xffffffff81000000 path=[kernel.kallsyms]_text kernel id=$id"
+		while read -r chain; do
+			k=
+			for n in $chain; do
+				case $n in 0x*) k=$k,$n ;; *) k=$k,$(at "$n") ;; esac
+			done
+			t=$((t + 1000))
+			echo "sample pid=100 tid=100 cpu=1 time=$t k=${k#,}"
+		done
+	} >"$1.txt"
+	"$MKCAP" "$1.txt" "$1.data"
+}
+classes() { # classes ARGUMENT...: what report's JSON says
+	"$B" report --json "$@" |
+		python3 -c 'import json, sys
+print(*(c["class"] + " %d" % c["samples"] for c in json.load(sys.stdin)["kernel_stacks_by_class"]), sep=", ")'
+}
+read_it() { "$B" ingest -q -f -o "$1.db" --vmlinux "${2:-vmlinux}" --kallsyms kallsyms "$1.data"; }
+
+capture true <<E
+work direct syscall entry
+work called syscall entry
+work thunk2 syscall entry
+work thunk3 syscall entry
+work copied syscall entry
+work hyper syscall entry
+work virt5 syscall entry
+work timer middle syscall entry
+work second
+E
+read_it true
+is "halves of which each return address is after a call are whole" "whole 9" "$(classes true.db)"
+capture open <<E
+work traced syscall entry
+work return_to_handler syscall entry
+work direct 0xffffffff81800000 entry
+E
+read_it open
+is "where a tracer may have written one they are unchecked" "unchecked 3" "$(classes open.db)"
+capture false <<E
+work direct syscall entry
+work middle syscall entry
+work thunk4 syscall entry
+work thunk7 syscall entry
+work altern2 syscall entry
+work virt3 syscall entry
+work direct a_table entry
+work timer a_table syscall entry
+E
+read_it false
+is "a frame after no call, or of data, is fabricated" "whole 1, fabricated 7" "$(classes false.db)"
+is "script marks it" 7 "$("$B" script --marks false.db | grep -c 'fabricated')"
+"$B" merge -q -o merged.db true.db false.db 2>err
+is "and of merged ones" "whole 10, fabricated 7" "$(classes merged.db)"
+is "of the capture, without a database" "whole 1, fabricated 7" "$(classes --vmlinux vmlinux --kallsyms kallsyms false.data)"
+
+kernel framed
+read_it true framed
+is "where frame pointers lead a caller may be missing" "unchecked 9" "$(classes true.db)"
+read_it false framed
+is "and a frame that never was is found" "unchecked 1, fabricated 7" "$(classes false.db)"
+id=ff112233445566778899aabbccddeeff00112233
+kernel other
+read_it false other
+is "by the code of another kernel nothing is" "unchecked 8" "$(classes false.db)"
