@@ -66,6 +66,7 @@ static const struct kernel_place {
 	{ "paranoid_*", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "nmi_restore", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "ret_to_kernel", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "ftrace_*call*", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "*return_to_handler", START_UNKNOWN, WAY_REPLACED },
 	{ "*rethook_trampoline", START_UNKNOWN, WAY_REPLACED },
 	{ "*kretprobe_trampoline", START_UNKNOWN, WAY_REPLACED },
@@ -99,14 +100,18 @@ static void callsites_set_place(struct spot *s, const struct kernel_place *is)
 }
 
 /* Returns whether a frame is after another one as what was interrupted there,
- * or may be: the names of the kernel tell. */
+ * or may be: the names of the kernel tell. Trampolines of ftrace have
+ * registers, too, with an address that kprobe_ftrace_handler() has made one
+ * larger. */
 static bool callsites_is_interrupted(const struct pass *p, uint32_t inner)
 {
-	const uint32_t image = bare_code_frame(p->code, inner)->image;
 	const struct spot *s = &p->spot[inner];
+	const enum image_kind kind =
+		p->code->image[bare_code_frame(p->code, inner)->image].img.kind;
 
-	return s->way == WAY_INTERRUPTED ||
-	       (p->code->image[image].img.kind == IMAGE_KERNEL && !s->named);
+	return s->way == WAY_INTERRUPTED || kind == IMAGE_OOL ||
+	       kind == IMAGE_UNKNOWN_KERNEL ||
+	       (kind == IMAGE_KERNEL && !s->named);
 }
 
 /* Returns whether a return address of the kernel can be looked up. */

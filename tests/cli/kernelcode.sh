@@ -119,9 +119,10 @@ capture open <<E
 work traced syscall entry
 work return_to_handler syscall entry
 work direct 0xffffffff81800000 entry
+work 0xffffffffc0000010 middle syscall entry
 E
 read_it open
-is "where a tracer may have written one they are unchecked" "unchecked 3" "$(classes open.db)"
+is "where a tracer may have written one they are unchecked" "unchecked 4" "$(classes open.db)"
 capture false <<E
 work direct syscall entry
 work middle syscall entry
