@@ -18,6 +18,9 @@ struct symbolize_opts {
 	 * build-id is the recorded one */
 	const char *kallsyms;
 	const char *vmlinux; /* NULL: search for it */
+	/* the folder with kcore and kallsyms of the recorded boot, when the
+	 * recording ended; NULL: none */
+	const char *kcore;
 	const char *release; /* release of the recorded kernel; NULL: unknown */
 	/* Decompresses a gzip or zstd file. Returns its bytes, to be freed by
 	 * the caller, or NULL if the file is not compressed that way. If unpack

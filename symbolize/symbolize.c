@@ -52,6 +52,7 @@ struct symbolizer *symbolize_new(const struct symbolize_opts *o)
 	sy->opts.home = mem_strdup(o->home);
 	sy->opts.cache = mem_strdup(o->cache);
 	sy->opts.release = mem_strdup(o->release);
+	sy->opts.kcore = mem_strdup(o->kcore);
 	sy->opts.fetch_cache = mem_strdup(o->fetch_cache);
 	sy->opts.debug_dirs =
 		(const char *const *)symbolize_copy_list(o->debug_dirs);
@@ -72,6 +73,7 @@ void symbolize_free(struct symbolizer *sy)
 	fetch_free(sy);
 	free((char *)sy->opts.cache);
 	free((char *)sy->opts.release);
+	free((char *)sy->opts.kcore);
 	free((char *)sy->opts.fetch_cache);
 	free((char *)sy->opts.symfs);
 	free((char *)sy->opts.kallsyms);

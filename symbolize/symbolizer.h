@@ -107,5 +107,7 @@ extern const struct resolver resolve_kallsyms_live;	/* kallsyms.c */
 extern const struct resolver resolve_elf;		/* elfsym.c */
 
 void kallsyms_free(struct kallsyms *ks);
+/* Returns true if the running kernel or module has the recorded build-id. */
+bool kallsyms_runs_here(const struct image *img);
 /* Keeps them for the next symbolizer, if there is to be one, or frees them. */
 void kallsyms_leave(struct symbolizer *sy, struct kallsyms *ks);

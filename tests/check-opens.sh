@@ -19,6 +19,7 @@ expected='1 schema/guard/guard.c sqlite3_open_v2(uri, &conn,
 1 schema/read/redact.c db_prepare(db, "VACUUM INTO ?1", err)
 1 symbolize/files/name_cache_file.c open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
 1 symbolize/names/live_modules.c fopen(list, "re")
+1 symbolize/unwind/kernel_code.c fopen("/proc/iomem", "re")
 1 formats/archive.c openat(dir, name,
 1 formats/input.c open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)'
 found=$(find analyze cli stitch formats symbolize schema -name '*.[ch]' -o -name '*.sql' | sort |

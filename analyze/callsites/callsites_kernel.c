@@ -18,6 +18,7 @@ enum kernel_way {
 	WAY_INTERRUPTED, /* or to where an interrupt or exception was */
 	WAY_JUMP,	 /* its return address is after no call */
 	WAY_REPLACED,	 /* put in the place of a return address */
+	WAY_GONE,	 /* its code is no more after the boot */
 };
 
 /* Linux 6.1 to 7.2, by their stacks; the code is in
@@ -50,6 +51,9 @@ static const struct kernel_place {
 	{ "__secondary_switched", START_KERNEL, WAY_CALL },
 	{ "system_call", START_KERNEL, WAY_CALL },
 	{ "startup_continue", START_KERNEL, WAY_CALL },
+	{ "start_kernel", START_UNKNOWN, WAY_GONE },
+	{ "x86_64_start_*", START_UNKNOWN, WAY_GONE },
+	{ "arch_call_rest_init", START_UNKNOWN, WAY_GONE },
 	{ "ret_from_fork", START_INTERRUPT, WAY_CALL },
 	{ "entry_INT80_compat", START_INTERRUPT, WAY_CALL },
 	{ "asm_exc_*", START_INTERRUPT, WAY_INTERRUPTED },
@@ -215,18 +219,15 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 
 		for (uint32_t i = first[image]; i && k; i = next[i]) {
 			struct spot *s = &p->spot[i];
-			const enum callsite_kind kind =
-				kernel_code_at(k, s->off);
-			const bool bad = kind == CALLSITE_NO_CALL ||
-					 kind == CALLSITE_NO_CODE;
+			enum callsite_kind kind = kernel_code_at(k, s->off);
 
-			s->site.kind = !bad		    ? kind
-				       : s->way == WAY_JUMP ? CALLSITE_START
-				       : s->way == WAY_REPLACED
-					       ? CALLSITE_UNCHECKED
-					       : kind;
-			if (s->site.kind == CALLSITE_UNCHECKED)
-				s->site.kind = 0;
+			if (kind == CALLSITE_UNCHECKED)
+				kind = s->way == WAY_GONE ? CALLSITE_START : 0;
+			else if (kind == CALLSITE_NO_CALL)
+				kind = s->way == WAY_JUMP	? CALLSITE_START
+				       : s->way == WAY_REPLACED ? 0
+								: kind;
+			s->site.kind = kind;
 			/* the stacks that end there lack no caller */
 			if (tables && s->start)
 				s->open = JUDGED_WHOLE;

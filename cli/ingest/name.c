@@ -260,6 +260,21 @@ static void kernel_release(struct store *db, char *buf, size_t size)
 	rows_close(r);
 }
 
+/* Stores the folder in which perf record --kcore copied the kernel's code, of
+ * the only capture; "": there may be none. */
+static void capture_kcore(struct store *db, char *buf, size_t size)
+{
+	struct rows *r = rows_of(db, "report_captures", NULL);
+
+	buf[0] = '\0';
+	if (rows_step(r))
+		snprintf(buf, size, "%s/kcore_dir",
+			 rows_text(r, REPORT_CAPTURES_PATH));
+	if (rows_step(r))
+		buf[0] = '\0';
+	rows_close(r);
+}
+
 /* Stores the folder for the cache of names. Returns false if there is none. */
 static bool cache_folder(const struct name_ask *a, const char *home, char *buf,
 			 size_t size)
@@ -296,7 +311,7 @@ static bool fetched_folder(const char *home, char *buf, size_t size)
 /* Options of a symbolizer, and the texts that they point to. */
 struct setup {
 	struct symbolize_opts o;
-	char cache[4096], fetched[4096], release[128];
+	char cache[4096], fetched[4096], release[128], kcore[4096];
 };
 
 /* lines: names of functions may be without them. */
@@ -327,6 +342,8 @@ static void make_setup(struct setup *s, const struct name_ask *a,
 	if (home && *home == '/')
 		s->o.home = home;
 	s->o.captured = captured;
+	capture_kcore(db, s->kcore, sizeof(s->kcore));
+	s->o.kcore = *s->kcore ? s->kcore : NULL;
 	s->o.kept = kept;
 	/* Stores whether all captures were made on this machine with the
 	 * running kernel version, whether any was made on a machine with

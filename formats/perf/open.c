@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "formats/perf/perf.h"
 #include "formats/reader/refuse.h"
@@ -11,9 +12,11 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/text_out.h"
+#include "stitch/files/named_file.h"
 #include "stitch/files/path_files.h"
 
 #define LINE 1024
+#define KALLSYMS_MAX ((uint64_t)256 << 20)
 
 static void perf_dump_addrs(struct text_out *l, const char *name,
 			    const struct addrs *a)
@@ -360,6 +363,16 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 	if (!strcmp(path, "-") || stat(path, &st) || !S_ISDIR(st.st_mode))
 		return input_open(&p->file[0].in, path, p->opts.temp_dir, err);
 	p->src.info.dir = true;
+	/* of perf record --kcore */
+	char *names = mem_printf("%s/kcore_dir/kallsyms", path);
+	uint64_t size;
+	int fd = named_file_open(names, &size, NULL);
+	if (fd >= 0 && size <= KALLSYMS_MAX)
+		p->src.info.kallsyms = p->kallsyms =
+			named_file_read(fd, size, &p->src.info.kallsyms_len);
+	if (fd >= 0)
+		close(fd);
+	free(names);
 	char *data = mem_printf("%s/data", path);
 	int rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
 	free(data);
@@ -392,7 +405,7 @@ static void perf_close(struct source *src)
 	}
 	perf_chunk_release(p);
 	perf_release(p);
-	free_all(p->file, p->src.path, p);
+	free_all(p->file, p->src.path, p->kallsyms, p);
 }
 
 static struct source *perf_open(const char *path, const struct source_opts *o,

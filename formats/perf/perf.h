@@ -306,6 +306,7 @@ struct perf {
 	bool ended;	  /* all files are done */
 	struct perf_file *file;
 	size_t n_file;
+	char *kallsyms; /* of the folder; NULL: none */
 	uint16_t cur;
 	struct perf_attr *attr;
 	struct event_def *event;

@@ -195,6 +195,14 @@ struct elf_file *elf_file_open(const char *path, struct err *err)
 	return fd < 0 ? NULL : elf_file_of_fd(fd, path, err);
 }
 
+struct elf_file *elf_file_open_kcore(void)
+{
+	uint64_t size;
+	int fd = named_file_open_any("/proc/kcore", &size, NULL);
+
+	return fd < 0 ? NULL : elf_file_of_fd(fd, "/proc/kcore", NULL);
+}
+
 struct elf_file *elf_file_unpacked(void *mem, size_t len, const char *name,
 				   struct err *err)
 {

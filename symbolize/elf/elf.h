@@ -44,6 +44,8 @@ struct elf_section {
 /* Opens a regular file. Returns NULL and *err if it cannot be opened or is not
  * an ELF file. */
 struct elf_file *elf_file_open(const char *path, struct err *err);
+/* The same of the memory of the running kernel, if it can be read. */
+struct elf_file *elf_file_open_kcore(void);
 /* The same from len bytes allocated with malloc(), which the elf_file owns from
  * now on, also on error. */
 struct elf_file *elf_file_memory(void *mem, size_t len, const char *name,

@@ -582,8 +582,7 @@ static int kallsyms_open_cache(struct symbolizer *sy, const struct image *img,
 	return rc;
 }
 
-/* Returns true if the running kernel or module has the recorded build-id. */
-static bool kallsyms_runs_here(const struct image *img)
+bool kallsyms_runs_here(const struct image *img)
 {
 	char path[NAME_SIZE + 64] = "/sys/kernel/notes";
 	char name[NAME_SIZE];

@@ -13,10 +13,13 @@
 #include "symbolize/unwind/kernel_code.h"
 
 #include <gelf.h>
+#include <unistd.h>
 
 #include "stitch/base/bytes.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/saturate.h"
 #include "stitch/base/search.h"
+#include "stitch/files/named_file.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/disasm/code_bytes.h"
@@ -28,6 +31,9 @@
  * kernel 2 MB. */
 #define PATCH_LEN 255
 #define TABLE_MAX ((uint64_t)64 << 20)
+/* Kernels with unwind tables have these in kallsyms and their configuration. */
+#define ORC_SYMBOL " __start_orc_unwind\n"
+#define ORC_CONFIG "\nCONFIG_UNWINDER_ORC=y\n"
 
 /* Code that the kernel changes. */
 struct kernel_patch {
@@ -40,23 +46,23 @@ struct kernel_code {
 	struct elf_file *ef;
 	struct elf_section *sec;
 	size_t n_sec;
+	struct elf_section *code; /* those of code */
+	size_t n_code, cap_code;
 	struct kernel_patch *patch; /* by address */
 	size_t n_patch, cap_patch;
 	uint64_t text, end; /* of offset 0, and after the last section */
+	bool live;	    /* it is as it ran, at the addresses of that boot */
+	bool tables;
 };
 
 /* Returns the section with the code at an address, or NULL. */
 static const struct elf_section *
 kernel_code_section(const struct kernel_code *k, uint64_t addr)
 {
-	for (size_t i = 1; i < k->n_sec; i++) {
-		const struct elf_section *s = &k->sec[i];
-
-		if (s->addr && s->type == SHT_PROGBITS && addr >= s->addr &&
-		    addr - s->addr < s->size &&
-		    (s->flags & (SHF_EXECINSTR | SHF_WRITE)) == SHF_EXECINSTR)
-			return s;
-	}
+	for (size_t i = 0; i < k->n_code; i++)
+		if (addr >= k->code[i].addr &&
+		    addr - k->code[i].addr < k->code[i].size)
+			return &k->code[i];
 	return NULL;
 }
 
@@ -236,6 +242,87 @@ static void kernel_code_take_alts(struct kernel_code *k)
 	free(l.buf);
 }
 
+/* ---- what ran */
+
+/* Returns whether a file has a text in it, as the kernel's configuration or
+ * kallsyms. */
+static bool kernel_code_file_says(const char *path, const char *text)
+{
+	uint64_t size;
+	size_t len = 0;
+	int fd = named_file_open(path, &size, NULL);
+
+	if (fd < 0)
+		return false;
+	char *has = size <= TABLE_MAX ? named_file_read(fd, size, &len) : NULL;
+	bool says = len && memmem(has, len, text, strlen(text));
+
+	free(has);
+	close(fd);
+	return says;
+}
+
+/* Returns the size of the running kernel's code: behind it is what was freed
+ * after the boot. 0: it is not known, as to users that may not read addresses.
+ */
+static uint64_t kernel_code_running_size(void)
+{
+	unsigned long long from, to;
+	size_t n = 0;
+	char *line = NULL;
+	uint64_t size = 0;
+	FILE *f = fopen("/proc/iomem", "re");
+
+	while (f && getline(&line, &n, f) > 0)
+		if (strstr(line, " : Kernel code\n") &&
+		    sscanf(line, "%llx-%llx", &from, &to) == 2 && from &&
+		    to > from)
+			size = to - from;
+	free(line);
+	if (f)
+		fclose(f);
+	return size;
+}
+
+/* Opens the code that ran: perf's copy of it, or that of the running kernel if
+ * it is the same boot. */
+static struct elf_file *kernel_code_open_core(struct symbolizer *sy,
+					      const struct image *img,
+					      bool *tables, uint64_t *size)
+{
+	char path[PATH_SIZE];
+	struct elf_file *ef = NULL;
+
+	*size = UINT64_MAX;
+	if (sy->opts.kcore) {
+		snprintf(path, sizeof(path), "%s/kcore", sy->opts.kcore);
+		ef = elf_file_open(path, NULL);
+		snprintf(path, sizeof(path), "%s/kallsyms", sy->opts.kcore);
+		*tables = ef && kernel_code_file_says(path, ORC_SYMBOL);
+	}
+	if (!ef && img->kind == IMAGE_KERNEL && img->id_len &&
+	    !sy->opts.no_live && sy->opts.same_machine &&
+	    kallsyms_runs_here(img)) {
+		*size = kernel_code_running_size();
+		ef = *size ? elf_file_open_kcore() : NULL;
+		snprintf(path, sizeof(path), "/boot/config-%s",
+			 sy->opts.release ?: "");
+		*tables = ef && kernel_code_file_says(path, ORC_CONFIG);
+	}
+	/* the kernel begins where that of the capture does: the same boot, as
+	 * others have other addresses */
+	if (ef && (ef->type != ET_CORE ||
+		   !any_where(ef->n_seg, i,
+			      img->start - ef->seg[i].vaddr <
+				      (img->kind == IMAGE_KERNEL
+					       ? 1
+					       : ef->seg[i].filesz)))) {
+		elf_file_close(ef);
+		ef = NULL;
+	}
+	return ef;
+}
+
 /* ---- the file */
 
 COMPARE_BY(kernel_patch_compare, struct kernel_patch, addr, by);
@@ -244,7 +331,7 @@ static void kernel_code_read_sections(struct kernel_code *k)
 {
 	const size_t n = elf_sections(k->ef);
 
-	k->sec = mem_new(n, sizeof(*k->sec));
+	k->sec = mem_new(n + 1, sizeof(*k->sec));
 	for (k->n_sec = 1; k->n_sec < n; k->n_sec++)
 		if (!elf_section_get(k->ef, k->n_sec, &k->sec[k->n_sec]))
 			break;
@@ -257,10 +344,30 @@ static void kernel_code_read_sections(struct kernel_code *k)
 	for (size_t i = 0; k->ef->type != ET_REL && i < k->ef->n_seg; i++)
 		if (k->ef->seg[i].vaddr && k->ef->seg[i].vaddr < k->text)
 			k->text = k->ef->seg[i].vaddr;
-	for (size_t i = 1; i < k->n_sec; i++)
-		if (k->sec[i].addr >= k->text &&
-		    k->sec[i].addr + k->sec[i].size > k->end)
-			k->end = k->sec[i].addr + k->sec[i].size;
+	for (size_t i = 1; i < k->n_sec; i++) {
+		const struct elf_section *s = &k->sec[i];
+
+		k->tables |= !strcmp(s->name, ".orc_unwind");
+		if (s->addr >= k->text && s->addr + s->size > k->end)
+			k->end = s->addr + s->size;
+		if (s->addr && s->type == SHT_PROGBITS &&
+		    (s->flags & (SHF_EXECINSTR | SHF_WRITE)) == SHF_EXECINSTR)
+			*mem_add(k->code, k->n_code, k->cap_code) = *s;
+	}
+}
+
+static void kernel_code_take_segments(struct kernel_code *k, uint64_t start)
+{
+	k->text = start;
+	for (size_t i = 0; i < k->ef->n_seg; i++) {
+		const struct segment *s = &k->ef->seg[i];
+
+		*mem_add(k->code, k->n_code, k->cap_code) =
+			(struct elf_section){ .name = "",
+					      .addr = s->vaddr,
+					      .off = s->off,
+					      .size = s->filesz };
+	}
 }
 
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
@@ -271,20 +378,34 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 	struct elf_file *ef = img->kind == IMAGE_MODULE
 				      ? kernel_module_open(sy, img, &other)
 				      : code_bytes_find_file(sy, img, &said);
-	uint64_t unused;
+	bool tables = false;
+	uint64_t unused, size;
 
-	if (ef && img->kind == IMAGE_MODULE && img->id_len &&
-	    ef->type == ET_REL)
-		said.is = IDENTITY_PROVED;
-	if (!ef || !identity_is_sure(said.is) ||
+	if (ef &&
+	    (img->kind == IMAGE_MODULE ? !img->id_len || ef->type != ET_REL
+				       : !identity_is_sure(said.is))) {
+		elf_file_close(ef);
+		ef = NULL;
+	}
+	const bool live = !ef;
+	if (!ef)
+		ef = kernel_code_open_core(sy, img, &tables, &size);
+	if (ef &&
 	    call_insn_before(ef->machine, ef->big, (const unsigned char *)"", 0,
 			     0, 0, &unused) == CALL_UNKNOWN) {
 		elf_file_close(ef);
-		return NULL;
+		ef = NULL;
 	}
+	if (!ef)
+		return NULL;
 	struct kernel_code *k = mem_new(1, sizeof(*k));
 
-	k->ef = ef;
+	*k = (struct kernel_code){ .ef = ef, .live = live, .tables = tables };
+	if (live) {
+		kernel_code_take_segments(k, img->start);
+		k->end = saturating_add(img->start, size);
+		return k;
+	}
 	kernel_code_read_sections(k);
 	if (ef->machine == EM_X86_64) {
 		kernel_code_take_calls(k, ".retpoline_sites", 4,
@@ -303,14 +424,13 @@ void kernel_code_close(struct kernel_code *k)
 	if (!k)
 		return;
 	elf_file_close(k->ef);
-	free_all(k->sec, k->patch);
+	free_all(k->sec, k->code, k->patch);
 	free(k);
 }
 
 bool kernel_code_has_tables(const struct kernel_code *k)
 {
-	return any_where(k->n_sec, i,
-			 i && !strcmp(k->sec[i].name, ".orc_unwind"));
+	return k->tables;
 }
 
 /* ---- return addresses */
@@ -369,6 +489,19 @@ static bool kernel_code_is_traced(uint16_t machine, const unsigned char *code,
 	}
 }
 
+/* Returns whether there may have been a call when the sample was taken, as it
+ * is a breakpoint now, or a static call of what returns 0 at once. */
+static bool kernel_code_is_changing(const struct kernel_code *k,
+				    const unsigned char *code, size_t n)
+{
+	static const unsigned char zero[] = { 0x2e, 0x2e, 0x2e, 0x31, 0xc0 };
+
+	return k->ef->machine != EM_X86_64 || n < sizeof(zero) ||
+	       !memcmp(code + n - sizeof(zero), zero, sizeof(zero)) ||
+	       code[n - 5] == 0xcc || code[n - 3] == 0xcc ||
+	       code[n - 2] == 0xcc;
+}
+
 enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
@@ -380,8 +513,8 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
 	const struct elf_section *s = kernel_code_section(k, addr - 1);
 	if (!s)
 		/* sections of a module are far from each other */
-		return k->ef->type == ET_REL ? CALLSITE_UNCHECKED
-					     : CALLSITE_NO_CODE;
+		return k->ef->type == ET_REL || k->live ? CALLSITE_UNCHECKED
+							: CALLSITE_NO_CODE;
 	const size_t before =
 		addr - s->addr < CALL_BEFORE ? addr - s->addr : CALL_BEFORE;
 	size_t n =
@@ -408,7 +541,9 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
 	}
 	if (kernel_code_is_patched(k, addr))
 		return CALLSITE_INDIRECT;
-	return kernel_code_is_traced(k->ef->machine, code, before)
+	return kernel_code_is_traced(k->ef->machine, code, before) ||
+			       (k->live &&
+				kernel_code_is_changing(k, code, before))
 		       ? CALLSITE_UNCHECKED
 		       : CALLSITE_NO_CALL;
 }

@@ -149,3 +149,31 @@ id=ff112233445566778899aabbccddeeff00112233
 kernel other
 read_it false other
 is "by the code of another kernel nothing is" "unchecked 8" "$(classes false.db)"
+
+# perf record --kcore: a folder with the code that ran
+id=00112233445566778899aabbccddeeff00112233
+live() { # live FILE: its data, the code and the names in the folder FILE.dir
+	mkdir -p "$1.dir/kcore_dir"
+	cp "$1.data" "$1.dir/data"
+	{ cat kallsyms; echo "ffffffff82000000 R __start_orc_unwind"; } >"$1.dir/kcore_dir/kallsyms"
+	objcopy -O binary -j .text vmlinux text.bin
+	python3 - "$1.dir/kcore_dir/kcore" <<'P'
+import struct, sys
+code = open("text.bin", "rb").read()
+with open(sys.argv[1], "wb") as f:
+    f.write(struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 4, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0))
+    f.write(struct.pack("<IIQQQQQQ", 1, 7, 4096, 0xffffffff81000000, 0, len(code), len(code), 4096))
+    f.write(bytes(4096 - f.tell()) + code)
+P
+}
+capture ran <<E
+work direct syscall entry
+work timer middle syscall entry
+work traced syscall entry
+work 0xffffffff81800000 entry
+work middle syscall entry
+E
+live ran
+is "perf's copy of the kernel's code is read, with its names" "unchecked 2, whole 2, fabricated 1" "$(classes ran.dir)"
+printf '\1' | dd of=ran.dir/kcore_dir/kcore bs=1 seek=$((64 + 16 + 3)) conv=notrunc 2>err
+is "not one of another boot" "unchecked 5" "$(classes ran.dir)"
