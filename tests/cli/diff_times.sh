@@ -373,6 +373,8 @@ pictured 4 '^grew by more than 5 %: futex_wait_queue, +' --fail-above 5 k?.txt -
 ok "a_picture_of_waits_names_the_longer_ones" $?
 grep -q '^futex_wait_queue .* total: A [0-9,]* samples, B [0-9,]* samples; .* more (p ' said && grep -q '^do_nanosleep .* not significant' said
 ok "and_tells_both_sides_of_each_wait" $?
+pictured 0 '' --absolute k[12].txt -- l[12].txt && grep -q '^futex_wait_queue .*; of the runs [0-9.]* [mu]*s ± [0-9.]* [mun]*s and [0-9.]* [mu]*s ± [0-9.]* [mun]*s' said
+ok "in_units_of_time_if_that_is_asked_for" $?
 pictured 0 '' --fail-above 0 k[135].txt -- k[246].txt && pictured 0 '' --fail-above 0 k[246].txt -- k[135].txt
 ok "equal_waits_have_no_color" $?
 pictured 5 '^cannot be judged: .* +.* %: one run of a side' --fail-above 5 k1.txt l1.txt

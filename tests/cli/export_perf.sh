@@ -67,3 +67,25 @@ END
 		"$work/low.data" &&
 	"$B" dump "$work/low.out" | grep -q "MMAP2 .* 2000+10 .*\[user: "
 ok "words stand where no address was recorded" $?
+
+# switches_of FILE: what its records of switches say; perf adds an id to them
+switches_of() {
+	"$B" dump "$1" | sed -n 's/.* SWITCH size=[0-9]* //p' | sort
+}
+
+"$B" export --no-symbols --format perf.data -o "$work/naps" tests/captures/naps.data
+switches_of tests/captures/naps.data >"$work/want"
+grep -q 'misc=0x6000.*out' "$work/want" && switches_of "$work/naps" | cmp -s - "$work/want"
+ok "records of switches are those of the capture" $?
+
+# one less than three rounds; the file ends with one, too
+awk 'BEGIN {
+	print "event cpu-clock period=1000"
+	print "comm pid=1 name=app"
+	for (i = 1; i < 3 * 8192; i++)
+		printf "sample pid=1 tid=1 cpu=0 time=%d ip=0x400010\n", i * 1000
+}' >"$work/round.txt"
+"${MKCAP:-build/mkcap}" "$work/round.txt" "$work/round.data" &&
+	"$B" export --no-symbols --format perf.data -o "$work/round.out" "$work/round.data" &&
+	[ "$("$B" dump "$work/round.out" | grep -c FINISHED_ROUND)" = 3 ]
+ok "a round has 8,192 samples" $?
