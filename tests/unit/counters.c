@@ -262,6 +262,14 @@ static const struct counters_row counters_rows[] = {
 			 "cpu 4 1000000000000-1000000000002 3 0; cpu48 0",
 	},
 	{
+		"and_also_where_the_next_cpu_has_made_none",
+		"cpu48; 10 sample =0x3fffffffffffe+0 on=3;"
+		"20 sample =0x3fffffffffffe+1 on=3;"
+		"30 sample =0x3fffffffffffe+2 on=3;"
+		"- of =0x4000000000000+0 3",
+		.facts = "cpu 3 281474976710654-0 3 0 wraps=1; cpu48 0",
+	},
+	{
 		"cpu_in_the_low_bits_when_named",
 		"lowcpu; 10 sample =0xa003+0 on=3; 20 sample =0xc003+0 on=3",
 		.facts = "gap 11 1 10-20 uncounted 0 found; "
