@@ -862,7 +862,7 @@ int callsites_put_trust(struct pass *p, struct err *err)
 	for (size_t i = 1; i < p->code->n_stack; i++) {
 		const struct known_stack *s = &p->stack[i];
 		if (s->judged != JUDGED_NONE &&
-		    (s->judged != JUDGED_WHOLE || s->tables))
+		    (s->judged != JUDGED_WHOLE || s->kernel))
 			*mem_add(j, n, cap) =
 				(struct store_judged){ (uint32_t)i, s->judged,
 						       s->lacks, s->image };

@@ -95,6 +95,20 @@ COMPARE_FUNCTION(kernel_range_compare, struct kernel_range,
 		 compare_numbers(x->image, y->image)
 			 ?: compare_numbers(x->from, y->from));
 
+static const struct kernel_range *kernel_range_at(const struct kernel_range *r,
+						  size_t n, uint32_t image,
+						  uint64_t off)
+{
+	const size_t k = search_where(
+		n, m,
+		r[m].image > image || (r[m].image == image && r[m].from > off));
+
+	return k && r[k - 1].image == image &&
+			       off - r[k - 1].from < r[k - 1].size
+		       ? &r[k - 1]
+		       : NULL;
+}
+
 static void callsites_set_place(struct spot *s, const struct kernel_place *is)
 {
 	if (!is)
@@ -124,7 +138,7 @@ static bool callsites_is_kernel_code(const struct pass *p, uint32_t frame)
 	const struct frame *f = bare_code_frame(p->code, frame);
 	const enum image_kind kind = p->code->image[f->image].img.kind;
 
-	return p->spot[frame].returns &&
+	return (p->spot[frame].returns || p->spot[frame].leaf) &&
 	       (kind == IMAGE_KERNEL || kind == IMAGE_MODULE) &&
 	       !(f->flags & (FRAME_UNCERTAIN | FRAME_PARTIAL | FRAME_DERIVED |
 			     FRAME_OLD_IMAGE));
@@ -142,47 +156,51 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 		const struct code_image *c =
 			&p->code->image[bare_code_frame(p->code, i)->image];
 		struct spot *s = &p->spot[i];
-		uint64_t unused;
 
 		if (c->img.kind != IMAGE_KERNEL || c->status != IMAGE_NAMED)
 			continue;
 		const char *name =
-			sums ? store_sums_name(db, i, &unused) : NULL;
+			sums ? store_sums_name(db, i, &s->into) : NULL;
+
+		s->into += name != NULL;
 
 		s->named = !sums || name;
 		callsites_set_place(s, callsites_kernel_place(name));
 	}
 	/* the rows of frames have no names yet */
 	while (rows_step(r)) {
+		const char *name = rows_text(r, CALLSITE_KERNEL_NAME);
 		struct kernel_range at = {
 			(uint32_t)rows_int(r, CALLSITE_KERNEL_IMAGE),
 			(uint64_t)rows_int(r, CALLSITE_KERNEL_START),
 			(uint64_t)rows_int(r, CALLSITE_KERNEL_SIZE),
-			callsites_kernel_place(
-				rows_text(r, CALLSITE_KERNEL_NAME)),
+			rows_int(r, CALLSITE_KERNEL_MODULE)
+				? NULL
+				: callsites_kernel_place(name),
 		};
 
-		if (!at.is)
+		/* a part that the compiler moved away has the frame of the
+		 * function */
+		if (strstr(name, ".cold"))
 			continue;
 		/* its own address stands where a return address was */
-		if (at.is->way == WAY_REPLACED && at.from) {
+		if (at.is && at.is->way == WAY_REPLACED && at.from) {
 			at.from--;
 			at.size++;
 		}
 		*mem_add(range, n, cap) = at;
 	}
 	sort_items(range, n, kernel_range_compare);
-	for (uint32_t i = 1; i < p->code->n_frame; i++) {
+	for (uint32_t i = 1; n && i < p->code->n_frame; i++) {
 		const uint32_t image = bare_code_frame(p->code, i)->image;
-		const uint64_t off = p->spot[i].off - 1;
-		const size_t k = search_where(
-			n, m,
-			range[m].image > image || (range[m].image == image &&
-						   range[m].from > off));
+		struct spot *s = &p->spot[i];
+		const struct kernel_range *at =
+			kernel_range_at(range, n, image, s->off - 1);
 
-		if (k && range[k - 1].image == image &&
-		    off - range[k - 1].from < range[k - 1].size)
-			callsites_set_place(&p->spot[i], range[k - 1].is);
+		callsites_set_place(s, at ? at->is : NULL);
+		/* what was interrupted is the next instruction, not a call */
+		at = kernel_range_at(range, n, image, s->off);
+		s->into = at ? s->off - at->from + 1 : 0;
 	}
 	free(range);
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
@@ -195,6 +213,23 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 				callsites_is_interrupted(p, in->frame);
 	}
 	return rows_end(r, err);
+}
+
+/* Of a kernel that finds callers by frame pointers: is that of a frame that was
+ * interrupted in the chain? */
+static uint8_t callsites_kernel_framed(const struct kernel_code *k,
+				       const struct spot *s)
+{
+	if ((!s->leaf && !s->interrupted) || !s->into)
+		return JUDGED_NONE;
+	switch (kernel_code_framed(k, s->off, s->into - 1)) {
+	case 1:
+		return JUDGED_WHOLE;
+	case 0:
+		return JUDGED_CALLER;
+	default:
+		return JUDGED_NONE;
+	}
 }
 
 void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
@@ -219,7 +254,12 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 
 		for (uint32_t i = first[image]; i && k; i = next[i]) {
 			struct spot *s = &p->spot[i];
-			enum callsite_kind kind = kernel_code_at(k, s->off);
+			if (!tables && !s->start)
+				s->open = callsites_kernel_framed(k, s);
+			if (!s->returns)
+				continue;
+			enum callsite_kind kind =
+				kernel_code_at(k, s->off, &s->site.target);
 
 			if (kind == CALLSITE_UNCHECKED)
 				kind = s->way == WAY_GONE ? CALLSITE_START : 0;
@@ -237,12 +277,31 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 	free_all(next, first);
 }
 
+/* Returns whether frame pointers lead from the innermost frame of this stack to
+ * its caller, WHOLE or CALLER: so it is if what is there calls its function. */
+static uint8_t callsites_kernel_open(const struct pass *p, uint32_t stack)
+{
+	const struct stack *n = bare_code_stack(p->code, stack);
+	const struct stack *out = bare_code_stack(p->code, n->parent);
+	const struct spot *s = &p->spot[n->frame];
+	const struct spot *from = &p->spot[out->frame];
+
+	return from->site.kind == CALLSITE_DIRECT && s->into &&
+			       from->site.target == s->off - (s->into - 1) &&
+			       bare_code_frame(p->code, n->frame)->image ==
+				       bare_code_frame(p->code, out->frame)
+					       ->image
+		       ? JUDGED_WHOLE
+		       : s->open;
+}
+
 void callsites_judge_kernel(struct pass *p, uint32_t stack)
 {
 	struct known_stack *k = &p->stack[stack];
 	const struct stack *n = bare_code_stack(p->code, stack);
 	const uint32_t parent = n->parent;
 
+	k->kernel = true;
 	if (!parent) {
 		k->tables = p->spot[n->frame].open == JUDGED_WHOLE;
 		return;
@@ -259,14 +318,27 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 	k->wrong = p->stack[parent].wrong || kind == CALLSITE_NO_CODE ||
 		   (kind == CALLSITE_NO_CALL && !interrupted);
 	k->unsure = p->stack[parent].unsure || (!kind && !interrupted);
+	k->hole = p->stack[parent].hole;
+	if (!k->tables && interrupted && out->parent) {
+		const uint8_t open = callsites_kernel_open(p, parent);
+
+		k->hole |= open == JUDGED_CALLER;
+		k->unsure |= open != JUDGED_CALLER && open != JUDGED_WHOLE;
+	}
 	if (!k->used)
 		return;
+	const uint8_t leaf =
+		k->tables ? JUDGED_WHOLE : callsites_kernel_open(p, stack);
 	if (k->beyond || k->wrong)
 		k->judged = JUDGED_FABRICATED;
 	else if (!p->spot[k->root].named)
 		return;
 	else if (p->spot[k->root].start == START_UNKNOWN)
 		k->judged = JUDGED_NO_START;
-	else if (k->tables && !k->unsure)
+	else if (leaf == JUDGED_CALLER)
+		k->judged = JUDGED_CALLER;
+	else if (k->hole)
+		k->judged = JUDGED_HOLE;
+	else if (leaf == JUDGED_WHOLE && !k->unsure)
 		k->judged = JUDGED_WHOLE;
 }

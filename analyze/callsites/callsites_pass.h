@@ -42,9 +42,12 @@ struct spot { /* The result for a frame. */
 	uint8_t start;	    /* enum thread_start, if root, inner or before */
 	/* enum judged: why its caller may be missing unnoticed, if leaf; or
 	 * that of inner the next frame may be any; of a kernel's with `start`:
-	 * WHOLE if the kernel finds callers by tables */
+	 * WHOLE if the kernel finds callers by tables; of others of a kernel
+	 * without, WHOLE or CALLER: frame pointers show the caller or not */
 	uint8_t open;
 	uint8_t way;	  /* enum kernel_way */
+	uint64_t into;	  /* of the kernel: bytes from the function's start, and
+			   * 1; 0: not known */
 	bool interrupted; /* of the kernel: it occurs where that may be, which
 			   * need not be after a call */
 };
@@ -78,8 +81,9 @@ struct known_stack {
 	uint64_t bytes; /* of the frames whose size is known */
 	/* Of a kernel's: frames are after one that is START_KERNEL, or after no
 	 * call; or are not looked up; and its callers are found by tables. */
-	bool beyond, wrong, unsure, tables;
-	bool lacks;	/* the innermost caller, wherever it ends */
+	bool kernel, beyond, wrong, unsure, tables;
+	bool hole;  /* or frame pointers, and a caller further out is missing */
+	bool lacks; /* the innermost caller, wherever it ends */
 	uint8_t judged; /* enum judged */
 	uint32_t root;	/* the outermost frame */
 	uint32_t image; /* whose code is the cause of what is wrong; 0: none */

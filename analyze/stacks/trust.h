@@ -75,9 +75,10 @@ struct rows *trust_unproved_files(struct store *db, struct err *err);
  * 'perf record --call-graph dwarf,16384' may mend 16.40 %." It has no line
  * break; names of files are safe to show. */
 void trust_say(const struct trust *t, char out[TRUST_SENTENCE]);
-/* Adds to what trust_say() wrote, which reports kernel halves only if some are
- * fabricated, those of others that are not judged: " 0.40 % of the kernel
- * halves end where none is known to begin, 99.60 % are unchecked." */
+/* Adds to what trust_say() wrote, which reports kernel halves only if some have
+ * a frame too many or too few, those of others that are not judged: " 0.40 % of
+ * the kernel halves end where none is known to begin, 99.60 % are unchecked."
+ */
 void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE]);
 /* Writes the sentence, and the samples of each class, as members. */
 void trust_put_json(const struct trust *t, struct json *j);

@@ -31,7 +31,9 @@ enum kernel_half {
 	KERNEL_UNCHECKED,
 	KERNEL_NO_START, /* likewise, and it ends where none begins */
 	KERNEL_WHOLE,
-	KERNEL_FALSE, /* it has frames that never were */
+	KERNEL_HOLE,   /* a caller is missing further out */
+	KERNEL_CALLER, /* that of the innermost frame is missing */
+	KERNEL_FALSE,  /* it has frames that never were */
 	KERNEL_HALVES
 };
 

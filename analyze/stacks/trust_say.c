@@ -483,6 +483,8 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 		[KERNEL_UNCHECKED] = "are unchecked",
 		[KERNEL_NO_START] = "end where none is known to begin",
 		[KERNEL_WHOLE] = "are whole",
+		[KERNEL_HOLE] = "lack a caller further out",
+		[KERNEL_CALLER] = "lack the innermost caller",
 		[KERNEL_FALSE] = ("are fabricated (a frame after no call, or "
 				  "after a kernel entry)"),
 	};
@@ -504,13 +506,36 @@ static void trust_put_kernel(const struct trust *t, struct text_out *out)
 	}
 }
 
+/* Returns how many kernel halves have a frame too many or too few. */
+static int64_t trust_kernel_wrong(const struct trust *t)
+{
+	int64_t n = 0;
+
+	for (size_t i = KERNEL_HOLE; i < KERNEL_HALVES; i++)
+		trust_tally(&n, (uint64_t)t->half[i]);
+	return n;
+}
+
+/* Returns whether the kernel's halves are the weaker ones of whole stacks. */
+static bool trust_kernel_first(const struct trust *t,
+			       const struct trust_sums *s)
+{
+	const double user = (double)(s->samples - s->kind[TRUST_WHOLE]);
+	double all = 0;
+
+	for (size_t i = 0; i < KERNEL_HALVES; i++)
+		all += (double)t->half[i];
+	return s->samples &&
+	       (double)trust_kernel_wrong(t) * (double)s->samples > user * all;
+}
+
 void trust_add_kernel(const struct trust *t, char out[TRUST_SENTENCE])
 {
 	const size_t len = strlen(out);
 	struct text_out text = { .buf = out + len,
 				 .size = TRUST_SENTENCE - len };
 
-	if (t->half[KERNEL_FALSE] || !t->half[KERNEL_NO_START])
+	if (trust_kernel_wrong(t) || !t->half[KERNEL_NO_START])
 		return;
 	text_out_add(&text, " ");
 	trust_put_kernel(t, &text);
@@ -521,7 +546,12 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 			  struct trust_room room, struct text_out *out)
 {
 	bool small = true;
+	const bool first = trust_kernel_first(t, s);
 
+	if (first) {
+		trust_put_kernel(t, out);
+		text_out_add(out, " ");
+	}
 	if (t->nested && !s->samples) {
 		text_out_add(out, "Stacks are calls that were traced, each on "
 				  "those that it is proved to be inside of.");
@@ -583,7 +613,7 @@ static bool trust_put_all(const struct trust *t, const struct trust_sums *s,
 		trust_put_share(out, tables, s->samples);
 		text_out_add(out, " were walked by SFrame.");
 	}
-	if (t->half[KERNEL_FALSE]) {
+	if (trust_kernel_wrong(t) && !first) {
 		text_out_add(out, " ");
 		trust_put_kernel(t, out);
 	}
@@ -672,6 +702,8 @@ void trust_put_json(const struct trust *t, struct json *j)
 			[KERNEL_UNCHECKED] = "unchecked",
 			[KERNEL_NO_START] = "not judged (start)",
 			[KERNEL_WHOLE] = "whole",
+			[KERNEL_HOLE] = "caller missing (further out)",
+			[KERNEL_CALLER] = "caller missing",
 			[KERNEL_FALSE] = "fabricated",
 		};
 

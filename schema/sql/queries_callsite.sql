@@ -54,9 +54,10 @@ DELETE FROM internal_judged
 DELETE FROM internal_callsite_link
 
 -- name: callsite_kernel
-SELECT y.image, y.start, y.size, y.name
+SELECT y.image, y.start, y.size, y.name, w.name = 'module' AS module
 FROM symbol y JOIN image i ON i.id = y.image AND i.status = 'named'
-JOIN word w ON w.kind = 'image' AND w.id = i.kind AND w.name = 'kernel'
+JOIN word w ON w.kind = 'image' AND w.id = i.kind
+	AND w.name IN ('kernel', 'module')
 WHERE y.size > 0
 
 -- name: trust_kernel

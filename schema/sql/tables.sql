@@ -305,7 +305,8 @@ CREATE TABLE internal_end(
 	open INTEGER,		-- of an innermost one, word 'judged': why its
 				-- caller may be missing unnoticed; of one
 				-- between, why the next may be any; of one of
-				-- the kernel, whole: by tables; NULL: not so
+				-- the kernel, whole or caller missing: is its
+				-- caller there; NULL: not so
 	bytes INTEGER,		-- of the stack that a function of Go has there;
 				-- NULL: not known
 	sframe INTEGER		-- 1: .sframe of its file covers it

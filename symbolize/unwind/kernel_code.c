@@ -23,6 +23,7 @@
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/disasm/code_bytes.h"
+#include "symbolize/disasm/frame_code.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/kernel_module.h"
 #include "symbolize/symbolizer.h"
@@ -30,6 +31,8 @@
 /* The longest of an entry of .altinstructions, and of all these sections: of a
  * kernel 2 MB. */
 #define PATCH_LEN 255
+/* Bytes of a function in which it may set its frame. */
+#define FRAME_CODE_WINDOW 4096
 #define TABLE_MAX ((uint64_t)64 << 20)
 /* Kernels with unwind tables have these in kallsyms and their configuration. */
 #define ORC_SYMBOL " __start_orc_unwind\n"
@@ -502,11 +505,13 @@ static bool kernel_code_is_changing(const struct kernel_code *k,
 	       code[n - 2] == 0xcc;
 }
 
-enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
+enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
+				  uint64_t *to)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	uint64_t addr, target;
 
+	*to = 0;
 	if (!off || __builtin_add_overflow(off, k->text, &addr) ||
 	    addr > k->end)
 		return CALLSITE_UNCHECKED;
@@ -527,8 +532,10 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
 	case CALL_DIRECT:
 		/* one that the kernel has not relocated yet leads to itself */
 		if (kernel_code_runs_at(k, target) ||
-		    (k->ef->type == ET_REL && target - addr + 8 <= 8))
+		    (k->ef->type == ET_REL && target - addr + 8 <= 8)) {
+			*to = target - k->text;
 			return CALLSITE_DIRECT;
+		}
 		break;
 	case CALL_INDIRECT:
 		return CALLSITE_INDIRECT;
@@ -546,4 +553,88 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off)
 				kernel_code_is_changing(k, code, before))
 		       ? CALLSITE_UNCHECKED
 		       : CALLSITE_NO_CALL;
+}
+
+/* Returns how many bytes of the first instructions of a function are not its
+ * own: endbr64, and the call or nop of a tracer. */
+static size_t kernel_code_entry(const unsigned char *code, size_t n)
+{
+	static const unsigned char endbr[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	size_t at = n >= 4 && !memcmp(code, endbr, sizeof(endbr)) ? 4 : 0;
+
+	return n - at >= 5 && (code[at] == 0xe8 ||
+			       kernel_code_is_traced(EM_X86_64, code, at + 5))
+		       ? at + 5
+		       : at;
+}
+
+/* Returns where the first instruction that sets FP may end in this code of a
+ * function, or 0: mov %rsp,%rbp, in both encodings, or lea N(%rsp),%rbp; mov
+ * x29,sp or add x29,sp,#N. */
+static size_t kernel_code_may_set(uint16_t machine, const unsigned char *code,
+				  size_t n)
+{
+	for (size_t i = 0; machine == EM_X86_64 && i + 3 <= n; i++)
+		if (code[i] == 0x48 &&
+		    ((code[i + 1] == 0x89 && code[i + 2] == 0xe5) ||
+		     (code[i + 1] == 0x8b && code[i + 2] == 0xec) ||
+		     (code[i + 1] == 0x8d && (code[i + 2] & 0x3f) == 0x2c)))
+			return i + 3;
+	for (size_t i = 0; machine == EM_AARCH64 && i + 4 <= n; i += 4)
+		if (code[i + 3] == 0x91 && code[i] == 0xfd &&
+		    (code[i + 1] & 3) == 3)
+			return i + 4;
+	return 0;
+}
+
+/* Returns whether a conditional jump may be in this code, past an instruction
+ * that comes later: jcc; b.cond, cbz, cbnz, tbz, tbnz. */
+static bool kernel_code_may_jump(uint16_t machine, const unsigned char *code,
+				 size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (machine == EM_X86_64
+			    ? code[i] >> 4 == 7 || code[i] == 0xeb ||
+				      code[i] == 0xe9 ||
+				      (code[i] >> 4 == 8 && i &&
+				       code[i - 1] == 0x0f)
+			    : i % 4 == 3 && (code[i] == 0x54 ||
+					     (code[i] & 0x7c) == 0x34))
+			return true;
+	return false;
+}
+
+int kernel_code_framed(const struct kernel_code *k, uint64_t off, uint64_t into)
+{
+	unsigned char code[FRAME_CODE_WINDOW];
+	const uint16_t machine = k->ef->machine;
+	uint64_t addr, unused;
+
+	if ((machine != EM_X86_64 && machine != EM_AARCH64) || k->ef->big ||
+	    __builtin_add_overflow(off, k->text, &addr) || into > addr ||
+	    !kernel_code_section(k, addr))
+		return -1;
+	const size_t want = into < sizeof(code) ? into : sizeof(code);
+	const size_t n = kernel_code_read(k, addr - into, code, want);
+	const size_t own =
+		machine == EM_X86_64 ? kernel_code_entry(code, n) : 0;
+
+	if (n < want)
+		return -1;
+	const size_t set = kernel_code_may_set(machine, code, n);
+
+	if (set <= own)
+		return into == n ? 0 : -1;
+	/* who calls has a frame */
+	const enum callsite_kind kind = kernel_code_at(k, off, &unused);
+
+	if (kind == CALLSITE_DIRECT || kind == CALLSITE_INDIRECT)
+		return 1;
+	if (kernel_code_may_jump(machine, code + own, set - own) ||
+	    !frame_code_sets(machine, code + own, set - own))
+		return -1;
+	const size_t rest =
+		kernel_code_read(k, addr, code, FRAME_CODE_EPILOGUE);
+
+	return !frame_code_leaves(machine, code, rest);
 }

@@ -17,8 +17,15 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img);
 void kernel_code_close(struct kernel_code *k);
 /* Tells what is in front of the return address at an offset of the image.
- * UNCHECKED too where a tracer may have written a call. */
-enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off);
+ * UNCHECKED too where a tracer may have written a call. *target: of DIRECT, an
+ * offset; a thunk may be there. */
+enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
+				  uint64_t *target);
+/* Returns whether frame pointers lead from an offset, `into` bytes inside of a
+ * function, to its caller: 1, or 0; -1: it is not known, as it depends on
+ * jumps. */
+int kernel_code_framed(const struct kernel_code *k, uint64_t off,
+		       uint64_t into);
 /* Returns whether the kernel finds callers by tables (ORC), so that none is
  * left out. */
 bool kernel_code_has_tables(const struct kernel_code *k);

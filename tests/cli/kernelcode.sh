@@ -48,6 +48,23 @@ timer:	ret
 	fn	secondary_startup_64_no_verify
 	lretq
 second:	ret
+	fn	framed
+	push	%rbp
+	mov	%rsp, %rbp
+within:	nop
+	call	_text
+called2: pop	%rbp
+after:	ret
+	fn	bare
+	nop
+leaf:	ret
+	fn	either
+	test	%edi, %edi
+	je	1f
+	push	%rbp
+	mov	%rsp, %rbp
+perhaps: pop	%rbp
+1:	ret
 	fn	return_to_handler
 	ret
 	fn	_etext
@@ -141,10 +158,22 @@ is "and of merged ones" "whole 10, fabricated 7" "$(classes merged.db)"
 is "of the capture, without a database" "whole 1, fabricated 7" "$(classes --vmlinux vmlinux --kallsyms kallsyms false.data)"
 
 kernel framed
-read_it true framed
-is "where frame pointers lead a caller may be missing" "unchecked 9" "$(classes true.db)"
+capture bare <<E
+within direct syscall entry
+called2 direct syscall entry
+work syscall entry
+leaf direct syscall entry
+after direct syscall entry
+within timer leaf syscall entry
+perhaps direct syscall entry
+E
+read_it bare framed
+is "with frame pointers it is told where a caller is missing" \
+	"unchecked 1, whole 3, caller missing (further out) 1, caller missing 2" "$(classes bare.db)"
+read_it bare
+is "with tables none is" "whole 7" "$(classes bare.db)"
 read_it false framed
-is "and a frame that never was is found" "unchecked 1, fabricated 7" "$(classes false.db)"
+is "and a frame that never was is found" "caller missing 1, fabricated 7" "$(classes false.db)"
 id=ff112233445566778899aabbccddeeff00112233
 kernel other
 read_it false other
@@ -177,3 +206,25 @@ live ran
 is "perf's copy of the kernel's code is read, with its names" "unchecked 2, whole 2, fabricated 1" "$(classes ran.dir)"
 printf '\1' | dd of=ran.dir/kcore_dir/kcore bs=1 seek=$((64 + 16 + 3)) conv=notrunc 2>err
 is "not one of another boot" "unchecked 5" "$(classes ran.dir)"
+
+# both halves
+cat >app.c <<'C'
+__attribute__((noinline)) static void g(void) { __asm__ volatile("nop"); }
+__attribute__((noinline)) static void f(void) { g(); __asm__ volatile("in_f: nop"); g(); __asm__ volatile("nop"); }
+void _start(void) { f(); __asm__ volatile("back: nop"); f(); for (;;); }
+C
+gcc -O1 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -nostdlib -static -no-pie -fcf-protection=none \
+	-Wl,--build-id=0x0102030405060708 -Wl,-Ttext=0x401000 -o app app.c 2>err || exit 2
+off=$(readelf -lW app | awk '/LOAD/ && / R E /{ print $2 }')
+u=0x$(nm app | awk '$3 == "in_f"{ print $1 }'),0x$(nm app | awk '$3 == "back"{ print $1 }')
+: | capture both
+sed "s|^comm.*|&\nmmap pid=100 start=0x401000 len=0x1000 pgoff=$off path=$PWD/app id=0102030405060708|" both.txt >both.in
+for k in direct direct middle leaf; do
+	t=$((t + 1000))
+	echo "sample pid=100 tid=100 cpu=1 time=$t k=$(at work),$(at $k),$(at syscall),$(at entry) u=$u"
+done >>both.in
+"$MKCAP" both.in both.data
+read_it both framed
+is "the weaker half comes first" \
+	"50.00 % of the kernel halves are fabricated (a frame after no call, or after a kernel entry), 50.00 % lack the innermost caller. All 4 user stacks are whole." \
+	"$("$B" report both.db | sed '/^capture/,$d' | tr -s ' \n' ' ' | sed 's/ $//')"

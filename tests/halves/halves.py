@@ -200,7 +200,9 @@ def main():
             for what in {w for w in total if w.startswith("frames, ")}:
                 total[what] = total[what][0], total[what][1] + frames
             for k, n in classes.items():
-                add("halves, " + k, n, sum(classes.values()))
+                add("halves, " + k, n, 0)
+            for what in {w for w in total if w.startswith("halves, ")}:
+                total[what] = total[what][0], total[what][1] + sum(classes.values())
             marked += said
             for kind, pool in false.items():
                 c = Capture(path)
