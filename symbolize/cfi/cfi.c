@@ -255,6 +255,8 @@ static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 	struct cfi *c = mem_new(1, sizeof(*c));
 	struct bytes all;
 	struct bytes b;
+	uint64_t last = UINT64_MAX;
+	uint32_t id = TABLE_NONE;
 	bool wide;
 
 	c->abi = abi;
@@ -271,7 +273,9 @@ static struct cfi *cfi_new(const struct abi *abi, unsigned char *data,
 
 		if (cfi_cie_offset(c, &b, wide, &off))
 			continue;
-		uint32_t id = cfi_cie_at(c, off);
+		/* most have the CIE of the one before */
+		if (off != last)
+			id = cfi_cie_at(c, last = off);
 		if (id == TABLE_NONE || !c->cie[id].good ||
 		    cfi_read_fde(c, id, &b, &f))
 			continue;
@@ -320,18 +324,15 @@ struct cfi *cfi_open(const struct elf_file *ef, const char *section)
 		    : NULL;
 }
 
-struct cfi *cfi_join(struct cfi *c, struct cfi *debug)
+struct cfi *cfi_open_both(const struct elf_file *ef)
 {
+	struct cfi *c = cfi_open(ef, ".eh_frame");
+	struct cfi *debug = cfi_open(ef, ".debug_frame");
+
 	if (!c)
 		return debug;
 	c->other = debug;
 	return c;
-}
-
-struct cfi *cfi_open_both(const struct elf_file *ef)
-{
-	return cfi_join(cfi_open(ef, ".eh_frame"),
-			cfi_open(ef, ".debug_frame"));
 }
 
 void cfi_close(struct cfi *c)

@@ -27,8 +27,6 @@ struct cfi *cfi_memory(uint16_t machine, const void *data, size_t len,
  * Go part of a program that gcc has linked. For functions and the rules of
  * addresses only, not for cfi_expr() and cfi_rows.h. */
 struct cfi *cfi_open_both(const struct elf_file *ef);
-/* The same of two that are open, either of which may be NULL; it owns them. */
-struct cfi *cfi_join(struct cfi *c, struct cfi *debug);
 void cfi_close(struct cfi *c);
 /* Finds the function [*start, *end) around an ELF address. Returns false if
  * there is none or c is NULL. O(log n). */

@@ -29,8 +29,6 @@ struct code_cache {
 	uint64_t text; /* hash of .text */
 	bool has_text;
 	bool noted; /* something is new */
-	void *left; /* of code_cache_leave(); NULL: nothing */
-	code_cache_free_fn *free;
 };
 
 /* ---- on disk */
@@ -208,28 +206,6 @@ void code_cache_note_text(struct code_cache *c, uint64_t hash)
 	c->has_text = c->noted = true;
 }
 
-void code_cache_leave(struct code_cache *c, void *object,
-		      code_cache_free_fn *fn)
-{
-	if (!object)
-		return;
-	if (!c || c->left) {
-		fn(object);
-		return;
-	}
-	c->left = object;
-	c->free = fn;
-}
-
-void *code_cache_take(struct code_cache *c)
-{
-	void *left = c ? c->left : NULL;
-
-	if (c)
-		c->left = NULL;
-	return left;
-}
-
 void code_cache_end(struct symbolizer *sy)
 {
 	for (size_t i = 0; i < sy->n_code; i++) {
@@ -237,8 +213,6 @@ void code_cache_end(struct symbolizer *sy)
 
 		if (c->noted && c->path[0])
 			sy->saved |= code_cache_save(c);
-		if (c->left)
-			c->free(c->left);
 		tried_files_release(&c->tried);
 		free_all(c->file, c->place, c);
 	}

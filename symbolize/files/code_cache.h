@@ -25,12 +25,6 @@ void code_cache_note(struct code_cache *c, uint64_t vaddr, unsigned int said);
 /* The same of the hash of .text. */
 bool code_cache_find_text(const struct code_cache *c, uint64_t *hash);
 void code_cache_note_text(struct code_cache *c, uint64_t hash);
-/* Gives what was made of the file, which fn frees, to who asks next; returns
- * it, or NULL. c may be NULL. */
-typedef void code_cache_free_fn(void *object);
-void code_cache_leave(struct code_cache *c, void *object,
-		      code_cache_free_fn *fn);
-void *code_cache_take(struct code_cache *c);
 /* Writes what is new, and frees all caches of sy. */
 void code_cache_end(struct symbolizer *sy);
 /* For its fuzz target: reads the bytes of a file, whose sum is right. */

@@ -158,7 +158,7 @@ static struct callsite_file *callsite_open_new(struct symbolizer *sy,
 	f->loader = slash && (!strncmp(slash, "/ld-", 4) ||
 			      !strncmp(slash, "/ld64", 5) ||
 			      !strncmp(slash, "/ld.so", 6));
-	f->cfi = code_cache_take(code_cache_of(sy, ef)) ?: cfi_open_both(ef);
+	f->cfi = cfi_open_both(ef);
 	struct sframe_file sframe;
 
 	if (sframe_file_open(ef, &sframe, NULL) == 1) {

@@ -73,11 +73,6 @@ unwind_images_kept(const struct unwind_images *ms)
 	return ms->sframe_only ? NULL : ms->sy->opts.kept;
 }
 
-static void unwind_images_close_cfi(void *object)
-{
-	cfi_close(object);
-}
-
 /* Leaves the tables of a file to later runs, or frees them. The table of the
  * debug file does not stay: which callers are inferred depends on when the
  * samples at hand first needed it. */
@@ -90,14 +85,6 @@ static void unwind_images_leave(struct unwind_images *ms,
 	m->calls = NULL;
 	if (!m->keep || !unwind_images_kept(ms) || m->tried.young ||
 	    !tried_files_can_tell(&m->tried)) {
-		/* to the check of call sites, which follows */
-		code_cache_leave(
-			m->known,
-			cfi_join(m->cfi[0], m->asked ? NULL : m->cfi[i]),
-			unwind_images_close_cfi);
-		m->cfi[0] = NULL;
-		if (!m->asked)
-			m->cfi[i] = NULL;
 		unwind_image_free(m);
 		return;
 	}
