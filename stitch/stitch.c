@@ -234,6 +234,7 @@ static uint32_t slot_of_living(struct stitch *st, uint32_t slot)
 {
 	slot = incarnations_of_record(st->tasks, st->rec, record_time(st->rec),
 				      slot, &st->gone);
+	tasks_live(st->tasks, slot, false);
 	st->look.ended = st->gone.used ? &st->gone : NULL;
 	return slot;
 }
@@ -667,6 +668,10 @@ static void stitch_take_record(struct stitch *st)
 		st->look.ended = st->gone.used ? &st->gone : NULL;
 		tasks_set_comm(st->tasks, st->who, st->rec->comm.name, t,
 			       st->rec->flags & REC_F_EXEC);
+		/* other recorders have an EXIT where a thread exits only */
+		tasks_live(st->tasks, st->who,
+			   st->rec->flags & REC_F_EXEC &&
+				   st->own->from->info.whole_tasks);
 		if (st->rec->flags & REC_F_EXEC)
 			stitch_set_complete(
 				st,

@@ -386,9 +386,13 @@ static void rule_after_exit(struct audit *au, const struct audit_in *in)
 		skew_note_fork(au, in, end ? end->time : 0);
 		skew_note_birth(au, in, end ? end->time : 0);
 	}
-	if (rec->kind == REC_EXIT)
+	/* one that may be that of its events proves nothing */
+	const bool exits = rec->kind == REC_EXIT &&
+			   (!in->thread || in->thread->left != in->time);
+
+	if (exits)
 		skew_note_exit(au, in);
-	if (end && rec->kind == REC_EXIT)
+	if (end && exits)
 		*end = (struct audit_exit){ in->time, rec->cpu, 0 };
 	else if (end && rec->kind == REC_FORK)
 		end->time = 0;

@@ -62,6 +62,7 @@ struct thread {
 	bool introduced; /* a FORK record or the recorder's list announced it */
 	bool took_over;	 /* may have continued with its process's id */
 	bool by_exec;	 /* the name was set by exec */
+	bool in_exec;	 /* and it did nothing since, see tasks_exit() */
 	bool made_up;	 /* no record gave the name */
 	bool hinted;	 /* a switch gave it, and no record of its own */
 	bool lent; /* comm is the row of another name, from another capture */
@@ -69,6 +70,8 @@ struct thread {
 	int64_t last;  /* time of its last record; TIME_NONE */
 	int64_t first; /* time of its first record, if it has a last one */
 	int64_t over;  /* when another capture saw its EXIT; TIME_NONE */
+	int64_t left;  /* of an EXIT that may be that of its events, see
+			* tasks_exit(); TIME_NONE */
 	struct shared_task shared;
 	struct join_task join;
 };

@@ -150,7 +150,15 @@ uint32_t tasks_process(struct tasks *ts, uint16_t source, int32_t pid)
 	return tasks_new_process(ts, source, pid);
 }
 
-/* Puts the thread in the queue of those to be retired. */
+/* Puts a thread in the queue of those to be retired. */
+static void tasks_queue_end(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	if (ts->dying_head == ts->n_dying)
+		ts->dying_head = ts->n_dying = 0;
+	*mem_add(ts->dying, ts->n_dying, ts->cap_dying) =
+		(struct dying){ slot, ts->thread[slot].id, t };
+}
+
 static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 {
 	struct thread *th = &ts->thread[slot];
@@ -159,10 +167,7 @@ static void tasks_end_life(struct tasks *ts, uint32_t slot, int64_t t)
 		return;
 	th->ended = true;
 	th->end = t;
-	if (ts->dying_head == ts->n_dying)
-		ts->dying_head = ts->n_dying = 0;
-	*mem_add(ts->dying, ts->n_dying, ts->cap_dying) =
-		(struct dying){ slot, th->id, t };
+	tasks_queue_end(ts, slot, t);
 }
 
 /* Threads that were unhashed (tid -1) have no EXIT record of their own: they
@@ -242,7 +247,7 @@ static uint32_t tasks_new_thread(struct tasks *ts, uint16_t source,
 	th->tid = tid;
 	th->source = source;
 	th->used = true;
-	th->start = th->end = th->last = th->over = TIME_NONE;
+	th->start = th->end = th->last = th->over = th->left = TIME_NONE;
 	p->n_slots++;
 	shared_tasks_add_thread(ts, slot);
 	table_add(&ts->threads, thread_key(source, p->pid, tid), slot);
@@ -599,6 +604,15 @@ static uint32_t tasks_forked_process(struct tasks *ts, const struct forked *f,
 	return slot;
 }
 
+/* Takes an EXIT as that of its thread. */
+static void tasks_exit_now(struct tasks *ts, uint32_t slot, int64_t t)
+{
+	ts->thread[slot].left = TIME_NONE;
+	ts->thread[slot].exit_seen |= !ts->thread[slot].ended;
+	tasks_end_thread(ts, slot, t);
+	shared_tasks_tell_exit(ts, slot, t);
+}
+
 uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		    int32_t ppid, int32_t ptid, int64_t t, bool synth)
 {
@@ -612,6 +626,8 @@ uint32_t tasks_fork(struct tasks *ts, uint16_t source, int32_t pid, int32_t tid,
 		ts->thread[old].introduced = true;
 		return old;
 	}
+	if (old != TABLE_NONE && ts->thread[old].left != TIME_NONE)
+		tasks_exit_now(ts, old, ts->thread[old].left);
 	bool listed = old != TABLE_NONE && pid == tid && pid != ppid &&
 		      tasks_is_listed(ts, old);
 
@@ -645,9 +661,21 @@ void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t)
 
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t)
 {
-	ts->thread[slot].exit_seen |= !ts->thread[slot].ended;
-	tasks_end_thread(ts, slot, t);
-	shared_tasks_tell_exit(ts, slot, t);
+	struct thread *th = &ts->thread[slot];
+
+	if (!th->in_exec || th->ended || t == TIME_NONE) {
+		tasks_exit_now(ts, slot, t);
+		return;
+	}
+	th->in_exec = false;
+	th->left = t;
+	tasks_queue_end(ts, slot, t);
+}
+
+void tasks_live(struct tasks *ts, uint32_t slot, bool in_exec)
+{
+	ts->thread[slot].in_exec = in_exec;
+	ts->thread[slot].left = TIME_NONE;
 }
 
 void tasks_map(struct tasks *ts, uint32_t process, const struct region *r)
@@ -694,6 +722,12 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 		const struct thread *th = &ts->thread[d->slot];
 		if (!th->used || th->id != d->id)
 			continue;
+		if (!th->ended) {
+			/* its end comes again, at the end of the queue */
+			if (th->left != TIME_NONE)
+				tasks_exit_now(ts, d->slot, th->left);
+			continue;
+		}
 		*slot = d->slot;
 		return true;
 	}

@@ -93,7 +93,15 @@ static inline bool tasks_wants_hint(const struct tasks *ts, uint32_t slot)
 }
 /* A thread other than the leader may have called exec and become the leader. */
 void tasks_take_over(struct tasks *ts, uint32_t slot, int64_t t);
+/* Takes an EXIT of perf. When a program with other rights is executed, as sudo,
+ * or one that its user may not read, the kernel takes the events of the thread
+ * away, which writes an EXIT after the COMM of the exec (perf_event_exit_task()
+ * in fs/exec.c, Linux 2.6.34 to 7.2), and the thread goes on: a record that
+ * only a living one makes, or a second EXIT, says so. Else it was the thread's,
+ * which ended in its exec. */
 void tasks_exit(struct tasks *ts, uint32_t slot, int64_t t);
+/* Notes that a thread lives. in_exec: it has just called exec. */
+void tasks_live(struct tasks *ts, uint32_t slot, bool in_exec);
 /* The id has a new incarnation, whose FORK record was lost: the next
  * tasks_thread() creates it. A process without threads ends as well. */
 void tasks_forget(struct tasks *ts, uint32_t slot);
