@@ -63,6 +63,7 @@ static const struct kernel_place {
 	{ "*_int_handler", START_INTERRUPT, WAY_INTERRUPTED },
 	{ "pgm_check_handler", START_INTERRUPT, WAY_INTERRUPTED },
 	{ "el1?_??_*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "__sdei_asm_*", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "common_interrupt_return", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "restore_regs_and_return_to_kernel", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "native_i*ret*", START_UNKNOWN, WAY_INTERRUPTED },

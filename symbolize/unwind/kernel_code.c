@@ -373,6 +373,13 @@ static void kernel_code_take_segments(struct kernel_code *k, uint64_t start)
 	}
 }
 
+/* Returns whether entries of this kernel have the names that are known: of
+ * Linux 6.0 and later. */
+static bool kernel_code_is_known(const char *release)
+{
+	return release && strtoul(release, NULL, 10) >= 6;
+}
+
 struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img)
 {
@@ -383,6 +390,11 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				      : code_bytes_find_file(sy, img, &said);
 	bool tables = false;
 	uint64_t unused, size;
+
+	if (!kernel_code_is_known(sy->opts.release)) {
+		elf_file_close(ef);
+		return NULL;
+	}
 
 	if (ef &&
 	    (img->kind == IMAGE_MODULE ? !img->id_len || ef->type != ET_REL
@@ -548,7 +560,10 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 	}
 	if (kernel_code_is_patched(k, addr))
 		return CALLSITE_INDIRECT;
-	return kernel_code_is_traced(k->ef->machine, code, before) ||
+	/* where the others of a module are was compared for few kernels */
+	return (k->ef->type == ET_REL && strcmp(s->name, ".text") != 0) ||
+			       kernel_code_is_traced(k->ef->machine, code,
+						     before) ||
 			       (k->live &&
 				kernel_code_is_changing(k, code, before))
 		       ? CALLSITE_UNCHECKED

@@ -174,6 +174,10 @@ read_it bare
 is "with tables none is" "whole 7" "$(classes bare.db)"
 read_it false framed
 is "and a frame that never was is found" "caller missing 1, fabricated 7" "$(classes false.db)"
+sed 's/^event/host vm 5.7.0\n&/' false.txt >old.txt
+"$MKCAP" old.txt old.data
+read_it old
+is "where an older kernel is interrupted is not known" "unchecked 8" "$(classes old.db)"
 id=ff112233445566778899aabbccddeeff00112233
 kernel other
 read_it false other
