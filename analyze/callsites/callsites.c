@@ -512,6 +512,13 @@ static bool callsites_is_hole(const struct spot *caller)
 	       callsites_is_frameless(caller);
 }
 
+/* Returns whether a table may have led from a frame: others of its file were
+ * left so, and others were not. */
+static bool callsites_may_be_tabled(const struct pass *p, uint32_t frame)
+{
+	return p->spot[frame].sframe && callsites_place_of(p, frame)->tabled;
+}
+
 static void callsites_add_hole(struct pass *p, struct sums *s,
 			       const struct stack *n)
 {
@@ -536,6 +543,8 @@ static void callsites_add_hole(struct pass *p, struct sums *s,
 	    callsites_is_left_by_sframe(p, n->frame, next->frame))
 		return;
 	s->hole = true;
+	s->stray |= callsites_link(p, n->frame, next->frame) == CALLSITE_OPEN &&
+		    callsites_may_be_tabled(p, n->frame);
 	s->stray |= at->open == JUDGED_OPEN &&
 		    callsites_is_gap(callsites_link(p, n->frame, next->frame));
 }
@@ -652,7 +661,10 @@ static enum judged callsites_judge(const struct pass *p,
 	 * missing, and what is there instead is none. */
 	if (simple == JUDGED_CALLER &&
 	    (open == JUDGED_MAPPINGS || open == JUDGED_UNMAPPED ||
-	     open == JUDGED_EARLY_SIGNED || callsites_is_stale(p, c)))
+	     open == JUDGED_EARLY_SIGNED || callsites_is_stale(p, c) ||
+	     (c->caller == CALLSITE_OPEN &&
+	      callsites_may_be_tabled(
+		      p, bare_code_stack(p->code, c->stack)->frame))))
 		return open > JUDGED_OPEN ? open : JUDGED_OPEN;
 	if (simple <= JUDGED_CALLER)
 		return simple;

@@ -161,6 +161,16 @@ is what_calls_itself_may_be_skipped 'not judged (uncertain), frame pointers or S
 is a_library_without_a_table_is_left_by_frame_pointers 'whole, SFrame and frame pointers' \
 	"$(one with:in_bare,with:after_call_in_hop,without:after_it_in_any,without:after_any)"
 
+# a file whose table only some processes have given: that of others may have been used
+mixed="$sframe $skips with:after_call_in_loose"
+# shellcheck disable=SC2086 # stacks
+is of_others_a_call_by_address_tells_nothing 'not judged (uncertain), frame pointers or SFrame' \
+	"$(one $mixed with:in_bare,with:after_call_in_loose,with:after_it_in_any,with:after_any)"
+# shellcheck disable=SC2086
+is but_what_is_skipped_does 'caller missing, frame pointers or SFrame' "$(one $mixed $skips)"
+# shellcheck disable=SC2086
+is and_so_does_what_is_not 'whole, SFrame' "$(one $mixed $sframe)"
+
 # ends: where frame pointers end, too, they are not the cause alone
 is ends_where_the_file_has_no_table 'ends early (no .sframe), SFrame' \
 	"$(one with:in_bare,with:after_call_in_hop,without:after_call_in_loose)"
