@@ -1,8 +1,8 @@
 # cost.py - what 'record --cost' says of programs, held against recordings of their own and perf stat.
-"""usage: BACKSTITCH=PROGRAM cost.py [--few] [--json FILE]
+"""usage: BACKSTITCH=PROGRAM cost.py [--few] [--scale PERCENT] [--json FILE]
 
 For a quiet machine, and the right to record. Runs 'record --cost --json' of
-twenty programs (--few: five of them), and then each command that it prints,
+twenty programs (--few: five of them; --scale: with so much of their work), and then each command that it prints,
 five times in turn with the program alone. Of all of them perf stat, which the
 recording starts in place of the program, says how long the program took. Equal
 have to be: the share of whole stacks and of lost records, to 2 points, or 3 standard deviations
@@ -12,6 +12,7 @@ what is not installed is skipped. Ends with 1 if a row differs."""
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,32 +21,36 @@ import tempfile
 B = os.path.abspath(os.environ.get("BACKSTITCH", "./backstitch"))
 TURNS = 5
 STUDENT = 2.31  # 95 %, two times five turns
-SETUP = "seq 1500000 | sed 's/$/ some words of a line that is longer/' >lines; seq 200000 >few; printf '%s\\n' \
-'int main(void) { return 0; }' >a.c; yes 'static int f(int a) { return a * 3 + (a >> 2); }' | \
-awk 'NR <= 3000 { sub(/f/, \"f\" NR); print }' >>a.c"
+SETUP = "seq @1500000@ | sed 's/$/ some words of a line that is longer/' >lines; seq @200000@ >few; printf '%s\\n' \
+'int main(void) { return 0; }' >a.c; yes 'int f(int a) { return a * 3 + (a >> 2); }' | head -n @3000@ | \
+awk '{ sub(/f/, \"f\" NR); print }' >>a.c"
 PROGRAMS = {
     "gcc -O2": "gcc -O2 -Wno-unused -c -o a.o a.c",
-    "python": "python3 -c 'print(sum(i * i %% 7 for i in range(12000000)))'",
+    "python": "python3 -c 'print(sum(i * i % 7 for i in range(@12000000@)))'",
     "sort": "sort -r lines -o sorted",
     "xz": "xz -k -1 -c lines",
-    "sqlite3": "sqlite3 :memory: 'WITH t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t LIMIT 4000000) SELECT sum(i * i % 7) FROM t'",
+    "sqlite3": "sqlite3 :memory: 'WITH t(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM t LIMIT @4000000@) SELECT sum(i * i % 7) FROM t'",
     "gzip": "gzip -c lines",
     "zstd": "zstd -q -c -12 few",
     "bzip2": "bzip2 -k -c few few few",
     "awk": "awk '{ n[$1 % 1000] += length($0) } END { print n[7] }' lines",
     "sed": "sed -n 's/\\(.*\\)9\\(.*\\)/\\2\\1/p' lines",
     "grep": "grep -cE '(1.*2.*3|9+8+7).*some' lines",
-    "perl": "perl -e '$s += $_ * $_ % 7 for 1..15000000; print $s'",
-    "node": "node -e 'let s = 0; for (let i = 0; i < 1e9; i++) s += i & 7; console.log(s)'",
+    "perl": "perl -e '$s += $_ * $_ % 7 for 1..@15000000@; print $s'",
+    "node": "node -e 'let s = 0; for (let i = 0; i < @1000000000@; i++) s += i & 7; console.log(s)'",
     "openssl": "openssl speed -seconds 1 -bytes 8192 sha256",
     "sha256sum": "sha256sum lines lines lines lines lines lines",
     "tar": "sh -c 'for i in 1 2 3 4 5 6 7 8; do tar -cf - lines few | cat >/dev/null; done'",
     "git": "git -C repository log --oneline --stat",
     "bc": "bc -l few.bc",
-    "jq": "jq -n '[range(1500000) | . * . % 7] | add'",
-    "short processes": "sh -c 'i=0; while [ $i -lt 1500 ]; do /bin/true; i=$((i + 1)); done'",
+    "jq": "jq -n '[range(@1500000@) | . * . % 7] | add'",
+    "short processes": "sh -c 'i=0; while [ $i -lt @1500@ ]; do /bin/true; i=$((i + 1)); done'",
 }
 FEW = "gcc -O2", "python", "sort", "sqlite3", "short processes"
+
+
+def scaled(line, percent):
+    return re.sub(r"@(\d+)@", lambda m: str(int(m[1]) * percent // 100), line)
 
 
 def text(argv, **kw):
@@ -102,14 +107,16 @@ def is_near(told, part, every, stacks):
 
 def main():
     few = "--few" in sys.argv
-    told, failed = {}, 0
+    percent = int(sys.argv[sys.argv.index("--scale") + 1]) if "--scale" in sys.argv else 100
+    told, failed, home = {}, 0, os.getcwd()
     print("%d CPUs, Linux %s, load %.1f" % (os.cpu_count(), os.uname().release, os.getloadavg()[0]))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        subprocess.run(["sh", "-c", SETUP + "; git clone -q --depth 300 file://%s repository 2>/dev/null;"
+        subprocess.run(["sh", "-c", scaled(SETUP, percent) + "; git clone -q --depth 300 file://%s repository 2>/dev/null;"
                         " echo 'scale = 1800; 4 * a(1)' >few.bc" % os.path.dirname(os.path.dirname(os.path.dirname(
                             os.path.abspath(__file__))))], check=True)
         for name, line in PROGRAMS.items():
+            line = scaled(line, percent)
             argv = ["sh", "-c", "exec " + line] if not line.startswith("sh ") else text(
                 ["sh", "-c", "printf '%%s\\n' %s" % line]).stdout.rstrip("\n").split("\n")
             tool = line.split()[0]
@@ -141,7 +148,7 @@ def main():
                 sys.stdout.flush()
     print("load after: %.1f; rows that differ: %d" % (os.getloadavg()[0], failed))
     if "--json" in sys.argv:
-        with open(sys.argv[sys.argv.index("--json") + 1], "w", encoding="utf-8") as f:
+        with open(os.path.join(home, sys.argv[sys.argv.index("--json") + 1]), "w", encoding="utf-8") as f:
             json.dump(told, f, indent=1)
     return failed > 0 or not told
 
