@@ -515,9 +515,12 @@ static int trust_sum_halves(struct trust *t, struct store *db, struct err *err)
 	if (rows_end(r, err))
 		return -1;
 	r = rows_of(db, "trust_walks", err);
-	while (rows_step(r))
-		trust_tally(&t->walk[rows_int(r, TRUST_WALKS_WALKED) % WALKS],
+	while (rows_step(r)) {
+		const int64_t by = rows_int(r, TRUST_WALKS_WALKED);
+
+		trust_tally(&t->walk[by > 0 && by < WALKS ? by : WALK_UNKNOWN],
 			    (uint64_t)rows_int(r, TRUST_WALKS_N));
+	}
 	return rows_end(r, err);
 }
 

@@ -195,3 +195,6 @@ is a_merge_says_the_same "$({ said all.db; said some.db; } | sort)" "$(said both
 is what_perf_unwound_is_known_by_its_form 'cut (converted)|3 perf inject' "$(inside converted)"
 is but_not_in_a_file_that_perf_inject_did_not_write 'fabricated (no frame pointers)|3 frame pointers' "$(inside plain)"
 is nor_are_chains_of_the_kernel_in_one_that_it_wrote 'whole|3 SFrame' "$(inside frames)"
+sqlite3 all.db "UPDATE internal_stack_check SET walked = x'2d35'"
+"$B" report all.db >hostile.txt 2>&1 && "$B" report --comm p all.db >>hostile.txt 2>&1
+ok a_number_that_is_none_is_not_known $?
