@@ -47,6 +47,11 @@ struct cfi {
 	uint64_t cie_room;
 	struct cfi_fde *fde;
 	size_t n, cap;
+	/* how many functions begin before the i-th piece of 1 << shift bytes
+	 * behind the first of them */
+	uint32_t *near;
+	size_t n_near;
+	unsigned int shift;
 	struct cfi *other; /* asked where this one has no function; or NULL */
 };
 

@@ -169,8 +169,8 @@ bool missing_caller_fp_is_low(struct unwind_image *m, uint64_t vaddr)
 	uint64_t target;
 
 	return missing_caller_moves_fp(m, vaddr, 0) ||
-	       (missing_caller_call_at(m, vaddr, &target) == CALL_DIRECT &&
-		missing_caller_moves_fp(m, vaddr, 1));
+	       (missing_caller_moves_fp(m, vaddr, 1) &&
+		missing_caller_call_at(m, vaddr, &target) == CALL_DIRECT);
 }
 
 /* Returns true if the row says that FP is that of the function. On AArch64

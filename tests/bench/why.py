@@ -1,11 +1,14 @@
 # why.py - where the time of each row of table.py goes, by folder of the source.
 """usage: why.py BUILD
 
-Records each command of table.py whose capture is in bench/ with perf, asks
+Records each command of table.py whose capture is in bench/, and ingest and first
+look of those that kinds.py recorded, with perf, asks
 `backstitch report` for the samples of each source line, and adds these up:
 files by their folder, others by library, the kernel as one. Percent are of all
 samples; those of the thread that has most of them are printed too, as no more
-threads make a command faster than that one.
+threads make a command faster than that one. So the model of more processors is:
+with P of them, a command is min(P, 100 / percent of that thread) times as fast as
+with one, and it is printed for 4, 8 and 16.
 
 On two processors, of commands without link-time optimization:
     mixed, addresses only           16 stitch/tasks, 16 schema/write, 14
@@ -66,6 +69,11 @@ import table
 
 US = table.US
 LEAST = 3  # percent
+PROCESSORS = (4, 8, 16)
+KINDS = [("%s, %s" % (name, what), "kinds/%s.data" % name, None, ours, None)
+         for name in ("build", "script", "pool", "system", "compile", "short")
+         for what, ours in (("names", table.ingest()),
+                            ("first look", [US, "report"]))]
 
 
 def report(capture):
@@ -96,7 +104,7 @@ def rooms(capture):
 
 def main():
     frequency = os.environ.get("BENCH_FREQUENCY", "1999")
-    for work, capture, _, ours, _ in table.WORK:
+    for work, capture, _, ours, _ in table.WORK + KINDS:
         if not os.path.exists("bench/" + capture):
             continue
         command = ours if table.DB in ours and ours[1] == "script" else \
@@ -107,9 +115,10 @@ def main():
                             "-o", data, *command], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             of, first = rooms(data)
-        print("  %-31s %s; one thread has %.0f" % (work, ", ".join(
+        print("  %-31s %s; one thread has %.0f: %s" % (work, ", ".join(
             "%.0f %s" % (share, name) for name, share in of.most_common()
-            if share >= LEAST), first))
+            if share >= LEAST), first, ", ".join(
+                "%.1f" % min(n, 100 / first) for n in PROCESSORS)))
         sys.stdout.flush()
 
 
