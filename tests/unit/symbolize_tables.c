@@ -424,6 +424,55 @@ START_TEST(entries_within_entries_take_no_longer_than_their_bytes)
 }
 END_TEST
 
+/* However far apart they are: of those that begin at or before an address, the
+ * last one, if it reaches beyond it. */
+START_TEST(the_function_of_an_address_is_the_last_that_begins_before_it)
+{
+	enum {
+		N = 100
+	};
+	uint64_t seed = 1;
+
+	for (unsigned int bits = 5; bits < 64; bits++) {
+		unsigned char table[16 + N * 28] = { 0 };
+		uint64_t start[N], end[N], from, to;
+		size_t n = mkelf_put32(table, 0, 12) + 4;
+
+		memcpy(table + n, "\1\0\1\x78\x10", 5);
+		n = 16;
+		for (size_t i = 0; i < N; i++) {
+			start[i] = rnd_below(&seed, (uint64_t)1 << bits);
+			end[i] = start[i] + 1 +
+				 rnd_below(&seed, (uint64_t)1 << bits / 2);
+			n = mkelf_put32(table, n, 24);
+			n = mkelf_put32(table, n, (uint32_t)n);
+			n = mkelf_put64(table, n, start[i]);
+			n = mkelf_put64(table, n, end[i] - start[i]) + 4;
+		}
+		struct cfi *c = cfi_memory(EM_X86_64, table, n, 0,
+					   bytes_must_swap(false));
+
+		must(c && cfi_functions(c) == N);
+		for (size_t k = 0; k < 4 * N; k++) {
+			const uint64_t at =
+				k % 2 ? start[k / 4] + k % 4 - 2
+				      : rnd_below(&seed, (uint64_t)2 << bits);
+			size_t best = N;
+
+			for (size_t i = 0; i < N; i++)
+				if (start[i] <= at &&
+				    (best == N || start[i] >= start[best]))
+					best = i;
+			bool in = best < N && at < end[best];
+
+			must(cfi_function(c, at, &from, &to) == in);
+			must(!in || (from == start[best] && to == end[best]));
+		}
+		cfi_close(c);
+	}
+}
+END_TEST
+
 RUN_WITH("tables", tables_setup, tables_teardown,
 	 debug_frame_of_the_file_itself,
 	 debug_frame_of_a_stripped_file_is_in_its_debug_file,
@@ -433,4 +482,5 @@ RUN_WITH("tables", tables_setup, tables_teardown,
 	 a_section_packed_by_zstd_is_unpacked_or_left_out,
 	 a_compressed_section_that_lies_about_its_size_is_left_out,
 	 a_file_that_was_replaced_since_is_not_the_one_that_ran,
-	 entries_within_entries_take_no_longer_than_their_bytes)
+	 entries_within_entries_take_no_longer_than_their_bytes,
+	 the_function_of_an_address_is_the_last_that_begins_before_it)
