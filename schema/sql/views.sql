@@ -348,14 +348,17 @@ CREATE VIEW walks(capture, event, walked, taken, samples) AS
 -- one frame. taken: 'deferred' or 'at once'.
 SELECT t.capture, t.name, CASE WHEN e.name = 'converted' THEN 'perf inject'
 	WHEN t.sample_type & 8192 THEN 'stack dump'
-	WHEN t.sample_type & 2048 AND k.stack IS NULL THEN 'LBR'
+	WHEN t.sample_type & 2048 AND k.stack IS NULL AND u.depth > 1 THEN 'LBR'
 	ELSE coalesce(w.name, 'not known') END AS walked,
-	CASE WHEN t.defer THEN 'deferred' ELSE 'at once' END AS taken, sum(g.n)
+	-- ftrace writes stacks behind their event, taken at once
+	CASE WHEN t.defer AND c.format = 'perf' THEN 'deferred'
+	ELSE 'at once' END AS taken, sum(g.n)
 FROM sample_group g JOIN event_type t ON t.id = g.type
+JOIN capture c ON c.id = t.capture JOIN stack u ON u.id = g.user
 LEFT JOIN word e ON e.kind = 'unwind' AND e.id = g.mark - 100
 LEFT JOIN internal_stack_check k ON k.stack = g.user
 LEFT JOIN word w ON w.kind = 'walk' AND w.id = k.walked
-WHERE g.user IS NOT NULL AND coalesce(e.name, '') <> 'hit_only'
+WHERE coalesce(e.name, '') <> 'hit_only'
 GROUP BY 1, 2, walked, taken;
 
 CREATE VIEW verdicts(kind, verdict, confidence, n) AS

@@ -198,3 +198,11 @@ is nor_are_chains_of_the_kernel_in_one_that_it_wrote 'whole|3 SFrame' "$(inside 
 sqlite3 all.db "UPDATE internal_stack_check SET walked = x'2d35'"
 "$B" report all.db >hostile.txt 2>&1 && "$B" report --comm p all.db >>hostile.txt 2>&1
 ok a_number_that_is_none_is_not_known $?
+# walks CAPTURE: all ways in it
+walks() {
+	"$B" ingest -q -f -o other.db "$root/tests/captures/$1"
+	sqlite3 other.db "SELECT walked, taken, sum(samples) FROM walks GROUP BY 1, 2" | paste -sd' '
+}
+is the_processor_recorded_these 'LBR|at once|86' "$(walks hits-lbr.data.zst)"
+is dumps_were_walked_here 'stack dump|at once|15' "$(walks tiny-sframe.data)"
+is stacks_of_ftrace_come_later_and_are_not_deferred 'not known|at once|118' "$(walks ftext-verbose.txt.gz)"
