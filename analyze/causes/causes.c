@@ -343,8 +343,13 @@ static int causes_take_event(struct causes *c, const struct int_row *r,
 		rec.state = out->state == STATE_READY ? -1 : STATE_DEAD;
 	if (f && rc && causes_take_fields(c, t, r, &rec, err))
 		return -1;
-	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE)
+	if (rec.kind == TIMELINE_SWITCH || rec.kind == TIMELINE_LEAVE) {
 		rec.stack = out->number = causes_intern_stack(c, &out->stack);
+		if (out->stack.kraw && rec.state > 0 &&
+		    rec.state < STATE_PREEMPTED)
+			*mem_at(c->slept, c->n_slept, c->cap_slept, rec.stack) =
+				true;
+	}
 	/* In a container the recorder's ids differ from those of the scheduler,
 	 * which the fields of its events have: those are the thread's from here
 	 * on. */
@@ -504,9 +509,8 @@ static int causes_end(struct causes *c, struct err *err)
 			return -1;
 	}
 	timeline_seal(c->t);
-	for (size_t i = 0; i < c->n_stack; i++)
-		if (c->stack[i].type < c->types.n &&
-		    c->types.type[c->stack[i].type].role == CAUSES_SWITCH)
+	for (size_t i = 0; i < c->n_slept; i++)
+		if (c->slept[i])
 			wait_causes_learn(c->words, &c->stack[i]);
 	if (wake_contexts_settle(c->contexts, c->db, c->names, err))
 		return -1;
@@ -603,7 +607,7 @@ void causes_free(struct causes *c)
 	causes_names_free(c->names);
 	thread_names_release(c->told);
 	free(c->told);
-	free(c->stack);
+	free_all(c->stack, c->slept);
 	intern_release(&c->stack_index);
 	table_release(&c->recorded);
 	wake_contexts_free(c->contexts);
