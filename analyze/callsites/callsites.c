@@ -356,7 +356,8 @@ static int callsites_put_frames(struct pass *p, struct err *err)
 		const struct place *pl = callsites_place_of(p, i);
 
 		if (!s->site.kind || !s->returns ||
-		    (s->interrupted && s->site.kind == CALLSITE_NO_CALL))
+		    ((s->interrupted || s->traced) &&
+		     s->site.kind == CALLSITE_NO_CALL))
 			continue;
 		c[n++] = (struct store_callsite){
 			.frame = i,

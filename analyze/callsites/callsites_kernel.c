@@ -71,7 +71,9 @@ static const struct kernel_place {
 	{ "paranoid_*", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "nmi_restore", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "ret_to_kernel", START_UNKNOWN, WAY_INTERRUPTED },
-	{ "ftrace_*call*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "ftrace_*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "*mcount*", START_UNKNOWN, WAY_INTERRUPTED },
+	{ "*fentry*", START_UNKNOWN, WAY_INTERRUPTED },
 	{ "*return_to_handler", START_UNKNOWN, WAY_REPLACED },
 	{ "*rethook_trampoline", START_UNKNOWN, WAY_REPLACED },
 	{ "*kretprobe_trampoline", START_UNKNOWN, WAY_REPLACED },
@@ -259,8 +261,8 @@ void callsites_check_kernel(struct pass *p, struct symbolizer *sy)
 				s->open = callsites_kernel_framed(k, s);
 			if (!s->returns)
 				continue;
-			enum callsite_kind kind =
-				kernel_code_at(k, s->off, &s->site.target);
+			enum callsite_kind kind = kernel_code_at(
+				k, s->off, &s->site.target, &s->traced);
 
 			if (kind == CALLSITE_UNCHECKED)
 				kind = s->way == WAY_GONE ? CALLSITE_START : 0;
@@ -316,9 +318,16 @@ void callsites_judge_kernel(struct pass *p, uint32_t stack)
 		    (out->parent && p->spot[out->frame].start == START_KERNEL);
 	const bool interrupted = callsites_is_interrupted(p, n->frame);
 
+	/* a function of the kernel that is no tracer's is not called there */
+	const bool traced =
+		p->spot[out->frame].traced &&
+		p->code->image[bare_code_frame(p->code, n->frame)->image]
+				.img.kind != IMAGE_KERNEL;
+
 	k->wrong = p->stack[parent].wrong || kind == CALLSITE_NO_CODE ||
-		   (kind == CALLSITE_NO_CALL && !interrupted);
-	k->unsure = p->stack[parent].unsure || (!kind && !interrupted);
+		   (kind == CALLSITE_NO_CALL && !interrupted && !traced);
+	k->unsure =
+		p->stack[parent].unsure || ((!kind || traced) && !interrupted);
 	k->hole = p->stack[parent].hole;
 	if (!k->tables && interrupted && out->parent) {
 		const uint8_t open = callsites_kernel_open(p, parent);

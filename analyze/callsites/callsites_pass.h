@@ -48,6 +48,7 @@ struct spot { /* The result for a frame. */
 	uint8_t way;	  /* enum kernel_way */
 	uint64_t into;	  /* of the kernel: bytes from the function's start, and
 			   * 1; 0: not known */
+	bool traced;	  /* if no call: it is a tracer's place for one */
 	bool interrupted; /* of the kernel: it occurs where that may be, which
 			   * need not be after a call */
 };

@@ -518,12 +518,13 @@ static bool kernel_code_is_changing(const struct kernel_code *k,
 }
 
 enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
-				  uint64_t *to)
+				  uint64_t *to, bool *traced)
 {
 	unsigned char code[CALL_BEFORE + CALL_AFTER];
 	uint64_t addr, target;
 
 	*to = 0;
+	*traced = false;
 	if (!off || __builtin_add_overflow(off, k->text, &addr) ||
 	    addr > k->end)
 		return CALLSITE_UNCHECKED;
@@ -560,12 +561,12 @@ enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
 	}
 	if (kernel_code_is_patched(k, addr))
 		return CALLSITE_INDIRECT;
+	*traced = kernel_code_is_traced(k->ef->machine, code, before);
 	/* where the others of a module are was compared for few kernels */
 	return (k->ef->type == ET_REL && strcmp(s->name, ".text") != 0) ||
-			       kernel_code_is_traced(k->ef->machine, code,
-						     before) ||
 			       (k->live &&
-				kernel_code_is_changing(k, code, before))
+				(*traced ||
+				 kernel_code_is_changing(k, code, before)))
 		       ? CALLSITE_UNCHECKED
 		       : CALLSITE_NO_CALL;
 }
@@ -641,7 +642,9 @@ int kernel_code_framed(const struct kernel_code *k, uint64_t off, uint64_t into)
 	if (set <= own)
 		return into == n ? 0 : -1;
 	/* who calls has a frame */
-	const enum callsite_kind kind = kernel_code_at(k, off, &unused);
+	bool traced;
+	const enum callsite_kind kind =
+		kernel_code_at(k, off, &unused, &traced);
 
 	if (kind == CALLSITE_DIRECT || kind == CALLSITE_INDIRECT)
 		return 1;

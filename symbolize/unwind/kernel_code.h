@@ -17,10 +17,10 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 				     const struct image *img);
 void kernel_code_close(struct kernel_code *k);
 /* Tells what is in front of the return address at an offset of the image.
- * UNCHECKED too where a tracer may have written a call. *target: of DIRECT, an
- * offset; a thunk may be there. */
+ * *traced: of NO_CALL, a tracer may have written a call of its own code there.
+ * *target: of DIRECT, an offset; a thunk may be there. */
 enum callsite_kind kernel_code_at(const struct kernel_code *k, uint64_t off,
-				  uint64_t *target);
+				  uint64_t *target, bool *traced);
 /* Returns whether frame pointers lead from an offset, `into` bytes inside of a
  * function, to its caller: 1, or 0; -1: it is not known, as it depends on
  * jumps. */

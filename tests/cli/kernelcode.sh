@@ -65,6 +65,9 @@ leaf:	ret
 	mov	%rsp, %rbp
 perhaps: pop	%rbp
 1:	ret
+	fn	ftrace_caller
+	nop
+tracer:	ret
 	fn	return_to_handler
 	ret
 	fn	_etext
@@ -133,15 +136,17 @@ E
 read_it true
 is "halves of which each return address is after a call are whole" "whole 9" "$(classes true.db)"
 capture open <<E
-work traced syscall entry
+tracer traced syscall entry
+work 0xffffffffc0000010 traced syscall entry
 work return_to_handler syscall entry
 work direct 0xffffffff81800000 entry
 work 0xffffffffc0000010 middle syscall entry
 E
 read_it open
-is "where a tracer may have written one they are unchecked" "unchecked 4" "$(classes open.db)"
+is "where a tracer may have written one they are unchecked" "unchecked 4, whole 1" "$(classes open.db)"
 capture false <<E
 work direct syscall entry
+work traced syscall entry
 work middle syscall entry
 work thunk4 syscall entry
 work thunk7 syscall entry
@@ -151,11 +156,11 @@ work direct a_table entry
 work timer a_table syscall entry
 E
 read_it false
-is "a frame after no call, or of data, is fabricated" "whole 1, fabricated 7" "$(classes false.db)"
+is "a frame after no call, or of data, is fabricated" "whole 1, fabricated 8" "$(classes false.db)"
 is "script marks it" 7 "$("$B" script --marks false.db | grep -c 'fabricated')"
 "$B" merge -q -o merged.db true.db false.db 2>err
-is "and of merged ones" "whole 10, fabricated 7" "$(classes merged.db)"
-is "of the capture, without a database" "whole 1, fabricated 7" "$(classes --vmlinux vmlinux --kallsyms kallsyms false.data)"
+is "and of merged ones" "unchecked 1, whole 10, fabricated 7" "$(classes merged.db)"
+is "of the capture, without a database" "whole 1, fabricated 8" "$(classes --vmlinux vmlinux --kallsyms kallsyms false.data)"
 
 kernel framed
 capture bare <<E
@@ -173,15 +178,15 @@ is "with frame pointers it is told where a caller is missing" \
 read_it bare
 is "with tables none is" "whole 7" "$(classes bare.db)"
 read_it false framed
-is "and a frame that never was is found" "caller missing 1, fabricated 7" "$(classes false.db)"
+is "and a frame that never was is found" "caller missing 1, fabricated 8" "$(classes false.db)"
 sed 's/^event/host vm 5.7.0\n&/' false.txt >old.txt
 "$MKCAP" old.txt old.data
 read_it old
-is "where an older kernel is interrupted is not known" "unchecked 8" "$(classes old.db)"
+is "where an older kernel is interrupted is not known" "unchecked 9" "$(classes old.db)"
 id=ff112233445566778899aabbccddeeff00112233
 kernel other
 read_it false other
-is "by the code of another kernel nothing is" "unchecked 8" "$(classes false.db)"
+is "by the code of another kernel nothing is" "unchecked 9" "$(classes false.db)"
 
 # perf record --kcore: a folder with the code that ran
 id=00112233445566778899aabbccddeeff00112233
