@@ -208,12 +208,15 @@ int callsites_find_kernel(struct pass *p, struct err *err)
 	free(range);
 	for (uint32_t i = 1; i < p->code->n_stack; i++) {
 		const struct stack *in = bare_code_stack(p->code, i);
-		const struct stack *out = bare_code_stack(p->code, in->parent);
 
-		if (in->parent && p->stack[i].walked)
-			p->spot[out->frame].interrupted |=
-				callsites_is_kernel_code(p, out->frame) &&
-				callsites_is_interrupted(p, in->frame);
+		if (!in->parent || !p->stack[i].walked)
+			continue;
+		const uint32_t out =
+			bare_code_stack(p->code, in->parent)->frame;
+
+		p->spot[out].interrupted |=
+			callsites_is_kernel_code(p, out) &&
+			callsites_is_interrupted(p, in->frame);
 	}
 	return rows_end(r, err);
 }
