@@ -531,15 +531,6 @@ static uint32_t resolve_user_frame(struct resolve *rv,
 	return frame;
 }
 
-static struct known_frame *resolve_known_slot(struct resolve *rv,
-					      const struct resolve_in *in,
-					      uint64_t addr)
-{
-	return &rv->known[(addr ^ (uint64_t)in->view << 48) *
-				  0x9e3779b97f4a7c15u >>
-			  (64 - KNOWN_BITS)];
-}
-
 /* Like resolve_user_frame(), for a frame that depends on nothing but its
  * address if it is in code of the own space. */
 static uint32_t resolve_plain_frame(struct resolve *rv,
@@ -548,12 +539,9 @@ static uint32_t resolve_plain_frame(struct resolve *rv,
 				    struct slot *s)
 {
 	uint64_t addr = a->ip[i];
-	struct known_frame *k = resolve_known_slot(rv, in, addr);
+	uint64_t hash = (addr ^ (uint64_t)in->view << 48) * 0x9e3779b97f4a7c15u;
+	struct known_frame *k = &rv->known[hash >> (64 - KNOWN_BITS)];
 
-	/* where the next one will be looked up, after its caller was interned
-	 */
-	if (i)
-		__builtin_prefetch(resolve_known_slot(rv, in, a->ip[i - 1]));
 	if (k->addr == addr && k->frame && k->view == in->view &&
 	    k->gen == in->space->cut) {
 		s->bare = false;
