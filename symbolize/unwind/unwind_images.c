@@ -260,6 +260,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
 	*mem_add(ms->m, ms->n, ms->cap) = m;
+	m->number = (uint32_t)ms->n;
 	unwind_images_hold_open(ms, m, ef);
 	return true;
 }
@@ -287,6 +288,7 @@ static bool unwind_images_reuse(struct unwind_images *ms,
 	m->set = ms;
 	ms->count.built++;
 	*mem_add(ms->m, ms->n, ms->cap) = m;
+	m->number = (uint32_t)ms->n;
 	return true;
 }
 
@@ -374,6 +376,7 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 				   c->start + c->frame_off, c->swapped));
 	ms->count.built += m->cfi[0] != NULL;
 	*mem_add(ms->m, ms->n, ms->cap) = m;
+	m->number = (uint32_t)ms->n;
 	return m;
 }
 

@@ -36,6 +36,7 @@ struct unwind_rows;
 
 struct unwind_image {
 	struct unwind_images *set; /* the set it is in */
+	uint32_t number;	   /* in the set, from 1 */
 	uint16_t machine;
 	enum image_kind kind; /* FILE, VDSO or JIT */
 	enum identity is;     /* how sure it is that it was mapped */

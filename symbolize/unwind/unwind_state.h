@@ -56,13 +56,6 @@ struct unwind_leaf {
 	bool low; /* missing_caller_fp_is_low() */
 };
 
-struct unwind_known_leaf {
-	const struct unwind_image *m; /* NULL: none is known here */
-	uint64_t vaddr;
-	uint32_t added; /* tables of debug files at that time */
-	struct unwind_leaf is;
-};
-
 struct table_unwinder {
 	struct unwinder uw; /* first */
 	struct unwind_images *modules;
@@ -80,7 +73,8 @@ struct table_unwinder {
 	struct unwind_step_at last; /* that was found */
 	/* NULL: no chain was checked yet */
 	struct unwind_known_code *known;
-	struct unwind_known_leaf *leaf;
+	uint64_t *leaf;	       /* unwind_known_leaf() */
+	uint32_t leaves_added; /* tables of debug files that these know */
 	struct stack_trail trail[TRAILS];
 };
 
