@@ -53,6 +53,18 @@ On two processors, of commands without link-time optimization:
     CTF, fields; text               13 schema/db, 12 formats/ctf, 9 stitch, 9 libc,
       8 schema/write, 8 kernel, 8 formats/ctf/decode, 7 stitch/order, 7 stitch/join,
       6 stitch/base, 4 stitch/tasks, 4 stitch/audit; one thread has 33
+    a system with make, names       22 kernel, 12 stitch/base, 12 stitch/tasks, 10
+      libc, 7 libsqlite3, 6 symbolize/unwind, 6 symbolize/cfi, 4 schema/write; one
+      thread has 74: 1.3, 1.3, 1.3
+    a system with make, first look  24 kernel, 14 stitch/base, 12 stitch/tasks, 10
+      libc, 6 analyze/stacks, 6 symbolize/cfi, 6 symbolize/unwind; one thread has
+      84: 1.2, 1.2, 1.2
+    a system with a script, names   35 kernel, 13 libc, 10 libz, 9 stitch/base, 6
+      symbolize/cfi, 5 libdw, 4 stitch/tasks, 3 symbolize/unwind; one thread has
+      53: 1.9, 1.9, 1.9
+    a system with a script, first   34 kernel, 12 libc, 11 stitch/base, 8
+      symbolize/cfi, 6 stitch/tasks, 5 libsqlite3, 4 symbolize/unwind, 3
+      symbolize/files, 3 analyze/stacks; one thread has 87: 1.2, 1.2, 1.2
 
 No folder has more than a quarter: reading, joining, storing and, of text, reading
 back and printing each take their part; where a row of table.py misses what is
