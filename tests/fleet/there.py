@@ -103,10 +103,11 @@ def same(db, url, answers, where):
 
 
 def forget_callers(db):
-    """The tables of a server do not say where a caller is missing. Of how many
-    stacks it is known depends on the libraries of this machine."""
+    """The tables of a server say neither where a caller is missing nor who walked.
+    Of how many stacks it is known depends on the libraries of this machine."""
     with sqlite3.connect(db) as d:
         d.execute("UPDATE internal_judged SET callerless = 0")
+        d.execute("UPDATE internal_stack_check SET walked = NULL")
 
 
 def path_of(db):
