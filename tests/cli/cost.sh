@@ -98,6 +98,15 @@ is a_short_program_is_said True "$(of_json json 'r["short"]')"
 ! grep -q 'is printed' json err
 ok what_the_program_prints_is_not_shown $?
 
+# what one leaves to write would slow down the next, and always the same one
+echo '#!/bin/sh
+echo run >>log' >prog
+: >log
+"$B" record --cost ./prog >out 2>err
+is each_is_first_in_turn bfdwfdwbdwbfwbfdbfdw "$(awk '
+	/^record .*-- .\/prog$/ { way = / -a / ? "w" : /dwarf/ ? "d" : "f" }
+	/^run$/ { printf "%s", way ? way : "b"; way = "" }' log | tail -c 20)"
+
 LIKE=defer
 "$B" record --cost ./prog >out 2>err
 says deferred_stacks_are_a_way_where_they_are_known 'deferred stacks ' out
