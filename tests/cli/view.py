@@ -778,8 +778,10 @@ def check_huge():
 def check_sane():
     """However it ends, the terminal is as before."""
     with open(os.path.join(DIR, "sane.sh"), "w", encoding="utf-8") as f:
-        f.write("set -m\nstty -a >before\n'%s' view '%s' & echo $! >pid\n"
-                "fg\nstty -a >stopped\ncmp before stopped && echo same1\n"
+        # in the foreground from its start: bash keeps the terminal's state there
+        f.write("set -m\nstty -a >before\n"
+                "sh -c 'echo $$ >pid; exec \"$0\" view \"$1\"' '%s' '%s'\n"
+                "stty -a >stopped\ncmp before stopped && echo same1\n"
                 "fg\nstty -a >after\ncmp before after && echo same2\n"
                 % (B, path("defer")))
     t = Terminal("bash sane.sh", width=80, height=24)
