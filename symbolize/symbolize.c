@@ -433,6 +433,10 @@ static struct identity_seen symbolize_see(const struct name_source *names,
 			seen.bad += !called;
 			seen.calls_of += called ? code[i].callees : 0;
 			seen.bad_of += called ? 0 : code[i].callees;
+			continue;
+		}
+		if (names->rs->outside(names->r, code[i].off)) {
+			seen.outside++;
 		} else if (k++ % (inner / RUNS_MAX + 1) == 0) {
 			int runs = names->rs->runs(names->r, code[i].off);
 

@@ -84,6 +84,10 @@ struct resolver {
 	/* Optional, besides `called`: returns 1 if an instruction of a function
 	 * begins at off, -1 if none does, 0 if that is not known. */
 	int (*runs)(void *r, uint64_t off);
+	/* Optional, besides `called`: returns whether off is in the file's
+	 * code as it is mapped, by whole pages, but in no section of code:
+	 * nothing of this file runs there. */
+	bool (*outside)(void *r, uint64_t off);
 	void (*close)(void *r);
 	/* What is open needs neither the symbolizer nor anything but its own
 	 * files, so that another symbolizer may use it. */

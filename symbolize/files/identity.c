@@ -307,8 +307,9 @@ bool identity_stands(enum identity is, const struct identity_seen *seen)
 {
 	if (is != IDENTITY_PROVED && seen->misfit)
 		return false;
-	if (identity_is_open(is) && seen->missed >= MISSED_MIN &&
-	    seen->missed > seen->ran / 8)
+	if (identity_is_open(is) &&
+	    (seen->outside ||
+	     (seen->missed >= MISSED_MIN && seen->missed > seen->ran / 8)))
 		return false;
 	switch (is) {
 	case IDENTITY_DOUBTFUL:
@@ -346,7 +347,8 @@ const char *identity_why_other(enum identity is,
 int identity_compare(const struct identity_seen *a,
 		     const struct identity_seen *b)
 {
-	return compare_numbers(b->missed + b->bad_of, a->missed + a->bad_of);
+	return compare_numbers(b->missed + b->outside + b->bad_of,
+			       a->missed + a->outside + a->bad_of);
 }
 
 bool identity_is_copy(const char *a, const char *b)

@@ -128,6 +128,7 @@ bool identity_maps(const struct identity_code *c, const struct image_part *part,
 struct identity_seen {
 	size_t ran, missed;	 /* of innermost frames: at an instruction of a
 				  * function, or nowhere near */
+	size_t outside;		 /* of innermost frames, where it has no code */
 	size_t calls, bad;	 /* return addresses: after a call or not */
 	size_t calls_of, bad_of; /* places in stacks that these have called */
 	/* of all stacks: places where that call is of the next function */

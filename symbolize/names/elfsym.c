@@ -517,6 +517,26 @@ static int elfsym_runs(void *r, uint64_t off)
 	return en->whole ? -1 : 0;
 }
 
+static bool elfsym_outside(void *r, uint64_t off)
+{
+	const struct elfsym *en = r;
+	struct elf_section s;
+	uint64_t vaddr;
+	bool any = false;
+
+	if (en->kernel || !elfsym_vaddr(en, off, &vaddr))
+		return false;
+	for (size_t i = elf_sections(en->ef); i-- > 1;) {
+		if (!elf_section_get(en->ef, i, &s) ||
+		    !(s.flags & SHF_EXECINSTR))
+			continue;
+		if (vaddr >= s.addr && vaddr - s.addr < s.size)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
 static bool elfsym_has_dwarf(void *arg UNUSED, const struct elf_file *ef)
 {
 	return dwarf_has(ef);
@@ -625,8 +645,9 @@ static size_t elfsym_inlined(void *r, size_t i, const struct dwarf_frame **out)
 	{                                                                      \
 		.open = opens, .lines = elfsym_lines,                          \
 		.resolve = elfsym_resolve, .called = elfsym_called,            \
-		.runs = elfsym_runs, .inlined = elfsym_inlined,                \
-		.close = elfsym_close, .outlives = true,                       \
+		.runs = elfsym_runs, .outside = elfsym_outside,                \
+		.inlined = elfsym_inlined, .close = elfsym_close,              \
+		.outlives = true,                                              \
 	}
 
 const struct resolver resolve_elf = ELFSYM_RESOLVER(elfsym_open);
