@@ -123,6 +123,10 @@ enum tri {
 	TRI_YES
 };
 
+/* What 'record' sets as the filter of softirqs: all but those of packets,
+ * NET_TX and NET_RX. */
+#define NO_PACKETS_FILTER "vec != 2 && vec != 3"
+
 /* Properties of the whole capture. The source owns the strings; NULL:
  * unknown. */
 struct source_info {
@@ -143,8 +147,7 @@ struct source_info {
 	bool maps_code; /* each mapping of code makes a record, and the recorder
 			 * lists what was mapped before */
 	bool injected;	/* perf inject wrote it */
-	bool no_packets; /* 'record' left out where softirqs of packets begin
-			  * and end */
+	bool no_packets; /* the events of softirqs have NO_PACKETS_FILTER */
 	/* Of a piece of a stream that was cut: a number for the place at which
 	 * it begins, and for that at which it ends. The piece that begins
 	 * where another one ends continues it; 0: none. */

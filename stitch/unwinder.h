@@ -114,7 +114,7 @@ struct unwinder_ops {
 				     const uint64_t *ip, uint32_t n, bool infer,
 				     uint64_t *caller);
 	/* Returns whether the callers of a recorded chain are addresses inside
-	 * calls, as an unwinder leaves them, and none is behind one: at least
+	 * calls, as an unwinder leaves them, and none is after one: at least
 	 * two of them, in files that are here. */
 	bool (*inside)(struct unwinder *uw, const struct unwind_in *in,
 		       const uint64_t *ip, uint32_t n);

@@ -315,10 +315,8 @@ int cost_measure(const struct plan_wants *want, const struct record_code *code,
 		say("the program runs %zu times; nothing that it prints is "
 		    "shown\n",
 		    (n + 1) * TURNS);
-	/* Each is as often the first of a turn, and after what the one before
-	 * it has left to write, as 16 MB/s of dumps, is on the disk: else those
-	 * without perf, after most of what is written, took a quarter longer.
-	 */
+	/* Each is as often the first of a turn, and begins when what the one
+	 * before it has left to write, as 16 MB/s of dumps, is on the disk. */
 	for (size_t run = 0; !rc && !o->dry_run && run < (n + 1) * TURNS;
 	     run++) {
 		const int turn = (int)(run / (n + 1));

@@ -14,6 +14,7 @@
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/source.h"
 
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"
@@ -464,8 +465,8 @@ int rings_start(struct rings *r, struct err *err)
 	size_t n = r->calls ? ARRAY_SIZE(rings_of_calls)
 			    : ARRAY_SIZE(rings_events);
 	static const char *const packets[][2] = {
-		{ "events/irq/softirq_entry/filter", "vec != 2 && vec != 3" },
-		{ "events/irq/softirq_exit/filter", "vec != 2 && vec != 3" },
+		{ "events/irq/softirq_entry/filter", NO_PACKETS_FILTER },
+		{ "events/irq/softirq_exit/filter", NO_PACKETS_FILTER },
 	};
 	char name[128], filter[64];
 

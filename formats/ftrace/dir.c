@@ -18,7 +18,6 @@
 #include "formats/ftrace/ftrace.h"
 #include "formats/ftrace/pack.h"
 #include "formats/ftrace/page.h"
-#include "stitch/user_mask.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
@@ -406,11 +405,10 @@ static void ft_dir_take_arch(struct ft *ft, const struct bytes *b)
 	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
 }
 
-/* The filter of rings_start(): all other softirqs are recorded. */
 static void ft_dir_take_softirqs(struct ft *ft, const struct bytes *b)
 {
 	ft->src.info.no_packets =
-		!strcmp(ft_dir_first_line(ft, b), "vec != 2 && vec != 3");
+		!strcmp(ft_dir_first_line(ft, b), NO_PACKETS_FILTER);
 }
 
 static void ft_dir_take_texts(struct ft *ft, const char *dir)

@@ -350,7 +350,7 @@ SELECT t.capture, t.name, CASE WHEN e.name = 'converted' THEN 'perf inject'
 	WHEN t.sample_type & 8192 THEN 'stack dump'
 	WHEN t.sample_type & 2048 AND k.stack IS NULL AND u.depth > 1 THEN 'LBR'
 	ELSE coalesce(w.name, 'not known') END AS walked,
-	-- ftrace writes stacks behind their event, taken at once
+	-- ftrace writes stacks after their event, taken at once
 	CASE WHEN t.defer AND c.format = 'perf' THEN 'deferred'
 	ELSE 'at once' END AS taken, sum(g.n)
 FROM sample_group g JOIN event_type t ON t.id = g.type

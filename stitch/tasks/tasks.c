@@ -728,6 +728,9 @@ bool tasks_retire(struct tasks *ts, int64_t t, uint32_t *slot)
 				tasks_exit_now(ts, d->slot, th->left);
 			continue;
 		}
+		/* of an EXIT in an exec; the thread's own comes later */
+		if (th->end != d->end)
+			continue;
 		*slot = d->slot;
 		return true;
 	}

@@ -48,7 +48,7 @@ struct cfi {
 	struct cfi_fde *fde;
 	size_t n, cap;
 	/* how many functions begin before the i-th piece of 1 << shift bytes
-	 * behind the first of them */
+	 * after the first of them */
 	uint32_t *near;
 	size_t n_near;
 	unsigned int shift;

@@ -265,7 +265,7 @@ static bool kernel_code_file_says(const char *path, const char *text)
 	return says;
 }
 
-/* Returns the size of the running kernel's code: behind it is what was freed
+/* Returns the size of the running kernel's code: after it is what was freed
  * after the boot. 0: it is not known, as to users that may not read addresses.
  */
 static uint64_t kernel_code_running_size(void)
@@ -385,16 +385,14 @@ struct kernel_code *kernel_code_open(struct symbolizer *sy,
 {
 	struct identity_answer said = { .is = IDENTITY_ANOTHER };
 	bool other;
+
+	if (!kernel_code_is_known(sy->opts.release))
+		return NULL;
 	struct elf_file *ef = img->kind == IMAGE_MODULE
 				      ? kernel_module_open(sy, img, &other)
 				      : code_bytes_find_file(sy, img, &said);
 	bool tables = false;
 	uint64_t unused, size;
-
-	if (!kernel_code_is_known(sy->opts.release)) {
-		elf_file_close(ef);
-		return NULL;
-	}
 
 	if (ef &&
 	    (img->kind == IMAGE_MODULE ? !img->id_len || ef->type != ET_REL

@@ -167,26 +167,9 @@ START_TEST(places_in_another_order_are_no_cache)
 }
 END_TEST
 
-int main(void)
-{
-	const TTest *const test[] = {
-		the_second_run_knows_what_the_first_found,
-		a_file_that_changed_is_asked_again,
-		a_file_without_a_build_id_is_not_kept,
-		a_damaged_one_is_ignored_and_replaced,
-		places_in_another_order_are_no_cache,
-	};
-
-	Suite *s = suite_create("code_cache");
-	TCase *tc = tcase_create("all");
-
-	tcase_add_checked_fixture(tc, code_cache_setup, code_cache_teardown);
-	for (size_t i = 0; i < sizeof(test) / sizeof(test[0]); i++)
-		tcase_add_test(tc, test[i]);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN_WITH("code_cache", code_cache_setup, code_cache_teardown,
+	 the_second_run_knows_what_the_first_found,
+	 a_file_that_changed_is_asked_again,
+	 a_file_without_a_build_id_is_not_kept,
+	 a_damaged_one_is_ignored_and_replaced,
+	 places_in_another_order_are_no_cache)

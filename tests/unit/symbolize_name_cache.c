@@ -383,32 +383,14 @@ START_TEST(the_oldest_go_when_there_are_too_many)
 }
 END_TEST
 
-int main(void)
-{
-	const TTest *const test[] = {
-		an_instruction_that_follows_a_call_is_known_as_both,
-		the_second_time_says_the_same,
-		the_file_is_not_read_again,
-		a_file_with_the_same_build_id_and_other_names_is_told,
-		other_bytes_with_the_same_build_id_are_told,
-		a_file_that_was_only_touched_is_not_told,
-		one_of_an_older_program_is_written_anew,
-		a_better_file_that_turns_up_is_used,
-		a_damaged_one_is_ignored_and_told,
-		each_way_to_ask_has_a_memo_of_its_own,
-		what_a_server_may_say_has_a_memo_of_its_own,
-		the_oldest_go_when_there_are_too_many,
-	};
-	Suite *s = suite_create("symbolize_name_cache");
-	TCase *tc = tcase_create("all");
-
-	tcase_add_checked_fixture(tc, memo_setup, memo_teardown);
-	for (size_t i = 0; i < sizeof(test) / sizeof(test[0]); i++)
-		tcase_add_test(tc, test[i]);
-	suite_add_tcase(s, tc);
-	SRunner *sr = srunner_create(s);
-	srunner_run_all(sr, CK_ENV);
-	int failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
-}
+RUN_WITH("symbolize_name_cache", memo_setup, memo_teardown,
+	 an_instruction_that_follows_a_call_is_known_as_both,
+	 the_second_time_says_the_same, the_file_is_not_read_again,
+	 a_file_with_the_same_build_id_and_other_names_is_told,
+	 other_bytes_with_the_same_build_id_are_told,
+	 a_file_that_was_only_touched_is_not_told,
+	 one_of_an_older_program_is_written_anew,
+	 a_better_file_that_turns_up_is_used, a_damaged_one_is_ignored_and_told,
+	 each_way_to_ask_has_a_memo_of_its_own,
+	 what_a_server_may_say_has_a_memo_of_its_own,
+	 the_oldest_go_when_there_are_too_many)

@@ -263,9 +263,30 @@ START_TEST(rows_of_inherited_mappings_are_limited)
 }
 END_TEST
 
+/* An exec with other rights writes an EXIT, and the thread goes on. */
+START_TEST(a_thread_that_went_on_after_its_exec_goes_by_its_exit)
+{
+	struct world w;
+
+	world_start(&w);
+	const uint32_t slot = tasks_thread(w.ts, 0, 5, 5);
+
+	tasks_live(w.ts, slot, true);
+	tasks_exit(w.ts, slot, 10);
+	tasks_live(w.ts, slot, false);
+	tasks_exit(w.ts, slot, 100);
+	world_retire(&w, 50);
+	ck_assert_uint_eq(w.threads, 0);
+	world_retire(&w, 101);
+	ck_assert_uint_eq(w.threads, 1);
+	world_finish(&w);
+}
+END_TEST
+
 static const struct run_table tables[] = { RUN_TABLE(life_row_holds,
 						     life_rows) };
 
 RUN_TABLES("tasks", tables, unhashed_tasks_go_with_their_process,
 	   slots_are_used_again, processes_without_threads_do_not_pile_up,
-	   rows_of_inherited_mappings_are_limited)
+	   rows_of_inherited_mappings_are_limited,
+	   a_thread_that_went_on_after_its_exec_goes_by_its_exit)
