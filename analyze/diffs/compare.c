@@ -332,6 +332,10 @@ static int compare_read(struct compare *c, size_t i,
 
 	if (o->open(o->open_arg, run->path, &db, &run->files, status, err))
 		return -1;
+	if (sides_hold(&c->held[compare_side(c, i)], db, run->path, err)) {
+		store_close(db);
+		return -1;
+	}
 
 	so.labels = c->labels;
 	so.unnamed = true;
@@ -445,6 +449,8 @@ void compare_release(struct compare *c)
 	free_all(c->renames, c->only, c->renamed, c->note);
 	matching_free(c->match);
 	labels_free(c->labels);
+	intern_release(&c->held[0]);
+	intern_release(&c->held[1]);
 	free_all(c->run, c->rows);
 }
 

@@ -8,6 +8,7 @@
 #include "analyze/diffs/diff_rows.h"
 #include "analyze/stacks/stacks.h"
 #include "analyze/stacks/trust.h"
+#include "stitch/base/intern.h"
 
 struct sides;
 struct symbolizer;
@@ -41,6 +42,7 @@ struct compare {
 	struct compare_run *run; /* those of A first */
 	struct diff_rows_run *rows;
 	size_t n, runs_a;
+	struct intern held[2];	 /* see sides_hold() */
 	struct diff_rows *d;	 /* after compare_judge() */
 	struct diff_rows *by[2]; /* the same rows by shares and by weights, of
 				  * which d is one */

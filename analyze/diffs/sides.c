@@ -4,7 +4,10 @@
 #include <glob.h>
 #include <sys/stat.h>
 
+#include "schema/columns.h"
+#include "schema/store.h"
 #include "stitch/base/err.h"
+#include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 
 void sides_release(struct sides *s)
@@ -89,4 +92,27 @@ int sides_take(struct sides *s, int argc, char **argv, int before,
 			 argv[i]);
 	}
 	return 0;
+}
+
+int sides_hold(struct intern *held, struct store *db, const char *path,
+	       struct err *err)
+{
+	struct rows *r = rows_of(db, "merge_known", err);
+	const size_t before = held->n;
+	bool again = false;
+
+	while (rows_step(r))
+		/* those without events may be alike */
+		if (rows_value(r, MERGE_KNOWN_FIRST_NS).kind == VALUE_INT)
+			again |= intern_add(held,
+					    rows_text(r, MERGE_KNOWN_CONTENT)) <
+				 before;
+	if (rows_end(r, err))
+		return -1;
+	return again ? err_set(err, ERR_USAGE,
+			       "%s: an earlier run of this side has its "
+			       "capture, too, and a run counts once; leave out "
+			       "the captures, or their databases",
+			       path)
+		     : 0;
 }

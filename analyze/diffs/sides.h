@@ -4,6 +4,8 @@
 #include <stddef.h>
 
 struct err;
+struct intern;
+struct store;
 
 struct side {
 	char **path; /* of the runs */
@@ -22,3 +24,9 @@ struct sides {
 int sides_take(struct sides *s, int argc, char **argv, int before,
 	       struct err *err);
 void sides_release(struct sides *s);
+/* Notes the captures that a run has. held: those of the earlier runs of its
+ * side, all zeros at first; the caller releases it. Returns 0, or -1 and *err
+ * if one of them was there, as in a capture and its database, which one pattern
+ * may match: a run counts once. */
+int sides_hold(struct intern *held, struct store *db, const char *path,
+	       struct err *err);

@@ -30,6 +30,7 @@
 struct times {
 	const struct diff_times_opts *o;
 	struct timed of;
+	struct intern held[2]; /* see sides_hold() */
 };
 
 static int times_read(struct times *d, const struct sides *s, int *status,
@@ -43,6 +44,8 @@ static int times_read(struct times *d, const struct sides *s, int *status,
 			int rc = d->o->open(d->o->open_arg, path, &db, &files,
 					    status, err);
 
+			if (!rc)
+				rc = sides_hold(&d->held[side], db, path, err);
 			if (!rc)
 				rc = timed_read(&d->of, side, db, path, err);
 			symbolize_free(files);
@@ -603,6 +606,8 @@ int diff_times(const struct sides *s, const struct diff_times_opts *o,
 		status = times_check_limit(&d, status);
 	}
 	timings_release(&d.of.t);
+	intern_release(&d.held[0]);
+	intern_release(&d.held[1]);
 	return rc ? -1 : status;
 }
 

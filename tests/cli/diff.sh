@@ -31,6 +31,14 @@ for path, odd in ((a, 0), (b, 1)):
 END
 }
 
+# another DB N: makes it the database of another recording
+another() {
+	python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE capture SET bytes = bytes + ?", (sys.argv[2],))
+db.commit()' "$@"
+}
+
 # judge QUESTION FILE...
 judge() {
 	python3 - "$@" <<'END'
@@ -192,6 +200,10 @@ assert "; checksum, the same code, took less, as its input, its place in memory 
 ok what_other_programs_may_make_of_the_same_code_is_no_cause $?
 "$B" ingest -q -o also.db "$captures/before.data"
 "$B" ingest -q -o too.db "$captures/after.data"
+"$B" diff before.db also.db -- after.db >/dev/null 2>err
+[ $? = 2 ] && grep -q '^backstitch: also.db: an earlier run of this side has its capture, too, and a run counts once' err
+ok a_recording_in_two_databases_counts_once $?
+another also.db 1 && another too.db 1
 "$B" diff before.db also.db -- after.db too.db | head -n 1 | grep -q '^a run of B uses 27.[0-9]* % more processor time than one of A (+105 ms of cpu-clock; 95 %: +3.37 to +57.94 %), in 486 ms where A took 380 ms; '
 ok of_several_a_side_whether_a_run_uses_more $?
 # the same means, of runs of which the shortest of B is shorter than the longest of A
@@ -201,7 +213,7 @@ do
 db = sqlite3.connect(sys.argv[1])
 db.execute("DELETE FROM event WHERE id % 2 = 0")
 db.execute("DELETE FROM sample_group")
-db.commit()' half-$run.db
+db.commit()' half-$run.db && another half-$run.db 2
 done
 "$B" diff before.db half-before.db -- after.db half-after.db | head -n 1 | grep -q '^it is not proved that a run of B uses more processor time than one of A (+[0-9.]* ms of cpu-clock; 95 %: -[0-9.]* to +[0-9.]* %), in '
 ok runs_that_lie_apart_unproved_are_not_called_about_the_same $?
@@ -463,6 +475,7 @@ for i in range(4):
     db.executemany("DELETE FROM event WHERE id = ?",
                    [(e,) for n, e in enumerate(ids) if n % 4 != i])
     db.execute("DELETE FROM sample_group")  # the sums of before
+    db.execute("UPDATE capture SET bytes = bytes + ?", (i,))
     db.commit()
 END
 }
