@@ -145,8 +145,7 @@ struct pool *pool_new(const struct symbolize_opts *o, unsigned int threads)
 
 static void pool_job_release(struct pool_job *j)
 {
-	free((char *)j->img.path);
-	free(j->told);
+	free_all((char *)j->img.path, j->told);
 	arena_release(&j->text);
 	report_release(&j->rep);
 	memset(j, 0, sizeof(*j));
@@ -169,8 +168,7 @@ void pool_free(struct pool *p)
 	pthread_mutex_destroy(&p->lock);
 	pthread_cond_destroy(&p->more);
 	pthread_cond_destroy(&p->done);
-	free(p->jobs);
-	free(p);
+	free_all(p->jobs, p);
 }
 
 /* No lock needed: only the calling thread changes these two. */

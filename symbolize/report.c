@@ -9,10 +9,8 @@
 void report_release(struct image_report *rep)
 {
 	free(rep->seg);
-	for (size_t i = 0; i < rep->n_used; i++) {
-		free((char *)rep->used[i].file);
-		free((char *)rep->used[i].name);
-	}
+	for (size_t i = 0; i < rep->n_used; i++)
+		free_all((char *)rep->used[i].file, (char *)rep->used[i].name);
 	free(rep->used);
 	rep->seg = NULL;
 	rep->n_seg = 0;

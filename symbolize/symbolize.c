@@ -71,22 +71,17 @@ void symbolize_free(struct symbolizer *sy)
 	kallsyms_leave(sy, sy->ks_live);
 	kallsyms_free(sy->ks_replaced);
 	fetch_free(sy);
-	free((char *)sy->opts.cache);
-	free((char *)sy->opts.release);
-	free((char *)sy->opts.kcore);
-	free((char *)sy->opts.fetch_cache);
-	free((char *)sy->opts.symfs);
-	free((char *)sy->opts.kallsyms);
-	free((char *)sy->opts.vmlinux);
-	free((char *)sy->opts.home);
+	free_all((char *)sy->opts.cache, (char *)sy->opts.release,
+		 (char *)sy->opts.kcore, (char *)sy->opts.fetch_cache,
+		 (char *)sy->opts.symfs, (char *)sy->opts.kallsyms,
+		 (char *)sy->opts.vmlinux, (char *)sy->opts.home);
 	char **dirs = (char **)sy->opts.debug_dirs;
 	for (size_t i = 0; dirs && dirs[i]; i++)
 		free(dirs[i]);
 	free(dirs);
 	for (size_t i = 0; i < sy->n_captured; i++)
 		kallsyms_free(sy->ks_captured[i]);
-	free(sy->ks_captured);
-	free(sy);
+	free_all(sy->ks_captured, sy);
 }
 
 static bool symbolize_has_names(enum image_kind kind)

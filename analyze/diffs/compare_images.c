@@ -11,7 +11,7 @@
 #include "analyze/names/short_name.h"
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
-#include "symbolize/names/function_names.h"
+#include "symbolize/names/symbol_names.h"
 
 /* Images with less of the user code are left as they are. */
 #define WEIGHT_MIN 0.05

@@ -18,7 +18,7 @@
 #include "stitch/base/table.h"
 #include "stitch/source.h"
 #include "stitch/tasks/frame.h"
-#include "symbolize/names/data_names.h"
+#include "symbolize/names/symbol_names.h"
 #include "symbolize/symbolize.h"
 
 #define LOCKS_MAX 65536

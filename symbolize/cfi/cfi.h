@@ -17,7 +17,7 @@ struct elf_file;
 
 /* Reads a section. Returns NULL if the file does not have it, or is for a
  * machine that cannot be unwound. The .debug_frame of a Go program without one
- * is made from what its runtime knows, see go_frames.h. */
+ * is made from what its runtime knows. */
 struct cfi *cfi_open(const struct elf_file *ef, const char *section);
 /* The same for the bytes of an .eh_frame at ELF address addr. swap: they are in
  * the other byte order. */

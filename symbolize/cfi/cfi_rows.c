@@ -240,8 +240,7 @@ void function_rows_free(struct function_rows *t)
 		return;
 	for (size_t i = 0; i < t->n; i++)
 		unwind_rows_free(t->of[i]);
-	free(t->of);
-	free(t);
+	free_all(t->of, t);
 }
 
 const struct unwind_row *function_rows_find(struct function_rows *t,

@@ -44,11 +44,7 @@ void unwind_rows_free(struct unwind_rows *t)
 {
 	if (!t)
 		return;
-	free(t->row);
-	free(t->made);
-	free(t->func);
-	free(t->block);
-	free(t);
+	free_all(t->row, t->made, t->func, t->block, t);
 }
 
 void unwind_rows_begin(struct unwind_rows *t, uint64_t start, uint64_t end)
@@ -190,8 +186,7 @@ void unwind_rows_finish(struct unwind_rows *t)
 		unwind_rows_put(t, end, gap);
 		t->end = end;
 	}
-	free(t->made);
-	free(t->func);
+	free_all(t->made, t->func);
 	t->made = NULL;
 	t->func = NULL;
 	t->n_func = 0;

@@ -108,21 +108,17 @@ static bool call_insn_x86_fcontext(const struct call_insn_site *s)
 	       !memcmp(at, end, sizeof(end)) && at[8] == 0xf4;
 }
 
-/* ff 94 e8 and four bytes are a call through a table, though its last five
- * bytes look like a direct call. */
-static bool call_insn_x86_table(const struct call_insn_site *s, bool wide)
-{
-	return s->ret >= 7 &&
-	       call_insn_x86_indirect(s->code + s->ret - 7, 7, wide);
-}
-
 static enum call_kind call_insn_x86(const struct call_insn_site *s, bool wide,
 				    uint64_t *target)
 {
 	const unsigned char *end = s->code + s->ret;
 	uint32_t rel;
 
-	if (s->ret >= 5 && end[-5] == 0xe8 && !call_insn_x86_table(s, wide) &&
+	/* ff 94 e8 and four bytes are a call through a table, though its last
+	 * five bytes look like a direct call. */
+	if (s->ret >= 5 && end[-5] == 0xe8 &&
+	    !(s->ret >= 7 &&
+	      call_insn_x86_indirect(s->code + s->ret - 7, 7, wide)) &&
 	    call_insn_word(s, 4, &rel)) {
 		*target = s->addr + (uint64_t)(int64_t)(int32_t)rel;
 		if (!wide)

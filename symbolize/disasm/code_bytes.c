@@ -97,8 +97,7 @@ void code_bytes_close(struct code_bytes *c)
 	if (!c)
 		return;
 	elf_file_close(c->ef);
-	free(c->bytes);
-	free(c);
+	free_all(c->bytes, c);
 }
 
 const char *code_bytes_path(const struct code_bytes *c)

@@ -17,10 +17,8 @@
 #include "symbolize/dwarf/dwarf_scopes.h"
 #include "symbolize/dwarf/dwarf_sections.h"
 #include "symbolize/dwarf/dwarf_units.h"
-#include "symbolize/dwarf/line_rows.h"
-#include "symbolize/dwarf/relocate.h"
+#include "symbolize/dwarf/line_table.h"
 #include "symbolize/dwarf/split_dwarf.h"
-#include "symbolize/dwarf/split_package.h"
 
 /* Debug information nests some ten levels; in a hostile file any number. */
 #define DEPTH_MAX 256
@@ -653,9 +651,7 @@ struct dwarf *dwarf_lookup(struct symbolizer *sy, struct dwarf_file *df,
 	}
 	if (dwarf_units_damaged(df->units))
 		dwarf_forget(d);
-	free(d->want);
-	free(d->node);
-	free(d->set);
+	free_all(d->want, d->node, d->set);
 	split_package_close(d->package);
 	d->package = NULL;
 	d->want = NULL;
@@ -693,9 +689,7 @@ void dwarf_free(struct dwarf *d)
 	if (!d)
 		return;
 	intern_release(&d->strings);
-	free(d->span);
-	free(d->frame);
-	free(d);
+	free_all(d->span, d->frame, d);
 }
 
 struct dwarf_declaring {

@@ -1,10 +1,10 @@
-/* line_table.c - the lists of folders and files in a line table of DWARF 5. */
+/* line_table.c - the lists of folders and files in a line table of DWARF 5, and
+ * how much memory libdw would take for one. */
 #include "symbolize/dwarf/line_table.h"
 
 #include <dwarf.h>
-#include <stdio.h>
-#include <string.h>
 
+#include "stitch/base/mem.h"
 #include "symbolize/elf/dwarf_number.h"
 #include "symbolize/elf/elf.h"
 
@@ -155,4 +155,172 @@ void line_table_section(const struct elf_file *ef, const char *name,
 	}
 	bytes_init(out, d && d->d_buf ? d->d_buf : "",
 		   d && d->d_buf ? d->d_size : 0, name, 0, ef->swap);
+}
+
+/* What libdw 0.188 keeps of a row: a list item, its copy in the sorted table,
+ * and the pointer by which it is sorted; and of a file or folder, besides its
+ * name. */
+#define ROW_BYTES 112
+#define FILE_BYTES 64
+/* Folders of compilers have shorter names, and the name is in each path. */
+#define FOLDER_MAX 4096
+/* Programs up to this size are not walked: each byte counts as a row. */
+#define SHORT ((size_t)64 << 10)
+
+struct line_rows {
+	struct line_table table;
+	uint64_t sum;
+	size_t folder; /* length of the folder in which the compiler ran;
+			* longest: that of the table. Both may be put before a
+			* name */
+	size_t longest;
+	uint8_t version, opcodes;
+	const uint8_t *args; /* of standard opcodes, by number - 1 */
+};
+
+static void line_rows_add(struct line_rows *r, uint64_t n)
+{
+	if (__builtin_add_overflow(r->sum, n, &r->sum))
+		r->sum = UINT64_MAX;
+}
+
+static void line_rows_add_folder(void *arg, const struct line_entry *e)
+{
+	struct line_rows *r = arg;
+	size_t n = strlen(e->name);
+
+	raise_to(r->longest, n);
+	line_rows_add(r, FILE_BYTES);
+}
+
+static void line_rows_add_file(void *arg, const struct line_entry *e)
+{
+	struct line_rows *r = arg;
+
+	line_rows_add(r, FILE_BYTES + strlen(e->name) + r->longest + r->folder);
+}
+
+/* ---- the head */
+
+/* Reads a list of DWARF 2 to 4, which ends with an empty name. */
+static int line_rows_list(struct line_rows *r, struct bytes *b,
+			  line_entry_fn *fn, int numbers)
+{
+	struct line_entry e = { .md5 = NULL };
+	uint64_t v;
+
+	for (;;) {
+		if (bytes_str(b, &e.name, NULL))
+			return -1;
+		if (!*e.name)
+			return 0;
+		for (int i = 0; i < numbers; i++)
+			if (leb128_unsigned(b, &v))
+				return -1;
+		fn(r, &e);
+	}
+}
+
+/* Reads what is after the length of the head, up to the end of its lists. */
+static int line_rows_head(struct line_rows *r, struct bytes *b)
+{
+	/* smallest instruction, operations (from 4 on), is_stmt, the base and
+	 * the range of lines */
+	if (bytes_skip(b, r->version >= 4 ? 5 : 4, NULL) ||
+	    bytes_u8(b, &r->opcodes, NULL) || !r->opcodes)
+		return -1;
+	r->args = b->pos;
+	if (bytes_skip(b, r->opcodes - 1u, NULL))
+		return -1;
+	if (r->version >= 5)
+		return line_table_entries(&r->table, b, line_rows_add_folder, r)
+			       ?: line_table_entries(&r->table, b,
+						     line_rows_add_file, r);
+	return line_rows_list(r, b, line_rows_add_folder, 0)
+		       ?: line_rows_list(r, b, line_rows_add_file, 3);
+}
+
+/* ---- the program */
+
+/* Counts the rows of a program, up to its end or to what cannot be read. */
+static void line_rows_walk(struct line_rows *r, struct bytes *b)
+{
+	uint8_t op;
+
+	while (!bytes_u8(b, &op, NULL)) {
+		struct line_entry e = { .md5 = NULL };
+		struct bytes in;
+		uint64_t v;
+
+		if (op >= r->opcodes) {
+			line_rows_add(r, ROW_BYTES);
+			continue;
+		}
+		if (op == DW_LNS_copy)
+			line_rows_add(r, ROW_BYTES);
+		if (op == DW_LNS_fixed_advance_pc) {
+			if (bytes_skip(b, 2, NULL))
+				return;
+		} else if (op) {
+			for (uint8_t i = 0; i < r->args[op - 1]; i++)
+				if (leb128_unsigned(b, &v))
+					return;
+		} else {
+			/* an extended one, with its length */
+			if (leb128_unsigned(b, &v) ||
+			    bytes_take(b, v, &in, NULL) ||
+			    bytes_u8(&in, &op, NULL))
+				return;
+			if (op == DW_LNE_end_sequence)
+				line_rows_add(r, ROW_BYTES);
+			else if (op == DW_LNE_define_file &&
+				 !bytes_str(&in, &e.name, NULL))
+				line_rows_add_file(r, &e);
+		}
+	}
+}
+
+/* ---- all of it */
+
+static bool line_rows_section(const struct elf_file *ef, struct bytes *out)
+{
+	static const char *const name[] = { ".debug_line", ".debug_line.dwo" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(name); i++) {
+		line_table_section(ef, name[i], out);
+		if (bytes_left(out))
+			return true;
+	}
+	return false;
+}
+
+uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
+			 const char *folder)
+{
+	struct line_rows r = { .folder = folder ? strnlen(folder, FOLDER_MAX)
+						: 0 };
+	uint64_t version, len;
+	struct bytes all, b, head;
+
+	if (!line_rows_section(ef, &all) || bytes_skip(&all, off, NULL) ||
+	    line_table_take(&r.table, &all, &b))
+		return 0;
+	line_table_section(ef, ".debug_str", &r.table.strings);
+	line_table_section(ef, ".debug_line_str", &r.table.line_strings);
+	if (r.folder == FOLDER_MAX ||
+	    dwarf_number_fixed(&b, 2, false, &version) || version < 2 ||
+	    version > 5 || (version == 5 && bytes_skip(&b, 2, NULL)) ||
+	    dwarf_number_fixed(&b, r.table.wide ? 8 : 4, false, &len))
+		return UINT64_MAX;
+	r.version = (uint8_t)version;
+	head = b;
+	if (line_rows_head(&r, &head) || bytes_skip(&b, len, NULL))
+		return UINT64_MAX;
+	/* a file that the program adds takes more than its bytes if its folder
+	 * has a long name */
+	if (bytes_left(&b) > SHORT || r.folder + r.longest > ROW_BYTES)
+		line_rows_walk(&r, &b);
+	else
+		line_rows_add(&r, bytes_left(&b) * ROW_BYTES);
+	return r.sum;
 }

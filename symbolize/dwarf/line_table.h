@@ -1,4 +1,5 @@
-/* line_table.h - the lists of folders and files in a line table of DWARF 5. */
+/* line_table.h - the lists of folders and files in a line table of DWARF 5, and
+ * how much memory libdw would take for one. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,3 +43,15 @@ int line_table_take(struct line_table *t, struct bytes *section,
  * is damaged, too long, or of a form that no compiler uses. */
 int line_table_entries(struct line_table *t, struct bytes *b, line_entry_fn *fn,
 		       void *arg);
+
+/* What is read of one image at a time: 4 million rows. */
+#define LINE_ROWS_BYTES_MAX ((uint64_t)448 << 20)
+
+/* Returns how much memory libdw takes at most for the table at off of
+ * .debug_line, or of .debug_line.dwo if that is what the file has: it keeps 112
+ * bytes for each row, which may be one byte of the file, and for each file its
+ * whole path, whose folder the file states once. UINT64_MAX: it is damaged, or
+ * of a form that no compiler uses; 0: there is none. folder: the name of the
+ * folder in which the compiler ran, or NULL. */
+uint64_t line_rows_bytes(const struct elf_file *ef, uint64_t off,
+			 const char *folder);

@@ -1,4 +1,5 @@
-/* split_dwarf.h - debug information that -gsplit-dwarf put into a .dwo file.
+/* split_dwarf.h - debug information that -gsplit-dwarf put into a .dwo file,
+ * alone or in a package.
  *
  * libdw would find the file itself, open whatever is at a path that the program
  * names (opening a FIFO hangs), map it and keep it open. Here it is opened like
@@ -14,6 +15,11 @@ struct split_dwarf;
 struct split_package;
 struct symbolizer;
 
+/* Opens the package (.dwp) of a program: its .dwo files in one. Returns NULL if
+ * there is none that can be read. */
+struct split_package *split_package_open(struct symbolizer *sy,
+					 const struct elf_file *ef);
+void split_package_close(struct split_package *p);
 /* Returns the name of the .dwo file of a skeleton, borrowed from libdw; NULL if
  * it has none. */
 const char *split_dwarf_name(Dwarf_Die *skeleton);

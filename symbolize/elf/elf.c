@@ -252,11 +252,7 @@ void elf_file_close(struct elf_file *ef)
 	elf_end(ef->elf);
 	if (ef->fd >= 0)
 		close(ef->fd);
-	free(ef->mem);
-	free(ef->seg);
-	free(ef->data);
-	free(ef->path);
-	free(ef);
+	free_all(ef->mem, ef->seg, ef->data, ef->path, ef);
 }
 
 size_t elf_sections(const struct elf_file *ef)
@@ -434,11 +430,9 @@ bool elf_symbols_find(const struct elf_file *ef, uint32_t type,
 	size_t n = elf_sections(ef);
 	struct elf_section s;
 
-	for (size_t i = 1; i < n; i++)
-		if (elf_section_get(ef, i, &s) && s.type == type &&
-		    elf_symbols_open(ef, &s, out))
-			return true;
-	return false;
+	return any_where(n, i,
+			 i && elf_section_get(ef, i, &s) && s.type == type &&
+				 elf_symbols_open(ef, &s, out));
 }
 
 bool elf_symbols_next(struct elf_symbols *it, GElf_Sym *sym, const char **name)

@@ -55,8 +55,7 @@ static void symtab_sort(struct symtab *t)
 		else
 			t->sym[out - 1] = tail[key[--n].index];
 	}
-	free(key);
-	free(tail);
+	free_all(key, tail);
 }
 
 /* Returns true if b is a better name than a for their common address. This is

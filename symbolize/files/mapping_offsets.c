@@ -4,6 +4,7 @@
 
 #include <gelf.h>
 
+#include "stitch/base/mem.h"
 #include "symbolize/elf/elf.h"
 #include "symbolize/files/locate.h"
 
@@ -77,10 +78,7 @@ static bool mapping_offsets_match(struct elf_loads *ls,
 		if (set)
 			map[i].pgoff = l->off + (start - l->start);
 	}
-	for (size_t i = 0; i < ls->n; i++)
-		if (!ls->at[i].found)
-			return false;
-	return true;
+	return !any_where(ls->n, i, !ls->at[i].found);
 }
 
 bool mapping_offsets_prove(const struct symbolizer *sy, const struct image *img,

@@ -113,12 +113,7 @@ static int name_cache_read_all(struct name_cache *m, struct bytes *b)
 void name_cache_release(struct name_cache *m)
 {
 	tried_files_release(&m->tried);
-	free(m->tried_text);
-	free(m->entry);
-	free(m->row);
-	free(m->seg);
-	free(m->part);
-	free(m->text);
+	free_all(m->tried_text, m->entry, m->row, m->seg, m->part, m->text);
 	table_release(&m->by_text);
 }
 

@@ -65,11 +65,10 @@ bool tried_files_unchanged(const struct tried_files *t)
 
 bool tried_files_can_tell(const struct tried_files *t)
 {
-	for (size_t i = 0; i < t->n; i++)
-		if (t->p[i].id[1] && (!strncmp(t->p[i].path, "/proc/", 6) ||
-				      !strncmp(t->p[i].path, "/sys/", 5)))
-			return false;
-	return true;
+	return !any_where(t->n, i,
+			  t->p[i].id[1] &&
+				  (!strncmp(t->p[i].path, "/proc/", 6) ||
+				   !strncmp(t->p[i].path, "/sys/", 5)));
 }
 
 void tried_files_release(struct tried_files *t)

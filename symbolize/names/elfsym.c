@@ -13,7 +13,7 @@
 #include "symbolize/files/debugfile.h"
 #include "symbolize/dwarf/dwarf.h"
 #include "symbolize/dwarf/dwarf_sections.h"
-#include "symbolize/dwarf/line_rows.h"
+#include "symbolize/dwarf/line_table.h"
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/disasm/call_insn.h"
 #include "symbolize/disasm/disasm.h"

@@ -250,12 +250,7 @@ void kallsyms_free(struct kallsyms *ks)
 		return;
 	tried_files_release(&ks->tried);
 	symtab_release(&ks->tab);
-	free(ks->head);
-	free(ks->modules);
-	free(ks->mod);
-	free(ks->text);
-	free(ks->path);
-	free(ks);
+	free_all(ks->head, ks->modules, ks->mod, ks->text, ks->path, ks);
 }
 
 /* ---- files of earlier symbolizers
@@ -316,8 +311,7 @@ static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
 		ks->modules = after;
 		after = NULL;
 	}
-	free(before);
-	free(after);
+	free_all(before, after);
 	return ks;
 }
 

@@ -11,7 +11,6 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/sframe/sframe_judge.h"
 #include "symbolize/sframe/sframe_table.h"
 
 /* ---- against .eh_frame, address by address */
@@ -106,20 +105,6 @@ static void sframe_eh_report(struct judge *j, uint64_t start, uint64_t end,
 		    judge_rule(j, b, &tb));
 }
 
-/* One rule is ROW_PLT, and the other table has a row for each part of it. */
-static void sframe_eh_compare_plt(struct judge *j, uint64_t start, uint64_t end,
-				  const struct unwind_rule *a,
-				  const struct unwind_rule *b)
-{
-	for (uint64_t addr = start; addr < end; addr++) {
-		struct unwind_rule x = sframe_eh_rule_at(a, addr);
-		struct unwind_rule y = sframe_eh_rule_at(b, addr);
-
-		if (!sframe_eh_same_rule(&x, &y))
-			sframe_eh_report(j, addr, addr + 1, &x, &y);
-	}
-}
-
 static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
 			      const struct unwind_rule *a,
 			      const struct unwind_rule *b)
@@ -154,9 +139,16 @@ static void sframe_eh_compare(struct judge *j, uint64_t start, uint64_t end,
 						     : "both");
 	else if (a->kind != b->kind &&
 		 (a->kind == ROW_PLT || b->kind == ROW_PLT) &&
-		 len <= ONE_BY_ONE_MAX)
-		sframe_eh_compare_plt(j, start, end, a, b);
-	else if (!sframe_eh_same_rule(a, b))
+		 len <= ONE_BY_ONE_MAX) {
+		/* the other table has a row for each part of ROW_PLT */
+		for (uint64_t addr = start; addr < end; addr++) {
+			struct unwind_rule x = sframe_eh_rule_at(a, addr);
+			struct unwind_rule y = sframe_eh_rule_at(b, addr);
+
+			if (!sframe_eh_same_rule(&x, &y))
+				sframe_eh_report(j, addr, addr + 1, &x, &y);
+		}
+	} else if (!sframe_eh_same_rule(a, b))
 		sframe_eh_report(j, start, end, a, b);
 }
 
@@ -363,7 +355,6 @@ int sframe_check(const struct elf_file *ef, const struct sframe_file *f,
 	sort_items(out->finding, out->n, sframe_check_compare_finding);
 	unwind_rows_free(j.rows);
 	unwind_rows_free(j.eh);
-	free(j.func);
-	free(j.part);
+	free_all(j.func, j.part);
 	return ret;
 }

@@ -4,7 +4,7 @@
  * sframe_check() runs all tests, and each counts what it has looked at and
  * found. Test names appear in output that scripts read. */
 #pragma once
-#include "symbolize/sframe/sframe_finding.h"
+#include "symbolize/sframe/sframe_judge.h"
 
 struct elf_file;
 struct err;

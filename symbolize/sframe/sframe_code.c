@@ -267,7 +267,6 @@ int sframe_code_check(struct judge *j, struct err *err)
 		    sframe_code_is_entry(&l, j->func[i].start))
 			sframe_code_check_entry(&l, &j->func[i]);
 	disasm_close(l.d);
-	free(l.buf);
-	free(l.entry);
+	free_all(l.buf, l.entry);
 	return 0;
 }

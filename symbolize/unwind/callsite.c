@@ -114,12 +114,7 @@ static void callsite_free(void *object)
 	symtab_release(&f->funcs);
 	arena_release(&f->names);
 	tried_files_release(&f->tried);
-	free(f->kept_as);
-	free(f->name);
-	free(f->cold);
-	free(f->seg);
-	free(f->starts.of);
-	free(f);
+	free_all(f->kept_as, f->name, f->cold, f->seg, f->starts.of, f);
 }
 
 static struct callsite_file *callsite_open_new(struct symbolizer *sy,

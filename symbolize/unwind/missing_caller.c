@@ -28,11 +28,9 @@ struct function_range {
 static bool missing_caller_function(const struct unwind_image *m,
 				    uint64_t vaddr, struct function_range *out)
 {
-	for (unsigned int i = 0; i < UNWIND_IMAGE_TABLES; i++)
-		if (m->cfi[i] &&
-		    cfi_function(m->cfi[i], vaddr, &out->start, &out->end))
-			return true;
-	return false;
+	return any_where(UNWIND_IMAGE_TABLES, i,
+			 m->cfi[i] && cfi_function(m->cfi[i], vaddr,
+						   &out->start, &out->end));
 }
 
 /* Whether the code from f->start, up to f->end, sets FP. */

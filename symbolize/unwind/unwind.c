@@ -14,11 +14,9 @@
 #include "symbolize/files/code_cache.h"
 #include "symbolize/unwind/callsite.h"
 #include "symbolize/unwind/missing_caller.h"
-#include "symbolize/unwind/link_register.h"
 #include "symbolize/unwind/unwind_images.h"
 #include "symbolize/unwind/unwind_places.h"
 #include "symbolize/cfi/unwind_rows.h"
-#include "symbolize/unwind/stack_trail.h"
 #include "symbolize/unwind/stack_walk.h"
 #include "symbolize/unwind/thread_start.h"
 #include "symbolize/unwind/unwind_state.h"
@@ -260,11 +258,6 @@ static void unwind_link(struct table_unwinder *u, const struct unwind_in *in,
 		unwind_find_step(u, in, in->pc & in->user_mask);
 	enum row_kind kind = unwind_row_kind(&p->row);
 
-	out->ip[0] = in->pc;
-	out->n = 1;
-	out->guessed = UINT32_MAX;
-	out->unproved = false;
-	out->end = UNWIND_NO_TABLE;
 	if (!unwind_is_in_table(kind) && kind != ROW_LINK)
 		return;
 	/* Requires a file that is proved: no dump would show that another
@@ -358,14 +351,13 @@ static void unwind_stack(struct unwinder *uw, const struct unwind_in *given,
 	own.machine = unwind_machine(u, given, given->pc);
 	const struct abi *abi = abi_of(own.machine);
 
-	if (!abi) {
-		out->ip[0] = in->pc;
-		out->n = 1;
-		out->guessed = UINT32_MAX;
-		out->unproved = false;
-		out->end = UNWIND_NO_TABLE;
+	out->ip[0] = in->pc;
+	out->n = 1;
+	out->guessed = UINT32_MAX;
+	out->unproved = false;
+	out->end = UNWIND_NO_TABLE;
+	if (!abi)
 		return;
-	}
 	if (!in->dumped) {
 		unwind_images_lock(u->modules);
 		unwind_link(u, in, abi, out);
@@ -647,9 +639,7 @@ static void unwind_free(struct unwinder *uw)
 	unwind_threads_free(u->threads);
 	for (unsigned int i = 0; i < u->n_helper; i++)
 		unwind_free(u->helper[i]);
-	free(u->helper);
-	free(u->known);
-	free(u->leaf);
+	free_all(u->helper, u->known, u->leaf);
 	if (!u->ahead) {
 		unwind_images_free(u->modules);
 		unwind_places_free(u->places);

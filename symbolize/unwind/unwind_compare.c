@@ -102,8 +102,7 @@ static void unwind_compare_free(struct unwinder *uw)
 		return;
 	p->all->ops->free(p->all);
 	p->sframe->ops->free(p->sframe);
-	free(p->ip);
-	free(p);
+	free_all(p->ip, p);
 }
 
 static const struct unwinder_ops ops = {

@@ -4,6 +4,7 @@
 
 #include <gelf.h>
 
+#include "stitch/base/bytes.h"
 #include "stitch/tasks/jit.h"
 #include "stitch/base/mem.h"
 #include "stitch/unwinder.h"
@@ -57,9 +58,7 @@ static void unwind_image_free(void *object)
 		cfi_close(m->cfi[i]);
 	}
 	unwind_rows_free(m->sframe);
-	free(m->seg);
-	free(m->data);
-	free(m->path);
+	free_all(m->seg, m->data, m->path);
 	if (m->img)
 		free((char *)m->img->path);
 	free(m->img);
@@ -209,6 +208,13 @@ static void unwind_images_add_table(struct unwind_image *m, size_t i,
 static const char *const sections[UNWIND_IMAGE_TABLES] = { ".eh_frame",
 							   ".debug_frame" };
 
+static void unwind_images_add(struct unwind_images *ms, struct unwind_image *m)
+{
+	m->set = ms;
+	*mem_add(ms->m, ms->n, ms->cap) = m;
+	m->number = (uint32_t)ms->n;
+}
+
 /* Opens the file of an image; keep: as identity_may_be_kept() says. Returns
  * false if there is none. */
 static bool unwind_images_open(struct unwind_images *ms,
@@ -228,7 +234,6 @@ static bool unwind_images_open(struct unwind_images *ms,
 	}
 	struct unwind_image *m = mem_new(1, sizeof(*m));
 
-	m->set = ms;
 	m->machine = ef->machine;
 	m->kind = img->kind;
 	m->big = ef->big;
@@ -250,7 +255,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	m->tried = tried;
 	struct sframe_file f;
 
-	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !m->set->sframe_only; i++)
+	for (size_t i = 0; i < UNWIND_IMAGE_TABLES && !ms->sframe_only; i++)
 		unwind_images_add_table(m, i, cfi_open(ef, sections[i]));
 	if (!m->cfi[0] && sframe_file_open(ef, &f, NULL) == 1) {
 		m->sframe = sframe_table(&f.sf, NULL);
@@ -259,8 +264,7 @@ static bool unwind_images_open(struct unwind_images *ms,
 	if (m->kind == IMAGE_VDSO)
 		m->sigreturn = sigreturn_find(ef);
 	ms->count.built++;
-	*mem_add(ms->m, ms->n, ms->cap) = m;
-	m->number = (uint32_t)ms->n;
+	unwind_images_add(ms, m);
 	unwind_images_hold_open(ms, m, ef);
 	return true;
 }
@@ -285,10 +289,8 @@ static bool unwind_images_reuse(struct unwind_images *ms,
 	}
 	if (!m)
 		return false;
-	m->set = ms;
 	ms->count.built++;
-	*mem_add(ms->m, ms->n, ms->cap) = m;
-	m->number = (uint32_t)ms->n;
+	unwind_images_add(ms, m);
 	return true;
 }
 
@@ -363,7 +365,6 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 		return ms->m[id];
 	struct unwind_image *m = mem_new(1, sizeof(*m));
 
-	m->set = ms;
 	m->machine = (uint16_t)c->machine;
 	m->kind = IMAGE_JIT;
 	m->is = IDENTITY_PROVED;
@@ -375,8 +376,7 @@ struct unwind_image *unwind_images_of_code(struct unwind_images *ms,
 			cfi_memory(m->machine, c->frame, c->n_frame,
 				   c->start + c->frame_off, c->swapped));
 	ms->count.built += m->cfi[0] != NULL;
-	*mem_add(ms->m, ms->n, ms->cap) = m;
-	m->number = (uint32_t)ms->n;
+	unwind_images_add(ms, m);
 	return m;
 }
 
@@ -565,4 +565,109 @@ struct unwind_images_count unwind_images_count(const struct unwind_images *ms)
 		c.rows += m->sframe ? unwind_rows_count(m->sframe) : 0;
 	}
 	return c;
+}
+
+#define REG_LINK 30
+#define VDSO_FUNC_MAX 65536
+/* A vdso has about ten symbols. */
+#define SYMBOLS_MAX 256
+/* Instructions of a stub: bti, adrp, ldr, add, autia1716, br. */
+#define STUB_MAX 6
+
+/* Returns true if this A64 instruction might write x30: calls, and any with x30
+ * as first operand, or as second one of a load or store. Some of these only
+ * read x30, but a leaf function does not need them either. */
+static bool link_register_written(uint32_t insn)
+{
+	bool branch = (insn & 0x7c000000) == 0x14000000; /* b, bl */
+	bool call = (insn & 0xfc000000) == 0x94000000 || /* bl */
+		    (insn & 0xfee00000) == 0xd6200000;	 /* blr, blraa, ... */
+	bool memory = (insn & 0x0a000000) == 0x08000000;
+
+	if (branch || call)
+		return call;
+	return (insn & 31) == REG_LINK ||
+	       (memory && (insn >> 10 & 31) == REG_LINK);
+}
+
+/* Returns true if no instruction of the function writes the register. */
+static bool link_register_untouched(struct unwind_image *m, const GElf_Sym *f)
+{
+	unsigned char code[1024];
+	struct bytes b;
+	uint32_t insn;
+
+	if (f->st_size > VDSO_FUNC_MAX || f->st_value % 4 || f->st_size % 4)
+		return false;
+	for (uint64_t at = 0; at < f->st_size; at += sizeof(code)) {
+		size_t n = f->st_size - at;
+
+		if (n > sizeof(code))
+			n = sizeof(code);
+		if (unwind_images_read_code(m, f->st_value + at, code, n) != n)
+			return false;
+		bytes_init(&b, code, n, "", 0, bytes_must_swap(false));
+		while (!bytes_u32(&b, &insn, NULL))
+			if (link_register_written(insn))
+				return false;
+	}
+	return true;
+}
+
+/* Matches the rest of a PLT stub, for which linkers write no table (ld 2.40): a
+ * stub is entered by a call and ends with its only 'br'. The header stub starts
+ * by storing the register, so it does not match there. */
+static bool link_register_in_stub(struct unwind_image *m, uint64_t vaddr)
+{
+	unsigned char code[4 * STUB_MAX];
+	struct bytes b;
+	uint32_t insn;
+
+	struct elf_file *ef = unwind_images_file(m);
+	struct elf_section s;
+
+	if (vaddr % 4 || !ef || !elf_section_find(ef, ".plt", &s) ||
+	    vaddr - s.addr >= s.size)
+		return false;
+	bytes_init(&b, code,
+		   unwind_images_read_code(m, vaddr, code, sizeof(code)), "", 0,
+		   bytes_must_swap(false));
+	while (!bytes_u32(&b, &insn, NULL)) {
+		if (link_register_written(insn))
+			return false;
+		if ((insn & 0xfffffc1f) == 0xd61f0000)
+			return true;
+	}
+	return false;
+}
+
+/* Finds the function around an address in the dynamic symbols. */
+static bool link_register_function(const struct elf_file *ef, uint64_t vaddr,
+				   GElf_Sym *f)
+{
+	struct elf_section s;
+	struct elf_symbols it;
+	const char *name;
+
+	if (!ef || !elf_section_find(ef, ".dynsym", &s) ||
+	    !elf_symbols_open(ef, &s, &it))
+		return false;
+	while (elf_symbols_next(&it, f, &name) && it.i <= SYMBOLS_MAX)
+		if (GELF_ST_TYPE(f->st_info) == STT_FUNC &&
+		    vaddr >= f->st_value && vaddr - f->st_value < f->st_size)
+			return true;
+	return false;
+}
+
+bool link_register_is_kept(struct unwind_image *m, uint64_t vaddr)
+{
+	GElf_Sym f;
+
+	if (m->machine != EM_AARCH64)
+		return false;
+	if (m->kind != IMAGE_VDSO)
+		return link_register_in_stub(m, vaddr);
+	return vaddr % 4 == 0 &&
+	       link_register_function(unwind_images_file(m), vaddr, &f) &&
+	       link_register_untouched(m, &f);
 }

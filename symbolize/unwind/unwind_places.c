@@ -23,8 +23,7 @@ void unwind_places_free(struct unwind_places *ps)
 {
 	if (!ps)
 		return;
-	free(ps->memory);
-	free(ps);
+	free_all(ps->memory, ps);
 }
 
 static void unwind_place_write(struct unwind_place *p, uint64_t pc,

@@ -51,8 +51,7 @@ void unwind_readiness_close(struct unwind_readiness *r)
 		return;
 	unwind_rows_free(r->by_sframe);
 	unwind_rows_free(r->by_eh);
-	free(r->seg);
-	free(r);
+	free_all(r->seg, r);
 }
 
 static bool unwind_readiness_rule_at(const struct unwind_rows *t,

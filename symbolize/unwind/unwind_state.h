@@ -8,7 +8,7 @@
 #include "stitch/unwinder.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/disasm/frame_code.h"
-#include "symbolize/unwind/stack_trail.h"
+#include "symbolize/unwind/stack_walk.h"
 #include "symbolize/unwind/unwind_images.h"
 
 struct unwind_places;

@@ -182,8 +182,7 @@ void unwind_threads_free(struct unwind_threads *t)
 	pthread_mutex_destroy(&t->lock);
 	pthread_cond_destroy(&t->more);
 	pthread_cond_destroy(&t->done);
-	free(t->job);
-	free(t);
+	free_all(t->job, t);
 }
 
 struct unwind_job *unwind_threads_begin(struct unwind_threads *t,

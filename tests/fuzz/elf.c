@@ -6,7 +6,7 @@
 
 #include "stitch/base/err.h"
 #include "stitch/tasks/frame.h"
-#include "symbolize/names/data_names.h"
+#include "symbolize/names/symbol_names.h"
 #include "symbolize/symbolize.h"
 #include "tests/fuzz_file.h"
 

@@ -1,6 +1,6 @@
-/* line_rows.c - tests of symbolize/dwarf/line_rows.c: what the line tables of
+/* line_rows.c - tests of symbolize/dwarf/line_table.c: what the line tables of
  * hostile files would take, and that damaged ones are stepped over. */
-#include "symbolize/dwarf/line_rows.h"
+#include "symbolize/dwarf/line_table.h"
 
 #include <dwarf.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* data_names.h - the names of data of a program or library. */
+/* symbol_names.h - the names of all functions of a program, and of its data. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,3 +19,12 @@ typedef int data_names_fn(void *arg, uint64_t off, const char *name,
 int data_names_each(struct symbolizer *sy, const struct image *img,
 		    const uint64_t *off, size_t n, data_names_fn *fn, void *arg,
 		    struct err *err);
+
+/* Calls fn for each function symbol of an image's file, as it is and demangled,
+ * and of its debug file if the file was stripped; names may come twice. Returns
+ * whether these are all functions that were compiled: the file is proved by its
+ * build-id, and its table has local symbols, which 'strip --discard-all'
+ * removes and the start-up code of each program has. */
+typedef void function_names_fn(void *arg, const char *name);
+bool function_names_each(struct symbolizer *sy, const struct image *img,
+			 function_names_fn *fn, void *arg);
