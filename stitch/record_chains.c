@@ -154,14 +154,6 @@ void record_chains_late_map(struct stitch *st, uint32_t process,
 			    st->rec->off, NULL);
 }
 
-/* After exec, a sample in kernel mode may still have the user stack of the old
- * program. */
-static bool program_surely_ran(struct stitch *st, const struct process *p)
-{
-	return st->rec->kind == REC_CHAIN || st->rec->flags & REC_F_USER ||
-	       !p->space.before.n;
-}
-
 /* Returns whether another process may have mapped code for this one that is in
  * the chain. */
 static bool is_of_kin(struct stitch *st, const struct process *p,
@@ -255,7 +247,10 @@ static uint32_t resolve_user_chain(struct stitch *st, uint32_t slot,
 		losses_any(st->losses, st->rec->source) &&
 		losses_find(st->losses, st->rec->source, -1, p->since, in.t);
 
-	if (found.bare && program_surely_ran(st, p)) {
+	/* After exec, a sample in kernel mode may still have the user stack of
+	 * the old program. */
+	if (found.bare && (st->rec->kind == REC_CHAIN ||
+			   st->rec->flags & REC_F_USER || !p->space.before.n)) {
 		note_unmapped(st, p, a->ip[0] & in.mask);
 		in.uncertain = st->look.unmapped && lost;
 	}

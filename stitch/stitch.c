@@ -615,19 +615,15 @@ static void stitch_take_map(struct stitch *st)
 				       &rec->map);
 }
 
-/* These records change the state, so a duplicate must be ignored. */
-static bool is_state_record(enum record_kind k)
-{
-	return k == REC_COMM || k == REC_FORK || k == REC_EXIT ||
-	       k == REC_MAP || k == REC_KSYMBOL;
-}
-
 static void stitch_take_record(struct stitch *st)
 {
 	const struct record *rec = st->rec;
 	enum record_kind k = rec->kind;
 
-	if (rec->flags & REC_F_DUPLICATE && is_state_record(k))
+	/* These records change the state, so a duplicate must be ignored. */
+	if (rec->flags & REC_F_DUPLICATE &&
+	    (k == REC_COMM || k == REC_FORK || k == REC_EXIT || k == REC_MAP ||
+	     k == REC_KSYMBOL))
 		return;
 	if (k == REC_LOST_TOTAL && rec->flags & REC_F_FILTERED && rec->lost.n)
 		join_session(st->join, rec->source)->filtered = true;
@@ -704,14 +700,6 @@ static void stitch_take_record(struct stitch *st)
 			push_event(st, thread_slot(st),
 				   &(struct event_part){ .type = UINT32_MAX,
 							 .weight = 1 });
-}
-
-/* Returns false for a FORK record unless all tasks are recorded: the record of
- * the child's end may be missing. */
-static bool proves_thread_lives(struct stitch *st)
-{
-	return st->rec->kind != REC_FORK ||
-	       st->own->from->info.system_wide == TRI_YES;
 }
 
 static void retire_one(struct stitch *st, uint32_t slot)
@@ -813,7 +801,11 @@ static void stitch_take(struct stitch *st)
 	    st->before.tid == st->rec->tid)
 		st->look.before = &st->before;
 	audit_record(st->audit, &st->look);
-	if (th && st->look.time > th->last && proves_thread_lives(st)) {
+	/* After a FORK the child lives only if all tasks are recorded: the
+	 * record of its end may be missing. */
+	if (th && st->look.time > th->last &&
+	    (st->rec->kind != REC_FORK ||
+	     st->own->from->info.system_wide == TRI_YES)) {
 		if (th->last == TIME_NONE)
 			th->first = st->look.time;
 		th->last = st->look.time;

@@ -116,16 +116,14 @@ void account_free(struct account *ac)
 	if (!ac)
 		return;
 	for (size_t i = 0; i < ac->n_src; i++) {
-		free(ac->src[i].ring);
-		free(ac->src[i].more);
+		free_all(ac->src[i].ring, ac->src[i].more);
 		table_release(&ac->src[i].by_number);
 		free(ac->src[i].stopped);
 		table_release(&ac->src[i].by_event);
 		free(ac->src[i].reading);
 		table_release(&ac->src[i].by_id);
 	}
-	free(ac->src);
-	free(ac);
+	free_all(ac->src, ac);
 }
 
 void account_source(struct account *ac, uint16_t index,

@@ -117,8 +117,7 @@ void counters_free(struct counters *cs)
 		clock_skew_release(&cs->src[i].skew);
 		clock_bounds_release(&cs->src[i].bounds);
 	}
-	free(cs->src);
-	free(cs);
+	free_all(cs->src, cs);
 }
 
 static uint64_t *newest_at(const struct counters *cs, struct per_source *ps,

@@ -58,8 +58,7 @@ static void sched_task_drop(struct audit *au, struct audit_task *t)
 
 void rule_sched_release(struct audit *au)
 {
-	free(au->task);
-	free(au->free_task);
+	free_all(au->task, au->free_task);
 	table_release(&au->tasks);
 	table_release(&au->wrote);
 }

@@ -131,12 +131,10 @@ void ledger_free(struct ledger *lg)
 	free(lg->call);
 	for (size_t i = 0; i < lg->n; i++)
 		free((char *)lg->entry[i].detail);
-	free(lg->entry);
-	free(lg->skip);
+	free_all(lg->entry, lg->skip);
 	for (size_t i = 0; i < lg->n_damage; i++)
 		free(lg->damage[i].time);
-	free(lg->damage);
-	free(lg->map);
+	free_all(lg->damage, lg->map);
 	table_release(&lg->by_key);
 	free(lg);
 }

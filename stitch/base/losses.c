@@ -59,8 +59,7 @@ struct losses *losses_new(void)
 
 static void losses_run_release(struct run *rn)
 {
-	free(rn->loss);
-	free(rn->low);
+	free_all(rn->loss, rn->low);
 }
 
 void losses_free(struct losses *ls)
@@ -77,8 +76,7 @@ void losses_free(struct losses *ls)
 		}
 		free(ls->src[i].ring);
 	}
-	free(ls->src);
-	free(ls);
+	free_all(ls->src, ls);
 }
 
 static size_t losses_ring_index(int32_t cpu)

@@ -455,9 +455,7 @@ void new_file_free(struct new_file *nf)
 	if (nf->direct)
 		unlink(nf->path);
 	new_file_drop(nf->temp);
-	free(nf->path);
-	free(nf->shown);
-	free(nf);
+	free_all(nf->path, nf->shown, nf);
 }
 
 int temp_open(const char *dir)

@@ -89,6 +89,5 @@ void path_files_free(struct path_files *pf)
 	if (!pf)
 		return;
 	intern_release(&pf->paths);
-	free(pf->entry);
-	free(pf);
+	free_all(pf->entry, pf);
 }

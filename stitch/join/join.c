@@ -68,8 +68,7 @@ void join_free(struct join *jn)
 	sessions_release(&jn->sessions);
 	shared_threads_release(&jn->peers);
 	orphans_release(&jn->orphans);
-	free(jn->linger);
-	free(jn);
+	free_all(jn->linger, jn);
 }
 
 void join_source(struct join *jn, uint16_t source,

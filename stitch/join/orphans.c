@@ -18,8 +18,7 @@
 
 void orphans_release(struct orphans *os)
 {
-	free(os->at);
-	free(os->asked);
+	free_all(os->at, os->asked);
 }
 
 void orphans_requested(struct orphans *os, uint32_t thread)

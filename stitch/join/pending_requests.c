@@ -17,8 +17,7 @@ void pending_requests_init(struct pending_requests *ws, struct fact_queue *out)
 void pending_requests_release(struct pending_requests *ws)
 {
 	table_release(&ws->by_tid);
-	free(ws->wait);
-	free(ws->given);
+	free_all(ws->wait, ws->given);
 }
 
 /* Unique for each (source, tid), so the hash is the key. */

@@ -59,8 +59,7 @@ void sessions_together(struct sessions *ss, uint16_t source, uint16_t first)
 
 void shared_threads_release(struct shared_threads *ps)
 {
-	free(ps->at);
-	free(ps->free);
+	free_all(ps->at, ps->free);
 	table_release(&ps->by_row);
 }
 

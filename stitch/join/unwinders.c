@@ -17,8 +17,7 @@
 
 void unwinders_release(struct unwinders *us)
 {
-	free(us->thread.life);
-	free(us->process.life);
+	free_all(us->thread.life, us->process.life);
 }
 
 static void note_logged(struct unwinder_lives *ls, uint32_t id, uint64_t now)

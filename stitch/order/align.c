@@ -260,13 +260,6 @@ static int64_t offset_from_events(const struct align_in *a,
 			 clock_map_time(map, middle));
 }
 
-/* Files of one recorder that went on in another one. */
-static bool are_pieces(const struct align_in *a, const struct align_in *b)
-{
-	return a->info->pieces && b->info->pieces &&
-	       known_and_equal(a->info->cmdline, b->info->cmdline);
-}
-
 /* events: the map by equal events; NULL: none, or the proposal itself. */
 static void align_examine(const struct align_in *a, const struct align_in *b,
 			  const struct clock_fit *events, struct align_link *l)
@@ -361,8 +354,11 @@ static void align_by_times(const struct align_in *a, const struct align_in *b,
 		align_propose(&l, ALIGN_SAME, 0, SAME_ERROR);
 		int64_t gap = recording_gap(a, b, &l.map);
 		/* one after the other they have no events in common, but a
-		 * process that the kernel put at a random address: one boot */
-		l.proved = (gap > 0 || are_pieces(a, b)) &&
+		 * process that the kernel put at a random address: one boot;
+		 * pieces are files of one recorder that went on in another */
+		l.proved = (gap > 0 || (a->info->pieces && b->info->pieces &&
+					known_and_equal(a->info->cmdline,
+							b->info->cmdline))) &&
 			   clock_fit_share_process(a->fingerprints,
 						   b->fingerprints);
 
@@ -764,9 +760,6 @@ int align_captures(const struct align_in *in, size_t n,
 	int rc = align_check(&g, err);
 	if (!rc)
 		find_lines(&g);
-	free(g.told);
-	free(g.part);
-	free(g.sum);
-	free(g.settled);
+	free_all(g.told, g.part, g.sum, g.settled);
 	return rc;
 }

@@ -191,8 +191,7 @@ static bool clock_fit_kind(const struct fingerprints *a,
 	if (good)
 		out->error = c.spread +
 			     hook_distance(kind, a->records != b->records);
-	free(ps.d);
-	free(ps.p);
+	free_all(ps.d, ps.p);
 	return good;
 }
 
@@ -200,10 +199,8 @@ bool clock_fit_find(const struct fingerprints *a, const struct fingerprints *b,
 		    struct clock_fit *out)
 {
 	memset(out, 0, sizeof(*out));
-	for (int k = 0; k < FINGERPRINT_KINDS; k++)
-		if (clock_fit_kind(a, b, (enum fingerprint_kind)k, out))
-			return true;
-	return false;
+	return any_where(FINGERPRINT_KINDS, k,
+			 clock_fit_kind(a, b, (enum fingerprint_kind)k, out));
 }
 
 /* Returns true if l has the hash at a time near t. */

@@ -99,21 +99,17 @@ static void keep_rest(struct arena *a, struct rec_sample *s)
 	s->member = keep_bytes(a, s->member, s->n_member * sizeof(*s->member));
 }
 
-static void keep_sample(struct arena *a, struct rec_sample *s)
-{
-	keep_addrs(a, &s->kern);
-	keep_addrs(a, &s->user);
-	s->call = keep_call(a, s->call);
-	if (s->n_held || s->user_regs.n || s->n_branch || s->n_extra ||
-	    s->n_member)
-		keep_rest(a, s);
-}
-
 void keep_record(struct record *rec, struct arena *a)
 {
 	switch (rec->kind) {
 	case REC_SAMPLE:
-		keep_sample(a, &rec->sample);
+		keep_addrs(a, &rec->sample.kern);
+		keep_addrs(a, &rec->sample.user);
+		rec->sample.call = keep_call(a, rec->sample.call);
+		if (rec->sample.n_held || rec->sample.user_regs.n ||
+		    rec->sample.n_branch || rec->sample.n_extra ||
+		    rec->sample.n_member)
+			keep_rest(a, &rec->sample);
 		break;
 	case REC_CHAIN:
 		keep_addrs(a, &rec->chain.user);
@@ -573,8 +569,7 @@ void decode_ahead_free(struct decode_ahead *da)
 	}
 	for (size_t i = 0; i < da->n; i++)
 		free(da->shown[i].events);
-	free(da->shown);
-	free(da->memory);
+	free_all(da->shown, da->memory);
 	ledger_free(da->queue);
 	free(da);
 }

@@ -113,15 +113,8 @@ void order_free(struct order *ord)
 		free(ord->run[i].buf);
 	if (ord->temp)
 		fclose(ord->temp);
-	free(ord->run);
-	free(ord->src);
-	free(ord->done);
-	free(ord->low);
-	free(ord->clock);
-	free(ord->wait);
-	free(ord->scratch);
-	free(ord->temp_dir);
-	free(ord);
+	free_all(ord->run, ord->src, ord->done, ord->low, ord->clock, ord->wait,
+		 ord->scratch, ord->temp_dir, ord);
 }
 
 void order_add(struct order *ord, struct source *src)
@@ -747,10 +740,7 @@ void order_give_back(struct order *ord)
 
 bool order_has_dumps(const struct order *ord)
 {
-	for (size_t i = 0; ord->thread && i < ord->n_src; i++)
-		if (ord->src[i]->info.dumps)
-			return true;
-	return false;
+	return ord->thread && any_where(ord->n_src, i, ord->src[i]->info.dumps);
 }
 
 int order_next(struct order *ord, struct record **rec, struct err *err)

@@ -86,17 +86,6 @@ static uint32_t header_find(const struct header_index *ix,
 	return table_find(&ix->by_path, header_hash(k), header_is_same, src, k);
 }
 
-/* Notes that a path has two build-ids: perf 6.1 writes one for each file. */
-static void header_compare(struct header_index *ix, const struct source *src,
-			   uint32_t first, const struct build_id_def *b)
-{
-	const struct build_id_def *a = &src->build_ids[first];
-
-	if (a->id_len == b->id_len && !memcmp(a->id, b->id, a->id_len))
-		return;
-	*mem_at(ix->several, ix->n_several, ix->cap_several, first) = true;
-}
-
 /* Returns the index of the source, after adding entries that a pipe brought
  * since the last call. */
 static struct header_index *header_index(struct header_ids *ids,
@@ -111,8 +100,15 @@ static struct header_index *header_index(struct header_ids *ids,
 
 		if (first == TABLE_NONE)
 			table_add(&ix->by_path, header_hash(&k), ix->n);
-		else
-			header_compare(ix, src, first, b);
+		else {
+			/* perf 6.1 writes one for each file */
+			const struct build_id_def *a = &src->build_ids[first];
+
+			if (a->id_len != b->id_len ||
+			    memcmp(a->id, b->id, a->id_len))
+				*mem_at(ix->several, ix->n_several,
+					ix->cap_several, first) = true;
+		}
 	}
 	return ix;
 }

@@ -50,10 +50,7 @@ void jit_free(struct jit *j)
 {
 	if (!j)
 		return;
-	free(j->code);
-	free(j->change);
-	free(j->piece);
-	free(j->place);
+	free_all(j->code, j->change, j->piece, j->place);
 	table_release(&j->by_number);
 	free(j);
 }

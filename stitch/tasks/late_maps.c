@@ -31,8 +31,7 @@ void snapshots_free(struct snapshots *sn)
 {
 	if (!sn)
 		return;
-	free(sn->item);
-	free(sn);
+	free_all(sn->item, sn);
 }
 
 void snapshots_add(struct snapshots *sn, const struct snapshot *s,
@@ -354,14 +353,12 @@ uint32_t late_maps_again(struct late_maps *lm, struct frames *fr,
 		stack = frames_push(fr, stack, frame[i]);
 	if (changes)
 		raw = frames_noted(fr, stack, &a, was.hash, was.note);
-	free(frame);
-	free(ip);
+	free_all(frame, ip);
 	return raw;
 }
 
 void late_maps_release(struct late_maps *lm)
 {
-	free(lm->map);
-	free(lm->valid);
+	free_all(lm->map, lm->valid);
 	memset(lm, 0, sizeof(*lm));
 }

@@ -90,17 +90,6 @@ static const struct {
 	{ "s390x", { 0, 0, 91, 163, 288, 6, 11 } },
 };
 
-static void call_find_numbers(struct mmap_calls *cs, const char *arch)
-{
-	cs->arch = arch;
-	memset(cs->what, CALL_NONE, sizeof(cs->what));
-	for (size_t i = 0; arch && i < ARRAY_SIZE(numbers); i++)
-		for (uint8_t w = CALL_MMAP; w < CALL_RAW; w++)
-			if (!strcmp(numbers[i].arch, arch))
-				cs->what[numbers[i].nr[w]] = w;
-	cs->what[0] = CALL_NONE; /* of the calls that the machine lacks */
-}
-
 static enum call_what call_kind(struct mmap_calls *cs,
 				const struct mmap_calls_in *in,
 				const struct call *c)
@@ -109,8 +98,16 @@ static enum call_what call_kind(struct mmap_calls *cs,
 
 	if (c->what != CALL_RAW)
 		return c->what;
-	if (arch != cs->arch)
-		call_find_numbers(cs, arch);
+	if (arch != cs->arch) {
+		cs->arch = arch;
+		memset(cs->what, CALL_NONE, sizeof(cs->what));
+		for (size_t i = 0; arch && i < ARRAY_SIZE(numbers); i++)
+			for (uint8_t w = CALL_MMAP; w < CALL_RAW; w++)
+				if (!strcmp(numbers[i].arch, arch))
+					cs->what[numbers[i].nr[w]] = w;
+		/* of the calls that the machine lacks */
+		cs->what[0] = CALL_NONE;
+	}
 	return c->nr > 0 && c->nr < NUMBERS ? (enum call_what)cs->what[c->nr]
 					    : CALL_NONE;
 }
@@ -284,15 +281,6 @@ static void apply_mmap(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		map_call_file(cs, in, slot, &r, p);
 }
 
-static void apply_munmap(const struct mmap_calls_in *in, uint32_t slot,
-			 const struct pending *p)
-{
-	struct range r;
-
-	if (page_range(p->arg[0], p->arg[1], &r))
-		tasks_unmap(in->tasks, slot, r.start, r.end, p->done);
-}
-
 /* mremap moves or resizes one mapping, which keeps its image. */
 static void apply_mremap(const struct mmap_calls_in *in, uint32_t slot,
 			 const struct pending *p, uint64_t ret)
@@ -375,9 +363,14 @@ void mmap_calls_take(struct mmap_calls *cs, const struct mmap_calls_in *in,
 		case CALL_MMAP:
 			apply_mmap(cs, in, slot, p, ret);
 			break;
-		case CALL_MUNMAP:
-			apply_munmap(in, slot, p);
+		case CALL_MUNMAP: {
+			struct range r;
+
+			if (page_range(p->arg[0], p->arg[1], &r))
+				tasks_unmap(in->tasks, slot, r.start, r.end,
+					    p->done);
 			break;
+		}
 		case CALL_MREMAP:
 			apply_mremap(in, slot, p, ret);
 			break;

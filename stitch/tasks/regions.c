@@ -56,8 +56,7 @@ static void region_node_put(struct region_node *nd)
 		region_node_put(region_node_links(nd)[i].node);
 	if (nd->held)
 		*nd->held -= nd->charged;
-	free(nd->item);
-	free(nd);
+	free_all(nd->item, nd);
 }
 
 struct regions regions_share(const struct regions *rs)

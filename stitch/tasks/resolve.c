@@ -106,8 +106,7 @@ void resolve_free(struct resolve *rv)
 	if (!rv)
 		return;
 	header_ids_free(rv->ids);
-	free(rv->cache);
-	free(rv->known);
+	free_all(rv->cache, rv->known);
 	for (size_t i = 0; i < PREFIXES; i++)
 		free_all(rv->prefix[i].ip, rv->prefix[i].stack);
 	free(rv);

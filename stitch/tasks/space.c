@@ -354,8 +354,7 @@ void shared_spaces_release(struct shared_spaces *ks)
 {
 	for (size_t i = 0; i < ks->n; i++)
 		free(ks->kin[i].at);
-	free(ks->kin);
-	free(ks->free);
+	free_all(ks->kin, ks->free);
 	*ks = (struct shared_spaces){ 0 };
 }
 

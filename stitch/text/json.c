@@ -102,11 +102,9 @@ static bool json_is_simple(const struct json *j, const char *s, size_t len)
 {
 	const char mark = j->form == JSON_HTML ? '<' : '"';
 
-	for (size_t i = 0; i < len; i++)
-		if (s[i] < 0x20 || s[i] > 0x7e || s[i] == '"' || s[i] == '\\' ||
-		    s[i] == mark)
-			return false;
-	return true;
+	return !any_where(len, i,
+			  s[i] < 0x20 || s[i] > 0x7e || s[i] == '"' ||
+				  s[i] == '\\' || s[i] == mark);
 }
 
 static void json_put_text(struct json *j, const char *s, size_t len)

@@ -1,6 +1,6 @@
-/* oncpu_match.c - tests of stitch/order/oncpu_match.c: who was on a CPU, asked
- * of another capture. */
-#include "stitch/order/oncpu_match.h"
+/* oncpu_match.c - tests of oncpu_match in fingerprints.c: who was on a CPU,
+ * asked of another capture. */
+#include "stitch/order/fingerprints.h"
 
 #include "stitch/order/clocks.h"
 #include "tests/unit/run.h"
