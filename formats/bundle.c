@@ -107,8 +107,7 @@ void bundle_free(struct bundle *b)
 	if (b->a)
 		b->lib->write_free(b->a);
 	new_file_free(b->file);
-	free(b->path);
-	free(b);
+	free_all(b->path, b);
 }
 
 int bundle_finish(struct bundle *b, struct err *err)

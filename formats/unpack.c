@@ -81,8 +81,7 @@ void unpack_free(struct unpack *u)
 	ZSTD_freeDStream(u->zstd);
 	if (u->a)
 		u->lib->read_free(u->a);
-	free(u->buf);
-	free(u);
+	free_all(u->buf, u);
 }
 
 static int unpack_fill(struct unpack *u, struct err *err)

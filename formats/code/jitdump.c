@@ -150,8 +150,7 @@ void jitdump_close(struct jitdump *d)
 	arena_release(&d->lines);
 	if (d->in.path)
 		input_close(&d->in);
-	free((char *)d->path);
-	free(d);
+	free_all((char *)d->path, d);
 }
 
 int32_t jitdump_pid(const struct jitdump *d)

@@ -130,9 +130,6 @@ static void ctf_map_image(struct ctf_trace *tr, const struct ctf_event *ev,
 		ctf_map_flush_one(tr, p);
 }
 
-/* Makes items of the kernel's mappings, read from the recorded machine's
- * kallsyms, as LTTng does not record them. Without kallsyms the kernel is one
- * map from address 0, so that symbols can be resolved later. */
 static void ctf_map(struct ctf_trace *tr, const struct ctf_event *ev,
 		    const struct ctf_item *head, const struct bytes *raw)
 {

@@ -199,8 +199,7 @@ static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 					"was recorded");
 			free(file);
 		}
-		free(idx);
-		free(list[i]);
+		free_all(idx, list[i]);
 	}
 	if (n >= 0)
 		free(list);
@@ -240,7 +239,6 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		free(list);
 	if (sm->lttng)
 		ctf_index_check_files(ctf, folder);
-	free(st.slot);
-	free(st.clock);
+	free_all(st.slot, st.clock);
 	ctf_state_release(&st);
 }

@@ -86,8 +86,7 @@ static void ctf_find_walk(struct folder_walk *w, const char *dir,
 
 		if (*name != '.' && !lstat(path, &st) && S_ISDIR(st.st_mode))
 			ctf_find_walk(w, path, depth + 1);
-		free(path);
-		free(list[i]);
+		free_all(path, list[i]);
 	}
 	if (n >= 0)
 		free(list);

@@ -86,21 +86,6 @@ static void ctf_fill_info(struct ctf *ctf)
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	info->dir = true;
 }
-
-static void ctf_note_perf_convert(struct ctf *ctf)
-{
-	for (size_t i = 0; i < ctf->n_trace; i++)
-		if (ctf->trace[i].schema->perf) {
-			reader_note(
-				&ctf->src, "perf data convert",
-				"made from a perf.data file, without its "
-				"losses, mappings' lengths and build-ids, "
-				"registers, stacks and deferred chains: give "
-				"the perf.data instead");
-			return;
-		}
-}
-
 /* Returns the trace of this metadata: chunks of a rotated session have one
  * uuid. */
 static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,
@@ -223,9 +208,7 @@ char *ctf_session(const char *path)
 		session = mem_printf("%s/%s/%s", date, c->uid, name);
 	for (size_t i = 0; i < ctf.n_schema; i++)
 		ctf_schema_free(ctf.schema[i]);
-	free(ctf.schema);
-	free(file);
-	free(folder);
+	free_all(ctf.schema, file, folder);
 	return session;
 }
 
@@ -274,7 +257,12 @@ static int ctf_read_start(struct ctf *ctf, const char *path, struct err *err)
 			    "are put together by wall time");
 	ctf_streams_make(ctf);
 	ctf_fill_info(ctf);
-	ctf_note_perf_convert(ctf);
+	if (any_where(ctf->n_trace, i, ctf->trace[i].schema->perf))
+		reader_note(&ctf->src, "perf data convert",
+			    "made from a perf.data file, without its losses, "
+			    "mappings' lengths and build-ids, registers, "
+			    "stacks and deferred chains: give the perf.data "
+			    "instead");
 	return 0;
 }
 

@@ -307,10 +307,9 @@ static bool ctf_check_threads(const struct ctf_state *st,
 		if (!ctf_check_can_be_thread(
 			    (int64_t)st->use[__builtin_ctz(left)]))
 			return false;
-	for (size_t i = 0; ev->role && i < ARRAY_SIZE(part); i++)
-		if (!ctf_check_can_be_thread(ctf_number(ev, part[i], raw, -1)))
-			return false;
-	return true;
+	return !ev->role || !any_where(ARRAY_SIZE(part), i,
+				       !ctf_check_can_be_thread(ctf_number(
+					       ev, part[i], raw, -1)));
 }
 
 /* The sampled address and the kernel's half. Where the machine is not known,

@@ -421,20 +421,14 @@ static void ctf_plan_compile(const struct plan *p, enum plan_root from,
  * packet; other members are fields of each of its events. */
 static bool ctf_plan_has_packet_fields(const struct plan *p)
 {
-	for (size_t i = p->first[PLAN_PACKET]; i < p->first[PLAN_COMMON]; i++)
-		if (p->step[i].want.how != CTF_DROP ||
-		    (p->step[i].want.use && p->step[i].want.use != CTF_CPU))
-			return true;
-	return false;
+	const struct plan_step *st = p->step + p->first[PLAN_PACKET];
+
+	return any_where(p->first[PLAN_COMMON] - p->first[PLAN_PACKET], i,
+			 st[i].want.how != CTF_DROP ||
+				 (st[i].want.use && st[i].want.use != CTF_CPU));
 }
 
 /* The table of events of all traces, by name and layout. */
-
-struct ctf_event_info {
-	const char *name, *text; /* the format */
-	size_t len;		 /* of text */
-	bool defer, has_time;
-};
 
 struct layout_key {
 	const char *text;
@@ -451,11 +445,12 @@ static bool ctf_def_same_layout(const void *owner, uint32_t i, const void *key)
 }
 
 /* Returns the index of the event, which is added if no equal one exists. */
-static uint32_t ctf_event_add(struct ctf *ctf,
-			      const struct ctf_event_info *info)
+static uint32_t ctf_event_add(struct ctf *ctf, const char *name,
+			      const char *format, size_t len, bool defer,
+			      bool has_time)
 {
-	const struct layout_key key = { info->text, info->defer };
-	uint64_t h = hash_bytes(info->text, info->len, key.defer);
+	const struct layout_key key = { format, defer };
+	uint64_t h = hash_bytes(format, len, defer);
 	uint32_t i =
 		table_find(&ctf->by_layout, h, ctf_def_same_layout, ctf, &key);
 	struct bytes text;
@@ -469,18 +464,18 @@ static uint32_t ctf_event_add(struct ctf *ctf,
 	mem_grow(ctf->def, ctf->cap_def, ctf->n_event);
 	struct ctf_event *ev = ctf_event_at(ctf, i);
 
-	bytes_init(&text, info->text, info->len, "format", 0, false);
+	bytes_init(&text, format, len, "format", 0, false);
 	tp_format_parse(&ctf->arena, "", &text, &ev->fmt);
-	ev->fmt.name = arena_strdup(&ctf->arena, info->name);
+	ev->fmt.name = arena_strdup(&ctf->arena, name);
 	ctf_role_find(ev);
 	ctf->def[i] = (struct event_def){
 		.name = ev->fmt.name,
 		.type = 2, /* PERF_TYPE_TRACEPOINT */
 		.config = i,
 		.has_cpu = true,
-		.has_time = info->has_time,
-		.defer = info->defer,
-		.defer_output = info->defer,
+		.has_time = has_time,
+		.defer = defer,
+		.defer_output = defer,
 		.sched = event_role_sched((enum event_role)ev->role),
 		.format = ev->fmt.text,
 		.fields = ev->fmt.def,
@@ -553,15 +548,8 @@ static void ctf_plan_class(struct ctf *ctf, const struct ctf_schema *sm,
 		p.request = NULL;
 	cl->made = true;
 	cl->fixed = p.off;
-	const struct ctf_event_info info = {
-		.name = p.event,
-		.text = text,
-		.len = len,
-		.defer = p.request != NULL,
-		.has_time = sc->clock >= 0,
-	};
-
-	cl->event = ctf_event_add(ctf, &info);
+	cl->event = ctf_event_add(ctf, p.event, text, len, p.request != NULL,
+				  sc->clock >= 0);
 	if (ctf->opts.no_fields)
 		ctf_plan_drop_unread(&p, ctf_event_at(ctf, cl->event));
 	if (ctf_plan_has_packet_fields(&p))

@@ -65,6 +65,5 @@ void ctf_pool_release(struct ctf_pool *pool)
 {
 	for (size_t i = 0; i < pool->n; i++)
 		free(pool->block[i].data);
-	free(pool->block);
-	free(pool->spare);
+	free_all(pool->block, pool->spare);
 }

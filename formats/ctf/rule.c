@@ -58,11 +58,9 @@ int ctf_rules_read(struct ctf *ctf, struct err *err)
 
 void ctf_rules_release(struct ctf *ctf)
 {
-	for (size_t i = 0; i < ctf->n_rule; i++) {
-		free(ctf->rule[i].event);
-		free(ctf->rule[i].cookie);
-		free(ctf->rule[i].ips);
-	}
+	for (size_t i = 0; i < ctf->n_rule; i++)
+		free_all(ctf->rule[i].event, ctf->rule[i].cookie,
+			 ctf->rule[i].ips);
 	free(ctf->rule);
 }
 

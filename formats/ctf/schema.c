@@ -223,8 +223,7 @@ void ctf_schema_free(struct ctf_schema *sm)
 	free(sm->plan);
 	ctf_program_release(&sm->head);
 	arena_release(&sm->arena);
-	free(sm->err);
-	free(sm);
+	free_all(sm->err, sm);
 }
 
 struct ctf_schema *ctf_schema_of(struct ctf *ctf, const char *path)

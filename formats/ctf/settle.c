@@ -30,21 +30,16 @@ ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 	*m = (struct ctf_mapped){ 0 };
 	return m;
 }
-
-static bool ctf_settle_is_new_name(struct ctf *ctf, const struct ctf_item *it)
-{
-	const char *name = (const char *)ctf_item_raw(it);
-	bool news = told_tasks_rename(&ctf->told, it->tid, name,
-				      strnlen(name, COMM_LEN + 1), true);
-
-	return news || it->flags & REC_F_EXEC;
-}
-
 bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 {
 	switch ((enum record_kind)it->kind) {
-	case REC_COMM:
-		return ctf_settle_is_new_name(ctf, it);
+	case REC_COMM: {
+		const char *name = (const char *)ctf_item_raw(it);
+
+		return told_tasks_rename(&ctf->told, it->tid, name,
+					 strnlen(name, COMM_LEN + 1), true) ||
+		       it->flags & REC_F_EXEC;
+	}
 	case REC_FORK:
 		told_tasks_unname(&ctf->told, it->tid);
 		return true;

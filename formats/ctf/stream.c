@@ -180,8 +180,7 @@ static bool ctf_stream_next_file(struct ctf_stream *s)
 void ctf_stream_close(struct ctf_stream *s)
 {
 	ctf_stream_leave_file(s);
-	free(s->st.slot);
-	free(s->st.clock);
+	free_all(s->st.slot, s->st.clock);
 	ctf_state_release(&s->st);
 	free(s->file);
 	s->file = NULL;
@@ -558,25 +557,6 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 		ctf_stream_skip_damage(s, &b);
 	}
 }
-
-static int ctf_stream_read_header(struct ctf_stream *s)
-{
-	const struct ctf_stream_class *sc = s->packet.plan->sc;
-	struct ctf_state *st = &s->st;
-
-	s->event_at = st->cur.at;
-	bytes_prefetch(&st->cur.b, st->cur.at / 8 + AHEAD);
-	st->roles &= ~(1u << CTF_EVENT_CLASS_ID);
-	if (ctf_run_header(&s->packet.plan->header, st))
-		return -1;
-	if (st->roles >> CTF_EVENT_CLASS_ID & 1)
-		s->event_id = st->role[CTF_EVENT_CLASS_ID];
-	else
-		s->event_id = sc->n_event == 1 ? sc->event[0].id : 0;
-	s->time = ctf_stream_time(s, ctf_stream_clock(s));
-	return 0;
-}
-
 bool ctf_stream_next(struct ctf_stream *s)
 {
 	struct ctf *ctf = s->trace->ctf;
@@ -616,10 +596,20 @@ bool ctf_stream_next(struct ctf_stream *s)
 		}
 		const uint64_t clock = ctf_stream_clock(s);
 
-		if (ctf_stream_read_header(s)) {
+		s->event_at = st->cur.at;
+		bytes_prefetch(&st->cur.b, st->cur.at / 8 + AHEAD);
+		st->roles &= ~(1u << CTF_EVENT_CLASS_ID);
+		if (ctf_run_header(&p->plan->header, st)) {
 			ctf_stream_drop_packet(s, st->why);
 			continue;
 		}
+		const struct ctf_stream_class *sc = p->plan->sc;
+
+		s->event_id = st->roles >> CTF_EVENT_CLASS_ID & 1
+				      ? st->role[CTF_EVENT_CLASS_ID]
+			      : sc->n_event == 1 ? sc->event[0].id
+						 : 0;
+		s->time = ctf_stream_time(s, ctf_stream_clock(s));
 		/* Is the time of the event years from those before it, or so
 		 * late that all such times would be one? Its event is due when
 		 * the one before it was, and does not set the clock. */

@@ -133,22 +133,6 @@ static bool ftext_is_function(struct scan s)
 	return caller.n > 0;
 }
 
-/* Returns true for PID:PRIO:STATE, a task in lines of the wakeup tracers. */
-static bool ftext_take_waker(struct scan *s)
-{
-	int32_t n;
-
-	scan_blanks(s);
-	if (!scan_i32(s, &n) || !scan_take(s, ":"))
-		return false;
-	scan_blanks(s);
-	if (!scan_i32(s, &n) || !scan_take(s, ":") || !s->n)
-		return false;
-	scan_skip(s, scan_find_char(*s, ' '));
-	scan_blanks(s);
-	return true;
-}
-
 /* The sums of a window of osnoise: eight or nine numbers. */
 static bool ftext_is_osnoise(struct scan s)
 {
@@ -210,8 +194,18 @@ static const char *ftext_tracer_name(struct scan s)
 		return "osnoise";
 	if (ftext_is_blk(s))
 		return "blk";
-	if (!ftext_take_waker(&t))
+
+	/* PID:PRIO:STATE, a task in lines of the wakeup tracers */
+	int32_t n;
+
+	scan_blanks(&t);
+	if (!scan_i32(&t, &n) || !scan_take(&t, ":"))
 		return NULL;
+	scan_blanks(&t);
+	if (!scan_i32(&t, &n) || !scan_take(&t, ":") || !t.n)
+		return NULL;
+	scan_skip(&t, scan_find_char(t, ' '));
+	scan_blanks(&t);
 	return scan_starts(t, "==> [") ? "context_switch"
 	       : scan_starts(t, "+ [") ? "wakeup"
 				       : NULL;

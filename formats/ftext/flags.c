@@ -11,63 +11,39 @@
 #define BIT_NMI 0x40
 #define BIT_BH_OFF 0x80
 
-/* The bits of the letters that trace_print_lat_fmt() of Linux prints in the
- * first columns. Before 6.13 the bit of the lazy letters meant that the machine
- * does not tell whether interrupts are off. */
-static uint8_t line_off_bits(char c)
-{
-	return c == 'd'	  ? BIT_IRQS_OFF
-	       : c == 'D' ? BIT_IRQS_OFF | BIT_BH_OFF
-	       : c == 'b' ? BIT_BH_OFF
-			  : 0;
-}
-
-static uint8_t line_resched_bits(char c)
-{
-	switch (c) {
-	case 'N':
-		return BIT_RESCHED | BIT_PREEMPT;
-	case 'n':
-		return BIT_RESCHED;
-	case 'p':
-		return BIT_PREEMPT;
-	case 'B':
-		return BIT_RESCHED | BIT_PREEMPT | BIT_LAZY;
-	case 'b':
-		return BIT_RESCHED | BIT_LAZY;
-	case 'L':
-		return BIT_PREEMPT | BIT_LAZY;
-	case 'l':
-		return BIT_LAZY;
-	default:
-		return 0;
-	}
-}
-
-static uint8_t line_interrupt_bits(char c)
-{
-	switch (c) {
-	case 's':
-		return BIT_SOFTIRQ;
-	case 'h':
-		return BIT_HARDIRQ;
-	case 'H':
-		return BIT_HARDIRQ | BIT_SOFTIRQ;
-	case 'z':
-		return BIT_NMI;
-	case 'Z':
-		return BIT_NMI | BIT_HARDIRQ;
-	default:
-		return 0;
-	}
-}
+/* By column and letter, as trace_print_lat_fmt() of Linux prints them. Before
+ * 6.13 the bit of the lazy letters meant that the machine does not tell whether
+ * interrupts are off. */
+static const uint8_t flag_bits[3][256] = {
+	{
+		['d'] = BIT_IRQS_OFF,
+		['D'] = BIT_IRQS_OFF | BIT_BH_OFF,
+		['b'] = BIT_BH_OFF,
+	},
+	{
+		['N'] = BIT_RESCHED | BIT_PREEMPT,
+		['n'] = BIT_RESCHED,
+		['p'] = BIT_PREEMPT,
+		['B'] = BIT_RESCHED | BIT_PREEMPT | BIT_LAZY,
+		['b'] = BIT_RESCHED | BIT_LAZY,
+		['L'] = BIT_PREEMPT | BIT_LAZY,
+		['l'] = BIT_LAZY,
+	},
+	{
+		['s'] = BIT_SOFTIRQ,
+		['h'] = BIT_HARDIRQ,
+		['H'] = BIT_HARDIRQ | BIT_SOFTIRQ,
+		['z'] = BIT_NMI,
+		['Z'] = BIT_NMI | BIT_HARDIRQ,
+	},
+};
 
 void line_set_flags(struct scan column, struct line *out)
 {
 	if (column.n < 3)
 		return;
 	out->has_flags = true;
-	out->flags = line_off_bits(column.p[0]) |
-		     line_resched_bits(column.p[1]) |
-		     line_interrupt_bits(column.p[2]);
+	out->flags = flag_bits[0][(uint8_t)column.p[0]] |
+		     flag_bits[1][(uint8_t)column.p[1]] |
+		     flag_bits[2][(uint8_t)column.p[2]];
 }

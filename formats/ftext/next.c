@@ -219,20 +219,6 @@ static uint64_t ftext_next_add_lost(struct ftext *ft, uint64_t off,
 	return id;
 }
 
-/* A mark of loss belongs before the event that was recorded next. */
-static void ftext_next_take_lost(struct ftext *ft, uint64_t off,
-				 const struct line *l)
-{
-	uint64_t id = ftext_next_add_lost(ft, off, l);
-	struct ftext_item *it = ftext_item_at(ft, id);
-
-	ftext_item_link(ft, id, ftext_buffer_of(ft, l->buffer));
-	if (it->prev > ft->first)
-		it->since = ftext_item_at(ft, it->prev - 1)->time;
-	ft->lost = ft->bare ? 0 : id + 1;
-	ft->last = 0;
-}
-
 /* At the end of a piece of a stream: what its CPUs dropped, and how many they
  * are. */
 static void ftext_next_take_totals(struct ftext *ft, struct scan s,
@@ -341,9 +327,19 @@ static int ftext_next_take_line(struct ftext *ft, struct scan s, uint64_t off,
 	case LINE_FRAME:
 		ftext_next_take_frame(ft, s, off, l.text);
 		break;
-	case LINE_LOST:
-		ftext_next_take_lost(ft, off, &l);
+	case LINE_LOST: {
+		/* A mark of loss belongs before the event that was recorded
+		 * next. */
+		uint64_t id = ftext_next_add_lost(ft, off, &l);
+		struct ftext_item *it = ftext_item_at(ft, id);
+
+		ftext_item_link(ft, id, ftext_buffer_of(ft, l.buffer));
+		if (it->prev > ft->first)
+			it->since = ftext_item_at(ft, it->prev - 1)->time;
+		ft->lost = ft->bare ? 0 : id + 1;
+		ft->last = 0;
 		break;
+	}
 	case LINE_COOKIE:
 		ftext_next_take_cookie(ft, s, off);
 		break;

@@ -159,10 +159,8 @@ static void ftext_close(struct source *src)
 		free(ftext_item_at(ft, i)->own);
 	for (size_t i = 0; i < ft->n_event; i++)
 		free(ft->event[i].def);
-	for (int i = 0; i < FTEXT_STACKS; i++) {
-		free(ft->ip[i]);
-		free(ft->at[i]);
-	}
+	for (int i = 0; i < FTEXT_STACKS; i++)
+		free_all(ft->ip[i], ft->at[i]);
 	input_close(&ft->in);
 	table_release(&ft->cpus);
 	table_release(&ft->by_name);

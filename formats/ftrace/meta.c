@@ -302,8 +302,7 @@ static char *ft_symbols_format(const struct bytes *text)
 			 (int)st.len, st.out, (int)strcspn(copy, "\n") + 1,
 			 recorded);
 	}
-	free(copy);
-	free(st.out);
+	free_all(copy, st.out);
 	return out;
 }
 
@@ -584,20 +583,6 @@ static int ft_meta_take_formats(struct ft *ft, const char *system,
 	return 0;
 }
 
-static int ft_meta_take_systems(struct ft *ft, struct bytes *b, struct err *err)
-{
-	const char *system;
-	uint32_t count;
-
-	if (bytes_u32(b, &count, err))
-		return -1;
-	for (uint32_t i = 0; i < count; i++)
-		if (bytes_str(b, &system, err) ||
-		    ft_meta_take_formats(ft, system, b, err))
-			return -1;
-	return 0;
-}
-
 /* Takes a text after its size, which has 8 bytes if `wide`, otherwise 4.
  * trace-cmd (seen with 3.1) asks a file of the kernel for its size, then copies
  * it; threads get other names in between. Version 7 puts the text into a
@@ -635,8 +620,18 @@ int ft_meta_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		return ft_meta_header_info(ft, b, err);
 	case FT_FTRACE_EVENTS:
 		return ft_meta_take_formats(ft, "ftrace", b, err);
-	case FT_EVENT_FORMATS:
-		return ft_meta_take_systems(ft, b, err);
+	case FT_EVENT_FORMATS: {
+		const char *system;
+		uint32_t count;
+
+		if (bytes_u32(b, &count, err))
+			return -1;
+		for (uint32_t i = 0; i < count; i++)
+			if (bytes_str(b, &system, err) ||
+			    ft_meta_take_formats(ft, system, b, err))
+				return -1;
+		return 0;
+	}
 	case FT_KALLSYMS:
 		rc = ft_meta_take_text(ft, b, false, &text, err);
 		if (bytes_left(&text) && !ft->kallsyms) {

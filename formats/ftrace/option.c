@@ -74,14 +74,6 @@ static void ft_option_uname(struct ft *ft, char *rest)
 	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
 }
 
-static void ft_option_version(struct ft *ft, const char *s)
-{
-	char line[128];
-
-	snprintf(line, sizeof(line), "trace-cmd %s", s);
-	ft->src.info.version = arena_strdup(&ft->arena, line);
-}
-
 static uint64_t ft_option_stat_number(const char *s, const char *key)
 {
 	size_t n = strlen(key);
@@ -279,9 +271,13 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 	case FT_CPUCOUNT:
 		rc = ft_option_cpu_count(ft, b, err);
 		break;
-	case FT_VERSION:
-		ft_option_version(ft, text);
+	case FT_VERSION: {
+		char line[128];
+
+		snprintf(line, sizeof(line), "trace-cmd %s", text);
+		ft->src.info.version = arena_strdup(&ft->arena, line);
 		break;
+	}
 	case FT_PROCMAPS:
 		ft_maps_read(ft, text);
 		break;

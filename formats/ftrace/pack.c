@@ -38,31 +38,27 @@ static int ft_unpack_zstd(const struct bytes *b, void *out, size_t len,
 	return 0;
 }
 
-static int ft_unpack_zlib(const struct bytes *b, void *out, size_t len,
-			  struct err *err)
-{
-	uLongf got = len;
-	int rc = uncompress(out, &got, b->pos, bytes_left(b));
-
-	mem_must(rc == Z_MEM_ERROR ? NULL : out);
-	if (rc != Z_OK)
-		return err_at(err, b->path, bytes_off(b),
-			      "packed data is damaged (zlib says %d)", rc);
-	if (got != len)
-		return err_at(err, b->path, bytes_off(b),
-			      "packed data holds %lu bytes, needs %zu",
-			      (unsigned long)got, len);
-	return 0;
-}
-
 int ft_unpack(struct ft *ft, const struct bytes *b, void *out, size_t len,
 	      struct err *err)
 {
 	switch (ft->pack) {
 	case FT_PACK_ZSTD:
 		return ft_unpack_zstd(b, out, len, err);
-	case FT_PACK_ZLIB:
-		return ft_unpack_zlib(b, out, len, err);
+	case FT_PACK_ZLIB: {
+		uLongf got = len;
+		int rc = uncompress(out, &got, b->pos, bytes_left(b));
+
+		mem_must(rc == Z_MEM_ERROR ? NULL : out);
+		if (rc != Z_OK)
+			return err_at(err, b->path, bytes_off(b),
+				      "packed data is damaged (zlib says %d)",
+				      rc);
+		if (got != len)
+			return err_at(err, b->path, bytes_off(b),
+				      "packed data holds %lu bytes, needs %zu",
+				      (unsigned long)got, len);
+		return 0;
+	}
 	default:
 		return err_at(err, b->path, bytes_off(b),
 			      "packed data, but the file says it has none");

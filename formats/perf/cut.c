@@ -226,17 +226,6 @@ static void cut_settle(struct perf_cut *c, uint64_t time, size_t n)
 	c->late_spare = (struct cut_bytes){ .data = NULL };
 }
 
-static void cut_end_round(struct perf_cut *c)
-{
-	uint64_t limit = c->limit;
-
-	c->taken.rounds = c->round_ended = true;
-	c->end = 0;
-	c->limit = c->newest;
-	if (c->n_late)
-		cut_settle(c, limit, 0);
-}
-
 /* Keeps a record of the session, with its payload, for all pieces. */
 static void cut_keep_session(struct perf_cut *c, const struct perf_rec *r,
 			     uint64_t whole)
@@ -343,9 +332,16 @@ static void cut_keep(struct perf_cut *c, const struct perf_rec *r,
 		return;
 	}
 	switch (r->type) {
-	case PR_FINISHED_ROUND:
-		cut_end_round(c);
+	case PR_FINISHED_ROUND: {
+		uint64_t limit = c->limit;
+
+		c->taken.rounds = c->round_ended = true;
+		c->end = 0;
+		c->limit = c->newest;
+		if (c->n_late)
+			cut_settle(c, limit, 0);
 		break;
+	}
 	case PR_COMPRESSED:
 	case PR_COMPRESSED2:
 		cut_take_packed(c, r);

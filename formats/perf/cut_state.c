@@ -259,8 +259,7 @@ static void cut_maps_release(struct cut_maps *s, struct cut_kept *k)
 		return;
 	for (size_t i = 0; i < t->n; i++)
 		free(t->map[i].record);
-	free(t->map);
-	free(t);
+	free_all(t->map, t);
 }
 
 void cut_tasks_free(struct cut_tasks *c)
@@ -477,8 +476,7 @@ static void cut_maps_sweep(struct cut_map_table *s, struct cut_kept *k)
 	s->n -= to;
 	for (size_t i = 0; i < s->n; i++)
 		s->map[i] = s->map[to + i];
-	free(place);
-	free(next);
+	free_all(place, next);
 }
 
 /* Returns the table of a set, which no other set has then. */

@@ -54,16 +54,6 @@ static void perf_dump_sample(const struct perf *p, struct text_out *l,
 			     s->extra[i].value);
 }
 
-static void perf_dump_map(struct text_out *l, const struct rec_map *m)
-{
-	text_out_add(l, " %" PRIx64 "+%" PRIx64 " @%" PRIx64 " prot=%x %s",
-		     m->start, m->len, m->pgoff, m->prot, m->path);
-	if (m->id_len)
-		text_out_add(l, " build-id=");
-	for (uint8_t i = 0; i < m->id_len; i++)
-		text_out_add(l, "%02x", m->id[i]);
-}
-
 static void perf_dump_record(struct perf *p, struct perf_file *f,
 			     const struct perf_rec *r, struct text_out *l)
 {
@@ -91,7 +81,14 @@ static void perf_dump_record(struct perf *p, struct perf_file *f,
 		perf_dump_addrs(l, "user", &rec.chain.user);
 		break;
 	case REC_MAP:
-		perf_dump_map(l, &rec.map);
+		text_out_add(l,
+			     " %" PRIx64 "+%" PRIx64 " @%" PRIx64 " prot=%x %s",
+			     rec.map.start, rec.map.len, rec.map.pgoff,
+			     rec.map.prot, rec.map.path);
+		if (rec.map.id_len)
+			text_out_add(l, " build-id=");
+		for (uint8_t i = 0; i < rec.map.id_len; i++)
+			text_out_add(l, "%02x", rec.map.id[i]);
 		break;
 	case REC_COMM:
 		text_out_add(l, " %s%s", rec.comm.name,

@@ -125,47 +125,6 @@ static int perf_record_map(const struct perf *p, struct bytes *b,
 	return perf_record_take_name(b, &m->path, err);
 }
 
-static int perf_record_comm(struct bytes *b, uint16_t misc, struct record *rec,
-			    struct err *err)
-{
-	rec->kind = REC_COMM;
-	if (misc & PM_BIT13)
-		rec->flags |= REC_F_EXEC;
-	return perf_record_take_pids(b, rec, err)
-		       ?: perf_record_take_name(b, &rec->comm.name, err);
-}
-
-static int perf_record_fork_or_exit(struct bytes *b, uint32_t type,
-				    uint16_t misc, struct record *rec,
-				    struct err *err)
-{
-	rec->kind = type == PR_FORK ? REC_FORK : REC_EXIT;
-	/* perf made it up; the file has the maps of the child */
-	if (type == PR_FORK && (misc & PM_BIT13))
-		rec->flags |= REC_F_SYNTH;
-	return bytes_i32(b, &rec->pid, err)
-		       ?: bytes_i32(b, &rec->fork.ppid, err)
-		       ?: bytes_i32(b, &rec->tid, err)
-		       ?: bytes_i32(b, &rec->fork.ptid, err)
-		       ?: bytes_skip(b, 8, err) /* a time */;
-}
-
-static int perf_record_lost(struct perf *p, const struct perf_attr *a,
-			    struct bytes *b, struct record *rec,
-			    struct err *err)
-{
-	uint64_t id;
-
-	rec->kind = REC_LOST;
-	if (bytes_u64(b, &id, err) || bytes_u64(b, &rec->lost.n, err))
-		return -1;
-	struct perf_id *known = perf_id_find(p, id);
-
-	rec->lost.event =
-		known ? (int32_t)known->attr : perf_record_event_index(p, a);
-	return 0;
-}
-
 /* With a time, the record counts samples that the processor lost. Without, at
  * the end of the file, it is a total that perf read from the kernel, of one
  * event on one CPU (by ID_INDEX). */
@@ -198,49 +157,6 @@ static int perf_record_lost_samples(struct perf *p, const struct perf_attr *a,
 	} else if (p->n_attr > 1) {
 		rec->lost.event = -1;
 	}
-	return 0;
-}
-
-static int perf_record_ksymbol(struct bytes *b, struct record *rec,
-			       struct err *err)
-{
-	uint16_t flags;
-
-	rec->kind = REC_KSYMBOL;
-	if (bytes_u64(b, &rec->ksymbol.addr, err) ||
-	    bytes_u32(b, &rec->ksymbol.len, err) ||
-	    bytes_u16(b, &rec->ksymbol.type, err) || bytes_u16(b, &flags, err))
-		return -1;
-	if (flags & 1)
-		rec->flags |= REC_F_GONE;
-	rec->flags |= REC_F_KERNEL;
-	return perf_record_take_name(b, &rec->ksymbol.name, err);
-}
-
-static int perf_record_switch(struct bytes *b, const struct perf_rec *r,
-			      struct record *rec, struct err *err)
-{
-	rec->kind = REC_SWITCH;
-	rec->sw.other_pid = rec->sw.other_tid = -1;
-	if (r->misc & PM_BIT13)
-		rec->flags |= REC_F_OUT;
-	if (r->misc & PM_BIT14)
-		rec->flags |= REC_F_PREEMPT;
-	if (r->type == PR_SWITCH)
-		return 0;
-	return bytes_i32(b, &rec->sw.other_pid, err)
-		       ?: bytes_i32(b, &rec->sw.other_tid, err);
-}
-
-static int perf_record_deferred_chain(struct perf *p, struct bytes *b,
-				      struct record *rec, struct err *err)
-{
-	uint64_t n;
-
-	rec->kind = REC_CHAIN;
-	if (bytes_u64(b, &rec->chain.cookie, err) || bytes_u64(b, &n, err) ||
-	    perf_take_addrs(p, b, n, &rec->chain.user, err))
-		return -1;
 	return 0;
 }
 
@@ -299,36 +215,6 @@ static int perf_record_namespaces(struct perf *p, struct bytes *b,
 	return perf_record_set_mark(p, rec, "namespaces");
 }
 
-static int perf_record_bpf_event(struct perf *p, struct bytes *b,
-				 struct record *rec, struct err *err)
-{
-	uint16_t type, flags;
-	struct bytes tag;
-	uint32_t id;
-
-	if (bytes_u16(b, &type, err) || bytes_u16(b, &flags, err) ||
-	    bytes_u32(b, &id, err) || bytes_take(b, 8, &tag, err))
-		return -1;
-	perf_extra_add(p, "type", type);
-	perf_extra_add(p, "flags", flags);
-	perf_extra_add(p, "id", id);
-	perf_extra_blob(p, "tag", tag.pos, 8);
-	return perf_record_set_mark(p, rec, "bpf");
-}
-
-static int perf_record_cgroup(struct perf *p, struct bytes *b,
-			      struct record *rec, struct err *err)
-{
-	const char *path;
-	uint64_t id;
-
-	if (bytes_u64(b, &id, err) || perf_record_take_name(b, &path, err))
-		return -1;
-	perf_extra_add(p, "id", id);
-	perf_extra_blob(p, "path", path, strlen(path));
-	return perf_record_set_mark(p, rec, "cgroup");
-}
-
 static int perf_record_text_poke(struct perf *p, struct bytes *b,
 				 struct record *rec, struct err *err)
 {
@@ -347,18 +233,6 @@ static int perf_record_text_poke(struct perf *p, struct bytes *b,
 	return perf_record_set_mark(p, rec, "text_poke");
 }
 
-/* The values of a counter when its thread ended, which are not used. */
-static int perf_record_counts(struct perf *p, const struct perf_attr *a,
-			      struct bytes *b, struct record *rec,
-			      struct err *err)
-{
-	if (perf_record_take_pids(b, rec, err) ||
-	    perf_sample_read_values(p, a->read_format, b, err))
-		return -1;
-	p->n_extra = 0;
-	return perf_record_set_mark(p, rec, "read");
-}
-
 static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 			    const struct perf_rec *r, struct bytes *b,
 			    struct record *rec, struct err *err)
@@ -373,7 +247,12 @@ static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 	case PR_UNTHROTTLE:
 		return perf_record_throttle(p, b, rec, "unthrottle", err);
 	case PR_READ:
-		return perf_record_counts(p, a, b, rec, err);
+		/* its values when its thread ended are not used */
+		if (perf_record_take_pids(b, rec, err) ||
+		    perf_sample_read_values(p, a->read_format, b, err))
+			return -1;
+		p->n_extra = 0;
+		return perf_record_set_mark(p, rec, "read");
 	case PR_AUX:
 		return perf_record_numbers_mark(p, b, rec, "aux", aux, err);
 	case PR_ITRACE_START:
@@ -382,10 +261,31 @@ static int perf_record_mark(struct perf *p, const struct perf_attr *a,
 			       : perf_record_set_mark(p, rec, "itrace_start");
 	case PR_NAMESPACES:
 		return perf_record_namespaces(p, b, rec, err);
-	case PR_BPF_EVENT:
-		return perf_record_bpf_event(p, b, rec, err);
-	case PR_CGROUP:
-		return perf_record_cgroup(p, b, rec, err);
+	case PR_BPF_EVENT: {
+		uint16_t type, flags;
+		struct bytes tag;
+		uint32_t id;
+
+		if (bytes_u16(b, &type, err) || bytes_u16(b, &flags, err) ||
+		    bytes_u32(b, &id, err) || bytes_take(b, 8, &tag, err))
+			return -1;
+		perf_extra_add(p, "type", type);
+		perf_extra_add(p, "flags", flags);
+		perf_extra_add(p, "id", id);
+		perf_extra_blob(p, "tag", tag.pos, 8);
+		return perf_record_set_mark(p, rec, "bpf");
+	}
+	case PR_CGROUP: {
+		const char *path;
+		uint64_t id;
+
+		if (bytes_u64(b, &id, err) ||
+		    perf_record_take_name(b, &path, err))
+			return -1;
+		perf_extra_add(p, "id", id);
+		perf_extra_blob(p, "path", path, strlen(path));
+		return perf_record_set_mark(p, rec, "cgroup");
+	}
 	case PR_TEXT_POKE:
 		return perf_record_text_poke(p, b, rec, err);
 	case PR_AUX_OUTPUT_HW_ID:
@@ -406,21 +306,72 @@ static int perf_record_decode_body(struct perf *p, const struct perf_attr *a,
 	case PR_MMAP2:
 		return perf_record_map(p, b, r, rec, err);
 	case PR_COMM:
-		return perf_record_comm(b, r->misc, rec, err);
+		rec->kind = REC_COMM;
+		if (r->misc & PM_BIT13)
+			rec->flags |= REC_F_EXEC;
+		return perf_record_take_pids(b, rec, err)
+			       ?: perf_record_take_name(b, &rec->comm.name,
+							err);
 	case PR_FORK:
 	case PR_EXIT:
-		return perf_record_fork_or_exit(b, r->type, r->misc, rec, err);
-	case PR_LOST:
-		return perf_record_lost(p, a, b, rec, err);
+		rec->kind = r->type == PR_FORK ? REC_FORK : REC_EXIT;
+		/* perf made it up; the file has the maps of the child */
+		if (r->type == PR_FORK && (r->misc & PM_BIT13))
+			rec->flags |= REC_F_SYNTH;
+		return bytes_i32(b, &rec->pid, err)
+			       ?: bytes_i32(b, &rec->fork.ppid, err)
+			       ?: bytes_i32(b, &rec->tid, err)
+			       ?: bytes_i32(b, &rec->fork.ptid, err)
+			       ?: bytes_skip(b, 8, err) /* a time */;
+	case PR_LOST: {
+		uint64_t id;
+
+		rec->kind = REC_LOST;
+		if (bytes_u64(b, &id, err) || bytes_u64(b, &rec->lost.n, err))
+			return -1;
+		struct perf_id *known = perf_id_find(p, id);
+
+		rec->lost.event = known ? (int32_t)known->attr
+					: perf_record_event_index(p, a);
+		return 0;
+	}
 	case PR_LOST_SAMPLES:
 		return perf_record_lost_samples(p, a, r, b, untimed, rec, err);
 	case PR_SWITCH:
 	case PR_SWITCH_CPU_WIDE:
-		return perf_record_switch(b, r, rec, err);
-	case PR_KSYMBOL:
-		return perf_record_ksymbol(b, rec, err);
-	case PR_CALLCHAIN_DEFERRED:
-		return perf_record_deferred_chain(p, b, rec, err);
+		rec->kind = REC_SWITCH;
+		rec->sw.other_pid = rec->sw.other_tid = -1;
+		if (r->misc & PM_BIT13)
+			rec->flags |= REC_F_OUT;
+		if (r->misc & PM_BIT14)
+			rec->flags |= REC_F_PREEMPT;
+		if (r->type == PR_SWITCH)
+			return 0;
+		return bytes_i32(b, &rec->sw.other_pid, err)
+			       ?: bytes_i32(b, &rec->sw.other_tid, err);
+	case PR_KSYMBOL: {
+		uint16_t flags;
+
+		rec->kind = REC_KSYMBOL;
+		if (bytes_u64(b, &rec->ksymbol.addr, err) ||
+		    bytes_u32(b, &rec->ksymbol.len, err) ||
+		    bytes_u16(b, &rec->ksymbol.type, err) ||
+		    bytes_u16(b, &flags, err))
+			return -1;
+		if (flags & 1)
+			rec->flags |= REC_F_GONE;
+		rec->flags |= REC_F_KERNEL;
+		return perf_record_take_name(b, &rec->ksymbol.name, err);
+	}
+	case PR_CALLCHAIN_DEFERRED: {
+		uint64_t n;
+
+		rec->kind = REC_CHAIN;
+		return bytes_u64(b, &rec->chain.cookie, err)
+			       ?: bytes_u64(b, &n, err)
+			       ?: perf_take_addrs(p, b, n, &rec->chain.user,
+						  err);
+	}
 	default:
 		return perf_record_mark(p, a, r, b, rec, err);
 	}

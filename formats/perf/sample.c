@@ -514,12 +514,6 @@ static void perf_sample_use_lbr(struct perf *p, struct record *rec)
 	rec->flags |= REC_F_LBR;
 }
 
-static bool perf_sample_user_comes(const struct rec_sample *s)
-{
-	return s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
-	       (s->has_dump && s->user_regs.abi);
-}
-
 /* Makes the half that was hit of the sampled address, if the chain lacks it: it
  * was not asked for (--kernel-callchains, --user-callchains), or the kernel
  * could not take it (a guest). A deferred user half comes later, and that of a
@@ -532,7 +526,9 @@ static void perf_sample_add_hit(struct perf *p, struct record *rec)
 
 	if (!half || !s->ip || rec->flags & REC_F_NO_CHAIN)
 		return;
-	if (half == &s->user && perf_sample_user_comes(s)) {
+	if (half == &s->user &&
+	    (s->defer == DEFER_COOKIE || s->defer == DEFER_MARK ||
+	     (s->has_dump && s->user_regs.abi))) {
 		if (!(rec->flags & REC_F_GUEST) || s->kern.n)
 			return;
 		half = &s->kern;

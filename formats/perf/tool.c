@@ -53,22 +53,6 @@ static int perf_tool_id_index(struct perf *p, struct bytes *b, struct err *err)
 	return rest_end(b, err);
 }
 
-static int perf_tool_thread_map(struct perf *p, struct bytes *b,
-				struct err *err)
-{
-	uint64_t n, pid;
-
-	if (bytes_u64(b, &n, err))
-		return -1;
-	for (uint64_t i = 0; i < n; i++) {
-		if (bytes_u64(b, &pid, err) || bytes_skip(b, 16, err))
-			return -1;
-		/* the map for all threads is one entry, -1 */
-		p->thread_map |= (int32_t)pid != -1;
-	}
-	return rest_end(b, err);
-}
-
 static int perf_tool_event_update(struct perf *p, struct bytes *b,
 				  struct err *err)
 {
@@ -86,18 +70,6 @@ static int perf_tool_event_update(struct perf *p, struct bytes *b,
 	if (known)
 		perf_attr_set_name(p, known->attr, name);
 	return rest_padding(b, UPDATE_PADDING, err);
-}
-
-static int perf_tool_feature(struct perf *p, struct bytes *b, struct err *err)
-{
-	uint64_t bit;
-
-	if (bytes_u64(b, &bit, err))
-		return -1;
-	/* a record without payload ends the list of features */
-	if (bytes_left(b) && bit < 256)
-		perf_feature_take(p, (uint32_t)bit, b, 7);
-	return 0;
 }
 
 /* Where a stream was cut: this is what is before it, or after it. */
@@ -200,18 +172,6 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 	return rc;
 }
 
-static int perf_tool_auxtrace(struct perf *p, const struct perf_rec *r,
-			      struct bytes *b, struct err *err)
-{
-	if (!p->has_aux)
-		perf_note(p, "aux", "hardware trace (AUX) data is not decoded");
-	p->has_aux = true;
-	if (r->type != PR_AUXTRACE)
-		return 0;
-	perf_skip_type(p, r);
-	return bytes_skip(b, AUXTRACE_SIZE, err) ? -1 : rest_end(b, err);
-}
-
 static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 			   struct err *err)
 {
@@ -225,15 +185,42 @@ static int perf_tool_parse(struct perf *p, const struct perf_rec *r,
 		return perf_feature_add_build_id(p, &b, r->misc, err);
 	case PR_ID_INDEX:
 		return perf_tool_id_index(p, &b, err);
-	case PR_THREAD_MAP:
-		return perf_tool_thread_map(p, &b, err);
+	case PR_THREAD_MAP: {
+		uint64_t n, pid;
+
+		if (bytes_u64(&b, &n, err))
+			return -1;
+		for (uint64_t i = 0; i < n; i++) {
+			if (bytes_u64(&b, &pid, err) || bytes_skip(&b, 16, err))
+				return -1;
+			/* the map for all threads is one entry, -1 */
+			p->thread_map |= (int32_t)pid != -1;
+		}
+		return rest_end(&b, err);
+	}
 	case PR_EVENT_UPDATE:
 		return perf_tool_event_update(p, &b, err);
-	case PR_FEATURE:
-		return perf_tool_feature(p, &b, err);
+	case PR_FEATURE: {
+		uint64_t bit;
+
+		if (bytes_u64(&b, &bit, err))
+			return -1;
+		/* a record without payload ends the list of features */
+		if (bytes_left(&b) && bit < 256)
+			perf_feature_take(p, (uint32_t)bit, &b, 7);
+		return 0;
+	}
 	case PR_AUXTRACE_INFO:
 	case PR_AUXTRACE:
-		return perf_tool_auxtrace(p, r, &b, err);
+		if (!p->has_aux)
+			perf_note(p, "aux",
+				  "hardware trace (AUX) data is not decoded");
+		p->has_aux = true;
+		if (r->type != PR_AUXTRACE)
+			return 0;
+		perf_skip_type(p, r);
+		return bytes_skip(&b, AUXTRACE_SIZE, err) ? -1
+							  : rest_end(&b, err);
 	case PR_FINISHED_ROUND:
 		perf_round_end(p);
 		return rest_end(&b, err);

@@ -301,22 +301,6 @@ static size_t ptext_take_frames(struct ptext *p, struct scan s)
 	return n;
 }
 
-/* The frames of a folded stack, from the innermost on. */
-static size_t ptext_take_stack(struct ptext *p, struct scan stack)
-{
-	size_t n = 0;
-
-	while (stack.n && n < FRAMES_MOST) {
-		size_t at = stack.n;
-
-		while (at && stack.p[at - 1] != ';')
-			at--;
-		ptext_push(p, n++, 0, scan_tail(stack, at));
-		stack.n = at ? at - 1 : 0;
-	}
-	return n;
-}
-
 /* The address of an event without callchains, after its text, or alone: the
  * last of a line, since -F addr, data_src and weight print theirs in front of
  * it, and phys_addr a number after its file. */
@@ -458,7 +442,15 @@ static int ptext_decode(struct source *src, const struct ref *ref,
 	struct ptext_stack of = { .first = 0 };
 
 	if (p->folded) {
-		of.n = ptext_take_stack(p, stack);
+		/* from the innermost frame on */
+		while (stack.n && of.n < FRAMES_MOST) {
+			size_t at = stack.n;
+
+			while (at && stack.p[at - 1] != ';')
+				at--;
+			ptext_push(p, of.n++, 0, scan_tail(stack, at));
+			stack.n = at ? at - 1 : 0;
+		}
 		of.kern = ptext_set_places(p, of.n);
 	} else if (ready && is->stack != TABLE_NONE) {
 		of = p->stack[is->stack];

@@ -127,19 +127,6 @@ int nonce_check(const char *form, struct err *err)
 	return 0;
 }
 
-static bool nonce_take_part(struct scan *s, struct nonce_line *out)
-{
-	uint64_t part;
-	uint64_t parts;
-
-	if (!scan_u64(s, &part) || !scan_take(s, "/") || !scan_u64(s, &parts) ||
-	    !part || part > parts || parts > UINT16_MAX)
-		return false;
-	out->part = (uint16_t)part;
-	out->parts = (uint16_t)parts;
-	return true;
-}
-
 static bool nonce_is_separator(char c)
 {
 	return c == ',' || scan_is_blank(c);
@@ -196,8 +183,18 @@ static bool nonce_take_value(enum nonce_item kind, struct scan t,
 		return scan_i32(s, &out->tid);
 	case ITEM_PID:
 		return scan_i32(s, &out->pid);
-	case ITEM_PART:
-		return nonce_take_part(s, out);
+	case ITEM_PART: {
+		uint64_t part;
+		uint64_t parts;
+
+		if (!scan_u64(s, &part) || !scan_take(s, "/") ||
+		    !scan_u64(s, &parts) || !part || part > parts ||
+		    parts > UINT16_MAX)
+			return false;
+		out->part = (uint16_t)part;
+		out->parts = (uint16_t)parts;
+		return true;
+	}
 	case ITEM_MEET:
 		return scan_hex(s, &out->meet);
 	case ITEM_IPS:

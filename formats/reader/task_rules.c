@@ -173,13 +173,6 @@ static unsigned int told_tasks_fork(struct told_tasks *t,
 	return TASK_FORK | told_tasks_name(t, ev->tid2, ev->name2, TASK_COMM2);
 }
 
-static void told_tasks_end(struct told_tasks *t, int64_t tid)
-{
-	for (size_t i = 0; i < TOLD_TASKS_LAST; i++)
-		if (t->last[i].tid == tid)
-			t->last[i].tid = 0;
-}
-
 unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
 {
 	unsigned int due = 0;
@@ -205,7 +198,9 @@ unsigned int told_tasks_event(struct told_tasks *t, const struct task_event *ev)
 	case ROLE_NEWTASK:
 		return due | told_tasks_fork(t, ev);
 	case ROLE_EXIT:
-		told_tasks_end(t, ev->tid);
+		for (size_t i = 0; i < TOLD_TASKS_LAST; i++)
+			if (t->last[i].tid == ev->tid)
+				t->last[i].tid = 0;
 		return due | TASK_EXIT;
 	default:
 		return due;

@@ -240,21 +240,6 @@ static struct expr_value expr_address(struct expr *e, const struct expr_node *n)
 	return v;
 }
 
-static uint64_t expr_divide(struct expr *e, const struct expr_node *n,
-			    uint64_t a, uint64_t b)
-{
-	const bool rest = n->op == EXPR_REST;
-
-	if (!b)
-		return expr_fail(e).num;
-	if (!n->type.is_signed)
-		return rest ? a % b : a / b;
-	if (b == UINT64_MAX) /* the least number has no opposite */
-		return rest ? 0 : -a;
-	return (uint64_t)(rest ? (int64_t)a % (int64_t)b
-			       : (int64_t)a / (int64_t)b);
-}
-
 /* Both numbers have the type of the result, or that of the comparison. */
 static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 			   uint64_t a, uint64_t b)
@@ -304,8 +289,18 @@ static uint64_t expr_apply(struct expr *e, const struct expr_node *n,
 	case EXPR_TIMES:
 		return a * b;
 	case EXPR_DIVIDE:
-	case EXPR_REST:
-		return expr_divide(e, n, a, b);
+	case EXPR_REST: {
+		const bool rest = n->op == EXPR_REST;
+
+		if (!b)
+			return expr_fail(e).num;
+		if (!n->type.is_signed)
+			return rest ? a % b : a / b;
+		if (b == UINT64_MAX) /* the least number has no opposite */
+			return rest ? 0 : -a;
+		return (uint64_t)(rest ? (int64_t)a % (int64_t)b
+				       : (int64_t)a / (int64_t)b);
+	}
 	default:
 		return expr_fail(e).num;
 	}

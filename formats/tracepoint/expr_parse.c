@@ -250,29 +250,6 @@ static uint32_t expr_take_pairs(struct expr_source *in)
 	return first;
 }
 
-/* Takes (value, "between", {mask, "name"}, ...). */
-static uint32_t expr_take_flags(struct expr_source *in)
-{
-	struct expr_node flags = { .op = EXPR_FLAGS, .a = expr_parse(in) };
-
-	expr_need(in, ',');
-	flags.text = expr_string(in);
-	if (!flags.text)
-		return expr_refuse(in);
-	flags.b = expr_take_pairs(in);
-	return expr_add(in, flags);
-}
-
-/* Takes (value, {value, "name"}, ...). */
-static uint32_t expr_take_symbolic(struct expr_source *in)
-{
-	struct expr_node symbolic = { .op = EXPR_SYMBOLIC,
-				      .a = expr_parse(in) };
-
-	symbolic.b = expr_take_pairs(in);
-	return expr_add(in, symbolic);
-}
-
 /* Takes (bytes, count). */
 static uint32_t expr_take_hex(struct expr_source *in, const char *between)
 {
@@ -406,10 +383,26 @@ static uint32_t expr_take_arguments(struct expr_source *in,
 	case CALL_STACK:
 		return expr_add_of(in, EXPR_ADDRESSES, type_pointer,
 				   expr_take_field(in));
-	case CALL_FLAGS:
-		return expr_take_flags(in);
-	case CALL_SYMBOLIC:
-		return expr_take_symbolic(in);
+	case CALL_FLAGS: {
+		/* (value, "between", {mask, "name"}, ...) */
+		struct expr_node flags = { .op = EXPR_FLAGS,
+					   .a = expr_parse(in) };
+
+		expr_need(in, ',');
+		flags.text = expr_string(in);
+		if (!flags.text)
+			return expr_refuse(in);
+		flags.b = expr_take_pairs(in);
+		return expr_add(in, flags);
+	}
+	case CALL_SYMBOLIC: {
+		/* (value, {value, "name"}, ...) */
+		struct expr_node symbolic = { .op = EXPR_SYMBOLIC,
+					      .a = expr_parse(in) };
+
+		symbolic.b = expr_take_pairs(in);
+		return expr_add(in, symbolic);
+	}
 	case CALL_HEX:
 		return expr_take_hex(in, " ");
 	case CALL_HEX_STR:

@@ -208,6 +208,5 @@ bool tp_format_parse(struct arena *arena, const char *system,
 
 void tp_format_release(struct tp_format *fmt)
 {
-	free(fmt->field);
-	free(fmt->def);
+	free_all(fmt->field, fmt->def);
 }

@@ -327,16 +327,17 @@ static bool ctf_program_is_plain(const struct ctf_node *node, uint32_t at)
 	return node->kind == CTF_UINT && !node->reverse && !node->big &&
 	       node->align <= 8 && at % node->align == 0;
 }
-
 /* Sets p->brief if the header is a number, and an option by its value whose
  * first choice is a structure of one number. LTTng's event headers are: an id
  * of 5 or 16 bits with 27 or 32 bits of the clock; larger ids and times are the
  * other choice. For these, ctf_run_header() runs the program. */
-static void ctf_program_brief(struct ctf_program *p,
-			      const struct ctf_node *header)
+void ctf_program_header(struct ctf_program *p, const struct ctf_node *header)
 {
+	ctf_program_start(p);
+	ctf_program_skip(p, header);
+	ctf_program_end(p);
 	/* it begins with a whole byte */
-	if (header->kind != CTF_STRUCT || header->n_child != 2 ||
+	if (!header || header->kind != CTF_STRUCT || header->n_child != 2 ||
 	    header->align < 8 || !ctf_cursor_is_native(false))
 		return;
 	const struct ctf_node *id = &header->child[0];
@@ -366,19 +367,8 @@ static void ctf_program_brief(struct ctf_program *p,
 		.clock = time->clock,
 	};
 }
-
-void ctf_program_header(struct ctf_program *p, const struct ctf_node *header)
-{
-	ctf_program_start(p);
-	ctf_program_skip(p, header);
-	ctf_program_end(p);
-	if (header)
-		ctf_program_brief(p, header);
-}
-
 void ctf_program_release(struct ctf_program *p)
 {
-	free(p->op);
-	free(p->jump);
+	free_all(p->op, p->jump);
 	*p = (struct ctf_program){ 0 };
 }

@@ -133,19 +133,6 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 		ctf_run_store(st, w, v);
 	return 0;
 }
-
-static int ctf_run_text(struct ctf_state *st, const struct ctf_op *op)
-{
-	struct bytes b;
-
-	if (ctf_field_chars(st, op->node, &b))
-		return -1;
-	struct ctf_text t = ctf_run_begin(st);
-	ctf_text_string(&t, op->node, &b);
-	ctf_run_finish(st, op->want.off, &t);
-	return 0;
-}
-
 /* Numbers of 8 bits or less, a byte each. */
 static int ctf_run_bytes(struct ctf_state *st, const struct ctf_op *op)
 {
@@ -180,29 +167,6 @@ static int ctf_run_bytes(struct ctf_state *st, const struct ctf_op *op)
 	ctf_run_place(st, op->want.off, len);
 	return 0;
 }
-
-static int ctf_run_json(struct ctf_state *st, const struct ctf_op *op)
-{
-	struct ctf_text t = ctf_run_begin(st);
-
-	if (ctf_value_read(st, op->node, &t))
-		return -1;
-	ctf_run_finish(st, op->want.off, &t);
-	return 0;
-}
-
-/* Reads n numbers of 64 bits at once. */
-static int ctf_run_words(struct ctf_state *st, const struct ctf_node *e,
-			 uint64_t n, struct ctf_addrs *out)
-{
-	struct bytes b;
-
-	if (n > UINT64_MAX / 64 || ctf_field_window(st, n * 8, &b))
-		return ctf_field_too_short(st);
-	b.swap = !ctf_cursor_is_native(e->big);
-	return bytes_u64s(&b, out->ip, out->n, NULL);
-}
-
 static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 			     struct ctf_addrs *out)
 {
@@ -215,8 +179,15 @@ static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 		return ctf_field_too_short(st);
 	out->n = n < CHAIN_MAX ? (size_t)n : CHAIN_MAX;
 	mem_grow(out->ip, out->cap, out->n + 1);
-	if (op->code == CTF_OP_WORDS && ctf_run_words(st, e, n, out))
-		return -1;
+	if (op->code == CTF_OP_WORDS) {
+		struct bytes b;
+
+		if (n > UINT64_MAX / 64 || ctf_field_window(st, n * 8, &b))
+			return ctf_field_too_short(st);
+		b.swap = !ctf_cursor_is_native(e->big);
+		if (bytes_u64s(&b, out->ip, out->n, NULL))
+			return -1;
+	}
 	for (uint64_t i = 0; op->code == CTF_OP_STACK && i < n; i++) {
 		ctf_cursor_align(&st->cur, e->align);
 		if (ctf_field_number(st, e, &v))
@@ -282,97 +253,62 @@ static int ctf_run_names(struct ctf_state *st, const struct ctf_node *node)
 	}
 	return 0;
 }
-
-static int ctf_run_stack(struct ctf_state *st, const struct ctf_op *op)
-{
-	switch ((enum ctf_use)op->want.use) {
-	case CTF_KSTACK:
-		return ctf_run_addresses(st, op, &st->kern);
-	case CTF_NAMES:
-		return ctf_run_names(st, op->node);
-	case CTF_PERF_STACK:
-		return ctf_run_perf_stack(st, op);
-	default:
-		return ctf_run_addresses(st, op, &st->user);
-	}
-}
-
-/* A name of another encoding, or of any length; others are in ctf_run(). */
-static int ctf_run_name(struct ctf_state *st, const struct ctf_op *op)
-{
-	struct bytes b;
-
-	if (ctf_field_chars(st, op->node, &b))
-		return -1;
-	st->name = (const char *)b.pos;
-	st->name_len = bytes_left(&b);
-	return 0;
-}
-
-static int ctf_run_uuid(struct ctf_state *st, const struct ctf_op *op)
-{
-	struct bytes b;
-
-	if (op->node->count != CTF_UUID)
-		return ctf_value_read(st, op->node, NULL);
-	if (ctf_field_window(st, CTF_UUID, &b))
-		return -1;
-	memcpy(st->uuid, b.pos, CTF_UUID);
-	st->roles |= 1u << CTF_UUID_FIELD;
-	return 0;
-}
-
-static int ctf_run_skip_many(struct ctf_state *st, const struct ctf_op *op)
-{
-	uint64_t n = st->slot[op->node->from];
-
-	if (st->cur.at > st->cur.end || n > (st->cur.end - st->cur.at) / op->n)
-		return ctf_field_too_short(st);
-	st->cur.at += n * op->n;
-	return 0;
-}
-
 static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 {
+	struct ctf_text t;
 	struct bytes b;
+	uint64_t n;
 
 	switch ((enum ctf_code)op->code) {
 	case CTF_OP_TEXT:
-		return ctf_run_text(st, op);
+		if (ctf_field_chars(st, op->node, &b))
+			return -1;
+		t = ctf_run_begin(st);
+		ctf_text_string(&t, op->node, &b);
+		ctf_run_finish(st, op->want.off, &t);
+		return 0;
 	case CTF_OP_SKIP_TEXT:
 		return ctf_field_chars(st, op->node, &b);
 	case CTF_OP_SKIP_MANY:
-		return ctf_run_skip_many(st, op);
+		n = st->slot[op->node->from];
+		if (st->cur.at > st->cur.end ||
+		    n > (st->cur.end - st->cur.at) / op->n)
+			return ctf_field_too_short(st);
+		st->cur.at += n * op->n;
+		return 0;
 	case CTF_OP_BYTES:
 		return ctf_run_bytes(st, op);
 	case CTF_OP_JSON:
-		return ctf_run_json(st, op);
+		t = ctf_run_begin(st);
+		if (ctf_value_read(st, op->node, &t))
+			return -1;
+		ctf_run_finish(st, op->want.off, &t);
+		return 0;
 	case CTF_OP_WALK:
 		return ctf_value_read(st, op->node, NULL);
 	case CTF_OP_UUID:
-		return ctf_run_uuid(st, op);
+		if (op->node->count != CTF_UUID)
+			return ctf_value_read(st, op->node, NULL);
+		if (ctf_field_window(st, CTF_UUID, &b))
+			return -1;
+		memcpy(st->uuid, b.pos, CTF_UUID);
+		st->roles |= 1u << CTF_UUID_FIELD;
+		return 0;
 	case CTF_OP_WORDS:
 	case CTF_OP_STACK:
-		return ctf_run_stack(st, op);
+		switch ((enum ctf_use)op->want.use) {
+		case CTF_KSTACK:
+			return ctf_run_addresses(st, op, &st->kern);
+		case CTF_NAMES:
+			return ctf_run_names(st, op->node);
+		case CTF_PERF_STACK:
+			return ctf_run_perf_stack(st, op);
+		default:
+			return ctf_run_addresses(st, op, &st->user);
+		}
 	default:
 		return 0;
 	}
-}
-
-/* Returns the step that a selector's value leads to; NULL if to none. */
-static const struct ctf_op *ctf_run_select(const struct ctf_program *p,
-					   struct ctf_state *st,
-					   const struct ctf_op *op)
-{
-	const struct ctf_node *node = op->node;
-	int64_t i = ctf_field_option(node, st->slot[node->from]);
-
-	if (i < 0 && node->kind == CTF_OPTIONAL)
-		i = node->n_child;
-	if (i >= 0)
-		return &p->op[p->jump[op->n + (uint64_t)i]];
-	ctf_field_stop(st, "a selector has a value that no option has");
-	return NULL;
 }
 
 /* Steps that few events have, or that take longer than a call. Returns the step
@@ -381,6 +317,7 @@ static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
 					 struct ctf_state *st,
 					 const struct ctf_op *op)
 {
+	struct bytes b;
 	int rc;
 
 	switch ((enum ctf_code)op->code) {
@@ -394,12 +331,27 @@ static const struct ctf_op *ctf_run_step(const struct ctf_program *p,
 		rc = ctf_run_num(st, op);
 		break;
 	case CTF_OP_NAME:
-		rc = ctf_run_name(st, op);
+		/* of another encoding, or of any length; others are in
+		 * ctf_run() */
+		rc = ctf_field_chars(st, op->node, &b);
+		if (rc)
+			break;
+		st->name = (const char *)b.pos;
+		st->name_len = bytes_left(&b);
 		break;
 	case CTF_OP_JUMP:
 		return &p->op[op->n];
-	case CTF_OP_SELECT:
-		return ctf_run_select(p, st, op);
+	case CTF_OP_SELECT: {
+		const struct ctf_node *node = op->node;
+		int64_t i = ctf_field_option(node, st->slot[node->from]);
+
+		if (i < 0 && node->kind == CTF_OPTIONAL)
+			i = node->n_child;
+		if (i >= 0)
+			return &p->op[p->jump[op->n + (uint64_t)i]];
+		ctf_field_stop(st, "a selector has a value that no option has");
+		return NULL;
+	}
 	default:
 		rc = ctf_run_rare(st, op);
 		break;

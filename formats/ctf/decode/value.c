@@ -241,21 +241,6 @@ static void ctf_text_word(struct ctf_text *t, const char *s)
 		ctf_text_put(t, s, strlen(s));
 }
 
-static void ctf_text_code(struct ctf_text *t, uint32_t c)
-{
-	static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
-	char s[4];
-
-	if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
-		c = 0xfffd;
-	const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
-
-	s[0] = (char)(first[more] | c >> (6 * more));
-	for (int i = 1; i <= more; i++)
-		s[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
-	ctf_text_put(t, s, (size_t)more + 1);
-}
-
 /* Takes a character of UTF-16 or UTF-32. Returns -1 at the end. */
 static int ctf_text_take(struct bytes *b, bool wide, uint32_t *out)
 {
@@ -287,8 +272,19 @@ void ctf_text_string(struct ctf_text *t, const struct ctf_node *node,
 	}
 	rest.swap = !ctf_cursor_is_native(node->encoding == CTF_UTF16BE ||
 					  node->encoding == CTF_UTF32BE);
-	while (!ctf_text_take(&rest, wide, &c))
-		ctf_text_code(t, c);
+	while (!ctf_text_take(&rest, wide, &c)) {
+		static const uint8_t first[] = { 0, 0xc0, 0xe0, 0xf0 };
+		char s[4];
+
+		if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+			c = 0xfffd;
+		const int more = (c >= 0x80) + (c >= 0x800) + (c >= 0x10000);
+
+		s[0] = (char)(first[more] | c >> (6 * more));
+		for (int i = 1; i <= more; i++)
+			s[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+		ctf_text_put(t, s, (size_t)more + 1);
+	}
 }
 
 bool ctf_text_labels(struct ctf_text *t, const struct ctf_node *node,
@@ -572,8 +568,6 @@ static int ctf_value_blob(struct ctf_state *st, const struct ctf_node *node,
 		if (!first)
 			ctf_text_put(t, ",", 1);
 		ctf_value_decimal(t, v, false);
-		if (!bytes_left(&b))
-			break;
 	}
 	ctf_text_word(t, "]");
 	return 0;

@@ -90,23 +90,6 @@ static int tsdl_set_integer(struct tsdl *t, void *to, uint32_t key,
 	}
 }
 
-/* Read {...} with attributes, after the word. */
-static int tsdl_integer(struct tsdl *t, const struct raw_class **out)
-{
-	struct raw_class *c = raw_class(t->r, CTF_UINT, t->tok.at);
-
-	*out = c;
-	c->native = true;
-	c->node.align = 0;
-	if (tsdl_next(t) || tsdl_attributes(t, tsdl_set_integer, c))
-		return -1;
-	if (!c->node.bits)
-		return raw_fail(t->r, c->at, "integer has no 'size'");
-	if (!c->node.align)
-		c->node.align = c->node.bits % 8 ? 1 : 8;
-	return 0;
-}
-
 struct tsdl_float {
 	struct raw_class *type;
 	uint64_t exp, mant;
@@ -260,20 +243,6 @@ static int tsdl_type_name(struct tsdl *t, uint32_t *name)
 	if (!n)
 		return tsdl_unexpected(t, "a type");
 	*name = intern_add_bytes(&t->r->names, text, n);
-	return 0;
-}
-
-static int tsdl_named(struct tsdl *t, const struct raw_class **out)
-{
-	uint32_t at = t->tok.at;
-	uint32_t name;
-
-	if (tsdl_type_name(t, &name))
-		return -1;
-	*out = tsdl_find(t, TSDL_TYPES, name);
-	if (!*out)
-		return raw_fail(t->r, at, "type '%s' is not declared",
-				tsdl_text(t, name));
 	return 0;
 }
 
@@ -592,8 +561,21 @@ static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 	if (!tsdl_is(t, TSDL_IDENT))
 		return tsdl_unexpected(t, "a type");
 	switch (t->tok.name) {
-	case TSDL_INTEGER:
-		return tsdl_integer(t, out);
+	case TSDL_INTEGER: {
+		/* Read {...} with attributes, after the word. */
+		struct raw_class *c = raw_class(t->r, CTF_UINT, t->tok.at);
+
+		*out = c;
+		c->native = true;
+		c->node.align = 0;
+		if (tsdl_next(t) || tsdl_attributes(t, tsdl_set_integer, c))
+			return -1;
+		if (!c->node.bits)
+			return raw_fail(t->r, c->at, "integer has no 'size'");
+		if (!c->node.align)
+			c->node.align = c->node.bits % 8 ? 1 : 8;
+		return 0;
+	}
 	case TSDL_FLOATING:
 		return tsdl_float(t, out);
 	case TSDL_STRING_WORD:
@@ -604,8 +586,18 @@ static int tsdl_any_type(struct tsdl *t, const struct raw_class **out)
 		return tsdl_variant(t, out);
 	case TSDL_ENUM:
 		return tsdl_enum(t, out);
-	default:
-		return tsdl_named(t, out);
+	default: {
+		uint32_t at = t->tok.at;
+		uint32_t name;
+
+		if (tsdl_type_name(t, &name))
+			return -1;
+		*out = tsdl_find(t, TSDL_TYPES, name);
+		if (!*out)
+			return raw_fail(t->r, at, "type '%s' is not declared",
+					tsdl_text(t, name));
+		return 0;
+	}
 	}
 }
 
