@@ -38,6 +38,7 @@ static bool ctf_ends_is_piece(const char *path)
 	}
 	return false;
 }
+
 void ctf_ends_check(struct ctf_trace *tr)
 {
 	/* Says what a ring of files, or a snapshot, no longer has. */

@@ -86,6 +86,7 @@ static void ctf_fill_info(struct ctf *ctf)
 	info->big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	info->dir = true;
 }
+
 /* Returns the trace of this metadata: chunks of a rotated session have one
  * uuid. */
 static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,

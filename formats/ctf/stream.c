@@ -557,6 +557,7 @@ static bool ctf_stream_next_packet(struct ctf_stream *s)
 		ctf_stream_skip_damage(s, &b);
 	}
 }
+
 bool ctf_stream_next(struct ctf_stream *s)
 {
 	struct ctf *ctf = s->trace->ctf;

@@ -327,6 +327,7 @@ static bool ctf_program_is_plain(const struct ctf_node *node, uint32_t at)
 	return node->kind == CTF_UINT && !node->reverse && !node->big &&
 	       node->align <= 8 && at % node->align == 0;
 }
+
 /* Sets p->brief if the header is a number, and an option by its value whose
  * first choice is a structure of one number. LTTng's event headers are: an id
  * of 5 or 16 bits with 27 or 32 bits of the clock; larger ids and times are the
@@ -367,6 +368,7 @@ void ctf_program_header(struct ctf_program *p, const struct ctf_node *header)
 		.clock = time->clock,
 	};
 }
+
 void ctf_program_release(struct ctf_program *p)
 {
 	free_all(p->op, p->jump);

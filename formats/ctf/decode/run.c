@@ -133,6 +133,7 @@ static int ctf_run_use(struct ctf_state *st, const struct ctf_op *op)
 		ctf_run_store(st, w, v);
 	return 0;
 }
+
 /* Numbers of 8 bits or less, a byte each. */
 static int ctf_run_bytes(struct ctf_state *st, const struct ctf_op *op)
 {
@@ -167,6 +168,7 @@ static int ctf_run_bytes(struct ctf_state *st, const struct ctf_op *op)
 	ctf_run_place(st, op->want.off, len);
 	return 0;
 }
+
 static int ctf_run_addresses(struct ctf_state *st, const struct ctf_op *op,
 			     struct ctf_addrs *out)
 {
@@ -253,6 +255,7 @@ static int ctf_run_names(struct ctf_state *st, const struct ctf_node *node)
 	}
 	return 0;
 }
+
 static int ctf_run_rare(struct ctf_state *st, const struct ctf_op *op)
 {
 	struct ctf_text t;
