@@ -68,13 +68,13 @@ void ctf_ends_check(struct ctf_trace *tr)
 		const struct ctf_stream *s = &stream[i];
 		const struct ctf_packet *p = &s->packet;
 		const uint64_t end = ctf_stream_time(s, s->end);
-		/* has it room for another event? */
-		const bool room = p->len < p->plan->packet_most ||
-				  p->len * 8 - p->end >= p->plan->event_most;
 
+		/* one that is full has no room for another event */
 		if (!s->has_before || !p->has_end || p->cut || s->is_short ||
-		    end >= newest || (room && end >= begun) ||
-		    ctf_ends_is_piece(s->path))
+		    end >= newest || ctf_ends_is_piece(s->path) ||
+		    (end >= begun &&
+		     (p->len < p->plan->packet_most ||
+		      p->len * 8 - p->end >= p->plan->event_most)))
 			continue;
 		reader_damage_text(
 			src, s->path, "truncated", s->len, 0,
