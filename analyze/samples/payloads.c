@@ -9,7 +9,7 @@
 #include "analyze/samples/events.h"
 #include "analyze/samples/row_cursor.h"
 #include "formats/tracepoint/fields.h"
-#include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/base/mem.h"

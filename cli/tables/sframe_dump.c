@@ -9,7 +9,6 @@
 #include "cli/tables/sframe.h"
 #include "stitch/base/err.h"
 #include "symbolize/sframe/sframe_file.h"
-#include "symbolize/sframe/sframe_table.h"
 #include "stitch/base/mem.h"
 
 struct sframe_dump_state {

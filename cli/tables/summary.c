@@ -14,7 +14,7 @@
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
 #include "cli/output/term.h"
-#include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "schema/columns.h"
 #include "schema/store.h"
 #include "stitch/order/clocks.h"

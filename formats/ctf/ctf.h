@@ -12,8 +12,7 @@
  *
  * The payload of an event is converted to ftrace's layout, numbers at fixed
  * offsets followed by text and blobs, with a format text (plan.c). So all code
- * for ftrace's payloads (formats/tracepoint/tracepoint.h, payload.h) can read
- * it. */
+ * for ftrace's payloads (formats/tracepoint/tracepoint.h) can read it. */
 #pragma once
 #include <stdbool.h>
 
@@ -347,7 +346,6 @@ struct ctf_file {
  * bytes that are none, to ctf->file. */
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		   uint32_t trace);
-
 /* ---- ends.c */
 
 /* Notes as damage the streams of a trace, which were read to their ends, that
@@ -491,6 +489,8 @@ static inline uint64_t *ctf_item_ips(const struct ctf_item *it)
 int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err);
 void ctf_item_release(struct source *src, const struct ref *ref);
+/* Completes an item. Returns false if it repeats an earlier one. */
+bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it);
 
 /* ---- role.c */
 /* Sets role and parts of an event from its format. */
@@ -500,10 +500,6 @@ int64_t ctf_number(const struct ctf_event *ev, enum ctf_part_of part,
 		   const struct bytes *raw, int64_t otherwise);
 const char *ctf_text(struct ctf *ctf, const struct ctf_event *ev,
 		     enum ctf_part_of part, const struct bytes *raw);
-
-/* ---- settle.c */
-/* Completes an item. Returns false if it repeats an earlier one. */
-bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it);
 
 /* ---- find.c */
 bool ctf_is_folder(const char *path);

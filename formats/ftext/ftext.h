@@ -15,7 +15,7 @@
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/input.h"
-#include "formats/reader/user_stack_reader.h"
+#include "formats/reader/nonce.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"

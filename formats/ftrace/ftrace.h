@@ -13,7 +13,7 @@
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
 #include "formats/reader/turns.h"
-#include "formats/reader/user_stack_reader.h"
+#include "formats/reader/nonce.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/bytes.h"

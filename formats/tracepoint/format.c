@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "formats/tracepoint/expr_types.h"
+#include "formats/tracepoint/kernel_names.h"
 #include "stitch/base/err.h"
 #include "stitch/base/words.h"
 #include "stitch/source.h"
@@ -209,4 +210,30 @@ bool tp_format_parse(struct arena *arena, const char *system,
 void tp_format_release(struct tp_format *fmt)
 {
 	free_all(fmt->field, fmt->def);
+}
+
+struct payload *payload_new(const char *format,
+			    const struct payload_machine *on)
+{
+	struct payload *pl = mem_new(1, sizeof(*pl));
+	struct bytes text;
+
+	pl->tp.swap = bytes_must_swap(on->big);
+	pl->tp.long32 = on->long32;
+	pl->tp.release = on->release ? kernel_release_number(on->release) : 0;
+	bytes_init(&text, format, strlen(format), "format", 0, false);
+	if (tp_format_parse(&pl->arena, "", &text, &pl->fmt))
+		return pl;
+	payload_free(pl);
+	return NULL;
+}
+
+void payload_free(struct payload *pl)
+{
+	if (!pl)
+		return;
+	tp_format_release(&pl->fmt);
+	tp_release(&pl->tp);
+	arena_release(&pl->arena);
+	free(pl);
 }

@@ -193,3 +193,26 @@ void tp_stack_find(struct tp_format *fmt);
  * stacks are valid until the next call. */
 void tp_stacks_take(struct tp *tp, const struct tp_format *fmt,
 		    const struct bytes *raw, bool long32, struct rec_sample *s);
+
+/* A payload without its capture: a database stores the format of each event,
+ * and either the bytes or the fields of each sample; from both follows the text
+ * that the kernel would print. */
+
+/* All that tp_print() and the like need. */
+struct payload {
+	struct tp tp;
+	struct tp_format fmt;
+	struct arena arena; /* strings of fmt */
+};
+
+/* What a payload was recorded on. */
+struct payload_machine {
+	bool big;	     /* numbers are big-endian */
+	bool long32;	     /* it has 32 bits */
+	const char *release; /* of its kernel; NULL: not known */
+};
+
+/* Returns NULL if the text is not a field format. */
+struct payload *payload_new(const char *format,
+			    const struct payload_machine *on);
+void payload_free(struct payload *pl);

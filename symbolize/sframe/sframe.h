@@ -5,7 +5,7 @@
  * row. Nothing is allocated, all offsets are checked, and the time of a call is
  * bounded by the length of its row. A caller that reads all rows of all
  * functions must limit their sum, since the functions of a hostile section may
- * share rows (sframe_table.c does so).
+ * share rows (sframe_file.c does so).
  *
  * The format: https://sourceware.org/binutils/docs/sframe-spec.html. Where that
  * is ambiguous, as binutils 2.47 writes it. */

@@ -11,7 +11,7 @@
 #include "symbolize/cfi/cfi.h"
 #include "symbolize/cfi/cfi_rows.h"
 #include "symbolize/elf/elf.h"
-#include "symbolize/sframe/sframe_table.h"
+#include "symbolize/sframe/sframe_file.h"
 
 /* ---- against .eh_frame, address by address */
 

@@ -22,7 +22,6 @@
 #include "symbolize/symbolizer_cache.h"
 #include "symbolize/names/section_hashes.h"
 #include "symbolize/sframe/sframe_file.h"
-#include "symbolize/sframe/sframe_table.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite_file.h"
 

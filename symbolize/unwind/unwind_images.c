@@ -16,7 +16,6 @@
 #include "symbolize/files/locate.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
-#include "symbolize/sframe/sframe_table.h"
 #include "symbolize/symbolizer_cache.h"
 #include "symbolize/symbolizer.h"
 #include "symbolize/unwind/callsite.h"

@@ -11,7 +11,6 @@
 #include "symbolize/elf/elf.h"
 #include "symbolize/cfi/unwind_rows.h"
 #include "symbolize/sframe/sframe_file.h"
-#include "symbolize/sframe/sframe_table.h"
 
 #define WORD 8
 

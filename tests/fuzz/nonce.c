@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/reader/nonce.h"
-#include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 

@@ -9,7 +9,7 @@
 
 #include "formats/formats.h"
 #include "formats/ftext/ftext.h"
-#include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
 #include "tests/unit/run.h"

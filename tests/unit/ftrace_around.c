@@ -2,7 +2,7 @@
 #include "formats/formats.h"
 #include "stitch/tasks/late_maps.h"
 #include "stitch/fact.h"
-#include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "tests/unit/ftrace_build.h"
 
 static void one_plain(struct fb_ring *r, int32_t cpu, uint64_t time)

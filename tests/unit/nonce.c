@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/reader/user_stack_reader.h"
 #include "stitch/base/err.h"
 #include "stitch/record.h"
 #include "tests/unit/run.h"

@@ -1,5 +1,5 @@
 /* payload.c - the text of a payload without its capture. */
-#include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 
 #include <stdlib.h>
 #include <string.h>

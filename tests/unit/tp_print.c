@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/tracepoint/payload.h"
+#include "formats/tracepoint/tracepoint.h"
 #include "tests/unit/run.h"
 
 #define NUMBER(type, name, off, size, sign)                                    \
