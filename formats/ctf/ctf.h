@@ -475,6 +475,7 @@ static inline struct ctf_item *ctf_item_take(struct ctf_trace *tr, uint64_t key,
 	*it = (struct ctf_item){ .time = key, .pid = -1, .tid = -1, .cpu = -1 };
 	return it;
 }
+
 void ctf_item_add(struct ctf_trace *tr, enum record_class kind, uint64_t key,
 		  size_t extra, uint64_t handle);
 /* Return the start of the addresses; of the raw bytes or the name. */
@@ -482,10 +483,12 @@ static inline unsigned char *ctf_item_raw(const struct ctf_item *it)
 {
 	return (unsigned char *)(uintptr_t)(it + 1);
 }
+
 static inline uint64_t *ctf_item_ips(const struct ctf_item *it)
 {
 	return (uint64_t *)(uintptr_t)(it + 1) + (it->raw_len + 7) / 8;
 }
+
 int ctf_item_decode(struct source *src, const struct ref *ref,
 		    struct record *rec, struct err *err);
 void ctf_item_release(struct source *src, const struct ref *ref);

@@ -30,6 +30,7 @@ ctf_settle_find_mapping(struct ctf *ctf, const struct ctf_item *it, bool make)
 	*m = (struct ctf_mapped){ 0 };
 	return m;
 }
+
 bool ctf_settle_item(struct ctf *ctf, struct ctf_item *it)
 {
 	switch ((enum record_kind)it->kind) {

@@ -393,6 +393,22 @@ bool elf_has_loader(const struct elf_file *ef)
 	return false;
 }
 
+bool elf_dynamic(const struct elf_file *ef, int64_t tag, uint64_t *value)
+{
+	struct elf_section s;
+	GElf_Dyn dyn;
+	Elf_Data *d = elf_section_find(ef, ".dynamic", &s)
+			      ? elf_section_data(&s)
+			      : NULL;
+
+	for (int i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag; i++)
+		if (dyn.d_tag == tag) {
+			*value = dyn.d_un.d_val;
+			return true;
+		}
+	return false;
+}
+
 bool elf_is_program(const struct elf_file *ef)
 {
 	return ef->type == ET_EXEC || elf_has_loader(ef);

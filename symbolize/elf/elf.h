@@ -94,6 +94,8 @@ void elf_id_hex(const uint8_t *id, size_t len, char *out);
 size_t elf_note_id(const void *notes, size_t len, bool swap, uint8_t id[20]);
 /* Returns whether it names the loader that starts it, as programs do. */
 bool elf_has_loader(const struct elf_file *ef);
+/* Stores what the dynamic section has for a tag (DT_*); false: nothing. */
+bool elf_dynamic(const struct elf_file *ef, int64_t tag, uint64_t *value);
 /* Returns whether it is a program: one that is linked statically to run at any
  * address cannot be distinguished from a library. */
 bool elf_is_program(const struct elf_file *ef);

@@ -85,8 +85,6 @@ bool code_cache_is_sound(const void *bytes, uint64_t len)
 	return sound;
 }
 
-COMPARE_FUNCTION(code_cache_compare, uint64_t, compare_numbers(*x, *y));
-
 static bool code_cache_save(struct code_cache *c)
 {
 	struct name_cache_output o = { .n = 0 };
@@ -99,7 +97,7 @@ static bool code_cache_save(struct code_cache *c)
 	size_t n = 0;
 
 	memcpy(h.id, c->tried.p->id, sizeof(h.id));
-	sort_items(c->place, c->n, code_cache_compare);
+	sort_items(c->place, c->n, compare_u64);
 	for (size_t i = 0; i < c->n; i++)
 		if (!n || c->place[i] >> CODE_CACHE_BITS !=
 				  c->place[n - 1] >> CODE_CACHE_BITS)

@@ -199,31 +199,19 @@ static void elfsym_close(void *r)
 	free(en);
 }
 
-/* libc.so.6 and ld.so have a loader, too. */
-static bool elfsym_has_soname(const struct elf_file *ef)
-{
-	struct elf_section s;
-	GElf_Dyn dyn;
-	Elf_Data *d = elf_section_find(ef, ".dynamic", &s)
-			      ? elf_section_data(&s)
-			      : NULL;
-
-	for (int i = 0; d && gelf_getdyn(d, i, &dyn) && dyn.d_tag; i++)
-		if (dyn.d_tag == DT_SONAME)
-			return true;
-	return false;
-}
-
 /* Takes ownership of ef and loads every symbol table for it. */
 static struct elfsym *elfsym_load(struct symbolizer *sy,
 				  const struct image *img, struct elf_file *ef)
 {
 	struct elfsym *en = mem_new(1, sizeof(*en));
 	struct elf_section go;
+	uint64_t soname;
 
 	en->sy = sy;
 	en->ef = ef;
-	en->program = elf_has_loader(ef) && !elfsym_has_soname(ef);
+	/* libc.so.6 and ld.so have a loader, too */
+	en->program =
+		elf_has_loader(ef) && !elf_dynamic(ef, DT_SONAME, &soname);
 	en->whole =
 		debugfile_try(sy, img, ef, elfsym_load_symtab, en, &en->debug);
 	if (!en->whole && !elfsym_load_debugdata(en) &&

@@ -379,20 +379,6 @@ static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
 
 /* ---- one file */
 
-static bool thread_start_is_pie(const struct callsite_file *f)
-{
-	struct elf_section s;
-	Elf_Data *d = elf_section_find(f->ef, ".dynamic", &s)
-			      ? elf_section_data(&s)
-			      : NULL;
-	GElf_Dyn dyn;
-
-	for (int i = 0; d && gelf_getdyn(d, i, &dyn); i++)
-		if (dyn.d_tag == DT_FLAGS_1 && dyn.d_un.d_val & DF_1_PIE)
-			return true;
-	return false;
-}
-
 static struct thread_starts *thread_starts_of(struct callsite_file *f)
 {
 	struct thread_starts *t = &f->starts;
@@ -404,8 +390,11 @@ static struct thread_starts *thread_starts_of(struct callsite_file *f)
 	 * at which nothing begins; glibc and musl have a loader and a real one.
 	 */
 	GElf_Ehdr eh;
+	uint64_t flags;
 	bool loader = elf_has_loader(f->ef);
-	bool program = f->ef->type == ET_EXEC || thread_start_is_pie(f);
+	bool program =
+		f->ef->type == ET_EXEC ||
+		(elf_dynamic(f->ef, DT_FLAGS_1, &flags) && flags & DF_1_PIE);
 
 	t->library = (program && !loader) ||
 		     thread_start_named(f, "__libc_start_main");
