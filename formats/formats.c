@@ -49,21 +49,20 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 			    struct ledger *lg, struct err *err)
 {
 	struct source *src = NULL;
-	char *head = mem_new(INPUT_HEAD, 1);
+	char *head OWNED = mem_new(INPUT_HEAD, 1);
 	int64_t n = formats_is_folder(path)
 			    ? 0
 			    : input_peek(path, head, INPUT_HEAD, err);
-	const struct source_ops *ops = NULL;
 
 	if (n < 0)
-		goto out;
+		return NULL;
 	const char *foreign = formats_foreign(head, (size_t)n);
 
 	if (foreign) {
 		err_set(err, ERR_FORMAT, "%s: %s", path, foreign);
-		goto out;
+		return NULL;
 	}
-	ops = formats_probe(path, head, (size_t)n);
+	const struct source_ops *ops = formats_probe(path, head, (size_t)n);
 	LOG(LOG_INGEST, "%s: format %s", path, ops ? ops->name : "unknown");
 	if (ops)
 		src = ops->open(path, o, lg, err);
@@ -82,15 +81,13 @@ struct source *formats_open(const char *path, const struct source_opts *o,
 	}
 	if (src && o && o->cpus && src->info.cpus_online < 0)
 		src->info.cpus_online = o->cpus;
-out:
-	free(head);
 	return src;
 }
 
 enum formats_kind formats_kind(const char *path)
 {
 	const bool folder = formats_is_folder(path);
-	char *head = mem_new(INPUT_HEAD, 1);
+	char *head OWNED = mem_new(INPUT_HEAD, 1);
 	struct err ignored;
 	int64_t n = folder ? 0 : input_peek(path, head, INPUT_HEAD, &ignored);
 	const struct source_ops *ops =
@@ -98,7 +95,6 @@ enum formats_kind formats_kind(const char *path)
 			? NULL
 			: formats_probe(path, head, (size_t)n);
 
-	free(head);
 	return !ops					? LOOK_NONE
 	       : ops == &ctf_ops			? LOOK_SESSION
 	       : ops == &ftext_ops || ops == &ptext_ops ? LOOK_TEXT
@@ -107,16 +103,13 @@ enum formats_kind formats_kind(const char *path)
 
 bool formats_is_capture(const char *path)
 {
-	char *head = mem_new(INPUT_HEAD, 1);
+	char *head OWNED = mem_new(INPUT_HEAD, 1);
 	struct err ignored;
 	int64_t n = input_peek(path, head, INPUT_HEAD, &ignored);
 	const struct source_ops *ops =
 		n > 0 ? formats_probe(path, head, (size_t)n) : NULL;
 	/* what was printed of a capture is made again, as folded stacks are */
-	bool is = ops && ops != &ptext_ops;
-
-	free(head);
-	return is;
+	return ops && ops != &ptext_ops;
 }
 
 char *formats_session(const char *path)

@@ -318,7 +318,7 @@ static int64_t input_peek_file(int fd, const char *path, void *buf, size_t n,
 
 	if (got <= 0 || !unpack_knows(buf, (size_t)got))
 		return got;
-	void *head = mem_dup(buf, (size_t)got);
+	void *head OWNED = mem_dup(buf, (size_t)got);
 	struct unpack *u = unpack_new(fd, path, head, (size_t)got);
 	size_t have = 0;
 	bool cut = false;
@@ -329,7 +329,6 @@ static int64_t input_peek_file(int fd, const char *path, void *buf, size_t n,
 			break;
 	}
 	unpack_free(u);
-	free(head);
 	return have ? (int64_t)have : got;
 }
 

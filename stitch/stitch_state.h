@@ -1,7 +1,6 @@
 /* stitch_state.h - the state of struct stitch, for stitch.c and the record_*.c
  * next to it only. */
 #pragma once
-#include "stitch/audit/counters.h"
 #include "stitch/audit/rules.h"
 #include "stitch/cpu_current.h"
 #include "stitch/fact_queue.h"

@@ -208,11 +208,11 @@ static struct image_names *image_names_take(struct symbolizer *sy,
 {
 	bool sure = identity_may_be_kept(sy, img);
 	bool keep = sure && image_names_may_be_kept(sy, img);
-	char *name = keep ? symbolizer_cache_name(sy, "names", img) : NULL;
+	char *name OWNED =
+		keep ? symbolizer_cache_name(sy, "names", img) : NULL;
 	struct image_names *in =
 		keep ? symbolizer_cache_take(sy->opts.kept, name) : NULL;
 
-	free(name);
 	if (in && tried_files_unchanged(&in->m->tried))
 		return in;
 	if (in)
@@ -239,10 +239,9 @@ static void image_names_give(struct symbolizer *sy, struct image_names *in,
 		image_names_free(in);
 		return;
 	}
-	char *name = symbolizer_cache_name(sy, "names", img);
+	char *name OWNED = symbolizer_cache_name(sy, "names", img);
 
 	symbolizer_cache_give(sy->opts.kept, name, in, image_names_free);
-	free(name);
 }
 
 /* Where names go: to fn, and to the cache. */
@@ -366,14 +365,13 @@ static int symbolize_open_lines(struct symbolizer *sy, const struct image *img,
 	if (!img->id_len ||
 	    (img->kind != IMAGE_KERNEL && img->kind != IMAGE_MODULE))
 		return 0;
-	char *file = mem_strdup(sy->rep->file);
+	char *file OWNED = mem_strdup(sy->rep->file);
 	int got = rs->open(sy, img, NULL, &out->r, err);
 
 	if (got > 0)
 		out->rs = rs;
 	report_status(sy, status);
 	report_file(sy, file);
-	free(file);
 	return got < 0 ? -1 : 0;
 }
 

@@ -178,7 +178,7 @@ static bool ctf_index_misses(const char *idx, const char *file)
 /* Notes as damage each index whose stream file is missing. */
 static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 {
-	char *dir = ctf_find_join_path(folder, "index");
+	char *dir OWNED = ctf_find_join_path(folder, "index");
 	struct dirent **list;
 	const int n = ctf_find_list(NULL, dir, &list);
 
@@ -188,7 +188,7 @@ static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 
 		if (dot && !strcmp(dot, ".idx")) {
 			*dot = '\0';
-			char *file =
+			char *file OWNED =
 				ctf_find_join_path(folder, list[i]->d_name);
 
 			if (ctf_index_misses(idx, file))
@@ -197,13 +197,11 @@ static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 					"the file is missing, though its index "
 					"has packets: give the folder as it "
 					"was recorded");
-			free(file);
 		}
 		free_all(idx, list[i]);
 	}
 	if (n >= 0)
 		free(list);
-	free(dir);
 }
 
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,

@@ -3,7 +3,6 @@
  * relay daemon. In every layout a trace is a folder with a file 'metadata'. */
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,12 +37,10 @@ char *ctf_find_join_path(const char *dir, const char *name)
 
 static bool ctf_find_is_trace(const char *dir)
 {
-	char *path = ctf_find_join_path(dir, "metadata");
+	char *path OWNED = ctf_find_join_path(dir, "metadata");
 	struct stat st;
-	bool yes = !stat(path, &st) && S_ISREG(st.st_mode);
 
-	free(path);
-	return yes;
+	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 static int ctf_find_compare_names(const void *a, const void *b)
@@ -116,11 +113,9 @@ bool ctf_is_folder(const char *path)
 
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
 		return false;
-	char *first = ctf_find_first(path);
-	bool yes = first != NULL;
+	char *first OWNED = ctf_find_first(path);
 
-	free(first);
-	return yes;
+	return first != NULL;
 }
 
 void *ctf_file_map(const char *path, uint64_t *len)

@@ -1,7 +1,6 @@
 /* open.c - the reader of CTF traces: opens and closes captures. */
 #include "formats/ctf/ctf.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,13 +117,12 @@ static uint32_t ctf_trace_of(struct ctf *ctf, const char *folder,
  * traces are still read. */
 static void ctf_open_folder(struct ctf *ctf, const char *folder)
 {
-	char *path = ctf_find_join_path(folder, "metadata");
+	char *path OWNED = ctf_find_join_path(folder, "metadata");
 	struct ctf_schema *sm = ctf_schema_of(ctf, path);
 	struct err why;
 
 	if (sm->err) {
 		reader_damage(&ctf->src, "trace", 0, 0, sm->err);
-		free(path);
 		return;
 	}
 	if (sm->tree.cut) {
@@ -135,7 +133,6 @@ static void ctf_open_folder(struct ctf *ctf, const char *folder)
 		reader_damage(&ctf->src, "metadata", 0, 0, &why);
 	}
 	ctf_files_add(ctf, folder, sm, ctf_trace_of(ctf, folder, sm));
-	free(path);
 }
 
 static void ctf_close(struct source *src)

@@ -2,7 +2,6 @@
 #include "formats/ftext/cut.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/ftext/ftext.h"

@@ -127,11 +127,10 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 	struct err why;
 
 	while (off && off < ft->in.len) {
-		unsigned char *owned = NULL;
+		unsigned char *owned OWNED = NULL;
 		struct ft_section s;
 		struct bytes b;
 		uint16_t id;
-		int rc = 0;
 
 		if (ft_section_head(ft, off, &s, NULL))
 			break;
@@ -142,10 +141,8 @@ static int ft_dump_sections(struct ft *ft, const struct ft_dump_output *o)
 				 s.flags & 1 ? " packed" : ""))
 			return -1;
 		if (s.id == FT_OPTIONS &&
-		    !ft_section_read(ft, off, &id, &b, &owned, &why))
-			rc = ft_dump_options(&b, o);
-		free(owned);
-		if (rc)
+		    !ft_section_read(ft, off, &id, &b, &owned, &why) &&
+		    ft_dump_options(&b, o))
 			return -1;
 		if (s.size > ft->in.len - s.off)
 			break;
@@ -355,22 +352,21 @@ static void ft_section_claim(struct ft *ft, uint64_t off, const struct bytes *b)
 static int ft_file7_meta(struct ft *ft, uint16_t want, uint64_t off,
 			 struct err *err)
 {
-	unsigned char *owned = NULL;
+	unsigned char *owned OWNED = NULL;
 	struct bytes b;
 	uint16_t id = 0;
 
 	if (ft->have[want])
 		return 0;
-	int rc = ft_section_read(ft, off, &id, &b, &owned, err);
-	if (!rc && id != want)
-		rc = err_at(err, ft->in.path, off, "section %u, needs %u", id,
-			    want);
-	if (!rc)
-		rc = ft_meta_read(ft, want, &b, err);
-	if (!rc)
-		ft_section_claim(ft, off, &b);
-	free(owned);
-	return rc;
+	if (ft_section_read(ft, off, &id, &b, &owned, err))
+		return -1;
+	if (id != want)
+		return err_at(err, ft->in.path, off, "section %u, needs %u", id,
+			      want);
+	if (ft_meta_read(ft, want, &b, err))
+		return -1;
+	ft_section_claim(ft, off, &b);
+	return 0;
 }
 
 static bool ft_file7_is_meta(uint16_t id)
@@ -417,7 +413,7 @@ static int ft_file7_options(struct ft *ft, struct bytes *b, bool buffers,
 static int ft_file7_option_section(struct ft *ft, uint64_t off, bool buffers,
 				   uint64_t *next, struct err *err)
 {
-	unsigned char *owned = NULL;
+	unsigned char *owned OWNED = NULL;
 	struct bytes b;
 	uint16_t id = 0;
 	int rc = ft_section_read(ft, off, &id, &b, &owned, err);
@@ -429,7 +425,6 @@ static int ft_file7_option_section(struct ft *ft, uint64_t off, bool buffers,
 		rc = ft_file7_options(ft, &b, buffers, next, err);
 	if (!rc && !buffers)
 		ft_section_claim(ft, off, &b);
-	free(owned);
 	return rc;
 }
 

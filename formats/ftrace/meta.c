@@ -432,7 +432,7 @@ static int ft_meta_header_info(struct ft *ft, struct bytes *b, struct err *err)
 static bool ft_meta_parse_format(struct ft *ft, const char *system,
 				 const struct bytes *text, struct ft_type *t)
 {
-	char *longer = ft_print_format(system, text);
+	char *longer OWNED = ft_print_format(system, text);
 	struct bytes b = *text;
 
 	t->printk = longer != NULL;
@@ -444,10 +444,7 @@ static bool ft_meta_parse_format(struct ft *ft, const char *system,
 	if (longer)
 		bytes_init(&b, longer, strlen(longer), text->path,
 			   bytes_off(text), false);
-	bool ok = tp_format_parse(&ft->arena, system, &b, &t->fmt);
-
-	free(longer);
-	return ok;
+	return tp_format_parse(&ft->arena, system, &b, &t->fmt);
 }
 
 /* What an event means to the reader, and the fields that tell it. */

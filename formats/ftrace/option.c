@@ -243,7 +243,7 @@ static int ft_option_note(struct ft *ft, uint16_t id, struct bytes *b)
 int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 {
 	/* that of most; it may lack its final 0 */
-	char *text =
+	char *text OWNED =
 		mem_dup(b->pos, strnlen((const char *)b->pos, bytes_left(b)));
 	int rc = 0;
 
@@ -297,6 +297,5 @@ int ft_option_read(struct ft *ft, uint16_t id, struct bytes *b, struct err *err)
 		rc = ft_option_note(ft, id, b);
 		break;
 	}
-	free(text);
 	return rc;
 }

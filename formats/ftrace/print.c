@@ -108,14 +108,13 @@ static void ft_print_read_symbols(struct ft *ft)
 	sort_items(all + from, n - from, ft_print_compare_symbols);
 	size_t to = n;
 	size_t rest = n - from;
-	struct tp_symbol *put = mem_dup(all + from, rest * sizeof(*put));
+	struct tp_symbol *put OWNED = mem_dup(all + from, rest * sizeof(*put));
 
 	while (rest)
 		all[--to] = from && ft_print_compare_symbols(&all[from - 1],
 							     &put[rest - 1]) > 0
 				    ? all[--from]
 				    : put[--rest];
-	free(put);
 }
 
 /* Where a symbol ends: where the next one of the kernel, or of its module,

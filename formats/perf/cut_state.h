@@ -7,7 +7,6 @@
  * dropped and counted. All sets of a stream together are bounded too: what has
  * no room is dropped. */
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

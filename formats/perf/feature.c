@@ -80,7 +80,7 @@ static int perf_feature_cpus(struct perf *p, struct bytes *b, struct err *err)
 static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 				struct err *err)
 {
-	char *line = mem_new(CMDLINE_MAX, 1);
+	char *line OWNED = mem_new(CMDLINE_MAX, 1);
 	const char *before = "";
 	size_t len = 0;
 	uint32_t n;
@@ -108,7 +108,6 @@ static int perf_feature_cmdline(struct perf *p, struct bytes *b,
 		len += more;
 	}
 	p->src.info.cmdline = arena_strdup(&p->arena, line);
-	free(line);
 	return rc;
 }
 

@@ -319,7 +319,7 @@ static long *perf_dir_list_numbers(const char *dir, size_t *n, struct err *err)
 static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 {
 	size_t n;
-	long *v = perf_dir_list_numbers(dir, &n, err);
+	long *v OWNED = perf_dir_list_numbers(dir, &n, err);
 	int rc = v ? 0 : -1;
 
 	if (n >= FILES_MAX)
@@ -333,7 +333,7 @@ static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 	}
 	for (size_t i = 0; !rc && i < n; i++) {
 		struct perf_file *f = &p->file[p->n_file];
-		char *path = mem_printf("%s/data.%ld", dir, v[i]);
+		char *path OWNED = mem_printf("%s/data.%ld", dir, v[i]);
 		struct stat st;
 
 		/* perf leaves an empty file for a CPU without records */
@@ -344,9 +344,7 @@ static int perf_dir_open(struct perf *p, const char *dir, struct err *err)
 				f->end = f->in.len;
 			}
 		}
-		free(path);
 	}
-	free(v);
 	return rc;
 }
 
@@ -370,9 +368,8 @@ static int perf_open_files(struct perf *p, const char *path, struct err *err)
 	if (fd >= 0)
 		close(fd);
 	free(names);
-	char *data = mem_printf("%s/data", path);
+	char *data OWNED = mem_printf("%s/data", path);
 	int rc = input_open(&p->file[0].in, data, p->opts.temp_dir, err);
-	free(data);
 	return rc ? rc : perf_dir_open(p, path, err);
 }
 

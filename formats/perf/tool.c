@@ -150,7 +150,7 @@ static int perf_tool_time_conv(struct perf *p, struct bytes *b, struct err *err)
 static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 				  const struct perf_rec *r, struct err *err)
 {
-	unsigned char *owned = NULL;
+	unsigned char *owned OWNED = NULL;
 	struct bytes b = r->b;
 	struct err why;
 	int rc = 0;
@@ -168,7 +168,6 @@ static int perf_tool_tracing_data(struct perf *p, struct perf_file *f,
 		perf_tracing_data(p, &b, 7);
 		perf_trace_join_events(p);
 	}
-	free(owned);
 	return rc;
 }
 
@@ -255,7 +254,7 @@ int perf_tool_take(struct perf *p, struct perf_file *f,
 /* Do the ids say that each event was opened on all CPUs and on no thread? */
 static enum tri perf_tool_is_system_wide(const struct perf *p)
 {
-	uint64_t *on = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
+	uint64_t *on OWNED = mem_new(p->n_attr ? p->n_attr : 1, sizeof(*on));
 	enum tri wide = p->n_id ? TRI_YES : TRI_UNKNOWN;
 
 	for (size_t i = 0; i < p->n_id && wide == TRI_YES; i++) {
@@ -273,7 +272,6 @@ static enum tri perf_tool_is_system_wide(const struct perf *p)
 			wide = TRI_UNKNOWN;
 		else if (on[i] < (uint64_t)p->src.info.cpus_online)
 			wide = TRI_NO;
-	free(on);
 	return wide;
 }
 

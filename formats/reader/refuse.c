@@ -1,7 +1,6 @@
 /* refuse.c - tells what a file is that no reader accepts. */
 #include "formats/reader/refuse.h"
 
-#include <ctype.h>
 #include <stdbool.h>
 #include <strings.h>
 

@@ -118,7 +118,7 @@ const char *expr_string(struct expr_source *in)
 {
 	size_t n = 0;
 	size_t cap = 0;
-	char *text = NULL;
+	char *text OWNED = NULL;
 
 	if (!expr_is(in, '"'))
 		return NULL;
@@ -133,10 +133,7 @@ const char *expr_string(struct expr_source *in)
 		expr_need(in, '"');
 	} while (expr_is(in, '"'));
 	*mem_add(text, n, cap) = '\0';
-	const char *kept = arena_strdup(&in->tree->texts, text);
-
-	free(text);
-	return kept;
+	return arena_strdup(&in->tree->texts, text);
 }
 
 static uint32_t expr_add_number(struct expr_source *in, uint64_t num,

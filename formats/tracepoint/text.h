@@ -2,7 +2,6 @@
  * output: shared by print.c and bprint.c. */
 #pragma once
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "stitch/base/text_out.h"

@@ -152,7 +152,7 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 	uint64_t n = 0;
 	/* How much is explained if a CPU is ahead of, or behind, others: the
 	 * number of records, at the first place of the CPU and side. */
-	uint64_t *sum = mem_new(2 * cs->n + 1, sizeof(*sum));
+	uint64_t *sum OWNED = mem_new(2 * cs->n + 1, sizeof(*sum));
 	struct table at = { 0 }; /* that place, by both */
 
 	for (size_t i = 0; i < 2 * cs->n; i++) {
@@ -170,7 +170,6 @@ int clock_skew_take(struct clock_skew *cs, struct fact_finding *f)
 		ahead = i % 2 == 0;
 		cpu = ahead ? cs->pair[i / 2].ahead : cs->pair[i / 2].behind;
 	}
-	free(sum);
 	table_release(&at);
 	if (n < 2)
 		return 0;

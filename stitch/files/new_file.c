@@ -176,7 +176,7 @@ static DIR *new_file_list(const char *folder, struct stat *st)
 static void new_file_remove_dead(const char *path)
 {
 	const char *base = path_base(path);
-	char *folder = new_file_folder(path);
+	char *folder OWNED = new_file_folder(path);
 	struct stat st;
 	DIR *d = new_file_list(folder, &st);
 	const struct dirent *e;
@@ -193,7 +193,6 @@ static void new_file_remove_dead(const char *path)
 	}
 	if (d)
 		closedir(d);
-	free(folder);
 }
 
 static bool new_file_hurries;
@@ -217,14 +216,13 @@ int new_file_flush(int fd)
 
 int new_file_flush_folder(const char *path)
 {
-	char *folder = new_file_hurries ? NULL : new_file_folder(path);
+	char *folder OWNED = new_file_hurries ? NULL : new_file_folder(path);
 	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	int error = fd >= 0 && new_file_flush(fd) ? errno : 0;
 
 	/* one that cannot be read cannot be waited for */
 	if (fd >= 0)
 		close(fd);
-	free(folder);
 	errno = error;
 	return error ? -1 : 0;
 }
@@ -335,14 +333,13 @@ struct new_file {
 static int new_file_open_temp(struct new_file *nf)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	char *folder = new_file_folder(nf->path);
+	char *folder OWNED = new_file_folder(nf->path);
 
 	new_file_remove_dead(nf->path);
 	/* a file without a name gets one through /proc */
 	nf->fd = access("/proc/self/fd", X_OK)
 			 ? -1
 			 : open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-	free(folder);
 	if (nf->fd >= 0)
 		return 0;
 	nf->temp = new_file_create(nf->path, 0666, &nf->fd);
@@ -466,14 +463,13 @@ int temp_open(const char *dir)
 		return fd;
 	/* Some file systems, such as NFS, lack O_TMPFILE: creates a file with a
 	 * name there and removes the name at once. */
-	char *name = mem_printf("%s/backstitch-XXXXXX", dir);
+	char *name OWNED = mem_printf("%s/backstitch-XXXXXX", dir);
 
 	fd = mkostemp(name, O_CLOEXEC);
 	int error = errno;
 
 	if (fd >= 0)
 		unlink(name);
-	free(name);
 	errno = error;
 	return fd;
 }

@@ -108,7 +108,7 @@ static void cookies_put_head(struct cookies *cs, uint32_t i)
 static void cookies_add_head(struct cookies *cs, uint32_t i)
 {
 	if (cs->n_head++ * 4 == cs->n_bucket) {
-		uint32_t *old = cs->bucket;
+		uint32_t *old OWNED = cs->bucket;
 		size_t n = cs->n_bucket;
 
 		cs->n_bucket *= 2;
@@ -118,7 +118,6 @@ static void cookies_add_head(struct cookies *cs, uint32_t i)
 				next = cs->entry[k].beside;
 				cookies_put_head(cs, k);
 			}
-		free(old);
 	}
 	cookies_put_head(cs, i);
 }

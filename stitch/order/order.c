@@ -395,7 +395,7 @@ static int smallest_run(struct order *ord, struct run **out, struct err *err)
 /* Merges all runs into one run at the end of the file. */
 static int merge_runs(struct order *ord, struct err *err)
 {
-	struct ref *buf = mem_new(RUN_BUF, sizeof(*buf));
+	struct ref *buf OWNED = mem_new(RUN_BUF, sizeof(*buf));
 	off_t start = ord->temp_end;
 	struct run *low;
 	uint64_t total = 0;
@@ -415,7 +415,6 @@ static int merge_runs(struct order *ord, struct err *err)
 	if (!rc && n)
 		rc = write_temp(ord, ord->temp_end, buf, n, err);
 	ord->temp_end += (off_t)(n * sizeof(*buf));
-	free(buf);
 	if (rc)
 		return -1;
 	/* Returns the disk space of the old runs, if the file system supports

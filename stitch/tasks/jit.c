@@ -117,7 +117,7 @@ COMPARE_FUNCTION(compare_code_times, struct jit_code *const,
 
 static void jit_cut_pieces(struct jit *j)
 {
-	uint64_t *at = mem_new(j->n * 2, sizeof(*at));
+	uint64_t *at OWNED = mem_new(j->n * 2, sizeof(*at));
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->n; i++) {
@@ -130,7 +130,6 @@ static void jit_cut_pieces(struct jit *j)
 		if (!n || j->piece[n - 1].start != at[i])
 			j->piece[n++].start = at[i];
 	j->n_piece = n;
-	free(at);
 }
 
 /* Returns the last piece that starts at or below addr, or n_piece. */
@@ -151,7 +150,7 @@ size_t jit_finish(struct jit *j)
 		return 0;
 	/* Several threads of a runtime may write, so records may be out of
 	 * order. */
-	struct jit_code **by = mem_new(j->n, sizeof(struct jit_code *));
+	struct jit_code **by OWNED = mem_new(j->n, sizeof(struct jit_code *));
 
 	for (size_t i = 0; i < j->n; i++)
 		by[i] = &j->code[i];
@@ -190,7 +189,6 @@ size_t jit_finish(struct jit *j)
 			lower_to(p->low, c->start);
 		}
 	}
-	free(by);
 	return j->n - used;
 }
 

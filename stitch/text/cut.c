@@ -178,7 +178,7 @@ static void cut_tell_apart(struct cut_name **c, size_t n, size_t cells,
 void cut_names(struct cut_name *name, size_t n, size_t cells,
 	       struct arena *text)
 {
-	struct cut_name **c = mem_new(n, sizeof(*c));
+	struct cut_name **c OWNED = mem_new(n, sizeof(*c));
 
 	for (size_t i = 0; i < n; i++) {
 		c[i] = &name[i];
@@ -186,5 +186,4 @@ void cut_names(struct cut_name *name, size_t n, size_t cells,
 	}
 	for (int i = 0; i < ROUNDS; i++)
 		cut_tell_apart(c, n, cells, i + 1 == ROUNDS, text);
-	free(c);
 }

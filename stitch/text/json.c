@@ -50,16 +50,12 @@ bool json_can(const char *s, size_t len)
 
 uint32_t json_intern(struct intern *in, const char *s, size_t len)
 {
-	char *clean;
-	uint32_t id;
-
 	if (json_can(s, len))
 		return intern_add_bytes(in, s, len);
-	clean = mem_new(len + 1, 4);
+	char *clean OWNED = mem_new(len + 1, 4);
+
 	len = safe_text_clean_buf(clean, 4 * len + 4, s, len, NULL);
-	id = intern_add_bytes(in, clean, len);
-	free(clean);
-	return id;
+	return intern_add_bytes(in, clean, len);
 }
 
 /* Writes UTF-8 with escapes, without the quotes. */

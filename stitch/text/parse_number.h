@@ -3,7 +3,6 @@
  * strtod() is of no use for numbers: it takes "0x1p3" and "nan", and wants
  * "0,1" in some locales. */
 #pragma once
-#include <stddef.h>
 #include <stdint.h>
 #include <stdbool.h>
 

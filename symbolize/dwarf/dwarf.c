@@ -410,7 +410,7 @@ static void dwarf_take_files(struct dwarf *d, Dwarf_Die *unit)
 /* Looks up the addresses set[0..n), which are in the unit. */
 static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 {
-	struct dwarf_member *all = mem_dup(d->set, n * sizeof(*all));
+	struct dwarf_member *all OWNED = mem_dup(d->set, n * sizeof(*all));
 	Dwarf_Die *tree = d->split ? split_dwarf_unit(d->split) : unit;
 
 	dwarf_take_files(d, unit);
@@ -429,7 +429,6 @@ static void dwarf_look_unit(struct dwarf *d, Dwarf_Die *unit, size_t n)
 	for (size_t i = 0; i < n && !dwarf_out_of_time(d); i++)
 		dwarf_put_frames(d, unit, &d->want[all[i].want]);
 	dwarf_scopes_release(&d->scopes);
-	free(all);
 }
 
 /* Lines are in the skeleton unit, inlined functions in the .dwo file. */

@@ -154,14 +154,13 @@ struct code_cache *code_cache_of(struct symbolizer *sy,
 
 	if (n < 0 || n >= PATH_SIZE)
 		c->path[0] = '\0';
-	unsigned char *buf =
+	unsigned char *buf OWNED =
 		c->path[0] ? name_cache_read_file(c->path, CODE_CACHE_MAGIC, &b,
 						  &damaged)
 			   : NULL;
 
 	if (buf)
 		code_cache_read(c, &b);
-	free(buf);
 	return c;
 }
 

@@ -99,10 +99,9 @@ static struct elf_file *kernel_module_open_any(const struct symbolizer *sy,
 			    "\xfd"
 			    "7zXZ",
 			    sizeof(head))) {
-			void *packed = named_file_read(fd, size, &len);
+			void *packed OWNED = named_file_read(fd, size, &len);
 
 			mem = unxz(packed, len, &len);
-			free(packed);
 		} else if (sy->opts.unpack) {
 			mem = sy->opts.unpack(fd, path, UNPACKED_MAX, &len);
 		}
@@ -151,7 +150,7 @@ static bool kernel_module_path_by_name(const struct symbolizer *sy,
 		if (fd < 0)
 			continue;
 		if (len && len < FILE_MAX) {
-			char *text = named_file_read(fd, len, &got);
+			char *text OWNED = named_file_read(fd, len, &got);
 
 			text[got ? got - 1 : 0] = '\0';
 			const char *s = kernel_module_find_line(text, want);
@@ -159,7 +158,6 @@ static bool kernel_module_path_by_name(const struct symbolizer *sy,
 					 sy->opts.release, s)
 			      : -1;
 			found = n > 0 && (size_t)n < size;
-			free(text);
 		}
 		close(fd);
 	}

@@ -127,7 +127,7 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 	/* A package update replaces the file, and the record has the path of
 	 * the one that is gone. */
 	bool gone = identity_is_deleted(img->path, &len);
-	char *path = mem_strdup(img->path);
+	char *path OWNED = mem_strdup(img->path);
 
 	path[len] = '\0';
 	const char *base = path_base(path);
@@ -161,7 +161,6 @@ static void locate_file(const struct symbolizer *sy, const struct image *img,
 			places_add(out, "%s", path);
 	}
 	out->adding = FOUND_BY_ID;
-	free(path);
 }
 
 void locate_image(const struct symbolizer *sy, const struct image *img,
@@ -498,33 +497,30 @@ struct elf_file *locate_open(const struct symbolizer *sy,
 /* Returns whether path, which is canonical, is below a folder. */
 static bool locate_is_below(const char *path, const char *folder)
 {
-	char *root = realpath(folder, NULL);
+	char *root OWNED = realpath(folder, NULL);
 	size_t n = root ? strlen(root) : 0;
-	bool is = root && !strncmp(path, root, n) &&
-		  (path[n] == '/' || !strcmp(root, "/"));
-
-	free(root);
-	return is;
+	return root && !strncmp(path, root, n) &&
+	       (path[n] == '/' || !strcmp(root, "/"));
 }
 
 /* Returns whether path is in the folder of another file, or in .debug there. */
 static bool locate_is_adjacent(const char *path, const char *other)
 {
-	char *file = realpath(other, NULL);
+	char *file OWNED = realpath(other, NULL);
 	size_t n = file ? (size_t)(path_base(file) - file) : 0;
 	const char *rest = path + n;
-	bool is = n && !strncmp(path, file, n);
 
-	free(file);
-	if (is && !strncmp(rest, ".debug/", 7))
+	if (!n || strncmp(path, file, n) != 0)
+		return false;
+	if (!strncmp(rest, ".debug/", 7))
 		rest += 7;
-	return is && !strchr(rest, '/');
+	return !strchr(rest, '/');
 }
 
 bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 			   const char *beside)
 {
-	char *real = realpath(path, NULL);
+	char *real OWNED = realpath(path, NULL);
 	char cache[PATH_SIZE];
 
 	if (!real)
@@ -539,7 +535,6 @@ bool locate_is_debug_place(const struct symbolizer *sy, const char *path,
 		  (beside && locate_is_adjacent(real, beside));
 	for (const char *const *d = locate_debug_dirs(sy); !is && *d; d++)
 		is = locate_is_below(real, *d);
-	free(real);
 	return is;
 }
 

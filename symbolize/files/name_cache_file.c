@@ -154,7 +154,7 @@ void name_cache_load(struct name_cache *m)
 {
 	struct bytes b;
 	bool damaged;
-	unsigned char *buf =
+	unsigned char *buf OWNED =
 		name_cache_read_file(m->path, NAME_CACHE_MAGIC, &b, &damaged);
 
 	if (damaged || (buf && name_cache_read_all(m, &b))) {
@@ -166,7 +166,6 @@ void name_cache_load(struct name_cache *m)
 		snprintf(m->note, sizeof(m->note), "%.200s: damaged, ignored",
 			 m->path);
 	}
-	free(buf);
 }
 
 /* ---- writing */

@@ -226,11 +226,10 @@ static struct kallsyms *kallsyms_new(const struct symbolizer *sy,
 	/* Only a file that gzip or zstd made has another text than its bytes.
 	 */
 	if (fd >= 0) {
-		unsigned char *plain =
+		unsigned char *plain OWNED =
 			sy->opts.unpack(fd, path, FILE_MAX, &len);
 
 		text = plain ? mem_dup(plain, len) : NULL;
-		free(plain);
 		close(fd);
 	}
 	if (!text)
@@ -303,15 +302,15 @@ static bool kallsyms_begins_same(const struct kallsyms *ks)
 /* Reads the live file, and which modules there are. */
 static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
 {
-	char *before = live_modules_read(MODULES, MODULE_FOLDERS);
+	char *before OWNED = live_modules_read(MODULES, MODULE_FOLDERS);
 	struct kallsyms *ks = kallsyms_new(sy, LIVE, NULL);
-	char *after = ks ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
+	char *after OWNED =
+		ks ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
 
 	if (before && after && !strcmp(before, after)) {
 		ks->modules = after;
 		after = NULL;
 	}
-	free_all(before, after);
 	return ks;
 }
 
@@ -319,7 +318,7 @@ static struct kallsyms *kallsyms_new_live(struct symbolizer *sy)
  * others now. */
 static void kallsyms_set_from_before(struct kallsyms *ks)
 {
-	char *now =
+	char *now OWNED =
 		ks->modules ? live_modules_read(MODULES, MODULE_FOLDERS) : NULL;
 
 	ks->from_before = true;
@@ -327,7 +326,6 @@ static void kallsyms_set_from_before(struct kallsyms *ks)
 		free(ks->modules);
 		ks->modules = NULL;
 	}
-	free(now);
 }
 
 /* Reads a file, or takes what an earlier symbolizer read if the file is the
@@ -589,11 +587,10 @@ bool kallsyms_runs_here(const struct image *img)
 		snprintf(path, sizeof(path),
 			 "/sys/module/%s/notes/.note.gnu.build-id", name);
 	}
-	char *notes = kallsyms_read_file(path, &len, NULL);
+	char *notes OWNED = kallsyms_read_file(path, &len, NULL);
 	if (!notes)
 		return false;
 	size_t n = len <= NOTES_MAX ? elf_note_id(notes, len, false, id) : 0;
-	free(notes);
 	return n && elf_same_id(id, n, img->id, img->id_len);
 }
 

@@ -37,7 +37,7 @@ static bool live_modules_add(const char *line, const char *folder, FILE *out)
 char *live_modules_read(const char *list, const char *folder)
 {
 	char *text = NULL;
-	char *line = NULL;
+	char *line OWNED = NULL;
 	size_t len = 0;
 	size_t cap = 0;
 	bool good = true;
@@ -50,7 +50,6 @@ char *live_modules_read(const char *list, const char *folder)
 		good &= !ferror(f) && !fclose(out);
 	if (f)
 		fclose(f);
-	free(line);
 	if (out && good)
 		return text;
 	free(text);

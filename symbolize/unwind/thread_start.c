@@ -117,7 +117,7 @@ static void thread_start_add_reached(const struct callsite_file *f,
 	struct code_refs refs;
 	struct code_ref ref;
 	size_t len;
-	unsigned char *code = thread_start_read(f, from, &len);
+	unsigned char *code OWNED = thread_start_read(f, from, &len);
 
 	if (code_refs_init(&refs, f->machine, code, len, from))
 		while (code_refs_next(&refs, &ref))
@@ -125,7 +125,6 @@ static void thread_start_add_reached(const struct callsite_file *f,
 			    thread_start_is_function(f, ref.to))
 				thread_start_add(t, ref.to, START_LIBRARY,
 						 true);
-	free(code);
 }
 
 /* The entry gives main() to __libc_start_main(), which a static program without
@@ -138,7 +137,7 @@ static void thread_start_add_first(const struct callsite_file *f,
 	struct code_refs refs;
 	struct code_ref ref;
 	size_t len;
-	unsigned char *code = thread_start_read(f, from, &len);
+	unsigned char *code OWNED = thread_start_read(f, from, &len);
 
 	if (!code_refs_init(&refs, f->machine, code, len, from))
 		len = 0;
@@ -153,7 +152,6 @@ static void thread_start_add_first(const struct callsite_file *f,
 		thread_start_add(t, ref.to, START_LIBRARY, false);
 		thread_start_add_reached(f, t, ref.to);
 	}
-	free(code);
 }
 
 /* ---- what a runtime gives to pthread_create() */
@@ -348,7 +346,7 @@ static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
 			      thread_start_ref_fn *fn)
 {
 	const struct callsite_file *f = k->f;
-	unsigned char *code = mem_new(HANDED_MAX + CHUNK, 1);
+	unsigned char *code OWNED = mem_new(HANDED_MAX + CHUNK, 1);
 
 	for (size_t i = 0; i < f->n_seg; i++) {
 		uint64_t at = f->seg[i].vaddr;
@@ -374,7 +372,6 @@ static void thread_start_scan(struct thread_start_search *k, unsigned int kinds,
 			kept = keep;
 		}
 	}
-	free(code);
 }
 
 /* ---- one file */

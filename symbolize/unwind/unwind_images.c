@@ -86,7 +86,7 @@ static void unwind_images_leave(struct unwind_images *ms,
 		unwind_image_free(m);
 		return;
 	}
-	char *name = symbolizer_cache_name(ms->sy, "tables", m->img);
+	char *name OWNED = symbolizer_cache_name(ms->sy, "tables", m->img);
 
 	if (m->asked) {
 		function_rows_free(m->rows[i]);
@@ -100,7 +100,6 @@ static void unwind_images_leave(struct unwind_images *ms,
 	m->open = 0;
 	symbolizer_cache_give(unwind_images_kept(ms), name, m,
 			      unwind_image_free);
-	free(name);
 }
 
 void unwind_images_free(struct unwind_images *ms)

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "stitch/record.h"
 #include "stitch/unwinder.h"
 
 #define UNWIND_THREADS_MAX 64

@@ -163,7 +163,7 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		 * after them is what holds for all. */
 		uint32_t base = (uint32_t)p->n_jump;
 		uint32_t n = node->n_child;
-		uint32_t *out = mem_new(n + 1, sizeof(*out));
+		uint32_t *out OWNED = mem_new(n + 1, sizeof(*out));
 
 		ctf_program_op(p, CTF_OP_SELECT, node)->n = base;
 		for (uint32_t i = 0; i <= n; i++)
@@ -193,7 +193,6 @@ void ctf_program_skip(struct ctf_program *p, const struct ctf_node *node)
 		p->jump[base + n] = (uint32_t)p->n;
 		p->mod = mod;
 		p->at = at % mod;
-		free(out);
 		return;
 	}
 	ctf_program_align(p, node->align);

@@ -162,7 +162,7 @@ static int ctf2_set_labels(struct ctf2 *j, void *to, struct json_object *v)
 static int ctf2_choice(struct ctf2 *j, struct raw_class *c, uint32_t name,
 		       struct json_object *v, struct ctf_label *out)
 {
-	struct raw_range *range = NULL;
+	struct raw_range *range OWNED = NULL;
 	struct ctf_range *copy;
 	size_t n = 0;
 	size_t cap = 0;
@@ -172,7 +172,6 @@ static int ctf2_choice(struct ctf2 *j, struct raw_class *c, uint32_t name,
 	for (size_t i = 0; i < n; i++)
 		copy[i] = range[i].range;
 	*out = (struct ctf_label){ raw_keep(j->r, name), copy, (uint32_t)n };
-	free(range);
 	return ret;
 }
 

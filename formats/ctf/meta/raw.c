@@ -184,7 +184,7 @@ const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 	struct ctf_label *label = arena_take(r->out, *n_label * sizeof(*label));
 	struct ctf_range *range = arena_take(r->out, n * sizeof(*range));
 	/* by label: where in range[] its next range goes */
-	uint32_t *next = mem_new(*n_label, sizeof(*next));
+	uint32_t *next OWNED = mem_new(*n_label, sizeof(*next));
 	uint32_t first = 0;
 
 	memset(label, 0, *n_label * sizeof(*label));
@@ -202,6 +202,5 @@ const struct ctf_label *raw_labels(struct raw *r, const struct raw_range *in,
 		if (!in[i].empty)
 			range[next[k]++] = in[i].range;
 	}
-	free(next);
 	return label;
 }

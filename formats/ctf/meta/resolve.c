@@ -674,7 +674,7 @@ static int resolve_streams(struct resolve *v)
 	struct ctf_tree *tree = r->tree;
 	struct ctf_stream_class *stream =
 		arena_take(r->out, r->n_stream * sizeof(*stream));
-	uint32_t *level = mem_new(r->n_stream, sizeof(*level));
+	uint32_t *level OWNED = mem_new(r->n_stream, sizeof(*level));
 	size_t e = 0;
 	int ret = 0;
 
@@ -703,13 +703,12 @@ static int resolve_streams(struct resolve *v)
 			resolve_each_of(&v->find, &stream[i], locate_number);
 	}
 	locate_each(&v->find, tree->header, locate_number);
-	free(level);
 	return ret;
 }
 
 int raw_resolve(struct raw *r)
 {
-	struct resolve *v = mem_new(1, sizeof(*v));
+	struct resolve *v OWNED = mem_new(1, sizeof(*v));
 
 	v->find.r = r;
 	v->clock = -1;
@@ -738,6 +737,5 @@ int raw_resolve(struct raw *r)
 	}
 	for (int i = 0; i < LOCATE_LEVELS; i++)
 		free(v->find.same[i]);
-	free(v);
 	return ret;
 }

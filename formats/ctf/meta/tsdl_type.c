@@ -500,7 +500,7 @@ static int tsdl_label(struct tsdl *t, bool is_signed, struct tsdl_value *next,
 static int tsdl_labels(struct tsdl *t, struct raw_class *c)
 {
 	struct tsdl_value next = { .kind = TSDL_NUMBER, .at = t->tok.at };
-	struct raw_range *range = NULL;
+	struct raw_range *range OWNED = NULL;
 	size_t n = 0;
 	size_t cap = 0;
 	int ret = tsdl_next(t);
@@ -519,7 +519,6 @@ static int tsdl_labels(struct tsdl *t, struct raw_class *c)
 		ret = tsdl_unexpected(t, "a label");
 	if (!ret)
 		c->node.label = raw_labels(t->r, range, n, &c->node.n_label);
-	free(range);
 	return ret ? ret : tsdl_next(t);
 }
 
