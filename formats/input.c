@@ -172,6 +172,8 @@ static int input_copy(struct input *in, int fd, const char *dir,
 
 int input_spool(struct input *in, const char *temp_dir, struct err *err)
 {
+	if (in->data)
+		return 0;
 	int rc = input_copy(in, in->fd, temp_dir, err);
 
 	close(in->fd);

@@ -47,7 +47,7 @@ void input_pass_all(struct input *in);
 /* Opens a text that the user names; "-" is stdin. Returns a stream for
  * fclose(), or NULL and *err. */
 FILE *input_stream(const char *path, struct err *err);
-/* Turns a stream into a mapped file. */
+/* Turns what is a stream into a mapped file: then all of it is in data. */
 int input_spool(struct input *in, const char *temp_dir, struct err *err);
 /* Reads up to n more bytes of a stream. Returns their number, 0 at the end, or
  * -1 and *err. */

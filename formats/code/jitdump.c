@@ -135,7 +135,7 @@ struct jitdump *jitdump_open(const char *path, bool found, const char *temp_dir,
 
 	if ((found ? input_open_named(&d->in, path, temp_dir, err)
 		   : input_open(&d->in, path, temp_dir, err)) ||
-	    (!d->in.data && input_spool(&d->in, temp_dir, err))) {
+	    input_spool(&d->in, temp_dir, err)) {
 		jitdump_close(d);
 		return NULL;
 	}

@@ -131,7 +131,7 @@ struct perfmap *perfmap_open(const char *path, bool found, const char *temp_dir,
 	if (found ? input_open_named(&in, path, temp_dir, err)
 		  : input_open(&in, path, temp_dir, err))
 		return NULL;
-	if (in.data || !input_spool(&in, temp_dir, err))
+	if (!input_spool(&in, temp_dir, err))
 		m = perfmap_text((const char *)in.data, (size_t)in.len, path,
 				 info, lg, capture, err);
 	input_close(&in);

@@ -79,7 +79,7 @@ static void ctf_map_kernel(struct ctf_trace *tr)
 	struct input in;
 
 	if (o->kallsyms && !input_open(&in, o->kallsyms, o->temp_dir, NULL)) {
-		if (in.data || !input_spool(&in, o->temp_dir, NULL))
+		if (!input_spool(&in, o->temp_dir, NULL))
 			kernel_map_read(&km, (const char *)in.data, in.len);
 		input_close(&in);
 	}

@@ -20,8 +20,9 @@ static inline struct ctf_class *ctf_class_of(struct ctf *ctf,
 		return &plan->classes[id];
 	return ctf_class_find(ctf, sm, plan, id, why);
 }
-/* Makes the programs of a stream class. */
+
 /* Returns whether an event is of LTTng-UST's cyg_profile: a function of an
  * instrumented program begins or ends. */
 bool ctf_is_call(const char *event);
+/* Makes the programs of a stream class. */
 void ctf_plan_make(struct ctf_plan *plan);

@@ -27,9 +27,8 @@
 static int ftext_beside_file(struct input *in, const char *path,
 			     struct err *err)
 {
-	if (input_open_adjacent(in, path, NULL, err))
-		return -1;
-	if (in->data || !input_spool(in, NULL, err))
+	if (!input_open_adjacent(in, path, NULL, err) &&
+	    !input_spool(in, NULL, err))
 		return 0;
 	input_close(in);
 	return -1;

@@ -130,10 +130,8 @@ static void ftext_cut_line(struct ftext_cut *c, struct scan s)
 	/* what was overwritten before the text is counted once */
 	if (!c->begun && l.kind == LINE_HEAD && c->n_head + s.n < HEAD_MAX &&
 	    !scan_starts(s, "# entries-in-buffer")) {
-		mem_grow(c->head, c->cap_head, c->n_head + s.n + 1);
-		memcpy(c->head + c->n_head, s.p, s.n);
-		c->n_head += s.n;
-		c->head[c->n_head++] = '\n';
+		mem_append(c->head, c->n_head, c->cap_head, s.p, s.n);
+		*mem_add(c->head, c->n_head, c->cap_head) = '\n';
 	}
 }
 

@@ -14,24 +14,19 @@
 
 /* The text as a payload: its length and place precede it, as in the kernel's
  * dynamic fields, so that it is printed like any payload. */
-static const char text_format[] =
-	"name: text\n"
-	"ID: 0\n"
-	"format:\n"
-	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n"
-	"\n"
-	"print fmt: \"%s\", __get_rel_str(text)\n";
+#define TEXT_FORMAT(more)                                                      \
+	"name: text\n"                                                         \
+	"ID: 0\n"                                                              \
+	"format:\n"                                                            \
+	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n" more \
+	"\n"                                                                   \
+	"print fmt: \"%s\", __get_rel_str(text)\n"
+static const char text_format[] = TEXT_FORMAT("");
 /* Of an event of the scheduler or of interrupts, a byte that says whether the
  * line has flags, and the flags come between: who wakes whom depends on the
  * context. */
-static const char flags_format[] =
-	"name: text\n"
-	"ID: 0\n"
-	"format:\n"
-	"\tfield:__rel_loc char[] text;\toffset:0;\tsize:4;\tsigned:0;\n"
-	"\tfield:unsigned char common_flags;\toffset:5;\tsize:1;\tsigned:0;\n"
-	"\n"
-	"print fmt: \"%s\", __get_rel_str(text)\n";
+static const char flags_format[] = TEXT_FORMAT(
+	"\tfield:unsigned char common_flags;\toffset:5;\tsize:1;\tsigned:0;\n");
 
 static const struct {
 	const char *system, *names;
@@ -216,35 +211,34 @@ static void ftext_name_unnamed(const struct line *l, char out[NAME_SIZE])
 {
 	static const char *const stacks[] = { "", "kernel_stack", "user_stack",
 					      "user_unwind_stack" };
+	const char *name = "unknown:text";
 	enum line_stack stack = line_stack(l);
 	struct scan s = l->text;
 	const char *tracer = ftext_tracer_name(s);
 	size_t n = 0;
 
 	if (stack) {
-		snprintf(out, NAME_SIZE, "%s", stacks[stack]);
+		name = stacks[stack];
 	} else if (ftext_is_function(s)) {
-		snprintf(out, NAME_SIZE, "%s",
-			 scan_find(s, " (repeats: ") < s.n ? "func_repeats"
-							   : "function");
+		name = scan_find(s, " (repeats: ") < s.n ? "func_repeats"
+							 : "function";
 	} else if (tracer) {
-		snprintf(out, NAME_SIZE, "%s", tracer);
+		name = tracer;
 	} else if (scan_take(&s, "UNKNOWN TYPE ")) {
 		ftext_copy_name(out, "unknown:", scan_token(s));
+		return;
 	} else if (scan_starts(s, "sys_")) {
 		while (n < s.n && scan_is_word(s.p[n]))
 			n++;
 		bool enter = n < s.n && s.p[n] == '(';
-		struct scan call = scan_tail(scan_head(s, n), 4);
 
-		if (enter || scan_starts(scan_tail(s, n), " -> "))
+		if (enter || scan_starts(scan_tail(s, n), " -> ")) {
 			ftext_copy_name(out, enter ? "sys_enter_" : "sys_exit_",
-					call);
-		else
-			snprintf(out, NAME_SIZE, "unknown:text");
-	} else {
-		snprintf(out, NAME_SIZE, "unknown:text");
+					scan_tail(scan_head(s, n), 4));
+			return;
+		}
 	}
+	snprintf(out, NAME_SIZE, "%s", name);
 }
 
 static void ftext_full_name(const char *name, char out[NAME_SIZE],

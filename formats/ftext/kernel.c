@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "formats/ftext/ftext.h"
+#include "stitch/base/kallsyms_text.h"
 #include "stitch/base/search.h"
 
 /* Most frames to compare, and most lines to search for them. */
@@ -106,28 +107,25 @@ int ftext_kernel(struct ftext *ft, struct err *err)
 
 	if (!ft->opts.kallsyms)
 		return 0;
-	if (input_open(&in, ft->opts.kallsyms, ft->opts.temp_dir, err))
-		return -1;
-	if (!in.data && input_spool(&in, ft->opts.temp_dir, err)) {
+	if (input_open(&in, ft->opts.kallsyms, ft->opts.temp_dir, err) ||
+	    input_spool(&in, ft->opts.temp_dir, err)) {
 		input_close(&in);
 		return -1;
 	}
-	struct scan s = scan_of(in.data, in.len);
-	/* "ADDRESS T NAME"; symbols of modules have the module after a tab */
-	while (s.n && ks.n < UINT32_MAX - 1) {
-		struct scan line = scan_line(&s);
-		struct ftext_symbol sym;
+	struct kallsyms_text t = { .at = (const char *)in.data,
+				   .left = in.len };
+	struct kallsyms_line line;
 
-		if (!scan_hex(&line, &sym.addr) || !scan_take(&line, " ") ||
-		    line.n < 3 || !sym.addr || !memchr("tTwW", line.p[0], 4) ||
-		    line.p[1] != ' ' || scan_find_char(line, '\t') < line.n)
+	while (ks.n < UINT32_MAX - 1 && kallsyms_text_next(&t, &line)) {
+		if (line.module_len || !kallsyms_line_is_code(&line))
 			continue;
-		sym.name = scan_tail(line, 2);
-		if (scan_is(sym.name, "_text"))
-			ks.text = sym.addr;
-		else if (scan_is(sym.name, "_etext"))
-			ks.etext = sym.addr;
-		*mem_add(ks.at, ks.n, ks.cap) = sym;
+		if (kallsyms_line_is(&line, "_text"))
+			ks.text = line.addr;
+		else if (kallsyms_line_is(&line, "_etext"))
+			ks.etext = line.addr;
+		*mem_add(ks.at, ks.n, ks.cap) = (struct ftext_symbol){
+			line.addr, scan_of(line.name, line.name_len)
+		};
 	}
 	sort_items(ks.at, ks.n, ftext_symbol_compare);
 	for (size_t i = 0; i < ks.n; i++)

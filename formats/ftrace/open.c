@@ -102,7 +102,7 @@ static int ft_open_capture(struct ft *ft, const char *path, struct err *err)
 		return 0;
 	}
 	if (input_open(&ft->in, path, ft->opts.temp_dir, err) ||
-	    (!ft->in.data && input_spool(&ft->in, ft->opts.temp_dir, err)) ||
+	    input_spool(&ft->in, ft->opts.temp_dir, err) ||
 	    ft_file_read(ft, err))
 		return -1;
 	if (ft->in.cut)

@@ -246,7 +246,6 @@ struct cut_tasks *cut_tasks_new(struct cut_read *read, struct cut_kept *kept)
 	return c;
 }
 
-/* Adds all that `from` has. */
 static void cut_maps_release(struct cut_maps *s, struct cut_kept *k)
 {
 	struct cut_map_table *t = s->table;

@@ -264,7 +264,7 @@ static int perf_read_start(struct perf *p, struct err *err)
 	bytes_peek_u64(&b, 8, &size);
 	p->src.info.pipe = size == PIPE_HEADER;
 	if (!p->src.info.pipe) {
-		if (!f->in.data && input_spool(&f->in, p->opts.temp_dir, err))
+		if (input_spool(&f->in, p->opts.temp_dir, err))
 			return -1;
 		return perf_read_header(p, err);
 	}

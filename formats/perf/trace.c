@@ -44,10 +44,8 @@ static int perf_trace_take_format(struct perf *p, const char *system,
 		       p->attr[i].type == PERF_TYPE_TRACEPOINT &&
 			       p->attr[i].config == id))
 		return 0;
-	for (size_t i = 0; i < p->n_fmt; i++)
-		if (p->fmt[i].id == id)
-			return 0;
-	if (!tp_format_parse(&p->arena, system, &text, &fmt))
+	if (any_where(p->n_fmt, i, p->fmt[i].id == id) ||
+	    !tp_format_parse(&p->arena, system, &text, &fmt))
 		return 0;
 	tp_print_find_code(&p->look, &fmt);
 	*mem_add(p->fmt, p->n_fmt, p->cap_fmt) = fmt;

@@ -712,7 +712,7 @@ static struct source *ptext_open(const char *path, const struct source_opts *o,
 	p->in.fd = -1;
 	p->src.info.exact = true;
 	if (input_open(&p->in, path, p->opts.temp_dir, err) ||
-	    (!p->in.data && input_spool(&p->in, p->opts.temp_dir, err))) {
+	    input_spool(&p->in, p->opts.temp_dir, err)) {
 		ptext_close(&p->src);
 		return NULL;
 	}

@@ -10,9 +10,7 @@
 #include "stitch/base/search.h"
 #include "stitch/tasks/task.h"
 
-/* Two records that a thread cannot have in this order: the one of `time` was
- * made before that of `since`, if the clock of its CPU is ahead. Without any
- * loss, that explains more than a record which is missing. */
+/* Without any loss, that explains more than a record which is missing. */
 void skew_note_order(struct audit_source *as, const struct fact_finding *f,
 		     int32_t cpu, int64_t since, int64_t time)
 {
@@ -85,7 +83,6 @@ void skew_drop_cookies(struct audit *au)
 	}
 }
 
-/* Returns the rule's newest finding about the thread id, or NULL. */
 struct audit_reuse *skew_find(struct audit_source *as, enum rule_number rule,
 			      int32_t tid)
 {
