@@ -34,21 +34,6 @@ static int ftext_beside_file(struct input *in, const char *path,
 	return -1;
 }
 
-/* The number after a key at the start of a line; 0: there is none. */
-static uint64_t ftext_beside_number(struct scan s, const char *key)
-{
-	while (s.n) {
-		struct scan line = scan_line(&s);
-		uint64_t value;
-
-		if (!scan_take(&line, key))
-			continue;
-		scan_blanks(&line);
-		return scan_u64(&line, &value) ? value : 0;
-	}
-	return 0;
-}
-
 static int ftext_beside_stats(struct ftext_beside *b, const char *path,
 			      int32_t cpu, struct err *err)
 {
@@ -59,9 +44,9 @@ static int ftext_beside_stats(struct ftext_beside *b, const char *path,
 		return -1;
 	struct scan s = scan_of(in.data, in.len);
 
-	before = ftext_beside_number(s, "overrun:");
-	within = saturating_add(ftext_beside_number(s, "dropped events:"),
-				ftext_beside_number(s, "commit overrun:"));
+	before = trace_stats_number(s, "overrun:");
+	within = saturating_add(trace_stats_number(s, "dropped events:"),
+				trace_stats_number(s, "commit overrun:"));
 	input_close(&in);
 	*mem_add(b->total, b->n_total, b->cap_total) =
 		(struct ftext_total){ cpu, LOST_BEFORE, before };

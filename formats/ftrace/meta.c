@@ -3,8 +3,6 @@
  *
  * In version 6 these parts follow each other; in version 7 they are sections.
  * The contents are the same. */
-#include <ctype.h>
-
 #include "formats/ftrace/entry.h"
 #include "formats/ftrace/ftrace.h"
 #include "formats/reader/scan.h"
@@ -137,15 +135,11 @@ static bool symbols_is_field(struct scan arg, struct scan *name)
 	if (!scan_take(&arg, "REC->"))
 		return false;
 	*name = (struct scan){ .p = arg.p };
-	while (arg.n && (isalnum((unsigned char)*arg.p) || *arg.p == '_')) {
+	while (name->n < arg.n && scan_is_word(arg.p[name->n]))
 		name->n++;
-		arg.p++;
-		arg.n--;
-	}
-	while (arg.n && (*arg.p == ' ' || *arg.p == ')')) {
-		arg.p++;
-		arg.n--;
-	}
+	scan_skip(&arg, name->n);
+	while (arg.n && (*arg.p == ' ' || *arg.p == ')'))
+		scan_skip(&arg, 1);
 	return name->n && name->n < ADDED_MOST && !arg.n;
 }
 
@@ -269,7 +263,7 @@ static char *ft_symbols_format(const struct bytes *text)
 	/* with a final 0, which tp_conversion() needs */
 	const char *recorded = print + sizeof(head) - 2;
 	size_t rest = n - (size_t)(print - s) - (sizeof(head) - 1);
-	char *copy = mem_new(rest + 1, 1);
+	char *copy OWNED = mem_new(rest + 1, 1);
 	struct symbols_text st = {
 		.fields = s,
 		.n_fields = (size_t)(print - s),
@@ -279,30 +273,23 @@ static char *ft_symbols_format(const struct bytes *text)
 
 	memcpy(copy, print + sizeof(head) - 1, rest);
 	if (symbols_print(&st, copy)) {
-		size_t size = st.n_fields +
-			      FT_SYMBOLS * 2 * sizeof(ADDED_FIELD) +
-			      FT_SYMBOLS * ADDED_MOST + st.len + sizeof(head) +
-			      sizeof(TP_RECORDED_PRINT) + rest + 8;
-		size_t len = st.n_fields;
+		FILE *f = mem_stream(&out, NULL);
 
-		out = mem_new(size, 1);
-		memcpy(out, s, len);
+		fwrite(s, 1, st.n_fields, f);
 		for (size_t i = 0; i < st.n; i++) {
 			const struct added *a = &st.added[i];
 			const char *kind = strchr(SYMBOL_KINDS, a->letter);
 
-			len += (size_t)snprintf(
-				out + len, size - len, ADDED_FIELD,
-				(int)a->name.n, a->name.p,
+			fprintf(f, ADDED_FIELD, (int)a->name.n, a->name.p,
 				FT_SYMBOL_OFF + 8 * (unsigned int)i +
 					(unsigned int)(kind - SYMBOL_KINDS));
 		}
-		snprintf(out + len, size - len,
-			 "%s%.*s\n" TP_RECORDED_PRINT "%.*s\n", head,
-			 (int)st.len, st.out, (int)strcspn(copy, "\n") + 1,
-			 recorded);
+		fprintf(f, "%s%.*s\n" TP_RECORDED_PRINT "%.*s\n", head,
+			(int)st.len, st.out, (int)strcspn(copy, "\n") + 1,
+			recorded);
+		mem_stream_end(f);
 	}
-	free_all(copy, st.out);
+	free(st.out);
 	return out;
 }
 

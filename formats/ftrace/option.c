@@ -74,16 +74,6 @@ static void ft_option_uname(struct ft *ft, char *rest)
 	ft->src.info.user_mask = user_mask_of(ft->src.info.arch);
 }
 
-static uint64_t ft_option_stat_number(const char *s, const char *key)
-{
-	size_t n = strlen(key);
-
-	for (const char *at = s; (at = strstr(at, key)); at += n)
-		if (at == s || at[-1] == '\n')
-			return (uint64_t)ft_option_int(at + n);
-	return 0;
-}
-
 static void ft_option_stat(struct ft *ft, const char *s)
 {
 	/* trace-cmd writes a heading, then one option for each CPU of that
@@ -93,17 +83,17 @@ static void ft_option_stat(struct ft *ft, const char *s)
 			arena_strndup(&ft->arena, s + 9, strcspn(s + 9, "\n"));
 	if (strncmp(s, "CPU:", 4) || ft->n_stat >= STATS_MAX)
 		return;
-	const uint64_t read = ft_option_stat_number(s, "read events:");
+	const struct scan all = scan_of(s, strlen(s));
+	const uint64_t read = trace_stats_number(all, "read events:");
 
 	*mem_add(ft->stat, ft->n_stat, ft->cap_stat) = (struct ft_stat){
 		.buffer = ft->stat_buffer,
 		.cpu = (int32_t)ft_option_int(s + 4),
-		.lost = { [LOST_BEFORE] = ft_option_stat_number(s, "overrun:"),
+		.lost = { [LOST_BEFORE] = trace_stats_number(all, "overrun:"),
 			  [LOST_WITHIN] = saturating_add(
-				  ft_option_stat_number(s, "dropped events:"),
-				  ft_option_stat_number(s,
-							"commit overrun:")) },
-		.had = read ? read : ft_option_stat_number(s, "entries:"),
+				  trace_stats_number(all, "dropped events:"),
+				  trace_stats_number(all, "commit overrun:")) },
+		.had = read ? read : trace_stats_number(all, "entries:"),
 	};
 }
 
@@ -158,9 +148,8 @@ static int ft_option_buffer7(struct ft *ft, struct bytes *b, struct err *err)
 		return err_at(err, b->path, bytes_off(b),
 			      "pages of %" PRIu32 " bytes, needs 64 to %u",
 			      subbuf, FT_SUBBUF_MAX);
-	for (size_t i = 0; i < ft->n_inst; i++)
-		if (ft->inst[i].section == section)
-			return 0;
+	if (any_where(ft->n_inst, i, ft->inst[i].section == section))
+		return 0;
 	uint32_t inst = ft_instance_add(ft, name, clock, section, subbuf);
 
 	if (ft_section_head(ft, section, &s, err))

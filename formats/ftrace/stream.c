@@ -556,11 +556,6 @@ static void ft_next_add_refs(struct ft *ft, uint32_t stream,
 		ft_defer_refs(ft, t, &ev, &raw, def);
 }
 
-static inline void ft_next_raise_floor(struct ft *ft, uint64_t key)
-{
-	raise_to(ft->src.floor, key);
-}
-
 /* Takes the first item if it makes a sample and nothing else, as nearly all do:
  * an event that tells nothing about tasks, of a thread that has its name. */
 static inline bool ft_next_take_sample(struct ft *ft, struct ref *ref)
@@ -580,7 +575,7 @@ static inline bool ft_next_take_sample(struct ft *ft, struct ref *ref)
 		.len = ft_item_stacks(it),
 		.kind = CLASS_SAMPLE,
 	};
-	ft_next_raise_floor(ft, it->time);
+	raise_to(ft->src.floor, it->time);
 	ft_heap_drop_first(ft);
 	return true;
 }
@@ -606,7 +601,7 @@ int ft_next(struct source *src, struct ref *ref, struct err *err UNUSED)
 	for (;;) {
 		if (ft->due_pos < ft->n_due) {
 			*ref = ft->due[ft->due_pos++];
-			ft_next_raise_floor(ft, ref->key);
+			raise_to(src->floor, ref->key);
 			return 1;
 		}
 		ft->n_due = ft->due_pos = 0;

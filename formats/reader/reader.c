@@ -126,6 +126,20 @@ const char *trace_clock_name(const char *name)
 	return name;
 }
 
+uint64_t trace_stats_number(struct scan stats, const char *key)
+{
+	while (stats.n) {
+		struct scan line = scan_line(&stats);
+		uint64_t value;
+
+		if (!scan_take(&line, key))
+			continue;
+		scan_blanks(&line);
+		return scan_u64(&line, &value) ? value : 0;
+	}
+	return 0;
+}
+
 void reader_init(struct source *src, const struct source_ops *ops,
 		 const char *path, const struct source_opts *o,
 		 struct ledger *lg, struct source_opts *opts)

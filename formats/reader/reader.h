@@ -55,6 +55,10 @@ struct scan trace_clock_chosen(struct scan s);
 /* Returns the name that captures of all formats have for a clock of ftrace. */
 const char *trace_clock_name(const char *name);
 
+/* Returns the number after a key at the start of a line of per_cpu/cpuN/stats;
+ * 0: there is none. */
+uint64_t trace_stats_number(struct scan stats, const char *key);
+
 /* Sets up a zero-initialised source and copies *o to *opts. o may be NULL. The
  * reader frees src->path. */
 void reader_init(struct source *src, const struct source_ops *ops,

@@ -38,19 +38,20 @@ char *live_modules_read(const char *list, const char *folder)
 {
 	char *text = NULL;
 	char *line OWNED = NULL;
-	size_t len = 0;
 	size_t cap = 0;
 	bool good = true;
 	FILE *f = fopen(list, "re");
-	FILE *out = f ? open_memstream(&text, &len) : NULL;
 
-	while (out && good && getline(&line, &cap, f) > 0)
+	if (!f)
+		return NULL;
+	FILE *out = mem_stream(&text, NULL);
+
+	while (good && getline(&line, &cap, f) > 0)
 		good = live_modules_add(line, folder, out);
-	if (out)
-		good &= !ferror(f) && !fclose(out);
-	if (f)
-		fclose(f);
-	if (out && good)
+	good &= !ferror(f);
+	mem_stream_end(out);
+	fclose(f);
+	if (good)
 		return text;
 	free(text);
 	return NULL;
