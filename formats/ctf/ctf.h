@@ -21,7 +21,7 @@
 #include "formats/ctf/pool.h"
 #include "formats/reader/bounds.h"
 #include "formats/reader/task_rules.h"
-#include "formats/reader/turns.h"
+#include "stitch/base/turns.h"
 #include "formats/tracepoint/tracepoint.h"
 #include "stitch/base/ledger.h"
 #include "stitch/base/mem.h"

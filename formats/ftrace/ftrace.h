@@ -12,7 +12,7 @@
 #include "formats/reader/bounds.h"
 #include "formats/reader/reader.h"
 #include "formats/reader/task_rules.h"
-#include "formats/reader/turns.h"
+#include "stitch/base/turns.h"
 #include "formats/reader/nonce.h"
 #include "formats/tracepoint/fields.h"
 #include "formats/tracepoint/tracepoint.h"

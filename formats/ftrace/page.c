@@ -10,8 +10,6 @@
 #include "stitch/base/err.h"
 #include "stitch/base/search.h"
 
-#define FT_TYPE_STAMP 31u
-
 #define FT_TYPE_EXTEND 30u
 
 void ft_add_ref(struct ft *ft, const struct ref *ev, uint8_t kind, uint32_t len)

@@ -187,18 +187,6 @@ static void wait_for_chain(struct join *jn, struct cookie_entry *e, uint32_t i)
 	jn->pending.wait[i].next = 0;
 }
 
-static int64_t join_latency(struct join *jn, const struct cookie_entry *e,
-			    int64_t sample)
-{
-	int64_t d;
-
-	if (!join_session(jn, e->chain.source)->has_time ||
-	    sample == TIME_NONE || e->chain.time == TIME_NONE ||
-	    __builtin_sub_overflow(e->chain.time, sample, &d))
-		return TIME_NONE;
-	return d;
-}
-
 /* Returns true if the task called exec since `from`. In captures without times,
  * compares the number of execs, if both halves are known to be of one task. */
 static bool exec_since(const struct join_task *t, const struct cookie_entry *e,
@@ -231,7 +219,9 @@ static void join_match_request(struct join *jn, struct cookie_entry *e,
 	w->r.uraw = e->chain.uraw;
 	w->r.verdict = e->chain.uraw ? REQ_MATCHED : REQ_EMPTY;
 	w->r.confidence = CONF_PROVED;
-	w->r.latency = join_latency(jn, e, w->time);
+	w->r.latency = join_session(jn, e->chain.source)->has_time
+			       ? pending_span(w->time, e->chain.time)
+			       : TIME_NONE;
 	if (after)
 		w->r.flags |= VERDICT_AFTER;
 	if (exec_since(t, e, w, after)) {

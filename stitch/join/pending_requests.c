@@ -120,12 +120,12 @@ static void pending_settle(struct pending_requests *ws, uint32_t i)
 	pending_push_request(ws, i);
 }
 
-static int64_t pending_held_time(const struct pending_request *w, int64_t until)
+int64_t pending_span(int64_t from, int64_t to)
 {
 	int64_t d;
 
-	if (w->time == TIME_NONE || until == TIME_NONE ||
-	    __builtin_sub_overflow(until, w->time, &d))
+	if (from == TIME_NONE || to == TIME_NONE ||
+	    __builtin_sub_overflow(to, from, &d))
 		return TIME_NONE;
 	return d;
 }
@@ -155,7 +155,7 @@ void pending_requests_chain(struct pending_requests *ws,
 		w->r.as_perf = w->r.cookie == c->cookie ? AS_PERF_MERGED
 							: AS_PERF_BARE;
 		w->r.as_tid = c->id;
-		w->r.held = pending_held_time(w, c->time);
+		w->r.held = pending_span(w->time, c->time);
 		pending_mark_late(ws, w);
 		raise_to(ws->given[w->source], w->r.event);
 		pending_settle(ws, i);

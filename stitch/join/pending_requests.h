@@ -59,6 +59,8 @@ void pending_requests_release(struct pending_requests *ws);
  * copied: a processor waits if it reads in wide pieces what it has just written
  * in narrow ones (measured: 3 % of an ingest with many requests). */
 uint32_t pending_requests_new(struct pending_requests *ws);
+/* Returns the ns between two times; TIME_NONE: one is unknown. */
+int64_t pending_span(int64_t from, int64_t to);
 /* perf knows this request, which has its source and tid, and holds its
  * sample. */
 void pending_requests_hold(struct pending_requests *ws, uint32_t i);

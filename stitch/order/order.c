@@ -14,6 +14,7 @@
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
 #include "stitch/base/table.h"
+#include "stitch/base/turns.h"
 #include "stitch/order/decode_ahead.h"
 #include "stitch/source.h"
 #include "stitch/files/new_file.h"
@@ -47,11 +48,6 @@ struct run {
 	size_t head, n;
 };
 
-struct order_floor {
-	uint64_t time; /* no ref of the source that comes is before it */
-	uint16_t source;
-};
-
 struct order {
 	/* It uses all of this, but for what comes first, which does not change;
 	 * NULL: none. */
@@ -61,9 +57,9 @@ struct order {
 	size_t n_src, cap_src;
 	bool *done;
 	size_t cap_done;
-	/* Those that are not at their end, as a heap: each is not before the
-	 * one at half its place. */
-	struct order_floor *low;
+	/* Those that are not at their end, as a heap: no ref that comes of one
+	 * is before its time. */
+	struct turn *low;
 	size_t n_low, cap_low;
 	bool has_low;
 	struct clock *clock; /* NULL: all sources are on the timeline */
@@ -263,36 +259,21 @@ static size_t merge_pass(const struct order *ord, const struct ref *a, size_t n,
 	return runs;
 }
 
-COMPARE_BY(order_compare_floors, struct order_floor, time, source);
-
 /* Reads the floor of the first source, which has risen, or leaves it out. */
 static void order_sink(struct order *ord)
 {
-	struct order_floor *low = ord->low;
-	uint16_t source = low->source;
-	size_t at = 0;
+	struct turn low = ord->low[0];
 
-	if (ord->done[source])
-		*low = low[--ord->n_low];
+	if (ord->done[low.stream])
+		low = ord->low[--ord->n_low];
 	else
-		low->time = order_source_floor(ord, source);
-	for (size_t next; (next = 2 * at + 1) < ord->n_low; at = next) {
-		next += next + 1 < ord->n_low &&
-			order_compare_floors(&low[next + 1], &low[next]) < 0;
-		if (order_compare_floors(&low[at], &low[next]) <= 0)
-			break;
-		struct order_floor *a = &low[at];
-		struct order_floor *b = &low[next];
-		const struct order_floor was = *a;
-
-		*a = *b;
-		*b = was;
-	}
+		low.time = order_source_floor(ord, (uint16_t)low.stream);
+	turns_put(ord->low, ord->n_low, 0, low);
 }
 
 /* Returns the source that limits the output, and the time up to which it is
  * complete; NULL: all sources are at their end. */
-static const struct order_floor *lowest_source(struct order *ord)
+static const struct turn *lowest_source(struct order *ord)
 {
 	if (ord->has_low)
 		return ord->n_low ? ord->low : NULL;
@@ -301,10 +282,11 @@ static const struct order_floor *lowest_source(struct order *ord)
 	for (size_t i = 0; i < ord->n_src; i++)
 		if (!ord->done[i])
 			*mem_add(ord->low, ord->n_low, ord->cap_low) =
-				(struct order_floor){ order_source_floor(
-							      ord, (uint16_t)i),
-						      (uint16_t)i };
-	sort_items(ord->low, ord->n_low, order_compare_floors);
+				(struct turn){ order_source_floor(ord,
+								  (uint16_t)i),
+					       (uint32_t)i };
+	for (size_t i = ord->n_low / 2; i-- > 0;)
+		turns_put(ord->low, ord->n_low, i, ord->low[i]);
 	return ord->n_low ? ord->low : NULL;
 }
 
@@ -457,13 +439,13 @@ static int order_refill(struct order *ord, struct err *err)
 	ord->head = 0;
 	size_t mid = ord->n;
 	size_t want = ord->n;
-	const struct order_floor *low;
+	const struct turn *low;
 	struct err why = { 0 };
 
 	raise_to(want, BATCH_MIN);
 	mem_grow(ord->wait, ord->cap, ord->n + want);
 	while (ord->n - mid < want && (low = lowest_source(ord)) != NULL) {
-		struct source *src = ord->src[low->source];
+		struct source *src = ord->src[low->stream];
 		struct ref *ref = &ord->wait[ord->n];
 		uint64_t floor = src->floor;
 		int got = src->ops->next(src, ref, &why);
@@ -537,7 +519,7 @@ static int smallest_ref(struct order *ord, struct ref *ref, struct run **run,
 static int order_next_ref(struct order *ord, struct ref *ref, struct err *err)
 {
 	for (;;) {
-		const struct order_floor *low = lowest_source(ord);
+		const struct turn *low = lowest_source(ord);
 		struct run *run;
 		int got;
 

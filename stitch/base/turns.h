@@ -1,5 +1,5 @@
-/* turns.h - which stream of a capture is next: a heap of those that have an
- * item, the earliest first. */
+/* turns.h - which stream of a capture, or which capture, is next: a heap of
+ * those that have an item, the earliest first. */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
