@@ -378,18 +378,16 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 	if (!s->user.n && stitch_has_dump(s)) {
 		/* Resolves the user stack of a sample with a stack dump.
 		 * Without an unwinder, it is the program counter alone. */
-		const struct rec_sample *sample = &st->rec->sample;
 		const char *arch = st->own->from->info.arch;
-		struct chain_note chain_note = as_recorded;
-		uint64_t pc = sample->ip;
+		uint64_t pc = s->ip;
 		struct addrs a = { .ip = &pc, .n = 1 };
-		const bool known = regs_pc(&sample->user_regs, arch, NULL);
+		const bool known = regs_pc(&s->user_regs, arch, NULL);
 
 		if (!known && (!(st->rec->flags & REC_F_USER) || !pc))
 			return 0;
 		if (!st->uw || st->rec->flags & REC_F_GUEST) {
-			regs_pc(&sample->user_regs, arch, &pc);
-			return resolve_user_chain(st, slot, &a, chain_note);
+			regs_pc(&s->user_regs, arch, &pc);
+			return resolve_user_chain(st, slot, &a, made);
 		}
 		mem_grow(st->chain, st->cap_chain, UNWOUND_MAX);
 		struct unwind_out out = { .ip = st->chain, .max = UNWOUND_MAX };
@@ -397,12 +395,12 @@ uint32_t record_chains_some_sample_chain(struct stitch *st, uint32_t slot)
 		record_unwind_dump(st, slot, &out);
 		a.ip = st->chain;
 		a.n = out.n;
-		chain_note.note.ended = (uint8_t)out.end;
+		made.note.ended = (uint8_t)out.end;
 		if (out.unproved)
-			chain_note.note.caller = CALLER_UNPROVED;
-		chain_note.guessed = out.guessed;
-		chain_note.once = true;
-		return resolve_user_chain(st, slot, &a, chain_note);
+			made.note.caller = CALLER_UNPROVED;
+		made.guessed = out.guessed;
+		made.once = true;
+		return resolve_user_chain(st, slot, &a, made);
 	}
 
 	uint64_t caller;

@@ -152,12 +152,15 @@ static const struct regs *stitch_regs(const struct stitch *st)
 	return st->rec->kind == REC_SAMPLE ? &st->rec->sample.user_regs : &none;
 }
 
-/* Fills the mappings of the process, and returns their epoch. */
-static uint64_t stitch_look_at(struct stitch *st, uint32_t slot,
-			       struct map_lookup *look)
+/* Returns the unwinder's input for the record, and what it sees of the process
+ * in *look. */
+static struct unwind_in unwind_input(struct stitch *st, uint32_t slot,
+				     struct map_lookup *look)
 {
 	uint32_t process = tasks_thread_at(st->tasks, slot)->process;
 	struct process *p = tasks_process_at(st->tasks, process);
+	const struct regs *regs = stitch_regs(st);
+	const struct source_info *info = &st->own->from->info;
 
 	look->space = &p->space;
 	look->n_shared = 0;
@@ -167,17 +170,6 @@ static uint64_t stitch_look_at(struct stitch *st, uint32_t slot,
 	if (p->shared.next != process)
 		look->n_shared =
 			record_unwind_spaces(st, process, look->shared);
-	return lookup_epoch(p, look);
-}
-
-/* Returns the unwinder's input for the record, with what stitch_look_at()
- * gave. */
-static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
-				     uint64_t epoch)
-{
-	const struct regs *regs = stitch_regs(st);
-	const struct source_info *info = &st->own->from->info;
-
 	return (struct unwind_in){
 		.regs = regs,
 		.machine = regs_machine(regs, info->arch),
@@ -185,7 +177,7 @@ static struct unwind_in unwind_input(struct stitch *st, struct map_lookup *look,
 		.swap = bytes_must_swap(info->big_endian),
 		.find = find_unwind_map,
 		.arg = look,
-		.epoch = epoch,
+		.epoch = lookup_epoch(p, look),
 	};
 }
 
@@ -193,8 +185,7 @@ enum unwind_caller record_unwind_caller(struct stitch *st, uint32_t slot,
 					const struct addrs *a, uint64_t *caller)
 {
 	struct map_lookup look;
-	uint64_t epoch = stitch_look_at(st, slot, &look);
-	const struct unwind_in in = unwind_input(st, &look, epoch);
+	const struct unwind_in in = unwind_input(st, slot, &look);
 
 	*caller = 0;
 	return st->uw->ops->caller(st->uw, &in, a->ip, a->n, st->infer, caller);
@@ -212,8 +203,7 @@ bool record_unwind_is_converted(struct stitch *st, uint32_t slot)
 		return false;
 	if (!st->own->unwound && st->uw && st->uw->ops->inside) {
 		struct map_lookup look;
-		uint64_t epoch = stitch_look_at(st, slot, &look);
-		const struct unwind_in in = unwind_input(st, &look, epoch);
+		const struct unwind_in in = unwind_input(st, slot, &look);
 
 		st->own->unwound =
 			st->uw->ops->inside(st->uw, &in, s->user.ip, s->user.n);
@@ -236,8 +226,7 @@ bool record_unwind_link(struct stitch *st, uint32_t slot, uint64_t *caller)
 	if (!st->uw || s->user_regs.mask != REGS_AARCH64_LR || !s->user.n ||
 	    st->rec->flags & (REC_F_GUEST | REC_F_NO_CHAIN))
 		return false;
-	uint64_t epoch = stitch_look_at(st, slot, &look);
-	struct unwind_in in = unwind_input(st, &look, epoch);
+	struct unwind_in in = unwind_input(st, slot, &look);
 
 	in.pc = s->user.ip[0];
 	if (in.machine != MACHINE_AARCH64)
@@ -252,8 +241,7 @@ void record_unwind_dump(struct stitch *st, uint32_t slot,
 {
 	const struct rec_sample *s = &st->rec->sample;
 	struct map_lookup look;
-	uint64_t epoch = stitch_look_at(st, slot, &look);
-	struct unwind_in in = unwind_input(st, &look, epoch);
+	struct unwind_in in = unwind_input(st, slot, &look);
 
 	in.stack = s->stack;
 	in.len = s->stack_len;

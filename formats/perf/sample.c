@@ -675,31 +675,26 @@ int perf_sample_decode(struct perf *p, const struct perf_attr *a,
 	 * mode of the interrupt that came later: Linux 3.11 to 4.16 write a
 	 * program's address with the kernel's mode. The address is right. */
 	if ((a->flags & PA_PRECISE) && (rec->flags & REC_F_KERNEL) &&
-	    !(rec->flags & REC_F_GUEST) && rec->sample.ip &&
-	    rec->sample.ip < p->halves.user_end) {
+	    !(rec->flags & REC_F_GUEST) && s->ip &&
+	    s->ip < p->halves.user_end) {
 		rec->flags =
 			(rec->flags & ~(uint32_t)REC_F_KERNEL) | REC_F_USER;
-		perf_note_event(p, rec->sample.event, NOTED_MODE);
+		perf_note_event(p, s->event, NOTED_MODE);
 	}
 	if ((t & PS_READ) && perf_sample_take_values(p, a, &b, s, err))
 		return -1;
 	if (!(t & PS_CALLCHAIN)) {
 		/* Makes a chain of the sampled address, which may be 0, for an
 		 * event without callchains. */
-		struct rec_sample *sample = &rec->sample;
-
 		rec->flags |= REC_F_NO_CHAIN;
 		if (a->s_ip) {
+			const bool user = rec->flags & REC_F_USER;
+
 			mem_grow(p->ip, p->cap_ip, 1);
-			p->ip[0] = sample->ip;
-			if (rec->flags & REC_F_USER) {
-				sample->user =
-					(struct addrs){ .ip = p->ip, .n = 1 };
-				sample->defer = DEFER_DIRECT;
-			} else {
-				sample->kern =
-					(struct addrs){ .ip = p->ip, .n = 1 };
-			}
+			p->ip[0] = s->ip;
+			*(user ? &s->user : &s->kern) =
+				(struct addrs){ .ip = p->ip, .n = 1 };
+			s->defer = user ? DEFER_DIRECT : s->defer;
 		}
 	} else if (perf_sample_callchain(p, &b, rec, err))
 		return -1;

@@ -480,14 +480,12 @@ static int order_refill(struct order *ord, struct err *err)
 			memcpy(ord->wait + mid, b, n * sizeof(*b));
 	}
 	/* Merges two sorted parts, [0..mid) and [mid..n). */
-	size_t count = ord->n;
-
-	if (mid && mid != count &&
+	if (mid && mid != ord->n &&
 	    ref_before(ord, &ord->wait[mid], &ord->wait[mid - 1])) {
-		mem_grow(ord->scratch, ord->cap_scratch, count);
-		merge_refs(ord, ord->wait, mid, ord->wait + mid, count - mid,
+		mem_grow(ord->scratch, ord->cap_scratch, ord->n);
+		merge_refs(ord, ord->wait, mid, ord->wait + mid, ord->n - mid,
 			   ord->scratch);
-		memcpy(ord->wait, ord->scratch, count * sizeof(struct ref));
+		memcpy(ord->wait, ord->scratch, ord->n * sizeof(struct ref));
 	}
 	return 0;
 }

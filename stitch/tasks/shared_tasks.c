@@ -341,14 +341,13 @@ static bool hand_over_to_next(struct tasks *ts, enum shared_kind kind,
 	add_start(&next->start, *start);
 	add_end(&next->end, &next->exit, *end, exit);
 	lower_to(next->source, tw->source);
-	struct shared_task *task = shared_task_of(ts, kind, slot);
 	uint32_t i = slot;
 
 	drop_cached_stacks(ts, kind, slot);
 	while (shared_task_of(ts, kind, i)->next != slot)
 		i = shared_task_of(ts, kind, i)->next;
-	shared_task_of(ts, kind, i)->next = task->next;
-	task->next = slot;
+	shared_task_of(ts, kind, i)->next = tw->next;
+	tw->next = slot;
 	return true;
 }
 
