@@ -233,21 +233,6 @@ static size_t relocate_width(uint16_t machine, uint64_t type)
 	return 0;
 }
 
-/* Writes v in the byte order of the file. */
-static void relocate_put(const struct relocate_state *r, unsigned char *at,
-			 uint64_t v, size_t size)
-{
-	uint32_t half = (uint32_t)v;
-
-	if (size == sizeof(half)) {
-		half = r->ef->swap ? __builtin_bswap32(half) : half;
-		memcpy(at, &half, sizeof(half));
-	} else {
-		v = r->ef->swap ? __builtin_bswap64(v) : v;
-		memcpy(at, &v, sizeof(v));
-	}
-}
-
 static bool relocate_symbol_value(const struct relocate_state *r,
 				  Elf_Data *symbols, uint64_t i,
 				  uint64_t *value)
@@ -296,8 +281,12 @@ static bool relocate_apply(const struct relocate_state *r,
 		    !relocate_symbol_value(r, symbols, GELF_R_SYM(rela.r_info),
 					   &v))
 			continue;
-		relocate_put(r, (unsigned char *)out->d_buf + rela.r_offset,
-			     v + (uint64_t)rela.r_addend, size);
+		unsigned char *at = (unsigned char *)out->d_buf + rela.r_offset;
+
+		v += (uint64_t)rela.r_addend;
+		for (size_t byte = 0; byte < size; byte++)
+			at[r->ef->big ? size - 1 - byte : byte] =
+				(unsigned char)(v >> (8 * byte));
 	}
 	return true;
 }

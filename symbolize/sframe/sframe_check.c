@@ -167,18 +167,15 @@ static void sframe_eh_check(struct judge *j)
 
 	struct sframe_eh_cursor a = { .t = j->rows };
 	struct sframe_eh_cursor b = { .t = j->eh };
-	uint64_t at = sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
-			      ? sframe_eh_next_address(&a)
-			      : sframe_eh_next_address(&b);
+	uint64_t at = sframe_eh_next_address(&a);
 
+	lower_to(at, sframe_eh_next_address(&b));
 	while (at != UINT64_MAX) {
 		sframe_eh_step_to(&a, at);
 		sframe_eh_step_to(&b, at);
-		uint64_t end =
-			sframe_eh_next_address(&a) < sframe_eh_next_address(&b)
-				? sframe_eh_next_address(&a)
-				: sframe_eh_next_address(&b);
+		uint64_t end = sframe_eh_next_address(&a);
 
+		lower_to(end, sframe_eh_next_address(&b));
 		if (end != UINT64_MAX)
 			sframe_eh_compare(j, at, end, &a.rule, &b.rule);
 		at = end;

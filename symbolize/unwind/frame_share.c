@@ -49,11 +49,8 @@ static void frame_share_add(const struct elf_file *ef, const struct cfi *c,
 		    !elf_segment_at(ef->seg, ef->n_seg, ref.to))
 			continue;
 		out->functions++;
-		uint64_t vaddr = start + ref.off;
-		struct cfi_rules rules;
-		out->set += (c && cfi_rules(c, vaddr, &rules) == 1 &&
-			     rules.cfa.kind == RULE_REG &&
-			     rules.cfa_reg == abi_of(ef->machine)->fp) ||
+		out->set += (c && cfi_rules(c, start + ref.off, &r) == 1 &&
+			     r.cfa.kind == RULE_REG && r.cfa_reg == abi->fp) ||
 			    frame_code_sets(ef->machine, code,
 					    n < FRAME_CODE_PROLOGUE
 						    ? n
