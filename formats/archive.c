@@ -78,13 +78,10 @@ size_t archive_in_path(const char *path)
 	for (size_t len = n; len > 1; len--) {
 		if (path[len] != '/')
 			continue;
-		char *file = mem_dup(path, len + 1);
+		char *file OWNED = mem_dup(path, len + 1);
 
 		file[len] = '\0';
-		const bool is = !stat(file, &st) && S_ISREG(st.st_mode);
-
-		free(file);
-		if (is)
+		if (!stat(file, &st) && S_ISREG(st.st_mode))
 			return len;
 	}
 	return n;

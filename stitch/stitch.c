@@ -714,22 +714,6 @@ static void retire_one(struct stitch *st, uint32_t slot)
 	tasks_drop(st->tasks, slot);
 }
 
-static void ledger_note_skipped(struct stitch *st, const char *what,
-				const char *detail, uint64_t n)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_SKIPPED,
-		.what = what,
-		.detail = detail,
-		.n = n,
-		.cpu = -1,
-		.event = -1,
-	};
-
-	if (n)
-		ledger_add(st->ledger, &e);
-}
-
 /* At the end of the capture, removes one thread or process at a time: the facts
  * of all together would need more memory than any other step. */
 static void stitch_finish(struct stitch *st)
@@ -742,11 +726,11 @@ static void stitch_finish(struct stitch *st)
 	}
 	if (tasks_drop_rest(st->tasks))
 		return;
-	ledger_note_skipped(st, "mapping inherited by a fork", "limit exceeded",
-			    st->tasks->unlisted);
-	ledger_note_skipped(st, "value of an event group",
-			    "smaller than the one before it, or one too many",
-			    st->reads.refused);
+	ledger_left_out(st->ledger, 0, "mapping inherited by a fork",
+			"limit exceeded", st->tasks->unlisted);
+	ledger_left_out(st->ledger, 0, "value of an event group",
+			"smaller than the one before it, or one too many",
+			st->reads.refused);
 	join_end(st->join);
 	for (uint16_t i = 0; i < st->n_src; i++)
 		if (st->src[i].known) {

@@ -422,23 +422,6 @@ static int jitdump_next(struct jitdump *d, struct err *err)
 	return 1;
 }
 
-static void jitdump_note_left_out(const struct jitdump *d, const char *what,
-				  uint64_t n)
-{
-	struct ledger_entry e = {
-		.kind = LEDGER_SKIPPED,
-		.capture = d->capture,
-		.what = what,
-		.detail = d->path,
-		.n = n,
-		.cpu = -1,
-		.event = -1,
-	};
-
-	if (n)
-		ledger_add(d->lg, &e);
-}
-
 struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 			 struct ledger *lg, uint16_t capture)
 {
@@ -464,11 +447,14 @@ struct jit *jitdump_read(struct jitdump *d, const struct source_info *info,
 				      off,
 			      &why);
 	d->unfit += jit_finish(d->jit);
-	jitdump_note_left_out(d, "jitted code of another process", d->foreign);
-	jitdump_note_left_out(d, "jitted code that fits nowhere", d->unfit);
-	jitdump_note_left_out(d, "unwinding information without its code",
-			      d->lone + d->has_frame);
-	jitdump_note_left_out(d, "unwinding information that is no .eh_frame",
-			      d->strange);
+	ledger_left_out(lg, capture, "jitted code of another process", d->path,
+			d->foreign);
+	ledger_left_out(lg, capture, "jitted code that fits nowhere", d->path,
+			d->unfit);
+	ledger_left_out(lg, capture, "unwinding information without its code",
+			d->path, d->lone + d->has_frame);
+	ledger_left_out(lg, capture,
+			"unwinding information that is no .eh_frame", d->path,
+			d->strange);
 	return d->jit;
 }

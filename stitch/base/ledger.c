@@ -338,6 +338,23 @@ void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
 	ledger_add(lg, &e);
 }
 
+void ledger_left_out(struct ledger *lg, uint16_t capture, const char *what,
+		     const char *detail, uint64_t n)
+{
+	const struct ledger_entry e = {
+		.kind = LEDGER_SKIPPED,
+		.capture = capture,
+		.what = what,
+		.detail = detail,
+		.n = n,
+		.cpu = -1,
+		.event = -1,
+	};
+
+	if (n)
+		ledger_add(lg, &e);
+}
+
 int ledger_take(struct ledger *lg, struct ledger_entry *e)
 {
 	if (!lg || lg->taken >= lg->n)

@@ -77,6 +77,9 @@ void ledger_damage(struct ledger *lg, uint16_t capture, const char *what,
 /* Adds a LEDGER_NOTE entry about the whole capture. */
 void ledger_note(struct ledger *lg, uint16_t capture, const char *what,
 		 const char *detail);
+/* Notes that n of something were left out; 0: nothing. */
+void ledger_left_out(struct ledger *lg, uint16_t capture, const char *what,
+		     const char *detail, uint64_t n);
 /* Counts one LEDGER_SKIPPED item. ledger_end() adds one entry for each
  * (capture, what, key). says: what it is and what that means; borrowed, may be
  * NULL. */
