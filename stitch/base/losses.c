@@ -249,11 +249,9 @@ uint32_t losses_find(struct losses *ls, uint16_t source, int32_t cpu,
 	const struct loss *l =
 		i < ps->n ? losses_ring_find(&ps->ring[i], from, to) : NULL;
 
-	if (cpu < 0 || i == RING_UNKNOWN)
-		return l ? l->id : 0;
-	const struct loss *u =
-		losses_ring_find(losses_ring_at(ps, RING_UNKNOWN), from, to);
-
-	l = losses_first(l, u);
+	if (i != RING_ALL && i != RING_UNKNOWN)
+		l = losses_first(
+			l, losses_ring_find(losses_ring_at(ps, RING_UNKNOWN),
+					    from, to));
 	return l ? l->id : 0;
 }

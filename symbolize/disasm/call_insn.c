@@ -162,23 +162,16 @@ static enum call_kind call_insn_aarch64(const struct call_insn_site *s,
 		    (w & 0xfefff800) == 0xd63f0800)
 			return CALL_INDIRECT;
 	}
-	/* mov x8, #__NR_rt_sigreturn; svc #0 */
-	if (call_insn_word(s, 0, &w) && w == 0xd2801168 &&
-	    s->len - s->ret >= 8) {
-		struct call_insn_site t = *s;
+	struct call_insn_site behind = *s;
 
-		t.ret += 4;
-		if (call_insn_word(&t, 0, &next) && next == 0xd4000001)
+	behind.ret += 4;
+	if (s->len - s->ret >= 8 && call_insn_word(s, 0, &w) &&
+	    call_insn_word(&behind, 0, &next)) {
+		/* mov x8, #__NR_rt_sigreturn; svc #0 */
+		if (w == 0xd2801168 && next == 0xd4000001)
 			return CALL_SIGNAL;
-	}
-	/* glibc's __startcontext: mov x0, x19; cbnz x0, __setcontext */
-	if (call_insn_word(s, 0, &w) && w == 0xaa1303e0 &&
-	    s->len - s->ret >= 8) {
-		struct call_insn_site t = *s;
-
-		t.ret += 4;
-		if (call_insn_word(&t, 0, &next) &&
-		    (next & 0xff00001f) == 0xb5000000)
+		/* glibc's __startcontext: mov x0, x19; cbnz x0, __setcontext */
+		if (w == 0xaa1303e0 && (next & 0xff00001f) == 0xb5000000)
 			return CALL_START;
 	}
 	/* Go: mov x0, x0; bl goexit1. */
