@@ -179,7 +179,7 @@ static bool ctf_index_misses(const char *idx, const char *file)
 static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 {
 	char *dir OWNED = ctf_find_join_path(folder, "index");
-	struct dirent **list;
+	struct dirent **list OWNED = NULL;
 	const int n = ctf_find_list(NULL, dir, &list);
 
 	for (int i = 0; i < n; i++) {
@@ -200,8 +200,6 @@ static void ctf_index_check_files(struct ctf *ctf, const char *folder)
 		}
 		free_all(idx, list[i]);
 	}
-	if (n >= 0)
-		free(list);
 }
 
 void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
@@ -211,7 +209,7 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		.slot = mem_new(sm->n_slot + 1, sizeof(*st.slot)),
 		.clock = mem_new(sm->tree.n_clock + 1, sizeof(*st.clock)),
 	};
-	struct dirent **list;
+	struct dirent **list OWNED = NULL;
 	int n = ctf_find_list(ctf, folder, &list);
 
 	for (int i = 0; i < n; i++) {
@@ -233,8 +231,6 @@ void ctf_files_add(struct ctf *ctf, const char *folder, struct ctf_schema *sm,
 		}
 		free(list[i]);
 	}
-	if (n >= 0)
-		free(list);
 	if (sm->lttng)
 		ctf_index_check_files(ctf, folder);
 	free_all(st.slot, st.clock);

@@ -66,7 +66,7 @@ int ctf_find_list(struct ctf *ctf, const char *dir, struct dirent ***list)
 static void ctf_find_walk(struct folder_walk *w, const char *dir,
 			  unsigned int depth)
 {
-	struct dirent **list;
+	struct dirent **list OWNED = NULL;
 
 	if (w->n >= w->most || depth > DEPTH_MAX || ++w->folders > FOLDERS_MAX)
 		return;
@@ -85,8 +85,6 @@ static void ctf_find_walk(struct folder_walk *w, const char *dir,
 			ctf_find_walk(w, path, depth + 1);
 		free_all(path, list[i]);
 	}
-	if (n >= 0)
-		free(list);
 }
 
 static void ctf_find_end_walk(struct folder_walk *w)
