@@ -85,6 +85,9 @@ enum defer {
 /* The name, and the image, of what stands for the tracer's own code in stacks
  * of ftrace. */
 #define FTRACE_TRAMPOLINE "[FTRACE TRAMPOLINE]"
+#define FTRACE_TRAMPOLINE_ADDR 0x7fffffffu
+/* No machine has so many CPUs: arrays have fewer items. */
+#define CPUS_MAX 65536
 
 /* The location of an address as the recorder reports it, often without the
  * address itself. ftrace's text formats name a kernel function, or give the

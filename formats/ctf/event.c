@@ -306,7 +306,6 @@ static void ctf_task_event(struct ctf_trace *tr, const struct ctf_event *ev,
 	}
 }
 
-#define CPU_MAX 65536
 /* CPUs whose thread is known, in all traces together. */
 #define ON_CPU_MAX (1u << 20)
 /* Room for the addresses of most events. */
@@ -357,7 +356,7 @@ static void ctf_event_facts(struct ctf_stream *s, const struct ctf_event *ev,
 		out->cpu = ctf_event_to_s32((int64_t)st->use[CTF_CPU]);
 	if (out->pid < 0 && out->tid < 0)
 		out->pid = tr->vpid;
-	if (out->cpu < 0 || out->cpu >= CPU_MAX)
+	if (out->cpu < 0 || out->cpu >= CPUS_MAX)
 		return;
 	size_t cpu = (size_t)out->cpu;
 

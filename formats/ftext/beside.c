@@ -21,8 +21,6 @@
 #include "stitch/base/search.h"
 #include "stitch/order/clocks.h"
 
-#define CPUS_MAX 65536
-
 /* Opens a file of tracefs or a copy of it: all of it is in in->data. */
 static int ftext_beside_file(struct input *in, const char *path,
 			     struct err *err)

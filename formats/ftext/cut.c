@@ -8,7 +8,6 @@
 
 /* A header is a few lines; more of such lines are not kept. */
 #define HEAD_MAX ((size_t)64 << 10)
-#define CPUS_MAX 65536
 
 struct ftext_cut {
 	char *head;

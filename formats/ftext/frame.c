@@ -3,8 +3,6 @@
 
 #include "stitch/record.h"
 
-/* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
-#define TRAMPOLINE 0x7fffffffu
 static const char trampoline[] = FTRACE_TRAMPOLINE;
 
 static bool line_take_arrow(struct scan *s)
@@ -41,14 +39,14 @@ static bool line_kernel_frame(struct scan s, struct line_frame *out)
 	struct scan t = s;
 
 	if (scan_is(s, trampoline)) {
-		out->addr = TRAMPOLINE;
+		out->addr = FTRACE_TRAMPOLINE_ADDR;
 		out->symbol = out->key = s;
 		return true;
 	}
 	/* An address without a name; a short one may be a name. */
 	if ((s.n >= 8 || scan_is(s, "0") || scan_starts(s, "0x")) &&
 	    scan_hex(&t, &out->addr) && !t.n) {
-		if (out->addr == TRAMPOLINE)
+		if (out->addr == FTRACE_TRAMPOLINE_ADDR)
 			out->symbol = out->key =
 				scan_of(trampoline, sizeof(trampoline) - 1);
 		return true;

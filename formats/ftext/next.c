@@ -10,7 +10,6 @@
 
 /* Most entries of one CPU between an event and its stack. */
 #define NESTED_MAX 16
-#define CPUS_MAX 65536
 
 /* Items keep the order of the text, whatever times it prints: keys only grow,
  * by one where the time does not grow. */

@@ -224,8 +224,8 @@ int ft_dump(struct source *src,
 	}
 	return 0;
 }
+
 #define TAG_LEN 10u
-#define CPUS_MAX 65536u
 
 /* Each option is id, size, data; id 0 has no size and ends the list. */
 static int ft_file6_options(struct ft *ft, struct bytes *b, struct err *err)
@@ -556,7 +556,7 @@ static void ft_salvage_packed(struct ft *ft, uint32_t inst, uint64_t off,
 {
 	int32_t cpu = 0;
 
-	while (off < end && cpu < (int32_t)CPUS_MAX) {
+	while (off < end && cpu < CPUS_MAX) {
 		uint64_t rest = off % ft->page_size;
 		uint64_t stop = 0;
 		size_t had = ft->n_stream;
@@ -589,7 +589,7 @@ static void ft_salvage_plain(struct ft *ft, uint32_t inst, uint64_t off,
 		bytes_init(&b, ft->in.data + off, size, ft->in.path, off,
 			   ft->swap);
 		bytes_u64(&b, &t, NULL);
-		if (t && t < last && cpu < (int32_t)CPUS_MAX) {
+		if (t && t < last && cpu < CPUS_MAX) {
 			ft_stream_plain(ft, inst, cpu++, from, off - from);
 			from = off;
 		}

@@ -91,7 +91,6 @@ uint32_t ft_event_add(struct ft *ft, uint32_t instance, uint16_t id)
  * file). As in trace-cmd, it is used when the host's file is read together with
  * the guest's: the option names the host's TRACEID. */
 
-#define CPUS_MAX 65536u
 #define SAMPLES_MAX 1000000u
 #define INTERPOLATE 1u
 

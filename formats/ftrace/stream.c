@@ -22,8 +22,6 @@
  * addresses in the capture's own kallsyms. */
 
 #define TYPE_OOL 2
-/* FTRACE_TRAMPOLINE_MARKER: stands for the tracer's own code in stacks. */
-#define TRAMPOLINE 0x7fffffffu
 
 static struct record *ft_synthetic_add(struct ft *ft, enum record_kind kind,
 				       uint32_t flags)
@@ -681,8 +679,8 @@ int ft_scan(struct source *src, struct err *err UNUSED)
 	else
 		ft_boot_moved(ft, 0, 0);
 	if (any_where(ft->n_type, i, ft->type[i].role == ROLE_KSTACK))
-		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE, TRAMPOLINE, 1,
-					TYPE_OOL);
+		ft_synthetic_add_symbol(ft, FTRACE_TRAMPOLINE,
+					FTRACE_TRAMPOLINE_ADDR, 1, TYPE_OOL);
 	/* Set from when on the mappings hold. Call after the rings are known.
 	 */
 	size_t at = 0;

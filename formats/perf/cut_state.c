@@ -35,7 +35,6 @@ struct cut_maps {
 #define LOST_SUM_AT 8 /* in LOST_SAMPLES */
 /* As many as a reader keeps; what more there is, is not changed. */
 #define VALUES_MAX (1u << 20)
-#define CPUS_MAX 65536
 
 /* The value of a counter, of a thread if it counts for threads. */
 struct cut_value {

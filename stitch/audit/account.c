@@ -12,7 +12,6 @@
 #include "stitch/source.h"
 #include "stitch/base/table.h"
 
-#define CPU_MAX 65536
 #define NEAR 64
 /* Most events that can be throttled at the same time; of others only the end is
  * reported. */
@@ -161,7 +160,7 @@ account_new_ring(struct per_source *ps, const struct record *rec)
 {
 	int32_t cpu = rec->cpu;
 
-	if (cpu < 0 || cpu >= CPU_MAX)
+	if (cpu < 0 || cpu >= CPUS_MAX)
 		return NULL;
 	if (rec->ring) {
 		uint32_t *near = account_near(ps, rec);

@@ -9,14 +9,13 @@
 
 /* Most findings of one rule; the others are counted in the last one. */
 #define FOUND_MAX 32768
-#define CPU_MAX 65536
 
 struct audit_cpu *audit_new_cpu(struct audit_source *as, int32_t cpu)
 {
-	if (cpu < 0 || cpu >= CPU_MAX)
+	if (cpu < 0 || cpu >= CPUS_MAX)
 		return NULL;
 	mem_grow(as->cpu, as->cap_cpu, (size_t)cpu + 1);
-	while (as->n_cpu < as->cap_cpu && as->n_cpu < CPU_MAX)
+	while (as->n_cpu < as->cap_cpu && as->n_cpu < CPUS_MAX)
 		as->cpu[as->n_cpu++] = (struct audit_cpu){
 			.bucket = TIME_NONE,
 			.newest = TIME_NONE,

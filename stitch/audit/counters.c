@@ -15,7 +15,6 @@
 #include "stitch/join/sessions.h"
 #include "stitch/source.h"
 
-#define CPU_MAX 65536
 /* Most runs of a CPU that may still be filled; then the older half is output. A
  * counter that fills a run comes soon, or its thread slept for long. */
 #define RUNS_MAX 1024
@@ -201,8 +200,8 @@ static uint64_t cpu_limit(const struct counters *cs, uint16_t source)
 	int32_t n = cs->src[source].info->cpus_avail;
 	int32_t max = counters_group(cs, source)->max_cpu;
 
-	if (n <= 0 || n > CPU_MAX)
-		return CPU_MAX;
+	if (n <= 0 || n > CPUS_MAX)
+		return CPUS_MAX;
 	return (uint64_t)(max < n ? n : max + 1);
 }
 
@@ -658,7 +657,7 @@ unsigned int counters_see(struct counters *cs, const struct counters_sight *s)
 	struct group *gr = counters_group(cs, s->source);
 	int ret = 0;
 
-	if (s->cpu > gr->max_cpu && s->cpu < CPU_MAX)
+	if (s->cpu > gr->max_cpu && s->cpu < CPUS_MAX)
 		gr->max_cpu = s->cpu;
 	if (!gr->any)
 		counters_choose_shapes(cs, s);

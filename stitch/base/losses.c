@@ -18,8 +18,6 @@
 /* Most intervals that a search examines one by one. */
 #define LOOK 64
 
-#define CPU_MAX 65536
-
 /* Each loss is in two rings of its source: RING_ALL, and the ring of its CPU or
  * RING_UNKNOWN. */
 enum {
@@ -81,8 +79,8 @@ void losses_free(struct losses *ls)
 
 static size_t losses_ring_index(int32_t cpu)
 {
-	return cpu < 0 || cpu >= CPU_MAX ? RING_UNKNOWN
-					 : RING_CPU + (size_t)cpu;
+	return cpu < 0 || cpu >= CPUS_MAX ? RING_UNKNOWN
+					  : RING_CPU + (size_t)cpu;
 }
 
 static struct ring *losses_ring_at(struct per_source *ps, size_t i)

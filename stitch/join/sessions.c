@@ -4,8 +4,6 @@
 #include "stitch/base/mem.h"
 #include "stitch/record.h"
 
-#define CPU_MAX 65536
-
 void sessions_release(struct sessions *ss)
 {
 	for (size_t i = 0; i < ss->n; i++) {
@@ -35,7 +33,7 @@ struct session *sessions_at(struct sessions *ss, uint16_t source)
 void session_add_foreign(struct session *se, int32_t cpu)
 {
 	se->totals.foreign++;
-	if (cpu < 0 || cpu >= CPU_MAX)
+	if (cpu < 0 || cpu >= CPUS_MAX)
 		return;
 	*mem_at(se->foreign_cpu, se->n_foreign_cpu, se->cap_foreign_cpu, cpu) =
 		true;

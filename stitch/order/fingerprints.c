@@ -122,7 +122,6 @@ void oncpu_match_compare(const struct oncpu_match *a,
 /* 4 MiB for each kind. */
 #define FINGERPRINTS_MAX ((size_t)1 << 18)
 #define NAMES_MAX 65536
-#define CPUS_MAX 65536
 /* comm has 16 bytes, including the final 0. */
 #define NAME_LEN 15
 #define PAGE 4096
