@@ -229,6 +229,9 @@ struct source_opts {
 	char *const *more;
 };
 
+/* Takes the text of a record that 'backstitch dump' shows. */
+typedef int source_text_fn(void *arg, const char *text, struct err *err);
+
 struct source_ops {
 	const char *name;    /* "perf" */
 	const char *summary; /* one line for the help text */
@@ -278,9 +281,8 @@ struct source_ops {
 		     size_t size);
 	/* Calls fn for each record in file order, with its text of one or more
 	 * lines, for 'backstitch dump'. NULL: not supported. */
-	int (*dump)(struct source *src,
-		    int (*fn)(void *arg, const char *text, struct err *err),
-		    void *arg, struct err *err);
+	int (*dump)(struct source *src, source_text_fn *fn, void *arg,
+		    struct err *err);
 	void (*close)(struct source *src); /* NULL is allowed */
 };
 

@@ -16,7 +16,7 @@
 #define LINE 512
 
 struct ft_dump_output {
-	int (*fn)(void *arg, const char *text, struct err *err);
+	source_text_fn *fn;
 	void *arg;
 	struct err *err;
 };
@@ -193,9 +193,7 @@ static int ft_dump_page(struct ft *ft, struct ft_stream *s, uint64_t place,
 	return got < 0 ? ft_dump_line(o, "damaged: %s", why.msg) : 0;
 }
 
-int ft_dump(struct source *src,
-	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
-	    struct err *err)
+int ft_dump(struct source *src, source_text_fn *fn, void *arg, struct err *err)
 {
 	struct ft *ft = ft_from_source(src);
 	const struct ft_dump_output o = { fn, arg, err };

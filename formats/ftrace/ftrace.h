@@ -510,6 +510,4 @@ int ft_decode(struct source *src, const struct ref *ref, struct record *rec,
 	      struct err *err);
 
 /* file.c */
-int ft_dump(struct source *src,
-	    int (*fn)(void *arg, const char *text, struct err *err), void *arg,
-	    struct err *err);
+int ft_dump(struct source *src, source_text_fn *fn, void *arg, struct err *err);

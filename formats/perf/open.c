@@ -120,9 +120,7 @@ static void perf_dump_record(struct perf *p, struct perf_file *f,
 }
 
 static int perf_dump_file(struct perf *p, struct perf_file *f,
-			  int (*fn)(void *arg, const char *text,
-				    struct err *err),
-			  void *arg, struct err *err)
+			  source_text_fn *fn, void *arg, struct err *err)
 {
 	struct perf_rec r;
 	char text[LINE];
@@ -155,9 +153,8 @@ static int perf_dump_file(struct perf *p, struct perf_file *f,
 	return got;
 }
 
-static int perf_dump(struct source *src,
-		     int (*fn)(void *arg, const char *text, struct err *err),
-		     void *arg, struct err *err)
+static int perf_dump(struct source *src, source_text_fn *fn, void *arg,
+		     struct err *err)
 {
 	struct perf *p = perf_of(src);
 
