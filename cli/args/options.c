@@ -210,8 +210,8 @@ static const struct {
 static bool options_is_gone(const char *name, size_t len, const char *value,
 			    struct err *err)
 {
-	char *typed = mem_printf("--%.*s%s%s", (int)len, name, value ? " " : "",
-				 value ? value : "");
+	char *typed OWNED = mem_printf("--%.*s%s%s", (int)len, name,
+				       value ? " " : "", value ? value : "");
 	bool gone = false;
 
 	for (size_t i = 0; !gone && i < ARRAY_SIZE(options_gone); i++) {
@@ -220,7 +220,6 @@ static bool options_is_gone(const char *name, size_t len, const char *value,
 			err_set(err, ERR_USAGE, "'%s' is gone since 2.0; %s",
 				typed, options_gone[i].now);
 	}
-	free(typed);
 	return gone;
 }
 

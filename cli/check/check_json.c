@@ -89,7 +89,7 @@ static void put_bound(const struct check *c, const char *sql, FILE *out)
 void check_print_sql(const struct check *c)
 {
 	for (const struct check_query *q = check_queries; q->name; q++) {
-		char *sql;
+		char *sql OWNED = NULL;
 
 		if (!check_asks(c, q))
 			continue;
@@ -100,6 +100,5 @@ void check_print_sql(const struct check *c)
 		else
 			fputs(sql, stdout);
 		fputs(";\n\n", stdout);
-		free(sql);
 	}
 }

@@ -191,11 +191,10 @@ static void request_free(struct request *q)
 static void request_add_head(struct request *q, const char *name,
 			     const char *value)
 {
-	char *line = mem_printf("%s: %s", name, value);
+	char *line OWNED = mem_printf("%s: %s", name, value);
 
 	q->head = mem_must(curl.slist_append(q->head, line));
 	explicit_bzero(line, strlen(line));
-	free(line);
 }
 
 /* A parameter of the URL; value may be any text. */
@@ -424,15 +423,13 @@ int clickhouse_run(struct clickhouse *c, const char *sql, struct err *err)
 
 int clickhouse_create_database(struct clickhouse *c, struct err *err)
 {
-	char *sql = NULL;
+	char *sql OWNED = NULL;
 	FILE *f = mem_stream(&sql, NULL);
 
 	fputs("CREATE DATABASE IF NOT EXISTS ", f);
 	clickhouse_quote_name(f, c->database);
 	mem_stream_end(f);
-	int rc = clickhouse_run_in(c, NULL, sql, err);
-	free(sql);
-	return rc;
+	return clickhouse_run_in(c, NULL, sql, err);
 }
 
 int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
@@ -440,7 +437,7 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 {
 	char structure[300];
 	char form[300];
-	char *sql = mem_printf("%s FORMAT RowBinary", ask->sql);
+	char *sql OWNED = mem_printf("%s FORMAT RowBinary", ask->sql);
 	const struct setting s[] = {
 		{ "max_query_size", "16777216" },
 		{ ask->extra ? structure : NULL, ask->extra_columns },
@@ -465,9 +462,7 @@ int clickhouse_select(struct clickhouse *c, const struct clickhouse_ask *ask,
 	} else {
 		curl.easy_setopt(q->curl, CURLOPT_POSTFIELDS, sql);
 	}
-	int rc = request_run(q, err);
-	free(sql);
-	return rc;
+	return request_run(q, err);
 }
 
 struct one {

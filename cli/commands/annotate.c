@@ -79,11 +79,10 @@ static void annotate_tell_others(const struct hot *h, const char *path,
 	    where, f->samples, f->samples == 1 ? "" : "s");
 	if (f->size)
 		say("%" PRIu64 " bytes, ", f->size);
-	char *db = safe_text_word(path);
-	char *func = safe_text_word(what);
+	char *db OWNED = safe_text_word(path);
+	char *func OWNED = safe_text_word(what);
 	say("most first; 'backstitch annotate --nth %zu %s %s' chooses another\n",
 	    c->nth <= c->others ? c->nth + 1 : 1, db, func);
-	free_all(db, func);
 }
 
 /* in: what else has its name. */

@@ -160,7 +160,7 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 {
 	struct events *ev = events_open(db, &filter_none, EVENTS_FEW, err);
 	size_t n = ev ? events_types(ev) : 0;
-	struct event_rate *r = mem_new(n + 1, sizeof(*r));
+	struct event_rate *r OWNED = mem_new(n + 1, sizeof(*r));
 	struct event_row e;
 	int rc = ev ? 1 : -1;
 
@@ -219,7 +219,6 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 			       used - limit == 1 ? "" : "s");
 		grid_free(g);
 	}
-	free(r);
 	events_close(ev);
 	return rc;
 }
@@ -230,13 +229,12 @@ static int event_rates_print(struct store *db, size_t limit, struct err *err)
 static void look_hint(const char *before, const char *file, const char *what)
 {
 	int width = term_columns(stdout);
-	char *word = safe_text_word(file);
+	char *word OWNED = safe_text_word(file);
 	/* which is no option */
 	int n = printf("  backstitch %s%s", before, *file == '-' ? "./" : "");
 
 	n += (int)safe_text_cells(word);
 	fputs(word, stdout);
-	free(word);
 	if (n + 2 > 42)
 		fputs("\n", stdout);
 	printf("%*s", n + 2 > 42 ? 42 : 42 - n, "");

@@ -106,13 +106,12 @@ static int ingest_run(int argc, char **argv, struct err *err)
 		if (load_check(argv[i], &is_db, err))
 			return -1;
 		if (is_db) {
-			char *word = safe_text_word(argv[i]);
+			char *word OWNED = safe_text_word(argv[i]);
 
 			err_set(err, ERR_USAGE,
 				"%s: this is a database already; look into it "
 				"with 'backstitch info %s'",
 				argv[i], word);
-			free(word);
 			return -1;
 		}
 		from_stdin += !strcmp(argv[i], "-");

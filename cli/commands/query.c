@@ -91,7 +91,7 @@ static int query_run(int argc, char **argv, struct err *err)
 	struct query_args w = { 0 };
 	struct path_sql *causes = NULL;
 	struct interval_sql *intervals = NULL;
-	char *owned = NULL;
+	char *owned OWNED = NULL;
 	int ret = -1;
 
 	if (output_check(err))
@@ -178,7 +178,6 @@ static int query_run(int argc, char **argv, struct err *err)
 	path_sql_free(causes);
 	interval_sql_free(intervals);
 	store_close(db);
-	free(owned);
 	if (!ret && w.first && !output_is_set())
 		printf("\nThese are views; 'backstitch query DB \"SELECT * FROM "
 		       "samples LIMIT 9\"' asks one.\n"

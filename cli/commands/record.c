@@ -181,7 +181,7 @@ static void record_say(const struct plan *p)
 		/* The old file is there for as long as the process has it
 		 * mapped. */
 		char others[64] = "", db[PATH_MAX];
-		char *file = safe_text_word(p->code.replaced);
+		char *file OWNED = safe_text_word(p->code.replaced);
 
 		if (p->code.n_replaced > 1)
 			snprintf(others, sizeof(others), " and %zu more",
@@ -193,7 +193,6 @@ static void record_say(const struct plan *p)
 			"old%s' keeps that, and then 'backstitch symbolize --symfs old "
 			"%s' names them\n",
 			file, others, want.pid, p->code.kept, file, db);
-		free(file);
 	}
 	/* perf looks at files when the recording ends */
 	if (want.n_program > 1 && !strcmp(path_base(want.program[0]), "go") &&
@@ -371,7 +370,7 @@ static int record_show(int n, char **shown, struct err *err)
 	rc = *db ? cmd_path.run(1, made, &none) : -1;
 	if (rc < 0)
 		return cmd_default.run(n, shown, err);
-	char *word = safe_text_word(pid > 0 ? db : want.out);
+	char *word OWNED = safe_text_word(pid > 0 ? db : want.out);
 	/* perf records all CPUs, and so does what the first screen counts */
 	if (pid > 0)
 		say("'backstitch report --pid %lld %s' has the hot functions "
@@ -380,7 +379,6 @@ static int record_show(int n, char **shown, struct err *err)
 		    (long long)pid, word, word);
 	else
 		say("'backstitch %s' has the hot functions\n", word);
-	free(word);
 	return status ? status : rc;
 }
 

@@ -54,11 +54,10 @@ static int symbolize_count_named(struct store *db, struct done *d,
 
 static void symbolize_put_word(FILE *f, const char *option, const char *text)
 {
-	char *word = text ? safe_text_word(text) : NULL;
+	char *word OWNED = text ? safe_text_word(text) : NULL;
 
 	if (word)
 		fprintf(f, "%s %s", option, word);
-	free(word);
 }
 
 /* A stack dump is not stored: what its stack leads to after a file that was
@@ -68,7 +67,7 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 {
 	struct rows *r = rows_of(db, "cut_stacks", err);
 	int64_t n = 0;
-	char *text;
+	char *text OWNED = NULL;
 	FILE *f = mem_stream(&text, NULL);
 
 	fputs(names->debuginfod ? " --debuginfod" : "", f);
@@ -86,7 +85,6 @@ static int symbolize_say_cut(const struct name_ask *names, const char *path,
 		    "the capture was read; 'backstitch ingest -f%s' reads it "
 		    "again, which mends those whose file is here now\n",
 		    n, n == 1 ? "" : "s", n == 1 ? "s" : "", text);
-	free(text);
 	return rows_end(r, err);
 }
 

@@ -77,7 +77,7 @@ static void chrome_put_half(struct json *j, const char *key,
 			    const struct labels *labels, const uint32_t *label,
 			    size_t n)
 {
-	char *text = NULL;
+	char *text OWNED = NULL;
 	FILE *folded;
 
 	if (!n)
@@ -86,7 +86,6 @@ static void chrome_put_half(struct json *j, const char *key,
 	folded_stack(folded, labels, label, n);
 	mem_stream_end(folded);
 	json_shown(j, key, text);
-	free(text);
 }
 
 /* Returns the stack of an event; lives as long as c. */

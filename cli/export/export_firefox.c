@@ -209,14 +209,13 @@ static int firefox_write(struct job *d, int event, struct err *err)
 
 static int export_firefox_write_all(struct job *j, struct err *err)
 {
-	char *others;
+	char *others OWNED = NULL;
 	int event = stacks_choose(j->s, "exporting", &others);
 	size_t n = events_types(j->events);
 	struct event_row e;
 	bool markers = false;
 	int rc;
 
-	free(others);
 	/* Events with the same name in several captures are one event. Of the
 	 * others those are markers that are still samples, and no records of
 	 * calls, and that waits, which are markers too, do not tell. */

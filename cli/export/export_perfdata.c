@@ -142,13 +142,12 @@ static void pd_trace_put_formats(const struct pd_trace *t)
 		snprintf(system, 64, "%.*s", colon ? (int)(colon - from) : 6,
 			 colon ? from : "events");
 		*event = colon ? colon + 1 : from;
-		char *text = payloads_perf_format(t->payloads, (int64_t)i + 1,
-						  name, (uint32_t)e->config);
+		char *text OWNED = payloads_perf_format(
+			t->payloads, (int64_t)i + 1, name, (uint32_t)e->config);
 		pd_text(b, system, sizeof(system), 1);
 		pd_trace_put_number(t, 1, 4);
 		pd_trace_put_number(t, text ? strlen(text) : 0, 8);
 		blob_add(b, text ? text : "", text ? strlen(text) : 0);
-		free(text);
 	}
 	pd_trace_put_number(t, 0, 4); /* kallsyms */
 	pd_trace_put_number(t, 0, 4); /* printk_formats */

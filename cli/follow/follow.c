@@ -108,7 +108,7 @@ static void print_screen(const char *dir, const char *command)
 	/* streams were on those below, and may have left them free */
 	int fd = screen ? fcntl(fileno(screen), F_DUPFD_CLOEXEC, STOP_FD_LOOK)
 			: -1;
-	char *line = NULL;
+	char *line OWNED = NULL;
 	size_t size = 0;
 
 	if (fd >= 0) {
@@ -123,7 +123,6 @@ static void print_screen(const char *dir, const char *command)
 		fflush(stdout);
 		close(fd);
 	}
-	free(line);
 	if (screen)
 		fclose(screen);
 }

@@ -187,12 +187,11 @@ static char *live_path(const struct live_client *c, uint64_t trace,
 static FILE *live_file(struct live_client *c, uint64_t trace, const char *name,
 		       struct err *err)
 {
-	char *path = live_path(c, trace, name);
+	char *path OWNED = live_path(c, trace, name);
 	FILE *f = fopen(path, "ae");
 
 	if (!f)
 		err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
-	free(path);
 	return f;
 }
 
@@ -228,12 +227,11 @@ static int live_write_metadata(struct live_client *c, struct live_trace *t,
 static int live_begin_trace(struct live_client *c, struct live_trace *t,
 			    struct err *err)
 {
-	char *tmp = mem_printf("%s/tmp", c->l->folder);
-	char *dir = live_path(c, t->id, "");
+	char *tmp OWNED = mem_printf("%s/tmp", c->l->folder);
+	char *dir OWNED = live_path(c, t->id, "");
 
 	mkdir(tmp, 0777);
 	mkdir(dir, 0777);
-	free_all(tmp, dir);
 	t->here = true;
 	return live_write_metadata(c, t, 0, err);
 }
@@ -248,13 +246,12 @@ static void live_end_chunk(struct live_client *c)
 
 	gmtime_r(&now, &tm);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%S+0000", &tm);
-	char *tmp = mem_printf("%s/tmp", c->l->folder);
-	char *to = mem_printf("%s/archives/%s-%s-%u", c->l->folder, when, when,
-			      c->chunks++);
+	char *tmp OWNED = mem_printf("%s/tmp", c->l->folder);
+	char *to OWNED = mem_printf("%s/archives/%s-%s-%u", c->l->folder, when,
+				    when, c->chunks++);
 
 	if (rename(tmp, to) && errno != ENOENT)
 		say("backstitch: %s: %s\n", to, strerror(errno));
-	free_all(tmp, to);
 	for (size_t i = 0; i < c->n_traces; i++)
 		c->trace[i].here = false;
 	for (size_t i = 0; i < c->n_streams; i++) {
@@ -377,13 +374,12 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 	if (!t->here && live_begin_trace(c, t, err))
 		return -1;
 	/* ctf_stream_goes_on() reads this name */
-	char *name = s->goes_on
-			     ? mem_printf("stream-%" PRIu64 ".after-%" PRIu64,
-					  id, s->after)
-			     : mem_printf("stream-%" PRIu64, id);
+	char *name OWNED =
+		s->goes_on ? mem_printf("stream-%" PRIu64 ".after-%" PRIu64, id,
+					s->after)
+			   : mem_printf("stream-%" PRIu64, id);
 	FILE *f = live_file(c, trace, name, err);
 
-	free(name);
 	uint32_t v[3];
 	int rc = f ? 0 : -1;
 
@@ -662,7 +658,7 @@ bool live_is_url(const char *input)
 /* Takes net[46]://HOST[:PORT]/host/NAME/SESSION apart. */
 static int live_parse(struct live *l, struct err *err)
 {
-	char *url = mem_strdup(l->url);
+	char *url OWNED = mem_strdup(l->url);
 	char *host = strstr(url, "://") + 3;
 	char *node = strstr(host, "/host/");
 	char *session = node ? strchr(node + 6, '/') : NULL;
@@ -688,7 +684,6 @@ static int live_parse(struct live *l, struct err *err)
 				     ? NULL
 				     : mem_strdup(session + 1);
 	}
-	free(url);
 	return l->session ? 0
 			  : err_set(err, ERR_USAGE,
 				    "%s: a live session is "
@@ -701,20 +696,19 @@ static int live_parse(struct live *l, struct err *err)
 /* Makes the folder of the chunks, whose name is that of the URL. */
 static int live_make_folder(struct live *l, struct err *err)
 {
-	char *name = mem_printf(".live-%.200s", strstr(l->url, "://") + 3);
+	char *name OWNED =
+		mem_printf(".live-%.200s", strstr(l->url, "://") + 3);
 
 	for (char *p = name; *p; p++)
 		if (*p == '/' || *p == '\n')
 			*p = '_';
 	l->folder = mem_printf("%s/%s", folder_lock_path(l->claim), name);
-	free(name);
-	char *archives = mem_printf("%s/archives", l->folder);
+	char *archives OWNED = mem_printf("%s/archives", l->folder);
 	bool bad = (mkdir(l->folder, 0777) && errno != EEXIST) ||
 		   (mkdir(archives, 0777) && errno != EEXIST);
 
 	if (bad)
 		err_set(err, ERR_IO, "%s: %s", archives, strerror(errno));
-	free(archives);
 	return bad ? -1 : 0;
 }
 

@@ -318,7 +318,7 @@ uint32_t segments_keep(const struct folder_lock *c,
 		       const struct segment_limit *keep, segments_ask_fn *ask,
 		       void *arg)
 {
-	struct segment_file *list;
+	struct segment_file *list OWNED = NULL;
 	size_t n = segments_list(c, &list);
 	int64_t now = (int64_t)time(NULL);
 	uint64_t sum = 0;
@@ -336,6 +336,5 @@ uint32_t segments_keep(const struct folder_lock *c,
 		segments_database_name(list[i].number, name);
 		gone += !unlinkat(folder_lock_fd(c), name, 0);
 	}
-	free(list);
 	return gone;
 }

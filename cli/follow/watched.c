@@ -80,7 +80,7 @@ static int watched_fail(const struct watched *w, const char *name,
 static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 {
 	int dir = folder_lock_fd(w->claim);
-	char *line = NULL;
+	char *line OWNED = NULL;
 	size_t cap = 0;
 	ssize_t n;
 
@@ -100,7 +100,6 @@ static int watched_copy_state(struct watched *w, FILE *in, struct err *err)
 		fprintf(out, "%s\n", line);
 		watched_add(w, line)->taken = true;
 	}
-	free(line);
 	if (fclose(out) || renameat(dir, STATE_ASIDE, dir, STATE))
 		return watched_fail(w, STATE_ASIDE, "", err);
 	return 0;

@@ -141,8 +141,8 @@ int align_inputs(const struct align_ask *a, char *const *paths, size_t n,
 		 align_open_fn *open, void *arg, struct align_out **out,
 		 struct err *err)
 {
-	struct align_in *in = mem_new(n, sizeof(*in));
-	struct look *lk = mem_new(n, sizeof(*lk));
+	struct align_in *in OWNED = mem_new(n, sizeof(*in));
+	struct look *lk OWNED = mem_new(n, sizeof(*lk));
 	struct align_report said = { .has_sched = a->sched_offset != NULL };
 	int rc = take_offsets(a, paths, n, in, err);
 
@@ -179,7 +179,6 @@ out:
 		fingerprints_free(lk[i].fingerprints);
 		order_free(lk[i].order);
 	}
-	free_all(lk, in);
 	if (rc) {
 		free(*out);
 		*out = NULL;

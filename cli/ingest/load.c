@@ -139,14 +139,13 @@ int load_check(const char *path, bool *is_db, struct err *err)
 
 	/* a member: its archive is asked when it is read */
 	if (path[len]) {
-		char *archive = mem_dup(path, len + 1);
+		char *archive OWNED = mem_dup(path, len + 1);
 
 		archive[len] = '\0';
 		const int rc = archive_is(archive)
 				       ? load_check(archive, NULL, err)
 				       : cannot_read(path, ENOTDIR, err);
 
-		free(archive);
 		return rc;
 	}
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
@@ -582,7 +581,8 @@ static int load_read_all(struct load *ld, char *const *paths, size_t n,
 static int load_name_all(struct load *ld, const struct frames *made,
 			 struct err *err)
 {
-	struct symbolize_text *list = mem_new(ld->n_sources + 1, sizeof(*list));
+	struct symbolize_text *list OWNED =
+		mem_new(ld->n_sources + 1, sizeof(*list));
 	size_t n = 0;
 
 	for (unsigned int i = 0; order_source(ld->order, i); i++) {
@@ -606,7 +606,6 @@ static int load_name_all(struct load *ld, const struct frames *made,
 	if (!rc && !ld->ask->sums && !stop_requested())
 		rc = lock_names_store(ld->locks, &ld->ask->name, ld->mk,
 				      captured, err);
-	free(list);
 	return rc;
 }
 

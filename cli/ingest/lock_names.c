@@ -227,7 +227,7 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	static const char *const column[] = { "id", "type", "thread",
 					      "payload" };
 	struct payloads *ps = payloads_open(db, err);
-	struct lock_event *type = NULL;
+	struct lock_event *type OWNED = NULL;
 	struct arena text = { 0 };
 	struct rows *rows = NULL;
 	struct int_row r;
@@ -264,7 +264,6 @@ int lock_names_read(struct lock_names *l, struct store *db, struct err *err)
 	rows_close(rows);
 	payloads_close(ps);
 	arena_release(&text);
-	free(type);
 	return rc;
 }
 
@@ -314,7 +313,7 @@ static int data_names_put(void *arg, uint64_t off, const char *name,
 			  uint64_t inside, struct err *err)
 {
 	const struct data_names *d = arg;
-	char *key = data_maps_key(d->maps, d->image, off);
+	char *key OWNED = data_maps_key(d->maps, d->image, off);
 	char text[512];
 	int rc = 0;
 
@@ -324,7 +323,6 @@ static int data_names_put(void *arg, uint64_t off, const char *name,
 		snprintf(text, sizeof(text), "%.480s", name);
 	if (key)
 		rc = store_meta(d->mk, (int)d->capture, key, text, err);
-	free(key);
 	return rc;
 }
 
@@ -333,7 +331,7 @@ static int data_names_of(struct data_names *d, struct symbolizer *sy,
 			 const struct image *img, const struct data_at *at,
 			 size_t n, struct err *err)
 {
-	uint64_t *off = mem_new(n, sizeof(*off));
+	uint64_t *off OWNED = mem_new(n, sizeof(*off));
 	int rc = 0;
 
 	for (size_t i = 0, k; !rc && i < n; i = k) {
@@ -346,7 +344,6 @@ static int data_names_of(struct data_names *d, struct symbolizer *sy,
 				off[m++] = at[k].off;
 		rc = data_names_each(sy, img, off, m, data_names_put, d, err);
 	}
-	free(off);
 	return rc;
 }
 
@@ -431,7 +428,7 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 {
 	const struct image *k = &l->kernel;
 	struct image_report rep = { 0 };
-	struct code_place *place;
+	struct code_place *place OWNED = NULL;
 	size_t n = 0;
 	int rc;
 
@@ -465,7 +462,6 @@ static int lock_names_of_kernel(struct lock_names *l, struct symbolizer *sy,
 	}
 	rc = symbolize_image(sy, k, place, n, lock_names_put, l, &rep, err);
 	report_release(&rep);
-	free(place);
 	return rc;
 }
 

@@ -119,7 +119,7 @@ static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 	memcpy(map, s->map, s->n * sizeof(*map));
 	mine.map = map;
 	*mem_add(md->copy, md->n_copy, md->cap_copy) = map;
-	bool *seen = mem_new(s->n, sizeof(*seen));
+	bool *seen OWNED = mem_new(s->n, sizeof(*seen));
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct image img = { .kind = IMAGE_FILE,
@@ -148,7 +148,6 @@ static void mapped_prove_offsets(struct mapped *md, struct stitch *st,
 			map[at[k]].derived = false;
 		}
 	}
-	free(seen);
 	stitch_maps(st, source, &mine, RANK_PROVED);
 }
 

@@ -77,7 +77,7 @@ static bool unpacked_is_folder(const char *path)
 static void unpacked_look_at(struct unpacked_look *lk, char *path)
 {
 	const enum formats_kind is = formats_kind(path);
-	char **list = NULL;
+	char **list OWNED = NULL;
 	size_t sessions = 0;
 	bool others = false;
 
@@ -105,7 +105,6 @@ static void unpacked_look_at(struct unpacked_look *lk, char *path)
 	else
 		for (size_t i = 0; i < n; i++)
 			unpacked_look_at(lk, list[i]);
-	free(list);
 }
 
 /* Returns a path in the folder without what is in front of the member's. */
@@ -123,7 +122,7 @@ const char *unpacked_show(void *unpacked, const char *text)
 	const size_t len = u->folder ? strlen(u->folder) : 0;
 	const char *at = len ? strstr(text, u->folder) : NULL;
 	const char *from = text;
-	char *shown = NULL;
+	char *shown OWNED = NULL;
 	size_t n = 0;
 	size_t cap = 0;
 
@@ -144,7 +143,6 @@ const char *unpacked_show(void *unpacked, const char *text)
 	mem_append(shown, n, cap, from, strlen(from) + 1);
 	arena_release(&u->shown);
 	at = arena_strdup(&u->shown, shown);
-	free(shown);
 	return at;
 }
 
@@ -247,12 +245,11 @@ static int unpacked_take(struct unpacked *u, struct unpacked_archive *at,
 
 static int unpacked_refuse(const char *name, struct err *err)
 {
-	char *word = safe_text_word(name);
+	char *word OWNED = safe_text_word(name);
 
 	err_set(err, ERR_BUNDLE,
 		"%s: this is a bundle; look into it with 'backstitch info %s'",
 		name, word);
-	free(word);
 	return -1;
 }
 
@@ -261,12 +258,11 @@ static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
 			 struct err *err)
 {
 	struct unpacked_archive *at = &u->archive[u->n_archive++];
-	char *root = mem_printf("%s/%zu", u->folder, u->n_archive - 1);
+	char *root OWNED = mem_printf("%s/%zu", u->folder, u->n_archive - 1);
 	char *kept = arena_strdup(&u->own, root);
 	char *name = arena_strdup(&u->own, path);
 	int rc = -1;
 
-	free(root);
 	name[len] = '\0';
 	at->name = name;
 	at->member = path[len] && path[len + 1] ? path + len + 1 : NULL;
@@ -294,7 +290,7 @@ int unpacked_find(struct unpacked *u, char *const *paths, size_t n,
 	*u = (struct unpacked){ .archive = mem_new(n, sizeof(*u->archive)) };
 	for (size_t i = 0; !rc && i < n; i++) {
 		const size_t len = archive_in_path(paths[i]);
-		char *base = mem_dup(paths[i], strlen(paths[i]) + 1);
+		char *base OWNED = mem_dup(paths[i], strlen(paths[i]) + 1);
 
 		base[len] = '\0';
 		if (!archive_is(base)) {
@@ -306,7 +302,6 @@ int unpacked_find(struct unpacked *u, char *const *paths, size_t n,
 				     ? unpacked_open(u, fd, paths[i], len, err)
 				     : -1;
 		}
-		free(base);
 	}
 	if (fd >= 0)
 		close(fd);

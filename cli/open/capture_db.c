@@ -59,7 +59,7 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 	}
 	session_folders_join(&c, argv, (size_t)argc,
 			     align_keeps_apart(&ask->load.align));
-	bool *seen = mem_new(c.n + 1, sizeof(*seen));
+	bool *seen OWNED = mem_new(c.n + 1, sizeof(*seen));
 
 	r = rows_of(*db, "report_captures", err);
 	while (rows_step(r)) {
@@ -75,7 +75,6 @@ static int capture_db_reuse(const struct open_ask *ask, const char *out,
 		}
 		n++;
 	}
-	free(seen);
 	/* one that has some of them, and no other, is made again with all */
 	const bool others = same != c.n && (!n || known != n);
 

@@ -135,7 +135,7 @@ static int database_set_expand_folder(struct database_set *list,
 		len--;
 	while (is_db >= 0 && (e = readdir(d)) != NULL) {
 		size_t n = strlen(e->d_name);
-		char *path;
+		char *path OWNED = NULL;
 
 		if (n < 4 || strcmp(e->d_name + n - 3, ".db") != 0)
 			continue;
@@ -143,7 +143,6 @@ static int database_set_expand_folder(struct database_set *list,
 		is_db = database_set_is_database(path, false, err);
 		if (is_db > 0)
 			database_set_put(list, path);
-		free(path);
 	}
 	closedir(d);
 	if (is_db < 0)

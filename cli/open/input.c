@@ -211,12 +211,11 @@ int input_apart(const char *in, const char *out, struct err *err)
 
 int input_damaged(const char *path)
 {
-	char *word = safe_text_word(path);
+	char *word OWNED = safe_text_word(path);
 
 	say("%s: part of the input could not be read, the rest is used; "
 	    "'backstitch info %s' says more\n",
 	    path, word);
-	free(word);
 	return STATUS_DAMAGED;
 }
 
@@ -365,14 +364,13 @@ static void input_tell_newer(const char *path, struct store *db,
 		    !strcmp(capture, "-") || access(at, R_OK) ||
 		    !input_is_newer(at, &st->st_mtim))
 			continue;
-		char *db_word = safe_text_word(path);
-		char *word = safe_text_word(at);
+		char *db_word OWNED = safe_text_word(path);
+		char *word OWNED = safe_text_word(at);
 
 		say_note(
 			"%s: %s is newer; 'backstitch ingest -f -o %s %s' reads it "
 			"again\n",
 			path, at, db_word, word);
-		free_all(db_word, word);
 	}
 	rows_end(r, &ignored);
 }

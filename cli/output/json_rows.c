@@ -75,16 +75,15 @@ int json_row(struct json *j, const char *key, struct rows *r, struct err *err)
 		json_null(j, key);
 		return 0;
 	}
-	size_t *column = json_columns(r);
+	size_t *column OWNED = json_columns(r);
 
 	json_put_row(j, key, r, column);
-	free(column);
 	return 0;
 }
 
 int json_rows(struct json *j, const char *key, struct rows *r, struct err *err)
 {
-	size_t *column = json_columns(r);
+	size_t *column OWNED = json_columns(r);
 	int ret;
 
 	json_array(j, key);
@@ -93,7 +92,6 @@ int json_rows(struct json *j, const char *key, struct rows *r, struct err *err)
 	while ((ret = rows_next(r, err)) > 0 && !json_failed(j))
 		json_put_row(j, NULL, r, column);
 	json_end(j);
-	free(column);
 	return ret < 0 ? -1 : 0;
 }
 

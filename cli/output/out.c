@@ -37,12 +37,11 @@ static void out_put_now(const char *buf, size_t size)
 static bool out_put_kept(void)
 {
 	size_t n;
-	char *kept = pager_kept(&n);
+	char *kept OWNED = pager_kept(&n);
 
 	if (!kept)
 		return false;
 	out_put_now(kept, n);
-	free(kept);
 	return true;
 }
 

@@ -180,10 +180,9 @@ static int out_table_write(FILE *out, struct rows *rows, struct err *err)
 		flushed = true;
 		for (size_t i = 0; i < t.n; i++) {
 			struct value v = rows_value(rows, i);
-			char *s = out_table_text(&v);
+			char *s OWNED = out_table_text(&v);
 
 			out_table_put_cell(&t, i, s);
-			free(s);
 		}
 	}
 	if (!flushed)

@@ -15,7 +15,7 @@ static void say_list(const char *fmt, va_list ap)
 {
 	size_t format = strlen(fmt);
 	bool ends = format && fmt[format - 1] == '\n';
-	char *text;
+	char *text OWNED = NULL;
 	int n = vasprintf(&text, fmt, ap);
 
 	if (n < 0)
@@ -23,7 +23,6 @@ static void say_list(const char *fmt, va_list ap)
 	safe_text_clean(stderr, text, (size_t)n - ends);
 	if (ends)
 		putc('\n', stderr);
-	free(text);
 }
 
 void say(const char *fmt, ...)
@@ -57,10 +56,9 @@ void say_lines(const char *lines)
 
 int say_choice(const struct stacks *s, const char *doing)
 {
-	char *note;
+	char *note OWNED = NULL;
 	int event = stacks_choose(s, doing, &note);
 
 	say_lines(note);
-	free(note);
 	return event;
 }

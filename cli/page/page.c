@@ -31,10 +31,9 @@
 static void page_diff_put_sentence(const struct compare *c, diff_tell_fn *tell,
 				   int which, struct json *j, const char *key)
 {
-	char *text = diff_sentence(c, tell, which);
+	char *text OWNED = diff_sentence(c, tell, which);
 
 	json_text(j, key, text);
-	free(text);
 }
 
 /* Writes nine numbers of a row, of self or of total: the weights in A and B,
@@ -352,10 +351,9 @@ static void html_page_put_words(FILE *out, const char *s)
 
 		while (s[n] && (s[n] != '-' || (n && !strchr(" '(", s[n - 1]))))
 			n++;
-		char *plain = mem_dup(s, n);
+		char *plain OWNED = mem_dup(s, n);
 
 		safe_text_xml(out, plain, 0);
-		free(plain);
 		s += n;
 		n = strspn(s, "-abcdefghijklmnopqrstuvwxyz"
 			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
@@ -428,12 +426,11 @@ static void html_page_put_advice(FILE *out, const char *s)
 	fputs("<p>What to do:</p><ul class=\"advice\">\n", out);
 	while (*s) {
 		size_t n = strcspn(s, "\n");
-		char *line = mem_dup(s, n);
+		char *line OWNED = mem_dup(s, n);
 
 		fputs("<li>", out);
 		html_page_put_words(out, line);
 		fputs("</li>\n", out);
-		free(line);
 		s += n + (s[n] == '\n');
 	}
 	fputs("</ul>\n", out);

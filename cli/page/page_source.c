@@ -103,8 +103,8 @@ static void page_source_load(struct page_source *p, struct store *db,
 		 * far from samples. A jump to one of them keeps its address
 		 * only. */
 		struct annot *a = &f->a;
-		bool *keep = mem_new(a->n + 1, sizeof(*keep));
-		long *place = mem_new(a->n + 1, sizeof(*place));
+		bool *keep OWNED = mem_new(a->n + 1, sizeof(*keep));
+		long *place OWNED = mem_new(a->n + 1, sizeof(*place));
 		size_t near = NEAR;
 		size_t n = 0;
 		uint32_t gap = 0;
@@ -134,7 +134,6 @@ static void page_source_load(struct page_source *p, struct store *db,
 				a->insn[m].to = place[a->insn[m].to];
 		f->out = a->n - n;
 		a->n = n;
-		free_all(keep, place);
 		f->first = next;
 		next += (uint32_t)f->a.n;
 	}
@@ -214,7 +213,8 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 		page_source_free(p);
 		return NULL;
 	}
-	const struct hot_func **list = mem_new(p->h.n_func + 1, sizeof(*list));
+	const struct hot_func **list OWNED =
+		mem_new(p->h.n_func + 1, sizeof(*list));
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->h.n_func; i++)
@@ -225,7 +225,6 @@ struct page_source *page_source_new(struct store *db, struct stacks *s,
 	p->func = mem_new(p->n_func + 1, sizeof(*p->func));
 	for (size_t i = 0; i < p->n_func; i++)
 		p->func[i].f = list[i];
-	free(list);
 	page_source_load(p, db, o->files);
 	for (size_t k = 0; k < p->h.n_spot; k++) {
 		const struct hot_spot *sp = &p->h.spot[k];
@@ -275,7 +274,7 @@ static void page_source_put_insn(const struct page_source *p,
 	json_hex(j, NULL, in->insn.addr);
 	/* The instruction as text: mnemonic, operands, and the function that it
 	 * leads to. */
-	char *text = NULL;
+	char *text OWNED = NULL;
 	FILE *f = mem_stream(&text, NULL);
 
 	fprintf(f, in->insn.operands[0] ? "%-8s %s" : "%s", in->insn.mnemonic,
@@ -286,7 +285,6 @@ static void page_source_put_insn(const struct page_source *p,
 		fprintf(f, "+0x%llx>", (unsigned long long)in->beyond);
 	mem_stream_end(f);
 	json_shown(j, NULL, text);
-	free(text);
 	if (in->source || in->to >= 0 || in->inlined || gap) {
 		json_uint(j, NULL, in->line);
 		json_uint(j, NULL,

@@ -110,7 +110,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 		.from = a->from,
 		.to = a->to,
 	};
-	uint32_t *id; /* of the chain's edges, ascending */
+	uint32_t *id OWNED = NULL; /* of the chain's edges, ascending */
 
 	if (ask.thread == TIMELINE_NONE)
 		return;
@@ -162,7 +162,6 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 						   page_chains_word(p, words) };
 		free(words);
 	}
-	free(id);
 	p->segments += out.chain.n;
 	*mem_add(p->chain, p->n, p->cap) = out;
 }
@@ -172,7 +171,7 @@ static void page_chain_make(struct page_chains *p, const struct causes *c,
 static void page_chains_add(struct page_chains *p, const struct causes *c,
 			    struct page_chain_ask *ask, size_t n)
 {
-	struct page_rank *r = mem_new(n + 1, sizeof(*r));
+	struct page_rank *r OWNED = mem_new(n + 1, sizeof(*r));
 
 	sort_items(ask, n, page_chains_compare);
 	for (size_t i = 0; i < n; i++)
@@ -196,7 +195,6 @@ static void page_chains_add(struct page_chains *p, const struct causes *c,
 	     i < n && p->n < CHAINS_MAX && p->segments < SEGMENTS_MAX; i++)
 		page_chain_make(p, c, pr, &ask[r[i].ask]);
 	proofs_free(pr);
-	free(r);
 }
 
 struct page_wait {

@@ -118,7 +118,7 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 	       int64_t from, int64_t to)
 {
 	struct chain c = { 0 };
-	struct path_sum *sum;
+	struct path_sum *sum OWNED = NULL;
 	size_t n;
 
 	path_chain(r, thread, from, to, &c);
@@ -141,13 +141,12 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 		json_end(j);
 	}
 	json_end(j);
-	free(sum);
 	json_array(j, "segments");
 	for (size_t i = 0; i < c.n; i++)
 		path_json_segment(r, j, &c, &c.segment[i]);
 	json_end(j);
 	size_t count;
-	uint32_t *id = chain_edges(&c, &count);
+	uint32_t *id OWNED = chain_edges(&c, &count);
 
 	json_array(j, "edges");
 	for (size_t k = 0; k < count; k++) {
@@ -173,6 +172,5 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
 		json_end(j);
 	}
 	json_end(j);
-	free(id);
 	chain_release(&c);
 }

@@ -66,7 +66,7 @@ static int of_load(struct of *of, const char *kind, struct err *err)
 	const struct intervals_ask ask = { .kind = kind };
 	struct intervals *iv =
 		intervals_open(of->r->db, of->r->path, &ask, err);
-	char *path;
+	char *path OWNED = NULL;
 	int rc;
 
 	if (!iv)
@@ -84,7 +84,6 @@ static int of_load(struct of *of, const char *kind, struct err *err)
 		"those that the options select; 'backstitch latency %s' lists "
 		"what there is",
 		of->r->path, of->name, path);
-	free(path);
 	return -1;
 }
 
@@ -171,7 +170,7 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 	for (size_t i = 0; !rc && i < of.n; i++) {
 		const struct of_call *call = &of.call[i];
 		struct chain c = { 0 };
-		struct path_sum *part;
+		struct path_sum *part OWNED = NULL;
 		size_t parts;
 
 		path_chain(r, call->thread, call->from, call->to, &c);
@@ -179,7 +178,6 @@ int path_of(struct path_run *r, const struct path_opts *o, struct err *err)
 		for (size_t k = 0; k < parts; k++)
 			*mem_add(sum, n, cap) = part[k];
 		n = path_add_up(sum, n);
-		free(part);
 		chain_release(&c);
 		all += (uint64_t)call->ns;
 	}

@@ -23,7 +23,7 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time)
 	size_t piece = proofs_find(r->proofs, thread, time), end;
 	const struct path_wait w = path_wait_of(r, thread, piece, &end);
 	struct files_call c;
-	char *text;
+	char *text OWNED = NULL;
 	uint32_t id;
 
 	if (!files_call(r->files, timeline_tid(r->t, thread), w.from, w.to, &c))
@@ -32,7 +32,6 @@ uint32_t path_call(struct path_run *r, uint32_t thread, int64_t time)
 				 : "%s of descriptor %" PRId64,
 			  c.call, c.fd, c.name);
 	id = intern_add(&r->details, text) + 1;
-	free(text);
 	return id;
 }
 

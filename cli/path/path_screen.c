@@ -212,25 +212,24 @@ static void path_put_answer(struct path_run *r, const struct path_code *code,
 	size_t n;
 	struct term_lines lines;
 	FILE *out = path_lines_begin(&lines);
-	struct path_sum *sum = path_sums(c, false, &n);
+	struct path_sum *sum OWNED = path_sums(c, false, &n);
 
 	safe_text_put(out, *comm ? comm : "thread", 0, 0);
 	fprintf(out, " (%d) took %s:", timeline_tid(r->t, thread),
 		HUMAN_NS(to - from));
 	if (own) {
 		size_t parts;
-		struct path_sum *part = path_own(r, c, thread, -1, &parts);
+		struct path_sum *part OWNED =
+			path_own(r, c, thread, -1, &parts);
 
 		parts = path_add_details(part, parts);
 		path_put_own(r, part, parts, (uint64_t)(to - from),
 			     path_code_in(code, r, thread, from, to), out);
-		free(part);
 	}
 	path_put_sums(r, sum, n, (uint64_t)to - (uint64_t)from,
 		      own ? thread : TIMELINE_NONE,
 		      own ? "\nbehind these waits: " : " ", out);
 	term_lines_end(&lines);
-	free(sum);
 }
 
 /* ---- a line for each piece */
@@ -325,12 +324,11 @@ static void path_say_ready(const struct path_run *r, FILE *out,
 			   const struct chain_segment *s)
 {
 	int32_t tid = chain_on_cpu(r->t, s);
-	char *words = chain_held_words(r->proofs, r->t, s);
+	char *words OWNED = chain_held_words(r->proofs, r->t, s);
 	struct timeline_stay at;
 
 	fputc(' ', out);
 	safe_text_put(out, words, 0, 0);
-	free(words);
 	if (s->state != CHAIN_READY || tid < 0)
 		return;
 	fprintf(out, "; CPU %d is ", s->cpu);
@@ -509,7 +507,7 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 	       "proof");
 	while (i < c->n) {
 		const struct chain_segment *s = &c->segment[i];
-		char *text;
+		char *text OWNED = NULL;
 		FILE *out;
 
 		if (s->to - s->from < least) {
@@ -538,7 +536,6 @@ static void path_put_pieces(struct path_run *r, const struct path_opts *o,
 		mem_stream_end(out);
 		path_put_line(text, s->from - start, s->to - s->from, s->depth,
 			      proof_word(s->proof));
-		free(text);
 		i++;
 	}
 	path_lines(c, least, &ns);

@@ -628,7 +628,7 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 			   uint32_t key)
 {
 	uint32_t word[CHAIN_MOST + 2];
-	char *text;
+	char *text OWNED = NULL;
 	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(word, intern_get(&p->keys, key), intern_length(&p->keys, key));
@@ -652,7 +652,6 @@ static void path_put_share(const struct path_shares *p, struct grid *g,
 	}
 	mem_stream_end(out);
 	grid_text(g, text);
-	free(text);
 }
 
 static void path_put_shares(struct path_shares *p, const char *key)

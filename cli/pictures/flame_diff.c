@@ -191,7 +191,7 @@ static bool flame_diff_is_all(const struct diff_model *m, uint32_t id)
 static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 				 uint32_t id, bool of_function, bool total)
 {
-	char *text;
+	char *text OWNED = NULL;
 	FILE *line = mem_stream(&text, NULL);
 
 	fprintf(line, "%s%s: ",
@@ -211,7 +211,6 @@ static void flame_diff_tell_line(FILE *out, const struct diff_model *m,
 	mem_stream_end(line);
 	putc('\n', out);
 	safe_text_xml(out, text, 0);
-	free(text);
 }
 
 static void flame_diff_tell(const void *arg, uint32_t node, FILE *out)
@@ -280,7 +279,7 @@ static void flame_diff_list_rows(struct diff_page *pg)
 {
 	const struct diff_rows *d = pg->m.c.d;
 	bool total = pg->total;
-	uint32_t *order = diff_rows_order(d, total, NULL);
+	uint32_t *order OWNED = diff_rows_order(d, total, NULL);
 	size_t gone_n = 0;
 	size_t n = 0;
 	size_t left = 0;
@@ -338,7 +337,6 @@ static void flame_diff_list_rows(struct diff_page *pg)
 	}
 	pg->look.rows = pg->row;
 	pg->look.n_rows = n;
-	free(order);
 }
 
 /* Adds a note; text is freed. */

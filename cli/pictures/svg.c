@@ -465,13 +465,12 @@ static void svg_put_foot(const struct page *p)
 		size_t len;
 
 		do {
-			char *text = mem_strdup(note);
+			char *text OWNED = mem_strdup(note);
 
 			len = svg_note_line(p, note);
 			text[len] = '\0';
 			svg_put_text(p, NULL, "quiet", y += line, "start",
 				     text);
-			free(text);
 		} while (svg_note_next(&note, len));
 	}
 	for (size_t i = 0; o->look && i < o->look->n_rows; i++)

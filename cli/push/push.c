@@ -685,7 +685,7 @@ int push_database(struct push *p, struct store *db, const char *path,
 	if (!p->f)
 		return -1;
 	size_t n = fleet_runs(p->f);
-	struct push_job *job = mem_new(n + 1, sizeof(*job));
+	struct push_job *job OWNED = mem_new(n + 1, sizeof(*job));
 	p->total = p->done = 0;
 	for (size_t i = 0; i < n; i++) {
 		job[i] = (struct push_job){ .p = p,
@@ -701,7 +701,6 @@ int push_database(struct push *p, struct store *db, const char *path,
 		push_ledger_release(&job[i].there);
 		push_ledger_release(&job[i].ours);
 	}
-	free(job);
 	fleet_close(p->f);
 	return rc;
 }

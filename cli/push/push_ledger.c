@@ -67,7 +67,7 @@ static void push_put_system(FILE *f, const char *cluster, const char *table)
 static int push_server_wait_run(struct push_server *s,
 				const struct fleet_run *run, struct err *err)
 {
-	char *sql = NULL;
+	char *sql OWNED = NULL;
 	FILE *f = mem_stream(&sql, NULL);
 
 	fputs("SELECT toUInt64(count()) FROM ", f);
@@ -75,7 +75,6 @@ static int push_server_wait_run(struct push_server *s,
 	fprintf(f, " WHERE initial_query_id LIKE 'backstitch-%s-%%'", run->hex);
 	mem_stream_end(f);
 	int ret = push_server_wait(s->c, sql, err);
-	free(sql);
 	if (ret)
 		return ret < 0 ? -1 : 0;
 	return err_set(err, ERR_IO,

@@ -162,7 +162,7 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 		    const char *id, struct push_body *b, struct err *err)
 {
 	bool counted = !b->pack;
-	char *sql = NULL;
+	char *sql OWNED = NULL;
 	int ret = counted ? 0 : push_body_finish(b, err);
 	FILE *f;
 
@@ -179,7 +179,6 @@ int push_sender_put(struct push_sender *s, enum fleet_table_id t,
 	clickhouse_insert(s->c, sql, id, b->packed.at, b->packed.n, b);
 	b->next = s->bodies;
 	s->bodies = b;
-	free(sql);
 	return push_sender_go_on(s, err);
 }
 

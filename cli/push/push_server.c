@@ -314,13 +314,12 @@ static int push_server_create_at(struct clickhouse *c, const char *cluster,
 				    : "use another database for a cluster");
 	for (unsigned int t = 0; t < FLEET_TABLES; t++) {
 		for (int over = 0; over <= (cluster != NULL); over++) {
-			char *sql;
+			char *sql OWNED = NULL;
 			FILE *f = mem_stream(&sql, NULL);
 
 			push_sql_create(f, t, c->database, cluster, over);
 			mem_stream_end(f);
 			int rc = clickhouse_run(c, sql, err);
-			free(sql);
 			if (rc)
 				return -1;
 		}

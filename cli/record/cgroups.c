@@ -186,7 +186,7 @@ static void cgroups_take_threads(struct cgroups *c,
 	long tid;
 
 	while (in && c->whole && fscanf(in, "%ld", &tid) == 1) {
-		char *cpus = cgroups_cpus(tid);
+		char *cpus OWNED = cgroups_cpus(tid);
 
 		for (const struct cgroups_limit *l = limit; l; l = l->above) {
 			FILE *out = cgroups_line(c, "thread");
@@ -194,7 +194,6 @@ static void cgroups_take_threads(struct cgroups *c,
 			fprintf(out, "tid=%ld cpus=%s real_time=0", tid, cpus);
 			cgroups_path(out, root->kind, l->path);
 		}
-		free(cpus);
 	}
 	/* "cgroup.threads" of a group of another type cannot be read */
 	c->whole &= !in || !ferror(in);
@@ -251,13 +250,12 @@ static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 			int how = tid > 0 ? sched_getscheduler((pid_t)tid) : -1;
 			bool real = how >= 0 && (how & 3) &&
 				    (how & ~SCHED_RESET_ON_FORK) <= SCHED_RR;
-			char *cpus = how >= 0 ? cgroups_cpus(tid) : NULL;
+			char *cpus OWNED = how >= 0 ? cgroups_cpus(tid) : NULL;
 
 			if (real || (cpus && strcmp(cpus, all) != 0))
 				fprintf(cgroups_line(c, "thread"),
 					"tid=%ld cpus=%s real_time=%d path=-\n",
 					tid, cpus, real);
-			free(cpus);
 		}
 		if (d)
 			closedir(d);
@@ -385,7 +383,7 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	}
 	if (fd > INT32_MAX)
 		return;
-	char *file = NULL;
+	char *file OWNED = NULL;
 	FILE *out = mem_stream(&file, NULL);
 
 	cgroups_put_file(c, out, proc, (unsigned int)fd);
@@ -394,7 +392,6 @@ static void cgroups_take_call(struct cgroups *c, const char *proc,
 	fprintf(cgroups_line(c, "call"),
 		"took_ns=%" PRId64 " tid=%s call=%s fd=%lu%s",
 		now_ns() - began + 1000, tid, name, fd, file);
-	free(file);
 }
 
 /* Looks at the threads of a process, of its children, or of both. */

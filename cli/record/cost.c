@@ -212,7 +212,7 @@ static void cost_print(const struct cost_way *way, size_t n,
 	};
 	struct grid *g = grid_new(col, ARRAY_SIZE(col));
 	const struct cost_way *take = cost_take(way, n);
-	char *command = cost_command(take, out);
+	char *command OWNED = cost_command(take, out);
 	int64_t took = 0;
 	struct json j;
 
@@ -220,7 +220,7 @@ static void cost_print(const struct cost_way *way, size_t n,
 		took += bare[i] / TURNS;
 	for (size_t i = 0; i < n; i++) {
 		const struct cost_way *w = &way[i];
-		char *own = cost_command(w, out);
+		char *own OWNED = cost_command(w, out);
 		double ns = 0;
 
 		for (int k = 0; k < TURNS; k++)
@@ -237,7 +237,6 @@ static void cost_print(const struct cost_way *way, size_t n,
 		grid_percent(g, w->lost, w->lost + w->events);
 		grid_number(g, (uint64_t)w->all);
 		grid_text(g, own);
-		free(own);
 	}
 	if (as_json) {
 		json_answer(&j, stdout, JSON_COMPACT);
@@ -261,7 +260,6 @@ static void cost_print(const struct cost_way *way, size_t n,
 		grid_write(g, "table", stdout);
 	}
 	grid_free(g);
-	free(command);
 }
 
 int cost_measure(const struct plan_wants *want, const struct record_code *code,
@@ -277,7 +275,8 @@ int cost_measure(const struct plan_wants *want, const struct record_code *code,
 		{ "--waits --tracer perf", NULL, true },
 	};
 	struct cost_way way[ARRAY_SIZE(ways)] = { { .name = NULL } };
-	const char **argv = mem_new((size_t)want->n_program + 1, sizeof(*argv));
+	const char **argv OWNED =
+		mem_new((size_t)want->n_program + 1, sizeof(*argv));
 	int64_t bare[TURNS];
 	size_t n = 0, made = 0;
 	FILE *f = tmpfile();
@@ -306,10 +305,9 @@ int cost_measure(const struct plan_wants *want, const struct record_code *code,
 		rc = rc < 0 ? -1 : 0;
 	}
 	for (size_t i = 0; !rc && o->dry_run && i < n; i++) {
-		char *command = cost_command(&way[i], want->out);
+		char *command OWNED = cost_command(&way[i], want->out);
 
 		say("%s, %d times: %s\n", way[i].name, TURNS, command);
-		free(command);
 	}
 	if (!rc && !o->dry_run)
 		say("the program runs %zu times; nothing that it prints is "
@@ -342,7 +340,6 @@ int cost_measure(const struct plan_wants *want, const struct record_code *code,
 		cost_print(way, n, bare, want->out, o->json);
 	for (size_t i = 0; i < n + (rc && n < ARRAY_SIZE(ways)); i++)
 		plan_release(&way[i].plan);
-	free(argv);
 	if (f)
 		fclose(f);
 	return rc;

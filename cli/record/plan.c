@@ -408,10 +408,9 @@ char *plan_text(const struct plan *p)
 
 void plan_say(const struct plan *p)
 {
-	char *text = plan_text(p);
+	char *text OWNED = plan_text(p);
 
 	say("%s\n", text);
-	free(text);
 }
 
 void plan_release(struct plan *p)
@@ -707,11 +706,10 @@ void plan_say_why(const struct plan *p)
 		char folder[PATH_MAX];
 
 		rings_folder(p->want->out, folder);
-		char *word = safe_text_word(folder);
+		char *word OWNED = safe_text_word(folder);
 
 		say("switches and wake-ups by an instance of ftrace, into the "
 		    "folder %s\n",
 		    word);
-		free(word);
 	}
 }

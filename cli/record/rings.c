@@ -353,7 +353,7 @@ static int rings_start_calls(struct rings *r, const char *calls,
 	snprintf(path, sizeof(path), "%s/set_ftrace_filter", in->at);
 	/* a name that none has is no error, and an empty filter is all */
 	for (int all = 0; !rc && all < 2; all++) {
-		char *list = mem_printf("%s", calls), *rest = list, *one;
+		char *list OWNED = mem_printf("%s", calls), *rest = list, *one;
 
 		for (int i = 0; !rc && (one = strtok_r(rest, ",", &rest)); i++)
 			if (!rings_put_as(in, "set_ftrace_filter", one,
@@ -367,7 +367,6 @@ static int rings_start_calls(struct rings *r, const char *calls,
 					"/available_filter_functions lists "
 					"them",
 					one);
-		free(list);
 	}
 	*functions = rc ? 0 : rings_count(path, NULL);
 	if (rc || rings_put(in, "current_tracer", "function_graph"))

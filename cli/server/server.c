@@ -124,7 +124,7 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 			    struct err *err)
 {
 	struct rowbinary_value last;
-	char *sql;
+	char *sql OWNED = NULL;
 	FILE *ask;
 
 	if (!since)
@@ -134,7 +134,6 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 	server_put_where(s, ask);
 	mem_stream_end(ask);
 	int rc = clickhouse_select_one(s->c, sql, "i64", &last, err);
-	free(sql);
 	if (!rc)
 		fprintf(f, " AND wall = 1 AND end >= %" PRId64,
 			(int64_t)((uint64_t)last.i - (uint64_t)since));
@@ -144,7 +143,7 @@ static int server_put_since(struct server *s, FILE *f, int64_t since,
 static int server_runs(struct server *s, struct err *err)
 {
 	const struct merge_choice *choice = s->ask->choice;
-	char *sql;
+	char *sql OWNED = NULL;
 	FILE *f;
 
 	f = mem_stream(&sql, NULL);
@@ -166,7 +165,6 @@ static int server_runs(struct server *s, struct err *err)
 	if (!rc)
 		rc = server_select(s, sql, RUN_TYPES, server_take_run, false,
 				   err);
-	free(sql);
 	if (rc || s->n_run)
 		return rc;
 	return err_set(err, ERR_USAGE,
@@ -264,12 +262,11 @@ static int server_fetch(struct server *s, struct err *err)
 {
 	if (server_runs(s, err) || server_events(s, err))
 		return -1;
-	char *cond = server_filter(s, err);
+	char *cond OWNED = server_filter(s, err);
 	int rc = cond ? server_groups(s, cond, err) : -1;
 	if (rc || server_check(s, err) || server_code(s, err) ||
 	    server_sums(s, cond, err))
 		rc = -1;
-	free(cond);
 	return rc ? -1 : served_end(s->out, err);
 }
 
@@ -309,12 +306,11 @@ struct store *server_open(const char *url, const struct server_ask *ask,
 	struct server s = { .ask = ask, .filtered = filter_given(ask->filter) };
 	/* after '#' the URL may have a condition */
 	const char *cond = strchr(url, '#');
-	char *plain = mem_dup(url, strcspn(url, "#"));
+	char *plain OWNED = mem_dup(url, strcspn(url, "#"));
 	struct store *db = NULL;
 
 	s.where = cond ? cond + 1 : "1";
 	s.c = clickhouse_open(plain, ask->how, err);
-	free(plain);
 	if (!s.c)
 		return NULL;
 	progress_start("asking the server");

@@ -112,7 +112,7 @@ int server_select(struct server *s, const char *sql, const char *types,
 {
 	const size_t size = SERVER_HASH + 1;
 	size_t n = s->n_run;
-	uint8_t *ids = mem_new(n + 1, size);
+	uint8_t *ids OWNED = mem_new(n + 1, size);
 	struct clickhouse_ask ask = {
 		.sql = sql,
 		.types = types,
@@ -128,10 +128,8 @@ int server_select(struct server *s, const char *sql, const char *types,
 		memcpy(ids + i * size, s->run[i].id, SERVER_HASH);
 		ids[i * size + SERVER_HASH] = s->run[i].counted;
 	}
-	int rc = counted ? server_ask_counted(s, &ask, err)
-			 : clickhouse_select(s->c, &ask, err);
-	free(ids);
-	return rc;
+	return counted ? server_ask_counted(s, &ask, err)
+		       : clickhouse_select(s->c, &ask, err);
 }
 
 size_t server_run_of(const struct server *s, const struct rowbinary_value *id)

@@ -109,12 +109,11 @@ static uint32_t server_image(struct server_codes *c,
 			   err);
 		return 0;
 	}
-	char *key = mem_new(len + build_id->len + path->len + 1, 1);
+	char *key OWNED = mem_new(len + build_id->len + path->len + 1, 1);
 	memcpy(key, word, len);
 	memcpy(key + len, build_id->text, build_id->len);
 	memcpy(key + len + build_id->len, path->text, path->len);
 	id = intern_add_bytes(&c->images, key, len + build_id->len + path->len);
-	free(key);
 	return id + 1;
 }
 
@@ -235,7 +234,7 @@ static int server_stacks(struct server_codes *c, struct err *err)
 {
 	struct server *s = c->s;
 	size_t n = s->hashes.n;
-	uint8_t *key = mem_new(n + 1, SERVER_HASH);
+	uint8_t *key OWNED = mem_new(n + 1, SERVER_HASH);
 
 	s->n_stacks = n;
 	c->leaf = mem_new(2 * n + 1, sizeof(*c->leaf));
@@ -251,7 +250,6 @@ static int server_stacks(struct server_codes *c, struct err *err)
 		"(SELECT stack FROM needed) LIMIT 1 BY stack",
 		STACK_TYPES, "stack FixedString(16)", key, n * SERVER_HASH,
 		server_take_stack, err);
-	free(key);
 	for (size_t i = 0; !rc && i < 2 * n; i++)
 		if (c->wanted[i] && !c->leaf[i])
 			rc = err_set(err, ERR_FORMAT,
@@ -465,8 +463,8 @@ static int server_put_frames(struct server_codes *c, struct err *err)
 
 static int server_put_stacks(struct server_codes *c, struct err *err)
 {
-	uint32_t *depth = mem_new(c->nodes.n + 1, sizeof(*depth));
-	const char **hash = mem_new(c->nodes.n + 1, sizeof(*hash));
+	uint32_t *depth OWNED = mem_new(c->nodes.n + 1, sizeof(*depth));
+	const char **hash OWNED = mem_new(c->nodes.n + 1, sizeof(*hash));
 	int rc = 0;
 
 	for (size_t i = 0; i < 2 * c->s->n_stacks; i++)
@@ -486,7 +484,6 @@ static int server_put_stacks(struct server_codes *c, struct err *err)
 			hash[i + 1] ? server_blob(hash[i + 1], SERVER_HASH)
 				    : (struct value){ .kind = VALUE_NULL });
 	}
-	free_all(depth, hash);
 	return rc;
 }
 

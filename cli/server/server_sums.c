@@ -186,8 +186,7 @@ static int server_take_group(void *arg, const struct rowbinary_value *v,
 int server_groups(struct server *s, const char *cond, struct err *err)
 {
 	bool threads = s->ask->detail & SERVER_THREADS;
-	int rc;
-	char *sql = mem_printf(
+	char *sql OWNED = mem_printf(
 		"SELECT event, comm, kernel_stack, user_stack, %s AS fate, "
 		"user_mark, kernel_mark, %s AS process, %s AS thread, "
 		"%s AS place, min(pid), max(verdict != ''), sum(weight), "
@@ -203,9 +202,8 @@ int server_groups(struct server *s, const char *cond, struct err *err)
 		threads ? "pid" : "toInt32(-1)",
 		threads ? "tid" : "toInt32(-1)",
 		s->ask->detail & SERVER_CPUS ? "cpu" : "toInt32(-1)", cond);
-	rc = server_select(s, sql, GROUP_TYPES, server_take_group, false, err);
-	free(sql);
-	return rc;
+	return server_select(s, sql, GROUP_TYPES, server_take_group, false,
+			     err);
 }
 
 #define IN_CHOSEN "run GLOBAL IN (SELECT run FROM chosen)"
@@ -369,7 +367,7 @@ static int server_chosen_trust(struct server *s, const char *cond,
 			       struct err *err)
 {
 	struct rowbinary_value has;
-	char *sql;
+	char *sql OWNED = NULL;
 
 	if (clickhouse_select_one(s->c,
 				  "SELECT count() FROM system.columns WHERE "
@@ -382,10 +380,8 @@ static int server_chosen_trust(struct server *s, const char *cond,
 			 "GROUP BY run, event, judged HAVING judged != "
 			 "'" FLEET_UNCLASSED "' ORDER BY run, event, judged",
 			 has.u ? "class" : "''", cond);
-	int rc = server_select(s, sql, "hash string string u64 u64",
-			       server_take_trust, true, err);
-	free(sql);
-	return rc;
+	return server_select(s, sql, "hash string string u64 u64",
+			     server_take_trust, true, err);
 }
 
 int server_sums(struct server *s, const char *cond, struct err *err)

@@ -450,7 +450,7 @@ static void times_print(const struct times *d, const struct sides *s)
 	size_t n = d->of.t.n < d->o->limit ? d->of.t.n : d->o->limit;
 	bool people = !strcmp(d->o->format, "table");
 	size_t apart = 0;
-	char *text;
+	char *text OWNED = NULL;
 	FILE *out = mem_stream(&text, NULL);
 
 	memcpy(col, times_columns, sizeof(col));
@@ -527,7 +527,6 @@ static void times_print(const struct times *d, const struct sides *s)
 	if (people && n < d->of.t.n)
 		grid_say_rest(d->of.t.n - n, "row");
 	grid_free(g);
-	free(text);
 }
 
 void diff_changed_view(const char *columns)
@@ -570,14 +569,13 @@ static int times_check_limit(struct times *d, int status)
 				most = c;
 		}
 		if (most) {
-			char *name;
+			char *name OWNED = NULL;
 			FILE *out = mem_stream(&name, NULL);
 
 			times_put_name(d, r, out);
 			mem_stream_end(out);
 			diff_limit_add(l, name, 100 * timings_growth(most),
 				       most->p);
-			free(name);
 			grew = true;
 		}
 	}

@@ -316,8 +316,8 @@ static void report_diff_json_reference(const struct diff_rows *d,
 static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 			     size_t left_out, FILE *to)
 {
-	char *moved = diff_sentence(&rp->c, diff_tell_moved, 0);
-	char *alone = diff_sentence(&rp->c, diff_tell_alone, 0);
+	char *moved OWNED = diff_sentence(&rp->c, diff_tell_moved, 0);
+	char *alone OWNED = diff_sentence(&rp->c, diff_tell_alone, 0);
 	struct diff_counts n = diff_rows_changed(rp->d, rp->o->by_total);
 	struct json j;
 
@@ -361,7 +361,6 @@ static void report_diff_json(const struct report_diff *rp, const struct grid *g,
 	}
 	json_uint(&j, "rows_left_out", left_out);
 	json_finish(&j);
-	free_all(alone, moved);
 }
 
 /* Leaves out the numbers of rows without any weight of the chosen kind. Returns
@@ -387,7 +386,8 @@ static void report_diff_print_rows(struct report_diff *rp)
 	bool fenced = output_is_markdown(rp->o->format);
 	struct grid_column col[COLUMNS + 8];
 	struct grid *g = grid_new(col, report_diff_fill_columns(rp, col));
-	uint32_t *order = diff_rows_order(rp->d, rp->o->by_total, rp->other);
+	uint32_t *order OWNED =
+		diff_rows_order(rp->d, rp->o->by_total, rp->other);
 	unsigned int keys = rp->o->keys;
 	size_t all = people ? report_diff_drop_empty(rp, order) : rp->d->n;
 	size_t n = all < rp->o->limit ? all : rp->o->limit;
@@ -398,9 +398,10 @@ static void report_diff_print_rows(struct report_diff *rp)
 	if (people) {
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
-		char *images = diff_sentence(&rp->c, diff_tell_images, 0);
-		char *alone = diff_sentence(&rp->c, diff_tell_alone, 0);
-		char *parts = rp->parts ? diff_parts_sentence(rp->parts) : NULL;
+		char *images OWNED = diff_sentence(&rp->c, diff_tell_images, 0);
+		char *alone OWNED = diff_sentence(&rp->c, diff_tell_alone, 0);
+		char *parts OWNED =
+			rp->parts ? diff_parts_sentence(rp->parts) : NULL;
 
 		if (parts)
 			fprintf(out, "%s\n", parts);
@@ -408,7 +409,6 @@ static void report_diff_print_rows(struct report_diff *rp)
 		putc('\n', out);
 		fprintf(out, "%s%s", images, *images ? "\n" : "");
 		fprintf(out, "%s%s", alone, *alone ? "\n" : "");
-		free_all(images, alone, parts);
 		for (int side = 0; side < 2; side++) {
 			diff_tell_side(&rp->c, side, out);
 			putc('\n', out);
@@ -459,7 +459,7 @@ static void report_diff_print_rows(struct report_diff *rp)
 	else if (!strcmp(rp->o->format, "sql")) {
 		/* Writes a table `result_head` too: what JSON has next to the
 		 * rows. */
-		char *head;
+		char *head OWNED = NULL;
 		FILE *out = mem_stream(&head, NULL);
 
 		report_diff_json(rp, NULL, all - n, out);
@@ -475,7 +475,6 @@ static void report_diff_print_rows(struct report_diff *rp)
 						    "total_weight_significant"
 						  : "self_significant, "
 						    "total_significant");
-		free(head);
 	} else
 		grid_write(g, rp->o->format, stdout);
 	if (people) {
@@ -498,7 +497,6 @@ static void report_diff_print_rows(struct report_diff *rp)
 		       "shown; --limit 0 shows all\n",
 		       all - n, all - n == 1 ? "" : "s");
 	grid_free(g);
-	free(order);
 }
 
 /* A text that grows; `any`: it is not empty. */

@@ -162,7 +162,7 @@ static void report_print_missing(FILE *out, const struct report *rp,
 	report_put_share(out, "user half of another program, taken after exec:",
 			 w.exec, rp->weight);
 	if (w.unnamed > rp->weight / 10) {
-		char *word = safe_text_word(rp->path);
+		char *word OWNED = safe_text_word(rp->path);
 
 		fprintf(out, "code without a name: %s",
 			HUMAN_PERCENT(w.unnamed, rp->weight));
@@ -176,7 +176,6 @@ static void report_print_missing(FILE *out, const struct report *rp,
 				rp->served ? "names code that is here"
 					   : "says why");
 		}
-		free(word);
 	}
 	report_wrong_release(&w);
 }

@@ -254,7 +254,7 @@ static struct interval_range latency_bounds(const struct latency_row *r,
 					    unsigned int per_mille)
 {
 	size_t n = r->n + r->n_range;
-	struct latency_length *all = mem_new(n + 1, sizeof(*all));
+	struct latency_length *all OWNED = mem_new(n + 1, sizeof(*all));
 	struct interval_range out = { 0, 0 };
 
 	for (int most = 0; most < 2; most++) {
@@ -267,7 +267,6 @@ static struct interval_range latency_bounds(const struct latency_row *r,
 		*(most ? &out.most : &out.least) =
 			latency_at(all, latency_add_up(all, n), per_mille);
 	}
-	free(all);
 	return out;
 }
 
@@ -508,12 +507,11 @@ static void latency_put_rows(const struct latency *l, struct json *j)
 		latency_add_row(l, g, &l->row[i]);
 	grid_put(g, l->o->format, j, "rows");
 	if (each && n < l->n) {
-		char *path = safe_text_word(l->path);
+		char *path OWNED = safe_text_word(l->path);
 
 		printf("the first %zu of each kind; 'backstitch latency KIND "
 		       "%s' has all of one, '--limit 0' all %zu rows\n",
 		       l->o->each, path, l->n);
-		free(path);
 	} else if (!strcmp(l->o->format, "table") && n < l->n) {
 		grid_say_rest(l->n - n, "row");
 	}
@@ -544,7 +542,7 @@ static void latency_put_stack(const struct latency *l,
 			      const struct latency_worst *w)
 {
 	size_t n = w->stack.n, rest = 0;
-	char *text;
+	char *text OWNED = NULL;
 	FILE *out;
 
 	if (!n)
@@ -571,7 +569,6 @@ static void latency_put_stack(const struct latency *l,
 	mem_stream_end(out);
 	putchar('\n');
 	term_wrap(stdout, text, 0, 4, term_columns(stdout));
-	free(text);
 }
 
 /* Prints the chain of path, if the thread has one; as an item of an array,
@@ -601,7 +598,7 @@ static void latency_put_chain(const struct latency *l,
 static bool latency_descriptor(const struct latency *l,
 			       const struct latency_worst *w, struct grid *g)
 {
-	char *text = NULL;
+	char *text OWNED = NULL;
 	struct files_call c;
 	bool is = l->files && w->i.begin != INTERVAL_NEVER &&
 		  files_call(l->files, w->thread->tid, w->i.begin, w->i.begin,
@@ -612,7 +609,6 @@ static bool latency_descriptor(const struct latency *l,
 				  c.fd, c.name);
 	if (g)
 		grid_text(g, text ? text : "");
-	free(text);
 	return is;
 }
 
@@ -790,9 +786,9 @@ static void latency_put_advice(const struct latency *l)
 		return;
 	/* own pairs have no names, and may have a '*' */
 	named &= *intern_get(&l->labels, r->label) != '\0';
-	char *kind = safe_text_word(intern_get(&l->labels, r->kind));
-	char *name = safe_text_word(intern_get(&l->labels, r->label));
-	char *path = safe_text_word(l->path);
+	char *kind OWNED = safe_text_word(intern_get(&l->labels, r->kind));
+	char *name OWNED = safe_text_word(intern_get(&l->labels, r->label));
+	char *path OWNED = safe_text_word(l->path);
 	printf("\nwith '%s%s%s--worst 3' it lists the longest%s\n",
 	       named ? "--name " : "", named ? name : "", named ? " " : "",
 	       l->iv ? ", with their stacks" : ", with their chains");
@@ -804,7 +800,6 @@ static void latency_put_advice(const struct latency *l)
 		printf("'backstitch flame --latency %s -o flame.svg %s' draws "
 		       "their stacks by time\n",
 		       kind, path);
-	free_all(kind, name, path);
 }
 
 static void latency_put(const struct latency *l)
@@ -938,7 +933,8 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 	if (l->files) {
 		/* Reads the stacks in which the longest began: of calls and
 		 * own pairs, those of the program. */
-		struct latency_worst **w = mem_new(l->n_worst, sizeof(*w));
+		struct latency_worst **w OWNED =
+			mem_new(l->n_worst, sizeof(*w));
 		int rc = 0;
 
 		l->stacks = callers_open(db, &l->labels, err);
@@ -950,7 +946,6 @@ static int latency_read(struct latency *l, struct store *db, const char *path,
 				l->stacks, w[i]->i.begin_event,
 				!intervals_of_program(l->iv, w[i]->i.pair),
 				&w[i]->stack, err);
-		free(w);
 		return l->stacks ? rc : -1;
 	}
 	return -1;

@@ -202,10 +202,9 @@ static void report_line_cells(const struct report *rp, struct grid *g,
 			f->file[intern_add(&f->base, base)] == SEVERAL_FILES
 				? file
 				: base;
-		char *place = mem_printf("%s:%" PRIu32, shown, row->line);
+		char *place OWNED = mem_printf("%s:%" PRIu32, shown, row->line);
 
 		grid_text(g, place);
-		free(place);
 	} else if (alone) {
 		grid_marked(g, label_shown(l), code ? " [no line]" : NULL);
 	} else {
@@ -278,7 +277,7 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 	const struct known_code *c = rp->stacks->code;
 	struct rows *r =
 		rows_ints_of(rp->db, "inline_frame", column, COLUMN_COUNT, err);
-	bool *has = mem_new(c->n_frame, sizeof(*has));
+	bool *has OWNED = mem_new(c->n_frame, sizeof(*has));
 	struct int_row row;
 	uint64_t in = 0;
 
@@ -292,7 +291,6 @@ static int report_tell_inlined(const struct report *rp, struct err *err)
 		if (has[c->stack[leaf->stack].frame])
 			in = saturating_add(in, g->weight);
 	}
-	free(has);
 	if (in && in >= rp->weight / INLINED_OF) {
 		struct term_lines l;
 		FILE *out = term_lines_begin(&l, stdout);
@@ -455,7 +453,7 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 		       struct err *err)
 {
 	size_t n = r->n;
-	struct name_choice *c = mem_new(n, sizeof(*c));
+	struct name_choice *c OWNED = mem_new(n, sizeof(*c));
 	size_t at[NAME_LISTED];
 	int rc;
 
@@ -469,7 +467,6 @@ static int report_find(const struct report *rp, const struct report_rows *r,
 	}
 	rc = rp->people ? (int)name_find_several(c, n, func, at, &found->more)
 			: name_find(c, n, func, rp->weight, at, err);
-	free(c);
 	for (int i = 0; i < rc; i++)
 		found->label[i] = report_label(r, r->row[at[i]].label);
 	return rc;

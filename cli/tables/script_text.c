@@ -518,7 +518,7 @@ static int script_put_line(struct script *s, const struct event_row *e,
 	script_put(s, trace.text, trace.len);
 	if (s->files && e->timed && t->begins_call &&
 	    files_call(s->files, w->tid, e->time, e->time, &c) && c.name) {
-		char *file;
+		char *file OWNED = NULL;
 		FILE *out = mem_stream(&file, NULL);
 
 		fprintf(out, "%s(descriptor %" PRId64 ": ",
@@ -529,7 +529,6 @@ static int script_put_line(struct script *s, const struct event_row *e,
 		fputs(")", out);
 		mem_stream_end(out);
 		script_put(s, file, strlen(file));
-		free(file);
 	}
 	if (t->has_chain || !s->f.frame.ip)
 		script_put(s, "\n", 1);

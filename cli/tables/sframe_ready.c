@@ -45,7 +45,7 @@ static void read_list(struct packages *p, const char *file)
 {
 	const char *end = strrchr(file, '.');
 	char path[4096];
-	char *line = NULL;
+	char *line OWNED = NULL;
 	size_t cap = 0;
 	ssize_t len;
 	uint64_t size;
@@ -74,7 +74,6 @@ static void read_list(struct packages *p, const char *file)
 			owner[strlen(owner) - strlen(".list")] = '\0';
 		p->owner[id] = owner;
 	}
-	free(line);
 	fclose(f);
 }
 

@@ -213,10 +213,9 @@ int choice_write(const char *const *argv, const char *ending, char *said,
 	}
 	text_out_add(&o, "%s:", name);
 	for (; *argv; argv++) {
-		char *word = safe_text_word(*argv);
+		char *word OWNED = safe_text_word(*argv);
 
 		text_out_add(&o, " %s", word);
-		free(word);
 	}
 	text_out_add(&o, " > %s", name);
 	return 0;

@@ -237,8 +237,8 @@ static void functions_draw_lines(const struct functions *f, size_t n,
 				 const struct area *a)
 {
 	struct arena text = { NULL, 0 };
-	struct cut_name *cut = mem_new(n, sizeof(*cut));
-	size_t *line = mem_new(n, sizeof(*line));
+	struct cut_name *cut OWNED = mem_new(n, sizeof(*cut));
+	size_t *line OWNED = mem_new(n, sizeof(*line));
 	int to = a->columns - functions_image(a->columns);
 	int next = 0; /* the leftmost column that has not been drawn */
 
@@ -269,7 +269,6 @@ static void functions_draw_lines(const struct functions *f, size_t n,
 					    a->top + 1 + (int)line[i],
 					    a->columns, cut[i].cut);
 	}
-	free_all(line, cut);
 	arena_release(&text);
 }
 

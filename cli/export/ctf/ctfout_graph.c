@@ -71,7 +71,7 @@ static int ctfout_uuid_metadata(int fd, uint64_t content, struct uuid *u)
 {
 	static const char key[] = "uuid = \"";
 	size_t len = 0;
-	char *text = ctfout_uuid_read(fd, &len);
+	char *text OWNED = ctfout_uuid_read(fd, &len);
 	char *at = text ? strstr(text, key) : NULL;
 	int rc = -1;
 
@@ -82,7 +82,6 @@ static int ctfout_uuid_metadata(int fd, uint64_t content, struct uuid *u)
 		rc = write_all_at(fd, u->text, UUID_TEXT,
 				  (uint64_t)(at - text));
 	}
-	free(text);
 	return rc;
 }
 

@@ -479,10 +479,9 @@ ctfout_source_start(bt_self_component_source *self,
 
 void ctfout_source_end(bt_self_component_source *self)
 {
-	struct ctfout *from = bt.self_component_get_data(
+	struct ctfout *from OWNED = bt.self_component_get_data(
 		bt_self_component_source_as_self_component(self));
 
 	if (from->own)
 		store_close(from->in.db);
-	free(from);
 }

@@ -610,7 +610,7 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 	 * number; it comes after all of them. */
 	struct numbering tids = { 0 };
 	struct numbering pids = { 0 };
-	bool *used = mem_new(t->n_process, sizeof(*used));
+	bool *used OWNED = mem_new(t->n_process, sizeof(*used));
 
 	for (size_t i = 0; i < t->n_thread; i++)
 		used[firefox_threads_process(t, &t->thread[i])] |=
@@ -626,7 +626,6 @@ void firefox_put_threads(struct firefox_threads *t, struct firefox *f,
 			number_life(&pids, &t->process[i % t->n_process]);
 	numbering_release(&tids);
 	numbering_release(&pids);
-	free(used);
 	for (size_t i = 0; empty && i < t->n_thread; i++)
 		empty = !is_used(&t->thread[i]);
 	json_array(j, "threads");

@@ -306,8 +306,8 @@ struct pq_part {
 static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
 			  struct blob *b)
 {
-	uint32_t *again = mem_new(g->n_entry, sizeof(*again));
-	uint32_t *there = mem_new(g->n_entry, sizeof(*there));
+	uint32_t *again OWNED = mem_new(g->n_entry, sizeof(*again));
+	uint32_t *there OWNED = mem_new(g->n_entry, sizeof(*there));
 	size_t at = 0;
 
 	for (size_t r = g->row; r < g->row + g->n_row; r++) {
@@ -319,7 +319,6 @@ static void pq_put_levels(const struct pq_column *p, const struct pq_part *g,
 	}
 	pq_put_level(b, again, g->n_entry);
 	pq_put_level(b, there, g->n_entry);
-	free_all(again, there);
 }
 
 /* Finds the next page. Returns false if there is none. */
