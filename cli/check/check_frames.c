@@ -30,10 +30,9 @@ static int put_unmapped(struct check *c, struct lines *l, struct err *err)
 
 	if (!bare || bare * 100 < all * UNMAPPED_PERCENT)
 		return 0;
-	lines_add(l, "%s of %s", HUMAN_GROUPED(bare), HUMAN_GROUPED(all));
+	check_say_line(l, &r, "{unmapped:,} of {samples:,}");
 	lines_share(l, bare, all);
-	lines_add(l, " samples ran in no mapping; %s",
-		  HUMAN_GROUPED(check_int(&r, "touching")));
+	check_say_line(l, &r, " samples ran in no mapping; {touching:,}");
 	lines_share(l, check_int(&r, "touching"), all);
 	lines_print(l, "user code", " have a frame in none");
 	return 0;
@@ -53,20 +52,15 @@ static int put_fabricated(struct check *c, struct lines *l, const char *label,
 	    check_open(c, "unchecked", &unchecked, err) < 0)
 		return -1;
 	if (check_next(&sums) && check_int(&sums, "fabricated")) {
-		int64_t bad = check_int(&sums, "fabricated");
-		int64_t all = check_int(&sums, "samples");
-
-		lines_add(l, "%s of %s", HUMAN_GROUPED(bad),
-			  HUMAN_GROUPED(all));
-		lines_share(l, bad, all);
+		check_say_line(l, &sums, "{fabricated:,} of {samples:,}");
+		lines_share(l, check_int(&sums, "fabricated"),
+			    check_int(&sums, "samples"));
 		lines_add(l, " stacks fabricated");
 	}
 	for (; n < IMAGES && check_next(&r); n++) {
 		lines_add(l, "%s", n ? ", " : ": after ");
 		lines_clean(l, path_base(check_text(&r, "image")));
-		lines_add(l, " %s of %s",
-			  HUMAN_GROUPED(check_int(&r, "fabricated")),
-			  HUMAN_GROUPED(check_int(&r, "samples")));
+		check_say_line(l, &r, " {fabricated:,} of {samples:,}");
 		if (check_int(&r, "unverified"))
 			lines_add(l, " (unverified)");
 	}
@@ -128,7 +122,7 @@ static int put_ends_early(struct check *c, struct lines *l, struct err *err)
 		lines_clean(l, function);
 		lines_add(l, "%s", function[0] ? " of " : "");
 		lines_clean(l, path_base(check_text(&r, "image")));
-		lines_add(l, " %s", HUMAN_GROUPED(check_int(&r, "samples")));
+		check_say_line(l, &r, " {samples:,}");
 		lines_share(l, check_int(&r, "samples"), all);
 		if (!strcmp(check_text(&r, "class"), "ends early (unread)"))
 			lines_add(l, " unread");

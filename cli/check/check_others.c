@@ -23,19 +23,15 @@ struct others {
 
 static void put_as_perf(struct others *o, const struct check_row *r)
 {
-	int64_t merged = check_int(r, "merged");
-
 	if (!check_int(r, "requests")) {
 		lines_print(&o->l, "as perf",
 			    "no request has a cookie: nothing to compare");
 		return;
 	}
-	lines_add(
-		&o->l,
-		"%s requests = %s joined by perf + %s joined only by us + %s whose chain is not in the file",
-		HUMAN_GROUPED(check_int(r, "requests")), HUMAN_GROUPED(merged),
-		HUMAN_GROUPED(check_int(r, "only_ours")),
-		HUMAN_GROUPED(check_int(r, "not_in_file")));
+	check_say_line(&o->l, r,
+		       "{requests:,} requests = {merged:,} joined by perf + "
+		       "{only_ours:,} joined only by us + {not_in_file:,} "
+		       "whose chain is not in the file");
 	static const struct {
 		const char *column, *text;
 	} why[] = {
@@ -57,29 +53,26 @@ static void put_as_perf(struct others *o, const struct check_row *r)
 	}
 	if (sep[0] == ',')
 		lines_add(&o->l, ")");
-	lines_print(&o->l, "as perf", ", %s unexplained",
-		    HUMAN_GROUPED(check_int(r, "unexplained")));
+	check_say_line(&o->l, r, ", {unexplained:,} unexplained");
+	lines_put(&o->l, "as perf");
 	lines_print(
 		&o->l, "",
 		"perf prints %s without a user stack, %s of them only when the file ends",
 		HUMAN_GROUPED(check_int(r, "bare") +
 			      check_int(r, "bare_at_end")),
 		HUMAN_GROUPED(check_int(r, "bare_at_end")));
-	lines_print(
-		&o->l, "",
-		"of the %s it joins, %s get the stack of another program (exec between)",
-		HUMAN_GROUPED(merged),
-		HUMAN_GROUPED(check_int(r, "other_program")));
-	lines_add(&o->l, "it prints %s after a later sample",
-		  HUMAN_GROUPED(check_int(r, "late")));
-	if (!check_null(r, "longest_held_ns"))
-		lines_add(&o->l, ", and holds one back for %s",
-			  HUMAN_NS(check_int(r, "longest_held_ns")));
+	check_say_line(&o->l, r,
+		       "of the {merged:,} it joins, {other_program:,} get the "
+		       "stack of another program (exec between)");
+	lines_put(&o->l, "");
+	check_say_line(
+		&o->l, r,
+		"it prints {late:,} after a later sample[, and holds one "
+		"back for {longest_held_ns:n}]");
 	lines_put(&o->l, "");
 	if (!check_int(r, "only_perf"))
 		return;
-	lines_add(&o->l, "%s are joined by perf only",
-		  HUMAN_GROUPED(check_int(r, "only_perf")));
+	check_say_line(&o->l, r, "{only_perf:,} are joined by perf only");
 	lines_put_styled(&o->l, "", STYLE_YELLOW);
 }
 
@@ -90,29 +83,18 @@ static void put_as_tid(struct others *o, const struct check_row *r)
 			    "no request has a cookie: nothing to compare");
 		return;
 	}
-	lines_print(
-		&o->l, "as tid",
-		"%s requests = %s with the true stack + %s with a wrong stack + %s with none",
-		HUMAN_GROUPED(check_int(r, "requests")),
-		HUMAN_GROUPED(check_int(r, "right_stack")),
-		HUMAN_GROUPED(check_int(r, "wrong_stack")),
-		HUMAN_GROUPED(check_int(r, "no_stack")));
+	check_say_line(&o->l, r,
+		       "{requests:,} requests = {right_stack:,} with the true "
+		       "stack + {wrong_stack:,} with a wrong stack + "
+		       "{no_stack:,} with none");
+	lines_put(&o->l, "as tid");
 	if (!check_int(r, "wrong_stack"))
 		return;
-	lines_print(
-		&o->l, "",
-		"the true stack of %s of the wrong ones is in the file (%s have the same addresses by chance)",
-		HUMAN_GROUPED(check_int(r, "wrong_joined")),
-		HUMAN_GROUPED(check_int(r, "wrong_alike")));
-}
-
-static void add_stack(struct others *o, const struct check_row *r,
-		      const char *column)
-{
-	if (check_null(r, column))
-		lines_add(&o->l, "(empty)");
-	else
-		lines_clean(&o->l, check_text(r, column));
+	check_say_line(&o->l, r,
+		       "the true stack of {wrong_joined:,} of the wrong ones "
+		       "is in the file ({wrong_alike:,} have the same "
+		       "addresses by chance)");
+	lines_put(&o->l, "");
 }
 
 static void put_wrong(struct others *o, const struct check_row *r)
@@ -132,25 +114,16 @@ static void put_wrong(struct others *o, const struct check_row *r)
 			return;
 	o->event[o->shown] = event;
 	o->tid[o->shown++] = tid;
-	if (check_null(r, "time_ns"))
-		lines_add(&o->l, "event %" PRId64, check_int(r, "event"));
-	else
-		lines_seconds(&o->l, check_int(r, "time_ns"));
-	lines_add(&o->l, " ");
-	lines_clean(&o->l, check_text(r, "comm"));
-	lines_print(&o->l, "", "/%" PRId64 ", cookie %s", check_int(r, "tid"),
-		    check_text(r, "cookie"));
-	lines_add(&o->l, "wrong: ");
-	add_stack(o, r, "wrong_stack");
+	check_say_line(&o->l, r,
+		       check_null(r, "time_ns") ? "event {event:d}"
+						: "{time_ns:s}");
+	check_say_line(&o->l, r, " {comm}/{tid:d}, cookie {cookie}");
 	lines_put(&o->l, "");
-	lines_add(&o->l, "true: ");
-	if (joined) {
-		add_stack(o, r, "true_stack");
-	} else {
-		lines_add(&o->l, "not in the file (");
-		lines_clean(&o->l, check_text(r, "verdict"));
-		lines_add(&o->l, ")");
-	}
+	check_say_line(&o->l, r, "wrong: {wrong_stack|(empty)}");
+	lines_put(&o->l, "");
+	check_say_line(&o->l, r,
+		       joined ? "true: {true_stack|(empty)}"
+			      : "true: not in the file ({verdict})");
 	lines_put(&o->l, "");
 }
 

@@ -1,9 +1,21 @@
 /* check_print.h - prints what analyze/check/ finds. */
 #pragma once
+#include <stdio.h>
 
 struct check;
+struct check_row;
 struct err;
 struct lines;
+
+/* check_say.c: writes a row as a text says: {column} is the text of a column,
+ * {column:d} its number, {column:,} that in groups, {column:s} and {column:n}
+ * that of ns as seconds and as "12.3 us", {column:, gap} "1 gap" or "2 gaps";
+ * after '|' is what stands for NULL. A part in [brackets] is left out if a
+ * column of it is NULL. */
+void check_say(FILE *out, const struct check_row *r, const char *text);
+/* The same, added to a line of the screen. */
+void check_say_line(struct lines *l, const struct check_row *r,
+		    const char *text);
 
 /* Prints each statement that check asks, with the values of the filters. */
 void check_print_sql(const struct check *c);

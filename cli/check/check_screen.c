@@ -59,6 +59,13 @@ static void screen_part(struct screen *s, int64_t *n, int64_t count,
 	lines_add(&s->l, "%s %s", HUMAN_GROUPED(count), text);
 }
 
+/* Adds what a text says of a row; see check_say(). */
+static void screen_say(struct screen *s, const struct check_row *r,
+		       const char *text)
+{
+	check_say_line(&s->l, r, text);
+}
+
 /* Prints the line, with the label if it is the first of its section. */
 static void screen_put(struct screen *s, int64_t *n, const char *label,
 		       bool warns)
@@ -68,17 +75,6 @@ static void screen_put(struct screen *s, int64_t *n, const char *label,
 		lines_put_styled(&s->l, label, STYLE_YELLOW);
 	else
 		lines_put(&s->l, label);
-}
-
-/* Adds a text from a capture in brackets, if it is there. */
-static void screen_reason(struct screen *s, const struct check_row *r,
-			  const char *column)
-{
-	if (check_null(r, column))
-		return;
-	lines_add(&s->l, " (");
-	lines_clean(&s->l, check_text(r, column));
-	lines_add(&s->l, ")");
 }
 
 /* ---- the verdict */
@@ -144,11 +140,11 @@ static void put_requests(struct screen *s)
 	screen_part(s, &n, check_int(&r, "other_capture"),
 		    "from another capture");
 	lines_put(l, "joined");
-	if (check_int(&r, "empty"))
-		lines_print(
-			l, "",
-			"%s empty: the kernel found no address in user mode",
-			HUMAN_GROUPED(check_int(&r, "empty")));
+	if (!check_int(&r, "empty"))
+		return;
+	screen_say(s, &r,
+		   "{empty:,} empty: the kernel found no address in user mode");
+	lines_put(l, "");
 }
 
 static void put_one_frame(struct screen *s)
@@ -223,15 +219,13 @@ static void put_chains(struct screen *s)
 
 	if (!check_next(&r) || !check_int(&r, "chains"))
 		return;
-	lines_add(&s->l,
-		  "%s recorded: ", HUMAN_GROUPED(check_int(&r, "chains")));
+	screen_say(s, &r, "{chains:,} recorded: ");
 	for (size_t i = 0; i < ARRAY_SIZE(word); i++)
 		screen_part(s, &n, check_int(&r, word[i]),
 			    strcmp(word[i], "foreign_session") ? word[i]
 							       : "foreign");
 	if (check_int(&r, "after_exit"))
-		lines_add(&s->l, "; %s after their thread's exit",
-			  HUMAN_GROUPED(check_int(&r, "after_exit")));
+		screen_say(s, &r, "; {after_exit:,} after their thread's exit");
 	lines_put(&s->l, "chains");
 }
 
@@ -242,23 +236,16 @@ static void put_across(struct screen *s)
 	int64_t n = 0;
 
 	for (int i = 0; i < ACROSS && check_next(&r); i++) {
-		lines_count(&s->l, "", check_int(&r, "requests"),
-			    "request of capture ", "requests of capture ");
-		lines_add(&s->l, "%s",
-			  HUMAN_GROUPED(check_int(&r, "asked_by")));
-		lines_count(&s->l, " by ", check_int(&r, "chains"),
-			    "chain of capture ", "chains of capture ");
-		lines_add(&s->l, "%s",
-			  HUMAN_GROUPED(check_int(&r, "recorded_by")));
+		screen_say(s, &r,
+			   "{requests:, request} of capture {asked_by:,} by "
+			   "{chains:, chain} of capture {recorded_by:,}");
 		screen_put(s, &n, "across", false);
 	}
 	r = screen_rows(s, "copies");
 	for (int i = 0; i < ACROSS && check_next(&r); i++) {
-		lines_count(&s->l, "", check_int(&r, "chains"), "chain",
-			    "chains");
-		lines_add(&s->l, " recorded by capture %s and %s: stored once",
-			  HUMAN_GROUPED(check_int(&r, "recorded_by")),
-			  HUMAN_GROUPED(check_int(&r, "also_by")));
+		screen_say(s, &r,
+			   "{chains:, chain} recorded by capture "
+			   "{recorded_by:,} and {also_by:,}: stored once");
 		screen_put(s, &n, "across", false);
 	}
 }
@@ -286,13 +273,12 @@ static void put_callers(struct screen *s)
 {
 	struct check_row r = screen_rows(s, "callers");
 
-	int64_t n = check_next(&r) ? check_int(&r, "inferred") : 0;
-
-	if (n)
-		lines_print(
-			&s->l, "callers",
-			"inferred in %s sample%s, whose innermost frame showed none",
-			HUMAN_GROUPED(n), n == 1 ? "" : "s");
+	if (!check_next(&r) || !check_int(&r, "inferred"))
+		return;
+	screen_say(s, &r,
+		   "inferred in {inferred:, sample}, whose innermost frame "
+		   "showed none");
+	lines_put(&s->l, "callers");
 }
 
 /* ---- losses */
@@ -361,19 +347,15 @@ static void put_losses(struct screen *s)
 			continue;
 		screen_next(s, &n);
 		if (!strcmp(what, "silent")) { /* of who may have paused */
-			lines_count(&s->l, "switches that do not join in ",
-				    check_int(&r, "intervals"), "place",
-				    "places");
-			lines_add(&s->l,
-				  ": recording paused, or records are missing");
+			screen_say(s, &r,
+				   "switches that do not join in "
+				   "{intervals:, place}: recording paused, or "
+				   "records are missing");
 			continue;
 		}
-		lines_clean(&s->l, what);
-		lines_count(&s->l, " ", check_int(&r, "intervals"), "time",
-			    "times");
+		screen_say(s, &r, "{what} {intervals:, time}");
 		if (check_int(&r, "records"))
-			lines_add(&s->l, " (%s)",
-				  HUMAN_GROUPED(check_int(&r, "records")));
+			screen_say(s, &r, " ({records:,})");
 	}
 	if (n)
 		lines_put(&s->l, "also");
@@ -394,16 +376,7 @@ static void put_lost_by_cpu(struct screen *s)
 		return;
 	for (int64_t n = 0; n < CPUS && check_next(&r);) {
 		screen_next(s, &n);
-		if (check_null(&r, "cpu"))
-			lines_add(&s->l, "not known: ");
-		else
-			lines_add(&s->l,
-				  "%s: ", HUMAN_GROUPED(check_int(&r, "cpu")));
-		if (check_null(&r, "records"))
-			lines_add(&s->l, "unknown");
-		else
-			lines_add(&s->l, "%s",
-				  HUMAN_GROUPED(check_int(&r, "records")));
+		screen_say(s, &r, "{cpu:,|not known}: {records:,|unknown}");
 	}
 	if (r.n > CPUS)
 		lines_add(&s->l, ", and %s more CPUs",
@@ -467,40 +440,39 @@ static void put_lost_in_time(struct screen *s)
 /* Says which missing counters losses explain. */
 static void put_missing(struct screen *s, const struct check_row *r)
 {
-	int64_t missing = check_int(r, "missing");
 	int64_t lost = check_int(r, "missing_lost");
 	int64_t bad = check_int(r, "missing_uncounted");
 	int64_t doubtful = check_int(r, "missing_doubtful");
 
 	if (doubtful && (bad || lost)) {
-		lines_add(
-			&s->l,
-			"of the missing ones losses explain %s, nothing explains %s, not provable: %s counters",
-			HUMAN_GROUPED(lost), HUMAN_GROUPED(bad),
-			HUMAN_GROUPED(doubtful));
-		screen_reason(s, r, "reason");
+		screen_say(s, r,
+			   "of the missing ones losses explain "
+			   "{missing_lost:,}, nothing explains "
+			   "{missing_uncounted:,}, not provable: "
+			   "{missing_doubtful:,} counters[ ({reason})]");
 		lines_put_styled(&s->l, "", STYLE_YELLOW);
-	} else if (doubtful && check_null(r, "reason")) {
-		lines_print(
-			&s->l, "",
-			"not provable: %s counters, which may be older than the capture",
-			HUMAN_GROUPED(doubtful));
-	} else if (!check_null(r, "reason")) {
-		lines_add(&s->l, "not provable: %s counters: ",
-			  HUMAN_GROUPED(missing));
-		lines_clean(&s->l, check_text(r, "reason"));
-		lines_put(&s->l, "");
-	} else if (lost == missing) {
-		lines_add(&s->l, "the missing ones (");
-		lines_count(&s->l, "in ", check_int(r, "gaps"), "gap", "gaps");
-		lines_print(&s->l, "", ") are all explained by losses");
-	} else {
-		lines_add(
-			&s->l,
-			"of the missing ones losses explain %s, nothing explains %s",
-			HUMAN_GROUPED(lost), HUMAN_GROUPED(bad));
-		lines_put_styled(&s->l, "", bad ? STYLE_YELLOW : STYLE_DIM);
+		return;
 	}
+	if (doubtful && check_null(r, "reason"))
+		screen_say(s, r,
+			   "not provable: {missing_doubtful:,} counters, which "
+			   "may be older than the capture");
+	else if (!check_null(r, "reason"))
+		screen_say(s, r,
+			   "not provable: {missing:,} counters: {reason}");
+	else if (lost == check_int(r, "missing"))
+		screen_say(s, r,
+			   "the missing ones (in {gaps:, gap}) are all "
+			   "explained by losses");
+	else {
+		screen_say(s, r,
+			   "of the missing ones losses explain "
+			   "{missing_lost:,}, nothing explains "
+			   "{missing_uncounted:,}");
+		lines_put_styled(&s->l, "", bad ? STYLE_YELLOW : STYLE_DIM);
+		return;
+	}
+	lines_put(&s->l, "");
 }
 
 /* Cookies of each capture; those in which all is well are said once. */
@@ -532,10 +504,9 @@ static void put_cookies(struct screen *s)
 			  HUMAN_GROUPED(bare), HUMAN_GROUPED(missing),
 			  HUMAN_GROUPED(bare + missing));
 		if (!check_null(&r, "kernel_lost"))
-			lines_add(
-				&s->l,
-				"; the kernel counted %s lost records of the event that writes chains",
-				HUMAN_GROUPED(check_int(&r, "kernel_lost")));
+			screen_say(s, &r,
+				   "; the kernel counted {kernel_lost:,} lost "
+				   "records of the event that writes chains");
 		else
 			lines_add(&s->l,
 				  "; the file has no count of the kernel's to "
@@ -559,19 +530,10 @@ static void put_vanished(struct screen *s)
 		return;
 	for (int64_t n = 0; n < CPUS && check_next(&r);) {
 		screen_next(s, &n);
-		lines_count(&s->l, "", check_int(&r, "stays"), "stay", "stays");
-		lines_add(&s->l, " on CPU %s",
-			  HUMAN_GROUPED(check_int(&r, "cpu")));
+		screen_say(s, &r, "{stays:, stay} on CPU {cpu:,}");
 		if (check_int(&r, "gaps") > 1)
-			lines_add(&s->l, " in %s gaps",
-				  HUMAN_GROUPED(check_int(&r, "gaps")));
-		lines_add(&s->l, " (");
-		if (!check_null(&r, "from_ns"))
-			lines_seconds(&s->l, check_int(&r, "from_ns"));
-		lines_add(&s->l, " to ");
-		if (!check_null(&r, "to_ns"))
-			lines_seconds(&s->l, check_int(&r, "to_ns"));
-		lines_add(&s->l, ")");
+			screen_say(s, &r, " in {gaps:,} gaps");
+		screen_say(s, &r, " ({from_ns:s|} to {to_ns:s|})");
 	}
 	if (r.n > CPUS)
 		lines_add(&s->l, ", and on %s more CPUs",
@@ -614,9 +576,7 @@ static void put_findings(struct screen *s)
 		if (!check_int(&r, "explained"))
 			continue;
 		screen_next(s, &n);
-		lines_add(&s->l, "%s ",
-			  HUMAN_GROUPED(check_int(&r, "explained")));
-		lines_clean(&s->l, check_text(&r, "rule"));
+		screen_say(s, &r, "{explained:,} {rule}");
 	}
 	if (n)
 		lines_print(&s->l, "findings", ": by the losses");
@@ -628,9 +588,7 @@ static void put_findings(struct screen *s)
 		if (!count || is_of_silence(s->c, check_text(&r, "rule")))
 			continue;
 		lines_add(&s->l, "%s ", HUMAN_GROUPED(count));
-		lines_clean(&s->l, check_text(&r, "rule"));
-		lines_add(&s->l, ": ");
-		lines_clean(&s->l, check_text(&r, "proves"));
+		screen_say(s, &r, "{rule}: {proves}");
 		screen_put(s, &n, "findings", check_int(&r, "breaks"));
 	}
 	if (r.n > FINDINGS)
@@ -651,9 +609,10 @@ static void put_gaps(struct screen *s)
 	lines_add(&s->l, "%s of the time of the CPUs is touched by ",
 		  HUMAN_PERCENT(check_int(&r, "touched_ns"),
 				check_int(&r, "all_ns")));
-	lines_count(&s->l, "", check_int(&r, "places"), "place", "places");
-	lines_print(&s->l, "gaps",
-		    " in which records are missing without a loss");
+	screen_say(s, &r,
+		   "{places:, place} in which records are missing without a "
+		   "loss");
+	lines_put(&s->l, "gaps");
 }
 
 /* Records that break the recorder's promised order do no harm: a file is
@@ -667,14 +626,10 @@ static void put_order(struct screen *s)
 	for (int64_t n = 0; check_next(&r);) {
 		bool round = !strcmp(check_text(&r, "what"), "round");
 
-		lines_add(&s->l, "%s", HUMAN_GROUPED(check_int(&r, "records")));
-		lines_add(&s->l,
-			  round ? " after a finished round" : " out of order");
-		if (!round)
-			screen_reason(s, &r, "what");
-		if (!check_null(&r, "worst_ns"))
-			lines_add(&s->l, ", at worst by %s",
-				  HUMAN_NS(check_int(&r, "worst_ns")));
+		screen_say(s, &r,
+			   round ? "{records:,} after a finished round"
+				 : "{records:,} out of order[ ({what})]");
+		screen_say(s, &r, "[, at worst by {worst_ns:n}]");
 		if (round)
 			lines_add(&s->l, "; sorted here");
 		screen_put(s, &n, "order", !round);
@@ -686,9 +641,7 @@ static void put_damage(struct screen *s)
 	struct check_row r = screen_rows(s, "damage");
 
 	for (int n = 0; n < DAMAGE && check_next(&r);) {
-		lines_count(&s->l, "", check_int(&r, "places"), "place",
-			    "places");
-		screen_reason(s, &r, "what");
+		screen_say(s, &r, "{places:, place}[ ({what})]");
 		if (!check_null(&r, "first_off"))
 			lines_add(&s->l, ", first at 0x%" PRIx64,
 				  (uint64_t)check_int(&r, "first_off"));
@@ -705,12 +658,11 @@ static void put_close(struct screen *s)
 	while (check_next(&r)) {
 		if (!check_int(&r, "close"))
 			continue;
-		lines_add(
-			&s->l,
-			"%s of %s neighbouring events of different captures are closer than their clocks are exact (%s): which came first is not sure",
-			HUMAN_GROUPED(check_int(&r, "close")),
-			HUMAN_GROUPED(check_int(&r, "neighbours")),
-			HUMAN_NS(check_int(&r, "error_ns")));
+		screen_say(s, &r,
+			   "{close:,} of {neighbours:,} neighbouring events of "
+			   "different captures are closer than their clocks "
+			   "are exact ({error_ns:n}): which came first is not "
+			   "sure");
 		lines_put_styled(&s->l, "clocks", STYLE_YELLOW);
 	}
 }
@@ -720,10 +672,9 @@ static void put_sampled(struct screen *s)
 	struct check_row r = screen_rows(s, "sampled");
 
 	for (int64_t n = 0; check_next(&r);) {
-		lines_add(&s->l,
-			  "%s of %s recorded (sampled): no wait is certain",
-			  HUMAN_GROUPED(check_int(&r, "recorded")),
-			  HUMAN_GROUPED(check_int(&r, "happened")));
+		screen_say(s, &r,
+			   "{recorded:,} of {happened:,} recorded (sampled): "
+			   "no wait is certain");
 		screen_put(s, &n, "switches", true);
 	}
 }
