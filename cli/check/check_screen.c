@@ -59,7 +59,7 @@ static void screen_part(struct screen *s, int64_t *n, int64_t count,
 	lines_add(&s->l, "%s %s", HUMAN_GROUPED(count), text);
 }
 
-/* Adds what a text says of a row; see check_say(). */
+/* Adds what a text says about a row; see check_say(). */
 static void screen_say(struct screen *s, const struct check_row *r,
 		       const char *text)
 {

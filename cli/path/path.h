@@ -86,8 +86,6 @@ void path_json(struct path_run *r, struct json *j, uint32_t thread,
  * began: with which the recording began; told: JSON has it in front of them. */
 int path_waits(struct path_run *r, const struct path_opts *o,
 	       const struct path_program *began, bool told, struct err *err);
-/* What threads did in all calls of a name, and the longest of these. */
-int path_of(struct path_run *r, const struct path_opts *o, struct err *err);
 int path_shares(struct path_run *r, const struct path_opts *o, struct err *err);
 /* Writes the first sentence of the process that 'record --waits -p' was to
  * record; nothing if there is none. Returns 0, or -1 and *err. */

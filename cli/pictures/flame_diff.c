@@ -7,7 +7,6 @@
 #include "cli/open/input.h"
 #include "stitch/text/safe_text.h"
 #include "cli/pictures/diff_model.h"
-#include "cli/pictures/flame_notes.h"
 #include "analyze/diffs/diff_runs.h"
 #include "cli/tables/diff_limit.h"
 #include "cli/tables/diff_text.h"

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "cli/pictures/flame_draw.h"
-#include "cli/pictures/flame_notes.h"
 #include "stitch/text/human.h"
 #include "analyze/stacks/label.h"
 #include "analyze/stacks/trust.h"

@@ -8,12 +8,6 @@
 
 struct json;
 
-/* Prints the heaviest lines, with their shares of whole and an empty line;
- * nothing if no line is known. */
-void hot_lines_put(FILE *out, const struct hot_lines *l, uint64_t whole);
-/* Writes all of them as the array "lines". */
-void hot_lines_json(struct json *j, const struct hot_lines *l);
-
 /* ---- inlined functions */
 
 /* The samples of one in a function that it was inlined into. */
@@ -47,8 +41,6 @@ void inlined_release(struct inlined_copies *in);
 /* Print the answer; path is the database. */
 void inlined_text(const struct inlined_copies *in, const char *path);
 void inlined_json(const struct inlined_copies *in);
-/* Prints a line about it if it has samples. */
-void inlined_mention(FILE *out, const struct inlined_copies *in);
 
 /* around is how many instructions to show around those with
  * samples, -1 for all. */

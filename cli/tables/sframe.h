@@ -4,7 +4,6 @@
 
 struct elf_file;
 struct err;
-struct json;
 struct sframe_file;
 struct store;
 struct symbolizer;
@@ -13,9 +12,6 @@ struct unwind_compare_count;
 /* Prints a section as text or JSON. Returns an enum status: STATUS_DAMAGED if
  * functions cannot be read. */
 int sframe_dump(const char *path, const struct sframe_file *f, bool json);
-/* Writes the section's header as an object. */
-void sframe_head_json(struct json *j, const char *key,
-		      const struct sframe_file *f);
 /* Prints the results of the tests of a section. Returns an enum status,
  * STATUS_LOSS if a test found errors, or -1 and *err. */
 int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,

@@ -122,11 +122,5 @@ void perfdata_end_sample(struct perfdata *pd);
 void perfdata_sample(struct perfdata *pd, unsigned int misc, uint64_t ip,
 		     uint64_t period, const struct pd_when *when);
 
-/* perfdata_head.c */
 /* Adds at most max bytes of s, a 0, and zeros up to a multiple of align. */
 void pd_text(struct blob *b, const char *s, size_t max, size_t align);
-void perfdata_attrs(struct perfdata *pd, struct blob *b);
-/* Adds the feature sections and the table in front of them, for a file in which
- * they start at `at`. Stores the bits of the features. */
-void perfdata_features(struct perfdata *pd, struct blob *b, uint64_t at,
-		       uint64_t features[4]);

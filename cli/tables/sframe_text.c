@@ -1,4 +1,5 @@
-/* sframe_dump.c - an SFrame section as text or JSON. */
+/* sframe_text.c - an SFrame section, the results of its tests, and how far
+ * stacks can be unwound by such sections alone, as text or JSON. */
 #include <inttypes.h>
 
 #include "cli/args/status.h"
@@ -10,6 +11,13 @@
 #include "stitch/base/err.h"
 #include "symbolize/sframe/sframe_file.h"
 #include "stitch/base/mem.h"
+#include "symbolize/elf/elf.h"
+#include "symbolize/sframe/sframe_check.h"
+#include "stitch/text/human.h"
+#include "schema/store.h"
+#include "stitch/base/search.h"
+#include "stitch/verdict.h"
+#include "symbolize/unwind/unwind_compare.h"
 
 struct sframe_dump_state {
 	const struct sframe *sf;
@@ -120,8 +128,9 @@ static void sframe_dump_put_bad(void *arg UNUSED, uint32_t i UNUSED,
 
 /* ---- JSON */
 
-void sframe_head_json(struct json *j, const char *key,
-		      const struct sframe_file *f)
+/* Writes the section's header as an object. */
+static void sframe_head_json(struct json *j, const char *key,
+			     const struct sframe_file *f)
 {
 	const struct sframe_head *h = &f->sf.head;
 
@@ -278,4 +287,227 @@ int sframe_dump(const char *path, const struct sframe_file *f, bool json)
 		say("%" PRIu32 " of %" PRIu32 " functions are damaged\n", bad,
 		    f->sf.head.funcs);
 	return bad ? STATUS_DAMAGED : STATUS_OK;
+}
+
+/* ---- the results of the tests of a section */
+
+/* Findings of each test in text. */
+#define SHOWN 8
+/* Findings of each test in JSON. */
+#define KEPT 100000
+
+static const char *sframe_check_word(const struct sframe_report *r,
+				     unsigned int t)
+{
+	if (!r->asked[t] && !r->found[t])
+		return "-";
+	if (!r->found[t])
+		return "ok";
+	return sframe_tests[t].note ? "note" : "ERROR";
+}
+
+static uint64_t sframe_check_count_errors(const struct sframe_report *r)
+{
+	uint64_t n = 0;
+
+	for (unsigned int t = 0; t < SFRAME_TESTS; t++)
+		n += sframe_tests[t].note ? 0 : r->found[t];
+	return n;
+}
+
+static void sframe_check_put_report(const char *path,
+				    const struct sframe_file *f,
+				    const struct sframe_report *r)
+{
+	safe_text_clean(stdout, path, strlen(path));
+	printf(": SFrame version %u for %s, %" PRIu32 " functions\n",
+	       f->sf.head.version, f->sf.machine->name, f->sf.head.funcs);
+	printf("\n  %-10s  %-6s %12s %12s\n", "test", "", "looked at", "found");
+	for (unsigned int t = 0; t < SFRAME_TESTS; t++)
+		printf("  %-10s  %-6s %12" PRIu64 " %12" PRIu64 " %s\n",
+		       sframe_tests[t].name, sframe_check_word(r, t),
+		       r->asked[t], r->found[t], sframe_tests[t].unit);
+	if (r->no_code)
+		puts("\nno code to compare with: a debug file");
+	if (r->no_eh_frame)
+		puts("\nno .eh_frame to compare with");
+	for (size_t i = 0; i < r->n; i++) {
+		const struct sframe_finding *bad = &r->finding[i];
+		const struct sframe_test_info *t = &sframe_tests[bad->test];
+		bool last = i + 1 == r->n || bad[1].test != bad->test;
+
+		if (!i || bad[-1].test != bad->test)
+			printf("\n%s: not so: %s\n", t->name, t->summary);
+		if (bad->end > bad->start + 1)
+			printf("  0x%" PRIx64 "..0x%" PRIx64 "  ", bad->start,
+			       bad->end - 1);
+		else if (bad->end)
+			printf("  0x%" PRIx64 "  ", bad->start);
+		else
+			fputs("  ", stdout);
+		safe_text_clean(stdout, bad->text, strlen(bad->text));
+		putchar('\n');
+		if (last && r->kept[bad->test] == SHOWN &&
+		    r->found[bad->test] > SHOWN)
+			printf("  ... %" PRIu64 " %s in all\n",
+			       r->found[bad->test], t->unit);
+	}
+}
+
+int sframe_check_print(const struct elf_file *ef, const struct sframe_file *f,
+		       bool json, struct err *err)
+{
+	struct sframe_report r = { .limit = json ? KEPT : SHOWN };
+	int status = -1;
+
+	if (!sframe_check(ef, f, &r, err)) {
+		if (json) {
+			struct json j;
+
+			json_answer(&j, stdout, JSON_COMPACT);
+			sframe_head_json(&j, "section", f);
+			json_uint(&j, "errors", sframe_check_count_errors(&r));
+			json_bool(&j, "has_code", !r.no_code);
+			json_bool(&j, "has_eh_frame", !r.no_eh_frame);
+			json_array(&j, "tests");
+			for (unsigned int t = 0; t < SFRAME_TESTS; t++) {
+				const struct sframe_test_info *info =
+					&sframe_tests[t];
+
+				json_object(&j, NULL);
+				json_text(&j, "test", info->name);
+				json_text(&j, "summary", info->summary);
+				json_bool(&j, "error", !info->note);
+				json_text(&j, "unit", info->unit);
+				json_uint(&j, "looked_at", r.asked[t]);
+				json_uint(&j, "found", r.found[t]);
+				json_end(&j);
+			}
+			json_end(&j);
+			json_array(&j, "findings");
+			for (size_t i = 0; i < r.n; i++) {
+				const struct sframe_finding *item =
+					&r.finding[i];
+
+				json_object(&j, NULL);
+				json_text(&j, "test",
+					  sframe_tests[item->test].name);
+				json_hex(&j, "start", item->start);
+				json_hex(&j, "end", item->end);
+				json_text(&j, "text", item->text);
+				json_end(&j);
+			}
+			json_end(&j);
+			json_finish(&j);
+		} else
+			sframe_check_put_report(ef->path, f, &r);
+		status =
+			sframe_check_count_errors(&r) ? STATUS_LOSS : STATUS_OK;
+	}
+	sframe_report_release(&r);
+	return status;
+}
+
+/* ---- unwinding by SFrame alone, next to all tables */
+
+/* Images in which stacks end early that are listed in text. */
+#define STOPS 20
+
+COMPARE_FUNCTION(sframe_unwind_compare_stops, struct unwind_compare_stop,
+		 compare_numbers(y->n, x->n)
+			 ?: x->n ? strcmp(x->path, y->path)
+				 : 0);
+
+static void sframe_unwind_put_line(const char *what, uint64_t n, uint64_t of)
+{
+	printf("  %-40s %10" PRIu64 "  %8s\n", what, n, HUMAN_PERCENT(n, of));
+}
+
+static void sframe_unwind_put_all(const struct unwind_compare_count *c)
+{
+	printf("%" PRIu64 " stack dumps\n\n", c->stacks);
+	sframe_unwind_put_line("the same stack as by all tables", c->same,
+			       c->stacks);
+	sframe_unwind_put_line("ends early", c->early, c->stacks);
+	sframe_unwind_put_line("goes further", c->late, c->stacks);
+	sframe_unwind_put_line("a frame differs", c->other, c->stacks);
+	putchar('\n');
+	sframe_unwind_put_line("frames by all tables", c->frames, c->frames);
+	sframe_unwind_put_line("the same ones by SFrame alone", c->equal,
+			       c->frames);
+	putchar('\n');
+	sframe_unwind_put_line("outermost frame reached by all tables",
+			       c->whole, c->stacks);
+	sframe_unwind_put_line("by SFrame alone", c->whole_sframe, c->stacks);
+	puts("\nSFrame's stacks end:");
+	for (unsigned int e = 1; e < UNWIND_N; e++)
+		if (c->end[e])
+			sframe_unwind_put_line(unwind_end_name(e), c->end[e],
+					       c->stacks);
+	if (c->n)
+		puts("\nwhere SFrame's stacks end before the others do:");
+	for (size_t i = 0; i < c->n && i < STOPS; i++) {
+		const struct unwind_compare_stop *s = &c->stop[i];
+		const char *path = *s->path ? s->path : "[unknown]";
+
+		printf("  %10" PRIu64 "  ", s->n);
+		safe_text_clean(stdout, path, strlen(path));
+		for (unsigned int e = 1; e < UNWIND_N; e++)
+			if (s->why[e])
+				printf("  %s %" PRIu64, unwind_end_name(e),
+				       s->why[e]);
+		putchar('\n');
+	}
+	if (c->n > STOPS)
+		printf("  ... %zu images in all\n", c->n);
+}
+
+static void sframe_unwind_json_ends(struct json *j, const uint64_t *end)
+{
+	json_object(j, "ends");
+	for (unsigned int e = 1; e < UNWIND_N; e++)
+		if (end[e])
+			json_uint(j, unwind_end_name(e), end[e]);
+	json_end(j);
+}
+
+int sframe_unwind(const char *path, struct unwind_compare_count *c, bool json,
+		  struct err *err)
+{
+	if (!c->stacks)
+		return err_set(err, ERR_FORMAT,
+			       "%s: has no stack dumps; 'perf record "
+			       "--call-graph dwarf' takes some",
+			       path);
+	sort_items(c->stop, c->n, sframe_unwind_compare_stops);
+	while (c->n && !c->stop[c->n - 1].n)
+		c->n--;
+	if (json) {
+		struct json j;
+
+		json_answer(&j, stdout, JSON_COMPACT);
+		json_uint(&j, "stacks", c->stacks);
+		json_uint(&j, "same", c->same);
+		json_uint(&j, "early", c->early);
+		json_uint(&j, "late", c->late);
+		json_uint(&j, "other", c->other);
+		json_uint(&j, "frames", c->frames);
+		json_uint(&j, "frames_by_sframe", c->by_sframe);
+		json_uint(&j, "frames_equal", c->equal);
+		json_uint(&j, "outermost", c->whole);
+		json_uint(&j, "outermost_by_sframe", c->whole_sframe);
+		sframe_unwind_json_ends(&j, c->end);
+		json_array(&j, "stops");
+		for (size_t i = 0; i < c->n; i++) {
+			json_object(&j, NULL);
+			json_text(&j, "image", c->stop[i].path);
+			json_uint(&j, "stacks", c->stop[i].n);
+			sframe_unwind_json_ends(&j, c->stop[i].why);
+			json_end(&j);
+		}
+		json_end(&j);
+		json_finish(&j);
+	} else
+		sframe_unwind_put_all(c);
+	return 0;
 }
