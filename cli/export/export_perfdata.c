@@ -23,6 +23,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
 #include "stitch/unwinder.h"
@@ -469,7 +470,7 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 {
 	const char *dir = folder_for_temp();
 	int fd = temp_open(dir);
-	FILE *spool = fd < 0 ? NULL : fdopen(fd, "w+");
+	FILE *spool OWNED_FILE = fd < 0 ? NULL : fdopen(fd, "w+");
 
 	if (!spool) {
 		if (fd >= 0)
@@ -481,7 +482,6 @@ static int put_spooled(struct job *j, FILE *out, struct err *err)
 	int rc = export_perfdata_put_file(j, spool, err);
 	if (!rc)
 		rc = copy_spool(spool, out, err);
-	fclose(spool);
 	return rc;
 }
 

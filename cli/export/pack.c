@@ -22,6 +22,7 @@
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
 #include "stitch/base/intern.h"
+#include "stitch/base/owned.h"
 #include "stitch/tasks/frame.h"
 #include "symbolize/disasm/code_bytes.h"
 #include "symbolize/elf/elf.h"
@@ -296,11 +297,9 @@ static int pack_make(struct pack *p, const char *out, struct err *err)
 		if (chmod(p->copy, 0666 & ~mask))
 			return err_set(err, ERR_IO, "%s: %s", out,
 				       strerror(errno));
-		int fd = open(p->copy, O_RDONLY | O_CLOEXEC);
+		int fd OWNED_FD = open(p->copy, O_RDONLY | O_CLOEXEC);
 		int failed = fd < 0 || new_file_flush(fd) ? errno : 0;
 
-		if (fd >= 0)
-			close(fd);
 		if (failed)
 			return err_set(err, ERR_IO, "%s: %s", out,
 				       strerror(failed));

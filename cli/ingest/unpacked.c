@@ -12,6 +12,7 @@
 #include "formats/formats.h"
 #include "stitch/base/err.h"
 #include "stitch/base/ledger.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/path.h"
 #include "stitch/text/safe_text.h"
 #include "stitch/source.h"
@@ -43,7 +44,7 @@ static int unpacked_compare(const void *a, const void *b)
 /* Lists a folder in the order of names: that of the disk is any. */
 static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
 {
-	DIR *d = opendir(folder);
+	DIR *d OWNED_DIR = opendir(folder);
 	const struct dirent *e;
 	char **list = NULL;
 	size_t n = 0;
@@ -57,8 +58,6 @@ static size_t unpacked_list(struct unpacked *u, const char *folder, char ***out)
 		*mem_add(list, n, cap) = arena_strdup(&u->own, path);
 		free(path);
 	}
-	if (d)
-		closedir(d);
 	if (n)
 		qsort(list, n, sizeof(*list), unpacked_compare);
 	*out = list;
@@ -284,7 +283,7 @@ static int unpacked_open(struct unpacked *u, int fd, char *path, size_t len,
 int unpacked_find(struct unpacked *u, char *const *paths, size_t n,
 		  struct err *err)
 {
-	int fd = -1;
+	int fd OWNED_FD = -1;
 	int rc = 0;
 
 	*u = (struct unpacked){ .archive = mem_new(n, sizeof(*u->archive)) };
@@ -303,8 +302,6 @@ int unpacked_find(struct unpacked *u, char *const *paths, size_t n,
 				     : -1;
 		}
 	}
-	if (fd >= 0)
-		close(fd);
 	if (rc)
 		unpacked_say(u, err);
 	return rc;

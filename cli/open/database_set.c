@@ -23,6 +23,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/owned.h"
 
 bool database_set_chosen(const struct database_choice *o)
 {
@@ -123,7 +124,7 @@ static int database_set_by_name(const void *a, const void *b)
 static int database_set_expand_folder(struct database_set *list,
 				      const char *dir, struct err *err)
 {
-	DIR *d = opendir(dir);
+	DIR *d OWNED_DIR = opendir(dir);
 	size_t before = list->n;
 	size_t len = strlen(dir);
 	struct dirent *e;
@@ -144,7 +145,6 @@ static int database_set_expand_folder(struct database_set *list,
 		if (is_db > 0)
 			database_set_put(list, path);
 	}
-	closedir(d);
 	if (is_db < 0)
 		return -1;
 	if (list->n == before)

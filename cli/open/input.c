@@ -20,6 +20,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
 
@@ -169,7 +170,7 @@ const char *input_path(const struct open_ask *ask, int argc, char **argv,
 	struct stat best, st;
 	struct err ignored = { 0 };
 	struct dirent *e;
-	DIR *dir = opendir(".");
+	DIR *dir OWNED_DIR = opendir(".");
 	bool is_db;
 
 	if (stat("perf.data", &best) == 0)
@@ -185,8 +186,6 @@ const char *input_path(const struct open_ask *ask, int argc, char **argv,
 		best = st;
 		snprintf(name, sizeof(name), "%s", e->d_name);
 	}
-	if (dir)
-		closedir(dir);
 	path = name[0] ? name : NULL;
 	if (path)
 		say("reading %s\n", path);
@@ -268,7 +267,7 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 	char near[PATH_MAX];
 	struct store *db = NULL;
 	char *copy;
-	int fd;
+	int fd OWNED_FD = -1;
 
 	snprintf(near, sizeof(near), "%s/backstitch-bundle.db",
 		 folder_for_temp());
@@ -281,8 +280,6 @@ static struct store *database_open_bundle(const char *path, struct err *err)
 			folder_for_temp());
 	else if (!archive_take_database(path, fd, err))
 		db = store_open_as(copy, path, false, err);
-	if (fd >= 0)
-		close(fd);
 	new_file_drop(copy);
 	return db;
 }
@@ -323,7 +320,7 @@ bool input_is_newer(const char *path, const struct timespec *than)
 	struct stat st;
 	struct dirent *e;
 	bool newer;
-	DIR *dir;
+	DIR *dir OWNED_DIR = NULL;
 
 	input_cut_member(file, path);
 	path = file;
@@ -335,8 +332,6 @@ bool input_is_newer(const char *path, const struct timespec *than)
 		newer = !fstatat(dirfd(dir), e->d_name, &st, 0) &&
 			S_ISREG(st.st_mode) &&
 			input_is_after(&st.st_mtim, than);
-	if (dir)
-		closedir(dir);
 	return newer;
 }
 

@@ -15,6 +15,7 @@
 
 #include "cli/process/signals.h"
 #include "stitch/base/err.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
 
@@ -27,12 +28,11 @@ static bool folder_is_dots(const char *name)
 /* Folders in folders, of an export or of an archive. */
 #define FOLDER_DEPTH 16
 
-/* Removes a folder with files, and with folders up to that depth. Not by
- * readdir(), which allocates: a signal handler does this, too. */
-static void folder_remove(int dir, const char *name, unsigned int depth)
+/* Not by readdir(), which allocates: a signal handler does this, too. */
+void folder_remove(int dir, const char *name, unsigned int depth)
 {
-	int fd = openat(dir, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd OWNED_FD = openat(
+		dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	_Alignas(struct dirent64) char buf[2048];
 	ssize_t n;
 
@@ -46,28 +46,21 @@ static void folder_remove(int dir, const char *name, unsigned int depth)
 				folder_remove(fd, e->d_name, depth - 1);
 		}
 	}
-	if (fd >= 0)
-		close(fd);
 	unlinkat(dir, name, AT_REMOVEDIR);
 }
 
 /* Waits until a file of a folder is on the disk. Returns 0, or -1 and errno. */
 static int folder_flush_file(int folder, const char *name)
 {
-	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-	int rc = fd < 0 ? -1 : new_file_flush(fd);
-	int error = errno;
+	int fd OWNED_FD = openat(folder, name, O_RDONLY | O_CLOEXEC);
 
-	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return rc;
+	return fd < 0 ? -1 : new_file_flush(fd);
 }
 
 /* The same of a folder and what is in it. */
 static int folder_flush(const char *path, unsigned int depth)
 {
-	DIR *d = opendir(path);
+	DIR *d OWNED_DIR = opendir(path);
 	char inner[PATH_MAX];
 	const struct dirent *e;
 	int rc = 0;
@@ -84,10 +77,6 @@ static int folder_flush(const char *path, unsigned int depth)
 	}
 	if (!rc)
 		rc = new_file_flush(dirfd(d));
-	int error = errno;
-
-	closedir(d);
-	errno = error;
 	return rc;
 }
 
@@ -121,13 +110,13 @@ static void folder_remove_dead(const char *path)
 
 	snprintf(dir, sizeof(dir), "%.*s", len ? (int)len : 2,
 		 len ? path : "./");
-	DIR *d = opendir(dir);
+	DIR *d OWNED_DIR = opendir(dir);
 
 	while (d && (e = readdir(d))) {
 		if (!new_file_owner_is_gone(e->d_name, path_base(path)))
 			continue;
-		int fd = openat(dirfd(d), e->d_name,
-				O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int fd OWNED_FD = openat(dirfd(d), e->d_name,
+					 O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 		struct stat st;
 
@@ -137,10 +126,7 @@ static void folder_remove_dead(const char *path)
 		if (!fstat(fd, &st) && st.st_uid == geteuid() &&
 		    !flock(fd, LOCK_EX | LOCK_NB))
 			folder_remove(AT_FDCWD, temp, FOLDER_DEPTH);
-		close(fd);
 	}
-	if (d)
-		closedir(d);
 }
 
 /* Copies path without a slash at its end. */
@@ -174,7 +160,7 @@ int folder_check(const char *path, struct err *err)
 		return -1;
 	/* also what a run left that was killed once the folder had its name */
 	folder_remove_dead(plain);
-	DIR *d = opendir(path);
+	DIR *d OWNED_DIR = opendir(path);
 
 	if (!d && errno == ENOENT)
 		return 0;
@@ -182,7 +168,6 @@ int folder_check(const char *path, struct err *err)
 		return err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	while ((e = readdir(d)) && folder_is_dots(e->d_name))
 		;
-	closedir(d);
 	return e ? err_set(err, ERR_USAGE,
 			   "%s: is there and not empty; the export makes a "
 			   "folder",
@@ -249,7 +234,7 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 
 	if (folder_plain(path, plain, err) || folder_check(plain, err))
 		return -1;
-	int fd = folder_make(plain, folder_made, err);
+	int fd OWNED_FD = folder_make(plain, folder_made, err);
 
 	if (fd < 0)
 		return -1;
@@ -259,6 +244,5 @@ int folder_write(const char *path, folder_write_fn *write, void *arg,
 		    new_file_flush_folder(plain)))
 		rc = err_set(err, ERR_IO, "%s: %s", path, strerror(errno));
 	folder_drop_one(folder_made);
-	close(fd);
 	return rc;
 }

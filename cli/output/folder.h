@@ -6,6 +6,9 @@ struct err;
 
 /* Returns where temporary files go: $TMPDIR, or /tmp. */
 const char *folder_for_temp(void);
+/* Removes a folder, in the one of that descriptor, with its files, and with
+ * folders up to that depth. */
+void folder_remove(int dir, const char *name, unsigned int depth);
 /* Returns -1 and *err if there is something at the path that is no empty
  * folder. */
 int folder_check(const char *path, struct err *err);

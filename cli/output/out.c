@@ -16,6 +16,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/write_all.h"
 
@@ -166,11 +167,9 @@ static int out_write_special(const char *path, bool fifo, out_write_fn *write,
 static bool out_is_database(const char *path)
 {
 	unsigned char head[STORE_HEAD];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd OWNED_FD = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
 
-	if (fd >= 0)
-		close(fd);
 	return n > 0 && store_is_database(head, (size_t)n);
 }
 

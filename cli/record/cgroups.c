@@ -18,6 +18,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 
 #define SECOND 1000000000L
@@ -93,12 +94,10 @@ static void cgroups_path(FILE *out, const char *kind, const char *path)
 /* Reads a file of a cgroup; "" if it is not there. */
 static void cgroups_file(int dir, const char *name, char text[TEXT])
 {
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	int fd OWNED_FD = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, text, TEXT - 1);
 
 	text[n > 0 ? n : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
 }
 
 /* Returns the number after a word that begins a line; 0: it has none. */
@@ -182,7 +181,7 @@ static void cgroups_take_threads(struct cgroups *c,
 {
 	int fd = openat(dir, root->two ? "cgroup.threads" : "tasks",
 			O_RDONLY | O_CLOEXEC);
-	FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *in OWNED_FILE = fd < 0 ? NULL : fdopen(fd, "r");
 	long tid;
 
 	while (in && c->whole && fscanf(in, "%ld", &tid) == 1) {
@@ -197,8 +196,6 @@ static void cgroups_take_threads(struct cgroups *c,
 	}
 	/* "cgroup.threads" of a group of another type cannot be read */
 	c->whole &= !in || !ferror(in);
-	if (in)
-		fclose(in);
 }
 
 /* Walks a cgroup and those below it. One that is gone meanwhile is none. */
@@ -210,7 +207,7 @@ static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
 	struct cgroups_limit own = { path, above };
 	const struct cgroups_limit *limit = above;
 	int n = snprintf(name, sizeof(name), "%s%s", root->path, path);
-	DIR *d = n < (int)sizeof(name) ? opendir(name) : NULL;
+	DIR *d OWNED_DIR = n < (int)sizeof(name) ? opendir(name) : NULL;
 	const struct dirent *e;
 
 	c->whole &= depth < DEPTH_MAX && n < (int)sizeof(name) &&
@@ -225,8 +222,6 @@ static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
 		snprintf(name, sizeof(name), "%s/%s", path, e->d_name);
 		cgroups_walk(c, root, name, limit, depth + 1);
 	}
-	if (d)
-		closedir(d);
 }
 
 /* Writes a line for each thread that may not use all CPUs, or is real-time.
@@ -236,14 +231,15 @@ static void cgroups_walk(struct cgroups *c, const struct cgroups_root *root,
  */
 static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 {
-	DIR *proc = opendir("/proc");
+	DIR *proc OWNED_DIR = opendir("/proc");
 	const struct dirent *p, *t;
 	struct stat st;
 	char name[PATH_MAX];
 
 	while (proc && c->whole && (p = readdir(proc))) {
 		snprintf(name, sizeof(name), "/proc/%s/task", p->d_name);
-		DIR *d = strtol(p->d_name, NULL, 10) > 0 ? opendir(name) : NULL;
+		DIR *d OWNED_DIR =
+			strtol(p->d_name, NULL, 10) > 0 ? opendir(name) : NULL;
 
 		while (d && c->whole && (t = readdir(d))) {
 			long tid = strtol(t->d_name, NULL, 10);
@@ -257,11 +253,7 @@ static bool cgroups_take_pinned(struct cgroups *c, const char *all)
 					"tid=%ld cpus=%s real_time=%d path=-\n",
 					tid, cpus, real);
 		}
-		if (d)
-			closedir(d);
 	}
-	if (proc)
-		closedir(proc);
 	return proc && !stat("/proc/self/ns/pid", &st) &&
 	       st.st_ino == 0xeffffffc && !access("/proc/1/task", R_OK);
 }
@@ -284,7 +276,7 @@ static char *cgroups_find_socket(const char *proc, unsigned long inode)
 		bool six = table[i][3] == '6', from = false;
 
 		snprintf(path, sizeof(path), "%s/net/%s", proc, table[i]);
-		FILE *in = fopen(path, "re");
+		FILE *in OWNED_FILE = fopen(path, "re");
 
 		while (in && fgets(line, sizeof(line), in)) {
 			char *slash = strchr(line, '/');
@@ -317,8 +309,6 @@ static char *cgroups_find_socket(const char *proc, unsigned long inode)
 					  table[i], at, port[1] ?: own);
 			rewind(in);
 		}
-		if (in)
-			fclose(in);
 		if (from) {
 			char *other = mem_printf("from-%s", name);
 
@@ -400,7 +390,7 @@ static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
 {
 	char proc[32], name[280], text[TEXT];
 	const struct dirent *e;
-	DIR *d;
+	DIR *d OWNED_DIR = NULL;
 
 	snprintf(proc, sizeof(proc), "/proc/%ld", pid);
 	snprintf(name, sizeof(name), "%s/task", proc);
@@ -418,8 +408,6 @@ static void cgroups_take_calls(struct cgroups *c, long pid, bool own,
 		     p = end)
 			cgroups_take_calls(c, pid, true, true, depth + 1);
 	}
-	if (d)
-		closedir(d);
 }
 
 void cgroups_read_calls(struct cgroups *c, long pid, bool children)
@@ -438,7 +426,7 @@ void cgroups_read_calls(struct cgroups *c, long pid, bool children)
 static void cgroups_read_all(struct cgroups *c)
 {
 	int64_t stolen[9] = { 0 };
-	FILE *f = fopen("/proc/stat", "re");
+	FILE *f OWNED_FILE = fopen("/proc/stat", "re");
 	char all[TEXT], real[TEXT];
 
 	c->last = now_ns();
@@ -454,8 +442,6 @@ static void cgroups_read_all(struct cgroups *c)
 	     f && i < 9 && fscanf(f, i ? "%" SCNd64 : "cpu ", &stolen[i]) >= 0;
 	     i++)
 		;
-	if (f)
-		fclose(f);
 	if (c->whole)
 		fprintf(cgroups_line(c, "read"),
 			"took_ns=%" PRId64 " stolen_ns=%" PRId64

@@ -27,6 +27,7 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/owned.h"
 #include "stitch/text/human.h"
 #include "stitch/text/json.h"
 #include "stitch/text/safe_text.h"
@@ -279,7 +280,7 @@ int cost_measure(const struct plan_wants *want, const struct record_code *code,
 		mem_new((size_t)want->n_program + 1, sizeof(*argv));
 	int64_t bare[TURNS];
 	size_t n = 0, made = 0;
-	FILE *f = tmpfile();
+	FILE *f OWNED_FILE = tmpfile();
 	char out[40];
 	int rc = f ? 0 : err_set(err, ERR_IO, "no file can be made in /tmp");
 
@@ -340,7 +341,5 @@ int cost_measure(const struct plan_wants *want, const struct record_code *code,
 		cost_print(way, n, bare, want->out, o->json);
 	for (size_t i = 0; i < n + (rc && n < ARRAY_SIZE(ways)); i++)
 		plan_release(&way[i].plan);
-	if (f)
-		fclose(f);
 	return rc;
 }

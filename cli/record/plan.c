@@ -19,6 +19,7 @@
 #include "stitch/audit/callsite.h"
 #include "stitch/base/err.h"
 #include "stitch/base/text_out.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/files/path.h"
 #include "symbolize/cfi/cfi.h"
@@ -109,11 +110,9 @@ static bool code_has_frames(const struct record_code *c)
 static bool code_interpreter(char path[PATH_MAX])
 {
 	char line[256], *word, *save;
-	FILE *f = fopen(path, "re");
+	FILE *f OWNED_FILE = fopen(path, "re");
 	bool is = f && fgets(line, sizeof(line), f) && !strncmp(line, "#!", 2);
 
-	if (f)
-		fclose(f);
 	if (!is)
 		return false;
 	word = strtok_r(line + 2, " \t\n", &save);
@@ -192,7 +191,7 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 	unsigned long from, to;
 	struct image img = { .kind = IMAGE_FILE, .path = file };
 	ssize_t n;
-	FILE *f;
+	FILE *f OWNED_FILE = NULL;
 
 	*out = (struct record_code){ .files = 0 };
 	snprintf(name, sizeof(name), "/proc/%ld/maps", pid);
@@ -220,8 +219,6 @@ int code_of_process(long pid, struct record_code *out, struct err *err)
 			code_add(out, path, file);
 		code_name(out, file);
 	}
-	if (f)
-		fclose(f);
 	return 0;
 }
 
@@ -638,7 +635,7 @@ int plan_make(struct plan *p, struct err *err)
 static void plan_add_proc(struct text_out *out, long pid, const char *name)
 {
 	char path[64];
-	FILE *f;
+	FILE *f OWNED_FILE = NULL;
 	int c;
 
 	snprintf(path, sizeof(path), "/proc/%ld/%s", pid, name);
@@ -646,8 +643,6 @@ static void plan_add_proc(struct text_out *out, long pid, const char *name)
 	for (size_t i = 0; f && i < LISTED && (c = getc(f)) != EOF; i++)
 		if (c)
 			text_out_add(out, "%c", c);
-	if (f)
-		fclose(f);
 }
 
 bool plan_has_names(const struct plan *p)

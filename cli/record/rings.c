@@ -15,6 +15,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/source.h"
+#include "stitch/base/owned.h"
 
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"
@@ -89,14 +90,12 @@ static bool rings_put_as(const struct rings_instance *in, const char *name,
 			 const char *text, int anew)
 {
 	char path[PATH_MAX];
-	int fd;
+	int fd OWNED_FD = -1;
 	bool ok;
 
 	snprintf(path, sizeof(path), "%s/%s", in->at, name);
 	fd = open(path, O_WRONLY | O_CLOEXEC | anew);
 	ok = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
-	if (fd >= 0)
-		close(fd);
 	return ok;
 }
 
@@ -164,7 +163,7 @@ static int rings_enter(const struct rings *r, const char *name)
 static int rings_replace(struct rings *r, const char *name, bool make)
 {
 	const char *base = strrchr(name, '/');
-	int dir = rings_enter(r, name);
+	int dir OWNED_FD = rings_enter(r, name);
 	int fd = -1;
 
 	base = base ? base + 1 : name;
@@ -175,20 +174,16 @@ static int rings_replace(struct rings *r, const char *name, bool make)
 			    0600);
 	if (make && fd < 0 && !r->failed)
 		r->failed = errno;
-	if (dir >= 0)
-		close(dir);
 	return fd;
 }
 
 /* What is not there is left out: the reader says what it lacks. */
 static void rings_copy(struct rings *r, const char *from, const char *name)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC);
+	int in OWNED_FD = open(from, O_RDONLY | O_CLOEXEC);
 	int out = rings_replace(r, name, in >= 0);
 
 	rings_copy_open(r, in, out, UINT64_MAX);
-	if (in >= 0)
-		close(in);
 	if (out >= 0 && close(out) && !r->failed)
 		r->failed = errno;
 }
@@ -246,7 +241,7 @@ static void rings_clear(struct rings *r, const char *folder)
  * its own. */
 static void rings_remove_left(void)
 {
-	DIR *d = opendir(INSTANCES);
+	DIR *d OWNED_DIR = opendir(INSTANCES);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d))) {
@@ -261,8 +256,6 @@ static void rings_remove_left(void)
 		if (dead)
 			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
 	}
-	if (d)
-		closedir(d);
 }
 
 /* Makes an instance. Returns whether that worked; else there is none, also
@@ -322,12 +315,10 @@ static uint64_t rings_count(const char *path, const char *word)
 {
 	char line[512];
 	uint64_t n = 0;
-	FILE *f = fopen(path, "re");
+	FILE *f OWNED_FILE = fopen(path, "re");
 
 	while (f && fgets(line, sizeof(line), f))
 		n += word ? strstr(line, word) != NULL : *line != '#';
-	if (f)
-		fclose(f);
 	return n;
 }
 

@@ -16,6 +16,7 @@
 #include "stitch/base/intern.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/named_file.h"
 #include "symbolize/unwind/unwind_readiness.h"
 #include "symbolize/symbolize.h"
@@ -50,7 +51,7 @@ static void read_list(struct packages *p, const char *file)
 	ssize_t len;
 	uint64_t size;
 	struct err err;
-	FILE *f;
+	FILE *f OWNED_FILE = NULL;
 
 	if (!end || strcmp(end, ".list") != 0 ||
 	    snprintf(path, sizeof(path), "%s%s/%s", p->root, LISTS, file) >=
@@ -74,7 +75,6 @@ static void read_list(struct packages *p, const char *file)
 			owner[strlen(owner) - strlen(".list")] = '\0';
 		p->owner[id] = owner;
 	}
-	fclose(f);
 }
 
 /* Asks rpm for both forms of a path: with a merged /usr it has the longer form
@@ -124,7 +124,7 @@ static void read_dpkg(struct packages *p)
 {
 	char path[4096];
 	struct dirent *e;
-	DIR *d;
+	DIR *d OWNED_DIR = NULL;
 
 	if (!p->n || snprintf(path, sizeof(path), "%s%s", p->root, LISTS) >=
 			     (int)sizeof(path))
@@ -134,7 +134,6 @@ static void read_dpkg(struct packages *p)
 		return;
 	while ((e = readdir(d)))
 		read_list(p, e->d_name);
-	closedir(d);
 }
 
 /* ---- how ready */
