@@ -19,38 +19,11 @@
 /* Fewer bytes of a stream are not received. */
 #define MORE_LEAST 4096
 
-struct disk_space {
-	const struct folder_lock *claim;
-	disk_space_wait_fn *wait;
-	void *arg;
-	bool told;
-	int64_t waited;
-};
-
 /* A file that is written. */
 struct disk_space_file {
 	struct disk_space *room;
 	int fd;
 };
-
-struct disk_space *disk_space_new(const struct folder_lock *c)
-{
-	struct disk_space *r = mem_new(1, sizeof(*r));
-
-	r->claim = c;
-	return r;
-}
-
-void disk_space_free(struct disk_space *r)
-{
-	free(r);
-}
-
-void disk_space_wait_by(struct disk_space *r, disk_space_wait_fn *fn, void *arg)
-{
-	r->wait = fn;
-	r->arg = arg;
-}
 
 static uint64_t disk_space_of(const struct folder_lock *c)
 {
@@ -92,11 +65,6 @@ bool disk_space_wait(struct disk_space *r)
 
 	r->waited += now_ns() - begin;
 	return on;
-}
-
-int64_t disk_space_waited(const struct disk_space *r)
-{
-	return r->waited;
 }
 
 static ssize_t disk_space_write(void *cookie, const char *buf, size_t n)

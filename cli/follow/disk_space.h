@@ -10,18 +10,17 @@
 
 struct folder_lock;
 struct err;
-struct disk_space;
 
-/* Called while there is no room: waits a little for what may make some. Returns
- * false if the user wants an end. */
-typedef bool disk_space_wait_fn(void *arg);
+struct disk_space {
+	const struct folder_lock *claim; /* borrowed */
+	/* Called while there is no room: waits a little for what may make some.
+	 * Returns false if the user wants an end. */
+	bool (*wait)(void *arg);
+	void *arg;
+	bool told;	/* that there is none */
+	int64_t waited; /* ns */
+};
 
-/* Borrows the claim. */
-struct disk_space *disk_space_new(const struct folder_lock *c);
-void disk_space_free(struct disk_space *r); /* NULL is fine */
-/* Is to be called before anything is written. */
-void disk_space_wait_by(struct disk_space *r, disk_space_wait_fn *fn,
-			void *arg);
 /* Returns the bytes that are free; UINT64_MAX: unknown. */
 uint64_t disk_space_left(const struct disk_space *r);
 /* Returns how many bytes of streams have room, with their databases, next to
@@ -33,8 +32,6 @@ bool disk_space_may_be_short(const struct folder_lock *c, uint64_t bytes);
 /* Waits a little, and says once what for. Returns false if the user wants an
  * end. */
 bool disk_space_wait(struct disk_space *r);
-/* Returns how long was waited, in ns. */
-int64_t disk_space_waited(const struct disk_space *r);
 /* Creates a file as folder_lock_create() does. Writing to it waits for room. */
 FILE *disk_space_create(struct disk_space *r, const char *name,
 			struct err *err);

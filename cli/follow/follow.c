@@ -23,6 +23,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/now.h"
+#include "stitch/base/owned.h"
 
 struct top {
 	pid_t pid;	/* 0: it has ended */
@@ -104,7 +105,7 @@ static void print_screen(const char *dir, const char *command)
 				     "--limit",	   "10",    dir,       NULL };
 	bool terminal = term_is_terminal(stdout);
 	int rows = terminal ? term_rows(stdout) : 0;
-	FILE *screen = tmpfile();
+	FILE *screen OWNED_FILE = tmpfile();
 	/* streams were on those below, and may have left them free */
 	int fd = screen ? fcntl(fileno(screen), F_DUPFD_CLOEXEC, STOP_FD_LOOK)
 			: -1;
@@ -123,8 +124,6 @@ static void print_screen(const char *dir, const char *command)
 		fflush(stdout);
 		close(fd);
 	}
-	if (screen)
-		fclose(screen);
 }
 
 /* Prints a screen for each newer segment, at most one each second. Returns the
@@ -173,7 +172,7 @@ static void print_end(pid_t pid, const struct follow_opts *o)
 struct follow {
 	const struct follow_opts *o;
 	struct folder_lock *claim;
-	struct disk_space *room;
+	struct disk_space room;
 	struct segment g;
 	struct parts *parts;
 	struct stream *stream[FOLLOW_INPUTS];
@@ -206,7 +205,7 @@ static int follow_link(struct follow *fw, struct watched *w, struct err *err)
 		fw->linked_number = fw->g.number;
 	}
 	if (fw->linked + fw->n_streams >= SEGMENT_PARTS ||
-	    !disk_space_for_more(fw->room, 0) ||
+	    !disk_space_for_more(&fw->room, 0) ||
 	    parts_waiting(fw->parts, &lag) >= PARTS_WAITING)
 		return 0;
 	int ret = watched_link(w, fw->g.number,
@@ -317,7 +316,7 @@ static int follow_check_room(struct follow *fw, struct err *err)
 		if (!parts_waiting(fw->parts, &lag))
 			fw->g.bytes_before = 0;
 		fw->g.more =
-			disk_space_for_more(fw->room,
+			disk_space_for_more(&fw->room,
 					    fw->g.bytes + fw->g.bytes_before) /
 			fw->n_streams;
 		if (fw->g.more)
@@ -327,7 +326,7 @@ static int follow_check_room(struct follow *fw, struct err *err)
 		if (i < 2)
 			parts_drain(fw->parts);
 		else
-			disk_space_wait(fw->room);
+			disk_space_wait(&fw->room);
 		fw->g.now = now_ns();
 	}
 	return 0;
@@ -491,17 +490,18 @@ int follow_stream(const struct follow_opts *o, bool *damaged, struct err *err)
 		folder_lock_close(fw.claim, true);
 		return -1;
 	}
-	fw.room = disk_space_new(fw.claim);
 	fw.g = (struct segment){ .claim = fw.claim,
-				 .room = fw.room,
+				 .room = &fw.room,
 				 .limit = o->segment,
 				 .number = last + 1,
 				 .now = now_ns() };
 	fw.g.since = fw.g.now;
 	po.claim = fw.claim;
-	po.room = fw.room;
+	po.room = &fw.room;
 	fw.parts = parts_new(&po, &left, last + 1);
-	disk_space_wait_by(fw.room, parts_wait_room, fw.parts);
+	fw.room = (struct disk_space){ .claim = fw.claim,
+				       .wait = parts_wait_room,
+				       .arg = fw.parts };
 	if (follow_open(&fw, err) ||
 	    (o->top && !(fw.top = top_open(o->dir, err))))
 		goto out;
@@ -533,7 +533,6 @@ out:
 	for (size_t i = 0; i < fw.n_watched; i++)
 		watched_close(fw.watched[i]);
 	parts_free(fw.parts);
-	disk_space_free(fw.room);
 	top_close(fw.top);
 	folder_lock_close(fw.claim, rc);
 	return rc;

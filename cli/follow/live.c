@@ -156,17 +156,21 @@ static uint64_t live_u64(const uint32_t *v)
 	return (uint64_t)v[0] << 32 | v[1];
 }
 
-/* Sends a request of 32-bit words. */
+/* The words of an id. */
+#define ID(id) (uint32_t)((id) >> 32), (uint32_t)(id)
+
+/* Sends a request of 32-bit words, and takes the first ones of its answer. */
 static int live_ask(struct live_client *c, uint32_t what, const uint32_t *v,
-		    size_t n, struct err *err)
+		    size_t n, uint32_t *answer, size_t n_answer,
+		    struct err *err)
 {
 	uint32_t m[10] = { 0, htobe32((uint32_t)(n * 4)), htobe32(what), 0 };
 
 	for (size_t i = 0; i < n; i++)
 		m[4 + i] = htobe32(v[i]);
-	if (send(c->fd, m, 16 + n * 4, MSG_NOSIGNAL) == (ssize_t)(16 + n * 4))
-		return 0;
-	return live_broke(c, err);
+	if (send(c->fd, m, 16 + n * 4, MSG_NOSIGNAL) != (ssize_t)(16 + n * 4))
+		return live_broke(c, err);
+	return live_numbers(c, answer, n_answer, err);
 }
 
 static int live_bad(const struct live_client *c, const char *what,
@@ -305,11 +309,8 @@ static int live_ask_metadata(struct live_client *c, struct err *err)
 		uint32_t v[3];
 
 		while (s->open && s->metadata) {
-			if (live_ask(c, METADATA,
-				     (uint32_t[]){ (uint32_t)(s->id >> 32),
-						   (uint32_t)s->id },
-				     2, err) ||
-			    live_numbers(c, v, 3, err))
+			if (live_ask(c, METADATA, (uint32_t[]){ ID(s->id) }, 2,
+				     v, 3, err))
 				return -1;
 			struct live_trace *t = live_trace_of(c, s->trace);
 			uint64_t len = live_u64(v);
@@ -337,11 +338,7 @@ static int live_ask_streams(struct live_client *c, struct err *err)
 	uint32_t v[2];
 
 	c->grown = false;
-	if (live_ask(c, STREAMS,
-		     (uint32_t[]){ (uint32_t)(c->session >> 32),
-				   (uint32_t)c->session },
-		     2, err) ||
-	    live_numbers(c, v, 2, err))
+	if (live_ask(c, STREAMS, (uint32_t[]){ ID(c->session) }, 2, v, 2, err))
 		return -1;
 	c->ended |= v[0] == STREAMS_HUP;
 	return v[0] == OK ? live_read_streams(c, v[1], err) : 0;
@@ -386,14 +383,8 @@ static int live_ask_packet(struct live_client *c, size_t i, uint64_t off,
 	for (int tries = 0; !rc && size;) {
 		uint32_t len = size < BLOCK ? (uint32_t)size : BLOCK;
 
-		rc = live_ask(c, PACKET,
-			      (uint32_t[]){ (uint32_t)(id >> 32), (uint32_t)id,
-					    (uint32_t)(off >> 32),
-					    (uint32_t)off, len },
-			      5, err) ||
-				     live_numbers(c, v, 3, err)
-			     ? -1
-			     : 0;
+		rc = live_ask(c, PACKET, (uint32_t[]){ ID(id), ID(off), len },
+			      5, v, 3, err);
 		if (rc)
 			break;
 		live_note_flags(c, v[2]);
@@ -431,10 +422,7 @@ static int live_next(struct live_client *c, size_t i, struct err *err)
 	struct live_stream *s = &c->stream[i];
 	uint32_t v[16];
 
-	if (live_ask(c, INDEX,
-		     (uint32_t[]){ (uint32_t)(s->id >> 32), (uint32_t)s->id },
-		     2, err) ||
-	    live_numbers(c, v, 16, err))
+	if (live_ask(c, INDEX, (uint32_t[]){ ID(s->id) }, 2, v, 16, err))
 		return -1;
 	uint64_t size = live_u64(v + 2) / 8;
 	uint64_t end = live_u64(v + 8);
@@ -480,7 +468,7 @@ static int live_find(struct live_client *c, struct err *err)
 	bool found = false;
 	uint32_t n;
 
-	if (live_ask(c, LIST, NULL, 0, err) || live_numbers(c, &n, 1, err))
+	if (live_ask(c, LIST, NULL, 0, &n, 1, err))
 		return -1;
 	if (n > SESSIONS_MAX)
 		return live_bad(c, "a number of sessions of", n, err);
@@ -544,12 +532,11 @@ static int live_attach(struct live_client *c, bool again, struct err *err)
 		return err_set(err, ERR_IO,
 			       "%s: %s; does lttng-relayd run there?",
 			       c->l->url, strerror(bad));
-	if (live_ask(c, CONNECT, hello, 5, err) || live_numbers(c, v, 5, err))
+	if (live_ask(c, CONNECT, hello, 5, v, 5, err))
 		return -1;
 	if (v[2] != 2)
 		return live_bad(c, "major version", v[2], err);
-	if (live_find(c, err) || live_ask(c, CREATE, NULL, 0, err) ||
-	    live_numbers(c, v, 1, err))
+	if (live_find(c, err) || live_ask(c, CREATE, NULL, 0, v, 1, err))
 		return -1;
 	if (v[0] != OK)
 		return live_bad(c, "no viewer session: status", v[0], err);
@@ -558,10 +545,8 @@ static int live_attach(struct live_client *c, bool again, struct err *err)
 	for (size_t i = 0; i < c->n_traces; i++)
 		c->trace[i].n = 0;
 	if (live_ask(c, ATTACH,
-		     (uint32_t[]){ (uint32_t)(c->session >> 32),
-				   (uint32_t)c->session, 0, 0, again ? 1 : 2 },
-		     5, err) ||
-	    live_numbers(c, v, 2, err))
+		     (uint32_t[]){ ID(c->session), 0, 0, again ? 1 : 2 }, 5, v,
+		     2, err))
 		return -1;
 	if (v[0] != OK)
 		return err_set(err, ERR_USAGE,
@@ -780,6 +765,5 @@ void live_close(struct live *l)
 	if (!l)
 		return;
 	live_stop(l);
-	free_all(l->host, l->port, l->node, l->session, l->folder);
-	free(l);
+	free_all(l->host, l->port, l->node, l->session, l->folder, l);
 }

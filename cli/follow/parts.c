@@ -497,8 +497,8 @@ void parts_tell(const struct parts *q)
 	if (q->held)
 		say("; the stream waited %" PRIu32 " times, %.1f s in all",
 		    q->held, (double)q->held_ns / NS);
-	if (disk_space_waited(q->o.room))
+	if (q->o.room->waited)
 		say("; %.1f s without room on the disk",
-		    (double)disk_space_waited(q->o.room) / NS);
+		    (double)q->o.room->waited / NS);
 	say("\n");
 }

@@ -45,7 +45,7 @@ void parts_hold(struct parts *q);
 /* Waits until no segment does, or the user wants an end. */
 void parts_drain(struct parts *q);
 /* Waits a little for what makes room: for the database that is made, whose
- * parts are removed then, and for the age of others; a disk_space_wait_fn. */
+ * parts are removed then, and for the age of others; disk_space.wait. */
 bool parts_wait_room(void *parts);
 /* Waits until all segments are databases, and all commands have ended; once the
  * user wants an end, not for a process that does nothing for 15 s.

@@ -10,29 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/output/folder.h"
 #include "cli/follow/folder_lock.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/search.h"
+#include "stitch/base/owned.h"
 #include "stitch/files/new_file.h"
 #include "stitch/text/parse_number.h"
-
-/* Removes a folder and what is in it, three levels deep. */
-static void live_chunk_clear(int at, const char *name, int depth)
-{
-	int fd = openat(at, name,
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-
-	while (d && (e = readdir(d)) != NULL)
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&
-		    unlinkat(fd, e->d_name, 0) && depth)
-			live_chunk_clear(fd, e->d_name, depth - 1);
-	if (d)
-		closedir(d);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
 
 #define NS 1000000000
 #define UNITS_MAX 1000000 /* of a size: what is above is a mistake */
@@ -174,7 +159,7 @@ void segments_remove(const struct folder_lock *c, uint32_t number)
 		/* below the folder of segments, whatever the link says */
 		chunk = strstr(to, "/.live-");
 		if (chunk && !strstr(chunk, "/../"))
-			live_chunk_clear(folder_lock_fd(c), chunk + 1, 2);
+			folder_remove(folder_lock_fd(c), chunk + 1, 2);
 		unlinkat(folder_lock_fd(c), name, 0);
 	}
 }
@@ -206,7 +191,7 @@ int segments_scan(const struct folder_lock *c, uint32_t *last,
 		  struct segments_left *left, struct err *err)
 {
 	const char *dir = folder_lock_dir(c);
-	DIR *d = strlen(dir) > 4000 ? NULL : segments_folder(c);
+	DIR *d OWNED_DIR = strlen(dir) > 4000 ? NULL : segments_folder(c);
 	const struct dirent *e;
 	size_t n = 0;
 
@@ -232,7 +217,6 @@ int segments_scan(const struct folder_lock *c, uint32_t *last,
 		if (part)
 			*mem_add(left->number, left->n, left->cap) = part;
 	}
-	closedir(d);
 	/* each number once, ascending */
 	sort_items(left->number, left->n, compare_u32);
 	for (size_t i = 0; i < left->n; i++)
@@ -249,7 +233,7 @@ int segments_scan(const struct folder_lock *c, uint32_t *last,
 
 void segments_sweep(const struct folder_lock *c)
 {
-	DIR *d = segments_folder(c);
+	DIR *d OWNED_DIR = segments_folder(c);
 	const struct dirent *e;
 
 	while (d && (e = readdir(d)) != NULL) {
@@ -262,8 +246,6 @@ void segments_sweep(const struct folder_lock *c)
 		    new_file_is_left(dirfd(d), e->d_name, base))
 			unlinkat(dirfd(d), e->d_name, 0);
 	}
-	if (d)
-		closedir(d);
 }
 
 struct segment_file {
@@ -278,7 +260,7 @@ COMPARE_BY(segments_compare, struct segment_file, number);
 static size_t segments_list(const struct folder_lock *c,
 			    struct segment_file **list)
 {
-	DIR *d = segments_folder(c);
+	DIR *d OWNED_DIR = segments_folder(c);
 	const struct dirent *e;
 	size_t n = 0;
 	size_t cap = 0;
@@ -297,8 +279,6 @@ static size_t segments_list(const struct folder_lock *c,
 		k.time = (int64_t)st.st_mtim.tv_sec;
 		*mem_add(*list, n, cap) = k;
 	}
-	if (d)
-		closedir(d);
 	sort_items(*list, n, segments_compare);
 	return n;
 }

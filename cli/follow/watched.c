@@ -15,6 +15,7 @@
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
 #include "stitch/base/table.h"
+#include "stitch/base/owned.h"
 
 /* Digits of the time after the name of a finished file. */
 #define TIME_DIGITS 16
@@ -111,16 +112,13 @@ static int watched_read_state(struct watched *w, struct err *err)
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : watched_fail(w, STATE, "", err);
-	FILE *in = fdopen(fd, "r");
+	FILE *in OWNED_FILE = fdopen(fd, "r");
 
 	if (!in) {
 		close(fd);
 		return watched_fail(w, STATE, "", err);
 	}
-	int rc = watched_copy_state(w, in, err);
-
-	fclose(in);
-	return rc;
+	return watched_copy_state(w, in, err);
 }
 
 struct watched *watched_open(const struct folder_lock *c, const char *input,
@@ -239,7 +237,7 @@ static int watched_check(struct watched *w, const char *folder,
 static int watched_scan_in(struct watched *w, const char *folder, bool chunks)
 {
 	const struct dirent *e;
-	DIR *d = opendir(folder);
+	DIR *d OWNED_DIR = opendir(folder);
 	int bad = 0;
 
 	if (!d)
@@ -249,7 +247,6 @@ static int watched_scan_in(struct watched *w, const char *folder, bool chunks)
 		e = readdir(d);
 		bad = e ? watched_check(w, folder, e->d_name, chunks) : errno;
 	} while (e && !bad);
-	closedir(d);
 	return bad;
 }
 

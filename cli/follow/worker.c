@@ -25,6 +25,7 @@
 #include "schema/store.h"
 #include "stitch/base/err.h"
 #include "stitch/base/mem.h"
+#include "stitch/base/owned.h"
 #include "symbolize/symbolizer_cache.h"
 
 #define NS 1000000000
@@ -197,12 +198,10 @@ static unsigned long make_memory(void)
 {
 	unsigned long resident = 0;
 	unsigned long shared = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
+	FILE *f OWNED_FILE = fopen("/proc/self/statm", "re");
 
 	if (f && fscanf(f, "%*u %lu %lu", &resident, &shared) != 2)
 		resident = shared = 0;
-	if (f)
-		fclose(f);
 	return (resident - shared) * (unsigned long)sysconf(_SC_PAGESIZE);
 }
 
